@@ -1,0 +1,183 @@
+/* The contract between the engines (backend/interp, backend/jit) and the runtime: what is compiled, the state of
+ * a CTA and a warp, the services an engine may ask for, and the entry points of an engine. Read this first.
+ *
+ * The runtime owns launches, CTAs, worker threads and barriers; an engine owns the inside of a warp. A warp is
+ * resumable: `resume` runs it until every lane has exited, every lane waits at a barrier, or it yields.
+ */
+#ifndef PTERA_BACKEND_EXEC_H
+#define PTERA_BACKEND_EXEC_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ir/ir.h"
+
+enum {
+    PT_WARP_SIZE = 32,
+    PT_MAX_WARPS = 32,    /* of a CTA: 1024 threads */
+    PT_BARRIERS = 16,     /* of a CTA */
+    PT_SHARED_BASE = 0x400 /* user data in a CTA's shared window; the kilobyte below is reserved, as on an H200 */
+};
+#define PT_SHARED_RANK_SHIFT 24 /* shared address = rank in the cluster << 24 | offset */
+
+/* A loaded module: the IR and where its variables lie. */
+struct pt_image {
+    struct pt_module *module;
+    uint64_t *symbols; /* by symbol index: generic address of .global and .const variables, the offset in the
+                          CTA's window (from PT_SHARED_BASE) of .shared ones; others unused */
+    uint64_t func_base; /* the address of function i, as PTX sees it, is func_base + 16 * i; never dereferenced */
+};
+
+/* What an engine made of one kernel and all functions it may call. The engine's own struct begins with this. */
+struct pt_program {
+    const struct pt_engine *engine;
+    const struct pt_image *image;
+    uint32_t kernel;           /* function index */
+    uint32_t shared_static;    /* bytes of static shared memory, used from PT_SHARED_BASE on */
+    uint32_t shared_align;     /* alignment the dynamic shared memory behind it needs */
+    uint64_t local_bytes;      /* local memory one thread needs, 0 if unbounded (recursion, alloca) */
+    size_t warp_bytes;         /* engine's state for one warp (pt_warp.state) */
+};
+
+struct pt_cta;
+struct pt_warp;
+
+enum pt_fault_kind {
+    PT_FAULT_NONE,
+    PT_FAULT_ILLEGAL_ADDRESS,
+    PT_FAULT_MISALIGNED,
+    PT_FAULT_TRAP,
+    PT_FAULT_ASSERT,
+    PT_FAULT_STACK_OVERFLOW,
+    PT_FAULT_ILLEGAL_INSTRUCTION, /* undefined by the ISA and stopped here: brx.idx out of range, wild call */
+    PT_FAULT_DEADLOCK,
+    PT_FAULT_TIMEOUT,
+    PT_FAULT_CANCELLED, /* a sibling CTA failed */
+    PT_FAULT_OUT_OF_MEMORY
+};
+
+struct pt_fault {
+    enum pt_fault_kind kind;
+    uint32_t func, insn;   /* place: function and instruction; insn is UINT32_MAX if unknown */
+    uint32_t lanes;        /* lanes that did it; 0 if unknown */
+    bool has_address;
+    uint64_t address;      /* generic */
+    const char *detail;    /* static text that says more, or NULL */
+};
+
+/* One launch, as the engines see it. */
+struct pt_launch {
+    const struct pt_program *program;
+    uint32_t grid[3], block[3], cluster[3];
+    uint32_t threads;          /* of a CTA */
+    uint32_t n_warps;          /* of a CTA */
+    uint32_t shared_dynamic;   /* bytes */
+    uint32_t dynamic_offset;   /* where dynamic shared memory begins in the CTA's window */
+    uint32_t shared_bytes;     /* reserved + static + dynamic */
+    const uint8_t *params;     /* kernel parameter block, laid out as the symbols' offsets say */
+    uint64_t local_stride;     /* bytes of one thread's local window */
+    uint64_t grid_id;
+    const struct pt_services *services;
+    atomic_int stop;           /* nonzero (enum pt_fault_kind): warps yield at their next back edge and are not resumed */
+};
+
+/* A CTA barrier. The runtime changes it; engines read `phase` and the results of the last phase. */
+struct pt_barrier {
+    uint32_t phase;     /* number of completed phases */
+    uint32_t arrived;   /* threads, in whole warps of 32 */
+    uint32_t expected;  /* threads given by the instruction; 0: all of the CTA */
+    uint32_t popc;      /* bar.red of the running phase: threads whose predicate is true, and how many took part */
+    uint32_t popc_of;
+    uint32_t result_popc, result_of; /* of the last completed phase */
+    uint32_t arrived_lanes[PT_MAX_WARPS]; /* lanes of each warp that arrived in this phase (non-aligned arrivals) */
+};
+
+struct pt_cta {
+    struct pt_launch *launch;
+    uint32_t id[3];        /* %ctaid */
+    uint64_t linear_id;
+    uint32_t cluster_rank;
+    uint8_t *shared;       /* generic base of the cluster's 4-GiB-aligned range */
+    uint32_t window;       /* shared address of this CTA's window: cluster_rank << 24 */
+    uint8_t *local;        /* local windows: thread t's is local + t * launch->local_stride */
+    uint32_t worker;       /* index of the worker running it, reported as %smid */
+    struct pt_barrier bar[PT_BARRIERS];
+    uint32_t live_warps;   /* warps with a lane that has not exited */
+    struct pt_warp *warps; /* launch->n_warps of them */
+};
+
+enum pt_run {
+    PT_RUN_EXITED,  /* all lanes have exited */
+    PT_RUN_WAITING, /* every lane left waits at a CTA barrier (or wider) */
+    PT_RUN_YIELDED, /* can go on, but asks for others to run first */
+    PT_RUN_FAULT    /* see warp->fault */
+};
+
+struct pt_warp {
+    struct pt_cta *cta;
+    uint32_t index;         /* in the CTA */
+    uint32_t live;          /* lanes that exist and have not exited; maintained by the engine */
+    uint32_t tid[3][PT_WARP_SIZE];
+    /* While waiting: the barrier of the only waiting group, so that the scheduler can skip the warp until
+     * cta->bar[wait_bar].phase != wait_phase. wait_bar is PT_BARRIERS if there are several groups. */
+    uint32_t wait_bar, wait_phase;
+    struct pt_fault fault;
+    void *state;            /* the engine's, program->warp_bytes of zeroed-once memory (see `start`) */
+};
+
+/* The extern functions that the runtime provides; an engine resolves them by name to services->call. */
+#define PT_DEVICE_FUNCTIONS(X) X(vprintf) X(malloc) X(free) X(__assertfail)
+enum pt_device_function {
+    PT_DEVICE_NONE,
+#define X(name) PT_DEVICE_##name,
+    PT_DEVICE_FUNCTIONS(X)
+#undef X
+};
+
+/* What the runtime does for an engine while a warp runs. */
+struct pt_services {
+    /* Lanes `mask` of the warp arrive at barrier `id` (aligned: the whole warp counts). `expected` is the
+     * thread count of the instruction or 0. `preds` holds the lanes whose predicate is true (bar.red). Returns false
+     * if the counts contradict each other (then warp->fault is set). The phase may complete at once. */
+    bool (*arrive)(struct pt_warp *warp, uint32_t id, uint32_t mask, bool aligned, uint32_t expected,
+                   uint32_t preds);
+    /* Lanes of the warp have exited (warp->live is already updated). */
+    void (*exited)(struct pt_warp *warp);
+    /* Device functions the runtime provides, called for one lane: vprintf, malloc, free, __assertfail. `args` holds
+     * the parameter bytes as the PTX signature lays them out; the result is written to `result`. Returns
+     * false on a fault (warp->fault set). */
+    bool (*call)(struct pt_warp *warp, uint32_t lane, enum pt_device_function f, const void *args,
+                 void *result);
+    uint64_t (*clock)(void);       /* %clock64 */
+    uint64_t (*globaltimer)(void); /* %globaltimer, ns */
+};
+
+struct pt_engine {
+    const char *name;
+    /* Compiles a kernel. On failure returns NULL: diagnostics are in the module's list, or memory ran out (then the
+     * list has no new error). */
+    struct pt_program *(*compile)(const struct pt_image *image, uint32_t kernel,
+                                  const struct pt_allocator *allocator);
+    void (*release)(struct pt_program *program);
+    /* Prepares warp->state for the program: once a worker and launch (constants), before the first CTA. */
+    void (*prepare)(const struct pt_launch *launch, struct pt_warp *warp);
+    /* Puts the warp at the kernel's entry; cta, index, live, tid are set. Cheap: runs for every CTA. */
+    void (*start)(struct pt_warp *warp);
+    enum pt_run (*resume)(struct pt_warp *warp);
+    /* After a memory fault interrupted `resume`: fills warp->fault (place, lanes) for a fault at `address`. */
+    void (*locate)(struct pt_warp *warp, uint64_t address);
+    /* Where the warp stands: calls report(ud, func, insn, lanes, barrier id or UINT32_MAX) for each waiting group. */
+    void (*places)(const struct pt_warp *warp,
+                   void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t bar),
+                   void *ud);
+};
+
+/* The interpreter for the best level of this machine, or the one PTERA_CPU names ("v2", "v3", "v4"); NULL if that
+ * name is unknown or the machine lacks it. */
+const struct pt_engine *pt_interp(const char *level);
+
+/* True if `pc` lies in code that touches kernel memory: a fault there is the kernel's. */
+bool pt_is_access_code(uintptr_t pc);
+
+#endif

@@ -1,0 +1,197 @@
+/* Ptera: runs NVIDIA PTX on the CPU. This is the whole public C API; link with -lptera.
+ *
+ * Handles are opaque. Every call that can fail returns a ptera_result (0 is success) and writes its outputs
+ * last. Handles of one engine may be used from several threads at once, except that a module must not be unloaded
+ * while one of its kernels runs. The library keeps no global state, never prints and never ends the process.
+ *
+ * Sizes and offsets are in bytes. A device address is a host address: a buffer's contents can be read and written
+ * directly while no launch uses it, and any host pointer can be passed to a kernel.
+ */
+#ifndef PTERA_H
+#define PTERA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PTERA_VERSION_MAJOR 0
+#define PTERA_VERSION_MINOR 1
+#define PTERA_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define PTERA_API __attribute__((visibility("default")))
+#else
+#define PTERA_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ptera_engine ptera_engine;
+typedef struct ptera_module ptera_module;
+typedef struct ptera_kernel ptera_kernel;
+
+typedef enum ptera_result {
+    PTERA_OK = 0,
+    PTERA_ERROR_INVALID_ARGUMENT = 1,   /* a null or out-of-range argument of this API */
+    PTERA_ERROR_OUT_OF_MEMORY = 2,
+    PTERA_ERROR_INVALID_PTX = 3,        /* see ptera_module_diagnostic */
+    PTERA_ERROR_UNSUPPORTED_PTX = 4,    /* valid PTX that uses what Ptera does not implement yet */
+    PTERA_ERROR_FILE = 5,               /* a file could not be read */
+    PTERA_ERROR_NOT_FOUND = 6,          /* no kernel or variable of that name */
+    PTERA_ERROR_INVALID_LAUNCH = 7,     /* grid, block, cluster, shared size or parameters do not fit the kernel */
+    /* The kernel failed; ptera_engine_error says where. */
+    PTERA_ERROR_ILLEGAL_ADDRESS = 16,
+    PTERA_ERROR_MISALIGNED_ADDRESS = 17,
+    PTERA_ERROR_TRAP = 18,
+    PTERA_ERROR_ASSERT = 19,
+    PTERA_ERROR_STACK_OVERFLOW = 20,
+    PTERA_ERROR_ILLEGAL_INSTRUCTION = 21,
+    PTERA_ERROR_DEADLOCK = 22,
+    PTERA_ERROR_TIMEOUT = 23
+} ptera_result;
+
+/* A short English text for a result; static. */
+PTERA_API const char *ptera_result_text(ptera_result result);
+
+/* The version of the library as "0.1.0"; static. */
+PTERA_API const char *ptera_version(void);
+
+/* ---- engine -------------------------------------------------------------------------------------------- */
+
+typedef struct ptera_options {
+    size_t size;          /* sizeof(ptera_options): set by ptera_options_init */
+    unsigned threads;     /* worker threads; 0: one for each core */
+    int fmad;             /* contract mul and add into fma as ptxas does by default; 1 */
+    const char *cpu;      /* "v2", "v3", "v4": force a CPU level; NULL: PTERA_CPU, else the best */
+    size_t stack_bytes;   /* local memory of a thread whose need is not known statically; 65,536 */
+    size_t heap_bytes;    /* limit of device malloc; 8 MiB */
+    /* Device printf and assert text, in whole calls; NULL: standard output and error are not touched, text is
+     * dropped. May be called from any worker, one call at a time. */
+    void (*print)(void *ud, const char *text, size_t bytes);
+    void *print_ud;
+    /* Memory for the library's own data: resize(ud, NULL, n) allocates, resize(ud, p, 0) frees, as realloc
+     * otherwise; NULL: malloc. Must be thread-safe. */
+    void *(*resize)(void *ud, void *p, size_t bytes);
+    void *resize_ud;
+} ptera_options;
+
+PTERA_API void ptera_options_init(ptera_options *options);
+
+/* Creates an engine: worker threads and memory. `options` may be NULL. */
+PTERA_API ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **engine);
+/* Destroys an engine, its modules and its buffers. NULL is allowed. */
+PTERA_API void ptera_engine_destroy(ptera_engine *engine);
+
+/* What the last failed launch of this engine reported, several lines of text, without a final newline; "" if none.
+ * Valid until the next launch. */
+PTERA_API const char *ptera_engine_error(const ptera_engine *engine);
+
+/* What the engine runs on. Strings are static. */
+typedef struct ptera_info {
+    size_t size; /* set to sizeof(ptera_info) by the caller */
+    const char *version;
+    const char *cpu_level; /* of the interpreter: "v2", "v3", "v4", "aarch64" */
+    unsigned threads;
+    int has_jit;
+    unsigned compute_capability_major, compute_capability_minor;
+    unsigned isa_rows, isa_rows_supported;
+} ptera_info;
+PTERA_API ptera_result ptera_engine_info(const ptera_engine *engine, ptera_info *info);
+
+/* One row of the instruction table (`ptera info --isa`). Returns PTERA_ERROR_NOT_FOUND past the last. */
+typedef struct ptera_isa_row {
+    size_t size; /* set by the caller */
+    const char *id, *syntax;
+    int is_supported;
+} ptera_isa_row;
+PTERA_API ptera_result ptera_isa_row_get(unsigned index, ptera_isa_row *row);
+
+/* ---- modules and kernels ------------------------------------------------------------------------------- */
+
+/* Loads PTX text (need not be NUL-terminated; not kept). `name` is used in messages. *module is set on
+ * PTERA_OK, PTERA_ERROR_INVALID_PTX and PTERA_ERROR_UNSUPPORTED_PTX; in the latter cases it only holds the diagnostics.
+ * Functions are compiled when first launched. */
+PTERA_API ptera_result ptera_module_load(ptera_engine *engine, const char *name, const char *text,
+                                         size_t bytes, ptera_module **module);
+PTERA_API ptera_result ptera_module_load_file(ptera_engine *engine, const char *path,
+                                              ptera_module **module);
+/* Unloads a module and its variables. NULL is allowed. */
+PTERA_API void ptera_module_unload(ptera_module *module);
+
+typedef enum ptera_severity { PTERA_NOTE, PTERA_WARNING, PTERA_ERROR } ptera_severity;
+typedef struct ptera_diagnostic {
+    size_t size;             /* set by the caller */
+    ptera_severity severity;
+    int is_unsupported;      /* valid PTX that is not implemented yet */
+    unsigned line, column;   /* from 1; 0: no position */
+    const char *message;     /* without position; valid while the module lives */
+    const char *text;        /* FILE:LINE:COL: severity: message, the line and a caret; several lines */
+} ptera_diagnostic;
+/* Diagnostic `index` of the module. Returns PTERA_ERROR_NOT_FOUND past the last. */
+PTERA_API ptera_result ptera_module_diagnostic(const ptera_module *module, unsigned index,
+                                               ptera_diagnostic *diagnostic);
+
+/* Checks every function of a module as `ptera verify` does: lowers all of them. */
+PTERA_API ptera_result ptera_module_verify(ptera_module *module);
+
+typedef enum ptera_emit { PTERA_EMIT_TOKENS, PTERA_EMIT_AST, PTERA_EMIT_IR } ptera_emit;
+/* The module (or one kernel, if `kernel` is not NULL) in a text form. *text is NUL-terminated and valid while the
+ * module lives. */
+PTERA_API ptera_result ptera_module_emit(ptera_module *module, const char *kernel, ptera_emit what,
+                                         const char **text);
+
+/* The address and size of a .global or .const variable. */
+PTERA_API ptera_result ptera_module_variable(ptera_module *module, const char *name,
+                                             void **address, size_t *bytes);
+
+/* A kernel by name; by index if `name` is NULL (in order of the text). Kernels live as long as their module. */
+PTERA_API ptera_result ptera_module_kernel(ptera_module *module, const char *name, unsigned index,
+                                           ptera_kernel **kernel);
+
+typedef struct ptera_parameter {
+    size_t size;        /* set by the caller */
+    const char *name;
+    const char *type;   /* PTX type of the parameter or its element, "u64" */
+    size_t offset, bytes, align; /* in the parameter block */
+    int is_array;       /* a by-value struct or array */
+} ptera_parameter;
+PTERA_API const char *ptera_kernel_name(const ptera_kernel *kernel);
+/* Parameter `index`. Returns PTERA_ERROR_NOT_FOUND past the last. */
+PTERA_API ptera_result ptera_kernel_parameter(const ptera_kernel *kernel, unsigned index,
+                                              ptera_parameter *parameter);
+
+/* ---- memory -------------------------------------------------------------------------------------------- */
+
+/* Allocates `bytes` (> 0) of zeroed device memory, aligned to 256, between unmapped guard pages: an access that
+ * leaves the buffer by up to a page is a fault. */
+PTERA_API ptera_result ptera_buffer_alloc(ptera_engine *engine, size_t bytes, void **address);
+/* Frees a buffer by the address ptera_buffer_alloc gave. NULL is allowed. */
+PTERA_API ptera_result ptera_buffer_free(ptera_engine *engine, void *address);
+
+/* ---- launching ----------------------------------------------------------------------------------------- */
+
+typedef struct ptera_launch {
+    size_t size;              /* sizeof(ptera_launch): set by ptera_launch_init */
+    unsigned grid[3];         /* CTAs; default 1,1,1 */
+    unsigned block[3];        /* threads of a CTA; default 1,1,1 */
+    unsigned cluster[3];      /* CTAs of a cluster; 0,0,0: as the kernel says, else 1,1,1 */
+    unsigned shared_bytes;    /* dynamic shared memory */
+    int cooperative;          /* all CTAs resident at once */
+    double timeout_seconds;   /* 0: none */
+    const void *const *parameters; /* one pointer to each parameter's value, in order */
+    unsigned n_parameters;
+    const void *parameter_block;   /* or the whole block instead, laid out as ptera_kernel_parameter says */
+    size_t parameter_block_bytes;
+} ptera_launch;
+
+PTERA_API void ptera_launch_init(ptera_launch *launch);
+
+/* Runs a kernel and waits for it. */
+PTERA_API ptera_result ptera_kernel_launch(ptera_kernel *kernel, const ptera_launch *launch);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
