@@ -36,7 +36,7 @@ typedef enum ptera_result {
     PTERA_ERROR_INVALID_ARGUMENT = 1,   /* a null or out-of-range argument of this API */
     PTERA_ERROR_OUT_OF_MEMORY = 2,
     PTERA_ERROR_INVALID_PTX = 3,        /* see ptera_module_diagnostic */
-    PTERA_ERROR_UNSUPPORTED_PTX = 4,    /* valid PTX that uses what Ptera does not implement yet */
+    PTERA_ERROR_UNSUPPORTED_PTX = 4,    /* the kernel uses what Ptera does not implement yet */
     PTERA_ERROR_FILE = 5,               /* a file could not be read */
     PTERA_ERROR_NOT_FOUND = 6,          /* no kernel or variable of that name */
     PTERA_ERROR_INVALID_LAUNCH = 7,     /* grid, block, cluster, shared size or parameters do not fit the kernel */
@@ -110,7 +110,8 @@ PTERA_API ptera_result ptera_isa_row_get(unsigned index, ptera_isa_row *row);
 /* ---- modules and kernels ------------------------------------------------------------------------------- */
 
 /* Loads PTX text (need not be NUL-terminated; not kept). `name` is used in messages. *module is set on
- * PTERA_OK, PTERA_ERROR_INVALID_PTX and PTERA_ERROR_UNSUPPORTED_PTX; in the latter cases it only holds the diagnostics.
+ * PTERA_OK and PTERA_ERROR_INVALID_PTX; in the latter case it only holds the diagnostics. A module may hold forms
+ * that are not implemented yet (diagnostics with is_unsupported): only the kernels that may reach them cannot be launched.
  * Functions are compiled when first launched. */
 PTERA_API ptera_result ptera_module_load(ptera_engine *engine, const char *name, const char *text,
                                          size_t bytes, ptera_module **module);

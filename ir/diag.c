@@ -65,7 +65,7 @@ void pt_diag_unsupported(struct pt_diags *diags, uint32_t line, uint32_t col, ui
 {
     va_list args;
     va_start(args, format);
-    add(diags, (struct pt_diag){PT_SEV_ERROR, true, line, col, len, NULL}, format, args);
+    add(diags, (struct pt_diag){PT_SEV_WARNING, true, line, col, len, NULL}, format, args);
     va_end(args);
 }
 

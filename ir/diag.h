@@ -41,7 +41,8 @@ __attribute__((format(printf, 5, 6))) void pt_diag_error(struct pt_diags *diags,
 __attribute__((format(printf, 5, 6))) void pt_diag_warning(struct pt_diags *diags, uint32_t line,
                                                            uint32_t col, uint32_t len,
                                                            const char *format, ...);
-/* An error that names a known form Ptera does not implement. */
+/* A warning that names a known form Ptera does not implement: the module loads, and only a kernel that may reach
+ * the form is refused. Reported once for each form. */
 __attribute__((format(printf, 5, 6))) void pt_diag_unsupported(struct pt_diags *diags,
                                                                uint32_t line, uint32_t col,
                                                                uint32_t len, const char *format,

@@ -1,0 +1,35 @@
+/* The kernel arguments of the command line: scalars, generated buffers, files, and how elements are shown. */
+#ifndef PTERA_TOOLS_ARGS_H
+#define PTERA_TOOLS_ARGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "ptera.h"
+
+struct type; /* an element type */
+
+struct arg {
+    const char *text;         /* as given */
+    bool is_buffer;
+    void *data;               /* buffer: device memory. scalar, raw: the value's bytes (malloc) */
+    size_t bytes;
+    char *save;               /* file to write after the run, or NULL */
+    const struct type *print; /* element type to print after the run, or NULL */
+    size_t print_count;
+};
+
+/* Parses one ARG of `ptera run` and allocates its buffer. On failure prints why to standard error and returns false. */
+bool arg_parse(ptera_engine *engine, const char *text, struct arg *arg);
+/* Prints and saves what the suffixes ask for. Returns false if a file could not be written. */
+bool arg_finish(const struct arg *arg);
+void arg_free(ptera_engine *engine, struct arg *arg);
+
+/* Reads a whole file; NULL with a message on standard error if that fails. The caller frees. */
+void *read_file(const char *path, size_t *bytes);
+
+extern const char arg_help[];
+
+#endif

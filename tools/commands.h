@@ -1,0 +1,12 @@
+/* The sub-commands of `ptera`. Each takes its own arguments (argv[0] is its name) and returns the exit status. */
+#ifndef PTERA_TOOLS_COMMANDS_H
+#define PTERA_TOOLS_COMMANDS_H
+
+enum exit_status { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INVALID_PTX = 3 };
+
+int command_run(int argc, char **argv);
+int command_verify(int argc, char **argv);
+int command_compile(int argc, char **argv);
+int command_info(int argc, char **argv);
+
+#endif

@@ -1,0 +1,170 @@
+/* ptera verify, compile, info: the commands that run no kernel. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptera.h"
+#include "tools/args.h"
+#include "tools/commands.h"
+#include "tools/load.h"
+
+static bool wants_help(int argc, char **argv, const char *help)
+{
+    if (argc < 2 || (strcmp(argv[1], "--help") && strcmp(argv[1], "-h")))
+        return false;
+    fputs(help, stdout);
+    return true;
+}
+
+static int wrong_usage(const char *why, const char *what, const char *help)
+{
+    fprintf(stderr, "ptera: %s%s\n%s", why, what, help);
+    return EXIT_USAGE;
+}
+
+/* ---- verify -------------------------------------------------------------------------------------------- */
+
+static const char verify_help[] =
+    "usage: ptera verify FILE.ptx...\n\n"
+    "Accepts what NVIDIA's assembler accepts and says why not. Forms that are valid but not implemented yet\n"
+    "are warnings.\n";
+
+static int verify_file(ptera_engine *engine, const char *path)
+{
+    ptera_module *module = NULL;
+    int status = load_module(engine, path, &module);
+    if (status == EXIT_GOOD && ptera_module_verify(module) != PTERA_OK)
+        status = EXIT_INVALID_PTX;
+    if (module)
+        show_diagnostics(module);
+    if (status == EXIT_GOOD)
+        printf("%s: valid\n", path);
+    ptera_module_unload(module);
+    return status;
+}
+
+int command_verify(int argc, char **argv)
+{
+    if (wants_help(argc, argv, verify_help))
+        return EXIT_GOOD;
+    if (argc < 2)
+        return wrong_usage("no file given", "", verify_help);
+    ptera_engine *engine = NULL;
+    if (ptera_engine_create(NULL, &engine) != PTERA_OK)
+        return EXIT_FAILED;
+    int worst = EXIT_GOOD;
+    for (int i = 1; i < argc; i++) {
+        int status = verify_file(engine, argv[i]);
+        if (status > worst)
+            worst = status;
+    }
+    ptera_engine_destroy(engine);
+    return worst;
+}
+
+/* ---- compile ------------------------------------------------------------------------------------------- */
+
+static const char compile_help[] =
+    "usage: ptera compile FILE.ptx --emit tokens|ast|ir [-k KERNEL]\n\n"
+    "  tokens  the words of the text with their positions\n"
+    "  ast     the module as read, printed as PTX\n"
+    "  ir      after lowering: numbered blocks, one register a web, contraction done; readable as PTX\n";
+
+static int emit(ptera_engine *engine, const char *path, const char *kernel, ptera_emit what)
+{
+    ptera_module *module = NULL;
+    const char *text;
+    int status = load_module(engine, path, &module);
+    if (module && (status == EXIT_GOOD || what == PTERA_EMIT_TOKENS)) {
+        ptera_result r = ptera_module_emit(module, kernel, what, &text);
+        if (r == PTERA_OK) {
+            fputs(text, stdout);
+        } else if (r == PTERA_ERROR_INVALID_PTX) {
+            status = EXIT_INVALID_PTX;
+        } else {
+            fprintf(stderr, "ptera: %s\n", ptera_result_text(r));
+            status = EXIT_USAGE;
+        }
+    }
+    if (module && status != EXIT_GOOD)
+        show_diagnostics(module);
+    ptera_module_unload(module);
+    return status;
+}
+
+int command_compile(int argc, char **argv)
+{
+    static const char *const names[] = {"tokens", "ast", "ir"};
+    const char *path = NULL, *kernel = NULL;
+    int what = -1;
+    if (wants_help(argc, argv, compile_help))
+        return EXIT_GOOD;
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--emit") && i + 1 < argc) {
+            i++;
+            for (int n = 0; n < 3; n++)
+                if (!strcmp(argv[i], names[n]))
+                    what = n;
+            if (what < 0)
+                return wrong_usage("cannot emit ", argv[i], compile_help);
+        } else if (!strcmp(argv[i], "-k") && i + 1 < argc) {
+            kernel = argv[++i];
+        } else if (argv[i][0] == '-' || path) {
+            return wrong_usage("unexpected ", argv[i], compile_help);
+        } else {
+            path = argv[i];
+        }
+    }
+    if (!path || what < 0)
+        return wrong_usage("needs FILE.ptx and --emit", "", compile_help);
+    ptera_engine *engine = NULL;
+    if (ptera_engine_create(NULL, &engine) != PTERA_OK)
+        return EXIT_FAILED;
+    int status = emit(engine, path, kernel, (ptera_emit)what);
+    ptera_engine_destroy(engine);
+    return status;
+}
+
+/* ---- info ---------------------------------------------------------------------------------------------- */
+
+static const char info_help[] = "usage: ptera info [--isa]\n\n"
+                                "  --isa   the instruction table: each row, and whether it is implemented\n";
+
+static void show_isa(void)
+{
+    ptera_isa_row row = {.size = sizeof row};
+    for (unsigned i = 0; ptera_isa_row_get(i, &row) == PTERA_OK; i++)
+        printf("%-20s %-4s %s\n", row.id, row.is_supported ? "yes" : "no", row.syntax);
+}
+
+int command_info(int argc, char **argv)
+{
+    if (wants_help(argc, argv, info_help))
+        return EXIT_GOOD;
+    if (argc > 2 || (argc == 2 && strcmp(argv[1], "--isa")))
+        return wrong_usage("unexpected ", argv[argc - 1], info_help);
+    if (argc == 2) {
+        show_isa();
+        return EXIT_GOOD;
+    }
+    ptera_engine *engine = NULL;
+    ptera_info info = {.size = sizeof info};
+    ptera_result r = ptera_engine_create(NULL, &engine);
+    if (r == PTERA_OK)
+        r = ptera_engine_info(engine, &info);
+    if (r != PTERA_OK) {
+        fprintf(stderr, "ptera: %s\n", ptera_result_text(r));
+        return EXIT_FAILED;
+    }
+    printf("version             %s\n"
+           "engines             interp%s\n"
+           "CPU level           %s\n"
+           "worker threads      %u\n"
+           "compute capability  %u.%u\n"
+           "instruction rows    %u, %u implemented\n",
+           info.version, info.has_jit ? ", jit" : "", info.cpu_level, info.threads,
+           info.compute_capability_major, info.compute_capability_minor, info.isa_rows,
+           info.isa_rows_supported);
+    ptera_engine_destroy(engine);
+    return EXIT_GOOD;
+}

@@ -1,0 +1,12 @@
+/* Loading a PTX file and showing its diagnostics, for every command. */
+#ifndef PTERA_TOOLS_LOAD_H
+#define PTERA_TOOLS_LOAD_H
+
+#include "ptera.h"
+
+/* Loads a file. Returns an exit status; *module is set if there are diagnostics to show, which the caller does. */
+int load_module(ptera_engine *engine, const char *path, ptera_module **module);
+/* Prints all diagnostics of a module to standard error. */
+void show_diagnostics(const ptera_module *module);
+
+#endif

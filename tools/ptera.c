@@ -1,0 +1,49 @@
+/* The command line program `ptera`: chooses the sub-command. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ptera.h"
+#include "tools/commands.h"
+
+static const struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *what;
+} commands[] = {
+    {"run", command_run, "run a kernel of a PTX file on given arguments"},
+    {"verify", command_verify, "check PTX files as NVIDIA's assembler would"},
+    {"compile", command_compile, "show a PTX file as tokens, syntax tree or IR"},
+    {"info", command_info, "what this build and machine offer; the instruction table"},
+};
+enum { N_COMMANDS = sizeof commands / sizeof *commands };
+
+static void usage(FILE *out)
+{
+    fprintf(out, "usage: ptera COMMAND ...\n\n");
+    for (int i = 0; i < N_COMMANDS; i++)
+        fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].what);
+    fprintf(out, "\nptera COMMAND --help says more; ptera --version prints the version.\n"
+                 "Exit status: 0 good, 1 a kernel failed, 2 wrong usage, 3 the PTX is not valid.\n");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        usage(stderr);
+        return EXIT_USAGE;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+        usage(stdout);
+        return EXIT_GOOD;
+    }
+    if (!strcmp(argv[1], "--version")) {
+        printf("ptera %s\n", ptera_version());
+        return EXIT_GOOD;
+    }
+    for (int i = 0; i < N_COMMANDS; i++)
+        if (!strcmp(argv[1], commands[i].name))
+            return commands[i].run(argc - 1, argv + 1);
+    fprintf(stderr, "ptera: unknown command '%s'\n", argv[1]);
+    usage(stderr);
+    return EXIT_USAGE;
+}

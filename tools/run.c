@@ -1,0 +1,285 @@
+/* ptera run: one launch of one kernel. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "ptera.h"
+#include "tools/args.h"
+#include "tools/commands.h"
+#include "tools/load.h"
+
+static const char run_help[] =
+    "usage: ptera run FILE.ptx [OPTIONS] ARG...\n\n"
+    "  -k KERNEL           the kernel; needed if the file has several\n"
+    "  -g X[,Y[,Z]]        grid: CTAs (1)\n"
+    "  -b X[,Y[,Z]]        block: threads of a CTA (1)\n"
+    "  --cluster X[,Y[,Z]] CTAs of a cluster\n"
+    "  --shared BYTES      dynamic shared memory (0)\n"
+    "  --engine auto|interp|jit|both\n"
+    "  --threads N         worker threads (one a core)\n"
+    "  --cooperative       all CTAs resident at once\n"
+    "  --timeout SECONDS   give up after that\n"
+    "  --math exact|fast   fast may trade exactness for speed (exact)\n"
+    "  --fmad on|off       contract mul and add into fma, as NVIDIA's assembler does (on)\n"
+    "  --isolate           test every access against the allocations\n"
+    "  --time              print the times of loading and running to standard error\n\n";
+
+enum { MAX_ARGS = 1024 };
+
+struct options {
+    const char *file, *kernel;
+    ptera_options engine;
+    ptera_launch launch;
+    bool time;
+    const char *arg[MAX_ARGS];
+    unsigned n_args;
+};
+
+static int wrong_usage(const char *what, const char *value)
+{
+    fprintf(stderr, "ptera run: %s '%s' (ptera run --help)\n", what, value);
+    return EXIT_USAGE;
+}
+
+static bool parse_number(const char *text, unsigned long max, unsigned long *n)
+{
+    char *end;
+    errno = 0;
+    *n = strtoul(text, &end, 0);
+    return end != text && !*end && !errno && *text != '-' && *n <= max;
+}
+
+static bool parse_dim(const char *text, unsigned dim[3])
+{
+    char *end;
+    dim[0] = dim[1] = dim[2] = 1;
+    for (int i = 0; i < 3; i++) {
+        errno = 0;
+        unsigned long v = strtoul(text, &end, 0);
+        if (end == text || *text == '-' || errno || v == 0 || v > UINT32_MAX)
+            return false;
+        dim[i] = (unsigned)v;
+        if (!*end)
+            return true;
+        if (*end != ',')
+            return false;
+        text = end + 1;
+    }
+    return false;
+}
+
+static bool parse_seconds(const char *text, double *seconds)
+{
+    char *end;
+    *seconds = strtod(text, &end);
+    return end != text && !*end && *seconds > 0 && *seconds < 1e9;
+}
+
+static bool is_one_of(const char *text, const char *a, const char *b)
+{
+    return !strcmp(text, a) || !strcmp(text, b);
+}
+
+/* An option with a value. Returns false if the value is bad; *known says whether the option exists. */
+static bool set_option(struct options *o, const char *name, const char *value, bool *known)
+{
+    unsigned long n = 0;
+    bool ok = true;
+    *known = true;
+    if (!strcmp(name, "-k"))
+        o->kernel = value;
+    else if (!strcmp(name, "-g"))
+        ok = parse_dim(value, o->launch.grid);
+    else if (!strcmp(name, "-b"))
+        ok = parse_dim(value, o->launch.block);
+    else if (!strcmp(name, "--cluster"))
+        ok = parse_dim(value, o->launch.cluster);
+    else if (!strcmp(name, "--shared"))
+        ok = parse_number(value, UINT32_MAX, &n), o->launch.shared_bytes = (unsigned)n;
+    else if (!strcmp(name, "--threads"))
+        ok = parse_number(value, 4096, &n) && n > 0, o->engine.threads = (unsigned)n;
+    else if (!strcmp(name, "--timeout"))
+        ok = parse_seconds(value, &o->launch.timeout_seconds);
+    else if (!strcmp(name, "--math"))
+        ok = is_one_of(value, "exact", "fast");
+    else if (!strcmp(name, "--fmad"))
+        ok = is_one_of(value, "on", "off"), o->engine.fmad = !strcmp(value, "on");
+    else if (!strcmp(name, "--engine"))
+        ok = is_one_of(value, "auto", "interp") || !strcmp(value, "both");
+    else
+        *known = false;
+    return ok;
+}
+
+static int parse_options(int argc, char **argv, struct options *o)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *a = argv[i];
+        bool known;
+        if (a[0] != '-') {
+            if (!o->file)
+                o->file = a;
+            else if (o->n_args < MAX_ARGS)
+                o->arg[o->n_args++] = a;
+            else
+                return wrong_usage("too many arguments, from", a);
+        } else if (!strcmp(a, "--cooperative")) {
+            o->launch.cooperative = 1;
+        } else if (!strcmp(a, "--time")) {
+            o->time = true;
+        } else if (!strcmp(a, "--isolate")) {
+            return wrong_usage("this version does not implement", a);
+        } else if (i + 1 == argc) {
+            return wrong_usage("unknown option, or one without its value:", a);
+        } else if (!strcmp(a, "--engine") && !strcmp(argv[i + 1], "jit")) {
+            return wrong_usage("this build has no engine", "jit");
+        } else if (!set_option(o, a, argv[++i], &known)) {
+            fprintf(stderr, "ptera run: bad value '%s' for %s (ptera run --help)\n", argv[i], a);
+            return EXIT_USAGE;
+        } else if (!known) {
+            return wrong_usage("unknown option", a);
+        }
+    }
+    return o->file ? EXIT_GOOD : wrong_usage("no PTX file given", "");
+}
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static int find_kernel(ptera_module *module, const struct options *o, ptera_kernel **kernel)
+{
+    ptera_kernel *other;
+    if (o->kernel) {
+        if (ptera_module_kernel(module, o->kernel, 0, kernel) == PTERA_OK)
+            return EXIT_GOOD;
+        fprintf(stderr, "ptera run: %s has no kernel '%s'; it has:", o->file, o->kernel);
+    } else if (ptera_module_kernel(module, NULL, 0, kernel) != PTERA_OK) {
+        fprintf(stderr, "ptera run: %s has no kernel\n", o->file);
+        return EXIT_USAGE;
+    } else if (ptera_module_kernel(module, NULL, 1, &other) != PTERA_OK) {
+        return EXIT_GOOD;
+    } else {
+        fprintf(stderr, "ptera run: %s has several kernels, choose one with -k:", o->file);
+    }
+    for (unsigned i = 0; ptera_module_kernel(module, NULL, i, &other) == PTERA_OK; i++)
+        fprintf(stderr, " %s", ptera_kernel_name(other));
+    fputc('\n', stderr);
+    return EXIT_USAGE;
+}
+
+/* Every argument fits its parameter: count, and the bytes of each. */
+static bool check_args(ptera_kernel *kernel, const struct arg *args, unsigned n)
+{
+    ptera_parameter p = {.size = sizeof p};
+    unsigned count = 0;
+    while (ptera_kernel_parameter(kernel, count, &p) == PTERA_OK) {
+        size_t bytes = count < n && args[count].is_buffer ? sizeof(void *) : 0;
+        if (count < n && !args[count].is_buffer)
+            bytes = args[count].bytes;
+        if (count < n && bytes != p.bytes) {
+            fprintf(stderr, "ptera run: argument '%s' has %zu bytes, parameter %s (.%s) has %zu\n",
+                    args[count].text, bytes, p.name, p.type, p.bytes);
+            return false;
+        }
+        count++;
+    }
+    if (count != n)
+        fprintf(stderr, "ptera run: kernel %s has %u parameters, %u arguments are given\n",
+                ptera_kernel_name(kernel), count, n);
+    return count == n;
+}
+
+static int launch(ptera_engine *engine, ptera_module *module, ptera_kernel *kernel,
+                  struct options *o, struct arg *args)
+{
+    const void *values[MAX_ARGS];
+    for (unsigned i = 0; i < o->n_args; i++)
+        values[i] = args[i].is_buffer ? (const void *)&args[i].data : args[i].data;
+    o->launch.parameters = values;
+    o->launch.n_parameters = o->n_args;
+    double start = now_ms();
+    ptera_result r = ptera_kernel_launch(kernel, &o->launch);
+    if (o->time)
+        fprintf(stderr, "run %.3f ms\n", now_ms() - start);
+    if (r == PTERA_OK)
+        return EXIT_GOOD;
+    if (r == PTERA_ERROR_INVALID_PTX || r == PTERA_ERROR_UNSUPPORTED_PTX)
+        show_diagnostics(module);
+    const char *why = ptera_engine_error(engine);
+    fprintf(stderr, "ptera: %s\n", *why ? why : ptera_result_text(r));
+    return r == PTERA_ERROR_INVALID_PTX || r == PTERA_ERROR_UNSUPPORTED_PTX ? EXIT_INVALID_PTX
+           : r == PTERA_ERROR_INVALID_LAUNCH                                ? EXIT_USAGE
+                                                                            : EXIT_FAILED;
+}
+
+static int run_args(ptera_engine *engine, ptera_module *module, ptera_kernel *kernel,
+                    struct options *o)
+{
+    struct arg *args = calloc(o->n_args + 1, sizeof *args);
+    int status = args ? EXIT_GOOD : EXIT_FAILED;
+    unsigned parsed = 0;
+    while (status == EXIT_GOOD && parsed < o->n_args)
+        if (!arg_parse(engine, o->arg[parsed], &args[parsed++]))
+            status = EXIT_USAGE;
+    if (status == EXIT_GOOD && !check_args(kernel, args, o->n_args))
+        status = EXIT_USAGE;
+    if (status == EXIT_GOOD)
+        status = launch(engine, module, kernel, o, args);
+    for (unsigned i = 0; status == EXIT_GOOD && i < parsed; i++)
+        if (!arg_finish(&args[i]))
+            status = EXIT_FAILED;
+    for (unsigned i = 0; i < parsed; i++)
+        arg_free(engine, &args[i]);
+    free(args);
+    return status;
+}
+
+static void print_text(void *ud, const char *text, size_t bytes)
+{
+    (void)ud;
+    fwrite(text, 1, bytes, stdout);
+}
+
+int command_run(int argc, char **argv)
+{
+    if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+        fputs(run_help, stdout);
+        fputs(arg_help, stdout);
+        return EXIT_GOOD;
+    }
+    static struct options o;
+    ptera_options_init(&o.engine);
+    ptera_launch_init(&o.launch);
+    o.engine.print = print_text;
+    int status = parse_options(argc, argv, &o);
+    if (status != EXIT_GOOD)
+        return status;
+    ptera_engine *engine = NULL;
+    ptera_result r = ptera_engine_create(&o.engine, &engine);
+    if (r != PTERA_OK) {
+        fprintf(stderr, "ptera run: %s\n", ptera_result_text(r));
+        return r == PTERA_ERROR_INVALID_ARGUMENT ? EXIT_USAGE : EXIT_FAILED;
+    }
+    ptera_module *module = NULL;
+    ptera_kernel *kernel = NULL;
+    double start = now_ms();
+    status = load_module(engine, o.file, &module);
+    if (o.time)
+        fprintf(stderr, "load %.3f ms\n", now_ms() - start);
+    if (status == EXIT_GOOD)
+        status = find_kernel(module, &o, &kernel);
+    else if (module)
+        show_diagnostics(module);
+    if (status == EXIT_GOOD)
+        status = run_args(engine, module, kernel, &o);
+    ptera_engine_destroy(engine);
+    if (fflush(stdout) && status == EXIT_GOOD)
+        status = EXIT_FAILED;
+    return status;
+}
