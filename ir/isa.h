@@ -75,6 +75,7 @@ struct pt_form {
     uint8_t min_sm_feature;       /* 0, 'a' or 'f': needs an architecture-specific target */
     uint16_t min_sm;              /* 90 for sm_90; 0: every target */
     uint16_t min_ptx;             /* 78 for .version 7.8 */
+    uint16_t variant;             /* which operands are there: see pt_form_slot in ir/row.h */
     uint16_t mod[PT_FORM_MODS];   /* enum pt_mod */
     uint8_t type[PT_FORM_TYPES];  /* enum pt_type */
     uint32_t effects;             /* enum pt_effect, of the row */
