@@ -224,8 +224,8 @@ static int run_args(ptera_engine *engine, ptera_module *module, ptera_kernel *ke
     struct arg *args = calloc(o->n_args + 1, sizeof *args);
     int status = args ? EXIT_GOOD : EXIT_FAILED;
     unsigned parsed = 0;
-    while (status == EXIT_GOOD && parsed < o->n_args)
-        if (!arg_parse(engine, o->arg[parsed], &args[parsed++]))
+    for (; status == EXIT_GOOD && parsed < o->n_args; parsed++)
+        if (!arg_parse(engine, o->arg[parsed], &args[parsed]))
             status = EXIT_USAGE;
     if (status == EXIT_GOOD && !check_args(kernel, args, o->n_args))
         status = EXIT_USAGE;
