@@ -11,12 +11,15 @@ extern "C" __global__ void mandelbrot(unsigned steps, unsigned char *picture)
     unsigned x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x < HEADER && y == 0)
         picture[x] = header[x];
-    float cr = -2.0f + x * (2.5f / SIZE), ci = -1.25f + y * (2.5f / SIZE);
+    float cr = __fmaf_rn(x, 2.5f / SIZE, -2.0f), ci = __fmaf_rn(y, 2.5f / SIZE, -1.25f);
     float zr = 0, zi = 0;
     unsigned i = 0;
-    while (i < steps && zr * zr + zi * zi <= 4) {
-        float t = zr * zr - zi * zi + cr;
-        zi = 2 * zr * zi + ci;
+    while (i < steps) { // the roundings are spelled out: the picture is the same on every machine
+        float zi2 = __fmul_rn(zi, zi);
+        if (__fmaf_rn(zr, zr, zi2) > 4)
+            break;
+        float t = __fadd_rn(__fmaf_rn(zr, zr, -zi2), cr);
+        zi = __fmaf_rn(__fadd_rn(zr, zr), zi, ci);
         zr = t;
         i++;
     }
