@@ -1,0 +1,102 @@
+#!/bin/sh
+# The test suite: suite.sh [--all]. Builds from clean, runs every test, ends with a line of counts.
+#
+# Every test program prints "NAME: N passed, N failed, N skipped"; the counts are added up over all builds. A program
+# that dies without that line counts as one failure.
+set -u
+cd "$(dirname "$0")/.."
+all=${1:-}
+jobs=$(nproc)
+log=build/test.log
+status=0
+rm -rf build/ci build/asan build/fuzz
+mkdir -p build
+: >"$log"
+
+say() { printf '== %s\n' "$*"; }
+
+need() { # need COMMAND-OR-FILE PACKAGE...: install the packages if the command or file is missing
+    what=$1
+    shift
+    command -v "$what" >/dev/null 2>&1 || [ -e "$what" ] && return 0
+    say "installing $*"
+    root=
+    [ "$(id -u)" = 0 ] || root=sudo
+    $root apt-get update -qq && DEBIAN_FRONTEND=noninteractive $root apt-get install -y -qq \
+        --no-install-recommends "$@" >/dev/null
+}
+
+configure_and_build() { # PRESET [CMAKE OPTION...]
+    preset=$1
+    shift
+    say "building $preset"
+    if ! cmake --preset "$preset" "$@" >build/configure.log 2>&1; then
+        cat build/configure.log
+        return 1
+    fi
+    cmake --build "build/$preset" -j "$jobs" >build/build.log 2>&1 || { tail -n 60 build/build.log; return 1; }
+}
+
+# A failed build is one failed test, so that the closing line tells it.
+broken() {
+    echo "$1: 0 passed, 1 failed, 0 skipped" >>"$log"
+    status=1
+}
+
+run_tests() { # PRESET [CTEST OPTION...]
+    preset=$1
+    shift
+    say "testing $preset"
+    ctest --test-dir "build/$preset" -j "$jobs" --output-on-failure "$@" 2>&1 | tee build/ctest.log | grep -v '^ *Start '
+    grep -q '^100% tests passed' build/ctest.log || status=1
+    results="build/$preset/Testing/Temporary/LastTest.log"
+    grep -hoE '^[^ ]+: [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped' "$results" >>"$log"
+    grep -hE '^skipped ' "$results" | sort | uniq -c >>build/skips.log
+    # Tests that failed without a line of counts of their own.
+    counted=$(grep -cE '^[^ ]+: [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped' "$results")
+    total=$(grep -cE '^[0-9]+/[0-9]+ Testing: ' "$results")
+    [ "$counted" -lt "$total" ] && echo "$preset-died: 0 passed, $((total - counted)) failed, 0 skipped" >>"$log"
+}
+
+fuzz() { # SECONDS
+    for target in build/fuzz/tests/fuzz_*; do
+        name=${target##*/fuzz_}
+        say "fuzzing $name for $1 s"
+        corpus=build/fuzz/corpus-$name
+        mkdir -p "$corpus"
+        options=
+        [ -f "tests/fuzz/$name.dict" ] && options="-dict=tests/fuzz/$name.dict"
+        # shellcheck disable=SC2086
+        if "$target" $options -max_total_time="$1" -max_len=8192 -timeout=10 -rss_limit_mb=2048 \
+            -print_final_stats=1 "$corpus" "tests/fuzz/corpus/$name" >build/fuzz.log 2>&1; then
+            echo "fuzz_$name: 1 passed, 0 failed, 0 skipped" >>"$log"
+        else
+            tail -n 40 build/fuzz.log
+            broken "fuzz_$name"
+        fi
+    done
+}
+
+: >build/skips.log
+if configure_and_build ci; then run_tests ci -LE long; else broken ci; fi
+if configure_and_build asan; then run_tests asan -LE "long|release-only"; else broken asan; fi
+if need clang-19 clang-19 && need /usr/lib/llvm-19/lib/clang/19/lib/linux libclang-rt-19-dev &&
+    configure_and_build fuzz -DBUILD_TESTING=ON; then
+    if [ "$all" = --all ]; then fuzz 600; else fuzz 60; fi
+else
+    broken fuzz
+fi
+
+if [ "$all" = --all ]; then
+    run_tests ci -L long
+    for preset in ubsan tsan clang; do
+        if configure_and_build $preset; then run_tests $preset -LE "long|release-only"; else broken $preset; fi
+    done
+else
+    say "left out (./dev test --all): long tests, ubsan alone, thread sanitizer, clang, long fuzz runs"
+fi
+
+cat build/skips.log
+awk '{ p += $2; f += $4; s += $6 } END { printf "test: %d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }' \
+    "$log" || status=1
+exit $status
