@@ -17,15 +17,17 @@ enum {
     PT_WARP_SIZE = 32,
     PT_MAX_WARPS = 32,    /* of a CTA: 1024 threads */
     PT_BARRIERS = 16,     /* of a CTA */
+    PT_CLUSTER_BARRIER = PT_BARRIERS, /* barrier.cluster: `arrive` with this id; its phase is bar[] of it */
     PT_SHARED_BASE = 0x400 /* user data in a CTA's shared window; the kilobyte below is reserved, as on an H200 */
 };
 #define PT_SHARED_RANK_SHIFT 24 /* shared address = rank in the cluster << 24 | offset */
 
-/* A loaded module: the IR and where its variables lie. */
+/* A loaded module as one kernel sees it: the IR and where the variables lie. */
 struct pt_image {
     struct pt_module *module;
     uint64_t *symbols; /* by symbol index: generic address of .global and .const variables, the offset in the
-                          CTA's window (from PT_SHARED_BASE) of .shared ones; others unused */
+                          CTA's window (PT_SHARED_BASE or more) of the .shared ones that the kernel and what it
+                          calls use; others unused */
     uint64_t func_base; /* the address of function i, as PTX sees it, is func_base + 16 * i; never dereferenced */
 };
 
@@ -34,8 +36,9 @@ struct pt_program {
     const struct pt_engine *engine;
     const struct pt_image *image;
     uint32_t kernel;           /* function index */
-    uint32_t shared_static;    /* bytes of static shared memory, used from PT_SHARED_BASE on */
-    uint32_t shared_align;     /* alignment the dynamic shared memory behind it needs */
+    uint32_t shared_static;    /* bytes of static shared memory, used from PT_SHARED_BASE on; set by the runtime,
+                                  which lays it out, after `compile` */
+    uint32_t shared_align;     /* alignment the dynamic shared memory behind it needs; likewise */
     uint64_t local_bytes;      /* local memory one thread needs, 0 if unbounded (recursion, alloca) */
     size_t warp_bytes;         /* engine's state for one warp (pt_warp.state) */
 };
@@ -78,6 +81,8 @@ struct pt_launch {
     const uint8_t *params;     /* kernel parameter block, laid out as the symbols' offsets say */
     uint64_t local_stride;     /* bytes of one thread's local window */
     uint64_t grid_id;
+    uint64_t grid_barrier;     /* cooperative launches: address of the {u32 bytes, u32 barrier} workspace, which kernels
+                                  read as %envreg1 (high half) and %envreg2 (low half); else 0 */
     const struct pt_services *services;
     atomic_int stop;           /* nonzero (enum pt_fault_kind): warps yield at their next back edge and are not resumed */
 };
@@ -90,6 +95,7 @@ struct pt_barrier {
     uint32_t popc;      /* bar.red of the running phase: threads whose predicate is true, and how many took part */
     uint32_t popc_of;
     uint32_t result_popc, result_of; /* of the last completed phase */
+    uint32_t warps;     /* warps that are counted in `arrived` in this phase */
     uint32_t arrived_lanes[PT_MAX_WARPS]; /* lanes of each warp that arrived in this phase (non-aligned arrivals) */
 };
 
@@ -102,7 +108,7 @@ struct pt_cta {
     uint32_t window;       /* shared address of this CTA's window: cluster_rank << 24 */
     uint8_t *local;        /* local windows: thread t's is local + t * launch->local_stride */
     uint32_t worker;       /* index of the worker running it, reported as %smid */
-    struct pt_barrier bar[PT_BARRIERS];
+    struct pt_barrier bar[PT_BARRIERS + 1]; /* the last is this CTA's part of the cluster's */
     uint32_t live_warps;   /* warps with a lane that has not exited */
     struct pt_warp *warps; /* launch->n_warps of them */
 };
@@ -153,8 +159,10 @@ struct pt_services {
     uint64_t (*globaltimer)(void); /* %globaltimer, ns */
 };
 
+#define PT_ADDRESS_UNKNOWN (UINT64_C(1) << 63)
+
 struct pt_engine {
-    const char *name;
+    const char *name; /* of the CPU level: "v2", "v3", "v4", "aarch64" */
     /* Compiles a kernel. On failure returns NULL: diagnostics are in the module's list, or memory ran out (then the
      * list has no new error). */
     struct pt_program *(*compile)(const struct pt_image *image, uint32_t kernel,
@@ -165,7 +173,8 @@ struct pt_engine {
     /* Puts the warp at the kernel's entry; cta, index, live, tid are set. Cheap: runs for every CTA. */
     void (*start)(struct pt_warp *warp);
     enum pt_run (*resume)(struct pt_warp *warp);
-    /* After a memory fault interrupted `resume`: fills warp->fault (place, lanes) for a fault at `address`. */
+    /* After a memory fault interrupted `resume`: fills warp->fault (kind, place, lanes, address) for a fault at `address`,
+     * which is PT_ADDRESS_UNKNOWN where the machine does not tell (non-canonical addresses of x86-64). */
     void (*locate)(struct pt_warp *warp, uint64_t address);
     /* Where the warp stands: calls report(ud, func, insn, lanes, barrier id or UINT32_MAX) for each waiting group. */
     void (*places)(const struct pt_warp *warp,
