@@ -1,0 +1,26 @@
+#!/bin/sh
+# The include directions of the design: check_includes.sh ROOT
+cd "$1" || exit 2
+passed=0
+failed=0
+
+check() { # FOLDER ALLOWED-PREFIXES (an extended regular expression)
+    bad=$(grep -rnE --include='*.[ch]' --include='*.def' '^ *# *include "' "$1" | grep -vE "include \"($2)")
+    if [ -n "$bad" ]; then
+        echo "FAILED $1 may include only $2:"
+        echo "$bad"
+        failed=$((failed + 1))
+    else
+        passed=$((passed + 1))
+    fi
+}
+
+check ir 'ir/'
+check frontend 'frontend/|ir/'
+check backend/semantics 'backend/semantics/|ir/'
+check backend/interp 'backend/interp/|backend/semantics/|backend/exec.h|ir/'
+check runtime 'runtime/|backend/exec.h|frontend/|ir/|ptera.h'
+check tools 'tools/|ptera.h'
+check tests/api 'ptera.h|tests/'
+echo "includes: $passed passed, $failed failed, 0 skipped"
+[ "$failed" = 0 ]
