@@ -61,26 +61,26 @@ struct pt_code {
 };
 _Static_assert(sizeof(struct pt_code) == 48, "code is compact");
 
-/* An activation: its masks, then its registers, constants and wait masks behind (see code.c for the layout). */
+/* An activation: its masks here, its registers and constants behind. loop.h says what belongs to whom. */
 struct pt_frame {
     uint32_t lanes[PT_WARP_SIZE]; /* all ones for the lanes of `mask`, else 0 */
     uint32_t mask;                /* lanes that run now */
     uint32_t lowest;              /* lowest-numbered eligible block where other lanes of this activation wait */
     uint32_t budget;              /* back edges until the next poll of launch->stop */
     uint32_t carry;               /* CC.CF of each lane */
-    struct pt_state *state;
-    struct pt_cta *cta;
+    uint8_t *shared;              /* generic address of shared address 0 */
     const uint8_t *params;        /* the kernel's parameter block */
     uint8_t *local0;              /* local window of lane 0 */
     uint64_t local_stride;        /* from lane to lane */
+    struct pt_state *state;
+    struct pt_cta *cta;
     const struct pt_body *body;
     uint32_t *wait;               /* lanes waiting at each block */
     uint64_t *eligible, *parked;  /* bit sets of blocks with waiting lanes that may run, or wait for others */
     struct pt_frame *caller;      /* NULL: the kernel's own */
-    struct pt_frame *deeper, *shallower; /* list of activations, deepest first */
+    struct pt_frame *deeper, *shallower; /* list of activations, deepest first; the free list */
     const struct pt_code *call;   /* the call that made it */
-    uint32_t depth, slot;
-    uint32_t return_block;
+    uint32_t depth;
     uint32_t live;                /* lanes in this activation or in one it called */
     uint32_t base[PT_WARP_SIZE];  /* start of the local variables in each thread's window */
     uint32_t top[PT_WARP_SIZE];   /* end of them: the stack pointer that alloca moves */
@@ -98,27 +98,44 @@ struct pt_select {
     const struct pt_form *form;
     const struct pt_operand *operands; /* of the instruction, as in the IR */
     struct pt_code *code;              /* being filled; aux and imm are the selector's */
-    uint32_t n;                        /* operands after flattening of d|p, {…} and […] */
+    const struct pt_operand **flat;    /* the operands after flattening of d|p, {…}, […] and (…) */
+    uint32_t n;                        /* how many those are */
 };
 
-/* Binds the flattened operands (d|p is two, {a,b} two, [a+8] one) to slots: one letter each, w (up to 32 bits), l (64),
- * q (128), p (predicate), i (an integer constant that goes to code->imm), - (ignored). Constants, special
- * registers and addresses of variables are put into slots of that width; _ gets a slot of its own. Letters
- * beyond the operands there are are ignored; operands beyond PT_OPERANDS go to code->ops, which then holds all
- * of them. code->n is the count. Returns false if an operand cannot be bound (reported). */
+/* Binds the flattened operands (d|p is two, {a,b} two, [a+8] one) to slots, one letter each:
+ *   w  up to 32 bits    l  64    q  128    p  predicate
+ *   x  a destination of the first type spelled in a register that may be wider (cvt): the handler writes a slot
+ *      of the type's width, and the value is sign- or zero-extended to the register afterwards
+ *   i  an integer constant, which goes to code->imm        -  ignored
+ * Constants, special registers and addresses of variables are put into slots of that width; a source register
+ * that is wider than its letter is narrowed; _ gets a slot of its own. Letters beyond the operands there are are
+ * ignored. Operands beyond PT_OPERANDS go to code->ops, which then holds all of them; code->n is the count.
+ * Returns false if an operand cannot be bound (reported). */
 #define pt_bind PT_LEVEL_NAME(pt_code_bind)
 bool pt_bind(struct pt_select *s, const char *widths);
 /* Reports "… is not supported yet" for the instruction and returns NULL. */
 #define pt_refuse PT_LEVEL_NAME(pt_code_refuse)
 pt_handler pt_refuse(struct pt_select *s, const char *what);
 /* Operand `i` of the flattened list as the IR has it. */
-#define pt_flat PT_LEVEL_NAME(pt_code_flat)
-const struct pt_operand *pt_flat(const struct pt_select *s, uint32_t i);
+static inline const struct pt_operand *pt_flat(const struct pt_select *s, uint32_t i);
+/* Bits of the register that operand `i` of the flattened list is; 0 if it is none. */
+static inline uint32_t pt_reg_bits(const struct pt_select *s, uint32_t i);
 
 typedef pt_handler (*pt_selector)(struct pt_select *s);
 #define ROW(id, syntax, shape, effects, jit, ptx, sm) pt_handler PT_DO(id)(struct pt_select *s);
 #define ROW_TODO(id, syntax, shape, effects, jit, ptx, sm)
 #include "ir/isa.def"
+
+static inline const struct pt_operand *pt_flat(const struct pt_select *s, uint32_t i)
+{
+    return s->flat[i];
+}
+
+static inline uint32_t pt_reg_bits(const struct pt_select *s, uint32_t i)
+{
+    const struct pt_operand *o = s->flat[i];
+    return o->kind == PT_OPND_REG ? pt_type_bits(s->func->regs.v[o->index].type) : 0;
+}
 
 /* True if the form has modifier .m: PT_HAS(s, ftz). */
 #define PT_HAS(s, m) pt_form_has((s)->form, PT_M_##m)

@@ -1,0 +1,202 @@
+/* The inside of the interpreter: decoded functions, a warp's state, and how lanes move between blocks.
+ *
+ * Only code.c, loop.c, ctl.c, warp.c, mem.c, atom.c and move.c include this; handlers of arithmetic need interp.h alone.
+ *
+ * A decoded function numbers its own blocks: those of the IR in their order, split behind every barrier, so that
+ * lanes that wait for a phase have a block to wait at. A block's lanes are in one of these places:
+ *   frame->mask               they run now (one block of one activation of the warp)
+ *   frame->wait[b], eligible  they may run from the start of b
+ *   frame->wait[b], parked    b begins with an instruction that waits for other lanes of the warp
+ *   state->groups             they arrived at a CTA barrier and go on at b when its phase is over
+ *   a deeper frame            they are in a function that this activation called
+ */
+#ifndef PTERA_BACKEND_INTERP_LOOP_H
+#define PTERA_BACKEND_INTERP_LOOP_H
+
+#include "backend/interp/interp.h"
+
+enum { PT_BACK_EDGE_BUDGET = 1 << 16 };
+
+/* A constant slot of the frame. */
+struct pt_constant {
+    uint32_t offset;
+    uint32_t width; /* bytes of one element: 4, 8, 16; 0: a predicate */
+    uint64_t lo, hi;
+};
+
+/* A decoded function. */
+struct pt_body {
+    const struct pt_func *func;
+    uint32_t index;               /* function index */
+    uint32_t n_blocks;
+    uint32_t n_words;             /* of the block sets */
+    const struct pt_code **start; /* of each block */
+    PT_VEC(struct pt_code) codes;
+    PT_VEC(struct pt_constant) constants;
+    uint32_t wait_offset, set_offset; /* in the frame: wait[], eligible[] and parked[] */
+    uint32_t frame_bytes;         /* a multiple of 64 */
+    uint32_t local_bytes;
+};
+
+struct pt_interp_program {
+    struct pt_program base;
+    struct pt_arena arena;
+    struct pt_body **bodies;      /* by function index; NULL: not reachable */
+    uint64_t *shared_offset;      /* by symbol index: offset in the CTA's window of .shared variables */
+    uint32_t callee_bytes;        /* room of one callee's activation */
+    uint32_t n_callees;           /* how many a warp may have at once */
+    uint32_t entry_bytes;         /* room of the kernel's own */
+};
+
+/* Lanes that wait for the end of a barrier's phase. */
+struct pt_group {
+    struct pt_frame *frame;
+    const struct pt_code *code;   /* the barrier */
+    uint32_t mask, block, bar, phase;
+};
+
+/* What happens when the inner loop is left. */
+enum pt_next {
+    PT_NEXT_FRAME, /* go on at state->frame, state->code */
+    PT_NEXT_PICK,  /* choose among the waiting lanes */
+    PT_NEXT_STOP   /* return state->run */
+};
+
+struct pt_state {
+    struct pt_warp *warp;
+    const struct pt_interp_program *program;
+    struct pt_frame *frame;       /* the activation that runs */
+    const struct pt_code *code;   /* where it goes on; inside memory handlers, the code that runs */
+    enum pt_next next;
+    enum pt_run run;
+    struct pt_frame *deepest;     /* activations, deepest first */
+    struct pt_frame *free;        /* unused callee frames */
+    uint32_t used;                /* callee frames handed out at least once */
+    struct pt_frame *entry;
+    uint8_t *callees;
+    struct pt_frame *turn_frame;  /* round robin: the last to have run, */
+    uint32_t turn_block;          /*   UINT32_MAX: none */
+    uint32_t n_groups;
+    struct pt_group groups[PT_WARP_SIZE];
+};
+
+/* A warp's state begins at the first 64-byte boundary of warp->state. */
+static inline struct pt_state *pt_state_of(const struct pt_warp *warp)
+{
+    return (struct pt_state *)(((uintptr_t)warp->state + 63) & ~(uintptr_t)63);
+}
+
+/* ---- loop.c: lanes between blocks ---------------------------------------------------------------------- */
+
+#define pt_loop_goto PT_LEVEL_NAME(pt_loop_goto)
+#define pt_loop_wait PT_LEVEL_NAME(pt_loop_wait)
+#define pt_loop_park PT_LEVEL_NAME(pt_loop_park)
+#define pt_loop_other PT_LEVEL_NAME(pt_loop_other)
+#define pt_loop_unpark PT_LEVEL_NAME(pt_loop_unpark)
+#define pt_loop_resume PT_LEVEL_NAME(pt_loop_resume)
+#define pt_loop_start PT_LEVEL_NAME(pt_loop_start)
+#define pt_loop_prepare PT_LEVEL_NAME(pt_loop_prepare)
+#define pt_loop_places PT_LEVEL_NAME(pt_loop_places)
+#define pt_loop_frame PT_LEVEL_NAME(pt_loop_frame)
+#define pt_loop_drop PT_LEVEL_NAME(pt_loop_drop)
+
+/* All running lanes go to `block`, while others wait at a block not above it. Returns the code to run, as a handler does. */
+const struct pt_code *pt_loop_goto(struct pt_frame *f, uint32_t block);
+/* `lanes` of the activation wait at the start of `block`, ready to run. */
+void pt_loop_wait(struct pt_frame *f, uint32_t block, uint32_t lanes);
+/* The same, but they wait for other lanes of the warp. */
+void pt_loop_park(struct pt_frame *f, uint32_t block, uint32_t lanes);
+/* No lane runs any more (all were put somewhere): chooses another block of the activation, or leaves the loop to choose
+ * one elsewhere. */
+const struct pt_code *pt_loop_other(struct pt_frame *f);
+/* Lanes have exited: whoever waits for lanes of the warp looks again. */
+void pt_loop_unpark(struct pt_state *s);
+enum pt_run pt_loop_resume(struct pt_warp *warp);
+void pt_loop_start(struct pt_warp *warp);
+void pt_loop_prepare(const struct pt_launch *launch, struct pt_warp *warp);
+void pt_loop_places(const struct pt_warp *warp,
+                    void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t bar),
+                    void *ud);
+/* A new activation of `body` called from `caller`, without lanes; NULL: no room. */
+struct pt_frame *pt_loop_frame(struct pt_frame *caller, const struct pt_body *body);
+/* Gives back an activation without lanes. */
+void pt_loop_drop(struct pt_frame *f);
+
+/* All running lanes go to `block`, which starts at `code`. */
+static inline const struct pt_code *pt_goto(struct pt_frame *f, uint32_t block,
+                                            const struct pt_code *code)
+{
+    return __builtin_expect(block < f->lowest, 1) ? code : pt_loop_goto(f, block);
+}
+
+/* Leaves the inner loop and the warp. */
+static inline const struct pt_code *pt_stop(struct pt_state *s, enum pt_run run)
+{
+    s->next = PT_NEXT_STOP;
+    s->run = run;
+    return NULL;
+}
+
+/* ---- code.c -------------------------------------------------------------------------------------------- */
+
+#define pt_code_compile PT_LEVEL_NAME(pt_code_compile)
+#define pt_code_release PT_LEVEL_NAME(pt_code_release)
+struct pt_program *pt_code_compile(const struct pt_image *image, uint32_t kernel,
+                                   const struct pt_allocator *allocator);
+void pt_code_release(struct pt_program *program);
+
+/* For selectors that place operands themselves. A slot of `bytes` a lane (0: predicate) for temporary values. */
+#define pt_code_slot PT_LEVEL_NAME(pt_code_slot)
+uint32_t pt_code_slot(struct pt_select *s, uint32_t bytes);
+/* The slot of a source, made `bytes` wide (0: predicate); UINT32_MAX after reporting. */
+#define pt_code_source PT_LEVEL_NAME(pt_code_source)
+uint32_t pt_code_source(struct pt_select *s, const struct pt_operand *o, uint32_t bytes);
+/* The slot of a destination register as it is, or for _ one that nobody reads. */
+#define pt_code_dest PT_LEVEL_NAME(pt_code_dest)
+uint32_t pt_code_dest(struct pt_select *s, const struct pt_operand *o);
+/* A zeroed array that lives as long as the program. */
+#define pt_code_array PT_LEVEL_NAME(pt_code_array)
+void *pt_code_array(struct pt_select *s, size_t bytes);
+/* Number and start of the decoded block that follows the instruction, or of an IR block. */
+#define pt_code_after PT_LEVEL_NAME(pt_code_after)
+uint32_t pt_code_after(const struct pt_select *s);
+#define pt_code_block PT_LEVEL_NAME(pt_code_block)
+uint32_t pt_code_block(const struct pt_select *s, uint32_t ir_block);
+#define pt_code_here PT_LEVEL_NAME(pt_code_here)
+uint32_t pt_code_here(const struct pt_select *s);
+/* Code that runs before the instruction; c->fn and operands are the caller's to fill. */
+#define pt_code_before PT_LEVEL_NAME(pt_code_before)
+struct pt_code *pt_code_before(struct pt_select *s, pt_handler fn);
+/* The same, behind it. */
+#define pt_code_behind PT_LEVEL_NAME(pt_code_behind)
+struct pt_code *pt_code_behind(struct pt_select *s, pt_handler fn);
+/* The program being made, and a decoded function (NULL: not decoded yet, it will be). */
+#define pt_code_program PT_LEVEL_NAME(pt_code_program)
+struct pt_interp_program *pt_code_program(const struct pt_select *s);
+
+/* ---- move.c: what the decoder inserts ------------------------------------------------------------------ */
+
+#define pt_move_sreg PT_LEVEL_NAME(pt_move_sreg)
+pt_handler pt_move_sreg(enum pt_sreg sreg, uint32_t bytes);
+#define pt_move_address PT_LEVEL_NAME(pt_move_address)
+pt_handler pt_move_address(enum pt_space space, bool generic, bool dynamic, uint32_t bytes);
+#define pt_move_extend PT_LEVEL_NAME(pt_move_extend)
+/* Copies operand 1 to 0, `from` bits extended to `to` bits (32 or 64 bit slots as the widths say). */
+pt_handler pt_move_extend(uint32_t from, uint32_t to, bool is_signed);
+
+/* ---- ctl.c: codes that belong to no row ---------------------------------------------------------------- */
+
+#define pt_ctl_guard PT_LEVEL_NAME(pt_ctl_guard)
+const struct pt_code *pt_ctl_guard(const struct pt_code *c, struct pt_frame *f);
+#define pt_ctl_fall PT_LEVEL_NAME(pt_ctl_fall)
+const struct pt_code *pt_ctl_fall(const struct pt_code *c, struct pt_frame *f);
+#define pt_ctl_bra PT_LEVEL_NAME(pt_ctl_bra)
+const struct pt_code *pt_ctl_bra(const struct pt_code *c, struct pt_frame *f);
+
+/* ---- mem.c --------------------------------------------------------------------------------------------- */
+
+#define pt_mem_locate PT_LEVEL_NAME(pt_mem_locate)
+/* The lanes of `mask` whose access by `c` touches the page of `address`, and the address of the lowest. */
+uint32_t pt_mem_locate(const struct pt_code *c, struct pt_frame *f, uint64_t address, uint64_t *first);
+
+#endif
