@@ -87,24 +87,31 @@ struct pt_reg {
     uint8_t n_defs;   /* after lowering: definitions of the web, saturating at 255 */
 };
 
-/* A block of the lowered function. Numbered as design §4 says: blocks of a loop are contiguous and precede
- * everything reached only by leaving it. Block 0 is the entry. */
+/* A block of the lowered function. Block 0 is the entry; every block is reachable. The blocks of a loop (strongly
+ * connected component, nested likewise) are contiguous, its header first, and precede everything reached only by leaving
+ * it; otherwise a block comes after its predecessors. A branch to a block with a number not above its own is a back edge
+ * and leads to the header of a loop around it.
+ *
+ * Branches and ends (effects BRANCH, END) are last in their block; they keep their guard. Synchronising instructions
+ * (effects WARP, CTA, CLUSTER) are first in their block and have no guard. A call is a block of its own, without a guard. */
 struct pt_block {
-    uint32_t first, count;   /* instructions */
-    uint32_t succ, n_succ;   /* from func->edges */
-    uint32_t pred, n_pred;   /* from func->edges */
+    uint32_t first, count;   /* instructions, at least one */
+    uint32_t succ, n_succ;   /* from func->edges, each once: targets of the last instruction, then `next` */
+    uint32_t pred, n_pred;   /* from func->edges, ascending */
+    uint32_t next;           /* the block that follows where the last instruction does not branch or end (lanes
+                                its guard leaves out included); UINT32_MAX: none. Not always the number + 1 */
     uint32_t loop;           /* innermost loop + 1, or PT_NONE */
-    uint32_t idom, ipdom;    /* block numbers; UINT32_MAX: none */
-    uint8_t communicates;    /* its back edges (to a block with a number not above its own) let other work run
-                                first: the loop waits for other threads (design §3) */
+    uint32_t idom, ipdom;    /* block numbers; UINT32_MAX: none (the entry; a block after which nothing is common to all
+                                ways out, or that has no way out) */
+    uint8_t communicates;    /* its back edges let other work run first: the loop may wait for other threads */
 };
 
 struct pt_loop {
     uint32_t header;         /* block; the lowest-numbered of the loop */
     uint32_t end;            /* one past its last block */
     uint32_t parent;         /* loop + 1, or PT_NONE */
-    uint8_t is_reducible;
-    uint8_t communicates;
+    uint8_t is_reducible;    /* entered through its header only */
+    uint8_t communicates;    /* holds an access or instruction that may wait for another thread */
 };
 
 struct pt_label {
@@ -238,12 +245,15 @@ bool pt_parse(struct pt_module *m, const char *file, const char *text, size_t le
  * Returns false if there are errors (in m->diags). Idempotent. */
 bool pt_lower(struct pt_module *m, uint32_t func);
 
-/* ir/cfg.c: fills blocks, edges, loops, dominators from `insns` and `labels` (design §4 numbering). */
-void pt_cfg_build(struct pt_module *m, struct pt_func *f);
+/* The passes of pt_lower. `scratch` holds what they need only while they run.
+ * ir/cfg.c: fills blocks, edges, loops and dominators from `insns` and `labels`; `bra` is the form of a plain bra. */
+void pt_cfg_build(struct pt_module *m, struct pt_func *f, uint32_t bra, struct pt_arena *scratch);
+/* ir/cfg.c: finds the loops that may wait for other threads; after pt_web_split. */
+void pt_cfg_communicate(struct pt_module *m, struct pt_func *f, struct pt_arena *scratch);
 /* ir/web.c: splits registers into webs. */
-void pt_web_split(struct pt_module *m, struct pt_func *f);
-/* ir/contract.c: mul + add to fma, as ptxas does it (design §7). */
-void pt_contract(struct pt_module *m, struct pt_func *f);
+void pt_web_split(struct pt_module *m, struct pt_func *f, struct pt_arena *scratch);
+/* ir/contract.c: mul + add to fma, as ptxas does it. */
+void pt_contract(struct pt_module *m, struct pt_func *f, struct pt_arena *scratch);
 
 /* ir/verify.c: every rule a lowered function obeys. Returns NULL, or what is wrong (in the arena): a bug of
  * ours, not of the input. */
@@ -255,7 +265,18 @@ char *pt_print(struct pt_module *m, uint32_t func, struct pt_arena *arena, size_
 
 /* ---- liveness and operand roles (ir/flow.c) ------------------------------------------------------------ */
 
-/* Calls visit(ud, reg, is_def) for every register the instruction reads or writes, guard included; uses first. */
+enum pt_role { PT_ROLE_USE = 1, PT_ROLE_DEF = 2 }; /* both: read and written */
+
+/* Calls visit(ud, operand, role, type) for every register operand of the instruction, parts of vectors, pairs, addresses
+ * and lists included; those only read come first. `type` is what the form has in that place (PT_TYPE_NONE if it has none).
+ * The guard is not an operand. */
+void pt_insn_operands(const struct pt_module *m, const struct pt_func *f, const struct pt_insn *insn,
+                      void (*visit)(void *ud, struct pt_operand *operand, unsigned role,
+                                    enum pt_type type),
+                      void *ud);
+
+/* Calls visit(ud, reg, is_def) for every register the instruction reads or writes, uses first: the guard included, and the
+ * .reg results of a function at its ends. A guarded instruction keeps the old value in lanes its guard leaves out. */
 void pt_insn_regs(const struct pt_module *m, const struct pt_func *f, const struct pt_insn *insn,
                   void (*visit)(void *ud, uint32_t reg, bool is_def), void *ud);
 
