@@ -96,9 +96,12 @@ const char *pt_sreg_spelling(enum pt_sreg sreg);
 enum pt_type pt_sreg_type(enum pt_sreg sreg);
 /* PT_SREG_NONE if there is none of that name. */
 enum pt_sreg pt_sreg_find(const char *name, uint32_t len);
+/* The lowest .version and .target that know it. */
+void pt_sreg_needs(enum pt_sreg sreg, uint16_t *ptx, uint16_t *sm);
 
 const char *pt_op_id(enum pt_op op);      /* "add_f32" */
 const char *pt_op_syntax(enum pt_op op);  /* the row's syntax line */
 bool pt_op_is_supported(enum pt_op op);   /* false for ROW_TODO */
+uint32_t pt_op_effects(enum pt_op op);    /* enum pt_effect */
 
 #endif

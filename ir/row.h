@@ -92,6 +92,9 @@ struct pt_target {
 };
 extern const struct pt_target pt_targets[];
 extern const unsigned pt_n_targets;
+void pt_when_narrow(struct pt_when *a, const struct pt_when *b);
+/* The lowest target: one without feature if there is any, else 'a', else 'f'. NULL if the set is empty. */
+const struct pt_target *pt_when_target(const struct pt_when *when);
 
 /* ---- spellings to lines, for frontend/insn.c and tests ---------------------------------------------------- */
 
@@ -130,8 +133,9 @@ unsigned pt_line_total(void);
 const struct pt_elem *pt_line_elem(const struct pt_line *line, unsigned i);
 const struct pt_alt *pt_elem_alt(const struct pt_elem *elem, unsigned i);
 unsigned pt_variant_operands(unsigned variant);
-/* The mnemonic nearest to a misspelled one, or NULL. */
-const char *pt_mnemonic_near(const char *s, uint32_t len);
+unsigned pt_word_distance(const char *a, uint32_t na, const char *b, uint32_t nb);
+/* The mnemonic nearest to a misspelled one (not NUL-terminated), or NULL. */
+const char *pt_mnemonic_near(const char *s, uint32_t len, uint32_t *near_len);
 /* NULL, or what is wrong with the table: a bug of ours. */
 const char *pt_isa_check(void);
 
