@@ -538,7 +538,8 @@ static const char *parse_slot_type(const char *syntax, const char *s, struct pt_
         slot->type = PT_SLOT_TYPE_QUARTER;
     else
         fail(syntax, "no such operand type", s);
-    return s + len;
+    s += len;
+    return *s == '(' ? parse_values(syntax, s, slot) : s;
 }
 
 /* Behind `*`: the count of a vector. */

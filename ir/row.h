@@ -55,8 +55,8 @@ struct pt_slot {
     uint16_t flags; /* enum pt_slot_flag */
     uint16_t sub;  /* first sub-slot; pt_slot_sub */
     uint8_t n_sub;
-    uint8_t n_values; /* IMM: 0 any, 2 lo..hi, or (as PT_SLOT_ONE_OF) values */
-    int32_t value[4]; /* IMM: lowest and highest, or the values; VEC: lowest and highest count, 0: see `count` */
+    uint8_t n_values; /* IMM, constant of a VALUE: 0 any, 2 lo..hi, or (as PT_SLOT_ONE_OF) values */
+    int32_t value[4]; /* lowest and highest, or the values; VEC: lowest and highest count, 0: see `count` */
     const char *count; /* VEC: expression over the numbers in the modifiers, or NULL */
     char name;         /* the letter of the syntax line */
 };
