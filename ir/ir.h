@@ -219,6 +219,7 @@ struct pt_module {
     uint8_t address_size;  /* 32 or 64 */
     bool fmad;             /* contraction allowed (--fmad) */
     bool texmode_independent, debug, map_f64_to_f32;
+    struct pt_insn_cache *insn_cache; /* of frontend/insn.c: spellings seen so far */
     PT_VEC(struct pt_form) forms;    /* forms.v[0] unused */
     PT_VEC(struct pt_func) funcs;    /* funcs.v[0] unused */
     PT_VEC(struct pt_symbol) symbols;/* symbols.v[0] unused */
@@ -231,7 +232,7 @@ static inline const struct pt_form *pt_insn_form(const struct pt_module *m, cons
     return &m->forms.v[i->form];
 }
 
-/* Writes the name of register `reg` as in the text ("%r12"). Returns its length. */
+/* Writes the name of register `reg` as in the text ("%r12"), as snprintf does. Returns its length. */
 int pt_reg_name(const struct pt_func *func, uint32_t reg, char *buf, size_t size);
 
 /* ---- passes (each file's own header comment says more) ------------------------------------------------- */
@@ -240,10 +241,32 @@ int pt_reg_name(const struct pt_func *func, uint32_t reg, char *buf, size_t size
  * Returns false if there are errors (in m->diags). Memory: jumps to m->arena.oom. */
 bool pt_parse(struct pt_module *m, const char *file, const char *text, size_t len);
 
-/* frontend/lower.c: control-flow graph, block numbering, webs, contraction; see the two states above.
- * Guarded instructions whose effects are WARP, CTA, CLUSTER, CALL become unguarded ones in a block of their own.
- * Returns false if there are errors (in m->diags). Idempotent. */
+/* frontend/lower.c: brings a function into the lowered state, and lays out its frame: symbol offsets of its .local
+ * variables and of its .param variables (kernel parameters keep theirs), and local_size. Touches no other function, so a module
+ * with many kernels pays only for those that run. Nothing to do for a function that is only declared.
+ * Returns false if there are errors (in m->diags). Idempotent. When memory runs out the function is as it was before. */
 bool pt_lower(struct pt_module *m, uint32_t func);
+
+/* ir/layout.c: the functions that may run when `func` is called: itself first, then what it calls, aliases resolved,
+ * functions that are only declared included. Where a call is indirect and its targets are not listed, every function that is
+ * not a kernel. They need not be lowered. */
+uint32_t *pt_reachable(const struct pt_module *m, uint32_t func, struct pt_arena *arena, uint32_t *n);
+
+/* ir/layout.c: shared memory of one kernel: the variables that it and what it may call use, in order of declaration. */
+struct pt_shared {
+    uint32_t n;
+    const uint32_t *symbols; /* .shared variables, unsized ones (dynamic shared memory) included */
+    const uint64_t *offsets; /* of symbols[i], from the start of the user's part of the window; of an unsized one:
+                                `bytes` rounded up to `dynamic_align` */
+    uint64_t bytes;          /* of the sized variables */
+    uint32_t align;          /* the strictest of all of them, at least 16 */
+    uint32_t dynamic_align;  /* of the unsized ones, at least 16 */
+};
+void pt_shared_layout(const struct pt_module *m, uint32_t kernel, struct pt_shared *shared,
+                      struct pt_arena *arena);
+
+/* ir/layout.c: offsets of the .local and .param variables of a function; sets f->local_size. False: 4 GiB or more. */
+bool pt_frame_layout(struct pt_module *m, struct pt_func *f);
 
 /* The passes of pt_lower. `scratch` holds what they need only while they run.
  * ir/cfg.c: fills blocks, edges, loops and dominators from `insns` and `labels`; `bra` is the form of a plain bra. */

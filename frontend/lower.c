@@ -1,0 +1,164 @@
+/* From the parsed to the lowered state: one function, when it is first needed. */
+#include "ir/ir.h"
+
+#include <setjmp.h>
+#include <string.h>
+
+#include "frontend/insn.h"
+
+enum { SYNC = PT_FX_WARP | PT_FX_CTA | PT_FX_CLUSTER | PT_FX_CALL };
+
+struct lower {
+    struct pt_module *m;
+    struct pt_func *f; /* a copy; *source is replaced when all is done */
+    struct pt_arena scratch;
+    uint32_t bra;      /* form */
+};
+
+/* Copies an array that lowering changes, so that running out of memory leaves the parsed function intact. */
+#define COPY(arena, vec)                                                       \
+    do {                                                                       \
+        void *from_ = (vec)->v;                                                \
+        uint32_t n_ = (vec)->n;                                                \
+        memset((vec), 0, sizeof *(vec));                                       \
+        if (n_)                                                                \
+            memcpy(pt_vec_extend((arena), (vec), n_), from_, n_ * sizeof *(vec)->v); \
+    } while (0)
+
+static void copy_arrays(struct lower *l)
+{
+    struct pt_arena *arena = &l->m->arena;
+    COPY(arena, &l->f->operands);
+    COPY(arena, &l->f->regs);
+    COPY(arena, &l->f->labels);
+    COPY(arena, &l->f->tables);
+    for (uint32_t i = 1; i < l->f->tables.n; i++)
+        COPY(arena, &l->f->tables.v[i].targets);
+}
+
+static uint32_t effects(const struct lower *l, const struct pt_insn *insn)
+{
+    return pt_insn_form(l->m, insn)->effects;
+}
+
+/* The form of a plain instruction that lowering adds. */
+static uint32_t plain_form(struct lower *l, const char *spelling, struct pt_operand *operand)
+{
+    return pt_insn_match(l->m, l->f, spelling, (uint32_t)strlen(spelling), operand, operand ? 1 : 0,
+                         l->f->line, 1);
+}
+
+static uint32_t add_label(struct lower *l, uint32_t line)
+{
+    struct pt_label *label = pt_vec_push(&l->m->arena, &l->f->labels);
+    label->line = line;
+    return l->f->labels.n - 1;
+}
+
+/* A guarded `insn` becomes: bra around it, if the guard is false. */
+static void add_branch_around(struct lower *l, const struct pt_insn *insn, uint32_t label)
+{
+    struct pt_arena *arena = &l->m->arena;
+    struct pt_operand *o = pt_vec_push(arena, &l->f->operands);
+    o->kind = PT_OPND_LABEL;
+    o->index = label;
+    struct pt_insn *bra = pt_vec_push(arena, &l->f->insns);
+    *bra = *insn;
+    bra->form = l->bra;
+    bra->operands = l->f->operands.n - 1;
+    bra->n_operands = 1;
+    bra->guard_neg = !insn->guard_neg;
+}
+
+/* True if control can reach the end of the body. */
+static bool falls_off(const struct lower *l)
+{
+    const struct pt_func *f = l->f;
+    if (!f->insns.n)
+        return true;
+    const struct pt_insn *last = &f->insns.v[f->insns.n - 1];
+    if (last->guard || !(effects(l, last) & (PT_FX_BRANCH | PT_FX_END)) ||
+        (effects(l, last) & PT_FX_CALL))
+        return true;
+    for (uint32_t i = 1; i < f->labels.n; i++)
+        if (f->labels.v[i].insn >= f->insns.n)
+            return true;
+    return false;
+}
+
+/* Instructions that other lanes or threads take part in lose their guards, and the body gets an end. */
+static void plain_syncs(struct lower *l)
+{
+    struct pt_func *f = l->f;
+    const struct pt_insn *source = f->insns.v;
+    uint32_t n = f->insns.n, n_labels = f->labels.n;
+    uint32_t *moved = pt_arena_alloc(&l->scratch, (n + 1) * sizeof *moved);
+    memset(&f->insns, 0, sizeof f->insns);
+    for (uint32_t i = 0; i < n; i++) {
+        moved[i] = f->insns.n;
+        bool is_split = source[i].guard && (effects(l, &source[i]) & SYNC);
+        uint32_t label = is_split ? add_label(l, source[i].line) : PT_NONE;
+        if (is_split)
+            add_branch_around(l, &source[i], label);
+        struct pt_insn *to = pt_vec_push(&l->m->arena, &f->insns);
+        *to = source[i];
+        if (is_split) {
+            to->guard = PT_NONE;
+            to->guard_neg = 0;
+            f->labels.v[label].insn = f->insns.n;
+        }
+    }
+    moved[n] = f->insns.n;
+    for (uint32_t i = 1; i < n_labels; i++)
+        f->labels.v[i].insn = moved[f->labels.v[i].insn];
+    if (!falls_off(l))
+        return;
+    struct pt_insn *ret = pt_vec_push(&l->m->arena, &f->insns);
+    *ret = (struct pt_insn){.form = plain_form(l, "ret", NULL), .line = f->end_line, .col = 1};
+}
+
+static bool lower(struct lower *l, struct pt_func *source)
+{
+    struct pt_func f = *source;
+    l->f = &f;
+    copy_arrays(l);
+    struct pt_operand to = {.kind = PT_OPND_LABEL};
+    l->bra = plain_form(l, "bra", &to);
+    plain_syncs(l);
+    if (l->m->diags.errors)
+        return false;
+    pt_cfg_build(l->m, &f, l->bra, &l->scratch);
+    pt_web_split(l->m, &f, &l->scratch);
+    pt_cfg_communicate(l->m, &f, &l->scratch);
+    f.calls = false;
+    for (uint32_t i = 0; i < f.insns.n; i++)
+        f.calls |= (effects(l, &f.insns.v[i]) & PT_FX_CALL) != 0;
+    if (!pt_frame_layout(l->m, &f)) {
+        pt_diag_error(&l->m->diags, f.line, 1, 1, "the local variables of '%s' take 4 GiB or more",
+                      f.name);
+        return false;
+    }
+    f.is_lowered = true;
+    *source = f;
+    return true;
+}
+
+bool pt_lower(struct pt_module *m, uint32_t func)
+{
+    struct pt_func *f = &m->funcs.v[func];
+    if (f->is_lowered || f->is_declared_only)
+        return true;
+    struct lower l = {.m = m};
+    jmp_buf oom, *outer = m->arena.oom;
+    pt_arena_init(&l.scratch, m->arena.allocator);
+    if (setjmp(oom)) {
+        pt_arena_free(&l.scratch);
+        m->arena.oom = outer;
+        longjmp(*outer, 1);
+    }
+    m->arena.oom = l.scratch.oom = &oom;
+    bool ok = lower(&l, f);
+    pt_arena_free(&l.scratch);
+    m->arena.oom = outer;
+    return ok;
+}
