@@ -1,0 +1,114 @@
+/* Conversions of one lane (PTX ISA 9.7.9.21): helpers of cvt.def and of the interpreter's general conversion.
+ *
+ * A conversion takes its source to a double (every format but 64-bit integers is exact there) or a 64-bit integer, and from there
+ * to the destination in one rounding.
+ */
+#ifndef PTERA_BACKEND_SEMANTICS_CVT_H
+#define PTERA_BACKEND_SEMANTICS_CVT_H
+
+#include "backend/semantics/half.h"
+
+/* x rounded to an integer. */
+PT_LANE double pt_cvt_integral(double x, enum pt_round rnd)
+{
+    switch (rnd) {
+    case PT_RZ: return __builtin_trunc(x);
+    case PT_RM: return __builtin_floor(x);
+    case PT_RP: return __builtin_ceil(x);
+    default: return __builtin_rint(x);
+    }
+}
+
+PT_LANE float pt_cvt_integralf(float x, enum pt_round rnd)
+{
+    switch (rnd) {
+    case PT_RZ: return __builtin_truncf(x);
+    case PT_RM: return __builtin_floorf(x);
+    case PT_RP: return __builtin_ceilf(x);
+    default: return __builtin_rintf(x);
+    }
+}
+
+/* An integral double, clamped to a signed or unsigned type of up to 64 bits; NaN gives 0. */
+PT_LANE int64_t pt_cvt_to_signed(double x, unsigned bits)
+{
+    double low = bits == 64 ? -0x1p63 : -(double)(1ull << (bits - 1));
+    int64_t min = INT64_MIN >> (64 - bits), max = INT64_MAX >> (64 - bits);
+    bool inside = x >= low && x < -low;
+    int64_t v = (int64_t)(inside ? x : 0.0);
+    return inside ? v : x < 0 ? min : x > 0 ? max : 0;
+}
+
+PT_LANE uint64_t pt_cvt_to_unsigned(double x, unsigned bits)
+{
+    double high = 2.0 * (double)(1ull << (bits - 1));
+    bool inside = x >= 0 && x < high;
+    double y = inside ? x : 0.0;
+    bool upper = y >= 0x1p63;
+    uint64_t v = (uint64_t)(int64_t)(upper ? y - 0x1p63 : y) ^ (uint64_t)upper << 63;
+    return inside ? v : x > 0 ? UINT64_MAX >> (64 - bits) : 0;
+}
+
+/* f32 to 32-bit integers without leaving f32. */
+PT_LANE int32_t pt_cvt_f32_s32(uint32_t a, enum pt_round rnd, bool ftz)
+{
+    float x = pt_cvt_integralf(pt_lane_f32(pt_float_ftz(a, ftz)), rnd);
+    bool inside = x >= -0x1p31f && x < 0x1p31f;
+    int32_t v = (int32_t)(inside ? x : 0.0f);
+    return inside ? v : x < 0 ? INT32_MIN : x > 0 ? INT32_MAX : 0;
+}
+
+PT_LANE uint32_t pt_cvt_f32_u32(uint32_t a, enum pt_round rnd, bool ftz)
+{
+    float x = pt_cvt_integralf(pt_lane_f32(pt_float_ftz(a, ftz)), rnd);
+    bool inside = x >= 0 && x < 0x1p32f, upper = inside && x >= 0x1p31f;
+    float y = inside ? (upper ? x - 0x1p31f : x) : 0.0f;
+    uint32_t v = (uint32_t)(int32_t)y ^ (uint32_t)upper << 31;
+    return inside ? v : x > 0 ? UINT32_MAX : 0;
+}
+
+/* A 64-bit integer, given as magnitude and sign, to f32 or f64. */
+PT_LANE uint32_t pt_cvt_int_f32(uint64_t m, bool negative, enum pt_round rnd)
+{
+    return (uint32_t)pt_float_pack(negative, 0, m, 24, -149, 255, rnd) | (uint32_t)negative << 31;
+}
+
+PT_LANE uint64_t pt_cvt_int_f64(uint64_t m, bool negative, enum pt_round rnd)
+{
+    return pt_float_pack64(negative, 0, m, rnd);
+}
+
+/* f64 to f32. */
+PT_LANE uint32_t pt_cvt_f64_f32(uint64_t a, enum pt_round rnd, bool ftz, bool sat)
+{
+    return pt_float_finish(pt_float_from_f64(pt_lane_f64(a), rnd), ftz, sat);
+}
+
+/* tf32: f32 with 10 bits of fraction; the low 13 bits are 0. */
+PT_LANE uint32_t pt_cvt_f32_tf32(uint32_t a, enum pt_round rnd, bool relu, bool satfinite)
+{
+    uint32_t u = a & 0x7fffffff, sign = a & 0x80000000;
+    uint32_t q = u & ~0x1fffu, rest = u & 0x1fff;
+    bool up = rnd == PT_RNA ? rest >= 0x1000 : rnd == PT_RN ? rest + (q >> 13 & 1) > 0x1000 : false;
+    q += up ? 0x2000 : 0;
+    if (satfinite && q >= 0x7f800000)
+        q = 0x7f7fe000;
+    if (u > 0x7f800000)
+        return PT_FLOAT_NAN;
+    if (u == 0x7f800000 && !satfinite)
+        q = u;
+    return relu && sign ? 0 : q | sign;
+}
+
+/* f32 to a half format with .ftz, .sat, .relu, .satfinite (largest finite value instead of infinity). */
+PT_LANE uint32_t pt_cvt_f32_half(uint32_t a, enum pt_half fmt, enum pt_round rnd, bool ftz, bool sat, bool relu,
+                                 bool satfinite)
+{
+    uint32_t h = pt_half_from_f32(pt_float_sat(pt_float_ftz(a, ftz), sat), fmt, rnd);
+    uint32_t inf = fmt == PT_F16 ? 0x7c00 : 0x7f80;
+    if (satfinite && (h & 0x7fff) == inf)
+        h -= 1;
+    return relu && (h & 0x8000) ? 0 : h;
+}
+
+#endif

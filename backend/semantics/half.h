@@ -1,0 +1,127 @@
+/* f16 and bf16 arithmetic of one lane (PTX ISA 9.7.4): helpers of half.def, and the conversions of both formats.
+ *
+ * Values are their bits in the low half of a word. Operations run in f32 or double and round once: f32 has more than
+ * twice the bits of either format plus two, and where the intermediate is not exact it is rounded to odd.
+ */
+#ifndef PTERA_BACKEND_SEMANTICS_HALF_H
+#define PTERA_BACKEND_SEMANTICS_HALF_H
+
+#include "backend/semantics/float.h"
+
+enum pt_half { PT_F16, PT_BF16 };
+
+/* Exact. A NaN stays a NaN with its payload moved up. */
+PT_LANE uint32_t pt_half_to_f32(uint32_t h, enum pt_half fmt)
+{
+    h &= 0xffff;
+    if (fmt == PT_BF16)
+        return h << 16;
+    /* The exponent is corrected by a multiplication, which also normalises subnormals. */
+    uint32_t m = h & 0x7fff;
+    uint32_t u = pt_lane_u32((float)(int32_t)m * 0x1p-24f);
+    uint32_t normal = (m << 13) + (112u << 23);
+    uint32_t special = (m << 13) | 0x7f800000;
+    u = m < 0x400 ? u : m < 0x7c00 ? normal : special;
+    return u | (h & 0x8000) << 16;
+}
+
+/* f32 bits to a half format in one rounding. Every NaN becomes 0x7fff. */
+PT_LANE uint32_t pt_half_from_f32(uint32_t a, enum pt_half fmt, enum pt_round rnd)
+{
+    uint32_t u = a & 0x7fffffff, sign = a >> 31;
+    uint32_t m = u, drop = 16, inf = 0x7f80;
+    if (fmt == PT_F16) {
+        uint32_t e = u >> 23;
+        uint32_t frac = (u & 0x7fffff) | (e ? 0x800000 : 0);
+        uint32_t low = 126 - e > 25 ? 25 : 126 - e; /* subnormal result: in units of 2^-24 */
+        m = e >= 113 ? u - (112u << 23) : frac;
+        drop = e >= 113 ? 13 : low;
+        inf = 0x7c00;
+    }
+    uint32_t q = m >> drop, rest = m & ((1u << drop) - 1), half = 1u << (drop - 1);
+    switch (rnd) {
+    case PT_RN: q += (rest + (q & 1)) > half; break;
+    case PT_RNA: q += rest >= half; break;
+    case PT_RM: q += sign && rest; break;
+    case PT_RP: q += !sign && rest; break;
+    case PT_RO: q |= rest != 0; break;
+    case PT_RZ: break;
+    }
+    bool to_inf = rnd == PT_RN || rnd == PT_RNA || (rnd == PT_RM && sign) || (rnd == PT_RP && !sign);
+    q = q >= inf ? (to_inf || u == 0x7f800000 ? inf : inf - 1) : q;
+    return u > 0x7f800000 ? 0x7fff : q | sign << 15;
+}
+
+PT_LANE uint32_t pt_half_ftz(uint32_t h, enum pt_half fmt, bool ftz)
+{
+    uint32_t field = fmt == PT_F16 ? 0x7c00 : 0x7f80;
+    return ftz && (h & field) == 0 ? h & 0x8000 : h & 0xffff;
+}
+
+/* What follows the arithmetic: one rounding, .ftz, .sat or .relu. */
+PT_LANE uint32_t pt_half_finish(uint32_t r, enum pt_half fmt, enum pt_round rnd, bool ftz, bool sat, bool relu)
+{
+    r = pt_float_sat(r, sat);
+    uint32_t h = pt_half_ftz(pt_half_from_f32(r, fmt, rnd), fmt, ftz);
+    return relu && (h & 0x8000) ? 0 : h;
+}
+
+PT_LANE uint32_t pt_half_add(uint32_t a, uint32_t b, enum pt_half fmt, bool ftz, bool sat)
+{
+    float x = pt_lane_f32(pt_half_to_f32(pt_half_ftz(a, fmt, ftz), fmt));
+    float y = pt_lane_f32(pt_half_to_f32(pt_half_ftz(b, fmt, ftz), fmt));
+    return pt_half_finish(pt_lane_u32(x + y), fmt, PT_RN, ftz, sat, false);
+}
+
+PT_LANE uint32_t pt_half_sub(uint32_t a, uint32_t b, enum pt_half fmt, bool ftz, bool sat)
+{
+    return pt_half_add(a, b ^ 0x8000, fmt, ftz, sat);
+}
+
+PT_LANE uint32_t pt_half_mul(uint32_t a, uint32_t b, enum pt_half fmt, bool ftz, bool sat)
+{
+    float x = pt_lane_f32(pt_half_to_f32(pt_half_ftz(a, fmt, ftz), fmt));
+    float y = pt_lane_f32(pt_half_to_f32(pt_half_ftz(b, fmt, ftz), fmt));
+    uint32_t r = fmt == PT_F16 ? pt_lane_u32(x * y) : pt_float_from_f64((double)x * y, PT_RO);
+    return pt_half_finish(r, fmt, PT_RN, ftz, sat, false);
+}
+
+/* .oob: an operand of all ones stands for a value outside a tensor and makes the result 0. */
+PT_LANE uint32_t pt_half_fma(uint32_t a, uint32_t b, uint32_t c, enum pt_half fmt, enum pt_round rnd, bool ftz,
+                             bool sat, bool relu, bool oob)
+{
+    float x = pt_lane_f32(pt_half_to_f32(pt_half_ftz(a, fmt, ftz), fmt));
+    float y = pt_lane_f32(pt_half_to_f32(pt_half_ftz(b, fmt, ftz), fmt));
+    uint32_t z = pt_half_to_f32(pt_half_ftz(c, fmt, ftz), fmt);
+    double s = pt_float_sum_odd((double)x * (double)y, pt_lane_f32(z));
+    uint32_t r = pt_lane_u32((float)s);
+    r = pt_float_step(r, (double)pt_lane_f32(r) > s, (double)pt_lane_f32(r) < s, PT_RO);
+    r = pt_float_zero_sum(r, s == 0, pt_lane_u32(x) ^ pt_lane_u32(y), z, rnd);
+    uint32_t h = pt_half_finish(r, fmt, rnd, ftz, sat, relu);
+    return oob && ((a & 0xffff) == 0xffff || (b & 0xffff) == 0xffff) ? 0 : h;
+}
+
+PT_LANE bool pt_half_is_nan(uint32_t h, enum pt_half fmt)
+{
+    return (h & 0x7fff) > (fmt == PT_F16 ? 0x7c00u : 0x7f80u);
+}
+
+PT_LANE uint32_t pt_half_pick(uint32_t a, uint32_t b, enum pt_half fmt, bool larger, bool ftz, bool nan,
+                              bool xorsign)
+{
+    uint32_t sign = xorsign ? (a ^ b) & 0x8000 : 0, mask = xorsign ? 0x7fff : 0xffff;
+    a = pt_half_ftz(a & mask, fmt, ftz);
+    b = pt_half_ftz(b & mask, fmt, ftz);
+    /* Bits as integers in the order of the values: -0 below +0. */
+    int32_t x = a & 0x8000 ? -(int32_t)(a & 0x7fff) - 1 : (int32_t)a;
+    int32_t y = b & 0x8000 ? -(int32_t)(b & 0x7fff) - 1 : (int32_t)b;
+    bool nan_a = pt_half_is_nan(a, fmt), nan_b = pt_half_is_nan(b, fmt);
+    uint32_t r = (x > y) == larger ? a : b;
+    r = nan_a ? b : nan_b ? a : r;
+    return (nan ? nan_a || nan_b : nan_a && nan_b) ? 0x7fff : r | sign;
+}
+
+/* Both halves of a packed pair. */
+#define PT_HALF_BOTH(lo, hi) (((lo) & 0xffffu) | (hi) << 16)
+
+#endif

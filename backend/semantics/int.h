@@ -1,0 +1,139 @@
+/* Integer arithmetic of one lane (PTX ISA 9.7.1, 9.7.2): helpers of int.def. */
+#ifndef PTERA_BACKEND_SEMANTICS_INT_H
+#define PTERA_BACKEND_SEMANTICS_INT_H
+
+#include "backend/semantics/lane.h"
+
+PT_LANE uint64_t pt_int_mulhi_u64(uint64_t a, uint64_t b)
+{
+    return (uint64_t)((unsigned __int128)a * b >> 64);
+}
+
+PT_LANE uint64_t pt_int_mulhi_s64(int64_t a, int64_t b)
+{
+    return (uint64_t)((__int128)a * b >> 64);
+}
+
+PT_LANE uint32_t pt_int_mulhi_u32(uint32_t a, uint32_t b)
+{
+    return (uint32_t)((uint64_t)a * b >> 32);
+}
+
+PT_LANE uint32_t pt_int_mulhi_s32(int32_t a, int32_t b)
+{
+    return (uint32_t)((uint64_t)((int64_t)a * b) >> 32);
+}
+
+/* Clamps a 64-bit value to the range of s32. */
+PT_LANE int32_t pt_int_sat_s32(int64_t v)
+{
+    v = v > INT32_MAX ? INT32_MAX : v;
+    return (int32_t)(v < INT32_MIN ? INT32_MIN : v);
+}
+
+/* Division by zero does not trap. An H200 gives a quotient of all ones and the dividend as remainder for the
+ * 32 and 64-bit types; the 16-bit types are divided as extended 32-bit values. */
+PT_LANE uint32_t pt_int_div_u32(uint32_t a, uint32_t b)
+{
+    return b ? a / b : UINT32_MAX;
+}
+
+PT_LANE uint32_t pt_int_rem_u32(uint32_t a, uint32_t b)
+{
+    return b ? a % b : a;
+}
+
+PT_LANE uint64_t pt_int_div_u64(uint64_t a, uint64_t b)
+{
+    return b ? a / b : UINT64_MAX;
+}
+
+PT_LANE uint64_t pt_int_rem_u64(uint64_t a, uint64_t b)
+{
+    return b ? a % b : a;
+}
+
+/* -1 is kept from the host's divide instruction: INT_MIN / -1 traps there and wraps here. */
+PT_LANE uint32_t pt_int_div_s32(int32_t a, int32_t b)
+{
+    bool plain = b != 0 && b != -1;
+    int32_t q = a / (plain ? b : 1);
+    return b == 0 ? UINT32_MAX : b == -1 ? 0u - (uint32_t)a : (uint32_t)q;
+}
+
+PT_LANE uint32_t pt_int_rem_s32(int32_t a, int32_t b)
+{
+    bool plain = b != 0 && b != -1;
+    int32_t r = a % (plain ? b : 1);
+    return b == 0 ? (uint32_t)a : b == -1 ? 0 : (uint32_t)r;
+}
+
+PT_LANE uint64_t pt_int_div_s64(int64_t a, int64_t b)
+{
+    bool plain = b != 0 && b != -1;
+    int64_t q = a / (plain ? b : 1);
+    return b == 0 ? UINT64_MAX : b == -1 ? 0u - (uint64_t)a : (uint64_t)q;
+}
+
+PT_LANE uint64_t pt_int_rem_s64(int64_t a, int64_t b)
+{
+    bool plain = b != 0 && b != -1;
+    int64_t r = a % (plain ? b : 1);
+    return b == 0 ? (uint64_t)a : b == -1 ? 0 : (uint64_t)r;
+}
+
+/* mul24, mad24: the low 24 bits of each source, signed ones extended from bit 23. */
+PT_LANE uint64_t pt_int_mul24_u(uint32_t a, uint32_t b)
+{
+    return (uint64_t)(a & 0xffffff) * (b & 0xffffff);
+}
+
+PT_LANE uint64_t pt_int_mul24_s(uint32_t a, uint32_t b)
+{
+    return (uint64_t)((int64_t)((int32_t)(a << 8) >> 8) * ((int32_t)(b << 8) >> 8));
+}
+
+/* A packed pair of 16-bit halves. */
+#define PT_INT_PAIR(lo, hi) (((uint32_t)(lo) & 0xffffu) | (uint32_t)(hi) << 16)
+#define PT_INT_MIN(x, y) ((x) < (y) ? (x) : (y))
+#define PT_INT_MAX(x, y) ((x) > (y) ? (x) : (y))
+
+/* The smaller or larger of each pair of halves; .relu cuts at 0 from below. */
+PT_LANE uint32_t pt_int_pick_half(uint32_t a, uint32_t b, bool larger, bool is_signed, bool relu)
+{
+    int32_t x = is_signed ? (int32_t)(int16_t)a : (int32_t)(uint16_t)a;
+    int32_t y = is_signed ? (int32_t)(int16_t)b : (int32_t)(uint16_t)b;
+    int32_t r = (x > y) == larger ? x : y;
+    return (uint32_t)(relu && r < 0 ? 0 : r) & 0xffff;
+}
+
+PT_LANE uint32_t pt_int_pick_x2(uint32_t a, uint32_t b, bool larger, bool is_signed, bool relu)
+{
+    return pt_int_pick_half(a, b, larger, is_signed, relu) |
+           pt_int_pick_half(a >> 16, b >> 16, larger, is_signed, relu) << 16;
+}
+
+/* Byte i of x as the dot products read it. */
+PT_LANE int32_t pt_int_byte(uint32_t x, unsigned i, bool is_signed)
+{
+    return is_signed ? (int32_t)(int8_t)(x >> 8 * i) : (int32_t)(uint8_t)(x >> 8 * i);
+}
+
+PT_LANE uint32_t pt_int_dp4a(uint32_t a, uint32_t b, uint32_t c, bool as, bool bs)
+{
+    for (unsigned i = 0; i < 4; i++)
+        c += (uint32_t)(pt_int_byte(a, i, as) * pt_int_byte(b, i, bs));
+    return c;
+}
+
+/* Two 16-bit halves of a times two bytes of b: its lower (half = 0) or upper ones. */
+PT_LANE uint32_t pt_int_dp2a(uint32_t a, uint32_t b, uint32_t c, bool as, bool bs, unsigned half)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        int32_t x = as ? (int32_t)(int16_t)(a >> 16 * i) : (int32_t)(uint16_t)(a >> 16 * i);
+        c += (uint32_t)x * (uint32_t)pt_int_byte(b, 2 * half + i, bs);
+    }
+    return c;
+}
+
+#endif
