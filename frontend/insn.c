@@ -419,8 +419,7 @@ static bool base_fits(const struct pt_func *f, const struct pt_operand *o, struc
 {
     if (o->kind == PT_OPND_REG && !(int_regs(8, true) >> o->type & 1 && o->type != PT_b128))
         return misfit_type(why, PT_u64, f, o);
-    if (o->kind != PT_OPND_REG && o->kind != PT_OPND_SYM && o->kind != PT_OPND_IMM &&
-        o->kind != PT_OPND_FUNC)
+    if (o->kind != PT_OPND_REG && o->kind != PT_OPND_SYM && o->kind != PT_OPND_IMM)
         return misfit_kind(why, "an address", o);
     return true;
 }
@@ -446,7 +445,7 @@ static bool vec_fits(const struct pt_func *f, const struct candidate *c, const s
 {
     const struct pt_slot *sub = pt_slot_sub(slot, 0);
     if ((slot->flags & PT_SLOT_BY_VEC) && c->form.vec == 1)
-        return operand_fits(f, c, sub, o, why);
+        return o->kind == PT_OPND_SINK ? misfit(why, "may not be _") : operand_fits(f, c, sub, o, why);
     unsigned lo, hi;
     pt_slot_count(slot, &c->form, &lo, &hi);
     if (o->kind != PT_OPND_VEC)
@@ -458,10 +457,14 @@ static bool vec_fits(const struct pt_func *f, const struct candidate *c, const s
             snprintf(why->text, sizeof why->text, "must have %u to %u elements", lo, hi);
         return false;
     }
-    for (unsigned i = 0; i < o->imm; i++)
-        if (!value_fits(f, c, sub, &f->operands.v[o->index + i], true, why))
+    bool some = false;
+    for (unsigned i = 0; i < o->imm; i++) {
+        const struct pt_operand *e = &f->operands.v[o->index + i];
+        if (!value_fits(f, c, sub, e, true, why))
             return false;
-    return true;
+        some |= e->kind != PT_OPND_SINK;
+    }
+    return some ? true : misfit(why, "needs an element that is not _");
 }
 
 static bool pair_fits(const struct pt_func *f, const struct candidate *c, const struct pt_slot *slot,
@@ -904,22 +907,136 @@ static uint32_t intern(struct pt_module *m, struct candidate *c)
     return c->index;
 }
 
-/* Special registers have a first .version and .target of their own. */
-static bool sregs_exist(const struct place *p, const struct pt_operand *operands, uint32_t n)
+/* What an operand needs of its own: special registers have a first .version and .target, and so have the addresses of
+ * kernels and of textures and surfaces taken by mov. Its name, or NULL. */
+static const char *operand_needs(const struct place *p, const struct pt_form *form,
+                                 const struct pt_operand *o, uint16_t *ptx, uint16_t *sm)
+{
+    if (o->kind == PT_OPND_SREG) {
+        pt_sreg_needs(o->index, ptx, sm);
+        return pt_sreg_spelling(o->index);
+    }
+    *ptx = 31;
+    if (form->op == PT_OP_mov_func && o->kind == PT_OPND_FUNC && p->m->funcs.v[o->index].is_entry) {
+        *sm = 35;
+        return "address of a kernel";
+    }
+    *sm = 20;
+    bool is_opaque = form->op == PT_OP_mov_addr && o->kind == PT_OPND_SYM &&
+                     pt_type_class(p->m->symbols.v[o->index].type) == PT_CLASS_O;
+    return is_opaque ? "address of a texture, sampler or surface" : NULL;
+}
+
+static bool operands_exist(const struct place *p, const struct pt_form *form,
+                           const struct pt_operand *operands, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        if (operands[i].kind != PT_OPND_SREG)
-            continue;
         uint16_t ptx, sm;
-        pt_sreg_needs(operands[i].index, &ptx, &sm);
+        const char *name = operand_needs(p, form, &operands[i], &ptx, &sm);
+        if (!name)
+            continue;
         struct pt_when when = {0, ptx, UINT16_MAX};
         for (unsigned t = 0; t < pt_n_targets; t++)
             if (pt_targets[t].sm >= sm)
                 when.targets |= UINT64_C(1) << t;
         if (!when_holds(&when, pt_target_find(p->m->sm, p->m->sm_feature), p->m->ptx)) {
-            explain_when(p, pt_sreg_spelling(operands[i].index), &when);
+            explain_when(p, name, &when);
             return false;
         }
+        if (form->op == PT_OP_mov_addr && operands[i].kind == PT_OPND_SYM && form->type[0] != PT_u64) {
+            pt_diag_error(&p->m->diags, p->line, p->col, p->len, "'%s' cannot take the %s; mov.u64 can",
+                          form->spelling, name);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Spaces that the form's state space modifier names; without one, those generic addresses of variables may lie in. 0:
+ * copies between two spaces, which say nothing of a single operand. */
+static uint32_t form_spaces(const struct pt_form *form)
+{
+    static const struct {
+        uint16_t mod;
+        uint8_t space;
+    } spaces[] = {{PT_M_global, PT_SPACE_GLOBAL},          {PT_M_shared, PT_SPACE_SHARED},
+                  {PT_M_shared_cta, PT_SPACE_SHARED},      {PT_M_shared_cluster, PT_SPACE_SHARED},
+                  {PT_M_const, PT_SPACE_CONST},            {PT_M_local, PT_SPACE_LOCAL},
+                  {PT_M_param, PT_SPACE_PARAM},            {PT_M_param_entry, PT_SPACE_PARAM},
+                  {PT_M_param_func, PT_SPACE_PARAM}};
+    uint32_t set = 0;
+    unsigned n = 0;
+    for (unsigned i = 0; i < form->n_mods; i++)
+        for (unsigned k = 0; k < sizeof spaces / sizeof *spaces; k++)
+            if (form->mod[i] == spaces[k].mod) {
+                set = UINT32_C(1) << spaces[k].space;
+                n++;
+            }
+    if (n > 1 || (form->effects & PT_FX_FENCE && !(form->effects & (PT_FX_READ | PT_FX_WRITE))))
+        return 0;
+    if (n == 1)
+        return set;
+    switch (form->op) {
+    case PT_OP_mov_addr:
+        return 0;
+    case PT_OP_mapa:
+    case PT_OP_getctarank:
+        return UINT32_C(1) << PT_SPACE_SHARED;
+    case PT_OP_prefetchu:
+        return UINT32_C(1) << PT_SPACE_GLOBAL;
+    default:
+        return UINT32_C(1) << PT_SPACE_GLOBAL | UINT32_C(1) << PT_SPACE_SHARED |
+               UINT32_C(1) << PT_SPACE_LOCAL;
+    }
+}
+
+static bool is_input(const struct pt_func *f, uint32_t symbol)
+{
+    for (uint32_t i = 0; i < f->params.n; i++)
+        if (f->params.v[i] == symbol)
+            return true;
+    return false;
+}
+
+/* A variable or constant as an address must lie in a space the form can access. */
+static bool address_fits(const struct place *p, const struct pt_form *form, uint32_t spaces,
+                         const struct pt_operand *o)
+{
+    if (o->kind == PT_OPND_IMM && !(spaces >> PT_SPACE_LOCAL & 1 && !(spaces & (spaces - 1)))) {
+        pt_diag_error(&p->m->diags, p->line, p->col, p->len,
+                      "'%s' cannot have a constant address; only .local memory can", form->spelling);
+        return false;
+    }
+    if (o->kind != PT_OPND_SYM)
+        return true;
+    const struct pt_symbol *s = &p->m->symbols.v[o->index];
+    if (pt_type_class(s->type) == PT_CLASS_O)
+        return true;
+    if (!(spaces >> s->space & 1)) {
+        pt_diag_error(&p->m->diags, p->line, p->col, p->len, "'%s' cannot access '%s', which is in another state space",
+                      form->spelling, s->name);
+        return false;
+    }
+    if ((form->effects & PT_FX_WRITE) && s->space == PT_SPACE_PARAM && is_input(p->f, o->index)) {
+        pt_diag_error(&p->m->diags, p->line, p->col, p->len, "'%s' cannot write the input parameter '%s'",
+                      form->spelling, s->name);
+        return false;
+    }
+    return true;
+}
+
+static bool addresses_fit(const struct place *p, const struct pt_form *form,
+                          const struct pt_operand *operands, uint32_t n)
+{
+    uint32_t spaces = form_spaces(form);
+    for (uint32_t i = 0; i < n && spaces; i++) {
+        const struct pt_operand *o = &operands[i];
+        if (o->kind == PT_OPND_MEM && o->imm == 1)
+            o = &p->f->operands.v[o->index];
+        else if (o->kind != PT_OPND_SYM)
+            continue;
+        if (!address_fits(p, form, spaces, o))
+            return false;
     }
     return true;
 }
@@ -948,7 +1065,8 @@ uint32_t pt_insn_match(struct pt_module *m, struct pt_func *f, const char *spell
         explain_when(&p, sp->text, &fits->when);
     } else if (!pt_op_is_supported(fits->form.op)) {
         pt_diag_unsupported(&m->diags, line, col, len, "'%s' is known but not supported yet", sp->text);
-    } else if (sregs_exist(&p, operands, n_operands)) {
+    } else if (operands_exist(&p, &fits->form, operands, n_operands) &&
+               addresses_fit(&p, &fits->form, operands, n_operands)) {
         for (uint32_t i = 0; i < n_operands; i++)
             settle(f, fits, pt_form_slot(&fits->form, i), &operands[i]);
         return intern(m, fits);
