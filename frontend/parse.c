@@ -1,0 +1,388 @@
+/* The parser: token helpers, and the statements of a module. */
+#include "frontend/parse.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- tokens and errors --------------------------------------------------------------------------------- */
+
+void pt_parse_advance(struct pt_parser *p)
+{
+    pt_lex_next(&p->lexer, &p->tok);
+    if (p->tok.kind == PT_TOK_BAD)
+        pt_parse_error(p, &p->tok, "%s", p->tok.message);
+}
+
+bool pt_parse_is(const struct pt_parser *p, int punct)
+{
+    return p->tok.kind == PT_TOK_PUNCT && p->tok.punct == punct;
+}
+
+bool pt_parse_is_dot(const struct pt_parser *p, const char *word)
+{
+    size_t n = strlen(word);
+    return p->tok.kind == PT_TOK_DOT && p->tok.len == n + 1 && memcmp(p->tok.text + 1, word, n) == 0;
+}
+
+bool pt_parse_accept(struct pt_parser *p, int punct)
+{
+    if (!pt_parse_is(p, punct))
+        return false;
+    pt_parse_advance(p);
+    return true;
+}
+
+bool pt_parse_accept_dot(struct pt_parser *p, const char *word)
+{
+    if (!pt_parse_is_dot(p, word))
+        return false;
+    pt_parse_advance(p);
+    return true;
+}
+
+bool pt_parse_accept_name(struct pt_parser *p, const char *name)
+{
+    if (p->tok.kind != PT_TOK_NAME || p->tok.len != strlen(name) || memcmp(p->tok.text, name, p->tok.len) != 0)
+        return false;
+    pt_parse_advance(p);
+    return true;
+}
+
+bool pt_parse_expect(struct pt_parser *p, int punct)
+{
+    char what[] = {'\'', (char)punct, '\'', 0};
+    return pt_parse_accept(p, punct) || pt_parse_unexpected(p, what);
+}
+
+bool pt_parse_unexpected(struct pt_parser *p, const char *what)
+{
+    const struct pt_token *t = &p->tok;
+    if (t->kind == PT_TOK_BAD) /* reported when it was read */
+        return false;
+    if (t->kind == PT_TOK_END)
+        return pt_parse_error(p, t, "expected %s, not the end of the text", what);
+    return pt_parse_error(p, t, "expected %s, not '%.*s'", what, PT_TOKEN_ARGS(t));
+}
+
+bool pt_parse_error(struct pt_parser *p, const struct pt_token *at, const char *format, ...)
+{
+    char message[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    pt_diag_error(&p->m->diags, at->line, at->col, at->len ? at->len : 1, "%s", message);
+    return false;
+}
+
+bool pt_parse_needs(struct pt_parser *p, const struct pt_token *at, unsigned ptx, unsigned sm, const char *what)
+{
+    const struct pt_module *m = p->m;
+    if (m->ptx < ptx)
+        return pt_parse_error(p, at, "'%s' needs .version %u.%u, this module says %u.%u", what, ptx / 10, ptx % 10,
+                              m->ptx / 10u, m->ptx % 10u);
+    if (m->sm < sm)
+        return pt_parse_error(p, at, "'%s' needs .target sm_%u, this module says sm_%u", what, sm, m->sm);
+    return true;
+}
+
+bool pt_parse_u32(struct pt_parser *p, uint32_t *value)
+{
+    const struct pt_token *t = &p->tok;
+    bool is_warp_size = t->kind == PT_TOK_NAME && pt_const_starts(p);
+    if (t->kind != PT_TOK_INT && !is_warp_size)
+        return pt_parse_unexpected(p, "a number");
+    if (t->kind == PT_TOK_INT && t->value > UINT32_MAX)
+        return pt_parse_error(p, t, "number is too large");
+    *value = is_warp_size ? 32 : (uint32_t)t->value;
+    pt_parse_advance(p);
+    return true;
+}
+
+/* ---- the head of a module ------------------------------------------------------------------------------ */
+
+/* Versions of the PTX ISA from 1.0 to 9.0, by major version: the last minor one. */
+static bool is_version(unsigned major, unsigned minor)
+{
+    static const uint8_t last[] = {0, 5, 3, 2, 3, 1, 5, 8, 8, 0};
+    return major >= 1 && major < sizeof last && minor <= last[major];
+}
+
+/* .version MAJOR.MINOR */
+static bool read_version(struct pt_parser *p)
+{
+    struct pt_token t = p->tok;
+    if (!pt_parse_is_dot(p, "version"))
+        return pt_parse_unexpected(p, "'.version'");
+    pt_parse_advance(p);
+    t = p->tok;
+    const char *dot = t.kind == PT_TOK_F64 ? memchr(t.text, '.', t.len) : NULL;
+    if (!dot)
+        return pt_parse_unexpected(p, "a version such as 9.0");
+    unsigned major = 0, minor = 0;
+    for (const char *c = t.text; c < t.text + t.len; c++) {
+        unsigned *n = c < dot ? &major : &minor;
+        if (c != dot && *n < 1000)
+            *n = *n * 10 + (unsigned)(*c - '0');
+    }
+    if (!is_version(major, minor))
+        return pt_parse_error(p, &t, "PTX version %.*s is not known (1.0 to 9.0)", PT_TOKEN_ARGS(&t));
+    p->m->ptx = (uint16_t)(major * 10 + minor);
+    pt_parse_advance(p);
+    return true;
+}
+
+/* sm_90, sm_90a, compute_90: sets the target. False if it is not known. */
+static bool set_target(struct pt_module *m, const struct pt_token *t, unsigned *first_ptx)
+{
+    static const struct {
+        uint16_t sm, ptx;
+        char feature;
+    } targets[] = {
+#define TARGET(number, feature, ptx) {number, ptx, feature},
+#include "ir/target.def"
+    };
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        for (int compute = 0; compute < 2; compute++) {
+            char name[32];
+            int n = snprintf(name, sizeof name, "%s_%u%c", compute ? "compute" : "sm", targets[i].sm, targets[i].feature);
+            n -= !targets[i].feature;
+            if (t->len != (uint32_t)n || memcmp(t->text, name, t->len) != 0)
+                continue;
+            m->sm = targets[i].sm;
+            m->sm_feature = (uint8_t)targets[i].feature;
+            *first_ptx = targets[i].ptx;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool read_one_target(struct pt_parser *p)
+{
+    struct pt_token t = p->tok;
+    unsigned first_ptx;
+    if (t.kind != PT_TOK_NAME)
+        return pt_parse_unexpected(p, "a target such as sm_90");
+    if (!set_target(p->m, &t, &first_ptx))
+        return pt_parse_error(p, &t, "target '%.*s' is not known", PT_TOKEN_ARGS(&t));
+    if (p->m->ptx < first_ptx)
+        return pt_parse_error(p, &t, "target '%.*s' needs .version %u.%u, this module says %u.%u", PT_TOKEN_ARGS(&t),
+                              first_ptx / 10, first_ptx % 10, p->m->ptx / 10u, p->m->ptx % 10u);
+    pt_parse_advance(p);
+    return true;
+}
+
+static bool read_texmode(struct pt_parser *p, const struct pt_token *at, bool is_independent, bool *has_texmode)
+{
+    if (*has_texmode && p->m->texmode_independent != is_independent)
+        return pt_parse_error(p, at, "texmode_unified and texmode_independent exclude each other");
+    *has_texmode = true;
+    p->m->texmode_independent = is_independent;
+    return true;
+}
+
+static bool read_target_option(struct pt_parser *p, bool *has_texmode)
+{
+    struct pt_token at = p->tok;
+    if (pt_parse_accept_name(p, "texmode_unified"))
+        return read_texmode(p, &at, false, has_texmode);
+    if (pt_parse_accept_name(p, "texmode_independent"))
+        return read_texmode(p, &at, true, has_texmode);
+    if (pt_parse_accept_name(p, "debug")) {
+        p->m->debug = true;
+        return pt_parse_needs(p, &at, 30, 0, "debug");
+    }
+    if (pt_parse_accept_name(p, "map_f64_to_f32")) {
+        p->m->map_f64_to_f32 = true;
+        return p->m->sm < 13 || pt_parse_error(p, &at, "map_f64_to_f32 is for targets below sm_13 only");
+    }
+    return read_one_target(p);
+}
+
+/* .target sm_90 [, option]… */
+static bool read_target(struct pt_parser *p)
+{
+    bool has_texmode = false;
+    if (!pt_parse_is_dot(p, "target"))
+        return pt_parse_unexpected(p, "'.target'");
+    pt_parse_advance(p);
+    if (!read_one_target(p))
+        return false;
+    while (pt_parse_accept(p, ','))
+        if (!read_target_option(p, &has_texmode))
+            return false;
+    return true;
+}
+
+static bool read_address_size(struct pt_parser *p)
+{
+    struct pt_token at = p->tok;
+    uint32_t bits;
+    pt_parse_advance(p);
+    if (!pt_parse_needs(p, &at, 23, 0, ".address_size"))
+        return false;
+    at = p->tok;
+    if (!pt_parse_u32(p, &bits))
+        return false;
+    if (bits != 32 && bits != 64)
+        return pt_parse_error(p, &at, "the address size must be 32 or 64");
+    p->m->address_size = (uint8_t)bits;
+    return true;
+}
+
+/* .version, .target, .address_size, in this order. */
+static bool read_head(struct pt_parser *p)
+{
+    p->m->address_size = 32;
+    if (!read_version(p))
+        return false;
+    do {
+        if (!read_target(p))
+            return false;
+    } while (pt_parse_is_dot(p, "target"));
+    if (!pt_parse_is_dot(p, "address_size"))
+        return true;
+    return read_address_size(p);
+}
+
+/* ---- module statements --------------------------------------------------------------------------------- */
+
+bool pt_parse_pragma(struct pt_parser *p)
+{
+    static const struct {
+        const char *word;
+        uint8_t ptx, sm;
+    } known[] = {{"enable_smem_spilling", 87, 75}, {"used_bytes_mask", 83, 50}, {"frequency", 90, 0}};
+    struct pt_token at = p->tok;
+    pt_parse_advance(p);
+    if (!pt_parse_needs(p, &at, 20, 0, ".pragma"))
+        return false;
+    do {
+        struct pt_token t = p->tok;
+        if (t.kind != PT_TOK_STRING)
+            return pt_parse_unexpected(p, "a string");
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+            size_t n = strlen(known[i].word);
+            if (t.len >= n + 2 && memcmp(t.text + 1, known[i].word, n) == 0 &&
+                !pt_parse_needs(p, &t, known[i].ptx, known[i].sm, known[i].word))
+                return false;
+        }
+        pt_parse_advance(p);
+    } while (pt_parse_accept(p, ','));
+    return pt_parse_expect(p, ';');
+}
+
+static enum pt_linkage read_linkage(struct pt_parser *p)
+{
+    if (pt_parse_accept_dot(p, "visible"))
+        return PT_LINK_VISIBLE;
+    if (pt_parse_accept_dot(p, "extern"))
+        return PT_LINK_EXTERN;
+    if (pt_parse_accept_dot(p, "weak"))
+        return PT_LINK_WEAK;
+    return pt_parse_accept_dot(p, "common") ? PT_LINK_COMMON : PT_LINK_LOCAL;
+}
+
+static bool read_declaration(struct pt_parser *p)
+{
+    struct pt_token at = p->tok;
+    enum pt_linkage linkage = read_linkage(p);
+    if (linkage == PT_LINK_WEAK && !pt_parse_needs(p, &at, 31, 0, ".weak"))
+        return false;
+    if (linkage == PT_LINK_COMMON && !pt_parse_needs(p, &at, 50, 0, ".common"))
+        return false;
+    if (pt_parse_is_dot(p, "entry") || pt_parse_is_dot(p, "func")) {
+        if (linkage == PT_LINK_COMMON)
+            return pt_parse_error(p, &at, "a function cannot be '.common'");
+        return pt_func_parse(p, linkage);
+    }
+    if (pt_decl_starts(p))
+        return pt_decl_variables(p, linkage, &at);
+    if (linkage != PT_LINK_LOCAL)
+        return pt_parse_unexpected(p, "a variable or function");
+    if (p->tok.kind == PT_TOK_DOT)
+        return pt_parse_error(p, &p->tok, "directive '%.*s' is not known or not allowed here", PT_TOKEN_ARGS(&p->tok));
+    return pt_parse_unexpected(p, "a directive");
+}
+
+static bool read_statement(struct pt_parser *p)
+{
+    struct pt_token at = p->tok;
+    if (pt_parse_is_dot(p, "file"))
+        return pt_loc_file(p);
+    if (pt_parse_is_dot(p, "section"))
+        return pt_section_parse(p);
+    if (pt_parse_is_dot(p, "pragma"))
+        return pt_parse_pragma(p);
+    if (pt_parse_is_dot(p, "alias"))
+        return pt_func_alias(p);
+    if (pt_parse_is_dot(p, "version") || pt_parse_is_dot(p, "target") || pt_parse_is_dot(p, "address_size"))
+        return pt_parse_error(p, &at, "'%.*s' must be at the head of the module", PT_TOKEN_ARGS(&at));
+    return read_declaration(p);
+}
+
+static bool starts_statement(const struct pt_parser *p)
+{
+    static const char *const words[] = {"entry", "func", "visible", "extern", "weak", "common", "global", "const",
+                                        "file", "section", "alias"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (pt_parse_is_dot(p, words[i]))
+            return true;
+    return false;
+}
+
+/* Goes on behind a module statement with an error: after its ';' or its body, or where the next one surely starts. */
+static void skip_statement(struct pt_parser *p)
+{
+    uint32_t depth = 0;
+    for (; p->tok.kind != PT_TOK_END; pt_parse_advance(p)) {
+        if (pt_parse_is(p, '{')) {
+            depth++;
+        } else if (pt_parse_is(p, '}') && depth > 0) {
+            depth--;
+        }
+        if (depth == 0 && (pt_parse_is(p, ';') || pt_parse_is(p, '}'))) {
+            pt_parse_advance(p);
+            return;
+        }
+        if (depth == 0 && starts_statement(p))
+            return;
+    }
+}
+
+static void start(struct pt_parser *p, const char *text, size_t len)
+{
+    struct pt_module *m = p->m;
+    struct pt_arena *a = &m->arena;
+    pt_lex_init(&p->lexer, text, len);
+    pt_scope_init(&p->scopes, a);
+    p->init_left = ((uint64_t)1 << 26) + 8 * (uint64_t)len;
+    (void)pt_vec_push(a, &m->forms);
+    (void)pt_vec_push(a, &m->funcs);
+    (void)pt_vec_push(a, &m->symbols);
+    (void)pt_vec_push(a, &m->locs);
+    (void)pt_vec_push(a, &m->files);
+}
+
+bool pt_parse(struct pt_module *m, const char *file, const char *text, size_t len)
+{
+    struct pt_parser p = {.m = m};
+    pt_diags_init(&m->diags, &m->arena, file, text, len);
+    start(&p, text, len);
+    pt_parse_advance(&p);
+    /* Without version and target nothing else can be judged. */
+    if (p.tok.kind == PT_TOK_BAD || !read_head(&p))
+        return false;
+    while (p.tok.kind != PT_TOK_END && !pt_diags_full(&m->diags)) {
+        const char *before = p.tok.text;
+        if (!read_statement(&p)) {
+            /* A statement that starts where the faulty one does is that one. */
+            if (p.tok.text == before)
+                pt_parse_advance(&p);
+            skip_statement(&p);
+        }
+    }
+    return m->diags.errors == 0;
+}
