@@ -60,7 +60,8 @@ enum pt_operand_flag {
 struct pt_operand {
     uint8_t kind;   /* enum pt_operand_kind */
     uint8_t flags;  /* enum pt_operand_flag */
-    uint8_t select; /* byte or half selector of video instructions: 'b' or 'h' digits, see insn.c; else 0 */
+    uint8_t select; /* selector of video instructions (.b0 .h1 .b3210): 'b' or 'h', and in imm the digits as
+                       hexadecimal digits, their number in the high half; else 0 */
     uint8_t type;   /* REG: enum pt_type of the register as declared; IMM: see above */
     uint32_t index;
     int64_t imm;    /* REG in MEM: byte offset; SYM: byte offset; VEC, MEM, LIST: count */
