@@ -14,6 +14,7 @@ enum { MAX_PARTS = PT_FORM_MODS + PT_FORM_TYPES + 2 };
 
 /* A line of the table that the spelling fits, with one choice of its optional operands. */
 struct candidate {
+    const struct pt_module *m;
     const struct pt_line *line;
     struct pt_when when;
     struct pt_form form;
@@ -123,14 +124,15 @@ static bool is_complete(struct search *s)
     return types_ascend(s);
 }
 
-/* Marks the parts that the alternative takes; false if one is missing. */
+/* Marks the parts that the alternative takes, in its order; false if one is missing. */
 static bool take_parts(const struct search *s, const struct pt_alt *alt, uint32_t *free,
                        uint32_t *taken)
 {
+    unsigned i = 0;
     *taken = 0;
     for (unsigned t = 0; t < alt->n; t++) {
         bool found = false;
-        for (unsigned i = 0; i < s->parts->n && !found; i++) {
+        for (; i < s->parts->n && !found; i++) {
             bool same = s->parts->token[i] == alt->token[t];
             if ((int)i == s->any_type)
                 same = alt->token[t] & PT_TOKEN_TYPE;
@@ -398,6 +400,8 @@ static bool value_fits(const struct pt_func *f, const struct candidate *c, const
         return misfit(why, "may not have a minus sign");
     if (o->select && !(slot->flags & PT_SLOT_SELECT))
         return misfit(why, "may not have a byte or half selector");
+    if (!o->select && (slot->flags & PT_SLOT_SELECTED))
+        return misfit(why, "needs a byte or half selector");
     if (o->kind == PT_OPND_REG)
         return regs_for(type, wider, vector) >> o->type & 1 ? true : misfit_type(why, type, f, o);
     if (is_dest || slot->kind == PT_SLOT_REG)
@@ -424,6 +428,31 @@ static bool base_fits(const struct pt_func *f, const struct pt_operand *o, struc
     return true;
 }
 
+/* The name of a texture, sampler or surface; with `+` in the table, or a register with its handle. */
+static bool handle_fits(const struct pt_func *f, const struct candidate *c, const struct pt_slot *slot,
+                        const struct pt_operand *o, struct misfit *why)
+{
+    if (o->kind == PT_OPND_SYM && c->m->symbols.v[o->index].type == slot->type)
+        return true;
+    if (o->kind != PT_OPND_REG || !(slot->flags & PT_SLOT_WIDER))
+        return misfit_kind(why, "the name of a variable of the right opaque type", o);
+    return regs_for(PT_u64, false, false) >> o->type & 1 ? true : misfit_type(why, PT_u64, f, o);
+}
+
+/* The base of an address: of a type if the table says so (tensor memory), else a register of integer type, a variable
+ * or a constant. */
+static bool typed_base_fits(const struct pt_func *f, const struct candidate *c, const struct pt_slot *slot,
+                            const struct pt_operand *o, struct misfit *why)
+{
+    if (slot->type >= PT_SLOT_TYPE_NTH)
+        return base_fits(f, o, why);
+    if (pt_type_class(slot->type) == PT_CLASS_O)
+        return handle_fits(f, c, slot, o, why);
+    if (o->kind != PT_OPND_REG)
+        return misfit_kind(why, "a register", o);
+    return regs_for(slot->type, false, false) >> o->type & 1 ? true : misfit_type(why, slot->type, f, o);
+}
+
 static bool mem_fits(const struct pt_func *f, const struct candidate *c, const struct pt_slot *slot,
                      const struct pt_operand *o, struct misfit *why)
 {
@@ -432,7 +461,7 @@ static bool mem_fits(const struct pt_func *f, const struct candidate *c, const s
     if (o->imm != slot->n_sub)
         return misfit(why, "has the wrong number of parts in brackets");
     const struct pt_operand *part = &f->operands.v[o->index];
-    if (!base_fits(f, part, why))
+    if (!typed_base_fits(f, c, pt_slot_sub(slot, 0), part, why))
         return false;
     for (unsigned i = 1; i < slot->n_sub; i++)
         if (!operand_fits(f, c, pt_slot_sub(slot, i), &part[i], why))
@@ -443,13 +472,15 @@ static bool mem_fits(const struct pt_func *f, const struct candidate *c, const s
 static bool vec_fits(const struct pt_func *f, const struct candidate *c, const struct pt_slot *slot,
                      const struct pt_operand *o, struct misfit *why)
 {
-    const struct pt_slot *sub = pt_slot_sub(slot, 0);
     if ((slot->flags & PT_SLOT_BY_VEC) && c->form.vec == 1)
-        return o->kind == PT_OPND_SINK ? misfit(why, "may not be _") : operand_fits(f, c, sub, o, why);
+        return o->kind == PT_OPND_SINK ? misfit(why, "may not be _")
+                                       : operand_fits(f, c, pt_slot_sub(slot, 0), o, why);
     unsigned lo, hi;
     pt_slot_count(slot, &c->form, &lo, &hi);
     if (o->kind != PT_OPND_VEC)
         return misfit_kind(why, "a vector in braces", o);
+    if (lo != hi && o->imm == 3)
+        return misfit(why, "must have 1, 2 or 4 elements");
     if (o->imm < lo || o->imm > hi) {
         if (why && lo == hi)
             snprintf(why->text, sizeof why->text, "must have %u elements, not %u", lo, (unsigned)o->imm);
@@ -460,7 +491,7 @@ static bool vec_fits(const struct pt_func *f, const struct candidate *c, const s
     bool some = false;
     for (unsigned i = 0; i < o->imm; i++) {
         const struct pt_operand *e = &f->operands.v[o->index + i];
-        if (!value_fits(f, c, sub, e, true, why))
+        if (!value_fits(f, c, pt_slot_sub(slot, i), e, true, why))
             return false;
         some |= e->kind != PT_OPND_SINK;
     }
@@ -489,6 +520,8 @@ static bool operand_fits(const struct pt_func *f, const struct candidate *c, con
     switch ((enum pt_slot_kind)slot->kind) {
     case PT_SLOT_VALUE:
     case PT_SLOT_REG:
+        if (slot->type < PT_SLOT_TYPE_NTH && pt_type_class(slot->type) == PT_CLASS_O)
+            return handle_fits(f, c, slot, o, why);
         return value_fits(f, c, slot, o, false, why);
     case PT_SLOT_IMM:
         if (o->kind != PT_OPND_IMM || is_float_constant(o))
@@ -518,6 +551,8 @@ static bool operand_fits(const struct pt_func *f, const struct candidate *c, con
         return pair_fits(f, c, slot, o, why);
     case PT_SLOT_VEC:
         return vec_fits(f, c, slot, o, why);
+    case PT_SLOT_SINK_ONLY:
+        return o->kind == PT_OPND_SINK ? true : misfit_kind(why, "_", o);
     }
     return false;
 }
@@ -596,6 +631,21 @@ static uint32_t hash_of(const char *s, uint32_t len)
     return h ^ h >> 15;
 }
 
+/* In .texmode_independent a texture access names its sampler too, otherwise it must not. */
+static bool texmode_fits(const struct candidate *c)
+{
+    for (unsigned i = 0; i < c->n_operands; i++) {
+        const struct pt_slot *slot = pt_form_slot(&c->form, i);
+        if (slot->kind != PT_SLOT_MEM)
+            continue;
+        bool texture = pt_slot_sub(slot, 0)->type == PT_texref && slot->n_sub > 1;
+        bool sampler = pt_slot_sub(slot, slot->n_sub > 1)->type == PT_samplerref;
+        if ((texture || sampler) && sampler != c->m->texmode_independent)
+            return false;
+    }
+    return true;
+}
+
 static void add_candidates(struct pt_module *m, struct spelling *sp, const struct search *s)
 {
     const struct pt_line *line = s->line;
@@ -604,6 +654,7 @@ static void add_candidates(struct pt_module *m, struct spelling *sp, const struc
         memcpy(all, sp->candidates, sp->n * sizeof *all);
     for (unsigned v = 0; v < line->n_variants; v++) {
         struct candidate *c = &all[sp->n++];
+        c->m = m;
         c->line = line;
         c->when = line->when;
         for (unsigned e = 0; e < line->n_elems; e++)
@@ -620,6 +671,7 @@ static void add_candidates(struct pt_module *m, struct spelling *sp, const struc
             if (slot->kind == PT_SLOT_VALUE || slot->kind == PT_SLOT_REG)
                 c->regs[i] = regs_for(pt_slot_type(slot, &c->form), slot->flags & PT_SLOT_WIDER, false);
         }
+        sp->n -= !texmode_fits(c);
     }
     sp->candidates = all;
 }

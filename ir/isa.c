@@ -487,7 +487,7 @@ static const struct {
 } kinds[] = {
     {"imm", PT_SLOT_IMM},     {"fimm", PT_SLOT_FIMM}, {"sreg", PT_SLOT_SREG},
     {"addr", PT_SLOT_ADDR},   {"label", PT_SLOT_LABEL}, {"func", PT_SLOT_FUNC},
-    {"table", PT_SLOT_TABLE},
+    {"table", PT_SLOT_TABLE}, {"sink", PT_SLOT_SINK_ONLY},
 };
 
 static const char *parse_values(const char *syntax, const char *s, struct pt_slot *slot)
@@ -517,7 +517,7 @@ static const char *parse_values(const char *syntax, const char *s, struct pt_slo
 static const char *parse_slot_type(const char *syntax, const char *s, struct pt_slot *slot)
 {
     size_t len = 0;
-    while (is_word(s[len]))
+    while (is_word(s[len]) && s[len] != ':')
         len++;
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strlen(kinds[i].name) == len && !memcmp(kinds[i].name, s, len)) {
@@ -530,6 +530,8 @@ static const char *parse_slot_type(const char *syntax, const char *s, struct pt_
         slot->type = (uint8_t)(token & 0xff);
     else if (len == 2 && s[0] == 't' && is_digit(s[1]))
         slot->type = (uint8_t)(PT_SLOT_TYPE_NTH + (s[1] - '0'));
+    else if (len == 2 && s[0] == 'u' && is_digit(s[1]))
+        slot->type = (uint8_t)(PT_SLOT_TYPE_BITS + (s[1] - '0'));
     else if (len == 1 && *s == 'w')
         slot->type = PT_SLOT_TYPE_DOUBLE;
     else if (len == 1 && *s == 'h')
@@ -560,23 +562,29 @@ static const char *parse_count(const char *s, struct pt_slot *slot)
         return s;
     }
     slot->count = s;
-    while (is_word(*s) || *s == '/')
+    while ((is_word(*s) && *s != ':') || *s == '/' || *s == '-')
         s++;
     return s;
 }
 
-/* Turns a slot into the element of a new vector slot. */
-static void wrap_vector(struct pt_slot *slot)
+/* Turns a slot into the element of a new vector slot. `first`: the type of the first element if it has one of its own,
+ * else PT_TYPE_NONE. */
+static void wrap_vector(struct pt_slot *slot, uint8_t first)
 {
-    unsigned sub = take(&n_slots, MAX_SLOTS, "slots");
-    slots[sub] = *slot;
-    slots[sub].flags = (uint16_t)(slot->flags & ~(PT_SLOT_BY_VEC));
-    slots[sub].count = NULL;
-    memset(slots[sub].value, 0, sizeof slots[sub].value);
+    struct pt_slot elem = *slot;
+    elem.flags = (uint16_t)(slot->flags & ~(PT_SLOT_BY_VEC));
+    elem.count = NULL;
+    memset(elem.value, 0, sizeof elem.value);
     slot->kind = PT_SLOT_VEC;
-    slot->sub = (uint16_t)sub;
-    slot->n_sub = 1;
+    slot->sub = (uint16_t)n_slots;
+    slot->n_sub = first ? 2 : 1;
     slot->n_values = 0;
+    if (first) {
+        unsigned sub = take(&n_slots, MAX_SLOTS, "slots");
+        slots[sub] = elem;
+        slots[sub].type = first;
+    }
+    slots[take(&n_slots, MAX_SLOTS, "slots")] = elem;
 }
 
 static const char *parse_mem(const char *syntax, const char *s, struct pt_slot *slot);
@@ -608,17 +616,21 @@ static const char *parse_value(const char *syntax, const char *s, struct pt_slot
     slot->type = is_pred ? PT_pred
                  : slot->flags & PT_SLOT_DEST ? PT_SLOT_TYPE_NTH
                                               : PT_SLOT_TYPE_LAST;
-    bool is_vec = false;
+    bool is_vec = false, is_typed = false;
+    uint8_t first = PT_TYPE_NONE;
     for (;; s++) {
         if (*s == '?')
             slot->flags |= PT_SLOT_SINK;
         else if (*s == '+')
             slot->flags |= PT_SLOT_WIDER;
         else if (*s == '~')
-            slot->flags |= PT_SLOT_SELECT;
-        else if (*s == ':')
+            slot->flags |= slot->flags & PT_SLOT_SELECT ? PT_SLOT_SELECTED : PT_SLOT_SELECT;
+        else if (*s == ':') {
+            if (is_typed)
+                first = slot->type;
+            is_typed = true;
             s = parse_slot_type(syntax, s + 1, slot) - 1;
-        else if (*s == '*' && (is_vec = true))
+        } else if (*s == '*' && (is_vec = true))
             s = parse_count(s + 1, slot) - 1;
         else
             break;
@@ -638,7 +650,7 @@ static const char *parse_value(const char *syntax, const char *s, struct pt_slot
     if (close == ')')
         slot->kind = PT_SLOT_LIST;
     if (is_vec || close == '}')
-        wrap_vector(slot);
+        wrap_vector(slot, first);
     return s;
 }
 
@@ -884,11 +896,16 @@ const struct pt_slot *pt_form_slot(const struct pt_form *form, unsigned operand)
 
 const struct pt_slot *pt_slot_sub(const struct pt_slot *slot, unsigned i)
 {
-    return &slots[slot->sub + (slot->kind == PT_SLOT_VEC ? 0 : i)];
+    return &slots[slot->sub + (slot->kind == PT_SLOT_VEC ? i && slot->n_sub == 2 : i)];
 }
 
-static enum pt_type bits_type(unsigned bits)
+/* The type of another width, of the same kind if it is an integer. */
+static enum pt_type resized(enum pt_type type, unsigned bits)
 {
+    enum pt_type_class class = pt_type_class(type);
+    for (unsigned t = PT_b8; t <= PT_s64 && (class == PT_CLASS_U || class == PT_CLASS_S); t++)
+        if (types[t].class == class && types[t].bits == bits)
+            return t;
     switch (bits) {
     case 8:
         return PT_b8;
@@ -914,6 +931,7 @@ enum pt_type pt_slot_type(const struct pt_slot *slot, const struct pt_form *form
     case PT_SLOT_MEM:
     case PT_SLOT_PAIR:
     case PT_SLOT_LIST:
+    case PT_SLOT_SINK_ONLY:
         return PT_TYPE_NONE;
     default:
         break;
@@ -924,26 +942,32 @@ enum pt_type pt_slot_type(const struct pt_slot *slot, const struct pt_form *form
         unsigned n = slot->type - PT_SLOT_TYPE_NTH;
         return n < form->n_types ? form->type[n] : PT_TYPE_NONE;
     }
+    if (slot->type >= PT_SLOT_TYPE_BITS) {
+        unsigned n = slot->type - PT_SLOT_TYPE_BITS;
+        return n < form->n_types ? resized(PT_b8, pt_type_bits(form->type[n])) : PT_TYPE_NONE;
+    }
     if (!form->n_types)
         return PT_TYPE_NONE;
     enum pt_type last = form->type[form->n_types - 1];
     switch (slot->type) {
     case PT_SLOT_TYPE_DOUBLE:
-        return bits_type(2 * pt_type_bits(last));
+        return resized(last, 2 * pt_type_bits(last));
     case PT_SLOT_TYPE_HALF:
-        return bits_type(pt_type_bits(last) / 2);
+        return resized(last, pt_type_bits(last) / 2);
     case PT_SLOT_TYPE_QUARTER:
-        return bits_type(pt_type_bits(last) / 4);
+        return resized(last, pt_type_bits(last) / 4);
     default:
         return last;
     }
 }
 
-/* The number behind `letter` in the form's modifiers: m n k of .m16n8k16, x of .x4; 0 if there is none. */
+/* The number at `letter` in the form's modifiers: m n k of .m16n8k16, x of .x4, d of .3d; 0 if there is none. */
 static unsigned number_of(const struct pt_form *form, char letter)
 {
     for (unsigned i = 0; i < form->n_mods; i++) {
         const char *s = mods[form->mod[i]];
+        if (letter == 'd' && is_digit(s[0]) && s[1] == 'd' && !s[2])
+            return (unsigned)(s[0] - '0');
         bool is_shape = *s == 'm' && is_digit(s[1]) && strchr(s, 'n');
         if (letter == 'x' ? !(*s == 'x' && is_digit(s[1])) : !is_shape)
             continue;
@@ -962,12 +986,15 @@ void pt_slot_count(const struct pt_slot *slot, const struct pt_form *form, unsig
     if (!slot->count)
         return;
     unsigned n = 1;
-    for (const char *s = slot->count; is_word(*s) || *s == '/';) {
-        bool divide = *s == '/';
-        s += divide;
+    for (const char *s = slot->count; (is_word(*s) && *s != ':') || *s == '/' || *s == '-';) {
+        char op = *s;
+        s += op == '/' || op == '-';
         char *end = (char *)s + 1;
         unsigned v = is_digit(*s) ? (unsigned)strtoul(s, &end, 10) : number_of(form, *s);
-        n = !divide ? n * v : v ? n / v : 0;
+        if (op == '-')
+            n -= v < n ? v : n;
+        else
+            n = op != '/' ? n * v : v ? n / v : 0;
         s = end;
     }
     *lo = *hi = n;

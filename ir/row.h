@@ -26,7 +26,8 @@ enum pt_slot_kind {
     PT_SLOT_MEM,   /* [...]: a sub-slot for each part */
     PT_SLOT_PAIR,  /* d|p: two sub-slots */
     PT_SLOT_LIST,  /* (...) */
-    PT_SLOT_VEC    /* {...}: one sub-slot for all elements */
+    PT_SLOT_VEC,   /* {...}: one sub-slot for all elements, or one for the first and one for the rest */
+    PT_SLOT_SINK_ONLY /* _ */
 };
 
 enum pt_slot_flag {
@@ -37,6 +38,7 @@ enum pt_slot_flag {
     PT_SLOT_NOT = 1 << 4,    /* may be negated: !p */
     PT_SLOT_MINUS = 1 << 5,  /* may have a minus sign */
     PT_SLOT_SELECT = 1 << 6, /* may have a .b0 or .h1 selector */
+    PT_SLOT_SELECTED = 1 << 8, /* must have one */
     PT_SLOT_BY_VEC = 1 << 7  /* VEC: scalar unless the spelling has .v2 .v4 .v8, which then is the count */
 };
 
@@ -44,9 +46,10 @@ enum pt_slot_flag {
 enum {
     PT_SLOT_TYPE_NTH = 0x80,  /* + n: the n-th type spelled */
     PT_SLOT_TYPE_LAST = 0x88,
-    PT_SLOT_TYPE_DOUBLE,      /* untyped bits, twice as wide as the last type spelled */
+    PT_SLOT_TYPE_DOUBLE,      /* twice as wide as the last type spelled: integer like it, or untyped bits */
     PT_SLOT_TYPE_HALF,
-    PT_SLOT_TYPE_QUARTER
+    PT_SLOT_TYPE_QUARTER,
+    PT_SLOT_TYPE_BITS = 0x90 /* + n: untyped bits, as wide as the n-th type spelled */
 };
 
 struct pt_slot {
@@ -65,7 +68,7 @@ enum { PT_SLOT_ONE_OF = 0x10 };
 /* Operands of the form, as written. For PAIR, MEM and VEC the parts are sub-slots. */
 unsigned pt_form_operands(const struct pt_form *form);
 const struct pt_slot *pt_form_slot(const struct pt_form *form, unsigned operand);
-/* Part `i` of a PAIR, MEM or VEC slot; a VEC has one slot for all its elements. */
+/* Part `i` of a PAIR, MEM or VEC slot; the elements of a VEC share slots. */
 const struct pt_slot *pt_slot_sub(const struct pt_slot *slot, unsigned i);
 /* The type of a value in the slot; PT_TYPE_NONE where it has none (labels, functions, addresses). */
 enum pt_type pt_slot_type(const struct pt_slot *slot, const struct pt_form *form);
