@@ -25,11 +25,11 @@ static void visit_reg(const struct roles *r, const struct pt_slot *slot, struct 
         r->visit(r->ud, o, role, pt_slot_type(slot, r->form));
 }
 
-/* The slot of part `i` of an operand: a vector and a list have one for all their parts. */
+/* The slot of part `i` of an operand: a list has one for all its parts, the elements of a vector share theirs. */
 static const struct pt_slot *part_slot(const struct pt_slot *slot, unsigned i)
 {
     if (slot->kind == PT_SLOT_VEC || slot->kind == PT_SLOT_LIST)
-        return slot->n_sub ? pt_slot_sub(slot, 0) : slot;
+        return slot->n_sub ? pt_slot_sub(slot, i) : slot;
     return i < slot->n_sub ? pt_slot_sub(slot, i) : slot;
 }
 

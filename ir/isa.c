@@ -415,10 +415,8 @@ static const char *parse_alt(const char *syntax, const char *s, const struct pt_
         size_t len = 0;
         while (is_word(s[len]))
             len++;
-        members = set_find(s, len);
-        if (len == 3 && !memcmp(s, "vec", 3))
-            members = "v2|v4|v8";
-        uint16_t t = members ? 0 : pt_token_find(s, (uint32_t)len);
+        uint16_t t = pt_token_find(s, (uint32_t)len);
+        members = t ? NULL : len == 3 && !memcmp(s, "vec", 3) ? "v2|v4|v8" : set_find(s, len);
         if (!members && !t)
             fail(syntax, "no such modifier, type or set", s);
         if (alt.n == PT_ALT_TOKENS || (members && (depth > 4 || (s[len] == '.' && !alone))))
