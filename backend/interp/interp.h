@@ -309,9 +309,9 @@ static inline void pt_set_mask(struct pt_frame *f, uint32_t mask)
     pt_spread(mask, f->lanes);
 }
 
-/* Ends the warp with a fault at `c`: `return pt_fault(c, f, PT_FAULT_TRAP, f->mask, NULL)`. Returns NULL. */
-#define pt_fault PT_LEVEL_NAME(pt_loop_fault)
-const struct pt_code *pt_fault(const struct pt_code *c, struct pt_frame *f, enum pt_fault_kind kind,
+/* Ends the warp with a fault at `c`: `return pt_fail(c, f, PT_FAULT_TRAP, f->mask, NULL)`. Returns NULL. */
+#define pt_fail PT_LEVEL_NAME(pt_loop_fail)
+const struct pt_code *pt_fail(const struct pt_code *c, struct pt_frame *f, enum pt_fault_kind kind,
                                uint32_t lanes, const char *detail);
 
 /* ---- masks --------------------------------------------------------------------------------------------- */

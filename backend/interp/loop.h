@@ -24,6 +24,14 @@ struct pt_constant {
     uint64_t lo, hi;
 };
 
+/* A parameter or result: of a function as it declares it, or of a call as it passes it. */
+struct pt_pass {
+    bool is_reg;
+    uint32_t at;    /* the slot in the frame, or the offset in the local variables */
+    uint32_t bytes; /* of a slot's element (0: predicate), or in memory */
+    uint32_t align;
+};
+
 /* A decoded function. */
 struct pt_body {
     const struct pt_func *func;
@@ -36,16 +44,17 @@ struct pt_body {
     uint32_t wait_offset, set_offset; /* in the frame: wait[], eligible[] and parked[] */
     uint32_t frame_bytes;         /* a multiple of 64 */
     uint32_t local_bytes;
+    struct pt_pass *params, *results; /* func->params.n and func->results.n of them */
 };
 
 struct pt_interp_program {
     struct pt_program base;
     struct pt_arena arena;
     struct pt_body **bodies;      /* by function index; NULL: not reachable */
-    uint64_t *shared_offset;      /* by symbol index: offset in the CTA's window of .shared variables */
     uint32_t callee_bytes;        /* room of one callee's activation */
     uint32_t n_callees;           /* how many a warp may have at once */
     uint32_t entry_bytes;         /* room of the kernel's own */
+    bool is_unbounded;            /* alloca is used: local memory is not known */
 };
 
 /* Lanes that wait for the end of a barrier's phase. */
@@ -74,8 +83,6 @@ struct pt_state {
     uint32_t used;                /* callee frames handed out at least once */
     struct pt_frame *entry;
     uint8_t *callees;
-    struct pt_frame *turn_frame;  /* round robin: the last to have run, */
-    uint32_t turn_block;          /*   UINT32_MAX: none */
     uint32_t n_groups;
     struct pt_group groups[PT_WARP_SIZE];
 };
@@ -95,6 +102,9 @@ static inline struct pt_state *pt_state_of(const struct pt_warp *warp)
 #define pt_loop_unpark PT_LEVEL_NAME(pt_loop_unpark)
 #define pt_loop_resume PT_LEVEL_NAME(pt_loop_resume)
 #define pt_loop_start PT_LEVEL_NAME(pt_loop_start)
+#define pt_loop_turn PT_LEVEL_NAME(pt_loop_turn)
+#define pt_loop_poll PT_LEVEL_NAME(pt_loop_poll)
+#define pt_loop_locate PT_LEVEL_NAME(pt_loop_locate)
 #define pt_loop_prepare PT_LEVEL_NAME(pt_loop_prepare)
 #define pt_loop_places PT_LEVEL_NAME(pt_loop_places)
 #define pt_loop_frame PT_LEVEL_NAME(pt_loop_frame)
@@ -109,11 +119,17 @@ void pt_loop_park(struct pt_frame *f, uint32_t block, uint32_t lanes);
 /* No lane runs any more (all were put somewhere): chooses another block of the activation, or leaves the loop to choose
  * one elsewhere. */
 const struct pt_code *pt_loop_other(struct pt_frame *f);
+/* All running lanes take a back edge to `block` of a loop that waits for other threads: others run first, and where there are
+ * none the warp yields. */
+const struct pt_code *pt_loop_turn(struct pt_frame *f, uint32_t block);
+/* The same when the budget of another loop is used up: the warp yields if the launch is to stop. */
+const struct pt_code *pt_loop_poll(struct pt_frame *f, uint32_t block);
 /* Lanes have exited: whoever waits for lanes of the warp looks again. */
 void pt_loop_unpark(struct pt_state *s);
 enum pt_run pt_loop_resume(struct pt_warp *warp);
 void pt_loop_start(struct pt_warp *warp);
 void pt_loop_prepare(const struct pt_launch *launch, struct pt_warp *warp);
+void pt_loop_locate(struct pt_warp *warp, uint64_t address);
 void pt_loop_places(const struct pt_warp *warp,
                     void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t bar),
                     void *ud);
@@ -145,7 +161,9 @@ struct pt_program *pt_code_compile(const struct pt_image *image, uint32_t kernel
                                    const struct pt_allocator *allocator);
 void pt_code_release(struct pt_program *program);
 
-/* For selectors that place operands themselves. A slot of `bytes` a lane (0: predicate) for temporary values. */
+/* ---- for selectors that place operands themselves ---- */
+
+/* A slot of `bytes` a lane (0: predicate) for temporary values. */
 #define pt_code_slot PT_LEVEL_NAME(pt_code_slot)
 uint32_t pt_code_slot(struct pt_select *s, uint32_t bytes);
 /* The slot of a source, made `bytes` wide (0: predicate); UINT32_MAX after reporting. */
@@ -162,6 +180,12 @@ void *pt_code_array(struct pt_select *s, size_t bytes);
 uint32_t pt_code_after(const struct pt_select *s);
 #define pt_code_block PT_LEVEL_NAME(pt_code_block)
 uint32_t pt_code_block(const struct pt_select *s, uint32_t ir_block);
+/* The address or offset of a variable, and where it counts from: .param of functions is LOCAL. */
+#define pt_code_symbol PT_LEVEL_NAME(pt_code_symbol)
+uint64_t pt_code_symbol(const struct pt_select *s, uint32_t symbol, enum pt_space *space);
+/* code->ptr becomes the start of decoded block `block`. */
+#define pt_code_link PT_LEVEL_NAME(pt_code_link)
+void pt_code_link(struct pt_select *s, uint32_t block);
 #define pt_code_here PT_LEVEL_NAME(pt_code_here)
 uint32_t pt_code_here(const struct pt_select *s);
 /* Code that runs before the instruction; c->fn and operands are the caller's to fill. */
@@ -179,10 +203,13 @@ struct pt_interp_program *pt_code_program(const struct pt_select *s);
 #define pt_move_sreg PT_LEVEL_NAME(pt_move_sreg)
 pt_handler pt_move_sreg(enum pt_sreg sreg, uint32_t bytes);
 #define pt_move_address PT_LEVEL_NAME(pt_move_address)
-pt_handler pt_move_address(enum pt_space space, bool generic, bool dynamic, uint32_t bytes);
+pt_handler pt_move_address(enum pt_space space, bool generic, uint32_t bytes);
 #define pt_move_extend PT_LEVEL_NAME(pt_move_extend)
 /* Copies operand 1 to 0, `from` bits extended to `to` bits (32 or 64 bit slots as the widths say). */
 pt_handler pt_move_extend(uint32_t from, uint32_t to, bool is_signed);
+/* Copies the low 32 bits of 64-bit operand 1 to 0. */
+#define pt_move_narrow PT_LEVEL_NAME(pt_move_narrow)
+pt_handler pt_move_narrow(void);
 
 /* ---- ctl.c: codes that belong to no row ---------------------------------------------------------------- */
 
@@ -192,6 +219,21 @@ const struct pt_code *pt_ctl_guard(const struct pt_code *c, struct pt_frame *f);
 const struct pt_code *pt_ctl_fall(const struct pt_code *c, struct pt_frame *f);
 #define pt_ctl_bra PT_LEVEL_NAME(pt_ctl_bra)
 const struct pt_code *pt_ctl_bra(const struct pt_code *c, struct pt_frame *f);
+#define pt_ctl_split PT_LEVEL_NAME(pt_ctl_split)
+const struct pt_code *pt_ctl_split(const struct pt_code *c, struct pt_frame *f);
+#define pt_ctl_end PT_LEVEL_NAME(pt_ctl_end)
+const struct pt_code *pt_ctl_end(const struct pt_code *c, struct pt_frame *f);
+/* True if the row's handler looks at the guard itself. */
+static inline bool pt_ctl_takes_guard(const struct pt_form *form)
+{
+    return form->op == PT_OP_bra;
+}
+/* Writes what a barrier returns (bar.red) to the lanes of a group that it releases. */
+#define pt_ctl_barrier_result PT_LEVEL_NAME(pt_ctl_barrier_result)
+void pt_ctl_barrier_result(const struct pt_group *g);
+/* The function a call names; PT_NONE if it is indirect. */
+#define pt_ctl_callee PT_LEVEL_NAME(pt_ctl_callee)
+uint32_t pt_ctl_callee(const struct pt_func *f, const struct pt_insn *insn);
 
 /* ---- mem.c --------------------------------------------------------------------------------------------- */
 

@@ -1,0 +1,791 @@
+/* The decoder: one lowered function into code, and one kernel with all it may call into a program.
+ *
+ * A register's slot is shared with registers whose live ranges (in block order, without holes) do not meet. That
+ * is safe under divergence: writes touch active lanes only, and a lane that waits elsewhere keeps its own
+ * elements. Slots of different widths never overlap, so a destination is a source's slot or apart from it.
+ */
+#include <stdlib.h>
+
+#include "backend/interp/loop.h"
+
+enum { NO_SLOT = UINT32_MAX, CONSTANT_BUCKETS = 256, FLAT_MAX = 160 };
+
+/* code->ptr of a code will be the start of a block. */
+struct link {
+    uint32_t code, block;
+};
+
+struct pt_decoder {
+    struct pt_interp_program *program;
+    const struct pt_image *image;
+    struct pt_module *m;
+    struct pt_func *f;
+    struct pt_body *body;
+    struct pt_arena *scratch;
+    uint32_t *slots;       /* of registers */
+    uint32_t *first_block; /* decoded number of each IR block */
+    uint32_t frame_bytes;  /* so far */
+    uint32_t sink;         /* the slot behind _, or NO_SLOT */
+    uint32_t *buckets;     /* constants by value: index + 1 */
+    uint32_t *chain;
+    uint32_t chain_cap;
+    uint32_t ir_block, block;
+    bool is_last;          /* the instruction ends its IR block */
+    uint32_t link_block;   /* of the code being made, or NO_SLOT */
+    PT_VEC(struct link) links;
+    PT_VEC(struct pt_code) before, behind;
+};
+
+/* ---- slots --------------------------------------------------------------------------------------------- */
+
+static uint32_t take_bytes(struct pt_decoder *d, uint32_t bytes)
+{
+    uint32_t offset = d->frame_bytes;
+    d->frame_bytes += (bytes + 63) & ~63u;
+    return offset;
+}
+
+/* Bytes of a slot whose elements have `width` bytes; 0 is a predicate. */
+static uint32_t slot_bytes(uint32_t width)
+{
+    return width ? width * PT_WARP_SIZE : 4;
+}
+
+static uint32_t reg_width(const struct pt_func *f, uint32_t reg)
+{
+    uint32_t bits = pt_type_bits((enum pt_type)f->regs.v[reg].type);
+    return bits == 1 ? 0 : bits <= 32 ? 4 : bits / 8;
+}
+
+/* Live range of a register: places are twice the instruction's index for uses, one more for definitions. */
+struct range {
+    uint32_t first, last, reg;
+};
+
+struct ranges {
+    struct range *v;
+    uint32_t place;
+    bool is_shared; /* the instruction's definitions must not share slots with its uses */
+};
+
+static void extend(struct range *r, uint32_t place)
+{
+    if (place < r->first)
+        r->first = place;
+    if (place > r->last)
+        r->last = place;
+}
+
+static void count_defs(void *ud, uint32_t reg, bool is_def)
+{
+    (void)reg;
+    *(uint32_t *)ud += is_def;
+}
+
+static void see_reg(void *ud, uint32_t reg, bool is_def)
+{
+    struct ranges *r = ud;
+    r->v[reg].reg = reg;
+    extend(&r->v[reg], r->place + (is_def || r->is_shared));
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct range *x = a, *y = b;
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    return x->reg < y->reg ? -1 : x->reg > y->reg;
+}
+
+static struct range *find_ranges(struct pt_decoder *d)
+{
+    struct pt_func *f = d->f;
+    struct ranges r = { .v = pt_arena_alloc(d->scratch, f->regs.n * sizeof(struct range)) };
+    for (uint32_t i = 0; i < f->regs.n; i++)
+        r.v[i] = (struct range){ .first = UINT32_MAX };
+    const uint64_t *live = pt_live_in(d->m, f, d->scratch);
+    uint32_t words = (f->regs.n + 63) / 64;
+    for (uint32_t b = 0; b < f->blocks.n; b++) {
+        const struct pt_block *block = &f->blocks.v[b];
+        for (uint32_t i = block->first; i < block->first + block->count; i++) {
+            uint32_t defs = 0;
+            pt_insn_regs(d->m, f, &f->insns.v[i], count_defs, &defs);
+            r.place = 2 * i;
+            r.is_shared = defs > 1;
+            pt_insn_regs(d->m, f, &f->insns.v[i], see_reg, &r);
+        }
+        for (uint32_t w = 0; w < words; w++) {
+            for (uint64_t bits = live[(size_t)b * words + w]; bits; bits &= bits - 1) {
+                struct range *range = &r.v[w * 64 + (uint32_t)__builtin_ctzll(bits)];
+                extend(range, 2 * block->first);
+                /* Live out of every predecessor. */
+                for (uint32_t p = 0; p < block->n_pred; p++) {
+                    const struct pt_block *pred = &f->blocks.v[f->edges.v[block->pred + p]];
+                    extend(range, 2 * (pred->first + pred->count) - 1);
+                }
+            }
+        }
+    }
+    return r.v;
+}
+
+/* A binary heap of ranges by their end. */
+static void heap_push(struct range *heap, uint32_t *n, struct range r)
+{
+    uint32_t i = (*n)++;
+    for (; i && heap[(i - 1) / 2].last > r.last; i = (i - 1) / 2)
+        heap[i] = heap[(i - 1) / 2];
+    heap[i] = r;
+}
+
+static struct range heap_pop(struct range *heap, uint32_t *n)
+{
+    struct range top = heap[0], r = heap[--*n];
+    uint32_t i = 0;
+    for (;;) {
+        uint32_t child = 2 * i + 1;
+        if (child >= *n)
+            break;
+        if (child + 1 < *n && heap[child + 1].last < heap[child].last)
+            child++;
+        if (heap[child].last >= r.last)
+            break;
+        heap[i] = heap[child];
+        i = child;
+    }
+    heap[i] = r;
+    return top;
+}
+
+static void assign_slots(struct pt_decoder *d)
+{
+    struct pt_func *f = d->f;
+    d->slots = pt_arena_alloc(d->scratch, f->regs.n * sizeof *d->slots);
+    struct range *ranges = find_ranges(d);
+    uint32_t n = 0;
+    for (uint32_t i = 1; i < f->regs.n; i++)
+        if (ranges[i].first != UINT32_MAX)
+            ranges[n++] = ranges[i];
+    qsort(ranges, n, sizeof *ranges, by_start);
+    /* One pool for each width: 0, 4, 8, 16. */
+    struct range *heap = pt_arena_alloc(d->scratch, n * sizeof *heap);
+    uint32_t *free_slots[4], n_free[4] = { 0 }, n_heap = 0;
+    for (int k = 0; k < 4; k++)
+        free_slots[k] = pt_arena_alloc(d->scratch, n * sizeof(uint32_t));
+    uint32_t preds = 0, pred_base = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        while (n_heap && heap[0].last < ranges[i].first) {
+            uint32_t reg = heap_pop(heap, &n_heap).reg, k = reg_width(f, reg) / 4;
+            k = k == 4 ? 3 : k;
+            free_slots[k][n_free[k]++] = d->slots[reg];
+        }
+        uint32_t reg = ranges[i].reg, width = reg_width(f, reg), k = width == 16 ? 3 : width / 4;
+        if (n_free[k]) {
+            d->slots[reg] = free_slots[k][--n_free[k]];
+        } else if (width) {
+            d->slots[reg] = take_bytes(d, slot_bytes(width));
+        } else {
+            if (preds % 16 == 0)
+                pred_base = take_bytes(d, 64);
+            d->slots[reg] = pred_base + 4 * (preds++ % 16);
+        }
+        heap_push(heap, &n_heap, ranges[i]);
+    }
+}
+
+static uint32_t constant_slot(struct pt_decoder *d, uint32_t width, uint64_t lo, uint64_t hi)
+{
+    uint32_t hash = (uint32_t)((lo * 0x9e3779b97f4a7c15u + hi + width) >> 40) % CONSTANT_BUCKETS;
+    struct pt_body *body = d->body;
+    for (uint32_t i = d->buckets[hash]; i; i = d->chain[i - 1]) {
+        const struct pt_constant *c = &body->constants.v[i - 1];
+        if (c->width == width && c->lo == lo && c->hi == hi)
+            return c->offset;
+    }
+    if (body->constants.n == d->chain_cap) {
+        uint32_t cap = d->chain_cap ? 2 * d->chain_cap : 64;
+        uint32_t *chain = pt_arena_alloc(d->scratch, cap * sizeof *chain);
+        if (d->chain_cap)
+            memcpy(chain, d->chain, d->chain_cap * sizeof *chain);
+        d->chain = chain;
+        d->chain_cap = cap;
+    }
+    struct pt_constant *c = pt_vec_push(&d->program->arena, &body->constants);
+    *c = (struct pt_constant){ take_bytes(d, slot_bytes(width)), width, lo, hi };
+    d->chain[body->constants.n - 1] = d->buckets[hash];
+    d->buckets[hash] = body->constants.n;
+    return c->offset;
+}
+
+uint32_t pt_code_slot(struct pt_select *s, uint32_t bytes)
+{
+    return take_bytes(s->decoder, slot_bytes(bytes));
+}
+
+void *pt_code_array(struct pt_select *s, size_t bytes)
+{
+    return pt_arena_alloc(&s->decoder->program->arena, bytes);
+}
+
+struct pt_interp_program *pt_code_program(const struct pt_select *s)
+{
+    return s->decoder->program;
+}
+
+/* ---- operands ------------------------------------------------------------------------------------------ */
+
+pt_handler pt_refuse(struct pt_select *s, const char *what)
+{
+    pt_diag_unsupported(&s->module->diags, s->insn->line, s->insn->col,
+                        (uint32_t)strlen(s->form->spelling), "'%s'%s%s is not supported yet",
+                        s->form->spelling, what ? " with " : "", what ? what : "");
+    return NULL;
+}
+
+static bool is_kernel_param(const struct pt_select *s, uint32_t symbol)
+{
+    if (!s->func->is_entry)
+        return false;
+    for (uint32_t i = 0; i < s->func->params.n; i++)
+        if (s->func->params.v[i] == symbol)
+            return true;
+    return false;
+}
+
+uint64_t pt_code_symbol(const struct pt_select *s, uint32_t symbol, enum pt_space *space)
+{
+    const struct pt_symbol *sym = &s->module->symbols.v[symbol];
+    *space = (enum pt_space)sym->space;
+    if (sym->space == PT_SPACE_PARAM && !is_kernel_param(s, symbol))
+        *space = PT_SPACE_LOCAL;
+    if (sym->space == PT_SPACE_PARAM || sym->space == PT_SPACE_LOCAL)
+        return sym->offset;
+    return s->decoder->image->symbols[symbol];
+}
+
+struct pt_code *pt_code_before(struct pt_select *s, pt_handler fn)
+{
+    struct pt_code *c = pt_vec_push(s->decoder->scratch, &s->decoder->before);
+    c->fn = fn;
+    c->insn = s->code->insn;
+    return c;
+}
+
+struct pt_code *pt_code_behind(struct pt_select *s, pt_handler fn)
+{
+    struct pt_code *c = pt_vec_push(s->decoder->scratch, &s->decoder->behind);
+    c->fn = fn;
+    c->insn = s->code->insn;
+    return c;
+}
+
+/* The bits of a constant for a slot of `width` bytes. */
+static uint64_t constant_bits(const struct pt_operand *o, uint32_t width)
+{
+    uint64_t bits = (uint64_t)o->imm;
+    if (width == 0)
+        return bits ? UINT32_MAX : 0;
+    if (o->type == PT_f64 && width == 4) {
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        float narrow = (float)value;
+        bits = 0;
+        memcpy(&bits, &narrow, sizeof narrow);
+    }
+    if (o->type == PT_f32 && width == 8) {
+        float value;
+        memcpy(&value, &bits, sizeof value);
+        double wide = value;
+        memcpy(&bits, &wide, sizeof wide);
+    }
+    return width == 4 ? (uint32_t)bits : bits;
+}
+
+static uint32_t address_source(struct pt_select *s, const struct pt_operand *o, uint32_t width)
+{
+    enum pt_space space;
+    uint64_t address = pt_code_symbol(s, o->index, &space) + (uint64_t)o->imm;
+    if (space == PT_SPACE_GLOBAL || space == PT_SPACE_CONST)
+        return constant_slot(s->decoder, width, width == 4 ? (uint32_t)address : address, 0);
+    pt_handler fn = pt_move_address(space, o->flags & PT_OPND_GENERIC, width);
+    if (!fn) {
+        pt_refuse(s, "the address of a variable in this state space");
+        return NO_SLOT;
+    }
+    struct pt_code *c = pt_code_before(s, fn);
+    c->imm = address;
+    return c->o[0] = pt_code_slot(s, width);
+}
+
+static uint32_t sreg_source(struct pt_select *s, const struct pt_operand *o, uint32_t width)
+{
+    pt_handler fn = pt_move_sreg((enum pt_sreg)o->index, width);
+    if (!fn) {
+        pt_refuse(s, pt_sreg_spelling((enum pt_sreg)o->index));
+        return NO_SLOT;
+    }
+    struct pt_code *c = pt_code_before(s, fn);
+    c->aux = (uint16_t)o->index;
+    return c->o[0] = pt_code_slot(s, width);
+}
+
+static uint32_t reg_source(struct pt_select *s, const struct pt_operand *o, uint32_t width)
+{
+    uint32_t has = reg_width(s->func, o->index), slot = s->decoder->slots[o->index];
+    if (has == width)
+        return slot;
+    if (!width || !has || has == 16 || width == 16) {
+        pt_refuse(s, "an operand of this width");
+        return NO_SLOT;
+    }
+    struct pt_code *c = pt_code_before(s, width == 4 ? pt_move_narrow() : pt_move_extend(32, 64, false));
+    c->o[1] = slot;
+    return c->o[0] = pt_code_slot(s, width);
+}
+
+uint32_t pt_code_source(struct pt_select *s, const struct pt_operand *o, uint32_t width)
+{
+    switch (o->kind) {
+    case PT_OPND_REG:
+        return reg_source(s, o, width);
+    case PT_OPND_IMM:
+        return constant_slot(s->decoder, width, constant_bits(o, width), 0);
+    case PT_OPND_SREG:
+        return sreg_source(s, o, width);
+    case PT_OPND_SYM:
+        return address_source(s, o, width);
+    case PT_OPND_FUNC:
+        return constant_slot(s->decoder, width, s->decoder->image->func_base + 16 * (uint64_t)o->index, 0);
+    case PT_OPND_SINK:
+        return pt_code_dest(s, o);
+    default:
+        pt_refuse(s, "this kind of operand");
+        return NO_SLOT;
+    }
+}
+
+uint32_t pt_code_dest(struct pt_select *s, const struct pt_operand *o)
+{
+    struct pt_decoder *d = s->decoder;
+    if (o->kind == PT_OPND_REG)
+        return d->slots[o->index];
+    if (d->sink == NO_SLOT)
+        d->sink = take_bytes(d, slot_bytes(16));
+    return d->sink;
+}
+
+/* A destination of the first type in a register that may be wider: 'x' of pt_bind. */
+static uint32_t wide_dest(struct pt_select *s, const struct pt_operand *o)
+{
+    enum pt_type type = (enum pt_type)s->form->type[0];
+    uint32_t bits = pt_type_bits(type);
+    if (o->kind != PT_OPND_REG)
+        return pt_code_dest(s, o);
+    uint32_t reg_bits = pt_type_bits((enum pt_type)s->func->regs.v[o->index].type);
+    bool is_signed = pt_type_class(type) == PT_CLASS_S;
+    uint32_t has = reg_bits <= 32 ? 4 : 8, width = bits <= 32 ? 4 : 8;
+    if (reg_bits <= bits || (has == width && !is_signed))
+        return pt_code_dest(s, o);
+    struct pt_code *c = pt_code_behind(s, pt_move_extend(bits, reg_bits, is_signed));
+    c->o[0] = pt_code_dest(s, o);
+    return c->o[1] = pt_code_slot(s, width);
+}
+
+static uint32_t bind_one(struct pt_select *s, const struct pt_operand *o, char letter)
+{
+    switch (letter) {
+    case 'w':
+        return pt_code_source(s, o, 4);
+    case 'l':
+        return pt_code_source(s, o, 8);
+    case 'q':
+        return pt_code_source(s, o, 16);
+    case 'p':
+        return pt_code_source(s, o, 0);
+    case 'x':
+        return wide_dest(s, o);
+    case 'i':
+        s->code->imm = (uint64_t)o->imm;
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+bool pt_bind(struct pt_select *s, const char *widths)
+{
+    uint32_t n = 0, slots[FLAT_MAX];
+    for (; n < s->n && widths[n]; n++) {
+        const struct pt_operand *o = s->flat[n];
+        slots[n] = bind_one(s, o, widths[n]);
+        if (slots[n] == NO_SLOT)
+            return false;
+        if (n < 8 && (o->flags & PT_OPND_NEG))
+            s->code->neg |= (uint8_t)(1u << n);
+    }
+    s->code->n = (uint8_t)n;
+    memcpy(s->code->o, slots, (n < PT_OPERANDS ? n : PT_OPERANDS) * sizeof *slots);
+    if (n > PT_OPERANDS) {
+        uint32_t *ops = pt_code_array(s, n * sizeof *ops);
+        memcpy(ops, slots, n * sizeof *ops);
+        s->code->ops = ops;
+    }
+    return true;
+}
+
+static void flatten(struct pt_select *s, const struct pt_operand *o)
+{
+    switch (o->kind) {
+    case PT_OPND_PAIR:
+        for (uint32_t i = 0; i < 2; i++)
+            flatten(s, &s->func->operands.v[o->index + i]);
+        return;
+    case PT_OPND_VEC:
+    case PT_OPND_MEM:
+    case PT_OPND_LIST:
+        for (int64_t i = 0; i < o->imm; i++)
+            flatten(s, &s->func->operands.v[o->index + i]);
+        return;
+    default:
+        if (s->n < FLAT_MAX)
+            s->flat[s->n++] = o;
+    }
+}
+
+/* ---- instructions -------------------------------------------------------------------------------------- */
+
+uint32_t pt_code_block(const struct pt_select *s, uint32_t ir_block)
+{
+    return s->decoder->first_block[ir_block];
+}
+
+uint32_t pt_code_here(const struct pt_select *s)
+{
+    return s->decoder->block;
+}
+
+uint32_t pt_code_after(const struct pt_select *s)
+{
+    const struct pt_decoder *d = s->decoder;
+    if (!d->is_last)
+        return d->block + 1;
+    uint32_t next = d->f->blocks.v[d->ir_block].next;
+    return next == UINT32_MAX ? d->block + 1 : d->first_block[next];
+}
+
+void pt_code_link(struct pt_select *s, uint32_t block)
+{
+    s->decoder->link_block = block;
+}
+
+static const pt_selector selectors[PT_OP_COUNT] = {
+#define ROW(id, syntax, shape, effects, jit, ptx, sm) [PT_OP_##id] = PT_DO(id),
+#define ROW_TODO(id, syntax, shape, effects, jit, ptx, sm)
+#include "ir/isa.def"
+};
+
+static struct pt_code *emit(struct pt_decoder *d, const struct pt_code *code)
+{
+    struct pt_code *c = pt_vec_push(&d->program->arena, &d->body->codes);
+    *c = *code;
+    return c;
+}
+
+static void emit_link(struct pt_decoder *d, uint32_t block)
+{
+    struct link *link = pt_vec_push(d->scratch, &d->links);
+    *link = (struct link){ d->body->codes.n - 1, block };
+}
+
+/* A branch to `block` that no instruction stands for. */
+static void emit_goto(struct pt_decoder *d, uint32_t insn, uint32_t block)
+{
+    emit(d, &(struct pt_code){ .fn = pt_ctl_bra, .o = { block }, .insn = insn });
+    emit_link(d, block);
+}
+
+/* What selects the lanes of a guarded instruction. A guarded end of a block (but bra, which does it itself) sends the
+ * others to the next block first; any other instruction runs under a narrowed mask. */
+static void emit_guard(struct pt_decoder *d, const struct pt_insn *insn, const struct pt_form *form,
+                       uint32_t index)
+{
+    struct pt_code guard = { .o = { d->slots[insn->guard] }, .insn = index,
+                             .neg = insn->guard_neg != 0 };
+    if (form->effects & (PT_FX_BRANCH | PT_FX_END)) {
+        uint32_t next = d->first_block[d->f->blocks.v[d->ir_block].next];
+        guard.fn = pt_ctl_split;
+        guard.o[1] = next;
+        emit(d, &guard);
+        emit_link(d, next);
+        return;
+    }
+    guard.fn = pt_ctl_guard;
+    guard.aux = (uint16_t)(1 + d->behind.n);
+    emit(d, &guard);
+}
+
+static bool decode_insn(struct pt_decoder *d, uint32_t index)
+{
+    const struct pt_insn *insn = &d->f->insns.v[index];
+    const struct pt_form *form = pt_insn_form(d->m, insn);
+    const struct pt_operand *flat[FLAT_MAX];
+    struct pt_code code = { .insn = index };
+    struct pt_select s = { .decoder = d, .module = d->m, .func = d->f, .insn = insn, .form = form,
+                           .operands = d->f->operands.v + insn->operands, .code = &code,
+                           .flat = flat };
+    for (uint32_t i = 0; i < insn->n_operands; i++)
+        flatten(&s, &s.operands[i]);
+    d->before.n = d->behind.n = 0;
+    d->link_block = NO_SLOT;
+    uint32_t errors = d->m->diags.errors;
+    code.fn = selectors[form->op] ? selectors[form->op](&s) : pt_refuse(&s, NULL);
+    if (!code.fn) {
+        if (d->m->diags.errors == errors)
+            pt_refuse(&s, "these operands");
+        return false;
+    }
+    for (uint32_t i = 0; i < d->before.n; i++)
+        emit(d, &d->before.v[i]);
+    if (insn->guard && !pt_ctl_takes_guard(form))
+        emit_guard(d, insn, form, index);
+    emit(d, &code);
+    if (d->link_block != NO_SLOT)
+        emit_link(d, d->link_block);
+    for (uint32_t i = 0; i < d->behind.n; i++)
+        emit(d, &d->behind.v[i]);
+    return true;
+}
+
+/* True if lanes may wait between this instruction and the next. */
+static bool splits_block(const struct pt_form *form)
+{
+    return form->effects & (PT_FX_CTA | PT_FX_CLUSTER | PT_FX_WARP);
+}
+
+static void number_blocks(struct pt_decoder *d)
+{
+    struct pt_func *f = d->f;
+    d->first_block = pt_arena_alloc(d->scratch, (f->blocks.n + 1) * sizeof *d->first_block);
+    uint32_t n = 0;
+    for (uint32_t b = 0; b < f->blocks.n; b++) {
+        d->first_block[b] = n++;
+        const struct pt_block *block = &f->blocks.v[b];
+        for (uint32_t i = 0; i + 1 < block->count; i++)
+            n += splits_block(pt_insn_form(d->m, &f->insns.v[block->first + i]));
+    }
+    d->body->n_blocks = n;
+    d->body->n_words = (n + 63) / 64;
+}
+
+/* Behind the last instruction of block b: lanes that go on elsewhere, or meet others at the next block. */
+static void end_block(struct pt_decoder *d, uint32_t b)
+{
+    const struct pt_block *block = &d->f->blocks.v[b];
+    uint32_t last = block->first + block->count - 1;
+    const struct pt_insn *insn = &d->f->insns.v[last];
+    const struct pt_form *form = pt_insn_form(d->m, insn);
+    if ((form->effects & PT_FX_END) && !insn->guard)
+        return;
+    if (block->next == UINT32_MAX) {
+        emit(d, &(struct pt_code){ .fn = pt_ctl_end, .insn = last });
+        return;
+    }
+    const struct pt_block *next = &d->f->blocks.v[block->next];
+    uint32_t number = d->first_block[block->next];
+    if (block->next != b + 1)
+        emit_goto(d, last, number);
+    else if (next->n_pred > 1 && !(form->effects & (PT_FX_BRANCH | PT_FX_CALL)))
+        emit(d, &(struct pt_code){ .fn = pt_ctl_fall, .o = { number }, .insn = last });
+}
+
+static void decode_blocks(struct pt_decoder *d)
+{
+    struct pt_func *f = d->f;
+    uint32_t *starts = pt_arena_alloc(d->scratch, (d->body->n_blocks + 1) * sizeof *starts);
+    for (uint32_t b = 0; b < f->blocks.n && !pt_diags_full(&d->m->diags); b++) {
+        const struct pt_block *block = &f->blocks.v[b];
+        d->ir_block = b;
+        d->block = d->first_block[b];
+        starts[d->block] = d->body->codes.n;
+        for (uint32_t i = 0; i < block->count; i++) {
+            d->is_last = i + 1 == block->count;
+            decode_insn(d, block->first + i);
+            if (!d->is_last && splits_block(pt_insn_form(d->m, &f->insns.v[block->first + i])))
+                starts[++d->block] = d->body->codes.n;
+        }
+        end_block(d, b);
+    }
+    struct pt_body *body = d->body;
+    body->start = pt_arena_alloc(&d->program->arena, (body->n_blocks + 1) * sizeof *body->start);
+    for (uint32_t b = 0; b < body->n_blocks; b++)
+        body->start[b] = body->codes.v + starts[b];
+    for (uint32_t i = 0; i < d->links.n; i++)
+        body->codes.v[d->links.v[i].code].ptr = body->start[d->links.v[i].block];
+}
+
+static struct pt_pass *formals(struct pt_decoder *d, const uint32_t *symbols, uint32_t n)
+{
+    struct pt_pass *pass = pt_arena_alloc(&d->program->arena, (n + 1) * sizeof *pass);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct pt_symbol *s = &d->m->symbols.v[symbols[i]];
+        pass[i].is_reg = s->space == PT_SPACE_REG;
+        pass[i].at = pass[i].is_reg ? d->slots[s->reg] : (uint32_t)s->offset;
+        pass[i].bytes = pass[i].is_reg ? reg_width(d->f, s->reg) : (uint32_t)s->size;
+        pass[i].align = s->align;
+    }
+    return pass;
+}
+
+/* Decodes function `index`, whose lowering is done. Errors are in the module's list. */
+static void decode_func(struct pt_interp_program *p, uint32_t index, struct pt_arena *scratch)
+{
+    const struct pt_image *image = p->base.image;
+    struct pt_decoder d = { .program = p, .image = image, .m = image->module,
+                            .f = &image->module->funcs.v[index], .scratch = scratch,
+                            .sink = NO_SLOT };
+    struct pt_body *body = d.body = pt_arena_alloc(&p->arena, sizeof *body);
+    body->func = d.f;
+    body->index = index;
+    body->local_bytes = (d.f->local_size + 15) & ~15u;
+    d.buckets = pt_arena_alloc(scratch, CONSTANT_BUCKETS * sizeof *d.buckets);
+    number_blocks(&d);
+    d.frame_bytes = sizeof(struct pt_frame);
+    assign_slots(&d);
+    body->params = formals(&d, d.f->params.v, d.f->is_entry ? 0 : d.f->params.n);
+    body->results = formals(&d, d.f->results.v, d.f->results.n);
+    decode_blocks(&d);
+    body->wait_offset = take_bytes(&d, body->n_blocks * 4);
+    body->set_offset = take_bytes(&d, body->n_words * 16);
+    body->frame_bytes = (d.frame_bytes + 63) & ~63u;
+    p->bodies[index] = body;
+}
+
+/* ---- programs ------------------------------------------------------------------------------------------ */
+
+/* The call graph below a kernel: how deep activations nest and how much local memory they take. */
+struct reach {
+    struct pt_interp_program *program;
+    struct pt_module *m;
+    const uint32_t *funcs; /* reachable functions, the kernel first */
+    uint32_t n;
+    uint8_t *state;        /* by function: 0 not seen, 1 on the path, 2 done */
+    uint32_t *depth;       /* activations below, its own included */
+    uint64_t *local;       /* local bytes, callees included */
+    bool is_bounded;       /* no recursion, no indirect calls */
+};
+
+static uint32_t real_func(const struct pt_module *m, uint32_t func)
+{
+    while (m->funcs.v[func].alias_of)
+        func = m->funcs.v[func].alias_of;
+    return func;
+}
+
+static void measure(struct reach *r, uint32_t func)
+{
+    const struct pt_func *f = &r->m->funcs.v[func];
+    uint64_t own = (f->local_size + 15) & ~15u;
+    r->state[func] = 1;
+    r->depth[func] = 1;
+    r->local[func] = own;
+    for (uint32_t i = 0; i < f->insns.n; i++) {
+        if (!(pt_insn_form(r->m, &f->insns.v[i])->effects & PT_FX_CALL))
+            continue;
+        uint32_t callee = pt_ctl_callee(f, &f->insns.v[i]);
+        if (callee == PT_NONE) {
+            r->is_bounded = false;
+            continue;
+        }
+        callee = real_func(r->m, callee);
+        if (r->m->funcs.v[callee].is_declared_only)
+            continue;
+        if (r->state[callee] == 0)
+            measure(r, callee);
+        else if (r->state[callee] == 1)
+            r->is_bounded = false;
+        if (r->depth[func] < r->depth[callee] + 1)
+            r->depth[func] = r->depth[callee] + 1;
+        if (r->local[func] < r->local[callee] + own)
+            r->local[func] = r->local[callee] + own;
+    }
+    r->state[func] = 2;
+}
+
+enum { CALLEE_ROOM = 8 << 20 }; /* bytes for the activations of a warp whose depth is not known */
+
+static void size_state(struct reach *r, uint32_t kernel)
+{
+    struct pt_interp_program *p = r->program;
+    p->entry_bytes = p->bodies[kernel]->frame_bytes;
+    for (uint32_t i = 0; i < r->n; i++) {
+        const struct pt_body *body = p->bodies[r->funcs[i]];
+        if (body && r->funcs[i] != kernel && body->frame_bytes > p->callee_bytes)
+            p->callee_bytes = body->frame_bytes;
+    }
+    if (p->callee_bytes) {
+        uint64_t room = CALLEE_ROOM / p->callee_bytes;
+        uint64_t chains = (uint64_t)(r->depth[kernel] - 1) * PT_WARP_SIZE;
+        p->n_callees = (uint32_t)(r->is_bounded && chains < room ? chains : room);
+    }
+    size_t state = (sizeof(struct pt_state) + 63) & ~(size_t)63;
+    p->base.warp_bytes = 64 + state + p->entry_bytes + (size_t)p->n_callees * p->callee_bytes;
+    uint64_t local = r->local[kernel];
+    p->base.local_bytes = !r->is_bounded || p->is_unbounded ? 0 : local ? local : 16;
+}
+
+static bool build(struct pt_interp_program *p, struct pt_arena *scratch)
+{
+    struct pt_module *m = p->base.image->module;
+    uint32_t errors = m->diags.errors, kernel = real_func(m, p->base.kernel);
+    struct reach r = { .program = p, .m = m, .is_bounded = true };
+    r.funcs = pt_reachable(m, kernel, scratch, &r.n);
+    p->bodies = pt_arena_alloc(&p->arena, m->funcs.n * sizeof(struct pt_body *));
+    for (uint32_t i = 0; i < r.n; i++)
+        if (!m->funcs.v[r.funcs[i]].is_declared_only && !pt_lower(m, r.funcs[i]))
+            return false;
+    for (uint32_t i = 0; i < r.n && !pt_diags_full(&m->diags); i++)
+        if (!m->funcs.v[r.funcs[i]].is_declared_only)
+            decode_func(p, r.funcs[i], scratch);
+    if (m->diags.errors > errors)
+        return false;
+    r.state = pt_arena_alloc(scratch, m->funcs.n);
+    r.depth = pt_arena_alloc(scratch, m->funcs.n * sizeof *r.depth);
+    r.local = pt_arena_alloc(scratch, m->funcs.n * sizeof *r.local);
+    measure(&r, kernel);
+    size_state(&r, kernel);
+    return true;
+}
+
+struct pt_program *pt_code_compile(const struct pt_image *image, uint32_t kernel,
+                                   const struct pt_allocator *allocator)
+{
+    struct pt_interp_program *volatile p = allocator->resize(allocator->ud, NULL, sizeof *p);
+    if (!p)
+        return NULL;
+    memset(p, 0, sizeof *p);
+    p->base.image = image;
+    p->base.kernel = kernel;
+    pt_arena_init(&p->arena, allocator);
+    struct pt_arena scratch;
+    pt_arena_init(&scratch, allocator);
+    jmp_buf oom, *outer = image->module->arena.oom;
+    volatile bool is_built = false;
+    if (!setjmp(oom)) {
+        p->arena.oom = scratch.oom = image->module->arena.oom = &oom;
+        is_built = build(p, &scratch);
+    }
+    image->module->arena.oom = outer;
+    pt_arena_free(&scratch);
+    if (is_built)
+        return &p->base;
+    pt_code_release(&p->base);
+    return NULL;
+}
+
+void pt_code_release(struct pt_program *program)
+{
+    struct pt_interp_program *p = (struct pt_interp_program *)program;
+    const struct pt_allocator *allocator = p->arena.allocator;
+    pt_arena_free(&p->arena);
+    allocator->resize(allocator->ud, p, 0);
+}

@@ -1,0 +1,603 @@
+/* mov, special registers, addresses and their windows. PTX ISA 9.7.9.2, 9.7.9.16-22, 10. */
+#include "backend/interp/loop.h"
+
+/* ---- mov ----------------------------------------------------------------------------------------------- */
+
+PT_FN1(mov_16, u16, u16, a)
+PT_FN1(mov_32, u32, u32, a)
+PT_FN1(mov_64, u64, u64, a)
+
+PT_HANDLER(mov_128)
+{
+    unsigned __int128 *d = (void *)((char *)f + c->o[0]);
+    const unsigned __int128 *a = (const void *)((char *)f + c->o[1]);
+    for (int i = 0; i < PT_WARP_SIZE; i++)
+        if (f->lanes[i])
+            d[i] = a[i];
+    return c + 1;
+}
+
+PT_HANDLER(mov_pred)
+{
+    PT_SET_PRED(0, PT_PRED(1));
+    return c + 1;
+}
+
+static pt_handler select_mov(struct pt_select *s)
+{
+    switch (PT_BITS(s, 0)) {
+    case 1:
+        return pt_bind(s, "pp") ? mov_pred : NULL;
+    case 16:
+        return pt_bind(s, "ww") ? mov_16 : NULL;
+    case 32:
+        return pt_bind(s, "ww") ? mov_32 : NULL;
+    case 64:
+        return pt_bind(s, "ll") ? mov_64 : NULL;
+    case 128:
+        return pt_bind(s, "qq") ? mov_128 : NULL;
+    default:
+        return NULL;
+    }
+}
+
+pt_handler PT_DO(mov)(struct pt_select *s)
+{
+    return select_mov(s);
+}
+
+pt_handler PT_DO(mov_sreg)(struct pt_select *s)
+{
+    uint32_t bits = PT_BITS(s, 0);
+    if (bits == 16 || s->flat[0]->kind != PT_OPND_REG)
+        return select_mov(s);
+    s->code->o[0] = pt_code_dest(s, s->flat[0]);
+    s->code->aux = (uint16_t)s->flat[1]->index;
+    pt_handler fn = pt_move_sreg((enum pt_sreg)s->flat[1]->index, bits == 1 ? 0 : bits / 8);
+    return fn ? fn : pt_refuse(s, pt_sreg_spelling((enum pt_sreg)s->flat[1]->index));
+}
+
+pt_handler PT_DO(mov_addr)(struct pt_select *s)
+{
+    return select_mov(s);
+}
+
+pt_handler PT_DO(mov_func)(struct pt_select *s)
+{
+    return select_mov(s);
+}
+
+PT_FN1(extend_s8, u32, s8, (uint32_t)(int32_t)a)
+PT_FN1(extend_s16, u32, s16, (uint32_t)(int32_t)a)
+PT_FN1(extend_s8_16, u16, s8, a)
+PT_FN1(extend_s8_64, s64, s8, a)
+PT_FN1(extend_s16_64, s64, s16, a)
+PT_FN1(extend_s32_64, s64, s32, a)
+PT_FN1(extend_u32_64, u64, u32, a)
+PT_FN1(narrow_64, u32, u64, a)
+
+pt_handler pt_move_extend(uint32_t from, uint32_t to, bool is_signed)
+{
+    if (to == 64)
+        return !is_signed ? extend_u32_64 : from == 8 ? extend_s8_64 : from == 16 ? extend_s16_64
+                                                                                  : extend_s32_64;
+    if (to == 16)
+        return is_signed ? extend_s8_16 : mov_32;
+    return !is_signed ? mov_32 : from == 8 ? extend_s8 : extend_s16;
+}
+
+pt_handler pt_move_narrow(void)
+{
+    return narrow_64;
+}
+
+/* ---- packing ------------------------------------------------------------------------------------------- */
+
+PT_FN2(pack_2x8, u16, u8, u8, a | b << 8)
+PT_FN2(pack_2x16, u32, u16, u16, a | (uint32_t)b << 16)
+PT_FN2(pack_2x32, u64, u32, u32, a | (uint64_t)b << 32)
+PT_FN4(pack_4x8, u32, u8, u8, u8, u8, a | b << 8 | c_ << 16 | (uint32_t)e << 24)
+PT_FN4(pack_4x16, u64, u16, u16, u16, u16,
+       a | (uint64_t)b << 16 | (uint64_t)c_ << 32 | (uint64_t)e << 48)
+
+PT_HANDLER(pack_2x64)
+{
+    uint64_t *d = (uint64_t *)((char *)f + c->o[0]);
+    const uint64_t *a = PT_SLOT(1, u64), *b = PT_SLOT(2, u64);
+    for (int i = 0; i < PT_WARP_SIZE; i++) {
+        if (f->lanes[i]) {
+            d[2 * i] = a[i];
+            d[2 * i + 1] = b[i];
+        }
+    }
+    return c + 1;
+}
+
+PT_HANDLER(pack_4x32)
+{
+    uint32_t *d = (uint32_t *)((char *)f + c->o[0]);
+    for (int i = 0; i < PT_WARP_SIZE; i++)
+        for (int k = 0; k < 4 && f->lanes[i]; k++)
+            d[4 * i + k] = PT_SLOT(k + 1, u32)[i];
+    return c + 1;
+}
+
+pt_handler PT_DO(mov_pack)(struct pt_select *s)
+{
+    bool is_four = s->n == 5;
+    switch (PT_BITS(s, 0)) {
+    case 16:
+        return pt_bind(s, "www") ? pack_2x8 : NULL;
+    case 32:
+        return pt_bind(s, "wwwww") ? is_four ? pack_4x8 : pack_2x16 : NULL;
+    case 64:
+        return pt_bind(s, "lwwww") ? is_four ? pack_4x16 : pack_2x32 : NULL;
+    default:
+        return pt_bind(s, is_four ? "qwwww" : "qll") ? is_four ? pack_4x32 : pack_2x64 : NULL;
+    }
+}
+
+/* The parts of a scalar: destinations 0 to n-1, source n, each part `bits` wide. */
+#define UNPACK(name, n, bits, TD, TA)                                               \
+    PT_HANDLER(name)                                                                \
+    {                                                                               \
+        const PT_ELT_##TA *a = PT_SLOT(n, TA);                                      \
+        PT_ELT_##TA source[PT_WARP_SIZE];                                           \
+        memcpy(source, a, sizeof source);                                           \
+        for (int k = 0; k < n; k++) {                                               \
+            PT_ELT_##TD *d = PT_SLOT(k, TD);                                        \
+            PT_STORE_LANES(TD, d, const PT_VAL_##TD value =                         \
+                                      (PT_VAL_##TD)((PT_VAL_##TA)source[i] >> k * bits);); \
+        }                                                                           \
+        return c + 1;                                                               \
+    }
+UNPACK(unpack_2x8, 2, 8, u8, u16)
+UNPACK(unpack_2x16, 2, 16, u16, u32)
+UNPACK(unpack_2x32, 2, 32, u32, u64)
+UNPACK(unpack_4x8, 4, 8, u8, u32)
+UNPACK(unpack_4x16, 4, 16, u16, u64)
+
+PT_HANDLER(unpack_2x64)
+{
+    const uint64_t *a = PT_SLOT(2, u64);
+    for (int i = 0; i < PT_WARP_SIZE; i++)
+        for (int k = 0; k < 2 && f->lanes[i]; k++)
+            PT_SLOT(k, u64)[i] = a[2 * i + k];
+    return c + 1;
+}
+
+PT_HANDLER(unpack_4x32)
+{
+    const uint32_t *a = PT_SLOT(4, u32);
+    for (int i = 0; i < PT_WARP_SIZE; i++)
+        for (int k = 0; k < 4 && f->lanes[i]; k++)
+            PT_SLOT(k, u32)[i] = a[4 * i + k];
+    return c + 1;
+}
+
+pt_handler PT_DO(mov_unpack)(struct pt_select *s)
+{
+    bool is_four = s->n == 5;
+    switch (PT_BITS(s, 0)) {
+    case 16:
+        return pt_bind(s, "www") ? unpack_2x8 : NULL;
+    case 32:
+        return pt_bind(s, "wwwww") ? is_four ? unpack_4x8 : unpack_2x16 : NULL;
+    case 64:
+        return pt_bind(s, is_four ? "wwwwl" : "wwl") ? is_four ? unpack_4x16 : unpack_2x32 : NULL;
+    default:
+        return pt_bind(s, is_four ? "wwwwq" : "llq") ? is_four ? unpack_4x32 : unpack_2x64 : NULL;
+    }
+}
+
+/* Vectors: all sources are read before a destination is written. */
+PT_HANDLER(mov_vec_32)
+{
+    const uint32_t *o = c->n > PT_OPERANDS ? c->ops : c->o;
+    uint32_t n = c->n / 2, source[4][PT_WARP_SIZE];
+    for (uint32_t k = 0; k < n; k++)
+        memcpy(source[k], (char *)f + o[n + k], sizeof source[k]);
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t *d = (uint32_t *)((char *)f + o[k]);
+        PT_STORE_LANES(u32, d, const uint32_t value = source[k][i];);
+    }
+    return c + 1;
+}
+
+PT_HANDLER(mov_vec_64)
+{
+    uint64_t source[2][PT_WARP_SIZE];
+    for (uint32_t k = 0; k < 2; k++)
+        memcpy(source[k], (char *)f + c->o[2 + k], sizeof source[k]);
+    for (uint32_t k = 0; k < 2; k++) {
+        uint64_t *d = (uint64_t *)((char *)f + c->o[k]);
+        PT_STORE_LANES(u64, d, const uint64_t value = source[k][i];);
+    }
+    return c + 1;
+}
+
+pt_handler PT_DO(mov_vec)(struct pt_select *s)
+{
+    if (PT_BITS(s, 0) == 64)
+        return pt_bind(s, "llll") ? mov_vec_64 : NULL;
+    return pt_bind(s, "wwwwwwww") ? mov_vec_32 : NULL;
+}
+
+/* ---- special registers: aux is the register ---------------------------------------------------------------- */
+
+PT_HANDLER(sreg_tid_32)
+{
+    const uint32_t *tid = f->state->warp->tid[c->aux - PT_SREG_tid_x];
+    uint32_t *d = PT_SLOT(0, u32);
+    PT_STORE_LANES(u32, d, const uint32_t value = tid[i];);
+    return c + 1;
+}
+
+PT_HANDLER(sreg_tid_64)
+{
+    const uint32_t *tid = f->state->warp->tid[c->aux - PT_SREG_tid_x];
+    uint64_t *d = PT_SLOT(0, u64);
+    PT_STORE_LANES(u64, d, const uint64_t value = tid[i];);
+    return c + 1;
+}
+
+static uint32_t lane_value(uint32_t sreg, uint32_t lane)
+{
+    uint32_t bit = 1u << lane;
+    switch (sreg) {
+    case PT_SREG_laneid:
+        return lane;
+    case PT_SREG_lanemask_eq:
+        return bit;
+    case PT_SREG_lanemask_lt:
+        return bit - 1;
+    case PT_SREG_lanemask_le:
+        return bit | (bit - 1);
+    case PT_SREG_lanemask_gt:
+        return ~(bit | (bit - 1));
+    default:
+        return ~(bit - 1);
+    }
+}
+
+PT_HANDLER(sreg_lane_32)
+{
+    uint32_t *d = PT_SLOT(0, u32);
+    for (uint32_t i = 0; i < PT_WARP_SIZE; i++)
+        if (f->lanes[i])
+            d[i] = lane_value(c->aux, i);
+    return c + 1;
+}
+
+PT_HANDLER(sreg_lane_64)
+{
+    uint64_t *d = PT_SLOT(0, u64);
+    for (uint32_t i = 0; i < PT_WARP_SIZE; i++)
+        if (f->lanes[i])
+            d[i] = lane_value(c->aux, i);
+    return c + 1;
+}
+
+enum { SM_WARPS = 64, SM_COUNT = 132 }; /* of an H200 */
+
+static uint32_t cluster_dim(const struct pt_launch *l, int k)
+{
+    return l->cluster[k] ? l->cluster[k] : 1;
+}
+
+/* The value of a register that is the same for the whole warp. */
+static uint64_t warp_value(const struct pt_frame *f, uint32_t sreg)
+{
+    const struct pt_cta *cta = f->cta;
+    const struct pt_launch *l = cta->launch;
+    switch (sreg) {
+    case PT_SREG_ntid_x:
+    case PT_SREG_ntid_y:
+    case PT_SREG_ntid_z:
+        return l->block[sreg - PT_SREG_ntid_x];
+    case PT_SREG_ctaid_x:
+    case PT_SREG_ctaid_y:
+    case PT_SREG_ctaid_z:
+        return cta->id[sreg - PT_SREG_ctaid_x];
+    case PT_SREG_nctaid_x:
+    case PT_SREG_nctaid_y:
+    case PT_SREG_nctaid_z:
+        return l->grid[sreg - PT_SREG_nctaid_x];
+    case PT_SREG_clusterid_x:
+    case PT_SREG_clusterid_y:
+    case PT_SREG_clusterid_z:
+        return cta->id[sreg - PT_SREG_clusterid_x] / cluster_dim(l, (int)(sreg - PT_SREG_clusterid_x));
+    case PT_SREG_nclusterid_x:
+    case PT_SREG_nclusterid_y:
+    case PT_SREG_nclusterid_z:
+        return l->grid[sreg - PT_SREG_nclusterid_x] /
+               cluster_dim(l, (int)(sreg - PT_SREG_nclusterid_x));
+    case PT_SREG_cluster_ctaid_x:
+    case PT_SREG_cluster_ctaid_y:
+    case PT_SREG_cluster_ctaid_z:
+        return cta->id[sreg - PT_SREG_cluster_ctaid_x] %
+               cluster_dim(l, (int)(sreg - PT_SREG_cluster_ctaid_x));
+    case PT_SREG_cluster_nctaid_x:
+    case PT_SREG_cluster_nctaid_y:
+    case PT_SREG_cluster_nctaid_z:
+        return cluster_dim(l, (int)(sreg - PT_SREG_cluster_nctaid_x));
+    case PT_SREG_cluster_ctarank:
+        return cta->cluster_rank;
+    case PT_SREG_cluster_nctarank:
+        return (uint64_t)cluster_dim(l, 0) * cluster_dim(l, 1) * cluster_dim(l, 2);
+    case PT_SREG_is_explicit_cluster:
+        return (uint64_t)cluster_dim(l, 0) * cluster_dim(l, 1) * cluster_dim(l, 2) > 1;
+    case PT_SREG_warpid:
+        return f->state->warp->index;
+    case PT_SREG_nwarpid:
+        return SM_WARPS;
+    case PT_SREG_smid:
+        return cta->worker;
+    case PT_SREG_nsmid:
+        return SM_COUNT;
+    case PT_SREG_clock:
+    case PT_SREG_clock64:
+        return l->services->clock();
+    case PT_SREG_clock_hi:
+        return l->services->clock() >> 32;
+    case PT_SREG_globaltimer:
+    case PT_SREG_globaltimer_lo:
+        return l->services->globaltimer();
+    case PT_SREG_globaltimer_hi:
+        return l->services->globaltimer() >> 32;
+    case PT_SREG_total_smem_size:
+        return l->shared_bytes;
+    case PT_SREG_dynamic_smem_size:
+        return l->shared_dynamic;
+    case PT_SREG_reserved_smem_offset_end:
+        return PT_SHARED_BASE;
+    case PT_SREG_gridid:
+        return l->grid_id;
+    case PT_SREG_envreg1:
+        return l->grid_barrier >> 32;
+    case PT_SREG_envreg2:
+        return (uint32_t)l->grid_barrier;
+    default: /* the fourth components, %current_graph_exec, other %envreg */
+        return 0;
+    }
+}
+
+PT_HANDLER(sreg_warp_32)
+{
+    uint32_t v = (uint32_t)warp_value(f, c->aux), *d = PT_SLOT(0, u32);
+    PT_STORE_LANES(u32, d, const uint32_t value = v;);
+    return c + 1;
+}
+
+PT_HANDLER(sreg_warp_64)
+{
+    uint64_t v = warp_value(f, c->aux), *d = PT_SLOT(0, u64);
+    if (pt_type_bits(pt_sreg_type((enum pt_sreg)c->aux)) == 32)
+        v = (uint32_t)v;
+    PT_STORE_LANES(u64, d, const uint64_t value = v;);
+    return c + 1;
+}
+
+PT_HANDLER(sreg_warp_pred)
+{
+    PT_SET_PRED(0, warp_value(f, c->aux) ? UINT32_MAX : 0);
+    return c + 1;
+}
+
+pt_handler pt_move_sreg(enum pt_sreg sreg, uint32_t bytes)
+{
+    if (sreg >= PT_SREG_tid_x && sreg <= PT_SREG_tid_z)
+        return bytes == 8 ? sreg_tid_64 : sreg_tid_32;
+    switch (sreg) {
+    case PT_SREG_laneid:
+    case PT_SREG_lanemask_eq:
+    case PT_SREG_lanemask_le:
+    case PT_SREG_lanemask_lt:
+    case PT_SREG_lanemask_ge:
+    case PT_SREG_lanemask_gt:
+        return bytes == 8 ? sreg_lane_64 : sreg_lane_32;
+    case PT_SREG_aggr_smem_size:
+    case PT_SREG_reserved_smem_offset_cap:
+    case PT_SREG_reserved_smem_offset_0:
+    case PT_SREG_reserved_smem_offset_1:
+        return NULL;
+    default:
+        if (sreg >= PT_SREG_pm0 && sreg <= PT_SREG_pm7_64)
+            return NULL;
+        return bytes == 8 ? sreg_warp_64 : bytes ? sreg_warp_32 : sreg_warp_pred;
+    }
+}
+
+/* ---- addresses of variables: imm is the offset ----------------------------------------------------------- */
+
+#define ADDRESS(name, T, ...)                                     \
+    PT_HANDLER(name)                                              \
+    {                                                             \
+        PT_ELT_##T *d = PT_SLOT(0, T);                            \
+        uint64_t offset = c->imm;                                 \
+        PT_STORE_LANES(T, d, const PT_VAL_##T value = (PT_VAL_##T)(offset + __VA_ARGS__);); \
+        return c + 1;                                             \
+    }
+#define LOCAL_WINDOW ((uint64_t)(uintptr_t)local0 + (uint64_t)i * stride)
+ADDRESS(address_shared_32, u32, f->cta->window)
+ADDRESS(address_shared_64, u64, f->cta->window)
+ADDRESS(address_shared_generic, u64, f->cta->window + (uint64_t)(uintptr_t)f->shared)
+ADDRESS(address_local_32, u32, f->base[i])
+ADDRESS(address_local_64, u64, f->base[i])
+ADDRESS(address_local_generic, u64, f->base[i] + (uint64_t)(uintptr_t)f->local0 + (uint64_t)i * f->local_stride)
+ADDRESS(address_param_32, u32, (uint64_t)(uintptr_t)f->params)
+ADDRESS(address_param_64, u64, (uint64_t)(uintptr_t)f->params)
+
+pt_handler pt_move_address(enum pt_space space, bool generic, uint32_t bytes)
+{
+    bool is_wide = bytes == 8;
+    switch (space) {
+    case PT_SPACE_SHARED:
+        return !is_wide ? address_shared_32 : generic ? address_shared_generic : address_shared_64;
+    case PT_SPACE_LOCAL:
+        return !is_wide ? address_local_32 : generic ? address_local_generic : address_local_64;
+    case PT_SPACE_PARAM:
+        return is_wide ? address_param_64 : address_param_32;
+    default:
+        return NULL;
+    }
+}
+
+/* ---- cvta, isspacep -------------------------------------------------------------------------------------- */
+
+static enum pt_space window_of(const struct pt_select *s)
+{
+    if (PT_HAS(s, shared) || PT_HAS(s, shared_cta))
+        return PT_SPACE_SHARED;
+    if (PT_HAS(s, shared_cluster))
+        return PT_SPACE_SHARED_CLUSTER;
+    if (PT_HAS(s, local))
+        return PT_SPACE_LOCAL;
+    if (PT_HAS(s, const))
+        return PT_SPACE_CONST;
+    return PT_HAS(s, global) ? PT_SPACE_GLOBAL : PT_SPACE_PARAM;
+}
+
+#define CVTA(name, T, expr)                                                              \
+    PT_HANDLER(name)                                                                     \
+    {                                                                                    \
+        PT_ELT_##T *d = PT_SLOT(0, T);                                                   \
+        const PT_ELT_##T *source = PT_SLOT(1, T);                                        \
+        uint64_t shared = (uint64_t)(uintptr_t)f->shared, local0 = (uint64_t)(uintptr_t)f->local0; \
+        uint64_t stride = f->local_stride;                                               \
+        (void)shared, (void)local0, (void)stride;                                        \
+        PT_STORE_LANES(T, d, const PT_VAL_##T a = (PT_VAL_##T)source[i];                 \
+                       const PT_VAL_##T value = (PT_VAL_##T)(expr););                    \
+        return c + 1;                                                                    \
+    }
+CVTA(cvta_shared_64, u64, shared + (uint32_t)a)
+CVTA(cvta_shared_32, u32, shared + a)
+CVTA(cvta_local_64, u64, LOCAL_WINDOW + a)
+CVTA(cvta_local_32, u32, LOCAL_WINDOW + a)
+CVTA(cvta_to_shared_64, u64, (uint32_t)a)
+CVTA(cvta_to_shared_32, u32, a - (uint32_t)shared)
+CVTA(cvta_to_local_64, u64, a - LOCAL_WINDOW)
+CVTA(cvta_to_local_32, u32, a - LOCAL_WINDOW)
+
+/* A generic parameter address of a function is one of its local window. */
+static bool is_local_window(const struct pt_select *s, enum pt_space space)
+{
+    return space == PT_SPACE_LOCAL ||
+           (space == PT_SPACE_PARAM && !s->func->is_entry && !PT_HAS(s, param_entry));
+}
+
+pt_handler PT_DO(cvta)(struct pt_select *s)
+{
+    enum pt_space space = window_of(s);
+    bool is_wide = PT_BITS(s, 0) == 64;
+    if (!pt_bind(s, is_wide ? "ll" : "ww"))
+        return NULL;
+    if (space == PT_SPACE_SHARED || space == PT_SPACE_SHARED_CLUSTER)
+        return is_wide ? cvta_shared_64 : cvta_shared_32;
+    if (is_local_window(s, space))
+        return is_wide ? cvta_local_64 : cvta_local_32;
+    return is_wide ? mov_64 : mov_32;
+}
+
+pt_handler PT_DO(cvta_to)(struct pt_select *s)
+{
+    enum pt_space space = window_of(s);
+    bool is_wide = PT_BITS(s, 0) == 64;
+    if (!pt_bind(s, is_wide ? "ll" : "ww"))
+        return NULL;
+    if (space == PT_SPACE_SHARED || space == PT_SPACE_SHARED_CLUSTER)
+        return is_wide ? cvta_to_shared_64 : cvta_to_shared_32;
+    if (is_local_window(s, space))
+        return is_wide ? cvta_to_local_64 : cvta_to_local_32;
+    return is_wide ? mov_64 : mov_32;
+}
+
+/* The range of the module's constants. */
+struct const_range {
+    uint64_t first, end;
+};
+
+static bool is_in_space(const struct pt_frame *f, uint64_t a, uint32_t lane, enum pt_space space,
+                        const struct const_range *constants)
+{
+    uint64_t shared = (uint64_t)(uintptr_t)f->shared;
+    switch (space) {
+    case PT_SPACE_SHARED:
+        return a - (shared + f->cta->window) < UINT64_C(1) << PT_SHARED_RANK_SHIFT;
+    case PT_SPACE_SHARED_CLUSTER:
+        return a - shared <= UINT32_MAX;
+    case PT_SPACE_LOCAL:
+        return a - ((uint64_t)(uintptr_t)f->local0 + lane * f->local_stride) < f->local_stride;
+    case PT_SPACE_CONST:
+        return a >= constants->first && a < constants->end;
+    case PT_SPACE_PARAM: {
+        const struct pt_program *p = &f->state->program->base;
+        return a - (uint64_t)(uintptr_t)f->params < p->image->module->funcs.v[p->kernel].param_size;
+    }
+    default:
+        return !is_in_space(f, a, lane, PT_SPACE_SHARED_CLUSTER, constants) &&
+               !is_in_space(f, a, lane, PT_SPACE_LOCAL, constants) &&
+               !is_in_space(f, a, lane, PT_SPACE_PARAM, constants) &&
+               !is_in_space(f, a, lane, PT_SPACE_CONST, constants);
+    }
+}
+
+PT_HANDLER(isspacep)
+{
+    uint32_t result = 0;
+    const uint64_t *a = PT_SLOT(1, u64);
+    for (uint32_t i = 0; i < PT_WARP_SIZE; i++)
+        result |= (uint32_t)is_in_space(f, a[i], i, (enum pt_space)c->aux, c->ptr) << i;
+    PT_SET_PRED(0, result);
+    return c + 1;
+}
+
+pt_handler PT_DO(isspacep)(struct pt_select *s)
+{
+    struct const_range *range = pt_code_array(s, sizeof *range);
+    range->first = UINT64_MAX;
+    for (uint32_t i = 1; i < s->module->symbols.n; i++) {
+        const struct pt_symbol *sym = &s->module->symbols.v[i];
+        enum pt_space space;
+        if (sym->space != PT_SPACE_CONST)
+            continue;
+        uint64_t first = pt_code_symbol(s, i, &space);
+        range->first = first < range->first ? first : range->first;
+        range->end = first + sym->size > range->end ? first + sym->size : range->end;
+    }
+    s->code->ptr = range;
+    s->code->aux = (uint16_t)window_of(s);
+    return pt_bind(s, "pl") ? isspacep : NULL;
+}
+
+/* ---- hints ----------------------------------------------------------------------------------------------- */
+
+PT_HANDLER(nothing)
+{
+    (void)f;
+    return c + 1;
+}
+
+#define HINT(id)                                   \
+    pt_handler PT_DO(id)(struct pt_select *s)      \
+    {                                              \
+        (void)s;                                   \
+        return nothing;                            \
+    }
+HINT(prefetch)
+HINT(prefetchu)
+HINT(applypriority)
+HINT(discard)
+
+/* A policy is a hint to accesses, which take none: every policy is 0. */
+PT_HANDLER(no_policy)
+{
+    uint64_t *d = PT_SLOT(0, u64);
+    PT_STORE_LANES(u64, d, const uint64_t value = 0;);
+    return c + 1;
+}
+
+pt_handler PT_DO(createpolicy)(struct pt_select *s)
+{
+    return pt_bind(s, "l") ? no_policy : NULL;
+}
