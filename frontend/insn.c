@@ -1115,10 +1115,10 @@ uint32_t pt_insn_match(struct pt_module *m, struct pt_func *f, const char *spell
         explain_operands(&p, sp, operands, n_operands);
     } else if (!when_holds(&fits->when, target, m->ptx)) {
         explain_when(&p, sp->text, &fits->when);
-    } else if (!pt_op_is_supported(fits->form.op)) {
-        pt_diag_unsupported(&m->diags, line, col, len, "'%s' is known but not supported yet", sp->text);
     } else if (operands_exist(&p, &fits->form, operands, n_operands) &&
                addresses_fit(&p, &fits->form, operands, n_operands)) {
+        if (!pt_op_is_supported(fits->form.op))
+            pt_diag_unsupported(&m->diags, line, col, len, "'%s' is known but not supported yet", sp->text);
         for (uint32_t i = 0; i < n_operands; i++)
             settle(f, fits, pt_form_slot(&fits->form, i), &operands[i]);
         return intern(m, fits);

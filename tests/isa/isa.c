@@ -1,0 +1,406 @@
+/* The instruction table against NVIDIA's assembler.
+ *
+ *   isa forms FILE      each form parses at its lowest .version and .target (or is known but not supported), and is
+ *                       refused one step below either, with a message that names what it needs
+ *   isa mutations FILE  changed forms are judged as ptxas judged them
+ *   isa judge           reads "version target context statement" lines (tab-separated) and prints a verdict for each
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/ir.h"
+#include "ir/row.h"
+
+/* ---- a module around one statement --------------------------------------------------------------------- */
+
+/* What a statement may name, and how it is declared. */
+static const struct {
+    const char *name;
+    bool digit; /* a digit follows the name */
+    char place; /* r: register, m: module, l: local variable, k: kernel parameter */
+    const char *text;
+} names[] = {
+    {"%p", true, 'r', ".reg .pred %p<10>;"},
+    {"%b", true, 'r', ".reg .b8 %b<10>;"},
+    {"%rs", true, 'r', ".reg .b16 %rs<80>;"},
+    {"%r", true, 'r', ".reg .b32 %r<300>;"},
+    {"%f", true, 'r', ".reg .f32 %f<300>;"},
+    {"%rd", true, 'r', ".reg .b64 %rd<80>;"},
+    {"%fd", true, 'r', ".reg .f64 %fd<80>;"},
+    {"%rq", true, 'r', ".reg .b128 %rq<10>;"},
+    {"g_buf", false, 'm', ".global .align 128 .b8 g_buf[4096];"},
+    {"c_buf", false, 'm', ".const .align 128 .b8 c_buf[4096];"},
+    {"s_buf", false, 'm', ".shared .align 128 .b8 s_buf[4096];"},
+    {"s_bar", false, 'm', ".shared .align 8 .b64 s_bar;"},
+    {"g_tex", false, 'm', ".global .texref g_tex;"},
+    {"g_smp", false, 'm', ".global .samplerref g_smp;"},
+    {"g_srf", false, 'm', ".global .surfref g_srf;"},
+    {"fn_v", false, 'm', ".func fn_v { ret; }"},
+    {"fn_i", false, 'm',
+     ".func (.param .b32 fo) fn_i (.param .b32 fi) { .reg .b32 a; ld.param.b32 a, [fi]; "
+     "st.param.b32 [fo], a; ret; }"},
+    {"fn_r", false, 'm', ".func (.reg .b32 fo) fn_r (.reg .b32 fi) { mov.b32 fo, fi; ret; }"},
+    {"fn_a", false, 'm',
+     ".func (.param .align 16 .b8 fo[32]) fn_a (.param .align 16 .b8 fi[32], .param .b64 fj) { ret; }"},
+    {"g_tab", false, 'm', ".global .u64 g_tab[2] = {fn_i, fn_i};"},
+    {"k_2", false, 'm', ".entry k_2 { ret; }"},
+    {"l_buf", false, 'l', ".local .align 128 .b8 l_buf[1024];"},
+    {"kp", false, 'k', ".param .b64 kp"},
+    {"kb", false, 'k', ".param .align 16 .b8 kb[64]"},
+    {"ktm", false, 'k', ".param .align 64 .b8 ktm[128]"},
+};
+enum { N_NAMES = sizeof names / sizeof *names };
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '$' || c == '%';
+}
+
+static bool mentions(const char *s, unsigned i)
+{
+    const char *name = names[i].name;
+    size_t n = strlen(name);
+    for (const char *at = strstr(s, name); at; at = strstr(at + 1, name)) {
+        bool starts = at == s || !is_word(at[-1]);
+        bool digit = at[n] >= '0' && at[n] <= '9';
+        if (starts && (names[i].digit ? digit : !is_word(at[n])))
+            return true;
+    }
+    return !strcmp(name, "fn_i") && strstr(s, "g_tab");
+}
+
+struct text {
+    char buf[1 << 16];
+    size_t n;
+};
+
+static void put(struct text *t, const char *s)
+{
+    size_t n = strlen(s);
+    if (t->n + n >= sizeof t->buf)
+        abort();
+    memcpy(t->buf + t->n, s, n + 1);
+    t->n += n;
+}
+
+static void declare(struct text *t, const char *statement, char place, const char *between)
+{
+    bool first = true;
+    for (unsigned i = 0; i < N_NAMES; i++)
+        if (names[i].place == place && mentions(statement, i)) {
+            put(t, first ? "" : between);
+            put(t, names[i].text);
+            first = false;
+        }
+}
+
+/* `@` stands for a number, except before a guard and in @@DWARF. */
+static void put_statement(struct text *t, const char *s)
+{
+    for (; *s; s++) {
+        char one[2] = {*s, 0};
+        bool guard = s[1] == '%' || s[1] == '!';
+        if (*s == '@' && !strncmp(s, "@@DWARF", 7)) {
+            put(t, "@@");
+            s++;
+        } else {
+            put(t, *s == '@' && !guard ? "1" : one);
+        }
+    }
+}
+
+/* Contexts: entry; indep (texmode_independent); func; module (a statement at module scope), cmod (the same, for ptxas -c),
+ * indepmod. */
+static void build(struct text *t, const char *version, const char *target, const char *context,
+                  const char *s)
+{
+    t->n = 0;
+    put(t, ".version ");
+    put(t, version);
+    put(t, "\n.target ");
+    put(t, target);
+    put(t, !strncmp(context, "indep", 5) ? ", texmode_independent\n" : "\n");
+    put(t, atof(version) >= 2.25 ? ".address_size 64\n" : "");
+    declare(t, s, 'm', "\n");
+    put(t, "\n");
+    if (strstr(context, "mod")) {
+        put_statement(t, s);
+        put(t, "\n.entry k_end { ret; }\n");
+        return;
+    }
+    if (!strcmp(context, "func")) {
+        put(t, ".func (.param .align 16 .b8 fr[64]) k (.param .align 16 .b8 fp[64]) {\n");
+    } else {
+        struct text *params = calloc(1, sizeof *params);
+        declare(params, s, 'k', ", ");
+        put(t, ".visible .entry k");
+        if (params->n) {
+            put(t, " (");
+            put(t, params->buf);
+            put(t, ")");
+        }
+        put(t, " {\n");
+        free(params);
+    }
+    declare(t, s, 'r', "\n");
+    put(t, "\n");
+    declare(t, s, 'l', "\n");
+    put(t, "\n");
+    put_statement(t, s);
+    put(t, strstr(s, "L_1") ? "\nL_1:" : "\n");
+    put(t, strstr(s, "L_2") ? " L_2:" : "");
+    put(t, " ret;\n}\n");
+}
+
+/* ---- judging ------------------------------------------------------------------------------------------- */
+
+enum verdict { ACCEPTED, UNSUPPORTED, REFUSED };
+
+struct judgement {
+    enum verdict verdict;
+    char message[400]; /* of the first error */
+};
+
+static struct judgement judge(const char *version, const char *target, const char *context,
+                              const char *statement)
+{
+    static struct text text;
+    struct judgement j = {.verdict = ACCEPTED};
+    build(&text, version, target, context, statement);
+    struct pt_module m = {.fmad = true};
+    jmp_buf oom;
+    pt_arena_init(&m.arena, &pt_malloc_allocator);
+    m.arena.oom = &oom;
+    if (setjmp(oom))
+        exit(1);
+    bool good = pt_parse(&m, "t.ptx", text.buf, text.n);
+    if (!good)
+        j.verdict = REFUSED;
+    for (uint32_t i = 0; i < m.diags.list.n; i++) {
+        const struct pt_diag *d = &m.diags.list.v[i];
+        if (good && d->unsupported)
+            j.verdict = UNSUPPORTED;
+        if ((good ? d->unsupported : d->severity == PT_SEV_ERROR) && !*j.message)
+            snprintf(j.message, sizeof j.message, "%u:%u: %s", d->line, d->col, d->message);
+    }
+    pt_arena_free(&m.arena);
+    return j;
+}
+
+/* ---- tables -------------------------------------------------------------------------------------------- */
+
+enum { COLUMNS = 5 };
+
+/* The next line's columns, false at the end. */
+static bool read_line(FILE *f, char *line, size_t size, char *column[COLUMNS])
+{
+    do {
+        if (!fgets(line, (int)size, f))
+            return false;
+        line[strcspn(line, "\n")] = 0;
+    } while (*line == '#' || !*line);
+    for (unsigned i = 0; i < COLUMNS; i++) {
+        column[i] = line;
+        line += strcspn(line, i < COLUMNS - 1 ? "\t" : "");
+        if (*line)
+            *line++ = 0;
+    }
+    return true;
+}
+
+static const char *const versions[] = {"1.0", "1.1", "1.2", "1.3", "1.4", "1.5", "2.0", "2.1", "2.2", "2.3",
+                                       "3.0", "3.1", "3.2", "4.0", "4.1", "4.2", "4.3", "5.0", "5.1", "6.0",
+                                       "6.1", "6.2", "6.3", "6.4", "6.5", "7.0", "7.1", "7.2", "7.3", "7.4",
+                                       "7.5", "7.6", "7.7", "7.8", "8.0", "8.1", "8.2", "8.3", "8.4", "8.5",
+                                       "8.6", "8.7", "8.8", "9.0"};
+static const char *const targets[] = {"sm_10",  "sm_11",  "sm_12", "sm_13", "sm_20", "sm_21", "sm_30",  "sm_32",
+                                      "sm_35",  "sm_37",  "sm_50", "sm_52", "sm_53", "sm_60", "sm_61",  "sm_62",
+                                      "sm_70",  "sm_72",  "sm_75", "sm_80", "sm_86", "sm_87", "sm_88",  "sm_89",
+                                      "sm_90",  "sm_100", "sm_101", "sm_103", "sm_110", "sm_120", "sm_121"};
+
+static const char *below(const char *const *list, size_t n, const char *s)
+{
+    for (size_t i = 1; i < n; i++)
+        if (!strcmp(list[i], s))
+            return list[i - 1];
+    return NULL;
+}
+
+static bool exists(const char *target, const char *version)
+{
+    for (unsigned i = 0; i < pt_n_targets; i++)
+        if (pt_targets[i].sm == atoi(target + 3) && !pt_targets[i].feature)
+            return pt_targets[i].ptx <= atof(version) * 10 + 0.5;
+    return false;
+}
+
+/* One step below: sm_86 for sm_87, the plain sm_90 for sm_90a; of the targets that the version knows. */
+static const char *target_below(const char *target, const char *version)
+{
+    static char plain[16];
+    size_t n = strlen(target);
+    if (target[n - 1] == 'a' || target[n - 1] == 'f') {
+        snprintf(plain, sizeof plain, "%.*s", (int)n - 1, target);
+        return plain;
+    }
+    do {
+        target = below(targets, sizeof targets / sizeof *targets, target);
+    } while (target && !exists(target, version));
+    return target;
+}
+
+/* ---- forms --------------------------------------------------------------------------------------------- */
+
+struct group {
+    char name[24];
+    unsigned accepted, unsupported, wrong;
+};
+
+static struct group groups[64];
+
+static struct group *group_of(const char *name)
+{
+    struct group *g = groups;
+    while (*g->name && strcmp(g->name, name))
+        g++;
+    snprintf(g->name, sizeof g->name, "%s", name);
+    return g;
+}
+
+/* Groups of ordinary kernels, nothing of which may be refused as unsupported, but what only sm_100 and later have, clusters,
+ * multicast memory, asynchronous copies, vector atomics and the narrow floating-point formats. */
+static bool must_be_supported(const char *group, const char *target, const char *s)
+{
+    static const char *const ordinary[] = {"integer", "extended-int", "fp32/64", "half",    "compare", "logic",
+                                           "move",    "sreg",         "cvt",     "control", "sync",    "atomics",
+                                           "warp",    "directive"};
+    if (strlen(target) > 5 || strstr(s, "e4m3") || strstr(s, "e5m2") || strstr(s, "tf32"))
+        return false;
+    static const char *const later[] = {"multimem", "tensormap", "async", "cluster", "mapa", "getctarank",
+                                        ".v2.f",    ".v4.f",     ".v2.bf", ".v4.bf",  ".v8."};
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+        if (strstr(s, later[i]) && strncmp(s, "ld", 2) && strncmp(s, "st", 2))
+            return false;
+    for (size_t i = 0; i < sizeof ordinary / sizeof *ordinary; i++)
+        if (!strcmp(ordinary[i], group))
+            return true;
+    return false;
+}
+
+static unsigned shown;
+
+static bool wrong(const char *what, char *column[COLUMNS], const char *version, const char *target,
+                  const struct judgement *j)
+{
+    if (shown++ < 40)
+        printf("%s: .version %s .target %s %s: %s\n    %s\n", what, version, target, column[3], column[4],
+               *j->message ? j->message : "accepted");
+    return false;
+}
+
+/* Refused, naming the version or target it needs. */
+static bool refuses(char *column[COLUMNS], const char *version, const char *target, const char *needed,
+                    const char *what)
+{
+    struct judgement j = judge(version, target, column[3], column[4]);
+    if (j.verdict == REFUSED && strstr(j.message, needed))
+        return true;
+    return wrong(what, column, version, target, &j);
+}
+
+static bool check_form(char *column[COLUMNS], struct group *g)
+{
+    const char *version = column[1], *target = column[2];
+    struct judgement j = judge(version, target, column[3], column[4]);
+    if (j.verdict == REFUSED)
+        return wrong("refused", column, version, target, &j);
+    if (j.verdict == UNSUPPORTED && must_be_supported(column[0], target, column[4]))
+        return wrong("not supported", column, version, target, &j);
+    *(j.verdict == ACCEPTED ? &g->accepted : &g->unsupported) += 1;
+    const char *lower = target_below(target, version);
+    if (lower && !refuses(column, version, lower, target, "one target below"))
+        return false;
+    lower = below(versions, sizeof versions / sizeof *versions, version);
+    return !lower || refuses(column, lower, target, version, "one version below");
+}
+
+static int test_forms(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    if (!f) {
+        fprintf(stderr, "%s: cannot be read\n", path);
+        return 2;
+    }
+    static char line[8192];
+    char *column[COLUMNS];
+    unsigned passed = 0, failed = 0;
+    while (read_line(f, line, sizeof line, column)) {
+        struct group *g = group_of(column[0]);
+        if (check_form(column, g))
+            passed++;
+        else
+            failed++, g->wrong++;
+    }
+    fclose(f);
+    printf("%-16s %9s %12s %6s\n", "group", "accepted", "unsupported", "wrong");
+    for (struct group *g = groups; *g->name; g++)
+        printf("%-16s %9u %12u %6u\n", g->name, g->accepted, g->unsupported, g->wrong);
+    printf("isa_forms: %u passed, %u failed, 0 skipped\n", passed, failed);
+    return failed != 0;
+}
+
+/* ---- mutations ----------------------------------------------------------------------------------------- */
+
+static int test_mutations(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    if (!f) {
+        fprintf(stderr, "%s: cannot be read\n", path);
+        return 2;
+    }
+    static char line[8192];
+    char *column[COLUMNS];
+    unsigned passed = 0, failed = 0;
+    while (read_line(f, line, sizeof line, column)) {
+        struct judgement j = judge(column[1], column[2], column[3], column[4]);
+        bool accepted = j.verdict != REFUSED, want = !strcmp(column[0], "ok");
+        if (accepted == want)
+            passed++;
+        else
+            failed++, wrong(want ? "refused" : "accepted", column, column[1], column[2], &j);
+    }
+    fclose(f);
+    printf("isa_mutations: %u passed, %u failed, 0 skipped\n", passed, failed);
+    return failed != 0;
+}
+
+static int judge_lines(void)
+{
+    static const char *const text[] = {"ok", "unsupported", "no"};
+    static char line[8192];
+    char *column[COLUMNS];
+    while (read_line(stdin, line, sizeof line, column)) {
+        struct judgement j = judge(column[0], column[1], column[2], column[3]);
+        printf("%s\t%s\n", text[j.verdict], j.message);
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *broken = pt_isa_check();
+    if (broken) {
+        fprintf(stderr, "the instruction table: %s\n", broken);
+        return 1;
+    }
+    if (argc == 3 && !strcmp(argv[1], "forms"))
+        return test_forms(argv[2]);
+    if (argc == 3 && !strcmp(argv[1], "mutations"))
+        return test_mutations(argv[2]);
+    if (argc == 2 && !strcmp(argv[1], "judge"))
+        return judge_lines();
+    fprintf(stderr, "usage: isa forms FILE | mutations FILE | judge\n");
+    return 2;
+}
