@@ -189,6 +189,8 @@ static const char *read_spelling(struct pt_parser *p, const struct pt_token *nam
 static bool read_operands(struct pt_parser *p, const struct pt_token *name)
 {
     p->operands.n = 0;
+    p->may_index = false;
+    p->index_is_address = token_is(name, "mov");
     if (!(token_is(name, "call") ? pt_operand_call(p) : pt_operand_list(p, token_is(name, "bra"))))
         return false;
     if (p->operands.n > PT_MAX_OPERANDS)

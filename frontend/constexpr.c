@@ -73,16 +73,9 @@ static bool primary(struct pt_parser *p, struct pt_const *v)
     return true;
 }
 
-/* In an expression 0f… is the f64 of the same value. */
-static void widen(struct pt_const *v)
+static bool no_bits(struct pt_parser *p, const struct pt_token *at, const struct pt_const *v)
 {
-    if (v->type == PT_f32) {
-        uint32_t bits = (uint32_t)v->i;
-        float f;
-        memcpy(&f, &bits, sizeof f);
-        v->f = (double)f;
-        v->type = PT_f64;
-    }
+    return v->type != PT_f32 || pt_parse_error(p, at, "a constant 0f… cannot be part of an expression");
 }
 
 static bool unary(struct pt_parser *p, struct pt_const *v)
@@ -99,9 +92,8 @@ static bool unary(struct pt_parser *p, struct pt_const *v)
     } else if (op.punct == '(') {
         ok = ternary(p, v) && pt_parse_expect(p, ')');
     } else {
-        ok = unary(p, v);
-        if (ok && v->type == PT_f32)
-            widen(v);
+        struct pt_token at = p->tok;
+        ok = unary(p, v) && no_bits(p, &at, v);
         if (ok && !is_int(v) && (op.punct == '~' || op.punct == '!'))
             ok = need_int(p, &op, v);
         else if (ok && is_int(v))
@@ -217,16 +209,16 @@ static bool apply_int(struct pt_parser *p, const struct pt_token *op, struct pt_
 
 static bool binary(struct pt_parser *p, struct pt_const *a, int least)
 {
+    struct pt_token first = p->tok;
     if (!unary(p, a))
         return false;
     for (int prec = precedence(&p->tok); prec && prec >= least; prec = precedence(&p->tok)) {
         struct pt_token op = p->tok;
         struct pt_const b;
         pt_parse_advance(p);
-        if (!binary(p, &b, prec + 1))
+        struct pt_token second = p->tok;
+        if (!binary(p, &b, prec + 1) || !no_bits(p, &first, a) || !no_bits(p, &second, &b))
             return false;
-        widen(a);
-        widen(&b);
         if (is_int(a) != is_int(&b))
             return pt_parse_error(p, &op, "an integer and a floating-point constant do not mix");
         if (!(is_int(a) ? apply_int(p, &op, a, &b) : apply_float(p, &op, a, &b)))

@@ -212,6 +212,11 @@ static bool check_module_scope(struct pt_parser *p, const struct prefix *d)
     return true;
 }
 
+static bool is_blank(const struct pt_token *t)
+{
+    return t->kind == PT_TOK_NAME && t->len == 1 && *t->text == '_';
+}
+
 /* ---- registers ----------------------------------------------------------------------------------------- */
 
 static bool take_registers(struct pt_parser *p, const struct pt_token *at, uint64_t count, uint32_t *first)
@@ -451,7 +456,7 @@ static bool read_initialiser(struct pt_parser *p, const struct pt_token *at, con
         return pt_parse_error(p, &eq, "a variable in '%.*s' cannot have an initial value", PT_TOKEN_ARGS(&d->space_tok));
     if (d->linkage == PT_LINK_EXTERN)
         return pt_parse_error(p, &eq, "'.extern' variable '%.*s' cannot have an initial value", PT_TOKEN_ARGS(at));
-    return is_opaque(d) ? pt_init_opaque(p) : pt_init_parse(p, sym, s->dims, s->n);
+    return is_opaque(d) ? pt_init_opaque(p, d->type) : pt_init_parse(p, sym, s->dims, s->n);
 }
 
 static bool finish_variable(struct pt_parser *p, const struct pt_token *at, const struct prefix *d, struct shape *s,
@@ -530,14 +535,14 @@ bool pt_decl_variables(struct pt_parser *p, enum pt_linkage linkage, const struc
         return false;
     if (p->func && linkage != PT_LINK_LOCAL)
         return pt_parse_error(p, linkage_tok, "'%.*s' is not allowed in a function", PT_TOKEN_ARGS(linkage_tok));
-    if (is_opaque(&d) && p->func)
+    if (p->func && (is_opaque(&d) || d.space == PT_SPACE_TEX))
         return pt_parse_error(p, &d.type_tok, "textures, samplers and surfaces cannot be declared in a function");
     if (!check_opaque(p, &d))
         return false;
     if (pt_parse_accept(p, ';')) /* ".reg .u32;" declares nothing, and is accepted */
         return true;
     do {
-        if (p->tok.kind != PT_TOK_NAME || (p->tok.len == 1 && *p->tok.text == '_'))
+        if (p->tok.kind != PT_TOK_NAME || is_blank(&p->tok) || pt_const_starts(p))
             return pt_parse_unexpected(p, "a name");
         if (!(d.space == PT_SPACE_REG ? read_register(p, &d) : read_variable(p, &d)))
             return false;
@@ -551,11 +556,6 @@ struct list {
     uint32_t func;
     bool is_entry, is_result, is_prototype;
 };
-
-static bool is_blank(const struct pt_token *t)
-{
-    return t->kind == PT_TOK_NAME && t->len == 1 && *t->text == '_';
-}
 
 static bool check_parameter(struct pt_parser *p, const struct list *l, const struct prefix *d)
 {
@@ -599,7 +599,7 @@ static bool check_array(struct pt_parser *p, const struct list *l, const struct 
 static bool place(struct pt_parser *p, const struct list *l, const struct pt_token *at, struct pt_symbol *sym)
 {
     struct pt_func *f = &p->m->funcs.v[l->func];
-    uint64_t limit = p->m->ptx >= 81 && p->m->sm >= 70 ? 32764 : 4352;
+    uint64_t limit = p->m->sm < 20 ? 256 : p->m->ptx >= 81 && p->m->sm >= 70 ? 32764 : 4352;
     if (!l->is_entry)
         return true;
     sym->offset = ((uint64_t)f->param_size + sym->align - 1) & ~(uint64_t)(sym->align - 1);

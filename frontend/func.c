@@ -91,7 +91,7 @@ static bool read_directives(struct pt_parser *p, uint32_t func)
         struct pt_token at = p->tok;
         const char *kernel_word = find_word(p, of_kernels);
         bool is_func_word = !kernel_word && find_word(p, of_funcs);
-        if (pt_parse_is_dot(p, "pragma")) {
+        if (f->is_entry && pt_parse_is_dot(p, "pragma")) {
             if (!pt_parse_pragma(p))
                 return false;
         } else if (kernel_word ? !f->is_entry : is_func_word && f->is_entry) {
@@ -149,7 +149,7 @@ static bool check_again(struct pt_parser *p, const struct pt_token *at, const st
 {
     if (!old->is_declared_only || old->alias_of)
         return pt_parse_error(p, at, "'%.*s' is already defined on line %u", PT_TOKEN_ARGS(at), old->line);
-    if (old->is_entry != now->is_entry || !same_signature(p->m, old, now))
+    if (old->is_entry != now->is_entry || old->is_noreturn != now->is_noreturn || !same_signature(p->m, old, now))
         return pt_parse_error(p, at, "'%.*s' was declared differently on line %u", PT_TOKEN_ARGS(at), old->line);
     if (old->linkage == PT_LINK_EXTERN && !now->is_declared_only)
         return pt_parse_error(p, at, "'%.*s' is declared '.extern' on line %u", PT_TOKEN_ARGS(at), old->line);
@@ -164,7 +164,6 @@ static uint32_t replace(struct pt_parser *p, uint32_t old, uint32_t now)
     struct pt_func *o = &p->m->funcs.v[old], *n = &p->m->funcs.v[now];
     if (n->linkage == PT_LINK_LOCAL)
         n->linkage = o->linkage;
-    n->is_noreturn |= o->is_noreturn;
     for (uint32_t i = 0; i < n->params.n; i++)
         p->m->symbols.v[n->params.v[i]].func = old;
     for (uint32_t i = 0; i < n->results.n; i++)
@@ -228,6 +227,14 @@ static bool read_header(struct pt_parser *p, uint32_t func, struct pt_token *nam
     return read_directives(p, func) && check_directives(p, &p->m->funcs.v[func], name);
 }
 
+/* Tuning belongs to the definition of a kernel. */
+static bool check_declaration(struct pt_parser *p, const struct pt_func *f, const struct pt_token *name)
+{
+    bool is_plain = !f->maxntid[0] && !f->reqntid[0] && !f->maxnreg && !f->minnctapersm && !f->reqnctapercluster[0] &&
+                    !f->maxclusterrank && !f->explicit_cluster;
+    return is_plain || pt_parse_error(p, name, "the declaration of a kernel cannot have directives");
+}
+
 static bool parse_body(struct pt_parser *p, uint32_t func)
 {
     const struct pt_func *f = &p->m->funcs.v[func];
@@ -259,7 +266,7 @@ bool pt_func_parse(struct pt_parser *p, enum pt_linkage linkage)
     bool has_body = pt_parse_is(p, '{');
     p->m->funcs.v[func].is_declared_only = !has_body;
     if (!has_body && f->is_entry)
-        ok = pt_parse_needs(p, &at, 30, 0, "the declaration of a kernel");
+        ok = pt_parse_needs(p, &at, 30, 0, "the declaration of a kernel") && check_declaration(p, f, &name);
     if (has_body && linkage == PT_LINK_EXTERN)
         ok = pt_parse_error(p, &name, "'.extern' function '%.*s' cannot have a body", PT_TOKEN_ARGS(&name));
     if (!ok || !bind(p, &name, &func)) {

@@ -260,50 +260,60 @@ bool pt_init_parse(struct pt_parser *p, struct pt_symbol *sym, uint64_t *dims, u
 
 /* ---- textures, samplers, surfaces ---------------------------------------------------------------------- */
 
-static bool is_word(const struct pt_token *t, const char *const *words)
+/* Which attribute belongs to which kind, and its first .version. */
+enum { TEX = 1, SAMPLER = 2, SURF = 4 };
+static const struct {
+    const char *name;
+    uint8_t kinds, ptx;
+} attributes[] = {
+    {"width", TEX | SURF, 15}, {"height", TEX | SURF, 15}, {"depth", TEX | SURF, 15}, {"array_size", TEX | SURF, 15},
+    {"num_mipmap_levels", TEX, 15}, {"num_samples", TEX, 15}, {"memory_layout", SURF, 15},
+    {"channel_data_type", TEX | SURF, 21}, {"channel_order", TEX | SURF, 21}, {"normalized_coords", TEX, 15},
+    {"force_unnormalized_coords", SAMPLER, 22}, {"filter_mode", TEX | SAMPLER, 15}, {"addr_mode_0", TEX | SAMPLER, 15},
+    {"addr_mode_1", TEX | SAMPLER, 15}, {"addr_mode_2", TEX | SAMPLER, 15},
+};
+
+static bool is_name(const struct pt_token *t, const char *name)
 {
-    for (; *words; words++)
-        if (t->kind == PT_TOK_NAME && t->len == strlen(*words) && memcmp(t->text, *words, t->len) == 0)
-            return true;
-    return false;
+    return t->kind == PT_TOK_NAME && t->len == strlen(name) && memcmp(t->text, name, t->len) == 0;
 }
 
-static bool read_attribute(struct pt_parser *p)
+/* The name of an attribute that fits the type. */
+static bool read_attribute_name(struct pt_parser *p, enum pt_type type)
 {
-    static const char *const names[] = {"width", "height", "depth", "array_size", "num_mipmap_levels", "num_samples",
-                                        "memory_layout", "channel_data_type", "channel_order", "normalized_coords",
-                                        "force_unnormalized_coords", "filter_mode", "addr_mode_0", "addr_mode_1",
-                                        "addr_mode_2", NULL};
-    static const char *const values[] = {"nearest", "linear", "wrap", "mirror", "clamp_ogl", "clamp_to_edge",
-                                         "clamp_to_border", NULL};
-    static const char *const later[] = {"force_unnormalized_coords", NULL};
+    unsigned kind = type == PT_texref ? TEX : type == PT_surfref ? SURF : SAMPLER;
     struct pt_token at = p->tok;
-    struct pt_const v;
-    if (!is_word(&at, names))
-        return pt_parse_unexpected(p, "the name of a texture attribute");
-    if (is_word(&at, later) && !pt_parse_needs(p, &at, 22, 0, "force_unnormalized_coords"))
-        return false;
-    pt_parse_advance(p);
-    if (!pt_parse_expect(p, '='))
-        return false;
-    at = p->tok;
-    if (at.kind == PT_TOK_NAME && !pt_const_starts(p)) {
-        if (!is_word(&at, values))
-            return pt_parse_unexpected(p, "the value of a texture attribute");
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
+        if (!is_name(&at, attributes[i].name))
+            continue;
+        if (!(attributes[i].kinds & kind))
+            return pt_parse_error(p, &at, "'.%s' has no attribute '%s'", pt_type_name(type), attributes[i].name);
         pt_parse_advance(p);
-        return true;
+        return pt_parse_needs(p, &at, attributes[i].ptx, 0, attributes[i].name);
     }
-    return pt_const_parse(p, &v);
+    return pt_parse_unexpected(p, "the name of an attribute");
 }
 
-bool pt_init_opaque(struct pt_parser *p)
+static bool read_attribute_value(struct pt_parser *p)
+{
+    static const char *const values[] = {"nearest", "linear", "wrap", "mirror", "clamp_ogl", "clamp_to_edge", "clamp_to_border"};
+    struct pt_const v;
+    if (p->tok.kind != PT_TOK_NAME || pt_const_starts(p))
+        return pt_const_parse(p, &v);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (pt_parse_accept_name(p, values[i]))
+            return true;
+    return pt_parse_unexpected(p, "the value of an attribute");
+}
+
+bool pt_init_opaque(struct pt_parser *p, enum pt_type type)
 {
     if (!pt_parse_expect(p, '{'))
         return false;
     if (pt_parse_accept(p, '}'))
         return true;
     do {
-        if (!read_attribute(p))
+        if (!read_attribute_name(p, type) || !pt_parse_expect(p, '=') || !read_attribute_value(p))
             return false;
     } while (pt_parse_accept(p, ','));
     return pt_parse_expect(p, '}');

@@ -129,7 +129,7 @@ static int digit_value(char c)
     return c <= '9' ? c - '0' : (c | 32) - 'a' + 10;
 }
 
-/* Integer digits [p, end) in `base`. Too large a value saturates, as it does in NVIDIA's assembler. */
+/* Integer digits [p, end) in `base`. NVIDIA's assembler wraps decimal and hexadecimal numbers at 64 bits and refuses the others. */
 static bool read_digits(const char *p, const char *end, unsigned base, uint64_t *value)
 {
     uint64_t v = 0;
@@ -143,8 +143,8 @@ static bool read_digits(const char *p, const char *end, unsigned base, uint64_t 
         over |= __builtin_mul_overflow(v, base, &v);
         over |= __builtin_add_overflow(v, d, &v);
     }
-    *value = over ? UINT64_MAX : v;
-    return true;
+    *value = v;
+    return !over || base >= 10;
 }
 
 static const char *word_end(const struct pt_lexer *x, const char *p)

@@ -53,12 +53,6 @@ static bool offset(struct pt_parser *p, int64_t *imm)
     return true;
 }
 
-/* Is the token glued to the end of the one before? */
-static bool is_glued(const struct pt_token *t, const struct pt_token *before)
-{
-    return t->kind == PT_TOK_DOT && t->text == before->text + before->len;
-}
-
 /* ---- registers ----------------------------------------------------------------------------------------- */
 
 static bool vector_component(struct pt_parser *p, uint32_t reg, uint32_t count, uint8_t type)
@@ -102,11 +96,11 @@ static bool selector(struct pt_parser *p, struct pt_operand *o)
 }
 
 /* A register whose name has been read. */
-static bool reg_operand(struct pt_parser *p, const struct pt_token *name, const struct pt_binding *b, uint32_t reg)
+static bool reg_operand(struct pt_parser *p, const struct pt_binding *b, uint32_t reg)
 {
     uint8_t type = pt_parse_func(p)->regs.v[reg].type;
     uint32_t count = b->kind == PT_NAME_REG ? b->count : 1;
-    bool has_suffix = is_glued(&p->tok, name);
+    bool has_suffix = p->tok.kind == PT_TOK_DOT;
     if (count > 1 && has_suffix)
         return vector_component(p, reg, count, type);
     if (count > 1) {
@@ -120,25 +114,31 @@ static bool reg_operand(struct pt_parser *p, const struct pt_token *name, const 
 
 /* ---- special registers --------------------------------------------------------------------------------- */
 
-static enum pt_sreg find_component(const struct pt_token *name, char component)
+/* The special register of a name and a suffix such as ".x", which may be empty. */
+static enum pt_sreg find_sreg(const struct pt_token *name, const char *suffix, uint32_t len)
 {
     char text[64];
-    if (name->len > sizeof text - 3)
+    if (name->len + len > sizeof text)
         return PT_SREG_NONE;
     memcpy(text, name->text, name->len);
-    text[name->len] = '.';
-    text[name->len + 1] = component;
-    return pt_sreg_find(text, name->len + 2);
+    memcpy(text + name->len, suffix, len);
+    return pt_sreg_find(text, name->len + len);
+}
+
+static void push_sreg(struct pt_parser *p, enum pt_sreg s)
+{
+    push(p, PT_OPND_SREG, s)->type = (uint8_t)pt_sreg_type(s);
 }
 
 /* A whole special register of four components, such as %tid. */
 static bool sreg_vector(struct pt_parser *p, const struct pt_token *name)
 {
+    static const char suffixes[4][3] = {".x", ".y", ".z", ".w"};
     uint32_t first = p->operands.n;
-    for (const char *c = "xyzw"; *c; c++) {
-        enum pt_sreg s = find_component(name, *c);
+    for (int i = 0; i < 4; i++) {
+        enum pt_sreg s = find_sreg(name, suffixes[i], 2);
         if (s)
-            push(p, PT_OPND_SREG, s)->type = (uint8_t)pt_sreg_type(s);
+            push_sreg(p, s);
     }
     if (p->operands.n == first)
         return false;
@@ -149,15 +149,15 @@ static bool sreg_vector(struct pt_parser *p, const struct pt_token *name)
 static bool sreg_operand(struct pt_parser *p, const struct pt_token *name)
 {
     struct pt_token suffix = p->tok;
-    bool has_suffix = is_glued(&suffix, name);
-    enum pt_sreg s = pt_sreg_find(name->text, name->len + (has_suffix ? suffix.len : 0));
+    bool has_suffix = suffix.kind == PT_TOK_DOT;
+    enum pt_sreg s = find_sreg(name, suffix.text, has_suffix ? suffix.len : 0);
     if (s) {
         if (has_suffix)
             pt_parse_advance(p);
-        push(p, PT_OPND_SREG, s)->type = (uint8_t)pt_sreg_type(s);
+        push_sreg(p, s);
         return true;
     }
-    if (has_suffix && find_component(name, 'x'))
+    if (has_suffix && (find_sreg(name, ".x", 2) || find_sreg(name, "", 0)))
         return pt_parse_error(p, &suffix, "'%.*s' has no component '%.*s'", PT_TOKEN_ARGS(name), PT_TOKEN_ARGS(&suffix));
     if (!has_suffix && sreg_vector(p, name))
         return true;
@@ -166,15 +166,36 @@ static bool sreg_operand(struct pt_parser *p, const struct pt_token *name)
 
 /* ---- names --------------------------------------------------------------------------------------------- */
 
+/* NAME[N]: an element of an array, as PTX before 2.0 wrote it; the address of one if `p->index_is_address`. */
+static bool element_operand(struct pt_parser *p, uint32_t index)
+{
+    const struct pt_symbol *sym = &p->m->symbols.v[index];
+    struct pt_token at = p->tok;
+    struct pt_const v;
+    uint32_t first = p->operands.n;
+    if (!sym->is_array || !p->may_index)
+        return pt_parse_error(p, &at, "only an array that is a whole operand can have an index");
+    pt_parse_advance(p);
+    at = p->tok;
+    if (!pt_const_parse(p, &v))
+        return false;
+    if (v.type != PT_s64 && v.type != PT_u64)
+        return pt_parse_error(p, &at, "an index must be an integer");
+    if (!pt_parse_expect(p, ']'))
+        return false;
+    push(p, PT_OPND_SYM, index)->imm = (int64_t)((uint64_t)v.i * pt_type_bytes(sym->type) * sym->vec);
+    if (!p->index_is_address)
+        group(p, PT_OPND_MEM, first);
+    return true;
+}
+
 static bool sym_operand(struct pt_parser *p, enum pt_operand_kind kind, uint32_t index)
 {
     int64_t imm;
-    if (pt_parse_is(p, '[')) {
-        pt_diag_unsupported(&p->m->diags, p->tok.line, p->tok.col, 1, "array elements as operands are not supported yet; write [name+offset]");
-        return false;
-    }
     if (kind == PT_OPND_SYM)
         p->m->symbols.v[index].is_used = 1;
+    if (kind == PT_OPND_SYM && pt_parse_is(p, '['))
+        return element_operand(p, index);
     if (!offset(p, &imm))
         return false;
     push(p, kind, index)->imm = imm;
@@ -188,7 +209,7 @@ static bool name_operand(struct pt_parser *p)
     pt_parse_advance(p);
     const struct pt_binding *b = pt_scope_find_reg(&p->scopes, name.text, name.len, &reg);
     if (b)
-        return reg_operand(p, &name, b, reg);
+        return reg_operand(p, b, reg);
     b = pt_scope_find(&p->scopes, name.text, name.len);
     switch (b ? b->kind : PT_NAME_NONE) {
     case PT_NAME_SYM:
@@ -310,7 +331,10 @@ static bool operand(struct pt_parser *p)
         return elements(p, PT_OPND_VEC, '}');
     if (pt_parse_is(p, '['))
         return memory(p);
-    if (!simple(p))
+    p->may_index = true;
+    bool ok = simple(p);
+    p->may_index = false;
+    if (!ok)
         return false;
     if (!pt_parse_accept(p, '|'))
         return true;

@@ -26,6 +26,7 @@ struct pt_parser {
     uint32_t n_regs;           /* of the whole module */
     uint64_t init_left;        /* bytes of initialisers still allowed */
     uint32_t nesting;          /* of the constant expression being read */
+    bool may_index, index_is_address; /* of the operand being read: NAME[N] is allowed, and is no access */
     bool has_alias;            /* label_alias has an entry that is not 0 */
     PT_VEC(uint32_t) label_alias;      /* by label of the function: the label it turned out to be, or 0 */
     PT_VEC(struct pt_operand) operands; /* stack: operands whose place is not known yet */
@@ -114,7 +115,7 @@ bool pt_const_starts(const struct pt_parser *p);
 /* The initialiser of a variable, after '='. dims[0] may be 0: the number of elements decides, and is stored. */
 bool pt_init_parse(struct pt_parser *p, struct pt_symbol *symbol, uint64_t *dims, uint32_t n_dims);
 /* { name = value, … } of textures, samplers and surfaces. */
-bool pt_init_opaque(struct pt_parser *p);
+bool pt_init_opaque(struct pt_parser *p, enum pt_type type);
 /* .section NAME { … } */
 bool pt_section_parse(struct pt_parser *p);
 

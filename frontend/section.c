@@ -41,6 +41,8 @@ static bool read_data(struct pt_parser *p)
         if (!pt_parse_accept_dot(p, words[i]))
             continue;
         bool is_reference = p->tok.kind == PT_TOK_NAME || p->tok.kind == PT_TOK_DOT;
+        if (is_reference && i < 2)
+            return pt_parse_error(p, &p->tok, "an address needs .b32 or .b64");
         return is_reference ? read_reference(p) : read_values(p, 8u << i);
     }
     return pt_parse_unexpected(p, "a label, '.b8', '.b16', '.b32' or '.b64'");
@@ -49,13 +51,17 @@ static bool read_data(struct pt_parser *p)
 static bool read_label(struct pt_parser *p)
 {
     struct pt_token at = p->tok;
-    uint32_t name = pt_scope_intern(&p->scopes, at.text, at.len);
+    char *text = pt_arena_alloc(&p->m->arena, (size_t)at.len + 1);
+    text[0] = '.'; /* so that it meets no name of the module */
+    memcpy(text + 1, at.text, at.len);
+    uint32_t name = pt_scope_intern(&p->scopes, text, at.len + 1);
     const struct pt_binding *b = pt_scope_own(&p->scopes, name);
     if (b)
         return pt_parse_error(p, &at, "'%.*s' is already declared on line %u", PT_TOKEN_ARGS(&at), b->line);
     pt_scope_define(&p->scopes, name, PT_NAME_LABEL, 0)->line = at.line;
     pt_parse_advance(p);
-    return pt_parse_expect(p, ':');
+    struct pt_token colon = p->tok;
+    return pt_parse_expect(p, ':') && pt_parse_needs(p, &colon, 70, 0, "a label in a section");
 }
 
 bool pt_section_parse(struct pt_parser *p)
@@ -69,10 +75,8 @@ bool pt_section_parse(struct pt_parser *p)
     pt_parse_advance(p);
     if (!pt_parse_expect(p, '{'))
         return false;
-    pt_scope_enter(&p->scopes);
     bool ok = true;
     while (ok && !pt_parse_is(p, '}'))
         ok = p->tok.kind == PT_TOK_NAME ? read_label(p) : read_data(p);
-    pt_scope_leave(&p->scopes, NULL, NULL);
     return ok && pt_parse_expect(p, '}');
 }
