@@ -174,13 +174,6 @@ PT_LANE uint32_t pt_float_pick_xorsign(uint32_t a, uint32_t b, bool larger, bool
     return pt_float_is_nan(r) ? r : r | ((a ^ b) & 0x80000000);
 }
 
-PT_LANE uint32_t pt_float_pick3(uint32_t a, uint32_t b, uint32_t c, bool larger, bool ftz, bool nan, bool abs)
-{
-    uint32_t mask = abs ? 0x7fffffff : UINT32_MAX;
-    uint32_t r = pt_float_pick(a & mask, b & mask, larger, ftz, nan);
-    return pt_float_pick(r, c & mask, larger, ftz, nan);
-}
-
 /* ---- f64 ----------------------------------------------------------------------------------------------- */
 
 /* Rounds (-1)^negative * m * 2^e, m any 64-bit value whose bit 0 also stands for all that lies below, to `p` bits with
