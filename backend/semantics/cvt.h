@@ -84,6 +84,13 @@ PT_LANE uint32_t pt_cvt_f64_f32(uint64_t a, enum pt_round rnd, bool ftz, bool sa
     return pt_float_finish(pt_float_from_f64(pt_lane_f64(a), rnd), ftz, sat);
 }
 
+/* f32 to f64, exact; NaN becomes the default one. */
+PT_LANE uint64_t pt_cvt_f32_f64(uint32_t a, bool ftz)
+{
+    double d = (double)pt_lane_f32(pt_float_ftz(a, ftz));
+    return d != d ? pt_float_nan64(0, 0, 0) : pt_lane_u64(d);
+}
+
 /* tf32: f32 with 10 bits of fraction; the low 13 bits are 0. */
 PT_LANE uint32_t pt_cvt_f32_tf32(uint32_t a, enum pt_round rnd, bool relu, bool satfinite)
 {
@@ -109,6 +116,106 @@ PT_LANE uint32_t pt_cvt_f32_half(uint32_t a, enum pt_half fmt, enum pt_round rnd
     if (satfinite && (h & 0x7fff) == inf)
         h -= 1;
     return relu && (h & 0x8000) ? 0 : h;
+}
+
+/* A value of a 64-bit integer clamped to a type of up to 64 bits. */
+PT_LANE int64_t pt_cvt_clamp_s(int64_t v, unsigned bits, bool is_signed)
+{
+    int64_t low = is_signed ? INT64_MIN >> (64 - bits) : 0;
+    int64_t high = is_signed ? INT64_MAX >> (64 - bits) : bits == 64 ? INT64_MAX : (int64_t)((1ull << (bits & 63)) - 1);
+    return v < low ? low : v > high ? high : v;
+}
+
+PT_LANE uint64_t pt_cvt_clamp_u(uint64_t v, unsigned bits, bool is_signed)
+{
+    uint64_t high = UINT64_MAX >> (64 - bits + is_signed);
+    return v > high ? high : v;
+}
+
+/* cvt.pack (PTX ISA 9.7.9.22): a and b clamped to `bits` each, b low, above them what c holds in its low bits. */
+PT_LANE uint32_t pt_cvt_pack(int32_t a, int32_t b, uint32_t c, unsigned bits, bool is_signed)
+{
+    uint32_t mask = (1u << bits) - 1;
+    uint32_t hi = (uint32_t)pt_cvt_clamp_s(a, bits, is_signed) & mask;
+    uint32_t lo = (uint32_t)pt_cvt_clamp_s(b, bits, is_signed) & mask;
+    uint32_t rest = bits == 16 ? 0 : c << 2 * bits;
+    return lo | hi << bits | rest;
+}
+
+/* ---- the general conversion ------------------------------------------------------------------------------ */
+
+enum pt_cvt_kind { PT_CVT_U, PT_CVT_S, PT_CVT_F16, PT_CVT_BF16, PT_CVT_F32, PT_CVT_F64 };
+
+struct pt_cvt {
+    uint8_t from, to;           /* enum pt_cvt_kind */
+    uint8_t from_bits, to_bits; /* of integers */
+    uint8_t rnd;                /* enum pt_round */
+    bool integral;              /* rounds to an integer, floating point to floating point */
+    bool ftz, sat, relu, satfinite;
+};
+
+/* An integer source as magnitude and sign. */
+PT_LANE uint64_t pt_cvt_magnitude(const struct pt_cvt *k, uint64_t a, bool *negative)
+{
+    unsigned unused = 64u - k->from_bits;
+    int64_t v = (int64_t)(a << unused) >> unused;
+    *negative = k->from == PT_CVT_S && v < 0;
+    return k->from == PT_CVT_U ? a << unused >> unused : *negative ? 0 - (uint64_t)v : (uint64_t)v;
+}
+
+/* A floating-point source, exact in double. */
+PT_LANE double pt_cvt_source(const struct pt_cvt *k, uint64_t a)
+{
+    switch (k->from) {
+    case PT_CVT_F16: return pt_lane_f32(pt_half_to_f32((uint32_t)a, PT_F16));
+    case PT_CVT_BF16: return pt_lane_f32(pt_half_to_f32((uint32_t)a, PT_BF16));
+    case PT_CVT_F32: return pt_lane_f32(pt_float_ftz((uint32_t)a, k->ftz));
+    default: return pt_lane_f64(a);
+    }
+}
+
+PT_LANE uint64_t pt_cvt_to_half(const struct pt_cvt *k, uint32_t f32, enum pt_round rnd)
+{
+    enum pt_half fmt = k->to == PT_CVT_F16 ? PT_F16 : PT_BF16;
+    return pt_cvt_f32_half(f32, fmt, rnd, false, k->sat, k->relu, k->satfinite);
+}
+
+PT_LANE uint64_t pt_cvt_from_int(const struct pt_cvt *k, uint64_t a)
+{
+    bool negative;
+    uint64_t m = pt_cvt_magnitude(k, a, &negative);
+    enum pt_round rnd = (enum pt_round)k->rnd;
+    switch (k->to) {
+    case PT_CVT_F64: {
+        double d = pt_lane_f64(pt_cvt_int_f64(m, negative, rnd));
+        return pt_lane_u64(!k->sat ? d : d > 1 ? 1.0 : d > 0 ? d : 0.0);
+    }
+    case PT_CVT_F32: return pt_float_sat(pt_cvt_int_f32(m, negative, rnd), k->sat);
+    default: return pt_cvt_to_half(k, pt_cvt_int_f32(m, negative, PT_RO), rnd);
+    }
+}
+
+PT_LANE uint64_t pt_cvt_from_float(const struct pt_cvt *k, uint64_t a)
+{
+    double d = pt_cvt_source(k, a);
+    enum pt_round rnd = (enum pt_round)k->rnd;
+    if (k->integral || k->to <= PT_CVT_S)
+        d = pt_cvt_integral(d, rnd);
+    switch (k->to) {
+    case PT_CVT_U: return pt_cvt_to_unsigned(d, k->to_bits);
+    case PT_CVT_S: return (uint64_t)pt_cvt_to_signed(d, k->to_bits);
+    case PT_CVT_F64:
+        if (k->sat)
+            return pt_lane_u64(d > 0 ? (d < 1 ? d : 1.0) : 0.0);
+        return d != d ? pt_float_nan64(a, a, a) : pt_lane_u64(d);
+    case PT_CVT_F32: return pt_float_finish(pt_float_from_f64(d, rnd), k->ftz, k->sat);
+    default: return pt_cvt_to_half(k, pt_float_from_f64(d, PT_RO), rnd);
+    }
+}
+
+PT_LANE uint64_t pt_cvt_any(const struct pt_cvt *k, uint64_t a)
+{
+    return k->from <= PT_CVT_S ? pt_cvt_from_int(k, a) : pt_cvt_from_float(k, a);
 }
 
 #endif

@@ -184,4 +184,91 @@ PT_LANE uint32_t pt_mufu_tanh(uint32_t x)
     return u > PT_MUFU_INF ? PT_FLOAT_NAN : r;
 }
 
+/* div.approx, div.full: a * rcp(b), both scaled where b or its reciprocal is subnormal. */
+PT_LANE uint32_t pt_mufu_div(uint32_t a, uint32_t b, bool full)
+{
+    uint32_t m = b & 0x7fffffff;
+    float scale = m < 0x800000 ? 0x1p24f : 1.0f;
+    if (full)
+        scale = m > 0x7e800000 && m <= PT_MUFU_INF ? 0.25f : scale;
+    uint32_t r = pt_mufu_rcp(pt_lane_u32(pt_lane_f32(b) * scale), false);
+    return pt_float_canon(pt_lane_u32(pt_lane_f32(r) * (pt_lane_f32(a) * scale)));
+}
+
+PT_LANE uint32_t pt_mufu_div_ftz(uint32_t a, uint32_t b, bool full)
+{
+    uint32_t m = b & 0x7fffffff;
+    float scale = full && m > 0x7e800000 && m <= PT_MUFU_INF ? 0.25f : 1.0f;
+    uint32_t x = pt_float_ftz(pt_lane_u32(pt_lane_f32(pt_float_ftz(a, true)) * scale), true);
+    uint32_t r = pt_mufu_rcp(pt_lane_u32(pt_lane_f32(b) * scale), true);
+    return pt_float_mul(r, x, PT_RN, true, false);
+}
+
+/* The half forms: the f32 function, rounded. */
+PT_LANE uint32_t pt_mufu_ex2_half(uint32_t h, enum pt_half fmt)
+{
+    uint32_t r = pt_mufu_ex2(pt_half_to_f32(pt_half_ftz(h, fmt, fmt == PT_BF16), fmt), true);
+    return pt_half_ftz(pt_half_from_f32(r, fmt, PT_RN), fmt, fmt == PT_BF16);
+}
+
+PT_LANE uint32_t pt_mufu_tanh_half(uint32_t h, enum pt_half fmt)
+{
+    return pt_half_from_f32(pt_mufu_tanh(pt_half_to_f32(h, fmt)), fmt, PT_RN);
+}
+
+/* ---- f64: the unit sees and gives the upper word; the lower is 0 ----------------------------------------- */
+
+PT_LANE uint64_t pt_mufu_rcp64(uint64_t a)
+{
+    uint32_t high = (uint32_t)(a >> 32), s = high & PT_MUFU_SIGN, u = high & 0x7fffffff;
+    uint32_t f = (u & 0xfffff) << 3, xl = f & 0xffff;
+    uint32_t m = (uint32_t)(PT_MUFU_POLY(rcp, f >> 16, 13, xl, xl << 1, 0, 0x47e7) >> 15);
+    int32_t er = 2045 - (int32_t)(u >> 20) + (int32_t)(m >> 24);
+    uint32_t r = er <= 0 ? 0 : ((uint32_t)er << 20) | (m >> 3 & 0xfffff);
+    r = u < 0x100000 ? 0x7ff00000 : u == 0x7ff00000 ? 0 : r;
+    return u > 0x7ff00000 ? 0x7fffffffull << 32 : (uint64_t)(s | r) << 32;
+}
+
+PT_LANE uint64_t pt_mufu_rsq64(uint64_t a)
+{
+    uint32_t x = (uint32_t)(a >> 32);
+    int32_t e = (int32_t)(x >> 20 & 2047) - 1023;
+    uint32_t g = (x & 0xfffff) << 3 | (uint32_t)(e & 1) << 23, xl = g & 0x1ffff;
+    uint32_t m = (uint32_t)(PT_MUFU_POLY(rsq, g >> 17, 14, xl, xl, 2, 0x7fff) >> 16);
+    uint32_t r = ((uint32_t)(1022 - (e >> 1) + (int32_t)(m >> 24)) << 20) | (m >> 3 & 0xfffff);
+    r = g == 0 ? (uint32_t)(1023 - (e >> 1)) << 20 : r;
+    r = x == 0x7ff00000 ? 0 : x > 0x7ff00000 ? 0x7fffffff : r;
+    r = (x & 0x7ff00000) == 0 ? (x & PT_MUFU_SIGN) | 0x7ff00000 : r;
+    return (uint64_t)r << 32;
+}
+
+/* One step of refinement of the unit's result, as the assembler expands it. */
+PT_LANE uint64_t pt_mufu_rsqrt64_step(uint64_t a)
+{
+    const uint64_t sign = 1ull << 63, one = 0x3ff0000000000000, half = 0x3fe0000000000000, coeff = 0x3fd8000000000000;
+    uint64_t y = pt_mufu_rsq64(a);
+    uint64_t square = pt_float_mul64(y, y, PT_RN);
+    uint64_t err = pt_float_fma64(a, square ^ sign, one, PT_RN);
+    uint64_t factor = pt_float_fma64(err, coeff, half, PT_RN);
+    return pt_float_fma64(factor, pt_float_mul64(y, err, PT_RN), y, PT_RN);
+}
+
+PT_LANE uint64_t pt_mufu_rsqrt64(uint64_t a)
+{
+    uint32_t high = (uint32_t)(a >> 32);
+    uint64_t u = a & INT64_MAX;
+    if (high - 0x100000 < 0x7fe00000u)
+        return pt_mufu_rsqrt64_step(a);
+    if (u == 0)
+        return a | 0x7ff0000000000000;
+    if (u > 0x7ff0000000000000)
+        return a | 0x0008000000000000;
+    if (a >> 63)
+        return 0xfff8000000000000;
+    if (u == 0x7ff0000000000000)
+        return 0;
+    uint64_t r = pt_mufu_rsqrt64_step(pt_lane_u64(pt_lane_f64(a) * 0x1p54));
+    return pt_lane_u64(pt_lane_f64(r) * 0x1p27);
+}
+
 #endif
