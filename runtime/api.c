@@ -1,0 +1,202 @@
+/* The parts of ptera.h that only look something up or hand it on: results, information, buffers, texts. */
+#include <string.h>
+
+#include "frontend/lex.h"
+#include "runtime/engine.h"
+
+const char *ptera_result_text(ptera_result result)
+{
+    switch (result) {
+    case PTERA_OK:
+        return "success";
+    case PTERA_ERROR_INVALID_ARGUMENT:
+        return "invalid argument";
+    case PTERA_ERROR_OUT_OF_MEMORY:
+        return "out of memory";
+    case PTERA_ERROR_INVALID_PTX:
+        return "invalid PTX";
+    case PTERA_ERROR_UNSUPPORTED_PTX:
+        return "PTX that is not supported yet";
+    case PTERA_ERROR_FILE:
+        return "the file could not be read";
+    case PTERA_ERROR_NOT_FOUND:
+        return "not found";
+    case PTERA_ERROR_INVALID_LAUNCH:
+        return "invalid launch";
+    case PTERA_ERROR_ILLEGAL_ADDRESS:
+        return "illegal address";
+    case PTERA_ERROR_MISALIGNED_ADDRESS:
+        return "misaligned address";
+    case PTERA_ERROR_TRAP:
+        return "trap";
+    case PTERA_ERROR_ASSERT:
+        return "failed assertion";
+    case PTERA_ERROR_STACK_OVERFLOW:
+        return "stack overflow";
+    case PTERA_ERROR_ILLEGAL_INSTRUCTION:
+        return "illegal instruction";
+    case PTERA_ERROR_DEADLOCK:
+        return "deadlock";
+    case PTERA_ERROR_TIMEOUT:
+        return "timeout";
+    }
+    return "unknown result";
+}
+
+/* Structs that callers fill in begin with their size: only as much of ours is copied. */
+#define GIVE(to, from) give((to), &(from), sizeof(from))
+static ptera_result give(void *to, void *from, size_t ours)
+{
+    size_t theirs;
+    memcpy(&theirs, to, sizeof theirs);
+    if (theirs < sizeof theirs)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    memcpy(from, &theirs, sizeof theirs);
+    memcpy(to, from, theirs < ours ? theirs : ours);
+    return PTERA_OK;
+}
+
+ptera_result ptera_engine_info(const ptera_engine *engine, ptera_info *info)
+{
+    if (!engine || !info)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    ptera_info mine = {
+        .version = ptera_version(),
+        .cpu_level = engine->backend->name,
+        .threads = engine->threads,
+        .compute_capability_major = 9,
+        .isa_rows = PT_OP_COUNT - 1,
+    };
+    for (int op = 1; op < PT_OP_COUNT; op++)
+        mine.isa_rows_supported += pt_op_is_supported((enum pt_op)op);
+    return GIVE(info, mine);
+}
+
+ptera_result ptera_isa_row_get(unsigned index, ptera_isa_row *row)
+{
+    if (!row)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    if (index >= PT_OP_COUNT - 1)
+        return PTERA_ERROR_NOT_FOUND;
+    enum pt_op op = (enum pt_op)(index + 1);
+    ptera_isa_row mine = {0, pt_op_id(op), pt_op_syntax(op), pt_op_is_supported(op)};
+    return GIVE(row, mine);
+}
+
+/* ---- buffers ------------------------------------------------------------------------------------------- */
+
+ptera_result ptera_buffer_alloc(ptera_engine *engine, size_t bytes, void **address)
+{
+    if (!engine || !bytes || !address)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    void *p = pt_mem_alloc(&engine->mem, bytes, PT_MEM_BUFFER);
+    if (!p)
+        return PTERA_ERROR_OUT_OF_MEMORY;
+    *address = p;
+    return PTERA_OK;
+}
+
+ptera_result ptera_buffer_free(ptera_engine *engine, void *address)
+{
+    if (!engine)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    if (address && !pt_mem_free(&engine->mem, address, PT_MEM_BUFFER))
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    return PTERA_OK;
+}
+
+/* ---- modules ------------------------------------------------------------------------------------------- */
+
+ptera_result ptera_module_diagnostic(const ptera_module *module, unsigned index,
+                                     ptera_diagnostic *diagnostic)
+{
+    static const ptera_severity severities[] = {PTERA_NOTE, PTERA_WARNING, PTERA_ERROR};
+    if (!module || !diagnostic)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    if (index >= module->diag_texts.n)
+        return PTERA_ERROR_NOT_FOUND;
+    const struct pt_diag *d = &module->ir.diags.list.v[index];
+    ptera_diagnostic mine = {0,       severities[d->severity], d->unsupported, d->line, d->col,
+                             d->message, module->diag_texts.v[index]};
+    return GIVE(diagnostic, mine);
+}
+
+static uint32_t find_func(const ptera_module *module, const char *name)
+{
+    for (uint32_t i = 0; i < module->n_kernels; i++)
+        if (strcmp(module->ir.funcs.v[module->kernels[i].func].name, name) == 0)
+            return module->kernels[i].func;
+    return PT_NONE;
+}
+
+static bool lower_for(ptera_module *module, uint32_t func)
+{
+    struct pt_module *ir = &module->ir;
+    bool ok = true;
+    for (uint32_t i = 1; i < ir->funcs.n; i++) {
+        const struct pt_func *f = &ir->funcs.v[i];
+        if ((func == PT_NONE || i == func) && !f->is_declared_only && !f->alias_of)
+            ok = pt_lower(ir, i) && ok;
+    }
+    return ok;
+}
+
+static ptera_result emit(ptera_module *module, uint32_t func, ptera_emit what, const char **text)
+{
+    jmp_buf oom;
+    size_t n;
+    struct pt_module *ir = &module->ir;
+    ir->arena.oom = &oom;
+    if (setjmp(oom))
+        return PTERA_ERROR_OUT_OF_MEMORY;
+    if (what == PTERA_EMIT_TOKENS) {
+        *text = pt_lex_dump(module->text, module->text_len, &ir->arena, &n);
+        return PTERA_OK;
+    }
+    bool ok = what == PTERA_EMIT_AST || lower_for(module, func);
+    pt_module_format_diagnostics(module);
+    if (!ok)
+        return pt_module_diagnosed(module);
+    *text = pt_print(ir, func, &ir->arena, &n);
+    return PTERA_OK;
+}
+
+ptera_result ptera_module_emit(ptera_module *module, const char *kernel, ptera_emit what,
+                               const char **text)
+{
+    if (!module || !text || what < PTERA_EMIT_TOKENS || what > PTERA_EMIT_IR)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    uint32_t func = kernel ? find_func(module, kernel) : PT_NONE;
+    if (kernel && func == PT_NONE)
+        return PTERA_ERROR_NOT_FOUND;
+    pthread_mutex_lock(&module->lock);
+    ptera_result result = PTERA_OK;
+    if (what != PTERA_EMIT_TOKENS && module->ir.diags.errors)
+        result = pt_module_diagnosed(module);
+    if (result == PTERA_OK)
+        result = emit(module, func, what, text);
+    pthread_mutex_unlock(&module->lock);
+    return result;
+}
+
+/* ---- kernels ------------------------------------------------------------------------------------------- */
+
+const char *ptera_kernel_name(const ptera_kernel *kernel)
+{
+    return kernel ? kernel->module->ir.funcs.v[kernel->func].name : "";
+}
+
+ptera_result ptera_kernel_parameter(const ptera_kernel *kernel, unsigned index,
+                                    ptera_parameter *parameter)
+{
+    if (!kernel || !parameter)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    const struct pt_module *ir = &kernel->module->ir;
+    const struct pt_func *f = &ir->funcs.v[kernel->func];
+    if (index >= f->params.n)
+        return PTERA_ERROR_NOT_FOUND;
+    const struct pt_symbol *s = &ir->symbols.v[f->params.v[index]];
+    ptera_parameter mine = {0,       s->name, pt_type_name((enum pt_type)s->type), s->offset,
+                            s->size, s->align, s->is_array};
+    return GIVE(parameter, mine);
+}

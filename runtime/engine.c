@@ -1,0 +1,141 @@
+/* Engines: options, memory, the text of the last failure. */
+#define _GNU_SOURCE
+#include "runtime/engine.h"
+
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/fault.h"
+
+#define TEXT_OF(x) #x
+#define VERSION_TEXT(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
+static const char version_text[] =
+    VERSION_TEXT(PTERA_VERSION_MAJOR, PTERA_VERSION_MINOR, PTERA_VERSION_PATCH);
+
+enum { STACK_BYTES = 64 << 10, HEAP_BYTES = 8 << 20, THREADS_MAX = 4096 };
+
+const char *ptera_version(void)
+{
+    return version_text;
+}
+
+void *pt_engine_alloc(ptera_engine *engine, size_t bytes)
+{
+    void *p = engine->allocator.resize(engine->allocator.ud, NULL, bytes);
+    return p ? memset(p, 0, bytes) : NULL;
+}
+
+void pt_engine_free(ptera_engine *engine, void *p)
+{
+    if (p)
+        engine->allocator.resize(engine->allocator.ud, p, 0);
+}
+
+void pt_engine_fail(ptera_engine *engine, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    pthread_mutex_lock(&engine->lock);
+    vsnprintf(engine->error, sizeof engine->error, format, args);
+    size_t n = strlen(engine->error);
+    while (n && engine->error[n - 1] == '\n')
+        engine->error[--n] = 0;
+    pthread_mutex_unlock(&engine->lock);
+    va_end(args);
+}
+
+const char *ptera_engine_error(const ptera_engine *engine)
+{
+    return engine ? engine->error : "";
+}
+
+void ptera_options_init(ptera_options *options)
+{
+    if (!options)
+        return;
+    memset(options, 0, sizeof *options);
+    options->size = sizeof *options;
+    options->fmad = 1;
+    options->stack_bytes = STACK_BYTES;
+    options->heap_bytes = HEAP_BYTES;
+}
+
+static unsigned count_cores(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
+        return (unsigned)CPU_COUNT(&set);
+    return 1;
+}
+
+static const struct pt_engine *find_backend(const ptera_options *options)
+{
+    const char *level = options->cpu ? options->cpu : getenv("PTERA_CPU");
+    return pt_interp(level && *level ? level : NULL);
+}
+
+static bool set_up(ptera_engine *engine, const ptera_options *o)
+{
+    engine->threads = o->threads ? o->threads : count_cores();
+    engine->fmad = o->fmad != 0;
+    engine->stack_bytes = o->stack_bytes ? o->stack_bytes : STACK_BYTES;
+    atomic_init(&engine->grid_ids, 0);
+    pthread_mutex_init(&engine->lock, NULL);
+    pt_mem_init(&engine->mem, &engine->allocator);
+    pt_heap_init(&engine->heap, &engine->mem, o->heap_bytes);
+    pt_pool_init(&engine->pool, &engine->allocator, engine->threads);
+    return pt_print_init(&engine->printer, &engine->allocator, o->print, o->print_ud);
+}
+
+static void tear_down(ptera_engine *engine)
+{
+    pt_pool_close(&engine->pool);
+    while (engine->modules)
+        pt_module_free(engine->modules);
+    pt_slot_free_all(engine);
+    pt_params_free_all(engine);
+    pt_heap_close(&engine->heap);
+    pt_mem_close(&engine->mem);
+    pt_print_close(&engine->printer);
+    pthread_mutex_destroy(&engine->lock);
+    pt_engine_free(engine, engine);
+}
+
+ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **engine)
+{
+    ptera_options o;
+    ptera_options_init(&o);
+    if (!engine || (options && options->size < sizeof options->size))
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    if (options)
+        memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    const struct pt_engine *backend = find_backend(&o);
+    if (!backend || o.threads > THREADS_MAX)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    struct pt_allocator allocator = pt_malloc_allocator;
+    if (o.resize)
+        allocator = (struct pt_allocator){o.resize, o.resize_ud};
+    ptera_engine *e = allocator.resize(allocator.ud, NULL, sizeof *e);
+    if (!e)
+        return PTERA_ERROR_OUT_OF_MEMORY;
+    memset(e, 0, sizeof *e);
+    e->allocator = allocator;
+    e->backend = backend;
+    if (!set_up(e, &o) || !pt_fault_install()) {
+        tear_down(e);
+        return PTERA_ERROR_OUT_OF_MEMORY;
+    }
+    *engine = e;
+    return PTERA_OK;
+}
+
+void ptera_engine_destroy(ptera_engine *engine)
+{
+    if (!engine)
+        return;
+    tear_down(engine);
+    pt_fault_uninstall();
+}

@@ -1,0 +1,88 @@
+/* The objects behind the handles of ptera.h: engine, module, kernel. */
+#ifndef PTERA_RUNTIME_ENGINE_H
+#define PTERA_RUNTIME_ENGINE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "backend/exec.h"
+#include "include/ptera.h"
+#include "runtime/heap.h"
+#include "runtime/mem.h"
+#include "runtime/pool.h"
+#include "runtime/print.h"
+
+enum { PT_ERROR_BYTES = 8192 };
+
+struct pt_slot;
+struct pt_params;
+
+struct ptera_engine {
+    struct pt_allocator allocator;
+    const struct pt_engine *backend;
+    unsigned threads;
+    size_t stack_bytes;
+    bool fmad;
+    struct pt_mem mem;
+    struct pt_printer printer;
+    struct pt_heap heap;
+    struct pt_pool pool;
+    atomic_uint_fast64_t grid_ids;
+
+    pthread_mutex_t lock; /* of what follows */
+    struct ptera_module *modules;
+    struct pt_slot *slots;    /* that no launch uses */
+    struct pt_params *params; /* likewise */
+    char error[PT_ERROR_BYTES];
+};
+
+struct ptera_kernel {
+    ptera_module *module;
+    uint32_t func;
+    struct pt_image image;      /* with symbols of its own: .shared is laid out for each kernel */
+    struct pt_program *program; /* NULL until first launched */
+};
+
+struct ptera_module {
+    ptera_engine *engine;
+    ptera_module *next, **link; /* in engine->modules */
+    pthread_mutex_t lock;       /* of `ir` and the kernels' programs */
+    struct pt_module ir;
+    const char *name;
+    char *text;                 /* a copy: diagnostics and faults show lines of it */
+    size_t text_len;
+    uint64_t *symbols;          /* addresses of .global and .const variables, by symbol */
+    uint8_t *globals;
+    struct pt_twin constants;
+    uint8_t *funcs;             /* reserved addresses that stand for functions */
+    size_t funcs_bytes;
+    ptera_kernel *kernels;
+    uint32_t n_kernels;
+    PT_VEC(const char *) diag_texts;
+};
+
+/* engine.c: memory by the engine's allocator. pt_engine_alloc gives zeroed memory or NULL. */
+void *pt_engine_alloc(ptera_engine *engine, size_t bytes);
+void pt_engine_free(ptera_engine *engine, void *p);
+/* Sets the text of ptera_engine_error. */
+__attribute__((format(printf, 2, 3))) void pt_engine_fail(ptera_engine *engine, const char *format,
+                                                          ...);
+
+/* module.c: compiles a kernel if it is not yet. Errors are in the module's diagnostics; the first is the engine's error
+ * text. */
+ptera_result pt_module_compile(ptera_kernel *kernel);
+void pt_module_free(ptera_module *module);
+/* Makes the texts of diagnostics that have come in. Jumps to the module's arena.oom. */
+void pt_module_format_diagnostics(ptera_module *module);
+/* What the diagnostics amount to: invalid or unsupported PTX. */
+ptera_result pt_module_diagnosed(const ptera_module *module);
+/* The variable whose storage holds `address` or ends nearest before it, or PT_NONE. Takes no lock: addresses do not
+ * change after loading. */
+uint32_t pt_module_variable_near(const ptera_module *module, uint64_t address);
+
+/* slot.c */
+void pt_slot_free_all(ptera_engine *engine);
+/* params.c */
+void pt_params_free_all(ptera_engine *engine);
+
+#endif

@@ -1,0 +1,43 @@
+/* Memory faults of kernels: the process-wide signal handler, guarded reads, floating-point control. */
+#ifndef PTERA_RUNTIME_FAULT_H
+#define PTERA_RUNTIME_FAULT_H
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A thread inside a launch. The handler jumps to `recover` for a fault in an engine's access code and to
+ * `copying` while pt_fault_copy runs; all other faults go to whoever handled them before. */
+struct pt_fault_scope {
+    sigjmp_buf recover;
+    sigjmp_buf copying;
+    volatile sig_atomic_t is_copying;
+    volatile uint64_t address; /* of the fault, or PT_ADDRESS_UNKNOWN */
+    volatile sig_atomic_t signal;
+    struct pt_fault_scope *outer; /* a launch from a callback of another one */
+    uint64_t fp_control;
+    void *stack; /* the alternate stack given to a thread that had none */
+    stack_t old_stack;
+};
+
+/* Installs the handler with the first engine and removes it with the last. */
+bool pt_fault_install(void);
+void pt_fault_uninstall(void);
+
+/* Makes the calling thread one inside a launch: the handler's scope, an alternate stack, default floating-point
+ * control. Returns false if there is no memory. The caller then sets scope->recover. */
+bool pt_fault_enter(struct pt_fault_scope *scope);
+void pt_fault_leave(struct pt_fault_scope *scope);
+
+/* Default floating-point control, after a fault left an engine in the middle. */
+void pt_fault_reset_fp(void);
+
+/* Copies from an address that a kernel gave. Returns the number of bytes copied before one could not be read. Inside a
+ * launch only. */
+size_t pt_fault_copy(void *to, uint64_t from, size_t n);
+/* Likewise, up to and with the first zero byte. */
+size_t pt_fault_copy_string(char *to, uint64_t from, size_t n);
+
+#endif

@@ -1,0 +1,167 @@
+/* The device heap: segregated fit over extents of granules. */
+#include "runtime/heap.h"
+
+#include <string.h>
+
+enum { GRANULE = 16 };
+/* Of `size`: the extent is a block; the granule is a block's first. Granules inside an extent hold 0. */
+static const uint32_t used = UINT32_C(1) << 31, first = UINT32_C(1) << 30;
+
+void pt_heap_init(struct pt_heap *heap, struct pt_mem *mem, uint64_t limit)
+{
+    memset(heap, 0, sizeof *heap);
+    heap->mem = mem;
+    heap->limit = limit;
+    pthread_mutex_init(&heap->lock, NULL);
+}
+
+void pt_heap_close(struct pt_heap *heap)
+{
+    pt_mem_unreserve(heap->size, heap->table_bytes);
+    pthread_mutex_destroy(&heap->lock);
+}
+
+/* Class of a free extent: four classes for each power of two. */
+static unsigned class_of(uint32_t granules)
+{
+    if (granules < 4)
+        return granules;
+    unsigned log = 31 - (unsigned)__builtin_clz(granules);
+    return 4 * (log - 1) + ((granules >> (log - 2)) & 3);
+}
+
+static void mark(struct pt_heap *heap, uint32_t at, uint32_t granules, uint32_t flag)
+{
+    heap->size[at] = heap->size[at + granules - 1] = granules | flag;
+}
+
+static void insert(struct pt_heap *heap, uint32_t at, uint32_t granules)
+{
+    unsigned c = class_of(granules);
+    mark(heap, at, granules, 0);
+    heap->prev[at] = 0;
+    heap->next[at] = heap->free[c];
+    if (heap->free[c])
+        heap->prev[heap->free[c] - 1] = at + 1;
+    heap->free[c] = at + 1;
+    heap->some[c / 64] |= UINT64_C(1) << (c % 64);
+}
+
+static void extract(struct pt_heap *heap, uint32_t at)
+{
+    unsigned c = class_of(heap->size[at]);
+    if (heap->next[at])
+        heap->prev[heap->next[at] - 1] = heap->prev[at];
+    if (heap->prev[at])
+        heap->next[heap->prev[at] - 1] = heap->next[at];
+    else
+        heap->free[c] = heap->next[at];
+    if (!heap->free[c])
+        heap->some[c / 64] &= ~(UINT64_C(1) << (c % 64));
+}
+
+/* A free extent of at least `granules`, or 0; else its first granule + 1. */
+static uint32_t find(const struct pt_heap *heap, uint32_t granules)
+{
+    unsigned c = class_of(granules);
+    for (uint32_t at = heap->free[c]; at; at = heap->next[at - 1])
+        if (heap->size[at - 1] >= granules)
+            return at;
+    for (unsigned word = ++c / 64; word < PT_HEAP_CLASSES / 64; word++) {
+        uint64_t bits = heap->some[word];
+        if (word == c / 64)
+            bits &= UINT64_MAX << (c % 64);
+        if (bits)
+            return heap->free[word * 64 + (unsigned)__builtin_ctzll(bits)];
+    }
+    return 0;
+}
+
+/* The first block makes the heap, so that engines whose kernels never allocate have none. */
+static bool make(struct pt_heap *heap)
+{
+    uint64_t limit = heap->limit / GRANULE;
+    if (limit == 0 || limit >= first)
+        return false;
+    uint32_t granules = (uint32_t)limit;
+    size_t table = pt_mem_round((size_t)granules * sizeof(uint32_t));
+    uint32_t *tables = pt_mem_reserve(3 * table, pt_mem_page());
+    uint8_t *base = NULL;
+    if (tables && pt_mem_commit(tables, 3 * table))
+        base = pt_mem_alloc(heap->mem, (size_t)granules * GRANULE, PT_MEM_HEAP);
+    if (!base) {
+        pt_mem_unreserve(tables, 3 * table);
+        return false;
+    }
+    heap->table_bytes = 3 * table;
+    heap->size = tables;
+    heap->next = tables + table / sizeof *tables;
+    heap->prev = tables + 2 * (table / sizeof *tables);
+    heap->granules = granules;
+    heap->base = base;
+    insert(heap, 0, granules);
+    return true;
+}
+
+static uint64_t alloc_locked(struct pt_heap *heap, uint32_t granules)
+{
+    if (!heap->base && !make(heap))
+        return 0;
+    uint32_t at = find(heap, granules);
+    if (!at--)
+        return 0;
+    uint32_t whole = heap->size[at];
+    extract(heap, at);
+    if (whole > granules)
+        insert(heap, at + granules, whole - granules);
+    mark(heap, at, granules, used);
+    heap->size[at] |= first;
+    return (uintptr_t)heap->base + (uint64_t)at * GRANULE;
+}
+
+uint64_t pt_heap_alloc(struct pt_heap *heap, uint64_t bytes)
+{
+    if (bytes > heap->limit)
+        return 0;
+    uint32_t granules = (uint32_t)((bytes + GRANULE - 1) / GRANULE);
+    pthread_mutex_lock(&heap->lock);
+    uint64_t p = alloc_locked(heap, granules ? granules : 1);
+    pthread_mutex_unlock(&heap->lock);
+    return p;
+}
+
+static bool free_locked(struct pt_heap *heap, uint64_t address)
+{
+    uint64_t offset = address - (uintptr_t)heap->base;
+    if (!heap->base || offset % GRANULE || offset / GRANULE >= heap->granules)
+        return false;
+    uint32_t at = (uint32_t)(offset / GRANULE);
+    if (!(heap->size[at] & first))
+        return false;
+    uint32_t granules = heap->size[at] & ~(used | first), behind = at + granules;
+    heap->size[at] = heap->size[behind - 1] = 0;
+    if (behind < heap->granules && !(heap->size[behind] & used)) {
+        granules += heap->size[behind];
+        extract(heap, behind);
+        heap->size[behind] = 0;
+    }
+    if (at > 0 && !(heap->size[at - 1] & used)) {
+        uint32_t before = heap->size[at - 1];
+        extract(heap, at - before);
+        heap->size[at - 1] = 0;
+        at -= before;
+        granules += before;
+    }
+    insert(heap, at, granules);
+    return true;
+}
+
+bool pt_heap_free(struct pt_heap *heap, uint64_t address)
+{
+    if (address == 0)
+        return true;
+    pthread_mutex_lock(&heap->lock);
+    bool ok = free_locked(heap, address);
+    pthread_mutex_unlock(&heap->lock);
+    return ok;
+}

@@ -1,0 +1,327 @@
+/* Launches: what fits a kernel, the parameter block, and the run. */
+#include "runtime/launch.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Limits of an H200. */
+enum {
+    THREADS_MAX = 1024,      /* of a CTA */
+    BLOCK_Z_MAX = 64,
+    GRID_YZ_MAX = 65535,
+    SHARED_MAX = 227 << 10,  /* of a CTA, static and dynamic */
+    SM_COUNT = 132,
+    SM_THREADS = 2048,
+    SM_CTAS = 32,
+    SM_SHARED = 228 << 10    /* with a kilobyte for each CTA that the driver reserves */
+};
+
+void ptera_launch_init(ptera_launch *launch)
+{
+    if (!launch)
+        return;
+    memset(launch, 0, sizeof *launch);
+    launch->size = sizeof *launch;
+    for (int d = 0; d < 3; d++)
+        launch->grid[d] = launch->block[d] = 1;
+}
+
+#define REFUSE(engine, ...) (pt_engine_fail((engine), __VA_ARGS__), PTERA_ERROR_INVALID_LAUNCH)
+
+static const struct pt_func *func_of(const ptera_kernel *kernel)
+{
+    return &kernel->module->ir.funcs.v[kernel->func];
+}
+
+/* ---- shape --------------------------------------------------------------------------------------------- */
+
+static ptera_result check_block(const struct pt_job *job)
+{
+    const struct pt_func *f = func_of(job->kernel);
+    const uint32_t *b = job->launch.block;
+    if (!b[0] || !b[1] || !b[2] || b[0] > THREADS_MAX || b[1] > THREADS_MAX || b[2] > BLOCK_Z_MAX ||
+        (uint64_t)b[0] * b[1] * b[2] > THREADS_MAX)
+        return REFUSE(job->engine,
+                      "kernel '%s': block %ux%ux%u is not between 1 and %d threads (x, y up to %d, z up to %d)",
+                      f->name, b[0], b[1], b[2], THREADS_MAX, THREADS_MAX, BLOCK_Z_MAX);
+    uint32_t threads = b[0] * b[1] * b[2];
+    if (f->maxntid[0]) {
+        uint64_t most = 1;
+        for (int d = 0; d < 3; d++)
+            most *= f->maxntid[d] ? f->maxntid[d] : 1;
+        if (threads > most)
+            return REFUSE(job->engine, "kernel '%s': %u threads in a block, .maxntid allows %" PRIu64,
+                          f->name, threads, most);
+    }
+    for (int d = 0; f->reqntid[0] && d < 3; d++) {
+        uint32_t want = f->reqntid[d] ? f->reqntid[d] : 1;
+        if (b[d] != want)
+            return REFUSE(job->engine, "kernel '%s': block %ux%ux%u, .reqntid demands %ux%ux%u", f->name,
+                          b[0], b[1], b[2], f->reqntid[0], f->reqntid[1] ? f->reqntid[1] : 1,
+                          f->reqntid[2] ? f->reqntid[2] : 1);
+    }
+    return PTERA_OK;
+}
+
+/* PTX ISA, "Cluster Dimension Directives". */
+static ptera_result check_cluster(struct pt_job *job, const unsigned given[3])
+{
+    const struct pt_func *f = func_of(job->kernel);
+    uint32_t *c = job->launch.cluster;
+    bool is_given = given[0] || given[1] || given[2];
+    bool is_required = f->reqnctapercluster[0] != 0;
+    if (!is_given && !is_required && f->explicit_cluster)
+        return REFUSE(job->engine, "kernel '%s': .explicitcluster demands cluster dimensions", f->name);
+    job->cluster_ctas = 1;
+    for (int d = 0; d < 3; d++) {
+        uint32_t required = f->reqnctapercluster[d] ? f->reqnctapercluster[d] : 1;
+        c[d] = is_given ? (given[d] ? given[d] : 1) : is_required ? required : 1;
+        if (is_required && c[d] != required)
+            return REFUSE(job->engine, "kernel '%s': cluster %ux%ux%u is not what .reqnctapercluster demands",
+                          f->name, given[0], given[1], given[2]);
+        if (c[d] > PT_CLUSTER_MAX || job->cluster_ctas * c[d] > PT_CLUSTER_MAX)
+            return REFUSE(job->engine, "kernel '%s': a cluster has at most %d CTAs", f->name,
+                          PT_CLUSTER_MAX);
+        job->cluster_ctas *= c[d];
+    }
+    if (f->maxclusterrank && job->cluster_ctas > f->maxclusterrank)
+        return REFUSE(job->engine, "kernel '%s': %u CTAs in a cluster, .maxclusterrank allows %u", f->name,
+                      job->cluster_ctas, f->maxclusterrank);
+    return PTERA_OK;
+}
+
+static ptera_result check_grid(struct pt_job *job)
+{
+    const struct pt_func *f = func_of(job->kernel);
+    uint32_t *g = job->launch.grid;
+    const uint32_t *c = job->launch.cluster;
+    for (int d = 0; f->blocks_are_clusters && d < 3; d++)
+        g[d] = g[d] > INT32_MAX / c[d] ? 0 : g[d] * c[d]; /* the grid is given in clusters */
+    if (!g[0] || !g[1] || !g[2] || g[0] > INT32_MAX || g[1] > GRID_YZ_MAX || g[2] > GRID_YZ_MAX)
+        return REFUSE(job->engine, "kernel '%s': grid %ux%ux%u is not between 1 and 2147483647x%dx%d", f->name,
+                      g[0], g[1], g[2], GRID_YZ_MAX, GRID_YZ_MAX);
+    job->n_clusters = 1;
+    for (int d = 0; d < 3; d++) {
+        if (g[d] % c[d])
+            return REFUSE(job->engine, "kernel '%s': grid %ux%ux%u is not a multiple of the cluster %ux%ux%u",
+                          f->name, g[0], g[1], g[2], c[0], c[1], c[2]);
+        job->clusters[d] = g[d] / c[d];
+        job->n_clusters *= job->clusters[d];
+    }
+    return PTERA_OK;
+}
+
+static ptera_result check_shared(struct pt_job *job)
+{
+    const struct pt_func *f = func_of(job->kernel);
+    const struct pt_program *program = job->launch.program;
+    uint32_t align = program->shared_align ? program->shared_align : 1;
+    uint64_t offset = ((uint64_t)program->shared_static + align - 1) / align * align;
+    uint64_t total = offset + job->launch.shared_dynamic;
+    if (!job->launch.shared_dynamic)
+        total = program->shared_static;
+    if (total > SHARED_MAX)
+        return REFUSE(job->engine,
+                      "kernel '%s': %u bytes of static and %u of dynamic shared memory, a CTA has %d", f->name,
+                      program->shared_static, job->launch.shared_dynamic, SHARED_MAX);
+    job->launch.dynamic_offset = PT_SHARED_BASE + (uint32_t)offset;
+    job->launch.shared_bytes = PT_SHARED_BASE + (uint32_t)total;
+    return PTERA_OK;
+}
+
+/* Clusters that an H200 has running at once: what a cooperative launch may have, and what kernels that wait for each
+ * other's CTAs may count on. */
+static ptera_result check_residency(struct pt_job *job)
+{
+    const struct pt_launch *l = &job->launch;
+    uint32_t sm = SM_THREADS / (l->n_warps * PT_WARP_SIZE), by_shared = SM_SHARED / l->shared_bytes;
+    if (sm > SM_CTAS)
+        sm = SM_CTAS;
+    if (sm > by_shared)
+        sm = by_shared;
+    uint32_t ctas = sm * SM_COUNT;
+    job->capacity = ctas / job->cluster_ctas ? ctas / job->cluster_ctas : 1;
+    if (job->is_cooperative && job->n_clusters > job->capacity)
+        return REFUSE(job->engine,
+                      "kernel '%s': %" PRIu64 " CTAs in a cooperative launch, %u of this size can be resident",
+                      func_of(job->kernel)->name, job->n_clusters * job->cluster_ctas,
+                      job->capacity * job->cluster_ctas);
+    return PTERA_OK;
+}
+
+/* Threads' windows of a multiple of 4 KiB would all compete for the same lines of the cache. */
+static ptera_result set_local(struct pt_job *job)
+{
+    const struct pt_module *ir = &job->kernel->module->ir;
+    uint64_t bytes = job->launch.program->local_bytes, align = 16;
+    if (!bytes)
+        bytes = job->engine->stack_bytes;
+    for (uint32_t i = 1; i < ir->symbols.n; i++)
+        if (ir->symbols.v[i].space == PT_SPACE_LOCAL && ir->symbols.v[i].align > align)
+            align = ir->symbols.v[i].align;
+    bytes = (bytes + align - 1) / align * align;
+    if (bytes % 4096 == 0)
+        bytes += align > 64 ? align : 64;
+    job->launch.local_stride = bytes;
+    if (bytes > (UINT64_C(1) << 32))
+        return REFUSE(job->engine, "kernel '%s': %" PRIu64 " bytes of local memory for a thread",
+                      func_of(job->kernel)->name, bytes);
+    return PTERA_OK;
+}
+
+static ptera_result set_shape(struct pt_job *job, const ptera_launch *given)
+{
+    struct pt_launch *l = &job->launch;
+    memcpy(l->grid, given->grid, sizeof l->grid);
+    memcpy(l->block, given->block, sizeof l->block);
+    l->shared_dynamic = given->shared_bytes;
+    ptera_result r = check_block(job);
+    if (r == PTERA_OK)
+        r = check_cluster(job, given->cluster);
+    if (r == PTERA_OK)
+        r = check_grid(job);
+    if (r == PTERA_OK)
+        r = check_shared(job);
+    if (r != PTERA_OK)
+        return r;
+    l->threads = l->block[0] * l->block[1] * l->block[2];
+    l->n_warps = (l->threads + PT_WARP_SIZE - 1) / PT_WARP_SIZE;
+    r = check_residency(job);
+    return r == PTERA_OK ? set_local(job) : r;
+}
+
+/* ---- parameters ---------------------------------------------------------------------------------------- */
+
+static ptera_result check_parameters(const ptera_kernel *kernel, const ptera_launch *given)
+{
+    const struct pt_func *f = func_of(kernel);
+    ptera_engine *engine = kernel->module->engine;
+    if (given->parameter_block) {
+        if (given->parameter_block_bytes != f->param_size)
+            return REFUSE(engine, "kernel '%s': a parameter block of %zu bytes was given, it has %u", f->name,
+                          given->parameter_block_bytes, f->param_size);
+        return PTERA_OK;
+    }
+    if (given->n_parameters != f->params.n)
+        return REFUSE(engine, "kernel '%s': %u parameters were given, it has %u", f->name,
+                      given->n_parameters, f->params.n);
+    for (uint32_t i = 0; i < f->params.n; i++)
+        if (!given->parameters || !given->parameters[i])
+            return REFUSE(engine, "kernel '%s': parameter %u is a null pointer", f->name, i);
+    return PTERA_OK;
+}
+
+static void fill_parameters(const ptera_kernel *kernel, const ptera_launch *given, uint8_t *block)
+{
+    const struct pt_func *f = func_of(kernel);
+    const struct pt_module *ir = &kernel->module->ir;
+    if (given->parameter_block) {
+        memcpy(block, given->parameter_block, f->param_size);
+        return;
+    }
+    for (uint32_t i = 0; i < f->params.n; i++) {
+        const struct pt_symbol *s = &ir->symbols.v[f->params.v[i]];
+        memcpy(block + s->offset, given->parameters[i], s->size);
+    }
+}
+
+/* ---- the run ------------------------------------------------------------------------------------------- */
+
+/* What cooperative kernels read through %envreg1 and %envreg2: its size and the barrier word. */
+struct grid_barrier {
+    uint32_t bytes, barrier;
+};
+
+static ptera_result run(struct pt_job *job, double seconds)
+{
+    ptera_engine *engine = job->engine;
+    struct pt_timer timer;
+    uint64_t workers = job->n_clusters < engine->threads ? job->n_clusters : engine->threads;
+    job->n_workers = (unsigned)workers;
+    struct pt_work work = {.run = pt_sched_work, .ud = job, .workers = job->n_workers};
+    if (seconds > 0 && !pt_timer_start(&timer, &job->launch, seconds))
+        return PTERA_ERROR_OUT_OF_MEMORY;
+    pt_pool_run(&engine->pool, &work);
+    if (seconds > 0)
+        pt_timer_stop(&timer);
+    pt_print_flush(&engine->printer);
+    enum pt_fault_kind kind = (enum pt_fault_kind)atomic_load(&job->launch.stop);
+    if (kind == PT_FAULT_NONE)
+        return PTERA_OK;
+    if (!atomic_load(&job->is_reported)) {
+        /* The time was over when no cluster was resident any more: everything has run. */
+        bool all = job->is_cooperative || atomic_load(&job->next_cluster) >= job->n_clusters;
+        if (kind == PT_FAULT_TIMEOUT && all)
+            return PTERA_OK;
+        pt_engine_fail(engine, "timeout in kernel '%s' at %s", func_of(job->kernel)->name,
+                       job->kernel->module->name);
+    } else {
+        pt_engine_fail(engine, "%s", job->report);
+    }
+    return pt_report_result(kind);
+}
+
+static ptera_result run_cooperative(struct pt_job *job, double seconds)
+{
+    ptera_engine *engine = job->engine;
+    struct grid_barrier *barrier = pt_mem_alloc(&engine->mem, sizeof *barrier, PT_MEM_HEAP);
+    if (!barrier)
+        return PTERA_ERROR_OUT_OF_MEMORY;
+    barrier->bytes = sizeof *barrier;
+    job->launch.grid_barrier = (uintptr_t)barrier;
+    ptera_result r = run(job, seconds);
+    pt_mem_free(&engine->mem, barrier, PT_MEM_HEAP);
+    return r;
+}
+
+static ptera_result run_with_parameters(struct pt_job *job, const ptera_launch *given)
+{
+    ptera_engine *engine = job->engine;
+    struct pt_params *params = pt_params_get(engine, func_of(job->kernel)->param_size);
+    if (!params)
+        return PTERA_ERROR_OUT_OF_MEMORY;
+    fill_parameters(job->kernel, given, params->twin.write);
+    job->launch.params = params->twin.read;
+    ptera_result r = job->is_cooperative ? run_cooperative(job, given->timeout_seconds)
+                                         : run(job, given->timeout_seconds);
+    pt_params_put(engine, params);
+    return r;
+}
+
+static ptera_result launch(struct pt_job *job, const ptera_launch *given)
+{
+    job->is_cooperative = given->cooperative != 0;
+    job->launch.services = &pt_launch_services;
+    job->launch.grid_id = atomic_fetch_add(&job->engine->grid_ids, 1) + 1;
+    ptera_result r = pt_module_compile(job->kernel);
+    if (r == PTERA_OK) {
+        job->launch.program = job->kernel->program;
+        r = set_shape(job, given);
+    }
+    if (r == PTERA_OK)
+        r = check_parameters(job->kernel, given);
+    return r == PTERA_OK ? run_with_parameters(job, given) : r;
+}
+
+ptera_result ptera_kernel_launch(ptera_kernel *kernel, const ptera_launch *given)
+{
+    ptera_launch mine;
+    ptera_launch_init(&mine);
+    if (!kernel || !given || given->size < sizeof given->size)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    memcpy(&mine, given, given->size < sizeof mine ? given->size : sizeof mine);
+    if (!(mine.timeout_seconds >= 0))
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    ptera_engine *engine = kernel->module->engine;
+    struct pt_job *job = pt_engine_alloc(engine, sizeof *job);
+    ptera_result r = PTERA_ERROR_OUT_OF_MEMORY;
+    if (job) {
+        job->kernel = kernel;
+        job->engine = engine;
+        r = launch(job, &mine);
+    }
+    if (r == PTERA_ERROR_OUT_OF_MEMORY && !(job && atomic_load(&job->is_reported)))
+        pt_engine_fail(engine, "no memory to launch kernel '%s'", func_of(kernel)->name);
+    pt_engine_free(engine, job);
+    return r;
+}

@@ -1,0 +1,115 @@
+/* One launch under way: the job, its workers, and the room that resident clusters take. */
+#ifndef PTERA_RUNTIME_LAUNCH_H
+#define PTERA_RUNTIME_LAUNCH_H
+
+#include "runtime/engine.h"
+#include "runtime/fault.h"
+
+enum { PT_CLUSTER_MAX = 16 }; /* CTAs of a cluster, as on an H200 with non-portable sizes */
+
+/* A CTA and what the scheduler keeps about it. */
+struct pt_resident {
+    struct pt_cta cta;
+    struct pt_slot *slot;
+    uint32_t live_mask;    /* warps with a lane that has not exited */
+    uint32_t used_bars;    /* barriers that must be reset for the next CTA */
+};
+
+/* Room for one resident cluster: shared ranges, local windows, warp states. Kept by the engine between launches. */
+struct pt_slot {
+    struct pt_slot *next;
+    /* what it is made for */
+    const ptera_kernel *kernel;
+    uint32_t block[3], n_ctas;
+    uint64_t local_stride;
+    /* what it has */
+    uint8_t *range;        /* the cluster's shared range: 4 GiB of address space */
+    size_t committed[PT_CLUSTER_MAX]; /* bytes of each window */
+    uint8_t *local;
+    size_t local_bytes;
+    uint8_t *frames;       /* residents, warps, their states */
+    size_t frames_bytes;
+    struct pt_resident *ctas;
+    struct pt_warp *warps;
+    /* the cluster it runs */
+    uint32_t live_ctas;
+    uint64_t events;       /* arrivals at barriers and exits: signs of progress */
+};
+
+struct pt_job {
+    struct pt_launch launch;
+    ptera_kernel *kernel;
+    ptera_engine *engine;
+    uint32_t cluster_ctas;
+    uint32_t clusters[3];
+    uint64_t n_clusters;
+    uint32_t capacity;     /* clusters that may be resident at once */
+    bool is_cooperative;
+    unsigned n_workers;
+    atomic_uint_fast64_t next_cluster;
+    atomic_uint residents;
+    atomic_bool is_reported;
+    char report[PT_ERROR_BYTES];
+};
+
+struct pt_worker {
+    struct pt_fault_scope scope;
+    struct pt_job *job;
+    unsigned index;
+    uint64_t next, end;      /* cooperative: the clusters that are this worker's */
+    struct pt_slot *slots;   /* resident, in the order they run */
+    struct pt_slot *spare;   /* prepared for this launch but empty */
+    struct pt_warp *running;
+    uint32_t n_slots;
+};
+
+/* slot.c: a slot made ready for the job, or NULL if there is no memory. */
+struct pt_slot *pt_slot_get(struct pt_job *job, unsigned worker);
+/* Puts cluster `index` of the grid into the slot, every warp at the kernel's entry. */
+void pt_slot_start(struct pt_slot *slot, struct pt_job *job, uint64_t index);
+void pt_slot_put(ptera_engine *engine, struct pt_slot *slot);
+/* Forgets that slots were made for kernels of a module that goes. */
+void pt_slot_forget(ptera_engine *engine, const ptera_module *module);
+
+/* sched.c: what one worker does for a job (struct pt_work). */
+void pt_sched_work(void *job, unsigned worker);
+
+/* barrier.c */
+bool pt_barrier_arrive(struct pt_warp *warp, uint32_t id, uint32_t mask, bool aligned,
+                       uint32_t expected, uint32_t preds);
+void pt_barrier_exited(struct pt_warp *warp);
+void pt_barrier_reset(struct pt_resident *resident);
+
+/* services.c */
+extern const struct pt_services pt_launch_services;
+
+/* report.c: the first failure of a launch stops it and is described in job->report. */
+void pt_report_fault(struct pt_job *job, const struct pt_warp *warp);
+void pt_report_deadlock(struct pt_job *job, const struct pt_slot *slot);
+/* Says where the cluster's warps were when the time was over. */
+void pt_report_timeout(struct pt_job *job, const struct pt_slot *slot);
+/* A failure without a place. */
+void pt_report_failure(struct pt_job *job, enum pt_fault_kind kind, const char *text);
+ptera_result pt_report_result(enum pt_fault_kind kind);
+
+/* timer.c: sets launch->stop when the time is over. */
+struct pt_timer {
+    struct pt_launch *launch;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t change;
+    struct timespec deadline;
+    bool is_done;
+};
+bool pt_timer_start(struct pt_timer *timer, struct pt_launch *launch, double seconds);
+void pt_timer_stop(struct pt_timer *timer);
+
+/* params.c: memory for a kernel parameter block, which kernels may only read. */
+struct pt_params {
+    struct pt_params *next;
+    struct pt_twin twin;
+};
+struct pt_params *pt_params_get(ptera_engine *engine, size_t bytes);
+void pt_params_put(ptera_engine *engine, struct pt_params *params);
+
+#endif

@@ -1,0 +1,276 @@
+/* Address space and device memory. */
+#define _GNU_SOURCE
+#include "runtime/mem.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* One range holds many allocations; it costs address space only. */
+static const size_t range_bytes = (size_t)64 << 30;
+static const size_t huge_bytes = (size_t)2 << 20;
+
+size_t pt_mem_page(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static size_t round_up(size_t bytes, size_t to)
+{
+    return (bytes + to - 1) & ~(to - 1);
+}
+
+size_t pt_mem_round(size_t bytes)
+{
+    return round_up(bytes, pt_mem_page());
+}
+
+void *pt_mem_reserve(size_t bytes, size_t align)
+{
+    size_t page = pt_mem_page(), slack = align > page ? align : 0;
+    if (bytes > SIZE_MAX - slack)
+        return NULL;
+    uint8_t *p = mmap(NULL, bytes + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                      -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    if (!slack)
+        return p;
+    size_t before = round_up((uintptr_t)p, align) - (uintptr_t)p;
+    if (before)
+        munmap(p, before);
+    if (slack > before)
+        munmap(p + before + bytes, slack - before);
+    return p + before;
+}
+
+void pt_mem_unreserve(void *base, size_t bytes)
+{
+    if (base)
+        munmap(base, bytes);
+}
+
+bool pt_mem_commit(void *base, size_t bytes)
+{
+    return mprotect(base, bytes, PROT_READ | PROT_WRITE) == 0;
+}
+
+void pt_mem_decommit(void *base, size_t bytes)
+{
+    /* Mapping anew gives the memory back and lets the kernel merge the area with its neighbours. */
+    mmap(base, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+bool pt_twin_map(struct pt_twin *twin, size_t bytes)
+{
+    *twin = (struct pt_twin){.bytes = pt_mem_round(bytes)};
+    int fd = memfd_create("ptera", MFD_CLOEXEC);
+    if (fd < 0)
+        return false;
+    size_t page = pt_mem_page(), room = twin->bytes + 2 * page;
+    uint8_t *write = MAP_FAILED, *read = NULL;
+    if (ftruncate(fd, (off_t)twin->bytes) == 0)
+        write = mmap(NULL, twin->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (write != MAP_FAILED)
+        read = pt_mem_reserve(room, page);
+    if (read && mmap(read + page, twin->bytes, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) !=
+                    MAP_FAILED) {
+        twin->write = write;
+        twin->read = read + page;
+    } else {
+        pt_mem_unreserve(read, room);
+        if (write != MAP_FAILED)
+            munmap(write, twin->bytes);
+    }
+    close(fd);
+    return twin->write != NULL;
+}
+
+void pt_twin_unmap(struct pt_twin *twin)
+{
+    if (!twin->write)
+        return;
+    size_t page = pt_mem_page();
+    munmap(twin->write, twin->bytes);
+    munmap(twin->read - page, twin->bytes + 2 * page);
+    *twin = (struct pt_twin){0};
+}
+
+/* ---- allocations --------------------------------------------------------------------------------------- */
+
+void pt_mem_init(struct pt_mem *mem, const struct pt_allocator *allocator)
+{
+    memset(mem, 0, sizeof *mem);
+    mem->allocator = allocator;
+    pthread_mutex_init(&mem->lock, NULL);
+}
+
+void pt_mem_close(struct pt_mem *mem)
+{
+    for (size_t i = 0; i < mem->n_ranges; i++)
+        pt_mem_unreserve(mem->ranges[i].base, mem->ranges[i].bytes);
+    const struct pt_allocator *a = mem->allocator;
+    if (mem->ranges)
+        a->resize(a->ud, mem->ranges, 0);
+    if (mem->records)
+        a->resize(a->ud, mem->records, 0);
+    pthread_mutex_destroy(&mem->lock);
+}
+
+/* Index of the first record whose pages begin at or behind `address`. */
+static size_t find_record(const struct pt_mem *mem, uint64_t address)
+{
+    size_t low = 0, high = mem->n_records;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (mem->records[mid].first < address)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static bool grow_records(struct pt_mem *mem)
+{
+    if (mem->n_records < mem->cap_records)
+        return true;
+    const struct pt_allocator *a = mem->allocator;
+    size_t cap = mem->cap_records ? mem->cap_records * 2 : 16;
+    void *p = a->resize(a->ud, mem->records, cap * sizeof *mem->records);
+    if (!p)
+        return false;
+    mem->records = p;
+    mem->cap_records = cap;
+    return true;
+}
+
+static struct pt_mem_range *add_range(struct pt_mem *mem, size_t need)
+{
+    const struct pt_allocator *a = mem->allocator;
+    void *p = a->resize(a->ud, mem->ranges, (mem->n_ranges + 1) * sizeof *mem->ranges);
+    if (!p)
+        return NULL;
+    mem->ranges = p;
+    struct pt_mem_range range = {.bytes = need > range_bytes ? need : range_bytes};
+    range.base = pt_mem_reserve(range.bytes, pt_mem_page());
+    if (!range.base && range.bytes > need) { /* a limit on address space (ulimit -v) */
+        range.bytes = need;
+        range.base = pt_mem_reserve(need, pt_mem_page());
+    }
+    if (!range.base)
+        return NULL;
+    mem->ranges[mem->n_ranges] = range;
+    return &mem->ranges[mem->n_ranges++];
+}
+
+/* Room for `bytes` with a guard page on both sides behind range->next, so that freed addresses are reused late. */
+static uint8_t *room_at_next(struct pt_mem_range *range, size_t bytes, size_t align)
+{
+    size_t page = pt_mem_page(), left = range->bytes - range->next;
+    size_t skip = round_up((uintptr_t)range->base + range->next + page, align) -
+                  ((uintptr_t)range->base + range->next);
+    if (bytes > left || skip + page > left - bytes)
+        return NULL;
+    uint8_t *p = range->base + range->next + skip;
+    range->next += skip + bytes;
+    return p;
+}
+
+/* The first gap between allocations of the range that is large enough. */
+static uint8_t *room_in_gaps(const struct pt_mem *mem, const struct pt_mem_range *range,
+                             size_t bytes, size_t align)
+{
+    size_t page = pt_mem_page();
+    uint64_t at = (uintptr_t)range->base, end = at + range->bytes;
+    for (size_t i = find_record(mem, at);; i++) {
+        uint64_t stop = i < mem->n_records && mem->records[i].first < end ? mem->records[i].first : end;
+        uint64_t p = round_up(at + page, align);
+        if (p + page <= stop && bytes <= stop - page - p)
+            return (uint8_t *)(uintptr_t)p;
+        if (stop == end)
+            return NULL;
+        at = mem->records[i].last;
+    }
+}
+
+static uint8_t *find_room(struct pt_mem *mem, size_t bytes, size_t align)
+{
+    for (size_t i = 0; i < mem->n_ranges; i++) {
+        uint8_t *p = room_at_next(&mem->ranges[i], bytes, align);
+        if (!p)
+            p = room_in_gaps(mem, &mem->ranges[i], bytes, align);
+        if (p)
+            return p;
+    }
+    struct pt_mem_range *range = add_range(mem, bytes + align + 2 * pt_mem_page());
+    return range ? room_at_next(range, bytes, align) : NULL;
+}
+
+static void *alloc_locked(struct pt_mem *mem, size_t bytes, enum pt_mem_kind kind)
+{
+    size_t pages = pt_mem_round(bytes), align = pages >= huge_bytes ? huge_bytes : pt_mem_page();
+    if (!grow_records(mem))
+        return NULL;
+    uint8_t *p = find_room(mem, pages, align);
+    if (!p || !pt_mem_commit(p, pages))
+        return NULL;
+    if (pages >= huge_bytes)
+        madvise(p, pages, MADV_HUGEPAGE);
+    uint64_t first = (uintptr_t)p;
+    size_t i = find_record(mem, first);
+    memmove(&mem->records[i + 1], &mem->records[i], (mem->n_records - i) * sizeof *mem->records);
+    mem->n_records++;
+    uint64_t address = first + pages - round_up(bytes, PT_MEM_ALIGN);
+    mem->records[i] = (struct pt_mem_record){address, bytes, first, first + pages, kind};
+    return (void *)(uintptr_t)address;
+}
+
+void *pt_mem_alloc(struct pt_mem *mem, size_t bytes, enum pt_mem_kind kind)
+{
+    if (bytes > SIZE_MAX / 2)
+        return NULL;
+    pthread_mutex_lock(&mem->lock);
+    void *p = alloc_locked(mem, bytes, kind);
+    pthread_mutex_unlock(&mem->lock);
+    return p;
+}
+
+/* The record that begins at the pages of `address`, or NULL. */
+static struct pt_mem_record *record_of(const struct pt_mem *mem, uint64_t address)
+{
+    size_t i = find_record(mem, address + 1);
+    if (i == 0 || mem->records[i - 1].address != address)
+        return NULL;
+    return &mem->records[i - 1];
+}
+
+bool pt_mem_free(struct pt_mem *mem, void *address, enum pt_mem_kind kind)
+{
+    pthread_mutex_lock(&mem->lock);
+    struct pt_mem_record *r = record_of(mem, (uintptr_t)address);
+    bool found = r && r->kind == kind;
+    if (found) {
+        pt_mem_decommit((void *)(uintptr_t)r->first, r->last - r->first);
+        size_t after = mem->n_records - (size_t)(r - mem->records) - 1;
+        memmove(r, r + 1, after * sizeof *r);
+        mem->n_records--;
+    }
+    pthread_mutex_unlock(&mem->lock);
+    return found;
+}
+
+bool pt_mem_near(struct pt_mem *mem, uint64_t address, struct pt_mem_record *record)
+{
+    pthread_mutex_lock(&mem->lock);
+    size_t i = find_record(mem, address + 1);
+    const struct pt_mem_record *below = i ? &mem->records[i - 1] : NULL;
+    const struct pt_mem_record *above = i < mem->n_records ? &mem->records[i] : NULL;
+    const struct pt_mem_record *near = below ? below : above;
+    if (below && above && address >= below->last && above->first - address < address - below->last)
+        near = above;
+    if (near)
+        *record = *near;
+    pthread_mutex_unlock(&mem->lock);
+    return near != NULL;
+}

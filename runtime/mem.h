@@ -1,0 +1,66 @@
+/* Address space and device memory: reserved ranges, guarded allocations, memory mapped twice. */
+#ifndef PTERA_RUNTIME_MEM_H
+#define PTERA_RUNTIME_MEM_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ir/arena.h"
+
+enum { PT_MEM_ALIGN = 256 }; /* of device allocations, as on the hardware */
+
+enum pt_mem_kind { PT_MEM_BUFFER, PT_MEM_GLOBALS, PT_MEM_HEAP };
+
+/* One allocation. It ends (rounded up to 256 bytes) where its last page ends; the page behind is unmapped. */
+struct pt_mem_record {
+    uint64_t address, bytes; /* as asked for */
+    uint64_t first, last;    /* its pages */
+    enum pt_mem_kind kind;
+};
+
+struct pt_mem_range {
+    uint8_t *base;
+    size_t bytes, next; /* next: where the search for room goes on */
+};
+
+struct pt_mem {
+    const struct pt_allocator *allocator;
+    pthread_mutex_t lock;
+    struct pt_mem_range *ranges;
+    size_t n_ranges;
+    struct pt_mem_record *records; /* ascending */
+    size_t n_records, cap_records;
+};
+
+void pt_mem_init(struct pt_mem *mem, const struct pt_allocator *allocator);
+void pt_mem_close(struct pt_mem *mem);
+/* `bytes` (> 0) zeroed bytes between guard pages; NULL if there is no memory. */
+void *pt_mem_alloc(struct pt_mem *mem, size_t bytes, enum pt_mem_kind kind);
+/* Returns false if no allocation of that kind starts there. */
+bool pt_mem_free(struct pt_mem *mem, void *address, enum pt_mem_kind kind);
+/* The allocation that holds `address` or else the one nearest to it. Returns false if there is none. */
+bool pt_mem_near(struct pt_mem *mem, uint64_t address, struct pt_mem_record *record);
+
+/* ---- address space ------------------------------------------------------------------------------------- */
+
+size_t pt_mem_page(void);
+size_t pt_mem_round(size_t bytes); /* up to whole pages */
+/* Address space without memory, aligned to `align` (a power of two, at least a page); NULL if there is none. */
+void *pt_mem_reserve(size_t bytes, size_t align);
+void pt_mem_unreserve(void *base, size_t bytes);
+/* Makes pages of a reservation usable (zeroed at first). */
+bool pt_mem_commit(void *base, size_t bytes);
+/* Gives their memory back and makes them inaccessible. */
+void pt_mem_decommit(void *base, size_t bytes);
+
+/* Memory with two addresses: `write` for the host, `read` for kernels, which may only read it. */
+struct pt_twin {
+    uint8_t *write, *read;
+    size_t bytes;
+};
+bool pt_twin_map(struct pt_twin *twin, size_t bytes);
+void pt_twin_unmap(struct pt_twin *twin);
+
+#endif

@@ -1,0 +1,449 @@
+/* Modules: where their variables lie, initialisers and relocations, kernels. */
+#include "runtime/engine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/launch.h"
+
+enum { FUNC_STRIDE = 16, VARIABLE_ALIGN = 16 };
+
+static bool is_placed(const struct pt_symbol *s, enum pt_space space)
+{
+    return s->space == space && (s->linkage != PT_LINK_EXTERN || (s->size && s->is_used));
+}
+
+static uint64_t round_up(uint64_t n, uint64_t align)
+{
+    return align ? (n + align - 1) / align * align : n;
+}
+
+/* ---- addresses ----------------------------------------------------------------------------------------- */
+
+/* Gives the variables of a space their offsets in one block, in order of declaration. False: too large. */
+static bool lay_out(ptera_module *module, enum pt_space space, uint64_t *bytes)
+{
+    uint64_t end = 0;
+    for (uint32_t i = 1; i < module->ir.symbols.n; i++) {
+        const struct pt_symbol *s = &module->ir.symbols.v[i];
+        if (!is_placed(s, space))
+            continue;
+        end = round_up(end, s->align);
+        module->symbols[i] = end;
+        if (s->size > SIZE_MAX / 4 || end > SIZE_MAX / 4)
+            return false;
+        end += s->size ? s->size : 1; /* no two variables have one address */
+    }
+    *bytes = round_up(end, VARIABLE_ALIGN);
+    return true;
+}
+
+static void move_by(ptera_module *module, enum pt_space space, const uint8_t *base)
+{
+    for (uint32_t i = 1; i < module->ir.symbols.n; i++)
+        if (is_placed(&module->ir.symbols.v[i], space))
+            module->symbols[i] += (uintptr_t)base;
+}
+
+static bool place_variables(ptera_module *module)
+{
+    uint64_t global = 0, constant = 0;
+    module->symbols = pt_arena_alloc(&module->ir.arena, module->ir.symbols.n * sizeof(uint64_t));
+    if (!lay_out(module, PT_SPACE_GLOBAL, &global) || !lay_out(module, PT_SPACE_CONST, &constant))
+        return false;
+    if (global) {
+        module->globals = pt_mem_alloc(&module->engine->mem, global, PT_MEM_GLOBALS);
+        if (!module->globals)
+            return false;
+        move_by(module, PT_SPACE_GLOBAL, module->globals);
+    }
+    if (constant) {
+        if (!pt_twin_map(&module->constants, constant))
+            return false;
+        move_by(module, PT_SPACE_CONST, module->constants.read);
+    }
+    module->funcs_bytes = pt_mem_round((size_t)module->ir.funcs.n * FUNC_STRIDE);
+    module->funcs = pt_mem_reserve(module->funcs_bytes, pt_mem_page());
+    return module->funcs != NULL;
+}
+
+/* Where the host writes a variable: .const variables lie in memory that has a second address for it. */
+static uint8_t *host_address(const ptera_module *module, uint32_t symbol)
+{
+    uint64_t address = module->symbols[symbol];
+    if (module->ir.symbols.v[symbol].space != PT_SPACE_CONST)
+        return (uint8_t *)(uintptr_t)address;
+    return module->constants.write + (address - (uintptr_t)module->constants.read);
+}
+
+/* ---- initialisers -------------------------------------------------------------------------------------- */
+
+/* PTX ISA, "Initializers": the address of a variable in its space, generic(variable), or of a function; mask() takes
+ * single bytes of it. Spaces of global memory are identity-mapped in the generic one. */
+static void relocate(const ptera_module *module, uint8_t *to, const struct pt_reloc *reloc)
+{
+    uint64_t value = reloc->is_func
+                         ? (uintptr_t)module->funcs + (uint64_t)reloc->target * FUNC_STRIDE
+                         : module->symbols[reloc->target];
+    value = (value + (uint64_t)reloc->addend) >> reloc->shift;
+    memcpy(to + reloc->offset, &value, reloc->bytes);
+}
+
+static void initialise(ptera_module *module)
+{
+    for (uint32_t i = 1; i < module->ir.symbols.n; i++) {
+        const struct pt_symbol *s = &module->ir.symbols.v[i];
+        if (!is_placed(s, PT_SPACE_GLOBAL) && !is_placed(s, PT_SPACE_CONST))
+            continue;
+        uint8_t *to = host_address(module, i);
+        if (s->init)
+            memcpy(to, s->init, s->init_size < s->size ? s->init_size : s->size);
+        for (uint32_t k = 0; k < s->relocs.n; k++)
+            relocate(module, to, &s->relocs.v[k]);
+    }
+}
+
+/* An .extern variable that is used must be defined here: there is no other module to find it in. As NVIDIA's assembler
+ * does, one with a size is taken as defined, with a warning. */
+static bool check_externs(ptera_module *module)
+{
+    struct pt_module *ir = &module->ir;
+    uint32_t errors = ir->diags.errors;
+    for (uint32_t i = 1; i < ir->symbols.n; i++) {
+        const struct pt_symbol *s = &ir->symbols.v[i];
+        if (s->linkage != PT_LINK_EXTERN || !s->is_used ||
+            (s->space != PT_SPACE_GLOBAL && s->space != PT_SPACE_CONST))
+            continue;
+        if (s->size)
+            pt_diag_warning(&ir->diags, s->line, 1, 1,
+                            "unresolved extern variable '%s' is taken as defined here", s->name);
+        else
+            pt_diag_error(&ir->diags, s->line, 1, 1, "unresolved extern variable '%s'", s->name);
+    }
+    return ir->diags.errors == errors;
+}
+
+/* ---- loading ------------------------------------------------------------------------------------------- */
+
+static void list_kernels(ptera_module *module)
+{
+    const struct pt_module *ir = &module->ir;
+    uint32_t n = 0;
+    for (uint32_t i = 1; i < ir->funcs.n; i++)
+        n += ir->funcs.v[i].is_entry && !ir->funcs.v[i].is_declared_only;
+    module->kernels = pt_arena_alloc(&module->ir.arena, n * sizeof *module->kernels);
+    for (uint32_t i = 1; i < ir->funcs.n; i++) {
+        if (!ir->funcs.v[i].is_entry || ir->funcs.v[i].is_declared_only)
+            continue;
+        ptera_kernel *kernel = &module->kernels[module->n_kernels++];
+        kernel->module = module;
+        kernel->func = i;
+    }
+}
+
+/* Texts are made when a diagnostic comes in, so that reading them later changes nothing. */
+void pt_module_format_diagnostics(ptera_module *module)
+{
+    struct pt_module *ir = &module->ir;
+    while (module->diag_texts.n < ir->diags.list.n) {
+        const char *text = pt_diag_format(&ir->diags, &ir->diags.list.v[module->diag_texts.n],
+                                          &ir->arena);
+        *pt_vec_push(&ir->arena, &module->diag_texts) = text;
+    }
+}
+
+ptera_result pt_module_diagnosed(const ptera_module *module)
+{
+    ptera_result result = PTERA_ERROR_UNSUPPORTED_PTX;
+    const struct pt_diags *diags = &module->ir.diags;
+    for (uint32_t i = 0; i < diags->list.n; i++)
+        if (diags->list.v[i].severity == PT_SEV_ERROR && !diags->list.v[i].unsupported)
+            result = PTERA_ERROR_INVALID_PTX;
+    return result;
+}
+
+static ptera_result load_parsed(ptera_module *module, bool is_valid)
+{
+    is_valid = is_valid && check_externs(module);
+    pt_module_format_diagnostics(module);
+    if (!is_valid)
+        return pt_module_diagnosed(module);
+    if (!place_variables(module))
+        return PTERA_ERROR_OUT_OF_MEMORY;
+    initialise(module);
+    list_kernels(module);
+    return PTERA_OK;
+}
+
+static ptera_result load(ptera_module *module)
+{
+    jmp_buf oom;
+    module->ir.arena.oom = &oom;
+    if (setjmp(oom))
+        return PTERA_ERROR_OUT_OF_MEMORY;
+    bool is_valid = pt_parse(&module->ir, module->name, module->text, module->text_len);
+    return load_parsed(module, is_valid);
+}
+
+static ptera_module *create(ptera_engine *engine, const char *name, const char *text, size_t bytes)
+{
+    size_t name_bytes = strlen(name) + 1;
+    ptera_module *module = pt_engine_alloc(engine, sizeof *module);
+    char *copy = pt_engine_alloc(engine, name_bytes + bytes + 1);
+    if (!module || !copy) {
+        pt_engine_free(engine, module);
+        pt_engine_free(engine, copy);
+        return NULL;
+    }
+    memcpy(copy, name, name_bytes);
+    memcpy(copy + name_bytes, text, bytes);
+    module->engine = engine;
+    module->name = copy;
+    module->text = copy + name_bytes;
+    module->text_len = bytes;
+    pthread_mutex_init(&module->lock, NULL);
+    pt_arena_init(&module->ir.arena, &engine->allocator);
+    module->ir.fmad = engine->fmad;
+    return module;
+}
+
+static void link_in(ptera_module *module)
+{
+    ptera_engine *engine = module->engine;
+    pthread_mutex_lock(&engine->lock);
+    module->next = engine->modules;
+    module->link = &engine->modules;
+    if (module->next)
+        module->next->link = &module->next;
+    engine->modules = module;
+    pthread_mutex_unlock(&engine->lock);
+}
+
+static void link_out(ptera_module *module)
+{
+    pthread_mutex_lock(&module->engine->lock);
+    *module->link = module->next;
+    if (module->next)
+        module->next->link = module->link;
+    pthread_mutex_unlock(&module->engine->lock);
+}
+
+void pt_module_free(ptera_module *module)
+{
+    ptera_engine *engine = module->engine;
+    if (module->link)
+        link_out(module);
+    if (module->n_kernels)
+        pt_slot_forget(engine, module);
+    for (uint32_t i = 0; i < module->n_kernels; i++)
+        if (module->kernels[i].program)
+            engine->backend->release(module->kernels[i].program);
+    if (module->globals)
+        pt_mem_free(&engine->mem, module->globals, PT_MEM_GLOBALS);
+    pt_twin_unmap(&module->constants);
+    pt_mem_unreserve(module->funcs, module->funcs_bytes);
+    pt_arena_free(&module->ir.arena);
+    pthread_mutex_destroy(&module->lock);
+    pt_engine_free(engine, (void *)(uintptr_t)module->name);
+    pt_engine_free(engine, module);
+}
+
+ptera_result ptera_module_load(ptera_engine *engine, const char *name, const char *text,
+                               size_t bytes, ptera_module **module)
+{
+    if (!engine || !name || (!text && bytes) || !module)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    ptera_module *m = create(engine, name, text ? text : "", bytes);
+    if (!m)
+        return PTERA_ERROR_OUT_OF_MEMORY;
+    ptera_result result = load(m);
+    if (result == PTERA_ERROR_OUT_OF_MEMORY) {
+        pt_module_free(m);
+        return result;
+    }
+    link_in(m);
+    *module = m;
+    return result;
+}
+
+static char *read_all(ptera_engine *engine, FILE *file, size_t *bytes, ptera_result *result)
+{
+    size_t n = 0, cap = (size_t)64 << 10;
+    char *text = pt_engine_alloc(engine, cap);
+    while (text) {
+        n += fread(text + n, 1, cap - n, file);
+        if (n < cap)
+            break;
+        cap *= 2;
+        char *more = engine->allocator.resize(engine->allocator.ud, text, cap);
+        if (!more)
+            pt_engine_free(engine, text);
+        text = more;
+    }
+    *result = !text ? PTERA_ERROR_OUT_OF_MEMORY : ferror(file) ? PTERA_ERROR_FILE : PTERA_OK;
+    *bytes = n;
+    return text;
+}
+
+ptera_result ptera_module_load_file(ptera_engine *engine, const char *path, ptera_module **module)
+{
+    if (!engine || !path || !module)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return PTERA_ERROR_FILE;
+    size_t bytes;
+    ptera_result result;
+    char *text = read_all(engine, file, &bytes, &result);
+    fclose(file);
+    if (result == PTERA_OK)
+        result = ptera_module_load(engine, path, text, bytes, module);
+    pt_engine_free(engine, text);
+    return result;
+}
+
+void ptera_module_unload(ptera_module *module)
+{
+    if (module)
+        pt_module_free(module);
+}
+
+/* ---- compiling ----------------------------------------------------------------------------------------- */
+
+static void make_image(ptera_kernel *kernel, struct pt_shared *shared, struct pt_arena *scratch)
+{
+    ptera_module *module = kernel->module;
+    uint32_t n = module->ir.symbols.n;
+    uint64_t *symbols = pt_arena_alloc(&module->ir.arena, n * sizeof *symbols);
+    memcpy(symbols, module->symbols, n * sizeof *symbols);
+    pt_shared_layout(&module->ir, kernel->func, shared, scratch);
+    for (uint32_t i = 0; i < shared->n; i++)
+        symbols[shared->symbols[i]] = PT_SHARED_BASE + shared->offsets[i];
+    kernel->image = (struct pt_image){&module->ir, symbols, (uintptr_t)module->funcs};
+}
+
+static ptera_result compile_into(ptera_kernel *kernel, struct pt_arena *scratch)
+{
+    ptera_module *module = kernel->module;
+    jmp_buf oom;
+    module->ir.arena.oom = scratch->oom = &oom;
+    if (setjmp(oom))
+        return PTERA_ERROR_OUT_OF_MEMORY;
+    struct pt_shared shared;
+    uint32_t errors = module->ir.diags.errors;
+    make_image(kernel, &shared, scratch);
+    struct pt_program *program = module->engine->backend->compile(&kernel->image, kernel->func,
+                                                                  &module->engine->allocator);
+    module->ir.arena.oom = &oom; /* the engine had its own */
+    pt_module_format_diagnostics(module);
+    if (!program)
+        return module->ir.diags.errors > errors ? pt_module_diagnosed(module) : PTERA_ERROR_OUT_OF_MEMORY;
+    program->shared_static = shared.bytes < UINT32_MAX ? (uint32_t)shared.bytes : UINT32_MAX;
+    program->shared_align = shared.dynamic_align;
+    kernel->program = program;
+    return PTERA_OK;
+}
+
+static const char *first_error(const ptera_module *module)
+{
+    for (uint32_t i = 0; i < module->diag_texts.n; i++)
+        if (module->ir.diags.list.v[i].severity == PT_SEV_ERROR)
+            return module->diag_texts.v[i];
+    return "";
+}
+
+ptera_result pt_module_compile(ptera_kernel *kernel)
+{
+    ptera_module *module = kernel->module;
+    ptera_result result = PTERA_OK;
+    pthread_mutex_lock(&module->lock);
+    if (!kernel->program) {
+        struct pt_arena scratch;
+        pt_arena_init(&scratch, &module->engine->allocator);
+        result = compile_into(kernel, &scratch);
+        pt_arena_free(&scratch);
+    }
+    if (result == PTERA_ERROR_INVALID_PTX || result == PTERA_ERROR_UNSUPPORTED_PTX)
+        pt_engine_fail(module->engine, "%s", first_error(module));
+    pthread_mutex_unlock(&module->lock);
+    return result;
+}
+
+static ptera_result verify_all(ptera_module *module)
+{
+    jmp_buf oom;
+    module->ir.arena.oom = &oom;
+    if (setjmp(oom))
+        return PTERA_ERROR_OUT_OF_MEMORY;
+    bool is_valid = module->ir.diags.errors == 0;
+    for (uint32_t i = 1; is_valid && i < module->ir.funcs.n; i++)
+        if (!module->ir.funcs.v[i].is_declared_only && !module->ir.funcs.v[i].alias_of)
+            pt_lower(&module->ir, i);
+    pt_module_format_diagnostics(module);
+    return module->ir.diags.errors ? pt_module_diagnosed(module) : PTERA_OK;
+}
+
+ptera_result ptera_module_verify(ptera_module *module)
+{
+    if (!module)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    pthread_mutex_lock(&module->lock);
+    ptera_result result = verify_all(module);
+    pthread_mutex_unlock(&module->lock);
+    return result;
+}
+
+/* ---- looking at a module ------------------------------------------------------------------------------- */
+
+uint32_t pt_module_variable_near(const ptera_module *module, uint64_t address)
+{
+    uint64_t best = PT_MEM_ALIGN; /* farther away a variable explains nothing */
+    uint32_t found = PT_NONE;
+    for (uint32_t i = 1; module->symbols && i < module->ir.symbols.n; i++) {
+        const struct pt_symbol *s = &module->ir.symbols.v[i];
+        if (!is_placed(s, PT_SPACE_GLOBAL) && !is_placed(s, PT_SPACE_CONST))
+            continue;
+        uint64_t offset = address - module->symbols[i];
+        uint64_t distance = offset < s->size ? 0 : offset - s->size + 1;
+        if (address >= module->symbols[i] && distance < best) {
+            best = distance;
+            found = i;
+        }
+    }
+    return found;
+}
+
+ptera_result ptera_module_variable(ptera_module *module, const char *name, void **address,
+                                   size_t *bytes)
+{
+    if (!module || !name)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    for (uint32_t i = 1; module->symbols && i < module->ir.symbols.n; i++) {
+        const struct pt_symbol *s = &module->ir.symbols.v[i];
+        if (s->func != PT_NONE || strcmp(s->name, name) != 0)
+            continue;
+        if (!is_placed(s, PT_SPACE_GLOBAL) && !is_placed(s, PT_SPACE_CONST))
+            continue;
+        if (address)
+            *address = host_address(module, i);
+        if (bytes)
+            *bytes = s->size;
+        return PTERA_OK;
+    }
+    return PTERA_ERROR_NOT_FOUND;
+}
+
+ptera_result ptera_module_kernel(ptera_module *module, const char *name, unsigned index,
+                                 ptera_kernel **kernel)
+{
+    if (!module || !kernel)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    for (uint32_t i = 0; i < module->n_kernels; i++) {
+        ptera_kernel *k = &module->kernels[i];
+        if (name ? strcmp(module->ir.funcs.v[k->func].name, name) == 0 : i == index) {
+            *kernel = k;
+            return PTERA_OK;
+        }
+    }
+    return PTERA_ERROR_NOT_FOUND;
+}

@@ -1,0 +1,56 @@
+/* Text that kernels print: collected in one buffer an engine, handed to the print callback. */
+#ifndef PTERA_RUNTIME_PRINT_H
+#define PTERA_RUNTIME_PRINT_H
+
+#include <locale.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ir/arena.h"
+
+struct pt_printer {
+    const struct pt_allocator *allocator;
+    void (*print)(void *ud, const char *text, size_t bytes);
+    void *ud;
+    pthread_mutex_t lock;
+    locale_t locale; /* "C": the decimal point does not depend on the program's locale */
+    char *text;
+    size_t n, cap;
+};
+
+/* One call's text while it is formatted. */
+struct pt_text {
+    const struct pt_allocator *allocator;
+    char *v;
+    size_t n, cap;
+    bool failed; /* memory ran out */
+};
+
+enum pt_print_result {
+    PT_PRINT_OK,
+    PT_PRINT_BAD_ADDRESS, /* *bad holds it */
+    PT_PRINT_NO_MEMORY
+};
+
+bool pt_print_init(struct pt_printer *printer, const struct pt_allocator *allocator,
+                   void (*print)(void *ud, const char *text, size_t bytes), void *ud);
+void pt_print_close(struct pt_printer *printer);
+/* Appends text whole; what does not fit makes the buffer go out first. Nothing is dropped. */
+void pt_print_put(struct pt_printer *printer, const char *text, size_t n);
+void pt_print_flush(struct pt_printer *printer);
+
+/* CUDA's vprintf: `format` and `args` are addresses a kernel gave. *count is its result. */
+enum pt_print_result pt_print_format(struct pt_printer *printer, uint64_t format, uint64_t args,
+                                     int *count, uint64_t *bad);
+/* The text of a failed assertion, as CUDA words it. */
+struct pt_assertion {
+    uint64_t message, file, function; /* addresses of strings */
+    uint32_t line;
+    uint32_t cta[3], thread[3];
+};
+enum pt_print_result pt_print_assertion(struct pt_printer *printer, const struct pt_assertion *a,
+                                        uint64_t *bad);
+
+#endif

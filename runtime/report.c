@@ -1,0 +1,333 @@
+/* Failures of kernels in words: what, in which kernel, where in the text, which threads, what lies near. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/launch.h"
+
+enum { LINES_MAX = 32 /* waiting groups that are listed */ };
+
+struct writer {
+    struct pt_job *job;
+    size_t n;
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct writer *w, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    size_t left = sizeof w->job->report - w->n;
+    int n = vsnprintf(w->job->report + w->n, left, format, args);
+    va_end(args);
+    if (n > 0)
+        w->n += (size_t)n < left ? (size_t)n : left - 1;
+}
+
+static const char *const kind_text[] = {
+    [PT_FAULT_ILLEGAL_ADDRESS] = "illegal address",
+    [PT_FAULT_MISALIGNED] = "misaligned address",
+    [PT_FAULT_TRAP] = "trap",
+    [PT_FAULT_ASSERT] = "failed assertion",
+    [PT_FAULT_STACK_OVERFLOW] = "stack overflow",
+    [PT_FAULT_ILLEGAL_INSTRUCTION] = "illegal instruction",
+    [PT_FAULT_DEADLOCK] = "deadlock",
+    [PT_FAULT_TIMEOUT] = "timeout",
+    [PT_FAULT_CANCELLED] = "cancelled",
+    [PT_FAULT_OUT_OF_MEMORY] = "out of memory",
+};
+
+ptera_result pt_report_result(enum pt_fault_kind kind)
+{
+    switch (kind) {
+    case PT_FAULT_ILLEGAL_ADDRESS:
+        return PTERA_ERROR_ILLEGAL_ADDRESS;
+    case PT_FAULT_MISALIGNED:
+        return PTERA_ERROR_MISALIGNED_ADDRESS;
+    case PT_FAULT_TRAP:
+        return PTERA_ERROR_TRAP;
+    case PT_FAULT_ASSERT:
+        return PTERA_ERROR_ASSERT;
+    case PT_FAULT_STACK_OVERFLOW:
+        return PTERA_ERROR_STACK_OVERFLOW;
+    case PT_FAULT_ILLEGAL_INSTRUCTION:
+        return PTERA_ERROR_ILLEGAL_INSTRUCTION;
+    case PT_FAULT_DEADLOCK:
+        return PTERA_ERROR_DEADLOCK;
+    case PT_FAULT_TIMEOUT:
+        return PTERA_ERROR_TIMEOUT;
+    case PT_FAULT_OUT_OF_MEMORY:
+        return PTERA_ERROR_OUT_OF_MEMORY;
+    case PT_FAULT_NONE:
+    case PT_FAULT_CANCELLED:
+        break;
+    }
+    return PTERA_OK;
+}
+
+/* The first to fail stops the launch and reports; others leave silently. */
+static bool stop(struct pt_job *job, enum pt_fault_kind kind)
+{
+    int none = 0;
+    if (!atomic_compare_exchange_strong(&job->launch.stop, &none, (int)kind))
+        return false;
+    return !atomic_exchange(&job->is_reported, true);
+}
+
+/* ---- places -------------------------------------------------------------------------------------------- */
+
+static const struct pt_insn *find_insn(const ptera_module *module, uint32_t func, uint32_t insn)
+{
+    if (func == PT_NONE || func >= module->ir.funcs.n || insn >= module->ir.funcs.v[func].insns.n)
+        return NULL;
+    return &module->ir.funcs.v[func].insns.v[insn];
+}
+
+static const char *file_name(const struct pt_module *ir, uint32_t file)
+{
+    return file < ir->files.n && ir->files.v[file].name ? ir->files.v[file].name : "?";
+}
+
+/* "k.ptx:31 (k.cu:12)" */
+static void put_place(struct writer *w, uint32_t func, uint32_t index)
+{
+    const ptera_module *module = w->job->kernel->module;
+    const struct pt_insn *insn = find_insn(module, func, index);
+    if (!insn) {
+        put(w, "%s", module->name);
+        return;
+    }
+    put(w, "%s:%" PRIu32, module->name, insn->line);
+    if (insn->loc != PT_NONE && insn->loc < module->ir.locs.n) {
+        const struct pt_loc *loc = &module->ir.locs.v[insn->loc];
+        put(w, " (%s:%" PRIu32 ")", file_name(&module->ir, loc->file), loc->line);
+    }
+}
+
+static void put_function(struct writer *w, uint32_t func)
+{
+    const struct pt_module *ir = &w->job->kernel->module->ir;
+    if (func != PT_NONE && func < ir->funcs.n && func != w->job->kernel->func)
+        put(w, "\n  in function '%s'", ir->funcs.v[func].name);
+}
+
+/* The line of PTX text, without the spaces around it. */
+static void put_line(struct writer *w, uint32_t func, uint32_t index)
+{
+    const ptera_module *module = w->job->kernel->module;
+    const struct pt_insn *insn = find_insn(module, func, index);
+    if (!insn)
+        return;
+    const char *p = module->text, *end = p + module->text_len;
+    for (uint32_t line = 1; line < insn->line && p < end; line++) {
+        const char *newline = memchr(p, '\n', (size_t)(end - p));
+        p = newline ? newline + 1 : end;
+    }
+    const char *newline = memchr(p, '\n', (size_t)(end - p));
+    end = newline ? newline : end;
+    while (p < end && (*p == ' ' || *p == '\t'))
+        p++;
+    while (p < end && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
+        end--;
+    if (p < end)
+        put(w, "\n  %.*s", (int)(end - p < 160 ? end - p : 160), p);
+}
+
+static void put_threads(struct writer *w, const struct pt_warp *warp, uint32_t lanes)
+{
+    const struct pt_cta *cta = warp->cta;
+    put(w, ", CTA (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")", cta->id[0], cta->id[1], cta->id[2]);
+    if (!lanes) {
+        put(w, ", warp %" PRIu32, warp->index);
+        return;
+    }
+    int lane = __builtin_ctz(lanes), more = __builtin_popcount(lanes) - 1;
+    put(w, ", thread (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")", warp->tid[0][lane], warp->tid[1][lane],
+        warp->tid[2][lane]);
+    if (more)
+        put(w, " and %d more of warp %" PRIu32, more, warp->index);
+}
+
+/* ---- what lies near an address ------------------------------------------------------------------------- */
+
+static void put_distance(struct writer *w, uint64_t address, uint64_t first, uint64_t bytes)
+{
+    if (address < first)
+        put(w, "%" PRIu64 " bytes before ", first - address);
+    else if (address - first < bytes)
+        put(w, "at byte %" PRIu64 " of ", address - first);
+    else
+        put(w, "%" PRIu64 " bytes behind the end of ", address - first - bytes);
+}
+
+static bool put_variable(struct writer *w, uint64_t address)
+{
+    const ptera_module *module = w->job->kernel->module;
+    uint32_t i = pt_module_variable_near(module, address);
+    if (i == PT_NONE)
+        return false;
+    const struct pt_symbol *s = &module->ir.symbols.v[i];
+    put(w, "\n  the address is ");
+    put_distance(w, address, module->symbols[i], s->size);
+    put(w, "variable '%s' of %" PRIu64 " bytes", s->name, s->size);
+    return true;
+}
+
+static bool put_window(struct writer *w, const struct pt_warp *warp, uint64_t address)
+{
+    const struct pt_launch *launch = &w->job->launch;
+    uint64_t shared = (uintptr_t)warp->cta->shared, local = (uintptr_t)warp->cta->local;
+    if (address - shared < UINT64_C(1) << 32) {
+        put(w, "\n  the address is shared address 0x%" PRIx64 "; a CTA of this launch has 0x%" PRIx32
+               " bytes from 0x%" PRIx32,
+            address - shared, launch->shared_bytes, warp->cta->window);
+        return true;
+    }
+    uint64_t all = launch->local_stride * launch->threads;
+    if (address + 4096 >= local && address < local + all + 4096) {
+        put(w, "\n  the address is ");
+        put_distance(w, address, local, all);
+        put(w, "the CTA's local memory");
+        return true;
+    }
+    return false;
+}
+
+/* Buffers are named up to this distance: far away they explain nothing. */
+static const uint64_t near_bytes = UINT64_C(16) << 20;
+
+static void put_nearest(struct writer *w, const struct pt_warp *warp, uint64_t address)
+{
+    struct pt_mem_record r;
+    if (put_window(w, warp, address) || put_variable(w, address))
+        return;
+    if (!pt_mem_near(&w->job->engine->mem, address, &r) || r.kind == PT_MEM_GLOBALS)
+        return;
+    bool is_near = address < r.address ? r.address - address < near_bytes
+                                       : address - r.address < r.bytes + near_bytes;
+    if (!is_near)
+        return;
+    put(w, "\n  the address is ");
+    put_distance(w, address, r.address, r.bytes);
+    put(w, "%s of %" PRIu64 " bytes at 0x%" PRIx64,
+        r.kind == PT_MEM_HEAP ? "the device heap" : "a buffer", r.bytes, r.address);
+}
+
+/* ---- reports ------------------------------------------------------------------------------------------- */
+
+static void put_head(struct writer *w, const struct pt_warp *warp, const struct pt_fault *fault)
+{
+    const ptera_kernel *kernel = w->job->kernel;
+    put(w, "%s", kind_text[fault->kind]);
+    if (fault->has_address && fault->address != PT_ADDRESS_UNKNOWN)
+        put(w, " 0x%" PRIx64, fault->address);
+    put(w, " in kernel '%s' at ", kernel->module->ir.funcs.v[kernel->func].name);
+    put_place(w, fault->func, fault->insn);
+    put_threads(w, warp, fault->lanes);
+}
+
+void pt_report_fault(struct pt_job *job, const struct pt_warp *warp)
+{
+    const struct pt_fault *fault = &warp->fault;
+    if (!stop(job, fault->kind == PT_FAULT_NONE ? PT_FAULT_ILLEGAL_INSTRUCTION : fault->kind))
+        return;
+    struct writer w = {job, 0};
+    pthread_mutex_lock(&job->kernel->module->lock);
+    put_head(&w, warp, fault);
+    put_function(&w, fault->func);
+    put_line(&w, fault->func, fault->insn);
+    if (fault->detail)
+        put(&w, "\n  %s", fault->detail);
+    if (fault->has_address && fault->address != PT_ADDRESS_UNKNOWN)
+        put_nearest(&w, warp, fault->address);
+    pthread_mutex_unlock(&job->kernel->module->lock);
+}
+
+struct places {
+    struct writer w;
+    const struct pt_warp *warp;
+    unsigned count;
+};
+
+static void put_group(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t bar)
+{
+    struct places *p = ud;
+    if (++p->count > LINES_MAX)
+        return;
+    const struct pt_cta *cta = p->warp->cta;
+    put(&p->w, "\n  CTA (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ") warp %" PRIu32 " lanes 0x%08" PRIx32,
+        cta->id[0], cta->id[1], cta->id[2], p->warp->index, lanes);
+    if (bar == PT_CLUSTER_BARRIER)
+        put(&p->w, " at the cluster's barrier");
+    else if (bar < PT_BARRIERS)
+        put(&p->w, " at barrier %" PRIu32, bar);
+    put(&p->w, ", ");
+    put_place(&p->w, func, insn);
+}
+
+static void put_places(struct pt_job *job, struct writer *w, const struct pt_slot *slot)
+{
+    struct places p = {.w = *w};
+    const struct pt_engine *engine = job->launch.program->engine;
+    for (uint32_t i = 0; i < slot->n_ctas * job->launch.n_warps; i++) {
+        p.warp = &slot->warps[i];
+        if (p.warp->live)
+            engine->places(p.warp, put_group, &p);
+    }
+    if (p.count > LINES_MAX)
+        put(&p.w, "\n  and %u more", p.count - LINES_MAX);
+    *w = p.w;
+}
+
+/* The place of the first group of the first warp: what the head of the message names. */
+static void take_place(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t bar)
+{
+    struct pt_fault *fault = ud;
+    (void)bar;
+    if (fault->lanes)
+        return;
+    fault->func = func;
+    fault->insn = insn;
+    fault->lanes = lanes;
+}
+
+static void put_all(struct pt_job *job, const struct pt_slot *slot, enum pt_fault_kind kind,
+                    const char *text)
+{
+    struct writer w = {job, 0};
+    struct pt_fault fault = {.kind = kind, .insn = UINT32_MAX};
+    const struct pt_warp *warp = slot->warps;
+    while (!warp->live && warp < slot->warps + slot->n_ctas * job->launch.n_warps - 1)
+        warp++;
+    if (warp->live)
+        job->launch.program->engine->places(warp, take_place, &fault);
+    pthread_mutex_lock(&job->kernel->module->lock);
+    put_head(&w, warp, &fault);
+    put(&w, "\n  %s", text);
+    put_places(job, &w, slot);
+    pthread_mutex_unlock(&job->kernel->module->lock);
+}
+
+void pt_report_deadlock(struct pt_job *job, const struct pt_slot *slot)
+{
+    if (stop(job, PT_FAULT_DEADLOCK))
+        put_all(job, slot, PT_FAULT_DEADLOCK,
+                "every thread that has not exited waits for another one:");
+}
+
+void pt_report_timeout(struct pt_job *job, const struct pt_slot *slot)
+{
+    if (atomic_load(&job->launch.stop) == PT_FAULT_TIMEOUT &&
+        !atomic_exchange(&job->is_reported, true))
+        put_all(job, slot, PT_FAULT_TIMEOUT, "the time limit is over; the threads were here:");
+}
+
+void pt_report_failure(struct pt_job *job, enum pt_fault_kind kind, const char *text)
+{
+    if (!stop(job, kind))
+        return;
+    struct writer w = {job, 0};
+    const ptera_kernel *kernel = job->kernel;
+    put(&w, "%s in kernel '%s' at %s: %s", kind_text[kind],
+        kernel->module->ir.funcs.v[kernel->func].name, kernel->module->name, text);
+}

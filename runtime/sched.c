@@ -1,0 +1,229 @@
+/* What a worker does: takes clusters in ascending order and resumes their warps in ascending order. */
+#include <string.h>
+
+#include "runtime/launch.h"
+
+/* A cluster that only spins is left after this many passes over its warps; after this many rounds over all resident
+ * clusters in which all only spun, the worker starts one more, since what they wait for may not have started. Counted,
+ * not timed, so that one worker always does the same. */
+enum { SPIN_PASSES = 16, SPIN_ROUNDS = 4 };
+
+enum turn { TURN_DONE, TURN_MOVED, TURN_SPUN, TURN_STOPPED };
+
+static bool is_stopped(struct pt_job *job)
+{
+    return atomic_load_explicit(&job->launch.stop, memory_order_relaxed) != 0;
+}
+
+/* ---- one cluster --------------------------------------------------------------------------------------- */
+
+static bool is_runnable(const struct pt_warp *warp)
+{
+    if (!warp->live)
+        return false;
+    return warp->wait_bar >= PT_BARRIERS ||
+           warp->cta->bar[warp->wait_bar].phase != warp->wait_phase;
+}
+
+struct pass {
+    bool has_yielded;
+    bool is_over; /* a warp failed, or the launch was stopped */
+};
+
+static void resume_all(struct pt_worker *w, struct pt_slot *slot, struct pass *pass)
+{
+    struct pt_job *job = w->job;
+    const struct pt_launch *launch = &job->launch;
+    uint32_t n = slot->n_ctas * launch->n_warps;
+    for (uint32_t i = 0; i < n; i++) {
+        struct pt_warp *warp = &slot->warps[i];
+        if (!is_runnable(warp))
+            continue;
+        warp->wait_bar = PT_BARRIERS;
+        w->running = warp;
+        enum pt_run run = launch->program->engine->resume(warp);
+        w->running = NULL;
+        if (run == PT_RUN_FAULT)
+            pt_report_fault(job, warp);
+        pass->has_yielded |= run == PT_RUN_YIELDED;
+        pass->is_over = is_stopped(job);
+        if (pass->is_over)
+            return;
+    }
+}
+
+/* Runs a cluster until it is through or only spins. */
+static enum turn take_turn(struct pt_worker *w, struct pt_slot *slot)
+{
+    uint64_t events_before = slot->events;
+    for (unsigned spun = 0; spun < SPIN_PASSES;) {
+        uint64_t events = slot->events;
+        struct pass pass = {0};
+        resume_all(w, slot, &pass);
+        if (pass.is_over)
+            return TURN_STOPPED;
+        if (slot->live_ctas == 0)
+            return TURN_DONE;
+        if (slot->events != events) {
+            spun = 0;
+        } else if (pass.has_yielded) {
+            spun++;
+        } else {
+            pt_report_deadlock(w->job, slot);
+            return TURN_STOPPED;
+        }
+    }
+    return slot->events != events_before ? TURN_MOVED : TURN_SPUN;
+}
+
+/* ---- residents ----------------------------------------------------------------------------------------- */
+
+/* The next cluster for this worker. Returns false if there is none. */
+static bool next_cluster(struct pt_worker *w, uint64_t *index)
+{
+    struct pt_job *job = w->job;
+    if (job->is_cooperative) {
+        *index = w->next;
+        return w->next < w->end && (w->next++, true);
+    }
+    if (atomic_load_explicit(&job->next_cluster, memory_order_relaxed) >= job->n_clusters)
+        return false;
+    *index = atomic_fetch_add_explicit(&job->next_cluster, 1, memory_order_relaxed);
+    return *index < job->n_clusters;
+}
+
+static struct pt_slot *empty_slot(struct pt_worker *w)
+{
+    struct pt_slot *slot = w->spare;
+    if (slot)
+        w->spare = slot->next;
+    return slot ? slot : pt_slot_get(w->job, w->index);
+}
+
+static bool may_admit(struct pt_job *job)
+{
+    if (atomic_fetch_add(&job->residents, 1) < job->capacity)
+        return true;
+    atomic_fetch_sub(&job->residents, 1);
+    return false;
+}
+
+/* Starts one more cluster, behind the others. Returns false if there is none left or no room. */
+static bool admit(struct pt_worker *w)
+{
+    struct pt_job *job = w->job;
+    uint64_t index;
+    if (w->slots && !may_admit(job))
+        return false;
+    if (!w->slots)
+        atomic_fetch_add(&job->residents, 1);
+    struct pt_slot *slot = empty_slot(w);
+    bool found = slot && next_cluster(w, &index);
+    if (!found) {
+        atomic_fetch_sub(&job->residents, 1);
+        if (slot) {
+            slot->next = w->spare;
+            w->spare = slot;
+        } else if (!w->slots || job->is_cooperative) {
+            pt_report_failure(job, PT_FAULT_OUT_OF_MEMORY, "no memory for a CTA");
+        }
+        return false;
+    }
+    pt_slot_start(slot, job, index);
+    struct pt_slot **end = &w->slots;
+    while (*end)
+        end = &(*end)->next;
+    slot->next = NULL;
+    *end = slot;
+    return true;
+}
+
+static void retire(struct pt_worker *w, struct pt_slot **place)
+{
+    struct pt_slot *slot = *place;
+    *place = slot->next;
+    slot->next = w->spare;
+    w->spare = slot;
+    atomic_fetch_sub(&w->job->residents, 1);
+}
+
+/* One turn for each resident cluster. Returns false if none got anywhere. */
+static bool go_round(struct pt_worker *w)
+{
+    bool moved = false;
+    for (struct pt_slot **place = &w->slots; *place;) {
+        enum turn turn = take_turn(w, *place);
+        if (turn == TURN_STOPPED) {
+            pt_report_timeout(w->job, *place);
+            return true;
+        }
+        moved |= turn != TURN_SPUN;
+        if (turn == TURN_DONE)
+            retire(w, place);
+        else
+            place = &(*place)->next;
+    }
+    return moved;
+}
+
+static void run_clusters(struct pt_worker *w)
+{
+    unsigned idle = 0;
+    while (w->job->is_cooperative && admit(w))
+        continue;
+    while (!is_stopped(w->job)) {
+        if ((!w->slots || idle >= SPIN_ROUNDS) && admit(w))
+            idle = 0;
+        if (!w->slots)
+            return;
+        idle = go_round(w) ? 0 : idle + 1;
+    }
+}
+
+/* ---- the worker ---------------------------------------------------------------------------------------- */
+
+static void memory_fault(struct pt_worker *w)
+{
+    struct pt_warp *warp = w->running;
+    pt_fault_reset_fp();
+    warp->fault = (struct pt_fault){.kind = PT_FAULT_ILLEGAL_ADDRESS, .insn = UINT32_MAX};
+    warp->cta->launch->program->engine->locate(warp, w->scope.address);
+    pt_report_fault(w->job, warp);
+}
+
+/* Faults come back here; nothing but *w is looked at afterwards. */
+static void run_guarded(struct pt_worker *w)
+{
+    if (sigsetjmp(w->scope.recover, 0) == 0)
+        run_clusters(w);
+    else
+        memory_fault(w);
+}
+
+/* After a failure the warps' states are whatever they were: such slots are made anew. */
+static void give_back(struct pt_job *job, struct pt_slot *slots)
+{
+    while (slots) {
+        struct pt_slot *next = slots->next;
+        if (is_stopped(job))
+            slots->kernel = NULL;
+        pt_slot_put(job->engine, slots);
+        slots = next;
+    }
+}
+
+void pt_sched_work(void *ud, unsigned worker)
+{
+    struct pt_job *job = ud;
+    struct pt_worker w = {.job = job, .index = worker};
+    w.next = job->n_clusters * worker / job->n_workers;
+    w.end = job->n_clusters * (worker + 1) / job->n_workers;
+    if (!pt_fault_enter(&w.scope)) {
+        pt_report_failure(job, PT_FAULT_OUT_OF_MEMORY, "no memory for a worker's signal stack");
+        return;
+    }
+    run_guarded(&w);
+    pt_fault_leave(&w.scope);
+    give_back(job, w.slots);
+    give_back(job, w.spare);
+}

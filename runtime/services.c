@@ -1,0 +1,125 @@
+/* What a launch does for an engine while a warp runs. */
+#define _GNU_SOURCE
+#include <string.h>
+#include <time.h>
+
+#include "runtime/launch.h"
+
+static ptera_engine *engine_of(const struct pt_warp *warp)
+{
+    return ((struct pt_job *)(void *)warp->cta->launch)->engine; /* its first member */
+}
+
+static bool fail(struct pt_warp *warp, uint32_t lane, enum pt_fault_kind kind, const char *detail)
+{
+    warp->fault.kind = kind;
+    warp->fault.lanes = UINT32_C(1) << lane;
+    warp->fault.has_address = false;
+    warp->fault.detail = detail;
+    return false;
+}
+
+static bool check_print(struct pt_warp *warp, uint32_t lane, enum pt_print_result result,
+                        uint64_t bad)
+{
+    if (result == PT_PRINT_OK)
+        return true;
+    if (result == PT_PRINT_NO_MEMORY)
+        return fail(warp, lane, PT_FAULT_OUT_OF_MEMORY, "no memory for printed text");
+    fail(warp, lane, PT_FAULT_ILLEGAL_ADDRESS, "read by a device function");
+    warp->fault.has_address = true;
+    warp->fault.address = bad;
+    return false;
+}
+
+static bool call_vprintf(struct pt_warp *warp, uint32_t lane, const uint64_t args[2], void *result)
+{
+    uint64_t bad = 0;
+    int count = 0;
+    enum pt_print_result r =
+        pt_print_format(&engine_of(warp)->printer, args[0], args[1], &count, &bad);
+    memcpy(result, &count, sizeof count);
+    return check_print(warp, lane, r, bad);
+}
+
+/* The parameters of __assertfail(message, file, line, function, character size). */
+struct assertfail {
+    uint64_t message, file;
+    uint32_t line;
+    uint64_t function, charsize;
+};
+
+static bool call_assertfail(struct pt_warp *warp, uint32_t lane, const struct assertfail *args)
+{
+    struct pt_assertion a = {.message = args->message, .file = args->file,
+                             .function = args->function, .line = args->line};
+    for (int d = 0; d < 3; d++) {
+        a.cta[d] = warp->cta->id[d];
+        a.thread[d] = warp->tid[d][lane];
+    }
+    uint64_t bad = 0;
+    enum pt_print_result r = pt_print_assertion(&engine_of(warp)->printer, &a, &bad);
+    return check_print(warp, lane, r, bad) && fail(warp, lane, PT_FAULT_ASSERT, NULL);
+}
+
+static bool call_free(struct pt_warp *warp, uint32_t lane, uint64_t address)
+{
+    if (pt_heap_free(&engine_of(warp)->heap, address))
+        return true;
+    fail(warp, lane, PT_FAULT_ILLEGAL_ADDRESS, "free of what malloc did not give");
+    warp->fault.has_address = true;
+    warp->fault.address = address;
+    return false;
+}
+
+static bool call(struct pt_warp *warp, uint32_t lane, enum pt_device_function f, const void *args,
+                 void *result)
+{
+    uint64_t v[2] = {0};
+    struct assertfail assertion;
+    switch (f) {
+    case PT_DEVICE_vprintf:
+        memcpy(v, args, 16);
+        return call_vprintf(warp, lane, v, result);
+    case PT_DEVICE_malloc:
+        memcpy(v, args, 8);
+        v[1] = pt_heap_alloc(&engine_of(warp)->heap, v[0]);
+        memcpy(result, &v[1], 8);
+        return true;
+    case PT_DEVICE_free:
+        memcpy(v, args, 8);
+        return call_free(warp, lane, v[0]);
+    case PT_DEVICE___assertfail:
+        memcpy(&assertion, args, sizeof assertion);
+        return call_assertfail(warp, lane, &assertion);
+    case PT_DEVICE_NONE:
+        break;
+    }
+    return fail(warp, lane, PT_FAULT_ILLEGAL_INSTRUCTION, "call of an unknown device function");
+}
+
+static uint64_t now(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Counts at a constant rate, as the cycle counter of a processor at 1 GHz would. */
+static uint64_t clock_cycles(void)
+{
+    return now(CLOCK_MONOTONIC);
+}
+
+static uint64_t globaltimer(void)
+{
+    return now(CLOCK_REALTIME);
+}
+
+const struct pt_services pt_launch_services = {
+    .arrive = pt_barrier_arrive,
+    .exited = pt_barrier_exited,
+    .call = call,
+    .clock = clock_cycles,
+    .globaltimer = globaltimer,
+};

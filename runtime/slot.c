@@ -1,0 +1,247 @@
+/* Room for resident clusters. */
+#define _GNU_SOURCE
+#include <string.h>
+#include <sys/mman.h>
+
+#include "runtime/launch.h"
+
+enum { FRAME_ALIGN = 64, SLOTS_KEPT = 16 };
+static const size_t shared_range = (size_t)1 << 32;
+
+static size_t round_up(size_t bytes, size_t to)
+{
+    return (bytes + to - 1) / to * to;
+}
+
+static void slot_free(ptera_engine *engine, struct pt_slot *slot)
+{
+    pt_mem_unreserve(slot->range, shared_range);
+    pt_mem_unreserve(slot->local, slot->local_bytes);
+    pt_mem_unreserve(slot->frames, slot->frames_bytes);
+    pt_engine_free(engine, slot);
+}
+
+void pt_slot_free_all(ptera_engine *engine)
+{
+    while (engine->slots) {
+        struct pt_slot *slot = engine->slots;
+        engine->slots = slot->next;
+        slot_free(engine, slot);
+    }
+}
+
+void pt_slot_forget(ptera_engine *engine, const ptera_module *module)
+{
+    pthread_mutex_lock(&engine->lock);
+    for (struct pt_slot *slot = engine->slots; slot; slot = slot->next)
+        if (slot->kernel >= module->kernels && slot->kernel < module->kernels + module->n_kernels)
+            slot->kernel = NULL;
+    pthread_mutex_unlock(&engine->lock);
+}
+
+/* An idle slot, one made for the same kernel if there is one, or a new one. */
+static struct pt_slot *take(struct pt_job *job)
+{
+    ptera_engine *engine = job->engine;
+    pthread_mutex_lock(&engine->lock);
+    struct pt_slot **best = &engine->slots;
+    for (struct pt_slot **p = &engine->slots; *p; p = &(*p)->next) {
+        if ((*p)->kernel == job->kernel) {
+            best = p;
+            break;
+        }
+    }
+    struct pt_slot *slot = *best;
+    if (slot)
+        *best = slot->next;
+    pthread_mutex_unlock(&engine->lock);
+    return slot ? slot : pt_engine_alloc(engine, sizeof *slot);
+}
+
+void pt_slot_put(ptera_engine *engine, struct pt_slot *slot)
+{
+    unsigned kept = 0;
+    pthread_mutex_lock(&engine->lock);
+    for (const struct pt_slot *s = engine->slots; s; s = s->next)
+        kept++;
+    bool keep = kept < engine->threads + SLOTS_KEPT;
+    if (keep) {
+        slot->next = engine->slots;
+        engine->slots = slot;
+    }
+    pthread_mutex_unlock(&engine->lock);
+    if (!keep)
+        slot_free(engine, slot);
+}
+
+/* ---- making a slot ready ------------------------------------------------------------------------------- */
+
+/* Commits exactly the pages a CTA of this launch has: an access behind them is a fault. */
+static bool prepare_shared(struct pt_slot *slot, const struct pt_job *job)
+{
+    if (!slot->range)
+        slot->range = pt_mem_reserve(shared_range, shared_range);
+    if (!slot->range)
+        return false;
+    for (uint32_t r = 0; r < PT_CLUSTER_MAX; r++) {
+        size_t want = r < job->cluster_ctas ? pt_mem_round(job->launch.shared_bytes) : 0;
+        size_t have = slot->committed[r];
+        uint8_t *window = slot->range + ((size_t)r << PT_SHARED_RANK_SHIFT);
+        if (want > have && !pt_mem_commit(window + have, want - have))
+            return false;
+        if (want < have)
+            pt_mem_decommit(window + want, have - want);
+        slot->committed[r] = want;
+    }
+    return true;
+}
+
+/* The local windows of a CTA lie one behind the other, with a guard page before and after. */
+static bool prepare_local(struct pt_slot *slot, const struct pt_job *job)
+{
+    size_t page = pt_mem_page();
+    size_t cta = pt_mem_round(job->launch.local_stride * job->launch.threads);
+    size_t bytes = (cta + page) * job->cluster_ctas + page;
+    if (slot->local_bytes != bytes || slot->n_ctas != job->cluster_ctas) {
+        pt_mem_unreserve(slot->local, slot->local_bytes);
+        slot->local_bytes = bytes;
+        slot->local = pt_mem_reserve(bytes, page);
+        for (uint32_t i = 0; slot->local && cta && i < job->cluster_ctas; i++)
+            if (!pt_mem_commit(slot->local + page + i * (cta + page), cta))
+                return false;
+    }
+    for (uint32_t i = 0; slot->local && i < job->cluster_ctas; i++)
+        slot->ctas[i].cta.local = slot->local + page + i * (cta + page);
+    return slot->local != NULL;
+}
+
+static bool map_frames(struct pt_slot *slot, size_t bytes)
+{
+    bytes = pt_mem_round(bytes);
+    if (bytes == slot->frames_bytes) {
+        memset(slot->frames, 0, bytes);
+        return true;
+    }
+    pt_mem_unreserve(slot->frames, slot->frames_bytes);
+    slot->frames_bytes = bytes;
+    slot->frames = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (slot->frames == MAP_FAILED)
+        slot->frames = NULL;
+    return slot->frames != NULL;
+}
+
+static void place_threads(struct pt_warp *warp, const struct pt_launch *launch)
+{
+    for (uint32_t lane = 0; lane < PT_WARP_SIZE; lane++) {
+        uint32_t t = warp->index * PT_WARP_SIZE + lane;
+        warp->tid[0][lane] = t % launch->block[0];
+        warp->tid[1][lane] = t / launch->block[0] % launch->block[1];
+        warp->tid[2][lane] = t / launch->block[0] / launch->block[1];
+    }
+}
+
+/* Residents, warps and zeroed states, for a kernel and block shape that the slot was not made for. */
+static bool make_frames(struct pt_slot *slot, const struct pt_job *job)
+{
+    const struct pt_launch *launch = &job->launch;
+    uint32_t n = job->cluster_ctas, n_warps = n * launch->n_warps;
+    size_t state = round_up(launch->program->warp_bytes, FRAME_ALIGN);
+    size_t ctas = round_up(n * sizeof(struct pt_resident), FRAME_ALIGN);
+    size_t warps = round_up(n_warps * sizeof(struct pt_warp), FRAME_ALIGN);
+    slot->kernel = NULL;
+    if (!map_frames(slot, ctas + warps + n_warps * state))
+        return false;
+    slot->ctas = (struct pt_resident *)(void *)slot->frames;
+    slot->warps = (struct pt_warp *)(void *)(slot->frames + ctas);
+    for (uint32_t i = 0; i < n_warps; i++) {
+        struct pt_warp *warp = &slot->warps[i];
+        warp->cta = &slot->ctas[i / launch->n_warps].cta;
+        warp->index = i % launch->n_warps;
+        warp->state = slot->frames + ctas + warps + i * state;
+        place_threads(warp, launch);
+    }
+    return true;
+}
+
+static bool is_made_for(const struct pt_slot *slot, const struct pt_job *job)
+{
+    return slot->kernel == job->kernel && slot->n_ctas == job->cluster_ctas &&
+           memcmp(slot->block, job->launch.block, sizeof slot->block) == 0;
+}
+
+static bool prepare(struct pt_slot *slot, struct pt_job *job, unsigned worker)
+{
+    struct pt_launch *launch = &job->launch;
+    if (!prepare_shared(slot, job))
+        return false;
+    if (!is_made_for(slot, job) && !make_frames(slot, job))
+        return false;
+    if (!prepare_local(slot, job))
+        return false;
+    slot->kernel = job->kernel;
+    slot->n_ctas = job->cluster_ctas;
+    memcpy(slot->block, launch->block, sizeof slot->block);
+    for (uint32_t i = 0; i < job->cluster_ctas; i++) {
+        struct pt_resident *r = &slot->ctas[i];
+        r->slot = slot;
+        r->cta.launch = launch;
+        r->cta.worker = worker;
+        r->cta.cluster_rank = i;
+        r->cta.shared = slot->range;
+        r->cta.window = i << PT_SHARED_RANK_SHIFT;
+        r->cta.warps = &slot->warps[i * launch->n_warps];
+    }
+    for (uint32_t i = 0; i < job->cluster_ctas * launch->n_warps; i++)
+        launch->program->engine->prepare(launch, &slot->warps[i]);
+    return true;
+}
+
+struct pt_slot *pt_slot_get(struct pt_job *job, unsigned worker)
+{
+    struct pt_slot *slot = take(job);
+    if (slot && !prepare(slot, job, worker)) {
+        slot_free(job->engine, slot);
+        return NULL;
+    }
+    return slot;
+}
+
+/* ---- starting a cluster -------------------------------------------------------------------------------- */
+
+static void place_cta(struct pt_resident *r, const struct pt_job *job, uint64_t index)
+{
+    uint64_t rest = index;
+    uint32_t rank = r->cta.cluster_rank;
+    for (int d = 0; d < 3; d++) {
+        uint32_t size = job->launch.cluster[d];
+        r->cta.id[d] = (uint32_t)(rest % job->clusters[d]) * size + rank % size;
+        rest /= job->clusters[d];
+        rank /= size;
+    }
+    const uint32_t *grid = job->launch.grid;
+    r->cta.linear_id = r->cta.id[0] + (uint64_t)grid[0] *
+                                          (r->cta.id[1] + (uint64_t)grid[1] * r->cta.id[2]);
+}
+
+void pt_slot_start(struct pt_slot *slot, struct pt_job *job, uint64_t index)
+{
+    const struct pt_launch *launch = &job->launch;
+    uint32_t rest = launch->threads % PT_WARP_SIZE;
+    slot->live_ctas = slot->n_ctas;
+    slot->events = 0;
+    for (uint32_t i = 0; i < slot->n_ctas; i++) {
+        struct pt_resident *r = &slot->ctas[i];
+        place_cta(r, job, index);
+        pt_barrier_reset(r);
+        r->cta.live_warps = launch->n_warps;
+        r->live_mask = UINT32_MAX >> (PT_MAX_WARPS - launch->n_warps);
+    }
+    for (uint32_t i = 0; i < slot->n_ctas * launch->n_warps; i++) {
+        struct pt_warp *warp = &slot->warps[i];
+        bool is_partial = rest && warp->index == launch->n_warps - 1;
+        warp->live = is_partial ? UINT32_MAX >> (PT_WARP_SIZE - rest) : UINT32_MAX;
+        warp->wait_bar = PT_BARRIERS;
+        warp->fault.kind = PT_FAULT_NONE;
+        launch->program->engine->start(warp);
+    }
+}

@@ -1,0 +1,66 @@
+/* The time limit of a launch: a thread that sleeps until then, because an endless loop never comes back by itself. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <time.h>
+
+#include "runtime/launch.h"
+
+static void *timer_main(void *ud)
+{
+    struct pt_timer *timer = ud;
+    int error = 0;
+    pthread_mutex_lock(&timer->lock);
+    while (!timer->is_done && error != ETIMEDOUT)
+        error = pthread_cond_timedwait(&timer->change, &timer->lock, &timer->deadline);
+    if (!timer->is_done) {
+        int none = 0;
+        atomic_compare_exchange_strong(&timer->launch->stop, &none, PT_FAULT_TIMEOUT);
+    }
+    pthread_mutex_unlock(&timer->lock);
+    return NULL;
+}
+
+static void set_deadline(struct pt_timer *timer, double seconds)
+{
+    const double most = 1e9; /* seconds: 31 years */
+    if (seconds > most)
+        seconds = most;
+    clock_gettime(CLOCK_MONOTONIC, &timer->deadline);
+    timer->deadline.tv_sec += (time_t)seconds;
+    timer->deadline.tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
+    if (timer->deadline.tv_nsec >= 1000000000) {
+        timer->deadline.tv_nsec -= 1000000000;
+        timer->deadline.tv_sec++;
+    }
+}
+
+bool pt_timer_start(struct pt_timer *timer, struct pt_launch *launch, double seconds)
+{
+    pthread_condattr_t attributes;
+    sigset_t all, before;
+    timer->launch = launch;
+    timer->is_done = false;
+    set_deadline(timer, seconds);
+    pthread_mutex_init(&timer->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&timer->change, &attributes);
+    pthread_condattr_destroy(&attributes);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&timer->thread, NULL, timer_main, timer);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error == 0;
+}
+
+void pt_timer_stop(struct pt_timer *timer)
+{
+    pthread_mutex_lock(&timer->lock);
+    timer->is_done = true;
+    pthread_cond_signal(&timer->change);
+    pthread_mutex_unlock(&timer->lock);
+    pthread_join(timer->thread, NULL);
+    pthread_cond_destroy(&timer->change);
+    pthread_mutex_destroy(&timer->lock);
+}
