@@ -327,12 +327,11 @@ static bool memory(struct pt_parser *p)
 static bool operand(struct pt_parser *p)
 {
     uint32_t first = p->operands.n;
-    if (pt_parse_is(p, '{'))
-        return elements(p, PT_OPND_VEC, '}');
     if (pt_parse_is(p, '['))
         return memory(p);
-    p->may_index = true;
-    bool ok = simple(p);
+    bool is_vector = pt_parse_is(p, '{');
+    p->may_index = !is_vector;
+    bool ok = is_vector ? elements(p, PT_OPND_VEC, '}') : simple(p);
     p->may_index = false;
     if (!ok)
         return false;
