@@ -198,6 +198,13 @@ static bool read_operands(struct pt_parser *p, const struct pt_token *name)
     return pt_parse_expect(p, ';');
 }
 
+static bool check_targets(struct pt_parser *p, const struct pt_token *name, const struct pt_insn *insn)
+{
+    if (token_is(name, "call"))
+        return pt_call_check(p, name, insn);
+    return !token_is(name, "brx") || pt_call_check_branch(p, name, insn);
+}
+
 /* The instruction whose mnemonic has been read. */
 static bool read_instruction(struct pt_parser *p, const struct pt_token *name, struct pt_insn insn)
 {
@@ -217,7 +224,7 @@ static bool read_instruction(struct pt_parser *p, const struct pt_token *name, s
         o = memcpy(pt_vec_extend(&p->m->arena, &f->operands, n), p->operands.v, n * sizeof *o);
     insn.form = pt_insn_match(p->m, f, spelling, len, o, n, name->line, name->col);
     /* A faulty instruction is left out; the error has been reported and its ';' is read. */
-    if (insn.form)
+    if (insn.form && check_targets(p, name, &insn))
         *pt_vec_push(&p->m->arena, &f->insns) = insn;
     return true;
 }

@@ -93,6 +93,13 @@ bool pt_operand_list(struct pt_parser *p, bool is_branch);
 /* Reads [(results),] function [, (arguments)] [, prototype] of a call. */
 bool pt_operand_call(struct pt_parser *p);
 
+/* ---- call.c --------------------------------------------------------------------------------------------- */
+
+/* Checks the results and arguments of a matched call against what it calls. */
+bool pt_call_check(struct pt_parser *p, const struct pt_token *at, const struct pt_insn *insn);
+/* Checks that the table of an indirect branch holds labels. */
+bool pt_call_check_branch(struct pt_parser *p, const struct pt_token *at, const struct pt_insn *insn);
+
 /* ---- loc.c ---------------------------------------------------------------------------------------------- */
 
 bool pt_loc_file(struct pt_parser *p);
