@@ -51,6 +51,13 @@ void pt_loop_park(struct pt_frame *f, uint32_t block, uint32_t lanes)
     find_lowest(f);
 }
 
+void pt_loop_clear(struct pt_frame *f, uint32_t block)
+{
+    clear_bit(f->eligible, block);
+    clear_bit(f->parked, block);
+    find_lowest(f);
+}
+
 void pt_loop_unpark(struct pt_state *s)
 {
     for (struct pt_frame *f = s->deepest; f; f = f->shallower) {

@@ -98,6 +98,7 @@ static inline struct pt_state *pt_state_of(const struct pt_warp *warp)
 #define pt_loop_goto PT_LEVEL_NAME(pt_loop_goto)
 #define pt_loop_wait PT_LEVEL_NAME(pt_loop_wait)
 #define pt_loop_park PT_LEVEL_NAME(pt_loop_park)
+#define pt_loop_clear PT_LEVEL_NAME(pt_loop_clear)
 #define pt_loop_other PT_LEVEL_NAME(pt_loop_other)
 #define pt_loop_unpark PT_LEVEL_NAME(pt_loop_unpark)
 #define pt_loop_resume PT_LEVEL_NAME(pt_loop_resume)
@@ -116,6 +117,8 @@ const struct pt_code *pt_loop_goto(struct pt_frame *f, uint32_t block);
 void pt_loop_wait(struct pt_frame *f, uint32_t block, uint32_t lanes);
 /* The same, but they wait for other lanes of the warp. */
 void pt_loop_park(struct pt_frame *f, uint32_t block, uint32_t lanes);
+/* No lane waits at the start of `block` any more. */
+void pt_loop_clear(struct pt_frame *f, uint32_t block);
 /* No lane runs any more (all were put somewhere): chooses another block of the activation, or leaves the loop to choose
  * one elsewhere. */
 const struct pt_code *pt_loop_other(struct pt_frame *f);

@@ -1,0 +1,124 @@
+/* How handlers touch kernel memory: the section their code lies in, and the kinds of address.
+ *
+ * A fault in this code is the kernel's: the runtime's signal handler tests the program counter against the section and
+ * jumps out of the warp. So nothing here may hold a resource, call a library function on kernel memory, or write a
+ * register before all lanes are read. state->code names the code that runs.
+ *
+ * Codes that access memory have the address register in o[1], the constant part in imm and, in aux, the kind of address
+ * and the bytes accessed.
+ */
+#ifndef PTERA_BACKEND_INTERP_ACCESS_H
+#define PTERA_BACKEND_INTERP_ACCESS_H
+
+#include "backend/interp/loop.h"
+
+#if defined(__clang__)
+#define PT_ACCESS                                                          \
+    __attribute__((section("pt_access"), no_sanitize("address", "undefined", "thread"), \
+                   no_builtin("memcpy", "memset")))
+#define PT_ACCESS_INLINE \
+    static inline __attribute__((always_inline, no_sanitize("address", "undefined", "thread")))
+#else
+#define PT_ACCESS                                                          \
+    __attribute__((section("pt_access"), no_sanitize("address", "undefined", "thread"), \
+                   optimize("no-tree-loop-distribute-patterns")))
+#define PT_ACCESS_INLINE \
+    static inline __attribute__((always_inline, no_sanitize("address", "undefined", "thread"), \
+                                 optimize("no-tree-loop-distribute-patterns")))
+#endif
+
+#define PT_ACCESS_HANDLER(name) \
+    PT_ACCESS static const struct pt_code *name(const struct pt_code *c, struct pt_frame *f)
+
+enum pt_address {
+    PT_ADDRESS_REG64,      /* generic: 64-bit register + imm */
+    PT_ADDRESS_REG32,      /* the same with a 32-bit register */
+    PT_ADDRESS_FIXED,      /* generic: imm */
+    PT_ADDRESS_PARAM,      /* kernel parameters + imm */
+    PT_ADDRESS_SHARED_VAR, /* this CTA's window + imm */
+    PT_ADDRESS_SHARED64,   /* shared address: low half of (64-bit register + imm) */
+    PT_ADDRESS_SHARED32,   /* shared address: 32-bit register + imm */
+    PT_ADDRESS_LOCAL_VAR,  /* the activation's local variables + imm */
+    PT_ADDRESS_LOCAL64,    /* the thread's local window + register + imm */
+    PT_ADDRESS_LOCAL32
+};
+
+/* True if all lanes have the same address. */
+PT_ACCESS_INLINE bool pt_address_is_uniform(enum pt_address kind)
+{
+    return kind == PT_ADDRESS_FIXED || kind == PT_ADDRESS_PARAM || kind == PT_ADDRESS_SHARED_VAR;
+}
+
+/* Lane i's generic address. */
+PT_ACCESS_INLINE uint64_t pt_address_of(const struct pt_code *c, const struct pt_frame *f,
+                                        enum pt_address kind, uint32_t i)
+{
+    const char *base = (const char *)f + c->o[1];
+    uint64_t window = (uint64_t)(uintptr_t)f->local0 + i * f->local_stride;
+    switch (kind) {
+    case PT_ADDRESS_REG64:
+        return ((const uint64_t *)base)[i] + c->imm;
+    case PT_ADDRESS_REG32:
+        return ((const uint32_t *)base)[i] + c->imm;
+    case PT_ADDRESS_FIXED:
+        return c->imm;
+    case PT_ADDRESS_PARAM:
+        return (uint64_t)(uintptr_t)f->params + c->imm;
+    case PT_ADDRESS_SHARED_VAR:
+        return (uint64_t)(uintptr_t)f->shared + (uint32_t)(f->cta->window + c->imm);
+    case PT_ADDRESS_SHARED64:
+        return (uint64_t)(uintptr_t)f->shared + (uint32_t)(((const uint64_t *)base)[i] + c->imm);
+    case PT_ADDRESS_SHARED32:
+        return (uint64_t)(uintptr_t)f->shared + (uint32_t)(((const uint32_t *)base)[i] + c->imm);
+    case PT_ADDRESS_LOCAL_VAR:
+        return window + f->base[i] + c->imm;
+    case PT_ADDRESS_LOCAL64:
+        return window + ((const uint64_t *)base)[i] + c->imm;
+    default:
+        return window + (uint32_t)(((const uint32_t *)base)[i] + c->imm);
+    }
+}
+
+/* The addresses of the active lanes. Returns their or, for the test of alignment. Lanes that leave their local window
+ * are in *outside. */
+PT_ACCESS_INLINE uint64_t pt_address_all(const struct pt_code *c, const struct pt_frame *f,
+                                         enum pt_address kind, uint64_t *a, uint32_t *outside)
+{
+    uint64_t any = 0;
+    *outside = 0;
+    for (uint32_t left = f->mask; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        a[i] = pt_address_of(c, f, kind, i);
+        any |= a[i];
+        if (kind < PT_ADDRESS_LOCAL_VAR)
+            continue;
+        uint64_t at = a[i] - (uint64_t)(uintptr_t)f->local0 - i * f->local_stride;
+        uint64_t bytes = UINT64_C(1) << ((c->aux >> 8 & 15));
+        if (at > f->local_stride || bytes > f->local_stride - at)
+            *outside |= 1u << i;
+    }
+    return any;
+}
+
+#define pt_mem_misaligned PT_LEVEL_NAME(pt_mem_misaligned)
+/* Ends the warp: some active lanes' addresses are not multiples of the access. */
+const struct pt_code *pt_mem_misaligned(const struct pt_code *c, struct pt_frame *f);
+#define pt_mem_outside PT_LEVEL_NAME(pt_mem_outside)
+/* Ends the warp: `lanes` leave their local window. */
+const struct pt_code *pt_mem_outside(const struct pt_code *c, struct pt_frame *f, uint32_t lanes);
+
+/* Fences of an acquire behind, and of a release before an access. */
+#define pt_mem_acquire PT_LEVEL_NAME(pt_mem_acquire)
+#define pt_mem_release PT_LEVEL_NAME(pt_mem_release)
+pt_handler pt_mem_acquire(void);
+pt_handler pt_mem_release(void);
+
+#define pt_mem_address PT_LEVEL_NAME(pt_mem_address)
+/* Fills o[1], imm and aux of s->code for the address `mem` and an access of `bytes`. False after reporting. */
+bool pt_mem_address(struct pt_select *s, const struct pt_operand *mem, uint32_t bytes);
+static inline enum pt_address pt_mem_kind(const struct pt_code *c)
+{
+    return (enum pt_address)(c->aux & 0xff);
+}
+
+#endif

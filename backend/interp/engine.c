@@ -1,0 +1,93 @@
+/* The interpreter as an engine: one table a CPU level, and the choice among them. Compiled once, for the base level. */
+#include <string.h>
+
+#include "backend/exec.h"
+
+#define ENGINE(level, label)                                                                       \
+    struct pt_program *pt_code_compile_##level(const struct pt_image *image, uint32_t kernel,      \
+                                               const struct pt_allocator *allocator);              \
+    void pt_code_release_##level(struct pt_program *program);                                      \
+    void pt_loop_prepare_##level(const struct pt_launch *launch, struct pt_warp *warp);            \
+    void pt_loop_start_##level(struct pt_warp *warp);                                              \
+    enum pt_run pt_loop_resume_##level(struct pt_warp *warp);                                      \
+    void pt_loop_locate_##level(struct pt_warp *warp, uint64_t address);                           \
+    void pt_loop_places_##level(const struct pt_warp *warp,                                        \
+                                void (*report)(void *ud, uint32_t func, uint32_t insn,             \
+                                               uint32_t lanes, uint32_t bar),                      \
+                                void *ud);                                                         \
+    static const struct pt_engine engine_##level;                                                  \
+    static struct pt_program *compile_##level(const struct pt_image *image, uint32_t kernel,       \
+                                              const struct pt_allocator *allocator)                \
+    {                                                                                              \
+        struct pt_program *program = pt_code_compile_##level(image, kernel, allocator);            \
+        if (program)                                                                               \
+            program->engine = &engine_##level;                                                     \
+        return program;                                                                            \
+    }                                                                                              \
+    static const struct pt_engine engine_##level = {                                               \
+        label,                                                                                     \
+        compile_##level,                                                                           \
+        pt_code_release_##level,                                                                   \
+        pt_loop_prepare_##level,                                                                   \
+        pt_loop_start_##level,                                                                     \
+        pt_loop_resume_##level,                                                                    \
+        pt_loop_locate_##level,                                                                    \
+        pt_loop_places_##level,                                                                    \
+    };
+
+#ifdef PT_HAVE_LEVEL_v2
+ENGINE(v2, "v2")
+#endif
+#ifdef PT_HAVE_LEVEL_v3
+ENGINE(v3, "v3")
+#endif
+#ifdef PT_HAVE_LEVEL_v4
+ENGINE(v4, "v4")
+#endif
+#ifdef PT_HAVE_LEVEL_a64
+ENGINE(a64, "aarch64")
+#endif
+
+/* Best first; NULL where the machine lacks what the level needs. */
+static const struct pt_engine *engine_at(int rank)
+{
+    switch (rank) {
+#ifdef PT_HAVE_LEVEL_v4
+    case 0:
+        return __builtin_cpu_supports("x86-64-v4") ? &engine_v4 : NULL;
+#endif
+#ifdef PT_HAVE_LEVEL_v3
+    case 1:
+        return __builtin_cpu_supports("x86-64-v3") ? &engine_v3 : NULL;
+#endif
+#ifdef PT_HAVE_LEVEL_v2
+    case 2:
+        return __builtin_cpu_supports("x86-64-v2") ? &engine_v2 : NULL;
+#endif
+#ifdef PT_HAVE_LEVEL_a64
+    case 3:
+        return &engine_a64;
+#endif
+    default:
+        return NULL;
+    }
+}
+
+const struct pt_engine *pt_interp(const char *level)
+{
+    for (int rank = 0; rank < 4; rank++) {
+        const struct pt_engine *engine = engine_at(rank);
+        if (engine && (!level || strcmp(level, engine->name) == 0))
+            return engine;
+    }
+    return NULL;
+}
+
+/* The linker gives the bounds of a section whose name is a C name. */
+extern const char __start_pt_access[] __attribute__((visibility("hidden")));
+extern const char __stop_pt_access[] __attribute__((visibility("hidden")));
+
+bool pt_is_access_code(uintptr_t pc)
+{
+    return pc >= (uintptr_t)__start_pt_access && pc < (uintptr_t)__stop_pt_access;
+}

@@ -1,0 +1,872 @@
+/* ld, st, fences. PTX ISA 9.7.9.8-12, 9.7.13.4.
+ *
+ * A load reads all lanes before it writes a register, a store goes lane by lane upwards. Where the lanes of a chunk
+ * of eight have consecutive addresses, or one address, a chunk is one access.
+ */
+#include "backend/interp/access.h"
+
+/* ---- what the lanes' addresses are like ---------------------------------------------------------------------- */
+
+enum { CHUNK = 8 };
+
+#if defined(__AVX2__)
+PT_ACCESS_INLINE bool is_run32(const uint32_t *a, uint32_t bytes)
+{
+    __m256i iota = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    __m256i run = _mm256_add_epi32(_mm256_set1_epi32((int)a[0]),
+                                   _mm256_mullo_epi32(iota, _mm256_set1_epi32((int)bytes)));
+    __m256i differ = _mm256_xor_si256(run, _mm256_loadu_si256((const __m256i *)a));
+    return _mm256_testz_si256(differ, differ);
+}
+
+PT_ACCESS_INLINE bool is_same32(const uint32_t *a)
+{
+    __m256i differ = _mm256_xor_si256(_mm256_set1_epi32((int)a[0]),
+                                      _mm256_loadu_si256((const __m256i *)a));
+    return _mm256_testz_si256(differ, differ);
+}
+
+PT_ACCESS_INLINE bool is_run64(const uint64_t *a, uint64_t bytes)
+{
+    __m256i low = _mm256_set_epi64x((long long)(3 * bytes), (long long)(2 * bytes), (long long)bytes, 0);
+    __m256i run = _mm256_add_epi64(_mm256_set1_epi64x((long long)a[0]), low);
+    __m256i next = _mm256_add_epi64(run, _mm256_set1_epi64x((long long)(4 * bytes)));
+    __m256i differ =
+        _mm256_or_si256(_mm256_xor_si256(run, _mm256_loadu_si256((const __m256i *)a)),
+                        _mm256_xor_si256(next, _mm256_loadu_si256((const __m256i *)(a + 4))));
+    return _mm256_testz_si256(differ, differ);
+}
+
+PT_ACCESS_INLINE bool is_same64(const uint64_t *a)
+{
+    return is_run64(a, 0);
+}
+#else
+PT_ACCESS_INLINE bool is_run32(const uint32_t *a, uint32_t bytes)
+{
+    uint32_t differ = 0;
+    for (uint32_t i = 1; i < CHUNK; i++)
+        differ |= a[i] ^ (a[0] + i * bytes);
+    return !differ;
+}
+
+PT_ACCESS_INLINE bool is_same32(const uint32_t *a)
+{
+    return is_run32(a, 0);
+}
+
+PT_ACCESS_INLINE bool is_run64(const uint64_t *a, uint64_t bytes)
+{
+    uint64_t differ = 0;
+    for (uint32_t i = 1; i < CHUNK; i++)
+        differ |= a[i] ^ (a[0] + i * bytes);
+    return !differ;
+}
+
+PT_ACCESS_INLINE bool is_same64(const uint64_t *a)
+{
+    return is_run64(a, 0);
+}
+#endif
+
+/* Lane i's address where the register decides. */
+PT_ACCESS_INLINE uint64_t reg_address(const struct pt_code *c, const struct pt_frame *f, bool is_shared,
+                                      const void *base, uint32_t i)
+{
+    return is_shared ? (uint64_t)(uintptr_t)f->shared + (uint32_t)(((const uint32_t *)base)[i] + c->imm)
+                     : ((const uint64_t *)base)[i] + c->imm;
+}
+
+PT_ACCESS_INLINE bool is_run(bool is_shared, const void *base, uint32_t first, uint32_t bytes)
+{
+    return is_shared ? is_run32((const uint32_t *)base + first, bytes)
+                     : is_run64((const uint64_t *)base + first, bytes);
+}
+
+PT_ACCESS_INLINE bool is_same(bool is_shared, const void *base, uint32_t first)
+{
+    return is_shared ? is_same32((const uint32_t *)base + first)
+                     : is_same64((const uint64_t *)base + first);
+}
+
+/* ---- loads -------------------------------------------------------------------------------------------------- */
+
+/* One load of memory type M into slots of lane type T: plain values of all active lanes to v. Returns the or of addresses
+ * (SHARED32 and REG64, the kinds that matter for speed). */
+#define LOAD_FAST(name, M, T, E, is_shared)                                                     \
+    PT_ACCESS_HANDLER(name)                                                                     \
+    {                                                                                           \
+        const void *base = __builtin_assume_aligned((char *)f + c->o[1], 64);                   \
+        E v[PT_WARP_SIZE] __attribute__((aligned(64)));                                         \
+        uint64_t any = 0;                                                                       \
+        f->state->code = c;                                                                     \
+        if (__builtin_expect(f->mask == UINT32_MAX, 1)) {                                       \
+            for (uint32_t k = 0; k < PT_WARP_SIZE; k += CHUNK) {                                \
+                uint64_t at = reg_address(c, f, is_shared, base, k);                            \
+                any |= at;                                                                      \
+                if (sizeof(M) == sizeof(E) && is_run(is_shared, base, k, sizeof(M))) {          \
+                    __builtin_memcpy(&v[k], (const void *)(uintptr_t)at, CHUNK * sizeof(M));    \
+                } else if (is_same(is_shared, base, k)) {                                       \
+                    E one = (E)(T) * (const M *)(uintptr_t)at;                                  \
+                    for (uint32_t i = 0; i < CHUNK; i++)                                        \
+                        v[k + i] = one;                                                         \
+                } else {                                                                        \
+                    for (uint32_t i = 0; i < CHUNK; i++) {                                      \
+                        uint64_t to = reg_address(c, f, is_shared, base, k + i);                \
+                        any |= to;                                                              \
+                        v[k + i] = (E)(T) * (const M *)(uintptr_t)to;                           \
+                    }                                                                           \
+                }                                                                               \
+            }                                                                                   \
+        } else {                                                                                \
+            for (uint32_t left = f->mask; left; left &= left - 1) {                             \
+                uint32_t i = (uint32_t)__builtin_ctz(left);                                     \
+                uint64_t to = reg_address(c, f, is_shared, base, i);                            \
+                any |= to;                                                                      \
+                v[i] = (E)(T) * (const M *)(uintptr_t)to;                                       \
+            }                                                                                   \
+        }                                                                                       \
+        if (__builtin_expect(any & (sizeof(M) - 1), 0))                                         \
+            return pt_mem_misaligned(c, f);                                                     \
+        E *d = (E *)__builtin_assume_aligned((char *)f + c->o[0], 64);                          \
+        STORE_ACTIVE(d, v[i]);                                                                  \
+        return c + 1;                                                                           \
+    }
+
+/* d[i] = value for the active lanes. */
+#define STORE_ACTIVE(d, value)                            \
+    do {                                                  \
+        if (__builtin_expect(f->mask == UINT32_MAX, 1)) { \
+            PT_LANES (d)[i] = (value);                    \
+        } else {                                          \
+            const uint32_t *on = f->lanes;                \
+            PT_LANES (d)[i] = on[i] ? (value) : (d)[i];   \
+        }                                                 \
+    } while (0)
+
+/* The same for every lane: one load. */
+#define LOAD_UNIFORM(name, M, T, E)                                                     \
+    PT_ACCESS_HANDLER(name)                                                             \
+    {                                                                                   \
+        uint64_t at = pt_address_of(c, f, pt_mem_kind(c), 0);                           \
+        f->state->code = c;                                                             \
+        if (__builtin_expect(at & (sizeof(M) - 1), 0))                                  \
+            return pt_mem_misaligned(c, f);                                             \
+        E one = (E)(T) * (const M *)(uintptr_t)at;                                      \
+        E *d = (E *)__builtin_assume_aligned((char *)f + c->o[0], 64);                  \
+        STORE_ACTIVE(d, one);                                                           \
+        return c + 1;                                                                   \
+    }
+
+/* Any address, lane by lane; with relaxed atomic loads, so also for volatile and .relaxed. */
+#define LOAD_ANY(name, M, T, E)                                                         \
+    PT_ACCESS_HANDLER(name)                                                             \
+    {                                                                                   \
+        uint64_t a[PT_WARP_SIZE];                                                       \
+        E v[PT_WARP_SIZE] __attribute__((aligned(64)));                                 \
+        uint32_t outside;                                                               \
+        f->state->code = c;                                                             \
+        if (pt_address_all(c, f, pt_mem_kind(c), a, &outside) & (sizeof(M) - 1))        \
+            return pt_mem_misaligned(c, f);                                             \
+        if (outside)                                                                    \
+            return pt_mem_outside(c, f, outside);                                       \
+        for (uint32_t left = f->mask; left; left &= left - 1) {                         \
+            uint32_t i = (uint32_t)__builtin_ctz(left);                                 \
+            v[i] = (E)(T)(M)__atomic_load_n((const M *)(uintptr_t)a[i], __ATOMIC_RELAXED); \
+        }                                                                               \
+        E *d = (E *)__builtin_assume_aligned((char *)f + c->o[0], 64);                  \
+        STORE_ACTIVE(d, v[i]);                                                          \
+        return c + 1;                                                                   \
+    }
+
+/* Memory type, what it is extended to, slot element; X(name, M, T, E). */
+#define LOADS(X)                               \
+    X(u8_32, uint8_t, uint32_t, uint32_t)      \
+    X(s8_32, int8_t, int32_t, uint32_t)        \
+    X(s8_16, int8_t, uint16_t, uint32_t)       \
+    X(u16_32, uint16_t, uint32_t, uint32_t)    \
+    X(s16_32, int16_t, int32_t, uint32_t)      \
+    X(u32_32, uint32_t, uint32_t, uint32_t)    \
+    X(u8_64, uint8_t, uint64_t, uint64_t)      \
+    X(s8_64, int8_t, int64_t, uint64_t)        \
+    X(u16_64, uint16_t, uint64_t, uint64_t)    \
+    X(s16_64, int16_t, int64_t, uint64_t)      \
+    X(u32_64, uint32_t, uint64_t, uint64_t)    \
+    X(s32_64, int32_t, int64_t, uint64_t)      \
+    X(u64_64, uint64_t, uint64_t, uint64_t)
+
+#define X(name, M, T, E)                              \
+    LOAD_FAST(load_reg_##name, M, T, E, false)        \
+    LOAD_FAST(load_shared_##name, M, T, E, true)      \
+    LOAD_UNIFORM(load_uniform_##name, M, T, E)        \
+    LOAD_ANY(load_any_##name, M, T, E)
+LOADS(X)
+#undef X
+
+enum load {
+#define X(name, M, T, E) LOAD_##name,
+    LOADS(X)
+#undef X
+    LOAD_COUNT
+};
+
+/* By how the address is found: REG64, SHARED32, uniform, any. */
+static const pt_handler loads[LOAD_COUNT][4] = {
+#define X(name, M, T, E) \
+    [LOAD_##name] = { load_reg_##name, load_shared_##name, load_uniform_##name, load_any_##name },
+    LOADS(X)
+#undef X
+};
+
+/* ---- stores ------------------------------------------------------------------------------------------------- */
+
+/* All addresses are tested before anything is written. */
+#define STORE_FAST(name, M, E, is_shared)                                                       \
+    PT_ACCESS_HANDLER(name)                                                                     \
+    {                                                                                           \
+        const void *base = __builtin_assume_aligned((char *)f + c->o[1], 64);                   \
+        const E *v = (const E *)__builtin_assume_aligned((char *)f + c->o[0], 64);              \
+        uint64_t any = 0;                                                                       \
+        f->state->code = c;                                                                     \
+        for (uint32_t left = f->mask; left; left &= left - 1)                                   \
+            any |= reg_address(c, f, is_shared, base, (uint32_t)__builtin_ctz(left));           \
+        if (__builtin_expect(any & (sizeof(M) - 1), 0))                                         \
+            return pt_mem_misaligned(c, f);                                                     \
+        for (uint32_t left = f->mask; left; left &= left - 1) {                                 \
+            uint32_t i = (uint32_t)__builtin_ctz(left);                                         \
+            *(M *)(uintptr_t)reg_address(c, f, is_shared, base, i) = (M)v[i];                   \
+        }                                                                                       \
+        return c + 1;                                                                           \
+    }
+
+/* The same with runs of eight. */
+#define STORE_RUNS(name, M, is_shared)                                                          \
+    PT_ACCESS_HANDLER(name)                                                                     \
+    {                                                                                           \
+        const void *base = __builtin_assume_aligned((char *)f + c->o[1], 64);                   \
+        const M *v = (const M *)__builtin_assume_aligned((char *)f + c->o[0], 64);              \
+        uint64_t any = 0;                                                                       \
+        f->state->code = c;                                                                     \
+        if (__builtin_expect(f->mask != UINT32_MAX, 0)) {                                       \
+            for (uint32_t left = f->mask; left; left &= left - 1)                               \
+                any |= reg_address(c, f, is_shared, base, (uint32_t)__builtin_ctz(left));       \
+            if (any & (sizeof(M) - 1))                                                          \
+                return pt_mem_misaligned(c, f);                                                 \
+            for (uint32_t left = f->mask; left; left &= left - 1) {                             \
+                uint32_t i = (uint32_t)__builtin_ctz(left);                                     \
+                *(M *)(uintptr_t)reg_address(c, f, is_shared, base, i) = v[i];                  \
+            }                                                                                   \
+            return c + 1;                                                                       \
+        }                                                                                       \
+        for (uint32_t i = 0; i < PT_WARP_SIZE; i++)                                             \
+            any |= is_shared ? ((const uint32_t *)base)[i] : ((const uint64_t *)base)[i];       \
+        if (__builtin_expect((any | c->imm) & (sizeof(M) - 1), 0) &&                            \
+            !is_aligned_sum(c, f, is_shared, base, sizeof(M)))                                  \
+            return pt_mem_misaligned(c, f);                                                     \
+        for (uint32_t k = 0; k < PT_WARP_SIZE; k += CHUNK) {                                    \
+            if (is_run(is_shared, base, k, sizeof(M))) {                                        \
+                __builtin_memcpy((void *)(uintptr_t)reg_address(c, f, is_shared, base, k), &v[k], \
+                                 CHUNK * sizeof(M));                                            \
+                continue;                                                                       \
+            }                                                                                   \
+            for (uint32_t i = k; i < k + CHUNK; i++)                                            \
+                *(M *)(uintptr_t)reg_address(c, f, is_shared, base, i) = v[i];                  \
+        }                                                                                       \
+        return c + 1;                                                                           \
+    }
+
+/* Register and constant part may be misaligned each, but not their sum. */
+PT_ACCESS_INLINE bool is_aligned_sum(const struct pt_code *c, const struct pt_frame *f, bool is_shared,
+                                     const void *base, uint32_t bytes)
+{
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < PT_WARP_SIZE; i++)
+        any |= reg_address(c, f, is_shared, base, i);
+    return !(any & (bytes - 1));
+}
+
+#define STORE_ANY(name, M, E)                                                           \
+    PT_ACCESS_HANDLER(name)                                                             \
+    {                                                                                   \
+        const E *v = (const E *)__builtin_assume_aligned((char *)f + c->o[0], 64);      \
+        uint64_t a[PT_WARP_SIZE];                                                       \
+        uint32_t outside;                                                               \
+        f->state->code = c;                                                             \
+        if (pt_address_all(c, f, pt_mem_kind(c), a, &outside) & (sizeof(M) - 1))        \
+            return pt_mem_misaligned(c, f);                                             \
+        if (outside)                                                                    \
+            return pt_mem_outside(c, f, outside);                                       \
+        for (uint32_t left = f->mask; left; left &= left - 1) {                         \
+            uint32_t i = (uint32_t)__builtin_ctz(left);                                 \
+            __atomic_store_n((M *)(uintptr_t)a[i], (M)v[i], __ATOMIC_RELAXED);          \
+        }                                                                               \
+        return c + 1;                                                                   \
+    }
+
+/* Memory type and slot element: X(name, M, E). */
+#define STORES(X)                      \
+    X(u8_32, uint8_t, uint32_t)        \
+    X(u16_32, uint16_t, uint32_t)      \
+    X(u32_32, uint32_t, uint32_t)      \
+    X(u8_64, uint8_t, uint64_t)        \
+    X(u16_64, uint16_t, uint64_t)      \
+    X(u32_64, uint32_t, uint64_t)      \
+    X(u64_64, uint64_t, uint64_t)
+
+#define X(name, M, E)                             \
+    STORE_FAST(store_reg_##name, M, E, false)     \
+    STORE_FAST(store_shared_##name, M, E, true)   \
+    STORE_ANY(store_any_##name, M, E)
+STORES(X)
+#undef X
+STORE_RUNS(store_reg_run_32, uint32_t, false)
+STORE_RUNS(store_shared_run_32, uint32_t, true)
+STORE_RUNS(store_reg_run_64, uint64_t, false)
+STORE_RUNS(store_shared_run_64, uint64_t, true)
+
+enum store {
+#define X(name, M, E) STORE_##name,
+    STORES(X)
+#undef X
+    STORE_COUNT
+};
+
+static const pt_handler stores[STORE_COUNT][3] = {
+#define X(name, M, E) [STORE_##name] = { store_reg_##name, store_shared_##name, store_any_##name },
+    STORES(X)
+#undef X
+};
+
+/* ---- vectors ------------------------------------------------------------------------------------------------ */
+
+/* The parts of a vector access: registers, and how each is extended. */
+struct vector {
+    uint32_t n;
+    uint32_t bytes;      /* of an element in memory */
+    bool is_signed;
+    uint32_t slot[8];
+    uint8_t slot_bytes[8], reg_bits[8];
+};
+
+PT_ACCESS_INLINE uint64_t load_element(uint64_t at, uint32_t bytes, bool is_signed)
+{
+    switch (bytes) {
+    case 1: {
+        uint8_t v = *(const uint8_t *)(uintptr_t)at;
+        return is_signed ? (uint64_t)(int8_t)v : v;
+    }
+    case 2: {
+        uint16_t v = *(const uint16_t *)(uintptr_t)at;
+        return is_signed ? (uint64_t)(int16_t)v : v;
+    }
+    case 4: {
+        uint32_t v = *(const uint32_t *)(uintptr_t)at;
+        return is_signed ? (uint64_t)(int32_t)v : v;
+    }
+    default:
+        return *(const uint64_t *)(uintptr_t)at;
+    }
+}
+
+PT_ACCESS_INLINE void store_element(uint64_t at, uint32_t bytes, uint64_t value)
+{
+    switch (bytes) {
+    case 1:
+        *(uint8_t *)(uintptr_t)at = (uint8_t)value;
+        break;
+    case 2:
+        *(uint16_t *)(uintptr_t)at = (uint16_t)value;
+        break;
+    case 4:
+        *(uint32_t *)(uintptr_t)at = (uint32_t)value;
+        break;
+    default:
+        *(uint64_t *)(uintptr_t)at = value;
+    }
+}
+
+/* c->ops: the struct vector; o[2] and o[3] the constant part of the address. The kind of address is resolved into a copy
+ * of the code. */
+PT_ACCESS_INLINE struct pt_code with_offset(const struct pt_code *c)
+{
+    struct pt_code copy = *c;
+    copy.imm = c->o[2] | (uint64_t)c->o[3] << 32;
+    return copy;
+}
+
+PT_ACCESS_HANDLER(load_vector)
+{
+    const struct vector *v = c->ptr;
+    struct pt_code at = with_offset(c);
+    uint64_t a[PT_WARP_SIZE], value[8][PT_WARP_SIZE];
+    uint32_t outside;
+    f->state->code = c;
+    if (pt_address_all(&at, f, pt_mem_kind(c), a, &outside) & (v->n * v->bytes - 1))
+        return pt_mem_misaligned(c, f);
+    if (outside)
+        return pt_mem_outside(c, f, outside);
+    for (uint32_t left = f->mask; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        for (uint32_t k = 0; k < v->n; k++)
+            value[k][i] = load_element(a[i] + k * v->bytes, v->bytes, v->is_signed);
+    }
+    for (uint32_t k = 0; k < v->n; k++) {
+        char *d = (char *)f + v->slot[k];
+        uint32_t keep = v->reg_bits[k] < 32 ? (1u << v->reg_bits[k]) - 1 : UINT32_MAX;
+        for (uint32_t left = f->mask; left; left &= left - 1) {
+            uint32_t i = (uint32_t)__builtin_ctz(left);
+            if (v->slot_bytes[k] == 8)
+                ((uint64_t *)d)[i] = value[k][i];
+            else
+                ((uint32_t *)d)[i] = (uint32_t)value[k][i] & keep;
+        }
+    }
+    return c + 1;
+}
+
+PT_ACCESS_HANDLER(store_vector)
+{
+    const struct vector *v = c->ptr;
+    struct pt_code at = with_offset(c);
+    uint64_t a[PT_WARP_SIZE];
+    uint32_t outside;
+    f->state->code = c;
+    if (pt_address_all(&at, f, pt_mem_kind(c), a, &outside) & (v->n * v->bytes - 1))
+        return pt_mem_misaligned(c, f);
+    if (outside)
+        return pt_mem_outside(c, f, outside);
+    for (uint32_t left = f->mask; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        for (uint32_t k = 0; k < v->n; k++) {
+            const char *s = (const char *)f + v->slot[k];
+            store_element(a[i] + k * v->bytes, v->bytes,
+                          v->slot_bytes[k] == 8 ? ((const uint64_t *)s)[i] : ((const uint32_t *)s)[i]);
+        }
+    }
+    return c + 1;
+}
+
+/* Vectors of n elements as wide as their slots. */
+#define VECTOR(load, store, E, count)                                                       \
+    PT_ACCESS_HANDLER(load)                                                                 \
+    {                                                                                       \
+        const struct vector *vector = c->ptr;                                               \
+        struct pt_code at = with_offset(c);                                                 \
+        uint64_t a[PT_WARP_SIZE];                                                           \
+        E value[count][PT_WARP_SIZE] __attribute__((aligned(64)));                          \
+        uint32_t outside;                                                                   \
+        f->state->code = c;                                                                 \
+        if (pt_address_all(&at, f, pt_mem_kind(c), a, &outside) & (count * sizeof(E) - 1))  \
+            return pt_mem_misaligned(c, f);                                                 \
+        if (outside)                                                                        \
+            return pt_mem_outside(c, f, outside);                                           \
+        for (uint32_t left = f->mask; left; left &= left - 1) {                             \
+            uint32_t i = (uint32_t)__builtin_ctz(left);                                     \
+            const E *p = (const E *)(uintptr_t)a[i];                                        \
+            for (uint32_t k = 0; k < count; k++)                                            \
+                value[k][i] = p[k];                                                         \
+        }                                                                                   \
+        for (uint32_t k = 0; k < count; k++) {                                              \
+            E *d = (E *)__builtin_assume_aligned((char *)f + vector->slot[k], 64);          \
+            const E *from = value[k];                                                       \
+            STORE_ACTIVE(d, from[i]);                                                       \
+        }                                                                                   \
+        return c + 1;                                                                       \
+    }                                                                                       \
+    PT_ACCESS_HANDLER(store)                                                                \
+    {                                                                                       \
+        const struct vector *vector = c->ptr;                                               \
+        struct pt_code at = with_offset(c);                                                 \
+        uint64_t a[PT_WARP_SIZE];                                                           \
+        const E *source[count];                                                             \
+        uint32_t outside;                                                                   \
+        f->state->code = c;                                                                 \
+        if (pt_address_all(&at, f, pt_mem_kind(c), a, &outside) & (count * sizeof(E) - 1))  \
+            return pt_mem_misaligned(c, f);                                                 \
+        if (outside)                                                                        \
+            return pt_mem_outside(c, f, outside);                                           \
+        for (uint32_t k = 0; k < count; k++)                                                \
+            source[k] = (const E *)((const char *)f + vector->slot[k]);                     \
+        for (uint32_t left = f->mask; left; left &= left - 1) {                             \
+            uint32_t i = (uint32_t)__builtin_ctz(left);                                     \
+            E *p = (E *)(uintptr_t)a[i];                                                    \
+            for (uint32_t k = 0; k < count; k++)                                            \
+                p[k] = source[k][i];                                                        \
+        }                                                                                   \
+        return c + 1;                                                                       \
+    }
+VECTOR(load_2x32, store_2x32, uint32_t, 2)
+VECTOR(load_4x32, store_4x32, uint32_t, 4)
+VECTOR(load_2x64, store_2x64, uint64_t, 2)
+
+/* b128: a slot of 16-byte elements. */
+PT_ACCESS_HANDLER(load_128)
+{
+    uint64_t a[PT_WARP_SIZE], value[PT_WARP_SIZE][2], *d = (uint64_t *)((char *)f + c->o[0]);
+    uint32_t outside;
+    f->state->code = c;
+    if (pt_address_all(c, f, pt_mem_kind(c), a, &outside) & 15)
+        return pt_mem_misaligned(c, f);
+    if (outside)
+        return pt_mem_outside(c, f, outside);
+    for (uint32_t left = f->mask; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        __builtin_memcpy(value[i], (const void *)(uintptr_t)a[i], 16);
+    }
+    for (uint32_t left = f->mask; left; left &= left - 1)
+        __builtin_memcpy(d + 2 * __builtin_ctz(left), value[__builtin_ctz(left)], 16);
+    return c + 1;
+}
+
+PT_ACCESS_HANDLER(store_128)
+{
+    uint64_t a[PT_WARP_SIZE], *v = (uint64_t *)((char *)f + c->o[0]);
+    uint32_t outside;
+    f->state->code = c;
+    if (pt_address_all(c, f, pt_mem_kind(c), a, &outside) & 15)
+        return pt_mem_misaligned(c, f);
+    if (outside)
+        return pt_mem_outside(c, f, outside);
+    for (uint32_t left = f->mask; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        __builtin_memcpy((void *)(uintptr_t)a[i], v + 2 * i, 16);
+    }
+    return c + 1;
+}
+
+/* ---- faults ------------------------------------------------------------------------------------------------- */
+
+/* Vector codes keep the constant part elsewhere. */
+static struct pt_code plain_code(const struct pt_code *c)
+{
+    bool is_vector = c->fn == load_vector || c->fn == store_vector || c->fn == load_2x32 ||
+                     c->fn == store_2x32 || c->fn == load_4x32 || c->fn == store_4x32 ||
+                     c->fn == load_2x64 || c->fn == store_2x64;
+    return is_vector ? with_offset(c) : *c;
+}
+
+const struct pt_code *pt_mem_misaligned(const struct pt_code *c, struct pt_frame *f)
+{
+    struct pt_code at = plain_code(c);
+    uint32_t lanes = 0;
+    uint64_t first = 0;
+    for (uint32_t i = 0; i < PT_WARP_SIZE; i++) {
+        uint64_t a = pt_address_of(&at, f, pt_mem_kind(c), i);
+        if (!(f->mask >> i & 1) || !(a & ((UINT64_C(1) << ((c->aux >> 8 & 15))) - 1)))
+            continue;
+        first = lanes ? first : a;
+        lanes |= 1u << i;
+    }
+    pt_fail(c, f, PT_FAULT_MISALIGNED, lanes, NULL);
+    f->state->warp->fault.has_address = true;
+    f->state->warp->fault.address = first;
+    return NULL;
+}
+
+const struct pt_code *pt_mem_outside(const struct pt_code *c, struct pt_frame *f, uint32_t lanes)
+{
+    struct pt_code at = plain_code(c);
+    pt_fail(c, f, PT_FAULT_ILLEGAL_ADDRESS, lanes, "beyond the local memory of the thread");
+    f->state->warp->fault.has_address = true;
+    f->state->warp->fault.address =
+        pt_address_of(&at, f, pt_mem_kind(c), (uint32_t)__builtin_ctz(lanes));
+    return NULL;
+}
+
+uint32_t pt_mem_locate(const struct pt_code *c, struct pt_frame *f, uint64_t address, uint64_t *first)
+{
+    enum { PAGE = 4096 };
+    struct pt_code at = plain_code(c);
+    uint32_t lanes = 0;
+    uint64_t bytes = UINT64_C(1) << ((c->aux >> 8 & 15)), page = address / PAGE;
+    for (uint32_t i = 0; i < PT_WARP_SIZE; i++) {
+        uint64_t a = pt_address_of(&at, f, pt_mem_kind(c), i);
+        bool touches = address == PT_ADDRESS_UNKNOWN ? a + (UINT64_C(1) << 47) >= UINT64_C(1) << 48
+                                                     : a / PAGE <= page && (a + bytes - 1) / PAGE >= page;
+        if (!(f->mask >> i & 1) || !touches)
+            continue;
+        *first = lanes ? *first : a;
+        lanes |= 1u << i;
+    }
+    return lanes;
+}
+
+/* ---- selecting ---------------------------------------------------------------------------------------------- */
+
+static enum pt_space space_of(const struct pt_select *s)
+{
+    static const struct {
+        enum pt_mod mod;
+        enum pt_space space;
+    } spaces[] = {
+        { PT_M_global, PT_SPACE_GLOBAL },       { PT_M_shared, PT_SPACE_SHARED },
+        { PT_M_shared_cta, PT_SPACE_SHARED },   { PT_M_shared_cluster, PT_SPACE_SHARED },
+        { PT_M_local, PT_SPACE_LOCAL },         { PT_M_const, PT_SPACE_CONST },
+        { PT_M_param, PT_SPACE_PARAM },         { PT_M_param_entry, PT_SPACE_PARAM },
+        { PT_M_param_func, PT_SPACE_PARAM },
+    };
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+        if (pt_form_has(s->form, spaces[i].mod))
+            return spaces[i].space;
+    return PT_SPACE_GENERIC;
+}
+
+static bool symbol_address(struct pt_select *s, const struct pt_operand *o, enum pt_address *kind)
+{
+    enum pt_space space;
+    s->code->imm = pt_code_symbol(s, o->index, &space) + (uint64_t)o->imm;
+    switch (space) {
+    case PT_SPACE_GLOBAL:
+    case PT_SPACE_CONST:
+        *kind = PT_ADDRESS_FIXED;
+        return true;
+    case PT_SPACE_SHARED:
+        *kind = PT_ADDRESS_SHARED_VAR;
+        return true;
+    case PT_SPACE_PARAM:
+        *kind = PT_ADDRESS_PARAM;
+        return true;
+    case PT_SPACE_LOCAL:
+        *kind = PT_ADDRESS_LOCAL_VAR;
+        return true;
+    default:
+        pt_refuse(s, "a variable of this state space");
+        return false;
+    }
+}
+
+static enum pt_address register_kind(const struct pt_select *s, bool is_wide)
+{
+    enum pt_space space = space_of(s);
+    bool is_local = space == PT_SPACE_LOCAL ||
+                    (space == PT_SPACE_PARAM && (!s->func->is_entry || PT_HAS(s, param_func)));
+    if (is_local)
+        return is_wide ? PT_ADDRESS_LOCAL64 : PT_ADDRESS_LOCAL32;
+    if (space == PT_SPACE_SHARED)
+        return is_wide ? PT_ADDRESS_SHARED64 : PT_ADDRESS_SHARED32;
+    return is_wide ? PT_ADDRESS_REG64 : PT_ADDRESS_REG32;
+}
+
+bool pt_mem_address(struct pt_select *s, const struct pt_operand *mem, uint32_t bytes)
+{
+    const struct pt_operand *o = &s->func->operands.v[mem->index];
+    enum pt_address kind;
+    if (o->kind == PT_OPND_REG) {
+        kind = register_kind(s, pt_type_bits((enum pt_type)s->func->regs.v[o->index].type) == 64);
+        s->code->o[1] = pt_code_dest(s, o);
+        s->code->imm = (uint64_t)o->imm;
+    } else if (o->kind == PT_OPND_SYM) {
+        if (!symbol_address(s, o, &kind))
+            return false;
+    } else if (o->kind == PT_OPND_IMM) {
+        /* An address in its space: a constant takes the place of the register. */
+        kind = register_kind(s, true);
+        s->code->o[1] = pt_code_source(s, o, 8);
+        s->code->imm = 0;
+    } else {
+        return pt_refuse(s, "this kind of address") != NULL;
+    }
+    s->code->aux = (uint16_t)(kind | (uint32_t)__builtin_ctz(bytes) << 8);
+    return true;
+}
+
+/* Register and slot of operand o of a load or store; a constant source gets a slot of 8 bytes. */
+static bool data_slot(struct pt_select *s, const struct pt_operand *o, bool is_load, struct vector *v)
+{
+    uint32_t k = v->n++, bits = 32;
+    if (o->kind == PT_OPND_REG)
+        bits = pt_type_bits((enum pt_type)s->func->regs.v[o->index].type);
+    else if (!is_load || o->kind == PT_OPND_SINK)
+        bits = 64;
+    v->reg_bits[k] = (uint8_t)bits;
+    v->slot_bytes[k] = bits == 128 ? 16 : bits == 64 ? 8 : 4;
+    v->slot[k] = is_load ? pt_code_dest(s, o) : pt_code_source(s, o, v->slot_bytes[k]);
+    return v->slot[k] != UINT32_MAX;
+}
+
+static enum load load_type(uint32_t bytes, bool is_signed, const struct vector *v)
+{
+    bool is_wide = v->slot_bytes[0] == 8;
+    switch (bytes) {
+    case 1:
+        return is_wide ? is_signed ? LOAD_s8_64 : LOAD_u8_64
+               : !is_signed || v->reg_bits[0] == 8 ? LOAD_u8_32
+               : v->reg_bits[0] == 16              ? LOAD_s8_16
+                                                   : LOAD_s8_32;
+    case 2:
+        return is_wide ? is_signed ? LOAD_s16_64 : LOAD_u16_64
+               : is_signed && v->reg_bits[0] == 32 ? LOAD_s16_32
+                                                   : LOAD_u16_32;
+    case 4:
+        return is_wide ? is_signed ? LOAD_s32_64 : LOAD_u32_64 : LOAD_u32_32;
+    default:
+        return LOAD_u64_64;
+    }
+}
+
+static enum store store_type(uint32_t bytes, const struct vector *v)
+{
+    bool is_wide = v->slot_bytes[0] == 8;
+    switch (bytes) {
+    case 1:
+        return is_wide ? STORE_u8_64 : STORE_u8_32;
+    case 2:
+        return is_wide ? STORE_u16_64 : STORE_u16_32;
+    case 4:
+        return is_wide ? STORE_u32_64 : STORE_u32_32;
+    default:
+        return STORE_u64_64;
+    }
+}
+
+static pt_handler scalar(struct pt_select *s, const struct vector *v, bool is_load, bool is_strong)
+{
+    enum pt_address kind = pt_mem_kind(s->code);
+    s->code->o[0] = v->slot[0];
+    if (v->bytes == 16)
+        return is_load ? load_128 : store_128;
+    int way = kind == PT_ADDRESS_REG64 && !is_strong ? 0
+              : kind == PT_ADDRESS_SHARED32          ? 1
+              : pt_address_is_uniform(kind)          ? 2
+                                                     : 3;
+    if (is_load)
+        return loads[load_type(v->bytes, v->is_signed, v)][way];
+    enum store type = store_type(v->bytes, v);
+    if (way == 0 && type == STORE_u32_32)
+        return store_reg_run_32;
+    if (way == 0 && type == STORE_u64_64)
+        return store_reg_run_64;
+    if (way == 1 && type == STORE_u32_32)
+        return store_shared_run_32;
+    if (way == 1 && type == STORE_u64_64)
+        return store_shared_run_64;
+    return stores[type][way > 2 ? 2 : way];
+}
+
+static pt_handler vector(struct pt_select *s, const struct vector *v, bool is_load)
+{
+    bool is_plain = true;
+    for (uint32_t k = 0; k < v->n; k++)
+        is_plain &= v->slot_bytes[k] == v->bytes;
+    struct vector *kept = pt_code_array(s, sizeof *kept);
+    *kept = *v;
+    s->code->o[2] = (uint32_t)s->code->imm;
+    s->code->o[3] = (uint32_t)(s->code->imm >> 32);
+    s->code->ptr = kept;
+    if (is_plain && v->n == 2 && v->bytes == 4)
+        return is_load ? load_2x32 : store_2x32;
+    if (is_plain && v->n == 4 && v->bytes == 4)
+        return is_load ? load_4x32 : store_4x32;
+    if (is_plain && v->n == 2 && v->bytes == 8)
+        return is_load ? load_2x64 : store_2x64;
+    return is_load ? load_vector : store_vector;
+}
+
+static pt_handler access(struct pt_select *s, bool is_load, bool is_strong)
+{
+    const struct pt_operand *data = &s->operands[!is_load], *mem = &s->operands[is_load];
+    enum pt_type type = (enum pt_type)s->form->type[0];
+    struct vector v = { .bytes = pt_type_bytes(type), .is_signed = pt_type_class(type) == PT_CLASS_S };
+    if (data->kind == PT_OPND_VEC) {
+        for (int64_t k = 0; k < data->imm; k++)
+            if (!data_slot(s, &s->func->operands.v[data->index + k], is_load, &v))
+                return NULL;
+    } else if (!data_slot(s, data, is_load, &v)) {
+        return NULL;
+    }
+    if (!pt_mem_address(s, mem, v.n * v.bytes))
+        return NULL;
+    return v.n > 1 ? vector(s, &v, is_load) : scalar(s, &v, is_load, is_strong);
+}
+
+/* What does not wait: a loop around it does. */
+PT_HANDLER(fence_acquire)
+{
+    (void)f;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return c + 1;
+}
+
+PT_HANDLER(fence_release)
+{
+    (void)f;
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    return c + 1;
+}
+
+PT_HANDLER(fence_all)
+{
+    (void)f;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    return c + 1;
+}
+
+pt_handler pt_mem_acquire(void)
+{
+    return fence_acquire;
+}
+
+pt_handler pt_mem_release(void)
+{
+    return fence_release;
+}
+
+pt_handler PT_DO(ld)(struct pt_select *s)
+{
+    return access(s, true, false);
+}
+
+pt_handler PT_DO(ld_nc)(struct pt_select *s)
+{
+    return access(s, true, false);
+}
+
+pt_handler PT_DO(ldu)(struct pt_select *s)
+{
+    return access(s, true, false);
+}
+
+pt_handler PT_DO(ld_volatile)(struct pt_select *s)
+{
+    return access(s, true, true);
+}
+
+pt_handler PT_DO(ld_acquire)(struct pt_select *s)
+{
+    pt_code_behind(s, fence_acquire);
+    return access(s, true, true);
+}
+
+pt_handler PT_DO(st)(struct pt_select *s)
+{
+    return access(s, false, false);
+}
+
+pt_handler PT_DO(st_volatile)(struct pt_select *s)
+{
+    return access(s, false, true);
+}
+
+pt_handler PT_DO(st_release)(struct pt_select *s)
+{
+    pt_code_before(s, fence_release);
+    return access(s, false, true);
+}
+
+pt_handler PT_DO(membar)(struct pt_select *s)
+{
+    (void)s;
+    return fence_all;
+}
+
+pt_handler PT_DO(fence)(struct pt_select *s)
+{
+    (void)s;
+    return fence_all;
+}
+
+pt_handler PT_DO(griddepcontrol)(struct pt_select *s)
+{
+    (void)s;
+    return fence_all;
+}
