@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "frontend/check.h"
 #include "ir/row.h"
 
 enum { MAX_PARTS = PT_FORM_MODS + PT_FORM_TYPES + 2 };
@@ -274,6 +275,11 @@ static bool is_float_constant(const struct pt_operand *o)
     return o->type == PT_f32 || o->type == PT_f64;
 }
 
+uint64_t pt_insn_fits(enum pt_type type)
+{
+    return regs_for(type, false, false);
+}
+
 /* Half and packed types have no constants. */
 static bool constant_fits(const struct pt_operand *o, enum pt_type type)
 {
@@ -469,6 +475,35 @@ static bool mem_fits(const struct pt_func *f, const struct candidate *c, const s
     return true;
 }
 
+/* Elements of one type. As the assembler has it, their registers must fit each other, and then it is enough that one
+ * fits the type: {.f64, .b64} passes for .u64. */
+static bool elements_fit(const struct pt_func *f, const struct candidate *c, const struct pt_slot *slot,
+                         const struct pt_operand *o, struct misfit *why)
+{
+    const struct pt_slot *sub = pt_slot_sub(slot, 0);
+    uint64_t fit = regs_for(pt_slot_type(sub, &c->form), sub->flags & PT_SLOT_WIDER, true);
+    uint64_t agree = UINT64_MAX, types = 0;
+    const struct pt_operand *reg = NULL;
+    bool is_sink = true;
+    for (unsigned i = 0; i < o->imm; i++) {
+        const struct pt_operand *e = &f->operands.v[o->index + i];
+        is_sink &= e->kind == PT_OPND_SINK;
+        if (e->kind != PT_OPND_REG || e->flags || e->select) {
+            if (!value_fits(f, c, sub, e, true, why))
+                return false;
+            continue;
+        }
+        types |= bit(e->type);
+        agree &= regs_for(e->type, false, false);
+        reg = e;
+    }
+    if (reg && !(types & fit))
+        return value_fits(f, c, sub, reg, true, why);
+    if (is_sink)
+        return misfit(why, "needs an element that is not _");
+    return types & ~agree ? misfit(why, "has registers of types that do not mix") : true;
+}
+
 static bool vec_fits(const struct pt_func *f, const struct candidate *c, const struct pt_slot *slot,
                      const struct pt_operand *o, struct misfit *why)
 {
@@ -488,14 +523,12 @@ static bool vec_fits(const struct pt_func *f, const struct candidate *c, const s
             snprintf(why->text, sizeof why->text, "must have %u to %u elements", lo, hi);
         return false;
     }
-    bool some = false;
-    for (unsigned i = 0; i < o->imm; i++) {
-        const struct pt_operand *e = &f->operands.v[o->index + i];
-        if (!value_fits(f, c, pt_slot_sub(slot, i), e, true, why))
+    if (slot->n_sub == 1)
+        return elements_fit(f, c, slot, o, why);
+    for (unsigned i = 0; i < o->imm; i++)
+        if (!value_fits(f, c, pt_slot_sub(slot, i), &f->operands.v[o->index + i], true, why))
             return false;
-        some |= e->kind != PT_OPND_SINK;
-    }
-    return some ? true : misfit(why, "needs an element that is not _");
+    return true;
 }
 
 static bool pair_fits(const struct pt_func *f, const struct candidate *c, const struct pt_slot *slot,
@@ -581,12 +614,10 @@ static uint64_t f32_bits(double d)
     return bits;
 }
 
-static void settle_value(const struct pt_slot *slot, const struct candidate *c, struct pt_operand *o)
+void pt_insn_settle(enum pt_type type, struct pt_operand *o)
 {
-    if (o->kind != PT_OPND_IMM || slot->kind == PT_SLOT_IMM || slot->kind == PT_SLOT_FIMM)
-        return;
-    enum pt_type type = pt_slot_type(slot, &c->form);
-    if (type == PT_f32 && o->type == PT_f64) {
+    bool is_f32 = type == PT_f32 || (type == PT_b32 && o->type == PT_f64);
+    if (is_f32 && o->type == PT_f64) {
         double d;
         memcpy(&d, &o->imm, sizeof d);
         o->imm = (int64_t)f32_bits(d);
@@ -610,7 +641,8 @@ static void settle(struct pt_func *f, const struct candidate *c, const struct pt
     if (o->kind == PT_OPND_IMM && slot->kind == PT_SLOT_VEC)
         slot = pt_slot_sub(slot, 0);
     if (o->kind == PT_OPND_IMM) {
-        settle_value(slot, c, o);
+        if (slot->kind != PT_SLOT_IMM && slot->kind != PT_SLOT_FIMM)
+            pt_insn_settle(pt_slot_type(slot, &c->form), o);
     } else if (o->kind == PT_OPND_VEC || o->kind == PT_OPND_PAIR) {
         unsigned n = o->kind == PT_OPND_PAIR ? 2 : (unsigned)o->imm;
         for (unsigned i = 0; i < n; i++)
@@ -1004,95 +1036,6 @@ static bool operands_exist(const struct place *p, const struct pt_form *form,
     return true;
 }
 
-/* Spaces that the form's state space modifier names; without one, those generic addresses of variables may lie in. 0:
- * copies between two spaces, which say nothing of a single operand. */
-static uint32_t form_spaces(const struct pt_form *form)
-{
-    static const struct {
-        uint16_t mod;
-        uint8_t space;
-    } spaces[] = {{PT_M_global, PT_SPACE_GLOBAL},          {PT_M_shared, PT_SPACE_SHARED},
-                  {PT_M_shared_cta, PT_SPACE_SHARED},      {PT_M_shared_cluster, PT_SPACE_SHARED},
-                  {PT_M_const, PT_SPACE_CONST},            {PT_M_local, PT_SPACE_LOCAL},
-                  {PT_M_param, PT_SPACE_PARAM},            {PT_M_param_entry, PT_SPACE_PARAM},
-                  {PT_M_param_func, PT_SPACE_PARAM}};
-    uint32_t set = 0;
-    unsigned n = 0;
-    for (unsigned i = 0; i < form->n_mods; i++)
-        for (unsigned k = 0; k < sizeof spaces / sizeof *spaces; k++)
-            if (form->mod[i] == spaces[k].mod) {
-                set = UINT32_C(1) << spaces[k].space;
-                n++;
-            }
-    if (n > 1 || (form->effects & PT_FX_FENCE && !(form->effects & (PT_FX_READ | PT_FX_WRITE))))
-        return 0;
-    if (n == 1)
-        return set;
-    switch (form->op) {
-    case PT_OP_mov_addr:
-        return 0;
-    case PT_OP_mapa:
-    case PT_OP_getctarank:
-        return UINT32_C(1) << PT_SPACE_SHARED;
-    case PT_OP_prefetchu:
-        return UINT32_C(1) << PT_SPACE_GLOBAL;
-    default:
-        return UINT32_C(1) << PT_SPACE_GLOBAL | UINT32_C(1) << PT_SPACE_SHARED |
-               UINT32_C(1) << PT_SPACE_LOCAL;
-    }
-}
-
-static bool is_input(const struct pt_func *f, uint32_t symbol)
-{
-    for (uint32_t i = 0; i < f->params.n; i++)
-        if (f->params.v[i] == symbol)
-            return true;
-    return false;
-}
-
-/* A variable or constant as an address must lie in a space the form can access. */
-static bool address_fits(const struct place *p, const struct pt_form *form, uint32_t spaces,
-                         const struct pt_operand *o)
-{
-    if (o->kind == PT_OPND_IMM && !(spaces >> PT_SPACE_LOCAL & 1 && !(spaces & (spaces - 1)))) {
-        pt_diag_error(&p->m->diags, p->line, p->col, p->len,
-                      "'%s' cannot have a constant address; only .local memory can", form->spelling);
-        return false;
-    }
-    if (o->kind != PT_OPND_SYM)
-        return true;
-    const struct pt_symbol *s = &p->m->symbols.v[o->index];
-    if (pt_type_class(s->type) == PT_CLASS_O)
-        return true;
-    if (!(spaces >> s->space & 1)) {
-        pt_diag_error(&p->m->diags, p->line, p->col, p->len, "'%s' cannot access '%s', which is in another state space",
-                      form->spelling, s->name);
-        return false;
-    }
-    if ((form->effects & PT_FX_WRITE) && s->space == PT_SPACE_PARAM && is_input(p->f, o->index)) {
-        pt_diag_error(&p->m->diags, p->line, p->col, p->len, "'%s' cannot write the input parameter '%s'",
-                      form->spelling, s->name);
-        return false;
-    }
-    return true;
-}
-
-static bool addresses_fit(const struct place *p, const struct pt_form *form,
-                          const struct pt_operand *operands, uint32_t n)
-{
-    uint32_t spaces = form_spaces(form);
-    for (uint32_t i = 0; i < n && spaces; i++) {
-        const struct pt_operand *o = &operands[i];
-        if (o->kind == PT_OPND_MEM && o->imm == 1)
-            o = &p->f->operands.v[o->index];
-        else if (o->kind != PT_OPND_SYM)
-            continue;
-        if (!address_fits(p, form, spaces, o))
-            return false;
-    }
-    return true;
-}
-
 uint32_t pt_insn_match(struct pt_module *m, struct pt_func *f, const char *spelling, uint32_t len,
                        struct pt_operand *operands, uint32_t n_operands, uint32_t line, uint32_t col)
 {
@@ -1116,7 +1059,8 @@ uint32_t pt_insn_match(struct pt_module *m, struct pt_func *f, const char *spell
     } else if (!when_holds(&fits->when, target, m->ptx)) {
         explain_when(&p, sp->text, &fits->when);
     } else if (operands_exist(&p, &fits->form, operands, n_operands) &&
-               addresses_fit(&p, &fits->form, operands, n_operands)) {
+               pt_check_addresses(&(struct pt_check){m, f, &fits->form, operands, n_operands, line, col, len}) &&
+               pt_check_call(&(struct pt_check){m, f, &fits->form, operands, n_operands, line, col, len})) {
         if (!pt_op_is_supported(fits->form.op))
             pt_diag_unsupported(&m->diags, line, col, len, "'%s' is known but not supported yet", sp->text);
         for (uint32_t i = 0; i < n_operands; i++)

@@ -1,0 +1,23 @@
+/* Rules on the operands of an instruction that look beyond their types: the state spaces of variables, and the
+ * signatures of calls. */
+#ifndef PTERA_FRONTEND_CHECK_H
+#define PTERA_FRONTEND_CHECK_H
+
+#include "ir/ir.h"
+
+/* An instruction whose form is known. */
+struct pt_check {
+    struct pt_module *m;
+    const struct pt_func *f;
+    const struct pt_form *form;
+    const struct pt_operand *operands;
+    uint32_t n_operands;
+    uint32_t line, col, len;
+};
+
+/* Variables and constants as addresses lie in a space that the form can access. Reports what does not fit. */
+bool pt_check_addresses(const struct pt_check *c);
+/* The arguments and results of a call are those of the function or prototype. Reports what does not fit. */
+bool pt_check_call(const struct pt_check *c);
+
+#endif
