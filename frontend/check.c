@@ -64,9 +64,30 @@ static bool is_input(const struct pt_func *f, uint32_t symbol)
     return false;
 }
 
+/* Bits that the register of an address has at least: some forms, which the assembler expands to several instructions,
+ * do not take narrow ones. */
+static unsigned address_bits(const struct pt_form *form)
+{
+    switch (form->op) {
+    case PT_OP_multimem_red:
+        return 64;
+    case PT_OP_st_bulk:
+    case PT_OP_red_async:
+    case PT_OP_createpolicy:
+        return 32;
+    case PT_OP_prefetch:
+        return pt_form_has(form, PT_M_tensormap) ? 32 : 8;
+    default:
+        return 8;
+    }
+}
+
 static bool address_fits(const struct pt_check *c, uint32_t spaces, const struct pt_operand *o)
 {
     const char *spelling = c->form->spelling;
+    unsigned bits = address_bits(c->form);
+    if (o->kind == PT_OPND_REG && pt_type_bits(o->type) < bits)
+        return error(c, "the address of '%s' needs a register of %u bits", spelling, bits);
     if (o->kind == PT_OPND_IMM && spaces != bit(PT_SPACE_LOCAL))
         return error(c, "'%s' cannot have a constant address; only .local memory can", spelling);
     if (o->kind != PT_OPND_SYM)

@@ -51,7 +51,30 @@ struct parts {
     uint16_t token[MAX_PARTS];
     uint32_t at[MAX_PARTS], len[MAX_PARTS]; /* in the spelling, without the dot */
     uint32_t mnemonic_len;
+    uint32_t opcode;   /* parts that belong to the name of the instruction */
+    int opcode_after;  /* such a part behind one that does not, or -1 */
 };
+
+static bool is_repeated(const struct parts *p, unsigned part)
+{
+    for (unsigned i = 0; i < part; i++)
+        if (p->token[i] && p->token[i] == p->token[part])
+            return pt_token_is_repeatable(p->token[part]);
+    return false;
+}
+
+static void find_opcode(struct parts *p, const char *s)
+{
+    unsigned leading = 0;
+    p->opcode_after = -1;
+    for (unsigned i = 0; i < p->n; i++) {
+        if (!pt_token_is_opcode(p->token[i], s, p->mnemonic_len))
+            continue;
+        p->opcode |= UINT32_C(1) << i;
+        if (i != leading++ && p->opcode_after < 0)
+            p->opcode_after = (int)i;
+    }
+}
 
 /* Splits at the dots. Returns the index of the first part that is no token, or -1. */
 static int split(struct parts *p, const char *s, uint32_t len)
@@ -73,8 +96,10 @@ static int split(struct parts *p, const char *s, uint32_t len)
         p->token[p->n] = pt_token_find(s + start, i - start);
         if (!p->token[p->n] && unknown < 0)
             unknown = (int)p->n;
-        p->n++;
+        if (!is_repeated(p, p->n))
+            p->n++;
     }
+    find_opcode(p, s);
     return unknown;
 }
 
@@ -98,16 +123,37 @@ static bool when_holds(const struct pt_when *when, unsigned target, uint16_t ptx
     return (when->targets >> target & 1) && ptx >= when->ptx_lo && ptx <= when->ptx_hi;
 }
 
-/* Types match in order: elements of the types, as spelled, must ascend. */
+static bool is_space(uint16_t token)
+{
+    switch (token) {
+    case PT_M_const:
+    case PT_M_global:
+    case PT_M_local:
+    case PT_M_shared:
+    case PT_M_shared__cta:
+    case PT_M_shared__cluster:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Types match in order: the elements of the types, as spelled, must ascend; so must those of the state spaces and those
+ * of the words of the instruction's name. */
 static bool types_ascend(const struct search *s)
 {
-    unsigned last = 0;
+    unsigned last_type = 0, last_space = 0, last_word = 0;
     for (unsigned i = 0; i < s->parts->n; i++) {
-        if (!(s->parts->token[i] & PT_TOKEN_TYPE) || (int)i == s->skip)
+        uint16_t token = s->parts->token[i];
+        unsigned *last = token & PT_TOKEN_TYPE          ? &last_type
+                         : s->parts->opcode >> i & 1 ? &last_word
+                         : is_space(token)           ? &last_space
+                                                     : NULL;
+        if (!last || (int)i == s->skip)
             continue;
-        if (s->elem_of[i] < last)
+        if (s->elem_of[i] < *last)
             return false;
-        last = s->elem_of[i];
+        *last = s->elem_of[i];
     }
     return true;
 }
@@ -300,7 +346,7 @@ static bool constant_fits(const struct pt_operand *o, enum pt_type type)
 static bool in_values(const struct pt_slot *slot, const struct pt_operand *o)
 {
     if (slot->n_values == 2)
-        return o->imm >= slot->value[0] && o->imm <= slot->value[1];
+        return o->imm >= slot->value[0] && o->imm <= slot->value[1] && o->imm % slot->value[2] == 0;
     if (!slot->n_values)
         return true;
     for (unsigned i = 0; i < (slot->n_values & 0xfu); i++)
@@ -412,7 +458,8 @@ static bool value_fits(const struct pt_func *f, const struct candidate *c, const
         return regs_for(type, wider, vector) >> o->type & 1 ? true : misfit_type(why, type, f, o);
     if (is_dest || slot->kind == PT_SLOT_REG)
         return misfit_kind(why, "a register", o);
-    if (o->kind == PT_OPND_SREG && wider && pt_type_class(type) != PT_CLASS_F)
+    if (o->kind == PT_OPND_SREG && wider && pt_type_class(type) != PT_CLASS_F &&
+        !(c->form.effects & PT_FX_WRITE))
         return sreg_fits(o->index, type, true) ? true : misfit(why, "cannot be this special register");
     if (o->kind != PT_OPND_IMM)
         return misfit_kind(why, "a register or a constant", o);
@@ -715,7 +762,7 @@ static struct spelling *match_spelling(struct pt_module *m, const char *text, ui
     sp->text = pt_arena_text(&m->arena, text, len);
     sp->len = len;
     unsigned n, first = pt_lines_find(text, (uint32_t)strcspn(sp->text, "."), &n);
-    if (split(&parts, text, len) >= 0)
+    if (split(&parts, text, len) >= 0 || parts.opcode_after >= 0)
         return sp;
     unsigned target = pt_target_find(m->sm, m->sm_feature);
     for (unsigned i = 0; i < n; i++) {
@@ -858,6 +905,10 @@ static void explain_spelling(const struct place *p)
     }
     if (unknown >= 0) {
         unknown_part(p, &parts, (unsigned)unknown, first, n);
+        return;
+    }
+    if (parts.opcode_after >= 0) {
+        error_part(p, &parts, (unsigned)parts.opcode_after, "must come right behind the name of the instruction in");
         return;
     }
     struct search s = {.parts = &parts, .skip = -1, .any_type = -1};

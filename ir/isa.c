@@ -59,6 +59,13 @@ static const struct {
 #include "ir/mod.def"
 };
 
+static const struct {
+    const char *mnemonic, *words;
+} opcode_words[] = {
+#define OPCODE(mnemonic, words) {#mnemonic, words},
+#include "ir/mod.def"
+};
+
 /* The effects column names enum pt_effect without its prefix. */
 enum {
     PURE = PT_FX_PURE,
@@ -501,8 +508,11 @@ static const char *parse_values(const char *syntax, const char *s, struct pt_slo
         s = end;
         if (s[0] == '.' && s[1] == '.') {
             slot->value[1] = (int32_t)strtol(s + 2, &end, 0);
+            slot->value[2] = 1;
             slot->n_values = 2;
             s = end;
+            if (*s == '/')
+                slot->value[2] = (int32_t)strtol(s + 1, (char **)&s, 0);
             break;
         }
         slot->n_values = (uint8_t)(PT_SLOT_ONE_OF | n);
@@ -836,6 +846,38 @@ enum pt_sreg pt_sreg_find(const char *name, uint32_t len)
 uint16_t pt_token_find(const char *s, uint32_t len)
 {
     return name_find(token_hash, s, len)->token;
+}
+
+bool pt_token_is_opcode(uint16_t token, const char *mnemonic, uint32_t len)
+{
+    if (token >= PT_M_COUNT)
+        return false;
+    size_t n = strlen(mods[token]);
+    for (unsigned i = 0; i < sizeof opcode_words / sizeof *opcode_words; i++) {
+        if (strlen(opcode_words[i].mnemonic) != len || memcmp(opcode_words[i].mnemonic, mnemonic, len))
+            continue;
+        for (const char *w = opcode_words[i].words; *w; w += *w == ' ') {
+            size_t word = strcspn(w, " ");
+            if (word == n && !memcmp(w, mods[token], n))
+                return true;
+            w += word;
+        }
+    }
+    return false;
+}
+
+bool pt_token_is_repeatable(uint16_t token)
+{
+    if (token >= PT_M_COUNT)
+        return false;
+    size_t n = strlen(mods[token]);
+    for (const char *w = set_find("repeatable", strlen("repeatable")); *w; w += *w == '|') {
+        size_t word = strcspn(w, "|");
+        if (word == n && !memcmp(w, mods[token], n))
+            return true;
+        w += word;
+    }
+    return false;
 }
 
 void pt_token_name(uint16_t token, char buf[64])

@@ -58,8 +58,8 @@ struct pt_slot {
     uint16_t flags; /* enum pt_slot_flag */
     uint16_t sub;  /* first sub-slot; pt_slot_sub */
     uint8_t n_sub;
-    uint8_t n_values; /* IMM, constant of a VALUE: 0 any, 2 lo..hi, or (as PT_SLOT_ONE_OF) values */
-    int32_t value[4]; /* lowest and highest, or the values; VEC: lowest and highest count, 0: see `count` */
+    uint8_t n_values; /* IMM, constant of a VALUE: 0 any, 2 lo..hi in steps, or (as PT_SLOT_ONE_OF) values */
+    int32_t value[4]; /* lowest, highest and step, or the values; VEC: lowest and highest count, 0: see `count` */
     const char *count; /* VEC: expression over the numbers in the modifiers, or NULL */
     char name;         /* the letter of the syntax line */
 };
@@ -129,6 +129,10 @@ struct pt_line {
 /* Token of a dotted part, 0 if no instruction has it. */
 uint16_t pt_token_find(const char *s, uint32_t len);
 void pt_token_name(uint16_t token, char buf[64]); /* ".rn", ".u32", ".v4" */
+/* True if the modifier belongs to the name of the instruction and comes right behind the mnemonic. */
+bool pt_token_is_opcode(uint16_t token, const char *mnemonic, uint32_t len);
+/* True if the assembler lets one write it twice. */
+bool pt_token_is_repeatable(uint16_t token);
 /* Lines of a mnemonic: an index for pt_line_at, and their number (0: unknown). */
 unsigned pt_lines_find(const char *mnemonic, uint32_t len, unsigned *n);
 const struct pt_line *pt_line_at(unsigned index);
