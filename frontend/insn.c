@@ -130,8 +130,8 @@ static bool is_space(uint16_t token)
     case PT_M_global:
     case PT_M_local:
     case PT_M_shared:
-    case PT_M_shared__cta:
-    case PT_M_shared__cluster:
+    case PT_M_shared_cta:
+    case PT_M_shared_cluster:
         return true;
     default:
         return false;
@@ -319,11 +319,6 @@ static uint64_t regs_for(enum pt_type type, bool wider, bool vector)
 static bool is_float_constant(const struct pt_operand *o)
 {
     return o->type == PT_f32 || o->type == PT_f64;
-}
-
-uint64_t pt_insn_fits(enum pt_type type)
-{
-    return regs_for(type, false, false);
 }
 
 /* Half and packed types have no constants. */
@@ -1110,8 +1105,7 @@ uint32_t pt_insn_match(struct pt_module *m, struct pt_func *f, const char *spell
     } else if (!when_holds(&fits->when, target, m->ptx)) {
         explain_when(&p, sp->text, &fits->when);
     } else if (operands_exist(&p, &fits->form, operands, n_operands) &&
-               pt_check_addresses(&(struct pt_check){m, f, &fits->form, operands, n_operands, line, col, len}) &&
-               pt_check_call(&(struct pt_check){m, f, &fits->form, operands, n_operands, line, col, len})) {
+               pt_check_addresses(&(struct pt_check){m, f, &fits->form, operands, n_operands, line, col, len})) {
         if (!pt_op_is_supported(fits->form.op))
             pt_diag_unsupported(&m->diags, line, col, len, "'%s' is known but not supported yet", sp->text);
         for (uint32_t i = 0; i < n_operands; i++)
