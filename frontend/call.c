@@ -1,4 +1,5 @@
 /* Calls against the signatures of what they call (PTX ISA, "call"). */
+#include "frontend/insn.h"
 #include "frontend/parse.h"
 
 struct call {
@@ -33,8 +34,9 @@ static bool symbol_fits(struct call *c, const struct pt_operand *o, const struct
     for (uint32_t i = 0; i < f->params.n; i++)
         if (f->params.v[i] == o->index)
             return pt_parse_error(c->p, c->at, "'%s' is a parameter of '%s' and cannot be passed on as it is", s->name, f->name);
-    bool is_same_size = formal->is_unsized || s->size == formal->size;
-    if (o->imm || !types_fit(s->type, formal->type) || s->is_array != formal->is_array || !is_same_size || s->align < formal->align)
+    bool is_same = formal->is_array ? formal->is_unsized || (s->size == formal->size && s->align == formal->align)
+                                    : s->vec == formal->vec && types_fit(s->type, formal->type);
+    if (o->imm || s->is_array != formal->is_array || !is_same)
         return pt_parse_error(c->p, c->at, "%s '%s' of the call does not fit '%s' of the callee", what, s->name, formal->name);
     return true;
 }
@@ -61,10 +63,12 @@ static bool list_fits(struct call *c, const struct pt_operand *list, const uint3
     if (given > n || given + is_variadic < n)
         return pt_parse_error(c->p, c->at, "the call has %u %s, its callee %u", given, is_result ? "results" : "arguments", n);
     for (uint32_t i = 0; i < given; i++) {
-        const struct pt_operand *o = &pt_parse_func(c->p)->operands.v[list->index + i];
+        struct pt_operand *o = &pt_parse_func(c->p)->operands.v[list->index + i];
         bool is_dropped = o->kind == PT_OPND_SINK && is_result;
         if (!is_dropped && !value_fits(c, o, &m->symbols.v[formals[i]], is_result))
             return false;
+        if (o->kind == PT_OPND_IMM)
+            pt_insn_settle(m->symbols.v[formals[i]].type, o);
     }
     return true;
 }

@@ -1,5 +1,4 @@
-/* Rules on the operands of an instruction that look beyond their types: the state spaces of variables, and the
- * signatures of calls. */
+/* Rules on the operands of an instruction that look beyond their types: the state spaces of variables. */
 #ifndef PTERA_FRONTEND_CHECK_H
 #define PTERA_FRONTEND_CHECK_H
 
@@ -17,7 +16,5 @@ struct pt_check {
 
 /* Variables and constants as addresses lie in a space that the form can access. Reports what does not fit. */
 bool pt_check_addresses(const struct pt_check *c);
-/* The arguments and results of a call are those of the function or prototype. Reports what does not fit. */
-bool pt_check_call(const struct pt_check *c);
 
 #endif

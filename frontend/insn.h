@@ -15,9 +15,6 @@
 uint32_t pt_insn_match(struct pt_module *m, struct pt_func *f, const char *spelling, uint32_t len,
                        struct pt_operand *operands, uint32_t n_operands, uint32_t line, uint32_t col);
 
-/* Register types that an operand of the type accepts, a bit for each enum pt_type. */
-uint64_t pt_insn_fits(enum pt_type type);
-
 /* Gives a constant the type: see above. */
 void pt_insn_settle(enum pt_type type, struct pt_operand *constant);
 
