@@ -649,7 +649,7 @@ static void decode_func(struct pt_interp_program *p, uint32_t index, struct pt_a
     body->local_bytes = (d.f->local_size + 15) & ~15u;
     d.buckets = pt_arena_alloc(scratch, CONSTANT_BUCKETS * sizeof *d.buckets);
     number_blocks(&d);
-    d.frame_bytes = sizeof(struct pt_frame);
+    d.frame_bytes = (sizeof(struct pt_frame) + 63) & ~63u;
     assign_slots(&d);
     body->params = formals(&d, d.f->params.v, d.f->is_entry ? 0 : d.f->params.n);
     body->results = formals(&d, d.f->results.v, d.f->results.n);
