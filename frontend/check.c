@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 __attribute__((format(printf, 2, 3))) static bool error(const struct pt_check *c, const char *format, ...)
 {
@@ -100,7 +101,7 @@ static bool address_fits(const struct pt_check *c, uint32_t spaces, const struct
     return true;
 }
 
-bool pt_check_addresses(const struct pt_check *c)
+static bool addresses_fit(const struct pt_check *c)
 {
     uint32_t spaces = form_spaces(c->form);
     for (uint32_t i = 0; i < c->n_operands && spaces; i++) {
@@ -113,4 +114,25 @@ bool pt_check_addresses(const struct pt_check *c)
             return false;
     }
     return true;
+}
+
+/* The last operand, where the table cannot say what values it has. */
+static bool value_fits(const struct pt_check *c)
+{
+    const struct pt_operand *o = c->n_operands ? &c->operands[c->n_operands - 1] : NULL;
+    if (!o || o->kind != PT_OPND_IMM)
+        return true;
+    if (c->form->op == PT_OP_alloca && c->n_operands == 3)
+        return (o->imm > 0 && !(o->imm & (o->imm - 1))) || error(c, "an alignment must be a power of two");
+    if (c->form->op == PT_OP_createpolicy && o->type == PT_f64) {
+        double fraction;
+        memcpy(&fraction, &o->imm, sizeof fraction);
+        return (fraction > 0 && fraction <= 1) || error(c, "a fraction must be above 0 and not above 1");
+    }
+    return true;
+}
+
+bool pt_check_operands(const struct pt_check *c)
+{
+    return addresses_fit(c) && value_fits(c);
 }

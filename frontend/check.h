@@ -1,4 +1,4 @@
-/* Rules on the operands of an instruction that look beyond their types: the state spaces of variables. */
+/* Rules on the operands of an instruction that look beyond their types: state spaces of variables, values. */
 #ifndef PTERA_FRONTEND_CHECK_H
 #define PTERA_FRONTEND_CHECK_H
 
@@ -14,7 +14,8 @@ struct pt_check {
     uint32_t line, col, len;
 };
 
-/* Variables and constants as addresses lie in a space that the form can access. Reports what does not fit. */
-bool pt_check_addresses(const struct pt_check *c);
+/* Variables and constants as addresses lie in a space that the form can access; constants have a value it allows.
+ * Reports what does not fit. */
+bool pt_check_operands(const struct pt_check *c);
 
 #endif
