@@ -41,11 +41,11 @@ static uint32_t effects(const struct lower *l, const struct pt_insn *insn)
     return pt_insn_form(l->m, insn)->effects;
 }
 
-/* The form of a plain instruction that lowering adds. */
-static uint32_t plain_form(struct lower *l, const char *spelling, struct pt_operand *operand)
+/* The form of an instruction that lowering adds. */
+static uint32_t find_form(struct pt_module *m, struct pt_func *f, const char *spelling,
+                          struct pt_operand *operands, uint32_t n, uint32_t line)
 {
-    return pt_insn_match(l->m, l->f, spelling, (uint32_t)strlen(spelling), operand, operand ? 1 : 0,
-                         l->f->line, 1);
+    return pt_insn_match(m, f, spelling, (uint32_t)strlen(spelling), operands, n, line, 1);
 }
 
 static uint32_t add_label(struct lower *l, uint32_t line)
@@ -114,7 +114,7 @@ static void plain_syncs(struct lower *l)
     if (!falls_off(l))
         return;
     struct pt_insn *ret = pt_vec_push(&l->m->arena, &f->insns);
-    *ret = (struct pt_insn){.form = plain_form(l, "ret", NULL), .line = f->end_line, .col = 1};
+    *ret = (struct pt_insn){.form = find_form(l->m, f, "ret", NULL, 0, f->end_line), .line = f->end_line, .col = 1};
 }
 
 static bool lower(struct lower *l, struct pt_func *source)
@@ -123,12 +123,14 @@ static bool lower(struct lower *l, struct pt_func *source)
     l->f = &f;
     copy_arrays(l);
     struct pt_operand to = {.kind = PT_OPND_LABEL};
-    l->bra = plain_form(l, "bra", &to);
+    l->bra = find_form(l->m, &f, "bra", &to, 1, f.line);
     plain_syncs(l);
     if (l->m->diags.errors)
         return false;
     pt_cfg_build(l->m, &f, l->bra, &l->scratch);
     pt_web_split(l->m, &f, &l->scratch);
+    if (l->m->fmad)
+        pt_contract(l->m, &f, &l->scratch, find_form);
     pt_cfg_communicate(l->m, &f, &l->scratch);
     f.calls = false;
     for (uint32_t i = 0; i < f.insns.n; i++)

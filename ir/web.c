@@ -53,7 +53,7 @@ struct webs {
     uint32_t *used_in, *killed_in, *value_in; /* by var: the last block + 1 for which it happened */
     uint32_t *value;    /* by var: node that holds its value now, if value_in is this block */
     uint32_t n_regs;    /* before any were added */
-    uint32_t *n_webs;   /* by var */
+    bool *is_placed;    /* by var: a web has its register */
     uint32_t *n_defs;   /* by register */
     unsigned mark;      /* '$' signs that set off the number of a web in its name */
 };
@@ -252,8 +252,8 @@ static void join_block(struct webs *w, uint32_t block)
 
 /* ---- registers for the webs -------------------------------------------------------------------------- */
 
-/* The longest run of '$' in any register's name: one more makes names that are new. */
-static unsigned longest_mark(const struct pt_func *f)
+/* One '$' more than any name has in a row: names that hold so many are new. */
+unsigned pt_web_mark(const struct pt_func *f)
 {
     unsigned longest = 0;
     for (uint32_t r = 1; r < f->regs.n; r++) {
@@ -263,22 +263,23 @@ static unsigned longest_mark(const struct pt_func *f)
             longest = run > longest ? run : longest;
         }
     }
-    return longest;
+    return longest + 1;
 }
 
-static uint32_t add_reg(struct webs *w, uint32_t reg, uint32_t number)
+uint32_t pt_web_reg(struct pt_module *m, struct pt_func *f, uint32_t reg, unsigned mark)
 {
-    size_t len = (size_t)pt_reg_name(w->f, reg, NULL, 0);
-    char *name = pt_arena_alloc(&w->m->arena, len + w->mark + 16);
-    pt_reg_name(w->f, reg, name, len + 1);
-    memset(name + len, '$', w->mark);
-    snprintf(name + len + w->mark, 16, "%u", number);
-    uint8_t type = w->f->regs.v[reg].type;
-    struct pt_reg *new = pt_vec_push(&w->m->arena, &w->f->regs);
+    uint32_t number = f->regs.n;
+    size_t len = (size_t)pt_reg_name(f, reg, NULL, 0);
+    char *name = pt_arena_alloc(&m->arena, len + mark + 16);
+    pt_reg_name(f, reg, name, len + 1);
+    memset(name + len, '$', mark);
+    snprintf(name + len + mark, 16, "%u", number);
+    uint8_t type = f->regs.v[reg].type;
+    struct pt_reg *new = pt_vec_push(&m->arena, &f->regs);
     new->name = name;
-    new->base = w->f->regs.n - 1;
+    new->base = number;
     new->type = type;
-    return w->f->regs.n - 1;
+    return number;
 }
 
 /* The first web met keeps the register, the others get new ones. */
@@ -289,8 +290,9 @@ static void place_web(void *ud, struct pt_operand *o, unsigned role, enum pt_typ
     if (o->index >= w->n_regs) {
         struct node *root = &w->nodes.v[find_root(w, o->index - w->n_regs)];
         if (!root->reg) {
-            uint32_t number = w->n_webs[root->var]++;
-            root->reg = number ? add_reg(w, w->reg[root->var], number) : w->reg[root->var];
+            uint32_t reg = w->reg[root->var];
+            root->reg = w->is_placed[root->var] ? pt_web_reg(w->m, w->f, reg, w->mark) : reg;
+            w->is_placed[root->var] = true;
         }
         o->index = root->reg;
     }
@@ -321,7 +323,7 @@ void pt_web_split(struct pt_module *m, struct pt_func *f, struct pt_arena *scrat
     w.killed_in = by_var(&w);
     w.value_in = by_var(&w);
     w.value = by_var(&w);
-    w.n_webs = by_var(&w);
+    w.is_placed = pt_arena_alloc(scratch, w.n_vars);
     if (w.n_vars) {
         for (uint32_t b = 0; b < f->blocks.n; b++)
             each_insn(&w, b, note_event);
@@ -331,7 +333,7 @@ void pt_web_split(struct pt_module *m, struct pt_func *f, struct pt_arena *scrat
             add_node(&w, w.live.v[i].var);
         for (uint32_t b = 0; b < f->blocks.n; b++)
             join_block(&w, b);
-        w.mark = longest_mark(f) + 1;
+        w.mark = pt_web_mark(f);
     }
     for (uint32_t r = 0; r < f->regs.n; r++)
         f->regs.v[r].n_defs = 0;
