@@ -121,7 +121,7 @@ static bool call_target(struct pt_parser *p, uint32_t *target)
         return pt_parse_unexpected(p, "the name of a function");
     const struct pt_binding *b = pt_scope_find(&p->scopes, p->tok.text, p->tok.len);
     if (!b || b->kind != PT_NAME_FUNC)
-        return pt_parse_error(p, &p->tok, "'%.*s' is not a function declared before", PT_TOKEN_ARGS(&p->tok));
+        return pt_parse_error(p, &p->tok, "'%.*s' is not a declared function", PT_TOKEN_ARGS(&p->tok));
     *target = b->index;
     return true;
 }
@@ -286,6 +286,13 @@ static bool read_statement(struct pt_parser *p)
     return is_table(p) ? read_table(p, &name) : define_label(p, &name);
 }
 
+/* Does the current '}' end a vector, whose '{' has been read already, rather than the block? */
+static bool ends_vector(const struct pt_parser *p)
+{
+    struct pt_token t = pt_parse_peek(p);
+    return t.kind == PT_TOK_PUNCT && strchr(",;]|", t.punct);
+}
+
 /* Goes on behind a statement with an error: after its ';', or before the '}' that ends the block. A block in braces that was
  * opened on the way is passed over whole. */
 static void skip_statement(struct pt_parser *p)
@@ -296,9 +303,10 @@ static void skip_statement(struct pt_parser *p)
         if (pt_parse_is(p, '{')) {
             depth++;
         } else if (pt_parse_is(p, '}')) {
-            if (depth == 0)
+            if (depth == 0 && !ends_vector(p))
                 return;
-            if (--depth == 0 && is_block) {
+            depth -= depth > 0;
+            if (depth == 0 && is_block) {
                 pt_parse_advance(p);
                 return;
             }

@@ -3,9 +3,8 @@
 
 #include <string.h>
 
-bool pt_const_starts(const struct pt_parser *p)
+bool pt_const_starts(const struct pt_token *t)
 {
-    const struct pt_token *t = &p->tok;
     if (t->kind == PT_TOK_INT || t->kind == PT_TOK_F32 || t->kind == PT_TOK_F64)
         return true;
     if (t->kind == PT_TOK_DOT)
@@ -64,7 +63,7 @@ static bool primary(struct pt_parser *p, struct pt_const *v)
     } else if (t->kind == PT_TOK_F32) {
         v->type = PT_f32;
         v->i = (int64_t)t->value;
-    } else if (t->kind == PT_TOK_NAME && pt_const_starts(p)) {
+    } else if (t->kind == PT_TOK_NAME && pt_const_starts(&p->tok)) {
         set_int(v, PT_s64, 32);
     } else {
         return pt_parse_unexpected(p, "a constant");
@@ -87,7 +86,7 @@ static bool unary(struct pt_parser *p, struct pt_const *v)
         return pt_parse_error(p, &op, "the expression is nested too deeply");
     pt_parse_advance(p);
     bool ok;
-    if (op.punct == '(' && p->tok.kind == PT_TOK_DOT && !pt_const_starts(p)) {
+    if (op.punct == '(' && p->tok.kind == PT_TOK_DOT && !pt_const_starts(&p->tok)) {
         ok = cast(p, v);
     } else if (op.punct == '(') {
         ok = ternary(p, v) && pt_parse_expect(p, ')');

@@ -362,7 +362,7 @@ static bool read_dims(struct pt_parser *p, struct shape *s)
         if (!pt_parse_is(p, ']')) {
             if (at.kind == PT_TOK_INT)
                 n = at.value;
-            else if (at.kind == PT_TOK_NAME && pt_const_starts(p))
+            else if (at.kind == PT_TOK_NAME && pt_const_starts(&p->tok))
                 n = 32;
             else
                 return pt_parse_unexpected(p, "the number of elements");
@@ -542,7 +542,7 @@ bool pt_decl_variables(struct pt_parser *p, enum pt_linkage linkage, const struc
     if (pt_parse_accept(p, ';')) /* ".reg .u32;" declares nothing, and is accepted */
         return true;
     do {
-        if (p->tok.kind != PT_TOK_NAME || is_blank(&p->tok) || pt_const_starts(p))
+        if (p->tok.kind != PT_TOK_NAME || is_blank(&p->tok) || pt_const_starts(&p->tok))
             return pt_parse_unexpected(p, "a name");
         if (!(d.space == PT_SPACE_REG ? read_register(p, &d) : read_variable(p, &d)))
             return false;

@@ -219,7 +219,8 @@ static bool read_header(struct pt_parser *p, uint32_t func, struct pt_token *nam
     *name = p->tok;
     if (name->kind != PT_TOK_NAME || (name->len == 1 && *name->text == '_'))
         return pt_parse_unexpected(p, "the name of the function");
-    p->m->funcs.v[func].name = p->scopes.names.v[pt_scope_intern(&p->scopes, name->text, name->len)].text;
+    uint32_t interned = pt_scope_intern(&p->scopes, name->text, name->len);
+    p->m->funcs.v[func].name = p->scopes.names.v[interned].text;
     p->m->funcs.v[func].line = name->line;
     pt_parse_advance(p);
     if (pt_parse_is(p, '(') && !pt_decl_parameters(p, func, false, false))
@@ -294,7 +295,7 @@ static uint32_t find_func(struct pt_parser *p, const struct pt_token *at)
     }
     const struct pt_binding *b = pt_scope_find(&p->scopes, at->text, at->len);
     if (!b || b->kind != PT_NAME_FUNC) {
-        pt_parse_error(p, at, "'%.*s' is not a function declared before", PT_TOKEN_ARGS(at));
+        pt_parse_error(p, at, "'%.*s' is not a declared function", PT_TOKEN_ARGS(at));
         return 0;
     }
     return b->index;

@@ -98,7 +98,7 @@ static struct pt_reloc *read_target(struct pt_parser *p, struct init *in, uint64
         return NULL;
     }
     if (!b || (b->kind != PT_NAME_SYM && b->kind != PT_NAME_FUNC)) {
-        pt_parse_error(p, &at, "'%.*s' is not a variable or function declared before", PT_TOKEN_ARGS(&at));
+        pt_parse_error(p, &at, "'%.*s' is not a declared variable or function", PT_TOKEN_ARGS(&at));
         return NULL;
     }
     const struct pt_symbol *s = b->kind == PT_NAME_SYM ? &p->m->symbols.v[b->index] : NULL;
@@ -189,11 +189,10 @@ static bool read_mask(struct pt_parser *p, struct init *in, const struct pt_toke
 /* Is the current number a mask, that is, does a parenthesis follow? */
 static bool is_mask(const struct pt_parser *p)
 {
-    struct pt_parser ahead = {.lexer = p->lexer};
     if (p->tok.kind != PT_TOK_INT)
         return false;
-    pt_lex_next(&ahead.lexer, &ahead.tok);
-    return pt_parse_is(&ahead, '(');
+    struct pt_token t = pt_parse_peek(p);
+    return t.kind == PT_TOK_PUNCT && t.punct == '(';
 }
 
 static bool read_scalar(struct pt_parser *p, struct init *in, uint64_t offset)
@@ -209,7 +208,7 @@ static bool read_scalar(struct pt_parser *p, struct init *in, uint64_t offset)
     }
     if (at.kind == PT_TOK_NAME && at.len == 7 && memcmp(at.text, "generic", 7) == 0)
         return read_generic(p, in, offset);
-    if (at.kind == PT_TOK_NAME && !pt_const_starts(p))
+    if (at.kind == PT_TOK_NAME && !pt_const_starts(&p->tok))
         return read_address(p, in, offset);
     return pt_const_parse(p, &v) && put_value(p, in, &at, &v, offset);
 }
@@ -298,7 +297,7 @@ static bool read_attribute_value(struct pt_parser *p)
 {
     static const char *const values[] = {"nearest", "linear", "wrap", "mirror", "clamp_ogl", "clamp_to_edge", "clamp_to_border"};
     struct pt_const v;
-    if (p->tok.kind != PT_TOK_NAME || pt_const_starts(p))
+    if (p->tok.kind != PT_TOK_NAME || pt_const_starts(&p->tok))
         return pt_const_parse(p, &v);
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (pt_parse_accept_name(p, values[i]))

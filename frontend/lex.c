@@ -67,6 +67,7 @@ static void new_line(struct pt_lexer *x, const char *after)
 /* Skips a comment that starts at x->p with slash and star. False if it has no end. */
 static bool skip_comment(struct pt_lexer *x)
 {
+    const struct pt_lexer start = *x;
     for (const char *p = x->p + 2; p < x->end; p++) {
         if (*p == '\n') {
             new_line(x, p + 1);
@@ -75,6 +76,7 @@ static bool skip_comment(struct pt_lexer *x)
             return true;
         }
     }
+    *x = start;
     return false;
 }
 

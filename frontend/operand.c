@@ -234,9 +234,8 @@ static bool is_sink(const struct pt_token *t)
 /* The token after the current one is a name that is no constant: the sign before it belongs to a register. */
 static bool name_follows(const struct pt_parser *p)
 {
-    struct pt_parser ahead = {.lexer = p->lexer};
-    pt_lex_next(&ahead.lexer, &ahead.tok);
-    return ahead.tok.kind == PT_TOK_NAME && !pt_const_starts(&ahead);
+    struct pt_token t = pt_parse_peek(p);
+    return t.kind == PT_TOK_NAME && !pt_const_starts(&t);
 }
 
 static bool signed_name(struct pt_parser *p, uint8_t flag)
@@ -260,7 +259,7 @@ static bool simple(struct pt_parser *p)
     }
     if ((pt_parse_is(p, '!') || pt_parse_is(p, '-')) && name_follows(p))
         return signed_name(p, pt_parse_is(p, '!') ? PT_OPND_NEG : PT_OPND_MINUS);
-    if (pt_const_starts(p))
+    if (pt_const_starts(&p->tok))
         return constant(p);
     if (t->kind == PT_TOK_NAME)
         return name_operand(p);
@@ -291,8 +290,8 @@ static bool elements(struct pt_parser *p, enum pt_operand_kind kind, int close)
 
 static bool memory_base(struct pt_parser *p)
 {
-    if (p->tok.kind != PT_TOK_NAME || pt_const_starts(p))
-        return pt_const_starts(p) ? constant(p) : pt_parse_unexpected(p, "an address");
+    if (p->tok.kind != PT_TOK_NAME || pt_const_starts(&p->tok))
+        return pt_const_starts(&p->tok) ? constant(p) : pt_parse_unexpected(p, "an address");
     uint32_t at = p->operands.n;
     if (!name_operand(p))
         return false;

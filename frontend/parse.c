@@ -25,6 +25,14 @@ bool pt_parse_is_dot(const struct pt_parser *p, const char *word)
     return p->tok.kind == PT_TOK_DOT && p->tok.len == n + 1 && memcmp(p->tok.text + 1, word, n) == 0;
 }
 
+struct pt_token pt_parse_peek(const struct pt_parser *p)
+{
+    struct pt_lexer ahead = p->lexer;
+    struct pt_token t;
+    pt_lex_next(&ahead, &t);
+    return t;
+}
+
 bool pt_parse_accept(struct pt_parser *p, int punct)
 {
     if (!pt_parse_is(p, punct))
@@ -90,7 +98,7 @@ bool pt_parse_needs(struct pt_parser *p, const struct pt_token *at, unsigned ptx
 bool pt_parse_u32(struct pt_parser *p, uint32_t *value)
 {
     const struct pt_token *t = &p->tok;
-    bool is_warp_size = t->kind == PT_TOK_NAME && pt_const_starts(p);
+    bool is_warp_size = t->kind == PT_TOK_NAME && pt_const_starts(&p->tok);
     if (t->kind != PT_TOK_INT && !is_warp_size)
         return pt_parse_unexpected(p, "a number");
     if (t->kind == PT_TOK_INT && t->value > UINT32_MAX)
@@ -333,20 +341,24 @@ static bool starts_statement(const struct pt_parser *p)
     return false;
 }
 
-/* Goes on behind a module statement with an error: after its ';' or its body, or where the next one surely starts. */
+/* Goes on behind a module statement with an error: after its ';' or its body, or where the next one surely starts. A '}' whose '{'
+ * has been read already ends braces inside the statement. */
 static void skip_statement(struct pt_parser *p)
 {
     uint32_t depth = 0;
     for (; p->tok.kind != PT_TOK_END; pt_parse_advance(p)) {
-        if (pt_parse_is(p, '{')) {
+        bool is_closing = depth > 0;
+        if (pt_parse_is(p, '{'))
             depth++;
-        } else if (pt_parse_is(p, '}') && depth > 0) {
+        else if (pt_parse_is(p, '}') && depth > 0)
             depth--;
-        }
-        if (depth == 0 && (pt_parse_is(p, ';') || pt_parse_is(p, '}'))) {
+        if (depth == 0 && is_closing) {
             pt_parse_advance(p);
+            pt_parse_accept(p, ';');
             return;
         }
+        if (depth == 0 && pt_parse_accept(p, ';'))
+            return;
         if (depth == 0 && starts_statement(p))
             return;
     }

@@ -37,6 +37,8 @@ struct pt_parser {
 
 void pt_parse_advance(struct pt_parser *p);
 bool pt_parse_is(const struct pt_parser *p, int punct);
+/* The token after the current one. */
+struct pt_token pt_parse_peek(const struct pt_parser *p);
 /* Is the current token ".word"? */
 bool pt_parse_is_dot(const struct pt_parser *p, const char *word);
 bool pt_parse_accept(struct pt_parser *p, int punct);
@@ -114,8 +116,8 @@ struct pt_const {
     double f;
 };
 bool pt_const_parse(struct pt_parser *p, struct pt_const *value);
-/* True if the current token can start a constant expression. */
-bool pt_const_starts(const struct pt_parser *p);
+/* True if the token can start a constant expression. */
+bool pt_const_starts(const struct pt_token *t);
 
 /* ---- init.c, section.c ---------------------------------------------------------------------------------- */
 
