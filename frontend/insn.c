@@ -330,7 +330,7 @@ static bool constant_fits(const struct pt_operand *o, enum pt_type type)
     case PT_CLASS_S:
         return !is_float_constant(o);
     case PT_CLASS_B:
-        return !is_float_constant(o) || o->type == (pt_type_bits(type) == 64 ? PT_f64 : PT_f32);
+        return !is_float_constant(o) || pt_type_bits(type) == pt_type_bits(o->type);
     case PT_CLASS_F:
         return is_float_constant(o) && pt_type_bits(type) >= 32;
     default:
