@@ -152,14 +152,20 @@ void pt_module_format_diagnostics(ptera_module *module)
     }
 }
 
-ptera_result pt_module_diagnosed(const ptera_module *module)
+/* What entry `from` of the list and those behind it say. */
+static ptera_result diagnosed_from(const ptera_module *module, uint32_t from)
 {
     ptera_result result = PTERA_ERROR_UNSUPPORTED_PTX;
     const struct pt_diags *diags = &module->ir.diags;
-    for (uint32_t i = 0; i < diags->list.n; i++)
+    for (uint32_t i = from; i < diags->list.n; i++)
         if (diags->list.v[i].severity == PT_SEV_ERROR && !diags->list.v[i].unsupported)
             result = PTERA_ERROR_INVALID_PTX;
     return result;
+}
+
+ptera_result pt_module_diagnosed(const ptera_module *module)
+{
+    return diagnosed_from(module, 0);
 }
 
 static ptera_result load_parsed(ptera_module *module, bool is_valid)
@@ -322,6 +328,15 @@ static void make_image(ptera_kernel *kernel, struct pt_shared *shared, struct pt
     kernel->image = (struct pt_image){&module->ir, symbols, (uintptr_t)module->funcs};
 }
 
+/* The text of the first error from entry `from` of the list on. */
+static const char *first_error(const ptera_module *module, uint32_t from)
+{
+    for (uint32_t i = from; i < module->diag_texts.n; i++)
+        if (module->ir.diags.list.v[i].severity == PT_SEV_ERROR)
+            return module->diag_texts.v[i];
+    return "";
+}
+
 static ptera_result compile_into(ptera_kernel *kernel, struct pt_arena *scratch)
 {
     ptera_module *module = kernel->module;
@@ -330,26 +345,24 @@ static ptera_result compile_into(ptera_kernel *kernel, struct pt_arena *scratch)
     if (setjmp(oom))
         return PTERA_ERROR_OUT_OF_MEMORY;
     struct pt_shared shared;
-    uint32_t errors = module->ir.diags.errors;
+    uint32_t errors = module->ir.diags.errors, listed = module->ir.diags.list.n;
     make_image(kernel, &shared, scratch);
     struct pt_program *program = module->engine->backend->compile(&kernel->image, kernel->func,
                                                                   &module->engine->allocator);
     module->ir.arena.oom = &oom; /* the engine had its own */
     pt_module_format_diagnostics(module);
-    if (!program)
-        return module->ir.diags.errors > errors ? pt_module_diagnosed(module) : PTERA_ERROR_OUT_OF_MEMORY;
+    if (!program) {
+        if (module->ir.diags.errors == errors)
+            return PTERA_ERROR_OUT_OF_MEMORY;
+        /* Other kernels of the module may still be fit to run. */
+        module->ir.diags.errors = errors;
+        pt_engine_fail(module->engine, "%s", first_error(module, listed));
+        return diagnosed_from(module, listed);
+    }
     program->shared_static = shared.bytes < UINT32_MAX ? (uint32_t)shared.bytes : UINT32_MAX;
     program->shared_align = shared.dynamic_align;
     kernel->program = program;
     return PTERA_OK;
-}
-
-static const char *first_error(const ptera_module *module)
-{
-    for (uint32_t i = 0; i < module->diag_texts.n; i++)
-        if (module->ir.diags.list.v[i].severity == PT_SEV_ERROR)
-            return module->diag_texts.v[i];
-    return "";
 }
 
 ptera_result pt_module_compile(ptera_kernel *kernel)
@@ -363,8 +376,6 @@ ptera_result pt_module_compile(ptera_kernel *kernel)
         result = compile_into(kernel, &scratch);
         pt_arena_free(&scratch);
     }
-    if (result == PTERA_ERROR_INVALID_PTX || result == PTERA_ERROR_UNSUPPORTED_PTX)
-        pt_engine_fail(module->engine, "%s", first_error(module));
     pthread_mutex_unlock(&module->lock);
     return result;
 }

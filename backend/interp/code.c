@@ -236,9 +236,13 @@ struct pt_interp_program *pt_code_program(const struct pt_select *s)
 
 pt_handler pt_refuse(struct pt_select *s, const char *what)
 {
-    pt_diag_unsupported(&s->module->diags, s->insn->line, s->insn->col,
-                        (uint32_t)strlen(s->form->spelling), "'%s'%s%s is not supported yet",
-                        s->form->spelling, what ? " with " : "", what ? what : "");
+    struct pt_diags *diags = &s->module->diags;
+    uint32_t n = diags->list.n;
+    pt_diag_error(diags, s->insn->line, s->insn->col, (uint32_t)strlen(s->form->spelling),
+                  "'%s'%s%s is known but not supported yet", s->form->spelling,
+                  what ? " with " : "", what ? what : "");
+    if (diags->list.n > n)
+        diags->list.v[n].unsupported = true;
     return NULL;
 }
 
