@@ -186,6 +186,20 @@ static const char *read_spelling(struct pt_parser *p, const struct pt_token *nam
     return s.v;
 }
 
+/* Loads, stores and mov take a vector of one, { %r1 }, for the register itself; Triton writes them so. */
+static void unwrap(struct pt_parser *p, const struct pt_token *name)
+{
+    static const char *const names[] = {"ld", "st", "mov", "ldu", "suld", "sust"};
+    bool may = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !may; i++)
+        may = token_is(name, names[i]);
+    for (uint32_t i = 0; may && i < p->operands.n; i++) {
+        struct pt_operand *o = &p->operands.v[i];
+        if (o->kind == PT_OPND_VEC && o->imm == 1)
+            *o = pt_parse_func(p)->operands.v[o->index];
+    }
+}
+
 static bool read_operands(struct pt_parser *p, const struct pt_token *name)
 {
     p->operands.n = 0;
@@ -195,6 +209,7 @@ static bool read_operands(struct pt_parser *p, const struct pt_token *name)
         return false;
     if (p->operands.n > PT_MAX_OPERANDS)
         return pt_parse_error(p, name, "too many operands");
+    unwrap(p, name);
     return pt_parse_expect(p, ';');
 }
 
