@@ -171,22 +171,26 @@ static bool is_complete(struct search *s)
     return types_ascend(s);
 }
 
-/* Marks the parts that the alternative takes, in its order; false if one is missing. */
+/* Marks the parts that the alternative takes; false if one is missing. Types and state spaces of one alternative keep
+ * their order. */
 static bool take_parts(const struct search *s, const struct pt_alt *alt, uint32_t *free,
                        uint32_t *taken)
 {
-    unsigned i = 0;
+    unsigned type = 0, space = 0;
     *taken = 0;
     for (unsigned t = 0; t < alt->n; t++) {
+        unsigned *from = alt->token[t] & PT_TOKEN_TYPE ? &type : is_space(alt->token[t]) ? &space : NULL;
         bool found = false;
-        for (; i < s->parts->n && !found; i++) {
+        for (unsigned i = from ? *from : 0; i < s->parts->n && !found; i++) {
             bool same = s->parts->token[i] == alt->token[t];
             if ((int)i == s->any_type)
                 same = alt->token[t] & PT_TOKEN_TYPE;
-            if (same && (*free >> i & 1) && !(*taken >> i & 1)) {
-                *taken |= UINT32_C(1) << i;
-                found = true;
-            }
+            if (!same || !(*free >> i & 1) || (*taken >> i & 1))
+                continue;
+            *taken |= UINT32_C(1) << i;
+            found = true;
+            if (from)
+                *from = i + 1;
         }
         if (!found)
             return false;
@@ -487,8 +491,8 @@ static bool handle_fits(const struct pt_func *f, const struct candidate *c, cons
     return regs_for(PT_u64, false, false) >> o->type & 1 ? true : misfit_type(why, PT_u64, f, o);
 }
 
-/* The base of an address: of a type if the table says so (tensor memory), else a register of integer type, a variable
- * or a constant. */
+/* The base of an address: of a type if the table says so (tensor memory, the least width of a register), else a register
+ * of integer type, a variable or a constant. */
 static bool typed_base_fits(const struct pt_func *f, const struct candidate *c, const struct pt_slot *slot,
                             const struct pt_operand *o, struct misfit *why)
 {
@@ -496,6 +500,10 @@ static bool typed_base_fits(const struct pt_func *f, const struct candidate *c, 
         return base_fits(f, o, why);
     if (pt_type_class(slot->type) == PT_CLASS_O)
         return handle_fits(f, c, slot, o, why);
+    if (slot->flags & PT_SLOT_WIDER)
+        return o->kind == PT_OPND_REG && pt_type_bits(o->type) < pt_type_bits(slot->type)
+                   ? misfit_type(why, slot->type, f, o)
+                   : base_fits(f, o, why);
     if (o->kind != PT_OPND_REG)
         return misfit_kind(why, "a register", o);
     return regs_for(slot->type, false, false) >> o->type & 1 ? true : misfit_type(why, slot->type, f, o);
@@ -549,9 +557,12 @@ static bool elements_fit(const struct pt_func *f, const struct candidate *c, con
 static bool vec_fits(const struct pt_func *f, const struct candidate *c, const struct pt_slot *slot,
                      const struct pt_operand *o, struct misfit *why)
 {
-    if ((slot->flags & PT_SLOT_BY_VEC) && c->form.vec == 1)
+    if ((slot->flags & PT_SLOT_BY_VEC) && c->form.vec == 1) {
+        if (o->kind == PT_OPND_VEC && o->imm == 1)
+            o = &f->operands.v[o->index]; /* Triton writes { %r1 } for one value */
         return o->kind == PT_OPND_SINK ? misfit(why, "may not be _")
                                        : operand_fits(f, c, pt_slot_sub(slot, 0), o, why);
+    }
     unsigned lo, hi;
     pt_slot_count(slot, &c->form, &lo, &hi);
     if (o->kind != PT_OPND_VEC)
