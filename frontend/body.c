@@ -4,12 +4,13 @@
 
 #include <string.h>
 
-/* ---- labels -------------------------------------------------------------------------------------------- */
+/* ---- labels ---------------------------------------------------------------------------------- */
 
 static uint32_t add_label(struct pt_parser *p, uint32_t name)
 {
     struct pt_func *f = pt_parse_func(p);
-    *pt_vec_push(&p->m->arena, &f->labels) = (struct pt_label){.name = p->scopes.names.v[name].text};
+    *pt_vec_push(&p->m->arena, &f->labels) =
+        (struct pt_label){.name = p->scopes.names.v[name].text};
     *pt_vec_push(&p->m->arena, &p->label_alias) = 0;
     return f->labels.n - 1;
 }
@@ -46,7 +47,8 @@ static bool define_label(struct pt_parser *p, const struct pt_token *at)
     uint32_t name = pt_scope_intern(&p->scopes, at->text, at->len);
     struct pt_binding *b = pt_scope_own(&p->scopes, name);
     if (b && !b->is_pending)
-        return pt_parse_error(p, at, "'%.*s' is already declared on line %u", PT_TOKEN_ARGS(at), b->line);
+        return pt_parse_error(p, at, "'%.*s' is already declared on line %u", PT_TOKEN_ARGS(at),
+                              b->line);
     if (!b)
         b = pt_scope_define(&p->scopes, name, PT_NAME_LABEL, add_label(p, name));
     b->is_pending = 0;
@@ -57,15 +59,17 @@ static bool define_label(struct pt_parser *p, const struct pt_token *at)
     return true;
 }
 
-/* A block ends in which a label was used but not met: it is one of the block around, or still to come there. */
+/* A block ends in which a label was used but not met: it is one of the block around, or still to
+ * come there. */
 static void hand_out(void *ud, const struct pt_binding *pending)
 {
     struct pt_parser *p = ud;
     struct pt_binding *b = pt_scope_own(&p->scopes, pending->name);
     const struct pt_name *name = &p->scopes.names.v[pending->name];
     if (p->scopes.depth == 0 || (b && b->kind != PT_NAME_LABEL)) {
-        pt_diag_error(&p->m->diags, pending->line, pending->col, name->len, "label '%.*s' is not defined",
-                      (int)(name->len < 60 ? name->len : 60), name->text);
+        pt_diag_error(&p->m->diags, pending->line, pending->col, name->len,
+                      "label '%.*s' is not defined", (int)(name->len < 60 ? name->len : 60),
+                      name->text);
     } else if (b) {
         p->label_alias.v[pending->index] = b->index;
         p->has_alias = true;
@@ -84,7 +88,8 @@ static uint32_t final_label(const struct pt_parser *p, uint32_t label)
     return label;
 }
 
-/* Makes every use of a label that turned out to be another one name that one, and drops those labels. */
+/* Makes every use of a label that turned out to be another one name that one, and drops those
+ * labels. */
 static void settle_labels(struct pt_parser *p)
 {
     struct pt_func *f = pt_parse_func(p);
@@ -107,7 +112,7 @@ static void settle_labels(struct pt_parser *p)
     f->labels.n = kept;
 }
 
-/* ---- tables -------------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static bool branch_target(struct pt_parser *p, uint32_t *target)
 {
@@ -121,7 +126,8 @@ static bool call_target(struct pt_parser *p, uint32_t *target)
         return pt_parse_unexpected(p, "the name of a function");
     const struct pt_binding *b = pt_scope_find(&p->scopes, p->tok.text, p->tok.len);
     if (!b || b->kind != PT_NAME_FUNC)
-        return pt_parse_error(p, &p->tok, "'%.*s' is not a declared function", PT_TOKEN_ARGS(&p->tok));
+        return pt_parse_error(p, &p->tok, "'%.*s' is not a declared function",
+                              PT_TOKEN_ARGS(&p->tok));
     *target = b->index;
     return true;
 }
@@ -146,11 +152,16 @@ static bool read_table(struct pt_parser *p, const struct pt_token *name_tok)
     const struct pt_binding *b = pt_scope_own(&p->scopes, name);
     struct pt_table table = {.name = p->scopes.names.v[name].text};
     if (b)
-        return pt_parse_error(p, name_tok, "'%.*s' is already declared on line %u", PT_TOKEN_ARGS(name_tok), b->line);
-    table.kind = pt_parse_is_dot(p, "branchtargets") ? 'b' : pt_parse_is_dot(p, "calltargets") ? 'c' : 'p';
+        return pt_parse_error(p, name_tok, "'%.*s' is already declared on line %u",
+                              PT_TOKEN_ARGS(name_tok), b->line);
+    table.kind = pt_parse_is_dot(p, "branchtargets") ? 'b'
+                 : pt_parse_is_dot(p, "calltargets") ? 'c'
+                                                     : 'p';
     pt_parse_advance(p);
-    if (!(table.kind == 'b' ? pt_parse_needs(p, &at, 51, 30, ".branchtargets")
-                            : pt_parse_needs(p, &at, 21, 20, table.kind == 'c' ? ".calltargets" : ".callprototype")))
+    if (!(table.kind == 'b'
+              ? pt_parse_needs(p, &at, 51, 30, ".branchtargets")
+              : pt_parse_needs(p, &at, 21, 20,
+                               table.kind == 'c' ? ".calltargets" : ".callprototype")))
         return false;
     if (!(table.kind == 'p' ? pt_func_prototype(p, &table.signature) : read_targets(p, &table)))
         return false;
@@ -160,14 +171,15 @@ static bool read_table(struct pt_parser *p, const struct pt_token *name_tok)
     return true;
 }
 
-/* ---- instructions -------------------------------------------------------------------------------------- */
+/* ---- instructions ---------------------------------------------------------------------------- */
 
 static bool token_is(const struct pt_token *t, const char *s)
 {
     return t->len == strlen(s) && memcmp(t->text, s, t->len) == 0;
 }
 
-/* The words of an instruction, "ld" ".global" ".b32", as one spelling. They usually stand together in the text. */
+/* The words of an instruction, "ld" ".global" ".b32", as one spelling. They usually stand
+ * together in the text. */
 static const char *read_spelling(struct pt_parser *p, const struct pt_token *name, uint32_t *len)
 {
     const char *end = name->text + name->len;
@@ -186,7 +198,8 @@ static const char *read_spelling(struct pt_parser *p, const struct pt_token *nam
     return s.v;
 }
 
-/* Loads, stores and mov take a vector of one, { %r1 }, for the register itself; Triton writes them so. */
+/* Loads, stores and mov take a vector of one, { %r1 }, for the register itself; Triton writes
+ * them so. */
 static void unwrap(struct pt_parser *p, const struct pt_token *name)
 {
     static const char *const names[] = {"ld", "st", "mov", "ldu", "suld", "sust"};
@@ -213,7 +226,8 @@ static bool read_operands(struct pt_parser *p, const struct pt_token *name)
     return pt_parse_expect(p, ';');
 }
 
-static bool check_targets(struct pt_parser *p, const struct pt_token *name, const struct pt_insn *insn)
+static bool check_targets(struct pt_parser *p, const struct pt_token *name,
+                          const struct pt_insn *insn)
 {
     if (token_is(name, "call"))
         return pt_call_check(p, name, insn);
@@ -267,7 +281,7 @@ static bool read_guarded(struct pt_parser *p)
     return read_instruction(p, &name, insn);
 }
 
-/* ---- statements ---------------------------------------------------------------------------------------- */
+/* ---- statements ------------------------------------------------------------------------------ */
 
 static bool read_directive(struct pt_parser *p)
 {
@@ -278,12 +292,14 @@ static bool read_directive(struct pt_parser *p)
         return pt_parse_pragma(p);
     if (pt_decl_starts(p))
         return pt_decl_variables(p, PT_LINK_LOCAL, &none);
-    return pt_parse_error(p, &p->tok, "directive '%.*s' is not allowed in a function", PT_TOKEN_ARGS(&p->tok));
+    return pt_parse_error(p, &p->tok, "directive '%.*s' is not allowed in a function",
+                          PT_TOKEN_ARGS(&p->tok));
 }
 
 static bool is_table(const struct pt_parser *p)
 {
-    return pt_parse_is_dot(p, "branchtargets") || pt_parse_is_dot(p, "calltargets") || pt_parse_is_dot(p, "callprototype");
+    return pt_parse_is_dot(p, "branchtargets") || pt_parse_is_dot(p, "calltargets") ||
+           pt_parse_is_dot(p, "callprototype");
 }
 
 static bool read_statement(struct pt_parser *p)
@@ -308,8 +324,8 @@ static bool ends_vector(const struct pt_parser *p)
     return t.kind == PT_TOK_PUNCT && strchr(",;]|", t.punct);
 }
 
-/* Goes on behind a statement with an error: after its ';', or before the '}' that ends the block. A block in braces that was
- * opened on the way is passed over whole. */
+/* Goes on behind a statement with an error: after its ';', or before the '}' that ends the
+ * block. A block in braces that was opened on the way is passed over whole. */
 static void skip_statement(struct pt_parser *p)
 {
     uint32_t depth = 0;

@@ -8,7 +8,8 @@ struct call {
     const struct pt_operand *results, *args, *target, *table; /* NULL: not given */
 };
 
-/* Do values of the two types pass for each other: equal size, and not floating point against integers? */
+/* Do values of the two types pass for each other: equal size, and not floating point against
+ * integers? */
 static bool types_fit(enum pt_type a, enum pt_type b)
 {
     enum pt_type_class x = pt_type_class(a), y = pt_type_class(b);
@@ -22,26 +23,36 @@ static bool constant_fits(enum pt_type constant, enum pt_type formal)
 {
     enum pt_type_class class = pt_type_class(formal);
     bool is_float = constant == PT_f32 || constant == PT_f64;
-    return class == PT_CLASS_B || (is_float ? class == PT_CLASS_F : class == PT_CLASS_U || class == PT_CLASS_S);
+    return class == PT_CLASS_B ||
+           (is_float ? class == PT_CLASS_F : class == PT_CLASS_U || class == PT_CLASS_S);
 }
 
-static bool symbol_fits(struct call *c, const struct pt_operand *o, const struct pt_symbol *formal, const char *what)
+static bool symbol_fits(struct call *c, const struct pt_operand *o, const struct pt_symbol *formal,
+                        const char *what)
 {
     const struct pt_symbol *s = &c->p->m->symbols.v[o->index];
     const struct pt_func *f = pt_parse_func(c->p);
     if (s->space != PT_SPACE_PARAM)
-        return pt_parse_error(c->p, c->at, "%s '%s' of the call must be a register, a constant or a '.param' variable", what, s->name);
+        return pt_parse_error(
+            c->p, c->at,
+            "%s '%s' of the call must be a register, a constant or a '.param' variable", what,
+            s->name);
     for (uint32_t i = 0; i < f->params.n; i++)
         if (f->params.v[i] == o->index)
-            return pt_parse_error(c->p, c->at, "'%s' is a parameter of '%s' and cannot be passed on as it is", s->name, f->name);
-    bool is_same = formal->is_array ? formal->is_unsized || (s->size == formal->size && s->align == formal->align)
+            return pt_parse_error(c->p, c->at,
+                                  "'%s' is a parameter of '%s' and cannot be passed on as it is",
+                                  s->name, f->name);
+    bool is_same = formal->is_array ? formal->is_unsized ||
+                                          (s->size == formal->size && s->align == formal->align)
                                     : s->vec == formal->vec && types_fit(s->type, formal->type);
     if (o->imm || s->is_array != formal->is_array || !is_same)
-        return pt_parse_error(c->p, c->at, "%s '%s' of the call does not fit '%s' of the callee", what, s->name, formal->name);
+        return pt_parse_error(c->p, c->at, "%s '%s' of the call does not fit '%s' of the callee",
+                              what, s->name, formal->name);
     return true;
 }
 
-static bool value_fits(struct call *c, const struct pt_operand *o, const struct pt_symbol *formal, bool is_result)
+static bool value_fits(struct call *c, const struct pt_operand *o, const struct pt_symbol *formal,
+                       bool is_result)
 {
     const char *what = is_result ? "result" : "argument";
     bool ok = false;
@@ -51,17 +62,19 @@ static bool value_fits(struct call *c, const struct pt_operand *o, const struct 
         ok = !o->flags && !o->select && !formal->is_array && types_fit(o->type, formal->type);
     else if (o->kind == PT_OPND_IMM)
         ok = !is_result && !formal->is_array && constant_fits(o->type, formal->type);
-    return ok || pt_parse_error(c->p, c->at, "%s for '%s' of the callee does not fit its type .%s", what, formal->name,
-                                pt_type_name(formal->type));
+    return ok || pt_parse_error(c->p, c->at, "%s for '%s' of the callee does not fit its type .%s",
+                                what, formal->name, pt_type_name(formal->type));
 }
 
-static bool list_fits(struct call *c, const struct pt_operand *list, const uint32_t *formals, uint32_t n, bool is_result)
+static bool list_fits(struct call *c, const struct pt_operand *list, const uint32_t *formals,
+                      uint32_t n, bool is_result)
 {
     const struct pt_module *m = c->p->m;
     uint32_t given = list ? (uint32_t)list->imm : 0;
     bool is_variadic = n && m->symbols.v[formals[n - 1]].is_unsized;
     if (given > n || given + is_variadic < n)
-        return pt_parse_error(c->p, c->at, "the call has %u %s, its callee %u", given, is_result ? "results" : "arguments", n);
+        return pt_parse_error(c->p, c->at, "the call has %u %s, its callee %u", given,
+                              is_result ? "results" : "arguments", n);
     for (uint32_t i = 0; i < given; i++) {
         struct pt_operand *o = &pt_parse_func(c->p)->operands.v[list->index + i];
         bool is_dropped = o->kind == PT_OPND_SINK && is_result;
@@ -126,11 +139,13 @@ bool pt_call_check(struct pt_parser *p, const struct pt_token *at, const struct 
     return signature_fits(&c, callee);
 }
 
-bool pt_call_check_branch(struct pt_parser *p, const struct pt_token *at, const struct pt_insn *insn)
+bool pt_call_check_branch(struct pt_parser *p, const struct pt_token *at,
+                          const struct pt_insn *insn)
 {
     const struct pt_operand *o = &pt_parse_func(p)->operands.v[insn->operands];
     for (uint32_t i = 0; i < insn->n_operands; i++) {
-        const struct pt_table *t = o[i].kind == PT_OPND_TABLE ? &pt_parse_func(p)->tables.v[o[i].index] : NULL;
+        const struct pt_table *t =
+            o[i].kind == PT_OPND_TABLE ? &pt_parse_func(p)->tables.v[o[i].index] : NULL;
         if (t && t->kind != 'b')
             return pt_parse_error(p, at, "'%s' is not a table of labels", t->name);
     }

@@ -1,4 +1,5 @@
-/* Constant expressions (PTX ISA, "Constant Expressions"): the operators of C on 64-bit integers, signed or unsigned, and on f64. */
+/* Constant expressions (PTX ISA, "Constant Expressions"): the operators of C on 64-bit integers,
+ * signed or unsigned, and on f64. */
 #include "frontend/parse.h"
 
 #include <string.h>
@@ -74,7 +75,8 @@ static bool primary(struct pt_parser *p, struct pt_const *v)
 
 static bool no_bits(struct pt_parser *p, const struct pt_token *at, const struct pt_const *v)
 {
-    return v->type != PT_f32 || pt_parse_error(p, at, "a constant 0f… cannot be part of an expression");
+    return v->type != PT_f32 ||
+           pt_parse_error(p, at, "a 0f constant cannot be part of an expression");
 }
 
 static bool unary(struct pt_parser *p, struct pt_const *v)
@@ -114,45 +116,88 @@ static int precedence(const struct pt_token *t)
     if (t->kind != PT_TOK_PUNCT)
         return 0;
     switch (t->punct) {
-    case '*': case '/': case '%': return 10;
-    case '+': case '-': return 9;
-    case PT_PUNCT_SHL: case PT_PUNCT_SHR: return 8;
-    case '<': case '>': case PT_PUNCT_LE: case PT_PUNCT_GE: return 7;
-    case PT_PUNCT_EQ: case PT_PUNCT_NE: return 6;
-    case '&': return 5;
-    case '^': return 4;
-    case '|': return 3;
-    case PT_PUNCT_AND: return 2;
-    case PT_PUNCT_OR: return 1;
-    default: return 0;
+    case '*':
+    case '/':
+    case '%':
+        return 10;
+    case '+':
+    case '-':
+        return 9;
+    case PT_PUNCT_SHL:
+    case PT_PUNCT_SHR:
+        return 8;
+    case '<':
+    case '>':
+    case PT_PUNCT_LE:
+    case PT_PUNCT_GE:
+        return 7;
+    case PT_PUNCT_EQ:
+    case PT_PUNCT_NE:
+        return 6;
+    case '&':
+        return 5;
+    case '^':
+        return 4;
+    case '|':
+        return 3;
+    case PT_PUNCT_AND:
+        return 2;
+    case PT_PUNCT_OR:
+        return 1;
+    default:
+        return 0;
     }
 }
 
-static bool apply_float(struct pt_parser *p, const struct pt_token *op, struct pt_const *a, const struct pt_const *b)
+static bool apply_float(struct pt_parser *p, const struct pt_token *op, struct pt_const *a,
+                        const struct pt_const *b)
 {
     double x = a->f, y = b->f;
     switch (op->punct) {
-    case '*': a->f = x * y; return true;
-    case '/': a->f = x / y; return true;
-    case '+': a->f = x + y; return true;
-    case '-': a->f = x - y; return true;
-    case '<': set_int(a, PT_s64, x < y); return true;
-    case '>': set_int(a, PT_s64, x > y); return true;
-    case PT_PUNCT_LE: set_int(a, PT_s64, x <= y); return true;
-    case PT_PUNCT_GE: set_int(a, PT_s64, x >= y); return true;
-    case PT_PUNCT_EQ: set_int(a, PT_s64, x == y); return true;
-    case PT_PUNCT_NE: set_int(a, PT_s64, x != y); return true;
-    default: return pt_parse_error(p, op, "this operator takes integers only");
+    case '*':
+        a->f = x * y;
+        return true;
+    case '/':
+        a->f = x / y;
+        return true;
+    case '+':
+        a->f = x + y;
+        return true;
+    case '-':
+        a->f = x - y;
+        return true;
+    case '<':
+        set_int(a, PT_s64, x < y);
+        return true;
+    case '>':
+        set_int(a, PT_s64, x > y);
+        return true;
+    case PT_PUNCT_LE:
+        set_int(a, PT_s64, x <= y);
+        return true;
+    case PT_PUNCT_GE:
+        set_int(a, PT_s64, x >= y);
+        return true;
+    case PT_PUNCT_EQ:
+        set_int(a, PT_s64, x == y);
+        return true;
+    case PT_PUNCT_NE:
+        set_int(a, PT_s64, x != y);
+        return true;
+    default:
+        return pt_parse_error(p, op, "this operator takes integers only");
     }
 }
 
-static bool divide(struct pt_parser *p, const struct pt_token *op, struct pt_const *a, const struct pt_const *b)
+static bool divide(struct pt_parser *p, const struct pt_token *op, struct pt_const *a,
+                   const struct pt_const *b)
 {
     bool is_rem = op->punct == '%';
     if (!b->i)
         return pt_parse_error(p, op, "division by zero in a constant expression");
     if (a->type == PT_u64)
-        a->i = (int64_t)(is_rem ? (uint64_t)a->i % (uint64_t)b->i : (uint64_t)a->i / (uint64_t)b->i);
+        a->i =
+            (int64_t)(is_rem ? (uint64_t)a->i % (uint64_t)b->i : (uint64_t)a->i / (uint64_t)b->i);
     else if (b->i == -1)
         a->i = is_rem ? 0 : (int64_t)-(uint64_t)a->i;
     else
@@ -164,12 +209,18 @@ static bool compare(int op, int64_t a, int64_t b, bool is_unsigned)
 {
     bool less = is_unsigned ? (uint64_t)a < (uint64_t)b : a < b;
     switch (op) {
-    case '<': return less;
-    case '>': return !less && a != b;
-    case PT_PUNCT_LE: return less || a == b;
-    case PT_PUNCT_GE: return !less;
-    case PT_PUNCT_EQ: return a == b;
-    default: return a != b;
+    case '<':
+        return less;
+    case '>':
+        return !less && a != b;
+    case PT_PUNCT_LE:
+        return less || a == b;
+    case PT_PUNCT_GE:
+        return !less;
+    case PT_PUNCT_EQ:
+        return a == b;
+    default:
+        return a != b;
     }
 }
 
@@ -183,7 +234,8 @@ static int64_t shift(int op, const struct pt_const *a, uint64_t count)
     return a->i >> (count > 63 ? 63 : count);
 }
 
-static bool apply_int(struct pt_parser *p, const struct pt_token *op, struct pt_const *a, const struct pt_const *b)
+static bool apply_int(struct pt_parser *p, const struct pt_token *op, struct pt_const *a,
+                      const struct pt_const *b)
 {
     uint64_t x = (uint64_t)a->i, y = (uint64_t)b->i;
     if (op->punct == PT_PUNCT_SHL || op->punct == PT_PUNCT_SHR) {
@@ -193,16 +245,36 @@ static bool apply_int(struct pt_parser *p, const struct pt_token *op, struct pt_
     if (a->type != b->type)
         a->type = PT_u64;
     switch (op->punct) {
-    case '*': set_int(a, a->type, x * y); return true;
-    case '+': set_int(a, a->type, x + y); return true;
-    case '-': set_int(a, a->type, x - y); return true;
-    case '&': set_int(a, a->type, x & y); return true;
-    case '^': set_int(a, a->type, x ^ y); return true;
-    case '|': set_int(a, a->type, x | y); return true;
-    case '/': case '%': return divide(p, op, a, b);
-    case PT_PUNCT_AND: set_int(a, PT_s64, x && y); return true;
-    case PT_PUNCT_OR: set_int(a, PT_s64, x || y); return true;
-    default: set_int(a, PT_s64, compare(op->punct, a->i, b->i, a->type == PT_u64)); return true;
+    case '*':
+        set_int(a, a->type, x * y);
+        return true;
+    case '+':
+        set_int(a, a->type, x + y);
+        return true;
+    case '-':
+        set_int(a, a->type, x - y);
+        return true;
+    case '&':
+        set_int(a, a->type, x & y);
+        return true;
+    case '^':
+        set_int(a, a->type, x ^ y);
+        return true;
+    case '|':
+        set_int(a, a->type, x | y);
+        return true;
+    case '/':
+    case '%':
+        return divide(p, op, a, b);
+    case PT_PUNCT_AND:
+        set_int(a, PT_s64, x && y);
+        return true;
+    case PT_PUNCT_OR:
+        set_int(a, PT_s64, x || y);
+        return true;
+    default:
+        set_int(a, PT_s64, compare(op->punct, a->i, b->i, a->type == PT_u64));
+        return true;
     }
 }
 
@@ -239,7 +311,8 @@ static bool ternary(struct pt_parser *p, struct pt_const *v)
         return pt_parse_error(p, &at, "the expression is nested too deeply");
     pt_parse_advance(p);
     struct pt_token yes_at = p->tok;
-    if (!need_int(p, &at, v) || !ternary(p, &yes) || !need_int(p, &yes_at, &yes) || !pt_parse_expect(p, ':'))
+    if (!need_int(p, &at, v) || !ternary(p, &yes) || !need_int(p, &yes_at, &yes) ||
+        !pt_parse_expect(p, ':'))
         return false;
     struct pt_token no_at = p->tok;
     if (!ternary(p, &no) || !need_int(p, &no_at, &no))

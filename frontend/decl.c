@@ -22,8 +22,9 @@ static const struct {
     const char *word;
     enum pt_space space;
 } spaces[] = {
-    {"reg", PT_SPACE_REG},       {"global", PT_SPACE_GLOBAL}, {"const", PT_SPACE_CONST}, {"shared", PT_SPACE_SHARED},
-    {"local", PT_SPACE_LOCAL},   {"param", PT_SPACE_PARAM},   {"tex", PT_SPACE_TEX},
+    {"reg", PT_SPACE_REG},       {"global", PT_SPACE_GLOBAL}, {"const", PT_SPACE_CONST},
+    {"shared", PT_SPACE_SHARED}, {"local", PT_SPACE_LOCAL},   {"param", PT_SPACE_PARAM},
+    {"tex", PT_SPACE_TEX},
 };
 
 static bool find_space(const struct pt_parser *p, enum pt_space *space)
@@ -79,7 +80,8 @@ static bool read_one_attribute(struct pt_parser *p, bool *is_managed)
     if (!pt_parse_needs(p, &at, 80, 90, ".attribute(.unified)") || !pt_parse_expect(p, '('))
         return false;
     struct pt_const half;
-    return pt_const_parse(p, &half) && pt_parse_expect(p, ',') && pt_const_parse(p, &half) && pt_parse_expect(p, ')');
+    return pt_const_parse(p, &half) && pt_parse_expect(p, ',') && pt_const_parse(p, &half) &&
+           pt_parse_expect(p, ')');
 }
 
 bool pt_decl_attribute(struct pt_parser *p, bool *is_managed)
@@ -122,9 +124,11 @@ static bool read_type(struct pt_parser *p, struct prefix *d)
         return pt_parse_unexpected(p, "a type");
     pt_parse_advance(p);
     enum pt_type_class class = pt_type_class(d->type);
-    if (class == PT_CLASS_N || class == PT_CLASS_I || d->type == PT_bf16 || d->type == PT_bf16x2 || d->type == PT_f32x2)
-        return pt_parse_error(p, &d->type_tok, "'%.*s' is a type of instructions only; declare a .b type of its size",
-                              PT_TOKEN_ARGS(&d->type_tok));
+    if (class == PT_CLASS_N || class == PT_CLASS_I || d->type == PT_bf16 || d->type == PT_bf16x2 ||
+        d->type == PT_f32x2)
+        return pt_parse_error(
+            p, &d->type_tok, "'%.*s' is a type of instructions only; declare a .b type of its size",
+            PT_TOKEN_ARGS(&d->type_tok));
     if (d->vec > 1 && (class == PT_CLASS_P || class == PT_CLASS_O))
         return pt_parse_error(p, &at, "'%.*s' has no vectors", PT_TOKEN_ARGS(&d->type_tok));
     if (d->vec * pt_type_bits(d->type) > 128 && class != PT_CLASS_O)
@@ -144,7 +148,8 @@ static bool read_parameter_suffix(struct pt_parser *p, struct prefix *d)
         return false;
     d->is_ptr = true;
     if (find_space(p, &d->ptr_space)) {
-        if (d->ptr_space == PT_SPACE_REG || d->ptr_space == PT_SPACE_PARAM || d->ptr_space == PT_SPACE_TEX)
+        if (d->ptr_space == PT_SPACE_REG || d->ptr_space == PT_SPACE_PARAM ||
+            d->ptr_space == PT_SPACE_TEX)
             return pt_parse_unexpected(p, "'.global', '.const', '.shared' or '.local'");
         pt_parse_advance(p);
     }
@@ -190,9 +195,12 @@ static bool check_opaque(struct pt_parser *p, const struct prefix *d)
     if (pt_type_class(d->type) != PT_CLASS_O)
         return true;
     if (d->space != PT_SPACE_GLOBAL && !(d->space == PT_SPACE_PARAM && p->func))
-        return pt_parse_error(p, &d->space_tok, "textures, samplers and surfaces must be in '.global' or kernel parameters");
+        return pt_parse_error(
+            p, &d->space_tok,
+            "textures, samplers and surfaces must be in '.global' or kernel parameters");
     if (d->type == PT_samplerref && !p->m->texmode_independent)
-        return pt_parse_error(p, &d->type_tok, "'.samplerref' needs .target option texmode_independent");
+        return pt_parse_error(p, &d->type_tok,
+                              "'.samplerref' needs .target option texmode_independent");
     return pt_parse_needs(p, &d->type_tok, 15, 0, pt_type_name(d->type));
 }
 
@@ -200,12 +208,15 @@ static bool check_opaque(struct pt_parser *p, const struct prefix *d)
 static bool check_module_scope(struct pt_parser *p, const struct prefix *d)
 {
     if (d->space == PT_SPACE_REG || d->space == PT_SPACE_LOCAL || d->space == PT_SPACE_PARAM)
-        return pt_parse_error(p, &d->space_tok, "'%.*s' variables must be declared in a function", PT_TOKEN_ARGS(&d->space_tok));
+        return pt_parse_error(p, &d->space_tok, "'%.*s' variables must be declared in a function",
+                              PT_TOKEN_ARGS(&d->space_tok));
     if (d->space == PT_SPACE_TEX) {
         if (d->type != PT_u32 && d->type != PT_u64)
             return pt_parse_error(p, &d->type_tok, "a '.tex' variable must be .u32 or .u64");
         if (p->m->ptx >= 15)
-            return pt_parse_error(p, &d->space_tok, "'.tex' variables ended with .version 1.4; use '.global .texref'");
+            return pt_parse_error(
+                p, &d->space_tok,
+                "'.tex' variables ended with .version 1.4; use '.global .texref'");
     }
     if (d->linkage == PT_LINK_COMMON && d->space != PT_SPACE_GLOBAL)
         return pt_parse_error(p, &d->space_tok, "'.common' variables must be in '.global'");
@@ -217,14 +228,16 @@ static bool is_blank(const struct pt_token *t)
     return t->kind == PT_TOK_NAME && t->len == 1 && *t->text == '_';
 }
 
-/* ---- registers ----------------------------------------------------------------------------------------- */
+/* ---- registers ------------------------------------------------------------------------------- */
 
-static bool take_registers(struct pt_parser *p, const struct pt_token *at, uint64_t count, uint32_t *first)
+static bool take_registers(struct pt_parser *p, const struct pt_token *at, uint64_t count,
+                           uint32_t *first)
 {
     struct pt_func *f = pt_parse_func(p);
     if (!f->regs.n)
         (void)pt_vec_push(&p->m->arena, &f->regs);
-    if (count > PT_MAX_REGS || f->regs.n + count > PT_MAX_REGS || p->n_regs + count > 4 * PT_MAX_REGS)
+    if (count > PT_MAX_REGS || f->regs.n + count > PT_MAX_REGS ||
+        p->n_regs + count > 4 * PT_MAX_REGS)
         return pt_parse_error(p, at, "too many registers (at most %d in a function)", PT_MAX_REGS);
     *first = f->regs.n;
     p->n_regs += (uint32_t)count;
@@ -233,7 +246,8 @@ static bool take_registers(struct pt_parser *p, const struct pt_token *at, uint6
     return true;
 }
 
-static void set_register(struct pt_parser *p, uint32_t reg, const char *name, uint32_t base, enum pt_type type, bool is_range)
+static void set_register(struct pt_parser *p, uint32_t reg, const char *name, uint32_t base,
+                         enum pt_type type, bool is_range)
 {
     struct pt_reg *r = &pt_parse_func(p)->regs.v[reg];
     r->name = name;
@@ -243,7 +257,8 @@ static void set_register(struct pt_parser *p, uint32_t reg, const char *name, ui
 }
 
 /* The components of a vector register are registers of their own: v.x v.y v.z v.w. */
-static bool add_vector(struct pt_parser *p, const struct pt_token *at, uint32_t name, const struct prefix *d, uint32_t *first)
+static bool add_vector(struct pt_parser *p, const struct pt_token *at, uint32_t name,
+                       const struct prefix *d, uint32_t *first)
 {
     if (!take_registers(p, at, d->vec, first))
         return false;
@@ -258,7 +273,8 @@ static bool add_vector(struct pt_parser *p, const struct pt_token *at, uint32_t 
     return true;
 }
 
-static bool add_register(struct pt_parser *p, const struct pt_token *at, uint32_t name, const struct prefix *d, uint32_t *reg)
+static bool add_register(struct pt_parser *p, const struct pt_token *at, uint32_t name,
+                         const struct prefix *d, uint32_t *reg)
 {
     if (d->vec > 1)
         return add_vector(p, at, name, d, reg);
@@ -270,7 +286,8 @@ static bool add_register(struct pt_parser *p, const struct pt_token *at, uint32_
 
 static bool report_twice(struct pt_parser *p, const struct pt_token *at, uint32_t first_line)
 {
-    return pt_parse_error(p, at, "'%.*s' is already declared on line %u", PT_TOKEN_ARGS(at), first_line);
+    return pt_parse_error(p, at, "'%.*s' is already declared on line %u", PT_TOKEN_ARGS(at),
+                          first_line);
 }
 
 /* Interns the name of a new declaration; false if the current scope has one. */
@@ -281,11 +298,13 @@ static bool new_name(struct pt_parser *p, const struct pt_token *at, uint32_t *n
     if (old)
         return report_twice(p, at, old->line);
     if (p->scopes.depth && pt_scope_in_own_range(&p->scopes, at->text, at->len))
-        return pt_parse_error(p, at, "'%.*s' is already a member of a register range", PT_TOKEN_ARGS(at));
+        return pt_parse_error(p, at, "'%.*s' is already a member of a register range",
+                              PT_TOKEN_ARGS(at));
     return true;
 }
 
-static struct pt_binding *define(struct pt_parser *p, const struct pt_token *at, uint32_t name, enum pt_name_kind kind, uint32_t index)
+static struct pt_binding *define(struct pt_parser *p, const struct pt_token *at, uint32_t name,
+                                 enum pt_name_kind kind, uint32_t index)
 {
     struct pt_binding *b = pt_scope_define(&p->scopes, name, kind, index);
     b->line = at->line;
@@ -294,7 +313,8 @@ static struct pt_binding *define(struct pt_parser *p, const struct pt_token *at,
 }
 
 /* %v<N> of vectors: N plain vector registers. */
-static bool add_vector_range(struct pt_parser *p, const struct pt_token *at, const struct prefix *d, uint32_t count)
+static bool add_vector_range(struct pt_parser *p, const struct pt_token *at, const struct prefix *d,
+                             uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         char text[128];
@@ -311,13 +331,15 @@ static bool add_vector_range(struct pt_parser *p, const struct pt_token *at, con
     return true;
 }
 
-static bool add_range(struct pt_parser *p, const struct pt_token *at, const struct prefix *d, uint32_t count)
+static bool add_range(struct pt_parser *p, const struct pt_token *at, const struct prefix *d,
+                      uint32_t count)
 {
     if (d->vec > 1)
         return add_vector_range(p, at, d, count);
     uint32_t prefix = pt_scope_intern(&p->scopes, at->text, at->len), first;
     if (count <= PT_MAX_REGS && pt_scope_range_clashes(&p->scopes, prefix, count))
-        return pt_parse_error(p, at, "a register of '%.*s<%u>' is already declared", PT_TOKEN_ARGS(at), count);
+        return pt_parse_error(p, at, "a register of '%.*s<%u>' is already declared",
+                              PT_TOKEN_ARGS(at), count);
     if (!take_registers(p, at, count, &first))
         return false;
     for (uint32_t i = 0; i < count; i++)
@@ -344,7 +366,7 @@ static bool read_register(struct pt_parser *p, const struct prefix *d)
     return true;
 }
 
-/* ---- variables ----------------------------------------------------------------------------------------- */
+/* ---- variables ------------------------------------------------------------------------------- */
 
 struct shape {
     uint64_t dims[MAX_DIMS];
@@ -394,14 +416,21 @@ static uint32_t natural_align(const struct prefix *d)
     return n ? n : 1;
 }
 
-static struct pt_symbol make_symbol(const struct pt_parser *p, const struct pt_token *at, const char *name,
-                                    const struct prefix *d)
+static struct pt_symbol make_symbol(const struct pt_parser *p, const struct pt_token *at,
+                                    const char *name, const struct prefix *d)
 {
     uint32_t natural = natural_align(d);
-    return (struct pt_symbol){
-        .name = name, .space = (uint8_t)d->space, .type = (uint8_t)d->type, .linkage = (uint8_t)d->linkage, .vec = d->vec,
-        .is_managed = d->is_managed, .ptr_space = (uint8_t)d->ptr_space, .ptr_align = d->ptr_align,
-        .align = d->align > natural ? d->align : natural, .func = p->func, .line = at->line};
+    return (struct pt_symbol){.name = name,
+                              .space = (uint8_t)d->space,
+                              .type = (uint8_t)d->type,
+                              .linkage = (uint8_t)d->linkage,
+                              .vec = d->vec,
+                              .is_managed = d->is_managed,
+                              .ptr_space = (uint8_t)d->ptr_space,
+                              .ptr_align = d->ptr_align,
+                              .align = d->align > natural ? d->align : natural,
+                              .func = p->func,
+                              .line = at->line};
 }
 
 static uint32_t add_symbol(struct pt_parser *p, const struct pt_symbol *sym)
@@ -411,17 +440,21 @@ static uint32_t add_symbol(struct pt_parser *p, const struct pt_symbol *sym)
 }
 
 /* Two declarations of one module variable, of which at least one is .extern. */
-static bool merge(struct pt_parser *p, const struct pt_token *at, struct pt_symbol *old, const struct prefix *d,
-                  const struct pt_symbol *now)
+static bool merge(struct pt_parser *p, const struct pt_token *at, struct pt_symbol *old,
+                  const struct prefix *d, const struct pt_symbol *now)
 {
     bool old_extern = old->linkage == PT_LINK_EXTERN, new_extern = d->linkage == PT_LINK_EXTERN;
     if (!old_extern && !new_extern)
         return report_twice(p, at, old->line);
-    if ((old_extern && d->linkage == PT_LINK_LOCAL) || (new_extern && old->linkage == PT_LINK_LOCAL))
-        return pt_parse_error(p, at, "'%.*s' is '.extern' in one declaration and has no linkage in the other", PT_TOKEN_ARGS(at));
-    if (old->space != now->space || old->type != now->type || old->vec != now->vec || old->is_array != now->is_array ||
-        (old->size && now->size && old->size != now->size))
-        return pt_parse_error(p, at, "'%.*s' was declared differently on line %u", PT_TOKEN_ARGS(at), old->line);
+    if ((old_extern && d->linkage == PT_LINK_LOCAL) ||
+        (new_extern && old->linkage == PT_LINK_LOCAL))
+        return pt_parse_error(
+            p, at, "'%.*s' is '.extern' in one declaration and has no linkage in the other",
+            PT_TOKEN_ARGS(at));
+    if (old->space != now->space || old->type != now->type || old->vec != now->vec ||
+        old->is_array != now->is_array || (old->size && now->size && old->size != now->size))
+        return pt_parse_error(p, at, "'%.*s' was declared differently on line %u",
+                              PT_TOKEN_ARGS(at), old->line);
     if (old->align < now->align)
         old->align = now->align;
     if (!new_extern)
@@ -446,21 +479,23 @@ static bool is_opaque(const struct prefix *d)
 }
 
 /* = …, if it is there. */
-static bool read_initialiser(struct pt_parser *p, const struct pt_token *at, const struct prefix *d, struct shape *s,
-                             struct pt_symbol *sym)
+static bool read_initialiser(struct pt_parser *p, const struct pt_token *at, const struct prefix *d,
+                             struct shape *s, struct pt_symbol *sym)
 {
     struct pt_token eq = p->tok;
     if (!pt_parse_accept(p, '='))
         return true;
     if (d->space != PT_SPACE_GLOBAL && d->space != PT_SPACE_CONST)
-        return pt_parse_error(p, &eq, "a variable in '%.*s' cannot have an initial value", PT_TOKEN_ARGS(&d->space_tok));
+        return pt_parse_error(p, &eq, "a variable in '%.*s' cannot have an initial value",
+                              PT_TOKEN_ARGS(&d->space_tok));
     if (d->linkage == PT_LINK_EXTERN)
-        return pt_parse_error(p, &eq, "'.extern' variable '%.*s' cannot have an initial value", PT_TOKEN_ARGS(at));
+        return pt_parse_error(p, &eq, "'.extern' variable '%.*s' cannot have an initial value",
+                              PT_TOKEN_ARGS(at));
     return is_opaque(d) ? pt_init_opaque(p, d->type) : pt_init_parse(p, sym, s->dims, s->n);
 }
 
-static bool finish_variable(struct pt_parser *p, const struct pt_token *at, const struct prefix *d, struct shape *s,
-                            struct pt_symbol *sym)
+static bool finish_variable(struct pt_parser *p, const struct pt_token *at, const struct prefix *d,
+                            struct shape *s, struct pt_symbol *sym)
 {
     if (!read_initialiser(p, at, d, s, sym))
         return false;
@@ -468,11 +503,13 @@ static bool finish_variable(struct pt_parser *p, const struct pt_token *at, cons
         return pt_parse_error(p, at, "'%.*s' is too large", PT_TOKEN_ARGS(at));
     sym->is_unsized = s->n > 0 && !s->dims[0];
     if (sym->is_unsized && d->linkage != PT_LINK_EXTERN)
-        return pt_parse_error(p, at, "the number of elements of '%.*s' is missing", PT_TOKEN_ARGS(at));
+        return pt_parse_error(p, at, "the number of elements of '%.*s' is missing",
+                              PT_TOKEN_ARGS(at));
     return true;
 }
 
-static void add_variable(struct pt_parser *p, const struct pt_token *at, uint32_t name, const struct pt_symbol *sym)
+static void add_variable(struct pt_parser *p, const struct pt_token *at, uint32_t name,
+                         const struct pt_symbol *sym)
 {
     uint32_t index = add_symbol(p, sym);
     define(p, at, name, PT_NAME_SYM, index);
@@ -481,14 +518,16 @@ static void add_variable(struct pt_parser *p, const struct pt_token *at, uint32_
 }
 
 /* name<N>: N variables. */
-static bool read_variables_of_range(struct pt_parser *p, const struct pt_token *at, const struct prefix *d)
+static bool read_variables_of_range(struct pt_parser *p, const struct pt_token *at,
+                                    const struct prefix *d)
 {
     uint32_t count, name;
     struct shape s = {0};
     if (!pt_parse_u32(p, &count) || !pt_parse_expect(p, '>'))
         return false;
     if (count > PT_MAX_REGS / 64)
-        return pt_parse_error(p, at, "too many variables (at most %d in a range)", PT_MAX_REGS / 64);
+        return pt_parse_error(p, at, "too many variables (at most %d in a range)",
+                              PT_MAX_REGS / 64);
     for (uint32_t i = 0; i < count; i++) {
         char text[128];
         struct pt_token member = *at;
@@ -503,7 +542,8 @@ static bool read_variables_of_range(struct pt_parser *p, const struct pt_token *
     return true;
 }
 
-/* name [dims] [= init]. The initialiser is read before the name is known: a variable's own address cannot be in it. */
+/* name [dims] [= init]. The initialiser is read before the name is known: a variable's own
+ * address cannot be in it. */
 static bool read_variable(struct pt_parser *p, const struct prefix *d)
 {
     struct pt_token at = p->tok;
@@ -528,15 +568,18 @@ static bool read_variable(struct pt_parser *p, const struct prefix *d)
     return true;
 }
 
-bool pt_decl_variables(struct pt_parser *p, enum pt_linkage linkage, const struct pt_token *linkage_tok)
+bool pt_decl_variables(struct pt_parser *p, enum pt_linkage linkage,
+                       const struct pt_token *linkage_tok)
 {
     struct prefix d = {.linkage = linkage};
     if (!read_prefix(p, &d) || !check_prefix(p, &d) || !(p->func || check_module_scope(p, &d)))
         return false;
     if (p->func && linkage != PT_LINK_LOCAL)
-        return pt_parse_error(p, linkage_tok, "'%.*s' is not allowed in a function", PT_TOKEN_ARGS(linkage_tok));
+        return pt_parse_error(p, linkage_tok, "'%.*s' is not allowed in a function",
+                              PT_TOKEN_ARGS(linkage_tok));
     if (p->func && (is_opaque(&d) || d.space == PT_SPACE_TEX))
-        return pt_parse_error(p, &d.type_tok, "textures, samplers and surfaces cannot be declared in a function");
+        return pt_parse_error(p, &d.type_tok,
+                              "textures, samplers and surfaces cannot be declared in a function");
     if (!check_opaque(p, &d))
         return false;
     if (pt_parse_accept(p, ';')) /* ".reg .u32;" declares nothing, and is accepted */
@@ -550,7 +593,7 @@ bool pt_decl_variables(struct pt_parser *p, enum pt_linkage linkage, const struc
     return pt_parse_expect(p, ';');
 }
 
-/* ---- parameters ---------------------------------------------------------------------------------------- */
+/* ---- parameters ------------------------------------------------------------------------------ */
 
 struct list {
     uint32_t func;
@@ -567,21 +610,23 @@ static bool check_parameter(struct pt_parser *p, const struct list *l, const str
         return pt_parse_error(p, &d->space_tok, "a kernel's parameter must be in '.param'");
     if (l->is_entry && !pt_parse_needs(p, &d->space_tok, 14, 0, ".entry (.param)"))
         return false;
-    if (!l->is_entry && d->space == PT_SPACE_PARAM && !pt_parse_needs(p, &d->space_tok, 20, 20, ".func (.param)"))
+    if (!l->is_entry && d->space == PT_SPACE_PARAM &&
+        !pt_parse_needs(p, &d->space_tok, 20, 20, ".func (.param)"))
         return false;
     if (!l->is_entry && d->is_ptr)
         return pt_parse_error(p, &d->space_tok, "'.ptr' describes parameters of kernels only");
     if (l->is_result && d->space == PT_SPACE_PARAM && before)
         return pt_parse_error(p, &d->space_tok, "several results must be in '.reg'");
     if (!l->is_entry && pt_type_class(d->type) == PT_CLASS_O)
-        return pt_parse_error(p, &d->type_tok, "'%.*s' parameters belong to kernels only", PT_TOKEN_ARGS(&d->type_tok));
+        return pt_parse_error(p, &d->type_tok, "'%.*s' parameters belong to kernels only",
+                              PT_TOKEN_ARGS(&d->type_tok));
     if (!l->is_result && before && p->m->symbols.v[f->params.v[before - 1]].is_unsized)
         return pt_parse_error(p, &d->space_tok, "only the last parameter may have no size");
     return check_prefix(p, d) && check_opaque(p, d);
 }
 
-static bool check_array(struct pt_parser *p, const struct list *l, const struct pt_token *at, const struct prefix *d,
-                        const struct shape *s)
+static bool check_array(struct pt_parser *p, const struct list *l, const struct pt_token *at,
+                        const struct prefix *d, const struct shape *s)
 {
     if (s->n && d->space == PT_SPACE_REG)
         return pt_parse_error(p, at, "a register cannot be an array");
@@ -596,7 +641,8 @@ static bool check_array(struct pt_parser *p, const struct list *l, const struct 
 }
 
 /* Kernel parameters lie in the parameter block in order, each at its own alignment. */
-static bool place(struct pt_parser *p, const struct list *l, const struct pt_token *at, struct pt_symbol *sym)
+static bool place(struct pt_parser *p, const struct list *l, const struct pt_token *at,
+                  struct pt_symbol *sym)
 {
     struct pt_func *f = &p->m->funcs.v[l->func];
     uint64_t limit = p->m->sm < 20 ? 256 : p->m->ptx >= 81 && p->m->sm >= 70 ? 32764 : 4352;
@@ -604,13 +650,14 @@ static bool place(struct pt_parser *p, const struct list *l, const struct pt_tok
         return true;
     sym->offset = ((uint64_t)f->param_size + sym->align - 1) & ~(uint64_t)(sym->align - 1);
     if (sym->size > limit || sym->offset + sym->size > limit)
-        return pt_parse_error(p, at, "the parameters of '%s' take more than %u bytes", f->name, (unsigned)limit);
+        return pt_parse_error(p, at, "the parameters of '%s' take more than %u bytes", f->name,
+                              (unsigned)limit);
     f->param_size = (uint32_t)(sym->offset + sym->size);
     return true;
 }
 
-static bool bind_parameter(struct pt_parser *p, const struct list *l, const struct pt_token *at, const struct prefix *d,
-                           struct pt_symbol *sym)
+static bool bind_parameter(struct pt_parser *p, const struct list *l, const struct pt_token *at,
+                           const struct prefix *d, struct pt_symbol *sym)
 {
     struct pt_func *f = &p->m->funcs.v[l->func];
     uint32_t name = pt_scope_intern(&p->scopes, at->text, at->len);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- directives between the header and the body -------------------------------------------------------- */
+/* ---- directives between the header and the body ---------------------------------------------- */
 
 /* N [, N [, N]]; elements not given are 1. */
 static bool read_triple(struct pt_parser *p, uint32_t triple[3], bool zero_is_fine)
@@ -24,10 +24,12 @@ static bool read_triple(struct pt_parser *p, uint32_t triple[3], bool zero_is_fi
 static bool read_positive(struct pt_parser *p, uint32_t *value)
 {
     struct pt_token at = p->tok;
-    return pt_parse_u32(p, value) && (*value || pt_parse_error(p, &at, "a number above 0 is needed"));
+    return pt_parse_u32(p, value) &&
+           (*value || pt_parse_error(p, &at, "a number above 0 is needed"));
 }
 
-static bool read_kernel_directive(struct pt_parser *p, struct pt_func *f, const struct pt_token *at, const char *word)
+static bool read_kernel_directive(struct pt_parser *p, struct pt_func *f, const struct pt_token *at,
+                                  const char *word)
 {
     uint32_t ignored;
     pt_parse_advance(p);
@@ -41,13 +43,16 @@ static bool read_kernel_directive(struct pt_parser *p, struct pt_func *f, const 
         return pt_parse_needs(p, at, 20, 0, ".minnctapersm") && read_positive(p, &f->minnctapersm);
     if (!strcmp(word, "maxnctapersm")) {
         if (p->m->ptx > 20)
-            return pt_parse_error(p, at, "'.maxnctapersm' ended with .version 2.0; use '.minnctapersm'");
+            return pt_parse_error(p, at,
+                                  "'.maxnctapersm' ended with .version 2.0; use '.minnctapersm'");
         return pt_parse_needs(p, at, 13, 0, ".maxnctapersm") && read_positive(p, &ignored);
     }
     if (!strcmp(word, "reqnctapercluster"))
-        return pt_parse_needs(p, at, 78, 90, ".reqnctapercluster") && read_triple(p, f->reqnctapercluster, true);
+        return pt_parse_needs(p, at, 78, 90, ".reqnctapercluster") &&
+               read_triple(p, f->reqnctapercluster, true);
     if (!strcmp(word, "maxclusterrank"))
-        return pt_parse_needs(p, at, 78, 90, ".maxclusterrank") && pt_parse_u32(p, &f->maxclusterrank);
+        return pt_parse_needs(p, at, 78, 90, ".maxclusterrank") &&
+               pt_parse_u32(p, &f->maxclusterrank);
     if (!strcmp(word, "explicitcluster")) {
         f->explicit_cluster = true;
         return pt_parse_needs(p, at, 78, 90, ".explicitcluster");
@@ -82,10 +87,13 @@ static bool read_func_directive(struct pt_parser *p, struct pt_func *f, const st
 
 static bool read_directives(struct pt_parser *p, uint32_t func)
 {
-    static const char *const of_kernels[] = {"maxntid", "reqntid", "maxnreg", "minnctapersm", "maxnctapersm",
-                                             "reqnctapercluster", "maxclusterrank", "explicitcluster",
+    static const char *const of_kernels[] = {"maxntid",           "reqntid",
+                                             "maxnreg",           "minnctapersm",
+                                             "maxnctapersm",      "reqnctapercluster",
+                                             "maxclusterrank",    "explicitcluster",
                                              "blocksareclusters", NULL};
-    static const char *const of_funcs[] = {"noreturn", "abi_preserve", "abi_preserve_control", NULL};
+    static const char *const of_funcs[] = {"noreturn", "abi_preserve", "abi_preserve_control",
+                                           NULL};
     for (;;) {
         struct pt_func *f = &p->m->funcs.v[func];
         struct pt_token at = p->tok;
@@ -95,7 +103,8 @@ static bool read_directives(struct pt_parser *p, uint32_t func)
             if (!pt_parse_pragma(p))
                 return false;
         } else if (kernel_word ? !f->is_entry : is_func_word && f->is_entry) {
-            return pt_parse_error(p, &at, "'%.*s' is not allowed for a %s", PT_TOKEN_ARGS(&at), f->is_entry ? "kernel" : "function");
+            return pt_parse_error(p, &at, "'%.*s' is not allowed for a %s", PT_TOKEN_ARGS(&at),
+                                  f->is_entry ? "kernel" : "function");
         } else if (kernel_word) {
             if (!read_kernel_directive(p, f, &at, kernel_word))
                 return false;
@@ -109,18 +118,21 @@ static bool read_directives(struct pt_parser *p, uint32_t func)
 }
 
 /* Combinations that exclude or need each other. */
-static bool check_directives(struct pt_parser *p, const struct pt_func *f, const struct pt_token *name)
+static bool check_directives(struct pt_parser *p, const struct pt_func *f,
+                             const struct pt_token *name)
 {
     if (f->maxntid[0] && f->reqntid[0])
         return pt_parse_error(p, name, "'.maxntid' and '.reqntid' exclude each other");
     if (f->maxclusterrank && f->reqnctapercluster[0])
-        return pt_parse_error(p, name, "'.maxclusterrank' and '.reqnctapercluster' exclude each other");
+        return pt_parse_error(p, name,
+                              "'.maxclusterrank' and '.reqnctapercluster' exclude each other");
     if (f->blocks_are_clusters && !(f->reqntid[0] && f->reqnctapercluster[0]))
-        return pt_parse_error(p, name, "'.blocksareclusters' needs '.reqntid' and '.reqnctapercluster'");
+        return pt_parse_error(p, name,
+                              "'.blocksareclusters' needs '.reqntid' and '.reqnctapercluster'");
     return true;
 }
 
-/* ---- declarations and definitions ---------------------------------------------------------------------- */
+/* ---- declarations and definitions ------------------------------------------------------------ */
 
 static bool same_parameter(const struct pt_symbol *a, const struct pt_symbol *b)
 {
@@ -128,7 +140,8 @@ static bool same_parameter(const struct pt_symbol *a, const struct pt_symbol *b)
            a->is_array == b->is_array && a->align == b->align;
 }
 
-static bool same_list(const struct pt_module *m, const uint32_t *a, uint32_t n_a, const uint32_t *b, uint32_t n_b)
+static bool same_list(const struct pt_module *m, const uint32_t *a, uint32_t n_a, const uint32_t *b,
+                      uint32_t n_b)
 {
     if (n_a != n_b)
         return false;
@@ -138,27 +151,35 @@ static bool same_list(const struct pt_module *m, const uint32_t *a, uint32_t n_a
     return true;
 }
 
-static bool same_signature(const struct pt_module *m, const struct pt_func *a, const struct pt_func *b)
+static bool same_signature(const struct pt_module *m, const struct pt_func *a,
+                           const struct pt_func *b)
 {
     return same_list(m, a->params.v, a->params.n, b->params.v, b->params.n) &&
            same_list(m, a->results.v, a->results.n, b->results.v, b->results.n);
 }
 
 /* May `now` (a declaration or the definition) follow the earlier declaration `old`? */
-static bool check_again(struct pt_parser *p, const struct pt_token *at, const struct pt_func *old, const struct pt_func *now)
+static bool check_again(struct pt_parser *p, const struct pt_token *at, const struct pt_func *old,
+                        const struct pt_func *now)
 {
     if (!old->is_declared_only || old->alias_of)
-        return pt_parse_error(p, at, "'%.*s' is already defined on line %u", PT_TOKEN_ARGS(at), old->line);
-    if (old->is_entry != now->is_entry || old->is_noreturn != now->is_noreturn || !same_signature(p->m, old, now))
-        return pt_parse_error(p, at, "'%.*s' was declared differently on line %u", PT_TOKEN_ARGS(at), old->line);
+        return pt_parse_error(p, at, "'%.*s' is already defined on line %u", PT_TOKEN_ARGS(at),
+                              old->line);
+    if (old->is_entry != now->is_entry || old->is_noreturn != now->is_noreturn ||
+        !same_signature(p->m, old, now))
+        return pt_parse_error(p, at, "'%.*s' was declared differently on line %u",
+                              PT_TOKEN_ARGS(at), old->line);
     if (old->linkage == PT_LINK_EXTERN && !now->is_declared_only)
-        return pt_parse_error(p, at, "'%.*s' is declared '.extern' on line %u", PT_TOKEN_ARGS(at), old->line);
+        return pt_parse_error(p, at, "'%.*s' is declared '.extern' on line %u", PT_TOKEN_ARGS(at),
+                              old->line);
     if (now->linkage != PT_LINK_LOCAL && now->linkage != old->linkage)
-        return pt_parse_error(p, at, "'%.*s' was declared with other linkage on line %u", PT_TOKEN_ARGS(at), old->line);
+        return pt_parse_error(p, at, "'%.*s' was declared with other linkage on line %u",
+                              PT_TOKEN_ARGS(at), old->line);
     return true;
 }
 
-/* Makes function `now` (the last one) take the place of its earlier declaration. Gives the index it has then. */
+/* Makes function `now` (the last one) take the place of its earlier declaration. Gives the index
+ * it has then. */
 static uint32_t replace(struct pt_parser *p, uint32_t old, uint32_t now)
 {
     struct pt_func *o = &p->m->funcs.v[old], *n = &p->m->funcs.v[now];
@@ -183,7 +204,8 @@ static bool bind(struct pt_parser *p, const struct pt_token *at, uint32_t *func)
         return true;
     }
     if (b->kind != PT_NAME_FUNC)
-        return pt_parse_error(p, at, "'%.*s' is already declared on line %u", PT_TOKEN_ARGS(at), b->line);
+        return pt_parse_error(p, at, "'%.*s' is already declared on line %u", PT_TOKEN_ARGS(at),
+                              b->line);
     if (!check_again(p, at, &p->m->funcs.v[b->index], &p->m->funcs.v[*func]))
         return false;
     *func = replace(p, b->index, *func);
@@ -198,13 +220,15 @@ static void bind_parameters(struct pt_parser *p, const uint32_t *symbols, uint32
             continue;
         bool is_reg = sym->space == PT_SPACE_REG;
         uint32_t name = pt_scope_intern(&p->scopes, sym->name, (uint32_t)strlen(sym->name));
-        struct pt_binding *b = pt_scope_define(&p->scopes, name, is_reg ? PT_NAME_REG : PT_NAME_SYM, is_reg ? sym->reg : symbols[i]);
+        struct pt_binding *b = pt_scope_define(&p->scopes, name, is_reg ? PT_NAME_REG : PT_NAME_SYM,
+                                               is_reg ? sym->reg : symbols[i]);
         b->count = sym->vec;
         b->line = sym->line;
     }
 }
 
-/* [.attribute(…)] [(results)] NAME [(parameters)] directives. The scope of the parameters is entered. */
+/* [.attribute(…)] [(results)] NAME [(parameters)] directives. The scope of the parameters is
+ * entered. */
 static bool read_header(struct pt_parser *p, uint32_t func, struct pt_token *name)
 {
     bool is_managed;
@@ -229,11 +253,13 @@ static bool read_header(struct pt_parser *p, uint32_t func, struct pt_token *nam
 }
 
 /* Tuning belongs to the definition of a kernel. */
-static bool check_declaration(struct pt_parser *p, const struct pt_func *f, const struct pt_token *name)
+static bool check_declaration(struct pt_parser *p, const struct pt_func *f,
+                              const struct pt_token *name)
 {
-    bool is_plain = !f->maxntid[0] && !f->reqntid[0] && !f->maxnreg && !f->minnctapersm && !f->reqnctapercluster[0] &&
-                    !f->maxclusterrank && !f->explicit_cluster;
-    return is_plain || pt_parse_error(p, name, "the declaration of a kernel cannot have directives");
+    bool is_plain = !f->maxntid[0] && !f->reqntid[0] && !f->maxnreg && !f->minnctapersm &&
+                    !f->reqnctapercluster[0] && !f->maxclusterrank && !f->explicit_cluster;
+    return is_plain ||
+           pt_parse_error(p, name, "the declaration of a kernel cannot have directives");
 }
 
 static bool parse_body(struct pt_parser *p, uint32_t func)
@@ -267,9 +293,11 @@ bool pt_func_parse(struct pt_parser *p, enum pt_linkage linkage)
     bool has_body = pt_parse_is(p, '{');
     p->m->funcs.v[func].is_declared_only = !has_body;
     if (!has_body && f->is_entry)
-        ok = pt_parse_needs(p, &at, 30, 0, "the declaration of a kernel") && check_declaration(p, f, &name);
+        ok = pt_parse_needs(p, &at, 30, 0, "the declaration of a kernel") &&
+             check_declaration(p, f, &name);
     if (has_body && linkage == PT_LINK_EXTERN)
-        ok = pt_parse_error(p, &name, "'.extern' function '%.*s' cannot have a body", PT_TOKEN_ARGS(&name));
+        ok = pt_parse_error(p, &name, "'.extern' function '%.*s' cannot have a body",
+                            PT_TOKEN_ARGS(&name));
     if (!ok || !bind(p, &name, &func)) {
         p->m->funcs.n--;
         p->func = PT_NONE;
@@ -284,7 +312,7 @@ bool pt_func_parse(struct pt_parser *p, enum pt_linkage linkage)
     return ok;
 }
 
-/* ---- .alias -------------------------------------------------------------------------------------------- */
+/* ---- .alias ---------------------------------------------------------------------------------- */
 
 /* The function a name stands for at module scope; 0 after an error. */
 static uint32_t find_func(struct pt_parser *p, const struct pt_token *at)
@@ -301,7 +329,8 @@ static uint32_t find_func(struct pt_parser *p, const struct pt_token *at)
     return b->index;
 }
 
-static bool check_alias(struct pt_parser *p, const struct pt_token *at, const struct pt_func *alias, const struct pt_func *target)
+static bool check_alias(struct pt_parser *p, const struct pt_token *at, const struct pt_func *alias,
+                        const struct pt_func *target)
 {
     if (alias == target)
         return pt_parse_error(p, at, "a function cannot be an alias of itself");
@@ -312,7 +341,8 @@ static bool check_alias(struct pt_parser *p, const struct pt_token *at, const st
     if (!alias->is_declared_only)
         return pt_parse_error(p, at, "'%s' has a body and cannot be an alias", alias->name);
     if (!same_signature(p->m, alias, target))
-        return pt_parse_error(p, at, "'%s' and '%s' are declared differently", alias->name, target->name);
+        return pt_parse_error(p, at, "'%s' and '%s' are declared differently", alias->name,
+                              target->name);
     return true;
 }
 
@@ -338,7 +368,7 @@ bool pt_func_alias(struct pt_parser *p)
     return pt_parse_expect(p, ';');
 }
 
-/* ---- prototypes ---------------------------------------------------------------------------------------- */
+/* ---- prototypes ------------------------------------------------------------------------------ */
 
 /* [(results)] _ [(parameters)] directives ; */
 static bool read_prototype(struct pt_parser *p, uint32_t func)

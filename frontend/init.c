@@ -7,12 +7,13 @@ struct init {
     struct pt_symbol *sym;
     const uint64_t *dims; /* with the vector's components as the last */
     uint32_t n_dims;
-    uint32_t unit;        /* bytes of an element */
+    uint32_t unit; /* bytes of an element */
     PT_VEC(uint8_t) bytes;
 };
 
 /* Room for `unit` bytes at `offset`, or NULL after an error. */
-static uint8_t *room(struct pt_parser *p, struct init *in, const struct pt_token *at, uint64_t offset)
+static uint8_t *room(struct pt_parser *p, struct init *in, const struct pt_token *at,
+                     uint64_t offset)
 {
     uint64_t end = offset + in->unit;
     if (end > in->bytes.n) {
@@ -41,21 +42,25 @@ static void put_float(uint8_t *at, const struct init *in, double d)
         memcpy(at, &d, 8);
 }
 
-static bool check_type(struct pt_parser *p, const struct pt_token *at, const struct pt_symbol *sym, const struct pt_const *v)
+static bool check_type(struct pt_parser *p, const struct pt_token *at, const struct pt_symbol *sym,
+                       const struct pt_const *v)
 {
     enum pt_type_class class = pt_type_class(sym->type);
     bool is_float = v->type == PT_f32 || v->type == PT_f64;
     if (class == PT_CLASS_H || (class == PT_CLASS_F && !is_float_type(sym->type)))
-        return pt_parse_error(p, at, "a variable of type .%s cannot have an initial value; use .b%u", pt_type_name(sym->type),
-                              pt_type_bits(sym->type));
+        return pt_parse_error(p, at,
+                              "a variable of type .%s cannot have an initial value; use .b%u",
+                              pt_type_name(sym->type), pt_type_bits(sym->type));
     if (is_float && class != PT_CLASS_F && class != PT_CLASS_B)
-        return pt_parse_error(p, at, "a floating-point value does not fit .%s", pt_type_name(sym->type));
+        return pt_parse_error(p, at, "a floating-point value does not fit .%s",
+                              pt_type_name(sym->type));
     if (!is_float && class == PT_CLASS_F)
         return pt_parse_error(p, at, "an integer value does not fit .%s", pt_type_name(sym->type));
     return true;
 }
 
-static bool put_value(struct pt_parser *p, struct init *in, const struct pt_token *at, const struct pt_const *v, uint64_t offset)
+static bool put_value(struct pt_parser *p, struct init *in, const struct pt_token *at,
+                      const struct pt_const *v, uint64_t offset)
 {
     if (!check_type(p, at, in->sym, v))
         return false;
@@ -77,9 +82,10 @@ static bool put_value(struct pt_parser *p, struct init *in, const struct pt_toke
     return true;
 }
 
-/* ---- addresses ----------------------------------------------------------------------------------------- */
+/* ---- addresses ------------------------------------------------------------------------------- */
 
-static struct pt_reloc *add_reloc(struct pt_parser *p, struct init *in, const struct pt_token *at, uint64_t offset)
+static struct pt_reloc *add_reloc(struct pt_parser *p, struct init *in, const struct pt_token *at,
+                                  uint64_t offset)
 {
     if (!room(p, in, at, offset))
         return NULL;
@@ -92,7 +98,8 @@ static struct pt_reloc *add_reloc(struct pt_parser *p, struct init *in, const st
 static struct pt_reloc *read_target(struct pt_parser *p, struct init *in, uint64_t offset)
 {
     struct pt_token at = p->tok;
-    const struct pt_binding *b = at.kind == PT_TOK_NAME ? pt_scope_find(&p->scopes, at.text, at.len) : NULL;
+    const struct pt_binding *b =
+        at.kind == PT_TOK_NAME ? pt_scope_find(&p->scopes, at.text, at.len) : NULL;
     if (at.kind != PT_TOK_NAME) {
         pt_parse_unexpected(p, "the name of a variable or function");
         return NULL;
@@ -103,10 +110,13 @@ static struct pt_reloc *read_target(struct pt_parser *p, struct init *in, uint64
     }
     const struct pt_symbol *s = b->kind == PT_NAME_SYM ? &p->m->symbols.v[b->index] : NULL;
     if (s && s->space != PT_SPACE_GLOBAL && s->space != PT_SPACE_CONST) {
-        pt_parse_error(p, &at, "an initial value can be the address of a '.global' or '.const' variable only");
+        pt_parse_error(
+            p, &at, "an initial value can be the address of a '.global' or '.const' variable only");
         return NULL;
     }
-    if (!pt_parse_needs(p, &at, 21, s ? 0 : 20, s ? "an address as initial value" : "a function's address as initial value"))
+    if (!pt_parse_needs(p, &at, 21, s ? 0 : 20,
+                        s ? "an address as initial value"
+                          : "a function's address as initial value"))
         return NULL;
     struct pt_reloc *r = add_reloc(p, in, &at, offset);
     if (r) {
@@ -134,7 +144,8 @@ static bool read_addend(struct pt_parser *p, struct pt_reloc *r)
     return true;
 }
 
-static bool check_address_type(struct pt_parser *p, const struct pt_token *at, const struct pt_symbol *sym)
+static bool check_address_type(struct pt_parser *p, const struct pt_token *at,
+                               const struct pt_symbol *sym)
 {
     return sym->type == PT_u32 || sym->type == PT_u64 ||
            pt_parse_error(p, at, "an address does not fit .%s; use .u64", pt_type_name(sym->type));
@@ -145,7 +156,8 @@ static bool read_generic(struct pt_parser *p, struct init *in, uint64_t offset)
 {
     struct pt_token at = p->tok;
     pt_parse_advance(p);
-    if (!check_address_type(p, &at, in->sym) || !pt_parse_needs(p, &at, 31, 0, "generic()") || !pt_parse_expect(p, '('))
+    if (!check_address_type(p, &at, in->sym) || !pt_parse_needs(p, &at, 31, 0, "generic()") ||
+        !pt_parse_expect(p, '('))
         return false;
     struct pt_token name = p->tok;
     struct pt_reloc *r = read_target(p, in, offset);
@@ -166,15 +178,18 @@ static bool read_address(struct pt_parser *p, struct init *in, uint64_t offset)
 }
 
 /* 0xff00(NAME): one byte of an address. The mask and the parenthesis have been read. */
-static bool read_mask(struct pt_parser *p, struct init *in, const struct pt_token *mask, uint64_t offset)
+static bool read_mask(struct pt_parser *p, struct init *in, const struct pt_token *mask,
+                      uint64_t offset)
 {
     unsigned shift = 0;
     while (shift < 64 && mask->value != (uint64_t)0xff << shift)
         shift += 8;
     if (shift == 64)
-        return pt_parse_error(p, mask, "mask '%.*s' must be 0xff, 0xff00, 0xff0000 and so on", PT_TOKEN_ARGS(mask));
+        return pt_parse_error(p, mask, "mask '%.*s' must be 0xff, 0xff00, 0xff0000 and so on",
+                              PT_TOKEN_ARGS(mask));
     if (in->sym->type != PT_u8)
-        return pt_parse_error(p, mask, "a byte of an address does not fit .%s; use .u8", pt_type_name(in->sym->type));
+        return pt_parse_error(p, mask, "a byte of an address does not fit .%s; use .u8",
+                              pt_type_name(in->sym->type));
     if (!pt_parse_needs(p, mask, 71, 0, "mask()"))
         return false;
     struct pt_reloc *r = read_target(p, in, offset);
@@ -184,7 +199,7 @@ static bool read_mask(struct pt_parser *p, struct init *in, const struct pt_toke
     return pt_parse_expect(p, ')');
 }
 
-/* ---- values and braces --------------------------------------------------------------------------------- */
+/* ---- values and braces ----------------------------------------------------------------------- */
 
 /* Is the current number a mask, that is, does a parenthesis follow? */
 static bool is_mask(const struct pt_parser *p)
@@ -213,8 +228,10 @@ static bool read_scalar(struct pt_parser *p, struct init *in, uint64_t offset)
     return pt_const_parse(p, &v) && put_value(p, in, &at, &v, offset);
 }
 
-/* { element, … } of dimension `dim`, whose elements are `stride` units apart. *count: how many there were. */
-static bool read_braces(struct pt_parser *p, struct init *in, uint32_t dim, uint64_t offset, uint64_t *count)
+/* { element, … } of dimension `dim`, whose elements are `stride` units apart. *count: how many
+ * there were. */
+static bool read_braces(struct pt_parser *p, struct init *in, uint32_t dim, uint64_t offset,
+                        uint64_t *count)
 {
     uint64_t stride = in->unit;
     for (uint32_t i = dim + 1; i < in->n_dims; i++)
@@ -227,9 +244,11 @@ static bool read_braces(struct pt_parser *p, struct init *in, uint32_t dim, uint
     do {
         uint64_t inner;
         if (in->dims[dim] && *count == in->dims[dim])
-            return pt_parse_error(p, &p->tok, "too many values (the dimension has %llu)", (unsigned long long)in->dims[dim]);
+            return pt_parse_error(p, &p->tok, "too many values (the dimension has %llu)",
+                                  (unsigned long long)in->dims[dim]);
         uint64_t here = offset + *count * stride;
-        if (!(dim + 1 < in->n_dims ? read_braces(p, in, dim + 1, here, &inner) : read_scalar(p, in, here)))
+        if (!(dim + 1 < in->n_dims ? read_braces(p, in, dim + 1, here, &inner)
+                                   : read_scalar(p, in, here)))
             return false;
         ++*count;
     } while (pt_parse_accept(p, ','));
@@ -257,7 +276,7 @@ bool pt_init_parse(struct pt_parser *p, struct pt_symbol *sym, uint64_t *dims, u
     return true;
 }
 
-/* ---- textures, samplers, surfaces ---------------------------------------------------------------------- */
+/* ---- textures, samplers, surfaces ------------------------------------------------------------ */
 
 /* Which attribute belongs to which kind, and its first .version. */
 enum { TEX = 1, SAMPLER = 2, SURF = 4 };
@@ -265,11 +284,21 @@ static const struct {
     const char *name;
     uint8_t kinds, ptx;
 } attributes[] = {
-    {"width", TEX | SURF, 15}, {"height", TEX | SURF, 15}, {"depth", TEX | SURF, 15}, {"array_size", TEX | SURF, 15},
-    {"num_mipmap_levels", TEX, 15}, {"num_samples", TEX, 15}, {"memory_layout", SURF, 15},
-    {"channel_data_type", TEX | SURF, 21}, {"channel_order", TEX | SURF, 21}, {"normalized_coords", TEX, 15},
-    {"force_unnormalized_coords", SAMPLER, 22}, {"filter_mode", TEX | SAMPLER, 15}, {"addr_mode_0", TEX | SAMPLER, 15},
-    {"addr_mode_1", TEX | SAMPLER, 15}, {"addr_mode_2", TEX | SAMPLER, 15},
+    {"width", TEX | SURF, 15},
+    {"height", TEX | SURF, 15},
+    {"depth", TEX | SURF, 15},
+    {"array_size", TEX | SURF, 15},
+    {"num_mipmap_levels", TEX, 15},
+    {"num_samples", TEX, 15},
+    {"memory_layout", SURF, 15},
+    {"channel_data_type", TEX | SURF, 21},
+    {"channel_order", TEX | SURF, 21},
+    {"normalized_coords", TEX, 15},
+    {"force_unnormalized_coords", SAMPLER, 22},
+    {"filter_mode", TEX | SAMPLER, 15},
+    {"addr_mode_0", TEX | SAMPLER, 15},
+    {"addr_mode_1", TEX | SAMPLER, 15},
+    {"addr_mode_2", TEX | SAMPLER, 15},
 };
 
 static bool is_name(const struct pt_token *t, const char *name)
@@ -286,7 +315,8 @@ static bool read_attribute_name(struct pt_parser *p, enum pt_type type)
         if (!is_name(&at, attributes[i].name))
             continue;
         if (!(attributes[i].kinds & kind))
-            return pt_parse_error(p, &at, "'.%s' has no attribute '%s'", pt_type_name(type), attributes[i].name);
+            return pt_parse_error(p, &at, "'.%s' has no attribute '%s'", pt_type_name(type),
+                                  attributes[i].name);
         pt_parse_advance(p);
         return pt_parse_needs(p, &at, attributes[i].ptx, 0, attributes[i].name);
     }
@@ -295,7 +325,8 @@ static bool read_attribute_name(struct pt_parser *p, enum pt_type type)
 
 static bool read_attribute_value(struct pt_parser *p)
 {
-    static const char *const values[] = {"nearest", "linear", "wrap", "mirror", "clamp_ogl", "clamp_to_edge", "clamp_to_border"};
+    static const char *const values[] = {"nearest",   "linear",        "wrap",           "mirror",
+                                         "clamp_ogl", "clamp_to_edge", "clamp_to_border"};
     struct pt_const v;
     if (p->tok.kind != PT_TOK_NAME || pt_const_starts(&p->tok))
         return pt_const_parse(p, &v);

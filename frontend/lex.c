@@ -13,9 +13,9 @@ enum { SPACE = 1, DIGIT = 2, ALPHA = 4, MARK = 8 /* $ and _ */, PERCENT = 16 };
 enum { WORD = DIGIT | ALPHA | MARK };
 
 static const uint8_t classes[256] = {
-    [' '] = SPACE, ['\t'] = SPACE, ['\n'] = SPACE, ['\r'] = SPACE, ['\v'] = SPACE, ['\f'] = SPACE,
-    ['0' ... '9'] = DIGIT, ['a' ... 'z'] = ALPHA, ['A' ... 'Z'] = ALPHA,
-    ['$'] = MARK, ['_'] = MARK, ['%'] = PERCENT,
+    [' '] = SPACE,         ['\t'] = SPACE, ['\n'] = SPACE,        ['\r'] = SPACE,
+    ['\v'] = SPACE,        ['\f'] = SPACE, ['0' ... '9'] = DIGIT, ['a' ... 'z'] = ALPHA,
+    ['A' ... 'Z'] = ALPHA, ['$'] = MARK,   ['_'] = MARK,          ['%'] = PERCENT,
 };
 
 static bool is_class(const struct pt_lexer *x, const char *p, unsigned mask)
@@ -86,7 +86,8 @@ static void skip_line(struct pt_lexer *x)
     x->p = nl ? nl : x->end;
 }
 
-/* `#line 5 "a.cu"` or `# 5 "a.cu"` with nothing before it on its line: a leftover of the C preprocessor. */
+/* `#line 5 "a.cu"` or `# 5 "a.cu"` with nothing before it on its line: a leftover of the C
+ * preprocessor. */
 static bool is_line_marker(const struct pt_lexer *x)
 {
     for (const char *p = x->line_start; p < x->p; p++)
@@ -124,14 +125,15 @@ static bool skip_space(struct pt_lexer *x)
     }
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static int digit_value(char c)
 {
     return c <= '9' ? c - '0' : (c | 32) - 'a' + 10;
 }
 
-/* Integer digits [p, end) in `base`. NVIDIA's assembler wraps decimal and hexadecimal numbers at 64 bits and refuses the others. */
+/* Integer digits [p, end) in `base`. NVIDIA's assembler wraps decimal and hexadecimal numbers at
+ * 64 bits and refuses the others. */
 static bool read_digits(const char *p, const char *end, unsigned base, uint64_t *value)
 {
     uint64_t v = 0;
@@ -163,7 +165,8 @@ static const char *digits_end(const struct pt_lexer *x, const char *p)
     return p;
 }
 
-/* Where the decimal floating-point number at p ends; p itself if there is none (an integer, or no number). */
+/* Where the decimal floating-point number at p ends; p itself if there is none (an integer, or
+ * no number). */
 static const char *float_end(const struct pt_lexer *x, const char *p)
 {
     const char *q = digits_end(x, p);
@@ -220,8 +223,9 @@ static void read_float(struct pt_lexer *x, struct pt_token *t, const char *end)
 static void read_hex_float(struct pt_lexer *x, struct pt_token *t, const char *end, size_t digits)
 {
     if ((size_t)(end - x->p) != digits + 2 || !read_digits(x->p + 2, end, 16, &t->value)) {
-        finish_bad(x, t, end, digits == 8 ? "0f must be followed by 8 hexadecimal digits"
-                                          : "0d must be followed by 16 hexadecimal digits");
+        finish_bad(x, t, end,
+                   digits == 8 ? "0f must be followed by 8 hexadecimal digits"
+                               : "0d must be followed by 16 hexadecimal digits");
         return;
     }
     t->kind = digits == 8 ? PT_TOK_F32 : PT_TOK_F64;
@@ -266,7 +270,7 @@ void pt_lex_again_as_number(struct pt_lexer *x, struct pt_token *t)
         read_float(x, t, end);
 }
 
-/* ---- the other tokens ---------------------------------------------------------------------------------- */
+/* ---- the other tokens ------------------------------------------------------------------------ */
 
 /* ".word", also with digits first (".1d") and with "::" parts (".L1::no_allocate"). */
 static void read_dot(struct pt_lexer *x, struct pt_token *t)
@@ -352,12 +356,13 @@ void pt_lex_next(struct pt_lexer *x, struct pt_token *t)
     }
 }
 
-/* ---- dump ---------------------------------------------------------------------------------------------- */
+/* ---- dump ------------------------------------------------------------------------------------ */
 
 /* Writes the tokens to `out`, or only counts their bytes if it is NULL. */
 static size_t dump(const char *text, size_t len, char *out)
 {
-    static const char *const names[] = {"end", "bad", "name", "dot", "int", "f32", "f64", "string", "punct"};
+    static const char *const names[] = {"end", "bad", "name",   "dot",  "int",
+                                        "f32", "f64", "string", "punct"};
     struct pt_lexer x;
     struct pt_token t;
     size_t n = 0;

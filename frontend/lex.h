@@ -9,19 +9,27 @@
 
 enum pt_tok {
     PT_TOK_END,
-    PT_TOK_BAD,     /* bytes that are no token; `message` says why */
-    PT_TOK_NAME,    /* an identifier, also "_" */
-    PT_TOK_DOT,     /* ".word" or ".word::word…": a directive, modifier, type or selector */
-    PT_TOK_INT,     /* value; is_unsigned */
-    PT_TOK_F32,     /* 0f…: value holds the bits */
-    PT_TOK_F64,     /* 1.5 and 0d…: value holds the bits; is_hex for 0d… */
-    PT_TOK_STRING,  /* text without the quotes is in text + 1, len - 2 */
-    PT_TOK_PUNCT    /* punct: the character, or one of enum pt_punct */
+    PT_TOK_BAD,    /* bytes that are no token; `message` says why */
+    PT_TOK_NAME,   /* an identifier, also "_" */
+    PT_TOK_DOT,    /* ".word" or ".word::word…": a directive, modifier, type or selector */
+    PT_TOK_INT,    /* value; is_unsigned */
+    PT_TOK_F32,    /* 0f…: value holds the bits */
+    PT_TOK_F64,    /* 1.5 and 0d…: value holds the bits; is_hex for 0d… */
+    PT_TOK_STRING, /* text without the quotes is in text + 1, len - 2 */
+    PT_TOK_PUNCT   /* punct: the character, or one of enum pt_punct */
 };
 
 /* Operators of two characters; the others are their own character code. */
-enum pt_punct { PT_PUNCT_SHL = 128, PT_PUNCT_SHR, PT_PUNCT_LE, PT_PUNCT_GE, PT_PUNCT_EQ, PT_PUNCT_NE,
-                PT_PUNCT_AND, PT_PUNCT_OR };
+enum pt_punct {
+    PT_PUNCT_SHL = 128,
+    PT_PUNCT_SHR,
+    PT_PUNCT_LE,
+    PT_PUNCT_GE,
+    PT_PUNCT_EQ,
+    PT_PUNCT_NE,
+    PT_PUNCT_AND,
+    PT_PUNCT_OR
+};
 
 struct pt_token {
     const char *text; /* in the input */
@@ -41,7 +49,8 @@ struct pt_lexer {
 };
 
 void pt_lex_init(struct pt_lexer *lexer, const char *text, size_t len);
-/* Reads the next token, after white space, comments and `#line` lines. At the end of the input it gives PT_TOK_END for ever. */
+/* Reads the next token, after white space, comments and `#line` lines. At the end of the input
+ * it gives PT_TOK_END for ever. */
 void pt_lex_next(struct pt_lexer *lexer, struct pt_token *token);
 /* Reads a PT_TOK_DOT such as ".5" again as a number: in expressions a point may start one. */
 void pt_lex_again_as_number(struct pt_lexer *lexer, struct pt_token *token);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- .file --------------------------------------------------------------------------------------------- */
+/* ---- .file ----------------------------------------------------------------------------------- */
 
 static const char unnamed[] = "?"; /* a file that only a .loc has mentioned so far */
 
@@ -60,7 +60,7 @@ bool pt_loc_file(struct pt_parser *p)
     return !pt_parse_accept(p, ',') || pt_const_parse(p, &ignored);
 }
 
-/* ---- .loc ---------------------------------------------------------------------------------------------- */
+/* ---- .loc ------------------------------------------------------------------------------------ */
 
 static bool same_place(const struct pt_loc *a, const struct pt_loc *b)
 {
@@ -130,7 +130,8 @@ static bool read_inlined(struct pt_parser *p, struct pt_loc *loc)
         return false;
     loc->inlined_at = p->loc_slots.n ? *loc_slot(p, &outer) : 0;
     if (!loc->inlined_at)
-        return pt_parse_error(p, &at, "no '.loc' before this one stands at the place it is inlined at");
+        return pt_parse_error(p, &at,
+                              "no '.loc' before this one stands at the place it is inlined at");
     return true;
 }
 

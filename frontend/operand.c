@@ -1,4 +1,5 @@
-/* Operands of instructions, read generically: which of them an instruction takes is the instruction table's business. */
+/* Operands of instructions, read generically: which of them an instruction takes is the
+ * instruction table's business. */
 #include "frontend/parse.h"
 
 #include <string.h>
@@ -10,13 +11,15 @@ static struct pt_operand *push(struct pt_parser *p, enum pt_operand_kind kind, u
     return o;
 }
 
-/* Moves the operands from `first` on off the stack to their place in the function, and pushes `kind` for them. */
+/* Moves the operands from `first` on off the stack to their place in the function, and pushes
+ * `kind` for them. */
 static struct pt_operand *group(struct pt_parser *p, enum pt_operand_kind kind, uint32_t first)
 {
     struct pt_func *f = pt_parse_func(p);
     uint32_t n = p->operands.n - first, index = f->operands.n;
     if (n)
-        memcpy(pt_vec_extend(&p->m->arena, &f->operands, n), p->operands.v + first, n * sizeof *p->operands.v);
+        memcpy(pt_vec_extend(&p->m->arena, &f->operands, n), p->operands.v + first,
+               n * sizeof *p->operands.v);
     p->operands.n = first;
     struct pt_operand *o = push(p, kind, index);
     o->imm = n;
@@ -53,7 +56,7 @@ static bool offset(struct pt_parser *p, int64_t *imm)
     return true;
 }
 
-/* ---- registers ----------------------------------------------------------------------------------------- */
+/* ---- registers ------------------------------------------------------------------------------- */
 
 static bool vector_component(struct pt_parser *p, uint32_t reg, uint32_t count, uint8_t type)
 {
@@ -62,7 +65,8 @@ static bool vector_component(struct pt_parser *p, uint32_t reg, uint32_t count, 
     const char *c = t->len == 2 ? strchr(names, t->text[1]) : NULL;
     uint32_t i = c ? (uint32_t)(c - names) & 3 : count;
     if (i >= count)
-        return pt_parse_error(p, t, "'%.*s' is no component of a vector of %u", PT_TOKEN_ARGS(t), count);
+        return pt_parse_error(p, t, "'%.*s' is no component of a vector of %u", PT_TOKEN_ARGS(t),
+                              count);
     pt_parse_advance(p);
     push(p, PT_OPND_REG, reg + i)->type = type;
     return true;
@@ -76,8 +80,8 @@ static void whole_vector(struct pt_parser *p, uint32_t reg, uint32_t count, uint
     group(p, PT_OPND_VEC, first);
 }
 
-/* .b0 .h1 .b3210 of the video instructions: the letter in `select`, the digits as hexadecimal digits in the low half of imm and
- * their number in the high half. */
+/* .b0 .h1 .b3210 of the video instructions: the letter in `select`, the digits as hexadecimal
+ * digits in the low half of imm and their number in the high half. */
 static bool selector(struct pt_parser *p, struct pt_operand *o)
 {
     const struct pt_token *t = &p->tok;
@@ -112,7 +116,7 @@ static bool reg_operand(struct pt_parser *p, const struct pt_binding *b, uint32_
     return !has_suffix || selector(p, o);
 }
 
-/* ---- special registers --------------------------------------------------------------------------------- */
+/* ---- special registers ----------------------------------------------------------------------- */
 
 /* The special register of a name and a suffix such as ".x", which may be empty. */
 static enum pt_sreg find_sreg(const struct pt_token *name, const char *suffix, uint32_t len)
@@ -158,15 +162,17 @@ static bool sreg_operand(struct pt_parser *p, const struct pt_token *name)
         return true;
     }
     if (has_suffix && (find_sreg(name, ".x", 2) || find_sreg(name, "", 0)))
-        return pt_parse_error(p, &suffix, "'%.*s' has no component '%.*s'", PT_TOKEN_ARGS(name), PT_TOKEN_ARGS(&suffix));
+        return pt_parse_error(p, &suffix, "'%.*s' has no component '%.*s'", PT_TOKEN_ARGS(name),
+                              PT_TOKEN_ARGS(&suffix));
     if (!has_suffix && sreg_vector(p, name))
         return true;
     return pt_parse_error(p, name, "'%.*s' is not declared", PT_TOKEN_ARGS(name));
 }
 
-/* ---- names --------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
-/* NAME[N]: an element of an array, as PTX before 2.0 wrote it; the address of one if `p->index_is_address`. */
+/* NAME[N]: an element of an array, as PTX before 2.0 wrote it; the address of one if
+ * `p->index_is_address`. */
 static bool element_operand(struct pt_parser *p, uint32_t index)
 {
     const struct pt_symbol *sym = &p->m->symbols.v[index];
@@ -183,7 +189,8 @@ static bool element_operand(struct pt_parser *p, uint32_t index)
         return pt_parse_error(p, &at, "an index must be an integer");
     if (!pt_parse_expect(p, ']'))
         return false;
-    push(p, PT_OPND_SYM, index)->imm = (int64_t)((uint64_t)v.i * pt_type_bytes(sym->type) * sym->vec);
+    push(p, PT_OPND_SYM, index)->imm =
+        (int64_t)((uint64_t)v.i * pt_type_bytes(sym->type) * sym->vec);
     if (!p->index_is_address)
         group(p, PT_OPND_MEM, first);
     return true;
@@ -220,7 +227,8 @@ static bool name_operand(struct pt_parser *p)
         push(p, PT_OPND_TABLE, b->index);
         return true;
     case PT_NAME_LABEL:
-        return pt_parse_error(p, &name, "label '%.*s' cannot be an operand here", PT_TOKEN_ARGS(&name));
+        return pt_parse_error(p, &name, "label '%.*s' cannot be an operand here",
+                              PT_TOKEN_ARGS(&name));
     default:
         return sreg_operand(p, &name);
     }
@@ -231,7 +239,8 @@ static bool is_sink(const struct pt_token *t)
     return t->kind == PT_TOK_NAME && t->len == 1 && *t->text == '_';
 }
 
-/* The token after the current one is a name that is no constant: the sign before it belongs to a register. */
+/* The token after the current one is a name that is no constant: the sign before it belongs to a
+ * register. */
 static bool name_follows(const struct pt_parser *p)
 {
     struct pt_token t = pt_parse_peek(p);
@@ -266,7 +275,7 @@ static bool simple(struct pt_parser *p)
     return pt_parse_unexpected(p, "an operand");
 }
 
-/* ---- groups -------------------------------------------------------------------------------------------- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 /* { a, b, … } or ( a, b, … ), up to `close`. */
 static bool elements(struct pt_parser *p, enum pt_operand_kind kind, int close)

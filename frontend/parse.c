@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- tokens and errors --------------------------------------------------------------------------------- */
+/* ---- tokens and errors ----------------------------------------------------------------------- */
 
 void pt_parse_advance(struct pt_parser *p)
 {
@@ -22,7 +22,8 @@ bool pt_parse_is(const struct pt_parser *p, int punct)
 bool pt_parse_is_dot(const struct pt_parser *p, const char *word)
 {
     size_t n = strlen(word);
-    return p->tok.kind == PT_TOK_DOT && p->tok.len == n + 1 && memcmp(p->tok.text + 1, word, n) == 0;
+    return p->tok.kind == PT_TOK_DOT && p->tok.len == n + 1 &&
+           memcmp(p->tok.text + 1, word, n) == 0;
 }
 
 struct pt_token pt_parse_peek(const struct pt_parser *p)
@@ -51,7 +52,8 @@ bool pt_parse_accept_dot(struct pt_parser *p, const char *word)
 
 bool pt_parse_accept_name(struct pt_parser *p, const char *name)
 {
-    if (p->tok.kind != PT_TOK_NAME || p->tok.len != strlen(name) || memcmp(p->tok.text, name, p->tok.len) != 0)
+    if (p->tok.kind != PT_TOK_NAME || p->tok.len != strlen(name) ||
+        memcmp(p->tok.text, name, p->tok.len) != 0)
         return false;
     pt_parse_advance(p);
     return true;
@@ -84,14 +86,16 @@ bool pt_parse_error(struct pt_parser *p, const struct pt_token *at, const char *
     return false;
 }
 
-bool pt_parse_needs(struct pt_parser *p, const struct pt_token *at, unsigned ptx, unsigned sm, const char *what)
+bool pt_parse_needs(struct pt_parser *p, const struct pt_token *at, unsigned ptx, unsigned sm,
+                    const char *what)
 {
     const struct pt_module *m = p->m;
     if (m->ptx < ptx)
-        return pt_parse_error(p, at, "'%s' needs .version %u.%u, this module says %u.%u", what, ptx / 10, ptx % 10,
-                              m->ptx / 10u, m->ptx % 10u);
+        return pt_parse_error(p, at, "'%s' needs .version %u.%u, this module says %u.%u", what,
+                              ptx / 10, ptx % 10, m->ptx / 10u, m->ptx % 10u);
     if (m->sm < sm)
-        return pt_parse_error(p, at, "'%s' needs .target sm_%u, this module says sm_%u", what, sm, m->sm);
+        return pt_parse_error(p, at, "'%s' needs .target sm_%u, this module says sm_%u", what, sm,
+                              m->sm);
     return true;
 }
 
@@ -108,7 +112,7 @@ bool pt_parse_u32(struct pt_parser *p, uint32_t *value)
     return true;
 }
 
-/* ---- the head of a module ------------------------------------------------------------------------------ */
+/* ---- the head of a module -------------------------------------------------------------------- */
 
 /* Versions of the PTX ISA from 1.0 to 9.0, by major version: the last minor one. */
 static bool is_version(unsigned major, unsigned minor)
@@ -135,7 +139,8 @@ static bool read_version(struct pt_parser *p)
             *n = *n * 10 + (unsigned)(*c - '0');
     }
     if (!is_version(major, minor))
-        return pt_parse_error(p, &t, "PTX version %.*s is not known (1.0 to 9.0)", PT_TOKEN_ARGS(&t));
+        return pt_parse_error(p, &t, "PTX version %.*s is not known (1.0 to 9.0)",
+                              PT_TOKEN_ARGS(&t));
     p->m->ptx = (uint16_t)(major * 10 + minor);
     pt_parse_advance(p);
     return true;
@@ -154,7 +159,8 @@ static bool set_target(struct pt_module *m, const struct pt_token *t, unsigned *
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
         for (int compute = 0; compute < 2; compute++) {
             char name[32];
-            int n = snprintf(name, sizeof name, "%s_%u%c", compute ? "compute" : "sm", targets[i].sm, targets[i].feature);
+            int n = snprintf(name, sizeof name, "%s_%u%c", compute ? "compute" : "sm",
+                             targets[i].sm, targets[i].feature);
             n -= !targets[i].feature;
             if (t->len != (uint32_t)n || memcmp(t->text, name, t->len) != 0)
                 continue;
@@ -176,13 +182,15 @@ static bool read_one_target(struct pt_parser *p)
     if (!set_target(p->m, &t, &first_ptx))
         return pt_parse_error(p, &t, "target '%.*s' is not known", PT_TOKEN_ARGS(&t));
     if (p->m->ptx < first_ptx)
-        return pt_parse_error(p, &t, "target '%.*s' needs .version %u.%u, this module says %u.%u", PT_TOKEN_ARGS(&t),
-                              first_ptx / 10, first_ptx % 10, p->m->ptx / 10u, p->m->ptx % 10u);
+        return pt_parse_error(p, &t, "target '%.*s' needs .version %u.%u, this module says %u.%u",
+                              PT_TOKEN_ARGS(&t), first_ptx / 10, first_ptx % 10, p->m->ptx / 10u,
+                              p->m->ptx % 10u);
     pt_parse_advance(p);
     return true;
 }
 
-static bool read_texmode(struct pt_parser *p, const struct pt_token *at, bool is_independent, bool *has_texmode)
+static bool read_texmode(struct pt_parser *p, const struct pt_token *at, bool is_independent,
+                         bool *has_texmode)
 {
     if (*has_texmode && p->m->texmode_independent != is_independent)
         return pt_parse_error(p, at, "texmode_unified and texmode_independent exclude each other");
@@ -204,7 +212,8 @@ static bool read_target_option(struct pt_parser *p, bool *has_texmode)
     }
     if (pt_parse_accept_name(p, "map_f64_to_f32")) {
         p->m->map_f64_to_f32 = true;
-        return p->m->sm < 13 || pt_parse_error(p, &at, "map_f64_to_f32 is for targets below sm_13 only");
+        return p->m->sm < 13 ||
+               pt_parse_error(p, &at, "map_f64_to_f32 is for targets below sm_13 only");
     }
     return read_one_target(p);
 }
@@ -255,14 +264,15 @@ static bool read_head(struct pt_parser *p)
     return read_address_size(p);
 }
 
-/* ---- module statements --------------------------------------------------------------------------------- */
+/* ---- module statements ----------------------------------------------------------------------- */
 
 bool pt_parse_pragma(struct pt_parser *p)
 {
     static const struct {
         const char *word;
         uint8_t ptx, sm;
-    } known[] = {{"enable_smem_spilling", 87, 75}, {"used_bytes_mask", 83, 50}, {"frequency", 90, 0}};
+    } known[] = {
+        {"enable_smem_spilling", 87, 75}, {"used_bytes_mask", 83, 50}, {"frequency", 90, 0}};
     struct pt_token at = p->tok;
     pt_parse_advance(p);
     if (!pt_parse_needs(p, &at, 20, 0, ".pragma"))
@@ -311,7 +321,8 @@ static bool read_declaration(struct pt_parser *p)
     if (linkage != PT_LINK_LOCAL)
         return pt_parse_unexpected(p, "a variable or function");
     if (p->tok.kind == PT_TOK_DOT)
-        return pt_parse_error(p, &p->tok, "directive '%.*s' is not known or not allowed here", PT_TOKEN_ARGS(&p->tok));
+        return pt_parse_error(p, &p->tok, "directive '%.*s' is not known or not allowed here",
+                              PT_TOKEN_ARGS(&p->tok));
     return pt_parse_unexpected(p, "a directive");
 }
 
@@ -326,23 +337,25 @@ static bool read_statement(struct pt_parser *p)
         return pt_parse_pragma(p);
     if (pt_parse_is_dot(p, "alias"))
         return pt_func_alias(p);
-    if (pt_parse_is_dot(p, "version") || pt_parse_is_dot(p, "target") || pt_parse_is_dot(p, "address_size"))
-        return pt_parse_error(p, &at, "'%.*s' must be at the head of the module", PT_TOKEN_ARGS(&at));
+    if (pt_parse_is_dot(p, "version") || pt_parse_is_dot(p, "target") ||
+        pt_parse_is_dot(p, "address_size"))
+        return pt_parse_error(p, &at, "'%.*s' must be at the head of the module",
+                              PT_TOKEN_ARGS(&at));
     return read_declaration(p);
 }
 
 static bool starts_statement(const struct pt_parser *p)
 {
-    static const char *const words[] = {"entry", "func", "visible", "extern", "weak", "common", "global", "const",
-                                        "file", "section", "alias"};
+    static const char *const words[] = {"entry",  "func",  "visible", "extern",  "weak", "common",
+                                        "global", "const", "file",    "section", "alias"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (pt_parse_is_dot(p, words[i]))
             return true;
     return false;
 }
 
-/* Goes on behind a module statement with an error: after its ';' or its body, or where the next one surely starts. A '}' whose '{'
- * has been read already ends braces inside the statement. */
+/* Goes on behind a module statement with an error: after its ';' or its body, or where the next
+ * one surely starts. A '}' whose '{' has been read already ends braces inside the statement. */
 static void skip_statement(struct pt_parser *p)
 {
     uint32_t depth = 0;

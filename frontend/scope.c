@@ -1,5 +1,5 @@
-/* Names and scopes: one hash table of interned names, each with the stack of its meanings, so that entering and leaving a scope
- * costs only what was declared in it. */
+/* Names and scopes: one hash table of interned names, each with the stack of its meanings, so
+ * that entering and leaving a scope costs only what was declared in it. */
 #include "frontend/scope.h"
 
 #include <stdio.h>
@@ -51,7 +51,8 @@ uint32_t pt_scope_intern(struct pt_scopes *s, const char *text, uint32_t len)
     if (*slot)
         return *slot;
     uint32_t index = *slot = s->names.n;
-    *pt_vec_push(s->arena, &s->names) = (struct pt_name){pt_arena_text(s->arena, text, len), len, hash, 0, 0};
+    *pt_vec_push(s->arena, &s->names) =
+        (struct pt_name){pt_arena_text(s->arena, text, len), len, hash, 0, 0};
     if (s->names.n > s->n_slots / 2)
         grow_slots(s);
     return index;
@@ -69,8 +70,9 @@ struct pt_binding *pt_scope_find(struct pt_scopes *s, const char *text, uint32_t
     return n && n->binding ? &s->bindings.v[n->binding] : NULL;
 }
 
-/* Splits "%r12" into its prefix length and number. All digits at the end belong to the number, and leading zeros do not matter: so
- * NVIDIA's assembler reads it. False if there is no number, or one no range can hold. */
+/* Splits "%r12" into its prefix length and number. All digits at the end belong to the number,
+ * and leading zeros do not matter: so NVIDIA's assembler reads it. False if there is no number,
+ * or one no range can hold. */
 static bool split_number(const char *text, uint32_t len, uint32_t *prefix, uint32_t *number)
 {
     uint32_t n = len, v = 0;
@@ -85,7 +87,8 @@ static bool split_number(const char *text, uint32_t len, uint32_t *prefix, uint3
     return true;
 }
 
-struct pt_binding *pt_scope_find_reg(struct pt_scopes *s, const char *text, uint32_t len, uint32_t *reg)
+struct pt_binding *pt_scope_find_reg(struct pt_scopes *s, const char *text, uint32_t len,
+                                     uint32_t *reg)
 {
     uint32_t prefix, number;
     struct pt_name *n = lookup(s, text, len);
@@ -112,12 +115,18 @@ struct pt_binding *pt_scope_own(struct pt_scopes *s, uint32_t name)
     return b && s->bindings.v[b].depth == s->depth ? &s->bindings.v[b] : NULL;
 }
 
-struct pt_binding *pt_scope_define(struct pt_scopes *s, uint32_t name, enum pt_name_kind kind, uint32_t index)
+struct pt_binding *pt_scope_define(struct pt_scopes *s, uint32_t name, enum pt_name_kind kind,
+                                   uint32_t index)
 {
     struct pt_name *n = &s->names.v[name];
     uint32_t *head = kind == PT_NAME_RANGE ? &n->range : &n->binding;
     struct pt_binding *b = pt_vec_push(s->arena, &s->bindings);
-    *b = (struct pt_binding){.kind = (uint8_t)kind, .depth = s->depth, .index = index, .count = 1, .name = name, .outer = *head};
+    *b = (struct pt_binding){.kind = (uint8_t)kind,
+                             .depth = s->depth,
+                             .index = index,
+                             .count = 1,
+                             .name = name,
+                             .outer = *head};
     *head = s->bindings.n - 1;
     return b;
 }
@@ -149,12 +158,14 @@ static bool has_own_member(struct pt_scopes *s, const struct pt_name *prefix, ui
     return false;
 }
 
-static bool is_member(const struct pt_scopes *s, const struct pt_binding *b, const struct pt_name *prefix, uint32_t count)
+static bool is_member(const struct pt_scopes *s, const struct pt_binding *b,
+                      const struct pt_name *prefix, uint32_t count)
 {
     const struct pt_name *n = &s->names.v[b->name];
     uint32_t len, number;
-    return b->kind != PT_NAME_RANGE && b->kind != PT_NAME_LABEL && split_number(n->text, n->len, &len, &number) &&
-           number < count && len == prefix->len && memcmp(n->text, prefix->text, len) == 0;
+    return b->kind != PT_NAME_RANGE && b->kind != PT_NAME_LABEL &&
+           split_number(n->text, n->len, &len, &number) && number < count && len == prefix->len &&
+           memcmp(n->text, prefix->text, len) == 0;
 }
 
 bool pt_scope_range_clashes(struct pt_scopes *s, uint32_t prefix, uint32_t count)
@@ -177,7 +188,8 @@ void pt_scope_enter(struct pt_scopes *s)
     s->depth++;
 }
 
-void pt_scope_leave(struct pt_scopes *s, void (*visit)(void *ud, const struct pt_binding *pending), void *ud)
+void pt_scope_leave(struct pt_scopes *s, void (*visit)(void *ud, const struct pt_binding *pending),
+                    void *ud)
 {
     uint32_t first = s->marks.v[--s->marks.n], end = s->bindings.n, kept = first;
     for (uint32_t i = end; i-- > first;) {

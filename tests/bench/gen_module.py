@@ -3,9 +3,10 @@
 
     gen_module.py [--kernels 50] [--insns 5000] [--seed 1] > big.ptx
 
-The same arguments give the same bytes. Every kernel is valid and terminates: loops count down from a constant, loads and
-stores stay in the buffers of its parameters as long as these hold 1 MiB. The mix of instructions is that of nvcc's output for ordinary
-kernels: address arithmetic, integer and f32 arithmetic, loads and stores, compares, branches, conversions, shared memory, barriers.
+The same arguments give the same bytes. Every kernel is valid and terminates: loops count down from
+a constant, loads and stores stay in the buffers of its parameters as long as these hold 1 MiB. The
+mix of instructions is that of nvcc's output for ordinary kernels: address arithmetic, integer and
+f32 arithmetic, loads and stores, compares, branches, conversions, shared memory, barriers.
 """
 import argparse
 import random
@@ -13,7 +14,7 @@ import sys
 
 
 class Kernel:
-    """One kernel; registers are new for each result, as nvcc's are, and wrap around within the declared ranges."""
+    """One kernel. Each result has a new register, as nvcc has it, until the declared range ends."""
     LIMITS = {'p': 128, 'rs': 128, 'r': 1500, 'f': 1500, 'rd': 1200, 'fd': 64}
     TYPES = {'p': '.pred', 'rs': '.b16', 'r': '.b32', 'f': '.f32', 'rd': '.b64', 'fd': '.f64'}
 
@@ -74,7 +75,8 @@ class Kernel:
         rd = self.address(4)
         if self.rng.random() < 0.6:
             for i in range(self.rng.randint(1, 4)):
-                self.put('ld.global.f32 \t%s, [%s%s];' % (self.new('f'), rd, '+%d' % (4 * i) if i else ''))
+                offset = '+%d' % (4 * i) if i else ''
+                self.put('ld.global.f32 \t%s, [%s%s];' % (self.new('f'), rd, offset))
         elif self.rng.random() < 0.5:
             self.put('ld.global.nc.u32 \t%s, [%s];' % (self.new('r'), rd))
         else:
@@ -103,20 +105,24 @@ class Kernel:
             elif k < 0.93:
                 self.put('%s.f32 \t%s, %s, %s;' % (self.rng.choice(('max', 'min')), d, a, b))
             else:
-                self.put('%s.approx.ftz.f32 \t%s, %s;' % (self.rng.choice(('ex2', 'lg2', 'rcp')), d, a))
+                name = self.rng.choice(('ex2', 'lg2', 'rcp'))
+                self.put('%s.approx.ftz.f32 \t%s, %s;' % (name, d, a))
 
     def integers(self):
-        forms = (('add.s32', 's'), ('sub.s32', 's'), ('mul.lo.s32', 'r'), ('shl.b32', 'n'), ('shr.u32', 'n'), ('and.b32 ', 'r'),
-                 ('or.b32  ', 'r'), ('xor.b32 ', 'r'), ('min.s32', 'r'))
+        forms = (('add.s32', 's'), ('sub.s32', 's'), ('mul.lo.s32', 'r'), ('shl.b32', 'n'),
+                 ('shr.u32', 'n'), ('and.b32 ', 'r'), ('or.b32  ', 'r'), ('xor.b32 ', 'r'),
+                 ('min.s32', 'r'))
         for _ in range(self.rng.randint(2, 5)):
             name, kind = self.rng.choice(forms)
             a = self.old('r')
-            b = {'s': str(self.rng.randint(-64, 64)), 'n': str(self.rng.randint(1, 31)), 'r': self.old('r')}[kind]
+            b = {'s': str(self.rng.randint(-64, 64)), 'n': str(self.rng.randint(1, 31)),
+                 'r': self.old('r')}[kind]
             self.put('%s \t%s, %s, %s;' % (name, self.new('r'), a, b))
 
     def select(self):
         p = self.new('p')
-        self.put('setp.%s.s32 \t%s, %s, %d;' % (self.rng.choice(('lt', 'gt', 'eq', 'ne')), p, self.old('r'), self.rng.randint(0, 99)))
+        cmp = self.rng.choice(('lt', 'gt', 'eq', 'ne'))
+        self.put('setp.%s.s32 \t%s, %s, %d;' % (cmp, p, self.old('r'), self.rng.randint(0, 99)))
         self.put('selp.f32 \t%s, %s, %s, %s;' % (self.new('f'), self.old('f'), self.old('f'), p))
         self.put('cvt.rn.f32.s32 \t%s, %s;' % (self.new('f'), self.old('r')))
 
@@ -139,36 +145,41 @@ class Kernel:
         self.put('@%s bra \t%s;' % (p, top))
 
     def body(self):
-        parts = ((self.memory, 26), (self.floats, 28), (self.integers, 22), (self.select, 8), (self.branch, 8), (self.loop, 5),
-                 (self.shared, 3))
+        parts = ((self.memory, 26), (self.floats, 28), (self.integers, 22), (self.select, 8),
+                 (self.branch, 8), (self.loop, 5), (self.shared, 3))
         self.prologue()
         while self.count < self.insns - 1:
             if self.rng.random() < 0.6:
                 self.line += self.rng.randint(-1, 3)
                 place = self.line, self.rng.randint(1, 60)
-                self.lines.append('\t.loc\t1 %d %d                          // generated.cu:%d:%d' % (place + place))
+                comment = ' ' * 26 + '// generated.cu:%d:%d' % place
+                self.lines.append('\t.loc\t1 %d %d' % place + comment)
             self.rng.choices([p for p, _ in parts], [w for _, w in parts])[0]()
         self.put('ret;')
 
     def text(self):
         self.body()
-        params = ',\n'.join(['\t.param .u64 kernel_%d_param_%d' % (self.number, i) for i in range(3)] +
-                            ['\t.param .u32 kernel_%d_param_3' % self.number])
-        regs = '\n'.join('\t.reg %s \t%%%s<%d>;' % (self.TYPES[k], k, n) for k, n in self.LIMITS.items())
-        return ('\t// .globl\tkernel_%d\n.visible .entry kernel_%d(\n%s\n)\n.maxntid 256, 1, 1\n{\n%s\n'
+        name = 'kernel_%d' % self.number
+        params = ',\n'.join('\t.param .%s %s_param_%d' % (t, name, i)
+                            for i, t in enumerate(('u64', 'u64', 'u64', 'u32')))
+        regs = '\n'.join('\t.reg %s \t%%%s<%d>;' % (self.TYPES[k], k, n)
+                         for k, n in self.LIMITS.items())
+        return ('\t// .globl\t%s\n.visible .entry %s(\n%s\n)\n.maxntid 256, 1, 1\n{\n%s\n'
                 '\t// demoted variable\n\t.shared .align 4 .b8 tile_%d[1024];\n%s\n\n}\n' %
-                (self.number, self.number, params, regs, self.number, '\n'.join(self.lines)))
+                (name, name, params, regs, self.number, '\n'.join(self.lines)))
 
 
 def main():
-    args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    args = argparse.ArgumentParser(description=__doc__,
+                                   formatter_class=argparse.RawDescriptionHelpFormatter)
     args.add_argument('--kernels', type=int, default=50)
     args.add_argument('--insns', type=int, default=5000)
     args.add_argument('--seed', type=int, default=1)
     args = args.parse_args()
     rng = random.Random(args.seed)
     out = sys.stdout
-    out.write('//\n// Generated by gen_module.py\n//\n\n.version 8.5\n.target sm_80\n.address_size 64\n\n')
+    out.write('//\n// Generated by gen_module.py\n//\n\n'
+              '.version 8.5\n.target sm_80\n.address_size 64\n\n')
     out.write('.file\t1 "/src/generated.cu"\n')
     for i in range(args.kernels):
         out.write('\n' + Kernel(i, args.insns, rng).text())

@@ -1,7 +1,7 @@
-/* libFuzzer target: the parser survives any bytes, within bounded memory, and reports positions inside the text.
+/* libFuzzer target: the parser survives any bytes, within bounded memory, and reports positions
+ * inside the text. Built with -fsanitize=fuzzer,address,undefined over frontend/ and ir/:
  *
- *     clang-19 -g -O1 -std=gnu17 -I. -fsanitize=fuzzer,address,undefined tests/fuzz/parse.c frontend/[files] ir/[files] -o fuzz-parse
- *     ./fuzz-parse -dict=tests/fuzz/parse.dict -max_total_time=60 CORPUS tests/fuzz/parse tests/bad tests/ptx/[families]
+ *     ./fuzz-parse -dict=tests/fuzz/parse.dict -max_total_time=60 CORPUS tests/fuzz/parse tests/bad
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,8 @@ static void check_diagnostics(struct pt_module *m, uint32_t lines)
 {
     for (uint32_t i = 0; i < m->diags.list.n; i++) {
         const struct pt_diag *d = &m->diags.list.v[i];
-        if (d->line > lines || (d->line && !d->col) || !strlen(pt_diag_format(&m->diags, d, &m->arena)))
+        if (d->line > lines || (d->line && !d->col) ||
+            !strlen(pt_diag_format(&m->diags, d, &m->arena)))
             abort();
     }
     if (m->diags.errors > PT_DIAG_MAX)
@@ -54,7 +55,8 @@ static void check_function(const struct pt_func *f)
             abort();
     for (uint32_t i = 0; i < f->operands.n; i++) {
         const struct pt_operand *o = &f->operands.v[i];
-        if ((o->kind == PT_OPND_REG && o->index >= f->regs.n) || (o->kind == PT_OPND_LABEL && o->index >= f->labels.n))
+        if ((o->kind == PT_OPND_REG && o->index >= f->regs.n) ||
+            (o->kind == PT_OPND_LABEL && o->index >= f->labels.n))
             abort();
     }
 }
