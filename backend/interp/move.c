@@ -589,15 +589,105 @@ HINT(prefetchu)
 HINT(applypriority)
 HINT(discard)
 
-/* A policy is a hint to accesses, which take none: every policy is 0. */
-PT_HANDLER(no_policy)
+/* ---- policies: what ptxas computes for sm_90; accesses take them as hints and do nothing -------------------- */
+
+enum { POLICY_RANGE = 0x80, POLICY_SHIFT_MIN = 12, POLICY_FIELD = 0x7f };
+
+static float bits_to_float(uint32_t bits)
 {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* aux: the top bits. Operand 1 is the fraction of accesses with the primary priority. */
+PT_HANDLER(policy_fraction)
+{
+    const uint32_t *fraction = PT_SLOT(1, u32);
     uint64_t *d = PT_SLOT(0, u64);
-    PT_STORE_LANES(u64, d, const uint64_t value = 0;);
+    for (uint32_t left = f->mask; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        float part = bits_to_float(fraction[i]) * 15.99f;
+        uint64_t sixteenths = part > 0 ? part < 15 ? (uint64_t)part : 15 : 0;
+        d[i] = (c->aux | sixteenths) << 52;
+    }
+    return c + 1;
+}
+
+/* Operands 1 to 3: address, bytes with the primary priority, bytes in all. */
+PT_HANDLER(policy_range)
+{
+    const uint64_t *address = PT_SLOT(1, u64);
+    const uint32_t *primary = PT_SLOT(2, u32), *total = PT_SLOT(3, u32);
+    uint64_t *d = PT_SLOT(0, u64);
+    for (uint32_t left = f->mask; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        if (!total[i]) {
+            d[i] = UINT64_C(0x180) << 52;
+            continue;
+        }
+        uint32_t log = total[i] > 1 ? 32 - (uint32_t)__builtin_clz(total[i] - 1) : 0;
+        uint32_t shift = log > POLICY_SHIFT_MIN + 7 ? log - 7 : POLICY_SHIFT_MIN;
+        uint64_t at = address[i] + c->imm, first = at >> shift;
+        uint64_t n = ((at + primary[i] - 1 + (UINT64_C(1) << shift)) >> shift) - first;
+        uint64_t hi = (uint64_t)(c->aux | POLICY_RANGE | (shift - POLICY_SHIFT_MIN)) << 8;
+        hi = (hi | (first & POLICY_FIELD)) << 7;
+        d[i] = (hi | (n < POLICY_FIELD ? n : POLICY_FIELD)) << 5 << 32;
+    }
     return c + 1;
 }
 
 pt_handler PT_DO(createpolicy)(struct pt_select *s)
 {
-    return pt_bind(s, "l") ? no_policy : NULL;
+    struct pt_code *c = s->code;
+    if (PT_HAS(s, cvt))
+        return pt_bind(s, "ll") ? mov_64 : NULL;
+    enum pt_mod primary = PT_M_NONE, secondary = PT_M_NONE;
+    for (uint32_t i = 0; i < s->form->n_mods; i++) {
+        enum pt_mod mod = (enum pt_mod)s->form->mod[i];
+        if (mod != PT_M_L2_evict_last && mod != PT_M_L2_evict_normal && mod != PT_M_L2_evict_first &&
+            mod != PT_M_L2_evict_unchanged)
+            continue;
+        if (primary)
+            secondary = mod;
+        else
+            primary = mod;
+    }
+    uint32_t priority = primary == PT_M_L2_evict_normal  ? 3
+                        : primary == PT_M_L2_evict_last  ? 2
+                        : primary == PT_M_L2_evict_first ? 1
+                                                         : 0;
+    c->aux = (uint16_t)(0x100 | priority << 5 | (secondary == PT_M_L2_evict_first ? 0x10 : 0));
+    if (PT_HAS(s, range)) {
+        uint64_t offset = s->flat[1]->kind == PT_OPND_REG ? (uint64_t)s->flat[1]->imm : 0;
+        bool is_bound = pt_bind(s, "llww");
+        c->imm = offset;
+        return is_bound ? policy_range : NULL;
+    }
+    const struct pt_operand one = { .kind = PT_OPND_IMM, .type = PT_f32, .imm = 0x3f800000 };
+    c->o[0] = pt_code_dest(s, s->flat[0]);
+    c->o[1] = pt_code_source(s, s->n > 1 ? s->flat[1] : &one, 4);
+    return c->o[1] == UINT32_MAX ? NULL : policy_fraction;
+}
+
+/* ---- clusters: the rank is a byte of the address ------------------------------------------------------------- */
+
+#define RANK_BITS (UINT64_C(0xff) << PT_SHARED_RANK_SHIFT)
+PT_FN2(mapa_32, u32, u32, u32, (a & ~(uint32_t)RANK_BITS) | b << PT_SHARED_RANK_SHIFT)
+PT_FN2(mapa_64, u64, u64, u32, (a & ~RANK_BITS) | ((uint64_t)(b & 0xff) << PT_SHARED_RANK_SHIFT))
+PT_FN1(rank_32, u32, u32, a >> PT_SHARED_RANK_SHIFT)
+PT_FN1(rank_64, u32, u64, (a & RANK_BITS) >> PT_SHARED_RANK_SHIFT)
+
+pt_handler PT_DO(mapa)(struct pt_select *s)
+{
+    if (PT_BITS(s, 0) == 64)
+        return pt_bind(s, "llw") ? mapa_64 : NULL;
+    return pt_bind(s, "www") ? mapa_32 : NULL;
+}
+
+pt_handler PT_DO(getctarank)(struct pt_select *s)
+{
+    if (PT_BITS(s, 0) == 64)
+        return pt_bind(s, "wl") ? rank_64 : NULL;
+    return pt_bind(s, "ww") ? rank_32 : NULL;
 }
