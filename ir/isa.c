@@ -408,6 +408,11 @@ void pt_when_narrow(struct pt_when *a, const struct pt_when *b)
         a->ptx_hi = b->ptx_hi;
 }
 
+bool pt_when_holds(const struct pt_when *when, unsigned target, uint16_t ptx)
+{
+    return (when->targets >> target & 1) && ptx >= when->ptx_lo && ptx <= when->ptx_hi;
+}
+
 static const char *parse_alts(const char *syntax, const char *s, const struct pt_alt *outer,
                               unsigned depth);
 

@@ -96,6 +96,7 @@ struct pt_target {
 extern const struct pt_target pt_targets[];
 extern const unsigned pt_n_targets;
 void pt_when_narrow(struct pt_when *a, const struct pt_when *b);
+bool pt_when_holds(const struct pt_when *when, unsigned target, uint16_t ptx);
 /* The lowest target: one without feature if there is any, else 'a', else 'f'. NULL if the set is empty. */
 const struct pt_target *pt_when_target(const struct pt_when *when);
 

@@ -1,0 +1,181 @@
+/* From the spelling of an instruction to the lines of the table that it fits. */
+#include "frontend/spell.h"
+
+#include <string.h>
+
+static bool is_repeated(const struct pt_parts *p, unsigned part)
+{
+    for (unsigned i = 0; i < part; i++)
+        if (p->token[i] && p->token[i] == p->token[part])
+            return pt_token_is_repeatable(p->token[part]);
+    return false;
+}
+
+static void find_opcode(struct pt_parts *p, const char *s)
+{
+    unsigned leading = 0;
+    p->opcode_after = -1;
+    for (unsigned i = 0; i < p->n; i++) {
+        if (!pt_token_is_opcode(p->token[i], s, p->mnemonic_len))
+            continue;
+        p->opcode |= UINT32_C(1) << i;
+        if (i != leading++ && p->opcode_after < 0)
+            p->opcode_after = (int)i;
+    }
+}
+
+/* Splits at the dots. Returns the index of the first part that is no token, or -1. */
+int pt_spell_split(struct pt_parts *p, const char *s, uint32_t len)
+{
+    uint32_t i = 0;
+    int unknown = -1;
+    *p = (struct pt_parts){.n = 0};
+    while (i < len && s[i] != '.')
+        i++;
+    p->mnemonic_len = i;
+    while (i < len) {
+        uint32_t start = ++i;
+        while (i < len && s[i] != '.')
+            i++;
+        if (p->n == PT_SPELL_PARTS)
+            return PT_SPELL_PARTS - 1;
+        p->at[p->n] = start;
+        p->len[p->n] = i - start;
+        p->token[p->n] = pt_token_find(s + start, i - start);
+        if (!p->token[p->n] && unknown < 0)
+            unknown = (int)p->n;
+        if (!is_repeated(p, p->n))
+            p->n++;
+    }
+    find_opcode(p, s);
+    return unknown;
+}
+
+
+
+static bool is_space(uint16_t token)
+{
+    switch (token) {
+    case PT_M_const:
+    case PT_M_global:
+    case PT_M_local:
+    case PT_M_shared:
+    case PT_M_shared_cta:
+    case PT_M_shared_cluster:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Types match in order: the elements of the types, as spelled, must ascend; so must those of the state spaces and those
+ * of the words of the instruction's name. */
+static bool types_ascend(const struct pt_search *s)
+{
+    unsigned last_type = 0, last_space = 0, last_word = 0;
+    for (unsigned i = 0; i < s->parts->n; i++) {
+        uint16_t token = s->parts->token[i];
+        unsigned *last = token & PT_TOKEN_TYPE          ? &last_type
+                         : s->parts->opcode >> i & 1 ? &last_word
+                         : is_space(token)           ? &last_space
+                                                     : NULL;
+        if (!last || (int)i == s->skip)
+            continue;
+        if (s->elem_of[i] < *last)
+            return false;
+        *last = s->elem_of[i];
+    }
+    return true;
+}
+
+static bool is_complete(struct pt_search *s)
+{
+    s->lacking = -1;
+    for (unsigned e = 0; e < s->line->n_elems; e++) {
+        if (s->used[e] || pt_line_elem(s->line, e)->is_optional)
+            continue;
+        if (!s->may_lack || s->lacking >= 0)
+            return false;
+        s->lacking = (int)e;
+    }
+    return types_ascend(s);
+}
+
+/* Marks the parts that the alternative takes; false if one is missing. Types and state spaces of one alternative keep
+ * their order. */
+static bool take_parts(const struct pt_search *s, const struct pt_alt *alt, uint32_t *free,
+                       uint32_t *taken)
+{
+    unsigned type = 0, space = 0;
+    *taken = 0;
+    for (unsigned t = 0; t < alt->n; t++) {
+        unsigned *from = alt->token[t] & PT_TOKEN_TYPE ? &type : is_space(alt->token[t]) ? &space : NULL;
+        bool found = false;
+        for (unsigned i = from ? *from : 0; i < s->parts->n && !found; i++) {
+            bool same = s->parts->token[i] == alt->token[t];
+            if ((int)i == s->any_type)
+                same = alt->token[t] & PT_TOKEN_TYPE;
+            if (!same || !(*free >> i & 1) || (*taken >> i & 1))
+                continue;
+            *taken |= UINT32_C(1) << i;
+            found = true;
+            if (from)
+                *from = i + 1;
+        }
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+static bool search_parts(struct pt_search *s, uint32_t free)
+{
+    if (!free)
+        return is_complete(s);
+    unsigned first = (unsigned)__builtin_ctz(free);
+    for (unsigned e = 0; e < s->line->n_elems; e++) {
+        const struct pt_elem *elem = pt_line_elem(s->line, e);
+        if (s->used[e])
+            continue;
+        for (unsigned a = 0; a < elem->n; a++) {
+            const struct pt_alt *alt = pt_elem_alt(elem, a);
+            uint32_t taken;
+            if ((s->within && !pt_when_holds(&alt->when, s->target, s->ptx)) ||
+                !take_parts(s, alt, &free, &taken) || !(taken >> first & 1))
+                continue;
+            s->used[e] = alt;
+            for (unsigned i = 0; i < s->parts->n; i++)
+                if (taken >> i & 1)
+                    s->elem_of[i] = (uint8_t)e;
+            if (search_parts(s, free & ~taken))
+                return true;
+            s->used[e] = NULL;
+        }
+    }
+    return false;
+}
+
+bool pt_spell_search(struct pt_search *s, const struct pt_line *line)
+{
+    s->line = line;
+    memset(s->used, 0, sizeof s->used);
+    uint32_t all = s->parts->n < 32 ? (UINT32_C(1) << s->parts->n) - 1 : UINT32_MAX;
+    if (s->skip >= 0)
+        all &= ~(UINT32_C(1) << s->skip);
+    return search_parts(s, all);
+}
+
+void pt_spell_form(struct pt_form *form, const struct pt_search *s, const char *text)
+{
+    *form = (struct pt_form){.op = s->line->op, .vec = 1, .spelling = text};
+    form->effects = pt_op_effects(s->line->op);
+    for (unsigned i = 0; i < s->parts->n; i++) {
+        uint16_t t = s->parts->token[i];
+        if (t & PT_TOKEN_VEC)
+            form->vec = (uint8_t)(t & 0xff);
+        else if ((t & PT_TOKEN_TYPE) && form->n_types < PT_FORM_TYPES)
+            form->type[form->n_types++] = (uint8_t)(t & 0xff);
+        else if (!(t & PT_TOKEN_TYPE) && form->n_mods < PT_FORM_MODS)
+            form->mod[form->n_mods++] = t;
+    }
+}
