@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-__attribute__((format(printf, 2, 3))) static bool error(const struct pt_check *c, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static bool error(const struct pt_check *c,
+                                                        const char *format, ...)
 {
     char text[256];
     va_list args;
@@ -120,7 +121,8 @@ static bool address_fits(const struct pt_check *c, uint32_t spaces, const struct
     if (pt_type_class(s->type) == PT_CLASS_O)
         return true;
     if (!(spaces >> s->space & 1))
-        return error(c, "'%s' cannot access '%s', which is in another state space", spelling, s->name);
+        return error(c, "'%s' cannot access '%s', which is in another state space", spelling,
+                     s->name);
     if ((c->form->effects & PT_FX_WRITE) && s->space == PT_SPACE_PARAM && is_input(c->f, o->index))
         return error(c, "'%s' cannot write the input parameter '%s'", spelling, s->name);
     return true;
@@ -148,11 +150,13 @@ static bool value_fits(const struct pt_check *c)
     if (!o || o->kind != PT_OPND_IMM)
         return true;
     if (c->form->op == PT_OP_alloca && c->n_operands == 3)
-        return (o->imm > 0 && !(o->imm & (o->imm - 1))) || error(c, "an alignment must be a power of two");
+        return (o->imm > 0 && !(o->imm & (o->imm - 1))) ||
+               error(c, "an alignment must be a power of two");
     if (c->form->op == PT_OP_createpolicy && o->type == PT_f64) {
         double fraction;
         memcpy(&fraction, &o->imm, sizeof fraction);
-        return (fraction > 0 && fraction <= 1) || error(c, "a fraction must be above 0 and not above 1");
+        return (fraction > 0 && fraction <= 1) ||
+               error(c, "a fraction must be above 0 and not above 1");
     }
     return true;
 }
