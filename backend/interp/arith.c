@@ -88,14 +88,14 @@ pt_handler PT_DO(dp2a)(struct pt_select *s)
 enum { CARRY_IN = 1, CARRY_OUT = 2, BORROW = 4 };
 
 /* d = x + y + carry of unsigned type T, where x and y are expressions over the sources. A subtraction adds the
- * complement: its carry is the inverse of the borrow, on the way in and out. */
+ * complement and 1; CC.CF after it is the carry of that sum, the inverse of a borrow, as an H200 has it. */
 #define CARRY_FN(name, T, n_sources, x_expr, y_expr)                                        \
     PT_HANDLER(name)                                                                        \
     {                                                                                       \
         PT_ELT_##T *d_ = PT_SLOT(0, T);                                                     \
         const PT_ELT_##T *a_ = PT_SLOT(1, T), *b_ = PT_SLOT(2, T), *c__ = PT_SLOT(n_sources, T); \
-        uint32_t flip = c->aux & BORROW ? UINT32_MAX : 0;                                   \
-        uint32_t in = (c->aux & CARRY_IN ? f->carry : 0) ^ flip, out = 0;                   \
+        uint32_t in = c->aux & CARRY_IN ? f->carry : c->aux & BORROW ? UINT32_MAX : 0;      \
+        uint32_t out = 0;                                                                   \
         for (int i = 0; i < PT_WARP_SIZE; i++) {                                            \
             const PT_VAL_##T a = (PT_VAL_##T)a_[i], b = (PT_VAL_##T)b_[i], c_ = (PT_VAL_##T)c__[i]; \
             const PT_VAL_##T x = (PT_VAL_##T)(x_expr), y = (PT_VAL_##T)(y_expr);            \
@@ -104,10 +104,10 @@ enum { CARRY_IN = 1, CARRY_OUT = 2, BORROW = 4 };
             carry |= __builtin_add_overflow(r, (PT_VAL_##T)(in >> i & 1), &r);              \
             out |= (uint32_t)carry << i;                                                    \
             d_[i] = f->mask >> i & 1 ? PT_PUT_##T(r) : d_[i];                               \
-            (void)c_;                                                                       \
+            (void)a, (void)b, (void)c_;                                                                     \
         }                                                                                   \
         if (c->aux & CARRY_OUT)                                                             \
-            f->carry = (f->carry & ~f->mask) | ((out ^ flip) & f->mask);                    \
+            f->carry = (f->carry & ~f->mask) | (out & f->mask);                    \
         return c + 1;                                                                       \
     }
 CARRY_FN(carry_add_16, u16, 2, a, b)
@@ -119,8 +119,9 @@ CARRY_FN(carry_sub_64, u64, 2, a, ~b)
 CARRY_FN(carry_mad_lo_16, u16, 3, (uint32_t)a *b, c_)
 CARRY_FN(carry_mad_lo_32, u32, 3, a *b, c_)
 CARRY_FN(carry_mad_lo_64, u64, 3, a *b, c_)
-CARRY_FN(carry_mad_hi_u16, u16, 3, (uint32_t)a *b >> 16, c_)
-CARRY_FN(carry_mad_hi_s16, u16, 3, (uint32_t)((int16_t)a * (int16_t)b) >> 16, c_)
+/* The 16-bit forms take the upper word of the product of the extended values: 0, or the sign. */
+CARRY_FN(carry_mad_hi_u16, u16, 3, 0, c_)
+CARRY_FN(carry_mad_hi_s16, u16, 3, ((int16_t)a * (int16_t)b) >> 31, c_)
 CARRY_FN(carry_mad_hi_u32, u32, 3, pt_int_mulhi_u32(a, b), c_)
 CARRY_FN(carry_mad_hi_s32, u32, 3, pt_int_mulhi_s32((int32_t)a, (int32_t)b), c_)
 CARRY_FN(carry_mad_hi_u64, u64, 3, pt_int_mulhi_u64(a, b), c_)

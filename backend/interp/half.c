@@ -23,6 +23,9 @@ BIN(add)
 BIN(sub)
 BIN(mul)
 
+#define DIRECTED(op) {[PT_bf16] = op##_bf16, [PT_bf16x2] = fma_rn_bf16x2}
+#define DIRECTED_RELU(op) {[PT_bf16] = op##_bf16, [PT_bf16x2] = fma_rn_relu_bf16x2}
+
 static pt_handler pick_fma(struct pt_select *s)
 {
     enum { PLAIN, SAT, RELU, OOB, OOB_RELU };
@@ -30,9 +33,9 @@ static pt_handler pick_fma(struct pt_select *s)
         [PT_RN] = {{{F16S(fma), BF16S(fma_rn)}, {F16S(fma_sat)}, {F16S(fma_relu), BF16S(fma_rn_relu)},
                     {F16S(fma_oob), BF16S(fma_oob)}, {F16S(fma_oob_relu), BF16S(fma_oob_relu)}},
                    {{F16S(fma_ftz)}, {F16S(fma_ftz_sat)}, {F16S(fma_ftz_relu)}}},
-        [PT_RZ] = {{{BF16S(fma_rz)}, {0}, {BF16S(fma_rz_relu)}}},
-        [PT_RM] = {{{BF16S(fma_rm)}, {0}, {BF16S(fma_rm_relu)}}},
-        [PT_RP] = {{{BF16S(fma_rp)}, {0}, {BF16S(fma_rp_relu)}}},
+        [PT_RZ] = {{DIRECTED(fma_rz), {0}, DIRECTED_RELU(fma_rz)}},
+        [PT_RM] = {{DIRECTED(fma_rm), {0}, DIRECTED_RELU(fma_rm)}},
+        [PT_RP] = {{DIRECTED(fma_rp), {0}, DIRECTED_RELU(fma_rp)}},
     };
     unsigned how = PT_HAS(s, sat) ? SAT : PT_HAS(s, relu) ? RELU : PLAIN;
     if (PT_HAS(s, oob))
@@ -54,12 +57,10 @@ PICK(min)
 PICK(max)
 
 #define SIGN(op)                                                               \
-    static pt_handler pick_##op(struct pt_select *s)                               \
+    static pt_handler pick_##op(struct pt_select *s)                           \
     {                                                                          \
-        bool pair = PT_BITS(s, 0) == 32;                                       \
-        if (PT_HAS(s, ftz))                                                    \
-            return pt_pick(s, pair ? op##_ftz_f16x2 : op##_ftz_f16, "ww");     \
-        return pt_pick(s, pair ? op##_h16x2 : op##_h16, "ww");                 \
+        static const pt_handler fn[2][PT_TYPE_COUNT] = {{F16S(op), BF16S(op)}, {F16S(op##_ftz)}}; \
+        return pt_pick(s, fn[PT_HAS(s, ftz)][s->form->type[0]], "ww");         \
     }
 SIGN(abs)
 SIGN(neg)

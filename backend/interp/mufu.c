@@ -9,7 +9,7 @@
 #define F32_ROW(op)                                                                     \
     pt_handler PT_DO(op##_approx)(struct pt_select *s)                                  \
     {                                                                                   \
-        return pt_pick(s, PT_HAS(s, ftz) ? op##_approx_ftz_f32 : op##_approx_f32, "ww"); \
+        return pt_pick(s, pt_pick_ftz(s) ? op##_approx_ftz_f32 : op##_approx_f32, "ww"); \
     }
 F32_ROW(rcp)
 F32_ROW(rsqrt)
@@ -27,7 +27,7 @@ pt_handler PT_DO(tanh_approx)(struct pt_select *s)
 pt_handler PT_DO(div_approx)(struct pt_select *s)
 {
     static const pt_handler fn[2][2] = {{div_approx_f32, div_approx_ftz_f32}, {div_full_f32, div_full_ftz_f32}};
-    return pt_pick(s, fn[PT_HAS(s, full)][PT_HAS(s, ftz)], "www");
+    return pt_pick(s, fn[PT_HAS(s, full)][pt_pick_ftz(s)], "www");
 }
 
 #define HALF_ROW(op, type)                                                                      \

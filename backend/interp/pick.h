@@ -40,6 +40,12 @@ static inline pt_handler pt_pick(struct pt_select *s, pt_handler fn, const char 
     return pt_pick_bind(s, pattern) ? fn : NULL;
 }
 
+/* .ftz; targets before sm_20 flush f32 subnormals without it (PTX ISA 9.7.3). */
+static inline bool pt_pick_ftz(const struct pt_select *s)
+{
+    return PT_HAS(s, ftz) || s->module->sm < 20;
+}
+
 /* The rounding modifier; none is to nearest. */
 static inline enum pt_round pt_pick_round(const struct pt_select *s)
 {

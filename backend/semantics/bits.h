@@ -66,13 +66,12 @@ PT_LANE uint32_t pt_bits_bfind64(uint64_t x, bool is_signed, bool shiftamt)
     return x == 0 ? UINT32_MAX : shiftamt ? n : 63 - n;
 }
 
-/* bfe: `len` bits from bit `pos`, both taken from the low byte of their operand. The signed form extends from the
- * field's top bit, or from the sign of the source where the field reaches beyond it. */
+/* bfe: `len` bits from bit `pos`. The signed form extends from the field's top bit, or from the sign of the source where
+ * the field reaches beyond it. The 32-bit form reads the low byte of pos and len, the 64-bit form all of them. */
 PT_LANE uint64_t pt_bits_bfe64(uint64_t a, uint32_t pos, uint32_t len, bool is_signed)
 {
-    pos &= 255;
-    len &= 255;
-    uint32_t top = pos + len - 1 < 63 ? pos + len - 1 : 63;
+    uint64_t end = (uint64_t)pos + len;
+    uint32_t top = end < 64 ? (uint32_t)(end - 1) & 63 : 63;
     uint64_t fill = is_signed && len ? -(a >> top & 1) : 0;
     uint64_t keep = len > 63 ? ~0ull : (1ull << (len & 63)) - 1;
     keep &= pt_lane_shr64(~0ull, pos);
@@ -90,7 +89,7 @@ PT_LANE uint32_t pt_bits_bfe32(uint32_t a, uint32_t pos, uint32_t len, bool is_s
     return (pt_lane_shr(a, pos) & keep) | (fill & ~keep);
 }
 
-/* bfi: the low `len` bits of a into b at `pos`. */
+/* bfi: the low `len` bits of a into b at `pos`; pos and len as for bfe. */
 PT_LANE uint32_t pt_bits_bfi32(uint32_t a, uint32_t b, uint32_t pos, uint32_t len)
 {
     pos &= 255;
@@ -101,8 +100,6 @@ PT_LANE uint32_t pt_bits_bfi32(uint32_t a, uint32_t b, uint32_t pos, uint32_t le
 
 PT_LANE uint64_t pt_bits_bfi64(uint64_t a, uint64_t b, uint32_t pos, uint32_t len)
 {
-    pos &= 255;
-    len &= 255;
     uint64_t mask = pt_lane_shl64(len > 63 ? ~0ull : (1ull << (len & 63)) - 1, pos);
     return (pt_lane_shl64(a, pos) & mask) | (b & ~mask);
 }
@@ -132,6 +129,8 @@ PT_LANE uint32_t pt_bits_szext(uint32_t a, uint32_t n, bool is_signed, bool wrap
 PT_LANE uint32_t pt_bits_fns(uint32_t mask, uint32_t base, int32_t n)
 {
     uint32_t found = UINT32_MAX;
+    if (n == INT32_MIN) /* has no magnitude: an H200 gives 0 */
+        return 0;
     if (n == 0)
         return base < 32 && (mask >> base & 1) ? base : UINT32_MAX;
     uint32_t left = n > 0 ? (uint32_t)n : 0u - (uint32_t)n;

@@ -78,33 +78,39 @@ PT_LANE uint64_t pt_cvt_int_f64(uint64_t m, bool negative, enum pt_round rnd)
     return pt_float_pack64(negative, 0, m, rnd);
 }
 
+/* The NaN that f64 NaN bits become in a narrower format: sign and top of the payload stay, quiet. */
+PT_LANE uint32_t pt_cvt_nan_f32(uint64_t a)
+{
+    return (uint32_t)(a >> 32 & 0x80000000) | 0x7fc00000 | (uint32_t)(a >> 29 & 0x3fffff);
+}
+
+PT_LANE uint32_t pt_cvt_nan_half(uint64_t a, enum pt_half fmt)
+{
+    uint32_t payload = fmt == PT_F16 ? 0x7e00 | (uint32_t)(a >> 42 & 0x1ff) : 0x7fc0 | (uint32_t)(a >> 45 & 0x3f);
+    return (uint32_t)(a >> 48 & 0x8000) | payload;
+}
+
 /* f64 to f32. */
 PT_LANE uint32_t pt_cvt_f64_f32(uint64_t a, enum pt_round rnd, bool ftz, bool sat)
 {
-    return pt_float_finish(pt_float_from_f64(pt_lane_f64(a), rnd), ftz, sat);
+    uint32_t r = pt_float_ftz(pt_float_from_f64(pt_lane_f64(a), rnd), ftz);
+    return pt_float_sat(pt_float_is_nan64(a) ? pt_cvt_nan_f32(a) : r, sat);
 }
 
-/* f32 to f64, exact; NaN becomes the default one. */
+/* f32 to f64, exact: a NaN keeps its payload and becomes quiet; with .ftz it is the canonical one first. */
 PT_LANE uint64_t pt_cvt_f32_f64(uint32_t a, bool ftz)
 {
-    double d = (double)pt_lane_f32(pt_float_ftz(a, ftz));
-    return d != d ? pt_float_nan64(0, 0, 0) : pt_lane_u64(d);
+    uint32_t x = ftz ? pt_float_canon(pt_float_ftz(a, true)) : a;
+    return pt_lane_u64((double)pt_lane_f32(x));
 }
 
-/* tf32: f32 with 10 bits of fraction; the low 13 bits are 0. */
-PT_LANE uint32_t pt_cvt_f32_tf32(uint32_t a, enum pt_round rnd, bool relu, bool satfinite)
+/* cvt.rna.tf32: f32 cut to 10 bits of fraction, ties away from zero; the low 13 bits are 0. A NaN is cut as it is.
+ * .satfinite steps back from every pattern with the exponent of infinity. */
+PT_LANE uint32_t pt_cvt_f32_tf32(uint32_t a, bool satfinite)
 {
-    uint32_t u = a & 0x7fffffff, sign = a & 0x80000000;
-    uint32_t q = u & ~0x1fffu, rest = u & 0x1fff;
-    bool up = rnd == PT_RNA ? rest >= 0x1000 : rnd == PT_RN ? rest + (q >> 13 & 1) > 0x1000 : false;
-    q += up ? 0x2000 : 0;
-    if (satfinite && q >= 0x7f800000)
-        q = 0x7f7fe000;
-    if (u > 0x7f800000)
-        return PT_FLOAT_NAN;
-    if (u == 0x7f800000 && !satfinite)
-        q = u;
-    return relu && sign ? 0 : q | sign;
+    bool finite = (a & 0x7f800000) != 0x7f800000;
+    uint32_t q = (finite ? a + 0x1000 : a) & ~0x1fffu;
+    return satfinite && (q & 0x7f800000) == 0x7f800000 ? q - 0x2000 : q;
 }
 
 /* f32 to a half format with .ftz, .sat, .relu, .satfinite (largest finite value instead of infinity). */
@@ -163,13 +169,19 @@ PT_LANE uint64_t pt_cvt_magnitude(const struct pt_cvt *k, uint64_t a, bool *nega
     return k->from == PT_CVT_U ? a << unused >> unused : *negative ? 0 - (uint64_t)v : (uint64_t)v;
 }
 
+/* .ftz flushes the source, but the assembler drops it from f32 to f16 with .rm and .rp. */
+PT_LANE bool pt_cvt_flushes(const struct pt_cvt *k)
+{
+    return k->ftz && !(k->to == PT_CVT_F16 && (k->rnd == PT_RM || k->rnd == PT_RP));
+}
+
 /* A floating-point source, exact in double. */
 PT_LANE double pt_cvt_source(const struct pt_cvt *k, uint64_t a)
 {
     switch (k->from) {
     case PT_CVT_F16: return pt_lane_f32(pt_half_to_f32((uint32_t)a, PT_F16));
     case PT_CVT_BF16: return pt_lane_f32(pt_half_to_f32((uint32_t)a, PT_BF16));
-    case PT_CVT_F32: return pt_lane_f32(pt_float_ftz((uint32_t)a, k->ftz));
+    case PT_CVT_F32: return pt_lane_f32(pt_float_ftz((uint32_t)a, pt_cvt_flushes(k)));
     default: return pt_lane_f64(a);
     }
 }
@@ -195,10 +207,39 @@ PT_LANE uint64_t pt_cvt_from_int(const struct pt_cvt *k, uint64_t a)
     }
 }
 
+/* NaN gives an integer 0, or the lowest one of its width where the source or the destination has 64 bits. To f64 payloads
+ * move up and from f64 they are cut; cvt without any modifier is a move; everything else gives the canonical NaN. */
+PT_LANE uint64_t pt_cvt_from_nan(const struct pt_cvt *k, uint64_t a)
+{
+    bool from64 = k->from == PT_CVT_F64;
+    switch (k->to) {
+    case PT_CVT_U:
+    case PT_CVT_S: return from64 || k->to_bits == 64 ? 1ull << (k->to_bits - 1) : 0;
+    case PT_CVT_F64: {
+        uint64_t quiet = pt_lane_u64(pt_cvt_source(k, a)) | 0x0008000000000000;
+        if (k->sat)
+            return 0;
+        return k->from == PT_CVT_F32 ? pt_cvt_f32_f64((uint32_t)a, k->ftz) : from64 && !k->integral ? a : quiet;
+    }
+    case PT_CVT_F32:
+        if (k->sat)
+            return 0;
+        if (k->from == PT_CVT_BF16 && !k->ftz)
+            return a << 16;
+        return from64 ? pt_cvt_nan_f32(a) : k->from == PT_CVT_F32 && !k->integral && !k->ftz ? a : PT_FLOAT_NAN;
+    default:
+        if (k->sat)
+            return 0;
+        return from64 ? pt_cvt_nan_half(a, k->to == PT_CVT_F16 ? PT_F16 : PT_BF16) : 0x7fff;
+    }
+}
+
 PT_LANE uint64_t pt_cvt_from_float(const struct pt_cvt *k, uint64_t a)
 {
     double d = pt_cvt_source(k, a);
     enum pt_round rnd = (enum pt_round)k->rnd;
+    if (d != d)
+        return pt_cvt_from_nan(k, a);
     if (k->integral || k->to <= PT_CVT_S)
         d = pt_cvt_integral(d, rnd);
     switch (k->to) {
@@ -207,7 +248,7 @@ PT_LANE uint64_t pt_cvt_from_float(const struct pt_cvt *k, uint64_t a)
     case PT_CVT_F64:
         if (k->sat)
             return pt_lane_u64(d > 0 ? (d < 1 ? d : 1.0) : 0.0);
-        return d != d ? pt_float_nan64(a, a, a) : pt_lane_u64(d);
+        return pt_lane_u64(d);
     case PT_CVT_F32: return pt_float_finish(pt_float_from_f64(d, rnd), k->ftz, k->sat);
     default: return pt_cvt_to_half(k, pt_float_from_f64(d, PT_RO), rnd);
     }

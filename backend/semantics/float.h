@@ -246,13 +246,13 @@ PT_LANE bool pt_float_is_plain64(uint64_t a)
     return (a << 1) != 0 && (a >> 52 & 2047) != 2047;
 }
 
-/* NaN results of f64 arithmetic: the first NaN among the operands made quiet, else the default one. */
+/* A NaN result of f64 arithmetic: the NaN operand made quiet, b before c before a; the default one if there is none. */
 PT_LANE uint64_t pt_float_nan64(uint64_t a, uint64_t b, uint64_t c)
 {
-    (void)a;
-    (void)b;
-    (void)c;
-    return 0xfff8000000000000;
+    uint64_t r = pt_float_is_nan64(a) ? a : 1ull << 63;
+    r = pt_float_is_nan64(c) ? c : r;
+    r = pt_float_is_nan64(b) ? b : r;
+    return r | 0x7ff8000000000000;
 }
 
 /* m * 2^e of 128 bits down to 64, the lost bits kept in the last. */
@@ -320,15 +320,22 @@ PT_LANE uint64_t pt_float_fma64(uint64_t a, uint64_t b, uint64_t c, enum pt_roun
 
 PT_LANE uint64_t pt_float_add64(uint64_t a, uint64_t b, enum pt_round rnd)
 {
-    if (rnd != PT_RN)
-        return pt_float_is_plain64(a) ? pt_float_fma64(a, pt_lane_u64(1.0), b, rnd)
-                                      : pt_float_fma64(b, pt_lane_u64(1.0), a, rnd);
+    const uint64_t one = 0x3ff0000000000000;
+    bool finite = (a >> 52 & 2047) != 2047 && (b >> 52 & 2047) != 2047;
+    if (rnd != PT_RN && finite && pt_float_is_plain64(a))
+        return pt_float_fma64_exact(a, one, b, rnd);
+    if (rnd != PT_RN && finite && pt_float_is_plain64(b))
+        return pt_float_fma64_exact(b, one, a, rnd);
     double r = pt_lane_f64(a) + pt_lane_f64(b);
+    if (rnd == PT_RM && r == 0) /* of two zeros */
+        return (a | b) & 1ull << 63;
     return r != r ? pt_float_nan64(a, b, b) : pt_lane_u64(r);
 }
 
 PT_LANE uint64_t pt_float_sub64(uint64_t a, uint64_t b, enum pt_round rnd)
 {
+    if (pt_float_is_nan64(a) || pt_float_is_nan64(b))
+        return pt_float_nan64(a, b, b);
     return pt_float_add64(a, b ^ 1ull << 63, rnd);
 }
 
@@ -350,7 +357,7 @@ PT_LANE uint64_t pt_float_div64(uint64_t a, uint64_t b, enum pt_round rnd)
         return pt_float_pack64(x.negative ^ y.negative, x.e - y.e - 62, q, rnd);
     }
     double r = pt_lane_f64(a) / pt_lane_f64(b);
-    return r != r ? pt_float_nan64(a, b, b) : pt_lane_u64(r);
+    return r != r ? pt_float_nan64(b, a, a) : pt_lane_u64(r); /* here a comes before b */
 }
 
 PT_LANE uint64_t pt_float_sqrt64(uint64_t a, enum pt_round rnd)
@@ -376,6 +383,12 @@ PT_LANE uint64_t pt_float_pick64(uint64_t a, uint64_t b, bool larger)
     bool nan_a = pt_float_is_nan64(a), nan_b = pt_float_is_nan64(b);
     r = nan_a ? b : nan_b ? a : r;
     return nan_a && nan_b ? pt_float_nan64(a, b, b) : r;
+}
+
+/* abs and neg leave a NaN its sign and make it quiet. */
+PT_LANE uint64_t pt_float_sign64(uint64_t a, uint64_t changed)
+{
+    return pt_float_is_nan64(a) ? pt_float_nan64(a, a, a) : changed;
 }
 
 #endif

@@ -86,7 +86,7 @@ PT_LANE uint32_t pt_half_mul(uint32_t a, uint32_t b, enum pt_half fmt, bool ftz,
     return pt_half_finish(r, fmt, PT_RN, ftz, sat, false);
 }
 
-/* .oob: an operand of all ones stands for a value outside a tensor and makes the result 0. */
+/* .oob: a factor 0xfff7 (the NaN that stands for a value outside a tensor, for both formats) makes the result 0. */
 PT_LANE uint32_t pt_half_fma(uint32_t a, uint32_t b, uint32_t c, enum pt_half fmt, enum pt_round rnd, bool ftz,
                              bool sat, bool relu, bool oob)
 {
@@ -98,12 +98,30 @@ PT_LANE uint32_t pt_half_fma(uint32_t a, uint32_t b, uint32_t c, enum pt_half fm
     r = pt_float_step(r, (double)pt_lane_f32(r) > s, (double)pt_lane_f32(r) < s, PT_RO);
     r = pt_float_zero_sum(r, s == 0, pt_lane_u32(x) ^ pt_lane_u32(y), z, rnd);
     uint32_t h = pt_half_finish(r, fmt, rnd, ftz, sat, relu);
-    return oob && ((a & 0xffff) == 0xffff || (b & 0xffff) == 0xffff) ? 0 : h;
+    return oob && ((a & 0xffff) == 0xfff7 || (b & 0xffff) == 0xfff7) ? 0 : h;
+}
+
+/* fma.{rz,rm,rp}.bf16 as the assembler expands it: the operands read as f16, an f32 fma with that rounding, and its result
+ * rounded to nearest f16; .relu is dropped. */
+PT_LANE uint32_t pt_half_fma_directed(uint32_t a, uint32_t b, uint32_t c, enum pt_round rnd)
+{
+    uint32_t x = pt_half_to_f32(a, PT_F16), y = pt_half_to_f32(b, PT_F16), z = pt_half_to_f32(c, PT_F16);
+    return pt_half_from_f32(pt_float_fma(x, y, z, rnd, false, false), PT_F16, PT_RN);
 }
 
 PT_LANE bool pt_half_is_nan(uint32_t h, enum pt_half fmt)
 {
     return (h & 0x7fff) > (fmt == PT_F16 ? 0x7c00u : 0x7f80u);
+}
+
+PT_LANE uint32_t pt_half_abs(uint32_t h, enum pt_half fmt, bool ftz)
+{
+    return pt_half_is_nan(h, fmt) ? 0x7fff : pt_half_ftz(h, fmt, ftz) & 0x7fff;
+}
+
+PT_LANE uint32_t pt_half_neg(uint32_t h, enum pt_half fmt, bool ftz)
+{
+    return pt_half_is_nan(h, fmt) ? 0x7fff : pt_half_ftz(h, fmt, ftz) ^ 0x8000;
 }
 
 PT_LANE uint32_t pt_half_pick(uint32_t a, uint32_t b, enum pt_half fmt, bool larger, bool ftz, bool nan,

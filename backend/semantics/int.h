@@ -31,8 +31,7 @@ PT_LANE int32_t pt_int_sat_s32(int64_t v)
     return (int32_t)(v < INT32_MIN ? INT32_MIN : v);
 }
 
-/* Division by zero does not trap. An H200 gives a quotient of all ones and the dividend as remainder for the
- * 32 and 64-bit types; the 16-bit types are divided as extended 32-bit values. */
+/* Division by zero does not trap: an H200 gives a quotient and a remainder of all ones. */
 PT_LANE uint32_t pt_int_div_u32(uint32_t a, uint32_t b)
 {
     return b ? a / b : UINT32_MAX;
@@ -40,7 +39,7 @@ PT_LANE uint32_t pt_int_div_u32(uint32_t a, uint32_t b)
 
 PT_LANE uint32_t pt_int_rem_u32(uint32_t a, uint32_t b)
 {
-    return b ? a % b : a;
+    return b ? a % b : UINT32_MAX;
 }
 
 PT_LANE uint64_t pt_int_div_u64(uint64_t a, uint64_t b)
@@ -50,7 +49,7 @@ PT_LANE uint64_t pt_int_div_u64(uint64_t a, uint64_t b)
 
 PT_LANE uint64_t pt_int_rem_u64(uint64_t a, uint64_t b)
 {
-    return b ? a % b : a;
+    return b ? a % b : UINT64_MAX;
 }
 
 /* -1 is kept from the host's divide instruction: INT_MIN / -1 traps there and wraps here. */
@@ -65,7 +64,7 @@ PT_LANE uint32_t pt_int_rem_s32(int32_t a, int32_t b)
 {
     bool plain = b != 0 && b != -1;
     int32_t r = a % (plain ? b : 1);
-    return b == 0 ? (uint32_t)a : b == -1 ? 0 : (uint32_t)r;
+    return b == 0 ? UINT32_MAX : b == -1 ? 0 : (uint32_t)r;
 }
 
 PT_LANE uint64_t pt_int_div_s64(int64_t a, int64_t b)
@@ -79,7 +78,7 @@ PT_LANE uint64_t pt_int_rem_s64(int64_t a, int64_t b)
 {
     bool plain = b != 0 && b != -1;
     int64_t r = a % (plain ? b : 1);
-    return b == 0 ? (uint64_t)a : b == -1 ? 0 : (uint64_t)r;
+    return b == 0 ? UINT64_MAX : b == -1 ? 0 : (uint64_t)r;
 }
 
 /* mul24, mad24: the low 24 bits of each source, signed ones extended from bit 23. */

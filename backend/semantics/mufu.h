@@ -191,7 +191,7 @@ PT_LANE uint32_t pt_mufu_div(uint32_t a, uint32_t b, bool full)
     float scale = m < 0x800000 ? 0x1p24f : 1.0f;
     if (full)
         scale = m > 0x7e800000 && m <= PT_MUFU_INF ? 0.25f : scale;
-    uint32_t r = pt_mufu_rcp(pt_lane_u32(pt_lane_f32(b) * scale), false);
+    uint32_t r = pt_mufu_rcp(pt_lane_u32(pt_lane_f32(b) * scale), true);
     return pt_float_canon(pt_lane_u32(pt_lane_f32(r) * (pt_lane_f32(a) * scale)));
 }
 
@@ -204,16 +204,17 @@ PT_LANE uint32_t pt_mufu_div_ftz(uint32_t a, uint32_t b, bool full)
     return pt_float_mul(r, x, PT_RN, true, false);
 }
 
-/* The half forms: the f32 function, rounded. */
+/* The half forms: the f32 function, cut to the format. */
 PT_LANE uint32_t pt_mufu_ex2_half(uint32_t h, enum pt_half fmt)
 {
     uint32_t r = pt_mufu_ex2(pt_half_to_f32(pt_half_ftz(h, fmt, fmt == PT_BF16), fmt), true);
-    return pt_half_ftz(pt_half_from_f32(r, fmt, PT_RN), fmt, fmt == PT_BF16);
+    uint32_t cut = pt_half_ftz(pt_half_from_f32(r, fmt, PT_RZ), fmt, fmt == PT_BF16);
+    return fmt == PT_F16 && r >= 0x47800000 && r < PT_MUFU_INF ? 0x7c00 : cut; /* 2^16 and above overflow */
 }
 
 PT_LANE uint32_t pt_mufu_tanh_half(uint32_t h, enum pt_half fmt)
 {
-    return pt_half_from_f32(pt_mufu_tanh(pt_half_to_f32(h, fmt)), fmt, PT_RN);
+    return pt_half_from_f32(pt_mufu_tanh(pt_half_to_f32(h, fmt)), fmt, PT_RZ);
 }
 
 /* ---- f64: the unit sees and gives the upper word; the lower is 0 ----------------------------------------- */
