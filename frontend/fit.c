@@ -291,7 +291,12 @@ static bool elements_fit(const struct pt_func *f, const struct pt_candidate *c, 
                          const struct pt_operand *o, struct pt_misfit *why)
 {
     const struct pt_slot *sub = pt_slot_sub(slot, 0);
-    struct pt_slot beside; /* a constant beside a .bN register has that type */
+    struct pt_slot beside = *sub; /* a constant beside a .bN register has that type */
+    uint8_t untyped = untyped_beside(f, o);
+    if (untyped) {
+        beside.kind = PT_SLOT_VALUE;
+        beside.type = untyped;
+    }
     uint64_t fit = pt_fit_regs(pt_slot_type(sub, &c->form), sub->flags & PT_SLOT_WIDER, true);
     uint64_t agree = UINT64_MAX, types = 0;
     const struct pt_operand *reg = NULL;
@@ -300,11 +305,6 @@ static bool elements_fit(const struct pt_func *f, const struct pt_candidate *c, 
         const struct pt_operand *e = &f->operands.v[o->index + i];
         is_sink &= e->kind == PT_OPND_SINK;
         if (e->kind != PT_OPND_REG || e->flags || e->select) {
-            beside = *sub;
-            if (untyped_beside(f, o)) {
-                beside.kind = PT_SLOT_VALUE;
-                beside.type = untyped_beside(f, o);
-            }
             if (!value_fits(f, c, &beside, e, true, why))
                 return false;
             continue;

@@ -68,6 +68,13 @@ static bool is_space(uint16_t token)
     }
 }
 
+/* Of matrices: A before B, or the format in memory before that in registers. */
+static bool is_layout(uint16_t token)
+{
+    return token == PT_M_row || token == PT_M_col || token == PT_M_b8x16 || token == PT_M_b6x16_p32 ||
+           token == PT_M_b4x16_p64;
+}
+
 /* Types match in order: the elements of the types, as spelled, must ascend; so must those of the state spaces and those
  * of the words of the instruction's name. */
 static bool types_ascend(const struct pt_search *s)
@@ -101,15 +108,19 @@ static bool is_complete(struct pt_search *s)
     return types_ascend(s);
 }
 
-/* Marks the parts that the alternative takes; false if one is missing. Types and state spaces of one alternative keep
- * their order. */
+/* Marks the parts that the alternative takes; false if one is missing. Types, state spaces and layouts of one
+ * alternative keep their order. */
 static bool take_parts(const struct pt_search *s, const struct pt_alt *alt, uint32_t *free,
                        uint32_t *taken)
 {
-    unsigned type = 0, space = 0;
+    unsigned type = 0, space = 0, layout = 0;
     *taken = 0;
     for (unsigned t = 0; t < alt->n; t++) {
-        unsigned *from = alt->token[t] & PT_TOKEN_TYPE ? &type : is_space(alt->token[t]) ? &space : NULL;
+        uint16_t token = alt->token[t];
+        unsigned *from = token & PT_TOKEN_TYPE ? &type
+                         : is_space(token)     ? &space
+                         : is_layout(token)    ? &layout
+                                               : NULL;
         bool found = false;
         for (unsigned i = from ? *from : 0; i < s->parts->n && !found; i++) {
             bool same = s->parts->token[i] == alt->token[t];
