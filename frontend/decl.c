@@ -525,9 +525,9 @@ static bool read_variables_of_range(struct pt_parser *p, const struct pt_token *
     struct shape s = {0};
     if (!pt_parse_u32(p, &count) || !pt_parse_expect(p, '>'))
         return false;
-    if (count > PT_MAX_REGS / 64)
-        return pt_parse_error(p, at, "too many variables (at most %d in a range)",
-                              PT_MAX_REGS / 64);
+    if (count > PT_MAX_RANGED - p->n_ranged)
+        return pt_parse_error(p, at, "too many variables (at most %d in ranges)", PT_MAX_RANGED);
+    p->n_ranged += count;
     for (uint32_t i = 0; i < count; i++) {
         char text[128];
         struct pt_token member = *at;

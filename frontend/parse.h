@@ -14,7 +14,8 @@
 enum {
     /* Registers of a function; a module may have four times that. A bound on memory. */
     PT_MAX_REGS = 1 << 22,
-    PT_MAX_NESTING = 256, /* of scopes, braces in initialisers, and parentheses */
+    PT_MAX_RANGED = 1 << 18, /* variables declared as name<N>, of a module */
+    PT_MAX_NESTING = 256,    /* of scopes, braces in initialisers, and parentheses */
     PT_MAX_OPERANDS = 255
 };
 
@@ -26,6 +27,7 @@ struct pt_parser {
     uint32_t func;         /* the function whose body is read, or PT_NONE */
     uint32_t loc;          /* the .loc in force */
     uint32_t n_regs;       /* of the whole module */
+    uint32_t n_ranged;     /* variables declared as name<N> so far */
     uint64_t init_left;    /* bytes of initialisers still allowed */
     uint32_t nesting;      /* of the constant expression being read */
     bool may_index;        /* the operand being read may be NAME[N] */
