@@ -1,0 +1,181 @@
+/* Modules: loading, diagnostics, variables, kernels and their parameters, text forms. */
+#include "tests/api/support.h"
+
+static const char text[] =
+    HEADER
+    ".visible .global .align 4 .u32 counter = 5;\n"
+    ".visible .global .align 8 .u64 there = generic(counter) + 4;\n"
+    ".global .align 4 .b8 bytes[8] = {1, 2, 3};\n"
+    ".visible .const .align 4 .f32 half = 0f3F000000;\n"
+    ".visible .entry first(.param .u64 out, .param .align 4 .b8 pair[8], .param .u8 small)\n"
+    "{\n"
+    "    .reg .b64 %rd<3>;\n"
+    "    .reg .f32 %f<2>;\n"
+    "    ld.param.u64 %rd1, [out];\n"
+    "    ld.const.f32 %f1, [half];\n"
+    "    st.global.f32 [%rd1], %f1;\n"
+    "    ret;\n"
+    "}\n"
+    ".visible .entry second()\n"
+    "{\n"
+    "    .reg .b64 %rd<3>;\n"
+    "    .reg .b32 %r<2>;\n"
+    "    mov.u64 %rd1, half;\n"
+    "    cvta.const.u64 %rd2, %rd1;\n"
+    "    st.u32 [%rd2], %r1;\n"
+    "    ret;\n"
+    "}\n";
+
+static void check_variables(ptera_module *module)
+{
+    void *address = NULL, *counter = NULL;
+    size_t bytes = 0;
+    CHECK_INT(ptera_module_variable(module, "counter", &counter, &bytes), PTERA_OK);
+    CHECK_INT(bytes, 4);
+    CHECK_INT(*(uint32_t *)counter, 5);
+    CHECK_INT(ptera_module_variable(module, "there", &address, NULL), PTERA_OK);
+    CHECK_INT(*(uint64_t *)address, (uintptr_t)counter + 4);
+    CHECK_INT(ptera_module_variable(module, "bytes", &address, &bytes), PTERA_OK);
+    CHECK_INT(bytes, 8);
+    CHECK_INT(memcmp(address, "\1\2\3\0\0\0\0\0", 8), 0);
+    CHECK_INT(ptera_module_variable(module, "none", &address, &bytes), PTERA_ERROR_NOT_FOUND);
+    CHECK_INT(ptera_module_variable(module, NULL, &address, &bytes), PTERA_ERROR_INVALID_ARGUMENT);
+}
+
+/* The host may write .const variables, a kernel may not. */
+static void check_constants(ptera_engine *engine, ptera_module *module)
+{
+    void *half = NULL;
+    float *out = new_buffer(engine, 4);
+    uint32_t pair[2] = {0};
+    uint8_t small = 0;
+    CHECK_INT(ptera_module_variable(module, "half", &half, NULL), PTERA_OK);
+    CHECK_INT(LAUNCH(kernel_of(module, "first"), 1, 1, &out, pair, &small), PTERA_OK);
+    CHECK(*out == 0.5f);
+    *(float *)half = 0.25f;
+    CHECK_INT(LAUNCH(kernel_of(module, "first"), 1, 1, &out, pair, &small), PTERA_OK);
+    CHECK(*out == 0.25f);
+    CHECK_INT(launch_with(kernel_of(module, "second"), 1, 1, NULL, 0), PTERA_ERROR_ILLEGAL_ADDRESS);
+    CHECK_HAS(ptera_engine_error(engine), "at byte 0 of variable 'half' of 4 bytes");
+    CHECK(*(float *)half == 0.25f);
+}
+
+static void check_kernels(ptera_module *module)
+{
+    ptera_kernel *kernel = NULL, *same = NULL;
+    CHECK_INT(ptera_module_kernel(module, NULL, 1, &kernel), PTERA_OK);
+    CHECK_TEXT(ptera_kernel_name(kernel), "second");
+    CHECK_INT(ptera_module_kernel(module, "second", 7, &same), PTERA_OK);
+    CHECK(kernel == same);
+    CHECK_INT(ptera_module_kernel(module, NULL, 2, &kernel), PTERA_ERROR_NOT_FOUND);
+    CHECK_INT(ptera_module_kernel(module, "third", 0, &kernel), PTERA_ERROR_NOT_FOUND);
+    CHECK_INT(ptera_module_kernel(NULL, "first", 0, &kernel), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_module_kernel(module, "first", 0, NULL), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_TEXT(ptera_kernel_name(NULL), "");
+}
+
+static void check_parameters(ptera_module *module)
+{
+    ptera_kernel *kernel = kernel_of(module, "first");
+    ptera_parameter p = {.size = sizeof p};
+    CHECK_INT(ptera_kernel_parameter(kernel, 0, &p), PTERA_OK);
+    CHECK_TEXT(p.name, "out");
+    CHECK_TEXT(p.type, "u64");
+    CHECK_INT(p.offset, 0);
+    CHECK_INT(p.bytes, 8);
+    CHECK_INT(p.is_array, 0);
+    CHECK_INT(ptera_kernel_parameter(kernel, 1, &p), PTERA_OK);
+    CHECK_TEXT(p.type, "b8");
+    CHECK_INT(p.offset, 8);
+    CHECK_INT(p.bytes, 8);
+    CHECK_INT(p.align, 4);
+    CHECK_INT(p.is_array, 1);
+    CHECK_INT(ptera_kernel_parameter(kernel, 2, &p), PTERA_OK);
+    CHECK_INT(p.offset, 16);
+    CHECK_INT(p.bytes, 1);
+    CHECK_INT(ptera_kernel_parameter(kernel, 3, &p), PTERA_ERROR_NOT_FOUND);
+    CHECK_INT(ptera_kernel_parameter(NULL, 0, &p), PTERA_ERROR_INVALID_ARGUMENT);
+    p.size = 0;
+    CHECK_INT(ptera_kernel_parameter(kernel, 0, &p), PTERA_ERROR_INVALID_ARGUMENT);
+}
+
+static void check_diagnostics(ptera_engine *engine)
+{
+    static const char bad[] = HEADER ".visible .entry k()\n{\n    frobnicate.u32 1, 2;\n    ret;\n}\n";
+    ptera_module *module = NULL;
+    ptera_diagnostic d = {.size = sizeof d};
+    const char *out;
+    CHECK_INT(ptera_module_load(engine, "bad.ptx", bad, strlen(bad), &module), PTERA_ERROR_INVALID_PTX);
+    CHECK_INT(ptera_module_diagnostic(module, 0, &d), PTERA_OK);
+    CHECK_INT(d.severity, PTERA_ERROR);
+    CHECK_INT(d.line, 6);
+    CHECK_INT(d.column, 5);
+    CHECK_HAS(d.message, "frobnicate");
+    CHECK_HAS(d.text, "bad.ptx:6:5: error: ");
+    CHECK_HAS(d.text, "\n    ^");
+    CHECK_INT(ptera_module_diagnostic(module, 1000, &d), PTERA_ERROR_NOT_FOUND);
+    CHECK_INT(ptera_module_emit(module, NULL, PTERA_EMIT_IR, &out), PTERA_ERROR_INVALID_PTX);
+    CHECK_INT(ptera_module_verify(module), PTERA_ERROR_INVALID_PTX);
+    ptera_kernel *kernel;
+    CHECK_INT(ptera_module_kernel(module, "k", 0, &kernel), PTERA_ERROR_NOT_FOUND);
+    ptera_module_unload(module);
+}
+
+static void check_externs(ptera_engine *engine)
+{
+    static const char unsized[] = HEADER ".extern .global .u32 far[];\n.visible .entry k()\n{\n"
+                                         "    .reg .b32 %r<2>;\n    ld.global.u32 %r1, [far];\n    ret;\n}\n";
+    ptera_module *module = NULL;
+    ptera_diagnostic d = {.size = sizeof d};
+    CHECK_INT(ptera_module_load(engine, "far.ptx", unsized, strlen(unsized), &module), PTERA_ERROR_INVALID_PTX);
+    CHECK_INT(ptera_module_diagnostic(module, 0, &d), PTERA_OK);
+    CHECK_HAS(d.text, "far.ptx:4:1: error: unresolved extern variable 'far'");
+    ptera_module_unload(module);
+}
+
+static void check_emit(ptera_module *module)
+{
+    const char *out = NULL;
+    CHECK_INT(ptera_module_emit(module, NULL, PTERA_EMIT_TOKENS, &out), PTERA_OK);
+    CHECK_HAS(out, "counter");
+    CHECK_INT(ptera_module_emit(module, NULL, PTERA_EMIT_AST, &out), PTERA_OK);
+    CHECK_HAS(out, "second");
+    CHECK_INT(ptera_module_emit(module, "first", PTERA_EMIT_IR, &out), PTERA_OK);
+    CHECK_HAS(out, "st.global.f32");
+    CHECK_INT(ptera_module_emit(module, "third", PTERA_EMIT_IR, &out), PTERA_ERROR_NOT_FOUND);
+    CHECK_INT(ptera_module_emit(module, NULL, (ptera_emit)9, &out), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_module_emit(module, NULL, PTERA_EMIT_IR, NULL), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_module_verify(module), PTERA_OK);
+    CHECK_INT(ptera_module_verify(NULL), PTERA_ERROR_INVALID_ARGUMENT);
+}
+
+static void check_wrong_arguments(ptera_engine *engine)
+{
+    ptera_module *module = NULL;
+    CHECK_INT(ptera_module_load(NULL, "k", text, 1, &module), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_module_load(engine, NULL, text, 1, &module), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_module_load(engine, "k", NULL, 1, &module), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_module_load(engine, "k", text, 1, NULL), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_module_load_file(engine, "/does/not/exist.ptx", &module), PTERA_ERROR_FILE);
+    CHECK_INT(ptera_module_load_file(engine, "/", &module), PTERA_ERROR_FILE);
+    CHECK(!module);
+    ptera_module_unload(NULL);
+}
+
+int main(void)
+{
+    ptera_engine *engine = new_engine(1);
+    ptera_module *module = load(engine, text);
+    check_variables(module);
+    check_kernels(module);
+    check_parameters(module);
+    check_emit(module);
+    check_constants(engine, module);
+    check_diagnostics(engine);
+    check_externs(engine);
+    check_wrong_arguments(engine);
+    ptera_module_unload(module);
+    load(engine, text); /* left to the engine */
+    ptera_engine_destroy(engine);
+    return CHECK_DONE("module");
+}
