@@ -74,31 +74,6 @@ static unsigned address_bits(const struct pt_form *form)
     case PT_OP_st_bulk:
     case PT_OP_red_async:
     case PT_OP_createpolicy:
-    case PT_OP_wmma_load_b1:
-    case PT_OP_wmma_load_b32:
-    case PT_OP_wmma_load_bf16:
-    case PT_OP_wmma_load_f16:
-    case PT_OP_wmma_load_f64:
-    case PT_OP_wmma_load_s4:
-    case PT_OP_wmma_load_s8:
-    case PT_OP_wmma_load_tf32:
-    case PT_OP_wmma_store_b32:
-    case PT_OP_wmma_store_f16:
-    case PT_OP_wmma_store_f64:
-    case PT_OP_ldmatrix:
-    case PT_OP_ldmatrix_b6_b4:
-    case PT_OP_ldmatrix_b8:
-    case PT_OP_stmatrix:
-    case PT_OP_stmatrix_b8:
-    case PT_OP_tcgen05_alloc:
-    case PT_OP_tcgen05_commit:
-    case PT_OP_st_async:
-    case PT_OP_st_async_global:
-    case PT_OP_tensormap_address:
-    case PT_OP_tensormap_dim:
-    case PT_OP_tensormap_field:
-    case PT_OP_tensormap_rank:
-    case PT_OP_cp_async_mbarrier:
         return 32;
     case PT_OP_prefetch:
         return pt_form_has(form, PT_M_tensormap) ? 32 : 8;
