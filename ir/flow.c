@@ -13,7 +13,8 @@ struct roles {
     const struct pt_form *form;
     void (*visit)(void *ud, struct pt_operand *operand, unsigned role, enum pt_type type);
     void *ud;
-    bool dests; /* visit what is written, or else what is only read */
+    unsigned mask, role; /* visit where role & mask is this */
+    bool needs_type;
 };
 
 static void visit_reg(const struct roles *r, const struct pt_slot *slot, struct pt_operand *o)
@@ -21,8 +22,8 @@ static void visit_reg(const struct roles *r, const struct pt_slot *slot, struct 
     unsigned role = !(slot->flags & PT_SLOT_DEST)  ? PT_ROLE_USE
                     : slot->flags & PT_SLOT_INOUT ? PT_ROLE_USE | PT_ROLE_DEF
                                                   : PT_ROLE_DEF;
-    if (((role & PT_ROLE_DEF) != 0) == r->dests)
-        r->visit(r->ud, o, role, pt_slot_type(slot, r->form));
+    if ((role & r->mask) == r->role)
+        r->visit(r->ud, o, role, r->needs_type ? pt_slot_type(slot, r->form) : PT_TYPE_NONE);
 }
 
 /* The slot of part `i` of an operand: a list has one for all its parts, the elements of a vector share theirs. */
@@ -68,47 +69,55 @@ static void visit_operand(const struct roles *r, const struct pt_slot *slot, str
     }
 }
 
+static void visit_insn(struct roles *r, const struct pt_insn *insn, unsigned mask, unsigned role)
+{
+    r->mask = mask;
+    r->role = role;
+    for (unsigned i = 0; i < insn->n_operands; i++)
+        visit_operand(r, pt_form_slot(r->form, i), &r->f->operands.v[insn->operands + i]);
+}
+
 void pt_insn_operands(const struct pt_module *m, const struct pt_func *f, const struct pt_insn *insn,
                       void (*visit)(void *ud, struct pt_operand *operand, unsigned role,
                                     enum pt_type type),
                       void *ud)
 {
-    struct roles r = {f, pt_insn_form(m, insn), visit, ud, false};
-    for (int pass = 0; pass < 2; pass++, r.dests = true)
-        for (unsigned i = 0; i < insn->n_operands; i++)
-            visit_operand(&r, pt_form_slot(r.form, i), &f->operands.v[insn->operands + i]);
+    struct roles r = {.f = f, .form = pt_insn_form(m, insn), .visit = visit, .ud = ud, .needs_type = true};
+    visit_insn(&r, insn, PT_ROLE_USE | PT_ROLE_DEF, PT_ROLE_USE);
+    visit_insn(&r, insn, PT_ROLE_DEF, PT_ROLE_DEF);
 }
 
 struct regs {
     void (*visit)(void *ud, uint32_t reg, bool is_def);
     void *ud;
-    unsigned role;
+    bool is_def;
 };
 
-static void visit_role(void *ud, struct pt_operand *o, unsigned role, enum pt_type type)
+static void visit_one(void *ud, struct pt_operand *o, unsigned role, enum pt_type type)
 {
     const struct regs *r = ud;
+    (void)role;
     (void)type;
-    if (role & r->role)
-        r->visit(r->ud, o->index, r->role == PT_ROLE_DEF);
+    r->visit(r->ud, o->index, r->is_def);
 }
 
 void pt_insn_regs(const struct pt_module *m, const struct pt_func *f, const struct pt_insn *insn,
                   void (*visit)(void *ud, uint32_t reg, bool is_def), void *ud)
 {
-    struct regs r = {visit, ud, PT_ROLE_USE};
+    struct regs regs = {visit, ud, false};
+    struct roles r = {.f = f, .form = pt_insn_form(m, insn), .visit = visit_one, .ud = &regs};
     if (insn->guard)
         visit(ud, insn->guard, false);
-    pt_insn_operands(m, f, insn, visit_role, &r);
-    if (pt_insn_form(m, insn)->effects & PT_FX_END) {
+    visit_insn(&r, insn, PT_ROLE_USE, PT_ROLE_USE);
+    if (r.form->effects & PT_FX_END) {
         for (uint32_t i = 0; i < f->results.n; i++) {
             const struct pt_symbol *s = &m->symbols.v[f->results.v[i]];
             if (s->space == PT_SPACE_REG)
                 visit(ud, s->reg, false);
         }
     }
-    r.role = PT_ROLE_DEF;
-    pt_insn_operands(m, f, insn, visit_role, &r);
+    regs.is_def = true;
+    visit_insn(&r, insn, PT_ROLE_DEF, PT_ROLE_DEF);
 }
 
 /* ---- liveness ---------------------------------------------------------------------------------------- */
