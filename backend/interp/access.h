@@ -5,7 +5,7 @@
  * register before all lanes are read. state->code names the code that runs.
  *
  * Codes that access memory have the address register in o[1], the constant part in imm and, in aux, the kind of address
- * and the bytes accessed.
+ * and the bytes accessed. Vectors have their registers behind ptr, and the constant part in o[2] and o[3].
  */
 #ifndef PTERA_BACKEND_INTERP_ACCESS_H
 #define PTERA_BACKEND_INTERP_ACCESS_H
@@ -42,6 +42,18 @@ enum pt_address {
     PT_ADDRESS_LOCAL64,    /* the thread's local window + register + imm */
     PT_ADDRESS_LOCAL32
 };
+
+/* Bits of aux above the kind: 8 to 11 the log of the bytes, */
+enum { PT_ADDRESS_VECTOR = 0x4000 }; /* a vector's code, see above */
+
+/* A vector's code with the constant part in its usual place. */
+PT_ACCESS_INLINE struct pt_code pt_address_code(const struct pt_code *c)
+{
+    struct pt_code copy = *c;
+    if (c->aux & PT_ADDRESS_VECTOR)
+        copy.imm = c->o[2] | (uint64_t)c->o[3] << 32;
+    return copy;
+}
 
 /* True if all lanes have the same address. */
 PT_ACCESS_INLINE bool pt_address_is_uniform(enum pt_address kind)
@@ -116,6 +128,9 @@ pt_handler pt_mem_release(void);
 #define pt_mem_address PT_LEVEL_NAME(pt_mem_address)
 /* Fills o[1], imm and aux of s->code for the address `mem` and an access of `bytes`. False after reporting. */
 bool pt_mem_address(struct pt_select *s, const struct pt_operand *mem, uint32_t bytes);
+#define pt_mem_vector PT_LEVEL_NAME(pt_mem_vector)
+/* Makes it a vector's code with `registers` behind ptr. */
+void pt_mem_vector(struct pt_select *s, const void *registers);
 static inline enum pt_address pt_mem_kind(const struct pt_code *c)
 {
     return (enum pt_address)(c->aux & 0xff);

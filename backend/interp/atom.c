@@ -125,7 +125,89 @@ PT_ACCESS_HANDLER(swap_128)
     return c + 1;
 }
 
+/* ---- vectors: each element is atomic for itself --------------------------------------------------------------- */
+
+struct atom_vector {
+    uint32_t n, bytes;                          /* elements, and bytes of one: 2 or 4 */
+    uint32_t (*join)(uint32_t old, uint32_t b); /* the new value of an element */
+    uint32_t d[8], b[8];                        /* slots */
+};
+
+static uint32_t join_add_f32(uint32_t old, uint32_t b)
+{
+    return pt_float_add(old, b, PT_RN, true, false);
+}
+
+/* Elements of 16 bits, and pairs of them. */
+#define JOIN(name, expr)                                                    \
+    static uint32_t join_##name(uint32_t old, uint32_t b)                   \
+    {                                                                       \
+        return expr;                                                        \
+    }                                                                       \
+    static uint32_t join_##name##x2(uint32_t old, uint32_t b)               \
+    {                                                                       \
+        return join_##name(old & 0xffff, b & 0xffff) | join_##name(old >> 16, b >> 16) << 16; \
+    }
+JOIN(add_f16, pt_half_add(old, b, PT_F16, false, false))
+JOIN(add_bf16, pt_half_add(old, b, PT_BF16, false, false))
+JOIN(min_f16, pt_half_pick(old, b, PT_F16, false, false, false, false))
+JOIN(min_bf16, pt_half_pick(old, b, PT_BF16, false, false, false, false))
+JOIN(max_f16, pt_half_pick(old, b, PT_F16, true, false, false, false))
+JOIN(max_bf16, pt_half_pick(old, b, PT_BF16, true, false, false, false))
+
+PT_ACCESS_INLINE uint32_t join_16(uint16_t *p, uint32_t b, uint32_t (*join)(uint32_t, uint32_t))
+{
+    uint16_t old = __atomic_load_n(p, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(p, &old, (uint16_t)join(old, b), true, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+        ;
+    return old;
+}
+
+PT_ACCESS_INLINE uint32_t join_32(uint32_t *p, uint32_t b, uint32_t (*join)(uint32_t, uint32_t))
+{
+    uint32_t old = __atomic_load_n(p, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(p, &old, join(old, b), true, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+        ;
+    return old;
+}
+
+PT_ACCESS_HANDLER(atom_vector)
+{
+    const struct atom_vector *v = c->ptr;
+    struct pt_code at = pt_address_code(c);
+    uint64_t a[PT_WARP_SIZE];
+    uint32_t outside, result[8][PT_WARP_SIZE];
+    f->state->code = c;
+    if (pt_address_all(&at, f, pt_mem_kind(c), a, &outside) & (v->n * v->bytes - 1))
+        return pt_mem_misaligned(c, f);
+    if (outside)
+        return pt_mem_outside(c, f, outside);
+    for (uint32_t left = f->mask; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        for (uint32_t k = 0; k < v->n; k++) {
+            uint64_t to = a[i] + k * v->bytes;
+            uint32_t b = ((const uint32_t *)((const char *)f + v->b[k]))[i];
+            result[k][i] = v->bytes == 2 ? join_16((uint16_t *)(uintptr_t)to, b, v->join)
+                                         : join_32((uint32_t *)(uintptr_t)to, b, v->join);
+        }
+    }
+    for (uint32_t k = 0; k < v->n; k++)
+        for (uint32_t left = f->mask; left; left &= left - 1)
+            ((uint32_t *)((char *)f + v->d[k]))[__builtin_ctz(left)] = result[k][__builtin_ctz(left)];
+    return c + 1;
+}
+
 /* ---- selecting ---------------------------------------------------------------------------------------------- */
+
+static void order(struct pt_select *s)
+{
+    if (PT_HAS(s, release) || PT_HAS(s, acq_rel))
+        pt_code_before(s, pt_mem_release());
+    if (PT_HAS(s, acquire) || PT_HAS(s, acq_rel))
+        pt_code_behind(s, pt_mem_acquire());
+}
 
 /* Binds [a], b and, for cas, c; a destination, if there is one, comes first. */
 static bool bind_atom(struct pt_select *s, bool has_dest, uint32_t n_sources)
@@ -143,10 +225,7 @@ static bool bind_atom(struct pt_select *s, bool has_dest, uint32_t n_sources)
         c->o[3] = pt_code_source(s, o, width);
     if (c->o[2] == UINT32_MAX || c->o[3] == UINT32_MAX)
         return false;
-    if (PT_HAS(s, release) || PT_HAS(s, acq_rel))
-        pt_code_before(s, pt_mem_release());
-    if (PT_HAS(s, acquire) || PT_HAS(s, acq_rel))
-        pt_code_behind(s, pt_mem_acquire());
+    order(s);
     return true;
 }
 
@@ -234,4 +313,53 @@ pt_handler PT_DO(atom_cas_b128)(struct pt_select *s)
         return NULL;
     s->code->aux |= IS_CAS;
     return swap_128;
+}
+
+static uint32_t (*join_of(const struct pt_select *s))(uint32_t, uint32_t)
+{
+    bool is_min = PT_HAS(s, min), is_max = PT_HAS(s, max);
+    switch (s->form->type[0]) {
+    case PT_f32:
+        return join_add_f32;
+    case PT_f16:
+        return is_min ? join_min_f16 : is_max ? join_max_f16 : join_add_f16;
+    case PT_bf16:
+        return is_min ? join_min_bf16 : is_max ? join_max_bf16 : join_add_bf16;
+    case PT_f16x2:
+        return is_min ? join_min_f16x2 : is_max ? join_max_f16x2 : join_add_f16x2;
+    default:
+        return is_min ? join_min_bf16x2 : is_max ? join_max_bf16x2 : join_add_bf16x2;
+    }
+}
+
+static pt_handler select_vector(struct pt_select *s, bool has_dest)
+{
+    struct atom_vector *v = pt_code_array(s, sizeof *v);
+    const struct pt_operand *o = s->operands, *all = s->func->operands.v;
+    const struct pt_operand sink = { .kind = PT_OPND_SINK }, *d = has_dest ? o++ : NULL;
+    const struct pt_operand *mem = o++;
+    v->n = (uint32_t)o->imm;
+    v->bytes = pt_type_bytes((enum pt_type)s->form->type[0]);
+    v->join = join_of(s);
+    for (uint32_t k = 0; k < v->n; k++) {
+        v->d[k] = pt_code_dest(s, d && d->kind == PT_OPND_VEC ? &all[d->index + k] : &sink);
+        v->b[k] = pt_code_source(s, &all[o->index + k], 4);
+        if (v->b[k] == UINT32_MAX)
+            return NULL;
+    }
+    if (!pt_mem_address(s, mem, v->n * v->bytes))
+        return NULL;
+    pt_mem_vector(s, v);
+    order(s);
+    return atom_vector;
+}
+
+pt_handler PT_DO(atom_vec)(struct pt_select *s)
+{
+    return select_vector(s, true);
+}
+
+pt_handler PT_DO(red_vec)(struct pt_select *s)
+{
+    return select_vector(s, false);
 }

@@ -385,19 +385,10 @@ PT_ACCESS_INLINE void store_element(uint64_t at, uint32_t bytes, uint64_t value)
     }
 }
 
-/* c->ops: the struct vector; o[2] and o[3] the constant part of the address. The kind of address is resolved into a copy
- * of the code. */
-PT_ACCESS_INLINE struct pt_code with_offset(const struct pt_code *c)
-{
-    struct pt_code copy = *c;
-    copy.imm = c->o[2] | (uint64_t)c->o[3] << 32;
-    return copy;
-}
-
 PT_ACCESS_HANDLER(load_vector)
 {
     const struct vector *v = c->ptr;
-    struct pt_code at = with_offset(c);
+    struct pt_code at = pt_address_code(c);
     uint64_t a[PT_WARP_SIZE], value[8][PT_WARP_SIZE];
     uint32_t outside;
     f->state->code = c;
@@ -427,7 +418,7 @@ PT_ACCESS_HANDLER(load_vector)
 PT_ACCESS_HANDLER(store_vector)
 {
     const struct vector *v = c->ptr;
-    struct pt_code at = with_offset(c);
+    struct pt_code at = pt_address_code(c);
     uint64_t a[PT_WARP_SIZE];
     uint32_t outside;
     f->state->code = c;
@@ -451,7 +442,7 @@ PT_ACCESS_HANDLER(store_vector)
     PT_ACCESS_HANDLER(load)                                                                 \
     {                                                                                       \
         const struct vector *vector = c->ptr;                                               \
-        struct pt_code at = with_offset(c);                                                 \
+        struct pt_code at = pt_address_code(c);                                                 \
         uint64_t a[PT_WARP_SIZE];                                                           \
         E value[count][PT_WARP_SIZE] __attribute__((aligned(64)));                          \
         uint32_t outside;                                                                   \
@@ -476,7 +467,7 @@ PT_ACCESS_HANDLER(store_vector)
     PT_ACCESS_HANDLER(store)                                                                \
     {                                                                                       \
         const struct vector *vector = c->ptr;                                               \
-        struct pt_code at = with_offset(c);                                                 \
+        struct pt_code at = pt_address_code(c);                                                 \
         uint64_t a[PT_WARP_SIZE];                                                           \
         const E *source[count];                                                             \
         uint32_t outside;                                                                   \
@@ -536,18 +527,9 @@ PT_ACCESS_HANDLER(store_128)
 
 /* ---- faults ------------------------------------------------------------------------------------------------- */
 
-/* Vector codes keep the constant part elsewhere. */
-static struct pt_code plain_code(const struct pt_code *c)
-{
-    bool is_vector = c->fn == load_vector || c->fn == store_vector || c->fn == load_2x32 ||
-                     c->fn == store_2x32 || c->fn == load_4x32 || c->fn == store_4x32 ||
-                     c->fn == load_2x64 || c->fn == store_2x64;
-    return is_vector ? with_offset(c) : *c;
-}
-
 const struct pt_code *pt_mem_misaligned(const struct pt_code *c, struct pt_frame *f)
 {
-    struct pt_code at = plain_code(c);
+    struct pt_code at = pt_address_code(c);
     uint32_t lanes = 0;
     uint64_t first = 0;
     for (uint32_t i = 0; i < PT_WARP_SIZE; i++) {
@@ -565,7 +547,7 @@ const struct pt_code *pt_mem_misaligned(const struct pt_code *c, struct pt_frame
 
 const struct pt_code *pt_mem_outside(const struct pt_code *c, struct pt_frame *f, uint32_t lanes)
 {
-    struct pt_code at = plain_code(c);
+    struct pt_code at = pt_address_code(c);
     pt_fail(c, f, PT_FAULT_ILLEGAL_ADDRESS, lanes, "beyond the local memory of the thread");
     f->state->warp->fault.has_address = true;
     f->state->warp->fault.address =
@@ -576,7 +558,7 @@ const struct pt_code *pt_mem_outside(const struct pt_code *c, struct pt_frame *f
 uint32_t pt_mem_locate(const struct pt_code *c, struct pt_frame *f, uint64_t address, uint64_t *first)
 {
     enum { PAGE = 4096 };
-    struct pt_code at = plain_code(c);
+    struct pt_code at = pt_address_code(c);
     uint32_t lanes = 0;
     uint64_t bytes = UINT64_C(1) << ((c->aux >> 8 & 15)), page = address / PAGE;
     for (uint32_t i = 0; i < PT_WARP_SIZE; i++) {
@@ -670,6 +652,15 @@ bool pt_mem_address(struct pt_select *s, const struct pt_operand *mem, uint32_t 
     return true;
 }
 
+void pt_mem_vector(struct pt_select *s, const void *registers)
+{
+    struct pt_code *c = s->code;
+    c->o[2] = (uint32_t)c->imm;
+    c->o[3] = (uint32_t)(c->imm >> 32);
+    c->ptr = registers;
+    c->aux |= PT_ADDRESS_VECTOR;
+}
+
 /* Register and slot of operand o of a load or store; a constant source gets a slot of 8 bytes. */
 static bool data_slot(struct pt_select *s, const struct pt_operand *o, bool is_load, struct vector *v)
 {
@@ -750,9 +741,7 @@ static pt_handler vector(struct pt_select *s, const struct vector *v, bool is_lo
         is_plain &= v->slot_bytes[k] == v->bytes;
     struct vector *kept = pt_code_array(s, sizeof *kept);
     *kept = *v;
-    s->code->o[2] = (uint32_t)s->code->imm;
-    s->code->o[3] = (uint32_t)(s->code->imm >> 32);
-    s->code->ptr = kept;
+    pt_mem_vector(s, kept);
     if (is_plain && v->n == 2 && v->bytes == 4)
         return is_load ? load_2x32 : store_2x32;
     if (is_plain && v->n == 4 && v->bytes == 4)
