@@ -268,9 +268,7 @@ static bool parse_body(struct pt_parser *p, uint32_t func)
     pt_scope_enter(&p->scopes);
     bind_parameters(p, f->results.v, f->results.n);
     bind_parameters(p, f->params.v, f->params.n);
-    bool ok = pt_body_parse(p);
-    p->m->funcs.v[func].end_line = p->tok.line;
-    return ok;
+    return pt_body_parse(p);
 }
 
 bool pt_func_parse(struct pt_parser *p, enum pt_linkage linkage)
