@@ -238,8 +238,9 @@ int pt_reg_name(const struct pt_func *func, uint32_t reg, char *buf, size_t size
 
 /* ---- passes (each file's own header comment says more) ------------------------------------------------- */
 
-/* frontend/parse.c: reads PTX text into *m. The text is not needed afterwards except by m->diags.
- * Returns false if there are errors (in m->diags). Memory: jumps to m->arena.oom. */
+/* frontend/parse.c: reads PTX text into *m, which the caller has zeroed and given an arena
+ * (pt_arena_init, and arena.oom, to which it jumps when memory runs out); m->diags is set up here.
+ * Returns false if there are errors (in m->diags). The text is not needed afterwards except by m->diags. */
 bool pt_parse(struct pt_module *m, const char *file, const char *text, size_t len);
 
 /* frontend/lower.c: brings a function into the lowered state, and lays out its frame: symbol offsets of its .local
