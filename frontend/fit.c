@@ -74,6 +74,18 @@ uint64_t pt_fit_regs(enum pt_type type, bool wider, bool vector)
     }
 }
 
+/* Registers for a slot of a form. A .ftz conversion with a 64-bit side is expanded by the assembler, and what it expands to
+ * takes no 128-bit registers. */
+uint64_t pt_fit_slot(const struct pt_slot *slot, const struct pt_form *form, bool vector)
+{
+    bool wider = slot->flags & PT_SLOT_WIDER;
+    uint64_t regs = pt_fit_regs(pt_slot_type(slot, form), wider, vector);
+    if (wider && form->n_types == 2 && pt_form_has(form, PT_M_ftz) &&
+        (pt_type_bits(form->type[0]) == 64 || pt_type_bits(form->type[1]) == 64))
+        regs &= ~bit(PT_b128);
+    return regs;
+}
+
 static bool is_float_constant(const struct pt_operand *o)
 {
     return o->type == PT_f32 || o->type == PT_f64;
@@ -203,7 +215,7 @@ static bool value_fits(const struct pt_func *f, const struct pt_candidate *c, co
     if (!o->select && (slot->flags & PT_SLOT_SELECTED))
         return misfit(why, "needs a byte or half selector");
     if (o->kind == PT_OPND_REG)
-        return pt_fit_regs(type, wider, vector) >> o->type & 1 ? true : misfit_type(why, type, f, o);
+        return pt_fit_slot(slot, &c->form, vector) >> o->type & 1 ? true : misfit_type(why, type, f, o);
     if (is_dest || slot->kind == PT_SLOT_REG)
         return misfit_kind(why, "a register", o);
     if (o->kind == PT_OPND_SREG && wider && pt_type_class(type) != PT_CLASS_F &&
@@ -245,6 +257,8 @@ static bool handle_fits(const struct pt_func *f, const struct pt_candidate *c, c
 static bool typed_base_fits(const struct pt_func *f, const struct pt_candidate *c, const struct pt_slot *slot,
                             const struct pt_operand *o, struct pt_misfit *why)
 {
+    if (o->kind == PT_OPND_IMM && is_float_constant(o))
+        return misfit(why, "is no address");
     if (slot->type >= PT_SLOT_TYPE_NTH)
         return base_fits(f, o, why);
     if (pt_type_class(slot->type) == PT_CLASS_O)
@@ -266,7 +280,9 @@ static bool mem_fits(const struct pt_func *f, const struct pt_candidate *c, cons
     if (o->imm != slot->n_sub)
         return misfit(why, "has the wrong number of parts in brackets");
     const struct pt_operand *part = &f->operands.v[o->index];
-    if (!typed_base_fits(f, c, pt_slot_sub(slot, 0), part, why))
+    bool is_tensor_map = slot->n_sub > 1 && pt_slot_sub(slot, 0)->type >= PT_SLOT_TYPE_NTH;
+    if (!(is_tensor_map && part->kind == PT_OPND_REG) && /* of any type, as the assembler has it */
+        !typed_base_fits(f, c, pt_slot_sub(slot, 0), part, why))
         return false;
     for (unsigned i = 1; i < slot->n_sub; i++)
         if (!operand_fits(f, c, pt_slot_sub(slot, i), &part[i], why))

@@ -24,6 +24,8 @@ struct pt_misfit {
 /* Registers an operand of the type accepts, a bit for each enum pt_type. `wider`: of more bits too; `vector`: an element of
  * .v2 .v4 .v8. */
 uint64_t pt_fit_regs(enum pt_type type, bool wider, bool vector);
+/* The same for the values of a slot. */
+uint64_t pt_fit_slot(const struct pt_slot *slot, const struct pt_form *form, bool vector);
 /* Operands that fit, from the first on; c->n_operands if all do. `why`: NULL, or what is wrong with the next. */
 uint32_t pt_fit_operands(const struct pt_func *f, const struct pt_candidate *c,
                          const struct pt_operand *operands, struct pt_misfit *why);

@@ -80,7 +80,7 @@ static void add_candidates(struct pt_module *m, struct spelling *sp, const struc
             if (slot->kind == PT_SLOT_VEC && (slot->flags & PT_SLOT_BY_VEC) && c->form.vec == 1)
                 slot = pt_slot_sub(slot, 0);
             if (slot->kind == PT_SLOT_VALUE || slot->kind == PT_SLOT_REG)
-                c->regs[i] = pt_fit_regs(pt_slot_type(slot, &c->form), slot->flags & PT_SLOT_WIDER, false);
+                c->regs[i] = pt_fit_slot(slot, &c->form, false);
         }
         sp->n -= !texmode_fits(c);
     }

@@ -75,7 +75,7 @@ static bool is_layout(uint16_t token)
            token == PT_M_b4x16_p64;
 }
 
-/* Types match in order: the elements of the types, as spelled, must ascend; so must those of the state spaces and those
+/* Types match in order: the elements of the types, as spelled, must ascend; so must those of state spaces and those
  * of the words of the instruction's name. */
 static bool types_ascend(const struct pt_search *s)
 {

@@ -294,7 +294,7 @@ static unsigned shown;
 static bool wrong(const char *what, char *column[COLUMNS], const char *version, const char *target,
                   const struct judgement *j)
 {
-    if (shown++ < 40)
+    if (shown++ < 400)
         printf("%s: .version %s .target %s %s: %s\n    %s\n", what, version, target, column[3], column[4],
                *j->message ? j->message : "accepted");
     return false;
