@@ -66,15 +66,16 @@ static bool is_input(const struct pt_func *f, uint32_t symbol)
 
 /* Bits that the register of an address has at least: some forms, which the assembler expands to several instructions,
  * do not take narrow ones. */
-static unsigned address_bits(const struct pt_form *form)
+static unsigned address_bits(const struct pt_form *form, uint32_t operand)
 {
     switch (form->op) {
     case PT_OP_multimem_red:
         return 64;
     case PT_OP_st_bulk:
-    case PT_OP_red_async:
     case PT_OP_createpolicy:
         return 32;
+    case PT_OP_red_async:
+        return operand > 0 && pt_form_has(form, PT_M_shared_cluster) ? 8 : 32;
     case PT_OP_prefetch:
         return pt_form_has(form, PT_M_tensormap) ? 32 : 8;
     default:
@@ -82,10 +83,12 @@ static unsigned address_bits(const struct pt_form *form)
     }
 }
 
-static bool address_fits(const struct pt_check *c, uint32_t spaces, const struct pt_operand *o)
+/* `o` is the address in operand `operand`. */
+static bool address_fits(const struct pt_check *c, uint32_t spaces, const struct pt_operand *o,
+                         uint32_t operand)
 {
     const char *spelling = c->form->spelling;
-    unsigned bits = address_bits(c->form);
+    unsigned bits = address_bits(c->form, operand);
     if (o->kind == PT_OPND_REG && pt_type_bits(o->type) < bits)
         return error(c, "the address of '%s' needs a register of %u bits", spelling, bits);
     if (o->kind == PT_OPND_IMM && spaces != bit(PT_SPACE_LOCAL))
@@ -112,7 +115,7 @@ static bool addresses_fit(const struct pt_check *c)
             o = &c->f->operands.v[o->index];
         else if (o->kind != PT_OPND_SYM)
             continue;
-        if (!address_fits(c, spaces, o))
+        if (!address_fits(c, spaces, o, i))
             return false;
     }
     return true;

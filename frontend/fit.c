@@ -339,14 +339,19 @@ static bool elements_fit(const struct pt_func *f, const struct pt_candidate *c, 
 static bool vec_fits(const struct pt_func *f, const struct pt_candidate *c, const struct pt_slot *slot,
                      const struct pt_operand *o, struct pt_misfit *why)
 {
-    if ((slot->flags & PT_SLOT_BY_VEC) && c->form.vec == 1) {
-        if (o->kind == PT_OPND_VEC && o->imm == 1)
-            o = &f->operands.v[o->index]; /* Triton writes { %r1 } for one value */
-        return o->kind == PT_OPND_SINK ? misfit(why, "may not be _")
-                                       : operand_fits(f, c, pt_slot_sub(slot, 0), o, why);
-    }
+    const struct pt_slot *sub = pt_slot_sub(slot, 0);
+    bool by_vec = slot->flags & PT_SLOT_BY_VEC;
+    bool is_loose = by_vec && slot->value[1] > 1; /* surfaces: {d*1..4} */
+    if (by_vec && c->form.vec == 1 && o->kind == PT_OPND_VEC && o->imm == 1)
+        o = &f->operands.v[o->index]; /* Triton writes { %r1 } for one value */
+    if (o->kind != PT_OPND_VEC && by_vec && (c->form.vec == 1 || (is_loose && !pt_slot_is_dest(slot))))
+        return o->kind == PT_OPND_SINK ? misfit(why, "may not be _") : operand_fits(f, c, sub, o, why);
     unsigned lo, hi;
     pt_slot_count(slot, &c->form, &lo, &hi);
+    if (is_loose && c->form.vec == 1)
+        hi = (unsigned)slot->value[1];
+    if (by_vec && hi == 1)
+        return operand_fits(f, c, sub, o, why);
     if (o->kind != PT_OPND_VEC && lo == 1 && hi > 1)
         return value_fits(f, c, pt_slot_sub(slot, 0), o, true, why);
     if (o->kind != PT_OPND_VEC)
