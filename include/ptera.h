@@ -84,7 +84,15 @@ PTERA_API ptera_result ptera_engine_create(const ptera_options *options, ptera_e
 PTERA_API void ptera_engine_destroy(ptera_engine *engine);
 
 /* What the last failed launch of this engine reported, several lines of text, without a final newline; "" if none.
- * Valid until the next launch. */
+ * Valid until the next launch that fails, of whichever thread.
+ *
+ * The first line of a kernel's failure always reads
+ *     WHAT[ 0xADDRESS] in kernel 'NAME' at FILE.ptx:LINE[ (SOURCE:LINE)], CTA (X,Y,Z), thread (X,Y,Z)[ and N more of warp W]
+ * where WHAT is "illegal address", "misaligned address", "trap", "failed assertion", "stack overflow", "illegal instruction",
+ * "deadlock", "timeout" or "out of memory", and ", warp W" takes the place of the thread where it is not known. Indented
+ * lines follow: the function (if not the kernel), the line of PTX, what lies near the address; for a deadlock or a timeout
+ * each group of threads that waits. An invalid launch reads "kernel 'NAME': " and the reason; invalid PTX found when a
+ * kernel is compiled is the text of the first diagnostic. */
 PTERA_API const char *ptera_engine_error(const ptera_engine *engine);
 
 /* What the engine runs on. Strings are static. */
@@ -142,7 +150,8 @@ typedef enum ptera_emit { PTERA_EMIT_TOKENS, PTERA_EMIT_AST, PTERA_EMIT_IR } pte
 PTERA_API ptera_result ptera_module_emit(ptera_module *module, const char *kernel, ptera_emit what,
                                          const char **text);
 
-/* The address and size of a .global or .const variable. */
+/* The address and size of a .global or .const variable, for the host to read and write. (Kernels see a .const variable at
+ * another, read-only address.) `address` and `bytes` may be NULL. */
 PTERA_API ptera_result ptera_module_variable(ptera_module *module, const char *name,
                                              void **address, size_t *bytes);
 

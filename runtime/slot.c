@@ -5,7 +5,11 @@
 
 #include "runtime/launch.h"
 
-enum { FRAME_ALIGN = 64, SLOTS_KEPT = 16 };
+enum {
+    FRAME_ALIGN = 64,
+    SLOTS_KEPT = 16,
+    CLEARED_MAX = 256 << 10 /* larger frames are mapped anew: most of a stack for calls is never touched */
+};
 static const size_t shared_range = (size_t)1 << 32;
 
 static size_t round_up(size_t bytes, size_t to)
@@ -118,13 +122,14 @@ static bool prepare_local(struct pt_slot *slot, const struct pt_job *job)
 static bool map_frames(struct pt_slot *slot, size_t bytes)
 {
     bytes = pt_mem_round(bytes);
-    if (bytes == slot->frames_bytes) {
+    if (bytes == slot->frames_bytes && bytes <= CLEARED_MAX) {
         memset(slot->frames, 0, bytes);
         return true;
     }
     pt_mem_unreserve(slot->frames, slot->frames_bytes);
     slot->frames_bytes = bytes;
-    slot->frames = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    slot->frames = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (slot->frames == MAP_FAILED)
         slot->frames = NULL;
     return slot->frames != NULL;

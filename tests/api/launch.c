@@ -87,7 +87,7 @@ static void check_shared(void)
     l.n_parameters = 1;
     l.shared_bytes = 5000;
     CHECK_INT(ptera_kernel_launch(kernel, &l), PTERA_OK);
-    CHECK(out[0] == 0x400 + 1008 || out[0] == 0x400);
+    CHECK_INT(out[0], 0x400 + 1008);
     CHECK_INT(out[1], 5000);
     l.shared_bytes = (227 << 10) - 1008;
     CHECK_INT(ptera_kernel_launch(kernel, &l), PTERA_OK);
