@@ -127,7 +127,7 @@ struct pt_table {
     const char *name;
     uint8_t kind;              /* 'b', 'c', 'p' */
     PT_VEC(uint32_t) targets;  /* labels ('b'; after lowering blocks) or functions ('c') */
-    uint32_t signature;        /* 'p': a function that holds only the signature */
+    uint32_t signature;        /* 'p': a function, named "_", that holds only the signature */
 };
 
 /* ---- functions, variables, module ---------------------------------------------------------------------- */
