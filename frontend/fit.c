@@ -31,8 +31,9 @@ static uint64_t int_regs(unsigned bits, bool wider)
     return set;
 }
 
-static const uint64_t BITS_REGS = UINT64_C(1) << PT_b8 | UINT64_C(1) << PT_b16 | UINT64_C(1) << PT_b32 |
-                                  UINT64_C(1) << PT_b64 | UINT64_C(1) << PT_b128;
+static const uint64_t BITS_REGS = UINT64_C(1) << PT_b8 | UINT64_C(1) << PT_b16 |
+                                  UINT64_C(1) << PT_b32 | UINT64_C(1) << PT_b64 |
+                                  UINT64_C(1) << PT_b128;
 
 /* .fN registers of `bits`, or of more too; the packed .f16x2 counts as 32 untyped bits. */
 static uint64_t float_regs(unsigned bits, bool wider)
@@ -62,7 +63,8 @@ uint64_t pt_fit_regs(enum pt_type type, bool wider, bool vector)
     case PT_CLASS_F:
         if (type == PT_bf16)
             return bit(PT_b16);
-        return bit(type) | (int_regs(bits, wider) & BITS_REGS) | (vector ? int_regs(bits, false) : 0);
+        return bit(type) | (int_regs(bits, wider) & BITS_REGS) |
+               (vector ? int_regs(bits, false) : 0);
     case PT_CLASS_H:
         if (type == PT_f16x2)
             return bit(type) | (int_regs(bits, wider) & BITS_REGS);
@@ -177,12 +179,14 @@ static bool misfit_type(struct pt_misfit *why, enum pt_type want, const struct p
     if (o->kind == PT_OPND_REG)
         pt_reg_name(f, o->index, name, sizeof name);
     else
-        snprintf(name, sizeof name, "%s", is_float_constant(o) ? "a floating-point constant" : "a constant");
+        snprintf(name, sizeof name, "%s",
+                 is_float_constant(o) ? "a floating-point constant" : "a constant");
     if (o->kind == PT_OPND_REG)
         snprintf(why->text, sizeof why->text, "must be of type .%s, register %s is .%s",
                  pt_type_name(want), name, pt_type_name(o->type));
     else
-        snprintf(why->text, sizeof why->text, "must be of type .%s, not %s", pt_type_name(want), name);
+        snprintf(why->text, sizeof why->text, "must be of type .%s, not %s", pt_type_name(want),
+                 name);
     return false;
 }
 
@@ -198,8 +202,9 @@ static bool sreg_fits(enum pt_sreg sreg, enum pt_type type, bool wider)
 }
 
 /* A register, constant or special register in a place for one value. */
-static bool value_fits(const struct pt_func *f, const struct pt_candidate *c, const struct pt_slot *slot,
-                       const struct pt_operand *o, bool vector, struct pt_misfit *why)
+static bool value_fits(const struct pt_func *f, const struct pt_candidate *c,
+                       const struct pt_slot *slot, const struct pt_operand *o, bool vector,
+                       struct pt_misfit *why)
 {
     enum pt_type type = pt_slot_type(slot, &c->form);
     bool wider = slot->flags & PT_SLOT_WIDER;
@@ -215,12 +220,14 @@ static bool value_fits(const struct pt_func *f, const struct pt_candidate *c, co
     if (!o->select && (slot->flags & PT_SLOT_SELECTED))
         return misfit(why, "needs a byte or half selector");
     if (o->kind == PT_OPND_REG)
-        return pt_fit_slot(slot, &c->form, vector) >> o->type & 1 ? true : misfit_type(why, type, f, o);
+        return pt_fit_slot(slot, &c->form, vector) >> o->type & 1 ? true
+                                                                  : misfit_type(why, type, f, o);
     if (is_dest || slot->kind == PT_SLOT_REG)
         return misfit_kind(why, "a register", o);
     if (o->kind == PT_OPND_SREG && wider && pt_type_class(type) != PT_CLASS_F &&
         !(c->form.effects & PT_FX_WRITE))
-        return sreg_fits(o->index, type, true) ? true : misfit(why, "cannot be this special register");
+        return sreg_fits(o->index, type, true) ? true
+                                               : misfit(why, "cannot be this special register");
     if (o->kind != PT_OPND_IMM)
         return misfit_kind(why, "a register or a constant", o);
     if (!constant_fits(o, type))
@@ -228,8 +235,9 @@ static bool value_fits(const struct pt_func *f, const struct pt_candidate *c, co
     return in_values(slot, o) ? true : misfit(why, "is a constant out of range");
 }
 
-static bool operand_fits(const struct pt_func *f, const struct pt_candidate *c, const struct pt_slot *slot,
-                         const struct pt_operand *o, struct pt_misfit *why);
+static bool operand_fits(const struct pt_func *f, const struct pt_candidate *c,
+                         const struct pt_slot *slot, const struct pt_operand *o,
+                         struct pt_misfit *why);
 
 /* The base of an address: a register of integer type, a variable, a function or a constant. */
 static bool base_fits(const struct pt_func *f, const struct pt_operand *o, struct pt_misfit *why)
@@ -242,8 +250,9 @@ static bool base_fits(const struct pt_func *f, const struct pt_operand *o, struc
 }
 
 /* The name of a texture, sampler or surface; with `+` in the table, or a register with its handle. */
-static bool handle_fits(const struct pt_func *f, const struct pt_candidate *c, const struct pt_slot *slot,
-                        const struct pt_operand *o, struct pt_misfit *why)
+static bool handle_fits(const struct pt_func *f, const struct pt_candidate *c,
+                        const struct pt_slot *slot, const struct pt_operand *o,
+                        struct pt_misfit *why)
 {
     if (o->kind == PT_OPND_SYM && c->m->symbols.v[o->index].type == slot->type)
         return true;
@@ -254,8 +263,9 @@ static bool handle_fits(const struct pt_func *f, const struct pt_candidate *c, c
 
 /* The base of an address: of a type if the table says so (tensor memory, the least width of a register), else a register
  * of integer type, a variable or a constant. */
-static bool typed_base_fits(const struct pt_func *f, const struct pt_candidate *c, const struct pt_slot *slot,
-                            const struct pt_operand *o, struct pt_misfit *why)
+static bool typed_base_fits(const struct pt_func *f, const struct pt_candidate *c,
+                            const struct pt_slot *slot, const struct pt_operand *o,
+                            struct pt_misfit *why)
 {
     if (o->kind == PT_OPND_IMM && is_float_constant(o))
         return misfit(why, "is no address");
@@ -269,11 +279,13 @@ static bool typed_base_fits(const struct pt_func *f, const struct pt_candidate *
                    : base_fits(f, o, why);
     if (o->kind != PT_OPND_REG)
         return misfit_kind(why, "a register", o);
-    return pt_fit_regs(slot->type, false, false) >> o->type & 1 ? true : misfit_type(why, slot->type, f, o);
+    return pt_fit_regs(slot->type, false, false) >> o->type & 1
+               ? true
+               : misfit_type(why, slot->type, f, o);
 }
 
-static bool mem_fits(const struct pt_func *f, const struct pt_candidate *c, const struct pt_slot *slot,
-                     const struct pt_operand *o, struct pt_misfit *why)
+static bool mem_fits(const struct pt_func *f, const struct pt_candidate *c,
+                     const struct pt_slot *slot, const struct pt_operand *o, struct pt_misfit *why)
 {
     if (o->kind != PT_OPND_MEM)
         return misfit_kind(why, "an address in brackets", o);
@@ -303,8 +315,9 @@ static uint8_t untyped_beside(const struct pt_func *f, const struct pt_operand *
 
 /* Elements of one type. As the assembler has it, their registers must fit each other, and then it is enough that one
  * fits the type: {.f64, .b64} passes for .u64. */
-static bool elements_fit(const struct pt_func *f, const struct pt_candidate *c, const struct pt_slot *slot,
-                         const struct pt_operand *o, struct pt_misfit *why)
+static bool elements_fit(const struct pt_func *f, const struct pt_candidate *c,
+                         const struct pt_slot *slot, const struct pt_operand *o,
+                         struct pt_misfit *why)
 {
     const struct pt_slot *sub = pt_slot_sub(slot, 0);
     struct pt_slot beside = *sub; /* a constant beside a .bN register has that type */
@@ -336,16 +349,18 @@ static bool elements_fit(const struct pt_func *f, const struct pt_candidate *c, 
     return types & ~agree ? misfit(why, "has registers of types that do not mix") : true;
 }
 
-static bool vec_fits(const struct pt_func *f, const struct pt_candidate *c, const struct pt_slot *slot,
-                     const struct pt_operand *o, struct pt_misfit *why)
+static bool vec_fits(const struct pt_func *f, const struct pt_candidate *c,
+                     const struct pt_slot *slot, const struct pt_operand *o, struct pt_misfit *why)
 {
     const struct pt_slot *sub = pt_slot_sub(slot, 0);
     bool by_vec = slot->flags & PT_SLOT_BY_VEC;
     bool is_loose = by_vec && slot->value[1] > 1; /* surfaces: {d*1..4} */
     if (by_vec && c->form.vec == 1 && o->kind == PT_OPND_VEC && o->imm == 1)
         o = &f->operands.v[o->index]; /* Triton writes { %r1 } for one value */
-    if (o->kind != PT_OPND_VEC && by_vec && (c->form.vec == 1 || (is_loose && !pt_slot_is_dest(slot))))
-        return o->kind == PT_OPND_SINK ? misfit(why, "may not be _") : operand_fits(f, c, sub, o, why);
+    if (o->kind != PT_OPND_VEC && by_vec &&
+        (c->form.vec == 1 || (is_loose && !pt_slot_is_dest(slot))))
+        return o->kind == PT_OPND_SINK ? misfit(why, "may not be _")
+                                       : operand_fits(f, c, sub, o, why);
     unsigned lo, hi;
     pt_slot_count(slot, &c->form, &lo, &hi);
     if (is_loose && c->form.vec == 1)
@@ -360,7 +375,8 @@ static bool vec_fits(const struct pt_func *f, const struct pt_candidate *c, cons
         return misfit(why, "must have 1, 2 or 4 elements");
     if (o->imm < lo || o->imm > hi) {
         if (why && lo == hi)
-            snprintf(why->text, sizeof why->text, "must have %u elements, not %u", lo, (unsigned)o->imm);
+            snprintf(why->text, sizeof why->text, "must have %u elements, not %u", lo,
+                     (unsigned)o->imm);
         else if (why)
             snprintf(why->text, sizeof why->text, "must have %u to %u elements", lo, hi);
         return false;
@@ -373,8 +389,8 @@ static bool vec_fits(const struct pt_func *f, const struct pt_candidate *c, cons
     return true;
 }
 
-static bool pair_fits(const struct pt_func *f, const struct pt_candidate *c, const struct pt_slot *slot,
-                      const struct pt_operand *o, struct pt_misfit *why)
+static bool pair_fits(const struct pt_func *f, const struct pt_candidate *c,
+                      const struct pt_slot *slot, const struct pt_operand *o, struct pt_misfit *why)
 {
     if (o->kind != PT_OPND_PAIR)
         return misfit_kind(why, "a pair d|p", o);
@@ -389,8 +405,9 @@ static bool pair_fits(const struct pt_func *f, const struct pt_candidate *c, con
     return true;
 }
 
-static bool operand_fits(const struct pt_func *f, const struct pt_candidate *c, const struct pt_slot *slot,
-                         const struct pt_operand *o, struct pt_misfit *why)
+static bool operand_fits(const struct pt_func *f, const struct pt_candidate *c,
+                         const struct pt_slot *slot, const struct pt_operand *o,
+                         struct pt_misfit *why)
 {
     switch ((enum pt_slot_kind)slot->kind) {
     case PT_SLOT_VALUE:
@@ -434,7 +451,7 @@ static bool operand_fits(const struct pt_func *f, const struct pt_candidate *c, 
 
 /* Operands that fit, from the first on; n_operands if all do. */
 uint32_t pt_fit_operands(const struct pt_func *f, const struct pt_candidate *c,
-                        const struct pt_operand *operands, struct pt_misfit *why)
+                         const struct pt_operand *operands, struct pt_misfit *why)
 {
     for (uint32_t i = 0; i < c->n_operands; i++) {
         const struct pt_operand *o = &operands[i];

@@ -11,9 +11,9 @@ struct pt_candidate {
     const struct pt_line *line;
     struct pt_when when;
     struct pt_form form;
-    uint32_t index;    /* in m->forms, PT_NONE until it is used */
+    uint32_t index; /* in m->forms, PT_NONE until it is used */
     uint8_t n_operands;
-    uint64_t *regs;    /* register types each operand may have, if it is a plain value */
+    uint64_t *regs; /* register types each operand may have, if it is a plain value */
 };
 
 /* Why an operand does not fit, for the message. */

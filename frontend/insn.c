@@ -99,7 +99,8 @@ static struct spelling *match_spelling(struct pt_module *m, const char *text, ui
     unsigned target = pt_target_find(m->sm, m->sm_feature);
     for (unsigned i = 0; i < n; i++) {
         const struct pt_line *line = pt_line_at(first + i);
-        struct pt_search s = {.parts = &parts, .target = target, .ptx = m->ptx, .skip = -1, .any_type = -1};
+        struct pt_search s = {
+            .parts = &parts, .target = target, .ptx = m->ptx, .skip = -1, .any_type = -1};
         s.within = &line->when;
         bool found = pt_spell_search(&s, line);
         s.within = NULL;
@@ -147,10 +148,12 @@ static struct spelling *find_spelling(struct pt_module *m, const char *text, uin
 
 /* ---- what is wrong ------------------------------------------------------------------------------------- */
 
-static void error_part(const struct place *p, const struct pt_parts *parts, unsigned i, const char *what)
+static void error_part(const struct place *p, const struct pt_parts *parts, unsigned i,
+                       const char *what)
 {
-    pt_diag_error(&p->m->diags, p->line, p->col + parts->at[i] - 1, parts->len[i] + 1, "'.%.*s' %s '%.*s'",
-                  (int)parts->len[i], p->s + parts->at[i], what, (int)p->len, p->s);
+    pt_diag_error(&p->m->diags, p->line, p->col + parts->at[i] - 1, parts->len[i] + 1,
+                  "'.%.*s' %s '%.*s'", (int)parts->len[i], p->s + parts->at[i], what, (int)p->len,
+                  p->s);
 }
 
 static bool some_line(struct pt_search *s, unsigned first, unsigned n)
@@ -167,7 +170,8 @@ static void unknown_mnemonic(const struct place *p, const struct pt_parts *parts
     const char *near = pt_mnemonic_near(p->s, parts->mnemonic_len, &near_len);
     uint32_t len = parts->mnemonic_len ? parts->mnemonic_len : 1;
     if (!near) {
-        pt_diag_error(&p->m->diags, p->line, p->col, len, "unknown instruction '%.*s'", (int)p->len, p->s);
+        pt_diag_error(&p->m->diags, p->line, p->col, len, "unknown instruction '%.*s'", (int)p->len,
+                      p->s);
         return;
     }
     struct pt_search s = {.parts = parts, .skip = -1, .any_type = -1};
@@ -177,13 +181,14 @@ static void unknown_mnemonic(const struct place *p, const struct pt_parts *parts
         fits = fits && parts->token[i];
     fits = fits && some_line(&s, first, n);
     int rest = fits ? (int)(p->len - parts->mnemonic_len) : 0;
-    pt_diag_error(&p->m->diags, p->line, p->col, len, "unknown instruction '%.*s'; did you mean '%.*s%.*s'?",
-                  (int)p->len, p->s, (int)near_len, near, rest, p->s + parts->mnemonic_len);
+    pt_diag_error(&p->m->diags, p->line, p->col, len,
+                  "unknown instruction '%.*s'; did you mean '%.*s%.*s'?", (int)p->len, p->s,
+                  (int)near_len, near, rest, p->s + parts->mnemonic_len);
 }
 
 /* A part no instruction has: the nearest that the mnemonic has, if there is one. */
-static void unknown_part(const struct place *p, const struct pt_parts *parts, unsigned part, unsigned first,
-                         unsigned n)
+static void unknown_part(const struct place *p, const struct pt_parts *parts, unsigned part,
+                         unsigned first, unsigned n)
 {
     unsigned best = parts->len[part] / 3 + 2;
     char near[64] = "", name[64];
@@ -206,7 +211,8 @@ static void unknown_part(const struct place *p, const struct pt_parts *parts, un
     error_part(p, parts, part, text);
 }
 
-static void missing_part(const struct place *p, const struct pt_parts *parts, const struct pt_search *s)
+static void missing_part(const struct place *p, const struct pt_parts *parts,
+                         const struct pt_search *s)
 {
     const struct pt_elem *elem = pt_line_elem(s->line, (unsigned)s->lacking);
     char text[256] = "", name[64];
@@ -240,7 +246,8 @@ static void explain_spelling(const struct place *p)
         return;
     }
     if (parts.opcode_after >= 0) {
-        error_part(p, &parts, (unsigned)parts.opcode_after, "must come right behind the name of the instruction in");
+        error_part(p, &parts, (unsigned)parts.opcode_after,
+                   "must come right behind the name of the instruction in");
         return;
     }
     struct pt_search s = {.parts = &parts, .skip = -1, .any_type = -1};
@@ -259,8 +266,8 @@ static void explain_spelling(const struct place *p)
         missing_part(p, &parts, &s);
     else
         pt_diag_error(&p->m->diags, p->line, p->col, p->len,
-                      "no form of '%.*s' has these modifiers and types: '%.*s'", (int)parts.mnemonic_len,
-                      p->s, (int)p->len, p->s);
+                      "no form of '%.*s' has these modifiers and types: '%.*s'",
+                      (int)parts.mnemonic_len, p->s, (int)p->len, p->s);
 }
 
 static void explain_count(const struct place *p, const struct spelling *sp, uint32_t n_operands)
@@ -276,8 +283,8 @@ static void explain_count(const struct place *p, const struct spelling *sp, uint
         bool last = !(seen >> k >> 1);
         snprintf(text + at, sizeof text - at, "%s%u", !at ? "" : last ? " or " : ", ", k);
     }
-    pt_diag_error(&p->m->diags, p->line, p->col, p->len, "'%s' takes %s operand%s, not %u", sp->text, text,
-                  !strcmp(text, "1") ? "" : "s", n_operands);
+    pt_diag_error(&p->m->diags, p->line, p->col, p->len, "'%s' takes %s operand%s, not %u",
+                  sp->text, text, !strcmp(text, "1") ? "" : "s", n_operands);
 }
 
 static void explain_operands(const struct place *p, const struct spelling *sp,
@@ -298,8 +305,8 @@ static void explain_operands(const struct place *p, const struct spelling *sp,
     if (best_at < 0)
         explain_count(p, sp, n_operands);
     else
-        pt_diag_error(&p->m->diags, p->line, p->col, p->len, "operand %d of '%s' %s", best_at + 1, sp->text,
-                      best.text);
+        pt_diag_error(&p->m->diags, p->line, p->col, p->len, "operand %d of '%s' %s", best_at + 1,
+                      sp->text, best.text);
 }
 
 static void target_text(const struct pt_target *t, char *buf, size_t size)
@@ -338,8 +345,9 @@ static void explain_target(const struct place *p, const char *name, const struct
             snprintf(text + at, sizeof text - at, "%s%s", at ? ", " : " (or ", need);
         }
     target_text(lowest, need, sizeof need);
-    pt_diag_error(&p->m->diags, p->line, p->col, p->len, "'%s' needs .target %s%s%s%s, this module says %s",
-                  name, need, lowest->feature ? "" : " or higher", text, *text ? ")" : "", have);
+    pt_diag_error(&p->m->diags, p->line, p->col, p->len,
+                  "'%s' needs .target %s%s%s%s, this module says %s", name, need,
+                  lowest->feature ? "" : " or higher", text, *text ? ")" : "", have);
 }
 
 static void explain_when(const struct place *p, const char *name, const struct pt_when *when)
@@ -349,8 +357,8 @@ static void explain_when(const struct place *p, const char *name, const struct p
         explain_target(p, name, when);
     else if (m->ptx < when->ptx_lo)
         pt_diag_error(&p->m->diags, p->line, p->col, p->len,
-                      "'%s' needs .version %u.%u or higher, this module says %u.%u", name, when->ptx_lo / 10,
-                      when->ptx_lo % 10, m->ptx / 10, m->ptx % 10);
+                      "'%s' needs .version %u.%u or higher, this module says %u.%u", name,
+                      when->ptx_lo / 10, when->ptx_lo % 10, m->ptx / 10, m->ptx % 10);
     else
         pt_diag_error(&p->m->diags, p->line, p->col, p->len,
                       "'%s' exists only up to .version %u.%u, this module says %u.%u", name,
@@ -410,9 +418,10 @@ static bool operands_exist(const struct place *p, const struct pt_form *form,
             explain_when(p, name, &when);
             return false;
         }
-        if (form->op == PT_OP_mov_addr && operands[i].kind == PT_OPND_SYM && form->type[0] != PT_u64) {
-            pt_diag_error(&p->m->diags, p->line, p->col, p->len, "'%s' cannot take the %s; mov.u64 can",
-                          form->spelling, name);
+        if (form->op == PT_OP_mov_addr && operands[i].kind == PT_OPND_SYM &&
+            form->type[0] != PT_u64) {
+            pt_diag_error(&p->m->diags, p->line, p->col, p->len,
+                          "'%s' cannot take the %s; mov.u64 can", form->spelling, name);
             return false;
         }
     }
@@ -420,7 +429,8 @@ static bool operands_exist(const struct place *p, const struct pt_form *form,
 }
 
 uint32_t pt_insn_match(struct pt_module *m, struct pt_func *f, const char *spelling, uint32_t len,
-                       struct pt_operand *operands, uint32_t n_operands, uint32_t line, uint32_t col)
+                       struct pt_operand *operands, uint32_t n_operands, uint32_t line,
+                       uint32_t col)
 {
     struct place p = {m, f, spelling, len, line, col};
     struct spelling *sp = find_spelling(m, spelling, len);
@@ -442,9 +452,11 @@ uint32_t pt_insn_match(struct pt_module *m, struct pt_func *f, const char *spell
     } else if (!pt_when_holds(&fits->when, target, m->ptx)) {
         explain_when(&p, sp->text, &fits->when);
     } else if (operands_exist(&p, &fits->form, operands, n_operands) &&
-               pt_check_operands(&(struct pt_check){m, f, &fits->form, operands, n_operands, line, col, len})) {
+               pt_check_operands(
+                   &(struct pt_check){m, f, &fits->form, operands, n_operands, line, col, len})) {
         if (!pt_op_is_supported(fits->form.op))
-            pt_diag_unsupported(&m->diags, line, col, len, "'%s' is known but not supported yet", sp->text);
+            pt_diag_unsupported(&m->diags, line, col, len, "'%s' is known but not supported yet",
+                                sp->text);
         for (uint32_t i = 0; i < n_operands; i++)
             pt_fit_settle(f, fits, pt_form_slot(&fits->form, i), &operands[i]);
         return intern(m, fits);

@@ -13,7 +13,8 @@
  * Operands may be adjusted in place: a literal takes the type of its operand, an integer constant becomes the low bits
  * of it, a floating-point constant the bits of the value in that type. */
 uint32_t pt_insn_match(struct pt_module *m, struct pt_func *f, const char *spelling, uint32_t len,
-                       struct pt_operand *operands, uint32_t n_operands, uint32_t line, uint32_t col);
+                       struct pt_operand *operands, uint32_t n_operands, uint32_t line,
+                       uint32_t col);
 
 /* Gives a constant the type: see above. */
 void pt_insn_settle(enum pt_type type, struct pt_operand *constant);

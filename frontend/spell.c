@@ -51,8 +51,6 @@ int pt_spell_split(struct pt_parts *p, const char *s, uint32_t len)
     return unknown;
 }
 
-
-
 static bool is_space(uint16_t token)
 {
     switch (token) {
@@ -71,8 +69,8 @@ static bool is_space(uint16_t token)
 /* Of matrices: A before B, or the format in memory before that in registers. */
 static bool is_layout(uint16_t token)
 {
-    return token == PT_M_row || token == PT_M_col || token == PT_M_b8x16 || token == PT_M_b6x16_p32 ||
-           token == PT_M_b4x16_p64;
+    return token == PT_M_row || token == PT_M_col || token == PT_M_b8x16 ||
+           token == PT_M_b6x16_p32 || token == PT_M_b4x16_p64;
 }
 
 /* Types match in order: the elements of the types, as spelled, must ascend; so must those of state spaces and those
@@ -82,7 +80,7 @@ static bool types_ascend(const struct pt_search *s)
     unsigned last_type = 0, last_space = 0, last_word = 0;
     for (unsigned i = 0; i < s->parts->n; i++) {
         uint16_t token = s->parts->token[i];
-        unsigned *last = token & PT_TOKEN_TYPE          ? &last_type
+        unsigned *last = token & PT_TOKEN_TYPE       ? &last_type
                          : s->parts->opcode >> i & 1 ? &last_word
                          : is_space(token)           ? &last_space
                                                      : NULL;

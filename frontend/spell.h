@@ -12,8 +12,8 @@ struct pt_parts {
     uint16_t token[PT_SPELL_PARTS];
     uint32_t at[PT_SPELL_PARTS], len[PT_SPELL_PARTS]; /* in the spelling, without the dot */
     uint32_t mnemonic_len;
-    uint32_t opcode;   /* parts that belong to the name of the instruction */
-    int opcode_after;  /* such a part behind one that does not, or -1 */
+    uint32_t opcode;  /* parts that belong to the name of the instruction */
+    int opcode_after; /* such a part behind one that does not, or -1 */
 };
 
 /* A search for the elements of a line that take the parts. With the relaxations it says what is wrong with a spelling. */
@@ -23,9 +23,9 @@ struct pt_search {
     const struct pt_when *within; /* only alternatives good for this target and version, or NULL */
     unsigned target;
     uint16_t ptx;
-    int skip;         /* part to ignore, or -1 */
-    int any_type;     /* part that stands for any type, or -1 */
-    bool may_lack;    /* one required element may be missing: */
+    int skip;      /* part to ignore, or -1 */
+    int any_type;  /* part that stands for any type, or -1 */
+    bool may_lack; /* one required element may be missing: */
     int lacking;
     const struct pt_alt *used[PT_LINE_ELEMS]; /* by element */
     uint8_t elem_of[PT_SPELL_PARTS];

@@ -19,47 +19,50 @@ enum pt_slot_kind {
     PT_SLOT_IMM,   /* an integer constant */
     PT_SLOT_FIMM,  /* a constant of the type */
     PT_SLOT_SREG,
-    PT_SLOT_ADDR,  /* the address of a variable or function */
+    PT_SLOT_ADDR, /* the address of a variable or function */
     PT_SLOT_LABEL,
     PT_SLOT_FUNC,
     PT_SLOT_TABLE,
-    PT_SLOT_MEM,   /* [...]: a sub-slot for each part */
-    PT_SLOT_PAIR,  /* d|p: two sub-slots */
-    PT_SLOT_LIST,  /* (...) */
-    PT_SLOT_VEC,   /* {...}: one sub-slot for all elements, or one for the first and one for the rest */
+    PT_SLOT_MEM,  /* [...]: a sub-slot for each part */
+    PT_SLOT_PAIR, /* d|p: two sub-slots */
+    PT_SLOT_LIST, /* (...) */
+    PT_SLOT_VEC, /* {...}: one sub-slot for all elements, or one for the first and one for the rest */
     PT_SLOT_SINK_ONLY /* _ */
 };
 
 enum pt_slot_flag {
-    PT_SLOT_DEST = 1 << 0,   /* written */
-    PT_SLOT_INOUT = 1 << 1,  /* written and read (with PT_SLOT_DEST) */
-    PT_SLOT_WIDER = 1 << 2,  /* the register may be wider than the type */
-    PT_SLOT_SINK = 1 << 3,   /* _ may stand for it */
-    PT_SLOT_NOT = 1 << 4,    /* may be negated: !p */
-    PT_SLOT_MINUS = 1 << 5,  /* may have a minus sign */
-    PT_SLOT_SELECT = 1 << 6, /* may have a .b0 or .h1 selector */
+    PT_SLOT_DEST = 1 << 0,     /* written */
+    PT_SLOT_INOUT = 1 << 1,    /* written and read (with PT_SLOT_DEST) */
+    PT_SLOT_WIDER = 1 << 2,    /* the register may be wider than the type */
+    PT_SLOT_SINK = 1 << 3,     /* _ may stand for it */
+    PT_SLOT_NOT = 1 << 4,      /* may be negated: !p */
+    PT_SLOT_MINUS = 1 << 5,    /* may have a minus sign */
+    PT_SLOT_SELECT = 1 << 6,   /* may have a .b0 or .h1 selector */
     PT_SLOT_SELECTED = 1 << 8, /* must have one */
-    PT_SLOT_BY_VEC = 1 << 7  /* VEC: scalar unless the spelling has .v2 .v4 .v8, which then is the count */
+    PT_SLOT_BY_VEC =
+        1 << 7 /* VEC: scalar unless the spelling has .v2 .v4 .v8, which then is the count */
 };
 
 /* Types of slots: enum pt_type, or one of these, which the types of the spelling decide. */
 enum {
-    PT_SLOT_TYPE_NTH = 0x80,  /* + n: the n-th type spelled */
+    PT_SLOT_TYPE_NTH = 0x80, /* + n: the n-th type spelled */
     PT_SLOT_TYPE_LAST = 0x88,
-    PT_SLOT_TYPE_DOUBLE,      /* twice as wide as the last type spelled: integer like it, or untyped bits */
+    PT_SLOT_TYPE_DOUBLE, /* twice as wide as the last type spelled: integer like it, or untyped bits */
     PT_SLOT_TYPE_HALF,
     PT_SLOT_TYPE_QUARTER,
     PT_SLOT_TYPE_BITS = 0x90 /* + n: untyped bits, as wide as the n-th type spelled */
 };
 
 struct pt_slot {
-    uint8_t kind;  /* enum pt_slot_kind */
+    uint8_t kind; /* enum pt_slot_kind */
     uint8_t type;
     uint16_t flags; /* enum pt_slot_flag */
-    uint16_t sub;  /* first sub-slot; pt_slot_sub */
+    uint16_t sub;   /* first sub-slot; pt_slot_sub */
     uint8_t n_sub;
-    uint8_t n_values; /* IMM, constant of a VALUE: 0 any, 2 lo..hi in steps, or (as PT_SLOT_ONE_OF) values */
-    int32_t value[4]; /* lowest, highest and step, or the values; VEC: lowest and highest count, 0: see `count` */
+    uint8_t
+        n_values; /* IMM, constant of a VALUE: 0 any, 2 lo..hi in steps, or (as PT_SLOT_ONE_OF) values */
+    int32_t value
+        [4]; /* lowest, highest and step, or the values; VEC: lowest and highest count, 0: see `count` */
     const char *count; /* VEC: expression over the numbers in the modifiers, or NULL */
     char name;         /* the letter of the syntax line */
 };
@@ -73,7 +76,8 @@ const struct pt_slot *pt_slot_sub(const struct pt_slot *slot, unsigned i);
 /* The type of a value in the slot; PT_TYPE_NONE where it has none (labels, functions, addresses). */
 enum pt_type pt_slot_type(const struct pt_slot *slot, const struct pt_form *form);
 /* Elements of a VEC slot: *lo to *hi. 1 if BY_VEC and the form has no .v2 .v4 .v8: then the operand has no braces. */
-void pt_slot_count(const struct pt_slot *slot, const struct pt_form *form, unsigned *lo, unsigned *hi);
+void pt_slot_count(const struct pt_slot *slot, const struct pt_form *form, unsigned *lo,
+                   unsigned *hi);
 static inline bool pt_slot_is_dest(const struct pt_slot *slot)
 {
     return slot->flags & PT_SLOT_DEST;

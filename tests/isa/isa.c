@@ -42,7 +42,8 @@ static const struct {
      "st.param.b32 [fo], a; ret; }"},
     {"fn_r", false, 'm', ".func (.reg .b32 fo) fn_r (.reg .b32 fi) { mov.b32 fo, fi; ret; }"},
     {"fn_a", false, 'm',
-     ".func (.param .align 16 .b8 fo[32]) fn_a (.param .align 16 .b8 fi[32], .param .b64 fj) { ret; }"},
+     ".func (.param .align 16 .b8 fo[32]) fn_a (.param .align 16 .b8 fi[32], .param .b64 fj) { "
+     "ret; }"},
     {"g_tab", false, 'm', ".global .u64 g_tab[2] = {fn_i, fn_i};"},
     {"k_2", false, 'm', ".entry k_2 { ret; }"},
     {"l_buf", false, 'l', ".local .align 128 .b8 l_buf[1024];"},
@@ -210,15 +211,16 @@ static bool read_line(FILE *f, char *line, size_t size, char *column[COLUMNS])
     return true;
 }
 
-static const char *const versions[] = {"1.0", "1.1", "1.2", "1.3", "1.4", "1.5", "2.0", "2.1", "2.2", "2.3",
-                                       "3.0", "3.1", "3.2", "4.0", "4.1", "4.2", "4.3", "5.0", "5.1", "6.0",
-                                       "6.1", "6.2", "6.3", "6.4", "6.5", "7.0", "7.1", "7.2", "7.3", "7.4",
-                                       "7.5", "7.6", "7.7", "7.8", "8.0", "8.1", "8.2", "8.3", "8.4", "8.5",
-                                       "8.6", "8.7", "8.8", "9.0"};
-static const char *const targets[] = {"sm_10",  "sm_11",  "sm_12", "sm_13", "sm_20", "sm_21", "sm_30",  "sm_32",
-                                      "sm_35",  "sm_37",  "sm_50", "sm_52", "sm_53", "sm_60", "sm_61",  "sm_62",
-                                      "sm_70",  "sm_72",  "sm_75", "sm_80", "sm_86", "sm_87", "sm_88",  "sm_89",
-                                      "sm_90",  "sm_100", "sm_101", "sm_103", "sm_110", "sm_120", "sm_121"};
+static const char *const versions[] = {
+    "1.0", "1.1", "1.2", "1.3", "1.4", "1.5", "2.0", "2.1", "2.2", "2.3", "3.0",
+    "3.1", "3.2", "4.0", "4.1", "4.2", "4.3", "5.0", "5.1", "6.0", "6.1", "6.2",
+    "6.3", "6.4", "6.5", "7.0", "7.1", "7.2", "7.3", "7.4", "7.5", "7.6", "7.7",
+    "7.8", "8.0", "8.1", "8.2", "8.3", "8.4", "8.5", "8.6", "8.7", "8.8", "9.0"};
+static const char *const targets[] = {
+    "sm_10", "sm_11",  "sm_12",  "sm_13",  "sm_20",  "sm_21",  "sm_30", "sm_32",
+    "sm_35", "sm_37",  "sm_50",  "sm_52",  "sm_53",  "sm_60",  "sm_61", "sm_62",
+    "sm_70", "sm_72",  "sm_75",  "sm_80",  "sm_86",  "sm_87",  "sm_88", "sm_89",
+    "sm_90", "sm_100", "sm_101", "sm_103", "sm_110", "sm_120", "sm_121"};
 
 static const char *below(const char *const *list, size_t n, const char *s)
 {
@@ -273,13 +275,14 @@ static struct group *group_of(const char *name)
  * multicast memory, asynchronous copies, vector atomics and the narrow floating-point formats. */
 static bool must_be_supported(const char *group, const char *target, const char *s)
 {
-    static const char *const ordinary[] = {"integer", "extended-int", "fp32/64", "half",    "compare", "logic",
-                                           "move",    "sreg",         "cvt",     "control", "sync",    "atomics",
-                                           "warp",    "directive"};
+    static const char *const ordinary[] = {
+        "integer", "extended-int", "fp32/64", "half", "compare", "logic", "move",
+        "sreg",    "cvt",          "control", "sync", "atomics", "warp",  "directive"};
     if (strlen(target) > 5 || strstr(s, "e4m3") || strstr(s, "e5m2") || strstr(s, "tf32"))
         return false;
-    static const char *const later[] = {"multimem", "tensormap", "async", "cluster", "mapa", "getctarank",
-                                        ".v2.f",    ".v4.f",     ".v2.bf", ".v4.bf",  ".v8."};
+    static const char *const later[] = {"multimem", "tensormap",  "async", "cluster",
+                                        "mapa",     "getctarank", ".v2.f", ".v4.f",
+                                        ".v2.bf",   ".v4.bf",     ".v8."};
     for (size_t i = 0; i < sizeof later / sizeof *later; i++)
         if (strstr(s, later[i]) && strncmp(s, "ld", 2) && strncmp(s, "st", 2))
             return false;
@@ -295,14 +298,14 @@ static bool wrong(const char *what, char *column[COLUMNS], const char *version, 
                   const struct judgement *j)
 {
     if (shown++ < 400)
-        printf("%s: .version %s .target %s %s: %s\n    %s\n", what, version, target, column[3], column[4],
-               *j->message ? j->message : "accepted");
+        printf("%s: .version %s .target %s %s: %s\n    %s\n", what, version, target, column[3],
+               column[4], *j->message ? j->message : "accepted");
     return false;
 }
 
 /* Refused, naming the version or target it needs. */
-static bool refuses(char *column[COLUMNS], const char *version, const char *target, const char *needed,
-                    const char *what)
+static bool refuses(char *column[COLUMNS], const char *version, const char *target,
+                    const char *needed, const char *what)
 {
     struct judgement j = judge(version, target, column[3], column[4]);
     if (j.verdict == REFUSED && strstr(j.message, needed))
