@@ -87,7 +87,7 @@ static struct name {
     const char *s;
     uint32_t len;
     uint16_t token;
-} token_hash[HASH_SIZE], sreg_hash[HASH_SIZE];
+} token_hash[HASH_SIZE], set_hash[HASH_SIZE], sreg_hash[HASH_SIZE];
 
 static uint32_t hash_of(const char *s, uint32_t len)
 {
@@ -115,10 +115,8 @@ static void name_add(struct name *table, const char *s, unsigned token)
 
 static const char *set_find(const char *s, size_t len)
 {
-    for (unsigned i = 0; i < sizeof sets / sizeof *sets; i++)
-        if (strlen(sets[i].name) == len && !memcmp(sets[i].name, s, len))
-            return sets[i].members;
-    return NULL;
+    const struct name *name = name_find(set_hash, s, (uint32_t)len);
+    return name->s ? sets[name->token].members : NULL;
 }
 
 static bool is_word(char c)
@@ -638,9 +636,11 @@ static void compile_table(void)
     name_add(token_hash, "v8", PT_TOKEN_VEC | 8);
     for (unsigned i = 1; i < PT_SREG_COUNT; i++)
         name_add(sreg_hash, pt_sreg_spelling(i), i);
-    for (unsigned i = 0; i < sizeof sets / sizeof *sets; i++)
+    for (unsigned i = 0; i < sizeof sets / sizeof *sets; i++) {
         if (name_find(token_hash, sets[i].name, (uint32_t)strlen(sets[i].name))->s)
             fail(sets[i].name, "a set has a token's name", "");
+        name_add(set_hash, sets[i].name, i);
+    }
     for (unsigned i = 0; i < sizeof sources / sizeof *sources; i++)
         compile_line(i);
     index_lines();
