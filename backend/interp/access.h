@@ -1,11 +1,13 @@
 /* How handlers touch kernel memory: the section their code lies in, and the kinds of address.
  *
- * A fault in this code is the kernel's: the runtime's signal handler tests the program counter against the section and
- * jumps out of the warp. So nothing here may hold a resource, call a library function on kernel memory, or write a
- * register before all lanes are read. state->code names the code that runs.
+ * A fault in this code is the kernel's: the runtime's signal handler tests the program counter
+ * against the section and jumps out of the warp. So nothing here may hold a resource, call a
+ * library function on kernel memory, or write a register before all lanes are read. state->code
+ * names the code that runs.
  *
- * Codes that access memory have the address register in o[1], the constant part in imm and, in aux, the kind of address
- * and the bytes accessed. Vectors have their registers behind ptr, and the constant part in o[2] and o[3].
+ * Codes that access memory have the address register in o[1], the constant part in imm and, in
+ * aux, the kind of address and the bytes accessed. Vectors have their registers behind ptr, and
+ * the constant part in o[2] and o[3].
  */
 #ifndef PTERA_BACKEND_INTERP_ACCESS_H
 #define PTERA_BACKEND_INTERP_ACCESS_H
@@ -13,16 +15,16 @@
 #include "backend/interp/loop.h"
 
 #if defined(__clang__)
-#define PT_ACCESS                                                          \
+#define PT_ACCESS                                                                       \
     __attribute__((section("pt_access"), no_sanitize("address", "undefined", "thread"), \
                    no_builtin("memcpy", "memset")))
 #define PT_ACCESS_INLINE \
     static inline __attribute__((always_inline, no_sanitize("address", "undefined", "thread")))
 #else
-#define PT_ACCESS                                                          \
+#define PT_ACCESS                                                                       \
     __attribute__((section("pt_access"), no_sanitize("address", "undefined", "thread"), \
                    optimize("no-tree-loop-distribute-patterns")))
-#define PT_ACCESS_INLINE \
+#define PT_ACCESS_INLINE                                                                       \
     static inline __attribute__((always_inline, no_sanitize("address", "undefined", "thread"), \
                                  optimize("no-tree-loop-distribute-patterns")))
 #endif
@@ -91,8 +93,8 @@ PT_ACCESS_INLINE uint64_t pt_address_of(const struct pt_code *c, const struct pt
     }
 }
 
-/* The addresses of the active lanes. Returns their or, for the test of alignment. Lanes that leave their local window
- * are in *outside. */
+/* The addresses of the active lanes. Returns their or, for the test of alignment. Lanes that
+ * leave their local window are in *outside. */
 PT_ACCESS_INLINE uint64_t pt_address_all(const struct pt_code *c, const struct pt_frame *f,
                                          enum pt_address kind, uint64_t *a, uint32_t *outside)
 {
@@ -126,7 +128,8 @@ pt_handler pt_mem_acquire(void);
 pt_handler pt_mem_release(void);
 
 #define pt_mem_address PT_LEVEL_NAME(pt_mem_address)
-/* Fills o[1], imm and aux of s->code for the address `mem` and an access of `bytes`. False after reporting. */
+/* Fills o[1], imm and aux of s->code for the address `mem` and an access of `bytes`. False after
+ * reporting. */
 bool pt_mem_address(struct pt_select *s, const struct pt_operand *mem, uint32_t bytes);
 #define pt_mem_vector PT_LEVEL_NAME(pt_mem_vector)
 /* Makes it a vector's code with `registers` behind ptr. */

@@ -1,7 +1,8 @@
 /* atom and red. PTX ISA 9.7.13.5-6.
  *
- * Lanes go in ascending order. A CTA and its cluster run on one worker, so atomics of shared memory are plain accesses; all
- * others are atomic among workers. o = destination, address, b, c.
+ * Lanes go in ascending order. A CTA and its cluster run on one worker, so atomics of shared
+ * memory are plain accesses; all others are atomic among workers. o = destination, address, b,
+ * c.
  */
 #include "backend/interp/access.h"
 #include "backend/semantics/float.h"
@@ -9,50 +10,53 @@
 
 PT_ACCESS_INLINE bool is_shared_kind(enum pt_address kind)
 {
-    return kind == PT_ADDRESS_SHARED32 || kind == PT_ADDRESS_SHARED64 || kind == PT_ADDRESS_SHARED_VAR;
+    return kind == PT_ADDRESS_SHARED32 || kind == PT_ADDRESS_SHARED64 ||
+           kind == PT_ADDRESS_SHARED_VAR;
 }
 
 /* Addresses of all lanes and their tests, as every handler here begins. */
-#define ATOM_ADDRESSES(U)                                                                   \
-    uint64_t a[PT_WARP_SIZE];                                                               \
-    uint32_t outside;                                                                       \
-    enum pt_address kind = pt_mem_kind(c);                                                  \
-    f->state->code = c;                                                                     \
-    if (pt_address_all(c, f, kind, a, &outside) & (sizeof(U) - 1))                          \
-        return pt_mem_misaligned(c, f);                                                     \
-    if (outside)                                                                            \
-        return pt_mem_outside(c, f, outside)
+#define ATOM_ADDRESSES(U)                                          \
+    uint64_t a[PT_WARP_SIZE];                                      \
+    uint32_t outside;                                              \
+    enum pt_address kind = pt_mem_kind(c);                         \
+    f->state->code = c;                                            \
+    if (pt_address_all(c, f, kind, a, &outside) & (sizeof(U) - 1)) \
+        return pt_mem_misaligned(c, f);                            \
+    if (outside)                                                   \
+    return pt_mem_outside(c, f, outside)
 
-/* The new value is expr over old, b and cmp (the third operand), of unsigned type U in slot elements E. */
-#define ATOM(name, U, E, expr)                                                              \
-    PT_ACCESS_HANDLER(name)                                                                 \
-    {                                                                                       \
-        ATOM_ADDRESSES(U);                                                                  \
-        const E *b_ = (const E *)((const char *)f + c->o[2]);                               \
-        const E *c_ = (const E *)((const char *)f + c->o[3]);                               \
-        E result[PT_WARP_SIZE];                                                             \
-        bool is_shared = is_shared_kind(kind);                                              \
-        for (uint32_t left = f->mask; left; left &= left - 1) {                             \
-            uint32_t i = (uint32_t)__builtin_ctz(left);                                     \
-            U *p = (U *)(uintptr_t)a[i], b = (U)b_[i], cmp = (U)c_[i];                      \
-            bool in_shared = is_shared || a[i] - (uint64_t)(uintptr_t)f->shared <= UINT32_MAX; \
-            (void)cmp, (void)in_shared;                                                     \
-            U old = __atomic_load_n(p, __ATOMIC_RELAXED);                                   \
-            if (is_shared)                                                                  \
-                *p = (U)(expr);                                                             \
-            else                                                                            \
+/* The new value is expr over old, b and cmp (the third operand), of unsigned type U in slot
+ * elements E. */
+#define ATOM(name, U, E, expr)                                                                  \
+    PT_ACCESS_HANDLER(name)                                                                     \
+    {                                                                                           \
+        ATOM_ADDRESSES(U);                                                                      \
+        const E *b_ = (const E *)((const char *)f + c->o[2]);                                   \
+        const E *c_ = (const E *)((const char *)f + c->o[3]);                                   \
+        E result[PT_WARP_SIZE];                                                                 \
+        bool is_shared = is_shared_kind(kind);                                                  \
+        for (uint32_t left = f->mask; left; left &= left - 1) {                                 \
+            uint32_t i = (uint32_t)__builtin_ctz(left);                                         \
+            U *p = (U *)(uintptr_t)a[i], b = (U)b_[i], cmp = (U)c_[i];                          \
+            bool in_shared = is_shared || a[i] - (uint64_t)(uintptr_t)f->shared <= UINT32_MAX;  \
+            (void)cmp, (void)in_shared;                                                         \
+            U old = __atomic_load_n(p, __ATOMIC_RELAXED);                                       \
+            if (is_shared)                                                                      \
+                *p = (U)(expr);                                                                 \
+            else                                                                                \
                 while (!__atomic_compare_exchange_n(p, &old, (U)(expr), true, __ATOMIC_RELAXED, \
-                                                    __ATOMIC_RELAXED))                      \
-                    ;                                                                       \
-            result[i] = old;                                                                \
-        }                                                                                   \
-        E *d = (E *)((char *)f + c->o[0]);                                                  \
-        for (uint32_t left = f->mask; left; left &= left - 1)                               \
-            d[__builtin_ctz(left)] = result[__builtin_ctz(left)];                           \
-        return c + 1;                                                                       \
+                                                    __ATOMIC_RELAXED))                          \
+                    ;                                                                           \
+            result[i] = old;                                                                    \
+        }                                                                                       \
+        E *d = (E *)((char *)f + c->o[0]);                                                      \
+        for (uint32_t left = f->mask; left; left &= left - 1)                                   \
+            d[__builtin_ctz(left)] = result[__builtin_ctz(left)];                               \
+        return c + 1;                                                                           \
     }
 
-/* A NaN among the operands is the result: as it is in global memory, made quiet in shared memory. */
+/* A NaN among the operands is the result: as it is in global memory, made quiet in shared
+ * memory. */
 PT_ACCESS_INLINE uint64_t add_double(uint64_t a, uint64_t b, bool in_shared)
 {
     const uint64_t inf = UINT64_C(0x7ff0000000000000), quiet = UINT64_C(0x0008000000000000);
@@ -64,8 +68,8 @@ PT_ACCESS_INLINE uint64_t add_double(uint64_t a, uint64_t b, bool in_shared)
 
 ATOM(add_32, uint32_t, uint32_t, old + b)
 ATOM(add_64, uint64_t, uint64_t, old + b)
-ATOM(and_32, uint32_t, uint32_t, old & b)
-ATOM(and_64, uint64_t, uint64_t, old & b)
+ATOM(and_32, uint32_t, uint32_t, old &b)
+ATOM(and_64, uint64_t, uint64_t, old &b)
 ATOM(or_32, uint32_t, uint32_t, old | b)
 ATOM(or_64, uint64_t, uint64_t, old | b)
 ATOM(xor_32, uint32_t, uint32_t, old ^ b)
@@ -125,7 +129,7 @@ PT_ACCESS_HANDLER(swap_128)
     return c + 1;
 }
 
-/* ---- vectors: each element is atomic for itself --------------------------------------------------------------- */
+/* ---- vectors: each element is atomic for itself ---------------------------------------------- */
 
 struct atom_vector {
     uint32_t n, bytes;                          /* elements, and bytes of one: 2 or 4 */
@@ -139,13 +143,13 @@ static uint32_t join_add_f32(uint32_t old, uint32_t b)
 }
 
 /* Elements of 16 bits, and pairs of them. */
-#define JOIN(name, expr)                                                    \
-    static uint32_t join_##name(uint32_t old, uint32_t b)                   \
-    {                                                                       \
-        return expr;                                                        \
-    }                                                                       \
-    static uint32_t join_##name##x2(uint32_t old, uint32_t b)               \
-    {                                                                       \
+#define JOIN(name, expr)                                                                      \
+    static uint32_t join_##name(uint32_t old, uint32_t b)                                     \
+    {                                                                                         \
+        return expr;                                                                          \
+    }                                                                                         \
+    static uint32_t join_##name##x2(uint32_t old, uint32_t b)                                 \
+    {                                                                                         \
         return join_##name(old & 0xffff, b & 0xffff) | join_##name(old >> 16, b >> 16) << 16; \
     }
 JOIN(add_f16, pt_half_add(old, b, PT_F16, false, false))
@@ -195,11 +199,12 @@ PT_ACCESS_HANDLER(atom_vector)
     }
     for (uint32_t k = 0; k < v->n; k++)
         for (uint32_t left = f->mask; left; left &= left - 1)
-            ((uint32_t *)((char *)f + v->d[k]))[__builtin_ctz(left)] = result[k][__builtin_ctz(left)];
+            ((uint32_t *)((char *)f + v->d[k]))[__builtin_ctz(left)] =
+                result[k][__builtin_ctz(left)];
     return c + 1;
 }
 
-/* ---- selecting ---------------------------------------------------------------------------------------------- */
+/* ---- selecting ------------------------------------------------------------------------------- */
 
 static void order(struct pt_select *s)
 {
@@ -216,7 +221,7 @@ static bool bind_atom(struct pt_select *s, bool has_dest, uint32_t n_sources)
     const struct pt_operand *o = s->operands;
     uint32_t bytes = pt_type_bytes((enum pt_type)s->form->type[0]);
     uint32_t width = bytes == 16 ? 16 : bytes == 8 ? 8 : 4;
-    struct pt_operand sink = { .kind = PT_OPND_SINK };
+    struct pt_operand sink = {.kind = PT_OPND_SINK};
     c->o[0] = pt_code_dest(s, has_dest ? o++ : &sink);
     if (!pt_mem_address(s, o++, bytes))
         return false;
@@ -336,7 +341,7 @@ static pt_handler select_vector(struct pt_select *s, bool has_dest)
 {
     struct atom_vector *v = pt_code_array(s, sizeof *v);
     const struct pt_operand *o = s->operands, *all = s->func->operands.v;
-    const struct pt_operand sink = { .kind = PT_OPND_SINK }, *d = has_dest ? o++ : NULL;
+    const struct pt_operand sink = {.kind = PT_OPND_SINK}, *d = has_dest ? o++ : NULL;
     const struct pt_operand *mem = o++;
     v->n = (uint32_t)o->imm;
     v->bytes = pt_type_bytes((enum pt_type)s->form->type[0]);

@@ -1,8 +1,10 @@
-/* The decoder: one lowered function into code, and one kernel with all it may call into a program.
+/* The decoder: one lowered function into code, and one kernel with all it may call into a
+ * program.
  *
- * A register's slot is shared with registers whose live ranges (in block order, without holes) do not meet. That
- * is safe under divergence: writes touch active lanes only, and a lane that waits elsewhere keeps its own
- * elements. Slots of different widths never overlap, so a destination is a source's slot or apart from it.
+ * A register's slot is shared with registers whose live ranges (in block order, without holes)
+ * do not meet. That is safe under divergence: writes touch active lanes only, and a lane that
+ * waits elsewhere keeps its own elements. Slots of different widths never overlap, so a
+ * destination is a source's slot or apart from it.
  */
 #include <stdlib.h>
 
@@ -30,13 +32,13 @@ struct pt_decoder {
     uint32_t *chain;
     uint32_t chain_cap;
     uint32_t ir_block, block;
-    bool is_last;          /* the instruction ends its IR block */
-    uint32_t link_block;   /* of the code being made, or NO_SLOT */
+    bool is_last;        /* the instruction ends its IR block */
+    uint32_t link_block; /* of the code being made, or NO_SLOT */
     PT_VEC(struct link) links;
     PT_VEC(struct pt_code) before, behind;
 };
 
-/* ---- slots --------------------------------------------------------------------------------------------- */
+/* ---- slots ----------------------------------------------------------------------------------- */
 
 static uint32_t take_bytes(struct pt_decoder *d, uint32_t bytes)
 {
@@ -57,7 +59,8 @@ static uint32_t reg_width(const struct pt_func *f, uint32_t reg)
     return bits == 1 ? 0 : bits <= 32 ? 4 : bits / 8;
 }
 
-/* Live range of a register: places are twice the instruction's index for uses, one more for definitions. */
+/* Live range of a register: places are twice the instruction's index for uses, one more for
+ * definitions. */
 struct range {
     uint32_t first, last, reg;
 };
@@ -100,9 +103,9 @@ static int by_start(const void *a, const void *b)
 static struct range *find_ranges(struct pt_decoder *d)
 {
     struct pt_func *f = d->f;
-    struct ranges r = { .v = pt_arena_alloc(d->scratch, f->regs.n * sizeof(struct range)) };
+    struct ranges r = {.v = pt_arena_alloc(d->scratch, f->regs.n * sizeof(struct range))};
     for (uint32_t i = 0; i < f->regs.n; i++)
-        r.v[i] = (struct range){ .first = UINT32_MAX };
+        r.v[i] = (struct range){.first = UINT32_MAX};
     const uint64_t *live = pt_live_in(d->m, f, d->scratch);
     uint32_t words = (f->regs.n + 63) / 64;
     for (uint32_t b = 0; b < f->blocks.n; b++) {
@@ -169,7 +172,7 @@ static void assign_slots(struct pt_decoder *d)
     qsort(ranges, n, sizeof *ranges, by_start);
     /* One pool for each width: 0, 4, 8, 16. */
     struct range *heap = pt_arena_alloc(d->scratch, n * sizeof *heap);
-    uint32_t *free_slots[4], n_free[4] = { 0 }, n_heap = 0;
+    uint32_t *free_slots[4], n_free[4] = {0}, n_heap = 0;
     for (int k = 0; k < 4; k++)
         free_slots[k] = pt_arena_alloc(d->scratch, n * sizeof(uint32_t));
     uint32_t preds = 0, pred_base = 0;
@@ -211,7 +214,7 @@ static uint32_t constant_slot(struct pt_decoder *d, uint32_t width, uint64_t lo,
         d->chain_cap = cap;
     }
     struct pt_constant *c = pt_vec_push(&d->program->arena, &body->constants);
-    *c = (struct pt_constant){ take_bytes(d, slot_bytes(width)), width, lo, hi };
+    *c = (struct pt_constant){take_bytes(d, slot_bytes(width)), width, lo, hi};
     d->chain[body->constants.n - 1] = d->buckets[hash];
     d->buckets[hash] = body->constants.n;
     return c->offset;
@@ -232,7 +235,7 @@ struct pt_interp_program *pt_code_program(const struct pt_select *s)
     return s->decoder->program;
 }
 
-/* ---- operands ------------------------------------------------------------------------------------------ */
+/* ---- operands -------------------------------------------------------------------------------- */
 
 pt_handler pt_refuse(struct pt_select *s, const char *what)
 {
@@ -342,7 +345,8 @@ static uint32_t reg_source(struct pt_select *s, const struct pt_operand *o, uint
         pt_refuse(s, "an operand of this width");
         return NO_SLOT;
     }
-    struct pt_code *c = pt_code_before(s, width == 4 ? pt_move_narrow() : pt_move_extend(32, 64, false));
+    struct pt_code *c =
+        pt_code_before(s, width == 4 ? pt_move_narrow() : pt_move_extend(32, 64, false));
     c->o[1] = slot;
     return c->o[0] = pt_code_slot(s, width);
 }
@@ -359,7 +363,8 @@ uint32_t pt_code_source(struct pt_select *s, const struct pt_operand *o, uint32_
     case PT_OPND_SYM:
         return address_source(s, o, width);
     case PT_OPND_FUNC:
-        return constant_slot(s->decoder, width, s->decoder->image->func_base + 16 * (uint64_t)o->index, 0);
+        return constant_slot(s->decoder, width,
+                             s->decoder->image->func_base + 16 * (uint64_t)o->index, 0);
     case PT_OPND_SINK:
         return pt_code_dest(s, o);
     default:
@@ -456,11 +461,16 @@ static void flatten(struct pt_select *s, const struct pt_operand *o)
     }
 }
 
-/* ---- instructions -------------------------------------------------------------------------------------- */
+/* ---- instructions ---------------------------------------------------------------------------- */
 
 uint32_t pt_code_block(const struct pt_select *s, uint32_t ir_block)
 {
     return s->decoder->first_block[ir_block];
+}
+
+bool pt_code_communicates(const struct pt_select *s)
+{
+    return s->decoder->f->blocks.v[s->decoder->ir_block].communicates;
 }
 
 uint32_t pt_code_here(const struct pt_select *s)
@@ -498,23 +508,24 @@ static struct pt_code *emit(struct pt_decoder *d, const struct pt_code *code)
 static void emit_link(struct pt_decoder *d, uint32_t block)
 {
     struct link *link = pt_vec_push(d->scratch, &d->links);
-    *link = (struct link){ d->body->codes.n - 1, block };
+    *link = (struct link){d->body->codes.n - 1, block};
 }
 
 /* A branch to `block` that no instruction stands for. */
 static void emit_goto(struct pt_decoder *d, uint32_t insn, uint32_t block)
 {
-    emit(d, &(struct pt_code){ .fn = pt_ctl_bra, .o = { block }, .insn = insn });
+    emit(d, &(struct pt_code){.fn = pt_ctl_bra, .o = {block}, .insn = insn});
     emit_link(d, block);
 }
 
-/* What selects the lanes of a guarded instruction. A guarded end of a block (but bra, which does it itself) sends the
- * others to the next block first; any other instruction runs under a narrowed mask. */
+/* What selects the lanes of a guarded instruction. A guarded end of a block (but bra, which does
+ * it itself) sends the others to the next block first; any other instruction runs under a
+ * narrowed mask. */
 static void emit_guard(struct pt_decoder *d, const struct pt_insn *insn, const struct pt_form *form,
                        uint32_t index)
 {
-    struct pt_code guard = { .o = { d->slots[insn->guard] }, .insn = index,
-                             .neg = insn->guard_neg != 0 };
+    struct pt_code guard = {
+        .o = {d->slots[insn->guard]}, .insn = index, .neg = insn->guard_neg != 0};
     if (form->effects & (PT_FX_BRANCH | PT_FX_END)) {
         uint32_t next = d->first_block[d->f->blocks.v[d->ir_block].next];
         guard.fn = pt_ctl_split;
@@ -533,10 +544,15 @@ static bool decode_insn(struct pt_decoder *d, uint32_t index)
     const struct pt_insn *insn = &d->f->insns.v[index];
     const struct pt_form *form = pt_insn_form(d->m, insn);
     const struct pt_operand *flat[FLAT_MAX];
-    struct pt_code code = { .insn = index };
-    struct pt_select s = { .decoder = d, .module = d->m, .func = d->f, .insn = insn, .form = form,
-                           .operands = d->f->operands.v + insn->operands, .code = &code,
-                           .flat = flat };
+    struct pt_code code = {.insn = index};
+    struct pt_select s = {.decoder = d,
+                          .module = d->m,
+                          .func = d->f,
+                          .insn = insn,
+                          .form = form,
+                          .operands = d->f->operands.v + insn->operands,
+                          .code = &code,
+                          .flat = flat};
     for (uint32_t i = 0; i < insn->n_operands; i++)
         flatten(&s, &s.operands[i]);
     d->before.n = d->behind.n = 0;
@@ -581,7 +597,8 @@ static void number_blocks(struct pt_decoder *d)
     d->body->n_words = (n + 63) / 64;
 }
 
-/* Behind the last instruction of block b: lanes that go on elsewhere, or meet others at the next block. */
+/* Behind the last instruction of block b: lanes that go on elsewhere, or meet others at the next
+ * block. */
 static void end_block(struct pt_decoder *d, uint32_t b)
 {
     const struct pt_block *block = &d->f->blocks.v[b];
@@ -591,7 +608,7 @@ static void end_block(struct pt_decoder *d, uint32_t b)
     if ((form->effects & PT_FX_END) && !insn->guard)
         return;
     if (block->next == UINT32_MAX) {
-        emit(d, &(struct pt_code){ .fn = pt_ctl_end, .insn = last });
+        emit(d, &(struct pt_code){.fn = pt_ctl_end, .insn = last});
         return;
     }
     const struct pt_block *next = &d->f->blocks.v[block->next];
@@ -599,7 +616,7 @@ static void end_block(struct pt_decoder *d, uint32_t b)
     if (block->next != b + 1)
         emit_goto(d, last, number);
     else if (next->n_pred > 1 && !(form->effects & (PT_FX_BRANCH | PT_FX_CALL)))
-        emit(d, &(struct pt_code){ .fn = pt_ctl_fall, .o = { number }, .insn = last });
+        emit(d, &(struct pt_code){.fn = pt_ctl_fall, .o = {number}, .insn = last});
 }
 
 static void decode_blocks(struct pt_decoder *d)
@@ -644,9 +661,12 @@ static struct pt_pass *formals(struct pt_decoder *d, const uint32_t *symbols, ui
 static void decode_func(struct pt_interp_program *p, uint32_t index, struct pt_arena *scratch)
 {
     const struct pt_image *image = p->base.image;
-    struct pt_decoder d = { .program = p, .image = image, .m = image->module,
-                            .f = &image->module->funcs.v[index], .scratch = scratch,
-                            .sink = NO_SLOT };
+    struct pt_decoder d = {.program = p,
+                           .image = image,
+                           .m = image->module,
+                           .f = &image->module->funcs.v[index],
+                           .scratch = scratch,
+                           .sink = NO_SLOT};
     struct pt_body *body = d.body = pt_arena_alloc(&p->arena, sizeof *body);
     body->func = d.f;
     body->index = index;
@@ -664,7 +684,7 @@ static void decode_func(struct pt_interp_program *p, uint32_t index, struct pt_a
     p->bodies[index] = body;
 }
 
-/* ---- programs ------------------------------------------------------------------------------------------ */
+/* ---- programs -------------------------------------------------------------------------------- */
 
 /* The call graph below a kernel: how deep activations nest and how much local memory they take. */
 struct reach {
@@ -672,10 +692,10 @@ struct reach {
     struct pt_module *m;
     const uint32_t *funcs; /* reachable functions, the kernel first */
     uint32_t n;
-    uint8_t *state;        /* by function: 0 not seen, 1 on the path, 2 done */
-    uint32_t *depth;       /* activations below, its own included */
-    uint64_t *local;       /* local bytes, callees included */
-    bool is_bounded;       /* no recursion, no indirect calls */
+    uint8_t *state;  /* by function: 0 not seen, 1 on the path, 2 done */
+    uint32_t *depth; /* activations below, its own included */
+    uint64_t *local; /* local bytes, callees included */
+    bool is_bounded; /* no recursion, no indirect calls */
 };
 
 static uint32_t real_func(const struct pt_module *m, uint32_t func)
@@ -741,7 +761,7 @@ static bool build(struct pt_interp_program *p, struct pt_arena *scratch)
 {
     struct pt_module *m = p->base.image->module;
     uint32_t errors = m->diags.errors, kernel = real_func(m, p->base.kernel);
-    struct reach r = { .program = p, .m = m, .is_bounded = true };
+    struct reach r = {.program = p, .m = m, .is_bounded = true};
     r.funcs = pt_reachable(m, kernel, scratch, &r.n);
     p->bodies = pt_arena_alloc(&p->arena, m->funcs.n * sizeof(struct pt_body *));
     for (uint32_t i = 0; i < r.n; i++)

@@ -1,7 +1,7 @@
 /* Branches, calls, ends, CTA barriers, the stack. PTX ISA 9.7.12, 9.7.13.1-2, 9.7.17, 9.7.19. */
 #include "backend/interp/loop.h"
 
-/* ---- guards -------------------------------------------------------------------------------------------- */
+/* ---- guards ---------------------------------------------------------------------------------- */
 
 /* Runs the next c->aux codes for the lanes whose predicate is true. */
 const struct pt_code *pt_ctl_guard(const struct pt_code *c, struct pt_frame *f)
@@ -33,7 +33,7 @@ const struct pt_code *pt_ctl_split(const struct pt_code *c, struct pt_frame *f)
     return c + 1;
 }
 
-/* ---- branches: o[0] the target block, o[1] the predicate, o[2] the next block, ptr the target's code -------- */
+/* ---- branches: o = target block, predicate, next block; ptr is the code at the target ---------- */
 
 const struct pt_code *pt_ctl_fall(const struct pt_code *c, struct pt_frame *f)
 {
@@ -79,7 +79,8 @@ PT_HANDLER(bra_if)
     return pt_goto(f, c->o[2], c + 1);
 }
 
-/* Makes the taken lanes of a conditional back edge the running ones; the others wait at the next block. */
+/* Makes the taken lanes of a conditional back edge the running ones; the others wait at the next
+ * block. */
 static bool leave_rest(const struct pt_code *c, struct pt_frame *f)
 {
     uint32_t taken = f->mask & PT_PRED(1), rest = f->mask & ~taken;
@@ -102,25 +103,15 @@ PT_HANDLER(bra_turn_if)
     return leave_rest(c, f) ? pt_loop_turn(f, c->o[0]) : pt_goto(f, c->o[2], c + 1);
 }
 
-static bool communicates(const struct pt_select *s)
-{
-    for (uint32_t b = 0; b < s->func->blocks.n; b++) {
-        const struct pt_block *block = &s->func->blocks.v[b];
-        if (s->code->insn - block->first < block->count)
-            return block->communicates;
-    }
-    return false;
-}
-
 pt_handler PT_DO(bra)(struct pt_select *s)
 {
     struct pt_code *c = s->code;
     c->o[0] = pt_code_block(s, s->operands[0].index);
     pt_code_link(s, c->o[0]);
-    bool is_back = c->o[0] <= pt_code_here(s), is_turn = is_back && communicates(s);
+    bool is_back = c->o[0] <= pt_code_here(s), is_turn = is_back && pt_code_communicates(s);
     if (!s->insn->guard)
         return is_turn ? bra_turn : is_back ? bra_back : pt_ctl_bra;
-    struct pt_operand guard = { .kind = PT_OPND_REG, .index = s->insn->guard };
+    struct pt_operand guard = {.kind = PT_OPND_REG, .index = s->insn->guard};
     c->o[1] = pt_code_dest(s, &guard);
     c->neg = (uint8_t)(s->insn->guard_neg ? 2 : 0);
     c->o[2] = pt_code_after(s);
@@ -143,7 +134,7 @@ PT_HANDLER(brx_idx)
         uint32_t lane = (uint32_t)__builtin_ctz(lanes);
         if (index[lane] >= t->n)
             return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, 1u << lane,
-                            "brx.idx beyond its list of targets");
+                           "brx.idx beyond its list of targets");
     }
     for (; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left), block = t->block[index[lane]];
@@ -172,11 +163,10 @@ pt_handler PT_DO(brx_idx)(struct pt_select *s)
 {
     uint32_t index = pt_code_source(s, &s->operands[0], 4);
     const struct pt_table *table = &s->func->tables.v[s->operands[1].index];
-    struct switch_targets *t =
-        pt_code_array(s, sizeof *t + table->targets.n * sizeof t->block[0]);
+    struct switch_targets *t = pt_code_array(s, sizeof *t + table->targets.n * sizeof t->block[0]);
     t->n = table->targets.n;
     t->here = pt_code_here(s);
-    t->is_turn = communicates(s);
+    t->is_turn = pt_code_communicates(s);
     for (uint32_t i = 0; i < t->n; i++)
         t->block[i] = pt_code_block(s, table->targets.v[i]);
     s->code->o[0] = index;
@@ -184,7 +174,7 @@ pt_handler PT_DO(brx_idx)(struct pt_select *s)
     return index == UINT32_MAX ? NULL : brx_idx;
 }
 
-/* ---- ends ---------------------------------------------------------------------------------------------- */
+/* ---- ends ------------------------------------------------------------------------------------ */
 
 /* The running lanes are gone from `f` and, if they exited, from its callers. */
 static const struct pt_code *leave(struct pt_frame *f)
@@ -230,10 +220,11 @@ static void pass_value(struct pt_frame *from, const struct pt_pass *a, struct pt
                a->bytes < b->bytes ? a->bytes : b->bytes);
         return;
     }
-    uint64_t value[2] = { 0 };
-    char *source = a->is_reg ? (char *)from + a->at + (size_t)lane * a->bytes
-                             : local_of(from, lane) + a->at;
-    char *dest = b->is_reg ? (char *)to + b->at + (size_t)lane * b->bytes : local_of(to, lane) + b->at;
+    uint64_t value[2] = {0};
+    char *source =
+        a->is_reg ? (char *)from + a->at + (size_t)lane * a->bytes : local_of(from, lane) + a->at;
+    char *dest =
+        b->is_reg ? (char *)to + b->at + (size_t)lane * b->bytes : local_of(to, lane) + b->at;
     if (a->is_reg && !a->bytes)
         value[0] = *(uint32_t *)source >> lane & 1;
     else
@@ -255,8 +246,8 @@ static void pass_values(struct pt_frame *from, const struct pt_pass *a, uint32_t
 /* A call: what it passes, and whom it calls. */
 struct call_site {
     const struct pt_interp_program *program;
-    uint32_t callee;                 /* PT_NONE: indirect, the address is operand 0 */
-    enum pt_device_function device;  /* a function of the runtime */
+    uint32_t callee;                /* PT_NONE: indirect, the address is operand 0 */
+    enum pt_device_function device; /* a function of the runtime */
     uint32_t after;
     uint32_t n_args, n_results;
     struct pt_pass *args, *results;
@@ -314,7 +305,7 @@ pt_handler PT_DO(brkpt)(struct pt_select *s)
     return breakpoint;
 }
 
-/* ---- calls --------------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static const struct pt_code *call_frame(const struct pt_code *c, struct pt_frame *f,
                                         const struct pt_body *body, uint32_t lanes,
@@ -384,7 +375,7 @@ PT_HANDLER(call_indirect)
         struct pt_frame *callee = NULL;
         if (!body || body->func->is_entry)
             return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, lanes,
-                            "a call of an address that is no function");
+                           "a call of an address that is no function");
         if (!call_frame(c, f, body, lanes, &callee))
             return NULL;
         pt_loop_wait(callee, 0, lanes);
@@ -403,13 +394,15 @@ PT_HANDLER(call_device)
     struct pt_warp *warp = f->state->warp;
     for (uint32_t left = f->mask; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
-        char args[DEVICE_ARG_BYTES] __attribute__((aligned(16))) = { 0 };
-        uint64_t result[2] = { 0 };
+        char args[DEVICE_ARG_BYTES] __attribute__((aligned(16))) = {0};
+        uint64_t result[2] = {0};
         for (uint32_t i = 0, at = 0; i < site->n_args; i++) {
             const struct pt_pass *a = &site->args[i];
             at = (at + a->align - 1) & ~(a->align - 1);
-            memcpy(args + at, a->is_reg ? (char *)f + a->at + (size_t)lane * a->bytes
-                                        : local_of(f, lane) + a->at, a->bytes);
+            memcpy(args + at,
+                   a->is_reg ? (char *)f + a->at + (size_t)lane * a->bytes
+                             : local_of(f, lane) + a->at,
+                   a->bytes);
             at += a->bytes;
         }
         if (!warp->cta->launch->services->call(warp, lane, site->device, args, result)) {
@@ -443,8 +436,9 @@ static bool pass_operand(struct pt_select *s, const struct pt_operand *o, struct
 {
     if (o->kind == PT_OPND_SYM) {
         const struct pt_symbol *sym = &s->module->symbols.v[o->index];
-        *pass = (struct pt_pass){ .at = (uint32_t)sym->offset, .bytes = (uint32_t)sym->size,
-                                  .align = sym->align ? sym->align : 1 };
+        *pass = (struct pt_pass){.at = (uint32_t)sym->offset,
+                                 .bytes = (uint32_t)sym->size,
+                                 .align = sym->align ? sym->align : 1};
         return true;
     }
     uint32_t bytes = 8;
@@ -452,8 +446,10 @@ static bool pass_operand(struct pt_select *s, const struct pt_operand *o, struct
         uint32_t bits = pt_type_bits((enum pt_type)s->func->regs.v[o->index].type);
         bytes = bits == 1 ? 0 : bits <= 32 ? 4 : bits / 8;
     }
-    *pass = (struct pt_pass){ .is_reg = true, .bytes = bytes, .align = bytes ? bytes : 1,
-                              .at = pt_code_source(s, o, bytes) };
+    *pass = (struct pt_pass){.is_reg = true,
+                             .bytes = bytes,
+                             .align = bytes ? bytes : 1,
+                             .at = pt_code_source(s, o, bytes)};
     return pass->at != UINT32_MAX;
 }
 
@@ -470,7 +466,7 @@ static bool pass_list(struct pt_select *s, const struct pt_operand *list, uint32
 
 static pt_handler device_call(struct pt_select *s, struct call_site *site, const char *name)
 {
-#define X(function) \
+#define X(function)                   \
     if (strcmp(name, #function) == 0) \
         site->device = PT_DEVICE_##function;
     PT_DEVICE_FUNCTIONS(X)
@@ -518,10 +514,17 @@ pt_handler PT_DO(call_indirect)(struct pt_select *s)
     return select_call(s);
 }
 
-/* ---- barriers: o[0] destination, o[1] barrier, o[2] threads, o[3] predicate; imm the block behind ------------- */
+/* ---- barriers: o = destination, barrier, threads, predicate; imm: the block behind ------------- */
 
-enum { BAR_POPC = 1, BAR_AND = 2, BAR_OR = 3, BAR_RESULT = 3, BAR_ARRIVE = 4, BAR_ALIGNED = 8,
-       BAR_COUNTED = 16 };
+enum {
+    BAR_POPC = 1,
+    BAR_AND = 2,
+    BAR_OR = 3,
+    BAR_RESULT = 3,
+    BAR_ARRIVE = 4,
+    BAR_ALIGNED = 8,
+    BAR_COUNTED = 16
+};
 
 void pt_ctl_barrier_result(const struct pt_group *g)
 {
@@ -556,7 +559,7 @@ PT_HANDLER(barrier)
         pt_loop_wait(f, (uint32_t)(c->imm >> 32), others);
         pt_set_mask(f, f->mask & ~others);
     }
-    struct pt_group g = { f, c, f->mask, (uint32_t)c->imm, id, f->cta->bar[id].phase };
+    struct pt_group g = {f, c, f->mask, (uint32_t)c->imm, id, f->cta->bar[id].phase};
     if (!f->cta->launch->services->arrive(s->warp, id, f->mask, c->aux & BAR_ALIGNED, expected,
                                           c->aux & BAR_RESULT ? PT_PRED(3) & f->mask : 0)) {
         s->warp->fault.func = f->body->index;
@@ -638,7 +641,7 @@ pt_handler PT_DO(barrier_red_pred)(struct pt_select *s)
     return select_barrier(s, PT_HAS(s, and) ? BAR_AND : BAR_OR, PT_HAS(s, aligned));
 }
 
-/* ---- the stack, and what changes nothing ---------------------------------------------------------------- */
+/* ---- the stack, and what changes nothing ----------------------------------------------------- */
 
 /* Destinations and sources are as wide as the type: aux. */
 static uint64_t get_lane(const char *slot, uint32_t bytes, uint32_t lane)

@@ -1,38 +1,39 @@
-/* The interpreter as an engine: one table a CPU level, and the choice among them. Compiled once, for the base level. */
+/* The interpreter as an engine: one table a CPU level, and the choice among them. Compiled once,
+ * for the base level. */
 #include <string.h>
 
 #include "backend/exec.h"
 
-#define ENGINE(level, label)                                                                       \
-    struct pt_program *pt_code_compile_##level(const struct pt_image *image, uint32_t kernel,      \
-                                               const struct pt_allocator *allocator);              \
-    void pt_code_release_##level(struct pt_program *program);                                      \
-    void pt_loop_prepare_##level(const struct pt_launch *launch, struct pt_warp *warp);            \
-    void pt_loop_start_##level(struct pt_warp *warp);                                              \
-    enum pt_run pt_loop_resume_##level(struct pt_warp *warp);                                      \
-    void pt_loop_locate_##level(struct pt_warp *warp, uint64_t address);                           \
-    void pt_loop_places_##level(const struct pt_warp *warp,                                        \
-                                void (*report)(void *ud, uint32_t func, uint32_t insn,             \
-                                               uint32_t lanes, uint32_t bar),                      \
-                                void *ud);                                                         \
-    static const struct pt_engine engine_##level;                                                  \
-    static struct pt_program *compile_##level(const struct pt_image *image, uint32_t kernel,       \
-                                              const struct pt_allocator *allocator)                \
-    {                                                                                              \
-        struct pt_program *program = pt_code_compile_##level(image, kernel, allocator);            \
-        if (program)                                                                               \
-            program->engine = &engine_##level;                                                     \
-        return program;                                                                            \
-    }                                                                                              \
-    static const struct pt_engine engine_##level = {                                               \
-        label,                                                                                     \
-        compile_##level,                                                                           \
-        pt_code_release_##level,                                                                   \
-        pt_loop_prepare_##level,                                                                   \
-        pt_loop_start_##level,                                                                     \
-        pt_loop_resume_##level,                                                                    \
-        pt_loop_locate_##level,                                                                    \
-        pt_loop_places_##level,                                                                    \
+#define ENGINE(level, label)                                                                  \
+    struct pt_program *pt_code_compile_##level(const struct pt_image *image, uint32_t kernel, \
+                                               const struct pt_allocator *allocator);         \
+    void pt_code_release_##level(struct pt_program *program);                                 \
+    void pt_loop_prepare_##level(const struct pt_launch *launch, struct pt_warp *warp);       \
+    void pt_loop_start_##level(struct pt_warp *warp);                                         \
+    enum pt_run pt_loop_resume_##level(struct pt_warp *warp);                                 \
+    void pt_loop_locate_##level(struct pt_warp *warp, uint64_t address);                      \
+    void pt_loop_places_##level(                                                              \
+        const struct pt_warp *warp,                                                           \
+        void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t bar), \
+        void *ud);                                                                            \
+    static const struct pt_engine engine_##level;                                             \
+    static struct pt_program *compile_##level(const struct pt_image *image, uint32_t kernel,  \
+                                              const struct pt_allocator *allocator)           \
+    {                                                                                         \
+        struct pt_program *program = pt_code_compile_##level(image, kernel, allocator);       \
+        if (program)                                                                          \
+            program->engine = &engine_##level;                                                \
+        return program;                                                                       \
+    }                                                                                         \
+    static const struct pt_engine engine_##level = {                                          \
+        label,                                                                                \
+        compile_##level,                                                                      \
+        pt_code_release_##level,                                                              \
+        pt_loop_prepare_##level,                                                              \
+        pt_loop_start_##level,                                                                \
+        pt_loop_resume_##level,                                                               \
+        pt_loop_locate_##level,                                                               \
+        pt_loop_places_##level,                                                               \
     };
 
 #ifdef PT_HAVE_LEVEL_v2

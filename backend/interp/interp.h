@@ -1,11 +1,11 @@
 /* The interpreter: decoded code, the frame handlers work on, and the macros that stamp handlers.
  *
- * Every file of backend/interp but engine.c is compiled once for each CPU level; PT_LEVEL (v2, v3, v4, a64) is
- * appended to the few names that are not static.
+ * Every file of backend/interp but engine.c is compiled once for each CPU level; PT_LEVEL (v2,
+ * v3, v4, a64) is appended to the few names that are not static.
  *
- * How an instruction becomes code. Each row of isa.def has a *selector*, PT_DO(id). The decoder calls it for
- * each instruction; it binds the operands to frame slots with pt_bind and returns the handler for the form's
- * types and modifiers, or pt_refuse(...):
+ * How an instruction becomes code. Each row of isa.def has a *selector*, PT_DO(id). The decoder
+ * calls it for each instruction; it binds the operands to frame slots with pt_bind and returns
+ * the handler for the form's types and modifiers, or pt_refuse(...):
  *
  *     PT_FN2(add_u32, u32, u32, u32, a + b)
  *     PT_FN2(add_u64, u64, u64, u64, a + b)
@@ -16,10 +16,11 @@
  *         return pt_bind(s, "www") ? add_u32 : NULL;
  *     }
  *
- * How registers lie in the frame. One slot a register: 32 elements of 4 bytes for everything up to 32 bits (values of
- * 8 and 16 bits zero-extended), of 8 bytes for 64 bits, of 16 for b128; a predicate is one 32-bit mask. A
- * destination may be the very slot of a source (same width) but never overlaps one partly; an instruction with
- * several destinations must read all sources before it writes. Only lanes of frame->mask are written.
+ * How registers lie in the frame. One slot a register: 32 elements of 4 bytes for everything up
+ * to 32 bits (values of 8 and 16 bits zero-extended), of 8 bytes for 64 bits, of 16 for b128; a
+ * predicate is one 32-bit mask. A destination may be the very slot of a source (same width) but
+ * never overlaps one partly; an instruction with several destinations must read all sources
+ * before it writes. Only lanes of frame->mask are written.
  */
 #ifndef PTERA_BACKEND_INTERP_INTERP_H
 #define PTERA_BACKEND_INTERP_INTERP_H
@@ -40,8 +41,8 @@ struct pt_code;
 struct pt_frame;
 struct pt_state;
 
-/* Runs one instruction for the lanes of f->mask. Returns the next code, or NULL to leave the inner loop (state->frame
- * and state->code, or state->run, then say what comes). */
+/* Runs one instruction for the lanes of f->mask. Returns the next code, or NULL to leave the
+ * inner loop (state->frame and state->code, or state->run, then say what comes). */
 typedef const struct pt_code *(*pt_handler)(const struct pt_code *c, struct pt_frame *f);
 
 enum { PT_OPERANDS = 6 };
@@ -54,39 +55,41 @@ struct pt_code {
         const uint32_t *ops;
         const void *ptr;
     };
-    uint32_t insn;  /* index into the function's insns: places for faults */
-    uint16_t aux;   /* what the selector wants */
-    uint8_t neg;    /* bit k: predicate operand k is negated */
-    uint8_t n;      /* operands */
+    uint32_t insn; /* index into the function's insns: places for faults */
+    uint16_t aux;  /* what the selector wants */
+    uint8_t neg;   /* bit k: predicate operand k is negated */
+    uint8_t n;     /* operands */
 };
 _Static_assert(sizeof(struct pt_code) == 48, "code is compact");
 
-/* An activation: its masks here, its registers and constants behind. loop.h says what belongs to whom. */
+/* An activation: its masks here, its registers and constants behind. loop.h says what belongs to
+ * whom. */
 struct pt_frame {
     uint32_t lanes[PT_WARP_SIZE]; /* all ones for the lanes of `mask`, else 0 */
     uint32_t mask;                /* lanes that run now */
-    uint32_t lowest;              /* lowest-numbered eligible block where other lanes of this activation wait */
-    uint32_t budget;              /* back edges until the next poll of launch->stop */
-    uint32_t carry;               /* CC.CF of each lane */
-    uint8_t *shared;              /* generic address of shared address 0 */
-    const uint8_t *params;        /* the kernel's parameter block */
-    uint8_t *local0;              /* local window of lane 0 */
-    uint64_t local_stride;        /* from lane to lane */
+    uint32_t lowest; /* lowest-numbered eligible block where other lanes of this activation wait */
+    uint32_t budget; /* back edges until the next poll of launch->stop */
+    uint32_t carry;  /* CC.CF of each lane */
+    uint8_t *shared; /* generic address of shared address 0 */
+    const uint8_t *params; /* the kernel's parameter block */
+    uint8_t *local0;       /* local window of lane 0 */
+    uint64_t local_stride; /* from lane to lane */
     struct pt_state *state;
     struct pt_cta *cta;
     const struct pt_body *body;
-    uint32_t *wait;               /* lanes waiting at each block */
-    uint64_t *eligible, *parked;  /* bit sets of blocks with waiting lanes that may run, or wait for others */
-    struct pt_frame *caller;      /* NULL: the kernel's own */
+    uint32_t *wait; /* lanes waiting at each block */
+    uint64_t *eligible,
+        *parked; /* bit sets of blocks with waiting lanes that may run, or wait for others */
+    struct pt_frame *caller;             /* NULL: the kernel's own */
     struct pt_frame *deeper, *shallower; /* list of activations, deepest first; the free list */
-    const struct pt_code *call;   /* the call that made it */
+    const struct pt_code *call;          /* the call that made it */
     uint32_t depth;
-    uint32_t live;                /* lanes in this activation or in one it called */
-    uint32_t base[PT_WARP_SIZE];  /* start of the local variables in each thread's window */
-    uint32_t top[PT_WARP_SIZE];   /* end of them: the stack pointer that alloca moves */
+    uint32_t live;               /* lanes in this activation or in one it called */
+    uint32_t base[PT_WARP_SIZE]; /* start of the local variables in each thread's window */
+    uint32_t top[PT_WARP_SIZE];  /* end of them: the stack pointer that alloca moves */
 };
 
-/* ---- selecting ----------------------------------------------------------------------------------------- */
+/* ---- selecting ------------------------------------------------------------------------------- */
 
 struct pt_decoder;
 
@@ -107,10 +110,11 @@ struct pt_select {
  *   x  a destination of the first type spelled in a register that may be wider (cvt): the handler writes a slot
  *      of the type's width, and the value is sign- or zero-extended to the register afterwards
  *   i  an integer constant, which goes to code->imm        -  ignored
- * Constants, special registers and addresses of variables are put into slots of that width; a source register
- * that is wider than its letter is narrowed; _ gets a slot of its own. Letters beyond the operands there are are
- * ignored. Operands beyond PT_OPERANDS go to code->ops, which then holds all of them; code->n is the count.
- * Returns false if an operand cannot be bound (reported). */
+ * Constants, special registers and addresses of variables are put into slots of that width; a
+ * source register that is wider than its letter is narrowed; _ gets a slot of its own. Letters
+ * beyond the operands there are are ignored. Operands beyond PT_OPERANDS go to code->ops, which
+ * then holds all of them; code->n is the count. Returns false if an operand cannot be bound
+ * (reported). */
 #define pt_bind PT_LEVEL_NAME(pt_code_bind)
 bool pt_bind(struct pt_select *s, const char *widths);
 /* Reports "… is not supported yet" for the instruction and returns NULL. */
@@ -122,7 +126,7 @@ static inline const struct pt_operand *pt_flat(const struct pt_select *s, uint32
 static inline uint32_t pt_reg_bits(const struct pt_select *s, uint32_t i);
 
 typedef pt_handler (*pt_selector)(struct pt_select *s);
-#define ROW(id, syntax, shape, effects, jit, ptx, sm) pt_handler PT_DO(id)(struct pt_select *s);
+#define ROW(id, syntax, shape, effects, jit, ptx, sm) pt_handler PT_DO(id)(struct pt_select * s);
 #define ROW_TODO(id, syntax, shape, effects, jit, ptx, sm)
 #include "ir/isa.def"
 
@@ -142,12 +146,14 @@ static inline uint32_t pt_reg_bits(const struct pt_select *s, uint32_t i)
 /* Bits of the n-th type. */
 #define PT_BITS(s, n) pt_type_bits((enum pt_type)(s)->form->type[n])
 
-/* ---- writing handlers ---------------------------------------------------------------------------------- */
+/* ---- writing handlers ------------------------------------------------------------------------ */
 
-#define PT_HANDLER(name) static const struct pt_code *name(const struct pt_code *c, struct pt_frame *f)
+#define PT_HANDLER(name) \
+    static const struct pt_code *name(const struct pt_code *c, struct pt_frame *f)
 
-/* Lane types: PT_VAL_x is the C type a handler's expression sees, PT_ELT_x the element of the slot. h16 holds the bits of
- * an f16 or bf16. Values are stored through PT_PUT_x, which zero-extends. */
+/* Lane types: PT_VAL_x is the C type a handler's expression sees, PT_ELT_x the element of the
+ * slot. h16 holds the bits of an f16 or bf16. Values are stored through PT_PUT_x, which
+ * zero-extends. */
 #define PT_VAL_u8 uint8_t
 #define PT_VAL_s8 int8_t
 #define PT_VAL_u16 uint16_t
@@ -187,86 +193,89 @@ static inline uint32_t pt_reg_bits(const struct pt_select *s, uint32_t i)
 /* The mask of predicate operand k, with its negation applied. */
 #define PT_PRED(k) (*(const uint32_t *)((const char *)f + c->o[k]) ^ -(uint32_t)(c->neg >> (k) & 1))
 /* Writes predicate operand k for the active lanes. */
-#define PT_SET_PRED(k, value)                                     \
-    do {                                                          \
-        uint32_t *pred_ = (uint32_t *)((char *)f + c->o[k]);      \
+#define PT_SET_PRED(k, value)                                         \
+    do {                                                              \
+        uint32_t *pred_ = (uint32_t *)((char *)f + c->o[k]);          \
         *pred_ = (*pred_ & ~f->mask) | ((uint32_t)(value) & f->mask); \
     } while (0)
 
 #if defined(__clang__)
-#define PT_LANES _Pragma("clang loop vectorize(assume_safety)") for (int i = 0; i < PT_WARP_SIZE; i++)
+#define PT_LANES \
+    _Pragma("clang loop vectorize(assume_safety)") for (int i = 0; i < PT_WARP_SIZE; i++)
 #else
 #define PT_LANES _Pragma("GCC ivdep") for (int i = 0; i < PT_WARP_SIZE; i++)
 #endif
 
-/* d[i] = value for the active lanes, where `value` may name i and must be safe to evaluate for every lane. */
-#define PT_STORE_LANES(T, d, ...)                     \
-    do {                                              \
-        if (__builtin_expect(f->mask == UINT32_MAX, 1)) { \
-            PT_LANES                                  \
-            {                                         \
-                __VA_ARGS__                           \
-                d[i] = PT_PUT_##T(value);             \
-            }                                         \
-        } else {                                      \
-            const uint32_t *lanes_ = f->lanes;        \
-            PT_LANES                                  \
-            {                                         \
-                __VA_ARGS__                           \
+/* d[i] = value for the active lanes, where `value` may name i and must be safe to evaluate for
+ * every lane. */
+#define PT_STORE_LANES(T, d, ...)                            \
+    do {                                                     \
+        if (__builtin_expect(f->mask == UINT32_MAX, 1)) {    \
+            PT_LANES                                         \
+            {                                                \
+                __VA_ARGS__                                  \
+                d[i] = PT_PUT_##T(value);                    \
+            }                                                \
+        } else {                                             \
+            const uint32_t *lanes_ = f->lanes;               \
+            PT_LANES                                         \
+            {                                                \
+                __VA_ARGS__                                  \
                 d[i] = lanes_[i] ? PT_PUT_##T(value) : d[i]; \
-            }                                         \
-        }                                             \
+            }                                                \
+        }                                                    \
     } while (0)
 
-/* Handlers of one destination (operand 0) and one to four sources a, b, c_, e (operands 1 to 4); `expr` is one expression
- * over them for one lane, evaluated for every lane (so it must not trap). */
-#define PT_FN1(name, TD, TA, expr)                          \
-    PT_HANDLER(name)                                        \
-    {                                                       \
-        PT_ELT_##TD *d_ = PT_SLOT(0, TD);                   \
-        const PT_ELT_##TA *a_ = PT_SLOT(1, TA);             \
+/* Handlers of one destination (operand 0) and one to four sources a, b, c_, e (operands 1 to 4);
+ * `expr` is one expression over them for one lane, evaluated for every lane (so it must not
+ * trap). */
+#define PT_FN1(name, TD, TA, expr)                                       \
+    PT_HANDLER(name)                                                     \
+    {                                                                    \
+        PT_ELT_##TD *d_ = PT_SLOT(0, TD);                                \
+        const PT_ELT_##TA *a_ = PT_SLOT(1, TA);                          \
         PT_STORE_LANES(TD, d_, const PT_VAL_##TA a = (PT_VAL_##TA)a_[i]; \
-                       const PT_VAL_##TD value = (PT_VAL_##TD)(expr);); \
-        return c + 1;                                       \
+                       const PT_VAL_##TD value = (PT_VAL_##TD)(expr););  \
+        return c + 1;                                                    \
     }
-#define PT_FN2(name, TD, TA, TB, expr)                      \
-    PT_HANDLER(name)                                        \
-    {                                                       \
-        PT_ELT_##TD *d_ = PT_SLOT(0, TD);                   \
-        const PT_ELT_##TA *a_ = PT_SLOT(1, TA);             \
-        const PT_ELT_##TB *b_ = PT_SLOT(2, TB);             \
+#define PT_FN2(name, TD, TA, TB, expr)                                   \
+    PT_HANDLER(name)                                                     \
+    {                                                                    \
+        PT_ELT_##TD *d_ = PT_SLOT(0, TD);                                \
+        const PT_ELT_##TA *a_ = PT_SLOT(1, TA);                          \
+        const PT_ELT_##TB *b_ = PT_SLOT(2, TB);                          \
         PT_STORE_LANES(TD, d_, const PT_VAL_##TA a = (PT_VAL_##TA)a_[i]; \
-                       const PT_VAL_##TB b = (PT_VAL_##TB)b_[i]; \
-                       const PT_VAL_##TD value = (PT_VAL_##TD)(expr);); \
-        return c + 1;                                       \
+                       const PT_VAL_##TB b = (PT_VAL_##TB)b_[i];         \
+                       const PT_VAL_##TD value = (PT_VAL_##TD)(expr););  \
+        return c + 1;                                                    \
     }
-#define PT_FN3(name, TD, TA, TB, TC, expr)                  \
-    PT_HANDLER(name)                                        \
-    {                                                       \
-        PT_ELT_##TD *d_ = PT_SLOT(0, TD);                   \
-        const PT_ELT_##TA *a_ = PT_SLOT(1, TA);             \
-        const PT_ELT_##TB *b_ = PT_SLOT(2, TB);             \
-        const PT_ELT_##TC *c__ = PT_SLOT(3, TC);            \
+#define PT_FN3(name, TD, TA, TB, TC, expr)                               \
+    PT_HANDLER(name)                                                     \
+    {                                                                    \
+        PT_ELT_##TD *d_ = PT_SLOT(0, TD);                                \
+        const PT_ELT_##TA *a_ = PT_SLOT(1, TA);                          \
+        const PT_ELT_##TB *b_ = PT_SLOT(2, TB);                          \
+        const PT_ELT_##TC *c__ = PT_SLOT(3, TC);                         \
         PT_STORE_LANES(TD, d_, const PT_VAL_##TA a = (PT_VAL_##TA)a_[i]; \
-                       const PT_VAL_##TB b = (PT_VAL_##TB)b_[i]; \
-                       const PT_VAL_##TC c_ = (PT_VAL_##TC)c__[i]; \
-                       const PT_VAL_##TD value = (PT_VAL_##TD)(expr);); \
-        return c + 1;                                       \
+                       const PT_VAL_##TB b = (PT_VAL_##TB)b_[i];         \
+                       const PT_VAL_##TC c_ = (PT_VAL_##TC)c__[i];       \
+                       const PT_VAL_##TD value = (PT_VAL_##TD)(expr););  \
+        return c + 1;                                                    \
     }
-#define PT_FN4(name, TD, TA, TB, TC, TE, expr)              \
-    PT_HANDLER(name)                                        \
-    {                                                       \
-        PT_ELT_##TD *d_ = PT_SLOT(0, TD);                   \
-        const PT_ELT_##TA *a_ = PT_SLOT(1, TA);             \
-        const PT_ELT_##TB *b_ = PT_SLOT(2, TB);             \
-        const PT_ELT_##TC *c__ = PT_SLOT(3, TC);            \
-        const PT_ELT_##TE *e_ = PT_SLOT(4, TE);             \
+#define PT_FN4(name, TD, TA, TB, TC, TE, expr)                           \
+    PT_HANDLER(name)                                                     \
+    {                                                                    \
+        PT_ELT_##TD *d_ = PT_SLOT(0, TD);                                \
+        const PT_ELT_##TA *a_ = PT_SLOT(1, TA);                          \
+        const PT_ELT_##TB *b_ = PT_SLOT(2, TB);                          \
+        const PT_ELT_##TC *c__ = PT_SLOT(3, TC);                         \
+        const PT_ELT_##TE *e_ = PT_SLOT(4, TE);                          \
         PT_STORE_LANES(TD, d_, const PT_VAL_##TA a = (PT_VAL_##TA)a_[i]; \
-                       const PT_VAL_##TB b = (PT_VAL_##TB)b_[i]; \
-                       const PT_VAL_##TC c_ = (PT_VAL_##TC)c__[i]; \
-                       const PT_VAL_##TE e = (PT_VAL_##TE)e_[i]; \
-                       const PT_VAL_##TD value = (PT_VAL_##TD)(expr);); \
-        return c + 1;                                       \
+                       const PT_VAL_##TB b = (PT_VAL_##TB)b_[i];         \
+                       const PT_VAL_##TC c_ = (PT_VAL_##TC)c__[i];       \
+                       const PT_VAL_##TE e = (PT_VAL_##TE)e_[i];         \
+                       const PT_VAL_##TD value = (PT_VAL_##TD)(expr););  \
+        return c + 1;                                                    \
     }
 
 /* A 32-bit mask from 32 elements that are all ones or 0. */
@@ -274,32 +283,33 @@ static inline uint32_t pt_mask_of(const uint32_t *flags);
 /* 32 elements, all ones or 0, from a mask. */
 static inline void pt_spread(uint32_t mask, uint32_t *flags);
 
-/* The mask of lanes for which `expr` over a (and b) holds: name_(c, f), for handlers that combine it with predicates. */
-#define PT_TEST1(name, KA, TA, expr)                        \
+/* The mask of lanes for which `expr` over a (and b) holds: name_(c, f), for handlers that
+ * combine it with predicates. */
+#define PT_TEST1(name, KA, TA, expr)                                               \
     static inline uint32_t name(const struct pt_code *c, const struct pt_frame *f) \
-    {                                                       \
-        const PT_ELT_##TA *a_ = PT_SLOT(KA, TA);            \
-        uint32_t flags[PT_WARP_SIZE] __attribute__((aligned(64))); \
-        PT_LANES                                            \
-        {                                                   \
-            const PT_VAL_##TA a = (PT_VAL_##TA)a_[i];       \
-            flags[i] = (expr) ? UINT32_MAX : 0;             \
-        }                                                   \
-        return pt_mask_of(flags);                           \
+    {                                                                              \
+        const PT_ELT_##TA *a_ = PT_SLOT(KA, TA);                                   \
+        uint32_t flags[PT_WARP_SIZE] __attribute__((aligned(64)));                 \
+        PT_LANES                                                                   \
+        {                                                                          \
+            const PT_VAL_##TA a = (PT_VAL_##TA)a_[i];                              \
+            flags[i] = (expr) ? UINT32_MAX : 0;                                    \
+        }                                                                          \
+        return pt_mask_of(flags);                                                  \
     }
-#define PT_TEST2(name, KA, TA, KB, TB, expr)                \
+#define PT_TEST2(name, KA, TA, KB, TB, expr)                                       \
     static inline uint32_t name(const struct pt_code *c, const struct pt_frame *f) \
-    {                                                       \
-        const PT_ELT_##TA *a_ = PT_SLOT(KA, TA);            \
-        const PT_ELT_##TB *b_ = PT_SLOT(KB, TB);            \
-        uint32_t flags[PT_WARP_SIZE] __attribute__((aligned(64))); \
-        PT_LANES                                            \
-        {                                                   \
-            const PT_VAL_##TA a = (PT_VAL_##TA)a_[i];       \
-            const PT_VAL_##TB b = (PT_VAL_##TB)b_[i];       \
-            flags[i] = (expr) ? UINT32_MAX : 0;             \
-        }                                                   \
-        return pt_mask_of(flags);                           \
+    {                                                                              \
+        const PT_ELT_##TA *a_ = PT_SLOT(KA, TA);                                   \
+        const PT_ELT_##TB *b_ = PT_SLOT(KB, TB);                                   \
+        uint32_t flags[PT_WARP_SIZE] __attribute__((aligned(64)));                 \
+        PT_LANES                                                                   \
+        {                                                                          \
+            const PT_VAL_##TA a = (PT_VAL_##TA)a_[i];                              \
+            const PT_VAL_##TB b = (PT_VAL_##TB)b_[i];                              \
+            flags[i] = (expr) ? UINT32_MAX : 0;                                    \
+        }                                                                          \
+        return pt_mask_of(flags);                                                  \
     }
 
 /* Sets the active lanes of a frame. */
@@ -309,12 +319,13 @@ static inline void pt_set_mask(struct pt_frame *f, uint32_t mask)
     pt_spread(mask, f->lanes);
 }
 
-/* Ends the warp with a fault at `c`: `return pt_fail(c, f, PT_FAULT_TRAP, f->mask, NULL)`. Returns NULL. */
+/* Ends the warp with a fault at `c`: `return pt_fail(c, f, PT_FAULT_TRAP, f->mask, NULL)`.
+ * Returns NULL. */
 #define pt_fail PT_LEVEL_NAME(pt_loop_fail)
 const struct pt_code *pt_fail(const struct pt_code *c, struct pt_frame *f, enum pt_fault_kind kind,
-                               uint32_t lanes, const char *detail);
+                              uint32_t lanes, const char *detail);
 
-/* ---- masks --------------------------------------------------------------------------------------------- */
+/* ---- masks ----------------------------------------------------------------------------------- */
 
 #if defined(__AVX2__)
 #include <immintrin.h>

@@ -1,11 +1,13 @@
-/* The loop: running a warp until it exits, waits or yields, and the choice of what its lanes do next.
+/* The loop: running a warp until it exits, waits or yields, and the choice of what its lanes do
+ * next.
  *
- * Thread frontiers: among the blocks of an activation where lanes wait, the lowest-numbered runs, so lanes that
- * branch apart meet again at the earliest possible block. Among activations the deepest runs.
+ * Thread frontiers: among the blocks of an activation where lanes wait, the lowest-numbered
+ * runs, so lanes that branch apart meet again at the earliest possible block. Among activations
+ * the deepest runs.
  */
 #include "backend/interp/loop.h"
 
-/* ---- block sets ---------------------------------------------------------------------------------------- */
+/* ---- block sets ------------------------------------------------------------------------------ */
 
 static uint32_t first_of(const uint64_t *set, uint32_t n_words, uint32_t from)
 {
@@ -98,7 +100,7 @@ const struct pt_code *pt_loop_other(struct pt_frame *f)
     return NULL;
 }
 
-/* ---- activations --------------------------------------------------------------------------------------- */
+/* ---- activations ----------------------------------------------------------------------------- */
 
 static void fill_constants(struct pt_frame *f)
 {
@@ -116,7 +118,8 @@ static void fill_constants(struct pt_frame *f)
     }
 }
 
-/* Makes the memory at `f` a frame of `body`; constants stay from the last time if it was the same function. */
+/* Makes the memory at `f` a frame of `body`; constants stay from the last time if it was the
+ * same function. */
 static void shape_frame(struct pt_frame *f, const struct pt_body *body, bool is_fresh)
 {
     bool is_same = !is_fresh && f->body == body;
@@ -232,7 +235,7 @@ void pt_loop_start(struct pt_warp *warp)
     s->next = PT_NEXT_FRAME;
 }
 
-/* ---- choosing ------------------------------------------------------------------------------------------ */
+/* ---- choosing -------------------------------------------------------------------------------- */
 
 /* Moves lanes whose barrier phase is over to the blocks where they go on. */
 static bool release_groups(struct pt_state *s)
@@ -269,7 +272,8 @@ const struct pt_code *pt_loop_turn(struct pt_frame *f, uint32_t block)
     struct pt_state *s = f->state;
     pt_loop_wait(f, block, f->mask);
     f->mask = 0;
-    /* The next in the order (activation, block) behind this one, if there is any: a round ends where there is none. */
+    /* The next in the order (activation, block) behind this one, if there is any: a round ends
+     * where there is none. */
     uint32_t next = first_of(f->eligible, f->body->n_words, block + 1);
     for (struct pt_frame *at = f; at; at = at->shallower) {
         if (at != f)
@@ -296,13 +300,13 @@ const struct pt_code *pt_loop_poll(struct pt_frame *f, uint32_t block)
     return pt_stop(f->state, PT_RUN_YIELDED);
 }
 
-/* ---- ends ---------------------------------------------------------------------------------------------- */
+/* ---- ends ------------------------------------------------------------------------------------ */
 
 const struct pt_code *pt_fail(const struct pt_code *c, struct pt_frame *f, enum pt_fault_kind kind,
-                               uint32_t lanes, const char *detail)
+                              uint32_t lanes, const char *detail)
 {
-    f->state->warp->fault = (struct pt_fault){ .kind = kind, .func = f->body->index,
-                                               .insn = c->insn, .lanes = lanes, .detail = detail };
+    f->state->warp->fault = (struct pt_fault){
+        .kind = kind, .func = f->body->index, .insn = c->insn, .lanes = lanes, .detail = detail};
     return pt_stop(f->state, PT_RUN_FAULT);
 }
 
@@ -315,17 +319,20 @@ static uint32_t parked_lanes(const struct pt_frame *f)
     return lanes;
 }
 
-/* Nothing can run, and no barrier is waited for: every lane left waits for lanes that wait elsewhere. */
+/* Nothing can run, and no barrier is waited for: every lane left waits for lanes that wait
+ * elsewhere. */
 static enum pt_run deadlock(struct pt_state *s)
 {
     for (const struct pt_frame *f = s->deepest; f; f = f->shallower) {
         uint32_t b = first_of(f->parked, f->body->n_words, 0);
         if (b == UINT32_MAX)
             continue;
-        s->warp->fault = (struct pt_fault){
-            .kind = PT_FAULT_DEADLOCK, .func = f->body->index, .insn = f->body->start[b]->insn,
-            .lanes = parked_lanes(f), .detail = "lanes of one warp wait for each other at "
-                                                "different instructions" };
+        s->warp->fault = (struct pt_fault){.kind = PT_FAULT_DEADLOCK,
+                                           .func = f->body->index,
+                                           .insn = f->body->start[b]->insn,
+                                           .lanes = parked_lanes(f),
+                                           .detail = "lanes of one warp wait for each other at "
+                                                     "different instructions"};
         break;
     }
     return PT_RUN_FAULT;
@@ -370,7 +377,8 @@ enum pt_run pt_loop_resume(struct pt_warp *warp)
 }
 
 void pt_loop_places(const struct pt_warp *warp,
-                    void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t bar),
+                    void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes,
+                                   uint32_t bar),
                     void *ud)
 {
     const struct pt_state *s = pt_state_of(warp);
@@ -390,8 +398,10 @@ void pt_loop_locate(struct pt_warp *warp, uint64_t address)
     struct pt_frame *f = s->frame;
     uint64_t first = address;
     uint32_t lanes = pt_mem_locate(s->code, f, address, &first);
-    warp->fault = (struct pt_fault){ .kind = PT_FAULT_ILLEGAL_ADDRESS, .func = f->body->index,
-                                     .insn = s->code->insn, .lanes = lanes,
-                                     .has_address = lanes || address != PT_ADDRESS_UNKNOWN,
-                                     .address = first };
+    warp->fault = (struct pt_fault){.kind = PT_FAULT_ILLEGAL_ADDRESS,
+                                    .func = f->body->index,
+                                    .insn = s->code->insn,
+                                    .lanes = lanes,
+                                    .has_address = lanes || address != PT_ADDRESS_UNKNOWN,
+                                    .address = first};
 }

@@ -1,9 +1,12 @@
-/* The inside of the interpreter: decoded functions, a warp's state, and how lanes move between blocks.
+/* The inside of the interpreter: decoded functions, a warp's state, and how lanes move between
+ * blocks.
  *
- * Only code.c, loop.c, ctl.c, warp.c, mem.c, atom.c and move.c include this; handlers of arithmetic need interp.h alone.
+ * Only code.c, loop.c, ctl.c, warp.c, mem.c, atom.c and move.c include this; handlers of
+ * arithmetic need interp.h alone.
  *
- * A decoded function numbers its own blocks: those of the IR in their order, split behind every barrier, so that
- * lanes that wait for a phase have a block to wait at. A block's lanes are in one of these places:
+ * A decoded function numbers its own blocks: those of the IR in their order, split behind every
+ * barrier, so that lanes that wait for a phase have a block to wait at. A block's lanes are in
+ * one of these places:
  *   frame->mask               they run now (one block of one activation of the warp)
  *   frame->wait[b], eligible  they may run from the start of b
  *   frame->wait[b], parked    b begins with an instruction that waits for other lanes of the warp
@@ -35,14 +38,14 @@ struct pt_pass {
 /* A decoded function. */
 struct pt_body {
     const struct pt_func *func;
-    uint32_t index;               /* function index */
+    uint32_t index; /* function index */
     uint32_t n_blocks;
     uint32_t n_words;             /* of the block sets */
     const struct pt_code **start; /* of each block */
     PT_VEC(struct pt_code) codes;
     PT_VEC(struct pt_constant) constants;
     uint32_t wait_offset, set_offset; /* in the frame: wait[], eligible[] and parked[] */
-    uint32_t frame_bytes;         /* a multiple of 64 */
+    uint32_t frame_bytes;             /* a multiple of 64 */
     uint32_t local_bytes;
     struct pt_pass *params, *results; /* func->params.n and func->results.n of them */
 };
@@ -50,17 +53,17 @@ struct pt_body {
 struct pt_interp_program {
     struct pt_program base;
     struct pt_arena arena;
-    struct pt_body **bodies;      /* by function index; NULL: not reachable */
-    uint32_t callee_bytes;        /* room of one callee's activation */
-    uint32_t n_callees;           /* how many a warp may have at once */
-    uint32_t entry_bytes;         /* room of the kernel's own */
-    bool is_unbounded;            /* alloca is used: local memory is not known */
+    struct pt_body **bodies; /* by function index; NULL: not reachable */
+    uint32_t callee_bytes;   /* room of one callee's activation */
+    uint32_t n_callees;      /* how many a warp may have at once */
+    uint32_t entry_bytes;    /* room of the kernel's own */
+    bool is_unbounded;       /* alloca is used: local memory is not known */
 };
 
 /* Lanes that wait for the end of a barrier's phase. */
 struct pt_group {
     struct pt_frame *frame;
-    const struct pt_code *code;   /* the barrier */
+    const struct pt_code *code; /* the barrier */
     uint32_t mask, block, bar, phase;
 };
 
@@ -74,13 +77,13 @@ enum pt_next {
 struct pt_state {
     struct pt_warp *warp;
     const struct pt_interp_program *program;
-    struct pt_frame *frame;       /* the activation that runs */
-    const struct pt_code *code;   /* where it goes on; inside memory handlers, the code that runs */
+    struct pt_frame *frame;     /* the activation that runs */
+    const struct pt_code *code; /* where it goes on; inside memory handlers, the code that runs */
     enum pt_next next;
     enum pt_run run;
-    struct pt_frame *deepest;     /* activations, deepest first */
-    struct pt_frame *free;        /* unused callee frames */
-    uint32_t used;                /* callee frames handed out at least once */
+    struct pt_frame *deepest; /* activations, deepest first */
+    struct pt_frame *free;    /* unused callee frames */
+    uint32_t used;            /* callee frames handed out at least once */
     struct pt_frame *entry;
     uint8_t *callees;
     uint32_t n_groups;
@@ -93,7 +96,7 @@ static inline struct pt_state *pt_state_of(const struct pt_warp *warp)
     return (struct pt_state *)(((uintptr_t)warp->state + 63) & ~(uintptr_t)63);
 }
 
-/* ---- loop.c: lanes between blocks ---------------------------------------------------------------------- */
+/* ---- loop.c: lanes between blocks ------------------------------------------------------------ */
 
 #define pt_loop_goto PT_LEVEL_NAME(pt_loop_goto)
 #define pt_loop_wait PT_LEVEL_NAME(pt_loop_wait)
@@ -111,7 +114,8 @@ static inline struct pt_state *pt_state_of(const struct pt_warp *warp)
 #define pt_loop_frame PT_LEVEL_NAME(pt_loop_frame)
 #define pt_loop_drop PT_LEVEL_NAME(pt_loop_drop)
 
-/* All running lanes go to `block`, while others wait at a block not above it. Returns the code to run, as a handler does. */
+/* All running lanes go to `block`, while others wait at a block not above it. Returns the code
+ * to run, as a handler does. */
 const struct pt_code *pt_loop_goto(struct pt_frame *f, uint32_t block);
 /* `lanes` of the activation wait at the start of `block`, ready to run. */
 void pt_loop_wait(struct pt_frame *f, uint32_t block, uint32_t lanes);
@@ -119,11 +123,11 @@ void pt_loop_wait(struct pt_frame *f, uint32_t block, uint32_t lanes);
 void pt_loop_park(struct pt_frame *f, uint32_t block, uint32_t lanes);
 /* No lane waits at the start of `block` any more. */
 void pt_loop_clear(struct pt_frame *f, uint32_t block);
-/* No lane runs any more (all were put somewhere): chooses another block of the activation, or leaves the loop to choose
- * one elsewhere. */
+/* No lane runs any more (all were put somewhere): chooses another block of the activation, or
+ * leaves the loop to choose one elsewhere. */
 const struct pt_code *pt_loop_other(struct pt_frame *f);
-/* All running lanes take a back edge to `block` of a loop that waits for other threads: others run first, and where there are
- * none the warp yields. */
+/* All running lanes take a back edge to `block` of a loop that waits for other threads: others
+ * run first, and where there are none the warp yields. */
 const struct pt_code *pt_loop_turn(struct pt_frame *f, uint32_t block);
 /* The same when the budget of another loop is used up: the warp yields if the launch is to stop. */
 const struct pt_code *pt_loop_poll(struct pt_frame *f, uint32_t block);
@@ -134,7 +138,8 @@ void pt_loop_start(struct pt_warp *warp);
 void pt_loop_prepare(const struct pt_launch *launch, struct pt_warp *warp);
 void pt_loop_locate(struct pt_warp *warp, uint64_t address);
 void pt_loop_places(const struct pt_warp *warp,
-                    void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t bar),
+                    void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes,
+                                   uint32_t bar),
                     void *ud);
 /* A new activation of `body` called from `caller`, without lanes; NULL: no room. */
 struct pt_frame *pt_loop_frame(struct pt_frame *caller, const struct pt_body *body);
@@ -156,7 +161,7 @@ static inline const struct pt_code *pt_stop(struct pt_state *s, enum pt_run run)
     return NULL;
 }
 
-/* ---- code.c -------------------------------------------------------------------------------------------- */
+/* ---- code.c ---------------------------------------------------------------------------------- */
 
 #define pt_code_compile PT_LEVEL_NAME(pt_code_compile)
 #define pt_code_release PT_LEVEL_NAME(pt_code_release)
@@ -191,30 +196,34 @@ uint64_t pt_code_symbol(const struct pt_select *s, uint32_t symbol, enum pt_spac
 void pt_code_link(struct pt_select *s, uint32_t block);
 #define pt_code_here PT_LEVEL_NAME(pt_code_here)
 uint32_t pt_code_here(const struct pt_select *s);
+/* True if back edges of the IR block being decoded let other work run first. */
+#define pt_code_communicates PT_LEVEL_NAME(pt_code_communicates)
+bool pt_code_communicates(const struct pt_select *s);
 /* Code that runs before the instruction; c->fn and operands are the caller's to fill. */
 #define pt_code_before PT_LEVEL_NAME(pt_code_before)
 struct pt_code *pt_code_before(struct pt_select *s, pt_handler fn);
 /* The same, behind it. */
 #define pt_code_behind PT_LEVEL_NAME(pt_code_behind)
 struct pt_code *pt_code_behind(struct pt_select *s, pt_handler fn);
-/* The program being made, and a decoded function (NULL: not decoded yet, it will be). */
+/* The program being made; its other functions may not be decoded yet. */
 #define pt_code_program PT_LEVEL_NAME(pt_code_program)
 struct pt_interp_program *pt_code_program(const struct pt_select *s);
 
-/* ---- move.c: what the decoder inserts ------------------------------------------------------------------ */
+/* ---- move.c: what the decoder inserts -------------------------------------------------------- */
 
 #define pt_move_sreg PT_LEVEL_NAME(pt_move_sreg)
 pt_handler pt_move_sreg(enum pt_sreg sreg, uint32_t bytes);
 #define pt_move_address PT_LEVEL_NAME(pt_move_address)
 pt_handler pt_move_address(enum pt_space space, bool generic, uint32_t bytes);
 #define pt_move_extend PT_LEVEL_NAME(pt_move_extend)
-/* Copies operand 1 to 0, `from` bits extended to `to` bits (32 or 64 bit slots as the widths say). */
+/* Copies operand 1 to 0, `from` bits extended to `to` bits (32 or 64 bit slots as the widths
+ * say). */
 pt_handler pt_move_extend(uint32_t from, uint32_t to, bool is_signed);
 /* Copies the low 32 bits of 64-bit operand 1 to 0. */
 #define pt_move_narrow PT_LEVEL_NAME(pt_move_narrow)
 pt_handler pt_move_narrow(void);
 
-/* ---- ctl.c: codes that belong to no row ---------------------------------------------------------------- */
+/* ---- ctl.c: codes that belong to no row ------------------------------------------------------ */
 
 #define pt_ctl_guard PT_LEVEL_NAME(pt_ctl_guard)
 const struct pt_code *pt_ctl_guard(const struct pt_code *c, struct pt_frame *f);
@@ -238,10 +247,12 @@ void pt_ctl_barrier_result(const struct pt_group *g);
 #define pt_ctl_callee PT_LEVEL_NAME(pt_ctl_callee)
 uint32_t pt_ctl_callee(const struct pt_func *f, const struct pt_insn *insn);
 
-/* ---- mem.c --------------------------------------------------------------------------------------------- */
+/* ---- mem.c ----------------------------------------------------------------------------------- */
 
 #define pt_mem_locate PT_LEVEL_NAME(pt_mem_locate)
-/* The lanes of `mask` whose access by `c` touches the page of `address`, and the address of the lowest. */
-uint32_t pt_mem_locate(const struct pt_code *c, struct pt_frame *f, uint64_t address, uint64_t *first);
+/* The lanes of `mask` whose access by `c` touches the page of `address`, and the address of the
+ * lowest. */
+uint32_t pt_mem_locate(const struct pt_code *c, struct pt_frame *f, uint64_t address,
+                       uint64_t *first);
 
 #endif

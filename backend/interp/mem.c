@@ -1,11 +1,12 @@
 /* ld, st, fences. PTX ISA 9.7.9.8-12, 9.7.13.4.
  *
- * A load reads all lanes before it writes a register, a store goes lane by lane upwards. Where the lanes of a chunk
- * of eight have consecutive addresses, or one address, a chunk is one access.
+ * A load reads all lanes before it writes a register, a store goes lane by lane upwards. Where
+ * the lanes of a chunk of eight have consecutive addresses, or one address, a chunk is one
+ * access.
  */
 #include "backend/interp/access.h"
 
-/* ---- what the lanes' addresses are like ---------------------------------------------------------------------- */
+/* ---- what the lanes' addresses are like ------------------------------------------------------ */
 
 enum { CHUNK = 8 };
 
@@ -21,14 +22,15 @@ PT_ACCESS_INLINE bool is_run32(const uint32_t *a, uint32_t bytes)
 
 PT_ACCESS_INLINE bool is_same32(const uint32_t *a)
 {
-    __m256i differ = _mm256_xor_si256(_mm256_set1_epi32((int)a[0]),
-                                      _mm256_loadu_si256((const __m256i *)a));
+    __m256i differ =
+        _mm256_xor_si256(_mm256_set1_epi32((int)a[0]), _mm256_loadu_si256((const __m256i *)a));
     return _mm256_testz_si256(differ, differ);
 }
 
 PT_ACCESS_INLINE bool is_run64(const uint64_t *a, uint64_t bytes)
 {
-    __m256i low = _mm256_set_epi64x((long long)(3 * bytes), (long long)(2 * bytes), (long long)bytes, 0);
+    __m256i low =
+        _mm256_set_epi64x((long long)(3 * bytes), (long long)(2 * bytes), (long long)bytes, 0);
     __m256i run = _mm256_add_epi64(_mm256_set1_epi64x((long long)a[0]), low);
     __m256i next = _mm256_add_epi64(run, _mm256_set1_epi64x((long long)(4 * bytes)));
     __m256i differ =
@@ -70,11 +72,12 @@ PT_ACCESS_INLINE bool is_same64(const uint64_t *a)
 #endif
 
 /* Lane i's address where the register decides. */
-PT_ACCESS_INLINE uint64_t reg_address(const struct pt_code *c, const struct pt_frame *f, bool is_shared,
-                                      const void *base, uint32_t i)
+PT_ACCESS_INLINE uint64_t reg_address(const struct pt_code *c, const struct pt_frame *f,
+                                      bool is_shared, const void *base, uint32_t i)
 {
-    return is_shared ? (uint64_t)(uintptr_t)f->shared + (uint32_t)(((const uint32_t *)base)[i] + c->imm)
-                     : ((const uint64_t *)base)[i] + c->imm;
+    return is_shared
+               ? (uint64_t)(uintptr_t)f->shared + (uint32_t)(((const uint32_t *)base)[i] + c->imm)
+               : ((const uint64_t *)base)[i] + c->imm;
 }
 
 PT_ACCESS_INLINE bool is_run(bool is_shared, const void *base, uint32_t first, uint32_t bytes)
@@ -89,116 +92,116 @@ PT_ACCESS_INLINE bool is_same(bool is_shared, const void *base, uint32_t first)
                      : is_same64((const uint64_t *)base + first);
 }
 
-/* ---- loads -------------------------------------------------------------------------------------------------- */
+/* ---- loads ----------------------------------------------------------------------------------- */
 
-/* One load of memory type M into slots of lane type T: plain values of all active lanes to v. Returns the or of addresses
- * (SHARED32 and REG64, the kinds that matter for speed). */
-#define LOAD_FAST(name, M, T, E, is_shared)                                                     \
-    PT_ACCESS_HANDLER(name)                                                                     \
-    {                                                                                           \
-        const void *base = __builtin_assume_aligned((char *)f + c->o[1], 64);                   \
-        E v[PT_WARP_SIZE] __attribute__((aligned(64)));                                         \
-        uint64_t any = 0;                                                                       \
-        f->state->code = c;                                                                     \
-        if (__builtin_expect(f->mask == UINT32_MAX, 1)) {                                       \
-            for (uint32_t k = 0; k < PT_WARP_SIZE; k += CHUNK) {                                \
-                uint64_t at = reg_address(c, f, is_shared, base, k);                            \
-                any |= at;                                                                      \
-                if (sizeof(M) == sizeof(E) && is_run(is_shared, base, k, sizeof(M))) {          \
-                    __builtin_memcpy(&v[k], (const void *)(uintptr_t)at, CHUNK * sizeof(M));    \
-                } else if (is_same(is_shared, base, k)) {                                       \
-                    E one = (E)(T) * (const M *)(uintptr_t)at;                                  \
-                    for (uint32_t i = 0; i < CHUNK; i++)                                        \
-                        v[k + i] = one;                                                         \
-                } else {                                                                        \
-                    for (uint32_t i = 0; i < CHUNK; i++) {                                      \
-                        uint64_t to = reg_address(c, f, is_shared, base, k + i);                \
-                        any |= to;                                                              \
-                        v[k + i] = (E)(T) * (const M *)(uintptr_t)to;                           \
-                    }                                                                           \
-                }                                                                               \
-            }                                                                                   \
-        } else {                                                                                \
-            for (uint32_t left = f->mask; left; left &= left - 1) {                             \
-                uint32_t i = (uint32_t)__builtin_ctz(left);                                     \
-                uint64_t to = reg_address(c, f, is_shared, base, i);                            \
-                any |= to;                                                                      \
-                v[i] = (E)(T) * (const M *)(uintptr_t)to;                                       \
-            }                                                                                   \
-        }                                                                                       \
-        if (__builtin_expect(any & (sizeof(M) - 1), 0))                                         \
-            return pt_mem_misaligned(c, f);                                                     \
-        E *d = (E *)__builtin_assume_aligned((char *)f + c->o[0], 64);                          \
-        STORE_ACTIVE(d, v[i]);                                                                  \
-        return c + 1;                                                                           \
+/* One load of memory type M into slots of lane type T: plain values of all active lanes to v.
+ * Returns the or of addresses (SHARED32 and REG64, the kinds that matter for speed). */
+#define LOAD_FAST(name, M, T, E, is_shared)                                                  \
+    PT_ACCESS_HANDLER(name)                                                                  \
+    {                                                                                        \
+        const void *base = __builtin_assume_aligned((char *)f + c->o[1], 64);                \
+        E v[PT_WARP_SIZE] __attribute__((aligned(64)));                                      \
+        uint64_t any = 0;                                                                    \
+        f->state->code = c;                                                                  \
+        if (__builtin_expect(f->mask == UINT32_MAX, 1)) {                                    \
+            for (uint32_t k = 0; k < PT_WARP_SIZE; k += CHUNK) {                             \
+                uint64_t at = reg_address(c, f, is_shared, base, k);                         \
+                any |= at;                                                                   \
+                if (sizeof(M) == sizeof(E) && is_run(is_shared, base, k, sizeof(M))) {       \
+                    __builtin_memcpy(&v[k], (const void *)(uintptr_t)at, CHUNK * sizeof(M)); \
+                } else if (is_same(is_shared, base, k)) {                                    \
+                    E one = (E)(T) * (const M *)(uintptr_t)at;                               \
+                    for (uint32_t i = 0; i < CHUNK; i++)                                     \
+                        v[k + i] = one;                                                      \
+                } else {                                                                     \
+                    for (uint32_t i = 0; i < CHUNK; i++) {                                   \
+                        uint64_t to = reg_address(c, f, is_shared, base, k + i);             \
+                        any |= to;                                                           \
+                        v[k + i] = (E)(T) * (const M *)(uintptr_t)to;                        \
+                    }                                                                        \
+                }                                                                            \
+            }                                                                                \
+        } else {                                                                             \
+            for (uint32_t left = f->mask; left; left &= left - 1) {                          \
+                uint32_t i = (uint32_t)__builtin_ctz(left);                                  \
+                uint64_t to = reg_address(c, f, is_shared, base, i);                         \
+                any |= to;                                                                   \
+                v[i] = (E)(T) * (const M *)(uintptr_t)to;                                    \
+            }                                                                                \
+        }                                                                                    \
+        if (__builtin_expect(any & (sizeof(M) - 1), 0))                                      \
+            return pt_mem_misaligned(c, f);                                                  \
+        E *d = (E *)__builtin_assume_aligned((char *)f + c->o[0], 64);                       \
+        STORE_ACTIVE(d, v[i]);                                                               \
+        return c + 1;                                                                        \
     }
 
 /* d[i] = value for the active lanes. */
 #define STORE_ACTIVE(d, value)                            \
     do {                                                  \
         if (__builtin_expect(f->mask == UINT32_MAX, 1)) { \
-            PT_LANES (d)[i] = (value);                    \
+            PT_LANES(d)[i] = (value);                     \
         } else {                                          \
             const uint32_t *on = f->lanes;                \
-            PT_LANES (d)[i] = on[i] ? (value) : (d)[i];   \
+            PT_LANES(d)[i] = on[i] ? (value) : (d)[i];    \
         }                                                 \
     } while (0)
 
 /* The same for every lane: one load. */
-#define LOAD_UNIFORM(name, M, T, E)                                                     \
-    PT_ACCESS_HANDLER(name)                                                             \
-    {                                                                                   \
-        uint64_t at = pt_address_of(c, f, pt_mem_kind(c), 0);                           \
-        f->state->code = c;                                                             \
-        if (__builtin_expect(at & (sizeof(M) - 1), 0))                                  \
-            return pt_mem_misaligned(c, f);                                             \
-        E one = (E)(T) * (const M *)(uintptr_t)at;                                      \
-        E *d = (E *)__builtin_assume_aligned((char *)f + c->o[0], 64);                  \
-        STORE_ACTIVE(d, one);                                                           \
-        return c + 1;                                                                   \
+#define LOAD_UNIFORM(name, M, T, E)                                    \
+    PT_ACCESS_HANDLER(name)                                            \
+    {                                                                  \
+        uint64_t at = pt_address_of(c, f, pt_mem_kind(c), 0);          \
+        f->state->code = c;                                            \
+        if (__builtin_expect(at & (sizeof(M) - 1), 0))                 \
+            return pt_mem_misaligned(c, f);                            \
+        E one = (E)(T) * (const M *)(uintptr_t)at;                     \
+        E *d = (E *)__builtin_assume_aligned((char *)f + c->o[0], 64); \
+        STORE_ACTIVE(d, one);                                          \
+        return c + 1;                                                  \
     }
 
 /* Any address, lane by lane; with relaxed atomic loads, so also for volatile and .relaxed. */
-#define LOAD_ANY(name, M, T, E)                                                         \
-    PT_ACCESS_HANDLER(name)                                                             \
-    {                                                                                   \
-        uint64_t a[PT_WARP_SIZE];                                                       \
-        E v[PT_WARP_SIZE] __attribute__((aligned(64)));                                 \
-        uint32_t outside;                                                               \
-        f->state->code = c;                                                             \
-        if (pt_address_all(c, f, pt_mem_kind(c), a, &outside) & (sizeof(M) - 1))        \
-            return pt_mem_misaligned(c, f);                                             \
-        if (outside)                                                                    \
-            return pt_mem_outside(c, f, outside);                                       \
-        for (uint32_t left = f->mask; left; left &= left - 1) {                         \
-            uint32_t i = (uint32_t)__builtin_ctz(left);                                 \
+#define LOAD_ANY(name, M, T, E)                                                            \
+    PT_ACCESS_HANDLER(name)                                                                \
+    {                                                                                      \
+        uint64_t a[PT_WARP_SIZE];                                                          \
+        E v[PT_WARP_SIZE] __attribute__((aligned(64)));                                    \
+        uint32_t outside;                                                                  \
+        f->state->code = c;                                                                \
+        if (pt_address_all(c, f, pt_mem_kind(c), a, &outside) & (sizeof(M) - 1))           \
+            return pt_mem_misaligned(c, f);                                                \
+        if (outside)                                                                       \
+            return pt_mem_outside(c, f, outside);                                          \
+        for (uint32_t left = f->mask; left; left &= left - 1) {                            \
+            uint32_t i = (uint32_t)__builtin_ctz(left);                                    \
             v[i] = (E)(T)(M)__atomic_load_n((const M *)(uintptr_t)a[i], __ATOMIC_RELAXED); \
-        }                                                                               \
-        E *d = (E *)__builtin_assume_aligned((char *)f + c->o[0], 64);                  \
-        STORE_ACTIVE(d, v[i]);                                                          \
-        return c + 1;                                                                   \
+        }                                                                                  \
+        E *d = (E *)__builtin_assume_aligned((char *)f + c->o[0], 64);                     \
+        STORE_ACTIVE(d, v[i]);                                                             \
+        return c + 1;                                                                      \
     }
 
 /* Memory type, what it is extended to, slot element; X(name, M, T, E). */
-#define LOADS(X)                               \
-    X(u8_32, uint8_t, uint32_t, uint32_t)      \
-    X(s8_32, int8_t, int32_t, uint32_t)        \
-    X(s8_16, int8_t, uint16_t, uint32_t)       \
-    X(u16_32, uint16_t, uint32_t, uint32_t)    \
-    X(s16_32, int16_t, int32_t, uint32_t)      \
-    X(u32_32, uint32_t, uint32_t, uint32_t)    \
-    X(u8_64, uint8_t, uint64_t, uint64_t)      \
-    X(s8_64, int8_t, int64_t, uint64_t)        \
-    X(u16_64, uint16_t, uint64_t, uint64_t)    \
-    X(s16_64, int16_t, int64_t, uint64_t)      \
-    X(u32_64, uint32_t, uint64_t, uint64_t)    \
-    X(s32_64, int32_t, int64_t, uint64_t)      \
+#define LOADS(X)                            \
+    X(u8_32, uint8_t, uint32_t, uint32_t)   \
+    X(s8_32, int8_t, int32_t, uint32_t)     \
+    X(s8_16, int8_t, uint16_t, uint32_t)    \
+    X(u16_32, uint16_t, uint32_t, uint32_t) \
+    X(s16_32, int16_t, int32_t, uint32_t)   \
+    X(u32_32, uint32_t, uint32_t, uint32_t) \
+    X(u8_64, uint8_t, uint64_t, uint64_t)   \
+    X(s8_64, int8_t, int64_t, uint64_t)     \
+    X(u16_64, uint16_t, uint64_t, uint64_t) \
+    X(s16_64, int16_t, int64_t, uint64_t)   \
+    X(u32_64, uint32_t, uint64_t, uint64_t) \
+    X(s32_64, int32_t, int64_t, uint64_t)   \
     X(u64_64, uint64_t, uint64_t, uint64_t)
 
-#define X(name, M, T, E)                              \
-    LOAD_FAST(load_reg_##name, M, T, E, false)        \
-    LOAD_FAST(load_shared_##name, M, T, E, true)      \
-    LOAD_UNIFORM(load_uniform_##name, M, T, E)        \
+#define X(name, M, T, E)                         \
+    LOAD_FAST(load_reg_##name, M, T, E, false)   \
+    LOAD_FAST(load_shared_##name, M, T, E, true) \
+    LOAD_UNIFORM(load_uniform_##name, M, T, E)   \
     LOAD_ANY(load_any_##name, M, T, E)
 LOADS(X)
 #undef X
@@ -207,77 +210,77 @@ enum load {
 #define X(name, M, T, E) LOAD_##name,
     LOADS(X)
 #undef X
-    LOAD_COUNT
+        LOAD_COUNT
 };
 
 /* By how the address is found: REG64, SHARED32, uniform, any. */
 static const pt_handler loads[LOAD_COUNT][4] = {
 #define X(name, M, T, E) \
-    [LOAD_##name] = { load_reg_##name, load_shared_##name, load_uniform_##name, load_any_##name },
+    [LOAD_##name] = {load_reg_##name, load_shared_##name, load_uniform_##name, load_any_##name},
     LOADS(X)
 #undef X
 };
 
-/* ---- stores ------------------------------------------------------------------------------------------------- */
+/* ---- stores ---------------------------------------------------------------------------------- */
 
 /* All addresses are tested before anything is written. */
-#define STORE_FAST(name, M, E, is_shared)                                                       \
-    PT_ACCESS_HANDLER(name)                                                                     \
-    {                                                                                           \
-        const void *base = __builtin_assume_aligned((char *)f + c->o[1], 64);                   \
-        const E *v = (const E *)__builtin_assume_aligned((char *)f + c->o[0], 64);              \
-        uint64_t any = 0;                                                                       \
-        f->state->code = c;                                                                     \
-        for (uint32_t left = f->mask; left; left &= left - 1)                                   \
-            any |= reg_address(c, f, is_shared, base, (uint32_t)__builtin_ctz(left));           \
-        if (__builtin_expect(any & (sizeof(M) - 1), 0))                                         \
-            return pt_mem_misaligned(c, f);                                                     \
-        for (uint32_t left = f->mask; left; left &= left - 1) {                                 \
-            uint32_t i = (uint32_t)__builtin_ctz(left);                                         \
-            *(M *)(uintptr_t)reg_address(c, f, is_shared, base, i) = (M)v[i];                   \
-        }                                                                                       \
-        return c + 1;                                                                           \
+#define STORE_FAST(name, M, E, is_shared)                                             \
+    PT_ACCESS_HANDLER(name)                                                           \
+    {                                                                                 \
+        const void *base = __builtin_assume_aligned((char *)f + c->o[1], 64);         \
+        const E *v = (const E *)__builtin_assume_aligned((char *)f + c->o[0], 64);    \
+        uint64_t any = 0;                                                             \
+        f->state->code = c;                                                           \
+        for (uint32_t left = f->mask; left; left &= left - 1)                         \
+            any |= reg_address(c, f, is_shared, base, (uint32_t)__builtin_ctz(left)); \
+        if (__builtin_expect(any & (sizeof(M) - 1), 0))                               \
+            return pt_mem_misaligned(c, f);                                           \
+        for (uint32_t left = f->mask; left; left &= left - 1) {                       \
+            uint32_t i = (uint32_t)__builtin_ctz(left);                               \
+            *(M *)(uintptr_t)reg_address(c, f, is_shared, base, i) = (M)v[i];         \
+        }                                                                             \
+        return c + 1;                                                                 \
     }
 
 /* The same with runs of eight. */
-#define STORE_RUNS(name, M, is_shared)                                                          \
-    PT_ACCESS_HANDLER(name)                                                                     \
-    {                                                                                           \
-        const void *base = __builtin_assume_aligned((char *)f + c->o[1], 64);                   \
-        const M *v = (const M *)__builtin_assume_aligned((char *)f + c->o[0], 64);              \
-        uint64_t any = 0;                                                                       \
-        f->state->code = c;                                                                     \
-        if (__builtin_expect(f->mask != UINT32_MAX, 0)) {                                       \
-            for (uint32_t left = f->mask; left; left &= left - 1)                               \
-                any |= reg_address(c, f, is_shared, base, (uint32_t)__builtin_ctz(left));       \
-            if (any & (sizeof(M) - 1))                                                          \
-                return pt_mem_misaligned(c, f);                                                 \
-            for (uint32_t left = f->mask; left; left &= left - 1) {                             \
-                uint32_t i = (uint32_t)__builtin_ctz(left);                                     \
-                *(M *)(uintptr_t)reg_address(c, f, is_shared, base, i) = v[i];                  \
-            }                                                                                   \
-            return c + 1;                                                                       \
-        }                                                                                       \
-        for (uint32_t i = 0; i < PT_WARP_SIZE; i++)                                             \
-            any |= is_shared ? ((const uint32_t *)base)[i] : ((const uint64_t *)base)[i];       \
-        if (__builtin_expect((any | c->imm) & (sizeof(M) - 1), 0) &&                            \
-            !is_aligned_sum(c, f, is_shared, base, sizeof(M)))                                  \
-            return pt_mem_misaligned(c, f);                                                     \
-        for (uint32_t k = 0; k < PT_WARP_SIZE; k += CHUNK) {                                    \
-            if (is_run(is_shared, base, k, sizeof(M))) {                                        \
+#define STORE_RUNS(name, M, is_shared)                                                            \
+    PT_ACCESS_HANDLER(name)                                                                       \
+    {                                                                                             \
+        const void *base = __builtin_assume_aligned((char *)f + c->o[1], 64);                     \
+        const M *v = (const M *)__builtin_assume_aligned((char *)f + c->o[0], 64);                \
+        uint64_t any = 0;                                                                         \
+        f->state->code = c;                                                                       \
+        if (__builtin_expect(f->mask != UINT32_MAX, 0)) {                                         \
+            for (uint32_t left = f->mask; left; left &= left - 1)                                 \
+                any |= reg_address(c, f, is_shared, base, (uint32_t)__builtin_ctz(left));         \
+            if (any & (sizeof(M) - 1))                                                            \
+                return pt_mem_misaligned(c, f);                                                   \
+            for (uint32_t left = f->mask; left; left &= left - 1) {                               \
+                uint32_t i = (uint32_t)__builtin_ctz(left);                                       \
+                *(M *)(uintptr_t)reg_address(c, f, is_shared, base, i) = v[i];                    \
+            }                                                                                     \
+            return c + 1;                                                                         \
+        }                                                                                         \
+        for (uint32_t i = 0; i < PT_WARP_SIZE; i++)                                               \
+            any |= is_shared ? ((const uint32_t *)base)[i] : ((const uint64_t *)base)[i];         \
+        if (__builtin_expect((any | c->imm) & (sizeof(M) - 1), 0) &&                              \
+            !is_aligned_sum(c, f, is_shared, base, sizeof(M)))                                    \
+            return pt_mem_misaligned(c, f);                                                       \
+        for (uint32_t k = 0; k < PT_WARP_SIZE; k += CHUNK) {                                      \
+            if (is_run(is_shared, base, k, sizeof(M))) {                                          \
                 __builtin_memcpy((void *)(uintptr_t)reg_address(c, f, is_shared, base, k), &v[k], \
-                                 CHUNK * sizeof(M));                                            \
-                continue;                                                                       \
-            }                                                                                   \
-            for (uint32_t i = k; i < k + CHUNK; i++)                                            \
-                *(M *)(uintptr_t)reg_address(c, f, is_shared, base, i) = v[i];                  \
-        }                                                                                       \
-        return c + 1;                                                                           \
+                                 CHUNK * sizeof(M));                                              \
+                continue;                                                                         \
+            }                                                                                     \
+            for (uint32_t i = k; i < k + CHUNK; i++)                                              \
+                *(M *)(uintptr_t)reg_address(c, f, is_shared, base, i) = v[i];                    \
+        }                                                                                         \
+        return c + 1;                                                                             \
     }
 
 /* Register and constant part may be misaligned each, but not their sum. */
-PT_ACCESS_INLINE bool is_aligned_sum(const struct pt_code *c, const struct pt_frame *f, bool is_shared,
-                                     const void *base, uint32_t bytes)
+PT_ACCESS_INLINE bool is_aligned_sum(const struct pt_code *c, const struct pt_frame *f,
+                                     bool is_shared, const void *base, uint32_t bytes)
 {
     uint64_t any = 0;
     for (uint32_t i = 0; i < PT_WARP_SIZE; i++)
@@ -285,37 +288,37 @@ PT_ACCESS_INLINE bool is_aligned_sum(const struct pt_code *c, const struct pt_fr
     return !(any & (bytes - 1));
 }
 
-#define STORE_ANY(name, M, E)                                                           \
-    PT_ACCESS_HANDLER(name)                                                             \
-    {                                                                                   \
-        const E *v = (const E *)__builtin_assume_aligned((char *)f + c->o[0], 64);      \
-        uint64_t a[PT_WARP_SIZE];                                                       \
-        uint32_t outside;                                                               \
-        f->state->code = c;                                                             \
-        if (pt_address_all(c, f, pt_mem_kind(c), a, &outside) & (sizeof(M) - 1))        \
-            return pt_mem_misaligned(c, f);                                             \
-        if (outside)                                                                    \
-            return pt_mem_outside(c, f, outside);                                       \
-        for (uint32_t left = f->mask; left; left &= left - 1) {                         \
-            uint32_t i = (uint32_t)__builtin_ctz(left);                                 \
-            __atomic_store_n((M *)(uintptr_t)a[i], (M)v[i], __ATOMIC_RELAXED);          \
-        }                                                                               \
-        return c + 1;                                                                   \
+#define STORE_ANY(name, M, E)                                                      \
+    PT_ACCESS_HANDLER(name)                                                        \
+    {                                                                              \
+        const E *v = (const E *)__builtin_assume_aligned((char *)f + c->o[0], 64); \
+        uint64_t a[PT_WARP_SIZE];                                                  \
+        uint32_t outside;                                                          \
+        f->state->code = c;                                                        \
+        if (pt_address_all(c, f, pt_mem_kind(c), a, &outside) & (sizeof(M) - 1))   \
+            return pt_mem_misaligned(c, f);                                        \
+        if (outside)                                                               \
+            return pt_mem_outside(c, f, outside);                                  \
+        for (uint32_t left = f->mask; left; left &= left - 1) {                    \
+            uint32_t i = (uint32_t)__builtin_ctz(left);                            \
+            __atomic_store_n((M *)(uintptr_t)a[i], (M)v[i], __ATOMIC_RELAXED);     \
+        }                                                                          \
+        return c + 1;                                                              \
     }
 
 /* Memory type and slot element: X(name, M, E). */
-#define STORES(X)                      \
-    X(u8_32, uint8_t, uint32_t)        \
-    X(u16_32, uint16_t, uint32_t)      \
-    X(u32_32, uint32_t, uint32_t)      \
-    X(u8_64, uint8_t, uint64_t)        \
-    X(u16_64, uint16_t, uint64_t)      \
-    X(u32_64, uint32_t, uint64_t)      \
+#define STORES(X)                 \
+    X(u8_32, uint8_t, uint32_t)   \
+    X(u16_32, uint16_t, uint32_t) \
+    X(u32_32, uint32_t, uint32_t) \
+    X(u8_64, uint8_t, uint64_t)   \
+    X(u16_64, uint16_t, uint64_t) \
+    X(u32_64, uint32_t, uint64_t) \
     X(u64_64, uint64_t, uint64_t)
 
-#define X(name, M, E)                             \
-    STORE_FAST(store_reg_##name, M, E, false)     \
-    STORE_FAST(store_shared_##name, M, E, true)   \
+#define X(name, M, E)                           \
+    STORE_FAST(store_reg_##name, M, E, false)   \
+    STORE_FAST(store_shared_##name, M, E, true) \
     STORE_ANY(store_any_##name, M, E)
 STORES(X)
 #undef X
@@ -328,21 +331,21 @@ enum store {
 #define X(name, M, E) STORE_##name,
     STORES(X)
 #undef X
-    STORE_COUNT
+        STORE_COUNT
 };
 
 static const pt_handler stores[STORE_COUNT][3] = {
-#define X(name, M, E) [STORE_##name] = { store_reg_##name, store_shared_##name, store_any_##name },
+#define X(name, M, E) [STORE_##name] = {store_reg_##name, store_shared_##name, store_any_##name},
     STORES(X)
 #undef X
 };
 
-/* ---- vectors ------------------------------------------------------------------------------------------------ */
+/* ---- vectors --------------------------------------------------------------------------------- */
 
 /* The parts of a vector access: registers, and how each is extended. */
 struct vector {
     uint32_t n;
-    uint32_t bytes;      /* of an element in memory */
+    uint32_t bytes; /* of an element in memory */
     bool is_signed;
     uint32_t slot[8];
     uint8_t slot_bytes[8], reg_bits[8];
@@ -431,60 +434,61 @@ PT_ACCESS_HANDLER(store_vector)
         for (uint32_t k = 0; k < v->n; k++) {
             const char *s = (const char *)f + v->slot[k];
             store_element(a[i] + k * v->bytes, v->bytes,
-                          v->slot_bytes[k] == 8 ? ((const uint64_t *)s)[i] : ((const uint32_t *)s)[i]);
+                          v->slot_bytes[k] == 8 ? ((const uint64_t *)s)[i]
+                                                : ((const uint32_t *)s)[i]);
         }
     }
     return c + 1;
 }
 
 /* Vectors of n elements as wide as their slots. */
-#define VECTOR(load, store, E, count)                                                       \
-    PT_ACCESS_HANDLER(load)                                                                 \
-    {                                                                                       \
-        const struct vector *vector = c->ptr;                                               \
-        struct pt_code at = pt_address_code(c);                                                 \
-        uint64_t a[PT_WARP_SIZE];                                                           \
-        E value[count][PT_WARP_SIZE] __attribute__((aligned(64)));                          \
-        uint32_t outside;                                                                   \
-        f->state->code = c;                                                                 \
-        if (pt_address_all(&at, f, pt_mem_kind(c), a, &outside) & (count * sizeof(E) - 1))  \
-            return pt_mem_misaligned(c, f);                                                 \
-        if (outside)                                                                        \
-            return pt_mem_outside(c, f, outside);                                           \
-        for (uint32_t left = f->mask; left; left &= left - 1) {                             \
-            uint32_t i = (uint32_t)__builtin_ctz(left);                                     \
-            const E *p = (const E *)(uintptr_t)a[i];                                        \
-            for (uint32_t k = 0; k < count; k++)                                            \
-                value[k][i] = p[k];                                                         \
-        }                                                                                   \
-        for (uint32_t k = 0; k < count; k++) {                                              \
-            E *d = (E *)__builtin_assume_aligned((char *)f + vector->slot[k], 64);          \
-            const E *from = value[k];                                                       \
-            STORE_ACTIVE(d, from[i]);                                                       \
-        }                                                                                   \
-        return c + 1;                                                                       \
-    }                                                                                       \
-    PT_ACCESS_HANDLER(store)                                                                \
-    {                                                                                       \
-        const struct vector *vector = c->ptr;                                               \
-        struct pt_code at = pt_address_code(c);                                                 \
-        uint64_t a[PT_WARP_SIZE];                                                           \
-        const E *source[count];                                                             \
-        uint32_t outside;                                                                   \
-        f->state->code = c;                                                                 \
-        if (pt_address_all(&at, f, pt_mem_kind(c), a, &outside) & (count * sizeof(E) - 1))  \
-            return pt_mem_misaligned(c, f);                                                 \
-        if (outside)                                                                        \
-            return pt_mem_outside(c, f, outside);                                           \
-        for (uint32_t k = 0; k < count; k++)                                                \
-            source[k] = (const E *)((const char *)f + vector->slot[k]);                     \
-        for (uint32_t left = f->mask; left; left &= left - 1) {                             \
-            uint32_t i = (uint32_t)__builtin_ctz(left);                                     \
-            E *p = (E *)(uintptr_t)a[i];                                                    \
-            for (uint32_t k = 0; k < count; k++)                                            \
-                p[k] = source[k][i];                                                        \
-        }                                                                                   \
-        return c + 1;                                                                       \
+#define VECTOR(load, store, E, count)                                                      \
+    PT_ACCESS_HANDLER(load)                                                                \
+    {                                                                                      \
+        const struct vector *vector = c->ptr;                                              \
+        struct pt_code at = pt_address_code(c);                                            \
+        uint64_t a[PT_WARP_SIZE];                                                          \
+        E value[count][PT_WARP_SIZE] __attribute__((aligned(64)));                         \
+        uint32_t outside;                                                                  \
+        f->state->code = c;                                                                \
+        if (pt_address_all(&at, f, pt_mem_kind(c), a, &outside) & (count * sizeof(E) - 1)) \
+            return pt_mem_misaligned(c, f);                                                \
+        if (outside)                                                                       \
+            return pt_mem_outside(c, f, outside);                                          \
+        for (uint32_t left = f->mask; left; left &= left - 1) {                            \
+            uint32_t i = (uint32_t)__builtin_ctz(left);                                    \
+            const E *p = (const E *)(uintptr_t)a[i];                                       \
+            for (uint32_t k = 0; k < count; k++)                                           \
+                value[k][i] = p[k];                                                        \
+        }                                                                                  \
+        for (uint32_t k = 0; k < count; k++) {                                             \
+            E *d = (E *)__builtin_assume_aligned((char *)f + vector->slot[k], 64);         \
+            const E *from = value[k];                                                      \
+            STORE_ACTIVE(d, from[i]);                                                      \
+        }                                                                                  \
+        return c + 1;                                                                      \
+    }                                                                                      \
+    PT_ACCESS_HANDLER(store)                                                               \
+    {                                                                                      \
+        const struct vector *vector = c->ptr;                                              \
+        struct pt_code at = pt_address_code(c);                                            \
+        uint64_t a[PT_WARP_SIZE];                                                          \
+        const E *source[count];                                                            \
+        uint32_t outside;                                                                  \
+        f->state->code = c;                                                                \
+        if (pt_address_all(&at, f, pt_mem_kind(c), a, &outside) & (count * sizeof(E) - 1)) \
+            return pt_mem_misaligned(c, f);                                                \
+        if (outside)                                                                       \
+            return pt_mem_outside(c, f, outside);                                          \
+        for (uint32_t k = 0; k < count; k++)                                               \
+            source[k] = (const E *)((const char *)f + vector->slot[k]);                    \
+        for (uint32_t left = f->mask; left; left &= left - 1) {                            \
+            uint32_t i = (uint32_t)__builtin_ctz(left);                                    \
+            E *p = (E *)(uintptr_t)a[i];                                                   \
+            for (uint32_t k = 0; k < count; k++)                                           \
+                p[k] = source[k][i];                                                       \
+        }                                                                                  \
+        return c + 1;                                                                      \
     }
 VECTOR(load_2x32, store_2x32, uint32_t, 2)
 VECTOR(load_4x32, store_4x32, uint32_t, 4)
@@ -525,7 +529,7 @@ PT_ACCESS_HANDLER(store_128)
     return c + 1;
 }
 
-/* ---- faults ------------------------------------------------------------------------------------------------- */
+/* ---- faults ---------------------------------------------------------------------------------- */
 
 const struct pt_code *pt_mem_misaligned(const struct pt_code *c, struct pt_frame *f)
 {
@@ -555,7 +559,8 @@ const struct pt_code *pt_mem_outside(const struct pt_code *c, struct pt_frame *f
     return NULL;
 }
 
-uint32_t pt_mem_locate(const struct pt_code *c, struct pt_frame *f, uint64_t address, uint64_t *first)
+uint32_t pt_mem_locate(const struct pt_code *c, struct pt_frame *f, uint64_t address,
+                       uint64_t *first)
 {
     enum { PAGE = 4096 };
     struct pt_code at = pt_address_code(c);
@@ -563,8 +568,9 @@ uint32_t pt_mem_locate(const struct pt_code *c, struct pt_frame *f, uint64_t add
     uint64_t bytes = UINT64_C(1) << ((c->aux >> 8 & 15)), page = address / PAGE;
     for (uint32_t i = 0; i < PT_WARP_SIZE; i++) {
         uint64_t a = pt_address_of(&at, f, pt_mem_kind(c), i);
-        bool touches = address == PT_ADDRESS_UNKNOWN ? a + (UINT64_C(1) << 47) >= UINT64_C(1) << 48
-                                                     : a / PAGE <= page && (a + bytes - 1) / PAGE >= page;
+        bool touches = address == PT_ADDRESS_UNKNOWN
+                           ? a + (UINT64_C(1) << 47) >= UINT64_C(1) << 48
+                           : a / PAGE <= page && (a + bytes - 1) / PAGE >= page;
         if (!(f->mask >> i & 1) || !touches)
             continue;
         *first = lanes ? *first : a;
@@ -573,7 +579,7 @@ uint32_t pt_mem_locate(const struct pt_code *c, struct pt_frame *f, uint64_t add
     return lanes;
 }
 
-/* ---- selecting ---------------------------------------------------------------------------------------------- */
+/* ---- selecting ------------------------------------------------------------------------------- */
 
 static enum pt_space space_of(const struct pt_select *s)
 {
@@ -581,11 +587,11 @@ static enum pt_space space_of(const struct pt_select *s)
         enum pt_mod mod;
         enum pt_space space;
     } spaces[] = {
-        { PT_M_global, PT_SPACE_GLOBAL },       { PT_M_shared, PT_SPACE_SHARED },
-        { PT_M_shared_cta, PT_SPACE_SHARED },   { PT_M_shared_cluster, PT_SPACE_SHARED },
-        { PT_M_local, PT_SPACE_LOCAL },         { PT_M_const, PT_SPACE_CONST },
-        { PT_M_param, PT_SPACE_PARAM },         { PT_M_param_entry, PT_SPACE_PARAM },
-        { PT_M_param_func, PT_SPACE_PARAM },
+        {PT_M_global, PT_SPACE_GLOBAL},     {PT_M_shared, PT_SPACE_SHARED},
+        {PT_M_shared_cta, PT_SPACE_SHARED}, {PT_M_shared_cluster, PT_SPACE_SHARED},
+        {PT_M_local, PT_SPACE_LOCAL},       {PT_M_const, PT_SPACE_CONST},
+        {PT_M_param, PT_SPACE_PARAM},       {PT_M_param_entry, PT_SPACE_PARAM},
+        {PT_M_param_func, PT_SPACE_PARAM},
     };
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
         if (pt_form_has(s->form, spaces[i].mod))
@@ -662,7 +668,8 @@ void pt_mem_vector(struct pt_select *s, const void *registers)
 }
 
 /* Register and slot of operand o of a load or store; a constant source gets a slot of 8 bytes. */
-static bool data_slot(struct pt_select *s, const struct pt_operand *o, bool is_load, struct vector *v)
+static bool data_slot(struct pt_select *s, const struct pt_operand *o, bool is_load,
+                      struct vector *v)
 {
     uint32_t k = v->n++, bits = 32;
     if (o->kind == PT_OPND_REG)
@@ -680,12 +687,12 @@ static enum load load_type(uint32_t bytes, bool is_signed, const struct vector *
     bool is_wide = v->slot_bytes[0] == 8;
     switch (bytes) {
     case 1:
-        return is_wide ? is_signed ? LOAD_s8_64 : LOAD_u8_64
+        return is_wide                             ? is_signed ? LOAD_s8_64 : LOAD_u8_64
                : !is_signed || v->reg_bits[0] == 8 ? LOAD_u8_32
                : v->reg_bits[0] == 16              ? LOAD_s8_16
                                                    : LOAD_s8_32;
     case 2:
-        return is_wide ? is_signed ? LOAD_s16_64 : LOAD_u16_64
+        return is_wide                             ? is_signed ? LOAD_s16_64 : LOAD_u16_64
                : is_signed && v->reg_bits[0] == 32 ? LOAD_s16_32
                                                    : LOAD_u16_32;
     case 4:
@@ -755,7 +762,8 @@ static pt_handler access(struct pt_select *s, bool is_load, bool is_strong)
 {
     const struct pt_operand *data = &s->operands[!is_load], *mem = &s->operands[is_load];
     enum pt_type type = (enum pt_type)s->form->type[0];
-    struct vector v = { .bytes = pt_type_bytes(type), .is_signed = pt_type_class(type) == PT_CLASS_S };
+    struct vector v = {.bytes = pt_type_bytes(type),
+                       .is_signed = pt_type_class(type) == PT_CLASS_S};
     if (data->kind == PT_OPND_VEC) {
         for (int64_t k = 0; k < data->imm; k++)
             if (!data_slot(s, &s->func->operands.v[data->index + k], is_load, &v))

@@ -1,7 +1,7 @@
 /* mov, special registers, addresses and their windows. PTX ISA 9.7.9.2, 9.7.9.16-22, 10. */
 #include "backend/interp/loop.h"
 
-/* ---- mov ----------------------------------------------------------------------------------------------- */
+/* ---- mov ------------------------------------------------------------------------------------- */
 
 PT_FN1(mov_16, u16, u16, a)
 PT_FN1(mov_32, u32, u32, a)
@@ -79,8 +79,10 @@ PT_FN1(narrow_64, u32, u64, a)
 pt_handler pt_move_extend(uint32_t from, uint32_t to, bool is_signed)
 {
     if (to == 64)
-        return !is_signed ? extend_u32_64 : from == 8 ? extend_s8_64 : from == 16 ? extend_s16_64
-                                                                                  : extend_s32_64;
+        return !is_signed   ? extend_u32_64
+               : from == 8  ? extend_s8_64
+               : from == 16 ? extend_s16_64
+                            : extend_s32_64;
     if (to == 16)
         return is_signed ? extend_s8_16 : mov_32;
     return !is_signed ? mov_32 : from == 8 ? extend_s8 : extend_s16;
@@ -91,7 +93,7 @@ pt_handler pt_move_narrow(void)
     return narrow_64;
 }
 
-/* ---- packing ------------------------------------------------------------------------------------------- */
+/* ---- packing --------------------------------------------------------------------------------- */
 
 PT_FN2(pack_2x8, u16, u8, u8, a | b << 8)
 PT_FN2(pack_2x16, u32, u16, u16, a | (uint32_t)b << 16)
@@ -146,8 +148,9 @@ pt_handler PT_DO(mov_pack)(struct pt_select *s)
         memcpy(source, a, sizeof source);                                           \
         for (int k = 0; k < n; k++) {                                               \
             PT_ELT_##TD *d = PT_SLOT(k, TD);                                        \
-            PT_STORE_LANES(TD, d, const PT_VAL_##TD value =                         \
-                                      (PT_VAL_##TD)((PT_VAL_##TA)source[i] >> k * bits);); \
+            PT_STORE_LANES(TD, d,                                                   \
+                           const PT_VAL_##TD value =                                \
+                               (PT_VAL_##TD)((PT_VAL_##TA)source[i] >> k * bits);); \
         }                                                                           \
         return c + 1;                                                               \
     }
@@ -223,7 +226,7 @@ pt_handler PT_DO(mov_vec)(struct pt_select *s)
     return pt_bind(s, "wwwwwwww") ? mov_vec_32 : NULL;
 }
 
-/* ---- special registers: aux is the register ---------------------------------------------------------------- */
+/* ---- special registers: aux is the register -------------------------------------------------- */
 
 PT_HANDLER(sreg_tid_32)
 {
@@ -306,7 +309,8 @@ static uint64_t warp_value(const struct pt_frame *f, uint32_t sreg)
     case PT_SREG_clusterid_x:
     case PT_SREG_clusterid_y:
     case PT_SREG_clusterid_z:
-        return cta->id[sreg - PT_SREG_clusterid_x] / cluster_dim(l, (int)(sreg - PT_SREG_clusterid_x));
+        return cta->id[sreg - PT_SREG_clusterid_x] /
+               cluster_dim(l, (int)(sreg - PT_SREG_clusterid_x));
     case PT_SREG_nclusterid_x:
     case PT_SREG_nclusterid_y:
     case PT_SREG_nclusterid_z:
@@ -408,15 +412,15 @@ pt_handler pt_move_sreg(enum pt_sreg sreg, uint32_t bytes)
     }
 }
 
-/* ---- addresses of variables: imm is the offset ----------------------------------------------------------- */
+/* ---- addresses of variables: imm is the offset ----------------------------------------------- */
 
-#define ADDRESS(name, T, ...)                                     \
-    PT_HANDLER(name)                                              \
-    {                                                             \
-        PT_ELT_##T *d = PT_SLOT(0, T);                            \
-        uint64_t offset = c->imm;                                 \
+#define ADDRESS(name, T, ...)                                                               \
+    PT_HANDLER(name)                                                                        \
+    {                                                                                       \
+        PT_ELT_##T *d = PT_SLOT(0, T);                                                      \
+        uint64_t offset = c->imm;                                                           \
         PT_STORE_LANES(T, d, const PT_VAL_##T value = (PT_VAL_##T)(offset + __VA_ARGS__);); \
-        return c + 1;                                             \
+        return c + 1;                                                                       \
     }
 #define LOCAL_WINDOW ((uint64_t)(uintptr_t)local0 + (uint64_t)i * stride)
 ADDRESS(address_shared_32, u32, f->cta->window)
@@ -424,7 +428,8 @@ ADDRESS(address_shared_64, u64, f->cta->window)
 ADDRESS(address_shared_generic, u64, f->cta->window + (uint64_t)(uintptr_t)f->shared)
 ADDRESS(address_local_32, u32, f->base[i])
 ADDRESS(address_local_64, u64, f->base[i])
-ADDRESS(address_local_generic, u64, f->base[i] + (uint64_t)(uintptr_t)f->local0 + (uint64_t)i * f->local_stride)
+ADDRESS(address_local_generic, u64,
+        f->base[i] + (uint64_t)(uintptr_t)f->local0 + (uint64_t)i * f->local_stride)
 ADDRESS(address_param_32, u32, (uint64_t)(uintptr_t)f->params)
 ADDRESS(address_param_64, u64, (uint64_t)(uintptr_t)f->params)
 
@@ -443,7 +448,7 @@ pt_handler pt_move_address(enum pt_space space, bool generic, uint32_t bytes)
     }
 }
 
-/* ---- cvta, isspacep -------------------------------------------------------------------------------------- */
+/* ---- cvta, isspacep -------------------------------------------------------------------------- */
 
 static enum pt_space window_of(const struct pt_select *s)
 {
@@ -458,17 +463,17 @@ static enum pt_space window_of(const struct pt_select *s)
     return PT_HAS(s, global) ? PT_SPACE_GLOBAL : PT_SPACE_PARAM;
 }
 
-#define CVTA(name, T, expr)                                                              \
-    PT_HANDLER(name)                                                                     \
-    {                                                                                    \
-        PT_ELT_##T *d = PT_SLOT(0, T);                                                   \
-        const PT_ELT_##T *source = PT_SLOT(1, T);                                        \
+#define CVTA(name, T, expr)                                                                        \
+    PT_HANDLER(name)                                                                               \
+    {                                                                                              \
+        PT_ELT_##T *d = PT_SLOT(0, T);                                                             \
+        const PT_ELT_##T *source = PT_SLOT(1, T);                                                  \
         uint64_t shared = (uint64_t)(uintptr_t)f->shared, local0 = (uint64_t)(uintptr_t)f->local0; \
-        uint64_t stride = f->local_stride;                                               \
-        (void)shared, (void)local0, (void)stride;                                        \
-        PT_STORE_LANES(T, d, const PT_VAL_##T a = (PT_VAL_##T)source[i];                 \
-                       const PT_VAL_##T value = (PT_VAL_##T)(expr););                    \
-        return c + 1;                                                                    \
+        uint64_t stride = f->local_stride;                                                         \
+        (void)shared, (void)local0, (void)stride;                                                  \
+        PT_STORE_LANES(T, d, const PT_VAL_##T a = (PT_VAL_##T)source[i];                           \
+                       const PT_VAL_##T value = (PT_VAL_##T)(expr););                              \
+        return c + 1;                                                                              \
     }
 CVTA(cvta_shared_64, u64, shared + (uint32_t)a)
 CVTA(cvta_shared_32, u32, shared + a)
@@ -570,7 +575,7 @@ pt_handler PT_DO(isspacep)(struct pt_select *s)
     return pt_bind(s, "pl") ? isspacep : NULL;
 }
 
-/* ---- hints ----------------------------------------------------------------------------------------------- */
+/* ---- hints ----------------------------------------------------------------------------------- */
 
 PT_HANDLER(nothing)
 {
@@ -578,18 +583,18 @@ PT_HANDLER(nothing)
     return c + 1;
 }
 
-#define HINT(id)                                   \
-    pt_handler PT_DO(id)(struct pt_select *s)      \
-    {                                              \
-        (void)s;                                   \
-        return nothing;                            \
+#define HINT(id)                               \
+    pt_handler PT_DO(id)(struct pt_select * s) \
+    {                                          \
+        (void)s;                               \
+        return nothing;                        \
     }
 HINT(prefetch)
 HINT(prefetchu)
 HINT(applypriority)
 HINT(discard)
 
-/* ---- policies: what ptxas computes for sm_90; accesses take them as hints and do nothing -------------------- */
+/* ---- policies: what ptxas computes for sm_90; accesses take them as hints and do nothing ----- */
 
 enum { POLICY_RANGE = 0x80, POLICY_SHIFT_MIN = 12, POLICY_FIELD = 0x7f };
 
@@ -645,8 +650,8 @@ pt_handler PT_DO(createpolicy)(struct pt_select *s)
     enum pt_mod primary = PT_M_NONE, secondary = PT_M_NONE;
     for (uint32_t i = 0; i < s->form->n_mods; i++) {
         enum pt_mod mod = (enum pt_mod)s->form->mod[i];
-        if (mod != PT_M_L2_evict_last && mod != PT_M_L2_evict_normal && mod != PT_M_L2_evict_first &&
-            mod != PT_M_L2_evict_unchanged)
+        if (mod != PT_M_L2_evict_last && mod != PT_M_L2_evict_normal &&
+            mod != PT_M_L2_evict_first && mod != PT_M_L2_evict_unchanged)
             continue;
         if (primary)
             secondary = mod;
@@ -664,13 +669,13 @@ pt_handler PT_DO(createpolicy)(struct pt_select *s)
         c->imm = offset;
         return is_bound ? policy_range : NULL;
     }
-    const struct pt_operand one = { .kind = PT_OPND_IMM, .type = PT_f32, .imm = 0x3f800000 };
+    const struct pt_operand one = {.kind = PT_OPND_IMM, .type = PT_f32, .imm = 0x3f800000};
     c->o[0] = pt_code_dest(s, s->flat[0]);
     c->o[1] = pt_code_source(s, s->n > 1 ? s->flat[1] : &one, 4);
     return c->o[1] == UINT32_MAX ? NULL : policy_fraction;
 }
 
-/* ---- clusters: the rank is a byte of the address ------------------------------------------------------------- */
+/* ---- clusters: the rank is a byte of the address --------------------------------------------- */
 
 #define RANK_BITS (UINT64_C(0xff) << PT_SHARED_RANK_SHIFT)
 PT_FN2(mapa_32, u32, u32, u32, (a & ~(uint32_t)RANK_BITS) | b << PT_SHARED_RANK_SHIFT)

@@ -1,10 +1,10 @@
 /* What lanes of a warp do together: shfl, vote, match, redux, elect, activemask, bar.warp.sync.
  * PTX ISA 9.7.9.5-6, 9.7.13.5-12.
  *
- * An instruction with a member mask runs when all named lanes that have not exited stand at it in the same activation;
- * it begins its block, so lanes that wait for others wait at the block. Lanes at one instruction may name different
- * masks (tiles of a warp): each mask is a group of its own. `imm` holds the block; the member mask's operand
- * is c->o[c->aux & 7].
+ * An instruction with a member mask runs when all named lanes that have not exited stand at it
+ * in the same activation; it begins its block, so lanes that wait for others wait at the block.
+ * Lanes at one instruction may name different masks (tiles of a warp): each mask is a group of
+ * its own. `imm` holds the block; the member mask's operand is c->o[c->aux & 7].
  */
 #include "backend/interp/loop.h"
 
@@ -28,9 +28,10 @@ static uint32_t same_members(const struct pt_code *c, const struct pt_frame *f, 
     return same;
 }
 
-/* The general case: lanes that arrived before join, each complete group runs, the others go on waiting. */
-static __attribute__((noinline)) const struct pt_code *sync_groups(const struct pt_code *c,
-                                                                  struct pt_frame *f, operation run)
+/* The general case: lanes that arrived before join, each complete group runs, the others go on
+ * waiting. */
+static __attribute__((noinline)) const struct pt_code *
+sync_groups(const struct pt_code *c, struct pt_frame *f, operation run)
 {
     uint32_t block = (uint32_t)c->imm, arrived = f->mask | f->wait[block], done = 0;
     uint32_t live = f->state->warp->live;
@@ -77,48 +78,48 @@ static bool bind_members(struct pt_select *s, const char *widths, uint32_t k)
     return pt_bind(s, widths);
 }
 
-#define SYNCED(name, run)                   \
-    PT_HANDLER(name)                        \
-    {                                       \
-        return sync_members(c, f, run);     \
+#define SYNCED(name, run)               \
+    PT_HANDLER(name)                    \
+    {                                   \
+        return sync_members(c, f, run); \
     }
 
 /* For forms without a member mask: the lanes that are present take part. */
-#define PRESENT(name, run)                  \
-    PT_HANDLER(name)                        \
-    {                                       \
-        run(c, f);                          \
-        return c + 1;                       \
+#define PRESENT(name, run) \
+    PT_HANDLER(name)       \
+    {                      \
+        run(c, f);         \
+        return c + 1;      \
     }
 
-/* ---- shfl: o = d, p, a, b, c, members; aux bit 3: p is written ------------------------------------------------ */
+/* ---- shfl: o = d, p, a, b, c, members; aux bit 3: p is written ------------------------------- */
 
 enum { HAS_PRED = 8 };
 
 /* Lane j of which lane i reads, and whether it is in range; the own lane if not. */
-#define SHFL(name, source, in_range)                                                   \
-    static void name(const struct pt_code *c, struct pt_frame *f)                      \
-    {                                                                                  \
-        uint32_t *d = PT_SLOT(0, u32), value[PT_WARP_SIZE], valid[PT_WARP_SIZE];       \
+#define SHFL(name, source, in_range)                                                         \
+    static void name(const struct pt_code *c, struct pt_frame *f)                            \
+    {                                                                                        \
+        uint32_t *d = PT_SLOT(0, u32), value[PT_WARP_SIZE], valid[PT_WARP_SIZE];             \
         const uint32_t *a = PT_SLOT(2, u32), *b = PT_SLOT(3, u32), *clamp = PT_SLOT(4, u32); \
-        for (int i = 0; i < PT_WARP_SIZE; i++) {                                       \
-            int32_t n = (int32_t)(b[i] & 31), lane = i;                                \
-            int32_t segment = (int32_t)(clamp[i] >> 8 & 31);                           \
-            int32_t limit = (lane & segment) | ((int32_t)(clamp[i] & 31) & ~segment);  \
-            int32_t low = lane & segment;                                              \
-            int32_t j = source;                                                        \
-            (void)low, (void)limit;                                                    \
-            bool is_in = in_range;                                                     \
-            value[i] = a[is_in ? j & 31 : lane];                                       \
-            valid[i] = is_in ? UINT32_MAX : 0;                                         \
-        }                                                                              \
-        if (c->aux & HAS_PRED) {                                                       \
-            uint32_t in = 0;                                                           \
-            for (int i = 0; i < PT_WARP_SIZE; i++)                                     \
-                in |= (valid[i] & 1) << i;                                             \
-            PT_SET_PRED(1, in);                                                        \
-        }                                                                              \
-        PT_LANES d[i] = f->lanes[i] ? value[i] : d[i];                                 \
+        for (int i = 0; i < PT_WARP_SIZE; i++) {                                             \
+            int32_t n = (int32_t)(b[i] & 31), lane = i;                                      \
+            int32_t segment = (int32_t)(clamp[i] >> 8 & 31);                                 \
+            int32_t limit = (lane & segment) | ((int32_t)(clamp[i] & 31) & ~segment);        \
+            int32_t low = lane & segment;                                                    \
+            int32_t j = source;                                                              \
+            (void)low, (void)limit;                                                          \
+            bool is_in = in_range;                                                           \
+            value[i] = a[is_in ? j & 31 : lane];                                             \
+            valid[i] = is_in ? UINT32_MAX : 0;                                               \
+        }                                                                                    \
+        if (c->aux & HAS_PRED) {                                                             \
+            uint32_t in = 0;                                                                 \
+            for (int i = 0; i < PT_WARP_SIZE; i++)                                           \
+                in |= (valid[i] & 1) << i;                                                   \
+            PT_SET_PRED(1, in);                                                              \
+        }                                                                                    \
+        PT_LANES d[i] = f->lanes[i] ? value[i] : d[i];                                       \
     }
 SHFL(shfl_up, lane - n, j >= limit)
 SHFL(shfl_down, lane + n, j <= limit)
@@ -155,19 +156,23 @@ pt_handler PT_DO(shfl_sync)(struct pt_select *s)
 {
     if (!bind_shfl(s, true))
         return NULL;
-    return PT_HAS(s, up) ? shfl_sync_up : PT_HAS(s, down) ? shfl_sync_down
-           : PT_HAS(s, bfly) ? shfl_sync_bfly : shfl_sync_idx;
+    return PT_HAS(s, up)     ? shfl_sync_up
+           : PT_HAS(s, down) ? shfl_sync_down
+           : PT_HAS(s, bfly) ? shfl_sync_bfly
+                             : shfl_sync_idx;
 }
 
 pt_handler PT_DO(shfl)(struct pt_select *s)
 {
     if (!bind_shfl(s, false))
         return NULL;
-    return PT_HAS(s, up) ? shfl_any_up : PT_HAS(s, down) ? shfl_any_down
-           : PT_HAS(s, bfly) ? shfl_any_bfly : shfl_any_idx;
+    return PT_HAS(s, up)     ? shfl_any_up
+           : PT_HAS(s, down) ? shfl_any_down
+           : PT_HAS(s, bfly) ? shfl_any_bfly
+                             : shfl_any_idx;
 }
 
-/* ---- vote: o = d, a, members -------------------------------------------------------------------------------- */
+/* ---- vote: o = d, a, members ----------------------------------------------------------------- */
 
 static void vote_all(const struct pt_code *c, struct pt_frame *f)
 {
@@ -218,10 +223,10 @@ pt_handler PT_DO(vote)(struct pt_select *s)
     return PT_HAS(s, all) ? vote_present_all : PT_HAS(s, any) ? vote_present_any : vote_present_uni;
 }
 
-/* ---- match: o = d, p, a, members ------------------------------------------------------------------------------ */
+/* ---- match: o = d, p, a, members ------------------------------------------------------------- */
 
-static inline bool is_equal(const struct pt_code *c, const struct pt_frame *f, bool is_wide, uint32_t i,
-                            uint32_t j)
+static inline bool is_equal(const struct pt_code *c, const struct pt_frame *f, bool is_wide,
+                            uint32_t i, uint32_t j)
 {
     const char *a = (const char *)f + c->o[2];
     return is_wide ? ((const uint64_t *)a)[i] == ((const uint64_t *)a)[j]
@@ -230,7 +235,7 @@ static inline bool is_equal(const struct pt_code *c, const struct pt_frame *f, b
 
 static inline void match_any(const struct pt_code *c, struct pt_frame *f, bool is_wide)
 {
-    uint32_t result[PT_WARP_SIZE] = { 0 }, *d = PT_SLOT(0, u32);
+    uint32_t result[PT_WARP_SIZE] = {0}, *d = PT_SLOT(0, u32);
     for (uint32_t left = f->mask; left;) {
         uint32_t lane = (uint32_t)__builtin_ctz(left), equal = 0;
         for (uint32_t i = lane; i < PT_WARP_SIZE; i++)
@@ -305,22 +310,22 @@ pt_handler PT_DO(match_all)(struct pt_select *s)
     return !bind_match(s) ? NULL : PT_BITS(s, 0) == 64 ? match_sync_all_64 : match_sync_all_32;
 }
 
-/* ---- redux, elect, activemask: o = d, a, members -------------------------------------------------------------- */
+/* ---- redux, elect, activemask: o = d, a, members --------------------------------------------- */
 
-#define REDUX(name, T, expr)                                                           \
-    static void redux_##name(const struct pt_code *c, struct pt_frame *f)              \
-    {                                                                                  \
-        const PT_ELT_##T *source = PT_SLOT(1, T);                                      \
-        PT_ELT_##T *d = PT_SLOT(0, T), a = source[__builtin_ctz(f->mask)];             \
-        for (uint32_t left = f->mask & (f->mask - 1); left; left &= left - 1) {        \
-            PT_ELT_##T b = source[__builtin_ctz(left)];                                \
-            a = (expr);                                                                \
-        }                                                                              \
-        PT_STORE_LANES(T, d, const PT_VAL_##T value = a;);                             \
-    }                                                                                  \
+#define REDUX(name, T, expr)                                                    \
+    static void redux_##name(const struct pt_code *c, struct pt_frame *f)       \
+    {                                                                           \
+        const PT_ELT_##T *source = PT_SLOT(1, T);                               \
+        PT_ELT_##T *d = PT_SLOT(0, T), a = source[__builtin_ctz(f->mask)];      \
+        for (uint32_t left = f->mask & (f->mask - 1); left; left &= left - 1) { \
+            PT_ELT_##T b = source[__builtin_ctz(left)];                         \
+            a = (expr);                                                         \
+        }                                                                       \
+        PT_STORE_LANES(T, d, const PT_VAL_##T value = a;);                      \
+    }                                                                           \
     SYNCED(redux_sync_##name, redux_##name)
 REDUX(add, u32, a + b)
-REDUX(and, u32, a & b)
+REDUX(and, u32, a &b)
 REDUX(or, u32, a | b)
 REDUX(xor, u32, a ^ b)
 REDUX(min_u32, u32, a < b ? a : b)
@@ -368,11 +373,12 @@ pt_handler PT_DO(activemask)(struct pt_select *s)
     return pt_bind(s, "w") ? activemask : NULL;
 }
 
-/* ---- bar.warp.sync: o = members; imm holds the block and, above, the one behind ---------------------------------- */
+/* ---- bar.warp.sync: o = members; imm holds the block and, above, the one behind -------------- */
 
 PT_HANDLER(bar_warp_sync);
 
-/* Lanes parked at any bar.warp.sync of the warp that name `members`. With `release`, they go on behind it. */
+/* Lanes parked at any bar.warp.sync of the warp that name `members`. With `release`, they go on
+ * behind it. */
 static uint32_t parked_with(struct pt_state *s, uint32_t members, bool release)
 {
     uint32_t found = 0;
@@ -398,7 +404,8 @@ static uint32_t parked_with(struct pt_state *s, uint32_t members, bool release)
     return found;
 }
 
-/* Each group of running lanes with one mask goes on if it is complete with those parked elsewhere, or parks. */
+/* Each group of running lanes with one mask goes on if it is complete with those parked
+ * elsewhere, or parks. */
 PT_HANDLER(bar_warp_sync)
 {
     struct pt_state *s = f->state;
