@@ -54,8 +54,11 @@ static bool cast(struct pt_parser *p, struct pt_const *v)
 static bool primary(struct pt_parser *p, struct pt_const *v)
 {
     struct pt_token *t = &p->tok;
-    if (t->kind == PT_TOK_DOT)
+    if (t->kind == PT_TOK_DOT && pt_const_starts(t)) {
         pt_lex_again_as_number(&p->lexer, t);
+        if (t->kind == PT_TOK_BAD)
+            return pt_parse_error(p, t, "%s", t->message);
+    }
     if (t->kind == PT_TOK_INT) {
         set_int(v, t->is_unsigned || t->value > INT64_MAX ? PT_u64 : PT_s64, t->value);
     } else if (t->kind == PT_TOK_F64) {
