@@ -47,7 +47,7 @@ run_tests() { # PRESET [CTEST OPTION...]
     preset=$1
     shift
     say "testing $preset"
-    ctest --test-dir "build/$preset" -j "$jobs" --output-on-failure "$@" 2>&1 | tee build/ctest.log | grep -v '^ *Start '
+    ctest --test-dir "build/$preset" --timeout 600 -j "$jobs" --output-on-failure "$@" 2>&1 | tee build/ctest.log | grep -v '^ *Start '
     grep -q '^100% tests passed' build/ctest.log || status=1
     results="build/$preset/Testing/Temporary/LastTest.log"
     grep -hoE '^[^ ]+: [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped' "$results" >>"$log"
