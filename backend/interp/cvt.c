@@ -96,7 +96,6 @@ ANY_ROW(cvt_int_f16)
 ANY_ROW(cvt_int_bf16)
 ANY_ROW(cvt_f16_int)
 ANY_ROW(cvt_bf16_int)
-ANY_ROW(cvt_f32_f32)
 ANY_ROW(cvt_f64_f64)
 ANY_ROW(cvt_f16_f16)
 ANY_ROW(cvt_bf16_bf16)
@@ -160,6 +159,13 @@ pt_handler PT_DO(cvt_int_f32)(struct pt_select *s)
     if (PT_BITS(s, 0) != 32)
         return pick_any(s);
     return pt_pick(s, fn[pt_pick_round(s)][PT_HAS(s, ftz)][s->form->type[0] == PT_u32], "x1");
+}
+
+pt_handler PT_DO(cvt_f32_f32)(struct pt_select *s)
+{
+    static const pt_handler fn[4] = {cvt_rni_f32_f32, cvt_rzi_f32_f32, cvt_rmi_f32_f32, cvt_rpi_f32_f32};
+    bool is_rounding = s->form->n_mods == 1 && describe(s).integral;
+    return is_rounding ? pt_pick(s, fn[pt_pick_round(s)], "x1") : pick_any(s);
 }
 
 #define FREQUENT_ROW(id, plain)                                    \

@@ -49,10 +49,11 @@ PT_LANE uint64_t pt_cvt_to_unsigned(double x, unsigned bits)
     return inside ? v : x > 0 ? UINT64_MAX >> (64 - bits) : 0;
 }
 
-/* f32 to 32-bit integers without leaving f32. */
+/* f32 to 32-bit integers without leaving f32. The cast itself rounds toward zero. */
 PT_LANE int32_t pt_cvt_f32_s32(uint32_t a, enum pt_round rnd, bool ftz)
 {
-    float x = pt_cvt_integralf(pt_lane_f32(pt_float_ftz(a, ftz)), rnd);
+    float x = pt_lane_f32(pt_float_ftz(a, ftz));
+    x = rnd == PT_RZ ? x : pt_cvt_integralf(x, rnd);
     bool inside = x >= -0x1p31f && x < 0x1p31f;
     int32_t v = (int32_t)(inside ? x : 0.0f);
     return inside ? v : x < 0 ? INT32_MIN : x > 0 ? INT32_MAX : 0;
@@ -60,7 +61,8 @@ PT_LANE int32_t pt_cvt_f32_s32(uint32_t a, enum pt_round rnd, bool ftz)
 
 PT_LANE uint32_t pt_cvt_f32_u32(uint32_t a, enum pt_round rnd, bool ftz)
 {
-    float x = pt_cvt_integralf(pt_lane_f32(pt_float_ftz(a, ftz)), rnd);
+    float x = pt_lane_f32(pt_float_ftz(a, ftz));
+    x = rnd == PT_RZ ? x : pt_cvt_integralf(x, rnd);
     bool inside = x >= 0 && x < 0x1p32f, upper = inside && x >= 0x1p31f;
     float y = inside ? (upper ? x - 0x1p31f : x) : 0.0f;
     uint32_t v = (uint32_t)(int32_t)y ^ (uint32_t)upper << 31;
