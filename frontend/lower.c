@@ -12,16 +12,17 @@ struct lower {
     struct pt_module *m;
     struct pt_func *f; /* a copy; *source is replaced when all is done */
     struct pt_arena scratch;
-    uint32_t bra;      /* form */
+    uint32_t bra; /* form */
 };
 
-/* Copies an array that lowering changes, so that running out of memory leaves the parsed function intact. */
-#define COPY(arena, vec)                                                       \
-    do {                                                                       \
-        void *from_ = (vec)->v;                                                \
-        uint32_t n_ = (vec)->n;                                                \
-        memset((vec), 0, sizeof *(vec));                                       \
-        if (n_)                                                                \
+/* Copies an array that lowering changes, so that running out of memory leaves the parsed function
+ * intact. */
+#define COPY(arena, vec)                                                             \
+    do {                                                                             \
+        void *from_ = (vec)->v;                                                      \
+        uint32_t n_ = (vec)->n;                                                      \
+        memset((vec), 0, sizeof *(vec));                                             \
+        if (n_)                                                                      \
             memcpy(pt_vec_extend((arena), (vec), n_), from_, n_ * sizeof *(vec)->v); \
     } while (0)
 
@@ -86,7 +87,8 @@ static bool falls_off(const struct lower *l)
     return false;
 }
 
-/* Instructions that other lanes or threads take part in lose their guards, and the body gets an end. */
+/* Instructions that other lanes or threads take part in lose their guards, and the body gets an
+ * end. */
 static void plain_syncs(struct lower *l)
 {
     struct pt_func *f = l->f;
@@ -114,18 +116,20 @@ static void plain_syncs(struct lower *l)
     if (!falls_off(l))
         return;
     struct pt_insn *ret = pt_vec_push(&l->m->arena, &f->insns);
-    *ret = (struct pt_insn){.form = find_form(l->m, f, "ret", NULL, 0, f->end_line), .line = f->end_line, .col = 1};
+    *ret = (struct pt_insn){
+        .form = find_form(l->m, f, "ret", NULL, 0, f->end_line), .line = f->end_line, .col = 1};
 }
 
 static bool lower(struct lower *l, struct pt_func *source)
 {
     struct pt_func f = *source;
+    uint32_t errors = l->m->diags.errors;
     l->f = &f;
     copy_arrays(l);
     struct pt_operand to = {.kind = PT_OPND_LABEL};
     l->bra = find_form(l->m, &f, "bra", &to, 1, f.line);
     plain_syncs(l);
-    if (l->m->diags.errors)
+    if (l->m->diags.errors != errors)
         return false;
     pt_cfg_build(l->m, &f, l->bra, &l->scratch);
     pt_web_split(l->m, &f, &l->scratch);

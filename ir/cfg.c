@@ -1,14 +1,16 @@
-/* The control-flow graph of a function: blocks, their numbering, loops, dominators, and which loops may wait for
- * other threads.
+/* The control-flow graph of a function: blocks, their numbering, loops, dominators, and which loops
+ * may wait for other threads.
  *
- * Numbering. Warps run the lowest-numbered block that has lanes waiting, so the numbers decide where lanes that
- * branched apart meet again. The order is a weak topological order (Bourdoncle, "Efficient chaotic iteration
- * strategies with widenings", 1993): strongly connected components in topological order, each contiguous; within a
- * component its first-visited block, the header, comes first, and the rest is ordered in the same way as if the
- * header were not there. So every loop's blocks precede what is reached only by leaving it, at every level, and a
- * retreating edge always leads to the header of a loop around it. Plain reverse post-order lacks the first property.
+ * Numbering. Warps run the lowest-numbered block that has lanes waiting, so the numbers decide
+ * where lanes that branched apart meet again. The order is a weak topological order (Bourdoncle,
+ * "Efficient chaotic iteration strategies with widenings", 1993): strongly connected components in
+ * topological order, each contiguous; within a component its first-visited block, the header, comes
+ * first, and the rest is ordered in the same way as if the header were not there. So every loop's
+ * blocks precede what is reached only by leaving it, at every level, and a retreating edge always
+ * leads to the header of a loop around it. Plain reverse post-order lacks the first property.
  *
- * Work is linear in the edges for each level of loop nesting. Nothing here recurses: inputs may be any size.
+ * Work is linear in the edges for each level of loop nesting. Nothing here recurses: inputs may be
+ * any size.
  */
 #include "ir/ir.h"
 
@@ -17,12 +19,13 @@
 
 #define NONE UINT32_MAX
 
-/* A stretch of the source between two places where control may enter or leave; after `merge_chains` a block is a chain
- * of such pieces. */
+/* A stretch of the source between two places where control may enter or leave; after `merge_chains`
+ * a block is a chain of such pieces. */
 struct piece {
     uint32_t first, count;
     uint32_t next;          /* piece that follows by falling through, or NONE */
-    uint32_t link, tail;    /* chain: the piece appended behind this one; the last of the chain (of a head) */
+    uint32_t link;          /* chain: the piece appended behind this one, or NONE */
+    uint32_t tail;          /* of the head of a chain: its last piece */
     uint8_t is_leader_sync; /* begins with a synchronising instruction or a call */
     uint8_t is_reached, is_merged;
 };
@@ -58,7 +61,7 @@ static uint32_t effects(const struct cfg *c, uint32_t insn)
     return pt_insn_form(c->m, &c->f->insns.v[insn])->effects;
 }
 
-/* ---- pieces ------------------------------------------------------------------------------------------ */
+/* ---- pieces ---------------------------------------------------------------------------------- */
 
 static bool is_terminator(const struct cfg *c, uint32_t insn)
 {
@@ -70,7 +73,7 @@ static bool is_sync(const struct cfg *c, uint32_t insn)
     return effects(c, insn) & (PT_FX_WARP | PT_FX_CTA | PT_FX_CLUSTER | PT_FX_CALL);
 }
 
-/* Lanes that execute it (guarded or not) end here, as far as this activation goes: exit, ret, trap. */
+/* Lanes that execute it end here, as far as this activation goes: exit, ret, trap. */
 static bool is_exit(const struct cfg *c, uint32_t insn)
 {
     const struct pt_insn *i = &c->f->insns.v[insn];
@@ -149,14 +152,16 @@ static void make_pieces(struct cfg *c)
 static uint32_t jump_label(const struct cfg *c, uint32_t insn)
 {
     const struct pt_insn *i = &c->f->insns.v[insn];
+    if (i->n_operands != 1)
+        return PT_NONE;
     const struct pt_operand *o = &c->f->operands.v[i->operands];
     bool is_jump = (effects(c, insn) & PT_FX_BRANCH) && !(effects(c, insn) & PT_FX_CALL) &&
-                   !i->guard && i->n_operands == 1 && o->kind == PT_OPND_LABEL;
+                   !i->guard && o->kind == PT_OPND_LABEL;
     return is_jump ? o->index : PT_NONE;
 }
 
-/* Where control that enters piece p really goes: pieces that only jump are passed through. A cycle of such pieces
- * stays at the one it is first entered by. */
+/* Where control that enters piece p really goes: pieces that only jump are passed through. A cycle
+ * of such pieces stays at the one it is first entered by. */
 static uint32_t pass_through(const struct cfg *c, uint32_t *resolved, uint8_t *on_path, uint32_t p)
 {
     uint32_t q = p;
@@ -177,7 +182,8 @@ static uint32_t pass_through(const struct cfg *c, uint32_t *resolved, uint8_t *o
     return end;
 }
 
-/* Points labels (their `block` holds a piece from here to `renumber`) and fall-throughs past pieces that only jump. */
+/* Points labels (their `block` holds a piece from here to `renumber`) and fall-throughs past pieces
+ * that only jump. */
 static void thread_jumps(struct cfg *c)
 {
     uint32_t *resolved = scratch_array(c->scratch, c->n_pieces, sizeof *resolved);
@@ -191,20 +197,20 @@ static void thread_jumps(struct cfg *c)
     for (uint32_t i = 1; i < c->f->labels.n; i++) {
         struct pt_label *label = &c->f->labels.v[i];
         /* Labels that no branch names may stand inside a piece; nobody asks for their block. */
-        bool begins = label->insn < c->f->insns.n &&
-                      c->pieces[c->piece_of[label->insn]].first == label->insn;
+        bool begins =
+            label->insn < c->f->insns.n && c->pieces[c->piece_of[label->insn]].first == label->insn;
         label->block = begins ? resolved[c->piece_of[label->insn]] : NONE;
     }
     c->entry = resolved[0];
 }
 
-/* ---- the graph --------------------------------------------------------------------------------------- */
+/* ---- the graph ------------------------------------------------------------------------------- */
 
 struct gather {
     const struct cfg *c;
-    uint32_t *to;    /* NULL: only count */
+    uint32_t *to; /* NULL: only count */
     uint32_t n;
-    uint32_t *seen;  /* by piece: the source that already leads there */
+    uint32_t *seen; /* by piece: the source that already leads there */
     uint32_t source;
 };
 
@@ -270,7 +276,8 @@ static void mark_reached(struct cfg *c, const struct arcs *succ)
     }
 }
 
-/* A piece whose only way on is a piece with no other way in becomes one block with it; a bra between them goes. */
+/* A piece whose only way on is a piece with no other way in becomes one block with it; a bra
+ * between them goes. */
 static void merge_chains(struct cfg *c, const struct arcs *succ)
 {
     uint32_t *n_preds = scratch_array(c->scratch, c->n_pieces, sizeof *n_preds);
@@ -326,7 +333,7 @@ static void make_nodes(struct cfg *c, const struct arcs *succ)
     c->succ.at[c->n] = edges;
 }
 
-/* ---- numbering --------------------------------------------------------------------------------------- */
+/* ---- numbering ------------------------------------------------------------------------------- */
 
 /* A stretch of the order that is still to be ordered: the blocks of a loop without its header. */
 struct region {
@@ -340,12 +347,13 @@ struct visit {
 
 struct tarjan {
     struct cfg *c;
-    uint32_t *region;  /* by node: id of the region it belongs to */
-    uint32_t *index, *low; /* by node: order of discovery from 1, 0: not yet; lowest index reached */
+    uint32_t *region; /* by node: id of the region it belongs to */
+    uint32_t *index;  /* by node: order of discovery from 1; 0: not yet */
+    uint32_t *low;    /* by node: lowest index reached */
     uint8_t *is_open;
     struct visit *path;
     uint32_t n_path, *stack, n_stack, found;
-    uint32_t id, hi;   /* the region being ordered, and where its next component ends */
+    uint32_t id, hi; /* the region being ordered, and where its next component ends */
     PT_VEC(struct region) regions;
 };
 
@@ -357,7 +365,8 @@ static bool has_self_edge(const struct cfg *c, uint32_t v)
     return false;
 }
 
-/* The component whose first-visited node is `root` is complete: it goes before all that were complete earlier. */
+/* The component whose first-visited node is `root` is complete: it goes before all that were
+ * complete earlier. */
 static void close_component(struct tarjan *t, uint32_t root)
 {
     struct cfg *c = t->c;
@@ -384,8 +393,9 @@ static void enter(struct tarjan *t, uint32_t v)
     t->path[t->n_path++] = (struct visit){v, t->c->succ.at[v]};
 }
 
-/* Depth-first search from v within the current region. Successors are visited in order, so that what a block falls
- * through to is visited last and comes right behind it where the graph allows. */
+/* Depth-first search from v within the current region. Successors are visited in order, so that
+ * what a block falls through to is visited last and comes right behind it where the graph allows.
+ */
 static void search(struct tarjan *t, uint32_t v)
 {
     const struct arcs *succ = &t->c->succ;
@@ -449,7 +459,7 @@ static void number_blocks(struct cfg *c)
         c->number[c->order[i]] = i;
 }
 
-/* ---- the blocks -------------------------------------------------------------------------------------- */
+/* ---- the blocks ------------------------------------------------------------------------------ */
 
 static void number_labels(struct cfg *c)
 {
@@ -472,8 +482,12 @@ static void append_jump(struct pt_arena *arena, struct pt_func *f, uint32_t bra,
     o->kind = PT_OPND_LABEL;
     o->index = block;
     struct pt_insn *jump = pt_vec_push(arena, &f->insns);
-    *jump = (struct pt_insn){.form = bra, .operands = f->operands.n - 1, .n_operands = 1,
-                             .col = last.col, .line = last.line, .loc = last.loc};
+    *jump = (struct pt_insn){.form = bra,
+                             .operands = f->operands.n - 1,
+                             .n_operands = 1,
+                             .col = last.col,
+                             .line = last.line,
+                             .loc = last.loc};
 }
 
 /* Appends the instructions of a chain of pieces, with labels turned into block numbers. */
@@ -513,8 +527,11 @@ static void make_blocks(struct cfg *c, uint32_t bra)
             append_jump(arena, f, bra, block_next);
             block_next = NONE;
         }
-        f->blocks.v[b] = (struct pt_block){.first = first, .count = f->insns.n - first,
-                                           .next = block_next, .idom = NONE, .ipdom = NONE};
+        f->blocks.v[b] = (struct pt_block){.first = first,
+                                           .count = f->insns.n - first,
+                                           .next = block_next,
+                                           .idom = NONE,
+                                           .ipdom = NONE};
     }
 }
 
@@ -549,7 +566,7 @@ static void make_edges(struct cfg *c)
     }
 }
 
-/* ---- loops ------------------------------------------------------------------------------------------- */
+/* ---- loops ----------------------------------------------------------------------------------- */
 
 static int by_header(const void *a, const void *b)
 {
@@ -584,13 +601,13 @@ static void nest_loops(struct pt_func *f)
     }
 }
 
-/* ---- dominators -------------------------------------------------------------------------------------- */
+/* ---- dominators ------------------------------------------------------------------------------ */
 
-/* Semi-dominators with path compression (the SemiNCA variant of Lengauer and Tarjan's algorithm), in discovery
- * numbers of a depth-first search; 0 is the root. */
+/* Semi-dominators with path compression (the SemiNCA variant of Lengauer and Tarjan's algorithm),
+ * in discovery numbers of a depth-first search; 0 is the root. */
 struct domtree {
     uint32_t n;
-    uint32_t *vertex, *found;          /* node by discovery number and back; NONE: not reached */
+    uint32_t *vertex, *found; /* node by discovery number and back; NONE: not reached */
     uint32_t *parent, *up, *semi, *best, *idom;
     uint32_t *stack;
 };
@@ -617,8 +634,8 @@ static void discover(struct domtree *d, const struct arcs *succ, uint32_t root, 
     }
 }
 
-/* The node with the lowest semi-dominator on the tree path from v up to, but without, the first node below
- * `linked`. Shortens the path on the way. */
+/* The node with the lowest semi-dominator on the tree path from v up to, but without, the first
+ * node below `linked`. Shortens the path on the way. */
 static uint32_t lowest_on_path(struct domtree *d, uint32_t v, uint32_t linked)
 {
     uint32_t n = 0;
@@ -641,7 +658,8 @@ static void dominators(const struct arcs *succ, const struct arcs *pred, uint32_
                        uint32_t *idom, struct pt_arena *scratch)
 {
     struct domtree d = {0};
-    uint32_t **arrays[] = {&d.vertex, &d.found, &d.parent, &d.up, &d.semi, &d.best, &d.idom, &d.stack};
+    uint32_t **arrays[] = {&d.vertex, &d.found, &d.parent, &d.up,
+                           &d.semi,   &d.best,  &d.idom,   &d.stack};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         *arrays[i] = scratch_array(scratch, n, sizeof(uint32_t));
     memset(d.found, 0xff, n * sizeof *d.found);
@@ -680,7 +698,8 @@ static struct arcs block_arcs(const struct cfg *c, bool forward)
     for (uint32_t b = 0; b < n; b++) {
         const struct pt_block *block = &f->blocks.v[b];
         a.at[b] = k;
-        uint32_t at = forward ? block->succ : block->pred, count = forward ? block->n_succ : block->n_pred;
+        uint32_t at = forward ? block->succ : block->pred,
+                 count = forward ? block->n_succ : block->n_pred;
         for (uint32_t e = 0; e < count; e++)
             a.to[k++] = f->edges.v[at + e];
         if (forward && is_exit(c, block->first + block->count - 1))
@@ -726,17 +745,17 @@ void pt_cfg_build(struct pt_module *m, struct pt_func *f, uint32_t bra, struct p
     find_dominators(&c);
 }
 
-/* ---- loops that may wait for other threads ------------------------------------------------------------ */
+/* ---- loops that may wait for other threads --------------------------------------------------- */
 
-/* A loop waits if what other threads do can end it: it reads memory in a way that sees their writes, orders memory,
- * sleeps, reads a clock, or calls something that may. What such a read is used for is not followed: a result that nobody
- * reads cannot end the loop, all others may. */
+/* A loop waits if what other threads do can end it: it reads memory in a way that sees their
+ * writes, orders memory, sleeps, reads a clock, or calls something that may. What such a read is
+ * used for is not followed: a result that nobody reads cannot end the loop, all others may. */
 struct wait {
     struct pt_module *m;
     const struct pt_func *f;
     struct pt_arena *scratch;
-    uint32_t *n_uses;  /* by register; NULL in callees: every result counts as used */
-    uint8_t *callee;   /* by function: 0 not asked yet, else enum answer */
+    uint32_t *n_uses; /* by register; NULL in callees: every result counts as used */
+    uint8_t *callee;  /* by function: 0 not asked yet, else enum answer */
     bool found;
 };
 
@@ -789,7 +808,8 @@ static bool insn_waits(struct wait *w, const struct pt_insn *insn)
     return w->found;
 }
 
-/* Functions of CUDA's device runtime, which are only declared in PTX, do their work without waiting for threads. */
+/* Functions of CUDA's device runtime, which are only declared in PTX, do their work without waiting
+ * for threads. */
 static bool is_device_runtime(const char *name)
 {
     static const char *const names[] = {"vprintf", "malloc", "free", "__assertfail"};

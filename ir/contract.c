@@ -1,29 +1,33 @@
-/* Contraction: mul and add without a rounding modifier become one fma, exactly where NVIDIA's assembler does it, because the
- * result differs in its last bit.
+/* Contraction: mul and add without a rounding modifier become one fma, exactly where NVIDIA's
+ * assembler does it, because the result differs in its last bit.
  *
- * The rules were read off the machine code that ptxas 13.0 makes for sm_90 at -O3. A *product* is the result of an
- * unguarded `mul` of type f32, f64, f16, f16x2, bf16 or bf16x2 without rounding modifier and without .sat. An `add` or `sub`
- * without rounding modifier (guarded or not, .sat or not) of the same type and the same .ftz *takes* a product:
+ * The rules were read off the machine code that ptxas 13.0 makes for sm_90 at -O3. A *product* is
+ * the result of an unguarded `mul` of type f32, f64, f16, f16x2, bf16 or bf16x2 without rounding
+ * modifier and without .sat. An `add` or `sub` without rounding modifier (guarded or not, .sat or
+ * not) of the same type and the same .ftz *takes* a product:
  *
  *   mul t,a,b; add d,t,c   FFMA d,a,b,c        mul t,a,b; sub d,t,c   FFMA d,a,b,-c
  *   mul t,a,b; sub d,c,t   FFMA d,-a,b,c       .sat on the add: FFMA.SAT; on the mul: not fused
  *
- * - `mov` and `neg` between them are looked through (FFMA d,-a,b,c); abs, selp and an xor of the sign are not. neg.ftz counts as
- *   neg only where mul and add are .ftz too.
- * - mul and add must stand in one stretch of straight code. Beside branches, calls and labels, what ptxas expands into code
- *   with branches ends a stretch: division and remainder of integers other than u32, correctly rounded div, rcp and sqrt,
- *   rsqrt.approx.f64, membar, fence.sc and fence.acq_rel, pmevent, brkpt, griddepcontrol.launch_dependents, and any guarded
- *   instruction that is not pure (so `@p ld` and `@p bar.sync` do). Barriers, shuffles, votes, atomics and other fences do not.
- * - All uses of the product (dead code not counted) must be such adds, as seen before anything is fused: one that is
- *   stored, multiplied, or used in another stretch keeps every add from taking it (FMUL and FADD remain). A product added to
- *   itself is not taken.
- * - First the products with one use are taken, the first operand of the add before the second: in a*b + c*d the first
- *   product becomes FFMA a,b,(c*d). Then, in the order of the code, the others: of two products the one with fewer uses,
- *   the first operand if they are equal. A product that stays the addend of an fma is not taken by later adds; those before
- *   it that took it keep it, and its mul remains for the rest.
+ * - `mov` and `neg` between them are looked through (FFMA d,-a,b,c); abs, selp and an xor of the
+ *   sign are not. neg.ftz counts as neg only where mul and add are .ftz too.
+ * - mul and add must stand in one stretch of straight code. Beside branches, calls and labels, what
+ *   ptxas expands into code with branches ends a stretch: division and remainder of integers other
+ *   than u32, correctly rounded div, rcp and sqrt, rsqrt.approx.f64, membar, fence.sc and
+ *   fence.acq_rel, pmevent, brkpt, griddepcontrol.launch_dependents, and any guarded instruction
+ *   that is not pure (so `@p ld` and `@p bar.sync` do). Barriers, shuffles, votes, atomics and
+ *   other fences do not.
+ * - All uses of the product (dead code not counted) must be such adds, as seen before anything is
+ *   fused: one that is stored, multiplied, or used in another stretch keeps every add from taking
+ *   it (FMUL and FADD remain). A product added to itself is not taken.
+ * - First the products with one use are taken, the first operand of the add before the second: in
+ *   a*b + c*d the first product becomes FFMA a,b,(c*d). Then, in the order of the code, the others:
+ *   of two products the one with fewer uses, the first operand if they are equal. A product that
+ *   stays the addend of an fma is not taken by later adds; those before it that took it keep it,
+ *   and its mul remains for the rest.
  *
- * ptxas does this after it has unrolled loops, so that a product carried to the next iteration may be taken there; that is
- * not followed.
+ * ptxas does this after it has unrolled loops, so that a product carried to the next iteration may
+ * be taken there; that is not followed.
  */
 #include "ir/ir.h"
 
@@ -73,15 +77,15 @@ struct contract {
     struct fusion *fusion;   /* by instruction; mul NONE: none */
     uint32_t *before;        /* by instruction: first of what is inserted before it, + 1 */
     uint32_t *before_tail;
-    uint32_t *copy;          /* two for each mul: registers that keep its operands, or PT_NONE */
+    uint32_t *copy; /* two for each mul: registers that keep its operands, or PT_NONE */
     bool *is_dropped;
     PT_VEC(struct inserted) inserted;
-    uint32_t insn;           /* where a walk stands */
+    uint32_t insn; /* where a walk stands */
     bool has_used_def;
     unsigned mark;
 };
 
-/* ---- forms ------------------------------------------------------------------------------------------- */
+/* ---- forms ----------------------------------------------------------------------------------- */
 
 static bool has_rounding(const struct pt_form *form)
 {
@@ -182,7 +186,7 @@ static bool is_sum(const struct contract *c, uint32_t insn)
     return role_of(c, insn)->kind == KIND_ADD || role_of(c, insn)->kind == KIND_SUB;
 }
 
-/* ---- definitions, uses, stretches ---------------------------------------------------------------------- */
+/* ---- definitions, uses, stretches ------------------------------------------------------------ */
 
 static void count_def(void *ud, uint32_t reg, bool is_def)
 {
@@ -235,8 +239,8 @@ static void drop_use(void *ud, uint32_t reg, bool is_def)
     c->uses[reg] -= !is_def;
 }
 
-/* Counts uses, then takes back those by pure instructions whose results nobody uses. Going backwards once finds what is
- * dead in straight code. */
+/* Counts uses, then takes back those by pure instructions whose results nobody uses. Going
+ * backwards once finds what is dead in straight code. */
 static void find_uses(struct contract *c)
 {
     struct pt_func *f = c->f;
@@ -277,10 +281,12 @@ static void find_stretches(struct contract *c)
     }
 }
 
-/* ---- products ---------------------------------------------------------------------------------------- */
+/* ---- products -------------------------------------------------------------------------------- */
 
-/* The mul whose product operand `side` of the add is, NONE if it is none that the add could take. */
-static uint32_t find_product(const struct contract *c, uint32_t add, unsigned side, bool *is_negated)
+/* The mul whose product operand `side` of the add is, NONE if it is none that the add could take.
+ */
+static uint32_t find_product(const struct contract *c, uint32_t add, unsigned side,
+                             bool *is_negated)
 {
     const struct pt_operand *o = operand_of(c, add, 1 + side);
     const struct role *r = role_of(c, add);
@@ -367,7 +373,7 @@ static void take_products(struct contract *c, bool single)
     }
 }
 
-/* ---- rewriting --------------------------------------------------------------------------------------- */
+/* ---- rewriting ------------------------------------------------------------------------------- */
 
 static const char *type_of(const struct contract *c, uint32_t insn)
 {
@@ -385,7 +391,8 @@ static void insert_before(struct contract *c, uint32_t at, const struct pt_insn 
     c->before_tail[at] = c->inserted.n;
 }
 
-/* Inserts, before instruction `at`, an unguarded instruction that computes a new register from `from`. */
+/* Inserts, before instruction `at`, an unguarded instruction that computes a new register from
+ * `from`. */
 static struct pt_operand derive(struct contract *c, uint32_t at, const char *spelling,
                                 struct pt_operand from)
 {
@@ -405,7 +412,8 @@ static struct pt_operand derive(struct contract *c, uint32_t at, const char *spe
     return to;
 }
 
-/* Operand k (0 or 1) of the mul, as it can be read at the add: a copy if it is written in between. */
+/* Operand k (0 or 1) of the mul, as it can be read at the add: a copy if it is written in between.
+ */
 static struct pt_operand factor(struct contract *c, uint32_t mul, unsigned k, uint32_t add)
 {
     struct pt_operand o = *operand_of(c, mul, 1 + k);

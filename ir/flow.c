@@ -1,12 +1,12 @@
-/* Which registers an instruction reads and writes, and which are live where. The roles come from the compiled
- * instruction table. */
+/* Which registers an instruction reads and writes, and which are live where. The roles come from
+ * the compiled instruction table. */
 #include "ir/ir.h"
 
 #include <string.h>
 
 #include "ir/row.h"
 
-/* ---- roles ------------------------------------------------------------------------------------------- */
+/* ---- roles ----------------------------------------------------------------------------------- */
 
 struct roles {
     const struct pt_func *f;
@@ -19,14 +19,15 @@ struct roles {
 
 static void visit_reg(const struct roles *r, const struct pt_slot *slot, struct pt_operand *o)
 {
-    unsigned role = !(slot->flags & PT_SLOT_DEST)  ? PT_ROLE_USE
+    unsigned role = !(slot->flags & PT_SLOT_DEST) ? PT_ROLE_USE
                     : slot->flags & PT_SLOT_INOUT ? PT_ROLE_USE | PT_ROLE_DEF
                                                   : PT_ROLE_DEF;
     if ((role & r->mask) == r->role)
         r->visit(r->ud, o, role, r->needs_type ? pt_slot_type(slot, r->form) : PT_TYPE_NONE);
 }
 
-/* The slot of part `i` of an operand: a list has one for all its parts, the elements of a vector share theirs. */
+/* The slot of part `i` of an operand: a list has one for all its parts, the elements of a vector
+ * share theirs. */
 static const struct pt_slot *part_slot(const struct pt_slot *slot, unsigned i)
 {
     if (slot->kind == PT_SLOT_VEC || slot->kind == PT_SLOT_LIST)
@@ -77,12 +78,12 @@ static void visit_insn(struct roles *r, const struct pt_insn *insn, unsigned mas
         visit_operand(r, pt_form_slot(r->form, i), &r->f->operands.v[insn->operands + i]);
 }
 
-void pt_insn_operands(const struct pt_module *m, const struct pt_func *f, const struct pt_insn *insn,
-                      void (*visit)(void *ud, struct pt_operand *operand, unsigned role,
-                                    enum pt_type type),
-                      void *ud)
+void pt_insn_operands(
+    const struct pt_module *m, const struct pt_func *f, const struct pt_insn *insn,
+    void (*visit)(void *ud, struct pt_operand *operand, unsigned role, enum pt_type type), void *ud)
 {
-    struct roles r = {.f = f, .form = pt_insn_form(m, insn), .visit = visit, .ud = ud, .needs_type = true};
+    struct roles r = {
+        .f = f, .form = pt_insn_form(m, insn), .visit = visit, .ud = ud, .needs_type = true};
     visit_insn(&r, insn, PT_ROLE_USE | PT_ROLE_DEF, PT_ROLE_USE);
     visit_insn(&r, insn, PT_ROLE_DEF, PT_ROLE_DEF);
 }
@@ -120,7 +121,7 @@ void pt_insn_regs(const struct pt_module *m, const struct pt_func *f, const stru
     visit_insn(&r, insn, PT_ROLE_DEF, PT_ROLE_DEF);
 }
 
-/* ---- liveness ---------------------------------------------------------------------------------------- */
+/* ---- liveness -------------------------------------------------------------------------------- */
 
 struct scan {
     uint64_t *used;   /* read before the block writes it */
@@ -151,7 +152,8 @@ uint64_t *pt_live_in(const struct pt_module *m, const struct pt_func *f, struct 
             pt_insn_regs(m, f, insn, scan_reg, &s);
         }
     }
-    /* Backwards over the numbering, until nothing changes: one round for each level of loops, and one. */
+    /* Backwards over the numbering, until nothing changes: one round for each level of loops, and
+     * one. */
     for (bool changed = true; changed;) {
         changed = false;
         for (size_t b = n; b-- > 0;) {

@@ -1,8 +1,9 @@
-/* Where variables lie that belong to a function or a launch: the frame of an activation, and the static shared memory of
- * a kernel.
+/* Where variables lie that belong to a function or a launch: the frame of an activation, and the
+ * static shared memory of a kernel.
  *
- * Shared memory is laid out for a kernel, not for a module: ptxas gives each kernel only what it and its callees
- * refer to, so two kernels that use one variable may see it at different offsets. */
+ * Shared memory is laid out for a kernel, not for a module: ptxas gives each kernel only what it
+ * and its callees refer to, so two kernels that use one variable may see it at different offsets.
+ */
 #include "ir/ir.h"
 
 #include <string.h>
@@ -12,7 +13,7 @@ static uint64_t round_up(uint64_t n, uint64_t align)
     return (n + align - 1) / align * align;
 }
 
-/* ---- the frame --------------------------------------------------------------------------------------- */
+/* ---- the frame ------------------------------------------------------------------------------- */
 
 static void place(struct pt_module *m, uint32_t symbol, uint64_t *size)
 {
@@ -40,15 +41,15 @@ bool pt_frame_layout(struct pt_module *m, struct pt_func *f)
     return size <= UINT32_MAX;
 }
 
-/* ---- what a function refers to ----------------------------------------------------------------------- */
+/* ---- what a function refers to --------------------------------------------------------------- */
 
 struct reach {
     const struct pt_module *m;
     struct pt_arena *arena;
     uint8_t *is_found; /* by function */
     PT_VEC(uint32_t) funcs;
-    bool is_open;      /* an indirect call with unknown targets was seen */
-    uint8_t *is_used;  /* by symbol, or NULL if nobody asks */
+    bool is_open;     /* an indirect call with unknown targets was seen */
+    uint8_t *is_used; /* by symbol, or NULL if nobody asks */
 };
 
 static void reach_func(struct reach *r, uint32_t func)
@@ -84,7 +85,8 @@ static void reach_operand(struct reach *r, const struct pt_func *f, const struct
         break;
     case PT_OPND_TABLE:
         r->is_open |= is_call && f->tables.v[o->index].kind == 'p';
-        for (uint32_t i = 0; f->tables.v[o->index].kind == 'c' && i < f->tables.v[o->index].targets.n; i++)
+        for (uint32_t i = 0;
+             f->tables.v[o->index].kind == 'c' && i < f->tables.v[o->index].targets.n; i++)
             reach_func(r, f->tables.v[o->index].targets.v[i]);
         break;
     case PT_OPND_VEC:
@@ -124,7 +126,8 @@ static void reach_all(struct reach *r, uint32_t func)
     }
 }
 
-uint32_t *pt_reachable(const struct pt_module *m, uint32_t func, struct pt_arena *arena, uint32_t *n)
+uint32_t *pt_reachable(const struct pt_module *m, uint32_t func, struct pt_arena *arena,
+                       uint32_t *n)
 {
     struct reach r = {.m = m, .arena = arena};
     reach_all(&r, func);
@@ -132,7 +135,7 @@ uint32_t *pt_reachable(const struct pt_module *m, uint32_t func, struct pt_arena
     return r.funcs.v;
 }
 
-/* ---- shared memory ----------------------------------------------------------------------------------- */
+/* ---- shared memory --------------------------------------------------------------------------- */
 
 void pt_shared_layout(const struct pt_module *m, uint32_t kernel, struct pt_shared *shared,
                       struct pt_arena *arena)

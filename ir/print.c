@@ -1,9 +1,10 @@
 /* The text form of the IR: PTX that the parser reads back.
  *
- * Nested scopes are gone in the IR, so that several registers, variables or labels of a function may have one name; all
- * but the first are printed with a number behind '$'. A lowered function prints its blocks as labels $B0, $B1 … in their
- * order, with what the analyses found in comments, and a `bra` where the next block is not the one that follows. Lowering what
- * is printed gives the same blocks.
+ * Nested scopes are gone in the IR, so that several registers, variables or labels of a function
+ * may have one name; all but the first are printed with a number behind '$'. A lowered function
+ * prints its blocks as labels $B0, $B1 … in their order, with what the analyses found in comments,
+ * and a `bra` where the next block is not the one that follows. Lowering what is printed gives the
+ * same blocks.
  */
 #include "ir/ir.h"
 
@@ -24,14 +25,15 @@ struct print {
     const struct pt_module *m;
     struct pt_arena *arena;
     PT_VEC(char) text;
-    PT_VEC(const char *) taken; /* hash set of the names in use: a power of two, half full at most */
+    PT_VEC(const char *)
+    taken; /* hash set of the names in use: a power of two, half full at most */
     uint32_t n_taken;
     /* of the function being printed */
     const struct pt_func *f;
     const char **regs;   /* by register: its name, of a range the prefix at its base */
     const char **labels; /* by label, or by block of a lowered function */
     const char **tables;
-    const char **symbols;   /* by symbol of the module */
+    const char **symbols;        /* by symbol of the module */
     const uint8_t *is_signature; /* by function: only the signature of a prototype */
     uint32_t loc;
 };
@@ -53,7 +55,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct print *p, const cha
     va_end(args);
 }
 
-/* ---- names ------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static uint32_t hash(const char *s)
 {
@@ -97,7 +99,8 @@ static const char *take(struct print *p, const char *name)
     return *slot(p, name) = name;
 }
 
-/* The name, or the first of name$1, name$2 … that is free. Components of vectors, v.x, become v$x. */
+/* The name, or the first of name$1, name$2 … that is free. Components of vectors, v.x, become v$x.
+ */
 static const char *take_free(struct print *p, const char *name)
 {
     size_t len = strlen(name);
@@ -191,7 +194,7 @@ static void put_reg(struct print *p, uint32_t reg)
         put(p, "%s", p->regs[reg]);
 }
 
-/* ---- operands ---------------------------------------------------------------------------------------- */
+/* ---- operands -------------------------------------------------------------------------------- */
 
 /* The bits of a value of a floating-point type no wider than 32 as f32. */
 static uint32_t widen(uint64_t bits, enum pt_type type)
@@ -312,7 +315,7 @@ static void put_operand(struct print *p, const struct pt_operand *o)
     }
 }
 
-/* ---- instructions ------------------------------------------------------------------------------------ */
+/* ---- instructions ---------------------------------------------------------------------------- */
 
 static void put_loc(struct print *p, uint32_t loc)
 {
@@ -346,8 +349,8 @@ static void put_block(struct print *p, uint32_t b)
     put(p, "%s: //", p->labels[b]);
     for (uint32_t l = block->loop; l; l = p->f->loops.v[l - 1].parent) {
         const struct pt_loop *loop = &p->f->loops.v[l - 1];
-        put(p, " loop %u-%u%s%s,", loop->header, loop->end - 1, loop->is_reducible ? "" : " irreducible",
-            loop->communicates ? " communicating" : "");
+        put(p, " loop %u-%u%s%s,", loop->header, loop->end - 1,
+            loop->is_reducible ? "" : " irreducible", loop->communicates ? " communicating" : "");
     }
     if (block->idom != UINT32_MAX)
         put(p, " dominated by %u,", block->idom);
@@ -363,7 +366,8 @@ static void put_block(struct print *p, uint32_t b)
         put(p, "    bra %s;\n", p->labels[block->next]);
 }
 
-/* The labels before instruction `insn`, in the order they were declared; `next` is a list through all labels by place. */
+/* The labels before instruction `insn`, in the order they were declared; `next` is a list through
+ * all labels by place. */
 static void put_source(struct print *p)
 {
     const struct pt_func *f = p->f;
@@ -382,12 +386,14 @@ static void put_source(struct print *p)
     }
 }
 
-/* ---- variables --------------------------------------------------------------------------------------- */
+/* ---- variables ------------------------------------------------------------------------------- */
 
 static const char *const space_names[] = {
-    [PT_SPACE_GENERIC] = "generic", [PT_SPACE_REG] = "reg",      [PT_SPACE_GLOBAL] = "global",
-    [PT_SPACE_CONST] = "const",     [PT_SPACE_SHARED] = "shared", [PT_SPACE_SHARED_CLUSTER] = "shared",
-    [PT_SPACE_LOCAL] = "local",     [PT_SPACE_PARAM] = "param",  [PT_SPACE_TEX] = "tex"};
+    [PT_SPACE_GENERIC] = "generic", [PT_SPACE_REG] = "reg",
+    [PT_SPACE_GLOBAL] = "global",   [PT_SPACE_CONST] = "const",
+    [PT_SPACE_SHARED] = "shared",   [PT_SPACE_SHARED_CLUSTER] = "shared",
+    [PT_SPACE_LOCAL] = "local",     [PT_SPACE_PARAM] = "param",
+    [PT_SPACE_TEX] = "tex"};
 
 static const char *linkage(uint8_t linkage)
 {
@@ -483,7 +489,7 @@ static void put_formals(struct print *p, const uint32_t *symbols, uint32_t n)
     put(p, ")");
 }
 
-/* ---- functions --------------------------------------------------------------------------------------- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 static void put_triple(struct print *p, const char *name, const uint32_t t[3])
 {
@@ -548,7 +554,8 @@ static void put_targets(struct print *p, const struct pt_table *t)
             t->kind == 'b' ? p->labels[t->targets.v[i]] : p->m->funcs.v[t->targets.v[i]].name);
 }
 
-/* A lowered function keeps the tables of branches that turned out to be unreachable; their targets are no blocks. */
+/* A lowered function keeps the tables of branches that turned out to be unreachable; their targets
+ * are no blocks. */
 static bool is_dead_table(const struct pt_func *f, const struct pt_table *t)
 {
     for (uint32_t i = 0; f->is_lowered && t->kind == 'b' && i < t->targets.n; i++)
@@ -617,7 +624,7 @@ static void put_func(struct print *p, uint32_t func, bool with_body)
     p->n_taken = n_taken;
 }
 
-/* ---- the module -------------------------------------------------------------------------------------- */
+/* ---- the module ------------------------------------------------------------------------------ */
 
 static void put_module_header(struct print *p)
 {
@@ -625,8 +632,8 @@ static void put_module_header(struct print *p)
     put(p, ".version %u.%u\n.target sm_%u", m->ptx / 10, m->ptx % 10, m->sm);
     if (m->sm_feature)
         put(p, "%c", m->sm_feature);
-    put(p, "%s%s%s\n", m->texmode_independent ? ", texmode_independent" : "", m->debug ? ", debug" : "",
-        m->map_f64_to_f32 ? ", map_f64_to_f32" : "");
+    put(p, "%s%s%s\n", m->texmode_independent ? ", texmode_independent" : "",
+        m->debug ? ", debug" : "", m->map_f64_to_f32 ? ", map_f64_to_f32" : "");
     if (m->ptx >= 23)
         put(p, ".address_size %u\n", m->address_size);
     for (uint32_t i = 1; i < m->files.n; i++)
@@ -683,8 +690,9 @@ static void put_module(struct print *p, uint32_t only)
     put_module_header(p);
     put_globals(p);
     bool declares = only || needs_declarations(p);
+    bool with_kernels = !only && m->ptx >= 30; /* before 3.0 a kernel could not be declared */
     for (uint32_t i = 1; i < m->funcs.n && declares; i++)
-        if (!p->is_signature[i] && !(only && m->funcs.v[i].is_entry))
+        if (!p->is_signature[i] && (with_kernels || !m->funcs.v[i].is_entry))
             put_func(p, i, false);
     for (uint32_t i = 1; i < m->symbols.n; i++) {
         const struct pt_symbol *s = &m->symbols.v[i];
@@ -695,11 +703,13 @@ static void put_module(struct print *p, uint32_t only)
         put(p, ";\n");
     }
     for (uint32_t i = 1; i < m->funcs.n; i++)
-        if (!p->is_signature[i] && (!only || i == only) && !(declares && m->funcs.v[i].is_declared_only))
+        if (!p->is_signature[i] && (!only || i == only) &&
+            !(declares && m->funcs.v[i].is_declared_only))
             put_func(p, i, !m->funcs.v[i].is_declared_only);
     for (uint32_t i = 1; i < m->funcs.n; i++)
         if (m->funcs.v[i].alias_of)
-            put(p, "\n.alias %s, %s;\n", m->funcs.v[i].name, m->funcs.v[m->funcs.v[i].alias_of].name);
+            put(p, "\n.alias %s, %s;\n", m->funcs.v[i].name,
+                m->funcs.v[m->funcs.v[i].alias_of].name);
 }
 
 char *pt_print(struct pt_module *m, uint32_t func, struct pt_arena *arena, size_t *len)

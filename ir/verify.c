@@ -1,4 +1,5 @@
-/* Every rule a lowered function obeys. What it finds is a bug of ours: the parser has checked the input before. */
+/* Every rule a lowered function obeys. What it finds is a bug of ours: the parser has checked the
+ * input before. */
 #include "ir/ir.h"
 
 #include <stdarg.h>
@@ -27,7 +28,8 @@ __attribute__((format(printf, 2, 3))) static bool fail(struct verify *v, const c
     va_start(args, format);
     int n = vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    v->error = pt_arena_text(&v->m->arena, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+    v->error =
+        pt_arena_text(&v->m->arena, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
     return false;
 }
 
@@ -36,7 +38,7 @@ static uint32_t effects(const struct verify *v, uint32_t insn)
     return pt_insn_form(v->m, &v->f->insns.v[insn])->effects;
 }
 
-/* ---- instructions and operands ------------------------------------------------------------------------- */
+/* ---- instructions and operands --------------------------------------------------------------- */
 
 static bool check_parts(struct verify *v, const struct pt_operand *o, uint64_t n, unsigned depth);
 
@@ -52,7 +54,8 @@ static bool check_operand(struct verify *v, const struct pt_operand *o, unsigned
     case PT_OPND_REG:
         return check_index(v, "register", o->index, 1, v->f->regs.n) &&
                (o->type == v->f->regs.v[o->index].type ||
-                fail(v, "instruction %u: register %u is not of the operand's type", v->insn, o->index));
+                fail(v, "instruction %u: register %u is not of the operand's type", v->insn,
+                     o->index));
     case PT_OPND_SREG:
         return check_index(v, "special register", o->index, 1, PT_SREG_COUNT);
     case PT_OPND_SYM:
@@ -95,7 +98,8 @@ static void check_role(void *ud, struct pt_operand *o, unsigned role, enum pt_ty
     if (role & PT_ROLE_DEF)
         v->n_defs[o->index]++;
     if (type != PT_TYPE_NONE && (type == PT_pred) != is_pred)
-        fail(v, "instruction %u: register %u where .%s is meant", v->insn, o->index, pt_type_name(type));
+        fail(v, "instruction %u: register %u where .%s is meant", v->insn, o->index,
+             pt_type_name(type));
 }
 
 static bool check_insn(struct verify *v, uint32_t i)
@@ -129,12 +133,13 @@ static bool check_defs(struct verify *v)
     for (uint32_t r = 1; r < f->regs.n; r++) {
         uint32_t n = v->n_defs[r] < UINT8_MAX ? v->n_defs[r] : UINT8_MAX;
         if (n != f->regs.v[r].n_defs)
-            return fail(v, "register %u has %u definitions, not %u", r, v->n_defs[r], f->regs.v[r].n_defs);
+            return fail(v, "register %u has %u definitions, not %u", r, v->n_defs[r],
+                        f->regs.v[r].n_defs);
     }
     return true;
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------------ */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 static bool check_places(struct verify *v, uint32_t b)
 {
@@ -146,7 +151,8 @@ static bool check_places(struct verify *v, uint32_t b)
         if ((fx & PT_FX_CALL) && (block->count != 1 || is_guarded))
             return fail(v, "block %u: a call is not alone, or has a guard", b);
         if ((fx & (PT_FX_WARP | PT_FX_CTA | PT_FX_CLUSTER)) && (i != block->first || is_guarded))
-            return fail(v, "block %u: synchronising instruction %u is not first, or has a guard", b, i);
+            return fail(v, "block %u: synchronising instruction %u is not first, or has a guard", b,
+                        i);
         if ((fx & (PT_FX_BRANCH | PT_FX_END)) && i + 1 != end)
             return fail(v, "block %u: instruction %u ends the block before its end", b, i);
     }
@@ -196,10 +202,12 @@ static bool check_edges(struct verify *v, uint32_t b)
     bool goes_on = !(effects(v, last) & (PT_FX_BRANCH | PT_FX_END)) || f->insns.v[last].guard;
     if (goes_on != (block->next != NONE))
         return fail(v, "block %u: its end and its next block disagree", b);
-    if (block->succ > n || block->n_succ > n - block->succ || block->pred > n || block->n_pred > n - block->pred)
+    if (block->succ > n || block->n_succ > n - block->succ || block->pred > n ||
+        block->n_pred > n - block->pred)
         return fail(v, "block %u: edges lie outside the function", b);
     struct targets t = find_targets(v, b);
-    if (t.n != block->n_succ || (t.n && memcmp(t.v, f->edges.v + block->succ, t.n * sizeof *t.v) != 0))
+    if (t.n != block->n_succ ||
+        (t.n && memcmp(t.v, f->edges.v + block->succ, t.n * sizeof *t.v) != 0))
         return fail(v, "block %u: its end and its edges disagree", b);
     for (uint32_t e = 0; e < block->n_pred; e++) {
         uint32_t from = f->edges.v[block->pred + e];
@@ -247,7 +255,7 @@ static bool check_blocks(struct verify *v)
     return n_succ == n_pred || fail(v, "%u successors, %u predecessors", n_succ, n_pred);
 }
 
-/* ---- numbering --------------------------------------------------------------------------------------- */
+/* ---- numbering ------------------------------------------------------------------------------- */
 
 static bool check_loops(struct verify *v)
 {
@@ -258,7 +266,8 @@ static bool check_loops(struct verify *v)
             open = f->loops.v[open - 1].parent;
         if (n < f->loops.n && f->loops.v[n].header == b) {
             uint32_t end = f->loops.v[n].end;
-            if (f->loops.v[n].parent != open || end <= b || end > (open ? f->loops.v[open - 1].end : f->blocks.n))
+            if (f->loops.v[n].parent != open || end <= b ||
+                end > (open ? f->loops.v[open - 1].end : f->blocks.n))
                 return fail(v, "loop %u is not nested", n);
             open = ++n;
         }
@@ -268,8 +277,8 @@ static bool check_loops(struct verify *v)
     return n == f->loops.n || fail(v, "loop %u has no header", n);
 }
 
-/* Back edges lead to the header of a loop around them, edges out of a loop behind its end or back; every block but the
- * entry has a predecessor before it; every loop an edge back from inside. */
+/* Back edges lead to the header of a loop around them, edges out of a loop behind its end or back;
+ * every block but the entry has a predecessor before it; every loop an edge back from inside. */
 static bool check_order(struct verify *v)
 {
     const struct pt_func *f = v->f;
@@ -286,7 +295,8 @@ static bool check_order(struct verify *v)
             if (to > b)
                 continue;
             if (!l || f->loops.v[l - 1].header != to || f->loops.v[l - 1].end <= b)
-                return fail(v, "the edge from block %u back to %u is in no loop of that header", b, to);
+                return fail(v, "the edge from block %u back to %u is in no loop of that header", b,
+                            to);
             has_back[l - 1] = 1;
         }
     }

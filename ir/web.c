@@ -1,10 +1,12 @@
-/* Splits registers into webs: what PTX writes as one register may hold several unrelated values one after another, and
- * each gets a register of its own, so that most have one definition.
+/* Splits registers into webs: what PTX writes as one register may hold several unrelated values one
+ * after another, and each gets a register of its own, so that most have one definition.
  *
- * A web is a set of definitions and uses that must agree on a place: a use belongs to the web of every definition that
- * reaches it. Where two definitions meet (a block into which the register is live) their webs become one: union-find over
- * one node for each definition, and one for each register live into a block. Only registers with several definitions take
- * part. A guarded definition keeps the old value in lanes that its guard leaves out, and so belongs to the web before it.
+ * A web is a set of definitions and uses that must agree on a place: a use belongs to the web of
+ * every definition that reaches it. Where two definitions meet (a block into which the register is
+ * live) their webs become one: union-find over one node for each definition, and one for each
+ * register live into a block. Only registers with several definitions take part. A guarded
+ * definition keeps the old value in lanes that its guard leaves out, and so belongs to the web
+ * before it.
  *
  * Registers that are formal parameters or results keep their identity: callers know them by number.
  */
@@ -39,23 +41,24 @@ struct webs {
     struct pt_module *m;
     struct pt_func *f;
     struct pt_arena *scratch;
-    uint32_t *var;      /* by register: index among those that take part, or NONE */
+    uint32_t *var; /* by register: index among those that take part, or NONE */
     uint32_t n_vars;
-    uint32_t *reg;      /* by var */
+    uint32_t *reg; /* by var */
     PT_VEC(struct event) events;
-    PT_VEC(struct live) live;  /* sorted by block; the index is the node of the value at the block's entry */
-    uint32_t *live_at;  /* by block: first in `live` */
+    PT_VEC(struct live)
+    live; /* sorted by block; the index is the node of the value at the block's entry */
+    uint32_t *live_at; /* by block: first in `live` */
     PT_VEC(struct node) nodes;
 
     /* where a walk over the instructions stands */
     uint32_t block;
     const struct pt_insn *insn;
     uint32_t *used_in, *killed_in, *value_in; /* by var: the last block + 1 for which it happened */
-    uint32_t *value;    /* by var: node that holds its value now, if value_in is this block */
-    uint32_t n_regs;    /* before any were added */
-    bool *is_placed;    /* by var: a web has its register */
-    uint32_t *n_defs;   /* by register */
-    unsigned mark;      /* '$' signs that set off the number of a web in its name */
+    uint32_t *value;  /* by var: node that holds its value now, if value_in is this block */
+    uint32_t n_regs;  /* before any were added */
+    bool *is_placed;  /* by var: a web has its register */
+    uint32_t *n_defs; /* by register */
+    unsigned mark;    /* '$' signs that set off the number of a web in its name */
 };
 
 typedef void visit_operand(void *ud, struct pt_operand *operand, unsigned role, enum pt_type type);
@@ -79,7 +82,7 @@ static void each_insn(struct webs *w, uint32_t block, visit_operand *visit)
         each_operand(w, &w->f->insns.v[b->first + i], visit);
 }
 
-/* ---- which registers take part ----------------------------------------------------------------------- */
+/* ---- which registers take part --------------------------------------------------------------- */
 
 static void count_def(void *ud, struct pt_operand *o, unsigned role, enum pt_type type)
 {
@@ -114,7 +117,7 @@ static void choose_vars(struct webs *w)
     }
 }
 
-/* ---- liveness of those, one register after another --------------------------------------------------- */
+/* ---- liveness of those, one register after another ------------------------------------------- */
 
 static void note_event(void *ud, struct pt_operand *o, unsigned role, enum pt_type type)
 {
@@ -193,7 +196,7 @@ static void sort_live(struct webs *w)
     w->live.v = sorted;
 }
 
-/* ---- webs -------------------------------------------------------------------------------------------- */
+/* ---- webs ------------------------------------------------------------------------------------ */
 
 static uint32_t add_node(struct webs *w, uint32_t var)
 {
@@ -250,7 +253,7 @@ static void join_block(struct webs *w, uint32_t block)
     }
 }
 
-/* ---- registers for the webs -------------------------------------------------------------------------- */
+/* ---- registers for the webs ------------------------------------------------------------------ */
 
 /* One '$' more than any name has in a row: names that hold so many are new. */
 unsigned pt_web_mark(const struct pt_func *f)

@@ -1,10 +1,11 @@
-/* Block numbering, loops and dominators: warps of 32 lanes walk graphs under the scheduling rule (the lowest-numbered
- * block with waiting lanes runs), and count how often each block runs. */
+/* Block numbering, loops and dominators: warps of 32 lanes walk graphs under the scheduling rule
+ * (the lowest-numbered block with waiting lanes runs), and count how often each block runs. */
 #include "tests/unit/load.h"
 
 enum { LANES = 32, MAX_NODES = 40, MAX_STEPS = 200000, END = -1 };
 
-/* A graph: node i goes to succ[i][0] for the first trips of a lane and then once to succ[i][1]; END leaves. */
+/* A graph: node i goes to succ[i][0] for the first trips of a lane and then once to succ[i][1]; END
+ * leaves. */
 struct graph {
     int n;
     int succ[MAX_NODES][2];
@@ -18,10 +19,12 @@ struct walk {
     bool is_complete;
 };
 
-/* Each node is a block of its own: it begins with an instruction at warp scope. `swapped` turns every branch round. */
+/* Each node is a block of its own: it begins with an instruction at warp scope. `swapped` turns
+ * every branch round. */
 static void graph_text(const struct graph *g, bool swapped, struct text *t)
 {
-    append(t, LOAD_HEADER ".entry k()\n{\n.reg .pred %%p;\n.reg .b32 %%r;\n.reg .b32 %%s;\nmov.u32 %%s, "
+    append(t, LOAD_HEADER
+           ".entry k()\n{\n.reg .pred %%p;\n.reg .b32 %%r;\n.reg .b32 %%s;\nmov.u32 %%s, "
            "%%laneid;\nsetp.ne.u32 %%p, %%s, 0;\n");
     for (int i = 0; i < g->n; i++) {
         int a = g->succ[i][0], b = g->succ[i][1];
@@ -110,7 +113,7 @@ static bool walk_graph(const struct graph *g, bool swapped, struct walk *w, stru
     return true;
 }
 
-/* ---- graphs drawn by hand ------------------------------------------------------------------------------ */
+/* ---- graphs drawn by hand -------------------------------------------------------------------- */
 
 static void test_uneven_loop(bool swapped)
 {
@@ -135,7 +138,8 @@ static void test_uneven_loop(bool swapped)
 
 static void test_nested_breaks(bool swapped)
 {
-    /* outer {1 2 3 4 5}, inner {2 3}; 3 may leave both at once (to 6), 2 leaves the inner one (to 4); 7 follows all */
+    /* outer {1 2 3 4 5}, inner {2 3}; 3 may leave both at once (to 6), 2 leaves the inner one (to
+     * 4); 7 follows all */
     struct graph g = {8, {{1, 1}, {2, 7}, {3, 4}, {2, 6}, {5, 5}, {1, 1}, {7, 7}, {END, END}}};
     static struct walk w;
     struct pt_module m;
@@ -150,7 +154,9 @@ static void test_nested_breaks(bool swapped)
         CHECK_INT(w.runs[6], 1);
         CHECK_INT(w.runs[7], 1);
         CHECK_INT(w.runs[1], 6);
-        CHECK_INT(w.runs[4], 5); /* once for each round of the outer loop: lanes leave the inner one together */
+        CHECK_INT(
+            w.runs[4],
+            5); /* once for each round of the outer loop: lanes leave the inner one together */
         CHECK_INT(w.runs[5], 5);
         CHECK_INT(m.funcs.v[1].loops.n, 2);
     }
@@ -179,7 +185,7 @@ static void test_irreducible(bool swapped)
     pt_arena_free(&m.arena);
 }
 
-/* ---- random graphs ------------------------------------------------------------------------------------- */
+/* ---- random graphs --------------------------------------------------------------------------- */
 
 /* Blocks that `from` reaches without passing `without`. */
 static void reach(const struct pt_func *f, uint32_t from, uint32_t without, uint8_t *seen)
@@ -209,7 +215,8 @@ static bool dominates(const struct pt_func *f, uint32_t a, uint32_t b)
     return !seen[b];
 }
 
-static bool can_exit(const struct pt_module *m, const struct pt_func *f, uint32_t b, uint32_t without)
+static bool can_exit(const struct pt_module *m, const struct pt_func *f, uint32_t b,
+                     uint32_t without)
 {
     uint8_t seen[2 * MAX_NODES];
     reach(f, b, without, seen);
@@ -222,7 +229,8 @@ static bool can_exit(const struct pt_module *m, const struct pt_func *f, uint32_
     return false;
 }
 
-/* Against the definitions: the immediate dominator is the closest, all others dominate it; likewise behind. */
+/* Against the definitions: the immediate dominator is the closest, all others dominate it; likewise
+ * behind. */
 static void check_dominators(const struct pt_module *m, const struct pt_func *f)
 {
     for (uint32_t b = 1; b < f->blocks.n; b++) {
@@ -270,13 +278,17 @@ static void test_random(uint32_t seed)
     pt_arena_free(&m.arena);
 }
 
-/* ---- what lowering makes of a body --------------------------------------------------------------------- */
+/* ---- what lowering makes of a body ----------------------------------------------------------- */
 
 static uint32_t blocks_of(const char *body, struct pt_module *m)
 {
     struct text t = {0};
-    append(&t, LOAD_HEADER ".extern .func f();\n.entry k(.param .u64 p)\n{\n.reg .pred %%p, %%q;\n.reg .b32 %%r<9>;\n"
-           ".reg .b64 %%d<4>;\nld.param.u64 %%d1, [p];\n%s}\n", body);
+    append(
+        &t,
+        LOAD_HEADER
+        ".extern .func f();\n.entry k(.param .u64 p)\n{\n.reg .pred %%p, %%q;\n.reg .b32 %%r<9>;\n"
+        ".reg .b64 %%d<4>;\nld.param.u64 %%d1, [p];\n%s}\n",
+        body);
     bool ok = load(m, t.text) && lower_all(m);
     CHECK(ok);
     free(t.text);
@@ -326,7 +338,7 @@ static void test_waiting(void)
         "ld.global.u32 %r1, [%d1]; setp.eq.s32 %p, %r1, 0;",
         "atom.global.add.u32 %r2, [%d1], 1; add.s32 %r1, %r1, 1; setp.lt.s32 %p, %r1, 9;",
         "red.global.add.u32 [%d1], 1; add.s32 %r1, %r1, 1; setp.lt.s32 %p, %r1, 9;",
-        "bar.sync 0; st.volatile.global.u32 [%d1], 1; add.s32 %r1, %r1, 1; setp.lt.s32 %p, %r1, 9;"};
+        "bar.sync 0; st.volatile.u32 [%d1], 1; add.s32 %r1, %r1, 1; setp.lt.s32 %p, %r1, 9;"};
     char body[256];
     for (int k = 0; k < 2; k++) {
         size_t n = k ? sizeof others / sizeof *others : sizeof waits / sizeof *waits;

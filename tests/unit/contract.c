@@ -1,5 +1,6 @@
-/* Contraction: what ptxas 13.0 does at -O3 for sm_90, as counted in its machine code. Each case gives the fma, mul and add
- * instructions that are left, and the instructions in short form where the choice matters. */
+/* Contraction: what ptxas 13.0 does at -O3 for sm_90, as counted in its machine code. Each case
+ * gives the fma, mul and add instructions that are left, and the instructions in short form where
+ * the choice matters. */
 #include "tests/unit/load.h"
 
 struct counts {
@@ -14,11 +15,17 @@ static bool is_float(const struct pt_form *form)
 /* Lowers a body over x0 … x5 (inputs) that leaves its results in y0 …, which are stored. */
 static bool lower_case(struct pt_module *m, const char *type, const char *body, bool fmad)
 {
-    unsigned bits = !strcmp(type, "f64") ? 64 : !strcmp(type, "f32") || strstr(type, "x2") ? 32 : 16;
+    unsigned bits = !strcmp(type, "f64")                         ? 64
+                    : !strcmp(type, "f32") || strstr(type, "x2") ? 32
+                                                                 : 16;
     struct text t = {0};
-    append(&t, LOAD_HEADER ".entry k(.param .u64 p, .param .u32 n)\n{\n.reg .b%u x<6>, y<8>, t<8>;\n.reg .pred p1, p2;\n"
-           ".reg .b32 r<4>;\n.reg .b64 d;\nld.param.u64 d, [p];\nld.param.u32 r1, [n];\nsetp.gt.s32 p1, r1, 3;\n"
-           "setp.gt.s32 p2, r1, 7;\n", bits);
+    append(&t,
+           LOAD_HEADER ".entry k(.param .u64 p, .param .u32 n)\n{\n.reg .b%u x<6>, y<8>, "
+                       "t<8>;\n.reg .pred p1, p2;\n"
+                       ".reg .b32 r<4>;\n.reg .b64 d;\nld.param.u64 d, [p];\nld.param.u32 r1, "
+                       "[n];\nsetp.gt.s32 p1, r1, 3;\n"
+                       "setp.gt.s32 p2, r1, 7;\n",
+           bits);
     for (int i = 0; i < 6; i++)
         append(&t, "ld.global.b%u x%d, [d+%d];\n", bits, i, i * 8);
     append(&t, "%s\n", body);
@@ -91,7 +98,8 @@ static void test_one_product(void)
     check_case("f32", MUL "add.f32 y0, t0, t0; add.f32 y1, t0, x2;", 0, 1, 2);
     check_text(MUL "add.f32 y0, t0, x2;", "fma.rn.f32 y0, x0, x1, x2;");
     check_text(MUL "add.f32 y0, t0, 0f40400000;", "fma.rn.f32 y0, x0, x1, 0f40400000;");
-    check_text("mul.f32 t0, x0, 0f40400000; sub.f32 y0, x2, t0;", "fma.rn.f32 y0, x0, 0fC0400000, x2;");
+    check_text("mul.f32 t0, x0, 0f40400000; sub.f32 y0, x2, t0;",
+               "fma.rn.f32 y0, x0, 0fC0400000, x2;");
     check_text(MUL "sub.f32 y0, t0, 0f40400000;", "fma.rn.f32 y0, x0, x1, 0fC0400000;");
 }
 
@@ -107,7 +115,8 @@ static void test_modifiers(void)
     check_case("f32", MUL "add.rn.f32 y0, t0, x2;", 0, 1, 1);
     check_case("f32", MUL "add.f32 y0, t0, x2; add.rn.f32 y1, t0, x3;", 0, 1, 2);
     check_case("f32", "mul.rz.f32 t0, x0, x1; add.rz.f32 y0, t0, x2;", 0, 1, 1);
-    check_text("mul.ftz.f32 t0, x0, x1; add.ftz.sat.f32 y0, t0, x2;", "fma.rn.ftz.sat.f32 y0, x0, x1, x2;");
+    check_text("mul.ftz.f32 t0, x0, x1; add.ftz.sat.f32 y0, t0, x2;",
+               "fma.rn.ftz.sat.f32 y0, x0, x1, x2;");
 }
 
 static void test_looked_through(void)
@@ -116,7 +125,8 @@ static void test_looked_through(void)
     check_case("f32", MUL "neg.f32 t1, t0; add.f32 y0, t1, x2; add.f32 y1, t0, x3;", 2, 0, 0);
     check_case("f32", MUL "neg.f32 y1, t0; add.f32 y0, t0, x2;", 0, 1, 1);
     check_case("f32", MUL "neg.ftz.f32 t1, t0; add.f32 y0, t1, x2;", 0, 1, 1);
-    check_case("f32", "mul.ftz.f32 t0, x0, x1; neg.ftz.f32 t1, t0; add.ftz.f32 y0, t1, x2;", 1, 0, 0);
+    check_case("f32", "mul.ftz.f32 t0, x0, x1; neg.ftz.f32 t1, t0; add.ftz.f32 y0, t1, x2;", 1, 0,
+               0);
     check_case("f32", MUL "abs.f32 t1, t0; add.f32 y0, t1, x2;", 0, 1, 1);
     check_case("f32", MUL "mov.b32 r2, t0; mov.b32 t1, r2; add.f32 y0, t1, x2;", 1, 0, 0);
     check_case("f32", MUL "xor.b32 t1, t0, 0x80000000; add.f32 y0, t1, x2;", 0, 1, 1);
@@ -136,29 +146,59 @@ static void test_two_products(void)
     check_text(MUL2 "add.f32 y0, t0, t1; add.f32 y1, t0, x4;", "add.f32 y1, t0, x4;");
     check_text(MUL2 "add.f32 y1, t0, x4; add.f32 y0, t0, t1;", "add.f32 y1, t0, x4;");
     check_case("f32", MUL2 "add.f32 y0, t0, t1; sub.f32 y1, t1, t0;", 2, 1, 0);
-    check_text(MUL2 "add.f32 y0, t0, t1; add.f32 y1, t1, x4; add.f32 y2, t0, x5;", "add.f32 y1, t1, x4;");
-    check_text(MUL2 "add.f32 y0, t1, t0; add.f32 y1, t1, x4; add.f32 y2, t0, x5;", "add.f32 y2, t0, x5;");
+    check_text(MUL2 "add.f32 y0, t0, t1; add.f32 y1, t1, x4; add.f32 y2, t0, x5;",
+               "add.f32 y1, t1, x4;");
+    check_text(MUL2 "add.f32 y0, t1, t0; add.f32 y1, t1, x4; add.f32 y2, t0, x5;",
+               "add.f32 y2, t0, x5;");
     /* taken once, then an addend: both happen to one product */
     check_case("f32", MUL2 "add.f32 y0, t0, x4; add.f32 y1, t1, t0; add.f32 y2, t1, x5;", 3, 1, 0);
-    check_case("f32", MUL2 "add.f32 y0, t0, t1; add.f32 y1, t0, x4; add.f32 y2, t0, x5; add.f32 y3, t1, x4;", 2, 1, 2);
-    check_case("f32", MUL2 "add.f32 y0, t0, x4; add.f32 y1, t0, t1; add.f32 y2, t0, x5; add.f32 y3, t1, x4;", 3, 1, 1);
-    check_case("f32", MUL2 "mul.f32 t2, x4, x5; add.f32 y0, t0, t1; add.f32 y1, t1, t2; add.f32 y2, t2, t0;", 3, 2, 0);
+    check_case("f32",
+               MUL2
+               "add.f32 y0, t0, t1; add.f32 y1, t0, x4; add.f32 y2, t0, x5; add.f32 y3, t1, x4;",
+               2, 1, 2);
+    check_case("f32",
+               MUL2
+               "add.f32 y0, t0, x4; add.f32 y1, t0, t1; add.f32 y2, t0, x5; add.f32 y3, t1, x4;",
+               3, 1, 1);
+    check_case("f32",
+               MUL2
+               "mul.f32 t2, x4, x5; add.f32 y0, t0, t1; add.f32 y1, t1, t2; add.f32 y2, t2, t0;",
+               3, 2, 0);
     check_case("f32", MUL2 "mul.f32 t2, x4, x5; add.f32 t3, t0, t1; add.f32 y0, t3, t2;", 2, 1, 0);
     check_case("f32", MUL "mul.f32 t1, t0, x3; add.f32 y0, t0, t1;", 1, 1, 0);
 }
 
 static void test_stretches(void)
 {
-    static const char *const joined[] = {
-        "bar.sync 0;", "bra L; L:", "shfl.sync.bfly.b32 r2, r1, 1, 31, -1;", "activemask.b32 r2;",
-        "atom.global.add.u32 r2, [d], r1;", "st.global.u32 [d], r1;", "nanosleep.u32 10;", "bar.warp.sync -1;",
-        "div.u32 r2, r1, 3;", "div.full.f32 y1, x3, x4;", "sqrt.approx.f32 y1, x3;", "@p1 mov.u32 r2, r1;",
-        "fence.acquire.gpu;", "@p1 ex2.approx.f32 y1, x3;"};
-    static const char *const parted[] = {
-        "@p1 bra L; st.global.u32 [d], r1; L:", "@p1 exit;", "@p1 bar.sync 0;", "@p1 ld.global.u32 r2, [d];",
-        "@p1 st.global.u32 [d], r1;", "div.rn.f32 y1, x3, x4;", "sqrt.rn.f32 y1, x3;", "rcp.rn.f32 y1, x3;",
-        "div.s32 r2, r1, 3;", "rem.s64 d, d, 3;", "membar.gl;", "fence.sc.gpu;", "fence.acq_rel.cta;",
-        "@p1 shfl.sync.bfly.b32 r2, r1, 1, 31, -1;", "pmevent 1;"};
+    static const char *const joined[] = {"bar.sync 0;",
+                                         "bra L; L:",
+                                         "shfl.sync.bfly.b32 r2, r1, 1, 31, -1;",
+                                         "activemask.b32 r2;",
+                                         "atom.global.add.u32 r2, [d], r1;",
+                                         "st.global.u32 [d], r1;",
+                                         "nanosleep.u32 10;",
+                                         "bar.warp.sync -1;",
+                                         "div.u32 r2, r1, 3;",
+                                         "div.full.f32 y1, x3, x4;",
+                                         "sqrt.approx.f32 y1, x3;",
+                                         "@p1 mov.u32 r2, r1;",
+                                         "fence.acquire.gpu;",
+                                         "@p1 ex2.approx.f32 y1, x3;"};
+    static const char *const parted[] = {"@p1 bra L; st.global.u32 [d], r1; L:",
+                                         "@p1 exit;",
+                                         "@p1 bar.sync 0;",
+                                         "@p1 ld.global.u32 r2, [d];",
+                                         "@p1 st.global.u32 [d], r1;",
+                                         "div.rn.f32 y1, x3, x4;",
+                                         "sqrt.rn.f32 y1, x3;",
+                                         "rcp.rn.f32 y1, x3;",
+                                         "div.s32 r2, r1, 3;",
+                                         "rem.s64 d, d, 3;",
+                                         "membar.gl;",
+                                         "fence.sc.gpu;",
+                                         "fence.acq_rel.cta;",
+                                         "@p1 shfl.sync.bfly.b32 r2, r1, 1, 31, -1;",
+                                         "pmevent 1;"};
     char body[256];
     for (size_t i = 0; i < sizeof joined / sizeof *joined; i++) {
         snprintf(body, sizeof body, MUL "%s add.f32 y0, t0, x2;", joined[i]);
@@ -168,7 +208,9 @@ static void test_stretches(void)
         snprintf(body, sizeof body, MUL "%s add.f32 y0, t0, x2;", parted[i]);
         check_case("f32", body, 0, 1, 1);
     }
-    check_case("f32", MUL "add.f32 y0, t0, x2; mov.f32 y1, x5; @p1 bra L; add.f32 y1, t0, x3; L:", 0, 1, 2);
+    check_case("f32",
+               MUL "add.f32 y0, t0, x2; mov.f32 y1, x5; @p1 bra L; add.f32 y1, t0, x3; L:", 0, 1,
+               2);
     check_case("f32", "mov.f32 y0, x5; " MUL "@p1 add.f32 y0, t0, x2;", 1, 0, 0);
     check_case("f32", "@p1 " MUL "@p1 add.f32 y0, t0, x2;", 0, 1, 1);
     check_case("f32", "mov.f32 t0, x5; @p1 " MUL "add.f32 y0, t0, x2;", 0, 1, 1);
@@ -177,8 +219,10 @@ static void test_stretches(void)
 /* A factor that is written between mul and add is kept in a register of its own. */
 static void test_overwritten(void)
 {
-    check_case("f32", "mov.f32 y1, x0; mul.f32 t0, y1, x1; @p1 mov.f32 y1, x4; add.f32 y0, t0, x2;", 1, 0, 0);
-    check_text("mov.f32 y1, x0; mul.f32 t0, y1, x1; @p1 mov.f32 y1, x4; add.f32 y0, t0, x2;", "mov.b32 y1$");
+    check_case("f32", "mov.f32 y1, x0; mul.f32 t0, y1, x1; @p1 mov.f32 y1, x4; add.f32 y0, t0, x2;",
+               1, 0, 0);
+    check_text("mov.f32 y1, x0; mul.f32 t0, y1, x1; @p1 mov.f32 y1, x4; add.f32 y0, t0, x2;",
+               "mov.b32 y1$");
     check_text("mov.f32 y1, x0; mul.f32 t0, y1, x1; @p1 mov.f32 y1, x4; add.f32 y0, t0, x2;",
                "fma.rn.f32 y0, y1$");
 }
@@ -191,7 +235,8 @@ static void test_types(void)
         const char *t = types[i];
         snprintf(body, sizeof body, "mul.%s t0, x0, x1; add.%s y0, t0, x2;", t, t);
         check_case(t, body, 1, 0, 0);
-        snprintf(body, sizeof body, "mul.%s t0, x0, x1; mul.%s t1, x2, x3; sub.%s y0, t1, t0;", t, t, t);
+        snprintf(body, sizeof body, "mul.%s t0, x0, x1; mul.%s t1, x2, x3; sub.%s y0, t1, t0;", t,
+                 t, t);
         check_case(t, body, 1, 1, 0);
         snprintf(body, sizeof body, "mul.rn.%s t0, x0, x1; add.rn.%s y0, t0, x2;", t, t);
         check_case(t, body, 0, 1, 1);

@@ -1,4 +1,5 @@
-/* Modules for tests of the passes: parsed from text, lowered, freed. Errors of the text fail the test. */
+/* Modules for tests of the passes: parsed from text, lowered, freed. Errors of the text fail the
+ * test. */
 #ifndef PTERA_TESTS_UNIT_LOAD_H
 #define PTERA_TESTS_UNIT_LOAD_H
 
@@ -48,7 +49,8 @@ struct text {
     size_t n, cap;
 };
 
-__attribute__((format(printf, 2, 3))) static inline void append(struct text *t, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static inline void append(struct text *t, const char *format,
+                                                                ...)
 {
     va_list args;
     if (t->cap - t->n < 4096)

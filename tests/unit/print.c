@@ -17,26 +17,32 @@ static const char everything[] =
     ".shared .align 8 .b8 buffer[64];\n.common .global .u32 c;\n.weak .global .s16 minus = -3;\n"
     ".global .attribute(.managed) .u32 managed;\n"
     ".func (.param .b32 r) twice(.param .b32 a, .param .align 8 .b8 s[16]);\n"
-    ".func (.reg .f32 r) old(.reg .f32 a, .reg .pred q) { @q add.f32 a, a, 0f3F800000; mov.f32 r, a; ret; }\n"
+    ".func (.reg .f32 r) old(.reg .f32 a, .reg .pred q) { @q add.f32 a, a, 0f3F800000; mov.f32 r, "
+    "a; ret; }\n"
     ".global .u64 calls[1] = {twice};\n"
     ".func die() .noreturn { trap; }\n"
     ".visible .entry main(.param .u64 .ptr .global .align 16 p, .param .u32 n)\n"
     ".maxntid 128, 1, 1\n.minnctapersm 2\n"
-    "{\n.reg .pred %p<4>;\n.reg .b32 %r<10>, one;\n.reg .b64 %d<6>;\n.reg .f32 %f<8>;\n.reg .v2 .f32 v;\n.reg .b16 h;\n"
+    "{\n.reg .pred %p<4>;\n.reg .b32 %r<10>, one;\n.reg .b64 %d<6>;\n.reg .f32 %f<8>;\n.reg .v2 "
+    ".f32 v;\n.reg .b16 h;\n"
     ".local .align 16 .b8 depot[32];\n"
     ".loc 1 10 3\n"
     "ld.param.u64 %d1, [p];\nld.param.u32 %r1, [n];\n"
     "mov.u64 %d2, depot;\ncvta.local.u64 %d2, %d2;\nmov.u32 %r2, %tid.x;\nmov.u32 %r3, buffer+8;\n"
     "setp.lt.and.s32 %p1|%p2, %r1, -5, !%p0;\n"
-    "{ .reg .b32 %r<3>; .reg .b32 one; mov.u32 %r1, 7; mov.b32 one, %r1; st.shared.u32 [buffer+4], one; }\n"
+    "{ .reg .b32 %r<3>; .reg .b32 one; mov.u32 %r1, 7; mov.b32 one, %r1; st.shared.u32 [buffer+4], "
+    "one; }\n"
     "again:\n"
     ".loc 1 11 1\n"
     "ld.global.v2.f32 v, [%d1+8];\n mov.f32 %f1, v.x;\n"
-    "{ .param .b32 a; .param .align 8 .b8 s[16]; .param .b32 q; st.param.b32 [a], %r1; st.param.b64 [s+8], %d1;\n"
+    "{ .param .b32 a; .param .align 8 .b8 s[16]; .param .b32 q; st.param.b32 [a], %r1; "
+    "st.param.b64 [s+8], %d1;\n"
     "call (q), twice, (a, s); ld.param.b32 %r4, [q]; }\n"
-    "{ .param .b32 a; .param .align 8 .b8 s[16]; .param .b32 q; again: st.param.b32 [a], %r4; st.param.b64 [s+8], %d1;\n"
+    "{ .param .b32 a; .param .align 8 .b8 s[16]; .param .b32 q; again: st.param.b32 [a], %r4; "
+    "st.param.b64 [s+8], %d1;\n"
     "proto: .callprototype (.param .b32 _) _ (.param .b32 _, .param .align 8 .b8 _[16]);\n"
-    "ld.global.u64 %d3, [calls]; call (q), %d3, (a, s), proto; ld.param.b32 %r4, [q]; @%p2 bra again; }\n"
+    "ld.global.u64 %d3, [calls]; call (q), %d3, (a, s), proto; ld.param.b32 %r4, [q]; @%p2 bra "
+    "again; }\n"
     "call (%f2), old, (%f1, %p1);\n"
     "fma.rn.f32 %f3, %f2, 0f3F000000, %f1;\n"
     "shfl.sync.bfly.b32 %r5|%p3, %r4, 1, 31, 0xffffffff;\n"
@@ -64,7 +70,8 @@ static void check_same(struct pt_module *a, const char *name, bool lowered)
     bool ok = load(&b, first) && (!lowered || lower_all(&b));
     const char *second = ok ? pt_print(&b, PT_NONE, &b.arena, &len_b) : "";
     if (strcmp(first, second) != 0)
-        fprintf(stderr, "%s, %s: printed\n%s\nthen\n%s\n", name, lowered ? "lowered" : "parsed", first, second);
+        fprintf(stderr, "%s, %s: printed\n%s\nthen\n%s\n", name, lowered ? "lowered" : "parsed",
+                first, second);
     CHECK(!strcmp(first, second));
     pt_arena_free(&b.arena);
 }
@@ -128,8 +135,10 @@ static void test_facts(void)
 {
     struct pt_module m;
     size_t len;
-    CHECK(load(&m, LOAD_HEADER ".entry k(.param .u64 p)\n{\n.reg .pred q;\n.reg .b32 r;\n.reg .b64 d;\nld.param.u64 d, [p];\n"
-                   "L: ld.volatile.global.u32 r, [d]; setp.eq.s32 q, r, 0; @q bra L;\nst.global.u32 [d], r;\nret;\n}\n") &&
+    CHECK(load(&m, LOAD_HEADER ".entry k(.param .u64 p)\n{\n.reg .pred q;\n.reg .b32 r;\n.reg .b64 "
+                               "d;\nld.param.u64 d, [p];\n"
+                               "L: ld.volatile.global.u32 r, [d]; setp.eq.s32 q, r, 0; @q bra "
+                               "L;\nst.global.u32 [d], r;\nret;\n}\n") &&
           lower_all(&m));
     const char *text = pt_print(&m, 1, &m.arena, &len);
     CHECK_HAS(text, "$B0: // joins at 1, from nowhere\n");

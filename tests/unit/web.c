@@ -1,16 +1,20 @@
-/* Webs: each register of a lowered function is one connected set of definitions and uses, and all of it. Random functions
- * are compared with the definition, by reaching definitions computed the slow way. */
+/* Webs: each register of a lowered function is one connected set of definitions and uses, and all
+ * of it. Random functions are compared with the definition, by reaching definitions computed the
+ * slow way. */
 #include "tests/unit/load.h"
 
 enum { VARS = 6, MAX_SITES = 4096 };
 
-/* ---- what is written is split, what belongs together is not ------------------------------------------------ */
+/* ---- what is written is split, what belongs together is not ---------------------------------- */
 
 static const struct pt_func *lower_body(struct pt_module *m, const char *body)
 {
     struct text t = {0};
-    append(&t, LOAD_HEADER ".entry k(.param .u64 p)\n{\n.reg .pred %%p, %%q;\n.reg .b32 %%r<9>;\n"
-           ".reg .b64 %%d<4>;\nld.param.u64 %%d1, [p];\nsetp.eq.s64 %%p, %%d1, 0;\n%s}\n", body);
+    append(&t,
+           LOAD_HEADER
+           ".entry k(.param .u64 p)\n{\n.reg .pred %%p, %%q;\n.reg .b32 %%r<9>;\n"
+           ".reg .b64 %%d<4>;\nld.param.u64 %%d1, [p];\nsetp.eq.s64 %%p, %%d1, 0;\n%s}\n",
+           body);
     bool ok = load(m, t.text) && lower_all(m);
     CHECK(ok);
     free(t.text);
@@ -34,24 +38,48 @@ static int webs_of(const char *body, const char *reg)
 
 static void test_by_hand(void)
 {
-    CHECK_INT(webs_of("mov.u32 %r1, 1; st.global.u32 [%d1], %r1; mov.u32 %r1, 2; st.global.u32 [%d1], %r1;", "%r1"), 2);
+    CHECK_INT(
+        webs_of(
+            "mov.u32 %r1, 1; st.global.u32 [%d1], %r1; mov.u32 %r1, 2; st.global.u32 [%d1], %r1;",
+            "%r1"),
+        2);
     CHECK_INT(webs_of("mov.u32 %r1, 1; @%p mov.u32 %r1, 2; st.global.u32 [%d1], %r1;", "%r1"), 1);
-    CHECK_INT(webs_of("@%p bra A; mov.u32 %r1, 1; bra B; A: mov.u32 %r1, 2; B: st.global.u32 [%d1], %r1;", "%r1"), 1);
-    CHECK_INT(webs_of("@%p bra A; mov.u32 %r1, 1; st.global.u32 [%d1], %r1; bra B; A: mov.u32 %r1, 2;"
-                      "st.global.u32 [%d1], %r1; B: ret;", "%r1"), 2);
-    CHECK_INT(webs_of("mov.u32 %r1, 0; L: add.s32 %r1, %r1, 1; setp.lt.s32 %p, %r1, 9; @%p bra L; ret;", "%r1"), 1);
-    CHECK_INT(webs_of("mov.u32 %r1, 0; add.s32 %r1, %r1, 1; add.s32 %r1, %r1, 1; st.global.u32 [%d1], %r1;", "%r1"), 3);
-    CHECK_INT(webs_of("setp.lt.s64 %p, %d1, 5; @%p bra A; setp.lt.s64 %p, %d1, 6; A: @%p ret;", "%p"), 2);
+    CHECK_INT(
+        webs_of("@%p bra A; mov.u32 %r1, 1; bra B; A: mov.u32 %r1, 2; B: st.global.u32 [%d1], %r1;",
+                "%r1"),
+        1);
+    CHECK_INT(
+        webs_of("@%p bra A; mov.u32 %r1, 1; st.global.u32 [%d1], %r1; bra B; A: mov.u32 %r1, 2;"
+                "st.global.u32 [%d1], %r1; B: ret;",
+                "%r1"),
+        2);
+    CHECK_INT(
+        webs_of("mov.u32 %r1, 0; L: add.s32 %r1, %r1, 1; setp.lt.s32 %p, %r1, 9; @%p bra L; ret;",
+                "%r1"),
+        1);
+    CHECK_INT(
+        webs_of(
+            "mov.u32 %r1, 0; add.s32 %r1, %r1, 1; add.s32 %r1, %r1, 1; st.global.u32 [%d1], %r1;",
+            "%r1"),
+        3);
+    CHECK_INT(
+        webs_of("setp.lt.s64 %p, %d1, 5; @%p bra A; setp.lt.s64 %p, %d1, 6; A: @%p ret;", "%p"), 2);
     CHECK_INT(webs_of("ld.global.v2.u32 {%r1, %r2}, [%d1]; ld.global.v2.u32 {%r1, %r2}, [%d1+8];"
-                      "st.global.v2.u32 [%d1], {%r2, %r1};", "%r1"), 2);
+                      "st.global.v2.u32 [%d1], {%r2, %r1};",
+                      "%r1"),
+              2);
 }
 
 /* A register that is a formal parameter stays the one the caller knows. */
 static void test_formals(void)
 {
     struct pt_module m;
-    bool ok = load(&m, LOAD_HEADER ".func (.reg .b32 r) f(.reg .b32 a)\n{\nadd.s32 a, a, 1; mov.b32 r, a; add.s32 r, r, a;"
-                   " ret;\n}\n") && lower_all(&m);
+    bool ok =
+        load(
+            &m, LOAD_HEADER
+            ".func (.reg .b32 r) f(.reg .b32 a)\n{\nadd.s32 a, a, 1; mov.b32 r, a; add.s32 r, r, a;"
+            " ret;\n}\n") &&
+        lower_all(&m);
     CHECK(ok);
     if (ok) {
         const struct pt_func *f = &m.funcs.v[1];
@@ -62,7 +90,7 @@ static void test_formals(void)
     pt_arena_free(&m.arena);
 }
 
-/* ---- against the definition ---------------------------------------------------------------------------- */
+/* ---- against the definition ------------------------------------------------------------------ */
 
 /* A definition or use; the first VARS sites are the undefined values at the entry. */
 struct site {
@@ -78,7 +106,7 @@ struct check {
     struct site sites[MAX_SITES];
     uint32_t n, block;
     bool is_guarded;
-    uint8_t *in;              /* by block and site: the definition reaches its entry */
+    uint8_t *in; /* by block and site: the definition reaches its entry */
     uint32_t parent[MAX_SITES];
 };
 
@@ -104,7 +132,8 @@ static uint32_t root(struct check *c, uint32_t s)
     return s;
 }
 
-/* Passes the sites of a block with the definitions that reach each: at a use, calls them one web. */
+/* Passes the sites of a block with the definitions that reach each: at a use, calls them one web.
+ */
 static void pass_block(struct check *c, uint32_t b, uint8_t *now, bool joins)
 {
     for (uint32_t s = VARS; s < c->n; s++) {
@@ -168,10 +197,10 @@ static void check_webs(const struct pt_module *m, const struct pt_func *f)
         for (uint32_t b = a + 1; b < c.n; b++) {
             bool joined = root(&c, a) == root(&c, b);
             same &= !joined || c.sites[a].reg == c.sites[b].reg;
-            /* Not split: a register with one definition; and it matters to nobody where a guarded one goes that
-             * no use sees. */
-            apart &= joined || c.sites[a].reg != c.sites[b].reg || c.sites[a].is_guarded || c.sites[b].is_guarded ||
-                     n_defs[c.sites[a].var] < 2;
+            /* Not split: a register with one definition; and it matters to nobody where a guarded
+             * one goes that no use sees. */
+            apart &= joined || c.sites[a].reg != c.sites[b].reg || c.sites[a].is_guarded ||
+                     c.sites[b].is_guarded || n_defs[c.sites[a].var] < 2;
         }
     }
     CHECK(same);
@@ -184,12 +213,16 @@ static void test_random(uint32_t seed)
 {
     uint32_t state = seed * 7919 + 13, n = 3 + next_random(&state) % 12;
     struct text t = {0};
-    append(&t, LOAD_HEADER ".entry k()\n{\n.reg .pred %%p;\n.reg .b32 %%v<%d>;\n.reg .b32 %%s;\nmov.u32 %%s, %%laneid;\n"
-           "setp.ne.u32 %%p, %%s, 0;\n", VARS);
+    append(&t,
+           LOAD_HEADER ".entry k()\n{\n.reg .pred %%p;\n.reg .b32 %%v<%d>;\n.reg .b32 "
+                       "%%s;\nmov.u32 %%s, %%laneid;\n"
+                       "setp.ne.u32 %%p, %%s, 0;\n",
+           VARS);
     for (uint32_t b = 0; b < n; b++) {
         append(&t, "L%u:\n", b);
         for (uint32_t k = next_random(&state) % 5; k > 0; k--) {
-            uint32_t d = next_random(&state) % VARS, a = next_random(&state) % VARS, e = next_random(&state) % VARS;
+            uint32_t d = next_random(&state) % VARS, a = next_random(&state) % VARS,
+                     e = next_random(&state) % VARS;
             const char *guard = next_random(&state) % 5 ? "" : "@%p ";
             if (next_random(&state) % 2)
                 append(&t, "%smov.u32 %%v%u, %u;\n", guard, d, b);
