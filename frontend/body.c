@@ -330,6 +330,7 @@ static void skip_statement(struct pt_parser *p)
 {
     uint32_t depth = 0;
     bool is_block = false;
+    p->has_failed = true;
     for (; p->tok.kind != PT_TOK_END; pt_parse_advance(p)) {
         if (pt_parse_is(p, '{')) {
             depth++;

@@ -359,6 +359,7 @@ static bool starts_statement(const struct pt_parser *p)
 static void skip_statement(struct pt_parser *p)
 {
     uint32_t depth = 0;
+    p->has_failed = true;
     for (; p->tok.kind != PT_TOK_END; pt_parse_advance(p)) {
         bool is_closing = depth > 0;
         if (pt_parse_is(p, '{'))
@@ -409,5 +410,5 @@ bool pt_parse(struct pt_module *m, const char *file, const char *text, size_t le
             skip_statement(&p);
         }
     }
-    return m->diags.errors == 0;
+    return !p.has_failed && m->diags.errors == 0;
 }

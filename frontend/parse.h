@@ -30,6 +30,7 @@ struct pt_parser {
     uint32_t n_ranged;     /* variables declared as name<N> so far */
     uint64_t init_left;    /* bytes of initialisers still allowed */
     uint32_t nesting;      /* of the constant expression being read */
+    bool has_failed;       /* a statement was given up */
     bool may_index;        /* the operand being read may be NAME[N] */
     bool index_is_address; /* and then is the address of the element, not an access to it */
     bool has_alias;        /* label_alias has an entry that is not 0 */
