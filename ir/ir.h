@@ -273,8 +273,8 @@ bool pt_frame_layout(struct pt_module *m, struct pt_func *f);
 /* The passes of pt_lower. `scratch` holds what they need only while they run.
  * ir/cfg.c: fills blocks, edges, loops and dominators from `insns` and `labels`; `bra` is the form of a plain bra. */
 void pt_cfg_build(struct pt_module *m, struct pt_func *f, uint32_t bra, struct pt_arena *scratch);
-/* ir/cfg.c: finds the loops that may wait for other threads; after pt_web_split. */
-void pt_cfg_communicate(struct pt_module *m, struct pt_func *f, struct pt_arena *scratch);
+/* ir/wait.c: finds the loops that may wait for other threads (`communicates`); after pt_web_split. */
+void pt_wait_find(struct pt_module *m, struct pt_func *f, struct pt_arena *scratch);
 /* ir/web.c: splits registers into webs. */
 void pt_web_split(struct pt_module *m, struct pt_func *f, struct pt_arena *scratch);
 /* ir/web.c: a new register of the type of `reg` and named after it; `mark` is pt_web_mark(f), which keeps its name new. */
