@@ -232,12 +232,26 @@ struct grid_barrier {
     uint32_t bytes, barrier;
 };
 
+/* Waking threads takes longer than running a few thousand instructions: kernels without loops and calls, whose length
+ * is known, run on the caller's thread alone then. */
+enum { ALONE_MAX = 16384 /* instructions of warps */ };
+
+static unsigned count_workers(const struct pt_job *job)
+{
+    const struct pt_func *f = func_of(job->kernel);
+    unsigned threads = job->engine->threads;
+    if (job->n_clusters < threads)
+        threads = (unsigned)job->n_clusters;
+    uint64_t warps = job->n_clusters * job->cluster_ctas * job->launch.n_warps;
+    bool is_short = !f->loops.n && !f->calls && warps <= ALONE_MAX && warps * f->insns.n <= ALONE_MAX;
+    return is_short ? 1 : threads;
+}
+
 static ptera_result run(struct pt_job *job, double seconds)
 {
     ptera_engine *engine = job->engine;
     struct pt_timer timer;
-    uint64_t workers = job->n_clusters < engine->threads ? job->n_clusters : engine->threads;
-    job->n_workers = (unsigned)workers;
+    job->n_workers = count_workers(job);
     struct pt_work work = {.run = pt_sched_work, .ud = job, .workers = job->n_workers};
     if (seconds > 0 && !pt_timer_start(&timer, &job->launch, seconds))
         return PTERA_ERROR_OUT_OF_MEMORY;
