@@ -211,8 +211,7 @@ static void unknown_part(const struct place *p, const struct pt_parts *parts, un
     error_part(p, parts, part, text);
 }
 
-static void missing_part(const struct place *p, const struct pt_parts *parts,
-                         const struct pt_search *s)
+static void missing_part(const struct place *p, const struct pt_search *s)
 {
     const struct pt_elem *elem = pt_line_elem(s->line, (unsigned)s->lacking);
     char text[256] = "", name[64];
@@ -228,7 +227,6 @@ static void missing_part(const struct place *p, const struct pt_parts *parts,
     }
     pt_diag_error(&p->m->diags, p->line, p->col, p->len, "'%.*s' needs %s%s%s", (int)p->len, p->s,
                   elem->n > 1 ? "one of " : "", text, elem->n > 10 ? ", ..." : "");
-    (void)parts;
 }
 
 /* No line fits the spelling: tries which one change would make it fit. */
@@ -256,18 +254,20 @@ static void explain_spelling(const struct place *p)
             error_part(p, &parts, (unsigned)s.skip, "is not allowed in");
             return;
         }
+    s.may_lack = true;
+    if (some_line(&s, first, n)) {
+        missing_part(p, &s);
+        return;
+    }
+    s.may_lack = false;
     for (s.any_type = (int)parts.n - 1; s.any_type >= 0; s.any_type--)
         if ((parts.token[s.any_type] & PT_TOKEN_TYPE) && some_line(&s, first, n)) {
             error_part(p, &parts, (unsigned)s.any_type, "is the wrong type for");
             return;
         }
-    s.may_lack = true;
-    if (some_line(&s, first, n))
-        missing_part(p, &parts, &s);
-    else
-        pt_diag_error(&p->m->diags, p->line, p->col, p->len,
-                      "no form of '%.*s' has these modifiers and types: '%.*s'",
-                      (int)parts.mnemonic_len, p->s, (int)p->len, p->s);
+    pt_diag_error(&p->m->diags, p->line, p->col, p->len,
+                  "no form of '%.*s' has these modifiers and types: '%.*s'",
+                  (int)parts.mnemonic_len, p->s, (int)p->len, p->s);
 }
 
 static void explain_count(const struct place *p, const struct spelling *sp, uint32_t n_operands)
