@@ -32,6 +32,34 @@
 #define PT_ACCESS_HANDLER(name) \
     PT_ACCESS static const struct pt_code *name(const struct pt_code *c, struct pt_frame *f)
 
+/* A piece of kernel memory at any address: assigned, it is moved in place, where memcpy might be
+ * called. */
+struct pt_piece16 {
+    uint64_t part[2];
+} __attribute__((packed, may_alias));
+
+PT_ACCESS_INLINE void pt_copy16(void *to, const void *from)
+{
+    *(struct pt_piece16 *)to = *(const struct pt_piece16 *)from;
+}
+
+/* `bytes` is 32 or 64. With AVX2 in whole vectors, which the reader then finds forwarded. */
+#if defined(__AVX2__)
+PT_ACCESS_INLINE void pt_copy32(void *to, const void *from, size_t bytes)
+{
+    const char *source = from;
+    for (size_t at = 0; at < bytes; at += 32)
+        _mm256_storeu_si256((__m256i *)((char *)to + at),
+                            _mm256_loadu_si256((const __m256i *)(source + at)));
+}
+#else
+PT_ACCESS_INLINE void pt_copy32(void *to, const void *from, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += 16)
+        pt_copy16((char *)to + at, (const char *)from + at);
+}
+#endif
+
 enum pt_address {
     PT_ADDRESS_REG64,      /* generic: 64-bit register + imm */
     PT_ADDRESS_REG32,      /* the same with a 32-bit register */

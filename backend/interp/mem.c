@@ -108,7 +108,7 @@ PT_ACCESS_INLINE bool is_same(bool is_shared, const void *base, uint32_t first)
                 uint64_t at = reg_address(c, f, is_shared, base, k);                         \
                 any |= at;                                                                   \
                 if (sizeof(M) == sizeof(E) && is_run(is_shared, base, k, sizeof(M))) {       \
-                    __builtin_memcpy(&v[k], (const void *)(uintptr_t)at, CHUNK * sizeof(M)); \
+                    pt_copy32(&v[k], (const void *)(uintptr_t)at, CHUNK * sizeof(M));        \
                 } else if (is_same(is_shared, base, k)) {                                    \
                     E one = (E)(T) * (const M *)(uintptr_t)at;                               \
                     for (uint32_t i = 0; i < CHUNK; i++)                                     \
@@ -268,8 +268,8 @@ static const pt_handler loads[LOAD_COUNT][4] = {
             return pt_mem_misaligned(c, f);                                                       \
         for (uint32_t k = 0; k < PT_WARP_SIZE; k += CHUNK) {                                      \
             if (is_run(is_shared, base, k, sizeof(M))) {                                          \
-                __builtin_memcpy((void *)(uintptr_t)reg_address(c, f, is_shared, base, k), &v[k], \
-                                 CHUNK * sizeof(M));                                              \
+                pt_copy32((void *)(uintptr_t)reg_address(c, f, is_shared, base, k), &v[k],        \
+                          CHUNK * sizeof(M));                                                     \
                 continue;                                                                         \
             }                                                                                     \
             for (uint32_t i = k; i < k + CHUNK; i++)                                              \
@@ -506,10 +506,10 @@ PT_ACCESS_HANDLER(load_128)
         return pt_mem_outside(c, f, outside);
     for (uint32_t left = f->mask; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
-        __builtin_memcpy(value[i], (const void *)(uintptr_t)a[i], 16);
+        pt_copy16(value[i], (const void *)(uintptr_t)a[i]);
     }
     for (uint32_t left = f->mask; left; left &= left - 1)
-        __builtin_memcpy(d + 2 * __builtin_ctz(left), value[__builtin_ctz(left)], 16);
+        pt_copy16(d + 2 * __builtin_ctz(left), value[__builtin_ctz(left)]);
     return c + 1;
 }
 
@@ -524,7 +524,7 @@ PT_ACCESS_HANDLER(store_128)
         return pt_mem_outside(c, f, outside);
     for (uint32_t left = f->mask; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
-        __builtin_memcpy((void *)(uintptr_t)a[i], v + 2 * i, 16);
+        pt_copy16((void *)(uintptr_t)a[i], v + 2 * i);
     }
     return c + 1;
 }
