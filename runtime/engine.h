@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 
 #include "backend/exec.h"
-#include "include/ptera.h"
+#include "ptera.h"
 #include "runtime/heap.h"
 #include "runtime/mem.h"
 #include "runtime/pool.h"
