@@ -211,22 +211,41 @@ static void unknown_part(const struct place *p, const struct pt_parts *parts, un
     error_part(p, parts, part, text);
 }
 
-static void missing_part(const struct place *p, const struct pt_search *s)
+/* The alternatives of the element a line lacks, those that are not in the list yet. */
+static void list_alternatives(const struct pt_search *s, char *list, size_t size, unsigned *count)
 {
     const struct pt_elem *elem = pt_line_elem(s->line, (unsigned)s->lacking);
-    char text[256] = "", name[64];
-    for (unsigned a = 0; a < elem->n && a < 10; a++) {
+    for (unsigned a = 0; a < elem->n; a++) {
         const struct pt_alt *alt = pt_elem_alt(elem, a);
-        size_t at = strlen(text);
-        snprintf(text + at, sizeof text - at, "%s", a ? ", " : "");
+        char text[3 * 64 + 3] = " ", name[64];
         for (unsigned t = 0; t < alt->n; t++) {
-            at = strlen(text);
             pt_token_name(alt->token[t], name);
-            snprintf(text + at, sizeof text - at, "%s", name);
+            strcat(text, name);
         }
+        strcat(text, ",");
+        if (strstr(list, text))
+            continue;
+        if ((*count)++ < 10 && strlen(list) + strlen(text) < size)
+            strcat(list, text);
     }
-    pt_diag_error(&p->m->diags, p->line, p->col, p->len, "'%.*s' needs %s%s%s", (int)p->len, p->s,
-                  elem->n > 1 ? "one of " : "", text, elem->n > 10 ? ", ..." : "");
+}
+
+/* True, and said, if some line fits but for one element. */
+static bool missing_part(const struct place *p, struct pt_search *s, unsigned first, unsigned n)
+{
+    char list[256] = "";
+    unsigned count = 0;
+    s->may_lack = true;
+    for (unsigned i = 0; i < n; i++)
+        if (pt_spell_search(s, pt_line_at(first + i)))
+            list_alternatives(s, list, sizeof list, &count);
+    s->may_lack = false;
+    if (!count)
+        return false;
+    list[strlen(list) - 1] = 0;
+    pt_diag_error(&p->m->diags, p->line, p->col, p->len, "'%.*s' needs%s%s%s", (int)p->len, p->s,
+                  count > 1 ? " one of" : "", list, count > 10 ? ", ..." : "");
+    return true;
 }
 
 /* No line fits the spelling: tries which one change would make it fit. */
@@ -254,12 +273,8 @@ static void explain_spelling(const struct place *p)
             error_part(p, &parts, (unsigned)s.skip, "is not allowed in");
             return;
         }
-    s.may_lack = true;
-    if (some_line(&s, first, n)) {
-        missing_part(p, &s);
+    if (missing_part(p, &s, first, n))
         return;
-    }
-    s.may_lack = false;
     for (s.any_type = (int)parts.n - 1; s.any_type >= 0; s.any_type--)
         if ((parts.token[s.any_type] & PT_TOKEN_TYPE) && some_line(&s, first, n)) {
             error_part(p, &parts, (unsigned)s.any_type, "is the wrong type for");
