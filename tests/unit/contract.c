@@ -30,7 +30,7 @@ static bool lower_case(struct pt_module *m, const char *type, const char *body, 
         append(&t, "ld.global.b%u x%d, [d+%d];\n", bits, i, i * 8);
     append(&t, "%s\n", body);
     for (int i = 0; i < 8; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "y%d", i);
         if (strstr(body, name))
             append(&t, "st.global.b%u [d+%d], y%d;\n", bits, 64 + i * 8, i);
