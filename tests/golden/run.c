@@ -164,7 +164,9 @@ static int report(void)
     unsigned passed = 0, failed = 0, skipped = 0;
     for (unsigned i = 0; i < n_groups; i++) {
         const struct group *g = &groups[i];
-        printf("%-14s %5u forms agree, %u differ, %u not supported yet\n", g->name, g->passed, g->failed, g->skipped);
+        printf("%-14s %5u forms agree, %u differ\n", g->name, g->passed, g->failed);
+        if (g->skipped)
+            printf("skipped golden %s: %u forms are not supported yet\n", g->name, g->skipped);
         passed += g->passed;
         failed += g->failed;
         skipped += g->skipped;
@@ -181,7 +183,8 @@ int main(int argc, char **argv)
     }
     const char *folder = argv[1], *loaded = "";
     size_t bytes;
-    char *line = read_file(folder, "index.tsv", &bytes), *results = read_file(folder, "out.bin", &bytes);
+    char *index = read_file(folder, "index.tsv", &bytes), *results = read_file(folder, "out.bin", &bytes);
+    char *line = index;
     ptera_engine *engine;
     ptera_module *module = NULL;
     if (ptera_engine_create(NULL, &engine) != PTERA_OK)
@@ -207,5 +210,8 @@ int main(int argc, char **argv)
         same ? g->passed++ : g->failed++;
     }
     ptera_engine_destroy(engine);
-    return report();
+    int status = report();
+    free(index);
+    free(results);
+    return status;
 }
