@@ -469,7 +469,7 @@ uint32_t pt_insn_match(struct pt_module *m, struct pt_func *f, const char *spell
     } else if (operands_exist(&p, &fits->form, operands, n_operands) &&
                pt_check_operands(
                    &(struct pt_check){m, f, &fits->form, operands, n_operands, line, col, len})) {
-        if (!pt_op_is_supported(fits->form.op))
+        if (!fits->index && !pt_op_is_supported(fits->form.op)) /* once for each form */
             pt_diag_unsupported(&m->diags, line, col, len, "'%s' is known but not supported yet",
                                 sp->text);
         for (uint32_t i = 0; i < n_operands; i++)

@@ -36,7 +36,7 @@ static int verify_file(ptera_engine *engine, const char *path)
     if (status == EXIT_GOOD && ptera_module_verify(module) != PTERA_OK)
         status = EXIT_INVALID_PTX;
     if (module)
-        show_diagnostics(module);
+        show_diagnostics(module, PTERA_NOTE);
     if (status == EXIT_GOOD)
         printf("%s: valid\n", path);
     ptera_module_unload(module);
@@ -87,7 +87,7 @@ static int emit(ptera_engine *engine, const char *path, const char *kernel, pter
         }
     }
     if (module && status != EXIT_GOOD)
-        show_diagnostics(module);
+        show_diagnostics(module, PTERA_NOTE);
     ptera_module_unload(module);
     return status;
 }

@@ -21,9 +21,10 @@ int load_module(ptera_engine *engine, const char *path, ptera_module **module)
     return r == PTERA_ERROR_FILE ? EXIT_USAGE : EXIT_FAILED;
 }
 
-void show_diagnostics(const ptera_module *module)
+void show_diagnostics(const ptera_module *module, ptera_severity severity)
 {
     ptera_diagnostic d = {.size = sizeof d};
     for (unsigned i = 0; ptera_module_diagnostic(module, i, &d) == PTERA_OK; i++)
-        fputs(d.text, stderr);
+        if (d.severity >= severity)
+            fputs(d.text, stderr);
 }

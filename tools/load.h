@@ -6,7 +6,7 @@
 
 /* Loads a file. Returns an exit status; *module is set if there are diagnostics to show, which the caller does. */
 int load_module(ptera_engine *engine, const char *path, ptera_module **module);
-/* Prints all diagnostics of a module to standard error. */
-void show_diagnostics(const ptera_module *module);
+/* Prints the diagnostics of a module to standard error: all of them, or those at least as severe as `severity`. */
+void show_diagnostics(const ptera_module *module, ptera_severity severity);
 
 #endif

@@ -209,13 +209,13 @@ static int launch(ptera_engine *engine, ptera_module *module, ptera_kernel *kern
         fprintf(stderr, "run %.3f ms\n", now_ms() - start);
     if (r == PTERA_OK)
         return EXIT_GOOD;
-    if (r == PTERA_ERROR_INVALID_PTX || r == PTERA_ERROR_UNSUPPORTED_PTX)
-        show_diagnostics(module);
+    if (r == PTERA_ERROR_INVALID_PTX || r == PTERA_ERROR_UNSUPPORTED_PTX) {
+        show_diagnostics(module, PTERA_ERROR);
+        return EXIT_INVALID_PTX;
+    }
     const char *why = ptera_engine_error(engine);
     fprintf(stderr, "ptera: %s\n", *why ? why : ptera_result_text(r));
-    return r == PTERA_ERROR_INVALID_PTX || r == PTERA_ERROR_UNSUPPORTED_PTX ? EXIT_INVALID_PTX
-           : r == PTERA_ERROR_INVALID_LAUNCH                                ? EXIT_USAGE
-                                                                            : EXIT_FAILED;
+    return r == PTERA_ERROR_INVALID_LAUNCH ? EXIT_USAGE : EXIT_FAILED;
 }
 
 static int run_args(ptera_engine *engine, ptera_module *module, ptera_kernel *kernel,
@@ -275,7 +275,7 @@ int command_run(int argc, char **argv)
     if (status == EXIT_GOOD)
         status = find_kernel(module, &o, &kernel);
     else if (module)
-        show_diagnostics(module);
+        show_diagnostics(module, PTERA_NOTE);
     if (status == EXIT_GOOD)
         status = run_args(engine, module, kernel, &o);
     ptera_engine_destroy(engine);
