@@ -307,7 +307,9 @@ PT_LANE uint64_t pt_float_fma64(uint64_t a, uint64_t b, uint64_t c, enum pt_roun
     double r = __builtin_fma(pt_lane_f64(a), pt_lane_f64(b), pt_lane_f64(c));
 #else
     bool hardware = false;
-    double r = pt_lane_f64(a) * pt_lane_f64(b) + pt_lane_f64(c);
+    /* A finite product must not overflow before it meets an infinite c. */
+    bool finite = (a >> 52 & 2047) != 2047 && (b >> 52 & 2047) != 2047;
+    double r = (finite && !plain ? pt_lane_f64((a ^ b) & 1ull << 63) : pt_lane_f64(a) * pt_lane_f64(b)) + pt_lane_f64(c);
 #endif
     if (!hardware && plain)
         return pt_float_fma64_exact(a, b, c, rnd);
