@@ -234,6 +234,52 @@ static bool check_targets(struct pt_parser *p, const struct pt_token *name,
     return !token_is(name, "brx") || pt_call_check_branch(p, name, insn);
 }
 
+/* Matches and appends an instruction with operands `operands`. A faulty one is left out; the error has been reported and its
+ * ';' is read. False if it was faulty. */
+static bool add_instruction(struct pt_parser *p, const struct pt_token *name, struct pt_insn insn,
+                            const char *spelling, uint32_t len, const struct pt_operand *operands,
+                            uint32_t n)
+{
+    struct pt_func *f = pt_parse_func(p);
+    struct pt_operand *o = NULL;
+    insn.operands = f->operands.n;
+    insn.n_operands = (uint8_t)n;
+    if (n)
+        o = memcpy(pt_vec_extend(&p->m->arena, &f->operands, n), operands, n * sizeof *o);
+    insn.form = pt_insn_match(p->m, f, spelling, len, o, n, name->line, name->col);
+    if (!insn.form || !check_targets(p, name, &insn))
+        return false;
+    *pt_vec_push(&p->m->arena, &f->insns) = insn;
+    return true;
+}
+
+/* mov.v4.u32 {%r1, %r2, %r3, %r4}, %tid: a whole special register is read as one mov a component. Returns whether it was
+ * one. */
+static bool add_sreg_vector(struct pt_parser *p, const struct pt_token *name, struct pt_insn insn,
+                            const char *spelling, uint32_t len)
+{
+    static const char head[] = "mov.v4.";
+    const struct pt_func *f = pt_parse_func(p);
+    const struct pt_operand *o = p->operands.v;
+    if (p->operands.n != 2 || o[0].kind != PT_OPND_VEC || o[0].imm != 4 ||
+        o[1].kind != PT_OPND_VEC || o[1].imm != 4 ||
+        f->operands.v[o[1].index].kind != PT_OPND_SREG || len < sizeof head ||
+        memcmp(spelling, head, sizeof head - 1))
+        return false;
+    struct pt_operand part[4][2];
+    for (uint32_t i = 0; i < 4; i++)
+        for (uint32_t k = 0; k < 2; k++)
+            part[i][k] = f->operands.v[o[k].index + i];
+    len -= 3; /* without ".v4" */
+    char *scalar = pt_arena_text(&p->m->arena, spelling + 3, len);
+    memcpy(scalar, "mov", 3);
+    for (uint32_t i = 0; i < 4; i++)
+        if (part[i][0].kind != PT_OPND_SINK &&
+            !add_instruction(p, name, insn, scalar, len, part[i], 2))
+            break;
+    return true;
+}
+
 /* The instruction whose mnemonic has been read. */
 static bool read_instruction(struct pt_parser *p, const struct pt_token *name, struct pt_insn insn)
 {
@@ -241,20 +287,11 @@ static bool read_instruction(struct pt_parser *p, const struct pt_token *name, s
     const char *spelling = read_spelling(p, name, &len);
     if (!read_operands(p, name))
         return false;
-    struct pt_func *f = pt_parse_func(p);
-    uint32_t n = p->operands.n;
-    insn.operands = f->operands.n;
-    insn.n_operands = (uint8_t)n;
     insn.line = name->line;
     insn.col = name->col < UINT16_MAX ? (uint16_t)name->col : UINT16_MAX;
     insn.loc = p->loc;
-    struct pt_operand *o = NULL;
-    if (n)
-        o = memcpy(pt_vec_extend(&p->m->arena, &f->operands, n), p->operands.v, n * sizeof *o);
-    insn.form = pt_insn_match(p->m, f, spelling, len, o, n, name->line, name->col);
-    /* A faulty instruction is left out; the error has been reported and its ';' is read. */
-    if (insn.form && check_targets(p, name, &insn))
-        *pt_vec_push(&p->m->arena, &f->insns) = insn;
+    if (!add_sreg_vector(p, name, insn, spelling, len))
+        add_instruction(p, name, insn, spelling, len, p->operands.v, p->operands.n);
     return true;
 }
 

@@ -667,14 +667,15 @@ void pt_mem_vector(struct pt_select *s, const void *registers)
     c->aux |= PT_ADDRESS_VECTOR;
 }
 
-/* Register and slot of operand o of a load or store; a constant source gets a slot of 8 bytes. */
+/* Register and slot of operand o of a load or store; a constant source gets a slot of 8 bytes (one of type .f32 would be
+ * widened to .f64 there, and gets 4). */
 static bool data_slot(struct pt_select *s, const struct pt_operand *o, bool is_load,
                       struct vector *v)
 {
     uint32_t k = v->n++, bits = 32;
     if (o->kind == PT_OPND_REG)
         bits = pt_type_bits((enum pt_type)s->func->regs.v[o->index].type);
-    else if (!is_load || o->kind == PT_OPND_SINK)
+    else if ((!is_load && o->type != PT_f32) || o->kind == PT_OPND_SINK)
         bits = 64;
     v->reg_bits[k] = (uint8_t)bits;
     v->slot_bytes[k] = bits == 128 ? 16 : bits == 64 ? 8 : 4;

@@ -1,0 +1,109 @@
+/* Every implemented row of the instruction table and every special register is used by a case.
+ *
+ *     covered FOLDER...       the PTX files under these folders
+ *
+ * A file under a folder named ptx counts if it runs something (a line "// RUN: ptera run"); so does every file elsewhere.
+ * Functions are counted as parsed, before any pass. Prints each row and register that no file uses. */
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "ir/ir.h"
+
+static bool op_used[PT_OP_COUNT], sreg_used[PT_SREG_COUNT];
+static unsigned files, broken;
+
+static void note_uses(const struct pt_module *m)
+{
+    for (uint32_t f = 1; f < m->funcs.n; f++) {
+        const struct pt_func *func = &m->funcs.v[f];
+        for (uint32_t i = 0; i < func->insns.n; i++)
+            op_used[pt_insn_form(m, &func->insns.v[i])->op] = true;
+        for (uint32_t i = 0; i < func->operands.n; i++)
+            if (func->operands.v[i].kind == PT_OPND_SREG)
+                sreg_used[func->operands.v[i].index] = true;
+    }
+}
+
+static void read_module(const char *path, const char *text, size_t len)
+{
+    static jmp_buf oom;
+    struct pt_module m;
+    memset(&m, 0, sizeof m);
+    pt_arena_init(&m.arena, &pt_malloc_allocator);
+    m.arena.oom = &oom;
+    if (setjmp(oom) || !pt_parse(&m, path, text, len)) {
+        printf("%s cannot be parsed\n", path);
+        broken++;
+    } else {
+        note_uses(&m);
+        files++;
+    }
+    pt_arena_free(&m.arena);
+}
+
+static void read_file(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    struct stat st;
+    char *text = NULL;
+    if (f && fstat(fileno(f), &st) == 0 && (text = calloc(1, (size_t)st.st_size + 1)) &&
+        fread(text, 1, (size_t)st.st_size, f) == (size_t)st.st_size) {
+        if (!strstr(path, "/ptx/") || strstr(text, "// RUN: ptera run"))
+            read_module(path, text, (size_t)st.st_size);
+    } else {
+        perror(path);
+        broken++;
+    }
+    free(text);
+    if (f)
+        fclose(f);
+}
+
+static void read_folder(const char *folder)
+{
+    struct dirent **entries;
+    int n = scandir(folder, &entries, NULL, alphasort);
+    for (int i = 0; i < n; i++) {
+        char path[4096];
+        const char *name = entries[i]->d_name, *dot = strrchr(name, '.');
+        struct stat st;
+        snprintf(path, sizeof path, "%s/%s", folder, name);
+        if (name[0] != '.' && stat(path, &st) == 0) {
+            if (S_ISDIR(st.st_mode))
+                read_folder(path);
+            else if (dot && !strcmp(dot, ".ptx"))
+                read_file(path);
+        }
+        free(entries[i]);
+    }
+    if (n >= 0)
+        free(entries);
+}
+
+int main(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        read_folder(argv[i]);
+    unsigned passed = 0, failed = broken + (files == 0);
+    for (unsigned op = 1; op < PT_OP_COUNT; op++) {
+        if (!pt_op_is_supported((enum pt_op)op))
+            continue;
+        passed += op_used[op];
+        failed += !op_used[op];
+        if (!op_used[op])
+            printf("no case: %-20s %s\n", pt_op_id((enum pt_op)op), pt_op_syntax((enum pt_op)op));
+    }
+    for (unsigned sreg = 1; sreg < PT_SREG_COUNT; sreg++) {
+        passed += sreg_used[sreg];
+        failed += !sreg_used[sreg];
+        if (!sreg_used[sreg])
+            printf("no case: %s\n", pt_sreg_spelling((enum pt_sreg)sreg));
+    }
+    printf("covered: %u passed, %u failed, 0 skipped\n", passed, failed);
+    return failed > 0;
+}
