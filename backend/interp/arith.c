@@ -8,27 +8,21 @@
 #include "backend/semantics/int.def"
 
 /* Types that do not care for sign, and types that do. */
-#define ANY6(op)                                                            \
-    {                                                                       \
-        [PT_u16] = op##_u16, [PT_u32] = op##_u32, [PT_u64] = op##_u64,      \
-        [PT_s16] = op##_u16, [PT_s32] = op##_u32, [PT_s64] = op##_u64       \
-    }
-#define SIGNED6(op)                                                    \
-    {                                                                       \
-        [PT_u16] = op##_u16, [PT_u32] = op##_u32, [PT_u64] = op##_u64,      \
-        [PT_s16] = op##_s16, [PT_s32] = op##_s32, [PT_s64] = op##_s64\
-    }
-#define WIDE4(op)                                                           \
-    {                                                                       \
-        [PT_u16] = op##_u16, [PT_u32] = op##_u32, [PT_s16] = op##_s16, [PT_s32] = op##_s32 \
-    }
+#define ANY6(op)                                                    \
+    {[PT_u16] = op##_u16, [PT_u32] = op##_u32, [PT_u64] = op##_u64, \
+     [PT_s16] = op##_u16, [PT_s32] = op##_u32, [PT_s64] = op##_u64}
+#define SIGNED6(op)                                                 \
+    {[PT_u16] = op##_u16, [PT_u32] = op##_u32, [PT_u64] = op##_u64, \
+     [PT_s16] = op##_s16, [PT_s32] = op##_s32, [PT_s64] = op##_s64}
+#define WIDE4(op) \
+    {[PT_u16] = op##_u16, [PT_u32] = op##_u32, [PT_s16] = op##_s16, [PT_s32] = op##_s32}
 
 /* A row that is one table by type. */
-#define BY_TYPE(id, pattern, ...)                                           \
-    pt_handler PT_DO(id)(struct pt_select *s)                               \
-    {                                                                       \
-        PT_TABLE(fn) = __VA_ARGS__;                                         \
-        return pt_pick(s, fn[s->form->type[0]], pattern);                   \
+#define BY_TYPE(id, pattern, ...)                         \
+    pt_handler PT_DO(id)(struct pt_select * s)            \
+    {                                                     \
+        PT_TABLE(fn) = __VA_ARGS__;                       \
+        return pt_pick(s, fn[s->form->type[0]], pattern); \
     }
 BY_TYPE(add_int, "000", ANY6(add))
 BY_TYPE(add_sat, "000", {[PT_s32] = add_sat_s32})
@@ -46,14 +40,16 @@ BY_TYPE(mad_wide, "d00d", WIDE4(mad_wide))
 pt_handler PT_DO(mul24)(struct pt_select *s)
 {
     bool is_signed = s->form->type[0] == PT_s32;
-    pt_handler lo = is_signed ? mul24_lo_s32 : mul24_lo_u32, hi = is_signed ? mul24_hi_s32 : mul24_hi_u32;
+    pt_handler lo = is_signed ? mul24_lo_s32 : mul24_lo_u32,
+               hi = is_signed ? mul24_hi_s32 : mul24_hi_u32;
     return pt_pick(s, PT_HAS(s, hi) ? hi : lo, "www");
 }
 
 pt_handler PT_DO(mad24)(struct pt_select *s)
 {
     bool is_signed = s->form->type[0] == PT_s32;
-    pt_handler lo = is_signed ? mad24_lo_s32 : mad24_lo_u32, hi = is_signed ? mad24_hi_s32 : mad24_hi_u32;
+    pt_handler lo = is_signed ? mad24_lo_s32 : mad24_lo_u32,
+               hi = is_signed ? mad24_hi_s32 : mad24_hi_u32;
     return pt_pick(s, PT_HAS(s, hi) ? hi : lo, "wwww");
 }
 
@@ -80,7 +76,8 @@ pt_handler PT_DO(dp2a)(struct pt_select *s)
 {
     static const pt_handler fn[2][2][2] = {{{dp2a_lo_uu, dp2a_lo_us}, {dp2a_lo_su, dp2a_lo_ss}},
                                            {{dp2a_hi_uu, dp2a_hi_us}, {dp2a_hi_su, dp2a_hi_ss}}};
-    return pt_pick(s, fn[PT_HAS(s, hi)][s->form->type[0] == PT_s32][s->form->type[1] == PT_s32], "wwww");
+    return pt_pick(s, fn[PT_HAS(s, hi)][s->form->type[0] == PT_s32][s->form->type[1] == PT_s32],
+                   "wwww");
 }
 
 /* ---- extended precision (PTX ISA 9.7.2): CC.CF is one bit a lane ------------------------------------------- */
@@ -89,26 +86,27 @@ enum { CARRY_IN = 1, CARRY_OUT = 2, BORROW = 4 };
 
 /* d = x + y + carry of unsigned type T, where x and y are expressions over the sources. A subtraction adds the
  * complement and 1; CC.CF after it is the carry of that sum, the inverse of a borrow, as an H200 has it. */
-#define CARRY_FN(name, T, n_sources, x_expr, y_expr)                                        \
-    PT_HANDLER(name)                                                                        \
-    {                                                                                       \
-        PT_ELT_##T *d_ = PT_SLOT(0, T);                                                     \
+#define CARRY_FN(name, T, n_sources, x_expr, y_expr)                                             \
+    PT_HANDLER(name)                                                                             \
+    {                                                                                            \
+        PT_ELT_##T *d_ = PT_SLOT(0, T);                                                          \
         const PT_ELT_##T *a_ = PT_SLOT(1, T), *b_ = PT_SLOT(2, T), *c__ = PT_SLOT(n_sources, T); \
-        uint32_t in = c->aux & CARRY_IN ? f->carry : c->aux & BORROW ? UINT32_MAX : 0;      \
-        uint32_t out = 0;                                                                   \
-        for (int i = 0; i < PT_WARP_SIZE; i++) {                                            \
-            const PT_VAL_##T a = (PT_VAL_##T)a_[i], b = (PT_VAL_##T)b_[i], c_ = (PT_VAL_##T)c__[i]; \
-            const PT_VAL_##T x = (PT_VAL_##T)(x_expr), y = (PT_VAL_##T)(y_expr);            \
-            PT_VAL_##T r;                                                                   \
-            bool carry = __builtin_add_overflow(x, y, &r);                                  \
-            carry |= __builtin_add_overflow(r, (PT_VAL_##T)(in >> i & 1), &r);              \
-            out |= (uint32_t)carry << i;                                                    \
-            d_[i] = f->mask >> i & 1 ? PT_PUT_##T(r) : d_[i];                               \
-            (void)a, (void)b, (void)c_;                                                                     \
-        }                                                                                   \
-        if (c->aux & CARRY_OUT)                                                             \
-            f->carry = (f->carry & ~f->mask) | (out & f->mask);                    \
-        return c + 1;                                                                       \
+        uint32_t in = c->aux & CARRY_IN ? f->carry : c->aux & BORROW ? UINT32_MAX : 0;           \
+        uint32_t out = 0;                                                                        \
+        for (int i = 0; i < PT_WARP_SIZE; i++) {                                                 \
+            const PT_VAL_##T a = (PT_VAL_##T)a_[i], b = (PT_VAL_##T)b_[i],                       \
+                             c_ = (PT_VAL_##T)c__[i];                                            \
+            const PT_VAL_##T x = (PT_VAL_##T)(x_expr), y = (PT_VAL_##T)(y_expr);                 \
+            PT_VAL_##T r;                                                                        \
+            bool carry = __builtin_add_overflow(x, y, &r);                                       \
+            carry |= __builtin_add_overflow(r, (PT_VAL_##T)(in >> i & 1), &r);                   \
+            out |= (uint32_t)carry << i;                                                         \
+            d_[i] = f->mask >> i & 1 ? PT_PUT_##T(r) : d_[i];                                    \
+            (void)a, (void)b, (void)c_;                                                          \
+        }                                                                                        \
+        if (c->aux & CARRY_OUT)                                                                  \
+            f->carry = (f->carry & ~f->mask) | (out & f->mask);                                  \
+        return c + 1;                                                                            \
     }
 CARRY_FN(carry_add_16, u16, 2, a, b)
 CARRY_FN(carry_add_32, u32, 2, a, b)
@@ -128,18 +126,16 @@ CARRY_FN(carry_mad_hi_u64, u64, 3, pt_int_mulhi_u64(a, b), c_)
 CARRY_FN(carry_mad_hi_s64, u64, 3, pt_int_mulhi_s64((int64_t)a, (int64_t)b), c_)
 
 /* A row of the group; `how` says what of CC.CF it reads and writes. */
-#define CARRY_ROW(id, how, pattern, ...)                                    \
-    pt_handler PT_DO(id)(struct pt_select *s)                               \
-    {                                                                       \
-        PT_TABLE(fn) = __VA_ARGS__;                                         \
-        s->code->aux = (how);                                               \
-        return pt_pick(s, fn[s->form->type[0]], pattern);                   \
+#define CARRY_ROW(id, how, pattern, ...)                  \
+    pt_handler PT_DO(id)(struct pt_select * s)            \
+    {                                                     \
+        PT_TABLE(fn) = __VA_ARGS__;                       \
+        s->code->aux = (how);                             \
+        return pt_pick(s, fn[s->form->type[0]], pattern); \
     }
-#define CARRY6(op)                                                          \
-    {                                                                       \
-        [PT_u16] = op##_16, [PT_u32] = op##_32, [PT_u64] = op##_64,         \
-        [PT_s16] = op##_16, [PT_s32] = op##_32, [PT_s64] = op##_64          \
-    }
+#define CARRY6(op)                                               \
+    {[PT_u16] = op##_16, [PT_u32] = op##_32, [PT_u64] = op##_64, \
+     [PT_s16] = op##_16, [PT_s32] = op##_32, [PT_s64] = op##_64}
 CARRY_ROW(add_cc, CARRY_OUT, "000", CARRY6(carry_add))
 CARRY_ROW(addc, CARRY_IN, "000", CARRY6(carry_add))
 CARRY_ROW(addc_cc, CARRY_IN | CARRY_OUT, "000", CARRY6(carry_add))

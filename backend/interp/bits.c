@@ -8,9 +8,9 @@
 #define LANE4 LANE4_FN
 #include "backend/semantics/bits.def"
 
-#define B_WIDTHS(op)                                               \
-    pt_handler PT_DO(op)(struct pt_select *s)                      \
-    {                                                              \
+#define B_WIDTHS(op)                                                        \
+    pt_handler PT_DO(op)(struct pt_select * s)                              \
+    {                                                                       \
         return pt_pick(s, PT_BITS(s, 0) == 64 ? op##_b64 : op##_b32, "w0"); \
     }
 B_WIDTHS(popc)
@@ -24,14 +24,17 @@ pt_handler PT_DO(brev)(struct pt_select *s)
 
 pt_handler PT_DO(bfind)(struct pt_select *s)
 {
-    PT_TABLE(fn) = {[PT_u32] = bfind_u32, [PT_s32] = bfind_s32, [PT_u64] = bfind_u64, [PT_s64] = bfind_s64};
+    PT_TABLE(fn) = {
+        [PT_u32] = bfind_u32, [PT_s32] = bfind_s32, [PT_u64] = bfind_u64, [PT_s64] = bfind_s64};
     return pt_pick(s, fn[s->form->type[0]], "w0");
 }
 
 pt_handler PT_DO(bfind_shiftamt)(struct pt_select *s)
 {
-    PT_TABLE(fn) = {[PT_u32] = bfind_shiftamt_u32, [PT_s32] = bfind_shiftamt_s32,
-                    [PT_u64] = bfind_shiftamt_u64, [PT_s64] = bfind_shiftamt_s64};
+    PT_TABLE(fn) = {[PT_u32] = bfind_shiftamt_u32,
+                    [PT_s32] = bfind_shiftamt_s32,
+                    [PT_u64] = bfind_shiftamt_u64,
+                    [PT_s64] = bfind_shiftamt_s64};
     return pt_pick(s, fn[s->form->type[0]], "w0");
 }
 
@@ -53,7 +56,8 @@ pt_handler PT_DO(bmsk)(struct pt_select *s)
 
 pt_handler PT_DO(szext)(struct pt_select *s)
 {
-    static const pt_handler fn[2][2] = {{szext_clamp_u32, szext_wrap_u32}, {szext_clamp_s32, szext_wrap_s32}};
+    static const pt_handler fn[2][2] = {{szext_clamp_u32, szext_wrap_u32},
+                                        {szext_clamp_s32, szext_wrap_s32}};
     return pt_pick(s, fn[s->form->type[0] == PT_s32][PT_HAS(s, wrap)], "www");
 }
 
@@ -68,18 +72,18 @@ static pt_handler by_bits(struct pt_select *s, pt_handler b16, pt_handler b32, p
     return bits == 64 ? b64 : bits == 16 ? b16 : b32;
 }
 
-#define LOGIC(op)                                                  \
-    PT_HANDLER(op##_pred)                                          \
-    {                                                              \
-        PT_SET_PRED(0, PT_PRED(1) op##_sign PT_PRED(2));           \
-        return c + 1;                                              \
-    }                                                              \
-    pt_handler PT_DO(op##_pred)(struct pt_select *s)               \
-    {                                                              \
-        return pt_pick(s, op##_pred, "ppp");                       \
-    }                                                              \
-    pt_handler PT_DO(op##_b)(struct pt_select *s)                  \
-    {                                                              \
+#define LOGIC(op)                                                           \
+    PT_HANDLER(op##_pred)                                                   \
+    {                                                                       \
+        PT_SET_PRED(0, PT_PRED(1) op##_sign PT_PRED(2));                    \
+        return c + 1;                                                       \
+    }                                                                       \
+    pt_handler PT_DO(op##_pred)(struct pt_select * s)                       \
+    {                                                                       \
+        return pt_pick(s, op##_pred, "ppp");                                \
+    }                                                                       \
+    pt_handler PT_DO(op##_b)(struct pt_select * s)                          \
+    {                                                                       \
         return pt_pick(s, by_bits(s, op##_b16, op##_b32, op##_b64), "000"); \
     }
 #define and_sign &
@@ -119,7 +123,9 @@ pt_handler PT_DO(shl)(struct pt_select *s)
 pt_handler PT_DO(shr)(struct pt_select *s)
 {
     bool is_signed = pt_type_class(s->form->type[0]) == PT_CLASS_S;
-    return pt_pick(s, is_signed ? by_bits(s, shr_s16, shr_s32, shr_s64) : by_bits(s, shr_u16, shr_u32, shr_u64),
+    return pt_pick(s,
+                   is_signed ? by_bits(s, shr_s16, shr_s32, shr_s64)
+                             : by_bits(s, shr_u16, shr_u32, shr_u64),
                    "00w");
 }
 
@@ -144,16 +150,16 @@ pt_handler PT_DO(prmt)(struct pt_select *s)
 /* ---- lop3 ---------------------------------------------------------------------------------------------- */
 
 /* The truth table is in imm. Operand 0 is d, 1 to 3 the sources. */
-#define LOP3_FN(name, expr)                                                          \
-    PT_HANDLER(name)                                                                 \
-    {                                                                                \
-        uint32_t *d_ = PT_SLOT(0, u32);                                              \
+#define LOP3_FN(name, expr)                                                                  \
+    PT_HANDLER(name)                                                                         \
+    {                                                                                        \
+        uint32_t *d_ = PT_SLOT(0, u32);                                                      \
         const uint32_t *a_ = PT_SLOT(1, u32), *b_ = PT_SLOT(2, u32), *c__ = PT_SLOT(3, u32); \
-        const uint32_t table = (uint32_t)c->imm;                                     \
-        (void)table;                                                                 \
-        PT_STORE_LANES(u32, d_, const uint32_t a = a_[i]; const uint32_t b = b_[i];  \
-                       const uint32_t c_ = c__[i]; const uint32_t value = (expr););  \
-        return c + 1;                                                                \
+        const uint32_t table = (uint32_t)c->imm;                                             \
+        (void)table;                                                                         \
+        PT_STORE_LANES(u32, d_, const uint32_t a = a_[i]; const uint32_t b = b_[i];          \
+                       const uint32_t c_ = c__[i]; const uint32_t value = (expr););          \
+        return c + 1;                                                                        \
     }
 LOP3_FN(lop3_any, pt_bits_lop3(a, b, c_, table))
 LOP3_FN(lop3_96, a ^ b ^ c_)
@@ -208,15 +214,25 @@ pt_handler PT_DO(lop3)(struct pt_select *s)
     if (!pt_bind(s, "wwwwi"))
         return NULL;
     switch (s->code->imm & 0xff) {
-    case 0x96: return lop3_96;
-    case 0xe8: return lop3_e8;
-    case 0x80: return lop3_80;
-    case 0xfe: return lop3_fe;
-    case 0xca: return lop3_ca;
-    case 0xf8: return lop3_f8;
-    case 0x78: return lop3_78;
-    case 0xea: return lop3_ea;
-    case 0x6a: return lop3_6a;
-    default: return lop3_any;
+    case 0x96:
+        return lop3_96;
+    case 0xe8:
+        return lop3_e8;
+    case 0x80:
+        return lop3_80;
+    case 0xfe:
+        return lop3_fe;
+    case 0xca:
+        return lop3_ca;
+    case 0xf8:
+        return lop3_f8;
+    case 0x78:
+        return lop3_78;
+    case 0xea:
+        return lop3_ea;
+    case 0x6a:
+        return lop3_6a;
+    default:
+        return lop3_any;
     }
 }

@@ -13,10 +13,14 @@ enum { BOOL_AND = 1, BOOL_OR = 2, BOOL_XOR = 3, BOOL = 3, HAS_Q = 4 };
 
 static inline uint32_t combine(uint32_t test, uint32_t c, unsigned bool_op)
 {
-    return bool_op == BOOL_AND ? test & c : bool_op == BOOL_OR ? test | c : bool_op == BOOL_XOR ? test ^ c : test;
+    return bool_op == BOOL_AND   ? test & c
+           : bool_op == BOOL_OR  ? test | c
+           : bool_op == BOOL_XOR ? test ^ c
+                                 : test;
 }
 
-static inline const struct pt_code *setp_general(const struct pt_code *c, struct pt_frame *f, uint32_t p, uint32_t q)
+static inline const struct pt_code *setp_general(const struct pt_code *c, struct pt_frame *f,
+                                                 uint32_t p, uint32_t q)
 {
     unsigned op = c->aux & BOOL;
     uint32_t with = op ? PT_PRED(3) : 0;
@@ -27,7 +31,8 @@ static inline const struct pt_code *setp_general(const struct pt_code *c, struct
 }
 
 /* d is `yes` where the test holds, else 0; imm holds yes. */
-static inline const struct pt_code *set_general(const struct pt_code *c, struct pt_frame *f, uint32_t test)
+static inline const struct pt_code *set_general(const struct pt_code *c, struct pt_frame *f,
+                                                uint32_t test)
 {
     uint32_t *d_ = PT_SLOT(0, u32);
     unsigned op = c->aux & BOOL;
@@ -37,47 +42,49 @@ static inline const struct pt_code *set_general(const struct pt_code *c, struct 
 }
 
 /* The packed forms: imm holds what the lower half gets, and above it the upper. */
-static inline const struct pt_code *set_pair(const struct pt_code *c, struct pt_frame *f, uint32_t low, uint32_t high)
+static inline const struct pt_code *set_pair(const struct pt_code *c, struct pt_frame *f,
+                                             uint32_t low, uint32_t high)
 {
     uint32_t *d_ = PT_SLOT(0, u32);
     unsigned op = c->aux & BOOL;
     uint32_t with = op ? PT_PRED(3) : 0, yes = (uint32_t)c->imm & 0xffff;
     low = combine(low, with, op);
     high = combine(high, with, op);
-    PT_STORE_LANES(u32, d_,
-                   const uint32_t value = (-(low >> i & 1) & yes) | (-(high >> i & 1) & yes) << 16;);
+    PT_STORE_LANES(
+        u32, d_, const uint32_t value = (-(low >> i & 1) & yes) | (-(high >> i & 1) & yes) << 16;);
     return c + 1;
 }
 
-#define TEST2(name, T, ...)                                        \
-    PT_HANDLER(setp_##name)                                        \
-    {                                                              \
-        PT_SET_PRED(0, test_##name(c, f));                         \
-        return c + 1;                                              \
-    }                                                              \
-    PT_HANDLER(setp_bool_##name)                                   \
-    {                                                              \
-        uint32_t test = test_##name(c, f);                         \
-        return setp_general(c, f, test, ~test);                    \
-    }                                                              \
-    PT_HANDLER(set_##name)                                         \
-    {                                                              \
-        return set_general(c, f, test_##name(c, f));               \
+#define TEST2(name, T, ...)                          \
+    PT_HANDLER(setp_##name)                          \
+    {                                                \
+        PT_SET_PRED(0, test_##name(c, f));           \
+        return c + 1;                                \
+    }                                                \
+    PT_HANDLER(setp_bool_##name)                     \
+    {                                                \
+        uint32_t test = test_##name(c, f);           \
+        return setp_general(c, f, test, ~test);      \
+    }                                                \
+    PT_HANDLER(set_##name)                           \
+    {                                                \
+        return set_general(c, f, test_##name(c, f)); \
     }
 #include "backend/semantics/cmp.def"
 
-#define PAIR_TEST(cmp, type)                                                       \
-    PT_HANDLER(setp_##cmp##_##type##x2)                                            \
-    {                                                                              \
+#define PAIR_TEST(cmp, type)                                                                \
+    PT_HANDLER(setp_##cmp##_##type##x2)                                                     \
+    {                                                                                       \
         return setp_general(c, f, test_##cmp##_##type(c, f), test_##cmp##_##type##h(c, f)); \
-    }                                                                              \
-    PT_HANDLER(set_##cmp##_##type##x2)                                             \
-    {                                                                              \
-        return set_pair(c, f, test_##cmp##_##type(c, f), test_##cmp##_##type##h(c, f)); \
+    }                                                                                       \
+    PT_HANDLER(set_##cmp##_##type##x2)                                                      \
+    {                                                                                       \
+        return set_pair(c, f, test_##cmp##_##type(c, f), test_##cmp##_##type##h(c, f));     \
     }
-#define FLOAT_CMPS(X, type)                                                              \
-    X(eq, type) X(ne, type) X(lt, type) X(le, type) X(gt, type) X(ge, type) X(equ, type) \
-    X(neu, type) X(ltu, type) X(leu, type) X(gtu, type) X(geu, type) X(num, type) X(nan, type)
+#define FLOAT_CMPS(X, type)                                                               \
+    X(eq, type)                                                                           \
+    X(ne, type) X(lt, type) X(le, type) X(gt, type) X(ge, type) X(equ, type) X(neu, type) \
+        X(ltu, type) X(leu, type) X(gtu, type) X(geu, type) X(num, type) X(nan, type)
 FLOAT_CMPS(PAIR_TEST, f16)
 FLOAT_CMPS(PAIR_TEST, ftz_f16)
 FLOAT_CMPS(PAIR_TEST, bf16)
@@ -85,28 +92,63 @@ FLOAT_CMPS(PAIR_TEST, bf16)
 /* ---- selection ----------------------------------------------------------------------------------------- */
 
 /* Comparison operators in the order of the handler tables. */
-enum { C_EQ, C_NE, C_LT, C_LE, C_GT, C_GE, C_EQU, C_NEU, C_LTU, C_LEU, C_GTU, C_GEU, C_NUM, C_NAN, C_COUNT };
+enum {
+    C_EQ,
+    C_NE,
+    C_LT,
+    C_LE,
+    C_GT,
+    C_GE,
+    C_EQU,
+    C_NEU,
+    C_LTU,
+    C_LEU,
+    C_GTU,
+    C_GEU,
+    C_NUM,
+    C_NAN,
+    C_COUNT
+};
 
 /* lo, ls, hi and hs are the unsigned names of lt, le, gt and ge. */
 static int comparison(const struct pt_select *s)
 {
     for (unsigned i = 0; i < s->form->n_mods; i++) {
         switch (s->form->mod[i]) {
-        case PT_M_eq: return C_EQ;
-        case PT_M_ne: return C_NE;
-        case PT_M_lt: case PT_M_lo: return C_LT;
-        case PT_M_le: case PT_M_ls: return C_LE;
-        case PT_M_gt: case PT_M_hi: return C_GT;
-        case PT_M_ge: case PT_M_hs: return C_GE;
-        case PT_M_equ: return C_EQU;
-        case PT_M_neu: return C_NEU;
-        case PT_M_ltu: return C_LTU;
-        case PT_M_leu: return C_LEU;
-        case PT_M_gtu: return C_GTU;
-        case PT_M_geu: return C_GEU;
-        case PT_M_num: return C_NUM;
-        case PT_M_nan: return C_NAN;
-        default: break;
+        case PT_M_eq:
+            return C_EQ;
+        case PT_M_ne:
+            return C_NE;
+        case PT_M_lt:
+        case PT_M_lo:
+            return C_LT;
+        case PT_M_le:
+        case PT_M_ls:
+            return C_LE;
+        case PT_M_gt:
+        case PT_M_hi:
+            return C_GT;
+        case PT_M_ge:
+        case PT_M_hs:
+            return C_GE;
+        case PT_M_equ:
+            return C_EQU;
+        case PT_M_neu:
+            return C_NEU;
+        case PT_M_ltu:
+            return C_LTU;
+        case PT_M_leu:
+            return C_LEU;
+        case PT_M_gtu:
+            return C_GTU;
+        case PT_M_geu:
+            return C_GEU;
+        case PT_M_num:
+            return C_NUM;
+        case PT_M_nan:
+            return C_NAN;
+        default:
+            break;
         }
     }
     return -1;
@@ -119,12 +161,11 @@ static unsigned bool_op(const struct pt_select *s)
 
 enum { KIND_SETP, KIND_SETP_BOOL, KIND_SET, KINDS };
 
-#define INT_ROW(k, u, x) \
-    {k##_eq_##u, k##_ne_##u, k##_lt_##x, k##_le_##x, k##_gt_##x, k##_ge_##x}
+#define INT_ROW(k, u, x) {k##_eq_##u, k##_ne_##u, k##_lt_##x, k##_le_##x, k##_gt_##x, k##_ge_##x}
 #define INT_ROWS(u, x) {INT_ROW(setp, u, x), INT_ROW(setp_bool, u, x), INT_ROW(set, u, x)}
-#define FLOAT_ROW(k, t)                                                                             \
-    {k##_eq_##t, k##_ne_##t, k##_lt_##t, k##_le_##t, k##_gt_##t, k##_ge_##t, k##_equ_##t, k##_neu_##t, \
-     k##_ltu_##t, k##_leu_##t, k##_gtu_##t, k##_geu_##t, k##_num_##t, k##_nan_##t}
+#define FLOAT_ROW(k, t)                                                                         \
+    {k##_eq_##t,  k##_ne_##t,  k##_lt_##t,  k##_le_##t,  k##_gt_##t,  k##_ge_##t,  k##_equ_##t, \
+     k##_neu_##t, k##_ltu_##t, k##_leu_##t, k##_gtu_##t, k##_geu_##t, k##_num_##t, k##_nan_##t}
 #define FLOAT_ROWS(t) {FLOAT_ROW(setp, t), FLOAT_ROW(setp_bool, t), FLOAT_ROW(set, t)}
 #define PAIR_ROWS(t) {FLOAT_ROW(setp, t), FLOAT_ROW(setp, t), FLOAT_ROW(set, t)}
 
@@ -173,10 +214,10 @@ static pt_handler pick_setp(struct pt_select *s)
     return fn;
 }
 
-#define SETP_ROW(id)                                               \
-    pt_handler PT_DO(id)(struct pt_select *s)                      \
-    {                                                              \
-        return pick_setp(s);                                       \
+#define SETP_ROW(id)                           \
+    pt_handler PT_DO(id)(struct pt_select * s) \
+    {                                          \
+        return pick_setp(s);                   \
     }
 SETP_ROW(setp_int)
 SETP_ROW(setp_f32)
@@ -190,11 +231,19 @@ SETP_ROW(setp_bf16x2)
 static uint32_t set_yes(enum pt_type d)
 {
     switch (d) {
-    case PT_f32: return 0x3f800000;
-    case PT_f16: case PT_f16x2: return 0x3c00;
-    case PT_bf16: case PT_bf16x2: return 0x3f80;
-    case PT_u16: case PT_s16: return 0xffff;
-    default: return UINT32_MAX;
+    case PT_f32:
+        return 0x3f800000;
+    case PT_f16:
+    case PT_f16x2:
+        return 0x3c00;
+    case PT_bf16:
+    case PT_bf16x2:
+        return 0x3f80;
+    case PT_u16:
+    case PT_s16:
+        return 0xffff;
+    default:
+        return UINT32_MAX;
     }
 }
 
@@ -210,10 +259,10 @@ static pt_handler pick_set(struct pt_select *s)
     return pt_pick(s, fn, "011p");
 }
 
-#define SET_ROW(id)                                                \
-    pt_handler PT_DO(id)(struct pt_select *s)                      \
-    {                                                              \
-        return pick_set(s);                                        \
+#define SET_ROW(id)                            \
+    pt_handler PT_DO(id)(struct pt_select * s) \
+    {                                          \
+        return pick_set(s);                    \
     }
 SET_ROW(set_int)
 SET_ROW(set_f32)
@@ -225,14 +274,14 @@ SET_ROW(set_bf16x2)
 
 /* ---- selp, slct ------------------------------------------------------------------------------------------ */
 
-#define SELP_FN(name, T)                                                              \
-    PT_HANDLER(name)                                                                  \
-    {                                                                                 \
-        PT_ELT_##T *d_ = PT_SLOT(0, T);                                               \
-        const PT_ELT_##T *a_ = PT_SLOT(1, T), *b_ = PT_SLOT(2, T);                    \
-        const uint32_t p = PT_PRED(3);                                                \
+#define SELP_FN(name, T)                                                                           \
+    PT_HANDLER(name)                                                                               \
+    {                                                                                              \
+        PT_ELT_##T *d_ = PT_SLOT(0, T);                                                            \
+        const PT_ELT_##T *a_ = PT_SLOT(1, T), *b_ = PT_SLOT(2, T);                                 \
+        const uint32_t p = PT_PRED(3);                                                             \
         PT_STORE_LANES(T, d_, const PT_VAL_##T value = (PT_VAL_##T)(p >> i & 1 ? a_[i] : b_[i]);); \
-        return c + 1;                                                                 \
+        return c + 1;                                                                              \
     }
 SELP_FN(selp_16, u16)
 SELP_FN(selp_32, u32)

@@ -10,9 +10,10 @@
 
 /* ---- any conversion ------------------------------------------------------------------------------------ */
 
-#define KIND_FIELDS(X) \
-    X(from, 0, 7) X(to, 3, 7) X(from_bits, 6, 127) X(to_bits, 13, 127) X(rnd, 20, 7) X(integral, 23, 1) \
-    X(ftz, 24, 1) X(sat, 25, 1) X(relu, 26, 1) X(satfinite, 27, 1)
+#define KIND_FIELDS(X)                                                                    \
+    X(from, 0, 7)                                                                         \
+    X(to, 3, 7) X(from_bits, 6, 127) X(to_bits, 13, 127) X(rnd, 20, 7) X(integral, 23, 1) \
+        X(ftz, 24, 1) X(sat, 25, 1) X(relu, 26, 1) X(satfinite, 27, 1)
 
 static uint64_t kind_to_imm(const struct pt_cvt *k)
 {
@@ -32,17 +33,17 @@ static struct pt_cvt kind_of_imm(uint64_t imm)
     return k;
 }
 
-#define ANY_FN(name, D, S, expr)                                   \
-    PT_HANDLER(name)                                               \
-    {                                                              \
-        PT_ELT_##D *d_ = PT_SLOT(0, D);                            \
-        const PT_ELT_##S *a_ = PT_SLOT(1, S);                      \
-        const struct pt_cvt k = kind_of_imm(c->imm);               \
+#define ANY_FN(name, D, S, expr)                                                    \
+    PT_HANDLER(name)                                                                \
+    {                                                                               \
+        PT_ELT_##D *d_ = PT_SLOT(0, D);                                             \
+        const PT_ELT_##S *a_ = PT_SLOT(1, S);                                       \
+        const struct pt_cvt k = kind_of_imm(c->imm);                                \
         const uint64_t cut = k.to_bits < 64 ? (1ull << k.to_bits) - 1 : UINT64_MAX; \
-        for (int i = 0; i < PT_WARP_SIZE; i++)                     \
-            if (f->mask >> i & 1)                                  \
-                d_[i] = (PT_ELT_##D)((expr) & cut);                \
-        return c + 1;                                              \
+        for (int i = 0; i < PT_WARP_SIZE; i++)                                      \
+            if (f->mask >> i & 1)                                                   \
+                d_[i] = (PT_ELT_##D)((expr) & cut);                                 \
+        return c + 1;                                                               \
     }
 ANY_FN(any_w_w, u32, u32, pt_cvt_any(&k, a_[i]))
 ANY_FN(any_w_l, u32, u64, pt_cvt_any(&k, a_[i]))
@@ -52,11 +53,18 @@ ANY_FN(any_l_l, u64, u64, pt_cvt_any(&k, a_[i]))
 static uint8_t kind_of_type(enum pt_type t)
 {
     switch (t) {
-    case PT_f16: case PT_f16x2: return PT_CVT_F16;
-    case PT_bf16: case PT_bf16x2: return PT_CVT_BF16;
-    case PT_f32: return PT_CVT_F32;
-    case PT_f64: return PT_CVT_F64;
-    default: return pt_type_class(t) == PT_CLASS_S ? PT_CVT_S : PT_CVT_U;
+    case PT_f16:
+    case PT_f16x2:
+        return PT_CVT_F16;
+    case PT_bf16:
+    case PT_bf16x2:
+        return PT_CVT_BF16;
+    case PT_f32:
+        return PT_CVT_F32;
+    case PT_f64:
+        return PT_CVT_F64;
+    default:
+        return pt_type_class(t) == PT_CLASS_S ? PT_CVT_S : PT_CVT_U;
     }
 }
 
@@ -86,10 +94,10 @@ static pt_handler pick_any(struct pt_select *s)
     return pt_pick(s, fn, "x1");
 }
 
-#define ANY_ROW(id)                                                \
-    pt_handler PT_DO(id)(struct pt_select *s)                      \
-    {                                                              \
-        return pick_any(s);                                        \
+#define ANY_ROW(id)                            \
+    pt_handler PT_DO(id)(struct pt_select * s) \
+    {                                          \
+        return pick_any(s);                    \
     }
 ANY_ROW(cvt_int_f64)
 ANY_ROW(cvt_int_f16)
@@ -114,18 +122,22 @@ static bool is_plain(const struct pt_select *s)
     return s->form->n_mods == 0 || (s->form->n_mods == 1 && s->form->mod[0] == PT_M_rn);
 }
 
-#define BY_SOURCE(prefix)                                                      \
-    {                                                                          \
-        [PT_u8] = prefix##_u8, [PT_s8] = prefix##_s8, [PT_u16] = prefix##_u16, [PT_s16] = prefix##_s16, \
-        [PT_u32] = prefix##_u32, [PT_s32] = prefix##_s32, [PT_u64] = prefix##_u64, [PT_s64] = prefix##_s64 \
-    }
+#define BY_SOURCE(prefix)                                                       \
+    {[PT_u8] = prefix##_u8,   [PT_s8] = prefix##_s8,   [PT_u16] = prefix##_u16, \
+     [PT_s16] = prefix##_s16, [PT_u32] = prefix##_u32, [PT_s32] = prefix##_s32, \
+     [PT_u64] = prefix##_u64, [PT_s64] = prefix##_s64}
 
 pt_handler PT_DO(cvt_int)(struct pt_select *s)
 {
-    static const pt_handler fn[4][PT_TYPE_COUNT] = {BY_SOURCE(cvt_u8), BY_SOURCE(cvt_u16), BY_SOURCE(cvt_u32),
-                                                    BY_SOURCE(cvt_u64)};
+    static const pt_handler fn[4][PT_TYPE_COUNT] = {BY_SOURCE(cvt_u8), BY_SOURCE(cvt_u16),
+                                                    BY_SOURCE(cvt_u32), BY_SOURCE(cvt_u64)};
     unsigned bits = PT_BITS(s, 0);
-    return pt_pick(s, fn[bits == 8 ? 0 : bits == 16 ? 1 : bits == 32 ? 2 : 3][s->form->type[1]], "x1");
+    return pt_pick(s,
+                   fn[bits == 8    ? 0
+                      : bits == 16 ? 1
+                      : bits == 32 ? 2
+                                   : 3][s->form->type[1]],
+                   "x1");
 }
 
 pt_handler PT_DO(cvt_int_sat)(struct pt_select *s)
@@ -141,7 +153,8 @@ pt_handler PT_DO(cvt_int_sat)(struct pt_select *s)
 pt_handler PT_DO(cvt_f32_int)(struct pt_select *s)
 {
     PT_TABLE(fn) = BY_SOURCE(cvt_rn_f32);
-    return pt_pick_round(s) == PT_RN && !PT_HAS(s, sat) ? pt_pick(s, fn[s->form->type[1]], "x1") : pick_any(s);
+    return pt_pick_round(s) == PT_RN && !PT_HAS(s, sat) ? pt_pick(s, fn[s->form->type[1]], "x1")
+                                                        : pick_any(s);
 }
 
 pt_handler PT_DO(cvt_f64_int)(struct pt_select *s)
@@ -153,7 +166,13 @@ pt_handler PT_DO(cvt_f64_int)(struct pt_select *s)
 pt_handler PT_DO(cvt_int_f32)(struct pt_select *s)
 {
     /* [rounding][ftz][unsigned] */
-#define RND(r) {{cvt_##r##_s32_f32, cvt_##r##_u32_f32}, {cvt_##r##_ftz_s32_f32, cvt_##r##_ftz_u32_f32}}
+#define RND(r)                                           \
+    {                                                    \
+        {cvt_##r##_s32_f32, cvt_##r##_u32_f32},          \
+        {                                                \
+            cvt_##r##_ftz_s32_f32, cvt_##r##_ftz_u32_f32 \
+        }                                                \
+    }
     static const pt_handler fn[4][2][2] = {RND(rni), RND(rzi), RND(rmi), RND(rpi)};
 #undef RND
     if (PT_BITS(s, 0) != 32)
@@ -163,14 +182,15 @@ pt_handler PT_DO(cvt_int_f32)(struct pt_select *s)
 
 pt_handler PT_DO(cvt_f32_f32)(struct pt_select *s)
 {
-    static const pt_handler fn[4] = {cvt_rni_f32_f32, cvt_rzi_f32_f32, cvt_rmi_f32_f32, cvt_rpi_f32_f32};
+    static const pt_handler fn[4] = {cvt_rni_f32_f32, cvt_rzi_f32_f32, cvt_rmi_f32_f32,
+                                     cvt_rpi_f32_f32};
     bool is_rounding = s->form->n_mods == 1 && describe(s).integral;
     return is_rounding ? pt_pick(s, fn[pt_pick_round(s)], "x1") : pick_any(s);
 }
 
-#define FREQUENT_ROW(id, plain)                                    \
-    pt_handler PT_DO(id)(struct pt_select *s)                      \
-    {                                                              \
+#define FREQUENT_ROW(id, plain)                                     \
+    pt_handler PT_DO(id)(struct pt_select * s)                      \
+    {                                                               \
         return is_plain(s) ? pt_pick(s, plain, "x1") : pick_any(s); \
     }
 FREQUENT_ROW(cvt_f64_f32, cvt_f64_f32)

@@ -8,24 +8,35 @@
 #include "backend/semantics/float.def"
 
 /* [rounding][ftz][sat] */
-#define RND_ROW(op, rnd) {{op##_##rnd##_f32, op##_##rnd##_sat_f32}, {op##_##rnd##_ftz_f32, op##_##rnd##_ftz_sat_f32}}
+#define RND_ROW(op, rnd)                                   \
+    {                                                      \
+        {op##_##rnd##_f32, op##_##rnd##_sat_f32},          \
+        {                                                  \
+            op##_##rnd##_ftz_f32, op##_##rnd##_ftz_sat_f32 \
+        }                                                  \
+    }
 #define RND_TABLE(op) {RND_ROW(op, rn), RND_ROW(op, rz), RND_ROW(op, rm), RND_ROW(op, rp)}
 #define RND_F64(op) {op##_rn_f64, op##_rz_f64, op##_rm_f64, op##_rp_f64}
 /* [rounding][ftz] */
-#define RND_FTZ(op)                                                                                  \
-    {{op##_rn_f32, op##_rn_ftz_f32}, {op##_rz_f32, op##_rz_ftz_f32}, {op##_rm_f32, op##_rm_ftz_f32}, \
-     {op##_rp_f32, op##_rp_ftz_f32}}
+#define RND_FTZ(op)                                                     \
+    {                                                                   \
+        {op##_rn_f32, op##_rn_ftz_f32}, {op##_rz_f32, op##_rz_ftz_f32}, \
+            {op##_rm_f32, op##_rm_ftz_f32},                             \
+        {                                                               \
+            op##_rp_f32, op##_rp_ftz_f32                                \
+        }                                                               \
+    }
 
-#define ARITH(op, row, pattern)                                                \
-    pt_handler PT_DO(row##_f32)(struct pt_select *s)                           \
-    {                                                                          \
-        static const pt_handler fn[4][2][2] = RND_TABLE(op);                   \
+#define ARITH(op, row, pattern)                                                           \
+    pt_handler PT_DO(row##_f32)(struct pt_select * s)                                     \
+    {                                                                                     \
+        static const pt_handler fn[4][2][2] = RND_TABLE(op);                              \
         return pt_pick(s, fn[pt_pick_round(s)][pt_pick_ftz(s)][PT_HAS(s, sat)], pattern); \
-    }                                                                          \
-    pt_handler PT_DO(row##_f64)(struct pt_select *s)                           \
-    {                                                                          \
-        static const pt_handler fn[4] = RND_F64(op);                           \
-        return pt_pick(s, fn[pt_pick_round(s)], pattern);                      \
+    }                                                                                     \
+    pt_handler PT_DO(row##_f64)(struct pt_select * s)                                     \
+    {                                                                                     \
+        static const pt_handler fn[4] = RND_F64(op);                                      \
+        return pt_pick(s, fn[pt_pick_round(s)], pattern);                                 \
     }
 ARITH(add, add, "000")
 ARITH(sub, sub, "000")
@@ -38,32 +49,37 @@ pt_handler PT_DO(mad_f32)(struct pt_select *s)
     return pt_pick(s, PT_HAS(s, sat) ? fma_rn_ftz_sat_f32 : fma_rn_ftz_f32, "wwww");
 }
 
-#define ROUNDED(op, pattern)                                                   \
-    pt_handler PT_DO(op##_f32)(struct pt_select *s)                            \
-    {                                                                          \
-        static const pt_handler fn[4][2] = RND_FTZ(op);                        \
-        return pt_pick(s, fn[pt_pick_round(s)][pt_pick_ftz(s)], pattern);      \
-    }                                                                          \
-    pt_handler PT_DO(op##_f64)(struct pt_select *s)                            \
-    {                                                                          \
-        static const pt_handler fn[4] = RND_F64(op);                           \
-        return pt_pick(s, fn[pt_pick_round(s)], pattern);                      \
+#define ROUNDED(op, pattern)                                              \
+    pt_handler PT_DO(op##_f32)(struct pt_select * s)                      \
+    {                                                                     \
+        static const pt_handler fn[4][2] = RND_FTZ(op);                   \
+        return pt_pick(s, fn[pt_pick_round(s)][pt_pick_ftz(s)], pattern); \
+    }                                                                     \
+    pt_handler PT_DO(op##_f64)(struct pt_select * s)                      \
+    {                                                                     \
+        static const pt_handler fn[4] = RND_F64(op);                      \
+        return pt_pick(s, fn[pt_pick_round(s)], pattern);                 \
     }
 ROUNDED(div, "000")
 ROUNDED(rcp, "00")
 ROUNDED(sqrt, "00")
 
 /* [ftz][NaN] */
-#define PICKS(op, suffix) \
-    {{op##suffix##_f32, op##_nan##suffix##_f32}, {op##_ftz##suffix##_f32, op##_ftz_nan##suffix##_f32}}
+#define PICKS(op, suffix)                                      \
+    {                                                          \
+        {op##suffix##_f32, op##_nan##suffix##_f32},            \
+        {                                                      \
+            op##_ftz##suffix##_f32, op##_ftz_nan##suffix##_f32 \
+        }                                                      \
+    }
 #define PICK(op)                                                                            \
-    pt_handler PT_DO(op##_f32)(struct pt_select *s)                                         \
+    pt_handler PT_DO(op##_f32)(struct pt_select * s)                                        \
     {                                                                                       \
         static const pt_handler two[2][2] = PICKS(op, ), signs[2][2] = PICKS(op, _xorsign); \
         unsigned ftz = pt_pick_ftz(s), nan = PT_HAS(s, NaN);                                \
         return pt_pick(s, PT_HAS(s, xorsign) ? signs[ftz][nan] : two[ftz][nan], "www");     \
     }                                                                                       \
-    pt_handler PT_DO(op##_f64)(struct pt_select *s)                                         \
+    pt_handler PT_DO(op##_f64)(struct pt_select * s)                                        \
     {                                                                                       \
         return pt_pick(s, op##_f64, "lll");                                                 \
     }
@@ -98,15 +114,15 @@ pt_handler PT_DO(copysign)(struct pt_select *s)
 /* ---- testp --------------------------------------------------------------------------------------------- */
 
 /* The classes by the magnitude's bits, given the bits of infinity and of the smallest normal value. */
-#define TESTP_FN(name, T, inf, least, expr)                        \
-    PT_TEST1(test_##name, 1, T, ({                                 \
-                 const PT_VAL_##T m = a << 1 >> 1;                 \
-                 expr(m, (PT_VAL_##T)(inf), (PT_VAL_##T)(least));  \
-             }))                                                   \
-    PT_HANDLER(name)                                               \
-    {                                                              \
-        PT_SET_PRED(0, test_##name(c, f));                         \
-        return c + 1;                                              \
+#define TESTP_FN(name, T, inf, least, expr)                       \
+    PT_TEST1(test_##name, 1, T, ({                                \
+                 const PT_VAL_##T m = a << 1 >> 1;                \
+                 expr(m, (PT_VAL_##T)(inf), (PT_VAL_##T)(least)); \
+             }))                                                  \
+    PT_HANDLER(name)                                              \
+    {                                                             \
+        PT_SET_PRED(0, test_##name(c, f));                        \
+        return c + 1;                                             \
     }
 #define IS_FINITE(m, inf, least) (m < inf)
 #define IS_INFINITE(m, inf, least) (m == inf)
@@ -114,8 +130,8 @@ pt_handler PT_DO(copysign)(struct pt_select *s)
 #define IS_NAN(m, inf, least) (m > inf)
 #define IS_NORMAL(m, inf, least) (m == 0 || (m >= least && m < inf)) /* an H200 counts zero */
 #define IS_SUBNORMAL(m, inf, least) (m != 0 && m < least)
-#define TESTP(name, expr)                                          \
-    TESTP_FN(name##_f32, u32, 0x7f800000, 0x00800000, expr)        \
+#define TESTP(name, expr)                                   \
+    TESTP_FN(name##_f32, u32, 0x7f800000, 0x00800000, expr) \
     TESTP_FN(name##_f64, u64, 0x7ff0000000000000, 0x0010000000000000, expr)
 TESTP(testp_finite, IS_FINITE)
 TESTP(testp_infinite, IS_INFINITE)
@@ -127,8 +143,8 @@ TESTP(testp_subnormal, IS_SUBNORMAL)
 pt_handler PT_DO(testp)(struct pt_select *s)
 {
     bool wide = PT_BITS(s, 0) == 64;
-#define CLASS(name)         \
-    if (PT_HAS(s, name))    \
+#define CLASS(name)      \
+    if (PT_HAS(s, name)) \
         return pt_pick(s, wide ? testp_##name##_f64 : testp_##name##_f32, "p0");
     CLASS(finite)
     CLASS(infinite)

@@ -11,13 +11,12 @@
 #define F16S(op) [PT_f16] = op##_f16, [PT_f16x2] = op##_f16x2
 #define BF16S(op) [PT_bf16] = op##_bf16, [PT_bf16x2] = op##_bf16x2
 
-#define BIN(op)                                                                \
-    static pt_handler pick_##op(struct pt_select *s)                               \
-    {                                                                          \
-        static const pt_handler fn[2][2][PT_TYPE_COUNT] = {                    \
-            {{F16S(op), BF16S(op)}, {F16S(op##_sat)}},                         \
-            {{F16S(op##_ftz)}, {F16S(op##_ftz_sat)}}};                         \
-        return pt_pick(s, fn[PT_HAS(s, ftz)][PT_HAS(s, sat)][s->form->type[0]], "www"); \
+#define BIN(op)                                                                                   \
+    static pt_handler pick_##op(struct pt_select *s)                                              \
+    {                                                                                             \
+        static const pt_handler fn[2][2][PT_TYPE_COUNT] = {                                       \
+            {{F16S(op), BF16S(op)}, {F16S(op##_sat)}}, {{F16S(op##_ftz)}, {F16S(op##_ftz_sat)}}}; \
+        return pt_pick(s, fn[PT_HAS(s, ftz)][PT_HAS(s, sat)][s->form->type[0]], "www");           \
     }
 BIN(add)
 BIN(sub)
@@ -30,8 +29,11 @@ static pt_handler pick_fma(struct pt_select *s)
 {
     enum { PLAIN, SAT, RELU, OOB, OOB_RELU };
     static const pt_handler fn[4][2][5][PT_TYPE_COUNT] = {
-        [PT_RN] = {{{F16S(fma), BF16S(fma_rn)}, {F16S(fma_sat)}, {F16S(fma_relu), BF16S(fma_rn_relu)},
-                    {F16S(fma_oob), BF16S(fma_oob)}, {F16S(fma_oob_relu), BF16S(fma_oob_relu)}},
+        [PT_RN] = {{{F16S(fma), BF16S(fma_rn)},
+                    {F16S(fma_sat)},
+                    {F16S(fma_relu), BF16S(fma_rn_relu)},
+                    {F16S(fma_oob), BF16S(fma_oob)},
+                    {F16S(fma_oob_relu), BF16S(fma_oob_relu)}},
                    {{F16S(fma_ftz)}, {F16S(fma_ftz_sat)}, {F16S(fma_ftz_relu)}}},
         [PT_RZ] = {{DIRECTED(fma_rz), {0}, DIRECTED_RELU(fma_rz)}},
         [PT_RM] = {{DIRECTED(fma_rm), {0}, DIRECTED_RELU(fma_rm)}},
@@ -43,36 +45,38 @@ static pt_handler pick_fma(struct pt_select *s)
     return pt_pick(s, fn[pt_pick_round(s)][PT_HAS(s, ftz)][how][s->form->type[0]], "wwww");
 }
 
-#define PICK(op)                                                               \
-    static pt_handler pick_##op(struct pt_select *s)                               \
-    {                                                                          \
-        static const pt_handler fn[2][2][2][PT_TYPE_COUNT] = {                 \
-            {{{F16S(op), BF16S(op)}, {F16S(op##_xorsign), BF16S(op##_xorsign)}}, \
-             {{F16S(op##_nan), BF16S(op##_nan)}, {F16S(op##_nan_xorsign), BF16S(op##_nan_xorsign)}}}, \
-            {{{F16S(op##_ftz)}, {F16S(op##_ftz_xorsign)}},                     \
-             {{F16S(op##_ftz_nan)}, {F16S(op##_ftz_nan_xorsign)}}}};           \
-        return pt_pick(s, fn[PT_HAS(s, ftz)][PT_HAS(s, NaN)][PT_HAS(s, xorsign)][s->form->type[0]], "www"); \
+#define PICK(op)                                                                                 \
+    static pt_handler pick_##op(struct pt_select *s)                                             \
+    {                                                                                            \
+        static const pt_handler fn[2][2][2][PT_TYPE_COUNT] = {                                   \
+            {{{F16S(op), BF16S(op)}, {F16S(op##_xorsign), BF16S(op##_xorsign)}},                 \
+             {{F16S(op##_nan), BF16S(op##_nan)},                                                 \
+              {F16S(op##_nan_xorsign), BF16S(op##_nan_xorsign)}}},                               \
+            {{{F16S(op##_ftz)}, {F16S(op##_ftz_xorsign)}},                                       \
+             {{F16S(op##_ftz_nan)}, {F16S(op##_ftz_nan_xorsign)}}}};                             \
+        return pt_pick(                                                                          \
+            s, fn[PT_HAS(s, ftz)][PT_HAS(s, NaN)][PT_HAS(s, xorsign)][s->form->type[0]], "www"); \
     }
 PICK(min)
 PICK(max)
 
-#define SIGN(op)                                                               \
-    static pt_handler pick_##op(struct pt_select *s)                           \
-    {                                                                          \
+#define SIGN(op)                                                                                  \
+    static pt_handler pick_##op(struct pt_select *s)                                              \
+    {                                                                                             \
         static const pt_handler fn[2][PT_TYPE_COUNT] = {{F16S(op), BF16S(op)}, {F16S(op##_ftz)}}; \
-        return pt_pick(s, fn[PT_HAS(s, ftz)][s->form->type[0]], "ww");         \
+        return pt_pick(s, fn[PT_HAS(s, ftz)][s->form->type[0]], "ww");                            \
     }
 SIGN(abs)
 SIGN(neg)
 
-#define ROWS(op)                                                               \
-    pt_handler PT_DO(op##_f16)(struct pt_select *s)                            \
-    {                                                                          \
-        return pick_##op(s);                                                   \
-    }                                                                          \
-    pt_handler PT_DO(op##_bf16)(struct pt_select *s)                           \
-    {                                                                          \
-        return pick_##op(s);                                                   \
+#define ROWS(op)                                      \
+    pt_handler PT_DO(op##_f16)(struct pt_select * s)  \
+    {                                                 \
+        return pick_##op(s);                          \
+    }                                                 \
+    pt_handler PT_DO(op##_bf16)(struct pt_select * s) \
+    {                                                 \
+        return pick_##op(s);                          \
     }
 ROWS(add)
 ROWS(sub)

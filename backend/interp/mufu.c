@@ -6,9 +6,9 @@
 #define LANE2 LANE2_FN
 #include "backend/semantics/mufu.def"
 
-#define F32_ROW(op)                                                                     \
-    pt_handler PT_DO(op##_approx)(struct pt_select *s)                                  \
-    {                                                                                   \
+#define F32_ROW(op)                                                                      \
+    pt_handler PT_DO(op##_approx)(struct pt_select * s)                                  \
+    {                                                                                    \
         return pt_pick(s, pt_pick_ftz(s) ? op##_approx_ftz_f32 : op##_approx_f32, "ww"); \
     }
 F32_ROW(rcp)
@@ -26,14 +26,16 @@ pt_handler PT_DO(tanh_approx)(struct pt_select *s)
 
 pt_handler PT_DO(div_approx)(struct pt_select *s)
 {
-    static const pt_handler fn[2][2] = {{div_approx_f32, div_approx_ftz_f32}, {div_full_f32, div_full_ftz_f32}};
+    static const pt_handler fn[2][2] = {{div_approx_f32, div_approx_ftz_f32},
+                                        {div_full_f32, div_full_ftz_f32}};
     return pt_pick(s, fn[PT_HAS(s, full)][pt_pick_ftz(s)], "www");
 }
 
-#define HALF_ROW(op, type)                                                                      \
-    pt_handler PT_DO(op##_##type)(struct pt_select *s)                                          \
-    {                                                                                           \
-        return pt_pick(s, PT_BITS(s, 0) == 32 ? op##_approx_##type##x2 : op##_approx_##type, "ww"); \
+#define HALF_ROW(op, type)                                                                   \
+    pt_handler PT_DO(op##_##type)(struct pt_select * s)                                      \
+    {                                                                                        \
+        return pt_pick(s, PT_BITS(s, 0) == 32 ? op##_approx_##type##x2 : op##_approx_##type, \
+                       "ww");                                                                \
     }
 HALF_ROW(ex2, f16)
 HALF_ROW(ex2, bf16)

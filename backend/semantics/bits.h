@@ -186,12 +186,24 @@ PT_LANE uint32_t pt_bits_prmt_mode(uint32_t a, uint32_t b, uint32_t c, enum pt_p
     for (uint32_t i = 0; i < 4; i++) {
         uint32_t pick = 0;
         switch (mode) {
-        case PT_PRMT_f4e: pick = (n + i) & 7; break;
-        case PT_PRMT_b4e: pick = (n - i) & 7; break;
-        case PT_PRMT_rc8: pick = n; break;
-        case PT_PRMT_ecl: pick = i > n ? i : n; break;
-        case PT_PRMT_ecr: pick = i < n ? i : n; break;
-        case PT_PRMT_rc16: pick = (n & 1) * 2 + (i & 1); break;
+        case PT_PRMT_f4e:
+            pick = (n + i) & 7;
+            break;
+        case PT_PRMT_b4e:
+            pick = (n - i) & 7;
+            break;
+        case PT_PRMT_rc8:
+            pick = n;
+            break;
+        case PT_PRMT_ecl:
+            pick = i > n ? i : n;
+            break;
+        case PT_PRMT_ecr:
+            pick = i < n ? i : n;
+            break;
+        case PT_PRMT_rc16:
+            pick = (n & 1) * 2 + (i & 1);
+            break;
         }
         sel |= pick << 4 * i;
     }

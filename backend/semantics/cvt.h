@@ -12,20 +12,28 @@
 PT_LANE double pt_cvt_integral(double x, enum pt_round rnd)
 {
     switch (rnd) {
-    case PT_RZ: return __builtin_trunc(x);
-    case PT_RM: return __builtin_floor(x);
-    case PT_RP: return __builtin_ceil(x);
-    default: return __builtin_rint(x);
+    case PT_RZ:
+        return __builtin_trunc(x);
+    case PT_RM:
+        return __builtin_floor(x);
+    case PT_RP:
+        return __builtin_ceil(x);
+    default:
+        return __builtin_rint(x);
     }
 }
 
 PT_LANE float pt_cvt_integralf(float x, enum pt_round rnd)
 {
     switch (rnd) {
-    case PT_RZ: return __builtin_truncf(x);
-    case PT_RM: return __builtin_floorf(x);
-    case PT_RP: return __builtin_ceilf(x);
-    default: return __builtin_rintf(x);
+    case PT_RZ:
+        return __builtin_truncf(x);
+    case PT_RM:
+        return __builtin_floorf(x);
+    case PT_RP:
+        return __builtin_ceilf(x);
+    default:
+        return __builtin_rintf(x);
     }
 }
 
@@ -88,7 +96,8 @@ PT_LANE uint32_t pt_cvt_nan_f32(uint64_t a)
 
 PT_LANE uint32_t pt_cvt_nan_half(uint64_t a, enum pt_half fmt)
 {
-    uint32_t payload = fmt == PT_F16 ? 0x7e00 | (uint32_t)(a >> 42 & 0x1ff) : 0x7fc0 | (uint32_t)(a >> 45 & 0x3f);
+    uint32_t payload =
+        fmt == PT_F16 ? 0x7e00 | (uint32_t)(a >> 42 & 0x1ff) : 0x7fc0 | (uint32_t)(a >> 45 & 0x3f);
     return (uint32_t)(a >> 48 & 0x8000) | payload;
 }
 
@@ -116,8 +125,8 @@ PT_LANE uint32_t pt_cvt_f32_tf32(uint32_t a, bool satfinite)
 }
 
 /* f32 to a half format with .ftz, .sat, .relu, .satfinite (largest finite value instead of infinity). */
-PT_LANE uint32_t pt_cvt_f32_half(uint32_t a, enum pt_half fmt, enum pt_round rnd, bool ftz, bool sat, bool relu,
-                                 bool satfinite)
+PT_LANE uint32_t pt_cvt_f32_half(uint32_t a, enum pt_half fmt, enum pt_round rnd, bool ftz,
+                                 bool sat, bool relu, bool satfinite)
 {
     uint32_t h = pt_half_from_f32(pt_float_sat(pt_float_ftz(a, ftz), sat), fmt, rnd);
     uint32_t inf = fmt == PT_F16 ? 0x7c00 : 0x7f80;
@@ -130,7 +139,9 @@ PT_LANE uint32_t pt_cvt_f32_half(uint32_t a, enum pt_half fmt, enum pt_round rnd
 PT_LANE int64_t pt_cvt_clamp_s(int64_t v, unsigned bits, bool is_signed)
 {
     int64_t low = is_signed ? INT64_MIN >> (64 - bits) : 0;
-    int64_t high = is_signed ? INT64_MAX >> (64 - bits) : bits == 64 ? INT64_MAX : (int64_t)((1ull << (bits & 63)) - 1);
+    int64_t high = is_signed    ? INT64_MAX >> (64 - bits)
+                   : bits == 64 ? INT64_MAX
+                                : (int64_t)((1ull << (bits & 63)) - 1);
     return v < low ? low : v > high ? high : v;
 }
 
@@ -181,10 +192,14 @@ PT_LANE bool pt_cvt_flushes(const struct pt_cvt *k)
 PT_LANE double pt_cvt_source(const struct pt_cvt *k, uint64_t a)
 {
     switch (k->from) {
-    case PT_CVT_F16: return pt_lane_f32(pt_half_to_f32((uint32_t)a, PT_F16));
-    case PT_CVT_BF16: return pt_lane_f32(pt_half_to_f32((uint32_t)a, PT_BF16));
-    case PT_CVT_F32: return pt_lane_f32(pt_float_ftz((uint32_t)a, pt_cvt_flushes(k)));
-    default: return pt_lane_f64(a);
+    case PT_CVT_F16:
+        return pt_lane_f32(pt_half_to_f32((uint32_t)a, PT_F16));
+    case PT_CVT_BF16:
+        return pt_lane_f32(pt_half_to_f32((uint32_t)a, PT_BF16));
+    case PT_CVT_F32:
+        return pt_lane_f32(pt_float_ftz((uint32_t)a, pt_cvt_flushes(k)));
+    default:
+        return pt_lane_f64(a);
     }
 }
 
@@ -204,8 +219,10 @@ PT_LANE uint64_t pt_cvt_from_int(const struct pt_cvt *k, uint64_t a)
         double d = pt_lane_f64(pt_cvt_int_f64(m, negative, rnd));
         return pt_lane_u64(!k->sat ? d : d > 1 ? 1.0 : d > 0 ? d : 0.0);
     }
-    case PT_CVT_F32: return pt_float_sat(pt_cvt_int_f32(m, negative, rnd), k->sat);
-    default: return pt_cvt_to_half(k, pt_cvt_int_f32(m, negative, PT_RO), rnd);
+    case PT_CVT_F32:
+        return pt_float_sat(pt_cvt_int_f32(m, negative, rnd), k->sat);
+    default:
+        return pt_cvt_to_half(k, pt_cvt_int_f32(m, negative, PT_RO), rnd);
     }
 }
 
@@ -216,19 +233,24 @@ PT_LANE uint64_t pt_cvt_from_nan(const struct pt_cvt *k, uint64_t a)
     bool from64 = k->from == PT_CVT_F64;
     switch (k->to) {
     case PT_CVT_U:
-    case PT_CVT_S: return from64 || k->to_bits == 64 ? 1ull << (k->to_bits - 1) : 0;
+    case PT_CVT_S:
+        return from64 || k->to_bits == 64 ? 1ull << (k->to_bits - 1) : 0;
     case PT_CVT_F64: {
         uint64_t quiet = pt_lane_u64(pt_cvt_source(k, a)) | 0x0008000000000000;
         if (k->sat)
             return 0;
-        return k->from == PT_CVT_F32 ? pt_cvt_f32_f64((uint32_t)a, k->ftz) : from64 && !k->integral ? a : quiet;
+        return k->from == PT_CVT_F32    ? pt_cvt_f32_f64((uint32_t)a, k->ftz)
+               : from64 && !k->integral ? a
+                                        : quiet;
     }
     case PT_CVT_F32:
         if (k->sat)
             return 0;
         if (k->from == PT_CVT_BF16 && !k->ftz)
             return a << 16;
-        return from64 ? pt_cvt_nan_f32(a) : k->from == PT_CVT_F32 && !k->integral && !k->ftz ? a : PT_FLOAT_NAN;
+        return from64                                             ? pt_cvt_nan_f32(a)
+               : k->from == PT_CVT_F32 && !k->integral && !k->ftz ? a
+                                                                  : PT_FLOAT_NAN;
     default:
         if (k->sat)
             return 0;
@@ -245,14 +267,18 @@ PT_LANE uint64_t pt_cvt_from_float(const struct pt_cvt *k, uint64_t a)
     if (k->integral || k->to <= PT_CVT_S)
         d = pt_cvt_integral(d, rnd);
     switch (k->to) {
-    case PT_CVT_U: return pt_cvt_to_unsigned(d, k->to_bits);
-    case PT_CVT_S: return (uint64_t)pt_cvt_to_signed(d, k->to_bits);
+    case PT_CVT_U:
+        return pt_cvt_to_unsigned(d, k->to_bits);
+    case PT_CVT_S:
+        return (uint64_t)pt_cvt_to_signed(d, k->to_bits);
     case PT_CVT_F64:
         if (k->sat)
             return pt_lane_u64(d > 0 ? (d < 1 ? d : 1.0) : 0.0);
         return pt_lane_u64(d);
-    case PT_CVT_F32: return pt_float_finish(pt_float_from_f64(d, rnd), k->ftz, k->sat);
-    default: return pt_cvt_to_half(k, pt_float_from_f64(d, PT_RO), rnd);
+    case PT_CVT_F32:
+        return pt_float_finish(pt_float_from_f64(d, rnd), k->ftz, k->sat);
+    default:
+        return pt_cvt_to_half(k, pt_float_from_f64(d, PT_RO), rnd);
     }
 }
 

@@ -52,11 +52,16 @@ PT_LANE uint32_t pt_float_step(uint32_t r, bool exceeds, bool below, enum pt_rou
 {
     bool negative = r >> 31;
     switch (rnd) {
-    case PT_RZ: return r - (negative ? below : exceeds);
-    case PT_RM: return exceeds ? (negative ? r + 1 : r - 1) : r;
-    case PT_RP: return below ? (negative ? r - 1 : r + 1) : r;
-    case PT_RO: return (exceeds || below) && !(r & 1) ? (exceeds != negative ? r - 1 : r + 1) : r;
-    default: return r;
+    case PT_RZ:
+        return r - (negative ? below : exceeds);
+    case PT_RM:
+        return exceeds ? (negative ? r + 1 : r - 1) : r;
+    case PT_RP:
+        return below ? (negative ? r - 1 : r + 1) : r;
+    case PT_RO:
+        return (exceeds || below) && !(r & 1) ? (exceeds != negative ? r - 1 : r + 1) : r;
+    default:
+        return r;
     }
 }
 
@@ -81,7 +86,8 @@ PT_LANE double pt_float_sum_odd(double a, double b)
 }
 
 /* Gives an exact sum of zero the sign it has when rounding toward minus infinity. */
-PT_LANE uint32_t pt_float_zero_sum(uint32_t r, bool is_zero, uint32_t sign_a, uint32_t sign_b, enum pt_round rnd)
+PT_LANE uint32_t pt_float_zero_sum(uint32_t r, bool is_zero, uint32_t sign_a, uint32_t sign_b,
+                                   enum pt_round rnd)
 {
     return rnd == PT_RM && is_zero ? (sign_a | sign_b) & 0x80000000 : r;
 }
@@ -115,7 +121,8 @@ PT_LANE uint32_t pt_float_mul(uint32_t a, uint32_t b, enum pt_round rnd, bool ft
     return pt_float_finish(r, ftz, sat);
 }
 
-PT_LANE uint32_t pt_float_fma(uint32_t a, uint32_t b, uint32_t c, enum pt_round rnd, bool ftz, bool sat)
+PT_LANE uint32_t pt_float_fma(uint32_t a, uint32_t b, uint32_t c, enum pt_round rnd, bool ftz,
+                              bool sat)
 {
     a = pt_float_ftz(a, ftz);
     b = pt_float_ftz(b, ftz);
@@ -179,7 +186,8 @@ PT_LANE uint32_t pt_float_pick_xorsign(uint32_t a, uint32_t b, bool larger, bool
 /* Rounds (-1)^negative * m * 2^e, m any 64-bit value whose bit 0 also stands for all that lies below, to `p` bits with
  * the exponents of a format whose smallest subnormal is 2^emin and whose exponent field has `max` as infinity.
  * Returns the bits without sign. */
-PT_LANE uint64_t pt_float_pack(bool negative, int e, uint64_t m, unsigned p, int emin, uint64_t max, enum pt_round rnd)
+PT_LANE uint64_t pt_float_pack(bool negative, int e, uint64_t m, unsigned p, int emin, uint64_t max,
+                               enum pt_round rnd)
 {
     if (m == 0)
         return 0;
@@ -187,8 +195,8 @@ PT_LANE uint64_t pt_float_pack(bool negative, int e, uint64_t m, unsigned p, int
     m <<= shift;
     e -= shift;
     int drop = 64 - (int)p;
-    int subnormal = emin - e;          /* bits below the smallest subnormal */
-    uint64_t field = 0;                /* exponent field, less the implicit bit */
+    int subnormal = emin - e; /* bits below the smallest subnormal */
+    uint64_t field = 0;       /* exponent field, less the implicit bit */
     if (subnormal > drop)
         drop = subnormal > 64 ? 65 : subnormal;
     else
@@ -198,18 +206,31 @@ PT_LANE uint64_t pt_float_pack(bool negative, int e, uint64_t m, unsigned p, int
     uint64_t half = drop > 64 ? 2 : 1ull << (drop - 1);
     bool up = false;
     switch (rnd) {
-    case PT_RN: up = rest > half || (rest == half && (q & 1)); break;
-    case PT_RZ: break;
-    case PT_RM: up = negative && rest; break;
-    case PT_RP: up = !negative && rest; break;
-    case PT_RNA: up = rest >= half; break;
-    case PT_RO: q |= rest != 0; break;
+    case PT_RN:
+        up = rest > half || (rest == half && (q & 1));
+        break;
+    case PT_RZ:
+        break;
+    case PT_RM:
+        up = negative && rest;
+        break;
+    case PT_RP:
+        up = !negative && rest;
+        break;
+    case PT_RNA:
+        up = rest >= half;
+        break;
+    case PT_RO:
+        q |= rest != 0;
+        break;
     }
     uint64_t r = (field << (p - 1)) + q + up;
     uint64_t inf = max << (p - 1);
     if (r >= inf)
-        r = rnd == PT_RN || rnd == PT_RNA || (rnd == PT_RM && negative) || (rnd == PT_RP && !negative) ? inf
-                                                                                                 : inf - 1;
+        r = rnd == PT_RN || rnd == PT_RNA || (rnd == PT_RM && negative) ||
+                    (rnd == PT_RP && !negative)
+                ? inf
+                : inf - 1;
     return r;
 }
 
@@ -227,7 +248,8 @@ struct pt_float_parts {
 
 PT_LANE struct pt_float_parts pt_float_unpack64(uint64_t a)
 {
-    struct pt_float_parts x = {.m = a & 0xfffffffffffff, .e = (int)(a >> 52 & 2047), .negative = a >> 63};
+    struct pt_float_parts x = {
+        .m = a & 0xfffffffffffff, .e = (int)(a >> 52 & 2047), .negative = a >> 63};
     if (x.e)
         x.m |= 1ull << 52;
     else
@@ -270,7 +292,8 @@ PT_LANE uint64_t pt_float_squeeze(unsigned __int128 m, int *e)
 /* a * b + c, all finite, a and b not zero, in any rounding: exact in 128 bits with what lies far below folded in. */
 static inline uint64_t pt_float_fma64_exact(uint64_t a, uint64_t b, uint64_t c, enum pt_round rnd)
 {
-    struct pt_float_parts x = pt_float_unpack64(a), y = pt_float_unpack64(b), z = pt_float_unpack64(c);
+    struct pt_float_parts x = pt_float_unpack64(a), y = pt_float_unpack64(b),
+                          z = pt_float_unpack64(c);
     unsigned __int128 p = (unsigned __int128)x.m * y.m << 20, q = 0; /* p below 2^126 */
     int e = x.e + y.e - 20;
     bool neg_p = x.negative ^ y.negative;
@@ -309,7 +332,9 @@ PT_LANE uint64_t pt_float_fma64(uint64_t a, uint64_t b, uint64_t c, enum pt_roun
     bool hardware = false;
     /* A finite product must not overflow before it meets an infinite c. */
     bool finite = (a >> 52 & 2047) != 2047 && (b >> 52 & 2047) != 2047;
-    double r = (finite && !plain ? pt_lane_f64((a ^ b) & 1ull << 63) : pt_lane_f64(a) * pt_lane_f64(b)) + pt_lane_f64(c);
+    double r =
+        (finite && !plain ? pt_lane_f64((a ^ b) & 1ull << 63) : pt_lane_f64(a) * pt_lane_f64(b)) +
+        pt_lane_f64(c);
 #endif
     if (!hardware && plain)
         return pt_float_fma64_exact(a, b, c, rnd);
@@ -371,8 +396,11 @@ PT_LANE uint64_t pt_float_sqrt64(uint64_t a, enum pt_round rnd)
     if (rnd != PT_RN && pt_float_is_plain64(a)) {
         struct pt_float_parts x = pt_float_unpack64(a), s = pt_float_unpack64(bits);
         /* s.m^2 * 2^(2 s.e) against x.m * 2^x.e; the shift is 52 or 53 */
-        unsigned __int128 square = (unsigned __int128)s.m * s.m, value = (unsigned __int128)x.m << (x.e - 2 * s.e);
-        bits = square > value && rnd != PT_RP ? bits - 1 : square < value && rnd == PT_RP ? bits + 1 : bits;
+        unsigned __int128 square = (unsigned __int128)s.m * s.m,
+                          value = (unsigned __int128)x.m << (x.e - 2 * s.e);
+        bits = square > value && rnd != PT_RP   ? bits - 1
+               : square < value && rnd == PT_RP ? bits + 1
+                                                : bits;
     }
     return bits;
 }

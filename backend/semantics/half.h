@@ -40,14 +40,26 @@ PT_LANE uint32_t pt_half_from_f32(uint32_t a, enum pt_half fmt, enum pt_round rn
     }
     uint32_t q = m >> drop, rest = m & ((1u << drop) - 1), half = 1u << (drop - 1);
     switch (rnd) {
-    case PT_RN: q += (rest + (q & 1)) > half; break;
-    case PT_RNA: q += rest >= half; break;
-    case PT_RM: q += sign && rest; break;
-    case PT_RP: q += !sign && rest; break;
-    case PT_RO: q |= rest != 0; break;
-    case PT_RZ: break;
+    case PT_RN:
+        q += (rest + (q & 1)) > half;
+        break;
+    case PT_RNA:
+        q += rest >= half;
+        break;
+    case PT_RM:
+        q += sign && rest;
+        break;
+    case PT_RP:
+        q += !sign && rest;
+        break;
+    case PT_RO:
+        q |= rest != 0;
+        break;
+    case PT_RZ:
+        break;
     }
-    bool to_inf = rnd == PT_RN || rnd == PT_RNA || (rnd == PT_RM && sign) || (rnd == PT_RP && !sign);
+    bool to_inf =
+        rnd == PT_RN || rnd == PT_RNA || (rnd == PT_RM && sign) || (rnd == PT_RP && !sign);
     q = q >= inf ? (to_inf || u == 0x7f800000 ? inf : inf - 1) : q;
     return u > 0x7f800000 ? 0x7fff : q | sign << 15;
 }
@@ -59,7 +71,8 @@ PT_LANE uint32_t pt_half_ftz(uint32_t h, enum pt_half fmt, bool ftz)
 }
 
 /* What follows the arithmetic: one rounding, .ftz, .sat or .relu. */
-PT_LANE uint32_t pt_half_finish(uint32_t r, enum pt_half fmt, enum pt_round rnd, bool ftz, bool sat, bool relu)
+PT_LANE uint32_t pt_half_finish(uint32_t r, enum pt_half fmt, enum pt_round rnd, bool ftz, bool sat,
+                                bool relu)
 {
     r = pt_float_sat(r, sat);
     uint32_t h = pt_half_ftz(pt_half_from_f32(r, fmt, rnd), fmt, ftz);
@@ -87,8 +100,8 @@ PT_LANE uint32_t pt_half_mul(uint32_t a, uint32_t b, enum pt_half fmt, bool ftz,
 }
 
 /* .oob: a factor 0xfff7 (the NaN that stands for a value outside a tensor, for both formats) makes the result 0. */
-PT_LANE uint32_t pt_half_fma(uint32_t a, uint32_t b, uint32_t c, enum pt_half fmt, enum pt_round rnd, bool ftz,
-                             bool sat, bool relu, bool oob)
+PT_LANE uint32_t pt_half_fma(uint32_t a, uint32_t b, uint32_t c, enum pt_half fmt,
+                             enum pt_round rnd, bool ftz, bool sat, bool relu, bool oob)
 {
     float x = pt_lane_f32(pt_half_to_f32(pt_half_ftz(a, fmt, ftz), fmt));
     float y = pt_lane_f32(pt_half_to_f32(pt_half_ftz(b, fmt, ftz), fmt));
@@ -105,7 +118,8 @@ PT_LANE uint32_t pt_half_fma(uint32_t a, uint32_t b, uint32_t c, enum pt_half fm
  * rounded to nearest f16; .relu is dropped. */
 PT_LANE uint32_t pt_half_fma_directed(uint32_t a, uint32_t b, uint32_t c, enum pt_round rnd)
 {
-    uint32_t x = pt_half_to_f32(a, PT_F16), y = pt_half_to_f32(b, PT_F16), z = pt_half_to_f32(c, PT_F16);
+    uint32_t x = pt_half_to_f32(a, PT_F16), y = pt_half_to_f32(b, PT_F16),
+             z = pt_half_to_f32(c, PT_F16);
     return pt_half_from_f32(pt_float_fma(x, y, z, rnd, false, false), PT_F16, PT_RN);
 }
 
@@ -124,8 +138,8 @@ PT_LANE uint32_t pt_half_neg(uint32_t h, enum pt_half fmt, bool ftz)
     return pt_half_is_nan(h, fmt) ? 0x7fff : pt_half_ftz(h, fmt, ftz) ^ 0x8000;
 }
 
-PT_LANE uint32_t pt_half_pick(uint32_t a, uint32_t b, enum pt_half fmt, bool larger, bool ftz, bool nan,
-                              bool xorsign)
+PT_LANE uint32_t pt_half_pick(uint32_t a, uint32_t b, enum pt_half fmt, bool larger, bool ftz,
+                              bool nan, bool xorsign)
 {
     uint32_t sign = xorsign ? (a ^ b) & 0x8000 : 0, mask = xorsign ? 0x7fff : 0xffff;
     a = pt_half_ftz(a & mask, fmt, ftz);

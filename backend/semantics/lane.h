@@ -24,7 +24,7 @@ enum pt_round {
     PT_RM,  /* toward minus infinity */
     PT_RP,  /* toward plus infinity */
     PT_RNA, /* to nearest, ties away from zero */
-    PT_RO   /* to odd: inexact results get their last bit set, so that a second rounding is the only one */
+    PT_RO /* to odd: inexact results get their last bit set, so that a second rounding is the only one */
 };
 
 PT_LANE float pt_lane_f32(uint32_t u)

@@ -24,9 +24,9 @@ PT_LANE uint32_t pt_mufu_square(uint32_t x)
     return (high * high + 2 * mixed) >> 1;
 }
 
-#define PT_MUFU_POLY(table, i, a, xl, xq, c, bias)                              \
-    ((int64_t)pt_mufu_##table##_c0[i] * (1ll << (a)) +                          \
-     (int64_t)pt_mufu_##table##_c1[i] * (int32_t)(xl) +                         \
+#define PT_MUFU_POLY(table, i, a, xl, xq, c, bias)      \
+    ((int64_t)pt_mufu_##table##_c0[i] * (1ll << (a)) +  \
+     (int64_t)pt_mufu_##table##_c1[i] * (int32_t)(xl) + \
      (int64_t)pt_mufu_##table##_c2[i] * (int32_t)(pt_mufu_square(xq) << (c)) + (bias))
 
 /* Fixed point (0 <= v < 2^45, `frac` fraction bits) to f32, low bits dropped: exact in double, whose lower bits are then cut
@@ -55,7 +55,8 @@ PT_LANE uint32_t pt_mufu_rcp(uint32_t x, bool ftz)
     er += (int32_t)(m >> 24); /* m is 2^23 ... 2^24 */
     uint32_t r = s | (((uint32_t)er << 23) + (m & 0x7fffff));
     /* A subnormal result is the 24-bit one rounded again, to nearest even. */
-    uint32_t tiny = s | pt_lane_u32(pt_lane_f32(((uint32_t)(er + 64) << 23) | (m & 0x7fffff)) * 0x1p-64f);
+    uint32_t tiny =
+        s | pt_lane_u32(pt_lane_f32(((uint32_t)(er + 64) << 23) | (m & 0x7fffff)) * 0x1p-64f);
     r = er <= 0 ? (ftz ? s : tiny) : er >= 255 ? s | PT_MUFU_INF : r;
     r = u < 0x800000 && !scaled ? s | PT_MUFU_INF : r;
     r = u == PT_MUFU_INF ? s : r;
@@ -152,7 +153,8 @@ PT_LANE uint32_t pt_mufu_turn(uint32_t t, bool cosine)
     int32_t e = (int32_t)(t >> 23 & 255);
     uint32_t m = (t & 0x7fffff) | 0x800000;
     /* |t| in quarter turns with 23 fraction bits, toward zero, modulo 4 */
-    uint32_t v = e >= 125 ? pt_lane_shl(m, (uint32_t)(e - 125)) : pt_lane_shr(m, (uint32_t)(125 - e));
+    uint32_t v =
+        e >= 125 ? pt_lane_shl(m, (uint32_t)(e - 125)) : pt_lane_shr(m, (uint32_t)(125 - e));
     v = e ? v & 0x1ffffff : 0;
     uint32_t q = ((v >> 23) + cosine) & 3, f = v & 0x7fffff, s = cosine ? 0 : t >> 31;
     f ^= q & 1 ? 0x7fffff : 0;
@@ -209,7 +211,8 @@ PT_LANE uint32_t pt_mufu_ex2_half(uint32_t h, enum pt_half fmt)
 {
     uint32_t r = pt_mufu_ex2(pt_half_to_f32(pt_half_ftz(h, fmt, fmt == PT_BF16), fmt), true);
     uint32_t cut = pt_half_ftz(pt_half_from_f32(r, fmt, PT_RZ), fmt, fmt == PT_BF16);
-    return fmt == PT_F16 && r >= 0x47800000 && r < PT_MUFU_INF ? 0x7c00 : cut; /* 2^16 and above overflow */
+    return fmt == PT_F16 && r >= 0x47800000 && r < PT_MUFU_INF ? 0x7c00
+                                                               : cut; /* 2^16 and above overflow */
 }
 
 PT_LANE uint32_t pt_mufu_tanh_half(uint32_t h, enum pt_half fmt)
@@ -246,7 +249,8 @@ PT_LANE uint64_t pt_mufu_rsq64(uint64_t a)
 /* One step of refinement of the unit's result, as the assembler expands it. */
 PT_LANE uint64_t pt_mufu_rsqrt64_step(uint64_t a)
 {
-    const uint64_t sign = 1ull << 63, one = 0x3ff0000000000000, half = 0x3fe0000000000000, coeff = 0x3fd8000000000000;
+    const uint64_t sign = 1ull << 63, one = 0x3ff0000000000000, half = 0x3fe0000000000000,
+                   coeff = 0x3fd8000000000000;
     uint64_t y = pt_mufu_rsq64(a);
     uint64_t square = pt_float_mul64(y, y, PT_RN);
     uint64_t err = pt_float_fma64(a, square ^ sign, one, PT_RN);

@@ -63,7 +63,11 @@ static char *next_kernel(char *line, struct kernel *k)
         if (line)
             *line++ = 0;
     }
-    *k = (struct kernel){.name = field[0], .module = field[1], .group = field[2], .form = field[3], .table = field[4]};
+    *k = (struct kernel){.name = field[0],
+                         .module = field[1],
+                         .group = field[2],
+                         .form = field[3],
+                         .table = field[4]};
     k->nin = (unsigned)strtoul(field[5], NULL, 10);
     k->nout = (unsigned)strtoul(field[6], NULL, 10);
     k->rows = (unsigned)strtoul(field[7], NULL, 10);
@@ -84,7 +88,8 @@ static struct group *find_group(const char *name)
     return &groups[n_groups++];
 }
 
-static void show_row(const struct kernel *k, unsigned row, const uint64_t *in, const uint64_t *got, const uint64_t *want)
+static void show_row(const struct kernel *k, unsigned row, const uint64_t *in, const uint64_t *got,
+                     const uint64_t *want)
 {
     printf("  row %u:", row);
     for (unsigned i = 0; i < k->nin; i++)
@@ -98,7 +103,8 @@ static void show_row(const struct kernel *k, unsigned row, const uint64_t *in, c
     printf("\n");
 }
 
-static bool compare(const struct kernel *k, const uint64_t *in, const uint64_t *got, const uint64_t *want)
+static bool compare(const struct kernel *k, const uint64_t *in, const uint64_t *got,
+                    const uint64_t *want)
 {
     unsigned bad = 0;
     for (unsigned row = 0; row < k->rows; row++) {
@@ -116,8 +122,8 @@ static bool compare(const struct kernel *k, const uint64_t *in, const uint64_t *
 }
 
 /* Returns what the launch returned; *same is whether the results agree. */
-static ptera_result run_kernel(const char *folder, ptera_engine *engine, ptera_module *module, const struct kernel *k,
-                               const char *results, bool *same)
+static ptera_result run_kernel(const char *folder, ptera_engine *engine, ptera_module *module,
+                               const struct kernel *k, const char *results, bool *same)
 {
     size_t in_bytes, out_bytes = (size_t)k->rows * k->nout * sizeof(uint64_t);
     ptera_kernel *kernel;
@@ -126,7 +132,8 @@ static ptera_result run_kernel(const char *folder, ptera_engine *engine, ptera_m
         return r;
     void *in, *out;
     char *table = read_file(folder, k->table, &in_bytes);
-    if (ptera_buffer_alloc(engine, in_bytes, &in) != PTERA_OK || ptera_buffer_alloc(engine, out_bytes, &out) != PTERA_OK)
+    if (ptera_buffer_alloc(engine, in_bytes, &in) != PTERA_OK ||
+        ptera_buffer_alloc(engine, out_bytes, &out) != PTERA_OK)
         exit(2);
     memcpy(in, table, in_bytes);
     ptera_launch launch;
@@ -137,7 +144,8 @@ static ptera_result run_kernel(const char *folder, ptera_engine *engine, ptera_m
     launch.parameters = parameters;
     launch.n_parameters = 2;
     r = ptera_kernel_launch(kernel, &launch);
-    *same = r == PTERA_OK && compare(k, (const uint64_t *)(void *)table, out, (const uint64_t *)(const void *)(results + k->offset));
+    *same = r == PTERA_OK && compare(k, (const uint64_t *)(void *)table, out,
+                                     (const uint64_t *)(const void *)(results + k->offset));
     ptera_buffer_free(engine, in);
     ptera_buffer_free(engine, out);
     free(table);
@@ -183,7 +191,8 @@ int main(int argc, char **argv)
     }
     const char *folder = argv[1], *loaded = "";
     size_t bytes;
-    char *index = read_file(folder, "index.tsv", &bytes), *results = read_file(folder, "out.bin", &bytes);
+    char *index = read_file(folder, "index.tsv", &bytes),
+         *results = read_file(folder, "out.bin", &bytes);
     char *line = index;
     ptera_engine *engine;
     ptera_module *module = NULL;
@@ -191,7 +200,8 @@ int main(int argc, char **argv)
         return 2;
     struct kernel k;
     while ((line = next_kernel(line, &k))) {
-        if ((argc > 2 && strcmp(argv[2], k.group) != 0) || (argc > 3 && strcmp(argv[3], k.form) != 0))
+        if ((argc > 2 && strcmp(argv[2], k.group) != 0) ||
+            (argc > 3 && strcmp(argv[3], k.form) != 0))
             continue;
         if (strcmp(loaded, k.module) != 0) {
             ptera_module_unload(module);
