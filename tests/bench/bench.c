@@ -1,4 +1,4 @@
-/* Measures the interpreter, start-up and loading: bench PTERA
+/* Measures the interpreter, start-up and loading: bench PTERA KERNELS_FOLDER
  *
  * Speed is in thread-instructions a second: PTX instructions of the path taken, times active lanes. The path is
  * counted from the PTX text itself, section by section (a section begins at a label). All on one worker, in
@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "ptera.h"
+#include "tests/bench/families.h"
 
 enum { RUNS = 9, MAX_SECTIONS = 16 };
 
@@ -292,6 +293,7 @@ int main(int argc, char **argv)
         return 2;
     }
     speed(argv[2]);
+    bench_families();
     start_up(argv[1], argv[2]);
     loading();
     return 0;
