@@ -30,13 +30,21 @@ static void place(struct pt_module *m, uint32_t symbol, uint64_t *size)
 bool pt_frame_layout(struct pt_module *m, struct pt_func *f)
 {
     uint64_t size = 0;
-    for (uint32_t i = 0; i < f->params.n && !f->is_entry; i++)
-        place(m, f->params.v[i], &size);
+    uint32_t variadic = PT_NONE;
+    for (uint32_t i = 0; i < f->params.n && !f->is_entry; i++) {
+        if (m->symbols.v[f->params.v[i]].is_unsized)
+            variadic = f->params.v[i];
+        else
+            place(m, f->params.v[i], &size);
+    }
     for (uint32_t i = 0; i < f->results.n; i++)
         place(m, f->results.v[i], &size);
     for (uint32_t i = 0; i < f->locals.n; i++)
         place(m, f->locals.v[i], &size);
     size = round_up(size, 16);
+    /* As long as a call says: behind everything else. */
+    if (variadic)
+        m->symbols.v[variadic].offset = size;
     f->local_size = (uint32_t)size;
     return size <= UINT32_MAX;
 }

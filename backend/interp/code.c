@@ -653,6 +653,7 @@ static struct pt_pass *formals(struct pt_decoder *d, const uint32_t *symbols, ui
         pass[i].at = pass[i].is_reg ? d->slots[s->reg] : (uint32_t)s->offset;
         pass[i].bytes = pass[i].is_reg ? reg_width(d->f, s->reg) : (uint32_t)s->size;
         pass[i].align = s->align;
+        pass[i].is_variadic = s->is_unsized;
     }
     return pass;
 }
@@ -705,6 +706,12 @@ static uint32_t real_func(const struct pt_module *m, uint32_t func)
     return func;
 }
 
+static bool takes_variadic(const struct pt_module *m, uint32_t func)
+{
+    const struct pt_func *f = &m->funcs.v[func];
+    return f->params.n && m->symbols.v[f->params.v[f->params.n - 1]].is_unsized;
+}
+
 static void measure(struct reach *r, uint32_t func)
 {
     const struct pt_func *f = &r->m->funcs.v[func];
@@ -729,8 +736,10 @@ static void measure(struct reach *r, uint32_t func)
             r->is_bounded = false;
         if (r->depth[func] < r->depth[callee] + 1)
             r->depth[func] = r->depth[callee] + 1;
-        if (r->local[func] < r->local[callee] + own)
-            r->local[func] = r->local[callee] + own;
+        /* What a variadic function takes besides lies in its caller's variables too. */
+        uint64_t below = r->local[callee] + (takes_variadic(r->m, callee) ? own : 0);
+        if (r->local[func] < below + own)
+            r->local[func] = below + own;
     }
     r->state[func] = 2;
 }

@@ -217,7 +217,7 @@ static void pass_value(struct pt_frame *from, const struct pt_pass *a, struct pt
 {
     if (!a->is_reg && !b->is_reg) {
         memcpy(local_of(to, lane) + b->at, local_of(from, lane) + a->at,
-               a->bytes < b->bytes ? a->bytes : b->bytes);
+               a->bytes < b->bytes || b->is_variadic ? a->bytes : b->bytes);
         return;
     }
     uint64_t value[2] = {0};
@@ -307,6 +307,13 @@ pt_handler PT_DO(brkpt)(struct pt_select *s)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
+/* What the call passes for an unsized last parameter, as the stack counts. */
+static uint32_t variadic_bytes(const struct call_site *site, const struct pt_body *body)
+{
+    uint32_t n = body->func->params.n;
+    return n && n <= site->n_args && body->params[n - 1].is_variadic ? (site->args[n - 1].bytes + 15) & ~15u : 0;
+}
+
 static const struct pt_code *call_frame(const struct pt_code *c, struct pt_frame *f,
                                         const struct pt_body *body, uint32_t lanes,
                                         struct pt_frame **made)
@@ -316,10 +323,10 @@ static const struct pt_code *call_frame(const struct pt_code *c, struct pt_frame
     struct pt_frame *callee = pt_loop_frame(f, body);
     if (!callee)
         return pt_fail(c, f, PT_FAULT_STACK_OVERFLOW, lanes, "too many calls are active");
-    uint32_t over = 0;
+    uint32_t over = 0, bytes = body->local_bytes + variadic_bytes(site, body);
     for (uint32_t i = 0; i < PT_WARP_SIZE; i++) {
         callee->base[i] = f->top[i];
-        callee->top[i] = f->top[i] + body->local_bytes;
+        callee->top[i] = f->top[i] + bytes;
         over |= (uint32_t)(callee->top[i] > limit) << i;
     }
     if (over & lanes)
@@ -441,7 +448,7 @@ static bool pass_operand(struct pt_select *s, const struct pt_operand *o, struct
                                  .align = sym->align ? sym->align : 1};
         return true;
     }
-    uint32_t bytes = 8;
+    uint32_t bytes = o->kind == PT_OPND_IMM && o->type == PT_f32 ? 4 : 8;
     if (o->kind == PT_OPND_REG) {
         uint32_t bits = pt_type_bits((enum pt_type)s->func->regs.v[o->index].type);
         bytes = bits == 1 ? 0 : bits <= 32 ? 4 : bits / 8;

@@ -33,6 +33,7 @@ struct pt_pass {
     uint32_t at;    /* the slot in the frame, or the offset in the local variables */
     uint32_t bytes; /* of a slot's element (0: predicate), or in memory */
     uint32_t align;
+    bool is_variadic; /* parameter: as many bytes as the call passes, behind the function's local variables */
 };
 
 /* A decoded function. */
