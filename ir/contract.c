@@ -10,7 +10,8 @@
  *   mul t,a,b; sub d,c,t   FFMA d,-a,b,c       .sat on the add: FFMA.SAT; on the mul: not fused
  *
  * - `mov` and `neg` between them are looked through (FFMA d,-a,b,c); abs, selp and an xor of the
- *   sign are not. neg.ftz counts as neg only where mul and add are .ftz too.
+ *   sign are not. neg.ftz counts as neg only where mul and add are .ftz too, and only where
+ *   nothing behind it, a neg or a sub, turns the sign once more.
  * - mul and add must stand in one stretch of straight code. Beside branches, calls and labels, what
  *   ptxas expands into code with branches ends a stretch: division and remainder of integers other
  *   than u32, correctly rounded div, rcp and sqrt, rsqrt.approx.f64, membar, fence.sc and
@@ -26,6 +27,22 @@
  *   stays the addend of an fma is not taken by later adds; those before it that took it keep it,
  *   and its mul remains for the rest.
  *
+ * ptxas expands some instructions before it contracts, and what they end in is a product as well:
+ *
+ *   div.approx, div.full        FSETP, FMUL of both by the scale s, MUFU.RCP r,b*s, FMUL r,a*s
+ *   rcp.approx without .ftz     FSETP, FSEL s, FMUL b*s, MUFU.RCP r, FMUL s,r
+ *
+ * s is 2^24 for |b| < 2^-126 (not with .ftz), 1/4 for |b| > 2^126 (not with div.approx), else 1.
+ * All rules above hold for them; .sat they have none. Where an add takes one, the two factors are
+ * computed in PTX before the division; the division itself remains for other uses. If b is
+ * constant, ptxas has its correctly rounded reciprocal as a factor.
+ *
+ * Nothing is taken from sqrt.approx and rsqrt.approx (their last FMUL is guarded), lg2.approx
+ * (guarded FADD), ex2.approx (guarded FMUL), sin.approx and cos.approx (FMUL.RZ before MUFU), the
+ * .ftz forms of these and rcp.approx.ftz (MUFU alone), tanh.approx, nor from div, rcp and sqrt with
+ * a rounding (code with branches). cvt.f32.f32 is FADD x,-0 there and takes or passes on products
+ * where it has .ftz or no modifier; that is not followed, and neither is the folding of constants.
+ *
  * ptxas does this after it has unrolled loops, so that a product carried to the next iteration may
  * be taken there; that is not followed.
  */
@@ -36,13 +53,13 @@
 
 #define NONE UINT32_MAX
 
-enum kind { KIND_OTHER, KIND_MUL, KIND_ADD, KIND_SUB, KIND_MOV, KIND_NEG };
+enum kind { KIND_OTHER, KIND_MUL, KIND_DIV, KIND_RCP, KIND_ADD, KIND_SUB, KIND_MOV, KIND_NEG };
 
 /* What a form is to this pass. */
 struct role {
     uint8_t kind; /* enum kind */
     uint8_t type; /* enum pt_type of arithmetic */
-    bool is_ftz, is_sat;
+    bool is_ftz, is_sat, is_full;
     bool is_pure, is_boundary;
 };
 
@@ -77,7 +94,7 @@ struct contract {
     struct fusion *fusion;   /* by instruction; mul NONE: none */
     uint32_t *before;        /* by instruction: first of what is inserted before it, + 1 */
     uint32_t *before_tail;
-    uint32_t *copy; /* two for each mul: registers that keep its operands, or PT_NONE */
+    uint32_t *copy; /* two for each product: registers of its factors, or PT_NONE */
     bool *is_dropped;
     PT_VEC(struct inserted) inserted;
     uint32_t insn; /* where a walk stands */
@@ -130,6 +147,10 @@ static enum kind form_kind(const struct pt_form *form)
     case PT_OP_mul_f16:
     case PT_OP_mul_bf16:
         return has_rounding(form) || pt_form_has(form, PT_M_sat) ? KIND_OTHER : KIND_MUL;
+    case PT_OP_div_approx:
+        return KIND_DIV;
+    case PT_OP_rcp_approx:
+        return pt_form_has(form, PT_M_ftz) ? KIND_OTHER : KIND_RCP;
     case PT_OP_add_f32:
     case PT_OP_add_f64:
     case PT_OP_add_f16:
@@ -152,9 +173,14 @@ static enum kind form_kind(const struct pt_form *form)
     }
 }
 
+static bool is_product(const struct role *r)
+{
+    return r->kind == KIND_MUL || r->kind == KIND_DIV || r->kind == KIND_RCP;
+}
+
 static bool classify_forms(struct contract *c)
 {
-    bool has_mul = false, has_add = false;
+    bool has_product = false, has_add = false;
     c->roles = pt_arena_alloc(c->scratch, c->m->forms.n * sizeof *c->roles);
     for (uint32_t i = 1; i < c->m->forms.n; i++) {
         const struct pt_form *form = &c->m->forms.v[i];
@@ -163,12 +189,13 @@ static bool classify_forms(struct contract *c)
         r->type = form->type[0];
         r->is_ftz = pt_form_has(form, PT_M_ftz);
         r->is_sat = pt_form_has(form, PT_M_sat);
+        r->is_full = pt_form_has(form, PT_M_full);
         r->is_pure = !(form->effects & ~(uint32_t)PT_FX_FP);
         r->is_boundary = is_boundary(form);
-        has_mul |= r->kind == KIND_MUL;
+        has_product |= is_product(r);
         has_add |= r->kind == KIND_ADD || r->kind == KIND_SUB;
     }
-    return has_mul && has_add;
+    return has_product && has_add;
 }
 
 static const struct role *role_of(const struct contract *c, uint32_t insn)
@@ -291,14 +318,16 @@ static uint32_t find_product(const struct contract *c, uint32_t add, unsigned si
     const struct pt_operand *o = operand_of(c, add, 1 + side);
     const struct role *r = role_of(c, add);
     uint32_t at = add;
+    bool is_subtracted = r->kind == KIND_SUB && side == 1;
     *is_negated = false;
     while (o->kind == PT_OPND_REG && c->def[o->index] < at &&
            c->stretch[c->def[o->index]] == c->stretch[add]) {
         at = c->def[o->index];
         const struct role *d = role_of(c, at);
-        if (d->kind == KIND_MUL)
+        if (is_product(d))
             return d->type == r->type && d->is_ftz == r->is_ftz ? at : NONE;
-        bool is_neg = d->kind == KIND_NEG && d->type == r->type && (!d->is_ftz || r->is_ftz);
+        bool is_neg = d->kind == KIND_NEG && d->type == r->type &&
+                      (!d->is_ftz || (r->is_ftz && *is_negated == is_subtracted));
         bool is_mov = d->kind == KIND_MOV && pt_type_bits(d->type) == pt_type_bits(r->type);
         if (!is_neg && !is_mov)
             return NONE;
@@ -391,45 +420,116 @@ static void insert_before(struct contract *c, uint32_t at, const struct pt_insn 
     c->before_tail[at] = c->inserted.n;
 }
 
-/* Inserts, before instruction `at`, an unguarded instruction that computes a new register from
- * `from`. */
-static struct pt_operand derive(struct contract *c, uint32_t at, const char *spelling,
-                                struct pt_operand from)
+/* Inserts, before instruction `at`, an unguarded instruction that computes a new register of the
+ * given type from `from`, n operands. The register is named after `name`. */
+static struct pt_operand compute(struct contract *c, uint32_t at, const char *spelling,
+                                 enum pt_type type, uint32_t name, const struct pt_operand *from,
+                                 uint8_t n)
 {
-    struct pt_operand to = {.kind = PT_OPND_REG, .type = from.type};
-    to.index = pt_web_reg(c->m, c->f, from.index, c->mark);
+    struct pt_operand to = {.kind = PT_OPND_REG, .type = (uint8_t)type};
+    to.index = pt_web_reg(c->m, c->f, name, c->mark);
+    c->f->regs.v[to.index].type = (uint8_t)type;
     c->f->regs.v[to.index].n_defs = 1;
     struct pt_insn insn = c->f->insns.v[at];
     insn.guard = PT_NONE;
     insn.guard_neg = 0;
-    insn.n_operands = 2;
+    insn.n_operands = n + 1;
     insn.operands = c->f->operands.n;
-    struct pt_operand *o = pt_vec_extend(&c->m->arena, &c->f->operands, 2);
+    struct pt_operand *o = pt_vec_extend(&c->m->arena, &c->f->operands, n + 1u);
     o[0] = to;
-    o[1] = from;
-    insn.form = c->form(c->m, c->f, spelling, o, 2, insn.line);
+    memcpy(o + 1, from, n * sizeof *from);
+    insn.form = c->form(c->m, c->f, spelling, o, n + 1u, insn.line);
     insert_before(c, at, &insn);
     return to;
 }
 
-/* Operand k (0 or 1) of the mul, as it can be read at the add: a copy if it is written in between.
- */
+static struct pt_operand derive(struct contract *c, uint32_t at, const char *spelling,
+                                struct pt_operand from)
+{
+    return compute(c, at, spelling, from.type, from.index, &from, 1);
+}
+
+/* The f32 register that a formula of up to three operands computes before `at`. */
+static struct pt_operand compute_f32(struct contract *c, uint32_t at, const char *spelling,
+                                     struct pt_operand a, struct pt_operand b, struct pt_operand d,
+                                     uint8_t n)
+{
+    struct pt_operand from[3] = {a, b, d};
+    return compute(c, at, spelling, PT_f32, product_reg(c, at), from, n);
+}
+
+static struct pt_operand imm_f32(uint32_t bits)
+{
+    return (struct pt_operand){.kind = PT_OPND_IMM, .type = PT_f32, .imm = bits};
+}
+
+/* `scale`, or the constant `value` where the magnitude m stands in the given relation to `limit`.
+ * A NaN is not scaled. */
+static struct pt_operand select_scale(struct contract *c, uint32_t at, const char *setp,
+                                      struct pt_operand m, uint32_t limit, uint32_t value,
+                                      struct pt_operand scale)
+{
+    struct pt_operand from[2] = {m, imm_f32(limit)};
+    struct pt_operand p = compute(c, at, setp, PT_pred, product_reg(c, at), from, 2);
+    return compute_f32(c, at, "selp.f32", imm_f32(value), scale, p, 3);
+}
+
+static bool is_constant(const struct contract *c, const struct pt_operand *o)
+{
+    uint32_t def = o->kind == PT_OPND_REG ? c->def[o->index] : NONE;
+    return o->kind == PT_OPND_IMM || (def != NONE && role_of(c, def)->kind == KIND_MOV &&
+                                      operand_of(c, def, 1)->kind == PT_OPND_IMM);
+}
+
+/* The factors of a division or a reciprocal, whose product is its result to the bit: the divisor
+ * is scaled where it, or its reciprocal, would be a subnormal number to MUFU.RCP, which is
+ * rcp.approx.ftz. */
+static void expand(struct contract *c, uint32_t div)
+{
+    const struct role *r = role_of(c, div);
+    bool is_div = r->kind == KIND_DIV, is_large = !is_div || r->is_full;
+    struct pt_operand one = imm_f32(0x3f800000), scale = one;
+    struct pt_operand a = is_div ? *operand_of(c, div, 1) : one;
+    struct pt_operand b = *operand_of(c, div, is_div ? 2 : 1);
+    const char *mul = r->is_ftz ? "mul.rn.ftz.f32" : "mul.rn.f32";
+    const char *rcp = is_constant(c, &b) ? "rcp.rn.ftz.f32" : "rcp.approx.ftz.f32";
+    if (is_large || !r->is_ftz) {
+        struct pt_operand m = compute_f32(c, div, "abs.f32", b, one, one, 1);
+        if (is_large)
+            scale = select_scale(c, div, "setp.gt.f32", m, 0x7e800000, 0x3e800000, scale);
+        if (!r->is_ftz)
+            scale = select_scale(c, div, "setp.lt.f32", m, 0x00800000, 0x4b800000, scale);
+        b = compute_f32(c, div, mul, b, scale, one, 2);
+        a = is_div ? compute_f32(c, div, mul, a, scale, one, 2) : scale;
+        c->copy[2 * div] = a.index;
+    }
+    c->copy[2 * div + 1] = compute_f32(c, div, rcp, b, one, one, 1).index;
+}
+
+/* Factor k (0 or 1) of the product, as it can be read at the add: a copy if it is written in
+ * between. */
 static struct pt_operand factor(struct contract *c, uint32_t mul, unsigned k, uint32_t add)
 {
-    struct pt_operand o = *operand_of(c, mul, 1 + k);
+    struct pt_operand o = {.kind = PT_OPND_REG};
     bool is_written = false;
+    if (role_of(c, mul)->kind != KIND_MUL && !c->copy[2 * mul + 1])
+        expand(c, mul);
+    if (c->copy[2 * mul + k]) {
+        o.index = c->copy[2 * mul + k];
+        o.type = c->f->regs.v[o.index].type;
+        return o;
+    }
+    o = *operand_of(c, mul, 1 + k);
     if (o.kind != PT_OPND_REG)
         return o;
     for (uint32_t d = c->def_at[o.index]; d < c->def_at[o.index + 1]; d++)
         is_written |= c->defs[d] > mul && c->defs[d] < add;
     if (!is_written)
         return o;
-    if (!c->copy[2 * mul + k]) {
-        char spelling[16];
-        snprintf(spelling, sizeof spelling, "mov.b%u", pt_type_bits(role_of(c, mul)->type));
-        c->copy[2 * mul + k] = derive(c, mul, spelling, o).index;
-    }
-    o.index = c->copy[2 * mul + k];
+    char spelling[16];
+    snprintf(spelling, sizeof spelling, "mov.b%u", pt_type_bits(role_of(c, mul)->type));
+    o = derive(c, mul, spelling, o);
+    c->copy[2 * mul + k] = o.index;
     return o;
 }
 
@@ -488,7 +588,7 @@ static void release(struct contract *c, uint32_t reg)
     while (--c->uses[reg] == 0 && c->def[reg] != NONE) {
         uint32_t i = c->def[reg];
         c->is_dropped[i] = true;
-        if (role_of(c, i)->kind == KIND_MUL)
+        if (is_product(role_of(c, i)))
             return;
         reg = operand_of(c, i, 1)->index;
     }

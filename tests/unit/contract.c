@@ -127,12 +127,70 @@ static void test_looked_through(void)
     check_case("f32", MUL "neg.ftz.f32 t1, t0; add.f32 y0, t1, x2;", 0, 1, 1);
     check_case("f32", "mul.ftz.f32 t0, x0, x1; neg.ftz.f32 t1, t0; add.ftz.f32 y0, t1, x2;", 1, 0,
                0);
+    check_case("f32", "mul.ftz.f32 t0, x0, x1; neg.ftz.f32 t1, t0; sub.ftz.f32 y0, x2, t1;", 0, 1,
+               1);
+    check_case("f32", "mul.ftz.f32 t0, x0, x1; neg.ftz.f32 t1, t0; sub.ftz.f32 y0, t1, x2;", 1, 0,
+               0);
+    check_case(
+        "f32",
+        "mul.ftz.f32 t0, x0, x1; neg.ftz.f32 t1, t0; neg.f32 t2, t1; add.ftz.f32 y0, t2, x2;", 0, 1,
+        1);
     check_case("f32", MUL "abs.f32 t1, t0; add.f32 y0, t1, x2;", 0, 1, 1);
     check_case("f32", MUL "mov.b32 r2, t0; mov.b32 t1, r2; add.f32 y0, t1, x2;", 1, 0, 0);
     check_case("f32", MUL "xor.b32 t1, t0, 0x80000000; add.f32 y0, t1, x2;", 0, 1, 1);
     check_case("f32", MUL "selp.f32 t1, t0, x3, p1; add.f32 y0, t1, x2;", 0, 1, 1);
     check_text("mul.f32 t0, x0, 0f40400000; neg.f32 t1, t0; neg.f32 t2, t1; add.f32 y0, t2, x2;",
                "fma.rn.f32 y0, x0, 0f40400000, x2;");
+}
+
+/* What is left of a division: its factors are mul.rn (two of them, if it is scaled) and rcp. */
+static void test_divisions(void)
+{
+    static const char *const scaled[] = {"div.full.f32 t0, x0, x1; ",
+                                         "div.approx.f32 t0, x0, x1; "};
+    char body[256];
+    for (size_t i = 0; i < 2; i++) {
+        const char *div = scaled[i];
+        snprintf(body, sizeof body, "%sadd.f32 y0, t0, x2;", div);
+        check_case("f32", body, 1, 2, 0);
+        snprintf(body, sizeof body, "%sadd.sat.f32 y0, t0, x2; sub.f32 y1, x3, t0;", div);
+        check_case("f32", body, 2, 2, 0);
+        snprintf(body, sizeof body, "%sneg.f32 t1, t0; sub.f32 y0, t1, x2;", div);
+        check_case("f32", body, 1, 2, 0);
+        snprintf(body, sizeof body, "%sbar.sync 0; @p1 add.f32 t0, t0, x2; mov.f32 y0, t0;", div);
+        check_case("f32", body, 0, 0, 1);
+        snprintf(body, sizeof body, "%sadd.ftz.f32 y0, t0, x2;", div);
+        check_case("f32", body, 0, 0, 1);
+        snprintf(body, sizeof body, "%sadd.rn.f32 y0, t0, x2;", div);
+        check_case("f32", body, 0, 0, 1);
+        snprintf(body, sizeof body, "%sadd.f32 y0, t0, t0;", div);
+        check_case("f32", body, 0, 0, 1);
+        snprintf(body, sizeof body, "%sadd.f32 y0, t0, x2; mov.f32 y1, t0;", div);
+        check_case("f32", body, 0, 0, 1);
+        snprintf(body, sizeof body, "%smembar.gl; add.f32 y0, t0, x2;", div);
+        check_case("f32", body, 0, 0, 1);
+        snprintf(body, sizeof body, "%sneg.ftz.f32 t1, t0; add.f32 y0, t1, x2;", div);
+        check_case("f32", body, 0, 0, 1);
+        snprintf(body, sizeof body, "mul.f32 t1, x2, x3; %sadd.f32 y0, t1, t0;", div);
+        check_text(body, "fma.rn.f32 y0, x2, x3, t0;");
+        snprintf(body, sizeof body, "mul.f32 t1, x2, x3; %sadd.f32 y0, t0, t1;", div);
+        check_text(body, ", t1;");
+        check_case("f32", body, 1, 3, 0);
+        snprintf(body, sizeof body, "%smul.f32 t1, x2, x3; add.f32 y0, t0, t1; add.f32 y1, t0, x4;",
+                 div);
+        check_text(body, "fma.rn.f32 y0, x2, x3, t0;");
+        check_text(body, "add.f32 y1, t0, x4;");
+    }
+    check_case("f32", "div.full.ftz.f32 t0, x0, x1; add.ftz.f32 y0, t0, x2;", 1, 2, 0);
+    check_case("f32", "div.full.ftz.f32 t0, x0, x1; add.f32 y0, t0, x2;", 0, 0, 1);
+    check_case("f32", "div.approx.ftz.f32 t0, x0, x1; add.ftz.f32 y0, t0, x2;", 1, 0, 0);
+    check_case("f32", "div.approx.ftz.f32 t0, x0, x1; add.f32 y0, t0, x2;", 0, 0, 1);
+    check_text("div.approx.ftz.f32 t0, x0, 0f40400000; add.ftz.f32 y0, t0, x2;", "rcp.rn.ftz.f32");
+    check_text("div.approx.ftz.f32 t0, x0, x1; add.ftz.f32 y0, x2, t0;", "rcp.approx.ftz.f32 t0$");
+    check_case("f32", "rcp.approx.f32 t0, x0; add.f32 y0, t0, x2; sub.f32 y1, x3, t0;", 2, 1, 0);
+    check_case("f32", "rcp.approx.f32 t0, x0; add.f32 y0, t0, x2; mov.f32 y1, t0;", 0, 0, 1);
+    check_case("f32", "rcp.approx.ftz.f32 t0, x0; add.ftz.f32 y0, t0, x2;", 0, 0, 1);
+    check_case("f32", "sqrt.approx.f32 t0, x0; add.f32 y0, t0, x2;", 0, 0, 1);
 }
 
 static void test_two_products(void)
@@ -258,6 +316,7 @@ int main(void)
     test_one_product();
     test_modifiers();
     test_looked_through();
+    test_divisions();
     test_two_products();
     test_stretches();
     test_overwritten();
