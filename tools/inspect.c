@@ -50,9 +50,9 @@ int command_verify(int argc, char **argv)
     if (argc < 2)
         return wrong_usage("no file given", "", verify_help);
     ptera_engine *engine = NULL;
-    if (ptera_engine_create(NULL, &engine) != PTERA_OK)
-        return EXIT_FAILED;
-    int worst = EXIT_GOOD;
+    int worst = create_engine(NULL, &engine);
+    if (worst != EXIT_GOOD)
+        return worst;
     for (int i = 1; i < argc; i++) {
         int status = verify_file(engine, argv[i]);
         if (status > worst)
@@ -81,6 +81,9 @@ static int emit(ptera_engine *engine, const char *path, const char *kernel, pter
             fputs(text, stdout);
         } else if (r == PTERA_ERROR_INVALID_PTX) {
             status = EXIT_INVALID_PTX;
+        } else if (r == PTERA_ERROR_NOT_FOUND && kernel) {
+            fprintf(stderr, "ptera compile: %s has no kernel '%s'\n", path, kernel);
+            status = EXIT_USAGE;
         } else {
             fprintf(stderr, "ptera: %s\n", ptera_result_text(r));
             status = EXIT_USAGE;
@@ -118,9 +121,9 @@ int command_compile(int argc, char **argv)
     if (!path || what < 0)
         return wrong_usage("needs FILE.ptx and --emit", "", compile_help);
     ptera_engine *engine = NULL;
-    if (ptera_engine_create(NULL, &engine) != PTERA_OK)
-        return EXIT_FAILED;
-    int status = emit(engine, path, kernel, (ptera_emit)what);
+    int status = create_engine(NULL, &engine);
+    if (status == EXIT_GOOD)
+        status = emit(engine, path, kernel, (ptera_emit)what);
     ptera_engine_destroy(engine);
     return status;
 }
@@ -149,9 +152,10 @@ int command_info(int argc, char **argv)
     }
     ptera_engine *engine = NULL;
     ptera_info info = {.size = sizeof info};
-    ptera_result r = ptera_engine_create(NULL, &engine);
-    if (r == PTERA_OK)
-        r = ptera_engine_info(engine, &info);
+    int status = create_engine(NULL, &engine);
+    if (status != EXIT_GOOD)
+        return status;
+    ptera_result r = ptera_engine_info(engine, &info);
     if (r != PTERA_OK) {
         fprintf(stderr, "ptera: %s\n", ptera_result_text(r));
         return EXIT_FAILED;

@@ -3,9 +3,23 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/commands.h"
+
+int create_engine(const ptera_options *options, ptera_engine **engine)
+{
+    ptera_result r = ptera_engine_create(options, engine);
+    const char *cpu = getenv("PTERA_CPU");
+    if (r == PTERA_ERROR_INVALID_ARGUMENT && cpu)
+        fprintf(stderr, "ptera: PTERA_CPU=%s is no CPU level of this build and machine\n", cpu);
+    else if (r != PTERA_OK)
+        fprintf(stderr, "ptera: %s\n", ptera_result_text(r));
+    return r == PTERA_OK                       ? EXIT_GOOD
+           : r == PTERA_ERROR_INVALID_ARGUMENT ? EXIT_USAGE
+                                               : EXIT_FAILED;
+}
 
 int load_module(ptera_engine *engine, const char *path, ptera_module **module)
 {

@@ -4,6 +4,8 @@
 
 #include "ptera.h"
 
+/* Creates an engine, or says why not. `options` may be NULL. Returns an exit status. */
+int create_engine(const ptera_options *options, ptera_engine **engine);
 /* Loads a file. Returns an exit status; *module is set if there are diagnostics to show, which the caller does. */
 int load_module(ptera_engine *engine, const char *path, ptera_module **module);
 /* Prints the diagnostics of a module to standard error: all of them, or those at least as severe as `severity`. */

@@ -1,4 +1,5 @@
 /* The command line program `ptera`: chooses the sub-command. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,6 +27,15 @@ static void usage(FILE *out)
                  "Exit status: 0 good, 1 a kernel failed, 2 wrong usage, 3 the PTX is not valid.\n");
 }
 
+/* Output that could not be written is a failure. */
+static int finish(int status)
+{
+    bool is_written = fflush(stdout) == 0 && !ferror(stdout);
+    if (!is_written)
+        perror("ptera: standard output");
+    return is_written || status != EXIT_GOOD ? status : EXIT_FAILED;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -42,7 +52,7 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < N_COMMANDS; i++)
         if (!strcmp(argv[1], commands[i].name))
-            return commands[i].run(argc - 1, argv + 1);
+            return finish(commands[i].run(argc - 1, argv + 1));
     fprintf(stderr, "ptera: unknown command '%s'\n", argv[1]);
     usage(stderr);
     return EXIT_USAGE;

@@ -142,7 +142,9 @@ static int parse_options(int argc, char **argv, struct options *o)
             return wrong_usage("unknown option", a);
         }
     }
-    return o->file ? EXIT_GOOD : wrong_usage("no PTX file given", "");
+    if (!o->file)
+        fputs("ptera run: no PTX file given (ptera run --help)\n", stderr);
+    return o->file ? EXIT_GOOD : EXIT_USAGE;
 }
 
 static double now_ms(void)
@@ -261,11 +263,9 @@ int command_run(int argc, char **argv)
     if (status != EXIT_GOOD)
         return status;
     ptera_engine *engine = NULL;
-    ptera_result r = ptera_engine_create(&o.engine, &engine);
-    if (r != PTERA_OK) {
-        fprintf(stderr, "ptera run: %s\n", ptera_result_text(r));
-        return r == PTERA_ERROR_INVALID_ARGUMENT ? EXIT_USAGE : EXIT_FAILED;
-    }
+    status = create_engine(&o.engine, &engine);
+    if (status != EXIT_GOOD)
+        return status;
     ptera_module *module = NULL;
     ptera_kernel *kernel = NULL;
     double start = now_ms();
@@ -279,7 +279,5 @@ int command_run(int argc, char **argv)
     if (status == EXIT_GOOD)
         status = run_args(engine, module, kernel, &o);
     ptera_engine_destroy(engine);
-    if (fflush(stdout) && status == EXIT_GOOD)
-        status = EXIT_FAILED;
     return status;
 }

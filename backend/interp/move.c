@@ -350,7 +350,8 @@ static uint64_t warp_value(const struct pt_frame *f, uint32_t sreg)
     case PT_SREG_globaltimer_hi:
         return l->services->globaltimer() >> 32;
     case PT_SREG_total_smem_size:
-        return l->shared_bytes;
+        /* Without the system's part, in units of 128 bytes. */
+        return (l->shared_bytes - PT_SHARED_BASE + 127) & ~127u;
     case PT_SREG_dynamic_smem_size:
         return l->shared_dynamic;
     case PT_SREG_reserved_smem_offset_end:
