@@ -354,15 +354,19 @@ static uint64_t warp_value(const struct pt_frame *f, uint32_t sreg)
         return (l->shared_bytes - PT_SHARED_BASE + 127) & ~127u;
     case PT_SREG_dynamic_smem_size:
         return l->shared_dynamic;
-    case PT_SREG_reserved_smem_offset_end:
+    case PT_SREG_aggr_smem_size:
+        return l->shared_bytes;
+    case PT_SREG_reserved_smem_offset_cap:
         return PT_SHARED_BASE;
+    case PT_SREG_reserved_smem_offset_end:
+        return 0x120; /* as an H200 answers with driver 580 */
     case PT_SREG_gridid:
         return l->grid_id;
     case PT_SREG_envreg1:
         return l->grid_barrier >> 32;
     case PT_SREG_envreg2:
         return (uint32_t)l->grid_barrier;
-    default: /* the fourth components, %current_graph_exec, other %envreg */
+    default: /* the fourth components, %reserved_smem_offset_begin, _0, _1, %current_graph_exec, other %envreg */
         return 0;
     }
 }
@@ -401,11 +405,6 @@ pt_handler pt_move_sreg(enum pt_sreg sreg, uint32_t bytes)
     case PT_SREG_lanemask_ge:
     case PT_SREG_lanemask_gt:
         return bytes == 8 ? sreg_lane_64 : sreg_lane_32;
-    case PT_SREG_aggr_smem_size:
-    case PT_SREG_reserved_smem_offset_cap:
-    case PT_SREG_reserved_smem_offset_0:
-    case PT_SREG_reserved_smem_offset_1:
-        return NULL;
     default:
         if (sreg >= PT_SREG_pm0 && sreg <= PT_SREG_pm7_64)
             return NULL;
