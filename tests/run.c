@@ -1,6 +1,7 @@
 /* Runs one-file cases: PTX or CUDA files whose comments say what to run and what must come out.
  *
- *   run_cases PTERA ROOT DIR       every *.ptx and *.cu under DIR; paths are relative to ROOT
+ *   run_cases ROOT DIR PTERA...    every *.ptx and *.cu under DIR; paths are relative to ROOT. PTERA may have the words
+ *                                  of an emulator before it
  *
  *   // RUN: ptera run %s -k k -b 4 iota:u32:4@u32    a command (%s: this file; %t: a scratch folder); begins a case
  *   // EXPECT: 0 1 2 3      a line of standard output; all of them, in order. No EXPECT: output is not looked at
@@ -30,7 +31,7 @@ struct test_case {
     bool has_error; /* an EXPECT line of a diagnostic case is an error */
 };
 
-static const char *tool;
+static char **tool; /* what `ptera` stands for: words, then NULL */
 static char scratch[] = "/tmp/ptera-cases-XXXXXX";
 static int passed, failed, skipped;
 
@@ -123,11 +124,20 @@ static void split(char *s, char **words)
 
 static int execute(char **words, FILE *out, FILE *err)
 {
+    char *all[2 * MAX_WORDS];
+    int n = 0;
+    if (!strcmp(words[0], "ptera")) {
+        for (; tool[n] && n < MAX_WORDS; n++)
+            all[n] = tool[n];
+        words++;
+    }
+    while ((all[n++] = *words++))
+        ;
     pid_t pid = fork();
     if (pid == 0) {
         dup2(fileno(out), 1);
         dup2(fileno(err), 2);
-        execvp(strcmp(words[0], "ptera") ? words[0] : tool, words);
+        execvp(all[0], all);
         _exit(127);
     }
     int status;
@@ -256,14 +266,14 @@ static void run_folder(const char *folder)
 
 int main(int argc, char **argv)
 {
-    if (argc != 4 || chdir(argv[2]) || !mkdtemp(scratch)) {
-        fprintf(stderr, "usage: run_cases PTERA ROOT DIR\n");
+    if (argc < 4 || chdir(argv[1]) || !mkdtemp(scratch)) {
+        fprintf(stderr, "usage: run_cases ROOT DIR PTERA...\n");
         return 2;
     }
-    tool = argv[1];
-    run_folder(argv[3]);
+    tool = argv + 3;
+    run_folder(argv[2]);
     char *remove_scratch[] = {"rm", "-rf", scratch, NULL};
     execute(remove_scratch, stdout, stderr);
-    printf("%s: %d passed, %d failed, %d skipped\n", argv[3], passed, failed, skipped);
+    printf("%s: %d passed, %d failed, %d skipped\n", argv[2], passed, failed, skipped);
     return failed > 0 || passed == 0;
 }

@@ -45,8 +45,8 @@ ENGINE(v3, "v3")
 #ifdef PT_HAVE_LEVEL_v4
 ENGINE(v4, "v4")
 #endif
-#ifdef PT_HAVE_LEVEL_a64
-ENGINE(a64, "aarch64")
+#ifdef PT_HAVE_LEVEL_aarch64
+ENGINE(aarch64, "aarch64")
 #endif
 
 /* Best first; NULL where the machine lacks what the level needs. */
@@ -65,9 +65,9 @@ static const struct pt_engine *engine_at(int rank)
     case 2:
         return __builtin_cpu_supports("x86-64-v2") ? &engine_v2 : NULL;
 #endif
-#ifdef PT_HAVE_LEVEL_a64
+#ifdef PT_HAVE_LEVEL_aarch64
     case 3:
-        return &engine_a64;
+        return &engine_aarch64;
 #endif
     default:
         return NULL;

@@ -1,7 +1,7 @@
 /* The interpreter: decoded code, the frame handlers work on, and the macros that stamp handlers.
  *
  * Every file of backend/interp but engine.c is compiled once for each CPU level; PT_LEVEL (v2,
- * v3, v4, a64) is appended to the few names that are not static.
+ * v3, v4, aarch64) is appended to the few names that are not static.
  *
  * How an instruction becomes code. Each row of isa.def has a *selector*, PT_DO(id). The decoder
  * calls it for each instruction; it binds the operands to frame slots with pt_bind and returns
@@ -30,7 +30,7 @@
 #include "backend/exec.h"
 
 #ifndef PT_LEVEL
-#error "compile with -DPT_LEVEL=v2, v3, v4 or a64"
+#error "compile with -DPT_LEVEL=v2, v3, v4 or aarch64"
 #endif
 #define PT_PASTE_(a, b) a##_##b
 #define PT_PASTE(a, b) PT_PASTE_(a, b)

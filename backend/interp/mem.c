@@ -559,19 +559,43 @@ const struct pt_code *pt_mem_outside(const struct pt_code *c, struct pt_frame *f
     return NULL;
 }
 
+/* The part of an address that a fault tells: x86-64 tells none of a non-canonical one, 64-bit ARM
+ * not the tag in the top byte. */
+#if defined(__aarch64__)
+enum { ADDRESS_BITS = 48 };
+static uint64_t told(uint64_t address)
+{
+    return address << 8 >> 8;
+}
+#else
+enum { ADDRESS_BITS = 47 };
+static uint64_t told(uint64_t address)
+{
+    return address;
+}
+#endif
+
+/* An access of `bytes` at `a` may have faulted at `address`. */
+static bool touches(uint64_t a, uint64_t bytes, uint64_t address)
+{
+    enum { PAGE = 4096 };
+    if (address == PT_ADDRESS_UNKNOWN)
+        return a + (UINT64_C(1) << ADDRESS_BITS) >= UINT64_C(2) << ADDRESS_BITS;
+    uint64_t page = told(address) / PAGE;
+    return told(a) / PAGE <= page && told(a + bytes - 1) / PAGE >= page;
+}
+
 uint32_t pt_mem_locate(const struct pt_code *c, struct pt_frame *f, uint64_t address,
                        uint64_t *first)
 {
-    enum { PAGE = 4096 };
     struct pt_code at = pt_address_code(c);
     uint32_t lanes = 0;
-    uint64_t bytes = UINT64_C(1) << ((c->aux >> 8 & 15)), page = address / PAGE;
-    for (uint32_t i = 0; i < PT_WARP_SIZE; i++) {
+    uint64_t bytes = UINT64_C(1) << ((c->aux >> 8 & 15));
+    bool is_alone = !(f->mask & (f->mask - 1)); /* then it was this lane, whatever was told */
+    for (uint32_t left = f->mask; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
         uint64_t a = pt_address_of(&at, f, pt_mem_kind(c), i);
-        bool touches = address == PT_ADDRESS_UNKNOWN
-                           ? a + (UINT64_C(1) << 47) >= UINT64_C(1) << 48
-                           : a / PAGE <= page && (a + bytes - 1) / PAGE >= page;
-        if (!(f->mask >> i & 1) || !touches)
+        if (!is_alone && !touches(a, bytes, address))
             continue;
         *first = lanes ? *first : a;
         lanes |= 1u << i;
@@ -777,27 +801,18 @@ static pt_handler access(struct pt_select *s, bool is_load, bool is_strong)
     return v.n > 1 ? vector(s, &v, is_load) : scalar(s, &v, is_load, is_strong);
 }
 
-/* What does not wait: a loop around it does. */
-PT_HANDLER(fence_acquire)
-{
-    (void)f;
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    return c + 1;
-}
-
-PT_HANDLER(fence_release)
-{
-    (void)f;
-    __atomic_thread_fence(__ATOMIC_RELEASE);
-    return c + 1;
-}
-
-PT_HANDLER(fence_all)
-{
-    (void)f;
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    return c + 1;
-}
+/* What does not wait: a loop around it does. The thread sanitizer knows no fences; it does not see
+ * the accesses either that these order. */
+#define FENCE(name, order)                                  \
+    __attribute__((no_sanitize("thread"))) PT_HANDLER(name) \
+    {                                                       \
+        (void)f;                                            \
+        __atomic_thread_fence(order);                       \
+        return c + 1;                                       \
+    }
+FENCE(fence_acquire, __ATOMIC_ACQUIRE)
+FENCE(fence_release, __ATOMIC_RELEASE)
+FENCE(fence_all, __ATOMIC_SEQ_CST)
 
 pt_handler pt_mem_acquire(void)
 {
