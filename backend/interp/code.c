@@ -478,13 +478,25 @@ uint32_t pt_code_here(const struct pt_select *s)
     return s->decoder->block;
 }
 
+/* Does IR block b lead back to itself or before, other than by a branch? Then a block of its own, the last it is decoded to,
+ * takes the back edge, so that no loop goes round without looking at the clock and at other lanes. */
+static bool falls_back(const struct pt_func *f, uint32_t b)
+{
+    return f->blocks.v[b].next <= b;
+}
+
+/* The number of the block that follows IR block b. */
+static uint32_t next_number(const struct pt_decoder *d, uint32_t b)
+{
+    return falls_back(d->f, b) ? d->first_block[b + 1] - 1 : d->first_block[d->f->blocks.v[b].next];
+}
+
 uint32_t pt_code_after(const struct pt_select *s)
 {
     const struct pt_decoder *d = s->decoder;
-    if (!d->is_last)
+    if (!d->is_last || d->f->blocks.v[d->ir_block].next == UINT32_MAX)
         return d->block + 1;
-    uint32_t next = d->f->blocks.v[d->ir_block].next;
-    return next == UINT32_MAX ? d->block + 1 : d->first_block[next];
+    return next_number(d, d->ir_block);
 }
 
 void pt_code_link(struct pt_select *s, uint32_t block)
@@ -527,7 +539,7 @@ static void emit_guard(struct pt_decoder *d, const struct pt_insn *insn, const s
     struct pt_code guard = {
         .o = {d->slots[insn->guard]}, .insn = index, .neg = insn->guard_neg != 0};
     if (form->effects & (PT_FX_BRANCH | PT_FX_END)) {
-        uint32_t next = d->first_block[d->f->blocks.v[d->ir_block].next];
+        uint32_t next = next_number(d, d->ir_block);
         guard.fn = pt_ctl_split;
         guard.o[1] = next;
         emit(d, &guard);
@@ -592,14 +604,32 @@ static void number_blocks(struct pt_decoder *d)
         const struct pt_block *block = &f->blocks.v[b];
         for (uint32_t i = 0; i + 1 < block->count; i++)
             n += splits_block(pt_insn_form(d->m, &f->insns.v[block->first + i]));
+        n += falls_back(f, b);
     }
+    d->first_block[f->blocks.n] = n;
     d->body->n_blocks = n;
     d->body->n_words = (n + 63) / 64;
 }
 
+/* The block that takes the back edge of a block that falls back. */
+static void back_block(struct pt_decoder *d, uint32_t b, uint32_t *starts)
+{
+    const struct pt_block *block = &d->f->blocks.v[b];
+    uint32_t target = d->first_block[block->next], here = next_number(d, b);
+    uint32_t last = block->first + block->count - 1;
+    uint32_t effects = pt_insn_form(d->m, &d->f->insns.v[last])->effects;
+    if (!(effects & (PT_FX_BRANCH | PT_FX_CALL)))
+        emit(d, &(struct pt_code){.fn = pt_ctl_fall, .o = {here}, .insn = last});
+    starts[here] = d->body->codes.n;
+    emit(d, &(struct pt_code){.fn = block->communicates ? pt_ctl_turn : pt_ctl_back,
+                              .o = {target},
+                              .insn = last});
+    emit_link(d, target);
+}
+
 /* Behind the last instruction of block b: lanes that go on elsewhere, or meet others at the next
  * block. */
-static void end_block(struct pt_decoder *d, uint32_t b)
+static void end_block(struct pt_decoder *d, uint32_t b, uint32_t *starts)
 {
     const struct pt_block *block = &d->f->blocks.v[b];
     uint32_t last = block->first + block->count - 1;
@@ -609,6 +639,10 @@ static void end_block(struct pt_decoder *d, uint32_t b)
         return;
     if (block->next == UINT32_MAX) {
         emit(d, &(struct pt_code){.fn = pt_ctl_end, .insn = last});
+        return;
+    }
+    if (falls_back(d->f, b)) {
+        back_block(d, b, starts);
         return;
     }
     const struct pt_block *next = &d->f->blocks.v[block->next];
@@ -634,7 +668,7 @@ static void decode_blocks(struct pt_decoder *d)
             if (!d->is_last && splits_block(pt_insn_form(d->m, &f->insns.v[block->first + i])))
                 starts[++d->block] = d->body->codes.n;
         }
-        end_block(d, b);
+        end_block(d, b, starts);
     }
     struct pt_body *body = d->body;
     body->start = pt_arena_alloc(&d->program->arena, (body->n_blocks + 1) * sizeof *body->start);

@@ -52,12 +52,12 @@ static const struct pt_code *back_edge(const struct pt_code *c, struct pt_frame 
     return pt_goto(f, c->o[0], c->ptr);
 }
 
-PT_HANDLER(bra_back)
+const struct pt_code *pt_ctl_back(const struct pt_code *c, struct pt_frame *f)
 {
     return back_edge(c, f);
 }
 
-PT_HANDLER(bra_turn)
+const struct pt_code *pt_ctl_turn(const struct pt_code *c, struct pt_frame *f)
 {
     return pt_loop_turn(f, c->o[0]);
 }
@@ -110,7 +110,7 @@ pt_handler PT_DO(bra)(struct pt_select *s)
     pt_code_link(s, c->o[0]);
     bool is_back = c->o[0] <= pt_code_here(s), is_turn = is_back && pt_code_communicates(s);
     if (!s->insn->guard)
-        return is_turn ? bra_turn : is_back ? bra_back : pt_ctl_bra;
+        return is_turn ? pt_ctl_turn : is_back ? pt_ctl_back : pt_ctl_bra;
     struct pt_operand guard = {.kind = PT_OPND_REG, .index = s->insn->guard};
     c->o[1] = pt_code_dest(s, &guard);
     c->neg = (uint8_t)(s->insn->guard_neg ? 2 : 0);

@@ -234,6 +234,11 @@ const struct pt_code *pt_ctl_fall(const struct pt_code *c, struct pt_frame *f);
 const struct pt_code *pt_ctl_bra(const struct pt_code *c, struct pt_frame *f);
 #define pt_ctl_split PT_LEVEL_NAME(pt_ctl_split)
 const struct pt_code *pt_ctl_split(const struct pt_code *c, struct pt_frame *f);
+/* The same along a back edge: of any loop, of one that communicates. */
+#define pt_ctl_back PT_LEVEL_NAME(pt_ctl_back)
+const struct pt_code *pt_ctl_back(const struct pt_code *c, struct pt_frame *f);
+#define pt_ctl_turn PT_LEVEL_NAME(pt_ctl_turn)
+const struct pt_code *pt_ctl_turn(const struct pt_code *c, struct pt_frame *f);
 #define pt_ctl_end PT_LEVEL_NAME(pt_ctl_end)
 const struct pt_code *pt_ctl_end(const struct pt_code *c, struct pt_frame *f);
 /* True if the row's handler looks at the guard itself. */
