@@ -104,7 +104,9 @@ PT_LANE uint32_t pt_cvt_nan_half(uint64_t a, enum pt_half fmt)
 /* f64 to f32. */
 PT_LANE uint32_t pt_cvt_f64_f32(uint64_t a, enum pt_round rnd, bool ftz, bool sat)
 {
-    uint32_t r = pt_float_ftz(pt_float_from_f64(pt_lane_f64(a), rnd), ftz);
+    double d = pt_lane_f64(a);
+    uint32_t r = pt_float_from_f64(d, rnd);
+    r = ftz && pt_float_is_tiny(d, 1, rnd) ? r & 0x80000000 : r;
     return pt_float_sat(pt_float_is_nan64(a) ? pt_cvt_nan_f32(a) : r, sat);
 }
 
@@ -276,7 +278,7 @@ PT_LANE uint64_t pt_cvt_from_float(const struct pt_cvt *k, uint64_t a)
             return pt_lane_u64(d > 0 ? (d < 1 ? d : 1.0) : 0.0);
         return pt_lane_u64(d);
     case PT_CVT_F32:
-        return pt_float_finish(pt_float_from_f64(d, rnd), k->ftz, k->sat);
+        return pt_cvt_f64_f32(pt_lane_u64(d), rnd, k->ftz, k->sat);
     default:
         return pt_cvt_to_half(k, pt_float_from_f64(d, PT_RO), rnd);
     }

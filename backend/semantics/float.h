@@ -47,6 +47,32 @@ PT_LANE uint32_t pt_float_finish(uint32_t r, bool ftz, bool sat)
     return pt_float_sat(pt_float_ftz(pt_float_canon(r), ftz), sat);
 }
 
+/* What .ftz flushes is a result that is below 2^-126 when rounded to 24 bits of whatever exponent. A
+ * result of 2^-126 may be one of them: without .ftz there is one bit fewer just below it, so more is
+ * rounded up to it. */
+PT_LANE uint32_t pt_float_finish_tiny(uint32_t r, bool tiny, bool sat)
+{
+    return pt_float_sat(pt_float_canon(tiny ? r & 0x80000000 : r), sat);
+}
+
+/* Whether v / unit (both exact) is such a result. */
+PT_LANE bool pt_float_is_tiny(double v, double unit, enum pt_round rnd)
+{
+    double m = __builtin_fabs(v), u = __builtin_fabs(unit);
+    bool negative = (v < 0) != (unit < 0);
+    bool outward = rnd == PT_RM ? negative : rnd == PT_RP && !negative;
+    if (rnd == PT_RN)
+        return m < u * 0x1.ffffffp-127;
+    return outward ? m <= u * 0x1.fffffep-127 && u > 0 : m < u * 0x1p-126;
+}
+
+/* The same of a result to nearest by that of operands scaled by 2^64. (It is not tiny where that
+ * overflows.) */
+PT_LANE bool pt_float_is_tiny_scaled(float scaled)
+{
+    return __builtin_fabsf(scaled) < 0x1p-62f;
+}
+
 /* The next value away from (up) or toward zero, as bits. */
 PT_LANE uint32_t pt_float_step(uint32_t r, bool exceeds, bool below, enum pt_round rnd)
 {
@@ -115,10 +141,12 @@ PT_LANE uint32_t pt_float_mul(uint32_t a, uint32_t b, enum pt_round rnd, bool ft
 {
     a = pt_float_ftz(a, ftz);
     b = pt_float_ftz(b, ftz);
-    uint32_t r = rnd == PT_RN
-                     ? pt_lane_u32(pt_lane_f32(a) * pt_lane_f32(b))
-                     : pt_float_from_f64((double)pt_lane_f32(a) * (double)pt_lane_f32(b), rnd);
-    return pt_float_finish(r, ftz, sat);
+    float x = pt_lane_f32(a), y = pt_lane_f32(b);
+    if (rnd == PT_RN)
+        return pt_float_finish_tiny(pt_lane_u32(x * y),
+                                    ftz && pt_float_is_tiny_scaled(x * 0x1p64f * y), sat);
+    double p = (double)x * (double)y;
+    return pt_float_finish_tiny(pt_float_from_f64(p, rnd), ftz && pt_float_is_tiny(p, 1, rnd), sat);
 }
 
 PT_LANE uint32_t pt_float_fma(uint32_t a, uint32_t b, uint32_t c, enum pt_round rnd, bool ftz,
@@ -127,15 +155,17 @@ PT_LANE uint32_t pt_float_fma(uint32_t a, uint32_t b, uint32_t c, enum pt_round 
     a = pt_float_ftz(a, ftz);
     b = pt_float_ftz(b, ftz);
     c = pt_float_ftz(c, ftz);
-    uint32_t r;
+    float x = pt_lane_f32(a), y = pt_lane_f32(b), z = pt_lane_f32(c);
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-    if (rnd == PT_RN)
-        return pt_float_finish(
-            pt_lane_u32(__builtin_fmaf(pt_lane_f32(a), pt_lane_f32(b), pt_lane_f32(c))), ftz, sat);
+    if (rnd == PT_RN) {
+        float scaled = ftz ? __builtin_fmaf(x * 0x1p64f, y, z * 0x1p64f) : 0;
+        return pt_float_finish_tiny(pt_lane_u32(__builtin_fmaf(x, y, z)),
+                                    ftz && pt_float_is_tiny_scaled(scaled), sat);
+    }
 #endif
-    double s = pt_float_sum_odd((double)pt_lane_f32(a) * (double)pt_lane_f32(b), pt_lane_f32(c));
-    r = pt_float_zero_sum(pt_float_from_f64(s, rnd), s == 0, a ^ b, c, rnd);
-    return pt_float_finish(r, ftz, sat);
+    double s = pt_float_sum_odd((double)x * (double)y, z);
+    uint32_t r = pt_float_zero_sum(pt_float_from_f64(s, rnd), s == 0, a ^ b, c, rnd);
+    return pt_float_finish_tiny(r, ftz && pt_float_is_tiny(s, 1, rnd), sat);
 }
 
 /* The quotient times the divisor is exact in double: its distance from the dividend says which way the quotient
@@ -148,7 +178,8 @@ PT_LANE uint32_t pt_float_div(uint32_t a, uint32_t b, enum pt_round rnd, bool ft
     double back = (double)q * (double)y;
     bool more = back > (double)x, less = back < (double)x, negative = b >> 31;
     uint32_t r = pt_float_step(pt_lane_u32(q), negative ? less : more, negative ? more : less, rnd);
-    return pt_float_finish(r, ftz, false);
+    bool tiny = rnd == PT_RN ? pt_float_is_tiny_scaled(x * 0x1p64f / y) : pt_float_is_tiny(x, y, rnd);
+    return pt_float_finish_tiny(r, ftz && tiny, false);
 }
 
 PT_LANE uint32_t pt_float_sqrt(uint32_t a, enum pt_round rnd, bool ftz)

@@ -196,6 +196,17 @@ static bool is_subnormal_f32(uint64_t bits)
     return (bits & 0x7f800000) == 0;
 }
 
+/* Whether .ftz makes an f32 result 0: what counts is the number rounded to 24 bits, of whatever exponent. Just below the
+ * smallest normal number that is less than the result without .ftz, which has one bit fewer to round to. */
+static bool is_tiny_f32(struct number x, enum round round)
+{
+    if (x.is != FINITE || x.m == 0)
+        return false;
+    int drop = top_bit(x.m) - 23;
+    uint64_t m = drop > 0 ? cut(x.m, drop, x.negative, round) : x.m;
+    return top_bit(m) + x.e + (drop > 0 ? drop : 0) < -126;
+}
+
 static uint64_t convert_float(const struct form *k, struct number x)
 {
     const struct format *f = k->to;
@@ -203,7 +214,7 @@ static uint64_t convert_float(const struct form *k, struct number x)
     uint64_t bits = x.is == INFINITE ? f->largest + 1 : encode_magnitude(f, x, k->round);
     if (bits > f->largest)
         bits = k->satfinite || !f->inf ? f->largest : f->inf;
-    if (k->ftz && f->bits == 32 && is_subnormal_f32(bits))
+    if (k->ftz && f == &formats[F32] && is_tiny_f32(x, k->round))
         bits = 0;
     if (k->sat)
         return x.negative ? 0 : bits > one ? one : bits;
@@ -515,6 +526,8 @@ static uint64_t random_value(const struct format *f)
     unsigned cleared = (unsigned)(r >> 24) % (unsigned)(f->fraction + 1);
     if (r >> 32 & 1)
         fraction = fraction >> cleared << cleared;
+    if (r >> 33 & 1)
+        fraction |= low_bits(~0ull << (r >> 34) % (unsigned)(f->fraction + 1), f->fraction);
     return (v >> 63) << (f->bits - 1) | (uint64_t)exponent << f->fraction | fraction;
 }
 
