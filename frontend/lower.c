@@ -2,6 +2,7 @@
 #include "ir/ir.h"
 
 #include <setjmp.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "frontend/insn.h"
@@ -120,6 +121,14 @@ static void plain_syncs(struct lower *l)
         .form = find_form(l->m, f, "ret", NULL, 0, f->end_line), .line = f->end_line, .col = 1};
 }
 
+/* Only the body: name, parameters and directives are read by other threads meanwhile. */
+static void replace_body(struct pt_func *f, const struct pt_func *lowered)
+{
+    const size_t body = offsetof(struct pt_func, insns);
+    memcpy((char *)f + body, (const char *)lowered + body, sizeof *f - body);
+    f->is_lowered = true;
+}
+
 static bool lower(struct lower *l, struct pt_func *source)
 {
     struct pt_func f = *source;
@@ -144,8 +153,7 @@ static bool lower(struct lower *l, struct pt_func *source)
                       f.name);
         return false;
     }
-    f.is_lowered = true;
-    *source = f;
+    replace_body(source, &f);
     return true;
 }
 

@@ -185,6 +185,7 @@ struct pt_func {
     uint32_t maxntid[3], reqntid[3], maxnreg, minnctapersm, reqnctapercluster[3], maxclusterrank;
     bool explicit_cluster, blocks_are_clusters;
 
+    /* the body: from here on lowering replaces it */
     PT_VEC(struct pt_insn) insns;
     PT_VEC(struct pt_operand) operands;
     PT_VEC(struct pt_reg) regs;       /* regs.v[0] unused */

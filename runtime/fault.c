@@ -102,10 +102,12 @@ static void handle(int signal, siginfo_t *info, void *context)
     scope->signal = signal;
     scope->address = info->si_code == SI_GENERAL_PROTECTION ? PT_ADDRESS_UNKNOWN
                                                             : (uint64_t)(uintptr_t)info->si_addr;
+    /* The handler is left by a jump: no signal must stay blocked. */
+    pthread_sigmask(SIG_SETMASK, &((const ucontext_t *)context)->uc_sigmask, NULL);
     siglongjmp(scope->is_copying ? scope->copying : scope->recover, 1);
 }
 
-/* SA_NODEFER: the handler is left by a jump, and the signal must not stay blocked. */
+/* SA_NODEFER: handlers that were there before are called with the signals blocked that they name. */
 static bool install(int i)
 {
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
