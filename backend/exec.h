@@ -36,6 +36,7 @@ struct pt_program {
     const struct pt_engine *engine;
     const struct pt_image *image;
     uint32_t kernel;           /* function index */
+    bool is_isolated;          /* tests every access: for launches with `releases` */
     uint32_t shared_static;    /* bytes of static shared memory, used from PT_SHARED_BASE on; set by the runtime,
                                   which lays it out, after `compile` */
     uint32_t shared_align;     /* alignment the dynamic shared memory behind it needs; likewise */
@@ -84,6 +85,7 @@ struct pt_launch {
     uint64_t grid_barrier;     /* cooperative launches: address of the {u32 bytes, u32 barrier} workspace, which kernels
                                   read as %envreg1 (high half) and %envreg2 (low half); else 0 */
     const struct pt_services *services;
+    const atomic_uint_fast64_t *releases; /* isolated launches: grows when memory stops being the kernels'; else NULL */
     atomic_int stop;           /* nonzero (enum pt_fault_kind): warps yield at their next back edge and are not resumed */
 };
 
@@ -141,6 +143,21 @@ enum pt_device_function {
 #undef X
 };
 
+/* Memory that a kernel may touch: a buffer, its module's variables, a window. */
+struct pt_extent {
+    uint64_t first, bytes; /* generic address */
+    uint64_t releases;     /* *launch->releases when it was found: another count may have made it stale */
+    bool is_read_only;
+    bool is_private;       /* of one lane only: its local window */
+};
+
+/* True if the extent holds all of an access. */
+static inline bool pt_extent_holds(const struct pt_extent *e, uint64_t address, uint64_t bytes)
+{
+    uint64_t offset = address - e->first;
+    return offset < e->bytes && bytes <= e->bytes - offset;
+}
+
 /* What the runtime does for an engine while a warp runs. */
 struct pt_services {
     /* Lanes `mask` of the warp arrive at barrier `id` (aligned: the whole warp counts). `expected` is the
@@ -155,6 +172,8 @@ struct pt_services {
      * false on a fault (warp->fault set). */
     bool (*call)(struct pt_warp *warp, uint32_t lane, enum pt_device_function f, const void *args,
                  void *result);
+    /* Isolated launches: the memory that holds the address and is this lane's to touch. False if there is none. */
+    bool (*find)(const struct pt_warp *warp, uint32_t lane, uint64_t address, struct pt_extent *extent);
     uint64_t (*clock)(void);       /* %clock64 */
     uint64_t (*globaltimer)(void); /* %globaltimer, ns */
 };
@@ -163,9 +182,9 @@ struct pt_services {
 
 struct pt_engine {
     const char *name; /* of the CPU level: "v2", "v3", "v4", "aarch64" */
-    /* Compiles a kernel. On failure returns NULL: diagnostics are in the module's list, or memory ran out (then the
-     * list has no new error). */
-    struct pt_program *(*compile)(const struct pt_image *image, uint32_t kernel,
+    /* Compiles a kernel, for isolated launches or for others. On failure returns NULL: diagnostics are in the module's
+     * list, or memory ran out (then the list has no new error). */
+    struct pt_program *(*compile)(const struct pt_image *image, uint32_t kernel, bool is_isolated,
                                   const struct pt_allocator *allocator);
     void (*release)(struct pt_program *program);
     /* Prepares warp->state for the program: once a worker and launch (constants), before the first CTA. */

@@ -179,6 +179,15 @@ PTERA_API ptera_result ptera_buffer_alloc(ptera_engine *engine, size_t bytes, vo
 /* Frees a buffer by the address ptera_buffer_alloc gave. NULL is allowed. */
 PTERA_API ptera_result ptera_buffer_free(ptera_engine *engine, void *address);
 
+/* Says that isolated launches (ptera_launch.isolate) of this engine may read and write `bytes` (> 0) bytes of host
+ * memory at `address`; other launches may touch all host memory anyway. The memory stays the caller's. It must be
+ * unregistered before it is freed; destroying the engine forgets it. PTERA_ERROR_INVALID_ARGUMENT if any of it is
+ * registered already or lies in a buffer. */
+PTERA_API ptera_result ptera_memory_register(ptera_engine *engine, void *address, size_t bytes);
+/* Takes that back, by the same address; at once, for launches that run as well. NULL is allowed.
+ * PTERA_ERROR_INVALID_ARGUMENT if nothing was registered from there. */
+PTERA_API ptera_result ptera_memory_unregister(ptera_engine *engine, void *address);
+
 /* ---- launching ----------------------------------------------------------------------------------------- */
 
 typedef struct ptera_launch {
@@ -193,6 +202,11 @@ typedef struct ptera_launch {
     unsigned n_parameters;
     const void *parameter_block;   /* or the whole block instead, laid out as ptera_kernel_parameter says */
     size_t parameter_block_bytes;
+    /* Nonzero: tests every access of the kernel before it happens. What is not the kernel's is an illegal address even
+     * where memory is mapped: anything but the engine's buffers, registered host memory, the module's own variables,
+     * blocks that malloc gave (rounded up to 16 bytes), the parameters, the cluster's shared memory from 0x400 on, and
+     * the thread's own local memory. The kernel is compiled once more for that, and runs slower. */
+    int isolate;
 } ptera_launch;
 
 PTERA_API void ptera_launch_init(ptera_launch *launch);

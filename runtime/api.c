@@ -105,6 +105,25 @@ ptera_result ptera_buffer_free(ptera_engine *engine, void *address)
     return PTERA_OK;
 }
 
+ptera_result ptera_memory_register(ptera_engine *engine, void *address, size_t bytes)
+{
+    bool overlaps;
+    if (!engine || !address || !bytes || bytes > UINTPTR_MAX - (uintptr_t)address)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    if (pt_mem_register(&engine->mem, (uintptr_t)address, bytes, &overlaps))
+        return PTERA_OK;
+    return overlaps ? PTERA_ERROR_INVALID_ARGUMENT : PTERA_ERROR_OUT_OF_MEMORY;
+}
+
+ptera_result ptera_memory_unregister(ptera_engine *engine, void *address)
+{
+    if (!engine)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    if (address && !pt_mem_unregister(&engine->mem, (uintptr_t)address))
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    return PTERA_OK;
+}
+
 /* ---- modules ------------------------------------------------------------------------------------------- */
 
 ptera_result ptera_module_diagnostic(const ptera_module *module, unsigned index,

@@ -40,7 +40,7 @@ struct ptera_kernel {
     ptera_module *module;
     uint32_t func;
     struct pt_image image;      /* with symbols of its own: .shared is laid out for each kernel */
-    struct pt_program *program; /* NULL until first launched */
+    struct pt_program *program, *isolated; /* for launches of either kind; NULL until the first of them */
 };
 
 struct ptera_module {
@@ -54,6 +54,7 @@ struct ptera_module {
     uint64_t *symbols;          /* addresses of .global and .const variables, by symbol */
     uint8_t *globals;
     struct pt_twin constants;
+    uint64_t constants_bytes;
     uint8_t *funcs;             /* reserved addresses that stand for functions */
     size_t funcs_bytes;
     ptera_kernel *kernels;
@@ -68,9 +69,9 @@ void pt_engine_free(ptera_engine *engine, void *p);
 __attribute__((format(printf, 2, 3))) void pt_engine_fail(ptera_engine *engine, const char *format,
                                                           ...);
 
-/* module.c: compiles a kernel if it is not yet. Errors are in the module's diagnostics; the first is the engine's error
- * text. */
-ptera_result pt_module_compile(ptera_kernel *kernel);
+/* module.c: compiles a kernel if it is not yet, for isolated launches or for others. Errors are in the module's
+ * diagnostics; the first is the engine's error text. */
+ptera_result pt_module_compile(ptera_kernel *kernel, bool is_isolated, const struct pt_program **program);
 void pt_module_free(ptera_module *module);
 /* Makes the texts of diagnostics that have come in. Jumps to the module's arena.oom. */
 void pt_module_format_diagnostics(ptera_module *module);

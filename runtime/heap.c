@@ -138,6 +138,7 @@ static bool free_locked(struct pt_heap *heap, uint64_t address)
     uint32_t at = (uint32_t)(offset / GRANULE);
     if (!(heap->size[at] & first))
         return false;
+    atomic_fetch_add(&heap->mem->releases, 1);
     uint32_t granules = heap->size[at] & ~(used | first), behind = at + granules;
     heap->size[at] = heap->size[behind - 1] = 0;
     if (behind < heap->granules && !(heap->size[behind] & used)) {
@@ -154,6 +155,35 @@ static bool free_locked(struct pt_heap *heap, uint64_t address)
     }
     insert(heap, at, granules);
     return true;
+}
+
+static bool find_locked(const struct pt_heap *heap, uint64_t address, uint64_t *block,
+                        uint64_t *bytes)
+{
+    uint64_t offset = address - (uintptr_t)heap->base;
+    if (!heap->base || offset / GRANULE >= heap->granules)
+        return false;
+    uint32_t at = (uint32_t)(offset / GRANULE);
+    /* An extent's last granule is marked without `first`; the granules inside are not marked. */
+    if (heap->size[at] && !(heap->size[at] & first)) {
+        uint32_t granules = heap->size[at] & ~used;
+        at -= heap->size[at] & used ? granules - 1 : 0;
+    }
+    while (at && !heap->size[at])
+        at--;
+    if (!(heap->size[at] & first))
+        return false;
+    *block = (uintptr_t)heap->base + (uint64_t)at * GRANULE;
+    *bytes = (uint64_t)(heap->size[at] & ~(used | first)) * GRANULE;
+    return true;
+}
+
+bool pt_heap_find(struct pt_heap *heap, uint64_t address, uint64_t *block, uint64_t *bytes)
+{
+    pthread_mutex_lock(&heap->lock);
+    bool found = find_locked(heap, address, block, bytes);
+    pthread_mutex_unlock(&heap->lock);
+    return found;
 }
 
 bool pt_heap_free(struct pt_heap *heap, uint64_t address)

@@ -29,6 +29,8 @@ void pt_heap_init(struct pt_heap *heap, struct pt_mem *mem, uint64_t limit);
 void pt_heap_close(struct pt_heap *heap);
 /* The address of `bytes` bytes aligned to 16; 0 if there is no room. */
 uint64_t pt_heap_alloc(struct pt_heap *heap, uint64_t bytes);
+/* The block that holds `address`: its first byte and its bytes, a multiple of 16. Returns false if there is none. */
+bool pt_heap_find(struct pt_heap *heap, uint64_t address, uint64_t *block, uint64_t *bytes);
 /* Returns false if `address` is not 0 and no block starts there. */
 bool pt_heap_free(struct pt_heap *heap, uint64_t address);
 

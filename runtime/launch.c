@@ -305,13 +305,13 @@ static ptera_result run_with_parameters(struct pt_job *job, const ptera_launch *
 static ptera_result launch(struct pt_job *job, const ptera_launch *given)
 {
     job->is_cooperative = given->cooperative != 0;
+    job->is_isolated = given->isolate != 0;
+    job->launch.releases = job->is_isolated ? &job->engine->mem.releases : NULL;
     job->launch.services = &pt_launch_services;
     job->launch.grid_id = atomic_fetch_add(&job->engine->grid_ids, 1) + 1;
-    ptera_result r = pt_module_compile(job->kernel);
-    if (r == PTERA_OK) {
-        job->launch.program = job->kernel->program;
+    ptera_result r = pt_module_compile(job->kernel, job->is_isolated, &job->launch.program);
+    if (r == PTERA_OK)
         r = set_shape(job, given);
-    }
     if (r == PTERA_OK)
         r = check_parameters(job->kernel, given);
     return r == PTERA_OK ? run_with_parameters(job, given) : r;

@@ -20,6 +20,7 @@ struct pt_slot {
     struct pt_slot *next;
     /* what it is made for */
     const ptera_kernel *kernel;
+    bool is_isolated;
     uint32_t block[3], n_ctas;
     uint64_t local_stride;
     /* what it has */
@@ -44,7 +45,7 @@ struct pt_job {
     uint32_t clusters[3];
     uint64_t n_clusters;
     uint32_t capacity;     /* clusters that may be resident at once */
-    bool is_cooperative;
+    bool is_cooperative, is_isolated;
     unsigned n_workers;
     atomic_uint_fast64_t next_cluster;
     atomic_uint residents;
@@ -82,6 +83,9 @@ void pt_barrier_reset(struct pt_resident *resident);
 
 /* services.c */
 extern const struct pt_services pt_launch_services;
+
+/* isolate.c: the memory of an isolated launch that holds the address and is the lane's to touch. */
+bool pt_isolate_find(const struct pt_warp *warp, uint32_t lane, uint64_t address, struct pt_extent *extent);
 
 /* report.c: the first failure of a launch stops it and is described in job->report. */
 void pt_report_fault(struct pt_job *job, const struct pt_warp *warp);

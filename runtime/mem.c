@@ -207,6 +207,23 @@ static uint8_t *find_room(struct pt_mem *mem, size_t bytes, size_t align)
     return range ? room_at_next(range, bytes, align) : NULL;
 }
 
+/* There is room for it. */
+static void insert_record(struct pt_mem *mem, struct pt_mem_record record)
+{
+    size_t i = find_record(mem, record.first);
+    memmove(&mem->records[i + 1], &mem->records[i], (mem->n_records - i) * sizeof *mem->records);
+    mem->n_records++;
+    mem->records[i] = record;
+}
+
+static void remove_record(struct pt_mem *mem, struct pt_mem_record *r)
+{
+    size_t after = mem->n_records - (size_t)(r - mem->records) - 1;
+    atomic_fetch_add(&mem->releases, 1);
+    memmove(r, r + 1, after * sizeof *r);
+    mem->n_records--;
+}
+
 static void *alloc_locked(struct pt_mem *mem, size_t bytes, enum pt_mem_kind kind)
 {
     size_t pages = pt_mem_round(bytes), align = pages >= huge_bytes ? huge_bytes : pt_mem_page();
@@ -217,12 +234,8 @@ static void *alloc_locked(struct pt_mem *mem, size_t bytes, enum pt_mem_kind kin
         return NULL;
     if (pages >= huge_bytes)
         madvise(p, pages, MADV_HUGEPAGE);
-    uint64_t first = (uintptr_t)p;
-    size_t i = find_record(mem, first);
-    memmove(&mem->records[i + 1], &mem->records[i], (mem->n_records - i) * sizeof *mem->records);
-    mem->n_records++;
-    uint64_t address = first + pages - round_up(bytes, PT_MEM_ALIGN);
-    mem->records[i] = (struct pt_mem_record){address, bytes, first, first + pages, kind};
+    uint64_t first = (uintptr_t)p, address = first + pages - round_up(bytes, PT_MEM_ALIGN);
+    insert_record(mem, (struct pt_mem_record){address, bytes, first, first + pages, kind});
     return (void *)(uintptr_t)address;
 }
 
@@ -252,10 +265,38 @@ bool pt_mem_free(struct pt_mem *mem, void *address, enum pt_mem_kind kind)
     bool found = r && r->kind == kind;
     if (found) {
         pt_mem_decommit((void *)(uintptr_t)r->first, r->last - r->first);
-        size_t after = mem->n_records - (size_t)(r - mem->records) - 1;
-        memmove(r, r + 1, after * sizeof *r);
-        mem->n_records--;
+        remove_record(mem, r);
     }
+    pthread_mutex_unlock(&mem->lock);
+    return found;
+}
+
+static bool register_locked(struct pt_mem *mem, uint64_t address, size_t bytes, bool *overlaps)
+{
+    size_t i = find_record(mem, address);
+    *overlaps = (i > 0 && mem->records[i - 1].last > address) ||
+                (i < mem->n_records && mem->records[i].first - address < bytes);
+    if (*overlaps || !grow_records(mem))
+        return false;
+    insert_record(mem, (struct pt_mem_record){address, bytes, address, address + bytes, PT_MEM_HOST});
+    return true;
+}
+
+bool pt_mem_register(struct pt_mem *mem, uint64_t address, size_t bytes, bool *overlaps)
+{
+    pthread_mutex_lock(&mem->lock);
+    bool ok = register_locked(mem, address, bytes, overlaps);
+    pthread_mutex_unlock(&mem->lock);
+    return ok;
+}
+
+bool pt_mem_unregister(struct pt_mem *mem, uint64_t address)
+{
+    pthread_mutex_lock(&mem->lock);
+    struct pt_mem_record *r = record_of(mem, address);
+    bool found = r && r->kind == PT_MEM_HOST;
+    if (found)
+        remove_record(mem, r);
     pthread_mutex_unlock(&mem->lock);
     return found;
 }

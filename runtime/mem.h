@@ -3,6 +3,7 @@
 #define PTERA_RUNTIME_MEM_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,9 +12,10 @@
 
 enum { PT_MEM_ALIGN = 256 }; /* of device allocations, as on the hardware */
 
-enum pt_mem_kind { PT_MEM_BUFFER, PT_MEM_GLOBALS, PT_MEM_HEAP };
+enum pt_mem_kind { PT_MEM_BUFFER, PT_MEM_GLOBALS, PT_MEM_HEAP, PT_MEM_HOST };
 
-/* One allocation. It ends (rounded up to 256 bytes) where its last page ends; the page behind is unmapped. */
+/* One allocation. It ends (rounded up to 256 bytes) where its last page ends; the page behind is unmapped. Host memory
+ * that was registered is only recorded: it has no pages here. */
 struct pt_mem_record {
     uint64_t address, bytes; /* as asked for */
     uint64_t first, last;    /* its pages */
@@ -32,6 +34,7 @@ struct pt_mem {
     size_t n_ranges;
     struct pt_mem_record *records; /* ascending */
     size_t n_records, cap_records;
+    atomic_uint_fast64_t releases; /* grows when memory is freed, also in the device heap, or unregistered */
 };
 
 void pt_mem_init(struct pt_mem *mem, const struct pt_allocator *allocator);
@@ -40,6 +43,11 @@ void pt_mem_close(struct pt_mem *mem);
 void *pt_mem_alloc(struct pt_mem *mem, size_t bytes, enum pt_mem_kind kind);
 /* Returns false if no allocation of that kind starts there. */
 bool pt_mem_free(struct pt_mem *mem, void *address, enum pt_mem_kind kind);
+/* Records host memory as PT_MEM_HOST. *overlaps: it was refused because a recorded allocation lies there. Returns false
+ * then, and if there is no memory. */
+bool pt_mem_register(struct pt_mem *mem, uint64_t address, size_t bytes, bool *overlaps);
+/* Forgets host memory. Returns false if none was registered from there. */
+bool pt_mem_unregister(struct pt_mem *mem, uint64_t address);
 /* The allocation that holds `address` or else the one nearest to it. Returns false if there is none. */
 bool pt_mem_near(struct pt_mem *mem, uint64_t address, struct pt_mem_record *record);
 

@@ -60,6 +60,7 @@ static bool place_variables(ptera_module *module)
     if (constant) {
         if (!pt_twin_map(&module->constants, constant))
             return false;
+        module->constants_bytes = constant;
         move_by(module, PT_SPACE_CONST, module->constants.read);
     }
     module->funcs_bytes = pt_mem_round((size_t)module->ir.funcs.n * FUNC_STRIDE);
@@ -241,9 +242,12 @@ void pt_module_free(ptera_module *module)
         link_out(module);
     if (module->n_kernels)
         pt_slot_forget(engine, module);
-    for (uint32_t i = 0; i < module->n_kernels; i++)
+    for (uint32_t i = 0; i < module->n_kernels; i++) {
         if (module->kernels[i].program)
             engine->backend->release(module->kernels[i].program);
+        if (module->kernels[i].isolated)
+            engine->backend->release(module->kernels[i].isolated);
+    }
     if (module->globals)
         pt_mem_free(&engine->mem, module->globals, PT_MEM_GLOBALS);
     pt_twin_unmap(&module->constants);
@@ -337,18 +341,21 @@ static const char *first_error(const ptera_module *module, uint32_t from)
     return "";
 }
 
-static ptera_result compile_into(ptera_kernel *kernel, struct pt_arena *scratch)
+/* Makes the program for launches of one kind. The image, and with it the layout of shared memory, is the same for both. */
+static ptera_result compile_into(ptera_kernel *kernel, bool is_isolated, struct pt_arena *scratch)
 {
     ptera_module *module = kernel->module;
     jmp_buf oom;
     module->ir.arena.oom = scratch->oom = &oom;
     if (setjmp(oom))
         return PTERA_ERROR_OUT_OF_MEMORY;
-    struct pt_shared shared;
+    const struct pt_program *other = is_isolated ? kernel->program : kernel->isolated;
+    struct pt_shared shared = {0};
     uint32_t errors = module->ir.diags.errors, listed = module->ir.diags.list.n;
-    make_image(kernel, &shared, scratch);
-    struct pt_program *program = module->engine->backend->compile(&kernel->image, kernel->func,
-                                                                  &module->engine->allocator);
+    if (!other)
+        make_image(kernel, &shared, scratch);
+    struct pt_program *program = module->engine->backend->compile(
+        &kernel->image, kernel->func, is_isolated, &module->engine->allocator);
     module->ir.arena.oom = &oom; /* the engine had its own */
     pt_module_format_diagnostics(module);
     if (!program) {
@@ -361,21 +368,28 @@ static ptera_result compile_into(ptera_kernel *kernel, struct pt_arena *scratch)
     }
     program->shared_static = shared.bytes < UINT32_MAX ? (uint32_t)shared.bytes : UINT32_MAX;
     program->shared_align = shared.dynamic_align;
-    kernel->program = program;
+    if (other) {
+        program->shared_static = other->shared_static;
+        program->shared_align = other->shared_align;
+    }
+    *(is_isolated ? &kernel->isolated : &kernel->program) = program;
     return PTERA_OK;
 }
 
-ptera_result pt_module_compile(ptera_kernel *kernel)
+ptera_result pt_module_compile(ptera_kernel *kernel, bool is_isolated,
+                               const struct pt_program **program)
 {
     ptera_module *module = kernel->module;
     ptera_result result = PTERA_OK;
     pthread_mutex_lock(&module->lock);
-    if (!kernel->program) {
+    struct pt_program **made = is_isolated ? &kernel->isolated : &kernel->program;
+    if (!*made) {
         struct pt_arena scratch;
         pt_arena_init(&scratch, &module->engine->allocator);
-        result = compile_into(kernel, &scratch);
+        result = compile_into(kernel, is_isolated, &scratch);
         pt_arena_free(&scratch);
     }
+    *program = *made;
     pthread_mutex_unlock(&module->lock);
     return result;
 }

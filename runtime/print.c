@@ -134,12 +134,19 @@ static void text_free(struct pt_text *t)
 /* ---- one call ------------------------------------------------------------------------------------------ */
 
 struct call {
+    const struct pt_readable *readable;
     struct pt_text out, format, string;
     uint64_t args; /* next to read */
     int count;     /* arguments read */
     bool is_bad;
     uint64_t bad;  /* address that could not be read */
 };
+
+/* How many of `bytes` bytes at an address may be read. */
+static size_t count_readable(const struct call *c, uint64_t address, size_t bytes)
+{
+    return c->readable ? c->readable->count(c->readable, address, bytes) : bytes;
+}
 
 static bool bad_address(struct call *c, uint64_t address)
 {
@@ -158,7 +165,7 @@ static bool read_string(struct call *c, struct pt_text *to, uint64_t from, size_
         char *room = text_room(to, want + 1);
         if (!room)
             return false;
-        size_t got = pt_fault_copy_string(room, from + to->n, want);
+        size_t got = pt_fault_copy_string(room, from + to->n, count_readable(c, from + to->n, want));
         if (got && room[got - 1] == 0) {
             to->n += got - 1;
             return true;
@@ -178,7 +185,7 @@ static uint64_t read_arg(struct call *c, unsigned bytes)
 {
     uint64_t value = 0;
     c->args = (c->args + bytes - 1) & ~(uint64_t)(bytes - 1);
-    size_t got = pt_fault_copy(&value, c->args, bytes);
+    size_t got = pt_fault_copy(&value, c->args, count_readable(c, c->args, bytes));
     if (got < bytes)
         bad_address(c, c->args + got);
     c->args += bytes;
@@ -311,7 +318,7 @@ static bool read_wide_string(struct call *c, uint64_t from, size_t limit)
     c->string.n = 0;
     for (;; from += 4) {
         uint32_t w = 0;
-        size_t got = pt_fault_copy(&w, from, 4);
+        size_t got = pt_fault_copy(&w, from, count_readable(c, from, 4));
         if (got < 4)
             return bad_address(c, from + got);
         size_t before = c->string.n;
@@ -424,17 +431,19 @@ static enum pt_print_result finish(struct pt_printer *printer, struct call *c, u
     return failed ? PT_PRINT_NO_MEMORY : c->is_bad ? PT_PRINT_BAD_ADDRESS : PT_PRINT_OK;
 }
 
-static void init_call(struct call *c, const struct pt_printer *printer)
+static void init_call(struct call *c, const struct pt_printer *printer,
+                      const struct pt_readable *readable)
 {
     memset(c, 0, sizeof *c);
+    c->readable = readable;
     c->out.allocator = c->format.allocator = c->string.allocator = printer->allocator;
 }
 
-enum pt_print_result pt_print_format(struct pt_printer *printer, uint64_t format, uint64_t args,
-                                     int *count, uint64_t *bad)
+enum pt_print_result pt_print_format(struct pt_printer *printer, const struct pt_readable *readable,
+                                     uint64_t format, uint64_t args, int *count, uint64_t *bad)
 {
     struct call c;
-    init_call(&c, printer);
+    init_call(&c, printer, readable);
     c.args = args;
     locale_t before = uselocale(printer->locale);
     if (read_string(&c, &c.format, format, SIZE_MAX / 4))
@@ -444,11 +453,11 @@ enum pt_print_result pt_print_format(struct pt_printer *printer, uint64_t format
     return finish(printer, &c, bad);
 }
 
-enum pt_print_result pt_print_assertion(struct pt_printer *printer, const struct pt_assertion *a,
-                                        uint64_t *bad)
+enum pt_print_result pt_print_assertion(struct pt_printer *printer, const struct pt_readable *readable,
+                                        const struct pt_assertion *a, uint64_t *bad)
 {
     struct call c;
-    init_call(&c, printer);
+    init_call(&c, printer, readable);
     const size_t all = SIZE_MAX / 4;
     bool ok = read_string(&c, &c.string, a->file, all);
     if (ok)

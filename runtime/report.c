@@ -196,12 +196,19 @@ static bool put_window(struct writer *w, const struct pt_warp *warp, uint64_t ad
 /* Buffers are named up to this distance: far away they explain nothing. */
 static const uint64_t near_bytes = UINT64_C(16) << 20;
 
+static const char *const record_text[] = {
+    [PT_MEM_BUFFER] = "a buffer",
+    [PT_MEM_GLOBALS] = "a module's variables",
+    [PT_MEM_HEAP] = "the device heap",
+    [PT_MEM_HOST] = "registered host memory",
+};
+
 static void put_nearest(struct writer *w, const struct pt_warp *warp, uint64_t address)
 {
     struct pt_mem_record r;
     if (put_window(w, warp, address) || put_variable(w, address))
         return;
-    if (!pt_mem_near(&w->job->engine->mem, address, &r) || r.kind == PT_MEM_GLOBALS)
+    if (!pt_mem_near(&w->job->engine->mem, address, &r))
         return;
     bool is_near = address < r.address ? r.address - address < near_bytes
                                        : address - r.address < r.bytes + near_bytes;
@@ -209,8 +216,7 @@ static void put_nearest(struct writer *w, const struct pt_warp *warp, uint64_t a
         return;
     put(w, "\n  the address is ");
     put_distance(w, address, r.address, r.bytes);
-    put(w, "%s of %" PRIu64 " bytes at 0x%" PRIx64,
-        r.kind == PT_MEM_HEAP ? "the device heap" : "a buffer", r.bytes, r.address);
+    put(w, "%s of %" PRIu64 " bytes at 0x%" PRIx64, record_text[r.kind], r.bytes, r.address);
 }
 
 /* ---- reports ------------------------------------------------------------------------------------------- */

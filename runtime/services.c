@@ -19,6 +19,31 @@ static bool fail(struct pt_warp *warp, uint32_t lane, enum pt_fault_kind kind, c
     return false;
 }
 
+/* What device functions read for a lane of an isolated launch. */
+struct lane_readable {
+    struct pt_readable base;
+    const struct pt_warp *warp;
+    uint32_t lane;
+};
+
+static size_t count_readable(const struct pt_readable *readable, uint64_t address, size_t bytes)
+{
+    const struct lane_readable *r = (const struct lane_readable *)readable; /* its first member */
+    struct pt_extent e;
+    if (!pt_isolate_find(r->warp, r->lane, address, &e))
+        return 0;
+    uint64_t left = e.bytes - (address - e.first);
+    return bytes < left ? bytes : left;
+}
+
+/* NULL if the launch is not isolated. */
+static const struct pt_readable *readable_by(struct lane_readable *r, const struct pt_warp *warp,
+                                             uint32_t lane)
+{
+    *r = (struct lane_readable){{count_readable}, warp, lane};
+    return warp->cta->launch->releases ? &r->base : NULL;
+}
+
 static bool check_print(struct pt_warp *warp, uint32_t lane, enum pt_print_result result,
                         uint64_t bad)
 {
@@ -34,10 +59,12 @@ static bool check_print(struct pt_warp *warp, uint32_t lane, enum pt_print_resul
 
 static bool call_vprintf(struct pt_warp *warp, uint32_t lane, const uint64_t args[2], void *result)
 {
+    struct lane_readable readable;
     uint64_t bad = 0;
     int count = 0;
     enum pt_print_result r =
-        pt_print_format(&engine_of(warp)->printer, args[0], args[1], &count, &bad);
+        pt_print_format(&engine_of(warp)->printer, readable_by(&readable, warp, lane), args[0],
+                        args[1], &count, &bad);
     memcpy(result, &count, sizeof count);
     return check_print(warp, lane, r, bad);
 }
@@ -57,8 +84,10 @@ static bool call_assertfail(struct pt_warp *warp, uint32_t lane, const struct as
         a.cta[d] = warp->cta->id[d];
         a.thread[d] = warp->tid[d][lane];
     }
+    struct lane_readable readable;
     uint64_t bad = 0;
-    enum pt_print_result r = pt_print_assertion(&engine_of(warp)->printer, &a, &bad);
+    enum pt_print_result r = pt_print_assertion(&engine_of(warp)->printer,
+                                                readable_by(&readable, warp, lane), &a, &bad);
     return check_print(warp, lane, r, bad) && fail(warp, lane, PT_FAULT_ASSERT, NULL);
 }
 
@@ -120,6 +149,7 @@ const struct pt_services pt_launch_services = {
     .arrive = pt_barrier_arrive,
     .exited = pt_barrier_exited,
     .call = call,
+    .find = pt_isolate_find,
     .clock = clock_cycles,
     .globaltimer = globaltimer,
 };

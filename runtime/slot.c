@@ -170,7 +170,8 @@ static bool make_frames(struct pt_slot *slot, const struct pt_job *job)
 
 static bool is_made_for(const struct pt_slot *slot, const struct pt_job *job)
 {
-    return slot->kernel == job->kernel && slot->n_ctas == job->cluster_ctas &&
+    return slot->kernel == job->kernel && slot->is_isolated == job->is_isolated &&
+           slot->n_ctas == job->cluster_ctas &&
            memcmp(slot->block, job->launch.block, sizeof slot->block) == 0;
 }
 
@@ -184,6 +185,7 @@ static bool prepare(struct pt_slot *slot, struct pt_job *job, unsigned worker)
     if (!prepare_local(slot, job))
         return false;
     slot->kernel = job->kernel;
+    slot->is_isolated = job->is_isolated;
     slot->n_ctas = job->cluster_ctas;
     memcpy(slot->block, launch->block, sizeof slot->block);
     for (uint32_t i = 0; i < job->cluster_ctas; i++) {

@@ -1,7 +1,9 @@
 /* Runs one-file cases: PTX or CUDA files whose comments say what to run and what must come out.
  *
- *   run_cases ROOT DIR PTERA...    every *.ptx and *.cu under DIR; paths are relative to ROOT. PTERA may have the words
- *                                  of an emulator before it
+ *   run_cases [--with OPTION] ROOT DIR PTERA...
+ *
+ * Every *.ptx and *.cu under DIR; paths are relative to ROOT. PTERA may have the words of an emulator before it. OPTION is
+ * given to every `ptera run`; other commands and files that name it themselves are left out.
  *
  *   // RUN: ptera run %s -k k -b 4 iota:u32:4@u32    a command (%s: this file; %t: a scratch folder); begins a case
  *   // EXPECT: 0 1 2 3      a line of standard output; all of them, in order. No EXPECT: output is not looked at
@@ -32,6 +34,7 @@ struct test_case {
 };
 
 static char **tool; /* what `ptera` stands for: words, then NULL */
+static const char *option;
 static char scratch[] = "/tmp/ptera-cases-XXXXXX";
 static int passed, failed, skipped;
 
@@ -91,9 +94,20 @@ static int read_cases(char *text, struct test_case *cases, int max, char **skip)
 
 /* ---- running ------------------------------------------------------------------------------------------- */
 
+/* True if the command begins with `ptera run`. */
+static bool is_run(const char *command)
+{
+    return command && !strncmp(command, "ptera run ", 10);
+}
+
 static char *substitute(const char *command, const char *file)
 {
-    char *out = malloc(strlen(command) * 64 + strlen(file) * 16 + 64), *p = out;
+    char *out = malloc(strlen(command) * 64 + strlen(file) * 16 + (option ? strlen(option) : 0) + 64);
+    char *p = out;
+    if (option && is_run(command)) {
+        p += sprintf(p, "ptera run %s ", option);
+        command += 10;
+    }
     for (; *command; command++) {
         if (command[0] == '%' && (command[1] == 's' || command[1] == 't'))
             p += sprintf(p, "%s", *++command == 's' ? file : scratch);
@@ -218,7 +232,7 @@ static void run_case(const struct test_case *c, const char *file)
 static void run_file(const char *file)
 {
     static struct test_case cases[MAX_LINES];
-    char *skip;
+    char *skip = NULL;
     FILE *f = fopen(file, "rb");
     if (!f) {
         perror(file);
@@ -227,14 +241,16 @@ static void run_file(const char *file)
     }
     char *text = read_stream(f);
     fclose(f);
-    int n = read_cases(text, cases, MAX_LINES, &skip);
+    bool names_option = option && strstr(text, option);
+    int n = names_option ? 0 : read_cases(text, cases, MAX_LINES, &skip);
     if (skip) {
         printf("skipped %s: %s\n", file, skip);
         skipped++;
         n = 0;
     }
     for (int i = 0; i < n; i++)
-        run_case(&cases[i], file);
+        if (!option || is_run(cases[i].command))
+            run_case(&cases[i], file);
     free(text);
 }
 
@@ -266,8 +282,13 @@ static void run_folder(const char *folder)
 
 int main(int argc, char **argv)
 {
+    if (argc > 2 && !strcmp(argv[1], "--with")) {
+        option = argv[2];
+        argc -= 2;
+        argv += 2;
+    }
     if (argc < 4 || chdir(argv[1]) || !mkdtemp(scratch)) {
-        fprintf(stderr, "usage: run_cases ROOT DIR PTERA...\n");
+        fprintf(stderr, "usage: run_cases [--with OPTION] ROOT DIR PTERA...\n");
         return 2;
     }
     tool = argv + 3;

@@ -23,7 +23,7 @@ static const char run_help[] =
     "  --timeout SECONDS   give up after that\n"
     "  --math exact|fast   fast may trade exactness for speed (exact)\n"
     "  --fmad on|off       contract mul and add into fma, as NVIDIA's assembler does (on)\n"
-    "  --isolate           test every access against the allocations\n"
+    "  --isolate           test every access against the allocations: what is not the kernel's memory is a fault\n"
     "  --time              print the times of loading and running to standard error\n\n";
 
 enum { MAX_ARGS = 1024 };
@@ -130,7 +130,7 @@ static int parse_options(int argc, char **argv, struct options *o)
         } else if (!strcmp(a, "--time")) {
             o->time = true;
         } else if (!strcmp(a, "--isolate")) {
-            return wrong_usage("this version does not implement", a);
+            o->launch.isolate = 1;
         } else if (i + 1 == argc) {
             return wrong_usage("unknown option, or one without its value:", a);
         } else if (!strcmp(a, "--engine") && !strcmp(argv[i + 1], "jit")) {

@@ -34,6 +34,7 @@ struct pt_decoder {
     uint32_t ir_block, block;
     bool is_last;        /* the instruction ends its IR block */
     uint32_t link_block; /* of the code being made, or NO_SLOT */
+    uint32_t n_accesses; /* so far */
     PT_VEC(struct link) links;
     PT_VEC(struct pt_code) before, behind;
 };
@@ -534,7 +535,7 @@ static void emit_goto(struct pt_decoder *d, uint32_t insn, uint32_t block)
  * it itself) sends the others to the next block first; any other instruction runs under a
  * narrowed mask. */
 static void emit_guard(struct pt_decoder *d, const struct pt_insn *insn, const struct pt_form *form,
-                       uint32_t index)
+                       uint32_t index, uint32_t n_tests)
 {
     struct pt_code guard = {
         .o = {d->slots[insn->guard]}, .insn = index, .neg = insn->guard_neg != 0};
@@ -547,7 +548,7 @@ static void emit_guard(struct pt_decoder *d, const struct pt_insn *insn, const s
         return;
     }
     guard.fn = pt_ctl_guard;
-    guard.aux = (uint16_t)(1 + d->behind.n);
+    guard.aux = (uint16_t)(n_tests + 1 + d->behind.n);
     emit(d, &guard);
 }
 
@@ -576,10 +577,16 @@ static bool decode_insn(struct pt_decoder *d, uint32_t index)
             pt_refuse(&s, "these operands");
         return false;
     }
+    struct pt_code test = code;
+    bool is_tested = s.is_access && d->program->base.is_isolated &&
+                     pt_isolate_test(&test, d->f, form->effects & (PT_FX_WRITE | PT_FX_ATOMIC),
+                                     d->n_accesses++);
     for (uint32_t i = 0; i < d->before.n; i++)
         emit(d, &d->before.v[i]);
     if (insn->guard && !pt_ctl_takes_guard(form))
-        emit_guard(d, insn, form, index);
+        emit_guard(d, insn, form, index, is_tested);
+    if (is_tested)
+        emit(d, &test);
     emit(d, &code);
     if (d->link_block != NO_SLOT)
         emit_link(d, d->link_block);
@@ -823,7 +830,7 @@ static bool build(struct pt_interp_program *p, struct pt_arena *scratch)
     return true;
 }
 
-struct pt_program *pt_code_compile(const struct pt_image *image, uint32_t kernel,
+struct pt_program *pt_code_compile(const struct pt_image *image, uint32_t kernel, bool is_isolated,
                                    const struct pt_allocator *allocator)
 {
     struct pt_interp_program *volatile p = allocator->resize(allocator->ud, NULL, sizeof *p);
@@ -832,6 +839,7 @@ struct pt_program *pt_code_compile(const struct pt_image *image, uint32_t kernel
     memset(p, 0, sizeof *p);
     p->base.image = image;
     p->base.kernel = kernel;
+    p->base.is_isolated = is_isolated;
     pt_arena_init(&p->arena, allocator);
     struct pt_arena scratch;
     pt_arena_init(&scratch, allocator);

@@ -6,6 +6,7 @@
 
 #define ENGINE(level, label)                                                                  \
     struct pt_program *pt_code_compile_##level(const struct pt_image *image, uint32_t kernel, \
+                                               bool is_isolated,                              \
                                                const struct pt_allocator *allocator);         \
     void pt_code_release_##level(struct pt_program *program);                                 \
     void pt_loop_prepare_##level(const struct pt_launch *launch, struct pt_warp *warp);       \
@@ -18,9 +19,11 @@
         void *ud);                                                                            \
     static const struct pt_engine engine_##level;                                             \
     static struct pt_program *compile_##level(const struct pt_image *image, uint32_t kernel,  \
+                                              bool is_isolated,                               \
                                               const struct pt_allocator *allocator)           \
     {                                                                                         \
-        struct pt_program *program = pt_code_compile_##level(image, kernel, allocator);       \
+        struct pt_program *program =                                                          \
+            pt_code_compile_##level(image, kernel, is_isolated, allocator);                   \
         if (program)                                                                          \
             program->engine = &engine_##level;                                                \
         return program;                                                                       \

@@ -103,6 +103,7 @@ struct pt_select {
     struct pt_code *code;              /* being filled; aux and imm are the selector's */
     const struct pt_operand **flat;    /* the operands after flattening of d|p, {…}, […] and (…) */
     uint32_t n;                        /* how many those are */
+    bool is_access;                    /* pt_mem_address has filled `code`: it touches memory */
 };
 
 /* Binds the flattened operands (d|p is two, {a,b} two, [a+8] one) to slots, one letter each:

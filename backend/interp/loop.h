@@ -18,7 +18,10 @@
 
 #include "backend/interp/interp.h"
 
-enum { PT_BACK_EDGE_BUDGET = 1 << 16 };
+enum {
+    PT_BACK_EDGE_BUDGET = 1 << 16,
+    PT_RECENT = 16 /* extents a warp remembers, by access */
+};
 
 /* A constant slot of the frame. */
 struct pt_constant {
@@ -89,6 +92,7 @@ struct pt_state {
     uint8_t *callees;
     uint32_t n_groups;
     struct pt_group groups[PT_WARP_SIZE];
+    struct pt_extent recent[PT_RECENT]; /* isolated launches: what accesses were found in */
 };
 
 /* A warp's state begins at the first 64-byte boundary of warp->state. */
@@ -166,7 +170,7 @@ static inline const struct pt_code *pt_stop(struct pt_state *s, enum pt_run run)
 
 #define pt_code_compile PT_LEVEL_NAME(pt_code_compile)
 #define pt_code_release PT_LEVEL_NAME(pt_code_release)
-struct pt_program *pt_code_compile(const struct pt_image *image, uint32_t kernel,
+struct pt_program *pt_code_compile(const struct pt_image *image, uint32_t kernel, bool is_isolated,
                                    const struct pt_allocator *allocator);
 void pt_code_release(struct pt_program *program);
 
@@ -252,6 +256,14 @@ void pt_ctl_barrier_result(const struct pt_group *g);
 /* The function a call names; PT_NONE if it is indirect. */
 #define pt_ctl_callee PT_LEVEL_NAME(pt_ctl_callee)
 uint32_t pt_ctl_callee(const struct pt_func *f, const struct pt_insn *insn);
+
+/* ---- isolate.c: codes before accesses in isolated programs ----------------------------------- */
+
+#define pt_isolate_test PT_LEVEL_NAME(pt_isolate_test)
+/* Makes the test of an access of `func` from a copy of its code; `number` tells the function's
+ * accesses apart. Returns false if none is needed. */
+bool pt_isolate_test(struct pt_code *test, const struct pt_func *func, bool is_write,
+                     uint32_t number);
 
 /* ---- mem.c ----------------------------------------------------------------------------------- */
 

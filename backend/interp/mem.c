@@ -679,6 +679,7 @@ bool pt_mem_address(struct pt_select *s, const struct pt_operand *mem, uint32_t 
         return pt_refuse(s, "this kind of address") != NULL;
     }
     s->code->aux = (uint16_t)(kind | (uint32_t)__builtin_ctz(bytes) << 8);
+    s->is_access = true;
     return true;
 }
 

@@ -20,6 +20,7 @@ struct real_case {
 };
 
 static ptera_engine *engine;
+static int isolate; /* an argument is given: launches are isolated */
 
 static void *read_file(const char *folder, const char *name, size_t *bytes)
 {
@@ -90,6 +91,7 @@ static bool launch(struct real_case *c)
         parameters[i] = c->buffer[i] ? (const void *)&c->buffer[i] : &c->scalar[i];
     c->launch.parameters = parameters;
     c->launch.n_parameters = c->n;
+    c->launch.isolate = isolate;
     snprintf(path, sizeof path, "%s/kernel.ptx", c->folder);
     bool ok = ptera_module_load_file(engine, path, &module) == PTERA_OK &&
               ptera_module_kernel(module, c->entry, 0, &kernel) == PTERA_OK &&
@@ -135,9 +137,11 @@ static bool run_case(const char *name)
     return ok && wrong == 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     int passed = 0, failed = 0;
+    (void)argv;
+    isolate = argc > 1;
     if (ptera_engine_create(NULL, &engine) != PTERA_OK)
         return 1;
     struct dirent **entries;

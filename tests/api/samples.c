@@ -10,6 +10,7 @@
 #include "ptera.h"
 
 static ptera_engine *engine;
+static int isolate; /* an argument is given: launches are isolated */
 static int passed, failed;
 
 static void check(const char *name, bool ok)
@@ -74,6 +75,7 @@ static bool run(const char *name, const char *kernel, struct size grid, struct s
     launch.shared_bytes = shared;
     launch.parameters = parameters;
     launch.n_parameters = n;
+    launch.isolate = isolate;
     bool ok = ptera_module_load_file(engine, path, &module) == PTERA_OK &&
               ptera_module_kernel(module, kernel, 0, &k) == PTERA_OK &&
               ptera_kernel_launch(k, &launch) == PTERA_OK;
@@ -298,8 +300,10 @@ static void spinlock(void)
     check("spinlock", ok && *counter == 288 && *lock == 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argv;
+    isolate = argc > 1;
     if (ptera_engine_create(NULL, &engine) != PTERA_OK)
         return 1;
     saxpy();
