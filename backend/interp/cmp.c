@@ -226,6 +226,7 @@ SETP_ROW(setp_f16)
 SETP_ROW(setp_bf16)
 SETP_ROW(setp_f16x2)
 SETP_ROW(setp_bf16x2)
+SETP_ROW(setp_x2_one)
 
 /* What a set writes where it holds: all ones, or 1.0 of a floating-point type. */
 static uint32_t set_yes(enum pt_type d)

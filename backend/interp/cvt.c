@@ -235,6 +235,25 @@ pt_handler PT_DO(cvt_tf32_f32)(struct pt_select *s)
     return pt_pick(s, PT_HAS(s, satfinite) ? cvt_rna_satfinite_tf32 : cvt_rna_tf32, "ww");
 }
 
+pt_handler PT_DO(cvt_tf32_rn)(struct pt_select *s)
+{
+    static const pt_handler fn[2][2] = {{cvt_rn_tf32, cvt_rn_relu_tf32},
+                                        {cvt_rz_tf32, cvt_rz_relu_tf32}};
+    return pt_pick(s, fn[PT_HAS(s, rz)][PT_HAS(s, relu)], "ww");
+}
+
+/* The handler for the 8-bit format, which is type `n`. */
+#define FP8_ROW(id, n, at_e4m3, at_e5m2)                                              \
+    pt_handler PT_DO(id)(struct pt_select * s)                                        \
+    {                                                                                 \
+        static const pt_handler fn[2][2] = {{cvt_##at_e4m3, cvt_relu_##at_e4m3},      \
+                                            {cvt_##at_e5m2, cvt_relu_##at_e5m2}};     \
+        return pt_pick(s, fn[s->form->type[n] == PT_e5m2x2][PT_HAS(s, relu)], "www"); \
+    }
+FP8_ROW(cvt_fp8_f32, 0, e4m3x2_f32, e5m2x2_f32)
+FP8_ROW(cvt_fp8_f16x2, 0, e4m3x2_f16x2, e5m2x2_f16x2)
+FP8_ROW(cvt_f16x2_fp8, 1, f16x2_e4m3x2, f16x2_e5m2x2)
+
 pt_handler PT_DO(cvt_pack)(struct pt_select *s)
 {
     PT_TABLE(fn) = {[PT_u16] = cvt_pack_u16, [PT_s16] = cvt_pack_s16, [PT_u8] = cvt_pack_u8,

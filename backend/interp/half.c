@@ -27,12 +27,13 @@ BIN(mul)
 
 static pt_handler pick_fma(struct pt_select *s)
 {
-    enum { PLAIN, SAT, RELU, OOB, OOB_RELU };
-    static const pt_handler fn[4][2][5][PT_TYPE_COUNT] = {
+    enum { PLAIN, SAT, RELU, OOB, OOB_SAT, OOB_RELU };
+    static const pt_handler fn[4][2][6][PT_TYPE_COUNT] = {
         [PT_RN] = {{{F16S(fma), BF16S(fma_rn)},
                     {F16S(fma_sat)},
                     {F16S(fma_relu), BF16S(fma_rn_relu)},
                     {F16S(fma_oob), BF16S(fma_oob)},
+                    {F16S(fma_oob_sat)},
                     {F16S(fma_oob_relu), BF16S(fma_oob_relu)}},
                    {{F16S(fma_ftz)}, {F16S(fma_ftz_sat)}, {F16S(fma_ftz_relu)}}},
         [PT_RZ] = {{DIRECTED(fma_rz), {0}, DIRECTED_RELU(fma_rz)}},
@@ -41,7 +42,7 @@ static pt_handler pick_fma(struct pt_select *s)
     };
     unsigned how = PT_HAS(s, sat) ? SAT : PT_HAS(s, relu) ? RELU : PLAIN;
     if (PT_HAS(s, oob))
-        how = how == RELU ? OOB_RELU : OOB;
+        how += OOB;
     return pt_pick(s, fn[pt_pick_round(s)][PT_HAS(s, ftz)][how][s->form->type[0]], "wwww");
 }
 
@@ -88,6 +89,11 @@ ROWS(abs)
 ROWS(neg)
 
 pt_handler PT_DO(fma_oob)(struct pt_select *s)
+{
+    return pick_fma(s);
+}
+
+pt_handler PT_DO(fma_oob_sat)(struct pt_select *s)
 {
     return pick_fma(s);
 }

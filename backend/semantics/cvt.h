@@ -117,13 +117,50 @@ PT_LANE uint64_t pt_cvt_f32_f64(uint32_t a, bool ftz)
     return pt_lane_u64((double)pt_lane_f32(x));
 }
 
-/* cvt.rna.tf32: f32 cut to 10 bits of fraction, ties away from zero; the low 13 bits are 0. A NaN is cut as it is.
- * .satfinite steps back from every pattern with the exponent of infinity. */
-PT_LANE uint32_t pt_cvt_f32_tf32(uint32_t a, bool satfinite)
+/* cvt.tf32: f32 cut to 10 bits of fraction; the low 13 bits are 0. With .rna a NaN is cut as it is,
+ * and .satfinite steps back from every pattern with the exponent of infinity; else NaN becomes
+ * 0x7fffe000. */
+PT_LANE uint32_t pt_cvt_f32_tf32(uint32_t a, enum pt_round rnd, bool relu, bool satfinite)
 {
     bool finite = (a & 0x7f800000) != 0x7f800000;
-    uint32_t q = (finite ? a + 0x1000 : a) & ~0x1fffu;
+    uint32_t half = rnd == PT_RZ ? 0 : rnd == PT_RN ? 0xfff + (a >> 13 & 1) : 0x1000;
+    uint32_t q = (finite ? a + half : a) & ~0x1fffu;
+    if (rnd != PT_RNA && (a & 0x7fffffff) > 0x7f800000)
+        return 0x7fffe000;
+    if (relu && a >> 31)
+        return 0;
     return satfinite && (q & 0x7f800000) == 0x7f800000 ? q - 0x2000 : q;
+}
+
+/* 8-bit formats. e4m3 has no infinity and one NaN, 0x7f. */
+enum pt_fp8 { PT_E4M3, PT_E5M2 };
+
+/* f32 to an 8-bit format in one rounding to nearest; beyond the largest finite value that value, NaN
+ * 0x7f (.satfinite). */
+PT_LANE uint32_t pt_cvt_f32_fp8(uint32_t a, enum pt_fp8 fmt, bool relu)
+{
+    uint32_t fraction = fmt == PT_E4M3 ? 3 : 2, bias = fmt == PT_E4M3 ? 7 : 15,
+             max = fmt == PT_E4M3 ? 0x7e : 0x7b;
+    uint32_t u = a & 0x7fffffff, sign = a >> 31, e = u >> 23;
+    uint32_t units = 151 - bias - fraction - e; /* a subnormal result is in units of its last bit */
+    bool is_normal = e >= 128 - bias;
+    uint32_t m = is_normal ? u - ((127 - bias) << 23) : (u & 0x7fffff) | (e ? 0x800000 : 0);
+    uint32_t drop = is_normal ? 23 - fraction : units > 25 ? 25 : units;
+    uint32_t q = m >> drop, rest = m & ((1u << drop) - 1);
+    q += (rest + (q & 1)) > 1u << (drop - 1);
+    q = q > max ? max : q;
+    return u > 0x7f800000 ? 0x7f : relu && sign ? 0 : q | sign << 7;
+}
+
+/* Exact; NaN becomes 0x7fff. */
+PT_LANE uint32_t pt_cvt_fp8_f16(uint32_t a, enum pt_fp8 fmt, bool relu)
+{
+    uint32_t m = a & 0x7f, sign = a >> 7 & 1;
+    uint32_t small = pt_lane_u32((float)(int32_t)m * 0x1p-9f); /* subnormal e4m3 */
+    small = pt_half_from_f32(small, PT_F16, PT_RN);
+    uint32_t h = fmt == PT_E5M2 ? m << 8 : m < 8 ? small : (m << 7) + (8u << 10);
+    bool is_nan = fmt == PT_E5M2 ? m > 0x7c : m == 0x7f;
+    return is_nan ? 0x7fff : relu && sign ? 0 : h | sign << 15;
 }
 
 /* f32 to a half format with .ftz, .sat, .relu, .satfinite (largest finite value instead of infinity). */
