@@ -72,14 +72,16 @@ static void check_refused(ptera_engine *engine, ptera_kernel *kernel, volatile u
     *p = before;
 }
 
-static void check_host_memory(ptera_engine *engine, ptera_kernel *kernel)
+static void check_host_memory(ptera_engine *engine, ptera_kernel *kernel, ptera_kernel *other)
 {
     unsigned on_stack = 5, *on_heap = calloc(1024, sizeof *on_heap);
     static unsigned in_program[4];
     check_refused(engine, kernel, &on_stack);
     check_refused(engine, kernel, on_heap);
     check_refused(engine, kernel, in_program);
-    check_refused(engine, kernel, (unsigned *)engine + 200); /* the library's own */
+    /* The library's own: the name of the other kernel. */
+    uintptr_t name = (uintptr_t)ptera_kernel_name(other) / sizeof(unsigned) * sizeof(unsigned);
+    check_refused(engine, kernel, (unsigned *)name);
 
     CHECK_INT(ptera_memory_register(engine, on_heap, 40), PTERA_OK);
     CHECK_INT(launch_at(kernel, on_heap, 1, 1, 1), PTERA_OK);
@@ -182,7 +184,7 @@ int main(void)
         ptera_engine *engine = new_engine(threads);
         ptera_module *module = load(engine, text);
         ptera_kernel *kernel = kernel_of(module, "adds");
-        check_host_memory(engine, kernel);
+        check_host_memory(engine, kernel, kernel_of(module, "churns"));
         check_registering(engine);
         check_freed_buffer(engine, kernel);
         check_other_module(engine, module, kernel);
