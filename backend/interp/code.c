@@ -327,12 +327,7 @@ static uint32_t address_source(struct pt_select *s, const struct pt_operand *o, 
 
 static uint32_t sreg_source(struct pt_select *s, const struct pt_operand *o, uint32_t width)
 {
-    pt_handler fn = pt_move_sreg((enum pt_sreg)o->index, width);
-    if (!fn) {
-        pt_refuse(s, pt_sreg_spelling((enum pt_sreg)o->index));
-        return NO_SLOT;
-    }
-    struct pt_code *c = pt_code_before(s, fn);
+    struct pt_code *c = pt_code_before(s, pt_move_sreg((enum pt_sreg)o->index, width));
     c->aux = (uint16_t)o->index;
     return c->o[0] = pt_code_slot(s, width);
 }

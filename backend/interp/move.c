@@ -53,8 +53,7 @@ pt_handler PT_DO(mov_sreg)(struct pt_select *s)
         return select_mov(s);
     s->code->o[0] = pt_code_dest(s, s->flat[0]);
     s->code->aux = (uint16_t)s->flat[1]->index;
-    pt_handler fn = pt_move_sreg((enum pt_sreg)s->flat[1]->index, bits == 1 ? 0 : bits / 8);
-    return fn ? fn : pt_refuse(s, pt_sreg_spelling((enum pt_sreg)s->flat[1]->index));
+    return pt_move_sreg((enum pt_sreg)s->flat[1]->index, bits == 1 ? 0 : bits / 8);
 }
 
 pt_handler PT_DO(mov_addr)(struct pt_select *s)
@@ -366,7 +365,9 @@ static uint64_t warp_value(const struct pt_frame *f, uint32_t sreg)
         return l->grid_barrier >> 32;
     case PT_SREG_envreg2:
         return (uint32_t)l->grid_barrier;
-    default: /* the fourth components, %reserved_smem_offset_begin, _0, _1, %current_graph_exec, other %envreg */
+    default:
+        /* Fourth components, %pm counters that no profiler has armed, %current_graph_exec,
+         * %reserved_smem_offset_begin, _0 and _1: an H200 answers 0. Other %envreg are the driver's own. */
         return 0;
     }
 }
@@ -406,8 +407,6 @@ pt_handler pt_move_sreg(enum pt_sreg sreg, uint32_t bytes)
     case PT_SREG_lanemask_gt:
         return bytes == 8 ? sreg_lane_64 : sreg_lane_32;
     default:
-        if (sreg >= PT_SREG_pm0 && sreg <= PT_SREG_pm7_64)
-            return NULL;
         return bytes == 8 ? sreg_warp_64 : bytes ? sreg_warp_32 : sreg_warp_pred;
     }
 }
