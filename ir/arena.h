@@ -33,16 +33,16 @@ char *pt_arena_text(struct pt_arena *arena, const char *s, size_t n);
 
 /* Growable arrays in an arena: PT_VEC(struct pt_insn) insns; then pt_vec_push(arena, &insns) gives a
  * pointer to a zeroed new element, valid until the next push. */
-#define PT_VEC(type) \
-    struct {         \
-        type *v;     \
+#define PT_VEC(type)     \
+    struct {             \
+        type *v;         \
         uint32_t n, cap; \
     }
-#define pt_vec_push(arena, vec) \
+#define pt_vec_push(arena, vec)                                                             \
     (pt_vec_grow((arena), (void **)&(vec)->v, &(vec)->n, &(vec)->cap, sizeof *(vec)->v, 1), \
      &(vec)->v[(vec)->n - 1])
 /* Appends `count` zeroed elements and gives the first. */
-#define pt_vec_extend(arena, vec, count) \
+#define pt_vec_extend(arena, vec, count)                                                          \
     (pt_vec_grow((arena), (void **)&(vec)->v, &(vec)->n, &(vec)->cap, sizeof *(vec)->v, (count)), \
      &(vec)->v[(vec)->n - (count)])
 void pt_vec_grow(struct pt_arena *arena, void **v, uint32_t *n, uint32_t *cap, size_t size,

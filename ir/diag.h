@@ -14,10 +14,10 @@ enum pt_severity { PT_SEV_NOTE, PT_SEV_WARNING, PT_SEV_ERROR };
 
 struct pt_diag {
     enum pt_severity severity;
-    bool unsupported;     /* valid PTX that Ptera does not implement yet */
-    uint32_t line, col;   /* from 1; 0 where there is no position */
-    uint32_t len;         /* bytes the caret line underlines, at least 1 */
-    const char *message;  /* in the arena */
+    bool unsupported;    /* valid PTX that Ptera does not implement yet */
+    uint32_t line, col;  /* from 1; 0 where there is no position */
+    uint32_t len;        /* bytes the caret line underlines, at least 1 */
+    const char *message; /* in the arena */
 };
 
 /* Collects the diagnostics of one input. `file` and `text` are borrowed and must outlive the list. */

@@ -102,7 +102,8 @@ static bool is_run(const char *command)
 
 static char *substitute(const char *command, const char *file)
 {
-    char *out = malloc(strlen(command) * 64 + strlen(file) * 16 + (option ? strlen(option) : 0) + 64);
+    char *out =
+        malloc(strlen(command) * 64 + strlen(file) * 16 + (option ? strlen(option) : 0) + 64);
     char *p = out;
     if (option && is_run(command)) {
         p += sprintf(p, "ptera run %s ", option);

@@ -18,7 +18,8 @@ const char arg_help[] =
     "  iota:TYPE:N         0, 1, 2, ...\n"
     "  rand:TYPE:N:SEED    N random elements: integers of all bits, floats in [0, 1)\n"
     "  raw:FILE            the bytes of a by-value struct\n"
-    "A buffer may end in @TYPE[:COUNT] to print its elements after the run, then in >FILE to save it.\n"
+    "A buffer may end in @TYPE[:COUNT] to print its elements after the run, then in >FILE to save "
+    "it.\n"
     "Element types are the above and f16, bf16; b types print in hexadecimal.\n";
 
 enum kind { UNSIGNED, SIGNED, BITS, FLOAT, HALF, BRAIN };
@@ -30,10 +31,10 @@ struct type {
 };
 
 static const struct type types[] = {
-    {"u8", UNSIGNED, 1},  {"u16", UNSIGNED, 2}, {"u32", UNSIGNED, 4}, {"u64", UNSIGNED, 8},
-    {"s8", SIGNED, 1},    {"s16", SIGNED, 2},   {"s32", SIGNED, 4},   {"s64", SIGNED, 8},
-    {"b8", BITS, 1},      {"b16", BITS, 2},     {"b32", BITS, 4},     {"b64", BITS, 8},
-    {"f32", FLOAT, 4},    {"f64", FLOAT, 8},    {"f16", HALF, 2},     {"bf16", BRAIN, 2},
+    {"u8", UNSIGNED, 1}, {"u16", UNSIGNED, 2}, {"u32", UNSIGNED, 4}, {"u64", UNSIGNED, 8},
+    {"s8", SIGNED, 1},   {"s16", SIGNED, 2},   {"s32", SIGNED, 4},   {"s64", SIGNED, 8},
+    {"b8", BITS, 1},     {"b16", BITS, 2},     {"b32", BITS, 4},     {"b64", BITS, 8},
+    {"f32", FLOAT, 4},   {"f64", FLOAT, 8},    {"f16", HALF, 2},     {"bf16", BRAIN, 2},
 };
 
 static const struct type *find_type(const char *name, size_t len)
@@ -160,7 +161,8 @@ static bool parse_size(const char *text, size_t *n)
 
 static void put_element(void *data, size_t i, const struct type *type, uint64_t bits)
 {
-    memcpy((char *)data + i * type->bytes, &bits, type->bytes); /* little-endian, as every target is */
+    memcpy((char *)data + i * type->bytes, &bits,
+           type->bytes); /* little-endian, as every target is */
 }
 
 static uint64_t get_element(const void *data, size_t i, const struct type *type)

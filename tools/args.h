@@ -12,9 +12,9 @@
 struct type; /* an element type */
 
 struct arg {
-    const char *text;         /* as given */
+    const char *text; /* as given */
     bool is_buffer;
-    void *data;               /* buffer: device memory. scalar, raw: the value's bytes (malloc) */
+    void *data; /* buffer: device memory. scalar, raw: the value's bytes (malloc) */
     size_t bytes;
     char *save;               /* file to write after the run, or NULL */
     const struct type *print; /* element type to print after the run, or NULL */

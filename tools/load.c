@@ -16,9 +16,7 @@ int create_engine(const ptera_options *options, ptera_engine **engine)
         fprintf(stderr, "ptera: PTERA_CPU=%s is no CPU level of this build and machine\n", cpu);
     else if (r != PTERA_OK)
         fprintf(stderr, "ptera: %s\n", ptera_result_text(r));
-    return r == PTERA_OK                       ? EXIT_GOOD
-           : r == PTERA_ERROR_INVALID_ARGUMENT ? EXIT_USAGE
-                                               : EXIT_FAILED;
+    return r == PTERA_OK ? EXIT_GOOD : r == PTERA_ERROR_INVALID_ARGUMENT ? EXIT_USAGE : EXIT_FAILED;
 }
 
 int load_module(ptera_engine *engine, const char *path, ptera_module **module)

@@ -23,8 +23,9 @@ static void usage(FILE *out)
     fprintf(out, "usage: ptera COMMAND ...\n\n");
     for (int i = 0; i < N_COMMANDS; i++)
         fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].what);
-    fprintf(out, "\nptera COMMAND --help says more; ptera --version prints the version.\n"
-                 "Exit status: 0 good, 1 a kernel failed, 2 wrong usage, 3 the PTX is not valid.\n");
+    fprintf(out,
+            "\nptera COMMAND --help says more; ptera --version prints the version.\n"
+            "Exit status: 0 good, 1 a kernel failed, 2 wrong usage, 3 the PTX is not valid.\n");
 }
 
 /* Output that could not be written is a failure. */

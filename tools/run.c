@@ -23,7 +23,8 @@ static const char run_help[] =
     "  --timeout SECONDS   give up after that\n"
     "  --math exact|fast   fast may trade exactness for speed (exact)\n"
     "  --fmad on|off       contract mul and add into fma, as NVIDIA's assembler does (on)\n"
-    "  --isolate           test every access against the allocations: what is not the kernel's memory is a fault\n"
+    "  --isolate           test every access against the allocations: what is not the kernel's "
+    "memory is a fault\n"
     "  --time              print the times of loading and running to standard error\n\n";
 
 enum { MAX_ARGS = 1024 };

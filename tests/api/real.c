@@ -13,9 +13,9 @@ struct real_case {
     char folder[512], entry[128];
     ptera_launch launch;
     unsigned n;
-    void *buffer[MAX_ARGS];    /* NULL for a scalar */
+    void *buffer[MAX_ARGS]; /* NULL for a scalar */
     size_t bytes[MAX_ARGS];
-    char after[MAX_ARGS][64];  /* file name */
+    char after[MAX_ARGS][64]; /* file name */
     uint32_t scalar[MAX_ARGS];
 };
 
@@ -117,7 +117,8 @@ static size_t count_differences(const struct real_case *c)
         wrong += bytes != c->bytes[i];
         for (size_t w = 0; w < bytes / 4 && bytes == c->bytes[i]; w++)
             if (want[w] != got[w] && wrong++ < 3)
-                printf("  argument %u, word %zu: 0x%08x, the GPU's is 0x%08x\n", i, w, got[w], want[w]);
+                printf("  argument %u, word %zu: 0x%08x, the GPU's is 0x%08x\n", i, w, got[w],
+                       want[w]);
         free(want);
     }
     return wrong;

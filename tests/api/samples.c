@@ -83,7 +83,8 @@ static bool run(const char *name, const char *kernel, struct size grid, struct s
     return ok;
 }
 
-#define ARGS(...) (const void *const[]){__VA_ARGS__}, sizeof((const void *[]){__VA_ARGS__}) / sizeof(void *)
+#define ARGS(...) \
+    (const void *const[]){__VA_ARGS__}, sizeof((const void *[]){__VA_ARGS__}) / sizeof(void *)
 
 static bool near(float got, float want, float relative, float absolute)
 {
@@ -204,8 +205,8 @@ static void blackscholes(void)
     float *price = random_floats(n, 10, 5, 30), *strike = random_floats(n, 11, 1, 100);
     float *years = random_floats(n, 12, 0.25f, 10);
     float *call = alloc(n * sizeof *call), *put = alloc(n * sizeof *put);
-    bool ok = run("blackscholes", "blackscholes", (struct size){4, 1, 1}, (struct size){128, 1, 1}, 0,
-                  ARGS(&n, &rate, &volatility, &price, &strike, &years, &call, &put));
+    bool ok = run("blackscholes", "blackscholes", (struct size){4, 1, 1}, (struct size){128, 1, 1},
+                  0, ARGS(&n, &rate, &volatility, &price, &strike, &years, &call, &put));
     for (unsigned i = 0; ok && i < n; i++) {
         double s = price[i], x = strike[i], t = years[i], v = volatility;
         double d1 = (log(s / x) + (rate + 0.5 * v * v) * t) / (v * sqrt(t)), d2 = d1 - v * sqrt(t);
@@ -213,7 +214,8 @@ static void blackscholes(void)
         double want_call = s * normal_cdf(d1) - discounted * normal_cdf(d2);
         double want_put = discounted * normal_cdf(-d2) - s * normal_cdf(-d1);
         /* The kernel's polynomial of the normal distribution is good to 7.5e-8 of price and strike. */
-        ok = near(call[i], (float)want_call, 1e-5f, 2e-5f) && near(put[i], (float)want_put, 1e-5f, 4e-5f);
+        ok = near(call[i], (float)want_call, 1e-5f, 2e-5f) &&
+             near(put[i], (float)want_put, 1e-5f, 4e-5f);
     }
     check("blackscholes", ok);
 }
@@ -272,7 +274,8 @@ static void bitonic(void)
 static void stencil3d(void)
 {
     unsigned nx = 20, ny = 11, nz = 9, plane = nx * ny, n = plane * nz, wrong = 0;
-    float centre = 0.4f, side = 0.1f, *in = random_floats(n, 14, 0, 1), *out = alloc(n * sizeof *out);
+    float centre = 0.4f, side = 0.1f, *in = random_floats(n, 14, 0, 1),
+          *out = alloc(n * sizeof *out);
     bool ok = run("stencil3d", "stencil3d", (struct size){2, 3, 9}, (struct size){16, 4, 1}, 0,
                   ARGS(&nx, &ny, &nz, &centre, &side, &in, &out));
     for (unsigned i = 0; i < n; i++) {

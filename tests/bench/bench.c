@@ -146,7 +146,8 @@ static void speed(const char *folder)
     measure(e, folder, &saxpy);
 
     unsigned size = 256;
-    float *p = alloc_floats(e, size * size), *q = alloc_floats(e, size * size), *r = alloc_floats(e, size * size);
+    float *p = alloc_floats(e, size * size), *q = alloc_floats(e, size * size),
+          *r = alloc_floats(e, size * size);
     struct timed sgemm = {.name = "sgemm16"};
     ptera_launch_init(&sgemm.launch);
     sgemm.launch.grid[0] = sgemm.launch.grid[1] = size / 16;
@@ -169,8 +170,8 @@ static double time_command(char *const *argv)
         pid_t pid;
         int status;
         double start = now_ms();
-        if (posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ) || waitpid(pid, &status, 0) < 0 ||
-            status != 0)
+        if (posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ) ||
+            waitpid(pid, &status, 0) < 0 || status != 0)
             die(argv[0]);
         ms[i] = now_ms() - start;
     }
@@ -182,11 +183,22 @@ static void start_up(char *tool, const char *folder)
     char path[4096];
     snprintf(path, sizeof path, "%s/saxpy.ptx", folder);
     char *none[] = {"/bin/true", NULL};
-    char *run[] = {tool,       "run",           path,            "-g", "4", "-b", "256", "u32:1024", "f32:2",
-                   "iota:f32:1024", "iota:f32:1024", NULL};
+    char *run[] = {tool,
+                   "run",
+                   path,
+                   "-g",
+                   "4",
+                   "-b",
+                   "256",
+                   "u32:1024",
+                   "f32:2",
+                   "iota:f32:1024",
+                   "iota:f32:1024",
+                   NULL};
     double base = time_command(none), full = time_command(run);
-    printf("start-up   ptera run on saxpy of 1,024: %.2f ms, /bin/true %.2f ms, difference %.2f ms\n", full, base,
-           full - base);
+    printf(
+        "start-up   ptera run on saxpy of 1,024: %.2f ms, /bin/true %.2f ms, difference %.2f ms\n",
+        full, base, full - base);
 }
 
 /* ---- loading ------------------------------------------------------------------------------------------- */
@@ -235,7 +247,8 @@ static char *generate(size_t *bytes)
     p += sprintf(p, ".version 8.0\n.target sm_80\n.address_size 64\n");
     for (int k = 0; k < KERNELS; k++) {
         p += sprintf(p,
-                     ".visible .entry kernel_%d(\n\t.param .u64 kernel_%d_param_0\n)\n{\n\t.reg .pred \t%%p<90>;\n"
+                     ".visible .entry kernel_%d(\n\t.param .u64 kernel_%d_param_0\n)\n{\n\t.reg "
+                     ".pred \t%%p<90>;\n"
                      "\t.reg .f32 \t%%f<90>;\n\t.reg .b32 \t%%r<90>;\n\t.reg .b64 \t%%rd<90>;\n",
                      k, k);
         for (int i = 0; i < PER_KERNEL - 1; i++) {
@@ -277,12 +290,15 @@ static void loading(void)
         start = now_ms();
         if (ptera_module_kernel(m, "kernel_7", 0, &k) != PTERA_OK)
             die("no kernel");
-        ptera_kernel_launch(k, &launch); /* its loads may fault: only the time to get there counts */
+        ptera_kernel_launch(k,
+                            &launch); /* its loads may fault: only the time to get there counts */
         run[i] = now_ms() - start;
         ptera_engine_destroy(e);
     }
-    printf("loading    %.1f MB, %d instructions in %d kernels: %.0f ms; first launch of one kernel %.1f ms\n",
-           (double)bytes * 1e-6, KERNELS * PER_KERNEL, KERNELS, median(load, RUNS), median(run, RUNS));
+    printf("loading    %.1f MB, %d instructions in %d kernels: %.0f ms; first launch of one kernel "
+           "%.1f ms\n",
+           (double)bytes * 1e-6, KERNELS * PER_KERNEL, KERNELS, median(load, RUNS),
+           median(run, RUNS));
     free(text);
 }
 

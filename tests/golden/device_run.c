@@ -89,7 +89,8 @@ static const char *run(const struct job *j, CUmodule module, CUdeviceptr input, 
     if (cuModuleGetFunction(&kernel, module, j->kernel))
         return "function";
     cuMemsetD8(output, 0xCD, (size_t)j->rows * j->nout * 8);
-    if (cuLaunchKernel(kernel, j->rows / CTA, 1, 1, CTA, 1, 1, 0, 0, parameters, 0) || cuCtxSynchronize())
+    if (cuLaunchKernel(kernel, j->rows / CTA, 1, 1, CTA, 1, 1, 0, 0, parameters, 0) ||
+        cuCtxSynchronize())
         return "launch";
     return NULL;
 }
@@ -101,8 +102,9 @@ int main(int argc, char **argv)
     CUmodule module = NULL;
     CUdeviceptr input = 0, output;
     size_t bytes, offset = 0;
-    if (argc != 2 || cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device) ||
-        cuCtxSetCurrent(context) || cuMemAlloc(&output, OUT_BYTES)) {
+    if (argc != 2 || cuInit(0) || cuDeviceGet(&device, 0) ||
+        cuDevicePrimaryCtxRetain(&context, device) || cuCtxSetCurrent(context) ||
+        cuMemAlloc(&output, OUT_BYTES)) {
         fprintf(stderr, "usage: device_run FOLDER, on a machine with an NVIDIA GPU\n");
         return 2;
     }
@@ -111,8 +113,8 @@ int main(int argc, char **argv)
     char *host = malloc(OUT_BYTES), *jobs = read_file("jobs.tsv", &bytes);
     for (char *line = strtok(jobs, "\n"); line; line = strtok(NULL, "\n")) {
         struct job j;
-        if (sscanf(line, "%255[^\t]\t%255[^\t]\t%255[^\t]\t%u\t%u\t%u", j.module, j.kernel, j.input, &j.rows,
-                   &j.nin, &j.nout) != 6)
+        if (sscanf(line, "%255[^\t]\t%255[^\t]\t%255[^\t]\t%u\t%u\t%u", j.module, j.kernel, j.input,
+                   &j.rows, &j.nin, &j.nout) != 6)
             continue;
         load_module(&module, j.module);
         load_input(&input, j.input);
