@@ -142,8 +142,7 @@ static bool lower(struct lower *l, struct pt_func *source)
         return false;
     pt_cfg_build(l->m, &f, l->bra, &l->scratch);
     pt_web_split(l->m, &f, &l->scratch);
-    if (l->m->fmad)
-        pt_contract(l->m, &f, &l->scratch, find_form);
+    pt_contract(l->m, &f, &l->scratch, find_form);
     pt_wait_find(l->m, &f, &l->scratch);
     f.calls = false;
     for (uint32_t i = 0; i < f.insns.n; i++)

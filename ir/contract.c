@@ -10,8 +10,8 @@
  *   mul t,a,b; sub d,c,t   FFMA d,-a,b,c       .sat on the add: FFMA.SAT; on the mul: not fused
  *
  * - `mov` and `neg` between them are looked through (FFMA d,-a,b,c); abs, selp and an xor of the
- *   sign are not. neg.ftz counts as neg only where mul and add are .ftz too, and only where
- *   nothing behind it, a neg or a sub, turns the sign once more.
+ *   sign are not, nor is neg.bf16x2, which is an HFMA2. neg.ftz counts as neg only where mul and
+ *   add are .ftz too, and only where nothing behind it, a neg or a sub, turns the sign once more.
  * - mul and add must stand in one stretch of straight code. Beside branches, calls and labels, what
  *   ptxas expands into code with branches ends a stretch: division and remainder of integers other
  *   than u32, correctly rounded div, rcp and sqrt, rsqrt.approx.f64, membar, fence.sc and
@@ -23,7 +23,8 @@
  *   it (FMUL and FADD remain). A product added to itself is not taken.
  * - First the products with one use are taken, the first operand of the add before the second: in
  *   a*b + c*d the first product becomes FFMA a,b,(c*d). Then, in the order of the code, the others:
- *   of two products the one with fewer uses, the first operand if they are equal. A product that
+ *   of two products the one with fewer uses, the first operand if they are equal. For f16x2 and
+ *   bf16x2 all are taken in the order of the code, those with one use too. A product that
  *   stays the addend of an fma is not taken by later adds; those before it that took it keep it,
  *   and its mul remains for the rest.
  *
@@ -34,14 +35,22 @@
  *
  * s is 2^24 for |b| < 2^-126 (not with .ftz), 1/4 for |b| > 2^126 (not with div.approx), else 1.
  * All rules above hold for them; .sat they have none. Where an add takes one, the two factors are
- * computed in PTX before the division; the division itself remains for other uses. If b is
- * constant, ptxas has its correctly rounded reciprocal as a factor.
+ * computed in PTX before the division; the division itself remains for other uses.
+ *
+ * If b is a constant, itself or through mov, all of this is known before, and MUFU.RCP gives way to
+ * the correctly rounded reciprocal r of b*s, zero where that is subnormal. A division is FMUL a,r
+ * where s is 1 and FMUL r,(FMUL a,s) elsewhere, with contraction off as well, and that mul is a
+ * product like any other. Division by 1 is a mov, by -1 a neg (FMUL where .ftz or with contraction
+ * off). A reciprocal is
+ * the constant r*s. Constants that are computed otherwise than by mov (neg, cvt, sums) are not
+ * followed, nor is mul by 1, which ptxas makes a mov too, nor are functions of constants other than
+ * the reciprocal.
  *
  * Nothing is taken from sqrt.approx and rsqrt.approx (their last FMUL is guarded), lg2.approx
  * (guarded FADD), ex2.approx (guarded FMUL), sin.approx and cos.approx (FMUL.RZ before MUFU), the
  * .ftz forms of these and rcp.approx.ftz (MUFU alone), tanh.approx, nor from div, rcp and sqrt with
  * a rounding (code with branches). cvt.f32.f32 is FADD x,-0 there and takes or passes on products
- * where it has .ftz or no modifier; that is not followed, and neither is the folding of constants.
+ * where it has .ftz or no modifier; that is not followed.
  *
  * ptxas does this after it has unrolled loops, so that a product carried to the next iteration may
  * be taken there; that is not followed.
@@ -100,6 +109,7 @@ struct contract {
     uint32_t insn; /* where a walk stands */
     bool has_used_def;
     unsigned mark;
+    bool has_product, has_sum, has_division; /* among the forms */
 };
 
 /* ---- forms ----------------------------------------------------------------------------------- */
@@ -178,9 +188,9 @@ static bool is_product(const struct role *r)
     return r->kind == KIND_MUL || r->kind == KIND_DIV || r->kind == KIND_RCP;
 }
 
-static bool classify_forms(struct contract *c)
+static void classify_forms(struct contract *c)
 {
-    bool has_product = false, has_add = false;
+    c->has_product = c->has_sum = c->has_division = false;
     c->roles = pt_arena_alloc(c->scratch, c->m->forms.n * sizeof *c->roles);
     for (uint32_t i = 1; i < c->m->forms.n; i++) {
         const struct pt_form *form = &c->m->forms.v[i];
@@ -192,10 +202,10 @@ static bool classify_forms(struct contract *c)
         r->is_full = pt_form_has(form, PT_M_full);
         r->is_pure = !(form->effects & ~(uint32_t)PT_FX_FP);
         r->is_boundary = is_boundary(form);
-        has_product |= is_product(r);
-        has_add |= r->kind == KIND_ADD || r->kind == KIND_SUB;
+        c->has_product |= is_product(r);
+        c->has_sum |= r->kind == KIND_ADD || r->kind == KIND_SUB;
+        c->has_division |= form->op == PT_OP_div_approx || form->op == PT_OP_rcp_approx;
     }
-    return has_product && has_add;
 }
 
 static const struct role *role_of(const struct contract *c, uint32_t insn)
@@ -326,7 +336,7 @@ static uint32_t find_product(const struct contract *c, uint32_t add, unsigned si
         const struct role *d = role_of(c, at);
         if (is_product(d))
             return d->type == r->type && d->is_ftz == r->is_ftz ? at : NONE;
-        bool is_neg = d->kind == KIND_NEG && d->type == r->type &&
+        bool is_neg = d->kind == KIND_NEG && d->type == r->type && d->type != PT_bf16x2 &&
                       (!d->is_ftz || (r->is_ftz && *is_negated == is_subtracted));
         bool is_mov = d->kind == KIND_MOV && pt_type_bits(d->type) == pt_type_bits(r->type);
         if (!is_neg && !is_mov)
@@ -379,8 +389,10 @@ static uint32_t takeable(const struct contract *c, uint32_t mul, bool single)
 {
     if (mul == NONE)
         return 0;
-    uint32_t reg = product_reg(c, mul);
-    if (c->good[reg] != c->uses[reg] || c->is_addend[reg] || (c->adds[reg] == 1) != single)
+    uint32_t reg = product_reg(c, mul), type = role_of(c, mul)->type;
+    bool is_pair = type == PT_f16x2 || type == PT_bf16x2;
+    bool is_first = c->adds[reg] == 1 && !is_pair;
+    if (c->good[reg] != c->uses[reg] || c->is_addend[reg] || is_first != single)
         return 0;
     return c->adds[reg];
 }
@@ -458,6 +470,14 @@ static struct pt_operand compute_f32(struct contract *c, uint32_t at, const char
     return compute(c, at, spelling, PT_f32, product_reg(c, at), from, n);
 }
 
+#define ONE 0x3f800000u
+#define QUARTER 0x3e800000u
+#define TWO_TO_24 0x4b800000u
+#define SMALLEST_NORMAL 0x00800000u
+#define LARGEST_UNSCALED 0x7e800000u
+#define INFINITE 0x7f800000u
+#define F32_SIGN 0x80000000u
+
 static struct pt_operand imm_f32(uint32_t bits)
 {
     return (struct pt_operand){.kind = PT_OPND_IMM, .type = PT_f32, .imm = bits};
@@ -474,13 +494,6 @@ static struct pt_operand select_scale(struct contract *c, uint32_t at, const cha
     return compute_f32(c, at, "selp.f32", imm_f32(value), scale, p, 3);
 }
 
-static bool is_constant(const struct contract *c, const struct pt_operand *o)
-{
-    uint32_t def = o->kind == PT_OPND_REG ? c->def[o->index] : NONE;
-    return o->kind == PT_OPND_IMM || (def != NONE && role_of(c, def)->kind == KIND_MOV &&
-                                      operand_of(c, def, 1)->kind == PT_OPND_IMM);
-}
-
 /* The factors of a division or a reciprocal, whose product is its result to the bit: the divisor
  * is scaled where it, or its reciprocal, would be a subnormal number to MUFU.RCP, which is
  * rcp.approx.ftz. */
@@ -488,22 +501,21 @@ static void expand(struct contract *c, uint32_t div)
 {
     const struct role *r = role_of(c, div);
     bool is_div = r->kind == KIND_DIV, is_large = !is_div || r->is_full;
-    struct pt_operand one = imm_f32(0x3f800000), scale = one;
+    struct pt_operand one = imm_f32(ONE), scale = one;
     struct pt_operand a = is_div ? *operand_of(c, div, 1) : one;
     struct pt_operand b = *operand_of(c, div, is_div ? 2 : 1);
     const char *mul = r->is_ftz ? "mul.rn.ftz.f32" : "mul.rn.f32";
-    const char *rcp = is_constant(c, &b) ? "rcp.rn.ftz.f32" : "rcp.approx.ftz.f32";
     if (is_large || !r->is_ftz) {
         struct pt_operand m = compute_f32(c, div, "abs.f32", b, one, one, 1);
         if (is_large)
-            scale = select_scale(c, div, "setp.gt.f32", m, 0x7e800000, 0x3e800000, scale);
+            scale = select_scale(c, div, "setp.gt.f32", m, LARGEST_UNSCALED, QUARTER, scale);
         if (!r->is_ftz)
-            scale = select_scale(c, div, "setp.lt.f32", m, 0x00800000, 0x4b800000, scale);
+            scale = select_scale(c, div, "setp.lt.f32", m, SMALLEST_NORMAL, TWO_TO_24, scale);
         b = compute_f32(c, div, mul, b, scale, one, 2);
         a = is_div ? compute_f32(c, div, mul, a, scale, one, 2) : scale;
         c->copy[2 * div] = a.index;
     }
-    c->copy[2 * div + 1] = compute_f32(c, div, rcp, b, one, one, 1).index;
+    c->copy[2 * div + 1] = compute_f32(c, div, "rcp.approx.ftz.f32", b, one, one, 1).index;
 }
 
 /* Factor k (0 or 1) of the product, as it can be read at the add: a copy if it is written in
@@ -620,35 +632,157 @@ static void rebuild(struct contract *c)
     f->insns.n = n;
 }
 
+/* ---- constant divisors ----------------------------------------------------------------------- */
+
+/* Whether the operand is a constant of 32 bits, also through mov. */
+static bool constant_of(const struct contract *c, uint32_t insn, const struct pt_operand *o,
+                        uint32_t *bits)
+{
+    while (o->kind == PT_OPND_REG && c->def[o->index] < insn) {
+        insn = c->def[o->index];
+        if (role_of(c, insn)->kind != KIND_MOV || pt_type_bits(role_of(c, insn)->type) != 32)
+            return false;
+        o = operand_of(c, insn, 1);
+    }
+    *bits = (uint32_t)o->imm;
+    return o->kind == PT_OPND_IMM;
+}
+
+/* What both operands of a division by b are multiplied by. */
+static uint32_t constant_scale(uint32_t b, bool is_small, bool is_large)
+{
+    uint32_t m = b & ~F32_SIGN;
+    if (is_small && m < SMALLEST_NORMAL)
+        return TWO_TO_24;
+    return is_large && m > LARGEST_UNSCALED && m <= INFINITE ? QUARTER : ONE;
+}
+
+/* 1/(b * scale), correctly rounded; a subnormal divisor and a subnormal result count as zero. */
+static uint32_t reciprocal(uint32_t b, uint32_t scale)
+{
+    uint32_t sign = b & F32_SIGN, mantissa = b & 0x7fffff;
+    int exponent = (int)(b >> 23 & 0xff);
+    if (exponent == 0xff)
+        return mantissa ? 0x7fffffff : sign;
+    if (!exponent && (scale == ONE || !mantissa))
+        return sign | INFINITE;
+    if (exponent)
+        mantissa |= 1u << 23;
+    else
+        for (exponent = 1; mantissa < 1u << 23; exponent--)
+            mantissa <<= 1;
+    exponent += scale == TWO_TO_24 ? 24 : scale == QUARTER ? -2 : 0;
+    /* b * scale is mantissa * 2^(exponent - 150), its reciprocal quotient * 2^(103 - exponent) with
+     * 2^23 < quotient <= 2^24. Between two numbers of that precision it never lies halfway. */
+    uint64_t quotient = ((UINT64_C(1) << 48) / mantissa + 1) >> 1;
+    int64_t bits = (int64_t)(253 - exponent) * (1 << 23) + (int64_t)quotient - (1 << 23);
+    return bits < SMALLEST_NORMAL ? sign : sign | (uint32_t)bits;
+}
+
+static void replace(struct contract *c, uint32_t insn, const char *spelling, struct pt_operand a,
+                    struct pt_operand b, uint8_t n)
+{
+    struct pt_operand to = *operand_of(c, insn, 0);
+    struct pt_insn *i = &c->f->insns.v[insn];
+    struct pt_operand *o = pt_vec_extend(&c->m->arena, &c->f->operands, n + 1u);
+    o[0] = to;
+    o[1] = a;
+    if (n == 2)
+        o[2] = b;
+    i->operands = c->f->operands.n - n - 1u;
+    i->n_operands = n + 1;
+    i->form = c->form(c->m, c->f, spelling, o, n + 1u, i->line);
+}
+
+/* a / b is (a * scale) * r. */
+static void divide_by(struct contract *c, uint32_t div, bool is_ftz, uint32_t scale, uint32_t r)
+{
+    struct pt_operand a = *operand_of(c, div, 1);
+    if (scale != ONE)
+        a = compute_f32(c, div, is_ftz ? "mul.rn.ftz.f32" : "mul.rn.f32", a, imm_f32(scale), a, 2);
+    if (!c->m->fmad || is_ftz || scale != ONE || (r & ~F32_SIGN) != ONE)
+        replace(c, div, is_ftz ? "mul.ftz.f32" : "mul.f32", a, imm_f32(r), 2);
+    else
+        replace(c, div, r == ONE ? "mov.f32" : "neg.f32", a, a, 1);
+}
+
+/* Makes divisions by constants multiplications, and reciprocals of constants constants. */
+static bool fold_constants(struct contract *c)
+{
+    bool any = false;
+    for (uint32_t i = 0, n = c->f->insns.n; i < n; i++) {
+        const struct pt_form *form = pt_insn_form(c->m, &c->f->insns.v[i]);
+        bool is_div = form->op == PT_OP_div_approx, is_ftz = pt_form_has(form, PT_M_ftz);
+        uint32_t b;
+        if ((!is_div && form->op != PT_OP_rcp_approx) ||
+            !constant_of(c, i, operand_of(c, i, is_div ? 2 : 1), &b))
+            continue;
+        bool is_large = is_div ? pt_form_has(form, PT_M_full) : !is_ftz;
+        uint32_t scale = constant_scale(b, !is_ftz, is_large), r = reciprocal(b, scale);
+        any = true;
+        if (is_div)
+            divide_by(c, i, is_ftz, scale, r);
+        else if (scale != ONE)
+            replace(c, i, "mul.rn.f32", imm_f32(r), imm_f32(scale), 2);
+        else
+            replace(c, i, "mov.f32", imm_f32(r), imm_f32(r), 1);
+    }
+    return any;
+}
+
+static void allocate(struct contract *c)
+{
+    uint32_t n = c->f->insns.n;
+    memset(&c->inserted, 0, sizeof c->inserted);
+    c->before = pt_arena_alloc(c->scratch, n * sizeof *c->before);
+    c->before_tail = pt_arena_alloc(c->scratch, n * sizeof *c->before_tail);
+    c->is_dropped = pt_arena_alloc(c->scratch, n * sizeof *c->is_dropped);
+}
+
+static void contract(struct contract *c)
+{
+    struct pt_func *f = c->f;
+    uint32_t n = f->insns.n;
+    find_uses(c);
+    find_stretches(c);
+    if (!find_takers(c))
+        return;
+    c->is_addend = pt_arena_alloc(c->scratch, f->regs.n * sizeof *c->is_addend);
+    c->fusion = pt_arena_alloc(c->scratch, n * sizeof *c->fusion);
+    c->copy = pt_arena_alloc(c->scratch, 2 * (size_t)n * sizeof *c->copy);
+    allocate(c);
+    for (uint32_t i = 0; i < n; i++)
+        c->fusion[i].mul = NONE;
+    take_products(c, true);
+    take_products(c, false);
+    for (uint32_t i = 0; i < n; i++) {
+        if (c->fusion[i].mul == NONE)
+            continue;
+        uint32_t reg = operand_of(c, i, 1 + c->fusion[i].side)->index;
+        rewrite(c, i);
+        release(c, reg);
+    }
+    rebuild(c);
+}
+
 void pt_contract(struct pt_module *m, struct pt_func *f, struct pt_arena *scratch, find_form *form)
 {
     struct contract c = {.m = m, .f = f, .scratch = scratch, .form = form};
     /* fma.f32 came with sm_20; neg.f16 with version 5.1, in which only f16 itself is older. */
-    if (m->sm < 20 || m->ptx < 51 || !classify_forms(&c))
+    if (m->sm < 20 || m->ptx < 51)
         return;
-    uint32_t n = f->insns.n;
-    find_defs(&c);
-    find_uses(&c);
-    find_stretches(&c);
-    if (!find_takers(&c))
+    classify_forms(&c);
+    bool may_fuse = m->fmad && c.has_product && c.has_sum;
+    if (!may_fuse && !c.has_division)
         return;
-    c.is_addend = pt_arena_alloc(scratch, f->regs.n * sizeof *c.is_addend);
-    c.fusion = pt_arena_alloc(scratch, n * sizeof *c.fusion);
-    c.before = pt_arena_alloc(scratch, n * sizeof *c.before);
-    c.before_tail = pt_arena_alloc(scratch, n * sizeof *c.before_tail);
-    c.copy = pt_arena_alloc(scratch, 2 * (size_t)n * sizeof *c.copy);
-    c.is_dropped = pt_arena_alloc(scratch, n * sizeof *c.is_dropped);
     c.mark = pt_web_mark(f);
-    for (uint32_t i = 0; i < n; i++)
-        c.fusion[i].mul = NONE;
-    take_products(&c, true);
-    take_products(&c, false);
-    for (uint32_t i = 0; i < n; i++) {
-        if (c.fusion[i].mul == NONE)
-            continue;
-        uint32_t reg = operand_of(&c, i, 1 + c.fusion[i].side)->index;
-        rewrite(&c, i);
-        release(&c, reg);
+    find_defs(&c);
+    allocate(&c);
+    if (c.has_division && fold_constants(&c)) {
+        rebuild(&c);
+        classify_forms(&c);
+        find_defs(&c);
     }
-    rebuild(&c);
+    if (may_fuse)
+        contract(&c);
 }

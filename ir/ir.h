@@ -281,7 +281,8 @@ void pt_web_split(struct pt_module *m, struct pt_func *f, struct pt_arena *scrat
 /* ir/web.c: a new register of the type of `reg` and named after it; `mark` is pt_web_mark(f), which keeps its name new. */
 uint32_t pt_web_reg(struct pt_module *m, struct pt_func *f, uint32_t reg, unsigned mark);
 unsigned pt_web_mark(const struct pt_func *f);
-/* ir/contract.c: mul + add to fma, as ptxas does it. `form` finds the form of an instruction by its spelling. */
+/* ir/contract.c: mul + add to fma and divisions by constants to mul, as ptxas does it; mul + add only if m->fmad.
+ * `form` finds the form of an instruction by its spelling. */
 void pt_contract(struct pt_module *m, struct pt_func *f, struct pt_arena *scratch,
                  uint32_t (*form)(struct pt_module *m, struct pt_func *f, const char *spelling,
                                   struct pt_operand *operands, uint32_t n, uint32_t line));

@@ -185,12 +185,44 @@ static void test_divisions(void)
     check_case("f32", "div.full.ftz.f32 t0, x0, x1; add.f32 y0, t0, x2;", 0, 0, 1);
     check_case("f32", "div.approx.ftz.f32 t0, x0, x1; add.ftz.f32 y0, t0, x2;", 1, 0, 0);
     check_case("f32", "div.approx.ftz.f32 t0, x0, x1; add.f32 y0, t0, x2;", 0, 0, 1);
-    check_text("div.approx.ftz.f32 t0, x0, 0f40400000; add.ftz.f32 y0, t0, x2;", "rcp.rn.ftz.f32");
     check_text("div.approx.ftz.f32 t0, x0, x1; add.ftz.f32 y0, x2, t0;", "rcp.approx.ftz.f32 t0$");
     check_case("f32", "rcp.approx.f32 t0, x0; add.f32 y0, t0, x2; sub.f32 y1, x3, t0;", 2, 1, 0);
     check_case("f32", "rcp.approx.f32 t0, x0; add.f32 y0, t0, x2; mov.f32 y1, t0;", 0, 0, 1);
     check_case("f32", "rcp.approx.ftz.f32 t0, x0; add.ftz.f32 y0, t0, x2;", 0, 0, 1);
     check_case("f32", "sqrt.approx.f32 t0, x0; add.f32 y0, t0, x2;", 0, 0, 1);
+}
+
+static void test_constant_divisors(void)
+{
+    check_text("div.full.f32 y0, x0, 0f40400000;", "    mul.f32 y0, x0, 0f3EAAAAAB;");
+    check_text("div.approx.ftz.f32 y0, x0, 0fC0400000;", "mul.ftz.f32 y0, x0, 0fBEAAAAAB;");
+    check_text("mov.b32 r2, 0x40400000; mov.b32 t0, r2; @p1 bra L; mov.f32 y1, x3; L: "
+               "@p2 div.full.f32 y0, x0, t0;",
+               "@p2 mul.f32 y0, x0, 0f3EAAAAAB;");
+    check_text("mov.f32 t0, 0f40400000; @p1 mov.f32 t0, 0f40000000; div.full.f32 y0, x0, t0;",
+               "div.full.f32 y0, x0, t0");
+    check_text("div.full.f32 t0, x0, 0f40400000; add.f32 y0, t0, x2;",
+               "fma.rn.f32 y0, x0, 0f3EAAAAAB, x2;");
+    check_case("f32", "div.full.f32 t0, x0, 0f40400000; add.ftz.f32 y0, t0, x2;", 0, 1, 1);
+    /* scaled, or not because of .ftz or .approx */
+    check_text("div.full.f32 t0, x0, 0f7F000000; add.f32 y0, t0, x2;", ", x0, 0f3E800000;");
+    check_text("div.full.f32 t0, x0, 0f7F000000; add.f32 y0, t0, x2;", ", 0f01000000, x2;");
+    check_text("div.approx.f32 y0, x0, 0fFF000000;", "mul.f32 y0, x0, 0f80000000;");
+    check_text("div.full.f32 y0, x0, 0f80000001;", ", 0fFE000000;");
+    check_text("div.full.ftz.f32 y0, x0, 0f80000001;", "mul.ftz.f32 y0, x0, 0fFF800000;");
+    check_text("div.full.ftz.f32 y0, x0, 0f7E800000;", "mul.ftz.f32 y0, x0, 0f00800000;");
+    check_text("div.approx.f32 y0, x0, 0f7E800001;", "mul.f32 y0, x0, 0f00000000;");
+    check_text("div.approx.f32 y0, x0, 0f7E7FFFFF;", "mul.f32 y0, x0, 0f00800001;");
+    check_case("f32", MUL "div.full.f32 t1, t0, 0f7F000000; add.f32 y1, t0, x2; mov.f32 y0, t1;", 0,
+               3, 1);
+    /* by 1 and -1 */
+    check_case("f32", MUL "div.full.f32 t1, t0, 0f3F800000; add.f32 y0, t1, x2;", 1, 0, 0);
+    check_case("f32", MUL "div.full.f32 t1, t0, 0fBF800000; add.f32 y0, t1, x2;", 1, 0, 0);
+    check_case("f32", MUL "div.full.f32 t1, t0, 0f40000000; add.f32 y0, t1, x2;", 1, 1, 0);
+    check_text("div.full.ftz.f32 y0, x0, 0f3F800000;", "mul.ftz.f32 y0, x0, 0f3F800000;");
+    check_text("rcp.approx.f32 y0, 0f40400000;", "mov.f32 y0, 0f3EAAAAAB;");
+    check_text("rcp.approx.f32 y0, 0f00000001;", "mul.rn.f32 y0, 0f7E000000, 0f4B800000;");
+    check_text("rcp.approx.ftz.f32 y0, 0f7F000000;", "mov.f32 y0, 0f00000000;");
 }
 
 static void test_two_products(void)
@@ -299,6 +331,19 @@ static void test_types(void)
         snprintf(body, sizeof body, "mul.rn.%s t0, x0, x1; add.rn.%s y0, t0, x2;", t, t);
         check_case(t, body, 0, 1, 1);
     }
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        const char *t = types[i];
+        int fma = !strcmp(t, "bf16x2") ? 0 : 1, kept = !fma;
+        snprintf(body, sizeof body, "mul.%s t0, x0, x1; neg.%s t1, t0; add.%s y0, t1, x2;", t, t,
+                 t);
+        check_case(t, body, fma, kept, kept);
+        /* The product with one use is taken first, or the one that comes first. */
+        fma = strstr(t, "x2") ? 2 : 1;
+        snprintf(body, sizeof body,
+                 "mul.%s t0, x0, x1; mul.%s t1, x2, x3; add.%s y0, t1, x4; add.%s y1, t0, t1;", t,
+                 t, t, t);
+        check_case(t, body, fma, 1, 2 - fma);
+    }
     check_case("f16", "mul.f16 t0, x0, x1; add.sat.f16 y0, t0, x2;", 1, 0, 0);
     check_case("f16", "mul.ftz.f16 t0, x0, x1; add.f16 y0, t0, x2;", 0, 1, 1);
 }
@@ -306,8 +351,11 @@ static void test_types(void)
 static void test_off(void)
 {
     struct pt_module m;
-    if (lower_case(&m, "f32", MUL "add.f32 y0, t0, x2;", false))
+    const char *body = MUL "add.f32 y0, t0, x2; div.full.f32 y1, x3, 0f40400000;";
+    if (lower_case(&m, "f32", body, false)) {
         CHECK_INT(count(&m).fma, 0);
+        CHECK_INT(count(&m).mul, 2); /* a division by a constant is one all the same */
+    }
     pt_arena_free(&m.arena);
 }
 
@@ -317,6 +365,7 @@ int main(void)
     test_modifiers();
     test_looked_through();
     test_divisions();
+    test_constant_divisors();
     test_two_products();
     test_stretches();
     test_overwritten();
