@@ -600,6 +600,9 @@ uint32_t pt_mem_locate(const struct pt_code *c, struct pt_frame *f, uint64_t add
         *first = lanes ? *first : a;
         lanes |= 1u << i;
     }
+    /* Emulators tell an address of their own for one that their machine cannot have. */
+    if (!lanes && address != PT_ADDRESS_UNKNOWN)
+        return pt_mem_locate(c, f, PT_ADDRESS_UNKNOWN, first);
     return lanes;
 }
 
