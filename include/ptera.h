@@ -111,7 +111,10 @@ PTERA_API ptera_result ptera_engine_info(const ptera_engine *engine, ptera_info 
 typedef struct ptera_isa_row {
     size_t size; /* set by the caller */
     const char *id, *syntax;
-    int is_supported;
+    int is_supported;    /* some engine runs it; the others are parsed and checked only */
+    const char *chapter; /* "integer", "float", ... */
+    int interprets, compiles; /* which engine runs it; this version has no compiler */
+    int is_golden;            /* part of kernels whose results are compared with those of an H200, word by word */
 } ptera_isa_row;
 PTERA_API ptera_result ptera_isa_row_get(unsigned index, ptera_isa_row *row);
 

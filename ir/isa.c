@@ -88,9 +88,30 @@ const char *pt_op_syntax(enum pt_op op)
     return rows[op].syntax;
 }
 
+const char *pt_op_chapter(enum pt_op op)
+{
+    switch (op) {
+#define ROW(id, syntax, shape, effects, jit, ptx, sm) case PT_OP_##id:
+#define CHAPTER_END(name) return #name;
+#include "ir/isa.def"
+    default:
+        return "";
+    }
+}
+
 bool pt_op_is_supported(enum pt_op op)
 {
     return rows[op].is_supported;
+}
+
+static const bool golden[PT_OP_COUNT] = {
+#define GOLDEN(row_id) [PT_OP_##row_id] = true,
+#include "ir/golden.def"
+};
+
+bool pt_op_is_golden(enum pt_op op)
+{
+    return golden[op];
 }
 
 uint32_t pt_op_effects(enum pt_op op)

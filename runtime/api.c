@@ -79,7 +79,14 @@ ptera_result ptera_isa_row_get(unsigned index, ptera_isa_row *row)
     if (index >= PT_OP_COUNT - 1)
         return PTERA_ERROR_NOT_FOUND;
     enum pt_op op = (enum pt_op)(index + 1);
-    ptera_isa_row mine = {0, pt_op_id(op), pt_op_syntax(op), pt_op_is_supported(op)};
+    ptera_isa_row mine = {
+        .id = pt_op_id(op),
+        .syntax = pt_op_syntax(op),
+        .is_supported = pt_op_is_supported(op),
+        .chapter = pt_op_chapter(op),
+        .interprets = pt_op_is_supported(op),
+        .is_golden = pt_op_is_golden(op),
+    };
     return GIVE(row, mine);
 }
 

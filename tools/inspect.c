@@ -130,24 +130,75 @@ int command_compile(int argc, char **argv)
 
 /* ---- info ---------------------------------------------------------------------------------------------- */
 
-static const char info_help[] = "usage: ptera info [--isa]\n\n"
-                                "  --isa   the instruction table: each row, and whether it is implemented\n";
+static const char info_help[] =
+    "usage: ptera info [--isa [--summary]]\n\n"
+    "  --isa       the instruction table: each row's name and chapter, whether it is parsed,\n"
+    "              interpreted, compiled and golden (compared with an H200), and its syntax\n"
+    "  --summary   only how many rows of each chapter are that, as a table in Markdown\n";
+
+static const char *yes_no(int is)
+{
+    return is ? "yes" : "no";
+}
 
 static void show_isa(void)
 {
     ptera_isa_row row = {.size = sizeof row};
+    printf("%-20s %-9s %-6s %-10s %-8s %-7s %s\n", "id", "chapter", "parse", "interpret", "compile",
+           "golden", "syntax");
     for (unsigned i = 0; ptera_isa_row_get(i, &row) == PTERA_OK; i++)
-        printf("%-20s %-4s %s\n", row.id, row.is_supported ? "yes" : "no", row.syntax);
+        printf("%-20s %-9s %-6s %-10s %-8s %-7s %s\n", row.id, row.chapter, yes_no(1),
+               yes_no(row.interprets), yes_no(row.compiles), yes_no(row.is_golden), row.syntax);
+}
+
+struct isa_count {
+    const char *chapter;
+    unsigned rows, interpreted, compiled, golden;
+};
+
+static void count_row(struct isa_count *count, const ptera_isa_row *row)
+{
+    count->rows++;
+    count->interpreted += row->interprets != 0;
+    count->compiled += row->compiles != 0;
+    count->golden += row->is_golden != 0;
+}
+
+static void show_count(const struct isa_count *count)
+{
+    printf("| %s | %u | %u | %u | %u |\n", count->chapter, count->rows, count->interpreted,
+           count->compiled, count->golden);
+}
+
+/* The rows of a chapter lie together. */
+static void show_isa_summary(void)
+{
+    ptera_isa_row row = {.size = sizeof row};
+    struct isa_count chapter = {0}, all = {.chapter = "total"};
+    puts("| chapter | rows | interpreted | compiled | golden-verified |\n|---|---|---|---|---|");
+    for (unsigned i = 0; ptera_isa_row_get(i, &row) == PTERA_OK; i++) {
+        if (chapter.rows && strcmp(chapter.chapter, row.chapter)) {
+            show_count(&chapter);
+            chapter = (struct isa_count){0};
+        }
+        chapter.chapter = row.chapter;
+        count_row(&chapter, &row);
+        count_row(&all, &row);
+    }
+    show_count(&chapter);
+    show_count(&all);
 }
 
 int command_info(int argc, char **argv)
 {
     if (wants_help(argc, argv, info_help))
         return EXIT_GOOD;
-    if (argc > 2 || (argc == 2 && strcmp(argv[1], "--isa")))
+    if (argc > 1 && strcmp(argv[1], "--isa"))
+        return wrong_usage("unexpected ", argv[1], info_help);
+    if (argc > 3 || (argc == 3 && strcmp(argv[2], "--summary")))
         return wrong_usage("unexpected ", argv[argc - 1], info_help);
-    if (argc == 2) {
-        show_isa();
+    if (argc > 1) {
+        argc == 3 ? show_isa_summary() : show_isa();
         return EXIT_GOOD;
     }
     ptera_engine *engine = NULL;

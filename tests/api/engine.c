@@ -17,7 +17,9 @@ static void check_info(void)
     ptera_isa_row row = {.size = sizeof row};
     for (; ptera_isa_row_get(rows, &row) == PTERA_OK; rows++) {
         supported += row.is_supported != 0;
-        CHECK(row.id && *row.id && row.syntax && *row.syntax);
+        CHECK(row.id && *row.id && row.syntax && *row.syntax && row.chapter && *row.chapter);
+        CHECK(row.is_supported == (row.interprets || row.compiles));
+        CHECK(row.is_supported || !row.is_golden);
     }
     CHECK_INT(rows, info.isa_rows);
     CHECK_INT(supported, info.isa_rows_supported);
@@ -36,6 +38,12 @@ static void check_sizes(void)
     CHECK_INT(info.threads, 0x55555555);
     info.size = 0;
     CHECK_INT(ptera_engine_info(engine, &info), PTERA_ERROR_INVALID_ARGUMENT);
+    ptera_isa_row row = {
+        .size = offsetof(ptera_isa_row, chapter), .chapter = "kept", .is_golden = 5};
+    CHECK_INT(ptera_isa_row_get(0, &row), PTERA_OK);
+    CHECK(row.id && row.is_supported);
+    CHECK_TEXT(row.chapter, "kept");
+    CHECK_INT(row.is_golden, 5);
     ptera_options options = {.size = 1};
     ptera_engine *other = NULL;
     CHECK_INT(ptera_engine_create(&options, &other), PTERA_ERROR_INVALID_ARGUMENT);

@@ -1,9 +1,12 @@
-/* Every implemented row of the instruction table and every special register is used by a case.
+/* Which rows of the instruction table and which special registers the PTX files under some folders use.
  *
- *     covered FOLDER...       the PTX files under these folders
+ *     covered FOLDER...            every implemented row and every special register is used
+ *     covered --golden FOLDER...   the rows that are used are those of ir/golden.def
+ *     covered --list FOLDER...     prints ir/golden.def as it should be
  *
  * A file under a folder named ptx counts if it runs something (a line "// RUN: ptera run"); so does every file elsewhere.
- * Functions are counted as parsed, before any pass. Prints each row and register that no file uses. */
+ * Functions are counted as parsed, before any pass; one with a row that is not implemented cannot run and does not
+ * count. Prints what is not as it should be. */
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdbool.h>
@@ -17,10 +20,20 @@
 static bool op_used[PT_OP_COUNT], sreg_used[PT_SREG_COUNT];
 static unsigned files, broken;
 
+static bool can_run(const struct pt_module *m, const struct pt_func *func)
+{
+    for (uint32_t i = 0; i < func->insns.n; i++)
+        if (!pt_op_is_supported((enum pt_op)pt_insn_form(m, &func->insns.v[i])->op))
+            return false;
+    return true;
+}
+
 static void note_uses(const struct pt_module *m)
 {
     for (uint32_t f = 1; f < m->funcs.n; f++) {
         const struct pt_func *func = &m->funcs.v[f];
+        if (!can_run(m, func))
+            continue;
         for (uint32_t i = 0; i < func->insns.n; i++)
             op_used[pt_insn_form(m, &func->insns.v[i])->op] = true;
         for (uint32_t i = 0; i < func->operands.n; i++)
@@ -85,10 +98,41 @@ static void read_folder(const char *folder)
         free(entries);
 }
 
-int main(int argc, char **argv)
+static int print_list(void)
 {
-    for (int i = 1; i < argc; i++)
-        read_folder(argv[i]);
+    puts("/* The rows that are part of a golden kernel: what it writes is compared, word by word,\n"
+         " * with what an H200 wrote. Made in a build folder, where the archives are unpacked:\n"
+         " *\n"
+         " *     tests/covered --list tests/golden.data > ../../ir/golden.def\n"
+         " *\n"
+         " * and checked by the test golden_rows. */\n"
+         "#ifndef GOLDEN\n"
+         "#error \"define GOLDEN(row_id) before including golden.def\"\n"
+         "#endif");
+    for (unsigned op = 1; op < PT_OP_COUNT; op++)
+        if (op_used[op])
+            printf("GOLDEN(%s)\n", pt_op_id((enum pt_op)op));
+    puts("#undef GOLDEN");
+    return broken > 0 || files == 0;
+}
+
+static int check_golden(void)
+{
+    unsigned passed = 0, failed = broken + (files == 0);
+    for (unsigned op = 1; op < PT_OP_COUNT; op++) {
+        bool listed = pt_op_is_golden((enum pt_op)op);
+        passed += listed && op_used[op];
+        failed += listed != op_used[op];
+        if (listed != op_used[op])
+            printf("%s ir/golden.def: %s\n", listed ? "too many in" : "missing in",
+                   pt_op_id((enum pt_op)op));
+    }
+    printf("golden_rows: %u passed, %u failed, 0 skipped\n", passed, failed);
+    return failed > 0;
+}
+
+static int check_covered(void)
+{
     unsigned passed = 0, failed = broken + (files == 0);
     for (unsigned op = 1; op < PT_OP_COUNT; op++) {
         if (!pt_op_is_supported((enum pt_op)op))
@@ -106,4 +150,13 @@ int main(int argc, char **argv)
     }
     printf("covered: %u passed, %u failed, 0 skipped\n", passed, failed);
     return failed > 0;
+}
+
+int main(int argc, char **argv)
+{
+    bool list = argc > 1 && !strcmp(argv[1], "--list");
+    bool golden = argc > 1 && !strcmp(argv[1], "--golden");
+    for (int i = 1 + (list || golden); i < argc; i++)
+        read_folder(argv[i]);
+    return list ? print_list() : golden ? check_golden() : check_covered();
 }
