@@ -102,7 +102,7 @@ if [ "$all" = --all ]; then
     also tsan -LE "long|release-only"
     if need clang-19 clang-19; then also clang -LE long; else broken clang; fi
     if need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross && need qemu-aarch64 qemu-user; then
-        also arm64 -LE "long|release-only" --timeout 3600
+        also arm64 -LE "long|release-only" --timeout 3600 -j 2 # up to 10 GB each
     else
         broken arm64
     fi
