@@ -14,8 +14,8 @@
 
 #include "backend/interp/loop.h"
 
-/* Sanitizers do not look at this code, and at no other of the interpreter: a kernel may touch any
- * address, and its races are its own. */
+/* This code alone is hidden from the sanitizers: a kernel may touch any address, and its races are
+ * its own. */
 #if defined(__clang__)
 #define PT_ACCESS                                                                       \
     __attribute__((section("pt_access"), no_sanitize("address", "undefined", "thread"), \
