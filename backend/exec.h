@@ -113,6 +113,7 @@ struct pt_cta {
     struct pt_barrier bar[PT_BARRIERS + 1]; /* the last is this CTA's part of the cluster's */
     uint32_t live_warps;   /* warps with a lane that has not exited */
     struct pt_warp *warps; /* launch->n_warps of them */
+    uint8_t *scratch;      /* native code's: see backend/native.h */
 };
 
 enum pt_run {

@@ -1,0 +1,110 @@
+/* The inside of the compiler: what generating one kernel knows, and how its parts meet.
+ *
+ *   plan.c      what can be native: sync points, regions between them, width of a group
+ *   region.c    one region as a loop over groups; blocks in their order under masks
+ *   value.c     registers: where each lies (scalar, affine, vector), reads, writes, masks
+ *   emit_*.c    what instructions compute: a few LLVM instructions each, over scalars or vectors alike
+ *   memory.c    loads and stores by access class         atomic.c, warp.c   the others that are not pure
+ *   target.c    the host, passes, machine code           engine.c           the entry of the shared object
+ *
+ * Everything works on chunks of `width` lanes, `copies` of them at a time (ir/vary.h). A predicate of a chunk is an
+ * i1 (uniform) or a vector of i1; registers of up to 16, 32, 64, 128 bits are i16, i32, i64, i128, those declared
+ * .f32 and .f64 float and double.
+ */
+#ifndef PTERA_BACKEND_JIT_JIT_H
+#define PTERA_BACKEND_JIT_JIT_H
+
+#include <llvm-c/Core.h>
+#include <llvm-c/TargetMachine.h>
+
+#include "backend/exec.h"
+#include "backend/native.h"
+#include "ir/row.h"
+#include "ir/vary.h"
+
+enum { JIT_COPIES = 8, JIT_SOURCES = 6, JIT_DESTS = 2 };
+
+/* ---- target.c ---------------------------------------------------------------------------------------------- */
+
+struct jit_target {
+    char cpu[64], features[2048];
+    char *triple;
+    unsigned width;          /* lanes of 32 bits in a vector: 4, 8, 16 */
+    bool has_mask_registers; /* AVX-512: vectors of i1 live in registers of their own */
+    bool has_fma;
+};
+
+/* ---- generating one kernel ----------------------------------------------------------------------------------- */
+
+struct jit_reg; /* value.c */
+
+struct jit {
+    const struct jit_target *target;
+    const struct pt_program *program;
+    const struct pt_native_options *options;
+    struct pt_module *m;
+    struct pt_func *f;
+    struct pt_vary *vary;
+    struct pt_arena *arena;
+    const char *why; /* set where generating gives up: static text */
+
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    LLVMBuilderRef b;
+    LLVMValueRef function;
+    unsigned width, copies;
+
+    uint32_t block;             /* being generated */
+    const struct pt_insn *insn; /* likewise */
+    const struct pt_form *form;
+    /* Lanes that run `insn`, by copy: vectors of i1; NULL: all of the chunk (or, in a scalar place, it runs at all). */
+    LLVMValueRef mask[JIT_COPIES];
+    struct jit_reg *regs;
+};
+
+/* ---- emitters -------------------------------------------------------------------------------------------------- */
+
+/* One pure operation over scalars (lanes == 1) or over vectors of `lanes`. Sources have the types of the form's slots: iN
+ * (8, 16, 32, 64, 128 bits), float, double; .f16, .bf16 and packed types are iN; predicates i1; all of them vectors if
+ * lanes > 1, constants included. A source in a wider register has been narrowed. */
+struct jit_op {
+    struct jit *j;
+    LLVMBuilderRef b;
+    unsigned lanes;
+    const struct pt_form *form;
+    const struct pt_insn *insn;
+    unsigned n;                    /* sources, flattened in the order written (vectors, pairs) */
+    LLVMValueRef a[JIT_SOURCES];
+    bool negated[JIT_SOURCES];     /* a predicate source written !p: already applied to a[] */
+    LLVMValueRef d[JIT_DESTS];     /* to be set: of the destination slots' types; d|q is two */
+    bool is_number; /* to be set where d[0] is the result of floating-point arithmetic: its NaNs are not canonical yet
+                       (0x7fffffff, 0x7fffffffffffffff), which is done where bits become visible */
+};
+
+/* Returns false if this form has no emitter (nothing has been built). */
+typedef bool jit_emitter(struct jit_op *op);
+
+/* The emitter of a row, or NULL. (emit.c: one table) */
+jit_emitter *jit_emitter_of(enum pt_op op);
+
+/* ---- helpers of emitters (emit.c) ---- */
+LLVMTypeRef jit_int_type(struct jit *j, unsigned bits, unsigned lanes);
+LLVMTypeRef jit_float_type(struct jit *j, unsigned bits, unsigned lanes); /* 16 (half), 32, 64 */
+/* The LLVM type of a value of a PTX type, as sources of emitters have it. */
+LLVMTypeRef jit_type(struct jit *j, enum pt_type type, unsigned lanes);
+/* A constant of all lanes of an integer type, or of a floating-point type by its value. */
+LLVMValueRef jit_const(LLVMTypeRef type, uint64_t value);
+LLVMValueRef jit_const_real(LLVMTypeRef type, double value);
+/* A call of an overloaded intrinsic ("llvm.fma"), overloaded on `type`. */
+LLVMValueRef jit_intrinsic(struct jit *j, const char *name, LLVMTypeRef type, LLVMValueRef *args,
+                           unsigned n);
+/* d = canonical NaN where the value is NaN. */
+LLVMValueRef jit_canonical(struct jit *j, LLVMValueRef value);
+/* Where the form or the options ask for flushing: subnormals become zeros of their sign. */
+LLVMValueRef jit_flush(struct jit *j, LLVMValueRef value);
+
+/* An operation by the interpreter's own lane function (backend/lanes.h): arguments go to memory, the function runs over
+ * the lanes, results come back. False if the form has none. */
+bool jit_call_lanes(struct jit_op *op);
+
+#endif

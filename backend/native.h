@@ -1,0 +1,51 @@
+/* The contract between the runtime and the compiler (backend/jit), which lives in a shared object of its own,
+ * libptera-jit.so, with one entry: ptera_jit(). The runtime loads it when it is first needed.
+ *
+ * The compiler turns one kernel into native code for one block shape. Native code runs whole CTAs: the runtime sets up
+ * struct pt_cta (its warps only if needs_warps) and calls `run`. A kernel that the compiler does not turn into native code
+ * runs, under the same engine name, by the handlers of the interpreter.
+ */
+#ifndef PTERA_BACKEND_NATIVE_H
+#define PTERA_BACKEND_NATIVE_H
+
+#include "backend/exec.h"
+
+enum { PT_JIT_VERSION = 1 };
+
+struct pt_native_options {
+    uint32_t block[3]; /* the shape; block[0] == 0: any */
+    bool math_fast;    /* --math fast: see design.md, Numbers */
+    const char *level; /* CPU level of the interpreter: the code uses no more than that has */
+};
+
+struct pt_native {
+    /* Runs one CTA from its start to its end. Returns PT_RUN_EXITED, or PT_RUN_FAULT with *fault set; where the launch is
+     * stopped, PT_RUN_YIELDED at some back edge. */
+    enum pt_run (*run)(struct pt_cta *cta, struct pt_fault *fault);
+    uint32_t scratch_bytes; /* memory of one worker's CTA that `run` finds at cta->scratch, aligned to 64 */
+    uint64_t code_bytes;
+};
+
+struct pt_jit {
+    uint32_t version; /* PT_JIT_VERSION */
+    /* Compiles the kernel of `program` (the interpreter's, shared memory laid out). NULL if the kernel cannot be native
+     * (then *why is a static text) or memory ran out (*why is NULL). May be called from several threads at once for
+     * different modules; the caller holds the module's lock. */
+    struct pt_native *(*compile)(const struct pt_program *program, const struct pt_native_options *options,
+                                 const char **why);
+    void (*release)(struct pt_native *native);
+    /* The LLVM IR or the assembly of such a kernel, malloc'ed; NULL as above. `kind`: 'l' or 's'. */
+    char *(*print)(const struct pt_program *program, const struct pt_native_options *options, char kind,
+                   const char **why);
+    /* True if `pc` lies in native code, whoever compiled it. Safe in a signal handler. */
+    bool (*holds)(uintptr_t pc);
+    /* The instruction that native code at `pc` belongs to; false if unknown. */
+    bool (*locate)(uintptr_t pc, uint32_t *func, uint32_t *insn);
+    const char *llvm_version; /* "19.1.7" */
+    unsigned width;           /* lanes of a vector on this machine */
+};
+
+/* The only symbol the shared object exports. */
+const struct pt_jit *ptera_jit(void);
+
+#endif

@@ -1,0 +1,56 @@
+/* Who agrees on what: how values and control differ between the threads of a CTA.
+ *
+ * The compiler runs threads in *groups* of `copies` chunks of `width` lanes: chunk k of a CTA holds the threads
+ * k * width ... k * width + width - 1 in linear order. Where a kernel talks within warps the group is a warp.
+ *
+ * A value has a *level*: the largest set of threads over which every execution of its definition gives the same value.
+ * Where a register lies at level LANE it may still be *affine*: lane i of a chunk holds base + i * stride.
+ *
+ * Control is described by where lanes may wait for each other. When lanes of a group part at a branch, those that run
+ * later wait at the blocks they will run, as design "thread frontiers" says: blocks run in their numbering, those of a loop
+ * until no lane of the group is left in it. waits(b) is the set of blocks where other lanes of the same group (or CTA) may
+ * stand while lanes run block b. A block that nobody waits beside is run by all live threads of the group together; a
+ * register written in b needs its old value kept in the other lanes only if it is live into a block of waits(b).
+ */
+#ifndef PTERA_IR_VARY_H
+#define PTERA_IR_VARY_H
+
+#include "ir/ir.h"
+
+enum pt_level {
+    PT_LEVEL_CTA,   /* the same in all threads of the CTA */
+    PT_LEVEL_GROUP, /* the same in the threads of a group */
+    PT_LEVEL_CHUNK, /* the same in the lanes of a chunk */
+    PT_LEVEL_LANE
+};
+
+struct pt_vary_shape {
+    uint32_t block[3];      /* threads of the CTA; block[0] == 0: not known */
+    uint32_t width, copies; /* powers of two */
+};
+
+struct pt_value {
+    uint8_t level;      /* enum pt_level */
+    uint8_t is_affine;  /* level LANE: base + stride * lane in the arithmetic of the register's own width */
+    uint8_t may_wrap;   /* the affine form holds only where a narrower value did not wrap within the chunk: the
+                           code that widened it must have tested that */
+    uint8_t align_log2; /* affine: the value in lane 0 of a chunk is a multiple of 1 << align_log2 */
+    int64_t stride;     /* affine: not 0 */
+};
+
+struct pt_vary {
+    struct pt_vary_shape shape;
+    struct pt_value *regs; /* by register */
+    uint8_t *branch;       /* by block: level of the choice its last instruction makes (CTA where there is none) */
+    uint32_t words;        /* of a set of blocks */
+    uint64_t *waits_cta, *waits_group; /* `words` words for each block */
+};
+
+/* The function is lowered. Everything is in `arena`. */
+struct pt_vary *pt_vary_find(const struct pt_module *m, const struct pt_func *f,
+                             const struct pt_vary_shape *shape, struct pt_arena *arena);
+
+/* The value of a special register over chunks of the shape. */
+struct pt_value pt_vary_sreg(const struct pt_vary_shape *shape, enum pt_sreg sreg);
+
+#endif
