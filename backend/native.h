@@ -18,6 +18,12 @@ struct pt_native_options {
     const char *level; /* CPU level of the interpreter: the code uses no more than that has */
 };
 
+enum pt_native_print {
+    PT_NATIVE_LLVM,     /* LLVM IR, optimised */
+    PT_NATIVE_ASSEMBLY,
+    PT_NATIVE_OBJECT    /* an ELF object */
+};
+
 struct pt_native {
     /* Runs one CTA from its start to its end. Returns PT_RUN_EXITED, or PT_RUN_FAULT with *fault set; where the launch is
      * stopped, PT_RUN_YIELDED at some back edge. */
@@ -29,14 +35,14 @@ struct pt_native {
 struct pt_jit {
     uint32_t version; /* PT_JIT_VERSION */
     /* Compiles the kernel of `program` (the interpreter's, shared memory laid out). NULL if the kernel cannot be native
-     * (then *why is a static text) or memory ran out (*why is NULL). May be called from several threads at once for
+     * (then *why is a text, valid until this thread compiles again) or memory ran out (*why is NULL). May be called from several threads at once for
      * different modules; the caller holds the module's lock. */
     struct pt_native *(*compile)(const struct pt_program *program, const struct pt_native_options *options,
                                  const char **why);
     void (*release)(struct pt_native *native);
-    /* The LLVM IR or the assembly of such a kernel, malloc'ed; NULL as above. `kind`: 'l' or 's'. */
-    char *(*print)(const struct pt_program *program, const struct pt_native_options *options, char kind,
-                   const char **why);
+    /* What `compile` would make of such a kernel, malloc'ed, with a zero byte behind its *bytes; NULL as above. */
+    char *(*print)(const struct pt_program *program, const struct pt_native_options *options,
+                   enum pt_native_print what, size_t *bytes, const char **why);
     /* True if `pc` lies in native code, whoever compiled it. Safe in a signal handler. */
     bool (*holds)(uintptr_t pc);
     /* The instruction that native code at `pc` belongs to; false if unknown. */

@@ -6,6 +6,7 @@
  *   emit_*.c    what instructions compute: a few LLVM instructions each, over scalars or vectors alike
  *   memory.c    loads and stores by access class         atomic.c, warp.c   the others that are not pure
  *   target.c    the host, passes, machine code           engine.c           the entry of the shared object
+ *   object.h    load.c: objects to memory                debug.c            places: instructions in the line table
  *
  * Everything works on chunks of `width` lanes, `copies` of them at a time (ir/vary.h). A predicate of a chunk is an
  * i1 (uniform) or a vector of i1; registers of up to 16, 32, 64, 128 bits are i16, i32, i64, i128, those declared
@@ -18,6 +19,7 @@
 #include <llvm-c/TargetMachine.h>
 
 #include "backend/exec.h"
+#include "backend/jit/object.h"
 #include "backend/native.h"
 #include "ir/row.h"
 #include "ir/vary.h"
@@ -34,9 +36,18 @@ struct jit_target {
     bool has_fma;
 };
 
+struct jit;
+
+/* The machine with no more than `level` ("v2", "v3", "v4", "aarch64") has; NULL if LLVM knows no such target. */
+const struct jit_target *jit_target(const char *level);
+LLVMTargetMachineRef jit_target_machine(const struct jit_target *target);
+/* Optimises j->module. */
+void jit_optimise(struct jit *j, LLVMTargetMachineRef machine);
+
 /* ---- generating one kernel ----------------------------------------------------------------------------------- */
 
-struct jit_reg; /* value.c */
+struct jit_reg;   /* value.c */
+struct jit_debug; /* debug.c */
 
 struct jit {
     const struct jit_target *target;
@@ -47,6 +58,7 @@ struct jit {
     struct pt_vary *vary;
     struct pt_arena *arena;
     const char *why; /* set where generating gives up: static text */
+    uint32_t scratch_bytes; /* to be set: see struct pt_native */
 
     LLVMContextRef context;
     LLVMModuleRef module;
@@ -60,7 +72,19 @@ struct jit {
     /* Lanes that run `insn`, by copy: vectors of i1; NULL: all of the chunk (or, in a scalar place, it runs at all). */
     LLVMValueRef mask[JIT_COPIES];
     struct jit_reg *regs;
+    struct jit_debug *debug;
 };
+
+/* The generator: makes the function JIT_ENTRY, with the signature of pt_native.run, in j->module; context, module and
+ * builder are there, the arena's oom is set. False with j->why if the kernel cannot be native. */
+bool jit_generate(struct jit *j);
+
+/* ---- debug.c ------------------------------------------------------------------------------------------------- */
+
+/* What the builder makes from here on in its function belongs to instruction `insn` of j->f (UINT32_MAX: to none). */
+void jit_debug_place(struct jit *j, uint32_t insn);
+/* Once the module is whole. */
+void jit_debug_finish(struct jit *j);
 
 /* ---- emitters -------------------------------------------------------------------------------------------------- */
 

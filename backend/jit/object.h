@@ -1,0 +1,50 @@
+/* Machine code as an object file: what a compile makes, what the cache keeps, what is loaded and run. Knows nothing of LLVM.
+ *
+ * Generated code refers to the outside by name: "ptera_sym_N" is the address of symbol N of the kernel's image, everything
+ * else is in the list of load.c.
+ */
+#ifndef PTERA_BACKEND_JIT_OBJECT_H
+#define PTERA_BACKEND_JIT_OBJECT_H
+
+#include "backend/exec.h"
+
+#define JIT_ENTRY "ptera_run" /* the function that native->run is */
+#define JIT_SYMBOL "ptera_sym_"
+
+struct jit_object {
+    uint8_t *bytes; /* malloc'ed ELF object */
+    size_t size;
+    uint32_t scratch_bytes;
+};
+
+/* ---- load.c -------------------------------------------------------------------------------------------- */
+
+struct jit_code {
+    uint8_t *base; /* the mapping */
+    size_t bytes;
+    uint8_t *text; /* machine code, at its start */
+    size_t text_bytes;
+    void *entry;
+};
+
+/* Maps the object's code and resolves what it refers to. On failure *why is a static text, or NULL: no memory. */
+bool jit_load(const struct jit_object *object, const struct pt_program *program, struct jit_code *code,
+              const char **why);
+void jit_unload(struct jit_code *code);
+
+/* ---- debug_line.c -------------------------------------------------------------------------------------- */
+
+/* Places of the code in ascending order; each holds up to the next. */
+struct jit_place {
+    uint32_t offset; /* from the start of the text */
+    uint32_t func, insn; /* func is PT_NONE where the place is unknown */
+};
+struct jit_places {
+    struct jit_place *v; /* malloc'ed */
+    uint32_t n;
+};
+
+/* Reads the line table that debug.c had LLVM write. Without one, or with no memory, there are no places. */
+void jit_places_read(const struct jit_object *object, struct jit_places *places);
+
+#endif

@@ -1,0 +1,92 @@
+/* The host as LLVM sees it, the passes, and the machine the code is made for. */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <llvm-c/Target.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+
+#include "backend/jit/jit.h"
+
+static const struct level {
+    const char *name, *cpu, *features;
+    unsigned width;
+    bool has_mask_registers, has_fma;
+} levels[] = {
+#if defined(__x86_64__)
+    {"v2", "x86-64-v2", "", 4, false, false},
+    {"v3", "x86-64-v3", "", 8, false, true},
+    /* The CPUs that are slower with 512 bits are those that ran hot in 2017. */
+    {"v4", "x86-64-v4", "-prefer-256-bit", 16, true, true},
+#elif defined(__aarch64__)
+    {"aarch64", "generic", "+neon", 4, false, true},
+#endif
+};
+enum { N_LEVELS = sizeof levels / sizeof *levels };
+
+static struct jit_target targets[N_LEVELS];
+static char *host_cpu;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void start_llvm(void)
+{
+    LLVMInitializeNativeTarget();
+    LLVMInitializeNativeAsmPrinter();
+    host_cpu = LLVMGetHostCPUName();
+    for (int i = 0; i < N_LEVELS; i++) {
+        struct jit_target *t = &targets[i];
+        snprintf(t->cpu, sizeof t->cpu, "%s", levels[i].cpu);
+        snprintf(t->features, sizeof t->features, "%s", levels[i].features);
+        t->triple = LLVMGetDefaultTargetTriple();
+        t->width = levels[i].width;
+        t->has_mask_registers = levels[i].has_mask_registers;
+        t->has_fma = levels[i].has_fma;
+    }
+}
+
+const struct jit_target *jit_target(const char *level)
+{
+    pthread_once(&once, start_llvm);
+    for (int i = 0; i < N_LEVELS; i++)
+        if (!strcmp(levels[i].name, level))
+            return &targets[i];
+    return NULL;
+}
+
+LLVMTargetMachineRef jit_target_machine(const struct jit_target *target)
+{
+    LLVMTargetRef t;
+    char *message = NULL;
+    if (LLVMGetTargetFromTriple(target->triple, &t, &message)) {
+        LLVMDisposeMessage(message);
+        return NULL;
+    }
+    return LLVMCreateTargetMachine(t, target->triple, target->cpu, target->features,
+                                   LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
+}
+
+/* Instructions are those of the level, their order and choice is the host's. */
+static void tune(struct jit *j)
+{
+    LLVMAttributeRef attribute =
+        LLVMCreateStringAttribute(j->context, "tune-cpu", 8, host_cpu, (unsigned)strlen(host_cpu));
+    for (LLVMValueRef f = LLVMGetFirstFunction(j->module); f; f = LLVMGetNextFunction(f))
+        if (LLVMCountBasicBlocks(f))
+            LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, attribute);
+}
+
+/* The generator makes vectors itself: no pass that does. */
+static const char passes[] =
+    "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
+    "loop-simplify,lcssa,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,dse,sink,adce,"
+    "simplifycfg)";
+
+void jit_optimise(struct jit *j, LLVMTargetMachineRef machine)
+{
+    tune(j);
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef error = LLVMRunPasses(j->module, passes, machine, options);
+    LLVMDisposePassBuilderOptions(options);
+    if (error) /* a name that this LLVM does not know: the code is right without */
+        LLVMConsumeError(error);
+}
