@@ -101,9 +101,12 @@ typedef struct ptera_info {
     const char *version;
     const char *cpu_level; /* of the interpreter: "v2", "v3", "v4", "aarch64" */
     unsigned threads;
-    int has_jit;
+    int has_jit;              /* the compiler can be opened (which this call tries) */
     unsigned compute_capability_major, compute_capability_minor;
     unsigned isa_rows, isa_rows_supported;
+    const char *llvm_version; /* of the compiler, "19.1.7"; NULL without one */
+    unsigned vector_lanes;    /* lanes of 32 bits that its vectors have on this machine; 0 without one */
+    const char *jit_error;    /* why there is no compiler, or NULL */
 } ptera_info;
 PTERA_API ptera_result ptera_engine_info(const ptera_engine *engine, ptera_info *info);
 
@@ -174,6 +177,17 @@ PTERA_API const char *ptera_kernel_name(const ptera_kernel *kernel);
 PTERA_API ptera_result ptera_kernel_parameter(const ptera_kernel *kernel, unsigned index,
                                               ptera_parameter *parameter);
 
+/* How a kernel has been run. */
+typedef struct ptera_kernel_status {
+    size_t size;             /* set by the caller */
+    uint64_t native_launches, interpreted_launches;
+    unsigned versions;       /* in memory: native code for one shape of blocks each */
+    size_t code_bytes;       /* of these */
+    const char *why;         /* the reason why the last launch that asked for native code was interpreted; NULL if it
+                                was native. Valid until the module is unloaded */
+} ptera_kernel_status;
+PTERA_API ptera_result ptera_kernel_info(const ptera_kernel *kernel, ptera_kernel_status *status);
+
 /* ---- memory -------------------------------------------------------------------------------------------- */
 
 /* Allocates `bytes` (> 0) of zeroed device memory, aligned to 256, between unmapped guard pages: an access that
@@ -193,6 +207,14 @@ PTERA_API ptera_result ptera_memory_unregister(ptera_engine *engine, void *addre
 
 /* ---- launching ----------------------------------------------------------------------------------------- */
 
+/* Who runs a kernel. Both engines give the same bits. */
+typedef enum ptera_backend {
+    PTERA_BACKEND_AUTO,   /* what is fastest */
+    PTERA_BACKEND_INTERP, /* the interpreter */
+    PTERA_BACKEND_JIT     /* native code, compiled when the kernel is first launched with a block of that shape; a kernel or
+                             a launch that cannot be native is interpreted: ptera_kernel_info says why */
+} ptera_backend;
+
 typedef struct ptera_launch {
     size_t size;              /* sizeof(ptera_launch): set by ptera_launch_init */
     unsigned grid[3];         /* CTAs; default 1,1,1 */
@@ -210,6 +232,8 @@ typedef struct ptera_launch {
      * blocks that malloc gave (rounded up to 16 bytes), the parameters, the cluster's shared memory from 0x400 on, and
      * the thread's own local memory. The kernel is compiled once more for that, and runs slower. */
     int isolate;
+    ptera_backend backend;
+    int math_fast;            /* nonzero: native code may trade exactness for speed */
 } ptera_launch;
 
 PTERA_API void ptera_launch_init(ptera_launch *launch);

@@ -3,6 +3,7 @@
 
 #include "frontend/lex.h"
 #include "runtime/engine.h"
+#include "runtime/native.h"
 
 const char *ptera_result_text(ptera_result result)
 {
@@ -60,12 +61,17 @@ ptera_result ptera_engine_info(const ptera_engine *engine, ptera_info *info)
 {
     if (!engine || !info)
         return PTERA_ERROR_INVALID_ARGUMENT;
+    const struct pt_jit *jit = pt_jit();
     ptera_info mine = {
         .version = ptera_version(),
         .cpu_level = engine->backend->name,
         .threads = engine->threads,
         .compute_capability_major = 9,
         .isa_rows = PT_OP_COUNT - 1,
+        .has_jit = jit != NULL,
+        .llvm_version = jit ? jit->llvm_version : NULL,
+        .vector_lanes = jit ? jit->width : 0,
+        .jit_error = jit ? NULL : pt_jit_error(),
     };
     for (int op = 1; op < PT_OP_COUNT; op++)
         mine.isa_rows_supported += pt_op_is_supported((enum pt_op)op);
@@ -88,6 +94,25 @@ ptera_result ptera_isa_row_get(unsigned index, ptera_isa_row *row)
         .is_golden = pt_op_is_golden(op),
     };
     return GIVE(row, mine);
+}
+
+ptera_result ptera_kernel_info(const ptera_kernel *kernel, ptera_kernel_status *status)
+{
+    if (!kernel || !status)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    ptera_engine *engine = kernel->module->engine;
+    ptera_kernel_status mine = {
+        .native_launches = atomic_load(&kernel->native_launches),
+        .interpreted_launches = atomic_load(&kernel->interpreted_launches),
+        .why = atomic_load(&kernel->why),
+    };
+    pthread_mutex_lock(&engine->lock);
+    for (const struct pt_version *v = kernel->versions; v; v = v->next) {
+        mine.versions += v->native != NULL;
+        mine.code_bytes += v->native ? v->native->code_bytes : 0;
+    }
+    pthread_mutex_unlock(&engine->lock);
+    return GIVE(status, mine);
 }
 
 /* ---- buffers ------------------------------------------------------------------------------------------- */

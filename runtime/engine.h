@@ -16,6 +16,7 @@ enum { PT_ERROR_BYTES = 8192 };
 
 struct pt_slot;
 struct pt_params;
+struct pt_version;
 
 struct ptera_engine {
     struct pt_allocator allocator;
@@ -33,6 +34,10 @@ struct ptera_engine {
     struct ptera_module *modules;
     struct pt_slot *slots;    /* that no launch uses */
     struct pt_params *params; /* likewise */
+    struct pt_version *versions; /* native code: native.h */
+    unsigned n_versions;
+    uint64_t uses;            /* clock of their last uses */
+    uint64_t code_bytes;
     char error[PT_ERROR_BYTES];
 };
 
@@ -40,7 +45,10 @@ struct ptera_kernel {
     ptera_module *module;
     uint32_t func;
     struct pt_image image;      /* with symbols of its own: .shared is laid out for each kernel */
-    struct pt_program *program, *isolated; /* for launches of either kind; NULL until the first of them */
+    _Atomic(struct pt_program *) program, isolated; /* for launches of either kind; NULL until the first of them */
+    struct pt_version *versions; /* under the engine's lock */
+    atomic_uint_fast64_t native_launches, interpreted_launches;
+    _Atomic(const char *) why; /* the last launch that asked for native code was interpreted; NULL: it was native */
 };
 
 struct ptera_module {

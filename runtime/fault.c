@@ -9,6 +9,7 @@
 #include <ucontext.h>
 
 #include "backend/exec.h"
+#include "runtime/native.h"
 
 enum { ALT_STACK_BYTES = 64 << 10, SI_GENERAL_PROTECTION = 128 /* SI_KERNEL */ };
 
@@ -94,12 +95,14 @@ static void chain(int signal, siginfo_t *info, void *context)
 static void handle(int signal, siginfo_t *info, void *context)
 {
     struct pt_fault_scope *scope = current;
+    uintptr_t pc = fault_pc(context);
     if (!scope || info->si_code <= 0 ||
-        !(scope->is_copying || pt_is_access_code(fault_pc(context)))) {
+        !(scope->is_copying || pt_is_access_code(pc) || pt_jit_holds(pc))) {
         chain(signal, info, context);
         return;
     }
     scope->signal = signal;
+    scope->pc = pc;
     scope->address = info->si_code == SI_GENERAL_PROTECTION ? PT_ADDRESS_UNKNOWN
                                                             : (uint64_t)(uintptr_t)info->si_addr;
     /* The handler is left by a jump: no signal must stay blocked. */

@@ -15,6 +15,7 @@ struct pt_fault_scope {
     sigjmp_buf copying;
     volatile sig_atomic_t is_copying;
     volatile uint64_t address; /* of the fault, or PT_ADDRESS_UNKNOWN */
+    volatile uintptr_t pc;     /* of the code that it happened in */
     volatile sig_atomic_t signal;
     struct pt_fault_scope *outer; /* a launch from a callback of another one */
     uint64_t fp_control;

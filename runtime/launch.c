@@ -302,6 +302,51 @@ static ptera_result run_with_parameters(struct pt_job *job, const ptera_launch *
     return r;
 }
 
+/* ---- which engine -------------------------------------------------------------------------------------- */
+
+static const char *why_interpreted(const struct pt_job *job)
+{
+    if (job->is_isolated)
+        return "an isolated launch is interpreted: it tests every access";
+    if (job->cluster_ctas > 1)
+        return "a launch of clusters is interpreted";
+    if (job->is_cooperative && job->n_clusters > 1)
+        return "a cooperative launch is interpreted";
+    return NULL;
+}
+
+/* Decides who runs the job, and takes the native version if it is native code. */
+static ptera_result choose_engine(struct pt_job *job, const ptera_launch *given)
+{
+    ptera_kernel *kernel = job->kernel;
+    if (given->backend != PTERA_BACKEND_JIT)
+        return PTERA_OK;
+    if (!pt_jit())
+        return REFUSE(job->engine, "the compiler cannot be opened: %s", pt_jit_error());
+    const char *why = why_interpreted(job);
+    struct pt_variant variant = {.kernel = kernel, .math_fast = given->math_fast != 0};
+    memcpy(variant.block, job->launch.block, sizeof variant.block);
+    if (!why)
+        job->version = pt_native_get(&variant, job->launch.program);
+    if (!why && !job->version)
+        return PTERA_ERROR_OUT_OF_MEMORY;
+    if (job->version && !job->version->native) {
+        why = job->version->why;
+        pt_native_put(job->engine, job->version);
+        job->version = NULL;
+    }
+    atomic_store(&kernel->why, why);
+    return PTERA_OK;
+}
+
+static void count_launch(struct pt_job *job)
+{
+    ptera_kernel *kernel = job->kernel;
+    atomic_fetch_add_explicit(job->version ? &kernel->native_launches
+                                           : &kernel->interpreted_launches,
+                              1, memory_order_relaxed);
+}
+
 static ptera_result launch(struct pt_job *job, const ptera_launch *given)
 {
     job->is_cooperative = given->cooperative != 0;
@@ -314,7 +359,14 @@ static ptera_result launch(struct pt_job *job, const ptera_launch *given)
         r = set_shape(job, given);
     if (r == PTERA_OK)
         r = check_parameters(job->kernel, given);
-    return r == PTERA_OK ? run_with_parameters(job, given) : r;
+    if (r == PTERA_OK)
+        r = choose_engine(job, given);
+    if (r != PTERA_OK)
+        return r;
+    count_launch(job);
+    r = run_with_parameters(job, given);
+    pt_native_put(job->engine, job->version);
+    return r;
 }
 
 ptera_result ptera_kernel_launch(ptera_kernel *kernel, const ptera_launch *given)
@@ -324,7 +376,8 @@ ptera_result ptera_kernel_launch(ptera_kernel *kernel, const ptera_launch *given
     if (!kernel || !given || given->size < sizeof given->size)
         return PTERA_ERROR_INVALID_ARGUMENT;
     memcpy(&mine, given, given->size < sizeof mine ? given->size : sizeof mine);
-    if (!(mine.timeout_seconds >= 0))
+    if (!(mine.timeout_seconds >= 0) || mine.backend < PTERA_BACKEND_AUTO ||
+        mine.backend > PTERA_BACKEND_JIT)
         return PTERA_ERROR_INVALID_ARGUMENT;
     ptera_engine *engine = kernel->module->engine;
     struct pt_job *job = pt_engine_alloc(engine, sizeof *job);

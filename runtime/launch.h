@@ -4,6 +4,7 @@
 
 #include "runtime/engine.h"
 #include "runtime/fault.h"
+#include "runtime/native.h"
 
 enum { PT_CLUSTER_MAX = 16 }; /* CTAs of a cluster, as on an H200 with non-portable sizes */
 
@@ -20,7 +21,8 @@ struct pt_slot {
     struct pt_slot *next;
     /* what it is made for */
     const ptera_kernel *kernel;
-    bool is_isolated;
+    bool is_isolated, is_native;
+    uint32_t scratch_bytes; /* native code's */
     uint32_t block[3], n_ctas;
     uint64_t local_stride;
     /* what it has */
@@ -31,7 +33,7 @@ struct pt_slot {
     uint8_t *frames;       /* residents, warps, their states */
     size_t frames_bytes;
     struct pt_resident *ctas;
-    struct pt_warp *warps;
+    struct pt_warp *warps;  /* none for native code */
     /* the cluster it runs */
     uint32_t live_ctas;
     uint64_t events;       /* arrivals at barriers and exits: signs of progress */
@@ -46,6 +48,7 @@ struct pt_job {
     uint64_t n_clusters;
     uint32_t capacity;     /* clusters that may be resident at once */
     bool is_cooperative, is_isolated;
+    struct pt_version *version; /* whose native code runs it; NULL: the interpreter does */
     unsigned n_workers;
     atomic_uint_fast64_t next_cluster;
     atomic_uint residents;
@@ -61,11 +64,14 @@ struct pt_worker {
     struct pt_slot *slots;   /* resident, in the order they run */
     struct pt_slot *spare;   /* prepared for this launch but empty */
     struct pt_warp *running;
+    struct pt_cta *native;   /* run by native code */
     uint32_t n_slots;
 };
 
 /* slot.c: a slot made ready for the job, or NULL if there is no memory. */
 struct pt_slot *pt_slot_get(struct pt_job *job, unsigned worker);
+/* Puts CTA `index` of the grid into the slot of a native version. */
+void pt_slot_start_native(struct pt_slot *slot, struct pt_job *job, uint64_t index);
 /* Puts cluster `index` of the grid into the slot, every warp at the kernel's entry. */
 void pt_slot_start(struct pt_slot *slot, struct pt_job *job, uint64_t index);
 void pt_slot_put(ptera_engine *engine, struct pt_slot *slot);
@@ -89,9 +95,12 @@ bool pt_isolate_find(const struct pt_warp *warp, uint32_t lane, uint64_t address
 
 /* report.c: the first failure of a launch stops it and is described in job->report. */
 void pt_report_fault(struct pt_job *job, const struct pt_warp *warp);
+/* Likewise, of native code that ran the CTA. */
+void pt_report_native(struct pt_job *job, const struct pt_cta *cta, const struct pt_fault *fault);
 void pt_report_deadlock(struct pt_job *job, const struct pt_slot *slot);
 /* Says where the cluster's warps were when the time was over. */
 void pt_report_timeout(struct pt_job *job, const struct pt_slot *slot);
+void pt_report_native_timeout(struct pt_job *job, const struct pt_cta *cta);
 /* A failure without a place. */
 void pt_report_failure(struct pt_job *job, enum pt_fault_kind kind, const char *text);
 ptera_result pt_report_result(enum pt_fault_kind kind);

@@ -1,5 +1,6 @@
 /* Modules: where their variables lie, initialisers and relocations, kernels. */
 #include "runtime/engine.h"
+#include "runtime/native.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -242,6 +243,7 @@ void pt_module_free(ptera_module *module)
         link_out(module);
     if (module->n_kernels)
         pt_slot_forget(engine, module);
+    pt_native_forget(module);
     for (uint32_t i = 0; i < module->n_kernels; i++) {
         if (module->kernels[i].program)
             engine->backend->release(module->kernels[i].program);
@@ -372,7 +374,7 @@ static ptera_result compile_into(ptera_kernel *kernel, bool is_isolated, struct 
         program->shared_static = other->shared_static;
         program->shared_align = other->shared_align;
     }
-    *(is_isolated ? &kernel->isolated : &kernel->program) = program;
+    atomic_store(is_isolated ? &kernel->isolated : &kernel->program, program);
     return PTERA_OK;
 }
 
@@ -381,15 +383,18 @@ ptera_result pt_module_compile(ptera_kernel *kernel, bool is_isolated,
 {
     ptera_module *module = kernel->module;
     ptera_result result = PTERA_OK;
+    _Atomic(struct pt_program *) *made = is_isolated ? &kernel->isolated : &kernel->program;
+    *program = atomic_load_explicit(made, memory_order_acquire);
+    if (*program)
+        return PTERA_OK;
     pthread_mutex_lock(&module->lock);
-    struct pt_program **made = is_isolated ? &kernel->isolated : &kernel->program;
-    if (!*made) {
+    if (!atomic_load(made)) {
         struct pt_arena scratch;
         pt_arena_init(&scratch, &module->engine->allocator);
         result = compile_into(kernel, is_isolated, &scratch);
         pt_arena_free(&scratch);
     }
-    *program = *made;
+    *program = atomic_load(made);
     pthread_mutex_unlock(&module->lock);
     return result;
 }

@@ -133,10 +133,13 @@ static void put_line(struct writer *w, uint32_t func, uint32_t index)
         put(w, "\n  %.*s", (int)(end - p < 160 ? end - p : 160), p);
 }
 
+static void put_cta(struct writer *w, const struct pt_cta *cta)
+{
+    put(w, ", CTA (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")", cta->id[0], cta->id[1], cta->id[2]);
+}
+
 static void put_threads(struct writer *w, const struct pt_warp *warp, uint32_t lanes)
 {
-    const struct pt_cta *cta = warp->cta;
-    put(w, ", CTA (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")", cta->id[0], cta->id[1], cta->id[2]);
     if (!lanes) {
         put(w, ", warp %" PRIu32, warp->index);
         return;
@@ -173,14 +176,15 @@ static bool put_variable(struct writer *w, uint64_t address)
     return true;
 }
 
-static bool put_window(struct writer *w, const struct pt_warp *warp, uint64_t address)
+static bool put_window(struct writer *w, const struct pt_cta *cta, uint64_t address)
 {
     const struct pt_launch *launch = &w->job->launch;
-    uint64_t shared = (uintptr_t)warp->cta->shared, local = (uintptr_t)warp->cta->local;
+    uint64_t shared = (uintptr_t)cta->shared, local = (uintptr_t)cta->local;
     if (address - shared < UINT64_C(1) << 32) {
-        put(w, "\n  the address is shared address 0x%" PRIx64 "; a CTA of this launch has 0x%" PRIx32
-               " bytes from 0x%" PRIx32,
-            address - shared, launch->shared_bytes, warp->cta->window);
+        put(w,
+            "\n  the address is shared address 0x%" PRIx64 "; a CTA of this launch has 0x%" PRIx32
+            " bytes from 0x%" PRIx32,
+            address - shared, launch->shared_bytes, cta->window);
         return true;
     }
     uint64_t all = launch->local_stride * launch->threads;
@@ -203,10 +207,10 @@ static const char *const record_text[] = {
     [PT_MEM_HOST] = "registered host memory",
 };
 
-static void put_nearest(struct writer *w, const struct pt_warp *warp, uint64_t address)
+static void put_nearest(struct writer *w, const struct pt_cta *cta, uint64_t address)
 {
     struct pt_mem_record r;
-    if (put_window(w, warp, address) || put_variable(w, address))
+    if (put_window(w, cta, address) || put_variable(w, address))
         return;
     if (!pt_mem_near(&w->job->engine->mem, address, &r))
         return;
@@ -221,7 +225,7 @@ static void put_nearest(struct writer *w, const struct pt_warp *warp, uint64_t a
 
 /* ---- reports ------------------------------------------------------------------------------------------- */
 
-static void put_head(struct writer *w, const struct pt_warp *warp, const struct pt_fault *fault)
+static void put_head(struct writer *w, const struct pt_cta *cta, const struct pt_fault *fault)
 {
     const ptera_kernel *kernel = w->job->kernel;
     put(w, "%s", kind_text[fault->kind]);
@@ -229,24 +233,37 @@ static void put_head(struct writer *w, const struct pt_warp *warp, const struct 
         put(w, " 0x%" PRIx64, fault->address);
     put(w, " in kernel '%s' at ", kernel->module->ir.funcs.v[kernel->func].name);
     put_place(w, fault->func, fault->insn);
-    put_threads(w, warp, fault->lanes);
+    put_cta(w, cta);
 }
 
-void pt_report_fault(struct pt_job *job, const struct pt_warp *warp)
+/* `warp` is NULL where it is not known. */
+static void report(struct pt_job *job, const struct pt_cta *cta, const struct pt_warp *warp,
+                   const struct pt_fault *fault)
 {
-    const struct pt_fault *fault = &warp->fault;
     if (!stop(job, fault->kind == PT_FAULT_NONE ? PT_FAULT_ILLEGAL_INSTRUCTION : fault->kind))
         return;
     struct writer w = {job, 0};
     pthread_mutex_lock(&job->kernel->module->lock);
-    put_head(&w, warp, fault);
+    put_head(&w, cta, fault);
+    if (warp)
+        put_threads(&w, warp, fault->lanes);
     put_function(&w, fault->func);
     put_line(&w, fault->func, fault->insn);
     if (fault->detail)
         put(&w, "\n  %s", fault->detail);
     if (fault->has_address && fault->address != PT_ADDRESS_UNKNOWN)
-        put_nearest(&w, warp, fault->address);
+        put_nearest(&w, cta, fault->address);
     pthread_mutex_unlock(&job->kernel->module->lock);
+}
+
+void pt_report_fault(struct pt_job *job, const struct pt_warp *warp)
+{
+    report(job, warp->cta, warp, &warp->fault);
+}
+
+void pt_report_native(struct pt_job *job, const struct pt_cta *cta, const struct pt_fault *fault)
+{
+    report(job, cta, NULL, fault);
 }
 
 struct places {
@@ -308,7 +325,8 @@ static void put_all(struct pt_job *job, const struct pt_slot *slot, enum pt_faul
     if (warp->live)
         job->launch.program->engine->places(warp, take_place, &fault);
     pthread_mutex_lock(&job->kernel->module->lock);
-    put_head(&w, warp, &fault);
+    put_head(&w, warp->cta, &fault);
+    put_threads(&w, warp, fault.lanes);
     put(&w, "\n  %s", text);
     put_places(job, &w, slot);
     pthread_mutex_unlock(&job->kernel->module->lock);
@@ -326,6 +344,17 @@ void pt_report_timeout(struct pt_job *job, const struct pt_slot *slot)
     if (atomic_load(&job->launch.stop) == PT_FAULT_TIMEOUT &&
         !atomic_exchange(&job->is_reported, true))
         put_all(job, slot, PT_FAULT_TIMEOUT, "the time limit is over; the threads were here:");
+}
+
+void pt_report_native_timeout(struct pt_job *job, const struct pt_cta *cta)
+{
+    if (atomic_load(&job->launch.stop) != PT_FAULT_TIMEOUT ||
+        atomic_exchange(&job->is_reported, true))
+        return;
+    struct writer w = {job, 0};
+    struct pt_fault fault = {.kind = PT_FAULT_TIMEOUT, .insn = UINT32_MAX};
+    put_head(&w, cta, &fault);
+    put(&w, "\n  the time limit is over; native code does not tell where its threads were");
 }
 
 void pt_report_failure(struct pt_job *job, enum pt_fault_kind kind, const char *text)

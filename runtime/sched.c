@@ -180,12 +180,86 @@ static void run_clusters(struct pt_worker *w)
     }
 }
 
+/* ---- native code --------------------------------------------------------------------------------------- */
+
+/* CTAs are taken in batches, small enough that workers end together. */
+enum { BATCHES = 16 /* a worker */, BATCH_MAX = 256 };
+
+static uint64_t batch_size(const struct pt_job *job)
+{
+    uint64_t batch = job->n_clusters / ((uint64_t)job->n_workers * BATCHES);
+    return batch < 1 ? 1 : batch < BATCH_MAX ? batch : BATCH_MAX;
+}
+
+static void next_cta(struct pt_cta *cta)
+{
+    const uint32_t *grid = cta->launch->grid;
+    cta->linear_id++;
+    for (int d = 0; d < 3; d++) {
+        if (++cta->id[d] < grid[d])
+            return;
+        cta->id[d] = 0;
+    }
+}
+
+/* Runs `n` CTAs from the one that is placed on. Returns false if the launch is over. */
+static bool run_batch(struct pt_worker *w, uint64_t n)
+{
+    struct pt_job *job = w->job;
+    struct pt_cta *cta = w->native;
+    enum pt_run (*run)(struct pt_cta *, struct pt_fault *) = job->version->native->run;
+    for (; n; n--, next_cta(cta)) {
+        struct pt_fault fault = {.insn = UINT32_MAX};
+        enum pt_run end = is_stopped(job) ? PT_RUN_YIELDED : run(cta, &fault);
+        if (end == PT_RUN_EXITED)
+            continue;
+        if (end == PT_RUN_FAULT)
+            pt_report_native(job, cta, &fault);
+        else
+            pt_report_native_timeout(job, cta);
+        return false;
+    }
+    return true;
+}
+
+static void run_native(struct pt_worker *w)
+{
+    struct pt_job *job = w->job;
+    uint64_t size = batch_size(job), first;
+    w->slots = pt_slot_get(job, w->index);
+    if (!w->slots) {
+        pt_report_failure(job, PT_FAULT_OUT_OF_MEMORY, "no memory for a CTA");
+        return;
+    }
+    w->slots->next = NULL;
+    w->native = &w->slots->ctas->cta;
+    while ((first = atomic_fetch_add_explicit(&job->next_cluster, size, memory_order_relaxed)) <
+           job->n_clusters) {
+        pt_slot_start_native(w->slots, job, first);
+        if (!run_batch(w, size < job->n_clusters - first ? size : job->n_clusters - first))
+            return;
+    }
+}
+
 /* ---- the worker ---------------------------------------------------------------------------------------- */
+
+static void native_fault(struct pt_worker *w)
+{
+    struct pt_fault fault = {
+        .kind = PT_FAULT_ILLEGAL_ADDRESS, .insn = UINT32_MAX, .has_address = true};
+    fault.address = w->scope.address;
+    pt_jit()->locate(w->scope.pc, &fault.func, &fault.insn);
+    pt_report_native(w->job, w->native, &fault);
+}
 
 static void memory_fault(struct pt_worker *w)
 {
     struct pt_warp *warp = w->running;
     pt_fault_reset_fp();
+    if (w->native) {
+        native_fault(w);
+        return;
+    }
     warp->fault = (struct pt_fault){.kind = PT_FAULT_ILLEGAL_ADDRESS, .insn = UINT32_MAX};
     warp->cta->launch->program->engine->locate(warp, w->scope.address);
     pt_report_fault(w->job, warp);
@@ -194,10 +268,12 @@ static void memory_fault(struct pt_worker *w)
 /* Faults come back here; nothing but *w is looked at afterwards. */
 static void run_guarded(struct pt_worker *w)
 {
-    if (sigsetjmp(w->scope.recover, 0) == 0)
-        run_clusters(w);
-    else
+    if (sigsetjmp(w->scope.recover, 0))
         memory_fault(w);
+    else if (w->job->version)
+        run_native(w);
+    else
+        run_clusters(w);
 }
 
 /* After a failure the warps' states are whatever they were: such slots are made anew. */

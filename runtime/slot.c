@@ -149,15 +149,19 @@ static void place_threads(struct pt_warp *warp, const struct pt_launch *launch)
 static bool make_frames(struct pt_slot *slot, const struct pt_job *job)
 {
     const struct pt_launch *launch = &job->launch;
-    uint32_t n = job->cluster_ctas, n_warps = n * launch->n_warps;
+    uint32_t n = job->cluster_ctas, n_warps = job->version ? 0 : n * launch->n_warps;
+    uint32_t scratch = job->version ? job->version->native->scratch_bytes : 0;
     size_t state = round_up(launch->program->warp_bytes, FRAME_ALIGN);
     size_t ctas = round_up(n * sizeof(struct pt_resident), FRAME_ALIGN);
     size_t warps = round_up(n_warps * sizeof(struct pt_warp), FRAME_ALIGN);
     slot->kernel = NULL;
-    if (!map_frames(slot, ctas + warps + n_warps * state))
+    if (!map_frames(slot, ctas + warps + n_warps * state + round_up(scratch, FRAME_ALIGN)))
         return false;
+    slot->scratch_bytes = scratch;
+    slot->is_native = job->version != NULL;
     slot->ctas = (struct pt_resident *)(void *)slot->frames;
     slot->warps = (struct pt_warp *)(void *)(slot->frames + ctas);
+    slot->ctas->cta.scratch = slot->frames + ctas;
     for (uint32_t i = 0; i < n_warps; i++) {
         struct pt_warp *warp = &slot->warps[i];
         warp->cta = &slot->ctas[i / launch->n_warps].cta;
@@ -170,8 +174,11 @@ static bool make_frames(struct pt_slot *slot, const struct pt_job *job)
 
 static bool is_made_for(const struct pt_slot *slot, const struct pt_job *job)
 {
-    return slot->kernel == job->kernel && slot->is_isolated == job->is_isolated &&
-           slot->n_ctas == job->cluster_ctas &&
+    if (job->version)
+        return slot->kernel && slot->is_native &&
+               slot->scratch_bytes >= job->version->native->scratch_bytes;
+    return slot->kernel == job->kernel && !slot->is_native &&
+           slot->is_isolated == job->is_isolated && slot->n_ctas == job->cluster_ctas &&
            memcmp(slot->block, job->launch.block, sizeof slot->block) == 0;
 }
 
@@ -196,9 +203,9 @@ static bool prepare(struct pt_slot *slot, struct pt_job *job, unsigned worker)
         r->cta.cluster_rank = i;
         r->cta.shared = slot->range;
         r->cta.window = i << PT_SHARED_RANK_SHIFT;
-        r->cta.warps = &slot->warps[i * launch->n_warps];
+        r->cta.warps = slot->is_native ? NULL : &slot->warps[i * launch->n_warps];
     }
-    for (uint32_t i = 0; i < job->cluster_ctas * launch->n_warps; i++)
+    for (uint32_t i = 0; !slot->is_native && i < job->cluster_ctas * launch->n_warps; i++)
         launch->program->engine->prepare(launch, &slot->warps[i]);
     return true;
 }
@@ -228,6 +235,11 @@ static void place_cta(struct pt_resident *r, const struct pt_job *job, uint64_t 
     const uint32_t *grid = job->launch.grid;
     r->cta.linear_id = r->cta.id[0] + (uint64_t)grid[0] *
                                           (r->cta.id[1] + (uint64_t)grid[1] * r->cta.id[2]);
+}
+
+void pt_slot_start_native(struct pt_slot *slot, struct pt_job *job, uint64_t index)
+{
+    place_cta(slot->ctas, job, index);
 }
 
 void pt_slot_start(struct pt_slot *slot, struct pt_job *job, uint64_t index)

@@ -25,7 +25,7 @@ static const char run_help[] =
     "  --fmad on|off       contract mul and add into fma, as NVIDIA's assembler does (on)\n"
     "  --isolate           test every access against the allocations: what is not the kernel's "
     "memory is a fault\n"
-    "  --time              print the times of loading and running to standard error\n\n";
+    "  --time              print the times of loading and running, and how it ran, to standard error\n\n";
 
 enum { MAX_ARGS = 1024 };
 
@@ -33,7 +33,7 @@ struct options {
     const char *file, *kernel;
     ptera_options engine;
     ptera_launch launch;
-    bool time;
+    bool time, both;
     const char *arg[MAX_ARGS];
     unsigned n_args;
 };
@@ -83,6 +83,20 @@ static bool is_one_of(const char *text, const char *a, const char *b)
     return !strcmp(text, a) || !strcmp(text, b);
 }
 
+static bool parse_engine(const char *text, struct options *o)
+{
+    static const char *const names[] = {
+        [PTERA_BACKEND_AUTO] = "auto", [PTERA_BACKEND_INTERP] = "interp", [PTERA_BACKEND_JIT] = "jit"};
+    o->both = !strcmp(text, "both");
+    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++) {
+        if (strcmp(text, names[i]) != 0)
+            continue;
+        o->launch.backend = (ptera_backend)i;
+        return true;
+    }
+    return o->both;
+}
+
 /* An option with a value. Returns false if the value is bad; *known says whether the option exists. */
 static bool set_option(struct options *o, const char *name, const char *value, bool *known)
 {
@@ -104,11 +118,11 @@ static bool set_option(struct options *o, const char *name, const char *value, b
     else if (!strcmp(name, "--timeout"))
         ok = parse_seconds(value, &o->launch.timeout_seconds);
     else if (!strcmp(name, "--math"))
-        ok = is_one_of(value, "exact", "fast");
+        ok = is_one_of(value, "exact", "fast"), o->launch.math_fast = !strcmp(value, "fast");
     else if (!strcmp(name, "--fmad"))
         ok = is_one_of(value, "on", "off"), o->engine.fmad = !strcmp(value, "on");
     else if (!strcmp(name, "--engine"))
-        ok = is_one_of(value, "auto", "interp") || !strcmp(value, "both");
+        ok = parse_engine(value, o);
     else
         *known = false;
     return ok;
@@ -134,8 +148,6 @@ static int parse_options(int argc, char **argv, struct options *o)
             o->launch.isolate = 1;
         } else if (i + 1 == argc) {
             return wrong_usage("unknown option, or one without its value:", a);
-        } else if (!strcmp(a, "--engine") && !strcmp(argv[i + 1], "jit")) {
-            return wrong_usage("this build has no engine", "jit");
         } else if (!set_option(o, a, argv[++i], &known)) {
             fprintf(stderr, "ptera run: bad value '%s' for %s (ptera run --help)\n", argv[i], a);
             return EXIT_USAGE;
@@ -198,6 +210,17 @@ static bool check_args(ptera_kernel *kernel, const struct arg *args, unsigned n)
     return count == n;
 }
 
+/* "run 0.123 ms, native", or "interpreted" and why it is not native. */
+static void show_time(const ptera_kernel *kernel, double ms)
+{
+    ptera_kernel_status status = {.size = sizeof status};
+    ptera_kernel_info(kernel, &status);
+    fprintf(stderr, "run %.3f ms, %s", ms, status.native_launches ? "native" : "interpreted");
+    if (status.why)
+        fprintf(stderr, " (%s)", status.why);
+    fputc('\n', stderr);
+}
+
 static int launch(ptera_engine *engine, ptera_module *module, ptera_kernel *kernel,
                   struct options *o, struct arg *args)
 {
@@ -209,7 +232,7 @@ static int launch(ptera_engine *engine, ptera_module *module, ptera_kernel *kern
     double start = now_ms();
     ptera_result r = ptera_kernel_launch(kernel, &o->launch);
     if (o->time)
-        fprintf(stderr, "run %.3f ms\n", now_ms() - start);
+        show_time(kernel, now_ms() - start);
     if (r == PTERA_OK)
         return EXIT_GOOD;
     if (r == PTERA_ERROR_INVALID_PTX || r == PTERA_ERROR_UNSUPPORTED_PTX) {

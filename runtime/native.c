@@ -1,0 +1,238 @@
+/* Native code of kernels. */
+#define _GNU_SOURCE
+#include "runtime/native.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* After SHAPES shapes of a kernel one version for any shape serves the others. Code that no launch uses goes, least recently
+ * used first, when an engine has more than this. */
+enum { SHAPES = 4, CODE_MAX = 64 << 20, VERSIONS_MAX = 1024 };
+
+/* ---- the shared object --------------------------------------------------------------------------------- */
+
+static const char file_name[] = "libptera-jit.so";
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static _Atomic(const struct pt_jit *) jit;
+static char jit_error[4200];
+
+/* Beside this library, unless PTERA_JIT_PATH names the file. */
+static void find_path(char *path, size_t size)
+{
+    const char *given = getenv("PTERA_JIT_PATH");
+    Dl_info info;
+    const char *slash = NULL;
+    if (given && *given) {
+        snprintf(path, size, "%s", given);
+        return;
+    }
+    if (dladdr((const void *)&once, &info) && info.dli_fname)
+        slash = strrchr(info.dli_fname, '/');
+    int folder = slash ? (int)(slash - info.dli_fname + 1) : 0;
+    snprintf(path, size, "%.*s%s", folder, folder ? info.dli_fname : "", file_name);
+}
+
+static void open_jit(void)
+{
+    char path[4096];
+    find_path(path, sizeof path);
+    void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *entry = object ? dlsym(object, "ptera_jit") : NULL;
+    if (!entry) {
+        const char *why = dlerror();
+        snprintf(jit_error, sizeof jit_error, "%s", why ? why : path);
+        return;
+    }
+    const struct pt_jit *(*get)(void);
+    memcpy(&get, &entry, sizeof get);
+    if (get()->version == PT_JIT_VERSION)
+        atomic_store(&jit, get());
+    else
+        snprintf(jit_error, sizeof jit_error, "%s is of another version of Ptera", path);
+}
+
+const struct pt_jit *pt_jit(void)
+{
+    pthread_once(&once, open_jit);
+    return atomic_load_explicit(&jit, memory_order_relaxed);
+}
+
+const char *pt_jit_error(void)
+{
+    pt_jit();
+    return jit_error;
+}
+
+bool pt_jit_holds(uintptr_t pc)
+{
+    const struct pt_jit *j = atomic_load_explicit(&jit, memory_order_acquire);
+    return j && j->holds(pc);
+}
+
+/* ---- versions ------------------------------------------------------------------------------------------ */
+
+static bool is_for(const struct pt_version *v, const struct pt_variant *variant)
+{
+    return v->made_for.math_fast == variant->math_fast &&
+           memcmp(v->made_for.block, variant->block, sizeof variant->block) == 0;
+}
+
+/* The lists change, and are read, under the engine's lock. */
+static struct pt_version *find(const struct pt_variant *variant)
+{
+    ptera_engine *engine = variant->kernel->module->engine;
+    for (struct pt_version *v = variant->kernel->versions; v; v = v->next) {
+        if (!is_for(v, variant))
+            continue;
+        v->users++;
+        v->last_use = ++engine->uses;
+        return v;
+    }
+    return NULL;
+}
+
+static unsigned count_shapes(const ptera_kernel *kernel)
+{
+    unsigned n = 0;
+    for (const struct pt_version *v = kernel->versions; v; v = v->next)
+        n += v->made_for.block[0] != 0;
+    return n;
+}
+
+/* What is to be looked for, or made, for this shape: one of its own while the kernel has few. */
+static struct pt_version *find_or_choose(struct pt_variant *variant)
+{
+    struct pt_version *v = find(variant);
+    if (!v && count_shapes(variant->kernel) >= SHAPES) {
+        memset(variant->block, 0, sizeof variant->block);
+        v = find(variant);
+    }
+    return v;
+}
+
+static void free_version(ptera_engine *engine, struct pt_version *v)
+{
+    if (v->native)
+        pt_jit()->release(v->native);
+    pt_engine_free(engine, v->why);
+    pt_engine_free(engine, v);
+}
+
+static void unlink_version(ptera_engine *engine, struct pt_version *v)
+{
+    struct pt_version **p = &v->made_for.kernel->versions;
+    while (*p != v)
+        p = &(*p)->next;
+    *p = v->next;
+    for (p = &engine->versions; *p != v;)
+        p = &(*p)->all;
+    *p = v->all;
+    engine->n_versions--;
+    engine->code_bytes -= v->native ? v->native->code_bytes : 0;
+}
+
+static struct pt_version *oldest_unused(ptera_engine *engine)
+{
+    struct pt_version *oldest = NULL;
+    for (struct pt_version *v = engine->versions; v; v = v->all)
+        if (!v->users && v->native && (!oldest || v->last_use < oldest->last_use))
+            oldest = v;
+    return oldest;
+}
+
+static void evict(ptera_engine *engine)
+{
+    while (engine->code_bytes > CODE_MAX || engine->n_versions > VERSIONS_MAX) {
+        struct pt_version *v = oldest_unused(engine);
+        if (!v)
+            return;
+        unlink_version(engine, v);
+        free_version(engine, v);
+    }
+}
+
+static void publish(ptera_engine *engine, struct pt_version *v)
+{
+    pthread_mutex_lock(&engine->lock);
+    v->users = 1;
+    v->last_use = ++engine->uses;
+    v->next = v->made_for.kernel->versions;
+    v->made_for.kernel->versions = v;
+    v->all = engine->versions;
+    engine->versions = v;
+    engine->n_versions++;
+    engine->code_bytes += v->native ? v->native->code_bytes : 0;
+    evict(engine);
+    pthread_mutex_unlock(&engine->lock);
+}
+
+static char *copy_text(ptera_engine *engine, const char *text)
+{
+    size_t n = strlen(text) + 1;
+    char *copy = pt_engine_alloc(engine, n);
+    return copy ? memcpy(copy, text, n) : NULL;
+}
+
+/* Under the module's lock. NULL: no memory. */
+static struct pt_version *make(const struct pt_variant *variant, const struct pt_program *program)
+{
+    ptera_engine *engine = variant->kernel->module->engine;
+    struct pt_native_options options = {.math_fast = variant->math_fast,
+                                        .level = engine->backend->name};
+    const char *why = NULL;
+    memcpy(options.block, variant->block, sizeof options.block);
+    struct pt_version *v = pt_engine_alloc(engine, sizeof *v);
+    if (!v)
+        return NULL;
+    v->made_for = *variant;
+    v->native = pt_jit()->compile(program, &options, &why);
+    if (!v->native)
+        v->why = copy_text(engine, why ? why : "no memory");
+    publish(engine, v);
+    return v;
+}
+
+struct pt_version *pt_native_get(const struct pt_variant *given, const struct pt_program *program)
+{
+    struct pt_variant variant = *given;
+    ptera_module *module = variant.kernel->module;
+    ptera_engine *engine = module->engine;
+    pthread_mutex_lock(&engine->lock);
+    struct pt_version *v = find_or_choose(&variant);
+    pthread_mutex_unlock(&engine->lock);
+    if (v || !pt_jit())
+        return v;
+    pthread_mutex_lock(&module->lock);
+    pthread_mutex_lock(&engine->lock);
+    v = find_or_choose(&variant); /* made meanwhile */
+    pthread_mutex_unlock(&engine->lock);
+    if (!v)
+        v = make(&variant, program);
+    pthread_mutex_unlock(&module->lock);
+    return v;
+}
+
+void pt_native_put(ptera_engine *engine, struct pt_version *version)
+{
+    if (!version)
+        return;
+    pthread_mutex_lock(&engine->lock);
+    version->users--;
+    pthread_mutex_unlock(&engine->lock);
+}
+
+void pt_native_forget(ptera_module *module)
+{
+    ptera_engine *engine = module->engine;
+    pthread_mutex_lock(&engine->lock);
+    for (uint32_t i = 0; i < module->n_kernels; i++) {
+        while (module->kernels[i].versions) {
+            struct pt_version *v = module->kernels[i].versions;
+            unlink_version(engine, v);
+            free_version(engine, v);
+        }
+    }
+    pthread_mutex_unlock(&engine->lock);
+}
