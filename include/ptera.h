@@ -78,7 +78,8 @@ typedef struct ptera_options {
 
 PTERA_API void ptera_options_init(ptera_options *options);
 
-/* Creates an engine: worker threads and memory. `options` may be NULL. */
+/* Creates an engine: worker threads and memory. `options` may be NULL. Names that PTERA_CPU and PTERA_ENGINE do not have are
+ * invalid arguments. */
 PTERA_API ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **engine);
 /* Destroys an engine, its modules and its buffers. NULL is allowed. */
 PTERA_API void ptera_engine_destroy(ptera_engine *engine);
@@ -161,6 +162,10 @@ PTERA_API ptera_result ptera_module_emit(ptera_module *module, const char *kerne
 PTERA_API ptera_result ptera_module_variable(ptera_module *module, const char *name,
                                              void **address, size_t *bytes);
 
+/* Likewise by index, in order of the text, those of functions included; returns PTERA_ERROR_NOT_FOUND past the last. */
+PTERA_API ptera_result ptera_module_variable_at(ptera_module *module, unsigned index, const char **name,
+                                                void **address, size_t *bytes);
+
 /* A kernel by name; by index if `name` is NULL (in order of the text). Kernels live as long as their module. */
 PTERA_API ptera_result ptera_module_kernel(ptera_module *module, const char *name, unsigned index,
                                            ptera_kernel **kernel);
@@ -209,7 +214,7 @@ PTERA_API ptera_result ptera_memory_unregister(ptera_engine *engine, void *addre
 
 /* Who runs a kernel. Both engines give the same bits. */
 typedef enum ptera_backend {
-    PTERA_BACKEND_AUTO,   /* what is fastest */
+    PTERA_BACKEND_AUTO,   /* what is fastest, or what PTERA_ENGINE (auto, interp, jit) in the environment names */
     PTERA_BACKEND_INTERP, /* the interpreter */
     PTERA_BACKEND_JIT     /* native code, compiled when the kernel is first launched with a block of that shape; a kernel or
                              a launch that cannot be native is interpreted: ptera_kernel_info says why */

@@ -77,6 +77,24 @@ static const struct pt_engine *find_backend(const ptera_options *options)
     return pt_interp(level && *level ? level : NULL);
 }
 
+/* What PTERA_ENGINE says. Returns false for an unknown name. */
+static bool find_tier(ptera_backend *tier)
+{
+    static const char *const names[] = {
+        [PTERA_BACKEND_AUTO] = "auto", [PTERA_BACKEND_INTERP] = "interp", [PTERA_BACKEND_JIT] = "jit"};
+    const char *name = getenv("PTERA_ENGINE");
+    *tier = PTERA_BACKEND_AUTO;
+    if (!name || !*name)
+        return true;
+    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++) {
+        if (strcmp(name, names[i]) != 0)
+            continue;
+        *tier = (ptera_backend)i;
+        return true;
+    }
+    return false;
+}
+
 static bool set_up(ptera_engine *engine, const ptera_options *o)
 {
     engine->threads = o->threads ? o->threads : count_cores();
@@ -113,7 +131,8 @@ ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **en
     if (options)
         memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
     const struct pt_engine *backend = find_backend(&o);
-    if (!backend || o.threads > THREADS_MAX)
+    ptera_backend tier;
+    if (!backend || o.threads > THREADS_MAX || !find_tier(&tier))
         return PTERA_ERROR_INVALID_ARGUMENT;
     struct pt_allocator allocator = pt_malloc_allocator;
     if (o.resize)
@@ -124,6 +143,7 @@ ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **en
     memset(e, 0, sizeof *e);
     e->allocator = allocator;
     e->backend = backend;
+    e->tier = tier;
     if (!set_up(e, &o) || !pt_fault_install()) {
         tear_down(e);
         return PTERA_ERROR_OUT_OF_MEMORY;

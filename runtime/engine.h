@@ -21,6 +21,7 @@ struct pt_version;
 struct ptera_engine {
     struct pt_allocator allocator;
     const struct pt_engine *backend;
+    ptera_backend tier; /* that runs launches which do not say */
     unsigned threads;
     size_t stack_bytes;
     bool fmad;

@@ -319,7 +319,8 @@ static const char *why_interpreted(const struct pt_job *job)
 static ptera_result choose_engine(struct pt_job *job, const ptera_launch *given)
 {
     ptera_kernel *kernel = job->kernel;
-    if (given->backend != PTERA_BACKEND_JIT)
+    ptera_backend backend = given->backend == PTERA_BACKEND_AUTO ? job->engine->tier : given->backend;
+    if (backend != PTERA_BACKEND_JIT)
         return PTERA_OK;
     if (!pt_jit())
         return REFUSE(job->engine, "the compiler cannot be opened: %s", pt_jit_error());

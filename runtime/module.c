@@ -443,6 +443,19 @@ uint32_t pt_module_variable_near(const ptera_module *module, uint64_t address)
     return found;
 }
 
+static bool is_variable(const struct pt_symbol *s)
+{
+    return is_placed(s, PT_SPACE_GLOBAL) || is_placed(s, PT_SPACE_CONST);
+}
+
+static void give_variable(const ptera_module *module, uint32_t symbol, void **address, size_t *bytes)
+{
+    if (address)
+        *address = host_address(module, symbol);
+    if (bytes)
+        *bytes = module->ir.symbols.v[symbol].size;
+}
+
 ptera_result ptera_module_variable(ptera_module *module, const char *name, void **address,
                                    size_t *bytes)
 {
@@ -450,14 +463,26 @@ ptera_result ptera_module_variable(ptera_module *module, const char *name, void 
         return PTERA_ERROR_INVALID_ARGUMENT;
     for (uint32_t i = 1; module->symbols && i < module->ir.symbols.n; i++) {
         const struct pt_symbol *s = &module->ir.symbols.v[i];
-        if (s->func != PT_NONE || strcmp(s->name, name) != 0)
+        if (s->func != PT_NONE || strcmp(s->name, name) != 0 || !is_variable(s))
             continue;
-        if (!is_placed(s, PT_SPACE_GLOBAL) && !is_placed(s, PT_SPACE_CONST))
+        give_variable(module, i, address, bytes);
+        return PTERA_OK;
+    }
+    return PTERA_ERROR_NOT_FOUND;
+}
+
+ptera_result ptera_module_variable_at(ptera_module *module, unsigned index, const char **name,
+                                      void **address, size_t *bytes)
+{
+    if (!module)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    for (uint32_t i = 1; module->symbols && i < module->ir.symbols.n; i++) {
+        const struct pt_symbol *s = &module->ir.symbols.v[i];
+        if (!is_variable(s) || index-- > 0)
             continue;
-        if (address)
-            *address = host_address(module, i);
-        if (bytes)
-            *bytes = s->size;
+        if (name)
+            *name = s->name;
+        give_variable(module, i, address, bytes);
         return PTERA_OK;
     }
     return PTERA_ERROR_NOT_FOUND;

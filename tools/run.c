@@ -7,6 +7,7 @@
 
 #include "ptera.h"
 #include "tools/args.h"
+#include "tools/both.h"
 #include "tools/commands.h"
 #include "tools/load.h"
 
@@ -36,6 +37,7 @@ struct options {
     bool time, both;
     const char *arg[MAX_ARGS];
     unsigned n_args;
+    struct text text; /* that the kernel printed; engine both */
 };
 
 static int wrong_usage(const char *what, const char *value)
@@ -221,6 +223,48 @@ static void show_time(const ptera_kernel *kernel, double ms)
     fputc('\n', stderr);
 }
 
+static ptera_result run_timed(ptera_kernel *kernel, struct options *o)
+{
+    double start = now_ms();
+    ptera_result r = ptera_kernel_launch(kernel, &o->launch);
+    if (o->time)
+        show_time(kernel, now_ms() - start);
+    return r;
+}
+
+static int report(ptera_module *module, ptera_result r, const char *why)
+{
+    if (r == PTERA_OK)
+        return EXIT_GOOD;
+    if (r == PTERA_ERROR_INVALID_PTX || r == PTERA_ERROR_UNSUPPORTED_PTX) {
+        show_diagnostics(module, PTERA_ERROR);
+        return EXIT_INVALID_PTX;
+    }
+    fprintf(stderr, "ptera: %s\n", *why ? why : ptera_result_text(r));
+    return r == PTERA_ERROR_INVALID_LAUNCH ? EXIT_USAGE : EXIT_FAILED;
+}
+
+/* Both engines may fail, but alike. The interpreter's report is shown: it knows the thread. */
+static int launch_both(ptera_engine *engine, ptera_module *module, ptera_kernel *kernel,
+                       struct options *o, const struct arg *args)
+{
+    struct outcome interpreted;
+    struct subject subject = {engine, module, kernel, &o->launch, args, o->n_args, &o->text};
+    o->launch.backend = PTERA_BACKEND_JIT;
+    int status = EXIT_FAILED;
+    if (outcome_interpret(&interpreted, &subject)) {
+        ptera_result r = run_timed(kernel, o);
+        if (o->text.n)
+            fwrite(o->text.bytes, 1, o->text.n, stdout);
+        if (outcome_agrees(&interpreted, &subject, r))
+            status = report(module, r, interpreted.error.bytes);
+        else if (r != PTERA_OK)
+            report(module, r, ptera_engine_error(engine));
+    }
+    outcome_free(&interpreted);
+    return status;
+}
+
 static int launch(ptera_engine *engine, ptera_module *module, ptera_kernel *kernel,
                   struct options *o, struct arg *args)
 {
@@ -229,19 +273,10 @@ static int launch(ptera_engine *engine, ptera_module *module, ptera_kernel *kern
         values[i] = args[i].is_buffer ? (const void *)&args[i].data : args[i].data;
     o->launch.parameters = values;
     o->launch.n_parameters = o->n_args;
-    double start = now_ms();
-    ptera_result r = ptera_kernel_launch(kernel, &o->launch);
-    if (o->time)
-        show_time(kernel, now_ms() - start);
-    if (r == PTERA_OK)
-        return EXIT_GOOD;
-    if (r == PTERA_ERROR_INVALID_PTX || r == PTERA_ERROR_UNSUPPORTED_PTX) {
-        show_diagnostics(module, PTERA_ERROR);
-        return EXIT_INVALID_PTX;
-    }
-    const char *why = ptera_engine_error(engine);
-    fprintf(stderr, "ptera: %s\n", *why ? why : ptera_result_text(r));
-    return r == PTERA_ERROR_INVALID_LAUNCH ? EXIT_USAGE : EXIT_FAILED;
+    if (o->both)
+        return launch_both(engine, module, kernel, o, args);
+    ptera_result r = run_timed(kernel, o);
+    return report(module, r, ptera_engine_error(engine));
 }
 
 static int run_args(ptera_engine *engine, ptera_module *module, ptera_kernel *kernel,
@@ -286,6 +321,11 @@ int command_run(int argc, char **argv)
     int status = parse_options(argc, argv, &o);
     if (status != EXIT_GOOD)
         return status;
+    if (o.both) {
+        o.engine.print = text_add;
+        o.engine.print_ud = &o.text;
+        o.engine.threads = o.engine.threads ? o.engine.threads : 1; /* the order is fixed then, and the same */
+    }
     ptera_engine *engine = NULL;
     status = create_engine(&o.engine, &engine);
     if (status != EXIT_GOOD)
@@ -303,5 +343,6 @@ int command_run(int argc, char **argv)
     if (status == EXIT_GOOD)
         status = run_args(engine, module, kernel, &o);
     ptera_engine_destroy(engine);
+    free(o.text.bytes);
     return status;
 }
