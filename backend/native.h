@@ -18,7 +18,7 @@ struct pt_native_options {
     const char *level; /* CPU level of the interpreter: the code uses no more than that has */
 };
 
-enum pt_native_print {
+enum pt_native_print { /* as ptera_native_emit */
     PT_NATIVE_LLVM,     /* LLVM IR, optimised */
     PT_NATIVE_ASSEMBLY,
     PT_NATIVE_OBJECT    /* an ELF object */

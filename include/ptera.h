@@ -157,6 +157,14 @@ typedef enum ptera_emit { PTERA_EMIT_TOKENS, PTERA_EMIT_AST, PTERA_EMIT_IR } pte
 PTERA_API ptera_result ptera_module_emit(ptera_module *module, const char *kernel, ptera_emit what,
                                          const char **text);
 
+/* What native code is made of. */
+typedef enum ptera_native_emit { PTERA_EMIT_LLVM, PTERA_EMIT_ASM, PTERA_EMIT_OBJ } ptera_native_emit;
+/* What the compiler makes of a kernel for blocks of a shape (0,0,0: of any): LLVM IR after its passes, assembly, or an ELF
+ * object. *data has a zero byte behind *bytes bytes and is valid while the module lives. PTERA_ERROR_UNSUPPORTED_PTX if
+ * the kernel cannot be native, or there is no compiler: ptera_engine_error says why. */
+PTERA_API ptera_result ptera_kernel_emit(ptera_kernel *kernel, const unsigned block[3], int math_fast,
+                                         ptera_native_emit what, const void **data, size_t *bytes);
+
 /* The address and size of a .global or .const variable, for the host to read and write. (Kernels see a .const variable at
  * another, read-only address.) `address` and `bytes` may be NULL. */
 PTERA_API ptera_result ptera_module_variable(ptera_module *module, const char *name,

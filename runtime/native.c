@@ -214,6 +214,42 @@ struct pt_version *pt_native_get(const struct pt_variant *given, const struct pt
     return v;
 }
 
+/* A copy that lives as long as the module. */
+static const void *keep(ptera_module *module, const char *data, size_t bytes)
+{
+    jmp_buf oom;
+    module->ir.arena.oom = &oom;
+    if (setjmp(oom))
+        return NULL;
+    return pt_arena_text(&module->ir.arena, data, bytes);
+}
+
+ptera_result ptera_kernel_emit(ptera_kernel *kernel, const unsigned block[3], int math_fast,
+                               ptera_native_emit what, const void **data, size_t *bytes)
+{
+    const struct pt_program *program;
+    if (!kernel || !block || what < PTERA_EMIT_LLVM || what > PTERA_EMIT_OBJ || !data || !bytes)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    ptera_module *module = kernel->module;
+    ptera_result result = pt_module_compile(kernel, false, &program);
+    if (result != PTERA_OK)
+        return result;
+    struct pt_native_options options = {.math_fast = math_fast != 0, .level = module->engine->backend->name};
+    memcpy(options.block, block, sizeof options.block);
+    const char *why = pt_jit() ? NULL : pt_jit_error();
+    pthread_mutex_lock(&module->lock);
+    char *made = pt_jit() ? pt_jit()->print(program, &options, (enum pt_native_print)what, bytes, &why) : NULL;
+    *data = made ? keep(module, made, *bytes) : NULL;
+    pthread_mutex_unlock(&module->lock);
+    free(made);
+    if (!made && why) {
+        pt_engine_fail(module->engine, "kernel '%s' cannot be native: %s",
+                       module->ir.funcs.v[kernel->func].name, why);
+        return PTERA_ERROR_UNSUPPORTED_PTX;
+    }
+    return *data ? PTERA_OK : PTERA_ERROR_OUT_OF_MEMORY;
+}
+
 void pt_native_put(ptera_engine *engine, struct pt_version *version)
 {
     if (!version)

@@ -425,3 +425,22 @@ void arg_free(ptera_engine *engine, struct arg *arg)
         free(arg->data);
     free(arg->save);
 }
+
+bool parse_dim(const char *text, unsigned dim[3])
+{
+    char *end;
+    dim[0] = dim[1] = dim[2] = 1;
+    for (int i = 0; i < 3; i++) {
+        errno = 0;
+        unsigned long v = strtoul(text, &end, 0);
+        if (end == text || *text == '-' || errno || v == 0 || v > UINT32_MAX)
+            return false;
+        dim[i] = (unsigned)v;
+        if (!*end)
+            return true;
+        if (*end != ',')
+            return false;
+        text = end + 1;
+    }
+    return false;
+}

@@ -65,65 +65,117 @@ int command_verify(int argc, char **argv)
 /* ---- compile ------------------------------------------------------------------------------------------- */
 
 static const char compile_help[] =
-    "usage: ptera compile FILE.ptx --emit tokens|ast|ir [-k KERNEL]\n\n"
+    "usage: ptera compile FILE.ptx --emit tokens|ast|ir [-k KERNEL]\n"
+    "       ptera compile FILE.ptx --emit llvm|asm|obj [-k KERNEL] [-b X[,Y[,Z]]] [--math exact|fast]\n\n"
     "  tokens  the words of the text with their positions\n"
     "  ast     the module as read, printed as PTX\n"
-    "  ir      after lowering: numbered blocks, one register a web, contraction done; readable as PTX\n";
+    "  ir      after lowering: numbered blocks, one register a web, contraction done; readable as PTX\n"
+    "  llvm    native code for blocks of that shape (without -b: of any): LLVM IR after its passes\n"
+    "  asm     its assembly\n"
+    "  obj     its ELF object\n";
 
-static int emit(ptera_engine *engine, const char *path, const char *kernel, ptera_emit what)
+static const char *const emit_names[] = {"tokens", "ast", "ir", "llvm", "asm", "obj"};
+enum { FIRST_NATIVE = 3, N_EMITS = sizeof emit_names / sizeof *emit_names };
+
+struct compile_options {
+    const char *path, *kernel;
+    int what; /* index of emit_names, or -1 */
+    unsigned block[3];
+    bool math_fast;
+};
+
+static int emit_text(ptera_module *module, const struct compile_options *o)
+{
+    const char *text;
+    ptera_result r = ptera_module_emit(module, o->kernel, (ptera_emit)o->what, &text);
+    if (r == PTERA_OK) {
+        fputs(text, stdout);
+        return EXIT_GOOD;
+    }
+    if (r == PTERA_ERROR_INVALID_PTX)
+        return EXIT_INVALID_PTX;
+    if (r == PTERA_ERROR_NOT_FOUND && o->kernel)
+        fprintf(stderr, "ptera compile: %s has no kernel '%s'\n", o->path, o->kernel);
+    else
+        fprintf(stderr, "ptera: %s\n", ptera_result_text(r));
+    return EXIT_USAGE;
+}
+
+static int emit_native(ptera_engine *engine, ptera_module *module, const struct compile_options *o)
+{
+    ptera_kernel *kernel;
+    const void *data;
+    size_t bytes;
+    int status = find_kernel(module, o->path, o->kernel, &kernel);
+    if (status != EXIT_GOOD)
+        return status;
+    ptera_result r = ptera_kernel_emit(kernel, o->block, o->math_fast,
+                                       (ptera_native_emit)(o->what - FIRST_NATIVE), &data, &bytes);
+    if (r == PTERA_OK)
+        fwrite(data, 1, bytes, stdout);
+    else if (r != PTERA_ERROR_INVALID_PTX)
+        fprintf(stderr, "ptera: %s\n", ptera_engine_error(engine));
+    return r == PTERA_OK ? EXIT_GOOD : r == PTERA_ERROR_INVALID_PTX ? EXIT_INVALID_PTX : EXIT_FAILED;
+}
+
+static int emit(ptera_engine *engine, const struct compile_options *o)
 {
     ptera_module *module = NULL;
-    const char *text;
-    int status = load_module(engine, path, &module);
-    if (module && (status == EXIT_GOOD || what == PTERA_EMIT_TOKENS)) {
-        ptera_result r = ptera_module_emit(module, kernel, what, &text);
-        if (r == PTERA_OK) {
-            fputs(text, stdout);
-        } else if (r == PTERA_ERROR_INVALID_PTX) {
-            status = EXIT_INVALID_PTX;
-        } else if (r == PTERA_ERROR_NOT_FOUND && kernel) {
-            fprintf(stderr, "ptera compile: %s has no kernel '%s'\n", path, kernel);
-            status = EXIT_USAGE;
-        } else {
-            fprintf(stderr, "ptera: %s\n", ptera_result_text(r));
-            status = EXIT_USAGE;
-        }
-    }
+    int status = load_module(engine, o->path, &module);
+    if (module && (status == EXIT_GOOD || o->what == PTERA_EMIT_TOKENS))
+        status = o->what < FIRST_NATIVE ? emit_text(module, o) : emit_native(engine, module, o);
     if (module && status != EXIT_GOOD)
         show_diagnostics(module, PTERA_NOTE);
     ptera_module_unload(module);
     return status;
 }
 
+static int find_emit(const char *name)
+{
+    for (int i = 0; i < N_EMITS; i++)
+        if (!strcmp(name, emit_names[i]))
+            return i;
+    return -1;
+}
+
+static int parse_compile(int argc, char **argv, struct compile_options *o)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *a = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (a[0] != '-' && !o->path) {
+            o->path = a;
+            continue;
+        }
+        bool ok = value != NULL;
+        i++;
+        if (ok && !strcmp(a, "--emit"))
+            ok = (o->what = find_emit(value)) >= 0;
+        else if (ok && !strcmp(a, "-k"))
+            o->kernel = value;
+        else if (ok && !strcmp(a, "-b"))
+            ok = parse_dim(value, o->block);
+        else if (ok && !strcmp(a, "--math"))
+            ok = !strcmp(value, "exact") || (o->math_fast = !strcmp(value, "fast"));
+        else
+            return wrong_usage("unexpected ", a, compile_help);
+        if (!ok)
+            return wrong_usage("bad value for ", a, compile_help);
+    }
+    return o->path && o->what >= 0 ? EXIT_GOOD : wrong_usage("needs FILE.ptx and --emit", "", compile_help);
+}
+
 int command_compile(int argc, char **argv)
 {
-    static const char *const names[] = {"tokens", "ast", "ir"};
-    const char *path = NULL, *kernel = NULL;
-    int what = -1;
+    struct compile_options o = {.what = -1};
     if (wants_help(argc, argv, compile_help))
         return EXIT_GOOD;
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--emit") && i + 1 < argc) {
-            i++;
-            for (int n = 0; n < 3; n++)
-                if (!strcmp(argv[i], names[n]))
-                    what = n;
-            if (what < 0)
-                return wrong_usage("cannot emit ", argv[i], compile_help);
-        } else if (!strcmp(argv[i], "-k") && i + 1 < argc) {
-            kernel = argv[++i];
-        } else if (argv[i][0] == '-' || path) {
-            return wrong_usage("unexpected ", argv[i], compile_help);
-        } else {
-            path = argv[i];
-        }
-    }
-    if (!path || what < 0)
-        return wrong_usage("needs FILE.ptx and --emit", "", compile_help);
+    int status = parse_compile(argc, argv, &o);
+    if (status != EXIT_GOOD)
+        return status;
     ptera_engine *engine = NULL;
-    int status = create_engine(NULL, &engine);
+    status = create_engine(NULL, &engine);
     if (status == EXIT_GOOD)
-        status = emit(engine, path, kernel, (ptera_emit)what);
+        status = emit(engine, &o);
     ptera_engine_destroy(engine);
     return status;
 }
@@ -220,6 +272,10 @@ int command_info(int argc, char **argv)
            info.version, info.has_jit ? ", jit" : "", info.cpu_level, info.threads,
            info.compute_capability_major, info.compute_capability_minor, info.isa_rows,
            info.isa_rows_supported);
+    if (info.has_jit)
+        printf("compiler            LLVM %s, vectors of %u lanes\n", info.llvm_version, info.vector_lanes);
+    else
+        printf("compiler            none: %s\n", info.jit_error);
     ptera_engine_destroy(engine);
     return EXIT_GOOD;
 }

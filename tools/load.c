@@ -11,9 +11,10 @@
 int create_engine(const ptera_options *options, ptera_engine **engine)
 {
     ptera_result r = ptera_engine_create(options, engine);
-    const char *cpu = getenv("PTERA_CPU");
-    if (r == PTERA_ERROR_INVALID_ARGUMENT && cpu)
-        fprintf(stderr, "ptera: PTERA_CPU=%s is no CPU level of this build and machine\n", cpu);
+    const char *cpu = getenv("PTERA_CPU"), *tier = getenv("PTERA_ENGINE");
+    if (r == PTERA_ERROR_INVALID_ARGUMENT && (cpu || tier))
+        fprintf(stderr, "ptera: PTERA_CPU=%s is no CPU level of this build and machine, or PTERA_ENGINE=%s no engine\n",
+                cpu ? cpu : "", tier ? tier : "");
     else if (r != PTERA_OK)
         fprintf(stderr, "ptera: %s\n", ptera_result_text(r));
     return r == PTERA_OK ? EXIT_GOOD : r == PTERA_ERROR_INVALID_ARGUMENT ? EXIT_USAGE : EXIT_FAILED;
@@ -31,6 +32,27 @@ int load_module(ptera_engine *engine, const char *path, ptera_module **module)
     else
         fprintf(stderr, "ptera: %s: %s\n", path, ptera_result_text(r));
     return r == PTERA_ERROR_FILE ? EXIT_USAGE : EXIT_FAILED;
+}
+
+int find_kernel(ptera_module *module, const char *path, const char *name, ptera_kernel **kernel)
+{
+    ptera_kernel *other;
+    if (name) {
+        if (ptera_module_kernel(module, name, 0, kernel) == PTERA_OK)
+            return EXIT_GOOD;
+        fprintf(stderr, "ptera: %s has no kernel '%s'; it has:", path, name);
+    } else if (ptera_module_kernel(module, NULL, 0, kernel) != PTERA_OK) {
+        fprintf(stderr, "ptera: %s has no kernel\n", path);
+        return EXIT_USAGE;
+    } else if (ptera_module_kernel(module, NULL, 1, &other) != PTERA_OK) {
+        return EXIT_GOOD;
+    } else {
+        fprintf(stderr, "ptera: %s has several kernels, choose one with -k:", path);
+    }
+    for (unsigned i = 0; ptera_module_kernel(module, NULL, i, &other) == PTERA_OK; i++)
+        fprintf(stderr, " %s", ptera_kernel_name(other));
+    fputc('\n', stderr);
+    return EXIT_USAGE;
 }
 
 void show_diagnostics(const ptera_module *module, ptera_severity severity)

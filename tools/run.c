@@ -54,25 +54,6 @@ static bool parse_number(const char *text, unsigned long max, unsigned long *n)
     return end != text && !*end && !errno && *text != '-' && *n <= max;
 }
 
-static bool parse_dim(const char *text, unsigned dim[3])
-{
-    char *end;
-    dim[0] = dim[1] = dim[2] = 1;
-    for (int i = 0; i < 3; i++) {
-        errno = 0;
-        unsigned long v = strtoul(text, &end, 0);
-        if (end == text || *text == '-' || errno || v == 0 || v > UINT32_MAX)
-            return false;
-        dim[i] = (unsigned)v;
-        if (!*end)
-            return true;
-        if (*end != ',')
-            return false;
-        text = end + 1;
-    }
-    return false;
-}
-
 static bool parse_seconds(const char *text, double *seconds)
 {
     char *end;
@@ -167,27 +148,6 @@ static double now_ms(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
-static int find_kernel(ptera_module *module, const struct options *o, ptera_kernel **kernel)
-{
-    ptera_kernel *other;
-    if (o->kernel) {
-        if (ptera_module_kernel(module, o->kernel, 0, kernel) == PTERA_OK)
-            return EXIT_GOOD;
-        fprintf(stderr, "ptera run: %s has no kernel '%s'; it has:", o->file, o->kernel);
-    } else if (ptera_module_kernel(module, NULL, 0, kernel) != PTERA_OK) {
-        fprintf(stderr, "ptera run: %s has no kernel\n", o->file);
-        return EXIT_USAGE;
-    } else if (ptera_module_kernel(module, NULL, 1, &other) != PTERA_OK) {
-        return EXIT_GOOD;
-    } else {
-        fprintf(stderr, "ptera run: %s has several kernels, choose one with -k:", o->file);
-    }
-    for (unsigned i = 0; ptera_module_kernel(module, NULL, i, &other) == PTERA_OK; i++)
-        fprintf(stderr, " %s", ptera_kernel_name(other));
-    fputc('\n', stderr);
-    return EXIT_USAGE;
 }
 
 /* Every argument fits its parameter: count, and the bytes of each. */
@@ -337,7 +297,7 @@ int command_run(int argc, char **argv)
     if (o.time)
         fprintf(stderr, "load %.3f ms\n", now_ms() - start);
     if (status == EXIT_GOOD)
-        status = find_kernel(module, &o, &kernel);
+        status = find_kernel(module, o.file, o.kernel, &kernel);
     else if (module)
         show_diagnostics(module, PTERA_NOTE);
     if (status == EXIT_GOOD)
