@@ -13,6 +13,7 @@
 #define PTERA_BACKEND_INTERP_ACCESS_H
 
 #include "backend/interp/loop.h"
+#include "backend/order.h"
 
 /* This code alone is hidden from the sanitizers: a kernel may touch any address, and its races are
  * its own. */
@@ -151,11 +152,12 @@ const struct pt_code *pt_mem_misaligned(const struct pt_code *c, struct pt_frame
 /* Ends the warp: `lanes` leave their local window. */
 const struct pt_code *pt_mem_outside(const struct pt_code *c, struct pt_frame *f, uint32_t lanes);
 
-/* Fences of an acquire behind, and of a release before an access. */
-#define pt_mem_acquire PT_LEVEL_NAME(pt_mem_acquire)
-#define pt_mem_release PT_LEVEL_NAME(pt_mem_release)
-pt_handler pt_mem_acquire(void);
-pt_handler pt_mem_release(void);
+#define pt_mem_fence PT_LEVEL_NAME(pt_mem_fence)
+/* The fence of that order, which is not PLAIN or RELAXED. */
+pt_handler pt_mem_fence(enum pt_order order);
+#define pt_mem_order PT_LEVEL_NAME(pt_mem_order)
+/* Puts the fences that an access's order asks for around it. True if the access must be whole, as all but PLAIN. */
+bool pt_mem_order(struct pt_select *s);
 
 #define pt_mem_address PT_LEVEL_NAME(pt_mem_address)
 /* Fills o[1], imm and aux of s->code for the address `mem` and an access of `bytes`. False after

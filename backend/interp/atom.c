@@ -206,14 +206,6 @@ PT_ACCESS_HANDLER(atom_vector)
 
 /* ---- selecting ------------------------------------------------------------------------------- */
 
-static void order(struct pt_select *s)
-{
-    if (PT_HAS(s, release) || PT_HAS(s, acq_rel))
-        pt_code_before(s, pt_mem_release());
-    if (PT_HAS(s, acquire) || PT_HAS(s, acq_rel))
-        pt_code_behind(s, pt_mem_acquire());
-}
-
 /* Binds [a], b and, for cas, c; a destination, if there is one, comes first. */
 static bool bind_atom(struct pt_select *s, bool has_dest, uint32_t n_sources)
 {
@@ -230,7 +222,7 @@ static bool bind_atom(struct pt_select *s, bool has_dest, uint32_t n_sources)
         c->o[3] = pt_code_source(s, o, width);
     if (c->o[2] == UINT32_MAX || c->o[3] == UINT32_MAX)
         return false;
-    order(s);
+    pt_mem_order(s);
     return true;
 }
 
@@ -355,7 +347,7 @@ static pt_handler select_vector(struct pt_select *s, bool has_dest)
     if (!pt_mem_address(s, mem, v->n * v->bytes))
         return NULL;
     pt_mem_vector(s, v);
-    order(s);
+    pt_mem_order(s);
     return atom_vector;
 }
 

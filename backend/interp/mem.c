@@ -147,7 +147,7 @@ PT_ACCESS_INLINE bool is_same(bool is_shared, const void *base, uint32_t first)
         }                                                 \
     } while (0)
 
-/* The same for every lane: one load. */
+/* The same for every lane: one load, whole, so also for volatile and .relaxed. */
 #define LOAD_UNIFORM(name, M, T, E)                                    \
     PT_ACCESS_HANDLER(name)                                            \
     {                                                                  \
@@ -155,7 +155,7 @@ PT_ACCESS_INLINE bool is_same(bool is_shared, const void *base, uint32_t first)
         f->state->code = c;                                            \
         if (__builtin_expect(at & (sizeof(M) - 1), 0))                 \
             return pt_mem_misaligned(c, f);                            \
-        E one = (E)(T) * (const M *)(uintptr_t)at;                     \
+        E one = (E)(T)(M)__atomic_load_n((const M *)(uintptr_t)at, __ATOMIC_RELAXED); \
         E *d = (E *)__builtin_assume_aligned((char *)f + c->o[0], 64); \
         STORE_ACTIVE(d, one);                                          \
         return c + 1;                                                  \
@@ -351,23 +351,24 @@ struct vector {
     uint8_t slot_bytes[8], reg_bits[8];
 };
 
+/* An element is one access, whole, so also for volatile and .relaxed vectors: PTX ISA 8.2.2. */
 PT_ACCESS_INLINE uint64_t load_element(uint64_t at, uint32_t bytes, bool is_signed)
 {
     switch (bytes) {
     case 1: {
-        uint8_t v = *(const uint8_t *)(uintptr_t)at;
+        uint8_t v = __atomic_load_n((const uint8_t *)(uintptr_t)at, __ATOMIC_RELAXED);
         return is_signed ? (uint64_t)(int8_t)v : v;
     }
     case 2: {
-        uint16_t v = *(const uint16_t *)(uintptr_t)at;
+        uint16_t v = __atomic_load_n((const uint16_t *)(uintptr_t)at, __ATOMIC_RELAXED);
         return is_signed ? (uint64_t)(int16_t)v : v;
     }
     case 4: {
-        uint32_t v = *(const uint32_t *)(uintptr_t)at;
+        uint32_t v = __atomic_load_n((const uint32_t *)(uintptr_t)at, __ATOMIC_RELAXED);
         return is_signed ? (uint64_t)(int32_t)v : v;
     }
     default:
-        return *(const uint64_t *)(uintptr_t)at;
+        return __atomic_load_n((const uint64_t *)(uintptr_t)at, __ATOMIC_RELAXED);
     }
 }
 
@@ -375,16 +376,16 @@ PT_ACCESS_INLINE void store_element(uint64_t at, uint32_t bytes, uint64_t value)
 {
     switch (bytes) {
     case 1:
-        *(uint8_t *)(uintptr_t)at = (uint8_t)value;
+        __atomic_store_n((uint8_t *)(uintptr_t)at, (uint8_t)value, __ATOMIC_RELAXED);
         break;
     case 2:
-        *(uint16_t *)(uintptr_t)at = (uint16_t)value;
+        __atomic_store_n((uint16_t *)(uintptr_t)at, (uint16_t)value, __ATOMIC_RELAXED);
         break;
     case 4:
-        *(uint32_t *)(uintptr_t)at = (uint32_t)value;
+        __atomic_store_n((uint32_t *)(uintptr_t)at, (uint32_t)value, __ATOMIC_RELAXED);
         break;
     default:
-        *(uint64_t *)(uintptr_t)at = value;
+        __atomic_store_n((uint64_t *)(uintptr_t)at, value, __ATOMIC_RELAXED);
     }
 }
 
@@ -494,40 +495,68 @@ VECTOR(load_2x32, store_2x32, uint32_t, 2)
 VECTOR(load_4x32, store_4x32, uint32_t, 4)
 VECTOR(load_2x64, store_2x64, uint64_t, 2)
 
-/* b128: a slot of 16-byte elements. */
-PT_ACCESS_HANDLER(load_128)
+/* b128: a slot of 16-byte elements. Aligned 16 bytes move whole on x86-64: Intel and AMD promise it of every machine with
+ * AVX. 64-bit ARM promises it of exclusive pairs only, so that a strong load there writes what it read. */
+#if defined(__x86_64__)
+PT_ACCESS_INLINE void load_whole(void *to, void *from)
 {
-    uint64_t a[PT_WARP_SIZE], value[PT_WARP_SIZE][2], *d = (uint64_t *)((char *)f + c->o[0]);
-    uint32_t outside;
-    f->state->code = c;
-    if (pt_address_all(c, f, pt_mem_kind(c), a, &outside) & 15)
-        return pt_mem_misaligned(c, f);
-    if (outside)
-        return pt_mem_outside(c, f, outside);
-    for (uint32_t left = f->mask; left; left &= left - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(left);
-        pt_copy16(value[i], (const void *)(uintptr_t)a[i]);
-    }
-    for (uint32_t left = f->mask; left; left &= left - 1)
-        pt_copy16(d + 2 * __builtin_ctz(left), value[__builtin_ctz(left)]);
-    return c + 1;
+    _mm_store_si128(to, *(const volatile __m128i *)from);
 }
 
-PT_ACCESS_HANDLER(store_128)
+PT_ACCESS_INLINE void store_whole(void *to, const void *from)
 {
-    uint64_t a[PT_WARP_SIZE], *v = (uint64_t *)((char *)f + c->o[0]);
-    uint32_t outside;
-    f->state->code = c;
-    if (pt_address_all(c, f, pt_mem_kind(c), a, &outside) & 15)
-        return pt_mem_misaligned(c, f);
-    if (outside)
-        return pt_mem_outside(c, f, outside);
-    for (uint32_t left = f->mask; left; left &= left - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(left);
-        pt_copy16((void *)(uintptr_t)a[i], v + 2 * i);
-    }
-    return c + 1;
+    *(volatile __m128i *)to = _mm_load_si128(from);
 }
+#else
+PT_ACCESS_INLINE void load_whole(void *to, void *from)
+{
+    *(unsigned __int128 *)to = __sync_val_compare_and_swap((unsigned __int128 *)from, 0, 0);
+}
+
+PT_ACCESS_INLINE void store_whole(void *to, const void *from)
+{
+    unsigned __int128 *p = to, value = *(const unsigned __int128 *)from, old = *p, seen;
+    while ((seen = __sync_val_compare_and_swap(p, old, value)) != old)
+        old = seen;
+}
+#endif
+
+#define COPY_128(load, store, load_one, store_one)                                     \
+    PT_ACCESS_HANDLER(load)                                                            \
+    {                                                                                  \
+        uint64_t a[PT_WARP_SIZE], value[PT_WARP_SIZE][2] __attribute__((aligned(16))); \
+        uint64_t *d = (uint64_t *)((char *)f + c->o[0]);                               \
+        uint32_t outside;                                                              \
+        f->state->code = c;                                                            \
+        if (pt_address_all(c, f, pt_mem_kind(c), a, &outside) & 15)                    \
+            return pt_mem_misaligned(c, f);                                            \
+        if (outside)                                                                   \
+            return pt_mem_outside(c, f, outside);                                      \
+        for (uint32_t left = f->mask; left; left &= left - 1) {                        \
+            uint32_t i = (uint32_t)__builtin_ctz(left);                                \
+            load_one(value[i], (void *)(uintptr_t)a[i]);                               \
+        }                                                                              \
+        for (uint32_t left = f->mask; left; left &= left - 1)                          \
+            pt_copy16(d + 2 * __builtin_ctz(left), value[__builtin_ctz(left)]);        \
+        return c + 1;                                                                  \
+    }                                                                                  \
+    PT_ACCESS_HANDLER(store)                                                           \
+    {                                                                                  \
+        uint64_t a[PT_WARP_SIZE], *v = (uint64_t *)((char *)f + c->o[0]);              \
+        uint32_t outside;                                                              \
+        f->state->code = c;                                                            \
+        if (pt_address_all(c, f, pt_mem_kind(c), a, &outside) & 15)                    \
+            return pt_mem_misaligned(c, f);                                            \
+        if (outside)                                                                   \
+            return pt_mem_outside(c, f, outside);                                      \
+        for (uint32_t left = f->mask; left; left &= left - 1) {                        \
+            uint32_t i = (uint32_t)__builtin_ctz(left);                                \
+            store_one((void *)(uintptr_t)a[i], v + 2 * i);                             \
+        }                                                                              \
+        return c + 1;                                                                  \
+    }
+COPY_128(load_128, store_128, pt_copy16, pt_copy16)
+COPY_128(load_whole_128, store_whole_128, load_whole, store_whole)
 
 /* ---- faults ---------------------------------------------------------------------------------- */
 
@@ -746,12 +775,49 @@ static enum store store_type(uint32_t bytes, const struct vector *v)
     }
 }
 
+/* What does not wait: a loop around it does. The thread sanitizer knows no fences; it does not see
+ * the accesses either that these order. */
+#define FENCE(name, order)                                  \
+    __attribute__((no_sanitize("thread"))) PT_HANDLER(name) \
+    {                                                       \
+        (void)f;                                            \
+        __atomic_thread_fence(order);                       \
+        return c + 1;                                       \
+    }
+FENCE(fence_acquire, __ATOMIC_ACQUIRE)
+FENCE(fence_release, __ATOMIC_RELEASE)
+FENCE(fence_acq_rel, __ATOMIC_ACQ_REL)
+FENCE(fence_seq_cst, __ATOMIC_SEQ_CST)
+
+pt_handler pt_mem_fence(enum pt_order order)
+{
+    static const pt_handler fences[] = {
+        [PT_ORDER_ACQUIRE] = fence_acquire,
+        [PT_ORDER_RELEASE] = fence_release,
+        [PT_ORDER_ACQ_REL] = fence_acq_rel,
+        [PT_ORDER_SEQ_CST] = fence_seq_cst,
+    };
+    return fences[order];
+}
+
+bool pt_mem_order(struct pt_select *s)
+{
+    enum pt_order order = pt_order_of(s->form);
+    if (pt_order_releases(order))
+        pt_code_before(s, fence_release);
+    if (pt_order_acquires(order))
+        pt_code_behind(s, fence_acquire);
+    return order != PT_ORDER_PLAIN;
+}
+
 static pt_handler scalar(struct pt_select *s, const struct vector *v, bool is_load, bool is_strong)
 {
     enum pt_address kind = pt_mem_kind(s->code);
     s->code->o[0] = v->slot[0];
     if (v->bytes == 16)
-        return is_load ? load_128 : store_128;
+        return is_load     ? is_strong ? load_whole_128 : load_128
+               : is_strong ? store_whole_128
+                           : store_128;
     int way = kind == PT_ADDRESS_REG64 && !is_strong ? 0
               : kind == PT_ADDRESS_SHARED32          ? 1
               : pt_address_is_uniform(kind)          ? 2
@@ -770,9 +836,9 @@ static pt_handler scalar(struct pt_select *s, const struct vector *v, bool is_lo
     return stores[type][way > 2 ? 2 : way];
 }
 
-static pt_handler vector(struct pt_select *s, const struct vector *v, bool is_load)
+static pt_handler vector(struct pt_select *s, const struct vector *v, bool is_load, bool is_strong)
 {
-    bool is_plain = true;
+    bool is_plain = !is_strong;
     for (uint32_t k = 0; k < v->n; k++)
         is_plain &= v->slot_bytes[k] == v->bytes;
     struct vector *kept = pt_code_array(s, sizeof *kept);
@@ -787,8 +853,9 @@ static pt_handler vector(struct pt_select *s, const struct vector *v, bool is_lo
     return is_load ? load_vector : store_vector;
 }
 
-static pt_handler access(struct pt_select *s, bool is_load, bool is_strong)
+static pt_handler access(struct pt_select *s, bool is_load)
 {
+    bool is_strong = pt_mem_order(s);
     const struct pt_operand *data = &s->operands[!is_load], *mem = &s->operands[is_load];
     enum pt_type type = (enum pt_type)s->form->type[0];
     struct vector v = {.bytes = pt_type_bytes(type),
@@ -802,88 +869,60 @@ static pt_handler access(struct pt_select *s, bool is_load, bool is_strong)
     }
     if (!pt_mem_address(s, mem, v.n * v.bytes))
         return NULL;
-    return v.n > 1 ? vector(s, &v, is_load) : scalar(s, &v, is_load, is_strong);
-}
-
-/* What does not wait: a loop around it does. The thread sanitizer knows no fences; it does not see
- * the accesses either that these order. */
-#define FENCE(name, order)                                  \
-    __attribute__((no_sanitize("thread"))) PT_HANDLER(name) \
-    {                                                       \
-        (void)f;                                            \
-        __atomic_thread_fence(order);                       \
-        return c + 1;                                       \
-    }
-FENCE(fence_acquire, __ATOMIC_ACQUIRE)
-FENCE(fence_release, __ATOMIC_RELEASE)
-FENCE(fence_all, __ATOMIC_SEQ_CST)
-
-pt_handler pt_mem_acquire(void)
-{
-    return fence_acquire;
-}
-
-pt_handler pt_mem_release(void)
-{
-    return fence_release;
+    return v.n > 1 ? vector(s, &v, is_load, is_strong) : scalar(s, &v, is_load, is_strong);
 }
 
 pt_handler PT_DO(ld)(struct pt_select *s)
 {
-    return access(s, true, false);
+    return access(s, true);
 }
 
 pt_handler PT_DO(ld_nc)(struct pt_select *s)
 {
-    return access(s, true, false);
+    return access(s, true);
 }
 
 pt_handler PT_DO(ldu)(struct pt_select *s)
 {
-    return access(s, true, false);
+    return access(s, true);
 }
 
 pt_handler PT_DO(ld_volatile)(struct pt_select *s)
 {
-    return access(s, true, true);
+    return access(s, true);
 }
 
 pt_handler PT_DO(ld_acquire)(struct pt_select *s)
 {
-    pt_code_behind(s, fence_acquire);
-    return access(s, true, true);
+    return access(s, true);
 }
 
 pt_handler PT_DO(st)(struct pt_select *s)
 {
-    return access(s, false, false);
+    return access(s, false);
 }
 
 pt_handler PT_DO(st_volatile)(struct pt_select *s)
 {
-    return access(s, false, true);
+    return access(s, false);
 }
 
 pt_handler PT_DO(st_release)(struct pt_select *s)
 {
-    pt_code_before(s, fence_release);
-    return access(s, false, true);
+    return access(s, false);
 }
 
 pt_handler PT_DO(membar)(struct pt_select *s)
 {
-    (void)s;
-    return fence_all;
+    return pt_mem_fence(pt_order_of(s->form));
 }
 
 pt_handler PT_DO(fence)(struct pt_select *s)
 {
-    (void)s;
-    return fence_all;
+    return pt_mem_fence(pt_order_of(s->form));
 }
 
 pt_handler PT_DO(griddepcontrol)(struct pt_select *s)
 {
-    (void)s;
-    return fence_all;
+    return pt_mem_fence(pt_order_of(s->form));
 }
