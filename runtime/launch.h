@@ -60,7 +60,7 @@ struct pt_worker {
     struct pt_fault_scope scope;
     struct pt_job *job;
     unsigned index;
-    uint64_t next, end;      /* cooperative: the clusters that are this worker's */
+    uint64_t next, end;      /* clusters that it has taken but not started */
     struct pt_slot *slots;   /* resident, in the order they run */
     struct pt_slot *spare;   /* prepared for this launch but empty */
     struct pt_warp *running;

@@ -78,18 +78,28 @@ static enum turn take_turn(struct pt_worker *w, struct pt_slot *slot)
 
 /* ---- residents ----------------------------------------------------------------------------------------- */
 
-/* The next cluster for this worker. Returns false if there is none. */
-static bool next_cluster(struct pt_worker *w, uint64_t *index)
+/* Takes `n` clusters that no worker has yet. Returns false if there are none left. */
+static bool claim(struct pt_worker *w, uint64_t n)
 {
     struct pt_job *job = w->job;
-    if (job->is_cooperative) {
-        *index = w->next;
-        return w->next < w->end && (w->next++, true);
-    }
     if (atomic_load_explicit(&job->next_cluster, memory_order_relaxed) >= job->n_clusters)
         return false;
-    *index = atomic_fetch_add_explicit(&job->next_cluster, 1, memory_order_relaxed);
-    return *index < job->n_clusters;
+    w->next = atomic_fetch_add_explicit(&job->next_cluster, n, memory_order_relaxed);
+    w->end = w->next + n < job->n_clusters ? w->next + n : job->n_clusters;
+    return w->next < w->end;
+}
+
+/* Of a cooperative launch a worker takes a share at once. Another share becomes its own when it has nothing else to do: the
+ * worker it was meant for may come late, or never. */
+static bool next_cluster(struct pt_worker *w, uint64_t *index)
+{
+    const struct pt_job *job = w->job;
+    uint64_t share =
+        job->is_cooperative ? (job->n_clusters + job->n_workers - 1) / job->n_workers : 1;
+    if (w->next >= w->end && !claim(w, share))
+        return false;
+    *index = w->next++;
+    return true;
 }
 
 static struct pt_slot *empty_slot(struct pt_worker *w)
@@ -169,11 +179,11 @@ static bool go_round(struct pt_worker *w)
 static void run_clusters(struct pt_worker *w)
 {
     unsigned idle = 0;
-    while (w->job->is_cooperative && admit(w))
-        continue;
     while (!is_stopped(w->job)) {
         if ((!w->slots || idle >= SPIN_ROUNDS) && admit(w))
             idle = 0;
+        while (w->next < w->end && admit(w)) /* cooperative: all of the share */
+            continue;
         if (!w->slots)
             return;
         idle = go_round(w) ? 0 : idle + 1;
@@ -292,8 +302,6 @@ void pt_sched_work(void *ud, unsigned worker)
 {
     struct pt_job *job = ud;
     struct pt_worker w = {.job = job, .index = worker};
-    w.next = job->n_clusters * worker / job->n_workers;
-    w.end = job->n_clusters * (worker + 1) / job->n_workers;
     if (!pt_fault_enter(&w.scope)) {
         pt_report_failure(job, PT_FAULT_OUT_OF_MEMORY, "no memory for a worker's signal stack");
         return;

@@ -185,6 +185,21 @@ static void check_waiting(void)
     ptera_buffer_free(engine, p);
 }
 
+/* Every CTA of a cooperative launch runs, even if the first worker is through before another has come. */
+static void check_short_cooperative(void)
+{
+    uint32_t *p = new_buffer(engine, 8);
+    const void *parameters[] = {&p};
+    ptera_launch l = shape(7, 1, 1, 1, 1, 1);
+    l.cooperative = 1;
+    l.parameters = parameters;
+    l.n_parameters = 1;
+    for (unsigned i = 0; i < 500; i++)
+        CHECK_INT(ptera_kernel_launch(kernel_of(module, "locked"), &l), PTERA_OK);
+    CHECK_INT(p[1], 500 * 7);
+    ptera_buffer_free(engine, p);
+}
+
 /* The caller's rounding mode, flush-to-zero and denormals-are-zero do not reach the kernel and are as before afterwards. */
 static void check_control_word(void)
 {
@@ -220,6 +235,7 @@ int main(void)
         check_parameters();
         check_host_memory();
         check_waiting();
+    check_short_cooperative();
         check_control_word();
         ptera_engine_destroy(engine);
     }
