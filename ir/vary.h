@@ -11,6 +11,9 @@
  * until no lane of the group is left in it. waits(b) is the set of blocks where other lanes of the same group (or CTA) may
  * stand while lanes run block b. A block that nobody waits beside is run by all live threads of the group together; a
  * register written in b needs its old value kept in the other lanes only if it is live into a block of waits(b).
+ *
+ * This holds as long as that order does: where a block that needs other threads (a sync point) has lanes waiting beside it, or
+ * the back edges of a loop let other work run first (pt_block.communicates), it is for the caller to see that it does.
  */
 #ifndef PTERA_IR_VARY_H
 #define PTERA_IR_VARY_H
@@ -34,7 +37,7 @@ struct pt_value {
     uint8_t is_affine;  /* level LANE: base + stride * lane in the arithmetic of the register's own width */
     uint8_t may_wrap;   /* the affine form holds only where a narrower value did not wrap within the chunk: the
                            code that widened it must have tested that */
-    uint8_t align_log2; /* affine: the value in lane 0 of a chunk is a multiple of 1 << align_log2 */
+    uint8_t align_log2; /* affine: the value in lane 0 of a chunk is a multiple of 1 << align_log2; below LANE: the value */
     int64_t stride;     /* affine: not 0 */
 };
 
