@@ -47,6 +47,8 @@ struct pt_jit {
     bool (*holds)(uintptr_t pc);
     /* The instruction that native code at `pc` belongs to; false if unknown. */
     bool (*locate)(uintptr_t pc, uint32_t *func, uint32_t *insn);
+    /* The folder where compiled kernels are kept from one process to the next; NULL: they are not. */
+    const char *(*cache)(void);
     const char *llvm_version; /* "19.1.7" */
     unsigned width;           /* lanes of a vector on this machine */
 };

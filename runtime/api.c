@@ -71,6 +71,7 @@ ptera_result ptera_engine_info(const ptera_engine *engine, ptera_info *info)
         .has_jit = jit != NULL,
         .llvm_version = jit ? jit->llvm_version : NULL,
         .vector_lanes = jit ? jit->width : 0,
+        .cache = jit ? jit->cache() : NULL,
         .jit_error = jit ? NULL : pt_jit_error(),
     };
     for (int op = 1; op < PT_OP_COUNT; op++)

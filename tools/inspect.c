@@ -273,7 +273,9 @@ int command_info(int argc, char **argv)
            info.compute_capability_major, info.compute_capability_minor, info.isa_rows,
            info.isa_rows_supported);
     if (info.has_jit)
-        printf("compiler            LLVM %s, vectors of %u lanes\n", info.llvm_version, info.vector_lanes);
+        printf("compiler            LLVM %s, vectors of %u lanes\n"
+               "cache               %s\n",
+               info.llvm_version, info.vector_lanes, info.cache ? info.cache : "none");
     else
         printf("compiler            none: %s\n", info.jit_error);
     ptera_engine_destroy(engine);

@@ -7,6 +7,7 @@
 #include <llvm-c/Analysis.h>
 #include <llvm/Config/llvm-config.h>
 
+#include "backend/jit/cache.h"
 #include "backend/jit/jit.h"
 
 /* ---- which code is native code ------------------------------------------------------------------------- */
@@ -246,13 +247,36 @@ static struct native *load(const struct jit_object *object, const struct pt_prog
     return n;
 }
 
+static bool find_key(const struct pt_program *program, const struct pt_native_options *options,
+                     struct jit_key *key)
+{
+    struct pt_arena arena;
+    jmp_buf oom;
+    pt_arena_init(&arena, &pt_malloc_allocator);
+    arena.oom = &oom;
+    bool ok = setjmp(oom) == 0 && jit_key(program, options, jit_host_cpu(), &arena, key);
+    pt_arena_free(&arena);
+    return ok;
+}
+
 static struct pt_native *compile(const struct pt_program *program,
                                  const struct pt_native_options *options, const char **why)
 {
     struct jit_object object = {0};
+    struct jit_key key;
     struct native *n = NULL;
-    if (make_object(program, options, &object, why))
+    *why = NULL;
+    bool has_key = jit_cache_folder() && find_key(program, options, &key);
+    if (has_key && jit_cache_read(&key, &object))
         n = load(&object, program, why);
+    if (!n) {
+        free(object.bytes);
+        object = (struct jit_object){0};
+        if (make_object(program, options, &object, why))
+            n = load(&object, program, why);
+        if (n && has_key)
+            jit_cache_write(&key, &object);
+    }
     free(object.bytes);
     return n ? &n->base : NULL;
 }
@@ -297,6 +321,7 @@ static struct pt_jit jit = {
     .print = print,
     .holds = holds,
     .locate = locate,
+    .cache = jit_cache_folder,
     .llvm_version = LLVM_VERSION_STRING,
 };
 static pthread_once_t once = PTHREAD_ONCE_INIT;

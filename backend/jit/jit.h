@@ -40,6 +40,8 @@ struct jit;
 
 /* The machine with no more than `level` ("v2", "v3", "v4", "aarch64") has; NULL if LLVM knows no such target. */
 const struct jit_target *jit_target(const char *level);
+/* What code is tuned for. */
+const char *jit_host_cpu(void);
 LLVMTargetMachineRef jit_target_machine(const struct jit_target *target);
 /* Optimises j->module. */
 void jit_optimise(struct jit *j, LLVMTargetMachineRef machine);

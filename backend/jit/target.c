@@ -53,6 +53,12 @@ const struct jit_target *jit_target(const char *level)
     return NULL;
 }
 
+const char *jit_host_cpu(void)
+{
+    pthread_once(&once, start_llvm);
+    return host_cpu;
+}
+
 LLVMTargetMachineRef jit_target_machine(const struct jit_target *target)
 {
     LLVMTargetRef t;

@@ -1,0 +1,23 @@
+/* Compiled objects on disk. Nothing that goes wrong there is an error: the kernel is compiled then. */
+#ifndef PTERA_BACKEND_JIT_CACHE_H
+#define PTERA_BACKEND_JIT_CACHE_H
+
+#include "backend/jit/object.h"
+#include "backend/native.h"
+
+struct jit_key {
+    uint8_t hash[32];
+};
+
+/* key.c: `cpu` is the one that code is tuned for. Jumps to the arena's oom. False if this compiler cannot tell itself from others:
+ * then there is no key. */
+bool jit_key(const struct pt_program *program, const struct pt_native_options *options, const char *cpu,
+             struct pt_arena *arena, struct jit_key *key);
+
+/* cache.c: the folder: PTERA_CACHE, else ptera in $XDG_CACHE_HOME or ~/.cache; NULL: there is none (PTERA_CACHE is empty). */
+const char *jit_cache_folder(void);
+/* An object that is whole, or false. */
+bool jit_cache_read(const struct jit_key *key, struct jit_object *object);
+void jit_cache_write(const struct jit_key *key, const struct jit_object *object);
+
+#endif

@@ -1,0 +1,145 @@
+/* What an object depends on, as one hash: the lowered code of the kernel and of all it may call, where variables lie in shared
+ * memory, the options, the machine, and this compiler itself by the build id of its file. */
+#define _GNU_SOURCE
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+#include "backend/jit/cache.h"
+#include "backend/jit/sha256.h"
+
+#define ADD(s, value) sha256_add((s), &(value), sizeof(value))
+
+static void add_text(struct sha256 *s, const char *text)
+{
+    sha256_add(s, text, strlen(text) + 1);
+}
+
+/* ---- the compiler -------------------------------------------------------------------------------------- */
+
+struct build {
+    struct sha256 *s;
+    bool is_found;
+};
+
+static void add_notes(struct build *b, const uint8_t *p, size_t n)
+{
+    while (n >= sizeof(ElfW(Nhdr))) {
+        const ElfW(Nhdr) *note = (const void *)p;
+        size_t name = (note->n_namesz + 3u) & ~3u,
+               all = sizeof *note + name + ((note->n_descsz + 3u) & ~3u);
+        if (all > n)
+            return;
+        if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && !memcmp(note + 1, "GNU", 4)) {
+            sha256_add(b->s, p + sizeof *note + name, note->n_descsz);
+            b->is_found = true;
+        }
+        p += all;
+        n -= all;
+    }
+}
+
+static int add_build_of(struct dl_phdr_info *info, size_t size, void *ud)
+{
+    struct build *b = ud;
+    bool is_mine = false;
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+        is_mine |= h->p_type == PT_LOAD &&
+                   (uintptr_t)&add_notes - (info->dlpi_addr + h->p_vaddr) < h->p_memsz;
+    }
+    for (int i = 0; is_mine && i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_NOTE)
+            add_notes(b, (const uint8_t *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr),
+                      info->dlpi_phdr[i].p_memsz);
+    return is_mine;
+}
+
+/* ---- the code ------------------------------------------------------------------------------------------ */
+
+static void add_symbols(struct sha256 *s, const struct pt_image *image)
+{
+    const struct pt_module *m = image->module;
+    for (uint32_t i = 1; i < m->symbols.n; i++) {
+        const struct pt_symbol *v = &m->symbols.v[i];
+        uint64_t place = v->space == PT_SPACE_SHARED ? image->symbols[i] : 0;
+        const uint64_t facts[] = {v->space, v->type, v->linkage, v->vec, v->is_array, v->is_unsized,
+                                  v->align, v->size, v->offset,  v->reg, v->func,     place};
+        ADD(s, facts);
+    }
+}
+
+static void add_insns(struct sha256 *s, const struct pt_module *m, const struct pt_func *f)
+{
+    for (uint32_t i = 0; i < f->insns.n; i++) {
+        const struct pt_insn *insn = &f->insns.v[i];
+        const uint32_t facts[] = {insn->operands, insn->n_operands, insn->guard, insn->guard_neg};
+        add_text(s, pt_insn_form(m, insn)->spelling);
+        ADD(s, facts);
+    }
+    for (uint32_t i = 0; i < f->operands.n; i++) {
+        const struct pt_operand *o = &f->operands.v[i];
+        const uint64_t facts[] = {o->kind, o->flags, o->select,
+                                  o->type, o->index, (uint64_t)o->imm};
+        ADD(s, facts);
+    }
+    for (uint32_t i = 1; i < f->regs.n; i++)
+        ADD(s, f->regs.v[i].type);
+}
+
+static void add_graph(struct sha256 *s, const struct pt_func *f)
+{
+    for (uint32_t i = 0; i < f->blocks.n; i++) {
+        const struct pt_block *b = &f->blocks.v[i];
+        const uint32_t facts[] = {b->first, b->count, b->succ, b->n_succ, b->next, b->communicates};
+        ADD(s, facts);
+    }
+    sha256_add(s, f->edges.v, f->edges.n * sizeof *f->edges.v);
+    for (uint32_t i = 1; i < f->labels.n; i++)
+        ADD(s, f->labels.v[i].block);
+    for (uint32_t i = 1; i < f->tables.n; i++) {
+        ADD(s, f->tables.v[i].kind);
+        ADD(s, f->tables.v[i].signature);
+        ADD(s, f->tables.v[i].targets.n);
+        sha256_add(s, f->tables.v[i].targets.v, f->tables.v[i].targets.n * sizeof(uint32_t));
+    }
+}
+
+static void add_func(struct sha256 *s, const struct pt_module *m, uint32_t index)
+{
+    const struct pt_func *f = &m->funcs.v[index];
+    const uint32_t facts[] = {index,       f->insns.n,   f->operands.n, f->regs.n,
+                              f->blocks.n, f->edges.n,   f->labels.n,   f->tables.n,
+                              f->params.n, f->results.n, f->param_size, f->local_size,
+                              f->alias_of};
+    ADD(s, facts);
+    sha256_add(s, f->params.v, f->params.n * sizeof(uint32_t));
+    sha256_add(s, f->results.v, f->results.n * sizeof(uint32_t));
+    add_insns(s, m, f);
+    add_graph(s, f);
+}
+
+bool jit_key(const struct pt_program *program, const struct pt_native_options *options,
+             const char *cpu, struct pt_arena *arena, struct jit_key *key)
+{
+    struct sha256 s;
+    struct build build = {&s, false};
+    const struct pt_module *m = program->image->module;
+    uint32_t n;
+    sha256_start(&s);
+    dl_iterate_phdr(add_build_of, &build);
+    add_text(&s, options->level);
+    add_text(&s, cpu);
+    ADD(&s, options->block);
+    ADD(&s, options->math_fast);
+    const uint64_t facts[] = {m->ptx, m->sm, program->shared_static, program->shared_align,
+                              program->local_bytes};
+    ADD(&s, facts);
+    add_symbols(&s, program->image);
+    const uint32_t *funcs = pt_reachable(m, program->kernel, arena, &n);
+    for (uint32_t i = 0; i < n; i++)
+        add_func(&s, m, funcs[i]);
+    sha256_end(&s, key->hash);
+    return build.is_found;
+}
