@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "ptera.h"
 #include "tests/bench/families.h"
+#include "tests/bench/timing.h"
 
 enum { RUNS = 9, MAX_SECTIONS = 16 };
 
@@ -23,25 +23,6 @@ static void die(const char *what)
 {
     fprintf(stderr, "bench: %s\n", what);
     exit(1);
-}
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *v, int n)
-{
-    qsort(v, (size_t)n, sizeof *v, compare_doubles);
-    return v[n / 2];
 }
 
 /* ---- speed --------------------------------------------------------------------------------------------- */

@@ -1,0 +1,67 @@
+# The interpreter's micro-benchmarks, and the set of kernels that is compared with peers. None of it is built by default.
+
+add_executable(bench EXCLUDE_FROM_ALL bench/bench.c bench/families.c bench/timing.c)
+target_link_libraries(bench PRIVATE ptera)
+add_dependencies(bench ptera_tool)
+
+set(bench_folder ${CMAKE_CURRENT_SOURCE_DIR}/bench)
+set(bench_peers ${CMAKE_CURRENT_BINARY_DIR}/peers)
+add_executable(compare EXCLUDE_FROM_ALL bench/compare.c bench/plan.c bench/report.c bench/first.c bench/once.c
+               bench/worker.c bench/ptera_runner.c bench/case.c bench/digest.c bench/timing.c bench/scratch.c)
+target_link_libraries(compare PRIVATE ptera m dl)
+target_compile_definitions(compare PRIVATE KERNELS="${bench_folder}/kernels" PEERS="${bench_peers}")
+
+# Peers are built by the compilers and flags their own users would take, whatever builds Ptera, and only where they are found.
+function(add_peer name)
+  cmake_parse_arguments(arg "" "" "COMMAND;SOURCES;LIBRARIES" ${ARGN})
+  add_custom_command(
+    OUTPUT ${bench_peers}/${name}.so
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${bench_peers}
+    COMMAND ${arg_COMMAND} -shared -fPIC -fvisibility=hidden -I${CMAKE_SOURCE_DIR} ${arg_SOURCES}
+            ${arg_LIBRARIES} -o ${bench_peers}/${name}.so
+    DEPENDS ${arg_SOURCES} ${bench_folder}/case.h ${bench_folder}/runner.h
+    COMMENT "Building the peer ${name}"
+    VERBATIM)
+  add_custom_target(peer_${name} DEPENDS ${bench_peers}/${name}.so)
+  add_dependencies(compare peer_${name})
+endfunction()
+
+file(GLOB bench_twins CONFIGURE_DEPENDS bench/kernels/*.c)
+set(twin_flags -O3 -march=native -fopenmp -fno-math-errno -fno-trapping-math -std=gnu17 -Wall -Wextra)
+
+find_program(BENCH_GCC NAMES gcc)
+if(BENCH_GCC)
+  add_peer(openmp-gcc COMMAND ${BENCH_GCC} ${twin_flags} SOURCES ${bench_folder}/openmp_runner.c ${bench_twins}
+           LIBRARIES -lm)
+endif()
+
+find_program(BENCH_CLANG NAMES clang-19)
+find_library(BENCH_LIBOMP NAMES omp PATHS /usr/lib/llvm-19/lib NO_DEFAULT_PATH)
+if(BENCH_CLANG AND BENCH_LIBOMP)
+  add_peer(openmp-clang COMMAND ${BENCH_CLANG} ${twin_flags} -fveclib=libmvec
+           SOURCES ${bench_folder}/openmp_runner.c ${bench_twins}
+           LIBRARIES -lm)
+endif()
+
+find_path(BENCH_OPENCL_HEADERS NAMES CL/cl.h)
+find_library(BENCH_OPENCL NAMES OpenCL)
+if(BENCH_OPENCL_HEADERS AND BENCH_OPENCL)
+  add_peer(pocl COMMAND ${CMAKE_C_COMPILER} -O2 -Wall -Wextra SOURCES ${bench_folder}/opencl_runner.c
+           LIBRARIES ${BENCH_OPENCL})
+endif()
+
+find_program(BENCH_ISPC NAMES ispc)
+if(BENCH_ISPC AND BENCH_GCC)
+  execute_process(COMMAND ${BENCH_ISPC} --version OUTPUT_VARIABLE ispc_version OUTPUT_STRIP_TRAILING_WHITESPACE)
+  file(GLOB ispc_sources CONFIGURE_DEPENDS bench/kernels/*.ispc)
+  foreach(source ${ispc_sources})
+    get_filename_component(name ${source} NAME_WE)
+    add_custom_command(OUTPUT ${bench_peers}/${name}.o
+                       COMMAND ${CMAKE_COMMAND} -E make_directory ${bench_peers}
+                       COMMAND ${BENCH_ISPC} -O3 --pic ${source} -o ${bench_peers}/${name}.o
+                       DEPENDS ${source} VERBATIM)
+    list(APPEND ispc_objects ${bench_peers}/${name}.o)
+  endforeach()
+  add_peer(ispc COMMAND ${BENCH_GCC} ${twin_flags} "-DISPC_VERSION=\"${ispc_version}\""
+           SOURCES ${bench_folder}/ispc_runner.c ${ispc_objects})
+endif()

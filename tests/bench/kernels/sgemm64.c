@@ -1,0 +1,78 @@
+/* register-blocked: a 6x16 (4x16 at the edge) micro-kernel over packed panels of A and B */
+#include "tests/bench/case.h"
+#include <stdlib.h>
+#include <string.h>
+typedef float v8 __attribute__((vector_size(32), aligned(4), may_alias));
+
+#define MICRO(R)                                                                                 \
+    static void micro##R(size_t n, size_t kb, const float *restrict a, const float *restrict bp, \
+                         float *restrict c)                                                      \
+    {                                                                                            \
+        v8 t[R][2];                                                                              \
+        for (int r = 0; r < R; r++) {                                                            \
+            t[r][0] = *(v8 *)(c + r * n);                                                        \
+            t[r][1] = *(v8 *)(c + r * n + 8);                                                    \
+        }                                                                                        \
+        for (size_t k = 0; k < kb; k++) {                                                        \
+            v8 b0 = *(const v8 *)(bp + k * 16), b1 = *(const v8 *)(bp + k * 16 + 8);             \
+            _Pragma("GCC unroll 6") for (int r = 0; r < R; r++)                                  \
+            {                                                                                    \
+                float x = a[k * R + r];                                                          \
+                t[r][0] += x * b0;                                                               \
+                t[r][1] += x * b1;                                                               \
+            }                                                                                    \
+        }                                                                                        \
+        for (int r = 0; r < R; r++) {                                                            \
+            *(v8 *)(c + r * n) = t[r][0];                                                        \
+            *(v8 *)(c + r * n + 8) = t[r][1];                                                    \
+        }                                                                                        \
+    }
+MICRO(6)
+MICRO(4) MICRO(2) MICRO(1)
+
+    void omp_sgemm64(struct bench_case *c)
+{
+    size_t n = c->size, KB = 256, JB = 256;
+    const float *A = F(c, 0), *B = F(c, 1);
+    float *C = F(c, 2);
+#pragma omp parallel
+    {
+        float *bp = aligned_alloc(64, KB * JB * sizeof(float)),
+              *ap = aligned_alloc(64, 6 * KB * sizeof(float));
+#pragma omp for schedule(static) collapse(2)
+        for (size_t ih = 0; ih < 2; ih++)
+            for (size_t j0 = 0; j0 < n; j0 += JB) {
+                size_t i0 = ih * (n / 2), i1 = ih ? n : n / 2, w = n - j0 < JB ? n - j0 : JB;
+                for (size_t i = i0; i < i1; i++)
+                    memset(C + i * n + j0, 0, w * sizeof *C);
+                for (size_t k0 = 0; k0 < n; k0 += KB) {
+                    size_t kb = n - k0 < KB ? n - k0 : KB;
+                    for (size_t j = 0; j < w; j += 16)
+                        for (size_t k = 0; k < kb; k++)
+                            memcpy(bp + j * kb + k * 16, B + (k0 + k) * n + j0 + j,
+                                   16 * sizeof *bp);
+                    for (size_t i = i0; i < i1;) {
+                        size_t left = i1 - i, m = left >= 6 ? 6 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+                        for (size_t r = 0; r < m; r++)
+                            for (size_t k = 0; k < kb; k++)
+                                ap[k * m + r] = A[(i + r) * n + k0 + k];
+                        for (size_t j = 0; j < w; j += 16) {
+                            const float *b = bp + j * kb;
+                            float *o = C + i * n + j0 + j;
+                            if (m == 6)
+                                micro6(n, kb, ap, b, o);
+                            else if (m == 4)
+                                micro4(n, kb, ap, b, o);
+                            else if (m == 2)
+                                micro2(n, kb, ap, b, o);
+                            else
+                                micro1(n, kb, ap, b, o);
+                        }
+                        i += m;
+                    }
+                }
+            }
+        free(bp);
+        free(ap);
+    }
+}

@@ -1,0 +1,39 @@
+/* What `compare` was asked to do, and what it compares: cases, variants, their results. */
+#ifndef PTERA_TESTS_BENCH_PLAN_H
+#define PTERA_TESTS_BENCH_PLAN_H
+
+#include <stdio.h>
+
+#include "tests/bench/worker.h"
+
+enum { MAX_CASES = 32, MAX_VARIANTS = 32, MAX_ROUNDS = 99 };
+
+struct plan {
+    const char *kernels;                           /* the folder of PTX and OpenCL C */
+    const char *cases, *engines, *peers, *threads; /* lists; NULL: all */
+    bool is_full;
+    unsigned size; /* of every case; 0: as is_full says */
+    int rounds;
+    double seconds; /* for the rounds of a case: more ends them, but three are done */
+    bool check_only, first_results, once;
+    FILE *tsv; /* NULL: none */
+
+    struct variant variant[MAX_VARIANTS]; /* Ptera's engines first */
+    int n_variants, n_ptera;
+};
+
+struct measured {
+    double ms[MAX_ROUNDS];
+    int rounds; /* 0: not measured */
+    double median, best;
+    double work;
+};
+
+/* Reads the options and makes the variants. False: usage was printed. */
+bool plan_read(struct plan *p, int argc, char **argv);
+bool plan_has_case(const struct plan *p, const struct bench_kind *kind);
+unsigned plan_size(const struct plan *p, const struct bench_kind *kind);
+/* The variant that all results are held against: OpenMP by gcc, one thread. */
+const struct variant *plan_reference(void);
+
+#endif

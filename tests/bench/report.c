@@ -1,0 +1,172 @@
+/* Lines and columns: a line for each engine of Ptera and number of threads, a column for each peer. */
+#include "tests/bench/report.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tests/bench/timing.h"
+
+/* Sums of logarithms of the ratios printed, by line and column. */
+static struct {
+    double sum;
+    int n;
+} mean[MAX_VARIANTS + 1][MAX_VARIANTS];
+
+/* Lines without an engine, where only peers are measured, count as one behind the last. */
+enum { NO_ENGINE = MAX_VARIANTS };
+
+/* The peers' names are the columns: the variants of one number of threads have them all. */
+static bool is_column(const struct plan *p, int v)
+{
+    return v >= p->n_ptera && p->variant[v].threads == p->variant[p->n_ptera].threads;
+}
+
+/* The variant of the column's peer with so many threads. */
+static int find_peer(const struct plan *p, int column, unsigned threads)
+{
+    for (int v = p->n_ptera; v < p->n_variants; v++)
+        if (p->variant[v].threads == threads &&
+            !strcmp(p->variant[v].name, p->variant[column].name))
+            return v;
+    return -1;
+}
+
+static void print_head(const struct plan *p, const char *unit)
+{
+    printf(
+        "\n%s (median); in brackets Ptera's time over the peer's (median of the rounds' ratios).\n",
+        unit);
+    printf("%-12s %9s %3s %3s  %-7s %10s", "case", "size", "n", "thr", "engine", "Ptera");
+    for (int v = p->n_ptera; v < p->n_variants; v++)
+        if (is_column(p, v))
+            printf("  %-19s", p->variant[v].name);
+    printf("  of the limit: Ptera, best peer\n");
+}
+
+/* Before the first case, and before the first that measures launches. */
+static void print_head_once(const struct plan *p, const struct bench_kind *kind)
+{
+    static bool done[2];
+    if (!done[kind->is_launch])
+        print_head(p, kind->is_launch ? "Microseconds of one launch, waited for" : "Milliseconds");
+    done[kind->is_launch] = true;
+}
+
+/* Rounds pair the two: what disturbed one, disturbed the other. */
+static double median_ratio(const struct measured *a, const struct measured *b)
+{
+    double ratio[MAX_ROUNDS];
+    int n = a->rounds < b->rounds ? a->rounds : b->rounds;
+    for (int i = 0; i < n; i++)
+        ratio[i] = a->ms[i] / b->ms[i];
+    return median(ratio, n);
+}
+
+static double rate(const struct measured *m)
+{
+    return m->median > 0 ? m->work / m->median : 0;
+}
+
+static void print_limit(const struct plan *p, const struct measured *of, int line, unsigned threads,
+                        double limit)
+{
+    double best = 0;
+    for (int v = p->n_ptera; v < p->n_variants; v++)
+        if (p->variant[v].threads == threads && of[v].rounds && rate(&of[v]) > best)
+            best = rate(&of[v]);
+    if (line != NO_ENGINE && of[line].rounds)
+        printf("  %5.1f%%", 100 * rate(&of[line]) / limit);
+    else
+        printf("  %6s", "-");
+    printf(" %5.0f%%", 100 * best / limit);
+}
+
+static void print_line(const struct plan *p, const struct bench_kind *kind, unsigned size,
+                       const struct measured *of, const double *limit, int line, unsigned threads)
+{
+    int any = line != NO_ENGINE ? line : find_peer(p, p->n_ptera, threads), shown = 0;
+    for (int v = 0; v < p->n_variants; v++)
+        if (of[v].rounds > shown)
+            shown = of[v].rounds;
+    double unit = kind->is_launch ? 1e3 / size : 1;
+    printf("%-12s %9u %3d %3u  %-7s", kind->name, size, shown, threads,
+           line == NO_ENGINE ? "-" : p->variant[line].name);
+    if (line != NO_ENGINE && of[line].rounds)
+        printf(" %10.3f", of[line].median * unit);
+    else
+        printf(" %10s", "-");
+    for (int column = p->n_ptera; column < p->n_variants; column++) {
+        if (!is_column(p, column))
+            continue;
+        int v = find_peer(p, column, threads);
+        char text[32] = "-";
+        if (of[v].rounds && line != NO_ENGINE && of[line].rounds) {
+            double ratio = median_ratio(&of[line], &of[v]);
+            snprintf(text, sizeof text, "%.3f (%.2f)", of[v].median * unit, ratio);
+            if (!kind->is_launch) {
+                mean[line][column].sum += log(ratio);
+                mean[line][column].n++;
+            }
+        } else if (of[v].rounds) {
+            snprintf(text, sizeof text, "%.3f", of[v].median * unit);
+        }
+        printf("  %-19s", text);
+    }
+    if (any >= 0 && limit[any] > 0)
+        print_limit(p, of, line, threads, limit[any]);
+    printf("\n");
+    fflush(stdout);
+}
+
+static void write_tsv(const struct plan *p, const struct bench_kind *kind, unsigned size,
+                      const struct measured *of)
+{
+    for (int v = 0; v < p->n_variants; v++)
+        if (of[v].rounds)
+            fprintf(p->tsv, "%s\t%u\t%s\t%u\t%d\t%.4f\t%.4f\n", kind->name, size,
+                    p->variant[v].name, p->variant[v].threads, of[v].rounds, of[v].median,
+                    of[v].best);
+}
+
+void report_case(const struct plan *p, const struct bench_kind *kind, unsigned size,
+                 const struct measured *of, const double *limit)
+{
+    print_head_once(p, kind);
+    for (int v = 0; v < p->n_ptera; v++)
+        print_line(p, kind, size, of, limit, v, p->variant[v].threads);
+    for (int v = 0; v < p->n_variants && p->n_ptera == 0; v++)
+        if (!strcmp(p->variant[v].name, p->variant[0].name))
+            print_line(p, kind, size, of, limit, NO_ENGINE, p->variant[v].threads);
+    if (p->tsv)
+        write_tsv(p, kind, size, of);
+}
+
+void report_limit(const struct plan *p, const struct bench_kind *kind, const struct measured *of)
+{
+    printf("limit %-7s", kind->name);
+    for (int v = 0; v < p->n_variants; v++)
+        if (of[v].rounds)
+            printf("  %u thread%s %8.1f %s", p->variant[v].threads,
+                   p->variant[v].threads == 1 ? "" : "s", of[v].work / of[v].best * 1e-6,
+                   kind->limit == LIMIT_FMA ? "GFLOP/s" : "GB/s");
+    printf("\n");
+    if (p->tsv)
+        write_tsv(p, kind, plan_size(p, kind), of);
+}
+
+void report_means(const struct plan *p)
+{
+    if (p->n_ptera == 0 || p->n_ptera == p->n_variants)
+        return;
+    printf("\nGeometric means of Ptera's time over the peer's, without the empty kernels (number "
+           "of cases)\n");
+    for (int line = 0; line < p->n_ptera; line++) {
+        printf("  %-7s %u thread%s", p->variant[line].name, p->variant[line].threads,
+               p->variant[line].threads == 1 ? " " : "s");
+        for (int column = p->n_ptera; column < p->n_variants; column++)
+            if (is_column(p, column) && mean[line][column].n)
+                printf("  %s %.2f (%d)", p->variant[column].name,
+                       exp(mean[line][column].sum / mean[line][column].n), mean[line][column].n);
+        printf("\n");
+    }
+}
