@@ -8,7 +8,10 @@ set(bench_folder ${CMAKE_CURRENT_SOURCE_DIR}/bench)
 set(bench_peers ${CMAKE_CURRENT_BINARY_DIR}/peers)
 add_executable(compare EXCLUDE_FROM_ALL bench/compare.c bench/plan.c bench/report.c bench/first.c bench/once.c
                bench/worker.c bench/ptera_runner.c bench/case.c bench/digest.c bench/timing.c bench/scratch.c)
-target_link_libraries(compare PRIVATE ptera m dl)
+target_link_libraries(compare PRIVATE ptera m ${CMAKE_DL_LIBS})
+if(TARGET ptera_jit)
+  add_dependencies(compare ptera_jit)
+endif()
 target_compile_definitions(compare PRIVATE KERNELS="${bench_folder}/kernels" PEERS="${bench_peers}")
 
 # Peers are built by the compilers and flags their own users would take, whatever builds Ptera, and only where they are found.

@@ -20,8 +20,8 @@ static int n_failed, n_same; /* comparisons of results */
 /* Median of the limits, by kind and variant, in work a millisecond. */
 static double limits[LIMITS][MAX_VARIANTS];
 
-/* A peer's version is printed when it is first seen. */
-static void tell_version(const struct variant *v, const char *version)
+/* What a variant's runner says of itself is printed once. */
+static void tell_once(const struct variant *v, const char *what, const char *text)
 {
     static char told[MAX_VARIANTS][32];
     int i = 0;
@@ -30,13 +30,18 @@ static void tell_version(const struct variant *v, const char *version)
             return;
     if (i < MAX_VARIANTS)
         memcpy(told[i], v->name, sizeof told[i]);
-    printf("%s: %s\n", v->name, version);
+    printf("%s%s: %s\n", v->name, what, text);
+}
+
+static void tell(const struct bench_kind *kind, const struct variant *v, const char *text)
+{
+    printf("%s: %s, %u thread%s: %s\n", kind->name, v->name, v->threads, v->threads == 1 ? "" : "s",
+           text);
 }
 
 static void tell_failure(const struct bench_kind *kind, const struct variant *v, const char *why)
 {
-    printf("%s: %s, %u thread%s: %s\n", kind->name, v->name, v->threads, v->threads == 1 ? "" : "s",
-           why);
+    tell(kind, v, why);
     n_failed++;
 }
 
@@ -51,11 +56,17 @@ static void start(struct worker *w, const struct variant *v, const struct bench_
         tell_failure(kind, v, w->why);
         return;
     }
-    if (!ready.has_case) {
+    m->is_left_out = ready.is_left_out;
+    if (m->is_left_out) {
+        if (ready.remark[0])
+            tell_once(v, " is left out", ready.remark);
         worker_end(w);
         return;
     }
-    tell_version(v, ready.version);
+    tell_once(v, "", ready.version);
+    m->is_remarked = ready.remark[0];
+    if (m->is_remarked)
+        tell(kind, v, ready.remark);
     m->work = ready.work;
     if (kind->is_limit)
         return;

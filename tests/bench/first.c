@@ -14,6 +14,8 @@ struct first {
     double load, run; /* milliseconds */
 };
 
+static int n_failed;
+
 static bool measure(const struct plan *p, const struct variant *v, const struct bench_kind *kind,
                     const char *cache, struct first *f)
 {
@@ -22,9 +24,12 @@ static bool measure(const struct plan *p, const struct variant *v, const struct 
     struct worker_ready ready;
     if (!worker_start(&w, &order, &ready)) {
         printf("%s: %s: %s\n", kind->name, v->name, w.why);
+        n_failed++;
         return false;
     }
     worker_end(&w);
+    if (ready.is_left_out)
+        return false;
     *f = (struct first){ready.open_ms, ready.first_ms};
     return true;
 }
@@ -39,7 +44,7 @@ static struct first medians(const struct first *f)
     return (struct first){median(load, TIMES), median(run, TIMES)};
 }
 
-static bool print_one(const struct plan *p, const struct variant *v, const struct bench_kind *kind)
+static void print_one(const struct plan *p, const struct variant *v, const struct bench_kind *kind)
 {
     struct first cold[TIMES], warm[TIMES];
     bool good = true;
@@ -50,13 +55,12 @@ static bool print_one(const struct plan *p, const struct variant *v, const struc
         free(cache);
     }
     if (!good)
-        return false;
+        return;
     struct first c = medians(cold), w = medians(warm);
     printf("%-12s %9u  %-8s %9.2f + %9.2f = %9.2f   %9.2f + %9.2f = %9.2f\n", kind->name,
            plan_size(p, kind), v->name, c.load, c.run, c.load + c.run, w.load, w.run,
            w.load + w.run);
     fflush(stdout);
-    return true;
 }
 
 /* What compiles, with its smallest number of threads. */
@@ -67,7 +71,6 @@ static bool takes_part(const struct plan *p, const struct variant *v)
 
 int first_results(const struct plan *p)
 {
-    int n_failed = 0;
     printf("\nTo the first result, milliseconds: loading + first run, medians of %d\n", TIMES);
     printf("%-12s %9s  %-8s %-33s   %s\n", "case", "size", "by", "with an empty cache",
            "from the cache");
@@ -76,8 +79,8 @@ int first_results(const struct plan *p)
         if (kind->is_limit || !plan_has_case(p, kind))
             continue;
         for (int v = 0; v < p->n_variants; v++)
-            if (takes_part(p, &p->variant[v]) && !print_one(p, &p->variant[v], kind))
-                n_failed++;
+            if (takes_part(p, &p->variant[v]))
+                print_one(p, &p->variant[v], kind);
     }
     return n_failed;
 }

@@ -89,6 +89,12 @@ static bool has(const struct bench_kind *kind)
     return twin != NULL;
 }
 
+static const char *find(const struct runner_setup *setup)
+{
+    (void)setup;
+    return NULL;
+}
+
 static const char *open_case(struct bench_case *c, const struct runner_setup *setup)
 {
     (void)setup;
@@ -106,5 +112,5 @@ static const char *version(void)
     return ISPC_VERSION;
 }
 
-__attribute__((visibility("default")))
-const struct runner runner = {has, open_case, version, run, NULL};
+__attribute__((visibility("default"))) const struct runner runner = {
+    .has = has, .find = find, .open = open_case, .version = version, .run = run};

@@ -15,6 +15,8 @@ static const char *run(const struct bench_kind *kind, const struct plan *p)
     struct bench_case c;
     const char *why = bench_case_make(&c, kind, plan_size(p, kind));
     if (!why)
+        why = ptera_runner.find(&setup);
+    if (!why)
         why = ptera_runner.open(&c, &setup);
     if (!why)
         why = ptera_runner.run(&c);

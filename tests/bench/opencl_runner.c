@@ -31,8 +31,9 @@ static bool has(const struct bench_kind *kind)
     return !kind->is_limit;
 }
 
-static const char *open_device(void)
+static const char *find(const struct runner_setup *setup)
 {
+    (void)setup;
     cl_platform_id platform[PLATFORMS];
     cl_uint n = 0;
     cl_int error = clGetPlatformIDs(PLATFORMS, platform, &n);
@@ -97,9 +98,7 @@ static const char *make_kernel(const struct bench_launch *l, cl_kernel *kernel)
 
 static const char *open_case(struct bench_case *c, const struct runner_setup *setup)
 {
-    const char *why = open_device();
-    if (!why)
-        why = build(setup->kernels, c->kind->file);
+    const char *why = build(setup->kernels, c->kind->file);
     if (!why)
         why = make_buffers(c);
     kernels = calloc((size_t)c->n_launches, sizeof *kernels);
@@ -152,5 +151,9 @@ static const char *version(void)
     return line;
 }
 
-__attribute__((visibility("default")))
-const struct runner runner = {has, open_case, version, run, give_to_host};
+__attribute__((visibility("default"))) const struct runner runner = {.has = has,
+                                                                     .find = find,
+                                                                     .open = open_case,
+                                                                     .version = version,
+                                                                     .run = run,
+                                                                     .give_to_host = give_to_host};

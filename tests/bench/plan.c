@@ -19,7 +19,8 @@ enum { N_PEERS = sizeof peers / sizeof *peers };
 static const char usage[] =
     "usage: compare [options]      runs the kernels of tests/bench/kernels by Ptera and by others\n"
     "  -k, --kernels LIST     cases, by name (--list); default: all\n"
-    "  -e, --engine LIST      engines of Ptera: interp, jit; default: interp; none\n"
+    "  -e, --engine LIST      engines of Ptera: interp, jit, jit-fast (--math fast); default: "
+    "interp,jit; none\n"
     "  -p, --peers LIST       openmp-gcc, openmp-clang, pocl, ispc; default: all that are "
     "installed; none\n"
     "  -t, --threads LIST     numbers of threads; default: 1 and one for each core\n"
@@ -80,7 +81,10 @@ static bool is_peer(const char *name)
 
 static bool is_engine(const char *name)
 {
-    return !strcmp(name, "interp") || !strcmp(name, "jit") || !strcmp(name, "none");
+    for (int i = 0; ptera_engines[i]; i++)
+        if (!strcmp(ptera_engines[i], name))
+            return true;
+    return !strcmp(name, "none");
 }
 
 static bool is_count(const char *name)
@@ -109,16 +113,15 @@ static void add_variant(struct plan *p, const char *name, const char *object, co
 /* Thread counts within engines and peers, Ptera first. */
 static void make_variants(struct plan *p)
 {
-    static const char *const engines[] = {"interp", "jit"};
     unsigned threads[8], n_threads = 0;
     char *copy = strdup(p->threads), *rest = copy;
     for (char *t; (t = strsep(&rest, ",")) && n_threads < 8;)
         if (*t && (n_threads == 0 || threads[n_threads - 1] != (unsigned)atoi(t)))
             threads[n_threads++] = (unsigned)atoi(t);
     free(copy);
-    for (int e = 0; e < 2; e++)
-        for (unsigned t = 0; t < n_threads && is_listed(p->engines, engines[e]); t++)
-            add_variant(p, engines[e], NULL, engines[e], threads[t]);
+    for (int e = 0; ptera_engines[e]; e++)
+        for (unsigned t = 0; t < n_threads && is_listed(p->engines, ptera_engines[e]); t++)
+            add_variant(p, ptera_engines[e], NULL, ptera_engines[e], threads[t]);
     p->n_ptera = p->n_variants;
     for (int i = 0; i < N_PEERS; i++) {
         if (p->peers && !is_listed(p->peers, peers[i].name))
@@ -195,7 +198,7 @@ bool plan_read(struct plan *p, int argc, char **argv)
     static char cores[32];
     snprintf(cores, sizeof cores, "1,%ld", sysconf(_SC_NPROCESSORS_ONLN));
     *p = (struct plan){
-        .kernels = KERNELS, .engines = "interp", .threads = cores, .rounds = 7, .seconds = 20};
+        .kernels = KERNELS, .engines = "interp,jit", .threads = cores, .rounds = 7, .seconds = 20};
     for (int option; (option = getopt_long(argc, argv, "k:e:p:t:n:", options, NULL)) != -1;)
         if (!read_option(p, option, optarg))
             return false;

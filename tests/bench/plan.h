@@ -27,6 +27,8 @@ struct measured {
     int rounds; /* 0: not measured */
     double median, best;
     double work;
+    bool is_remarked; /* something was said about it */
+    bool is_left_out;
 };
 
 /* Reads the options and makes the variants. False: usage was printed. */

@@ -6,6 +6,27 @@
 #include "ptera.h"
 #include "tests/bench/runner.h"
 
+#define ENGINES(X)                       \
+    X("interp", PTERA_BACKEND_INTERP, 0) \
+    X("jit", PTERA_BACKEND_JIT, 0)       \
+    X("jit-fast", PTERA_BACKEND_JIT, 1)
+
+static const struct {
+    ptera_backend backend;
+    int math_fast;
+} engines[] = {
+#define ROW(name, backend, math_fast) {backend, math_fast},
+    ENGINES(ROW)
+#undef ROW
+};
+
+const char *const ptera_engines[] = {
+#define ROW(name, backend, math_fast) name,
+    ENGINES(ROW)
+#undef ROW
+        NULL};
+
+static int chosen; /* of engines */
 static ptera_engine *engine;
 static ptera_module *module;
 static ptera_launch *launches;
@@ -24,15 +45,21 @@ static bool has(const struct bench_kind *kind)
     return !kind->is_limit;
 }
 
-static const char *create_engine(const struct runner_setup *setup)
+static const char *find(const struct runner_setup *setup)
 {
     ptera_options o;
+    ptera_info info = {.size = sizeof info};
     ptera_options_init(&o);
     o.threads = setup->threads;
-    if (strcmp(setup->engine, "interp"))
-        return fail("this build of Ptera has no engine", setup->engine);
+    while (strcmp(ptera_engines[chosen], setup->engine))
+        chosen++;
     ptera_result r = ptera_engine_create(&o, &engine);
-    return r == PTERA_OK ? NULL : fail("Ptera", ptera_result_text(r));
+    if (r != PTERA_OK)
+        return fail("Ptera", ptera_result_text(r));
+    if (engines[chosen].backend == PTERA_BACKEND_INTERP)
+        return NULL;
+    ptera_engine_info(engine, &info);
+    return info.has_jit ? NULL : fail("no compiler", info.jit_error);
 }
 
 static const char *load(const struct bench_case *c, const char *folder)
@@ -62,6 +89,8 @@ static const char *set_launch(struct bench_case *c, int i)
     ptera_launch_init(&launches[i]);
     memcpy(launches[i].grid, l->grid, sizeof l->grid);
     memcpy(launches[i].block, l->block, sizeof l->block);
+    launches[i].backend = engines[chosen].backend;
+    launches[i].math_fast = engines[chosen].math_fast;
     launches[i].parameters = value;
     launches[i].n_parameters = l->n_arguments;
     ptera_result r = ptera_module_kernel(module, l->kernel, 0, &kernels[i]);
@@ -70,9 +99,7 @@ static const char *set_launch(struct bench_case *c, int i)
 
 static const char *open_case(struct bench_case *c, const struct runner_setup *setup)
 {
-    const char *why = create_engine(setup);
-    if (!why)
-        why = load(c, setup->kernels);
+    const char *why = load(c, setup->kernels);
     launches = calloc((size_t)c->n_launches, sizeof *launches);
     kernels = calloc((size_t)c->n_launches, sizeof *kernels);
     if (!launches || !kernels)
@@ -97,8 +124,24 @@ static const char *version(void)
     ptera_info info = {.size = sizeof info};
     static char line[96];
     ptera_engine_info(engine, &info);
-    snprintf(line, sizeof line, "Ptera %s, CPU level %s", info.version, info.cpu_level);
+    if (engines[chosen].backend == PTERA_BACKEND_INTERP)
+        snprintf(line, sizeof line, "Ptera %s, CPU level %s", info.version, info.cpu_level);
+    else
+        snprintf(line, sizeof line, "Ptera %s, LLVM %s, %u lanes", info.version, info.llvm_version,
+                 info.vector_lanes);
     return line;
 }
 
-const struct runner ptera_runner = {has, open_case, version, run, NULL};
+static const char *remark(const struct bench_case *c)
+{
+    for (int i = 0; i < c->n_launches && engines[chosen].backend == PTERA_BACKEND_JIT; i++) {
+        ptera_kernel_status status = {.size = sizeof status};
+        ptera_kernel_info(kernels[i], &status);
+        if (status.why)
+            return fail("interpreted, not native", status.why);
+    }
+    return NULL;
+}
+
+const struct runner ptera_runner = {
+    .has = has, .find = find, .open = open_case, .version = version, .run = run, .remark = remark};

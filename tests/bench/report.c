@@ -36,7 +36,7 @@ static void print_head(const struct plan *p, const char *unit)
     printf(
         "\n%s (median); in brackets Ptera's time over the peer's (median of the rounds' ratios).\n",
         unit);
-    printf("%-12s %9s %3s %3s  %-7s %10s", "case", "size", "n", "thr", "engine", "Ptera");
+    printf("%-12s %9s %3s %3s  %-9s %10s", "case", "size", "n", "thr", "engine", "Ptera");
     for (int v = p->n_ptera; v < p->n_variants; v++)
         if (is_column(p, v))
             printf("  %-19s", p->variant[v].name);
@@ -89,8 +89,11 @@ static void print_line(const struct plan *p, const struct bench_kind *kind, unsi
         if (of[v].rounds > shown)
             shown = of[v].rounds;
     double unit = kind->is_launch ? 1e3 / size : 1;
-    printf("%-12s %9u %3d %3u  %-7s", kind->name, size, shown, threads,
-           line == NO_ENGINE ? "-" : p->variant[line].name);
+    char engine[40] = "-";
+    if (line != NO_ENGINE)
+        snprintf(engine, sizeof engine, "%s%s", p->variant[line].name,
+                 of[line].is_remarked ? "*" : "");
+    printf("%-12s %9u %3d %3u  %-9s", kind->name, size, shown, threads, engine);
     if (line != NO_ENGINE && of[line].rounds)
         printf(" %10.3f", of[line].median * unit);
     else
@@ -133,7 +136,8 @@ void report_case(const struct plan *p, const struct bench_kind *kind, unsigned s
 {
     print_head_once(p, kind);
     for (int v = 0; v < p->n_ptera; v++)
-        print_line(p, kind, size, of, limit, v, p->variant[v].threads);
+        if (!of[v].is_left_out)
+            print_line(p, kind, size, of, limit, v, p->variant[v].threads);
     for (int v = 0; v < p->n_variants && p->n_ptera == 0; v++)
         if (!strcmp(p->variant[v].name, p->variant[0].name))
             print_line(p, kind, size, of, limit, NO_ENGINE, p->variant[v].threads);
@@ -161,7 +165,9 @@ void report_means(const struct plan *p)
     printf("\nGeometric means of Ptera's time over the peer's, without the empty kernels (number "
            "of cases)\n");
     for (int line = 0; line < p->n_ptera; line++) {
-        printf("  %-7s %u thread%s", p->variant[line].name, p->variant[line].threads,
+        if (!mean[line][p->n_ptera].n)
+            continue;
+        printf("  %-9s %u thread%s", p->variant[line].name, p->variant[line].threads,
                p->variant[line].threads == 1 ? " " : "s");
         for (int column = p->n_ptera; column < p->n_variants; column++)
             if (is_column(p, column) && mean[line][column].n)

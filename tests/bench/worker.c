@@ -57,6 +57,7 @@ static void set_environment(const struct worker_order *o)
     setenv("POCL_MAX_PTHREAD_COUNT", threads, 1);
     setenv("XDG_CACHE_HOME", o->cache, 1);
     unsetenv("POCL_CACHE_DIR");
+    unsetenv("PTERA_CACHE");
 }
 
 static const char *give(struct serving *s, bool host)
@@ -78,6 +79,11 @@ static const char *run_once(struct serving *s, double *ms)
     return why;
 }
 
+static void set_text(char *to, size_t bytes, const char *text)
+{
+    snprintf(to, bytes, "%s", text ? text : "");
+}
+
 static const char *open_case(struct serving *s, const struct worker_order *o,
                              struct worker_ready *ready)
 {
@@ -86,13 +92,20 @@ static const char *open_case(struct serving *s, const struct worker_order *o,
     if (why)
         return why;
     double start = now_ms();
+    if ((why = s->runner->find(&setup))) {
+        ready->is_left_out = true;
+        set_text(ready->remark, sizeof ready->remark, why);
+        return NULL;
+    }
     if ((why = s->runner->open(&s->c, &setup)))
         return why;
     ready->open_ms = now_ms() - start;
     if ((why = run_once(s, &ready->first_ms)))
         return why;
     ready->work = s->c.work;
-    snprintf(ready->version, sizeof ready->version, "%s", s->runner->version());
+    set_text(ready->version, sizeof ready->version, s->runner->version());
+    set_text(ready->remark, sizeof ready->remark,
+             s->runner->remark ? s->runner->remark(&s->c) : NULL);
     return NULL;
 }
 
@@ -124,10 +137,9 @@ static _Noreturn void serve(const struct worker_order *o, int from, int to)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     set_environment(o);
     const char *why = find_runner(o->variant, &s.runner);
-    if (!why && s.runner->has(o->kind)) {
-        ready.has_case = true;
+    ready.is_left_out = !why && !s.runner->has(o->kind);
+    if (!why && !ready.is_left_out)
         why = open_case(&s, o, &ready);
-    }
     answer(&s, why, &ready, sizeof ready);
     while (read(from, &question, 1) == 1)
         if (question == ASK_RUN)

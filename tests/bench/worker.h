@@ -23,11 +23,13 @@ struct worker_order {
 };
 
 struct worker_ready {
-    bool has_case;   /* the runner has this case */
+    bool
+        is_left_out; /* the runner does not have this case, or not what it needs: then `remark` says what */
     double open_ms;  /* loading, compiling */
     double first_ms; /* the first run */
     double work;     /* as bench_case.work */
     char version[96];
+    char remark[200]; /* runner.remark's; "" if none */
 };
 
 enum { WORKER_WHY = 300 };
