@@ -24,7 +24,12 @@
 #include "ir/row.h"
 #include "ir/vary.h"
 
-enum { JIT_COPIES = 8, JIT_SOURCES = 6, JIT_DESTS = 2 };
+enum {
+    JIT_COPIES = 8,
+    JIT_SOURCES = 6,
+    JIT_DESTS = 4,
+    JIT_BUDGET = 1 << 16 /* back edges between looks at launch->stop */
+};
 
 /* ---- target.c ---------------------------------------------------------------------------------------------- */
 
@@ -68,11 +73,22 @@ struct jit {
     LLVMValueRef function;
     unsigned width, copies;
 
+    /* Values of the whole function */
+    LLVMBuilderRef allocas;     /* at the function's entry */
+    LLVMValueRef cta, launch, fault, scratch, params, shared;
+    LLVMValueRef group;         /* i32: of the region loop being generated */
+    LLVMValueRef budget;        /* alloca: back edges until the next look at launch->stop */
+    LLVMBasicBlockRef stopped;  /* leaves the function: the launch is stopped */
+    uint64_t *live_in;          /* pt_live_in */
+    uint64_t *partial;          /* blocks that not all live lanes of a group run together */
+    bool starts_full;           /* every group begins with all its lanes on */
+
     uint32_t block;             /* being generated */
     const struct pt_insn *insn; /* likewise */
     const struct pt_form *form;
     /* Lanes that run `insn`, by copy: vectors of i1; NULL: all of the chunk (or, in a scalar place, it runs at all). */
     LLVMValueRef mask[JIT_COPIES];
+    LLVMValueRef guard;         /* uniform guard of `insn` (i1, of this copy), or NULL */
     struct jit_reg *regs;
     struct jit_debug *debug;
 };

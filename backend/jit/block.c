@@ -1,0 +1,358 @@
+/* The instructions of a block: guards, moves, pure operations over scalars, affine values and vectors. */
+#include "backend/jit/region.h"
+
+#include <string.h>
+
+struct flat {
+    const struct pt_operand *o;
+    enum pt_type type;
+    bool extends_sign;
+};
+
+struct operands {
+    struct flat dest[JIT_DESTS + 2], source[JIT_SOURCES + 2];
+    unsigned n_dests, n_sources;
+};
+
+/* ---- operands -------------------------------------------------------------------------------- */
+
+static bool add_operand(struct jit *j, struct operands *all, const struct pt_slot *slot,
+                        const struct pt_operand *o)
+{
+    enum pt_type type = slot->kind == PT_SLOT_IMM ? PT_u32 : pt_slot_type(slot, j->form);
+    struct flat flat = {o, type, (slot->flags & PT_SLOT_WIDER) && pt_type_class(type) == PT_CLASS_S};
+    if (slot->flags & PT_SLOT_INOUT || (o->flags & PT_OPND_MINUS) || o->select) {
+        j->why = "an operand with a selector or sign";
+        return false;
+    }
+    unsigned *n = slot->flags & PT_SLOT_DEST ? &all->n_dests : &all->n_sources;
+    struct flat *list = slot->flags & PT_SLOT_DEST ? all->dest : all->source;
+    if (*n == (slot->flags & PT_SLOT_DEST ? JIT_DESTS + 2 : JIT_SOURCES + 2)) {
+        j->why = "many operands";
+        return false;
+    }
+    list[(*n)++] = flat;
+    return true;
+}
+
+static bool flatten(struct jit *j, struct operands *all)
+{
+    memset(all, 0, sizeof *all);
+    for (unsigned k = 0; k < j->insn->n_operands; k++) {
+        const struct pt_slot *slot = pt_form_slot(j->form, k);
+        const struct pt_operand *o = &j->f->operands.v[j->insn->operands + k];
+        unsigned parts = o->kind == PT_OPND_PAIR ? 2 : o->kind == PT_OPND_VEC ? (unsigned)o->imm : 0;
+        if (!parts && !add_operand(j, all, slot->n_sub ? pt_slot_sub(slot, 0) : slot, o))
+            return false;
+        for (unsigned i = 0; i < parts; i++) {
+            const struct pt_slot *sub = slot->n_sub ? pt_slot_sub(slot, slot->n_sub > i ? i : 0) : slot;
+            if (!add_operand(j, all, sub, &j->f->operands.v[o->index + i]))
+                return false;
+        }
+    }
+    return true;
+}
+
+static enum jit_shape shape_of(const struct jit *j, const struct pt_operand *o)
+{
+    int64_t stride;
+    return jit_shape_of(j, o, &stride);
+}
+
+/* One value stands for all lanes: the sources agree, or (of affine ones) lane 0 tells. */
+static bool is_one(const struct jit *j, const struct operands *all)
+{
+    const struct pt_operand *d = all->dest[0].o;
+    if (d->kind == PT_OPND_REG && j->regs[d->index].shape == JIT_SCALAR)
+        return true;
+    for (unsigned i = 0; i < all->n_sources; i++)
+        if (shape_of(j, all->source[i].o) != JIT_SCALAR)
+            return false;
+    return true;
+}
+
+static bool is_reg(const struct pt_operand *o)
+{
+    return o->kind == PT_OPND_REG;
+}
+
+/* One value for the whole group is enough. */
+static bool is_shared(const struct jit *j, const struct operands *all)
+{
+    for (unsigned i = 0; i < all->n_dests; i++)
+        if (is_reg(all->dest[i].o) && j->regs[all->dest[i].o->index].is_per_copy)
+            return false;
+    return true;
+}
+
+/* ---- guards ---------------------------------------------------------------------------------- */
+
+/* Narrows j->mask to the lanes of the guard; uniform guards are in j->guard, too. */
+static void apply_guard(struct jit *j, unsigned copy, LLVMValueRef block_mask)
+{
+    j->mask[copy] = block_mask;
+    j->guard = NULL;
+    if (!j->insn->guard)
+        return;
+    struct pt_operand o = {.kind = PT_OPND_REG,
+                           .index = j->insn->guard,
+                           .flags = j->insn->guard_neg ? PT_OPND_NEG : 0};
+    LLVMValueRef p = jit_read(j, &o, copy, PT_pred, j->width, true);
+    if (shape_of(j, &o) == JIT_SCALAR)
+        j->guard = jit_read(j, &o, copy, PT_pred, 1, true);
+    j->mask[copy] = block_mask ? LLVMBuildAnd(j->b, block_mask, p, "") : p;
+}
+
+/* ---- pure operations ------------------------------------------------------------------------- */
+
+/* True if results and choices do not depend on what kind of NaN a source is. */
+static bool takes_numbers(const struct pt_form *form)
+{
+    if (form->op == PT_OP_copysign || pt_form_has(form, PT_M_xorsign))
+        return false;
+    return form->effects & PT_FX_FP;
+}
+
+static LLVMValueRef read_flat(struct jit *j, const struct flat *f, unsigned copy, unsigned lanes,
+                              bool number)
+{
+    return jit_read(j, f->o, copy, f->type, lanes, number);
+}
+
+static LLVMValueRef shift_in(struct jit *j, LLVMValueRef value, LLVMTypeRef type, unsigned by)
+{
+    value = LLVMBuildZExt(j->b, value, type, "");
+    return LLVMBuildShl(j->b, value, jit_const(type, by), "");
+}
+
+static void as_integers(struct jit *j, struct jit_op *op, enum pt_type type)
+{
+    for (unsigned i = 0; i < op->n; i++)
+        op->a[i] = LLVMBuildBitCast(j->b, op->a[i],
+                                    jit_int_type(j, pt_type_bits(type), op->lanes), "");
+}
+
+/* mov in its forms: bits go where they are told. */
+static bool move(struct jit *j, struct jit_op *op, const struct operands *all)
+{
+    unsigned bits = pt_type_bits((enum pt_type)op->form->type[0]);
+    LLVMTypeRef type = jit_int_type(j, bits, op->lanes);
+    switch ((enum pt_op)op->form->op) {
+    case PT_OP_mov_pack: {
+        LLVMValueRef value = LLVMConstNull(type);
+        as_integers(j, op, all->source[0].type);
+        for (unsigned i = 0; i < op->n; i++)
+            value = LLVMBuildOr(j->b, value, shift_in(j, op->a[i], type, bits / op->n * i), "");
+        op->d[0] = value;
+        return true;
+    }
+    case PT_OP_mov_unpack:
+        for (unsigned i = 0; i < all->n_dests; i++) {
+            LLVMTypeRef part = jit_int_type(j, bits / all->n_dests, op->lanes);
+            LLVMValueRef low =
+                LLVMBuildLShr(j->b, op->a[0], jit_const(type, bits / all->n_dests * i), "");
+            op->d[i] = LLVMBuildTrunc(j->b, low, part, "");
+        }
+        return true;
+    case PT_OP_mov_vec:
+        for (unsigned i = 0; i < op->n; i++)
+            op->d[i] = op->a[i];
+        return true;
+    case PT_OP_cvta:
+    case PT_OP_cvta_to:
+        if (pt_form_has(op->form, PT_M_shared) || pt_form_has(op->form, PT_M_shared_cta) ||
+            pt_form_has(op->form, PT_M_shared_cluster)) {
+            LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+            LLVMValueRef base = LLVMBuildPtrToInt(j->b, j->shared, i64, "");
+            base = LLVMBuildIntCast2(j->b, base, jit_int_type(j, bits, 1), false, "");
+            if (op->lanes > 1)
+                base = jit_splat(j, base);
+            if (op->form->op == PT_OP_cvta)
+                op->d[0] = LLVMBuildAdd(j->b, op->a[0], base, "");
+            else
+                op->d[0] = LLVMBuildAnd(j->b, op->a[0], jit_const(type, UINT32_MAX), "");
+            return true;
+        }
+        if (pt_form_has(op->form, PT_M_local) || pt_form_has(op->form, PT_M_param) ||
+            pt_form_has(op->form, PT_M_param_entry))
+            return false;
+        op->d[0] = op->a[0];
+        return true;
+    case PT_OP_mov:
+    case PT_OP_mov_sreg:
+    case PT_OP_mov_addr:
+        op->d[0] = op->a[0];
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool compute(struct jit *j, struct jit_op *op, const struct operands *all)
+{
+    if (move(j, op, all))
+        return true;
+    jit_emitter *emit = jit_emitter_of((enum pt_op)j->form->op);
+    if ((emit && emit(op)) || jit_call_lanes(op))
+        return true;
+    j->why = j->form->spelling;
+    return false;
+}
+
+/* Reads the sources and computes the results over scalars or vectors. */
+static bool operate(struct jit *j, const struct operands *all, unsigned copy, unsigned lanes,
+                    struct jit_op *op)
+{
+    *op = (struct jit_op){
+        .j = j, .b = j->b, .lanes = lanes, .form = j->form, .insn = j->insn, .n = all->n_sources};
+    bool is_raw_move = j->form->op == PT_OP_mov && is_reg(all->dest[0].o) &&
+                       j->regs[all->dest[0].o->index].is_raw;
+    bool number = takes_numbers(j->form) || is_raw_move;
+    if (all->n_sources > JIT_SOURCES || all->n_dests > JIT_DESTS) {
+        j->why = "many operands";
+        return false;
+    }
+    for (unsigned i = 0; i < all->n_sources; i++) {
+        op->a[i] = read_flat(j, &all->source[i], copy, lanes, number);
+        op->negated[i] = all->source[i].o->flags & PT_OPND_NEG;
+    }
+    if (!compute(j, op, all))
+        return false;
+    const struct pt_operand *d = all->dest[0].o;
+    if (op->is_number && !(is_reg(d) && j->regs[d->index].is_raw))
+        op->d[0] = jit_canonical(j, op->d[0]);
+    return true;
+}
+
+/* The narrow affine value of a source does not wrap within the chunk. */
+static LLVMValueRef test_wrap(struct jit *j, const struct flat *source, unsigned copy,
+                              int64_t stride)
+{
+    unsigned bits = pt_type_bits(source->type);
+    LLVMValueRef base = read_flat(j, source, copy, 1, true);
+    LLVMTypeRef type = LLVMTypeOf(base);
+    bool is_signed = pt_type_class(source->type) == PT_CLASS_S;
+    uint64_t span = (uint64_t)(stride < 0 ? -stride : stride) * (j->width - 1);
+    uint64_t top = is_signed ? (UINT64_C(1) << (bits - 1)) - 1
+                   : bits == 64 ? UINT64_MAX
+                                : (UINT64_C(1) << bits) - 1;
+    uint64_t limit = stride > 0 ? top - span : is_signed ? ~top + span : span;
+    LLVMIntPredicate test = stride > 0 ? (is_signed ? LLVMIntSLE : LLVMIntULE)
+                                       : (is_signed ? LLVMIntSGE : LLVMIntUGE);
+    return LLVMBuildICmp(j->b, test, base, LLVMConstInt(type, limit, true), "");
+}
+
+static LLVMValueRef test_fit(struct jit *j, const struct operands *all, unsigned copy)
+{
+    LLVMValueRef fits = LLVMConstInt(LLVMInt1TypeInContext(j->context), 1, false);
+    unsigned bits = pt_type_bits((enum pt_type)j->f->regs.v[all->dest[0].o->index].type);
+    for (unsigned i = 0; i < all->n_sources; i++) {
+        int64_t stride;
+        if (jit_shape_of(j, all->source[i].o, &stride) != JIT_AFFINE)
+            continue;
+        LLVMValueRef inherited = jit_fits(j, all->source[i].o, copy);
+        if (inherited)
+            fits = LLVMBuildAnd(j->b, fits, inherited, "");
+        if (pt_type_bits(all->source[i].type) < bits)
+            fits = LLVMBuildAnd(j->b, fits, test_wrap(j, &all->source[i], copy, stride), "");
+    }
+    return fits;
+}
+
+/* Old values of affine registers are never needed but under a uniform guard. */
+static void store_guarded(struct jit *j, const struct pt_operand *d, LLVMValueRef value,
+                          LLVMValueRef slot)
+{
+    if (j->guard && j->f->regs.v[d->index].n_defs > 1) {
+        LLVMValueRef old = LLVMBuildLoad2(j->b, LLVMTypeOf(value), slot, "");
+        value = LLVMBuildSelect(j->b, j->guard, value, old, "");
+    }
+    LLVMBuildStore(j->b, value, slot);
+}
+
+static bool operate_affine(struct jit *j, const struct operands *all, unsigned copy)
+{
+    const struct pt_operand *d = all->dest[0].o;
+    struct jit_reg *r = &j->regs[d->index];
+    LLVMValueRef fits = r->wide[copy] ? test_fit(j, all, copy) : NULL;
+    struct jit_op base, wide;
+    if (!operate(j, all, copy, 1, &base) || (fits && !operate(j, all, copy, j->width, &wide)))
+        return false;
+    bool extends = all->dest[0].extends_sign;
+    store_guarded(j, d, LLVMBuildIntCast2(j->b, base.d[0], r->type, extends, ""), r->slot[copy]);
+    if (fits) {
+        LLVMTypeRef type = LLVMVectorType(r->type, j->width);
+        store_guarded(j, d, LLVMBuildIntCast2(j->b, wide.d[0], type, extends, ""), r->wide[copy]);
+        store_guarded(j, d, fits, r->fits[copy]);
+    }
+    return true;
+}
+
+static bool pure_copy(struct jit *j, const struct operands *all, unsigned copy)
+{
+    const struct pt_operand *d = all->dest[0].o;
+    if (is_reg(d) && j->regs[d->index].shape == JIT_AFFINE)
+        return operate_affine(j, all, copy);
+    struct jit_op op;
+    unsigned lanes = is_one(j, all) ? 1 : j->width;
+    if (!operate(j, all, copy, lanes, &op))
+        return false;
+    for (unsigned i = 0; i < all->n_dests; i++)
+        jit_write(j, all->dest[i].o, copy, all->dest[i].type, op.d[i], lanes,
+                  all->dest[i].extends_sign);
+    return true;
+}
+
+static bool pure(struct jit *j, LLVMValueRef *mask)
+{
+    struct operands all;
+    if (!flatten(j, &all))
+        return false;
+    if (!all.n_dests)
+        return true; /* hints */
+    unsigned copies = is_shared(j, &all) ? 1 : j->copies;
+    for (unsigned u = 0; u < copies; u++) {
+        apply_guard(j, u, mask[u]);
+        if (!pure_copy(j, &all, u))
+            return false;
+    }
+    return true;
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+static bool instruction(struct jit *j, LLVMValueRef *mask)
+{
+    uint32_t effects = j->form->effects;
+    if (effects & PT_FX_CTA)
+        return true; /* where a region begins */
+    if (!(effects & (PT_FX_READ | PT_FX_WRITE | PT_FX_WARP | PT_FX_FENCE | PT_FX_ATOMIC)))
+        return pure(j, mask);
+    if ((effects & PT_FX_FENCE) && !(effects & (PT_FX_READ | PT_FX_WRITE | PT_FX_WARP))) {
+        LLVMBuildFence(j->b, LLVMAtomicOrderingSequentiallyConsistent, false, "");
+        return true;
+    }
+    for (unsigned u = 0; u < j->copies; u++)
+        apply_guard(j, u, mask[u]);
+    if (effects & PT_FX_WARP)
+        return jit_warp(j);
+    return effects & PT_FX_ATOMIC ? jit_atomic(j) : jit_memory(j);
+}
+
+bool jit_block(struct jit *j, uint32_t block, LLVMValueRef *mask)
+{
+    const struct pt_block *b = &j->f->blocks.v[block];
+    for (uint32_t i = b->first; i < b->first + b->count; i++) {
+        j->insn = &j->f->insns.v[i];
+        j->form = pt_insn_form(j->m, j->insn);
+        if (j->form->effects & (PT_FX_BRANCH | PT_FX_END))
+            continue;
+        jit_debug_place(j, i);
+        if (!instruction(j, mask)) {
+            if (!j->why)
+                j->why = j->form->spelling;
+            return false;
+        }
+    }
+    return true;
+}

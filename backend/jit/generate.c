@@ -1,0 +1,94 @@
+/* A kernel, from its IR to LLVM's. */
+#include "backend/jit/region.h"
+
+/* The parts of a CTA that code asks for again and again. */
+static void load_parts(struct jit *j)
+{
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
+    j->cta = LLVMGetParam(j->function, 0);
+    j->fault = LLVMGetParam(j->function, 1);
+    j->launch = jit_field(j, pointer, j->cta, offsetof(struct pt_cta, launch));
+    j->scratch = jit_field(j, pointer, j->cta, offsetof(struct pt_cta, scratch));
+    j->shared = jit_field(j, pointer, j->cta, offsetof(struct pt_cta, shared));
+    j->params = jit_field(j, pointer, j->launch, offsetof(struct pt_launch, params));
+    j->budget = jit_alloca(j, LLVMInt32TypeInContext(j->context), "budget");
+    LLVMBuildStore(j->b, jit_i32(j, JIT_BUDGET), j->budget);
+}
+
+/* The function with an empty body. Allocas go to its entry, the rest begins in a block behind. */
+static void begin(struct jit *j)
+{
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
+    LLVMTypeRef parameters[] = {pointer, pointer};
+    LLVMTypeRef type =
+        LLVMFunctionType(LLVMInt32TypeInContext(j->context), parameters, 2, false);
+    j->function = LLVMAddFunction(j->module, JIT_ENTRY, type);
+    LLVMBasicBlockRef entry = jit_new_block(j, "entry"), body = jit_new_block(j, "cta");
+    LLVMPositionBuilderAtEnd(j->allocas, entry);
+    j->stopped = jit_new_block(j, "stopped");
+    jit_continue_in(j, j->stopped);
+    LLVMBuildRet(j->b, jit_i32(j, PT_RUN_YIELDED));
+    jit_continue_in(j, body);
+    load_parts(j);
+}
+
+static void finish_entry(struct jit *j)
+{
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(j->function);
+    LLVMPositionBuilderAtEnd(j->allocas, entry);
+    LLVMBuildBr(j->allocas, LLVMGetNextBasicBlock(entry));
+}
+
+void jit_fail(struct jit *j, enum pt_fault_kind kind)
+{
+    LLVMTypeRef i8 = LLVMInt8TypeInContext(j->context);
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
+    struct {
+        size_t at;
+        LLVMValueRef value;
+    } fields[] = {
+        {offsetof(struct pt_fault, kind), jit_i32(j, kind)},
+        {offsetof(struct pt_fault, func), jit_i32(j, (uint32_t)(j->f - j->m->funcs.v))},
+        {offsetof(struct pt_fault, insn), jit_i32(j, (uint32_t)(j->insn - j->f->insns.v))},
+        {offsetof(struct pt_fault, lanes), jit_i32(j, 0)},
+        {offsetof(struct pt_fault, has_address), LLVMConstNull(i8)},
+        {offsetof(struct pt_fault, detail), LLVMConstNull(pointer)},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        LLVMBuildStore(j->b, fields[i].value, jit_at(j, j->fault, jit_i64(j, fields[i].at)));
+    LLVMBuildRet(j->b, jit_i32(j, PT_RUN_FAULT));
+}
+
+static bool generate(struct jit *j)
+{
+    struct pt_vary_shape shape;
+    jit_plan_shape(j, &shape);
+    j->width = shape.width;
+    j->copies = shape.copies;
+    j->vary = pt_vary_find(j->m, j->f, &shape, j->arena);
+    j->live_in = pt_live_in(j->m, j->f, j->arena);
+    begin(j);
+    jit_value_init(j);
+    struct jit_plan plan = {0};
+    if (!jit_plan(j, &plan))
+        return false;
+    for (uint32_t r = 0; r < plan.n_regions; r++)
+        plan.regions[r].start = jit_new_block(j, "region");
+    LLVMBuildBr(j->b, plan.regions[0].start);
+    for (uint32_t r = 0; r < plan.n_regions; r++)
+        if (!jit_region(j, &plan, &plan.regions[r]))
+            return false;
+    finish_entry(j);
+    return true;
+}
+
+bool jit_generate(struct jit *j)
+{
+    j->why = pt_isa_check(); /* makes the instruction table, of which this shared object has a copy */
+    if (j->why)
+        return false;
+    j->allocas = LLVMCreateBuilderInContext(j->context);
+    bool ok = generate(j);
+    LLVMDisposeBuilder(j->allocas);
+    return ok;
+}

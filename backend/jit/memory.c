@@ -1,0 +1,480 @@
+/* ld and st. How the lanes' addresses lie decides: one address is one access, consecutive ones a vector access, all
+ * others are gathered and scattered. Where an affine form may not hold, a test chooses.
+ */
+#include "backend/jit/region.h"
+
+#include <string.h>
+
+struct access {
+    bool is_load;
+    enum pt_type type;
+    unsigned bytes, n;           /* of an element, elements */
+    LLVMTypeRef element;         /* iN */
+    const struct pt_operand *base;
+    enum pt_space space;
+    struct pt_operand values[8]; /* registers or constants */
+    bool extends_sign;
+    bool is_constant;            /* memory that no kernel changes */
+};
+
+/* ---- what is accessed ------------------------------------------------------------------------ */
+
+static enum pt_space space_of(const struct pt_form *form)
+{
+    static const struct {
+        enum pt_mod mod;
+        enum pt_space space;
+    } spaces[] = {
+        {PT_M_global, PT_SPACE_GLOBAL},     {PT_M_shared, PT_SPACE_SHARED},
+        {PT_M_shared_cta, PT_SPACE_SHARED}, {PT_M_shared_cluster, PT_SPACE_SHARED},
+        {PT_M_const, PT_SPACE_CONST},       {PT_M_param, PT_SPACE_PARAM},
+        {PT_M_param_entry, PT_SPACE_PARAM}, {PT_M_param_func, PT_SPACE_LOCAL},
+        {PT_M_local, PT_SPACE_LOCAL},
+    };
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+        if (pt_form_has(form, spaces[i].mod))
+            return spaces[i].space;
+    return PT_SPACE_GENERIC;
+}
+
+static bool describe(struct jit *j, struct access *a)
+{
+    const struct pt_operand *o = &j->f->operands.v[j->insn->operands];
+    memset(a, 0, sizeof *a);
+    a->is_load = j->form->effects & PT_FX_READ;
+    a->type = (enum pt_type)j->form->type[0];
+    a->bytes = pt_type_bits(a->type) / 8;
+    a->space = space_of(j->form);
+    const struct pt_operand *value = &o[a->is_load ? 0 : 1], *mem = &o[a->is_load ? 1 : 0];
+    a->n = value->kind == PT_OPND_VEC ? (unsigned)value->imm : 1;
+    a->base = &j->f->operands.v[mem->index];
+    a->extends_sign = pt_type_class(a->type) == PT_CLASS_S;
+    a->is_constant = a->space == PT_SPACE_CONST || a->space == PT_SPACE_PARAM;
+    if (a->bytes > 8 || a->n > 8 || a->space == PT_SPACE_LOCAL || a->base->kind == PT_OPND_FUNC ||
+        (a->space == PT_SPACE_PARAM && a->base->kind != PT_OPND_SYM)) {
+        j->why = "an access of this kind";
+        return false;
+    }
+    for (unsigned i = 0; i < a->n; i++)
+        a->values[i] = value->kind == PT_OPND_VEC ? j->f->operands.v[value->index + i] : *value;
+    a->element = LLVMIntTypeInContext(j->context, a->bytes * 8);
+    return true;
+}
+
+/* ---- addresses ------------------------------------------------------------------------------- */
+
+/* Bits an address has in its space: a shared address is an offset in the cluster's 4 GiB. */
+static enum pt_type address_type(const struct access *a)
+{
+    return a->space == PT_SPACE_SHARED ? PT_u32 : PT_u64;
+}
+
+/* Address of one lane, or of all, as integers with the constant part added. */
+static LLVMValueRef address_of(struct jit *j, const struct access *a, unsigned copy, unsigned lanes)
+{
+    LLVMValueRef base = jit_read(j, a->base, copy, address_type(a), lanes, false);
+    if (a->base->kind != PT_OPND_REG || !a->base->imm)
+        return base;
+    return LLVMBuildAdd(j->b, base, jit_const(LLVMTypeOf(base), (uint64_t)a->base->imm), "");
+}
+
+/* The integer address (or addresses) as pointers. */
+static LLVMValueRef pointer_of(struct jit *j, const struct access *a, LLVMValueRef address)
+{
+    LLVMTypeRef type = LLVMTypeOf(address), i64 = LLVMInt64TypeInContext(j->context);
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
+    bool is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+    if (a->space == PT_SPACE_SHARED) {
+        LLVMTypeRef wide = is_vector ? LLVMVectorType(i64, j->width) : i64;
+        return jit_at(j, j->shared, LLVMBuildZExt(j->b, address, wide, ""));
+    }
+    if (is_vector)
+        pointer = LLVMVectorType(pointer, j->width);
+    return LLVMBuildIntToPtr(j->b, address, pointer, "");
+}
+
+static LLVMValueRef parameter(struct jit *j, const struct access *a)
+{
+    const struct pt_symbol *s = &j->m->symbols.v[a->base->index];
+    return jit_at(j, j->params, jit_i64(j, s->offset + (uint64_t)a->base->imm));
+}
+
+/* ---- misaligned addresses -------------------------------------------------------------------- */
+
+/* Where `bad` (i1) holds, the kernel fails here. */
+static void fail_if(struct jit *j, LLVMValueRef bad)
+{
+    LLVMBasicBlockRef fail = jit_new_block(j, "misaligned"), on = jit_new_block(j, "");
+    LLVMBuildCondBr(j->b, bad, fail, on);
+    jit_continue_in(j, fail);
+    jit_fail(j, PT_FAULT_MISALIGNED);
+    jit_continue_in(j, on);
+}
+
+static LLVMValueRef is_misaligned(struct jit *j, const struct access *a, LLVMValueRef address)
+{
+    LLVMTypeRef type = LLVMTypeOf(address);
+    LLVMValueRef low = LLVMBuildAnd(j->b, address, jit_const(type, a->bytes * a->n - 1), "");
+    return LLVMBuildICmp(j->b, LLVMIntNE, low, LLVMConstNull(type), "");
+}
+
+static void check_one(struct jit *j, const struct access *a, LLVMValueRef address)
+{
+    if (a->bytes * a->n > 1)
+        fail_if(j, is_misaligned(j, a, address));
+}
+
+static void check_all(struct jit *j, const struct access *a, LLVMValueRef addresses,
+                      LLVMValueRef mask)
+{
+    if (a->bytes * a->n == 1)
+        return;
+    LLVMValueRef bad = is_misaligned(j, a, addresses);
+    fail_if(j, jit_any(j, mask ? LLVMBuildAnd(j->b, bad, mask, "") : bad));
+}
+
+/* ---- accesses -------------------------------------------------------------------------------- */
+
+static LLVMValueRef element_at(struct jit *j, const struct access *a, LLVMValueRef pointer,
+                               unsigned i)
+{
+    return i ? jit_at(j, pointer, jit_i64(j, (uint64_t)i * a->bytes)) : pointer;
+}
+
+static LLVMValueRef load(struct jit *j, const struct access *a, LLVMTypeRef type,
+                         LLVMValueRef pointer, unsigned align)
+{
+    LLVMValueRef value = LLVMBuildLoad2(j->b, type, pointer, "");
+    LLVMSetAlignment(value, align);
+    if (a->is_constant)
+        LLVMSetMetadata(value, LLVMGetMDKindIDInContext(j->context, "invariant.load", 14),
+                        LLVMMDNodeInContext(j->context, NULL, 0));
+    return value;
+}
+
+static void store(struct jit *j, LLVMValueRef value, LLVMValueRef pointer, unsigned align)
+{
+    LLVMSetAlignment(LLVMBuildStore(j->b, value, pointer), align);
+}
+
+static LLVMValueRef shuffle(struct jit *j, LLVMValueRef x, LLVMValueRef y, const int *lanes,
+                            unsigned n)
+{
+    LLVMValueRef order[256];
+    for (unsigned i = 0; i < n; i++)
+        order[i] = jit_i32(j, (uint32_t)lanes[i]);
+    return LLVMBuildShuffleVector(j->b, x, y ? y : LLVMGetPoison(LLVMTypeOf(x)),
+                                  LLVMConstVector(order, n), "");
+}
+
+/* A mask whose lanes stand for n elements each. */
+static LLVMValueRef spread_mask(struct jit *j, LLVMValueRef mask, unsigned n)
+{
+    int lanes[256];
+    for (unsigned i = 0; i < n * j->width; i++)
+        lanes[i] = (int)(i / n);
+    return n == 1 ? mask : shuffle(j, mask, NULL, lanes, n * j->width);
+}
+
+static LLVMValueRef masked(struct jit *j, const char *name, LLVMTypeRef *types, unsigned n_types,
+                           LLVMValueRef *args, unsigned n)
+{
+    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(j->module, id, types, n_types);
+    return LLVMBuildCall2(j->b, LLVMGlobalGetValueType(f), f, args, n, "");
+}
+
+/* Elements i, i + n, i + 2n …: those of one register. */
+static LLVMValueRef take_every(struct jit *j, LLVMValueRef all, unsigned i, unsigned n)
+{
+    int lanes[64];
+    for (unsigned k = 0; k < j->width; k++)
+        lanes[k] = (int)(k * n + i);
+    return n == 1 ? all : shuffle(j, all, NULL, lanes, j->width);
+}
+
+/* One after the other: x0 y0 x1 y1 … of n vectors, n a power of two. */
+static LLVMValueRef interleave(struct jit *j, LLVMValueRef *v, unsigned n)
+{
+    LLVMValueRef half[4];
+    unsigned each = j->width;
+    int lanes[256];
+    for (unsigned i = 0; i < n; i++)
+        half[i % 4] = v[i];
+    for (unsigned count = n; count > 1; count /= 2, each *= 2) {
+        for (unsigned i = 0; i < 2 * each; i++)
+            lanes[i] = (int)i;
+        for (unsigned i = 0; i < count / 2; i++)
+            half[i] = shuffle(j, half[2 * i], half[2 * i + 1], lanes, 2 * each);
+    }
+    for (unsigned i = 0; i < n * j->width; i++)
+        lanes[i] = (int)(i % n * j->width + i / n);
+    return n == 1 ? v[0] : shuffle(j, half[0], NULL, lanes, n * j->width);
+}
+
+/* Consecutive lanes. v[i]: element i of all lanes. */
+static void load_run(struct jit *j, const struct access *a, LLVMValueRef pointer, LLVMValueRef mask,
+                     LLVMValueRef *v)
+{
+    LLVMTypeRef type = LLVMVectorType(a->element, j->width * a->n);
+    LLVMValueRef all;
+    if (!mask) {
+        all = load(j, a, type, pointer, a->bytes);
+    } else {
+        LLVMTypeRef types[] = {type, LLVMTypeOf(pointer)};
+        LLVMValueRef args[] = {pointer, jit_i32(j, a->bytes), spread_mask(j, mask, a->n),
+                               LLVMConstNull(type)};
+        all = masked(j, "llvm.masked.load", types, 2, args, 4);
+    }
+    for (unsigned i = 0; i < a->n; i++)
+        v[i] = take_every(j, all, i, a->n);
+}
+
+static void store_run(struct jit *j, const struct access *a, LLVMValueRef pointer,
+                      LLVMValueRef mask, LLVMValueRef *v)
+{
+    LLVMValueRef all = interleave(j, v, a->n);
+    if (!mask) {
+        store(j, all, pointer, a->bytes);
+        return;
+    }
+    LLVMTypeRef types[] = {LLVMTypeOf(all), LLVMTypeOf(pointer)};
+    LLVMValueRef args[] = {all, pointer, jit_i32(j, a->bytes), spread_mask(j, mask, a->n)};
+    masked(j, "llvm.masked.store", types, 2, args, 4);
+}
+
+/* Lanes anywhere. */
+static void load_any(struct jit *j, const struct access *a, LLVMValueRef pointers, LLVMValueRef mask,
+                     LLVMValueRef *v)
+{
+    LLVMTypeRef type = LLVMVectorType(a->element, j->width);
+    LLVMTypeRef types[] = {type, LLVMTypeOf(pointers)};
+    for (unsigned i = 0; i < a->n; i++) {
+        LLVMValueRef args[] = {element_at(j, a, pointers, i), jit_i32(j, a->bytes),
+                               mask ? mask : jit_mask_all(j), LLVMConstNull(type)};
+        v[i] = masked(j, "llvm.masked.gather", types, 2, args, 4);
+    }
+}
+
+/* Lane by lane upwards, all elements of a lane together: the last lane's value stays. */
+static void store_any(struct jit *j, const struct access *a, LLVMValueRef pointers,
+                      LLVMValueRef mask, LLVMValueRef *v)
+{
+    if (a->n == 1) {
+        LLVMTypeRef types[] = {LLVMTypeOf(v[0]), LLVMTypeOf(pointers)};
+        LLVMValueRef args[] = {v[0], pointers, jit_i32(j, a->bytes),
+                               mask ? mask : jit_mask_all(j)};
+        masked(j, "llvm.masked.scatter", types, 2, args, 4);
+        return;
+    }
+    for (unsigned lane = 0; lane < j->width; lane++) {
+        LLVMBasicBlockRef on = NULL;
+        if (mask) {
+            LLVMBasicBlockRef run = jit_new_block(j, "");
+            on = jit_new_block(j, "");
+            LLVMBuildCondBr(j->b, jit_lane(j, mask, lane), run, on);
+            jit_continue_in(j, run);
+        }
+        LLVMValueRef pointer = jit_lane(j, pointers, lane);
+        for (unsigned i = 0; i < a->n; i++)
+            store(j, jit_lane(j, v[i], lane), element_at(j, a, pointer, i), a->bytes);
+        if (on) {
+            LLVMBuildBr(j->b, on);
+            jit_continue_in(j, on);
+        }
+    }
+}
+
+/* ---- one chunk ------------------------------------------------------------------------------- */
+
+/* The lanes' addresses: base + i * stride (which holds), or a vector. */
+static void access_any(struct jit *j, const struct access *a, unsigned copy, LLVMValueRef *v)
+{
+    LLVMValueRef addresses = address_of(j, a, copy, j->width);
+    check_all(j, a, addresses, j->mask[copy]);
+    LLVMValueRef pointers = pointer_of(j, a, addresses);
+    if (a->is_load)
+        load_any(j, a, pointers, j->mask[copy], v);
+    else
+        store_any(j, a, pointers, j->mask[copy], v);
+}
+
+static void access_run(struct jit *j, const struct access *a, unsigned copy, LLVMValueRef address,
+                       LLVMValueRef *v)
+{
+    LLVMValueRef pointer = pointer_of(j, a, address);
+    if (a->is_load)
+        load_run(j, a, pointer, j->mask[copy], v);
+    else
+        store_run(j, a, pointer, j->mask[copy], v);
+}
+
+/* Consecutive if the affine form holds, and aligned; else anywhere, where misaligned lanes are found. */
+static void access_affine(struct jit *j, const struct access *a, unsigned copy, LLVMValueRef *v)
+{
+    LLVMValueRef address = address_of(j, a, copy, 1), fits = jit_fits(j, a->base, copy);
+    if (a->bytes * a->n > 1) {
+        LLVMValueRef aligned = LLVMBuildNot(j->b, is_misaligned(j, a, address), "");
+        fits = fits ? LLVMBuildAnd(j->b, fits, aligned, "") : aligned;
+    }
+    if (!fits) {
+        access_run(j, a, copy, address, v);
+        return;
+    }
+    LLVMBasicBlockRef run = jit_new_block(j, "run"), any = jit_new_block(j, "any");
+    LLVMBasicBlockRef after = jit_new_block(j, "");
+    LLVMValueRef fast[8], slow[8];
+    memcpy(fast, v, sizeof fast);
+    memcpy(slow, v, sizeof slow);
+    LLVMBuildCondBr(j->b, fits, run, any);
+    jit_continue_in(j, run);
+    access_run(j, a, copy, address, fast);
+    LLVMBasicBlockRef from_run = LLVMGetInsertBlock(j->b);
+    LLVMBuildBr(j->b, after);
+    jit_continue_in(j, any);
+    access_any(j, a, copy, slow);
+    LLVMBasicBlockRef from_any = LLVMGetInsertBlock(j->b);
+    LLVMBuildBr(j->b, after);
+    jit_continue_in(j, after);
+    for (unsigned i = 0; a->is_load && i < a->n; i++) {
+        v[i] = LLVMBuildPhi(j->b, LLVMTypeOf(fast[i]), "");
+        LLVMValueRef values[] = {fast[i], slow[i]};
+        LLVMBasicBlockRef blocks[] = {from_run, from_any};
+        LLVMAddIncoming(v[i], values, blocks, 2);
+    }
+}
+
+/* ---- one address ----------------------------------------------------------------------------- */
+
+static void load_one(struct jit *j, const struct access *a, unsigned copy, LLVMValueRef *v)
+{
+    LLVMValueRef pointer;
+    if (a->space == PT_SPACE_PARAM) {
+        pointer = parameter(j, a);
+    } else {
+        LLVMValueRef address = address_of(j, a, copy, 1);
+        check_one(j, a, address);
+        pointer = pointer_of(j, a, address);
+    }
+    unsigned align = a->space == PT_SPACE_PARAM ? 1 : a->bytes;
+    for (unsigned i = 0; i < a->n; i++)
+        v[i] = load(j, a, a->element, element_at(j, a, pointer, i), align);
+}
+
+/* Starts a block that runs only if lanes of the mask do; NULL if they surely do. */
+static LLVMBasicBlockRef begin_if_any(struct jit *j, unsigned copy)
+{
+    if (!j->mask[copy] || (!j->insn->guard && j->copies == 1))
+        return NULL;
+    LLVMBasicBlockRef run = jit_new_block(j, "one"), after = jit_new_block(j, "");
+    LLVMBuildCondBr(j->b, jit_any(j, j->mask[copy]), run, after);
+    jit_continue_in(j, run);
+    return after;
+}
+
+static void load_uniform(struct jit *j, const struct access *a, unsigned copy, LLVMValueRef *v)
+{
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(j->b);
+    LLVMBasicBlockRef after = a->is_constant && a->space == PT_SPACE_PARAM ? NULL
+                                                                           : begin_if_any(j, copy);
+    load_one(j, a, copy, v);
+    if (!after)
+        return;
+    LLVMBasicBlockRef run = LLVMGetInsertBlock(j->b);
+    LLVMBuildBr(j->b, after);
+    jit_continue_in(j, after);
+    for (unsigned i = 0; i < a->n; i++) {
+        LLVMValueRef values[] = {v[i], LLVMConstNull(a->element)};
+        LLVMBasicBlockRef blocks[] = {run, before};
+        v[i] = LLVMBuildPhi(j->b, a->element, "");
+        LLVMAddIncoming(v[i], values, blocks, 2);
+    }
+}
+
+/* The highest lane of the mask: the one whose value stays where all lanes store to one address. */
+static LLVMValueRef last_lane(struct jit *j, LLVMValueRef mask)
+{
+    if (!mask)
+        return jit_i32(j, j->width - 1);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMValueRef bits =
+        LLVMBuildBitCast(j->b, mask, LLVMIntTypeInContext(j->context, j->width), "");
+    bits = LLVMBuildZExtOrBitCast(j->b, bits, i32, "");
+    LLVMValueRef args[] = {bits, LLVMConstInt(LLVMInt1TypeInContext(j->context), 1, false)};
+    LLVMValueRef zeros = jit_intrinsic(j, "llvm.ctlz", i32, args, 2);
+    return LLVMBuildSub(j->b, jit_i32(j, 31), zeros, "");
+}
+
+static void store_uniform(struct jit *j, const struct access *a, unsigned copy)
+{
+    LLVMBasicBlockRef after = begin_if_any(j, copy);
+    LLVMValueRef address = address_of(j, a, copy, 1);
+    check_one(j, a, address);
+    LLVMValueRef pointer = pointer_of(j, a, address);
+    for (unsigned i = 0; i < a->n; i++) {
+        int64_t stride;
+        bool is_one = jit_shape_of(j, &a->values[i], &stride) == JIT_SCALAR;
+        LLVMValueRef value =
+            jit_read(j, &a->values[i], copy, a->type, is_one ? 1 : j->width, false);
+        if (!is_one)
+            value = LLVMBuildExtractElement(j->b, value, last_lane(j, j->mask[copy]), "");
+        store(j, value, element_at(j, a, pointer, i), a->bytes);
+    }
+    if (after) {
+        LLVMBuildBr(j->b, after);
+        jit_continue_in(j, after);
+    }
+}
+
+/* ---- the instruction ------------------------------------------------------------------------- */
+
+static LLVMValueRef as_stored(struct jit *j, const struct access *a, LLVMValueRef value)
+{
+    return LLVMBuildBitCast(j->b, value, LLVMVectorType(a->element, j->width), "");
+}
+
+static void access_chunk(struct jit *j, const struct access *a, unsigned copy)
+{
+    int64_t stride;
+    enum jit_shape shape = jit_shape_of(j, a->base, &stride);
+    LLVMValueRef v[8] = {0};
+    if (shape == JIT_SCALAR && !a->is_load) {
+        store_uniform(j, a, copy);
+        return;
+    }
+    for (unsigned i = 0; !a->is_load && i < a->n; i++)
+        v[i] = as_stored(j, a, jit_read(j, &a->values[i], copy, a->type, j->width, false));
+    if (shape == JIT_SCALAR)
+        load_uniform(j, a, copy, v);
+    else if (shape == JIT_AFFINE && stride == (int64_t)(a->bytes * a->n))
+        access_affine(j, a, copy, v);
+    else
+        access_any(j, a, copy, v);
+    for (unsigned i = 0; a->is_load && i < a->n; i++)
+        jit_write(j, &a->values[i], copy, a->type, v[i], shape == JIT_SCALAR ? 1 : j->width,
+                  a->extends_sign);
+}
+
+/* One value for the group: neither the address nor where it goes differs by chunk. */
+static bool is_shared(const struct jit *j, const struct access *a)
+{
+    if (!a->is_load || jit_is_per_copy(j, a->base))
+        return false;
+    for (unsigned i = 0; i < a->n; i++)
+        if (a->values[i].kind == PT_OPND_REG && j->regs[a->values[i].index].is_per_copy)
+            return false;
+    return !j->insn->guard || !jit_is_per_copy(j, &(struct pt_operand){.kind = PT_OPND_REG, .index = j->insn->guard});
+}
+
+bool jit_memory(struct jit *j)
+{
+    struct access a;
+    if (!describe(j, &a))
+        return false;
+    bool one = is_shared(j, &a);
+    if (one && !j->insn->guard)
+        j->mask[0] = NULL; /* some lane of the group runs it */
+    for (unsigned u = 0; u < (one ? 1 : j->copies); u++)
+        access_chunk(j, &a, u);
+    return true;
+}

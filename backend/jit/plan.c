@@ -1,0 +1,357 @@
+/* What can be native code, and where its regions begin. */
+#include "backend/jit/region.h"
+
+#include <string.h>
+
+/* ---- shape ----------------------------------------------------------------------------------- */
+
+static bool has_effect(const struct jit *j, uint32_t effect)
+{
+    for (uint32_t i = 0; i < j->f->insns.n; i++)
+        if (pt_insn_form(j->m, &j->f->insns.v[i])->effects & effect)
+            return true;
+    return false;
+}
+
+/* Kernels that talk within warps, or order memory between lanes, run a warp at a time. */
+void jit_plan_shape(struct jit *j, struct pt_vary_shape *shape)
+{
+    memcpy(shape->block, j->options->block, sizeof shape->block);
+    shape->width = j->target->width;
+    shape->copies = 1;
+    if (has_effect(j, PT_FX_WARP | PT_FX_ATOMIC))
+        shape->copies = PT_WARP_SIZE / shape->width;
+}
+
+/* ---- what is native -------------------------------------------------------------------------- */
+
+static bool refuse(struct jit *j, const char *why)
+{
+    j->why = why;
+    return false;
+}
+
+static bool knows_sreg(enum pt_sreg sreg)
+{
+    return (sreg >= PT_SREG_tid_x && sreg <= PT_SREG_tid_z) ||
+           (sreg >= PT_SREG_ntid_x && sreg <= PT_SREG_ntid_z) ||
+           (sreg >= PT_SREG_ctaid_x && sreg <= PT_SREG_ctaid_z) ||
+           (sreg >= PT_SREG_nctaid_x && sreg <= PT_SREG_nctaid_z) || sreg == PT_SREG_laneid ||
+           sreg == PT_SREG_warpid;
+}
+
+static bool knows_operands(struct jit *j, const struct pt_insn *insn)
+{
+    for (uint32_t k = 0; k < insn->n_operands; k++) {
+        const struct pt_operand *o = &j->f->operands.v[insn->operands + k];
+        if (o->kind == PT_OPND_SREG && !knows_sreg((enum pt_sreg)o->index))
+            return refuse(j, "a special register");
+        if (o->kind == PT_OPND_FUNC)
+            return refuse(j, "the address of a function");
+        if (o->kind != PT_OPND_SYM)
+            continue;
+        const struct pt_symbol *s = &j->m->symbols.v[o->index];
+        if (s->space == PT_SPACE_LOCAL)
+            return refuse(j, "local memory");
+        if (s->space == PT_SPACE_PARAM && !j->f->is_entry)
+            return refuse(j, "parameters of a function");
+    }
+    return true;
+}
+
+/* A barrier of all threads of the CTA: whatever its number is. */
+static bool is_whole_barrier(const struct jit *j, const struct pt_insn *insn)
+{
+    const struct pt_form *form = pt_insn_form(j->m, insn);
+    const struct pt_operand *o = &j->f->operands.v[insn->operands];
+    return (form->op == PT_OP_bar_sync || form->op == PT_OP_barrier_sync) &&
+           insn->n_operands == 1 && o->kind == PT_OPND_IMM;
+}
+
+static bool knows_all(struct jit *j)
+{
+    for (uint32_t l = 0; l < j->f->loops.n; l++)
+        if (j->f->loops.v[l].communicates)
+            return refuse(j, "a loop that waits for other threads");
+    for (uint32_t i = 0; i < j->f->insns.n; i++) {
+        const struct pt_insn *insn = &j->f->insns.v[i];
+        const struct pt_form *form = pt_insn_form(j->m, insn);
+        if (form->effects & PT_FX_CALL)
+            return refuse(j, "a call");
+        if (form->effects & (PT_FX_CARRY_IN | PT_FX_CARRY_OUT))
+            return refuse(j, "extended-precision arithmetic");
+        if (form->effects & PT_FX_CLUSTER)
+            return refuse(j, "a barrier of the cluster");
+        if ((form->effects & PT_FX_CTA) && !is_whole_barrier(j, insn))
+            return refuse(j, "a barrier of some of the threads");
+        if ((form->effects & PT_FX_VOLATILE) && !(form->effects & PT_FX_WARP))
+            return refuse(j, "what depends on when it runs");
+        if (!knows_operands(j, insn))
+            return false;
+    }
+    return true;
+}
+
+/* ---- blocks and sets ------------------------------------------------------------------------- */
+
+static uint64_t *new_set(struct jit *j)
+{
+    return pt_arena_alloc(j->arena, j->vary->words * sizeof(uint64_t));
+}
+
+static bool is_sync(const struct jit *j, uint32_t block)
+{
+    const struct pt_insn *first = &j->f->insns.v[j->f->blocks.v[block].first];
+    return pt_insn_form(j->m, first)->effects & PT_FX_CTA;
+}
+
+/* Blocks from which a barrier can be reached, barriers included. */
+static uint64_t *find_reaching(struct jit *j)
+{
+    const struct pt_func *f = j->f;
+    uint64_t *set = new_set(j);
+    for (uint32_t b = 0; b < f->blocks.n; b++)
+        if (is_sync(j, b))
+            jit_set_add(set, b);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t b = f->blocks.n; b-- > 0;) {
+            const struct pt_block *block = &f->blocks.v[b];
+            for (uint32_t e = 0; e < block->n_succ && !jit_set_has(set, b); e++) {
+                if (jit_set_has(set, f->edges.v[block->succ + e])) {
+                    jit_set_add(set, b);
+                    changed = true;
+                }
+            }
+        }
+    }
+    return set;
+}
+
+/* All live threads that will meet a barrier again run the block together. */
+static bool is_convergent(const struct jit *j, const uint64_t *reaching, uint32_t block)
+{
+    const uint64_t *waits = j->vary->waits_cta + (size_t)block * j->vary->words;
+    for (uint32_t w = 0; w < j->vary->words; w++)
+        if (waits[w] & reaching[w])
+            return false;
+    return true;
+}
+
+/* ---- regions --------------------------------------------------------------------------------- */
+
+static bool loop_has(const struct pt_loop *loop, const uint64_t *syncs)
+{
+    for (uint32_t b = loop->header; b < loop->end; b++)
+        if (jit_set_has(syncs, b))
+            return true;
+    return false;
+}
+
+/* Barriers, headers of loops that hold one, and where such loops lead to begin regions. */
+static bool find_entries(struct jit *j, struct jit_plan *plan, const uint64_t *reaching)
+{
+    const struct pt_func *f = j->f;
+    uint64_t *syncs = new_set(j);
+    jit_set_add(plan->entries, 0);
+    for (uint32_t b = 0; b < f->blocks.n; b++)
+        if (is_sync(j, b)) {
+            jit_set_add(syncs, b);
+            jit_set_add(plan->entries, b);
+        }
+    for (uint32_t l = 0; l < f->loops.n; l++) {
+        const struct pt_loop *loop = &f->loops.v[l];
+        if (!loop_has(loop, syncs))
+            continue;
+        jit_set_add(plan->entries, loop->header);
+        for (uint32_t b = loop->header; b < loop->end; b++)
+            for (uint32_t e = 0; e < f->blocks.v[b].n_succ; e++) {
+                uint32_t to = f->edges.v[f->blocks.v[b].succ + e];
+                if (to >= loop->end && is_convergent(j, reaching, to))
+                    jit_set_add(plan->entries, to);
+            }
+    }
+    for (uint32_t b = 0; b < f->blocks.n; b++)
+        if (jit_set_has(plan->entries, b) && !is_convergent(j, reaching, b))
+            return refuse(j, "a barrier where threads have parted");
+    return true;
+}
+
+static void flood(struct jit *j, const struct jit_plan *plan, struct jit_region *r, uint32_t block,
+                  uint64_t *exits)
+{
+    const struct pt_block *b = &j->f->blocks.v[block];
+    jit_set_add(r->set, block);
+    for (uint32_t e = 0; e < b->n_succ; e++) {
+        uint32_t to = j->f->edges.v[b->succ + e];
+        if (jit_set_has(plan->entries, to))
+            jit_set_add(exits, to);
+        else if (!jit_set_has(r->set, to))
+            flood(j, plan, r, to, exits);
+    }
+}
+
+static uint32_t *list_of(struct jit *j, const uint64_t *set, uint32_t *n)
+{
+    uint32_t *list = pt_arena_alloc(j->arena, j->f->blocks.n * sizeof *list);
+    *n = 0;
+    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+        if (jit_set_has(set, b))
+            list[(*n)++] = b;
+    return list;
+}
+
+static void make_region(struct jit *j, struct jit_plan *plan, uint32_t entry)
+{
+    struct jit_region *r = &plan->regions[plan->n_regions++];
+    uint64_t *exits = new_set(j);
+    r->entry = entry;
+    r->set = new_set(j);
+    flood(j, plan, r, entry, exits);
+    r->blocks = list_of(j, r->set, &r->n_blocks);
+    r->exits = list_of(j, exits, &r->n_exits);
+}
+
+/* A block that several regions reach begins one, where it can: it would be generated more than once. */
+static bool find_shared(struct jit *j, struct jit_plan *plan, const uint64_t *reaching)
+{
+    for (uint32_t b = 0; b < j->f->blocks.n; b++) {
+        uint32_t owners = 0;
+        for (uint32_t r = 0; r < plan->n_regions; r++)
+            owners += jit_set_has(plan->regions[r].set, b);
+        if (owners > 1 && is_convergent(j, reaching, b)) {
+            jit_set_add(plan->entries, b);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool make_regions(struct jit *j, struct jit_plan *plan, const uint64_t *reaching)
+{
+    do {
+        uint32_t n;
+        uint32_t *entries = list_of(j, plan->entries, &n);
+        plan->n_regions = 0;
+        plan->regions = pt_arena_alloc(j->arena, n * sizeof *plan->regions);
+        for (uint32_t i = 0; i < n; i++)
+            make_region(j, plan, entries[i]);
+    } while (find_shared(j, plan, reaching));
+    return true;
+}
+
+/* ---- masks ----------------------------------------------------------------------------------- */
+
+static void mark_from(struct jit *j, uint32_t block, uint32_t end)
+{
+    if (block == end || jit_set_has(j->partial, block))
+        return;
+    jit_set_add(j->partial, block);
+    const struct pt_block *b = &j->f->blocks.v[block];
+    for (uint32_t e = 0; e < b->n_succ; e++)
+        mark_from(j, j->f->edges.v[b->succ + e], end);
+}
+
+/* Blocks between a branch at which a group may part and where it has met again. */
+static void find_partial(struct jit *j)
+{
+    j->partial = new_set(j);
+    uint64_t *all = new_set(j);
+    for (uint32_t b = 0; b < j->f->blocks.n; b++) {
+        const struct pt_block *block = &j->f->blocks.v[b];
+        if (j->vary->branch[b] <= PT_LEVEL_GROUP)
+            continue;
+        memset(j->partial, 0, j->vary->words * sizeof(uint64_t));
+        for (uint32_t e = 0; e < block->n_succ; e++)
+            mark_from(j, j->f->edges.v[block->succ + e], block->ipdom);
+        for (uint32_t w = 0; w < j->vary->words; w++)
+            all[w] |= j->partial[w];
+    }
+    j->partial = all;
+}
+
+static bool ends(const struct jit *j, uint32_t block)
+{
+    const struct pt_block *b = &j->f->blocks.v[block];
+    const struct pt_form *form = pt_insn_form(j->m, &j->f->insns.v[b->first + b->count - 1]);
+    return form->op == PT_OP_ret || form->op == PT_OP_exit;
+}
+
+/* Some lanes may end in a region that others leave for the next. */
+static bool keeps_alive(const struct jit *j, const struct jit_plan *plan)
+{
+    for (uint32_t r = 0; r < plan->n_regions; r++) {
+        const struct jit_region *region = &plan->regions[r];
+        for (uint32_t i = 0; i < region->n_blocks && region->n_exits; i++)
+            if (ends(j, region->blocks[i]))
+                return true;
+    }
+    return false;
+}
+
+/* ---- registers between regions --------------------------------------------------------------- */
+
+static uint32_t element_bytes(const struct jit *j, uint32_t reg)
+{
+    unsigned bits = pt_type_bits((enum pt_type)j->f->regs.v[reg].type);
+    return bits == 1 ? 4 : bits / 8;
+}
+
+static void place_crossing(struct jit *j, const struct jit_plan *plan, uint32_t index)
+{
+    struct jit_reg *r = &j->regs[index];
+    r->crosses = true;
+    if (r->shape == JIT_SCALAR && j->vary->regs[index].level == PT_LEVEL_CTA) {
+        r->kept = jit_alloca(j, r->type, "");
+        r->next = jit_alloca(j, r->type, "");
+        return;
+    }
+    bool is_mask = r->type == LLVMInt1TypeInContext(j->context);
+    bool is_wide = r->shape == JIT_VECTOR && !is_mask;
+    uint32_t one = element_bytes(j, index) * (is_wide || r->wide[0] ? j->width : 1);
+    r->scratch_bytes = one * (r->is_per_copy ? j->copies : 1);
+    if (r->wide[0])
+        r->scratch_bytes += 4 * j->copies;
+    r->scratch_bytes = (r->scratch_bytes + 3) & ~3u;
+    j->scratch_bytes = (j->scratch_bytes + 63) & ~63u;
+    r->scratch = j->scratch_bytes;
+    j->scratch_bytes += r->scratch_bytes * plan->n_groups;
+}
+
+static void find_crossing(struct jit *j, const struct jit_plan *plan)
+{
+    size_t words = (j->f->regs.n + 63) / 64;
+    for (uint32_t i = 1; i < j->f->regs.n; i++)
+        for (uint32_t r = 0; r < plan->n_regions; r++) {
+            const uint64_t *in = j->live_in + plan->regions[r].entry * words;
+            if (plan->regions[r].entry && jit_set_has(in, i)) {
+                place_crossing(j, plan, i);
+                break;
+            }
+        }
+}
+
+/* ---- the plan -------------------------------------------------------------------------------- */
+
+bool jit_plan(struct jit *j, struct jit_plan *plan)
+{
+    const uint32_t *block = j->vary->shape.block;
+    if (!block[0])
+        return refuse(j, "any block shape");
+    if (!knows_all(j))
+        return false;
+    uint32_t threads = block[0] * block[1] * block[2], group = j->width * j->copies;
+    plan->n_groups = (threads + group - 1) / group;
+    plan->entries = new_set(j);
+    const uint64_t *reaching = find_reaching(j);
+    if (!find_entries(j, plan, reaching) || !make_regions(j, plan, reaching))
+        return false;
+    find_partial(j);
+    plan->keeps_alive = keeps_alive(j, plan);
+    j->starts_full = threads % group == 0;
+    plan->alive = j->scratch_bytes;
+    if (plan->keeps_alive)
+        j->scratch_bytes += plan->n_groups * j->copies * 4;
+    find_crossing(j, plan);
+    return true;
+}

@@ -1,0 +1,687 @@
+/* One region: a loop over the groups of a CTA. Inside, blocks in their order.
+ *
+ * Lanes of a group that part at a branch wait, by masks in variables, at the blocks they will run. After a block the
+ * next place is the lowest block at which lanes may wait (jit_waits says where); it is skipped when its mask is empty. At
+ * the end of a loop it goes round again if lanes wait at its header. A branch that the whole group takes alike is a
+ * branch. Masks exist only for blocks that part of a group may run (j->partial).
+ */
+#include "backend/jit/region.h"
+
+struct gen {
+    struct jit *j;
+    const struct jit_plan *plan;
+    struct jit_region *r;
+    LLVMValueRef first[JIT_COPIES];     /* lanes on at the start of the group; NULL: all */
+    LLVMValueRef (*masks)[JIT_COPIES];  /* allocas: lanes that wait at a block */
+    LLVMBasicBlockRef *enter, *body;    /* by block: with the test for an empty mask, without */
+    LLVMBasicBlockRef *latch;           /* by loop */
+    LLVMBasicBlockRef *leave;           /* by block: exit to it */
+    LLVMBasicBlockRef end, done;
+    LLVMValueRef next;                  /* alloca: number of the exit taken */
+    LLVMValueRef cur[JIT_COPIES];       /* lanes that run the block; NULL: all */
+};
+
+LLVMBasicBlockRef jit_new_block(struct jit *j, const char *name)
+{
+    return LLVMAppendBasicBlockInContext(j->context, j->function, name);
+}
+
+void jit_continue_in(struct jit *j, LLVMBasicBlockRef block)
+{
+    LLVMPositionBuilderAtEnd(j->b, block);
+}
+
+/* Inside the region, and not where a region begins: an edge to there leaves, be it the region's own entry. */
+static bool is_in(const struct gen *g, uint32_t block)
+{
+    return jit_set_has(g->r->set, block) && !jit_set_has(g->plan->entries, block);
+}
+
+/* Masks are kept for blocks that part of the group may run, and for exits. */
+static bool has_mask(const struct gen *g, uint32_t block)
+{
+    return is_in(g, block) ? jit_set_has(g->j->partial, block) : true;
+}
+
+/* ---- where control goes ---------------------------------------------------------------------- */
+
+/* Lanes may wait at `block` after block `from` ran, which has just sent lanes to a and b (or UINT32_MAX). */
+struct pending {
+    const uint64_t *waits;
+    uint32_t a, b;
+};
+
+static bool is_pending(const struct pending *p, uint32_t block)
+{
+    return block == p->a || block == p->b || jit_set_has(p->waits, block);
+}
+
+/* The loops around a position, innermost first. */
+static uint32_t loop_of(const struct gen *g, uint32_t block)
+{
+    return g->j->f->blocks.v[block].loop;
+}
+
+/* Continues at the first place after `from` (inside loop `l`, or PT_NONE) where lanes may wait. */
+static void go_on_from(struct gen *g, uint32_t from, uint32_t l, const struct pending *p)
+{
+    const struct pt_func *f = g->j->f;
+    for (uint32_t i = 0; i < g->r->n_blocks; i++) {
+        uint32_t x = g->r->blocks[i];
+        if (x <= from || !is_in(g, x))
+            continue;
+        for (; l && f->loops.v[l - 1].end <= x; l = f->loops.v[l - 1].parent) {
+            if (is_in(g, f->loops.v[l - 1].header) && is_pending(p, f->loops.v[l - 1].header)) {
+                LLVMBuildBr(g->j->b, g->latch[l - 1]);
+                return;
+            }
+        }
+        if (is_pending(p, x)) {
+            LLVMBuildBr(g->j->b, g->enter[x]);
+            return;
+        }
+    }
+    for (; l; l = f->loops.v[l - 1].parent) {
+        if (is_in(g, f->loops.v[l - 1].header) && is_pending(p, f->loops.v[l - 1].header)) {
+            LLVMBuildBr(g->j->b, g->latch[l - 1]);
+            return;
+        }
+    }
+    LLVMBuildBr(g->j->b, g->end);
+}
+
+static void go_on(struct gen *g, uint32_t from, uint32_t a, uint32_t b)
+{
+    struct pending p = {jit_waits(g->j, from), a, b};
+    go_on_from(g, from, loop_of(g, from), &p);
+}
+
+/* True if other lanes may wait at a place that comes before `to` when block `from` has run. */
+static bool others_first(struct gen *g, uint32_t from, uint32_t to)
+{
+    const struct pt_func *f = g->j->f;
+    const uint64_t *waits = jit_waits(g->j, from);
+    bool is_back = is_in(g, to) && to <= from;
+    uint32_t until = !is_in(g, to) ? UINT32_MAX : to;
+    uint32_t stop = PT_NONE; /* the loop whose header `to` is */
+    if (is_back) {
+        for (stop = loop_of(g, from); stop && f->loops.v[stop - 1].header != to;)
+            stop = f->loops.v[stop - 1].parent;
+        until = stop ? f->loops.v[stop - 1].end : UINT32_MAX;
+    }
+    for (uint32_t i = 0; i < g->r->n_blocks; i++) {
+        uint32_t x = g->r->blocks[i];
+        if (is_in(g, x) && x > from && x < until && jit_set_has(waits, x))
+            return true;
+    }
+    for (uint32_t l = loop_of(g, from); l && l != stop; l = f->loops.v[l - 1].parent)
+        if (is_in(g, f->loops.v[l - 1].header) && f->loops.v[l - 1].end <= until &&
+            jit_set_has(waits, f->loops.v[l - 1].header))
+            return true;
+    return false;
+}
+
+/* Lanes of `mask` (NULL: all) go to `to`. */
+static void send(struct gen *g, uint32_t from, uint32_t to, LLVMValueRef *mask)
+{
+    struct jit *j = g->j;
+    if (!has_mask(g, to))
+        return;
+    bool joins = jit_set_has(jit_waits(j, from), to);
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef lanes = mask[u] ? mask[u] : jit_mask_all(j);
+        if (joins && mask[u])
+            lanes = LLVMBuildOr(j->b, jit_mask_load(j, g->masks[to][u]), lanes, "");
+        jit_mask_store(j, g->masks[to][u], lanes);
+    }
+}
+
+/* Every now and then on back edges: is the launch to stop? */
+static void poll(struct jit *j)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMBasicBlockRef look = jit_new_block(j, "look"), on = jit_new_block(j, "");
+    LLVMValueRef left = LLVMBuildLoad2(j->b, i32, j->budget, "");
+    left = LLVMBuildSub(j->b, left, jit_i32(j, 1), "");
+    LLVMBuildStore(j->b, left, j->budget);
+    LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, LLVMIntEQ, left, jit_i32(j, 0), ""), look, on);
+    jit_continue_in(j, look);
+    LLVMBuildStore(j->b, jit_i32(j, JIT_BUDGET), j->budget);
+    LLVMValueRef stop = jit_field(j, i32, j->launch, offsetof(struct pt_launch, stop));
+    LLVMSetVolatile(stop, true);
+    LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, LLVMIntNE, stop, jit_i32(j, 0), ""), j->stopped, on);
+    jit_continue_in(j, on);
+}
+
+/* All lanes that run block `from` go to `to`. */
+static void go_to(struct gen *g, uint32_t from, uint32_t to)
+{
+    if (is_in(g, to) && to <= from)
+        poll(g->j);
+    send(g, from, to, g->cur);
+    if (others_first(g, from, to))
+        go_on(g, from, to, UINT32_MAX);
+    else
+        LLVMBuildBr(g->j->b, is_in(g, to) ? g->body[to] : g->leave[to]);
+}
+
+/* ---- ends of blocks -------------------------------------------------------------------------- */
+
+static uint32_t target_of(const struct jit *j, const struct pt_insn *insn)
+{
+    return j->f->operands.v[insn->operands].index;
+}
+
+/* The guard as a mask of one chunk, or as one value. */
+static LLVMValueRef read_guard(struct jit *j, const struct pt_insn *insn, unsigned copy,
+                               unsigned lanes)
+{
+    struct pt_operand o = {.kind = PT_OPND_REG,
+                           .index = insn->guard,
+                           .flags = insn->guard_neg ? PT_OPND_NEG : 0};
+    return jit_read(j, &o, copy, PT_pred, lanes, true);
+}
+
+static void part(struct gen *g, uint32_t from, const struct pt_insn *insn, uint32_t taken,
+                 uint32_t next)
+{
+    struct jit *j = g->j;
+    LLVMValueRef yes[JIT_COPIES], no[JIT_COPIES];
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef p = read_guard(j, insn, u, j->width), not = LLVMBuildNot(j->b, p, "");
+        yes[u] = g->cur[u] ? LLVMBuildAnd(j->b, g->cur[u], p, "") : p;
+        no[u] = g->cur[u] ? LLVMBuildAnd(j->b, g->cur[u], not, "") : not;
+    }
+    bool is_back = (taken != UINT32_MAX && is_in(g, taken) && taken <= from) ||
+                   (is_in(g, next) && next <= from);
+    if (is_back)
+        poll(j);
+    if (taken != UINT32_MAX)
+        send(g, from, taken, yes);
+    send(g, from, next, no);
+    go_on(g, from, taken, next);
+}
+
+static void choose(struct gen *g, uint32_t from, const struct pt_insn *insn, uint32_t taken,
+                   uint32_t next)
+{
+    struct jit *j = g->j;
+    LLVMBasicBlockRef yes = jit_new_block(j, ""), no = jit_new_block(j, "");
+    LLVMBuildCondBr(j->b, read_guard(j, insn, 0, 1), yes, no);
+    jit_continue_in(j, yes);
+    if (taken == UINT32_MAX)
+        go_on(g, from, UINT32_MAX, UINT32_MAX);
+    else
+        go_to(g, from, taken);
+    jit_continue_in(j, no);
+    go_to(g, from, next);
+}
+
+static bool end_block(struct gen *g, uint32_t block)
+{
+    struct jit *j = g->j;
+    const struct pt_block *b = &j->f->blocks.v[block];
+    const struct pt_insn *insn = &j->f->insns.v[b->first + b->count - 1];
+    const struct pt_form *form = pt_insn_form(j->m, insn);
+    if (!(form->effects & (PT_FX_BRANCH | PT_FX_END))) {
+        go_to(g, block, b->next);
+        return true;
+    }
+    uint32_t taken = UINT32_MAX;
+    if (form->op == PT_OP_bra) {
+        taken = target_of(j, insn);
+    } else if (form->op == PT_OP_trap && !insn->guard) {
+        j->insn = insn; /* ends the launch as soon as a lane runs it */
+        jit_fail(j, PT_FAULT_TRAP);
+        return true;
+    } else if (form->op != PT_OP_ret && form->op != PT_OP_exit) {
+        j->why = "a branch by a table, or a guarded trap";
+        return false;
+    }
+    if (insn->guard && taken != b->next) {
+        if (j->vary->branch[block] <= PT_LEVEL_GROUP)
+            choose(g, block, insn, taken, b->next);
+        else
+            part(g, block, insn, taken, b->next);
+    } else if (taken != UINT32_MAX) {
+        go_to(g, block, taken);
+    } else {
+        go_on(g, block, UINT32_MAX, UINT32_MAX);
+    }
+    return true;
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+static void enter_block(struct gen *g, uint32_t block)
+{
+    struct jit *j = g->j;
+    jit_continue_in(j, g->enter[block]);
+    if (block == g->r->entry || !has_mask(g, block)) {
+        LLVMBuildBr(j->b, g->body[block]);
+        return;
+    }
+    LLVMValueRef any = NULL;
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef lanes = jit_mask_load(j, g->masks[block][u]);
+        any = any ? LLVMBuildOr(j->b, any, lanes, "") : lanes;
+    }
+    LLVMBasicBlockRef skip = jit_new_block(j, "skip");
+    LLVMBuildCondBr(j->b, jit_any(j, any), g->body[block], skip);
+    jit_continue_in(j, skip);
+    go_on(g, block, UINT32_MAX, UINT32_MAX);
+}
+
+static bool touches_memory(const struct jit *j, uint32_t block)
+{
+    const struct pt_block *b = &j->f->blocks.v[block];
+    for (uint32_t i = b->first; i < b->first + b->count; i++)
+        if (pt_insn_form(j->m, &j->f->insns.v[i])->effects & (PT_FX_READ | PT_FX_WRITE))
+            return true;
+    return false;
+}
+
+/* Under masks, a block that touches memory comes in two versions: plain accesses where all lanes are on. */
+static bool run_block(struct gen *g, uint32_t block)
+{
+    struct jit *j = g->j;
+    bool is_masked = false;
+    for (unsigned u = 0; u < j->copies; u++)
+        is_masked |= g->cur[u] != NULL;
+    if (!is_masked || !touches_memory(j, block))
+        return jit_block(j, block, g->cur);
+    LLVMValueRef all = NULL, none[JIT_COPIES] = {0};
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef lanes = g->cur[u];
+        all = all ? LLVMBuildAnd(j->b, all, lanes, "") : lanes;
+    }
+    LLVMBasicBlockRef full = jit_new_block(j, "full"), some = jit_new_block(j, "some");
+    LLVMBasicBlockRef after = jit_new_block(j, "after");
+    LLVMBuildCondBr(j->b, jit_all(j, all), full, some);
+    jit_continue_in(j, full);
+    bool ok = jit_block(j, block, none);
+    LLVMBuildBr(j->b, after);
+    jit_continue_in(j, some);
+    ok = ok && jit_block(j, block, g->cur);
+    LLVMBuildBr(j->b, after);
+    jit_continue_in(j, after);
+    return ok;
+}
+
+static bool generate_block(struct gen *g, uint32_t block)
+{
+    struct jit *j = g->j;
+    enter_block(g, block);
+    jit_continue_in(j, g->body[block]);
+    j->block = block;
+    for (unsigned u = 0; u < j->copies; u++) {
+        g->cur[u] = g->first[u];
+        if (block != g->r->entry && has_mask(g, block)) {
+            g->cur[u] = jit_mask_load(j, g->masks[block][u]);
+            jit_mask_store(j, g->masks[block][u], jit_mask_none(j));
+        }
+    }
+    return run_block(g, block) && end_block(g, block);
+}
+
+/* The end of a loop: round again if lanes wait at its header. */
+static void generate_latch(struct gen *g, uint32_t l)
+{
+    struct jit *j = g->j;
+    const struct pt_loop *loop = &j->f->loops.v[l];
+    jit_continue_in(j, g->latch[l]);
+    if (!has_mask(g, loop->header)) {
+        LLVMBuildBr(j->b, g->body[loop->header]);
+        return;
+    }
+    LLVMValueRef any = NULL;
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef lanes = jit_mask_load(j, g->masks[loop->header][u]);
+        any = any ? LLVMBuildOr(j->b, any, lanes, "") : lanes;
+    }
+    LLVMBasicBlockRef out = jit_new_block(j, "");
+    LLVMBuildCondBr(j->b, jit_any(j, any), g->body[loop->header], out);
+    jit_continue_in(j, out);
+    uint64_t *waits = pt_arena_alloc(j->arena, j->vary->words * sizeof *waits);
+    for (uint32_t b = loop->header; b < loop->end; b++) {
+        if (!is_in(g, b))
+            continue;
+        for (uint32_t w = 0; w < j->vary->words; w++)
+            waits[w] |= jit_waits(j, b)[w];
+        for (uint32_t e = 0; e < j->f->blocks.v[b].n_succ; e++)
+            jit_set_add(waits, j->f->edges.v[j->f->blocks.v[b].succ + e]);
+    }
+    struct pending p = {waits, UINT32_MAX, UINT32_MAX};
+    go_on_from(g, loop->end - 1, loop->parent, &p);
+}
+
+/* ---- between regions ------------------------------------------------------------------------- */
+
+static LLVMValueRef scratch_of(struct jit *j, const struct jit_reg *r, uint32_t at)
+{
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    LLVMValueRef group = LLVMBuildZExt(j->b, j->group, i64, "");
+    LLVMValueRef offset = LLVMBuildMul(j->b, group, jit_i64(j, r->scratch_bytes), "");
+    return jit_at(j, j->scratch,
+                  LLVMBuildAdd(j->b, offset, jit_i64(j, (uint64_t)r->scratch + at), ""));
+}
+
+static LLVMValueRef to_bits(struct jit *j, LLVMValueRef mask)
+{
+    LLVMValueRef bits =
+        LLVMBuildBitCast(j->b, mask, LLVMIntTypeInContext(j->context, j->width), "");
+    return LLVMBuildZExtOrBitCast(j->b, bits, LLVMInt32TypeInContext(j->context), "");
+}
+
+static LLVMValueRef from_bits(struct jit *j, LLVMValueRef bits)
+{
+    bits = LLVMBuildTruncOrBitCast(j->b, bits, LLVMIntTypeInContext(j->context, j->width), "");
+    return LLVMBuildBitCast(j->b, bits, jit_int_type(j, 1, j->width), "");
+}
+
+static LLVMValueRef load_unaligned(struct jit *j, LLVMTypeRef type, LLVMValueRef at)
+{
+    LLVMValueRef value = LLVMBuildLoad2(j->b, type, at, "");
+    LLVMSetAlignment(value, 4);
+    return value;
+}
+
+static void store_unaligned(struct jit *j, LLVMValueRef value, LLVMValueRef at)
+{
+    LLVMSetAlignment(LLVMBuildStore(j->b, value, at), 4);
+}
+
+/* One copy of a register between its variable and its place in memory. */
+static void load_crossing(struct jit *j, const struct jit_reg *r, unsigned u)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    bool is_bit = r->type == LLVMInt1TypeInContext(j->context);
+    uint32_t bytes = (r->scratch_bytes - (r->wide[0] ? 4 * j->copies : 0)) /
+                     (r->is_per_copy ? j->copies : 1);
+    LLVMValueRef at = scratch_of(j, r, u * bytes);
+    if (is_bit && r->shape == JIT_VECTOR) {
+        jit_mask_store(j, r->slot[u], from_bits(j, load_unaligned(j, i32, at)));
+    } else if (is_bit) {
+        LLVMValueRef bit = LLVMBuildTrunc(j->b, load_unaligned(j, i32, at), r->type, "");
+        LLVMBuildStore(j->b, bit, r->slot[u]);
+    } else if (r->shape == JIT_VECTOR) {
+        LLVMTypeRef type = LLVMVectorType(r->type, j->width);
+        LLVMBuildStore(j->b, load_unaligned(j, type, at), r->slot[u]);
+    } else if (r->wide[u]) {
+        LLVMValueRef wide = load_unaligned(j, LLVMVectorType(r->type, j->width), at);
+        LLVMBuildStore(j->b, wide, r->wide[u]);
+        LLVMBuildStore(j->b, jit_lane(j, wide, 0), r->slot[u]);
+        LLVMValueRef fits = load_unaligned(j, i32, scratch_of(j, r, bytes * j->copies + 4 * u));
+        LLVMBuildStore(j->b,
+                       LLVMBuildTrunc(j->b, fits, LLVMInt1TypeInContext(j->context), ""),
+                       r->fits[u]);
+    } else {
+        LLVMBuildStore(j->b, load_unaligned(j, r->type, at), r->slot[u]);
+    }
+}
+
+static void store_crossing(struct jit *j, const struct jit_reg *r, unsigned u)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    bool is_bit = r->type == LLVMInt1TypeInContext(j->context);
+    uint32_t bytes = (r->scratch_bytes - (r->wide[0] ? 4 * j->copies : 0)) /
+                     (r->is_per_copy ? j->copies : 1);
+    LLVMValueRef at = scratch_of(j, r, u * bytes);
+    if (is_bit && r->shape == JIT_VECTOR) {
+        store_unaligned(j, to_bits(j, jit_mask_load(j, r->slot[u])), at);
+        return;
+    }
+    if (r->shape == JIT_VECTOR || r->wide[u]) {
+        LLVMTypeRef type = LLVMVectorType(r->type, j->width);
+        LLVMValueRef from = r->wide[u] ? r->wide[u] : r->slot[u];
+        store_unaligned(j, LLVMBuildLoad2(j->b, type, from, ""), at);
+        if (r->wide[u]) {
+            LLVMValueRef fits =
+                LLVMBuildLoad2(j->b, LLVMInt1TypeInContext(j->context), r->fits[u], "");
+            store_unaligned(j, LLVMBuildZExt(j->b, fits, i32, ""),
+                            scratch_of(j, r, bytes * j->copies + 4 * u));
+        }
+        return;
+    }
+    LLVMValueRef value = LLVMBuildLoad2(j->b, r->type, r->slot[u], "");
+    store_unaligned(j, is_bit ? LLVMBuildZExt(j->b, value, i32, "") : value, at);
+}
+
+static const uint64_t *live_into(const struct jit *j, uint32_t block)
+{
+    return j->live_in + block * (size_t)((j->f->regs.n + 63) / 64);
+}
+
+/* Zeros where a lane's old value could be asked for though nothing wrote it yet. */
+static void clear_reg(struct jit *j, const struct jit_reg *r)
+{
+    for (unsigned u = 0; u < (r->is_per_copy ? j->copies : 1); u++)
+        LLVMBuildStore(j->b, LLVMConstNull(LLVMGetAllocatedType(r->slot[u])), r->slot[u]);
+}
+
+static void load_registers(struct gen *g)
+{
+    struct jit *j = g->j;
+    const uint64_t *in = live_into(j, g->r->entry);
+    for (uint32_t i = 1; i < j->f->regs.n; i++) {
+        const struct jit_reg *r = &j->regs[i];
+        if (!jit_set_has(in, i) || !r->crosses) {
+            if (j->f->regs.v[i].n_defs > 1)
+                clear_reg(j, r);
+        } else if (r->kept) {
+            LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, r->type, r->kept, ""), r->slot[0]);
+        } else {
+            for (unsigned u = 0; u < (r->is_per_copy ? j->copies : 1); u++)
+                load_crossing(j, r, u);
+        }
+    }
+}
+
+static void note_def(void *ud, uint32_t reg, bool is_def)
+{
+    if (is_def)
+        jit_set_add(ud, reg);
+}
+
+/* Registers that the region may write. */
+static uint64_t *find_written(struct gen *g)
+{
+    struct jit *j = g->j;
+    uint64_t *set = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *set);
+    for (uint32_t i = 0; i < g->r->n_blocks; i++) {
+        const struct pt_block *b = &j->f->blocks.v[g->r->blocks[i]];
+        for (uint32_t k = b->first; k < b->first + b->count; k++)
+            pt_insn_regs(j->m, j->f, &j->f->insns.v[k], note_def, set);
+    }
+    return set;
+}
+
+static LLVMValueRef alive_at(struct gen *g, unsigned u)
+{
+    struct jit *j = g->j;
+    LLVMValueRef offset = LLVMBuildMul(j->b, j->group, jit_i32(j, 4 * j->copies), "");
+    offset = LLVMBuildAdd(j->b, offset, jit_i32(j, g->plan->alive + 4 * u), "");
+    return jit_at(j, j->scratch,
+                  LLVMBuildZExt(j->b, offset, LLVMInt64TypeInContext(j->context), ""));
+}
+
+/* The group leaves by exit number `e`. */
+static void generate_exit(struct gen *g, uint32_t e, const uint64_t *written)
+{
+    struct jit *j = g->j;
+    uint32_t to = g->r->exits[e];
+    const uint64_t *in = live_into(j, to);
+    jit_continue_in(j, g->leave[to]);
+    for (uint32_t i = 1; i < j->f->regs.n; i++) {
+        const struct jit_reg *r = &j->regs[i];
+        if (!r->crosses || !jit_set_has(in, i) || !jit_set_has(written, i))
+            continue;
+        if (r->kept)
+            LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, r->type, r->slot[0], ""), r->next);
+        for (unsigned u = 0; !r->kept && u < (r->is_per_copy ? j->copies : 1); u++)
+            store_crossing(j, r, u);
+    }
+    for (unsigned u = 0; g->plan->keeps_alive && u < j->copies; u++)
+        store_unaligned(j, to_bits(j, jit_mask_load(j, g->masks[to][u])), alive_at(g, u));
+    LLVMBuildStore(j->b, jit_i32(j, e), g->next);
+    LLVMBuildBr(j->b, g->done);
+}
+
+/* No lane is left inside: to the exit where they wait, if any. */
+static void generate_end(struct gen *g)
+{
+    struct jit *j = g->j;
+    jit_continue_in(j, g->end);
+    for (uint32_t e = 0; e < g->r->n_exits; e++) {
+        uint32_t to = g->r->exits[e];
+        LLVMValueRef any = NULL;
+        for (unsigned u = 0; u < j->copies; u++) {
+            LLVMValueRef lanes = jit_mask_load(j, g->masks[to][u]);
+            any = any ? LLVMBuildOr(j->b, any, lanes, "") : lanes;
+        }
+        LLVMBasicBlockRef other = jit_new_block(j, "");
+        LLVMBuildCondBr(j->b, jit_any(j, any), g->leave[to], other);
+        jit_continue_in(j, other);
+    }
+    LLVMBuildBr(j->b, g->done);
+}
+
+/* ---- the loop over groups -------------------------------------------------------------------- */
+
+/* Lanes on at the start of the group. */
+static void find_first(struct gen *g)
+{
+    struct jit *j = g->j;
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    const uint32_t *block = j->vary->shape.block;
+    bool has_ended = g->plan->keeps_alive && g->r->entry != 0;
+    for (unsigned u = 0; u < j->copies; u++) {
+        g->first[u] = NULL;
+        if (!j->starts_full) {
+            LLVMValueRef t = LLVMBuildMul(j->b, j->group, jit_i32(j, j->width * j->copies), "");
+            t = jit_splat(j, LLVMBuildAdd(j->b, t, jit_i32(j, u * j->width), ""));
+            t = LLVMBuildAdd(j->b, t, jit_steps(j, i32, 1), "");
+            LLVMValueRef n = jit_splat(j, jit_i32(j, block[0] * block[1] * block[2]));
+            g->first[u] = LLVMBuildICmp(j->b, LLVMIntULT, t, n, "");
+        }
+        if (has_ended)
+            g->first[u] = from_bits(j, load_unaligned(j, i32, alive_at(g, u)));
+    }
+}
+
+static void make_blocks(struct gen *g)
+{
+    struct jit *j = g->j;
+    size_t n = j->f->blocks.n;
+    g->masks = pt_arena_alloc(j->arena, n * sizeof *g->masks);
+    g->enter = pt_arena_alloc(j->arena, n * sizeof *g->enter);
+    g->body = pt_arena_alloc(j->arena, n * sizeof *g->body);
+    g->leave = pt_arena_alloc(j->arena, n * sizeof *g->leave);
+    g->latch = pt_arena_alloc(j->arena, (j->f->loops.n + 1) * sizeof *g->latch);
+    for (uint32_t i = 0; i < g->r->n_blocks; i++) {
+        g->enter[g->r->blocks[i]] = jit_new_block(j, "enter");
+        g->body[g->r->blocks[i]] = jit_new_block(j, "body");
+    }
+    for (uint32_t e = 0; e < g->r->n_exits; e++)
+        g->leave[g->r->exits[e]] = jit_new_block(j, "leave");
+    for (uint32_t l = 0; l < j->f->loops.n; l++)
+        if (is_in(g, j->f->loops.v[l].header))
+            g->latch[l] = jit_new_block(j, "latch");
+    g->end = jit_new_block(j, "end");
+    g->done = jit_new_block(j, "done");
+}
+
+static void clear_mask(struct gen *g, uint32_t block)
+{
+    struct jit *j = g->j;
+    for (unsigned u = 0; has_mask(g, block) && u < j->copies; u++) {
+        if (!g->masks[block][u])
+            g->masks[block][u] = jit_alloca(j, jit_mask_type(j), "");
+        jit_mask_store(j, g->masks[block][u], jit_mask_none(j));
+    }
+}
+
+static bool generate_group(struct gen *g)
+{
+    struct jit *j = g->j;
+    load_registers(g);
+    find_first(g);
+    for (uint32_t i = 0; i < g->r->n_blocks; i++)
+        if (is_in(g, g->r->blocks[i]))
+            clear_mask(g, g->r->blocks[i]);
+    for (uint32_t e = 0; e < g->r->n_exits; e++)
+        clear_mask(g, g->r->exits[e]);
+    if (g->plan->keeps_alive && g->r->entry) {
+        LLVMValueRef any = NULL;
+        for (unsigned u = 0; u < j->copies; u++)
+            any = any ? LLVMBuildOr(j->b, any, g->first[u], "") : g->first[u];
+        LLVMBuildCondBr(j->b, jit_any(j, any), g->body[g->r->entry], g->done);
+    } else {
+        LLVMBuildBr(j->b, g->enter[g->r->entry]);
+    }
+    for (uint32_t i = 0; i < g->r->n_blocks; i++)
+        if (!generate_block(g, g->r->blocks[i]))
+            return false;
+    for (uint32_t l = 0; l < j->f->loops.n; l++)
+        if (g->latch[l])
+            generate_latch(g, l);
+    const uint64_t *written = find_written(g);
+    for (uint32_t e = 0; e < g->r->n_exits; e++)
+        generate_exit(g, e, written);
+    generate_end(g);
+    return true;
+}
+
+/* Behind the loop: what all groups agree on counts from here, and the next region runs. */
+static void dispatch(struct gen *g)
+{
+    struct jit *j = g->j;
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    const uint64_t *written = find_written(g);
+    for (uint32_t i = 1; i < j->f->regs.n; i++)
+        if (j->regs[i].kept && jit_set_has(written, i))
+            LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, j->regs[i].type, j->regs[i].next, ""),
+                           j->regs[i].kept);
+    LLVMBasicBlockRef over = jit_new_block(j, "over");
+    LLVMValueRef next = LLVMBuildLoad2(j->b, i32, g->next, "");
+    LLVMValueRef to = LLVMBuildSwitch(j->b, next, over, g->r->n_exits);
+    for (uint32_t e = 0; e < g->r->n_exits; e++)
+        for (uint32_t r = 0; r < g->plan->n_regions; r++)
+            if (g->plan->regions[r].entry == g->r->exits[e])
+                LLVMAddCase(to, jit_i32(j, e), g->plan->regions[r].start);
+    jit_continue_in(j, over);
+    LLVMBuildRet(j->b, jit_i32(j, PT_RUN_EXITED));
+}
+
+bool jit_region(struct jit *j, const struct jit_plan *plan, struct jit_region *region)
+{
+    struct gen g = {.j = j, .plan = plan, .r = region};
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    g.next = jit_alloca(j, i32, "next");
+    LLVMValueRef count = jit_alloca(j, i32, "group");
+    LLVMBasicBlockRef head = jit_new_block(j, "group");
+    make_blocks(&g);
+    jit_continue_in(j, region->start);
+    poll(j);
+    LLVMBuildStore(j->b, jit_i32(j, UINT32_MAX), g.next);
+    for (uint32_t i = 1; i < j->f->regs.n; i++)
+        if (j->regs[i].kept)
+            LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, j->regs[i].type, j->regs[i].kept, ""),
+                           j->regs[i].next);
+    LLVMBuildStore(j->b, jit_i32(j, 0), count);
+    LLVMBuildBr(j->b, head);
+    jit_continue_in(j, head);
+    j->group = LLVMBuildLoad2(j->b, i32, count, "");
+    if (!generate_group(&g))
+        return false;
+    jit_continue_in(j, g.done);
+    LLVMValueRef more = LLVMBuildAdd(j->b, j->group, jit_i32(j, 1), "");
+    LLVMBuildStore(j->b, more, count);
+    LLVMBasicBlockRef after = jit_new_block(j, "after_groups");
+    LLVMBuildCondBr(j->b,
+                    LLVMBuildICmp(j->b, LLVMIntULT, more, jit_i32(j, plan->n_groups), ""), head,
+                    after);
+    jit_continue_in(j, after);
+    dispatch(&g);
+    return true;
+}

@@ -1,0 +1,68 @@
+/* Regions: the parts of a kernel between which all threads of a CTA wait for each other.
+ *
+ * A region begins at its entry block and reaches to blocks where other regions begin (its exits) or to the end of the
+ * kernel. It becomes a loop over the groups of the CTA; all live groups leave it by the same exit. Registers that cross
+ * regions go through memory, a place for each group; what the whole CTA agrees on goes through a variable.
+ */
+#ifndef PTERA_BACKEND_JIT_REGION_H
+#define PTERA_BACKEND_JIT_REGION_H
+
+#include "backend/jit/value.h"
+
+struct jit_region {
+    uint32_t entry;
+    uint32_t n_blocks, *blocks; /* ascending */
+    uint64_t *set;              /* of them */
+    uint32_t n_exits, *exits;   /* entries of regions that follow */
+    LLVMBasicBlockRef start;
+};
+
+struct jit_plan {
+    uint32_t n_regions;
+    struct jit_region *regions;
+    uint64_t *entries;  /* set of blocks */
+    bool keeps_alive;   /* lanes may have left the kernel before a region begins */
+    uint32_t n_groups;
+    uint32_t alive;     /* in scratch memory: the live lanes of each copy, 4 bytes */
+};
+
+/* plan.c: cuts the function into regions. False with j->why set if it cannot be native. */
+bool jit_plan(struct jit *j, struct jit_plan *plan);
+/* plan.c: chunks and groups for the kernel, before the analysis of values. */
+void jit_plan_shape(struct jit *j, struct pt_vary_shape *shape);
+
+/* region.c: generates one region. False with j->why set. */
+bool jit_region(struct jit *j, const struct jit_plan *plan, struct jit_region *region);
+
+/* block.c: the instructions of a block but the last if it branches or ends, in the lanes of `mask`. */
+bool jit_block(struct jit *j, uint32_t block, LLVMValueRef *mask);
+
+/* memory.c: ld, st and their kind: false with j->why set. */
+bool jit_memory(struct jit *j);
+/* warp.c, atomic.c: likewise. */
+bool jit_warp(struct jit *j);
+bool jit_atomic(struct jit *j);
+
+/* The launch fails at j->insn: leaves the function. (generate.c) */
+void jit_fail(struct jit *j, enum pt_fault_kind kind);
+
+/* An empty basic block, and where building goes on. */
+LLVMBasicBlockRef jit_new_block(struct jit *j, const char *name);
+void jit_continue_in(struct jit *j, LLVMBasicBlockRef block);
+
+static inline bool jit_set_has(const uint64_t *set, uint32_t i)
+{
+    return set[i / 64] >> (i & 63) & 1;
+}
+
+static inline void jit_set_add(uint64_t *set, uint32_t i)
+{
+    set[i / 64] |= (uint64_t)1 << (i & 63);
+}
+
+static inline const uint64_t *jit_waits(const struct jit *j, uint32_t block)
+{
+    return j->vary->waits_group + (size_t)block * j->vary->words;
+}
+
+#endif

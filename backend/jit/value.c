@@ -1,0 +1,501 @@
+/* Registers in native code. */
+#include "backend/jit/value.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- small things ---------------------------------------------------------------------------- */
+
+LLVMValueRef jit_i32(struct jit *j, uint32_t value)
+{
+    return LLVMConstInt(LLVMInt32TypeInContext(j->context), value, false);
+}
+
+LLVMValueRef jit_i64(struct jit *j, uint64_t value)
+{
+    return LLVMConstInt(LLVMInt64TypeInContext(j->context), value, false);
+}
+
+LLVMValueRef jit_alloca(struct jit *j, LLVMTypeRef type, const char *name)
+{
+    return LLVMBuildAlloca(j->allocas, type, name);
+}
+
+LLVMValueRef jit_at(struct jit *j, LLVMValueRef pointer, LLVMValueRef bytes)
+{
+    return LLVMBuildGEP2(j->b, LLVMInt8TypeInContext(j->context), pointer, &bytes, 1, "");
+}
+
+LLVMValueRef jit_field(struct jit *j, LLVMTypeRef type, LLVMValueRef pointer, size_t offset)
+{
+    return LLVMBuildLoad2(j->b, type, jit_at(j, pointer, jit_i64(j, offset)), "");
+}
+
+LLVMValueRef jit_splat(struct jit *j, LLVMValueRef scalar)
+{
+    LLVMTypeRef type = LLVMVectorType(LLVMTypeOf(scalar), j->width);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMValueRef one =
+        LLVMBuildInsertElement(j->b, LLVMGetPoison(type), scalar, LLVMConstInt(i32, 0, false), "");
+    return LLVMBuildShuffleVector(j->b, one, LLVMGetPoison(type),
+                                  LLVMConstNull(LLVMVectorType(i32, j->width)), "");
+}
+
+LLVMValueRef jit_steps(struct jit *j, LLVMTypeRef element, int64_t stride)
+{
+    LLVMValueRef steps[64];
+    for (unsigned i = 0; i < j->width; i++)
+        steps[i] = LLVMConstInt(element, (uint64_t)stride * i, true);
+    return LLVMConstVector(steps, j->width);
+}
+
+LLVMValueRef jit_lane(struct jit *j, LLVMValueRef vector, unsigned lane)
+{
+    return LLVMBuildExtractElement(j->b, vector, jit_i32(j, lane), "");
+}
+
+/* ---- masks ----------------------------------------------------------------------------------- */
+
+/* Vectors of i1 that live across blocks compile badly where masks have no registers of their own:
+ * there they are stored as lanes of all ones or zeros, and tested by their sign. */
+LLVMTypeRef jit_mask_type(struct jit *j)
+{
+    return jit_int_type(j, j->target->has_mask_registers ? 1 : 32, j->width);
+}
+
+LLVMValueRef jit_mask_load(struct jit *j, LLVMValueRef slot)
+{
+    LLVMTypeRef type = jit_mask_type(j);
+    LLVMValueRef stored = LLVMBuildLoad2(j->b, type, slot, "");
+    if (j->target->has_mask_registers)
+        return stored;
+    return LLVMBuildICmp(j->b, LLVMIntSLT, stored, LLVMConstNull(type), "");
+}
+
+void jit_mask_store(struct jit *j, LLVMValueRef slot, LLVMValueRef mask)
+{
+    if (!j->target->has_mask_registers)
+        mask = LLVMBuildSExt(j->b, mask, jit_mask_type(j), "");
+    LLVMBuildStore(j->b, mask, slot);
+}
+
+LLVMValueRef jit_mask_none(struct jit *j)
+{
+    return LLVMConstNull(jit_int_type(j, 1, j->width));
+}
+
+LLVMValueRef jit_mask_all(struct jit *j)
+{
+    return LLVMConstAllOnes(jit_int_type(j, 1, j->width));
+}
+
+static LLVMValueRef mask_bits(struct jit *j, LLVMValueRef mask)
+{
+    return LLVMBuildBitCast(j->b, mask, LLVMIntTypeInContext(j->context, j->width), "");
+}
+
+LLVMValueRef jit_any(struct jit *j, LLVMValueRef mask)
+{
+    LLVMValueRef bits = mask_bits(j, mask);
+    return LLVMBuildICmp(j->b, LLVMIntNE, bits, LLVMConstNull(LLVMTypeOf(bits)), "");
+}
+
+LLVMValueRef jit_all(struct jit *j, LLVMValueRef mask)
+{
+    LLVMValueRef bits = mask_bits(j, mask);
+    return LLVMBuildICmp(j->b, LLVMIntEQ, bits, LLVMConstAllOnes(LLVMTypeOf(bits)), "");
+}
+
+/* ---- registers ------------------------------------------------------------------------------- */
+
+static LLVMTypeRef reg_type(struct jit *j, enum pt_type type)
+{
+    if (type == PT_f32)
+        return LLVMFloatTypeInContext(j->context);
+    if (type == PT_f64)
+        return LLVMDoubleTypeInContext(j->context);
+    return LLVMIntTypeInContext(j->context, pt_type_bits(type));
+}
+
+static LLVMTypeRef slot_type(struct jit *j, const struct jit_reg *r)
+{
+    if (r->shape != JIT_VECTOR)
+        return r->type;
+    if (r->type == LLVMInt1TypeInContext(j->context))
+        return jit_mask_type(j);
+    return LLVMVectorType(r->type, j->width);
+}
+
+static void make_reg(struct jit *j, uint32_t index)
+{
+    struct jit_reg *r = &j->regs[index];
+    const struct pt_value *v = &j->vary->regs[index];
+    r->type = reg_type(j, (enum pt_type)j->f->regs.v[index].type);
+    r->shape = v->level < PT_LEVEL_LANE ? JIT_SCALAR : v->is_affine ? JIT_AFFINE : JIT_VECTOR;
+    r->is_per_copy = v->level >= PT_LEVEL_CHUNK;
+    for (unsigned u = 0; u < (r->is_per_copy ? j->copies : 1); u++) {
+        r->slot[u] = jit_alloca(j, slot_type(j, r), "");
+        if (r->shape == JIT_AFFINE && v->may_wrap) {
+            r->wide[u] = jit_alloca(j, LLVMVectorType(r->type, j->width), "");
+            r->fits[u] = jit_alloca(j, LLVMInt1TypeInContext(j->context), "");
+        }
+    }
+}
+
+/* Registers whose every definition is arithmetic, or a copy of such a one: NaNs become canonical when
+ * somebody looks. */
+struct raw_scan {
+    struct jit *j;
+    const struct pt_form *form;
+    const struct pt_operand *source; /* of a mov */
+    bool changed;
+};
+
+static bool is_float(enum pt_type type)
+{
+    return type == PT_f32 || type == PT_f64;
+}
+
+static bool source_is_raw(const struct jit *j, const struct pt_operand *o)
+{
+    return o->kind == PT_OPND_IMM || (o->kind == PT_OPND_REG && j->regs[o->index].is_raw);
+}
+
+static void scan_raw(void *ud, uint32_t reg, bool is_def)
+{
+    struct raw_scan *s = ud;
+    if (!is_def || !s->j->regs[reg].is_raw)
+        return;
+    bool is_arithmetic = (s->form->effects & PT_FX_FP) &&
+                         is_float((enum pt_type)s->form->type[0]) &&
+                         !strcmp(pt_op_chapter((enum pt_op)s->form->op), "float");
+    if (is_arithmetic || (s->source && source_is_raw(s->j, s->source)))
+        return;
+    s->j->regs[reg].is_raw = false;
+    s->changed = true;
+}
+
+static void find_raw(struct jit *j)
+{
+    struct raw_scan s = {.j = j, .changed = true};
+    for (uint32_t i = 1; i < j->f->regs.n; i++)
+        j->regs[i].is_raw = is_float((enum pt_type)j->f->regs.v[i].type);
+    while (s.changed) {
+        s.changed = false;
+        for (uint32_t i = 0; i < j->f->insns.n; i++) {
+            const struct pt_insn *insn = &j->f->insns.v[i];
+            s.form = pt_insn_form(j->m, insn);
+            s.source = s.form->op == PT_OP_mov ? &j->f->operands.v[insn->operands + 1] : NULL;
+            pt_insn_regs(j->m, j->f, insn, scan_raw, &s);
+        }
+    }
+}
+
+void jit_value_init(struct jit *j)
+{
+    j->regs = pt_arena_alloc(j->arena, j->f->regs.n * sizeof *j->regs);
+    find_raw(j);
+    for (uint32_t i = 1; i < j->f->regs.n; i++)
+        make_reg(j, i);
+}
+
+/* ---- special registers ----------------------------------------------------------------------- */
+
+/* Linear index of the first thread of a chunk. */
+static LLVMValueRef first_thread(struct jit *j, unsigned copy)
+{
+    LLVMValueRef g = LLVMBuildMul(j->b, j->group, jit_i32(j, j->width * j->copies), "");
+    return LLVMBuildAdd(j->b, g, jit_i32(j, copy * j->width), "");
+}
+
+static LLVMValueRef block_dim(struct jit *j, unsigned d)
+{
+    if (j->vary->shape.block[0])
+        return jit_i32(j, j->vary->shape.block[d]);
+    return jit_field(j, LLVMInt32TypeInContext(j->context), j->launch,
+                     offsetof(struct pt_launch, block) + d * sizeof(uint32_t));
+}
+
+static LLVMValueRef spread(struct jit *j, LLVMValueRef scalar, unsigned lanes)
+{
+    return lanes > 1 ? jit_splat(j, scalar) : scalar;
+}
+
+/* %tid, %laneid …: from the linear index, in all lanes or in lane 0. */
+static LLVMValueRef of_thread(struct jit *j, enum pt_sreg sreg, unsigned copy, unsigned lanes)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMValueRef t = spread(j, first_thread(j, copy), lanes);
+    if (lanes > 1)
+        t = LLVMBuildAdd(j->b, t, jit_steps(j, i32, 1), "");
+    const uint32_t *block = j->vary->shape.block;
+    bool is_line = block[0] && block[1] == 1 && block[2] == 1;
+    LLVMValueRef x = spread(j, block_dim(j, 0), lanes), y = spread(j, block_dim(j, 1), lanes);
+    switch (sreg) {
+    case PT_SREG_tid_x:
+        return is_line ? t : LLVMBuildURem(j->b, t, x, "");
+    case PT_SREG_tid_y:
+        return is_line ? LLVMConstNull(LLVMTypeOf(t))
+                       : LLVMBuildURem(j->b, LLVMBuildUDiv(j->b, t, x, ""), y, "");
+    case PT_SREG_tid_z:
+        return is_line ? LLVMConstNull(LLVMTypeOf(t))
+                       : LLVMBuildUDiv(j->b, LLVMBuildUDiv(j->b, t, x, ""), y, "");
+    case PT_SREG_laneid:
+        return LLVMBuildAnd(j->b, t, spread(j, jit_i32(j, PT_WARP_SIZE - 1), lanes), "");
+    default: /* %warpid */
+        return LLVMBuildLShr(j->b, t, spread(j, jit_i32(j, 5), lanes), "");
+    }
+}
+
+static LLVMValueRef sreg_value(struct jit *j, enum pt_sreg sreg, unsigned copy, unsigned lanes)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    switch (sreg) {
+    case PT_SREG_tid_x:
+    case PT_SREG_tid_y:
+    case PT_SREG_tid_z:
+    case PT_SREG_laneid:
+    case PT_SREG_warpid:
+        return of_thread(j, sreg, copy, lanes);
+    case PT_SREG_ntid_x:
+    case PT_SREG_ntid_y:
+    case PT_SREG_ntid_z:
+        return spread(j, block_dim(j, (unsigned)(sreg - PT_SREG_ntid_x)), lanes);
+    case PT_SREG_ctaid_x:
+    case PT_SREG_ctaid_y:
+    case PT_SREG_ctaid_z:
+        return spread(j,
+                      jit_field(j, i32, j->cta,
+                                offsetof(struct pt_cta, id) +
+                                    (size_t)(sreg - PT_SREG_ctaid_x) * sizeof(uint32_t)),
+                      lanes);
+    case PT_SREG_nctaid_x:
+    case PT_SREG_nctaid_y:
+    case PT_SREG_nctaid_z:
+        return spread(j,
+                      jit_field(j, i32, j->launch,
+                                offsetof(struct pt_launch, grid) +
+                                    (size_t)(sreg - PT_SREG_nctaid_x) * sizeof(uint32_t)),
+                      lanes);
+    default:
+        return NULL; /* plan.c has refused it */
+    }
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* The bits of a constant as the PTX type has them. */
+static LLVMValueRef constant(struct jit *j, const struct pt_operand *o, enum pt_type type)
+{
+    uint64_t bits = (uint64_t)o->imm;
+    double wide;
+    float narrow;
+    if (o->type == PT_f64 && pt_type_bits(type) == 32) {
+        memcpy(&wide, &bits, sizeof wide);
+        narrow = (float)wide;
+        uint32_t low;
+        memcpy(&low, &narrow, sizeof low);
+        bits = low;
+    } else if (o->type == PT_f32 && pt_type_bits(type) == 64) {
+        memcpy(&narrow, &bits, sizeof narrow);
+        wide = narrow;
+        memcpy(&bits, &wide, sizeof bits);
+    }
+    if (type == PT_pred)
+        return LLVMConstInt(LLVMInt1TypeInContext(j->context), bits != 0, false);
+    LLVMTypeRef integer = LLVMIntTypeInContext(j->context, pt_type_bits(type));
+    LLVMValueRef value = LLVMConstInt(integer, bits, true);
+    return LLVMConstBitCast(value, jit_type(j, type, 1));
+}
+
+/* An address as an integer: that of the variable where the loader puts it. */
+static LLVMValueRef address(struct jit *j, const struct pt_operand *o)
+{
+    const struct pt_symbol *s = &j->m->symbols.v[o->index];
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    uint64_t offset = (uint64_t)o->imm;
+    switch ((enum pt_space)s->space) {
+    case PT_SPACE_SHARED:
+        offset += j->program->image->symbols[o->index];
+        if (o->flags & PT_OPND_GENERIC)
+            return LLVMBuildAdd(j->b, LLVMBuildPtrToInt(j->b, j->shared, i64, ""),
+                                jit_i64(j, offset), "");
+        return jit_i64(j, offset);
+    case PT_SPACE_PARAM: /* of the kernel: cvta.param */
+        return LLVMBuildAdd(j->b, LLVMBuildPtrToInt(j->b, j->params, i64, ""),
+                            jit_i64(j, s->offset + offset), "");
+    default: {
+        char name[32];
+        snprintf(name, sizeof name, "ptera_sym_%u", o->index);
+        LLVMValueRef global = LLVMGetNamedGlobal(j->module, name);
+        if (!global)
+            global = LLVMAddGlobal(j->module, LLVMInt8TypeInContext(j->context), name);
+        return LLVMBuildAdd(j->b, LLVMConstPtrToInt(global, i64), jit_i64(j, offset), "");
+    }
+    }
+}
+
+/* From a register's or integer type to what the slot has: narrowed or zero-extended bits. */
+static LLVMValueRef fit(struct jit *j, LLVMValueRef value, enum pt_type type, unsigned lanes)
+{
+    LLVMTypeRef want = jit_type(j, type, lanes), has = LLVMTypeOf(value);
+    if (has == want)
+        return value;
+    unsigned bits = pt_type_bits(type);
+    LLVMTypeRef element = lanes > 1 ? LLVMGetElementType(has) : has;
+    if (element == LLVMFloatTypeInContext(j->context))
+        value = LLVMBuildBitCast(j->b, value, jit_int_type(j, 32, lanes), "");
+    else if (element == LLVMDoubleTypeInContext(j->context))
+        value = LLVMBuildBitCast(j->b, value, jit_int_type(j, 64, lanes), "");
+    value = LLVMBuildIntCast2(j->b, value, jit_int_type(j, bits, lanes), false, "");
+    return LLVMBuildBitCast(j->b, value, want, "");
+}
+
+static LLVMValueRef read_reg(struct jit *j, uint32_t index, unsigned copy, unsigned lanes)
+{
+    const struct jit_reg *r = &j->regs[index];
+    unsigned u = r->is_per_copy ? copy : 0;
+    if (r->shape == JIT_VECTOR && r->type == LLVMInt1TypeInContext(j->context))
+        return jit_mask_load(j, r->slot[u]);
+    if (lanes > 1 && r->wide[u])
+        return LLVMBuildLoad2(j->b, LLVMVectorType(r->type, j->width), r->wide[u], "");
+    LLVMValueRef value = LLVMBuildLoad2(j->b, slot_type(j, r), r->slot[u], "");
+    if (lanes == 1 || r->shape == JIT_VECTOR)
+        return value;
+    value = jit_splat(j, value);
+    if (r->shape == JIT_AFFINE)
+        value = LLVMBuildAdd(j->b, value, jit_steps(j, r->type, j->vary->regs[index].stride), "");
+    return value;
+}
+
+LLVMValueRef jit_read(struct jit *j, const struct pt_operand *o, unsigned copy, enum pt_type type,
+                      unsigned lanes, bool number)
+{
+    LLVMValueRef value;
+    switch (o->kind) {
+    case PT_OPND_REG:
+        value = read_reg(j, o->index, copy, lanes);
+        if (j->regs[o->index].is_raw && !number)
+            value = jit_canonical(j, value);
+        break;
+    case PT_OPND_IMM:
+        value = constant(j, o, type);
+        return lanes > 1 ? jit_splat(j, value) : value;
+    case PT_OPND_SREG:
+        value = sreg_value(j, (enum pt_sreg)o->index, copy, lanes);
+        break;
+    default:
+        value = spread(j, address(j, o), lanes);
+        break;
+    }
+    value = fit(j, value, type, lanes);
+    if (o->kind == PT_OPND_REG && type == PT_pred && (o->flags & PT_OPND_NEG))
+        value = LLVMBuildNot(j->b, value, "");
+    return value;
+}
+
+enum jit_shape jit_shape_of(const struct jit *j, const struct pt_operand *o, int64_t *stride)
+{
+    *stride = 0;
+    if (o->kind == PT_OPND_REG) {
+        *stride = j->vary->regs[o->index].stride;
+        return (enum jit_shape)j->regs[o->index].shape;
+    }
+    if (o->kind != PT_OPND_SREG)
+        return JIT_SCALAR;
+    struct pt_value v = pt_vary_sreg(&j->vary->shape, (enum pt_sreg)o->index);
+    *stride = v.stride;
+    return v.level < PT_LEVEL_LANE ? JIT_SCALAR : v.is_affine ? JIT_AFFINE : JIT_VECTOR;
+}
+
+bool jit_is_per_copy(const struct jit *j, const struct pt_operand *o)
+{
+    if (o->kind == PT_OPND_REG)
+        return j->regs[o->index].is_per_copy;
+    return o->kind == PT_OPND_SREG &&
+           pt_vary_sreg(&j->vary->shape, (enum pt_sreg)o->index).level >= PT_LEVEL_CHUNK;
+}
+
+LLVMValueRef jit_fits(struct jit *j, const struct pt_operand *o, unsigned copy)
+{
+    if (o->kind != PT_OPND_REG || !j->regs[o->index].fits[copy])
+        return NULL;
+    return LLVMBuildLoad2(j->b, LLVMInt1TypeInContext(j->context), j->regs[o->index].fits[copy],
+                          "");
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* True if lanes that do not run this instruction may need what the register held. */
+static bool keeps_old(const struct jit *j, uint32_t reg)
+{
+    if (j->f->regs.v[reg].n_defs <= 1)
+        return false;
+    if (j->insn->guard)
+        return true;
+    const uint64_t *waits = j->vary->waits_group + (size_t)j->block * j->vary->words;
+    size_t words = (j->f->regs.n + 63) / 64;
+    for (uint32_t w = 0; w < j->vary->words; w++)
+        for (uint64_t bits = waits[w]; bits; bits &= bits - 1) {
+            size_t x = w * 64 + (uint32_t)__builtin_ctzll(bits);
+            if (j->live_in[x * words + reg / 64] >> (reg & 63) & 1)
+                return true;
+        }
+    return false;
+}
+
+/* To the register's type: narrower values are extended, narrow bits of floats put in place. */
+static LLVMValueRef to_reg(struct jit *j, const struct jit_reg *r, LLVMValueRef value,
+                           unsigned lanes, bool extends_sign)
+{
+    LLVMTypeRef want = lanes > 1 ? LLVMVectorType(r->type, lanes) : r->type;
+    LLVMTypeRef has = LLVMTypeOf(value);
+    if (has == want)
+        return value;
+    LLVMTypeRef element = lanes > 1 ? LLVMGetElementType(has) : has;
+    if (element == LLVMFloatTypeInContext(j->context))
+        value = LLVMBuildBitCast(j->b, value, jit_int_type(j, 32, lanes), "");
+    else if (element == LLVMDoubleTypeInContext(j->context))
+        value = LLVMBuildBitCast(j->b, value, jit_int_type(j, 64, lanes), "");
+    unsigned bits = r->type == LLVMFloatTypeInContext(j->context)    ? 32
+                    : r->type == LLVMDoubleTypeInContext(j->context) ? 64
+                                                                     : LLVMGetIntTypeWidth(r->type);
+    value = LLVMBuildIntCast2(j->b, value, jit_int_type(j, bits, lanes), extends_sign, "");
+    return LLVMBuildBitCast(j->b, value, want, "");
+}
+
+static void write_vector(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef value)
+{
+    const struct jit_reg *r = &j->regs[reg];
+    bool is_mask = r->type == LLVMInt1TypeInContext(j->context);
+    LLVMTypeRef type = slot_type(j, r);
+    if (j->mask[copy] && keeps_old(j, reg)) {
+        LLVMValueRef old = is_mask ? jit_mask_load(j, r->slot[copy])
+                                   : LLVMBuildLoad2(j->b, type, r->slot[copy], "");
+        value = LLVMBuildSelect(j->b, j->mask[copy], value, old, "");
+    }
+    if (is_mask)
+        jit_mask_store(j, r->slot[copy], value);
+    else
+        LLVMBuildStore(j->b, value, r->slot[copy]);
+}
+
+void jit_write(struct jit *j, const struct pt_operand *o, unsigned copy, enum pt_type type,
+               LLVMValueRef value, unsigned lanes, bool extends_sign)
+{
+    (void)type;
+    if (o->kind != PT_OPND_REG)
+        return;
+    const struct jit_reg *r = &j->regs[o->index];
+    value = to_reg(j, r, value, lanes, extends_sign);
+    if (r->shape == JIT_VECTOR) {
+        write_vector(j, o->index, copy, lanes > 1 ? value : jit_splat(j, value));
+        return;
+    }
+    unsigned u = r->is_per_copy ? copy : 0;
+    if (j->guard && j->f->regs.v[o->index].n_defs > 1) {
+        LLVMValueRef old = LLVMBuildLoad2(j->b, r->type, r->slot[u], "");
+        value = LLVMBuildSelect(j->b, j->guard, value, old, "");
+    }
+    LLVMBuildStore(j->b, value, r->slot[u]);
+}

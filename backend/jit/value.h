@@ -1,0 +1,72 @@
+/* Where values lie in native code: registers, constants, special registers, masks. */
+#ifndef PTERA_BACKEND_JIT_VALUE_H
+#define PTERA_BACKEND_JIT_VALUE_H
+
+#include "backend/jit/jit.h"
+
+enum jit_shape {
+    JIT_SCALAR, /* one value a group, or a chunk: the same in all lanes */
+    JIT_AFFINE, /* the value of lane 0 of each chunk; lane i holds i strides more */
+    JIT_VECTOR
+};
+
+/* A register. Storage is in allocas, which LLVM turns into SSA values. */
+struct jit_reg {
+    LLVMTypeRef type;  /* iN, float, double; i1 for predicates */
+    uint8_t shape;     /* enum jit_shape */
+    bool is_per_copy;  /* a value for each chunk of the group */
+    bool is_raw;       /* its NaNs may not be canonical */
+    bool crosses;      /* live from one region into another */
+    LLVMValueRef slot[JIT_COPIES]; /* scalar: the value; affine: of lane 0; vector: the lanes (masks in slot form) */
+    /* affine forms that may not hold: the lanes, and whether it holds */
+    LLVMValueRef wide[JIT_COPIES], fits[JIT_COPIES];
+    /* crosses: level CTA: what the regions agree on, and what this region makes of it; others: offset in the scratch
+     * memory, of a group's part of the register */
+    LLVMValueRef kept, next;
+    uint32_t scratch, scratch_bytes;
+};
+
+/* Types, places and storage of all registers of the function. */
+void jit_value_init(struct jit *j);
+
+/* The operand (register, constant, special register, address) in all lanes (lanes == width) or as one value (lanes == 1: its
+ * place must be scalar; of an affine register this is lane 0), as the PTX type asks. `number`: the reader does not tell
+ * NaNs apart. */
+LLVMValueRef jit_read(struct jit *j, const struct pt_operand *o, unsigned copy, enum pt_type type,
+                      unsigned lanes, bool number);
+/* How the operand lies over a chunk, and its stride where affine. */
+enum jit_shape jit_shape_of(const struct jit *j, const struct pt_operand *o, int64_t *stride);
+/* True if each chunk has its own value. */
+bool jit_is_per_copy(const struct jit *j, const struct pt_operand *o);
+/* Affine operand: whether the affine form holds (i1), or NULL: it does. */
+LLVMValueRef jit_fits(struct jit *j, const struct pt_operand *o, unsigned copy);
+
+/* Writes a destination in the lanes of j->mask, keeping old values where they may be needed. `value` has the PTX type, in
+ * `lanes` lanes (1: the same for all). `extends_sign`: in a wider register. */
+void jit_write(struct jit *j, const struct pt_operand *o, unsigned copy, enum pt_type type,
+               LLVMValueRef value, unsigned lanes, bool extends_sign);
+
+/* ---- masks: vectors of i1, and the form they are stored in ---- */
+LLVMTypeRef jit_mask_type(struct jit *j);      /* as stored */
+LLVMValueRef jit_mask_load(struct jit *j, LLVMValueRef slot);
+void jit_mask_store(struct jit *j, LLVMValueRef slot, LLVMValueRef mask);
+LLVMValueRef jit_mask_none(struct jit *j);
+LLVMValueRef jit_mask_all(struct jit *j);
+/* i1: some, or every lane is on. */
+LLVMValueRef jit_any(struct jit *j, LLVMValueRef mask);
+LLVMValueRef jit_all(struct jit *j, LLVMValueRef mask);
+
+LLVMValueRef jit_splat(struct jit *j, LLVMValueRef scalar);
+/* 0, stride, 2 stride … of an integer type. */
+LLVMValueRef jit_steps(struct jit *j, LLVMTypeRef element, int64_t stride);
+LLVMValueRef jit_lane(struct jit *j, LLVMValueRef vector, unsigned lane);
+/* An alloca in the function's entry. */
+LLVMValueRef jit_alloca(struct jit *j, LLVMTypeRef type, const char *name);
+LLVMValueRef jit_i32(struct jit *j, uint32_t value);
+LLVMValueRef jit_i64(struct jit *j, uint64_t value);
+/* pointer + bytes */
+LLVMValueRef jit_at(struct jit *j, LLVMValueRef pointer, LLVMValueRef bytes);
+/* A field of a struct of the runtime, by offset. */
+LLVMValueRef jit_field(struct jit *j, LLVMTypeRef type, LLVMValueRef pointer, size_t offset);
+
+#endif

@@ -1,0 +1,370 @@
+/* What the lanes of a warp do together. The group is a warp: all its chunks are at hand. */
+#include "backend/jit/region.h"
+
+#include <string.h>
+
+static bool refuse(struct jit *j, const char *why)
+{
+    j->why = why;
+    return false;
+}
+
+/* ---- who takes part -------------------------------------------------------------------------- */
+
+static bool talks(const struct jit *j, uint32_t block)
+{
+    const struct pt_block *b = &j->f->blocks.v[block];
+    for (uint32_t i = b->first; i < b->first + b->count; i++)
+        if (pt_insn_form(j->m, &j->f->insns.v[i])->effects & PT_FX_WARP)
+            return true;
+    return false;
+}
+
+static bool reaches_talk(struct jit *j, uint32_t block, uint64_t *seen)
+{
+    if (jit_set_has(seen, block))
+        return false;
+    jit_set_add(seen, block);
+    if (talks(j, block))
+        return true;
+    const struct pt_block *b = &j->f->blocks.v[block];
+    for (uint32_t e = 0; e < b->n_succ; e++)
+        if (reaches_talk(j, j->f->edges.v[b->succ + e], seen))
+            return true;
+    return false;
+}
+
+/* All live lanes of the warp stand here, but for those that only end. */
+static bool is_whole(struct jit *j)
+{
+    const uint64_t *waits = jit_waits(j, j->block);
+    uint64_t *seen = pt_arena_alloc(j->arena, j->vary->words * sizeof *seen);
+    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+        if (jit_set_has(waits, b) && reaches_talk(j, b, seen))
+            return refuse(j, "an instruction of a warp whose lanes have parted");
+    return true;
+}
+
+static const struct pt_operand *operand(const struct jit *j, unsigned k)
+{
+    return &j->f->operands.v[j->insn->operands + k];
+}
+
+/* The member mask is the same in all lanes: then those that are here take part. */
+static bool has_one_mask(struct jit *j, unsigned k)
+{
+    int64_t stride;
+    if (jit_shape_of(j, operand(j, k), &stride) != JIT_SCALAR || jit_is_per_copy(j, operand(j, k)))
+        return refuse(j, "member masks that differ");
+    return true;
+}
+
+/* Lanes that run the instruction, as bits of the warp. */
+static LLVMValueRef warp_bits(struct jit *j, LLVMValueRef *lanes)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMValueRef all = jit_i32(j, 0);
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef bits = LLVMBuildBitCast(j->b, lanes[u] ? lanes[u] : jit_mask_all(j),
+                                             LLVMIntTypeInContext(j->context, j->width), "");
+        bits = LLVMBuildZExtOrBitCast(j->b, bits, i32, "");
+        all = LLVMBuildOr(j->b, all, LLVMBuildShl(j->b, bits, jit_i32(j, u * j->width), ""), "");
+    }
+    return all;
+}
+
+static void write_all(struct jit *j, const struct pt_operand *d, enum pt_type type,
+                      LLVMValueRef value)
+{
+    for (unsigned u = 0; u < j->copies; u++)
+        jit_write(j, d, u, type, value, 1, false);
+}
+
+/* ---- shfl ------------------------------------------------------------------------------------ */
+
+enum shuffle { SHFL_UP, SHFL_DOWN, SHFL_BFLY, SHFL_IDX };
+
+static enum shuffle shuffle_of(const struct pt_form *form)
+{
+    return pt_form_has(form, PT_M_up)     ? SHFL_UP
+           : pt_form_has(form, PT_M_down) ? SHFL_DOWN
+           : pt_form_has(form, PT_M_bfly) ? SHFL_BFLY
+                                          : SHFL_IDX;
+}
+
+/* The lane that `lane` reads, by PTX ISA 9.7.9.6; *in_range: false where it keeps its own. */
+static uint32_t source_lane(enum shuffle how, uint32_t lane, uint32_t b, uint32_t c, bool *in_range)
+{
+    int32_t n = (int32_t)(b & 31), i = (int32_t)lane, segment = (int32_t)(c >> 8 & 31);
+    int32_t limit = (i & segment) | ((int32_t)(c & 31) & ~segment), from;
+    switch (how) {
+    case SHFL_UP:
+        from = i - n;
+        *in_range = from >= limit;
+        break;
+    case SHFL_DOWN:
+        from = i + n;
+        *in_range = from <= limit;
+        break;
+    case SHFL_BFLY:
+        from = i ^ n;
+        *in_range = from <= limit;
+        break;
+    default:
+        from = (i & segment) | (n & ~segment);
+        *in_range = from <= limit;
+        break;
+    }
+    return *in_range ? (uint32_t)from & 31 : lane;
+}
+
+/* The chunks of the warp as one vector of 32, by halves. */
+static LLVMValueRef join(struct jit *j, LLVMValueRef *chunks)
+{
+    LLVMValueRef v[JIT_COPIES];
+    memcpy(v, chunks, j->copies * sizeof *v);
+    unsigned each = j->width;
+    for (unsigned n = j->copies; n > 1; n /= 2, each *= 2) {
+        LLVMValueRef order[32];
+        for (unsigned i = 0; i < 2 * each; i++)
+            order[i] = jit_i32(j, i);
+        for (unsigned i = 0; i < n / 2; i++)
+            v[i] = LLVMBuildShuffleVector(j->b, v[2 * i], v[2 * i + 1],
+                                          LLVMConstVector(order, 2 * each), "");
+    }
+    return v[0];
+}
+
+static void write_shuffled(struct jit *j, const struct pt_operand *d, const struct pt_operand *p,
+                           unsigned copy, LLVMValueRef value, LLVMValueRef in_range)
+{
+    jit_write(j, d, copy, PT_b32, value, j->width, false);
+    if (p)
+        jit_write(j, p, copy, PT_pred, in_range, j->width, false);
+}
+
+/* Distances that the text states: permutes. */
+static void shuffle_constant(struct jit *j, const struct pt_operand *d, const struct pt_operand *p,
+                             LLVMValueRef *a, uint32_t b, uint32_t c)
+{
+    LLVMTypeRef i1 = LLVMInt1TypeInContext(j->context);
+    LLVMValueRef all = join(j, a);
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef order[64], valid[64];
+        for (unsigned i = 0; i < j->width; i++) {
+            bool in_range;
+            uint32_t from =
+                source_lane(shuffle_of(j->form), u * j->width + i, b, c, &in_range);
+            order[i] = jit_i32(j, from);
+            valid[i] = LLVMConstInt(i1, in_range, false);
+        }
+        LLVMValueRef value = LLVMBuildShuffleVector(j->b, all, LLVMGetPoison(LLVMTypeOf(all)),
+                                                    LLVMConstVector(order, j->width), "");
+        write_shuffled(j, d, p, u, value, LLVMConstVector(valid, j->width));
+    }
+}
+
+static LLVMValueRef each(struct jit *j, uint32_t value)
+{
+    return jit_const(jit_int_type(j, 32, j->width), value);
+}
+
+/* source_lane for the lanes of a chunk. */
+static LLVMValueRef source_lanes(struct jit *j, unsigned copy, LLVMValueRef b, LLVMValueRef c,
+                                 LLVMValueRef *in_range)
+{
+    LLVMBuilderRef o = j->b;
+    LLVMValueRef n = LLVMBuildAnd(o, b, each(j, 31), "");
+    LLVMValueRef lane = LLVMConstAdd(jit_steps(j, LLVMInt32TypeInContext(j->context), 1),
+                                     each(j, copy * j->width));
+    LLVMValueRef segment = LLVMBuildAnd(o, LLVMBuildLShr(o, c, each(j, 8), ""), each(j, 31), "");
+    LLVMValueRef low = LLVMBuildAnd(o, lane, segment, "");
+    LLVMValueRef rest = LLVMBuildNot(o, segment, "");
+    LLVMValueRef limit = LLVMBuildAnd(o, LLVMBuildAnd(o, c, each(j, 31), ""), rest, "");
+    limit = LLVMBuildOr(o, low, limit, "");
+    LLVMValueRef from;
+    switch (shuffle_of(j->form)) {
+    case SHFL_UP:
+        from = LLVMBuildSub(o, lane, n, "");
+        break;
+    case SHFL_DOWN:
+        from = LLVMBuildAdd(o, lane, n, "");
+        break;
+    case SHFL_BFLY:
+        from = LLVMBuildXor(o, lane, n, "");
+        break;
+    default:
+        from = LLVMBuildOr(o, low, LLVMBuildAnd(o, n, rest, ""), "");
+        break;
+    }
+    LLVMIntPredicate test = shuffle_of(j->form) == SHFL_UP ? LLVMIntSGE : LLVMIntSLE;
+    *in_range = LLVMBuildICmp(o, test, from, limit, "");
+    return LLVMBuildSelect(o, *in_range, LLVMBuildAnd(o, from, each(j, 31), ""), lane, "");
+}
+
+/* Distances known at run time: through memory. */
+static void shuffle_any(struct jit *j, const struct pt_operand *d, const struct pt_operand *p,
+                        LLVMValueRef *a, const struct pt_operand *b, const struct pt_operand *c)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context), type = LLVMVectorType(i32, j->width);
+    LLVMValueRef memory = jit_alloca(j, LLVMArrayType2(i32, PT_WARP_SIZE), "");
+    for (unsigned u = 0; u < j->copies; u++)
+        LLVMSetAlignment(
+            LLVMBuildStore(j->b, a[u], jit_at(j, memory, jit_i64(j, u * j->width * 4))), 4);
+    LLVMValueRef value[JIT_COPIES], in_range[JIT_COPIES];
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef n = jit_read(j, b, u, PT_b32, j->width, false);
+        LLVMValueRef clamp = jit_read(j, c, u, PT_b32, j->width, false);
+        LLVMValueRef from = source_lanes(j, u, n, clamp, &in_range[u]);
+        value[u] = LLVMConstNull(type);
+        for (unsigned i = 0; i < j->width; i++) {
+            LLVMValueRef at = LLVMBuildZExt(j->b, jit_lane(j, from, i), i64, "");
+            at = LLVMBuildShl(j->b, at, jit_i64(j, 2), "");
+            LLVMValueRef one = LLVMBuildLoad2(j->b, i32, jit_at(j, memory, at), "");
+            value[u] = LLVMBuildInsertElement(j->b, value[u], one, jit_i32(j, i), "");
+        }
+    }
+    for (unsigned u = 0; u < j->copies; u++)
+        write_shuffled(j, d, p, u, value[u], in_range[u]);
+}
+
+static bool shfl(struct jit *j)
+{
+    const struct pt_operand *d = operand(j, 0), *p = NULL;
+    if (j->form->op == PT_OP_shfl_sync && !has_one_mask(j, 4))
+        return false;
+    if (d->kind == PT_OPND_PAIR) {
+        p = &j->f->operands.v[d->index + 1];
+        d = &j->f->operands.v[d->index];
+    }
+    LLVMValueRef a[JIT_COPIES];
+    for (unsigned u = 0; u < j->copies; u++)
+        a[u] = jit_read(j, operand(j, 1), u, PT_b32, j->width, false);
+    const struct pt_operand *b = operand(j, 2), *c = operand(j, 3);
+    if (b->kind == PT_OPND_IMM && c->kind == PT_OPND_IMM)
+        shuffle_constant(j, d, p, a, (uint32_t)b->imm, (uint32_t)c->imm);
+    else
+        shuffle_any(j, d, p, a, b, c);
+    return true;
+}
+
+/* ---- vote, redux, elect, activemask ---------------------------------------------------------- */
+
+static LLVMValueRef is_zero(struct jit *j, LLVMValueRef bits)
+{
+    return LLVMBuildICmp(j->b, LLVMIntEQ, bits, jit_i32(j, 0), "");
+}
+
+static bool vote(struct jit *j)
+{
+    LLVMValueRef lanes[JIT_COPIES];
+    if (j->form->op == PT_OP_vote_sync && !has_one_mask(j, 2))
+        return false;
+    for (unsigned u = 0; u < j->copies; u++)
+        lanes[u] = jit_read(j, operand(j, 1), u, PT_pred, j->width, false);
+    LLVMValueRef here = warp_bits(j, j->mask);
+    LLVMValueRef set = LLVMBuildAnd(j->b, warp_bits(j, lanes), here, "");
+    LLVMValueRef all = LLVMBuildICmp(j->b, LLVMIntEQ, set, here, "");
+    if (pt_form_has(j->form, PT_M_ballot))
+        write_all(j, operand(j, 0), PT_b32, set);
+    else if (pt_form_has(j->form, PT_M_all))
+        write_all(j, operand(j, 0), PT_pred, all);
+    else if (pt_form_has(j->form, PT_M_any))
+        write_all(j, operand(j, 0), PT_pred, LLVMBuildNot(j->b, is_zero(j, set), ""));
+    else
+        write_all(j, operand(j, 0), PT_pred, LLVMBuildOr(j->b, all, is_zero(j, set), ""));
+    return true;
+}
+
+/* What does not change the result of the operation. */
+static uint32_t neutral(const struct pt_form *form, bool is_signed)
+{
+    if (pt_form_has(form, PT_M_and))
+        return UINT32_MAX;
+    if (pt_form_has(form, PT_M_min))
+        return is_signed ? INT32_MAX : UINT32_MAX;
+    if (pt_form_has(form, PT_M_max))
+        return is_signed ? (uint32_t)INT32_MIN : 0;
+    return 0;
+}
+
+static const char *reduction(const struct pt_form *form, bool is_signed)
+{
+    if (pt_form_has(form, PT_M_add))
+        return "llvm.vector.reduce.add";
+    if (pt_form_has(form, PT_M_and))
+        return "llvm.vector.reduce.and";
+    if (pt_form_has(form, PT_M_or))
+        return "llvm.vector.reduce.or";
+    if (pt_form_has(form, PT_M_xor))
+        return "llvm.vector.reduce.xor";
+    if (pt_form_has(form, PT_M_min))
+        return is_signed ? "llvm.vector.reduce.smin" : "llvm.vector.reduce.umin";
+    return is_signed ? "llvm.vector.reduce.smax" : "llvm.vector.reduce.umax";
+}
+
+static bool redux(struct jit *j)
+{
+    bool is_signed = j->form->type[0] == PT_s32;
+    LLVMValueRef a[JIT_COPIES];
+    if (!has_one_mask(j, 2))
+        return false;
+    for (unsigned u = 0; u < j->copies; u++) {
+        a[u] = jit_read(j, operand(j, 1), u, PT_b32, j->width, false);
+        if (j->mask[u])
+            a[u] = LLVMBuildSelect(j->b, j->mask[u], a[u],
+                                   each(j, neutral(j->form, is_signed)), "");
+    }
+    LLVMValueRef all = join(j, a);
+    write_all(j, operand(j, 0), PT_b32,
+              jit_intrinsic(j, reduction(j->form, is_signed), LLVMTypeOf(all), &all, 1));
+    return true;
+}
+
+/* The lowest lane leads. */
+static bool elect(struct jit *j)
+{
+    const struct pt_operand *d = operand(j, 0);
+    const struct pt_operand *p = &j->f->operands.v[d->index + 1];
+    if (d->kind != PT_OPND_PAIR || !has_one_mask(j, 1))
+        return refuse(j, "elect.sync with these operands");
+    LLVMValueRef args[] = {warp_bits(j, j->mask),
+                           LLVMConstNull(LLVMInt1TypeInContext(j->context))};
+    LLVMValueRef leader =
+        jit_intrinsic(j, "llvm.cttz", LLVMInt32TypeInContext(j->context), args, 2);
+    write_all(j, &j->f->operands.v[d->index], PT_b32, leader);
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef lane = LLVMConstAdd(jit_steps(j, LLVMInt32TypeInContext(j->context), 1),
+                                         each(j, u * j->width));
+        LLVMValueRef is_leader =
+            LLVMBuildICmp(j->b, LLVMIntEQ, lane, jit_splat(j, leader), "");
+        jit_write(j, p, u, PT_pred, is_leader, j->width, false);
+    }
+    return true;
+}
+
+bool jit_warp(struct jit *j)
+{
+    if (j->width * j->copies != PT_WARP_SIZE || !is_whole(j))
+        return false;
+    switch ((enum pt_op)j->form->op) {
+    case PT_OP_shfl:
+    case PT_OP_shfl_sync:
+        return shfl(j);
+    case PT_OP_vote:
+    case PT_OP_vote_sync:
+        return vote(j);
+    case PT_OP_redux_sync:
+        return redux(j);
+    case PT_OP_elect_sync:
+        return elect(j);
+    case PT_OP_activemask:
+        write_all(j, operand(j, 0), PT_b32, warp_bits(j, j->mask));
+        return true;
+    case PT_OP_bar_warp_sync:
+        return has_one_mask(j, 0);
+    default:
+        return refuse(j, j->form->spelling);
+    }
+}
