@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "runtime/fault.h"
+#include "runtime/native.h"
 
 #define TEXT_OF(x) #x
 #define VERSION_TEXT(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
@@ -102,6 +103,7 @@ static bool set_up(ptera_engine *engine, const ptera_options *o)
     engine->stack_bytes = o->stack_bytes ? o->stack_bytes : STACK_BYTES;
     atomic_init(&engine->grid_ids, 0);
     pthread_mutex_init(&engine->lock, NULL);
+    pt_native_init(engine);
     pt_mem_init(&engine->mem, &engine->allocator);
     pt_heap_init(&engine->heap, &engine->mem, o->heap_bytes);
     pt_pool_init(&engine->pool, &engine->allocator, engine->threads);
@@ -113,6 +115,7 @@ static void tear_down(ptera_engine *engine)
     pt_pool_close(&engine->pool);
     while (engine->modules)
         pt_module_free(engine->modules);
+    pt_native_close(engine);
     pt_slot_free_all(engine);
     pt_params_free_all(engine);
     pt_heap_close(&engine->heap);

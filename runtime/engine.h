@@ -18,6 +18,14 @@ struct pt_slot;
 struct pt_params;
 struct pt_version;
 
+/* The thread that compiles in the background, and what waits for it: under the engine's lock. */
+struct pt_compiler {
+    pthread_t thread;
+    pthread_cond_t change; /* of the queue, of a version */
+    struct pt_version *queue;
+    bool is_started, closing;
+};
+
 struct ptera_engine {
     struct pt_allocator allocator;
     const struct pt_engine *backend;
@@ -35,6 +43,7 @@ struct ptera_engine {
     struct ptera_module *modules;
     struct pt_slot *slots;    /* that no launch uses */
     struct pt_params *params; /* likewise */
+    struct pt_compiler compiler;
     struct pt_version *versions; /* native code: native.h */
     unsigned n_versions;
     uint64_t uses;            /* clock of their last uses */
@@ -48,6 +57,7 @@ struct ptera_kernel {
     struct pt_image image;      /* with symbols of its own: .shared is laid out for each kernel */
     _Atomic(struct pt_program *) program, isolated; /* for launches of either kind; NULL until the first of them */
     struct pt_version *versions; /* under the engine's lock */
+    atomic_uint_fast64_t interpreted_ns; /* so far, of all workers: how hot it is */
     atomic_uint_fast64_t native_launches, interpreted_launches;
     _Atomic(const char *) why; /* the last launch that asked for native code was interpreted; NULL: it was native */
 };

@@ -315,37 +315,60 @@ static const char *why_interpreted(const struct pt_job *job)
     return NULL;
 }
 
-/* Decides who runs the job, and takes the native version if it is native code. */
-static ptera_result choose_engine(struct pt_job *job, const ptera_launch *given)
+/* Where all CTAs start at once there is nothing to switch between: what may run long waits for the compiler. */
+enum { WAIT_MS = 100 };
+
+static bool starts_at_once(const struct pt_job *job)
 {
-    ptera_kernel *kernel = job->kernel;
-    ptera_backend backend = given->backend == PTERA_BACKEND_AUTO ? job->engine->tier : given->backend;
-    if (backend != PTERA_BACKEND_JIT)
-        return PTERA_OK;
+    return job->n_clusters <= job->engine->threads && func_of(job->kernel)->loops.n;
+}
+
+/* Native code, or why it is not. */
+static ptera_result choose_native(struct pt_job *job, const struct pt_variant *variant)
+{
+    const char *why = why_interpreted(job);
     if (!pt_jit())
         return REFUSE(job->engine, "the compiler cannot be opened: %s", pt_jit_error());
-    const char *why = why_interpreted(job);
-    struct pt_variant variant = {.kernel = kernel, .math_fast = given->math_fast != 0};
-    memcpy(variant.block, job->launch.block, sizeof variant.block);
-    if (!why)
-        job->version = pt_native_get(&variant, job->launch.program);
-    if (!why && !job->version)
+    struct pt_version *version = why ? NULL : pt_native_get(variant);
+    if (!why && !version)
         return PTERA_ERROR_OUT_OF_MEMORY;
-    if (job->version && !job->version->native) {
-        why = job->version->why;
-        pt_native_put(job->engine, job->version);
-        job->version = NULL;
-    }
-    atomic_store(&kernel->why, why);
+    atomic_store(&job->version, version);
+    atomic_store(&job->kernel->why, why ? why : version->why);
+    return PTERA_OK;
+}
+
+/* What is there, or is worth waiting for; otherwise workers ask for it when the kernel proves hot. */
+static void choose_auto(struct pt_job *job, const struct pt_variant *variant)
+{
+    job->may_be_native = !why_interpreted(job);
+    if (!job->may_be_native)
+        return;
+    bool waits = starts_at_once(job);
+    struct pt_version *version = waits ? pt_native_request(variant) : pt_native_find(variant);
+    if (version && waits)
+        pt_native_wait(version, WAIT_MS);
+    atomic_store(&job->version, version);
+}
+
+static ptera_result choose_engine(struct pt_job *job, const ptera_launch *given)
+{
+    ptera_backend backend = given->backend == PTERA_BACKEND_AUTO ? job->engine->tier : given->backend;
+    struct pt_variant variant = {.kernel = job->kernel, .math_fast = given->math_fast != 0};
+    memcpy(variant.block, job->launch.block, sizeof variant.block);
+    job->math_fast = variant.math_fast;
+    if (backend == PTERA_BACKEND_JIT)
+        return choose_native(job, &variant);
+    if (backend == PTERA_BACKEND_AUTO)
+        choose_auto(job, &variant);
     return PTERA_OK;
 }
 
 static void count_launch(struct pt_job *job)
 {
     ptera_kernel *kernel = job->kernel;
-    atomic_fetch_add_explicit(job->version ? &kernel->native_launches
-                                           : &kernel->interpreted_launches,
-                              1, memory_order_relaxed);
+    bool was_native = atomic_load(&job->was_native);
+    atomic_fetch_add_explicit(was_native ? &kernel->native_launches : &kernel->interpreted_launches, 1,
+                              memory_order_relaxed);
 }
 
 static ptera_result launch(struct pt_job *job, const ptera_launch *given)
@@ -364,9 +387,9 @@ static ptera_result launch(struct pt_job *job, const ptera_launch *given)
         r = choose_engine(job, given);
     if (r != PTERA_OK)
         return r;
-    count_launch(job);
     r = run_with_parameters(job, given);
-    pt_native_put(job->engine, job->version);
+    count_launch(job);
+    pt_native_put(job->engine, atomic_load(&job->version));
     return r;
 }
 

@@ -48,7 +48,9 @@ struct pt_job {
     uint64_t n_clusters;
     uint32_t capacity;     /* clusters that may be resident at once */
     bool is_cooperative, is_isolated;
-    struct pt_version *version; /* whose native code runs it; NULL: the interpreter does */
+    bool may_be_native, math_fast;
+    _Atomic(struct pt_version *) version; /* whose native code runs it, once it is ready; NULL: the interpreter does */
+    atomic_bool was_native;   /* some of it, at least */
     unsigned n_workers;
     atomic_uint_fast64_t next_cluster;
     atomic_uint residents;
@@ -65,11 +67,12 @@ struct pt_worker {
     struct pt_slot *spare;   /* prepared for this launch but empty */
     struct pt_warp *running;
     struct pt_cta *native;   /* run by native code */
+    uint64_t interpreted;    /* the time up to which interpreting has been counted, ns */
     uint32_t n_slots;
 };
 
-/* slot.c: a slot made ready for the job, or NULL if there is no memory. */
-struct pt_slot *pt_slot_get(struct pt_job *job, unsigned worker);
+/* slot.c: a slot made ready for the job, for native code unless that is NULL; or NULL if there is no memory. */
+struct pt_slot *pt_slot_get(struct pt_job *job, unsigned worker, const struct pt_native *native);
 /* Puts CTA `index` of the grid into the slot of a native version. */
 void pt_slot_start_native(struct pt_slot *slot, struct pt_job *job, uint64_t index);
 /* Puts cluster `index` of the grid into the slot, every warp at the kernel's entry. */

@@ -3,9 +3,11 @@
 #include "runtime/native.h"
 
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* After SHAPES shapes of a kernel one version for any shape serves the others. Code that no launch uses goes, least recently
  * used first, when an engine has more than this. */
@@ -153,19 +155,22 @@ static void evict(ptera_engine *engine)
     }
 }
 
-static void publish(ptera_engine *engine, struct pt_version *v)
+/* A version that is to be made: others wait for it. NULL: no memory. */
+static struct pt_version *enter(const struct pt_variant *variant)
 {
-    pthread_mutex_lock(&engine->lock);
+    ptera_engine *engine = variant->kernel->module->engine;
+    struct pt_version *v = pt_engine_alloc(engine, sizeof *v);
+    if (!v)
+        return NULL;
+    v->made_for = *variant;
     v->users = 1;
     v->last_use = ++engine->uses;
-    v->next = v->made_for.kernel->versions;
-    v->made_for.kernel->versions = v;
+    v->next = variant->kernel->versions;
+    variant->kernel->versions = v;
     v->all = engine->versions;
     engine->versions = v;
     engine->n_versions++;
-    engine->code_bytes += v->native ? v->native->code_bytes : 0;
-    evict(engine);
-    pthread_mutex_unlock(&engine->lock);
+    return v;
 }
 
 static char *copy_text(ptera_engine *engine, const char *text)
@@ -175,44 +180,198 @@ static char *copy_text(ptera_engine *engine, const char *text)
     return copy ? memcpy(copy, text, n) : NULL;
 }
 
-/* Under the module's lock. NULL: no memory. */
-static struct pt_version *make(const struct pt_variant *variant, const struct pt_program *program)
+static void finish(struct pt_version *v, struct pt_native *native)
 {
-    ptera_engine *engine = variant->kernel->module->engine;
+    ptera_engine *engine = v->made_for.kernel->module->engine;
+    pthread_mutex_lock(&engine->lock);
+    v->native = native;
+    engine->code_bytes += native ? native->code_bytes : 0;
+    atomic_store_explicit(&v->is_ready, true, memory_order_release);
+    evict(engine);
+    pthread_cond_broadcast(&engine->compiler.change);
+    pthread_mutex_unlock(&engine->lock);
+}
+
+static void make(struct pt_version *v)
+{
+    const struct pt_variant *variant = &v->made_for;
+    ptera_module *module = variant->kernel->module;
     struct pt_native_options options = {.math_fast = variant->math_fast,
-                                        .level = engine->backend->name};
-    const char *why = NULL;
+                                        .level = module->engine->backend->name};
+    const char *why = pt_jit() ? NULL : pt_jit_error();
+    struct pt_native *native = NULL;
     memcpy(options.block, variant->block, sizeof options.block);
-    struct pt_version *v = pt_engine_alloc(engine, sizeof *v);
+    pthread_mutex_lock(&module->lock);
+    if (pt_jit())
+        native = pt_jit()->compile(atomic_load(&variant->kernel->program), &options, &why);
+    pthread_mutex_unlock(&module->lock);
+    if (!native)
+        v->why = copy_text(module->engine, why ? why : "no memory");
+    finish(v, native);
+}
+
+struct pt_version *pt_native_get(const struct pt_variant *given)
+{
+    struct pt_variant variant = *given;
+    ptera_engine *engine = variant.kernel->module->engine;
+    pthread_mutex_lock(&engine->lock);
+    struct pt_version *v = find_or_choose(&variant), *mine = NULL;
     if (!v)
-        return NULL;
-    v->made_for = *variant;
-    v->native = pt_jit()->compile(program, &options, &why);
-    if (!v->native)
-        v->why = copy_text(engine, why ? why : "no memory");
-    publish(engine, v);
+        v = mine = enter(&variant);
+    while (v != mine && !atomic_load(&v->is_ready))
+        pthread_cond_wait(&engine->compiler.change, &engine->lock);
+    pthread_mutex_unlock(&engine->lock);
+    if (mine)
+        make(mine);
     return v;
 }
 
-struct pt_version *pt_native_get(const struct pt_variant *given, const struct pt_program *program)
+struct pt_version *pt_native_find(const struct pt_variant *given)
 {
     struct pt_variant variant = *given;
-    ptera_module *module = variant.kernel->module;
-    ptera_engine *engine = module->engine;
+    ptera_engine *engine = variant.kernel->module->engine;
     pthread_mutex_lock(&engine->lock);
     struct pt_version *v = find_or_choose(&variant);
     pthread_mutex_unlock(&engine->lock);
-    if (v || !pt_jit())
-        return v;
-    pthread_mutex_lock(&module->lock);
-    pthread_mutex_lock(&engine->lock);
-    v = find_or_choose(&variant); /* made meanwhile */
-    pthread_mutex_unlock(&engine->lock);
-    if (!v)
-        v = make(&variant, program);
-    pthread_mutex_unlock(&module->lock);
     return v;
 }
+
+void pt_native_put(ptera_engine *engine, struct pt_version *version)
+{
+    if (!version)
+        return;
+    pthread_mutex_lock(&engine->lock);
+    version->users--;
+    pthread_mutex_unlock(&engine->lock);
+}
+
+/* ---- the background ------------------------------------------------------------------------------------ */
+
+static void *compile_main(void *ud)
+{
+    ptera_engine *engine = ud;
+    struct pt_compiler *c = &engine->compiler;
+    pthread_mutex_lock(&engine->lock);
+    while (!c->closing) {
+        struct pt_version *v = c->queue;
+        if (!v) {
+            pthread_cond_wait(&c->change, &engine->lock);
+            continue;
+        }
+        c->queue = v->queued;
+        v->users++; /* that it stays */
+        pthread_mutex_unlock(&engine->lock);
+        make(v);
+        pthread_mutex_lock(&engine->lock);
+        v->users--;
+        pthread_cond_broadcast(&c->change);
+    }
+    pthread_mutex_unlock(&engine->lock);
+    return NULL;
+}
+
+/* Signals go to the program's own threads. */
+static bool start_compiler(ptera_engine *engine)
+{
+    struct pt_compiler *c = &engine->compiler;
+    sigset_t all, before;
+    if (c->is_started)
+        return true;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    c->is_started = pthread_create(&c->thread, NULL, compile_main, engine) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return c->is_started;
+}
+
+static void enqueue(struct pt_compiler *c, struct pt_version *v)
+{
+    struct pt_version **end = &c->queue;
+    while (*end)
+        end = &(*end)->queued;
+    *end = v;
+    pthread_cond_broadcast(&c->change);
+}
+
+struct pt_version *pt_native_request(const struct pt_variant *given)
+{
+    struct pt_variant variant = *given;
+    ptera_engine *engine = variant.kernel->module->engine;
+    pthread_mutex_lock(&engine->lock);
+    struct pt_version *v = find_or_choose(&variant);
+    if (!v && start_compiler(engine)) {
+        v = enter(&variant);
+        if (v)
+            enqueue(&engine->compiler, v);
+    }
+    pthread_mutex_unlock(&engine->lock);
+    return v;
+}
+
+void pt_native_wait(struct pt_version *version, unsigned ms)
+{
+    ptera_engine *engine = version->made_for.kernel->module->engine;
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += (long)ms * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    int error = 0;
+    pthread_mutex_lock(&engine->lock);
+    while (!error && !atomic_load(&version->is_ready))
+        error = pthread_cond_timedwait(&engine->compiler.change, &engine->lock, &until);
+    pthread_mutex_unlock(&engine->lock);
+}
+
+/* Under the engine's lock: takes the version out of the queue, or waits for the thread to be through with it. */
+static void settle(ptera_engine *engine, struct pt_version *v)
+{
+    struct pt_version **p = &engine->compiler.queue;
+    while (*p && *p != v)
+        p = &(*p)->queued;
+    if (*p)
+        *p = v->queued;
+    while (v->users)
+        pthread_cond_wait(&engine->compiler.change, &engine->lock);
+}
+
+void pt_native_forget(ptera_module *module)
+{
+    ptera_engine *engine = module->engine;
+    pthread_mutex_lock(&engine->lock);
+    for (uint32_t i = 0; i < module->n_kernels; i++) {
+        while (module->kernels[i].versions) {
+            struct pt_version *v = module->kernels[i].versions;
+            settle(engine, v);
+            unlink_version(engine, v);
+            free_version(engine, v);
+        }
+    }
+    pthread_mutex_unlock(&engine->lock);
+}
+
+void pt_native_init(ptera_engine *engine)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&engine->compiler.change, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+void pt_native_close(ptera_engine *engine)
+{
+    struct pt_compiler *c = &engine->compiler;
+    pthread_mutex_lock(&engine->lock);
+    c->closing = true;
+    pthread_cond_broadcast(&c->change);
+    pthread_mutex_unlock(&engine->lock);
+    if (c->is_started)
+        pthread_join(c->thread, NULL);
+    pthread_cond_destroy(&c->change);
+}
+
+/* ---- looking at it ------------------------------------------------------------------------------------- */
 
 /* A copy that lives as long as the module. */
 static const void *keep(ptera_module *module, const char *data, size_t bytes)
@@ -248,27 +407,4 @@ ptera_result ptera_kernel_emit(ptera_kernel *kernel, const unsigned block[3], in
         return PTERA_ERROR_UNSUPPORTED_PTX;
     }
     return *data ? PTERA_OK : PTERA_ERROR_OUT_OF_MEMORY;
-}
-
-void pt_native_put(ptera_engine *engine, struct pt_version *version)
-{
-    if (!version)
-        return;
-    pthread_mutex_lock(&engine->lock);
-    version->users--;
-    pthread_mutex_unlock(&engine->lock);
-}
-
-void pt_native_forget(ptera_module *module)
-{
-    ptera_engine *engine = module->engine;
-    pthread_mutex_lock(&engine->lock);
-    for (uint32_t i = 0; i < module->n_kernels; i++) {
-        while (module->kernels[i].versions) {
-            struct pt_version *v = module->kernels[i].versions;
-            unlink_version(engine, v);
-            free_version(engine, v);
-        }
-    }
-    pthread_mutex_unlock(&engine->lock);
 }

@@ -1,4 +1,5 @@
-/* Native code of kernels: the compiler's shared object, versions by block shape, when they are made. */
+/* Native code of kernels: the compiler's shared object, versions by block shape, and the thread that makes them while the
+ * interpreter runs. */
 #ifndef PTERA_RUNTIME_NATIVE_H
 #define PTERA_RUNTIME_NATIVE_H
 
@@ -20,21 +21,39 @@ struct pt_variant {
 
 /* A kernel compiled for a block shape, or the reason why it cannot be. */
 struct pt_version {
-    struct pt_version *next; /* of the kernel */
-    struct pt_version *all;  /* of the engine */
+    struct pt_version *next;   /* of the kernel */
+    struct pt_version *all;    /* of the engine */
+    struct pt_version *queued; /* next that waits to be compiled in the background */
     struct pt_variant made_for;
-    struct pt_native *native; /* NULL: see `why` */
-    char *why;
     unsigned users;
     uint64_t last_use;
+    atomic_bool is_ready; /* what follows is known */
+    struct pt_native *native;
+    char *why; /* it is not native */
 };
 
-/* The version for a launch, compiled if it is not there yet. The caller gives it back; one without native code says why.
- * NULL: no memory, or no compiler. */
-struct pt_version *pt_native_get(const struct pt_variant *variant,
-                                 const struct pt_program *program);
+/* What a version that is ready has; NULL if it has none or is not ready. */
+static inline const struct pt_native *pt_native_of(const struct pt_version *version)
+{
+    bool is_ready = version && atomic_load_explicit(&version->is_ready, memory_order_acquire);
+    return is_ready ? version->native : NULL;
+}
+
+/* The version for a launch, compiled if it is not there yet. The caller gives it back. NULL: no memory. The kernel's program
+ * has been made. */
+struct pt_version *pt_native_get(const struct pt_variant *variant);
+/* Likewise, but does not wait: what is not there is compiled in the background. */
+struct pt_version *pt_native_request(const struct pt_variant *variant);
+/* Likewise, but only what is there or under way; NULL otherwise. */
+struct pt_version *pt_native_find(const struct pt_variant *variant);
+/* Waits until the version is ready, so many milliseconds at most. */
+void pt_native_wait(struct pt_version *version, unsigned ms);
 void pt_native_put(ptera_engine *engine, struct pt_version *version);
 /* Releases the versions of a module's kernels; no launch uses them any more. */
 void pt_native_forget(ptera_module *module);
+
+/* The background thread, which the first request starts. */
+void pt_native_init(ptera_engine *engine);
+void pt_native_close(ptera_engine *engine);
 
 #endif

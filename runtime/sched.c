@@ -1,5 +1,6 @@
 /* What a worker does: takes clusters in ascending order and resumes their warps in ascending order. */
 #include <string.h>
+#include <time.h>
 
 #include "runtime/launch.h"
 
@@ -107,7 +108,7 @@ static struct pt_slot *empty_slot(struct pt_worker *w)
     struct pt_slot *slot = w->spare;
     if (slot)
         w->spare = slot->next;
-    return slot ? slot : pt_slot_get(w->job, w->index);
+    return slot ? slot : pt_slot_get(w->job, w->index, NULL);
 }
 
 static bool may_admit(struct pt_job *job)
@@ -176,10 +177,52 @@ static bool go_round(struct pt_worker *w)
     return moved;
 }
 
+/* ---- becoming native ----------------------------------------------------------------------------------- */
+
+enum { HOT_NS = 2000000 /* so long a kernel is interpreted before it is compiled */ };
+
+static const struct pt_native *native_of(struct pt_job *job)
+{
+    return pt_native_of(atomic_load_explicit(&job->version, memory_order_acquire));
+}
+
+/* The clock that is read in a few nanoseconds. */
+static uint64_t coarse_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Between clusters: asks for native code when the kernel is hot. Only one worker's request stays. */
+static void count_interpreted(struct pt_worker *w)
+{
+    struct pt_job *job = w->job;
+    uint64_t now = coarse_ns(), ns = now - w->interpreted;
+    w->interpreted = now;
+    if (!ns)
+        return;
+    uint64_t all = atomic_fetch_add(&job->kernel->interpreted_ns, ns) + ns;
+    if (all < HOT_NS || atomic_load(&job->version))
+        return;
+    struct pt_variant variant = {.kernel = job->kernel, .math_fast = job->math_fast};
+    memcpy(variant.block, job->launch.block, sizeof variant.block);
+    struct pt_version *none = NULL, *version = pt_native_request(&variant);
+    if (version && !atomic_compare_exchange_strong(&job->version, &none, version))
+        pt_native_put(job->engine, version);
+}
+
+/* Runs clusters until there are none, or native code can go on. */
 static void run_clusters(struct pt_worker *w)
 {
+    struct pt_job *job = w->job;
     unsigned idle = 0;
-    while (!is_stopped(w->job)) {
+    while (!is_stopped(job)) {
+        if (!w->slots && job->may_be_native) {
+            count_interpreted(w);
+            if (native_of(job))
+                return;
+        }
         if ((!w->slots || idle >= SPIN_ROUNDS) && admit(w))
             idle = 0;
         while (w->next < w->end && admit(w)) /* cooperative: all of the share */
@@ -213,14 +256,13 @@ static void next_cta(struct pt_cta *cta)
 }
 
 /* Runs `n` CTAs from the one that is placed on. Returns false if the launch is over. */
-static bool run_batch(struct pt_worker *w, uint64_t n)
+static bool run_batch(struct pt_worker *w, const struct pt_native *native, uint64_t n)
 {
     struct pt_job *job = w->job;
     struct pt_cta *cta = w->native;
-    enum pt_run (*run)(struct pt_cta *, struct pt_fault *) = job->version->native->run;
     for (; n; n--, next_cta(cta)) {
         struct pt_fault fault = {.insn = UINT32_MAX};
-        enum pt_run end = is_stopped(job) ? PT_RUN_YIELDED : run(cta, &fault);
+        enum pt_run end = is_stopped(job) ? PT_RUN_YIELDED : native->run(cta, &fault);
         if (end == PT_RUN_EXITED)
             continue;
         if (end == PT_RUN_FAULT)
@@ -232,21 +274,22 @@ static bool run_batch(struct pt_worker *w, uint64_t n)
     return true;
 }
 
-static void run_native(struct pt_worker *w)
+static void run_native(struct pt_worker *w, const struct pt_native *native)
 {
     struct pt_job *job = w->job;
     uint64_t size = batch_size(job), first;
-    w->slots = pt_slot_get(job, w->index);
+    w->slots = pt_slot_get(job, w->index, native);
     if (!w->slots) {
         pt_report_failure(job, PT_FAULT_OUT_OF_MEMORY, "no memory for a CTA");
         return;
     }
     w->slots->next = NULL;
     w->native = &w->slots->ctas->cta;
+    atomic_store_explicit(&job->was_native, true, memory_order_relaxed);
     while ((first = atomic_fetch_add_explicit(&job->next_cluster, size, memory_order_relaxed)) <
            job->n_clusters) {
         pt_slot_start_native(w->slots, job, first);
-        if (!run_batch(w, size < job->n_clusters - first ? size : job->n_clusters - first))
+        if (!run_batch(w, native, size < job->n_clusters - first ? size : job->n_clusters - first))
             return;
     }
 }
@@ -278,12 +321,15 @@ static void memory_fault(struct pt_worker *w)
 /* Faults come back here; nothing but *w is looked at afterwards. */
 static void run_guarded(struct pt_worker *w)
 {
-    if (sigsetjmp(w->scope.recover, 0))
+    if (sigsetjmp(w->scope.recover, 0)) {
         memory_fault(w);
-    else if (w->job->version)
-        run_native(w);
-    else
+        return;
+    }
+    w->interpreted = coarse_ns();
+    if (!native_of(w->job))
         run_clusters(w);
+    if (native_of(w->job) && !is_stopped(w->job))
+        run_native(w, native_of(w->job));
 }
 
 /* After a failure the warps' states are whatever they were: such slots are made anew. */

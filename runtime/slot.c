@@ -146,11 +146,12 @@ static void place_threads(struct pt_warp *warp, const struct pt_launch *launch)
 }
 
 /* Residents, warps and zeroed states, for a kernel and block shape that the slot was not made for. */
-static bool make_frames(struct pt_slot *slot, const struct pt_job *job)
+static bool make_frames(struct pt_slot *slot, const struct pt_job *job,
+                        const struct pt_native *native)
 {
     const struct pt_launch *launch = &job->launch;
-    uint32_t n = job->cluster_ctas, n_warps = job->version ? 0 : n * launch->n_warps;
-    uint32_t scratch = job->version ? job->version->native->scratch_bytes : 0;
+    uint32_t n = job->cluster_ctas, n_warps = native ? 0 : n * launch->n_warps;
+    uint32_t scratch = native ? native->scratch_bytes : 0;
     size_t state = round_up(launch->program->warp_bytes, FRAME_ALIGN);
     size_t ctas = round_up(n * sizeof(struct pt_resident), FRAME_ALIGN);
     size_t warps = round_up(n_warps * sizeof(struct pt_warp), FRAME_ALIGN);
@@ -158,7 +159,7 @@ static bool make_frames(struct pt_slot *slot, const struct pt_job *job)
     if (!map_frames(slot, ctas + warps + n_warps * state + round_up(scratch, FRAME_ALIGN)))
         return false;
     slot->scratch_bytes = scratch;
-    slot->is_native = job->version != NULL;
+    slot->is_native = native != NULL;
     slot->ctas = (struct pt_resident *)(void *)slot->frames;
     slot->warps = (struct pt_warp *)(void *)(slot->frames + ctas);
     slot->ctas->cta.scratch = slot->frames + ctas;
@@ -172,22 +173,24 @@ static bool make_frames(struct pt_slot *slot, const struct pt_job *job)
     return true;
 }
 
-static bool is_made_for(const struct pt_slot *slot, const struct pt_job *job)
+static bool is_made_for(const struct pt_slot *slot, const struct pt_job *job,
+                        const struct pt_native *native)
 {
-    if (job->version)
+    if (native)
         return slot->kernel && slot->is_native &&
-               slot->scratch_bytes >= job->version->native->scratch_bytes;
+               slot->scratch_bytes >= native->scratch_bytes;
     return slot->kernel == job->kernel && !slot->is_native &&
            slot->is_isolated == job->is_isolated && slot->n_ctas == job->cluster_ctas &&
            memcmp(slot->block, job->launch.block, sizeof slot->block) == 0;
 }
 
-static bool prepare(struct pt_slot *slot, struct pt_job *job, unsigned worker)
+static bool prepare(struct pt_slot *slot, struct pt_job *job, unsigned worker,
+                    const struct pt_native *native)
 {
     struct pt_launch *launch = &job->launch;
     if (!prepare_shared(slot, job))
         return false;
-    if (!is_made_for(slot, job) && !make_frames(slot, job))
+    if (!is_made_for(slot, job, native) && !make_frames(slot, job, native))
         return false;
     if (!prepare_local(slot, job))
         return false;
@@ -210,10 +213,10 @@ static bool prepare(struct pt_slot *slot, struct pt_job *job, unsigned worker)
     return true;
 }
 
-struct pt_slot *pt_slot_get(struct pt_job *job, unsigned worker)
+struct pt_slot *pt_slot_get(struct pt_job *job, unsigned worker, const struct pt_native *native)
 {
     struct pt_slot *slot = take(job);
-    if (slot && !prepare(slot, job, worker)) {
+    if (slot && !prepare(slot, job, worker, native)) {
         slot_free(job->engine, slot);
         return NULL;
     }
