@@ -9,9 +9,9 @@
 #include <string.h>
 #include <time.h>
 
-/* After SHAPES shapes of a kernel one version for any shape serves the others. Code that no launch uses goes, least recently
- * used first, when an engine has more than this. */
-enum { SHAPES = 4, CODE_MAX = 64 << 20, VERSIONS_MAX = 1024 };
+/* After SHAPES shapes of a kernel one version for any shape serves the others; where there can be none, SHAPES_MAX have one of
+ * their own. Code that no launch uses goes, least recently used first, when an engine has more than this. */
+enum { SHAPES = 4, SHAPES_MAX = 16, CODE_MAX = 64 << 20, VERSIONS_MAX = 1024 };
 
 /* ---- the shared object --------------------------------------------------------------------------------- */
 
@@ -103,14 +103,22 @@ static unsigned count_shapes(const ptera_kernel *kernel)
     return n;
 }
 
-/* What is to be looked for, or made, for this shape: one of its own while the kernel has few. */
+/* What is there for this shape. Otherwise *variant becomes what is to be made: of the shape's own while the kernel has few, or
+ * where none can serve all. */
 static struct pt_version *find_or_choose(struct pt_variant *variant)
 {
     struct pt_version *v = find(variant);
-    if (!v && count_shapes(variant->kernel) >= SHAPES) {
-        memset(variant->block, 0, sizeof variant->block);
-        v = find(variant);
+    unsigned shapes = v ? 0 : count_shapes(variant->kernel);
+    if (v || shapes < SHAPES)
+        return v;
+    struct pt_variant any = {.kernel = variant->kernel, .math_fast = variant->math_fast};
+    v = find(&any);
+    if (v && atomic_load(&v->is_ready) && !v->native && shapes < SHAPES_MAX) {
+        v->users--;
+        return NULL;
     }
+    if (!v)
+        *variant = any;
     return v;
 }
 
@@ -210,7 +218,16 @@ static void make(struct pt_version *v)
     finish(v, native);
 }
 
-struct pt_version *pt_native_get(const struct pt_variant *given)
+void pt_native_put(ptera_engine *engine, struct pt_version *version)
+{
+    if (!version)
+        return;
+    pthread_mutex_lock(&engine->lock);
+    version->users--;
+    pthread_mutex_unlock(&engine->lock);
+}
+
+static struct pt_version *get(const struct pt_variant *given)
 {
     struct pt_variant variant = *given;
     ptera_engine *engine = variant.kernel->module->engine;
@@ -226,6 +243,16 @@ struct pt_version *pt_native_get(const struct pt_variant *given)
     return v;
 }
 
+struct pt_version *pt_native_get(const struct pt_variant *variant)
+{
+    struct pt_version *v = get(variant);
+    if (v && !v->native && !v->made_for.block[0]) { /* none for any shape: one for this shape, if it may have one */
+        pt_native_put(variant->kernel->module->engine, v);
+        v = get(variant);
+    }
+    return v;
+}
+
 struct pt_version *pt_native_find(const struct pt_variant *given)
 {
     struct pt_variant variant = *given;
@@ -234,15 +261,6 @@ struct pt_version *pt_native_find(const struct pt_variant *given)
     struct pt_version *v = find_or_choose(&variant);
     pthread_mutex_unlock(&engine->lock);
     return v;
-}
-
-void pt_native_put(ptera_engine *engine, struct pt_version *version)
-{
-    if (!version)
-        return;
-    pthread_mutex_lock(&engine->lock);
-    version->users--;
-    pthread_mutex_unlock(&engine->lock);
 }
 
 /* ---- the background ------------------------------------------------------------------------------------ */

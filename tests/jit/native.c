@@ -1,0 +1,221 @@
+/* Launches as native code: versions by block shape, what is interpreted instead and why, faults, time limits, engine auto. */
+#include <pthread.h>
+
+#include "tests/api/support.h"
+
+static ptera_engine *engine;
+
+static const char text[] = HEADER
+    ".visible .entry count(.param .u64 to)\n{\n"
+    "    .reg .b64 %rd<2>;\n"
+    "    ld.param.u64 %rd1, [to];\n"
+    "    red.global.add.u32 [%rd1], 1;\n    ret;\n}\n"
+    /* Lines 10 to 17. */
+    ".visible .entry wild(.param .u64 to)\n"
+    "{\n"
+    "    .reg .b64 %rd<2>;\n"
+    "    .reg .b32 %r<2>;\n"
+    "    ld.param.u64 %rd1, [to];\n"
+    "    mov.u32 %r1, 5;\n"
+    "    st.global.u32 [%rd1+16], %r1;\n"
+    "    ret;\n}\n"
+    ".visible .entry endless()\n{\nL:\n    bra L;\n}\n"
+    ".visible .entry lock(.param .u64 to)\n{\n"
+    "    .reg .b64 %rd<2>; .reg .b32 %r<2>; .reg .pred %p<2>;\n"
+    "    ld.param.u64 %rd1, [to];\n"
+    "L:  atom.global.cas.b32 %r1, [%rd1], 0, 1;\n    setp.ne.u32 %p1, %r1, 0;\n    @%p1 bra L;\n"
+    "    atom.global.exch.b32 %r1, [%rd1], 0;\n"
+    "    red.global.add.u32 [%rd1+4], 1;\n    ret;\n}\n";
+
+static ptera_launch launch_of(unsigned grid, unsigned x, unsigned y, uint32_t **to)
+{
+    static __thread const void *parameters[1];
+    ptera_launch launch;
+    ptera_launch_init(&launch);
+    launch.backend = PTERA_BACKEND_JIT;
+    launch.grid[0] = grid;
+    launch.block[0] = x;
+    launch.block[1] = y;
+    parameters[0] = to;
+    launch.parameters = parameters;
+    launch.n_parameters = to ? 1 : 0;
+    return launch;
+}
+
+static ptera_kernel_status status_of(const ptera_kernel *kernel)
+{
+    ptera_kernel_status status = {.size = sizeof status};
+    CHECK_INT(ptera_kernel_info(kernel, &status), PTERA_OK);
+    return status;
+}
+
+/* Every shape gives the right result, four at least by versions of their own; a version is made once. */
+static void check_shapes(ptera_module *module)
+{
+    ptera_kernel *kernel = kernel_of(module, "count");
+    uint32_t *to = new_buffer(engine, sizeof *to), sum = 0;
+    for (unsigned i = 1; i <= 8; i++) {
+        ptera_launch launch = launch_of(1000, i * 13, i % 3 + 1, &to);
+        CHECK_INT(ptera_kernel_launch(kernel, &launch), PTERA_OK);
+        CHECK_INT(ptera_kernel_launch(kernel, &launch), PTERA_OK);
+        sum += 2 * 1000 * i * 13 * (i % 3 + 1);
+        CHECK_INT(*to, sum);
+        ptera_kernel_status status = status_of(kernel);
+        CHECK(i < 5 ? status.versions == i : status.versions >= 5 && status.versions <= i);
+        CHECK_INT(status.native_launches, 2 * i);
+        CHECK(status.code_bytes > 0 && status.why == NULL);
+    }
+    CHECK_INT(status_of(kernel).interpreted_launches, 0);
+}
+
+static void check_interpreted(ptera_kernel *kernel, const ptera_launch *launch, const char *why)
+{
+    uint64_t before = status_of(kernel).interpreted_launches;
+    CHECK_INT(ptera_kernel_launch(kernel, launch), PTERA_OK);
+    CHECK_INT(status_of(kernel).interpreted_launches, before + 1);
+    CHECK_HAS(status_of(kernel).why, why);
+}
+
+static void check_reasons(ptera_module *module)
+{
+    uint32_t *to = new_buffer(engine, 2 * sizeof *to);
+    ptera_kernel *count = kernel_of(module, "count"), *lock = kernel_of(module, "lock");
+    ptera_launch launch = launch_of(2, 32, 1, &to);
+    launch.isolate = 1;
+    check_interpreted(count, &launch, "isolated");
+    launch = launch_of(2, 32, 1, &to);
+    launch.cluster[0] = 2;
+    check_interpreted(count, &launch, "clusters");
+    launch = launch_of(2, 32, 1, &to);
+    launch.cooperative = 1;
+    check_interpreted(count, &launch, "cooperative");
+    launch.grid[0] = 1;
+    CHECK_INT(ptera_kernel_launch(count, &launch), PTERA_OK);
+    CHECK(status_of(count).why == NULL);
+    CHECK_INT(to[0], 7 * 32); /* two CTAs three times, and this one */
+    launch = launch_of(2, 32, 1, &to);
+    to[0] = 0;
+    check_interpreted(lock, &launch, "waits for other threads");
+    CHECK_INT(to[1], 64);
+    launch.backend = PTERA_BACKEND_INTERP;
+    CHECK_INT(ptera_kernel_launch(count, &launch), PTERA_OK);
+}
+
+static void check_failures(ptera_module *module)
+{
+    uint32_t *to = NULL;
+    ptera_launch launch = launch_of(1, 32, 1, &to);
+    CHECK_INT(ptera_kernel_launch(kernel_of(module, "wild"), &launch), PTERA_ERROR_ILLEGAL_ADDRESS);
+    CHECK_HAS(ptera_engine_error(engine), "illegal address 0x10 in kernel 'wild' at k.ptx:17, CTA (0,0,0)");
+    CHECK_HAS(ptera_engine_error(engine), "st.global.u32 [%rd1+16], %r1;");
+    CHECK_INT(status_of(kernel_of(module, "wild")).native_launches, 1);
+    launch = launch_of(3, 32, 1, NULL);
+    launch.timeout_seconds = 0.05;
+    CHECK_INT(ptera_kernel_launch(kernel_of(module, "endless"), &launch), PTERA_ERROR_TIMEOUT);
+    CHECK_HAS(ptera_engine_error(engine), "timeout in kernel 'endless' at k.ptx");
+    CHECK_INT(status_of(kernel_of(module, "endless")).native_launches, 1);
+    to = new_buffer(engine, 32);
+    launch = launch_of(1, 32, 1, &to);
+    CHECK_INT(ptera_kernel_launch(kernel_of(module, "wild"), &launch), PTERA_OK);
+    CHECK_INT(to[4], 5);
+}
+
+/* A hot kernel becomes native, in the middle of a launch or between two, and no CTA runs twice. */
+static void check_auto(void)
+{
+    ptera_module *module = load(engine, text);
+    ptera_kernel *kernel = kernel_of(module, "count");
+    uint32_t *to = new_buffer(engine, sizeof *to), sum = 0;
+    unsigned tries = 0;
+    for (; tries < 2000 && !status_of(kernel).native_launches; tries++) {
+        ptera_launch launch = launch_of(2000, 33, 1, &to);
+        launch.backend = PTERA_BACKEND_AUTO;
+        CHECK_INT(ptera_kernel_launch(kernel, &launch), PTERA_OK);
+        CHECK_INT(*to, sum += 2000 * 33);
+    }
+    CHECK_INT(status_of(kernel).native_launches, 1);
+    ptera_module_unload(module);
+}
+
+/* A module may go while its kernel is still being compiled. */
+static void check_unload(void)
+{
+    uint32_t *to = new_buffer(engine, sizeof *to);
+    for (int i = 0; i < 20; i++) {
+        ptera_module *module = load(engine, text);
+        ptera_launch launch = launch_of(4000, 33, 1, &to);
+        launch.backend = PTERA_BACKEND_AUTO;
+        CHECK_INT(ptera_kernel_launch(kernel_of(module, "count"), &launch), PTERA_OK);
+        ptera_module_unload(module);
+    }
+    CHECK_INT(*to, 20 * 4000 * 33);
+}
+
+static ptera_kernel *shared_kernel;
+
+static void *launch_shapes(void *ud)
+{
+    uint32_t **to = ud;
+    for (unsigned i = 1; i <= 6; i++) {
+        ptera_launch launch = launch_of(100, i * 32, 1, to);
+        if (ptera_kernel_launch(shared_kernel, &launch) != PTERA_OK)
+            return NULL;
+    }
+    return ud;
+}
+
+/* Threads that need the same versions at the same time get them, each made once. */
+static void check_threads(void)
+{
+    enum { N = 4 };
+    pthread_t threads[N];
+    uint32_t *to[N];
+    ptera_module *module = load(engine, text);
+    shared_kernel = kernel_of(module, "count");
+    for (int i = 0; i < N; i++)
+        to[i] = new_buffer(engine, sizeof *to[i]);
+    for (int i = 0; i < N; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, launch_shapes, &to[i]), 0);
+    for (int i = 0; i < N; i++) {
+        void *end;
+        pthread_join(threads[i], &end);
+        CHECK(end == &to[i]);
+        CHECK_INT(*to[i], 100 * 32 * (1 + 2 + 3 + 4 + 5 + 6));
+    }
+    CHECK_INT(status_of(shared_kernel).native_launches, N * 6);
+    CHECK(status_of(shared_kernel).versions >= 5 && status_of(shared_kernel).versions <= 6);
+    ptera_module_unload(module);
+}
+
+static void check_emit(ptera_module *module)
+{
+    const unsigned block[3] = {64, 1, 1};
+    const void *data;
+    size_t bytes;
+    ptera_kernel *kernel = kernel_of(module, "count");
+    CHECK_INT(ptera_kernel_emit(kernel, block, 0, PTERA_EMIT_LLVM, &data, &bytes), PTERA_OK);
+    CHECK_HAS(data, "define ");
+    CHECK_INT(strlen(data), bytes);
+    CHECK_INT(ptera_kernel_emit(kernel, block, 0, PTERA_EMIT_ASM, &data, &bytes), PTERA_OK);
+    CHECK_HAS(data, "ret");
+    CHECK_INT(ptera_kernel_emit(kernel, block, 0, PTERA_EMIT_OBJ, &data, &bytes), PTERA_OK);
+    CHECK(bytes > 64 && !memcmp(data, "\177ELF", 4));
+    CHECK_INT(ptera_kernel_emit(kernel_of(module, "lock"), block, 0, PTERA_EMIT_LLVM, &data, &bytes),
+              PTERA_ERROR_UNSUPPORTED_PTX);
+    CHECK_HAS(ptera_engine_error(engine), "kernel 'lock' cannot be native: ");
+}
+
+int main(void)
+{
+    engine = new_engine(3);
+    ptera_module *module = load(engine, text);
+    check_shapes(module);
+    check_reasons(module);
+    check_failures(module);
+    check_emit(module);
+    check_auto();
+    check_unload();
+    check_threads();
+    ptera_engine_destroy(engine);
+    return CHECK_DONE("native");
+}
