@@ -339,6 +339,56 @@ static bool instruction(struct jit *j, LLVMValueRef *mask)
     return effects & PT_FX_ATOMIC ? jit_atomic(j) : jit_memory(j);
 }
 
+struct place {
+    const struct pt_insn *insn;
+    const struct pt_form *form;
+    LLVMValueRef guard, mask[JIT_COPIES];
+};
+
+/* Goes to an instruction that runs in all lanes. */
+static struct place visit(struct jit *j, uint32_t insn)
+{
+    struct place was = {j->insn, j->form, j->guard, {0}};
+    memcpy(was.mask, j->mask, sizeof was.mask);
+    memset(j->mask, 0, sizeof j->mask);
+    j->guard = NULL;
+    j->insn = &j->f->insns.v[insn];
+    j->form = pt_insn_form(j->m, j->insn);
+    return was;
+}
+
+static void come_back(struct jit *j, const struct place *was)
+{
+    j->insn = was->insn;
+    j->form = was->form;
+    j->guard = was->guard;
+    memcpy(j->mask, was->mask, sizeof was->mask);
+}
+
+bool jit_repeat(struct jit *j, uint32_t insn)
+{
+    LLVMValueRef all[JIT_COPIES] = {0};
+    struct place was = visit(j, insn);
+    bool ok = instruction(j, all);
+    come_back(j, &was);
+    return ok;
+}
+
+LLVMValueRef jit_compute_lanes(struct jit *j, uint32_t insn, unsigned copy)
+{
+    struct place was = visit(j, insn);
+    struct operands all;
+    struct jit_op op;
+    LLVMValueRef value = NULL;
+    if (flatten(j, &all) && operate(j, &all, copy, j->width, &op)) {
+        const struct jit_reg *r = &j->regs[all.dest[0].o->index];
+        value = LLVMBuildIntCast2(j->b, op.d[0], LLVMVectorType(r->type, j->width),
+                                  all.dest[0].extends_sign, "");
+    }
+    come_back(j, &was);
+    return value;
+}
+
 bool jit_block(struct jit *j, uint32_t block, LLVMValueRef *mask)
 {
     const struct pt_block *b = &j->f->blocks.v[block];

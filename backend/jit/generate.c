@@ -61,12 +61,7 @@ void jit_fail(struct jit *j, enum pt_fault_kind kind)
 
 static bool generate(struct jit *j)
 {
-    struct pt_vary_shape shape;
-    jit_plan_shape(j, &shape);
-    j->width = shape.width;
-    j->copies = shape.copies;
-    j->vary = pt_vary_find(j->m, j->f, &shape, j->arena);
-    j->live_in = pt_live_in(j->m, j->f, j->arena);
+    jit_plan_shape(j);
     begin(j);
     jit_value_init(j);
     struct jit_plan plan = {0};

@@ -13,14 +13,108 @@ static bool has_effect(const struct jit *j, uint32_t effect)
     return false;
 }
 
-/* Kernels that talk within warps, or order memory between lanes, run a warp at a time. */
-void jit_plan_shape(struct jit *j, struct pt_vary_shape *shape)
+/* Vector registers that a chunk's values take where most are live. */
+struct pressure {
+    const struct jit *j;
+    uint64_t *live;
+    uint32_t now, most;
+};
+
+static uint32_t weight(const struct jit *j, uint32_t reg)
 {
-    memcpy(shape->block, j->options->block, sizeof shape->block);
-    shape->width = j->target->width;
-    shape->copies = 1;
+    const struct pt_value *v = &j->vary->regs[reg];
+    unsigned bits = pt_type_bits((enum pt_type)j->f->regs.v[reg].type);
+    return v->level < PT_LEVEL_LANE || v->is_affine || bits == 1 ? 0 : bits == 64 ? 2 : 1;
+}
+
+static void leave_or_enter(void *ud, uint32_t reg, bool is_def)
+{
+    struct pressure *p = ud;
+    bool was = jit_set_has(p->live, reg);
+    uint64_t bit = (uint64_t)1 << (reg & 63);
+    p->now += (!is_def && !was) ? weight(p->j, reg) : 0;
+    p->now -= (is_def && was) ? weight(p->j, reg) : 0;
+    p->live[reg / 64] = is_def ? p->live[reg / 64] & ~bit : p->live[reg / 64] | bit;
+    if (p->now > p->most)
+        p->most = p->now;
+}
+
+static void only_defs(void *ud, uint32_t reg, bool is_def)
+{
+    if (is_def)
+        leave_or_enter(ud, reg, true);
+}
+
+static void only_uses(void *ud, uint32_t reg, bool is_def)
+{
+    if (!is_def)
+        leave_or_enter(ud, reg, false);
+}
+
+static uint32_t find_pressure(const struct jit *j)
+{
+    const struct pt_func *f = j->f;
+    size_t words = (f->regs.n + 63) / 64;
+    struct pressure p = {.j = j, .live = pt_arena_alloc(j->arena, words * sizeof(uint64_t))};
+    for (uint32_t b = 0; b < f->blocks.n; b++) {
+        const struct pt_block *block = &f->blocks.v[b];
+        memset(p.live, 0, words * sizeof *p.live);
+        p.now = 0;
+        for (uint32_t e = 0; e < block->n_succ; e++) {
+            const uint64_t *in = j->live_in + f->edges.v[block->succ + e] * words;
+            for (uint32_t r = 1; r < f->regs.n; r++)
+                if (jit_set_has(in, r))
+                    leave_or_enter(&p, r, false);
+        }
+        for (uint32_t i = block->count; i-- > 0;) {
+            pt_insn_regs(j->m, f, &f->insns.v[block->first + i], only_defs, &p);
+            pt_insn_regs(j->m, f, &f->insns.v[block->first + i], only_uses, &p);
+        }
+    }
+    return p.most;
+}
+
+/* Lanes part inside a loop: wide groups would go round for the slowest of many lanes. */
+static bool has_parting_loop(const struct jit *j)
+{
+    for (uint32_t l = 0; l < j->f->loops.n; l++)
+        for (uint32_t b = j->f->loops.v[l].header; b < j->f->loops.v[l].end; b++)
+            if (j->vary->branch[b] > PT_LEVEL_GROUP)
+                return true;
+    return false;
+}
+
+enum { PARTING_LANES = 16, CODE_MOST = 4096 /* instructions of a group */ };
+
+/* Kernels that talk within warps, or order memory between lanes, run a warp at a time. In others several chunks share a
+ * loop's work where their values fit the registers. */
+static uint32_t choose_copies(const struct jit *j, const struct pt_vary_shape *shape)
+{
+    uint32_t width = shape->width, copies = 1;
     if (has_effect(j, PT_FX_WARP | PT_FX_ATOMIC))
-        shape->copies = PT_WARP_SIZE / shape->width;
+        return PT_WARP_SIZE / width;
+    uint32_t threads = shape->block[0] * shape->block[1] * shape->block[2];
+    uint32_t registers = j->target->has_mask_registers ? 32 : 16;
+    uint32_t most = find_pressure(j);
+    uint32_t lanes = has_parting_loop(j) ? PARTING_LANES : JIT_COPIES * width;
+    while (j->f->loops.n && copies < JIT_COPIES && 2 * copies * width <= lanes &&
+           2 * copies * most <= registers - registers / 4 && threads % (2 * copies * width) == 0 &&
+           2 * copies * j->f->insns.n <= CODE_MOST)
+        copies *= 2;
+    return copies;
+}
+
+void jit_plan_shape(struct jit *j)
+{
+    struct pt_vary_shape shape = {.width = j->target->width, .copies = 1};
+    memcpy(shape.block, j->options->block, sizeof shape.block);
+    j->live_in = pt_live_in(j->m, j->f, j->arena);
+    j->vary = pt_vary_find(j->m, j->f, &shape, j->arena);
+    shape.copies = choose_copies(j, &shape);
+    if (shape.copies > 1)
+        j->vary = pt_vary_find(j->m, j->f, &shape, j->arena);
+    j->width = shape.width;
+    j->copies = shape.copies;
 }
 
 /* ---- what is native -------------------------------------------------------------------------- */
@@ -301,6 +395,9 @@ static void place_crossing(struct jit *j, const struct jit_plan *plan, uint32_t 
 {
     struct jit_reg *r = &j->regs[index];
     r->crosses = true;
+    r->is_remade = jit_can_remake(j, index);
+    if (r->is_remade)
+        return;
     if (r->shape == JIT_SCALAR && j->vary->regs[index].level == PT_LEVEL_CTA) {
         r->kept = jit_alloca(j, r->type, "");
         r->next = jit_alloca(j, r->type, "");

@@ -459,13 +459,16 @@ static void clear_reg(struct jit *j, const struct jit_reg *r)
         LLVMBuildStore(j->b, LLVMConstNull(LLVMGetAllocatedType(r->slot[u])), r->slot[u]);
 }
 
-static void load_registers(struct gen *g)
+static bool load_registers(struct gen *g)
 {
     struct jit *j = g->j;
     const uint64_t *in = live_into(j, g->r->entry);
+    uint64_t *done = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *done);
     for (uint32_t i = 1; i < j->f->regs.n; i++) {
         const struct jit_reg *r = &j->regs[i];
-        if (!jit_set_has(in, i) || !r->crosses) {
+        if (r->is_remade) {
+            continue;
+        } else if (!jit_set_has(in, i) || !r->crosses) {
             if (j->f->regs.v[i].n_defs > 1)
                 clear_reg(j, r);
         } else if (r->kept) {
@@ -475,6 +478,10 @@ static void load_registers(struct gen *g)
                 load_crossing(j, r, u);
         }
     }
+    for (uint32_t i = 1; i < j->f->regs.n; i++)
+        if (g->r->entry && jit_set_has(in, i) && j->regs[i].is_remade && !jit_remake(j, i, done))
+            return false;
+    return true;
 }
 
 static void note_def(void *ud, uint32_t reg, bool is_def)
@@ -514,7 +521,7 @@ static void generate_exit(struct gen *g, uint32_t e, const uint64_t *written)
     jit_continue_in(j, g->leave[to]);
     for (uint32_t i = 1; i < j->f->regs.n; i++) {
         const struct jit_reg *r = &j->regs[i];
-        if (!r->crosses || !jit_set_has(in, i) || !jit_set_has(written, i))
+        if (!r->crosses || r->is_remade || !jit_set_has(in, i) || !jit_set_has(written, i))
             continue;
         if (r->kept)
             LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, r->type, r->slot[0], ""), r->next);
@@ -604,7 +611,8 @@ static void clear_mask(struct gen *g, uint32_t block)
 static bool generate_group(struct gen *g)
 {
     struct jit *j = g->j;
-    load_registers(g);
+    if (!load_registers(g))
+        return false;
     find_first(g);
     for (uint32_t i = 0; i < g->r->n_blocks; i++)
         if (is_in(g, g->r->blocks[i]))

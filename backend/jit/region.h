@@ -28,14 +28,19 @@ struct jit_plan {
 
 /* plan.c: cuts the function into regions. False with j->why set if it cannot be native. */
 bool jit_plan(struct jit *j, struct jit_plan *plan);
-/* plan.c: chunks and groups for the kernel, before the analysis of values. */
-void jit_plan_shape(struct jit *j, struct pt_vary_shape *shape);
+/* plan.c: chunks and groups for the kernel, and what is known of its values then. */
+void jit_plan_shape(struct jit *j);
 
 /* region.c: generates one region. False with j->why set. */
 bool jit_region(struct jit *j, const struct jit_plan *plan, struct jit_region *region);
 
 /* block.c: the instructions of a block but the last if it branches or ends, in the lanes of `mask`. */
 bool jit_block(struct jit *j, uint32_t block, LLVMValueRef *mask);
+
+/* block.c: repeats a pure instruction, or a load of a parameter, in all lanes; or computes its first result in the lanes of one
+ * copy, as a vector of the register's type. */
+bool jit_repeat(struct jit *j, uint32_t insn);
+LLVMValueRef jit_compute_lanes(struct jit *j, uint32_t insn, unsigned copy);
 
 /* memory.c: ld, st and their kind: false with j->why set. */
 bool jit_memory(struct jit *j);

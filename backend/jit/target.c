@@ -84,8 +84,8 @@ static void tune(struct jit *j)
 /* The generator makes vectors itself: no pass that does. */
 static const char passes[] =
     "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
-    "loop-simplify,lcssa,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,dse,sink,adce,"
-    "simplifycfg)";
+    "loop-simplify,lcssa,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,dse,simplifycfg,"
+    "adce,simplifycfg)";
 
 void jit_optimise(struct jit *j, LLVMTargetMachineRef machine)
 {

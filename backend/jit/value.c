@@ -195,6 +195,7 @@ void jit_value_init(struct jit *j)
 {
     j->regs = pt_arena_alloc(j->arena, j->f->regs.n * sizeof *j->regs);
     find_raw(j);
+    jit_find_defs(j);
     for (uint32_t i = 1; i < j->f->regs.n; i++)
         make_reg(j, i);
 }
@@ -357,8 +358,11 @@ static LLVMValueRef read_reg(struct jit *j, uint32_t index, unsigned copy, unsig
     unsigned u = r->is_per_copy ? copy : 0;
     if (r->shape == JIT_VECTOR && r->type == LLVMInt1TypeInContext(j->context))
         return jit_mask_load(j, r->slot[u]);
-    if (lanes > 1 && r->wide[u])
-        return LLVMBuildLoad2(j->b, LLVMVectorType(r->type, j->width), r->wide[u], "");
+    if (lanes > 1 && r->wide[u]) {
+        LLVMValueRef lanes_of = jit_remake_wide(j, index, copy);
+        return lanes_of ? lanes_of
+                        : LLVMBuildLoad2(j->b, LLVMVectorType(r->type, j->width), r->wide[u], "");
+    }
     LLVMValueRef value = LLVMBuildLoad2(j->b, slot_type(j, r), r->slot[u], "");
     if (lanes == 1 || r->shape == JIT_VECTOR)
         return value;

@@ -17,6 +17,8 @@ struct jit_reg {
     bool is_per_copy;  /* a value for each chunk of the group */
     bool is_raw;       /* its NaNs may not be canonical */
     bool crosses;      /* live from one region into another */
+    bool is_remade;    /* crosses, and is computed anew in each region: cheap, from what is always at hand */
+    uint32_t def;      /* its only definition, an instruction that may be repeated; UINT32_MAX: none such */
     LLVMValueRef slot[JIT_COPIES]; /* scalar: the value; affine: of lane 0; vector: the lanes (masks in slot form) */
     /* affine forms that may not hold: the lanes, and whether it holds */
     LLVMValueRef wide[JIT_COPIES], fits[JIT_COPIES];
@@ -28,6 +30,18 @@ struct jit_reg {
 
 /* Types, places and storage of all registers of the function. */
 void jit_value_init(struct jit *j);
+
+/* ---- remake.c: values computed once more ---- */
+
+/* Finds jit_reg.def. */
+void jit_find_defs(struct jit *j);
+/* True if the register can be computed in a region of its own from parameters, special registers and variables that the CTA
+ * agrees on. */
+bool jit_can_remake(const struct jit *j, uint32_t reg);
+/* Computes it in all lanes, and what it is made of; `done` holds registers that have their value. */
+bool jit_remake(struct jit *j, uint32_t reg, uint64_t *done);
+/* The lanes of an affine register whose form may not hold, from what it was made of; NULL if that may have changed. */
+LLVMValueRef jit_remake_wide(struct jit *j, uint32_t reg, unsigned copy);
 
 /* The operand (register, constant, special register, address) in all lanes (lanes == width) or as one value (lanes == 1: its
  * place must be scalar; of an affine register this is lane 0), as the PTX type asks. `number`: the reader does not tell

@@ -1,0 +1,180 @@
+/* Values that are computed once more instead of being kept: addresses and indexes that come from parameters and
+ * special registers, which also shows LLVM what they are made of; and the lanes of affine values, which only the rare path
+ * of an access asks for.
+ */
+#include "backend/jit/region.h"
+
+enum { DEPTH = 16 };
+
+/* ---- definitions ----------------------------------------------------------------------------- */
+
+struct scan {
+    struct jit *j;
+    uint32_t insn;
+    bool may_repeat;
+};
+
+static void note_def(void *ud, uint32_t reg, bool is_def)
+{
+    struct scan *s = ud;
+    if (is_def && s->j->f->regs.v[reg].n_defs == 1 && s->may_repeat)
+        s->j->regs[reg].def = s->insn;
+}
+
+/* A pure instruction, or the load of a parameter: the same whenever it runs. */
+static bool may_repeat(const struct jit *j, const struct pt_insn *insn)
+{
+    const struct pt_form *form = pt_insn_form(j->m, insn);
+    if (insn->guard || insn->n_operands < 2)
+        return false;
+    if (!(form->effects & ~(uint32_t)PT_FX_FP))
+        return true;
+    const struct pt_operand *mem = &j->f->operands.v[insn->operands + 1];
+    return form->op == PT_OP_ld && mem->kind == PT_OPND_MEM &&
+           j->f->operands.v[mem->index].kind == PT_OPND_SYM &&
+           (pt_form_has(form, PT_M_param) || pt_form_has(form, PT_M_param_entry));
+}
+
+void jit_find_defs(struct jit *j)
+{
+    for (uint32_t i = 0; i < j->f->regs.n; i++)
+        j->regs[i].def = UINT32_MAX;
+    for (uint32_t i = 0; i < j->f->insns.n; i++) {
+        struct scan s = {j, i, may_repeat(j, &j->f->insns.v[i])};
+        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], note_def, &s);
+    }
+}
+
+/* Calls visit for every register that the instruction reads. */
+struct sources {
+    const struct jit *j;
+    uint32_t regs[JIT_SOURCES], n;
+    bool overflows;
+};
+
+static void note_source(void *ud, uint32_t reg, bool is_def)
+{
+    struct sources *s = ud;
+    if (is_def)
+        return;
+    s->overflows |= s->n == JIT_SOURCES;
+    if (!s->overflows)
+        s->regs[s->n++] = reg;
+}
+
+static bool find_sources(const struct jit *j, uint32_t insn, struct sources *s)
+{
+    *s = (struct sources){.j = j};
+    pt_insn_regs(j->m, j->f, &j->f->insns.v[insn], note_source, s);
+    return !s->overflows;
+}
+
+/* ---- anew in each region --------------------------------------------------------------------- */
+
+static bool can_remake(const struct jit *j, uint32_t reg, unsigned depth)
+{
+    const struct jit_reg *r = &j->regs[reg];
+    struct sources s;
+    if (r->kept)
+        return true;
+    if (depth == DEPTH || r->def == UINT32_MAX)
+        return false;
+    bool is_cheap = r->shape == JIT_SCALAR || r->shape == JIT_AFFINE;
+    if (!is_cheap || !find_sources(j, r->def, &s))
+        return false;
+    for (uint32_t i = 0; i < s.n; i++)
+        if (!can_remake(j, s.regs[i], depth + 1))
+            return false;
+    return true;
+}
+
+bool jit_can_remake(const struct jit *j, uint32_t reg)
+{
+    return !j->regs[reg].kept && can_remake(j, reg, 0);
+}
+
+bool jit_remake(struct jit *j, uint32_t reg, uint64_t *done)
+{
+    struct sources s;
+    if (jit_set_has(done, reg) || j->regs[reg].kept)
+        return true;
+    jit_set_add(done, reg);
+    if (!find_sources(j, j->regs[reg].def, &s))
+        return false;
+    for (uint32_t i = 0; i < s.n; i++)
+        if (!jit_remake(j, s.regs[i], done))
+            return false;
+    return jit_repeat(j, j->regs[reg].def);
+}
+
+/* ---- the lanes of affine values -------------------------------------------------------------- */
+
+static uint32_t block_of(const struct jit *j, uint32_t insn)
+{
+    uint32_t low = 0, high = j->f->blocks.n - 1;
+    while (low < high) {
+        uint32_t middle = (low + high + 1) / 2;
+        if (j->f->blocks.v[middle].first <= insn)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+static bool dominates(const struct jit *j, uint32_t insn, uint32_t block)
+{
+    uint32_t of = block_of(j, insn);
+    while (block != of && j->f->blocks.v[block].idom != UINT32_MAX)
+        block = j->f->blocks.v[block].idom;
+    return block == of;
+}
+
+struct writes {
+    uint32_t reg;
+    bool found;
+};
+
+static void note_write(void *ud, uint32_t reg, bool is_def)
+{
+    struct writes *w = ud;
+    w->found |= is_def && reg == w->reg;
+}
+
+/* Nothing between two instructions of one block writes the register. */
+static bool is_unchanged(const struct jit *j, uint32_t reg, uint32_t from, uint32_t to)
+{
+    struct writes w = {reg, false};
+    if (j->f->regs.v[reg].n_defs == 1)
+        return true;
+    if (to < from || block_of(j, from) != j->block)
+        return false;
+    for (uint32_t i = from; i < to; i++)
+        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], note_write, &w);
+    return !w.found;
+}
+
+static bool can_remake_wide(const struct jit *j, uint32_t reg, uint32_t at, unsigned depth)
+{
+    uint32_t def = j->regs[reg].def;
+    struct sources s;
+    if (depth == DEPTH || def == UINT32_MAX || !dominates(j, def, j->block) ||
+        !find_sources(j, def, &s))
+        return false;
+    for (uint32_t i = 0; i < s.n; i++) {
+        const struct jit_reg *r = &j->regs[s.regs[i]];
+        if (!is_unchanged(j, s.regs[i], def, at))
+            return false;
+        if (r->wide[0] && !can_remake_wide(j, s.regs[i], at, depth + 1))
+            return false;
+    }
+    return true;
+}
+
+LLVMValueRef jit_remake_wide(struct jit *j, uint32_t reg, unsigned copy)
+{
+    uint32_t at = (uint32_t)(j->insn - j->f->insns.v);
+    if (!can_remake_wide(j, reg, at, 0))
+        return NULL;
+    return jit_compute_lanes(j, j->regs[reg].def, copy);
+}
