@@ -89,16 +89,19 @@ struct pt_launch {
     atomic_int stop;           /* nonzero (enum pt_fault_kind): warps yield at their next back edge and are not resumed */
 };
 
+#define PT_BARRIER_ALL UINT32_MAX /* instead of a thread count: all of the CTA that have not exited */
+
 /* A CTA barrier. The runtime changes it; engines read `phase` and the results of the last phase. */
 struct pt_barrier {
     uint32_t phase;     /* number of completed phases */
     uint32_t arrived;   /* threads, in whole warps of 32 */
-    uint32_t expected;  /* threads given by the instruction; 0: all of the CTA */
+    uint32_t expected;  /* threads of the running phase, or PT_BARRIER_ALL; 0: nobody has arrived */
     uint32_t popc;      /* bar.red of the running phase: threads whose predicate is true, and how many took part */
     uint32_t popc_of;
     uint32_t result_popc, result_of; /* of the last completed phase */
     uint32_t warps;     /* warps that are counted in `arrived` in this phase */
-    uint32_t arrived_lanes[PT_MAX_WARPS]; /* lanes of each warp that arrived in this phase (non-aligned arrivals) */
+    uint32_t partial;   /* warps of which some lanes have arrived: arrived_lanes (arrivals that are not aligned) */
+    uint32_t arrived_lanes[PT_MAX_WARPS];
 };
 
 struct pt_cta {
@@ -162,7 +165,7 @@ static inline bool pt_extent_holds(const struct pt_extent *e, uint64_t address, 
 /* What the runtime does for an engine while a warp runs. */
 struct pt_services {
     /* Lanes `mask` of the warp arrive at barrier `id` (aligned: the whole warp counts). `expected` is the
-     * thread count of the instruction or 0. `preds` holds the lanes whose predicate is true (bar.red). Returns false
+     * thread count of the instruction or PT_BARRIER_ALL. `preds` holds the lanes whose predicate is true (bar.red). Returns false
      * if the counts contradict each other (then warp->fault is set). The phase may complete at once. */
     bool (*arrive)(struct pt_warp *warp, uint32_t id, uint32_t mask, bool aligned, uint32_t expected,
                    uint32_t preds);

@@ -22,26 +22,35 @@ static void next_phase(struct pt_barrier *bar)
     bar->result_of = bar->popc_of;
     bar->phase++;
     bar->arrived = bar->expected = bar->warps = bar->popc = bar->popc_of = 0;
-    memset(bar->arrived_lanes, 0, sizeof bar->arrived_lanes);
+    if (bar->partial)
+        memset(bar->arrived_lanes, 0, sizeof bar->arrived_lanes);
+    bar->partial = 0;
 }
 
-/* Counts warps whose lanes came one by one and are now all there. */
 static void count_warp(struct pt_barrier *bar, const struct pt_warp *warp)
 {
-    uint32_t bit = UINT32_C(1) << warp->index;
-    uint32_t lanes = bar->arrived_lanes[warp->index];
-    if (lanes && !(bar->warps & bit) && (warp->live & ~lanes) == 0) {
-        bar->warps |= bit;
-        bar->arrived += PT_WARP_SIZE;
-    }
+    bar->warps |= UINT32_C(1) << warp->index;
+    bar->arrived += PT_WARP_SIZE;
 }
 
-/* The warps that can still arrive and those that have set the count that can be reached. */
+/* Counts a warp whose lanes came one by one and are now all there. */
+static void count_lanes(struct pt_barrier *bar, const struct pt_warp *warp)
+{
+    uint32_t bit = UINT32_C(1) << warp->index;
+    if (!(bar->partial & bit) || (warp->live & ~bar->arrived_lanes[warp->index]))
+        return;
+    bar->arrived_lanes[warp->index] = 0;
+    bar->partial &= ~bit;
+    count_warp(bar, warp);
+}
+
+/* Without a count all warps that have not exited take part. A count is a count: exited threads that it includes are waited
+ * for in vain, as on an H200. */
 static bool is_complete(const struct pt_resident *r, const struct pt_barrier *bar)
 {
-    uint32_t reachable = (uint32_t)__builtin_popcount(r->live_mask | bar->warps) * PT_WARP_SIZE;
-    uint32_t need = bar->expected < reachable ? bar->expected : reachable;
-    return bar->arrived >= need;
+    if (bar->expected == PT_BARRIER_ALL)
+        return (r->live_mask & ~bar->warps) == 0;
+    return bar->arrived >= bar->expected;
 }
 
 /* A CTA's part of the cluster barrier is complete when its live warps have arrived. */
@@ -75,14 +84,10 @@ static bool refuse(struct pt_warp *warp, uint32_t mask, const char *detail)
     return false;
 }
 
-/* Settles the number of threads the phase waits for; the first arrival says it. */
+/* Settles the number of threads the phase waits for; the first arrival says it. None is another number than that of all
+ * threads, as on an H200. */
 static bool expect(struct pt_warp *warp, struct pt_barrier *bar, uint32_t mask, uint32_t expected)
 {
-    uint32_t all = warp->cta->launch->n_warps * PT_WARP_SIZE;
-    if (expected % PT_WARP_SIZE)
-        return refuse(warp, mask, "the thread count of a barrier is not a multiple of 32");
-    if (!expected)
-        expected = all;
     if (!bar->expected)
         bar->expected = expected;
     if (bar->expected != expected)
@@ -103,13 +108,13 @@ bool pt_barrier_arrive(struct pt_warp *warp, uint32_t id, uint32_t mask, bool al
         return false;
     bar->popc += (uint32_t)__builtin_popcount(preds & mask);
     bar->popc_of += (uint32_t)__builtin_popcount(mask);
-    if (aligned) {
-        bar->arrived_lanes[warp->index] = UINT32_MAX;
-        bar->warps |= UINT32_C(1) << warp->index;
-        bar->arrived += PT_WARP_SIZE;
+    uint32_t bit = UINT32_C(1) << warp->index;
+    if (aligned || !((warp->live & ~mask) | (bar->partial & bit))) {
+        count_warp(bar, warp);
     } else {
         bar->arrived_lanes[warp->index] |= mask;
-        count_warp(bar, warp);
+        bar->partial |= bit;
+        count_lanes(bar, warp);
     }
     complete(r, id);
     return true;
@@ -128,7 +133,7 @@ void pt_barrier_exited(struct pt_warp *warp)
     for (uint32_t bars = r->used_bars; bars; bars &= bars - 1) {
         uint32_t id = (uint32_t)__builtin_ctz(bars);
         struct pt_barrier *bar = &r->cta.bar[id];
-        count_warp(bar, warp);
+        count_lanes(bar, warp);
         if (bar->warps)
             complete(r, id);
     }

@@ -236,36 +236,6 @@ static void put_head(struct writer *w, const struct pt_cta *cta, const struct pt
     put_cta(w, cta);
 }
 
-/* `warp` is NULL where it is not known. */
-static void report(struct pt_job *job, const struct pt_cta *cta, const struct pt_warp *warp,
-                   const struct pt_fault *fault)
-{
-    if (!stop(job, fault->kind == PT_FAULT_NONE ? PT_FAULT_ILLEGAL_INSTRUCTION : fault->kind))
-        return;
-    struct writer w = {job, 0};
-    pthread_mutex_lock(&job->kernel->module->lock);
-    put_head(&w, cta, fault);
-    if (warp)
-        put_threads(&w, warp, fault->lanes);
-    put_function(&w, fault->func);
-    put_line(&w, fault->func, fault->insn);
-    if (fault->detail)
-        put(&w, "\n  %s", fault->detail);
-    if (fault->has_address && fault->address != PT_ADDRESS_UNKNOWN)
-        put_nearest(&w, cta, fault->address);
-    pthread_mutex_unlock(&job->kernel->module->lock);
-}
-
-void pt_report_fault(struct pt_job *job, const struct pt_warp *warp)
-{
-    report(job, warp->cta, warp, &warp->fault);
-}
-
-void pt_report_native(struct pt_job *job, const struct pt_cta *cta, const struct pt_fault *fault)
-{
-    report(job, cta, NULL, fault);
-}
-
 struct places {
     struct writer w;
     const struct pt_warp *warp;
@@ -300,6 +270,38 @@ static void put_places(struct pt_job *job, struct writer *w, const struct pt_slo
     if (p.count > LINES_MAX)
         put(&p.w, "\n  and %u more", p.count - LINES_MAX);
     *w = p.w;
+}
+
+/* `warp` is NULL where it is not known. */
+static void report(struct pt_job *job, const struct pt_cta *cta, const struct pt_warp *warp,
+                   const struct pt_fault *fault)
+{
+    if (!stop(job, fault->kind == PT_FAULT_NONE ? PT_FAULT_ILLEGAL_INSTRUCTION : fault->kind))
+        return;
+    struct writer w = {job, 0};
+    pthread_mutex_lock(&job->kernel->module->lock);
+    put_head(&w, cta, fault);
+    if (warp)
+        put_threads(&w, warp, fault->lanes);
+    put_function(&w, fault->func);
+    put_line(&w, fault->func, fault->insn);
+    if (fault->detail)
+        put(&w, "\n  %s", fault->detail);
+    if (fault->has_address && fault->address != PT_ADDRESS_UNKNOWN)
+        put_nearest(&w, cta, fault->address);
+    if (warp && fault->kind == PT_FAULT_DEADLOCK)
+        put_places(job, &w, ((const struct pt_resident *)(const void *)cta)->slot);
+    pthread_mutex_unlock(&job->kernel->module->lock);
+}
+
+void pt_report_fault(struct pt_job *job, const struct pt_warp *warp)
+{
+    report(job, warp->cta, warp, &warp->fault);
+}
+
+void pt_report_native(struct pt_job *job, const struct pt_cta *cta, const struct pt_fault *fault)
+{
+    report(job, cta, NULL, fault);
 }
 
 /* The place of the first group of the first warp: what the head of the message names. */

@@ -464,6 +464,11 @@ uint32_t pt_code_block(const struct pt_select *s, uint32_t ir_block)
     return s->decoder->first_block[ir_block];
 }
 
+uint32_t pt_code_ir_block(const struct pt_select *s)
+{
+    return s->decoder->ir_block;
+}
+
 bool pt_code_communicates(const struct pt_select *s)
 {
     return s->decoder->f->blocks.v[s->decoder->ir_block].communicates;

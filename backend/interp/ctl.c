@@ -521,7 +521,7 @@ pt_handler PT_DO(call_indirect)(struct pt_select *s)
     return select_call(s);
 }
 
-/* ---- barriers: o = destination, barrier, threads, predicate; imm: the block behind ------------- */
+/* ---- barriers: o = destination, barrier, threads, predicate ------------------------------------ */
 
 enum {
     BAR_POPC = 1,
@@ -533,9 +533,20 @@ enum {
     BAR_COUNTED = 16
 };
 
+/* Of operands in registers an H200 takes these bits; counts of a few warps more than a CTA can have are waited for in vain. */
+enum { BAR_NUMBER_BITS = PT_BARRIERS - 1, BAR_COUNT_BITS = 0xfff, BAR_COUNT_END = 2048 };
+
+/* A barrier instruction: its block, the one behind, and the blocks behind where all lanes meet again that parted before it. */
+struct barrier_site {
+    uint32_t here, after, n_joins;
+    uint32_t joins[];
+};
+
 void pt_ctl_barrier_result(const struct pt_group *g)
 {
     const struct pt_code *c = g->code;
+    if (!c)
+        return;
     const struct pt_barrier *bar = &g->frame->cta->bar[g->bar];
     char *slot = (char *)g->frame + c->o[0];
     if ((c->aux & BAR_RESULT) == BAR_POPC) {
@@ -549,31 +560,87 @@ void pt_ctl_barrier_result(const struct pt_group *g)
     }
 }
 
+/* All lanes give what `lane` gives: one barrier and one count. */
+static bool is_agreed(const struct pt_code *c, const struct pt_frame *f, uint32_t lane)
+{
+    const uint32_t *ids = PT_SLOT(1, u32), *counts = PT_SLOT(2, u32);
+    uint32_t differ = 0;
+    for (int i = 0; i < PT_WARP_SIZE; i++)
+        differ |= (((ids[i] ^ ids[lane]) & BAR_NUMBER_BITS) |
+                   (c->aux & BAR_COUNTED ? (counts[i] ^ counts[lane]) & BAR_COUNT_BITS : 0)) &
+                  f->lanes[i];
+    return !differ;
+}
+
+/* The count that the barrier gives, or PT_BARRIER_ALL; 0 if there can be no such barrier. */
+static uint32_t count_of(const struct pt_code *c, const struct pt_frame *f, uint32_t lane)
+{
+    uint32_t count = c->aux & BAR_COUNTED ? PT_SLOT(2, u32)[lane] & BAR_COUNT_BITS : 0;
+    if (!count)
+        return c->aux & BAR_ARRIVE ? 0 : PT_BARRIER_ALL;
+    return count % PT_WARP_SIZE || count >= BAR_COUNT_END ? 0 : count;
+}
+
+/* An aligned barrier that lanes of the warp have not come to. They are waited for, and often in vain, as on an H200. But a
+ * short `if` around the barrier is no branch there: the whole warp passes by. So where the others wait at the end of such an
+ * `if` the warp counts, and waits, as a whole; true then. */
+static bool comes_whole(const struct barrier_site *site, const struct pt_frame *f, uint32_t others)
+{
+    for (uint32_t i = 0; i < site->n_joins; i++)
+        others &= ~f->wait[site->joins[i]];
+    return !others;
+}
+
+/* Those lanes wait with the ones that came. */
+static void wait_with(struct pt_frame *f, const struct pt_code *c, uint32_t bar, uint32_t phase)
+{
+    const struct barrier_site *site = c->ptr;
+    struct pt_state *s = f->state;
+    for (uint32_t i = 0; i < site->n_joins; i++) {
+        uint32_t block = site->joins[i], lanes = f->wait[block];
+        if (!lanes)
+            continue;
+        f->wait[block] = 0;
+        pt_loop_clear(f, block);
+        s->groups[s->n_groups++] = (struct pt_group){f, NULL, lanes, block, bar, phase};
+    }
+}
+
+static const struct pt_code *barrier_fault(const struct pt_code *c, struct pt_frame *f)
+{
+    struct pt_fault *fault = &f->state->warp->fault;
+    fault->func = f->body->index;
+    fault->insn = c->insn;
+    fault->lanes = f->mask;
+    return pt_stop(f->state, PT_RUN_FAULT);
+}
+
 PT_HANDLER(barrier)
 {
+    const struct barrier_site *site = c->ptr;
     struct pt_state *s = f->state;
-    const uint32_t *ids = PT_SLOT(1, u32), *counts = PT_SLOT(2, u32);
-    uint32_t lane = (uint32_t)__builtin_ctz(f->mask), id = ids[lane];
-    uint32_t expected = c->aux & BAR_COUNTED ? counts[lane] : 0;
-    if (id >= PT_BARRIERS)
-        return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, f->mask, "there is no such barrier");
-    /* Lanes that name another barrier come by after these. */
-    uint32_t others = 0;
-    for (uint32_t i = 0; i < PT_WARP_SIZE; i++)
-        others |= (uint32_t)(ids[i] != id) << i;
-    if (others & f->mask) {
-        others &= f->mask;
-        pt_loop_wait(f, (uint32_t)(c->imm >> 32), others);
-        pt_set_mask(f, f->mask & ~others);
+    bool is_aligned = c->aux & BAR_ALIGNED;
+    if (is_aligned && f->wait[site->here]) {
+        pt_set_mask(f, f->mask | f->wait[site->here]);
+        f->wait[site->here] = 0;
+        pt_loop_clear(f, site->here);
     }
-    struct pt_group g = {f, c, f->mask, (uint32_t)c->imm, id, f->cta->bar[id].phase};
-    if (!f->cta->launch->services->arrive(s->warp, id, f->mask, c->aux & BAR_ALIGNED, expected,
-                                          c->aux & BAR_RESULT ? PT_PRED(3) & f->mask : 0)) {
-        s->warp->fault.func = f->body->index;
-        s->warp->fault.insn = c->insn;
-        s->warp->fault.lanes = f->mask;
-        return pt_stop(s, PT_RUN_FAULT);
+    uint32_t lane = (uint32_t)__builtin_ctz(f->mask), others = s->warp->live & ~f->mask;
+    if (!is_agreed(c, f, lane))
+        return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, f->mask,
+                       "lanes of a warp give different numbers or counts at one barrier instruction");
+    uint32_t id = PT_SLOT(1, u32)[lane] & BAR_NUMBER_BITS, count = count_of(c, f, lane);
+    if (!count)
+        return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, f->mask,
+                       "the thread count of a barrier is not a multiple of 32 up to 2016");
+    if (is_aligned && others && !comes_whole(site, f, others)) {
+        pt_loop_park(f, site->here, f->mask);
+        return pt_loop_other(f);
     }
+    struct pt_group g = {f, c, f->mask, site->after, id, f->cta->bar[id].phase};
+    if (!f->cta->launch->services->arrive(s->warp, id, f->mask, is_aligned, count,
+                                          c->aux & BAR_RESULT ? PT_PRED(3) & f->mask : 0))
+        return barrier_fault(c, f);
     if (c->aux & BAR_ARRIVE)
         return pt_goto(f, g.block, c + 1);
     if (f->cta->bar[id].phase != g.phase) {
@@ -581,7 +648,23 @@ PT_HANDLER(barrier)
         return pt_goto(f, g.block, c + 1);
     }
     s->groups[s->n_groups++] = g;
+    if (is_aligned && others)
+        wait_with(f, c, id, g.phase);
     return pt_loop_other(f);
+}
+
+/* The blocks that lanes at IR block b come to in any case, within its loop. */
+static struct barrier_site *make_site(struct pt_select *s, uint32_t b)
+{
+    const struct pt_block *blocks = s->func->blocks.v;
+    struct barrier_site *site =
+        pt_code_array(s, sizeof *site + s->func->blocks.n * sizeof site->joins[0]);
+    site->here = pt_code_here(s);
+    site->after = pt_code_after(s);
+    for (uint32_t j = blocks[b].ipdom; j != UINT32_MAX && blocks[j].loop == blocks[b].loop;
+         j = blocks[j].ipdom)
+        site->joins[site->n_joins++] = pt_code_block(s, j);
+    return site;
 }
 
 static pt_handler select_barrier(struct pt_select *s, uint32_t kind, bool is_aligned)
@@ -603,7 +686,7 @@ static pt_handler select_barrier(struct pt_select *s, uint32_t kind, bool is_ali
     for (int i = 0; i < 4; i++)
         if (c->o[i] == UINT32_MAX)
             return NULL;
-    c->imm = (uint64_t)pt_code_here(s) << 32 | pt_code_after(s);
+    c->ptr = make_site(s, pt_code_ir_block(s));
     c->aux = (uint16_t)(kind | (is_aligned ? BAR_ALIGNED : 0));
     return barrier;
 }

@@ -332,7 +332,7 @@ static enum pt_run deadlock(struct pt_state *s)
                                            .insn = f->body->start[b]->insn,
                                            .lanes = parked_lanes(f),
                                            .detail = "lanes of one warp wait for each other at "
-                                                     "different instructions"};
+                                                     "different instructions:"};
         break;
     }
     return PT_RUN_FAULT;
@@ -384,7 +384,8 @@ void pt_loop_places(const struct pt_warp *warp,
     const struct pt_state *s = pt_state_of(warp);
     for (uint32_t i = 0; i < s->n_groups; i++) {
         const struct pt_group *g = &s->groups[i];
-        report(ud, g->frame->body->index, g->code->insn, g->mask, g->bar);
+        const struct pt_code *c = g->code ? g->code : g->frame->body->start[g->block];
+        report(ud, g->frame->body->index, c->insn, g->mask, g->bar);
     }
     for (const struct pt_frame *f = s->deepest; f; f = f->shallower)
         for (uint32_t b = 0; b < f->body->n_blocks; b++)

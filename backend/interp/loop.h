@@ -67,7 +67,7 @@ struct pt_interp_program {
 /* Lanes that wait for the end of a barrier's phase. */
 struct pt_group {
     struct pt_frame *frame;
-    const struct pt_code *code; /* the barrier */
+    const struct pt_code *code; /* the barrier; NULL: lanes that passed by it and wait with the others of the warp */
     uint32_t mask, block, bar, phase;
 };
 
@@ -201,7 +201,10 @@ uint64_t pt_code_symbol(const struct pt_select *s, uint32_t symbol, enum pt_spac
 void pt_code_link(struct pt_select *s, uint32_t block);
 #define pt_code_here PT_LEVEL_NAME(pt_code_here)
 uint32_t pt_code_here(const struct pt_select *s);
-/* True if back edges of the IR block being decoded let other work run first. */
+/* The IR block being decoded. */
+#define pt_code_ir_block PT_LEVEL_NAME(pt_code_ir_block)
+uint32_t pt_code_ir_block(const struct pt_select *s);
+/* True if back edges of it let other work run first. */
 #define pt_code_communicates PT_LEVEL_NAME(pt_code_communicates)
 bool pt_code_communicates(const struct pt_select *s);
 /* Code that runs before the instruction; c->fn and operands are the caller's to fill. */

@@ -4,7 +4,9 @@
  * An instruction with a member mask runs when all named lanes that have not exited stand at it
  * in the same activation; it begins its block, so lanes that wait for others wait at the block.
  * Lanes at one instruction may name different masks (tiles of a warp): each mask is a group of
- * its own. `imm` holds the block; the member mask's operand is c->o[c->aux & 7].
+ * its own. `imm` holds the block; the member mask's operand is c->o[c->aux & 7]. A lane that its
+ * mask leaves out is a fault, but where all lanes are there and name the same: an H200 tests the
+ * mask only where lanes may have parted.
  */
 #include "backend/interp/loop.h"
 
@@ -28,11 +30,28 @@ static uint32_t same_members(const struct pt_code *c, const struct pt_frame *f, 
     return same;
 }
 
+/* Lanes of f->mask that their own member mask leaves out. */
+static uint32_t strangers(const struct pt_code *c, const struct pt_frame *f)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < PT_WARP_SIZE; i++)
+        found |= (~members_of(c, f, i) >> i & 1) << i;
+    return found & f->mask;
+}
+
+static const struct pt_code *fail_strangers(const struct pt_code *c, struct pt_frame *f)
+{
+    return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, strangers(c, f),
+                   "the member mask leaves out the lane itself");
+}
+
 /* The general case: lanes that arrived before join, each complete group runs, the others go on
  * waiting. */
 static __attribute__((noinline)) const struct pt_code *
 sync_groups(const struct pt_code *c, struct pt_frame *f, operation run)
 {
+    if (strangers(c, f))
+        return fail_strangers(c, f);
     uint32_t block = (uint32_t)c->imm, arrived = f->mask | f->wait[block], done = 0;
     uint32_t live = f->state->warp->live;
     for (uint32_t left = arrived; left;) {
@@ -64,8 +83,12 @@ static inline const struct pt_code *sync_members(const struct pt_code *c, struct
     uint32_t differ = 0;
     for (int i = 0; i < PT_WARP_SIZE; i++)
         differ |= (members[i] ^ first) & f->lanes[i];
-    if (__builtin_expect(differ || (first & f->state->warp->live & ~f->mask), 0))
+    uint32_t live = f->state->warp->live;
+    if (__builtin_expect(differ || (first & live & ~f->mask), 0))
         return sync_groups(c, f, run);
+    /* An H200 looks at the mask only where lanes may have parted. */
+    if (__builtin_expect(f->mask != live && f->mask & ~first, 0))
+        return fail_strangers(c, f);
     run(c, f);
     return c + 1;
 }
@@ -96,12 +119,16 @@ static bool bind_members(struct pt_select *s, const char *widths, uint32_t k)
 
 enum { HAS_PRED = 8 };
 
-/* Lane j of which lane i reads, and whether it is in range; the own lane if not. */
+/* Lane j of which lane i reads, and whether it is in range; the own lane if not. Lanes that do
+ * not take part give 0, as on an H200. */
 #define SHFL(name, source, in_range)                                                         \
     static void name(const struct pt_code *c, struct pt_frame *f)                            \
     {                                                                                        \
         uint32_t *d = PT_SLOT(0, u32), value[PT_WARP_SIZE], valid[PT_WARP_SIZE];             \
-        const uint32_t *a = PT_SLOT(2, u32), *b = PT_SLOT(3, u32), *clamp = PT_SLOT(4, u32); \
+        uint32_t a[PT_WARP_SIZE];                                                            \
+        const uint32_t *b = PT_SLOT(3, u32), *clamp = PT_SLOT(4, u32);                       \
+        for (int i = 0; i < PT_WARP_SIZE; i++)                                               \
+            a[i] = PT_SLOT(2, u32)[i] & f->lanes[i];                                         \
         for (int i = 0; i < PT_WARP_SIZE; i++) {                                             \
             int32_t n = (int32_t)(b[i] & 31), lane = i;                                      \
             int32_t segment = (int32_t)(clamp[i] >> 8 & 31);                                 \
@@ -410,6 +437,10 @@ PT_HANDLER(bar_warp_sync)
 {
     struct pt_state *s = f->state;
     uint32_t go = 0, stay = 0, block = (uint32_t)c->imm;
+    uint32_t first = (uint32_t)__builtin_ctz(f->mask);
+    bool is_whole = f->mask == s->warp->live && same_members(c, f, f->mask, first) == f->mask;
+    if (!is_whole && strangers(c, f))
+        return fail_strangers(c, f);
     for (uint32_t left = f->mask; left;) {
         uint32_t lane = (uint32_t)__builtin_ctz(left), members = members_of(c, f, lane);
         uint32_t group = same_members(c, f, left, lane), missing = members & s->warp->live & ~group;
