@@ -21,15 +21,19 @@ static float unit(uint32_t i, uint32_t salt) /* from [0, 1) */
     return (float)(hash(i * 0x9E3779B9u + salt) >> 8) * (1.0f / 16777216.0f);
 }
 
-/* Zeroed, in huge pages where the system has them on demand, so that page size is the same for everyone. */
+/* Zeroed, in huge pages where the system has them on demand, so that page size is the same for everyone. Buffers begin at
+ * different places of a page: where all begin at the same, a load seems to some CPUs to depend on a store to another buffer. */
 static void *alloc(size_t n)
 {
-    size_t huge = 2u << 20, bytes = (n * 4 + huge - 1) / huge * huge;
-    void *p = aligned_alloc(huge, bytes);
+    static size_t stagger;
+    size_t huge = 2u << 20, bytes = (n * 4 + 4096 + huge - 1) / huge * huge;
+    char *p = aligned_alloc(huge, bytes);
     if (!p)
         abort();
     madvise(p, bytes, MADV_HUGEPAGE);
-    return memset(p, 0, bytes);
+    memset(p, 0, bytes);
+    stagger = (stagger + 1280) % 4096;
+    return p + stagger;
 }
 
 static int add_buffer(struct bench_case *c, enum bench_type type, size_t n, unsigned flags)
@@ -425,13 +429,4 @@ void bench_case_reset(struct bench_case *c)
     for (int i = 0; i < c->n_buffers; i++)
         if (c->buffer[i].flags & BENCH_RESET)
             memcpy(c->buffer[i].host, c->buffer[i].start, c->buffer[i].n * 4);
-}
-
-void bench_case_free(struct bench_case *c)
-{
-    for (int i = 0; i < c->n_buffers; i++) {
-        free(c->buffer[i].host);
-        free(c->buffer[i].start);
-    }
-    free(c->launch);
 }

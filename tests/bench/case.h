@@ -69,10 +69,9 @@ struct bench_case {
 /* Row `index` of the table; NULL past the last. */
 const struct bench_kind *bench_kind(int index);
 
-/* Makes a case, its buffers filled. NULL, or why the size does not suit the kernel. */
+/* Makes a case, its buffers filled, for the life of the process. NULL, or why the size does not suit the kernel. */
 const char *bench_case_make(struct bench_case *c, const struct bench_kind *kind, unsigned size);
 void bench_case_reset(struct bench_case *c);
-void bench_case_free(struct bench_case *c);
 
 /* For twins: the elements of a buffer. */
 #define F(c, i) ((float *)(c)->buffer[i].host)
