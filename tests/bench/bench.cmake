@@ -23,6 +23,7 @@ function(add_peer name)
     COMMAND ${arg_COMMAND} -shared -fPIC -fvisibility=hidden -I${CMAKE_SOURCE_DIR} ${arg_SOURCES}
             ${arg_LIBRARIES} -o ${bench_peers}/${name}.so
     DEPENDS ${arg_SOURCES} ${bench_folder}/case.h ${bench_folder}/runner.h
+            ${bench_folder}/kernels/vector.h
     COMMENT "Building the peer ${name}"
     VERBATIM)
   add_custom_target(peer_${name} DEPENDS ${bench_peers}/${name}.so)

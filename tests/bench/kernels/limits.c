@@ -1,15 +1,9 @@
 /* What the machine can do: memory bandwidth and fused multiply-adds, plain code by all threads */
 #include "tests/bench/case.h"
+#include "tests/bench/kernels/vector.h"
 #include <omp.h>
-#if defined(__AVX512F__)
-enum { WIDTH = 64 };
-#elif defined(__AVX__)
-enum { WIDTH = 32 };
-#else
-enum { WIDTH = 16 };
-#endif
-typedef float vector __attribute__((vector_size(WIDTH)));
-enum { LANES = WIDTH / 4, SUMS = 8, CHAINS = 12, BLOCK = 4096 };
+typedef float vector __attribute__((vector_size(VECTOR_BYTES)));
+enum { SUMS = 8, CHAINS = 12, BLOCK = 4096 };
 
 static float total(const vector *t, int n)
 {

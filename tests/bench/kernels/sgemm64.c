@@ -1,34 +1,37 @@
-/* register-blocked: a 6x16 (4x16 at the edge) micro-kernel over packed panels of A and B */
+/* register-blocked: a micro-kernel of 6 rows (fewer at the edge) by two vectors, over packed panels of A and B */
 #include "tests/bench/case.h"
+#include "tests/bench/kernels/vector.h"
 #include <stdlib.h>
 #include <string.h>
-typedef float v8 __attribute__((vector_size(32), aligned(4), may_alias));
+enum { PANEL = 2 * LANES };
+typedef float vec __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
 
-#define MICRO(R)                                                                                 \
-    static void micro##R(size_t n, size_t kb, const float *restrict a, const float *restrict bp, \
-                         float *restrict c)                                                      \
-    {                                                                                            \
-        v8 t[R][2];                                                                              \
-        for (int r = 0; r < R; r++) {                                                            \
-            t[r][0] = *(v8 *)(c + r * n);                                                        \
-            t[r][1] = *(v8 *)(c + r * n + 8);                                                    \
-        }                                                                                        \
-        for (size_t k = 0; k < kb; k++) {                                                        \
-            v8 b0 = *(const v8 *)(bp + k * 16), b1 = *(const v8 *)(bp + k * 16 + 8);             \
-            _Pragma("GCC unroll 6") for (int r = 0; r < R; r++)                                  \
-            {                                                                                    \
-                float x = a[k * R + r];                                                          \
-                t[r][0] += x * b0;                                                               \
-                t[r][1] += x * b1;                                                               \
-            }                                                                                    \
-        }                                                                                        \
-        for (int r = 0; r < R; r++) {                                                            \
-            *(v8 *)(c + r * n) = t[r][0];                                                        \
-            *(v8 *)(c + r * n + 8) = t[r][1];                                                    \
-        }                                                                                        \
+#define MICRO(R)                                                                                  \
+    static void micro##R(size_t n, size_t kb, const float *restrict a, const float *restrict bp,  \
+                         float *restrict c)                                                       \
+    {                                                                                             \
+        vec t[R][2];                                                                              \
+        for (int r = 0; r < R; r++) {                                                             \
+            t[r][0] = *(vec *)(c + r * n);                                                        \
+            t[r][1] = *(vec *)(c + r * n + LANES);                                                \
+        }                                                                                         \
+        for (size_t k = 0; k < kb; k++) {                                                         \
+            vec b0 = *(const vec *)(bp + k * PANEL), b1 = *(const vec *)(bp + k * PANEL + LANES); \
+            _Pragma("GCC unroll 6") for (int r = 0; r < R; r++)                                   \
+            {                                                                                     \
+                float x = a[k * R + r];                                                           \
+                t[r][0] += x * b0;                                                                \
+                t[r][1] += x * b1;                                                                \
+            }                                                                                     \
+        }                                                                                         \
+        for (int r = 0; r < R; r++) {                                                             \
+            *(vec *)(c + r * n) = t[r][0];                                                        \
+            *(vec *)(c + r * n + LANES) = t[r][1];                                                \
+        }                                                                                         \
     }
-MICRO(6)
-MICRO(4) MICRO(2) MICRO(1)
+/* clang-format off */
+MICRO(6) MICRO(4) MICRO(2) MICRO(1)
+    /* clang-format on */
 
     void omp_sgemm64(struct bench_case *c)
 {
@@ -47,16 +50,16 @@ MICRO(4) MICRO(2) MICRO(1)
                     memset(C + i * n + j0, 0, w * sizeof *C);
                 for (size_t k0 = 0; k0 < n; k0 += KB) {
                     size_t kb = n - k0 < KB ? n - k0 : KB;
-                    for (size_t j = 0; j < w; j += 16)
+                    for (size_t j = 0; j < w; j += PANEL)
                         for (size_t k = 0; k < kb; k++)
-                            memcpy(bp + j * kb + k * 16, B + (k0 + k) * n + j0 + j,
-                                   16 * sizeof *bp);
+                            memcpy(bp + j * kb + k * PANEL, B + (k0 + k) * n + j0 + j,
+                                   PANEL * sizeof *bp);
                     for (size_t i = i0; i < i1;) {
                         size_t left = i1 - i, m = left >= 6 ? 6 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
                         for (size_t r = 0; r < m; r++)
                             for (size_t k = 0; k < kb; k++)
                                 ap[k * m + r] = A[(i + r) * n + k0 + k];
-                        for (size_t j = 0; j < w; j += 16) {
+                        for (size_t j = 0; j < w; j += PANEL) {
                             const float *b = bp + j * kb;
                             float *o = C + i * n + j0 + j;
                             if (m == 6)

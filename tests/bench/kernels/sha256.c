@@ -1,6 +1,7 @@
-/* eight hashes side by side in one vector each (GNU vector types) */
+/* as many hashes side by side as a vector has lanes (GNU vector types) */
 #include "tests/bench/case.h"
-typedef uint32_t UINT __attribute__((vector_size(32)));
+#include "tests/bench/kernels/vector.h"
+typedef uint32_t UINT __attribute__((vector_size(VECTOR_BYTES)));
 #define ROTR(x, n) (((x) >> (n)) | ((x) << (32 - (n))))
 #define ROUND(a, b, c, d, e, f, g, h, k, w)                                                        \
     do {                                                                                           \
@@ -36,8 +37,10 @@ void omp_sha256(struct bench_case *c)
     uint32_t n = c->size, seed = c->launch[0].argument[1].u;
     uint32_t *restrict out = U(c, 0);
 #pragma omp parallel for schedule(static)
-    for (uint32_t i0 = 0; i0 < n; i0 += 8) {
-        const UINT lane = {0, 1, 2, 3, 4, 5, 6, 7};
+    for (uint32_t i0 = 0; i0 < n; i0 += LANES) {
+        UINT lane;
+        for (uint32_t l = 0; l < LANES; l++)
+            lane[l] = l;
         UINT W[16], base = seed + (i0 + lane) * 0x9E3779B9u, Z = lane ^ lane;
 #pragma GCC unroll 16
         for (int j = 0; j < 16; j++)
@@ -55,7 +58,7 @@ void omp_sha256(struct bench_case *c)
         }
         UINT v = (a + 0x6a09e667u) ^ (b + 0xbb67ae85u) ^ (c + 0x3c6ef372u) ^ (d + 0xa54ff53au) ^
                  (e + 0x510e527fu) ^ (f + 0x9b05688cu) ^ (g + 0x1f83d9abu) ^ (h + 0x5be0cd19u);
-        for (uint32_t l = 0; l < 8 && i0 + l < n; l++)
+        for (uint32_t l = 0; l < LANES && i0 + l < n; l++)
             out[i0 + l] = v[l];
     }
 }
