@@ -40,6 +40,7 @@ typedef enum ptera_result {
     PTERA_ERROR_FILE = 5,               /* a file could not be read */
     PTERA_ERROR_NOT_FOUND = 6,          /* no kernel or variable of that name */
     PTERA_ERROR_INVALID_LAUNCH = 7,     /* grid, block, cluster, shared size or parameters do not fit the kernel */
+    PTERA_ERROR_NOT_INITIALIZED = 8,    /* the engine is of the process that this one was forked from */
     /* The kernel failed; ptera_engine_error says where. */
     PTERA_ERROR_ILLEGAL_ADDRESS = 16,
     PTERA_ERROR_MISALIGNED_ADDRESS = 17,
@@ -74,6 +75,10 @@ typedef struct ptera_options {
      * otherwise; NULL: malloc. Must be thread-safe. */
     void *(*resize)(void *ud, void *p, size_t bytes);
     void *resize_ud;
+    /* After fork() an engine belongs to the parent: in the child every call on it, its modules and kernels returns
+     * PTERA_ERROR_NOT_INITIALIZED, those that return nothing do nothing, and the child creates engines of its own. Nonzero: an
+     * engine that has not started threads yet (by launching anything) works in both, each on its own copy; 0. */
+    int allow_fork;
 } ptera_options;
 
 PTERA_API void ptera_options_init(ptera_options *options);

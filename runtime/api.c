@@ -24,6 +24,8 @@ const char *ptera_result_text(ptera_result result)
         return "not found";
     case PTERA_ERROR_INVALID_LAUNCH:
         return "invalid launch";
+    case PTERA_ERROR_NOT_INITIALIZED:
+        return "not initialized in this process, which is a fork";
     case PTERA_ERROR_ILLEGAL_ADDRESS:
         return "illegal address";
     case PTERA_ERROR_MISALIGNED_ADDRESS:
@@ -61,6 +63,8 @@ ptera_result ptera_engine_info(const ptera_engine *engine, ptera_info *info)
 {
     if (!engine || !info)
         return PTERA_ERROR_INVALID_ARGUMENT;
+    if (pt_engine_is_inherited(engine))
+        return PTERA_ERROR_NOT_INITIALIZED;
     const struct pt_jit *jit = pt_jit();
     ptera_info mine = {
         .version = ptera_version(),
@@ -101,6 +105,8 @@ ptera_result ptera_kernel_info(const ptera_kernel *kernel, ptera_kernel_status *
 {
     if (!kernel || !status)
         return PTERA_ERROR_INVALID_ARGUMENT;
+    if (pt_engine_is_inherited(kernel->module->engine))
+        return PTERA_ERROR_NOT_INITIALIZED;
     ptera_engine *engine = kernel->module->engine;
     ptera_kernel_status mine = {
         .native_launches = atomic_load(&kernel->native_launches),
@@ -122,6 +128,8 @@ ptera_result ptera_buffer_alloc(ptera_engine *engine, size_t bytes, void **addre
 {
     if (!engine || !bytes || !address)
         return PTERA_ERROR_INVALID_ARGUMENT;
+    if (pt_engine_is_inherited(engine))
+        return PTERA_ERROR_NOT_INITIALIZED;
     void *p = pt_mem_alloc(&engine->mem, bytes, PT_MEM_BUFFER);
     if (!p)
         return PTERA_ERROR_OUT_OF_MEMORY;
@@ -133,6 +141,8 @@ ptera_result ptera_buffer_free(ptera_engine *engine, void *address)
 {
     if (!engine)
         return PTERA_ERROR_INVALID_ARGUMENT;
+    if (pt_engine_is_inherited(engine))
+        return PTERA_ERROR_NOT_INITIALIZED;
     if (address && !pt_mem_free(&engine->mem, address, PT_MEM_BUFFER))
         return PTERA_ERROR_INVALID_ARGUMENT;
     return PTERA_OK;
@@ -143,6 +153,8 @@ ptera_result ptera_memory_register(ptera_engine *engine, void *address, size_t b
     bool overlaps;
     if (!engine || !address || !bytes || bytes > UINTPTR_MAX - (uintptr_t)address)
         return PTERA_ERROR_INVALID_ARGUMENT;
+    if (pt_engine_is_inherited(engine))
+        return PTERA_ERROR_NOT_INITIALIZED;
     if (pt_mem_register(&engine->mem, (uintptr_t)address, bytes, &overlaps))
         return PTERA_OK;
     return overlaps ? PTERA_ERROR_INVALID_ARGUMENT : PTERA_ERROR_OUT_OF_MEMORY;
@@ -152,6 +164,8 @@ ptera_result ptera_memory_unregister(ptera_engine *engine, void *address)
 {
     if (!engine)
         return PTERA_ERROR_INVALID_ARGUMENT;
+    if (pt_engine_is_inherited(engine))
+        return PTERA_ERROR_NOT_INITIALIZED;
     if (address && !pt_mem_unregister(&engine->mem, (uintptr_t)address))
         return PTERA_ERROR_INVALID_ARGUMENT;
     return PTERA_OK;
@@ -165,6 +179,8 @@ ptera_result ptera_module_diagnostic(const ptera_module *module, unsigned index,
     static const ptera_severity severities[] = {PTERA_NOTE, PTERA_WARNING, PTERA_ERROR};
     if (!module || !diagnostic)
         return PTERA_ERROR_INVALID_ARGUMENT;
+    if (pt_engine_is_inherited(module->engine))
+        return PTERA_ERROR_NOT_INITIALIZED;
     if (index >= module->diag_texts.n)
         return PTERA_ERROR_NOT_FOUND;
     const struct pt_diag *d = &module->ir.diags.list.v[index];
@@ -218,6 +234,8 @@ ptera_result ptera_module_emit(ptera_module *module, const char *kernel, ptera_e
 {
     if (!module || !text || what < PTERA_EMIT_TOKENS || what > PTERA_EMIT_IR)
         return PTERA_ERROR_INVALID_ARGUMENT;
+    if (pt_engine_is_inherited(module->engine))
+        return PTERA_ERROR_NOT_INITIALIZED;
     uint32_t func = kernel ? find_func(module, kernel) : PT_NONE;
     if (kernel && func == PT_NONE)
         return PTERA_ERROR_NOT_FOUND;
@@ -243,6 +261,8 @@ ptera_result ptera_kernel_parameter(const ptera_kernel *kernel, unsigned index,
 {
     if (!kernel || !parameter)
         return PTERA_ERROR_INVALID_ARGUMENT;
+    if (pt_engine_is_inherited(kernel->module->engine))
+        return PTERA_ERROR_NOT_INITIALIZED;
     const struct pt_module *ir = &kernel->module->ir;
     const struct pt_func *f = &ir->funcs.v[kernel->func];
     if (index >= f->params.n)

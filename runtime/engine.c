@@ -48,6 +48,28 @@ void pt_engine_fail(ptera_engine *engine, const char *format, ...)
     va_end(args);
 }
 
+/* ---- fork ---------------------------------------------------------------------------------------------- */
+
+/* How often this process and its ancestors were made by fork since the library came in. */
+static atomic_uint forks;
+
+static void count_fork(void)
+{
+    atomic_fetch_add(&forks, 1);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, count_fork);
+}
+
+/* Threads do not come along, and locks may be held by those that are gone. */
+bool pt_engine_is_inherited(const ptera_engine *engine)
+{
+    bool may_be = engine->allow_fork && !engine->pool.n_threads;
+    return engine->forks != atomic_load(&forks) && !may_be;
+}
+
 const char *ptera_engine_error(const ptera_engine *engine)
 {
     return engine ? engine->error : "";
@@ -100,6 +122,8 @@ static bool set_up(ptera_engine *engine, const ptera_options *o)
 {
     engine->threads = o->threads ? o->threads : count_cores();
     engine->fmad = o->fmad != 0;
+    engine->allow_fork = o->allow_fork != 0;
+    engine->forks = atomic_load(&forks);
     engine->stack_bytes = o->stack_bytes ? o->stack_bytes : STACK_BYTES;
     atomic_init(&engine->grid_ids, 0);
     pthread_mutex_init(&engine->lock, NULL);
@@ -128,6 +152,8 @@ static void tear_down(ptera_engine *engine)
 ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **engine)
 {
     ptera_options o;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
     ptera_options_init(&o);
     if (!engine || (options && options->size < sizeof options->size))
         return PTERA_ERROR_INVALID_ARGUMENT;
@@ -157,7 +183,7 @@ ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **en
 
 void ptera_engine_destroy(ptera_engine *engine)
 {
-    if (!engine)
+    if (!engine || pt_engine_is_inherited(engine))
         return;
     tear_down(engine);
     pt_fault_uninstall();

@@ -32,7 +32,8 @@ struct ptera_engine {
     ptera_backend tier; /* that runs launches which do not say */
     unsigned threads;
     size_t stack_bytes;
-    bool fmad;
+    bool fmad, allow_fork;
+    unsigned forks; /* engine.c: when it was made */
     struct pt_mem mem;
     struct pt_printer printer;
     struct pt_heap heap;
@@ -84,6 +85,8 @@ struct ptera_module {
 /* engine.c: memory by the engine's allocator. pt_engine_alloc gives zeroed memory or NULL. */
 void *pt_engine_alloc(ptera_engine *engine, size_t bytes);
 void pt_engine_free(ptera_engine *engine, void *p);
+/* True in a process that a fork made after the engine: nothing may be done with it. */
+bool pt_engine_is_inherited(const ptera_engine *engine);
 /* Sets the text of ptera_engine_error. */
 __attribute__((format(printf, 2, 3))) void pt_engine_fail(ptera_engine *engine, const char *format,
                                                           ...);

@@ -399,6 +399,8 @@ ptera_result ptera_kernel_launch(ptera_kernel *kernel, const ptera_launch *given
     ptera_launch_init(&mine);
     if (!kernel || !given || given->size < sizeof given->size)
         return PTERA_ERROR_INVALID_ARGUMENT;
+    if (pt_engine_is_inherited(kernel->module->engine))
+        return PTERA_ERROR_NOT_INITIALIZED;
     memcpy(&mine, given, given->size < sizeof mine ? given->size : sizeof mine);
     if (!(mine.timeout_seconds >= 0) || mine.backend < PTERA_BACKEND_AUTO ||
         mine.backend > PTERA_BACKEND_JIT)

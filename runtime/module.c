@@ -265,6 +265,8 @@ ptera_result ptera_module_load(ptera_engine *engine, const char *name, const cha
 {
     if (!engine || !name || (!text && bytes) || !module)
         return PTERA_ERROR_INVALID_ARGUMENT;
+    if (pt_engine_is_inherited(engine))
+        return PTERA_ERROR_NOT_INITIALIZED;
     ptera_module *m = create(engine, name, text ? text : "", bytes);
     if (!m)
         return PTERA_ERROR_OUT_OF_MEMORY;
@@ -301,6 +303,8 @@ ptera_result ptera_module_load_file(ptera_engine *engine, const char *path, pter
 {
     if (!engine || !path || !module)
         return PTERA_ERROR_INVALID_ARGUMENT;
+    if (pt_engine_is_inherited(engine))
+        return PTERA_ERROR_NOT_INITIALIZED;
     FILE *file = fopen(path, "rb");
     if (!file)
         return PTERA_ERROR_FILE;
@@ -316,7 +320,7 @@ ptera_result ptera_module_load_file(ptera_engine *engine, const char *path, pter
 
 void ptera_module_unload(ptera_module *module)
 {
-    if (module)
+    if (module && !pt_engine_is_inherited(module->engine))
         pt_module_free(module);
 }
 
@@ -417,6 +421,8 @@ ptera_result ptera_module_verify(ptera_module *module)
 {
     if (!module)
         return PTERA_ERROR_INVALID_ARGUMENT;
+    if (pt_engine_is_inherited(module->engine))
+        return PTERA_ERROR_NOT_INITIALIZED;
     pthread_mutex_lock(&module->lock);
     ptera_result result = verify_all(module);
     pthread_mutex_unlock(&module->lock);
@@ -461,6 +467,8 @@ ptera_result ptera_module_variable(ptera_module *module, const char *name, void 
 {
     if (!module || !name)
         return PTERA_ERROR_INVALID_ARGUMENT;
+    if (pt_engine_is_inherited(module->engine))
+        return PTERA_ERROR_NOT_INITIALIZED;
     for (uint32_t i = 1; module->symbols && i < module->ir.symbols.n; i++) {
         const struct pt_symbol *s = &module->ir.symbols.v[i];
         if (s->func != PT_NONE || strcmp(s->name, name) != 0 || !is_variable(s))
@@ -476,6 +484,8 @@ ptera_result ptera_module_variable_at(ptera_module *module, unsigned index, cons
 {
     if (!module)
         return PTERA_ERROR_INVALID_ARGUMENT;
+    if (pt_engine_is_inherited(module->engine))
+        return PTERA_ERROR_NOT_INITIALIZED;
     for (uint32_t i = 1; module->symbols && i < module->ir.symbols.n; i++) {
         const struct pt_symbol *s = &module->ir.symbols.v[i];
         if (!is_variable(s) || index-- > 0)
@@ -493,6 +503,8 @@ ptera_result ptera_module_kernel(ptera_module *module, const char *name, unsigne
 {
     if (!module || !kernel)
         return PTERA_ERROR_INVALID_ARGUMENT;
+    if (pt_engine_is_inherited(module->engine))
+        return PTERA_ERROR_NOT_INITIALIZED;
     for (uint32_t i = 0; i < module->n_kernels; i++) {
         ptera_kernel *k = &module->kernels[i];
         if (name ? strcmp(module->ir.funcs.v[k->func].name, name) == 0 : i == index) {

@@ -407,6 +407,8 @@ ptera_result ptera_kernel_emit(ptera_kernel *kernel, const unsigned block[3], in
     const struct pt_program *program;
     if (!kernel || !block || what < PTERA_EMIT_LLVM || what > PTERA_EMIT_OBJ || !data || !bytes)
         return PTERA_ERROR_INVALID_ARGUMENT;
+    if (pt_engine_is_inherited(kernel->module->engine))
+        return PTERA_ERROR_NOT_INITIALIZED;
     ptera_module *module = kernel->module;
     ptera_result result = pt_module_compile(kernel, false, &program);
     if (result != PTERA_OK)

@@ -284,6 +284,7 @@ int command_run(int argc, char **argv)
     if (o.both) {
         o.engine.print = text_add;
         o.engine.print_ud = &o.text;
+        o.engine.allow_fork = 1;
         o.engine.threads = o.engine.threads ? o.engine.threads : 1; /* the order is fixed then, and the same */
     }
     ptera_engine *engine = NULL;

@@ -80,7 +80,7 @@ static void check_result_texts(void)
 {
     CHECK_TEXT(ptera_result_text(PTERA_OK), "success");
     CHECK_TEXT(ptera_result_text((ptera_result)999), "unknown result");
-    for (int r = PTERA_ERROR_INVALID_ARGUMENT; r <= PTERA_ERROR_INVALID_LAUNCH; r++)
+    for (int r = PTERA_ERROR_INVALID_ARGUMENT; r <= PTERA_ERROR_NOT_INITIALIZED; r++)
         CHECK(strcmp(ptera_result_text((ptera_result)r), "unknown result") != 0);
     for (int r = PTERA_ERROR_ILLEGAL_ADDRESS; r <= PTERA_ERROR_TIMEOUT; r++)
         CHECK(strcmp(ptera_result_text((ptera_result)r), "unknown result") != 0);
