@@ -1,5 +1,6 @@
-/* Places of the PTX in LLVM's debug information: the line is the instruction's index + 1, the file is named by the
- * function's index. debug_line.c reads them back from the object. */
+/* Places of the PTX in LLVM's debug information. For debuggers and profilers: the file and line of .loc, where there is one, or
+ * the line of PTX. For us, who read them back from the object (debug_line.c): the function's index is the column, the
+ * instruction's index + 1 the discriminator. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,13 +8,12 @@
 
 #include "backend/jit/jit.h"
 
+enum { COLUMN_MAX = 65535 };
+
 struct jit_debug {
     LLVMDIBuilderRef builder;
-    LLVMMetadataRef file, unit; /* of the module */
-    /* the place last set */
-    LLVMValueRef function;
-    const struct pt_func *f;
-    LLVMMetadataRef scope;
+    LLVMMetadataRef ptx;    /* the file that lines of PTX are in */
+    LLVMMetadataRef *files; /* those of .file, made when needed */
 };
 
 static LLVMMetadataRef make_file(struct jit_debug *d, const char *name)
@@ -28,55 +28,75 @@ static void set_flag(struct jit *j, const char *name, unsigned value)
                       LLVMValueAsMetadata(LLVMConstInt(type, value, 0)));
 }
 
+/* Of the kernel, not of the file that was loaded: that may be another when the object is used again. */
+static const char *ptx_name(struct jit *j)
+{
+    size_t n = strlen(j->f->name) + sizeof ".ptx";
+    char *name = pt_arena_alloc(j->arena, n);
+    snprintf(name, n, "%s.ptx", j->f->name);
+    return name;
+}
+
 static struct jit_debug *start(struct jit *j)
 {
     struct jit_debug *d = pt_arena_alloc(j->arena, sizeof *d);
     set_flag(j, "Debug Info Version", LLVMDebugMetadataVersion());
     set_flag(j, "Dwarf Version", 4);
     d->builder = LLVMCreateDIBuilder(j->module);
-    d->file = make_file(d, "ptx");
-    d->unit = LLVMDIBuilderCreateCompileUnit(
-        d->builder, LLVMDWARFSourceLanguageC99, d->file, "ptera", 5, 1, "", 0, 0, "", 0,
-        LLVMDWARFEmissionLineTablesOnly, 0, 0, 0, "", 0, "", 0);
+    d->ptx = make_file(d, ptx_name(j));
+    d->files = pt_arena_alloc(j->arena, (j->m->files.n + 1) * sizeof *d->files);
+    LLVMDIBuilderCreateCompileUnit(d->builder, LLVMDWARFSourceLanguageC99, d->ptx, "ptera", 5, 1,
+                                   "", 0, 0, "", 0, LLVMDWARFEmissionLineTablesOnly, 0, 0, 0, "", 0,
+                                   "", 0);
     return d;
 }
 
-static LLVMMetadataRef subprogram(struct jit_debug *d, LLVMValueRef function)
+static LLVMMetadataRef subprogram(struct jit *j, LLVMValueRef function)
 {
+    struct jit_debug *d = j->debug;
     LLVMMetadataRef found = LLVMGetSubprogram(function);
     if (found)
         return found;
-    size_t n;
-    const char *name = LLVMGetValueName2(function, &n);
+    const char *name = j->f->name;
+    size_t n = strlen(name);
     LLVMMetadataRef type =
-        LLVMDIBuilderCreateSubroutineType(d->builder, d->file, NULL, 0, LLVMDIFlagZero);
-    found = LLVMDIBuilderCreateFunction(d->builder, d->file, name, n, name, n, d->file, 1, type, 0,
-                                        1, 1, LLVMDIFlagZero, 1);
+        LLVMDIBuilderCreateSubroutineType(d->builder, d->ptx, NULL, 0, LLVMDIFlagZero);
+    found = LLVMDIBuilderCreateFunction(d->builder, d->ptx, name, n, name, n, d->ptx, j->f->line,
+                                        type, 0, 1, j->f->line, LLVMDIFlagZero, 1);
     LLVMSetSubprogram(function, found);
     return found;
 }
 
-static void set_scope(struct jit *j, struct jit_debug *d, LLVMValueRef function)
+static LLVMMetadataRef file_of(struct jit *j, const struct pt_loc *loc)
 {
-    char name[16];
-    snprintf(name, sizeof name, "%u", (unsigned)(j->f - j->m->funcs.v));
-    d->function = function;
-    d->f = j->f;
-    d->scope = LLVMDIBuilderCreateLexicalBlockFile(d->builder, subprogram(d, function),
-                                                   make_file(d, name), 0);
+    LLVMMetadataRef *file = &j->debug->files[loc->file];
+    if (!*file)
+        *file = make_file(j->debug, j->m->files.v[loc->file].name);
+    return *file;
+}
+
+/* A scope of the instruction's own, for the discriminator. */
+static LLVMMetadataRef place_of(struct jit *j, LLVMMetadataRef scope, uint32_t index)
+{
+    const struct pt_insn *insn = &j->f->insns.v[index];
+    const struct pt_loc *loc = insn->loc != PT_NONE ? &j->m->locs.v[insn->loc] : NULL;
+    bool is_named = loc && loc->file < j->m->files.n && j->m->files.v[loc->file].name;
+    size_t func = (size_t)(j->f - j->m->funcs.v);
+    scope = LLVMDIBuilderCreateLexicalBlockFile(
+        j->debug->builder, scope, is_named ? file_of(j, loc) : j->debug->ptx, index + 1);
+    return LLVMDIBuilderCreateDebugLocation(j->context, is_named ? loc->line : insn->line,
+                                            func <= COLUMN_MAX ? (unsigned)func : 0, scope, NULL);
 }
 
 void jit_debug_place(struct jit *j, uint32_t insn)
 {
     if (!j->debug)
         j->debug = start(j);
-    struct jit_debug *d = j->debug;
-    LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInsertBlock(j->b));
-    if (d->function != function || d->f != j->f)
-        set_scope(j, d, function);
-    unsigned line = insn + 1; /* 0: no place */
-    LLVMSetCurrentDebugLocation2(
-        j->b, LLVMDIBuilderCreateDebugLocation(j->context, line, 0, d->scope, NULL));
+    LLVMMetadataRef scope = subprogram(j, LLVMGetBasicBlockParent(LLVMGetInsertBlock(j->b)));
+    LLVMMetadataRef place = insn < j->f->insns.n
+                                ? place_of(j, scope, insn)
+                                : LLVMDIBuilderCreateDebugLocation(j->context, 0, 0, scope, NULL);
+    LLVMSetCurrentDebugLocation2(j->b, place);
 }
 
 void jit_debug_finish(struct jit *j)

@@ -1,12 +1,10 @@
 /* The line table of an object (DWARF 4, "Line Number Information"): which instruction each place of the code belongs to,
- * in the terms of debug.c. Only what LLVM writes for one function of code is read. */
+ * in the terms of debug.c: columns and discriminators. */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backend/jit/object.h"
-
-enum { FILES_MAX = 4096 };
 
 struct reader {
     const uint8_t *p, *end;
@@ -14,13 +12,9 @@ struct reader {
     uint32_t cap;
     /* of the header */
     uint8_t min_bytes, line_range, opcode_base;
-    int8_t line_base;
-    uint8_t operands[256];              /* of the standard opcodes */
-    uint32_t n_files, files[FILES_MAX]; /* function by file */
+    uint8_t operands[256]; /* of the standard opcodes */
     /* the machine */
-    uint64_t address;
-    uint32_t file;
-    int64_t line;
+    uint64_t address, column, discriminator;
 };
 
 static uint8_t get_byte(struct reader *r)
@@ -49,27 +43,6 @@ static uint64_t get_uleb(struct reader *r)
     return v;
 }
 
-static int64_t get_sleb(struct reader *r)
-{
-    int64_t v = 0;
-    uint8_t byte;
-    unsigned shift = 0;
-    do {
-        byte = get_byte(r);
-        v |= shift < 64 ? (int64_t)(byte & 0x7f) << shift : 0;
-        shift += 7;
-    } while (byte & 0x80);
-    return byte & 0x40 && shift < 64 ? v | -(INT64_C(1) << shift) : v;
-}
-
-static const char *get_text(struct reader *r)
-{
-    const char *text = (const char *)r->p;
-    const uint8_t *zero = memchr(r->p, 0, (size_t)(r->end - r->p));
-    r->p = zero ? zero + 1 : r->end;
-    return zero ? text : "";
-}
-
 /* ---- the table ----------------------------------------------------------------------------------------- */
 
 static bool push(struct reader *r, struct jit_place place)
@@ -88,18 +61,16 @@ static bool push(struct reader *r, struct jit_place place)
 
 static bool emit(struct reader *r, bool is_end)
 {
-    uint32_t func = r->file < r->n_files ? r->files[r->file] : PT_NONE;
-    struct jit_place place = {(uint32_t)r->address, func, (uint32_t)(r->line - 1)};
-    if (is_end || r->line < 1)
-        place.func = PT_NONE;
+    bool is_known = r->discriminator && !is_end;
+    struct jit_place place = {(uint32_t)r->address, is_known ? (uint32_t)r->column : PT_NONE,
+                              (uint32_t)(r->discriminator - 1)};
+    r->discriminator = 0;
     return push(r, place);
 }
 
 static void reset(struct reader *r)
 {
-    r->address = 0;
-    r->file = 1;
-    r->line = 1;
+    r->address = r->column = r->discriminator = 0;
 }
 
 static bool extended(struct reader *r)
@@ -114,6 +85,9 @@ static bool extended(struct reader *r)
         break;
     case 2: /* DW_LNE_set_address */
         r->address = get_fixed(r, 8);
+        break;
+    case 4: /* DW_LNE_set_discriminator */
+        r->discriminator = get_uleb(r);
         break;
     default:
         break;
@@ -132,7 +106,6 @@ static bool step(struct reader *r)
     uint8_t op = get_byte(r);
     if (op >= r->opcode_base) {
         advance(r, (op - r->opcode_base) / r->line_range);
-        r->line += r->line_base + (op - r->opcode_base) % r->line_range;
         return emit(r, false);
     }
     switch (op) {
@@ -143,11 +116,8 @@ static bool step(struct reader *r)
     case 2: /* DW_LNS_advance_pc */
         advance(r, get_uleb(r));
         return true;
-    case 3: /* DW_LNS_advance_line */
-        r->line += get_sleb(r);
-        return true;
-    case 4: /* DW_LNS_set_file */
-        r->file = (uint32_t)get_uleb(r);
+    case 5: /* DW_LNS_set_column */
+        r->column = get_uleb(r);
         return true;
     case 8: /* DW_LNS_const_add_pc */
         advance(r, (255 - r->opcode_base) / r->line_range);
@@ -157,7 +127,7 @@ static bool step(struct reader *r)
         return true;
     default:
         for (unsigned i = 0; i < r->operands[op]; i++)
-            get_uleb(r);
+            get_uleb(r); /* skips a signed number as well */
         return true;
     }
 }
@@ -172,20 +142,11 @@ static bool read_header(struct reader *r)
     if (bytes > (uint64_t)(r->end - r->p))
         return false;
     r->min_bytes = get_byte(r);
-    get_fixed(r, 2); /* operations an instruction, default of is_stmt */
-    r->line_base = (int8_t)get_byte(r);
+    get_fixed(r, 3); /* operations an instruction, default of is_stmt, line base */
     r->line_range = get_byte(r);
     r->opcode_base = get_byte(r);
     for (unsigned i = 1; i < r->opcode_base; i++)
         r->operands[i] = get_byte(r);
-    while (r->p < program && *get_text(r)) /* folders */
-        continue;
-    r->n_files = 1;
-    for (const char *name; r->p < program && *(name = get_text(r)) && r->n_files < FILES_MAX;) {
-        r->files[r->n_files++] = (uint32_t)strtoul(name, NULL, 10);
-        for (int i = 0; i < 3; i++)
-            get_uleb(r);
-    }
     r->p = program;
     return r->line_range != 0;
 }

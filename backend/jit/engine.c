@@ -9,6 +9,7 @@
 
 #include "backend/jit/cache.h"
 #include "backend/jit/jit.h"
+#include "backend/jit/observe.h"
 
 /* ---- which code is native code ------------------------------------------------------------------------- */
 
@@ -22,7 +23,8 @@ struct range {
 struct native {
     struct pt_native base;
     struct jit_code code;
-    struct jit_places places;
+    struct jit_object object; /* for debuggers, and for places when something fails */
+    struct jit_observed *observed;
     struct range *range;
 };
 
@@ -86,18 +88,22 @@ static void remove_range(struct native *n)
 static bool locate(uintptr_t pc, uint32_t *func, uint32_t *insn)
 {
     const struct jit_place *best = NULL;
+    struct jit_places places = {0};
     pthread_mutex_lock(&ranges_lock);
     const struct range *range = find_range(pc);
     const struct native *n = range ? atomic_load(&range->native) : NULL;
-    for (uint32_t i = 0; n && i < n->places.n; i++)
-        if ((uintptr_t)n->code.text + n->places.v[i].offset <= pc)
-            best = &n->places.v[i];
+    if (n)
+        jit_places_read(&n->object, &places);
+    for (uint32_t i = 0; i < places.n; i++)
+        if ((uintptr_t)n->code.text + places.v[i].offset <= pc)
+            best = &places.v[i];
     bool found = best && best->func != PT_NONE;
     if (found) {
         *func = best->func;
         *insn = best->insn;
     }
     pthread_mutex_unlock(&ranges_lock);
+    free(places.v);
     return found;
 }
 
@@ -224,13 +230,15 @@ static bool make_object(const struct pt_program *program, const struct pt_native
 static void release(struct pt_native *native)
 {
     struct native *n = (struct native *)native;
+    jit_forget(n->observed);
     remove_range(n);
     jit_unload(&n->code);
-    free(n->places.v);
+    free(n->object.bytes);
     free(n);
 }
 
-static struct native *load(const struct jit_object *object, const struct pt_program *program,
+/* Takes the object's bytes, which know where they were loaded then. */
+static struct native *load(struct jit_object *object, const struct pt_program *program,
                            const char **why)
 {
     struct native *n = calloc(1, sizeof *n);
@@ -240,9 +248,12 @@ static struct native *load(const struct jit_object *object, const struct pt_prog
         release(&n->base);
         return NULL;
     }
-    jit_places_read(object, &n->places);
+    n->object = *object;
+    object->bytes = NULL;
+    n->observed =
+        jit_observe(&n->object, &n->code, program->image->module->funcs.v[program->kernel].name);
     n->base.run = (enum pt_run(*)(struct pt_cta *, struct pt_fault *))n->code.entry;
-    n->base.scratch_bytes = object->scratch_bytes;
+    n->base.scratch_bytes = n->object.scratch_bytes;
     n->base.code_bytes = n->code.bytes;
     return n;
 }
@@ -272,10 +283,11 @@ static struct pt_native *compile(const struct pt_program *program,
     if (!n) {
         free(object.bytes);
         object = (struct jit_object){0};
-        if (make_object(program, options, &object, why))
-            n = load(&object, program, why);
-        if (n && has_key)
+        bool is_made = make_object(program, options, &object, why);
+        if (is_made && has_key)
             jit_cache_write(&key, &object);
+        if (is_made)
+            n = load(&object, program, why);
     }
     free(object.bytes);
     return n ? &n->base : NULL;

@@ -7,6 +7,7 @@
  *   memory.c    loads and stores by access class         atomic.c, warp.c   the others that are not pure
  *   target.c    the host, passes, machine code           engine.c           the entry of the shared object
  *   object.h    load.c: objects to memory                debug.c            places: instructions in the line table
+ *   cache.h     objects on disk                          observe.h          gdb, perf
  *
  * Everything works on chunks of `width` lanes, `copies` of them at a time (ir/vary.h). A predicate of a chunk is an
  * i1 (uniform) or a vector of i1; registers of up to 16, 32, 64, 128 bits are i16, i32, i64, i128, those declared

@@ -74,7 +74,8 @@ static void add_insns(struct sha256 *s, const struct pt_module *m, const struct 
 {
     for (uint32_t i = 0; i < f->insns.n; i++) {
         const struct pt_insn *insn = &f->insns.v[i];
-        const uint32_t facts[] = {insn->operands, insn->n_operands, insn->guard, insn->guard_neg};
+        const uint32_t facts[] = {insn->operands,  insn->n_operands, insn->guard,
+                                  insn->guard_neg, insn->line,       insn->loc};
         add_text(s, pt_insn_form(m, insn)->spelling);
         ADD(s, facts);
     }
@@ -106,13 +107,25 @@ static void add_graph(struct sha256 *s, const struct pt_func *f)
     }
 }
 
+/* The object has lines of the sources. */
+static void add_sources(struct sha256 *s, const struct pt_module *m)
+{
+    for (uint32_t i = 1; i < m->files.n; i++)
+        add_text(s, m->files.v[i].name ? m->files.v[i].name : "");
+    for (uint32_t i = 1; i < m->locs.n; i++) {
+        const uint32_t facts[] = {m->locs.v[i].file, m->locs.v[i].line};
+        ADD(s, facts);
+    }
+}
+
 static void add_func(struct sha256 *s, const struct pt_module *m, uint32_t index)
 {
     const struct pt_func *f = &m->funcs.v[index];
-    const uint32_t facts[] = {index,       f->insns.n,   f->operands.n, f->regs.n,
-                              f->blocks.n, f->edges.n,   f->labels.n,   f->tables.n,
-                              f->params.n, f->results.n, f->param_size, f->local_size,
-                              f->alias_of};
+    add_text(s, f->name);
+    const uint32_t facts[] = {f->line,       index,       f->insns.n,   f->operands.n,
+                              f->regs.n,     f->blocks.n, f->edges.n,   f->labels.n,
+                              f->tables.n,   f->params.n, f->results.n, f->param_size,
+                              f->local_size, f->alias_of};
     ADD(s, facts);
     sha256_add(s, f->params.v, f->params.n * sizeof(uint32_t));
     sha256_add(s, f->results.v, f->results.n * sizeof(uint32_t));
@@ -137,6 +150,7 @@ bool jit_key(const struct pt_program *program, const struct pt_native_options *o
                               program->local_bytes};
     ADD(&s, facts);
     add_symbols(&s, program->image);
+    add_sources(&s, m);
     const uint32_t *funcs = pt_reachable(m, program->kernel, arena, &n);
     for (uint32_t i = 0; i < n; i++)
         add_func(&s, m, funcs[i]);

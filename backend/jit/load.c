@@ -348,15 +348,26 @@ static bool read_header(struct loader *l, const struct jit_object *object)
     return l->n_symbols || fail(l, "the generated code has no entry");
 }
 
-bool jit_load(const struct jit_object *object, const struct pt_program *program,
-              struct jit_code *code, const char **why)
+/* Debuggers read them from the object's headers. */
+static void tell_addresses(const struct loader *l)
+{
+    Elf64_Shdr *sections = (Elf64_Shdr *)(uintptr_t)l->sections;
+    for (uint32_t i = 0; i < l->header->e_shnum; i++)
+        if (is_loaded(&sections[i]))
+            sections[i].sh_addr = (uintptr_t)l->code->base + l->offset[i];
+}
+
+bool jit_load(struct jit_object *object, const struct pt_program *program, struct jit_code *code,
+              const char **why)
 {
     struct loader l = {.program = program, .code = code};
     *code = (struct jit_code){0};
     bool ok =
         read_header(&l, object) && place(&l) && find_symbols(&l) && relocate_all(&l) && protect(&l);
     free(l.address);
-    if (!ok)
+    if (ok)
+        tell_addresses(&l);
+    else
         jit_unload(code);
     *why = l.why;
     return ok;

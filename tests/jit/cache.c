@@ -131,7 +131,7 @@ int main(void)
     CHECK_INT(list(name, sizeof name), 2);
     CHECK(runs(COUNT("1"), 64, 64)); /* another shape */
     CHECK_INT(list(name, sizeof name), 3);
-    CHECK(runs("// a comment\n" COUNT("1"), 32, 32));
+    CHECK(runs(COUNT("1") "// a comment\n", 32, 32));
     CHECK_INT(list(name, sizeof name), 3);
     while (list(name, sizeof name))
         CHECK_INT(unlink(name), 0);
