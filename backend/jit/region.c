@@ -11,14 +11,14 @@ struct gen {
     struct jit *j;
     const struct jit_plan *plan;
     struct jit_region *r;
-    LLVMValueRef first[JIT_COPIES];     /* lanes on at the start of the group; NULL: all */
+    LLVMValueRef first[JIT_COPIES];     /* lanes on at the start of the group, as a flow; NULL: all */
     LLVMValueRef (*masks)[JIT_COPIES];  /* allocas: lanes that wait at a block */
     LLVMBasicBlockRef *enter, *body;    /* by block: with the test for an empty mask, without */
     LLVMBasicBlockRef *latch;           /* by loop */
     LLVMBasicBlockRef *leave;           /* by block: exit to it */
     LLVMBasicBlockRef end, done;
     LLVMValueRef next;                  /* alloca: number of the exit taken */
-    LLVMValueRef cur[JIT_COPIES];       /* lanes that run the block; NULL: all */
+    LLVMValueRef cur[JIT_COPIES];       /* lanes that run the block, as a flow; NULL: all */
 };
 
 LLVMBasicBlockRef jit_new_block(struct jit *j, const char *name)
@@ -129,10 +129,10 @@ static void send(struct gen *g, uint32_t from, uint32_t to, LLVMValueRef *mask)
         return;
     bool joins = jit_set_has(jit_waits(j, from), to);
     for (unsigned u = 0; u < j->copies; u++) {
-        LLVMValueRef lanes = mask[u] ? mask[u] : jit_mask_all(j);
+        LLVMValueRef lanes = mask[u] ? mask[u] : LLVMConstAllOnes(jit_flow_type(j));
         if (joins && mask[u])
-            lanes = LLVMBuildOr(j->b, jit_mask_load(j, g->masks[to][u]), lanes, "");
-        jit_mask_store(j, g->masks[to][u], lanes);
+            lanes = LLVMBuildOr(j->b, jit_flow_load(j, g->masks[to][u]), lanes, "");
+        LLVMBuildStore(j->b, lanes, g->masks[to][u]);
     }
 }
 
@@ -188,7 +188,8 @@ static void part(struct gen *g, uint32_t from, const struct pt_insn *insn, uint3
     struct jit *j = g->j;
     LLVMValueRef yes[JIT_COPIES], no[JIT_COPIES];
     for (unsigned u = 0; u < j->copies; u++) {
-        LLVMValueRef p = read_guard(j, insn, u, j->width), not = LLVMBuildNot(j->b, p, "");
+        LLVMValueRef p = jit_flow_of(j, read_guard(j, insn, u, j->width));
+        LLVMValueRef not = LLVMBuildNot(j->b, p, "");
         yes[u] = g->cur[u] ? LLVMBuildAnd(j->b, g->cur[u], p, "") : p;
         no[u] = g->cur[u] ? LLVMBuildAnd(j->b, g->cur[u], not, "") : not;
     }
@@ -253,6 +254,18 @@ static bool end_block(struct gen *g, uint32_t block)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
+/* Lanes of some copy wait at the block. */
+static LLVMValueRef has_waiting(struct gen *g, uint32_t block)
+{
+    struct jit *j = g->j;
+    LLVMValueRef any = NULL;
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef lanes = jit_flow_load(j, g->masks[block][u]);
+        any = any ? LLVMBuildOr(j->b, any, lanes, "") : lanes;
+    }
+    return jit_any(j, jit_flow_mask(j, any));
+}
+
 static void enter_block(struct gen *g, uint32_t block)
 {
     struct jit *j = g->j;
@@ -261,13 +274,8 @@ static void enter_block(struct gen *g, uint32_t block)
         LLVMBuildBr(j->b, g->body[block]);
         return;
     }
-    LLVMValueRef any = NULL;
-    for (unsigned u = 0; u < j->copies; u++) {
-        LLVMValueRef lanes = jit_mask_load(j, g->masks[block][u]);
-        any = any ? LLVMBuildOr(j->b, any, lanes, "") : lanes;
-    }
     LLVMBasicBlockRef skip = jit_new_block(j, "skip");
-    LLVMBuildCondBr(j->b, jit_any(j, any), g->body[block], skip);
+    LLVMBuildCondBr(j->b, has_waiting(g, block), g->body[block], skip);
     jit_continue_in(j, skip);
     go_on(g, block, UINT32_MAX, UINT32_MAX);
 }
@@ -285,24 +293,23 @@ static bool touches_memory(const struct jit *j, uint32_t block)
 static bool run_block(struct gen *g, uint32_t block)
 {
     struct jit *j = g->j;
-    bool is_masked = false;
-    for (unsigned u = 0; u < j->copies; u++)
-        is_masked |= g->cur[u] != NULL;
-    if (!is_masked || !touches_memory(j, block))
-        return jit_block(j, block, g->cur);
-    LLVMValueRef all = NULL, none[JIT_COPIES] = {0};
+    LLVMValueRef masks[JIT_COPIES] = {0}, none[JIT_COPIES] = {0}, all = NULL;
     for (unsigned u = 0; u < j->copies; u++) {
-        LLVMValueRef lanes = g->cur[u];
-        all = all ? LLVMBuildAnd(j->b, all, lanes, "") : lanes;
+        if (!g->cur[u])
+            continue;
+        masks[u] = jit_flow_mask(j, g->cur[u]);
+        all = all ? LLVMBuildAnd(j->b, all, g->cur[u], "") : g->cur[u];
     }
+    if (!all || !touches_memory(j, block))
+        return jit_block(j, block, masks);
     LLVMBasicBlockRef full = jit_new_block(j, "full"), some = jit_new_block(j, "some");
     LLVMBasicBlockRef after = jit_new_block(j, "after");
-    LLVMBuildCondBr(j->b, jit_all(j, all), full, some);
+    LLVMBuildCondBr(j->b, jit_all(j, jit_flow_mask(j, all)), full, some);
     jit_continue_in(j, full);
     bool ok = jit_block(j, block, none);
     LLVMBuildBr(j->b, after);
     jit_continue_in(j, some);
-    ok = ok && jit_block(j, block, g->cur);
+    ok = ok && jit_block(j, block, masks);
     LLVMBuildBr(j->b, after);
     jit_continue_in(j, after);
     return ok;
@@ -317,8 +324,8 @@ static bool generate_block(struct gen *g, uint32_t block)
     for (unsigned u = 0; u < j->copies; u++) {
         g->cur[u] = g->first[u];
         if (block != g->r->entry && has_mask(g, block)) {
-            g->cur[u] = jit_mask_load(j, g->masks[block][u]);
-            jit_mask_store(j, g->masks[block][u], jit_mask_none(j));
+            g->cur[u] = jit_flow_load(j, g->masks[block][u]);
+            LLVMBuildStore(j->b, LLVMConstNull(jit_flow_type(j)), g->masks[block][u]);
         }
     }
     return run_block(g, block) && end_block(g, block);
@@ -334,13 +341,8 @@ static void generate_latch(struct gen *g, uint32_t l)
         LLVMBuildBr(j->b, g->body[loop->header]);
         return;
     }
-    LLVMValueRef any = NULL;
-    for (unsigned u = 0; u < j->copies; u++) {
-        LLVMValueRef lanes = jit_mask_load(j, g->masks[loop->header][u]);
-        any = any ? LLVMBuildOr(j->b, any, lanes, "") : lanes;
-    }
     LLVMBasicBlockRef out = jit_new_block(j, "");
-    LLVMBuildCondBr(j->b, jit_any(j, any), g->body[loop->header], out);
+    LLVMBuildCondBr(j->b, has_waiting(g, loop->header), g->body[loop->header], out);
     jit_continue_in(j, out);
     uint64_t *waits = pt_arena_alloc(j->arena, j->vary->words * sizeof *waits);
     for (uint32_t b = loop->header; b < loop->end; b++) {
@@ -541,13 +543,8 @@ static void generate_end(struct gen *g)
     jit_continue_in(j, g->end);
     for (uint32_t e = 0; e < g->r->n_exits; e++) {
         uint32_t to = g->r->exits[e];
-        LLVMValueRef any = NULL;
-        for (unsigned u = 0; u < j->copies; u++) {
-            LLVMValueRef lanes = jit_mask_load(j, g->masks[to][u]);
-            any = any ? LLVMBuildOr(j->b, any, lanes, "") : lanes;
-        }
         LLVMBasicBlockRef other = jit_new_block(j, "");
-        LLVMBuildCondBr(j->b, jit_any(j, any), g->leave[to], other);
+        LLVMBuildCondBr(j->b, has_waiting(g, to), g->leave[to], other);
         jit_continue_in(j, other);
     }
     LLVMBuildBr(j->b, g->done);
@@ -569,10 +566,10 @@ static void find_first(struct gen *g)
             t = jit_splat(j, LLVMBuildAdd(j->b, t, jit_i32(j, u * j->width), ""));
             t = LLVMBuildAdd(j->b, t, jit_steps(j, i32, 1), "");
             LLVMValueRef n = jit_splat(j, jit_i32(j, block[0] * block[1] * block[2]));
-            g->first[u] = LLVMBuildICmp(j->b, LLVMIntULT, t, n, "");
+            g->first[u] = jit_flow_of(j, LLVMBuildICmp(j->b, LLVMIntULT, t, n, ""));
         }
         if (has_ended)
-            g->first[u] = from_bits(j, load_unaligned(j, i32, alive_at(g, u)));
+            g->first[u] = jit_flow_of(j, from_bits(j, load_unaligned(j, i32, alive_at(g, u))));
     }
 }
 
@@ -603,8 +600,8 @@ static void clear_mask(struct gen *g, uint32_t block)
     struct jit *j = g->j;
     for (unsigned u = 0; has_mask(g, block) && u < j->copies; u++) {
         if (!g->masks[block][u])
-            g->masks[block][u] = jit_alloca(j, jit_mask_type(j), "");
-        jit_mask_store(j, g->masks[block][u], jit_mask_none(j));
+            g->masks[block][u] = jit_alloca(j, jit_flow_type(j), "");
+        LLVMBuildStore(j->b, LLVMConstNull(jit_flow_type(j)), g->masks[block][u]);
     }
 }
 
@@ -623,7 +620,7 @@ static bool generate_group(struct gen *g)
         LLVMValueRef any = NULL;
         for (unsigned u = 0; u < j->copies; u++)
             any = any ? LLVMBuildOr(j->b, any, g->first[u], "") : g->first[u];
-        LLVMBuildCondBr(j->b, jit_any(j, any), g->body[g->r->entry], g->done);
+        LLVMBuildCondBr(j->b, jit_any(j, jit_flow_mask(j, any)), g->body[g->r->entry], g->done);
     } else {
         LLVMBuildBr(j->b, g->enter[g->r->entry]);
     }

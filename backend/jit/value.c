@@ -56,32 +56,49 @@ LLVMValueRef jit_lane(struct jit *j, LLVMValueRef vector, unsigned lane)
 
 /* ---- masks ----------------------------------------------------------------------------------- */
 
-/* Vectors of i1 that live across blocks compile badly where masks have no registers of their own:
- * there they are stored as lanes of all ones or zeros, and tested by their sign. */
-LLVMTypeRef jit_mask_type(struct jit *j)
+LLVMTypeRef jit_flow_type(struct jit *j)
 {
     return jit_int_type(j, j->target->has_mask_registers ? 1 : 32, j->width);
 }
 
-LLVMValueRef jit_mask_load(struct jit *j, LLVMValueRef slot)
+/* The fence keeps LLVM from making vectors of i1 of it again. */
+LLVMValueRef jit_flow_of(struct jit *j, LLVMValueRef mask)
 {
-    LLVMTypeRef type = jit_mask_type(j);
-    LLVMValueRef stored = LLVMBuildLoad2(j->b, type, slot, "");
+    LLVMTypeRef type = jit_flow_type(j);
     if (j->target->has_mask_registers)
-        return stored;
-    return LLVMBuildICmp(j->b, LLVMIntSLT, stored, LLVMConstNull(type), "");
+        return mask;
+    LLVMValueRef flow = LLVMBuildSExt(j->b, mask, type, "");
+    if (LLVMIsConstant(flow))
+        return flow;
+    LLVMTypeRef floats = jit_float_type(j, 32, j->width);
+    LLVMValueRef lanes = LLVMBuildBitCast(j->b, flow, floats, "");
+    lanes = jit_intrinsic(j, "llvm.arithmetic.fence", floats, &lanes, 1);
+    return LLVMBuildBitCast(j->b, lanes, type, "");
 }
 
+LLVMValueRef jit_flow_mask(struct jit *j, LLVMValueRef flow)
+{
+    if (j->target->has_mask_registers)
+        return flow;
+    return LLVMBuildICmp(j->b, LLVMIntSLT, flow, LLVMConstNull(jit_flow_type(j)), "");
+}
+
+LLVMValueRef jit_flow_load(struct jit *j, LLVMValueRef slot)
+{
+    return LLVMBuildLoad2(j->b, jit_flow_type(j), slot, "");
+}
+
+LLVMValueRef jit_mask_load(struct jit *j, LLVMValueRef slot)
+{
+    return jit_flow_mask(j, jit_flow_load(j, slot));
+}
+
+/* Predicate registers: the same form, without the fence, as most do not leave their block. */
 void jit_mask_store(struct jit *j, LLVMValueRef slot, LLVMValueRef mask)
 {
     if (!j->target->has_mask_registers)
-        mask = LLVMBuildSExt(j->b, mask, jit_mask_type(j), "");
+        mask = LLVMBuildSExt(j->b, mask, jit_flow_type(j), "");
     LLVMBuildStore(j->b, mask, slot);
-}
-
-LLVMValueRef jit_mask_none(struct jit *j)
-{
-    return LLVMConstNull(jit_int_type(j, 1, j->width));
 }
 
 LLVMValueRef jit_mask_all(struct jit *j)
@@ -122,7 +139,7 @@ static LLVMTypeRef slot_type(struct jit *j, const struct jit_reg *r)
     if (r->shape != JIT_VECTOR)
         return r->type;
     if (r->type == LLVMInt1TypeInContext(j->context))
-        return jit_mask_type(j);
+        return jit_flow_type(j);
     return LLVMVectorType(r->type, j->width);
 }
 

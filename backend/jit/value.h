@@ -60,11 +60,16 @@ LLVMValueRef jit_fits(struct jit *j, const struct pt_operand *o, unsigned copy);
 void jit_write(struct jit *j, const struct pt_operand *o, unsigned copy, enum pt_type type,
                LLVMValueRef value, unsigned lanes, bool extends_sign);
 
-/* ---- masks: vectors of i1, and the form they are stored in ---- */
-LLVMTypeRef jit_mask_type(struct jit *j);      /* as stored */
+/* ---- masks: vectors of i1; and as flows, the form in which they cross blocks ---- */
+
+/* Vectors of i1 that live across blocks compile badly where masks have no registers of their own: there a flow is lanes of
+ * all ones or zeros, tested by their sign. */
+LLVMTypeRef jit_flow_type(struct jit *j);
+LLVMValueRef jit_flow_of(struct jit *j, LLVMValueRef mask);
+LLVMValueRef jit_flow_mask(struct jit *j, LLVMValueRef flow);
+LLVMValueRef jit_flow_load(struct jit *j, LLVMValueRef slot);
 LLVMValueRef jit_mask_load(struct jit *j, LLVMValueRef slot);
 void jit_mask_store(struct jit *j, LLVMValueRef slot, LLVMValueRef mask);
-LLVMValueRef jit_mask_none(struct jit *j);
 LLVMValueRef jit_mask_all(struct jit *j);
 /* i1: some, or every lane is on. */
 LLVMValueRef jit_any(struct jit *j, LLVMValueRef mask);
