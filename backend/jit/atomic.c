@@ -208,18 +208,22 @@ static LLVMValueRef one_lane(struct jit *j, const struct atomic *a, LLVMValueRef
 
 /* ---- the lanes ------------------------------------------------------------------------------- */
 
+/* Addresses in their space: shared ones are offsets of 32 bits. */
 static LLVMValueRef address_of(struct jit *j, const struct atomic *a, unsigned copy)
 {
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
-    enum pt_type type = a->is_shared ? PT_u32 : PT_u64;
-    LLVMValueRef base = jit_read(j, a->base, copy, type, j->width, false);
+    LLVMValueRef base =
+        jit_read(j, a->base, copy, a->is_shared ? PT_u32 : PT_u64, j->width, false);
     if (a->base->kind == PT_OPND_REG && a->base->imm)
         base = LLVMBuildAdd(j->b, base, jit_const(LLVMTypeOf(base), (uint64_t)a->base->imm), "");
-    if (!a->is_shared)
-        return base;
-    base = LLVMBuildZExt(j->b, base, LLVMVectorType(i64, j->width), "");
-    return LLVMBuildAdd(j->b, base,
-                        jit_splat(j, LLVMBuildPtrToInt(j->b, j->shared, i64, "")), "");
+    return base;
+}
+
+static LLVMValueRef pointer_of(struct jit *j, const struct atomic *a, LLVMValueRef address)
+{
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    if (a->is_shared)
+        return jit_at(j, j->shared, LLVMBuildZExt(j->b, address, i64, ""));
+    return LLVMBuildIntToPtr(j->b, address, LLVMPointerTypeInContext(j->context, 0), "");
 }
 
 static void check(struct jit *j, const struct atomic *a, LLVMValueRef addresses, LLVMValueRef mask)
@@ -244,10 +248,14 @@ static LLVMValueRef as_bits(struct jit *j, const struct atomic *a, const struct 
 
 static void run_chunk(struct jit *j, const struct atomic *a, unsigned copy)
 {
-    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
     LLVMTypeRef vector = LLVMVectorType(a->element, j->width);
     LLVMValueRef addresses = address_of(j, a, copy), mask = j->mask[copy];
     check(j, a, addresses, mask);
+    if (mask && a->is_shared) { /* lanes that are off change a word of the reserved kilobyte */
+        LLVMValueRef nowhere = jit_splat(j, jit_i32(j, PT_SHARED_BASE - 64));
+        addresses = LLVMBuildSelect(j->b, mask, addresses, nowhere, "");
+        mask = NULL;
+    }
     LLVMValueRef b = as_bits(j, a, a->b, copy), c = a->c ? as_bits(j, a, a->c, copy) : NULL;
     LLVMValueRef result = a->d ? jit_alloca(j, vector, "") : NULL;
     for (unsigned i = 0; i < j->width; i++) {
@@ -258,7 +266,7 @@ static void run_chunk(struct jit *j, const struct atomic *a, unsigned copy)
             LLVMBuildCondBr(j->b, jit_lane(j, mask, i), run, on);
             jit_continue_in(j, run);
         }
-        LLVMValueRef p = LLVMBuildIntToPtr(j->b, jit_lane(j, addresses, i), pointer, "");
+        LLVMValueRef p = pointer_of(j, a, jit_lane(j, addresses, i));
         LLVMValueRef old =
             one_lane(j, a, p, jit_lane(j, b, i), c ? jit_lane(j, c, i) : NULL);
         if (result)

@@ -79,6 +79,7 @@ struct jit {
     LLVMValueRef cta, launch, fault, scratch, params, shared;
     LLVMValueRef group;         /* i32: of the region loop being generated */
     LLVMValueRef budget;        /* alloca: back edges until the next look at launch->stop */
+    LLVMValueRef nowhere;       /* alloca: memory that nobody reads, or NULL */
     LLVMBasicBlockRef stopped;  /* leaves the function: the launch is stopped */
     uint64_t *live_in;          /* pt_live_in */
     uint64_t *partial;          /* blocks that not all live lanes of a group run together */

@@ -243,9 +243,9 @@ static void store_run(struct jit *j, const struct access *a, LLVMValueRef pointe
     masked(j, "llvm.masked.store", types, 2, args, 4);
 }
 
-/* Lanes anywhere. */
-static void load_any(struct jit *j, const struct access *a, LLVMValueRef pointers, LLVMValueRef mask,
-                     LLVMValueRef *v)
+/* Lanes anywhere, by the machine's gathers and scatters. */
+static void gather(struct jit *j, const struct access *a, LLVMValueRef pointers, LLVMValueRef mask,
+                   LLVMValueRef *v)
 {
     LLVMTypeRef type = LLVMVectorType(a->element, j->width);
     LLVMTypeRef types[] = {type, LLVMTypeOf(pointers)};
@@ -256,53 +256,79 @@ static void load_any(struct jit *j, const struct access *a, LLVMValueRef pointer
     }
 }
 
-/* Lane by lane upwards, all elements of a lane together: the last lane's value stays. */
-static void store_any(struct jit *j, const struct access *a, LLVMValueRef pointers,
-                      LLVMValueRef mask, LLVMValueRef *v)
+static void scatter(struct jit *j, const struct access *a, LLVMValueRef pointers, LLVMValueRef mask,
+                    LLVMValueRef value)
 {
-    if (a->n == 1) {
-        LLVMTypeRef types[] = {LLVMTypeOf(v[0]), LLVMTypeOf(pointers)};
-        LLVMValueRef args[] = {v[0], pointers, jit_i32(j, a->bytes),
-                               mask ? mask : jit_mask_all(j)};
-        masked(j, "llvm.masked.scatter", types, 2, args, 4);
-        return;
-    }
+    LLVMTypeRef types[] = {LLVMTypeOf(value), LLVMTypeOf(pointers)};
+    LLVMValueRef args[] = {value, pointers, jit_i32(j, a->bytes), mask ? mask : jit_mask_all(j)};
+    masked(j, "llvm.masked.scatter", types, 2, args, 4);
+}
+
+/* Lane by lane, without branches: lanes that are off touch memory that nobody reads. */
+static LLVMValueRef address_or_nowhere(struct jit *j, const struct access *a,
+                                       LLVMValueRef addresses, LLVMValueRef mask)
+{
+    LLVMValueRef nowhere;
+    if (!mask)
+        return addresses;
+    if (a->space == PT_SPACE_SHARED)
+        nowhere = jit_i32(j, PT_SHARED_BASE - 64); /* of the reserved kilobyte */
+    else
+        nowhere = LLVMBuildPtrToInt(j->b, jit_nowhere(j), LLVMInt64TypeInContext(j->context), "");
+    return LLVMBuildSelect(j->b, mask, addresses, jit_splat(j, nowhere), "");
+}
+
+static void load_lanes(struct jit *j, const struct access *a, LLVMValueRef addresses,
+                       LLVMValueRef *v)
+{
+    LLVMTypeRef type = LLVMVectorType(a->element, j->width);
+    for (unsigned i = 0; i < a->n; i++)
+        v[i] = LLVMGetPoison(type);
     for (unsigned lane = 0; lane < j->width; lane++) {
-        LLVMBasicBlockRef on = NULL;
-        if (mask) {
-            LLVMBasicBlockRef run = jit_new_block(j, "");
-            on = jit_new_block(j, "");
-            LLVMBuildCondBr(j->b, jit_lane(j, mask, lane), run, on);
-            jit_continue_in(j, run);
+        LLVMValueRef pointer = pointer_of(j, a, jit_lane(j, addresses, lane));
+        for (unsigned i = 0; i < a->n; i++) {
+            LLVMValueRef one = load(j, a, a->element, element_at(j, a, pointer, i), a->bytes);
+            v[i] = LLVMBuildInsertElement(j->b, v[i], one, jit_i32(j, lane), "");
         }
-        LLVMValueRef pointer = jit_lane(j, pointers, lane);
+    }
+}
+
+/* Upwards, all elements of a lane together: the last lane's value stays. */
+static void store_lanes(struct jit *j, const struct access *a, LLVMValueRef addresses,
+                        LLVMValueRef *v)
+{
+    for (unsigned lane = 0; lane < j->width; lane++) {
+        LLVMValueRef pointer = pointer_of(j, a, jit_lane(j, addresses, lane));
         for (unsigned i = 0; i < a->n; i++)
             store(j, jit_lane(j, v[i], lane), element_at(j, a, pointer, i), a->bytes);
-        if (on) {
-            LLVMBuildBr(j->b, on);
-            jit_continue_in(j, on);
-        }
     }
 }
 
 /* ---- one chunk ------------------------------------------------------------------------------- */
 
-/* The lanes' addresses: base + i * stride (which holds), or a vector. */
 static void access_any(struct jit *j, const struct access *a, unsigned copy, LLVMValueRef *v)
 {
     LLVMValueRef addresses = address_of(j, a, copy, j->width);
-    check_all(j, a, addresses, j->mask[copy]);
-    LLVMValueRef pointers = pointer_of(j, a, addresses);
-    if (a->is_load)
-        load_any(j, a, pointers, j->mask[copy], v);
+    LLVMValueRef mask = j->mask[copy];
+    check_all(j, a, addresses, mask);
+    bool by_machine = j->target->has_mask_registers && a->bytes >= 4;
+    if (by_machine && a->is_load)
+        gather(j, a, pointer_of(j, a, addresses), mask, v);
+    else if (by_machine && a->n == 1)
+        scatter(j, a, pointer_of(j, a, addresses), mask, v[0]);
+    else if (a->is_load)
+        load_lanes(j, a, address_or_nowhere(j, a, addresses, mask), v);
     else
-        store_any(j, a, pointers, j->mask[copy], v);
+        store_lanes(j, a, address_or_nowhere(j, a, addresses, mask), v);
 }
 
 static void access_run(struct jit *j, const struct access *a, unsigned copy, LLVMValueRef address,
                        LLVMValueRef *v)
 {
     LLVMValueRef pointer = pointer_of(j, a, address);
+    bool is_far = a->space == PT_SPACE_GLOBAL || a->space == PT_SPACE_GENERIC;
+    if (a->is_load && is_far && !j->mask[copy] && a->base->kind == PT_OPND_REG)
+        jit_prefetch(j, a->base->index, pointer, a->bytes * a->n * j->width);
     if (a->is_load)
         load_run(j, a, pointer, j->mask[copy], v);
     else

@@ -47,6 +47,9 @@ bool jit_memory(struct jit *j);
 /* warp.c, atomic.c: likewise. */
 bool jit_warp(struct jit *j);
 bool jit_atomic(struct jit *j);
+/* prefetch.c: asks for what later rounds of the loop will load, where register `reg` is the address and `bytes` are loaded from
+ * the pointer now. */
+void jit_prefetch(struct jit *j, uint32_t reg, LLVMValueRef pointer, unsigned bytes);
 
 /* The launch fails at j->insn: leaves the function. (generate.c) */
 void jit_fail(struct jit *j, enum pt_fault_kind kind);

@@ -51,7 +51,22 @@ LLVMValueRef jit_steps(struct jit *j, LLVMTypeRef element, int64_t stride)
 
 LLVMValueRef jit_lane(struct jit *j, LLVMValueRef vector, unsigned lane)
 {
-    return LLVMBuildExtractElement(j->b, vector, jit_i32(j, lane), "");
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context), i64 = LLVMInt64TypeInContext(j->context);
+    if (LLVMGetElementType(LLVMTypeOf(vector)) != i32 || LLVMIsConstant(vector))
+        return LLVMBuildExtractElement(j->b, vector, jit_i32(j, lane), "");
+    LLVMTypeRef pairs = LLVMVectorType(i64, LLVMGetVectorSize(LLVMTypeOf(vector)) / 2);
+    LLVMValueRef pair = LLVMBuildBitCast(j->b, vector, pairs, "");
+    pair = LLVMBuildExtractElement(j->b, pair, jit_i32(j, lane / 2), "");
+    if (lane % 2)
+        pair = LLVMBuildLShr(j->b, pair, jit_i64(j, 32), "");
+    return LLVMBuildTrunc(j->b, pair, i32, "");
+}
+
+LLVMValueRef jit_nowhere(struct jit *j)
+{
+    if (!j->nowhere)
+        j->nowhere = jit_alloca(j, LLVMArrayType2(LLVMInt64TypeInContext(j->context), 8), "nowhere");
+    return j->nowhere;
 }
 
 /* ---- masks ----------------------------------------------------------------------------------- */

@@ -78,7 +78,10 @@ LLVMValueRef jit_all(struct jit *j, LLVMValueRef mask);
 LLVMValueRef jit_splat(struct jit *j, LLVMValueRef scalar);
 /* 0, stride, 2 stride … of an integer type. */
 LLVMValueRef jit_steps(struct jit *j, LLVMTypeRef element, int64_t stride);
+/* One lane; lanes of 32 bits leave a vector in pairs, which is one move for two. */
 LLVMValueRef jit_lane(struct jit *j, LLVMValueRef vector, unsigned lane);
+/* Memory that nobody reads. */
+LLVMValueRef jit_nowhere(struct jit *j);
 /* An alloca in the function's entry. */
 LLVMValueRef jit_alloca(struct jit *j, LLVMTypeRef type, const char *name);
 LLVMValueRef jit_i32(struct jit *j, uint32_t value);
