@@ -108,7 +108,8 @@ static void apply_guard(struct jit *j, unsigned copy, LLVMValueRef block_mask)
 /* True if results and choices do not depend on what kind of NaN a source is. */
 static bool takes_numbers(const struct pt_form *form)
 {
-    if (form->op == PT_OP_copysign || pt_form_has(form, PT_M_xorsign))
+    if (form->op == PT_OP_copysign || form->op == PT_OP_cvt_f32_f32 || form->op == PT_OP_cvt_f64_f32 ||
+        form->op == PT_OP_cvt_tf32_f32 || pt_form_has(form, PT_M_xorsign))
         return false;
     return form->effects & PT_FX_FP;
 }

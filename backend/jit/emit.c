@@ -1,13 +1,22 @@
-/* Emitters: which row has one, and what they build with. */
-#include "backend/jit/jit.h"
+/* The table of emitters, and what they share. */
+#include "backend/jit/emit.h"
 
 #include <string.h>
 
-/* ---- types and constants --------------------------------------------------------------------- */
-
-static LLVMTypeRef of_lanes(LLVMTypeRef type, unsigned lanes)
+jit_emitter *jit_emitter_of(enum pt_op op)
 {
-    return lanes > 1 ? LLVMVectorType(type, lanes) : type;
+    static jit_emitter *const emitters[PT_OP_COUNT] = {
+#define EMIT(row, function) [PT_OP_##row] = jit_emit_##function,
+#include "backend/jit/emit.def"
+    };
+    return emitters[op];
+}
+
+/* ---- types and constants ----------------------------------------------------------------------------------- */
+
+static LLVMTypeRef of_lanes(LLVMTypeRef element, unsigned lanes)
+{
+    return lanes > 1 ? LLVMVectorType(element, lanes) : element;
 }
 
 LLVMTypeRef jit_int_type(struct jit *j, unsigned bits, unsigned lanes)
@@ -30,86 +39,158 @@ LLVMTypeRef jit_type(struct jit *j, enum pt_type type, unsigned lanes)
     return jit_int_type(j, pt_type_bits(type), lanes);
 }
 
-static bool is_vector(LLVMTypeRef type)
+static LLVMValueRef splat(LLVMTypeRef type, LLVMValueRef element)
 {
-    return LLVMGetTypeKind(type) == LLVMVectorTypeKind;
-}
-
-static LLVMTypeRef element_of(LLVMTypeRef type)
-{
-    return is_vector(type) ? LLVMGetElementType(type) : type;
-}
-
-static LLVMValueRef in_all(LLVMTypeRef type, LLVMValueRef value)
-{
-    LLVMValueRef lanes[64];
-    if (!is_vector(type))
-        return value;
-    for (unsigned i = 0; i < LLVMGetVectorSize(type); i++)
-        lanes[i] = value;
-    return LLVMConstVector(lanes, LLVMGetVectorSize(type));
+    LLVMValueRef elements[64];
+    unsigned n = LLVMGetVectorSize(type);
+    for (unsigned i = 0; i < n; i++)
+        elements[i] = element;
+    return LLVMConstVector(elements, n);
 }
 
 LLVMValueRef jit_const(LLVMTypeRef type, uint64_t value)
 {
-    return in_all(type, LLVMConstInt(element_of(type), value, true));
+    bool is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+    LLVMValueRef one = LLVMConstInt(is_vector ? LLVMGetElementType(type) : type, value, false);
+    return is_vector ? splat(type, one) : one;
 }
 
 LLVMValueRef jit_const_real(LLVMTypeRef type, double value)
 {
-    return in_all(type, LLVMConstReal(element_of(type), value));
+    bool is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+    LLVMValueRef one = LLVMConstReal(is_vector ? LLVMGetElementType(type) : type, value);
+    return is_vector ? splat(type, one) : one;
 }
+
+bool jit_is_const(LLVMValueRef value, uint64_t *constant)
+{
+    if (!LLVMIsConstant(value))
+        return false;
+    if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind) {
+        LLVMValueRef first = LLVMGetAggregateElement(value, 0);
+        unsigned n = LLVMGetVectorSize(LLVMTypeOf(value));
+        for (unsigned i = 1; i < n; i++)
+            if (LLVMGetAggregateElement(value, i) != first)
+                return false;
+        value = first;
+    }
+    if (!value || !LLVMIsAConstantInt(value) || LLVMGetIntTypeWidth(LLVMTypeOf(value)) > 64)
+        return false;
+    *constant = LLVMConstIntGetZExtValue(value);
+    return true;
+}
+
+uint64_t jit_immediate(const struct jit_op *op, unsigned i)
+{
+    return (uint64_t)op->j->f->operands.v[op->insn->operands + i].imm;
+}
+
+/* ---- the form ---------------------------------------------------------------------------------------------- */
+
+bool jit_is_rn(const struct jit_op *op)
+{
+    return !jit_has(op, PT_M_rz) && !jit_has(op, PT_M_rm) && !jit_has(op, PT_M_rp);
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------ */
 
 LLVMValueRef jit_intrinsic(struct jit *j, const char *name, LLVMTypeRef type, LLVMValueRef *args,
                            unsigned n)
 {
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-    LLVMValueRef f = LLVMGetIntrinsicDeclaration(j->module, id, &type, 1);
-    return LLVMBuildCall2(j->b, LLVMGlobalGetValueType(f), f, args, n, "");
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(j->module, id, &type, 1);
+    return LLVMBuildCall2(j->b, LLVMIntrinsicGetType(j->context, id, &type, 1), function, args, n,
+                          "");
 }
 
-/* ---- NaNs and subnormals --------------------------------------------------------------------- */
-
-static LLVMTypeRef bits_of(struct jit *j, LLVMTypeRef type)
+LLVMValueRef jit_unary(struct jit_op *op, const char *intrinsic, LLVMValueRef a)
 {
-    bool is_double = element_of(type) == LLVMDoubleTypeInContext(j->context);
-    return jit_int_type(j, is_double ? 64 : 32, is_vector(type) ? LLVMGetVectorSize(type) : 1);
+    return jit_intrinsic(op->j, intrinsic, LLVMTypeOf(a), &a, 1);
+}
+
+LLVMValueRef jit_binary(struct jit_op *op, const char *intrinsic, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMValueRef args[] = {a, b};
+    return jit_intrinsic(op->j, intrinsic, LLVMTypeOf(a), args, 2);
+}
+
+LLVMValueRef jit_extend(struct jit_op *op, LLVMValueRef value, unsigned bits, bool is_signed)
+{
+    LLVMTypeRef type = jit_ints(op, bits);
+    return is_signed ? BUILD(SExt, value, type) : BUILD(ZExt, value, type);
+}
+
+static unsigned int_bits(LLVMValueRef value)
+{
+    LLVMTypeRef type = LLVMTypeOf(value);
+    bool is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+    return LLVMGetIntTypeWidth(is_vector ? LLVMGetElementType(type) : type);
+}
+
+LLVMValueRef jit_resize(struct jit_op *op, LLVMValueRef value, unsigned bits, bool is_signed)
+{
+    unsigned from = int_bits(value);
+    if (from < bits)
+        return jit_extend(op, value, bits, is_signed);
+    return from > bits ? BUILD(Trunc, value, jit_ints(op, bits)) : value;
+}
+
+LLVMValueRef jit_to_bits(struct jit_op *op, LLVMValueRef value, unsigned bits)
+{
+    return BUILD(BitCast, value, jit_ints(op, bits));
+}
+
+LLVMValueRef jit_from_bits(struct jit_op *op, LLVMValueRef value, unsigned bits)
+{
+    return BUILD(BitCast, value, jit_floats(op, bits));
+}
+
+static unsigned lanes_of(LLVMTypeRef type)
+{
+    return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetVectorSize(type) : 1;
 }
 
 LLVMValueRef jit_canonical(struct jit *j, LLVMValueRef value)
 {
-    LLVMTypeRef type = LLVMTypeOf(value), bits = bits_of(j, type);
-    bool is_double = element_of(type) == LLVMDoubleTypeInContext(j->context);
-    LLVMValueRef nan = jit_const(bits, is_double ? INT64_MAX : INT32_MAX);
+    LLVMTypeRef type = LLVMTypeOf(value);
+    unsigned lanes = lanes_of(type);
+    if (type != jit_float_type(j, 32, lanes))
+        return value;
+    LLVMValueRef nan = LLVMConstBitCast(jit_const(jit_int_type(j, 32, lanes), 0x7fffffff), type);
     LLVMValueRef is_nan = LLVMBuildFCmp(j->b, LLVMRealUNO, value, value, "");
-    return LLVMBuildSelect(j->b, is_nan, LLVMConstBitCast(nan, type), value, "");
+    return LLVMBuildSelect(j->b, is_nan, nan, value, "");
 }
 
 LLVMValueRef jit_flush(struct jit *j, LLVMValueRef value)
 {
-    LLVMTypeRef type = LLVMTypeOf(value), bits = bits_of(j, type);
-    LLVMValueRef u = LLVMBuildBitCast(j->b, value, bits, "");
-    LLVMValueRef exponent = LLVMBuildAnd(j->b, u, jit_const(bits, 0x7f800000), "");
-    LLVMValueRef sign = LLVMBuildAnd(j->b, u, jit_const(bits, 0x80000000), "");
-    LLVMValueRef is_tiny = LLVMBuildICmp(j->b, LLVMIntEQ, exponent, jit_const(bits, 0), "");
-    return LLVMBuildBitCast(j->b, LLVMBuildSelect(j->b, is_tiny, sign, u, ""), type, "");
+    LLVMTypeRef type = LLVMTypeOf(value), ints = jit_int_type(j, 32, lanes_of(type));
+    LLVMValueRef bits = LLVMBuildBitCast(j->b, value, ints, "");
+    LLVMValueRef exponent = LLVMBuildAnd(j->b, bits, jit_const(ints, 0x7f800000), "");
+    LLVMValueRef sign = LLVMBuildAnd(j->b, bits, jit_const(ints, 0x80000000), "");
+    LLVMValueRef is_tiny = LLVMBuildICmp(j->b, LLVMIntEQ, exponent, jit_const(ints, 0), "");
+    return LLVMBuildBitCast(j->b, LLVMBuildSelect(j->b, is_tiny, sign, bits, ""), type, "");
+}
+
+LLVMValueRef jit_is_nan(struct jit_op *op, LLVMValueRef value)
+{
+    return BUILD(FCmp, LLVMRealUNO, value, value);
+}
+
+LLVMValueRef jit_flushed(struct jit_op *op, unsigned i)
+{
+    return jit_has(op, PT_M_ftz) ? jit_flush(op->j, op->a[i]) : op->a[i];
+}
+
+LLVMValueRef jit_saturate(struct jit_op *op, LLVMValueRef value)
+{
+    LLVMValueRef zero = jit_const_real(LLVMTypeOf(value), 0),
+                 one = jit_const_real(LLVMTypeOf(value), 1);
+    value = BUILD(Select, BUILD(FCmp, LLVMRealOGT, value, zero), value, zero);
+    return BUILD(Select, BUILD(FCmp, LLVMRealOLT, value, one), value, one);
 }
 
 bool jit_call_lanes(struct jit_op *op)
 {
     (void)op;
     return false;
-}
-
-/* ---- the table ------------------------------------------------------------------------------- */
-
-static bool add(struct jit_op *op)
-{
-    op->d[0] = LLVMBuildAdd(op->b, op->a[0], op->a[1], "");
-    return true;
-}
-
-jit_emitter *jit_emitter_of(enum pt_op op)
-{
-    return op == PT_OP_add_int ? add : NULL;
 }

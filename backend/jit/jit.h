@@ -121,8 +121,8 @@ struct jit_op {
     LLVMValueRef a[JIT_SOURCES];
     bool negated[JIT_SOURCES];     /* a predicate source written !p: already applied to a[] */
     LLVMValueRef d[JIT_DESTS];     /* to be set: of the destination slots' types; d|q is two */
-    bool is_number; /* to be set where d[0] is the result of floating-point arithmetic: its NaNs are not canonical yet
-                       (0x7fffffff, 0x7fffffffffffffff), which is done where bits become visible */
+    bool is_number; /* to be set where d[0] is the result of f32 arithmetic: its NaNs are not canonical yet (0x7fffffff),
+                       which is done where bits become visible. NaNs of f64 have payloads: emitters give all their bits */
 };
 
 /* Returns false if this form has no emitter (nothing has been built). */
@@ -142,9 +142,9 @@ LLVMValueRef jit_const_real(LLVMTypeRef type, double value);
 /* A call of an overloaded intrinsic ("llvm.fma"), overloaded on `type`. */
 LLVMValueRef jit_intrinsic(struct jit *j, const char *name, LLVMTypeRef type, LLVMValueRef *args,
                            unsigned n);
-/* d = canonical NaN where the value is NaN. */
+/* An f32 value whose NaNs are canonical; others as they are. */
 LLVMValueRef jit_canonical(struct jit *j, LLVMValueRef value);
-/* Where the form or the options ask for flushing: subnormals become zeros of their sign. */
+/* An f32 value whose subnormals are zeros of their sign. */
 LLVMValueRef jit_flush(struct jit *j, LLVMValueRef value);
 
 /* An operation by the interpreter's own lane function (backend/lanes.h): arguments go to memory, the function runs over
