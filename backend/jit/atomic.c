@@ -1,6 +1,7 @@
 /* atom and red of integers, and additions of f32. Lanes go upwards, one after the other. A CTA runs on one worker, so
  * shared memory needs no locked instruction. */
 #include "backend/jit/region.h"
+#include "backend/order.h"
 
 struct atomic {
     const struct pt_operand *d, *base, *b, *c; /* d: NULL if nobody reads what was there */
@@ -44,12 +45,13 @@ static bool operation(const struct pt_form *form, bool is_float, bool is_signed,
 
 static LLVMAtomicOrdering order_of(const struct pt_form *form)
 {
-    if (pt_form_has(form, PT_M_acq_rel))
-        return LLVMAtomicOrderingAcquireRelease;
-    if (pt_form_has(form, PT_M_acquire))
-        return LLVMAtomicOrderingAcquire;
-    return pt_form_has(form, PT_M_release) ? LLVMAtomicOrderingRelease
-                                           : LLVMAtomicOrderingMonotonic;
+    static const LLVMAtomicOrdering orders[] = {
+        [PT_ORDER_RELAXED] = LLVMAtomicOrderingMonotonic,
+        [PT_ORDER_ACQUIRE] = LLVMAtomicOrderingAcquire,
+        [PT_ORDER_RELEASE] = LLVMAtomicOrderingRelease,
+        [PT_ORDER_ACQ_REL] = LLVMAtomicOrderingAcquireRelease,
+    };
+    return orders[pt_order_of(form)];
 }
 
 static void note_use(void *ud, uint32_t reg, bool is_def)

@@ -3,6 +3,8 @@
  *     covered FOLDER...            every implemented row and every special register is used
  *     covered --golden FOLDER...   the rows that are used are those of ir/golden.def
  *     covered --list FOLDER...     prints ir/golden.def as it should be
+ *     covered --words FOLDER...    every modifier, type and .v2 .v4 .v8 that a row of the chapters move, control, sync,
+ *                                  atomic and warp may have is used with it
  *
  * A file under a folder named ptx counts if it runs something (a line "// RUN: ptera run"); so does every file elsewhere.
  * Functions are counted as parsed, before any pass; one with a row that is not implemented cannot run and does not
@@ -16,8 +18,12 @@
 #include <sys/stat.h>
 
 #include "ir/ir.h"
+#include "ir/row.h"
 
 static bool op_used[PT_OP_COUNT], sreg_used[PT_SREG_COUNT];
+/* Modifiers, types and .v2 .v4 .v8 in one row of numbers. */
+enum { FIRST_TYPE = PT_M_COUNT, FIRST_VEC = FIRST_TYPE + PT_TYPE_COUNT, WORDS = FIRST_VEC + 9 };
+static bool word_used[PT_OP_COUNT][WORDS];
 static unsigned files, broken;
 
 static bool can_run(const struct pt_module *m, const struct pt_func *func)
@@ -28,6 +34,16 @@ static bool can_run(const struct pt_module *m, const struct pt_func *func)
     return true;
 }
 
+static void note_form(const struct pt_form *form)
+{
+    op_used[form->op] = true;
+    word_used[form->op][FIRST_VEC + form->vec] = true;
+    for (unsigned i = 0; i < form->n_mods; i++)
+        word_used[form->op][form->mod[i]] = true;
+    for (unsigned i = 0; i < form->n_types; i++)
+        word_used[form->op][FIRST_TYPE + form->type[i]] = true;
+}
+
 static void note_uses(const struct pt_module *m)
 {
     for (uint32_t f = 1; f < m->funcs.n; f++) {
@@ -35,7 +51,7 @@ static void note_uses(const struct pt_module *m)
         if (!can_run(m, func))
             continue;
         for (uint32_t i = 0; i < func->insns.n; i++)
-            op_used[pt_insn_form(m, &func->insns.v[i])->op] = true;
+            note_form(pt_insn_form(m, &func->insns.v[i]));
         for (uint32_t i = 0; i < func->operands.n; i++)
             if (func->operands.v[i].kind == PT_OPND_SREG)
                 sreg_used[func->operands.v[i].index] = true;
@@ -152,11 +168,63 @@ static int check_covered(void)
     return failed > 0;
 }
 
+static unsigned word_of(uint16_t token)
+{
+    return token & PT_TOKEN_VEC    ? FIRST_VEC + (token & 15u)
+           : token & PT_TOKEN_TYPE ? FIRST_TYPE + (token & 0xffu)
+                                   : token;
+}
+
+/* One word of one row; each is told once. */
+static void check_word(uint16_t op, uint16_t token, unsigned *passed, unsigned *failed)
+{
+    static bool told[PT_OP_COUNT][WORDS];
+    bool *is_told = &told[op][word_of(token)], used = word_used[op][word_of(token)];
+    char word[64];
+    if (*is_told)
+        return;
+    *is_told = true;
+    *passed += used;
+    *failed += !used;
+    pt_token_name(token, word);
+    if (!used)
+        printf("no case: %s of %s\n", word, pt_op_id((enum pt_op)op));
+}
+
+static bool is_word_chapter(const char *chapter)
+{
+    static const char *const chapters[] = {"move", "control", "sync", "atomic", "warp"};
+    for (size_t i = 0; i < sizeof chapters / sizeof *chapters; i++)
+        if (!strcmp(chapter, chapters[i]))
+            return true;
+    return false;
+}
+
+static int check_words(void)
+{
+    unsigned passed = 0, failed = broken + (files == 0);
+    for (unsigned l = 0; l < pt_line_total(); l++) {
+        const struct pt_line *line = pt_line_at(l);
+        if (!is_word_chapter(pt_op_chapter((enum pt_op)line->op)) ||
+            !pt_op_is_supported((enum pt_op)line->op))
+            continue;
+        for (unsigned e = 0; e < line->n_elems; e++)
+            for (unsigned a = 0; a < pt_line_elem(line, e)->n; a++) {
+                const struct pt_alt *alt = pt_elem_alt(pt_line_elem(line, e), a);
+                for (unsigned t = 0; t < alt->n; t++)
+                    check_word(line->op, alt->token[t], &passed, &failed);
+            }
+    }
+    printf("covered_words: %u passed, %u failed, 0 skipped\n", passed, failed);
+    return failed > 0;
+}
+
 int main(int argc, char **argv)
 {
     bool list = argc > 1 && !strcmp(argv[1], "--list");
     bool golden = argc > 1 && !strcmp(argv[1], "--golden");
-    for (int i = 1 + (list || golden); i < argc; i++)
+    bool words = argc > 1 && !strcmp(argv[1], "--words");
+    for (int i = 1 + (list || golden || words); i < argc; i++)
         read_folder(argv[i]);
-    return list ? print_list() : golden ? check_golden() : check_covered();
+    return list ? print_list() : golden ? check_golden() : words ? check_words() : check_covered();
 }
