@@ -95,6 +95,12 @@ static bool expect(struct pt_warp *warp, struct pt_barrier *bar, uint32_t mask, 
     return true;
 }
 
+/* Few masks are neither none nor all; not every x86-64 counts bits by itself. */
+static uint32_t count_bits(uint32_t mask)
+{
+    return !mask ? 0 : mask == UINT32_MAX ? PT_WARP_SIZE : (uint32_t)__builtin_popcount(mask);
+}
+
 bool pt_barrier_arrive(struct pt_warp *warp, uint32_t id, uint32_t mask, bool aligned,
                        uint32_t expected, uint32_t preds)
 {
@@ -106,8 +112,8 @@ bool pt_barrier_arrive(struct pt_warp *warp, uint32_t id, uint32_t mask, bool al
     r->slot->events++;
     if (!expect(warp, bar, mask, expected))
         return false;
-    bar->popc += (uint32_t)__builtin_popcount(preds & mask);
-    bar->popc_of += (uint32_t)__builtin_popcount(mask);
+    bar->popc += count_bits(preds & mask);
+    bar->popc_of += count_bits(mask);
     uint32_t bit = UINT32_C(1) << warp->index;
     if (aligned || !((warp->live & ~mask) | (bar->partial & bit))) {
         count_warp(bar, warp);

@@ -530,7 +530,8 @@ enum {
     BAR_RESULT = 3,
     BAR_ARRIVE = 4,
     BAR_ALIGNED = 8,
-    BAR_COUNTED = 16
+    BAR_COUNTED = 16,
+    BAR_FIXED = 32 /* number and count are constants */
 };
 
 /* Of operands in registers an H200 takes these bits; counts of a few warps more than a CTA can have are waited for in vain. */
@@ -626,7 +627,7 @@ PT_HANDLER(barrier)
         pt_loop_clear(f, site->here);
     }
     uint32_t lane = (uint32_t)__builtin_ctz(f->mask), others = s->warp->live & ~f->mask;
-    if (!is_agreed(c, f, lane))
+    if (!(c->aux & BAR_FIXED) && !is_agreed(c, f, lane))
         return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, f->mask,
                        "lanes of a warp give different numbers or counts at one barrier instruction");
     uint32_t id = PT_SLOT(1, u32)[lane] & BAR_NUMBER_BITS, count = count_of(c, f, lane);
@@ -648,7 +649,9 @@ PT_HANDLER(barrier)
         return pt_goto(f, g.block, c + 1);
     }
     s->groups[s->n_groups++] = g;
-    if (is_aligned && others)
+    if (!others)
+        return pt_loop_outside(s);
+    if (is_aligned)
         wait_with(f, c, id, g.phase);
     return pt_loop_other(f);
 }
@@ -674,8 +677,10 @@ static pt_handler select_barrier(struct pt_select *s, uint32_t kind, bool is_ali
     bool has_result = kind & BAR_RESULT;
     if (has_result)
         c->o[0] = pt_code_dest(s, o++);
+    kind |= o->kind == PT_OPND_IMM ? BAR_FIXED : 0;
     c->o[1] = c->o[2] = pt_code_source(s, o++, 4);
     if (end - o > has_result) {
+        kind &= o->kind == PT_OPND_IMM ? ~0u : ~(uint32_t)BAR_FIXED;
         c->o[2] = pt_code_source(s, o++, 4);
         kind |= BAR_COUNTED;
     }

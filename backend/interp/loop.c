@@ -255,6 +255,21 @@ static bool release_groups(struct pt_state *s)
     return is_any;
 }
 
+/* The common case: all of the warp waited for one barrier, whose phase is over. */
+static bool release_warp(struct pt_state *s)
+{
+    const struct pt_group *g = &s->groups[0];
+    struct pt_frame *f = g->frame;
+    if (s->n_groups != 1 || g->mask != s->warp->live || f->cta->bar[g->bar].phase == g->phase)
+        return false;
+    pt_ctl_barrier_result(g);
+    pt_set_mask(f, g->mask);
+    s->n_groups = 0;
+    s->frame = f;
+    s->code = f->body->start[g->block];
+    return true;
+}
+
 static bool pick(struct pt_state *s)
 {
     for (struct pt_frame *f = s->deepest; f; f = f->shallower) {
@@ -338,7 +353,7 @@ static enum pt_run deadlock(struct pt_state *s)
     return PT_RUN_FAULT;
 }
 
-static enum pt_run wait_outside(struct pt_state *s)
+const struct pt_code *pt_loop_outside(struct pt_state *s)
 {
     struct pt_warp *warp = s->warp;
     warp->wait_bar = PT_BARRIERS;
@@ -346,23 +361,33 @@ static enum pt_run wait_outside(struct pt_state *s)
         warp->wait_bar = s->groups[0].bar;
         warp->wait_phase = s->groups[0].phase;
     }
+    return pt_stop(s, PT_RUN_WAITING);
+}
+
+/* Chooses what runs next. Returns false if nothing can: s->run then says why. */
+static bool choose(struct pt_state *s)
+{
+    if (s->n_groups) {
+        if (release_warp(s))
+            return true;
+        release_groups(s);
+    }
+    if (pick(s))
+        return true;
+    if (s->n_groups)
+        pt_loop_outside(s);
+    else
+        s->run = s->warp->live ? deadlock(s) : PT_RUN_EXITED;
     s->next = PT_NEXT_PICK;
-    return PT_RUN_WAITING;
+    return false;
 }
 
 enum pt_run pt_loop_resume(struct pt_warp *warp)
 {
     struct pt_state *s = pt_state_of(warp);
     for (;;) {
-        if (s->next == PT_NEXT_PICK) {
-            if (s->n_groups)
-                release_groups(s);
-            if (!pick(s)) {
-                if (!warp->live)
-                    return PT_RUN_EXITED;
-                return s->n_groups ? wait_outside(s) : deadlock(s);
-            }
-        }
+        if (s->next == PT_NEXT_PICK && !choose(s))
+            return s->run;
         struct pt_frame *f = s->frame;
         const struct pt_code *c = s->code;
         s->next = PT_NEXT_PICK;

@@ -111,6 +111,7 @@ static inline struct pt_state *pt_state_of(const struct pt_warp *warp)
 #define pt_loop_unpark PT_LEVEL_NAME(pt_loop_unpark)
 #define pt_loop_resume PT_LEVEL_NAME(pt_loop_resume)
 #define pt_loop_start PT_LEVEL_NAME(pt_loop_start)
+#define pt_loop_outside PT_LEVEL_NAME(pt_loop_outside)
 #define pt_loop_turn PT_LEVEL_NAME(pt_loop_turn)
 #define pt_loop_poll PT_LEVEL_NAME(pt_loop_poll)
 #define pt_loop_locate PT_LEVEL_NAME(pt_loop_locate)
@@ -131,6 +132,8 @@ void pt_loop_clear(struct pt_frame *f, uint32_t block);
 /* No lane runs any more (all were put somewhere): chooses another block of the activation, or
  * leaves the loop to choose one elsewhere. */
 const struct pt_code *pt_loop_other(struct pt_frame *f);
+/* Every lane left waits at a CTA barrier (state->groups): leaves the warp. */
+const struct pt_code *pt_loop_outside(struct pt_state *s);
 /* All running lanes take a back edge to `block` of a loop that waits for other threads: others
  * run first, and where there are none the warp yields. */
 const struct pt_code *pt_loop_turn(struct pt_frame *f, uint32_t block);

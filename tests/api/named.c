@@ -49,6 +49,10 @@ static void check_locks(void)
     *count = 0;
     RUN("spin_lock", 6, 96, &lock, &count);
     CHECK_INT(*count, 6 * 97 * 96 / 2);
+    uint32_t *seen = new_buffer(engine, 4 * 288);
+    RUN("lock_then_barrier", 3, 96, &seen);
+    for (int i = 0; i < 288; i++)
+        CHECK_INT(seen[i], 96);
     uint32_t *next = new_buffer(engine, 4), *serving = new_buffer(engine, 4);
     *count = 0;
     RUN("ticket_lock", 12, 96, &next, &serving, &count);

@@ -142,6 +142,43 @@ static void speed(const char *folder)
     ptera_engine_destroy(e);
 }
 
+/* ---- barriers ------------------------------------------------------------------------------------------ */
+
+static void barriers(const char *folder)
+{
+    enum { THREADS = 256, BARRIERS = 100000 };
+    char path[4096];
+    double ms[RUNS];
+    unsigned count = BARRIERS;
+    ptera_options o;
+    ptera_engine *e;
+    ptera_module *m;
+    ptera_kernel *k;
+    ptera_launch launch;
+    ptera_options_init(&o);
+    o.threads = 1;
+    snprintf(path, sizeof path, "%s/barriers.ptx", folder);
+    if (ptera_engine_create(&o, &e) != PTERA_OK || ptera_module_load_file(e, path, &m) != PTERA_OK ||
+        ptera_module_kernel(m, "barriers", 0, &k) != PTERA_OK)
+        die(path);
+    ptera_launch_init(&launch);
+    launch.block[0] = THREADS;
+    launch.parameters = (const void *[]){&count};
+    launch.n_parameters = 1;
+    launch.backend = PTERA_BACKEND_INTERP;
+    for (int i = -1; i < RUNS; i++) {
+        double start = now_ms();
+        if (ptera_kernel_launch(k, &launch) != PTERA_OK)
+            die(ptera_engine_error(e));
+        if (i >= 0)
+            ms[i] = now_ms() - start;
+    }
+    double mid = median(ms, RUNS);
+    printf("barriers   %d of %d threads: %.2f ms, %.1f ns a warp and barrier (loop of 3 instructions included)\n",
+           BARRIERS, THREADS, mid, mid * 1e6 / BARRIERS / (THREADS / 32));
+    ptera_engine_destroy(e);
+}
+
 /* ---- start-up ------------------------------------------------------------------------------------------ */
 
 static double time_command(char *const *argv)
@@ -291,6 +328,7 @@ int main(int argc, char **argv)
     }
     speed(argv[2]);
     bench_families();
+    barriers(argv[2]);
     start_up(argv[1], argv[2]);
     loading();
     return 0;

@@ -21,6 +21,29 @@ extern "C" __global__ void spin_lock(volatile int *lock, volatile unsigned *coun
     }
 }
 
+// A barrier behind such a loop, which lanes leave one by one: none passes it before the last has come.
+extern "C" __global__ void lock_then_barrier(unsigned *out)
+{
+    __shared__ int lock;
+    __shared__ volatile unsigned count;
+    if (threadIdx.x == 0) {
+        lock = 0;
+        count = 0;
+    }
+    __syncthreads();
+    bool done = false;
+    while (!done) {
+        if (atomicCAS(&lock, 0, 1) == 0) {
+            count = count + 1;
+            __threadfence_block();
+            atomicExch(&lock, 0);
+            done = true;
+        }
+    }
+    __syncthreads();
+    out[blockIdx.x * blockDim.x + threadIdx.x] = count;
+}
+
 // A ticket lock over all CTAs; every thread in turn.
 extern "C" __global__ void ticket_lock(unsigned *next, volatile unsigned *serving, volatile unsigned *count)
 {
