@@ -87,7 +87,7 @@ static void check_refused(struct world *w)
 /* Runs `child` in a child process and takes over its count of failures. */
 static void in_child(void (*child)(struct world *), struct world *w)
 {
-    int status;
+    int status = -1;
     fflush(stdout);
     pid_t pid = fork();
     if (pid == 0) {
@@ -119,8 +119,8 @@ static void copy_works(struct world *w)
 int main(void)
 {
     struct world idle = make(4, 0), busy = make(4, 0), copied = make(1, 1), threaded = make(4, 1);
-    check_launch(&busy);
     in_child(copy_works, &threaded);
+    check_launch(&busy);
     check_launch(&threaded);
     in_child(check_refused, &threaded);
     in_child(refused_then_own, &idle);
