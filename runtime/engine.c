@@ -66,7 +66,7 @@ static void watch_forks(void)
 /* Threads do not come along, and locks may be held by those that are gone. */
 bool pt_engine_is_inherited(const ptera_engine *engine)
 {
-    bool may_be = engine->allow_fork && !engine->pool.n_threads;
+    bool may_be = engine->allow_fork && !engine->pool.n_threads && !engine->compiler.is_started;
     return engine->forks != atomic_load(&forks) && !may_be;
 }
 
