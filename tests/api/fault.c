@@ -212,6 +212,50 @@ static void check_chaining(void)
     munmap(page, 4096);
 }
 
+/* How deep 0 + 1 + … + n may go, by recursion with 64 bytes of local memory a level. */
+static ptera_result sum_to(size_t stack_bytes, uint32_t n, uint32_t *sum)
+{
+    static const char text[] =
+        HEADER
+        ".func (.param .b32 r) sum(.param .b32 n)\n{\n"
+        "    .local .align 4 .b8 room[64]; .reg .b32 %r<4>; .reg .pred %p;\n"
+        "    ld.param.u32 %r1, [n]; st.local.u32 [room+60], %r1; setp.eq.u32 %p, %r1, 0; mov.u32 %r2, 0; @%p bra DONE;\n"
+        "    sub.u32 %r2, %r1, 1;\n"
+        "    { .param .b32 a; .param .b32 b; st.param.b32 [a], %r2; call (b), sum, (a); ld.param.b32 %r2, [b]; }\n"
+        "    ld.local.u32 %r3, [room+60]; add.u32 %r2, %r2, %r3;\n"
+        "DONE:\n    st.param.b32 [r], %r2; ret;\n}\n"
+        ".visible .entry k(.param .u64 p, .param .u32 n)\n{\n"
+        "    .reg .b64 %rd1; .reg .b32 %r<3>; ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n];\n"
+        "    { .param .b32 a; .param .b32 b; st.param.b32 [a], %r1; call (b), sum, (a); ld.param.b32 %r2, [b]; }\n"
+        "    st.global.u32 [%rd1], %r2; ret;\n}\n";
+    ptera_options options;
+    ptera_engine *own = NULL;
+    ptera_options_init(&options);
+    options.threads = 2;
+    options.stack_bytes = stack_bytes;
+    CHECK_INT(ptera_engine_create(&options, &own), PTERA_OK);
+    ptera_module *module = load(own, text);
+    ptera_result r = LAUNCH(kernel_of(module, "k"), 1, 64, &sum, &n);
+    if (r == PTERA_ERROR_STACK_OVERFLOW) {
+        CHECK_HAS(ptera_engine_error(own), "stack overflow in kernel 'k' at k.ptx:");
+        uint32_t few = 3;
+        CHECK_INT(LAUNCH(kernel_of(module, "k"), 1, 64, &sum, &few), PTERA_OK);
+        CHECK_INT(*sum, 6);
+    }
+    ptera_engine_destroy(own);
+    return r;
+}
+
+static void check_stack_limit(void)
+{
+    uint32_t sum = 0;
+    CHECK_INT(sum_to(16 << 10, 100, &sum), PTERA_OK);
+    CHECK_INT(sum, 100 * 101 / 2);
+    CHECK_INT(sum_to(16 << 10, 1000, &sum), PTERA_ERROR_STACK_OVERFLOW);
+    CHECK_INT(sum_to(1 << 20, 1000, &sum), PTERA_OK);
+    CHECK_INT(sum, 1000 * 1001 / 2);
+}
+
 int main(void)
 {
     check_chaining();
@@ -229,5 +273,6 @@ int main(void)
         check_spaces();
         ptera_engine_destroy(engine);
     }
+    check_stack_limit();
     return CHECK_DONE("fault");
 }

@@ -130,6 +130,17 @@ static void check_conversions(void)
     EXPECT("A|  B|C  ", "%c|%3c|%-3c", I4('A'), I4('B'), I4('C'));
     EXPECT("0x10 (nil)", "%p %p", I8(16), I8(0));
     EXPECT("wide \xc3\xa4!", "%ls", STR(L"wide \u00e4!"));
+    EXPECT("-3 17 BEEF -1 5", "%i %o %X %li %lu", I4(-3), I4(15), I4(0xbeef), I8(-1), I8(5));
+    EXPECT("ffffffffffffffff 1777777777777777777777 0XFF", "%llx %llo %#llX", I8(-1), I8(-1), I8(255));
+    EXPECT(" 5|+5|-0005|00007|  +9|9   |", "% d|%+i|%05d|%.5d|%+4lld|%-4llu|", I4(5), I4(5), I4(-5), I4(7), I8(9), I8(9));
+    EXPECT("18446744073709551615 -2 3 4", "%zu %jd %td %ju", I8(-1), I8(-2), I8(3), I8(4));
+    EXPECT("1.500000e+00 1.5 1.5E+20 0X1.8P+0 INF nan", "%e %G %G %A %F %f", f8(1.5), f8(1.5), f8(1.5e20), f8(1.5),
+           f8(__builtin_inf()), f8(__builtin_nan("")));
+    EXPECT("[  2.50] [2.50  ] [+02.5] [ 2.5] [3.] [2.50000]", "[%6.2f] [%-6.2f] [%+05.1f] [% .1f] [%#.0f] [%#g]", f8(2.5),
+           f8(2.5), f8(2.5), f8(2.5), f8(3), f8(2.5));
+    EXPECT("[   ab] [ab   ] [] [(null)] [  (null)]", "[%*.*s] [%-*.*s] [%.0s] [%s] [%8s]", I4(5), I4(2), STR("abc"), I4(5),
+           I4(2), STR("abc"), STR("abc"), STR(NULL), STR(NULL));
+    EXPECT("%d % 5%s", "%%d %% %d%%s", I4(5));
 }
 
 static void check_long_text(void)
