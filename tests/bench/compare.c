@@ -3,6 +3,7 @@
  * Each variant (an engine or peer with a number of threads) has a process of its own for each case. They take turns: in a
  * round each runs once, beginning with another one each time, and ratios are taken within a round, so that what disturbs the
  * machine disturbs all alike. */
+#define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,12 +185,23 @@ static void compare_all(void)
     printf("results: %d passed, %d failed\n", n_same, n_failed);
 }
 
+static void warn_if_busy(void)
+{
+    double load;
+    if (getloadavg(&load, 1) == 1 && load > 1)
+        printf("The machine is busy (load %.1f): figures of more than one thread are worth little, "
+               "except under chrt -r 5.\n",
+               load);
+}
+
 int main(int argc, char **argv)
 {
     if (!plan_read(&plan, argc, argv))
         return 2;
     if (plan.once)
         return run_once_here(&plan);
+    if (!plan.check_only)
+        warn_if_busy();
     cache = scratch_make();
     if (plan.first_results)
         n_failed = first_results(&plan);

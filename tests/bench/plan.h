@@ -6,7 +6,7 @@
 
 #include "tests/bench/worker.h"
 
-enum { MAX_CASES = 32, MAX_VARIANTS = 32, MAX_ROUNDS = 99 };
+enum { MAX_CASES = 32, MAX_VARIANTS = 64, MAX_ROUNDS = 99 };
 
 struct plan {
     const char *kernels;                           /* the folder of PTX and OpenCL C */

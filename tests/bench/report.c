@@ -6,14 +6,11 @@
 
 #include "tests/bench/timing.h"
 
-/* Sums of logarithms of the ratios printed, by line and column. */
+/* Sums of logarithms of the ratios printed, by engine (with a number of threads) and column. */
 static struct {
     double sum;
     int n;
-} mean[MAX_VARIANTS + 1][MAX_VARIANTS];
-
-/* Lines without an engine, where only peers are measured, count as one behind the last. */
-enum { NO_ENGINE = MAX_VARIANTS };
+} mean[MAX_VARIANTS][MAX_VARIANTS];
 
 /* The peers' names are the columns: the variants of one number of threads have them all. */
 static bool is_column(const struct plan *p, int v)
@@ -67,56 +64,73 @@ static double rate(const struct measured *m)
     return m->median > 0 ? m->work / m->median : 0;
 }
 
-static void print_limit(const struct plan *p, const struct measured *of, int line, unsigned threads,
-                        double limit)
+struct line {
+    const struct plan *plan;
+    const struct bench_kind *kind;
+    unsigned size, threads;
+    const struct measured *of; /* all variants */
+    int engine;                /* Ptera's variant; -1: only peers are measured */
+    double unit;               /* what is printed for a millisecond */
+};
+
+static bool has_ptera(const struct line *l)
+{
+    return l->engine >= 0 && l->of[l->engine].rounds;
+}
+
+static void print_start(const struct line *l)
+{
+    char engine[40] = "-";
+    int rounds = 0;
+    for (int v = 0; v < l->plan->n_variants; v++)
+        if (l->of[v].rounds > rounds)
+            rounds = l->of[v].rounds;
+    if (l->engine >= 0)
+        snprintf(engine, sizeof engine, "%s%s", l->plan->variant[l->engine].name,
+                 l->of[l->engine].is_remarked ? "*" : "");
+    printf("%-12s %9u %3d %3u  %-9s", l->kind->name, l->size, rounds, l->threads, engine);
+    if (has_ptera(l))
+        printf(" %10.3f", l->of[l->engine].median * l->unit);
+    else
+        printf(" %10s", "-");
+}
+
+static void print_peer(const struct line *l, int column)
+{
+    const struct measured *peer = &l->of[find_peer(l->plan, column, l->threads)];
+    char text[32] = "-";
+    if (peer->rounds && has_ptera(l)) {
+        double ratio = median_ratio(&l->of[l->engine], peer);
+        snprintf(text, sizeof text, "%.3f (%.2f)", peer->median * l->unit, ratio);
+        mean[l->engine][column].sum += l->kind->is_launch ? 0 : log(ratio);
+        mean[l->engine][column].n += !l->kind->is_launch;
+    } else if (peer->rounds) {
+        snprintf(text, sizeof text, "%.3f", peer->median * l->unit);
+    }
+    printf("  %-19s", text);
+}
+
+static void print_limit(const struct line *l, double limit)
 {
     double best = 0;
-    for (int v = p->n_ptera; v < p->n_variants; v++)
-        if (p->variant[v].threads == threads && of[v].rounds && rate(&of[v]) > best)
-            best = rate(&of[v]);
-    if (line != NO_ENGINE && of[line].rounds)
-        printf("  %5.1f%%", 100 * rate(&of[line]) / limit);
+    for (int v = l->plan->n_ptera; v < l->plan->n_variants; v++)
+        if (l->plan->variant[v].threads == l->threads && rate(&l->of[v]) > best)
+            best = rate(&l->of[v]);
+    if (has_ptera(l))
+        printf("  %5.1f%%", 100 * rate(&l->of[l->engine]) / limit);
     else
         printf("  %6s", "-");
     printf(" %5.0f%%", 100 * best / limit);
 }
 
-static void print_line(const struct plan *p, const struct bench_kind *kind, unsigned size,
-                       const struct measured *of, const double *limit, int line, unsigned threads)
+static void print_line(const struct line *l, double limit)
 {
-    int any = line != NO_ENGINE ? line : find_peer(p, p->n_ptera, threads), shown = 0;
-    for (int v = 0; v < p->n_variants; v++)
-        if (of[v].rounds > shown)
-            shown = of[v].rounds;
-    double unit = kind->is_launch ? 1e3 / size : 1;
-    char engine[40] = "-";
-    if (line != NO_ENGINE)
-        snprintf(engine, sizeof engine, "%s%s", p->variant[line].name,
-                 of[line].is_remarked ? "*" : "");
-    printf("%-12s %9u %3d %3u  %-9s", kind->name, size, shown, threads, engine);
-    if (line != NO_ENGINE && of[line].rounds)
-        printf(" %10.3f", of[line].median * unit);
-    else
-        printf(" %10s", "-");
-    for (int column = p->n_ptera; column < p->n_variants; column++) {
-        if (!is_column(p, column))
-            continue;
-        int v = find_peer(p, column, threads);
-        char text[32] = "-";
-        if (of[v].rounds && line != NO_ENGINE && of[line].rounds) {
-            double ratio = median_ratio(&of[line], &of[v]);
-            snprintf(text, sizeof text, "%.3f (%.2f)", of[v].median * unit, ratio);
-            if (!kind->is_launch) {
-                mean[line][column].sum += log(ratio);
-                mean[line][column].n++;
-            }
-        } else if (of[v].rounds) {
-            snprintf(text, sizeof text, "%.3f", of[v].median * unit);
-        }
-        printf("  %-19s", text);
-    }
-    if (any >= 0 && limit[any] > 0)
-        print_limit(p, of, line, threads, limit[any]);
+    print_start(l);
+    for (int v = l->plan->n_ptera; v < l->plan->n_variants; v++)
+        if (is_column(l->plan, v))
+            print_peer(l, v);
+    if (limit > 0)
+        print_limit(l, limit);
     printf("\n");
     fflush(stdout);
 }
@@ -134,13 +148,19 @@ static void write_tsv(const struct plan *p, const struct bench_kind *kind, unsig
 void report_case(const struct plan *p, const struct bench_kind *kind, unsigned size,
                  const struct measured *of, const double *limit)
 {
+    bool has_engine = p->n_ptera > 0;
+    struct line l = {.plan = p, .kind = kind, .size = size, .of = of};
+    l.unit = kind->is_launch ? 1e3 / size : 1;
     print_head_once(p, kind);
-    for (int v = 0; v < p->n_ptera; v++)
-        if (!of[v].is_left_out)
-            print_line(p, kind, size, of, limit, v, p->variant[v].threads);
-    for (int v = 0; v < p->n_variants && p->n_ptera == 0; v++)
-        if (!strcmp(p->variant[v].name, p->variant[0].name))
-            print_line(p, kind, size, of, limit, NO_ENGINE, p->variant[v].threads);
+    for (int v = 0; v < p->n_variants; v++) {
+        /* A line for each engine; without any, one for each number of threads of the first peer. */
+        bool is_line =
+            has_engine ? v < p->n_ptera : !strcmp(p->variant[v].name, p->variant[0].name);
+        l.engine = has_engine ? v : -1;
+        l.threads = p->variant[v].threads;
+        if (is_line && !of[v].is_left_out)
+            print_line(&l, limit[v]);
+    }
     if (p->tsv)
         write_tsv(p, kind, size, of);
 }
