@@ -12,6 +12,8 @@ static struct {
     int n;
 } mean[MAX_VARIANTS][MAX_VARIANTS];
 
+static int n_remarked[MAX_VARIANTS]; /* lines with a remark, by engine */
+
 /* The peers' names are the columns: the variants of one number of threads have them all. */
 static bool is_column(const struct plan *p, int v)
 {
@@ -126,6 +128,8 @@ static void print_limit(const struct line *l, double limit)
 static void print_line(const struct line *l, double limit)
 {
     print_start(l);
+    if (l->engine >= 0 && !l->kind->is_launch)
+        n_remarked[l->engine] += l->of[l->engine].is_remarked;
     for (int v = l->plan->n_ptera; v < l->plan->n_variants; v++)
         if (is_column(l->plan, v))
             print_peer(l, v);
@@ -193,6 +197,8 @@ void report_means(const struct plan *p)
             if (is_column(p, column) && mean[line][column].n)
                 printf("  %s %.2f (%d)", p->variant[column].name,
                        exp(mean[line][column].sum / mean[line][column].n), mean[line][column].n);
+        if (n_remarked[line])
+            printf("  (%d of them marked *)", n_remarked[line]);
         printf("\n");
     }
 }
