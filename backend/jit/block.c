@@ -390,18 +390,17 @@ LLVMValueRef jit_compute_lanes(struct jit *j, uint32_t insn, unsigned copy)
     return value;
 }
 
-bool jit_block(struct jit *j, uint32_t block, LLVMValueRef *mask)
+bool jit_run(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValueRef *mask)
 {
-    const struct pt_block *b = &j->f->blocks.v[block];
-    for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        j->insn = &j->f->insns.v[i];
+    for (uint32_t i = 0; i < n; i++) {
+        j->insn = &j->f->insns.v[insns[i]];
         j->form = pt_insn_form(j->m, j->insn);
         if (j->form->effects & (PT_FX_BRANCH | PT_FX_END))
             continue;
-        jit_debug_place(j, i);
+        jit_debug_place(j, insns[i]);
         if (!instruction(j, mask)) {
             if (!j->why)
-                j->why = j->form->spelling;
+                j->why = "an instruction the compiler does not know";
             return false;
         }
     }

@@ -90,6 +90,7 @@ struct jit {
     const struct pt_form *form;
     /* Lanes that run `insn`, by copy: vectors of i1; NULL: all of the chunk (or, in a scalar place, it runs at all). */
     LLVMValueRef mask[JIT_COPIES];
+    uint64_t *trusted;    /* instructions whose accesses have been tested: see jit_test_access; NULL: none */
     LLVMValueRef guard;         /* uniform guard of `insn` (i1, of this copy), or NULL */
     struct jit_reg *regs;
     struct jit_debug *debug;

@@ -118,9 +118,14 @@ static LLVMValueRef is_misaligned(struct jit *j, const struct access *a, LLVMVal
     return LLVMBuildICmp(j->b, LLVMIntNE, low, LLVMConstNull(type), "");
 }
 
+static bool is_trusted(const struct jit *j)
+{
+    return j->trusted && jit_set_has(j->trusted, (uint32_t)(j->insn - j->f->insns.v));
+}
+
 static void check_one(struct jit *j, const struct access *a, LLVMValueRef address)
 {
-    if (a->bytes * a->n > 1)
+    if (a->bytes * a->n > 1 && !is_trusted(j))
         fail_if(j, is_misaligned(j, a, address));
 }
 
@@ -338,7 +343,12 @@ static void access_run(struct jit *j, const struct access *a, unsigned copy, LLV
 /* Consecutive if the affine form holds, and aligned; else anywhere, where misaligned lanes are found. */
 static void access_affine(struct jit *j, const struct access *a, unsigned copy, LLVMValueRef *v)
 {
-    LLVMValueRef address = address_of(j, a, copy, 1), fits = jit_fits(j, a->base, copy);
+    LLVMValueRef address = address_of(j, a, copy, 1), fits = NULL;
+    if (is_trusted(j)) {
+        access_run(j, a, copy, address, v);
+        return;
+    }
+    fits = jit_fits(j, a->base, copy);
     if (a->bytes * a->n > 1) {
         LLVMValueRef aligned = LLVMBuildNot(j->b, is_misaligned(j, a, address), "");
         fits = fits ? LLVMBuildAnd(j->b, fits, aligned, "") : aligned;
@@ -490,6 +500,31 @@ static bool is_shared(const struct jit *j, const struct access *a)
         if (a->values[i].kind == PT_OPND_REG && j->regs[a->values[i].index].is_per_copy)
             return false;
     return !j->insn->guard || !jit_is_per_copy(j, &(struct pt_operand){.kind = PT_OPND_REG, .index = j->insn->guard});
+}
+
+bool jit_test_access(struct jit *j, const uint64_t *written, LLVMValueRef *test)
+{
+    struct access a;
+    int64_t stride;
+    if ((j->form->effects & PT_FX_ATOMIC) || !(j->form->effects & (PT_FX_READ | PT_FX_WRITE)))
+        return false;
+    const char *why = j->why;
+    if (!describe(j, &a)) {
+        j->why = why;
+        return false;
+    }
+    enum jit_shape shape = jit_shape_of(j, a.base, &stride);
+    bool is_run = shape == JIT_AFFINE && stride == (int64_t)(a.bytes * a.n);
+    if (a.space == PT_SPACE_PARAM || !(is_run || shape == JIT_SCALAR) ||
+        (a.base->kind == PT_OPND_REG && jit_set_has(written, a.base->index)))
+        return false;
+    for (unsigned u = 0; u < (jit_is_per_copy(j, a.base) ? j->copies : 1); u++) {
+        LLVMValueRef bad = is_misaligned(j, &a, address_of(j, &a, u, 1));
+        LLVMValueRef good = LLVMBuildNot(j->b, bad, ""), fits = jit_fits(j, a.base, u);
+        good = fits ? LLVMBuildAnd(j->b, good, fits, "") : good;
+        *test = *test ? LLVMBuildAnd(j->b, *test, good, "") : good;
+    }
+    return true;
 }
 
 bool jit_memory(struct jit *j)

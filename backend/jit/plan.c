@@ -74,12 +74,32 @@ static uint32_t find_pressure(const struct jit *j)
     return p.most;
 }
 
+/* A guard that compares affine with uniform values: lanes part only where a range ends. */
+static bool is_range_end(const struct jit *j, uint32_t block)
+{
+    const struct pt_block *b = &j->f->blocks.v[block];
+    uint32_t guard = j->f->insns.v[b->first + b->count - 1].guard;
+    for (uint32_t i = b->first; guard && i < b->first + b->count; i++) {
+        const struct pt_insn *insn = &j->f->insns.v[i];
+        const struct pt_operand *o = &j->f->operands.v[insn->operands];
+        if (pt_insn_form(j->m, insn)->op != PT_OP_setp_int || o->kind != PT_OPND_REG ||
+            o->index != guard)
+            continue;
+        for (unsigned k = 1; k < 3; k++)
+            if (o[k].kind == PT_OPND_REG && j->vary->regs[o[k].index].level == PT_LEVEL_LANE &&
+                !j->vary->regs[o[k].index].is_affine)
+                return false;
+        return true;
+    }
+    return false;
+}
+
 /* Lanes part inside a loop: wide groups would go round for the slowest of many lanes. */
 static bool has_parting_loop(const struct jit *j)
 {
     for (uint32_t l = 0; l < j->f->loops.n; l++)
         for (uint32_t b = j->f->loops.v[l].header; b < j->f->loops.v[l].end; b++)
-            if (j->vary->branch[b] > PT_LEVEL_GROUP)
+            if (j->vary->branch[b] > PT_LEVEL_GROUP && !is_range_end(j, b))
                 return true;
     return false;
 }

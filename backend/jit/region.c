@@ -280,16 +280,98 @@ static void enter_block(struct gen *g, uint32_t block)
     go_on(g, block, UINT32_MAX, UINT32_MAX);
 }
 
-static bool touches_memory(const struct jit *j, uint32_t block)
+/* The instructions of a block in the order they run: first those that compute addresses and other values of the whole
+ * chunk from what is there at its start, so that accesses can be tested together; then the rest. */
+struct order {
+    uint32_t *insns, n, n_early;
+};
+
+struct uses {
+    uint64_t *read, *written; /* by what stays behind */
+    bool is_early;            /* no such register is in the way */
+    bool collects;
+    const struct jit *j;
+};
+
+static void see_use(void *ud, uint32_t reg, bool is_def)
+{
+    struct uses *u = ud;
+    if (u->collects)
+        jit_set_add(is_def ? u->written : u->read, reg);
+    else if (jit_set_has(u->written, reg) || (is_def && jit_set_has(u->read, reg)))
+        u->is_early = false;
+    else if (is_def && u->j->regs[reg].shape == JIT_VECTOR)
+        u->is_early = false;
+}
+
+static bool is_pure(const struct jit *j, const struct pt_insn *insn)
+{
+    return !insn->guard && !(pt_insn_form(j->m, insn)->effects & ~(uint32_t)PT_FX_FP);
+}
+
+static struct order find_order(struct jit *j, uint32_t block)
 {
     const struct pt_block *b = &j->f->blocks.v[block];
-    for (uint32_t i = b->first; i < b->first + b->count; i++)
-        if (pt_insn_form(j->m, &j->f->insns.v[i])->effects & (PT_FX_READ | PT_FX_WRITE))
+    size_t words = (j->f->regs.n + 63) / 64;
+    struct order o = {.insns = pt_arena_alloc(j->arena, b->count * sizeof(uint32_t))};
+    struct uses u = {.j = j};
+    u.read = pt_arena_alloc(j->arena, words * sizeof(uint64_t));
+    u.written = pt_arena_alloc(j->arena, words * sizeof(uint64_t));
+    uint8_t *early = pt_arena_alloc(j->arena, b->count);
+    for (uint32_t i = 0; i < b->count; i++) {
+        const struct pt_insn *insn = &j->f->insns.v[b->first + i];
+        u.is_early = is_pure(j, insn);
+        u.collects = false;
+        pt_insn_regs(j->m, j->f, insn, see_use, &u);
+        early[i] = u.is_early;
+        u.collects = true;
+        if (!early[i])
+            pt_insn_regs(j->m, j->f, insn, see_use, &u);
+    }
+    for (int late = 0; late < 2; late++)
+        for (uint32_t i = 0; i < b->count; i++) {
+            if (early[i] == !late)
+                o.insns[o.n++] = b->first + i;
+            o.n_early += !late && early[i];
+        }
+    return o;
+}
+
+static void note_write(void *ud, uint32_t reg, bool is_def)
+{
+    if (is_def)
+        jit_set_add(ud, reg);
+}
+
+/* Tests all accesses that can be tested at once; j->trusted will hold them. NULL if there are none. */
+static LLVMValueRef test_accesses(struct jit *j, const struct order *o)
+{
+    LLVMValueRef all = NULL;
+    uint64_t *written = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *written);
+    j->trusted = pt_arena_alloc(j->arena, (j->f->insns.n + 63) / 64 * sizeof *j->trusted);
+    for (uint32_t i = o->n_early; i < o->n; i++) {
+        LLVMValueRef test = NULL;
+        j->insn = &j->f->insns.v[o->insns[i]];
+        j->form = pt_insn_form(j->m, j->insn);
+        if (jit_test_access(j, written, &test))
+            jit_set_add(j->trusted, o->insns[i]);
+        if (test)
+            all = all ? LLVMBuildAnd(j->b, all, test, "") : test;
+        pt_insn_regs(j->m, j->f, j->insn, note_write, written);
+    }
+    return all;
+}
+
+static bool touches_memory(const struct jit *j, const struct order *o)
+{
+    for (uint32_t i = 0; i < o->n; i++)
+        if (pt_insn_form(j->m, &j->f->insns.v[o->insns[i]])->effects & (PT_FX_READ | PT_FX_WRITE))
             return true;
     return false;
 }
 
-/* Under masks, a block that touches memory comes in two versions: plain accesses where all lanes are on. */
+/* A block that touches memory comes in two versions: plain accesses where all lanes are on and the tests of addresses
+ * hold, and one for everything else. */
 static bool run_block(struct gen *g, uint32_t block)
 {
     struct jit *j = g->j;
@@ -300,16 +382,28 @@ static bool run_block(struct gen *g, uint32_t block)
         masks[u] = jit_flow_mask(j, g->cur[u]);
         all = all ? LLVMBuildAnd(j->b, all, g->cur[u], "") : g->cur[u];
     }
-    if (!all || !touches_memory(j, block))
-        return jit_block(j, block, masks);
-    LLVMBasicBlockRef full = jit_new_block(j, "full"), some = jit_new_block(j, "some");
+    struct order o = find_order(j, block);
+    j->trusted = NULL;
+    if (!touches_memory(j, &o))
+        return jit_run(j, o.insns, o.n, masks);
+    if (!jit_run(j, o.insns, o.n_early, masks))
+        return false;
+    LLVMValueRef plain = test_accesses(j, &o);
+    if (all) {
+        LLVMValueRef full = jit_all(j, jit_flow_mask(j, all));
+        plain = plain ? LLVMBuildAnd(j->b, full, plain, "") : full;
+    }
+    if (!plain)
+        return jit_run(j, o.insns + o.n_early, o.n - o.n_early, none);
+    LLVMBasicBlockRef fast = jit_new_block(j, "fast"), slow = jit_new_block(j, "slow");
     LLVMBasicBlockRef after = jit_new_block(j, "after");
-    LLVMBuildCondBr(j->b, jit_all(j, jit_flow_mask(j, all)), full, some);
-    jit_continue_in(j, full);
-    bool ok = jit_block(j, block, none);
+    LLVMBuildCondBr(j->b, plain, fast, slow);
+    jit_continue_in(j, fast);
+    bool ok = jit_run(j, o.insns + o.n_early, o.n - o.n_early, none);
     LLVMBuildBr(j->b, after);
-    jit_continue_in(j, some);
-    ok = ok && jit_block(j, block, masks);
+    jit_continue_in(j, slow);
+    j->trusted = NULL;
+    ok = ok && jit_run(j, o.insns + o.n_early, o.n - o.n_early, masks);
     LLVMBuildBr(j->b, after);
     jit_continue_in(j, after);
     return ok;

@@ -34,8 +34,8 @@ void jit_plan_shape(struct jit *j);
 /* region.c: generates one region. False with j->why set. */
 bool jit_region(struct jit *j, const struct jit_plan *plan, struct jit_region *region);
 
-/* block.c: the instructions of a block but the last if it branches or ends, in the lanes of `mask`. */
-bool jit_block(struct jit *j, uint32_t block, LLVMValueRef *mask);
+/* block.c: instructions, but for those that branch or end, in the lanes of `mask`. */
+bool jit_run(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValueRef *mask);
 
 /* block.c: repeats a pure instruction, or a load of a parameter, in all lanes; or computes its first result in the lanes of one
  * copy, as a vector of the register's type. */
@@ -44,6 +44,9 @@ LLVMValueRef jit_compute_lanes(struct jit *j, uint32_t insn, unsigned copy);
 
 /* memory.c: ld, st and their kind: false with j->why set. */
 bool jit_memory(struct jit *j);
+/* memory.c: what j->insn's accesses of all copies rest on (aligned, affine forms hold), tested before the instruction; NULL:
+ * nothing. False if it cannot be tested now: `written` holds registers that will be written before. */
+bool jit_test_access(struct jit *j, const uint64_t *written, LLVMValueRef *test);
 /* warp.c, atomic.c: likewise. */
 bool jit_warp(struct jit *j);
 bool jit_atomic(struct jit *j);
