@@ -98,6 +98,7 @@ also() { # PRESET [CTEST OPTION...]: builds and tests one more preset
 
 if [ "$all" = --all ]; then
     [ -d build/ci/tests ] && run_tests ci -L long --timeout 7200
+    also interp-only -LE long
     also ubsan -LE "long|release-only"
     also tsan -LE "long|release-only"
     if need clang-19 clang-19; then also clang -LE long; else broken clang; fi

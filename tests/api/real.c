@@ -20,6 +20,7 @@ struct real_case {
 };
 
 static ptera_engine *engine;
+static unsigned native; /* kernels that ran as native code: some must, with PTERA_ENGINE=jit */
 static int isolate; /* an argument is given: launches are isolated */
 
 static void *read_file(const char *folder, const char *name, size_t *bytes)
@@ -96,6 +97,8 @@ static bool launch(struct real_case *c)
     bool ok = ptera_module_load_file(engine, path, &module) == PTERA_OK &&
               ptera_module_kernel(module, c->entry, 0, &kernel) == PTERA_OK &&
               ptera_kernel_launch(kernel, &c->launch) == PTERA_OK;
+    ptera_kernel_status status = {.size = sizeof status};
+    native += ok && ptera_kernel_info(kernel, &status) == PTERA_OK && status.native_launches;
     ptera_diagnostic d = {.size = sizeof d};
     for (unsigned i = 0; !ok && module && ptera_module_diagnostic(module, i, &d) == PTERA_OK; i++)
         fputs(d.text, stdout);
@@ -158,6 +161,9 @@ int main(int argc, char **argv)
     if (n >= 0)
         free(entries);
     ptera_engine_destroy(engine);
+    const char *tier = getenv("PTERA_ENGINE");
+    failed += tier && !strcmp(tier, "jit") && !native;
+    printf("%u launches were native\n", native);
     printf("real: %d passed, %d failed, 0 skipped\n", passed, failed);
     return failed > 0 || passed == 0;
 }

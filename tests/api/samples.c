@@ -10,6 +10,7 @@
 #include "ptera.h"
 
 static ptera_engine *engine;
+static unsigned native; /* kernels that ran as native code: some must, with PTERA_ENGINE=jit */
 static int isolate; /* an argument is given: launches are isolated */
 static int passed, failed;
 
@@ -79,6 +80,8 @@ static bool run(const char *name, const char *kernel, struct size grid, struct s
     bool ok = ptera_module_load_file(engine, path, &module) == PTERA_OK &&
               ptera_module_kernel(module, kernel, 0, &k) == PTERA_OK &&
               ptera_kernel_launch(k, &launch) == PTERA_OK;
+    ptera_kernel_status status = {.size = sizeof status};
+    native += ok && ptera_kernel_info(k, &status) == PTERA_OK && status.native_launches;
     ptera_module_unload(module);
     return ok;
 }
@@ -328,6 +331,10 @@ int main(int argc, char **argv)
     stencil3d();
     spinlock();
     ptera_engine_destroy(engine);
+    const char *tier = getenv("PTERA_ENGINE");
+    if (tier && !strcmp(tier, "jit"))
+        check("native code", native > 0);
+    printf("%u launches were native\n", native);
     printf("samples: %d passed, %d failed, 0 skipped\n", passed, failed);
     return failed > 0;
 }

@@ -2,6 +2,7 @@
  *
  *     golden FOLDER [GROUP [FORM]]
  *
+ * PTERA_ENGINE=jit runs them as native code, where they can be; some must be, then.
  * FOLDER holds an unpacked archive of this folder (see pack.py). A form that is known but not supported yet is
  * skipped and counted. Prints each form that differs with its first rows, and a line for each group. */
 #include <stdbool.h>
@@ -22,7 +23,7 @@ struct kernel {
 
 struct group {
     const char *name;
-    unsigned passed, failed, skipped;
+    unsigned passed, failed, skipped, native;
 };
 
 static struct group groups[GROUPS];
@@ -123,8 +124,9 @@ static bool compare(const struct kernel *k, const uint64_t *in, const uint64_t *
 
 /* Returns what the launch returned; *same is whether the results agree. */
 static ptera_result run_kernel(const char *folder, ptera_engine *engine, ptera_module *module,
-                               const struct kernel *k, const char *results, bool *same)
+                               const struct kernel *k, const char *results, struct group *g, bool *same)
 {
+    ptera_kernel_status status = {.size = sizeof status};
     size_t in_bytes, out_bytes = (size_t)k->rows * k->nout * sizeof(uint64_t);
     ptera_kernel *kernel;
     ptera_result r = ptera_module_kernel(module, k->name, 0, &kernel);
@@ -144,6 +146,8 @@ static ptera_result run_kernel(const char *folder, ptera_engine *engine, ptera_m
     launch.parameters = parameters;
     launch.n_parameters = 2;
     r = ptera_kernel_launch(kernel, &launch);
+    if (ptera_kernel_info(kernel, &status) == PTERA_OK)
+        g->native += status.native_launches > 0;
     *same = r == PTERA_OK && compare(k, (const uint64_t *)(void *)table, out,
                                      (const uint64_t *)(const void *)(results + k->offset));
     ptera_buffer_free(engine, in);
@@ -169,16 +173,21 @@ static ptera_module *load(ptera_engine *engine, const char *folder, const char *
 
 static int report(void)
 {
-    unsigned passed = 0, failed = 0, skipped = 0;
+    const char *tier = getenv("PTERA_ENGINE");
+    bool is_jit = tier && !strcmp(tier, "jit");
+    unsigned passed = 0, failed = 0, skipped = 0, native = 0;
     for (unsigned i = 0; i < n_groups; i++) {
         const struct group *g = &groups[i];
-        printf("%-14s %5u forms agree, %u differ\n", g->name, g->passed, g->failed);
+        printf("%-14s %5u forms agree, %u differ, %u native\n", g->name, g->passed, g->failed, g->native);
         if (g->skipped)
             printf("skipped golden %s: %u forms are not supported yet\n", g->name, g->skipped);
         passed += g->passed;
         failed += g->failed;
         skipped += g->skipped;
+        native += g->native;
     }
+    if (is_jit && !native)
+        failed++;
     printf("golden: %u passed, %u failed, %u skipped\n", passed, failed, skipped);
     return failed != 0 || passed == 0;
 }
@@ -210,7 +219,7 @@ int main(int argc, char **argv)
         }
         bool same = false;
         struct group *g = find_group(k.group);
-        ptera_result r = run_kernel(folder, engine, module, &k, results, &same);
+        ptera_result r = run_kernel(folder, engine, module, &k, results, g, &same);
         if (r == PTERA_ERROR_UNSUPPORTED_PTX) {
             g->skipped++;
             continue;
