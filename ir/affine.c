@@ -296,6 +296,8 @@ struct pt_fact pt_fact_op(enum pt_fact_op op, const struct pt_fact *a, const str
     if (a->is_const && b->is_const)
         return pt_fact_const(fold(op, a->value, b->value, w.bits), w.bits);
     struct pt_fact r = {.is_known = true, .max = op_max(op, a, b, w.bits)};
+    if (!has_form(a, PT_SPAN_CHUNK) || !has_form(b, PT_SPAN_CHUNK))
+        return varying(r.max); /* even if it is 0: the first lane must be able to tell */
     if (!r.max)
         return pt_fact_const(0, w.bits);
     for (unsigned s = 0; s < PT_SPANS; s++)
@@ -386,7 +388,7 @@ enum pt_level pt_fact_compare(enum pt_fact_cmp cmp, bool is_signed, const struct
         return (enum pt_level)(a->level > b->level ? a->level : b->level);
     if (a->level <= PT_LEVEL_CHUNK)
         return pt_fact_compare(swapped[cmp], is_signed, b, a, w);
-    if (is_decided(cmp, is_signed, a, b, w.bits))
+    if (a->is_affine && is_decided(cmp, is_signed, a, b, w.bits))
         return PT_LEVEL_CTA;
     if (is_one_sided(cmp, a, b, PT_SPAN_GROUP, w))
         return PT_LEVEL_GROUP;

@@ -135,6 +135,8 @@ static void test_affine(void)
         {INDEX "and.b32 %r5, %r4, 31;", "%r5", "lane+1~3"},
         {INDEX "and.b32 %r5, %r4, 3;", "%r5", "lane"},
         {INDEX "and.b32 %r5, %r4, -8;", "%r5", "group"},
+        {INDEX "and.b32 %r5, %r4, 0;", "%r5", "cta"},
+        {INDEX "popc.b32 %r5, %r4; and.b32 %r6, %r5, 0;", "%r6", "lane"},
         {INDEX "or.b32 %r5, %r4, 256;", "%r5", "lane+1~3"},
         {INDEX "or.b32 %r5, %r4, 1;", "%r5", "lane"},
         {INDEX "or.b32 %r5, %r4, 7;", "%r5", "group"},
