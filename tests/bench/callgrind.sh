@@ -19,6 +19,7 @@ for engine in interp jit; do
         case $? in
         0) printf '%s\t%s\t%s\n' "$case" "$engine" "$(awk '/Collected/ { print $NF }' "$log")" ;;
         3) break ;; # compare has said why
+        4) printf '%s\t%s\tinterpreted\n' "$case" "$engine" ;;
         *) failed=1 ;;
         esac
     done
