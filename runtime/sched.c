@@ -231,6 +231,8 @@ static void run_clusters(struct pt_worker *w)
             return;
         idle = go_round(w) ? 0 : idle + 1;
     }
+    if (w->slots) /* the time may have been over before they had a turn */
+        pt_report_timeout(w->job, w->slots);
 }
 
 /* ---- native code --------------------------------------------------------------------------------------- */

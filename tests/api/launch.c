@@ -200,6 +200,25 @@ static void check_short_cooperative(void)
     ptera_buffer_free(engine, p);
 }
 
+/* A launch whose time is over at once either ran as a whole or says that it did not. */
+static void check_short_time(void)
+{
+    uint32_t *p = new_buffer(engine, 8);
+    const void *parameters[] = {&p};
+    unsigned lost = 0;
+    for (unsigned i = 0; i < 500; i++) {
+        ptera_launch l = shape(4, 1, 1, 1, 1, 1);
+        l.timeout_seconds = 1e-9 * (1 + i * 200);
+        l.parameters = parameters;
+        l.n_parameters = 1;
+        p[0] = p[1] = 0;
+        ptera_result r = ptera_kernel_launch(kernel_of(module, "locked"), &l);
+        lost += !(r == PTERA_OK && p[1] == 4) && r != PTERA_ERROR_TIMEOUT;
+    }
+    CHECK_INT(lost, 0);
+    ptera_buffer_free(engine, p);
+}
+
 /* The caller's rounding mode, flush-to-zero and denormals-are-zero do not reach the kernel and are as before afterwards. */
 static void check_control_word(void)
 {
@@ -236,6 +255,7 @@ int main(void)
         check_host_memory();
         check_waiting();
     check_short_cooperative();
+    check_short_time();
         check_control_word();
         ptera_engine_destroy(engine);
     }
