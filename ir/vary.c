@@ -406,9 +406,10 @@ static struct pt_fact loaded(struct vary *v)
 /* A result all lanes get alike, where all that the member mask names are in the group. */
 static struct pt_fact agreed(struct vary *v, const struct pt_operand *members)
 {
-    bool is_warp = v->lanes[PT_SPAN_GROUP] == WARP_SIZE;
+    uint32_t group = v->lanes[PT_SPAN_GROUP]; /* one warp, or several */
+    enum pt_level level = group == WARP_SIZE ? PT_LEVEL_GROUP : PT_LEVEL_CHUNK;
     struct pt_fact mask = operand_fact(v, members, 32);
-    return pt_fact_any(is_warp && mask.level <= PT_LEVEL_GROUP ? PT_LEVEL_GROUP : PT_LEVEL_LANE,
+    return pt_fact_any(group % WARP_SIZE == 0 && mask.level <= PT_LEVEL_GROUP ? level : PT_LEVEL_LANE,
                        64);
 }
 

@@ -70,6 +70,16 @@ static bool is_read(const struct jit *j, const struct pt_operand *d)
     return asked[1];
 }
 
+bool jit_is_ordered(const struct jit *j, const struct pt_insn *insn)
+{
+    const struct pt_form *form = pt_insn_form(j->m, insn);
+    const struct pt_operand *o = &j->f->operands.v[insn->operands];
+    bool commutes = pt_form_has(form, PT_M_add) || pt_form_has(form, PT_M_min) ||
+                    pt_form_has(form, PT_M_max) || pt_form_has(form, PT_M_and) ||
+                    pt_form_has(form, PT_M_or) || pt_form_has(form, PT_M_xor);
+    return !commutes || (form->effects & PT_FX_FP) || (o->kind != PT_OPND_MEM && is_read(j, o));
+}
+
 static bool describe(struct jit *j, struct atomic *a)
 {
     const struct pt_operand *o = &j->f->operands.v[j->insn->operands];

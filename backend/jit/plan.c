@@ -104,22 +104,32 @@ static bool has_parting_loop(const struct jit *j)
     return false;
 }
 
-enum { PARTING_LANES = 16, CODE_MOST = 4096 /* instructions of a group */ };
+enum { PARTING_LANES = 16, COPIES_MOST = 8, CODE_MOST = 4096 /* instructions of a group */ };
 
-/* Kernels that talk within warps, or order memory between lanes, run a warp at a time. In others several chunks share a
- * loop's work where their values fit the registers. */
+/* Atomic accesses whose order could be told: warps do them one after the other. */
+static bool has_ordered_atomics(const struct jit *j)
+{
+    for (uint32_t i = 0; i < j->f->insns.n; i++)
+        if ((pt_insn_form(j->m, &j->f->insns.v[i])->effects & PT_FX_ATOMIC) &&
+            jit_is_ordered(j, &j->f->insns.v[i]))
+            return true;
+    return false;
+}
+
+/* Kernels that talk within warps, or order memory between lanes, run whole warps at a time. Several chunks share a loop's
+ * work where their values fit the registers. */
 static uint32_t choose_copies(const struct jit *j, const struct pt_vary_shape *shape)
 {
-    uint32_t width = shape->width, copies = 1;
-    if (has_effect(j, PT_FX_WARP | PT_FX_ATOMIC))
-        return PT_WARP_SIZE / width;
+    uint32_t width = shape->width;
+    uint32_t copies = has_effect(j, PT_FX_WARP | PT_FX_ATOMIC) ? PT_WARP_SIZE / width : 1;
     uint32_t threads = shape->block[0] * shape->block[1] * shape->block[2];
     uint32_t registers = j->target->has_mask_registers ? 32 : 16;
-    uint32_t most = find_pressure(j);
-    uint32_t lanes = has_parting_loop(j) ? PARTING_LANES : JIT_COPIES * width;
-    while (j->f->loops.n && copies < JIT_COPIES && 2 * copies * width <= lanes &&
-           2 * copies * most <= registers - registers / 4 && threads % (2 * copies * width) == 0 &&
-           2 * copies * j->f->insns.n <= CODE_MOST)
+    uint32_t most = find_pressure(j), room = registers - registers / 4;
+    uint32_t lanes = has_parting_loop(j) ? PARTING_LANES : COPIES_MOST * width;
+    if (!j->f->loops.n || has_ordered_atomics(j))
+        return copies;
+    while (copies < COPIES_MOST && 2 * copies * width <= lanes && 2 * copies * most <= room &&
+           threads % (2 * copies * width) == 0 && 2 * copies * j->f->insns.n <= CODE_MOST)
         copies *= 2;
     return copies;
 }

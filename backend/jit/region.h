@@ -50,6 +50,8 @@ bool jit_test_access(struct jit *j, const uint64_t *written, LLVMValueRef *test)
 /* warp.c, atomic.c: likewise. */
 bool jit_warp(struct jit *j);
 bool jit_atomic(struct jit *j);
+/* atomic.c: true if the result of an atomic access, or what is left in memory, may depend on the order of the lanes. */
+bool jit_is_ordered(const struct jit *j, const struct pt_insn *insn);
 /* prefetch.c: asks for what later rounds of the loop will load, where register `reg` is the address and `bytes` are loaded from
  * the pointer now. */
 void jit_prefetch(struct jit *j, uint32_t reg, LLVMValueRef pointer, unsigned bytes);

@@ -1,4 +1,4 @@
-/* What the lanes of a warp do together. The group is a warp: all its chunks are at hand. */
+/* What the lanes of a warp do together. A group is one or several warps: all chunks of a warp are at hand. */
 #include "backend/jit/region.h"
 
 #include <string.h>
@@ -59,12 +59,18 @@ static bool has_one_mask(struct jit *j, unsigned k)
     return true;
 }
 
-/* Lanes that run the instruction, as bits of the warp. */
+/* Chunks of a warp. Arrays below hold one value for each. */
+static unsigned chunks(const struct jit *j)
+{
+    return PT_WARP_SIZE / j->width;
+}
+
+/* Lanes of chunks as bits of their warp; NULL: all. */
 static LLVMValueRef warp_bits(struct jit *j, LLVMValueRef *lanes)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     LLVMValueRef all = jit_i32(j, 0);
-    for (unsigned u = 0; u < j->copies; u++) {
+    for (unsigned u = 0; u < chunks(j); u++) {
         LLVMValueRef bits = LLVMBuildBitCast(j->b, lanes[u] ? lanes[u] : jit_mask_all(j),
                                              LLVMIntTypeInContext(j->context, j->width), "");
         bits = LLVMBuildZExtOrBitCast(j->b, bits, i32, "");
@@ -73,10 +79,10 @@ static LLVMValueRef warp_bits(struct jit *j, LLVMValueRef *lanes)
     return all;
 }
 
-static void write_all(struct jit *j, const struct pt_operand *d, enum pt_type type,
+static void write_all(struct jit *j, unsigned first, const struct pt_operand *d, enum pt_type type,
                       LLVMValueRef value)
 {
-    for (unsigned u = 0; u < j->copies; u++)
+    for (unsigned u = first; u < first + chunks(j); u++)
         jit_write(j, d, u, type, value, 1, false);
 }
 
@@ -119,12 +125,12 @@ static uint32_t source_lane(enum shuffle how, uint32_t lane, uint32_t b, uint32_
 }
 
 /* The chunks of the warp as one vector of 32, by halves. */
-static LLVMValueRef join(struct jit *j, LLVMValueRef *chunks)
+static LLVMValueRef join(struct jit *j, LLVMValueRef *parts)
 {
     LLVMValueRef v[JIT_COPIES];
-    memcpy(v, chunks, j->copies * sizeof *v);
+    memcpy(v, parts, chunks(j) * sizeof *v);
     unsigned each = j->width;
-    for (unsigned n = j->copies; n > 1; n /= 2, each *= 2) {
+    for (unsigned n = chunks(j); n > 1; n /= 2, each *= 2) {
         LLVMValueRef order[32];
         for (unsigned i = 0; i < 2 * each; i++)
             order[i] = jit_i32(j, i);
@@ -144,12 +150,12 @@ static void write_shuffled(struct jit *j, const struct pt_operand *d, const stru
 }
 
 /* Distances that the text states: permutes. */
-static void shuffle_constant(struct jit *j, const struct pt_operand *d, const struct pt_operand *p,
-                             LLVMValueRef *a, uint32_t b, uint32_t c)
+static void shuffle_constant(struct jit *j, unsigned first, const struct pt_operand *d,
+                             const struct pt_operand *p, LLVMValueRef *a, uint32_t b, uint32_t c)
 {
     LLVMTypeRef i1 = LLVMInt1TypeInContext(j->context);
     LLVMValueRef all = join(j, a);
-    for (unsigned u = 0; u < j->copies; u++) {
+    for (unsigned u = 0; u < chunks(j); u++) {
         LLVMValueRef order[64], valid[64];
         for (unsigned i = 0; i < j->width; i++) {
             bool in_range;
@@ -160,7 +166,7 @@ static void shuffle_constant(struct jit *j, const struct pt_operand *d, const st
         }
         LLVMValueRef value = LLVMBuildShuffleVector(j->b, all, LLVMGetPoison(LLVMTypeOf(all)),
                                                     LLVMConstVector(order, j->width), "");
-        write_shuffled(j, d, p, u, value, LLVMConstVector(valid, j->width));
+        write_shuffled(j, d, p, first + u, value, LLVMConstVector(valid, j->width));
     }
 }
 
@@ -169,14 +175,14 @@ static LLVMValueRef each(struct jit *j, uint32_t value)
     return jit_const(jit_int_type(j, 32, j->width), value);
 }
 
-/* source_lane for the lanes of a chunk. */
-static LLVMValueRef source_lanes(struct jit *j, unsigned copy, LLVMValueRef b, LLVMValueRef c,
+/* source_lane for the lanes of a chunk of a warp. */
+static LLVMValueRef source_lanes(struct jit *j, unsigned chunk, LLVMValueRef b, LLVMValueRef c,
                                  LLVMValueRef *in_range)
 {
     LLVMBuilderRef o = j->b;
     LLVMValueRef n = LLVMBuildAnd(o, b, each(j, 31), "");
     LLVMValueRef lane = LLVMConstAdd(jit_steps(j, LLVMInt32TypeInContext(j->context), 1),
-                                     each(j, copy * j->width));
+                                     each(j, chunk * j->width));
     LLVMValueRef segment = LLVMBuildAnd(o, LLVMBuildLShr(o, c, each(j, 8), ""), each(j, 31), "");
     LLVMValueRef low = LLVMBuildAnd(o, lane, segment, "");
     LLVMValueRef rest = LLVMBuildNot(o, segment, "");
@@ -203,19 +209,20 @@ static LLVMValueRef source_lanes(struct jit *j, unsigned copy, LLVMValueRef b, L
 }
 
 /* Distances known at run time: through memory. */
-static void shuffle_any(struct jit *j, const struct pt_operand *d, const struct pt_operand *p,
-                        LLVMValueRef *a, const struct pt_operand *b, const struct pt_operand *c)
+static void shuffle_any(struct jit *j, unsigned first, const struct pt_operand *d,
+                        const struct pt_operand *p, LLVMValueRef *a, const struct pt_operand *b,
+                        const struct pt_operand *c)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context), type = LLVMVectorType(i32, j->width);
     LLVMValueRef memory = jit_alloca(j, LLVMArrayType2(i32, PT_WARP_SIZE), "");
-    for (unsigned u = 0; u < j->copies; u++)
+    for (unsigned u = 0; u < chunks(j); u++)
         LLVMSetAlignment(
             LLVMBuildStore(j->b, a[u], jit_at(j, memory, jit_i64(j, u * j->width * 4))), 4);
     LLVMValueRef value[JIT_COPIES], in_range[JIT_COPIES];
-    for (unsigned u = 0; u < j->copies; u++) {
-        LLVMValueRef n = jit_read(j, b, u, PT_b32, j->width, false);
-        LLVMValueRef clamp = jit_read(j, c, u, PT_b32, j->width, false);
+    for (unsigned u = 0; u < chunks(j); u++) {
+        LLVMValueRef n = jit_read(j, b, first + u, PT_b32, j->width, false);
+        LLVMValueRef clamp = jit_read(j, c, first + u, PT_b32, j->width, false);
         LLVMValueRef from = source_lanes(j, u, n, clamp, &in_range[u]);
         value[u] = LLVMConstNull(type);
         for (unsigned i = 0; i < j->width; i++) {
@@ -225,11 +232,11 @@ static void shuffle_any(struct jit *j, const struct pt_operand *d, const struct 
             value[u] = LLVMBuildInsertElement(j->b, value[u], one, jit_i32(j, i), "");
         }
     }
-    for (unsigned u = 0; u < j->copies; u++)
-        write_shuffled(j, d, p, u, value[u], in_range[u]);
+    for (unsigned u = 0; u < chunks(j); u++)
+        write_shuffled(j, d, p, first + u, value[u], in_range[u]);
 }
 
-static bool shfl(struct jit *j)
+static bool shfl(struct jit *j, unsigned first)
 {
     const struct pt_operand *d = operand(j, 0), *p = NULL;
     if (j->form->op == PT_OP_shfl_sync && !has_one_mask(j, 4))
@@ -239,13 +246,13 @@ static bool shfl(struct jit *j)
         d = &j->f->operands.v[d->index];
     }
     LLVMValueRef a[JIT_COPIES];
-    for (unsigned u = 0; u < j->copies; u++)
-        a[u] = jit_read(j, operand(j, 1), u, PT_b32, j->width, false);
+    for (unsigned u = 0; u < chunks(j); u++)
+        a[u] = jit_read(j, operand(j, 1), first + u, PT_b32, j->width, false);
     const struct pt_operand *b = operand(j, 2), *c = operand(j, 3);
     if (b->kind == PT_OPND_IMM && c->kind == PT_OPND_IMM)
-        shuffle_constant(j, d, p, a, (uint32_t)b->imm, (uint32_t)c->imm);
+        shuffle_constant(j, first, d, p, a, (uint32_t)b->imm, (uint32_t)c->imm);
     else
-        shuffle_any(j, d, p, a, b, c);
+        shuffle_any(j, first, d, p, a, b, c);
     return true;
 }
 
@@ -256,24 +263,24 @@ static LLVMValueRef is_zero(struct jit *j, LLVMValueRef bits)
     return LLVMBuildICmp(j->b, LLVMIntEQ, bits, jit_i32(j, 0), "");
 }
 
-static bool vote(struct jit *j)
+static bool vote(struct jit *j, unsigned first)
 {
     LLVMValueRef lanes[JIT_COPIES];
     if (j->form->op == PT_OP_vote_sync && !has_one_mask(j, 2))
         return false;
-    for (unsigned u = 0; u < j->copies; u++)
-        lanes[u] = jit_read(j, operand(j, 1), u, PT_pred, j->width, false);
-    LLVMValueRef here = warp_bits(j, j->mask);
+    for (unsigned u = 0; u < chunks(j); u++)
+        lanes[u] = jit_read(j, operand(j, 1), first + u, PT_pred, j->width, false);
+    LLVMValueRef here = warp_bits(j, j->mask + first);
     LLVMValueRef set = LLVMBuildAnd(j->b, warp_bits(j, lanes), here, "");
     LLVMValueRef all = LLVMBuildICmp(j->b, LLVMIntEQ, set, here, "");
     if (pt_form_has(j->form, PT_M_ballot))
-        write_all(j, operand(j, 0), PT_b32, set);
+        write_all(j, first, operand(j, 0), PT_b32, set);
     else if (pt_form_has(j->form, PT_M_all))
-        write_all(j, operand(j, 0), PT_pred, all);
+        write_all(j, first, operand(j, 0), PT_pred, all);
     else if (pt_form_has(j->form, PT_M_any))
-        write_all(j, operand(j, 0), PT_pred, LLVMBuildNot(j->b, is_zero(j, set), ""));
+        write_all(j, first, operand(j, 0), PT_pred, LLVMBuildNot(j->b, is_zero(j, set), ""));
     else
-        write_all(j, operand(j, 0), PT_pred, LLVMBuildOr(j->b, all, is_zero(j, set), ""));
+        write_all(j, first, operand(j, 0), PT_pred, LLVMBuildOr(j->b, all, is_zero(j, set), ""));
     return true;
 }
 
@@ -304,67 +311,75 @@ static const char *reduction(const struct pt_form *form, bool is_signed)
     return is_signed ? "llvm.vector.reduce.smax" : "llvm.vector.reduce.umax";
 }
 
-static bool redux(struct jit *j)
+static bool redux(struct jit *j, unsigned first)
 {
     bool is_signed = j->form->type[0] == PT_s32;
     LLVMValueRef a[JIT_COPIES];
     if (!has_one_mask(j, 2))
         return false;
-    for (unsigned u = 0; u < j->copies; u++) {
-        a[u] = jit_read(j, operand(j, 1), u, PT_b32, j->width, false);
-        if (j->mask[u])
-            a[u] = LLVMBuildSelect(j->b, j->mask[u], a[u],
+    for (unsigned u = 0; u < chunks(j); u++) {
+        a[u] = jit_read(j, operand(j, 1), first + u, PT_b32, j->width, false);
+        if (j->mask[first + u])
+            a[u] = LLVMBuildSelect(j->b, j->mask[first + u], a[u],
                                    each(j, neutral(j->form, is_signed)), "");
     }
     LLVMValueRef all = join(j, a);
-    write_all(j, operand(j, 0), PT_b32,
+    write_all(j, first, operand(j, 0), PT_b32,
               jit_intrinsic(j, reduction(j->form, is_signed), LLVMTypeOf(all), &all, 1));
     return true;
 }
 
 /* The lowest lane leads. */
-static bool elect(struct jit *j)
+static bool elect(struct jit *j, unsigned first)
 {
     const struct pt_operand *d = operand(j, 0);
     const struct pt_operand *p = &j->f->operands.v[d->index + 1];
     if (d->kind != PT_OPND_PAIR || !has_one_mask(j, 1))
         return refuse(j, "elect.sync with these operands");
-    LLVMValueRef args[] = {warp_bits(j, j->mask),
+    LLVMValueRef args[] = {warp_bits(j, j->mask + first),
                            LLVMConstNull(LLVMInt1TypeInContext(j->context))};
     LLVMValueRef leader =
         jit_intrinsic(j, "llvm.cttz", LLVMInt32TypeInContext(j->context), args, 2);
-    write_all(j, &j->f->operands.v[d->index], PT_b32, leader);
-    for (unsigned u = 0; u < j->copies; u++) {
+    write_all(j, first, &j->f->operands.v[d->index], PT_b32, leader);
+    for (unsigned u = 0; u < chunks(j); u++) {
         LLVMValueRef lane = LLVMConstAdd(jit_steps(j, LLVMInt32TypeInContext(j->context), 1),
                                          each(j, u * j->width));
         LLVMValueRef is_leader =
             LLVMBuildICmp(j->b, LLVMIntEQ, lane, jit_splat(j, leader), "");
-        jit_write(j, p, u, PT_pred, is_leader, j->width, false);
+        jit_write(j, p, first + u, PT_pred, is_leader, j->width, false);
     }
     return true;
 }
 
-bool jit_warp(struct jit *j)
+static bool one_warp(struct jit *j, unsigned first)
 {
-    if (j->width * j->copies != PT_WARP_SIZE || !is_whole(j))
-        return false;
     switch ((enum pt_op)j->form->op) {
     case PT_OP_shfl:
     case PT_OP_shfl_sync:
-        return shfl(j);
+        return shfl(j, first);
     case PT_OP_vote:
     case PT_OP_vote_sync:
-        return vote(j);
+        return vote(j, first);
     case PT_OP_redux_sync:
-        return redux(j);
+        return redux(j, first);
     case PT_OP_elect_sync:
-        return elect(j);
+        return elect(j, first);
     case PT_OP_activemask:
-        write_all(j, operand(j, 0), PT_b32, warp_bits(j, j->mask));
+        write_all(j, first, operand(j, 0), PT_b32, warp_bits(j, j->mask + first));
         return true;
     case PT_OP_bar_warp_sync:
         return has_one_mask(j, 0);
     default:
         return refuse(j, j->form->spelling);
     }
+}
+
+bool jit_warp(struct jit *j)
+{
+    if (j->width * j->copies % PT_WARP_SIZE || !is_whole(j))
+        return false;
+    for (unsigned first = 0; first < j->copies; first += chunks(j))
+        if (!one_warp(j, first))
+            return false;
+    return true;
 }
