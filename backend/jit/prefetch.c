@@ -4,7 +4,7 @@
 #include "backend/jit/region.h"
 
 enum {
-    AHEAD = 4,        /* rounds */
+    AHEAD = 4, /* rounds */
     DEPTH = 8,
     LINE = 64,        /* bytes */
     SHORT_STEP = 4096 /* the machine follows shorter constant steps by itself */
@@ -149,7 +149,7 @@ void jit_prefetch(struct jit *j, uint32_t reg, LLVMValueRef pointer, unsigned by
     pointer = jit_at(j, pointer, by);
     for (unsigned at = 0; at < bytes; at += LINE) {
         LLVMValueRef args[] = {jit_at(j, pointer, jit_i64(j, at)), LLVMConstInt(i32, 0, false),
-                               LLVMConstInt(i32, 3, false), LLVMConstInt(i32, 1, false)};
+                               LLVMConstInt(i32, 2, false), LLVMConstInt(i32, 1, false)};
         jit_intrinsic(j, "llvm.prefetch", LLVMTypeOf(pointer), args, 4);
     }
 }
