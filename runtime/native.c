@@ -11,6 +11,7 @@
 
 /* After SHAPES shapes of a kernel one version for any shape serves the others; where there can be none, SHAPES_MAX have one of
  * their own. Code that no launch uses goes, least recently used first, when an engine has more than this. */
+enum { STACK_BYTES = 64 << 20 /* of the background thread: LLVM recurses */ };
 enum { SHAPES = 4, SHAPES_MAX = 16, CODE_MAX = 64 << 20, VERSIONS_MAX = 1024 };
 
 /* ---- the shared object --------------------------------------------------------------------------------- */
@@ -293,11 +294,15 @@ static bool start_compiler(ptera_engine *engine)
 {
     struct pt_compiler *c = &engine->compiler;
     sigset_t all, before;
+    pthread_attr_t attributes;
     if (c->is_started)
         return true;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    c->is_started = pthread_create(&c->thread, NULL, compile_main, engine) == 0;
+    c->is_started = pthread_create(&c->thread, &attributes, compile_main, engine) == 0;
+    pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return c->is_started;
 }

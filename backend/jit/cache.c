@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,7 +141,7 @@ bool jit_cache_read(const struct jit_key *key, struct jit_object *object)
 /* ---- trimming ------------------------------------------------------------------------------------------ */
 
 struct entry {
-    char name[80];
+    char name[NAME_MAX + 1];
     off_t bytes;
     struct timespec time;
 };
