@@ -63,7 +63,7 @@ PT_LANE bool pt_float_is_tiny(double v, double unit, enum pt_round rnd)
     bool outward = rnd == PT_RM ? negative : rnd == PT_RP && !negative;
     if (rnd == PT_RN)
         return m < u * 0x1.ffffffp-127;
-    return outward ? m <= u * 0x1.fffffep-127 && u > 0 : m < u * 0x1p-126;
+    return outward ? m <= u * 0x1.fffffep-127 && m < u : m < u * 0x1p-126;
 }
 
 /* The same of a result to nearest by that of operands scaled by 2^64. (It is not tiny where that

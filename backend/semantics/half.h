@@ -70,12 +70,14 @@ PT_LANE uint32_t pt_half_ftz(uint32_t h, enum pt_half fmt, bool ftz)
     return ftz && (h & field) == 0 ? h & 0x8000 : h & 0xffff;
 }
 
-/* What follows the arithmetic: one rounding, .ftz, .sat or .relu. */
+/* What follows the arithmetic: one rounding, .ftz, .sat or .relu. .ftz (of f16, to nearest) flushes what is below 2^-14 when
+ * rounded to 11 bits of whatever exponent: as f32, see pt_float_finish_tiny. */
 PT_LANE uint32_t pt_half_finish(uint32_t r, enum pt_half fmt, enum pt_round rnd, bool ftz, bool sat,
                                 bool relu)
 {
     r = pt_float_sat(r, sat);
-    uint32_t h = pt_half_ftz(pt_half_from_f32(r, fmt, rnd), fmt, ftz);
+    bool tiny = ftz && (r & 0x7fffffff) < 0x387ff000; /* 2^-14 - 2^-26 */
+    uint32_t h = tiny ? r >> 16 & 0x8000 : pt_half_from_f32(r, fmt, rnd);
     return relu && (h & 0x8000) ? 0 : h;
 }
 
