@@ -155,3 +155,15 @@ pt_handler PT_DO(testp)(struct pt_select *s)
 #undef CLASS
     return pt_refuse(s, s->form->spelling);
 }
+
+PT_HANDLER(testp_keeps)
+{
+    (void)f;
+    return c + 1;
+}
+
+pt_handler PT_DO(testp_none)(struct pt_select *s)
+{
+    (void)s;
+    return testp_keeps;
+}
