@@ -273,13 +273,13 @@ static struct group *group_of(const char *name)
 }
 
 /* Groups of ordinary kernels, nothing of which may be refused as unsupported, but what only sm_100 and later have, clusters,
- * multicast memory, asynchronous copies, vector atomics and the narrow floating-point formats. */
+ * multicast memory, asynchronous copies and vector atomics. */
 static bool must_be_supported(const char *group, const char *target, const char *s)
 {
     static const char *const ordinary[] = {
-        "integer", "extended-int", "fp32/64", "half", "compare", "logic", "move",
-        "sreg",    "cvt",          "control", "sync", "atomics", "warp",  "directive"};
-    if (strlen(target) > 5 || strstr(s, "e4m3") || strstr(s, "e5m2") || strstr(s, "tf32"))
+        "integer", "extended-int", "fp32/64", "half", "compare", "logic", "move", "sreg",
+        "cvt",     "video",        "control", "sync", "atomics", "warp",  "directive"};
+    if (atoi(target + 3) > 90)
         return false;
     static const char *const later[] = {"multimem", "tensormap",  "async", "cluster",
                                         "mapa",     "getctarank", ".v2.f", ".v4.f",
