@@ -562,6 +562,24 @@ static size_t boundaries(const struct format *f)
     return n;
 }
 
+/* Puts values with the same upper bits next to each other: the branches of what is computed here are then foreseen, which
+ * nearly halves the time. */
+static void order_inputs(const struct format *f, size_t n)
+{
+    static uint64_t copy[BATCH];
+    static size_t place[ALL + 1];
+    int shift = f->bits > 16 ? f->bits - 16 : 0;
+    memset(place, 0, sizeof place);
+    for (size_t i = 0; i < n; i++) {
+        copy[i] = get(in[0], i, f->bits);
+        place[(copy[i] >> shift) + 1]++;
+    }
+    for (size_t i = 0; i < ALL; i++)
+        place[i + 1] += place[i];
+    for (size_t i = 0; i < n; i++)
+        put(in[0], place[copy[i] >> shift]++, f->bits, copy[i]);
+}
+
 /* Fills both inputs up to a multiple of a CTA's share; in[1] is in[0] in another order. Returns how many there are. */
 static size_t finish_inputs(const struct format *f, size_t n)
 {
@@ -592,6 +610,7 @@ static void test_group(struct form *first, struct form *end, uint64_t count)
         n = count - done < BATCH ? (size_t)(count - done) : BATCH;
         for (size_t i = 0; i < n; i++)
             put(in[0], i, f->bits, random_value(f));
+        order_inputs(f, n);
         n = finish_inputs(f, n);
         for (struct form *k = first; k < end; k++)
             test_batch(k, n);
