@@ -82,13 +82,24 @@ static LLVMValueRef half_source(struct half_op *h, unsigned i)
     return jit_half_to_f32(&h->op, flush_half(&h->op, h->a[i]), h->is_bf16);
 }
 
+/* .ftz of a result: what is below 2^-14 when rounded to 11 bits of whatever exponent (see semantics/half.h). */
+static LLVMValueRef flush_rounded(struct jit_op *op, LLVMValueRef value, LLVMValueRef half)
+{
+    if (!jit_has(op, PT_M_ftz))
+        return half;
+    LLVMValueRef magnitude = BUILD(And, jit_to_bits(op, value, 32), jit_int_const(op, 32, 0x7fffffff));
+    LLVMValueRef is_tiny = BUILD(ICmp, LLVMIntULT, magnitude, jit_int_const(op, 32, 0x387ff000));
+    LLVMValueRef sign = BUILD(And, half, jit_int_const(op, 16, 0x8000));
+    return BUILD(Select, is_tiny, sign, half);
+}
+
 /* One rounding; .sat, .ftz, .relu. */
 static bool give_rounded(struct jit_op *outer, struct half_op *h, LLVMValueRef value)
 {
     struct jit_op *op = &h->op;
     if (jit_has(op, PT_M_sat))
         value = jit_saturate(op, value);
-    LLVMValueRef half = flush_half(op, jit_half_from_f32(op, value, h->is_bf16));
+    LLVMValueRef half = flush_rounded(op, value, jit_half_from_f32(op, value, h->is_bf16));
     if (jit_has(op, PT_M_relu)) {
         LLVMValueRef zero = jit_int_const(op, 16, 0);
         half = BUILD(Select, BUILD(ICmp, LLVMIntSLT, half, zero), zero, half);
