@@ -69,6 +69,18 @@ static void check_look_back(void)
         CHECK_INT(out[i], sum += in[i]);
 }
 
+static void check_short_ifs(void)
+{
+    int32_t *values = new_buffer(engine, 64 * 4);
+    for (int32_t t = 0; t < 64; t++)
+        values[t] = t;
+    RUN("short_ifs", 1, 64, &values);
+    for (int32_t t = 0; t < 64; t++) {
+        int32_t i = t ^ 1;
+        CHECK_INT(values[t], i < 8 ? 4 * i + 48 : i < 16 ? 2 * i + 16 : i);
+    }
+}
+
 static int compare(const void *a, const void *b)
 {
     int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
@@ -192,6 +204,7 @@ int main(void)
             ptera_module_load_file(engine, SOURCE_DIR "/tests/ptx/named/programs.ptx", &module),
             PTERA_OK);
         check_locks();
+        check_short_ifs();
         check_look_back();
         check_quicksort();
         check_recursive_barrier();

@@ -44,6 +44,24 @@ extern "C" __global__ void lock_then_barrier(unsigned *out)
     out[blockIdx.x * blockDim.x + threadIdx.x] = count;
 }
 
+// Barriers in short ifs that part of a warp takes: undefined by the manual, but common, and no branches on a GPU.
+extern "C" __global__ void short_ifs(int *values)
+{
+    __shared__ int s[64];
+    int t = threadIdx.x;
+    s[t] = values[t];
+    __syncthreads();
+    if (t < 16) {
+        s[t] += s[t + 16];
+        __syncthreads();
+    }
+    if (t < 8) {
+        s[t] += s[t + 8];
+        __syncthreads();
+    }
+    values[t] = s[t ^ 1];
+}
+
 // A ticket lock over all CTAs; every thread in turn.
 extern "C" __global__ void ticket_lock(unsigned *next, volatile unsigned *serving, volatile unsigned *count)
 {
