@@ -248,6 +248,60 @@ static void store_run(struct jit *j, const struct access *a, LLVMValueRef pointe
     masked(j, "llvm.masked.store", types, 2, args, 4);
 }
 
+/* Lanes a few elements apart: vector accesses to the elements that are the lanes'. */
+static bool is_near(const struct jit *j, const struct access *a, int64_t stride)
+{
+    return j->target->has_mask_registers && a->n == 1 && a->bytes >= 4 &&
+           (stride == 2 * (int64_t)a->bytes || stride == 4 * (int64_t)a->bytes);
+}
+
+static LLVMValueRef near_mask(struct jit *j, unsigned apart)
+{
+    LLVMValueRef lanes[64];
+    for (unsigned i = 0; i < j->width; i++)
+        lanes[i] = LLVMConstInt(LLVMInt1TypeInContext(j->context), i % apart == 0, false);
+    return LLVMConstVector(lanes, j->width);
+}
+
+static LLVMValueRef load_near(struct jit *j, const struct access *a, LLVMValueRef pointer,
+                              unsigned apart)
+{
+    LLVMTypeRef type = LLVMVectorType(a->element, j->width);
+    LLVMTypeRef types[] = {type, LLVMTypeOf(pointer)};
+    LLVMValueRef part[4];
+    int lanes[64];
+    for (unsigned i = 0; i < apart; i++) {
+        LLVMValueRef at = element_at(j, a, pointer, i * j->width);
+        LLVMValueRef args[] = {at, jit_i32(j, a->bytes), near_mask(j, apart), LLVMConstNull(type)};
+        part[i] = masked(j, "llvm.masked.load", types, 2, args, 4);
+    }
+    unsigned each = j->width / apart; /* lanes that a part holds */
+    for (unsigned i = 0; i < j->width; i++)
+        lanes[i] = (int)(i % (2 * each) / each * j->width + i % each * apart);
+    for (unsigned i = 0; i < apart; i += 2)
+        part[i] = shuffle(j, part[i], part[i + 1], lanes, j->width);
+    if (apart == 2)
+        return part[0];
+    for (unsigned i = 0; i < j->width; i++)
+        lanes[i] = (int)(i < 2 * each ? i : j->width + i - 2 * each);
+    return shuffle(j, part[0], part[2], lanes, j->width);
+}
+
+static void store_near(struct jit *j, const struct access *a, LLVMValueRef pointer, unsigned apart,
+                       LLVMValueRef value)
+{
+    LLVMTypeRef types[] = {LLVMTypeOf(value), LLVMTypeOf(pointer)};
+    int lanes[64];
+    for (unsigned i = 0; i < apart; i++) {
+        for (unsigned k = 0; k < j->width; k++)
+            lanes[k] = (int)((i * j->width + k) / apart);
+        LLVMValueRef args[] = {shuffle(j, value, NULL, lanes, j->width),
+                               element_at(j, a, pointer, i * j->width), jit_i32(j, a->bytes),
+                               near_mask(j, apart)};
+        masked(j, "llvm.masked.store", types, 2, args, 4);
+    }
+}
+
 /* Lanes anywhere, by the machine's gathers and scatters. */
 static void gather(struct jit *j, const struct access *a, LLVMValueRef pointers, LLVMValueRef mask,
                    LLVMValueRef *v)
@@ -331,6 +385,16 @@ static void access_run(struct jit *j, const struct access *a, unsigned copy, LLV
                        LLVMValueRef *v)
 {
     LLVMValueRef pointer = pointer_of(j, a, address);
+    int64_t stride;
+    jit_shape_of(j, a->base, &stride);
+    if (stride != (int64_t)(a->bytes * a->n)) {
+        unsigned apart = (unsigned)(stride / a->bytes);
+        if (a->is_load)
+            v[0] = load_near(j, a, pointer, apart);
+        else
+            store_near(j, a, pointer, apart, v[0]);
+        return;
+    }
     bool is_far = a->space == PT_SPACE_GLOBAL || a->space == PT_SPACE_GENERIC;
     if (a->is_load && is_far && !j->mask[copy] && a->base->kind == PT_OPND_REG)
         jit_prefetch(j, a->base->index, pointer, a->bytes * a->n * j->width);
@@ -482,7 +546,8 @@ static void access_chunk(struct jit *j, const struct access *a, unsigned copy)
         v[i] = as_stored(j, a, jit_read(j, &a->values[i], copy, a->type, j->width, false));
     if (shape == JIT_SCALAR)
         load_uniform(j, a, copy, v);
-    else if (shape == JIT_AFFINE && stride == (int64_t)(a->bytes * a->n))
+    else if (shape == JIT_AFFINE && (stride == (int64_t)(a->bytes * a->n) ||
+                                     (!j->mask[copy] && is_near(j, a, stride))))
         access_affine(j, a, copy, v);
     else
         access_any(j, a, copy, v);
@@ -514,7 +579,8 @@ bool jit_test_access(struct jit *j, const uint64_t *written, LLVMValueRef *test)
         return false;
     }
     enum jit_shape shape = jit_shape_of(j, a.base, &stride);
-    bool is_run = shape == JIT_AFFINE && stride == (int64_t)(a.bytes * a.n);
+    bool is_run = shape == JIT_AFFINE &&
+                  (stride == (int64_t)(a.bytes * a.n) || is_near(j, &a, stride));
     if (a.space == PT_SPACE_PARAM || !(is_run || shape == JIT_SCALAR) ||
         (a.base->kind == PT_OPND_REG && jit_set_has(written, a.base->index)))
         return false;

@@ -31,8 +31,22 @@ LLVMValueRef jit_field(struct jit *j, LLVMTypeRef type, LLVMValueRef pointer, si
     return LLVMBuildLoad2(j->b, type, jit_at(j, pointer, jit_i64(j, offset)), "");
 }
 
+/* A predicate of all lanes, made of integers: LLVM is slow at spreading a single i1. */
+static LLVMValueRef splat_bit(struct jit *j, LLVMValueRef bit)
+{
+    if (j->target->has_mask_registers) {
+        LLVMTypeRef bits = LLVMIntTypeInContext(j->context, j->width);
+        return LLVMBuildBitCast(j->b, LLVMBuildSExt(j->b, bit, bits, ""),
+                                jit_int_type(j, 1, j->width), "");
+    }
+    LLVMValueRef lane = LLVMBuildSExt(j->b, bit, LLVMInt32TypeInContext(j->context), "");
+    return jit_flow_mask(j, jit_splat(j, lane));
+}
+
 LLVMValueRef jit_splat(struct jit *j, LLVMValueRef scalar)
 {
+    if (LLVMTypeOf(scalar) == LLVMInt1TypeInContext(j->context) && !LLVMIsConstant(scalar))
+        return splat_bit(j, scalar);
     LLVMTypeRef type = LLVMVectorType(LLVMTypeOf(scalar), j->width);
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     LLVMValueRef one =
@@ -442,6 +456,17 @@ enum jit_shape jit_shape_of(const struct jit *j, const struct pt_operand *o, int
     struct pt_value v = pt_vary_sreg(&j->vary->shape, (enum pt_sreg)o->index);
     *stride = v.stride;
     return v.level < PT_LEVEL_LANE ? JIT_SCALAR : v.is_affine ? JIT_AFFINE : JIT_VECTOR;
+}
+
+bool jit_constant(const struct jit *j, const struct pt_operand *o, uint64_t *value)
+{
+    if (o->kind == PT_OPND_REG && j->regs[o->index].def != UINT32_MAX) {
+        const struct pt_insn *def = &j->f->insns.v[j->regs[o->index].def];
+        if (pt_insn_form(j->m, def)->op == PT_OP_mov)
+            o = &j->f->operands.v[def->operands + 1];
+    }
+    *value = (uint64_t)o->imm;
+    return o->kind == PT_OPND_IMM && o->type != PT_f32 && o->type != PT_f64;
 }
 
 bool jit_is_per_copy(const struct jit *j, const struct pt_operand *o)

@@ -50,6 +50,8 @@ LLVMValueRef jit_read(struct jit *j, const struct pt_operand *o, unsigned copy, 
                       unsigned lanes, bool number);
 /* How the operand lies over a chunk, and its stride where affine. */
 enum jit_shape jit_shape_of(const struct jit *j, const struct pt_operand *o, int64_t *stride);
+/* True if the operand is an integer that the text states, be it by way of a register. */
+bool jit_constant(const struct jit *j, const struct pt_operand *o, uint64_t *value);
 /* True if each chunk has its own value. */
 bool jit_is_per_copy(const struct jit *j, const struct pt_operand *o);
 /* Affine operand: whether the affine form holds (i1), or NULL: it does. */

@@ -249,8 +249,9 @@ static bool shfl(struct jit *j, unsigned first)
     for (unsigned u = 0; u < chunks(j); u++)
         a[u] = jit_read(j, operand(j, 1), first + u, PT_b32, j->width, false);
     const struct pt_operand *b = operand(j, 2), *c = operand(j, 3);
-    if (b->kind == PT_OPND_IMM && c->kind == PT_OPND_IMM)
-        shuffle_constant(j, first, d, p, a, (uint32_t)b->imm, (uint32_t)c->imm);
+    uint64_t distance, clamp;
+    if (jit_constant(j, b, &distance) && jit_constant(j, c, &clamp))
+        shuffle_constant(j, first, d, p, a, (uint32_t)distance, (uint32_t)clamp);
     else
         shuffle_any(j, first, d, p, a, b, c);
     return true;
