@@ -18,6 +18,7 @@ enum {
     PT_MAX_WARPS = 32,    /* of a CTA: 1024 threads */
     PT_BARRIERS = 16,     /* of a CTA */
     PT_CLUSTER_BARRIER = PT_BARRIERS, /* barrier.cluster: `arrive` with this id; its phase is bar[] of it */
+    PT_NO_BARRIER,        /* wait_bar of a warp that does not wait at one barrier alone */
     PT_SHARED_BASE = 0x400 /* user data in a CTA's shared window; the kilobyte below is reserved, as on an H200 */
 };
 #define PT_SHARED_RANK_SHIFT 24 /* shared address = rank in the cluster << 24 | offset */
@@ -74,6 +75,7 @@ struct pt_fault {
 struct pt_launch {
     const struct pt_program *program;
     uint32_t grid[3], block[3], cluster[3];
+    bool is_explicit_cluster;  /* the launch or the kernel says what a cluster is */
     uint32_t threads;          /* of a CTA */
     uint32_t n_warps;          /* of a CTA */
     uint32_t shared_dynamic;   /* bytes */
@@ -132,7 +134,7 @@ struct pt_warp {
     uint32_t live;          /* lanes that exist and have not exited; maintained by the engine */
     uint32_t tid[3][PT_WARP_SIZE];
     /* While waiting: the barrier of the only waiting group, so that the scheduler can skip the warp until
-     * cta->bar[wait_bar].phase != wait_phase. wait_bar is PT_BARRIERS if there are several groups. */
+     * cta->bar[wait_bar].phase != wait_phase. wait_bar is PT_NO_BARRIER if there are several groups. */
     uint32_t wait_bar, wait_phase;
     struct pt_fault fault;
     void *state;            /* the engine's, program->warp_bytes of zeroed-once memory (see `start`) */

@@ -72,6 +72,7 @@ static ptera_result check_cluster(struct pt_job *job, const unsigned given[3])
     bool is_required = f->reqnctapercluster[0] != 0;
     if (!is_given && !is_required && f->explicit_cluster)
         return REFUSE(job->engine, "kernel '%s': .explicitcluster demands cluster dimensions", f->name);
+    job->launch.is_explicit_cluster = is_given || is_required;
     job->cluster_ctas = 1;
     for (int d = 0; d < 3; d++) {
         uint32_t required = f->reqnctapercluster[d] ? f->reqnctapercluster[d] : 1;

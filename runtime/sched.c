@@ -22,7 +22,7 @@ static bool is_runnable(const struct pt_warp *warp)
 {
     if (!warp->live)
         return false;
-    return warp->wait_bar >= PT_BARRIERS ||
+    return warp->wait_bar == PT_NO_BARRIER ||
            warp->cta->bar[warp->wait_bar].phase != warp->wait_phase;
 }
 
@@ -40,7 +40,7 @@ static void resume_all(struct pt_worker *w, struct pt_slot *slot, struct pass *p
         struct pt_warp *warp = &slot->warps[i];
         if (!is_runnable(warp))
             continue;
-        warp->wait_bar = PT_BARRIERS;
+        warp->wait_bar = PT_NO_BARRIER;
         w->running = warp;
         enum pt_run run = launch->program->engine->resume(warp);
         w->running = NULL;

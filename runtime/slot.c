@@ -262,7 +262,7 @@ void pt_slot_start(struct pt_slot *slot, struct pt_job *job, uint64_t index)
         struct pt_warp *warp = &slot->warps[i];
         bool is_partial = rest && warp->index == launch->n_warps - 1;
         warp->live = is_partial ? UINT32_MAX >> (PT_WARP_SIZE - rest) : UINT32_MAX;
-        warp->wait_bar = PT_BARRIERS;
+        warp->wait_bar = PT_NO_BARRIER;
         warp->fault.kind = PT_FAULT_NONE;
         launch->program->engine->start(warp);
     }

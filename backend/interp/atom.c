@@ -287,6 +287,16 @@ pt_handler PT_DO(red_float)(struct pt_select *s)
     return bind_atom(s, false, 1) ? floating(s) : NULL;
 }
 
+/* With .release, to global memory: no mbarrier counts it. */
+pt_handler PT_DO(red_async)(struct pt_select *s)
+{
+    uint32_t bytes = pt_type_bytes((enum pt_type)s->form->type[0]);
+    bool is_counted = s->insn->n_operands > 2;
+    if (is_counted && !pt_mbarrier_complete(s, &s->operands[2], bytes))
+        return NULL;
+    return bind_atom(s, false, 1) ? integer(s) : NULL;
+}
+
 pt_handler PT_DO(atom_exch)(struct pt_select *s)
 {
     return !bind_atom(s, true, 1) ? NULL : PT_BITS(s, 0) == 64 ? exch_64 : exch_32;

@@ -287,6 +287,15 @@ struct pt_code *pt_code_behind(struct pt_select *s, pt_handler fn)
     return c;
 }
 
+void pt_code_access_behind(struct pt_select *s, const struct pt_code *access)
+{
+    struct pt_decoder *d = s->decoder;
+    struct pt_code test = *access;
+    if (d->program->base.is_isolated && pt_isolate_test(&test, d->f, true, d->n_accesses++))
+        *pt_code_behind(s, NULL) = test;
+    *pt_code_behind(s, NULL) = *access;
+}
+
 /* The bits of a constant for a slot of `width` bytes. */
 static uint64_t constant_bits(const struct pt_operand *o, uint32_t width)
 {

@@ -1,4 +1,4 @@
-/* Branches, calls, ends, CTA barriers, the stack. PTX ISA 9.7.12, 9.7.13.1-2, 9.7.17, 9.7.19. */
+/* Branches, calls, ends, barriers of the CTA and the cluster, the stack. PTX ISA 9.7.12, 9.7.13.1-2, 9.7.17, 9.7.19. */
 #include "backend/interp/loop.h"
 
 /* ---- guards ---------------------------------------------------------------------------------- */
@@ -736,6 +736,49 @@ pt_handler PT_DO(barrier_red_pred)(struct pt_select *s)
     return select_barrier(s, PT_HAS(s, and) ? BAR_AND : BAR_OR, PT_HAS(s, aligned));
 }
 
+/* ---- the cluster's barrier: imm is the block behind -------------------------------------------- */
+
+PT_HANDLER(cluster_arrive)
+{
+    f->cta->launch->services->arrive(f->state->warp, PT_CLUSTER_BARRIER, f->mask,
+                                     c->aux & BAR_ALIGNED, 0, 0);
+    return pt_goto(f, (uint32_t)c->imm, c + 1);
+}
+
+/* Lanes wait that have arrived in the phase that runs; for those that have not, the phase of their last arrival is over. */
+PT_HANDLER(cluster_wait)
+{
+    struct pt_state *s = f->state;
+    const struct pt_barrier *bar = &f->cta->bar[PT_CLUSTER_BARRIER];
+    uint32_t stay = f->mask & bar->arrived_lanes[s->warp->index], go = f->mask & ~stay;
+    uint32_t block = (uint32_t)c->imm;
+    struct pt_group g = {f, c, stay, block, PT_CLUSTER_BARRIER, bar->phase};
+    if (stay)
+        s->groups[s->n_groups++] = g;
+    if (!go)
+        return pt_loop_other(f);
+    if (stay)
+        pt_set_mask(f, go);
+    return pt_goto(f, block, c + 1);
+}
+
+static pt_handler select_cluster(struct pt_select *s, pt_handler handler)
+{
+    s->code->imm = pt_code_after(s);
+    s->code->aux = PT_HAS(s, aligned) ? BAR_ALIGNED : 0;
+    return handler;
+}
+
+pt_handler PT_DO(barrier_cluster_arrive)(struct pt_select *s)
+{
+    return select_cluster(s, cluster_arrive);
+}
+
+pt_handler PT_DO(barrier_cluster_wait)(struct pt_select *s)
+{
+    return select_cluster(s, cluster_wait);
+}
+
 /* ---- the stack, and what changes nothing ----------------------------------------------------- */
 
 /* Destinations and sources are as wide as the type: aux. */
@@ -822,6 +865,13 @@ pt_handler PT_DO(nanosleep)(struct pt_select *s)
 }
 
 pt_handler PT_DO(pmevent)(struct pt_select *s)
+{
+    (void)s;
+    return nothing;
+}
+
+/* Registers are the compiler's to give away; here every warp has all it names. */
+pt_handler PT_DO(setmaxnreg)(struct pt_select *s)
 {
     (void)s;
     return nothing;

@@ -356,7 +356,7 @@ static enum pt_run deadlock(struct pt_state *s)
 const struct pt_code *pt_loop_outside(struct pt_state *s)
 {
     struct pt_warp *warp = s->warp;
-    warp->wait_bar = PT_BARRIERS;
+    warp->wait_bar = PT_NO_BARRIER;
     if (s->n_groups == 1) {
         warp->wait_bar = s->groups[0].bar;
         warp->wait_phase = s->groups[0].phase;

@@ -902,6 +902,21 @@ pt_handler PT_DO(st)(struct pt_select *s)
     return access(s, false);
 }
 
+/* The data is there, and counted by the mbarrier, when the instruction has run. */
+pt_handler PT_DO(st_async)(struct pt_select *s)
+{
+    const struct pt_operand *data = &s->operands[1];
+    uint32_t n = data->kind == PT_OPND_VEC ? (uint32_t)data->imm : 1;
+    uint32_t bytes = n * pt_type_bytes((enum pt_type)s->form->type[0]);
+    return pt_mbarrier_complete(s, &s->operands[2], bytes) ? access(s, false, false) : NULL;
+}
+
+pt_handler PT_DO(st_async_global)(struct pt_select *s)
+{
+    pt_code_before(s, fence_release);
+    return access(s, false, true);
+}
+
 pt_handler PT_DO(st_volatile)(struct pt_select *s)
 {
     return access(s, false);
@@ -920,6 +935,46 @@ pt_handler PT_DO(membar)(struct pt_select *s)
 pt_handler PT_DO(fence)(struct pt_select *s)
 {
     return pt_mem_fence(pt_order_of(s->form));
+}
+
+pt_handler PT_DO(fence_tensormap)(struct pt_select *s)
+{
+    (void)s;
+    return fence_all;
+}
+
+/* ---- tensormap.cp_fenceproxy: every lane moves the word of its number ------------------------ */
+
+PT_FN1(add_lane, u64, u64, a + 4 * (uint64_t)i)
+
+/* A slot with the lanes' addresses, of which `c` accesses four bytes. */
+static bool lane_address(struct pt_select *s, const struct pt_operand *mem, enum pt_address kind,
+                         struct pt_code *c)
+{
+    const struct pt_operand *o = &s->func->operands.v[mem->index];
+    uint32_t base = pt_code_source(s, o, 8);
+    if (base == UINT32_MAX)
+        return false;
+    struct pt_code *add = pt_code_before(s, add_lane);
+    add->o[1] = base;
+    add->o[0] = c->o[1] = pt_code_slot(s, 8);
+    c->imm = o->kind == PT_OPND_REG ? (uint64_t)o->imm : 0;
+    c->aux = (uint16_t)(kind | 2 << 8);
+    c->insn = s->code->insn;
+    return true;
+}
+
+pt_handler PT_DO(tensormap_cp_fenceproxy)(struct pt_select *s)
+{
+    struct pt_code store = {.fn = stores[STORE_u32_32][2]};
+    if (!lane_address(s, &s->operands[0], PT_ADDRESS_REG64, &store) ||
+        !lane_address(s, &s->operands[1], PT_ADDRESS_SHARED64, s->code))
+        return NULL;
+    store.o[0] = s->code->o[0] = pt_code_slot(s, 4);
+    s->is_access = true;
+    pt_code_access_behind(s, &store);
+    pt_code_behind(s, fence_all);
+    return loads[LOAD_u32_32][3];
 }
 
 pt_handler PT_DO(griddepcontrol)(struct pt_select *s)

@@ -329,7 +329,7 @@ static uint64_t warp_value(const struct pt_frame *f, uint32_t sreg)
     case PT_SREG_cluster_nctarank:
         return (uint64_t)cluster_dim(l, 0) * cluster_dim(l, 1) * cluster_dim(l, 2);
     case PT_SREG_is_explicit_cluster:
-        return (uint64_t)cluster_dim(l, 0) * cluster_dim(l, 1) * cluster_dim(l, 2) > 1;
+        return l->is_explicit_cluster;
     case PT_SREG_warpid:
         return f->state->warp->index;
     case PT_SREG_nwarpid:

@@ -1,0 +1,257 @@
+/* mbarrier. PTX ISA 9.7.13.15.
+ *
+ * The word lies in the shared memory of a CTA of the cluster, which runs on one worker: its changes are plain accesses, and
+ * lanes make them in ascending order. A wait that tests in a loop lets others run at the loop's back edge. o = destination,
+ * address, arrivals or state or parity, bytes of transactions.
+ */
+#include "backend/interp/access.h"
+#include "backend/semantics/mbarrier.h"
+
+enum { DROPS = 0x1000 }; /* in aux, above the kind of address and the bytes */
+
+static const char too_many[] = "more threads arrive at the mbarrier than it has pending";
+static const char tx_range[] = "the tx-count of the mbarrier leaves the range of 2^20 - 1";
+
+/* The lanes of the mask whose address lies in no shared memory. */
+PT_ACCESS_INLINE uint32_t not_shared(const struct pt_frame *f, const uint64_t *a)
+{
+    uint32_t lanes = 0;
+    for (uint32_t left = f->mask; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        lanes |= (uint32_t)(a[i] - (uint64_t)(uintptr_t)f->shared > UINT32_MAX) << i;
+    }
+    return lanes;
+}
+
+static const struct pt_code *fail_outside(const struct pt_code *c, struct pt_frame *f,
+                                          uint32_t lanes, const uint64_t *a)
+{
+    pt_fail(c, f, PT_FAULT_ILLEGAL_ADDRESS, lanes, "an mbarrier lies in shared memory");
+    f->state->warp->fault.has_address = true;
+    f->state->warp->fault.address = a[__builtin_ctz(lanes)];
+    return NULL;
+}
+
+/* Addresses of all lanes and their tests, as every handler here begins. */
+#define MBARRIER_ADDRESSES                                     \
+    uint64_t a[PT_WARP_SIZE];                                  \
+    uint32_t outside;                                          \
+    f->state->code = c;                                        \
+    if (pt_address_all(c, f, pt_mem_kind(c), a, &outside) & 7) \
+        return pt_mem_misaligned(c, f);                        \
+    if ((outside = not_shared(f, a)))                          \
+    return fail_outside(c, f, outside, a)
+
+PT_ACCESS_INLINE uint64_t *word_at(uint64_t address)
+{
+    return (uint64_t *)(uintptr_t)address;
+}
+
+/* ---- what changes the word ------------------------------------------------------------------- */
+
+PT_ACCESS_HANDLER(init)
+{
+    MBARRIER_ADDRESSES;
+    const uint32_t *count = PT_SLOT(2, u32);
+    for (uint32_t left = f->mask; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        *word_at(a[i]) = pt_mbarrier_init(count[i]);
+    }
+    return c + 1;
+}
+
+/* The memory may be used for something else then, with what the word holds in it. */
+PT_ACCESS_HANDLER(invalidate)
+{
+    MBARRIER_ADDRESSES;
+    for (uint32_t left = f->mask; left; left &= left - 1)
+        (void)*(volatile uint64_t *)word_at(a[__builtin_ctz(left)]);
+    return c + 1;
+}
+
+PT_ACCESS_HANDLER(arrive)
+{
+    MBARRIER_ADDRESSES;
+    const uint32_t *count = PT_SLOT(2, u32), *bytes = PT_SLOT(3, u32);
+    uint64_t state[PT_WARP_SIZE];
+    for (uint32_t left = f->mask; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        uint64_t word = *word_at(a[i]);
+        state[i] = pt_mbarrier_state(word);
+        if (!pt_mbarrier_tx(&word, bytes[i]))
+            return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, 1u << i, tx_range);
+        if (!pt_mbarrier_arrive(&word, count[i], c->aux & DROPS))
+            return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, 1u << i, too_many);
+        *word_at(a[i]) = word;
+    }
+    uint64_t *d = PT_SLOT(0, u64);
+    for (uint32_t left = f->mask; left; left &= left - 1)
+        d[__builtin_ctz(left)] = state[__builtin_ctz(left)];
+    return c + 1;
+}
+
+#define TRANSACTION(name, sign)                                                        \
+    PT_ACCESS_HANDLER(name)                                                            \
+    {                                                                                  \
+        MBARRIER_ADDRESSES;                                                            \
+        const uint32_t *bytes = PT_SLOT(3, u32);                                       \
+        for (uint32_t left = f->mask; left; left &= left - 1) {                        \
+            uint32_t i = (uint32_t)__builtin_ctz(left);                                \
+            uint64_t word = *word_at(a[i]);                                            \
+            if (!pt_mbarrier_tx(&word, sign(int64_t) bytes[i]))                        \
+                return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, 1u << i, tx_range); \
+            *word_at(a[i]) = word;                                                     \
+        }                                                                              \
+        return c + 1;                                                                  \
+    }
+TRANSACTION(expect_tx, +)
+TRANSACTION(complete_tx, -)
+
+/* ---- what reads it --------------------------------------------------------------------------- */
+
+#define TEST(name, T, is_past)                                        \
+    PT_ACCESS_HANDLER(name)                                           \
+    {                                                                 \
+        MBARRIER_ADDRESSES;                                           \
+        const PT_ELT_##T *phase = PT_SLOT(2, T);                      \
+        uint32_t past = 0;                                            \
+        for (uint32_t left = f->mask; left; left &= left - 1) {       \
+            uint32_t i = (uint32_t)__builtin_ctz(left);               \
+            past |= (uint32_t)is_past(*word_at(a[i]), phase[i]) << i; \
+        }                                                             \
+        PT_SET_PRED(0, past);                                         \
+        return c + 1;                                                 \
+    }
+TEST(test_state, u64, pt_mbarrier_is_past)
+TEST(test_parity, u32, pt_mbarrier_parity_is_past)
+
+PT_FN1(pending_count, u32, u64, pt_mbarrier_read(a).pending)
+
+/* ---- selecting ------------------------------------------------------------------------------- */
+
+/* A slot of a count; without an operand, of the constant. */
+static uint32_t count_slot(struct pt_select *s, const struct pt_operand *o, uint32_t constant)
+{
+    const struct pt_operand imm = {.kind = PT_OPND_IMM, .type = PT_u32, .imm = constant};
+    return pt_code_source(s, o ? o : &imm, 4);
+}
+
+static pt_handler select_arrive(struct pt_select *s, bool expects, bool drops)
+{
+    const struct pt_operand *o = s->operands, *b = s->insn->n_operands > 2 ? &o[2] : NULL;
+    s->code->o[0] = pt_code_dest(s, &o[0]);
+    s->code->o[2] = count_slot(s, expects ? NULL : b, 1);
+    s->code->o[3] = count_slot(s, expects ? b : NULL, 0);
+    if (!pt_mem_address(s, &o[1], 8) || s->code->o[2] == UINT32_MAX || s->code->o[3] == UINT32_MAX)
+        return NULL;
+    s->code->aux |= drops ? DROPS : 0;
+    return arrive;
+}
+
+/* [a] and, for init, expect_tx and complete_tx, a count in operand `slot` of the code. */
+static pt_handler select_plain(struct pt_select *s, uint32_t slot, pt_handler handler)
+{
+    const struct pt_operand *o = s->operands;
+    if (s->insn->n_operands > 1 && (s->code->o[slot] = count_slot(s, &o[1], 0)) == UINT32_MAX)
+        return NULL;
+    return pt_mem_address(s, &o[0], 8) ? handler : NULL;
+}
+
+/* A time limit is no operand of ours: try_wait answers at once. */
+static pt_handler select_test(struct pt_select *s, bool is_parity)
+{
+    const struct pt_operand *o = s->operands;
+    s->code->o[0] = pt_code_dest(s, &o[0]);
+    s->code->o[2] = pt_code_source(s, &o[2], is_parity ? 4 : 8);
+    if (s->code->o[2] == UINT32_MAX || !pt_mem_address(s, &o[1], 8))
+        return NULL;
+    return is_parity ? test_parity : test_state;
+}
+
+pt_handler PT_DO(mbarrier_init)(struct pt_select *s)
+{
+    return select_plain(s, 2, init);
+}
+
+pt_handler PT_DO(mbarrier_inval)(struct pt_select *s)
+{
+    return select_plain(s, 2, invalidate);
+}
+
+pt_handler PT_DO(mbarrier_arrive)(struct pt_select *s)
+{
+    return select_arrive(s, false, false);
+}
+
+pt_handler PT_DO(mbarrier_arrive_expect_tx)(struct pt_select *s)
+{
+    return select_arrive(s, true, false);
+}
+
+/* That it completes no phase is the program's promise. */
+pt_handler PT_DO(mbarrier_arrive_no_complete)(struct pt_select *s)
+{
+    return select_arrive(s, false, false);
+}
+
+pt_handler PT_DO(mbarrier_drop)(struct pt_select *s)
+{
+    return select_arrive(s, false, true);
+}
+
+pt_handler PT_DO(mbarrier_drop_expect_tx)(struct pt_select *s)
+{
+    return select_arrive(s, true, true);
+}
+
+pt_handler PT_DO(mbarrier_drop_no_complete)(struct pt_select *s)
+{
+    return select_arrive(s, false, true);
+}
+
+pt_handler PT_DO(mbarrier_expect_tx)(struct pt_select *s)
+{
+    return select_plain(s, 3, expect_tx);
+}
+
+pt_handler PT_DO(mbarrier_complete_tx)(struct pt_select *s)
+{
+    return select_plain(s, 3, complete_tx);
+}
+
+pt_handler PT_DO(mbarrier_test_wait)(struct pt_select *s)
+{
+    return select_test(s, false);
+}
+
+pt_handler PT_DO(mbarrier_test_wait_parity)(struct pt_select *s)
+{
+    return select_test(s, true);
+}
+
+pt_handler PT_DO(mbarrier_try_wait)(struct pt_select *s)
+{
+    return select_test(s, false);
+}
+
+pt_handler PT_DO(mbarrier_try_wait_parity)(struct pt_select *s)
+{
+    return select_test(s, true);
+}
+
+pt_handler PT_DO(mbarrier_pending_count)(struct pt_select *s)
+{
+    return pt_bind(s, "wl") ? pending_count : NULL;
+}
+
+bool pt_mbarrier_complete(struct pt_select *s, const struct pt_operand *mem, uint32_t bytes)
+{
+    struct pt_code *own = s->code, tx = {.fn = complete_tx, .insn = own->insn};
+    tx.o[3] = count_slot(s, NULL, bytes);
+    s->code = &tx;
+    bool is_bound = pt_mem_address(s, mem, 8);
+    s->code = own;
+    if (is_bound)
+        pt_code_access_behind(s, &tx);
+    return is_bound;
+}
