@@ -117,6 +117,7 @@ struct pt_cta {
     uint32_t worker;       /* index of the worker running it, reported as %smid */
     struct pt_barrier bar[PT_BARRIERS + 1]; /* the last is this CTA's part of the cluster's */
     uint32_t live_warps;   /* warps with a lane that has not exited */
+    uint64_t phases;       /* of mbarriers, that its threads have completed: signs of progress */
     struct pt_warp *warps; /* launch->n_warps of them */
     uint8_t *scratch;      /* native code's: see backend/native.h */
 };

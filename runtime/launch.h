@@ -36,7 +36,7 @@ struct pt_slot {
     struct pt_warp *warps;  /* none for native code */
     /* the cluster it runs */
     uint32_t live_ctas;
-    uint64_t events;       /* arrivals at barriers and exits: signs of progress */
+    uint64_t events;       /* arrivals at barriers and exits: signs of progress, as are mbarriers' phases */
 };
 
 struct pt_job {

@@ -236,26 +236,50 @@ static void put_head(struct writer *w, const struct pt_cta *cta, const struct pt
     put_cta(w, cta);
 }
 
+/* A line of places: a waiting group, or the same of several warps in a row. */
+struct place_line {
+    const struct pt_warp *first, *last;
+    uint32_t func, insn, lanes, bar;
+};
+
 struct places {
     struct writer w;
     const struct pt_warp *warp;
+    struct place_line line; /* not written yet; `first` is NULL if there is none */
     unsigned count;
 };
+
+static void put_line_of_places(struct places *p)
+{
+    const struct place_line *l = &p->line;
+    if (!l->first || ++p->count > LINES_MAX)
+        return;
+    const struct pt_cta *cta = l->first->cta;
+    put(&p->w, "\n  CTA (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ") ", cta->id[0], cta->id[1], cta->id[2]);
+    if (l->first == l->last)
+        put(&p->w, "warp %" PRIu32, l->first->index);
+    else
+        put(&p->w, "warps %" PRIu32 " to %" PRIu32, l->first->index, l->last->index);
+    put(&p->w, " lanes 0x%08" PRIx32, l->lanes);
+    if (l->bar == PT_CLUSTER_BARRIER)
+        put(&p->w, " at the cluster's barrier");
+    else if (l->bar < PT_BARRIERS)
+        put(&p->w, " at barrier %" PRIu32, l->bar);
+    put(&p->w, ", ");
+    put_place(&p->w, l->func, l->insn);
+}
 
 static void put_group(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t bar)
 {
     struct places *p = ud;
-    if (++p->count > LINES_MAX)
+    struct place_line *l = &p->line;
+    bool is_next = l->first && l->first->cta == p->warp->cta && p->warp->index == l->last->index + 1;
+    if (is_next && l->func == func && l->insn == insn && l->lanes == lanes && l->bar == bar) {
+        l->last = p->warp;
         return;
-    const struct pt_cta *cta = p->warp->cta;
-    put(&p->w, "\n  CTA (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ") warp %" PRIu32 " lanes 0x%08" PRIx32,
-        cta->id[0], cta->id[1], cta->id[2], p->warp->index, lanes);
-    if (bar == PT_CLUSTER_BARRIER)
-        put(&p->w, " at the cluster's barrier");
-    else if (bar < PT_BARRIERS)
-        put(&p->w, " at barrier %" PRIu32, bar);
-    put(&p->w, ", ");
-    put_place(&p->w, func, insn);
+    }
+    put_line_of_places(p);
+    *l = (struct place_line){p->warp, p->warp, func, insn, lanes, bar};
 }
 
 static void put_places(struct pt_job *job, struct writer *w, const struct pt_slot *slot)
@@ -267,6 +291,7 @@ static void put_places(struct pt_job *job, struct writer *w, const struct pt_slo
         if (p.warp->live)
             engine->places(p.warp, put_group, &p);
     }
+    put_line_of_places(&p);
     if (p.count > LINES_MAX)
         put(&p.w, "\n  and %u more", p.count - LINES_MAX);
     *w = p.w;

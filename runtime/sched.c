@@ -4,10 +4,10 @@
 
 #include "runtime/launch.h"
 
-/* A cluster that only spins is left after this many passes over its warps; after this many rounds over all resident
- * clusters in which all only spun, the worker starts one more, since what they wait for may not have started. Counted,
- * not timed, so that one worker always does the same. */
-enum { SPIN_PASSES = 16, SPIN_ROUNDS = 4 };
+/* A cluster's turn ends after this many passes over its warps, or this many in which they only spun. A round over all resident
+ * clusters in which none came to its end costs patience, more if all only spun; when it is used up the worker starts one more
+ * cluster, since what they wait for may not have started. Counted, not timed, so that one worker always does the same. */
+enum { TURN_PASSES = 1024, SPIN_PASSES = 16, PATIENCE = 64, COST_SPUN = 16, COST_MOVED = 1 };
 
 enum turn { TURN_DONE, TURN_MOVED, TURN_SPUN, TURN_STOPPED };
 
@@ -53,19 +53,28 @@ static void resume_all(struct pt_worker *w, struct pt_slot *slot, struct pass *p
     }
 }
 
-/* Runs a cluster until it is through or only spins. */
+/* Grows when a cluster gets on. */
+static uint64_t progress_of(const struct pt_slot *slot)
+{
+    uint64_t events = slot->events;
+    for (uint32_t i = 0; i < slot->n_ctas; i++)
+        events += slot->ctas[i].cta.phases;
+    return events;
+}
+
+/* Runs a cluster until it is through or only spins, or for long enough. */
 static enum turn take_turn(struct pt_worker *w, struct pt_slot *slot)
 {
-    uint64_t events_before = slot->events;
-    for (unsigned spun = 0; spun < SPIN_PASSES;) {
-        uint64_t events = slot->events;
+    uint64_t before = progress_of(slot);
+    for (unsigned passes = 0, spun = 0; passes < TURN_PASSES && spun < SPIN_PASSES; passes++) {
+        uint64_t progress = progress_of(slot);
         struct pass pass = {0};
         resume_all(w, slot, &pass);
         if (pass.is_over)
             return TURN_STOPPED;
         if (slot->live_ctas == 0)
             return TURN_DONE;
-        if (slot->events != events) {
+        if (progress_of(slot) != progress) {
             spun = 0;
         } else if (pass.has_yielded) {
             spun++;
@@ -74,7 +83,7 @@ static enum turn take_turn(struct pt_worker *w, struct pt_slot *slot)
             return TURN_STOPPED;
         }
     }
-    return slot->events != events_before ? TURN_MOVED : TURN_SPUN;
+    return progress_of(slot) != before ? TURN_MOVED : TURN_SPUN;
 }
 
 /* ---- residents ----------------------------------------------------------------------------------------- */
@@ -158,23 +167,24 @@ static void retire(struct pt_worker *w, struct pt_slot **place)
     atomic_fetch_sub(&w->job->residents, 1);
 }
 
-/* One turn for each resident cluster. Returns false if none got anywhere. */
-static bool go_round(struct pt_worker *w)
+/* One turn for each resident cluster. Returns what it cost of the patience; 0 if a cluster came to its end. */
+static unsigned go_round(struct pt_worker *w)
 {
-    bool moved = false;
+    bool ended = false, moved = false;
     for (struct pt_slot **place = &w->slots; *place;) {
         enum turn turn = take_turn(w, *place);
         if (turn == TURN_STOPPED) {
             pt_report_timeout(w->job, *place);
-            return true;
+            return 0;
         }
-        moved |= turn != TURN_SPUN;
+        ended |= turn == TURN_DONE;
+        moved |= turn == TURN_MOVED;
         if (turn == TURN_DONE)
             retire(w, place);
         else
             place = &(*place)->next;
     }
-    return moved;
+    return ended ? 0 : moved ? COST_MOVED : COST_SPUN;
 }
 
 /* ---- becoming native ----------------------------------------------------------------------------------- */
@@ -216,20 +226,21 @@ static void count_interpreted(struct pt_worker *w)
 static void run_clusters(struct pt_worker *w)
 {
     struct pt_job *job = w->job;
-    unsigned idle = 0;
+    unsigned spent = 0;
     while (!is_stopped(job)) {
         if (!w->slots && job->may_be_native) {
             count_interpreted(w);
             if (native_of(job))
                 return;
         }
-        if ((!w->slots || idle >= SPIN_ROUNDS) && admit(w))
-            idle = 0;
+        if ((!w->slots || spent >= PATIENCE) && admit(w))
+            spent = 0;
         while (w->next < w->end && admit(w)) /* cooperative: all of the share */
             continue;
         if (!w->slots)
             return;
-        idle = go_round(w) ? 0 : idle + 1;
+        unsigned cost = go_round(w);
+        spent = cost ? spent + cost : 0;
     }
     if (w->slots) /* the time may have been over before they had a turn */
         pt_report_timeout(w->job, w->slots);

@@ -10,7 +10,7 @@
 enum { DROPS = 0x1000 }; /* in aux, above the kind of address and the bytes */
 
 static const char too_many[] = "more threads arrive at the mbarrier than it has pending";
-static const char tx_range[] = "the tx-count of the mbarrier leaves the range of 2^20 - 1";
+static const char tx_range[] = "the tx-count of the mbarrier leaves its range";
 
 /* The lanes of the mask whose address lies in no shared memory. */
 PT_ACCESS_INLINE uint32_t not_shared(const struct pt_frame *f, const uint64_t *a)
@@ -45,6 +45,13 @@ static const struct pt_code *fail_outside(const struct pt_code *c, struct pt_fra
 PT_ACCESS_INLINE uint64_t *word_at(uint64_t address)
 {
     return (uint64_t *)(uintptr_t)address;
+}
+
+PT_ACCESS_INLINE void change(struct pt_frame *f, uint64_t address, uint64_t word)
+{
+    uint64_t *p = word_at(address);
+    f->cta->phases += pt_mbarrier_is_past(word, *p);
+    *p = word;
 }
 
 /* ---- what changes the word ------------------------------------------------------------------- */
@@ -82,7 +89,7 @@ PT_ACCESS_HANDLER(arrive)
             return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, 1u << i, tx_range);
         if (!pt_mbarrier_arrive(&word, count[i], c->aux & DROPS))
             return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, 1u << i, too_many);
-        *word_at(a[i]) = word;
+        change(f, a[i], word);
     }
     uint64_t *d = PT_SLOT(0, u64);
     for (uint32_t left = f->mask; left; left &= left - 1)
@@ -100,7 +107,7 @@ PT_ACCESS_HANDLER(arrive)
             uint64_t word = *word_at(a[i]);                                            \
             if (!pt_mbarrier_tx(&word, sign(int64_t) bytes[i]))                        \
                 return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, 1u << i, tx_range); \
-            *word_at(a[i]) = word;                                                     \
+            change(f, a[i], word);                                                     \
         }                                                                              \
         return c + 1;                                                                  \
     }
@@ -125,7 +132,7 @@ TRANSACTION(complete_tx, -)
 TEST(test_state, u64, pt_mbarrier_is_past)
 TEST(test_parity, u32, pt_mbarrier_parity_is_past)
 
-PT_FN1(pending_count, u32, u64, pt_mbarrier_read(a).pending)
+PT_FN1(pending_count, u32, u64, pt_mbarrier_pending_count(a))
 
 /* ---- selecting ------------------------------------------------------------------------------- */
 

@@ -908,13 +908,12 @@ pt_handler PT_DO(st_async)(struct pt_select *s)
     const struct pt_operand *data = &s->operands[1];
     uint32_t n = data->kind == PT_OPND_VEC ? (uint32_t)data->imm : 1;
     uint32_t bytes = n * pt_type_bytes((enum pt_type)s->form->type[0]);
-    return pt_mbarrier_complete(s, &s->operands[2], bytes) ? access(s, false, false) : NULL;
+    return pt_mbarrier_complete(s, &s->operands[2], bytes) ? access(s, false) : NULL;
 }
 
 pt_handler PT_DO(st_async_global)(struct pt_select *s)
 {
-    pt_code_before(s, fence_release);
-    return access(s, false, true);
+    return access(s, false);
 }
 
 pt_handler PT_DO(st_volatile)(struct pt_select *s)
@@ -939,8 +938,7 @@ pt_handler PT_DO(fence)(struct pt_select *s)
 
 pt_handler PT_DO(fence_tensormap)(struct pt_select *s)
 {
-    (void)s;
-    return fence_all;
+    return pt_mem_fence(pt_order_of(s->form));
 }
 
 /* ---- tensormap.cp_fenceproxy: every lane moves the word of its number ------------------------ */
@@ -973,7 +971,7 @@ pt_handler PT_DO(tensormap_cp_fenceproxy)(struct pt_select *s)
     store.o[0] = s->code->o[0] = pt_code_slot(s, 4);
     s->is_access = true;
     pt_code_access_behind(s, &store);
-    pt_code_behind(s, fence_all);
+    pt_code_behind(s, pt_mem_fence(pt_order_of(s->form)));
     return loads[LOAD_u32_32][3];
 }
 

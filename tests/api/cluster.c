@@ -6,7 +6,8 @@ enum { BINS = 128, INPUTS = 5000 };
 static ptera_engine *engine;
 static ptera_module *module;
 
-static ptera_launch shape(unsigned grid, unsigned block, unsigned cluster, const void *const *parameters, unsigned n)
+static ptera_launch shape(unsigned grid, unsigned block, unsigned cluster,
+                          const void *const *parameters, unsigned n)
 {
     ptera_launch l;
     ptera_launch_init(&l);
@@ -96,7 +97,8 @@ static void check_early(unsigned cluster)
 static void check_pipeline(unsigned threads)
 {
     unsigned ctas = 5, n = 32 * 37, wrong = 0;
-    uint32_t *in = new_buffer(engine, ctas * n * 4), *out = new_buffer(engine, ctas * 4), want[5] = {0};
+    uint32_t *in = new_buffer(engine, ctas * n * 4), *out = new_buffer(engine, ctas * 4),
+             want[5] = {0};
     for (unsigned i = 0; i < ctas * n; i++)
         want[i / n] += in[i] = i * 2654435761u;
     ptera_launch l = shape(ctas, threads, 0, PARAMETERS(&in, &out, &n));
@@ -111,7 +113,8 @@ static void check_pipeline(unsigned threads)
 static void check_grid_sum(unsigned ctas, unsigned cluster)
 {
     unsigned n = 3000, want = 0;
-    uint32_t *in = new_buffer(engine, n * 4), *parts = new_buffer(engine, ctas * 4), *out = new_buffer(engine, 4);
+    uint32_t *in = new_buffer(engine, n * 4), *parts = new_buffer(engine, ctas * 4),
+             *out = new_buffer(engine, 4);
     for (unsigned i = 0; i < n; i++)
         want += in[i] = i * 40503u;
     ptera_launch l = shape(ctas, 64, cluster, PARAMETERS(&in, &parts, &out, &n));
@@ -131,6 +134,75 @@ static void check_not_cooperative(void)
     ptera_launch l = shape(2, 32, 0, PARAMETERS(&p, &p, &p, &n));
     CHECK_INT(ptera_kernel_launch(kernel_of(module, "grid_sum"), &l), PTERA_ERROR_TRAP);
     ptera_buffer_free(engine, p);
+}
+
+static const char text[] =
+    ".version 9.0\n.target sm_90\n.address_size 64\n"
+    ".visible .entry ranked() .maxclusterrank 4\n{\n    ret;\n}\n"
+    ".visible .entry explicit() .explicitcluster\n{\n    ret;\n}\n"
+    ".visible .entry required() .reqnctapercluster 2, 1, 2\n{\n    ret;\n}\n"
+    /* A grid of clusters: counts CTAs. */
+    ".visible .entry clusters(.param .u64 count) .reqntid 32 .reqnctapercluster 2, 3 "
+    ".blocksareclusters\n{\n"
+    "    .reg .b32 %r<4>; .reg .b64 %rd<2>; .reg .pred %p;\n    ld.param.u64 %rd1, [count];\n"
+    "    mov.u32 %r1, %tid.x;\n    setp.ne.u32 %p, %r1, 0;\n    @%p exit;\n    red.global.add.u32 "
+    "[%rd1], 1;\n"
+    "    mov.u32 %r2, %nctaid.x;\n    mov.u32 %r3, %nctaid.y;\n    st.global.u32 [%rd1+4], %r2;\n"
+    "    st.global.u32 [%rd1+8], %r3;\n    exit;\n}\n"
+    /* CTA 1 goes where nothing is while CTA 0 waits for it. */
+    ".visible .entry astray()\n{\n"
+    "    .reg .b32 %r<4>; .reg .pred %p; .shared .b32 word;\n    mov.u32 %r1, %cluster_ctarank;\n"
+    "    setp.eq.u32 %p, %r1, 0;\n    @%p bra WAIT;\n    mapa.shared::cluster.u32 %r2, word, 7;\n"
+    "    st.shared::cluster.u32 [%r2], 1;\n"
+    "WAIT: barrier.cluster.arrive;\n    barrier.cluster.wait;\n    exit;\n}\n";
+
+static void refuse(ptera_module *m, const char *kernel, unsigned x, unsigned y,
+                   const unsigned cluster[3], const char *why)
+{
+    ptera_launch l = shape(x, 32, 0, NULL, 0);
+    l.grid[1] = y;
+    memcpy(l.cluster, cluster, sizeof l.cluster);
+    CHECK_INT(ptera_kernel_launch(kernel_of(m, kernel), &l), PTERA_ERROR_INVALID_LAUNCH);
+    CHECK_HAS(ptera_engine_error(engine), why);
+}
+
+static void check_limits(ptera_module *m)
+{
+    const unsigned none[3] = {0}, c8[3] = {8}, c421[3] = {4, 2, 1}, c442[3] = {4, 4, 2},
+                   c212[3] = {2, 1, 2}, c2[3] = {2};
+    refuse(m, "ranked", 8, 1, c8, "8 CTAs in a cluster, .maxclusterrank allows 4");
+    refuse(m, "explicit", 8, 1, none, ".explicitcluster demands cluster dimensions");
+    refuse(m, "explicit", 8, 4, c442, "a cluster has at most 16 CTAs");
+    refuse(m, "explicit", 8, 3, c421, "grid 8x3x1 is not a multiple of the cluster 4x2x1");
+    refuse(m, "required", 2, 1, c2, "cluster 2x0x0 is not what .reqnctapercluster demands");
+    refuse(m, "required", 2, 1, none, "grid 2x1x1 is not a multiple of the cluster 2x1x2");
+    refuse(m, "required", 2, 1, c212, "grid 2x1x1 is not a multiple of the cluster 2x1x2");
+    ptera_launch l = shape(4, 32, 4, NULL, 0);
+    CHECK_INT(ptera_kernel_launch(kernel_of(m, "ranked"), &l), PTERA_OK);
+    CHECK_INT(ptera_kernel_launch(kernel_of(m, "explicit"), &l), PTERA_OK);
+}
+
+static void check_grid_of_clusters(ptera_module *m)
+{
+    uint32_t *count = new_buffer(engine, 12);
+    ptera_launch l = shape(5, 32, 0, PARAMETERS(&count));
+    l.grid[1] = 2;
+    CHECK_INT(ptera_kernel_launch(kernel_of(m, "clusters"), &l), PTERA_OK);
+    CHECK_INT(count[0], 60);
+    CHECK_INT(count[1], 10);
+    CHECK_INT(count[2], 6);
+    ptera_buffer_free(engine, count);
+}
+
+/* A cluster that failed leaves nothing behind for the next. */
+static void check_failure(ptera_module *m)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        ptera_launch l = shape(8, 64, 4, NULL, 0);
+        CHECK_INT(ptera_kernel_launch(kernel_of(m, "astray"), &l), PTERA_ERROR_ILLEGAL_ADDRESS);
+        CHECK_HAS(ptera_engine_error(engine), "the address is shared address 0x7000400");
+        check_ring(4);
+    }
 }
 
 static void check_on(unsigned threads)
@@ -157,6 +229,10 @@ static void check_on(unsigned threads)
     check_grid_sum(132, 0);
     check_grid_sum(12, 4);
     check_not_cooperative();
+    ptera_module *m = load(engine, text);
+    check_limits(m);
+    check_grid_of_clusters(m);
+    check_failure(m);
     ptera_engine_destroy(engine);
 }
 
