@@ -741,7 +741,7 @@ pt_handler PT_DO(barrier_red_pred)(struct pt_select *s)
 PT_HANDLER(cluster_arrive)
 {
     f->cta->launch->services->arrive(f->state->warp, PT_CLUSTER_BARRIER, f->mask,
-                                     c->aux & BAR_ALIGNED, 0, 0);
+                                     c->aux & BAR_ALIGNED, PT_BARRIER_ALL, 0);
     return pt_goto(f, (uint32_t)c->imm, c + 1);
 }
 
@@ -750,7 +750,9 @@ PT_HANDLER(cluster_wait)
 {
     struct pt_state *s = f->state;
     const struct pt_barrier *bar = &f->cta->bar[PT_CLUSTER_BARRIER];
-    uint32_t stay = f->mask & bar->arrived_lanes[s->warp->index], go = f->mask & ~stay;
+    bool is_counted = bar->warps >> s->warp->index & 1;
+    uint32_t stay = f->mask & (is_counted ? UINT32_MAX : bar->arrived_lanes[s->warp->index]);
+    uint32_t go = f->mask & ~stay;
     uint32_t block = (uint32_t)c->imm;
     struct pt_group g = {f, c, stay, block, PT_CLUSTER_BARRIER, bar->phase};
     if (stay)

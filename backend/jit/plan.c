@@ -192,6 +192,21 @@ static bool is_whole_barrier(const struct jit *j, const struct pt_insn *insn)
            insn->n_operands == 1 && o->kind == PT_OPND_IMM;
 }
 
+/* Not what an access or an atomic operation of its modifiers would be. */
+static bool is_asynchronous(const struct pt_form *form)
+{
+    switch (form->op) {
+    case PT_OP_mbarrier_init:
+    case PT_OP_mbarrier_inval:
+    case PT_OP_st_async:
+    case PT_OP_st_async_global:
+    case PT_OP_red_async:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static bool knows_all(struct jit *j)
 {
     for (uint32_t l = 0; l < j->f->loops.n; l++)
@@ -208,6 +223,8 @@ static bool knows_all(struct jit *j)
             return refuse(j, "a barrier of the cluster");
         if ((form->effects & PT_FX_CTA) && !is_whole_barrier(j, insn))
             return refuse(j, "a barrier of some of the threads");
+        if (is_asynchronous(form))
+            return refuse(j, "an mbarrier or what it counts");
         if ((form->effects & PT_FX_VOLATILE) && !(form->effects & PT_FX_WARP))
             return refuse(j, "what depends on when it runs");
         if (!knows_operands(j, insn))
