@@ -123,7 +123,7 @@ typedef struct ptera_isa_row {
     const char *id, *syntax;
     int is_supported;    /* some engine runs it; the others are parsed and checked only */
     const char *chapter; /* "integer", "float", ... */
-    int interprets, compiles; /* which engine runs it; this version has no compiler */
+    int interprets, compiles; /* which engine runs it; `compiles` is not told yet: 0 */
     int is_golden;            /* part of kernels whose results are compared with those of an H200, word by word */
 } ptera_isa_row;
 PTERA_API ptera_result ptera_isa_row_get(unsigned index, ptera_isa_row *row);

@@ -56,6 +56,8 @@ void sha256_add(struct sha256 *s, const void *data, size_t n)
 {
     const uint8_t *p = data;
     size_t have = s->bytes % 64;
+    if (!n)
+        return; /* `data` may be NULL */
     s->bytes += n;
     if (have + n < 64) {
         memcpy(s->buffer + have, p, n);
