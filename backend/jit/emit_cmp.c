@@ -25,47 +25,47 @@ static const struct {
     {PT_M_nan, -1, -1, LLVMRealUNO},
 };
 
-static LLVMValueRef compare_ints(struct jit_op *op, unsigned i, enum pt_type type)
+/* The index of the comparison that the form names. */
+static unsigned comparison(const struct jit_op *op)
 {
-    bool is_signed = pt_type_class(type) == PT_CLASS_S;
-    int predicate = is_signed ? comparisons[i].is_signed : comparisons[i].is_unsigned;
-    return predicate < 0 ? NULL : BUILD(ICmp, (LLVMIntPredicate)predicate, op->a[0], op->a[1]);
+    unsigned i = 0;
+    while (!jit_has(op, comparisons[i].mod))
+        i++;
+    return i;
 }
 
 /* f16 and bf16 are compared as f32, where they are exact. */
-static LLVMValueRef real_source(struct jit_op *op, unsigned i, enum pt_type type)
+static LLVMValueRef half_as_real(struct jit_op *op, LLVMValueRef half, bool is_bf16)
 {
-    if (type == PT_f32)
-        return jit_flushed(op, i);
-    if (type == PT_f64)
-        return op->a[i];
-    LLVMValueRef half = op->a[i];
     if (jit_has(op, PT_M_ftz)) {
         LLVMValueRef field = BUILD(And, half, jit_int_const(op, 16, 0x7c00));
         LLVMValueRef is_tiny = BUILD(ICmp, LLVMIntEQ, field, jit_int_const(op, 16, 0));
         half = BUILD(Select, is_tiny, jit_int_const(op, 16, 0), half);
     }
-    return jit_half_to_f32(op, half, type == PT_bf16);
+    return jit_half_to_f32(op, half, is_bf16);
 }
 
-static LLVMValueRef compare_reals(struct jit_op *op, unsigned i, enum pt_type type)
+static LLVMValueRef real_source(struct jit_op *op, unsigned i, enum pt_type type)
 {
-    bool is_half = type == PT_f16 || type == PT_bf16;
-    if (comparisons[i].is_real < 0 || (is_half && !jit_has_half(op, type == PT_bf16)))
-        return NULL;
-    return BUILD(FCmp, (LLVMRealPredicate)comparisons[i].is_real, real_source(op, 0, type),
-                 real_source(op, 1, type));
+    if (type == PT_f32)
+        return jit_flushed(op, i);
+    return type == PT_f64 ? op->a[i] : half_as_real(op, op->a[i], type == PT_bf16);
 }
 
 /* Sources 0 and 1, of `type`, as the form compares them; NULL if it has no emitter. */
 static LLVMValueRef compare(struct jit_op *op, enum pt_type type)
 {
-    for (unsigned i = 0; i < sizeof comparisons / sizeof *comparisons; i++) {
-        if (jit_has(op, comparisons[i].mod))
-            return pt_type_class(type) == PT_CLASS_F ? compare_reals(op, i, type)
-                                                     : compare_ints(op, i, type);
-    }
-    return NULL;
+    unsigned i = comparison(op);
+    bool is_half = type == PT_f16 || type == PT_bf16;
+    if (is_half && !jit_has_half(op, type == PT_bf16))
+        return NULL;
+    if (pt_type_class(type) == PT_CLASS_F)
+        return BUILD(FCmp, (LLVMRealPredicate)comparisons[i].is_real, real_source(op, 0, type),
+                     real_source(op, 1, type));
+    bool is_signed = pt_type_class(type) == PT_CLASS_S;
+    return BUILD(
+        ICmp, (LLVMIntPredicate)(is_signed ? comparisons[i].is_signed : comparisons[i].is_unsigned),
+        op->a[0], op->a[1]);
 }
 
 /* With the predicate that is the third source, if there is one. */
@@ -105,6 +105,46 @@ bool jit_emit_set(struct jit_op *op)
     op->d[0] = BUILD(Select, test, jit_int_const(op, bits, yes), jit_int_const(op, bits, 0));
     return true;
 }
+
+/* ---- packed pairs ------------------------------------------------------------------------------------------ */
+
+/* The halves at bit `at` of sources 0 and 1, with the third source. */
+static LLVMValueRef compare_halves(struct jit_op *op, enum pt_type type, unsigned at)
+{
+    LLVMValueRef half[2];
+    for (unsigned i = 0; i < 2; i++) {
+        LLVMValueRef bits = BUILD(LShr, op->a[i], jit_int_const(op, 32, at));
+        half[i] = half_as_real(op, jit_resize(op, bits, 16, false), type == PT_bf16x2);
+    }
+    LLVMRealPredicate predicate = (LLVMRealPredicate)comparisons[comparison(op)].is_real;
+    return combine(op, BUILD(FCmp, predicate, half[0], half[1]));
+}
+
+bool jit_emit_setp_x2(struct jit_op *op)
+{
+    enum pt_type type = jit_form_type(op, 0);
+    if (!jit_has_half(op, type == PT_bf16x2))
+        return false;
+    op->d[0] = compare_halves(op, type, 0);
+    op->d[1] = compare_halves(op, type, 16);
+    return true;
+}
+
+bool jit_emit_set_x2(struct jit_op *op)
+{
+    enum pt_type to = jit_form_type(op, 0), type = jit_form_type(op, 1);
+    uint64_t yes = to == PT_f16x2 ? 0x3c00 : to == PT_bf16x2 ? 0x3f80 : 0xffff;
+    LLVMValueRef zero = jit_int_const(op, 32, 0);
+    if (!jit_has_half(op, type == PT_bf16x2))
+        return false;
+    LLVMValueRef low = BUILD(Select, compare_halves(op, type, 0), jit_int_const(op, 32, yes), zero);
+    LLVMValueRef high =
+        BUILD(Select, compare_halves(op, type, 16), jit_int_const(op, 32, yes << 16), zero);
+    op->d[0] = BUILD(Or, low, high);
+    return true;
+}
+
+/* ---- selection --------------------------------------------------------------------------------------------- */
 
 bool jit_emit_selp(struct jit_op *op)
 {
