@@ -15,7 +15,7 @@ static bool talks(const struct jit *j, uint32_t block)
 {
     const struct pt_block *b = &j->f->blocks.v[block];
     for (uint32_t i = b->first; i < b->first + b->count; i++)
-        if (pt_insn_form(j->m, &j->f->insns.v[i])->effects & PT_FX_WARP)
+        if (pt_insn_form(j->m, &j->f->insns.v[i])->effects & (PT_FX_WARP | PT_FX_CTA))
             return true;
     return false;
 }
@@ -246,8 +246,11 @@ static bool shfl(struct jit *j, unsigned first)
         d = &j->f->operands.v[d->index];
     }
     LLVMValueRef a[JIT_COPIES];
-    for (unsigned u = 0; u < chunks(j); u++)
+    for (unsigned u = 0; u < chunks(j); u++) {
         a[u] = jit_read(j, operand(j, 1), first + u, PT_b32, j->width, false);
+        if (j->mask[first + u]) /* lanes that do not take part give 0 */
+            a[u] = LLVMBuildSelect(j->b, j->mask[first + u], a[u], each(j, 0), "");
+    }
     const struct pt_operand *b = operand(j, 2), *c = operand(j, 3);
     uint64_t distance, clamp;
     if (jit_constant(j, b, &distance) && jit_constant(j, c, &clamp))
