@@ -1,9 +1,11 @@
 /* Floating-point arithmetic of one lane (PTX ISA 9.7.3): f32 and f64 with every rounding, helpers of float.def.
  *
- * Values are their bits. Directed rounding never changes the host's mode: the result rounded to nearest is
- * compared with an exact one and stepped by one unit. An f32 sum, product or fma is exact up to one rounding to odd in
- * double, whose 53 bits are more than twice 24 plus 2, so the second rounding is the only visible one. f64 does the same in
- * 128-bit integers.
+ * Values are their bits. Directed rounding never changes the host's mode: the result is rounded to nearest, and the sign of
+ * what that left out (exact result less rounded one) says whether it is stepped by one unit. Of a sum the rest is a value of
+ * its own format; f32 products, fmas, quotients and roots have theirs in double. f64 products have it by a fused
+ * multiplication; the others, and these where there is none, are made of 128-bit integers.
+ *
+ * The rest is tested by its bits, so that all selects are of one width: loops over lanes become vectors.
  */
 #ifndef PTERA_BACKEND_SEMANTICS_FLOAT_H
 #define PTERA_BACKEND_SEMANTICS_FLOAT_H
@@ -73,42 +75,65 @@ PT_LANE bool pt_float_is_tiny_scaled(float scaled)
     return __builtin_fabsf(scaled) < 0x1p-62f;
 }
 
-/* The next value away from (up) or toward zero, as bits. */
-PT_LANE uint32_t pt_float_step(uint32_t r, bool exceeds, bool below, enum pt_round rnd)
+/* True if a rest (the bits of it, or the upper half of a double's) is neither zero nor NaN. `inf` are infinity's. */
+PT_LANE bool pt_float_is_rest(uint32_t rest, uint32_t inf)
 {
-    bool negative = r >> 31;
+    int32_t m = rest & 0x7fffffff;
+    return m > 0 && m <= (int32_t)inf;
+}
+
+/* Steps r, rounded to nearest, by one unit if `rnd` rounds the other way. The rest is `inexact` and has the sign of `rest`. */
+PT_LANE uint32_t pt_float_step(uint32_t r, bool inexact, uint32_t rest, enum pt_round rnd)
+{
+    uint32_t inward = (rest ^ r) >> 31,
+             one = inexact; /* inward: the exact result is nearer to zero */
     switch (rnd) {
     case PT_RZ:
-        return r - (negative ? below : exceeds);
+        return r - (inward & one);
     case PT_RM:
-        return exceeds ? (negative ? r + 1 : r - 1) : r;
+        return r + ((rest >> 31 & one) ^ -inward) + inward;
     case PT_RP:
-        return below ? (negative ? r - 1 : r + 1) : r;
+        return r + ((~rest >> 31 & one) ^ -inward) + inward;
     case PT_RO:
-        return (exceeds || below) && !(r & 1) ? (exceeds != negative ? r - 1 : r + 1) : r;
+        return r + ((~r & one) ^ -inward) + inward;
     default:
         return r;
     }
 }
 
-/* A double (itself exact, or rounded to odd) to f32. */
+/* d + err to f32, where d is a double and err less than half a unit of it; neither, nor what d has below an f32, is
+ * below 2^-1000 (but may be 0), so that the upper half of the rest tells all. */
+PT_LANE uint32_t pt_float_from_sum(double d, double err, enum pt_round rnd)
+{
+    float f = (float)d;
+    uint32_t rest = (uint32_t)(pt_lane_u64(d - (double)f + err) >> 32);
+    return pt_float_step(pt_lane_u32(f), pt_float_is_rest(rest, 0x7ff00000), rest, rnd);
+}
+
+/* Any double (itself exact, or rounded to odd) to f32. */
 PT_LANE uint32_t pt_float_from_f64(double d, enum pt_round rnd)
 {
     float f = (float)d;
-    return rnd == PT_RN ? pt_lane_u32(f)
-                        : pt_float_step(pt_lane_u32(f), (double)f > d, (double)f < d, rnd);
+    uint64_t rest = pt_lane_u64(d - (double)f);
+    uint32_t upper = (uint32_t)(rest >> 32) | (uint32_t)((uint32_t)rest != 0);
+    bool inexact = pt_float_is_rest(upper, 0x7ff00000);
+    return pt_float_step(pt_lane_u32(f), inexact, upper, rnd);
+}
+
+/* What s = a + b leaves out, exact (unless an operand is infinite). */
+PT_LANE double pt_float_sum_rest(double a, double b, double s)
+{
+    double z = s - a;
+    return (a - (s - z)) + (b - z);
 }
 
 /* a + b in double, rounded to odd. */
 PT_LANE double pt_float_sum_odd(double a, double b)
 {
     double s = a + b;
-    double z = s - a;
-    double err = (a - (s - z)) + (b - z);
-    uint64_t bits = pt_lane_u64(s);
-    bool up = (err > 0) == (s > 0);
-    uint64_t stepped = up ? bits + 1 : bits - 1;
-    return pt_lane_f64((err > 0 || err < 0) && !(bits & 1) ? stepped : bits);
+    uint64_t bits = pt_lane_u64(s), rest = pt_lane_u64(pt_float_sum_rest(a, b, s));
+    uint64_t inexact = (rest & INT64_MAX) - 1 < 0x7ff0000000000000, inward = (rest ^ bits) >> 63;
+    return pt_lane_f64(bits + ((~bits & inexact) ^ -inward) + inward);
 }
 
 /* Gives an exact sum of zero the sign it has when rounding toward minus infinity. */
@@ -118,18 +143,24 @@ PT_LANE uint32_t pt_float_zero_sum(uint32_t r, bool is_zero, uint32_t sign_a, ui
     return rnd == PT_RM && is_zero ? (sign_a | sign_b) & 0x80000000 : r;
 }
 
+/* a + b: the rest of a sum is exact if the larger operand is taken off first. */
+PT_LANE uint32_t pt_float_sum(uint32_t a, uint32_t b, enum pt_round rnd)
+{
+    uint32_t s = pt_lane_u32(pt_lane_f32(a) + pt_lane_f32(b));
+    if (rnd == PT_RN)
+        return s;
+    bool swap = (int32_t)(a & 0x7fffffff) < (int32_t)(b & 0x7fffffff);
+    uint32_t large = swap ? b : a, small = swap ? a : b;
+    uint32_t rest = pt_lane_u32(pt_lane_f32(small) - (pt_lane_f32(s) - pt_lane_f32(large)));
+    uint32_t r = pt_float_step(s, pt_float_is_rest(rest, 0x7f800000), rest, rnd);
+    return pt_float_zero_sum(r, s << 1 == 0, a, b, rnd);
+}
+
 PT_LANE uint32_t pt_float_add(uint32_t a, uint32_t b, enum pt_round rnd, bool ftz, bool sat)
 {
     a = pt_float_ftz(a, ftz);
     b = pt_float_ftz(b, ftz);
-    uint32_t r;
-    if (rnd == PT_RN) {
-        r = pt_lane_u32(pt_lane_f32(a) + pt_lane_f32(b));
-    } else {
-        double s = pt_float_sum_odd(pt_lane_f32(a), pt_lane_f32(b));
-        r = pt_float_zero_sum(pt_float_from_f64(s, rnd), s == 0, a, b, rnd);
-    }
-    return pt_float_finish(r, ftz, sat);
+    return pt_float_finish(pt_float_sum(a, b, rnd), ftz, sat);
 }
 
 PT_LANE uint32_t pt_float_sub(uint32_t a, uint32_t b, enum pt_round rnd, bool ftz, bool sat)
@@ -146,7 +177,8 @@ PT_LANE uint32_t pt_float_mul(uint32_t a, uint32_t b, enum pt_round rnd, bool ft
         return pt_float_finish_tiny(pt_lane_u32(x * y),
                                     ftz && pt_float_is_tiny_scaled(x * 0x1p64f * y), sat);
     double p = (double)x * (double)y;
-    return pt_float_finish_tiny(pt_float_from_f64(p, rnd), ftz && pt_float_is_tiny(p, 1, rnd), sat);
+    return pt_float_finish_tiny(pt_float_from_sum(p, 0, rnd), ftz && pt_float_is_tiny(p, 1, rnd),
+                                sat);
 }
 
 PT_LANE uint32_t pt_float_fma(uint32_t a, uint32_t b, uint32_t c, enum pt_round rnd, bool ftz,
@@ -163,9 +195,16 @@ PT_LANE uint32_t pt_float_fma(uint32_t a, uint32_t b, uint32_t c, enum pt_round 
                                     ftz && pt_float_is_tiny_scaled(scaled), sat);
     }
 #endif
-    double s = pt_float_sum_odd((double)x * (double)y, z);
-    uint32_t r = pt_float_zero_sum(pt_float_from_f64(s, rnd), s == 0, a ^ b, c, rnd);
-    return pt_float_finish_tiny(r, ftz && pt_float_is_tiny(s, 1, rnd), sat);
+    double p = (double)x * (double)y;
+    if (rnd == PT_RN || ftz) {
+        double s = pt_float_sum_odd(p, z);
+        uint32_t r = pt_float_zero_sum(pt_float_from_f64(s, rnd), s == 0, a ^ b, c, rnd);
+        return pt_float_finish_tiny(r, ftz && pt_float_is_tiny(s, 1, rnd), sat);
+    }
+    double s = p + (double)z;
+    uint32_t r = pt_float_from_sum(s, pt_float_sum_rest(p, z, s), rnd);
+    bool is_zero = r << 1 == 0 && (uint32_t)(pt_lane_u64(s) >> 32) << 1 == 0;
+    return pt_float_finish(pt_float_zero_sum(r, is_zero, a ^ b, c, rnd), false, sat);
 }
 
 /* The quotient times the divisor is exact in double: its distance from the dividend says which way the quotient
@@ -175,10 +214,11 @@ PT_LANE uint32_t pt_float_div(uint32_t a, uint32_t b, enum pt_round rnd, bool ft
     a = pt_float_ftz(a, ftz);
     b = pt_float_ftz(b, ftz);
     float x = pt_lane_f32(a), y = pt_lane_f32(b), q = x / y;
-    double back = (double)q * (double)y;
-    bool more = back > (double)x, less = back < (double)x, negative = b >> 31;
-    uint32_t r = pt_float_step(pt_lane_u32(q), negative ? less : more, negative ? more : less, rnd);
-    bool tiny = rnd == PT_RN ? pt_float_is_tiny_scaled(x * 0x1p64f / y) : pt_float_is_tiny(x, y, rnd);
+    uint32_t rest = (uint32_t)(pt_lane_u64((double)x - (double)q * (double)y) >> 32);
+    uint32_t r = pt_float_step(pt_lane_u32(q), pt_float_is_rest(rest, 0x7ff00000),
+                               rest ^ (b & 0x80000000), rnd);
+    bool tiny =
+        rnd == PT_RN ? pt_float_is_tiny_scaled(x * 0x1p64f / y) : pt_float_is_tiny(x, y, rnd);
     return pt_float_finish_tiny(r, ftz && tiny, false);
 }
 
@@ -186,8 +226,8 @@ PT_LANE uint32_t pt_float_sqrt(uint32_t a, enum pt_round rnd, bool ftz)
 {
     a = pt_float_ftz(a, ftz);
     float x = pt_lane_f32(a), q = __builtin_sqrtf(x);
-    double back = (double)q * (double)q;
-    uint32_t r = pt_float_step(pt_lane_u32(q), back > (double)x, back < (double)x, rnd);
+    uint32_t rest = (uint32_t)(pt_lane_u64((double)x - (double)q * (double)q) >> 32);
+    uint32_t r = pt_float_step(pt_lane_u32(q), pt_float_is_rest(rest, 0x7ff00000), rest, rnd);
     return pt_float_finish(r, ftz, false);
 }
 
@@ -376,33 +416,64 @@ PT_LANE uint64_t pt_float_fma64(uint64_t a, uint64_t b, uint64_t c, enum pt_roun
     return pt_lane_u64(r);
 }
 
+/* pt_float_step of an f64; `rest` are the rest's bits, NaN where an operand was infinite. */
+PT_LANE uint64_t pt_float_step64(uint64_t r, double rest, enum pt_round rnd)
+{
+    uint64_t bits = pt_lane_u64(rest), m = bits & INT64_MAX, inward = (bits ^ r) >> 63;
+    uint64_t one = (int64_t)m > 0 && (int64_t)m <= 0x7ff0000000000000;
+    switch (rnd) {
+    case PT_RZ:
+        return r - (inward & one);
+    case PT_RM:
+        return r + ((bits >> 63 & one) ^ -inward) + inward;
+    case PT_RP:
+        return r + ((~bits >> 63 & one) ^ -inward) + inward;
+    default:
+        return r;
+    }
+}
+
 PT_LANE uint64_t pt_float_add64(uint64_t a, uint64_t b, enum pt_round rnd)
 {
-    const uint64_t one = 0x3ff0000000000000;
-    bool finite = (a >> 52 & 2047) != 2047 && (b >> 52 & 2047) != 2047;
-    if (rnd != PT_RN && finite && pt_float_is_plain64(a))
-        return pt_float_fma64_exact(a, one, b, rnd);
-    if (rnd != PT_RN && finite && pt_float_is_plain64(b))
-        return pt_float_fma64_exact(b, one, a, rnd);
-    double r = pt_lane_f64(a) + pt_lane_f64(b);
-    if (rnd == PT_RM && r == 0) /* of two zeros */
-        return (a | b) & 1ull << 63;
-    return r != r ? pt_float_nan64(a, b, b) : pt_lane_u64(r);
+    double s = pt_lane_f64(a) + pt_lane_f64(b);
+    bool swap = (int64_t)(a & INT64_MAX) < (int64_t)(b & INT64_MAX);
+    double large = pt_lane_f64(swap ? b : a), small = pt_lane_f64(swap ? a : b);
+    uint64_t r = pt_float_step64(pt_lane_u64(s), small - (s - large), rnd);
+    if (rnd == PT_RM)
+        r = s == 0 ? (a | b) & 1ull << 63 : r;
+    return s != s ? pt_float_nan64(a, b, b) : r;
 }
 
 PT_LANE uint64_t pt_float_sub64(uint64_t a, uint64_t b, enum pt_round rnd)
 {
-    if (pt_float_is_nan64(a) || pt_float_is_nan64(b))
-        return pt_float_nan64(a, b, b);
-    return pt_float_add64(a, b ^ 1ull << 63, rnd);
+    uint64_t r = rnd == PT_RN ? pt_lane_u64(pt_lane_f64(a) - pt_lane_f64(b))
+                              : pt_float_add64(a, b ^ 1ull << 63, rnd);
+    if (rnd == PT_RN)
+        return pt_float_is_nan64(r) ? pt_float_nan64(a, b, b) : r;
+    return pt_float_is_nan64(a) || pt_float_is_nan64(b) ? pt_float_nan64(a, b, b) : r;
+}
+
+/* What p = a * b leaves out, or a multiple of it. Where that would be too small, both are scaled by 2^1100. */
+PT_LANE double pt_float_product_rest(uint64_t a, uint64_t b, double p)
+{
+    bool swap = (int64_t)(a & INT64_MAX) < (int64_t)(b & INT64_MAX);
+    double large = pt_lane_f64(swap ? b : a), small = pt_lane_f64(swap ? a : b);
+    double half = __builtin_fabs(p) < 0x1p-900 ? 0x1p550 : 1;
+    return __builtin_fma(large, small * half * half, -(p * half * half));
 }
 
 PT_LANE uint64_t pt_float_mul64(uint64_t a, uint64_t b, enum pt_round rnd)
 {
+    double p = pt_lane_f64(a) * pt_lane_f64(b);
+    uint64_t r = pt_lane_u64(p);
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    if (rnd != PT_RN)
+        r = pt_float_step64(r, pt_float_product_rest(a, b, p), rnd);
+#else
     if (rnd != PT_RN && pt_float_is_plain64(a) && pt_float_is_plain64(b))
         return pt_float_fma64_exact(a, b, 0, rnd);
-    double r = pt_lane_f64(a) * pt_lane_f64(b);
-    return r != r ? pt_float_nan64(a, b, b) : pt_lane_u64(r);
+#endif
+    return p != p ? pt_float_nan64(a, b, b) : r;
 }
 
 PT_LANE uint64_t pt_float_div64(uint64_t a, uint64_t b, enum pt_round rnd)

@@ -18,17 +18,42 @@ PT_LANE uint32_t pt_half_to_f32(uint32_t h, enum pt_half fmt)
         return h << 16;
     /* The exponent is corrected by a multiplication, which also normalises subnormals. */
     uint32_t m = h & 0x7fff;
-    uint32_t u = pt_lane_u32((float)(int32_t)m * 0x1p-24f);
-    uint32_t normal = (m << 13) + (112u << 23);
-    uint32_t special = (m << 13) | 0x7f800000;
-    u = m < 0x400 ? u : m < 0x7c00 ? normal : special;
-    return u | (h & 0x8000) << 16;
+    uint32_t small = pt_lane_u32((float)(int32_t)m * 0x1p-24f);
+    uint32_t u = (m << 13) + (112u << 23);
+    u |= (int32_t)m < 0x7c00 ? 0 : 0x7f800000;
+    u = (int32_t)m < 0x400 ? small : u;
+    return u | (h ^ m) << 16;
+}
+
+/* The magnitude u of an f32 to f16, to nearest even, at most infinity. */
+PT_LANE uint32_t pt_half_nearest(uint32_t u)
+{
+    /* Below 2^-14 the unit is 2^-24, that of a sum with 0.5. */
+    uint32_t small = pt_lane_u32(pt_lane_f32(u) + 0.5f) - 0x3f000000;
+    uint32_t normal = (u - (112u << 23) + 0xfff + (u >> 13 & 1)) >> 13;
+    int32_t q = (int32_t)((int32_t)u < 113 << 23 ? small : normal);
+    return (uint32_t)(q < 0x7c00 ? q : 0x7c00);
+}
+
+/* The same toward zero, at most the largest finite value unless u is infinite. */
+PT_LANE uint32_t pt_half_toward_zero(uint32_t u)
+{
+    int32_t least = 113 << 23, over = 0x47800000, inf = 0x7f800000;
+    uint32_t small = (int32_t)u < least ? u : 0;
+    int32_t q = (int32_t)((u - (112u << 23)) >> 13);
+    q = (int32_t)u < least ? (int32_t)(pt_lane_f32(small) * 0x1p24f) : q;
+    q = (int32_t)u < over ? q : 0x7bff;
+    return (uint32_t)((int32_t)u < inf ? q : 0x7c00);
 }
 
 /* f32 bits to a half format in one rounding. Every NaN becomes 0x7fff. */
 PT_LANE uint32_t pt_half_from_f32(uint32_t a, enum pt_half fmt, enum pt_round rnd)
 {
     uint32_t u = a & 0x7fffffff, sign = a >> 31;
+    if (fmt == PT_F16 && (rnd == PT_RN || rnd == PT_RZ)) {
+        uint32_t h = (rnd == PT_RN ? pt_half_nearest(u) : pt_half_toward_zero(u)) | (a ^ u) >> 16;
+        return (int32_t)u > 0x7f800000 ? 0x7fff : h;
+    }
     uint32_t m = u, drop = 16, inf = 0x7f80;
     if (fmt == PT_F16) {
         uint32_t e = u >> 23;
@@ -60,7 +85,9 @@ PT_LANE uint32_t pt_half_from_f32(uint32_t a, enum pt_half fmt, enum pt_round rn
     }
     bool to_inf =
         rnd == PT_RN || rnd == PT_RNA || (rnd == PT_RM && sign) || (rnd == PT_RP && !sign);
-    q = q >= inf ? (to_inf || u == 0x7f800000 ? inf : inf - 1) : q;
+    uint32_t most = to_inf ? inf : inf - 1;
+    q = q < most ? q : most;
+    q = u == 0x7f800000 ? inf : q;
     return u > 0x7f800000 ? 0x7fff : q | sign << 15;
 }
 
@@ -97,22 +124,28 @@ PT_LANE uint32_t pt_half_mul(uint32_t a, uint32_t b, enum pt_half fmt, bool ftz,
 {
     float x = pt_lane_f32(pt_half_to_f32(pt_half_ftz(a, fmt, ftz), fmt));
     float y = pt_lane_f32(pt_half_to_f32(pt_half_ftz(b, fmt, ftz), fmt));
-    uint32_t r = fmt == PT_F16 ? pt_lane_u32(x * y) : pt_float_from_f64((double)x * y, PT_RO);
+    uint32_t r = fmt == PT_F16 ? pt_lane_u32(x * y) : pt_float_from_sum((double)x * y, 0, PT_RO);
     return pt_half_finish(r, fmt, PT_RN, ftz, sat, false);
 }
 
+/* x * y + z to f32, rounded to odd. A product of f16 values is exact there. */
+PT_LANE uint32_t pt_half_fma_odd(float x, float y, float z, enum pt_half fmt)
+{
+    if (fmt == PT_BF16) {
+        double p = (double)x * (double)y, s = p + (double)z;
+        return pt_float_from_sum(s, pt_float_sum_rest(p, z, s), PT_RO);
+    }
+    return pt_float_sum(pt_lane_u32(x * y), pt_lane_u32(z), PT_RO);
+}
+
 /* .oob: a factor 0xfff7 (the NaN that stands for a value outside a tensor, for both formats) makes the result 0. */
-PT_LANE uint32_t pt_half_fma(uint32_t a, uint32_t b, uint32_t c, enum pt_half fmt,
-                             enum pt_round rnd, bool ftz, bool sat, bool relu, bool oob)
+PT_LANE uint32_t pt_half_fma(uint32_t a, uint32_t b, uint32_t c, enum pt_half fmt, bool ftz,
+                             bool sat, bool relu, bool oob)
 {
     float x = pt_lane_f32(pt_half_to_f32(pt_half_ftz(a, fmt, ftz), fmt));
     float y = pt_lane_f32(pt_half_to_f32(pt_half_ftz(b, fmt, ftz), fmt));
-    uint32_t z = pt_half_to_f32(pt_half_ftz(c, fmt, ftz), fmt);
-    double s = pt_float_sum_odd((double)x * (double)y, pt_lane_f32(z));
-    uint32_t r = pt_lane_u32((float)s);
-    r = pt_float_step(r, (double)pt_lane_f32(r) > s, (double)pt_lane_f32(r) < s, PT_RO);
-    r = pt_float_zero_sum(r, s == 0, pt_lane_u32(x) ^ pt_lane_u32(y), z, rnd);
-    uint32_t h = pt_half_finish(r, fmt, rnd, ftz, sat, relu);
+    float z = pt_lane_f32(pt_half_to_f32(pt_half_ftz(c, fmt, ftz), fmt));
+    uint32_t h = pt_half_finish(pt_half_fma_odd(x, y, z, fmt), fmt, PT_RN, ftz, sat, relu);
     return oob && ((a & 0xffff) == 0xfff7 || (b & 0xffff) == 0xfff7) ? 0 : h;
 }
 

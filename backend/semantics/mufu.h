@@ -1,9 +1,13 @@
 /* The special-function unit of one lane (PTX ISA 9.7.3.13 ...): rcp, rsqrt, sqrt, ex2, lg2, sin, cos, tanh .approx as
  * an H200 returns them, bit for bit; helpers of mufu.def.
  *
- * Each function is a parabola per segment of its argument, C0 * 2^a + C1 * xl + C2 * sq(xq) * 2^c + bias in fixed
+ * Each function is a parabola per segment of its argument, C0 * 2^a + C1 * xl + C2 * sq(xl) * 2^c + bias in fixed
  * point, cut without rounding. Only the squarer drops bits inside. What PTX puts around the unit (scaling of
  * subnormals, the reduction of angles) is done as the assembler expands it.
+ *
+ * Here all of it fits 32 bits, so that a loop over lanes is made of 32-bit vectors: each segment is cut in two halves, whose
+ * C0 holds what C1 makes of the upper bit of xl; C0 * 2^a has no bits below 2^a, so it is added after the rest was shifted
+ * by a; and the rest is kept from being negative by a multiple of 2^a, which C0 takes back.
  */
 #ifndef PTERA_BACKEND_SEMANTICS_MUFU_H
 #define PTERA_BACKEND_SEMANTICS_MUFU_H
@@ -14,33 +18,95 @@
 #define PT_MUFU_INF 0x7f800000u
 #define PT_MUFU_SIGN 0x80000000u
 
-/* The squarer: x * x / 2^19 of 17 bits without the partial products below 2^18. Of the cells i, j of the product those with both
- * i, j >= 9 are a square; of the mixed ones, which come twice, those with i + j >= 18 count. */
+/* The tables of half segments: C0, and the magnitudes of C1 above C2 * 2^c, of 16 bits each. ROWS(ROW, c0, c1, c2) makes
+ * the rows of a segment. */
+#define PT_MUFU_C0(c0, c1, c2) (uint32_t)(c0),
+#define PT_MUFU_C1_C2(c0, c1, c2) (uint32_t)(c1) << 16 | (uint32_t)(c2),
+#define PT_MUFU_TABLE(name, n, SEGMENTS, ROWS)                                   \
+    static const uint32_t pt_mufu_##name##_c0[n] = {SEGMENTS(ROWS, PT_MUFU_C0)}; \
+    static const uint32_t pt_mufu_##name##_c1_c2[n] = {SEGMENTS(ROWS, PT_MUFU_C1_C2)};
+/* The halves of a segment; `back` is what the rest was raised by, over 2^a. */
+#define PT_MUFU_HALVES(ROW, c0, c1, a, back, row_c1, row_c2) \
+    ROW((c0) - (back), row_c1, row_c2)                       \
+    ROW((c0) - (back) + (c1) * (1 << (16 - (a))), row_c1, row_c2)
+
+/* The functions that fall have a rest just below 2^32. */
+enum {
+    PT_MUFU_RCP_BACK = (1 << 19) - 3,    /* 2^a: 2^13, C1 negative */
+    PT_MUFU_RSQ_BACK = (1 << 18) - 1520, /* 2^14, negative */
+    PT_MUFU_SQRT_BACK = 4096,            /* 2^15; C1 without 2^15 */
+    PT_MUFU_LG2_BACK = 16384,            /* 2^12 */
+    PT_MUFU_SIN_BACK = 5120,             /* 2^11 */
+    PT_MUFU_TANH_RAISE = 1 << 28
+};
+
+#define PT_MUFU_RCP_ROWS(ROW, c0, c1, c2) ROW((c0) - PT_MUFU_RCP_BACK, -(c1), c2)
+#define PT_MUFU_RSQ_ROWS(ROW, c0, c1, c2) \
+    PT_MUFU_HALVES(ROW, c0, c1, 14, PT_MUFU_RSQ_BACK, -(c1), 4 * (c2))
+#define PT_MUFU_SQRT_ROWS(ROW, c0, c1, c2) \
+    PT_MUFU_HALVES(ROW, c0, c1, 15, PT_MUFU_SQRT_BACK, (c1) - 32768, -2 * (c2))
+#define PT_MUFU_EX2_ROWS(ROW, c0, c1, c2) PT_MUFU_HALVES(ROW, c0, c1, 13, 0, c1, c2)
+#define PT_MUFU_LG2_ROWS(ROW, c0, c1, c2) \
+    PT_MUFU_HALVES(ROW, c0, c1, 12, PT_MUFU_LG2_BACK, c1, -2 * (c2))
+#define PT_MUFU_SIN_ROWS(ROW, c0, c1, c2) \
+    PT_MUFU_HALVES(ROW, c0, c1, 11, PT_MUFU_SIN_BACK, c1, -(c2))
+PT_MUFU_TABLE(rcp, 128, PT_MUFU_RCP, PT_MUFU_RCP_ROWS)
+PT_MUFU_TABLE(rsq, 256, PT_MUFU_RSQ, PT_MUFU_RSQ_ROWS)
+PT_MUFU_TABLE(sqrt, 256, PT_MUFU_SQRT, PT_MUFU_SQRT_ROWS)
+PT_MUFU_TABLE(ex2, 128, PT_MUFU_EX2, PT_MUFU_EX2_ROWS)
+PT_MUFU_TABLE(lg2, 128, PT_MUFU_LG2, PT_MUFU_LG2_ROWS)
+PT_MUFU_TABLE(sin, 128, PT_MUFU_SIN, PT_MUFU_SIN_ROWS)
+
+/* The squarer: x * x / 2^19 of 17 bits without the partial products below 2^18. Of the cells i, j of the product those with
+ * both i, j >= 9 are a square; of the mixed ones, which come twice, those with i + j >= 18 count: a triangle, row j of which
+ * is bit j times the bits from 18 - j on. A product of pairs, one in each half of a word, has two rows in its upper half. */
 PT_LANE uint32_t pt_mufu_square(uint32_t x)
 {
-    uint32_t high = x >> 9, low = x & 0x1ff, mixed = 0;
-    for (unsigned j = 10; j <= 16; j++)
-        mixed += -(x >> j & 1) & (low >> (18 - j));
-    return (high * high + 2 * mixed) >> 1;
+    uint32_t high = x >> 9, u = x >> 2, v = x >> 10;
+    uint32_t uu = u | u << 16, vv = v | v << 16;
+    uint32_t rows = (uu & 0x007e007f) * (vv & 0x00400020) + (uu & 0x0078007c) * (vv & 0x00100008) +
+                    (uu & 0x00600070) * (vv & 0x00040002);
+    uint32_t corner = (u & x) >> 8 & 1; /* row 10 */
+    return (high * high >> 1) + (rows >> 22) + corner;
 }
 
-#define PT_MUFU_POLY(table, i, a, xl, xq, c, bias)      \
-    ((int64_t)pt_mufu_##table##_c0[i] * (1ll << (a)) +  \
-     (int64_t)pt_mufu_##table##_c1[i] * (int32_t)(xl) + \
-     (int64_t)pt_mufu_##table##_c2[i] * (int32_t)(pt_mufu_square(xq) << (c)) + (bias))
-
-/* Fixed point (0 <= v < 2^45, `frac` fraction bits) to f32, low bits dropped: exact in double, whose lower bits are then cut
- * away. */
-PT_LANE uint32_t pt_mufu_pack(int64_t v, int frac)
+/* raise + C1 * xl + C2 * sq(square), as the function has the signs of C1 and C2. */
+PT_LANE uint32_t pt_mufu_rest(uint32_t c1_c2, uint32_t raise, bool c1_falls, bool c2_falls,
+                              uint32_t xl, uint32_t square)
 {
-    double d = (double)(int32_t)(v >> 22) * 0x1p22 + (double)(int32_t)(v & 0x3fffff);
-    d = pt_lane_f64(pt_lane_u64(d) & ~0x1fffffffull);
-    return pt_lane_u32((float)(d / (double)(1ll << frac)));
+    uint32_t first = (c1_c2 >> 16) * (xl & 0xffff);
+    uint32_t second = (c1_c2 & 0xffff) * pt_mufu_square(square);
+    uint32_t rest = c1_falls ? raise - first : raise + first;
+    return c2_falls ? rest - second : rest + second;
+}
+
+/* 0 <= v < 2^30 to f32, toward zero. */
+PT_LANE uint32_t pt_mufu_cut(uint32_t v)
+{
+    float f = (float)(int32_t)v;
+    return pt_lane_u32(f) - ((int32_t)f > (int32_t)v);
 }
 
 PT_LANE bool pt_mufu_is_subnormal(uint32_t x)
 {
     return (x & PT_MUFU_INF) == 0 && (x & 0x7fffff) != 0;
+}
+
+/* 24 bits, 2^23 to 2^24, of the reciprocal of a fraction, and of the roots' reciprocal of one in [1, 4). */
+PT_LANE uint32_t pt_mufu_rcp_fraction(uint32_t f)
+{
+    uint32_t raise = ((uint32_t)PT_MUFU_RCP_BACK << 13) + 0x47e7;
+    uint32_t rest = pt_mufu_rest(pt_mufu_rcp_c1_c2[(int32_t)(f >> 16)], raise, true, false, f,
+                                 (f & 0xffff) << 1);
+    return (pt_mufu_rcp_c0[(int32_t)(f >> 16)] + (rest >> 13)) >> 2;
+}
+
+PT_LANE uint32_t pt_mufu_rsq_fraction(uint32_t g)
+{
+    uint32_t raise = ((uint32_t)PT_MUFU_RSQ_BACK << 14) + 0x7fff;
+    uint32_t rest =
+        pt_mufu_rest(pt_mufu_rsq_c1_c2[(int32_t)(g >> 16)], raise, true, false, g, g & 0x1ffff);
+    return (pt_mufu_rsq_c0[(int32_t)(g >> 16)] + (rest >> 14)) >> 2;
 }
 
 PT_LANE uint32_t pt_mufu_rcp(uint32_t x, bool ftz)
@@ -49,16 +115,16 @@ PT_LANE uint32_t pt_mufu_rcp(uint32_t x, bool ftz)
     bool scaled = !ftz && pt_mufu_is_subnormal(x);
     uint32_t y = scaled ? pt_lane_u32(pt_lane_f32(u) * 0x1p24f) : u;
     uint32_t f = y & 0x7fffff;
-    int32_t er = 253 - (int32_t)(y >> 23) + (scaled ? 24 : 0);
-    uint32_t xl = f & 0xffff;
-    uint32_t m = (uint32_t)(PT_MUFU_POLY(rcp, f >> 16, 13, xl, xl << 1, 0, 0x47e7) >> 15);
+    int32_t er = 253 - (int32_t)(y >> 23);
+    er = scaled ? er + 24 : er;
+    uint32_t m = pt_mufu_rcp_fraction(f);
     er += (int32_t)(m >> 24); /* m is 2^23 ... 2^24 */
     uint32_t r = s | (((uint32_t)er << 23) + (m & 0x7fffff));
     /* A subnormal result is the 24-bit one rounded again, to nearest even. */
     uint32_t tiny =
         s | pt_lane_u32(pt_lane_f32(((uint32_t)(er + 64) << 23) | (m & 0x7fffff)) * 0x1p-64f);
     r = er <= 0 ? (ftz ? s : tiny) : er >= 255 ? s | PT_MUFU_INF : r;
-    r = u < 0x800000 && !scaled ? s | PT_MUFU_INF : r;
+    r = y < 0x800000 ? s | PT_MUFU_INF : r;
     r = u == PT_MUFU_INF ? s : r;
     return u > PT_MUFU_INF ? PT_FLOAT_NAN : r;
 }
@@ -69,8 +135,7 @@ PT_LANE uint32_t pt_mufu_rsq(uint32_t x)
     int32_t e = (int32_t)(x >> 23 & 255) - 127;
     uint32_t g = (x & 0x7fffff) | (uint32_t)(e & 1) << 23;
     int32_t h = e >> 1;
-    uint32_t xl = g & 0x1ffff;
-    uint32_t m = (uint32_t)(PT_MUFU_POLY(rsq, g >> 17, 14, xl, xl, 2, 0x7fff) >> 16);
+    uint32_t m = pt_mufu_rsq_fraction(g);
     uint32_t r = ((uint32_t)(126 - h + (int32_t)(m >> 24)) << 23) | (m & 0x7fffff);
     r = g == 0 ? (uint32_t)(127 - h) << 23 : r; /* exact */
     r = x == PT_MUFU_INF ? 0 : x > PT_MUFU_INF ? PT_FLOAT_NAN : r;
@@ -81,8 +146,10 @@ PT_LANE uint32_t pt_mufu_sqrt(uint32_t x)
 {
     int32_t e = (int32_t)(x >> 23 & 255) - 127;
     uint32_t g = (x & 0x7fffff) | (uint32_t)(e & 1) << 23;
-    uint32_t xl = g & 0x1ffff;
-    uint32_t m = (uint32_t)(PT_MUFU_POLY(sqrt, g >> 17, 15, xl, xl, 1, 0x7fff) >> 17);
+    uint32_t raise = ((uint32_t)PT_MUFU_SQRT_BACK << 15) + 0x7fff;
+    uint32_t rest =
+        pt_mufu_rest(pt_mufu_sqrt_c1_c2[(int32_t)(g >> 16)], raise, false, true, g, g & 0x1ffff);
+    uint32_t m = (pt_mufu_sqrt_c0[(int32_t)(g >> 16)] + (g & 0xffff) + (rest >> 15)) >> 2;
     uint32_t r = ((uint32_t)(127 + (e >> 1) + (int32_t)(m >> 24)) << 23) | (m & 0x7fffff);
     r = x == PT_MUFU_INF ? PT_MUFU_INF : x > PT_MUFU_INF ? PT_FLOAT_NAN : r;
     return (x & PT_MUFU_INF) == 0 ? x & PT_MUFU_SIGN : r;
@@ -105,20 +172,22 @@ PT_LANE uint32_t pt_mufu_root(uint32_t x, bool ftz)
 /* 2^x, subnormal results flushed. */
 PT_LANE uint32_t pt_mufu_exp(uint32_t x)
 {
-    float a = pt_lane_f32(x & 0x7fffffff);
-    bool inside = a < 128.0f, negative = x >> 31;
-    uint32_t v = (uint32_t)(int32_t)((inside ? a : 0.0f) * 0x1p23f); /* 7.23, toward zero */
+    const uint32_t end = 0x43000000; /* 128 */
+    uint32_t u = x & 0x7fffffff, inside = u < end ? u : end - 1;
+    uint32_t v = (uint32_t)(int32_t)(pt_lane_f32(inside) * 0x1p23f); /* 7.23, toward zero */
+    bool negative = (int32_t)x < 0;
     int32_t ip = (int32_t)(v >> 23);
     uint32_t f = v & 0x7fffff;
     bool inverted = negative && f != 0; /* one's complement: 2^-23 is lost */
-    ip = negative ? -ip - (inverted ? 1 : 0) : ip;
+    ip = inverted ? ~ip : negative ? -ip : ip;
     f ^= inverted ? 0x7fffff : 0;
-    uint32_t xl = f & 0x1ffff;
-    uint32_t m = (uint32_t)(PT_MUFU_POLY(ex2, f >> 17, 13, xl, xl, 0, 0x77e2) >> 15);
+    uint32_t rest =
+        pt_mufu_rest(pt_mufu_ex2_c1_c2[(int32_t)(f >> 16)], 0x77e2, false, false, f, f & 0x1ffff);
+    uint32_t m = (pt_mufu_ex2_c0[(int32_t)(f >> 16)] + (rest >> 13)) >> 2;
     int32_t er = ip + 127 + (int32_t)(m >> 24);
     uint32_t r = er <= 0 ? 0 : er >= 255 ? PT_MUFU_INF : ((uint32_t)er << 23) | (m & 0x7fffff);
-    r = inside ? r : negative ? 0 : PT_MUFU_INF;
-    return pt_float_is_nan(x) ? PT_FLOAT_NAN : r;
+    r = pt_lane_select(u < end, r, pt_lane_select(negative, 0, PT_MUFU_INF));
+    return pt_lane_select(u > PT_MUFU_INF, PT_FLOAT_NAN, r);
 }
 
 PT_LANE uint32_t pt_mufu_ex2(uint32_t x, bool ftz)
@@ -130,14 +199,24 @@ PT_LANE uint32_t pt_mufu_ex2(uint32_t x, bool ftz)
 
 PT_LANE uint32_t pt_mufu_log(uint32_t x)
 {
-    uint32_t f = x & 0x7fffff, xl = f & 0x1ffff;
-    int64_t e = (int64_t)(x >> 23 & 255) - 127;
-    int64_t r = (int64_t)((uint64_t)PT_MUFU_POLY(lg2, f >> 17, 12, xl, xl, 1, 0x3345) >> 2);
-    r = (x == 0x3f800000 ? 0 : r) + e * (1ll << 36);
-    uint32_t s = r < 0 ? PT_MUFU_SIGN : 0;
-    uint32_t d = s | pt_mufu_pack(r < 0 ? ~r : r, 36);
-    d = x == PT_MUFU_INF ? PT_MUFU_INF : x > PT_MUFU_INF ? PT_FLOAT_NAN : d;
-    return (x & PT_MUFU_INF) == 0 ? PT_MUFU_SIGN | PT_MUFU_INF : d;
+    uint32_t f = x & 0x7fffff;
+    uint32_t raise = ((uint32_t)PT_MUFU_LG2_BACK << 12) + 0x3345;
+    uint32_t rest =
+        pt_mufu_rest(pt_mufu_lg2_c1_c2[(int32_t)(f >> 16)], raise, false, true, f, f & 0x1ffff);
+    /* e and a fraction of 26 and 10 bits; a negative sum's magnitude is its one's complement */
+    int32_t e = (int32_t)(x >> 23 & 255) - 127;
+    uint32_t flip = (uint32_t)(e >> 31), whole = (uint32_t)e ^ flip;
+    uint32_t upper = (pt_mufu_lg2_c0[(int32_t)(f >> 16)] + (rest >> 12)) ^ (flip & 0x3ffffff);
+    uint32_t lower = (rest >> 2 & 0x3ff) ^ (flip & 0x3ff);
+    bool tiny = upper < 1u << 20, large = whole != 0;
+    uint32_t v = large  ? whole << 23 | upper >> 3
+                 : tiny ? upper << 10 | lower
+                        : upper << 3 | lower >> 7;
+    float unit = large ? 0x1p-23f : tiny ? 0x1p-36f : 0x1p-29f;
+    uint32_t r = pt_lane_u32(pt_lane_f32(pt_mufu_cut(v)) * unit) | (flip & PT_MUFU_SIGN);
+    r = x == 0x3f800000 ? 0 : r; /* exact */
+    r = x == PT_MUFU_INF ? PT_MUFU_INF : x > PT_MUFU_INF ? PT_FLOAT_NAN : r;
+    return (x & PT_MUFU_INF) == 0 ? PT_MUFU_SIGN | PT_MUFU_INF : r;
 }
 
 PT_LANE uint32_t pt_mufu_lg2(uint32_t x, bool ftz)
@@ -150,39 +229,81 @@ PT_LANE uint32_t pt_mufu_lg2(uint32_t x, bool ftz)
 /* sin or cos of t turns. */
 PT_LANE uint32_t pt_mufu_turn(uint32_t t, bool cosine)
 {
-    int32_t e = (int32_t)(t >> 23 & 255);
-    uint32_t m = (t & 0x7fffff) | 0x800000;
-    /* |t| in quarter turns with 23 fraction bits, toward zero, modulo 4 */
-    uint32_t v =
-        e >= 125 ? pt_lane_shl(m, (uint32_t)(e - 125)) : pt_lane_shr(m, (uint32_t)(125 - e));
-    v = e ? v & 0x1ffffff : 0;
+    uint32_t u = t & 0x7fffffff;
+    float turns =
+        pt_lane_f32(u < 0x4b000000 ? u : 0x4b000000); /* from 2^23 on there is no fraction */
+    /* the fraction of a turn in quarters, 2.23, toward zero */
+    uint32_t v = (uint32_t)(int32_t)((turns - __builtin_truncf(turns)) * 0x1p25f);
     uint32_t q = ((v >> 23) + cosine) & 3, f = v & 0x7fffff, s = cosine ? 0 : t >> 31;
-    f ^= q & 1 ? 0x7fffff : 0;
+    f ^= -(q & 1) & 0x7fffff;
     s ^= q >> 1;
-    uint32_t xl = f & 0x1ffff;
-    uint32_t r = pt_mufu_pack(PT_MUFU_POLY(sin, f >> 17, 11, xl, xl, 0, 0), 37);
-    return e == 255 ? PT_FLOAT_NAN : r | s << 31;
+    uint32_t raise = (uint32_t)PT_MUFU_SIN_BACK << 11;
+    uint32_t rest =
+        pt_mufu_rest(pt_mufu_sin_c1_c2[(int32_t)(f >> 16)], raise, false, true, f, f & 0x1ffff);
+    uint32_t upper = pt_mufu_sin_c0[(int32_t)(f >> 16)] + (rest >> 11),
+             lower = rest & 0x7ff; /* 26 and 11 bits of fraction */
+    bool tiny = upper < 1u << 19;
+    uint32_t cut = pt_mufu_cut(tiny ? upper << 11 | lower : upper << 4 | lower >> 7);
+    uint32_t r = pt_lane_u32(pt_lane_f32(cut) * (tiny ? 0x1p-37f : 0x1p-30f));
+    return u >= PT_MUFU_INF ? PT_FLOAT_NAN : r | s << 31;
 }
 
-PT_LANE uint32_t pt_mufu_sincos(uint32_t x, bool cosine, bool ftz)
+/* x / 2 pi, toward zero (results below 2^-100, which are no angle, as they come). */
+PT_LANE uint32_t pt_mufu_turns(uint32_t x)
 {
-    return pt_mufu_turn(pt_float_mul(x, 0x3e22f983, PT_RZ, ftz, false), cosine);
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    const float factor = 0x1.45f306p-3f;
+    float p = pt_lane_f32(x) * factor;
+    uint32_t rest = pt_lane_u32(__builtin_fmaf(pt_lane_f32(x), factor, -p));
+    return pt_float_step(pt_lane_u32(p), pt_float_is_rest(rest, 0x7f800000), rest, PT_RZ);
+#else
+    return pt_float_mul(x, 0x3e22f983, PT_RZ, false, false);
+#endif
 }
 
-/* Binade 2^(k-8) has 2^bits[k] segments. */
-static const uint32_t pt_mufu_tanh_bits[11] = {0, 0, 0, 1, 1, 2, 2, 2, 3, 4, 3};
-static const uint32_t pt_mufu_tanh_base[11] = {0, 1, 2, 3, 5, 7, 11, 15, 19, 27, 43};
+/* .ftz makes no difference: what it flushes is no angle either way. */
+PT_LANE uint32_t pt_mufu_sincos(uint32_t x, bool cosine)
+{
+    return pt_mufu_turn(pt_mufu_turns(x), cosine);
+}
+
+/* The binades of tanh, from 2^-8 on: X(number k, log of its segments, number of its first one, log of what its C1 and C2 are
+ * multiples of: so scaled they have 16 bits). */
+#define PT_MUFU_TANH_BINADES(X)                                                           \
+    X(0, 0, 0, 2)                                                                         \
+    X(1, 0, 1, 2)                                                                         \
+    X(2, 0, 2, 3) X(3, 1, 3, 2) X(4, 1, 5, 4) X(5, 2, 7, 3) X(6, 2, 11, 3) X(7, 2, 15, 4) \
+        X(8, 3, 19, 3) X(9, 4, 27, 1) X(10, 3, 43, 3)
+
+/* tanh * 2^(34 - k) in 32 bits: the rest has `shift` more below. */
+#define PT_MUFU_TANH_SHIFT(k, scale) (6 + (k) - (scale))
+#define PT_MUFU_TANH_HALF(ROW, k, scale, c0, c1, c2)                                 \
+    ROW(((c0) << (10 - (k))) - (PT_MUFU_TANH_RAISE >> PT_MUFU_TANH_SHIFT(k, scale)), \
+        (c1) >> (scale), -(c2) >> (scale))
+#define PT_MUFU_TANH_ROWS(ROW, k, scale, c0, c1, c2) \
+    PT_MUFU_TANH_HALF(ROW, k, scale, c0, c1, c2)     \
+    PT_MUFU_TANH_HALF(ROW, k, scale, (c0) + (c1), c1, c2)
+PT_MUFU_TABLE(tanh, 102, PT_MUFU_TANH, PT_MUFU_TANH_ROWS)
+/* By the exponent field: the log of the binade's segments, shift << 4, the number of its first row << 8. */
+static const uint32_t pt_mufu_tanh_binades[256] = {
+#define X(k, log, first, scale) \
+    [119 + k] = log | PT_MUFU_TANH_SHIFT(k, scale) << 4 | 2 * first << 8,
+    PT_MUFU_TANH_BINADES(X)
+#undef X
+};
 
 PT_LANE uint32_t pt_mufu_tanh(uint32_t x)
 {
     uint32_t s = x & PT_MUFU_SIGN, u = x & 0x7fffffff, f = x & 0x7fffff;
-    int32_t k = (int32_t)(u >> 23) - 119;
-    bool inside = k >= 0 && k <= 10;
-    uint32_t row = inside ? (uint32_t)k : 0;
-    uint32_t n = pt_mufu_tanh_bits[row], xl = f >> (6 - n) & 0x1ffff;
-    uint32_t i = pt_mufu_tanh_base[row] + (f >> (23 - n));
-    uint32_t r = s | pt_mufu_pack(PT_MUFU_POLY(tanh, i, 16, xl, xl, 0, 0), 40);
-    r = k < 0 ? x : k > 10 ? s | 0x3f800000 : r;
+    int32_t e = (int32_t)(u >> 23);
+    uint32_t binade = pt_mufu_tanh_binades[e], log = binade & 15, shift = binade >> 4 & 15;
+    uint32_t i = (binade >> 8) + (f >> (22 - log));
+    uint32_t xl = f >> (6 - log) & 0x1ffff;
+    uint32_t rest =
+        pt_mufu_rest(pt_mufu_tanh_c1_c2[(int32_t)(i)], PT_MUFU_TANH_RAISE, false, true, xl, xl);
+    uint32_t r = s | (pt_mufu_cut(pt_mufu_tanh_c0[(int32_t)(i)] + (rest >> shift)) +
+                      ((uint32_t)e << 23) - (153u << 23));
+    r = e < 119 ? x : e > 129 ? s | 0x3f800000 : r;
     return u > PT_MUFU_INF ? PT_FLOAT_NAN : r;
 }
 
@@ -211,8 +332,8 @@ PT_LANE uint32_t pt_mufu_ex2_half(uint32_t h, enum pt_half fmt)
 {
     uint32_t r = pt_mufu_ex2(pt_half_to_f32(pt_half_ftz(h, fmt, fmt == PT_BF16), fmt), true);
     uint32_t cut = pt_half_ftz(pt_half_from_f32(r, fmt, PT_RZ), fmt, fmt == PT_BF16);
-    return fmt == PT_F16 && r >= 0x47800000 && r < PT_MUFU_INF ? 0x7c00
-                                                               : cut; /* 2^16 and above overflow */
+    bool overflows = fmt == PT_F16 && r - 0x47800000 < PT_MUFU_INF - 0x47800000; /* from 2^16 on */
+    return overflows ? 0x7c00 : cut;
 }
 
 PT_LANE uint32_t pt_mufu_tanh_half(uint32_t h, enum pt_half fmt)
@@ -225,8 +346,7 @@ PT_LANE uint32_t pt_mufu_tanh_half(uint32_t h, enum pt_half fmt)
 PT_LANE uint64_t pt_mufu_rcp64(uint64_t a)
 {
     uint32_t high = (uint32_t)(a >> 32), s = high & PT_MUFU_SIGN, u = high & 0x7fffffff;
-    uint32_t f = (u & 0xfffff) << 3, xl = f & 0xffff;
-    uint32_t m = (uint32_t)(PT_MUFU_POLY(rcp, f >> 16, 13, xl, xl << 1, 0, 0x47e7) >> 15);
+    uint32_t m = pt_mufu_rcp_fraction((u & 0xfffff) << 3);
     int32_t er = 2045 - (int32_t)(u >> 20) + (int32_t)(m >> 24);
     uint32_t r = er <= 0 ? 0 : ((uint32_t)er << 20) | (m >> 3 & 0xfffff);
     r = u < 0x100000 ? 0x7ff00000 : u == 0x7ff00000 ? 0 : r;
@@ -237,8 +357,8 @@ PT_LANE uint64_t pt_mufu_rsq64(uint64_t a)
 {
     uint32_t x = (uint32_t)(a >> 32);
     int32_t e = (int32_t)(x >> 20 & 2047) - 1023;
-    uint32_t g = (x & 0xfffff) << 3 | (uint32_t)(e & 1) << 23, xl = g & 0x1ffff;
-    uint32_t m = (uint32_t)(PT_MUFU_POLY(rsq, g >> 17, 14, xl, xl, 2, 0x7fff) >> 16);
+    uint32_t g = (x & 0xfffff) << 3 | (uint32_t)(e & 1) << 23;
+    uint32_t m = pt_mufu_rsq_fraction(g);
     uint32_t r = ((uint32_t)(1022 - (e >> 1) + (int32_t)(m >> 24)) << 20) | (m >> 3 & 0xfffff);
     r = g == 0 ? (uint32_t)(1023 - (e >> 1)) << 20 : r;
     r = x == 0x7ff00000 ? 0 : x > 0x7ff00000 ? 0x7fffffff : r;
@@ -260,20 +380,14 @@ PT_LANE uint64_t pt_mufu_rsqrt64_step(uint64_t a)
 
 PT_LANE uint64_t pt_mufu_rsqrt64(uint64_t a)
 {
-    uint32_t high = (uint32_t)(a >> 32);
     uint64_t u = a & INT64_MAX;
-    if (high - 0x100000 < 0x7fe00000u)
-        return pt_mufu_rsqrt64_step(a);
-    if (u == 0)
-        return a | 0x7ff0000000000000;
-    if (u > 0x7ff0000000000000)
-        return a | 0x0008000000000000;
-    if (a >> 63)
-        return 0xfff8000000000000;
-    if (u == 0x7ff0000000000000)
-        return 0;
-    uint64_t r = pt_mufu_rsqrt64_step(pt_lane_u64(pt_lane_f64(a) * 0x1p54));
-    return pt_lane_u64(pt_lane_f64(r) * 0x1p27);
+    bool scaled = a < 1ull << 52;
+    uint64_t r = pt_mufu_rsqrt64_step(scaled ? pt_lane_u64(pt_lane_f64(a) * 0x1p54) : a);
+    r = scaled ? pt_lane_u64(pt_lane_f64(r) * 0x1p27) : r;
+    r = a == 0x7ff0000000000000 ? 0 : r;
+    r = a >> 63 ? 0xfff8000000000000 : r;
+    r = u > 0x7ff0000000000000 ? a | 0x0008000000000000 : r;
+    return u == 0 ? a | 0x7ff0000000000000 : r;
 }
 
 #endif
