@@ -124,26 +124,11 @@ PT_ACCESS_INLINE uint64_t pt_address_of(const struct pt_code *c, const struct pt
     }
 }
 
-/* The addresses of the active lanes. Returns their or, for the test of alignment. Lanes that
- * leave their local window are in *outside. */
-PT_ACCESS_INLINE uint64_t pt_address_all(const struct pt_code *c, const struct pt_frame *f,
-                                         enum pt_address kind, uint64_t *a, uint32_t *outside)
-{
-    uint64_t any = 0;
-    *outside = 0;
-    for (uint32_t left = f->mask; left; left &= left - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(left);
-        a[i] = pt_address_of(c, f, kind, i);
-        any |= a[i];
-        if (kind < PT_ADDRESS_LOCAL_VAR)
-            continue;
-        uint64_t at = a[i] - (uint64_t)(uintptr_t)f->local0 - i * f->local_stride;
-        uint64_t bytes = UINT64_C(1) << ((c->aux >> 8 & 15));
-        if (at > f->local_stride || bytes > f->local_stride - at)
-            *outside |= 1u << i;
-    }
-    return any;
-}
+#define pt_address_all PT_LEVEL_NAME(pt_mem_addresses)
+/* The addresses of the lanes. Returns the or of the active ones', for the test of alignment. Active lanes
+ * that leave their local window are in *outside. */
+uint64_t pt_address_all(const struct pt_code *c, const struct pt_frame *f, enum pt_address kind,
+                        uint64_t *a, uint32_t *outside);
 
 #define pt_mem_misaligned PT_LEVEL_NAME(pt_mem_misaligned)
 /* Ends the warp: some active lanes' addresses are not multiples of the access. */

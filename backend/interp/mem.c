@@ -92,48 +92,59 @@ PT_ACCESS_INLINE bool is_same(bool is_shared, const void *base, uint32_t first)
                      : is_same64((const uint64_t *)base + first);
 }
 
+/* A loop that becomes vectors: what it reads is not what it writes. */
+#if defined(__clang__)
+#define RUN(i, n) _Pragma("clang loop vectorize(assume_safety)") for (uint32_t i = 0; i < (n); i++)
+#else
+#define RUN(i, n) _Pragma("GCC ivdep") for (uint32_t i = 0; i < (n); i++)
+#endif
+
 /* ---- loads ----------------------------------------------------------------------------------- */
 
 /* One load of memory type M into slots of lane type T: plain values of all active lanes to v.
  * Returns the or of addresses (SHARED32 and REG64, the kinds that matter for speed). */
-#define LOAD_FAST(name, M, T, E, is_shared)                                                  \
-    PT_ACCESS_HANDLER(name)                                                                  \
-    {                                                                                        \
-        const void *base = __builtin_assume_aligned((char *)f + c->o[1], 64);                \
-        E v[PT_WARP_SIZE] __attribute__((aligned(64)));                                      \
-        uint64_t any = 0;                                                                    \
-        f->state->code = c;                                                                  \
-        if (__builtin_expect(f->mask == UINT32_MAX, 1)) {                                    \
-            for (uint32_t k = 0; k < PT_WARP_SIZE; k += CHUNK) {                             \
-                uint64_t at = reg_address(c, f, is_shared, base, k);                         \
-                any |= at;                                                                   \
-                if (sizeof(M) == sizeof(E) && is_run(is_shared, base, k, sizeof(M))) {       \
-                    pt_copy32(&v[k], (const void *)(uintptr_t)at, CHUNK * sizeof(M));        \
-                } else if (is_same(is_shared, base, k)) {                                    \
-                    E one = (E)(T) * (const M *)(uintptr_t)at;                               \
-                    for (uint32_t i = 0; i < CHUNK; i++)                                     \
-                        v[k + i] = one;                                                      \
-                } else {                                                                     \
-                    for (uint32_t i = 0; i < CHUNK; i++) {                                   \
-                        uint64_t to = reg_address(c, f, is_shared, base, k + i);             \
-                        any |= to;                                                           \
-                        v[k + i] = (E)(T) * (const M *)(uintptr_t)to;                        \
-                    }                                                                        \
-                }                                                                            \
-            }                                                                                \
-        } else {                                                                             \
-            for (uint32_t left = f->mask; left; left &= left - 1) {                          \
-                uint32_t i = (uint32_t)__builtin_ctz(left);                                  \
-                uint64_t to = reg_address(c, f, is_shared, base, i);                         \
-                any |= to;                                                                   \
-                v[i] = (E)(T) * (const M *)(uintptr_t)to;                                    \
-            }                                                                                \
-        }                                                                                    \
-        if (__builtin_expect(any & (sizeof(M) - 1), 0))                                      \
-            return pt_mem_misaligned(c, f);                                                  \
-        E *d = (E *)__builtin_assume_aligned((char *)f + c->o[0], 64);                       \
-        STORE_ACTIVE(d, v[i]);                                                               \
-        return c + 1;                                                                        \
+#define LOAD_FAST(name, M, T, E, is_shared)                                            \
+    PT_ACCESS_HANDLER(name)                                                            \
+    {                                                                                  \
+        const void *base = __builtin_assume_aligned((char *)f + c->o[1], 64);          \
+        E v[PT_WARP_SIZE] __attribute__((aligned(64)));                                \
+        uint64_t any = 0;                                                              \
+        f->state->code = c;                                                            \
+        if (__builtin_expect(f->mask == UINT32_MAX, 1)) {                              \
+            for (uint32_t k = 0; k < PT_WARP_SIZE; k += CHUNK) {                       \
+                uint64_t at = reg_address(c, f, is_shared, base, k);                   \
+                any |= at;                                                             \
+                const M *from = (const M *)(uintptr_t)at;                              \
+                if (sizeof(M) == sizeof(E) && is_run(is_shared, base, k, sizeof(M))) { \
+                    pt_copy32(&v[k], from, CHUNK * sizeof(E));                         \
+                } else if (is_run(is_shared, base, k, sizeof(M))) {                    \
+                    RUN(i, CHUNK)                                                      \
+                    v[k + i] = (E)(T)from[i];                                          \
+                } else if (is_same(is_shared, base, k)) {                              \
+                    E one = (E)(T) * from;                                             \
+                    for (uint32_t i = 0; i < CHUNK; i++)                               \
+                        v[k + i] = one;                                                \
+                } else {                                                               \
+                    for (uint32_t i = 0; i < CHUNK; i++) {                             \
+                        uint64_t to = reg_address(c, f, is_shared, base, k + i);       \
+                        any |= to;                                                     \
+                        v[k + i] = (E)(T) * (const M *)(uintptr_t)to;                  \
+                    }                                                                  \
+                }                                                                      \
+            }                                                                          \
+        } else {                                                                       \
+            for (uint32_t left = f->mask; left; left &= left - 1) {                    \
+                uint32_t i = (uint32_t)__builtin_ctz(left);                            \
+                uint64_t to = reg_address(c, f, is_shared, base, i);                   \
+                any |= to;                                                             \
+                v[i] = (E)(T) * (const M *)(uintptr_t)to;                              \
+            }                                                                          \
+        }                                                                              \
+        if (__builtin_expect(any & (sizeof(M) - 1), 0))                                \
+            return pt_mem_misaligned(c, f);                                            \
+        E *d = (E *)__builtin_assume_aligned((char *)f + c->o[0], 64);                 \
+        STORE_ACTIVE(d, v[i]);                                                         \
+        return c + 1;                                                                  \
     }
 
 /* d[i] = value for the active lanes. */
@@ -148,17 +159,17 @@ PT_ACCESS_INLINE bool is_same(bool is_shared, const void *base, uint32_t first)
     } while (0)
 
 /* The same for every lane: one load, whole, so also for volatile and .relaxed. */
-#define LOAD_UNIFORM(name, M, T, E)                                    \
-    PT_ACCESS_HANDLER(name)                                            \
-    {                                                                  \
-        uint64_t at = pt_address_of(c, f, pt_mem_kind(c), 0);          \
-        f->state->code = c;                                            \
-        if (__builtin_expect(at & (sizeof(M) - 1), 0))                 \
-            return pt_mem_misaligned(c, f);                            \
+#define LOAD_UNIFORM(name, M, T, E)                                                   \
+    PT_ACCESS_HANDLER(name)                                                           \
+    {                                                                                 \
+        uint64_t at = pt_address_of(c, f, pt_mem_kind(c), 0);                         \
+        f->state->code = c;                                                           \
+        if (__builtin_expect(at & (sizeof(M) - 1), 0))                                \
+            return pt_mem_misaligned(c, f);                                           \
         E one = (E)(T)(M)__atomic_load_n((const M *)(uintptr_t)at, __ATOMIC_RELAXED); \
-        E *d = (E *)__builtin_assume_aligned((char *)f + c->o[0], 64); \
-        STORE_ACTIVE(d, one);                                          \
-        return c + 1;                                                  \
+        E *d = (E *)__builtin_assume_aligned((char *)f + c->o[0], 64);                \
+        STORE_ACTIVE(d, one);                                                         \
+        return c + 1;                                                                 \
     }
 
 /* Any address, lane by lane; with relaxed atomic loads, so also for volatile and .relaxed. */
@@ -223,61 +234,6 @@ static const pt_handler loads[LOAD_COUNT][4] = {
 
 /* ---- stores ---------------------------------------------------------------------------------- */
 
-/* All addresses are tested before anything is written. */
-#define STORE_FAST(name, M, E, is_shared)                                             \
-    PT_ACCESS_HANDLER(name)                                                           \
-    {                                                                                 \
-        const void *base = __builtin_assume_aligned((char *)f + c->o[1], 64);         \
-        const E *v = (const E *)__builtin_assume_aligned((char *)f + c->o[0], 64);    \
-        uint64_t any = 0;                                                             \
-        f->state->code = c;                                                           \
-        for (uint32_t left = f->mask; left; left &= left - 1)                         \
-            any |= reg_address(c, f, is_shared, base, (uint32_t)__builtin_ctz(left)); \
-        if (__builtin_expect(any & (sizeof(M) - 1), 0))                               \
-            return pt_mem_misaligned(c, f);                                           \
-        for (uint32_t left = f->mask; left; left &= left - 1) {                       \
-            uint32_t i = (uint32_t)__builtin_ctz(left);                               \
-            *(M *)(uintptr_t)reg_address(c, f, is_shared, base, i) = (M)v[i];         \
-        }                                                                             \
-        return c + 1;                                                                 \
-    }
-
-/* The same with runs of eight. */
-#define STORE_RUNS(name, M, is_shared)                                                            \
-    PT_ACCESS_HANDLER(name)                                                                       \
-    {                                                                                             \
-        const void *base = __builtin_assume_aligned((char *)f + c->o[1], 64);                     \
-        const M *v = (const M *)__builtin_assume_aligned((char *)f + c->o[0], 64);                \
-        uint64_t any = 0;                                                                         \
-        f->state->code = c;                                                                       \
-        if (__builtin_expect(f->mask != UINT32_MAX, 0)) {                                         \
-            for (uint32_t left = f->mask; left; left &= left - 1)                                 \
-                any |= reg_address(c, f, is_shared, base, (uint32_t)__builtin_ctz(left));         \
-            if (any & (sizeof(M) - 1))                                                            \
-                return pt_mem_misaligned(c, f);                                                   \
-            for (uint32_t left = f->mask; left; left &= left - 1) {                               \
-                uint32_t i = (uint32_t)__builtin_ctz(left);                                       \
-                *(M *)(uintptr_t)reg_address(c, f, is_shared, base, i) = v[i];                    \
-            }                                                                                     \
-            return c + 1;                                                                         \
-        }                                                                                         \
-        for (uint32_t i = 0; i < PT_WARP_SIZE; i++)                                               \
-            any |= is_shared ? ((const uint32_t *)base)[i] : ((const uint64_t *)base)[i];         \
-        if (__builtin_expect((any | c->imm) & (sizeof(M) - 1), 0) &&                              \
-            !is_aligned_sum(c, f, is_shared, base, sizeof(M)))                                    \
-            return pt_mem_misaligned(c, f);                                                       \
-        for (uint32_t k = 0; k < PT_WARP_SIZE; k += CHUNK) {                                      \
-            if (is_run(is_shared, base, k, sizeof(M))) {                                          \
-                pt_copy32((void *)(uintptr_t)reg_address(c, f, is_shared, base, k), &v[k],        \
-                          CHUNK * sizeof(M));                                                     \
-                continue;                                                                         \
-            }                                                                                     \
-            for (uint32_t i = k; i < k + CHUNK; i++)                                              \
-                *(M *)(uintptr_t)reg_address(c, f, is_shared, base, i) = v[i];                    \
-        }                                                                                         \
-        return c + 1;                                                                             \
-    }
-
 /* Register and constant part may be misaligned each, but not their sum. */
 PT_ACCESS_INLINE bool is_aligned_sum(const struct pt_code *c, const struct pt_frame *f,
                                      bool is_shared, const void *base, uint32_t bytes)
@@ -287,6 +243,45 @@ PT_ACCESS_INLINE bool is_aligned_sum(const struct pt_code *c, const struct pt_fr
         any |= reg_address(c, f, is_shared, base, i);
     return !(any & (bytes - 1));
 }
+
+/* All addresses are tested before anything is written. */
+#define STORE_FAST(name, M, E, is_shared)                                                 \
+    PT_ACCESS_HANDLER(name)                                                               \
+    {                                                                                     \
+        const void *base = __builtin_assume_aligned((char *)f + c->o[1], 64);             \
+        const E *v = (const E *)__builtin_assume_aligned((char *)f + c->o[0], 64);        \
+        uint64_t any = 0;                                                                 \
+        f->state->code = c;                                                               \
+        if (__builtin_expect(f->mask != UINT32_MAX, 0)) {                                 \
+            for (uint32_t left = f->mask; left; left &= left - 1)                         \
+                any |= reg_address(c, f, is_shared, base, (uint32_t)__builtin_ctz(left)); \
+            if (any & (sizeof(M) - 1))                                                    \
+                return pt_mem_misaligned(c, f);                                           \
+            for (uint32_t left = f->mask; left; left &= left - 1) {                       \
+                uint32_t i = (uint32_t)__builtin_ctz(left);                               \
+                *(M *)(uintptr_t)reg_address(c, f, is_shared, base, i) = (M)v[i];         \
+            }                                                                             \
+            return c + 1;                                                                 \
+        }                                                                                 \
+        for (uint32_t i = 0; i < PT_WARP_SIZE; i++)                                       \
+            any |= is_shared ? ((const uint32_t *)base)[i] : ((const uint64_t *)base)[i]; \
+        if (__builtin_expect((any | c->imm) & (sizeof(M) - 1), 0) &&                      \
+            !is_aligned_sum(c, f, is_shared, base, sizeof(M)))                            \
+            return pt_mem_misaligned(c, f);                                               \
+        for (uint32_t k = 0; k < PT_WARP_SIZE; k += CHUNK) {                              \
+            M *to = (M *)(uintptr_t)reg_address(c, f, is_shared, base, k);                \
+            if (!is_run(is_shared, base, k, sizeof(M))) {                                 \
+                for (uint32_t i = k; i < k + CHUNK; i++)                                  \
+                    *(M *)(uintptr_t)reg_address(c, f, is_shared, base, i) = (M)v[i];     \
+            } else if (sizeof(M) == sizeof(E)) {                                          \
+                pt_copy32(to, &v[k], CHUNK * sizeof(E));                                  \
+            } else {                                                                      \
+                RUN(i, CHUNK)                                                             \
+                to[i] = (M)v[k + i];                                                      \
+            }                                                                             \
+        }                                                                                 \
+        return c + 1;                                                                     \
+    }
 
 #define STORE_ANY(name, M, E)                                                      \
     PT_ACCESS_HANDLER(name)                                                        \
@@ -322,10 +317,6 @@ PT_ACCESS_INLINE bool is_aligned_sum(const struct pt_code *c, const struct pt_fr
     STORE_ANY(store_any_##name, M, E)
 STORES(X)
 #undef X
-STORE_RUNS(store_reg_run_32, uint32_t, false)
-STORE_RUNS(store_shared_run_32, uint32_t, true)
-STORE_RUNS(store_reg_run_64, uint64_t, false)
-STORE_RUNS(store_shared_run_64, uint64_t, true)
 
 enum store {
 #define X(name, M, E) STORE_##name,
@@ -442,6 +433,15 @@ PT_ACCESS_HANDLER(store_vector)
     return c + 1;
 }
 
+/* True if all lanes are active, one behind the other in memory. */
+PT_ACCESS_INLINE bool is_whole_run(const struct pt_frame *f, const uint64_t *a, uint32_t bytes)
+{
+    uint64_t differ = ~f->mask;
+    for (uint32_t i = 0; i < PT_WARP_SIZE; i++)
+        differ |= a[i] ^ (a[0] + i * bytes);
+    return !differ;
+}
+
 /* Vectors of n elements as wide as their slots. */
 #define VECTOR(load, store, E, count)                                                      \
     PT_ACCESS_HANDLER(load)                                                                \
@@ -456,11 +456,18 @@ PT_ACCESS_HANDLER(store_vector)
             return pt_mem_misaligned(c, f);                                                \
         if (outside)                                                                       \
             return pt_mem_outside(c, f, outside);                                          \
-        for (uint32_t left = f->mask; left; left &= left - 1) {                            \
-            uint32_t i = (uint32_t)__builtin_ctz(left);                                    \
-            const E *p = (const E *)(uintptr_t)a[i];                                       \
+        if (is_whole_run(f, a, count * sizeof(E))) {                                       \
+            const E *p = (const E *)(uintptr_t)a[0];                                       \
+            RUN(i, PT_WARP_SIZE)                                                           \
             for (uint32_t k = 0; k < count; k++)                                           \
-                value[k][i] = p[k];                                                        \
+                value[k][i] = p[count * i + k];                                            \
+        } else {                                                                           \
+            for (uint32_t left = f->mask; left; left &= left - 1) {                        \
+                uint32_t i = (uint32_t)__builtin_ctz(left);                                \
+                const E *p = (const E *)(uintptr_t)a[i];                                   \
+                for (uint32_t k = 0; k < count; k++)                                       \
+                    value[k][i] = p[k];                                                    \
+            }                                                                              \
         }                                                                                  \
         for (uint32_t k = 0; k < count; k++) {                                             \
             E *d = (E *)__builtin_assume_aligned((char *)f + vector->slot[k], 64);         \
@@ -482,7 +489,14 @@ PT_ACCESS_HANDLER(store_vector)
         if (outside)                                                                       \
             return pt_mem_outside(c, f, outside);                                          \
         for (uint32_t k = 0; k < count; k++)                                               \
-            source[k] = (const E *)((const char *)f + vector->slot[k]);                    \
+            source[k] = __builtin_assume_aligned((const char *)f + vector->slot[k], 64);   \
+        if (is_whole_run(f, a, count * sizeof(E))) {                                       \
+            E *p = (E *)(uintptr_t)a[0];                                                   \
+            RUN(i, PT_WARP_SIZE)                                                           \
+            for (uint32_t k = 0; k < count; k++)                                           \
+                p[count * i + k] = source[k][i];                                           \
+            return c + 1;                                                                  \
+        }                                                                                  \
         for (uint32_t left = f->mask; left; left &= left - 1) {                            \
             uint32_t i = (uint32_t)__builtin_ctz(left);                                    \
             E *p = (E *)(uintptr_t)a[i];                                                   \
@@ -557,6 +571,58 @@ PT_ACCESS_INLINE void store_whole(void *to, const void *from)
     }
 COPY_128(load_128, store_128, pt_copy16, pt_copy16)
 COPY_128(load_whole_128, store_whole_128, load_whole, store_whole)
+
+/* ---- addresses of all lanes ------------------------------------------------------------------ */
+
+/* `kind` is a constant in each copy, which becomes vectors. */
+static inline __attribute__((always_inline)) uint64_t addresses(const struct pt_code *c,
+                                                                const struct pt_frame *f,
+                                                                enum pt_address kind, uint64_t *a)
+{
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < PT_WARP_SIZE; i++) {
+        a[i] = pt_address_of(c, f, kind, i);
+        any |= a[i] & (uint64_t)(int32_t)f->lanes[i];
+    }
+    return any;
+}
+
+static uint32_t lanes_outside(const struct pt_code *c, const struct pt_frame *f, const uint64_t *a)
+{
+    uint64_t bytes = UINT64_C(1) << ((c->aux >> 8 & 15));
+    uint32_t outside = 0;
+    for (uint32_t i = 0; i < PT_WARP_SIZE; i++) {
+        uint64_t at = a[i] - (uint64_t)(uintptr_t)f->local0 - i * f->local_stride;
+        bool leaves = at > f->local_stride || bytes > f->local_stride - at;
+        outside |= f->lanes[i] & (uint32_t)leaves << i;
+    }
+    return outside;
+}
+
+uint64_t pt_address_all(const struct pt_code *c, const struct pt_frame *f, enum pt_address kind,
+                        uint64_t *a, uint32_t *outside)
+{
+    uint64_t any = 0;
+    switch (kind) {
+#define CASE(kind)                      \
+    case kind:                          \
+        any = addresses(c, f, kind, a); \
+        break;
+        CASE(PT_ADDRESS_REG64)
+        CASE(PT_ADDRESS_REG32)
+        CASE(PT_ADDRESS_FIXED)
+        CASE(PT_ADDRESS_PARAM)
+        CASE(PT_ADDRESS_SHARED_VAR)
+        CASE(PT_ADDRESS_SHARED64)
+        CASE(PT_ADDRESS_SHARED32)
+        CASE(PT_ADDRESS_LOCAL_VAR)
+        CASE(PT_ADDRESS_LOCAL64)
+        CASE(PT_ADDRESS_LOCAL32)
+#undef CASE
+    }
+    *outside = kind < PT_ADDRESS_LOCAL_VAR ? 0 : lanes_outside(c, f, a);
+    return any;
+}
 
 /* ---- faults ---------------------------------------------------------------------------------- */
 
@@ -824,16 +890,7 @@ static pt_handler scalar(struct pt_select *s, const struct vector *v, bool is_lo
                                                      : 3;
     if (is_load)
         return loads[load_type(v->bytes, v->is_signed, v)][way];
-    enum store type = store_type(v->bytes, v);
-    if (way == 0 && type == STORE_u32_32)
-        return store_reg_run_32;
-    if (way == 0 && type == STORE_u64_64)
-        return store_reg_run_64;
-    if (way == 1 && type == STORE_u32_32)
-        return store_shared_run_32;
-    if (way == 1 && type == STORE_u64_64)
-        return store_shared_run_64;
-    return stores[type][way > 2 ? 2 : way];
+    return stores[store_type(v->bytes, v)][way > 2 ? 2 : way];
 }
 
 static pt_handler vector(struct pt_select *s, const struct vector *v, bool is_load, bool is_strong)
