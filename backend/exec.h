@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "backend/lanes.h"
 #include "ir/ir.h"
 
 enum {
@@ -206,6 +207,10 @@ struct pt_engine {
     void (*places)(const struct pt_warp *warp,
                    void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t bar),
                    void *ud);
+    /* The function over n lanes that computes what a pure instruction of this form computes; NULL if there is none. */
+    const struct pt_lanes *(*lanes)(struct pt_module *module, const struct pt_form *form);
+    /* The same by its name, for code that was compiled in another process. */
+    const struct pt_lanes *(*lanes_named)(const char *name);
 };
 
 /* The interpreter for the best level of this machine, or the one PTERA_CPU names ("v2", "v3", "v4"); NULL if that

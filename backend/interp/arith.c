@@ -6,6 +6,12 @@
 #define LANE2 LANE2_FN
 #define LANE3 LANE3_FN
 #include "backend/semantics/int.def"
+PT_LANES_TABLE(int) = {
+#define LANE1 LANE1_ROW
+#define LANE2 LANE2_ROW
+#define LANE3 LANE3_ROW
+#include "backend/semantics/int.def"
+    PT_LANES_END};
 
 /* Types that do not care for sign, and types that do. */
 #define ANY6(op)                                                    \

@@ -7,6 +7,13 @@
 #define LANE3 LANE3_FN
 #define LANE4 LANE4_FN
 #include "backend/semantics/bits.def"
+PT_LANES_TABLE(bits) = {
+#define LANE1 LANE1_ROW
+#define LANE2 LANE2_ROW
+#define LANE3 LANE3_ROW
+#define LANE4 LANE4_ROW
+#include "backend/semantics/bits.def"
+    PT_LANES_END};
 
 #define B_WIDTHS(op)                                                        \
     pt_handler PT_DO(op)(struct pt_select * s)                              \

@@ -240,6 +240,8 @@ struct pt_interp_program *pt_code_program(const struct pt_select *s)
 
 pt_handler pt_refuse(struct pt_select *s, const char *what)
 {
+    if (!s->decoder)
+        return NULL;
     struct pt_diags *diags = &s->module->diags;
     uint32_t n = diags->list.n;
     pt_diag_error(diags, s->insn->line, s->insn->col, (uint32_t)strlen(s->form->spelling),
@@ -428,6 +430,8 @@ static uint32_t bind_one(struct pt_select *s, const struct pt_operand *o, char l
 
 bool pt_bind(struct pt_select *s, const char *widths)
 {
+    if (!s->decoder)
+        return false;
     uint32_t n = 0, slots[FLAT_MAX];
     for (; n < s->n && widths[n]; n++) {
         const struct pt_operand *o = s->flat[n];
@@ -519,6 +523,13 @@ static const pt_selector selectors[PT_OP_COUNT] = {
 #define ROW_TODO(id, syntax, shape, effects, jit, ptx, sm)
 #include "ir/isa.def"
 };
+
+pt_handler pt_code_handler(struct pt_module *module, const struct pt_form *form)
+{
+    struct pt_code code = {0};
+    struct pt_select s = {.module = module, .form = form, .code = &code};
+    return selectors[form->op] ? selectors[form->op](&s) : NULL;
+}
 
 static struct pt_code *emit(struct pt_decoder *d, const struct pt_code *code)
 {

@@ -7,6 +7,12 @@
 #define LANE2 LANE2_FN
 #define LANE3 LANE3_FN
 #include "backend/semantics/cvt.def"
+PT_LANES_TABLE(cvt) = {
+#define LANE1 LANE1_ROW
+#define LANE2 LANE2_ROW
+#define LANE3 LANE3_ROW
+#include "backend/semantics/cvt.def"
+    PT_LANES_END};
 
 /* ---- any conversion ------------------------------------------------------------------------------------ */
 

@@ -17,6 +17,9 @@
         const struct pt_warp *warp,                                                           \
         void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t bar), \
         void *ud);                                                                            \
+    const struct pt_lanes *pt_lanes_of_##level(struct pt_module *module,                      \
+                                               const struct pt_form *form);                   \
+    const struct pt_lanes *pt_lanes_named_##level(const char *name);                          \
     static const struct pt_engine engine_##level;                                             \
     static struct pt_program *compile_##level(const struct pt_image *image, uint32_t kernel,  \
                                               bool is_isolated,                               \
@@ -37,6 +40,8 @@
         pt_loop_resume_##level,                                                               \
         pt_loop_locate_##level,                                                               \
         pt_loop_places_##level,                                                               \
+        pt_lanes_of_##level,                                                                  \
+        pt_lanes_named_##level,                                                               \
     };
 
 #ifdef PT_HAVE_LEVEL_v2

@@ -6,6 +6,12 @@
 #define LANE2 LANE2_FN
 #define LANE3 LANE3_FN
 #include "backend/semantics/float.def"
+PT_LANES_TABLE(float) = {
+#define LANE1 LANE1_ROW
+#define LANE2 LANE2_ROW
+#define LANE3 LANE3_ROW
+#include "backend/semantics/float.def"
+    PT_LANES_END};
 
 /* [rounding][ftz][sat] */
 #define RND_ROW(op, rnd)                                   \

@@ -6,6 +6,12 @@
 #define LANE2 LANE2_FN
 #define LANE3 LANE3_FN
 #include "backend/semantics/half.def"
+PT_LANES_TABLE(half) = {
+#define LANE1 LANE1_ROW
+#define LANE2 LANE2_ROW
+#define LANE3 LANE3_ROW
+#include "backend/semantics/half.def"
+    PT_LANES_END};
 
 /* The four types of a table. */
 #define F16S(op) [PT_f16] = op##_f16, [PT_f16x2] = op##_f16x2

@@ -94,7 +94,7 @@ struct pt_frame {
 struct pt_decoder;
 
 struct pt_select {
-    struct pt_decoder *decoder;
+    struct pt_decoder *decoder; /* NULL: only the choice of pt_pick matters */
     struct pt_module *module;
     const struct pt_func *func;
     const struct pt_insn *insn;

@@ -176,6 +176,9 @@ static inline const struct pt_code *pt_stop(struct pt_state *s, enum pt_run run)
 struct pt_program *pt_code_compile(const struct pt_image *image, uint32_t kernel, bool is_isolated,
                                    const struct pt_allocator *allocator);
 void pt_code_release(struct pt_program *program);
+/* The handler of a form whose selector looks at nothing else; NULL: none. */
+#define pt_code_handler PT_LEVEL_NAME(pt_code_handler)
+pt_handler pt_code_handler(struct pt_module *module, const struct pt_form *form);
 
 /* ---- for selectors that place operands themselves ---- */
 

@@ -5,6 +5,11 @@
 #define LANE1 LANE1_FN
 #define LANE2 LANE2_FN
 #include "backend/semantics/mufu.def"
+PT_LANES_TABLE(mufu) = {
+#define LANE1 LANE1_ROW
+#define LANE2 LANE2_ROW
+#include "backend/semantics/mufu.def"
+    PT_LANES_END};
 
 #define F32_ROW(op)                                                                      \
     pt_handler PT_DO(op##_approx)(struct pt_select * s)                                  \
