@@ -3,7 +3,6 @@
 #define PTERA_BACKEND_INTERP_LANES_H
 
 #include "backend/interp/interp.h"
-#include "backend/lanes.h"
 
 struct pt_lanes_row {
     struct pt_lanes lanes; /* name NULL: the end */

@@ -18,7 +18,7 @@ struct family {
 };
 
 /* %r0 %r1 %r2: the thread's number, 77, 5; %f0 %f1: 1 + a thread's fraction, 0.7; %d0 %d1 the same in f64; %h0 in f16,
- * %x0 twice; %s0: a word of shared memory of its own; %g0: one of global memory. */
+ * %x0 twice; %s0: 16 bytes of shared memory of its own; %g0: of global memory; %g1: 2 bytes there. */
 static const struct family families[] = {
     {"integer", "add.s32 %r5, %r0, %r1"},
     {"integer", "add.s64 %l5, %l0, %l1"},
@@ -43,16 +43,24 @@ static const struct family families[] = {
     {"fp32", "add.f32 %f5, %f0, %f1"},
     {"fp32", "add.rz.f32 %f5, %f0, %f1"},
     {"fp32", "fma.rn.f32 %f5, %f0, %f1, %f1"},
+    {"fp32", "fma.rm.f32 %f5, %f0, %f1, %f1"},
     {"fp32", "div.rn.f32 %f5, %f0, %f1"},
     {"fp32", "sqrt.rn.f32 %f5, %f0"},
     {"fp64", "fma.rn.f64 %d5, %d0, %d1, %d1"},
     {"fp64", "div.rn.f64 %d5, %d0, %d1"},
+    {"fp64", "add.rz.f64 %d5, %d0, %d1"},
+    {"fp64", "mul.rz.f64 %d5, %d0, %d1"},
     {"half", "fma.rn.f16 %h5, %h0, %h0, %h0"},
     {"half", "fma.rn.f16x2 %x5, %x0, %x0, %x0"},
     {"half", "add.bf16x2 %x5, %x0, %x0"},
+    {"half", "fma.rn.bf16x2 %x5, %x0, %x0, %x0"},
     {"special", "ex2.approx.f32 %f5, %f0"},
     {"special", "rsqrt.approx.f32 %f5, %f0"},
     {"special", "sin.approx.f32 %f5, %f0"},
+    {"special", "lg2.approx.f32 %f5, %f0"},
+    {"special", "rcp.approx.f32 %f5, %f0"},
+    {"special", "tanh.approx.f32 %f5, %f0"},
+    {"special", "div.full.f32 %f5, %f0, %f1"},
     {"convert", "cvt.rn.f32.s32 %f5, %r0"},
     {"convert", "cvt.rzi.s32.f32 %r5, %f0"},
     {"convert", "cvt.rn.f16.f32 %h5, %f0"},
@@ -64,7 +72,9 @@ static const struct family families[] = {
     {"memory", "st.shared.b32 [%s0], %r0"},
     {"memory", "ld.global.b32 %r5, [%g0]"},
     {"memory", "ld.global.v4.b32 {%r4, %r5, %r6, %r7}, [%g0]"},
+    {"memory", "ld.global.b16 %h5, [%g1]"},
     {"memory", "st.global.b32 [%g0], %r0"},
+    {"memory", "st.global.v4.b32 [%g0], {%r0, %r1, %r2, %r0}"},
     {"atomic", "atom.shared.add.u32 %r5, [%s0], %r1"},
     {"atomic", "atom.global.add.u32 %r5, [%g0], %r1"},
     {"warp", "shfl.sync.bfly.b32 %r5, %r0, 1, 31, -1"},
@@ -83,7 +93,7 @@ static const char head[] =
     "    cvt.f64.f32 %d0, %f0;\n    cvt.f64.f32 %d1, %f1;\n"
     "    cvt.rn.f16.f32 %h0, %f0;\n    mov.b32 %x0, {%h0, %h0};\n    setp.lt.u32 %p0, %r0, 100;\n"
     "    mov.u32 %s0, words;\n    shl.b32 %i, %r0, 4;\n    add.u32 %s0, %s0, %i;\n"
-    "    ld.param.u64 %g0, [memory];\n    mad.wide.u32 %g0, %r0, 16, %g0;\n"
+    "    ld.param.u64 %g0, [memory];\n    mad.wide.u32 %g1, %r0, 2, %g0;\n    mad.wide.u32 %g0, %r0, 16, %g0;\n"
     "    mov.u32 %i, 0;\n$loop:\n";
 
 static const char tail[] = "    add.u32 %i, %i, 1;\n    setp.lt.u32 %p2, %i, 32;\n    @%p2 bra $loop;\n    ret;\n}\n";
