@@ -188,9 +188,3 @@ LLVMValueRef jit_saturate(struct jit_op *op, LLVMValueRef value)
     value = BUILD(Select, BUILD(FCmp, LLVMRealOGT, value, zero), value, zero);
     return BUILD(Select, BUILD(FCmp, LLVMRealOLT, value, one), value, one);
 }
-
-bool jit_call_lanes(struct jit_op *op)
-{
-    (void)op;
-    return false;
-}

@@ -4,6 +4,7 @@
  *   region.c    one region as a loop over groups; blocks in their order under masks
  *   value.c     registers: where each lies (scalar, affine, vector), reads, writes, masks
  *   emit_*.c    what instructions compute: a few LLVM instructions each, over scalars or vectors alike
+ *   lanes.c     operations without an emitter: calls of the interpreter's functions over lanes
  *   memory.c    loads and stores by access class         atomic.c, warp.c   the others that are not pure
  *   target.c    the host, passes, machine code           engine.c           the entry of the shared object
  *   object.h    load.c: objects to memory                debug.c            places: instructions in the line table
@@ -80,6 +81,7 @@ struct jit {
     LLVMValueRef group;         /* i32: of the region loop being generated */
     LLVMValueRef budget;        /* alloca: back edges until the next look at launch->stop */
     LLVMValueRef nowhere;       /* alloca: memory that nobody reads, or NULL */
+    LLVMValueRef lanes[4];      /* allocas of lanes.c */
     LLVMBasicBlockRef stopped;  /* leaves the function: the launch is stopped */
     uint64_t *live_in;          /* pt_live_in */
     uint64_t *partial;          /* blocks that not all live lanes of a group run together */
@@ -148,7 +150,7 @@ LLVMValueRef jit_canonical(struct jit *j, LLVMValueRef value);
 /* An f32 value whose subnormals are zeros of their sign. */
 LLVMValueRef jit_flush(struct jit *j, LLVMValueRef value);
 
-/* An operation by the interpreter's own lane function (backend/lanes.h): arguments go to memory, the function runs over
+/* lanes.c: an operation by the interpreter's own function (backend/lanes.h): arguments go to memory, the function runs over
  * the lanes, results come back. False if the form has none. */
 bool jit_call_lanes(struct jit_op *op);
 

@@ -43,6 +43,11 @@ static bool resolve(const struct pt_program *program, const char *name, uint64_t
         *address = program->image->symbols[symbol];
         return true;
     }
+    if (!strncmp(name, JIT_LANES, strlen(JIT_LANES))) {
+        const struct pt_lanes *lanes = program->engine->lanes_named(name + strlen(JIT_LANES));
+        *address = lanes ? (uintptr_t)lanes->fn : 0;
+        return lanes != NULL;
+    }
     for (size_t i = 0; i < sizeof library / sizeof *library; i++) {
         if (!strcmp(library[i].name, name)) {
             *address = (uintptr_t)library[i].address;

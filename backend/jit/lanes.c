@@ -1,0 +1,107 @@
+/* Operations without an emitter: calls of the interpreter's own functions over n lanes (backend/lanes.h). */
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/jit/emit.h"
+
+enum { MIN_LANES = 4, MAX_LANES = 64 };
+
+static bool is_real(LLVMTypeRef type)
+{
+    LLVMTypeKind kind = LLVMGetTypeKind(type);
+    kind = kind == LLVMVectorTypeKind ? LLVMGetTypeKind(LLVMGetElementType(type)) : kind;
+    return kind == LLVMFloatTypeKind || kind == LLVMDoubleTypeKind;
+}
+
+/* The memory of argument i: the same for all calls, as each is over before the next. */
+static LLVMValueRef array(struct jit *j, unsigned i)
+{
+    if (!j->lanes[i]) {
+        LLVMTypeRef type = LLVMArrayType2(LLVMInt64TypeInContext(j->context), MAX_LANES);
+        j->lanes[i] = LLVMBuildAlloca(j->allocas, type, "lanes");
+        LLVMSetAlignment(j->lanes[i], 64);
+    }
+    return j->lanes[i];
+}
+
+/* One value becomes the least that a function takes. */
+static LLVMValueRef spread(struct jit_op *op, LLVMValueRef value, unsigned bits)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(op->j->context);
+    LLVMTypeRef type = jit_int_type(op->j, bits, MIN_LANES);
+    value = BUILD(InsertElement, LLVMGetPoison(type), value, LLVMConstInt(i32, 0, false));
+    return BUILD(ShuffleVector, value, LLVMGetPoison(type),
+                 LLVMConstNull(LLVMVectorType(i32, MIN_LANES)));
+}
+
+static void store_source(struct jit_op *op, LLVMValueRef value, unsigned bytes, LLVMValueRef to)
+{
+    unsigned bits = 8 * bytes;
+    if (is_real(LLVMTypeOf(value)))
+        value = jit_to_bits(op, value, bits);
+    value = jit_resize(op, value, bits, false);
+    if (op->lanes == 1)
+        value = spread(op, value, bits);
+    LLVMSetAlignment(LLVMBuildStore(op->b, value, to), 64);
+}
+
+static LLVMValueRef load_result(struct jit_op *op, unsigned bytes, LLVMValueRef from)
+{
+    enum pt_type type = pt_slot_type(pt_form_slot(op->form, 0), op->form);
+    LLVMValueRef value = BUILD(Load2, jit_ints(op, 8 * bytes), from);
+    LLVMSetAlignment(value, 64);
+    value = jit_resize(op, value, pt_type_bits(type), false);
+    return BUILD(BitCast, value, jit_type(op->j, type, op->lanes));
+}
+
+static void add_attribute(struct jit *j, LLVMValueRef function, const char *name, uint64_t value)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(j->context, kind, value));
+}
+
+static LLVMValueRef declare(struct jit *j, const char *name, LLVMTypeRef type)
+{
+    enum { READS_AND_WRITES_ARGUMENTS = 3 };
+    char symbol[128];
+    snprintf(symbol, sizeof symbol, JIT_LANES "%s", name);
+    LLVMValueRef function = LLVMGetNamedFunction(j->module, symbol);
+    if (function)
+        return function;
+    function = LLVMAddFunction(j->module, symbol, type);
+    add_attribute(j, function, "nounwind", 0);
+    add_attribute(j, function, "willreturn", 0);
+    add_attribute(j, function, "memory", READS_AND_WRITES_ARGUMENTS);
+    return function;
+}
+
+static bool takes(const struct jit_op *op, const struct pt_lanes *lanes)
+{
+    unsigned n = 0;
+    for (unsigned i = 1; i < 4; i++)
+        n += lanes->bytes[i] != 0;
+    return n == op->n && lanes->bytes[0] && op->lanes <= MAX_LANES;
+}
+
+bool jit_call_lanes(struct jit_op *op)
+{
+    struct jit *j = op->j;
+    const struct pt_lanes *lanes = j->program->engine->lanes(j->m, op->form);
+    if (!lanes || !takes(op, lanes))
+        return false;
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0),
+                i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef types[] = {pointer, pointer, pointer, pointer, i32};
+    LLVMValueRef args[5];
+    for (unsigned i = 0; i < 4; i++) {
+        args[i] = lanes->bytes[i] ? array(j, i) : LLVMConstNull(pointer);
+        if (i && lanes->bytes[i])
+            store_source(op, op->a[i - 1], lanes->bytes[i], args[i]);
+    }
+    args[4] = LLVMConstInt(i32, op->lanes < MIN_LANES ? MIN_LANES : op->lanes, false);
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->context), types, 5, false);
+    BUILD(Call2, type, declare(j, lanes->name, type), args, 5);
+    op->d[0] = load_result(op, lanes->bytes[0], args[0]);
+    return true;
+}
