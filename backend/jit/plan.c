@@ -126,7 +126,7 @@ static uint32_t choose_copies(const struct jit *j, const struct pt_vary_shape *s
     uint32_t registers = j->target->has_mask_registers ? 32 : 16;
     uint32_t most = find_pressure(j), room = registers - registers / 4;
     uint32_t lanes = has_parting_loop(j) ? PARTING_LANES : COPIES_MOST * width;
-    if (!j->f->loops.n || has_ordered_atomics(j))
+    if (!threads || !j->f->loops.n || has_ordered_atomics(j))
         return copies;
     while (copies < COPIES_MOST && 2 * copies * width <= lanes && 2 * copies * most <= room &&
            threads % (2 * copies * width) == 0 && 2 * copies * j->f->insns.n <= CODE_MOST)
@@ -480,19 +480,17 @@ static void find_crossing(struct jit *j, const struct jit_plan *plan)
 bool jit_plan(struct jit *j, struct jit_plan *plan)
 {
     const uint32_t *block = j->vary->shape.block;
-    if (!block[0])
-        return refuse(j, "any block shape");
     if (!knows_all(j))
         return false;
     uint32_t threads = block[0] * block[1] * block[2], group = j->width * j->copies;
-    plan->n_groups = (threads + group - 1) / group;
+    plan->n_groups = ((threads ? threads : PT_MAX_WARPS * PT_WARP_SIZE) + group - 1) / group;
     plan->entries = new_set(j);
     const uint64_t *reaching = find_reaching(j);
     if (!find_entries(j, plan, reaching) || !make_regions(j, plan, reaching))
         return false;
     find_partial(j);
     plan->keeps_alive = keeps_alive(j, plan);
-    j->starts_full = threads % group == 0;
+    j->starts_full = threads && threads % group == 0;
     plan->alive = j->scratch_bytes;
     if (plan->keeps_alive)
         j->scratch_bytes += plan->n_groups * j->copies * 4;

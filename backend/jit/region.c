@@ -646,12 +646,28 @@ static void generate_end(struct gen *g)
 
 /* ---- the loop over groups -------------------------------------------------------------------- */
 
+/* Threads of the CTA. */
+static LLVMValueRef threads_of(struct jit *j)
+{
+    const uint32_t *block = j->vary->shape.block;
+    if (block[0])
+        return jit_i32(j, block[0] * block[1] * block[2]);
+    return jit_field(j, LLVMInt32TypeInContext(j->context), j->launch,
+                     offsetof(struct pt_launch, threads));
+}
+
+static LLVMValueRef groups_of(struct jit *j)
+{
+    uint32_t group = j->width * j->copies;
+    LLVMValueRef up = LLVMBuildAdd(j->b, threads_of(j), jit_i32(j, group - 1), "");
+    return LLVMBuildUDiv(j->b, up, jit_i32(j, group), "");
+}
+
 /* Lanes on at the start of the group. */
 static void find_first(struct gen *g)
 {
     struct jit *j = g->j;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    const uint32_t *block = j->vary->shape.block;
     bool has_ended = g->plan->keeps_alive && g->r->entry != 0;
     for (unsigned u = 0; u < j->copies; u++) {
         g->first[u] = NULL;
@@ -659,7 +675,7 @@ static void find_first(struct gen *g)
             LLVMValueRef t = LLVMBuildMul(j->b, j->group, jit_i32(j, j->width * j->copies), "");
             t = jit_splat(j, LLVMBuildAdd(j->b, t, jit_i32(j, u * j->width), ""));
             t = LLVMBuildAdd(j->b, t, jit_steps(j, i32, 1), "");
-            LLVMValueRef n = jit_splat(j, jit_i32(j, block[0] * block[1] * block[2]));
+            LLVMValueRef n = jit_splat(j, threads_of(j));
             g->first[u] = jit_flow_of(j, LLVMBuildICmp(j->b, LLVMIntULT, t, n, ""));
         }
         if (has_ended)
@@ -778,8 +794,7 @@ bool jit_region(struct jit *j, const struct jit_plan *plan, struct jit_region *r
     LLVMBuildStore(j->b, more, count);
     LLVMBasicBlockRef after = jit_new_block(j, "after_groups");
     LLVMBuildCondBr(j->b,
-                    LLVMBuildICmp(j->b, LLVMIntULT, more, jit_i32(j, plan->n_groups), ""), head,
-                    after);
+                    LLVMBuildICmp(j->b, LLVMIntULT, more, groups_of(j), ""), head, after);
     jit_continue_in(j, after);
     dispatch(&g);
     return true;

@@ -22,7 +22,7 @@ struct jit_plan {
     struct jit_region *regions;
     uint64_t *entries;  /* set of blocks */
     bool keeps_alive;   /* lanes may have left the kernel before a region begins */
-    uint32_t n_groups;
+    uint32_t n_groups; /* at most, where the block's shape is not known */
     uint32_t alive;     /* in scratch memory: the live lanes of each copy, 4 bytes */
 };
 
