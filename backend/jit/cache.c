@@ -11,8 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <llvm-c/blake3.h>
+
 #include "backend/jit/cache.h"
-#include "backend/jit/sha256.h"
 
 enum { PATH_BYTES = 4096, TRIM_EVERY = 32 };
 static const off_t most_bytes = 256 << 20;
@@ -21,7 +22,7 @@ struct header {
     char magic[8];
     uint64_t size;
     uint32_t scratch_bytes, unused;
-    uint8_t hash[32]; /* of the object's bytes */
+    uint8_t hash[LLVM_BLAKE3_OUT_LEN]; /* of the object's bytes */
 };
 static const char magic[8] = "PTERAOBJ";
 
@@ -76,11 +77,11 @@ static void name_of(const struct jit_key *key, char *path)
 
 static void hash_of(const struct jit_object *object, uint8_t hash[32])
 {
-    struct sha256 s;
-    sha256_start(&s);
-    sha256_add(&s, &object->scratch_bytes, sizeof object->scratch_bytes);
-    sha256_add(&s, object->bytes, object->size);
-    sha256_end(&s, hash);
+    llvm_blake3_hasher s;
+    llvm_blake3_hasher_init(&s);
+    llvm_blake3_hasher_update(&s, &object->scratch_bytes, sizeof object->scratch_bytes);
+    llvm_blake3_hasher_update(&s, object->bytes, object->size);
+    llvm_blake3_hasher_finalize(&s, hash, LLVM_BLAKE3_OUT_LEN);
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
@@ -102,7 +103,7 @@ static bool read_file(int fd, struct jit_object *object)
 {
     struct stat st;
     struct header h;
-    uint8_t hash[32];
+    uint8_t hash[LLVM_BLAKE3_OUT_LEN];
     if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
         !read_all(fd, &h, sizeof h) || memcmp(h.magic, magic, sizeof magic) ||
         (uint64_t)st.st_size != h.size + sizeof h)

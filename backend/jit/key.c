@@ -5,20 +5,21 @@
 #include <link.h>
 #include <string.h>
 
+#include <llvm-c/blake3.h>
+
 #include "backend/jit/cache.h"
-#include "backend/jit/sha256.h"
 
-#define ADD(s, value) sha256_add((s), &(value), sizeof(value))
+#define ADD(s, value) llvm_blake3_hasher_update((s), &(value), sizeof(value))
 
-static void add_text(struct sha256 *s, const char *text)
+static void add_text(llvm_blake3_hasher *s, const char *text)
 {
-    sha256_add(s, text, strlen(text) + 1);
+    llvm_blake3_hasher_update(s, text, strlen(text) + 1);
 }
 
 /* ---- the compiler -------------------------------------------------------------------------------------- */
 
 struct build {
-    struct sha256 *s;
+    llvm_blake3_hasher *s;
     bool is_found;
 };
 
@@ -31,7 +32,7 @@ static void add_notes(struct build *b, const uint8_t *p, size_t n)
         if (all > n)
             return;
         if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && !memcmp(note + 1, "GNU", 4)) {
-            sha256_add(b->s, p + sizeof *note + name, note->n_descsz);
+            llvm_blake3_hasher_update(b->s, p + sizeof *note + name, note->n_descsz);
             b->is_found = true;
         }
         p += all;
@@ -58,7 +59,7 @@ static int add_build_of(struct dl_phdr_info *info, size_t size, void *ud)
 
 /* ---- the code ------------------------------------------------------------------------------------------ */
 
-static void add_symbols(struct sha256 *s, const struct pt_image *image)
+static void add_symbols(llvm_blake3_hasher *s, const struct pt_image *image)
 {
     const struct pt_module *m = image->module;
     for (uint32_t i = 1; i < m->symbols.n; i++) {
@@ -70,7 +71,7 @@ static void add_symbols(struct sha256 *s, const struct pt_image *image)
     }
 }
 
-static void add_insns(struct sha256 *s, const struct pt_module *m, const struct pt_func *f)
+static void add_insns(llvm_blake3_hasher *s, const struct pt_module *m, const struct pt_func *f)
 {
     for (uint32_t i = 0; i < f->insns.n; i++) {
         const struct pt_insn *insn = &f->insns.v[i];
@@ -89,26 +90,27 @@ static void add_insns(struct sha256 *s, const struct pt_module *m, const struct 
         ADD(s, f->regs.v[i].type);
 }
 
-static void add_graph(struct sha256 *s, const struct pt_func *f)
+static void add_graph(llvm_blake3_hasher *s, const struct pt_func *f)
 {
     for (uint32_t i = 0; i < f->blocks.n; i++) {
         const struct pt_block *b = &f->blocks.v[i];
         const uint32_t facts[] = {b->first, b->count, b->succ, b->n_succ, b->next, b->communicates};
         ADD(s, facts);
     }
-    sha256_add(s, f->edges.v, f->edges.n * sizeof *f->edges.v);
+    llvm_blake3_hasher_update(s, f->edges.v, f->edges.n * sizeof *f->edges.v);
     for (uint32_t i = 1; i < f->labels.n; i++)
         ADD(s, f->labels.v[i].block);
     for (uint32_t i = 1; i < f->tables.n; i++) {
         ADD(s, f->tables.v[i].kind);
         ADD(s, f->tables.v[i].signature);
         ADD(s, f->tables.v[i].targets.n);
-        sha256_add(s, f->tables.v[i].targets.v, f->tables.v[i].targets.n * sizeof(uint32_t));
+        llvm_blake3_hasher_update(s, f->tables.v[i].targets.v,
+                                  f->tables.v[i].targets.n * sizeof(uint32_t));
     }
 }
 
 /* The object has lines of the sources. */
-static void add_sources(struct sha256 *s, const struct pt_module *m)
+static void add_sources(llvm_blake3_hasher *s, const struct pt_module *m)
 {
     for (uint32_t i = 1; i < m->files.n; i++)
         add_text(s, m->files.v[i].name ? m->files.v[i].name : "");
@@ -118,7 +120,7 @@ static void add_sources(struct sha256 *s, const struct pt_module *m)
     }
 }
 
-static void add_func(struct sha256 *s, const struct pt_module *m, uint32_t index)
+static void add_func(llvm_blake3_hasher *s, const struct pt_module *m, uint32_t index)
 {
     const struct pt_func *f = &m->funcs.v[index];
     add_text(s, f->name);
@@ -127,8 +129,8 @@ static void add_func(struct sha256 *s, const struct pt_module *m, uint32_t index
                               f->tables.n,   f->params.n, f->results.n, f->param_size,
                               f->local_size, f->alias_of};
     ADD(s, facts);
-    sha256_add(s, f->params.v, f->params.n * sizeof(uint32_t));
-    sha256_add(s, f->results.v, f->results.n * sizeof(uint32_t));
+    llvm_blake3_hasher_update(s, f->params.v, f->params.n * sizeof(uint32_t));
+    llvm_blake3_hasher_update(s, f->results.v, f->results.n * sizeof(uint32_t));
     add_insns(s, m, f);
     add_graph(s, f);
 }
@@ -136,11 +138,11 @@ static void add_func(struct sha256 *s, const struct pt_module *m, uint32_t index
 bool jit_key(const struct pt_program *program, const struct pt_native_options *options,
              const char *cpu, struct pt_arena *arena, struct jit_key *key)
 {
-    struct sha256 s;
+    llvm_blake3_hasher s;
     struct build build = {&s, false};
     const struct pt_module *m = program->image->module;
     uint32_t n;
-    sha256_start(&s);
+    llvm_blake3_hasher_init(&s);
     dl_iterate_phdr(add_build_of, &build);
     add_text(&s, options->level);
     add_text(&s, cpu);
@@ -154,6 +156,6 @@ bool jit_key(const struct pt_program *program, const struct pt_native_options *o
     const uint32_t *funcs = pt_reachable(m, program->kernel, arena, &n);
     for (uint32_t i = 0; i < n; i++)
         add_func(&s, m, funcs[i]);
-    sha256_end(&s, key->hash);
+    llvm_blake3_hasher_finalize(&s, key->hash, sizeof key->hash);
     return build.is_found;
 }
