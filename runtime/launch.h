@@ -103,7 +103,9 @@ void pt_report_native(struct pt_job *job, const struct pt_cta *cta, const struct
 void pt_report_deadlock(struct pt_job *job, const struct pt_slot *slot);
 /* Says where the cluster's warps were when the time was over. */
 void pt_report_timeout(struct pt_job *job, const struct pt_slot *slot);
-void pt_report_native_timeout(struct pt_job *job, const struct pt_cta *cta);
+/* Likewise: native code was at `place`. */
+void pt_report_native_timeout(struct pt_job *job, const struct pt_cta *cta,
+                              const struct pt_fault *place);
 /* A failure without a place. */
 void pt_report_failure(struct pt_job *job, enum pt_fault_kind kind, const char *text);
 ptera_result pt_report_result(enum pt_fault_kind kind);

@@ -373,15 +373,19 @@ void pt_report_timeout(struct pt_job *job, const struct pt_slot *slot)
         put_all(job, slot, PT_FAULT_TIMEOUT, "the time limit is over; the threads were here:");
 }
 
-void pt_report_native_timeout(struct pt_job *job, const struct pt_cta *cta)
+void pt_report_native_timeout(struct pt_job *job, const struct pt_cta *cta,
+                              const struct pt_fault *place)
 {
     if (atomic_load(&job->launch.stop) != PT_FAULT_TIMEOUT ||
         atomic_exchange(&job->is_reported, true))
         return;
     struct writer w = {job, 0};
-    struct pt_fault fault = {.kind = PT_FAULT_TIMEOUT, .insn = UINT32_MAX};
+    struct pt_fault fault = {.kind = PT_FAULT_TIMEOUT, .func = place->func, .insn = place->insn};
+    pthread_mutex_lock(&job->kernel->module->lock);
     put_head(&w, cta, &fault);
-    put(&w, "\n  the time limit is over; native code does not tell where its threads were");
+    put_line(&w, fault.func, fault.insn);
+    put(&w, "\n  the time limit is over; native code does not tell which threads were here");
+    pthread_mutex_unlock(&job->kernel->module->lock);
 }
 
 void pt_report_failure(struct pt_job *job, enum pt_fault_kind kind, const char *text)

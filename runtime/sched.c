@@ -281,7 +281,7 @@ static bool run_batch(struct pt_worker *w, const struct pt_native *native, uint6
         if (end == PT_RUN_FAULT)
             pt_report_native(job, cta, &fault);
         else
-            pt_report_native_timeout(job, cta);
+            pt_report_native_timeout(job, cta, &fault);
         return false;
     }
     return true;

@@ -25,9 +25,6 @@ static void begin(struct jit *j)
     j->function = LLVMAddFunction(j->module, JIT_ENTRY, type);
     LLVMBasicBlockRef entry = jit_new_block(j, "entry"), body = jit_new_block(j, "cta");
     LLVMPositionBuilderAtEnd(j->allocas, entry);
-    j->stopped = jit_new_block(j, "stopped");
-    jit_continue_in(j, j->stopped);
-    LLVMBuildRet(j->b, jit_i32(j, PT_RUN_YIELDED));
     jit_continue_in(j, body);
     load_parts(j);
 }
@@ -39,7 +36,8 @@ static void finish_entry(struct jit *j)
     LLVMBuildBr(j->allocas, LLVMGetNextBasicBlock(entry));
 }
 
-void jit_fail(struct jit *j, enum pt_fault_kind kind)
+/* Leaves the function, with *fault set. */
+static void leave(struct jit *j, enum pt_fault_kind kind, enum pt_run end)
 {
     LLVMTypeRef i8 = LLVMInt8TypeInContext(j->context);
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
@@ -56,7 +54,17 @@ void jit_fail(struct jit *j, enum pt_fault_kind kind)
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         LLVMBuildStore(j->b, fields[i].value, jit_at(j, j->fault, jit_i64(j, fields[i].at)));
-    LLVMBuildRet(j->b, jit_i32(j, PT_RUN_FAULT));
+    LLVMBuildRet(j->b, jit_i32(j, end));
+}
+
+void jit_fail(struct jit *j, enum pt_fault_kind kind)
+{
+    leave(j, kind, PT_RUN_FAULT);
+}
+
+void jit_stop(struct jit *j)
+{
+    leave(j, PT_FAULT_TIMEOUT, PT_RUN_YIELDED);
 }
 
 static bool generate(struct jit *j)

@@ -82,7 +82,6 @@ struct jit {
     LLVMValueRef budget;        /* alloca: back edges until the next look at launch->stop */
     LLVMValueRef nowhere;       /* alloca: memory that nobody reads, or NULL */
     LLVMValueRef lanes[4];      /* allocas of lanes.c */
-    LLVMBasicBlockRef stopped;  /* leaves the function: the launch is stopped */
     uint64_t *live_in;          /* pt_live_in */
     uint64_t *partial;          /* blocks that not all live lanes of a group run together */
     bool starts_full;           /* every group begins with all its lanes on */

@@ -136,11 +136,12 @@ static void send(struct gen *g, uint32_t from, uint32_t to, LLVMValueRef *mask)
     }
 }
 
-/* Every now and then on back edges: is the launch to stop? */
-static void poll(struct jit *j)
+/* Every now and then on back edges: is the launch to stop? `insn` is the place that is told then. */
+static void poll(struct jit *j, uint32_t insn)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     LLVMBasicBlockRef look = jit_new_block(j, "look"), on = jit_new_block(j, "");
+    LLVMBasicBlockRef stopped = jit_new_block(j, "stopped");
     LLVMValueRef left = LLVMBuildLoad2(j->b, i32, j->budget, "");
     left = LLVMBuildSub(j->b, left, jit_i32(j, 1), "");
     LLVMBuildStore(j->b, left, j->budget);
@@ -149,15 +150,23 @@ static void poll(struct jit *j)
     LLVMBuildStore(j->b, jit_i32(j, JIT_BUDGET), j->budget);
     LLVMValueRef stop = jit_field(j, i32, j->launch, offsetof(struct pt_launch, stop));
     LLVMSetVolatile(stop, true);
-    LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, LLVMIntNE, stop, jit_i32(j, 0), ""), j->stopped, on);
+    LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, LLVMIntNE, stop, jit_i32(j, 0), ""), stopped, on);
+    jit_continue_in(j, stopped);
+    j->insn = &j->f->insns.v[insn];
+    jit_stop(j);
     jit_continue_in(j, on);
+}
+
+static uint32_t last_of(const struct jit *j, uint32_t block)
+{
+    return j->f->blocks.v[block].first + j->f->blocks.v[block].count - 1;
 }
 
 /* All lanes that run block `from` go to `to`. */
 static void go_to(struct gen *g, uint32_t from, uint32_t to)
 {
     if (is_in(g, to) && to <= from)
-        poll(g->j);
+        poll(g->j, last_of(g->j, from));
     send(g, from, to, g->cur);
     if (others_first(g, from, to))
         go_on(g, from, to, UINT32_MAX);
@@ -196,7 +205,7 @@ static void part(struct gen *g, uint32_t from, const struct pt_insn *insn, uint3
     bool is_back = (taken != UINT32_MAX && is_in(g, taken) && taken <= from) ||
                    (is_in(g, next) && next <= from);
     if (is_back)
-        poll(j);
+        poll(j, last_of(j, from));
     if (taken != UINT32_MAX)
         send(g, from, taken, yes);
     send(g, from, next, no);
@@ -222,7 +231,7 @@ static bool end_block(struct gen *g, uint32_t block)
 {
     struct jit *j = g->j;
     const struct pt_block *b = &j->f->blocks.v[block];
-    const struct pt_insn *insn = &j->f->insns.v[b->first + b->count - 1];
+    const struct pt_insn *insn = &j->f->insns.v[last_of(j, block)];
     const struct pt_form *form = pt_insn_form(j->m, insn);
     if (!(form->effects & (PT_FX_BRANCH | PT_FX_END))) {
         go_to(g, block, b->next);
@@ -777,7 +786,7 @@ bool jit_region(struct jit *j, const struct jit_plan *plan, struct jit_region *r
     LLVMBasicBlockRef head = jit_new_block(j, "group");
     make_blocks(&g);
     jit_continue_in(j, region->start);
-    poll(j);
+    poll(j, j->f->blocks.v[region->entry].first);
     LLVMBuildStore(j->b, jit_i32(j, UINT32_MAX), g.next);
     for (uint32_t i = 1; i < j->f->regs.n; i++)
         if (j->regs[i].kept)

@@ -58,6 +58,8 @@ void jit_prefetch(struct jit *j, uint32_t reg, LLVMValueRef pointer, unsigned by
 
 /* The launch fails at j->insn: leaves the function. (generate.c) */
 void jit_fail(struct jit *j, enum pt_fault_kind kind);
+/* The launch is to stop, as j->insn has seen: leaves the function. (generate.c) */
+void jit_stop(struct jit *j);
 
 /* An empty basic block, and where building goes on. */
 LLVMBasicBlockRef jit_new_block(struct jit *j, const char *name);
