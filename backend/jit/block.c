@@ -390,6 +390,37 @@ LLVMValueRef jit_compute_lanes(struct jit *j, uint32_t insn, unsigned copy)
     return value;
 }
 
+/* Instructions that share a call: all their sources are read before a result is written. */
+static bool run_batch(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValueRef *mask)
+{
+    struct operands all;
+    struct jit_op *ops = pt_arena_alloc(j->arena, n * j->copies * sizeof *ops), *op = ops;
+    for (uint32_t i = 0; i < n; i++) {
+        j->insn = &j->f->insns.v[insns[i]];
+        if (!flatten(j, &all))
+            return false;
+        for (unsigned u = 0; u < j->copies; u++, op++) {
+            *op = (struct jit_op){.j = j, .b = j->b, .lanes = j->width, .form = j->form,
+                                  .insn = j->insn, .n = all.n_sources};
+            for (unsigned k = 0; k < all.n_sources; k++)
+                op->a[k] = read_flat(j, &all.source[k], u, j->width, takes_numbers(j->form));
+        }
+    }
+    if (!jit_call_lanes_together(ops, n * j->copies))
+        return false;
+    op = ops;
+    for (uint32_t i = 0; i < n; i++) {
+        j->insn = &j->f->insns.v[insns[i]];
+        flatten(j, &all);
+        for (unsigned u = 0; u < j->copies; u++, op++) {
+            apply_guard(j, u, mask[u]);
+            jit_write(j, all.dest[0].o, u, all.dest[0].type, op->d[0], j->width,
+                      all.dest[0].extends_sign);
+        }
+    }
+    return true;
+}
+
 bool jit_run(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValueRef *mask)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -398,11 +429,14 @@ bool jit_run(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValueRef *mas
         if (j->form->effects & (PT_FX_BRANCH | PT_FX_END))
             continue;
         jit_debug_place(j, insns[i]);
-        if (!instruction(j, mask)) {
+        uint32_t together = jit_batch_length(j, insns + i, n - i);
+        bool is_batch = together * j->copies > 1;
+        if (is_batch ? !run_batch(j, insns + i, together, mask) : !instruction(j, mask)) {
             if (!j->why)
                 j->why = "an instruction the compiler does not know";
             return false;
         }
+        i += is_batch ? together - 1 : 0;
     }
     return true;
 }

@@ -30,6 +30,7 @@ enum {
     JIT_COPIES = 8,
     JIT_SOURCES = 6,
     JIT_DESTS = 4,
+    JIT_LANES_MOST = 256, /* of a call of a lane function */
     JIT_BUDGET = 1 << 16 /* back edges between looks at launch->stop */
 };
 
@@ -152,5 +153,9 @@ LLVMValueRef jit_flush(struct jit *j, LLVMValueRef value);
 /* lanes.c: an operation by the interpreter's own function (backend/lanes.h): arguments go to memory, the function runs over
  * the lanes, results come back. False if the form has none. */
 bool jit_call_lanes(struct jit_op *op);
+/* The same for n operations of one form at once, of n * lanes <= JIT_LANES_MOST. */
+bool jit_call_lanes_together(struct jit_op *ops, unsigned n);
+/* True if such a call is how the form is compiled. */
+bool jit_needs_call(struct jit *j, const struct pt_form *form);
 
 #endif

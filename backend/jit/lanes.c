@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "backend/jit/emit.h"
+#include "backend/jit/value.h"
 
-enum { MIN_LANES = 4, MAX_LANES = 64 };
+enum { MIN_LANES = 4 };
 
 static bool is_real(LLVMTypeRef type)
 {
@@ -17,7 +18,7 @@ static bool is_real(LLVMTypeRef type)
 static LLVMValueRef array(struct jit *j, unsigned i)
 {
     if (!j->lanes[i]) {
-        LLVMTypeRef type = LLVMArrayType2(LLVMInt64TypeInContext(j->context), MAX_LANES);
+        LLVMTypeRef type = LLVMArrayType2(LLVMInt64TypeInContext(j->context), JIT_LANES_MOST);
         j->lanes[i] = LLVMBuildAlloca(j->allocas, type, "lanes");
         LLVMSetAlignment(j->lanes[i], 64);
     }
@@ -42,14 +43,14 @@ static void store_source(struct jit_op *op, LLVMValueRef value, unsigned bytes, 
     value = jit_resize(op, value, bits, false);
     if (op->lanes == 1)
         value = spread(op, value, bits);
-    LLVMSetAlignment(LLVMBuildStore(op->b, value, to), 64);
+    LLVMSetAlignment(LLVMBuildStore(op->b, value, to), 16);
 }
 
 static LLVMValueRef load_result(struct jit_op *op, unsigned bytes, LLVMValueRef from)
 {
     enum pt_type type = pt_slot_type(pt_form_slot(op->form, 0), op->form);
     LLVMValueRef value = BUILD(Load2, jit_ints(op, 8 * bytes), from);
-    LLVMSetAlignment(value, 64);
+    LLVMSetAlignment(value, 16);
     value = jit_resize(op, value, pt_type_bits(type), false);
     return BUILD(BitCast, value, jit_type(op->j, type, op->lanes));
 }
@@ -81,11 +82,17 @@ static bool takes(const struct jit_op *op, const struct pt_lanes *lanes)
     unsigned n = 0;
     for (unsigned i = 1; i < 4; i++)
         n += lanes->bytes[i] != 0;
-    return n == op->n && lanes->bytes[0] && op->lanes <= MAX_LANES;
+    return n == op->n && lanes->bytes[0];
 }
 
-bool jit_call_lanes(struct jit_op *op)
+static LLVMValueRef part(struct jit_op *op, LLVMValueRef array, unsigned index, unsigned bytes)
 {
+    return jit_at(op->j, array, jit_i64(op->j, (uint64_t)index * op->lanes * bytes));
+}
+
+bool jit_call_lanes_together(struct jit_op *ops, unsigned n)
+{
+    struct jit_op *op = &ops[0];
     struct jit *j = op->j;
     const struct pt_lanes *lanes = j->program->engine->lanes(j->m, op->form);
     if (!lanes || !takes(op, lanes))
@@ -96,12 +103,30 @@ bool jit_call_lanes(struct jit_op *op)
     LLVMValueRef args[5];
     for (unsigned i = 0; i < 4; i++) {
         args[i] = lanes->bytes[i] ? array(j, i) : LLVMConstNull(pointer);
-        if (i && lanes->bytes[i])
-            store_source(op, op->a[i - 1], lanes->bytes[i], args[i]);
+        for (unsigned k = 0; i && lanes->bytes[i] && k < n; k++)
+            store_source(&ops[k], ops[k].a[i - 1], lanes->bytes[i],
+                         part(&ops[k], args[i], k, lanes->bytes[i]));
     }
-    args[4] = LLVMConstInt(i32, op->lanes < MIN_LANES ? MIN_LANES : op->lanes, false);
+    unsigned count = n * op->lanes;
+    args[4] = LLVMConstInt(i32, count < MIN_LANES ? MIN_LANES : count, false);
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->context), types, 5, false);
     BUILD(Call2, type, declare(j, lanes->name, type), args, 5);
-    op->d[0] = load_result(op, lanes->bytes[0], args[0]);
+    for (unsigned k = 0; k < n; k++)
+        ops[k].d[0] = load_result(&ops[k], lanes->bytes[0],
+                                  part(&ops[k], args[0], k, lanes->bytes[0]));
     return true;
+}
+
+bool jit_call_lanes(struct jit_op *op)
+{
+    return jit_call_lanes_together(op, 1);
+}
+
+bool jit_needs_call(struct jit *j, const struct pt_form *form)
+{
+    bool is_directed = pt_form_has(form, PT_M_rm) || pt_form_has(form, PT_M_rp) ||
+                       pt_form_has(form, PT_M_rz);
+    if (jit_emitter_of((enum pt_op)form->op) && !(is_directed && (form->effects & PT_FX_FP)))
+        return false;
+    return j->program->engine->lanes(j->m, form) != NULL;
 }

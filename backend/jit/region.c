@@ -343,6 +343,7 @@ static struct order find_order(struct jit *j, uint32_t block)
                 o.insns[o.n++] = b->first + i;
             o.n_early += !late && early[i];
         }
+    jit_batch_order(j, o.insns + o.n_early, o.n - o.n_early);
     return o;
 }
 

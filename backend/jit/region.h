@@ -42,6 +42,10 @@ bool jit_run(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValueRef *mas
 bool jit_repeat(struct jit *j, uint32_t insn);
 LLVMValueRef jit_compute_lanes(struct jit *j, uint32_t insn, unsigned copy);
 
+/* batch.c: brings instructions together that share calls of lane functions; then how many from insns[0] on share one. */
+void jit_batch_order(struct jit *j, uint32_t *insns, uint32_t n);
+uint32_t jit_batch_length(struct jit *j, const uint32_t *insns, uint32_t n);
+
 /* memory.c: ld, st and their kind: false with j->why set. */
 bool jit_memory(struct jit *j);
 /* memory.c: what j->insn's accesses of all copies rest on (aligned, affine forms hold), tested before the instruction; NULL:
