@@ -1,7 +1,8 @@
 /* Runs the golden kernels and compares what they write with what an H200 wrote, word by word.
  *
- *     golden FOLDER [GROUP [FORM]]
+ *     golden [--every N] FOLDER [GROUP [FORM]]
  *
+ * --every runs one kernel in N.
  * PTERA_ENGINE=jit runs them as native code, where they can be; some must be, then.
  * FOLDER holds an unpacked archive of this folder (see pack.py). A form that is known but not supported yet is
  * skipped and counted. Prints each form that differs with its first rows, and a line for each group. */
@@ -194,8 +195,14 @@ static int report(void)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
-        fprintf(stderr, "usage: golden FOLDER [GROUP [FORM]]\n");
+    unsigned every = 1, n = 0;
+    if (argc > 2 && !strcmp(argv[1], "--every")) {
+        every = (unsigned)strtoul(argv[2], NULL, 10);
+        argc -= 2;
+        argv += 2;
+    }
+    if (argc < 2 || !every) {
+        fprintf(stderr, "usage: golden [--every N] FOLDER [GROUP [FORM]]\n");
         return 2;
     }
     const char *folder = argv[1], *loaded = "";
@@ -210,7 +217,7 @@ int main(int argc, char **argv)
     struct kernel k;
     while ((line = next_kernel(line, &k))) {
         if ((argc > 2 && strcmp(argv[2], k.group) != 0) ||
-            (argc > 3 && strcmp(argv[3], k.form) != 0))
+            (argc > 3 && strcmp(argv[3], k.form) != 0) || n++ % every)
             continue;
         if (strcmp(loaded, k.module) != 0) {
             ptera_module_unload(module);
