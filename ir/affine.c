@@ -342,9 +342,8 @@ struct pt_fact pt_fact_cvt(const struct pt_fact *a, unsigned from, bool is_signe
         return pt_fact_const(is_signed ? (uint64_t)sign_extend(r.value, from) : r.value, w.bits);
     if (r.is_affine) {
         struct pt_width narrow = {w.lanes, from};
-        bool is_safe = never_wraps(&r, PT_SPAN_CHUNK, is_signed, narrow);
-        r.is_affine_in_group &= never_wraps(&r, PT_SPAN_GROUP, is_signed, narrow);
-        r.may_wrap |= !is_safe;
+        unsigned span = r.is_affine_in_group ? PT_SPAN_GROUP : PT_SPAN_CHUNK;
+        r.may_wrap |= !never_wraps(&r, span, is_signed, narrow);
     }
     if (is_signed && r.max > ones(from - 1))
         r.max = ones(w.bits);

@@ -154,6 +154,7 @@ static struct pt_value value_of(const struct vary *v, const struct pt_fact *fact
     bool is_aligned = fact->is_affine || fact->level < PT_LEVEL_LANE;
     return (struct pt_value){.level = settled(v, fact->level),
                              .is_affine = fact->is_affine,
+                             .spans_group = fact->is_affine && fact->is_affine_in_group,
                              .may_wrap = fact->may_wrap,
                              .align_log2 = is_aligned ? fact->align[PT_SPAN_CHUNK] : 0,
                              .stride = fact->stride};

@@ -35,7 +35,8 @@ struct pt_vary_shape {
 struct pt_value {
     uint8_t level;      /* enum pt_level */
     uint8_t is_affine;  /* level LANE: base + stride * lane in the arithmetic of the register's own width */
-    uint8_t may_wrap;   /* the affine form holds only where a narrower value did not wrap within the chunk: the
+    uint8_t spans_group; /* affine: over the whole group, from chunk to chunk as from lane to lane */
+    uint8_t may_wrap;   /* the affine form holds only where a narrower value did not wrap within the chunk (group): the
                            code that widened it must have tested that */
     uint8_t align_log2; /* affine: the value in lane 0 of a chunk is a multiple of 1 << align_log2; below LANE: the value */
     int64_t stride;     /* affine: not 0 */

@@ -225,15 +225,15 @@ static bool operate(struct jit *j, const struct operands *all, unsigned copy, un
     return true;
 }
 
-/* The narrow affine value of a source does not wrap within the chunk. */
+/* The narrow affine value of a source does not wrap within so many lanes. */
 static LLVMValueRef test_wrap(struct jit *j, const struct flat *source, unsigned copy,
-                              int64_t stride)
+                              int64_t stride, unsigned lanes)
 {
     unsigned bits = pt_type_bits(source->type);
     LLVMValueRef base = read_flat(j, source, copy, 1, true);
     LLVMTypeRef type = LLVMTypeOf(base);
     bool is_signed = pt_type_class(source->type) == PT_CLASS_S;
-    uint64_t span = (uint64_t)(stride < 0 ? -stride : stride) * (j->width - 1);
+    uint64_t span = (uint64_t)(stride < 0 ? -stride : stride) * (lanes - 1);
     uint64_t top = is_signed ? (UINT64_C(1) << (bits - 1)) - 1
                    : bits == 64 ? UINT64_MAX
                                 : (UINT64_C(1) << bits) - 1;
@@ -246,7 +246,9 @@ static LLVMValueRef test_wrap(struct jit *j, const struct flat *source, unsigned
 static LLVMValueRef test_fit(struct jit *j, const struct operands *all, unsigned copy)
 {
     LLVMValueRef fits = LLVMConstInt(LLVMInt1TypeInContext(j->context), 1, false);
-    unsigned bits = pt_type_bits((enum pt_type)j->f->regs.v[all->dest[0].o->index].type);
+    uint32_t reg = all->dest[0].o->index;
+    unsigned bits = pt_type_bits((enum pt_type)j->f->regs.v[reg].type);
+    unsigned lanes = j->width * (j->regs[reg].is_per_copy ? 1 : j->copies);
     for (unsigned i = 0; i < all->n_sources; i++) {
         int64_t stride;
         if (jit_shape_of(j, all->source[i].o, &stride) != JIT_AFFINE)
@@ -255,7 +257,7 @@ static LLVMValueRef test_fit(struct jit *j, const struct operands *all, unsigned
         if (inherited)
             fits = LLVMBuildAnd(j->b, fits, inherited, "");
         if (pt_type_bits(all->source[i].type) < bits)
-            fits = LLVMBuildAnd(j->b, fits, test_wrap(j, &all->source[i], copy, stride), "");
+            fits = LLVMBuildAnd(j->b, fits, test_wrap(j, &all->source[i], copy, stride, lanes), "");
     }
     return fits;
 }
@@ -276,16 +278,23 @@ static bool operate_affine(struct jit *j, const struct operands *all, unsigned c
     const struct pt_operand *d = all->dest[0].o;
     struct jit_reg *r = &j->regs[d->index];
     LLVMValueRef fits = r->wide[copy] ? test_fit(j, all, copy) : NULL;
-    struct jit_op base, wide;
-    if (!operate(j, all, copy, 1, &base) || (fits && !operate(j, all, copy, j->width, &wide)))
-        return false;
     bool extends = all->dest[0].extends_sign;
-    store_guarded(j, d, LLVMBuildIntCast2(j->b, base.d[0], r->type, extends, ""), r->slot[copy]);
-    if (fits) {
-        LLVMTypeRef type = LLVMVectorType(r->type, j->width);
-        store_guarded(j, d, LLVMBuildIntCast2(j->b, wide.d[0], type, extends, ""), r->wide[copy]);
-        store_guarded(j, d, fits, r->fits[copy]);
+    unsigned last = r->is_per_copy ? copy : j->copies - 1;
+    LLVMTypeRef type = LLVMVectorType(r->type, j->width);
+    LLVMValueRef wide[JIT_COPIES];
+    struct jit_op op;
+    for (unsigned u = copy; fits && u <= last; u++) {
+        if (!operate(j, all, u, j->width, &op))
+            return false;
+        wide[u] = LLVMBuildIntCast2(j->b, op.d[0], type, extends, "");
     }
+    if (!operate(j, all, copy, 1, &op))
+        return false;
+    store_guarded(j, d, LLVMBuildIntCast2(j->b, op.d[0], r->type, extends, ""), r->slot[copy]);
+    for (unsigned u = copy; fits && u <= last; u++)
+        store_guarded(j, d, wide[u], r->wide[u]);
+    if (fits)
+        store_guarded(j, d, fits, r->fits[copy]);
     return true;
 }
 

@@ -27,7 +27,7 @@
 #include "ir/vary.h"
 
 enum {
-    JIT_COPIES = 8,
+    JIT_COPIES = 16,
     JIT_SOURCES = 6,
     JIT_DESTS = 4,
     JIT_LANES_MOST = 256, /* of a call of a lane function */

@@ -104,7 +104,12 @@ static bool has_parting_loop(const struct jit *j)
     return false;
 }
 
-enum { PARTING_LANES = 16, COPIES_MOST = 8, CODE_MOST = 4096 /* instructions of a group */ };
+enum {
+    PARTING_LANES = 16,
+    STRAIGHT_LANES = 32, /* of code without loops */
+    COPIES_MOST = JIT_COPIES,
+    CODE_MOST = 4096 /* instructions of a group */
+};
 
 /* Atomic accesses whose order could be told: warps do them one after the other. */
 static bool has_ordered_atomics(const struct jit *j)
@@ -116,20 +121,52 @@ static bool has_ordered_atomics(const struct jit *j)
     return false;
 }
 
-/* Kernels that talk within warps, or order memory between lanes, run whole warps at a time. Several chunks share a loop's
- * work where their values fit the registers. */
+/* A loop whose indexes advance by what the whole CTA agrees on, known at run time: it walks memory in long strides, where many
+ * lanes at a time are worth more than registers. */
+static bool has_striding_loop(const struct jit *j)
+{
+    for (uint32_t i = 0; i < j->f->insns.n; i++) {
+        const struct pt_insn *insn = &j->f->insns.v[i];
+        const struct pt_operand *o = &j->f->operands.v[insn->operands];
+        if (pt_insn_form(j->m, insn)->op != PT_OP_add_int || o[0].kind != PT_OPND_REG ||
+            j->f->regs.v[o[0].index].n_defs != 2 || !j->vary->regs[o[0].index].is_affine)
+            continue;
+        for (unsigned k = 1; k < 3; k++)
+            if (o[k].kind == PT_OPND_REG && o[3 - k].kind == PT_OPND_REG &&
+                o[3 - k].index == o[0].index &&
+                j->vary->regs[o[k].index].level == PT_LEVEL_CTA)
+                return true;
+    }
+    return false;
+}
+
+/* Chunks that have to go together: of a warp, or of a row of the block, in which the other indexes are the same. */
+static uint32_t least_copies(const struct jit *j, const struct pt_vary_shape *shape)
+{
+    if (has_effect(j, PT_FX_WARP | PT_FX_ATOMIC))
+        return PT_WARP_SIZE / shape->width;
+    bool has_rows = (shape->block[1] > 1 || shape->block[2] > 1) && !has_parting_loop(j);
+    uint32_t row = shape->block[0] / shape->width;
+    bool is_even = row && shape->block[0] % shape->width == 0 && !(row & (row - 1));
+    return has_rows && is_even && row <= COPIES_MOST ? row : 1;
+}
+
+/* Several chunks share the work that is the same for all, above all a loop's, where their values fit the registers. */
 static uint32_t choose_copies(const struct jit *j, const struct pt_vary_shape *shape)
 {
-    uint32_t width = shape->width;
-    uint32_t copies = has_effect(j, PT_FX_WARP | PT_FX_ATOMIC) ? PT_WARP_SIZE / width : 1;
+    uint32_t width = shape->width, copies = least_copies(j, shape);
     uint32_t threads = shape->block[0] * shape->block[1] * shape->block[2];
     uint32_t registers = j->target->has_mask_registers ? 32 : 16;
     uint32_t most = find_pressure(j), room = registers - registers / 4;
-    uint32_t lanes = has_parting_loop(j) ? PARTING_LANES : COPIES_MOST * width;
-    if (!threads || !j->f->loops.n || has_ordered_atomics(j))
+    uint32_t lanes = has_parting_loop(j) ? PARTING_LANES
+                     : j->f->loops.n     ? COPIES_MOST * width
+                                         : STRAIGHT_LANES;
+    bool strides = has_striding_loop(j);
+    if (!threads || has_ordered_atomics(j))
         return copies;
-    while (copies < COPIES_MOST && 2 * copies * width <= lanes && 2 * copies * most <= room &&
-           threads % (2 * copies * width) == 0 && 2 * copies * j->f->insns.n <= CODE_MOST)
+    while (copies < COPIES_MOST && 2 * copies * width <= lanes &&
+           (strides || 2 * copies * most <= room) && threads % (2 * copies * width) == 0 &&
+           2 * copies * j->f->insns.n <= CODE_MOST)
         copies *= 2;
     return copies;
 }
@@ -453,8 +490,8 @@ static void place_crossing(struct jit *j, const struct jit_plan *plan, uint32_t 
     bool is_mask = r->type == LLVMInt1TypeInContext(j->context);
     bool is_wide = r->shape == JIT_VECTOR && !is_mask;
     uint32_t one = element_bytes(j, index) * (is_wide || r->wide[0] ? j->width : 1);
-    r->scratch_bytes = one * (r->is_per_copy ? j->copies : 1);
-    if (r->wide[0])
+    r->scratch_bytes = one * (r->is_per_copy || r->wide[0] ? j->copies : 1);
+    if (r->wide[0]) /* whether the affine form holds */
         r->scratch_bytes += 4 * j->copies;
     r->scratch_bytes = (r->scratch_bytes + 3) & ~3u;
     j->scratch_bytes = (j->scratch_bytes + 63) & ~63u;

@@ -380,8 +380,8 @@ static bool touches_memory(const struct jit *j, const struct order *o)
     return false;
 }
 
-/* A block that touches memory comes in two versions: plain accesses where all lanes are on and the tests of addresses
- * hold, and one for everything else. */
+/* A block that touches memory comes in up to three versions: plain accesses where all lanes are on and the tests of addresses
+ * hold; masked ones where the tests hold; and one for everything else. */
 static bool run_block(struct gen *g, uint32_t block)
 {
     struct jit *j = g->j;
@@ -398,24 +398,36 @@ static bool run_block(struct gen *g, uint32_t block)
         return jit_run(j, o.insns, o.n, masks);
     if (!jit_run(j, o.insns, o.n_early, masks))
         return false;
-    LLVMValueRef plain = test_accesses(j, &o);
-    if (all) {
-        LLVMValueRef full = jit_all(j, jit_flow_mask(j, all));
-        plain = plain ? LLVMBuildAnd(j->b, full, plain, "") : full;
-    }
-    if (!plain)
-        return jit_run(j, o.insns + o.n_early, o.n - o.n_early, none);
-    LLVMBasicBlockRef fast = jit_new_block(j, "fast"), slow = jit_new_block(j, "slow");
+    uint32_t *late = o.insns + o.n_early, n_late = o.n - o.n_early;
+    LLVMValueRef good = test_accesses(j, &o);
+    if (!all && !good)
+        return jit_run(j, late, n_late, masks);
     LLVMBasicBlockRef after = jit_new_block(j, "after");
-    LLVMBuildCondBr(j->b, plain, fast, slow);
-    jit_continue_in(j, fast);
-    bool ok = jit_run(j, o.insns + o.n_early, o.n - o.n_early, none);
-    LLVMBuildBr(j->b, after);
-    jit_continue_in(j, slow);
-    j->trusted = NULL;
-    ok = ok && jit_run(j, o.insns + o.n_early, o.n - o.n_early, masks);
+    uint64_t *trusted = j->trusted;
+    if (good) { /* the tests hold, or each access makes its own */
+        LLVMBasicBlockRef slow = jit_new_block(j, "slow"), tested = jit_new_block(j, "tested");
+        LLVMBuildCondBr(j->b, good, tested, slow);
+        jit_continue_in(j, slow);
+        j->trusted = NULL;
+        if (!jit_run(j, late, n_late, masks))
+            return false;
+        LLVMBuildBr(j->b, after);
+        jit_continue_in(j, tested);
+        j->trusted = trusted;
+    }
+    if (all) { /* all lanes are on, or some */
+        LLVMBasicBlockRef some = jit_new_block(j, "some"), full = jit_new_block(j, "full");
+        LLVMBuildCondBr(j->b, jit_all(j, jit_flow_mask(j, all)), full, some);
+        jit_continue_in(j, some);
+        if (!jit_run(j, late, n_late, masks))
+            return false;
+        LLVMBuildBr(j->b, after);
+        jit_continue_in(j, full);
+    }
+    bool ok = jit_run(j, late, n_late, none);
     LLVMBuildBr(j->b, after);
     jit_continue_in(j, after);
+    j->trusted = NULL;
     return ok;
 }
 
@@ -497,13 +509,23 @@ static void store_unaligned(struct jit *j, LLVMValueRef value, LLVMValueRef at)
     LLVMSetAlignment(LLVMBuildStore(j->b, value, at), 4);
 }
 
+/* Copies of a register that go through memory one by one. */
+static unsigned crossing_copies(const struct jit *j, const struct jit_reg *r)
+{
+    return r->is_per_copy || r->wide[0] ? j->copies : 1;
+}
+
+static uint32_t crossing_bytes(const struct jit *j, const struct jit_reg *r)
+{
+    return (r->scratch_bytes - (r->wide[0] ? 4 * j->copies : 0)) / crossing_copies(j, r);
+}
+
 /* One copy of a register between its variable and its place in memory. */
 static void load_crossing(struct jit *j, const struct jit_reg *r, unsigned u)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     bool is_bit = r->type == LLVMInt1TypeInContext(j->context);
-    uint32_t bytes = (r->scratch_bytes - (r->wide[0] ? 4 * j->copies : 0)) /
-                     (r->is_per_copy ? j->copies : 1);
+    uint32_t bytes = crossing_bytes(j, r);
     LLVMValueRef at = scratch_of(j, r, u * bytes);
     if (is_bit && r->shape == JIT_VECTOR) {
         jit_mask_store(j, r->slot[u], from_bits(j, load_unaligned(j, i32, at)));
@@ -516,6 +538,8 @@ static void load_crossing(struct jit *j, const struct jit_reg *r, unsigned u)
     } else if (r->wide[u]) {
         LLVMValueRef wide = load_unaligned(j, LLVMVectorType(r->type, j->width), at);
         LLVMBuildStore(j->b, wide, r->wide[u]);
+        if (!r->slot[u])
+            return;
         LLVMBuildStore(j->b, jit_lane(j, wide, 0), r->slot[u]);
         LLVMValueRef fits = load_unaligned(j, i32, scratch_of(j, r, bytes * j->copies + 4 * u));
         LLVMBuildStore(j->b,
@@ -530,8 +554,7 @@ static void store_crossing(struct jit *j, const struct jit_reg *r, unsigned u)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     bool is_bit = r->type == LLVMInt1TypeInContext(j->context);
-    uint32_t bytes = (r->scratch_bytes - (r->wide[0] ? 4 * j->copies : 0)) /
-                     (r->is_per_copy ? j->copies : 1);
+    uint32_t bytes = crossing_bytes(j, r);
     LLVMValueRef at = scratch_of(j, r, u * bytes);
     if (is_bit && r->shape == JIT_VECTOR) {
         store_unaligned(j, to_bits(j, jit_mask_load(j, r->slot[u])), at);
@@ -541,7 +564,7 @@ static void store_crossing(struct jit *j, const struct jit_reg *r, unsigned u)
         LLVMTypeRef type = LLVMVectorType(r->type, j->width);
         LLVMValueRef from = r->wide[u] ? r->wide[u] : r->slot[u];
         store_unaligned(j, LLVMBuildLoad2(j->b, type, from, ""), at);
-        if (r->wide[u]) {
+        if (r->fits[u]) {
             LLVMValueRef fits =
                 LLVMBuildLoad2(j->b, LLVMInt1TypeInContext(j->context), r->fits[u], "");
             store_unaligned(j, LLVMBuildZExt(j->b, fits, i32, ""),
@@ -580,7 +603,7 @@ static bool load_registers(struct gen *g)
         } else if (r->kept) {
             LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, r->type, r->kept, ""), r->slot[0]);
         } else {
-            for (unsigned u = 0; u < (r->is_per_copy ? j->copies : 1); u++)
+            for (unsigned u = 0; u < crossing_copies(j, r); u++)
                 load_crossing(j, r, u);
         }
     }
@@ -631,7 +654,7 @@ static void generate_exit(struct gen *g, uint32_t e, const uint64_t *written)
             continue;
         if (r->kept)
             LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, r->type, r->slot[0], ""), r->next);
-        for (unsigned u = 0; !r->kept && u < (r->is_per_copy ? j->copies : 1); u++)
+        for (unsigned u = 0; !r->kept && u < crossing_copies(j, r); u++)
             store_crossing(j, r, u);
     }
     for (unsigned u = 0; g->plan->keeps_alive && u < j->copies; u++)

@@ -178,13 +178,16 @@ static void make_reg(struct jit *j, uint32_t index)
     const struct pt_value *v = &j->vary->regs[index];
     r->type = reg_type(j, (enum pt_type)j->f->regs.v[index].type);
     r->shape = v->level < PT_LEVEL_LANE ? JIT_SCALAR : v->is_affine ? JIT_AFFINE : JIT_VECTOR;
-    r->is_per_copy = v->level >= PT_LEVEL_CHUNK;
-    for (unsigned u = 0; u < (r->is_per_copy ? j->copies : 1); u++) {
-        r->slot[u] = jit_alloca(j, slot_type(j, r), "");
-        if (r->shape == JIT_AFFINE && v->may_wrap) {
+    r->is_per_copy = v->level >= PT_LEVEL_CHUNK && !(r->shape == JIT_AFFINE && v->spans_group);
+    bool may_wrap = r->shape == JIT_AFFINE && v->may_wrap;
+    for (unsigned u = 0; u < j->copies; u++) {
+        if (may_wrap)
             r->wide[u] = jit_alloca(j, LLVMVectorType(r->type, j->width), "");
+        if (u && !r->is_per_copy)
+            continue;
+        r->slot[u] = jit_alloca(j, slot_type(j, r), "");
+        if (may_wrap)
             r->fits[u] = jit_alloca(j, LLVMInt1TypeInContext(j->context), "");
-        }
     }
 }
 
@@ -404,12 +407,16 @@ static LLVMValueRef read_reg(struct jit *j, uint32_t index, unsigned copy, unsig
     unsigned u = r->is_per_copy ? copy : 0;
     if (r->shape == JIT_VECTOR && r->type == LLVMInt1TypeInContext(j->context))
         return jit_mask_load(j, r->slot[u]);
-    if (lanes > 1 && r->wide[u]) {
+    if (lanes > 1 && r->wide[copy]) {
+        LLVMTypeRef type = LLVMVectorType(r->type, j->width);
         LLVMValueRef lanes_of = jit_remake_wide(j, index, copy);
-        return lanes_of ? lanes_of
-                        : LLVMBuildLoad2(j->b, LLVMVectorType(r->type, j->width), r->wide[u], "");
+        return lanes_of ? lanes_of : LLVMBuildLoad2(j->b, type, r->wide[copy], "");
     }
     LLVMValueRef value = LLVMBuildLoad2(j->b, slot_type(j, r), r->slot[u], "");
+    if (r->shape == JIT_AFFINE && copy && !r->is_per_copy) {
+        int64_t offset = j->vary->regs[index].stride * (int64_t)(copy * j->width);
+        value = LLVMBuildAdd(j->b, value, LLVMConstInt(r->type, (uint64_t)offset, true), "");
+    }
     if (lanes == 1 || r->shape == JIT_VECTOR)
         return value;
     value = jit_splat(j, value);
@@ -479,10 +486,11 @@ bool jit_is_per_copy(const struct jit *j, const struct pt_operand *o)
 
 LLVMValueRef jit_fits(struct jit *j, const struct pt_operand *o, unsigned copy)
 {
-    if (o->kind != PT_OPND_REG || !j->regs[o->index].fits[copy])
+    if (o->kind != PT_OPND_REG || !j->regs[o->index].fits[0])
         return NULL;
-    return LLVMBuildLoad2(j->b, LLVMInt1TypeInContext(j->context), j->regs[o->index].fits[copy],
-                          "");
+    const struct jit_reg *r = &j->regs[o->index];
+    return LLVMBuildLoad2(j->b, LLVMInt1TypeInContext(j->context),
+                          r->fits[r->is_per_copy ? copy : 0], "");
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

@@ -14,13 +14,13 @@ enum jit_shape {
 struct jit_reg {
     LLVMTypeRef type;  /* iN, float, double; i1 for predicates */
     uint8_t shape;     /* enum jit_shape */
-    bool is_per_copy;  /* a value for each chunk of the group */
+    bool is_per_copy;  /* a value for each chunk of the group; affine: not if it goes on from chunk to chunk */
     bool is_raw;       /* its NaNs may not be canonical */
     bool crosses;      /* live from one region into another */
     bool is_remade;    /* crosses, and is computed anew in each region: cheap, from what is always at hand */
     uint32_t def;      /* its only definition, an instruction that may be repeated; UINT32_MAX: none such */
     LLVMValueRef slot[JIT_COPIES]; /* scalar: the value; affine: of lane 0; vector: the lanes (masks in slot form) */
-    /* affine forms that may not hold: the lanes, and whether it holds */
+    /* affine forms that may not hold: the lanes of each copy, and whether it holds */
     LLVMValueRef wide[JIT_COPIES], fits[JIT_COPIES];
     /* crosses: level CTA: what the regions agree on, and what this region makes of it; others: offset in the scratch
      * memory, of a group's part of the register */
