@@ -25,6 +25,7 @@ struct footprint {
 };
 
 struct probe {
+    const struct jit *j;
     struct footprint *of;
     bool collects, conflicts;
 };
@@ -32,6 +33,8 @@ struct probe {
 static void see(void *ud, uint32_t reg, bool is_def)
 {
     struct probe *p = ud;
+    if (p->collects && !is_def)
+        jit_add_roots(p->j, reg, p->of->read);
     if (p->collects)
         jit_set_add(is_def ? p->of->written : p->of->read, reg);
     else
@@ -40,7 +43,7 @@ static void see(void *ud, uint32_t reg, bool is_def)
 
 static void add(struct jit *j, struct footprint *of, const struct pt_insn *insn)
 {
-    struct probe p = {of, true, false};
+    struct probe p = {j, of, true, false};
     uint32_t effects = pt_insn_form(j->m, insn)->effects;
     pt_insn_regs(j->m, j->f, insn, see, &p);
     of->loads |= (effects & PT_FX_READ) != 0;
@@ -50,7 +53,7 @@ static void add(struct jit *j, struct footprint *of, const struct pt_insn *insn)
 /* The instruction may not go before what `of` holds. */
 static bool conflicts(struct jit *j, struct footprint *of, const struct pt_insn *insn)
 {
-    struct probe p = {of, false, false};
+    struct probe p = {j, of, false, false};
     uint32_t effects = pt_insn_form(j->m, insn)->effects;
     bool loads = effects & PT_FX_READ, stores = effects & ~(uint32_t)(PT_FX_READ | PT_FX_FP);
     pt_insn_regs(j->m, j->f, insn, see, &p);

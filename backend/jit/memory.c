@@ -78,16 +78,30 @@ static LLVMValueRef address_of(struct jit *j, const struct access *a, unsigned c
     return LLVMBuildAdd(j->b, base, jit_const(LLVMTypeOf(base), (uint64_t)a->base->imm), "");
 }
 
+/* base + index * scale for indexes of 32 bits. Gathers take signed ones: for unsigned ones all are moved by half the range. */
+static LLVMValueRef indexed(struct jit *j, LLVMValueRef base, LLVMValueRef index, uint64_t scale,
+                            bool is_signed)
+{
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    LLVMTypeRef element = LLVMIntTypeInContext(j->context, (unsigned)scale * 8);
+    if (!is_signed) {
+        index = LLVMBuildXor(j->b, index, jit_const(LLVMTypeOf(index), UINT32_C(1) << 31), "");
+        base = jit_at(j, base, jit_i64(j, (UINT64_C(1) << 31) * scale));
+    }
+    index = LLVMBuildSExt(j->b, index, LLVMVectorType(i64, j->width), "");
+    return LLVMBuildGEP2(j->b, element, base, &index, 1, "");
+}
+
 /* The integer address (or addresses) as pointers. */
 static LLVMValueRef pointer_of(struct jit *j, const struct access *a, LLVMValueRef address)
 {
     LLVMTypeRef type = LLVMTypeOf(address), i64 = LLVMInt64TypeInContext(j->context);
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
     bool is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
-    if (a->space == PT_SPACE_SHARED) {
-        LLVMTypeRef wide = is_vector ? LLVMVectorType(i64, j->width) : i64;
-        return jit_at(j, j->shared, LLVMBuildZExt(j->b, address, wide, ""));
-    }
+    if (a->space == PT_SPACE_SHARED && is_vector)
+        return indexed(j, j->shared, address, 1, false);
+    if (a->space == PT_SPACE_SHARED)
+        return jit_at(j, j->shared, LLVMBuildZExt(j->b, address, i64, ""));
     if (is_vector)
         pointer = LLVMVectorType(pointer, j->width);
     return LLVMBuildIntToPtr(j->b, address, pointer, "");
@@ -365,8 +379,35 @@ static void store_lanes(struct jit *j, const struct access *a, LLVMValueRef addr
 
 /* ---- one chunk ------------------------------------------------------------------------------- */
 
+/* By a gather or scatter of a base and indexes of 32 bits. False if the address is not made so. */
+static bool access_indexed(struct jit *j, const struct access *a, unsigned copy, LLVMValueRef *v)
+{
+    struct jit_split s;
+    if ((!a->is_load && a->n > 1) || a->bytes < 4 || !j->target->has_mask_registers ||
+        a->space == PT_SPACE_SHARED || !jit_split_address(j, a->base, &s) ||
+        s.scale % (a->bytes * a->n))
+        return false;
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
+    LLVMValueRef base = jit_read(j, s.base, copy, PT_u64, 1, false);
+    base = LLVMBuildAdd(j->b, base, jit_i64(j, (uint64_t)a->base->imm), "");
+    LLVMValueRef bad = is_misaligned(j, a, base);
+    if (j->mask[copy])
+        bad = LLVMBuildAnd(j->b, bad, jit_any(j, j->mask[copy]), "");
+    fail_if(j, bad);
+    base = LLVMBuildIntToPtr(j->b, base, pointer, "");
+    LLVMValueRef index = jit_read(j, s.index, copy, PT_u32, j->width, false);
+    LLVMValueRef pointers = indexed(j, base, index, s.scale, s.is_signed);
+    if (a->is_load)
+        gather(j, a, pointers, j->mask[copy], v);
+    else
+        scatter(j, a, pointers, j->mask[copy], v[0]);
+    return true;
+}
+
 static void access_any(struct jit *j, const struct access *a, unsigned copy, LLVMValueRef *v)
 {
+    if (access_indexed(j, a, copy, v))
+        return;
     LLVMValueRef addresses = address_of(j, a, copy, j->width);
     LLVMValueRef mask = j->mask[copy];
     check_all(j, a, addresses, mask);

@@ -305,6 +305,8 @@ struct uses {
 static void see_use(void *ud, uint32_t reg, bool is_def)
 {
     struct uses *u = ud;
+    if (u->collects && !is_def)
+        jit_add_roots(u->j, reg, u->read);
     if (u->collects)
         jit_set_add(is_def ? u->written : u->read, reg);
     else if (jit_set_has(u->written, reg) || (is_def && jit_set_has(u->read, reg)))

@@ -178,3 +178,55 @@ LLVMValueRef jit_remake_wide(struct jit *j, uint32_t reg, unsigned copy)
         return NULL;
     return jit_compute_lanes(j, j->regs[reg].def, copy);
 }
+
+/* ---- what lies behind an address ------------------------------------------------------------- */
+
+static void add_roots(const struct jit *j, uint32_t reg, uint64_t *set, unsigned depth)
+{
+    struct sources s;
+    if (depth == DEPTH || j->regs[reg].def == UINT32_MAX || !find_sources(j, j->regs[reg].def, &s))
+        return;
+    for (uint32_t i = 0; i < s.n; i++) {
+        jit_set_add(set, s.regs[i]);
+        add_roots(j, s.regs[i], set, depth + 1);
+    }
+}
+
+void jit_add_roots(const struct jit *j, uint32_t reg, uint64_t *set)
+{
+    add_roots(j, reg, set, 0);
+}
+
+static bool has_value_of(const struct jit *j, const struct pt_operand *o, uint32_t def)
+{
+    uint32_t at = (uint32_t)(j->insn - j->f->insns.v);
+    return o->kind != PT_OPND_REG || is_unchanged(j, o->index, def, at);
+}
+
+bool jit_split_address(const struct jit *j, const struct pt_operand *address,
+                       struct jit_split *split)
+{
+    uint32_t sum = address->kind == PT_OPND_REG ? j->regs[address->index].def : UINT32_MAX;
+    int64_t stride;
+    if (sum == UINT32_MAX || !dominates(j, sum, j->block) ||
+        pt_insn_form(j->m, &j->f->insns.v[sum])->op != PT_OP_add_int)
+        return false;
+    const struct pt_operand *o = &j->f->operands.v[j->f->insns.v[sum].operands];
+    for (unsigned k = 1; k < 3; k++) {
+        uint32_t product = o[k].kind == PT_OPND_REG ? j->regs[o[k].index].def : UINT32_MAX;
+        if (product == UINT32_MAX || !dominates(j, product, j->block) ||
+            jit_shape_of(j, &o[3 - k], &stride) != JIT_SCALAR || !has_value_of(j, &o[3 - k], sum))
+            continue;
+        const struct pt_form *form = pt_insn_form(j->m, &j->f->insns.v[product]);
+        const struct pt_operand *p = &j->f->operands.v[j->f->insns.v[product].operands];
+        if (form->op != PT_OP_mul_wide || pt_type_bits((enum pt_type)form->type[0]) != 32 ||
+            !jit_constant(j, &p[2], &split->scale) || !has_value_of(j, &p[1], product))
+            continue;
+        split->base = &o[3 - k];
+        split->index = &p[1];
+        split->is_signed = pt_type_class((enum pt_type)form->type[0]) == PT_CLASS_S;
+        if (split->scale == 1 || split->scale == 2 || split->scale == 4 || split->scale == 8)
+            return true;
+    }
+    return false;
+}

@@ -62,6 +62,19 @@ LLVMValueRef jit_fits(struct jit *j, const struct pt_operand *o, unsigned copy);
 void jit_write(struct jit *j, const struct pt_operand *o, unsigned copy, enum pt_type type,
                LLVMValueRef value, unsigned lanes, bool extends_sign);
 
+/* Adds the registers that the value of `reg` was made of: they are read again where it is remade. */
+void jit_add_roots(const struct jit *j, uint32_t reg, uint64_t *set);
+
+/* An address as a base that all lanes share, and an index of 32 bits for each. */
+struct jit_split {
+    const struct pt_operand *base, *index;
+    uint64_t scale; /* 1, 2, 4, 8 */
+    bool is_signed;
+};
+
+/* False if the address was not made so, or not from what the registers hold now. */
+bool jit_split_address(const struct jit *j, const struct pt_operand *address, struct jit_split *split);
+
 /* ---- masks: vectors of i1; and as flows, the form in which they cross blocks ---- */
 
 /* Vectors of i1 that live across blocks compile badly where masks have no registers of their own: there a flow is lanes of
