@@ -1,11 +1,15 @@
 /* The inside of the compiler: what generating one kernel knows, and how its parts meet.
  *
+ *   generate.c  a kernel, from its IR to LLVM's
  *   plan.c      what can be native: sync points, regions between them, width of a group
  *   region.c    one region as a loop over groups; blocks in their order under masks
+ *   block.c     the instructions of a block: guards, moves, pure operations
  *   value.c     registers: where each lies (scalar, affine, vector), reads, writes, masks
+ *   remake.c    values computed once more instead of being kept
  *   emit_*.c    what instructions compute: a few LLVM instructions each, over scalars or vectors alike
- *   lanes.c     operations without an emitter: calls of the interpreter's functions over lanes
- *   memory.c    loads and stores by access class         atomic.c, warp.c   the others that are not pure
+ *   lanes.c     operations without an emitter: calls of the interpreter's functions over lanes    batch.c    shared calls
+ *   memory.c    loads and stores by access class         prefetch.c         loops with long strides
+ *   atomic.c, warp.c   the others that are not pure
  *   target.c    the host, passes, machine code           engine.c           the entry of the shared object
  *   object.h    load.c: objects to memory                debug.c            places: instructions in the line table
  *   cache.h     objects on disk                          observe.h          gdb, perf
