@@ -59,10 +59,18 @@ static enum jit_shape shape_of(const struct jit *j, const struct pt_operand *o)
     return jit_shape_of(j, o, &stride);
 }
 
+/* cvta between generic addresses and those of local memory, of which each lane has its own. */
+static bool is_local_cvta(const struct pt_form *form)
+{
+    return (form->op == PT_OP_cvta || form->op == PT_OP_cvta_to) && pt_form_has(form, PT_M_local);
+}
+
 /* One value stands for all lanes: the sources agree, or (of affine ones) lane 0 tells. */
 static bool is_one(const struct jit *j, const struct operands *all)
 {
     const struct pt_operand *d = all->dest[0].o;
+    if (is_local_cvta(j->form))
+        return false;
     if (d->kind == PT_OPND_REG && j->regs[d->index].shape == JIT_SCALAR)
         return true;
     for (unsigned i = 0; i < all->n_sources; i++)
@@ -134,7 +142,7 @@ static void as_integers(struct jit *j, struct jit_op *op, enum pt_type type)
 }
 
 /* mov in its forms: bits go where they are told. */
-static bool move(struct jit *j, struct jit_op *op, const struct operands *all)
+static bool move(struct jit *j, struct jit_op *op, const struct operands *all, unsigned copy)
 {
     unsigned bits = pt_type_bits((enum pt_type)op->form->type[0]);
     LLVMTypeRef type = jit_int_type(j, bits, op->lanes);
@@ -174,8 +182,11 @@ static bool move(struct jit *j, struct jit_op *op, const struct operands *all)
                 op->d[0] = LLVMBuildAnd(j->b, op->a[0], jit_const(type, UINT32_MAX), "");
             return true;
         }
-        if (pt_form_has(op->form, PT_M_local) || pt_form_has(op->form, PT_M_param) ||
-            pt_form_has(op->form, PT_M_param_entry))
+        if (is_local_cvta(op->form)) {
+            op->d[0] = jit_local_cvta(j, op->a[0], copy, op->form->op == PT_OP_cvta_to);
+            return true;
+        }
+        if (pt_form_has(op->form, PT_M_param) || pt_form_has(op->form, PT_M_param_entry))
             return false;
         op->d[0] = op->a[0];
         return true;
@@ -189,9 +200,9 @@ static bool move(struct jit *j, struct jit_op *op, const struct operands *all)
     }
 }
 
-static bool compute(struct jit *j, struct jit_op *op, const struct operands *all)
+static bool compute(struct jit *j, struct jit_op *op, const struct operands *all, unsigned copy)
 {
-    if (move(j, op, all))
+    if (move(j, op, all, copy))
         return true;
     jit_emitter *emit = jit_emitter_of((enum pt_op)j->form->op);
     if ((emit && emit(op)) || jit_call_lanes(op))
@@ -217,7 +228,7 @@ static bool operate(struct jit *j, const struct operands *all, unsigned copy, un
         op->a[i] = read_flat(j, &all->source[i], copy, lanes, number);
         op->negated[i] = all->source[i].o->flags & PT_OPND_NEG;
     }
-    if (!compute(j, op, all))
+    if (!compute(j, op, all, copy))
         return false;
     const struct pt_operand *d = all->dest[0].o;
     if (op->is_number && !(is_reg(d) && j->regs[d->index].is_raw))

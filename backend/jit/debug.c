@@ -81,11 +81,11 @@ static LLVMMetadataRef place_of(struct jit *j, LLVMMetadataRef scope, uint32_t i
     const struct pt_insn *insn = &j->f->insns.v[index];
     const struct pt_loc *loc = insn->loc != PT_NONE ? &j->m->locs.v[insn->loc] : NULL;
     bool is_named = loc && loc->file < j->m->files.n && j->m->files.v[loc->file].name;
-    size_t func = (size_t)(j->f - j->m->funcs.v);
+    struct pt_place from = jit_place(j, index);
     scope = LLVMDIBuilderCreateLexicalBlockFile(
-        j->debug->builder, scope, is_named ? file_of(j, loc) : j->debug->ptx, index + 1);
+        j->debug->builder, scope, is_named ? file_of(j, loc) : j->debug->ptx, from.insn + 1);
     return LLVMDIBuilderCreateDebugLocation(j->context, is_named ? loc->line : insn->line,
-                                            func <= COLUMN_MAX ? (unsigned)func : 0, scope, NULL);
+                                            from.func <= COLUMN_MAX ? from.func : 0, scope, NULL);
 }
 
 void jit_debug_place(struct jit *j, uint32_t insn)

@@ -36,18 +36,26 @@ static void finish_entry(struct jit *j)
     LLVMBuildBr(j->allocas, LLVMGetNextBasicBlock(entry));
 }
 
+struct pt_place jit_place(const struct jit *j, uint32_t insn)
+{
+    if (j->inlined)
+        return pt_inlined_place(j->inlined, insn);
+    return (struct pt_place){(uint32_t)(j->f - j->m->funcs.v), insn};
+}
+
 /* Leaves the function, with *fault set. */
 static void leave(struct jit *j, enum pt_fault_kind kind, enum pt_run end)
 {
     LLVMTypeRef i8 = LLVMInt8TypeInContext(j->context);
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
+    struct pt_place place = jit_place(j, (uint32_t)(j->insn - j->f->insns.v));
     struct {
         size_t at;
         LLVMValueRef value;
     } fields[] = {
         {offsetof(struct pt_fault, kind), jit_i32(j, kind)},
-        {offsetof(struct pt_fault, func), jit_i32(j, (uint32_t)(j->f - j->m->funcs.v))},
-        {offsetof(struct pt_fault, insn), jit_i32(j, (uint32_t)(j->insn - j->f->insns.v))},
+        {offsetof(struct pt_fault, func), jit_i32(j, place.func)},
+        {offsetof(struct pt_fault, insn), jit_i32(j, place.insn)},
         {offsetof(struct pt_fault, lanes), jit_i32(j, 0)},
         {offsetof(struct pt_fault, has_address), LLVMConstNull(i8)},
         {offsetof(struct pt_fault, detail), LLVMConstNull(pointer)},
@@ -67,8 +75,26 @@ void jit_stop(struct jit *j)
     leave(j, PT_FAULT_TIMEOUT, PT_RUN_YIELDED);
 }
 
+/* Calls are expanded where they can be. */
+static bool expand_calls(struct jit *j)
+{
+    if (!j->f->calls)
+        return true;
+    struct pt_inlined *inlined = pt_arena_alloc(j->arena, sizeof *inlined);
+    if (!pt_inline(j->m, j->program->kernel, j->arena, inlined)) {
+        j->why = "calls that grow into too much code";
+        return false;
+    }
+    j->m = inlined->m;
+    j->f = inlined->f;
+    j->inlined = inlined;
+    return true;
+}
+
 static bool generate(struct jit *j)
 {
+    if (!expand_calls(j))
+        return false;
     jit_plan_shape(j);
     begin(j);
     jit_value_init(j);

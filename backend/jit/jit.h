@@ -27,6 +27,7 @@
 #include "backend/exec.h"
 #include "backend/jit/object.h"
 #include "backend/native.h"
+#include "ir/inline.h"
 #include "ir/row.h"
 #include "ir/vary.h"
 
@@ -69,6 +70,7 @@ struct jit {
     const struct pt_native_options *options;
     struct pt_module *m;
     struct pt_func *f;
+    const struct pt_inlined *inlined; /* what m and f are where calls were expanded, or NULL */
     struct pt_vary *vary;
     struct pt_arena *arena;
     const char *why; /* set where generating gives up: static text */
@@ -105,6 +107,9 @@ struct jit {
 /* The generator: makes the function JIT_ENTRY, with the signature of pt_native.run, in j->module; context, module and
  * builder are there, the arena's oom is set. False with j->why if the kernel cannot be native. */
 bool jit_generate(struct jit *j);
+
+/* Where instruction `insn` of j->f comes from. (generate.c) */
+struct pt_place jit_place(const struct jit *j, uint32_t insn);
 
 /* ---- debug.c ------------------------------------------------------------------------------------------------- */
 

@@ -94,7 +94,7 @@ bool jit_call_lanes_together(struct jit_op *ops, unsigned n)
 {
     struct jit_op *op = &ops[0];
     struct jit *j = op->j;
-    const struct pt_lanes *lanes = j->program->engine->lanes(j->m, op->form);
+    const struct pt_lanes *lanes = j->program->engine->lanes(j->program->image->module, op->form);
     if (!lanes || !takes(op, lanes))
         return false;
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0),

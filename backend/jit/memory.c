@@ -49,8 +49,10 @@ static bool describe(struct jit *j, struct access *a)
     a->n = value->kind == PT_OPND_VEC ? (unsigned)value->imm : 1;
     a->base = &j->f->operands.v[mem->index];
     a->extends_sign = pt_type_class(a->type) == PT_CLASS_S;
+    if (a->base->kind == PT_OPND_SYM && j->m->symbols.v[a->base->index].space == PT_SPACE_LOCAL)
+        a->space = PT_SPACE_LOCAL; /* ld.param and st.param of arguments */
     a->is_constant = a->space == PT_SPACE_CONST || a->space == PT_SPACE_PARAM;
-    if (a->bytes > 8 || a->n > 8 || a->space == PT_SPACE_LOCAL || a->base->kind == PT_OPND_FUNC ||
+    if (a->bytes > 8 || a->n > 8 || a->base->kind == PT_OPND_FUNC ||
         (a->space == PT_SPACE_PARAM && a->base->kind != PT_OPND_SYM)) {
         j->why = "an access of this kind";
         return false;
@@ -116,12 +118,12 @@ static LLVMValueRef parameter(struct jit *j, const struct access *a)
 /* ---- misaligned addresses -------------------------------------------------------------------- */
 
 /* Where `bad` (i1) holds, the kernel fails here. */
-static void fail_if(struct jit *j, LLVMValueRef bad)
+static void fail_if(struct jit *j, LLVMValueRef bad, enum pt_fault_kind kind)
 {
-    LLVMBasicBlockRef fail = jit_new_block(j, "misaligned"), on = jit_new_block(j, "");
+    LLVMBasicBlockRef fail = jit_new_block(j, "fault"), on = jit_new_block(j, "");
     LLVMBuildCondBr(j->b, bad, fail, on);
     jit_continue_in(j, fail);
-    jit_fail(j, PT_FAULT_MISALIGNED);
+    jit_fail(j, kind);
     jit_continue_in(j, on);
 }
 
@@ -140,7 +142,18 @@ static bool is_trusted(const struct jit *j)
 static void check_one(struct jit *j, const struct access *a, LLVMValueRef address)
 {
     if (a->bytes * a->n > 1 && !is_trusted(j))
-        fail_if(j, is_misaligned(j, a, address));
+        fail_if(j, is_misaligned(j, a, address), PT_FAULT_MISALIGNED);
+}
+
+/* Local accesses: from offsets to addresses, and none beyond the window. */
+static LLVMValueRef in_window(struct jit *j, const struct access *a, unsigned copy,
+                              LLVMValueRef offsets)
+{
+    LLVMValueRef bad = jit_local_leaves(j, offsets, (uint64_t)a->bytes * a->n);
+    if (j->mask[copy])
+        bad = LLVMBuildAnd(j->b, bad, j->mask[copy], "");
+    fail_if(j, jit_any(j, bad), PT_FAULT_ILLEGAL_ADDRESS);
+    return LLVMBuildAdd(j->b, offsets, jit_local_windows(j, copy), "");
 }
 
 static void check_all(struct jit *j, const struct access *a, LLVMValueRef addresses,
@@ -149,7 +162,7 @@ static void check_all(struct jit *j, const struct access *a, LLVMValueRef addres
     if (a->bytes * a->n == 1)
         return;
     LLVMValueRef bad = is_misaligned(j, a, addresses);
-    fail_if(j, jit_any(j, mask ? LLVMBuildAnd(j->b, bad, mask, "") : bad));
+    fail_if(j, jit_any(j, mask ? LLVMBuildAnd(j->b, bad, mask, "") : bad), PT_FAULT_MISALIGNED);
 }
 
 /* ---- accesses -------------------------------------------------------------------------------- */
@@ -410,6 +423,8 @@ static void access_any(struct jit *j, const struct access *a, unsigned copy, LLV
         return;
     LLVMValueRef addresses = address_of(j, a, copy, j->width);
     LLVMValueRef mask = j->mask[copy];
+    if (a->space == PT_SPACE_LOCAL)
+        addresses = in_window(j, a, copy, addresses);
     check_all(j, a, addresses, mask);
     bool by_machine = j->target->has_mask_registers && a->bytes >= 4;
     if (by_machine && a->is_load)
@@ -579,6 +594,8 @@ static void access_chunk(struct jit *j, const struct access *a, unsigned copy)
     int64_t stride;
     enum jit_shape shape = jit_shape_of(j, a->base, &stride);
     LLVMValueRef v[8] = {0};
+    if (a->space == PT_SPACE_LOCAL)
+        shape = JIT_VECTOR; /* the lanes' windows lie apart */
     if (shape == JIT_SCALAR && !a->is_load) {
         store_uniform(j, a, copy);
         return;
@@ -600,7 +617,7 @@ static void access_chunk(struct jit *j, const struct access *a, unsigned copy)
 /* One value for the group: neither the address nor where it goes differs by chunk. */
 static bool is_shared(const struct jit *j, const struct access *a)
 {
-    if (!a->is_load || jit_is_per_copy(j, a->base))
+    if (!a->is_load || a->space == PT_SPACE_LOCAL || jit_is_per_copy(j, a->base))
         return false;
     for (unsigned i = 0; i < a->n; i++)
         if (a->values[i].kind == PT_OPND_REG && j->regs[a->values[i].index].is_per_copy)
@@ -622,7 +639,7 @@ bool jit_test_access(struct jit *j, const uint64_t *written, LLVMValueRef *test)
     enum jit_shape shape = jit_shape_of(j, a.base, &stride);
     bool is_run = shape == JIT_AFFINE &&
                   (stride == (int64_t)(a.bytes * a.n) || is_near(j, &a, stride));
-    if (a.space == PT_SPACE_PARAM || !(is_run || shape == JIT_SCALAR) ||
+    if (a.space == PT_SPACE_PARAM || a.space == PT_SPACE_LOCAL || !(is_run || shape == JIT_SCALAR) ||
         (a.base->kind == PT_OPND_REG && jit_set_has(written, a.base->index)))
         return false;
     for (unsigned u = 0; u < (jit_is_per_copy(j, a.base) ? j->copies : 1); u++) {

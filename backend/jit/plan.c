@@ -212,10 +212,8 @@ static bool knows_operands(struct jit *j, const struct pt_insn *insn)
         if (o->kind != PT_OPND_SYM)
             continue;
         const struct pt_symbol *s = &j->m->symbols.v[o->index];
-        if (s->space == PT_SPACE_LOCAL)
-            return refuse(j, "local memory");
-        if (s->space == PT_SPACE_PARAM && !j->f->is_entry)
-            return refuse(j, "parameters of a function");
+        if (s->space == PT_SPACE_LOCAL && (o->flags & PT_OPND_GENERIC))
+            return refuse(j, "the generic address of a local variable");
     }
     return true;
 }

@@ -56,6 +56,12 @@ bool jit_warp(struct jit *j);
 bool jit_atomic(struct jit *j);
 /* atomic.c: true if the result of an atomic access, or what is left in memory, may depend on the order of the lanes. */
 bool jit_is_ordered(const struct jit *j, const struct pt_insn *insn);
+/* local.c: where the local windows of a copy's lanes begin (generic addresses). */
+LLVMValueRef jit_local_windows(struct jit *j, unsigned copy);
+/* local.c: lanes whose access of `bytes` at an offset in the window leaves it. */
+LLVMValueRef jit_local_leaves(struct jit *j, LLVMValueRef offsets, uint64_t bytes);
+/* local.c: generic addresses of local ones, or the other way. */
+LLVMValueRef jit_local_cvta(struct jit *j, LLVMValueRef address, unsigned copy, bool to_local);
 /* prefetch.c: asks for what later rounds of the loop will load, where register `reg` is the address and `bytes` are loaded from
  * the pointer now. */
 void jit_prefetch(struct jit *j, uint32_t reg, LLVMValueRef pointer, unsigned bytes);

@@ -371,6 +371,8 @@ static LLVMValueRef address(struct jit *j, const struct pt_operand *o)
             return LLVMBuildAdd(j->b, LLVMBuildPtrToInt(j->b, j->shared, i64, ""),
                                 jit_i64(j, offset), "");
         return jit_i64(j, offset);
+    case PT_SPACE_LOCAL: /* an offset in the thread's window */
+        return jit_i64(j, s->offset + offset);
     case PT_SPACE_PARAM: /* of the kernel: cvta.param */
         return LLVMBuildAdd(j->b, LLVMBuildPtrToInt(j->b, j->params, i64, ""),
                             jit_i64(j, s->offset + offset), "");

@@ -1,0 +1,32 @@
+/* Calls replaced by the bodies they call, on a copy: what an engine that keeps no stack of activations runs.
+ *
+ * Direct calls of functions that are defined, not variadic and not active already (recursion) are expanded; others stay. A
+ * variable of an activation lies where it would if the call were made: the frames of callees begin behind the caller's.
+ * Parameters and results that are only loaded and stored whole, by their names, become registers (ir/escape.h).
+ */
+#ifndef PTERA_IR_INLINE_H
+#define PTERA_IR_INLINE_H
+
+#include "ir/ir.h"
+
+/* Where an instruction of the copy comes from. */
+struct pt_place {
+    uint32_t func, insn;
+};
+
+struct pt_inlined {
+    struct pt_module *m;  /* shares all of the module but its forms, symbols and this function */
+    struct pt_func *f;    /* lowered; has the function's index in m */
+    const struct pt_place *places; /* by pt_insn.operands, which every copied instruction has for its own */
+    uint32_t n_places;
+};
+
+/* All functions that `func` reaches are lowered. Everything is in `arena`. False, and nothing made: the code would grow beyond
+ * all reason. */
+bool pt_inline(const struct pt_module *m, uint32_t func, struct pt_arena *arena,
+               struct pt_inlined *inlined);
+
+/* The place of instruction `insn` of the copy: of one that the building of blocks added, that of the one before. */
+struct pt_place pt_inlined_place(const struct pt_inlined *inlined, uint32_t insn);
+
+#endif
