@@ -347,7 +347,7 @@ static bool instruction(struct jit *j, LLVMValueRef *mask)
     uint32_t effects = j->form->effects;
     if (effects & PT_FX_CTA)
         return true; /* where a region begins */
-    if (!(effects & (PT_FX_READ | PT_FX_WRITE | PT_FX_WARP | PT_FX_FENCE | PT_FX_ATOMIC)))
+    if (!(effects & (PT_FX_CALL | PT_FX_READ | PT_FX_WRITE | PT_FX_WARP | PT_FX_FENCE | PT_FX_ATOMIC)))
         return pure(j, mask);
     if ((effects & PT_FX_FENCE) && !(effects & (PT_FX_READ | PT_FX_WRITE | PT_FX_WARP))) {
         LLVMBuildFence(j->b, LLVMAtomicOrderingSequentiallyConsistent, false, "");
@@ -355,6 +355,8 @@ static bool instruction(struct jit *j, LLVMValueRef *mask)
     }
     for (unsigned u = 0; u < j->copies; u++)
         apply_guard(j, u, mask[u]);
+    if (effects & PT_FX_CALL)
+        return jit_device_call(j);
     if (effects & PT_FX_WARP)
         return jit_warp(j);
     return effects & PT_FX_ATOMIC ? jit_atomic(j) : jit_memory(j);

@@ -10,6 +10,7 @@
  *   lanes.c     operations without an emitter: calls of the interpreter's functions over lanes    batch.c    shared calls
  *   memory.c    loads and stores by access class         prefetch.c         loops with long strides
  *   atomic.c, warp.c   the others that are not pure
+ *   local.c     windows of local memory                  call.c             calls of device functions
  *   target.c    the host, passes, machine code           engine.c           the entry of the shared object
  *   object.h    load.c: objects to memory                debug.c            places: instructions in the line table
  *   cache.h     objects on disk                          observe.h          gdb, perf

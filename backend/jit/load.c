@@ -30,7 +30,7 @@ static const struct {
     void *address;
 } library[] = {
 #define X(name) {#name, (void *)(uintptr_t)(name)},
-    LIBRARY(X) COMPILER(X)
+    LIBRARY(X) COMPILER(X) X(jit_device_function)
 #undef X
 };
 

@@ -18,6 +18,11 @@ struct jit_object {
     uint32_t scratch_bytes;
 };
 
+/* call.c: calls a device function of the runtime for one thread; false with *fault set, but for its place. Native code calls it
+ * by this name. */
+bool jit_device_function(struct pt_cta *cta, struct pt_fault *fault, uint32_t thread, uint32_t function,
+                         const void *args, void *result);
+
 /* ---- load.c -------------------------------------------------------------------------------------------- */
 
 struct jit_code {

@@ -143,7 +143,7 @@ static bool has_striding_loop(const struct jit *j)
 /* Chunks that have to go together: of a warp, or of a row of the block, in which the other indexes are the same. */
 static uint32_t least_copies(const struct jit *j, const struct pt_vary_shape *shape)
 {
-    if (has_effect(j, PT_FX_WARP | PT_FX_ATOMIC))
+    if (has_effect(j, PT_FX_WARP | PT_FX_ATOMIC | PT_FX_CALL))
         return PT_WARP_SIZE / shape->width;
     bool has_rows = (shape->block[1] > 1 || shape->block[2] > 1) && !has_parting_loop(j);
     uint32_t row = shape->block[0] / shape->width;
@@ -151,7 +151,8 @@ static uint32_t least_copies(const struct jit *j, const struct pt_vary_shape *sh
     return has_rows && is_even && row <= COPIES_MOST ? row : 1;
 }
 
-/* Several chunks share the work that is the same for all, above all a loop's, where their values fit the registers. */
+/* Several chunks share the work that is the same for all, above all a loop's, where their values fit the registers. Device functions
+ * are called warp by warp: what they print has an order. */
 static uint32_t choose_copies(const struct jit *j, const struct pt_vary_shape *shape)
 {
     uint32_t width = shape->width, copies = least_copies(j, shape);
@@ -162,7 +163,7 @@ static uint32_t choose_copies(const struct jit *j, const struct pt_vary_shape *s
                      : j->f->loops.n     ? COPIES_MOST * width
                                          : STRAIGHT_LANES;
     bool strides = has_striding_loop(j);
-    if (!threads || has_ordered_atomics(j))
+    if (!threads || has_ordered_atomics(j) || has_effect(j, PT_FX_CALL))
         return copies;
     while (copies < COPIES_MOST && 2 * copies * width <= lanes &&
            (strides || 2 * copies * most <= room) && threads % (2 * copies * width) == 0 &&
@@ -250,8 +251,11 @@ static bool knows_all(struct jit *j)
     for (uint32_t i = 0; i < j->f->insns.n; i++) {
         const struct pt_insn *insn = &j->f->insns.v[i];
         const struct pt_form *form = pt_insn_form(j->m, insn);
-        if (form->effects & PT_FX_CALL)
-            return refuse(j, "a call");
+        if (form->effects & PT_FX_CALL) {
+            if (!jit_is_device_call(j, insn))
+                return refuse(j, "a call");
+            continue;
+        }
         if (form->effects & (PT_FX_CARRY_IN | PT_FX_CARRY_OUT))
             return refuse(j, "extended-precision arithmetic");
         if (form->effects & PT_FX_CLUSTER)

@@ -62,6 +62,9 @@ LLVMValueRef jit_local_windows(struct jit *j, unsigned copy);
 LLVMValueRef jit_local_leaves(struct jit *j, LLVMValueRef offsets, uint64_t bytes);
 /* local.c: generic addresses of local ones, or the other way. */
 LLVMValueRef jit_local_cvta(struct jit *j, LLVMValueRef address, unsigned copy, bool to_local);
+/* call.c: a call of a device function of the runtime, and whether the instruction is one that can be native. */
+bool jit_device_call(struct jit *j);
+bool jit_is_device_call(const struct jit *j, const struct pt_insn *insn);
 /* prefetch.c: asks for what later rounds of the loop will load, where register `reg` is the address and `bytes` are loaded from
  * the pointer now. */
 void jit_prefetch(struct jit *j, uint32_t reg, LLVMValueRef pointer, unsigned bytes);

@@ -32,6 +32,7 @@ static bool may_repeat(const struct jit *j, const struct pt_insn *insn)
     const struct pt_operand *mem = &j->f->operands.v[insn->operands + 1];
     return form->op == PT_OP_ld && mem->kind == PT_OPND_MEM &&
            j->f->operands.v[mem->index].kind == PT_OPND_SYM &&
+           j->m->symbols.v[j->f->operands.v[mem->index].index].space == PT_SPACE_PARAM &&
            (pt_form_has(form, PT_M_param) || pt_form_has(form, PT_M_param_entry));
 }
 
