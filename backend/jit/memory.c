@@ -397,7 +397,8 @@ static bool access_indexed(struct jit *j, const struct access *a, unsigned copy,
 {
     struct jit_split s;
     if ((!a->is_load && a->n > 1) || a->bytes < 4 || !j->target->has_mask_registers ||
-        a->space == PT_SPACE_SHARED || !jit_split_address(j, a->base, &s) ||
+        a->space == PT_SPACE_SHARED || a->space == PT_SPACE_LOCAL ||
+        !jit_split_address(j, a->base, &s) ||
         s.scale % (a->bytes * a->n))
         return false;
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
@@ -406,7 +407,7 @@ static bool access_indexed(struct jit *j, const struct access *a, unsigned copy,
     LLVMValueRef bad = is_misaligned(j, a, base);
     if (j->mask[copy])
         bad = LLVMBuildAnd(j->b, bad, jit_any(j, j->mask[copy]), "");
-    fail_if(j, bad);
+    fail_if(j, bad, PT_FAULT_MISALIGNED);
     base = LLVMBuildIntToPtr(j->b, base, pointer, "");
     LLVMValueRef index = jit_read(j, s.index, copy, PT_u32, j->width, false);
     LLVMValueRef pointers = indexed(j, base, index, s.scale, s.is_signed);
