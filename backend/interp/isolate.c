@@ -50,10 +50,7 @@ static const char *objection(const struct pt_code *c, const struct pt_frame *f, 
     return found.is_read_only && c->o[IS_WRITE] ? "the kernel may only read this memory" : NULL;
 }
 
-/* Uninstrumented: where gcc inlines instrumented lane arithmetic into the uninstrumented access handlers, the marks of
- * ended scopes stay on the stack, and the next function to use that place is told off for them. */
-__attribute__((no_sanitize("address"))) static const struct pt_code *test_lanes(const struct pt_code *c,
-                                                                                struct pt_frame *f)
+static const struct pt_code *test_lanes(const struct pt_code *c, struct pt_frame *f)
 {
     struct pt_code at = pt_address_code(c);
     uint64_t a[PT_WARP_SIZE];

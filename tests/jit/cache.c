@@ -69,7 +69,7 @@ static void check_hits(char *name, size_t size)
 
 static void change(const char *name, off_t at)
 {
-    char byte;
+    char byte = 0;
     int fd = open(name, O_RDWR);
     CHECK(fd >= 0 && pread(fd, &byte, 1, at) == 1);
     byte ^= 0x10;
