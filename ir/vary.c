@@ -736,8 +736,8 @@ struct pt_vary *pt_vary_find(const struct pt_module *m, const struct pt_func *f,
                               .words = (uint32_t)v.block_words,
                               .waits_cta = v.cta.waits,
                               .waits_group = v.group.waits};
-    found->regs = pt_arena_alloc(arena, f->regs.n * sizeof *found->regs);
-    for (uint32_t r = 0; r < f->regs.n; r++)
+    found->regs = pt_arena_alloc(arena, (f->regs.n + 1) * sizeof *found->regs);
+    for (uint32_t r = 0; r <= f->regs.n; r++)
         found->regs[r] = value_of(&v, &v.facts[r]);
     return found;
 }

@@ -44,7 +44,7 @@ struct pt_value {
 
 struct pt_vary {
     struct pt_vary_shape shape;
-    struct pt_value *regs; /* by register */
+    struct pt_value *regs; /* by register; the one behind the last is CC.CF */
     uint8_t *branch;       /* by block: level of the choice its last instruction makes (CTA where there is none) */
     uint32_t words;        /* of a set of blocks */
     uint64_t *waits_cta, *waits_group; /* `words` words for each block */

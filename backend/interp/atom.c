@@ -55,17 +55,6 @@ PT_ACCESS_INLINE bool is_shared_kind(enum pt_address kind)
         return c + 1;                                                                           \
     }
 
-/* A NaN among the operands is the result: as it is in global memory, made quiet in shared
- * memory. */
-PT_ACCESS_INLINE uint64_t add_double(uint64_t a, uint64_t b, bool in_shared)
-{
-    const uint64_t inf = UINT64_C(0x7ff0000000000000), quiet = UINT64_C(0x0008000000000000);
-    uint64_t nan = (a & ~(UINT64_C(1) << 63)) > inf ? a : (b & ~(UINT64_C(1) << 63)) > inf ? b : 0;
-    if (nan)
-        return in_shared ? nan | quiet : nan;
-    return pt_float_add64(a, b, PT_RN);
-}
-
 ATOM(add_32, uint32_t, uint32_t, old + b)
 ATOM(add_64, uint64_t, uint64_t, old + b)
 ATOM(and_32, uint32_t, uint32_t, old &b)
@@ -91,7 +80,7 @@ ATOM(cas_32, uint32_t, uint32_t, old == b ? cmp : old)
 ATOM(cas_64, uint64_t, uint64_t, old == b ? cmp : old)
 /* Global memory flushes subnormals, shared memory does not. */
 ATOM(add_f32, uint32_t, uint32_t, pt_float_add(old, b, PT_RN, !in_shared, false))
-ATOM(add_f64, uint64_t, uint64_t, add_double(old, b, in_shared))
+ATOM(add_f64, uint64_t, uint64_t, pt_float_atom_add64(old, b, in_shared))
 ATOM(add_f16, uint16_t, uint32_t, pt_half_add(old, b, PT_F16, false, false))
 ATOM(add_bf16, uint16_t, uint32_t, pt_half_add(old, b, PT_BF16, false, false))
 ATOM(add_f16x2, uint32_t, uint32_t,

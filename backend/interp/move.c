@@ -1,5 +1,6 @@
 /* mov, special registers, addresses and their windows. PTX ISA 9.7.9.2, 9.7.9.16-22, 10. */
 #include "backend/interp/loop.h"
+#include "backend/sreg.h"
 
 /* ---- mov ------------------------------------------------------------------------------------- */
 
@@ -280,96 +281,11 @@ PT_HANDLER(sreg_lane_64)
     return c + 1;
 }
 
-enum { SM_WARPS = 64, SM_COUNT = 132 }; /* of an H200 */
-
-static uint32_t cluster_dim(const struct pt_launch *l, int k)
-{
-    return l->cluster[k] ? l->cluster[k] : 1;
-}
-
 /* The value of a register that is the same for the whole warp. */
 static uint64_t warp_value(const struct pt_frame *f, uint32_t sreg)
 {
-    const struct pt_cta *cta = f->cta;
-    const struct pt_launch *l = cta->launch;
-    switch (sreg) {
-    case PT_SREG_ntid_x:
-    case PT_SREG_ntid_y:
-    case PT_SREG_ntid_z:
-        return l->block[sreg - PT_SREG_ntid_x];
-    case PT_SREG_ctaid_x:
-    case PT_SREG_ctaid_y:
-    case PT_SREG_ctaid_z:
-        return cta->id[sreg - PT_SREG_ctaid_x];
-    case PT_SREG_nctaid_x:
-    case PT_SREG_nctaid_y:
-    case PT_SREG_nctaid_z:
-        return l->grid[sreg - PT_SREG_nctaid_x];
-    case PT_SREG_clusterid_x:
-    case PT_SREG_clusterid_y:
-    case PT_SREG_clusterid_z:
-        return cta->id[sreg - PT_SREG_clusterid_x] /
-               cluster_dim(l, (int)(sreg - PT_SREG_clusterid_x));
-    case PT_SREG_nclusterid_x:
-    case PT_SREG_nclusterid_y:
-    case PT_SREG_nclusterid_z:
-        return l->grid[sreg - PT_SREG_nclusterid_x] /
-               cluster_dim(l, (int)(sreg - PT_SREG_nclusterid_x));
-    case PT_SREG_cluster_ctaid_x:
-    case PT_SREG_cluster_ctaid_y:
-    case PT_SREG_cluster_ctaid_z:
-        return cta->id[sreg - PT_SREG_cluster_ctaid_x] %
-               cluster_dim(l, (int)(sreg - PT_SREG_cluster_ctaid_x));
-    case PT_SREG_cluster_nctaid_x:
-    case PT_SREG_cluster_nctaid_y:
-    case PT_SREG_cluster_nctaid_z:
-        return cluster_dim(l, (int)(sreg - PT_SREG_cluster_nctaid_x));
-    case PT_SREG_cluster_ctarank:
-        return cta->cluster_rank;
-    case PT_SREG_cluster_nctarank:
-        return (uint64_t)cluster_dim(l, 0) * cluster_dim(l, 1) * cluster_dim(l, 2);
-    case PT_SREG_is_explicit_cluster:
-        return l->is_explicit_cluster;
-    case PT_SREG_warpid:
-        return f->state->warp->index;
-    case PT_SREG_nwarpid:
-        return SM_WARPS;
-    case PT_SREG_smid:
-        return cta->worker;
-    case PT_SREG_nsmid:
-        return SM_COUNT;
-    case PT_SREG_clock:
-    case PT_SREG_clock64:
-        return l->services->clock();
-    case PT_SREG_clock_hi:
-        return l->services->clock() >> 32;
-    case PT_SREG_globaltimer:
-    case PT_SREG_globaltimer_lo:
-        return l->services->globaltimer();
-    case PT_SREG_globaltimer_hi:
-        return l->services->globaltimer() >> 32;
-    case PT_SREG_total_smem_size:
-        /* Without the system's part, in units of 128 bytes. */
-        return (l->shared_bytes - PT_SHARED_BASE + 127) & ~127u;
-    case PT_SREG_dynamic_smem_size:
-        return l->shared_dynamic;
-    case PT_SREG_aggr_smem_size:
-        return l->shared_bytes;
-    case PT_SREG_reserved_smem_offset_cap:
-        return PT_SHARED_BASE;
-    case PT_SREG_reserved_smem_offset_end:
-        return 0x120; /* as an H200 answers with driver 580 */
-    case PT_SREG_gridid:
-        return l->grid_id;
-    case PT_SREG_envreg1:
-        return l->grid_barrier >> 32;
-    case PT_SREG_envreg2:
-        return (uint32_t)l->grid_barrier;
-    default:
-        /* Fourth components, %pm counters that no profiler has armed, %current_graph_exec,
-         * %reserved_smem_offset_begin, _0 and _1: an H200 answers 0. Other %envreg are the driver's own. */
-        return 0;
-    }
+    return sreg == PT_SREG_warpid ? f->state->warp->index
+                                  : pt_sreg_of_cta(f->cta, (enum pt_sreg)sreg);
 }
 
 PT_HANDLER(sreg_warp_32)

@@ -1,14 +1,17 @@
-/* atom and red of integers, and additions of f32. Lanes go upwards, one after the other. A CTA runs on one worker, so
- * shared memory needs no locked instruction. */
+/* atom and red. Lanes go upwards, one after the other. A CTA runs on one worker, so shared memory needs no locked
+ * instruction. */
 #include "backend/jit/region.h"
-#include "backend/order.h"
+
+enum { ELEMENTS = 8 };
 
 struct atomic {
-    const struct pt_operand *d, *base, *b, *c; /* d: NULL if nobody reads what was there */
+    const struct pt_operand *d[ELEMENTS]; /* NULL if nobody reads what was there */
+    const struct pt_operand *base, *b, *c;
     enum pt_type type;
-    unsigned bytes;
+    unsigned bytes, n; /* of an element, elements: each is atomic for itself */
     LLVMTypeRef element;
-    bool is_shared, is_float;
+    bool is_shared, is_global, is_float;
+    const char *half;      /* f16 and its kind: the operation's name (backend/lanes.h) */
     LLVMAtomicRMWBinOp op; /* unless it is cas */
     bool is_cas;
     LLVMAtomicOrdering order;
@@ -43,15 +46,16 @@ static bool operation(const struct pt_form *form, bool is_float, bool is_signed,
     return true;
 }
 
-static LLVMAtomicOrdering order_of(const struct pt_form *form)
+LLVMAtomicOrdering jit_llvm_order(enum pt_order order)
 {
     static const LLVMAtomicOrdering orders[] = {
         [PT_ORDER_RELAXED] = LLVMAtomicOrderingMonotonic,
         [PT_ORDER_ACQUIRE] = LLVMAtomicOrderingAcquire,
         [PT_ORDER_RELEASE] = LLVMAtomicOrderingRelease,
         [PT_ORDER_ACQ_REL] = LLVMAtomicOrderingAcquireRelease,
+        [PT_ORDER_SEQ_CST] = LLVMAtomicOrderingSequentiallyConsistent,
     };
-    return orders[pt_order_of(form)];
+    return orders[order];
 }
 
 static void note_use(void *ud, uint32_t reg, bool is_def)
@@ -80,49 +84,113 @@ bool jit_is_ordered(const struct jit *j, const struct pt_insn *insn)
     return !commutes || (form->effects & PT_FX_FP) || (o->kind != PT_OPND_MEM && is_read(j, o));
 }
 
+/* What f16, bf16 and pairs of them do is stated once, for the interpreter too. */
+static const char *half_operation(const struct pt_form *form, enum pt_type type)
+{
+    static const struct {
+        enum pt_type type;
+        const char *add, *min, *max;
+    } names[] = {
+#define X(type) {PT_##type, "add_" #type, "min_" #type, "max_" #type},
+        X(f16) X(f16x2) X(bf16) X(bf16x2)
+#undef X
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].type == type)
+            return pt_form_has(form, PT_M_min)   ? names[i].min
+                   : pt_form_has(form, PT_M_max) ? names[i].max
+                                                 : names[i].add;
+    return NULL;
+}
+
+static void describe_dest(struct jit *j, struct atomic *a, const struct pt_operand *o)
+{
+    for (unsigned i = 0; i < a->n; i++) {
+        const struct pt_operand *d = o->kind == PT_OPND_VEC ? &j->f->operands.v[o->index + i] : o;
+        a->d[i] = is_read(j, d) ? d : NULL;
+    }
+}
+
 static bool describe(struct jit *j, struct atomic *a)
 {
     const struct pt_operand *o = &j->f->operands.v[j->insn->operands];
     bool has_dest = o->kind != PT_OPND_MEM;
     *a = (struct atomic){.type = (enum pt_type)j->form->type[0]};
-    a->d = has_dest && is_read(j, o) ? o : NULL;
-    o += has_dest;
-    a->base = &j->f->operands.v[o->index];
-    a->b = o + 1;
+    const struct pt_operand *b = o + has_dest + 1;
+    a->n = b->kind == PT_OPND_VEC ? (unsigned)b->imm : 1;
+    if (has_dest)
+        describe_dest(j, a, o);
+    a->base = &j->f->operands.v[o[has_dest].index];
+    a->b = b->kind == PT_OPND_VEC ? &j->f->operands.v[b->index] : b;
     a->is_cas = pt_form_has(j->form, PT_M_cas);
-    a->c = a->is_cas ? o + 2 : NULL;
+    a->c = a->is_cas ? b + 1 : NULL;
     a->bytes = pt_type_bits(a->type) / 8;
-    a->is_shared = pt_form_has(j->form, PT_M_shared) || pt_form_has(j->form, PT_M_shared_cta);
-    a->is_float = a->type == PT_f32;
-    a->order = order_of(j->form);
-    enum pt_type_class class = pt_type_class(a->type);
-    bool knows = (a->bytes == 4 || a->bytes == 8) && j->form->vec == 1 &&
-                 (class == PT_CLASS_B || class == PT_CLASS_U || class == PT_CLASS_S || a->is_float) &&
-                 (a->is_cas || operation(j->form, a->is_float, class == PT_CLASS_S, &a->op)) &&
-                 !(a->is_float && !a->is_shared && !pt_form_has(j->form, PT_M_global)) &&
-                 !pt_form_has(j->form, PT_M_shared_cluster);
-    if (!knows)
-        j->why = "an atomic access of this kind";
+    a->is_shared = pt_form_has(j->form, PT_M_shared) || pt_form_has(j->form, PT_M_shared_cta) ||
+                   pt_form_has(j->form, PT_M_shared_cluster);
+    a->is_global = pt_form_has(j->form, PT_M_global) || a->n > 1;
+    a->is_float = j->form->effects & PT_FX_FP;
+    a->half = a->is_float ? half_operation(j->form, a->type) : NULL;
+    a->order = jit_llvm_order(pt_order_of(j->form));
     a->element = LLVMIntTypeInContext(j->context, a->bytes * 8);
-    return knows;
+    bool is_signed = pt_type_class(a->type) == PT_CLASS_S;
+    if (!a->is_cas && !a->half && !operation(j->form, a->is_float, is_signed, &a->op)) {
+        j->why = j->form->spelling;
+        return false;
+    }
+    return true;
 }
 
 /* ---- one lane -------------------------------------------------------------------------------- */
 
-static LLVMValueRef add_float(struct jit *j, const struct atomic *a, LLVMValueRef old,
-                              LLVMValueRef b)
+/* i1: the address lies in shared memory, whose additions keep subnormals and make NaNs quiet. */
+static LLVMValueRef is_in_shared(struct jit *j, const struct atomic *a, LLVMValueRef p)
 {
-    LLVMTypeRef f32 = LLVMFloatTypeInContext(j->context);
-    old = LLVMBuildBitCast(j->b, old, f32, "");
-    b = LLVMBuildBitCast(j->b, b, f32, "");
-    if (!a->is_shared) { /* global memory flushes subnormals, shared memory does not */
-        old = jit_flush(j, old);
-        b = jit_flush(j, b);
-    }
-    LLVMValueRef sum = LLVMBuildFAdd(j->b, old, b, "");
-    if (!a->is_shared)
-        sum = jit_flush(j, sum);
-    return LLVMBuildBitCast(j->b, jit_canonical(j, sum), a->element, "");
+    LLVMTypeRef i1 = LLVMInt1TypeInContext(j->context), i64 = LLVMInt64TypeInContext(j->context);
+    if (a->is_shared || a->is_global)
+        return LLVMConstInt(i1, a->is_shared, false);
+    LLVMValueRef offset = LLVMBuildSub(j->b, LLVMBuildPtrToInt(j->b, p, i64, ""),
+                                       LLVMBuildPtrToInt(j->b, j->shared, i64, ""), "");
+    return LLVMBuildICmp(j->b, LLVMIntULE, offset, jit_i64(j, UINT32_MAX), "");
+}
+
+static LLVMValueRef flush_unless(struct jit *j, LLVMValueRef in_shared, LLVMValueRef value)
+{
+    return LLVMBuildSelect(j->b, in_shared, value, jit_flush(j, value), "");
+}
+
+static LLVMValueRef add_f32(struct jit *j, LLVMValueRef in_shared, LLVMValueRef old, LLVMValueRef b)
+{
+    LLVMTypeRef f32 = LLVMFloatTypeInContext(j->context), bits = LLVMTypeOf(old);
+    old = flush_unless(j, in_shared, LLVMBuildBitCast(j->b, old, f32, ""));
+    b = flush_unless(j, in_shared, LLVMBuildBitCast(j->b, b, f32, ""));
+    LLVMValueRef sum = flush_unless(j, in_shared, LLVMBuildFAdd(j->b, old, b, ""));
+    return LLVMBuildBitCast(j->b, jit_canonical(j, sum), bits, "");
+}
+
+static LLVMValueRef add_f64(struct jit *j, LLVMValueRef in_shared, LLVMValueRef old, LLVMValueRef b)
+{
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context), i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef types[] = {i64, i64, i32};
+    LLVMValueRef args[] = {old, b, LLVMBuildZExt(j->b, in_shared, i32, "")};
+    return jit_help(j, "jit_help_atom_add_f64", LLVMFunctionType(i64, types, 3, false), args);
+}
+
+static LLVMValueRef combine_halves(struct jit *j, const struct atomic *a, LLVMValueRef old,
+                                   LLVMValueRef b)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    old = LLVMBuildZExtOrBitCast(j->b, old, i32, "");
+    b = LLVMBuildZExtOrBitCast(j->b, b, i32, "");
+    return LLVMBuildTruncOrBitCast(j->b, jit_call_one(j, a->half, old, b), a->element, "");
+}
+
+static LLVMValueRef combine_floats(struct jit *j, const struct atomic *a, LLVMValueRef p,
+                                   LLVMValueRef old, LLVMValueRef b)
+{
+    if (a->half)
+        return combine_halves(j, a, old, b);
+    LLVMValueRef in_shared = is_in_shared(j, a, p);
+    return a->type == PT_f64 ? add_f64(j, in_shared, old, b) : add_f32(j, in_shared, old, b);
 }
 
 static LLVMValueRef pick(struct jit *j, LLVMIntPredicate test, LLVMValueRef x, LLVMValueRef y)
@@ -130,10 +198,13 @@ static LLVMValueRef pick(struct jit *j, LLVMIntPredicate test, LLVMValueRef x, L
     return LLVMBuildSelect(j->b, LLVMBuildICmp(j->b, test, x, y, ""), x, y, "");
 }
 
-static LLVMValueRef renew(struct jit *j, const struct atomic *a, LLVMValueRef old, LLVMValueRef b)
+static LLVMValueRef renew(struct jit *j, const struct atomic *a, LLVMValueRef p, LLVMValueRef old,
+                          LLVMValueRef b)
 {
     LLVMBuilderRef o = j->b;
     LLVMValueRef zero = LLVMConstNull(a->element), one = LLVMConstInt(a->element, 1, false), out;
+    if (a->is_float)
+        return combine_floats(j, a, p, old, b);
     switch (a->op) {
     case LLVMAtomicRMWBinOpXchg:
         return b;
@@ -156,12 +227,10 @@ static LLVMValueRef renew(struct jit *j, const struct atomic *a, LLVMValueRef ol
     case LLVMAtomicRMWBinOpUIncWrap:
         out = LLVMBuildICmp(o, LLVMIntUGE, old, b, "");
         return LLVMBuildSelect(o, out, zero, LLVMBuildAdd(o, old, one, ""), "");
-    case LLVMAtomicRMWBinOpUDecWrap:
+    default: /* UDecWrap */
         out = LLVMBuildOr(o, LLVMBuildICmp(o, LLVMIntEQ, old, zero, ""),
                           LLVMBuildICmp(o, LLVMIntUGT, old, b, ""), "");
         return LLVMBuildSelect(o, out, b, LLVMBuildSub(o, old, one, ""), "");
-    default:
-        return add_float(j, a, old, b);
     }
 }
 
@@ -172,7 +241,7 @@ static LLVMValueRef in_shared(struct jit *j, const struct atomic *a, LLVMValueRe
     if (a->is_cas)
         new = LLVMBuildSelect(j->b, LLVMBuildICmp(j->b, LLVMIntEQ, old, b, ""), c, old, "");
     else
-        new = renew(j, a, old, b);
+        new = renew(j, a, p, old, b);
     LLVMBuildStore(j->b, new, p);
     return old;
 }
@@ -189,7 +258,7 @@ static LLVMValueRef exchange_float(struct jit *j, const struct atomic *a, LLVMVa
     LLVMBuildBr(j->b, again);
     jit_continue_in(j, again);
     LLVMValueRef old = LLVMBuildPhi(j->b, a->element, "");
-    LLVMValueRef pair = LLVMBuildAtomicCmpXchg(j->b, p, old, renew(j, a, old, b), a->order,
+    LLVMValueRef pair = LLVMBuildAtomicCmpXchg(j->b, p, old, renew(j, a, p, old, b), a->order,
                                                LLVMAtomicOrderingMonotonic, false);
     LLVMValueRef now = LLVMBuildExtractValue(j->b, pair, 0, "");
     LLVMBuildCondBr(j->b, LLVMBuildExtractValue(j->b, pair, 1, ""), done, again);
@@ -241,7 +310,7 @@ static LLVMValueRef pointer_of(struct jit *j, const struct atomic *a, LLVMValueR
 static void check(struct jit *j, const struct atomic *a, LLVMValueRef addresses, LLVMValueRef mask)
 {
     LLVMTypeRef type = LLVMTypeOf(addresses);
-    LLVMValueRef low = LLVMBuildAnd(j->b, addresses, jit_const(type, a->bytes - 1), "");
+    LLVMValueRef low = LLVMBuildAnd(j->b, addresses, jit_const(type, a->bytes * a->n - 1), "");
     LLVMValueRef bad = LLVMBuildICmp(j->b, LLVMIntNE, low, LLVMConstNull(type), "");
     LLVMBasicBlockRef fail = jit_new_block(j, "misaligned"), on = jit_new_block(j, "");
     bad = jit_any(j, mask ? LLVMBuildAnd(j->b, bad, mask, "") : bad);
@@ -258,6 +327,34 @@ static LLVMValueRef as_bits(struct jit *j, const struct atomic *a, const struct 
     return LLVMBuildBitCast(j->b, value, LLVMVectorType(a->element, j->width), "");
 }
 
+/* Sources of all elements in all lanes, and memory for what was there. */
+struct values {
+    LLVMValueRef b[ELEMENTS], c, result[ELEMENTS];
+};
+
+static struct values read_values(struct jit *j, const struct atomic *a, unsigned copy)
+{
+    struct values v = {.c = a->c ? as_bits(j, a, a->c, copy) : NULL};
+    for (unsigned i = 0; i < a->n; i++) {
+        v.b[i] = as_bits(j, a, a->b + i, copy);
+        v.result[i] =
+            a->d[i] ? jit_alloca(j, LLVMVectorType(a->element, j->width), "") : NULL;
+    }
+    return v;
+}
+
+static void run_lane(struct jit *j, const struct atomic *a, const struct values *v,
+                     LLVMValueRef address, unsigned lane)
+{
+    LLVMValueRef p = pointer_of(j, a, address), c = v->c ? jit_lane(j, v->c, lane) : NULL;
+    for (unsigned i = 0; i < a->n; i++) {
+        LLVMValueRef at = i ? jit_at(j, p, jit_i64(j, i * a->bytes)) : p;
+        LLVMValueRef old = one_lane(j, a, at, jit_lane(j, v->b[i], lane), c);
+        if (v->result[i])
+            LLVMBuildStore(j->b, old, jit_at(j, v->result[i], jit_i64(j, lane * a->bytes)));
+    }
+}
+
 static void run_chunk(struct jit *j, const struct atomic *a, unsigned copy)
 {
     LLVMTypeRef vector = LLVMVectorType(a->element, j->width);
@@ -268,8 +365,7 @@ static void run_chunk(struct jit *j, const struct atomic *a, unsigned copy)
         addresses = LLVMBuildSelect(j->b, mask, addresses, nowhere, "");
         mask = NULL;
     }
-    LLVMValueRef b = as_bits(j, a, a->b, copy), c = a->c ? as_bits(j, a, a->c, copy) : NULL;
-    LLVMValueRef result = a->d ? jit_alloca(j, vector, "") : NULL;
+    struct values v = read_values(j, a, copy);
     for (unsigned i = 0; i < j->width; i++) {
         LLVMBasicBlockRef on = NULL;
         if (mask) {
@@ -278,19 +374,16 @@ static void run_chunk(struct jit *j, const struct atomic *a, unsigned copy)
             LLVMBuildCondBr(j->b, jit_lane(j, mask, i), run, on);
             jit_continue_in(j, run);
         }
-        LLVMValueRef p = pointer_of(j, a, jit_lane(j, addresses, i));
-        LLVMValueRef old =
-            one_lane(j, a, p, jit_lane(j, b, i), c ? jit_lane(j, c, i) : NULL);
-        if (result)
-            LLVMBuildStore(j->b, old, jit_at(j, result, jit_i64(j, i * a->bytes)));
+        run_lane(j, a, &v, jit_lane(j, addresses, i), i);
         if (on) {
             LLVMBuildBr(j->b, on);
             jit_continue_in(j, on);
         }
     }
-    if (result)
-        jit_write(j, a->d, copy, a->type, LLVMBuildLoad2(j->b, vector, result, ""), j->width,
-                  false);
+    for (unsigned i = 0; i < a->n; i++)
+        if (v.result[i])
+            jit_write(j, a->d[i], copy, a->type, LLVMBuildLoad2(j->b, vector, v.result[i], ""),
+                      j->width, false);
 }
 
 bool jit_atomic(struct jit *j)

@@ -65,6 +65,11 @@ static bool is_local_cvta(const struct pt_form *form)
     return (form->op == PT_OP_cvta || form->op == PT_OP_cvta_to) && pt_form_has(form, PT_M_local);
 }
 
+static bool has_carry(const struct pt_form *form)
+{
+    return form->effects & (PT_FX_CARRY_IN | PT_FX_CARRY_OUT);
+}
+
 /* One value stands for all lanes: the sources agree, or (of affine ones) lane 0 tells. */
 static bool is_one(const struct jit *j, const struct operands *all)
 {
@@ -76,7 +81,7 @@ static bool is_one(const struct jit *j, const struct operands *all)
     for (unsigned i = 0; i < all->n_sources; i++)
         if (shape_of(j, all->source[i].o) != JIT_SCALAR)
             return false;
-    return true;
+    return !has_carry(j->form) || jit_carry_is_one(j);
 }
 
 static bool is_reg(const struct pt_operand *o)
@@ -87,6 +92,8 @@ static bool is_reg(const struct pt_operand *o)
 /* One value for the whole group is enough. */
 static bool is_shared(const struct jit *j, const struct operands *all)
 {
+    if (has_carry(j->form) && !jit_carry_is_shared(j))
+        return false;
     for (unsigned i = 0; i < all->n_dests; i++)
         if (is_reg(all->dest[i].o) && j->regs[all->dest[i].o->index].is_per_copy)
             return false;
@@ -141,11 +148,14 @@ static void as_integers(struct jit *j, struct jit_op *op, enum pt_type type)
                                     jit_int_type(j, pt_type_bits(type), op->lanes), "");
 }
 
+#define RANK_BITS (UINT64_C(0xff) << PT_SHARED_RANK_SHIFT)
+
 /* mov in its forms: bits go where they are told. */
 static bool move(struct jit *j, struct jit_op *op, const struct operands *all, unsigned copy)
 {
     unsigned bits = pt_type_bits((enum pt_type)op->form->type[0]);
     LLVMTypeRef type = jit_int_type(j, bits, op->lanes);
+    LLVMValueRef rank;
     switch ((enum pt_op)op->form->op) {
     case PT_OP_mov_pack: {
         LLVMValueRef value = LLVMConstNull(type);
@@ -186,13 +196,26 @@ static bool move(struct jit *j, struct jit_op *op, const struct operands *all, u
             op->d[0] = jit_local_cvta(j, op->a[0], copy, op->form->op == PT_OP_cvta_to);
             return true;
         }
-        if (pt_form_has(op->form, PT_M_param) || pt_form_has(op->form, PT_M_param_entry))
+        if (pt_form_has(op->form, PT_M_param) && j->inlined)
             return false;
         op->d[0] = op->a[0];
+        return true;
+    case PT_OP_mapa: /* of a kernel without clusters */
+        op->d[0] = LLVMBuildAnd(j->b, op->a[0], jit_const(type, ~RANK_BITS), "");
+        rank = LLVMBuildIntCast2(j->b, op->a[1], type, false, "");
+        rank = LLVMBuildAnd(j->b, rank, jit_const(type, 0xff), "");
+        rank = LLVMBuildShl(j->b, rank, jit_const(type, PT_SHARED_RANK_SHIFT), "");
+        op->d[0] = LLVMBuildOr(j->b, op->d[0], rank, "");
+        return true;
+    case PT_OP_getctarank:
+        rank = LLVMBuildAnd(j->b, op->a[0], jit_const(type, RANK_BITS), "");
+        rank = LLVMBuildLShr(j->b, rank, jit_const(type, PT_SHARED_RANK_SHIFT), "");
+        op->d[0] = LLVMBuildIntCast2(j->b, rank, jit_int_type(j, 32, op->lanes), false, "");
         return true;
     case PT_OP_mov:
     case PT_OP_mov_sreg:
     case PT_OP_mov_addr:
+    case PT_OP_mov_func:
         op->d[0] = op->a[0];
         return true;
     default:
@@ -228,7 +251,7 @@ static bool operate(struct jit *j, const struct operands *all, unsigned copy, un
         op->a[i] = read_flat(j, &all->source[i], copy, lanes, number);
         op->negated[i] = all->source[i].o->flags & PT_OPND_NEG;
     }
-    if (!compute(j, op, all, copy))
+    if (has_carry(j->form) ? !jit_carry(op, copy) : !compute(j, op, all, copy))
         return false;
     const struct pt_operand *d = all->dest[0].o;
     if (op->is_number && !(is_reg(d) && j->regs[d->index].is_raw))
@@ -342,15 +365,36 @@ static bool pure(struct jit *j, LLVMValueRef *mask)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
+/* bar.red: what all lanes that came to the barrier brought. */
+static void reduce(struct jit *j, LLVMValueRef *mask)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    const struct pt_operand *d = &j->f->operands.v[j->insn->operands];
+    LLVMValueRef votes = LLVMBuildLoad2(j->b, i32, j->reduced[0], "");
+    LLVMValueRef voters = LLVMBuildLoad2(j->b, i32, j->reduced[1], "");
+    LLVMValueRef value = pt_form_has(j->form, PT_M_popc) ? votes
+                         : pt_form_has(j->form, PT_M_and)
+                             ? LLVMBuildICmp(j->b, LLVMIntEQ, votes, voters, "")
+                             : LLVMBuildICmp(j->b, LLVMIntNE, votes, jit_i32(j, 0), "");
+    enum pt_type type = pt_form_has(j->form, PT_M_popc) ? PT_u32 : PT_pred;
+    for (unsigned u = 0; u < (jit_is_per_copy(j, d) ? j->copies : 1); u++) {
+        apply_guard(j, u, mask[u]);
+        jit_write(j, d, u, type, value, 1, false);
+    }
+}
+
 static bool instruction(struct jit *j, LLVMValueRef *mask)
 {
     uint32_t effects = j->form->effects;
-    if (effects & PT_FX_CTA)
-        return true; /* where a region begins */
+    if (effects & PT_FX_CTA) { /* where a region begins */
+        if (jit_is_reduction(j->form))
+            reduce(j, mask);
+        return true;
+    }
     if (!(effects & (PT_FX_CALL | PT_FX_READ | PT_FX_WRITE | PT_FX_WARP | PT_FX_FENCE | PT_FX_ATOMIC)))
         return pure(j, mask);
     if ((effects & PT_FX_FENCE) && !(effects & (PT_FX_READ | PT_FX_WRITE | PT_FX_WARP))) {
-        LLVMBuildFence(j->b, LLVMAtomicOrderingSequentiallyConsistent, false, "");
+        LLVMBuildFence(j->b, jit_llvm_order(pt_order_of(j->form)), false, "");
         return true;
     }
     for (unsigned u = 0; u < j->copies; u++)

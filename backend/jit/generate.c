@@ -13,6 +13,11 @@ static void load_parts(struct jit *j)
     j->params = jit_field(j, pointer, j->launch, offsetof(struct pt_launch, params));
     j->budget = jit_alloca(j, LLVMInt32TypeInContext(j->context), "budget");
     LLVMBuildStore(j->b, jit_i32(j, JIT_BUDGET), j->budget);
+    for (unsigned i = 0; i < 2; i++) {
+        j->arrived[i] = jit_alloca(j, LLVMInt32TypeInContext(j->context), "arrived");
+        j->reduced[i] = jit_alloca(j, LLVMInt32TypeInContext(j->context), "reduced");
+        LLVMBuildStore(j->b, jit_i32(j, 0), j->arrived[i]);
+    }
 }
 
 /* The function with an empty body. Allocas go to its entry, the rest begins in a block behind. */

@@ -8,6 +8,7 @@
  *   remake.c    values computed once more instead of being kept
  *   emit_*.c    what instructions compute: a few LLVM instructions each, over scalars or vectors alike
  *   lanes.c     operations without an emitter: calls of the interpreter's functions over lanes    batch.c    shared calls
+ *   carry.c     extended precision                      helper.h           what is rare: calls of functions of C
  *   memory.c    loads and stores by access class         prefetch.c         loops with long strides
  *   atomic.c, warp.c   the others that are not pure
  *   local.c     windows of local memory                  call.c             calls of device functions
@@ -88,6 +89,8 @@ struct jit {
     LLVMValueRef cta, launch, fault, scratch, params, shared;
     LLVMValueRef group;         /* i32: of the region loop being generated */
     LLVMValueRef budget;        /* alloca: back edges until the next look at launch->stop */
+    LLVMValueRef arrived[2];    /* bar.red, allocas: lanes with a true predicate and lanes that have come so far */
+    LLVMValueRef reduced[2];    /* likewise: of the barrier at which the region begins */
     LLVMValueRef nowhere;       /* alloca: memory that nobody reads, or NULL */
     LLVMValueRef lanes[4];      /* allocas of lanes.c */
     uint64_t *live_in;          /* pt_live_in */
@@ -167,5 +170,7 @@ bool jit_call_lanes(struct jit_op *op);
 bool jit_call_lanes_together(struct jit_op *ops, unsigned n);
 /* True if such a call is how the form is compiled. */
 bool jit_needs_call(struct jit *j, const struct pt_form *form);
+/* The same of one lane, for an operation of two sources of 32 bits by its name. */
+LLVMValueRef jit_call_one(struct jit *j, const char *name, LLVMValueRef a, LLVMValueRef b);
 
 #endif

@@ -130,3 +130,18 @@ bool jit_needs_call(struct jit *j, const struct pt_form *form)
         return false;
     return j->program->engine->lanes(j->m, form) != NULL;
 }
+
+LLVMValueRef jit_call_one(struct jit *j, const char *name, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef types[] = {pointer, pointer, pointer, pointer, i32};
+    struct jit_op op = {.j = j, .b = j->b, .lanes = 1};
+    LLVMValueRef args[] = {array(j, 0), array(j, 1), array(j, 2), LLVMConstNull(pointer),
+                           LLVMConstInt(i32, MIN_LANES, false)};
+    store_source(&op, a, 4, args[1]);
+    store_source(&op, b, 4, args[2]);
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->context), types, 5, false);
+    LLVMBuildCall2(j->b, type, declare(j, name, type), args, 5, "");
+    return LLVMBuildLoad2(j->b, i32, args[0], "");
+}

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "backend/jit/helper.h"
 #include "backend/jit/object.h"
 
 /* ---- symbols ------------------------------------------------------------------------------------------- */
@@ -30,7 +31,7 @@ static const struct {
     void *address;
 } library[] = {
 #define X(name) {#name, (void *)(uintptr_t)(name)},
-    LIBRARY(X) COMPILER(X) X(jit_device_function)
+    LIBRARY(X) COMPILER(X) JIT_HELPERS(X) X(jit_device_function)
 #undef X
 };
 
@@ -41,6 +42,10 @@ static bool resolve(const struct pt_program *program, const char *name, uint64_t
         if (symbol >= program->image->module->symbols.n)
             return false;
         *address = program->image->symbols[symbol];
+        return true;
+    }
+    if (!strncmp(name, JIT_FUNC, strlen(JIT_FUNC))) {
+        *address = program->image->func_base + 16 * strtoul(name + strlen(JIT_FUNC), NULL, 10);
         return true;
     }
     if (!strncmp(name, JIT_LANES, strlen(JIT_LANES))) {

@@ -15,6 +15,7 @@ struct access {
     struct pt_operand values[8]; /* registers or constants */
     bool extends_sign;
     bool is_constant;            /* memory that no kernel changes */
+    enum pt_order order;
 };
 
 /* ---- what is accessed ------------------------------------------------------------------------ */
@@ -37,8 +38,29 @@ static enum pt_space space_of(const struct pt_form *form)
     return PT_SPACE_GENERIC;
 }
 
+static bool is_load_or_store(const struct pt_form *form)
+{
+    switch (form->op) {
+    case PT_OP_ld:
+    case PT_OP_ld_volatile:
+    case PT_OP_ld_acquire:
+    case PT_OP_ld_nc:
+    case PT_OP_ldu:
+    case PT_OP_st:
+    case PT_OP_st_volatile:
+    case PT_OP_st_release:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static bool describe(struct jit *j, struct access *a)
 {
+    if (!is_load_or_store(j->form)) {
+        j->why = j->form->spelling;
+        return false;
+    }
     const struct pt_operand *o = &j->f->operands.v[j->insn->operands];
     memset(a, 0, sizeof *a);
     a->is_load = j->form->effects & PT_FX_READ;
@@ -51,8 +73,11 @@ static bool describe(struct jit *j, struct access *a)
     a->extends_sign = pt_type_class(a->type) == PT_CLASS_S;
     if (a->base->kind == PT_OPND_SYM && j->m->symbols.v[a->base->index].space == PT_SPACE_LOCAL)
         a->space = PT_SPACE_LOCAL; /* ld.param and st.param of arguments */
+    if (a->space == PT_SPACE_PARAM && a->base->kind == PT_OPND_REG && !j->inlined)
+        a->space = PT_SPACE_GENERIC; /* addresses of a kernel's parameters are generic */
     a->is_constant = a->space == PT_SPACE_CONST || a->space == PT_SPACE_PARAM;
-    if (a->bytes > 8 || a->n > 8 || a->base->kind == PT_OPND_FUNC ||
+    a->order = pt_order_of(j->form);
+    if (a->base->kind == PT_OPND_FUNC ||
         (a->space == PT_SPACE_PARAM && a->base->kind != PT_OPND_SYM)) {
         j->why = "an access of this kind";
         return false;
@@ -173,20 +198,34 @@ static LLVMValueRef element_at(struct jit *j, const struct access *a, LLVMValueR
     return i ? jit_at(j, pointer, jit_i64(j, (uint64_t)i * a->bytes)) : pointer;
 }
 
+/* Accesses with an order do not tear: of one element by what LLVM promises; of vectors by the machine, as each
+ * element is aligned. */
+static void make_whole(const struct access *a, LLVMValueRef access, LLVMTypeRef type)
+{
+    if (a->order == PT_ORDER_PLAIN)
+        return;
+    LLVMSetVolatile(access, true);
+    if (LLVMGetTypeKind(type) != LLVMVectorTypeKind && a->bytes <= 8)
+        LLVMSetOrdering(access, LLVMAtomicOrderingMonotonic);
+}
+
 static LLVMValueRef load(struct jit *j, const struct access *a, LLVMTypeRef type,
                          LLVMValueRef pointer, unsigned align)
 {
     LLVMValueRef value = LLVMBuildLoad2(j->b, type, pointer, "");
     LLVMSetAlignment(value, align);
+    make_whole(a, value, type);
     if (a->is_constant)
         LLVMSetMetadata(value, LLVMGetMDKindIDInContext(j->context, "invariant.load", 14),
                         LLVMMDNodeInContext(j->context, NULL, 0));
     return value;
 }
 
-static void store(struct jit *j, LLVMValueRef value, LLVMValueRef pointer, unsigned align)
+static void store(struct jit *j, const struct access *a, LLVMValueRef value, LLVMValueRef pointer)
 {
-    LLVMSetAlignment(LLVMBuildStore(j->b, value, pointer), align);
+    LLVMValueRef access = LLVMBuildStore(j->b, value, pointer);
+    LLVMSetAlignment(access, a->bytes);
+    make_whole(a, access, LLVMTypeOf(value));
 }
 
 static LLVMValueRef shuffle(struct jit *j, LLVMValueRef x, LLVMValueRef y, const int *lanes,
@@ -228,11 +267,11 @@ static LLVMValueRef take_every(struct jit *j, LLVMValueRef all, unsigned i, unsi
 /* One after the other: x0 y0 x1 y1 … of n vectors, n a power of two. */
 static LLVMValueRef interleave(struct jit *j, LLVMValueRef *v, unsigned n)
 {
-    LLVMValueRef half[4];
+    LLVMValueRef half[8];
     unsigned each = j->width;
     int lanes[256];
     for (unsigned i = 0; i < n; i++)
-        half[i % 4] = v[i];
+        half[i] = v[i];
     for (unsigned count = n; count > 1; count /= 2, each *= 2) {
         for (unsigned i = 0; i < 2 * each; i++)
             lanes[i] = (int)i;
@@ -267,7 +306,7 @@ static void store_run(struct jit *j, const struct access *a, LLVMValueRef pointe
 {
     LLVMValueRef all = interleave(j, v, a->n);
     if (!mask) {
-        store(j, all, pointer, a->bytes);
+        store(j, a, all, pointer);
         return;
     }
     LLVMTypeRef types[] = {LLVMTypeOf(all), LLVMTypeOf(pointer)};
@@ -386,7 +425,7 @@ static void store_lanes(struct jit *j, const struct access *a, LLVMValueRef addr
     for (unsigned lane = 0; lane < j->width; lane++) {
         LLVMValueRef pointer = pointer_of(j, a, jit_lane(j, addresses, lane));
         for (unsigned i = 0; i < a->n; i++)
-            store(j, jit_lane(j, v[i], lane), element_at(j, a, pointer, i), a->bytes);
+            store(j, a, jit_lane(j, v[i], lane), element_at(j, a, pointer, i));
     }
 }
 
@@ -396,7 +435,8 @@ static void store_lanes(struct jit *j, const struct access *a, LLVMValueRef addr
 static bool access_indexed(struct jit *j, const struct access *a, unsigned copy, LLVMValueRef *v)
 {
     struct jit_split s;
-    if ((!a->is_load && a->n > 1) || a->bytes < 4 || !j->target->has_mask_registers ||
+    bool is_wide = a->bytes == 4 || a->bytes == 8;
+    if ((!a->is_load && a->n > 1) || !is_wide || !j->target->has_mask_registers ||
         a->space == PT_SPACE_SHARED || a->space == PT_SPACE_LOCAL ||
         !jit_split_address(j, a->base, &s) ||
         s.scale % (a->bytes * a->n))
@@ -427,7 +467,7 @@ static void access_any(struct jit *j, const struct access *a, unsigned copy, LLV
     if (a->space == PT_SPACE_LOCAL)
         addresses = in_window(j, a, copy, addresses);
     check_all(j, a, addresses, mask);
-    bool by_machine = j->target->has_mask_registers && a->bytes >= 4;
+    bool by_machine = j->target->has_mask_registers && (a->bytes == 4 || a->bytes == 8);
     if (by_machine && a->is_load)
         gather(j, a, pointer_of(j, a, addresses), mask, v);
     else if (by_machine && a->n == 1)
@@ -575,7 +615,7 @@ static void store_uniform(struct jit *j, const struct access *a, unsigned copy)
             jit_read(j, &a->values[i], copy, a->type, is_one ? 1 : j->width, false);
         if (!is_one)
             value = LLVMBuildExtractElement(j->b, value, last_lane(j, j->mask[copy]), "");
-        store(j, value, element_at(j, a, pointer, i), a->bytes);
+        store(j, a, value, element_at(j, a, pointer, i));
     }
     if (after) {
         LLVMBuildBr(j->b, after);
@@ -652,15 +692,33 @@ bool jit_test_access(struct jit *j, const uint64_t *written, LLVMValueRef *test)
     return true;
 }
 
+/* Nothing that the order concerns is moved across by LLVM, or by the machine. */
+static void fence(struct jit *j, LLVMAtomicOrdering order, bool only_here)
+{
+    LLVMBuildFence(j->b, order, only_here, "");
+}
+
+static void access_copies(struct jit *j, const struct access *a)
+{
+    bool one = is_shared(j, a);
+    if (one && !j->insn->guard)
+        j->mask[0] = NULL; /* some lane of the group runs it */
+    for (unsigned u = 0; u < (one ? 1 : j->copies); u++)
+        access_chunk(j, a, u);
+}
+
 bool jit_memory(struct jit *j)
 {
     struct access a;
     if (!describe(j, &a))
         return false;
-    bool one = is_shared(j, &a);
-    if (one && !j->insn->guard)
-        j->mask[0] = NULL; /* some lane of the group runs it */
-    for (unsigned u = 0; u < (one ? 1 : j->copies); u++)
-        access_chunk(j, &a, u);
+    if (a.order == PT_ORDER_PLAIN) {
+        access_copies(j, &a);
+        return true;
+    }
+    bool acquires = pt_order_acquires(a.order), releases = pt_order_releases(a.order);
+    fence(j, releases ? LLVMAtomicOrderingRelease : LLVMAtomicOrderingAcquireRelease, !releases);
+    access_copies(j, &a);
+    fence(j, acquires ? LLVMAtomicOrderingAcquire : LLVMAtomicOrderingAcquireRelease, !acquires);
     return true;
 }

@@ -11,6 +11,7 @@
 #define JIT_ENTRY "ptera_run" /* the function that native->run is */
 #define JIT_SYMBOL "ptera_sym_"
 #define JIT_LANES "ptera_lanes_"
+#define JIT_FUNC "ptera_func_"
 
 struct jit_object {
     uint8_t *bytes; /* malloc'ed ELF object */

@@ -111,12 +111,17 @@ enum {
     CODE_MOST = 4096 /* instructions of a group */
 };
 
-/* Atomic accesses whose order could be told: warps do them one after the other. */
-static bool has_ordered_atomics(const struct jit *j)
+/* An access that all lanes of a warp do before any goes on. */
+static bool is_ordering_point(const struct pt_form *form)
+{
+    bool is_access = form->effects & (PT_FX_READ | PT_FX_WRITE);
+    return (form->effects & PT_FX_ATOMIC) || (is_access && pt_order_of(form) != PT_ORDER_PLAIN);
+}
+
+static bool has_ordering_points(const struct jit *j)
 {
     for (uint32_t i = 0; i < j->f->insns.n; i++)
-        if ((pt_insn_form(j->m, &j->f->insns.v[i])->effects & PT_FX_ATOMIC) &&
-            jit_is_ordered(j, &j->f->insns.v[i]))
+        if (is_ordering_point(pt_insn_form(j->m, &j->f->insns.v[i])))
             return true;
     return false;
 }
@@ -140,10 +145,22 @@ static bool has_striding_loop(const struct jit *j)
     return false;
 }
 
+/* Those whose order could be told: warps do them one after the other. */
+static bool tells_order(const struct jit *j)
+{
+    for (uint32_t i = 0; i < j->f->insns.n; i++) {
+        const struct pt_form *form = pt_insn_form(j->m, &j->f->insns.v[i]);
+        bool is_atomic = form->effects & PT_FX_ATOMIC;
+        if (is_ordering_point(form) && (!is_atomic || jit_is_ordered(j, &j->f->insns.v[i])))
+            return true;
+    }
+    return false;
+}
+
 /* Chunks that have to go together: of a warp, or of a row of the block, in which the other indexes are the same. */
 static uint32_t least_copies(const struct jit *j, const struct pt_vary_shape *shape)
 {
-    if (has_effect(j, PT_FX_WARP | PT_FX_ATOMIC | PT_FX_CALL))
+    if (has_effect(j, PT_FX_WARP | PT_FX_CALL) || has_ordering_points(j))
         return PT_WARP_SIZE / shape->width;
     bool has_rows = (shape->block[1] > 1 || shape->block[2] > 1) && !has_parting_loop(j);
     uint32_t row = shape->block[0] / shape->width;
@@ -163,7 +180,7 @@ static uint32_t choose_copies(const struct jit *j, const struct pt_vary_shape *s
                      : j->f->loops.n     ? COPIES_MOST * width
                                          : STRAIGHT_LANES;
     bool strides = has_striding_loop(j);
-    if (!threads || has_ordered_atomics(j) || has_effect(j, PT_FX_CALL))
+    if (!threads || tells_order(j) || has_effect(j, PT_FX_CALL))
         return copies;
     while (copies < COPIES_MOST && 2 * copies * width <= lanes &&
            (strides || 2 * copies * most <= room) && threads % (2 * copies * width) == 0 &&
@@ -193,23 +210,10 @@ static bool refuse(struct jit *j, const char *why)
     return false;
 }
 
-static bool knows_sreg(enum pt_sreg sreg)
-{
-    return (sreg >= PT_SREG_tid_x && sreg <= PT_SREG_tid_z) ||
-           (sreg >= PT_SREG_ntid_x && sreg <= PT_SREG_ntid_z) ||
-           (sreg >= PT_SREG_ctaid_x && sreg <= PT_SREG_ctaid_z) ||
-           (sreg >= PT_SREG_nctaid_x && sreg <= PT_SREG_nctaid_z) || sreg == PT_SREG_laneid ||
-           sreg == PT_SREG_warpid;
-}
-
 static bool knows_operands(struct jit *j, const struct pt_insn *insn)
 {
     for (uint32_t k = 0; k < insn->n_operands; k++) {
         const struct pt_operand *o = &j->f->operands.v[insn->operands + k];
-        if (o->kind == PT_OPND_SREG && !knows_sreg((enum pt_sreg)o->index))
-            return refuse(j, "a special register");
-        if (o->kind == PT_OPND_FUNC)
-            return refuse(j, "the address of a function");
         if (o->kind != PT_OPND_SYM)
             continue;
         const struct pt_symbol *s = &j->m->symbols.v[o->index];
@@ -219,13 +223,47 @@ static bool knows_operands(struct jit *j, const struct pt_insn *insn)
     return true;
 }
 
-/* A barrier of all threads of the CTA: whatever its number is. */
+/* The operand that says how many threads a barrier waits for, or NULL. */
+static const struct pt_operand *count_of(const struct jit *j, const struct pt_insn *insn)
+{
+    const struct pt_form *form = pt_insn_form(j->m, insn);
+    unsigned at = jit_is_reduction(form) ? 2 : 1, others = jit_is_reduction(form) ? 3 : 1;
+    return insn->n_operands > others ? &j->f->operands.v[insn->operands + at] : NULL;
+}
+
+static bool counts_all(const struct jit *j, const struct pt_operand *count)
+{
+    const uint32_t *block = j->vary->shape.block;
+    uint32_t threads = block[0] * block[1] * block[2];
+    uint32_t warps = (threads + PT_WARP_SIZE - 1) / PT_WARP_SIZE;
+    return count->kind == PT_OPND_IMM &&
+           (!count->imm || (threads && (uint64_t)count->imm == (uint64_t)warps * PT_WARP_SIZE));
+}
+
+/* A barrier of all threads of the CTA: whatever its number is, if they agree on it. */
 static bool is_whole_barrier(const struct jit *j, const struct pt_insn *insn)
 {
     const struct pt_form *form = pt_insn_form(j->m, insn);
-    const struct pt_operand *o = &j->f->operands.v[insn->operands];
-    return (form->op == PT_OP_bar_sync || form->op == PT_OP_barrier_sync) &&
-           insn->n_operands == 1 && o->kind == PT_OPND_IMM;
+    const struct pt_operand *o = &j->f->operands.v[insn->operands], *count = count_of(j, insn);
+    const struct pt_operand *id = jit_is_reduction(form) ? o + 1 : o;
+    bool is_agreed = id->kind == PT_OPND_IMM ||
+                     (id->kind == PT_OPND_REG && j->vary->regs[id->index].level == PT_LEVEL_CTA);
+    bool waits = form->op == PT_OP_bar_sync || form->op == PT_OP_barrier_sync ||
+                 jit_is_reduction(form);
+    return waits && is_agreed && (!count || counts_all(j, count));
+}
+
+/* Such a barrier waits, in vain, for threads that have ended. */
+static bool has_count(const struct jit *j)
+{
+    for (uint32_t i = 0; i < j->f->insns.n; i++) {
+        const struct pt_insn *insn = &j->f->insns.v[i];
+        const struct pt_operand *count =
+            pt_insn_form(j->m, insn)->effects & PT_FX_CTA ? count_of(j, insn) : NULL;
+        if (count && count->imm)
+            return true;
+    }
+    return false;
 }
 
 /* Not what an access or an atomic operation of its modifiers would be. */
@@ -237,6 +275,20 @@ static bool is_asynchronous(const struct pt_form *form)
     case PT_OP_st_async:
     case PT_OP_st_async_global:
     case PT_OP_red_async:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* What changes the stack of a thread, or stops for a debugger. */
+static bool needs_interpreter(const struct pt_form *form)
+{
+    switch (form->op) {
+    case PT_OP_stacksave:
+    case PT_OP_stackrestore:
+    case PT_OP_alloca:
+    case PT_OP_brkpt:
         return true;
     default:
         return false;
@@ -256,16 +308,14 @@ static bool knows_all(struct jit *j)
                 return refuse(j, "a call");
             continue;
         }
-        if (form->effects & (PT_FX_CARRY_IN | PT_FX_CARRY_OUT))
-            return refuse(j, "extended-precision arithmetic");
         if (form->effects & PT_FX_CLUSTER)
             return refuse(j, "a barrier of the cluster");
         if ((form->effects & PT_FX_CTA) && !is_whole_barrier(j, insn))
             return refuse(j, "a barrier of some of the threads");
         if (is_asynchronous(form))
             return refuse(j, "an mbarrier or what it counts");
-        if ((form->effects & PT_FX_VOLATILE) && !(form->effects & PT_FX_WARP))
-            return refuse(j, "what depends on when it runs");
+        if (needs_interpreter(form))
+            return refuse(j, form->spelling);
         if (!knows_operands(j, insn))
             return false;
     }
@@ -514,6 +564,23 @@ static void find_crossing(struct jit *j, const struct jit_plan *plan)
         }
 }
 
+/* CC.CF is not kept from one region to the next: it is set in the block that reads it. */
+static bool keeps_carry(const struct jit *j)
+{
+    for (uint32_t b = 0; b < j->f->blocks.n; b++) {
+        const struct pt_block *block = &j->f->blocks.v[b];
+        bool is_set = false;
+        for (uint32_t i = block->first; i < block->first + block->count; i++) {
+            const struct pt_insn *insn = &j->f->insns.v[i];
+            uint32_t effects = pt_insn_form(j->m, insn)->effects;
+            if ((effects & PT_FX_CARRY_IN) && !is_set)
+                return false;
+            is_set |= (effects & PT_FX_CARRY_OUT) && !insn->guard;
+        }
+    }
+    return true;
+}
+
 /* ---- the plan -------------------------------------------------------------------------------- */
 
 bool jit_plan(struct jit *j, struct jit_plan *plan)
@@ -521,14 +588,20 @@ bool jit_plan(struct jit *j, struct jit_plan *plan)
     const uint32_t *block = j->vary->shape.block;
     if (!knows_all(j))
         return false;
+    if (jit_is_reduction(pt_insn_form(j->m, &j->f->insns.v[0])))
+        return refuse(j, "a reduction before anything else");
     uint32_t threads = block[0] * block[1] * block[2], group = j->width * j->copies;
     plan->n_groups = ((threads ? threads : PT_MAX_WARPS * PT_WARP_SIZE) + group - 1) / group;
     plan->entries = new_set(j);
     const uint64_t *reaching = find_reaching(j);
     if (!find_entries(j, plan, reaching) || !make_regions(j, plan, reaching))
         return false;
+    if (plan->n_regions > 1 && !keeps_carry(j))
+        return refuse(j, "a carry that may be kept beyond a barrier");
     find_partial(j);
     plan->keeps_alive = keeps_alive(j, plan);
+    if (plan->keeps_alive && has_count(j))
+        return refuse(j, "a barrier of some of the threads");
     j->starts_full = threads && threads % group == 0;
     plan->alive = j->scratch_bytes;
     if (plan->keeps_alive)

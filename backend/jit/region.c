@@ -7,6 +7,8 @@
  */
 #include "backend/jit/region.h"
 
+#include <string.h>
+
 struct gen {
     struct jit *j;
     const struct jit_plan *plan;
@@ -227,6 +229,132 @@ static void choose(struct gen *g, uint32_t from, const struct pt_insn *insn, uin
     go_to(g, from, next);
 }
 
+/* Fails if a lane runs the instruction whose guard holds; goes on behind it. */
+static void fail_where(struct gen *g, const struct pt_insn *insn, enum pt_fault_kind kind,
+                       LLVMValueRef bad)
+{
+    struct jit *j = g->j;
+    LLVMBasicBlockRef fail = jit_new_block(j, "fail"), on = jit_new_block(j, "");
+    LLVMBuildCondBr(j->b, bad, fail, on);
+    jit_continue_in(j, fail);
+    j->insn = insn;
+    jit_fail(j, kind);
+    jit_continue_in(j, on);
+}
+
+/* Lanes of a copy that run the last instruction: those of the block for which its guard holds. */
+static LLVMValueRef running(struct gen *g, const struct pt_insn *insn, unsigned copy)
+{
+    struct jit *j = g->j;
+    LLVMValueRef lanes = g->cur[copy] ? jit_flow_mask(j, g->cur[copy]) : jit_mask_all(j);
+    return insn->guard ? LLVMBuildAnd(j->b, lanes, read_guard(j, insn, copy, j->width), "") : lanes;
+}
+
+/* Ends the launch as soon as a lane runs it. */
+static void end_in_trap(struct gen *g, uint32_t block, const struct pt_insn *insn)
+{
+    struct jit *j = g->j;
+    if (!insn->guard) {
+        j->insn = insn;
+        jit_fail(j, PT_FAULT_TRAP);
+        return;
+    }
+    LLVMValueRef any = jit_any(j, running(g, insn, 0));
+    for (unsigned u = 1; u < j->copies; u++)
+        any = LLVMBuildOr(j->b, any, jit_any(j, running(g, insn, u)), "");
+    fail_where(g, insn, PT_FAULT_TRAP, any);
+    go_to(g, block, j->f->blocks.v[block].next);
+}
+
+/* ---- branches by a table --------------------------------------------------------------------- */
+
+static const struct pt_table *table_of(const struct jit *j, const struct pt_insn *insn)
+{
+    return &j->f->tables.v[j->f->operands.v[insn->operands + 1].index];
+}
+
+static void choose_by_table(struct gen *g, uint32_t from, const struct pt_insn *insn)
+{
+    struct jit *j = g->j;
+    const struct pt_table *table = table_of(j, insn);
+    LLVMValueRef index = jit_read(j, &j->f->operands.v[insn->operands], 0, PT_u32, 1, true);
+    LLVMValueRef n = jit_i32(j, table->targets.n);
+    fail_where(g, insn, PT_FAULT_ILLEGAL_INSTRUCTION,
+               LLVMBuildICmp(j->b, LLVMIntUGE, index, n, ""));
+    LLVMBasicBlockRef never = jit_new_block(j, "");
+    LLVMValueRef to = LLVMBuildSwitch(j->b, index, never, table->targets.n);
+    jit_continue_in(j, never);
+    LLVMBuildUnreachable(j->b);
+    for (uint32_t i = 0; i < table->targets.n; i++) {
+        LLVMBasicBlockRef leave = jit_new_block(j, "");
+        LLVMAddCase(to, jit_i32(j, i), leave);
+        jit_continue_in(j, leave);
+        go_to(g, from, table->targets.v[i]);
+    }
+}
+
+/* Lanes whose index leads to the block; `lanes` are those that branch. */
+static LLVMValueRef lanes_to(struct jit *j, const struct pt_insn *insn, unsigned copy,
+                             uint32_t block, LLVMValueRef lanes)
+{
+    const struct pt_table *table = table_of(j, insn);
+    LLVMValueRef index =
+        jit_read(j, &j->f->operands.v[insn->operands], copy, PT_u32, j->width, true);
+    LLVMValueRef some = LLVMConstNull(LLVMTypeOf(lanes));
+    for (uint32_t i = 0; i < table->targets.n; i++) {
+        if (table->targets.v[i] != block)
+            continue;
+        LLVMValueRef number = jit_const(LLVMTypeOf(index), i);
+        LLVMValueRef here = LLVMBuildICmp(j->b, LLVMIntEQ, index, number, "");
+        some = LLVMBuildOr(j->b, some, here, "");
+    }
+    return LLVMBuildAnd(j->b, some, lanes, "");
+}
+
+static void check_table(struct gen *g, const struct pt_insn *insn, LLVMValueRef *lanes)
+{
+    struct jit *j = g->j;
+    LLVMValueRef any = NULL;
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef index =
+            jit_read(j, &j->f->operands.v[insn->operands], u, PT_u32, j->width, true);
+        LLVMValueRef n = jit_const(LLVMTypeOf(index), table_of(j, insn)->targets.n);
+        LLVMValueRef bad = LLVMBuildICmp(j->b, LLVMIntUGE, index, n, "");
+        bad = jit_any(j, LLVMBuildAnd(j->b, bad, lanes[u], ""));
+        any = any ? LLVMBuildOr(j->b, any, bad, "") : bad;
+    }
+    fail_where(g, insn, PT_FAULT_ILLEGAL_INSTRUCTION, any);
+}
+
+static void part_by_table(struct gen *g, uint32_t from, const struct pt_insn *insn)
+{
+    struct jit *j = g->j;
+    const struct pt_block *block = &j->f->blocks.v[from];
+    LLVMValueRef lanes[JIT_COPIES], some[JIT_COPIES];
+    uint64_t *waits = pt_arena_alloc(j->arena, j->vary->words * sizeof *waits);
+    memcpy(waits, jit_waits(j, from), j->vary->words * sizeof *waits);
+    for (unsigned u = 0; u < j->copies; u++)
+        lanes[u] = running(g, insn, u);
+    check_table(g, insn, lanes);
+    poll(j, last_of(j, from));
+    for (uint32_t e = 0; e < block->n_succ; e++) {
+        uint32_t to = j->f->edges.v[block->succ + e];
+        jit_set_add(waits, to);
+        for (unsigned u = 0; u < j->copies; u++) {
+            some[u] = lanes_to(j, insn, u, to, lanes[u]);
+            if (insn->guard && to == block->next) {
+                LLVMValueRef here = g->cur[u] ? jit_flow_mask(j, g->cur[u]) : jit_mask_all(j);
+                here = LLVMBuildAnd(j->b, here, LLVMBuildNot(j->b, lanes[u], ""), "");
+                some[u] = LLVMBuildOr(j->b, some[u], here, "");
+            }
+            some[u] = jit_flow_of(j, some[u]);
+        }
+        send(g, from, to, some);
+    }
+    struct pending p = {waits, UINT32_MAX, UINT32_MAX};
+    go_on_from(g, from, loop_of(g, from), &p);
+}
+
 static bool end_block(struct gen *g, uint32_t block)
 {
     struct jit *j = g->j;
@@ -240,12 +368,17 @@ static bool end_block(struct gen *g, uint32_t block)
     uint32_t taken = UINT32_MAX;
     if (form->op == PT_OP_bra) {
         taken = target_of(j, insn);
-    } else if (form->op == PT_OP_trap && !insn->guard) {
-        j->insn = insn; /* ends the launch as soon as a lane runs it */
-        jit_fail(j, PT_FAULT_TRAP);
+    } else if (form->op == PT_OP_trap) {
+        end_in_trap(g, block, insn);
+        return true;
+    } else if (form->op == PT_OP_brx_idx) {
+        if (insn->guard || j->vary->branch[block] > PT_LEVEL_GROUP)
+            part_by_table(g, block, insn);
+        else
+            choose_by_table(g, block, insn);
         return true;
     } else if (form->op != PT_OP_ret && form->op != PT_OP_exit) {
-        j->why = "a branch by a table, or a guarded trap";
+        j->why = form->spelling;
         return false;
     }
     if (insn->guard && taken != b->next) {
@@ -595,6 +728,7 @@ static bool load_registers(struct gen *g)
     struct jit *j = g->j;
     const uint64_t *in = live_into(j, g->r->entry);
     uint64_t *done = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *done);
+    clear_reg(j, &j->regs[j->f->regs.n]);
     for (uint32_t i = 1; i < j->f->regs.n; i++) {
         const struct jit_reg *r = &j->regs[i];
         if (r->is_remade) {
@@ -643,6 +777,38 @@ static LLVMValueRef alive_at(struct gen *g, unsigned u)
                   LLVMBuildZExt(j->b, offset, LLVMInt64TypeInContext(j->context), ""));
 }
 
+/* bar.red where the next region begins: lanes arrive with their predicates. */
+static void arrive(struct gen *g, uint32_t to)
+{
+    struct jit *j = g->j;
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    const struct pt_insn *insn = &j->f->insns.v[j->f->blocks.v[to].first];
+    if (!jit_is_reduction(pt_insn_form(j->m, insn)))
+        return;
+    const struct pt_operand *p = &j->f->operands.v[insn->operands + insn->n_operands - 1];
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef here = jit_mask_load(j, g->masks[to][u]);
+        LLVMValueRef lanes[] = {
+            LLVMBuildAnd(j->b, here, jit_read(j, p, u, PT_pred, j->width, true), ""), here};
+        for (unsigned i = 0; i < 2; i++) {
+            LLVMValueRef bits = to_bits(j, lanes[i]);
+            LLVMValueRef n = jit_intrinsic(j, "llvm.ctpop", i32, &bits, 1);
+            n = LLVMBuildAdd(j->b, LLVMBuildLoad2(j->b, i32, j->arrived[i], ""), n, "");
+            LLVMBuildStore(j->b, n, j->arrived[i]);
+        }
+    }
+}
+
+/* Everybody has arrived, nobody at the next one. */
+static void complete_reduction(struct jit *j)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    for (unsigned i = 0; i < 2; i++) {
+        LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, i32, j->arrived[i], ""), j->reduced[i]);
+        LLVMBuildStore(j->b, jit_i32(j, 0), j->arrived[i]);
+    }
+}
+
 /* The group leaves by exit number `e`. */
 static void generate_exit(struct gen *g, uint32_t e, const uint64_t *written)
 {
@@ -659,6 +825,7 @@ static void generate_exit(struct gen *g, uint32_t e, const uint64_t *written)
         for (unsigned u = 0; !r->kept && u < crossing_copies(j, r); u++)
             store_crossing(j, r, u);
     }
+    arrive(g, to);
     for (unsigned u = 0; g->plan->keeps_alive && u < j->copies; u++)
         store_unaligned(j, to_bits(j, jit_mask_load(j, g->masks[to][u])), alive_at(g, u));
     LLVMBuildStore(j->b, jit_i32(j, e), g->next);
@@ -813,6 +980,7 @@ bool jit_region(struct jit *j, const struct jit_plan *plan, struct jit_region *r
     make_blocks(&g);
     jit_continue_in(j, region->start);
     poll(j, j->f->blocks.v[region->entry].first);
+    complete_reduction(j);
     LLVMBuildStore(j->b, jit_i32(j, UINT32_MAX), g.next);
     for (uint32_t i = 1; i < j->f->regs.n; i++)
         if (j->regs[i].kept)

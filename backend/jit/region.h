@@ -8,6 +8,7 @@
 #define PTERA_BACKEND_JIT_REGION_H
 
 #include "backend/jit/value.h"
+#include "backend/order.h"
 
 struct jit_region {
     uint32_t entry;
@@ -54,6 +55,8 @@ bool jit_test_access(struct jit *j, const uint64_t *written, LLVMValueRef *test)
 /* warp.c, atomic.c: likewise. */
 bool jit_warp(struct jit *j);
 bool jit_atomic(struct jit *j);
+/* atomic.c: an order as LLVM has it. */
+LLVMAtomicOrdering jit_llvm_order(enum pt_order order);
 /* atomic.c: true if the result of an atomic access, or what is left in memory, may depend on the order of the lanes. */
 bool jit_is_ordered(const struct jit *j, const struct pt_insn *insn);
 /* local.c: where the local windows of a copy's lanes begin (generic addresses). */
@@ -69,6 +72,11 @@ bool jit_is_device_call(const struct jit *j, const struct pt_insn *insn);
  * the pointer now. */
 void jit_prefetch(struct jit *j, uint32_t reg, LLVMValueRef pointer, unsigned bytes);
 
+/* carry.c: extended precision. One value stands for all lanes of CC.CF; for all copies. */
+bool jit_carry_is_one(const struct jit *j);
+bool jit_carry_is_shared(const struct jit *j);
+bool jit_carry(struct jit_op *op, unsigned copy);
+
 /* The launch fails at j->insn: leaves the function. (generate.c) */
 void jit_fail(struct jit *j, enum pt_fault_kind kind);
 /* The launch is to stop, as j->insn has seen: leaves the function. (generate.c) */
@@ -77,6 +85,13 @@ void jit_stop(struct jit *j);
 /* An empty basic block, and where building goes on. */
 LLVMBasicBlockRef jit_new_block(struct jit *j, const char *name);
 void jit_continue_in(struct jit *j, LLVMBasicBlockRef block);
+
+/* bar.red, barrier.red */
+static inline bool jit_is_reduction(const struct pt_form *form)
+{
+    return form->op == PT_OP_bar_red_popc || form->op == PT_OP_bar_red_pred ||
+           form->op == PT_OP_barrier_red_popc || form->op == PT_OP_barrier_red_pred;
+}
 
 static inline bool jit_set_has(const uint64_t *set, uint32_t i)
 {

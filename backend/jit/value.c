@@ -76,6 +76,14 @@ LLVMValueRef jit_lane(struct jit *j, LLVMValueRef vector, unsigned lane)
     return LLVMBuildTrunc(j->b, pair, i32, "");
 }
 
+LLVMValueRef jit_help(struct jit *j, const char *name, LLVMTypeRef type, LLVMValueRef *args)
+{
+    LLVMValueRef function = LLVMGetNamedFunction(j->module, name);
+    if (!function)
+        function = LLVMAddFunction(j->module, name, type);
+    return LLVMBuildCall2(j->b, type, function, args, LLVMCountParamTypes(type), "");
+}
+
 LLVMValueRef jit_nowhere(struct jit *j)
 {
     if (!j->nowhere)
@@ -172,11 +180,11 @@ static LLVMTypeRef slot_type(struct jit *j, const struct jit_reg *r)
     return LLVMVectorType(r->type, j->width);
 }
 
-static void make_reg(struct jit *j, uint32_t index)
+static void make_reg(struct jit *j, uint32_t index, enum pt_type type)
 {
     struct jit_reg *r = &j->regs[index];
     const struct pt_value *v = &j->vary->regs[index];
-    r->type = reg_type(j, (enum pt_type)j->f->regs.v[index].type);
+    r->type = reg_type(j, type);
     r->shape = v->level < PT_LEVEL_LANE ? JIT_SCALAR : v->is_affine ? JIT_AFFINE : JIT_VECTOR;
     r->is_per_copy = v->level >= PT_LEVEL_CHUNK && !(r->shape == JIT_AFFINE && v->spans_group);
     bool may_wrap = r->shape == JIT_AFFINE && v->may_wrap;
@@ -242,11 +250,12 @@ static void find_raw(struct jit *j)
 
 void jit_value_init(struct jit *j)
 {
-    j->regs = pt_arena_alloc(j->arena, j->f->regs.n * sizeof *j->regs);
+    j->regs = pt_arena_alloc(j->arena, (j->f->regs.n + 1) * sizeof *j->regs);
     find_raw(j);
     jit_find_defs(j);
     for (uint32_t i = 1; i < j->f->regs.n; i++)
-        make_reg(j, i);
+        make_reg(j, i, (enum pt_type)j->f->regs.v[i].type);
+    make_reg(j, j->f->regs.n, PT_pred); /* CC.CF */
 }
 
 /* ---- special registers ----------------------------------------------------------------------- */
@@ -297,6 +306,50 @@ static LLVMValueRef of_thread(struct jit *j, enum pt_sreg sreg, unsigned copy, u
     }
 }
 
+/* %lanemask_eq and its kind: bits of a warp. */
+static LLVMValueRef lane_mask(struct jit *j, enum pt_sreg sreg, unsigned copy, unsigned lanes)
+{
+    LLVMValueRef lane = of_thread(j, PT_SREG_laneid, copy, lanes), all, above;
+    LLVMTypeRef type = LLVMTypeOf(lane);
+    all = LLVMBuildShl(j->b, LLVMConstAllOnes(type), lane, "");         /* ge */
+    above = LLVMBuildShl(j->b, jit_const(type, UINT32_MAX - 1), lane, ""); /* gt */
+    switch (sreg) {
+    case PT_SREG_lanemask_ge:
+        return all;
+    case PT_SREG_lanemask_gt:
+        return above;
+    case PT_SREG_lanemask_lt:
+        return LLVMBuildNot(j->b, all, "");
+    case PT_SREG_lanemask_le:
+        return LLVMBuildNot(j->b, above, "");
+    default:
+        return LLVMBuildXor(j->b, all, above, "");
+    }
+}
+
+static bool is_clock(enum pt_sreg sreg)
+{
+    return (sreg >= PT_SREG_clock && sreg <= PT_SREG_globaltimer_hi) || sreg == PT_SREG_clock64 ||
+           sreg == PT_SREG_globaltimer;
+}
+
+/* Those that are rarely read: by a call. But for clocks they stay as they are while a CTA runs. */
+static LLVMValueRef of_cta(struct jit *j, enum pt_sreg sreg)
+{
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->context, 0),
+                           LLVMInt32TypeInContext(j->context)};
+    LLVMValueRef args[] = {j->cta, jit_i32(j, sreg)};
+    LLVMValueRef value = jit_help(j, "jit_help_sreg", LLVMFunctionType(i64, types, 2, false), args);
+    if (!is_clock(sreg)) {
+        unsigned memory = LLVMGetEnumAttributeKindForName("memory", 6);
+        LLVMAddCallSiteAttribute(value, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                 LLVMCreateEnumAttribute(j->context, memory, 0));
+    }
+    unsigned bits = pt_type_bits(pt_sreg_type(sreg));
+    return LLVMBuildTrunc(j->b, value, LLVMIntTypeInContext(j->context, bits), "");
+}
+
 static LLVMValueRef sreg_value(struct jit *j, enum pt_sreg sreg, unsigned copy, unsigned lanes)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
@@ -327,8 +380,14 @@ static LLVMValueRef sreg_value(struct jit *j, enum pt_sreg sreg, unsigned copy, 
                                 offsetof(struct pt_launch, grid) +
                                     (size_t)(sreg - PT_SREG_nctaid_x) * sizeof(uint32_t)),
                       lanes);
+    case PT_SREG_lanemask_eq:
+    case PT_SREG_lanemask_le:
+    case PT_SREG_lanemask_lt:
+    case PT_SREG_lanemask_ge:
+    case PT_SREG_lanemask_gt:
+        return lane_mask(j, sreg, copy, lanes);
     default:
-        return NULL; /* plan.c has refused it */
+        return spread(j, of_cta(j, sreg), lanes);
     }
 }
 
@@ -359,8 +418,21 @@ static LLVMValueRef constant(struct jit *j, const struct pt_operand *o, enum pt_
 }
 
 /* An address as an integer: that of the variable where the loader puts it. */
+static LLVMValueRef named(struct jit *j, const char *prefix, uint32_t index, uint64_t offset)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%s%u", prefix, index);
+    LLVMValueRef global = LLVMGetNamedGlobal(j->module, name);
+    if (!global)
+        global = LLVMAddGlobal(j->module, LLVMInt8TypeInContext(j->context), name);
+    LLVMValueRef at = LLVMConstPtrToInt(global, LLVMInt64TypeInContext(j->context));
+    return LLVMBuildAdd(j->b, at, jit_i64(j, offset), "");
+}
+
 static LLVMValueRef address(struct jit *j, const struct pt_operand *o)
 {
+    if (o->kind == PT_OPND_FUNC)
+        return named(j, JIT_FUNC, o->index, 0);
     const struct pt_symbol *s = &j->m->symbols.v[o->index];
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
     uint64_t offset = (uint64_t)o->imm;
@@ -376,14 +448,8 @@ static LLVMValueRef address(struct jit *j, const struct pt_operand *o)
     case PT_SPACE_PARAM: /* of the kernel: cvta.param */
         return LLVMBuildAdd(j->b, LLVMBuildPtrToInt(j->b, j->params, i64, ""),
                             jit_i64(j, s->offset + offset), "");
-    default: {
-        char name[32];
-        snprintf(name, sizeof name, "ptera_sym_%u", o->index);
-        LLVMValueRef global = LLVMGetNamedGlobal(j->module, name);
-        if (!global)
-            global = LLVMAddGlobal(j->module, LLVMInt8TypeInContext(j->context), name);
-        return LLVMBuildAdd(j->b, LLVMConstPtrToInt(global, i64), jit_i64(j, offset), "");
-    }
+    default:
+        return named(j, JIT_SYMBOL, o->index, offset);
     }
 }
 

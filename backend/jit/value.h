@@ -95,6 +95,8 @@ LLVMValueRef jit_splat(struct jit *j, LLVMValueRef scalar);
 LLVMValueRef jit_steps(struct jit *j, LLVMTypeRef element, int64_t stride);
 /* One lane; lanes of 32 bits leave a vector in pairs, which is one move for two. */
 LLVMValueRef jit_lane(struct jit *j, LLVMValueRef vector, unsigned lane);
+/* A call of a function of helper.h. */
+LLVMValueRef jit_help(struct jit *j, const char *name, LLVMTypeRef type, LLVMValueRef *args);
 /* Memory that nobody reads. */
 LLVMValueRef jit_nowhere(struct jit *j);
 /* An alloca in the function's entry. */

@@ -355,6 +355,81 @@ static bool elect(struct jit *j, unsigned first)
     return true;
 }
 
+/* ---- match ----------------------------------------------------------------------------------- */
+
+static void read_chunks(struct jit *j, unsigned first, enum pt_type type, LLVMValueRef *a)
+{
+    for (unsigned u = 0; u < chunks(j); u++)
+        a[u] = jit_read(j, operand(j, 1), first + u, type, j->width, false);
+}
+
+/* Each lane's mask is made bit by bit: lanes that have what lane i has. */
+static bool match_any(struct jit *j, unsigned first)
+{
+    LLVMValueRef a[JIT_COPIES], masks[JIT_COPIES];
+    LLVMTypeRef lanes = jit_int_type(j, 32, j->width);
+    LLVMValueRef here = jit_splat(j, warp_bits(j, j->mask + first));
+    if (!has_one_mask(j, 2))
+        return false;
+    read_chunks(j, first, (enum pt_type)j->form->type[0], a);
+    for (unsigned u = 0; u < chunks(j); u++)
+        masks[u] = LLVMConstNull(lanes);
+    for (unsigned i = 0; i < PT_WARP_SIZE; i++) {
+        LLVMValueRef one = jit_splat(j, jit_lane(j, a[i / j->width], i % j->width));
+        LLVMValueRef bit = LLVMBuildAnd(j->b, here, each(j, UINT32_C(1) << i), "");
+        for (unsigned u = 0; u < chunks(j); u++) {
+            LLVMValueRef is_equal = LLVMBuildICmp(j->b, LLVMIntEQ, a[u], one, "");
+            LLVMValueRef more = LLVMBuildSelect(j->b, is_equal, bit, LLVMConstNull(lanes), "");
+            masks[u] = LLVMBuildOr(j->b, masks[u], more, "");
+        }
+    }
+    for (unsigned u = 0; u < chunks(j); u++)
+        jit_write(j, operand(j, 0), first + u, PT_u32, masks[u], j->width, false);
+    return true;
+}
+
+/* What the lowest lane of `here` has; without one, of any. */
+static LLVMValueRef lowest_value(struct jit *j, LLVMValueRef *a, LLVMValueRef here)
+{
+    LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(a[0]));
+    LLVMTypeRef i1 = LLVMInt1TypeInContext(j->context), i64 = LLVMInt64TypeInContext(j->context);
+    unsigned bytes = LLVMGetIntTypeWidth(element) / 8;
+    LLVMValueRef memory = jit_alloca(j, LLVMArrayType2(element, PT_WARP_SIZE), "");
+    for (unsigned u = 0; u < chunks(j); u++)
+        LLVMSetAlignment(LLVMBuildStore(j->b, a[u],
+                                        jit_at(j, memory, jit_i64(j, u * j->width * bytes))),
+                         bytes);
+    LLVMValueRef args[] = {here, LLVMConstNull(i1)};
+    LLVMValueRef lane =
+        jit_intrinsic(j, "llvm.cttz", LLVMInt32TypeInContext(j->context), args, 2);
+    lane = LLVMBuildAnd(j->b, lane, jit_i32(j, PT_WARP_SIZE - 1), "");
+    LLVMValueRef at = LLVMBuildMul(j->b, LLVMBuildZExt(j->b, lane, i64, ""), jit_i64(j, bytes), "");
+    return LLVMBuildLoad2(j->b, element, jit_at(j, memory, at), "");
+}
+
+static bool match_all(struct jit *j, unsigned first)
+{
+    const struct pt_operand *d = operand(j, 0), *p = NULL;
+    LLVMValueRef a[JIT_COPIES], equal[JIT_COPIES];
+    if (!has_one_mask(j, 2))
+        return false;
+    if (d->kind == PT_OPND_PAIR) {
+        p = &j->f->operands.v[d->index + 1];
+        d = &j->f->operands.v[d->index];
+    }
+    LLVMValueRef here = warp_bits(j, j->mask + first);
+    read_chunks(j, first, (enum pt_type)j->form->type[0], a);
+    LLVMValueRef one = jit_splat(j, lowest_value(j, a, here));
+    for (unsigned u = 0; u < chunks(j); u++)
+        equal[u] = LLVMBuildICmp(j->b, LLVMIntEQ, a[u], one, "");
+    LLVMValueRef differ = LLVMBuildNot(j->b, warp_bits(j, equal), "");
+    LLVMValueRef all = is_zero(j, LLVMBuildAnd(j->b, differ, here, ""));
+    write_all(j, first, d, PT_u32, LLVMBuildSelect(j->b, all, here, jit_i32(j, 0), ""));
+    if (p)
+        write_all(j, first, p, PT_pred, all);
+    return true;
+}
+
 static bool one_warp(struct jit *j, unsigned first)
 {
     switch ((enum pt_op)j->form->op) {
@@ -368,6 +443,10 @@ static bool one_warp(struct jit *j, unsigned first)
         return redux(j, first);
     case PT_OP_elect_sync:
         return elect(j, first);
+    case PT_OP_match_any:
+        return match_any(j, first);
+    case PT_OP_match_all:
+        return match_all(j, first);
     case PT_OP_activemask:
         write_all(j, first, operand(j, 0), PT_b32, warp_bits(j, j->mask + first));
         return true;

@@ -1,0 +1,14 @@
+/* What native code calls for one thread, or for the whole CTA. */
+#include "backend/jit/helper.h"
+#include "backend/semantics/float.h"
+#include "backend/sreg.h"
+
+uint64_t jit_help_sreg(const struct pt_cta *cta, uint32_t sreg)
+{
+    return pt_sreg_of_cta(cta, (enum pt_sreg)sreg);
+}
+
+uint64_t jit_help_atom_add_f64(uint64_t old, uint64_t b, uint32_t in_shared)
+{
+    return pt_float_atom_add64(old, b, in_shared);
+}

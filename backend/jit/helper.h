@@ -1,0 +1,14 @@
+/* Functions of C that native code calls for what is rare: found by name when code is loaded. */
+#ifndef PTERA_BACKEND_JIT_HELPER_H
+#define PTERA_BACKEND_JIT_HELPER_H
+
+#include "backend/exec.h"
+
+#define JIT_HELPERS(X) X(jit_help_sreg) X(jit_help_atom_add_f64)
+
+/* A special register that the CTA's threads share, or a clock. */
+uint64_t jit_help_sreg(const struct pt_cta *cta, uint32_t sreg);
+/* What atom.add.f64 leaves in memory. */
+uint64_t jit_help_atom_add_f64(uint64_t old, uint64_t b, uint32_t in_shared);
+
+#endif
