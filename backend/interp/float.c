@@ -1,7 +1,30 @@
 /* Floating-point arithmetic of f32 and f64: handlers and selectors (PTX ISA 9.7.3). */
-#include "backend/interp/pick.h"
+#include "backend/interp/whole.h"
 #include "backend/semantics/float.h"
 
+/* Directed roundings: over n lanes in a rounding mode of the host's, where it has one that serves. */
+#ifdef PT_FLOAT_HOST_ROUNDS
+#define DIRECTED_FN(RND, name, n_sources, D, A, sources, ...)                                  \
+    PT_LANES_FN(name##_each, D, A, sources, __VA_ARGS__)                                       \
+    static void lanes_##name(void *d, const void *a, const void *b, const void *c, uint32_t n) \
+    {                                                                                          \
+        uint32_t mode = pt_float_host_round(RND);                                              \
+        lanes_##name##_each(d, a, b, c, n);                                                    \
+        pt_float_host_restore(mode);                                                           \
+    }                                                                                          \
+    PT_LANES_HANDLER(name, D, n_sources)
+#define DIRECTED1(RND, name, D, A, ...) \
+    DIRECTED_FN(RND, name, 1, D, A, PT_LANES_SOURCE(A, a), __VA_ARGS__)
+#define DIRECTED2(RND, name, D, A, B, ...) \
+    DIRECTED_FN(RND, name, 2, D, A, PT_LANES_SOURCE(A, a) PT_LANES_SOURCE(B, b), __VA_ARGS__)
+#define DIRECTED3(RND, name, D, A, B, C, ...)                                                      \
+    DIRECTED_FN(RND, name, 3, D, A,                                                                \
+                PT_LANES_SOURCE(A, a) PT_LANES_SOURCE(B, b) PT_LANES_SOURCE(C, c_), __VA_ARGS__)
+#else
+#define DIRECTED1(RND, name, ...) LANE1_FN(name, __VA_ARGS__)
+#define DIRECTED2(RND, name, ...) LANE2_FN(name, __VA_ARGS__)
+#define DIRECTED3(RND, name, ...) LANE3_FN(name, __VA_ARGS__)
+#endif
 #define LANE1 LANE1_FN
 #define LANE2 LANE2_FN
 #define LANE3 LANE3_FN
@@ -10,6 +33,9 @@ PT_LANES_TABLE(float) = {
 #define LANE1 LANE1_ROW
 #define LANE2 LANE2_ROW
 #define LANE3 LANE3_ROW
+#define DIRECTED1(RND, ...) LANE1_ROW(__VA_ARGS__)
+#define DIRECTED2(RND, ...) LANE2_ROW(__VA_ARGS__)
+#define DIRECTED3(RND, ...) LANE3_ROW(__VA_ARGS__)
 #include "backend/semantics/float.def"
     PT_LANES_END};
 

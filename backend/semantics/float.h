@@ -1,7 +1,7 @@
 /* Floating-point arithmetic of one lane (PTX ISA 9.7.3): f32 and f64 with every rounding, helpers of float.def.
  *
- * Values are their bits. Directed rounding never changes the host's mode: the result is rounded to nearest, and the sign of
- * what that left out (exact result less rounded one) says whether it is stepped by one unit. Of a sum the rest is a value of
+ * Values are their bits. A lane function that rounds by direction rounds to nearest, and the sign of what that left out (exact
+ * result less rounded one) says whether the result is stepped by one unit. Of a sum the rest is a value of
  * its own format; f32 products, fmas, quotients and roots have theirs in double. f64 products have it by a fused
  * multiplication; the others, and these where there is none, are made of 128-bit integers.
  *
@@ -12,7 +12,37 @@
 
 #include "backend/semantics/lane.h"
 
+#if defined(__x86_64__) && defined(__FMA__)
+#include <immintrin.h>
+#endif
+
 #define PT_FLOAT_NAN 0x7fffffffu
+
+/* Over many lanes the host's own rounding modes are faster, where every operation, the fused one included, obeys them: the
+ * functions to nearest, run in another mode, round by it (scaling by powers of 2, which tells what .ftz flushes, is exact).
+ * PT_FLOAT_SELF(rnd) is the rounding that a lane function has to do itself. Compilers know nothing of modes: what rounds has to
+ * read its operands after pt_float_host_round and write its results before pt_float_host_restore. */
+#if defined(__x86_64__) && defined(__FMA__)
+#define PT_FLOAT_HOST_ROUNDS
+#define PT_FLOAT_SELF(rnd) PT_RN
+
+PT_LANE void pt_float_host_restore(uint32_t mode)
+{
+    __asm__ volatile("" : : : "memory");
+    _mm_setcsr(mode);
+    __asm__ volatile("" : : : "memory");
+}
+
+/* Returns the mode to restore. */
+PT_LANE uint32_t pt_float_host_round(enum pt_round rnd)
+{
+    uint32_t mode = _mm_getcsr(), field = rnd == PT_RZ ? 3 : rnd == PT_RM ? 1 : rnd == PT_RP ? 2 : 0;
+    pt_float_host_restore((mode & ~(3u << 13)) | field << 13);
+    return mode;
+}
+#else
+#define PT_FLOAT_SELF(rnd) rnd
+#endif
 
 PT_LANE bool pt_float_is_nan(uint32_t a)
 {
@@ -190,9 +220,11 @@ PT_LANE uint32_t pt_float_fma(uint32_t a, uint32_t b, uint32_t c, enum pt_round 
     float x = pt_lane_f32(a), y = pt_lane_f32(b), z = pt_lane_f32(c);
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
     if (rnd == PT_RN) {
+        float r = __builtin_fmaf(x, y, z);
         float scaled = ftz ? __builtin_fmaf(x * 0x1p64f, y, z * 0x1p64f) : 0;
-        return pt_float_finish_tiny(pt_lane_u32(__builtin_fmaf(x, y, z)),
-                                    ftz && pt_float_is_tiny_scaled(scaled), sat);
+        /* terms that overflow toward zero may cancel */
+        bool tiny = pt_float_is_tiny_scaled(scaled) & (__builtin_fabsf(r) <= 0x1p-126f);
+        return pt_float_finish_tiny(pt_lane_u32(r), ftz && tiny, sat);
     }
 #endif
     double p = (double)x * (double)y;

@@ -103,6 +103,108 @@ static unsigned wrong_results(const struct pt_lanes *lanes, unsigned insn, bool 
     return wrong;
 }
 
+/* ---- operations that levels compute in ways of their own, against the lane functions at the base level -------------- */
+
+static const char *const named[] = {
+    "rcp_approx_f32",    "rcp_approx_ftz_f32",  "rsqrt_approx_f32",  "rsqrt_approx_ftz_f32",
+    "sqrt_approx_f32",   "sqrt_approx_ftz_f32", "ex2_approx_f32",    "ex2_approx_ftz_f32",
+    "lg2_approx_f32",    "lg2_approx_ftz_f32",  "sin_approx_f32",    "cos_approx_f32",
+    "add_rm_f32",        "sub_rp_ftz_sat_f32",  "mul_rz_f32",        "mul_rp_ftz_f32",
+    "fma_rm_f32",        "fma_rz_ftz_f32",      "fma_rm_ftz_f32",    "fma_rp_ftz_sat_f32",
+    "div_rm_f32",        "div_rz_ftz_f32",      "rcp_rp_ftz_f32",    "sqrt_rm_ftz_f32",
+    "add_rz_f64",        "sub_rm_f64",          "mul_rp_f64",        "fma_rm_f64",
+    "div_rz_f64",        "rcp_rp_f64",          "sqrt_rm_f64",
+};
+
+static uint64_t expect_named(unsigned i, uint64_t a, uint64_t b, uint64_t c)
+{
+    uint32_t x = (uint32_t)a, y = (uint32_t)b, z = (uint32_t)c;
+    const uint64_t one = 0x3ff0000000000000;
+    const uint64_t results[] = {
+        pt_mufu_rcp(x, false),
+        pt_mufu_rcp(x, true),
+        pt_mufu_rsqrt(x, false),
+        pt_mufu_rsqrt(x, true),
+        pt_mufu_root(x, false),
+        pt_mufu_root(x, true),
+        pt_mufu_ex2(x, false),
+        pt_mufu_ex2(x, true),
+        pt_mufu_lg2(x, false),
+        pt_mufu_lg2(x, true),
+        pt_mufu_sincos(x, false),
+        pt_mufu_sincos(x, true),
+        pt_float_add(x, y, PT_RM, false, false),
+        pt_float_sub(x, y, PT_RP, true, true),
+        pt_float_mul(x, y, PT_RZ, false, false),
+        pt_float_mul(x, y, PT_RP, true, false),
+        pt_float_fma(x, y, z, PT_RM, false, false),
+        pt_float_fma(x, y, z, PT_RZ, true, false),
+        pt_float_fma(x, y, z, PT_RM, true, false),
+        pt_float_fma(x, y, z, PT_RP, true, true),
+        pt_float_div(x, y, PT_RM, false),
+        pt_float_div(x, y, PT_RZ, true),
+        pt_float_div(0x3f800000, x, PT_RP, true),
+        pt_float_sqrt(x, PT_RM, true),
+        pt_float_add64(a, b, PT_RZ),
+        pt_float_sub64(a, b, PT_RM),
+        pt_float_mul64(a, b, PT_RP),
+        pt_float_fma64(a, b, c, PT_RM),
+        pt_float_div64(a, b, PT_RZ),
+        pt_float_div64(one, a, PT_RP),
+        pt_float_sqrt64(a, PT_RM),
+    };
+    _Static_assert(sizeof results / sizeof *results == sizeof named / sizeof *named,
+                   "each operation has its result");
+    return results[i];
+}
+
+/* Corners of the format in some elements; in others exponents near 0, where results are inexact but ordinary. */
+static void fill_corners(union slot *s, uint8_t bytes, uint32_t *state)
+{
+    static const uint32_t corners[] = {0,          1,          0x7fffff,   0x800000,   0x800001,
+                                       0x3f800000, 0x40000000, 0x7e800001, 0x7f7fffff, 0x7f800000,
+                                       0x7fc00000, 0x42fe0000, 0xc2fc0001, 0x4b800000, 0x3f7fffff};
+    fill(s, bytes, state);
+    for (unsigned i = 0; i < LANES; i++) {
+        uint32_t how = next_random(state) >> 13, sign = how << 31;
+        uint32_t corner = corners[(how >> 8) % (sizeof corners / sizeof *corners)] ^ sign;
+        if (bytes == 8 && how % 8 < 2)
+            s->l[i] = pt_lane_u64((double)pt_lane_f32(corner)) + how % 3;
+        else if (bytes == 8 && how % 8 < 6)
+            s->l[i] = (s->l[i] & 0x801fffffffffffff) | 0x3fe0000000000000;
+        else if (bytes == 4 && how % 8 < 2)
+            s->w[i] = corner;
+        else if (bytes == 4 && how % 8 < 6)
+            s->w[i] = (s->w[i] & 0x81ffffff) | 0x3e000000;
+    }
+}
+
+static void check_named(const struct pt_engine *engine)
+{
+    static union slot a, b, c, d;
+    uint32_t state = 1;
+    for (unsigned k = 0; k < sizeof named / sizeof *named; k++) {
+        const struct pt_lanes *lanes = engine->lanes_named(named[k]);
+        unsigned wrong = 0;
+        for (int round = 0; lanes && round < 4000; round++) {
+            unsigned n = round % 2 ? LANES : 4 * (1 + (unsigned)round / 2 % 8);
+            fill_corners(&a, lanes->bytes[1], &state);
+            fill_corners(&b, lanes->bytes[2], &state);
+            fill_corners(&c, lanes->bytes[3], &state);
+            lanes->fn(&d, &a, &b, &c, n);
+            for (unsigned i = 0; i < n; i++)
+                wrong += element(&d, lanes->bytes[0], i) !=
+                         expect_named(k, element(&a, lanes->bytes[1], i),
+                                      element(&b, lanes->bytes[2], i),
+                                      element(&c, lanes->bytes[3], i));
+        }
+        CHECK(lanes != NULL);
+        if (wrong)
+            fprintf(stderr, "%s at %s: %u results differ\n", named[k], engine->name, wrong);
+        CHECK_INT(wrong, 0);
+    }
+}
+
 static void check_level(const struct pt_engine *engine, struct pt_module *m)
 {
     const struct pt_func *k = &m->funcs.v[m->funcs.n - 1];
@@ -131,6 +233,7 @@ int main(void)
         if (!engine)
             continue;
         check_level(engine, &m);
+        check_named(engine);
         n++;
     }
     CHECK(n > 0);

@@ -1,0 +1,301 @@
+/* Vectors of 32-bit lanes, for functions of which a compiler makes poor vectors: only where the CPU level has AVX2 or AVX-512,
+ * and PT_WIDE is the number of lanes. Elsewhere it is not defined, and lane functions alone serve. */
+#ifndef PTERA_BACKEND_SEMANTICS_WIDE_H
+#define PTERA_BACKEND_SEMANTICS_WIDE_H
+
+#include "backend/semantics/lane.h"
+
+#if defined(__AVX512F__)
+#define PT_WIDE 16
+#define PT_WIDE_OP(op) _mm512_##op
+#define PT_WIDE_INT __m512i
+#define PT_WIDE_FLOAT __m512
+#elif defined(__AVX2__)
+#define PT_WIDE 8
+#define PT_WIDE_OP(op) _mm256_##op
+#define PT_WIDE_INT __m256i
+#define PT_WIDE_FLOAT __m256
+#endif
+
+#ifdef PT_WIDE
+#include <immintrin.h>
+
+typedef uint32_t pt_wide __attribute__((vector_size(4 * PT_WIDE)));
+typedef float pt_wide_f32 __attribute__((vector_size(4 * PT_WIDE)));
+typedef int16_t pt_wide_i16 __attribute__((vector_size(4 * PT_WIDE)));
+
+PT_LANE pt_wide pt_wide_all(uint32_t v)
+{
+    return (pt_wide)PT_WIDE_OP(set1_epi32)((int32_t)v);
+}
+
+/* A literal in all lanes, from memory: compilers like to make it in a general register, again in each round of a loop. */
+#define PT_WIDE_LITERAL(v)                                           \
+    ({                                                               \
+        static const uint32_t literal_ = (v);                        \
+        pt_wide all_;                                                \
+        __asm__("vpbroadcastd %1, %0" : "=v"(all_) : "m"(literal_)); \
+        all_;                                                        \
+    })
+
+PT_LANE pt_wide_f32 pt_wide_all_f32(float v)
+{
+    return (pt_wide_f32)PT_WIDE_OP(set1_ps)(v);
+}
+
+PT_LANE pt_wide pt_wide_load(const void *from)
+{
+    pt_wide v;
+    memcpy(&v, from, sizeof v);
+    return v;
+}
+
+PT_LANE void pt_wide_store(void *to, pt_wide v)
+{
+    memcpy(to, &v, sizeof v);
+}
+
+/* v >> n, signed. */
+PT_LANE pt_wide pt_wide_sar(pt_wide v, int n)
+{
+    return (pt_wide)PT_WIDE_OP(srai_epi32)((PT_WIDE_INT)v, n);
+}
+
+/* Lower half times lower half plus upper half times upper half, all signed. */
+PT_LANE pt_wide pt_wide_madd(pt_wide a, pt_wide b)
+{
+    return (pt_wide)PT_WIDE_OP(madd_epi16)((PT_WIDE_INT)a, (PT_WIDE_INT)b);
+}
+
+/* To an integer, toward zero. */
+PT_LANE pt_wide pt_wide_trunc(pt_wide_f32 v)
+{
+    return (pt_wide)PT_WIDE_OP(cvttps_epi32)((PT_WIDE_FLOAT)v);
+}
+
+PT_LANE pt_wide_f32 pt_wide_fma(pt_wide_f32 a, pt_wide_f32 b, pt_wide_f32 c)
+{
+    return (pt_wide_f32)PT_WIDE_OP(fmadd_ps)((PT_WIDE_FLOAT)a, (PT_WIDE_FLOAT)b, (PT_WIDE_FLOAT)c);
+}
+
+/* The larger; b if a is NaN. */
+PT_LANE pt_wide_f32 pt_wide_max(pt_wide_f32 a, pt_wide_f32 b)
+{
+    return (pt_wide_f32)PT_WIDE_OP(max_ps)((PT_WIDE_FLOAT)a, (PT_WIDE_FLOAT)b);
+}
+
+#if PT_WIDE == 16
+
+/* The first n < PT_WIDE lanes; the others are `rest`. */
+PT_LANE pt_wide pt_wide_load_part(const void *from, uint32_t n, pt_wide rest)
+{
+    return (pt_wide)_mm512_mask_loadu_epi32((__m512i)rest, (__mmask16)((1u << n) - 1), from);
+}
+
+PT_LANE void pt_wide_store_part(void *to, pt_wide v, uint32_t n)
+{
+    _mm512_mask_storeu_epi32(to, (__mmask16)((1u << n) - 1), (__m512i)v);
+}
+
+typedef __mmask16 pt_wide_mask;
+
+PT_LANE pt_wide pt_wide_select(pt_wide_mask m, pt_wide x, pt_wide y)
+{
+    return (pt_wide)_mm512_mask_blend_epi32(m, (__m512i)y, (__m512i)x);
+}
+
+PT_LANE pt_wide_mask pt_wide_is_equal(pt_wide a, pt_wide b)
+{
+    return _mm512_cmpeq_epi32_mask((__m512i)a, (__m512i)b);
+}
+
+/* a < b, signed. */
+PT_LANE pt_wide_mask pt_wide_is_less(pt_wide a, pt_wide b)
+{
+    return _mm512_cmplt_epi32_mask((__m512i)a, (__m512i)b);
+}
+
+PT_LANE pt_wide_mask pt_wide_is_less_f32(pt_wide_f32 a, pt_wide_f32 b)
+{
+    return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LT_OQ);
+}
+
+PT_LANE bool pt_wide_are_all(pt_wide_mask m)
+{
+    return m == 0xffff;
+}
+
+/* lo <= v < hi in all lanes, unsigned. */
+PT_LANE bool pt_wide_are_within(pt_wide v, uint32_t lo, uint32_t hi)
+{
+    return _mm512_cmplt_epu32_mask((__m512i)(v - lo), _mm512_set1_epi32((int32_t)(hi - lo))) ==
+           0xffff;
+}
+
+/* To f32, toward zero. */
+PT_LANE pt_wide_f32 pt_wide_cut(pt_wide v)
+{
+    return (pt_wide_f32)_mm512_cvt_roundepi32_ps((__m512i)v,
+                                                 _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+}
+
+/* What a truncation leaves. */
+PT_LANE pt_wide_f32 pt_wide_fraction(pt_wide_f32 v)
+{
+    return v - (pt_wide_f32)_mm512_roundscale_ps((__m512)v, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+}
+
+/* The first byte of each lane, four times. */
+PT_LANE pt_wide pt_wide_bytes(pt_wide v)
+{
+    const __m128i order = _mm_setr_epi8(0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12);
+    return (pt_wide)_mm512_shuffle_epi8((__m512i)v, _mm512_broadcast_i32x4(order));
+}
+
+PT_LANE pt_wide pt_wide_maddubs(pt_wide a, pt_wide b)
+{
+    return (pt_wide)_mm512_maddubs_epi16((__m512i)a, (__m512i)b);
+}
+
+/* table[v % 64], and % 128: held in registers. */
+PT_LANE pt_wide pt_wide_lookup_32(const uint32_t *table, pt_wide v)
+{
+    return (pt_wide)_mm512_permutex2var_epi32((__m512i)pt_wide_load(table), (__m512i)v,
+                                              (__m512i)pt_wide_load(table + 16));
+}
+
+PT_LANE pt_wide pt_wide_lookup_64(const uint32_t *table, pt_wide v)
+{
+    __mmask16 upper = _mm512_test_epi32_mask((__m512i)v, _mm512_set1_epi32(32));
+    return pt_wide_select(upper, pt_wide_lookup_32(table + 32, v), pt_wide_lookup_32(table, v));
+}
+
+PT_LANE pt_wide pt_wide_lookup_128(const uint32_t *table, pt_wide v)
+{
+    __mmask16 upper = _mm512_test_epi32_mask((__m512i)v, _mm512_set1_epi32(64));
+    return pt_wide_select(upper, pt_wide_lookup_64(table + 64, v), pt_wide_lookup_64(table, v));
+}
+
+/* a where bit `bit` of v is set, else 0. */
+PT_LANE pt_wide pt_wide_if_bit(pt_wide v, int bit, pt_wide a)
+{
+    __mmask16 m = _mm512_test_epi32_mask((__m512i)v, _mm512_set1_epi32(1 << bit));
+    return (pt_wide)_mm512_maskz_mov_epi32(m, (__m512i)a);
+}
+
+/* v + 1 where m. */
+PT_LANE pt_wide pt_wide_count(pt_wide v, pt_wide_mask m)
+{
+    return (pt_wide)_mm512_mask_add_epi32((__m512i)v, m, (__m512i)v, _mm512_set1_epi32(1));
+}
+
+#else
+
+PT_LANE __m256i pt_wide_first(uint32_t n)
+{
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int32_t)n),
+                              _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+/* The first n < PT_WIDE lanes; the others are `rest`. */
+PT_LANE pt_wide pt_wide_load_part(const void *from, uint32_t n, pt_wide rest)
+{
+    __m256i first = pt_wide_first(n), part = _mm256_maskload_epi32(from, first);
+    return (pt_wide)_mm256_blendv_epi8((__m256i)rest, part, first);
+}
+
+PT_LANE void pt_wide_store_part(void *to, pt_wide v, uint32_t n)
+{
+    _mm256_maskstore_epi32(to, pt_wide_first(n), (__m256i)v);
+}
+
+typedef pt_wide pt_wide_mask;
+
+/* v + 1 where m. */
+PT_LANE pt_wide pt_wide_count(pt_wide v, pt_wide_mask m)
+{
+    return v - m;
+}
+
+PT_LANE pt_wide pt_wide_select(pt_wide_mask m, pt_wide x, pt_wide y)
+{
+    return (pt_wide)_mm256_blendv_epi8((__m256i)y, (__m256i)x, (__m256i)m);
+}
+
+PT_LANE pt_wide_mask pt_wide_is_equal(pt_wide a, pt_wide b)
+{
+    return (pt_wide)_mm256_cmpeq_epi32((__m256i)a, (__m256i)b);
+}
+
+/* a < b, signed. */
+PT_LANE pt_wide_mask pt_wide_is_less(pt_wide a, pt_wide b)
+{
+    return (pt_wide)_mm256_cmpgt_epi32((__m256i)b, (__m256i)a);
+}
+
+PT_LANE pt_wide_mask pt_wide_is_less_f32(pt_wide_f32 a, pt_wide_f32 b)
+{
+    return (pt_wide)_mm256_cmp_ps((__m256)a, (__m256)b, _CMP_LT_OQ);
+}
+
+PT_LANE bool pt_wide_are_all(pt_wide_mask m)
+{
+    return _mm256_movemask_ps((__m256)m) == 0xff;
+}
+
+/* lo <= v < hi in all lanes, unsigned. */
+PT_LANE bool pt_wide_are_within(pt_wide v, uint32_t lo, uint32_t hi)
+{
+    const uint32_t sign = 0x80000000;
+    return pt_wide_are_all(pt_wide_is_less(v + (sign - lo), pt_wide_all((hi - lo) ^ sign)));
+}
+
+/* To f32, toward zero, of 0 <= v < 2^30. */
+PT_LANE pt_wide_f32 pt_wide_cut(pt_wide v)
+{
+    __m256 f = _mm256_cvtepi32_ps((__m256i)v);
+    return (pt_wide_f32)((pt_wide)f + pt_wide_is_less(v, pt_wide_trunc((pt_wide_f32)f)));
+}
+
+/* What a truncation leaves. */
+PT_LANE pt_wide_f32 pt_wide_fraction(pt_wide_f32 v)
+{
+    return v - (pt_wide_f32)_mm256_round_ps((__m256)v, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+}
+
+/* The first byte of each lane, four times. */
+PT_LANE pt_wide pt_wide_bytes(pt_wide v)
+{
+    const __m128i order = _mm_setr_epi8(0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12);
+    return (pt_wide)_mm256_shuffle_epi8((__m256i)v, _mm256_broadcastsi128_si256(order));
+}
+
+PT_LANE pt_wide pt_wide_maddubs(pt_wide a, pt_wide b)
+{
+    return (pt_wide)_mm256_maddubs_epi16((__m256i)a, (__m256i)b);
+}
+
+/* Rows of two words; i are their numbers. Loads of eight rows are faster than gathers on most machines. */
+PT_LANE __m128 pt_wide_two_rows(const uint32_t (*rows)[2], uint32_t i, uint32_t k)
+{
+    __m128 first = _mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(const void *)rows[i]));
+    return _mm_loadh_pi(first, (const __m64 *)(const void *)rows[k]);
+}
+
+PT_LANE void pt_wide_rows(const uint32_t (*rows)[2], pt_wide i, pt_wide *first, pt_wide *second)
+{
+    __m128i lo = _mm256_castsi256_si128((__m256i)i), hi = _mm256_extracti128_si256((__m256i)i, 1);
+    uint64_t p = (uint64_t)_mm_cvtsi128_si64(lo), q = (uint64_t)_mm_extract_epi64(lo, 1);
+    uint64_t r = (uint64_t)_mm_cvtsi128_si64(hi), s = (uint64_t)_mm_extract_epi64(hi, 1);
+    /* rows 0, 1, 4, 5 and 2, 3, 6, 7: a shuffle within halves then puts the lanes in order */
+    __m256 a = _mm256_set_m128(pt_wide_two_rows(rows, (uint32_t)r, (uint32_t)(r >> 32)),
+                               pt_wide_two_rows(rows, (uint32_t)p, (uint32_t)(p >> 32)));
+    __m256 b = _mm256_set_m128(pt_wide_two_rows(rows, (uint32_t)s, (uint32_t)(s >> 32)),
+                               pt_wide_two_rows(rows, (uint32_t)q, (uint32_t)(q >> 32)));
+    *first = (pt_wide)_mm256_shuffle_ps(a, b, 0x88);
+    *second = (pt_wide)_mm256_shuffle_ps(a, b, 0xdd);
+}
+
+#endif
+#endif
+#endif
