@@ -227,7 +227,7 @@ static bool compute(struct jit *j, struct jit_op *op, const struct operands *all
 {
     if (move(j, op, all, copy))
         return true;
-    jit_emitter *emit = jit_emitter_of((enum pt_op)j->form->op);
+    jit_emitter *emit = jit_emitter_of(j, j->form);
     if ((emit && emit(op)) || jit_call_lanes(op))
         return true;
     j->why = j->form->spelling;

@@ -3,13 +3,14 @@
 
 #include <string.h>
 
-jit_emitter *jit_emitter_of(enum pt_op op)
+jit_emitter *jit_emitter_of(struct jit *j, const struct pt_form *form)
 {
     static jit_emitter *const emitters[PT_OP_COUNT] = {
 #define EMIT(row, function) [PT_OP_##row] = jit_emit_##function,
 #include "backend/jit/emit.def"
     };
-    return emitters[op];
+    jit_emitter *fast = jit_fast_emitter(j, form);
+    return fast ? fast : emitters[form->op];
 }
 
 /* ---- types and constants ----------------------------------------------------------------------------------- */
@@ -89,7 +90,8 @@ uint64_t jit_immediate(const struct jit_op *op, unsigned i)
 
 bool jit_is_rn(const struct jit_op *op)
 {
-    return !jit_has(op, PT_M_rz) && !jit_has(op, PT_M_rm) && !jit_has(op, PT_M_rp);
+    return jit_is_fast_rounding(op->j, op->form) ||
+           (!jit_has(op, PT_M_rz) && !jit_has(op, PT_M_rm) && !jit_has(op, PT_M_rp));
 }
 
 /* ---- values ------------------------------------------------------------------------------------------------ */

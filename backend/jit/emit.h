@@ -10,6 +10,13 @@
 #define EMIT(row, function) bool jit_emit_##function(struct jit_op *op);
 #include "backend/jit/emit.def"
 
+/* ---- emit_fast.c: --math fast ---------------------------------------------------------------------------- */
+
+/* The emitter that serves then, or NULL. */
+jit_emitter *jit_fast_emitter(struct jit *j, const struct pt_form *form);
+/* True if directed roundings of the form are to nearest. */
+bool jit_is_fast_rounding(struct jit *j, const struct pt_form *form);
+
 /* ---- the form ------------------------------------------------------------------------------------------ */
 
 static inline enum pt_type jit_form_type(const struct jit_op *op, unsigned n)
@@ -32,7 +39,7 @@ static inline bool jit_has(const struct jit_op *op, enum pt_mod mod)
     return pt_form_has(op->form, mod);
 }
 
-/* To nearest, spelled or not. */
+/* To nearest, spelled or not, or by jit_is_fast_rounding. */
 bool jit_is_rn(const struct jit_op *op);
 
 /* ---- values -------------------------------------------------------------------------------------------- */

@@ -144,8 +144,8 @@ struct jit_op {
 /* Returns false if this form has no emitter (nothing has been built). */
 typedef bool jit_emitter(struct jit_op *op);
 
-/* The emitter of a row, or NULL. (emit.c: one table) */
-jit_emitter *jit_emitter_of(enum pt_op op);
+/* The emitter of a form's row, or NULL. (emit.c: one table) */
+jit_emitter *jit_emitter_of(struct jit *j, const struct pt_form *form);
 
 /* ---- helpers of emitters (emit.c) ---- */
 LLVMTypeRef jit_int_type(struct jit *j, unsigned bits, unsigned lanes);
