@@ -8,5 +8,6 @@ int command_run(int argc, char **argv);
 int command_verify(int argc, char **argv);
 int command_compile(int argc, char **argv);
 int command_info(int argc, char **argv);
+int command_fuzz(int argc, char **argv);
 
 #endif

@@ -1,0 +1,85 @@
+/* What the generator's files share: random numbers, names of registers, making nodes. */
+#ifndef PTERA_TESTS_GEN_BUILD_H
+#define PTERA_TESTS_GEN_BUILD_H
+
+#include "tests/gen/gen.h"
+
+enum gen_class { GEN_P, GEN_H, GEN_R, GEN_D, GEN_CLASSES }; /* predicates, 16, 32, 64 bits */
+
+enum { GEN_POOL = 6, GEN_UNIFORM_POOL = 3, GEN_ARRAYS = 4, GEN_COUNTERS = 4, GEN_TABLE = 128 };
+
+/* An array of `out`: a thread's own element is at index(thread) of GEN_MAP's kind. */
+struct gen_array {
+    unsigned bytes; /* of an element */
+    unsigned map, a, b;
+    size_t offset; /* in out */
+};
+
+/* The function being made. Registers: %p %h %r %d 0..GEN_POOL-1 are variables, initialised at its head; %up %uh %ur %ud
+ * likewise, the same in all threads of the CTA. %q %k %t %x are numbered temporaries of the four classes. */
+struct gen {
+    struct gen_kernel *k;
+    uint64_t random;
+    unsigned n_temps;
+    bool is_entry;
+    bool has_selectors, has_parted_talk, has_tables, has_returns, has_order, has_carries; /* of the kernel */
+    bool talks;        /* warp instructions; lanes then return at the outermost level only */
+    bool has_local, has_shared;
+    unsigned threads, cta_threads; /* of the grid, of a CTA */
+    unsigned n_arrays;
+    struct gen_array array[GEN_ARRAYS];
+    struct gen_node **at; /* where the next node goes */
+};
+
+/* Where code stands. */
+struct gen_place {
+    bool is_uniform;  /* all threads of the CTA that still run come here together */
+    const char *mask; /* lanes of the warp that come here together, a constant or a register; NULL: not known */
+    const char *leave, *again; /* labels of the innermost loop, NULL: none; leaving must not break what is said above */
+    bool leaves_uniformly;
+    unsigned depth;
+    bool stays;          /* nobody may return here */
+    unsigned n_counters; /* of loops around: 32-bit temporaries, readable */
+    unsigned counter[GEN_COUNTERS];
+    bool counter_is_uniform[GEN_COUNTERS];
+};
+
+/* random.c */
+uint64_t gen_random(struct gen *g);
+unsigned gen_below(struct gen *g, unsigned n);
+bool gen_chance(struct gen *g, unsigned percent);
+/* Bits of an interesting number: small, a corner of a floating-point format, a power of two, anything. */
+uint64_t gen_special(struct gen *g, unsigned bits);
+
+/* tree.c */
+__attribute__((format(printf, 2, 3))) char *gen_format(struct gen *g, const char *format, ...);
+/* A node of n lists at the place where the next node goes, which then lies behind it. Parts are empty texts. */
+struct gen_node *gen_node(struct gen *g, unsigned n_children);
+/* A node of one text. */
+__attribute__((format(printf, 2, 3))) struct gen_node *gen_line(struct gen *g, const char *format, ...);
+/* The next nodes go into list `child` of the node; returns where they would have gone. */
+struct gen_node **gen_enter(struct gen *g, struct gen_node *node, unsigned child);
+
+/* form.c: names of registers */
+const char *gen_source(struct gen *g, const struct gen_place *place, enum gen_class class);
+const char *gen_uniform_source(struct gen *g, const struct gen_place *place, enum gen_class class);
+const char *gen_dest(struct gen *g, enum gen_class class);
+/* "@%p1 ", "@!%p2 " or "". */
+const char *gen_guard(struct gen *g);
+unsigned gen_temp(struct gen *g);
+/* form.c: an instruction of the table that only computes; with uniform operands only. */
+void gen_compute(struct gen *g, const struct gen_place *place, bool uniform);
+void gen_carry_chain(struct gen *g, const struct gen_place *place);
+
+/* memory.c */
+void gen_lay_out(struct gen *g);
+void gen_memory(struct gen *g, const struct gen_place *place);
+
+/* share.c: what threads do together */
+void gen_warp(struct gen *g, const struct gen_place *place);
+void gen_cta(struct gen *g, const struct gen_place *place);
+
+/* flow.c: a list of statements */
+void gen_statements(struct gen *g, struct gen_place place, unsigned n);
+
+#endif

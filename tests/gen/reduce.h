@@ -1,0 +1,11 @@
+/* Makes a kernel that fails smaller. */
+#ifndef PTERA_TESTS_GEN_REDUCE_H
+#define PTERA_TESTS_GEN_REDUCE_H
+
+#include "tests/gen/gen.h"
+#include "tests/gen/trial.h"
+
+/* Takes nodes out while trials still end as `trial` did; *trial is the last of these in the end. */
+void gen_reduce(struct gen_kernel *kernel, struct pen *pen, struct trial *trial);
+
+#endif

@@ -1,0 +1,167 @@
+/* What threads do together: instructions of a warp, exchange through shared memory, barriers. */
+#include "tests/gen/build.h"
+
+#include <string.h>
+
+/* ---- warps --------------------------------------------------------------------------------------------------- */
+
+/* A lane reads from lane % ^ k, and keeps its own value where that is none of the mask. */
+static void shuffle_among(struct gen *g, const struct gen_place *place)
+{
+    unsigned n = gen_temp(g);
+    const char *a = gen_source(g, place, GEN_R), *d = gen_dest(g, GEN_R);
+    if (gen_chance(g, 50))
+        gen_line(g, "mov.u32 %%t%u, %%laneid;\nxor.b32 %%t%u, %%t%u, %u;\nshfl.sync.idx.b32 %%z32_%u, %s, %%t%u, 31, %s;\n"
+                    "mov.b32 %%m%u, %s;\nshr.u32 %%m%u, %%m%u, %%t%u;\nand.b32 %%m%u, %%m%u, 1;\n"
+                    "setp.ne.u32 %%q%u, %%m%u, 0;\nselp.b32 %s, %%z32_%u, %s, %%q%u;",
+                 n, n, n, 1 + gen_below(g, 31), n, a, n, place->mask, n, place->mask, n, n, n, n, n, n, n, d, n, a, n);
+    else /* from the mask's first lane */
+        gen_line(g, "brev.b32 %%t%u, %s;\nclz.b32 %%t%u, %%t%u;\nshfl.sync.idx.b32 %s, %s, %%t%u, 31, %s;", n, place->mask,
+                 n, n, d, a, n, place->mask);
+}
+
+/* All 32 lanes are there. */
+static void shuffle_whole(struct gen *g, const struct gen_place *place)
+{
+    static const char *const modes[] = {"up", "down", "bfly", "idx"};
+    static const unsigned segments[] = {0, 0, 0, 16, 24, 28, 30};
+    unsigned mode = gen_below(g, 4), segment = segments[gen_below(g, 7)];
+    unsigned clamp = segment << 8 | (mode == 0 ? 0 : 31);
+    const char *pred = gen_chance(g, 30) ? gen_format(g, "|%s", gen_dest(g, GEN_P)) : "";
+    const char *by = gen_chance(g, 75) ? gen_format(g, "%u", gen_below(g, 32)) : gen_source(g, place, GEN_R);
+    gen_line(g, "shfl.sync.%s.b32 %s%s, %s, %s, %u, %s;", modes[mode], gen_dest(g, GEN_R), pred,
+             gen_source(g, place, GEN_R), by, clamp, place->mask);
+}
+
+static void vote(struct gen *g, const struct gen_place *place)
+{
+    static const char *const modes[] = {"all", "any", "uni"};
+    const char *not = gen_chance(g, 30) ? "!" : "", *p = gen_source(g, place, GEN_P);
+    if (gen_chance(g, 40))
+        gen_line(g, "vote.sync.ballot.b32 %s, %s%s, %s;", gen_dest(g, GEN_R), not, p, place->mask);
+    else
+        gen_line(g, "vote.sync.%s.pred %s, %s%s, %s;", modes[gen_below(g, 3)], gen_dest(g, GEN_P), not, p, place->mask);
+}
+
+static void match(struct gen *g, const struct gen_place *place)
+{
+    bool is_64 = gen_chance(g, 30);
+    const char *a = gen_source(g, place, is_64 ? GEN_D : GEN_R);
+    if (gen_chance(g, 60))
+        gen_line(g, "match.any.sync.b%u %s, %s, %s;", is_64 ? 64 : 32, gen_dest(g, GEN_R), a, place->mask);
+    else
+        gen_line(g, "match.all.sync.b%u %s|%s, %s, %s;", is_64 ? 64 : 32, gen_dest(g, GEN_R), gen_dest(g, GEN_P), a,
+                 place->mask);
+}
+
+static void reduce(struct gen *g, const struct gen_place *place)
+{
+    static const char *const ops[] = {"add.u32", "add.s32", "min.u32", "min.s32", "max.u32",
+                                      "max.s32", "and.b32", "or.b32",  "xor.b32"};
+    gen_line(g, "redux.sync.%s %s, %s, %s;", ops[gen_below(g, 9)], gen_dest(g, GEN_R), gen_source(g, place, GEN_R),
+             place->mask);
+}
+
+void gen_warp(struct gen *g, const struct gen_place *place)
+{
+    bool is_whole = !strcmp(place->mask, "-1") && g->cta_threads % 32 == 0;
+    switch (gen_below(g, 8)) {
+    case 0:
+        vote(g, place);
+        break;
+    case 1:
+        vote(g, place);
+        break;
+    case 2:
+        match(g, place);
+        break;
+    case 3:
+        reduce(g, place);
+        break;
+    case 4:
+        gen_line(g, "bar.warp.sync %s;", place->mask);
+        break;
+    default:
+        if (is_whole)
+            shuffle_whole(g, place);
+        else
+            shuffle_among(g, place);
+    }
+}
+
+/* ---- CTAs ------------------------------------------------------------------------------------------------------ */
+
+/* Whose value a thread reads: computed into %t<n> from %tid, below the number of threads. */
+static char *partner_text(struct gen *g, const struct gen_place *place, unsigned n)
+{
+    unsigned by = 1 + gen_below(g, g->cta_threads);
+    switch (gen_below(g, 4)) {
+    case 0:
+        return gen_format(g, "add.u32 %%t%u, %%ltid, %u;\nrem.u32 %%t%u, %%t%u, %u;\n", n, by, n, n, g->cta_threads);
+    case 1:
+        return gen_format(g, "sub.u32 %%t%u, %u, %%ltid;\n", n, g->cta_threads - 1);
+    case 2:
+        return gen_format(g, "mov.u32 %%t%u, %u;\n", n, by - 1);
+    default:
+        return gen_format(g, "rem.u32 %%t%u, %s, %u;\n", n, gen_source(g, place, GEN_R), g->cta_threads);
+    }
+}
+
+static void exchange(struct gen *g, const struct gen_place *place)
+{
+    static const char *const types[] = {"u8", "s16", "b32", "f32", "b64", "f64"};
+    static const unsigned bytes[] = {1, 2, 4, 4, 8, 8};
+    unsigned t = gen_below(g, 6), n = gen_temp(g), m = gen_temp(g);
+    enum gen_class class = bytes[t] == 8 ? GEN_D : bytes[t] == 4 ? GEN_R : GEN_H;
+    const char *from = gen_dest(g, class), *to = gen_dest(g, class);
+    gen_line(g, "mov.u32 %%z32_%u, buffer;\nmad.lo.u32 %%t%u, %%ltid, %u, %%z32_%u;\nst.shared.%s [%%t%u], %s;\nbar.sync 0;\n"
+                "%smul.lo.u32 %%t%u, %%t%u, %u;\nadd.u32 %%t%u, %%t%u, %%z32_%u;\nld.shared.%s %s, [%%t%u];\nbar.sync 0;",
+             n, n, bytes[t], n, types[t], n, from, partner_text(g, place, m), m, m, bytes[t], m, m, n, types[t], to, m);
+}
+
+/* All add to few cells; the result is read when all have. */
+static void sum_up(struct gen *g, const struct gen_place *place)
+{
+    static const char *const ops[] = {"add.u32", "min.s32", "max.u32", "and.b32", "or.b32", "xor.b32", "inc.u32"};
+    unsigned op = gen_below(g, 7), n = gen_temp(g);
+    const char *cell = gen_chance(g, 50) ? gen_format(g, "%u", gen_below(g, 4)) : gen_source(g, place, GEN_R);
+    const char *read = gen_chance(g, 50) ? gen_format(g, "%u", gen_below(g, 4)) : gen_source(g, place, GEN_R);
+    const char *atom = gen_chance(g, 30) ? gen_format(g, "atom.shared.%s %%z32_%u,", ops[op], n)
+                                         : gen_format(g, "red.shared.%s", ops[op]);
+    const char *value = !strcmp(ops[op], "inc.u32") ? "1000" : gen_source(g, place, GEN_R);
+    gen_line(g, "mov.u32 %%m%u, cells;\nmov.b32 %%t%u, %s;\nand.b32 %%t%u, %%t%u, 3;\nmad.lo.u32 %%t%u, %%t%u, 4, %%m%u;\n"
+                "%s%s [%%t%u+%u], %s;\nbar.sync 0;\nmov.b32 %%t%u, %s;\nand.b32 %%t%u, %%t%u, 3;\n"
+                "mad.lo.u32 %%t%u, %%t%u, 4, %%m%u;\nld.shared.b32 %s, [%%t%u+%u];\nbar.sync 0;",
+             n, n, cell, n, n, n, n, n, gen_guard(g), atom, n, op * 16, value, n, read, n, n, n, n, n,
+             gen_dest(g, GEN_R), n, op * 16);
+}
+
+static void reduce_at_barrier(struct gen *g, const struct gen_place *place)
+{
+    const char *not = gen_chance(g, 30) ? "!" : "", *p = gen_source(g, place, GEN_P);
+    unsigned barrier = gen_below(g, 3);
+    const char *op = gen_chance(g, 50) ? "and" : "or";
+    if (gen_chance(g, 50))
+        gen_line(g, "bar.red.popc.u32 %%ur%u, %u, %s%s;", gen_below(g, GEN_UNIFORM_POOL), barrier, not, p);
+    else
+        gen_line(g, "bar.red.%s.pred %%up%u, %u, %s%s;", op, gen_below(g, GEN_UNIFORM_POOL), barrier, not, p);
+}
+
+void gen_cta(struct gen *g, const struct gen_place *place)
+{
+    static const char *const plain[] = {"bar.sync 0;", "bar.sync 1;", "barrier.sync.aligned 2;", "barrier.sync 0;",
+                                        "membar.cta;"};
+    switch (gen_below(g, 6)) {
+    case 0:
+        gen_line(g, "%s", plain[gen_below(g, 5)]);
+        break;
+    case 1:
+        reduce_at_barrier(g, place);
+        break;
+    case 2:
+        sum_up(g, place);
+        break;
+    default:
+        exchange(g, place);
+    }
+}

@@ -1,0 +1,298 @@
+/* Trials: the process they run in, and what it does. */
+#include "tests/gen/trial.h"
+
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ptera.h"
+#include "tests/gen/gen.h"
+
+enum { TRIALS = 300 }; /* then a fresh process */
+
+struct request {
+    unsigned grid[3], block[3];
+    uint32_t s;
+    uint64_t w;
+    size_t out_bytes, sums_bytes, text_bytes;
+};
+
+const char *verdict_text(enum verdict verdict)
+{
+    static const char *const texts[] = {"good", "unsupported", "invalid PTX", "failed", "different", "crashed"};
+    return texts[verdict];
+}
+
+/* ---- in the process of its own ------------------------------------------------------------------------------- */
+
+struct level {
+    const char *name;
+    ptera_engine *engine;
+};
+
+struct bench {
+    const struct trial_options *options;
+    unsigned n_levels;
+    struct level level[TRIAL_LEVELS];
+};
+
+/* Contents of out and sums after a launch. */
+struct contents {
+    char *bytes;
+    size_t n;
+};
+
+static void open_levels(struct bench *bench)
+{
+    static const char *const names[] = {"v4", "v3", "v2", "aarch64"};
+    for (size_t i = 0; i < sizeof names / sizeof *names && bench->n_levels < TRIAL_LEVELS; i++) {
+        ptera_options options;
+        ptera_options_init(&options);
+        options.cpu = names[i];
+        options.threads = 1;
+        struct level *level = &bench->level[bench->n_levels];
+        level->name = names[i];
+        if (bench->options->cpu && strcmp(bench->options->cpu, names[i]))
+            continue;
+        bench->n_levels += ptera_engine_create(&options, &level->engine) == PTERA_OK;
+    }
+}
+
+static void say(struct trial *trial, enum verdict verdict, const char *level, const char *engine, const char *what)
+{
+    trial->verdict = verdict;
+    snprintf(trial->text, sizeof trial->text, "%s, %s: %s", level, engine, what);
+}
+
+static bool launch(const struct level *level, ptera_kernel *kernel, const struct request *r, ptera_backend backend,
+                   struct contents *after, struct trial *trial)
+{
+    void *out = NULL, *sums = NULL;
+    bool ok = ptera_buffer_alloc(level->engine, r->out_bytes, &out) == PTERA_OK &&
+              ptera_buffer_alloc(level->engine, r->sums_bytes, &sums) == PTERA_OK;
+    const void *parameters[] = {&out, &sums, &r->s, &r->w};
+    ptera_launch launch;
+    ptera_launch_init(&launch);
+    memcpy(launch.grid, r->grid, sizeof launch.grid);
+    memcpy(launch.block, r->block, sizeof launch.block);
+    launch.backend = backend;
+    launch.parameters = parameters;
+    launch.n_parameters = 4;
+    ptera_result result = ok ? ptera_kernel_launch(kernel, &launch) : PTERA_ERROR_OUT_OF_MEMORY;
+    after->n = r->out_bytes + r->sums_bytes;
+    after->bytes = malloc(after->n);
+    if (result == PTERA_OK && after->bytes) {
+        memcpy(after->bytes, out, r->out_bytes);
+        memcpy(after->bytes + r->out_bytes, sums, r->sums_bytes);
+    } else {
+        bool unsupported = result == PTERA_ERROR_UNSUPPORTED_PTX, invalid = result == PTERA_ERROR_INVALID_PTX;
+        const char *why = ptera_engine_error(level->engine);
+        say(trial, unsupported ? VERDICT_UNSUPPORTED : invalid ? VERDICT_INVALID : VERDICT_FAILED, level->name,
+            backend == PTERA_BACKEND_JIT ? "native" : "interpreted", *why ? why : ptera_result_text(result));
+    }
+    ptera_buffer_free(level->engine, out);
+    ptera_buffer_free(level->engine, sums);
+    return trial->verdict == VERDICT_GOOD;
+}
+
+/* The first byte that differs. */
+static void compare(const struct contents *first, const struct contents *other, const struct request *r,
+                    const struct level *level, const char *engine, struct trial *trial)
+{
+    size_t at = 0;
+    char text[160];
+    while (at < first->n && first->bytes[at] == other->bytes[at])
+        at++;
+    if (at == first->n)
+        return;
+    bool is_sum = at >= r->out_bytes;
+    snprintf(text, sizeof text, "byte %zu of %s is 0x%02x, the first engine's is 0x%02x", is_sum ? at - r->out_bytes : at,
+             is_sum ? "sums" : "out", other->bytes[at] & 0xff, first->bytes[at] & 0xff);
+    say(trial, VERDICT_DIFFERENT, level->name, engine, text);
+}
+
+static void note_native(ptera_kernel *kernel, char why[80])
+{
+    ptera_kernel_status status = {.size = sizeof status};
+    ptera_kernel_info(kernel, &status);
+    snprintf(why, 80, "%s", status.native_launches ? "" : status.why ? status.why : "no reason given");
+}
+
+/* One launch at a level, compared with the first there was. */
+static bool run_one(const struct bench *bench, unsigned i, ptera_kernel *kernel, const struct request *r,
+                    ptera_backend backend, struct contents *first, struct trial *trial)
+{
+    struct contents after = {0};
+    bool ok = launch(&bench->level[i], kernel, r, backend, &after, trial);
+    if (ok && backend == PTERA_BACKEND_JIT)
+        note_native(kernel, trial->why[i]);
+    if (ok && first->bytes)
+        compare(first, &after, r, &bench->level[i], backend == PTERA_BACKEND_JIT ? "native" : "interpreted", trial);
+    if (ok && !first->bytes)
+        *first = after;
+    else
+        free(after.bytes);
+    return trial->verdict == VERDICT_GOOD;
+}
+
+static void run_level(const struct bench *bench, unsigned i, const struct request *r, const char *text,
+                      struct contents *first, struct trial *trial)
+{
+    const struct level *level = &bench->level[i];
+    ptera_module *module = NULL;
+    ptera_kernel *kernel;
+    if (ptera_module_load(level->engine, "random.ptx", text, r->text_bytes, &module) != PTERA_OK ||
+        ptera_module_kernel(module, "k", 0, &kernel) != PTERA_OK) {
+        ptera_diagnostic d = {.size = sizeof d};
+        bool has_text = module && ptera_module_diagnostic(module, 0, &d) == PTERA_OK;
+        say(trial, VERDICT_INVALID, level->name, "loading", has_text ? d.text : "no module");
+    } else {
+        enum trial_engine engine = bench->options->engine;
+        bool ok = engine == TRIAL_JIT || run_one(bench, i, kernel, r, PTERA_BACKEND_INTERP, first, trial);
+        if (ok && engine != TRIAL_INTERP)
+            run_one(bench, i, kernel, r, PTERA_BACKEND_JIT, first, trial);
+    }
+    ptera_module_unload(module);
+}
+
+static bool read_whole(int fd, void *to, size_t n)
+{
+    for (char *at = to; n;) {
+        ssize_t got = read(fd, at, n);
+        if (got <= 0)
+            return false;
+        at += got;
+        n -= (size_t)got;
+    }
+    return true;
+}
+
+static bool write_whole(int fd, const void *from, size_t n)
+{
+    for (const char *at = from; n;) {
+        ssize_t put = write(fd, at, n);
+        if (put <= 0)
+            return false;
+        at += put;
+        n -= (size_t)put;
+    }
+    return true;
+}
+
+static void serve(const struct trial_options *options, int in, int out)
+{
+    struct bench bench = {.options = options};
+    struct request r;
+    open_levels(&bench);
+    while (read_whole(in, &r, sizeof r)) {
+        struct trial trial = {.n_levels = bench.n_levels};
+        struct contents first = {0};
+        char *text = malloc(r.text_bytes + 1);
+        if (!text || !read_whole(in, text, r.text_bytes))
+            return;
+        alarm(options->seconds);
+        if (!bench.n_levels)
+            say(&trial, VERDICT_FAILED, options->cpu ? options->cpu : "", "engine", "no such CPU level");
+        for (unsigned i = 0; i < bench.n_levels && trial.verdict == VERDICT_GOOD; i++)
+            run_level(&bench, i, &r, text, &first, &trial);
+        alarm(0);
+        free(first.bytes);
+        free(text);
+        if (!write_whole(out, &trial, sizeof trial))
+            return;
+    }
+}
+
+/* ---- here -------------------------------------------------------------------------------------------------------- */
+
+struct pen {
+    struct trial_options options;
+    pid_t child; /* 0: none */
+    int to, from;
+    unsigned n_trials;
+};
+
+struct pen *pen_open(const struct trial_options *options)
+{
+    struct pen *pen = calloc(1, sizeof *pen);
+    if (pen)
+        pen->options = *options;
+    setenv("PTERA_CACHE", "", 1); /* compiles, whatever was compiled before */
+    signal(SIGPIPE, SIG_IGN);
+    return pen;
+}
+
+static bool start(struct pen *pen)
+{
+    int to[2], from[2];
+    if (pipe(to))
+        return false;
+    if (pipe(from)) {
+        close(to[0]), close(to[1]);
+        return false;
+    }
+    fflush(stdout);
+    fflush(stderr);
+    pen->child = fork();
+    if (pen->child == 0) {
+        close(to[1]), close(from[0]);
+        serve(&pen->options, to[0], from[1]);
+        _exit(0);
+    }
+    close(to[0]), close(from[1]);
+    pen->to = to[1];
+    pen->from = from[0];
+    pen->n_trials = 0;
+    return pen->child > 0;
+}
+
+static int stop(struct pen *pen)
+{
+    int status = 0;
+    if (pen->child <= 0)
+        return 0;
+    close(pen->to), close(pen->from);
+    while (waitpid(pen->child, &status, 0) < 0)
+        continue;
+    pen->child = 0;
+    return status;
+}
+
+void pen_close(struct pen *pen)
+{
+    stop(pen);
+    free(pen);
+}
+
+static bool ask(struct pen *pen, const struct gen_kernel *k, const char *text, struct trial *trial)
+{
+    struct request r = {.s = k->s, .w = k->w, .out_bytes = k->out_bytes, .sums_bytes = k->sums_bytes,
+                        .text_bytes = strlen(text)};
+    memcpy(r.grid, k->grid, sizeof r.grid);
+    memcpy(r.block, k->block, sizeof r.block);
+    return write_whole(pen->to, &r, sizeof r) && write_whole(pen->to, text, r.text_bytes) &&
+           read_whole(pen->from, trial, sizeof *trial);
+}
+
+void pen_try(struct pen *pen, const struct gen_kernel *kernel, struct trial *trial)
+{
+    char *text = gen_text(kernel);
+    memset(trial, 0, sizeof *trial);
+    if (pen->child && pen->n_trials++ == TRIALS)
+        stop(pen);
+    if (!text || (!pen->child && !start(pen))) {
+        trial->verdict = VERDICT_CRASHED;
+        snprintf(trial->text, sizeof trial->text, "no process to try it in");
+    } else if (!ask(pen, kernel, text, trial)) {
+        int status = stop(pen);
+        memset(trial, 0, sizeof *trial);
+        trial->verdict = VERDICT_CRASHED;
+        snprintf(trial->text, sizeof trial->text, WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "hangs" : "%s %d",
+                 WIFSIGNALED(status) ? "signal" : "exit status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    }
+    free(text);
+}

@@ -1,0 +1,48 @@
+/* Running a module on the engines, in a process of its own: what crashes or hangs there is a verdict here. */
+#ifndef PTERA_TESTS_GEN_TRIAL_H
+#define PTERA_TESTS_GEN_TRIAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum verdict {
+    VERDICT_GOOD,
+    VERDICT_UNSUPPORTED, /* PTX that is not implemented yet: nothing ran */
+    VERDICT_INVALID,     /* no valid PTX */
+    VERDICT_FAILED,      /* a launch failed */
+    VERDICT_DIFFERENT,
+    VERDICT_CRASHED,     /* the process ended by a signal; a hang is ended by SIGALRM */
+    VERDICTS
+};
+
+enum { TRIAL_LEVELS = 3, TRIAL_TEXT = 400 };
+
+/* Which engines run: the interpreter alone, native code alone, or both and compared. */
+enum trial_engine { TRIAL_INTERP, TRIAL_JIT, TRIAL_BOTH };
+
+struct trial_options {
+    enum trial_engine engine;
+    const char *cpu; /* one CPU level; NULL: all that the machine has */
+    unsigned seconds; /* for one module */
+};
+
+struct gen_kernel;
+
+struct trial {
+    enum verdict verdict;
+    char text[TRIAL_TEXT]; /* what is wrong */
+    unsigned n_levels;
+    char why[TRIAL_LEVELS][80]; /* it was not native; "": it was. Engine JIT and BOTH */
+};
+
+struct pen;
+
+/* Nothing of the engines runs in this process. NULL with errno if that cannot be. */
+struct pen *pen_open(const struct trial_options *options);
+void pen_close(struct pen *pen);
+/* The kernel's module as it is written now. */
+void pen_try(struct pen *pen, const struct gen_kernel *kernel, struct trial *trial);
+
+const char *verdict_text(enum verdict verdict);
+
+#endif

@@ -1,0 +1,221 @@
+/* ptera fuzz: random kernels on both engines. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/gen/gen.h"
+#include "tests/gen/reduce.h"
+#include "tests/gen/trial.h"
+#include "tools/commands.h"
+
+static const char fuzz_help[] =
+    "usage: ptera fuzz [OPTIONS]\n\n"
+    "Makes random, well-defined kernels and runs each at every CPU level that the machine has; all must leave the same bytes.\n"
+    "A kernel that fails is made smaller and written to a file.\n\n"
+    "  --seed N            of the first kernel; the next ones count up (1)\n"
+    "  --count N           kernels (100)\n"
+    "  --engine interp|jit|both\n"
+    "                      the interpreter, native code, or both, compared (both)\n"
+    "  --cpu LEVEL         one CPU level\n"
+    "  --timeout SECONDS   for one kernel on all of them (60)\n"
+    "  --out FOLDER        where failing kernels are written (.)\n"
+    "  --whole             do not make them smaller\n"
+    "  --show              print the kernels instead of running them\n";
+
+enum { REASONS = 256 };
+
+struct options {
+    unsigned long long seed, count;
+    struct trial_options trial;
+    const char *folder;
+    bool whole, show;
+};
+
+/* Reasons for not being native, counted by kernel and CPU level. */
+struct reason {
+    char text[80];
+    unsigned long n;
+};
+
+struct tally {
+    unsigned long verdict[VERDICTS], launches, native;
+    struct reason reason[REASONS];
+    unsigned n_reasons;
+};
+
+static bool parse_number(const char *text, unsigned long long *n)
+{
+    char *end;
+    errno = 0;
+    *n = strtoull(text, &end, 0);
+    return end != text && !*end && !errno && *text != '-';
+}
+
+static bool parse_engine(const char *text, enum trial_engine *engine)
+{
+    static const char *const names[] = {[TRIAL_INTERP] = "interp", [TRIAL_JIT] = "jit", [TRIAL_BOTH] = "both"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(text, names[i])) {
+            *engine = i;
+            return true;
+        }
+    return false;
+}
+
+static bool set_option(struct options *o, const char *name, const char *value)
+{
+    unsigned long long n = 0;
+    if (!strcmp(name, "--seed"))
+        return parse_number(value, &o->seed);
+    if (!strcmp(name, "--count"))
+        return parse_number(value, &o->count);
+    if (!strcmp(name, "--engine"))
+        return parse_engine(value, &o->trial.engine);
+    if (!strcmp(name, "--timeout")) {
+        bool ok = parse_number(value, &n) && n > 0 && n < 1000000;
+        o->trial.seconds = (unsigned)n;
+        return ok;
+    }
+    if (!strcmp(name, "--cpu"))
+        o->trial.cpu = value;
+    else if (!strcmp(name, "--out"))
+        o->folder = value;
+    else
+        return false;
+    return true;
+}
+
+static bool parse_options(int argc, char **argv, struct options *o)
+{
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--whole")) {
+            o->whole = true;
+        } else if (!strcmp(argv[i], "--show")) {
+            o->show = true;
+        } else if (i + 1 == argc || !set_option(o, argv[i], argv[i + 1])) {
+            fprintf(stderr, "ptera fuzz: unknown option or bad value: '%s' (ptera fuzz --help)\n", argv[i]);
+            return false;
+        } else {
+            i++;
+        }
+    }
+    return true;
+}
+
+static void count_reason(struct tally *t, const char *text)
+{
+    unsigned i = 0;
+    while (i < t->n_reasons && strcmp(t->reason[i].text, text))
+        i++;
+    if (i == REASONS)
+        return;
+    if (i == t->n_reasons)
+        snprintf(t->reason[t->n_reasons++].text, sizeof t->reason->text, "%s", text);
+    t->reason[i].n++;
+}
+
+static void count(struct tally *t, const struct trial *trial, enum trial_engine engine)
+{
+    t->verdict[trial->verdict]++;
+    if (engine == TRIAL_INTERP || trial->verdict != VERDICT_GOOD)
+        return;
+    for (unsigned i = 0; i < trial->n_levels; i++) {
+        t->launches++;
+        if (*trial->why[i])
+            count_reason(t, trial->why[i]);
+        else
+            t->native++;
+    }
+}
+
+static bool write_kernel(const struct gen_kernel *k, const struct options *o, const struct trial *trial)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/fuzz-%llu.ptx", o->folder, (unsigned long long)k->seed);
+    char *text = gen_text(k);
+    FILE *file = fopen(path, "w");
+    bool ok = file && fputs(text, file) >= 0;
+    ok = file && fclose(file) == 0 && ok;
+    if (ok)
+        printf("seed %llu: %s: %s\n    written to %s\n", (unsigned long long)k->seed, verdict_text(trial->verdict),
+               trial->text, path);
+    else
+        perror(path);
+    fflush(stdout);
+    free(text);
+    return ok;
+}
+
+static void show(const struct gen_kernel *k)
+{
+    char *text = gen_text(k);
+    fputs(text, stdout);
+    free(text);
+}
+
+static void try_seed(struct pen *pen, unsigned long long seed, const struct options *o, struct tally *tally)
+{
+    struct gen_kernel kernel;
+    struct trial trial;
+    gen_make(&kernel, seed);
+    if (o->show) {
+        show(&kernel);
+    } else {
+        pen_try(pen, &kernel, &trial);
+        count(tally, &trial, o->trial.engine);
+        if (trial.verdict > VERDICT_UNSUPPORTED) {
+            if (!o->whole)
+                gen_reduce(&kernel, pen, &trial);
+            write_kernel(&kernel, o, &trial);
+        }
+    }
+    gen_free(&kernel);
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct reason *x = a, *y = b;
+    return x->n < y->n ? 1 : x->n > y->n ? -1 : strcmp(x->text, y->text);
+}
+
+static unsigned long report(struct tally *t, const struct options *o)
+{
+    unsigned long failed = 0;
+    qsort(t->reason, t->n_reasons, sizeof *t->reason, by_count);
+    if (t->launches)
+        printf("native: %lu of %lu launches\n", t->native, t->launches);
+    for (unsigned i = 0; i < t->n_reasons; i++)
+        printf("interpreted: %lu (%s)\n", t->reason[i].n, t->reason[i].text);
+    for (unsigned v = VERDICT_UNSUPPORTED + 1; v < VERDICTS; v++) {
+        failed += t->verdict[v];
+        if (t->verdict[v])
+            printf("%s: %lu\n", verdict_text(v), t->verdict[v]);
+    }
+    bool misses = o->trial.engine != TRIAL_INTERP && o->count && !t->native; /* nothing was compared with anything */
+    printf("fuzz: %lu passed, %lu failed, %lu skipped\n", t->verdict[VERDICT_GOOD], failed + misses,
+           t->verdict[VERDICT_UNSUPPORTED]);
+    return failed + misses;
+}
+
+int command_fuzz(int argc, char **argv)
+{
+    static struct tally tally;
+    struct options o = {.seed = 1, .count = 100, .trial = {.engine = TRIAL_BOTH, .seconds = 60}, .folder = "."};
+    if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+        fputs(fuzz_help, stdout);
+        return EXIT_GOOD;
+    }
+    if (!parse_options(argc, argv, &o))
+        return EXIT_USAGE;
+    struct pen *pen = pen_open(&o.trial);
+    if (!pen) {
+        perror("ptera fuzz");
+        return EXIT_FAILED;
+    }
+    for (unsigned long long i = 0; i < o.count; i++)
+        try_seed(pen, o.seed + i, &o, &tally);
+    pen_close(pen);
+    return o.show || !report(&tally, &o) ? EXIT_GOOD : EXIT_FAILED;
+}
