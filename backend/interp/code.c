@@ -390,10 +390,9 @@ uint32_t pt_code_dest(struct pt_select *s, const struct pt_operand *o)
     return d->sink;
 }
 
-/* A destination of the first type in a register that may be wider: 'x' of pt_bind. */
-static uint32_t wide_dest(struct pt_select *s, const struct pt_operand *o)
+/* A destination of the type in a register that may be wider. */
+static uint32_t wide_dest(struct pt_select *s, const struct pt_operand *o, enum pt_type type)
 {
-    enum pt_type type = (enum pt_type)s->form->type[0];
     uint32_t bits = pt_type_bits(type);
     if (o->kind != PT_OPND_REG)
         return pt_code_dest(s, o);
@@ -419,7 +418,9 @@ static uint32_t bind_one(struct pt_select *s, const struct pt_operand *o, char l
     case 'p':
         return pt_code_source(s, o, 0);
     case 'x':
-        return wide_dest(s, o);
+        return wide_dest(s, o, (enum pt_type)s->form->type[0]);
+    case 'y':
+        return wide_dest(s, o, PT_u32);
     case 'i':
         s->code->imm = (uint64_t)o->imm;
         return 0;

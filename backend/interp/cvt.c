@@ -265,5 +265,5 @@ pt_handler PT_DO(cvt_pack)(struct pt_select *s)
     PT_TABLE(fn) = {[PT_u16] = cvt_pack_u16, [PT_s16] = cvt_pack_s16, [PT_u8] = cvt_pack_u8,
                     [PT_s8] = cvt_pack_s8,   [PT_u4] = cvt_pack_u4,   [PT_s4] = cvt_pack_s4,
                     [PT_u2] = cvt_pack_u2,   [PT_s2] = cvt_pack_s2};
-    return pt_pick(s, fn[s->form->type[0]], "wwww");
+    return pt_pick(s, fn[s->form->type[0]], "ywww");
 }

@@ -300,7 +300,7 @@ static LLVMValueRef test_fit(struct jit *j, const struct operands *all, unsigned
 static void store_guarded(struct jit *j, const struct pt_operand *d, LLVMValueRef value,
                           LLVMValueRef slot)
 {
-    if (j->guard && j->f->regs.v[d->index].n_defs > 1) {
+    if (j->guard && jit_has_old(j, d->index)) {
         LLVMValueRef old = LLVMBuildLoad2(j->b, LLVMTypeOf(value), slot, "");
         value = LLVMBuildSelect(j->b, j->guard, value, old, "");
     }

@@ -563,13 +563,31 @@ LLVMValueRef jit_fits(struct jit *j, const struct pt_operand *o, unsigned copy)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* True if lanes that do not run this instruction may need what the register held. */
+/* The header of the outermost loop around the block being generated, or UINT32_MAX. */
+static uint32_t outermost_header(const struct jit *j)
+{
+    uint32_t header = UINT32_MAX;
+    for (uint32_t l = j->f->blocks.v[j->block].loop; l; l = j->f->loops.v[l - 1].parent)
+        header = j->f->loops.v[l - 1].header;
+    return header;
+}
+
+bool jit_has_old(const struct jit *j, uint32_t reg)
+{
+    uint32_t header = outermost_header(j);
+    size_t words = (j->f->regs.n + 63) / 64;
+    return j->f->regs.v[reg].n_defs > 1 ||
+           (header != UINT32_MAX && j->live_in[header * words + reg / 64] >> (reg & 63) & 1);
+}
+
+/* True if lanes that do not run this instruction may need what the register held: the value of another definition, or of the
+ * last time round, where they have left the loop or wait. */
 static bool keeps_old(const struct jit *j, uint32_t reg)
 {
-    if (j->f->regs.v[reg].n_defs <= 1)
-        return false;
-    if (j->insn->guard)
+    if (j->insn->guard && jit_has_old(j, reg))
         return true;
+    if (j->f->regs.v[reg].n_defs <= 1 && !j->f->blocks.v[j->block].loop)
+        return false;
     const uint64_t *waits = j->vary->waits_group + (size_t)j->block * j->vary->words;
     size_t words = (j->f->regs.n + 63) / 64;
     for (uint32_t w = 0; w < j->vary->words; w++)
@@ -630,7 +648,7 @@ void jit_write(struct jit *j, const struct pt_operand *o, unsigned copy, enum pt
         return;
     }
     unsigned u = r->is_per_copy ? copy : 0;
-    if (j->guard && j->f->regs.v[o->index].n_defs > 1) {
+    if (j->guard && jit_has_old(j, o->index)) {
         LLVMValueRef old = LLVMBuildLoad2(j->b, r->type, r->slot[u], "");
         value = LLVMBuildSelect(j->b, j->guard, value, old, "");
     }

@@ -57,6 +57,10 @@ bool jit_is_per_copy(const struct jit *j, const struct pt_operand *o);
 /* Affine operand: whether the affine form holds (i1), or NULL: it does. */
 LLVMValueRef jit_fits(struct jit *j, const struct pt_operand *o, unsigned copy);
 
+/* True if the register may hold another value before j->insn writes it: of another definition, or of this one the last time round
+ * a loop. */
+bool jit_has_old(const struct jit *j, uint32_t reg);
+
 /* Writes a destination in the lanes of j->mask, keeping old values where they may be needed. `value` has the PTX type, in
  * `lanes` lanes (1: the same for all). `extends_sign`: in a wider register. */
 void jit_write(struct jit *j, const struct pt_operand *o, unsigned copy, enum pt_type type,
