@@ -72,26 +72,76 @@ static bool find_sources(const struct jit *j, uint32_t insn, struct sources *s)
 
 /* ---- anew in each region --------------------------------------------------------------------- */
 
-static bool can_remake(const struct jit *j, uint32_t reg, unsigned depth)
+/* The registers that would be computed, from the one wanted down to sources. */
+struct chain {
+    uint32_t reg[DEPTH];
+    unsigned n;
+};
+
+struct written {
+    const struct jit *j;
+    const struct chain *chain;
+    uint32_t reg, block, insn; /* whose definitions are looked at, and where */
+    bool changes;
+};
+
+static bool is_live_into(const struct jit *j, uint32_t block, uint32_t reg)
+{
+    return jit_set_has(j->live_in + (size_t)block * ((j->f->regs.n + 63) / 64), reg);
+}
+
+/* The register may be needed behind an instruction of the block. */
+static bool is_live_behind(const struct jit *j, uint32_t reg, uint32_t block, uint32_t insn)
+{
+    const struct pt_block *b = &j->f->blocks.v[block];
+    uint32_t def = j->regs[reg].def;
+    return is_live_into(j, block, reg) || (def >= b->first && def <= insn);
+}
+
+static void note_change(void *ud, uint32_t reg, bool is_def)
+{
+    struct written *w = ud;
+    for (unsigned i = 0; is_def && reg == w->reg && i < w->chain->n; i++)
+        w->changes |= is_live_behind(w->j, w->chain->reg[i], w->block, w->insn);
+}
+
+/* The register holds what the chain was computed from as long as any of the chain is needed; and is at hand wherever what was
+ * wanted is. */
+static bool still_holds(const struct jit *j, uint32_t reg, const struct chain *chain)
+{
+    struct written w = {.j = j, .chain = chain, .reg = reg};
+    for (w.block = 0; w.block < j->f->blocks.n; w.block++) {
+        const struct pt_block *b = &j->f->blocks.v[w.block];
+        w.changes |= is_live_into(j, w.block, chain->reg[0]) && !is_live_into(j, w.block, reg);
+        for (w.insn = b->first; w.insn < b->first + b->count; w.insn++)
+            pt_insn_regs(j->m, j->f, &j->f->insns.v[w.insn], note_change, &w);
+    }
+    return !w.changes;
+}
+
+static bool can_remake(const struct jit *j, uint32_t reg, struct chain *chain)
 {
     const struct jit_reg *r = &j->regs[reg];
     struct sources s;
     if (r->kept)
-        return true;
-    if (depth == DEPTH || r->def == UINT32_MAX)
+        return still_holds(j, reg, chain);
+    if (chain->n == DEPTH || r->def == UINT32_MAX)
         return false;
     bool is_cheap = r->shape == JIT_SCALAR || r->shape == JIT_AFFINE;
     if (!is_cheap || !find_sources(j, r->def, &s))
         return false;
-    for (uint32_t i = 0; i < s.n; i++)
-        if (!can_remake(j, s.regs[i], depth + 1))
-            return false;
-    return true;
+    bool can = true;
+    chain->reg[chain->n++] = reg;
+    for (uint32_t i = 0; i < s.n && can; i++)
+        can = can_remake(j, s.regs[i], chain);
+    chain->n--;
+    return can;
 }
 
 bool jit_can_remake(const struct jit *j, uint32_t reg)
 {
-    return !j->regs[reg].kept && can_remake(j, reg, 0);
+    struct chain chain = {.n = 0};
+    return !j->regs[reg].kept && can_remake(j, reg, &chain);
 }
 
 bool jit_remake(struct jit *j, uint32_t reg, uint64_t *done)

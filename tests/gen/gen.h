@@ -1,4 +1,5 @@
-/* Random, well-defined PTX kernels: the same seed gives the same kernel.
+/* Random, well-defined PTX kernels: the same seed gives the same kernel, if built by the same C compiler (the order in which
+ * arguments are drawn is its choice).
  *
  * A kernel is a tree of nodes that hold text, so that it can be reduced: any node can be taken out, or what its lists hold
  * put in its place, and the kernel stays well-defined. Its result does not depend on the order in which threads run: a

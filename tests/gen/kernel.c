@@ -42,9 +42,9 @@ static void draw_features(struct gen *g)
     g->has_tables = gen_chance(g, 6);
     g->has_returns = gen_chance(g, 35);
     g->has_carries = gen_chance(g, 5);
-    g->has_order = gen_chance(g, 8);
+    g->has_order = gen_chance(g, 5);
     g->talks = gen_chance(g, 45);
-    g->has_parted_talk = g->talks && gen_chance(g, 15);
+    g->has_parted_talk = g->talks && gen_chance(g, 12);
     g->has_local = gen_chance(g, 12);
     g->has_shared = gen_chance(g, 40);
 }
@@ -213,7 +213,7 @@ void gen_make(struct gen_kernel *k, uint64_t seed)
     draw_shape(&g);
     make_variables(&g);
     gen_lay_out(&g);
-    for (unsigned n = gen_chance(&g, 10) ? 1 + gen_below(&g, GEN_FUNCS) : 0; k->n_funcs < n; k->n_funcs++)
+    for (unsigned n = gen_chance(&g, 5) ? 1 + gen_below(&g, GEN_FUNCS) : 0; k->n_funcs < n; k->n_funcs++)
         make_func(&g, &k->func[k->n_funcs], k->n_funcs);
     make_entry(&g);
     k->arena.oom = NULL;
