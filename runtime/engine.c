@@ -106,10 +106,10 @@ static bool find_tier(ptera_backend *tier)
     static const char *const names[] = {
         [PTERA_BACKEND_AUTO] = "auto", [PTERA_BACKEND_INTERP] = "interp", [PTERA_BACKEND_JIT] = "jit"};
     const char *name = getenv("PTERA_ENGINE");
-    *tier = PTERA_BACKEND_AUTO;
+    *tier = PTERA_BACKEND_INTERP;
     if (!name || !*name)
         return true;
-    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++) {
+    for (int i = PTERA_BACKEND_AUTO; i <= PTERA_BACKEND_JIT; i++) {
         if (strcmp(name, names[i]) != 0)
             continue;
         *tier = (ptera_backend)i;

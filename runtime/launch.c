@@ -353,7 +353,7 @@ static void choose_auto(struct pt_job *job, const struct pt_variant *variant)
 
 static ptera_result choose_engine(struct pt_job *job, const ptera_launch *given)
 {
-    ptera_backend backend = given->backend == PTERA_BACKEND_AUTO ? job->engine->tier : given->backend;
+    ptera_backend backend = given->backend == PTERA_BACKEND_DEFAULT ? job->engine->tier : given->backend;
     struct pt_variant variant = {.kernel = job->kernel, .math_fast = given->math_fast != 0};
     memcpy(variant.block, job->launch.block, sizeof variant.block);
     job->math_fast = variant.math_fast;
@@ -403,7 +403,7 @@ ptera_result ptera_kernel_launch(ptera_kernel *kernel, const ptera_launch *given
     if (pt_engine_is_inherited(kernel->module->engine))
         return PTERA_ERROR_NOT_INITIALIZED;
     memcpy(&mine, given, given->size < sizeof mine ? given->size : sizeof mine);
-    if (!(mine.timeout_seconds >= 0) || mine.backend < PTERA_BACKEND_AUTO ||
+    if (!(mine.timeout_seconds >= 0) || mine.backend < PTERA_BACKEND_DEFAULT ||
         mine.backend > PTERA_BACKEND_JIT)
         return PTERA_ERROR_INVALID_ARGUMENT;
     ptera_engine *engine = kernel->module->engine;

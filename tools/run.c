@@ -71,7 +71,7 @@ static bool parse_engine(const char *text, struct options *o)
     static const char *const names[] = {
         [PTERA_BACKEND_AUTO] = "auto", [PTERA_BACKEND_INTERP] = "interp", [PTERA_BACKEND_JIT] = "jit"};
     o->both = !strcmp(text, "both");
-    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++) {
+    for (int i = PTERA_BACKEND_AUTO; i <= PTERA_BACKEND_JIT; i++) {
         if (strcmp(text, names[i]) != 0)
             continue;
         o->launch.backend = (ptera_backend)i;
