@@ -46,7 +46,7 @@ static void write_carry(struct jit_op *op, unsigned copy, LLVMValueRef carry)
     LLVMBuildStore(op->b, carry, r->slot[copy]);
 }
 
-/* The half of the product that mad takes. */
+/* The half of the product that mad takes. That of 16-bit values is of 32 bits, and its upper half lies above those. */
 static LLVMValueRef product(struct jit_op *op)
 {
     LLVMTypeRef type = LLVMTypeOf(op->a[0]);
@@ -54,11 +54,12 @@ static LLVMValueRef product(struct jit_op *op)
     bool is_signed = pt_type_class((enum pt_type)op->form->type[0]) == PT_CLASS_S;
     if (!pt_form_has(op->form, PT_M_hi))
         return BUILD(Mul, op->a[0], op->a[1]);
-    LLVMTypeRef wide = jit_int_type(op->j, 2 * bits, op->lanes);
+    unsigned half = bits < 32 ? 32 : bits;
+    LLVMTypeRef wide = jit_int_type(op->j, 2 * half, op->lanes);
     LLVMValueRef a = BUILD(IntCast2, op->a[0], wide, is_signed);
     LLVMValueRef b = BUILD(IntCast2, op->a[1], wide, is_signed);
     LLVMValueRef all = BUILD(Mul, a, b);
-    return BUILD(Trunc, BUILD(LShr, all, jit_const(wide, bits)), type);
+    return BUILD(Trunc, BUILD(LShr, all, jit_const(wide, half)), type);
 }
 
 /* d = x + y + carry. A subtraction adds the complement and 1; the carry of that sum is the inverse of a borrow. */
