@@ -96,6 +96,7 @@ struct jit {
     uint64_t *live_in;          /* pt_live_in */
     uint64_t *partial;          /* blocks that not all live lanes of a group run together */
     bool starts_full;           /* every group begins with all its lanes on */
+    bool is_one_region;         /* the kernel is one region: no value goes through memory */
 
     uint32_t block;             /* being generated */
     const struct pt_insn *insn; /* likewise */

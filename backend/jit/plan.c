@@ -598,6 +598,7 @@ bool jit_plan(struct jit *j, struct jit_plan *plan)
         return false;
     if (plan->n_regions > 1 && !keeps_carry(j))
         return refuse(j, "a carry that may be kept beyond a barrier");
+    j->is_one_region = plan->n_regions == 1;
     find_partial(j);
     plan->keeps_alive = keeps_alive(j, plan);
     if (plan->keeps_alive && has_count(j))

@@ -17,7 +17,10 @@ struct scan {
 static void note_def(void *ud, uint32_t reg, bool is_def)
 {
     struct scan *s = ud;
-    if (is_def && s->j->f->regs.v[reg].n_defs == 1 && s->may_repeat)
+    if (!is_def || s->j->f->regs.v[reg].n_defs != 1)
+        return;
+    s->j->regs[reg].only = s->insn;
+    if (s->may_repeat)
         s->j->regs[reg].def = s->insn;
 }
 
@@ -39,7 +42,7 @@ static bool may_repeat(const struct jit *j, const struct pt_insn *insn)
 void jit_find_defs(struct jit *j)
 {
     for (uint32_t i = 0; i < j->f->regs.n; i++)
-        j->regs[i].def = UINT32_MAX;
+        j->regs[i].only = j->regs[i].def = UINT32_MAX;
     for (uint32_t i = 0; i < j->f->insns.n; i++) {
         struct scan s = {j, i, may_repeat(j, &j->f->insns.v[i])};
         pt_insn_regs(j->m, j->f, &j->f->insns.v[i], note_def, &s);
@@ -192,14 +195,27 @@ static void note_write(void *ud, uint32_t reg, bool is_def)
     w->found |= is_def && reg == w->reg;
 }
 
-/* Nothing between two instructions of one block writes the register. */
+/* No lane waits anywhere in the group when the instruction runs, and nothing but registers keeps values. */
+static bool runs_alone(const struct jit *j, uint32_t insn)
+{
+    const uint64_t *waits = jit_waits(j, block_of(j, insn));
+    for (uint32_t w = 0; w < j->vary->words; w++)
+        if (waits[w])
+            return false;
+    return j->is_one_region;
+}
+
+/* The register holds at `to`, in the lanes that run it, what it held at `from`. Within a block nothing in between may write it.
+ * From another block it must have been there for good, and not have been written since for other lanes alone: so it is live
+ * here, or no other lane was anywhere. */
 static bool is_unchanged(const struct jit *j, uint32_t reg, uint32_t from, uint32_t to)
 {
     struct writes w = {reg, false};
-    if (j->f->regs.v[reg].n_defs == 1)
-        return true;
-    if (to < from || block_of(j, from) != j->block)
-        return false;
+    uint32_t only = j->regs[reg].only, block = block_of(j, from);
+    if (block != j->block || to < from)
+        return only != UINT32_MAX && dominates(j, only, block) &&
+               (block_of(j, only) != block || only < from) &&
+               (is_live_into(j, j->block, reg) || runs_alone(j, only));
     for (uint32_t i = from; i < to; i++)
         pt_insn_regs(j->m, j->f, &j->f->insns.v[i], note_write, &w);
     return !w.found;

@@ -18,7 +18,8 @@ struct jit_reg {
     bool is_raw;       /* its NaNs may not be canonical */
     bool crosses;      /* live from one region into another */
     bool is_remade;    /* crosses, and is computed anew in each region: cheap, from what is always at hand */
-    uint32_t def;      /* its only definition, an instruction that may be repeated; UINT32_MAX: none such */
+    uint32_t only;     /* its only definition; UINT32_MAX: it has several */
+    uint32_t def;      /* the same, where it may be repeated; else UINT32_MAX */
     LLVMValueRef slot[JIT_COPIES]; /* scalar: the value; affine: of lane 0; vector: the lanes (masks in slot form) */
     /* affine forms that may not hold: the lanes of each copy, and whether it holds */
     LLVMValueRef wide[JIT_COPIES], fits[JIT_COPIES];
@@ -33,7 +34,7 @@ void jit_value_init(struct jit *j);
 
 /* ---- remake.c: values computed once more ---- */
 
-/* Finds jit_reg.def. */
+/* Finds jit_reg.only and def. */
 void jit_find_defs(struct jit *j);
 /* True if the register can be computed in a region of its own from parameters, special registers and variables that the CTA
  * agrees on. */
