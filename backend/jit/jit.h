@@ -2,7 +2,7 @@
  *
  *   generate.c  a kernel, from its IR to LLVM's
  *   plan.c      what can be native: sync points, regions between them, width of a group
- *   region.c    one region as a loop over groups; blocks in their order under masks
+ *   region.c    one region as a loop over groups; blocks in their order under masks    gen.h: its parts
  *   block.c     the instructions of a block: guards, moves, pure operations
  *   value.c     registers: where each lies (scalar, affine, vector), reads, writes, masks
  *   remake.c    values computed once more instead of being kept

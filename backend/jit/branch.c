@@ -1,0 +1,220 @@
+/* Instructions that end a block: branches, also by a table, ends of the kernel. */
+#include "backend/jit/gen.h"
+
+#include <string.h>
+
+static uint32_t target_of(const struct jit *j, const struct pt_insn *insn)
+{
+    return j->f->operands.v[insn->operands].index;
+}
+
+/* The guard as a mask of one chunk, or as one value. */
+static LLVMValueRef read_guard(struct jit *j, const struct pt_insn *insn, unsigned copy,
+                               unsigned lanes)
+{
+    struct pt_operand o = {
+        .kind = PT_OPND_REG, .index = insn->guard, .flags = insn->guard_neg ? PT_OPND_NEG : 0};
+    return jit_read(j, &o, copy, PT_pred, lanes, true);
+}
+
+static void part(struct jit_gen *g, uint32_t from, const struct pt_insn *insn, uint32_t taken,
+                 uint32_t next)
+{
+    struct jit *j = g->j;
+    LLVMValueRef yes[JIT_COPIES], no[JIT_COPIES];
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef p = jit_flow_of(j, read_guard(j, insn, u, j->width));
+        LLVMValueRef not = LLVMBuildNot(j->b, p, "");
+        yes[u] = g->cur[u] ? LLVMBuildAnd(j->b, g->cur[u], p, "") : p;
+        no[u] = g->cur[u] ? LLVMBuildAnd(j->b, g->cur[u], not, "") : not;
+    }
+    bool is_back = (taken != UINT32_MAX && jit_is_in(g, taken) && taken <= from) ||
+                   (jit_is_in(g, next) && next <= from);
+    if (is_back)
+        jit_poll(j, jit_last_of(j, from));
+    if (taken != UINT32_MAX)
+        jit_send(g, from, taken, yes);
+    jit_send(g, from, next, no);
+    jit_go_on(g, from, taken, next);
+}
+
+static void choose(struct jit_gen *g, uint32_t from, const struct pt_insn *insn, uint32_t taken,
+                   uint32_t next)
+{
+    struct jit *j = g->j;
+    LLVMBasicBlockRef yes = jit_new_block(j, ""), no = jit_new_block(j, "");
+    LLVMBuildCondBr(j->b, read_guard(j, insn, 0, 1), yes, no);
+    jit_continue_in(j, yes);
+    if (taken == UINT32_MAX)
+        jit_go_on(g, from, UINT32_MAX, UINT32_MAX);
+    else
+        jit_go_to(g, from, taken);
+    jit_continue_in(j, no);
+    jit_go_to(g, from, next);
+}
+
+/* Fails if a lane runs the instruction whose guard holds; goes on behind it. */
+static void fail_where(struct jit_gen *g, const struct pt_insn *insn, enum pt_fault_kind kind,
+                       LLVMValueRef bad)
+{
+    struct jit *j = g->j;
+    LLVMBasicBlockRef fail = jit_new_block(j, "fail"), on = jit_new_block(j, "");
+    LLVMBuildCondBr(j->b, bad, fail, on);
+    jit_continue_in(j, fail);
+    j->insn = insn;
+    jit_fail(j, kind);
+    jit_continue_in(j, on);
+}
+
+/* Lanes of a copy that run the last instruction: those of the block for which its guard holds. */
+static LLVMValueRef running(struct jit_gen *g, const struct pt_insn *insn, unsigned copy)
+{
+    struct jit *j = g->j;
+    LLVMValueRef lanes = g->cur[copy] ? jit_flow_mask(j, g->cur[copy]) : jit_mask_all(j);
+    return insn->guard ? LLVMBuildAnd(j->b, lanes, read_guard(j, insn, copy, j->width), "") : lanes;
+}
+
+/* Ends the launch as soon as a lane runs it. */
+static void end_in_trap(struct jit_gen *g, uint32_t block, const struct pt_insn *insn)
+{
+    struct jit *j = g->j;
+    if (!insn->guard) {
+        j->insn = insn;
+        jit_fail(j, PT_FAULT_TRAP);
+        return;
+    }
+    LLVMValueRef any = jit_any(j, running(g, insn, 0));
+    for (unsigned u = 1; u < j->copies; u++)
+        any = LLVMBuildOr(j->b, any, jit_any(j, running(g, insn, u)), "");
+    fail_where(g, insn, PT_FAULT_TRAP, any);
+    jit_go_to(g, block, j->f->blocks.v[block].next);
+}
+
+/* ---- branches by a table --------------------------------------------------------------------- */
+
+static const struct pt_table *table_of(const struct jit *j, const struct pt_insn *insn)
+{
+    return &j->f->tables.v[j->f->operands.v[insn->operands + 1].index];
+}
+
+static void choose_by_table(struct jit_gen *g, uint32_t from, const struct pt_insn *insn)
+{
+    struct jit *j = g->j;
+    const struct pt_table *table = table_of(j, insn);
+    LLVMValueRef index = jit_read(j, &j->f->operands.v[insn->operands], 0, PT_u32, 1, true);
+    LLVMValueRef n = jit_i32(j, table->targets.n);
+    fail_where(g, insn, PT_FAULT_ILLEGAL_INSTRUCTION,
+               LLVMBuildICmp(j->b, LLVMIntUGE, index, n, ""));
+    LLVMBasicBlockRef never = jit_new_block(j, "");
+    LLVMValueRef to = LLVMBuildSwitch(j->b, index, never, table->targets.n);
+    jit_continue_in(j, never);
+    LLVMBuildUnreachable(j->b);
+    for (uint32_t i = 0; i < table->targets.n; i++) {
+        LLVMBasicBlockRef leave = jit_new_block(j, "");
+        LLVMAddCase(to, jit_i32(j, i), leave);
+        jit_continue_in(j, leave);
+        jit_go_to(g, from, table->targets.v[i]);
+    }
+}
+
+/* Lanes whose index leads to the block; `lanes` are those that branch. */
+static LLVMValueRef lanes_to(struct jit *j, const struct pt_insn *insn, unsigned copy,
+                             uint32_t block, LLVMValueRef lanes)
+{
+    const struct pt_table *table = table_of(j, insn);
+    LLVMValueRef index =
+        jit_read(j, &j->f->operands.v[insn->operands], copy, PT_u32, j->width, true);
+    LLVMValueRef some = LLVMConstNull(LLVMTypeOf(lanes));
+    for (uint32_t i = 0; i < table->targets.n; i++) {
+        if (table->targets.v[i] != block)
+            continue;
+        LLVMValueRef number = jit_const(LLVMTypeOf(index), i);
+        LLVMValueRef here = LLVMBuildICmp(j->b, LLVMIntEQ, index, number, "");
+        some = LLVMBuildOr(j->b, some, here, "");
+    }
+    return LLVMBuildAnd(j->b, some, lanes, "");
+}
+
+static void check_table(struct jit_gen *g, const struct pt_insn *insn, LLVMValueRef *lanes)
+{
+    struct jit *j = g->j;
+    LLVMValueRef any = NULL;
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef index =
+            jit_read(j, &j->f->operands.v[insn->operands], u, PT_u32, j->width, true);
+        LLVMValueRef n = jit_const(LLVMTypeOf(index), table_of(j, insn)->targets.n);
+        LLVMValueRef bad = LLVMBuildICmp(j->b, LLVMIntUGE, index, n, "");
+        bad = jit_any(j, LLVMBuildAnd(j->b, bad, lanes[u], ""));
+        any = any ? LLVMBuildOr(j->b, any, bad, "") : bad;
+    }
+    fail_where(g, insn, PT_FAULT_ILLEGAL_INSTRUCTION, any);
+}
+
+static void part_by_table(struct jit_gen *g, uint32_t from, const struct pt_insn *insn)
+{
+    struct jit *j = g->j;
+    const struct pt_block *block = &j->f->blocks.v[from];
+    LLVMValueRef lanes[JIT_COPIES], some[JIT_COPIES];
+    uint64_t *waits = pt_arena_alloc(j->arena, j->vary->words * sizeof *waits);
+    memcpy(waits, jit_waits(j, from), j->vary->words * sizeof *waits);
+    for (unsigned u = 0; u < j->copies; u++)
+        lanes[u] = running(g, insn, u);
+    check_table(g, insn, lanes);
+    jit_poll(j, jit_last_of(j, from));
+    for (uint32_t e = 0; e < block->n_succ; e++) {
+        uint32_t to = j->f->edges.v[block->succ + e];
+        jit_set_add(waits, to);
+        for (unsigned u = 0; u < j->copies; u++) {
+            some[u] = lanes_to(j, insn, u, to, lanes[u]);
+            if (insn->guard && to == block->next) {
+                LLVMValueRef here = g->cur[u] ? jit_flow_mask(j, g->cur[u]) : jit_mask_all(j);
+                here = LLVMBuildAnd(j->b, here, LLVMBuildNot(j->b, lanes[u], ""), "");
+                some[u] = LLVMBuildOr(j->b, some[u], here, "");
+            }
+            some[u] = jit_flow_of(j, some[u]);
+        }
+        jit_send(g, from, to, some);
+    }
+    jit_go_on_among(g, from, j->f->blocks.v[from].loop, waits);
+}
+
+/* ---- ends of blocks -------------------------------------------------------------------------- */
+
+bool jit_end_block(struct jit_gen *g, uint32_t block)
+{
+    struct jit *j = g->j;
+    const struct pt_block *b = &j->f->blocks.v[block];
+    const struct pt_insn *insn = &j->f->insns.v[jit_last_of(j, block)];
+    const struct pt_form *form = pt_insn_form(j->m, insn);
+    if (!(form->effects & (PT_FX_BRANCH | PT_FX_END))) {
+        jit_go_to(g, block, b->next);
+        return true;
+    }
+    uint32_t taken = UINT32_MAX;
+    if (form->op == PT_OP_bra) {
+        taken = target_of(j, insn);
+    } else if (form->op == PT_OP_trap) {
+        end_in_trap(g, block, insn);
+        return true;
+    } else if (form->op == PT_OP_brx_idx) {
+        if (insn->guard || j->vary->branch[block] > PT_LEVEL_GROUP)
+            part_by_table(g, block, insn);
+        else
+            choose_by_table(g, block, insn);
+        return true;
+    } else if (form->op != PT_OP_ret && form->op != PT_OP_exit) {
+        j->why = form->spelling;
+        return false;
+    }
+    if (insn->guard && taken != b->next) {
+        if (j->vary->branch[block] <= PT_LEVEL_GROUP)
+            choose(g, block, insn, taken, b->next);
+        else
+            part(g, block, insn, taken, b->next);
+    } else if (taken != UINT32_MAX) {
+        jit_go_to(g, block, taken);
+    } else {
+        jit_go_on(g, block, UINT32_MAX, UINT32_MAX);
+    }
+    return true;
+}

@@ -1,0 +1,229 @@
+/* What goes from one region to the next: registers, by memory or by variables; live lanes; what lanes bring to a reduction. */
+#include "backend/jit/gen.h"
+
+/* ---- registers ------------------------------------------------------------------------------- */
+
+static LLVMValueRef scratch_of(struct jit *j, const struct jit_reg *r, uint32_t at)
+{
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    LLVMValueRef group = LLVMBuildZExt(j->b, j->group, i64, "");
+    LLVMValueRef offset = LLVMBuildMul(j->b, group, jit_i64(j, r->scratch_bytes), "");
+    return jit_at(j, j->scratch,
+                  LLVMBuildAdd(j->b, offset, jit_i64(j, (uint64_t)r->scratch + at), ""));
+}
+
+static LLVMValueRef to_bits(struct jit *j, LLVMValueRef mask)
+{
+    LLVMValueRef bits =
+        LLVMBuildBitCast(j->b, mask, LLVMIntTypeInContext(j->context, j->width), "");
+    return LLVMBuildZExtOrBitCast(j->b, bits, LLVMInt32TypeInContext(j->context), "");
+}
+
+static LLVMValueRef from_bits(struct jit *j, LLVMValueRef bits)
+{
+    bits = LLVMBuildTruncOrBitCast(j->b, bits, LLVMIntTypeInContext(j->context, j->width), "");
+    return LLVMBuildBitCast(j->b, bits, jit_int_type(j, 1, j->width), "");
+}
+
+static LLVMValueRef load_unaligned(struct jit *j, LLVMTypeRef type, LLVMValueRef at)
+{
+    LLVMValueRef value = LLVMBuildLoad2(j->b, type, at, "");
+    LLVMSetAlignment(value, 4);
+    return value;
+}
+
+static void store_unaligned(struct jit *j, LLVMValueRef value, LLVMValueRef at)
+{
+    LLVMSetAlignment(LLVMBuildStore(j->b, value, at), 4);
+}
+
+/* Copies of a register that go through memory one by one. */
+static unsigned crossing_copies(const struct jit *j, const struct jit_reg *r)
+{
+    return r->is_per_copy || r->wide[0] ? j->copies : 1;
+}
+
+static uint32_t crossing_bytes(const struct jit *j, const struct jit_reg *r)
+{
+    return (r->scratch_bytes - (r->wide[0] ? 4 * j->copies : 0)) / crossing_copies(j, r);
+}
+
+/* One copy of a register between its variable and its place in memory. */
+static void load_crossing(struct jit *j, const struct jit_reg *r, unsigned u)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    bool is_bit = r->type == LLVMInt1TypeInContext(j->context);
+    uint32_t bytes = crossing_bytes(j, r);
+    LLVMValueRef at = scratch_of(j, r, u * bytes);
+    if (is_bit && r->shape == JIT_VECTOR) {
+        jit_mask_store(j, r->slot[u], from_bits(j, load_unaligned(j, i32, at)));
+    } else if (is_bit) {
+        LLVMValueRef bit = LLVMBuildTrunc(j->b, load_unaligned(j, i32, at), r->type, "");
+        LLVMBuildStore(j->b, bit, r->slot[u]);
+    } else if (r->shape == JIT_VECTOR) {
+        LLVMTypeRef type = LLVMVectorType(r->type, j->width);
+        LLVMBuildStore(j->b, load_unaligned(j, type, at), r->slot[u]);
+    } else if (r->wide[u]) {
+        LLVMValueRef wide = load_unaligned(j, LLVMVectorType(r->type, j->width), at);
+        LLVMBuildStore(j->b, wide, r->wide[u]);
+        if (!r->slot[u])
+            return;
+        LLVMBuildStore(j->b, jit_lane(j, wide, 0), r->slot[u]);
+        LLVMValueRef fits = load_unaligned(j, i32, scratch_of(j, r, bytes * j->copies + 4 * u));
+        LLVMBuildStore(j->b, LLVMBuildTrunc(j->b, fits, LLVMInt1TypeInContext(j->context), ""),
+                       r->fits[u]);
+    } else {
+        LLVMBuildStore(j->b, load_unaligned(j, r->type, at), r->slot[u]);
+    }
+}
+
+static void store_crossing(struct jit *j, const struct jit_reg *r, unsigned u)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    bool is_bit = r->type == LLVMInt1TypeInContext(j->context);
+    uint32_t bytes = crossing_bytes(j, r);
+    LLVMValueRef at = scratch_of(j, r, u * bytes);
+    if (is_bit && r->shape == JIT_VECTOR) {
+        store_unaligned(j, to_bits(j, jit_mask_load(j, r->slot[u])), at);
+        return;
+    }
+    if (r->shape == JIT_VECTOR || r->wide[u]) {
+        LLVMTypeRef type = LLVMVectorType(r->type, j->width);
+        LLVMValueRef from = r->wide[u] ? r->wide[u] : r->slot[u];
+        store_unaligned(j, LLVMBuildLoad2(j->b, type, from, ""), at);
+        if (r->fits[u]) {
+            LLVMValueRef fits =
+                LLVMBuildLoad2(j->b, LLVMInt1TypeInContext(j->context), r->fits[u], "");
+            store_unaligned(j, LLVMBuildZExt(j->b, fits, i32, ""),
+                            scratch_of(j, r, bytes * j->copies + 4 * u));
+        }
+        return;
+    }
+    LLVMValueRef value = LLVMBuildLoad2(j->b, r->type, r->slot[u], "");
+    store_unaligned(j, is_bit ? LLVMBuildZExt(j->b, value, i32, "") : value, at);
+}
+
+static const uint64_t *live_into(const struct jit *j, uint32_t block)
+{
+    return j->live_in + block * (size_t)((j->f->regs.n + 63) / 64);
+}
+
+/* Zeros where a lane's old value could be asked for though nothing wrote it yet. */
+static void clear_reg(struct jit *j, const struct jit_reg *r)
+{
+    for (unsigned u = 0; u < (r->is_per_copy ? j->copies : 1); u++)
+        LLVMBuildStore(j->b, LLVMConstNull(LLVMGetAllocatedType(r->slot[u])), r->slot[u]);
+}
+
+bool jit_load_registers(struct jit_gen *g)
+{
+    struct jit *j = g->j;
+    const uint64_t *in = live_into(j, g->r->entry);
+    uint64_t *done = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *done);
+    clear_reg(j, &j->regs[j->f->regs.n]);
+    for (uint32_t i = 1; i < j->f->regs.n; i++) {
+        const struct jit_reg *r = &j->regs[i];
+        if (r->is_remade) {
+            continue;
+        } else if (!jit_set_has(in, i) || !r->crosses) {
+            if (j->f->regs.v[i].n_defs > 1)
+                clear_reg(j, r);
+        } else if (r->kept) {
+            LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, r->type, r->kept, ""), r->slot[0]);
+        } else {
+            for (unsigned u = 0; u < crossing_copies(j, r); u++)
+                load_crossing(j, r, u);
+        }
+    }
+    for (uint32_t i = 1; i < j->f->regs.n; i++)
+        if (g->r->entry && jit_set_has(in, i) && j->regs[i].is_remade && !jit_remake(j, i, done))
+            return false;
+    return true;
+}
+
+/* ---- live lanes, and what they bring ---------------------------------------------------------- */
+
+static LLVMValueRef alive_at(struct jit_gen *g, unsigned u)
+{
+    struct jit *j = g->j;
+    LLVMValueRef offset = LLVMBuildMul(j->b, j->group, jit_i32(j, 4 * j->copies), "");
+    offset = LLVMBuildAdd(j->b, offset, jit_i32(j, g->plan->alive + 4 * u), "");
+    return jit_at(j, j->scratch,
+                  LLVMBuildZExt(j->b, offset, LLVMInt64TypeInContext(j->context), ""));
+}
+
+LLVMValueRef jit_load_alive(struct jit_gen *g, unsigned copy)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(g->j->context);
+    return from_bits(g->j, load_unaligned(g->j, i32, alive_at(g, copy)));
+}
+
+/* bar.red where the next region begins: lanes arrive with their predicates. */
+static void arrive(struct jit_gen *g, uint32_t to)
+{
+    struct jit *j = g->j;
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    const struct pt_insn *insn = &j->f->insns.v[j->f->blocks.v[to].first];
+    if (!jit_is_reduction(pt_insn_form(j->m, insn)))
+        return;
+    const struct pt_operand *p = &j->f->operands.v[insn->operands + insn->n_operands - 1];
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef here = jit_mask_load(j, g->masks[to][u]);
+        LLVMValueRef lanes[] = {
+            LLVMBuildAnd(j->b, here, jit_read(j, p, u, PT_pred, j->width, true), ""), here};
+        for (unsigned i = 0; i < 2; i++) {
+            LLVMValueRef bits = to_bits(j, lanes[i]);
+            LLVMValueRef n = jit_intrinsic(j, "llvm.ctpop", i32, &bits, 1);
+            n = LLVMBuildAdd(j->b, LLVMBuildLoad2(j->b, i32, j->arrived[i], ""), n, "");
+            LLVMBuildStore(j->b, n, j->arrived[i]);
+        }
+    }
+}
+
+/* Everybody has arrived, nobody at the next one. */
+static void complete_reduction(struct jit *j)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    for (unsigned i = 0; i < 2; i++) {
+        LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, i32, j->arrived[i], ""), j->reduced[i]);
+        LLVMBuildStore(j->b, jit_i32(j, 0), j->arrived[i]);
+    }
+}
+
+/* ---- the edges of a region -------------------------------------------------------------------- */
+
+void jit_begin_crossing(struct jit *j)
+{
+    complete_reduction(j);
+    for (uint32_t i = 1; i < j->f->regs.n; i++)
+        if (j->regs[i].kept)
+            LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, j->regs[i].type, j->regs[i].kept, ""),
+                           j->regs[i].next);
+}
+
+void jit_save_group(struct jit_gen *g, uint32_t to)
+{
+    struct jit *j = g->j;
+    const uint64_t *in = live_into(j, to);
+    for (uint32_t i = 1; i < j->f->regs.n; i++) {
+        const struct jit_reg *r = &j->regs[i];
+        if (!r->crosses || r->is_remade || !jit_set_has(in, i) || !jit_set_has(g->written, i))
+            continue;
+        if (r->kept)
+            LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, r->type, r->slot[0], ""), r->next);
+        for (unsigned u = 0; !r->kept && u < crossing_copies(j, r); u++)
+            store_crossing(j, r, u);
+    }
+    arrive(g, to);
+    for (unsigned u = 0; g->plan->keeps_alive && u < j->copies; u++)
+        store_unaligned(j, to_bits(j, jit_mask_load(j, g->masks[to][u])), alive_at(g, u));
+}
+
+void jit_end_crossing(struct jit_gen *g)
+{
+    struct jit *j = g->j;
+    for (uint32_t i = 1; i < j->f->regs.n; i++)
+        if (j->regs[i].kept && jit_set_has(g->written, i))
+            LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, j->regs[i].type, j->regs[i].next, ""),
+                           j->regs[i].kept);
+}

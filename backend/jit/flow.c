@@ -1,0 +1,140 @@
+/* Where control goes in a region: blocks in their order, lanes that wait at them by masks (region.c says how). */
+#include "backend/jit/gen.h"
+
+/* Lanes may wait at `block` after block `from` ran, which has just sent lanes to a and b (or UINT32_MAX). */
+struct pending {
+    const uint64_t *waits;
+    uint32_t a, b;
+};
+
+static bool is_pending(const struct pending *p, uint32_t block)
+{
+    return block == p->a || block == p->b || jit_set_has(p->waits, block);
+}
+
+/* The loops around a position, innermost first. */
+static uint32_t loop_of(const struct jit_gen *g, uint32_t block)
+{
+    return g->j->f->blocks.v[block].loop;
+}
+
+/* Continues at the first place after `from` (inside loop `l`, or PT_NONE) where lanes may wait. */
+static void go_on_from(struct jit_gen *g, uint32_t from, uint32_t l, const struct pending *p)
+{
+    const struct pt_func *f = g->j->f;
+    for (uint32_t i = 0; i < g->r->n_blocks; i++) {
+        uint32_t x = g->r->blocks[i];
+        if (x <= from || !jit_is_in(g, x))
+            continue;
+        for (; l && f->loops.v[l - 1].end <= x; l = f->loops.v[l - 1].parent) {
+            if (jit_is_in(g, f->loops.v[l - 1].header) && is_pending(p, f->loops.v[l - 1].header)) {
+                LLVMBuildBr(g->j->b, g->latch[l - 1]);
+                return;
+            }
+        }
+        if (is_pending(p, x)) {
+            LLVMBuildBr(g->j->b, g->enter[x]);
+            return;
+        }
+    }
+    for (; l; l = f->loops.v[l - 1].parent) {
+        if (jit_is_in(g, f->loops.v[l - 1].header) && is_pending(p, f->loops.v[l - 1].header)) {
+            LLVMBuildBr(g->j->b, g->latch[l - 1]);
+            return;
+        }
+    }
+    LLVMBuildBr(g->j->b, g->end);
+}
+
+void jit_go_on(struct jit_gen *g, uint32_t from, uint32_t a, uint32_t b)
+{
+    struct pending p = {jit_waits(g->j, from), a, b};
+    go_on_from(g, from, loop_of(g, from), &p);
+}
+
+void jit_go_on_among(struct jit_gen *g, uint32_t from, uint32_t loop, const uint64_t *waits)
+{
+    struct pending p = {waits, UINT32_MAX, UINT32_MAX};
+    go_on_from(g, from, loop, &p);
+}
+
+/* True if other lanes may wait at a place that comes before `to` when block `from` has run. */
+static bool others_first(struct jit_gen *g, uint32_t from, uint32_t to)
+{
+    const struct pt_func *f = g->j->f;
+    const uint64_t *waits = jit_waits(g->j, from);
+    bool is_back = jit_is_in(g, to) && to <= from;
+    uint32_t until = !jit_is_in(g, to) ? UINT32_MAX : to;
+    uint32_t stop = PT_NONE; /* the loop whose header `to` is */
+    if (is_back) {
+        for (stop = loop_of(g, from); stop && f->loops.v[stop - 1].header != to;)
+            stop = f->loops.v[stop - 1].parent;
+        until = stop ? f->loops.v[stop - 1].end : UINT32_MAX;
+    }
+    for (uint32_t i = 0; i < g->r->n_blocks; i++) {
+        uint32_t x = g->r->blocks[i];
+        if (jit_is_in(g, x) && x > from && x < until && jit_set_has(waits, x))
+            return true;
+    }
+    for (uint32_t l = loop_of(g, from); l && l != stop; l = f->loops.v[l - 1].parent)
+        if (jit_is_in(g, f->loops.v[l - 1].header) && f->loops.v[l - 1].end <= until &&
+            jit_set_has(waits, f->loops.v[l - 1].header))
+            return true;
+    return false;
+}
+
+void jit_send(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueRef *mask)
+{
+    struct jit *j = g->j;
+    if (!jit_has_mask(g, to))
+        return;
+    bool joins = jit_set_has(jit_waits(j, from), to);
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef lanes = mask[u] ? mask[u] : LLVMConstAllOnes(jit_flow_type(j));
+        if (joins && mask[u])
+            lanes = LLVMBuildOr(j->b, jit_flow_load(j, g->masks[to][u]), lanes, "");
+        LLVMBuildStore(j->b, lanes, g->masks[to][u]);
+    }
+}
+
+void jit_poll(struct jit *j, uint32_t insn)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMBasicBlockRef look = jit_new_block(j, "look"), on = jit_new_block(j, "");
+    LLVMBasicBlockRef stopped = jit_new_block(j, "stopped");
+    LLVMValueRef left = LLVMBuildLoad2(j->b, i32, j->budget, "");
+    left = LLVMBuildSub(j->b, left, jit_i32(j, 1), "");
+    LLVMBuildStore(j->b, left, j->budget);
+    LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, LLVMIntEQ, left, jit_i32(j, 0), ""), look, on);
+    jit_continue_in(j, look);
+    LLVMBuildStore(j->b, jit_i32(j, JIT_BUDGET), j->budget);
+    LLVMValueRef stop = jit_field(j, i32, j->launch, offsetof(struct pt_launch, stop));
+    LLVMSetVolatile(stop, true);
+    LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, LLVMIntNE, stop, jit_i32(j, 0), ""), stopped, on);
+    jit_continue_in(j, stopped);
+    j->insn = &j->f->insns.v[insn];
+    jit_stop(j);
+    jit_continue_in(j, on);
+}
+
+LLVMValueRef jit_has_waiting(struct jit_gen *g, uint32_t block)
+{
+    struct jit *j = g->j;
+    LLVMValueRef any = NULL;
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef lanes = jit_flow_load(j, g->masks[block][u]);
+        any = any ? LLVMBuildOr(j->b, any, lanes, "") : lanes;
+    }
+    return jit_any(j, jit_flow_mask(j, any));
+}
+
+void jit_go_to(struct jit_gen *g, uint32_t from, uint32_t to)
+{
+    if (jit_is_in(g, to) && to <= from)
+        jit_poll(g->j, jit_last_of(g->j, from));
+    jit_send(g, from, to, g->cur);
+    if (others_first(g, from, to))
+        jit_go_on(g, from, to, UINT32_MAX);
+    else
+        LLVMBuildBr(g->j->b, jit_is_in(g, to) ? g->body[to] : g->leave[to]);
+}

@@ -1,0 +1,89 @@
+/* A region while it is generated: what its parts share.
+ *
+ *   region.c    the loop over groups, and blocks in their order
+ *   order.c     the instructions of a block in the order they run
+ *   flow.c      where control goes from a block, and with which lanes
+ *   branch.c    instructions that end a block
+ *   crossing.c  what goes from one region to the next
+ */
+#ifndef PTERA_BACKEND_JIT_GEN_H
+#define PTERA_BACKEND_JIT_GEN_H
+
+#include "backend/jit/region.h"
+
+struct jit_gen {
+    struct jit *j;
+    const struct jit_plan *plan;
+    struct jit_region *r;
+    LLVMValueRef first[JIT_COPIES]; /* lanes on at the start of the group, as a flow; NULL: all */
+    LLVMValueRef (*masks)[JIT_COPIES]; /* allocas: lanes that wait at a block */
+    LLVMBasicBlockRef *enter, *body;   /* by block: with the test for an empty mask, without */
+    LLVMBasicBlockRef *latch;          /* by loop */
+    LLVMBasicBlockRef *leave;          /* by block: exit to it */
+    LLVMBasicBlockRef end, done;
+    LLVMValueRef next;            /* alloca: number of the exit taken */
+    const uint64_t *written;      /* registers that the region may write */
+    LLVMValueRef cur[JIT_COPIES]; /* lanes that run the block, as a flow; NULL: all */
+};
+
+/* Inside the region, and not where a region begins: an edge to there leaves, be it the region's own entry. */
+static inline bool jit_is_in(const struct jit_gen *g, uint32_t block)
+{
+    return jit_set_has(g->r->set, block) && !jit_set_has(g->plan->entries, block);
+}
+
+/* Masks are kept for blocks that part of the group may run, and for exits. */
+static inline bool jit_has_mask(const struct jit_gen *g, uint32_t block)
+{
+    return !jit_is_in(g, block) || jit_set_has(g->j->partial, block);
+}
+
+/* The last instruction of a block. */
+static inline uint32_t jit_last_of(const struct jit *j, uint32_t block)
+{
+    return j->f->blocks.v[block].first + j->f->blocks.v[block].count - 1;
+}
+
+/* ---- flow.c ---- */
+
+/* Goes on, after block `from` has sent lanes to a and b (UINT32_MAX: to none), at the first place where lanes may wait. */
+void jit_go_on(struct jit_gen *g, uint32_t from, uint32_t a, uint32_t b);
+/* The same inside loop `loop` (index + 1, or PT_NONE), where lanes may wait at the blocks of `waits`. */
+void jit_go_on_among(struct jit_gen *g, uint32_t from, uint32_t loop, const uint64_t *waits);
+/* Lanes of `mask` (NULL: all) will run `to`. */
+void jit_send(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueRef *mask);
+/* All lanes that run block `from` go to `to`. */
+void jit_go_to(struct jit_gen *g, uint32_t from, uint32_t to);
+/* i1: lanes of some copy wait at the block. */
+LLVMValueRef jit_has_waiting(struct jit_gen *g, uint32_t block);
+/* Every now and then: is the launch to stop? `insn` is the place that is told then. */
+void jit_poll(struct jit *j, uint32_t insn);
+
+/* ---- branch.c ---- */
+
+/* Where the lanes of a block go at its end. False with j->why set. */
+bool jit_end_block(struct jit_gen *g, uint32_t block);
+
+/* ---- order.c ---- */
+
+/* First those that compute addresses and other values of the whole chunk from what is there at the block's start, so that
+ * accesses can be tested together; then the rest. */
+struct jit_order {
+    uint32_t *insns, n, n_early;
+};
+
+struct jit_order jit_find_order(struct jit *j, uint32_t block);
+
+/* ---- crossing.c ---- */
+
+/* The region begins, and ends, for the CTA: what all groups agree on. */
+void jit_begin_crossing(struct jit *j);
+void jit_end_crossing(struct jit_gen *g);
+/* The group begins: registers that live into the region, and values made once more. */
+bool jit_load_registers(struct jit_gen *g);
+/* Lanes that had not left the kernel when the last region ended. */
+LLVMValueRef jit_load_alive(struct jit_gen *g, unsigned copy);
+/* The group goes to region entry `to`: its registers, live lanes, what it brings to a reduction. */
+void jit_save_group(struct jit_gen *g, uint32_t to);
+
+#endif
