@@ -1,0 +1,60 @@
+#!/bin/sh
+# An installed Ptera serves programs outside the tree: run.sh SOURCE BUILD CC [EMULATOR...]. Installs into a folder of its own;
+# builds the embedding sample with what pkg-config says and with find_package(ptera), and runs both.
+set -u
+source=$1
+build=$2
+cc=$3
+shift 3
+passed=0 failed=0 skipped=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+root=$work/root
+
+check() { # check NAME COMMAND...
+    name=$1
+    shift
+    if "$@" >"$work/log" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED $name"
+        cat "$work/log"
+    fi
+}
+
+prints() { [ "$("$@")" = "1 4 9 16 25" ]; }
+
+by_pkg_config() {
+    flags=$(PKG_CONFIG_PATH="$libs/pkgconfig" pkg-config --cflags --libs ptera) &&
+        $cc "$source/samples/embed/embed.c" $flags -o "$work/embed"
+}
+
+by_find_package() {
+    cmake -S "$source/samples/embed" -B "$work/embed-build" -DCMAKE_PREFIX_PATH="$root" -DCMAKE_C_COMPILER="$cc" &&
+        cmake --build "$work/embed-build"
+}
+
+check install cmake --install "$build" --prefix "$root"
+libs=$(dirname "$(find "$root" -name libptera.so)")
+export LD_LIBRARY_PATH="$libs"
+check pkg-config by_pkg_config
+check "pkg-config's program" prints "$@" "$work/embed"
+check find_package by_find_package
+check "find_package's program" prints "$@" "$work/embed-build/embed"
+unset LD_LIBRARY_PATH
+check "the tool finds its library" "$@" "$root/bin/ptera" --version
+check "the tool verifies" "$@" "$root/bin/ptera" verify "$source/samples/saxpy/saxpy.ptx"
+check "manual page" grep -q '^.SS ptera run' "$root/share/man/man1/ptera.1"
+check "completion" bash -c "PATH=$root/bin:\$PATH; . $root/share/bash-completion/completions/ptera
+    COMP_WORDS=(ptera run --eng); COMP_CWORD=2; _ptera; [ \"\${COMPREPLY[*]}\" = --engine ] || exit 1
+    COMP_WORDS=(ptera run --engine b); COMP_CWORD=3; _ptera; [ \"\${COMPREPLY[*]}\" = both ]"
+check "ptera.h as C99" "$cc" -std=c99 -Wall -Wextra -Werror -pedantic -fsyntax-only "$source/include/ptera.h"
+if "$cc" -x c++ -fsyntax-only /dev/null 2>/dev/null; then
+    check "ptera.h as C++17" "$cc" -std=c++17 -x c++ -Wall -Wextra -Werror -pedantic -fsyntax-only "$source/include/ptera.h"
+else
+    skipped=1
+    echo "skipped ptera.h as C++17: no compiler for it"
+fi
+echo "install: $passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]
