@@ -219,6 +219,12 @@ void jit_save_group(struct jit_gen *g, uint32_t to)
         store_unaligned(j, to_bits(j, jit_mask_load(j, g->masks[to][u])), alive_at(g, u));
 }
 
+void jit_save_ended(struct jit_gen *g)
+{
+    for (unsigned u = 0; g->plan->keeps_alive && u < g->j->copies; u++)
+        store_unaligned(g->j, jit_i32(g->j, 0), alive_at(g, u));
+}
+
 void jit_end_crossing(struct jit_gen *g)
 {
     struct jit *j = g->j;

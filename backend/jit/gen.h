@@ -85,5 +85,7 @@ bool jit_load_registers(struct jit_gen *g);
 LLVMValueRef jit_load_alive(struct jit_gen *g, unsigned copy);
 /* The group goes to region entry `to`: its registers, live lanes, what it brings to a reduction. */
 void jit_save_group(struct jit_gen *g, uint32_t to);
+/* All lanes of the group have left the kernel. */
+void jit_save_ended(struct jit_gen *g);
 
 #endif

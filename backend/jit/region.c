@@ -263,6 +263,8 @@ static void generate_end(struct jit_gen *g)
         LLVMBuildCondBr(j->b, jit_has_waiting(g, to), g->leave[to], other);
         jit_continue_in(j, other);
     }
+    if (g->r->n_exits)
+        jit_save_ended(g);
     LLVMBuildBr(j->b, g->done);
 }
 
