@@ -12,13 +12,14 @@
 
 static const char fuzz_help[] =
     "usage: ptera fuzz [OPTIONS]\n\n"
-    "Makes random, well-defined kernels and runs each at every CPU level that the machine has; all must leave the same bytes.\n"
+    "Makes random, well-defined kernels and runs each at every CPU level that the machine has: in the interpreter, and as native\n"
+    "code at one of the levels, which take turns. All must leave the same bytes.\n"
     "A kernel that fails is made smaller and written to a file.\n\n"
     "  --seed N            of the first kernel; the next ones count up (1)\n"
     "  --count N           kernels (100)\n"
     "  --engine interp|jit|both\n"
     "                      the interpreter, native code, or both, compared (both)\n"
-    "  --cpu LEVEL         one CPU level\n"
+    "  --cpu LEVEL         one CPU level; all: native code at every level\n"
     "  --timeout SECONDS   for one kernel on all of them (60)\n"
     "  --out FOLDER        where failing kernels are written (.)\n"
     "  --whole             do not make them smaller\n"
@@ -78,8 +79,10 @@ static bool set_option(struct options *o, const char *name, const char *value)
         o->trial.seconds = (unsigned)n;
         return ok;
     }
-    if (!strcmp(name, "--cpu"))
-        o->trial.cpu = value;
+    if (!strcmp(name, "--cpu")) {
+        o->trial.is_native_once = false;
+        o->trial.cpu = strcmp(value, "all") ? value : NULL;
+    }
     else if (!strcmp(name, "--out"))
         o->folder = value;
     else
@@ -121,7 +124,7 @@ static void count(struct tally *t, const struct trial *trial, enum trial_engine 
     t->verdict[trial->verdict]++;
     if (engine == TRIAL_INTERP || trial->verdict != VERDICT_GOOD)
         return;
-    for (unsigned i = 0; i < trial->n_levels; i++) {
+    for (unsigned i = 0; i < trial->n_native; i++) {
         t->launches++;
         if (*trial->why[i])
             count_reason(t, trial->why[i]);
@@ -202,7 +205,7 @@ static unsigned long report(struct tally *t, const struct options *o)
 int command_fuzz(int argc, char **argv)
 {
     static struct tally tally;
-    struct options o = {.seed = 1, .count = 100, .trial = {.engine = TRIAL_BOTH, .seconds = 60}, .folder = "."};
+    struct options o = {.seed = 1, .count = 100, .trial = {TRIAL_BOTH, .is_native_once = true, .seconds = 60}, .folder = "."};
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
         fputs(fuzz_help, stdout);
         return EXIT_GOOD;

@@ -6,7 +6,7 @@
 
 enum gen_class { GEN_P, GEN_H, GEN_R, GEN_D, GEN_CLASSES }; /* predicates, 16, 32, 64 bits */
 
-enum { GEN_POOL = 6, GEN_UNIFORM_POOL = 3, GEN_ARRAYS = 4, GEN_COUNTERS = 4, GEN_TABLE = 128 };
+enum { GEN_POOL = 5, GEN_UNIFORM_POOL = 2, GEN_ARRAYS = 4, GEN_COUNTERS = 4, GEN_TABLE = 128, GEN_OWN = 16 };
 
 /* An array of `out`: a thread's own element is at index(thread) of GEN_MAP's kind. */
 struct gen_array {
@@ -22,10 +22,11 @@ struct gen {
     uint64_t random;
     unsigned n_temps;
     bool is_entry;
-    bool has_selectors, has_parted_talk, has_tables, has_returns, has_order, has_carries; /* of the kernel */
+    bool has_selectors, has_parted_talk, has_tables, has_returns, has_order, has_carries, has_const; /* of the kernel */
     bool talks;        /* warp instructions; lanes then return at the outermost level only */
     bool has_local, has_shared;
     unsigned threads, cta_threads; /* of the grid, of a CTA */
+    unsigned cell_bytes; /* of shared memory where sums of a CTA are */
     unsigned n_arrays;
     struct gen_array array[GEN_ARRAYS];
     struct gen_node **at; /* where the next node goes */
@@ -69,10 +70,13 @@ const char *gen_guard(struct gen *g);
 unsigned gen_temp(struct gen *g);
 /* form.c: an instruction of the table that only computes; with uniform operands only. */
 void gen_compute(struct gen *g, const struct gen_place *place, bool uniform);
+void gen_special_register(struct gen *g);
 void gen_carry_chain(struct gen *g, const struct gen_place *place);
 
 /* memory.c */
 void gen_lay_out(struct gen *g);
+/* An array in which a thread has several elements, g->threads apart from each other; NULL: there is none. */
+const struct gen_array *gen_rounds(struct gen *g);
 void gen_memory(struct gen *g, const struct gen_place *place);
 
 /* share.c: what threads do together */

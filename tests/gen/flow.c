@@ -11,20 +11,23 @@ enum { DEPTH_MOST = 3, TRIPS_MOST = 6 };
 /* Computes a predicate into %q<n>: the same in all threads of the CTA; or mostly in runs of lanes, in a warp, or anyhow. */
 static const char *choice(struct gen *g, const struct gen_place *place, unsigned n, bool uniform)
 {
-    static const char *const cmp[] = {"eq", "ne", "lt", "gt", "le", "ge"};
-    if (uniform)
-        return gen_format(g, "setp.%s.s32 %%q%u, %s, %s;\n", cmp[gen_below(g, 6)], n,
-                          gen_uniform_source(g, place, GEN_R), gen_uniform_source(g, place, GEN_R));
+    static const char *const cmps[] = {"eq", "ne", "lt", "gt", "le", "ge"};
+    unsigned bound = gen_below(g, g->cta_threads + 2);
+    const char *cmp = cmps[gen_below(g, 6)], *order = cmps[2 + gen_below(g, 4)], *number = gen_chance(g, 50) ? "ltid" : "gid";
+    if (uniform) {
+        const char *a = gen_uniform_source(g, place, GEN_R), *b = gen_uniform_source(g, place, GEN_R);
+        return gen_format(g, "setp.%s.s32 %%q%u, %s, %s;\n", cmp, n, a, b);
+    }
     if (g->is_entry && gen_chance(g, 30))
-        return gen_format(g, "setp.%s.u32 %%q%u, %%%s, %u;\n", cmp[2 + gen_below(g, 4)], n,
-                          gen_chance(g, 50) ? "ltid" : "gid", gen_below(g, g->cta_threads + 2));
+        return gen_format(g, "setp.%s.u32 %%q%u, %%%s, %u;\n", order, n, number, bound);
     if (g->is_entry && gen_chance(g, 20))
         return gen_format(g, "shr.u32 %%t%u, %%ltid, 5;\nand.b32 %%t%u, %%t%u, 1;\nsetp.eq.u32 %%q%u, %%t%u, %u;\n", n, n, n, n,
                           n, gen_below(g, 2));
-    if (gen_chance(g, 40))
-        return gen_format(g, "and.pred %%q%u, %s, %s;\n", n, gen_source(g, place, GEN_P), gen_source(g, place, GEN_P));
-    return gen_format(g, "setp.%s.%c32 %%q%u, %s, %s;\n", cmp[gen_below(g, 6)], gen_chance(g, 50) ? 'u' : 's', n,
-                      gen_source(g, place, GEN_R), gen_source(g, place, GEN_R));
+    enum gen_class class = gen_chance(g, 40) ? GEN_P : GEN_R;
+    const char *a = gen_source(g, place, class), *b = gen_source(g, place, class);
+    if (class == GEN_P)
+        return gen_format(g, "and.pred %%q%u, %s, %s;\n", n, a, b);
+    return gen_format(g, "setp.%s.%c32 %%q%u, %s, %s;\n", cmp, gen_chance(g, 50) ? 'u' : 's', n, a, b);
 }
 
 /* What a place inside another has, where not all threads come. */
@@ -90,9 +93,8 @@ static char *trips_text(struct gen *g, const struct gen_place *place, unsigned n
 {
     if (uniform && gen_chance(g, 50))
         return gen_format(g, "mov.u32 %%z32_%u, %u;\n", n, 1 + gen_below(g, TRIPS_MOST));
-    return gen_format(g, "and.b32 %%z32_%u, %s, %u;\n", n,
-                      uniform ? gen_uniform_source(g, place, GEN_R) : gen_source(g, place, GEN_R),
-                      gen_chance(g, 50) ? 3 : 7);
+    const char *from = uniform ? gen_uniform_source(g, place, GEN_R) : gen_source(g, place, GEN_R);
+    return gen_format(g, "and.b32 %%z32_%u, %s, %u;\n", n, from, gen_chance(g, 50) ? 3 : 7);
 }
 
 static void count_in(struct gen_place *place, unsigned n, bool uniform)
@@ -133,6 +135,26 @@ static void loop(struct gen *g, const struct gen_place *place)
                                       : gen_format(g, "bra L%u_head;\n", n),
                                n);
     fill(g, node, 0, &inner, 1 + gen_below(g, 5));
+}
+
+/* All elements of the thread in an array, one a round, by a pointer that goes on; the last ones may be left out. */
+static void walk(struct gen *g, const struct gen_place *place, const struct gen_array *a)
+{
+    unsigned n = gen_temp(g), left_out = gen_chance(g, 50) ? 0 : gen_below(g, g->threads), step = g->threads * a->bytes;
+    struct gen_node *node = gen_node(g, 1);
+    struct gen_place inner = left_out ? parted(place) : *place;
+    const char *value = gen_dest(g, a->bytes == 8 ? GEN_D : GEN_R), *type = a->bytes == 8 ? "b64" : "b32";
+    inner.depth = place->depth + 1;
+    inner.leave = inner.again = NULL;
+    count_in(&inner, n, !left_out);
+    node->stand_in = gen_format(g, "mov.u32 %%t%u, 0;", n);
+    node->part[0] = gen_format(g, "mov.u32 %%t%u, %%gid;\nmov.u32 %%z32_%u, %u;\nmad.wide.u32 %%x%u, %%t%u, %u, %%out;\nL%u_head:\n"
+                                  "setp.lt.u32 %%q%u, %%t%u, %u;\n@!%%q%u bra L%u_end;\nld.global.%s %s, [%%x%u+%zu];\n",
+                               n, n, g->threads, n, n, a->bytes, n, n, n, g->threads * a->a - left_out, n, n, type, value, n, a->offset);
+    node->part[1] = gen_format(g, "st.global.%s [%%x%u+%zu], %s;\nadd.u32 %%t%u, %%t%u, %%z32_%u;\nadd.s64 %%x%u, %%x%u, %u;\n"
+                                  "bra L%u_head;\nL%u_end:\n",
+                               type, n, a->offset, value, n, n, n, n, n, step, n, n);
+    fill(g, node, 0, &inner, gen_below(g, 4));
 }
 
 /* Two ways into one loop; each lane goes round a few times. */
@@ -181,8 +203,8 @@ static void leave_loop(struct gen *g, const struct gen_place *place)
 {
     unsigned n = gen_temp(g);
     const char *test = choice(g, place, n, place->leaves_uniformly);
-    gen_line(g, "%s@%s%%q%u bra %s;", test, gen_chance(g, 30) ? "!" : "", n,
-             gen_chance(g, 60) ? place->leave : place->again);
+    const char *to = gen_chance(g, 60) ? place->leave : place->again;
+    gen_line(g, "%s@%s%%q%u bra %s;", test, gen_chance(g, 30) ? "!" : "", n, to);
 }
 
 /* Some threads end here; or all of the CTA. */
@@ -223,7 +245,10 @@ static bool may_end(const struct gen *g, const struct gen_place *place)
 static void control(struct gen *g, const struct gen_place *place)
 {
     unsigned roll = gen_below(g, 100);
-    if (roll < 8 && !(g->has_parted_talk && place->mask))
+    const struct gen_array *rounds = g->is_entry ? gen_rounds(g) : NULL;
+    if (rounds && gen_chance(g, 20))
+        walk(g, place, rounds);
+    else if (roll < 8 && !(g->has_parted_talk && place->mask))
         irreducible(g, place);
     else if (roll < 14 && g->has_tables)
         jump_by_table(g, place);
@@ -260,6 +285,8 @@ static void statement(struct gen *g, struct gen_place *place)
         end_threads(g, place);
     else if (roll < 50 && g->has_carries)
         gen_carry_chain(g, place);
+    else if (roll < 52)
+        gen_special_register(g);
     else
         gen_compute(g, place, g->is_entry && place->is_uniform && gen_chance(g, 20));
 }

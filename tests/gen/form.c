@@ -33,6 +33,8 @@ const char *gen_source(struct gen *g, const struct gen_place *place, enum gen_cl
 {
     if (g->is_entry && gen_chance(g, 12))
         return gen_uniform_source(g, place, class);
+    if (g->is_entry && class == GEN_R && gen_chance(g, 4))
+        return gen_chance(g, 50) ? "%ltid" : "%gid";
     if (class == GEN_R && place->n_counters && gen_chance(g, 20))
         return gen_format(g, "%%t%u", place->counter[gen_below(g, place->n_counters)]);
     return gen_dest(g, class);
@@ -42,7 +44,8 @@ const char *gen_guard(struct gen *g)
 {
     if (!gen_chance(g, 18))
         return "";
-    return gen_format(g, "@%s%%p%u ", gen_chance(g, 40) ? "!" : "", gen_below(g, GEN_POOL));
+    const char *not = gen_chance(g, 40) ? "!" : "";
+    return gen_format(g, "@%s%%p%u ", not, gen_below(g, GEN_POOL));
 }
 
 /* ---- lines of the table that can be drawn ------------------------------------------------------------------ */
@@ -198,8 +201,9 @@ static bool constant_of(struct gen *g, const struct pt_slot *slot, enum pt_type 
 
 static void add_selector(struct gen *g, struct drawn *d, const struct pt_slot *slot)
 {
+    const char *part = gen_chance(g, 50) ? ".b%u" : ".h%u";
     if ((slot->flags & PT_SLOT_SELECTED) || ((slot->flags & PT_SLOT_SELECT) && g->has_selectors && gen_chance(g, 40)))
-        strcat(d->operands, gen_format(g, gen_chance(g, 50) ? ".b%u" : ".h%u", gen_below(g, 2)));
+        strcat(d->operands, gen_format(g, part, gen_below(g, 2)));
 }
 
 static bool add_source(struct gen *g, struct drawn *d, const struct pt_slot *slot, enum pt_type type,
@@ -305,6 +309,14 @@ void gen_compute(struct gen *g, const struct gen_place *place, bool uniform)
     gen_line(g, "%s%s %s;", uniform ? "" : gen_guard(g), d.spelling, d.operands);
 }
 
+void gen_special_register(struct gen *g)
+{
+    static const char *const names[] = {"tid.x", "tid.x", "tid.y", "tid.z", "ntid.x", "ctaid.x", "ctaid.y", "nctaid.x", "laneid", "laneid",
+                                        "warpid", "lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt"};
+    const char *name = names[gen_below(g, sizeof names / sizeof *names)], *guard = gen_guard(g);
+    gen_line(g, "%smov.u32 %s, %%%s;", guard, gen_dest(g, GEN_R), name);
+}
+
 /* Sums and products wider than a register: the carry goes from one instruction to the next. */
 void gen_carry_chain(struct gen *g, const struct gen_place *place)
 {
@@ -317,10 +329,9 @@ void gen_carry_chain(struct gen *g, const struct gen_place *place)
     for (unsigned i = 0; i <= n; i++) {
         const char *name = i == 0 ? first[kind] : i < n ? middle[kind] : last[kind];
         const char *a = gen_source(g, place, class), *b = gen_source(g, place, class);
-        const char *c = gen_source(g, place, class);
+        const char *c = gen_source(g, place, class), *dest = gen_dest(g, class);
         text = gen_format(g, "%s%s.%c%u %s, %s, %s%s%s;\n", text, name, gen_chance(g, 50) ? 'u' : 's',
-                          class == GEN_D ? 64 : 32, gen_dest(g, class), a, b, kind == 2 ? ", " : "",
-                          kind == 2 ? c : "");
+                          class == GEN_D ? 64 : 32, dest, a, b, kind == 2 ? ", " : "", kind == 2 ? c : "");
     }
     gen_line(g, "%s", text);
 }

@@ -1,5 +1,5 @@
-/* Random, well-defined PTX kernels: the same seed gives the same kernel, if built by the same C compiler (the order in which
- * arguments are drawn is its choice).
+/* Random, well-defined PTX kernels: the same seed gives the same kernel. (Draws that stand in one expression are not in order: only
+ * one does.)
  *
  * A kernel is a tree of nodes that hold text, so that it can be reduced: any node can be taken out, or what its lists hold
  * put in its place, and the kernel stays well-defined. Its result does not depend on the order in which threads run: a
@@ -62,5 +62,9 @@ void gen_free(struct gen_kernel *k);
 
 /* The module as PTX, with its `ptera run` command at its head. The caller frees. Functions that nobody calls are left out. */
 char *gen_text(const struct gen_kernel *k);
+/* A list of nodes as it is written now. The caller frees. */
+char *gen_list_text(const struct gen_node *list);
+/* The name of a register, whole, is in the text. */
+bool gen_mentions(const char *text, const char *name);
 
 #endif

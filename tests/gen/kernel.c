@@ -47,6 +47,7 @@ static void draw_features(struct gen *g)
     g->has_parted_talk = g->talks && gen_chance(g, 12);
     g->has_local = gen_chance(g, 12);
     g->has_shared = gen_chance(g, 40);
+    g->has_const = gen_chance(g, 15);
 }
 
 /* ---- registers -------------------------------------------------------------------------------------------------------- */
@@ -62,100 +63,139 @@ static char *registers_text(struct gen *g)
                       GEN_POOL, GEN_UNIFORM_POOL, n, n, n);
 }
 
-/* A variable's first value: from the table, or affine in the thread's number. `seed` is a register of 32 bits. */
-static void initialise(struct gen *g, enum gen_class class, unsigned i, const char *seed, const char *prefix)
+/* A variable's first value: a parameter, from the table, or affine in the thread's number. `seed` is a register of 32 bits. */
+static void initialise(struct gen *g, enum gen_class class, const char *name, const char *seed)
 {
-    static const char letters[] = "phrd";
-    static const char *const types[] = {"u8", "b16", "b32", "b64"};
+    static const char *const types[] = {"u8", "b16", "b32", "b64"}, *const from[] = {"", "cvt.u16.u32", "mov.b32", "cvt.s64.s32"};
     static const unsigned bytes[] = {1, 2, 4, 8};
-    static const char *const zero[] = {"setp.ne.u32 %%%s%c%u, 0, 0;", "mov.b16 %%%s%c%u, 0;", "mov.b32 %%%s%c%u, 0;",
-                                       "mov.b64 %%%s%c%u, 0;"};
-    unsigned n = gen_temp(g);
-    char *index = gen_format(g, "mad.lo.u32 %%t%u, %s, %u, %u;\n", n, seed, 2 * gen_below(g, 20) + 1, gen_below(g, 200));
+    static const char *const zero[] = {"setp.ne.u32 %s, 0, 0;", "mov.b16 %s, 0;", "mov.b32 %s, 0;", "mov.b64 %s, 0;"};
+    unsigned n = gen_temp(g), factor = 2 * gen_below(g, 20) + 1, offset = gen_below(g, 200);
+    char *index = gen_format(g, "mad.lo.u32 %%t%u, %s, %u, %u;\n", n, seed, factor, offset);
     struct gen_node *node;
-    if (class == GEN_R && gen_chance(g, 25)) {
-        node = gen_line(g, "%smov.b32 %%%sr%u, %%t%u;", index, prefix, i, n);
-    } else if (class == GEN_P) {
-        node = gen_line(g, "%sand.b32 %%t%u, %%t%u, %u;\nsetp.eq.u32 %%%sp%u, %%t%u, 0;", index, n, n,
-                        1 + gen_below(g, 6), prefix, i, n);
-    } else {
+    if (!strcmp(name, "%ur0") || !strcmp(name, "%ud0"))
+        node = gen_line(g, class == GEN_R ? "ld.param.u32 %%ur0, [s];" : "ld.param.u64 %%ud0, [w];");
+    else if (class == GEN_P)
+        node = gen_line(g, "%sand.b32 %%t%u, %%t%u, %u;\nsetp.eq.u32 %s, %%t%u, 0;", index, n, n, 1 + gen_below(g, 6), name, n);
+    else if (gen_chance(g, 40))
+        node = gen_line(g, "%s%s %s, %%t%u;", index, from[class], name, n);
+    else
         node = gen_line(g, "%sand.b32 %%t%u, %%t%u, %u;\nmul.wide.u32 %%x%u, %%t%u, %u;\nmov.u64 %%y%u, table;\n"
-                           "add.s64 %%x%u, %%x%u, %%y%u;\nld.global.%s %%%s%c%u, [%%x%u];",
-                        index, n, n, GEN_TABLE * 8 / bytes[class] - 1, n, n, bytes[class], n, n, n, n, types[class], prefix,
-                        letters[class], i, n);
-    }
-    node->stand_in = gen_format(g, zero[class], prefix, letters[class], i);
+                           "add.s64 %%x%u, %%x%u, %%y%u;\nld.global.%s %s, [%%x%u];",
+                        index, n, n, GEN_TABLE * 8 / bytes[class] - 1, n, n, bytes[class], n, n, n, n, types[class], name, n);
+    node->stand_in = gen_format(g, zero[class], name);
 }
 
-static void initialise_all(struct gen *g, const char *seed, const char *uniform_seed)
+struct variable {
+    enum gen_class class;
+    bool is_uniform;
+    const char *name;
+};
+
+enum { VARIABLES = GEN_CLASSES * (GEN_POOL + GEN_UNIFORM_POOL) };
+
+/* The variables that the text mentions. */
+static unsigned find_variables(struct gen *g, const char *text, struct variable v[VARIABLES])
 {
-    for (unsigned c = 0; c < GEN_CLASSES; c++) {
-        for (unsigned i = 0; i < GEN_POOL; i++)
-            initialise(g, c, i, seed, "");
-        for (unsigned i = 0; i < GEN_UNIFORM_POOL && uniform_seed; i++)
-            initialise(g, c, i, uniform_seed, "u");
-    }
+    unsigned n = 0;
+    for (unsigned u = 0; u < 2; u++)
+        for (unsigned c = 0; c < GEN_CLASSES; c++)
+            for (unsigned i = 0; i < (u ? GEN_UNIFORM_POOL : GEN_POOL); i++) {
+                v[n] = (struct variable){c, u, gen_format(g, "%%%s%c%u", u ? "u" : "", "phrd"[c], i)};
+                n += gen_mentions(text, v[n].name);
+            }
+    return n;
+}
+
+/* First values for the variables that the text mentions; uniform ones come from `uniform_seed`. Returns how many there are. */
+static unsigned initialise_all(struct gen *g, const char *text, const char *seed, const char *uniform_seed, struct variable v[VARIABLES])
+{
+    unsigned n = find_variables(g, text, v);
+    for (unsigned i = 0; i < n; i++)
+        initialise(g, v[i].class, v[i].name, v[i].is_uniform ? uniform_seed : seed);
+    return n;
+}
+
+/* What stands at `first` is taken away, to come behind what is made next; its text. */
+static char *set_aside(struct gen *g, struct gen_node **first, struct gen_node **list)
+{
+    char *written = gen_list_text(*first), *text = gen_format(g, "%s", written);
+    free(written);
+    *list = *first;
+    *first = NULL;
+    g->at = first;
+    return text;
+}
+
+static void append(struct gen *g, struct gen_node *list)
+{
+    for (*g->at = list; *g->at; g->at = &(*g->at)->next)
+        continue;
 }
 
 /* ---- functions ---------------------------------------------------------------------------------------------------------- */
 
 static void make_func(struct gen *g, struct gen_func *f, unsigned i)
 {
+    struct variable v[VARIABLES];
     f->name = gen_format(g, "f%u", i);
+    f->tail = "cvt.u32.u16 %z32_0, %h1;\nxor.b32 %r1, %r1, %z32_0;\nadd.u32 %r0, %r0, %r1;\n"
+              "cvt.u32.u64 %z32_0, %d0;\nxor.b32 %r0, %r0, %z32_0;\nst.param.b32 [d], %r0;\nret;\n}\n";
     g->at = &f->body;
     g->n_temps = 1;
     gen_line(g, "ld.param.b32 %%z32_0, [a];\nld.param.b64 %%z0, [b];")->is_fixed = true;
-    initialise_all(g, "%z32_0", NULL);
-    gen_line(g, "mov.b32 %%r0, %%z32_0;");
-    gen_line(g, "mov.b64 %%d0, %%z0;");
-    gen_statements(g, (struct gen_place){.depth = 1}, 2 + gen_below(g, 6));
+    struct gen_node **first = g->at, *body;
+    gen_statements(g, (struct gen_place){.depth = 1}, 1 + gen_below(g, 5));
+    char *text = set_aside(g, first, &body);
+    initialise_all(g, gen_format(g, "%s%s", text, f->tail), "%z32_0", NULL, v);
+    append(g, body);
     f->head = gen_format(g, ".func (.param .b32 d) %s(.param .b32 a, .param .b64 b)\n{\n%s", f->name, registers_text(g));
-    f->tail = gen_format(g, "cvt.u32.u16 %%z32_0, %%h1;\nxor.b32 %%r1, %%r1, %%z32_0;\nadd.u32 %%r0, %%r0, %%r1;\n"
-                            "cvt.u32.u64 %%z32_0, %%d0;\nxor.b32 %%r0, %%r0, %%z32_0;\nst.param.b32 [d], %%r0;\nret;\n}\n");
 }
 
 /* ---- the kernel ---------------------------------------------------------------------------------------------------------- */
 
-static void clear_memory(struct gen *g)
+/* Zeros, or what tells threads apart, where statements load what no other has stored. */
+static void clear_memory(struct gen *g, const char *text)
 {
-    if (g->has_local) {
-        char *text = gen_format(g, "mov.u64 %%z0, mine;\n");
+    unsigned n = gen_temp(g);
+    if (gen_mentions(text, "mine")) {
+        char *stores = gen_format(g, "cvt.u64.u32 %%x%u, %%gid;\n", n);
         for (unsigned i = 0; i < 8; i++)
-            text = gen_format(g, "%sst.local.b64 [mine+%u], %%z0;\n", text, 8 * i);
-        gen_line(g, "cvt.u64.u32 %%z0, %%gid;\n%s", strchr(text, '\n') + 1)->is_fixed = true;
+            stores = gen_format(g, "%sst.local.b64 [mine+%u], %%x%u;\n", stores, 8 * i, n);
+        gen_line(g, "%s", stores)->is_fixed = true;
     }
-    if (g->has_shared) {
-        char *text = gen_format(g, "mov.u32 %%t0, buffer;\nmad.lo.u32 %%t0, %%ltid, 8, %%t0;\nst.shared.u64 [%%t0], 0;\n"
-                                   "setp.eq.u32 %%q0, %%ltid, 0;\n");
-        for (unsigned i = 0; i < 14; i++)
-            text = gen_format(g, "%s@%%q0 st.shared.u64 [cells+%u], 0;\n", text, 8 * i);
-        gen_line(g, "%sbar.sync 0;", text)->is_fixed = true;
-    }
+    if (gen_mentions(text, "slots"))
+        gen_line(g, "mov.u32 %%t%u, slots;\nmad.lo.u32 %%t%u, %%ltid, %u, %%t%u;\nst.shared.v2.u64 [%%t%u], {0, 0};", n, n, GEN_OWN, n,
+                 n)->is_fixed = true;
+    if (gen_mentions(text, "buffer"))
+        gen_line(g, "mov.u32 %%t%u, buffer;\nmad.lo.u32 %%t%u, %%ltid, 8, %%t%u;\nst.shared.u64 [%%t%u], 0;\nbar.sync 0;", n, n, n,
+                 n)->is_fixed = true;
+    if (gen_mentions(text, "cells"))
+        gen_line(g, "mov.u32 %%m%u, cells;\nmul.lo.u32 %%t%u, %%ltid, 8;\nL%u_head:\nsetp.ge.u32 %%q%u, %%t%u, %u;\n"
+                    "@%%q%u bra L%u_end;\nadd.u32 %%w%u, %%m%u, %%t%u;\nst.shared.u64 [%%w%u], 0;\nadd.u32 %%t%u, %%t%u, %u;\n"
+                    "bra L%u_head;\nL%u_end:\nbar.sync 0;",
+                 n, n, n, n, n, g->cell_bytes, n, n, n, n, n, n, n, n, g->cta_threads * 8, n, n)->is_fixed = true;
 }
 
-/* All variables go to out, behind the arrays. */
-static void save_all(struct gen *g)
+/* The variables go to out, behind the arrays. */
+static void save_all(struct gen *g, const struct variable *v, unsigned n)
 {
     static const char *const types[] = {"", "u16", "b32", "b64"};
-    static const char letters[] = "phrd";
+    static const unsigned bytes[] = {4, 2, 4, 8};
     size_t at = g->k->out_bytes;
-    gen_line(g, "mul.wide.u32 %%x0, %%gid, 8;\nadd.s64 %%x0, %%x0, %%out;")->is_fixed = true;
-    for (unsigned u = 0; u < 2; u++)
-        for (unsigned c = 0; c < GEN_CLASSES; c++)
-            for (unsigned i = 0; i < (u ? GEN_UNIFORM_POOL : GEN_POOL); i++) {
-                char *name = gen_format(g, "%%%s%c%u", u ? "u" : "", letters[c], i);
-                if (c == GEN_P)
-                    gen_line(g, "selp.u32 %%t0, 1, 0, %s;\nst.global.u32 [%%x0+%zu], %%t0;", name, at);
-                else
-                    gen_line(g, "st.global.%s [%%x0+%zu], %s;", types[c], at, name);
-                at += (size_t)g->threads * 8;
-            }
+    for (unsigned i = 0; i < n; i++) {
+        enum gen_class class = v[i].class;
+        const char *bits = class == GEN_P ? gen_format(g, "selp.u32 %%t0, 1, 0, %s;\n", v[i].name) : "";
+        gen_line(g, "%smul.wide.u32 %%x0, %%gid, %u;\nadd.s64 %%x0, %%x0, %%out;\nst.global.%s [%%x0+%zu], %s;", bits, bytes[class],
+                 class == GEN_P ? "u32" : types[class], at, class == GEN_P ? "%t0" : v[i].name);
+        at += ((size_t)g->threads * bytes[class] + 7) & ~(size_t)7;
+    }
     g->k->out_bytes = at;
 }
 
 static void make_entry(struct gen *g)
 {
     struct gen_kernel *k = g->k;
+    struct variable v[VARIABLES];
     g->is_entry = true;
     g->at = &k->entry.body;
     g->n_temps = 1;
@@ -166,10 +206,6 @@ static void make_entry(struct gen *g)
                 "mov.u32 %%w0, %%ctaid.y;\nmad.lo.u32 %%t0, %%t0, %%m0, %%w0;\nmov.u32 %%m0, %%nctaid.x;\n"
                 "mov.u32 %%w0, %%ctaid.x;\nmad.lo.u32 %%z32_0, %%t0, %%m0, %%w0;\nmad.lo.u32 %%gid, %%z32_0, %u, %%ltid;",
              g->cta_threads)->is_fixed = true;
-    clear_memory(g);
-    initialise_all(g, "%gid", "%z32_0");
-    gen_line(g, "ld.param.u32 %%ur0, [s];");
-    gen_line(g, "ld.param.u64 %%ud0, [w];");
     unsigned rest = g->cta_threads % 32;
     struct gen_place place = {.is_uniform = true, .mask = "-1"};
     if (rest && gen_chance(g, 40)) { /* the last warp's mask is exact, too */
@@ -177,22 +213,34 @@ static void make_entry(struct gen *g)
                  g->cta_threads - rest)->is_fixed = true;
         place.mask = "%m0";
     }
-    gen_statements(g, place, 6 + gen_below(g, 22));
-    save_all(g);
+    struct gen_node **first = g->at, *body;
+    gen_statements(g, place, 3 + gen_below(g, 9));
+    char *text = set_aside(g, first, &body);
+    clear_memory(g, text);
+    unsigned n_variables = initialise_all(g, text, "%gid", "%z32_0", v);
+    append(g, body);
+    save_all(g, v, n_variables);
     k->entry.head = gen_format(g, ".entry k(.param .u64 out, .param .u64 sums, .param .u32 s, .param .u64 w)\n{\n%s%s",
-                               registers_text(g), g->has_local ? ".local .align 16 .b8 mine[64];\n" : "");
+                               registers_text(g), gen_mentions(text, "mine") ? ".local .align 16 .b8 mine[64];\n" : "");
     k->entry.tail = gen_format(g, "ret;\n}\n");
+}
+
+static char *table_text(struct gen *g, const char *space, const char *name)
+{
+    char *text = gen_format(g, "%s .align 16 .b64 %s[%d] = {", space, name, GEN_TABLE);
+    for (unsigned i = 0; i < GEN_TABLE; i++)
+        text = gen_format(g, "%s%s0x%llx", text, i ? i % 8 ? ", " : ",\n" : "\n", (unsigned long long)gen_special(g, 64));
+    return gen_format(g, "%s};\n", text);
 }
 
 static void make_variables(struct gen *g)
 {
-    char *text = gen_format(g, ".global .align 16 .b64 table[%d] = {", GEN_TABLE);
-    for (unsigned i = 0; i < GEN_TABLE; i++)
-        text = gen_format(g, "%s%s0x%llx", text, i ? i % 8 ? ", " : ",\n" : "\n", (unsigned long long)gen_special(g, 64));
-    text = gen_format(g, "%s};\n", text);
+    char *text = table_text(g, ".global", "table");
+    if (g->has_const)
+        text = gen_format(g, "%s%s", text, table_text(g, ".const", "constants"));
     if (g->has_shared)
-        text = gen_format(g, "%s.shared .align 16 .b8 buffer[%u];\n.shared .align 16 .b8 cells[112];\n", text,
-                          g->cta_threads * 8);
+        text = gen_format(g, "%s.shared .align 16 .b8 slots[%u];\n.shared .align 16 .b8 buffer[%u];\n.shared .align 16 .b8 cells[%u];\n",
+                          text, g->cta_threads * GEN_OWN, g->cta_threads * 8, g->cell_bytes + 8);
     g->k->variables = text;
 }
 
@@ -211,10 +259,10 @@ void gen_make(struct gen_kernel *k, uint64_t seed)
     struct gen g = {.k = k, .random = seed * UINT64_C(0xd1342543de82ef95) + 1};
     draw_features(&g);
     draw_shape(&g);
-    make_variables(&g);
     gen_lay_out(&g);
-    for (unsigned n = gen_chance(&g, 5) ? 1 + gen_below(&g, GEN_FUNCS) : 0; k->n_funcs < n; k->n_funcs++)
+    for (unsigned n = gen_chance(&g, 10) ? 1 + gen_below(&g, GEN_FUNCS) : 0; k->n_funcs < n; k->n_funcs++)
         make_func(&g, &k->func[k->n_funcs], k->n_funcs);
     make_entry(&g);
+    make_variables(&g);
     k->arena.oom = NULL;
 }

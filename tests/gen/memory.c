@@ -7,7 +7,7 @@ enum { LOCAL_BYTES = 64, TABLE_BYTES = GEN_TABLE * 8 };
 
 /* ---- a thread's own elements ------------------------------------------------------------------------------- */
 
-enum map { MAP_OWN, MAP_SHIFTED, MAP_XOR, MAP_STRIDED, MAP_REVERSED, MAPS };
+enum map { MAP_OWN, MAP_SHIFTED, MAP_XOR, MAP_STRIDED, MAP_REVERSED, MAP_ROUNDS, MAPS };
 
 static unsigned power_of_two(unsigned n)
 {
@@ -27,6 +27,8 @@ static unsigned elements_of(const struct gen *g, const struct gen_array *a)
         return power_of_two(n > a->a ? n : a->a + 1);
     case MAP_STRIDED:
         return n * a->a + a->b;
+    case MAP_ROUNDS:
+        return n * a->a;
     default:
         return n;
     }
@@ -41,7 +43,8 @@ void gen_lay_out(struct gen *g)
         struct gen_array *a = &g->array[i];
         a->bytes = sizes[gen_below(g, sizeof sizes / sizeof *sizes)];
         a->map = gen_chance(g, 40) ? MAP_OWN : gen_below(g, MAPS);
-        a->a = a->map == MAP_REVERSED ? g->threads - 1 : 1 + gen_below(g, a->map == MAP_STRIDED ? 6 : 40);
+        a->a = 1 + gen_below(g, a->map == MAP_STRIDED || a->map == MAP_ROUNDS ? 6 : 40);
+        a->a = a->map == MAP_REVERSED ? g->threads - 1 : a->a;
         a->b = gen_below(g, 4);
         a->offset = at;
         at += ((size_t)elements_of(g, a) * a->bytes + 15) & ~(size_t)15;
@@ -49,7 +52,15 @@ void gen_lay_out(struct gen *g)
     g->k->out_bytes = at; /* the registers at the kernel's end follow */
 }
 
-/* Computes the number of the thread's element into %t<n>. */
+const struct gen_array *gen_rounds(struct gen *g)
+{
+    for (unsigned i = 0; i < g->n_arrays; i++)
+        if (g->array[i].map == MAP_ROUNDS && g->array[i].bytes >= 4 && g->array[i].bytes <= 8)
+            return &g->array[i];
+    return NULL;
+}
+
+/* Computes the number of an element of the thread into %t<n>. */
 static char *index_text(struct gen *g, const struct gen_array *a, unsigned n)
 {
     switch (a->map) {
@@ -61,6 +72,8 @@ static char *index_text(struct gen *g, const struct gen_array *a, unsigned n)
         return gen_format(g, "mad.lo.u32 %%t%u, %%gid, %u, %u;\n", n, a->a, a->b);
     case MAP_REVERSED:
         return gen_format(g, "sub.u32 %%t%u, %u, %%gid;\n", n, a->a);
+    case MAP_ROUNDS:
+        return gen_format(g, "add.u32 %%t%u, %%gid, %u;\n", n, g->threads * gen_below(g, a->a));
     default:
         return gen_format(g, "mov.u32 %%t%u, %%gid;\n", n);
     }
@@ -151,15 +164,13 @@ static void own_element(struct gen *g)
     const struct access *access = draw_access(g, a->bytes);
     unsigned n = gen_temp(g);
     const char *space = gen_chance(g, 85) ? ".global" : "", *operand = operand_text(g, access);
-    char *address = gen_format(g, "%s%s", index_text(g, a, n), address_text(g, n, a->bytes, "%out"));
-    const char *modifier = load_modifier(g, true);
+    char *index = index_text(g, a, n), *address = gen_format(g, "%s%s", index, address_text(g, n, a->bytes, "%out"));
+    const char *modifier = load_modifier(g, true), *guard = gen_guard(g);
     if (gen_chance(g, 35)) {
-        gen_line(g, "%s%s%s %s, [%%x%u+%zu];", address, gen_guard(g), spell(g, "ld", space, modifier, access->type),
-                 operand, n, a->offset);
+        gen_line(g, "%s%s%s %s, [%%x%u+%zu];", address, guard, spell(g, "ld", space, modifier, access->type), operand, n, a->offset);
     } else {
         modifier = !strcmp(modifier, ".ca") ? ".wb" : modifier;
-        gen_line(g, "%s%s%s [%%x%u+%zu], %s;", address, gen_guard(g), spell(g, "st", space, modifier, access->type), n,
-                 a->offset, operand);
+        gen_line(g, "%s%s%s [%%x%u+%zu], %s;", address, guard, spell(g, "st", space, modifier, access->type), n, a->offset, operand);
     }
 }
 
@@ -172,8 +183,8 @@ static char *table_index(struct gen *g, const struct gen_place *place, unsigned 
         return gen_format(g, "mov.b32 %%t%u, %s;\n", n, gen_uniform_source(g, place, GEN_R));
     if (!g->is_entry || gen_chance(g, 50))
         return gen_format(g, "mov.b32 %%t%u, %s;\n", n, gen_source(g, place, GEN_R));
-    return gen_format(g, "mad.lo.u32 %%t%u, %%gid, %u, %s;\n", n, gen_below(g, 6),
-                      gen_uniform_source(g, place, GEN_R));
+    const char *offset = gen_uniform_source(g, place, GEN_R);
+    return gen_format(g, "mad.lo.u32 %%t%u, %%gid, %u, %s;\n", n, gen_below(g, 6), offset);
 }
 
 static void table_element(struct gen *g, const struct gen_place *place)
@@ -187,31 +198,60 @@ static void table_element(struct gen *g, const struct gen_place *place)
     const char *guard = operand[1] == 'u' ? "" : gen_guard(g);
     const char *modifier = gen_chance(g, 40) ? "" : load_modifier(g, false);
     const char *space = gen_chance(g, 80) ? ".global" : "";
-    char *load = *space && gen_chance(g, 30) ? gen_format(g, "ld.global.nc%s", access->type)
-                                             : spell(g, "ld", space, modifier, access->type);
-    gen_line(g, "%sand.b32 %%t%u, %%t%u, %u;\nmov.u64 %%y%u, table;\n%s%s%s %s, [%%x%u];",
-             table_index(g, place, n, uniform), n, n, TABLE_BYTES / access->bytes - 1, n,
-             address_text(g, n, access->bytes, gen_format(g, "%%y%u", n)), guard, load, operand, n);
+    bool is_nc = *space && gen_chance(g, 30), is_const = g->has_const && gen_chance(g, 40);
+    char *load = is_const ? gen_format(g, "ld.const%s", access->type)
+                 : is_nc  ? gen_format(g, "ld.global.nc%s", access->type)
+                          : spell(g, "ld", space, modifier, access->type);
+    char *index = table_index(g, place, n, uniform);
+    char *address = address_text(g, n, access->bytes, gen_format(g, "%%y%u", n));
+    gen_line(g, "%sand.b32 %%t%u, %%t%u, %u;\nmov.u64 %%y%u, %s;\n%s%s%s %s, [%%x%u];", index, n, n,
+             TABLE_BYTES / access->bytes - 1, n, is_const ? "constants" : "table", address, guard, load, operand, n);
 }
 
-/* ---- local arrays ------------------------------------------------------------------------------------------------ */
+/* ---- a thread's own part of local and shared memory --------------------------------------------------------------- */
+
+/* Loads or stores at %x<n>, which `address` computes. */
+static void load_or_store(struct gen *g, const struct access *access, const char *address, const char *space, unsigned n)
+{
+    const char *guard = gen_guard(g), *operand = operand_text(g, access);
+    if (gen_chance(g, 50))
+        gen_line(g, "%s%sld%s%s %s, [%%x%u];", address, guard, space, access->type, operand, n);
+    else
+        gen_line(g, "%s%sst%s%s [%%x%u], %s;", address, guard, space, access->type, n, operand);
+}
+
+/* %t<n>: any element of a block of memory. */
+static char *any_element(struct gen *g, const struct gen_place *place, const struct access *access, unsigned bytes, unsigned n)
+{
+    unsigned last = bytes / access->bytes - 1;
+    if (gen_chance(g, 30))
+        return gen_format(g, "mov.b32 %%t%u, %u;\n", n, gen_below(g, last + 1));
+    return gen_format(g, "and.b32 %%t%u, %s, %u;\n", n, gen_source(g, place, GEN_R), last);
+}
 
 static void local_element(struct gen *g, const struct gen_place *place)
 {
     const struct access *access = draw_access(g, 0);
-    unsigned n = gen_temp(g), last = LOCAL_BYTES / access->bytes - 1;
+    unsigned n = gen_temp(g);
     bool is_generic = gen_chance(g, 20);
-    const char *space = is_generic ? "" : ".local", *operand = operand_text(g, access);
-    char *index = gen_chance(g, 30) ? gen_format(g, "mov.b32 %%t%u, %u;\n", n, gen_below(g, last + 1))
-                                    : gen_format(g, "and.b32 %%t%u, %s, %u;\n", n, gen_source(g, place, GEN_R), last);
-    char *address =
-        gen_format(g, "%smov.u64 %%y%u, mine;\n%s%s", index, n,
-                   is_generic ? gen_format(g, "cvta.local.u64 %%y%u, %%y%u;\n", n, n) : "",
-                   address_text(g, n, access->bytes, gen_format(g, "%%y%u", n)));
-    if (gen_chance(g, 50))
-        gen_line(g, "%s%sld%s%s %s, [%%x%u];", address, gen_guard(g), space, access->type, operand, n);
-    else
-        gen_line(g, "%s%sst%s%s [%%x%u], %s;", address, gen_guard(g), space, access->type, n, operand);
+    char *index = any_element(g, place, access, LOCAL_BYTES, n);
+    char *address = address_text(g, n, access->bytes, gen_format(g, "%%y%u", n));
+    address = gen_format(g, "%smov.u64 %%y%u, mine;\n%s%s", index, n,
+                         is_generic ? gen_format(g, "cvta.local.u64 %%y%u, %%y%u;\n", n, n) : "", address);
+    load_or_store(g, access, address, is_generic ? "" : ".local", n);
+}
+
+/* Lanes with a stride of GEN_OWN bytes, or each somewhere in its own. */
+static void shared_element(struct gen *g, const struct gen_place *place)
+{
+    const struct access *access = draw_access(g, 0);
+    unsigned n = gen_temp(g);
+    bool is_generic = gen_chance(g, 20);
+    char *index = any_element(g, place, access, GEN_OWN, n);
+    char *address = address_text(g, n, access->bytes, gen_format(g, "%%y%u", n));
+    address = gen_format(g, "%smov.u64 %%x%u, slots;\nmad.wide.u32 %%y%u, %%ltid, %u, %%x%u;\n%s%s", index, n, n, GEN_OWN, n,
+                         is_generic ? gen_format(g, "cvta.shared.u64 %%y%u, %%y%u;\n", n, n) : "", address);
+    load_or_store(g, access, address, is_generic ? "" : ".shared", n);
 }
 
 /* ---- atomics --------------------------------------------------------------------------------------------------------- */
@@ -226,12 +266,12 @@ static void add_to_sum(struct gen *g, const struct gen_place *place)
 {
     unsigned op = gen_below(g, SUMS), n = gen_temp(g);
     bool is_64 = strstr(sums[op], "64") != NULL;
-    const char *value = gen_source(g, place, is_64 ? GEN_D : GEN_R);
+    const char *value = gen_source(g, place, is_64 ? GEN_D : GEN_R), *guard = gen_guard(g);
     char *cell = gen_chance(g, 60) ? gen_format(g, "mov.b32 %%t%u, %u;\n", n, gen_below(g, CELLS))
                                    : gen_format(g, "and.b32 %%t%u, %s, %u;\n", n, gen_source(g, place, GEN_R), CELLS - 1);
     const char *space = gen_chance(g, 85) ? ".global" : "", *constant = !strcmp(sums[op], ".inc.u32") ? "1000" : value;
     bool is_atom = gen_chance(g, 30);
-    gen_line(g, "%s%s%s%s%s%s %s[%%x%u+%u], %s;", cell, address_text(g, n, 8, "%sums"), gen_guard(g),
+    gen_line(g, "%s%s%s%s%s%s %s[%%x%u+%u], %s;", cell, address_text(g, n, 8, "%sums"), guard,
              is_atom ? "atom" : "red", space, sums[op],
              is_atom ? gen_format(g, is_64 ? "%%z%u, " : "%%t%u, ", n) : "", n, op * CELLS * 8, constant);
     g->k->sums_bytes = SUMS * CELLS * 8;
@@ -240,21 +280,22 @@ static void add_to_sum(struct gen *g, const struct gen_place *place)
 /* On its own element a thread may use what was there before. */
 static void own_atomic(struct gen *g, const struct gen_place *place)
 {
-    static const char *const more[] = {".exch.b32", ".exch.b64", ".dec.u32", ".add.f32", ".add.f64", ".cas.b32",
-                                       ".cas.b64"};
-    unsigned i = gen_below(g, g->n_arrays), op = gen_below(g, SUMS + 7), n = gen_temp(g);
+    static const char *const more[] = {".exch.b32", ".exch.b64", ".dec.u32", ".add.f32", ".add.f64", ".cas.b32", ".cas.b64",
+                                       ".add.noftz.f16", ".add.noftz.bf16", ".add.noftz.f16x2", ".add.noftz.bf16x2", ".cas.b16"};
+    enum { MORE = sizeof more / sizeof *more };
+    unsigned i = gen_below(g, g->n_arrays), op = gen_below(g, SUMS + MORE), n = gen_temp(g);
     const char *name = op < SUMS ? sums[op] : more[op - SUMS];
-    unsigned bytes = strstr(name, "64") ? 8 : 4;
+    unsigned bytes = strstr(name, "64") ? 8 : strstr(name, "16") && !strstr(name, "x2") ? 2 : 4;
     if (g->array[i].bytes != bytes) {
         own_element(g);
         return;
     }
-    enum gen_class class = bytes == 8 ? GEN_D : GEN_R;
-    const char *value = gen_source(g, place, class), *other = gen_source(g, place, class);
+    enum gen_class class = bytes == 8 ? GEN_D : bytes == 4 ? GEN_R : GEN_H;
+    const char *value = gen_source(g, place, class), *other = gen_source(g, place, class), *dest = gen_dest(g, class);
+    const char *guard = gen_guard(g), *space = gen_chance(g, 85) ? ".global" : "", *index = index_text(g, &g->array[i], n);
     bool is_cas = !strncmp(name, ".cas", 4);
-    gen_line(g, "%s%s%satom%s%s %s, [%%x%u+%zu], %s%s%s;", index_text(g, &g->array[i], n),
-             address_text(g, n, bytes, "%out"), gen_guard(g), gen_chance(g, 85) ? ".global" : "", name,
-             gen_dest(g, class), n, g->array[i].offset, value, is_cas ? ", " : "", is_cas ? other : "");
+    gen_line(g, "%s%s%satom%s%s %s, [%%x%u+%zu], %s%s%s;", index, address_text(g, n, bytes, "%out"), guard, space, name, dest, n, g->array[i].offset, value, is_cas ? ", " : "",
+             is_cas ? other : "");
 }
 
 void gen_memory(struct gen *g, const struct gen_place *place)
@@ -264,7 +305,9 @@ void gen_memory(struct gen *g, const struct gen_place *place)
         table_element(g, place);
     else if (roll < 45 && g->has_local)
         local_element(g, place);
-    else if (roll < 55)
+    else if (roll < 48 && g->has_shared)
+        shared_element(g, place);
+    else if (roll < 56)
         add_to_sum(g, place);
     else if (roll < 62)
         own_atomic(g, place);

@@ -26,9 +26,8 @@ static uint64_t float_corner(struct gen *g, unsigned fraction_bits, unsigned exp
     uint64_t exponents[] = {0, 0, 1, one - 1, one, one + 1, one + fraction_bits, most - 1, most, most};
     uint64_t fraction_most = (UINT64_C(1) << fraction_bits) - 1, any = gen_random(g) & fraction_most;
     uint64_t fractions[] = {0, 0, 1, fraction_most, fraction_most / 2 + 1, any, any};
-    uint64_t exponent = exponents[gen_below(g, 10)];
-    return (uint64_t)gen_below(g, 2) << (fraction_bits + exponent_bits) | exponent << fraction_bits |
-           fractions[gen_below(g, 7)];
+    uint64_t exponent = exponents[gen_below(g, 10)], fraction = fractions[gen_below(g, 7)], sign = gen_below(g, 2);
+    return sign << (fraction_bits + exponent_bits) | exponent << fraction_bits | fraction;
 }
 
 static uint64_t float_of(struct gen *g, unsigned bits)
@@ -57,9 +56,9 @@ uint64_t gen_special(struct gen *g, unsigned bits)
         value = gen_random(g);
         break;
     case 4:
+        value = bits > 16 ? gen_special(g, bits / 2) : gen_random(g);
         if (bits > 16)
-            return gen_special(g, bits / 2) << bits / 2 | gen_special(g, bits / 2);
-        value = gen_random(g);
+            value = value << bits / 2 | gen_special(g, bits / 2);
         break;
     default:
         value = float_of(g, bits);

@@ -1,7 +1,6 @@
 /* Reduction: nodes, from whole lists down to single lines, are taken out as long as the kernel fails alike. */
 #include "tests/gen/reduce.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,15 +34,6 @@ static struct nodes collect_all(const struct gen_kernel *k)
     return nodes;
 }
 
-/* The name of a register, whole, is in the text outside the declarations. */
-static bool is_mentioned(const char *text, const char *name, size_t n)
-{
-    for (const char *at = text; (at = strstr(at, name)) != NULL; at += n)
-        if (!isalnum((unsigned char)at[n]) && at[n] != '_')
-            return true;
-    return false;
-}
-
 /* What the stand-in defines is used by what is left. */
 static bool is_needed(const struct gen_kernel *k, struct gen_node *node)
 {
@@ -55,7 +45,7 @@ static bool is_needed(const struct gen_kernel *k, struct gen_node *node)
         char name[32];
         size_t n = strcspn(at, " ,;");
         snprintf(name, sizeof name, "%.*s", (int)n, at);
-        needed = is_mentioned(text, name, n);
+        needed = gen_mentions(text, name);
     }
     free(text);
     node->state = state;

@@ -29,37 +29,37 @@ static void shuffle_whole(struct gen *g, const struct gen_place *place)
     unsigned clamp = segment << 8 | (mode == 0 ? 0 : 31);
     const char *pred = gen_chance(g, 30) ? gen_format(g, "|%s", gen_dest(g, GEN_P)) : "";
     const char *by = gen_chance(g, 75) ? gen_format(g, "%u", gen_below(g, 32)) : gen_source(g, place, GEN_R);
-    gen_line(g, "shfl.sync.%s.b32 %s%s, %s, %s, %u, %s;", modes[mode], gen_dest(g, GEN_R), pred,
-             gen_source(g, place, GEN_R), by, clamp, place->mask);
+    const char *a = gen_source(g, place, GEN_R), *d = gen_dest(g, GEN_R);
+    gen_line(g, "shfl.sync.%s.b32 %s%s, %s, %s, %u, %s;", modes[mode], d, pred, a, by, clamp, place->mask);
 }
 
 static void vote(struct gen *g, const struct gen_place *place)
 {
     static const char *const modes[] = {"all", "any", "uni"};
     const char *not = gen_chance(g, 30) ? "!" : "", *p = gen_source(g, place, GEN_P);
+    const char *mode = modes[gen_below(g, 3)];
     if (gen_chance(g, 40))
         gen_line(g, "vote.sync.ballot.b32 %s, %s%s, %s;", gen_dest(g, GEN_R), not, p, place->mask);
     else
-        gen_line(g, "vote.sync.%s.pred %s, %s%s, %s;", modes[gen_below(g, 3)], gen_dest(g, GEN_P), not, p, place->mask);
+        gen_line(g, "vote.sync.%s.pred %s, %s%s, %s;", mode, gen_dest(g, GEN_P), not, p, place->mask);
 }
 
 static void match(struct gen *g, const struct gen_place *place)
 {
     bool is_64 = gen_chance(g, 30);
-    const char *a = gen_source(g, place, is_64 ? GEN_D : GEN_R);
+    const char *a = gen_source(g, place, is_64 ? GEN_D : GEN_R), *d = gen_dest(g, GEN_R), *p = gen_dest(g, GEN_P);
     if (gen_chance(g, 60))
-        gen_line(g, "match.any.sync.b%u %s, %s, %s;", is_64 ? 64 : 32, gen_dest(g, GEN_R), a, place->mask);
+        gen_line(g, "match.any.sync.b%u %s, %s, %s;", is_64 ? 64 : 32, d, a, place->mask);
     else
-        gen_line(g, "match.all.sync.b%u %s|%s, %s, %s;", is_64 ? 64 : 32, gen_dest(g, GEN_R), gen_dest(g, GEN_P), a,
-                 place->mask);
+        gen_line(g, "match.all.sync.b%u %s|%s, %s, %s;", is_64 ? 64 : 32, d, p, a, place->mask);
 }
 
 static void reduce(struct gen *g, const struct gen_place *place)
 {
     static const char *const ops[] = {"add.u32", "add.s32", "min.u32", "min.s32", "max.u32",
                                       "max.s32", "and.b32", "or.b32",  "xor.b32"};
-    gen_line(g, "redux.sync.%s %s, %s, %s;", ops[gen_below(g, 9)], gen_dest(g, GEN_R), gen_source(g, place, GEN_R),
-             place->mask);
+    const char *op = ops[gen_below(g, 9)], *a = gen_source(g, place, GEN_R);
+    gen_line(g, "redux.sync.%s %s, %s, %s;", op, gen_dest(g, GEN_R), a, place->mask);
 }
 
 void gen_warp(struct gen *g, const struct gen_place *place)
@@ -79,7 +79,10 @@ void gen_warp(struct gen *g, const struct gen_place *place)
         reduce(g, place);
         break;
     case 4:
-        gen_line(g, "bar.warp.sync %s;", place->mask);
+        if (gen_chance(g, 50))
+            gen_line(g, "bar.warp.sync %s;", place->mask);
+        else
+            gen_line(g, "elect.sync _|%s, %s;", gen_dest(g, GEN_P), place->mask);
         break;
     default:
         if (is_whole)
@@ -122,18 +125,23 @@ static void exchange(struct gen *g, const struct gen_place *place)
 /* All add to few cells; the result is read when all have. */
 static void sum_up(struct gen *g, const struct gen_place *place)
 {
-    static const char *const ops[] = {"add.u32", "min.s32", "max.u32", "and.b32", "or.b32", "xor.b32", "inc.u32"};
-    unsigned op = gen_below(g, 7), n = gen_temp(g);
-    const char *cell = gen_chance(g, 50) ? gen_format(g, "%u", gen_below(g, 4)) : gen_source(g, place, GEN_R);
-    const char *read = gen_chance(g, 50) ? gen_format(g, "%u", gen_below(g, 4)) : gen_source(g, place, GEN_R);
-    const char *atom = gen_chance(g, 30) ? gen_format(g, "atom.shared.%s %%z32_%u,", ops[op], n)
+    static const char *const ops[] = {"add.u32", "min.s32", "max.u32", "and.b32", "or.b32", "xor.b32", "inc.u32",
+                                      "add.u64", "max.s64", "min.u64", "xor.b64", "or.b64"};
+    enum { OPS = sizeof ops / sizeof *ops, CELLS = 4 };
+    unsigned op = gen_below(g, OPS), n = gen_temp(g), at = op * CELLS * 8;
+    bool is_64 = strstr(ops[op], "64") != NULL;
+    enum gen_class class = is_64 ? GEN_D : GEN_R;
+    const char *cell = gen_chance(g, 50) ? gen_format(g, "%u", gen_below(g, CELLS)) : gen_source(g, place, GEN_R);
+    const char *read = gen_chance(g, 50) ? gen_format(g, "%u", gen_below(g, CELLS)) : gen_source(g, place, GEN_R);
+    const char *atom = gen_chance(g, 30) ? gen_format(g, "atom.shared.%s %%z%s%u,", ops[op], is_64 ? "" : "32_", n)
                                          : gen_format(g, "red.shared.%s", ops[op]);
-    const char *value = !strcmp(ops[op], "inc.u32") ? "1000" : gen_source(g, place, GEN_R);
-    gen_line(g, "mov.u32 %%m%u, cells;\nmov.b32 %%t%u, %s;\nand.b32 %%t%u, %%t%u, 3;\nmad.lo.u32 %%t%u, %%t%u, 4, %%m%u;\n"
-                "%s%s [%%t%u+%u], %s;\nbar.sync 0;\nmov.b32 %%t%u, %s;\nand.b32 %%t%u, %%t%u, 3;\n"
-                "mad.lo.u32 %%t%u, %%t%u, 4, %%m%u;\nld.shared.b32 %s, [%%t%u+%u];\nbar.sync 0;",
-             n, n, cell, n, n, n, n, n, gen_guard(g), atom, n, op * 16, value, n, read, n, n, n, n, n,
-             gen_dest(g, GEN_R), n, op * 16);
+    const char *value = !strcmp(ops[op], "inc.u32") ? "1000" : gen_source(g, place, class), *guard = gen_guard(g);
+    gen_line(g, "mov.u32 %%m%u, cells;\nmov.b32 %%t%u, %s;\nand.b32 %%t%u, %%t%u, %u;\nmad.lo.u32 %%t%u, %%t%u, 8, %%m%u;\n"
+                "%s%s [%%t%u+%u], %s;\nbar.sync 0;\nmov.b32 %%t%u, %s;\nand.b32 %%t%u, %%t%u, %u;\n"
+                "mad.lo.u32 %%t%u, %%t%u, 8, %%m%u;\nld.shared.b%u %s, [%%t%u+%u];\nbar.sync 0;",
+             n, n, cell, n, n, CELLS - 1, n, n, n, guard, atom, n, at, value, n, read, n, n, CELLS - 1, n, n, n, is_64 ? 64 : 32,
+             gen_dest(g, class), n, at);
+    g->cell_bytes = OPS * CELLS * 8;
 }
 
 static void reduce_at_barrier(struct gen *g, const struct gen_place *place)
@@ -141,19 +149,20 @@ static void reduce_at_barrier(struct gen *g, const struct gen_place *place)
     const char *not = gen_chance(g, 30) ? "!" : "", *p = gen_source(g, place, GEN_P);
     unsigned barrier = gen_below(g, 3);
     const char *op = gen_chance(g, 50) ? "and" : "or";
+    unsigned d = gen_below(g, GEN_UNIFORM_POOL);
     if (gen_chance(g, 50))
-        gen_line(g, "bar.red.popc.u32 %%ur%u, %u, %s%s;", gen_below(g, GEN_UNIFORM_POOL), barrier, not, p);
+        gen_line(g, "bar.red.popc.u32 %%ur%u, %u, %s%s;", d, barrier, not, p);
     else
-        gen_line(g, "bar.red.%s.pred %%up%u, %u, %s%s;", op, gen_below(g, GEN_UNIFORM_POOL), barrier, not, p);
+        gen_line(g, "bar.red.%s.pred %%up%u, %u, %s%s;", op, d, barrier, not, p);
 }
 
 void gen_cta(struct gen *g, const struct gen_place *place)
 {
     static const char *const plain[] = {"bar.sync 0;", "bar.sync 1;", "barrier.sync.aligned 2;", "barrier.sync 0;",
-                                        "membar.cta;"};
+                                        "membar.cta;", "fence.acq_rel.gpu;"};
     switch (gen_below(g, 6)) {
     case 0:
-        gen_line(g, "%s", plain[gen_below(g, 5)]);
+        gen_line(g, "%s", plain[gen_below(g, 6)]);
         break;
     case 1:
         reduce_at_barrier(g, place);

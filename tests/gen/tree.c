@@ -1,6 +1,7 @@
 /* The tree of a kernel, and its text. */
 #include "tests/gen/build.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,25 @@ static void put_func(FILE *out, const struct gen_func *f)
     put_text(out, f->head);
     put_nodes(out, f->body);
     put_text(out, f->tail);
+}
+
+char *gen_list_text(const struct gen_node *list)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+    put_nodes(out, list);
+    fclose(out);
+    return text;
+}
+
+bool gen_mentions(const char *text, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = text; (at = strstr(at, name)) != NULL; at += n)
+        if (!isalnum((unsigned char)at[n]) && at[n] != '_')
+            return true;
+    return false;
 }
 
 static char *func_text(const struct gen_func *f)

@@ -22,7 +22,8 @@ enum trial_engine { TRIAL_INTERP, TRIAL_JIT, TRIAL_BOTH };
 
 struct trial_options {
     enum trial_engine engine;
-    const char *cpu; /* one CPU level; NULL: all that the machine has */
+    const char *cpu;    /* one CPU level; NULL: all that the machine has */
+    bool is_native_once; /* native code at one of the levels, by turns: the kernel's seed says which */
     unsigned seconds; /* for one module */
 };
 
@@ -31,8 +32,8 @@ struct gen_kernel;
 struct trial {
     enum verdict verdict;
     char text[TRIAL_TEXT]; /* what is wrong */
-    unsigned n_levels;
-    char why[TRIAL_LEVELS][80]; /* it was not native; "": it was. Engine JIT and BOTH */
+    unsigned n_native;          /* launches that asked for native code */
+    char why[TRIAL_LEVELS][80]; /* it was not native; "": it was */
 };
 
 struct pen;
