@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "backend/lanes.h"
+#include "ir/device.h"
 #include "ir/ir.h"
 
 enum {
@@ -142,15 +143,6 @@ struct pt_warp {
     void *state;            /* the engine's, program->warp_bytes of zeroed-once memory (see `start`) */
 };
 
-/* The extern functions that the runtime provides; an engine resolves them by name to services->call. */
-#define PT_DEVICE_FUNCTIONS(X) X(vprintf) X(malloc) X(free) X(__assertfail)
-enum pt_device_function {
-    PT_DEVICE_NONE,
-#define X(name) PT_DEVICE_##name,
-    PT_DEVICE_FUNCTIONS(X)
-#undef X
-};
-
 /* Memory that a kernel may touch: a buffer, its module's variables, a window. */
 struct pt_extent {
     uint64_t first, bytes; /* generic address */
@@ -175,7 +167,7 @@ struct pt_services {
                    uint32_t preds);
     /* Lanes of the warp have exited (warp->live is already updated). */
     void (*exited)(struct pt_warp *warp);
-    /* Device functions the runtime provides, called for one lane: vprintf, malloc, free, __assertfail. `args` holds
+    /* Device functions (ir/device.h), called for one lane. `args` holds
      * the parameter bytes as the PTX signature lays them out; the result is written to `result`. Returns
      * false on a fault (warp->fault set). */
     bool (*call)(struct pt_warp *warp, uint32_t lane, enum pt_device_function f, const void *args,

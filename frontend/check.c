@@ -28,22 +28,13 @@ static uint32_t bit(enum pt_space space)
  * lie. 0: copies between two spaces, which say nothing of a single operand. */
 static uint32_t form_spaces(const struct pt_form *form)
 {
-    static const struct {
-        uint16_t mod;
-        uint8_t space;
-    } spaces[] = {{PT_M_global, PT_SPACE_GLOBAL},     {PT_M_shared, PT_SPACE_SHARED},
-                  {PT_M_shared_cta, PT_SPACE_SHARED}, {PT_M_shared_cluster, PT_SPACE_SHARED},
-                  {PT_M_const, PT_SPACE_CONST},       {PT_M_local, PT_SPACE_LOCAL},
-                  {PT_M_param, PT_SPACE_PARAM},       {PT_M_param_entry, PT_SPACE_PARAM},
-                  {PT_M_param_func, PT_SPACE_PARAM}};
     uint32_t set = 0;
     unsigned n = 0;
-    for (unsigned i = 0; i < form->n_mods; i++)
-        for (unsigned k = 0; k < sizeof spaces / sizeof *spaces; k++)
-            if (form->mod[i] == spaces[k].mod) {
-                set = bit(spaces[k].space);
-                n++;
-            }
+    for (unsigned i = 0; i < form->n_mods; i++) {
+        enum pt_space space = pt_mod_space((enum pt_mod)form->mod[i]);
+        set = space == PT_SPACE_GENERIC ? set : bit(space);
+        n += space != PT_SPACE_GENERIC;
+    }
     bool is_fence = form->effects & PT_FX_FENCE && !(form->effects & (PT_FX_READ | PT_FX_WRITE));
     if (n > 1 || is_fence || form->op == PT_OP_mov_addr)
         return 0;

@@ -19,18 +19,6 @@
 
 enum { PT_NONE = 0 };
 
-enum pt_space {
-    PT_SPACE_GENERIC,
-    PT_SPACE_REG,
-    PT_SPACE_GLOBAL,
-    PT_SPACE_CONST,
-    PT_SPACE_SHARED, /* shared::cta */
-    PT_SPACE_SHARED_CLUSTER,
-    PT_SPACE_LOCAL,
-    PT_SPACE_PARAM, /* kernel parameter, or parameter and call argument of a function */
-    PT_SPACE_TEX
-};
-
 /* ---- operands ------------------------------------------------------------------------------------------ */
 
 enum pt_operand_kind {

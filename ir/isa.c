@@ -127,6 +127,36 @@ bool pt_form_has(const struct pt_form *form, enum pt_mod mod)
     return false;
 }
 
+enum pt_space pt_mod_space(enum pt_mod mod)
+{
+    switch (mod) {
+    case PT_M_global:
+        return PT_SPACE_GLOBAL;
+    case PT_M_const:
+        return PT_SPACE_CONST;
+    case PT_M_shared:
+    case PT_M_shared_cta:
+    case PT_M_shared_cluster:
+        return PT_SPACE_SHARED;
+    case PT_M_local:
+        return PT_SPACE_LOCAL;
+    case PT_M_param:
+    case PT_M_param_entry:
+    case PT_M_param_func:
+        return PT_SPACE_PARAM;
+    default:
+        return PT_SPACE_GENERIC;
+    }
+}
+
+enum pt_space pt_form_space(const struct pt_form *form)
+{
+    enum pt_space space = PT_SPACE_GENERIC;
+    for (unsigned i = 0; i < form->n_mods && space == PT_SPACE_GENERIC; i++)
+        space = pt_mod_space((enum pt_mod)form->mod[i]);
+    return space;
+}
+
 /* ---- special registers --------------------------------------------------------------------------------- */
 
 static const struct {

@@ -85,6 +85,23 @@ struct pt_form {
 /* True if the spelling holds the modifier. */
 bool pt_form_has(const struct pt_form *form, enum pt_mod mod);
 
+enum pt_space {
+    PT_SPACE_GENERIC,
+    PT_SPACE_REG,
+    PT_SPACE_GLOBAL,
+    PT_SPACE_CONST,
+    PT_SPACE_SHARED, /* shared::cta */
+    PT_SPACE_SHARED_CLUSTER,
+    PT_SPACE_LOCAL,
+    PT_SPACE_PARAM, /* kernel parameter, or parameter and call argument of a function */
+    PT_SPACE_TEX
+};
+
+/* The state space that a modifier names (.shared::cluster: PT_SPACE_SHARED); PT_SPACE_GENERIC: it names none. */
+enum pt_space pt_mod_space(enum pt_mod mod);
+/* The first that the form names; PT_SPACE_GENERIC: none. */
+enum pt_space pt_form_space(const struct pt_form *form);
+
 /* Special registers: SREG(c_name, "%spelling", type, ptx, sm); vectors have one entry a component. */
 enum pt_sreg {
     PT_SREG_NONE,

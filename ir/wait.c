@@ -4,9 +4,8 @@
  * writes, orders memory, sleeps, reads a clock, or calls something that may. What such a read is
  * used for is not followed: a result that nobody reads cannot end the loop, all others may.
  */
+#include "ir/device.h"
 #include "ir/ir.h"
-
-#include <string.h>
 
 struct wait {
     struct pt_module *m;
@@ -66,23 +65,12 @@ static bool insn_waits(struct wait *w, const struct pt_insn *insn)
     return w->found;
 }
 
-/* Functions of CUDA's device runtime, which are only declared in PTX, do their work without waiting
- * for threads. */
-static bool is_device_runtime(const char *name)
-{
-    static const char *const names[] = {"vprintf", "malloc", "free", "__assertfail"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(name, names[i]))
-            return true;
-    return false;
-}
-
 static bool body_waits(struct wait *w, uint32_t func)
 {
     const struct pt_func *f = &w->m->funcs.v[func];
     struct wait body = {.m = w->m, .f = f};
     if (f->is_declared_only)
-        return !is_device_runtime(f->name);
+        return !pt_device_find(f->name);
     for (uint32_t i = 0; i < f->insns.n; i++)
         if (!(pt_insn_form(w->m, &f->insns.v[i])->effects & PT_FX_CALL) &&
             insn_waits(&body, &f->insns.v[i]))

@@ -473,11 +473,7 @@ static bool pass_list(struct pt_select *s, const struct pt_operand *list, uint32
 
 static pt_handler device_call(struct pt_select *s, struct call_site *site, const char *name)
 {
-#define X(function)                   \
-    if (strcmp(name, #function) == 0) \
-        site->device = PT_DEVICE_##function;
-    PT_DEVICE_FUNCTIONS(X)
-#undef X
+    site->device = pt_device_find(name);
     uint32_t bytes = 0;
     for (uint32_t i = 0; i < site->n_args; i++)
         bytes += site->args[i].bytes + site->args[i].align;

@@ -703,24 +703,6 @@ uint32_t pt_mem_locate(const struct pt_code *c, struct pt_frame *f, uint64_t add
 
 /* ---- selecting ------------------------------------------------------------------------------- */
 
-static enum pt_space space_of(const struct pt_select *s)
-{
-    static const struct {
-        enum pt_mod mod;
-        enum pt_space space;
-    } spaces[] = {
-        {PT_M_global, PT_SPACE_GLOBAL},     {PT_M_shared, PT_SPACE_SHARED},
-        {PT_M_shared_cta, PT_SPACE_SHARED}, {PT_M_shared_cluster, PT_SPACE_SHARED},
-        {PT_M_local, PT_SPACE_LOCAL},       {PT_M_const, PT_SPACE_CONST},
-        {PT_M_param, PT_SPACE_PARAM},       {PT_M_param_entry, PT_SPACE_PARAM},
-        {PT_M_param_func, PT_SPACE_PARAM},
-    };
-    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-        if (pt_form_has(s->form, spaces[i].mod))
-            return spaces[i].space;
-    return PT_SPACE_GENERIC;
-}
-
 static bool symbol_address(struct pt_select *s, const struct pt_operand *o, enum pt_address *kind)
 {
     enum pt_space space;
@@ -747,7 +729,7 @@ static bool symbol_address(struct pt_select *s, const struct pt_operand *o, enum
 
 static enum pt_address register_kind(const struct pt_select *s, bool is_wide)
 {
-    enum pt_space space = space_of(s);
+    enum pt_space space = pt_form_space(s->form);
     bool is_local = space == PT_SPACE_LOCAL ||
                     (space == PT_SPACE_PARAM && (!s->func->is_entry || PT_HAS(s, param_func)));
     if (is_local)

@@ -32,16 +32,6 @@ bool jit_device_function(struct pt_cta *cta, struct pt_fault *fault, uint32_t th
 
 /* ---- what is called ---------------------------------------------------------------------------------- */
 
-static enum pt_device_function device_of(const char *name)
-{
-#define X(function)                   \
-    if (strcmp(name, #function) == 0) \
-        return PT_DEVICE_##function;
-    PT_DEVICE_FUNCTIONS(X)
-#undef X
-    return PT_DEVICE_NONE;
-}
-
 /* One value that is passed; `at` is its place in the arguments. */
 struct pass {
     const struct pt_operand *o;
@@ -93,7 +83,7 @@ static bool describe(const struct jit *j, const struct pt_insn *insn, struct dev
     memset(call, 0, sizeof *call);
     if (o->kind != PT_OPND_FUNC || !j->m->funcs.v[o->index].is_declared_only)
         return false;
-    call->device = device_of(j->m->funcs.v[o->index].name);
+    call->device = pt_device_find(j->m->funcs.v[o->index].name);
     o++;
     call->n = o < end ? (unsigned)o->imm : 0;
     call->has_result = results && results->imm;

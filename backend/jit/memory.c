@@ -20,24 +20,6 @@ struct access {
 
 /* ---- what is accessed ------------------------------------------------------------------------ */
 
-static enum pt_space space_of(const struct pt_form *form)
-{
-    static const struct {
-        enum pt_mod mod;
-        enum pt_space space;
-    } spaces[] = {
-        {PT_M_global, PT_SPACE_GLOBAL},     {PT_M_shared, PT_SPACE_SHARED},
-        {PT_M_shared_cta, PT_SPACE_SHARED}, {PT_M_shared_cluster, PT_SPACE_SHARED},
-        {PT_M_const, PT_SPACE_CONST},       {PT_M_param, PT_SPACE_PARAM},
-        {PT_M_param_entry, PT_SPACE_PARAM}, {PT_M_param_func, PT_SPACE_LOCAL},
-        {PT_M_local, PT_SPACE_LOCAL},
-    };
-    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-        if (pt_form_has(form, spaces[i].mod))
-            return spaces[i].space;
-    return PT_SPACE_GENERIC;
-}
-
 static bool is_load_or_store(const struct pt_form *form)
 {
     switch (form->op) {
@@ -66,7 +48,7 @@ static bool describe(struct jit *j, struct access *a)
     a->is_load = j->form->effects & PT_FX_READ;
     a->type = (enum pt_type)j->form->type[0];
     a->bytes = pt_type_bits(a->type) / 8;
-    a->space = space_of(j->form);
+    a->space = pt_form_has(j->form, PT_M_param_func) ? PT_SPACE_LOCAL : pt_form_space(j->form);
     const struct pt_operand *value = &o[a->is_load ? 0 : 1], *mem = &o[a->is_load ? 1 : 0];
     a->n = value->kind == PT_OPND_VEC ? (unsigned)value->imm : 1;
     a->base = &j->f->operands.v[mem->index];
