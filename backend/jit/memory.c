@@ -540,22 +540,43 @@ static void load_one(struct jit *j, const struct access *a, unsigned copy, LLVMV
         v[i] = load(j, a, a->element, element_at(j, a, pointer, i), align);
 }
 
-/* Starts a block that runs only if lanes of the mask do; NULL if they surely do. */
-static LLVMBasicBlockRef begin_if_any(struct jit *j, unsigned copy)
+/* i1: a lane of the copy runs the instruction; NULL: surely. */
+static LLVMValueRef runs_at_all(struct jit *j, unsigned copy)
 {
-    if (!j->mask[copy] || (!j->insn->guard && j->copies == 1))
+    bool is_sure = !j->mask[copy] || (!j->insn->guard && j->copies == 1);
+    return is_sure ? NULL : jit_any(j, j->mask[copy]);
+}
+
+/* The same of all copies. Some lane runs the block. */
+static LLVMValueRef runs_in_group(struct jit *j)
+{
+    LLVMValueRef any = j->guard;
+    struct pt_operand guard = {.kind = PT_OPND_REG, .index = j->insn->guard};
+    if (!j->insn->guard || !jit_is_per_copy(j, &guard))
+        return any;
+    any = jit_any(j, j->mask[0]);
+    for (unsigned u = 1; u < j->copies; u++)
+        any = LLVMBuildOr(j->b, any, jit_any(j, j->mask[u]), "");
+    return any;
+}
+
+/* A block that runs only where `condition` holds; NULL where there is none. */
+static LLVMBasicBlockRef begin_if(struct jit *j, LLVMValueRef condition)
+{
+    if (!condition)
         return NULL;
     LLVMBasicBlockRef run = jit_new_block(j, "one"), after = jit_new_block(j, "");
-    LLVMBuildCondBr(j->b, jit_any(j, j->mask[copy]), run, after);
+    LLVMBuildCondBr(j->b, condition, run, after);
     jit_continue_in(j, run);
     return after;
 }
 
-static void load_uniform(struct jit *j, const struct access *a, unsigned copy, LLVMValueRef *v)
+/* One address, if `condition` (NULL: in any case) holds. */
+static void load_uniform(struct jit *j, const struct access *a, unsigned copy, LLVMValueRef condition, LLVMValueRef *v)
 {
     LLVMBasicBlockRef before = LLVMGetInsertBlock(j->b);
-    LLVMBasicBlockRef after = a->is_constant && a->space == PT_SPACE_PARAM ? NULL
-                                                                           : begin_if_any(j, copy);
+    LLVMBasicBlockRef after =
+        a->is_constant && a->space == PT_SPACE_PARAM ? NULL : begin_if(j, condition);
     load_one(j, a, copy, v);
     if (!after)
         return;
@@ -586,7 +607,7 @@ static LLVMValueRef last_lane(struct jit *j, LLVMValueRef mask)
 
 static void store_uniform(struct jit *j, const struct access *a, unsigned copy)
 {
-    LLVMBasicBlockRef after = begin_if_any(j, copy);
+    LLVMBasicBlockRef after = begin_if(j, runs_at_all(j, copy));
     LLVMValueRef address = address_of(j, a, copy, 1);
     check_one(j, a, address);
     LLVMValueRef pointer = pointer_of(j, a, address);
@@ -626,7 +647,7 @@ static void access_chunk(struct jit *j, const struct access *a, unsigned copy)
     for (unsigned i = 0; !a->is_load && i < a->n; i++)
         v[i] = as_stored(j, a, jit_read(j, &a->values[i], copy, a->type, j->width, false));
     if (shape == JIT_SCALAR)
-        load_uniform(j, a, copy, v);
+        load_uniform(j, a, copy, runs_at_all(j, copy), v);
     else if (shape == JIT_AFFINE && (stride == (int64_t)(a->bytes * a->n) ||
                                      (!j->mask[copy] && is_near(j, a, stride))))
         access_affine(j, a, copy, v);
@@ -637,15 +658,21 @@ static void access_chunk(struct jit *j, const struct access *a, unsigned copy)
                   a->extends_sign);
 }
 
-/* One value for the group: neither the address nor where it goes differs by chunk. */
+/* A load from one address for the group. */
 static bool is_shared(const struct jit *j, const struct access *a)
 {
-    if (!a->is_load || a->space == PT_SPACE_LOCAL || jit_is_per_copy(j, a->base))
-        return false;
+    int64_t stride;
+    return a->is_load && a->space != PT_SPACE_LOCAL &&
+           jit_shape_of(j, a->base, &stride) == JIT_SCALAR && !jit_is_per_copy(j, a->base);
+}
+
+static void load_shared(struct jit *j, const struct access *a)
+{
+    LLVMValueRef v[8];
+    load_uniform(j, a, 0, runs_in_group(j), v);
     for (unsigned i = 0; i < a->n; i++)
-        if (a->values[i].kind == PT_OPND_REG && j->regs[a->values[i].index].is_per_copy)
-            return false;
-    return !j->insn->guard || !jit_is_per_copy(j, &(struct pt_operand){.kind = PT_OPND_REG, .index = j->insn->guard});
+        for (unsigned u = 0; u < (jit_is_per_copy(j, &a->values[i]) ? j->copies : 1); u++)
+            jit_write(j, &a->values[i], u, a->type, v[i], 1, a->extends_sign);
 }
 
 bool jit_test_access(struct jit *j, const uint64_t *written, LLVMValueRef *test)
@@ -682,10 +709,11 @@ static void fence(struct jit *j, LLVMAtomicOrdering order, bool only_here)
 
 static void access_copies(struct jit *j, const struct access *a)
 {
-    bool one = is_shared(j, a);
-    if (one && !j->insn->guard)
-        j->mask[0] = NULL; /* some lane of the group runs it */
-    for (unsigned u = 0; u < (one ? 1 : j->copies); u++)
+    if (is_shared(j, a)) {
+        load_shared(j, a);
+        return;
+    }
+    for (unsigned u = 0; u < j->copies; u++)
         access_chunk(j, a, u);
 }
 
