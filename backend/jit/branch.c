@@ -53,15 +53,13 @@ static void choose(struct jit_gen *g, uint32_t from, const struct pt_insn *insn,
     jit_go_to(g, from, next);
 }
 
-/* Fails if a lane runs the instruction whose guard holds; goes on behind it. */
-static void fail_where(struct jit_gen *g, const struct pt_insn *insn, enum pt_fault_kind kind,
-                       LLVMValueRef bad)
+/* Fails at j->insn where `bad` (i1) holds; goes on behind it. */
+static void fail_where(struct jit_gen *g, enum pt_fault_kind kind, LLVMValueRef bad)
 {
     struct jit *j = g->j;
     LLVMBasicBlockRef fail = jit_new_block(j, "fail"), on = jit_new_block(j, "");
     LLVMBuildCondBr(j->b, bad, fail, on);
     jit_continue_in(j, fail);
-    j->insn = insn;
     jit_fail(j, kind);
     jit_continue_in(j, on);
 }
@@ -79,14 +77,13 @@ static void end_in_trap(struct jit_gen *g, uint32_t block, const struct pt_insn 
 {
     struct jit *j = g->j;
     if (!insn->guard) {
-        j->insn = insn;
         jit_fail(j, PT_FAULT_TRAP);
         return;
     }
     LLVMValueRef any = jit_any(j, running(g, insn, 0));
     for (unsigned u = 1; u < j->copies; u++)
         any = LLVMBuildOr(j->b, any, jit_any(j, running(g, insn, u)), "");
-    fail_where(g, insn, PT_FAULT_TRAP, any);
+    fail_where(g, PT_FAULT_TRAP, any);
     jit_go_to(g, block, j->f->blocks.v[block].next);
 }
 
@@ -103,7 +100,7 @@ static void choose_by_table(struct jit_gen *g, uint32_t from, const struct pt_in
     const struct pt_table *table = table_of(j, insn);
     LLVMValueRef index = jit_read(j, &j->f->operands.v[insn->operands], 0, PT_u32, 1, true);
     LLVMValueRef n = jit_i32(j, table->targets.n);
-    fail_where(g, insn, PT_FAULT_ILLEGAL_INSTRUCTION,
+    fail_where(g, PT_FAULT_ILLEGAL_INSTRUCTION,
                LLVMBuildICmp(j->b, LLVMIntUGE, index, n, ""));
     LLVMBasicBlockRef never = jit_new_block(j, "");
     LLVMValueRef to = LLVMBuildSwitch(j->b, index, never, table->targets.n);
@@ -147,7 +144,7 @@ static void check_table(struct jit_gen *g, const struct pt_insn *insn, LLVMValue
         bad = jit_any(j, LLVMBuildAnd(j->b, bad, lanes[u], ""));
         any = any ? LLVMBuildOr(j->b, any, bad, "") : bad;
     }
-    fail_where(g, insn, PT_FAULT_ILLEGAL_INSTRUCTION, any);
+    fail_where(g, PT_FAULT_ILLEGAL_INSTRUCTION, any);
 }
 
 static void part_by_table(struct jit_gen *g, uint32_t from, const struct pt_insn *insn)
@@ -186,6 +183,7 @@ bool jit_end_block(struct jit_gen *g, uint32_t block)
     const struct pt_block *b = &j->f->blocks.v[block];
     const struct pt_insn *insn = &j->f->insns.v[jit_last_of(j, block)];
     const struct pt_form *form = pt_insn_form(j->m, insn);
+    j->insn = insn;
     if (!(form->effects & (PT_FX_BRANCH | PT_FX_END))) {
         jit_go_to(g, block, b->next);
         return true;

@@ -86,6 +86,32 @@ static void branch(struct gen *g, const struct gen_place *place)
         fill(g, node, 1, &other, 1 + gen_below(g, 3));
 }
 
+/* A register that is written only where a condition holds, and read only there, with other statements between. */
+static void partial(struct gen *g, const struct gen_place *place)
+{
+    unsigned n = gen_temp(g);
+    bool uniform = place->is_uniform && gen_chance(g, 30), is_guarded = gen_chance(g, 60), is_64 = gen_chance(g, 30);
+    enum gen_class class = is_64 ? GEN_D : GEN_R;
+    unsigned bits = is_64 ? 64 : 32;
+    char *name = gen_format(g, is_64 ? "%%z%u" : "%%z32_%u", n);
+    const char *test = choice(g, place, n, uniform), *a = gen_source(g, place, class), *b = gen_source(g, place, class);
+    const char *c = uniform ? gen_uniform_source(g, place, class) : gen_source(g, place, class), *d = gen_dest(g, class);
+    const char *make = gen_chance(g, 50) ? gen_format(g, "ld.global.b%u %s, [table+%u];\n", bits, name, 8 * gen_below(g, GEN_TABLE))
+                                         : gen_format(g, "add.s%u %s, %s, %u;\n", bits, name, c, gen_below(g, 9));
+    const char *use = gen_format(g, "mad.lo.s%u %s, %s, %s, %s;\n", bits, d, name, a, b);
+    struct gen_node *node = gen_node(g, 1);
+    struct gen_place inner = *place;
+    inner.depth++;
+    if (is_guarded) {
+        node->part[0] = gen_format(g, "%s@%%q%u %s", test, n, make);
+        node->part[1] = gen_format(g, "@%%q%u %s", n, use);
+    } else {
+        node->part[0] = gen_format(g, "%s@!%%q%u bra L%u_made;\n%sL%u_made:\n", test, n, n, make, n);
+        node->part[1] = gen_format(g, "@!%%q%u bra L%u_used;\n%sL%u_used:\n", n, n, use, n);
+    }
+    fill(g, node, 0, &inner, gen_below(g, 3));
+}
+
 /* ---- loops ---------------------------------------------------------------------------------------------------- */
 
 /* How often: into %z32_<n>. */
@@ -248,6 +274,8 @@ static void control(struct gen *g, const struct gen_place *place)
     const struct gen_array *rounds = g->is_entry ? gen_rounds(g) : NULL;
     if (rounds && gen_chance(g, 20))
         walk(g, place, rounds);
+    else if (gen_chance(g, 12))
+        partial(g, place);
     else if (roll < 8 && !(g->has_parted_talk && place->mask))
         irreducible(g, place);
     else if (roll < 14 && g->has_tables)

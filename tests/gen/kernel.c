@@ -214,7 +214,8 @@ static void make_entry(struct gen *g)
         place.mask = "%m0";
     }
     struct gen_node **first = g->at, *body;
-    gen_statements(g, place, 3 + gen_below(g, 9));
+    unsigned n = gen_chance(g, 90) ? 3 + gen_below(g, 9) : 12 + gen_below(g, 18);
+    gen_statements(g, place, n);
     char *text = set_aside(g, first, &body);
     clear_memory(g, text);
     unsigned n_variables = initialise_all(g, text, "%gid", "%z32_0", v);
