@@ -237,20 +237,25 @@ struct grid_barrier {
  * is known, run on the caller's thread alone then. */
 enum { ALONE_MAX = 16384 /* instructions of warps */ };
 
-static unsigned count_workers(const struct pt_job *job)
+bool pt_launch_is_short(const struct pt_job *job)
 {
     const struct pt_func *f = func_of(job->kernel);
+    uint64_t warps = job->n_clusters * job->cluster_ctas * job->launch.n_warps;
+    return !f->loops.n && !f->calls && warps <= ALONE_MAX && warps * f->insns.n <= ALONE_MAX;
+}
+
+static unsigned count_workers(const struct pt_job *job)
+{
     unsigned threads = job->engine->threads;
     if (job->n_clusters < threads)
         threads = (unsigned)job->n_clusters;
-    uint64_t warps = job->n_clusters * job->cluster_ctas * job->launch.n_warps;
-    bool is_short = !f->loops.n && !f->calls && warps <= ALONE_MAX && warps * f->insns.n <= ALONE_MAX;
-    return is_short ? 1 : threads;
+    return pt_launch_is_short(job) ? 1 : threads;
 }
 
-static ptera_result run(struct pt_job *job, double seconds)
+static ptera_result run(struct pt_job *job)
 {
     ptera_engine *engine = job->engine;
+    double seconds = job->timeout_seconds;
     struct pt_timer timer;
     job->n_workers = count_workers(job);
     struct pt_work work = {.run = pt_sched_work, .ud = job, .workers = job->n_workers};
@@ -276,7 +281,7 @@ static ptera_result run(struct pt_job *job, double seconds)
     return pt_report_result(kind);
 }
 
-static ptera_result run_cooperative(struct pt_job *job, double seconds)
+static ptera_result run_cooperative(struct pt_job *job)
 {
     ptera_engine *engine = job->engine;
     struct grid_barrier *barrier = pt_mem_alloc(&engine->mem, sizeof *barrier, PT_MEM_HEAP);
@@ -284,21 +289,21 @@ static ptera_result run_cooperative(struct pt_job *job, double seconds)
         return PTERA_ERROR_OUT_OF_MEMORY;
     barrier->bytes = sizeof *barrier;
     job->launch.grid_barrier = (uintptr_t)barrier;
-    ptera_result r = run(job, seconds);
+    ptera_result r = run(job);
     pt_mem_free(&engine->mem, barrier, PT_MEM_HEAP);
     return r;
 }
 
-static ptera_result run_with_parameters(struct pt_job *job, const ptera_launch *given)
+static ptera_result run_with_parameters(struct pt_job *job)
 {
     ptera_engine *engine = job->engine;
-    struct pt_params *params = pt_params_get(engine, func_of(job->kernel)->param_size);
+    uint32_t bytes = func_of(job->kernel)->param_size;
+    struct pt_params *params = pt_params_get(engine, bytes);
     if (!params)
         return PTERA_ERROR_OUT_OF_MEMORY;
-    fill_parameters(job->kernel, given, params->twin.write);
+    memcpy(params->twin.write, job->parameters, bytes);
     job->launch.params = params->twin.read;
-    ptera_result r = job->is_cooperative ? run_cooperative(job, given->timeout_seconds)
-                                         : run(job, given->timeout_seconds);
+    ptera_result r = job->is_cooperative ? run_cooperative(job) : run(job);
     pt_params_put(engine, params);
     return r;
 }
@@ -372,10 +377,12 @@ static void count_launch(struct pt_job *job)
                               memory_order_relaxed);
 }
 
-static ptera_result launch(struct pt_job *job, const ptera_launch *given)
+/* Everything that depends on what was given: afterwards it is not looked at any more. */
+static ptera_result prepare(struct pt_job *job, const ptera_launch *given)
 {
     job->is_cooperative = given->cooperative != 0;
     job->is_isolated = given->isolate != 0;
+    job->timeout_seconds = given->timeout_seconds;
     job->launch.releases = job->is_isolated ? &job->engine->mem.releases : NULL;
     job->launch.services = &pt_launch_services;
     job->launch.grid_id = atomic_fetch_add(&job->engine->grid_ids, 1) + 1;
@@ -384,13 +391,53 @@ static ptera_result launch(struct pt_job *job, const ptera_launch *given)
         r = set_shape(job, given);
     if (r == PTERA_OK)
         r = check_parameters(job->kernel, given);
-    if (r == PTERA_OK)
-        r = choose_engine(job, given);
     if (r != PTERA_OK)
         return r;
-    r = run_with_parameters(job, given);
-    count_launch(job);
+    fill_parameters(job->kernel, given, job->parameters);
+    return choose_engine(job, given);
+}
+
+static void say_no_memory(const ptera_kernel *kernel)
+{
+    pt_engine_fail(kernel->module->engine, "no memory to launch kernel '%s'", func_of(kernel)->name);
+}
+
+ptera_result pt_launch_prepare(ptera_kernel *kernel, const ptera_launch *given, struct pt_job **prepared)
+{
+    ptera_engine *engine = kernel->module->engine;
+    struct pt_job *job = pt_engine_alloc(engine, sizeof *job + func_of(kernel)->param_size);
+    ptera_result r = PTERA_ERROR_OUT_OF_MEMORY;
+    if (job) {
+        job->kernel = kernel;
+        job->engine = engine;
+        r = prepare(job, given);
+    }
+    if (r == PTERA_OK) {
+        *prepared = job;
+        return PTERA_OK;
+    }
+    if (r == PTERA_ERROR_OUT_OF_MEMORY)
+        say_no_memory(kernel);
+    if (job)
+        pt_launch_drop(job);
+    return r;
+}
+
+void pt_launch_drop(struct pt_job *job)
+{
     pt_native_put(job->engine, atomic_load(&job->version));
+    pt_engine_free(job->engine, job);
+}
+
+ptera_result pt_launch_run(struct pt_job *job)
+{
+    char report[PT_ERROR_BYTES] = "";
+    job->report = report;
+    ptera_result r = run_with_parameters(job);
+    count_launch(job);
+    if (r == PTERA_ERROR_OUT_OF_MEMORY && !atomic_load(&job->is_reported))
+        say_no_memory(job->kernel);
+    pt_launch_drop(job);
     return r;
 }
 
@@ -406,16 +453,7 @@ ptera_result ptera_kernel_launch(ptera_kernel *kernel, const ptera_launch *given
     if (!(mine.timeout_seconds >= 0) || mine.backend < PTERA_BACKEND_DEFAULT ||
         mine.backend > PTERA_BACKEND_JIT)
         return PTERA_ERROR_INVALID_ARGUMENT;
-    ptera_engine *engine = kernel->module->engine;
-    struct pt_job *job = pt_engine_alloc(engine, sizeof *job);
-    ptera_result r = PTERA_ERROR_OUT_OF_MEMORY;
-    if (job) {
-        job->kernel = kernel;
-        job->engine = engine;
-        r = launch(job, &mine);
-    }
-    if (r == PTERA_ERROR_OUT_OF_MEMORY && !(job && atomic_load(&job->is_reported)))
-        pt_engine_fail(engine, "no memory to launch kernel '%s'", func_of(kernel)->name);
-    pt_engine_free(engine, job);
-    return r;
+    struct pt_job *job;
+    ptera_result r = pt_launch_prepare(kernel, &mine, &job);
+    return r == PTERA_OK ? pt_launch_run(job) : r;
 }

@@ -55,7 +55,9 @@ struct pt_job {
     atomic_uint_fast64_t next_cluster;
     atomic_uint residents;
     atomic_bool is_reported;
-    char report[PT_ERROR_BYTES];
+    char *report;          /* PT_ERROR_BYTES, while it runs */
+    double timeout_seconds; /* 0: none */
+    uint8_t parameters[];  /* the block */
 };
 
 struct pt_worker {
@@ -70,6 +72,14 @@ struct pt_worker {
     uint64_t interpreted;    /* the time up to which interpreting has been counted, ns */
     uint32_t n_slots;
 };
+
+/* launch.c: a launch in two steps, for those who run it later. The first checks and copies all that was given; the job is freed by
+ * running or dropping it. `given` is complete and its options are valid. */
+ptera_result pt_launch_prepare(ptera_kernel *kernel, const ptera_launch *given, struct pt_job **job);
+ptera_result pt_launch_run(struct pt_job *job);
+void pt_launch_drop(struct pt_job *job);
+/* Ends soon, whatever others do: it waits for nobody and has no loops. */
+bool pt_launch_is_short(const struct pt_job *job);
 
 /* slot.c: a slot made ready for the job, for native code unless that is NULL; or NULL if there is no memory. */
 struct pt_slot *pt_slot_get(struct pt_job *job, unsigned worker, const struct pt_native *native);

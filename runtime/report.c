@@ -17,7 +17,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct writer *w, const ch
 {
     va_list args;
     va_start(args, format);
-    size_t left = sizeof w->job->report - w->n;
+    size_t left = PT_ERROR_BYTES - w->n;
     int n = vsnprintf(w->job->report + w->n, left, format, args);
     va_end(args);
     if (n > 0)

@@ -1,0 +1,355 @@
+/* Work under way: commands that wait for each other, and the threads that run what waits for nothing any more. Streams, events and
+ * graphs are all made of this. */
+#include "runtime/cuda/driver.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Kernels of different streams may wait for each other: so many run side by side at least (CUDA: 128 on most devices). */
+enum { RUNNERS_MAX = 256, SHORT_BYTES = 64 << 10, POLL_NS = 20000 };
+
+static pthread_cond_t change = PTHREAD_COND_INITIALIZER; /* a command is done, or its caller's turn has come */
+static pthread_cond_t wanted = PTHREAD_COND_INITIALIZER; /* something can run */
+static struct pt_cu_command *ready;                      /* by priority */
+static unsigned n_waiting, n_idle, n_runners;
+
+/* ---- commands ------------------------------------------------------------------------------------------ */
+
+struct pt_cu_command *pt_cu_command_new(CUcontext ctx, const struct pt_cu_op *op)
+{
+    struct pt_cu_command *c = calloc(1, sizeof *c);
+    if (!c)
+        return NULL;
+    c->ctx = ctx;
+    c->op = *op;
+    c->refs = 2; /* the caller's, and one until it is done */
+    c->priority = op->work == PT_CU_KERNEL_LAUNCH ? op->launch.priority : 0;
+    ctx->pending++;
+    return c;
+}
+
+struct pt_cu_command *pt_cu_command_ref(struct pt_cu_command *command)
+{
+    command->refs++;
+    return command;
+}
+
+void pt_cu_command_put(struct pt_cu_command *command)
+{
+    if (!command || --command->refs)
+        return;
+    free(command->dependents);
+    free(command);
+}
+
+bool pt_cu_command_after(struct pt_cu_command *command, struct pt_cu_command *earlier)
+{
+    if (!earlier || earlier->is_done)
+        return true;
+    if (earlier->n_dependents == earlier->cap_dependents) {
+        size_t cap = earlier->cap_dependents ? earlier->cap_dependents * 2 : 4;
+        void *more = realloc(earlier->dependents, cap * sizeof *earlier->dependents);
+        if (!more)
+            return false;
+        earlier->dependents = more;
+        earlier->cap_dependents = cap;
+    }
+    earlier->dependents[earlier->n_dependents++] = command;
+    command->unmet++;
+    return true;
+}
+
+void pt_cu_op_drop(struct pt_cu_op *op)
+{
+    if (op->work != PT_CU_KERNEL_LAUNCH)
+        return;
+    free(op->launch.parameters);
+    if (op->launch.job)
+        pt_launch_drop(op->launch.job);
+    op->launch.parameters = NULL;
+    op->launch.job = NULL;
+}
+
+/* ---- running an operation, without the lock ------------------------------------------------------------ */
+
+static void copy_box(const struct pt_cu_copy *c)
+{
+    for (size_t z = 0; z < c->depth; z++)
+        for (size_t y = 0; y < c->height; y++)
+            memmove(c->to + z * c->to_slice + y * c->to_pitch, c->from + z * c->from_slice + y * c->from_pitch,
+                    c->width);
+}
+
+static void set_row(uint8_t *to, const struct pt_cu_set *s)
+{
+    uint16_t half = (uint16_t)s->value;
+    if (s->element_bytes == 1) {
+        memset(to, (int)(s->value & 0xff), s->width);
+        return;
+    }
+    for (size_t x = 0; x < s->width; x++)
+        memcpy(to + x * s->element_bytes, s->element_bytes == 2 ? (const void *)&half : &s->value,
+               s->element_bytes);
+}
+
+static bool holds(uint64_t have, uint64_t want, unsigned bytes, unsigned flags)
+{
+    uint64_t mask = bytes == 8 ? UINT64_MAX : UINT32_MAX;
+    switch (flags & ~(unsigned)CU_STREAM_WAIT_VALUE_FLUSH) {
+    case CU_STREAM_WAIT_VALUE_GEQ: /* cyclic, as the signed difference says */
+        return bytes == 8 ? (int64_t)(have - want) >= 0 : (int32_t)(uint32_t)(have - want) >= 0;
+    case CU_STREAM_WAIT_VALUE_EQ:
+        return have == (want & mask);
+    case CU_STREAM_WAIT_VALUE_AND:
+        return (have & want & mask) != 0;
+    default:
+        return (~(have | want) & mask) != 0;
+    }
+}
+
+static void wait_value(const void *address, uint64_t value, unsigned bytes, unsigned flags)
+{
+    const struct timespec pause = {0, POLL_NS};
+    for (;;) {
+        uint64_t have = bytes == 8 ? __atomic_load_n((const uint64_t *)address, __ATOMIC_ACQUIRE)
+                                   : __atomic_load_n((const uint32_t *)address, __ATOMIC_ACQUIRE);
+        if (holds(have, value, bytes, flags))
+            return;
+        nanosleep(&pause, NULL);
+    }
+}
+
+static void write_value(void *address, uint64_t value, unsigned bytes)
+{
+    if (bytes == 8)
+        __atomic_store_n((uint64_t *)address, value, __ATOMIC_RELEASE);
+    else
+        __atomic_store_n((uint32_t *)address, (uint32_t)value, __ATOMIC_RELEASE);
+}
+
+static CUresult run_kernel(struct pt_cu_launch *launch)
+{
+    ptera_engine *engine = launch->job->engine;
+    struct pt_job *job = launch->job;
+    launch->job = NULL;
+    ptera_result r = pt_launch_run(job);
+    if (r != PTERA_OK)
+        pt_cu_log("%s", ptera_engine_error(engine));
+    return pt_cu_result(r);
+}
+
+static CUresult run_op(struct pt_cu_op *op, CUresult error)
+{
+    if (op->work == PT_CU_CALLBACK)
+        op->callback.call(op->callback.stream, error, op->callback.ud);
+    if (error != CUDA_SUCCESS)
+        return CUDA_SUCCESS;
+    switch (op->work) {
+    case PT_CU_KERNEL_LAUNCH:
+        return run_kernel(&op->launch);
+    case PT_CU_COPY:
+        copy_box(&op->copy);
+        break;
+    case PT_CU_SET:
+        for (size_t y = 0; y < op->set.height; y++)
+            set_row(op->set.to + y * op->set.pitch, &op->set);
+        break;
+    case PT_CU_HOST_CALL:
+        op->host.call(op->host.ud);
+        break;
+    case PT_CU_WAIT_VALUE:
+        wait_value(op->value.address, op->value.value, op->value.bytes, op->value.flags);
+        break;
+    case PT_CU_WRITE_VALUE:
+        write_value(op->value.address, op->value.value, op->value.bytes);
+        break;
+    case PT_CU_EMPTY:
+    case PT_CU_RECORD:
+    case PT_CU_CALLBACK:
+    case PT_CU_FREE_POOLED:
+    case PT_CU_WAIT_EVENT:
+        break;
+    }
+    return CUDA_SUCCESS;
+}
+
+/* Worth no other thread: it waits for nobody, and is done sooner than one would have woken up. */
+static bool is_short(const struct pt_cu_op *op)
+{
+    switch (op->work) {
+    case PT_CU_KERNEL_LAUNCH:
+        return pt_launch_is_short(op->launch.job);
+    case PT_CU_COPY:
+        return op->copy.width * op->copy.height * op->copy.depth <= SHORT_BYTES;
+    case PT_CU_SET:
+        return op->set.width * op->set.element_bytes * op->set.height <= SHORT_BYTES;
+    case PT_CU_HOST_CALL:
+    case PT_CU_CALLBACK:
+    case PT_CU_WAIT_VALUE:
+        return false;
+    default:
+        return true;
+    }
+}
+
+/* ---- scheduling, under the lock ------------------------------------------------------------------------ */
+
+static uint64_t now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void enqueue(struct pt_cu_command *command)
+{
+    struct pt_cu_command **place = &ready;
+    while (*place && (*place)->priority <= command->priority)
+        place = &(*place)->next;
+    command->next = *place;
+    *place = command;
+}
+
+static void wake_callers(void)
+{
+    if (n_waiting)
+        pthread_cond_broadcast(&change);
+}
+
+static void run(struct pt_cu_command *command, bool is_runner);
+
+static void *runner_main(void *ud)
+{
+    (void)ud;
+    pt_cu_lock();
+    for (;;) {
+        struct pt_cu_command *command = ready;
+        if (command) {
+            ready = command->next;
+            run(command, true);
+            continue;
+        }
+        n_idle++;
+        pt_cu_wait(&wanted);
+        n_idle--;
+    }
+    return NULL;
+}
+
+/* Signals go to the program's own threads; faults of kernels are synchronous and stay open. */
+static bool start_runner(void)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);
+    sigdelset(&all, SIGSEGV);
+    sigdelset(&all, SIGBUS);
+    sigdelset(&all, SIGFPE);
+    sigdelset(&all, SIGILL);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&thread, NULL, runner_main, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0)
+        pthread_detach(thread);
+    n_runners += error == 0;
+    return error == 0;
+}
+
+static size_t count_ready(void)
+{
+    size_t n = 0;
+    for (const struct pt_cu_command *c = ready; c && n <= n_idle; c = c->next)
+        n++;
+    return n;
+}
+
+/* Somebody is to run what is in the queue. */
+static void wake_runner(void)
+{
+    if (n_idle)
+        pthread_cond_signal(&wanted);
+    if (count_ready() > n_idle && n_runners < RUNNERS_MAX)
+        start_runner();
+}
+
+/* A runner that is through with its command takes the next one itself: `has_taker`. */
+static void make_ready(struct pt_cu_command *command, bool *has_taker)
+{
+    if (command->by_caller) {
+        wake_callers();
+        return;
+    }
+    enqueue(command);
+    if (!*has_taker)
+        wake_runner();
+    *has_taker = false;
+}
+
+static void finish(struct pt_cu_command *command, bool is_runner)
+{
+    CUcontext ctx = command->ctx;
+    bool has_taker = is_runner;
+    command->is_done = true;
+    command->done_ns = now();
+    ctx->pending--;
+    if (command->failed != CUDA_SUCCESS && ctx->error == CUDA_SUCCESS)
+        ctx->error = command->failed;
+    if (command->op.work == PT_CU_FREE_POOLED)
+        pt_cu_free(command->op.free.range);
+    for (size_t i = 0; i < command->n_dependents; i++)
+        if (--command->dependents[i]->unmet == 0)
+            make_ready(command->dependents[i], &has_taker);
+    command->n_dependents = 0;
+    pt_cu_op_drop(&command->op);
+    wake_callers();
+    pt_cu_command_put(command);
+}
+
+static void run(struct pt_cu_command *command, bool is_runner)
+{
+    CUresult error = command->ctx->error;
+    pt_cu_unlock();
+    command->failed = run_op(&command->op, error);
+    pt_cu_lock();
+    finish(command, is_runner);
+}
+
+/* If it is the caller's, that is in pt_cu_command_finish. */
+void pt_cu_command_start(struct pt_cu_command *command)
+{
+    bool nobody = false;
+    if (command->unmet || command->by_caller)
+        return;
+    if (is_short(&command->op))
+        run(command, false);
+    else
+        make_ready(command, &nobody);
+}
+
+static void wait_for_change(void)
+{
+    n_waiting++;
+    pt_cu_wait(&change);
+    n_waiting--;
+}
+
+CUresult pt_cu_command_finish(struct pt_cu_command *command)
+{
+    CUcontext ctx = command->ctx;
+    while (command->by_caller && command->unmet)
+        wait_for_change();
+    if (command->by_caller)
+        run(command, false);
+    while (!command->is_done)
+        wait_for_change();
+    return ctx->error;
+}
+
+CUresult pt_cu_drain(CUcontext ctx)
+{
+    while (ctx->pending)
+        wait_for_change();
+    return ctx->error;
+}

@@ -1,0 +1,351 @@
+/* Devices: PTERA_DEVICES of them (1), all alike, of compute capability PTERA_COMPUTE_CAPABILITY (9.0). */
+#include "runtime/cuda/driver.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { DEVICES_MAX = 64 };
+
+static const struct pt_cu_profile profiles[] = {
+#define PROFILE(...) {__VA_ARGS__},
+#include "runtime/cuda/profile.def"
+#undef PROFILE
+};
+
+/* "9.0", or "90". */
+static const struct pt_cu_profile *find_profile(const char *text)
+{
+    char dotted[16], plain[16];
+    for (size_t i = 0; i < sizeof profiles / sizeof *profiles; i++) {
+        const struct pt_cu_profile *p = &profiles[i];
+        snprintf(dotted, sizeof dotted, "%d.%d", p->major, p->minor);
+        snprintf(plain, sizeof plain, "%d%d", p->major, p->minor);
+        if (strcmp(text, dotted) == 0 || strcmp(text, plain) == 0)
+            return p;
+    }
+    return NULL;
+}
+
+static bool read_count(const char *text, int *n)
+{
+    char *end;
+    long value = strtol(text, &end, 10);
+    *n = (int)value;
+    return *text && !*end && value >= 0 && value <= DEVICES_MAX;
+}
+
+/* The devices that CUDA_VISIBLE_DEVICES leaves: as many numbers as are there, up to the first that is no device. */
+static int count_visible(int n, const char *list)
+{
+    int visible = 0;
+    while (list && *list) {
+        char *end;
+        long device = strtol(list, &end, 10);
+        if (end == list || device < 0 || device >= n)
+            break;
+        visible++;
+        list = end + (*end == ',');
+    }
+    return list && visible < n ? visible : n;
+}
+
+CUresult pt_cu_devices_init(void)
+{
+    struct pt_cu_driver *driver = &pt_cu_driver;
+    const char *capability = getenv("PTERA_COMPUTE_CAPABILITY"), *count = getenv("PTERA_DEVICES");
+    driver->profile = find_profile(capability && *capability ? capability : "9.0");
+    driver->n_devices = 1;
+    if (!driver->profile) {
+        pt_cu_log("PTERA_COMPUTE_CAPABILITY: no device has '%s'", capability);
+        return CUDA_ERROR_INVALID_DEVICE;
+    }
+    if (count && *count && !read_count(count, &driver->n_devices)) {
+        pt_cu_log("PTERA_DEVICES: '%s' is not a number up to %d", count, DEVICES_MAX);
+        return CUDA_ERROR_INVALID_DEVICE;
+    }
+    driver->n_devices = count_visible(driver->n_devices, getenv("CUDA_VISIBLE_DEVICES"));
+    if (driver->n_devices == 0)
+        return CUDA_ERROR_NO_DEVICE;
+    driver->device_bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    driver->devices = calloc((size_t)driver->n_devices, sizeof *driver->devices);
+    return driver->devices ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+bool pt_cu_is_device(CUdevice device)
+{
+    return device >= 0 && device < pt_cu_driver.n_devices;
+}
+
+int pt_cu_attribute(CUdevice_attribute attribute, CUdevice d)
+{
+    const struct pt_cu_profile *p = pt_cu_driver.profile;
+    (void)d;
+    switch (attribute) {
+#define X(name, id, value) \
+    case CU_DEVICE_ATTRIBUTE_##name: \
+        return value;
+#include "runtime/cuda/attribute.def"
+#undef X
+    default:
+        return 0; /* what newer drivers know: programs go on without it */
+    }
+}
+
+/* Checks what every call about a device has. */
+static CUresult check(const void *output, CUdevice device)
+{
+    CUresult r = pt_cu_check_init();
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (!output)
+        return CUDA_ERROR_INVALID_VALUE;
+    return pt_cu_is_device(device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+/* ---- which devices ------------------------------------------------------------------------------------- */
+
+static CUresult get_count(int *count)
+{
+    CUresult r = pt_cu_check_init();
+    if (r == CUDA_SUCCESS && !count)
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        *count = pt_cu_driver.n_devices;
+    return r;
+}
+
+CUresult cuDeviceGetCount(int *count)
+{
+    return API(get_count(count));
+}
+
+static CUresult get(CUdevice *device, int ordinal)
+{
+    CUresult r = check(device, ordinal);
+    if (r == CUDA_SUCCESS)
+        *device = ordinal;
+    return r;
+}
+
+CUresult cuDeviceGet(CUdevice *device, int ordinal)
+{
+    return API(get(device, ordinal));
+}
+
+static CUresult get_name(char *name, int bytes, CUdevice device)
+{
+    CUresult r = check(name, device);
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (bytes <= 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    const struct pt_cu_profile *p = pt_cu_driver.profile;
+    snprintf(name, (size_t)bytes, "Ptera %d.%d", p->major, p->minor);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetName(char *name, int bytes, CUdevice device)
+{
+    return API(get_name(name, bytes, device));
+}
+
+/* Bus d + 1 of domain 0. */
+static CUresult get_bus_id(char *id, int bytes, CUdevice device)
+{
+    CUresult r = check(id, device);
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (bytes <= 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    snprintf(id, (size_t)bytes, "0000:%02x:00.0", (unsigned)device + 1);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetPCIBusId(char *id, int bytes, CUdevice device)
+{
+    return API(get_bus_id(id, bytes, device));
+}
+
+/* [domain:]bus:device[.function] */
+static CUresult get_by_bus_id(CUdevice *device, const char *id)
+{
+    unsigned domain = 0, bus, slot, function = 0;
+    CUresult r = pt_cu_check_init();
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (!device || !id)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (sscanf(id, "%x:%x:%x.%x", &domain, &bus, &slot, &function) < 3) {
+        domain = 0;
+        if (sscanf(id, "%x:%x.%x", &bus, &slot, &function) < 2)
+            return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (domain || slot || function || bus < 1 || bus > (unsigned)pt_cu_driver.n_devices)
+        return CUDA_ERROR_INVALID_DEVICE;
+    *device = (CUdevice)bus - 1;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *id)
+{
+    return API(get_by_bus_id(device, id));
+}
+
+static CUresult get_uuid(CUuuid *uuid, CUdevice device)
+{
+    CUresult r = check(uuid, device);
+    if (r != CUDA_SUCCESS)
+        return r;
+    const struct pt_cu_profile *p = pt_cu_driver.profile;
+    *uuid = (CUuuid){{'P', 't', 'e', 'r', 'a', 0, 0, 0, 0, 0, 0, 0, 0, (char)p->major, (char)p->minor, (char)device}};
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
+{
+    return API(get_uuid(uuid, device));
+}
+
+CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
+{
+    return API(get_uuid(uuid, device));
+}
+
+/* ---- what they can ------------------------------------------------------------------------------------- */
+
+static CUresult get_attribute(int *value, CUdevice_attribute attribute, CUdevice device)
+{
+    CUresult r = check(value, device);
+    if (r != CUDA_SUCCESS)
+        return r;
+    if ((int)attribute <= 0 || attribute >= CU_DEVICE_ATTRIBUTE_MAX)
+        return CUDA_ERROR_INVALID_VALUE;
+    *value = pt_cu_attribute(attribute, device);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
+{
+    return API(get_attribute(value, attribute, device));
+}
+
+static CUresult compute_capability(int *major, int *minor, CUdevice device)
+{
+    CUresult r = check(minor ? major : NULL, device);
+    if (r != CUDA_SUCCESS)
+        return r;
+    *major = pt_cu_driver.profile->major;
+    *minor = pt_cu_driver.profile->minor;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
+{
+    return API(compute_capability(major, minor, device));
+}
+
+static CUresult get_properties(CUdevprop *properties, CUdevice d)
+{
+    CUresult r = check(properties, d);
+    if (r != CUDA_SUCCESS)
+        return r;
+#define VALUE(name) pt_cu_attribute(CU_DEVICE_ATTRIBUTE_##name, d)
+    *properties = (CUdevprop){
+        .maxThreadsPerBlock = VALUE(MAX_THREADS_PER_BLOCK),
+        .maxThreadsDim = {VALUE(MAX_BLOCK_DIM_X), VALUE(MAX_BLOCK_DIM_Y), VALUE(MAX_BLOCK_DIM_Z)},
+        .maxGridSize = {VALUE(MAX_GRID_DIM_X), VALUE(MAX_GRID_DIM_Y), VALUE(MAX_GRID_DIM_Z)},
+        .sharedMemPerBlock = VALUE(MAX_SHARED_MEMORY_PER_BLOCK),
+        .totalConstantMemory = VALUE(TOTAL_CONSTANT_MEMORY),
+        .SIMDWidth = VALUE(WARP_SIZE),
+        .memPitch = VALUE(MAX_PITCH),
+        .regsPerBlock = VALUE(MAX_REGISTERS_PER_BLOCK),
+        .clockRate = VALUE(CLOCK_RATE),
+        .textureAlign = VALUE(TEXTURE_ALIGNMENT),
+    };
+#undef VALUE
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetProperties(CUdevprop *properties, CUdevice device)
+{
+    return API(get_properties(properties, device));
+}
+
+static CUresult total_mem(size_t *bytes, CUdevice device)
+{
+    CUresult r = check(bytes, device);
+    if (r == CUDA_SUCCESS)
+        *bytes = pt_cu_driver.device_bytes;
+    return r;
+}
+
+CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
+{
+    return API(total_mem(bytes, device));
+}
+
+static CUresult affinity_support(int *supported, CUexecAffinityType type, CUdevice device)
+{
+    CUresult r = check(supported, device);
+    if (r == CUDA_SUCCESS && type != CU_EXEC_AFFINITY_TYPE_SM_COUNT)
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        *supported = 0;
+    return r;
+}
+
+CUresult cuDeviceGetExecAffinitySupport(int *supported, CUexecAffinityType type, CUdevice device)
+{
+    return API(affinity_support(supported, type, device));
+}
+
+/* ---- devices and each other ---------------------------------------------------------------------------- */
+
+static CUresult check_pair(const void *output, CUdevice device, CUdevice peer)
+{
+    CUresult r = check(output, device);
+    return r == CUDA_SUCCESS && !pt_cu_is_device(peer) ? CUDA_ERROR_INVALID_DEVICE : r;
+}
+
+/* All devices share one memory. */
+static CUresult can_access_peer(int *can, CUdevice device, CUdevice peer)
+{
+    CUresult r = check_pair(can, device, peer);
+    if (r == CUDA_SUCCESS)
+        *can = device != peer;
+    return r;
+}
+
+CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
+{
+    return API(can_access_peer(can, device, peer));
+}
+
+static CUresult p2p_attribute(int *value, CUdevice_P2PAttribute attribute, CUdevice device, CUdevice peer)
+{
+    CUresult r = check_pair(value, device, peer);
+    if (r == CUDA_SUCCESS && device == peer)
+        r = CUDA_ERROR_INVALID_DEVICE;
+    if (r != CUDA_SUCCESS)
+        return r;
+    switch (attribute) {
+    case CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK:
+    case CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED:
+        *value = 0;
+        return CUDA_SUCCESS;
+    case CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED:
+    case CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED:
+    case CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED:
+        *value = 1;
+        return CUDA_SUCCESS;
+    }
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice device, CUdevice peer)
+{
+    return API(p2p_attribute(value, attribute, device, peer));
+}

@@ -1,0 +1,172 @@
+/* Events: the command that was last recorded. */
+#include "runtime/cuda/driver.h"
+
+void pt_cu_event_delete(CUevent event)
+{
+    CUevent *place = &event->ctx->events;
+    while (*place != event)
+        place = &(*place)->next;
+    *place = event->next;
+    pt_cu_capture_forget(event);
+    pt_cu_command_put(event->recorded);
+    pt_cu_delete(event);
+}
+
+static CUresult create(CUevent *out, unsigned flags)
+{
+    const unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
+    CUcontext ctx;
+    CUresult r = pt_cu_current(&ctx);
+    if (r != CUDA_SUCCESS)
+        return r;
+    bool no_timing = (flags & CU_EVENT_DISABLE_TIMING) != 0;
+    if (!out || flags & ~known || (flags & CU_EVENT_INTERPROCESS && !no_timing))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (flags & CU_EVENT_INTERPROCESS)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    CUevent event = pt_cu_new(PT_CU_EVENT, sizeof *event);
+    if (!event)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    event->ctx = ctx;
+    event->flags = flags;
+    event->next = ctx->events;
+    ctx->events = event;
+    *out = event;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuEventCreate(CUevent *event, unsigned flags)
+{
+    return API(create(event, flags));
+}
+
+static CUresult check(CUevent event)
+{
+    CUresult r = pt_cu_check_init();
+    if (r == CUDA_SUCCESS && !pt_cu_is(event, PT_CU_EVENT))
+        r = CUDA_ERROR_INVALID_HANDLE;
+    return r;
+}
+
+static CUresult destroy(CUevent event)
+{
+    CUresult r = check(event);
+    if (r == CUDA_SUCCESS)
+        pt_cu_event_delete(event);
+    return r;
+}
+
+CUresult cuEventDestroy(CUevent event)
+{
+    return API(destroy(event));
+}
+
+CUresult cuEventDestroy_v2(CUevent event)
+{
+    return API(destroy(event));
+}
+
+CUresult pt_cu_event_record(CUevent event, CUstream stream, unsigned flags)
+{
+    CUresult r = check(event);
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (event->ctx != stream->ctx)
+        return CUDA_ERROR_INVALID_HANDLE;
+    r = pt_cu_capture_check(stream);
+    if (r != CUDA_SUCCESS)
+        return r;
+    struct pt_cu_op op = {.work = PT_CU_RECORD, .record = {event}};
+    if (stream->capture)
+        return flags & CU_EVENT_RECORD_EXTERNAL ? pt_cu_capture_add(stream, &op) : pt_cu_capture_record(stream, event);
+    struct pt_cu_command *command = pt_cu_append(stream, &op);
+    if (!command)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    pt_cu_capture_forget(event);
+    pt_cu_command_put(event->recorded);
+    event->recorded = command;
+    pt_cu_command_start(command);
+    return CUDA_SUCCESS;
+}
+
+static CUresult record(CUstream null, CUevent event, CUstream given, unsigned flags)
+{
+    CUstream stream;
+    CUresult r = pt_cu_stream(null, given, &stream);
+    return r == CUDA_SUCCESS ? pt_cu_event_record(event, stream, flags) : r;
+}
+
+PER_THREAD_API(cuEventRecord, _ptsz, record, (CUevent event, CUstream stream), event, stream, CU_EVENT_RECORD_DEFAULT)
+PER_THREAD_API(cuEventRecordWithFlags, _ptsz, record, (CUevent event, CUstream stream, unsigned flags), event, stream,
+               flags)
+
+/* What cannot be asked while the event stands for a place in a graph. */
+static CUresult check_recorded(CUevent event)
+{
+    CUresult r = check(event);
+    if (r == CUDA_SUCCESS && event->capture)
+        r = CUDA_ERROR_CAPTURED_EVENT;
+    return r == CUDA_SUCCESS ? event->ctx->error : r;
+}
+
+static CUresult query(CUevent event)
+{
+    CUresult r = check_recorded(event);
+    if (r == CUDA_SUCCESS && event->recorded && !event->recorded->is_done)
+        r = CUDA_ERROR_NOT_READY;
+    return r;
+}
+
+CUresult cuEventQuery(CUevent event)
+{
+    return API(query(event));
+}
+
+static CUresult synchronize(CUevent event)
+{
+    CUresult r = check_recorded(event);
+    if (r != CUDA_SUCCESS || !event->recorded)
+        return r;
+    CUcontext ctx = event->ctx;
+    struct pt_cu_command *command = pt_cu_command_ref(event->recorded);
+    r = pt_cu_command_finish(command);
+    pt_cu_command_put(command);
+    pt_cu_flush_printed(ctx);
+    return r;
+}
+
+CUresult cuEventSynchronize(CUevent event)
+{
+    return API(synchronize(event));
+}
+
+/* The clock counts nanoseconds; CUDA promises about half a microsecond. */
+static CUresult elapsed(float *milliseconds, CUevent start, CUevent end)
+{
+    CUresult r = check_recorded(start);
+    if (r == CUDA_SUCCESS)
+        r = check_recorded(end);
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (!milliseconds)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (start->ctx != end->ctx || !start->recorded || !end->recorded ||
+        (start->flags | end->flags) & CU_EVENT_DISABLE_TIMING)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!start->recorded->is_done || !end->recorded->is_done)
+        return CUDA_ERROR_NOT_READY;
+    *milliseconds = (float)((double)(int64_t)(end->recorded->done_ns - start->recorded->done_ns) * 1e-6);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
+{
+    return API(elapsed(milliseconds, start, end));
+}
+
+CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end)
+{
+    return API(elapsed(milliseconds, start, end));
+}

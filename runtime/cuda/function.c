@@ -1,0 +1,445 @@
+/* Functions and a library's kernels: attributes, parameters, names. */
+#include "runtime/cuda/driver.h"
+
+#include <string.h>
+
+static const struct pt_func *ir_of(CUfunction f)
+{
+    return &f->module->ptera->ir.funcs.v[f->kernel->func];
+}
+
+/* ---- registers ----------------------------------------------------------------------------------------- */
+
+/* What the kernel would need at least: the most 32-bit units that are live at one place, an allocator's lower bound. */
+struct count {
+    const struct pt_func *func;
+    uint64_t *live;
+    int units, most;
+};
+
+static int units_of(const struct pt_func *f, uint32_t reg)
+{
+    uint32_t bits = pt_type_bits(f->regs.v[reg].type);
+    return bits <= 1 ? 0 : (int)(bits + 31) / 32; /* predicates have a file of their own */
+}
+
+static void set_live(struct count *c, uint32_t reg, bool live)
+{
+    uint64_t bit = UINT64_C(1) << (reg % 64), *word = &c->live[reg / 64];
+    if (((*word & bit) != 0) == live)
+        return;
+    *word ^= bit;
+    c->units += live ? units_of(c->func, reg) : -units_of(c->func, reg);
+    if (c->units > c->most)
+        c->most = c->units;
+}
+
+static void kill_definition(void *ud, uint32_t reg, bool is_def)
+{
+    if (is_def)
+        set_live(ud, reg, false);
+}
+
+static void use_operand(void *ud, uint32_t reg, bool is_def)
+{
+    if (!is_def)
+        set_live(ud, reg, true);
+}
+
+static void go_back(struct count *c, const struct pt_module *m, const struct pt_block *block, const uint64_t *live_in,
+                    uint32_t words)
+{
+    for (uint32_t reg = 1; reg < c->func->regs.n; reg++) {
+        bool live = false;
+        for (uint32_t s = 0; s < block->n_succ; s++)
+            live |= live_in[c->func->edges.v[block->succ + s] * words + reg / 64] >> (reg % 64) & 1;
+        set_live(c, reg, live);
+    }
+    for (uint32_t i = block->first + block->count; i-- > block->first;) {
+        pt_insn_regs(m, c->func, &c->func->insns.v[i], kill_definition, c);
+        pt_insn_regs(m, c->func, &c->func->insns.v[i], use_operand, c);
+    }
+}
+
+static int count_registers(CUfunction f)
+{
+    struct pt_module *m = &f->module->ptera->ir;
+    struct pt_arena arena;
+    struct count c = {.func = ir_of(f)};
+    jmp_buf oom;
+    pt_arena_init(&arena, &f->module->ptera->engine->allocator);
+    arena.oom = &oom;
+    if (setjmp(oom)) {
+        pt_arena_free(&arena);
+        return 1;
+    }
+    uint32_t words = (c.func->regs.n + 63) / 64;
+    const uint64_t *live_in = pt_live_in(m, c.func, &arena);
+    c.live = pt_arena_alloc(&arena, words * sizeof *c.live);
+    for (uint32_t b = 0; b < c.func->blocks.n; b++)
+        go_back(&c, m, &c.func->blocks.v[b], live_in, words);
+    int most = c.most;
+    pt_arena_free(&arena);
+    int limit = c.func->maxnreg ? (int)c.func->maxnreg : 255;
+    return most < 1 ? 1 : most < limit ? most : limit;
+}
+
+/* ---- attributes ---------------------------------------------------------------------------------------- */
+
+/* Decodes the kernel, which says how much memory it has. */
+static CUresult compile(CUfunction f, const struct pt_program **program)
+{
+    pt_cu_unlock();
+    ptera_result r = pt_module_compile(f->kernel, false, program);
+    pt_cu_lock();
+    return pt_cu_result(r);
+}
+
+static uint64_t constant_bytes(CUfunction f)
+{
+    return f->module->ptera->constants_bytes;
+}
+
+static int product(const uint32_t v[3])
+{
+    return (int)(v[0] * (v[1] ? v[1] : 1) * (v[2] ? v[2] : 1));
+}
+
+/* What the kernel itself says. */
+static CUresult own_value(CUfunction f, CUfunction_attribute attribute, int *value)
+{
+    const struct pt_program *program;
+    const struct pt_func *ir = ir_of(f);
+    CUresult r = compile(f, &program);
+    if (r != CUDA_SUCCESS)
+        return r;
+    const int default_shared = pt_cu_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 0);
+    switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+        *value = ir->reqntid[0] ? product(ir->reqntid) : ir->maxntid[0] ? product(ir->maxntid) : 1024;
+        break;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+        *value = (int)program->shared_static;
+        break;
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+        *value = (int)constant_bytes(f);
+        break;
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+        *value = (int)program->local_bytes;
+        break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS:
+        if (!f->registers)
+            f->registers = count_registers(f);
+        *value = f->registers;
+        break;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+        *value = f->module->ptera->ir.sm;
+        break;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+        *value = pt_cu_driver.profile->major * 10 + pt_cu_driver.profile->minor;
+        break;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        *value = (int)program->shared_static < default_shared ? default_shared - (int)program->shared_static : 0;
+        break;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        *value = -1;
+        break;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
+        *value = ir->explicit_cluster && !ir->reqnctapercluster[0];
+        break;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH: {
+        uint32_t size = ir->reqnctapercluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH];
+        *value = !ir->reqnctapercluster[0] ? 0 : size ? (int)size : 1;
+        break;
+    }
+    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        *value = 0;
+        break;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult pt_cu_function_value(CUfunction f, CUfunction_attribute attribute, int *value)
+{
+    if ((unsigned)attribute >= CU_FUNC_ATTRIBUTE_MAX)
+        return CUDA_ERROR_INVALID_VALUE;
+    const struct pt_cu_settings *of[] = {&f->settings, f->of ? &f->of->settings : NULL};
+    for (int i = 0; i < 2; i++) {
+        if (!of[i] || !(of[i]->is_set >> attribute & 1))
+            continue;
+        *value = of[i]->values[attribute];
+        return CUDA_SUCCESS;
+    }
+    return own_value(f, attribute, value);
+}
+
+/* Whether the value can be set for this function. */
+static CUresult check_setting(CUfunction f, CUfunction_attribute attribute, int value)
+{
+    int is;
+    CUresult r = CUDA_SUCCESS;
+    switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        r = own_value(f, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &is);
+        if (r == CUDA_SUCCESS &&
+            (value < 0 || value > pt_cu_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 0) - is))
+            r = CUDA_ERROR_INVALID_VALUE;
+        return r;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        return value >= -1 && value <= 100 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+        return ir_of(f)->reqnctapercluster[0] ? CUDA_ERROR_NOT_PERMITTED
+               : value < 0                    ? CUDA_ERROR_INVALID_VALUE
+                                              : CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+        return value == 0 || value == 1 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        return value >= 0 && value <= 2 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+static CUresult set_value(struct pt_cu_settings *settings, CUfunction f, CUfunction_attribute attribute, int value)
+{
+    CUresult r = check_setting(f, attribute, value);
+    if (r != CUDA_SUCCESS)
+        return r;
+    settings->values[attribute] = value;
+    settings->is_set |= 1u << attribute;
+    return CUDA_SUCCESS;
+}
+
+static CUresult get_attribute(int *value, CUfunction_attribute attribute, CUfunction handle)
+{
+    CUfunction f;
+    CUresult r = pt_cu_function(handle, &f);
+    if (r == CUDA_SUCCESS && !value)
+        r = CUDA_ERROR_INVALID_VALUE;
+    return r == CUDA_SUCCESS ? pt_cu_function_value(f, attribute, value) : r;
+}
+
+CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
+{
+    return API(get_attribute(value, attribute, function));
+}
+
+static CUresult set_attribute(CUfunction handle, CUfunction_attribute attribute, int value)
+{
+    CUfunction f;
+    CUresult r = pt_cu_function(handle, &f);
+    return r == CUDA_SUCCESS ? set_value(&f->settings, f, attribute, value) : r;
+}
+
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
+{
+    return API(set_attribute(function, attribute, value));
+}
+
+/* A kernel's function where its device's primary context, or the current one, is. */
+static CUresult check_kernel(CUkernel kernel, CUdevice device, CUfunction *f)
+{
+    CUresult r = pt_cu_check_init();
+    if (r == CUDA_SUCCESS && !pt_cu_is(kernel, PT_CU_KERNEL))
+        r = CUDA_ERROR_INVALID_HANDLE;
+    if (r == CUDA_SUCCESS && !pt_cu_is_device(device))
+        r = CUDA_ERROR_INVALID_DEVICE;
+    return r == CUDA_SUCCESS ? pt_cu_function(kernel, f) : r;
+}
+
+static CUresult get_kernel_attribute(int *value, CUfunction_attribute attribute, CUkernel kernel, CUdevice device)
+{
+    CUfunction f;
+    CUresult r = check_kernel(kernel, device, &f);
+    if (r == CUDA_SUCCESS && !value)
+        r = CUDA_ERROR_INVALID_VALUE;
+    return r == CUDA_SUCCESS ? pt_cu_function_value(f, attribute, value) : r;
+}
+
+CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel, CUdevice device)
+{
+    return API(get_kernel_attribute(value, attribute, kernel, device));
+}
+
+static CUresult set_kernel_attribute(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device)
+{
+    CUfunction f;
+    CUresult r = check_kernel(kernel, device, &f);
+    return r == CUDA_SUCCESS ? set_value(&kernel->settings, f, attribute, value) : r;
+}
+
+CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device)
+{
+    return API(set_kernel_attribute(attribute, value, kernel, device));
+}
+
+static CUresult set_cache_config(CUfunction handle, CUfunc_cache config)
+{
+    CUfunction f;
+    CUresult r = pt_cu_function(handle, &f);
+    if (r == CUDA_SUCCESS && (unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL)
+        r = CUDA_ERROR_INVALID_VALUE;
+    return r;
+}
+
+/* Caches are the host's: preferences are checked and change nothing. */
+CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config)
+{
+    return API(set_cache_config(function, config));
+}
+
+CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice device)
+{
+    CUfunction f;
+    bool is_config = (unsigned)config <= CU_FUNC_CACHE_PREFER_EQUAL;
+    return API(is_config ? check_kernel(kernel, device, &f) : CUDA_ERROR_INVALID_VALUE);
+}
+
+static CUresult set_shared_config(CUfunction handle, CUsharedconfig config)
+{
+    CUfunction f;
+    CUresult r = pt_cu_function(handle, &f);
+    if (r == CUDA_SUCCESS && (unsigned)config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE)
+        r = CUDA_ERROR_INVALID_VALUE;
+    return r;
+}
+
+CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config)
+{
+    return API(set_shared_config(function, config));
+}
+
+/* ---- who they are -------------------------------------------------------------------------------------- */
+
+static CUresult get_module(CUmodule *module, CUfunction handle)
+{
+    CUfunction f;
+    CUresult r = pt_cu_function(handle, &f);
+    if (r == CUDA_SUCCESS && !module)
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        *module = f->module;
+    return r;
+}
+
+CUresult cuFuncGetModule(CUmodule *module, CUfunction function)
+{
+    return API(get_module(module, function));
+}
+
+static CUresult get_name(const char **name, const void *handle)
+{
+    CUresult r = pt_cu_check_init();
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (!name)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (pt_cu_is(handle, PT_CU_KERNEL))
+        *name = ((const struct CUkern_st *)handle)->name;
+    else if (pt_cu_is(handle, PT_CU_FUNCTION))
+        *name = ptera_kernel_name(((const struct CUfunc_st *)handle)->kernel);
+    else
+        return CUDA_ERROR_INVALID_HANDLE;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuFuncGetName(const char **name, CUfunction function)
+{
+    return API(get_name(name, function));
+}
+
+CUresult cuKernelGetName(const char **name, CUkernel kernel)
+{
+    return API(get_name(name, kernel));
+}
+
+static CUresult get_param_info(const void *handle, size_t index, size_t *offset, size_t *bytes)
+{
+    CUfunction f;
+    ptera_parameter p = {.size = sizeof p};
+    CUresult r = pt_cu_function(handle, &f);
+    if (r == CUDA_SUCCESS && !offset)
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (index > UINT32_MAX || ptera_kernel_parameter(f->kernel, (unsigned)index, &p) != PTERA_OK)
+        return CUDA_ERROR_INVALID_VALUE;
+    *offset = p.offset;
+    if (bytes)
+        *bytes = p.bytes;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *bytes)
+{
+    return API(get_param_info(function, index, offset, bytes));
+}
+
+CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *offset, size_t *bytes)
+{
+    return API(get_param_info(kernel, index, offset, bytes));
+}
+
+static CUresult kernel_function(CUfunction *function, CUkernel kernel)
+{
+    CUresult r = pt_cu_check_init();
+    if (r == CUDA_SUCCESS && !function)
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS && !pt_cu_is(kernel, PT_CU_KERNEL))
+        r = CUDA_ERROR_INVALID_HANDLE;
+    return r == CUDA_SUCCESS ? pt_cu_function(kernel, function) : r;
+}
+
+CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
+{
+    return API(kernel_function(function, kernel));
+}
+
+static CUresult kernel_library(CUlibrary *library, CUkernel kernel)
+{
+    CUresult r = pt_cu_check_init();
+    if (r == CUDA_SUCCESS && !library)
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS && !pt_cu_is(kernel, PT_CU_KERNEL))
+        r = CUDA_ERROR_INVALID_HANDLE;
+    if (r == CUDA_SUCCESS)
+        *library = kernel->library;
+    return r;
+}
+
+CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel kernel)
+{
+    return API(kernel_library(library, kernel));
+}
+
+/* A function is loaded when it has been decoded. */
+static CUresult load(CUfunction handle, CUfunctionLoadingState *state)
+{
+    CUfunction f;
+    const struct pt_program *program;
+    CUresult r = pt_cu_function(handle, &f);
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (!state)
+        return compile(f, &program);
+    *state = f->kernel->program ? CU_FUNCTION_LOADING_STATE_LOADED : CU_FUNCTION_LOADING_STATE_UNLOADED;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuFuncLoad(CUfunction function)
+{
+    return API(load(function, NULL));
+}
+
+CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function)
+{
+    return API(state ? load(function, state) : CUDA_ERROR_INVALID_VALUE);
+}

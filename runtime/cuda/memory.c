@@ -1,0 +1,376 @@
+/* Allocating: device, pinned, registered and managed memory. All of it is the process's own memory, so that a device pointer is a
+ * host pointer. */
+#include "runtime/cuda/driver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Freed blocks wait here to be used again for the same size: mapping anew takes several system calls. */
+enum { KEPT_BYTES = 1 << 20, KEPT_SUM = 64 << 20, PITCH_ALIGN = 512 };
+
+static size_t round_up(size_t bytes, size_t to)
+{
+    return (bytes + to - 1) / to * to;
+}
+
+/* ---- device memory ------------------------------------------------------------------------------------- */
+
+static struct pt_cu_range **kept_list(CUcontext ctx, size_t bytes)
+{
+    size_t units = round_up(bytes, PT_MEM_ALIGN) / PT_MEM_ALIGN;
+    return &ctx->kept[(units * UINT64_C(0x9e3779b97f4a7c15) >> 32) % PT_CU_KEPT_LISTS];
+}
+
+/* A kept block of as many bytes, rounded up alike. */
+static struct pt_cu_range *take_kept(CUcontext ctx, size_t bytes)
+{
+    size_t rounded = round_up(bytes, PT_MEM_ALIGN);
+    for (struct pt_cu_range **p = kept_list(ctx, bytes); *p; p = &(*p)->next) {
+        struct pt_cu_range *range = *p;
+        if (round_up(range->bytes, PT_MEM_ALIGN) != rounded)
+            continue;
+        *p = range->next;
+        ctx->kept_bytes -= rounded;
+        range->bytes = bytes;
+        return range;
+    }
+    return NULL;
+}
+
+static bool keep(struct pt_cu_range *range)
+{
+    CUcontext ctx = range->ctx;
+    size_t rounded = round_up(range->bytes, PT_MEM_ALIGN);
+    if (rounded > KEPT_BYTES || ctx->kept_bytes + rounded > KEPT_SUM || range->fd >= 0)
+        return false;
+    struct pt_cu_range **list = kept_list(ctx, range->bytes);
+    range->next = *list;
+    *list = range;
+    ctx->kept_bytes += rounded;
+    return true;
+}
+
+static void drop_kept(CUcontext ctx)
+{
+    for (size_t i = 0; i < PT_CU_KEPT_LISTS; i++) {
+        while (ctx->kept[i]) {
+            struct pt_cu_range *range = ctx->kept[i];
+            ctx->kept[i] = range->next;
+            pt_mem_free(&ctx->engine->mem, (void *)(uintptr_t)range->first, PT_MEM_BUFFER);
+            free(range);
+        }
+    }
+    ctx->kept_bytes = 0;
+}
+
+static struct pt_cu_range *new_block(CUcontext ctx, size_t bytes)
+{
+    void *p = pt_mem_alloc(&ctx->engine->mem, bytes, PT_MEM_BUFFER);
+    if (!p && ctx->kept_bytes) {
+        drop_kept(ctx);
+        p = pt_mem_alloc(&ctx->engine->mem, bytes, PT_MEM_BUFFER);
+    }
+    struct pt_cu_range *range = p ? calloc(1, sizeof *range) : NULL;
+    if (p && !range)
+        pt_mem_free(&ctx->engine->mem, p, PT_MEM_BUFFER);
+    if (!range)
+        return NULL;
+    range->first = (uintptr_t)p;
+    range->bytes = bytes;
+    range->fd = -1;
+    return range;
+}
+
+CUresult pt_cu_alloc(CUcontext ctx, size_t bytes, enum pt_cu_memory memory, struct pt_cu_range **out)
+{
+    size_t *used = &pt_cu_driver.devices[ctx->device].used_bytes;
+    if (bytes > pt_cu_driver.device_bytes || *used > pt_cu_driver.device_bytes - bytes)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    struct pt_cu_range *range = take_kept(ctx, bytes);
+    if (!range)
+        range = new_block(ctx, bytes);
+    if (!range)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *range = (struct pt_cu_range){.first = range->first, .bytes = bytes, .memory = memory, .ctx = ctx,
+                                  .device = ctx->device, .fd = -1};
+    if (!pt_cu_enter_range(range)) {
+        pt_mem_free(&ctx->engine->mem, (void *)(uintptr_t)range->first, PT_MEM_BUFFER);
+        free(range);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    *used += bytes;
+    *out = range;
+    return CUDA_SUCCESS;
+}
+
+void pt_cu_free(struct pt_cu_range *range)
+{
+    CUcontext ctx = range->ctx;
+    pt_cu_leave_range(range);
+    pt_cu_driver.devices[range->device].used_bytes -= range->bytes;
+    if (keep(range))
+        return;
+    pt_mem_free(&ctx->engine->mem, (void *)(uintptr_t)range->first, PT_MEM_BUFFER);
+    free(range);
+}
+
+static bool is_allocated(const struct pt_cu_range *range)
+{
+    return range->memory == PT_CU_DEVICE || range->memory == PT_CU_HOST || range->memory == PT_CU_MANAGED ||
+           range->memory == PT_CU_POOLED;
+}
+
+static void free_one(struct pt_cu_range *range, void *ctx)
+{
+    if (range->ctx != ctx)
+        return;
+    if (is_allocated(range))
+        pt_cu_free(range);
+    else
+        pt_cu_remove(range);
+}
+
+void pt_cu_free_all(CUcontext ctx)
+{
+    while (ctx->arrays)
+        pt_cu_array_delete(ctx->arrays);
+    pt_cu_each_range(free_one, ctx);
+    drop_kept(ctx);
+}
+
+static CUresult alloc(CUdeviceptr *out, size_t bytes, enum pt_cu_memory memory)
+{
+    CUcontext ctx;
+    struct pt_cu_range *range;
+    CUresult r = pt_cu_current(&ctx);
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (!out || !bytes)
+        return CUDA_ERROR_INVALID_VALUE;
+    r = pt_cu_alloc(ctx, bytes, memory, &range);
+    if (r == CUDA_SUCCESS)
+        *out = range->first;
+    return r;
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes)
+{
+    return API(alloc(address, bytes, PT_CU_DEVICE));
+}
+
+static CUresult alloc_pitch(CUdeviceptr *out, size_t *pitch, size_t width, size_t height, unsigned element_bytes)
+{
+    if (!pitch || !width || !height || width > SIZE_MAX / 4 / height ||
+        (element_bytes != 4 && element_bytes != 8 && element_bytes != 16))
+        return CUDA_ERROR_INVALID_VALUE;
+    size_t row = round_up(width, PITCH_ALIGN);
+    CUresult r = alloc(out, row * height, PT_CU_DEVICE);
+    if (r == CUDA_SUCCESS)
+        *pitch = row;
+    return r;
+}
+
+CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, size_t height, unsigned element_bytes)
+{
+    return API(alloc_pitch(address, pitch, width, height, element_bytes));
+}
+
+/* Frees what starts at the address, when nothing that is under way can use it any more. */
+static CUresult free_at(uint64_t address, bool (*is_right)(const struct pt_cu_range *range))
+{
+    CUcontext ctx;
+    CUresult r = pt_cu_current(&ctx);
+    if (r != CUDA_SUCCESS || !address)
+        return r;
+    struct pt_cu_range *range = pt_cu_find(address);
+    if (!range || range->first != address || !is_right(range))
+        return CUDA_ERROR_INVALID_VALUE;
+    r = pt_cu_drain(range->ctx);
+    range = pt_cu_find(address);
+    if (range && range->first == address)
+        pt_cu_free(range);
+    return r;
+}
+
+static bool is_device(const struct pt_cu_range *range)
+{
+    return range->memory == PT_CU_DEVICE || range->memory == PT_CU_MANAGED || range->memory == PT_CU_POOLED;
+}
+
+CUresult cuMemFree_v2(CUdeviceptr address)
+{
+    return API(free_at(address, is_device));
+}
+
+static CUresult get_info(size_t *available, size_t *total)
+{
+    CUcontext ctx;
+    CUresult r = pt_cu_current(&ctx);
+    if (r == CUDA_SUCCESS && available)
+        *available = pt_cu_driver.device_bytes - pt_cu_driver.devices[ctx->device].used_bytes;
+    if (r == CUDA_SUCCESS && total)
+        *total = pt_cu_driver.device_bytes;
+    return r;
+}
+
+CUresult cuMemGetInfo_v2(size_t *available, size_t *total)
+{
+    return API(get_info(available, total));
+}
+
+/* ---- host memory --------------------------------------------------------------------------------------- */
+
+static CUresult host_alloc(void **out, size_t bytes, unsigned flags)
+{
+    const unsigned known = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
+    CUdeviceptr address;
+    if (!out || flags & ~known)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult r = alloc(&address, bytes, PT_CU_HOST);
+    if (r != CUDA_SUCCESS)
+        return r;
+    struct pt_cu_range *range = pt_cu_find(address);
+    range->flags = flags | CU_MEMHOSTALLOC_DEVICEMAP;
+    *out = (void *)(uintptr_t)address;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostAlloc(void **address, size_t bytes, unsigned flags)
+{
+    return API(host_alloc(address, bytes, flags));
+}
+
+CUresult cuMemAllocHost_v2(void **address, size_t bytes)
+{
+    return API(host_alloc(address, bytes, 0));
+}
+
+static bool is_host(const struct pt_cu_range *range)
+{
+    return range->memory == PT_CU_HOST;
+}
+
+CUresult cuMemFreeHost(void *address)
+{
+    return API(free_at((uintptr_t)address, is_host));
+}
+
+static CUresult host_register(void *address, size_t bytes, unsigned flags)
+{
+    const unsigned known = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_IOMEMORY |
+                           CU_MEMHOSTREGISTER_READ_ONLY;
+    CUcontext ctx;
+    CUresult r = pt_cu_current(&ctx);
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (!address || !bytes || flags & ~known || bytes > UINTPTR_MAX - (uintptr_t)address)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct pt_cu_range *range = pt_cu_add((uintptr_t)address, bytes, PT_CU_REGISTERED, ctx);
+    if (!range)
+        return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+    range->flags = flags | CU_MEMHOSTREGISTER_DEVICEMAP;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned flags)
+{
+    return API(host_register(address, bytes, flags));
+}
+
+static CUresult host_unregister(void *address)
+{
+    CUcontext ctx;
+    CUresult r = pt_cu_current(&ctx);
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (!address)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct pt_cu_range *range = pt_cu_find((uintptr_t)address);
+    if (!range || range->memory != PT_CU_REGISTERED || range->first != (uintptr_t)address)
+        return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    r = pt_cu_drain(range->ctx);
+    pt_cu_remove(range);
+    return r;
+}
+
+CUresult cuMemHostUnregister(void *address)
+{
+    return API(host_unregister(address));
+}
+
+static struct pt_cu_range *find_host(const void *address)
+{
+    struct pt_cu_range *range = pt_cu_find((uintptr_t)address);
+    bool is_one = range && (range->memory == PT_CU_HOST || range->memory == PT_CU_REGISTERED);
+    return is_one ? range : NULL;
+}
+
+static CUresult host_device_pointer(CUdeviceptr *out, void *address, unsigned flags)
+{
+    CUcontext ctx;
+    CUresult r = pt_cu_current(&ctx);
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (!out || flags || !find_host(address))
+        return CUDA_ERROR_INVALID_VALUE;
+    *out = (uintptr_t)address;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *out, void *address, unsigned flags)
+{
+    return API(host_device_pointer(out, address, flags));
+}
+
+static CUresult host_flags(unsigned *flags, void *address)
+{
+    CUcontext ctx;
+    CUresult r = pt_cu_current(&ctx);
+    const struct pt_cu_range *range = r == CUDA_SUCCESS ? find_host(address) : NULL;
+    if (r == CUDA_SUCCESS && (!flags || !range || range->memory != PT_CU_HOST))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        *flags = range->flags;
+    return r;
+}
+
+CUresult cuMemHostGetFlags(unsigned *flags, void *address)
+{
+    return API(host_flags(flags, address));
+}
+
+/* ---- managed memory ------------------------------------------------------------------------------------ */
+
+static CUresult alloc_managed(CUdeviceptr *out, size_t bytes, unsigned flags)
+{
+    if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult r = alloc(out, bytes, PT_CU_MANAGED);
+    if (r == CUDA_SUCCESS)
+        pt_cu_find(*out)->flags = flags;
+    return r;
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)
+{
+    return API(alloc_managed(address, bytes, flags));
+}
+
+/* Memory that is everybody's needs no attaching. */
+static CUresult attach(CUstream null, CUstream given, CUdeviceptr address, size_t bytes, unsigned flags)
+{
+    CUstream stream;
+    CUresult r = pt_cu_stream(null, given, &stream);
+    if (r != CUDA_SUCCESS)
+        return r;
+    const struct pt_cu_range *range = pt_cu_find(address);
+    bool is_managed = range && range->memory == PT_CU_MANAGED && range->first == address;
+    bool is_all = is_managed && (bytes == 0 || bytes == range->bytes);
+    if (!is_all || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE))
+        return CUDA_ERROR_INVALID_VALUE;
+    return flags == CU_MEM_ATTACH_SINGLE && stream == stream->ctx->null_stream ? CUDA_ERROR_INVALID_VALUE
+                                                                               : CUDA_SUCCESS;
+}
+
+PER_THREAD_API(cuStreamAttachMemAsync, _ptsz, attach,
+               (CUstream stream, CUdeviceptr address, size_t bytes, unsigned flags), stream, address, bytes, flags)

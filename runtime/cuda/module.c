@@ -1,0 +1,659 @@
+/* Modules and libraries: PTX loaded into a context at once, or into each when it is used there. */
+#include "runtime/cuda/driver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what cuModuleLoadDataEx is told ------------------------------------------------------------------- */
+
+/* A buffer of the program's for messages. Its size option is overwritten with what was written. */
+struct log {
+    char *text;
+    size_t size;
+    void **size_option;
+};
+struct jit_options {
+    struct log info, error;
+    void **wall_time;
+};
+
+static bool read_options(struct jit_options *o, unsigned n, const CUjit_option *options, void **values)
+{
+    *o = (struct jit_options){0};
+    if (n && (!options || !values))
+        return false;
+    for (unsigned i = 0; i < n; i++) {
+        switch (options[i]) {
+        case CU_JIT_INFO_LOG_BUFFER:
+            o->info.text = values[i];
+            break;
+        case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
+            o->info.size = (uint32_t)(uintptr_t)values[i];
+            o->info.size_option = &values[i];
+            break;
+        case CU_JIT_ERROR_LOG_BUFFER:
+            o->error.text = values[i];
+            break;
+        case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
+            o->error.size = (uint32_t)(uintptr_t)values[i];
+            o->error.size_option = &values[i];
+            break;
+        case CU_JIT_WALL_TIME:
+            o->wall_time = &values[i];
+            break;
+        default: /* the others advise NVIDIA's compiler */
+            if ((unsigned)options[i] >= CU_JIT_NUM_OPTIONS)
+                return false;
+        }
+    }
+    return true;
+}
+
+static void write_log(struct log *log, const char *text)
+{
+    size_t n = 0;
+    if (log->text && log->size)
+        n = (size_t)snprintf(log->text, log->size, "%s", text);
+    if (n >= log->size)
+        n = log->size ? log->size - 1 : 0;
+    if (log->size_option)
+        *log->size_option = (void *)(uintptr_t)n;
+}
+
+/* The text of all diagnostics of one severity; freed by the caller. */
+static char *collect(ptera_module *module, ptera_severity severity)
+{
+    char *all = calloc(1, 1);
+    size_t n = 0;
+    ptera_diagnostic d = {.size = sizeof d};
+    for (unsigned i = 0; all && ptera_module_diagnostic(module, i, &d) == PTERA_OK; i++) {
+        if (d.severity != severity)
+            continue;
+        size_t more = strlen(d.text);
+        char *longer = realloc(all, n + more + 1);
+        if (!longer)
+            break;
+        all = longer;
+        memcpy(all + n, d.text, more + 1);
+        n += more;
+    }
+    return all;
+}
+
+static void write_diagnostics(struct jit_options *o, ptera_module *module, const char *error)
+{
+    char *errors = collect(module, PTERA_ERROR), *warnings = collect(module, PTERA_WARNING);
+    write_log(&o->error, error ? error : errors ? errors : "");
+    write_log(&o->info, warnings ? warnings : "");
+    if (pt_cu_logs(PT_CU_LOG_LOAD))
+        pt_cu_log("load: %s%s", error ? error : errors ? errors : "", warnings ? warnings : "");
+    free(errors);
+    free(warnings);
+}
+
+/* ---- loading ------------------------------------------------------------------------------------------- */
+
+enum { ISA_NEWEST = 90 };
+
+/* The PTX says a version that came after this driver. */
+static bool is_newer(const struct pt_cu_text *text)
+{
+    unsigned major, minor;
+    const char *version = strstr(text->text, ".version");
+    if (!version || sscanf(version, ".version %u.%u", &major, &minor) != 2)
+        return false;
+    return major * 10 + minor > ISA_NEWEST;
+}
+
+/* PTX for this compute capability or an earlier one; of accelerated targets only the very same. */
+static CUresult check_target(const ptera_module *module, char *why, size_t size)
+{
+    const struct pt_cu_profile *p = pt_cu_driver.profile;
+    unsigned device = (unsigned)(p->major * 10 + p->minor), sm = module->ir.sm;
+    char feature[2] = {(char)module->ir.sm_feature, 0};
+    bool fits = feature[0] == 'a' ? sm == device : feature[0] == 'f' ? sm <= device && sm / 10 == device / 10 : sm <= device;
+    if (fits)
+        return CUDA_SUCCESS;
+    snprintf(why, size, "the PTX is for sm_%u%s, the device has compute capability %d.%d", sm, feature, p->major, p->minor);
+    return CUDA_ERROR_INVALID_PTX;
+}
+
+/* The variables become memory that copies may touch. */
+static void enter_variables(CUmodule module)
+{
+    const ptera_module *m = module->ptera;
+    struct pt_mem_record record;
+    uint64_t globals = (uintptr_t)m->globals;
+    if (m->globals && pt_mem_near(&m->engine->mem, globals, &record))
+        pt_cu_add(globals, record.bytes, PT_CU_VARIABLES, module->ctx);
+    if (m->constants_bytes) {
+        pt_cu_add((uintptr_t)m->constants.write, m->constants_bytes, PT_CU_VARIABLES, module->ctx);
+        pt_cu_add((uintptr_t)m->constants.read, m->constants_bytes, PT_CU_VARIABLES, module->ctx);
+    }
+}
+
+static void leave_variables(const ptera_module *m)
+{
+    const void *blocks[] = {m->globals, m->constants.write, m->constants.read};
+    for (size_t i = 0; i < 3; i++) {
+        struct pt_cu_range *range = blocks[i] ? pt_cu_find((uintptr_t)blocks[i]) : NULL;
+        if (range)
+            pt_cu_remove(range);
+    }
+}
+
+static CUmodule new_module(CUcontext ctx, ptera_module *ptera)
+{
+    CUmodule module = pt_cu_new(PT_CU_MODULE, sizeof *module);
+    if (!module)
+        return NULL;
+    module->ctx = ctx;
+    module->ptera = ptera;
+    module->next = ctx->modules;
+    ctx->modules = module;
+    enter_variables(module);
+    return module;
+}
+
+static CUresult load_text(CUcontext ctx, const struct pt_cu_text *text, struct jit_options *options, CUmodule *out)
+{
+    ptera_module *ptera = NULL;
+    char why[128];
+    pt_cu_unlock();
+    ptera_result loaded = ptera_module_load(ctx->engine, "ptx", text->text, text->bytes, &ptera);
+    pt_cu_lock();
+    CUresult r = pt_cu_result(loaded);
+    if (loaded == PTERA_OK && (r = check_target(ptera, why, sizeof why)) != CUDA_SUCCESS)
+        write_diagnostics(options, ptera, why);
+    else if (ptera)
+        write_diagnostics(options, ptera, NULL);
+    if (r == CUDA_ERROR_INVALID_PTX && is_newer(text))
+        r = CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+    if (r == CUDA_SUCCESS && !(*out = new_module(ctx, ptera)))
+        r = CUDA_ERROR_OUT_OF_MEMORY;
+    if (r != CUDA_SUCCESS)
+        ptera_module_unload(ptera);
+    return r;
+}
+
+static CUresult load_image(CUmodule *out, const void *image, size_t bytes, unsigned n, const CUjit_option *names,
+                           void **values)
+{
+    CUcontext ctx;
+    struct jit_options options;
+    struct pt_cu_text text;
+    CUresult r = pt_cu_current(&ctx);
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (!out || !image || !read_options(&options, n, names, values))
+        return CUDA_ERROR_INVALID_VALUE;
+    r = pt_cu_image_text(image, bytes, &text);
+    if (r == CUDA_SUCCESS)
+        r = load_text(ctx, &text, &options, out);
+    else
+        write_log(&options.error, text.log);
+    if (r != CUDA_SUCCESS && text.log[0])
+        pt_cu_log("%s", text.log);
+    free(text.text);
+    return r;
+}
+
+CUresult cuModuleLoadData(CUmodule *module, const void *image)
+{
+    return API(load_image(module, image, 0, 0, NULL, NULL));
+}
+
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned n, CUjit_option *options, void **values)
+{
+    return API(load_image(module, image, 0, n, options, values));
+}
+
+CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image)
+{
+    return API(load_image(module, image, 0, 0, NULL, NULL));
+}
+
+/* A whole file with a zero byte behind it; NULL if it cannot be read. */
+static char *read_file(const char *path, size_t *bytes)
+{
+    FILE *file = fopen(path, "rb");
+    long size = -1;
+    char *data = NULL;
+    if (file && fseek(file, 0, SEEK_END) == 0)
+        size = ftell(file);
+    if (size >= 0 && fseek(file, 0, SEEK_SET) == 0)
+        data = malloc((size_t)size + 1);
+    if (data && fread(data, 1, (size_t)size, file) != (size_t)size) {
+        free(data);
+        data = NULL;
+    }
+    if (data)
+        data[size] = 0;
+    if (file)
+        fclose(file);
+    *bytes = (size_t)size;
+    return data;
+}
+
+static CUresult load_file(CUmodule *out, const char *path)
+{
+    size_t bytes;
+    if (!out || !path)
+        return CUDA_ERROR_INVALID_VALUE;
+    char *data = read_file(path, &bytes);
+    if (!data)
+        return CUDA_ERROR_FILE_NOT_FOUND;
+    CUresult r = bytes ? load_image(out, data, bytes, 0, NULL, NULL) : CUDA_ERROR_INVALID_IMAGE;
+    free(data);
+    return r;
+}
+
+CUresult cuModuleLoad(CUmodule *module, const char *path)
+{
+    return API(load_file(module, path));
+}
+
+/* ---- unloading ----------------------------------------------------------------------------------------- */
+
+void pt_cu_module_delete(CUmodule module)
+{
+    CUmodule *place = &module->ctx->modules;
+    while (*place != module)
+        place = &(*place)->next;
+    *place = module->next;
+    while (module->functions) {
+        CUfunction function = module->functions;
+        module->functions = function->next;
+        pt_cu_delete(function);
+    }
+    leave_variables(module->ptera);
+    ptera_module_unload(module->ptera);
+    pt_cu_delete(module);
+}
+
+static CUresult check_module(CUmodule module)
+{
+    CUresult r = pt_cu_check_init();
+    if (r == CUDA_SUCCESS && !pt_cu_is(module, PT_CU_MODULE))
+        r = CUDA_ERROR_INVALID_HANDLE;
+    return r == CUDA_SUCCESS ? module->ctx->error : r;
+}
+
+static CUresult unload(CUmodule module)
+{
+    CUresult r = check_module(module);
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (module->library)
+        return CUDA_ERROR_NOT_PERMITTED;
+    r = pt_cu_drain(module->ctx);
+    if (pt_cu_is(module, PT_CU_MODULE))
+        pt_cu_module_delete(module);
+    return r;
+}
+
+CUresult cuModuleUnload(CUmodule module)
+{
+    return API(unload(module));
+}
+
+static CUresult loading_mode(CUmoduleLoadingMode *mode)
+{
+    if (mode)
+        *mode = CU_MODULE_LAZY_LOADING;
+    return mode ? pt_cu_check_init() : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
+{
+    return API(loading_mode(mode));
+}
+
+/* ---- functions and variables --------------------------------------------------------------------------- */
+
+static CUresult function_of(CUmodule module, ptera_kernel *kernel, CUfunction *out)
+{
+    CUfunction f = module->functions;
+    while (f && f->kernel != kernel)
+        f = f->next;
+    if (!f && (f = pt_cu_new(PT_CU_FUNCTION, sizeof *f)) != NULL) {
+        f->module = module;
+        f->kernel = kernel;
+        f->next = module->functions;
+        module->functions = f;
+    }
+    *out = f;
+    return f ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static CUresult get_function(CUfunction *out, CUmodule module, const char *name)
+{
+    ptera_kernel *kernel;
+    CUresult r = check_module(module);
+    if (r == CUDA_SUCCESS && (!out || !name))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_result(ptera_module_kernel(module->ptera, name, 0, &kernel));
+    return r == CUDA_SUCCESS ? function_of(module, kernel, out) : r;
+}
+
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+{
+    return API(get_function(function, module, name));
+}
+
+static CUresult get_function_count(unsigned *n, CUmodule module)
+{
+    CUresult r = check_module(module);
+    if (r == CUDA_SUCCESS && !n)
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        *n = module->ptera->n_kernels;
+    return r;
+}
+
+CUresult cuModuleGetFunctionCount(unsigned *n, CUmodule module)
+{
+    return API(get_function_count(n, module));
+}
+
+static CUresult enumerate_functions(CUfunction *functions, unsigned n, CUmodule module)
+{
+    CUresult r = check_module(module);
+    if (r == CUDA_SUCCESS && !functions)
+        r = CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; r == CUDA_SUCCESS && i < n && i < module->ptera->n_kernels; i++)
+        r = function_of(module, &module->ptera->kernels[i], &functions[i]);
+    return r;
+}
+
+CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned n, CUmodule module)
+{
+    return API(enumerate_functions(functions, n, module));
+}
+
+static CUresult get_global(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name)
+{
+    void *p;
+    size_t size;
+    CUresult r = check_module(module);
+    if (r == CUDA_SUCCESS && (!name || (!address && !bytes)))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_result(ptera_module_variable(module->ptera, name, &p, &size));
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (address)
+        *address = (uintptr_t)p;
+    if (bytes)
+        *bytes = size;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name)
+{
+    return API(get_global(address, bytes, module, name));
+}
+
+/* ---- libraries ----------------------------------------------------------------------------------------- */
+
+static CUlibrary libraries;
+
+static CUresult check_library(CUlibrary library)
+{
+    CUresult r = pt_cu_check_init();
+    return r == CUDA_SUCCESS && !pt_cu_is(library, PT_CU_LIBRARY) ? CUDA_ERROR_INVALID_HANDLE : r;
+}
+
+CUresult pt_cu_module_of(CUlibrary library, CUcontext ctx, CUmodule *out)
+{
+    struct jit_options none = {0};
+    struct pt_cu_text text = {.text = library->text, .bytes = library->bytes};
+    for (*out = ctx->modules; *out; *out = (*out)->next)
+        if ((*out)->library == library)
+            return CUDA_SUCCESS;
+    CUresult r = load_text(ctx, &text, &none, out);
+    if (r == CUDA_SUCCESS)
+        (*out)->library = library;
+    return r;
+}
+
+/* Where a context is current the PTX is compiled at once, so that what is wrong with it is said here. */
+static CUresult library_load(CUlibrary *out, const void *image, size_t bytes, unsigned n, const CUjit_option *names,
+                             void **values)
+{
+    CUcontext ctx;
+    CUmodule module;
+    struct jit_options options;
+    struct pt_cu_text text;
+    CUresult r = pt_cu_check_init();
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (!out || !image || !read_options(&options, n, names, values))
+        return CUDA_ERROR_INVALID_VALUE;
+    r = pt_cu_image_text(image, bytes, &text);
+    if (r != CUDA_SUCCESS) {
+        write_log(&options.error, text.log);
+        pt_cu_log("%s", text.log);
+        return r;
+    }
+    CUlibrary library = pt_cu_new(PT_CU_LIBRARY, sizeof *library);
+    if (!library) {
+        free(text.text);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    library->text = text.text;
+    library->bytes = text.bytes;
+    if (pt_cu_current(&ctx) == CUDA_SUCCESS && (r = load_text(ctx, &text, &options, &module)) == CUDA_SUCCESS)
+        module->library = library;
+    if (r != CUDA_SUCCESS) {
+        free(library->text);
+        pt_cu_delete(library);
+        return r;
+    }
+    library->next = libraries;
+    libraries = library;
+    *out = library;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *options, void **values, unsigned n,
+                           CUlibraryOption *library_options, void **library_values, unsigned n_library)
+{
+    bool is_right = !n_library || (library_options && library_values);
+    return API(is_right ? library_load(library, image, 0, n, options, values) : CUDA_ERROR_INVALID_VALUE);
+}
+
+static CUresult library_load_file(CUlibrary *out, const char *path, unsigned n, const CUjit_option *names, void **values)
+{
+    size_t bytes;
+    if (!out || !path)
+        return CUDA_ERROR_INVALID_VALUE;
+    char *data = read_file(path, &bytes);
+    if (!data)
+        return CUDA_ERROR_FILE_NOT_FOUND;
+    CUresult r = bytes ? library_load(out, data, bytes, n, names, values) : CUDA_ERROR_INVALID_IMAGE;
+    free(data);
+    return r;
+}
+
+CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_option *options, void **values, unsigned n,
+                               CUlibraryOption *library_options, void **library_values, unsigned n_library)
+{
+    bool is_right = !n_library || (library_options && library_values);
+    return API(is_right ? library_load_file(library, path, n, options, values) : CUDA_ERROR_INVALID_VALUE);
+}
+
+static void unload_from(CUcontext ctx, CUlibrary library)
+{
+    CUmodule next;
+    for (CUmodule m = ctx->modules; m; m = next) {
+        next = m->next;
+        if (m->library == library)
+            pt_cu_module_delete(m);
+    }
+}
+
+static CUresult library_unload(CUlibrary library)
+{
+    CUresult r = check_library(library);
+    if (r != CUDA_SUCCESS)
+        return r;
+    for (CUcontext ctx = pt_cu_next_context(NULL); ctx; ctx = pt_cu_next_context(ctx)) {
+        pt_cu_drain(ctx);
+        unload_from(ctx, library);
+    }
+    while (library->kernels) {
+        CUkernel kernel = library->kernels;
+        library->kernels = kernel->next;
+        free(kernel->name);
+        pt_cu_delete(kernel);
+    }
+    CUlibrary *place = &libraries;
+    while (*place != library)
+        place = &(*place)->next;
+    *place = library->next;
+    free(library->text);
+    pt_cu_delete(library);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryUnload(CUlibrary library)
+{
+    return API(library_unload(library));
+}
+
+static CUresult kernel_of(CUlibrary library, const char *name, CUkernel *out)
+{
+    CUkernel k = library->kernels;
+    while (k && strcmp(k->name, name) != 0)
+        k = k->next;
+    *out = k;
+    if (k)
+        return CUDA_SUCCESS;
+    char *copy = strdup(name);
+    k = copy ? pt_cu_new(PT_CU_KERNEL, sizeof *k) : NULL;
+    if (!k) {
+        free(copy);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    k->library = library;
+    k->name = copy;
+    k->next = library->kernels;
+    library->kernels = k;
+    *out = k;
+    return CUDA_SUCCESS;
+}
+
+/* Where no context is current there is nothing yet to look the name up in: a wrong one shows when the kernel is used. */
+static CUresult library_kernel(CUkernel *out, CUlibrary library, const char *name)
+{
+    CUcontext ctx;
+    CUmodule module;
+    ptera_kernel *kernel;
+    CUresult r = check_library(library);
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (!out || !name)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (pt_cu_current(&ctx) == CUDA_SUCCESS) {
+        r = pt_cu_module_of(library, ctx, &module);
+        if (r == CUDA_SUCCESS)
+            r = pt_cu_result(ptera_module_kernel(module->ptera, name, 0, &kernel));
+    }
+    return r == CUDA_SUCCESS ? kernel_of(library, name, out) : r;
+}
+
+CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name)
+{
+    return API(library_kernel(kernel, library, name));
+}
+
+static CUresult library_module(CUmodule *out, CUlibrary library)
+{
+    CUcontext ctx;
+    CUresult r = check_library(library);
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_current(&ctx);
+    if (r == CUDA_SUCCESS && !out)
+        r = CUDA_ERROR_INVALID_VALUE;
+    return r == CUDA_SUCCESS ? pt_cu_module_of(library, ctx, out) : r;
+}
+
+CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library)
+{
+    return API(library_module(module, library));
+}
+
+static CUresult library_kernel_count(unsigned *n, CUlibrary library)
+{
+    CUmodule module;
+    CUresult r = library_module(&module, library);
+    return r == CUDA_SUCCESS ? get_function_count(n, module) : r;
+}
+
+CUresult cuLibraryGetKernelCount(unsigned *n, CUlibrary library)
+{
+    return API(library_kernel_count(n, library));
+}
+
+static CUresult library_kernels(CUkernel *kernels, unsigned n, CUlibrary library)
+{
+    CUmodule module;
+    CUresult r = library_module(&module, library);
+    if (r == CUDA_SUCCESS && !kernels)
+        r = CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; r == CUDA_SUCCESS && i < n && i < module->ptera->n_kernels; i++)
+        r = kernel_of(library, ptera_kernel_name(&module->ptera->kernels[i]), &kernels[i]);
+    return r;
+}
+
+CUresult cuLibraryEnumerateKernels(CUkernel *kernels, unsigned n, CUlibrary library)
+{
+    return API(library_kernels(kernels, n, library));
+}
+
+static CUresult library_global(CUdeviceptr *address, size_t *bytes, CUlibrary library, const char *name)
+{
+    CUmodule module;
+    CUresult r = library_module(&module, library);
+    return r == CUDA_SUCCESS ? get_global(address, bytes, module, name) : r;
+}
+
+CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary library, const char *name)
+{
+    return API(library_global(address, bytes, library, name));
+}
+
+/* All memory is the host's as well. */
+CUresult cuLibraryGetManaged(CUdeviceptr *address, size_t *bytes, CUlibrary library, const char *name)
+{
+    return API(library_global(address, bytes, library, name));
+}
+
+CUresult pt_cu_function(const void *handle, CUfunction *out)
+{
+    CUcontext ctx;
+    CUmodule module;
+    CUkernel kernel = (CUkernel)(uintptr_t)handle;
+    if (pt_cu_is(handle, PT_CU_FUNCTION)) {
+        *out = (CUfunction)(uintptr_t)handle;
+        return (*out)->module->ctx->error;
+    }
+    CUresult r = pt_cu_is(handle, PT_CU_KERNEL) ? pt_cu_current(&ctx) : CUDA_ERROR_INVALID_HANDLE;
+    if (r == CUDA_SUCCESS && pt_cu_is(kernel->used, PT_CU_FUNCTION) && kernel->used->of == kernel &&
+        kernel->used->module->ctx == ctx) {
+        *out = kernel->used;
+        return CUDA_SUCCESS;
+    }
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_module_of(kernel->library, ctx, &module);
+    if (r == CUDA_SUCCESS)
+        r = get_function(out, module, kernel->name);
+    if (r == CUDA_SUCCESS) {
+        (*out)->of = kernel;
+        kernel->used = *out;
+    }
+    return r;
+}

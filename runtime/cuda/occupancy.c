@@ -1,0 +1,209 @@
+/* Occupancy: how many blocks an SM has room for, by the formulas of CUDA's occupancy calculator (cuda_occupancy.h). */
+#include "runtime/cuda/driver.h"
+
+enum { WARP = 32, REGISTER_UNIT = 256, SM_REGISTERS = 64 << 10, SM_PARTS = 4 };
+
+static int round_up(int n, int to)
+{
+    return (n + to - 1) / to * to;
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Warps share the registers of one part of the SM. */
+static int by_registers(int registers, int warps)
+{
+    int warp_registers = round_up(registers * WARP, REGISTER_UNIT);
+    int part_warps = SM_REGISTERS / SM_PARTS / warp_registers;
+    return part_warps * SM_PARTS / warps;
+}
+
+static int by_shared(const struct pt_cu_profile *p, int shared)
+{
+    int unit = p->major < 8 ? 256 : 128;
+    int block = round_up(shared + pt_cu_attribute(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, 0), unit);
+    return block ? (p->sm_shared_kib << 10) / block : p->sm_blocks;
+}
+
+CUresult pt_cu_active_blocks(CUfunction f, int threads, size_t dynamic_shared, int *blocks)
+{
+    const struct pt_cu_profile *p = pt_cu_driver.profile;
+    int registers, shared, most;
+    CUresult r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_NUM_REGS, &registers);
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &shared);
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &most);
+    if (r != CUDA_SUCCESS)
+        return r;
+    *blocks = 0;
+    if (threads > most || dynamic_shared > (size_t)(p->block_shared_kib << 10) - (size_t)shared)
+        return CUDA_SUCCESS;
+    int warps = (threads + WARP - 1) / WARP;
+    int n = least(p->sm_blocks, p->sm_threads / WARP / warps);
+    n = least(n, by_registers(registers, warps));
+    *blocks = least(n, by_shared(p, shared + (int)dynamic_shared));
+    return CUDA_SUCCESS;
+}
+
+static CUresult active_blocks(int *blocks, CUfunction handle, int threads, size_t dynamic_shared, unsigned flags)
+{
+    CUfunction f;
+    CUresult r = pt_cu_function(handle, &f);
+    if (r == CUDA_SUCCESS && (!blocks || threads <= 0 || flags & ~(unsigned)CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE))
+        r = CUDA_ERROR_INVALID_VALUE;
+    return r == CUDA_SUCCESS ? pt_cu_active_blocks(f, threads, dynamic_shared, blocks) : r;
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads, size_t shared)
+{
+    return API(active_blocks(blocks, function, threads, shared, CU_OCCUPANCY_DEFAULT));
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int threads,
+                                                              size_t shared, unsigned flags)
+{
+    return API(active_blocks(blocks, function, threads, shared, flags));
+}
+
+/* The block with the most threads on an SM, of those the largest. */
+static CUresult potential_block(int *min_grid, int *block, CUfunction handle, CUoccupancyB2DSize size_of,
+                                size_t shared, int limit, unsigned flags)
+{
+    CUfunction f;
+    int most, best = 0;
+    CUresult r = pt_cu_function(handle, &f);
+    if (r == CUDA_SUCCESS && (!min_grid || !block || limit < 0 || flags & ~(unsigned)CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &most);
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (limit && limit < most)
+        most = limit;
+    for (int threads = most; threads > 0; threads = round_up(threads, WARP) - WARP) {
+        int blocks;
+        r = pt_cu_active_blocks(f, threads, size_of ? size_of(threads) : shared, &blocks);
+        if (r != CUDA_SUCCESS)
+            return r;
+        if (blocks * threads <= best)
+            continue;
+        best = blocks * threads;
+        *block = threads;
+        *min_grid = blocks * pt_cu_driver.profile->sms;
+    }
+    return best ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuOccupancyMaxPotentialBlockSize(int *min_grid, int *block, CUfunction function, CUoccupancyB2DSize size_of,
+                                          size_t shared, int limit)
+{
+    return API(potential_block(min_grid, block, function, size_of, shared, limit, CU_OCCUPANCY_DEFAULT));
+}
+
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *min_grid, int *block, CUfunction function,
+                                                   CUoccupancyB2DSize size_of, size_t shared, int limit,
+                                                   unsigned flags)
+{
+    return API(potential_block(min_grid, block, function, size_of, shared, limit, flags));
+}
+
+/* The most dynamic shared memory with which so many blocks still fit an SM. */
+static CUresult available_shared(size_t *bytes, CUfunction handle, int blocks, int threads)
+{
+    CUfunction f;
+    const struct pt_cu_profile *p = pt_cu_driver.profile;
+    int shared, fit;
+    CUresult r = pt_cu_function(handle, &f);
+    if (r == CUDA_SUCCESS && (!bytes || blocks <= 0 || threads <= 0))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_active_blocks(f, threads, 0, &fit);
+    if (r == CUDA_SUCCESS && blocks > fit)
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &shared);
+    if (r != CUDA_SUCCESS)
+        return r;
+    int unit = p->major < 8 ? 256 : 128, share = (p->sm_shared_kib << 10) / blocks / unit * unit;
+    share -= pt_cu_attribute(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, 0);
+    share = least(share, p->block_shared_kib << 10) - shared;
+    *bytes = share > 0 ? (size_t)share : 0;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction function, int blocks, int threads)
+{
+    return API(available_shared(bytes, function, blocks, threads));
+}
+
+/* ---- clusters ------------------------------------------------------------------------------------------ */
+
+static CUresult read_config(CUfunction handle, const CUlaunchConfig *c, CUfunction *f, int *threads, int *cluster)
+{
+    CUresult r = pt_cu_function(handle, f);
+    if (r == CUDA_SUCCESS && (!c || (c->numAttrs && !c->attrs)))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS && pt_cu_driver.profile->major < 9)
+        r = CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    if (r != CUDA_SUCCESS)
+        return r;
+    uint64_t n = (uint64_t)c->blockDimX * c->blockDimY * c->blockDimZ;
+    if (!n || n > 1024)
+        return CUDA_ERROR_INVALID_VALUE;
+    *threads = (int)n;
+    *cluster = 0;
+    for (unsigned i = 0; i < c->numAttrs; i++) {
+        const CUlaunchAttributeValue *v = &c->attrs[i].value;
+        if (c->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+            *cluster = (int)(v->clusterDim.x * v->clusterDim.y * v->clusterDim.z);
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult potential_cluster(int *size, CUfunction handle, const CUlaunchConfig *config)
+{
+    CUfunction f;
+    int threads, given, blocks, non_portable;
+    CUresult r = read_config(handle, config, &f, &threads, &given);
+    if (r == CUDA_SUCCESS && !size)
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_active_blocks(f, threads, config->sharedMemBytes, &blocks);
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, &non_portable);
+    if (r != CUDA_SUCCESS)
+        return r;
+    *size = !blocks ? 0 : non_portable ? 16 : 8;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxPotentialClusterSize(int *size, CUfunction function, const CUlaunchConfig *config)
+{
+    return API(potential_cluster(size, function, config));
+}
+
+/* All SMs are alike and any of them may hold a part: a cluster needs room for its blocks, wherever. */
+static CUresult active_clusters(int *n, CUfunction handle, const CUlaunchConfig *config)
+{
+    CUfunction f;
+    int threads, cluster, blocks;
+    CUresult r = read_config(handle, config, &f, &threads, &cluster);
+    if (r == CUDA_SUCCESS && (!n || cluster <= 0))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS && cluster > PT_CLUSTER_MAX)
+        r = CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_active_blocks(f, threads, config->sharedMemBytes, &blocks);
+    if (r == CUDA_SUCCESS)
+        *n = blocks * pt_cu_driver.profile->sms / cluster;
+    return r;
+}
+
+CUresult cuOccupancyMaxActiveClusters(int *n, CUfunction function, const CUlaunchConfig *config)
+{
+    return API(active_clusters(n, function, config));
+}

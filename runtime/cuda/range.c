@@ -1,0 +1,117 @@
+/* The ranges of addresses that the driver knows, in a tree by address. */
+#define _GNU_SOURCE
+#include <search.h>
+#include <stdlib.h>
+
+#include "runtime/cuda/driver.h"
+
+static void *tree;
+
+/* Ranges that overlap compare equal, so that any address in one finds it. */
+static int compare(const void *a, const void *b)
+{
+    const struct pt_cu_range *x = a, *y = b;
+    if (x->first + x->bytes <= y->first)
+        return -1;
+    return x->first >= y->first + y->bytes;
+}
+
+static struct pt_cu_range *find(uint64_t address, uint64_t bytes)
+{
+    struct pt_cu_range key = {.first = address, .bytes = bytes};
+    struct pt_cu_range **found = tfind(&key, &tree, compare);
+    return found ? *found : NULL;
+}
+
+struct pt_cu_range *pt_cu_find(uint64_t address)
+{
+    return address < UINT64_MAX ? find(address, 1) : NULL;
+}
+
+/* The parts of a reservation that have memory are ranges of their own, side by side. */
+bool pt_cu_is_usable(uint64_t address, size_t bytes)
+{
+    if (bytes > UINT64_MAX - address)
+        return false;
+    while (bytes) {
+        const struct pt_cu_range *range = pt_cu_find(address);
+        if (!range || range->memory == PT_CU_RESERVED)
+            return false;
+        uint64_t rest = range->first + range->bytes - address;
+        if (rest >= bytes)
+            return true;
+        if (range->memory != PT_CU_MAPPED)
+            return false;
+        address += rest;
+        bytes -= rest;
+    }
+    return true;
+}
+
+struct pt_cu_range *pt_cu_add(uint64_t first, uint64_t bytes, enum pt_cu_memory memory, CUcontext ctx)
+{
+    struct pt_cu_range *range = calloc(1, sizeof *range);
+    if (!range)
+        return NULL;
+    range->first = first;
+    range->bytes = bytes;
+    range->memory = memory;
+    range->ctx = ctx;
+    range->device = ctx ? ctx->device : 0;
+    range->fd = -1;
+    if (!pt_cu_enter_range(range)) {
+        free(range);
+        return NULL;
+    }
+    return range;
+}
+
+bool pt_cu_enter_range(struct pt_cu_range *range)
+{
+    struct pt_cu_range **place = tsearch(range, &tree, compare);
+    if (!place || *place != range)
+        return false;
+    range->id = pt_cu_new_id();
+    return true;
+}
+
+void pt_cu_leave_range(struct pt_cu_range *range)
+{
+    tdelete(range, &tree, compare);
+}
+
+void pt_cu_remove(struct pt_cu_range *range)
+{
+    pt_cu_leave_range(range);
+    free(range);
+}
+
+struct list {
+    struct pt_cu_range **v;
+    size_t n, cap;
+};
+
+static void add_to_list(const void *node, VISIT order, void *ud)
+{
+    struct list *list = ud;
+    if (order == preorder || order == endorder)
+        return;
+    if (list->n == list->cap) {
+        size_t cap = list->cap ? list->cap * 2 : 64;
+        void *more = realloc(list->v, cap * sizeof *list->v);
+        if (!more)
+            return;
+        list->v = more;
+        list->cap = cap;
+    }
+    list->v[list->n++] = *(struct pt_cu_range *const *)node;
+}
+
+void pt_cu_each_range(void (*visit)(struct pt_cu_range *range, void *ud), void *ud)
+{
+    struct list list = {0};
+    twalk_r(tree, add_to_list, &list);
+    for (size_t i = 0; i < list.n; i++)
+        visit(list.v[i], ud);
+    free(list.v);
+}
