@@ -47,8 +47,8 @@ static bool define_label(struct pt_parser *p, const struct pt_token *at)
     uint32_t name = pt_scope_intern(&p->scopes, at->text, at->len);
     struct pt_binding *b = pt_scope_own(&p->scopes, name);
     if (b && !b->is_pending)
-        return pt_parse_error(p, at, "'%.*s' is already declared on line %u", PT_TOKEN_ARGS(at),
-                              b->line);
+        return pt_parse_error(p, at, "'%.*s' is already declared on %s", PT_TOKEN_ARGS(at),
+                              pt_parse_line(p, b->line));
     if (!b)
         b = pt_scope_define(&p->scopes, name, PT_NAME_LABEL, add_label(p, name));
     b->is_pending = 0;
@@ -152,8 +152,8 @@ static bool read_table(struct pt_parser *p, const struct pt_token *name_tok)
     const struct pt_binding *b = pt_scope_own(&p->scopes, name);
     struct pt_table table = {.name = p->scopes.names.v[name].text};
     if (b)
-        return pt_parse_error(p, name_tok, "'%.*s' is already declared on line %u",
-                              PT_TOKEN_ARGS(name_tok), b->line);
+        return pt_parse_error(p, name_tok, "'%.*s' is already declared on %s",
+                              PT_TOKEN_ARGS(name_tok), pt_parse_line(p, b->line));
     table.kind = pt_parse_is_dot(p, "branchtargets") ? 'b'
                  : pt_parse_is_dot(p, "calltargets") ? 'c'
                                                      : 'p';

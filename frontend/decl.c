@@ -286,8 +286,8 @@ static bool add_register(struct pt_parser *p, const struct pt_token *at, uint32_
 
 static bool report_twice(struct pt_parser *p, const struct pt_token *at, uint32_t first_line)
 {
-    return pt_parse_error(p, at, "'%.*s' is already declared on line %u", PT_TOKEN_ARGS(at),
-                          first_line);
+    return pt_parse_error(p, at, "'%.*s' is already declared on %s", PT_TOKEN_ARGS(at),
+                          pt_parse_line(p, first_line));
 }
 
 /* Interns the name of a new declaration; false if the current scope has one. */
@@ -453,8 +453,8 @@ static bool merge(struct pt_parser *p, const struct pt_token *at, struct pt_symb
             PT_TOKEN_ARGS(at));
     if (old->space != now->space || old->type != now->type || old->vec != now->vec ||
         old->is_array != now->is_array || (old->size && now->size && old->size != now->size))
-        return pt_parse_error(p, at, "'%.*s' was declared differently on line %u",
-                              PT_TOKEN_ARGS(at), old->line);
+        return pt_parse_error(p, at, "'%.*s' was declared differently on %s", PT_TOKEN_ARGS(at),
+                              pt_parse_line(p, old->line));
     if (old->align < now->align)
         old->align = now->align;
     if (!new_extern)
@@ -548,6 +548,7 @@ static bool read_variable(struct pt_parser *p, const struct prefix *d)
 {
     struct pt_token at = p->tok;
     struct shape s = {0};
+    uint32_t linked = PT_NONE;
     pt_parse_advance(p);
     if (pt_parse_accept(p, '<'))
         return read_variables_of_range(p, &at, d);
@@ -556,15 +557,21 @@ static bool read_variable(struct pt_parser *p, const struct prefix *d)
     uint32_t name = pt_scope_intern(&p->scopes, at.text, at.len);
     const struct pt_binding *b = pt_scope_own(&p->scopes, name);
     uint32_t old = b && !p->func && b->kind == PT_NAME_SYM ? b->index : 0;
+    bool is_linked = !p->func && d->linkage != PT_LINK_LOCAL;
     if (!old && !new_name(p, &at, &name))
         return false;
     struct pt_symbol sym = make_symbol(p, &at, p->scopes.names.v[name].text, d);
     sym.is_array = s.n > 0;
     if (!finish_variable(p, &at, d, &s, &sym))
         return false;
-    if (old)
+    if (old && !pt_parse_is_elsewhere(p, p->m->symbols.v[old].line))
         return merge(p, &at, &p->m->symbols.v[old], d, &sym);
-    add_variable(p, &at, name, &sym);
+    if (is_linked && !pt_link_variable(p, &at, &sym, &linked))
+        return false;
+    if (linked && !old)
+        define(p, &at, name, PT_NAME_SYM, linked);
+    if (!linked)
+        add_variable(p, &at, name, &sym);
     return true;
 }
 

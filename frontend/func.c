@@ -151,10 +151,10 @@ static bool same_list(const struct pt_module *m, const uint32_t *a, uint32_t n_a
     return true;
 }
 
-static bool same_signature(const struct pt_module *m, const struct pt_func *a,
-                           const struct pt_func *b)
+bool pt_func_same(const struct pt_module *m, const struct pt_func *a, const struct pt_func *b)
 {
-    return same_list(m, a->params.v, a->params.n, b->params.v, b->params.n) &&
+    return a->is_entry == b->is_entry && a->is_noreturn == b->is_noreturn &&
+           same_list(m, a->params.v, a->params.n, b->params.v, b->params.n) &&
            same_list(m, a->results.v, a->results.n, b->results.v, b->results.n);
 }
 
@@ -163,24 +163,21 @@ static bool check_again(struct pt_parser *p, const struct pt_token *at, const st
                         const struct pt_func *now)
 {
     if (!old->is_declared_only || old->alias_of)
-        return pt_parse_error(p, at, "'%.*s' is already defined on line %u", PT_TOKEN_ARGS(at),
-                              old->line);
-    if (old->is_entry != now->is_entry || old->is_noreturn != now->is_noreturn ||
-        !same_signature(p->m, old, now))
-        return pt_parse_error(p, at, "'%.*s' was declared differently on line %u",
-                              PT_TOKEN_ARGS(at), old->line);
+        return pt_parse_error(p, at, "'%.*s' is already defined on %s", PT_TOKEN_ARGS(at),
+                              pt_parse_line(p, old->line));
+    if (!pt_func_same(p->m, old, now))
+        return pt_parse_error(p, at, "'%.*s' was declared differently on %s", PT_TOKEN_ARGS(at),
+                              pt_parse_line(p, old->line));
     if (old->linkage == PT_LINK_EXTERN && !now->is_declared_only)
-        return pt_parse_error(p, at, "'%.*s' is declared '.extern' on line %u", PT_TOKEN_ARGS(at),
-                              old->line);
+        return pt_parse_error(p, at, "'%.*s' is declared '.extern' on %s", PT_TOKEN_ARGS(at),
+                              pt_parse_line(p, old->line));
     if (now->linkage != PT_LINK_LOCAL && now->linkage != old->linkage)
-        return pt_parse_error(p, at, "'%.*s' was declared with other linkage on line %u",
-                              PT_TOKEN_ARGS(at), old->line);
+        return pt_parse_error(p, at, "'%.*s' was declared with other linkage on %s",
+                              PT_TOKEN_ARGS(at), pt_parse_line(p, old->line));
     return true;
 }
 
-/* Makes function `now` (the last one) take the place of its earlier declaration. Gives the index
- * it has then. */
-static uint32_t replace(struct pt_parser *p, uint32_t old, uint32_t now)
+void pt_func_replace(struct pt_parser *p, uint32_t old, uint32_t now)
 {
     struct pt_func *o = &p->m->funcs.v[old], *n = &p->m->funcs.v[now];
     if (n->linkage == PT_LINK_LOCAL)
@@ -191,24 +188,36 @@ static uint32_t replace(struct pt_parser *p, uint32_t old, uint32_t now)
         p->m->symbols.v[n->results.v[i]].func = old;
     *o = *n;
     p->m->funcs.n--;
-    return old;
+}
+
+/* Where the function is not known in this module yet, or only from others: links it to theirs. */
+static bool bind_first(struct pt_parser *p, const struct pt_token *at, uint32_t name,
+                       uint32_t *func, bool *is_spare)
+{
+    uint32_t named = *func;
+    if (p->m->funcs.v[*func].linkage != PT_LINK_LOCAL && !pt_link_function(p, at, &named, is_spare))
+        return false;
+    if (!pt_scope_own(&p->scopes, name))
+        pt_scope_define(&p->scopes, name, PT_NAME_FUNC, named)->line = at->line;
+    if (!*is_spare)
+        *func = named;
+    return true;
 }
 
 /* Gives the function its name in the module's scope, which is the current one. */
-static bool bind(struct pt_parser *p, const struct pt_token *at, uint32_t *func)
+static bool bind(struct pt_parser *p, const struct pt_token *at, uint32_t *func, bool *is_spare)
 {
     uint32_t name = pt_scope_intern(&p->scopes, at->text, at->len);
     const struct pt_binding *b = pt_scope_own(&p->scopes, name);
-    if (!b) {
-        pt_scope_define(&p->scopes, name, PT_NAME_FUNC, *func)->line = at->line;
-        return true;
-    }
+    if (!b || (b->kind == PT_NAME_FUNC && pt_parse_is_elsewhere(p, p->m->funcs.v[b->index].line)))
+        return bind_first(p, at, name, func, is_spare);
     if (b->kind != PT_NAME_FUNC)
-        return pt_parse_error(p, at, "'%.*s' is already declared on line %u", PT_TOKEN_ARGS(at),
-                              b->line);
+        return pt_parse_error(p, at, "'%.*s' is already declared on %s", PT_TOKEN_ARGS(at),
+                              pt_parse_line(p, b->line));
     if (!check_again(p, at, &p->m->funcs.v[b->index], &p->m->funcs.v[*func]))
         return false;
-    *func = replace(p, b->index, *func);
+    pt_func_replace(p, b->index, *func);
+    *func = b->index;
     return true;
 }
 
@@ -274,6 +283,8 @@ static bool parse_body(struct pt_parser *p, uint32_t func)
 bool pt_func_parse(struct pt_parser *p, enum pt_linkage linkage)
 {
     struct pt_token at = p->tok, name;
+    uint32_t n_symbols = p->m->symbols.n;
+    bool is_spare = false;
     struct pt_func *f = pt_vec_push(&p->m->arena, &p->m->funcs);
     uint32_t func = p->func = p->m->funcs.n - 1;
     memset(f, 0, sizeof *f);
@@ -296,7 +307,7 @@ bool pt_func_parse(struct pt_parser *p, enum pt_linkage linkage)
     if (has_body && linkage == PT_LINK_EXTERN)
         ok = pt_parse_error(p, &name, "'.extern' function '%.*s' cannot have a body",
                             PT_TOKEN_ARGS(&name));
-    if (!ok || !bind(p, &name, &func)) {
+    if (!ok || !bind(p, &name, &func, &is_spare)) {
         p->m->funcs.n--;
         p->func = PT_NONE;
         return false;
@@ -307,6 +318,10 @@ bool pt_func_parse(struct pt_parser *p, enum pt_linkage linkage)
     else
         pt_parse_accept(p, ';'); /* NVIDIA's assembler does not insist on it */
     p->func = PT_NONE;
+    if (is_spare) {
+        p->m->funcs.n = func;
+        p->m->symbols.n = n_symbols;
+    }
     return ok;
 }
 
@@ -338,7 +353,7 @@ static bool check_alias(struct pt_parser *p, const struct pt_token *at, const st
         return pt_parse_error(p, at, "a kernel cannot be part of an alias");
     if (!alias->is_declared_only)
         return pt_parse_error(p, at, "'%s' has a body and cannot be an alias", alias->name);
-    if (!same_signature(p->m, alias, target))
+    if (!pt_func_same(p->m, alias, target))
         return pt_parse_error(p, at, "'%s' and '%s' are declared differently", alias->name,
                               target->name);
     return true;
@@ -359,10 +374,13 @@ bool pt_func_alias(struct pt_parser *p)
         return false;
     target_tok = p->tok;
     uint32_t target = find_func(p, &target_tok);
-    if (!target || !check_alias(p, &alias_tok, &p->m->funcs.v[alias], &p->m->funcs.v[target]))
+    const struct pt_func *f = &p->m->funcs.v[alias];
+    bool is_spare = f->linkage == PT_LINK_WEAK && pt_parse_is_elsewhere(p, f->line);
+    if (!target || (!is_spare && !check_alias(p, &alias_tok, f, &p->m->funcs.v[target])))
         return false;
     pt_parse_advance(p);
-    p->m->funcs.v[alias].alias_of = target;
+    if (!is_spare)
+        p->m->funcs.v[alias].alias_of = target;
     return pt_parse_expect(p, ';');
 }
 

@@ -28,9 +28,9 @@ static char at(const struct pt_lexer *x, const char *p)
     return p < x->end ? *p : 0;
 }
 
-void pt_lex_init(struct pt_lexer *x, const char *text, size_t len)
+void pt_lex_init(struct pt_lexer *x, const char *text, size_t len, uint32_t line)
 {
-    *x = (struct pt_lexer){text, text + len, text, 1};
+    *x = (struct pt_lexer){text, text + len, text, line};
 }
 
 /* Starts a token at the current place. */
@@ -366,7 +366,7 @@ static size_t dump(const char *text, size_t len, char *out)
     struct pt_lexer x;
     struct pt_token t;
     size_t n = 0;
-    pt_lex_init(&x, text, len);
+    pt_lex_init(&x, text, len, 1);
     do {
         char head[64];
         pt_lex_next(&x, &t);

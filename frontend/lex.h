@@ -48,7 +48,8 @@ struct pt_lexer {
     uint32_t line;
 };
 
-void pt_lex_init(struct pt_lexer *lexer, const char *text, size_t len);
+/* `line`: the number of the first line. */
+void pt_lex_init(struct pt_lexer *lexer, const char *text, size_t len, uint32_t line);
 /* Reads the next token, after white space, comments and `#line` lines. At the end of the input
  * it gives PT_TOK_END for ever. */
 void pt_lex_next(struct pt_lexer *lexer, struct pt_token *token);

@@ -25,7 +25,7 @@ static uint32_t find_file(struct pt_parser *p, uint32_t number)
         uint32_t n = p->file_slots.n ? p->file_slots.n * 2 : 64;
         memset(&p->file_slots, 0, sizeof p->file_slots);
         (void)pt_vec_extend(&m->arena, &p->file_slots, n);
-        for (uint32_t i = 1; i < m->files.n; i++)
+        for (uint32_t i = p->first_file; i < m->files.n; i++)
             *file_slot(p, m->files.v[i].number) = i;
     }
     uint32_t *slot = file_slot(p, number);

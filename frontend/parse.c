@@ -112,6 +112,17 @@ bool pt_parse_u32(struct pt_parser *p, uint32_t *value)
     return true;
 }
 
+const char *pt_parse_line(struct pt_parser *p, uint32_t line)
+{
+    uint32_t there;
+    const char *name = pt_diag_place(&p->m->diags, line, &there);
+    bool is_elsewhere = pt_parse_is_elsewhere(p, line);
+    size_t size = strlen(name) + 32;
+    char *text = pt_arena_alloc(&p->m->arena, size);
+    snprintf(text, size, is_elsewhere ? "line %u of %s" : "line %u", there, name);
+    return text;
+}
+
 /* ---- the head of a module -------------------------------------------------------------------- */
 
 /* Versions of the PTX ISA from 1.0 to 9.0, by major version: the last minor one. */
@@ -236,7 +247,7 @@ static bool read_target(struct pt_parser *p)
 static bool read_address_size(struct pt_parser *p)
 {
     struct pt_token at = p->tok;
-    uint32_t bits;
+    uint32_t bits = 0;
     pt_parse_advance(p);
     if (!pt_parse_needs(p, &at, 23, 0, ".address_size"))
         return false;
@@ -378,12 +389,11 @@ static void skip_statement(struct pt_parser *p)
     }
 }
 
-static void start(struct pt_parser *p, const char *text, size_t len)
+static void start(struct pt_parser *p, size_t len)
 {
     struct pt_module *m = p->m;
     struct pt_arena *a = &m->arena;
-    pt_lex_init(&p->lexer, text, len);
-    pt_scope_init(&p->scopes, a);
+    pt_scope_init(&p->links, a);
     p->init_left = ((uint64_t)1 << 26) + 8 * (uint64_t)len;
     (void)pt_vec_push(a, &m->forms);
     (void)pt_vec_push(a, &m->funcs);
@@ -392,23 +402,97 @@ static void start(struct pt_parser *p, const char *text, size_t len)
     (void)pt_vec_push(a, &m->files);
 }
 
+/* A module is called what a line marker on its first line says, or as the whole text. */
+static void name_source(struct pt_parser *p, const char *text, size_t len, uint32_t line)
+{
+    static const char marker[] = "# 1 \"";
+    size_t n = sizeof marker - 1;
+    struct pt_diags *diags = &p->m->diags;
+    struct pt_source source = {diags->file, 0};
+    const char *nl = memchr(text, '\n', len);
+    const char *end = nl && len > n && !memcmp(text, marker, n)
+                          ? memchr(text + n, '"', (size_t)(nl - text) - n)
+                          : NULL;
+    if (end)
+        source = (struct pt_source){pt_arena_text(diags->arena, text + n, (size_t)(end - text) - n),
+                                    line};
+    *pt_vec_push(diags->arena, &diags->sources) = source;
+}
+
+static void read_statements(struct pt_parser *p)
+{
+    while (p->tok.kind != PT_TOK_END && !pt_diags_full(&p->m->diags)) {
+        const char *before = p->tok.text;
+        if (!read_statement(p)) {
+            /* A statement that starts where the faulty one does is that one. */
+            if (p->tok.text == before)
+                pt_parse_advance(p);
+            skip_statement(p);
+        }
+    }
+}
+
+/* Reads one module of the text. False if what follows cannot be judged. */
+static bool read_module(struct pt_parser *p, const char *text, size_t len, uint32_t line)
+{
+    pt_lex_init(&p->lexer, text, len, line);
+    pt_scope_init(&p->scopes, &p->m->arena);
+    name_source(p, text, len, line);
+    p->first_line = line;
+    p->first_file = p->m->files.n;
+    p->file_slots.n = 0;
+    p->loc = PT_NONE;
+    p->m->insn_cache = NULL; /* what a spelling means depends on the version */
+    pt_parse_advance(p);
+    /* Without version and target nothing else can be judged. */
+    if (p->tok.kind == PT_TOK_BAD || !read_head(p))
+        return false;
+    read_statements(p);
+    return p->tok.kind == PT_TOK_END;
+}
+
+/* What linked modules must have in common; the newest version and target count for all. */
+static bool check_heads(struct pt_parser *p, const struct pt_module *last)
+{
+    struct pt_module *m = p->m;
+    bool is_named = m->diags.sources.v[m->diags.sources.n - 1].lines_before > 0;
+    struct pt_token at = {.line = p->first_line + is_named, .col = 1, .len = 1};
+    if (m->sm < 20 || last->sm < 20)
+        return pt_parse_error(p, &at, "modules for targets below sm_20 cannot be linked");
+    if (m->address_size != last->address_size)
+        return pt_parse_error(p, &at, "linked modules must have the same .address_size");
+    if (m->texmode_independent != last->texmode_independent)
+        return pt_parse_error(p, &at, "linked modules must have the same texture mode");
+    if (m->ptx < last->ptx)
+        m->ptx = last->ptx;
+    if (m->sm < last->sm) {
+        m->sm = last->sm;
+        m->sm_feature = last->sm_feature;
+    }
+    return true;
+}
+
 bool pt_parse(struct pt_module *m, const char *file, const char *text, size_t len)
 {
     struct pt_parser p = {.m = m};
+    const char *end = text + len;
+    uint32_t line = 1;
+    bool is_first = true;
     pt_diags_init(&m->diags, &m->arena, file, text, len);
-    start(&p, text, len);
-    pt_parse_advance(&p);
-    /* Without version and target nothing else can be judged. */
-    if (p.tok.kind == PT_TOK_BAD || !read_head(&p))
-        return false;
-    while (p.tok.kind != PT_TOK_END && !pt_diags_full(&m->diags)) {
-        const char *before = p.tok.text;
-        if (!read_statement(&p)) {
-            /* A statement that starts where the faulty one does is that one. */
-            if (p.tok.text == before)
-                pt_parse_advance(&p);
-            skip_statement(&p);
-        }
-    }
-    return !p.has_failed && m->diags.errors == 0;
+    start(&p, len);
+    do {
+        struct pt_module last = {.ptx = m->ptx,
+                                 .sm = m->sm,
+                                 .sm_feature = m->sm_feature,
+                                 .address_size = m->address_size,
+                                 .texmode_independent = m->texmode_independent};
+        size_t n = strnlen(text, (size_t)(end - text));
+        if (!read_module(&p, text, n, line) || !(is_first || check_heads(&p, &last)))
+            return false;
+        is_first = false;
+        line = p.lexer.line;
+        for (text += n; text < end && !*text; text++)
+            ;
+    } while (text < end);
+    return !p.has_failed && m->diags.errors == 0 && (m->diags.sources.n < 2 || pt_link_check(&p));
 }

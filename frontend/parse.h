@@ -24,16 +24,19 @@ struct pt_parser {
     struct pt_token tok; /* the current token */
     struct pt_module *m;
     struct pt_scopes scopes;
-    uint32_t func;         /* the function whose body is read, or PT_NONE */
-    uint32_t loc;          /* the .loc in force */
-    uint32_t n_regs;       /* of the whole module */
-    uint32_t n_ranged;     /* variables declared as name<N> so far */
-    uint64_t init_left;    /* bytes of initialisers still allowed */
-    uint32_t nesting;      /* of the constant expression being read */
-    bool has_failed;       /* a statement was given up */
-    bool may_index;        /* the operand being read may be NAME[N] */
-    bool index_is_address; /* and then is the address of the element, not an access to it */
-    bool has_alias;        /* label_alias has an entry that is not 0 */
+    struct pt_scopes links; /* names with linkage, of all modules of the text */
+    uint32_t first_line;    /* of the module that is read; a text may hold several */
+    uint32_t first_file;    /* of its files */
+    uint32_t func;          /* the function whose body is read, or PT_NONE */
+    uint32_t loc;           /* the .loc in force */
+    uint32_t n_regs;        /* of the whole module */
+    uint32_t n_ranged;      /* variables declared as name<N> so far */
+    uint64_t init_left;     /* bytes of initialisers still allowed */
+    uint32_t nesting;       /* of the constant expression being read */
+    bool has_failed;        /* a statement was given up */
+    bool may_index;         /* the operand being read may be NAME[N] */
+    bool index_is_address;  /* and then is the address of the element, not an access to it */
+    bool has_alias;         /* label_alias has an entry that is not 0 */
     /* By label of the function: the label it turned out to be, or 0. */
     PT_VEC(uint32_t) label_alias;
     /* A stack: operands whose place is not known yet. */
@@ -69,6 +72,14 @@ bool pt_parse_u32(struct pt_parser *p, uint32_t *value);
 /* .pragma "a", "b"; */
 bool pt_parse_pragma(struct pt_parser *p);
 
+/* "line 12", or "line 3 of a.ptx" where that is another one of the modules in the text. */
+const char *pt_parse_line(struct pt_parser *p, uint32_t line);
+/* Is the line one of a module before the one that is read? */
+static inline bool pt_parse_is_elsewhere(const struct pt_parser *p, uint32_t line)
+{
+    return line < p->first_line;
+}
+
 static inline struct pt_func *pt_parse_func(struct pt_parser *p)
 {
     return &p->m->funcs.v[p->func];
@@ -97,6 +108,23 @@ bool pt_func_parse(struct pt_parser *p, enum pt_linkage linkage);
 bool pt_func_alias(struct pt_parser *p);
 /* The rest of NAME: .callprototype … ; the signature becomes a function of its own. */
 bool pt_func_prototype(struct pt_parser *p, uint32_t *signature);
+
+/* Same kind and parameters? */
+bool pt_func_same(const struct pt_module *m, const struct pt_func *a, const struct pt_func *b);
+/* Makes function `now` (the last one) take the place of `old`. */
+void pt_func_replace(struct pt_parser *p, uint32_t old, uint32_t now);
+
+/* ---- link.c ---------------------------------------------------------------------------------- */
+
+/* For the first declaration of a name with linkage in the module that is read: *func (the last one) becomes what other modules
+ * have under that name. If *is_spare it is a second .weak definition: its body is to be read and dropped. */
+bool pt_link_function(struct pt_parser *p, const struct pt_token *at, uint32_t *func,
+                      bool *is_spare);
+/* Likewise a variable: *symbol is the one of other modules, made to what both declare, or PT_NONE: `now` is to be added. */
+bool pt_link_variable(struct pt_parser *p, const struct pt_token *at, const struct pt_symbol *now,
+                      uint32_t *symbol);
+/* After the last of several modules. */
+bool pt_link_check(struct pt_parser *p);
 
 /* ---- body.c, operand.c: statements ----------------------------------------------------------- */
 

@@ -58,8 +58,8 @@ static bool read_label(struct pt_parser *p)
     uint32_t name = pt_scope_intern(&p->scopes, text, at.len + 1);
     const struct pt_binding *b = pt_scope_own(&p->scopes, name);
     if (b)
-        return pt_parse_error(p, &at, "'%.*s' is already declared on line %u", PT_TOKEN_ARGS(&at),
-                              b->line);
+        return pt_parse_error(p, &at, "'%.*s' is already declared on %s", PT_TOKEN_ARGS(&at),
+                              pt_parse_line(p, b->line));
     pt_scope_define(&p->scopes, name, PT_NAME_LABEL, 0)->line = at.line;
     pt_parse_advance(p);
     struct pt_token colon = p->tok;

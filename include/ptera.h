@@ -133,7 +133,8 @@ PTERA_API ptera_result ptera_isa_row_get(unsigned index, ptera_isa_row *row);
 /* Loads PTX text (need not be NUL-terminated; not kept). `name` is used in messages. *module is set on
  * PTERA_OK and PTERA_ERROR_INVALID_PTX; in the latter case it only holds the diagnostics. A module may hold forms
  * that are not implemented yet (diagnostics with is_unsupported): only the kernels that may reach them cannot be launched.
- * Functions are compiled when first launched. */
+ * Functions are compiled when first launched. A text of several modules, each but the last ended by a zero byte, is linked:
+ * names with linkage mean one thing in all of them. A first line `# 1 "NAME"` of a module names it in messages. */
 PTERA_API ptera_result ptera_module_load(ptera_engine *engine, const char *name, const char *text,
                                          size_t bytes, ptera_module **module);
 PTERA_API ptera_result ptera_module_load_file(ptera_engine *engine, const char *path,

@@ -92,13 +92,24 @@ static char *put_bytes(char *out, const char *s, size_t n)
     return out;
 }
 
+const char *pt_diag_place(const struct pt_diags *diags, uint32_t line, uint32_t *line_there)
+{
+    const struct pt_source *source = NULL;
+    for (uint32_t i = 0; i < diags->sources.n && diags->sources.v[i].lines_before < line; i++)
+        source = &diags->sources.v[i];
+    *line_there = source ? line - source->lines_before : line;
+    return source ? source->name : diags->file;
+}
+
 char *pt_diag_format(const struct pt_diags *diags, const struct pt_diag *diag,
                      struct pt_arena *arena)
 {
     static const char *const names[] = {"note", "warning", "error"};
     char head[64] = "";
+    uint32_t line_there;
+    const char *file = pt_diag_place(diags, diag->line, &line_there);
     if (diag->line)
-        snprintf(head, sizeof head, "%u:%u: ", diag->line, diag->col);
+        snprintf(head, sizeof head, "%u:%u: ", line_there, diag->col);
     size_t len = 0, shown = 0;
     const char *line = diag->line ? find_line(diags, diag->line, &len) : NULL;
     if (len > 400)
@@ -109,9 +120,9 @@ char *pt_diag_format(const struct pt_diags *diags, const struct pt_diag *diag,
         if (shown > len - caret)
             shown = len > caret ? len - caret : 1;
     }
-    size_t size = strlen(diags->file) + strlen(head) + strlen(diag->message) + 2 * len + shown + 32;
+    size_t size = strlen(file) + strlen(head) + strlen(diag->message) + 2 * len + shown + 32;
     char *s = pt_arena_alloc(arena, size);
-    char *p = s + snprintf(s, size, "%s:%s%s%s: %s\n", diags->file, diag->line ? "" : " ", head,
+    char *p = s + snprintf(s, size, "%s:%s%s%s: %s\n", file, diag->line ? "" : " ", head,
                            names[diag->severity], diag->message);
     if (!shown)
         return s;

@@ -20,6 +20,12 @@ struct pt_diag {
     const char *message; /* in the arena */
 };
 
+/* A part of the text that has a name of its own: one of several modules that are linked. */
+struct pt_source {
+    const char *name;
+    uint32_t lines_before; /* line 1 of the source is line lines_before + 1 of the text */
+};
+
 /* Collects the diagnostics of one input. `file` and `text` are borrowed and must outlive the list. */
 struct pt_diags {
     struct pt_arena *arena;
@@ -28,6 +34,7 @@ struct pt_diags {
     size_t text_len;
     uint32_t errors;
     PT_VEC(struct pt_diag) list;
+    PT_VEC(struct pt_source) sources; /* in order of their lines; none: the text is `file` */
 };
 
 void pt_diags_init(struct pt_diags *diags, struct pt_arena *arena, const char *file,
@@ -47,6 +54,9 @@ __attribute__((format(printf, 5, 6))) void pt_diag_unsupported(struct pt_diags *
                                                                uint32_t line, uint32_t col,
                                                                uint32_t len, const char *format,
                                                                ...);
+
+/* The source that a line of the text lies in, and its number there. */
+const char *pt_diag_place(const struct pt_diags *diags, uint32_t line, uint32_t *line_there);
 
 /* `FILE:LINE:COL: error: message`, the line and a caret, as text in `arena`. */
 char *pt_diag_format(const struct pt_diags *diags, const struct pt_diag *diag,

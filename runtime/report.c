@@ -97,7 +97,9 @@ static void put_place(struct writer *w, uint32_t func, uint32_t index)
         put(w, "%s", module->name);
         return;
     }
-    put(w, "%s:%" PRIu32, module->name, insn->line);
+    uint32_t line;
+    const char *name = pt_diag_place(&module->ir.diags, insn->line, &line);
+    put(w, "%s:%" PRIu32, name, line);
     if (insn->loc != PT_NONE && insn->loc < module->ir.locs.n) {
         const struct pt_loc *loc = &module->ir.locs.v[insn->loc];
         put(w, " (%s:%" PRIu32 ")", file_name(&module->ir, loc->file), loc->line);

@@ -149,6 +149,25 @@ static void check_emit(ptera_module *module)
     CHECK_INT(ptera_module_verify(NULL), PTERA_ERROR_INVALID_ARGUMENT);
 }
 
+/* Two modules in one text: the kernel of one calls the other and stores to its variable; a fault names the right one. */
+static void check_linked(ptera_engine *engine)
+{
+    static const char linked[] =
+        "# 1 \"a.ptx\"\n" HEADER ".extern .func f(.param .b32 p);\n.visible .entry k()\n{\n"
+        ".param .b32 a;\nst.param.b32 [a], 41;\ncall f, (a);\nret;\n}\n"
+        "\0# 1 \"b.ptx\"\n" HEADER
+        ".visible .global .u32 v;\n.visible .func f(.param .b32 p)\n{\n.reg .b32 %r<2>;\n"
+        "ld.param.b32 %r1, [p];\nadd.s32 %r1, %r1, 1;\nst.global.u32 [v], %r1;\ntrap;\n}\n";
+    ptera_module *module = NULL;
+    void *v = NULL;
+    CHECK_INT(ptera_module_load(engine, "linked", linked, sizeof linked, &module), PTERA_OK);
+    CHECK_INT(ptera_module_variable(module, "v", &v, NULL), PTERA_OK);
+    CHECK_INT(launch_with(kernel_of(module, "k"), 1, 1, NULL, 0), PTERA_ERROR_TRAP);
+    CHECK(v && *(unsigned *)v == 42);
+    CHECK_HAS(ptera_engine_error(engine), "trap in kernel 'k' at b.ptx:11, CTA");
+    ptera_module_unload(module);
+}
+
 static void check_wrong_arguments(ptera_engine *engine)
 {
     ptera_module *module = NULL;
@@ -173,6 +192,7 @@ int main(void)
     check_constants(engine, module);
     check_diagnostics(engine);
     check_externs(engine);
+    check_linked(engine);
     check_wrong_arguments(engine);
     ptera_module_unload(module);
     load(engine, text); /* left to the engine */
