@@ -1,0 +1,350 @@
+/* Fatbinaries. The format is not documented; it was found by looking at what nvcc 13 writes under each of its options. */
+#include "frontend/fatbin.h"
+
+#include <elf.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#ifdef PT_HAVE_LZ4
+#include <lz4.h>
+#endif
+#ifdef PT_HAVE_ZSTD
+#include <zstd.h>
+#endif
+
+#include "frontend/link.h"
+
+enum {
+    WRAPPER_MAGIC = 0x466243b1,
+    EM_CUDA_MACHINE = 190,
+    KIND_PTX = 1,
+    KIND_ELF = 2,
+    KIND_LTO = 8,
+    FLAG_LZ4 = 0x2000,
+    FLAG_ZSTD = 0x8000,
+    FLAG_ARCH = 0x100000,   /* sm_90a */
+    FLAG_FAMILY = 0x200000, /* sm_100f */
+    FLAGS_64BIT_LINUX = 0x11,
+    ENTRY_VERSION = 0x0101,
+    MAX_UNITS = 1 << 16
+};
+static const uint32_t fatbin_magic = 0xba55ed50;
+
+/* What __cudaRegisterFatBinary and cuModuleLoadData get from a program. */
+struct wrapper {
+    uint32_t magic, version;
+    const void *data;
+    const void *const *units; /* version 2: a fatbinary for each source file, up to NULL */
+};
+
+struct header {
+    uint32_t magic;
+    uint16_t version, header_bytes;
+    uint64_t bytes; /* of all entries, which follow */
+};
+
+struct entry {
+    uint16_t kind, version;
+    uint32_t header_bytes;
+    uint64_t bytes; /* of the payload, which follows; padding included */
+    uint32_t compressed_bytes, options;
+    uint16_t minor, major;
+    uint32_t arch;
+    uint32_t name, name_len; /* offset in the entry */
+    uint64_t flags, hash, plain_bytes;
+};
+_Static_assert(sizeof(struct header) == 16 && sizeof(struct entry) == 64, "as nvcc writes them");
+
+struct reader {
+    unsigned sm;
+    struct pt_arena *arena;
+    struct pt_image_text *out;
+};
+
+/* What a fatbinary has, and the entry to take. */
+struct found {
+    const uint8_t *best; /* an entry, or NULL */
+    struct entry entry;  /* a copy of it */
+    char others[256];    /* what does not run here: "machine code for sm_75, PTX for sm_100" */
+};
+
+__attribute__((format(printf, 3, 4))) static enum pt_image_status
+fail(struct reader *r, enum pt_image_status status, const char *format, ...)
+{
+    char message[512];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    size_t len = (size_t)n < sizeof message ? (size_t)n : sizeof message - 1;
+    r->out->message = pt_arena_text(r->arena, message, len);
+    return status;
+}
+
+static enum pt_image_status fail_truncated(struct reader *r)
+{
+    return fail(r, PT_IMAGE_INVALID, "the fatbinary is truncated or damaged");
+}
+
+/* ---- choosing an entry ------------------------------------------------------------------------ */
+
+/* Does the device run the PTX of an entry? */
+static bool runs(const struct reader *r, const struct entry *e)
+{
+    if (e->kind != KIND_PTX || e->arch > r->sm)
+        return false;
+    if (e->flags & FLAG_ARCH)
+        return e->arch == r->sm;
+    return !(e->flags & FLAG_FAMILY) || e->arch / 10 == r->sm / 10;
+}
+
+static unsigned rank(const struct entry *e)
+{
+    return e->arch * 4 + (e->flags & FLAG_ARCH ? 2 : e->flags & FLAG_FAMILY ? 1 : 0);
+}
+
+static void note_other(struct found *f, const struct entry *e)
+{
+    const char *kind = e->kind == KIND_PTX   ? "PTX for"
+                       : e->kind == KIND_ELF ? "machine code for"
+                       : e->kind == KIND_LTO ? "LTO code for"
+                                             : "unknown code for";
+    const char *feature = e->flags & FLAG_ARCH ? "a" : e->flags & FLAG_FAMILY ? "f" : "";
+    size_t n = strlen(f->others);
+    snprintf(f->others + n, sizeof f->others - n, "%s%s sm_%u%s", n ? ", " : "", kind, e->arch,
+             feature);
+}
+
+static enum pt_image_status look_at(struct reader *r, const uint8_t *fatbin, size_t bytes,
+                                    struct found *f)
+{
+    struct header h;
+    memset(f, 0, sizeof *f);
+    if (bytes < sizeof h)
+        return fail_truncated(r);
+    memcpy(&h, fatbin, sizeof h);
+    if (h.magic != fatbin_magic)
+        return fail(r, PT_IMAGE_INVALID, "no fatbinary is where one should be");
+    if (h.header_bytes < sizeof h || h.header_bytes > bytes || h.bytes > bytes - h.header_bytes)
+        return fail_truncated(r);
+    const uint8_t *at = fatbin + h.header_bytes;
+    for (uint64_t left = h.bytes; left > 0;) {
+        struct entry e;
+        if (left < sizeof e)
+            return fail_truncated(r);
+        memcpy(&e, at, sizeof e);
+        if (e.header_bytes < sizeof e || e.header_bytes > left || e.bytes > left - e.header_bytes)
+            return fail_truncated(r);
+        if (!runs(r, &e)) {
+            note_other(f, &e);
+        } else if (!f->best || rank(&e) > rank(&f->entry)) {
+            f->best = at;
+            f->entry = e;
+        }
+        at += e.header_bytes + e.bytes;
+        left -= e.header_bytes + e.bytes;
+    }
+    return PT_IMAGE_OK;
+}
+
+/* ---- the text of an entry --------------------------------------------------------------------- */
+
+static size_t decompress_lz4(char *to, size_t size, const uint8_t *from, size_t bytes)
+{
+#ifdef PT_HAVE_LZ4
+    if (bytes > INT32_MAX || size > INT32_MAX)
+        return 0;
+    int n = LZ4_decompress_safe((const char *)from, to, (int)bytes, (int)size);
+    return n > 0 ? (size_t)n : 0;
+#else
+    (void)to, (void)size, (void)from, (void)bytes;
+    return 0;
+#endif
+}
+
+static size_t decompress_zstd(char *to, size_t size, const uint8_t *from, size_t bytes)
+{
+#ifdef PT_HAVE_ZSTD
+    size_t n = ZSTD_decompress(to, size, from, bytes);
+    return ZSTD_isError(n) ? 0 : n;
+#else
+    (void)to, (void)size, (void)from, (void)bytes;
+    return 0;
+#endif
+}
+
+#ifdef PT_HAVE_LZ4
+static const bool have_lz4 = true;
+#else
+static const bool have_lz4 = false;
+#endif
+#ifdef PT_HAVE_ZSTD
+static const bool have_zstd = true;
+#else
+static const bool have_zstd = false;
+#endif
+
+/* Neither compression makes text more than 2^14 times smaller, so a wrong size cannot ask for much. */
+enum { MAX_RATIO = 1 << 14 };
+
+static enum pt_image_status decompress(struct reader *r, const struct entry *e,
+                                       const uint8_t *payload, struct pt_link_unit *unit)
+{
+    bool is_zstd = e->flags & FLAG_ZSTD;
+    if (!(is_zstd ? have_zstd : have_lz4))
+        return fail(r, PT_IMAGE_NOT_SUPPORTED,
+                    "the PTX is compressed with %s, which this build of Ptera has no library for",
+                    is_zstd ? "zstd" : "lz4");
+    if (e->compressed_bytes > e->bytes || e->plain_bytes / MAX_RATIO > e->compressed_bytes)
+        return fail_truncated(r);
+    char *text = pt_arena_alloc(r->arena, e->plain_bytes + 1);
+    unit->text = text;
+    unit->len = (is_zstd ? decompress_zstd : decompress_lz4)(text, e->plain_bytes, payload,
+                                                             e->compressed_bytes);
+    return unit->len ? PT_IMAGE_OK : fail_truncated(r);
+}
+
+static enum pt_image_status read_entry(struct reader *r, const struct found *f,
+                                       struct pt_link_unit *unit)
+{
+    const struct entry *e = &f->entry;
+    const uint8_t *payload = f->best + e->header_bytes;
+    if (e->name && e->name_len && e->name < e->header_bytes &&
+        e->name_len <= e->header_bytes - e->name)
+        unit->name = pt_arena_text(r->arena, (const char *)f->best + e->name, e->name_len);
+    if (e->flags & (FLAG_LZ4 | FLAG_ZSTD))
+        return decompress(r, e, payload, unit);
+    unit->text = (const char *)payload;
+    unit->len = e->bytes;
+    return PT_IMAGE_OK;
+}
+
+static enum pt_image_status fail_no_ptx(struct reader *r, const struct found *f)
+{
+    return fail(
+        r, PT_IMAGE_NO_PTX,
+        "no PTX for a device of compute capability %u.%u inside, only %s; nvcc adds it with "
+        "-gencode arch=compute_%u,code=compute_%u",
+        r->sm / 10, r->sm % 10, *f->others ? f->others : "an empty fatbinary", r->sm, r->sm);
+}
+
+static enum pt_image_status read_fatbin(struct reader *r, const void *fatbin, size_t bytes)
+{
+    struct found f;
+    struct pt_link_unit unit = {0};
+    enum pt_image_status status = look_at(r, fatbin, bytes, &f);
+    if (status != PT_IMAGE_OK)
+        return status;
+    if (!f.best)
+        return fail_no_ptx(r, &f);
+    status = read_entry(r, &f, &unit);
+    while (unit.len && !unit.text[unit.len - 1])
+        unit.len--;
+    r->out->text = unit.text;
+    r->out->len = unit.len;
+    return status;
+}
+
+/* ---- wrappers --------------------------------------------------------------------------------- */
+
+/* Each unit with PTX is linked. Those without are left out: so is the vendor's device runtime library, machine code whose
+ * functions Ptera has itself; functions of others are missed by the kernels that call them. */
+static enum pt_image_status read_units(struct reader *r, const void *const *fatbins)
+{
+    PT_VEC(struct pt_link_unit) units = {0};
+    struct found f, last = {0};
+    for (uint32_t i = 0; fatbins && fatbins[i] && i < MAX_UNITS; i++) {
+        enum pt_image_status status = look_at(r, fatbins[i], PT_IMAGE_UNSIZED, &f);
+        if (status == PT_IMAGE_OK && f.best)
+            status = read_entry(r, &f, pt_vec_push(r->arena, &units));
+        else if (!*last.others)
+            last = f;
+        if (status != PT_IMAGE_OK)
+            return status;
+    }
+    if (!units.n)
+        return fail_no_ptx(r, &last);
+    r->out->text = pt_link_join(units.v, units.n, r->arena, &r->out->len);
+    return PT_IMAGE_OK;
+}
+
+static enum pt_image_status read_wrapper(struct reader *r, const void *image, size_t bytes)
+{
+    struct wrapper w;
+    if (bytes != PT_IMAGE_UNSIZED)
+        return fail(r, PT_IMAGE_INVALID,
+                    "the image is the wrapper of a fatbinary, which has a meaning only inside of "
+                    "the program it is part of");
+    memcpy(&w, image, sizeof w);
+    if (w.version == 2)
+        return read_units(r, w.units);
+    if (w.version != 1)
+        return fail(r, PT_IMAGE_INVALID, "wrappers of fatbinaries of version %u are not known",
+                    w.version);
+    return w.data ? read_fatbin(r, w.data, PT_IMAGE_UNSIZED) : fail_truncated(r);
+}
+
+/* ---- everything ------------------------------------------------------------------------------- */
+
+/* The architecture is in the second byte of the flags since version 8 of the ABI, before that in the first. */
+static enum pt_image_status fail_elf(struct reader *r, const void *image, size_t bytes)
+{
+    Elf64_Ehdr h;
+    if (bytes < sizeof h)
+        return fail(r, PT_IMAGE_INVALID, "the ELF image is truncated");
+    memcpy(&h, image, sizeof h);
+    if (h.e_machine != EM_CUDA_MACHINE)
+        return fail(r, PT_IMAGE_INVALID, "the image is an ELF file, but not of a GPU");
+    unsigned sm = h.e_ident[EI_ABIVERSION] >= 8 ? h.e_flags >> 8 & 0xff : h.e_flags & 0xff;
+    return fail(r, PT_IMAGE_NO_PTX,
+                "the image is a cubin, machine code for sm_%u, and holds no PTX", sm);
+}
+
+static enum pt_image_status read_text(struct reader *r, const char *text, size_t bytes)
+{
+    size_t len = bytes == PT_IMAGE_UNSIZED ? strlen(text) : bytes;
+    while (len && !text[len - 1])
+        len--;
+    r->out->text = text;
+    r->out->len = len;
+    return len ? PT_IMAGE_OK : fail(r, PT_IMAGE_INVALID, "the image is empty");
+}
+
+enum pt_image_status pt_image_read(const void *image, size_t bytes, unsigned sm,
+                                   struct pt_arena *arena, struct pt_image_text *out)
+{
+    struct reader r = {sm, arena, out};
+    uint32_t magic = 0;
+    memset(out, 0, sizeof *out);
+    /* An image of unknown size may be a short text. */
+    size_t n = bytes == PT_IMAGE_UNSIZED ? strnlen(image, sizeof magic) : bytes;
+    memcpy(&magic, image, n < sizeof magic ? n : sizeof magic);
+    if (magic == WRAPPER_MAGIC)
+        return read_wrapper(&r, image, bytes);
+    if (magic == fatbin_magic)
+        return read_fatbin(&r, image, bytes);
+    if (n >= SELFMAG && !memcmp(image, ELFMAG, SELFMAG))
+        return fail_elf(&r, image, bytes);
+    return read_text(&r, image, bytes);
+}
+
+void *pt_fatbin_wrap(const char *text, size_t len, unsigned sm, struct pt_arena *arena,
+                     size_t *bytes)
+{
+    size_t padded = (len + 8) & ~(size_t)7; /* at least one zero byte */
+    struct entry e = {.kind = KIND_PTX,
+                      .version = ENTRY_VERSION,
+                      .header_bytes = sizeof e,
+                      .bytes = padded,
+                      .arch = sm,
+                      .flags = FLAGS_64BIT_LINUX};
+    struct header h = {fatbin_magic, 1, sizeof h, sizeof e + padded};
+    *bytes = sizeof h + sizeof e + padded;
+    uint8_t *fatbin = pt_arena_alloc(arena, *bytes);
+    memcpy(fatbin, &h, sizeof h);
+    memcpy(fatbin + sizeof h, &e, sizeof e);
+    memcpy(fatbin + sizeof h + sizeof e, text, len);
+    return fatbin;
+}
