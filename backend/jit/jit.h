@@ -9,7 +9,7 @@
  *   emit_*.c    what instructions compute: a few LLVM instructions each, over scalars or vectors alike
  *   lanes.c     operations without an emitter: calls of the interpreter's functions over lanes    batch.c    shared calls
  *   carry.c     extended precision                      helper.h           what is rare: calls of functions of C
- *   memory.c    loads and stores by access class         prefetch.c         loops with long strides
+ *   memory.c    loads and stores by access class         prefetch.c         what will be needed soon
  *   atomic.c, warp.c   the others that are not pure
  *   local.c     windows of local memory                  call.c             calls of device functions
  *   target.c    the host, passes, machine code           engine.c           the entry of the shared object

@@ -464,8 +464,11 @@ static void access_run(struct jit *j, const struct access *a, unsigned copy, LLV
                        LLVMValueRef *v)
 {
     LLVMValueRef pointer = pointer_of(j, a, address);
+    bool is_far = a->space == PT_SPACE_GLOBAL || a->space == PT_SPACE_GENERIC;
     int64_t stride;
     jit_shape_of(j, a->base, &stride);
+    if (is_far && !j->mask[copy] && a->base->kind == PT_OPND_REG)
+        jit_prefetch(j, a->base->index, pointer, (unsigned)stride * j->width);
     if (stride != (int64_t)(a->bytes * a->n)) {
         unsigned apart = (unsigned)(stride / a->bytes);
         if (a->is_load)
@@ -474,9 +477,6 @@ static void access_run(struct jit *j, const struct access *a, unsigned copy, LLV
             store_near(j, a, pointer, apart, v[0]);
         return;
     }
-    bool is_far = a->space == PT_SPACE_GLOBAL || a->space == PT_SPACE_GENERIC;
-    if (a->is_load && is_far && !j->mask[copy] && a->base->kind == PT_OPND_REG)
-        jit_prefetch(j, a->base->index, pointer, a->bytes * a->n * j->width);
     if (a->is_load)
         load_run(j, a, pointer, j->mask[copy], v);
     else

@@ -1,5 +1,6 @@
-/* Loops that walk memory in long strides (grid-stride loops above all): the machine's own prefetcher does not follow
- * them, so each access asks for what later rounds will need.
+/* What accesses will need soon. Loops that walk memory in long strides (grid-stride loops above all): the machine's own
+ * prefetcher does not follow them, so each access asks for what later rounds will need. Straight code: a CTA ends, and
+ * the next begins, before the machine's own sees a stream in it.
  */
 #include "backend/jit/region.h"
 
@@ -7,6 +8,8 @@ enum {
     AHEAD = 4, /* rounds */
     DEPTH = 8,
     LINE = 64,        /* bytes */
+    BEHIND = 4096,    /* bytes from an access to what straight code asks for */
+    NEAR = 64,        /* instructions in which another access through the same address is looked for */
     SHORT_STEP = 4096 /* the machine follows shorter constant steps by itself */
 };
 
@@ -136,20 +139,54 @@ static struct step step_of(struct jit *j, const struct pt_loop *loop, uint32_t r
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
+static void ask(struct jit *j, LLVMValueRef pointer, unsigned bytes, bool writes)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    for (unsigned at = 0; at < bytes; at += LINE) {
+        LLVMValueRef args[] = {jit_at(j, pointer, jit_i64(j, at)), LLVMConstInt(i32, writes, false),
+                               LLVMConstInt(i32, 2, false), LLVMConstInt(i32, 1, false)};
+        jit_intrinsic(j, "llvm.prefetch", LLVMTypeOf(pointer), args, 4);
+    }
+}
+
+/* An access goes through the register, with or without another offset. */
+static bool goes_through(const struct jit *j, const struct pt_insn *insn, uint32_t reg)
+{
+    for (uint32_t k = 0; k < insn->n_operands; k++) {
+        const struct pt_operand *o = &j->f->operands.v[insn->operands + k];
+        if (o->kind == PT_OPND_MEM && j->f->operands.v[o->index].kind == PT_OPND_REG &&
+            j->f->operands.v[o->index].index == reg)
+            return true;
+    }
+    return false;
+}
+
+/* Straight code: CTAs go upwards, so what they will touch lies behind, most often. The first access through an address asks,
+ * for writing if a store follows near by. */
+static void ask_behind(struct jit *j, uint32_t reg, LLVMValueRef pointer, unsigned bytes)
+{
+    uint32_t at = (uint32_t)(j->insn - j->f->insns.v), first = at > NEAR ? at - NEAR : 0;
+    uint32_t end = j->f->insns.n - at > NEAR ? at + NEAR : j->f->insns.n;
+    bool writes = false;
+    for (uint32_t i = first; i < at; i++)
+        if (goes_through(j, &j->f->insns.v[i], reg))
+            return;
+    for (uint32_t i = at; i < end && !writes; i++)
+        writes = (pt_insn_form(j->m, &j->f->insns.v[i])->effects & PT_FX_WRITE) &&
+                 goes_through(j, &j->f->insns.v[i], reg);
+    ask(j, jit_at(j, pointer, jit_i64(j, BEHIND)), bytes, writes);
+}
+
 void jit_prefetch(struct jit *j, uint32_t reg, LLVMValueRef pointer, unsigned bytes)
 {
     uint32_t l = j->f->blocks.v[j->block].loop;
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    if (!l)
+    if (!l) {
+        ask_behind(j, reg, pointer, bytes);
         return;
+    }
     struct step step = step_of(j, &j->f->loops.v[l - 1], reg, 0);
     if (!step.is_known || !step.bytes || !step.is_long)
         return;
     LLVMValueRef by = LLVMBuildMul(j->b, step.bytes, jit_i64(j, AHEAD), "");
-    pointer = jit_at(j, pointer, by);
-    for (unsigned at = 0; at < bytes; at += LINE) {
-        LLVMValueRef args[] = {jit_at(j, pointer, jit_i64(j, at)), LLVMConstInt(i32, 0, false),
-                               LLVMConstInt(i32, 2, false), LLVMConstInt(i32, 1, false)};
-        jit_intrinsic(j, "llvm.prefetch", LLVMTypeOf(pointer), args, 4);
-    }
+    ask(j, jit_at(j, pointer, by), bytes, !(j->form->effects & PT_FX_READ));
 }

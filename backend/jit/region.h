@@ -68,8 +68,8 @@ LLVMValueRef jit_local_cvta(struct jit *j, LLVMValueRef address, unsigned copy, 
 /* call.c: a call of a device function of the runtime, and whether the instruction is one that can be native. */
 bool jit_device_call(struct jit *j);
 bool jit_is_device_call(const struct jit *j, const struct pt_insn *insn);
-/* prefetch.c: asks for what later rounds of the loop will load, where register `reg` is the address and `bytes` are loaded from
- * the pointer now. */
+/* prefetch.c: asks for what later rounds of the loop, or the CTAs that follow, will touch, where register `reg` is the address and
+ * j->insn touches `bytes` from the pointer on. */
 void jit_prefetch(struct jit *j, uint32_t reg, LLVMValueRef pointer, unsigned bytes);
 
 /* carry.c: extended precision. One value stands for all lanes of CC.CF; for all copies. */
