@@ -69,7 +69,7 @@ LLVMValueRef jit_lane(struct jit *j, LLVMValueRef vector, unsigned lane)
     if (LLVMGetElementType(LLVMTypeOf(vector)) != i32 || LLVMIsConstant(vector))
         return LLVMBuildExtractElement(j->b, vector, jit_i32(j, lane), "");
     LLVMTypeRef pairs = LLVMVectorType(i64, LLVMGetVectorSize(LLVMTypeOf(vector)) / 2);
-    LLVMValueRef pair = LLVMBuildBitCast(j->b, vector, pairs, "");
+    LLVMValueRef pair = LLVMBuildBitCast(j->b, LLVMBuildFreeze(j->b, vector, ""), pairs, "");
     pair = LLVMBuildExtractElement(j->b, pair, jit_i32(j, lane / 2), "");
     if (lane % 2)
         pair = LLVMBuildLShr(j->b, pair, jit_i64(j, 32), "");
