@@ -63,7 +63,8 @@ static char *registers_text(struct gen *g)
                       GEN_POOL, GEN_UNIFORM_POOL, n, n, n);
 }
 
-/* A variable's first value: a parameter, from the table, or affine in the thread's number. `seed` is a register of 32 bits. */
+/* A variable's first value: a parameter, from the table, affine in the thread's number, or that scrambled. `seed` is a register of
+ * 32 bits. */
 static void initialise(struct gen *g, enum gen_class class, const char *name, const char *seed)
 {
     static const char *const types[] = {"u8", "b16", "b32", "b64"}, *const from[] = {"", "cvt.u16.u32", "mov.b32", "cvt.s64.s32"};
@@ -76,8 +77,11 @@ static void initialise(struct gen *g, enum gen_class class, const char *name, co
         node = gen_line(g, class == GEN_R ? "ld.param.u32 %%ur0, [s];" : "ld.param.u64 %%ud0, [w];");
     else if (class == GEN_P)
         node = gen_line(g, "%sand.b32 %%t%u, %%t%u, %u;\nsetp.eq.u32 %s, %%t%u, 0;", index, n, n, 1 + gen_below(g, 6), name, n);
-    else if (gen_chance(g, 40))
+    else if (gen_chance(g, 35))
         node = gen_line(g, "%s%s %s, %%t%u;", index, from[class], name, n);
+    else if (class < GEN_D && gen_chance(g, 60))
+        node = gen_line(g, "%smul.lo.u32 %%t%u, %%t%u, 0x9e3779b1;\nshr.u32 %%m%u, %%t%u, 15;\nxor.b32 %%t%u, %%t%u, %%m%u;\n%s %s, %%t%u;",
+                        index, n, n, n, n, n, n, n, from[class], name, n);
     else
         node = gen_line(g, "%sand.b32 %%t%u, %%t%u, %u;\nmul.wide.u32 %%x%u, %%t%u, %u;\nmov.u64 %%y%u, table;\n"
                            "add.s64 %%x%u, %%x%u, %%y%u;\nld.global.%s %s, [%%x%u];",
@@ -176,20 +180,35 @@ static void clear_memory(struct gen *g, const char *text)
                  n, n, n, n, n, g->cell_bytes, n, n, n, n, n, n, n, n, g->cta_threads * 8, n, n)->is_fixed = true;
 }
 
-/* The variables go to out, behind the arrays. */
+/* Makes %t0 of all of a variable. */
+static void mix(struct gen *g, const struct variable *v)
+{
+    static const char *const parts[] = {"selp.u32 %%m0, 1, 0, %s;", "cvt.u32.u16 %%m0, %s;", "mov.b32 %%m0, %s;",
+                                        "mov.b64 {%%m0, %%w0}, %s;\nmad.lo.u32 %%t0, %%t0, 0x85ebca6b, %%w0;"};
+    gen_line(g, "%s\nmad.lo.u32 %%t0, %%t0, 0x9e3779b1, %%m0;", gen_format(g, parts[v->class], v->name));
+}
+
+/* What the variables hold goes to out, behind the arrays: each of them, or a hash of all. */
 static void save_all(struct gen *g, const struct variable *v, unsigned n)
 {
-    static const char *const types[] = {"", "u16", "b32", "b64"};
+    static const char *const types[] = {"u32", "u16", "b32", "b64"};
     static const unsigned bytes[] = {4, 2, 4, 8};
     size_t at = g->k->out_bytes;
+    bool is_mixed = gen_chance(g, 80);
+    gen_line(g, "mov.u32 %%t0, 0;")->is_fixed = true;
     for (unsigned i = 0; i < n; i++) {
-        enum gen_class class = v[i].class;
-        const char *bits = class == GEN_P ? gen_format(g, "selp.u32 %%t0, 1, 0, %s;\n", v[i].name) : "";
-        gen_line(g, "%smul.wide.u32 %%x0, %%gid, %u;\nadd.s64 %%x0, %%x0, %%out;\nst.global.%s [%%x0+%zu], %s;", bits, bytes[class],
-                 class == GEN_P ? "u32" : types[class], at, class == GEN_P ? "%t0" : v[i].name);
-        at += ((size_t)g->threads * bytes[class] + 7) & ~(size_t)7;
+        bool is_predicate = v[i].class == GEN_P;
+        const char *bits = is_predicate ? gen_format(g, "selp.u32 %%t0, 1, 0, %s;\n", v[i].name) : "";
+        if (is_mixed) {
+            mix(g, &v[i]);
+            continue;
+        }
+        gen_line(g, "%smul.wide.u32 %%x0, %%gid, %u;\nadd.s64 %%x0, %%x0, %%out;\nst.global.%s [%%x0+%zu], %s;", bits,
+                 bytes[v[i].class], types[v[i].class], at, is_predicate ? "%t0" : v[i].name);
+        at += ((size_t)g->threads * bytes[v[i].class] + 7) & ~(size_t)7;
     }
-    g->k->out_bytes = at;
+    gen_line(g, "mul.wide.u32 %%x0, %%gid, 4;\nadd.s64 %%x0, %%x0, %%out;\nst.global.b32 [%%x0+%zu], %%t0;", at)->is_fixed = true;
+    g->k->out_bytes = at + (size_t)g->threads * 4;
 }
 
 static void make_entry(struct gen *g)
