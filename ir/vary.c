@@ -256,6 +256,14 @@ static struct pt_fact binary(const struct vary *v, enum pt_fact_op op)
     return pt_fact_op(op, &a, &b, width(v, bits));
 }
 
+/* The distance has 32 bits, whatever is shifted. */
+static struct pt_fact shifted(const struct vary *v, enum pt_fact_op op)
+{
+    unsigned bits = type_bits(v);
+    struct pt_fact a = operand_fact(v, &v->o[1], bits), by = operand_fact(v, &v->o[2], 32);
+    return pt_fact_op(op, &a, &by, width(v, bits));
+}
+
 static struct pt_fact plus_third(const struct vary *v, struct pt_fact product, unsigned bits)
 {
     struct pt_fact c = operand_fact(v, &v->o[3], bits);
@@ -468,9 +476,9 @@ static struct pt_fact result(struct vary *v)
     case PT_OP_xor_b:
         return binary(v, PT_FACT_XOR);
     case PT_OP_shl:
-        return binary(v, PT_FACT_SHL);
+        return shifted(v, PT_FACT_SHL);
     case PT_OP_shr:
-        return binary(v, is_signed(v) ? PT_FACT_SAR : PT_FACT_SHR);
+        return shifted(v, is_signed(v) ? PT_FACT_SAR : PT_FACT_SHR);
     case PT_OP_div_int:
         return quotient(v, false);
     case PT_OP_rem_int:
