@@ -61,7 +61,8 @@ enum pt_fault_kind {
     PT_FAULT_DEADLOCK,
     PT_FAULT_TIMEOUT,
     PT_FAULT_CANCELLED, /* a sibling CTA failed */
-    PT_FAULT_OUT_OF_MEMORY
+    PT_FAULT_OUT_OF_MEMORY,
+    PT_FAULT_HOST_FUNCTION /* which said so itself */
 };
 
 struct pt_fault {
@@ -167,11 +168,10 @@ struct pt_services {
                    uint32_t preds);
     /* Lanes of the warp have exited (warp->live is already updated). */
     void (*exited)(struct pt_warp *warp);
-    /* Device functions (ir/device.h), called for one lane. `args` holds
-     * the parameter bytes as the PTX signature lays them out; the result is written to `result`. Returns
-     * false on a fault (warp->fault set). */
-    bool (*call)(struct pt_warp *warp, uint32_t lane, enum pt_device_function f, const void *args,
-                 void *result);
+    /* Functions that the runtime provides, called for one lane: an enum pt_device_function, or PT_DEVICE_COUNT + the function
+     * index of one that is_host. `args` holds the parameter bytes as the PTX signature lays them out; the result is written
+     * to `result`, of PT_DEVICE_BYTES. Returns false on a fault (warp->fault set). */
+    bool (*call)(struct pt_warp *warp, uint32_t lane, uint32_t f, const void *args, void *result);
     /* Isolated launches: the memory that holds the address and is this lane's to touch. False if there is none. */
     bool (*find)(const struct pt_warp *warp, uint32_t lane, uint64_t address, struct pt_extent *extent);
     uint64_t (*clock)(void);       /* %clock64 */

@@ -49,7 +49,8 @@ typedef enum ptera_result {
     PTERA_ERROR_STACK_OVERFLOW = 20,
     PTERA_ERROR_ILLEGAL_INSTRUCTION = 21,
     PTERA_ERROR_DEADLOCK = 22,
-    PTERA_ERROR_TIMEOUT = 23
+    PTERA_ERROR_TIMEOUT = 23,
+    PTERA_ERROR_HOST_FUNCTION = 24 /* a registered function called ptera_function_fail */
 } ptera_result;
 
 /* A short English text for a result; static. */
@@ -95,7 +96,7 @@ PTERA_API void ptera_engine_destroy(ptera_engine *engine);
  * The first line of a kernel's failure always reads
  *     WHAT[ 0xADDRESS] in kernel 'NAME' at FILE.ptx:LINE[ (SOURCE:LINE)], CTA (X,Y,Z), thread (X,Y,Z)[ and N more of warp W]
  * where WHAT is "illegal address", "misaligned address", "trap", "failed assertion", "stack overflow", "illegal instruction",
- * "deadlock", "timeout" or "out of memory", and ", warp W" takes the place of the thread where it is not known. Indented
+ * "deadlock", "timeout", "out of memory" or "failure of a host function", and ", warp W" takes the place of the thread where it is not known. Indented
  * lines follow: the function (if not the kernel), the line of PTX, what lies near the address; for a deadlock or a timeout
  * each group of threads that waits. An invalid launch reads "kernel 'NAME': " and the reason; invalid PTX found when a
  * kernel is compiled is the text of the first diagnostic. */
@@ -207,6 +208,24 @@ typedef struct ptera_kernel_status {
                                 was native. Valid until the module is unloaded */
 } ptera_kernel_status;
 PTERA_API ptera_result ptera_kernel_info(const ptera_kernel *kernel, ptera_kernel_status *status);
+
+/* ---- functions of the host ----------------------------------------------------------------------------- */
+
+/* Gives kernels a C function: modules loaded from now on may declare it, `.extern .func (.param .b64 r) name (.param .b64 a);`,
+ * and call it; each thread's call is one call, from any worker, several at once. The signature is the C type, "RESULT
+ * (PARAMETER, ...)" of
+ *     u8 s8 u16 s16 u32 s32 u64 s64 f32 f64 ptr
+ * and structs by value, "{f64 s32 u8[4]}"; RESULT may be "void": "f64 (f64)", "void (ptr, {f32 f32})". Sizes must be those
+ * of the declaration, which is otherwise an error of the module; an integer below 32 bits may be declared with 32, as nvcc
+ * does. Parameters together and the result are at most 1,024 bytes. In the function, floating-point control is the
+ * default, and ptera calls on this engine must not wait (launch, unload, destroy). It lives as long as the engine.
+ * PTERA_ERROR_INVALID_ARGUMENT for a signature that is none and for a name that is taken, by an earlier call or by CUDA
+ * (vprintf, malloc, free, __assertfail). */
+PTERA_API ptera_result ptera_function_register(ptera_engine *engine, const char *name, const char *signature,
+                                               void (*function)(void));
+/* Called by such a function while it runs for a kernel: the launch ends with PTERA_ERROR_HOST_FUNCTION when the function
+ * has returned; ptera_engine_error says where, and `text`. The first of several counts. Elsewhere it does nothing. */
+PTERA_API void ptera_function_fail(const char *text);
 
 /* ---- memory -------------------------------------------------------------------------------------------- */
 

@@ -11,7 +11,10 @@ enum pt_device_function {
 #define X(name) PT_DEVICE_##name,
     PT_DEVICE_FUNCTIONS(X)
 #undef X
+    PT_DEVICE_COUNT
 };
+
+enum { PT_DEVICE_BYTES = 1024 /* that a function of the machine or of the embedder takes or gives, at most */ };
 
 /* PT_DEVICE_NONE if it is none of them. */
 enum pt_device_function pt_device_find(const char *name);

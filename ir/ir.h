@@ -162,6 +162,7 @@ struct pt_symbol {
 struct pt_func {
     const char *name;
     bool is_entry, is_declared_only, is_noreturn, is_lowered;
+    bool is_host;            /* declared only: the embedder provides it */
     uint8_t linkage;
     uint32_t alias_of;       /* function, or PT_NONE */
     uint32_t line, end_line;

@@ -42,6 +42,8 @@ const char *ptera_result_text(ptera_result result)
         return "deadlock";
     case PTERA_ERROR_TIMEOUT:
         return "timeout";
+    case PTERA_ERROR_HOST_FUNCTION:
+        return "a host function failed";
     }
     return "unknown result";
 }

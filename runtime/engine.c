@@ -128,6 +128,7 @@ static bool set_up(ptera_engine *engine, const ptera_options *o)
     atomic_init(&engine->grid_ids, 0);
     pthread_mutex_init(&engine->lock, NULL);
     pt_native_init(engine);
+    pt_arena_init(&engine->host.arena, &engine->allocator);
     pt_mem_init(&engine->mem, &engine->allocator);
     pt_heap_init(&engine->heap, &engine->mem, o->heap_bytes);
     pt_pool_init(&engine->pool, &engine->allocator, engine->threads);
@@ -144,6 +145,7 @@ static void tear_down(ptera_engine *engine)
     pt_params_free_all(engine);
     pt_heap_close(&engine->heap);
     pt_mem_close(&engine->mem);
+    pt_arena_free(&engine->host.arena);
     pt_print_close(&engine->printer);
     pthread_mutex_destroy(&engine->lock);
     pt_engine_free(engine, engine);

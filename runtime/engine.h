@@ -8,6 +8,7 @@
 #include "backend/exec.h"
 #include "ptera.h"
 #include "runtime/heap.h"
+#include "runtime/host.h"
 #include "runtime/mem.h"
 #include "runtime/pool.h"
 #include "runtime/print.h"
@@ -49,6 +50,7 @@ struct ptera_engine {
     unsigned n_versions;
     uint64_t uses;            /* clock of their last uses */
     uint64_t code_bytes;
+    struct pt_host host;
     char error[PT_ERROR_BYTES];
 };
 
@@ -77,6 +79,7 @@ struct ptera_module {
     uint64_t constants_bytes;
     uint8_t *funcs;             /* reserved addresses that stand for functions */
     size_t funcs_bytes;
+    struct pt_host_link *host_links; /* by function; of those with is_host */
     ptera_kernel *kernels;
     uint32_t n_kernels;
     PT_VEC(const char *) diag_texts;

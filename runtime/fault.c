@@ -25,15 +25,21 @@ static const int signals[2] = {SIGSEGV, SIGBUS};
 /* ---- floating-point control ---------------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
-static const uint64_t fp_default = 0x1f80; /* round to nearest, all exceptions masked, no FTZ, no DAZ */
+/* MXCSR: round to nearest, all exceptions masked, no FTZ, no DAZ. Above it the x87 control word, which only what host functions
+ * do can change. */
+static const uint64_t fp_default = UINT64_C(0x37f) << 32 | 0x1f80;
 
 static uint64_t get_fp(void)
 {
-    return __builtin_ia32_stmxcsr();
+    uint16_t x87;
+    __asm__ volatile("fnstcw %0" : "=m"(x87));
+    return (uint64_t)x87 << 32 | __builtin_ia32_stmxcsr();
 }
 
 static void set_fp(uint64_t control)
 {
+    uint16_t x87 = (uint16_t)(control >> 32);
+    __asm__ volatile("fldcw %0" : : "m"(x87));
     __builtin_ia32_ldmxcsr((unsigned)control);
 }
 #elif defined(__aarch64__)

@@ -125,6 +125,26 @@ static bool check_externs(ptera_module *module)
     return ir->diags.errors == errors;
 }
 
+/* Functions that are declared and that the embedder has registered. */
+static bool link_host(ptera_module *module)
+{
+    struct pt_module *ir = &module->ir;
+    bool ok = true;
+    module->host_links = pt_arena_alloc(&ir->arena, ir->funcs.n * sizeof *module->host_links);
+    for (uint32_t i = 1; i < ir->funcs.n; i++) {
+        struct pt_func *f = &ir->funcs.v[i];
+        const struct pt_host_function *host = f->is_declared_only ? pt_host_find(module->engine, f->name) : NULL;
+        char why[128];
+        if (!host)
+            continue;
+        f->is_host = pt_host_link(ir, i, host, &module->host_links[i], why, sizeof why);
+        if (!f->is_host)
+            pt_diag_error(&ir->diags, f->line, 1, 1, "function '%s' is registered as '%s': %s", f->name, host->text, why);
+        ok = ok && f->is_host;
+    }
+    return ok;
+}
+
 /* ---- loading ------------------------------------------------------------------------------------------- */
 
 static void list_kernels(ptera_module *module)
@@ -172,7 +192,7 @@ ptera_result pt_module_diagnosed(const ptera_module *module)
 
 static ptera_result load_parsed(ptera_module *module, bool is_valid)
 {
-    is_valid = is_valid && check_externs(module);
+    is_valid = is_valid && check_externs(module) && link_host(module);
     pt_module_format_diagnostics(module);
     if (!is_valid)
         return pt_module_diagnosed(module);

@@ -35,6 +35,7 @@ static const char *const kind_text[] = {
     [PT_FAULT_TIMEOUT] = "timeout",
     [PT_FAULT_CANCELLED] = "cancelled",
     [PT_FAULT_OUT_OF_MEMORY] = "out of memory",
+    [PT_FAULT_HOST_FUNCTION] = "failure of a host function",
 };
 
 ptera_result pt_report_result(enum pt_fault_kind kind)
@@ -58,6 +59,8 @@ ptera_result pt_report_result(enum pt_fault_kind kind)
         return PTERA_ERROR_TIMEOUT;
     case PT_FAULT_OUT_OF_MEMORY:
         return PTERA_ERROR_OUT_OF_MEMORY;
+    case PT_FAULT_HOST_FUNCTION:
+        return PTERA_ERROR_HOST_FUNCTION;
     case PT_FAULT_NONE:
     case PT_FAULT_CANCELLED:
         break;

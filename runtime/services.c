@@ -101,12 +101,20 @@ static bool call_free(struct pt_warp *warp, uint32_t lane, uint64_t address)
     return false;
 }
 
-static bool call(struct pt_warp *warp, uint32_t lane, enum pt_device_function f, const void *args,
-                 void *result)
+static bool call_host(struct pt_warp *warp, uint32_t lane, uint32_t func, const void *args, void *result)
+{
+    const struct pt_job *job = (const struct pt_job *)(void *)warp->cta->launch; /* its first member */
+    const char *failure = pt_host_call(&job->kernel->module->host_links[func], args, result);
+    return !failure || fail(warp, lane, PT_FAULT_HOST_FUNCTION, failure);
+}
+
+static bool call(struct pt_warp *warp, uint32_t lane, uint32_t f, const void *args, void *result)
 {
     uint64_t v[2] = {0};
     struct assertfail assertion;
-    switch (f) {
+    if (f >= PT_DEVICE_COUNT)
+        return call_host(warp, lane, f - PT_DEVICE_COUNT, args, result);
+    switch ((enum pt_device_function)f) {
     case PT_DEVICE_vprintf:
         memcpy(v, args, 16);
         return call_vprintf(warp, lane, v, result);
@@ -122,6 +130,7 @@ static bool call(struct pt_warp *warp, uint32_t lane, enum pt_device_function f,
         memcpy(&assertion, args, sizeof assertion);
         return call_assertfail(warp, lane, &assertion);
     case PT_DEVICE_NONE:
+    case PT_DEVICE_COUNT:
         break;
     }
     return fail(warp, lane, PT_FAULT_ILLEGAL_INSTRUCTION, "call of an unknown device function");

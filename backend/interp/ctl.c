@@ -247,7 +247,7 @@ static void pass_values(struct pt_frame *from, const struct pt_pass *a, uint32_t
 struct call_site {
     const struct pt_interp_program *program;
     uint32_t callee;                /* PT_NONE: indirect, the address is operand 0 */
-    enum pt_device_function device; /* a function of the runtime */
+    uint32_t device;                /* a function of the runtime, as services->call takes it; 0: none */
     uint32_t after;
     uint32_t n_args, n_results;
     struct pt_pass *args, *results;
@@ -392,8 +392,6 @@ PT_HANDLER(call_indirect)
     return NULL;
 }
 
-enum { DEVICE_ARG_BYTES = 256 };
-
 /* Functions of the runtime run for one lane after the other. */
 PT_HANDLER(call_device)
 {
@@ -401,8 +399,8 @@ PT_HANDLER(call_device)
     struct pt_warp *warp = f->state->warp;
     for (uint32_t left = f->mask; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
-        char args[DEVICE_ARG_BYTES] __attribute__((aligned(16))) = {0};
-        uint64_t result[2] = {0};
+        char args[PT_DEVICE_BYTES] __attribute__((aligned(16)));
+        char result[PT_DEVICE_BYTES] __attribute__((aligned(16)));
         for (uint32_t i = 0, at = 0; i < site->n_args; i++) {
             const struct pt_pass *a = &site->args[i];
             at = (at + a->align - 1) & ~(a->align - 1);
@@ -422,7 +420,7 @@ PT_HANDLER(call_device)
             memcpy(site->results[i].is_reg
                        ? (char *)f + site->results[i].at + (size_t)lane * site->results[i].bytes
                        : local_of(f, lane) + site->results[i].at,
-                   result, site->results[i].bytes < 16 ? site->results[i].bytes : 16);
+                   result, site->results[i].bytes);
     }
     return pt_goto(f, site->after, c + 1);
 }
@@ -471,16 +469,29 @@ static bool pass_list(struct pt_select *s, const struct pt_operand *list, uint32
     return true;
 }
 
-static pt_handler device_call(struct pt_select *s, struct call_site *site, const char *name)
+/* What the call passes lies as the declaration says. */
+static bool fits_device(struct pt_select *s, struct call_site *site, const struct pt_func *target)
 {
-    site->device = pt_device_find(name);
     uint32_t bytes = 0;
-    for (uint32_t i = 0; i < site->n_args; i++)
+    for (uint32_t i = 0; i < site->n_args && i < target->params.n; i++) {
+        uint32_t align = s->module->symbols.v[target->params.v[i]].align;
+        site->args[i].align = align ? align : 1;
         bytes += site->args[i].bytes + site->args[i].align;
-    if (site->device && bytes <= DEVICE_ARG_BYTES)
+    }
+    return bytes <= PT_DEVICE_BYTES && (!site->n_results || site->results[0].bytes <= PT_DEVICE_BYTES);
+}
+
+static pt_handler device_call(struct pt_select *s, struct call_site *site, const struct pt_func *target)
+{
+    site->device = target->is_host ? PT_DEVICE_COUNT + site->callee : pt_device_find(target->name);
+    if (!site->device)
+        pt_diag_error(&s->module->diags, s->insn->line, s->insn->col, 1,
+                      "function '%s' is declared but not defined", target->name);
+    else if (!fits_device(s, site, target))
+        pt_diag_error(&s->module->diags, s->insn->line, s->insn->col, 1,
+                      "function '%s' passes more than %d bytes", target->name, PT_DEVICE_BYTES);
+    else
         return call_device;
-    pt_diag_error(&s->module->diags, s->insn->line, s->insn->col, 1,
-                  "function '%s' is declared but not defined", name);
     return NULL;
 }
 
@@ -504,7 +515,7 @@ static pt_handler select_call(struct pt_select *s)
     while (s->module->funcs.v[site->callee].alias_of)
         site->callee = s->module->funcs.v[site->callee].alias_of;
     const struct pt_func *target = &s->module->funcs.v[site->callee];
-    return target->is_declared_only ? device_call(s, site, target->name) : call_direct;
+    return target->is_declared_only ? device_call(s, site, target) : call_direct;
 }
 
 pt_handler PT_DO(call)(struct pt_select *s)

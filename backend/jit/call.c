@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { ARG_BYTES = 256, ARGS_MOST = 8, RESULT_BYTES = 16 };
+enum { ARGS_MOST = 16 };
 
 /* ---- the runtime's side ------------------------------------------------------------------------------ */
 
@@ -20,7 +20,7 @@ bool jit_device_function(struct pt_cta *cta, struct pt_fault *fault, uint32_t th
     warp.tid[0][lane] = thread % block[0];
     warp.tid[1][lane] = thread / block[0] % block[1];
     warp.tid[2][lane] = thread / block[0] / block[1];
-    if (cta->launch->services->call(&warp, lane, (enum pt_device_function)function, args, result))
+    if (cta->launch->services->call(&warp, lane, function, args, result))
         return true;
     uint32_t func = fault->func, insn = fault->insn;
     *fault = warp.fault;
@@ -42,22 +42,23 @@ struct pass {
 };
 
 struct device_call {
-    enum pt_device_function device;
+    uint32_t device; /* as services->call takes it */
     unsigned n;
     struct pass args[ARGS_MOST];
     bool has_result;
     struct pass result;
 };
 
-static bool describe_pass(const struct jit *j, const struct pt_operand *o, uint32_t *at,
+/* `param`: as the callee declares it. */
+static bool describe_pass(const struct jit *j, const struct pt_operand *o, uint32_t param, uint32_t *at,
                           struct pass *pass)
 {
     *pass = (struct pass){.o = o};
-    uint32_t align = 1;
+    uint32_t align = j->m->symbols.v[param].align;
+    align = align ? align : 1;
     if (o->kind == PT_OPND_SYM) {
         pass->variable = &j->m->symbols.v[o->index];
         pass->bytes = (uint32_t)pass->variable->size;
-        align = pass->variable->align ? pass->variable->align : 1;
         if (pass->variable->space != PT_SPACE_LOCAL || o->imm)
             return false;
     } else if (o->kind == PT_OPND_REG) {
@@ -65,14 +66,14 @@ static bool describe_pass(const struct jit *j, const struct pt_operand *o, uint3
         if (bits != 32 && bits != 64)
             return false;
         pass->type = bits == 32 ? PT_b32 : PT_b64;
-        align = pass->bytes = bits / 8;
+        pass->bytes = bits / 8;
     } else {
         return false;
     }
     *at = (*at + align - 1) & ~(align - 1);
     pass->at = *at;
     *at += pass->bytes;
-    return *at <= ARG_BYTES;
+    return *at <= PT_DEVICE_BYTES;
 }
 
 static bool describe(const struct jit *j, const struct pt_insn *insn, struct device_call *call)
@@ -83,18 +84,19 @@ static bool describe(const struct jit *j, const struct pt_insn *insn, struct dev
     memset(call, 0, sizeof *call);
     if (o->kind != PT_OPND_FUNC || !j->m->funcs.v[o->index].is_declared_only)
         return false;
-    call->device = pt_device_find(j->m->funcs.v[o->index].name);
-    o++;
+    uint32_t index = (o++)->index;
+    const struct pt_func *callee = &j->m->funcs.v[index];
+    call->device = callee->is_host ? PT_DEVICE_COUNT + index : pt_device_find(callee->name);
     call->n = o < end ? (unsigned)o->imm : 0;
     call->has_result = results && results->imm;
-    if (!call->device || call->n > ARGS_MOST || (results && results->imm > 1))
+    if (!call->device || call->n > ARGS_MOST || call->n > callee->params.n || (results && results->imm > 1))
         return false;
     for (unsigned i = 0; i < call->n; i++)
-        if (!describe_pass(j, &j->f->operands.v[o->index + i], &at, &call->args[i]))
+        if (!describe_pass(j, &j->f->operands.v[o->index + i], callee->params.v[i], &at, &call->args[i]))
             return false;
     return !call->has_result ||
-           (describe_pass(j, &j->f->operands.v[results->index], &none, &call->result) &&
-            call->result.bytes <= RESULT_BYTES);
+           (describe_pass(j, &j->f->operands.v[results->index], callee->results.v[0], &none, &call->result) &&
+            call->result.bytes <= PT_DEVICE_BYTES);
 }
 
 bool jit_is_device_call(const struct jit *j, const struct pt_insn *insn)
@@ -137,7 +139,7 @@ static LLVMValueRef place_of(struct jit *j, const struct pass *pass, LLVMValueRe
     return jit_at(j, base, at);
 }
 
-static LLVMValueRef call_function(struct jit *j, LLVMValueRef thread, enum pt_device_function device,
+static LLVMValueRef call_function(struct jit *j, LLVMValueRef thread, uint32_t device,
                                   LLVMValueRef args, LLVMValueRef result)
 {
     static const char name[] = "jit_device_function";
@@ -220,7 +222,7 @@ bool jit_device_call(struct jit *j)
         j->why = "a call";
         return false;
     }
-    LLVMValueRef args = bytes_alloca(j, ARG_BYTES), result = bytes_alloca(j, RESULT_BYTES);
+    LLVMValueRef args = bytes_alloca(j, PT_DEVICE_BYTES), result = bytes_alloca(j, PT_DEVICE_BYTES);
     for (unsigned u = 0; u < j->copies; u++) {
         for (unsigned i = 0; i < call.n; i++)
             if (!call.args[i].variable)

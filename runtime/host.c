@@ -1,0 +1,148 @@
+/* Functions of the embedder: registered by name, found by modules that declare them, called by libffi. */
+#include "runtime/host.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/device.h"
+#include "runtime/engine.h"
+#include "runtime/fault.h"
+
+/* What ptera_function_fail says goes to the call that this thread is in. */
+struct host_call {
+    bool has_failed;
+    char text[512];
+};
+static _Thread_local struct host_call last_call;
+static _Thread_local bool is_calling;
+
+/* ---- registering --------------------------------------------------------------------------------------- */
+
+static const struct pt_host_function *find(const struct pt_host *host, const char *name)
+{
+    const struct pt_host_function *f = host->functions;
+    while (f && strcmp(f->name, name) != 0)
+        f = f->next;
+    return f;
+}
+
+const struct pt_host_function *pt_host_find(ptera_engine *engine, const char *name)
+{
+    pthread_mutex_lock(&engine->lock);
+    const struct pt_host_function *f = find(&engine->host, name);
+    pthread_mutex_unlock(&engine->lock);
+    return f;
+}
+
+/* Under the engine's lock. */
+static ptera_result add(ptera_engine *engine, const char *name, const char *text,
+                        void (*code)(void))
+{
+    jmp_buf oom;
+    const char *at;
+    struct pt_arena *arena = &engine->host.arena;
+    arena->oom = &oom;
+    if (setjmp(oom))
+        return PTERA_ERROR_OUT_OF_MEMORY;
+    struct pt_host_function *f = pt_arena_alloc(arena, sizeof *f);
+    if (find(&engine->host, name) || !pt_signature_parse(arena, text, &f->signature, &at) ||
+        ffi_prep_cif(&f->cif, FFI_DEFAULT_ABI, f->signature.n_params, f->signature.result,
+                     f->signature.params) != FFI_OK)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    f->name = pt_arena_text(arena, name, strlen(name));
+    f->text = pt_arena_text(arena, text, strlen(text));
+    f->code = code;
+    f->next = engine->host.functions;
+    engine->host.functions = f;
+    return PTERA_OK;
+}
+
+ptera_result ptera_function_register(ptera_engine *engine, const char *name, const char *signature,
+                                     void (*function)(void))
+{
+    if (!engine || !name || !*name || !signature || !function || pt_device_find(name))
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    if (pt_engine_is_inherited(engine))
+        return PTERA_ERROR_NOT_INITIALIZED;
+    pthread_mutex_lock(&engine->lock);
+    ptera_result result = add(engine, name, signature, function);
+    pthread_mutex_unlock(&engine->lock);
+    return result;
+}
+
+/* ---- what a module declares ---------------------------------------------------------------------------- */
+
+/* nvcc widens integers below 32 bits. */
+static bool passes(const ffi_type *type, const struct pt_symbol *s)
+{
+    bool is_integer = type->type >= FFI_TYPE_UINT8 && type->type <= FFI_TYPE_SINT64;
+    return s->size == type->size || (is_integer && type->size < 4 && s->size == 4);
+}
+
+static bool check(const ffi_type *type, const struct pt_symbol *s, const char *what, unsigned index,
+                  char *why, size_t why_bytes)
+{
+    if (passes(type, s))
+        return true;
+    int n = snprintf(why, why_bytes, "%s", what);
+    if (index && n >= 0 && (size_t)n < why_bytes)
+        n += snprintf(why + n, why_bytes - (size_t)n, " %u", index);
+    if (n >= 0 && (size_t)n < why_bytes)
+        snprintf(why + n, why_bytes - (size_t)n, " has %zu bytes, not %llu", type->size,
+                 (unsigned long long)s->size);
+    return false;
+}
+
+bool pt_host_link(struct pt_module *module, uint32_t func, const struct pt_host_function *function,
+                  struct pt_host_link *link, char *why, size_t why_bytes)
+{
+    const struct pt_func *f = &module->funcs.v[func];
+    const struct pt_signature *signature = &function->signature;
+    uint32_t results = signature->result != &ffi_type_void, at = 0;
+    if (f->params.n != signature->n_params || f->results.n != results) {
+        snprintf(why, why_bytes, "it has %u parameters and %u results", signature->n_params,
+                 results);
+        return false;
+    }
+    uint32_t *offsets = pt_arena_alloc(&module->arena, (f->params.n + 1) * sizeof *offsets);
+    for (uint32_t i = 0; i < f->params.n; i++) {
+        const struct pt_symbol *s = &module->symbols.v[f->params.v[i]];
+        uint32_t align = s->align ? s->align : 1;
+        if (!check(signature->params[i], s, "its parameter", i + 1, why, why_bytes))
+            return false;
+        offsets[i] = at = (at + align - 1) & ~(align - 1);
+        at += (uint32_t)s->size;
+    }
+    const struct pt_symbol *result = results ? &module->symbols.v[f->results.v[0]] : NULL;
+    if (result && !check(signature->result, result, "its result", 0, why, why_bytes))
+        return false;
+    *link = (struct pt_host_link){function, offsets, result ? (uint32_t)result->size : 0};
+    return true;
+}
+
+/* ---- calling ------------------------------------------------------------------------------------------- */
+
+const char *pt_host_call(const struct pt_host_link *link, const void *args, void *result)
+{
+    const struct pt_host_function *f = link->function;
+    /* libffi widens integer results to ffi_arg. */
+    _Alignas(16) char value[PT_DEVICE_BYTES + sizeof(ffi_arg)];
+    void *params[PT_DEVICE_BYTES]; /* each has a byte at least */
+    for (unsigned i = 0; i < f->signature.n_params; i++)
+        params[i] = (char *)(uintptr_t)args + link->offsets[i];
+    last_call.has_failed = false;
+    is_calling = true;
+    ffi_call((ffi_cif *)(uintptr_t)&f->cif, f->code, value, params);
+    is_calling = false;
+    pt_fault_reset_fp();
+    memcpy(result, value, link->result_bytes);
+    return last_call.has_failed ? last_call.text : NULL;
+}
+
+void ptera_function_fail(const char *text)
+{
+    if (!is_calling || !text || last_call.has_failed)
+        return;
+    last_call.has_failed = true;
+    snprintf(last_call.text, sizeof last_call.text, "%s", text);
+}
