@@ -109,6 +109,12 @@ struct pt_barrier {
     uint32_t arrived_lanes[PT_MAX_WARPS];
 };
 
+/* Asynchronous operations of a cluster that are put off: backend/interp/async.h. */
+struct pt_async {
+    struct pt_async_op *ops; /* in the order of issue; from the module's allocator */
+    uint32_t n, room;
+};
+
 struct pt_cta {
     struct pt_launch *launch;
     uint32_t id[3];        /* %ctaid */
@@ -123,6 +129,7 @@ struct pt_cta {
     uint64_t phases;       /* of mbarriers, that its threads have completed: signs of progress */
     struct pt_warp *warps; /* launch->n_warps of them */
     uint8_t *scratch;      /* native code's: see backend/native.h */
+    struct pt_async *async; /* the cluster's; NULL: asynchronous operations take place at once */
 };
 
 enum pt_run {

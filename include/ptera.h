@@ -84,8 +84,8 @@ typedef struct ptera_options {
 
 PTERA_API void ptera_options_init(ptera_options *options);
 
-/* Creates an engine: worker threads and memory. `options` may be NULL. Names that PTERA_CPU and PTERA_ENGINE do not have are
- * invalid arguments. */
+/* Creates an engine: worker threads and memory. `options` may be NULL. Names that PTERA_CPU, PTERA_ENGINE and PTERA_ASYNC do
+ * not have are invalid arguments. */
 PTERA_API ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **engine);
 /* Destroys an engine, its modules and its buffers. NULL is allowed. */
 PTERA_API void ptera_engine_destroy(ptera_engine *engine);
@@ -274,6 +274,10 @@ typedef struct ptera_launch {
     int isolate;
     ptera_backend backend;
     int math_fast;            /* nonzero: native code may trade exactness for speed */
+    /* Asynchronous copies take place when they are issued. Nonzero, or with PTERA_ASYNC=late in the environment: as
+     * late as PTX allows (when a thread waits for their group, after the first test of their mbarrier, at the
+     * thread's exit), so that a kernel which does not wait for them goes wrong; such launches are interpreted. */
+    int async_late;
 } ptera_launch;
 
 PTERA_API void ptera_launch_init(ptera_launch *launch);

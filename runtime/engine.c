@@ -118,6 +118,14 @@ static bool find_tier(ptera_backend *tier)
     return false;
 }
 
+/* What PTERA_ASYNC says. Returns false for an unknown name. */
+static bool find_async(bool *is_late)
+{
+    const char *name = getenv("PTERA_ASYNC");
+    *is_late = name && !strcmp(name, "late");
+    return *is_late || !name || !*name || !strcmp(name, "issue");
+}
+
 static bool set_up(ptera_engine *engine, const ptera_options *o)
 {
     engine->threads = o->threads ? o->threads : count_cores();
@@ -163,7 +171,8 @@ ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **en
         memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
     const struct pt_engine *backend = find_backend(&o);
     ptera_backend tier;
-    if (!backend || o.threads > THREADS_MAX || !find_tier(&tier))
+    bool is_late;
+    if (!backend || o.threads > THREADS_MAX || !find_tier(&tier) || !find_async(&is_late))
         return PTERA_ERROR_INVALID_ARGUMENT;
     struct pt_allocator allocator = pt_malloc_allocator;
     if (o.resize)
@@ -175,6 +184,7 @@ ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **en
     e->allocator = allocator;
     e->backend = backend;
     e->tier = tier;
+    e->async_late = is_late;
     if (!set_up(e, &o) || !pt_fault_install()) {
         tear_down(e);
         return PTERA_ERROR_OUT_OF_MEMORY;

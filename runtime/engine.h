@@ -31,6 +31,7 @@ struct ptera_engine {
     struct pt_allocator allocator;
     const struct pt_engine *backend;
     ptera_backend tier; /* that runs launches which do not say */
+    bool async_late;    /* all launches put asynchronous copies off */
     unsigned threads;
     size_t stack_bytes;
     bool fmad, allow_fork;

@@ -314,6 +314,8 @@ static const char *why_interpreted(const struct pt_job *job)
 {
     if (job->is_isolated)
         return "an isolated launch is interpreted: it tests every access";
+    if (job->is_late)
+        return "a launch that puts asynchronous copies off is interpreted";
     if (job->cluster_ctas > 1)
         return "a launch of clusters is interpreted";
     if (job->is_cooperative && job->n_clusters > 1)
@@ -383,6 +385,7 @@ static ptera_result prepare(struct pt_job *job, const ptera_launch *given)
     job->is_cooperative = given->cooperative != 0;
     job->is_isolated = given->isolate != 0;
     job->timeout_seconds = given->timeout_seconds;
+    job->is_late = given->async_late || job->engine->async_late;
     job->launch.releases = job->is_isolated ? &job->engine->mem.releases : NULL;
     job->launch.services = &pt_launch_services;
     job->launch.grid_id = atomic_fetch_add(&job->engine->grid_ids, 1) + 1;

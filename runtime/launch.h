@@ -34,6 +34,7 @@ struct pt_slot {
     size_t frames_bytes;
     struct pt_resident *ctas;
     struct pt_warp *warps;  /* none for native code */
+    struct pt_async async; /* room for operations that are put off */
     /* the cluster it runs */
     uint32_t live_ctas;
     uint64_t events;       /* arrivals at barriers and exits: signs of progress, as are mbarriers' phases */
@@ -48,6 +49,7 @@ struct pt_job {
     uint64_t n_clusters;
     uint32_t capacity;     /* clusters that may be resident at once */
     bool is_cooperative, is_isolated;
+    bool is_late; /* asynchronous operations are put off */
     bool may_be_native, math_fast;
     _Atomic(struct pt_version *) version; /* whose native code runs it, once it is ready; NULL: the interpreter does */
     atomic_bool was_native;   /* some of it, at least */

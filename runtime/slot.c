@@ -22,6 +22,7 @@ static void slot_free(ptera_engine *engine, struct pt_slot *slot)
     pt_mem_unreserve(slot->range, shared_range);
     pt_mem_unreserve(slot->local, slot->local_bytes);
     pt_mem_unreserve(slot->frames, slot->frames_bytes);
+    pt_engine_free(engine, slot->async.ops);
     pt_engine_free(engine, slot);
 }
 
@@ -203,6 +204,7 @@ static bool prepare(struct pt_slot *slot, struct pt_job *job, unsigned worker,
         r->slot = slot;
         r->cta.launch = launch;
         r->cta.worker = worker;
+        r->cta.async = job->is_late ? &slot->async : NULL;
         r->cta.cluster_rank = i;
         r->cta.shared = slot->range;
         r->cta.window = i << PT_SHARED_RANK_SHIFT;
@@ -251,6 +253,7 @@ void pt_slot_start(struct pt_slot *slot, struct pt_job *job, uint64_t index)
     uint32_t rest = launch->threads % PT_WARP_SIZE;
     slot->live_ctas = slot->n_ctas;
     slot->events = 0;
+    slot->async.n = 0;
     for (uint32_t i = 0; i < slot->n_ctas; i++) {
         struct pt_resident *r = &slot->ctas[i];
         place_cta(r, job, index);

@@ -12,9 +12,12 @@ int create_engine(const ptera_options *options, ptera_engine **engine)
 {
     ptera_result r = ptera_engine_create(options, engine);
     const char *cpu = getenv("PTERA_CPU"), *tier = getenv("PTERA_ENGINE");
-    if (r == PTERA_ERROR_INVALID_ARGUMENT && (cpu || tier))
-        fprintf(stderr, "ptera: PTERA_CPU=%s is no CPU level of this build and machine, or PTERA_ENGINE=%s no engine\n",
-                cpu ? cpu : "", tier ? tier : "");
+    const char *async = getenv("PTERA_ASYNC");
+    if (r == PTERA_ERROR_INVALID_ARGUMENT && (cpu || tier || async))
+        fprintf(stderr,
+                "ptera: PTERA_CPU=%s is no CPU level of this build and machine, or PTERA_ENGINE=%s no engine, or "
+                "PTERA_ASYNC=%s not issue or late\n",
+                cpu ? cpu : "", tier ? tier : "", async ? async : "");
     else if (r != PTERA_OK)
         fprintf(stderr, "ptera: %s\n", ptera_result_text(r));
     return r == PTERA_OK ? EXIT_GOOD : r == PTERA_ERROR_INVALID_ARGUMENT ? EXIT_USAGE : EXIT_FAILED;

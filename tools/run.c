@@ -24,6 +24,7 @@ static const char run_help[] =
     "  --timeout SECONDS   give up after that\n"
     "  --math exact|fast   fast may trade exactness for speed (exact)\n"
     "  --fmad on|off       contract mul and add into fma, as NVIDIA's assembler does (on)\n"
+    "  --async issue|late  when asynchronous copies take place: late shows where a kernel does not wait (issue)\n"
     "  --isolate           test every access against the allocations: what is not the kernel's "
     "memory is a fault\n"
     "  --time              print the times of loading and running, and how it ran, to standard error\n\n";
@@ -104,6 +105,8 @@ static bool set_option(struct options *o, const char *name, const char *value, b
         ok = is_one_of(value, "exact", "fast"), o->launch.math_fast = !strcmp(value, "fast");
     else if (!strcmp(name, "--fmad"))
         ok = is_one_of(value, "on", "off"), o->engine.fmad = !strcmp(value, "on");
+    else if (!strcmp(name, "--async"))
+        ok = is_one_of(value, "issue", "late"), o->launch.async_late = !strcmp(value, "late");
     else if (!strcmp(name, "--engine"))
         ok = parse_engine(value, o);
     else

@@ -148,6 +148,10 @@ bool pt_mem_order(struct pt_select *s);
 /* Fills o[1], imm and aux of s->code for the address `mem` and an access of `bytes`. False after
  * reporting. */
 bool pt_mem_address(struct pt_select *s, const struct pt_operand *mem, uint32_t bytes);
+#define pt_mem_generic PT_LEVEL_NAME(pt_mem_generic)
+/* A slot that holds the lanes' generic addresses of `mem`, an address in `space`, before the instruction runs. UINT32_MAX
+ * after reporting. */
+uint32_t pt_mem_generic(struct pt_select *s, const struct pt_operand *mem, enum pt_space space);
 #define pt_mem_vector PT_LEVEL_NAME(pt_mem_vector)
 /* Makes it a vector's code with `registers` behind ptr. */
 void pt_mem_vector(struct pt_select *s, const void *registers);

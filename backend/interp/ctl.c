@@ -1,5 +1,5 @@
 /* Branches, calls, ends, barriers of the CTA and the cluster, the stack. PTX ISA 9.7.12, 9.7.13.1-2, 9.7.17, 9.7.19. */
-#include "backend/interp/loop.h"
+#include "backend/interp/async.h"
 
 /* ---- guards ---------------------------------------------------------------------------------- */
 
@@ -194,9 +194,10 @@ static const struct pt_code *leave(struct pt_frame *f)
 
 PT_HANDLER(exit_lanes)
 {
-    (void)c;
     struct pt_state *s = f->state;
     struct pt_warp *warp = s->warp;
+    if (warp->cta->async && !pt_async_exit(c, f, f->mask))
+        return NULL;
     for (struct pt_frame *at = f; at; at = at->caller)
         at->live &= ~f->mask;
     warp->live &= ~f->mask;

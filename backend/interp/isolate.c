@@ -5,7 +5,7 @@
  * compare addresses with one extent and are done. What is misaligned is left to the access, which
  * reports it before it touches anything.
  */
-#include "backend/interp/access.h"
+#include "backend/interp/async.h"
 
 /* Operands of a test, in places that no address uses. */
 enum { IS_WRITE = 0, RECENT = 4 };
@@ -35,6 +35,9 @@ static const struct pt_extent *usable(const struct pt_code *c, const struct pt_f
 
 /* ---- any access, lane by lane ---------------------------------------------------------------- */
 
+static const char not_memory[] = "this is not memory of the kernel";
+static const char only_read[] = "the kernel may only read this memory";
+
 /* What is wrong with lane `i` accessing `address`; NULL: nothing. */
 static const char *objection(const struct pt_code *c, const struct pt_frame *f, uint32_t i,
                              uint64_t address)
@@ -44,10 +47,10 @@ static const char *objection(const struct pt_code *c, const struct pt_frame *f, 
     bool is_known = pt_extent_holds(recent, address, bytes_of(c)) && is_current(recent, f);
     if (!is_known && (!services->find(f->state->warp, i, address, &found) ||
                       !pt_extent_holds(&found, address, bytes_of(c))))
-        return "this is not memory of the kernel";
+        return not_memory;
     if (!found.is_private)
         *recent = found;
-    return found.is_read_only && c->o[IS_WRITE] ? "the kernel may only read this memory" : NULL;
+    return found.is_read_only && c->o[IS_WRITE] ? only_read : NULL;
 }
 
 static const struct pt_code *test_lanes(const struct pt_code *c, struct pt_frame *f)
@@ -72,6 +75,21 @@ static const struct pt_code *test_lanes(const struct pt_code *c, struct pt_frame
     f->state->warp->fault.has_address = true;
     f->state->warp->fault.address = a[__builtin_ctz(lanes)];
     return NULL;
+}
+
+bool pt_isolate_allows(const struct pt_code *c, struct pt_frame *f, uint32_t lane, uint64_t address,
+                       uint64_t bytes, bool is_write)
+{
+    const struct pt_launch *launch = f->cta->launch;
+    struct pt_extent found = {0};
+    if (!launch->releases || !bytes)
+        return true;
+    if (!launch->services->find(f->state->warp, lane, address, &found) ||
+        !pt_extent_holds(&found, address, bytes))
+        return pt_async_fail(c, f, PT_FAULT_ILLEGAL_ADDRESS, 1u << lane, address, not_memory);
+    if (found.is_read_only && is_write)
+        return pt_async_fail(c, f, PT_FAULT_ILLEGAL_ADDRESS, 1u << lane, address, only_read);
+    return true;
 }
 
 /* ---- the common kinds of address ------------------------------------------------------------- */

@@ -423,11 +423,11 @@ void pt_loop_locate(struct pt_warp *warp, uint64_t address)
     struct pt_state *s = pt_state_of(warp);
     struct pt_frame *f = s->frame;
     uint64_t first = address;
-    uint32_t lanes = pt_mem_locate(s->code, f, address, &first);
+    uint32_t lanes = s->acting ? s->acting : pt_mem_locate(s->code, f, address, &first);
     warp->fault = (struct pt_fault){.kind = PT_FAULT_ILLEGAL_ADDRESS,
                                     .func = f->body->index,
                                     .insn = s->code->insn,
                                     .lanes = lanes,
-                                    .has_address = lanes || address != PT_ADDRESS_UNKNOWN,
+                                    .has_address = first != PT_ADDRESS_UNKNOWN,
                                     .address = first};
 }

@@ -90,6 +90,8 @@ struct pt_state {
     uint32_t used;            /* callee frames handed out at least once */
     struct pt_frame *entry;
     uint8_t *callees;
+    uint32_t acting; /* inside handlers that access memory lane by lane: the lane that does, as a mask; else 0 */
+    uint32_t committed[2][PT_WARP_SIZE]; /* groups of cp.async and bulk groups that each lane has committed */
     uint32_t n_groups;
     struct pt_group groups[PT_WARP_SIZE];
     struct pt_extent recent[PT_RECENT]; /* isolated launches: what accesses were found in */

@@ -4,12 +4,14 @@
  * lanes make them in ascending order. A wait that tests in a loop lets others run at the loop's back edge. o = destination,
  * address, arrivals or state or parity, bytes of transactions.
  */
-#include "backend/interp/access.h"
+#include "backend/interp/async.h"
 #include "backend/semantics/mbarrier.h"
 
 enum { DROPS = 0x1000 }; /* in aux, above the kind of address and the bytes */
 
 static const char too_many[] = "more threads arrive at the mbarrier than it has pending";
+static const char too_many_expected[] = "the pending count of the mbarrier leaves its range";
+static const char not_in_shared[] = "an mbarrier lies in shared memory";
 static const char tx_range[] = "the tx-count of the mbarrier leaves its range";
 
 /* The lanes of the mask whose address lies in no shared memory. */
@@ -26,7 +28,7 @@ PT_ACCESS_INLINE uint32_t not_shared(const struct pt_frame *f, const uint64_t *a
 static const struct pt_code *fail_outside(const struct pt_code *c, struct pt_frame *f,
                                           uint32_t lanes, const uint64_t *a)
 {
-    pt_fail(c, f, PT_FAULT_ILLEGAL_ADDRESS, lanes, "an mbarrier lies in shared memory");
+    pt_fail(c, f, PT_FAULT_ILLEGAL_ADDRESS, lanes, not_in_shared);
     f->state->warp->fault.has_address = true;
     f->state->warp->fault.address = a[__builtin_ctz(lanes)];
     return NULL;
@@ -114,7 +116,36 @@ PT_ACCESS_HANDLER(arrive)
 TRANSACTION(expect_tx, +)
 TRANSACTION(complete_tx, -)
 
+PT_ACCESS bool pt_mbarrier_change(const struct pt_code *c, struct pt_frame *f, uint32_t lane,
+                                  uint64_t address, enum pt_mbarrier_how how, uint32_t count)
+{
+    if (address & 7)
+        return pt_async_fail(c, f, PT_FAULT_MISALIGNED, 1u << lane, address, NULL);
+    if (address - (uint64_t)(uintptr_t)f->shared > UINT32_MAX)
+        return pt_async_fail(c, f, PT_FAULT_ILLEGAL_ADDRESS, 1u << lane, address, not_in_shared);
+    uint64_t word = *word_at(address);
+    bool is_good = how == PT_MBARRIER_COMPLETE_TX ? pt_mbarrier_tx(&word, -(int64_t)count)
+                   : how == PT_MBARRIER_ARRIVE    ? pt_mbarrier_arrive(&word, count, false)
+                                                  : pt_mbarrier_expect(&word, count);
+    if (!is_good)
+        return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, 1u << lane,
+                       how == PT_MBARRIER_COMPLETE_TX ? tx_range
+                       : how == PT_MBARRIER_ARRIVE    ? too_many
+                                                      : too_many_expected);
+    change(f, address, word);
+    return true;
+}
+
 /* ---- what reads it --------------------------------------------------------------------------- */
+
+/* Operations that were put off take place behind the test, which is the reason to test again. */
+static bool tested(const struct pt_code *c, struct pt_frame *f, const uint64_t *a)
+{
+    for (uint32_t left = f->mask; left; left &= left - 1)
+        if (!pt_async_tested(c, f, a[__builtin_ctz(left)]))
+            return false;
+    return true;
+}
 
 #define TEST(name, T, is_past)                                        \
     PT_ACCESS_HANDLER(name)                                           \
@@ -126,6 +157,8 @@ TRANSACTION(complete_tx, -)
             uint32_t i = (uint32_t)__builtin_ctz(left);               \
             past |= (uint32_t)is_past(*word_at(a[i]), phase[i]) << i; \
         }                                                             \
+        if (f->cta->async && !tested(c, f, a))                        \
+            return NULL;                                              \
         PT_SET_PRED(0, past);                                         \
         return c + 1;                                                 \
     }

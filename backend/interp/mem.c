@@ -727,9 +727,8 @@ static bool symbol_address(struct pt_select *s, const struct pt_operand *o, enum
     }
 }
 
-static enum pt_address register_kind(const struct pt_select *s, bool is_wide)
+static enum pt_address register_kind(const struct pt_select *s, enum pt_space space, bool is_wide)
 {
-    enum pt_space space = pt_form_space(s->form);
     bool is_local = space == PT_SPACE_LOCAL ||
                     (space == PT_SPACE_PARAM && (!s->func->is_entry || PT_HAS(s, param_func)));
     if (is_local)
@@ -739,28 +738,60 @@ static enum pt_address register_kind(const struct pt_select *s, bool is_wide)
     return is_wide ? PT_ADDRESS_REG64 : PT_ADDRESS_REG32;
 }
 
-bool pt_mem_address(struct pt_select *s, const struct pt_operand *mem, uint32_t bytes)
+/* Fills o[1] and imm of s->code for the address `mem` in `space`. False after reporting. */
+static bool find_address(struct pt_select *s, const struct pt_operand *mem, enum pt_space space,
+                         enum pt_address *kind)
 {
     const struct pt_operand *o = &s->func->operands.v[mem->index];
-    enum pt_address kind;
+    if (o->kind == PT_OPND_SYM)
+        return symbol_address(s, o, kind);
     if (o->kind == PT_OPND_REG) {
-        kind = register_kind(s, pt_type_bits((enum pt_type)s->func->regs.v[o->index].type) == 64);
+        bool is_wide = pt_type_bits((enum pt_type)s->func->regs.v[o->index].type) == 64;
+        *kind = register_kind(s, space, is_wide);
         s->code->o[1] = pt_code_dest(s, o);
         s->code->imm = (uint64_t)o->imm;
-    } else if (o->kind == PT_OPND_SYM) {
-        if (!symbol_address(s, o, &kind))
-            return false;
-    } else if (o->kind == PT_OPND_IMM) {
+        return true;
+    }
+    if (o->kind == PT_OPND_IMM) {
         /* An address in its space: a constant takes the place of the register. */
-        kind = register_kind(s, true);
+        *kind = register_kind(s, space, true);
         s->code->o[1] = pt_code_source(s, o, 8);
         s->code->imm = 0;
-    } else {
-        return pt_refuse(s, "this kind of address") != NULL;
+        return true;
     }
+    return pt_refuse(s, "this kind of address") != NULL;
+}
+
+bool pt_mem_address(struct pt_select *s, const struct pt_operand *mem, uint32_t bytes)
+{
+    enum pt_address kind = PT_ADDRESS_REG64;
+    if (!find_address(s, mem, pt_form_space(s->form), &kind))
+        return false;
     s->code->aux = (uint16_t)(kind | (uint32_t)__builtin_ctz(bytes) << 8);
     s->is_access = true;
     return true;
+}
+
+PT_HANDLER(generic_addresses)
+{
+    uint32_t outside;
+    pt_address_all(c, f, pt_mem_kind(c), PT_SLOT(0, u64), &outside);
+    return c + 1;
+}
+
+uint32_t pt_mem_generic(struct pt_select *s, const struct pt_operand *mem, enum pt_space space)
+{
+    struct pt_code *own = s->code, at = {.fn = generic_addresses, .insn = own->insn};
+    enum pt_address kind = PT_ADDRESS_REG64;
+    s->code = &at;
+    bool is_found = find_address(s, mem, space, &kind);
+    s->code = own;
+    if (!is_found)
+        return UINT32_MAX;
+    at.o[0] = pt_code_slot(s, 8);
+    at.aux = (uint16_t)kind;
+    *pt_code_before(s, NULL) = at;
+    return at.o[0];
 }
 
 void pt_mem_vector(struct pt_select *s, const void *registers)

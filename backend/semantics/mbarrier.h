@@ -13,7 +13,8 @@
 
 #include "backend/semantics/lane.h"
 
-enum { PT_MBARRIER_TX_MIN = -(1 << 20) + 1, PT_MBARRIER_TX_MAX = 1 << 20 };
+enum { PT_MBARRIER_TX_MIN = -(1 << 20) + 1, PT_MBARRIER_TX_MAX = 1 << 20,
+       PT_MBARRIER_COUNT_MAX = (1 << 20) - 1 };
 
 struct pt_mbarrier {
     uint32_t phase; /* 0 or 1 */
@@ -66,6 +67,17 @@ PT_LANE bool pt_mbarrier_arrive(uint64_t *word, uint32_t count, bool drop)
     m.pending -= count;
     m.expected -= drop ? count : 0;
     *word = pt_mbarrier_settle(m);
+    return true;
+}
+
+/* `count` more arrivals pend in this phase alone. False: too many. */
+PT_LANE bool pt_mbarrier_expect(uint64_t *word, uint32_t count)
+{
+    struct pt_mbarrier m = pt_mbarrier_read(*word);
+    if (count > PT_MBARRIER_COUNT_MAX - m.pending)
+        return false;
+    m.pending += count;
+    *word = pt_mbarrier_word(m);
     return true;
 }
 

@@ -1,0 +1,342 @@
+/* cp.async, its groups, and the operations of all kinds that are put off. PTX ISA 9.7.9.25. */
+#include "backend/interp/async.h"
+#include "ir/row.h"
+
+/* ---- moving bytes ---------------------------------------------------------------------------- */
+
+PT_ACCESS void pt_async_copy(const struct pt_async_op *op)
+{
+    uint64_t to = op->to, from = op->from;
+    uint32_t n = op->read, at = 0;
+    for (; at + 16 <= n; at += 16)
+        pt_copy16((void *)(uintptr_t)(to + at), (const void *)(uintptr_t)(from + at));
+    for (; at < n; at++)
+        *(uint8_t *)(uintptr_t)(to + at) = *(const uint8_t *)(uintptr_t)(from + at);
+    for (; at < op->bytes; at++)
+        *(uint8_t *)(uintptr_t)(to + at) = 0;
+}
+
+/* Whole words of 4 and 8 bytes stay whole. */
+PT_ACCESS_INLINE void copy_piece(uint64_t to, uint64_t from, uint32_t bytes)
+{
+    if (bytes == 16)
+        pt_copy16((void *)(uintptr_t)to, (const void *)(uintptr_t)from);
+    else if (bytes == 8)
+        *(uint64_t *)(uintptr_t)to = *(const uint64_t *)(uintptr_t)from;
+    else
+        *(uint32_t *)(uintptr_t)to = *(const uint32_t *)(uintptr_t)from;
+}
+
+/* ---- operations that are put off ------------------------------------------------------------- */
+
+const struct pt_code *pt_async_fail(const struct pt_code *c, struct pt_frame *f,
+                                    enum pt_fault_kind kind, uint32_t lanes, uint64_t address,
+                                    const char *detail)
+{
+    pt_fail(c, f, kind, lanes, detail);
+    f->state->warp->fault.has_address = true;
+    f->state->warp->fault.address = address;
+    return NULL;
+}
+
+/* A fault has its place here, not where the operation takes place. */
+PT_ACCESS static void touch(uint64_t address, uint32_t bytes)
+{
+    enum { PAGE = 4096 };
+    for (uint64_t at = address; at < address + bytes; at = (at | (PAGE - 1)) + 1)
+        (void)*(volatile uint8_t *)(uintptr_t)at;
+}
+
+static struct pt_async_op *push(struct pt_frame *f)
+{
+    struct pt_async *q = f->cta->async;
+    const struct pt_allocator *a = f->state->program->arena.allocator;
+    if (q->n == q->room) {
+        uint32_t room = q->room ? 2 * q->room : 256;
+        struct pt_async_op *ops = a->resize(a->ud, q->ops, room * sizeof *ops);
+        if (!ops)
+            return NULL;
+        q->ops = ops;
+        q->room = room;
+    }
+    return &q->ops[q->n++];
+}
+
+bool pt_async_put_off(const struct pt_code *c, struct pt_frame *f, struct pt_async_op op)
+{
+    struct pt_state *s = f->state;
+    s->acting = 1u << op.lane;
+    touch(op.from, op.read);
+    touch(op.to, op.bytes);
+    s->acting = 0;
+    struct pt_async_op *kept = push(f);
+    if (!kept)
+        return pt_fail(c, f, PT_FAULT_OUT_OF_MEMORY, 1u << op.lane, NULL);
+    op.warp = s->warp;
+    op.group = op.kind <= PT_ASYNC_BULK ? s->committed[op.kind][op.lane] : 0;
+    *kept = op;
+    return true;
+}
+
+/* It takes place. False after pt_fail. */
+static bool complete(const struct pt_code *c, struct pt_frame *f, const struct pt_async_op *op)
+{
+    if (op->run)
+        op->run(op);
+    if (op->kind == PT_ASYNC_COUNTED)
+        return pt_mbarrier_change(c, f, op->lane, op->mbarrier, PT_MBARRIER_COMPLETE_TX, op->bytes);
+    if (op->kind == PT_ASYNC_ARRIVAL)
+        return pt_mbarrier_change(c, f, op->lane, op->mbarrier, PT_MBARRIER_ARRIVE, 1);
+    return true;
+}
+
+/* Which operations are to take place. */
+struct wanted {
+    enum { OF_GROUPS, OF_MBARRIER, OF_LANES } what;
+    uint64_t mbarrier;       /* OF_MBARRIER */
+    uint32_t lanes;          /* OF_GROUPS, OF_LANES: threads of the warp */
+    enum pt_async_kind kind; /* OF_GROUPS */
+    uint32_t pending;        /* OF_GROUPS: so many groups, the youngest, may wait */
+};
+
+static bool is_wanted(const struct wanted *w, const struct pt_state *s,
+                      const struct pt_async_op *op)
+{
+    if (w->what == OF_MBARRIER)
+        return op->mbarrier == w->mbarrier;
+    if (op->warp != s->warp || !(w->lanes >> op->lane & 1))
+        return false;
+    return w->what == OF_LANES ||
+           (op->kind == w->kind && s->committed[w->kind][op->lane] - op->group > w->pending);
+}
+
+/* An arrival comes behind all copies that its thread issued before. */
+static void mark_copies(struct pt_async *q, const struct pt_async_op *arrival)
+{
+    for (struct pt_async_op *op = q->ops; op < arrival; op++)
+        op->is_due |=
+            op->kind == PT_ASYNC_COPY && op->warp == arrival->warp && op->lane == arrival->lane;
+}
+
+/* In the order of issue. False after pt_fail. */
+static bool complete_wanted(const struct pt_code *c, struct pt_frame *f, const struct wanted *w)
+{
+    struct pt_async *q = f->cta->async;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < q->n; i++) {
+        q->ops[i].is_due = is_wanted(w, f->state, &q->ops[i]);
+        if (q->ops[i].is_due && q->ops[i].kind == PT_ASYNC_ARRIVAL)
+            mark_copies(q, &q->ops[i]);
+    }
+    for (uint32_t i = 0; i < q->n; i++) {
+        if (!q->ops[i].is_due)
+            q->ops[kept++] = q->ops[i];
+        else if (!complete(c, f, &q->ops[i]))
+            return false;
+    }
+    q->n = kept;
+    return true;
+}
+
+bool pt_async_tested(const struct pt_code *c, struct pt_frame *f, uint64_t mbarrier)
+{
+    return complete_wanted(c, f, &(struct wanted){.what = OF_MBARRIER, .mbarrier = mbarrier});
+}
+
+bool pt_async_exit(const struct pt_code *c, struct pt_frame *f, uint32_t lanes)
+{
+    return complete_wanted(c, f, &(struct wanted){.what = OF_LANES, .lanes = lanes});
+}
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+static void commit_lanes(struct pt_frame *f, enum pt_async_kind kind)
+{
+    for (uint32_t left = f->mask; left; left &= left - 1)
+        f->state->committed[kind][__builtin_ctz(left)]++;
+}
+
+/* aux is the kind, imm how many groups may be pending. */
+PT_HANDLER(commit)
+{
+    if (f->cta->async)
+        commit_lanes(f, (enum pt_async_kind)c->aux);
+    return c + 1;
+}
+
+PT_HANDLER(wait_group)
+{
+    struct wanted w = {.what = OF_GROUPS, .lanes = f->mask, .kind = (enum pt_async_kind)c->aux};
+    w.pending = c->imm < UINT32_MAX ? (uint32_t)c->imm : UINT32_MAX;
+    return f->cta->async && !complete_wanted(c, f, &w) ? NULL : c + 1;
+}
+
+PT_HANDLER(wait_all)
+{
+    if (f->cta->async)
+        commit_lanes(f, (enum pt_async_kind)c->aux);
+    return wait_group(c, f);
+}
+
+pt_handler pt_async_commit(struct pt_select *s, enum pt_async_kind kind)
+{
+    s->code->aux = (uint16_t)kind;
+    return commit;
+}
+
+pt_handler pt_async_wait(struct pt_select *s, enum pt_async_kind kind)
+{
+    s->code->aux = (uint16_t)kind;
+    return pt_bind(s, "i") ? wait_group : NULL;
+}
+
+/* ---- cp.async: o = to, from, bytes to read; imm = bytes to write ----------------------------- */
+
+/* The operation of lane i. */
+static struct pt_async_op copy_of(const struct pt_code *c, const struct pt_frame *f, uint32_t i)
+{
+    struct pt_async_op op = {.kind = PT_ASYNC_COPY, .lane = i, .run = pt_async_copy};
+    op.to = PT_SLOT(0, u64)[i];
+    op.from = PT_SLOT(1, u64)[i];
+    op.bytes = (uint32_t)c->imm;
+    op.read = PT_SLOT(2, u32)[i] < op.bytes ? PT_SLOT(2, u32)[i] : op.bytes;
+    return op;
+}
+
+/* False after pt_fail: some lanes may not do what they ask for. */
+static bool may_copy(const struct pt_code *c, struct pt_frame *f)
+{
+    uint32_t misaligned = 0;
+    uint64_t first = 0;
+    for (uint32_t left = f->mask; left; left &= left - 1) {
+        struct pt_async_op op = copy_of(c, f, (uint32_t)__builtin_ctz(left));
+        if ((op.to | op.from) & (op.bytes - 1)) {
+            first = misaligned ? first : op.to & (op.bytes - 1) ? op.to : op.from;
+            misaligned |= 1u << op.lane;
+        } else if (!pt_isolate_allows(c, f, op.lane, op.to, op.bytes, true) ||
+                   !pt_isolate_allows(c, f, op.lane, op.from, op.read, false)) {
+            return false;
+        }
+    }
+    if (misaligned)
+        pt_async_fail(c, f, PT_FAULT_MISALIGNED, misaligned, first, NULL);
+    return !misaligned;
+}
+
+static const struct pt_code *copy_later(const struct pt_code *c, struct pt_frame *f)
+{
+    for (uint32_t left = f->mask; left; left &= left - 1)
+        if (!pt_async_put_off(c, f, copy_of(c, f, (uint32_t)__builtin_ctz(left))))
+            return NULL;
+    return c + 1;
+}
+
+PT_ACCESS_HANDLER(copy)
+{
+    const uint64_t *to = PT_SLOT(0, u64), *from = PT_SLOT(1, u64);
+    const uint32_t *read = PT_SLOT(2, u32), bytes = (uint32_t)c->imm;
+    f->state->code = c;
+    if (!may_copy(c, f))
+        return NULL;
+    if (f->cta->async)
+        return copy_later(c, f);
+    for (uint32_t left = f->mask; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        f->state->acting = 1u << i;
+        if (read[i] >= bytes) {
+            copy_piece(to[i], from[i], bytes);
+        } else {
+            struct pt_async_op op = copy_of(c, f, i);
+            pt_async_copy(&op);
+        }
+    }
+    f->state->acting = 0;
+    return c + 1;
+}
+
+/* What is read where the predicate says that nothing is. */
+PT_HANDLER(read_unless)
+{
+    uint32_t *read = PT_SLOT(0, u32), ignored = PT_PRED(1);
+    for (uint32_t i = 0; i < PT_WARP_SIZE; i++)
+        read[i] = ignored >> i & 1 ? 0 : (uint32_t)c->imm;
+    return c + 1;
+}
+
+/* The operand behind the first three that is of the type; NULL: none. */
+static const struct pt_operand *option(const struct pt_select *s, enum pt_type type)
+{
+    for (unsigned i = 3; i < s->insn->n_operands; i++)
+        if (pt_slot_type(pt_form_slot(s->form, i), s->form) == type)
+            return &s->operands[i];
+    return NULL;
+}
+
+/* A slot with the bytes that lanes read: all, or as many as an operand says, or none where one is true. */
+static uint32_t bytes_read(struct pt_select *s, uint32_t all)
+{
+    const struct pt_operand whole = {.kind = PT_OPND_IMM, .type = PT_u32, .imm = all};
+    const struct pt_operand *ignored = option(s, PT_pred), *bytes = option(s, PT_u32);
+    if (!ignored)
+        return pt_code_source(s, bytes ? bytes : &whole, 4);
+    uint32_t pred = pt_code_source(s, ignored, 0);
+    if (pred == UINT32_MAX)
+        return pred;
+    struct pt_code *c = pt_code_before(s, read_unless);
+    c->o[0] = pt_code_slot(s, 4);
+    c->o[1] = pred;
+    c->imm = all;
+    c->neg = ignored->flags & PT_OPND_NEG ? 2 : 0;
+    return c->o[0];
+}
+
+pt_handler PT_DO(cp_async)(struct pt_select *s)
+{
+    s->code->imm = (uint64_t)s->operands[2].imm;
+    s->code->o[0] = pt_mem_generic(s, &s->operands[0], PT_SPACE_SHARED);
+    s->code->o[1] = pt_mem_generic(s, &s->operands[1], PT_SPACE_GLOBAL);
+    s->code->o[2] = bytes_read(s, (uint32_t)s->code->imm);
+    for (int i = 0; i < 3; i++)
+        if (s->code->o[i] == UINT32_MAX)
+            return NULL;
+    return copy;
+}
+
+pt_handler PT_DO(cp_async_commit)(struct pt_select *s)
+{
+    return pt_async_commit(s, PT_ASYNC_COPY);
+}
+
+pt_handler PT_DO(cp_async_wait)(struct pt_select *s)
+{
+    pt_handler handler = pt_async_wait(s, PT_ASYNC_COPY);
+    return PT_HAS(s, wait_all) ? wait_all : handler;
+}
+
+/* ---- cp.async.mbarrier.arrive ---------------------------------------------------------------- */
+
+/* The arrival comes when the thread's copies so far are done. Without .noinc it is one more than the mbarrier
+ * expects. */
+PT_HANDLER(arrive)
+{
+    const uint64_t *mbarrier = PT_SLOT(0, u64);
+    f->state->code = c;
+    for (uint32_t left = f->mask; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        struct pt_async_op op = {.kind = PT_ASYNC_ARRIVAL, .lane = i, .mbarrier = mbarrier[i]};
+        f->state->acting = 1u << i;
+        if (!pt_isolate_allows(c, f, i, op.mbarrier, 8, true) ||
+            (!c->aux && !pt_mbarrier_change(c, f, i, op.mbarrier, PT_MBARRIER_EXPECT, 1)) ||
+            !(f->cta->async ? pt_async_put_off(c, f, op) : complete(c, f, &op)))
+            return NULL;
+    }
+    f->state->acting = 0;
+    return c + 1;
+}
+
+pt_handler PT_DO(cp_async_mbarrier)(struct pt_select *s)
+{
+    s->code->aux = PT_HAS(s, noinc);
+    s->code->o[0] = pt_mem_generic(s, &s->operands[0], pt_form_space(s->form));
+    return s->code->o[0] == UINT32_MAX ? NULL : arrive;
+}
