@@ -63,13 +63,23 @@ LLVMValueRef jit_steps(struct jit *j, LLVMTypeRef element, int64_t stride)
     return LLVMConstVector(steps, j->width);
 }
 
+/* Keeps LLVM from looking through lanes of 32 bits. */
+static LLVMValueRef fence_lanes(struct jit *j, LLVMValueRef vector)
+{
+    LLVMTypeRef floats = jit_float_type(j, 32, LLVMGetVectorSize(LLVMTypeOf(vector)));
+    LLVMValueRef lanes = LLVMBuildBitCast(j->b, vector, floats, "");
+    lanes = jit_intrinsic(j, "llvm.arithmetic.fence", floats, &lanes, 1);
+    return LLVMBuildBitCast(j->b, lanes, LLVMTypeOf(vector), "");
+}
+
+/* Without the fence LLVM 19 takes what only the pair's other lane needs for undefined, and lets it into addresses. */
 LLVMValueRef jit_lane(struct jit *j, LLVMValueRef vector, unsigned lane)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context), i64 = LLVMInt64TypeInContext(j->context);
     if (LLVMGetElementType(LLVMTypeOf(vector)) != i32 || LLVMIsConstant(vector))
         return LLVMBuildExtractElement(j->b, vector, jit_i32(j, lane), "");
     LLVMTypeRef pairs = LLVMVectorType(i64, LLVMGetVectorSize(LLVMTypeOf(vector)) / 2);
-    LLVMValueRef pair = LLVMBuildBitCast(j->b, LLVMBuildFreeze(j->b, vector, ""), pairs, "");
+    LLVMValueRef pair = LLVMBuildBitCast(j->b, fence_lanes(j, vector), pairs, "");
     pair = LLVMBuildExtractElement(j->b, pair, jit_i32(j, lane / 2), "");
     if (lane % 2)
         pair = LLVMBuildLShr(j->b, pair, jit_i64(j, 32), "");
@@ -107,10 +117,7 @@ LLVMValueRef jit_flow_of(struct jit *j, LLVMValueRef mask)
     LLVMValueRef flow = LLVMBuildSExt(j->b, mask, type, "");
     if (LLVMIsConstant(flow))
         return flow;
-    LLVMTypeRef floats = jit_float_type(j, 32, j->width);
-    LLVMValueRef lanes = LLVMBuildBitCast(j->b, flow, floats, "");
-    lanes = jit_intrinsic(j, "llvm.arithmetic.fence", floats, &lanes, 1);
-    return LLVMBuildBitCast(j->b, lanes, type, "");
+    return fence_lanes(j, flow);
 }
 
 LLVMValueRef jit_flow_mask(struct jit *j, LLVMValueRef flow)
