@@ -123,8 +123,9 @@ static void apply_guard(struct jit *j, unsigned copy, LLVMValueRef block_mask)
 /* True if results and choices do not depend on what kind of NaN a source is. */
 static bool takes_numbers(const struct pt_form *form)
 {
-    if (form->op == PT_OP_copysign || form->op == PT_OP_cvt_f32_f32 || form->op == PT_OP_cvt_f64_f32 ||
-        form->op == PT_OP_cvt_tf32_f32 || pt_form_has(form, PT_M_xorsign))
+    if (form->op == PT_OP_copysign || form->op == PT_OP_cvt_f64_f32 ||
+        form->op == PT_OP_cvt_tf32_f32 || pt_form_has(form, PT_M_xorsign) ||
+        (form->op == PT_OP_cvt_f32_f32 && !pt_form_has(form, PT_M_sat)))
         return false;
     return form->effects & PT_FX_FP;
 }
@@ -240,9 +241,9 @@ static bool operate(struct jit *j, const struct operands *all, unsigned copy, un
 {
     *op = (struct jit_op){
         .j = j, .b = j->b, .lanes = lanes, .form = j->form, .insn = j->insn, .n = all->n_sources};
-    bool is_raw_move = j->form->op == PT_OP_mov && is_reg(all->dest[0].o) &&
-                       j->regs[all->dest[0].o->index].is_raw;
-    bool number = takes_numbers(j->form) || is_raw_move;
+    bool is_raw_choice = jit_choices(j->form) && is_reg(all->dest[0].o) &&
+                         j->regs[all->dest[0].o->index].is_raw;
+    bool number = takes_numbers(j->form) || is_raw_choice;
     if (all->n_sources > JIT_SOURCES || all->n_dests > JIT_DESTS) {
         j->why = "many operands";
         return false;
@@ -354,8 +355,8 @@ static bool pure(struct jit *j, LLVMValueRef *mask)
         return false;
     if (!all.n_dests)
         return true; /* hints */
-    unsigned copies = is_shared(j, &all) ? 1 : j->copies;
-    for (unsigned u = 0; u < copies; u++) {
+    bool one = is_shared(j, &all);
+    for (unsigned u = one ? 0 : j->first_copy; u < (one ? 1 : j->end_copy); u++) {
         apply_guard(j, u, mask[u]);
         if (!pure_copy(j, &all, u))
             return false;

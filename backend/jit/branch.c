@@ -24,9 +24,8 @@ static void part(struct jit_gen *g, uint32_t from, const struct pt_insn *insn, u
     LLVMValueRef yes[JIT_COPIES], no[JIT_COPIES];
     for (unsigned u = 0; u < j->copies; u++) {
         LLVMValueRef p = jit_flow_of(j, read_guard(j, insn, u, j->width));
-        LLVMValueRef not = LLVMBuildNot(j->b, p, "");
         yes[u] = g->cur[u] ? LLVMBuildAnd(j->b, g->cur[u], p, "") : p;
-        no[u] = g->cur[u] ? LLVMBuildAnd(j->b, g->cur[u], not, "") : not;
+        no[u] = g->cur[u] ? LLVMBuildXor(j->b, g->cur[u], yes[u], "") : LLVMBuildNot(j->b, p, "");
     }
     bool is_back = (taken != UINT32_MAX && jit_is_in(g, taken) && taken <= from) ||
                    (jit_is_in(g, next) && next <= from);

@@ -1,6 +1,8 @@
 /* What goes from one region to the next: registers, by memory or by variables; live lanes; what lanes bring to a reduction. */
 #include "backend/jit/gen.h"
 
+#include <string.h>
+
 /* ---- registers ------------------------------------------------------------------------------- */
 
 static LLVMValueRef scratch_of(struct jit *j, const struct jit_reg *r, uint32_t at)
@@ -115,14 +117,38 @@ static void clear_reg(struct jit *j, const struct jit_reg *r)
         LLVMBuildStore(j->b, LLVMConstNull(LLVMGetAllocatedType(r->slot[u])), r->slot[u]);
 }
 
+static bool stays_in_memory(const struct jit_gen *g, const struct jit_reg *r)
+{
+    return g->stays_in_memory && r->shape == JIT_VECTOR && !r->wide[0] &&
+           r->type != LLVMInt1TypeInContext(g->j->context);
+}
+
+/* The place in memory is the register's variable. */
+static void stay_in_memory(struct jit_gen *g, struct jit_reg *r)
+{
+    uint32_t bytes = crossing_bytes(g->j, r);
+    memcpy(g->variables[r - g->j->regs], r->slot, sizeof r->slot);
+    for (unsigned u = 0; u < crossing_copies(g->j, r); u++)
+        r->slot[u] = scratch_of(g->j, r, u * bytes);
+}
+
+void jit_leave_memory(struct jit_gen *g)
+{
+    for (uint32_t i = 1; g->variables && i < g->j->f->regs.n; i++)
+        if (g->variables[i][0])
+            memcpy(g->j->regs[i].slot, g->variables[i], sizeof g->variables[i]);
+}
+
 bool jit_load_registers(struct jit_gen *g)
 {
     struct jit *j = g->j;
+    if (g->stays_in_memory)
+        g->variables = pt_arena_alloc(j->arena, j->f->regs.n * sizeof *g->variables);
     const uint64_t *in = live_into(j, g->r->entry);
     uint64_t *done = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *done);
     clear_reg(j, &j->regs[j->f->regs.n]);
     for (uint32_t i = 1; i < j->f->regs.n; i++) {
-        const struct jit_reg *r = &j->regs[i];
+        struct jit_reg *r = &j->regs[i];
         if (r->is_remade) {
             continue;
         } else if (!jit_set_has(in, i) || !r->crosses) {
@@ -130,6 +156,8 @@ bool jit_load_registers(struct jit_gen *g)
                 clear_reg(j, r);
         } else if (r->kept) {
             LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, r->type, r->kept, ""), r->slot[0]);
+        } else if (stays_in_memory(g, r)) {
+            stay_in_memory(g, r);
         } else {
             for (unsigned u = 0; u < crossing_copies(j, r); u++)
                 load_crossing(j, r, u);
@@ -207,7 +235,8 @@ void jit_save_group(struct jit_gen *g, uint32_t to)
     const uint64_t *in = live_into(j, to);
     for (uint32_t i = 1; i < j->f->regs.n; i++) {
         const struct jit_reg *r = &j->regs[i];
-        if (!r->crosses || r->is_remade || !jit_set_has(in, i) || !jit_set_has(g->written, i))
+        if (!r->crosses || r->is_remade || !jit_set_has(in, i) || !jit_set_has(g->written, i) ||
+            (g->variables && g->variables[i][0]))
             continue;
         if (r->kept)
             LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, r->type, r->slot[0], ""), r->next);

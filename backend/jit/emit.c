@@ -94,6 +94,22 @@ bool jit_is_rn(const struct jit_op *op)
            (!jit_has(op, PT_M_rz) && !jit_has(op, PT_M_rm) && !jit_has(op, PT_M_rp));
 }
 
+bool jit_rounds_itself(struct jit *j, const struct pt_form *form)
+{
+    switch (form->op) {
+    case PT_OP_add_f32:
+    case PT_OP_sub_f32:
+    case PT_OP_mul_f32:
+    case PT_OP_fma_f32:
+    case PT_OP_div_f32:
+    case PT_OP_rcp_f32:
+    case PT_OP_sqrt_f32:
+        return j->target->has_mask_registers && j->width == 16;
+    default:
+        return false;
+    }
+}
+
 /* ---- values ------------------------------------------------------------------------------------------------ */
 
 LLVMValueRef jit_intrinsic(struct jit *j, const char *name, LLVMTypeRef type, LLVMValueRef *args,

@@ -39,6 +39,8 @@ static inline bool jit_has(const struct jit_op *op, enum pt_mod mod)
     return pt_form_has(op->form, mod);
 }
 
+/* True if vectors have instructions for the form's directed roundings. */
+bool jit_rounds_itself(struct jit *j, const struct pt_form *form);
 /* To nearest, spelled or not, or by jit_is_fast_rounding. */
 bool jit_is_rn(const struct jit_op *op);
 

@@ -104,18 +104,25 @@ static LLVMValueRef exp2_of(struct jit_op *op, LLVMValueRef x)
     /* the integer lies in the lowest bits; at the ends of the range m is on the side that stays normal, or is 1 */
     LLVMValueRef e = BUILD(Shl, jit_to_bits(op, shifted, 32), jit_int_const(op, 32, 23));
     LLVMValueRef r = jit_from_bits(op, BUILD(Add, jit_to_bits(op, m, 32), e), 32);
-    return BUILD(Select, jit_is_nan(op, x), x, r);
+    return muladd(op, x, real(op, 0), r); /* NaN stays NaN */
 }
 
-/* Where the result is subnormal, the square of the half's. */
+/* Where the result is subnormal, the square of the half's; with .ftz zero. */
 static bool fast_ex2(struct jit_op *op)
 {
-    LLVMValueRef x = where(op, LLVMRealOGT, op->a[0], 128, real(op, 128), op->a[0]);
-    LLVMValueRef half =
-        where(op, LLVMRealOLT, x, -160, real(op, -80), BUILD(FMul, x, real(op, 0.5)));
-    LLVMValueRef r = exp2_of(op, where(op, LLVMRealOLT, x, -126, half, x));
-    LLVMValueRef low = has_ftz(op) ? real(op, 0) : BUILD(FMul, r, r);
-    return give(op, where(op, LLVMRealOLT, x, -126, low, r));
+    LLVMValueRef x = where(op, LLVMRealOGT, op->a[0], 128, real(op, 128), op->a[0]), r, low;
+    if (has_ftz(op)) {
+        r = exp2_of(op, where(op, LLVMRealOLT, x, -127, real(op, -127), x));
+        low = real(op, 0);
+    } else {
+        LLVMValueRef half = BUILD(FMul, x, real(op, 0.5));
+        half = where(op, LLVMRealOLT, x, -160, real(op, -80), half);
+        r = exp2_of(op, where(op, LLVMRealOLT, x, -126, half, x));
+        low = BUILD(FMul, r, r);
+    }
+    op->d[0] = where(op, LLVMRealOLT, x, -126, low, r);
+    op->is_number = true;
+    return true;
 }
 
 /* ---- log2 ---------------------------------------------------------------------------------------------------- */

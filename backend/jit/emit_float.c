@@ -1,4 +1,8 @@
-/* Emitters of f32 and f64 arithmetic to nearest (PTX ISA 9.7.3). Directed rounding and approximate functions have none. */
+/* Emitters of f32 and f64 arithmetic to nearest (PTX ISA 9.7.3), of f32 in the other modes where instructions carry them.
+ * Approximate functions have none. */
+#include <stdio.h>
+#include <string.h>
+
 #include "backend/jit/emit.h"
 
 /* ---- f32 --------------------------------------------------------------------------------------------------- */
@@ -45,64 +49,125 @@ static bool give_sum(struct jit_op *op, LLVMValueRef sum)
     return give_f32(op, has_ftz(op) ? jit_flush(op->j, sum) : sum);
 }
 
+/* An operation of AVX-512 that rounds as the form says: "add.ps". */
+static LLVMValueRef round_as_told(struct jit_op *op, const char *name, LLVMValueRef *args,
+                                  unsigned n)
+{
+    enum { QUIET = 8, DOWN = 1, UP = 2, TO_ZERO = 3 };
+    char intrinsic[64];
+    LLVMValueRef all[4];
+    uint32_t mode = jit_has(op, PT_M_rm) ? DOWN : jit_has(op, PT_M_rp) ? UP : TO_ZERO;
+    memcpy(all, args, n * sizeof *args);
+    all[n] = LLVMConstInt(LLVMInt32TypeInContext(op->j->context), QUIET | mode, false);
+    snprintf(intrinsic, sizeof intrinsic, "llvm.x86.avx512.%s.512", name);
+    unsigned id = LLVMLookupIntrinsicID(intrinsic, strlen(intrinsic));
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(op->j->module, id, NULL, 0);
+    return LLVMBuildCall2(op->b, LLVMGlobalGetValueType(f), f, all, n + 1, "");
+}
+
+/* True if the form's rounding is what instructions do here. */
+static bool can_round(const struct jit_op *op)
+{
+    return jit_is_rn(op) || (op->lanes > 1 && jit_rounds_itself(op->j, op->form));
+}
+
+static LLVMValueRef binary(struct jit_op *op, LLVMOpcode opcode, const char *name, LLVMValueRef a,
+                           LLVMValueRef b)
+{
+    LLVMValueRef args[] = {a, b};
+    return jit_is_rn(op) ? BUILD(BinOp, opcode, a, b) : round_as_told(op, name, args, 2);
+}
+
+static LLVMValueRef add(struct jit_op *op, LLVMValueRef a, LLVMValueRef b)
+{
+    return binary(op, LLVMFAdd, "add.ps", a, b);
+}
+
+static LLVMValueRef subtract(struct jit_op *op, LLVMValueRef a, LLVMValueRef b)
+{
+    return binary(op, LLVMFSub, "sub.ps", a, b);
+}
+
+static LLVMValueRef multiply(struct jit_op *op, LLVMValueRef a, LLVMValueRef b)
+{
+    return binary(op, LLVMFMul, "mul.ps", a, b);
+}
+
+static LLVMValueRef divide(struct jit_op *op, LLVMValueRef a, LLVMValueRef b)
+{
+    return binary(op, LLVMFDiv, "div.ps", a, b);
+}
+
 bool jit_emit_add_f32(struct jit_op *op)
 {
-    return jit_is_rn(op) && give_sum(op, BUILD(FAdd, source(op, 0), source(op, 1)));
+    return can_round(op) && give_sum(op, add(op, source(op, 0), source(op, 1)));
 }
 
 bool jit_emit_sub_f32(struct jit_op *op)
 {
-    return jit_is_rn(op) && give_sum(op, BUILD(FSub, source(op, 0), source(op, 1)));
+    return can_round(op) && give_sum(op, subtract(op, source(op, 0), source(op, 1)));
+}
+
+/* An operand with 2^64 times its value. */
+static LLVMValueRef scale(struct jit_op *op, LLVMValueRef value)
+{
+    return BUILD(FMul, value, real(op, 0x1p64));
 }
 
 bool jit_emit_mul_f32(struct jit_op *op)
 {
-    if (!jit_is_rn(op))
+    if (!can_round(op))
         return false;
-    LLVMValueRef a = source(op, 0), b = source(op, 1), d = BUILD(FMul, a, b);
+    LLVMValueRef a = source(op, 0), b = source(op, 1), d = multiply(op, a, b);
     if (has_ftz(op))
-        d = flush_tiny(op, d, BUILD(FMul, BUILD(FMul, a, real(op, 0x1p64)), b));
+        d = flush_tiny(op, d, multiply(op, scale(op, a), b));
     return give_f32(op, d);
 }
 
 static LLVMValueRef fused(struct jit_op *op, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c)
 {
     LLVMValueRef args[] = {a, b, c};
+    if (!jit_is_rn(op))
+        return round_as_told(op, "vfmadd.ps", args, 3);
     return jit_intrinsic(op->j, "llvm.fma", LLVMTypeOf(a), args, 3);
 }
 
 bool jit_emit_fma_f32(struct jit_op *op)
 {
-    if (!jit_is_rn(op) || !op->j->target->has_fma)
+    if (!can_round(op) || !op->j->target->has_fma)
         return false;
     LLVMValueRef a = source(op, 0), b = source(op, 1), c = source(op, 2);
-    LLVMValueRef d = fused(op, a, b, c), scale = real(op, 0x1p64);
+    LLVMValueRef d = fused(op, a, b, c);
     if (has_ftz(op))
-        d = flush_tiny(op, d, fused(op, BUILD(FMul, a, scale), b, BUILD(FMul, c, scale)));
+        d = flush_tiny(op, d, fused(op, scale(op, a), b, scale(op, c)));
     return give_f32(op, d);
 }
 
 static bool divide_f32(struct jit_op *op, LLVMValueRef a, LLVMValueRef b)
 {
-    LLVMValueRef d = BUILD(FDiv, a, b);
+    LLVMValueRef d = divide(op, a, b);
     if (has_ftz(op))
-        d = flush_tiny(op, d, BUILD(FDiv, BUILD(FMul, a, real(op, 0x1p64)), b));
+        d = flush_tiny(op, d, divide(op, scale(op, a), b));
     return give_f32(op, d);
 }
 
 bool jit_emit_div_f32(struct jit_op *op)
 {
-    return jit_is_rn(op) && divide_f32(op, source(op, 0), source(op, 1));
+    return can_round(op) && divide_f32(op, source(op, 0), source(op, 1));
 }
 
 bool jit_emit_rcp_f32(struct jit_op *op)
 {
-    return jit_is_rn(op) && divide_f32(op, real(op, 1), source(op, 0));
+    return can_round(op) && divide_f32(op, real(op, 1), source(op, 0));
 }
 
 bool jit_emit_sqrt_f32(struct jit_op *op)
 {
-    return jit_is_rn(op) && give_f32(op, jit_unary(op, "llvm.sqrt", source(op, 0)));
+    if (!can_round(op))
+        return false;
+    LLVMValueRef a = source(op, 0);
+    return give_f32(op, jit_is_rn(op) ? jit_unary(op, "llvm.sqrt", a)
+                                      : round_as_told(op, "sqrt.ps", &a, 1));
 }
 
 bool jit_emit_abs_f32(struct jit_op *op)

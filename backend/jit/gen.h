@@ -23,6 +23,8 @@ struct jit_gen {
     LLVMBasicBlockRef end, done;
     LLVMValueRef next;            /* alloca: number of the exit taken */
     const uint64_t *written;      /* registers that the region may write */
+    bool stays_in_memory;         /* vectors that cross are not brought into variables */
+    LLVMValueRef (*variables)[JIT_COPIES]; /* theirs, meanwhile */
     LLVMValueRef cur[JIT_COPIES]; /* lanes that run the block, as a flow; NULL: all */
 };
 
@@ -87,5 +89,7 @@ LLVMValueRef jit_load_alive(struct jit_gen *g, unsigned copy);
 void jit_save_group(struct jit_gen *g, uint32_t to);
 /* All lanes of the group have left the kernel. */
 void jit_save_ended(struct jit_gen *g);
+/* The region has been generated: registers are variables again. */
+void jit_leave_memory(struct jit_gen *g);
 
 #endif

@@ -5,9 +5,10 @@
  *   region.c    one region as a loop over groups; blocks in their order under masks    gen.h: its parts
  *   block.c     the instructions of a block: guards, moves, pure operations
  *   value.c     registers: where each lies (scalar, affine, vector), reads, writes, masks
- *   remake.c    values computed once more instead of being kept
+ *   remake.c    values computed once more instead of being kept          nan.c              what NaNs they hold
  *   emit_*.c    what instructions compute: a few LLVM instructions each, over scalars or vectors alike
  *   lanes.c     operations without an emitter: calls of the interpreter's functions over lanes    batch.c    shared calls
+ *   strand.c    blocks that run in parts
  *   carry.c     extended precision                      helper.h           what is rare: calls of functions of C
  *   memory.c    loads and stores by access class         prefetch.c         what will be needed soon
  *   atomic.c, warp.c   the others that are not pure
@@ -83,6 +84,7 @@ struct jit {
     LLVMBuilderRef b;
     LLVMValueRef function;
     unsigned width, copies;
+    unsigned first_copy, end_copy; /* those for which code is generated: all, but in jit_run_strands */
 
     /* Values of the whole function */
     LLVMBuilderRef allocas;     /* at the function's entry */

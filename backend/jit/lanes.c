@@ -126,7 +126,8 @@ bool jit_needs_call(struct jit *j, const struct pt_form *form)
 {
     bool is_directed = pt_form_has(form, PT_M_rm) || pt_form_has(form, PT_M_rp) ||
                        pt_form_has(form, PT_M_rz);
-    bool is_exact = is_directed && (form->effects & PT_FX_FP) && !jit_is_fast_rounding(j, form);
+    bool is_exact = is_directed && (form->effects & PT_FX_FP) && !jit_is_fast_rounding(j, form) &&
+                    !jit_rounds_itself(j, form);
     if (jit_emitter_of(j, form) && !is_exact)
         return false;
     return j->program->engine->lanes(j->m, form) != NULL;

@@ -713,7 +713,7 @@ static void access_copies(struct jit *j, const struct access *a)
         load_shared(j, a);
         return;
     }
-    for (unsigned u = 0; u < j->copies; u++)
+    for (unsigned u = j->first_copy; u < j->end_copy; u++)
         access_chunk(j, a, u);
 }
 

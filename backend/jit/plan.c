@@ -5,10 +5,19 @@
 
 /* ---- shape ----------------------------------------------------------------------------------- */
 
+static bool block_has_effect(const struct jit *j, uint32_t block, uint32_t effect)
+{
+    const struct pt_block *b = &j->f->blocks.v[block];
+    for (uint32_t i = b->first; i < b->first + b->count; i++)
+        if (pt_insn_form(j->m, &j->f->insns.v[i])->effects & effect)
+            return true;
+    return false;
+}
+
 static bool has_effect(const struct jit *j, uint32_t effect)
 {
-    for (uint32_t i = 0; i < j->f->insns.n; i++)
-        if (pt_insn_form(j->m, &j->f->insns.v[i])->effects & effect)
+    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+        if (block_has_effect(j, b, effect))
             return true;
     return false;
 }
@@ -94,19 +103,41 @@ static bool is_range_end(const struct jit *j, uint32_t block)
     return false;
 }
 
+static bool parts(const struct jit *j, const struct pt_loop *loop)
+{
+    for (uint32_t b = loop->header; b < loop->end; b++)
+        if (j->vary->branch[b] > PT_LEVEL_GROUP && !is_range_end(j, b))
+            return true;
+    return false;
+}
+
 /* Lanes part inside a loop: wide groups would go round for the slowest of many lanes. */
 static bool has_parting_loop(const struct jit *j)
 {
     for (uint32_t l = 0; l < j->f->loops.n; l++)
-        for (uint32_t b = j->f->loops.v[l].header; b < j->f->loops.v[l].end; b++)
-            if (j->vary->branch[b] > PT_LEVEL_GROUP && !is_range_end(j, b))
+        if (parts(j, &j->f->loops.v[l]))
+            return true;
+    return false;
+}
+
+/* Such a loop touches memory, which is work for each lane, be it on or not. */
+static bool has_parting_access(const struct jit *j)
+{
+    for (uint32_t l = 0; l < j->f->loops.n; l++) {
+        const struct pt_loop *loop = &j->f->loops.v[l];
+        uint32_t end = parts(j, loop) ? loop->end : 0;
+        for (uint32_t b = loop->header; b < end; b++)
+            if (block_has_effect(j, b, PT_FX_READ | PT_FX_WRITE))
                 return true;
+    }
     return false;
 }
 
 enum {
     PARTING_LANES = 16,
-    STRAIGHT_LANES = 32, /* of code without loops */
+    ROW_LANES = 32, /* of code without loops, where a block has rows */
+    PARTING_COPIES = 2,
+    STRAIGHT_COPIES = 4,
     COPIES_MOST = JIT_COPIES,
     CODE_MOST = 4096 /* instructions of a group */
 };
@@ -138,8 +169,7 @@ static bool has_striding_loop(const struct jit *j)
             continue;
         for (unsigned k = 1; k < 3; k++)
             if (o[k].kind == PT_OPND_REG && o[3 - k].kind == PT_OPND_REG &&
-                o[3 - k].index == o[0].index &&
-                j->vary->regs[o[k].index].level == PT_LEVEL_CTA)
+                o[3 - k].index == o[0].index && j->vary->regs[o[k].index].level == PT_LEVEL_CTA)
                 return true;
     }
     return false;
@@ -168,23 +198,39 @@ static uint32_t least_copies(const struct jit *j, const struct pt_vary_shape *sh
     return has_rows && is_even && row <= COPIES_MOST ? row : 1;
 }
 
-/* Several chunks share the work that is the same for all, above all a loop's, where their values fit the registers. Device functions
- * are called warp by warp: what they print has an order. */
+/* More would cost more than they bring: lanes that wait for others, or rows that end at different places. */
+static uint32_t most_copies(const struct jit *j, const struct pt_vary_shape *shape)
+{
+    bool has_rows = shape->block[1] > 1 || shape->block[2] > 1;
+    if (has_parting_access(j))
+        return PARTING_LANES / shape->width;
+    if (has_parting_loop(j))
+        return PARTING_COPIES;
+    if (j->f->loops.n)
+        return COPIES_MOST;
+    return has_rows ? ROW_LANES / shape->width : STRAIGHT_COPIES;
+}
+
+/* Values of so many chunks fit the registers. Without a loop they need not: what one chunk's chain of operations waits for is
+ * longer than what it takes to put a value into memory and back. */
+static bool fits_registers(const struct jit *j, uint32_t copies, uint32_t pressure)
+{
+    uint32_t registers = j->target->has_mask_registers ? 32 : 16;
+    return copies * pressure <= (j->f->loops.n ? registers - registers / 4 : 3 * registers);
+}
+
+/* Several chunks share the work that is the same for all, above all a loop's. Device functions are called warp by warp: what
+ * they print has an order. */
 static uint32_t choose_copies(const struct jit *j, const struct pt_vary_shape *shape)
 {
-    uint32_t width = shape->width, copies = least_copies(j, shape);
+    uint32_t width = shape->width, copies = least_copies(j, shape), most = most_copies(j, shape);
     uint32_t threads = shape->block[0] * shape->block[1] * shape->block[2];
-    uint32_t registers = j->target->has_mask_registers ? 32 : 16;
-    uint32_t most = find_pressure(j), room = registers - registers / 4;
-    uint32_t lanes = has_parting_loop(j) ? PARTING_LANES
-                     : j->f->loops.n     ? COPIES_MOST * width
-                                         : STRAIGHT_LANES;
+    uint32_t pressure = find_pressure(j);
     bool strides = has_striding_loop(j);
     if (!threads || tells_order(j) || has_effect(j, PT_FX_CALL))
         return copies;
-    while (copies < COPIES_MOST && 2 * copies * width <= lanes &&
-           (strides || 2 * copies * most <= room) && threads % (2 * copies * width) == 0 &&
-           2 * copies * j->f->insns.n <= CODE_MOST)
+    while (2 * copies <= most && (strides || fits_registers(j, 2 * copies, pressure)) &&
+           threads % (2 * copies * width) == 0 && 2 * copies * j->f->insns.n <= CODE_MOST)
         copies *= 2;
     return copies;
 }
@@ -199,7 +245,7 @@ void jit_plan_shape(struct jit *j)
     if (shape.copies > 1)
         j->vary = pt_vary_find(j->m, j->f, &shape, j->arena);
     j->width = shape.width;
-    j->copies = shape.copies;
+    j->copies = j->end_copy = shape.copies;
 }
 
 /* ---- what is native -------------------------------------------------------------------------- */
@@ -248,8 +294,8 @@ static bool is_whole_barrier(const struct jit *j, const struct pt_insn *insn)
     const struct pt_operand *id = jit_is_reduction(form) ? o + 1 : o;
     bool is_agreed = id->kind == PT_OPND_IMM ||
                      (id->kind == PT_OPND_REG && j->vary->regs[id->index].level == PT_LEVEL_CTA);
-    bool waits = form->op == PT_OP_bar_sync || form->op == PT_OP_barrier_sync ||
-                 jit_is_reduction(form);
+    bool waits =
+        form->op == PT_OP_bar_sync || form->op == PT_OP_barrier_sync || jit_is_reduction(form);
     return waits && is_agreed && (!count || counts_all(j, count));
 }
 

@@ -58,6 +58,16 @@ static LLVMValueRef test_accesses(struct jit *j, const struct jit_order *o)
     return all;
 }
 
+/* No access makes a test of its own. */
+static bool are_trusted(const struct jit *j, const uint32_t *insns, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if ((pt_insn_form(j->m, &j->f->insns.v[insns[i]])->effects & (PT_FX_READ | PT_FX_WRITE)) &&
+            !jit_set_has(j->trusted, insns[i]))
+            return false;
+    return true;
+}
+
 static bool touches_memory(const struct jit *j, const struct jit_order *o)
 {
     for (uint32_t i = 0; i < o->n; i++)
@@ -110,7 +120,9 @@ static bool run_block(struct jit_gen *g, uint32_t block)
         LLVMBuildBr(j->b, after);
         jit_continue_in(j, full);
     }
-    bool ok = jit_run(j, late, n_late, none);
+    bool ok = are_trusted(j, late, n_late) && jit_has_strands(j, late, n_late)
+                  ? jit_run_strands(j, late, n_late)
+                  : jit_run(j, late, n_late, none);
     LLVMBuildBr(j->b, after);
     jit_continue_in(j, after);
     j->trusted = NULL;
@@ -316,10 +328,18 @@ static void dispatch(struct jit_gen *g)
     LLVMBuildRet(j->b, jit_i32(j, PT_RUN_EXITED));
 }
 
+/* A block that runs in parts takes registers from memory where it needs them. */
+static bool stays_in_memory(const struct jit_gen *g)
+{
+    struct jit_order o = jit_find_order(g->j, g->r->blocks[0]);
+    return g->r->n_blocks == 1 && jit_has_strands(g->j, o.insns + o.n_early, o.n - o.n_early);
+}
+
 bool jit_region(struct jit *j, const struct jit_plan *plan, struct jit_region *region)
 {
     struct jit_gen g = {.j = j, .plan = plan, .r = region};
     g.written = find_written(&g);
+    g.stays_in_memory = stays_in_memory(&g);
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     g.next = jit_alloca(j, i32, "next");
     LLVMValueRef count = jit_alloca(j, i32, "group");
@@ -335,6 +355,7 @@ bool jit_region(struct jit *j, const struct jit_plan *plan, struct jit_region *r
     j->group = LLVMBuildLoad2(j->b, i32, count, "");
     if (!generate_group(&g))
         return false;
+    jit_leave_memory(&g);
     jit_continue_in(j, g.done);
     LLVMValueRef more = LLVMBuildAdd(j->b, j->group, jit_i32(j, 1), "");
     LLVMBuildStore(j->b, more, count);

@@ -47,6 +47,13 @@ LLVMValueRef jit_compute_lanes(struct jit *j, uint32_t insn, unsigned copy);
 void jit_batch_order(struct jit *j, uint32_t *insns, uint32_t n);
 uint32_t jit_batch_length(struct jit *j, const uint32_t *insns, uint32_t n);
 
+/* batch.c: the instruction is a call that others may share. */
+bool jit_is_batched(struct jit *j, const struct pt_insn *insn);
+
+/* strand.c: true if the instructions had better run in parts than as they come; runs them so, in all lanes. */
+bool jit_has_strands(struct jit *j, const uint32_t *insns, uint32_t n);
+bool jit_run_strands(struct jit *j, const uint32_t *insns, uint32_t n);
+
 /* memory.c: ld, st and their kind: false with j->why set. */
 bool jit_memory(struct jit *j);
 /* memory.c: what j->insn's accesses of all copies rest on (aligned, affine forms hold), tested before the instruction; NULL:

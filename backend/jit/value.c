@@ -206,60 +206,11 @@ static void make_reg(struct jit *j, uint32_t index, enum pt_type type)
     }
 }
 
-/* Registers whose every definition is arithmetic, or a copy of such a one: NaNs become canonical when
- * somebody looks. */
-struct raw_scan {
-    struct jit *j;
-    const struct pt_form *form;
-    const struct pt_operand *source; /* of a mov */
-    bool changed;
-};
-
-static bool is_float(enum pt_type type)
-{
-    return type == PT_f32 || type == PT_f64;
-}
-
-static bool source_is_raw(const struct jit *j, const struct pt_operand *o)
-{
-    return o->kind == PT_OPND_IMM || (o->kind == PT_OPND_REG && j->regs[o->index].is_raw);
-}
-
-static void scan_raw(void *ud, uint32_t reg, bool is_def)
-{
-    struct raw_scan *s = ud;
-    if (!is_def || !s->j->regs[reg].is_raw)
-        return;
-    bool is_arithmetic = (s->form->effects & PT_FX_FP) &&
-                         is_float((enum pt_type)s->form->type[0]) &&
-                         !strcmp(pt_op_chapter((enum pt_op)s->form->op), "float");
-    if (is_arithmetic || (s->source && source_is_raw(s->j, s->source)))
-        return;
-    s->j->regs[reg].is_raw = false;
-    s->changed = true;
-}
-
-static void find_raw(struct jit *j)
-{
-    struct raw_scan s = {.j = j, .changed = true};
-    for (uint32_t i = 1; i < j->f->regs.n; i++)
-        j->regs[i].is_raw = is_float((enum pt_type)j->f->regs.v[i].type);
-    while (s.changed) {
-        s.changed = false;
-        for (uint32_t i = 0; i < j->f->insns.n; i++) {
-            const struct pt_insn *insn = &j->f->insns.v[i];
-            s.form = pt_insn_form(j->m, insn);
-            s.source = s.form->op == PT_OP_mov ? &j->f->operands.v[insn->operands + 1] : NULL;
-            pt_insn_regs(j->m, j->f, insn, scan_raw, &s);
-        }
-    }
-}
-
 void jit_value_init(struct jit *j)
 {
     j->regs = pt_arena_alloc(j->arena, (j->f->regs.n + 1) * sizeof *j->regs);
-    find_raw(j);
     jit_find_defs(j);
+    jit_find_nans(j);
     for (uint32_t i = 1; i < j->f->regs.n; i++)
         make_reg(j, i, (enum pt_type)j->f->regs.v[i].type);
     make_reg(j, j->f->regs.n, PT_pred); /* CC.CF */
@@ -507,7 +458,7 @@ LLVMValueRef jit_read(struct jit *j, const struct pt_operand *o, unsigned copy, 
     switch (o->kind) {
     case PT_OPND_REG:
         value = read_reg(j, o->index, copy, lanes);
-        if (j->regs[o->index].is_raw && !number)
+        if (j->regs[o->index].is_raw && !j->regs[o->index].is_finite && !number)
             value = jit_canonical(j, value);
         break;
     case PT_OPND_IMM:

@@ -16,6 +16,7 @@ struct jit_reg {
     uint8_t shape;     /* enum jit_shape */
     bool is_per_copy;  /* a value for each chunk of the group; affine: not if it goes on from chunk to chunk */
     bool is_raw;       /* its NaNs may not be canonical */
+    bool is_finite;    /* f32: neither NaN nor infinite */
     bool crosses;      /* live from one region into another */
     bool is_remade;    /* crosses, and is computed anew in each region: cheap, from what is always at hand */
     uint32_t only;     /* its only definition; UINT32_MAX: it has several */
@@ -31,6 +32,13 @@ struct jit_reg {
 
 /* Types, places and storage of all registers of the function. */
 void jit_value_init(struct jit *j);
+
+/* ---- nan.c ---- */
+
+/* Finds jit_reg.is_raw and is_finite. */
+void jit_find_nans(struct jit *j);
+/* The operands, from the second on, one of which is the result of the instruction in each lane; 0: it is no such one. */
+unsigned jit_choices(const struct pt_form *form);
 
 /* ---- remake.c: values computed once more ---- */
 
