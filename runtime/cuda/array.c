@@ -1,16 +1,307 @@
-/* Arrays: memory of textures and surfaces, in rows. */
+/* Arrays: memory of textures and surfaces, in rows of elements with up to four channels; mipmapped ones with a level for each
+ * size. */
 #include "runtime/cuda/driver.h"
 
-#include <stdlib.h>
+enum { ROW_ALIGN = 32, LEVELS_MAX = 17 };
+
+struct CUmipmappedArray_st {
+    struct pt_cu_object object;
+    unsigned n_levels;
+    CUarray levels[LEVELS_MAX]; /* the first has the memory */
+};
+
+static size_t channel_bytes(CUarray_format format)
+{
+    switch (format) {
+    case CU_AD_FORMAT_UNSIGNED_INT8:
+    case CU_AD_FORMAT_SIGNED_INT8:
+        return 1;
+    case CU_AD_FORMAT_UNSIGNED_INT16:
+    case CU_AD_FORMAT_SIGNED_INT16:
+    case CU_AD_FORMAT_HALF:
+        return 2;
+    case CU_AD_FORMAT_UNSIGNED_INT32:
+    case CU_AD_FORMAT_SIGNED_INT32:
+    case CU_AD_FORMAT_FLOAT:
+        return 4;
+    }
+    return 0;
+}
+
+static size_t at_least_one(size_t n)
+{
+    return n ? n : 1;
+}
+
+static bool is_within(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    const size_t layers = 2048, side = 131072, box = 32768;
+    bool has_layers = (d->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
+    return d->Width <= side && d->Height <= side && d->Depth <= (has_layers ? layers : box);
+}
+
+static CUresult check_descriptor(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    const unsigned known = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP |
+                           CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_DEPTH_TEXTURE;
+    bool is_layered = (d->Flags & CUDA_ARRAY3D_LAYERED) != 0, is_cube = (d->Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
+    if (!d->Width || !is_within(d) || !channel_bytes(d->Format))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (d->NumChannels != 1 && d->NumChannels != 2 && d->NumChannels != 4)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (d->Flags & ~known)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    if (d->Depth && !d->Height && !is_layered)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (is_cube && (d->Width != d->Height || (is_layered ? !d->Depth || d->Depth % 6 : d->Depth != 6)))
+        return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
+static void lay_out(CUarray a)
+{
+    const CUDA_ARRAY3D_DESCRIPTOR *d = &a->descriptor;
+    a->element_bytes = channel_bytes(d->Format) * d->NumChannels;
+    a->pitch = (d->Width * a->element_bytes + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
+    a->slice = a->pitch * at_least_one(d->Height);
+}
+
+static size_t bytes_of(const struct CUarray_st *a)
+{
+    return a->slice * at_least_one(a->descriptor.Depth);
+}
+
+static CUarray new_array(CUcontext ctx, const CUDA_ARRAY3D_DESCRIPTOR *descriptor)
+{
+    CUarray a = pt_cu_new(PT_CU_ARRAY, sizeof *a);
+    if (!a)
+        return NULL;
+    a->ctx = ctx;
+    a->descriptor = *descriptor;
+    lay_out(a);
+    a->next = ctx->arrays;
+    ctx->arrays = a;
+    return a;
+}
 
 void pt_cu_array_delete(CUarray array)
 {
     CUarray *place = &array->ctx->arrays;
-    while (*place && *place != array)
+    while (*place != array)
         place = &(*place)->next;
-    if (*place)
-        *place = array->next;
-    if (!array->is_level)
-        free(array->data);
+    *place = array->next;
+    if (array->texels)
+        pt_cu_free(array->texels);
+    if (array->mipmap && array->mipmap->levels[0] == array)
+        pt_cu_delete(array->mipmap);
     pt_cu_delete(array);
+}
+
+static CUresult create(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *descriptor)
+{
+    CUcontext ctx;
+    CUresult r = pt_cu_current(&ctx);
+    if (r == CUDA_SUCCESS)
+        r = out && descriptor ? check_descriptor(descriptor) : CUDA_ERROR_INVALID_VALUE;
+    if (r != CUDA_SUCCESS)
+        return r;
+    CUarray a = new_array(ctx, descriptor);
+    if (!a)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    r = pt_cu_alloc(ctx, bytes_of(a), PT_CU_TEXELS, &a->texels);
+    if (r != CUDA_SUCCESS) {
+        pt_cu_array_delete(a);
+        return r;
+    }
+    a->data = (uint8_t *)(uintptr_t)a->texels->first;
+    *out = a;
+    return CUDA_SUCCESS;
+}
+
+static CUresult create_2d(CUarray *out, const CUDA_ARRAY_DESCRIPTOR *d)
+{
+    if (!d)
+        return CUDA_ERROR_INVALID_VALUE;
+    const CUDA_ARRAY3D_DESCRIPTOR whole = {d->Width, d->Height, 0, d->Format, d->NumChannels, 0};
+    return create(out, &whole);
+}
+
+CUresult cuArrayCreate_v2(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *descriptor)
+{
+    return API(create_2d(array, descriptor));
+}
+
+CUresult cuArray3DCreate_v2(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor)
+{
+    return API(create(array, descriptor));
+}
+
+static CUresult check_array(CUarray array)
+{
+    CUresult r = pt_cu_check_init();
+    return r == CUDA_SUCCESS && !pt_cu_is(array, PT_CU_ARRAY) ? CUDA_ERROR_INVALID_HANDLE : r;
+}
+
+static CUresult destroy(CUarray array)
+{
+    CUresult r = check_array(array);
+    if (r == CUDA_SUCCESS && array->mipmap)
+        r = CUDA_ERROR_INVALID_HANDLE;
+    if (r != CUDA_SUCCESS)
+        return r;
+    r = pt_cu_drain(array->ctx);
+    if (pt_cu_is(array, PT_CU_ARRAY))
+        pt_cu_array_delete(array);
+    return r;
+}
+
+CUresult cuArrayDestroy(CUarray array)
+{
+    return API(destroy(array));
+}
+
+static CUresult get_descriptor(CUDA_ARRAY3D_DESCRIPTOR *descriptor, CUarray array)
+{
+    CUresult r = check_array(array);
+    if (r == CUDA_SUCCESS && !descriptor)
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        *descriptor = array->descriptor;
+    return r;
+}
+
+CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *descriptor, CUarray array)
+{
+    return API(get_descriptor(descriptor, array));
+}
+
+static CUresult get_descriptor_2d(CUDA_ARRAY_DESCRIPTOR *descriptor, CUarray array)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d;
+    CUresult r = descriptor ? get_descriptor(&d, array) : CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        *descriptor = (CUDA_ARRAY_DESCRIPTOR){d.Width, d.Height, d.Format, d.NumChannels};
+    return r;
+}
+
+CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *descriptor, CUarray array)
+{
+    return API(get_descriptor_2d(descriptor, array));
+}
+
+/* ---- mipmapped arrays ---------------------------------------------------------------------------------- */
+
+static size_t halve(size_t n, bool layered)
+{
+    return n && !layered ? (n > 1 ? n / 2 : 1) : n;
+}
+
+static unsigned count_levels(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    bool layered = (d->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
+    size_t side = d->Width > d->Height ? d->Width : d->Height;
+    if (!layered && d->Depth > side)
+        side = d->Depth;
+    unsigned n = 1;
+    while (side >>= 1)
+        n++;
+    return n < LEVELS_MAX ? n : LEVELS_MAX;
+}
+
+/* All levels lie in one piece of memory. */
+static CUresult make_levels(CUmipmappedArray m, CUcontext ctx, CUDA_ARRAY3D_DESCRIPTOR d, unsigned n)
+{
+    bool layered = (d.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
+    size_t bytes = 0;
+    for (; m->n_levels < n; m->n_levels++) {
+        CUarray a = new_array(ctx, &d);
+        if (!a)
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        a->mipmap = m;
+        m->levels[m->n_levels] = a;
+        bytes += bytes_of(a);
+        d.Width = halve(d.Width, false);
+        d.Height = halve(d.Height, false);
+        d.Depth = halve(d.Depth, layered);
+    }
+    CUresult r = pt_cu_alloc(ctx, bytes, PT_CU_TEXELS, &m->levels[0]->texels);
+    if (r != CUDA_SUCCESS)
+        return r;
+    uint8_t *data = (uint8_t *)(uintptr_t)m->levels[0]->texels->first;
+    for (unsigned i = 0; i < n; i++) {
+        m->levels[i]->data = data;
+        data += bytes_of(m->levels[i]);
+    }
+    return CUDA_SUCCESS;
+}
+
+/* It goes with its first level. */
+static void delete_mipmap(CUmipmappedArray m)
+{
+    if (!m->n_levels)
+        pt_cu_delete(m);
+    for (unsigned i = m->n_levels; i-- > 0;)
+        pt_cu_array_delete(m->levels[i]);
+}
+
+static CUresult create_mipmap(CUmipmappedArray *out, const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned levels)
+{
+    CUcontext ctx;
+    CUresult r = pt_cu_current(&ctx);
+    if (r == CUDA_SUCCESS)
+        r = out && descriptor && levels ? check_descriptor(descriptor) : CUDA_ERROR_INVALID_VALUE;
+    if (r != CUDA_SUCCESS)
+        return r;
+    CUmipmappedArray m = pt_cu_new(PT_CU_MIPMAP, sizeof *m);
+    if (!m)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    unsigned most = count_levels(descriptor);
+    r = make_levels(m, ctx, *descriptor, levels < most ? levels : most);
+    if (r == CUDA_SUCCESS)
+        *out = m;
+    else
+        delete_mipmap(m);
+    return r;
+}
+
+CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned levels)
+{
+    return API(create_mipmap(array, descriptor, levels));
+}
+
+static CUresult check_mipmap(CUmipmappedArray m)
+{
+    CUresult r = pt_cu_check_init();
+    return r == CUDA_SUCCESS && !pt_cu_is(m, PT_CU_MIPMAP) ? CUDA_ERROR_INVALID_HANDLE : r;
+}
+
+static CUresult get_level(CUarray *level, CUmipmappedArray m, unsigned index)
+{
+    CUresult r = check_mipmap(m);
+    if (r == CUDA_SUCCESS && (!level || index >= m->n_levels))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        *level = m->levels[index];
+    return r;
+}
+
+CUresult cuMipmappedArrayGetLevel(CUarray *level, CUmipmappedArray array, unsigned index)
+{
+    return API(get_level(level, array, index));
+}
+
+static CUresult destroy_mipmap(CUmipmappedArray m)
+{
+    CUresult r = check_mipmap(m);
+    if (r != CUDA_SUCCESS)
+        return r;
+    r = pt_cu_drain(m->levels[0]->ctx);
+    if (pt_cu_is(m, PT_CU_MIPMAP))
+        delete_mipmap(m);
+    return r;
+}
+
+CUresult cuMipmappedArrayDestroy(CUmipmappedArray array)
+{
+    return API(destroy_mipmap(array));
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DEVICES_MAX = 64 };
 
 static const struct pt_cu_profile profiles[] = {
 #define PROFILE(...) {__VA_ARGS__},
@@ -34,7 +33,7 @@ static bool read_count(const char *text, int *n)
     char *end;
     long value = strtol(text, &end, 10);
     *n = (int)value;
-    return *text && !*end && value >= 0 && value <= DEVICES_MAX;
+    return *text && !*end && value >= 0 && value <= PT_CU_DEVICES_MAX;
 }
 
 /* The devices that CUDA_VISIBLE_DEVICES leaves: as many numbers as are there, up to the first that is no device. */
@@ -63,7 +62,7 @@ CUresult pt_cu_devices_init(void)
         return CUDA_ERROR_INVALID_DEVICE;
     }
     if (count && *count && !read_count(count, &driver->n_devices)) {
-        pt_cu_log("PTERA_DEVICES: '%s' is not a number up to %d", count, DEVICES_MAX);
+        pt_cu_log("PTERA_DEVICES: '%s' is not a number up to %d", count, PT_CU_DEVICES_MAX);
         return CUDA_ERROR_INVALID_DEVICE;
     }
     driver->n_devices = count_visible(driver->n_devices, getenv("CUDA_VISIBLE_DEVICES"));

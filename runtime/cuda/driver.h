@@ -74,6 +74,8 @@ uint64_t pt_cu_new_id(void);
 
 /* ---- devices ------------------------------------------------------------------------------------------- */
 
+enum { PT_CU_DEVICES_MAX = 32 };
+
 struct pt_cu_profile {
     int major, minor, sms, sm_threads, sm_blocks, sm_shared_kib, block_shared_kib, l2_kib, memory_khz, memory_bits;
 };
@@ -164,7 +166,7 @@ enum pt_cu_memory {
     PT_CU_MANAGED,
     PT_CU_VARIABLES,  /* of a module */
     PT_CU_POOLED,     /* of a memory pool */
-    PT_CU_RESERVED,   /* address space alone */
+    PT_CU_TEXELS,     /* of an array */
     PT_CU_MAPPED,     /* part of a reservation that has memory */
     PT_CU_IMPORTED    /* opened by an IPC handle */
 };
@@ -179,8 +181,10 @@ struct pt_cu_range {
     struct pt_cu_range *next;
     /* managed memory: what was advised */
     bool is_read_mostly, sync_memops;
+    bool is_going;      /* a command is to free it */
     CUmemLocation preferred, prefetched;
     uint64_t accessed_by; /* devices, bits; the host is bit 63 */
+    uint64_t pages_before, pages_bytes; /* PT_CU_IMPORTED: what was mapped around it */
     int fd;             /* the file behind it once an IPC handle was asked for; -1: none */
 };
 
@@ -199,6 +203,10 @@ void pt_cu_each_range(void (*visit)(struct pt_cu_range *range, void *ud), void *
 /* memory.c: allocates device memory for the context. */
 CUresult pt_cu_alloc(CUcontext ctx, size_t bytes, enum pt_cu_memory memory, struct pt_cu_range **range);
 void pt_cu_free(struct pt_cu_range *range);
+/* pool.c: a pool's block is being freed. */
+void pt_cu_pool_freed(struct pt_cu_range *range);
+/* ipc.c */
+void pt_cu_close_import(struct pt_cu_range *range);
 /* Frees what is a context's, when it goes. */
 void pt_cu_free_all(CUcontext ctx);
 
@@ -209,7 +217,8 @@ struct CUarray_st {
     CUDA_ARRAY3D_DESCRIPTOR descriptor;
     size_t element_bytes, pitch, slice;
     uint8_t *data;
-    bool is_level; /* of a mipmapped array, whose memory it is */
+    struct pt_cu_range *texels; /* the memory; of a mipmapped array the first level's */
+    CUmipmappedArray mipmap;    /* whose level it is, or NULL */
     CUarray next;
 };
 

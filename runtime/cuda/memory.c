@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Freed blocks wait here to be used again for the same size: mapping anew takes several system calls. */
 enum { KEPT_BYTES = 1 << 20, KEPT_SUM = 64 << 20, PITCH_ALIGN = 512 };
@@ -108,16 +109,20 @@ void pt_cu_free(struct pt_cu_range *range)
     CUcontext ctx = range->ctx;
     pt_cu_leave_range(range);
     pt_cu_driver.devices[range->device].used_bytes -= range->bytes;
+    if (range->memory == PT_CU_POOLED)
+        pt_cu_pool_freed(range);
     if (keep(range))
         return;
     pt_mem_free(&ctx->engine->mem, (void *)(uintptr_t)range->first, PT_MEM_BUFFER);
+    if (range->fd >= 0)
+        close(range->fd);
     free(range);
 }
 
 static bool is_allocated(const struct pt_cu_range *range)
 {
     return range->memory == PT_CU_DEVICE || range->memory == PT_CU_HOST || range->memory == PT_CU_MANAGED ||
-           range->memory == PT_CU_POOLED;
+           range->memory == PT_CU_POOLED || range->memory == PT_CU_TEXELS;
 }
 
 static void free_one(struct pt_cu_range *range, void *ctx)
@@ -126,6 +131,8 @@ static void free_one(struct pt_cu_range *range, void *ctx)
         return;
     if (is_allocated(range))
         pt_cu_free(range);
+    else if (range->memory == PT_CU_IMPORTED)
+        pt_cu_close_import(range);
     else
         pt_cu_remove(range);
 }
@@ -183,11 +190,12 @@ static CUresult free_at(uint64_t address, bool (*is_right)(const struct pt_cu_ra
     if (r != CUDA_SUCCESS || !address)
         return r;
     struct pt_cu_range *range = pt_cu_find(address);
-    if (!range || range->first != address || !is_right(range))
+    if (!range || range->first != address || range->is_going || !is_right(range))
         return CUDA_ERROR_INVALID_VALUE;
+    range->is_going = true;
     r = pt_cu_drain(range->ctx);
-    range = pt_cu_find(address);
-    if (range && range->first == address)
+    range = pt_cu_find(address); /* its context may have gone meanwhile */
+    if (range && range->is_going)
         pt_cu_free(range);
     return r;
 }

@@ -28,14 +28,14 @@ struct pt_cu_range *pt_cu_find(uint64_t address)
     return address < UINT64_MAX ? find(address, 1) : NULL;
 }
 
-/* The parts of a reservation that have memory are ranges of their own, side by side. */
+/* What is mapped into reserved address space can go on in the range behind. */
 bool pt_cu_is_usable(uint64_t address, size_t bytes)
 {
     if (bytes > UINT64_MAX - address)
         return false;
     while (bytes) {
         const struct pt_cu_range *range = pt_cu_find(address);
-        if (!range || range->memory == PT_CU_RESERVED)
+        if (!range)
             return false;
         uint64_t rest = range->first + range->bytes - address;
         if (rest >= bytes)

@@ -1,0 +1,156 @@
+/* Memory of one process in another. An allocation moves to a file in memory, at the same address, when its handle is first asked
+ * for; the other process opens that file. */
+#define _GNU_SOURCE
+#include "runtime/cuda/driver.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What the 64 bytes hold. */
+struct handle {
+    char magic[8];
+    uint32_t pid;
+    int32_t fd;
+    uint64_t device, inode; /* of the file: the number may be another one's by now */
+    uint64_t offset, bytes, pages;
+};
+static const char magic[8] = "pteraipc";
+_Static_assert(sizeof(struct handle) <= CU_IPC_HANDLE_SIZE, "");
+
+static bool write_all(int fd, const uint8_t *data, size_t bytes)
+{
+    while (bytes) {
+        ssize_t n = write(fd, data, bytes);
+        if (n <= 0)
+            return false;
+        data += n;
+        bytes -= (size_t)n;
+    }
+    return true;
+}
+
+/* Nothing is under way in its context. */
+static bool move_to_file(struct pt_cu_range *range, const struct pt_mem_record *record)
+{
+    uint8_t *pages = (uint8_t *)(uintptr_t)record->first;
+    size_t bytes = record->last - record->first;
+    int fd = memfd_create("ptera", MFD_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool ok = write_all(fd, pages, bytes) &&
+              mmap(pages, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED;
+    if (ok)
+        range->fd = fd;
+    else
+        close(fd);
+    return ok;
+}
+
+static CUresult get_handle(CUipcMemHandle *out, CUdeviceptr address)
+{
+    CUcontext ctx;
+    struct pt_mem_record record;
+    struct stat st;
+    CUresult r = pt_cu_current(&ctx);
+    if (r != CUDA_SUCCESS)
+        return r;
+    struct pt_cu_range *range = pt_cu_find(address);
+    if (!out || !range || range->memory != PT_CU_DEVICE)
+        return CUDA_ERROR_INVALID_VALUE;
+    r = pt_cu_drain(range->ctx);
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (!pt_mem_near(&range->ctx->engine->mem, range->first, &record))
+        return CUDA_ERROR_INVALID_VALUE;
+    if ((range->fd < 0 && !move_to_file(range, &record)) || fstat(range->fd, &st) != 0)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    struct handle h = {.pid = (uint32_t)getpid(), .fd = range->fd, .device = st.st_dev, .inode = st.st_ino,
+                       .offset = range->first - record.first, .bytes = range->bytes, .pages = record.last - record.first};
+    memcpy(h.magic, magic, sizeof magic);
+    memset(out, 0, sizeof *out);
+    memcpy(out, &h, sizeof h);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr address)
+{
+    return API(get_handle(handle, address));
+}
+
+static void *map_file(const struct handle *h)
+{
+    char path[64];
+    struct stat st;
+    snprintf(path, sizeof path, "/proc/%u/fd/%d", h->pid, h->fd);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    bool is_same = fstat(fd, &st) == 0 && st.st_dev == h->device && st.st_ino == h->inode && (uint64_t)st.st_size == h->pages;
+    void *p = is_same ? mmap(NULL, h->pages, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+    close(fd);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static CUresult open_handle(CUdeviceptr *out, const CUipcMemHandle *given, unsigned flags)
+{
+    CUcontext ctx;
+    struct handle h;
+    CUresult r = pt_cu_current(&ctx);
+    if (r != CUDA_SUCCESS)
+        return r;
+    memcpy(&h, given, sizeof h);
+    if (!out || flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS || memcmp(h.magic, magic, sizeof magic) != 0 ||
+        h.offset > h.pages || h.bytes > h.pages - h.offset)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (h.pid == (uint32_t)getpid()) /* for other processes only */
+        return CUDA_ERROR_INVALID_CONTEXT;
+    uint8_t *pages = map_file(&h);
+    struct pt_cu_range *range = pages ? pt_cu_add((uintptr_t)pages + h.offset, h.bytes, PT_CU_IMPORTED, ctx) : NULL;
+    if (!range && pages)
+        munmap(pages, h.pages);
+    if (!range)
+        return CUDA_ERROR_MAP_FAILED;
+    range->pages_before = h.offset;
+    range->pages_bytes = h.pages;
+    *out = range->first;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuIpcOpenMemHandle(CUdeviceptr *address, CUipcMemHandle handle, unsigned flags)
+{
+    return API(open_handle(address, &handle, flags));
+}
+
+CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *address, CUipcMemHandle handle, unsigned flags)
+{
+    return API(open_handle(address, &handle, flags));
+}
+
+void pt_cu_close_import(struct pt_cu_range *range)
+{
+    munmap((void *)(uintptr_t)(range->first - range->pages_before), range->pages_bytes);
+    pt_cu_remove(range);
+}
+
+static CUresult close_handle(CUdeviceptr address)
+{
+    CUcontext ctx;
+    CUresult r = pt_cu_current(&ctx);
+    if (r != CUDA_SUCCESS)
+        return r;
+    struct pt_cu_range *range = pt_cu_find(address);
+    if (!range || range->memory != PT_CU_IMPORTED || range->first != address)
+        return CUDA_ERROR_INVALID_VALUE;
+    r = pt_cu_drain(range->ctx);
+    pt_cu_close_import(range);
+    return r;
+}
+
+CUresult cuIpcCloseMemHandle(CUdeviceptr address)
+{
+    return API(close_handle(address));
+}

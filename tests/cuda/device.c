@@ -1,0 +1,181 @@
+/* Devices: their number, names and attributes, by the profile of a compute capability; run again as other devices. */
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/cuda/support.h"
+
+static int attribute(CUdevice_attribute which)
+{
+    int value = -1;
+    OK(cuDeviceGetAttribute(&value, which, 0));
+    return value;
+}
+
+static void check_which(void)
+{
+    CUdevice device = -1;
+    char text[64], short_text[3];
+    CUuuid a, b;
+    int n = 0;
+    OK(cuDeviceGetCount(&n));
+    CHECK_INT(n, 3);
+    CHECK_CU(cuDeviceGetCount(NULL), CUDA_ERROR_INVALID_VALUE);
+    OK(cuDeviceGet(&device, 2));
+    CHECK_INT(device, 2);
+    CHECK_CU(cuDeviceGet(&device, 3), CUDA_ERROR_INVALID_DEVICE);
+    CHECK_CU(cuDeviceGet(&device, -1), CUDA_ERROR_INVALID_DEVICE);
+    CHECK_CU(cuDeviceGet(NULL, 0), CUDA_ERROR_INVALID_VALUE);
+    OK(cuDeviceGetName(text, sizeof text, 0));
+    CHECK_HAS(text, "Ptera");
+    OK(cuDeviceGetName(short_text, sizeof short_text, 0));
+    CHECK_TEXT(short_text, "Pt");
+    CHECK_CU(cuDeviceGetName(text, 0, 0), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuDeviceGetName(NULL, 4, 0), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuDeviceGetName(text, sizeof text, 99), CUDA_ERROR_INVALID_DEVICE);
+    OK(cuDeviceGetUuid_v2(&a, 0));
+    OK(cuDeviceGetUuid(&b, 1));
+    CHECK(memcmp(&a, &b, sizeof a) != 0);
+    OK(cuDeviceGetPCIBusId(text, sizeof text, 1));
+    OK(cuDeviceGetByPCIBusId(&device, text));
+    CHECK_INT(device, 1);
+    CHECK_CU(cuDeviceGetByPCIBusId(&device, "0000:77:00.0"), CUDA_ERROR_INVALID_DEVICE);
+    CHECK_CU(cuDeviceGetByPCIBusId(&device, "nonsense"), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuDeviceGetByPCIBusId(&device, NULL), CUDA_ERROR_INVALID_VALUE);
+}
+
+/* Numbers of CUDA's table of compute capabilities. */
+struct expected {
+    const char *capability;
+    int threads, blocks, shared, block_shared, clusters;
+};
+
+static void check_capability(const struct expected *e)
+{
+    int major, minor;
+    CUdevprop properties;
+    size_t bytes = 0;
+    OK(cuDeviceComputeCapability(&major, &minor, 0));
+    CHECK_INT(attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR), major);
+    CHECK_INT(attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR), minor);
+    CHECK_INT(attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR), e->threads);
+    CHECK_INT(attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR), e->blocks);
+    CHECK_INT(attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR), e->shared << 10);
+    CHECK_INT(attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN), e->block_shared << 10);
+    CHECK_INT(attribute(CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH), e->clusters);
+    CHECK_INT(attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE), 32);
+    CHECK_INT(attribute(CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING), 1);
+    CHECK(attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) > 0);
+    for (int id = 1; id < CU_DEVICE_ATTRIBUTE_MAX; id++) /* none may fail */
+        attribute((CUdevice_attribute)id);
+    CHECK_CU(cuDeviceGetAttribute(&major, (CUdevice_attribute)0, 0), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuDeviceGetAttribute(&major, (CUdevice_attribute)100000, 0), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuDeviceGetAttribute(NULL, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_WARP_SIZE, -1), CUDA_ERROR_INVALID_DEVICE);
+    OK(cuDeviceGetProperties(&properties, 0));
+    CHECK_INT(properties.maxThreadsDim[2], 64);
+    CHECK_INT(properties.SIMDWidth, 32);
+    OK(cuDeviceTotalMem_v2(&bytes, 0));
+    CHECK(bytes > 64 << 20);
+    CHECK_CU(cuDeviceTotalMem_v2(NULL, 0), CUDA_ERROR_INVALID_VALUE);
+}
+
+static void check_peers(void)
+{
+    int value;
+    OK(cuDeviceCanAccessPeer(&value, 0, 1));
+    CHECK_INT(value, 1);
+    OK(cuDeviceCanAccessPeer(&value, 1, 1));
+    CHECK_INT(value, 0);
+    CHECK_CU(cuDeviceCanAccessPeer(&value, 0, 7), CUDA_ERROR_INVALID_DEVICE);
+    CHECK_CU(cuDeviceCanAccessPeer(NULL, 0, 1), CUDA_ERROR_INVALID_VALUE);
+    OK(cuDeviceGetP2PAttribute(&value, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 1));
+    CHECK_INT(value, 1);
+    CHECK_CU(cuDeviceGetP2PAttribute(&value, (CUdevice_P2PAttribute)77, 0, 1), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuDeviceGetP2PAttribute(&value, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 1, 1), CUDA_ERROR_INVALID_DEVICE);
+}
+
+/* The library reads its environment once a process. */
+static int in_child(int (*run)(const void *), const void *ud)
+{
+    int status = -1;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        int failed = run(ud);
+        fflush(NULL);
+        _exit(failed);
+    }
+    waitpid(child, &status, 0);
+    return status;
+}
+
+static int run_capability(const void *ud)
+{
+    const struct expected *e = ud;
+    setenv("PTERA_DEVICES", "3", 1);
+    setenv("PTERA_COMPUTE_CAPABILITY", e->capability, 1);
+    OK(cuInit(0));
+    check_which();
+    check_capability(e);
+    check_peers();
+    return check_failed != 0;
+}
+
+static int run_invisible(const void *ud)
+{
+    int n;
+    setenv("CUDA_VISIBLE_DEVICES", ud, 1);
+    CHECK_CU(cuInit(0), CUDA_ERROR_NO_DEVICE);
+    CHECK_CU(cuDeviceGetCount(&n), CUDA_ERROR_NOT_INITIALIZED);
+    return check_failed != 0;
+}
+
+static int run_visible(const void *ud)
+{
+    int n = 0;
+    setenv("PTERA_DEVICES", "4", 1);
+    setenv("CUDA_VISIBLE_DEVICES", ud, 1);
+    OK(cuInit(0));
+    OK(cuDeviceGetCount(&n));
+    CHECK_INT(n, 2);
+    return check_failed != 0;
+}
+
+static int run_unknown(const void *ud)
+{
+    setenv(ud, "6.1x", 1);
+    CHECK_CU(cuInit(0), CUDA_ERROR_INVALID_DEVICE);
+    return check_failed != 0;
+}
+
+/* A process that is forked afterwards has lost the driver. */
+static int run_inherited(const void *ud)
+{
+    int n;
+    (void)ud;
+    CHECK_CU(cuDeviceGetCount(&n), CUDA_ERROR_NOT_INITIALIZED);
+    CHECK_CU(cuInit(0), CUDA_ERROR_NOT_INITIALIZED);
+    CHECK_CU(cuCtxSynchronize(), CUDA_ERROR_NOT_INITIALIZED);
+    return check_failed != 0;
+}
+
+int main(void)
+{
+    static const struct expected table[] = {
+        {"7.0", 2048, 32, 96, 96, 0},    {"7.2", 2048, 32, 96, 96, 0},    {"7.5", 1024, 16, 64, 64, 0},
+        {"8.0", 2048, 32, 164, 163, 0},  {"8.6", 1536, 16, 100, 99, 0},   {"8.7", 1536, 16, 164, 163, 0},
+        {"8.9", 1536, 24, 100, 99, 0},   {"9.0", 2048, 32, 228, 227, 1},  {"10.0", 2048, 32, 228, 227, 1},
+        {"10.3", 2048, 32, 228, 227, 1}, {"11.0", 1536, 24, 228, 227, 1}, {"12.0", 1536, 24, 100, 99, 1},
+        {"121", 1536, 24, 100, 99, 1},   {"", 2048, 32, 228, 227, 1},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        CHECK_INT(in_child(run_capability, &table[i]), 0);
+    CHECK_INT(in_child(run_invisible, ""), 0);
+    CHECK_INT(in_child(run_invisible, "-1"), 0);
+    CHECK_INT(in_child(run_visible, "0,2,9"), 0);
+    CHECK_INT(in_child(run_unknown, "PTERA_COMPUTE_CAPABILITY"), 0);
+    CHECK_INT(in_child(run_unknown, "PTERA_DEVICES"), 0);
+    OK(cuInit(0));
+    CHECK_INT(in_child(run_inherited, NULL), 0);
+    return CHECK_DONE("cuda_device");
+}
