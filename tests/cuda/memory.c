@@ -1,0 +1,253 @@
+/* Memory of all kinds, what the driver knows of addresses, pools, memory in the order of a stream. */
+#include "tests/cuda/support.h"
+
+static void check_device_memory(void)
+{
+    CUdeviceptr p, q, base;
+    size_t before, after, total, pitch, bytes;
+    OK(cuMemGetInfo_v2(&before, &total));
+    CHECK(before <= total);
+    OK(cuMemAlloc_v2(&p, 1 << 20));
+    CHECK_INT(p % 256, 0);
+    OK(cuMemGetInfo_v2(&after, NULL));
+    CHECK_INT(before - after, 1 << 20);
+    OK(cuMemGetAddressRange_v2(&base, &bytes, p + 1000));
+    CHECK(base == p && bytes == 1 << 20);
+    CHECK_CU(cuMemGetAddressRange_v2(&base, &bytes, p + (1 << 20)), CUDA_ERROR_NOT_FOUND);
+    CHECK_CU(cuMemFree_v2(p + 256), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemFree_v2(p));
+    CHECK_CU(cuMemFree_v2(p), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemFree_v2(0));
+    CHECK_CU(cuMemAlloc_v2(&p, 0), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuMemAlloc_v2(NULL, 16), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuMemAlloc_v2(&p, (size_t)1 << 60), CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK_CU(cuMemAlloc_v2(&p, total + 1), CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK_CU(cuMemFree_v2((CUdeviceptr)(uintptr_t)WILD), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemAllocPitch_v2(&p, &pitch, 1000, 10, 4));
+    CHECK(pitch >= 1000 && pitch % 512 == 0);
+    OK(cuMemGetAddressRange_v2(NULL, &bytes, p));
+    CHECK_INT(bytes, pitch * 10);
+    OK(cuMemFree_v2(p));
+    CHECK_CU(cuMemAllocPitch_v2(&p, &pitch, 1000, 10, 3), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuMemAllocPitch_v2(&p, &pitch, 0, 10, 4), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuMemAllocPitch_v2(&p, NULL, 10, 10, 4), CUDA_ERROR_INVALID_VALUE);
+    /* blocks that are used again never overlap */
+    CUdeviceptr many[64];
+    for (int round = 0; round < 3; round++) {
+        for (size_t i = 0; i < 64; i++) {
+            OK(cuMemAlloc_v2(&many[i], 100 * (i + 1)));
+            OK(cuMemsetD8_v2(many[i], (unsigned char)i, 100 * (i + 1)));
+        }
+        for (size_t i = 0; i < 64; i++) {
+            unsigned char last = 0;
+            OK(cuMemcpyDtoH_v2(&last, many[i] + 100 * (i + 1) - 1, 1));
+            CHECK_INT(last, i);
+            OK(cuMemFree_v2(many[i]));
+        }
+    }
+    OK(cuMemAlloc_v2(&q, 16));
+    OK(cuMemFree_v2(q));
+    OK(cuMemGetInfo_v2(&after, NULL));
+    CHECK_INT(before, after);
+}
+
+static void check_host_memory(void)
+{
+    void *p = NULL;
+    unsigned *own = malloc(40000), flags = 0, value = 3, n = 1;
+    CUdeviceptr d;
+    CUmodule module = load_kernels();
+    OK(cuMemHostAlloc(&p, 4096, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_WRITECOMBINED));
+    *(unsigned *)p = 4;
+    OK(cuMemHostGetFlags(&flags, p));
+    CHECK_INT(flags, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED);
+    OK(cuMemHostGetDevicePointer_v2(&d, p, 0));
+    OK(LAUNCH(function_of(module, "add"), 1, NULL, &d, &n, &value));
+    OK(cuCtxSynchronize());
+    CHECK_INT(*(unsigned *)p, 7);
+    CHECK_CU(cuMemFree_v2((uintptr_t)p), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemFreeHost(p));
+    CHECK_CU(cuMemFreeHost(p), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemFreeHost(NULL));
+    OK(cuMemAllocHost_v2(&p, 64));
+    OK(cuMemFreeHost(p));
+    CHECK_CU(cuMemHostAlloc(&p, 64, 0x100), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuMemHostAlloc(NULL, 64, 0), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuMemHostAlloc(&p, 0, 0), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuMemHostGetFlags(&flags, own), CUDA_ERROR_INVALID_VALUE);
+    own[0] = 1;
+    OK(cuMemHostRegister_v2(own, 40000, CU_MEMHOSTREGISTER_DEVICEMAP));
+    CHECK_CU(cuMemHostRegister_v2(own, 40000, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+    CHECK_CU(cuMemHostRegister_v2(own + 100, 4, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+    OK(cuMemHostGetDevicePointer_v2(&d, own, 0));
+    OK(LAUNCH(function_of(module, "add"), 1, NULL, &d, &n, &value));
+    OK(cuCtxSynchronize());
+    CHECK_INT(own[0], 4);
+    CHECK_CU(cuMemHostUnregister(own + 1), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+    OK(cuMemHostUnregister(own));
+    CHECK_CU(cuMemHostUnregister(own), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+    CHECK_CU(cuMemHostUnregister(NULL), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuMemHostRegister_v2(NULL, 4, 0), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuMemHostRegister_v2(own, 0, 0), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuMemHostGetDevicePointer_v2(&d, own, 0), CUDA_ERROR_INVALID_VALUE);
+    OK(cuModuleUnload(module));
+    free(own);
+}
+
+static void check_managed(void)
+{
+    CUdeviceptr p;
+    int value[3] = {0};
+    size_t sizes[2] = {4, 12};
+    void *data[2] = {&value[0], value};
+    CUmem_range_attribute which[2] = {CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY};
+    CUmemLocation host = {CU_MEM_LOCATION_TYPE_HOST, 0};
+    CUstream stream;
+    OK(cuStreamCreate(&stream, 0));
+    OK(cuMemAllocManaged(&p, 4096, CU_MEM_ATTACH_GLOBAL));
+    ((int *)(uintptr_t)p)[3] = 9; /* the host's as well */
+    OK(cuMemPrefetchAsync(p, 4096, 0, stream));
+    OK(cuMemPrefetchAsync_v2(p, 4096, host, 0, NULL));
+    OK(cuMemRangeGetAttribute(value, 4, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, p, 4096));
+    CHECK_INT(value[0], CU_DEVICE_CPU);
+    OK(cuMemAdvise(p, 4096, CU_MEM_ADVISE_SET_READ_MOSTLY, 0));
+    OK(cuMemAdvise(p, 4096, CU_MEM_ADVISE_SET_ACCESSED_BY, CU_DEVICE_CPU));
+    OK(cuMemAdvise_v2(p, 4096, CU_MEM_ADVISE_SET_ACCESSED_BY, (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, 0}));
+    OK(cuMemRangeGetAttributes(data, sizes, which, 1, p, 4096));
+    CHECK_INT(value[0], 1);
+    OK(cuMemRangeGetAttributes(data + 1, sizes + 1, which + 1, 1, p, 4096));
+    CHECK(value[0] == 0 && value[1] == CU_DEVICE_CPU && value[2] == CU_DEVICE_INVALID);
+    CHECK_CU(cuMemAdvise(p, 4096, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, 44), CUDA_ERROR_INVALID_DEVICE);
+    CHECK_CU(cuMemAdvise(p, 8192, CU_MEM_ADVISE_SET_READ_MOSTLY, 0), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuMemAdvise(p, 4096, (CUmem_advise)99, 0), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuMemRangeGetAttribute(value, 8, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, p, 4096), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuMemPrefetchAsync(p, 4096, 44, NULL), CUDA_ERROR_INVALID_DEVICE);
+    OK(cuStreamAttachMemAsync(stream, p, 0, CU_MEM_ATTACH_SINGLE));
+    CHECK_CU(cuStreamAttachMemAsync(stream, p, 8, CU_MEM_ATTACH_SINGLE), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemFree_v2(p));
+    CHECK_CU(cuMemAllocManaged(&p, 4096, 7), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuMemAllocManaged(&p, 0, CU_MEM_ATTACH_GLOBAL), CUDA_ERROR_INVALID_VALUE);
+    OK(cuStreamDestroy_v2(stream));
+}
+
+/* The six that runtime libraries ask for, of any address. */
+static void look_at(CUdeviceptr address, CUmemorytype type, int managed)
+{
+    CUcontext ctx = WILD;
+    unsigned have = 99;
+    CUdeviceptr device = 1;
+    void *host = WILD;
+    int is_managed = 99, ordinal = 99;
+    CUpointer_attribute which[] = {CU_POINTER_ATTRIBUTE_CONTEXT,      CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                   CU_POINTER_ATTRIBUTE_DEVICE_POINTER, CU_POINTER_ATTRIBUTE_HOST_POINTER,
+                                   CU_POINTER_ATTRIBUTE_IS_MANAGED,   CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+    void *data[] = {&ctx, &have, &device, &host, &is_managed, &ordinal};
+    OK(cuPointerGetAttributes(6, which, data, address));
+    CHECK_INT(have, type);
+    CHECK_INT(is_managed, managed);
+    CHECK_INT(device, type ? address : 0);
+    CHECK_INT((uintptr_t)host, type == CU_MEMORYTYPE_HOST || managed ? address : 0);
+    CHECK_INT(ordinal, type ? 0 : CU_DEVICE_INVALID);
+    CHECK((type != 0) == (ctx != NULL));
+}
+
+static void check_pointers(void)
+{
+    CUdeviceptr p, m;
+    void *h;
+    uint64_t value = 0;
+    int here = 0;
+    OK(cuMemAlloc_v2(&p, 100));
+    OK(cuMemAllocManaged(&m, 100, CU_MEM_ATTACH_GLOBAL));
+    OK(cuMemHostAlloc(&h, 100, 0));
+    look_at(p + 5, CU_MEMORYTYPE_DEVICE, 0);
+    look_at(m, CU_MEMORYTYPE_DEVICE, 1);
+    look_at((uintptr_t)h + 99, CU_MEMORYTYPE_HOST, 0);
+    look_at((uintptr_t)&here, (CUmemorytype)0, 0);
+    look_at(p + 100, (CUmemorytype)0, 0);
+    OK(cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, p + 5));
+    CHECK_INT(value, p);
+    OK(cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_RANGE_SIZE, p + 5));
+    CHECK_INT(value, 100);
+    here = 1;
+    OK(cuPointerSetAttribute(&here, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p));
+    CHECK_CU(cuPointerSetAttribute(&here, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, (uintptr_t)&here), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_HOST_POINTER, p), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuPointerGetAttribute(NULL, CU_POINTER_ATTRIBUTE_CONTEXT, p), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuPointerGetAttribute(&value, (CUpointer_attribute)777, p), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuPointerGetAttributes(0, NULL, NULL, p), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemFree_v2(p));
+    OK(cuMemFree_v2(m));
+    OK(cuMemFreeHost(h));
+}
+
+static void check_pools(void)
+{
+    CUmemoryPool pool, own, seen;
+    CUdeviceptr p = 0, q;
+    CUstream stream;
+    uint64_t value = 0;
+    unsigned out[4] = {0};
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemAccess_flags flags;
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cuDeviceGetDefaultMemPool(&pool, 0));
+    OK(cuDeviceGetMemPool(&seen, 0));
+    CHECK(pool == seen);
+    OK(cuMemAllocAsync(&p, sizeof out, stream));
+    OK(cuMemsetD32Async(p, 0x12345678, 4, stream));
+    OK(cuMemcpyDtoHAsync_v2(out, p, sizeof out, stream));
+    OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &value));
+    CHECK_INT(value, sizeof out);
+    OK(cuPointerGetAttribute(&seen, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, p));
+    CHECK(seen == pool);
+    OK(cuMemFreeAsync(p, stream));
+    CHECK_CU(cuMemFreeAsync(p, stream), CUDA_ERROR_INVALID_VALUE);
+    OK(cuStreamSynchronize(stream));
+    CHECK_INT(out[3], 0x12345678);
+    OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &value));
+    CHECK_INT(value, 0);
+    OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &value));
+    CHECK_INT(value, sizeof out);
+    value = UINT64_MAX;
+    OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &value));
+    CHECK_CU(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &value), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuMemPoolDestroy(pool), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemPoolTrimTo(pool, 0));
+    props.maxSize = 1000;
+    OK(cuMemPoolCreate(&own, &props));
+    OK(cuMemAllocFromPoolAsync(&p, 900, own, stream));
+    CHECK_CU(cuMemAllocFromPoolAsync(&q, 101, own, stream), CUDA_ERROR_OUT_OF_MEMORY);
+    OK(cuMemPoolSetAccess(own, &access, 1));
+    OK(cuMemPoolGetAccess(&flags, own, &access.location));
+    CHECK_INT(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    OK(cuDeviceSetMemPool(0, own));
+    OK(cuMemPoolDestroy(own)); /* goes with its last block; the default pool takes its place */
+    OK(cuDeviceGetMemPool(&seen, 0));
+    CHECK(seen == pool);
+    OK(cuMemFree_v2(p));
+    CHECK_CU(cuMemAllocFromPoolAsync(&p, 16, own, stream), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuMemAllocFromPoolAsync(&p, 16, WILD, stream), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuMemAllocAsync(NULL, 16, stream), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuMemAllocAsync(&p, 16, WILD), CUDA_ERROR_INVALID_HANDLE);
+    CHECK_CU(cuMemFreeAsync(12345, stream), CUDA_ERROR_INVALID_VALUE);
+    props.location.id = 9;
+    CHECK_CU(cuMemPoolCreate(&own, &props), CUDA_ERROR_INVALID_DEVICE);
+    CHECK_CU(cuMemPoolCreate(&own, NULL), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuDeviceGetMemPool(&seen, 3), CUDA_ERROR_INVALID_DEVICE);
+    OK(cuStreamDestroy_v2(stream));
+}
+
+int main(void)
+{
+    CUcontext ctx = begin();
+    check_device_memory();
+    check_host_memory();
+    check_managed();
+    check_pointers();
+    check_pools();
+    OK(cuCtxDestroy_v2(ctx));
+    return CHECK_DONE("cuda_memory");
+}
