@@ -61,6 +61,8 @@ PTERA_API const char *ptera_version(void);
 
 /* ---- engine -------------------------------------------------------------------------------------------- */
 
+typedef enum ptera_severity { PTERA_NOTE, PTERA_WARNING, PTERA_ERROR } ptera_severity;
+
 typedef struct ptera_options {
     size_t size;          /* sizeof(ptera_options): set by ptera_options_init */
     unsigned threads;     /* worker threads; 0: one for each core */
@@ -80,6 +82,11 @@ typedef struct ptera_options {
      * PTERA_ERROR_NOT_INITIALIZED, those that return nothing do nothing, and the child creates engines of its own. Nonzero: an
      * engine that has not started threads yet (by launching anything) works in both, each on its own copy; 0. */
     int allow_fork;
+    size_t memory_bytes;  /* limit of buffers, modules' variables and the device heap together; 0: none */
+    /* Notes on what the library decided, one line each: why a kernel is interpreted that was to be native. From any thread,
+     * several at once; it must not call the engine. NULL: nobody listens. */
+    void (*log)(void *ud, ptera_severity severity, const char *text);
+    void *log_ud;
 } ptera_options;
 
 PTERA_API void ptera_options_init(ptera_options *options);
@@ -143,7 +150,6 @@ PTERA_API ptera_result ptera_module_load_file(ptera_engine *engine, const char *
 /* Unloads a module and its variables. NULL is allowed. */
 PTERA_API void ptera_module_unload(ptera_module *module);
 
-typedef enum ptera_severity { PTERA_NOTE, PTERA_WARNING, PTERA_ERROR } ptera_severity;
 typedef struct ptera_diagnostic {
     size_t size;             /* set by the caller */
     ptera_severity severity;
@@ -197,6 +203,21 @@ PTERA_API const char *ptera_kernel_name(const ptera_kernel *kernel);
 /* Parameter `index`. Returns PTERA_ERROR_NOT_FOUND past the last. */
 PTERA_API ptera_result ptera_kernel_parameter(const ptera_kernel *kernel, unsigned index,
                                               ptera_parameter *parameter);
+
+/* What a kernel demands of a launch. */
+typedef struct ptera_kernel_properties {
+    size_t size;                  /* set by the caller */
+    unsigned parameters;          /* how many */
+    size_t parameter_bytes;       /* of the block */
+    unsigned required_block[3];   /* .reqntid; 0,0,0: any */
+    unsigned max_threads;         /* of a block: .maxntid or .reqntid, else 1,024 */
+    unsigned required_cluster[3]; /* .reqnctapercluster; 0,0,0: any */
+    unsigned max_cluster;         /* CTAs: .maxclusterrank or what is required, else 16 */
+    size_t shared_bytes;          /* static shared memory */
+    size_t local_bytes;           /* local memory of a thread; 0: not bounded (recursion, alloca) */
+} ptera_kernel_properties;
+/* Compiles the kernel if it was not: errors are those of a launch. */
+PTERA_API ptera_result ptera_kernel_properties_get(ptera_kernel *kernel, ptera_kernel_properties *properties);
 
 /* How a kernel has been run. */
 typedef struct ptera_kernel_status {
@@ -278,12 +299,25 @@ typedef struct ptera_launch {
      * late as PTX allows (when a thread waits for their group, after the first test of their mbarrier, at the
      * thread's exit), so that a kernel which does not wait for them goes wrong; such launches are interpreted. */
     int async_late;
+    /* If not NULL: the names of the parameters that the values are of, in any order. */
+    const char *const *parameter_names;
 } ptera_launch;
 
 PTERA_API void ptera_launch_init(ptera_launch *launch);
 
 /* Runs a kernel and waits for it. */
 PTERA_API ptera_result ptera_kernel_launch(ptera_kernel *kernel, const ptera_launch *launch);
+
+/* Told when a launch has ended: its result and, if that is not PTERA_OK, the text of ptera_engine_error, else "". Called by a
+ * thread of the engine; it may launch, but must not wait for the engine or destroy it. */
+typedef void ptera_done(void *ud, ptera_result result, const char *error);
+/* Runs a kernel without waiting: launches made this way run one after the other, in the order they were made, beside those
+ * that callers wait for. Parameters are copied; `done` may be NULL. A launch that does not fit the kernel is refused here, and
+ * `done` is not called; what happens while it runs is told to `done`. The module must live until then. */
+PTERA_API ptera_result ptera_kernel_launch_async(ptera_kernel *kernel, const ptera_launch *launch, ptera_done *done,
+                                                 void *ud);
+/* Waits until all of them have ended, and `done` has returned. */
+PTERA_API ptera_result ptera_engine_wait(ptera_engine *engine);
 
 #ifdef __cplusplus
 }

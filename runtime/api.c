@@ -48,9 +48,7 @@ const char *ptera_result_text(ptera_result result)
     return "unknown result";
 }
 
-/* Structs that callers fill in begin with their size: only as much of ours is copied. */
-#define GIVE(to, from) give((to), &(from), sizeof(from))
-static ptera_result give(void *to, void *from, size_t ours)
+ptera_result pt_api_give(void *to, void *from, size_t ours)
 {
     size_t theirs;
     memcpy(&theirs, to, sizeof theirs);
@@ -82,7 +80,7 @@ ptera_result ptera_engine_info(const ptera_engine *engine, ptera_info *info)
     };
     for (int op = 1; op < PT_OP_COUNT; op++)
         mine.isa_rows_supported += pt_op_is_supported((enum pt_op)op);
-    return GIVE(info, mine);
+    return PT_GIVE(info, mine);
 }
 
 ptera_result ptera_isa_row_get(unsigned index, ptera_isa_row *row)
@@ -100,7 +98,7 @@ ptera_result ptera_isa_row_get(unsigned index, ptera_isa_row *row)
         .interprets = pt_op_is_supported(op),
         .is_golden = pt_op_is_golden(op),
     };
-    return GIVE(row, mine);
+    return PT_GIVE(row, mine);
 }
 
 ptera_result ptera_kernel_info(const ptera_kernel *kernel, ptera_kernel_status *status)
@@ -121,7 +119,7 @@ ptera_result ptera_kernel_info(const ptera_kernel *kernel, ptera_kernel_status *
         mine.code_bytes += v->native ? v->native->code_bytes : 0;
     }
     pthread_mutex_unlock(&engine->lock);
-    return GIVE(status, mine);
+    return PT_GIVE(status, mine);
 }
 
 /* ---- buffers ------------------------------------------------------------------------------------------- */
@@ -188,7 +186,7 @@ ptera_result ptera_module_diagnostic(const ptera_module *module, unsigned index,
     const struct pt_diag *d = &module->ir.diags.list.v[index];
     ptera_diagnostic mine = {0,       severities[d->severity], d->unsupported, d->line, d->col,
                              d->message, module->diag_texts.v[index]};
-    return GIVE(diagnostic, mine);
+    return PT_GIVE(diagnostic, mine);
 }
 
 static uint32_t find_func(const ptera_module *module, const char *name)
@@ -272,5 +270,5 @@ ptera_result ptera_kernel_parameter(const ptera_kernel *kernel, unsigned index,
     const struct pt_symbol *s = &ir->symbols.v[f->params.v[index]];
     ptera_parameter mine = {0,       s->name, pt_type_name((enum pt_type)s->type), s->offset,
                             s->size, s->align, s->is_array};
-    return GIVE(parameter, mine);
+    return PT_GIVE(parameter, mine);
 }

@@ -48,6 +48,25 @@ void pt_engine_fail(ptera_engine *engine, const char *format, ...)
     va_end(args);
 }
 
+void pt_engine_error_copy(ptera_engine *engine, char *error)
+{
+    pthread_mutex_lock(&engine->lock);
+    memcpy(error, engine->error, sizeof engine->error);
+    pthread_mutex_unlock(&engine->lock);
+}
+
+void pt_engine_log(ptera_engine *engine, ptera_severity severity, const char *format, ...)
+{
+    char text[PT_ERROR_BYTES];
+    va_list args;
+    if (!engine->log)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    engine->log(engine->log_ud, severity, text);
+}
+
 /* ---- fork ---------------------------------------------------------------------------------------------- */
 
 /* How often this process and its ancestors were made by fork since the library came in. */
@@ -66,7 +85,7 @@ static void watch_forks(void)
 /* Threads do not come along, and locks may be held by those that are gone. */
 bool pt_engine_is_inherited(const ptera_engine *engine)
 {
-    bool may_be = engine->allow_fork && !engine->pool.n_threads && !engine->compiler.is_started;
+    bool may_be = engine->allow_fork && !engine->pool.n_threads && !engine->compiler.is_started && !engine->queue.is_started;
     return engine->forks != atomic_load(&forks) && !may_be;
 }
 
@@ -138,6 +157,10 @@ static bool set_up(ptera_engine *engine, const ptera_options *o)
     pt_native_init(engine);
     pt_arena_init(&engine->host.arena, &engine->allocator);
     pt_mem_init(&engine->mem, &engine->allocator);
+    engine->mem.limit = o->memory_bytes;
+    engine->log = o->log;
+    engine->log_ud = o->log_ud;
+    pt_queue_init(&engine->queue);
     pt_heap_init(&engine->heap, &engine->mem, o->heap_bytes);
     pt_pool_init(&engine->pool, &engine->allocator, engine->threads);
     return pt_print_init(&engine->printer, &engine->allocator, o->print, o->print_ud);
@@ -145,6 +168,7 @@ static bool set_up(ptera_engine *engine, const ptera_options *o)
 
 static void tear_down(ptera_engine *engine)
 {
+    pt_queue_close(&engine->queue);
     pt_pool_close(&engine->pool);
     while (engine->modules)
         pt_module_free(engine->modules);

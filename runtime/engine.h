@@ -12,6 +12,7 @@
 #include "runtime/mem.h"
 #include "runtime/pool.h"
 #include "runtime/print.h"
+#include "runtime/queue.h"
 
 enum { PT_ERROR_BYTES = 8192 };
 
@@ -40,6 +41,9 @@ struct ptera_engine {
     struct pt_printer printer;
     struct pt_heap heap;
     struct pt_pool pool;
+    struct pt_queue queue;
+    void (*log)(void *ud, ptera_severity severity, const char *text); /* may be NULL */
+    void *log_ud;
     atomic_uint_fast64_t grid_ids;
 
     pthread_mutex_t lock; /* of what follows */
@@ -89,11 +93,19 @@ struct ptera_module {
 /* engine.c: memory by the engine's allocator. pt_engine_alloc gives zeroed memory or NULL. */
 void *pt_engine_alloc(ptera_engine *engine, size_t bytes);
 void pt_engine_free(ptera_engine *engine, void *p);
+/* api.c: structs that callers fill in begin with their size: only as much of ours is copied. */
+#define PT_GIVE(to, from) pt_api_give((to), &(from), sizeof(from))
+ptera_result pt_api_give(void *to, void *from, size_t ours);
 /* True in a process that a fork made after the engine: nothing may be done with it. */
 bool pt_engine_is_inherited(const ptera_engine *engine);
 /* Sets the text of ptera_engine_error. */
 __attribute__((format(printf, 2, 3))) void pt_engine_fail(ptera_engine *engine, const char *format,
                                                           ...);
+
+/* What it is now, into PT_ERROR_BYTES. */
+void pt_engine_error_copy(ptera_engine *engine, char *error);
+/* Tells the embedder's log, if there is one. */
+__attribute__((format(printf, 3, 4))) void pt_engine_log(ptera_engine *engine, ptera_severity severity, const char *format, ...);
 
 /* module.c: compiles a kernel if it is not yet, for isolated launches or for others. Errors are in the module's
  * diagnostics; the first is the engine's error text. */

@@ -193,6 +193,35 @@ static ptera_result set_shape(struct pt_job *job, const ptera_launch *given)
 
 /* ---- parameters ---------------------------------------------------------------------------------------- */
 
+/* The kernel's parameter that value `i` is for; NULL if it has none of that name. */
+static const struct pt_symbol *parameter_given(const ptera_kernel *kernel, const ptera_launch *given, uint32_t i)
+{
+    const struct pt_func *f = func_of(kernel);
+    const struct pt_symbol *symbols = kernel->module->ir.symbols.v;
+    if (!given->parameter_names)
+        return &symbols[f->params.v[i]];
+    for (uint32_t k = 0; k < f->params.n; k++)
+        if (!strcmp(symbols[f->params.v[k]].name, given->parameter_names[i]))
+            return &symbols[f->params.v[k]];
+    return NULL;
+}
+
+/* As many names as parameters: each is one of them if none comes twice. */
+static ptera_result check_names(const ptera_kernel *kernel, const ptera_launch *given)
+{
+    const char *const *names = given->parameter_names;
+    const char *kernel_name = func_of(kernel)->name;
+    ptera_engine *engine = kernel->module->engine;
+    for (unsigned i = 0; i < given->n_parameters; i++) {
+        if (!names[i] || !parameter_given(kernel, given, i))
+            return REFUSE(engine, "kernel '%s' has no parameter '%s'", kernel_name, names[i] ? names[i] : "(null)");
+        for (unsigned k = 0; k < i; k++)
+            if (!strcmp(names[i], names[k]))
+                return REFUSE(engine, "kernel '%s': parameter '%s' is given twice", kernel_name, names[i]);
+    }
+    return PTERA_OK;
+}
+
 static ptera_result check_parameters(const ptera_kernel *kernel, const ptera_launch *given)
 {
     const struct pt_func *f = func_of(kernel);
@@ -209,21 +238,49 @@ static ptera_result check_parameters(const ptera_kernel *kernel, const ptera_lau
     for (uint32_t i = 0; i < f->params.n; i++)
         if (!given->parameters || !given->parameters[i])
             return REFUSE(engine, "kernel '%s': parameter %u is a null pointer", f->name, i);
-    return PTERA_OK;
+    return given->parameter_names ? check_names(kernel, given) : PTERA_OK;
 }
 
 static void fill_parameters(const ptera_kernel *kernel, const ptera_launch *given, uint8_t *block)
 {
     const struct pt_func *f = func_of(kernel);
-    const struct pt_module *ir = &kernel->module->ir;
     if (given->parameter_block) {
         memcpy(block, given->parameter_block, f->param_size);
         return;
     }
     for (uint32_t i = 0; i < f->params.n; i++) {
-        const struct pt_symbol *s = &ir->symbols.v[f->params.v[i]];
+        const struct pt_symbol *s = parameter_given(kernel, given, i);
         memcpy(block + s->offset, given->parameters[i], s->size);
     }
+}
+
+ptera_result ptera_kernel_properties_get(ptera_kernel *kernel, ptera_kernel_properties *properties)
+{
+    const struct pt_program *program;
+    if (!kernel || !properties)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    if (pt_engine_is_inherited(kernel->module->engine))
+        return PTERA_ERROR_NOT_INITIALIZED;
+    ptera_result result = pt_module_compile(kernel, false, &program);
+    if (result != PTERA_OK)
+        return result;
+    const struct pt_func *f = func_of(kernel);
+    ptera_kernel_properties mine = {
+        .parameters = f->params.n,
+        .parameter_bytes = f->param_size,
+        .shared_bytes = program->shared_static,
+        .local_bytes = program->local_bytes,
+        .max_threads = f->maxntid[0] || f->reqntid[0] ? 1 : THREADS_MAX,
+        .max_cluster = f->reqnctapercluster[0] ? 1 : f->maxclusterrank ? f->maxclusterrank : PT_CLUSTER_MAX,
+    };
+    const uint32_t *most = f->reqntid[0] ? f->reqntid : f->maxntid;
+    for (int d = 0; d < 3; d++) {
+        mine.required_block[d] = f->reqntid[0] && !f->reqntid[d] ? 1 : f->reqntid[d];
+        mine.required_cluster[d] = f->reqnctapercluster[0] && !f->reqnctapercluster[d] ? 1 : f->reqnctapercluster[d];
+        mine.max_cluster *= mine.required_cluster[d] ? mine.required_cluster[d] : 1;
+        mine.max_threads *= most[0] && most[d] ? most[d] : 1;
+    }
+    return PT_GIVE(properties, mine);
 }
 
 /* ---- the run ------------------------------------------------------------------------------------------- */
@@ -444,7 +501,7 @@ ptera_result pt_launch_run(struct pt_job *job)
     return r;
 }
 
-ptera_result ptera_kernel_launch(ptera_kernel *kernel, const ptera_launch *given)
+ptera_result pt_launch_take(ptera_kernel *kernel, const ptera_launch *given, struct pt_job **job)
 {
     ptera_launch mine;
     ptera_launch_init(&mine);
@@ -456,7 +513,12 @@ ptera_result ptera_kernel_launch(ptera_kernel *kernel, const ptera_launch *given
     if (!(mine.timeout_seconds >= 0) || mine.backend < PTERA_BACKEND_DEFAULT ||
         mine.backend > PTERA_BACKEND_JIT)
         return PTERA_ERROR_INVALID_ARGUMENT;
+    return pt_launch_prepare(kernel, &mine, job);
+}
+
+ptera_result ptera_kernel_launch(ptera_kernel *kernel, const ptera_launch *given)
+{
     struct pt_job *job;
-    ptera_result r = pt_launch_prepare(kernel, &mine, &job);
+    ptera_result r = pt_launch_take(kernel, given, &job);
     return r == PTERA_OK ? pt_launch_run(job) : r;
 }

@@ -78,6 +78,8 @@ struct pt_worker {
 /* launch.c: a launch in two steps, for those who run it later. The first checks and copies all that was given; the job is freed by
  * running or dropping it. `given` is complete and its options are valid. */
 ptera_result pt_launch_prepare(ptera_kernel *kernel, const ptera_launch *given, struct pt_job **job);
+/* Likewise, of a launch as callers of ptera.h fill it in, whatever version of it they have. */
+ptera_result pt_launch_take(ptera_kernel *kernel, const ptera_launch *given, struct pt_job **job);
 ptera_result pt_launch_run(struct pt_job *job);
 void pt_launch_drop(struct pt_job *job);
 /* Ends soon, whatever others do: it waits for nobody and has no loops. */

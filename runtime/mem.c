@@ -244,7 +244,9 @@ void *pt_mem_alloc(struct pt_mem *mem, size_t bytes, enum pt_mem_kind kind)
     if (bytes > SIZE_MAX / 2)
         return NULL;
     pthread_mutex_lock(&mem->lock);
-    void *p = alloc_locked(mem, bytes, kind);
+    bool is_allowed = !mem->limit || (mem->used <= mem->limit && bytes <= mem->limit - mem->used);
+    void *p = is_allowed ? alloc_locked(mem, bytes, kind) : NULL;
+    mem->used += p ? bytes : 0;
     pthread_mutex_unlock(&mem->lock);
     return p;
 }
@@ -264,6 +266,7 @@ bool pt_mem_free(struct pt_mem *mem, void *address, enum pt_mem_kind kind)
     struct pt_mem_record *r = record_of(mem, (uintptr_t)address);
     bool found = r && r->kind == kind;
     if (found) {
+        mem->used -= r->bytes;
         pt_mem_decommit((void *)(uintptr_t)r->first, r->last - r->first);
         remove_record(mem, r);
     }

@@ -34,6 +34,7 @@ struct pt_mem {
     size_t n_ranges;
     struct pt_mem_record *records; /* ascending */
     size_t n_records, cap_records;
+    size_t limit, used; /* bytes of allocations, registered host memory apart; limit 0: none */
     atomic_uint_fast64_t releases; /* grows when memory is freed, also in the device heap, or unregistered */
 };
 

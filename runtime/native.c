@@ -3,11 +3,11 @@
 #include "runtime/native.h"
 
 #include <dlfcn.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "runtime/thread.h"
 
 /* After SHAPES shapes of a kernel one version for any shape serves the others; where there can be none, SHAPES_MAX have one of
  * their own. Code that no launch uses goes, least recently used first, when an engine has more than this. */
@@ -214,8 +214,11 @@ static void make(struct pt_version *v)
     if (pt_jit())
         native = pt_jit()->compile(atomic_load(&variant->kernel->program), &options, &why);
     pthread_mutex_unlock(&module->lock);
-    if (!native)
+    if (!native) {
         v->why = copy_text(module->engine, why ? why : "no memory");
+        pt_engine_log(module->engine, PTERA_NOTE, "kernel '%s' is interpreted: %s",
+                      module->ir.funcs.v[variant->kernel->func].name, why ? why : "no memory");
+    }
     finish(v, native);
 }
 
@@ -289,21 +292,10 @@ static void *compile_main(void *ud)
     return NULL;
 }
 
-/* Signals go to the program's own threads. */
 static bool start_compiler(ptera_engine *engine)
 {
     struct pt_compiler *c = &engine->compiler;
-    sigset_t all, before;
-    pthread_attr_t attributes;
-    if (c->is_started)
-        return true;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    c->is_started = pthread_create(&c->thread, &attributes, compile_main, engine) == 0;
-    pthread_attr_destroy(&attributes);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    c->is_started = c->is_started || pt_thread_start(&c->thread, STACK_BYTES, compile_main, engine);
     return c->is_started;
 }
 

@@ -1,8 +1,8 @@
 /* Worker threads. */
 #include "runtime/pool.h"
 
-#include <signal.h>
 #include <string.h>
+#include "runtime/thread.h"
 
 void pt_pool_init(struct pt_pool *pool, const struct pt_allocator *allocator, unsigned threads)
 {
@@ -61,20 +61,11 @@ static void *thread_main(void *ud)
     return NULL;
 }
 
-/* Signals go to the program's own threads; faults of kernels are synchronous and stay open. */
 static bool start_thread(struct pt_pool *pool)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    sigdelset(&all, SIGSEGV);
-    sigdelset(&all, SIGBUS);
-    sigdelset(&all, SIGFPE);
-    sigdelset(&all, SIGILL);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&pool->threads[pool->n_threads], NULL, thread_main, pool);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pool->n_threads += error == 0;
-    return error == 0;
+    bool is_started = pt_thread_start(&pool->threads[pool->n_threads], 0, thread_main, pool);
+    pool->n_threads += is_started;
+    return is_started;
 }
 
 static void start_threads(struct pt_pool *pool, unsigned want)

@@ -1,10 +1,10 @@
 /* The time limit of a launch: a thread that sleeps until then, because an endless loop never comes back by itself. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <signal.h>
 #include <time.h>
 
 #include "runtime/launch.h"
+#include "runtime/thread.h"
 
 static void *timer_main(void *ud)
 {
@@ -38,7 +38,6 @@ static void set_deadline(struct pt_timer *timer, double seconds)
 bool pt_timer_start(struct pt_timer *timer, struct pt_launch *launch, double seconds)
 {
     pthread_condattr_t attributes;
-    sigset_t all, before;
     timer->launch = launch;
     timer->is_done = false;
     set_deadline(timer, seconds);
@@ -47,11 +46,7 @@ bool pt_timer_start(struct pt_timer *timer, struct pt_launch *launch, double sec
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&timer->change, &attributes);
     pthread_condattr_destroy(&attributes);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&timer->thread, NULL, timer_main, timer);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error == 0;
+    return pt_thread_start(&timer->thread, 0, timer_main, timer);
 }
 
 void pt_timer_stop(struct pt_timer *timer)

@@ -23,11 +23,16 @@ check() { # check NAME COMMAND...
     fi
 }
 
-prints() { [ "$("$@")" = "1 4 9 16 25" ]; }
+prints() { # prints TEXT COMMAND...
+    text=$1
+    shift
+    printed=$("$@")
+    [ "$printed" = "$text" ] || { echo "printed: $printed"; return 1; }
+}
 
-by_pkg_config() {
+by_pkg_config() { # SAMPLE
     flags=$(PKG_CONFIG_PATH="$libs/pkgconfig" pkg-config --cflags --libs ptera) &&
-        $cc "$source/samples/embed/embed.c" $flags -o "$work/embed"
+        $cc "$source/samples/embed/$1.c" $flags -o "$work/$1"
 }
 
 by_find_package() {
@@ -38,10 +43,18 @@ by_find_package() {
 check install cmake --install "$build" --prefix "$root"
 libs=$(dirname "$(find "$root" -name libptera.so)")
 export LD_LIBRARY_PATH="$libs"
-check pkg-config by_pkg_config
-check "pkg-config's program" prints "$@" "$work/embed"
+check "embed by pkg-config" by_pkg_config embed
+check "embed" prints "1 4 9 16 25" "$@" "$work/embed"
+check "plugin by pkg-config" by_pkg_config plugin
+check "plugin" prints "0 11.25 23 35.25" "$@" "$work/plugin"
+if [ $# = 0 ] && command -v python3 >/dev/null; then
+    check "embed.py" prints "0 0.5 1 499.5" python3 "$source/samples/embed/embed.py"
+else
+    skipped=$((skipped + 1))
+    echo "skipped embed.py: no Python for it"
+fi
 check find_package by_find_package
-check "find_package's program" prints "$@" "$work/embed-build/embed"
+check "find_package's program" prints "1 4 9 16 25" "$@" "$work/embed-build/embed"
 unset LD_LIBRARY_PATH
 check "the tool finds its library" "$@" "$root/bin/ptera" --version
 check "the tool verifies" "$@" "$root/bin/ptera" verify "$source/samples/saxpy/saxpy.ptx"
@@ -53,7 +66,7 @@ check "ptera.h as C99" "$cc" -std=c99 -Wall -Wextra -Werror -pedantic -fsyntax-o
 if "$cc" -x c++ -fsyntax-only /dev/null 2>/dev/null; then
     check "ptera.h as C++17" "$cc" -std=c++17 -x c++ -Wall -Wextra -Werror -pedantic -fsyntax-only "$source/include/ptera.h"
 else
-    skipped=1
+    skipped=$((skipped + 1))
     echo "skipped ptera.h as C++17: no compiler for it"
 fi
 echo "install: $passed passed, $failed failed, $skipped skipped"
