@@ -205,9 +205,15 @@ static bool runs_alone(const struct jit *j, uint32_t insn)
     return j->is_one_region;
 }
 
+/* Outside of loops an instruction runs once for the group: blocks run in their order, each when no lane can come to it any more. */
+static bool runs_once(const struct jit *j, uint32_t insn)
+{
+    return j->is_one_region && !j->f->blocks.v[block_of(j, insn)].loop;
+}
+
 /* The register holds at `to`, in the lanes that run it, what it held at `from`. Within a block nothing in between may write it.
  * From another block it must have been there for good, and not have been written since for other lanes alone: so it is live
- * here, or no other lane was anywhere. */
+ * here, or no other lane was anywhere, or it is written once. */
 static bool is_unchanged(const struct jit *j, uint32_t reg, uint32_t from, uint32_t to)
 {
     struct writes w = {reg, false};
@@ -215,7 +221,7 @@ static bool is_unchanged(const struct jit *j, uint32_t reg, uint32_t from, uint3
     if (block != j->block || to < from)
         return only != UINT32_MAX && dominates(j, only, block) &&
                (block_of(j, only) != block || only < from) &&
-               (is_live_into(j, j->block, reg) || runs_alone(j, only));
+               (is_live_into(j, j->block, reg) || runs_alone(j, only) || runs_once(j, only));
     for (uint32_t i = from; i < to; i++)
         pt_insn_regs(j->m, j->f, &j->f->insns.v[i], note_write, &w);
     return !w.found;

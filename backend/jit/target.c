@@ -81,9 +81,10 @@ static void tune(struct jit *j)
             LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, attribute);
 }
 
-/* The generator makes vectors itself: no pass that does. */
+/* The generator makes vectors itself: no pass that does. What is dead once variables are values goes first, or common
+ * subexpressions would be taken from there. */
 static const char passes[] =
-    "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
+    "function(sroa,dce,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
     "loop-simplify,lcssa,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,dse,simplifycfg,"
     "adce,simplifycfg)";
 

@@ -31,7 +31,9 @@ LLVMValueRef jit_field(struct jit *j, LLVMTypeRef type, LLVMValueRef pointer, si
     return LLVMBuildLoad2(j->b, type, jit_at(j, pointer, jit_i64(j, offset)), "");
 }
 
-/* A predicate of all lanes, made of integers: LLVM is slow at spreading a single i1. */
+static LLVMValueRef fence_lanes(struct jit *j, LLVMValueRef lanes);
+
+/* A predicate of all lanes, made of integers: LLVM is slow at spreading a single i1, and without the fence goes back to it. */
 static LLVMValueRef splat_bit(struct jit *j, LLVMValueRef bit)
 {
     if (j->target->has_mask_registers) {
@@ -40,7 +42,7 @@ static LLVMValueRef splat_bit(struct jit *j, LLVMValueRef bit)
                                 jit_int_type(j, 1, j->width), "");
     }
     LLVMValueRef lane = LLVMBuildSExt(j->b, bit, LLVMInt32TypeInContext(j->context), "");
-    return jit_flow_mask(j, jit_splat(j, lane));
+    return jit_flow_mask(j, fence_lanes(j, jit_splat(j, lane)));
 }
 
 LLVMValueRef jit_splat(struct jit *j, LLVMValueRef scalar)
