@@ -29,6 +29,7 @@ struct pt_native {
      * stopped, PT_RUN_YIELDED at some back edge. */
     enum pt_run (*run)(struct pt_cta *cta, struct pt_fault *fault);
     uint32_t scratch_bytes; /* memory of one worker's CTA that `run` finds at cta->scratch, aligned to 64 */
+    bool needs_warps;       /* cta->warps are there, prepared and started: the engine runs some instructions (pt_engine.step) */
     uint64_t code_bytes;
 };
 

@@ -131,7 +131,7 @@ typedef struct ptera_isa_row {
     const char *id, *syntax;
     int is_supported;    /* some engine runs it; the others are parsed and checked only */
     const char *chapter; /* "integer", "float", ... */
-    int interprets, compiles; /* which engine runs it; `compiles` is not told yet: 0 */
+    int interprets, compiles; /* which engine runs it; `compiles` is 2 where native code calls the interpreter for it */
     int is_golden;            /* part of kernels whose results are compared with those of an H200, word by word */
 } ptera_isa_row;
 PTERA_API ptera_result ptera_isa_row_get(unsigned index, ptera_isa_row *row);
@@ -227,6 +227,7 @@ typedef struct ptera_kernel_status {
     size_t code_bytes;       /* of these */
     const char *why;         /* the reason why the last launch that asked for native code was interpreted; NULL if it
                                 was native. Valid until the module is unloaded */
+    uint64_t stepped;        /* instructions, of a warp each, that native code had the interpreter run */
 } ptera_kernel_status;
 PTERA_API ptera_result ptera_kernel_info(const ptera_kernel *kernel, ptera_kernel_status *status);
 

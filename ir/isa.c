@@ -71,10 +71,11 @@ static const struct {
     const char *id, *syntax;
     uint32_t effects;
     bool is_supported;
+    enum pt_compiled compiled;
 } rows[PT_OP_COUNT] = {
-    {"", "", 0, false},
-#define ROW(id, syntax, shape, effects, jit, ptx, sm) {#id, syntax, effects, true},
-#define ROW_TODO(id, syntax, shape, effects, jit, ptx, sm) {#id, syntax, effects, false},
+    {"", "", 0, false, PT_JIT_NONE},
+#define ROW(id, syntax, shape, effects, jit, ptx, sm) {#id, syntax, effects, true, PT_JIT_##jit},
+#define ROW_TODO(id, syntax, shape, effects, jit, ptx, sm) {#id, syntax, effects, false, PT_JIT_NONE},
 #include "ir/isa.def"
 };
 
@@ -102,6 +103,11 @@ const char *pt_op_chapter(enum pt_op op)
 bool pt_op_is_supported(enum pt_op op)
 {
     return rows[op].is_supported;
+}
+
+enum pt_compiled pt_op_compiled(enum pt_op op)
+{
+    return rows[op].compiled;
 }
 
 static const bool golden[PT_OP_COUNT] = {

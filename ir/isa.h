@@ -116,10 +116,14 @@ enum pt_sreg pt_sreg_find(const char *name, uint32_t len);
 /* The lowest .version and .target that know it. */
 void pt_sreg_needs(enum pt_sreg sreg, uint16_t *ptx, uint16_t *sm);
 
+/* What native code does for a row: isa.def's column `jit`. */
+enum pt_compiled { PT_JIT_EMIT, PT_JIT_CALL, PT_JIT_NONE };
+
 const char *pt_op_id(enum pt_op op);      /* "add_f32" */
 const char *pt_op_syntax(enum pt_op op);  /* the row's syntax line */
 const char *pt_op_chapter(enum pt_op op); /* "integer": the file in ir/isa that has the row */
 bool pt_op_is_supported(enum pt_op op);   /* false for ROW_TODO */
+enum pt_compiled pt_op_compiled(enum pt_op op);
 bool pt_op_is_golden(enum pt_op op);      /* what it computes is compared with a GPU's results: golden.def */
 uint32_t pt_op_effects(enum pt_op op);    /* enum pt_effect */
 

@@ -49,6 +49,20 @@ static bool reads_clock(const struct pt_func *f, const struct pt_insn *insn)
     return false;
 }
 
+/* Copies are waited for by the thread that began them. */
+static bool waits_for_own(const struct pt_form *form)
+{
+    switch (form->op) {
+    case PT_OP_cp_async_commit:
+    case PT_OP_cp_async_wait:
+    case PT_OP_cp_bulk_commit:
+    case PT_OP_cp_bulk_wait:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* An instruction other than a call. */
 static bool insn_waits(struct wait *w, const struct pt_insn *insn)
 {
@@ -57,7 +71,7 @@ static bool insn_waits(struct wait *w, const struct pt_insn *insn)
     if (form->op == PT_OP_nanosleep || form->op == PT_OP_bar_warp_sync || reads_clock(w->f, insn))
         return true;
     if ((form->effects & PT_FX_FENCE) && !memory)
-        return true;
+        return !waits_for_own(form);
     if (!(memory & PT_FX_READ) || !(form->effects & (PT_FX_VOLATILE | PT_FX_ATOMIC | PT_FX_FENCE)))
         return false;
     w->found = false;

@@ -96,6 +96,7 @@ ptera_result ptera_isa_row_get(unsigned index, ptera_isa_row *row)
         .is_supported = pt_op_is_supported(op),
         .chapter = pt_op_chapter(op),
         .interprets = pt_op_is_supported(op),
+        .compiles = pt_op_compiled(op) == PT_JIT_EMIT ? 1 : pt_op_compiled(op) == PT_JIT_CALL ? 2 : 0,
         .is_golden = pt_op_is_golden(op),
     };
     return PT_GIVE(row, mine);
@@ -112,6 +113,7 @@ ptera_result ptera_kernel_info(const ptera_kernel *kernel, ptera_kernel_status *
         .native_launches = atomic_load(&kernel->native_launches),
         .interpreted_launches = atomic_load(&kernel->interpreted_launches),
         .why = atomic_load(&kernel->why),
+        .stepped = atomic_load(&kernel->stepped),
     };
     pthread_mutex_lock(&engine->lock);
     for (const struct pt_version *v = kernel->versions; v; v = v->next) {

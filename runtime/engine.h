@@ -66,7 +66,7 @@ struct ptera_kernel {
     _Atomic(struct pt_program *) program, isolated; /* for launches of either kind; NULL until the first of them */
     struct pt_version *versions; /* under the engine's lock */
     atomic_uint_fast64_t interpreted_ns; /* so far, of all workers: how hot it is */
-    atomic_uint_fast64_t native_launches, interpreted_launches;
+    atomic_uint_fast64_t native_launches, interpreted_launches, stepped;
     _Atomic(const char *) why; /* the last launch that asked for native code was interpreted; NULL: it was native */
 };
 

@@ -21,7 +21,7 @@ struct pt_slot {
     struct pt_slot *next;
     /* what it is made for */
     const ptera_kernel *kernel;
-    bool is_isolated, is_native;
+    bool is_isolated, is_native, has_warps;
     uint32_t scratch_bytes; /* native code's */
     uint32_t block[3], n_ctas;
     uint64_t local_stride;
@@ -33,7 +33,7 @@ struct pt_slot {
     uint8_t *frames;       /* residents, warps, their states */
     size_t frames_bytes;
     struct pt_resident *ctas;
-    struct pt_warp *warps;  /* none for native code */
+    struct pt_warp *warps;  /* if it has_warps */
     struct pt_async async; /* room for operations that are put off */
     /* the cluster it runs */
     uint32_t live_ctas;
@@ -89,6 +89,8 @@ bool pt_launch_is_short(const struct pt_job *job);
 struct pt_slot *pt_slot_get(struct pt_job *job, unsigned worker, const struct pt_native *native);
 /* Puts CTA `index` of the grid into the slot of a native version. */
 void pt_slot_start_native(struct pt_slot *slot, struct pt_job *job, uint64_t index);
+/* Puts every warp of the slot at the kernel's entry. */
+void pt_slot_start_warps(struct pt_slot *slot, const struct pt_job *job);
 /* Puts cluster `index` of the grid into the slot, every warp at the kernel's entry. */
 void pt_slot_start(struct pt_slot *slot, struct pt_job *job, uint64_t index);
 void pt_slot_put(ptera_engine *engine, struct pt_slot *slot);

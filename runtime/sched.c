@@ -275,10 +275,14 @@ static bool run_batch(struct pt_worker *w, const struct pt_native *native, uint6
     struct pt_cta *cta = w->native;
     for (; n; n--, next_cta(cta)) {
         struct pt_fault fault = {.insn = UINT32_MAX};
+        if (native->needs_warps)
+            pt_slot_start_warps(w->slots, job);
         enum pt_run end = is_stopped(job) ? PT_RUN_YIELDED : native->run(cta, &fault);
         if (end == PT_RUN_EXITED)
             continue;
-        if (end == PT_RUN_FAULT)
+        if (end == PT_RUN_FAULT && cta->stepping)
+            pt_report_fault(job, cta->stepping);
+        else if (end == PT_RUN_FAULT)
             pt_report_native(job, cta, &fault);
         else
             pt_report_native_timeout(job, cta, &fault);
@@ -302,7 +306,12 @@ static void run_native(struct pt_worker *w, const struct pt_native *native)
     while ((first = atomic_fetch_add_explicit(&job->next_cluster, size, memory_order_relaxed)) <
            job->n_clusters) {
         pt_slot_start_native(w->slots, job, first);
-        if (!run_batch(w, native, size < job->n_clusters - first ? size : job->n_clusters - first))
+        bool goes_on =
+            run_batch(w, native, size < job->n_clusters - first ? size : job->n_clusters - first);
+        if (native->needs_warps)
+            atomic_fetch_add_explicit(&job->kernel->stepped, w->native->steps, memory_order_relaxed);
+        w->native->steps = 0;
+        if (!goes_on)
             return;
     }
 }
@@ -320,9 +329,9 @@ static void native_fault(struct pt_worker *w)
 
 static void memory_fault(struct pt_worker *w)
 {
-    struct pt_warp *warp = w->running;
+    struct pt_warp *warp = w->native ? w->native->stepping : w->running;
     pt_fault_reset_fp();
-    if (w->native) {
+    if (!warp) {
         native_fault(w);
         return;
     }

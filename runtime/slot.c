@@ -151,7 +151,8 @@ static bool make_frames(struct pt_slot *slot, const struct pt_job *job,
                         const struct pt_native *native)
 {
     const struct pt_launch *launch = &job->launch;
-    uint32_t n = job->cluster_ctas, n_warps = native ? 0 : n * launch->n_warps;
+    bool has_warps = !native || native->needs_warps;
+    uint32_t n = job->cluster_ctas, n_warps = has_warps ? n * launch->n_warps : 0;
     uint32_t scratch = native ? native->scratch_bytes : 0;
     size_t state = round_up(launch->program->warp_bytes, FRAME_ALIGN);
     size_t ctas = round_up(n * sizeof(struct pt_resident), FRAME_ALIGN);
@@ -161,9 +162,10 @@ static bool make_frames(struct pt_slot *slot, const struct pt_job *job,
         return false;
     slot->scratch_bytes = scratch;
     slot->is_native = native != NULL;
+    slot->has_warps = has_warps;
     slot->ctas = (struct pt_resident *)(void *)slot->frames;
     slot->warps = (struct pt_warp *)(void *)(slot->frames + ctas);
-    slot->ctas->cta.scratch = slot->frames + ctas;
+    slot->ctas->cta.scratch = slot->frames + ctas + warps + n_warps * state;
     for (uint32_t i = 0; i < n_warps; i++) {
         struct pt_warp *warp = &slot->warps[i];
         warp->cta = &slot->ctas[i / launch->n_warps].cta;
@@ -177,12 +179,14 @@ static bool make_frames(struct pt_slot *slot, const struct pt_job *job,
 static bool is_made_for(const struct pt_slot *slot, const struct pt_job *job,
                         const struct pt_native *native)
 {
+    bool has_its_warps = slot->kernel == job->kernel && slot->has_warps &&
+                         slot->is_isolated == job->is_isolated &&
+                         slot->n_ctas == job->cluster_ctas &&
+                         memcmp(slot->block, job->launch.block, sizeof slot->block) == 0;
     if (native)
-        return slot->kernel && slot->is_native &&
-               slot->scratch_bytes >= native->scratch_bytes;
-    return slot->kernel == job->kernel && !slot->is_native &&
-           slot->is_isolated == job->is_isolated && slot->n_ctas == job->cluster_ctas &&
-           memcmp(slot->block, job->launch.block, sizeof slot->block) == 0;
+        return slot->kernel && slot->is_native && slot->scratch_bytes >= native->scratch_bytes &&
+               (has_its_warps || !native->needs_warps);
+    return has_its_warps && !slot->is_native;
 }
 
 static bool prepare(struct pt_slot *slot, struct pt_job *job, unsigned worker,
@@ -208,9 +212,10 @@ static bool prepare(struct pt_slot *slot, struct pt_job *job, unsigned worker,
         r->cta.cluster_rank = i;
         r->cta.shared = slot->range;
         r->cta.window = i << PT_SHARED_RANK_SHIFT;
-        r->cta.warps = slot->is_native ? NULL : &slot->warps[i * launch->n_warps];
+        r->cta.warps = slot->has_warps ? &slot->warps[i * launch->n_warps] : NULL;
+        r->cta.stepping = NULL;
     }
-    for (uint32_t i = 0; !slot->is_native && i < job->cluster_ctas * launch->n_warps; i++)
+    for (uint32_t i = 0; slot->has_warps && i < job->cluster_ctas * launch->n_warps; i++)
         launch->program->engine->prepare(launch, &slot->warps[i]);
     return true;
 }
@@ -247,10 +252,23 @@ void pt_slot_start_native(struct pt_slot *slot, struct pt_job *job, uint64_t ind
     place_cta(slot->ctas, job, index);
 }
 
-void pt_slot_start(struct pt_slot *slot, struct pt_job *job, uint64_t index)
+void pt_slot_start_warps(struct pt_slot *slot, const struct pt_job *job)
 {
     const struct pt_launch *launch = &job->launch;
     uint32_t rest = launch->threads % PT_WARP_SIZE;
+    for (uint32_t i = 0; i < slot->n_ctas * launch->n_warps; i++) {
+        struct pt_warp *warp = &slot->warps[i];
+        bool is_partial = rest && warp->index == launch->n_warps - 1;
+        warp->live = is_partial ? UINT32_MAX >> (PT_WARP_SIZE - rest) : UINT32_MAX;
+        warp->wait_bar = PT_NO_BARRIER;
+        warp->fault.kind = PT_FAULT_NONE;
+        launch->program->engine->start(warp);
+    }
+}
+
+void pt_slot_start(struct pt_slot *slot, struct pt_job *job, uint64_t index)
+{
+    const struct pt_launch *launch = &job->launch;
     slot->live_ctas = slot->n_ctas;
     slot->events = 0;
     slot->async.n = 0;
@@ -261,12 +279,5 @@ void pt_slot_start(struct pt_slot *slot, struct pt_job *job, uint64_t index)
         r->cta.live_warps = launch->n_warps;
         r->live_mask = UINT32_MAX >> (PT_MAX_WARPS - launch->n_warps);
     }
-    for (uint32_t i = 0; i < slot->n_ctas * launch->n_warps; i++) {
-        struct pt_warp *warp = &slot->warps[i];
-        bool is_partial = rest && warp->index == launch->n_warps - 1;
-        warp->live = is_partial ? UINT32_MAX >> (PT_WARP_SIZE - rest) : UINT32_MAX;
-        warp->wait_bar = PT_NO_BARRIER;
-        warp->fault.kind = PT_FAULT_NONE;
-        launch->program->engine->start(warp);
-    }
+    pt_slot_start_warps(slot, job);
 }

@@ -185,7 +185,8 @@ int command_compile(int argc, char **argv)
 static const char info_help[] =
     "usage: ptera info [--isa [--summary]]\n\n"
     "  --isa       the instruction table: each row's name and chapter, whether it is parsed,\n"
-    "              interpreted, compiled and golden (compared with an H200), and its syntax\n"
+    "              interpreted, compiled (call: native code calls the interpreter for it) and golden\n"
+    "              (compared with an H200), and its syntax\n"
     "  --summary   only how many rows of each chapter are that, as a table in Markdown\n";
 
 static const char *yes_no(int is)
@@ -200,7 +201,7 @@ static void show_isa(void)
            "golden", "syntax");
     for (unsigned i = 0; ptera_isa_row_get(i, &row) == PTERA_OK; i++)
         printf("%-20s %-9s %-6s %-10s %-8s %-7s %s\n", row.id, row.chapter, yes_no(1),
-               yes_no(row.interprets), yes_no(row.compiles), yes_no(row.is_golden), row.syntax);
+               yes_no(row.interprets), row.compiles > 1 ? "call" : yes_no(row.compiles), yes_no(row.is_golden), row.syntax);
 }
 
 struct isa_count {

@@ -175,7 +175,7 @@ static bool check_args(ptera_kernel *kernel, const struct arg *args, unsigned n)
     return count == n;
 }
 
-/* "run 0.123 ms, native", or "interpreted" and why it is not native. */
+/* "run 0.123 ms, native", or "interpreted" and why it is not native; what the interpreter did for native code. */
 static void show_time(const ptera_kernel *kernel, double ms)
 {
     ptera_kernel_status status = {.size = sizeof status};
@@ -183,6 +183,9 @@ static void show_time(const ptera_kernel *kernel, double ms)
     fprintf(stderr, "run %.3f ms, %s", ms, status.native_launches ? "native" : "interpreted");
     if (status.why)
         fprintf(stderr, " (%s)", status.why);
+    if (status.stepped)
+        fprintf(stderr, ", %llu instructions of warps by the interpreter",
+                (unsigned long long)status.stepped);
     fputc('\n', stderr);
 }
 

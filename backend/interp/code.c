@@ -164,7 +164,7 @@ static struct range heap_pop(struct range *heap, uint32_t *n)
 static void assign_slots(struct pt_decoder *d)
 {
     struct pt_func *f = d->f;
-    d->slots = pt_arena_alloc(d->scratch, f->regs.n * sizeof *d->slots);
+    d->slots = d->body->slots = pt_arena_alloc(&d->program->arena, f->regs.n * sizeof *d->slots);
     struct range *ranges = find_ranges(d);
     uint32_t n = 0;
     for (uint32_t i = 1; i < f->regs.n; i++)
@@ -589,6 +589,8 @@ static bool decode_insn(struct pt_decoder *d, uint32_t index)
                           .flat = flat};
     for (uint32_t i = 0; i < insn->n_operands; i++)
         flatten(&s, &s.operands[i]);
+    struct pt_span *span = &d->body->spans[index];
+    span->first = d->body->codes.n;
     d->before.n = d->behind.n = 0;
     d->link_block = NO_SLOT;
     uint32_t errors = d->m->diags.errors;
@@ -613,6 +615,7 @@ static bool decode_insn(struct pt_decoder *d, uint32_t index)
         emit_link(d, d->link_block);
     for (uint32_t i = 0; i < d->behind.n; i++)
         emit(d, &d->behind.v[i]);
+    span->n = d->body->codes.n - span->first;
     return true;
 }
 
@@ -734,6 +737,7 @@ static void decode_func(struct pt_interp_program *p, uint32_t index, struct pt_a
     body->func = d.f;
     body->index = index;
     body->local_bytes = (d.f->local_size + 15) & ~15u;
+    body->spans = pt_arena_alloc(&p->arena, d.f->insns.n * sizeof *body->spans);
     d.buckets = pt_arena_alloc(scratch, CONSTANT_BUCKETS * sizeof *d.buckets);
     number_blocks(&d);
     d.frame_bytes = (sizeof(struct pt_frame) + 63) & ~63u;

@@ -20,6 +20,8 @@
     const struct pt_lanes *pt_lanes_of_##level(struct pt_module *module,                      \
                                                const struct pt_form *form);                   \
     const struct pt_lanes *pt_lanes_named_##level(const char *name);                          \
+    bool pt_step_##level(struct pt_warp *warp, uint32_t func, uint32_t insn, uint32_t lanes,  \
+                         uint8_t *regs);                                                      \
     static const struct pt_engine engine_##level;                                             \
     static struct pt_program *compile_##level(const struct pt_image *image, uint32_t kernel,  \
                                               bool is_isolated,                               \
@@ -42,6 +44,7 @@
         pt_loop_places_##level,                                                               \
         pt_lanes_of_##level,                                                                  \
         pt_lanes_named_##level,                                                               \
+        pt_step_##level,                                                                      \
     };
 
 #ifdef PT_HAVE_LEVEL_v2

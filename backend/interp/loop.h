@@ -39,6 +39,11 @@ struct pt_pass {
     bool is_variadic; /* parameter: as many bytes as the call passes, behind the function's local variables */
 };
 
+/* The codes of an instruction, without those that end its block. */
+struct pt_span {
+    uint32_t first, n;
+};
+
 /* A decoded function. */
 struct pt_body {
     const struct pt_func *func;
@@ -52,6 +57,8 @@ struct pt_body {
     uint32_t frame_bytes;             /* a multiple of 64 */
     uint32_t local_bytes;
     struct pt_pass *params, *results; /* func->params.n and func->results.n of them */
+    uint32_t *slots;                  /* of registers, in the frame */
+    struct pt_span *spans;            /* by instruction */
 };
 
 struct pt_interp_program {
@@ -170,6 +177,12 @@ static inline const struct pt_code *pt_stop(struct pt_state *s, enum pt_run run)
     s->run = run;
     return NULL;
 }
+
+/* ---- step.c ---------------------------------------------------------------------------------- */
+
+#define pt_step PT_LEVEL_NAME(pt_step)
+/* As pt_engine.step. */
+bool pt_step(struct pt_warp *warp, uint32_t func, uint32_t insn, uint32_t lanes, uint8_t *regs);
 
 /* ---- code.c ---------------------------------------------------------------------------------- */
 

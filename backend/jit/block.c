@@ -387,10 +387,15 @@ static void reduce(struct jit *j, LLVMValueRef *mask)
 static bool instruction(struct jit *j, LLVMValueRef *mask)
 {
     uint32_t effects = j->form->effects;
-    if (effects & PT_FX_CTA) { /* where a region begins */
+    if (jit_is_barrier(j->form)) { /* where a region begins */
         if (jit_is_reduction(j->form))
             reduce(j, mask);
         return true;
+    }
+    if (jit_is_stepped(j, j->form)) {
+        for (unsigned u = 0; u < j->copies; u++)
+            apply_guard(j, u, mask[u]);
+        return jit_step(j);
     }
     if (!(effects & (PT_FX_CALL | PT_FX_READ | PT_FX_WRITE | PT_FX_WARP | PT_FX_FENCE | PT_FX_ATOMIC)))
         return pure(j, mask);

@@ -219,6 +219,7 @@ static bool make_object(const struct pt_program *program, const struct pt_native
         if (buffer)
             object->bytes = copy_buffer(buffer, &object->size);
         object->scratch_bytes = s.j.scratch_bytes;
+        object->needs_warps = s.j.step_bytes != 0;
     }
     *why = s.j.why;
     close_session(&s);
@@ -254,6 +255,7 @@ static struct native *load(struct jit_object *object, const struct pt_program *p
         jit_observe(&n->object, &n->code, program->image->module->funcs.v[program->kernel].name);
     n->base.run = (enum pt_run(*)(struct pt_cta *, struct pt_fault *))n->code.entry;
     n->base.scratch_bytes = n->object.scratch_bytes;
+    n->base.needs_warps = n->object.needs_warps;
     n->base.code_bytes = n->code.bytes;
     return n;
 }

@@ -8,6 +8,17 @@ uint64_t jit_help_sreg(const struct pt_cta *cta, uint32_t sreg)
     return pt_sreg_of_cta(cta, (enum pt_sreg)sreg);
 }
 
+uint32_t jit_help_step(struct pt_cta *cta, uint32_t warp, uint32_t func, uint32_t insn, uint32_t lanes,
+                       uint8_t *regs)
+{
+    cta->stepping = &cta->warps[warp];
+    if (!cta->launch->program->engine->step(cta->stepping, func, insn, lanes, regs))
+        return 0;
+    cta->stepping = NULL;
+    cta->steps++;
+    return 1;
+}
+
 uint64_t jit_help_atom_add_f64(uint64_t old, uint64_t b, uint32_t in_shared)
 {
     return pt_float_atom_add64(old, b, in_shared);

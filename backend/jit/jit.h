@@ -9,6 +9,7 @@
  *   emit_*.c    what instructions compute: a few LLVM instructions each, over scalars or vectors alike
  *   lanes.c     operations without an emitter: calls of the interpreter's functions over lanes    batch.c    shared calls
  *   strand.c    blocks that run in parts
+ *   step.c      others without an emitter: the interpreter runs one instruction of a warp
  *   carry.c     extended precision                      helper.h           what is rare: calls of functions of C
  *   memory.c    loads and stores by access class         prefetch.c         what will be needed soon
  *   atomic.c, warp.c   the others that are not pure
@@ -78,6 +79,7 @@ struct jit {
     struct pt_arena *arena;
     const char *why; /* set where generating gives up: static text */
     uint32_t scratch_bytes; /* to be set: see struct pt_native */
+    uint32_t step_at, step_bytes; /* in it: registers of an instruction that the interpreter runs; 0 bytes: there is none */
 
     LLVMContextRef context;
     LLVMModuleRef module;

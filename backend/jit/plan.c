@@ -187,10 +187,18 @@ static bool tells_order(const struct jit *j)
     return false;
 }
 
+static bool has_steps(const struct jit *j)
+{
+    for (uint32_t i = 0; i < j->f->insns.n; i++)
+        if (jit_is_stepped(j, pt_insn_form(j->m, &j->f->insns.v[i])))
+            return true;
+    return false;
+}
+
 /* Chunks that have to go together: of a warp, or of a row of the block, in which the other indexes are the same. */
 static uint32_t least_copies(const struct jit *j, const struct pt_vary_shape *shape)
 {
-    if (has_effect(j, PT_FX_WARP | PT_FX_CALL) || has_ordering_points(j))
+    if (has_effect(j, PT_FX_WARP | PT_FX_CALL) || has_ordering_points(j) || has_steps(j))
         return PT_WARP_SIZE / shape->width;
     bool has_rows = (shape->block[1] > 1 || shape->block[2] > 1) && !has_parting_loop(j);
     uint32_t row = shape->block[0] / shape->width;
@@ -227,7 +235,7 @@ static uint32_t choose_copies(const struct jit *j, const struct pt_vary_shape *s
     uint32_t threads = shape->block[0] * shape->block[1] * shape->block[2];
     uint32_t pressure = find_pressure(j);
     bool strides = has_striding_loop(j);
-    if (!threads || tells_order(j) || has_effect(j, PT_FX_CALL))
+    if (!threads || tells_order(j) || has_effect(j, PT_FX_CALL) || has_steps(j))
         return copies;
     while (2 * copies <= most && (strides || fits_registers(j, 2 * copies, pressure)) &&
            threads % (2 * copies * width) == 0 && 2 * copies * j->f->insns.n <= CODE_MOST)
@@ -305,40 +313,26 @@ static bool has_count(const struct jit *j)
     for (uint32_t i = 0; i < j->f->insns.n; i++) {
         const struct pt_insn *insn = &j->f->insns.v[i];
         const struct pt_operand *count =
-            pt_insn_form(j->m, insn)->effects & PT_FX_CTA ? count_of(j, insn) : NULL;
+            jit_is_barrier(pt_insn_form(j->m, insn)) ? count_of(j, insn) : NULL;
         if (count && count->imm)
             return true;
     }
     return false;
 }
 
-/* Not what an access or an atomic operation of its modifiers would be. */
-static bool is_asynchronous(const struct pt_form *form)
+/* Where calls were expanded, the interpreter would look for local variables in another place. */
+static bool may_be_stepped(struct jit *j, uint32_t index)
 {
-    switch (form->op) {
-    case PT_OP_mbarrier_init:
-    case PT_OP_mbarrier_inval:
-    case PT_OP_st_async:
-    case PT_OP_st_async_global:
-    case PT_OP_red_async:
-        return true;
-    default:
-        return false;
+    const struct pt_insn *insn = &j->f->insns.v[index];
+    const struct pt_form *form = pt_insn_form(j->m, insn);
+    for (uint32_t k = 0; j->inlined && jit_is_stepped(j, form) && k < insn->n_operands; k++) {
+        const struct pt_operand *o = &j->f->operands.v[insn->operands + k];
+        if (o->kind == PT_OPND_MEM)
+            o = &j->f->operands.v[o->index];
+        if (o->kind == PT_OPND_SYM && j->m->symbols.v[o->index].space == PT_SPACE_LOCAL)
+            return refuse(j, form->spelling);
     }
-}
-
-/* What changes the stack of a thread, or stops for a debugger. */
-static bool needs_interpreter(const struct pt_form *form)
-{
-    switch (form->op) {
-    case PT_OP_stacksave:
-    case PT_OP_stackrestore:
-    case PT_OP_alloca:
-    case PT_OP_brkpt:
-        return true;
-    default:
-        return false;
-    }
+    return true;
 }
 
 static bool knows_all(struct jit *j)
@@ -356,13 +350,11 @@ static bool knows_all(struct jit *j)
         }
         if (form->effects & PT_FX_CLUSTER)
             return refuse(j, "a barrier of the cluster");
-        if ((form->effects & PT_FX_CTA) && !is_whole_barrier(j, insn))
+        if (jit_is_barrier(form) && !is_whole_barrier(j, insn))
             return refuse(j, "a barrier of some of the threads");
-        if (is_asynchronous(form))
-            return refuse(j, "an mbarrier or what it counts");
-        if (needs_interpreter(form))
+        if (pt_op_compiled((enum pt_op)form->op) == PT_JIT_NONE)
             return refuse(j, form->spelling);
-        if (!knows_operands(j, insn))
+        if (!knows_operands(j, insn) || !may_be_stepped(j, i))
             return false;
     }
     return true;
@@ -378,7 +370,7 @@ static uint64_t *new_set(struct jit *j)
 static bool is_sync(const struct jit *j, uint32_t block)
 {
     const struct pt_insn *first = &j->f->insns.v[j->f->blocks.v[block].first];
-    return pt_insn_form(j->m, first)->effects & PT_FX_CTA;
+    return jit_is_barrier(pt_insn_form(j->m, first));
 }
 
 /* Blocks from which a barrier can be reached, barriers included. */
@@ -654,5 +646,6 @@ bool jit_plan(struct jit *j, struct jit_plan *plan)
     if (plan->keeps_alive)
         j->scratch_bytes += plan->n_groups * j->copies * 4;
     find_crossing(j, plan);
+    jit_plan_steps(j);
     return true;
 }

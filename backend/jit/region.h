@@ -61,6 +61,10 @@ bool jit_memory(struct jit *j);
 bool jit_test_access(struct jit *j, const uint64_t *written, LLVMValueRef *test);
 /* warp.c, atomic.c: likewise. */
 bool jit_warp(struct jit *j);
+/* warp.c: all live lanes of j->insn's warp stand there, but for those that only end; false with j->why set. */
+bool jit_is_whole(struct jit *j);
+/* warp.c: lanes of the chunks of a warp (NULL: all) as bits. */
+LLVMValueRef jit_warp_bits(struct jit *j, LLVMValueRef *lanes);
 bool jit_atomic(struct jit *j);
 /* atomic.c: an order as LLVM has it. */
 LLVMAtomicOrdering jit_llvm_order(enum pt_order order);
@@ -75,6 +79,11 @@ LLVMValueRef jit_local_cvta(struct jit *j, LLVMValueRef address, unsigned copy, 
 /* call.c: a call of a device function of the runtime, and whether the instruction is one that can be native. */
 bool jit_device_call(struct jit *j);
 bool jit_is_device_call(const struct jit *j, const struct pt_insn *insn);
+/* step.c: instructions without code of their own: the interpreter runs them, warp by warp. Whether the instruction is one, and
+ * room in scratch memory for its registers, for any that the function has; the instruction. */
+bool jit_is_stepped(const struct jit *j, const struct pt_form *form);
+void jit_plan_steps(struct jit *j);
+bool jit_step(struct jit *j);
 /* prefetch.c: asks for what later rounds of the loop, or the CTAs that follow, will touch, where register `reg` is the address and
  * j->insn touches `bytes` from the pointer on. */
 void jit_prefetch(struct jit *j, uint32_t reg, LLVMValueRef pointer, unsigned bytes);
@@ -92,6 +101,12 @@ void jit_stop(struct jit *j);
 /* An empty basic block, and where building goes on. */
 LLVMBasicBlockRef jit_new_block(struct jit *j, const char *name);
 void jit_continue_in(struct jit *j, LLVMBasicBlockRef block);
+
+/* A barrier of the CTA; mbarriers are tested without waiting. */
+static inline bool jit_is_barrier(const struct pt_form *form)
+{
+    return (form->effects & PT_FX_CTA) && pt_op_compiled((enum pt_op)form->op) != PT_JIT_CALL;
+}
 
 /* bar.red, barrier.red */
 static inline bool jit_is_reduction(const struct pt_form *form)

@@ -28,7 +28,7 @@ static void note_def(void *ud, uint32_t reg, bool is_def)
 static bool may_repeat(const struct jit *j, const struct pt_insn *insn)
 {
     const struct pt_form *form = pt_insn_form(j->m, insn);
-    if (insn->guard || insn->n_operands < 2)
+    if (insn->guard || insn->n_operands < 2 || jit_is_stepped(j, form))
         return false;
     if (!(form->effects & ~(uint32_t)PT_FX_FP))
         return true;

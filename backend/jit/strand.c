@@ -50,7 +50,7 @@ static void visit(struct block *b, uint32_t i, void (*see)(void *ud, uint32_t re
 static bool is_idle(const struct pt_form *form)
 {
     return (form->effects & (PT_FX_BRANCH | PT_FX_END)) ||
-           ((form->effects & PT_FX_CTA) && !jit_is_reduction(form));
+           (jit_is_barrier(form) && !jit_is_reduction(form));
 }
 
 static bool is_plain_load(const struct pt_form *form)
@@ -67,7 +67,8 @@ static bool is_silent(const struct block *b, uint32_t i)
     const struct pt_form *form = form_at(b, i);
     return !insn_at(b, i)->guard &&
            (is_plain_load(form) ||
-            (!(form->effects & ~(uint32_t)PT_FX_FP) && !jit_is_batched(b->j, insn_at(b, i))));
+            (!(form->effects & ~(uint32_t)PT_FX_FP) && !jit_is_batched(b->j, insn_at(b, i)) &&
+             !jit_is_stepped(b->j, form)));
 }
 
 static void note_use(void *ud, uint32_t reg, bool is_def)

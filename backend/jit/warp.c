@@ -14,9 +14,11 @@ static bool refuse(struct jit *j, const char *why)
 static bool talks(const struct jit *j, uint32_t block)
 {
     const struct pt_block *b = &j->f->blocks.v[block];
-    for (uint32_t i = b->first; i < b->first + b->count; i++)
-        if (pt_insn_form(j->m, &j->f->insns.v[i])->effects & (PT_FX_WARP | PT_FX_CTA))
+    for (uint32_t i = b->first; i < b->first + b->count; i++) {
+        const struct pt_form *form = pt_insn_form(j->m, &j->f->insns.v[i]);
+        if ((form->effects & PT_FX_WARP) || jit_is_barrier(form))
             return true;
+    }
     return false;
 }
 
@@ -34,8 +36,7 @@ static bool reaches_talk(struct jit *j, uint32_t block, uint64_t *seen)
     return false;
 }
 
-/* All live lanes of the warp stand here, but for those that only end. */
-static bool is_whole(struct jit *j)
+bool jit_is_whole(struct jit *j)
 {
     const uint64_t *waits = jit_waits(j, j->block);
     uint64_t *seen = pt_arena_alloc(j->arena, j->vary->words * sizeof *seen);
@@ -65,8 +66,7 @@ static unsigned chunks(const struct jit *j)
     return PT_WARP_SIZE / j->width;
 }
 
-/* Lanes of chunks as bits of their warp; NULL: all. */
-static LLVMValueRef warp_bits(struct jit *j, LLVMValueRef *lanes)
+LLVMValueRef jit_warp_bits(struct jit *j, LLVMValueRef *lanes)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     LLVMValueRef all = jit_i32(j, 0);
@@ -274,8 +274,8 @@ static bool vote(struct jit *j, unsigned first)
         return false;
     for (unsigned u = 0; u < chunks(j); u++)
         lanes[u] = jit_read(j, operand(j, 1), first + u, PT_pred, j->width, false);
-    LLVMValueRef here = warp_bits(j, j->mask + first);
-    LLVMValueRef set = LLVMBuildAnd(j->b, warp_bits(j, lanes), here, "");
+    LLVMValueRef here = jit_warp_bits(j, j->mask + first);
+    LLVMValueRef set = LLVMBuildAnd(j->b, jit_warp_bits(j, lanes), here, "");
     LLVMValueRef all = LLVMBuildICmp(j->b, LLVMIntEQ, set, here, "");
     if (pt_form_has(j->form, PT_M_ballot))
         write_all(j, first, operand(j, 0), PT_b32, set);
@@ -340,7 +340,7 @@ static bool elect(struct jit *j, unsigned first)
     const struct pt_operand *p = &j->f->operands.v[d->index + 1];
     if (d->kind != PT_OPND_PAIR || !has_one_mask(j, 1))
         return refuse(j, "elect.sync with these operands");
-    LLVMValueRef args[] = {warp_bits(j, j->mask + first),
+    LLVMValueRef args[] = {jit_warp_bits(j, j->mask + first),
                            LLVMConstNull(LLVMInt1TypeInContext(j->context))};
     LLVMValueRef leader =
         jit_intrinsic(j, "llvm.cttz", LLVMInt32TypeInContext(j->context), args, 2);
@@ -368,7 +368,7 @@ static bool match_any(struct jit *j, unsigned first)
 {
     LLVMValueRef a[JIT_COPIES], masks[JIT_COPIES];
     LLVMTypeRef lanes = jit_int_type(j, 32, j->width);
-    LLVMValueRef here = jit_splat(j, warp_bits(j, j->mask + first));
+    LLVMValueRef here = jit_splat(j, jit_warp_bits(j, j->mask + first));
     if (!has_one_mask(j, 2))
         return false;
     read_chunks(j, first, (enum pt_type)j->form->type[0], a);
@@ -417,12 +417,12 @@ static bool match_all(struct jit *j, unsigned first)
         p = &j->f->operands.v[d->index + 1];
         d = &j->f->operands.v[d->index];
     }
-    LLVMValueRef here = warp_bits(j, j->mask + first);
+    LLVMValueRef here = jit_warp_bits(j, j->mask + first);
     read_chunks(j, first, (enum pt_type)j->form->type[0], a);
     LLVMValueRef one = jit_splat(j, lowest_value(j, a, here));
     for (unsigned u = 0; u < chunks(j); u++)
         equal[u] = LLVMBuildICmp(j->b, LLVMIntEQ, a[u], one, "");
-    LLVMValueRef differ = LLVMBuildNot(j->b, warp_bits(j, equal), "");
+    LLVMValueRef differ = LLVMBuildNot(j->b, jit_warp_bits(j, equal), "");
     LLVMValueRef all = is_zero(j, LLVMBuildAnd(j->b, differ, here, ""));
     write_all(j, first, d, PT_u32, LLVMBuildSelect(j->b, all, here, jit_i32(j, 0), ""));
     if (p)
@@ -448,7 +448,7 @@ static bool one_warp(struct jit *j, unsigned first)
     case PT_OP_match_all:
         return match_all(j, first);
     case PT_OP_activemask:
-        write_all(j, first, operand(j, 0), PT_b32, warp_bits(j, j->mask + first));
+        write_all(j, first, operand(j, 0), PT_b32, jit_warp_bits(j, j->mask + first));
         return true;
     case PT_OP_bar_warp_sync:
         return has_one_mask(j, 0);
@@ -459,7 +459,7 @@ static bool one_warp(struct jit *j, unsigned first)
 
 bool jit_warp(struct jit *j)
 {
-    if (j->width * j->copies % PT_WARP_SIZE || !is_whole(j))
+    if (j->width * j->copies % PT_WARP_SIZE || !jit_is_whole(j))
         return false;
     for (unsigned first = 0; first < j->copies; first += chunks(j))
         if (!one_warp(j, first))

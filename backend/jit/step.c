@@ -1,0 +1,221 @@
+/* Instructions that the interpreter runs (pt_engine.step): a group is whole warps then; for each warp with lanes that are on, the
+ * instruction's registers go to memory, the interpreter runs it, and results come back.
+ */
+#include "backend/jit/region.h"
+
+/* ---- which --------------------------------------------------------------------------------------- */
+
+bool jit_is_stepped(const struct jit *j, const struct pt_form *form)
+{
+    return pt_op_compiled((enum pt_op)form->op) == PT_JIT_CALL &&
+           !j->program->engine->lanes(j->m, form);
+}
+
+struct count {
+    const struct pt_func *f;
+    uint32_t bytes;
+};
+
+static void count_reg(void *ud, uint32_t reg, bool is_def)
+{
+    struct count *count = ud;
+    (void)is_def;
+    count->bytes += pt_step_bytes(pt_type_bits((enum pt_type)count->f->regs.v[reg].type));
+}
+
+void jit_plan_steps(struct jit *j)
+{
+    for (uint32_t i = 0; i < j->f->insns.n; i++) {
+        const struct pt_insn *insn = &j->f->insns.v[i];
+        struct count count = {j->f, 64}; /* also of one without registers */
+        if (!jit_is_stepped(j, pt_insn_form(j->m, insn)))
+            continue;
+        pt_insn_regs(j->m, j->f, insn, count_reg, &count);
+        j->step_bytes = j->step_bytes > count.bytes ? j->step_bytes : count.bytes;
+    }
+    j->step_at = (j->scratch_bytes + 63) & ~63u;
+    if (j->step_bytes)
+        j->scratch_bytes = j->step_at + j->step_bytes;
+}
+
+/* ---- registers of a warp ------------------------------------------------------------------------- */
+
+struct step {
+    struct jit *j;
+    unsigned first;    /* chunk of the group with which the warp begins */
+    LLVMValueRef lanes; /* i32: that run */
+    uint32_t at;       /* of the next register */
+    bool is_back;      /* results come back */
+    bool is_known;
+};
+
+static unsigned chunks(const struct jit *j)
+{
+    return PT_WARP_SIZE / j->width;
+}
+
+static LLVMValueRef place(const struct step *s, uint32_t bytes)
+{
+    return jit_at(s->j, s->j->scratch, jit_i64(s->j, (uint64_t)s->j->step_at + s->at + bytes));
+}
+
+static void put_mask(const struct step *s, const struct pt_operand *o)
+{
+    LLVMValueRef bits[JIT_COPIES];
+    for (unsigned u = 0; u < chunks(s->j); u++)
+        bits[u] = jit_read(s->j, o, s->first + u, PT_pred, s->j->width, true);
+    LLVMBuildStore(s->j->b, jit_warp_bits(s->j, bits), place(s, 0));
+}
+
+/* The lanes of chunk `u` as elements of the interpreter: integers of at least 32 bits. */
+static LLVMTypeRef elements(struct jit *j, unsigned bits)
+{
+    return jit_int_type(j, bits < 32 ? 32 : bits, j->width);
+}
+
+static void put_values(const struct step *s, const struct pt_operand *o, enum pt_type type)
+{
+    struct jit *j = s->j;
+    unsigned bits = pt_type_bits(type), bytes = pt_step_bytes(bits) / chunks(j);
+    for (unsigned u = 0; u < chunks(j); u++) {
+        LLVMValueRef value = jit_read(j, o, s->first + u, type, j->width, false);
+        value = LLVMBuildBitCast(j->b, value, jit_int_type(j, bits, j->width), "");
+        value = LLVMBuildZExtOrBitCast(j->b, value, elements(j, bits), "");
+        LLVMSetAlignment(LLVMBuildStore(j->b, value, place(s, u * bytes)), 16);
+    }
+}
+
+static LLVMValueRef get_mask(const struct step *s, unsigned u)
+{
+    struct jit *j = s->j;
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMValueRef bits = LLVMBuildLoad2(j->b, i32, place(s, 0), "");
+    bits = LLVMBuildLShr(j->b, bits, jit_i32(j, u * j->width), "");
+    bits = LLVMBuildTruncOrBitCast(j->b, bits, LLVMIntTypeInContext(j->context, j->width), "");
+    return LLVMBuildBitCast(j->b, bits, jit_int_type(j, 1, j->width), "");
+}
+
+static LLVMValueRef get_values(const struct step *s, unsigned u, enum pt_type type)
+{
+    struct jit *j = s->j;
+    unsigned bits = pt_type_bits(type), bytes = pt_step_bytes(bits) / chunks(j);
+    LLVMValueRef value = LLVMBuildLoad2(j->b, elements(j, bits), place(s, u * bytes), "");
+    LLVMSetAlignment(value, 16);
+    value = LLVMBuildTruncOrBitCast(j->b, value, jit_int_type(j, bits, j->width), "");
+    return LLVMBuildBitCast(j->b, value, jit_type(j, type, j->width), "");
+}
+
+/* A register with one value for all lanes: that of the lowest lane that ran. */
+static void get_one(struct step *s, const struct pt_operand *o, enum pt_type type)
+{
+    struct jit *j = s->j;
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMValueRef find[] = {s->lanes, LLVMConstInt(LLVMInt1TypeInContext(j->context), 1, false)};
+    LLVMValueRef lane = jit_intrinsic(j, "llvm.cttz", i32, find, 2);
+    unsigned bits = pt_type_bits(type), bytes = pt_step_bytes(bits) / PT_WARP_SIZE;
+    LLVMValueRef value;
+    if (bits == 1) {
+        value = LLVMBuildLShr(j->b, LLVMBuildLoad2(j->b, i32, place(s, 0), ""), lane, "");
+    } else {
+        LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+        LLVMValueRef offset = LLVMBuildZExt(j->b, lane, i64, "");
+        offset = LLVMBuildMul(j->b, offset, jit_i64(j, bytes), "");
+        value = LLVMBuildLoad2(j->b, LLVMIntTypeInContext(j->context, 8 * bytes),
+                               jit_at(j, place(s, 0), offset), "");
+    }
+    value = LLVMBuildTruncOrBitCast(j->b, value, LLVMIntTypeInContext(j->context, bits), "");
+    value = LLVMBuildBitCast(j->b, value, jit_type(j, type, 1), "");
+    jit_write(j, o, s->first, type, value, 1, false);
+}
+
+static void get_register(struct step *s, const struct pt_operand *o, enum pt_type type)
+{
+    enum jit_shape shape = s->j->regs[o->index].shape;
+    if (shape == JIT_SCALAR) {
+        get_one(s, o, type);
+        return;
+    }
+    s->is_known &= shape == JIT_VECTOR;
+    for (unsigned u = 0; u < chunks(s->j); u++) {
+        LLVMValueRef value = type == PT_pred ? get_mask(s, u) : get_values(s, u, type);
+        jit_write(s->j, o, s->first + u, type, value, s->j->width, false);
+    }
+}
+
+static void move_register(void *ud, uint32_t reg, bool is_def)
+{
+    struct step *s = ud;
+    enum pt_type type = (enum pt_type)s->j->f->regs.v[reg].type;
+    struct pt_operand o = {.kind = PT_OPND_REG, .index = reg};
+    if (is_def && s->is_back)
+        get_register(s, &o, type);
+    else if (!is_def && !s->is_back && type == PT_pred)
+        put_mask(s, &o);
+    else if (!is_def && !s->is_back)
+        put_values(s, &o, type);
+    s->at += pt_step_bytes(pt_type_bits(type));
+}
+
+static void move_registers(struct step *s, bool is_back)
+{
+    s->at = 0;
+    s->is_back = is_back;
+    pt_insn_regs(s->j->m, s->j->f, s->j->insn, move_register, s);
+}
+
+/* ---- the call ------------------------------------------------------------------------------------ */
+
+/* The warp's number in the CTA. */
+static LLVMValueRef warp_of(struct jit *j, unsigned first)
+{
+    unsigned warps = j->copies / chunks(j);
+    LLVMValueRef warp = LLVMBuildMul(j->b, j->group, jit_i32(j, warps), "");
+    return LLVMBuildAdd(j->b, warp, jit_i32(j, first / chunks(j)), "");
+}
+
+static LLVMValueRef call(struct step *s)
+{
+    struct jit *j = s->j;
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef types[] = {pointer, i32, i32, i32, i32, pointer};
+    struct pt_place at = jit_place(j, (uint32_t)(j->insn - j->f->insns.v));
+    s->at = 0;
+    LLVMValueRef args[] = {j->cta, warp_of(j, s->first), jit_i32(j, at.func), jit_i32(j, at.insn),
+                           s->lanes, place(s, 0)};
+    LLVMValueRef ok =
+        jit_help(j, "jit_help_step", LLVMFunctionType(i32, types, 6, false), args);
+    return LLVMBuildICmp(j->b, LLVMIntNE, ok, jit_i32(j, 0), "");
+}
+
+static bool step_warp(struct jit *j, unsigned first)
+{
+    struct step s = {.j = j, .first = first, .is_known = true};
+    LLVMBasicBlockRef body = jit_new_block(j, "step"), fails = jit_new_block(j, "fails");
+    LLVMBasicBlockRef back = jit_new_block(j, ""), after = jit_new_block(j, "");
+    s.lanes = jit_warp_bits(j, &j->mask[first]);
+    LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, LLVMIntNE, s.lanes, jit_i32(j, 0), ""), body, after);
+    jit_continue_in(j, body);
+    move_registers(&s, false);
+    LLVMBuildCondBr(j->b, call(&s), back, fails);
+    jit_continue_in(j, fails);
+    LLVMBuildRet(j->b, jit_i32(j, PT_RUN_FAULT));
+    jit_continue_in(j, back);
+    move_registers(&s, true);
+    LLVMBuildBr(j->b, after);
+    jit_continue_in(j, after);
+    return s.is_known;
+}
+
+bool jit_step(struct jit *j)
+{
+    if ((j->form->effects & PT_FX_WARP) && !jit_is_whole(j))
+        return false;
+    for (unsigned first = 0; first < j->copies; first += chunks(j)) {
+        if (!step_warp(j, first)) {
+            j->why = j->form->spelling;
+            return false;
+        }
+    }
+    return true;
+}
