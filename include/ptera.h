@@ -249,6 +249,14 @@ PTERA_API ptera_result ptera_function_register(ptera_engine *engine, const char 
  * has returned; ptera_engine_error says where, and `text`. The first of several counts. Elsewhere it does nothing. */
 PTERA_API void ptera_function_fail(const char *text);
 
+/* A .visible .func of a module as a C function of the signature (as above): *function may be called from any thread, not from
+ * within a kernel; a call is a launch of one thread on the default engine. If it fails, the result is zero, and
+ * ptera_engine_error and the log tell why. It lives as long as the module. PTERA_ERROR_NOT_FOUND: no visible function of that name is
+ * defined, or its parameters cannot be a C function's (.reg, of unknown size). PTERA_ERROR_INVALID_ARGUMENT: the signature is
+ * none, or not the function's: ptera_engine_error says which. */
+PTERA_API ptera_result ptera_function_pointer(ptera_module *module, const char *name, const char *signature,
+                                              void (**function)(void));
+
 /* ---- memory -------------------------------------------------------------------------------------------- */
 
 /* Allocates `bytes` (> 0) of zeroed device memory, aligned to 256, between unmapped guard pages: an access that

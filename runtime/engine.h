@@ -84,6 +84,8 @@ struct ptera_module {
     uint64_t constants_bytes;
     uint8_t *funcs;             /* reserved addresses that stand for functions */
     size_t funcs_bytes;
+    struct ptera_module *callers; /* closure.c: kernels that call this module's functions; NULL until they are wanted */
+    struct pt_closure *closures;
     struct pt_host_link *host_links; /* by function; of those with is_host */
     ptera_kernel *kernels;
     uint32_t n_kernels;
@@ -111,6 +113,11 @@ __attribute__((format(printf, 3, 4))) void pt_engine_log(ptera_engine *engine, p
  * diagnostics; the first is the engine's error text. */
 ptera_result pt_module_compile(ptera_kernel *kernel, bool is_isolated, const struct pt_program **program);
 void pt_module_free(ptera_module *module);
+/* The function or kernel of a name, or PT_NONE. */
+uint32_t pt_module_func(const ptera_module *module, const char *name);
+/* A module whose text begins with that of `parent` and whose variables and functions, as far as they are there, are the
+ * parent's own. NULL if there is no memory, or what was added is wrong. */
+ptera_module *pt_module_extend(ptera_module *parent, const char *text, size_t bytes);
 /* Makes the texts of diagnostics that have come in. Jumps to the module's arena.oom. */
 void pt_module_format_diagnostics(ptera_module *module);
 /* What the diagnostics amount to: invalid or unsupported PTX. */
@@ -118,6 +125,9 @@ ptera_result pt_module_diagnosed(const ptera_module *module);
 /* The variable whose storage holds `address` or ends nearest before it, or PT_NONE. Takes no lock: addresses do not
  * change after loading. */
 uint32_t pt_module_variable_near(const ptera_module *module, uint64_t address);
+
+/* closure.c */
+void pt_closure_free_all(ptera_module *module);
 
 /* slot.c */
 void pt_slot_free_all(ptera_engine *engine);

@@ -93,30 +93,35 @@ static bool check(const ffi_type *type, const struct pt_symbol *s, const char *w
     return false;
 }
 
+bool pt_host_fits(const struct pt_module *module, uint32_t func, const struct pt_signature *signature, char *why, size_t why_bytes)
+{
+    const struct pt_func *f = &module->funcs.v[func];
+    uint32_t results = signature->result != &ffi_type_void;
+    if (f->params.n != signature->n_params || f->results.n != results) {
+        snprintf(why, why_bytes, "it has %u parameters and %u results", signature->n_params, results);
+        return false;
+    }
+    for (uint32_t i = 0; i < f->params.n; i++)
+        if (!check(signature->params[i], &module->symbols.v[f->params.v[i]], "its parameter", i + 1, why, why_bytes))
+            return false;
+    return !results || check(signature->result, &module->symbols.v[f->results.v[0]], "its result", 0, why, why_bytes);
+}
+
 bool pt_host_link(struct pt_module *module, uint32_t func, const struct pt_host_function *function,
                   struct pt_host_link *link, char *why, size_t why_bytes)
 {
     const struct pt_func *f = &module->funcs.v[func];
-    const struct pt_signature *signature = &function->signature;
-    uint32_t results = signature->result != &ffi_type_void, at = 0;
-    if (f->params.n != signature->n_params || f->results.n != results) {
-        snprintf(why, why_bytes, "it has %u parameters and %u results", signature->n_params,
-                 results);
+    if (!pt_host_fits(module, func, &function->signature, why, why_bytes))
         return false;
-    }
     uint32_t *offsets = pt_arena_alloc(&module->arena, (f->params.n + 1) * sizeof *offsets);
-    for (uint32_t i = 0; i < f->params.n; i++) {
+    for (uint32_t i = 0, at = 0; i < f->params.n; i++) {
         const struct pt_symbol *s = &module->symbols.v[f->params.v[i]];
         uint32_t align = s->align ? s->align : 1;
-        if (!check(signature->params[i], s, "its parameter", i + 1, why, why_bytes))
-            return false;
         offsets[i] = at = (at + align - 1) & ~(align - 1);
         at += (uint32_t)s->size;
     }
-    const struct pt_symbol *result = results ? &module->symbols.v[f->results.v[0]] : NULL;
-    if (result && !check(signature->result, result, "its result", 0, why, why_bytes))
-        return false;
-    *link = (struct pt_host_link){function, offsets, result ? (uint32_t)result->size : 0};
+    uint32_t result = f->results.n ? (uint32_t)module->symbols.v[f->results.v[0]].size : 0;
+    *link = (struct pt_host_link){function, offsets, result};
     return true;
 }
 

@@ -259,6 +259,7 @@ static void link_out(ptera_module *module)
 void pt_module_free(ptera_module *module)
 {
     ptera_engine *engine = module->engine;
+    pt_closure_free_all(module);
     if (module->link)
         link_out(module);
     if (module->n_kernels)
@@ -273,7 +274,8 @@ void pt_module_free(ptera_module *module)
     if (module->globals)
         pt_mem_free(&engine->mem, module->globals, PT_MEM_GLOBALS);
     pt_twin_unmap(&module->constants);
-    pt_mem_unreserve(module->funcs, module->funcs_bytes);
+    if (module->funcs_bytes)
+        pt_mem_unreserve(module->funcs, module->funcs_bytes);
     pt_arena_free(&module->ir.arena);
     pthread_mutex_destroy(&module->lock);
     pt_engine_free(engine, (void *)(uintptr_t)module->name);
@@ -298,6 +300,32 @@ ptera_result ptera_module_load(ptera_engine *engine, const char *name, const cha
     link_in(m);
     *module = m;
     return result;
+}
+
+static bool share_with(ptera_module *module, const ptera_module *parent)
+{
+    jmp_buf oom;
+    struct pt_module *ir = &module->ir;
+    ir->arena.oom = &oom;
+    if (setjmp(oom))
+        return false;
+    if (!pt_parse(ir, module->name, module->text, module->text_len) || !link_host(module) ||
+        ir->symbols.n < parent->ir.symbols.n)
+        return false;
+    module->symbols = pt_arena_alloc(&ir->arena, ir->symbols.n * sizeof *module->symbols);
+    memcpy(module->symbols, parent->symbols, parent->ir.symbols.n * sizeof *module->symbols);
+    module->funcs = parent->funcs;
+    list_kernels(module);
+    return true;
+}
+
+ptera_module *pt_module_extend(ptera_module *parent, const char *text, size_t bytes)
+{
+    ptera_module *module = create(parent->engine, parent->name, text, bytes);
+    if (!module || share_with(module, parent))
+        return module;
+    pt_module_free(module);
+    return NULL;
 }
 
 static char *read_all(ptera_engine *engine, FILE *file, size_t *bytes, ptera_result *result)
@@ -450,6 +478,14 @@ ptera_result ptera_module_verify(ptera_module *module)
 }
 
 /* ---- looking at a module ------------------------------------------------------------------------------- */
+
+uint32_t pt_module_func(const ptera_module *module, const char *name)
+{
+    for (uint32_t i = 1; i < module->ir.funcs.n; i++)
+        if (!strcmp(module->ir.funcs.v[i].name, name))
+            return i;
+    return PT_NONE;
+}
 
 uint32_t pt_module_variable_near(const ptera_module *module, uint64_t address)
 {
