@@ -1,49 +1,471 @@
-/* Stream capture. */
-#include "runtime/cuda/driver.h"
+/* Stream capture: work given to streams becomes nodes of a graph. */
+#include "runtime/cuda/graph.h"
 
-CUresult pt_cu_capture_check(CUstream stream)
+#include <stdlib.h>
+#include <string.h>
+
+struct pt_cu_capture {
+    unsigned refs;          /* of streams and events */
+    uint64_t id;
+    CUgraph graph;
+    bool is_given;          /* the graph is the program's */
+    CUstream origin;        /* where it began; NULL: over */
+    CUstreamCaptureMode mode;
+    uint64_t thread;
+    bool is_spoilt;
+};
+
+/* ---- who takes part ------------------------------------------------------------------------------------ */
+
+static void put(struct pt_cu_capture *capture)
 {
-    (void)stream;
-    return CUDA_SUCCESS;
+    if (--capture->refs == 0)
+        free(capture);
 }
 
-CUresult pt_cu_capture_forbid(CUstream stream)
+static void clear_tail(CUstream stream)
 {
-    (void)stream;
-    return CUDA_SUCCESS;
+    free(stream->capture_tail);
+    stream->capture_tail = NULL;
+    stream->n_capture_tail = 0;
 }
 
-CUresult pt_cu_capture_spoil(CUstream stream, CUresult error)
+/* The stream's next node is to depend on these nodes, and on those before if `add`. */
+static bool set_tail(CUstream stream, const CUgraphNode *nodes, size_t n, bool add)
 {
-    (void)stream;
-    return error;
+    size_t had = add ? stream->n_capture_tail : 0;
+    CUgraphNode *tail = malloc((had + n + 1) * sizeof *tail);
+    if (!tail)
+        return false;
+    if (had)
+        memcpy(tail, stream->capture_tail, had * sizeof *tail);
+    if (n)
+        memcpy(tail + had, nodes, n * sizeof *tail);
+    clear_tail(stream);
+    stream->capture_tail = tail;
+    stream->n_capture_tail = had + n;
+    return true;
 }
 
-CUresult pt_cu_capture_add(CUstream stream, struct pt_cu_op *op)
+static void join(CUstream stream, struct pt_cu_capture *capture)
 {
-    (void)stream;
-    pt_cu_op_drop(op);
-    return CUDA_ERROR_NOT_SUPPORTED;
-}
-
-CUresult pt_cu_capture_wait(CUstream stream, CUevent event, unsigned flags)
-{
-    (void)stream, (void)event, (void)flags;
-    return CUDA_ERROR_NOT_SUPPORTED;
-}
-
-CUresult pt_cu_capture_record(CUstream stream, CUevent event)
-{
-    (void)stream, (void)event;
-    return CUDA_ERROR_NOT_SUPPORTED;
+    stream->capture = capture;
+    capture->refs++;
 }
 
 void pt_cu_capture_leave(CUstream stream)
 {
-    (void)stream;
+    struct pt_cu_capture *capture = stream->capture;
+    if (!capture)
+        return;
+    if (capture->origin == stream) { /* a stream that goes takes its capture along */
+        capture->is_spoilt = true;
+        capture->origin = NULL;
+        if (!capture->is_given && capture->graph)
+            pt_cu_graph_delete(capture->graph);
+        capture->graph = NULL;
+    }
+    clear_tail(stream);
+    stream->capture = NULL;
+    put(capture);
 }
 
 void pt_cu_capture_forget(CUevent event)
 {
-    (void)event;
+    if (!event->capture)
+        return;
+    free(event->captured);
+    event->captured = NULL;
+    event->n_captured = 0;
+    put(event->capture);
+    event->capture = NULL;
+}
+
+/* ---- what is allowed ----------------------------------------------------------------------------------- */
+
+CUresult pt_cu_capture_spoil(CUstream stream, CUresult error)
+{
+    if (stream->capture)
+        stream->capture->is_spoilt = true;
+    return error;
+}
+
+CUresult pt_cu_capture_forbid(CUstream stream)
+{
+    return stream->capture ? pt_cu_capture_spoil(stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) : CUDA_SUCCESS;
+}
+
+/* The default stream would wait for a stream whose work is not being done. */
+CUresult pt_cu_capture_check(CUstream stream)
+{
+    CUcontext ctx = stream->ctx;
+    if (stream->capture && stream->capture->is_spoilt)
+        return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    if (stream != ctx->null_stream)
+        return CUDA_SUCCESS;
+    for (CUstream s = ctx->streams; s; s = s->next)
+        if (s->capture && !(s->flags & CU_STREAM_NON_BLOCKING))
+            return pt_cu_capture_spoil(s, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+    return CUDA_SUCCESS;
+}
+
+/* ---- nodes --------------------------------------------------------------------------------------------- */
+
+static CUgraphNodeType type_of(enum pt_cu_work work)
+{
+    switch (work) {
+    case PT_CU_KERNEL_LAUNCH:
+        return CU_GRAPH_NODE_TYPE_KERNEL;
+    case PT_CU_COPY:
+        return CU_GRAPH_NODE_TYPE_MEMCPY;
+    case PT_CU_SET:
+        return CU_GRAPH_NODE_TYPE_MEMSET;
+    case PT_CU_HOST_CALL:
+        return CU_GRAPH_NODE_TYPE_HOST;
+    case PT_CU_RECORD:
+        return CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+    case PT_CU_WAIT_EVENT:
+        return CU_GRAPH_NODE_TYPE_WAIT_EVENT;
+    case PT_CU_WAIT_VALUE:
+    case PT_CU_WRITE_VALUE:
+        return CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
+    default:
+        return CU_GRAPH_NODE_TYPE_EMPTY;
+    }
+}
+
+/* A copy as it would have been given: in linear memory. */
+static CUDA_MEMCPY3D describe_copy(const struct pt_cu_copy *c)
+{
+    return (CUDA_MEMCPY3D){
+        .srcMemoryType = CU_MEMORYTYPE_UNIFIED, .srcDevice = (uintptr_t)c->from, .srcPitch = c->from_pitch,
+        .srcHeight = c->from_pitch ? c->from_slice / c->from_pitch : 0,
+        .dstMemoryType = CU_MEMORYTYPE_UNIFIED, .dstDevice = (uintptr_t)c->to, .dstPitch = c->to_pitch,
+        .dstHeight = c->to_pitch ? c->to_slice / c->to_pitch : 0,
+        .WidthInBytes = c->width, .Height = c->height, .Depth = c->depth,
+    };
+}
+
+static void describe(CUgraphNode node)
+{
+    const struct pt_cu_op *op = &node->op;
+    if (op->work == PT_CU_COPY)
+        node->copy = describe_copy(&op->copy);
+    if (op->work == PT_CU_SET)
+        node->set = (CUDA_MEMSET_NODE_PARAMS){(uintptr_t)op->set.to, op->set.pitch, op->set.value, op->set.element_bytes,
+                                              op->set.width, op->set.height};
+    if (op->work == PT_CU_RECORD)
+        node->event = op->record.event;
+}
+
+/* A new node behind the stream's last ones, which it takes the place of. */
+static CUresult append(CUstream stream, CUgraphNodeType type, CUgraphNode *out)
+{
+    CUgraphNode node = pt_cu_node_new(stream->capture->graph, type, stream->ctx);
+    bool ok = node != NULL;
+    for (size_t i = 0; ok && i < stream->n_capture_tail; i++)
+        ok = pt_cu_node_after(node, stream->capture_tail[i]);
+    ok = ok && set_tail(stream, &node, 1, false);
+    *out = node;
+    return ok ? CUDA_SUCCESS : pt_cu_capture_spoil(stream, CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+CUresult pt_cu_capture_add(CUstream stream, struct pt_cu_op *op)
+{
+    CUgraphNode node;
+    CUresult r = append(stream, type_of(op->work), &node);
+    if (r != CUDA_SUCCESS) {
+        pt_cu_op_drop(op);
+        return r;
+    }
+    r = pt_cu_node_take(node, op);
+    describe(node);
+    return r;
+}
+
+CUresult pt_cu_capture_child(CUstream stream, CUgraph graph)
+{
+    CUgraphNode node;
+    CUresult r = append(stream, CU_GRAPH_NODE_TYPE_GRAPH, &node);
+    return r == CUDA_SUCCESS ? pt_cu_node_set_child(node, graph) : r;
+}
+
+/* ---- events -------------------------------------------------------------------------------------------- */
+
+/* The event stands for the stream's last nodes. */
+CUresult pt_cu_capture_record(CUstream stream, CUevent event)
+{
+    CUgraphNode *nodes = malloc((stream->n_capture_tail + 1) * sizeof *nodes);
+    if (!nodes)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (stream->n_capture_tail)
+        memcpy(nodes, stream->capture_tail, stream->n_capture_tail * sizeof *nodes);
+    pt_cu_capture_forget(event);
+    event->captured = nodes;
+    event->n_captured = stream->n_capture_tail;
+    event->capture = stream->capture;
+    event->capture->refs++;
+    return CUDA_SUCCESS;
+}
+
+/* A stream that waits for a captured event takes part from then on. */
+CUresult pt_cu_capture_wait(CUstream stream, CUevent event, unsigned flags)
+{
+    struct pt_cu_op op = {.work = PT_CU_WAIT_EVENT, .record = {event}};
+    CUresult r = pt_cu_capture_check(stream);
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (flags & CU_EVENT_WAIT_EXTERNAL) {
+        r = stream->capture ? pt_cu_capture_add(stream, &op) : CUDA_ERROR_CAPTURED_EVENT;
+        if (r == CUDA_SUCCESS)
+            stream->capture_tail[0]->event = event;
+        return r;
+    }
+    if (!event->capture)
+        return pt_cu_capture_spoil(stream, CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
+    if (!event->capture->origin) /* that capture is over */
+        return pt_cu_capture_spoil(stream, CUDA_ERROR_CAPTURED_EVENT);
+    if (event->capture->is_spoilt)
+        return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    if (stream->capture && stream->capture != event->capture) {
+        event->capture->is_spoilt = true;
+        return pt_cu_capture_spoil(stream, CUDA_ERROR_STREAM_CAPTURE_MERGE);
+    }
+    if (stream == stream->ctx->null_stream)
+        return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    if (!stream->capture)
+        join(stream, event->capture);
+    return set_tail(stream, event->captured, event->n_captured, true) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/* ---- beginning and ending ------------------------------------------------------------------------------ */
+
+static CUresult begin(CUstream stream, CUgraph graph, const CUgraphNode *nodes, size_t n, CUstreamCaptureMode mode)
+{
+    struct pt_cu_thread *thread = pt_cu_thread();
+    if ((unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (stream == stream->ctx->null_stream)
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    if (stream->capture)
+        return CUDA_ERROR_ILLEGAL_STATE;
+    struct pt_cu_capture *capture = calloc(1, sizeof *capture);
+    if (!capture || !thread || !set_tail(stream, nodes, n, false)) {
+        free(capture);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    capture->graph = graph ? graph : pt_cu_graph_new();
+    if (!capture->graph) {
+        free(capture);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    capture->is_given = graph != NULL;
+    capture->id = pt_cu_new_id();
+    capture->origin = stream;
+    capture->mode = mode;
+    capture->thread = thread->id;
+    join(stream, capture);
+    return CUDA_SUCCESS;
+}
+
+static CUresult begin_capture(CUstream null, CUstream given, CUstreamCaptureMode mode)
+{
+    CUstream stream;
+    CUresult r = pt_cu_stream(null, given, &stream);
+    return r == CUDA_SUCCESS ? begin(stream, NULL, NULL, 0, mode) : r;
+}
+
+PER_THREAD_API(cuStreamBeginCapture, _ptsz, begin_capture, (CUstream stream), stream, CU_STREAM_CAPTURE_MODE_GLOBAL)
+PER_THREAD_API(cuStreamBeginCapture_v2, _ptsz, begin_capture, (CUstream stream, CUstreamCaptureMode mode), stream, mode)
+
+static CUresult check_nodes(CUgraph graph, const CUgraphNode *nodes, size_t n)
+{
+    if (n && !nodes)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < n; i++)
+        if (!pt_cu_is(nodes[i], PT_CU_NODE) || nodes[i]->graph != graph)
+            return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
+static CUresult begin_to_graph(CUstream null, CUstream given, CUgraph graph, const CUgraphNode *nodes, size_t n,
+                               CUstreamCaptureMode mode)
+{
+    CUstream stream;
+    CUresult r = pt_cu_stream(null, given, &stream);
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_is(graph, PT_CU_GRAPH) ? check_nodes(graph, nodes, n) : CUDA_ERROR_INVALID_VALUE;
+    return r == CUDA_SUCCESS ? begin(stream, graph, nodes, n, mode) : r;
+}
+
+PER_THREAD_API(cuStreamBeginCaptureToGraph, _ptsz, begin_to_graph,
+               (CUstream stream, CUgraph graph, const CUgraphNode *nodes, const CUgraphEdgeData *data, size_t n,
+                CUstreamCaptureMode mode),
+               stream, graph, nodes, ((void)data, n), mode)
+
+static void mark_reached(CUgraphNode node)
+{
+    if (node->index)
+        return;
+    node->index = 1;
+    for (size_t i = 0; i < node->n_before; i++)
+        mark_reached(node->before[i]);
+}
+
+/* Whether all that other streams did has been waited for by the one where the capture began. */
+static bool is_joined(const struct pt_cu_capture *capture)
+{
+    bool all = true;
+    CUstream origin = capture->origin;
+    for (size_t i = 0; i < capture->graph->n_nodes; i++)
+        capture->graph->nodes[i]->index = 0;
+    for (size_t i = 0; i < origin->n_capture_tail; i++)
+        mark_reached(origin->capture_tail[i]);
+    for (CUcontext ctx = pt_cu_next_context(NULL); ctx; ctx = pt_cu_next_context(ctx))
+        for (CUstream s = ctx->streams; s; s = s->next)
+            for (size_t i = 0; s->capture == capture && i < s->n_capture_tail; i++)
+                all &= s->capture_tail[i]->index == 1;
+    return all;
+}
+
+static void end_all(struct pt_cu_capture *capture)
+{
+    capture->refs++;
+    capture->origin = NULL;
+    for (CUcontext ctx = pt_cu_next_context(NULL); ctx; ctx = pt_cu_next_context(ctx))
+        for (CUstream s = ctx->streams; s; s = s->next)
+            if (s->capture == capture)
+                pt_cu_capture_leave(s);
+    put(capture);
+}
+
+static CUresult end_capture(CUstream null, CUstream given, CUgraph *graph)
+{
+    CUstream stream;
+    CUresult r = pt_cu_stream(null, given, &stream);
+    if (r == CUDA_SUCCESS && !graph)
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r != CUDA_SUCCESS)
+        return r;
+    struct pt_cu_capture *capture = stream->capture;
+    *graph = NULL;
+    if (!capture)
+        return CUDA_ERROR_ILLEGAL_STATE;
+    if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != pt_cu_thread()->id)
+        return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+    if (capture->origin != stream)
+        return pt_cu_capture_spoil(stream, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
+    r = capture->is_spoilt     ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+        : !is_joined(capture) ? CUDA_ERROR_STREAM_CAPTURE_UNJOINED
+                               : CUDA_SUCCESS;
+    if (r == CUDA_SUCCESS)
+        *graph = capture->graph;
+    else if (!capture->is_given)
+        pt_cu_graph_delete(capture->graph);
+    capture->graph = NULL;
+    end_all(capture);
+    return r;
+}
+
+PER_THREAD_API(cuStreamEndCapture, _ptsz, end_capture, (CUstream stream, CUgraph *graph), stream, graph)
+
+/* ---- asking -------------------------------------------------------------------------------------------- */
+
+static CUstreamCaptureStatus status_of(const struct CUstream_st *stream)
+{
+    return !stream->capture            ? CU_STREAM_CAPTURE_STATUS_NONE
+           : stream->capture->is_spoilt ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
+                                        : CU_STREAM_CAPTURE_STATUS_ACTIVE;
+}
+
+struct info {
+    CUstreamCaptureStatus *status;
+    cuuint64_t *id;
+    CUgraph *graph;
+    const CUgraphNode **nodes;
+    const CUgraphEdgeData **data;
+    size_t *n;
+};
+
+static CUresult get_info(CUstream null, CUstream given, struct info info)
+{
+    CUstream stream;
+    CUresult r = pt_cu_stream(null, given, &stream);
+    if (r == CUDA_SUCCESS && !info.status)
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (stream == stream->ctx->null_stream && pt_cu_capture_check(stream) != CUDA_SUCCESS)
+        return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    *info.status = status_of(stream);
+    if (*info.status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
+        return CUDA_SUCCESS;
+    if (info.id)
+        *info.id = stream->capture->id;
+    if (info.graph)
+        *info.graph = stream->capture->graph;
+    if (info.nodes)
+        *info.nodes = stream->capture_tail;
+    if (info.data)
+        *info.data = NULL; /* all edges are plain */
+    if (info.n)
+        *info.n = stream->n_capture_tail;
+    return CUDA_SUCCESS;
+}
+
+PER_THREAD_API(cuStreamIsCapturing, _ptsz, get_info, (CUstream stream, CUstreamCaptureStatus *status), stream,
+               (struct info){.status = status})
+PER_THREAD_API(cuStreamGetCaptureInfo, _ptsz, get_info,
+               (CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id), stream,
+               (struct info){.status = status, .id = id})
+PER_THREAD_API(cuStreamGetCaptureInfo_v2, _ptsz, get_info,
+               (CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
+                const CUgraphNode **nodes, size_t *n),
+               stream, (struct info){status, id, graph, nodes, NULL, n})
+PER_THREAD_API(cuStreamGetCaptureInfo_v3, _ptsz, get_info,
+               (CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
+                const CUgraphNode **nodes, const CUgraphEdgeData **data, size_t *n),
+               stream, (struct info){status, id, graph, nodes, data, n})
+
+static CUresult update_dependencies(CUstream null, CUstream given, const CUgraphNode *nodes, size_t n, unsigned flags)
+{
+    CUstream stream;
+    CUresult r = pt_cu_stream(null, given, &stream);
+    if (r == CUDA_SUCCESS && !stream->capture)
+        r = CUDA_ERROR_ILLEGAL_STATE;
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_capture_check(stream);
+    if (r == CUDA_SUCCESS)
+        r = flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES ? CUDA_ERROR_INVALID_VALUE
+                                                       : check_nodes(stream->capture->graph, nodes, n);
+    if (r == CUDA_SUCCESS && !set_tail(stream, nodes, n, flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES))
+        r = CUDA_ERROR_OUT_OF_MEMORY;
+    return r;
+}
+
+PER_THREAD_API(cuStreamUpdateCaptureDependencies, _ptsz, update_dependencies,
+               (CUstream stream, CUgraphNode *nodes, size_t n, unsigned flags), stream, nodes, n, flags)
+PER_THREAD_API(cuStreamUpdateCaptureDependencies_v2, _ptsz, update_dependencies,
+               (CUstream stream, CUgraphNode *nodes, const CUgraphEdgeData *data, size_t n, unsigned flags), stream,
+               nodes, ((void)data, n), flags)
+
+static CUresult exchange_mode(CUstreamCaptureMode *mode)
+{
+    struct pt_cu_thread *thread = pt_cu_thread();
+    CUresult r = pt_cu_check_init();
+    if (r == CUDA_SUCCESS && (!mode || (unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS && !thread)
+        r = CUDA_ERROR_OUT_OF_MEMORY;
+    if (r != CUDA_SUCCESS)
+        return r;
+    CUstreamCaptureMode before = thread->capture_mode;
+    thread->capture_mode = *mode;
+    *mode = before;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+    return API(exchange_mode(mode));
 }

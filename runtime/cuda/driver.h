@@ -432,6 +432,7 @@ CUresult pt_cu_capture_add(CUstream stream, struct pt_cu_op *op);
 /* Waiting for an event where the stream or the event is captured. */
 CUresult pt_cu_capture_wait(CUstream stream, CUevent event, unsigned flags);
 CUresult pt_cu_capture_record(CUstream stream, CUevent event);
+CUresult pt_cu_capture_child(CUstream stream, CUgraph graph);
 void pt_cu_capture_leave(CUstream stream);
 void pt_cu_capture_forget(CUevent event);
 /* event.c */
@@ -442,6 +443,7 @@ CUresult pt_cu_event_record(CUevent event, CUstream stream, unsigned flags);
 CUresult pt_cu_copy_op(const CUDA_MEMCPY3D *copy, struct pt_cu_op *op, bool *is_pageable);
 CUresult pt_cu_set_op(const CUDA_MEMSET_NODE_PARAMS *params, struct pt_cu_op *op);
 /* launch.c: a launch ready to run, from dimensions and parameters. */
+size_t pt_cu_parameter_bytes(CUfunction function);
 /* occupancy.c: blocks that an SM has room for. */
 CUresult pt_cu_active_blocks(CUfunction function, int threads, size_t dynamic_shared, int *blocks);
 CUresult pt_cu_launch_ready(struct pt_cu_launch *launch, void **parameters, void **extra);

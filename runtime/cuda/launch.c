@@ -84,7 +84,7 @@ static CUresult check_launch(CUfunction f, ptera_launch *l)
 
 /* ---- parameters ---------------------------------------------------------------------------------------- */
 
-static uint32_t param_bytes(CUfunction f)
+size_t pt_cu_parameter_bytes(CUfunction f)
 {
     return f->module->ptera->ir.funcs.v[f->kernel->func].param_size;
 }
@@ -102,7 +102,7 @@ static CUresult read_extra(CUfunction f, void **extra, ptera_launch *l)
         else
             return CUDA_ERROR_INVALID_VALUE;
     }
-    l->parameter_block_bytes = param_bytes(f);
+    l->parameter_block_bytes = pt_cu_parameter_bytes(f);
     bool has_all = bytes && *bytes >= l->parameter_block_bytes && (l->parameter_block || !l->parameter_block_bytes);
     return has_all ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }

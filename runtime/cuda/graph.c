@@ -1,0 +1,451 @@
+/* Graphs: nodes and the edges between them. */
+#include "runtime/cuda/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- making and unmaking ------------------------------------------------------------------------------- */
+
+CUgraph pt_cu_graph_new(void)
+{
+    return pt_cu_new(PT_CU_GRAPH, sizeof(struct CUgraph_st));
+}
+
+CUgraphNode pt_cu_node_new(CUgraph graph, CUgraphNodeType type, CUcontext ctx)
+{
+    if (graph->n_nodes == graph->cap_nodes) {
+        size_t cap = graph->cap_nodes ? graph->cap_nodes * 2 : 8;
+        void *more = realloc(graph->nodes, cap * sizeof *graph->nodes);
+        if (!more)
+            return NULL;
+        graph->nodes = more;
+        graph->cap_nodes = cap;
+    }
+    CUgraphNode node = pt_cu_new(PT_CU_NODE, sizeof *node);
+    if (!node)
+        return NULL;
+    node->graph = graph;
+    node->type = type;
+    node->ctx = ctx;
+    graph->nodes[graph->n_nodes++] = node;
+    return node;
+}
+
+static void drop_content(CUgraphNode node)
+{
+    pt_cu_op_drop(&node->op);
+    free(node->pointers);
+    node->pointers = NULL;
+    if (node->child)
+        pt_cu_graph_delete(node->child);
+    node->child = NULL;
+}
+
+static void free_node(CUgraphNode node)
+{
+    drop_content(node);
+    free(node->before);
+    pt_cu_delete(node);
+}
+
+static void forget(CUgraphNode node, CUgraphNode earlier)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < node->n_before; i++)
+        if (node->before[i] != earlier)
+            node->before[n++] = node->before[i];
+    node->n_before = n;
+}
+
+void pt_cu_node_delete(CUgraphNode node)
+{
+    CUgraph graph = node->graph;
+    size_t n = 0;
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        forget(graph->nodes[i], node);
+        if (graph->nodes[i] != node)
+            graph->nodes[n++] = graph->nodes[i];
+    }
+    graph->n_nodes = n;
+    free_node(node);
+}
+
+void pt_cu_graph_delete(CUgraph graph)
+{
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        free_node(graph->nodes[i]);
+    free(graph->nodes);
+    pt_cu_delete(graph);
+}
+
+static bool depends_on(CUgraphNode node, CUgraphNode earlier)
+{
+    for (size_t i = 0; i < node->n_before; i++)
+        if (node->before[i] == earlier)
+            return true;
+    return false;
+}
+
+bool pt_cu_node_after(CUgraphNode node, CUgraphNode earlier)
+{
+    if (depends_on(node, earlier))
+        return true;
+    void *more = realloc(node->before, (node->n_before + 1) * sizeof *node->before);
+    if (!more)
+        return false;
+    node->before = more;
+    node->before[node->n_before++] = earlier;
+    return true;
+}
+
+/* ---- copies -------------------------------------------------------------------------------------------- */
+
+static CUresult copy_parameters(CUgraphNode node, const struct pt_cu_launch *from)
+{
+    struct pt_cu_launch *to = &node->op.launch;
+    to->parameters = malloc(from->bytes ? from->bytes : 1);
+    if (!to->parameters)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    memcpy(to->parameters, from->parameters, from->bytes);
+    return CUDA_SUCCESS;
+}
+
+CUresult pt_cu_node_assign(CUgraphNode node, CUgraphNode from)
+{
+    CUgraph child = NULL;
+    CUresult r = from->child ? pt_cu_graph_clone(from->child, &child) : CUDA_SUCCESS;
+    if (r != CUDA_SUCCESS)
+        return r;
+    drop_content(node);
+    node->op = from->op;
+    node->copy = from->copy;
+    node->set = from->set;
+    node->event = from->event;
+    node->ctx = from->ctx;
+    node->child = child;
+    if (child)
+        child->is_owned = true;
+    return from->op.work == PT_CU_KERNEL_LAUNCH ? copy_parameters(node, &from->op.launch) : CUDA_SUCCESS;
+}
+
+CUresult pt_cu_node_take(CUgraphNode node, struct pt_cu_op *op)
+{
+    node->op = *op;
+    if (op->work != PT_CU_KERNEL_LAUNCH)
+        return CUDA_SUCCESS;
+    struct pt_job *job = op->launch.job;
+    struct pt_cu_launch *l = &node->op.launch;
+    l->job = NULL;
+    l->bytes = pt_cu_parameter_bytes(l->function);
+    const struct pt_cu_launch ready = {.bytes = l->bytes, .parameters = job->parameters};
+    CUresult r = copy_parameters(node, &ready);
+    pt_launch_drop(job);
+    return r;
+}
+
+static CUresult clone_nodes(CUgraph graph, CUgraph clone)
+{
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        CUgraphNode from = graph->nodes[i], node = pt_cu_node_new(clone, from->type, from->ctx);
+        CUresult r = node ? pt_cu_node_assign(node, from) : CUDA_ERROR_OUT_OF_MEMORY;
+        if (r != CUDA_SUCCESS)
+            return r;
+        node->original = from;
+        node->is_disabled = from->is_disabled;
+        from->index = i;
+    }
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        for (size_t k = 0; k < graph->nodes[i]->n_before; k++)
+            if (!pt_cu_node_after(clone->nodes[i], clone->nodes[graph->nodes[i]->before[k]->index]))
+                return CUDA_ERROR_OUT_OF_MEMORY;
+    return CUDA_SUCCESS;
+}
+
+CUresult pt_cu_graph_clone(CUgraph graph, CUgraph *out)
+{
+    CUgraph clone = pt_cu_graph_new();
+    CUresult r = clone ? clone_nodes(graph, clone) : CUDA_ERROR_OUT_OF_MEMORY;
+    if (r == CUDA_SUCCESS)
+        *out = clone;
+    else if (clone)
+        pt_cu_graph_delete(clone);
+    return r;
+}
+
+/* ---- entries: graphs ----------------------------------------------------------------------------------- */
+
+static CUresult check_graph(CUgraph graph)
+{
+    CUresult r = pt_cu_check_init();
+    return r == CUDA_SUCCESS && !pt_cu_is(graph, PT_CU_GRAPH) ? CUDA_ERROR_INVALID_VALUE : r;
+}
+
+static CUresult check_node(CUgraphNode node)
+{
+    CUresult r = pt_cu_check_init();
+    return r == CUDA_SUCCESS && !pt_cu_is(node, PT_CU_NODE) ? CUDA_ERROR_INVALID_VALUE : r;
+}
+
+static CUresult create(CUgraph *graph, unsigned flags)
+{
+    CUresult r = pt_cu_check_init();
+    if (r == CUDA_SUCCESS && (!graph || flags))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS && !(*graph = pt_cu_graph_new()))
+        r = CUDA_ERROR_OUT_OF_MEMORY;
+    return r;
+}
+
+CUresult cuGraphCreate(CUgraph *graph, unsigned flags)
+{
+    return API(create(graph, flags));
+}
+
+static CUresult destroy(CUgraph graph)
+{
+    CUresult r = check_graph(graph);
+    if (r == CUDA_SUCCESS && graph->is_owned)
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        pt_cu_graph_delete(graph);
+    return r;
+}
+
+CUresult cuGraphDestroy(CUgraph graph)
+{
+    return API(destroy(graph));
+}
+
+static CUresult clone(CUgraph *out, CUgraph graph)
+{
+    CUresult r = check_graph(graph);
+    if (r == CUDA_SUCCESS && !out)
+        r = CUDA_ERROR_INVALID_VALUE;
+    return r == CUDA_SUCCESS ? pt_cu_graph_clone(graph, out) : r;
+}
+
+CUresult cuGraphClone(CUgraph *clone_out, CUgraph graph)
+{
+    return API(clone(clone_out, graph));
+}
+
+static CUresult find_in_clone(CUgraphNode *out, CUgraphNode original, CUgraph graph)
+{
+    CUresult r = check_graph(graph);
+    if (r == CUDA_SUCCESS)
+        r = out ? check_node(original) : CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; r == CUDA_SUCCESS && i < graph->n_nodes; i++) {
+        if (graph->nodes[i]->original != original)
+            continue;
+        *out = graph->nodes[i];
+        return CUDA_SUCCESS;
+    }
+    return r == CUDA_SUCCESS ? CUDA_ERROR_INVALID_VALUE : r;
+}
+
+CUresult cuGraphNodeFindInClone(CUgraphNode *node, CUgraphNode original, CUgraph graph)
+{
+    return API(find_in_clone(node, original, graph));
+}
+
+/* ---- entries: looking at nodes and edges --------------------------------------------------------------- */
+
+/* Lists are asked for twice: first without room, for their number. What is left of the room becomes null. */
+struct listing {
+    CUgraphNode *nodes;
+    size_t room, n;
+};
+
+static void list_node(struct listing *l, CUgraphNode node)
+{
+    if (l->nodes && l->n < l->room)
+        l->nodes[l->n] = node;
+    l->n++;
+}
+
+static void end_listing(const struct listing *l, size_t *count)
+{
+    for (size_t i = l->n; l->nodes && i < l->room; i++)
+        l->nodes[i] = NULL;
+    *count = l->nodes && l->room < l->n ? l->room : l->n;
+}
+
+static CUresult get_nodes(CUgraph graph, CUgraphNode *nodes, size_t *count, bool roots)
+{
+    CUresult r = check_graph(graph);
+    if (r == CUDA_SUCCESS && !count)
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r != CUDA_SUCCESS)
+        return r;
+    struct listing l = {nodes, *count, 0};
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        if (!roots || !graph->nodes[i]->n_before)
+            list_node(&l, graph->nodes[i]);
+    end_listing(&l, count);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *count)
+{
+    return API(get_nodes(graph, nodes, count, false));
+}
+
+CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode *nodes, size_t *count)
+{
+    return API(get_nodes(graph, nodes, count, true));
+}
+
+static void clear_data(CUgraphEdgeData *data, size_t n)
+{
+    if (data)
+        memset(data, 0, n * sizeof *data);
+}
+
+static CUresult get_edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *data, size_t *count)
+{
+    CUresult r = check_graph(graph);
+    if (r == CUDA_SUCCESS && (!count || !from != !to))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r != CUDA_SUCCESS)
+        return r;
+    struct listing f = {from, *count, 0}, t = {to, *count, 0};
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        for (size_t k = 0; k < graph->nodes[i]->n_before; k++) {
+            list_node(&f, graph->nodes[i]->before[k]);
+            list_node(&t, graph->nodes[i]);
+        }
+    }
+    clear_data(from ? data : NULL, f.n < *count ? f.n : *count);
+    end_listing(&t, count);
+    *count = f.room;
+    end_listing(&f, count);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, size_t *count)
+{
+    return API(get_edges(graph, from, to, NULL, count));
+}
+
+CUresult cuGraphGetEdges_v2(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *data, size_t *count)
+{
+    return API(get_edges(graph, from, to, data, count));
+}
+
+static CUresult get_neighbours(CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *data, size_t *count, bool behind)
+{
+    CUresult r = check_node(node);
+    if (r == CUDA_SUCCESS && !count)
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r != CUDA_SUCCESS)
+        return r;
+    struct listing l = {nodes, *count, 0};
+    for (size_t i = 0; !behind && i < node->n_before; i++)
+        list_node(&l, node->before[i]);
+    for (size_t i = 0; behind && i < node->graph->n_nodes; i++)
+        if (depends_on(node->graph->nodes[i], node))
+            list_node(&l, node->graph->nodes[i]);
+    clear_data(nodes ? data : NULL, l.n < *count ? l.n : *count);
+    end_listing(&l, count);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *nodes, size_t *count)
+{
+    return API(get_neighbours(node, nodes, NULL, count, false));
+}
+
+CUresult cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *data, size_t *count)
+{
+    return API(get_neighbours(node, nodes, data, count, false));
+}
+
+CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *nodes, size_t *count)
+{
+    return API(get_neighbours(node, nodes, NULL, count, true));
+}
+
+CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *data, size_t *count)
+{
+    return API(get_neighbours(node, nodes, data, count, true));
+}
+
+static CUresult get_type(CUgraphNode node, CUgraphNodeType *type)
+{
+    CUresult r = check_node(node);
+    if (r == CUDA_SUCCESS && !type)
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        *type = node->type;
+    return r;
+}
+
+CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType *type)
+{
+    return API(get_type(node, type));
+}
+
+/* ---- entries: changing edges --------------------------------------------------------------------------- */
+
+static bool are_edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *data, size_t n)
+{
+    static const CUgraphEdgeData plain;
+    for (size_t i = 0; i < n; i++)
+        if (!pt_cu_is(from[i], PT_CU_NODE) || !pt_cu_is(to[i], PT_CU_NODE) || from[i]->graph != graph ||
+            to[i]->graph != graph || from[i] == to[i] || (data && memcmp(&data[i], &plain, sizeof plain) != 0))
+            return false;
+    return true;
+}
+
+static CUresult change_edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *data,
+                             size_t n, bool add)
+{
+    CUresult r = check_graph(graph);
+    if (r == CUDA_SUCCESS && n && (!from || !to || !are_edges(graph, from, to, data, n)))
+        r = CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; r == CUDA_SUCCESS && i < n; i++)
+        if (depends_on(to[i], from[i]) == add)
+            r = CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; r == CUDA_SUCCESS && i < n; i++) {
+        if (!add)
+            forget(to[i], from[i]);
+        else if (!pt_cu_node_after(to[i], from[i]))
+            r = CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    return r;
+}
+
+CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t n)
+{
+    return API(change_edges(graph, from, to, NULL, n, true));
+}
+
+CUresult cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                                   const CUgraphEdgeData *data, size_t n)
+{
+    return API(change_edges(graph, from, to, data, n, true));
+}
+
+CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t n)
+{
+    return API(change_edges(graph, from, to, NULL, n, false));
+}
+
+CUresult cuGraphRemoveDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                                      const CUgraphEdgeData *data, size_t n)
+{
+    return API(change_edges(graph, from, to, data, n, false));
+}
+
+static CUresult destroy_node(CUgraphNode node)
+{
+    CUresult r = check_node(node);
+    if (r == CUDA_SUCCESS)
+        pt_cu_node_delete(node);
+    return r;
+}
+
+CUresult cuGraphDestroyNode(CUgraphNode node)
+{
+    return API(destroy_node(node));
+}

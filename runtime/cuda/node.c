@@ -1,0 +1,437 @@
+/* What the nodes of graphs do: adding them, their parameters. */
+#include "runtime/cuda/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- operations from parameters ------------------------------------------------------------------------ */
+
+/* The operation's parameter block is what a launch of the same would have been given. */
+CUresult pt_cu_node_set_kernel(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p)
+{
+    struct pt_cu_op op = {.work = PT_CU_KERNEL_LAUNCH};
+    struct pt_cu_launch *l = &op.launch;
+    CUresult r = pt_cu_function(p->func ? (const void *)p->func : (const void *)p->kern, &l->function);
+    if (r != CUDA_SUCCESS)
+        return r;
+    ptera_launch_init(&l->launch);
+    memcpy(l->launch.grid, (unsigned[]){p->gridDimX, p->gridDimY, p->gridDimZ}, sizeof l->launch.grid);
+    memcpy(l->launch.block, (unsigned[]){p->blockDimX, p->blockDimY, p->blockDimZ}, sizeof l->launch.block);
+    l->launch.shared_bytes = p->sharedMemBytes;
+    if (node->op.work == PT_CU_KERNEL_LAUNCH) { /* attributes stay */
+        memcpy(l->launch.cluster, node->op.launch.launch.cluster, sizeof l->launch.cluster);
+        l->launch.cooperative = node->op.launch.launch.cooperative;
+        l->priority = node->op.launch.priority;
+    }
+    r = pt_cu_launch_ready(l, p->kernelParams, p->extra);
+    if (r != CUDA_SUCCESS)
+        return r;
+    pt_cu_op_drop(&node->op);
+    free(node->pointers);
+    node->pointers = NULL;
+    node->ctx = l->function->module->ctx;
+    return pt_cu_node_take(node, &op);
+}
+
+CUresult pt_cu_node_set_copy(CUgraphNode node, const CUDA_MEMCPY3D *p)
+{
+    struct pt_cu_op op;
+    bool is_pageable;
+    CUresult r = pt_cu_copy_op(p, &op, &is_pageable);
+    if (r != CUDA_SUCCESS)
+        return r;
+    node->op = op;
+    node->copy = *p;
+    return CUDA_SUCCESS;
+}
+
+CUresult pt_cu_node_set_set(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *p)
+{
+    struct pt_cu_op op;
+    CUresult r = pt_cu_set_op(p, &op);
+    if (r != CUDA_SUCCESS)
+        return r;
+    node->op = op;
+    node->set = *p;
+    return CUDA_SUCCESS;
+}
+
+CUresult pt_cu_node_set_host(CUgraphNode node, const CUDA_HOST_NODE_PARAMS *p)
+{
+    if (!p->fn)
+        return CUDA_ERROR_INVALID_VALUE;
+    node->op = (struct pt_cu_op){.work = PT_CU_HOST_CALL, .host = {p->fn, p->userData}};
+    return CUDA_SUCCESS;
+}
+
+CUresult pt_cu_node_set_event(CUgraphNode node, CUevent event)
+{
+    if (!pt_cu_is(event, PT_CU_EVENT))
+        return CUDA_ERROR_INVALID_HANDLE;
+    bool records = node->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+    node->op = (struct pt_cu_op){.work = records ? PT_CU_RECORD : PT_CU_WAIT_EVENT};
+    node->event = event;
+    return CUDA_SUCCESS;
+}
+
+CUresult pt_cu_node_set_child(CUgraphNode node, CUgraph child)
+{
+    CUgraph clone;
+    if (!pt_cu_is(child, PT_CU_GRAPH) || child == node->graph)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult r = pt_cu_graph_clone(child, &clone);
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (node->child)
+        pt_cu_graph_delete(node->child);
+    node->child = clone;
+    clone->is_owned = true;
+    return CUDA_SUCCESS;
+}
+
+CUresult pt_cu_node_set(CUgraphNode node, const CUgraphNodeParams *p)
+{
+    switch (node->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+        return pt_cu_node_set_kernel(node, &p->kernel);
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+        return pt_cu_node_set_copy(node, &p->memcpy.copyParams);
+    case CU_GRAPH_NODE_TYPE_MEMSET: {
+        const CUDA_MEMSET_NODE_PARAMS_v2 *m = &p->memset;
+        return pt_cu_node_set_set(node, &(CUDA_MEMSET_NODE_PARAMS){m->dst, m->pitch, m->value, m->elementSize, m->width,
+                                                                   m->height});
+    }
+    case CU_GRAPH_NODE_TYPE_HOST:
+        return pt_cu_node_set_host(node, &p->host);
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+        return pt_cu_node_set_child(node, p->graph.graph);
+    case CU_GRAPH_NODE_TYPE_EMPTY:
+        return CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+        return pt_cu_node_set_event(node, p->eventWait.event);
+    default:
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+}
+
+/* ---- adding -------------------------------------------------------------------------------------------- */
+
+static CUresult check_before(CUgraph graph, const CUgraphNode *before, size_t n)
+{
+    if (n && !before)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < n; i++)
+        if (!pt_cu_is(before[i], PT_CU_NODE) || before[i]->graph != graph)
+            return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
+/* `ctx` is where the node runs; NULL: the current context. */
+static CUresult add(CUgraphNode *out, CUgraph graph, const CUgraphNode *before, size_t n, const CUgraphNodeParams *params,
+                    CUcontext ctx)
+{
+    CUresult r = pt_cu_context(ctx, &ctx);
+    if (r == CUDA_SUCCESS && (!out || !params || !pt_cu_is(graph, PT_CU_GRAPH)))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        r = check_before(graph, before, n);
+    if (r != CUDA_SUCCESS)
+        return r;
+    CUgraphNode node = pt_cu_node_new(graph, params->type, ctx);
+    if (!node)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    r = pt_cu_node_set(node, params);
+    for (size_t i = 0; r == CUDA_SUCCESS && i < n; i++)
+        r = pt_cu_node_after(node, before[i]) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    if (r == CUDA_SUCCESS)
+        *out = node;
+    else
+        pt_cu_node_delete(node);
+    return r;
+}
+
+CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n, CUgraphNodeParams *params)
+{
+    return API(add(node, graph, before, n, params, NULL));
+}
+
+CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, const CUgraphEdgeData *data,
+                           size_t n, CUgraphNodeParams *params)
+{
+    static const CUgraphEdgeData plain;
+    bool is_plain = true;
+    for (size_t i = 0; data && i < n; i++)
+        is_plain &= memcmp(&data[i], &plain, sizeof plain) == 0;
+    return API(is_plain ? add(node, graph, before, n, params, NULL) : CUDA_ERROR_NOT_SUPPORTED);
+}
+
+static CUDA_KERNEL_NODE_PARAMS of_v1(const CUDA_KERNEL_NODE_PARAMS_v1 *p)
+{
+    return (CUDA_KERNEL_NODE_PARAMS){.func = p->func, .gridDimX = p->gridDimX, .gridDimY = p->gridDimY,
+                                     .gridDimZ = p->gridDimZ, .blockDimX = p->blockDimX, .blockDimY = p->blockDimY,
+                                     .blockDimZ = p->blockDimZ, .sharedMemBytes = p->sharedMemBytes,
+                                     .kernelParams = p->kernelParams, .extra = p->extra};
+}
+
+/* The entry of one type: `is_given` is false where a pointer to parameters is null. */
+#define ADD(is_given, type_name, member, value, ctx) \
+    ((is_given) ? add(node, graph, before, n, \
+                      &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_##type_name, .member = value}, ctx) \
+                : CUDA_ERROR_INVALID_VALUE)
+
+CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n,
+                              const CUDA_KERNEL_NODE_PARAMS_v1 *p)
+{
+    return API(ADD(p, KERNEL, kernel, of_v1(p), NULL));
+}
+
+CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n,
+                                 const CUDA_KERNEL_NODE_PARAMS *p)
+{
+    return API(ADD(p, KERNEL, kernel, *p, p->ctx));
+}
+
+CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n,
+                              const CUDA_MEMCPY3D *p, CUcontext ctx)
+{
+    return API(ADD(p, MEMCPY, memcpy.copyParams, *p, ctx));
+}
+
+static CUDA_MEMSET_NODE_PARAMS_v2 to_v2(const CUDA_MEMSET_NODE_PARAMS *p)
+{
+    return (CUDA_MEMSET_NODE_PARAMS_v2){p->dst, p->pitch, p->value, p->elementSize, p->width, p->height, NULL};
+}
+
+CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n,
+                              const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx)
+{
+    return API(ADD(p, MEMSET, memset, to_v2(p), ctx));
+}
+
+CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n,
+                            const CUDA_HOST_NODE_PARAMS *p)
+{
+    return API(ADD(p, HOST, host, *p, NULL));
+}
+
+CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n, CUgraph child)
+{
+    return API(ADD(child, GRAPH, graph.graph, child, NULL));
+}
+
+CUresult cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n)
+{
+    return API(ADD(true, EMPTY, graph.graph, NULL, NULL));
+}
+
+CUresult cuGraphAddEventRecordNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n, CUevent event)
+{
+    return API(ADD(true, EVENT_RECORD, eventRecord.event, event, NULL));
+}
+
+CUresult cuGraphAddEventWaitNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n, CUevent event)
+{
+    return API(ADD(true, WAIT_EVENT, eventWait.event, event, NULL));
+}
+
+/* ---- parameters of a node ------------------------------------------------------------------------------ */
+
+static CUresult check(CUgraphNode node, CUgraphNodeType type, const void *params)
+{
+    CUresult r = pt_cu_check_init();
+    if (r == CUDA_SUCCESS && (!params || !pt_cu_is(node, PT_CU_NODE) || node->type != type))
+        r = CUDA_ERROR_INVALID_VALUE;
+    return r;
+}
+
+#define SET(type_name, setter, params) \
+    (check(node, CU_GRAPH_NODE_TYPE_##type_name, (params)) == CUDA_SUCCESS \
+         ? setter(node, (params)) \
+         : check(node, CU_GRAPH_NODE_TYPE_##type_name, (params)))
+
+CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *p)
+{
+    CUDA_KERNEL_NODE_PARAMS whole = {0};
+    if (p)
+        whole = of_v1(p);
+    return API(p ? SET(KERNEL, pt_cu_node_set_kernel, &whole) : CUDA_ERROR_INVALID_VALUE);
+}
+
+CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p)
+{
+    return API(SET(KERNEL, pt_cu_node_set_kernel, p));
+}
+
+CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *p)
+{
+    return API(SET(MEMCPY, pt_cu_node_set_copy, p));
+}
+
+CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *p)
+{
+    return API(SET(MEMSET, pt_cu_node_set_set, p));
+}
+
+CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS *p)
+{
+    return API(SET(HOST, pt_cu_node_set_host, p));
+}
+
+CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event)
+{
+    return API(SET(EVENT_RECORD, pt_cu_node_set_event, event));
+}
+
+CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event)
+{
+    return API(SET(WAIT_EVENT, pt_cu_node_set_event, event));
+}
+
+static CUresult set_any(CUgraphNode node, const CUgraphNodeParams *p)
+{
+    CUresult r = p ? check(node, p->type, p) : CUDA_ERROR_INVALID_VALUE;
+    return r == CUDA_SUCCESS ? pt_cu_node_set(node, p) : r;
+}
+
+CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *p)
+{
+    return API(set_any(node, p));
+}
+
+/* Pointers into the block, one for each parameter, as they would be given. */
+static CUresult make_pointers(CUgraphNode node)
+{
+    const struct pt_cu_launch *l = &node->op.launch;
+    const struct pt_module *ir = &l->function->module->ptera->ir;
+    const struct pt_func *f = &ir->funcs.v[l->function->kernel->func];
+    if (!node->pointers)
+        node->pointers = malloc((f->params.n + 1) * sizeof *node->pointers);
+    if (!node->pointers)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    for (uint32_t i = 0; i < f->params.n; i++)
+        node->pointers[i] = l->parameters + ir->symbols.v[f->params.v[i]].offset;
+    return CUDA_SUCCESS;
+}
+
+static CUresult get_kernel(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p)
+{
+    CUresult r = check(node, CU_GRAPH_NODE_TYPE_KERNEL, p);
+    if (r == CUDA_SUCCESS)
+        r = make_pointers(node);
+    if (r != CUDA_SUCCESS)
+        return r;
+    const struct pt_cu_launch *l = &node->op.launch;
+    const unsigned *g = l->launch.grid, *b = l->launch.block;
+    *p = (CUDA_KERNEL_NODE_PARAMS){l->function, g[0], g[1], g[2], b[0], b[1], b[2], l->launch.shared_bytes, node->pointers,
+                                   NULL, l->function->of, node->ctx};
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p)
+{
+    return API(get_kernel(node, p));
+}
+
+static CUresult get_kernel_v1(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1 *p)
+{
+    CUDA_KERNEL_NODE_PARAMS whole;
+    CUresult r = p ? get_kernel(node, &whole) : CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        memcpy(p, &whole, sizeof *p); /* which begins alike */
+    return r;
+}
+
+CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1 *p)
+{
+    return API(get_kernel_v1(node, p));
+}
+
+/* The entry that tells what a node of a type has. */
+#define GET(type_name, params, value) \
+    (check(node, CU_GRAPH_NODE_TYPE_##type_name, (params)) == CUDA_SUCCESS \
+         ? (*(params) = (value), CUDA_SUCCESS) \
+         : check(node, CU_GRAPH_NODE_TYPE_##type_name, (params)))
+
+CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *p)
+{
+    return API(GET(MEMCPY, p, node->copy));
+}
+
+CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS *p)
+{
+    return API(GET(MEMSET, p, node->set));
+}
+
+CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *p)
+{
+    return API(GET(HOST, p, ((CUDA_HOST_NODE_PARAMS){node->op.host.call, node->op.host.ud})));
+}
+
+CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph)
+{
+    return API(GET(GRAPH, graph, node->child));
+}
+
+CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode node, CUevent *event)
+{
+    return API(GET(EVENT_RECORD, event, node->event));
+}
+
+CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent *event)
+{
+    return API(GET(WAIT_EVENT, event, node->event));
+}
+
+/* ---- attributes of kernel nodes ------------------------------------------------------------------------ */
+
+static CUresult attribute(CUgraphNode node, CUkernelNodeAttrID id, CUkernelNodeAttrValue *v, bool set)
+{
+    CUresult r = check(node, CU_GRAPH_NODE_TYPE_KERNEL, v);
+    if (r != CUDA_SUCCESS)
+        return r;
+    struct pt_cu_launch *l = &node->op.launch;
+    unsigned *c = l->launch.cluster;
+    switch (id) {
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+        *(set ? &l->launch.cooperative : &v->cooperative) = set ? v->cooperative : l->launch.cooperative;
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+        *(set ? &l->priority : &v->priority) = set ? v->priority : l->priority;
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+        memcpy(set ? (void *)c : &v->clusterDim, set ? (const void *)&v->clusterDim : c, sizeof v->clusterDim);
+        return CUDA_SUCCESS;
+    default:
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+}
+
+CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUkernelNodeAttrID id, CUkernelNodeAttrValue *value)
+{
+    return API(attribute(node, id, value, false));
+}
+
+CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID id, const CUkernelNodeAttrValue *value)
+{
+    CUkernelNodeAttrValue copy = value ? *value : (CUkernelNodeAttrValue){{0}};
+    return API(attribute(node, id, value ? &copy : NULL, true));
+}
+
+static CUresult copy_attributes(CUgraphNode to, CUgraphNode from)
+{
+    CUresult r = check(to, CU_GRAPH_NODE_TYPE_KERNEL, to);
+    if (r == CUDA_SUCCESS)
+        r = check(from, CU_GRAPH_NODE_TYPE_KERNEL, from);
+    if (r != CUDA_SUCCESS)
+        return r;
+    to->op.launch.priority = from->op.launch.priority;
+    to->op.launch.launch.cooperative = from->op.launch.launch.cooperative;
+    memcpy(to->op.launch.launch.cluster, from->op.launch.launch.cluster, sizeof to->op.launch.launch.cluster);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from)
+{
+    return API(copy_attributes(to, from));
+}
