@@ -4,6 +4,9 @@ add_executable(bench EXCLUDE_FROM_ALL bench/bench.c bench/families.c bench/timin
 target_link_libraries(bench PRIVATE ptera)
 add_dependencies(bench ptera_tool)
 
+add_executable(bench_driver EXCLUDE_FROM_ALL bench/driver.c bench/timing.c)
+target_link_libraries(bench_driver PRIVATE ptera_cuda)
+
 set(bench_folder ${CMAKE_CURRENT_SOURCE_DIR}/bench)
 set(bench_peers ${CMAKE_CURRENT_BINARY_DIR}/peers)
 add_executable(compare EXCLUDE_FROM_ALL bench/compare.c bench/plan.c bench/report.c bench/first.c bench/once.c
