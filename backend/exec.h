@@ -111,7 +111,7 @@ struct pt_barrier {
 
 /* Asynchronous operations of a cluster that are put off: backend/interp/async.h. */
 struct pt_async {
-    struct pt_async_op *ops; /* in the order of issue; from the module's allocator */
+    struct pt_async_op **ops; /* in the order of issue; the array and each are from the module's allocator */
     uint32_t n, room;
 };
 

@@ -17,11 +17,19 @@ static size_t round_up(size_t bytes, size_t to)
     return (bytes + to - 1) / to * to;
 }
 
+/* What a cluster that failed had put off. */
+static void drop_operations(ptera_engine *engine, struct pt_slot *slot)
+{
+    while (slot->async.n)
+        pt_engine_free(engine, slot->async.ops[--slot->async.n]);
+}
+
 static void slot_free(ptera_engine *engine, struct pt_slot *slot)
 {
     pt_mem_unreserve(slot->range, shared_range);
     pt_mem_unreserve(slot->local, slot->local_bytes);
     pt_mem_unreserve(slot->frames, slot->frames_bytes);
+    drop_operations(engine, slot);
     pt_engine_free(engine, slot->async.ops);
     pt_engine_free(engine, slot);
 }
@@ -271,7 +279,7 @@ void pt_slot_start(struct pt_slot *slot, struct pt_job *job, uint64_t index)
     const struct pt_launch *launch = &job->launch;
     slot->live_ctas = slot->n_ctas;
     slot->events = 0;
-    slot->async.n = 0;
+    drop_operations(job->engine, slot);
     for (uint32_t i = 0; i < slot->n_ctas; i++) {
         struct pt_resident *r = &slot->ctas[i];
         place_cta(r, job, index);

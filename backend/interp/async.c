@@ -6,7 +6,7 @@
 
 PT_ACCESS void pt_async_copy(const struct pt_async_op *op)
 {
-    uint64_t to = op->to, from = op->from;
+    uint64_t to = op->to, from = pt_async_source(op, op->from);
     uint32_t n = op->read, at = 0;
     for (; at + 16 <= n; at += 16)
         pt_copy16((void *)(uintptr_t)(to + at), (const void *)(uintptr_t)(from + at));
@@ -39,42 +39,61 @@ const struct pt_code *pt_async_fail(const struct pt_code *c, struct pt_frame *f,
     return NULL;
 }
 
-/* A fault has its place here, not where the operation takes place. */
-PT_ACCESS static void touch(uint64_t address, uint32_t bytes)
+PT_ACCESS void pt_async_touch(uint64_t address, uint32_t bytes)
 {
     enum { PAGE = 4096 };
     for (uint64_t at = address; at < address + bytes; at = (at | (PAGE - 1)) + 1)
         (void)*(volatile uint8_t *)(uintptr_t)at;
 }
 
-static struct pt_async_op *push(struct pt_frame *f)
+/* An operation that is put off, in one block. */
+struct kept {
+    struct pt_async_op op;
+    struct pt_tile tile;
+    uint8_t staged[];
+};
+
+static void *resize(const struct pt_frame *f, void *p, size_t bytes)
 {
-    struct pt_async *q = f->cta->async;
     const struct pt_allocator *a = f->state->program->arena.allocator;
-    if (q->n == q->room) {
-        uint32_t room = q->room ? 2 * q->room : 256;
-        struct pt_async_op *ops = a->resize(a->ud, q->ops, room * sizeof *ops);
-        if (!ops)
-            return NULL;
-        q->ops = ops;
-        q->room = room;
-    }
-    return &q->ops[q->n++];
+    return a->resize(a->ud, p, bytes);
 }
 
-bool pt_async_put_off(const struct pt_code *c, struct pt_frame *f, struct pt_async_op op)
+/* Room for one more in the queue. */
+static bool make_room(struct pt_frame *f)
 {
-    struct pt_state *s = f->state;
-    s->acting = 1u << op.lane;
-    touch(op.from, op.read);
-    touch(op.to, op.bytes);
-    s->acting = 0;
-    struct pt_async_op *kept = push(f);
+    struct pt_async *q = f->cta->async;
+    if (q->n < q->room)
+        return true;
+    uint32_t room = q->room ? 2 * q->room : 256;
+    struct pt_async_op **ops = resize(f, q->ops, room * sizeof *ops);
+    if (!ops)
+        return false;
+    q->ops = ops;
+    q->room = room;
+    return true;
+}
+
+static bool out_of_memory(const struct pt_code *c, struct pt_frame *f, uint32_t lane)
+{
+    return pt_fail(c, f, PT_FAULT_OUT_OF_MEMORY, 1u << lane, NULL);
+}
+
+static bool put_off(const struct pt_code *c, struct pt_frame *f, struct pt_async_op op)
+{
+    pt_async_touch(op.from, op.from ? op.read : 0);
+    pt_async_touch(op.to, op.to ? op.bytes : 0);
+    struct kept *kept = make_room(f) ? resize(f, NULL, sizeof *kept) : NULL;
     if (!kept)
-        return pt_fail(c, f, PT_FAULT_OUT_OF_MEMORY, 1u << op.lane, NULL);
-    op.warp = s->warp;
-    op.group = op.kind <= PT_ASYNC_BULK ? s->committed[op.kind][op.lane] : 0;
-    *kept = op;
+        return out_of_memory(c, f, op.lane);
+    op.warp = f->state->warp;
+    op.group = op.kind <= PT_ASYNC_BULK ? f->state->committed[op.kind][op.lane] : 0;
+    kept->op = op;
+    if (op.tile) {
+        kept->tile = *op.tile;
+        kept->op.tile = &kept->tile;
+    }
+    f->cta->async->ops[f->cta->async->n++] = &kept->op;
     return true;
 }
 
@@ -88,6 +107,14 @@ static bool complete(const struct pt_code *c, struct pt_frame *f, const struct p
     if (op->kind == PT_ASYNC_ARRIVAL)
         return pt_mbarrier_change(c, f, op->lane, op->mbarrier, PT_MBARRIER_ARRIVE, 1);
     return true;
+}
+
+bool pt_async_issue(const struct pt_code *c, struct pt_frame *f, const struct pt_async_op *op)
+{
+    f->state->acting = 1u << op->lane;
+    bool is_good = f->cta->async ? put_off(c, f, *op) : complete(c, f, op);
+    f->state->acting = 0;
+    return is_good;
 }
 
 /* Which operations are to take place. */
@@ -111,31 +138,37 @@ static bool is_wanted(const struct wanted *w, const struct pt_state *s,
 }
 
 /* An arrival comes behind all copies that its thread issued before. */
-static void mark_copies(struct pt_async *q, const struct pt_async_op *arrival)
+static void mark_copies(struct pt_async *q, uint32_t arrival)
 {
-    for (struct pt_async_op *op = q->ops; op < arrival; op++)
-        op->is_due |=
-            op->kind == PT_ASYNC_COPY && op->warp == arrival->warp && op->lane == arrival->lane;
+    const struct pt_async_op *a = q->ops[arrival];
+    for (uint32_t i = 0; i < arrival; i++) {
+        struct pt_async_op *op = q->ops[i];
+        op->is_due |= op->kind == PT_ASYNC_COPY && op->warp == a->warp && op->lane == a->lane;
+    }
 }
 
 /* In the order of issue. False after pt_fail. */
 static bool complete_wanted(const struct pt_code *c, struct pt_frame *f, const struct wanted *w)
 {
     struct pt_async *q = f->cta->async;
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < q->n; i++) {
-        q->ops[i].is_due = is_wanted(w, f->state, &q->ops[i]);
-        if (q->ops[i].is_due && q->ops[i].kind == PT_ASYNC_ARRIVAL)
-            mark_copies(q, &q->ops[i]);
+    uint32_t n = q->n;
+    for (uint32_t i = 0; i < n; i++) {
+        q->ops[i]->is_due = is_wanted(w, f->state, q->ops[i]);
+        if (q->ops[i]->is_due && q->ops[i]->kind == PT_ASYNC_ARRIVAL)
+            mark_copies(q, i);
     }
-    for (uint32_t i = 0; i < q->n; i++) {
-        if (!q->ops[i].is_due)
-            q->ops[kept++] = q->ops[i];
-        else if (!complete(c, f, &q->ops[i]))
-            return false;
+    bool is_good = true;
+    q->n = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        struct pt_async_op *op = q->ops[i];
+        if (!op->is_due || !is_good) {
+            q->ops[q->n++] = op;
+            continue;
+        }
+        is_good = complete(c, f, op);
+        resize(f, op, 0);
     }
-    q->n = kept;
-    return true;
+    return is_good;
 }
 
 bool pt_async_tested(const struct pt_code *c, struct pt_frame *f, uint64_t mbarrier)
@@ -164,11 +197,45 @@ PT_HANDLER(commit)
     return c + 1;
 }
 
+static struct wanted groups_of(const struct pt_code *c, const struct pt_frame *f)
+{
+    return (struct wanted){.what = OF_GROUPS,
+                           .lanes = f->mask,
+                           .kind = (enum pt_async_kind)c->aux,
+                           .pending = c->imm < UINT32_MAX ? (uint32_t)c->imm : UINT32_MAX};
+}
+
 PT_HANDLER(wait_group)
 {
-    struct wanted w = {.what = OF_GROUPS, .lanes = f->mask, .kind = (enum pt_async_kind)c->aux};
-    w.pending = c->imm < UINT32_MAX ? (uint32_t)c->imm : UINT32_MAX;
+    struct wanted w = groups_of(c, f);
     return f->cta->async && !complete_wanted(c, f, &w) ? NULL : c + 1;
+}
+
+/* What bulk operations read of shared memory is read now; it is written later. False after pt_fail. */
+static bool stage(const struct pt_code *c, struct pt_frame *f, const struct wanted *w)
+{
+    struct pt_async *q = f->cta->async;
+    for (uint32_t i = 0; i < q->n; i++) {
+        struct pt_async_op *op = q->ops[i];
+        if (op->staged || !is_wanted(w, f->state, op))
+            continue;
+        struct kept *kept = resize(f, op, sizeof *kept + op->read);
+        if (!kept)
+            return out_of_memory(c, f, op->lane);
+        q->ops[i] = op = &kept->op;
+        op->tile = op->tile ? &kept->tile : NULL;
+        struct pt_async_op read = {.from = op->from, .read = op->read};
+        read.to = (uint64_t)(uintptr_t)kept->staged;
+        pt_async_copy(&read);
+        op->staged = kept->staged;
+    }
+    return true;
+}
+
+PT_HANDLER(wait_group_read)
+{
+    struct wanted w = groups_of(c, f);
+    return f->cta->async && !stage(c, f, &w) ? NULL : c + 1;
 }
 
 PT_HANDLER(wait_all)
@@ -187,7 +254,7 @@ pt_handler pt_async_commit(struct pt_select *s, enum pt_async_kind kind)
 pt_handler pt_async_wait(struct pt_select *s, enum pt_async_kind kind)
 {
     s->code->aux = (uint16_t)kind;
-    return pt_bind(s, "i") ? wait_group : NULL;
+    return !pt_bind(s, "i") ? NULL : PT_HAS(s, read) ? wait_group_read : wait_group;
 }
 
 /* ---- cp.async: o = to, from, bytes to read; imm = bytes to write ----------------------------- */
@@ -210,8 +277,9 @@ static bool may_copy(const struct pt_code *c, struct pt_frame *f)
     uint64_t first = 0;
     for (uint32_t left = f->mask; left; left &= left - 1) {
         struct pt_async_op op = copy_of(c, f, (uint32_t)__builtin_ctz(left));
-        if ((op.to | op.from) & (op.bytes - 1)) {
-            first = misaligned ? first : op.to & (op.bytes - 1) ? op.to : op.from;
+        uint64_t from = op.read ? op.from : 0;
+        if ((op.to | from) & (op.bytes - 1)) {
+            first = misaligned ? first : op.to & (op.bytes - 1) ? op.to : from;
             misaligned |= 1u << op.lane;
         } else if (!pt_isolate_allows(c, f, op.lane, op.to, op.bytes, true) ||
                    !pt_isolate_allows(c, f, op.lane, op.from, op.read, false)) {
@@ -225,9 +293,11 @@ static bool may_copy(const struct pt_code *c, struct pt_frame *f)
 
 static const struct pt_code *copy_later(const struct pt_code *c, struct pt_frame *f)
 {
-    for (uint32_t left = f->mask; left; left &= left - 1)
-        if (!pt_async_put_off(c, f, copy_of(c, f, (uint32_t)__builtin_ctz(left))))
+    for (uint32_t left = f->mask; left; left &= left - 1) {
+        struct pt_async_op op = copy_of(c, f, (uint32_t)__builtin_ctz(left));
+        if (!pt_async_issue(c, f, &op))
             return NULL;
+    }
     return c + 1;
 }
 
@@ -327,10 +397,9 @@ PT_HANDLER(arrive)
         f->state->acting = 1u << i;
         if (!pt_isolate_allows(c, f, i, op.mbarrier, 8, true) ||
             (!c->aux && !pt_mbarrier_change(c, f, i, op.mbarrier, PT_MBARRIER_EXPECT, 1)) ||
-            !(f->cta->async ? pt_async_put_off(c, f, op) : complete(c, f, &op)))
+            !pt_async_issue(c, f, &op))
             return NULL;
     }
-    f->state->acting = 0;
     return c + 1;
 }
 

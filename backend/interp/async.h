@@ -9,6 +9,7 @@
 #define PTERA_BACKEND_INTERP_ASYNC_H
 
 #include "backend/interp/access.h"
+#include "backend/semantics/tensormap.h"
 
 /* What tells a thread that an operation is done. The first two have groups. */
 enum pt_async_kind {
@@ -18,22 +19,52 @@ enum pt_async_kind {
     PT_ASYNC_ARRIVAL /* cp.async.mbarrier.arrive: an arrival, when the thread's copies before it are done */
 };
 
+/* Joins `bytes` of elements at generic address `from` with those at `to`: access code. */
+typedef void (*pt_join)(uint64_t to, uint64_t from, uint32_t bytes);
+
+/* A tile of a tensor: what an instruction says of it, and the map as it was then. */
+struct pt_tile {
+    struct pt_tensor tensor;
+    int32_t at[5];
+    uint32_t offset[3]; /* im2col */
+};
+
 struct pt_async_op {
     enum pt_async_kind kind;
     uint32_t lane;
     struct pt_warp *warp; /* whose thread `lane` issued it */
     uint32_t group;       /* groups of its kind that the thread had committed before */
-    void (*run)(const struct pt_async_op *op); /* in access code; NULL: nothing is moved */
-    uint64_t to, from;                         /* generic addresses */
-    uint32_t bytes;                            /* written */
-    uint32_t read;     /* from the first of them on; the others become zeros */
-    uint64_t mbarrier; /* generic address; 0: none waits for it */
-    bool is_due;       /* it is about to take place */
+    bool is_due;          /* it is about to take place */
+    /* In access code; NULL: nothing is moved. */
+    void (*run)(const struct pt_async_op *op);
+    uint64_t to, from;          /* generic addresses; of a tile's side in global memory 0 */
+    uint32_t bytes;             /* at `to`; what the mbarrier counts */
+    uint32_t read;              /* at `from`; a copy makes the rest zeros */
+    uint64_t mbarrier;          /* generic address; 0: none waits for it */
+    pt_join join;               /* NULL: a copy */
+    const struct pt_tile *tile; /* NULL: none */
+    void *staged; /* what was read before it is written, op->read bytes; NULL: nothing */
 };
+
+/* The address at which an operation reads what is at `address` of its source. */
+static inline uint64_t pt_async_source(const struct pt_async_op *op, uint64_t address)
+{
+    return op->staged ? (uint64_t)(uintptr_t)op->staged + (address - op->from) : address;
+}
 
 /* Moves op->read bytes and writes zeros behind them. */
 #define pt_async_copy PT_LEVEL_NAME(pt_async_copy)
 void pt_async_copy(const struct pt_async_op *op);
+/* Reads memory that an operation will access: a fault has its place at the instruction that issues it. */
+#define pt_async_touch PT_LEVEL_NAME(pt_async_touch)
+void pt_async_touch(uint64_t address, uint32_t bytes);
+/* An operation of op->lane that may be done: it takes place, or is put off. False after pt_fail. */
+#define pt_async_issue PT_LEVEL_NAME(pt_async_issue)
+bool pt_async_issue(const struct pt_code *c, struct pt_frame *f, const struct pt_async_op *op);
+/* bulk.c: the same for each CTA of a multicast, op->to and op->mbarrier being those of one of them. */
+#define pt_async_multicast PT_LEVEL_NAME(pt_async_multicast)
+bool pt_async_multicast(const struct pt_code *c, struct pt_frame *f, const struct pt_async_op *op,
+                        uint32_t ctas);
 /* The selectors of commit_group and wait_group. */
 #define pt_async_commit PT_LEVEL_NAME(pt_async_commit)
 pt_handler pt_async_commit(struct pt_select *s, enum pt_async_kind kind);
@@ -45,15 +76,33 @@ pt_handler pt_async_wait(struct pt_select *s, enum pt_async_kind kind);
 const struct pt_code *pt_async_fail(const struct pt_code *c, struct pt_frame *f,
                                     enum pt_fault_kind kind, uint32_t lanes, uint64_t address,
                                     const char *detail);
-/* Puts off an operation of `lane` whose other fields but `warp` and `group` are set. False after pt_fail. */
-#define pt_async_put_off PT_LEVEL_NAME(pt_async_put_off)
-bool pt_async_put_off(const struct pt_code *c, struct pt_frame *f, struct pt_async_op op);
 /* A thread tested the mbarrier: operations it counts take place. False after pt_fail. */
 #define pt_async_tested PT_LEVEL_NAME(pt_async_tested)
 bool pt_async_tested(const struct pt_code *c, struct pt_frame *f, uint64_t mbarrier);
 /* Lanes of the warp exit: so do all of theirs. False after pt_fail. */
 #define pt_async_exit PT_LEVEL_NAME(pt_async_exit)
 bool pt_async_exit(const struct pt_code *c, struct pt_frame *f, uint32_t lanes);
+
+/* reduce.c */
+enum pt_reduce {
+    PT_REDUCE_ADD,
+    PT_REDUCE_MIN,
+    PT_REDUCE_MAX,
+    PT_REDUCE_INC,
+    PT_REDUCE_DEC,
+    PT_REDUCE_AND,
+    PT_REDUCE_OR,
+    PT_REDUCE_XOR,
+    PT_REDUCE_COUNT
+};
+#define pt_reduce_of PT_LEVEL_NAME(pt_reduce_of)
+enum pt_reduce pt_reduce_of(const struct pt_form *form);
+/* Of elements of an enum pt_element; NULL if the hardware does not reduce those. */
+#define pt_reduce_join PT_LEVEL_NAME(pt_reduce_join)
+pt_join pt_reduce_join(enum pt_reduce op, uint32_t element);
+/* The element that a PTX type is, as far as reductions tell. */
+#define pt_reduce_element PT_LEVEL_NAME(pt_reduce_element)
+uint32_t pt_reduce_element(enum pt_type type);
 
 /* isolate.c: false, after pt_fail, if the launch is isolated and the lane may not access the memory. */
 #define pt_isolate_allows PT_LEVEL_NAME(pt_isolate_allows)
