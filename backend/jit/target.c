@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <llvm-c/DebugInfo.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
@@ -88,6 +89,49 @@ static const char passes[] =
     "loop-simplify,lcssa,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,dse,simplifycfg,"
     "adce,simplifycfg)";
 
+static bool is_int_vector(LLVMTypeRef type)
+{
+    return LLVMGetTypeKind(type) == LLVMVectorTypeKind && LLVMGetTypeKind(LLVMGetElementType(type)) == LLVMIntegerTypeKind;
+}
+
+static bool is_and_by_constant(LLVMValueRef v)
+{
+    return LLVMIsAInstruction(v) && LLVMGetInstructionOpcode(v) == LLVMAnd && LLVMIsConstant(LLVMGetOperand(v, 1));
+}
+
+/* (x & c) | (y & ~c) in lanes of 32 or 64 bits. */
+static bool picks_bits(LLVMValueRef v)
+{
+    LLVMTypeRef type = LLVMTypeOf(v);
+    return is_int_vector(type) && LLVMGetIntTypeWidth(LLVMGetElementType(type)) >= 32 && LLVMIsAInstruction(v) &&
+           LLVMGetInstructionOpcode(v) == LLVMOr &&
+           is_and_by_constant(LLVMGetOperand(v, 0)) && is_and_by_constant(LLVMGetOperand(v, 1));
+}
+
+static void fence_operand(struct jit *j, LLVMValueRef select, unsigned k)
+{
+    LLVMValueRef v = LLVMGetOperand(select, k);
+    LLVMTypeRef type = LLVMTypeOf(v);
+    LLVMTypeRef floats = jit_float_type(j, LLVMGetIntTypeWidth(LLVMGetElementType(type)), LLVMGetVectorSize(type));
+    LLVMPositionBuilderBefore(j->b, select);
+    LLVMSetCurrentDebugLocation2(j->b, LLVMInstructionGetDebugLoc(select));
+    LLVMValueRef lanes = LLVMBuildBitCast(j->b, v, floats, "");
+    lanes = jit_intrinsic(j, "llvm.arithmetic.fence", floats, &lanes, 1);
+    LLVMSetOperand(select, k, LLVMBuildBitCast(j->b, lanes, type, ""));
+}
+
+/* LLVM 19 gives VPTERNLOG under a mask the wrong table where it picks bits by a broadcast constant and lanes that are off keep
+ * its third source. */
+static void part_masks_from_picks(struct jit *j)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(j->module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+                for (unsigned k = 1; k < 3 && LLVMIsASelectInst(i); k++)
+                    if (picks_bits(LLVMGetOperand(i, k)))
+                        fence_operand(j, i, k);
+}
+
 void jit_optimise(struct jit *j, LLVMTargetMachineRef machine)
 {
     tune(j);
@@ -96,4 +140,6 @@ void jit_optimise(struct jit *j, LLVMTargetMachineRef machine)
     LLVMDisposePassBuilderOptions(options);
     if (error) /* a name that this LLVM does not know: the code is right without */
         LLVMConsumeError(error);
+    if (j->target->has_mask_registers)
+        part_masks_from_picks(j);
 }
