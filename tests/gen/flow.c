@@ -172,7 +172,7 @@ static void walk(struct gen *g, const struct gen_place *place, const struct gen_
     const char *value = gen_dest(g, a->bytes == 8 ? GEN_D : GEN_R), *type = a->bytes == 8 ? "b64" : "b32";
     inner.depth = place->depth + 1;
     inner.leave = inner.again = NULL;
-    count_in(&inner, n, !left_out);
+    count_in(&inner, n, false);
     node->stand_in = gen_format(g, "mov.u32 %%t%u, 0;", n);
     node->part[0] = gen_format(g, "mov.u32 %%t%u, %%gid;\nmov.u32 %%z32_%u, %u;\nmad.wide.u32 %%x%u, %%t%u, %u, %%out;\nL%u_head:\n"
                                   "setp.lt.u32 %%q%u, %%t%u, %u;\n@!%%q%u bra L%u_end;\nld.global.%s %s, [%%x%u+%zu];\n",
