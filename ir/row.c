@@ -825,8 +825,7 @@ enum pt_type pt_slot_type(const struct pt_slot *slot, const struct pt_form *form
     }
 }
 
-/* The number at `letter` in the form's modifiers: m n k of .m16n8k16, x of .x4, d of .3d; 0 if there is none. */
-static unsigned number_of(const struct pt_form *form, char letter)
+unsigned pt_form_number(const struct pt_form *form, char letter)
 {
     for (unsigned i = 0; i < form->n_mods; i++) {
         const char *s = pt_mod_spelling(form->mod[i]);
@@ -855,7 +854,7 @@ void pt_slot_count(const struct pt_slot *slot, const struct pt_form *form, unsig
         char op = *s;
         s += op == '/' || op == '-';
         char *end = (char *)s + 1;
-        unsigned v = is_digit(*s) ? (unsigned)strtoul(s, &end, 10) : number_of(form, *s);
+        unsigned v = is_digit(*s) ? (unsigned)strtoul(s, &end, 10) : pt_form_number(form, *s);
         if (op == '-')
             n -= v < n ? v : n;
         else

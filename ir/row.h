@@ -78,6 +78,8 @@ enum pt_type pt_slot_type(const struct pt_slot *slot, const struct pt_form *form
 /* Elements of a VEC slot: *lo to *hi. 1 if BY_VEC and the form has no .v2 .v4 .v8: then the operand has no braces. */
 void pt_slot_count(const struct pt_slot *slot, const struct pt_form *form, unsigned *lo,
                    unsigned *hi);
+/* The number at `letter` in the form's modifiers: m n k of .m16n8k16, x of .x4, d of .3d; 0 if there is none. */
+unsigned pt_form_number(const struct pt_form *form, char letter);
 static inline bool pt_slot_is_dest(const struct pt_slot *slot)
 {
     return slot->flags & PT_SLOT_DEST;

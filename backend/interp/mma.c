@@ -1,0 +1,329 @@
+/* mma and mma.sp: handlers and selectors (PTX ISA 9.7.14).
+ *
+ * All lanes' registers are read, those of lanes that are not there as they are. An instruction is one tile or, for
+ * wmma, several; the last one's handler writes none before all have read.
+ */
+#include "backend/interp/interp.h"
+#include "backend/interp/loop.h"
+#include "backend/semantics/fragment.h"
+#include "ir/row.h"
+
+enum { REGS = 8, TILES = 4 };
+
+/* A matrix in registers. */
+struct fragment {
+    uint32_t slot[REGS];
+    uint8_t n;
+    uint8_t type; /* enum pt_type */
+    uint8_t bits; /* of an element; b1: of a word */
+    bool is_signed;
+};
+
+struct tile {
+    struct fragment d, a, b, c;
+    uint8_t rows, k; /* of A; k as stored; b1: words */
+    uint8_t round;   /* enum pt_round, of f64 */
+    bool is_sparse, saturates, is_xor;
+    uint8_t selector;  /* of the metadata */
+    uint32_t metadata; /* slot */
+};
+
+/* What a tile reads. */
+struct operands {
+    uint32_t a[PT_MMA_M][PT_MMA_A], b[PT_MMA_K][PT_MMA_N];
+    struct pt_mma_tile c;
+    struct pt_mma_sparsity space;
+    const struct pt_mma_sparsity *sparsity; /* NULL: A is dense */
+};
+
+static void slots_of(const struct pt_frame *f, const struct fragment *x, const uint32_t **slots)
+{
+    for (uint32_t i = 0; i < x->n; i++)
+        slots[i] = (const uint32_t *)((const char *)f + x->slot[i]);
+}
+
+static void read_operands(const struct tile *x, const struct pt_frame *f, struct operands *o)
+{
+    const uint32_t *slots[REGS];
+    slots_of(f, &x->a, slots);
+    pt_fragment_a(slots, x->a.n, x->rows, x->a.bits, x->a.is_signed, o->a);
+    slots_of(f, &x->b, slots);
+    pt_fragment_b(slots, x->b.n, x->b.bits, x->b.is_signed, o->b);
+    slots_of(f, &x->c, slots);
+    pt_fragment_c(slots, x->rows, x->c.bits, &o->c);
+    o->sparsity = NULL;
+    if (x->is_sparse) {
+        pt_fragment_sparsity((enum pt_type)x->a.type, x->k * x->a.bits, x->selector,
+                             (const uint32_t *)((const char *)f + x->metadata), &o->space);
+        o->sparsity = &o->space;
+    }
+}
+
+static void write_result(const struct fragment *x, struct pt_frame *f, const struct pt_mma_tile *r)
+{
+    uint32_t v[PT_WARP_SIZE] __attribute__((aligned(64)));
+    for (uint32_t k = 0; k < x->n; k++) {
+        uint32_t *d = (uint32_t *)((char *)f + x->slot[k]);
+        pt_fragment_d(r, k, x->bits, v);
+        PT_STORE_LANES(u32, d, const uint32_t value = v[i];);
+    }
+}
+
+static struct pt_mma_float step_of(const struct tile *x)
+{
+    return (struct pt_mma_float){
+        .rows = x->rows, .k = x->k, .fraction = 25, .dropped = 29, .to_f16 = x->d.type == PT_f16};
+}
+
+static void do_float(const struct tile *x, const struct operands *o, struct pt_mma_tile *d)
+{
+    struct pt_mma_float_a a;
+    struct pt_mma_float_b b;
+    struct pt_mma_float_c c;
+    struct pt_mma_float step = step_of(x);
+    pt_mma_float_set_a(&a, (enum pt_type)x->a.type, x->rows, x->k, o->a);
+    pt_mma_float_set_b(&b, (enum pt_type)x->b.type, x->is_sparse ? 2u * x->k : x->k, o->b);
+    pt_mma_float_set_c(&c, (enum pt_type)x->c.type, x->rows, &o->c);
+    pt_mma_float(&step, &a, &b, &c, o->sparsity, d);
+}
+
+static void do_float8(const struct tile *x, const struct operands *o, struct pt_mma_tile *d)
+{
+    struct pt_mma_float step = step_of(x);
+    const enum pt_type types[2] = {(enum pt_type)x->a.type, (enum pt_type)x->b.type};
+    pt_mma_float8(&step, types, o->a, o->b, &o->c, o->sparsity, d);
+}
+
+static void do_int(const struct tile *x, const struct operands *o, struct pt_mma_tile *d)
+{
+    pt_mma_int(x->rows, x->k, o->a, o->b, &o->c, o->sparsity, x->saturates, d);
+}
+
+static void do_bits(const struct tile *x, const struct operands *o, struct pt_mma_tile *d)
+{
+    pt_mma_bits(x->rows, x->k, o->a, o->b, &o->c, x->is_xor, d);
+}
+
+#define MMA(name, compute)                    \
+    PT_HANDLER(name)                          \
+    {                                         \
+        const struct tile *x = c->ptr;        \
+        struct operands o;                    \
+        struct pt_mma_tile d[TILES];          \
+        for (uint32_t t = 0; t < c->n; t++) { \
+            read_operands(&x[t], f, &o);      \
+            compute(&x[t], &o, &d[t]);        \
+        }                                     \
+        for (uint32_t t = 0; t < c->n; t++)   \
+            write_result(&x[t].d, f, &d[t]);  \
+        return c + 1;                         \
+    }
+MMA(mma_float, do_float)
+MMA(mma_float8, do_float8)
+MMA(mma_int, do_int)
+MMA(mma_bits, do_bits)
+
+/* ---- f64 ------------------------------------------------------------------------------------- */
+
+PT_HANDLER(mma_f64)
+{
+    const struct tile *x = c->ptr;
+    uint64_t a[PT_MMA_M][16], b[PT_MMA_N][16], d[4][PT_WARP_SIZE] __attribute__((aligned(64)));
+    for (uint32_t i = 0; i < PT_WARP_SIZE; i++) {
+        for (uint32_t r = 0; r < x->a.n; r++) {
+            uint32_t high = x->rows == 16 ? r % 2 : 0, q = x->rows == 16 ? r / 2 : r;
+            a[i / 4 + 8 * high][4 * q + i % 4] =
+                ((const uint64_t *)((const char *)f + x->a.slot[r]))[i];
+        }
+        for (uint32_t r = 0; r < x->b.n; r++)
+            b[i / 4][4 * r + i % 4] = ((const uint64_t *)((const char *)f + x->b.slot[r]))[i];
+    }
+    for (uint32_t r = 0; r < x->d.n; r++)
+        for (uint32_t i = 0; i < PT_WARP_SIZE; i++)
+            d[r][i] = pt_mma_f64(x->k, a[i / 4 + r / 2 * 8], b[i % 4 * 2 + r % 2],
+                                 ((const uint64_t *)((const char *)f + x->c.slot[r]))[i],
+                                 (enum pt_round)x->round);
+    for (uint32_t r = 0; r < x->d.n; r++) {
+        uint64_t *to = (uint64_t *)((char *)f + x->d.slot[r]);
+        PT_STORE_LANES(u64, to, const uint64_t value = d[r][i];);
+    }
+    return c + 1;
+}
+
+/* ---- f16 m8n8k4: four products, one for lanes 4q to 4q + 3 and 16 + 4q to 16 + 4q + 3 each ---- */
+
+enum { A_BY_COLUMN = 1, B_BY_ROW = 2 };
+
+/* Element i of a lane's part of C or D: its row and column. */
+static void quad_place(uint32_t lane, uint32_t i, uint32_t bits, uint32_t *row, uint32_t *column)
+{
+    uint32_t high = lane / 16 * 4;
+    *row = bits == 16 ? lane % 4 + high : (lane & 1) + (i & 2) + high;
+    *column = bits == 16 ? i : (i & 4) + (lane & 2) + (i & 1);
+}
+
+static uint32_t fragment_element(const struct pt_frame *f, const struct fragment *x, uint32_t lane,
+                                 uint32_t i)
+{
+    uint32_t reg = i * x->bits / 32;
+    uint32_t v = ((const uint32_t *)((const char *)f + x->slot[reg]))[lane];
+    return x->bits == 16 ? v >> 16 * (i % 2) & 0xffff : v;
+}
+
+static void read_quad(const struct pt_code *c, const struct pt_frame *f, uint32_t lane,
+                      struct operands *o)
+{
+    const struct tile *x = c->ptr;
+    uint32_t own = lane % 4, high = lane / 16 * 4, row, column;
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t a = fragment_element(f, &x->a, lane, i), b = fragment_element(f, &x->b, lane, i);
+        if (c->aux & A_BY_COLUMN)
+            o->a[i + high][own] = a;
+        else
+            o->a[own + high][i] = a;
+        if (c->aux & B_BY_ROW)
+            o->b[own][i + high] = b;
+        else
+            o->b[i][own + high] = b;
+    }
+    for (uint32_t i = 0; i < 8; i++) {
+        quad_place(lane, i, x->c.bits, &row, &column);
+        o->c.v[row][column] = fragment_element(f, &x->c, lane, i);
+    }
+}
+
+PT_HANDLER(mma_quad)
+{
+    const struct tile *x = c->ptr;
+    uint32_t v[REGS][PT_WARP_SIZE] __attribute__((aligned(64))) = {{0}};
+    for (uint32_t q = 0; q < 4; q++) {
+        struct operands o;
+        struct pt_mma_tile r;
+        for (uint32_t i = 0; i < 8; i++)
+            read_quad(c, f, i / 4 * 16 + 4 * q + i % 4, &o);
+        pt_mma_quad(x->c.bits == 16, x->d.bits == 16, o.a, o.b, &o.c, &r);
+        for (uint32_t i = 0; i < 64; i++) {
+            uint32_t lane = i / 32 * 16 + 4 * q + i / 8 % 4, row, column;
+            quad_place(lane, i % 8, x->d.bits, &row, &column);
+            if (x->d.bits == 16)
+                v[i % 8 / 2][lane] |= r.v[row][column] << 16 * (i % 2);
+            else
+                v[i % 8][lane] = r.v[row][column];
+        }
+    }
+    for (uint32_t k = 0; k < x->d.n; k++) {
+        uint32_t *d = (uint32_t *)((char *)f + x->d.slot[k]);
+        PT_STORE_LANES(u32, d, const uint32_t value = v[k][i];);
+    }
+    return c + 1;
+}
+
+/* ---- selectors ------------------------------------------------------------------------------- */
+
+static bool bind_fragment(struct pt_select *s, uint32_t operand, bool is_dest, enum pt_type type,
+                          struct fragment *x)
+{
+    const struct pt_operand *o = &s->operands[operand];
+    uint32_t n = 1, bits = pt_type_bits(type);
+    if (o->kind == PT_OPND_VEC) {
+        n = (uint32_t)o->imm;
+        o = &s->func->operands.v[o->index];
+    }
+    *x = (struct fragment){.n = (uint8_t)n, .type = (uint8_t)type};
+    x->bits = (uint8_t)(bits < 4 ? 32 : bits);
+    x->is_signed = type == PT_s8 || type == PT_s4;
+    for (uint32_t i = 0; i < n; i++) {
+        x->slot[i] =
+            is_dest ? pt_code_dest(s, &o[i]) : pt_code_source(s, &o[i], bits == 64 ? 8 : 4);
+        if (x->slot[i] == UINT32_MAX)
+            return false;
+    }
+    return true;
+}
+
+/* Fills in one tile of the form's shape and the types that are spelled, D's first. */
+static bool bind_tile(struct pt_select *s, struct tile *x)
+{
+    const uint8_t *type = s->form->type;
+    uint32_t k = pt_form_number(s->form, 'k');
+    if (!bind_fragment(s, 0, true, (enum pt_type)type[0], &x->d) ||
+        !bind_fragment(s, 1, false, (enum pt_type)type[1], &x->a) ||
+        !bind_fragment(s, 2, false, (enum pt_type)type[2], &x->b) ||
+        !bind_fragment(s, 3, false, (enum pt_type)type[3], &x->c))
+        return false;
+    x->rows = (uint8_t)pt_form_number(s->form, 'm');
+    x->k = (uint8_t)(type[1] == PT_b1 ? k / 32 : k);
+    x->saturates = PT_HAS(s, satfinite);
+    x->is_xor = PT_HAS(s, xor);
+    x->round = PT_HAS(s, rz) ? PT_RZ : PT_HAS(s, rm) ? PT_RM : PT_HAS(s, rp) ? PT_RP : PT_RN;
+    return true;
+}
+
+static pt_handler select_mma(struct pt_select *s, pt_handler fn)
+{
+    if (!s->decoder)
+        return fn;
+    if (s->form->n_types != 4)
+        return pt_refuse(s, NULL);
+    struct tile *x = pt_code_array(s, sizeof *x);
+    s->code->ptr = x;
+    s->code->n = 1;
+    return bind_tile(s, x) ? fn : NULL;
+}
+
+static pt_handler select_sparse(struct pt_select *s, pt_handler fn)
+{
+    if (!select_mma(s, fn) || !s->decoder)
+        return NULL;
+    struct tile *x = (struct tile *)s->code->ptr;
+    x->is_sparse = true;
+    x->k /= 2;
+    x->selector = (uint8_t)s->operands[5].imm;
+    x->metadata = pt_code_source(s, &s->operands[4], 4);
+    return x->metadata == UINT32_MAX ? NULL : fn;
+}
+
+#define SELECT(id, select, handler)            \
+    pt_handler PT_DO(id)(struct pt_select * s) \
+    {                                          \
+        return select(s, handler);             \
+    }
+SELECT(mma_f16, select_mma, mma_float)
+SELECT(mma_bf16, select_mma, mma_float)
+SELECT(mma_tf32, select_mma, mma_float)
+SELECT(mma_f64, select_mma, mma_f64)
+SELECT(mma_s8, select_mma, mma_int)
+SELECT(mma_s4, select_mma, mma_int)
+SELECT(mma_b1, select_mma, mma_bits)
+SELECT(mma_sp_f16, select_sparse, mma_float)
+SELECT(mma_sp_bf16, select_sparse, mma_float)
+SELECT(mma_sp_tf32, select_sparse, mma_float)
+SELECT(mma_sp_s8, select_sparse, mma_int)
+SELECT(mma_sp_s4, select_sparse, mma_int)
+
+/* What Blackwell computes for the same types was not measured. */
+pt_handler PT_DO(mma_f8)(struct pt_select *s)
+{
+    return PT_HAS(s, kind_f8f6f4) ? pt_refuse(s, NULL) : select_mma(s, mma_float8);
+}
+
+pt_handler PT_DO(mma_sp_f8)(struct pt_select *s)
+{
+    bool is_later = PT_HAS(s, kind_f8f6f4) || s->form->type[0] == PT_f16;
+    return is_later ? pt_refuse(s, NULL) : select_sparse(s, mma_float8);
+}
+
+/* Both layouts are spelled where A's is. */
+pt_handler PT_DO(mma_f16_quad)(struct pt_select *s)
+{
+    const struct pt_form *form = s->form;
+    uint32_t layouts = 0, n = 0;
+    for (unsigned i = 0; i < form->n_mods; i++) {
+        if (form->mod[i] != PT_M_row && form->mod[i] != PT_M_col)
+            continue;
+        bool is_row = form->mod[i] == PT_M_row;
+        layouts |= n++ ? (is_row ? B_BY_ROW : 0) : is_row ? 0 : A_BY_COLUMN;
+    }
+    s->code->aux = (uint16_t)layouts;
+    return select_mma(s, mma_quad);
+}
