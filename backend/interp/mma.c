@@ -1,7 +1,7 @@
-/* mma and mma.sp: handlers and selectors (PTX ISA 9.7.14).
+/* mma, mma.sp and wmma.mma: handlers and selectors (PTX ISA 9.7.14).
  *
- * All lanes' registers are read, those of lanes that are not there as they are. An instruction is one tile or, for
- * wmma, several; the last one's handler writes none before all have read.
+ * All lanes' registers are read, those of lanes that are not there as they are. wmma is what the assembler makes of
+ * it: several mma, of which none writes a register before all have read theirs.
  */
 #include "backend/interp/interp.h"
 #include "backend/interp/loop.h"
@@ -23,6 +23,7 @@ struct tile {
     struct fragment d, a, b, c;
     uint8_t rows, k; /* of A; k as stored; b1: words */
     uint8_t round;   /* enum pt_round, of f64 */
+    uint8_t before;  /* C is the result of this tile (its number + 1), if not 0 */
     bool is_sparse, saturates, is_xor;
     uint8_t selector;  /* of the metadata */
     uint32_t metadata; /* slot */
@@ -49,8 +50,10 @@ static void read_operands(const struct tile *x, const struct pt_frame *f, struct
     pt_fragment_a(slots, x->a.n, x->rows, x->a.bits, x->a.is_signed, o->a);
     slots_of(f, &x->b, slots);
     pt_fragment_b(slots, x->b.n, x->b.bits, x->b.is_signed, o->b);
-    slots_of(f, &x->c, slots);
-    pt_fragment_c(slots, x->rows, x->c.bits, &o->c);
+    if (!x->before) {
+        slots_of(f, &x->c, slots);
+        pt_fragment_c(slots, x->rows, x->c.bits, &o->c);
+    }
     o->sparsity = NULL;
     if (x->is_sparse) {
         pt_fragment_sparsity((enum pt_type)x->a.type, x->k * x->a.bits, x->selector,
@@ -75,31 +78,40 @@ static struct pt_mma_float step_of(const struct tile *x)
         .rows = x->rows, .k = x->k, .fraction = 25, .dropped = 29, .to_f16 = x->d.type == PT_f16};
 }
 
-static void do_float(const struct tile *x, const struct operands *o, struct pt_mma_tile *d)
+static void do_float(const struct tile *x, struct operands *o, struct pt_mma_tile *d)
 {
     struct pt_mma_float_a a;
     struct pt_mma_float_b b;
     struct pt_mma_float_c c;
     struct pt_mma_float step = step_of(x);
+    bool widens = x->d.type == PT_f32 && x->c.type == PT_f16;
+    bool narrows = x->d.type == PT_f16 && x->c.type == PT_f32;
+    for (uint32_t m = 0; widens && m < x->rows; m++)
+        for (uint32_t n = 0; n < PT_MMA_N; n++)
+            o->c.v[m][n] = pt_half_to_f32(o->c.v[m][n], PT_F16);
+    step.to_f16 &= !narrows;
     pt_mma_float_set_a(&a, (enum pt_type)x->a.type, x->rows, x->k, o->a);
     pt_mma_float_set_b(&b, (enum pt_type)x->b.type, x->is_sparse ? 2u * x->k : x->k, o->b);
-    pt_mma_float_set_c(&c, (enum pt_type)x->c.type, x->rows, &o->c);
+    pt_mma_float_set_c(&c, step.to_f16 ? PT_f16 : PT_f32, x->rows, &o->c);
     pt_mma_float(&step, &a, &b, &c, o->sparsity, d);
+    for (uint32_t m = 0; narrows && m < x->rows; m++)
+        for (uint32_t n = 0; n < PT_MMA_N; n++)
+            d->v[m][n] = pt_half_from_f32(d->v[m][n], PT_F16, PT_RN);
 }
 
-static void do_float8(const struct tile *x, const struct operands *o, struct pt_mma_tile *d)
+static void do_float8(const struct tile *x, struct operands *o, struct pt_mma_tile *d)
 {
     struct pt_mma_float step = step_of(x);
     const enum pt_type types[2] = {(enum pt_type)x->a.type, (enum pt_type)x->b.type};
     pt_mma_float8(&step, types, o->a, o->b, &o->c, o->sparsity, d);
 }
 
-static void do_int(const struct tile *x, const struct operands *o, struct pt_mma_tile *d)
+static void do_int(const struct tile *x, struct operands *o, struct pt_mma_tile *d)
 {
     pt_mma_int(x->rows, x->k, o->a, o->b, &o->c, o->sparsity, x->saturates, d);
 }
 
-static void do_bits(const struct tile *x, const struct operands *o, struct pt_mma_tile *d)
+static void do_bits(const struct tile *x, struct operands *o, struct pt_mma_tile *d)
 {
     pt_mma_bits(x->rows, x->k, o->a, o->b, &o->c, x->is_xor, d);
 }
@@ -112,6 +124,8 @@ static void do_bits(const struct tile *x, const struct operands *o, struct pt_mm
         struct pt_mma_tile d[TILES];          \
         for (uint32_t t = 0; t < c->n; t++) { \
             read_operands(&x[t], f, &o);      \
+            if (x[t].before)                  \
+                o.c = d[x[t].before - 1];     \
             compute(&x[t], &o, &d[t]);        \
         }                                     \
         for (uint32_t t = 0; t < c->n; t++)   \
@@ -241,10 +255,9 @@ static bool bind_fragment(struct pt_select *s, uint32_t operand, bool is_dest, e
     return true;
 }
 
-/* Fills in one tile of the form's shape and the types that are spelled, D's first. */
-static bool bind_tile(struct pt_select *s, struct tile *x)
+/* Fills in one tile of the form's shape. */
+static bool bind_tile(struct pt_select *s, const uint8_t *type, struct tile *x)
 {
-    const uint8_t *type = s->form->type;
     uint32_t k = pt_form_number(s->form, 'k');
     if (!bind_fragment(s, 0, true, (enum pt_type)type[0], &x->d) ||
         !bind_fragment(s, 1, false, (enum pt_type)type[1], &x->a) ||
@@ -268,7 +281,7 @@ static pt_handler select_mma(struct pt_select *s, pt_handler fn)
     struct tile *x = pt_code_array(s, sizeof *x);
     s->code->ptr = x;
     s->code->n = 1;
-    return bind_tile(s, x) ? fn : NULL;
+    return bind_tile(s, s->form->type, x) ? fn : NULL;
 }
 
 static pt_handler select_sparse(struct pt_select *s, pt_handler fn)
@@ -282,6 +295,75 @@ static pt_handler select_sparse(struct pt_select *s, pt_handler fn)
     x->metadata = pt_code_source(s, &s->operands[4], 4);
     return x->metadata == UINT32_MAX ? NULL : fn;
 }
+
+/* ---- wmma.mma -------------------------------------------------------------------------------- */
+
+static struct fragment part_of(const struct fragment *x, uint32_t first, uint32_t n)
+{
+    struct fragment part = *x;
+    part.n = (uint8_t)n;
+    memcpy(part.slot, x->slot + first, n * sizeof *part.slot);
+    return part;
+}
+
+/* Two tiles of 16 rows, beside each other or one above the other. Registers of A and B beyond theirs hold
+ * copies. */
+static uint32_t split_tiles(const struct tile *whole, bool is_beside, struct tile *x)
+{
+    uint32_t n_a = whole->k * whole->a.bits / 64u, n_b = n_a / 2, n_c = whole->c.n / 2u,
+             n_d = whole->d.n / 2u;
+    for (uint32_t t = 0; t < 2; t++) {
+        x[t] = *whole;
+        x[t].rows = 16;
+        x[t].a = part_of(&whole->a, is_beside ? 0 : n_a * t, n_a);
+        x[t].b = part_of(&whole->b, is_beside ? n_b * t : 0, n_b);
+        x[t].c = part_of(&whole->c, n_c * t, n_c);
+        x[t].d = part_of(&whole->d, n_d * t, n_d);
+    }
+    return 2;
+}
+
+/* tf32 goes in two steps, each of half the depth. */
+static uint32_t split_steps(struct tile *x)
+{
+    for (uint32_t t = 0; t < 2; t++) {
+        x[t].k /= 2;
+        x[2 + t] = x[t];
+        x[2 + t].before = (uint8_t)(t + 1);
+        x[2 + t].a = part_of(&x[t].a, 2, 2);
+        x[2 + t].b = part_of(&x[t].b, 1, 1);
+        x[t].a.n = 2;
+        x[t].b.n = 1;
+        x[t].d.n = 0;
+    }
+    return 4;
+}
+
+static pt_handler select_wmma(struct pt_select *s, pt_handler fn)
+{
+    if (!s->decoder)
+        return fn;
+    const uint8_t *type = s->form->type, halves[] = {type[0], PT_f16, PT_f16, type[1]};
+    struct tile *x = pt_code_array(s, TILES * sizeof *x), whole = {0};
+    if (!bind_tile(s, s->form->n_types == 2 ? halves : type, &whole))
+        return NULL;
+    s->code->ptr = x;
+    s->code->n = 1;
+    x[0] = whole;
+    if (pt_form_number(s->form, 'm') == 8 && pt_form_number(s->form, 'n') == 8)
+        return fn;
+    if (whole.rows == 8) { /* the transposed product */
+        struct fragment a = whole.a;
+        whole.a = whole.b;
+        whole.b = a;
+    }
+    s->code->n = (uint8_t)split_tiles(&whole, whole.rows == 16, x);
+    if (whole.a.type == PT_tf32)
+        s->code->n = (uint8_t)split_steps(x);
+    return fn;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 #define SELECT(id, select, handler)            \
     pt_handler PT_DO(id)(struct pt_select * s) \
@@ -300,6 +382,13 @@ SELECT(mma_sp_bf16, select_sparse, mma_float)
 SELECT(mma_sp_tf32, select_sparse, mma_float)
 SELECT(mma_sp_s8, select_sparse, mma_int)
 SELECT(mma_sp_s4, select_sparse, mma_int)
+SELECT(wmma_mma_f16, select_wmma, mma_float)
+SELECT(wmma_mma_bf16, select_wmma, mma_float)
+SELECT(wmma_mma_tf32, select_wmma, mma_float)
+SELECT(wmma_mma_f64, select_wmma, mma_f64)
+SELECT(wmma_mma_s8, select_wmma, mma_int)
+SELECT(wmma_mma_s4, select_wmma, mma_int)
+SELECT(wmma_mma_b1, select_wmma, mma_bits)
 
 /* What Blackwell computes for the same types was not measured. */
 pt_handler PT_DO(mma_f8)(struct pt_select *s)

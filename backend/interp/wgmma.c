@@ -1,0 +1,332 @@
+/* wgmma: products of a warpgroup, whose warps have 16 rows each (PTX ISA 9.7.15).
+ *
+ * The hardware runs them asynchronously; here they are done when the instruction is, the earliest
+ * that is legal, so that fences, groups and waits have nothing to do.
+ */
+#include "backend/interp/access.h"
+#include "backend/semantics/fragment.h"
+
+enum {
+    D_REGS = 128,
+    A_REGS = 4,
+    ROW_BITS = 256, /* of a row of A, as stored */
+    CHUNK = 16,     /* bytes that lie together */
+    CHUNKS = 32     /* of the largest matrix that is read at once */
+};
+
+struct wgmma {
+    uint32_t d[D_REGS], a[A_REGS]; /* slots */
+    uint32_t descriptor_a, descriptor_b, metadata, scale_d;
+    uint8_t n_d;
+    uint8_t type_d, type_a, type_b; /* enum pt_type */
+    uint8_t bits_a, bits_d;         /* of an element; b1: of a word */
+    uint8_t k;                      /* elements of a row of A as stored; b1: words */
+    uint8_t selector;               /* of the metadata */
+    bool is_sparse, has_registers;  /* A is in registers */
+    bool is_flipped, scale_d_neg;   /* the products' signs; !p */
+    bool transposes_a, transposes_b;
+    bool saturates, is_xor;
+};
+
+/* ---- matrices in shared memory --------------------------------------------------------------- */
+
+/* A matrix descriptor (PTX ISA 9.7.15.5.1.2.2): offsets and strides in bytes. */
+struct descriptor {
+    uint32_t start, leading, stride;
+    uint32_t base;  /* of the pattern, in 128 bytes */
+    uint32_t width; /* of a row of the swizzle: 16 without one */
+};
+
+static struct descriptor descriptor_of(uint64_t v)
+{
+    static const uint8_t widths[] = {16, 128, 64, 32};
+    return (struct descriptor){.start = (uint32_t)(v & 0x3fff) << 4,
+                               .leading = (uint32_t)(v >> 16 & 0x3fff) << 4,
+                               .stride = (uint32_t)(v >> 32 & 0x3fff) << 4,
+                               .base = v >> 49 & 7,
+                               .width = widths[v >> 62]};
+}
+
+/* Where the 16 bytes lie that begin at byte `byte` of row `row`. A row is one of A or a column of B; of
+ * a matrix that is transposed (`is_across`), one of its depth. */
+static uint32_t chunk_place(const struct descriptor *x, bool is_across, uint32_t row, uint32_t byte)
+{
+    uint32_t w = x->width, line = row / 8, part = byte / w;
+    uint32_t at = x->start + row % 8 * w + byte % w;
+    at += is_across && w == 16 ? line * x->leading + part * x->stride
+                               : line * x->stride + part * x->leading;
+    return at ^ (((at >> 7) - x->base) << 4 & (w - 16));
+}
+
+/* Copies chunks from the CTA's shared memory. */
+PT_ACCESS static __attribute__((noinline)) void
+copy_chunks(const uint8_t *window, const uint32_t *place, uint32_t n, uint8_t *to)
+{
+    for (uint32_t i = 0; i < n; i++)
+        pt_copy16(to + CHUNK * i, window + place[i]);
+}
+
+/* `lines` rows or columns from number `first` on, of `depth` bytes (or rows, where transposed), to
+ * element (line, k) at to[line * row + k * column]. Returns false after reporting. */
+static bool read_matrix(const struct pt_code *c, struct pt_frame *f, uint64_t descriptor,
+                        bool is_across, uint32_t first, uint32_t lines, uint32_t depth,
+                        uint32_t bits, bool is_signed, uint32_t *to, uint32_t row, uint32_t column)
+{
+    struct descriptor x = descriptor_of(descriptor);
+    uint32_t per = CHUNK * 8 / bits; /* elements of a chunk */
+    uint32_t down = is_across ? depth : lines, along = (is_across ? lines : depth) / per, n = 0;
+    uint32_t place[CHUNKS], most = 0;
+    uint8_t bytes[CHUNKS * CHUNK] __attribute__((aligned(16)));
+    for (uint32_t i = 0; i < down; i++)
+        for (uint32_t j = 0; j < along; j++, n++) {
+            place[n] = is_across ? chunk_place(&x, true, i, (first * bits / 8) + j * CHUNK)
+                                 : chunk_place(&x, false, first + i, j * CHUNK);
+            most = place[n] > most ? place[n] : most;
+        }
+    if (most + CHUNK > f->cta->launch->shared_bytes) {
+        pt_fail(c, f, PT_FAULT_ILLEGAL_ADDRESS, f->mask,
+                "the matrix leaves the CTA's shared memory");
+        f->state->warp->fault.has_address = true;
+        f->state->warp->fault.address = (uint64_t)(uintptr_t)f->shared + f->cta->window + most;
+        return false;
+    }
+    f->state->code = c;
+    copy_chunks(f->shared + f->cta->window, place, n, bytes);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t e = 0; e < per; e++) {
+            uint32_t line = is_across ? i % along * per + e : i / along;
+            uint32_t k = is_across ? i / along : i % along * per + e, v = 0;
+            memcpy(&v, bytes + CHUNK * i + e * bits / 8, bits / 8);
+            to[line * row + k * column] = is_signed ? (uint32_t)(int8_t)v : v;
+        }
+    return true;
+}
+
+static uint64_t uniform64(const struct pt_frame *f, uint32_t slot)
+{
+    return ((const uint64_t *)((const char *)f + slot))[__builtin_ctz(f->mask)];
+}
+
+/* The warp's 16 rows. */
+static bool read_a(const struct pt_code *c, struct pt_frame *f, uint32_t a[][PT_MMA_A])
+{
+    const struct wgmma *x = c->ptr;
+    uint32_t first = f->state->warp->index % 4 * PT_MMA_M;
+    if (x->has_registers) {
+        const uint32_t *slots[A_REGS];
+        for (uint32_t i = 0; i < A_REGS; i++)
+            slots[i] = (const uint32_t *)((const char *)f + x->a[i]);
+        pt_fragment_a(slots, A_REGS, PT_MMA_M, x->bits_a, x->type_a == PT_s8, a);
+    } else if (!read_matrix(c, f, uniform64(f, x->descriptor_a), x->transposes_a, first, PT_MMA_M,
+                            x->k, x->bits_a, x->type_a == PT_s8, a[0], PT_MMA_A, 1)) {
+        return false;
+    }
+    for (uint32_t m = 0; x->is_flipped && m < PT_MMA_M; m++)
+        for (uint32_t i = 0; i < x->k; i++)
+            a[m][i] ^= 1u << (x->bits_a - 1);
+    return true;
+}
+
+static bool read_b(const struct pt_code *c, struct pt_frame *f, uint32_t tile,
+                   uint32_t b[][PT_MMA_N])
+{
+    const struct wgmma *x = c->ptr;
+    uint32_t depth = x->is_sparse ? 2u * x->k : x->k;
+    return read_matrix(c, f, uniform64(f, x->descriptor_b), x->transposes_b, tile * PT_MMA_N,
+                       PT_MMA_N, depth, x->bits_a, x->type_b == PT_s8, b[0], 1, PT_MMA_N);
+}
+
+/* ---- products -------------------------------------------------------------------------------- */
+
+/* What all tiles of eight columns share. */
+struct product {
+    const struct wgmma *x;
+    uint32_t a[PT_MMA_M][PT_MMA_A];
+    struct pt_mma_float_a floats;
+    struct pt_mma_sparsity space;
+    const struct pt_mma_sparsity *sparsity; /* NULL: A is dense */
+    bool has_c;
+};
+
+static bool is_float(const struct wgmma *x)
+{
+    return x->type_d != PT_s32;
+}
+
+static bool prepare(const struct pt_code *c, struct pt_frame *f, struct product *p)
+{
+    const struct wgmma *x = p->x = c->ptr;
+    const uint32_t *scale_d = (const uint32_t *)((const char *)f + x->scale_d);
+    p->has_c = ((*scale_d ^ -(uint32_t)x->scale_d_neg) & f->mask & -f->mask) != 0;
+    if (!read_a(c, f, p->a))
+        return false;
+    if (is_float(x))
+        pt_mma_float_set_a(&p->floats, (enum pt_type)x->type_a, PT_MMA_M, x->k,
+                           (const uint32_t(*)[PT_MMA_A])p->a);
+    p->sparsity = NULL;
+    if (x->is_sparse) {
+        pt_fragment_sparsity((enum pt_type)x->type_a, ROW_BITS, x->selector,
+                             (const uint32_t *)((const char *)f + x->metadata), &p->space);
+        p->sparsity = &p->space;
+    }
+    return true;
+}
+
+static void multiply_floats(const struct product *p, const uint32_t b[][PT_MMA_N],
+                            struct pt_mma_tile *d)
+{
+    const struct wgmma *x = p->x;
+    bool is_narrow = x->bits_a == 8;
+    struct pt_mma_float step = {.rows = PT_MMA_M,
+                                .k = x->k,
+                                .fraction = is_narrow ? 13 : 25,
+                                .dropped = is_narrow ? 39 : 29,
+                                .to_f16 = x->type_d == PT_f16};
+    struct pt_mma_float_b floats;
+    struct pt_mma_float_c addend;
+    pt_mma_float_set_b(&floats, (enum pt_type)x->type_b, p->sparsity ? 2u * x->k : x->k, b);
+    pt_mma_float_set_c(&addend, (enum pt_type)x->type_d, PT_MMA_M, p->has_c ? d : NULL);
+    pt_mma_float(&step, &p->floats, &floats, &addend, p->sparsity, d);
+}
+
+static void multiply(const struct product *p, const uint32_t b[][PT_MMA_N], struct pt_mma_tile *d)
+{
+    const struct wgmma *x = p->x;
+    const uint32_t(*a)[PT_MMA_A] = (const uint32_t(*)[PT_MMA_A])p->a;
+    if (is_float(x)) {
+        multiply_floats(p, b, d);
+        return;
+    }
+    if (!p->has_c)
+        memset(d, 0, sizeof *d);
+    if (x->type_a == PT_b1)
+        pt_mma_bits(PT_MMA_M, x->k, a, b, d, x->is_xor, d);
+    else
+        pt_mma_int(PT_MMA_M, x->k, a, b, d, p->sparsity, x->saturates, d);
+}
+
+PT_HANDLER(wgmma)
+{
+    const struct wgmma *x = c->ptr;
+    struct product p;
+    uint32_t per = x->bits_d == 16 ? 2 : 4; /* registers of a tile */
+    if (!prepare(c, f, &p))
+        return NULL;
+    for (uint32_t tile = 0; tile < x->n_d / per; tile++) {
+        uint32_t b[PT_MMA_K][PT_MMA_N], v[PT_WARP_SIZE] __attribute__((aligned(64)));
+        const uint32_t *slots[4];
+        struct pt_mma_tile d;
+        if (!read_b(c, f, tile, b))
+            return NULL;
+        for (uint32_t i = 0; i < per; i++)
+            slots[i] = (const uint32_t *)((const char *)f + x->d[tile * per + i]);
+        pt_fragment_c(slots, PT_MMA_M, x->bits_d, &d);
+        multiply(&p, (const uint32_t(*)[PT_MMA_N])b, &d);
+        for (uint32_t k = 0; k < per; k++) {
+            uint32_t *to = (uint32_t *)((char *)f + x->d[tile * per + k]);
+            pt_fragment_d(&d, k, x->bits_d, v);
+            PT_STORE_LANES(u32, to, const uint32_t value = v[i];);
+        }
+    }
+    return c + 1;
+}
+
+PT_HANDLER(done)
+{
+    (void)f;
+    return c + 1;
+}
+
+/* ---- selectors ------------------------------------------------------------------------------- */
+
+/* The constants behind scale-d: the scales of A and B, then which of them are transposed (B alone where
+ * A is in registers). */
+static void bind_constants(const struct pt_select *s, uint32_t first, struct wgmma *x)
+{
+    const struct pt_operand *o = s->operands + first;
+    uint32_t n = s->insn->n_operands - first;
+    if (n >= 2)
+        x->is_flipped = (o[0].imm < 0) != (o[1].imm < 0);
+    if (n == 4)
+        x->transposes_a = o[2].imm != 0;
+    if (n > 2)
+        x->transposes_b = o[n - 1].imm != 0;
+}
+
+static bool bind_a(struct pt_select *s, const struct pt_operand *o, struct wgmma *x)
+{
+    x->has_registers = o->kind == PT_OPND_VEC;
+    if (!x->has_registers)
+        return (x->descriptor_a = pt_code_source(s, o, 8)) != UINT32_MAX;
+    for (uint32_t i = 0; i < A_REGS; i++)
+        if ((x->a[i] = pt_code_source(s, &s->func->operands.v[o->index + i], 4)) == UINT32_MAX)
+            return false;
+    return true;
+}
+
+static pt_handler select_wgmma(struct pt_select *s)
+{
+    if (!s->decoder)
+        return NULL;
+    struct wgmma *x = pt_code_array(s, sizeof *x);
+    const uint8_t *type = s->form->type;
+    const struct pt_operand *o = s->operands;
+    uint32_t bits = pt_type_bits((enum pt_type)type[1]), next = 3;
+    *x = (struct wgmma){.n_d = (uint8_t)o[0].imm,
+                        .type_d = type[0],
+                        .type_a = type[1],
+                        .type_b = type[2],
+                        .bits_a = (uint8_t)(bits < 8 ? 32 : bits),
+                        .bits_d = type[0] == PT_f16 ? 16 : 32,
+                        .is_sparse = PT_HAS(s, sp),
+                        .saturates = PT_HAS(s, satfinite),
+                        .is_xor = PT_HAS(s, xor)};
+    x->k = (uint8_t)(ROW_BITS / x->bits_a);
+    for (uint32_t i = 0; i < x->n_d; i++)
+        x->d[i] = pt_code_dest(s, &s->func->operands.v[o[0].index + i]);
+    if (!bind_a(s, &o[1], x) || (x->descriptor_b = pt_code_source(s, &o[2], 8)) == UINT32_MAX)
+        return NULL;
+    if (x->is_sparse) {
+        x->metadata = pt_code_source(s, &o[3], 4);
+        x->selector = (uint8_t)o[4].imm;
+        next = 5;
+    }
+    x->scale_d = pt_code_source(s, &o[next], 0);
+    x->scale_d_neg = o[next].flags & PT_OPND_NEG;
+    if (x->metadata == UINT32_MAX || x->scale_d == UINT32_MAX)
+        return NULL;
+    bind_constants(s, next + 1, x);
+    s->code->ptr = x;
+    return wgmma;
+}
+
+#define WGMMA(id)                              \
+    pt_handler PT_DO(id)(struct pt_select * s) \
+    {                                          \
+        return select_wgmma(s);                \
+    }
+WGMMA(wgmma_f16)
+WGMMA(wgmma_f16_f16)
+WGMMA(wgmma_bf16)
+WGMMA(wgmma_tf32)
+WGMMA(wgmma_f8)
+WGMMA(wgmma_f8_f16)
+WGMMA(wgmma_s8)
+WGMMA(wgmma_b1)
+WGMMA(wgmma_sp_f16)
+WGMMA(wgmma_sp_f16_f16)
+WGMMA(wgmma_sp_bf16)
+WGMMA(wgmma_sp_tf32)
+WGMMA(wgmma_sp_f8)
+WGMMA(wgmma_sp_f8_f16)
+WGMMA(wgmma_sp_s8)
+
+#define DONE(id)                               \
+    pt_handler PT_DO(id)(struct pt_select * s) \
+    {                                          \
+        (void)s;                               \
+        return done;                           \
+    }
+DONE(wgmma_fence)
+DONE(wgmma_commit)
+DONE(wgmma_wait)
