@@ -23,9 +23,9 @@ static void part(struct jit_gen *g, uint32_t from, const struct pt_insn *insn, u
     struct jit *j = g->j;
     LLVMValueRef yes[JIT_COPIES], no[JIT_COPIES];
     for (unsigned u = 0; u < j->copies; u++) {
-        LLVMValueRef p = jit_flow_of(j, read_guard(j, insn, u, j->width));
-        yes[u] = g->cur[u] ? LLVMBuildAnd(j->b, g->cur[u], p, "") : p;
-        no[u] = g->cur[u] ? LLVMBuildXor(j->b, g->cur[u], yes[u], "") : LLVMBuildNot(j->b, p, "");
+        LLVMValueRef all = g->cur[u] ? g->cur[u] : LLVMConstAllOnes(jit_flow_type(j));
+        yes[u] = jit_flow_and(j, all, read_guard(j, insn, u, j->width));
+        no[u] = LLVMBuildXor(j->b, all, yes[u], "");
     }
     bool is_back = (taken != UINT32_MAX && jit_is_in(g, taken) && taken <= from) ||
                    (jit_is_in(g, next) && next <= from);

@@ -111,15 +111,18 @@ LLVMTypeRef jit_flow_type(struct jit *j)
 }
 
 /* The fence keeps LLVM from making vectors of i1 of it again. */
+LLVMValueRef jit_flow_and(struct jit *j, LLVMValueRef flow, LLVMValueRef mask)
+{
+    if (j->target->has_mask_registers)
+        return LLVMBuildAnd(j->b, flow, mask, "");
+    mask = LLVMBuildSExt(j->b, mask, jit_flow_type(j), "");
+    flow = LLVMBuildAnd(j->b, flow, mask, "");
+    return LLVMIsConstant(flow) ? flow : fence_lanes(j, flow);
+}
+
 LLVMValueRef jit_flow_of(struct jit *j, LLVMValueRef mask)
 {
-    LLVMTypeRef type = jit_flow_type(j);
-    if (j->target->has_mask_registers)
-        return mask;
-    LLVMValueRef flow = LLVMBuildSExt(j->b, mask, type, "");
-    if (LLVMIsConstant(flow))
-        return flow;
-    return fence_lanes(j, flow);
+    return jit_flow_and(j, LLVMConstAllOnes(jit_flow_type(j)), mask);
 }
 
 LLVMValueRef jit_flow_mask(struct jit *j, LLVMValueRef flow)
