@@ -83,10 +83,107 @@ static bool others_first(struct jit_gen *g, uint32_t from, uint32_t to)
     return false;
 }
 
+/* ---- loops with an outlet --------------------------------------------------------------------- */
+
+static bool loop_holds(const struct jit_gen *g, uint32_t l, uint32_t block)
+{
+    return block >= g->j->f->loops.v[l].header && block < g->j->f->loops.v[l].end;
+}
+
+/* The one block behind the loop that it is left for, not into another loop; or PT_NONE. */
+static uint32_t outlet_of(const struct jit_gen *g, uint32_t l)
+{
+    const struct pt_func *f = g->j->f;
+    const struct pt_loop *loop = &f->loops.v[l];
+    uint32_t outlet = PT_NONE;
+    for (uint32_t b = loop->header; b < loop->end; b++) {
+        const struct pt_block *block = &f->blocks.v[b];
+        const struct pt_insn *last = &f->insns.v[jit_last_of(g->j, b)];
+        uint32_t effects = pt_insn_form(g->j->m, last)->effects;
+        bool ends = (effects & PT_FX_END) && !(effects & PT_FX_BRANCH);
+        if (ends || !jit_is_in(g, b) || !jit_has_mask(g, b))
+            return PT_NONE;
+        for (uint32_t e = 0; e < block->n_succ; e++) {
+            uint32_t to = f->edges.v[block->succ + e];
+            if (loop_holds(g, l, to))
+                continue;
+            uint32_t around = loop_of(g, to);
+            if (to < loop->end || !jit_is_in(g, to) || !jit_has_mask(g, to) ||
+                (outlet != PT_NONE && outlet != to) ||
+                (around && !loop_holds(g, around - 1, loop->header)))
+                return PT_NONE;
+            outlet = to;
+        }
+    }
+    return loop->is_reducible ? outlet : PT_NONE;
+}
+
+void jit_find_outlets(struct jit_gen *g)
+{
+    struct jit *j = g->j;
+    g->outlet = pt_arena_alloc(j->arena, (j->f->loops.n + 1) * sizeof *g->outlet);
+    g->inside = pt_arena_alloc(j->arena, (j->f->loops.n + 1) * sizeof *g->inside);
+    for (uint32_t l = 0; l < j->f->loops.n; l++)
+        g->outlet[l] = outlet_of(g, l);
+    for (uint32_t l = j->f->loops.n; l-- > 0;) /* one within another that has it too needs none */
+        for (uint32_t p = j->f->loops.v[l].parent; p; p = j->f->loops.v[p - 1].parent)
+            if (g->outlet[p - 1] == g->outlet[l])
+                g->outlet[l] = PT_NONE;
+}
+
+void jit_clear_outlets(struct jit_gen *g)
+{
+    for (uint32_t l = 0; l < g->j->f->loops.n; l++)
+        for (unsigned u = 0; g->outlet[l] != PT_NONE && u < g->j->copies; u++) {
+            if (!g->inside[l][u])
+                g->inside[l][u] = jit_alloca(g->j, jit_flow_type(g->j), "");
+            LLVMBuildStore(g->j->b, LLVMConstNull(jit_flow_type(g->j)), g->inside[l][u]);
+        }
+}
+
+LLVMValueRef jit_waiting(struct jit_gen *g, uint32_t block, unsigned copy)
+{
+    struct jit *j = g->j;
+    LLVMValueRef lanes = jit_flow_load(j, g->masks[block][copy]);
+    for (uint32_t l = 0; l < j->f->loops.n; l++)
+        if (g->outlet[l] != PT_NONE && g->outlet[l] == block)
+            lanes = LLVMBuildOr(j->b, lanes, jit_flow_load(j, g->inside[l][copy]), "");
+    return lanes;
+}
+
+void jit_clear_waiting(struct jit_gen *g, uint32_t block, unsigned copy)
+{
+    struct jit *j = g->j;
+    LLVMBuildStore(j->b, LLVMConstNull(jit_flow_type(j)), g->masks[block][copy]);
+    for (uint32_t l = 0; l < j->f->loops.n; l++)
+        if (g->outlet[l] != PT_NONE && g->outlet[l] == block)
+            LLVMBuildStore(j->b, LLVMConstNull(jit_flow_type(j)), g->inside[l][copy]);
+}
+
+/* Lanes go into loops, or leave one by its outlet (true). */
+static bool pass_loops(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueRef *mask)
+{
+    struct jit *j = g->j;
+    for (uint32_t l = 0; l < j->f->loops.n; l++) {
+        if (g->outlet[l] == PT_NONE || loop_holds(g, l, from) == loop_holds(g, l, to))
+            continue;
+        if (loop_holds(g, l, from))
+            return true;
+        for (unsigned u = 0; u < j->copies; u++) {
+            LLVMValueRef lanes = mask[u] ? mask[u] : LLVMConstAllOnes(jit_flow_type(j));
+            lanes = LLVMBuildOr(j->b, jit_flow_load(j, g->inside[l][u]), lanes, "");
+            LLVMBuildStore(j->b, lanes, g->inside[l][u]);
+        }
+    }
+    return false;
+}
+
+/* ---- lanes ------------------------------------------------------------------------------------ */
+
 void jit_send(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueRef *mask)
 {
     struct jit *j = g->j;
-    if (!jit_has_mask(g, to))
+    if (!jit_has_mask(g, to) || pass_loops(g, from, to, mask))
         return;
     bool joins = jit_set_has(jit_waits(j, from), to);
     for (unsigned u = 0; u < j->copies; u++) {
@@ -122,7 +219,7 @@ LLVMValueRef jit_has_waiting(struct jit_gen *g, uint32_t block)
     struct jit *j = g->j;
     LLVMValueRef any = NULL;
     for (unsigned u = 0; u < j->copies; u++) {
-        LLVMValueRef lanes = jit_flow_load(j, g->masks[block][u]);
+        LLVMValueRef lanes = jit_waiting(g, block, u);
         any = any ? LLVMBuildOr(j->b, any, lanes, "") : lanes;
     }
     return jit_any(j, jit_flow_mask(j, any));

@@ -19,6 +19,8 @@ struct jit_gen {
     LLVMValueRef (*masks)[JIT_COPIES]; /* allocas: lanes that wait at a block */
     LLVMBasicBlockRef *enter, *body;   /* by block: with the test for an empty mask, without */
     LLVMBasicBlockRef *latch;          /* by loop */
+    uint32_t *outlet;                  /* by loop: where all its lanes go on, see jit_find_outlets; or PT_NONE */
+    LLVMValueRef (*inside)[JIT_COPIES]; /* allocas: lanes that have gone into such a loop */
     LLVMBasicBlockRef *leave;          /* by block: exit to it */
     LLVMBasicBlockRef end, done;
     LLVMValueRef next;            /* alloca: number of the exit taken */
@@ -47,6 +49,15 @@ static inline uint32_t jit_last_of(const struct jit *j, uint32_t block)
 }
 
 /* ---- flow.c ---- */
+
+/* Finds loops that all lanes leave for one block behind them, which runs when none is left inside: where a lane leaves need not
+ * be noted, as it has gone in. Clears what is noted of lanes. */
+void jit_find_outlets(struct jit_gen *g);
+void jit_clear_outlets(struct jit_gen *g);
+/* The lanes that wait at a block. */
+LLVMValueRef jit_waiting(struct jit_gen *g, uint32_t block, unsigned copy);
+/* They run it now. */
+void jit_clear_waiting(struct jit_gen *g, uint32_t block, unsigned copy);
 
 /* Goes on, after block `from` has sent lanes to a and b (UINT32_MAX: to none), at the first place where lanes may wait. */
 void jit_go_on(struct jit_gen *g, uint32_t from, uint32_t a, uint32_t b);

@@ -138,8 +138,8 @@ static bool generate_block(struct jit_gen *g, uint32_t block)
     for (unsigned u = 0; u < j->copies; u++) {
         g->cur[u] = g->first[u];
         if (block != g->r->entry && jit_has_mask(g, block)) {
-            g->cur[u] = jit_flow_load(j, g->masks[block][u]);
-            LLVMBuildStore(j->b, LLVMConstNull(jit_flow_type(j)), g->masks[block][u]);
+            g->cur[u] = jit_waiting(g, block, u);
+            jit_clear_waiting(g, block, u);
         }
     }
     return run_block(g, block) && jit_end_block(g, block);
@@ -291,6 +291,7 @@ static bool generate_group(struct jit_gen *g)
             clear_mask(g, g->r->blocks[i]);
     for (uint32_t e = 0; e < g->r->n_exits; e++)
         clear_mask(g, g->r->exits[e]);
+    jit_clear_outlets(g);
     if (g->plan->keeps_alive && g->r->entry) {
         LLVMValueRef any = NULL;
         for (unsigned u = 0; u < j->copies; u++)
@@ -345,6 +346,7 @@ bool jit_region(struct jit *j, const struct jit_plan *plan, struct jit_region *r
     LLVMValueRef count = jit_alloca(j, i32, "group");
     LLVMBasicBlockRef head = jit_new_block(j, "group");
     make_blocks(&g);
+    jit_find_outlets(&g);
     jit_continue_in(j, region->start);
     jit_poll(j, j->f->blocks.v[region->entry].first);
     jit_begin_crossing(j);
