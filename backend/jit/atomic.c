@@ -58,20 +58,9 @@ LLVMAtomicOrdering jit_llvm_order(enum pt_order order)
     return orders[order];
 }
 
-static void note_use(void *ud, uint32_t reg, bool is_def)
-{
-    uint32_t *asked = ud;
-    asked[1] |= !is_def && reg == asked[0];
-}
-
 static bool is_read(const struct jit *j, const struct pt_operand *d)
 {
-    uint32_t asked[2] = {d->index, 0};
-    if (d->kind != PT_OPND_REG)
-        return false;
-    for (uint32_t i = 0; i < j->f->insns.n && !asked[1]; i++)
-        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], note_use, asked);
-    return asked[1];
+    return d->kind == PT_OPND_REG && jit_set_has(j->read, d->index);
 }
 
 bool jit_is_ordered(const struct jit *j, const struct pt_insn *insn)

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { REACH = 512 }; /* instructions among which those that go together are looked for */
+
 bool jit_is_batched(struct jit *j, const struct pt_insn *insn)
 {
     const struct pt_form *form = pt_insn_form(j->m, insn);
@@ -103,7 +105,7 @@ static uint32_t gather(struct jit *j, uint32_t *insns, uint32_t n)
 void jit_batch_order(struct jit *j, uint32_t *insns, uint32_t n)
 {
     for (uint32_t at = 0; at < n;)
-        at += gather(j, insns + at, n - at);
+        at += gather(j, insns + at, n - at < REACH ? n - at : REACH);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -115,6 +117,8 @@ uint32_t jit_batch_length(struct jit *j, const uint32_t *insns, uint32_t n)
            j->f->insns.v[insns[length]].form == j->f->insns.v[insns[0]].form &&
            jit_is_batched(j, &j->f->insns.v[insns[length]]))
         length++;
+    if (length < 2)
+        return length;
     /* An instruction that needs another's result ends the batch. */
     struct footprint of = nothing(j);
     for (uint32_t i = 0; i < length; i++) {

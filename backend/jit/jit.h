@@ -98,6 +98,7 @@ struct jit {
     LLVMValueRef nowhere;       /* alloca: memory that nobody reads, or NULL */
     LLVMValueRef lanes[4];      /* allocas of lanes.c */
     uint64_t *live_in;          /* pt_live_in */
+    uint64_t *read;             /* registers that some instruction reads */
     uint64_t *partial;          /* blocks that not all live lanes of a group run together */
     bool starts_full;           /* every group begins with all its lanes on */
     bool is_one_region;         /* the kernel is one region: no value goes through memory */
@@ -110,6 +111,7 @@ struct jit {
     uint64_t *trusted;    /* instructions whose accesses have been tested: see jit_test_access; NULL: none */
     LLVMValueRef guard;         /* uniform guard of `insn` (i1, of this copy), or NULL */
     struct jit_reg *regs;
+    uint32_t *defs, *roots; /* instructions that define registers, by register (remake.c); room for a list of registers */
     struct jit_debug *debug;
 };
 

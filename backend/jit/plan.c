@@ -243,11 +243,20 @@ static uint32_t choose_copies(const struct jit *j, const struct pt_vary_shape *s
     return copies;
 }
 
+static void note_read(void *ud, uint32_t reg, bool is_def)
+{
+    if (!is_def)
+        jit_set_add(ud, reg);
+}
+
 void jit_plan_shape(struct jit *j)
 {
     struct pt_vary_shape shape = {.width = j->target->width, .copies = 1};
     memcpy(shape.block, j->options->block, sizeof shape.block);
     j->live_in = pt_live_in(j->m, j->f, j->arena);
+    j->read = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *j->read);
+    for (uint32_t i = 0; i < j->f->insns.n; i++)
+        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], note_read, j->read);
     j->vary = pt_vary_find(j->m, j->f, &shape, j->arena);
     shape.copies = choose_copies(j, &shape);
     if (shape.copies > 1)

@@ -14,14 +14,24 @@ struct scan {
     bool may_repeat;
 };
 
+static void count_def(void *ud, uint32_t reg, bool is_def)
+{
+    struct jit *j = ud;
+    j->regs[reg].n_defs += is_def;
+}
+
 static void note_def(void *ud, uint32_t reg, bool is_def)
 {
     struct scan *s = ud;
-    if (!is_def || s->j->f->regs.v[reg].n_defs != 1)
+    struct jit_reg *r = &s->j->regs[reg];
+    if (!is_def)
         return;
-    s->j->regs[reg].only = s->insn;
+    s->j->defs[r->defs + r->n_defs++] = s->insn;
+    if (s->j->f->regs.v[reg].n_defs != 1)
+        return;
+    r->only = s->insn;
     if (s->may_repeat)
-        s->j->regs[reg].def = s->insn;
+        r->def = s->insn;
 }
 
 /* A pure instruction, or the load of a parameter: the same whenever it runs. */
@@ -41,8 +51,18 @@ static bool may_repeat(const struct jit *j, const struct pt_insn *insn)
 
 void jit_find_defs(struct jit *j)
 {
-    for (uint32_t i = 0; i < j->f->regs.n; i++)
-        j->regs[i].only = j->regs[i].def = UINT32_MAX;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < j->f->insns.n; i++)
+        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], count_def, j);
+    for (uint32_t i = 0; i < j->f->regs.n; i++) {
+        struct jit_reg *r = &j->regs[i];
+        r->only = r->def = UINT32_MAX;
+        r->defs = n;
+        n += r->n_defs;
+        r->n_defs = 0;
+    }
+    j->defs = pt_arena_alloc(j->arena, (n + 1) * sizeof *j->defs);
+    j->roots = pt_arena_alloc(j->arena, (j->f->regs.n + 1) * sizeof *j->roots);
     for (uint32_t i = 0; i < j->f->insns.n; i++) {
         struct scan s = {j, i, may_repeat(j, &j->f->insns.v[i])};
         pt_insn_regs(j->m, j->f, &j->f->insns.v[i], note_def, &s);
@@ -81,12 +101,18 @@ struct chain {
     unsigned n;
 };
 
-struct written {
-    const struct jit *j;
-    const struct chain *chain;
-    uint32_t reg, block, insn; /* whose definitions are looked at, and where */
-    bool changes;
-};
+static uint32_t block_of(const struct jit *j, uint32_t insn)
+{
+    uint32_t low = 0, high = j->f->blocks.n - 1;
+    while (low < high) {
+        uint32_t middle = (low + high + 1) / 2;
+        if (j->f->blocks.v[middle].first <= insn)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
 
 static bool is_live_into(const struct jit *j, uint32_t block, uint32_t reg)
 {
@@ -101,25 +127,21 @@ static bool is_live_behind(const struct jit *j, uint32_t reg, uint32_t block, ui
     return is_live_into(j, block, reg) || (def >= b->first && def <= insn);
 }
 
-static void note_change(void *ud, uint32_t reg, bool is_def)
-{
-    struct written *w = ud;
-    for (unsigned i = 0; is_def && reg == w->reg && i < w->chain->n; i++)
-        w->changes |= is_live_behind(w->j, w->chain->reg[i], w->block, w->insn);
-}
-
 /* The register holds what the chain was computed from as long as any of the chain is needed; and is at hand wherever what was
  * wanted is. */
 static bool still_holds(const struct jit *j, uint32_t reg, const struct chain *chain)
 {
-    struct written w = {.j = j, .chain = chain, .reg = reg};
-    for (w.block = 0; w.block < j->f->blocks.n; w.block++) {
-        const struct pt_block *b = &j->f->blocks.v[w.block];
-        w.changes |= is_live_into(j, w.block, chain->reg[0]) && !is_live_into(j, w.block, reg);
-        for (w.insn = b->first; w.insn < b->first + b->count; w.insn++)
-            pt_insn_regs(j->m, j->f, &j->f->insns.v[w.insn], note_change, &w);
+    const struct jit_reg *r = &j->regs[reg];
+    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+        if (is_live_into(j, b, chain->reg[0]) && !is_live_into(j, b, reg))
+            return false;
+    for (uint32_t i = 0; i < r->n_defs; i++) {
+        uint32_t insn = j->defs[r->defs + i], block = block_of(j, insn);
+        for (unsigned k = 0; k < chain->n; k++)
+            if (is_live_behind(j, chain->reg[k], block, insn))
+                return false;
     }
-    return !w.changes;
+    return true;
 }
 
 static bool can_remake(const struct jit *j, uint32_t reg, struct chain *chain)
@@ -163,36 +185,12 @@ bool jit_remake(struct jit *j, uint32_t reg, uint64_t *done)
 
 /* ---- the lanes of affine values -------------------------------------------------------------- */
 
-static uint32_t block_of(const struct jit *j, uint32_t insn)
-{
-    uint32_t low = 0, high = j->f->blocks.n - 1;
-    while (low < high) {
-        uint32_t middle = (low + high + 1) / 2;
-        if (j->f->blocks.v[middle].first <= insn)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}
-
 static bool dominates(const struct jit *j, uint32_t insn, uint32_t block)
 {
     uint32_t of = block_of(j, insn);
     while (block != of && j->f->blocks.v[block].idom != UINT32_MAX)
         block = j->f->blocks.v[block].idom;
     return block == of;
-}
-
-struct writes {
-    uint32_t reg;
-    bool found;
-};
-
-static void note_write(void *ud, uint32_t reg, bool is_def)
-{
-    struct writes *w = ud;
-    w->found |= is_def && reg == w->reg;
 }
 
 /* No lane waits anywhere in the group when the instruction runs, and nothing but registers keeps values. */
@@ -205,26 +203,22 @@ static bool runs_alone(const struct jit *j, uint32_t insn)
     return j->is_one_region;
 }
 
-/* Outside of loops an instruction runs once for the group: blocks run in their order, each when no lane can come to it any more. */
-static bool runs_once(const struct jit *j, uint32_t insn)
-{
-    return j->is_one_region && !j->f->blocks.v[block_of(j, insn)].loop;
-}
-
 /* The register holds at `to`, in the lanes that run it, what it held at `from`. Within a block nothing in between may write it.
  * From another block it must have been there for good, and not have been written since for other lanes alone: so it is live
- * here, or no other lane was anywhere, or it is written once. */
+ * here, or no other lane was anywhere. */
 static bool is_unchanged(const struct jit *j, uint32_t reg, uint32_t from, uint32_t to)
 {
-    struct writes w = {reg, false};
     uint32_t only = j->regs[reg].only, block = block_of(j, from);
     if (block != j->block || to < from)
         return only != UINT32_MAX && dominates(j, only, block) &&
                (block_of(j, only) != block || only < from) &&
-               (is_live_into(j, j->block, reg) || runs_alone(j, only) || runs_once(j, only));
-    for (uint32_t i = from; i < to; i++)
-        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], note_write, &w);
-    return !w.found;
+               (is_live_into(j, j->block, reg) || runs_alone(j, only));
+    for (uint32_t i = 0; i < j->regs[reg].n_defs; i++) {
+        uint32_t def = j->defs[j->regs[reg].defs + i];
+        if (def >= from && def < to)
+            return false;
+    }
+    return true;
 }
 
 static bool can_remake_wide(const struct jit *j, uint32_t reg, uint32_t at, unsigned depth)
@@ -254,20 +248,32 @@ LLVMValueRef jit_remake_wide(struct jit *j, uint32_t reg, unsigned copy)
 
 /* ---- what lies behind an address ------------------------------------------------------------- */
 
-static void add_roots(const struct jit *j, uint32_t reg, uint64_t *set, unsigned depth)
+struct roots {
+    const struct jit *j;
+    uint64_t *set;
+    uint32_t n; /* in j->roots: whose own are still to be added */
+};
+
+static void note_root(void *ud, uint32_t reg, bool is_def)
 {
-    struct sources s;
-    if (depth == DEPTH || j->regs[reg].def == UINT32_MAX || !find_sources(j, j->regs[reg].def, &s))
+    struct roots *r = ud;
+    if (is_def || jit_set_has(r->set, reg))
         return;
-    for (uint32_t i = 0; i < s.n; i++) {
-        jit_set_add(set, s.regs[i]);
-        add_roots(j, s.regs[i], set, depth + 1);
-    }
+    jit_set_add(r->set, reg);
+    r->j->roots[r->n++] = reg;
 }
 
 void jit_add_roots(const struct jit *j, uint32_t reg, uint64_t *set)
 {
-    add_roots(j, reg, set, 0);
+    struct roots r = {j, set, 0};
+    for (;;) {
+        uint32_t def = j->regs[reg].def;
+        if (def != UINT32_MAX)
+            pt_insn_regs(j->m, j->f, &j->f->insns.v[def], note_root, &r);
+        if (!r.n)
+            return;
+        reg = j->roots[--r.n];
+    }
 }
 
 static bool has_value_of(const struct jit *j, const struct pt_operand *o, uint32_t def)

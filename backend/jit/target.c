@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <llvm-c/DebugInfo.h>
+#include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
@@ -29,8 +30,16 @@ static struct jit_target targets[N_LEVELS];
 static char *host_cpu;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+/* The scheduler compares each access of a block with all before it, up to so many: that time grows with their square. */
+static void bound_scheduler(void)
+{
+    static const char *const words[] = {"ptera", "-dag-maps-huge-region=128"};
+    LLVMParseCommandLineOptions(2, words, NULL);
+}
+
 static void start_llvm(void)
 {
+    bound_scheduler();
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
     host_cpu = LLVMGetHostCPUName();

@@ -21,6 +21,7 @@ struct jit_reg {
     bool is_remade;    /* crosses, and is computed anew in each region: cheap, from what is always at hand */
     uint32_t only;     /* its only definition; UINT32_MAX: it has several */
     uint32_t def;      /* the same, where it may be repeated; else UINT32_MAX */
+    uint32_t defs, n_defs; /* all of them, ascending: in jit.defs */
     LLVMValueRef slot[JIT_COPIES]; /* scalar: the value; affine: of lane 0; vector: the lanes (masks in slot form) */
     /* affine forms that may not hold: the lanes of each copy, and whether it holds */
     LLVMValueRef wide[JIT_COPIES], fits[JIT_COPIES];
@@ -42,7 +43,7 @@ unsigned jit_choices(const struct pt_form *form);
 
 /* ---- remake.c: values computed once more ---- */
 
-/* Finds jit_reg.only and def. */
+/* Finds jit_reg.only, def and defs. */
 void jit_find_defs(struct jit *j);
 /* True if the register can be computed in a region of its own from parameters, special registers and variables that the CTA
  * agrees on. */
@@ -75,7 +76,8 @@ bool jit_has_old(const struct jit *j, uint32_t reg);
 void jit_write(struct jit *j, const struct pt_operand *o, unsigned copy, enum pt_type type,
                LLVMValueRef value, unsigned lanes, bool extends_sign);
 
-/* Adds the registers that the value of `reg` was made of: they are read again where it is remade. */
+/* Adds the registers that the value of `reg` was made of: they are read again where it is remade. Those of the registers in the
+ * set are in it. */
 void jit_add_roots(const struct jit *j, uint32_t reg, uint64_t *set);
 
 /* An address as a base that all lanes share, and an index of 32 bits for each. */
