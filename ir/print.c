@@ -5,8 +5,16 @@
  * prints its blocks as labels $B0, $B1 … in their order, with what the analyses found in comments,
  * and a `bra` where the next block is not the one that follows. Lowering what is printed gives the
  * same blocks.
+ *
+ * The comments. Of a block: its loops, dominator, where paths from it join, predecessors; at an
+ * instruction that waits for other threads, the registers that live across it. Of a kernel's
+ * instructions, for blocks of .reqntid threads (without one, of any shape): a result that is one for
+ * the whole CTA or warp, or grows by so much from lane to lane of a warp ("unless it wraps": a
+ * narrower value it was widened from); how far the threads that branch stay together. Of a local
+ * variable: whether its address goes anywhere but into accesses.
  */
-#include "ir/ir.h"
+#include "ir/escape.h"
+#include "ir/vary.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -36,6 +44,10 @@ struct print {
     const char **symbols;        /* by symbol of the module */
     const uint8_t *is_signature; /* by function: only the signature of a prototype */
     uint32_t loc;
+    /* of a lowered function; vary: only of a kernel */
+    const struct pt_vary *vary;
+    const uint64_t *live_in;
+    const struct pt_local_use *locals;
 };
 
 __attribute__((format(printf, 2, 3))) static void put(struct print *p, const char *format, ...)
@@ -326,6 +338,88 @@ static void put_loc(struct print *p, uint32_t loc)
     p->loc = loc;
 }
 
+/* ---- what the analyses found ----------------------------------------------------------------- */
+
+enum { WARP = 32 };
+
+static void find_facts(struct print *p)
+{
+    const struct pt_func *f = p->f;
+    struct pt_vary_shape shape = {.width = WARP, .copies = 1};
+    memcpy(shape.block, f->reqntid, sizeof shape.block);
+    p->live_in = f->is_lowered ? pt_live_in(p->m, f, p->arena) : NULL;
+    p->locals = f->is_lowered ? pt_escape_find(p->m, f, 1, p->arena) : NULL;
+    p->vary = f->is_lowered && f->is_entry ? pt_vary_find(p->m, f, &shape, p->arena) : NULL;
+}
+
+static void put_value(struct print *p, const struct pt_value *v)
+{
+    if (v->level <= PT_LEVEL_GROUP)
+        put(p, "one a %s", v->level == PT_LEVEL_CTA ? "CTA" : "warp");
+    else
+        put(p, "%+" PRId64 " a lane%s", v->stride, v->may_wrap ? " unless it wraps" : "");
+    if (v->is_affine && v->align_log2)
+        put(p, " from a multiple of %" PRIu64, UINT64_C(1) << v->align_log2);
+}
+
+static void put_result(void *ud, uint32_t reg, bool is_def)
+{
+    struct print *p = ud;
+    const struct pt_value *v = &p->vary->regs[reg];
+    if (!is_def || (v->level > PT_LEVEL_GROUP && !v->is_affine))
+        return;
+    put(p, " // ");
+    put_reg(p, reg);
+    put(p, ": ");
+    put_value(p, v);
+}
+
+static void put_branch_fact(struct print *p, uint32_t b)
+{
+    uint8_t level = p->vary->branch[b];
+    if (p->f->blocks.v[b].n_succ > 1)
+        put(p, " // %s",
+            level > PT_LEVEL_GROUP    ? "parts lanes"
+            : level == PT_LEVEL_GROUP ? "parts warps"
+                                      : "one way for the CTA");
+}
+
+static void put_facts(struct print *p, uint32_t b, uint32_t insn)
+{
+    const struct pt_block *block = &p->f->blocks.v[b];
+    if (!p->vary)
+        return;
+    pt_insn_regs(p->m, p->f, &p->f->insns.v[insn], put_result, p);
+    if (insn == block->first + block->count - 1)
+        put_branch_fact(p, b);
+}
+
+/* What a frame must hold while threads wait for each other. */
+static void put_live(struct print *p, uint32_t b)
+{
+    const struct pt_block *block = &p->f->blocks.v[b];
+    size_t words = (p->f->regs.n + 63) / 64;
+    if (!block->count || !(pt_insn_form(p->m, &p->f->insns.v[block->first])->effects & (PT_FX_WARP | PT_FX_CTA | PT_FX_CLUSTER)))
+        return;
+    put(p, ", live:");
+    for (uint32_t r = 1; r < p->f->regs.n; r++) {
+        if (p->live_in[b * words + r / 64] >> (r & 63) & 1) {
+            put(p, " ");
+            put_reg(p, r);
+        }
+    }
+}
+
+static void put_local_fact(struct print *p, uint32_t symbol)
+{
+    const struct pt_local_use *use = p->locals ? &p->locals[symbol] : NULL;
+    if (!use || p->m->symbols.v[symbol].space != PT_SPACE_LOCAL)
+        return;
+    put(p, use->escapes ? " // escapes" : " // does not escape");
+    if (use->is_scalar && use->bytes)
+        put(p, ", elements of %u bytes", use->bytes);
+}
+
 static void put_insn(struct print *p, const struct pt_insn *insn)
 {
     put_loc(p, insn->loc);
@@ -340,7 +434,7 @@ static void put_insn(struct print *p, const struct pt_insn *insn)
         put(p, k ? ", " : " ");
         put_operand(p, &p->f->operands.v[insn->operands + k]);
     }
-    put(p, ";\n");
+    put(p, ";");
 }
 
 static void put_block(struct print *p, uint32_t b)
@@ -359,9 +453,14 @@ static void put_block(struct print *p, uint32_t b)
     put(p, " from");
     for (uint32_t e = 0; e < block->n_pred; e++)
         put(p, " %u", p->f->edges.v[block->pred + e]);
-    put(p, "%s\n", block->n_pred ? "" : " nowhere");
-    for (uint32_t i = 0; i < block->count; i++)
-        put_insn(p, &p->f->insns.v[block->first + i]);
+    put(p, "%s", block->n_pred ? "" : " nowhere");
+    put_live(p, b);
+    put(p, "\n");
+    for (uint32_t i = block->first; i < block->first + block->count; i++) {
+        put_insn(p, &p->f->insns.v[i]);
+        put_facts(p, b, i);
+        put(p, "\n");
+    }
     if (block->next != UINT32_MAX && block->next != b + 1)
         put(p, "    bra %s;\n", p->labels[block->next]);
 }
@@ -381,8 +480,10 @@ static void put_source(struct print *p)
     for (uint32_t i = 0; i <= n; i++) {
         for (uint32_t l = first[i]; l; l = next[l])
             put(p, "%s:\n", p->labels[l]);
-        if (i < n)
+        if (i < n) {
             put_insn(p, &f->insns.v[i]);
+            put(p, "\n");
+        }
     }
 }
 
@@ -593,7 +694,9 @@ static void put_body(struct print *p)
     for (uint32_t i = 0; i < f->locals.n; i++) {
         put(p, "    ");
         put_symbol(p, f->locals.v[i]);
-        put(p, ";\n");
+        put(p, ";");
+        put_local_fact(p, f->locals.v[i]);
+        put(p, "\n");
     }
     put_tables(p);
     if (f->is_lowered)
@@ -616,6 +719,7 @@ static void put_func(struct print *p, uint32_t func, bool with_body)
     put_header(p, f, f->name);
     put(p, with_body ? "\n" : ";\n");
     if (with_body) {
+        find_facts(p);
         put_directives(p, f);
         put_body(p);
     }

@@ -144,7 +144,38 @@ static void test_facts(void)
     CHECK_HAS(text, "$B0: // joins at 1, from nowhere\n");
     CHECK_HAS(text, "$B1: // loop 1-1 communicating, dominated by 0, joins at 2, from 0 1\n");
     CHECK_HAS(text, "$B2: // dominated by 1, from 1\n");
-    CHECK_HAS(text, "@q bra $B1;\n");
+    CHECK_HAS(text, "@q bra $B1; // parts lanes\n");
+    pt_arena_free(&m.arena);
+}
+
+static const char uniform_kernel[] =
+    LOAD_HEADER ".entry k(.param .u64 p, .param .u32 cnt)\n.reqntid 128, 1, 1\n{\n.reg .pred q, s;\n"
+                ".reg .b32 r, t, w, x, n;\n.reg .b64 d, e, wide;\n.local .b32 a[2];\n"
+                ".local .b8 b[16];\nld.param.u64 d, [p];\nld.param.u32 n, [cnt];\n"
+                "mov.u32 t, %tid.x;\nmul.wide.u32 e, t, 4;\nadd.u64 d, d, e;\nshr.u32 w, t, 5;\n"
+                "mov.u32 x, %laneid;\nadd.u32 r, t, n;\nmul.wide.u32 wide, r, 8;\n"
+                "st.local.u32 [a+4], t;\nmov.u64 e, b;\nst.local.u64 [e], d;\n"
+                "setp.eq.u32 q, n, 0;\n@q bra L;\nbar.sync 0;\nsetp.eq.u32 s, w, 1;\n@s bra L;\n"
+                "st.global.u32 [d], x;\nL: st.global.u64 [d], wide;\nret;\n}\n";
+
+/* How values and branches differ between threads; what lives across a barrier; local variables. */
+static void test_thread_facts(void)
+{
+    struct pt_module m;
+    size_t len;
+    CHECK(load(&m, uniform_kernel) && lower_all(&m));
+    const char *text = pt_print(&m, 1, &m.arena, &len);
+    CHECK_HAS(text, "    .local .b32 a[2]; // does not escape, elements of 4 bytes\n");
+    CHECK_HAS(text, "    .local .b8 b[16]; // escapes\n");
+    CHECK_HAS(text, "    ld.param.u32 n, [cnt]; // n: one a CTA\n");
+    CHECK_HAS(text, "; // t: +1 a lane from a multiple of 32\n");
+    CHECK_HAS(text, "; // w: one a warp\n");
+    CHECK_HAS(text, "; // r: +1 a lane\n");
+    CHECK_HAS(text, "; // wide: +8 a lane unless it wraps from a multiple of 8\n");
+    CHECK_HAS(text, "; // one way for the CTA\n");
+    CHECK_HAS(text, "; // parts warps\n");
+    CHECK_HAS(text, ", live: ");
+    check_same(&m, "thread facts", true);
     pt_arena_free(&m.arena);
 }
 
@@ -153,6 +184,7 @@ int main(void)
     check_module("everything", everything);
     check_functions(everything);
     test_facts();
+    test_thread_facts();
     check_files(SOURCE_DIR "/samples/*/*.ptx");
     check_files(SOURCE_DIR "/tests/ptx/*/*.ptx");
     return CHECK_DONE("print");
