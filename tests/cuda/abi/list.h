@@ -16,7 +16,7 @@ extern const unsigned n_our_facts, n_their_facts;
     X(CUmemAllocationProp) X(CUmemPoolProps) X(CUmemPoolPtrExportData) X(CUDA_KERNEL_NODE_PARAMS_v1) \
     X(CUDA_KERNEL_NODE_PARAMS) X(CUDA_MEMSET_NODE_PARAMS) X(CUDA_HOST_NODE_PARAMS) X(CUDA_MEMCPY_NODE_PARAMS) \
     X(CUgraphNodeParams) X(CUgraphEdgeData) X(CUDA_GRAPH_INSTANTIATE_PARAMS) X(CUgraphExecUpdateResultInfo) \
-    X(CUaccessPolicyWindow) X(CUgraphNodeType) X(CUresult) X(CUdeviceptr)
+    X(CUaccessPolicyWindow) X(CUgraphNodeType) X(CUresult) X(CUdeviceptr) X(CUtensorMap) X(CUtensorMapDataType)
 #define OFFSETS(X) \
     X(CUDA_MEMCPY2D, srcPitch) X(CUDA_MEMCPY2D, dstMemoryType) X(CUDA_MEMCPY2D, Height) X(CUDA_MEMCPY3D, srcHeight) \
     X(CUDA_MEMCPY3D, dstXInBytes) X(CUDA_MEMCPY3D, dstArray) X(CUDA_MEMCPY3D, Depth) X(CUDA_MEMCPY3D_PEER, dstContext) \
@@ -25,6 +25,9 @@ extern const unsigned n_our_facts, n_their_facts;
     X(CUDA_KERNEL_NODE_PARAMS, ctx) X(CUDA_MEMSET_NODE_PARAMS, height) X(CUDA_ARRAY3D_DESCRIPTOR, Flags) \
     X(CUdevprop, textureAlign) X(CUgraphExecUpdateResultInfo, errorFromNode)
 #define VALUES(X) \
+    X(CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ) X(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16) X(CU_TENSOR_MAP_INTERLEAVE_32B) \
+    X(CU_TENSOR_MAP_SWIZZLE_128B) X(CU_TENSOR_MAP_L2_PROMOTION_L2_256B) \
+    X(CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA) \
     X(CUDA_VERSION) X(CU_LIMIT_MAX_L2_FETCH_GRANULARITY) X(CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED) X(CU_LIMIT_MAX) \
     X(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES) X(CU_JIT_LOG_VERBOSE) X(CU_JIT_CACHE_MODE) X(CU_JIT_NUM_OPTIONS) \
     X(CU_JIT_INPUT_NVVM) X(CU_FUNC_ATTRIBUTE_NUM_REGS) X(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) \
