@@ -224,6 +224,7 @@ static void *runner_main(void *ud)
 {
     (void)ud;
     pt_cu_lock();
+    pt_cu_thread(); /* with a stack for kernels' faults */
     for (;;) {
         struct pt_cu_command *command = ready;
         if (command) {
