@@ -572,7 +572,8 @@ static LLVMBasicBlockRef begin_if(struct jit *j, LLVMValueRef condition)
 }
 
 /* One address, if `condition` (NULL: in any case) holds. */
-static void load_uniform(struct jit *j, const struct access *a, unsigned copy, LLVMValueRef condition, LLVMValueRef *v)
+static void load_uniform(struct jit *j, const struct access *a, unsigned copy,
+                         LLVMValueRef condition, LLVMValueRef *v)
 {
     LLVMBasicBlockRef before = LLVMGetInsertBlock(j->b);
     LLVMBasicBlockRef after =

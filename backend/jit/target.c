@@ -100,20 +100,22 @@ static const char passes[] =
 
 static bool is_int_vector(LLVMTypeRef type)
 {
-    return LLVMGetTypeKind(type) == LLVMVectorTypeKind && LLVMGetTypeKind(LLVMGetElementType(type)) == LLVMIntegerTypeKind;
+    return LLVMGetTypeKind(type) == LLVMVectorTypeKind &&
+           LLVMGetTypeKind(LLVMGetElementType(type)) == LLVMIntegerTypeKind;
 }
 
 static bool is_and_by_constant(LLVMValueRef v)
 {
-    return LLVMIsAInstruction(v) && LLVMGetInstructionOpcode(v) == LLVMAnd && LLVMIsConstant(LLVMGetOperand(v, 1));
+    return LLVMIsAInstruction(v) && LLVMGetInstructionOpcode(v) == LLVMAnd &&
+           LLVMIsConstant(LLVMGetOperand(v, 1));
 }
 
 /* (x & c) | (y & ~c) in lanes of 32 or 64 bits. */
 static bool picks_bits(LLVMValueRef v)
 {
     LLVMTypeRef type = LLVMTypeOf(v);
-    return is_int_vector(type) && LLVMGetIntTypeWidth(LLVMGetElementType(type)) >= 32 && LLVMIsAInstruction(v) &&
-           LLVMGetInstructionOpcode(v) == LLVMOr &&
+    return is_int_vector(type) && LLVMGetIntTypeWidth(LLVMGetElementType(type)) >= 32 &&
+           LLVMIsAInstruction(v) && LLVMGetInstructionOpcode(v) == LLVMOr &&
            is_and_by_constant(LLVMGetOperand(v, 0)) && is_and_by_constant(LLVMGetOperand(v, 1));
 }
 
@@ -121,7 +123,8 @@ static void fence_operand(struct jit *j, LLVMValueRef select, unsigned k)
 {
     LLVMValueRef v = LLVMGetOperand(select, k);
     LLVMTypeRef type = LLVMTypeOf(v);
-    LLVMTypeRef floats = jit_float_type(j, LLVMGetIntTypeWidth(LLVMGetElementType(type)), LLVMGetVectorSize(type));
+    LLVMTypeRef floats =
+        jit_float_type(j, LLVMGetIntTypeWidth(LLVMGetElementType(type)), LLVMGetVectorSize(type));
     LLVMPositionBuilderBefore(j->b, select);
     LLVMSetCurrentDebugLocation2(j->b, LLVMInstructionGetDebugLoc(select));
     LLVMValueRef lanes = LLVMBuildBitCast(j->b, v, floats, "");

@@ -1,5 +1,5 @@
-/* Random, well-defined PTX kernels: the same seed gives the same kernel. (Draws that stand in one expression are not in order: only
- * one does.)
+/* Random, well-defined PTX kernels: the same seed gives the same kernel. (No expression draws twice: C leaves open which draw comes
+ * first.)
  *
  * A kernel is a tree of nodes that hold text, so that it can be reduced: any node can be taken out, or what its lists hold
  * put in its place, and the kernel stays well-defined. Its result does not depend on the order in which threads run: a

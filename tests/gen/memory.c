@@ -294,8 +294,8 @@ static void own_atomic(struct gen *g, const struct gen_place *place)
     const char *value = gen_source(g, place, class), *other = gen_source(g, place, class), *dest = gen_dest(g, class);
     const char *guard = gen_guard(g), *space = gen_chance(g, 85) ? ".global" : "", *index = index_text(g, &g->array[i], n);
     bool is_cas = !strncmp(name, ".cas", 4);
-    gen_line(g, "%s%s%satom%s%s %s, [%%x%u+%zu], %s%s%s;", index, address_text(g, n, bytes, "%out"), guard, space, name, dest, n, g->array[i].offset, value, is_cas ? ", " : "",
-             is_cas ? other : "");
+    gen_line(g, "%s%s%satom%s%s %s, [%%x%u+%zu], %s%s%s;", index, address_text(g, n, bytes, "%out"), guard, space, name, dest, n,
+             g->array[i].offset, value, is_cas ? ", " : "", is_cas ? other : "");
 }
 
 void gen_memory(struct gen *g, const struct gen_place *place)
