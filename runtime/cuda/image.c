@@ -1,28 +1,49 @@
-/* Images that modules are loaded from. */
+/* Images that modules are loaded from: frontend/fatbin.h finds the PTX in them. */
 #include "runtime/cuda/driver.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static CUresult refuse(struct pt_cu_text *text, CUresult result, const char *why)
+#include "frontend/fatbin.h"
+
+static CUresult keep(const struct pt_image_text *found, struct pt_cu_text *text)
 {
-    snprintf(text->log, sizeof text->log, "%s", why);
-    return result;
+    text->bytes = found->len;
+    text->text = malloc(found->len + 1);
+    if (!text->text)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    memcpy(text->text, found->text, found->len);
+    text->text[found->len] = 0;
+    return CUDA_SUCCESS;
+}
+
+static CUresult read_image(const void *image, size_t bytes, struct pt_arena *arena,
+                           struct pt_cu_text *text)
+{
+    jmp_buf oom;
+    struct pt_image_text found;
+    const struct pt_cu_profile *profile = pt_cu_driver.profile;
+    unsigned sm = (unsigned)(profile->major * 10 + profile->minor);
+    arena->oom = &oom;
+    if (setjmp(oom))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    enum pt_image_status status =
+        pt_image_read(image, bytes ? bytes : PT_IMAGE_UNSIZED, sm, arena, &found);
+    if (status == PT_IMAGE_OK)
+        return keep(&found, text);
+    snprintf(text->log, sizeof text->log, "%s", found.message);
+    return status == PT_IMAGE_NO_PTX    ? CUDA_ERROR_NO_BINARY_FOR_GPU
+           : status == PT_IMAGE_INVALID ? CUDA_ERROR_INVALID_IMAGE
+                                        : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 CUresult pt_cu_image_text(const void *image, size_t bytes, struct pt_cu_text *text)
 {
+    struct pt_arena arena;
     *text = (struct pt_cu_text){0};
-    const char *source = image;
-    if (memcmp(source, "\177ELF", bytes && bytes < 4 ? bytes : 4) == 0)
-        return refuse(text, CUDA_ERROR_NO_BINARY_FOR_GPU,
-                      "the image is machine code of a GPU; Ptera runs PTX: compile for compute_XX");
-    text->bytes = bytes ? strnlen(source, bytes) : strlen(source);
-    text->text = malloc(text->bytes + 1);
-    if (!text->text)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    memcpy(text->text, source, text->bytes);
-    text->text[text->bytes] = 0;
-    return CUDA_SUCCESS;
+    pt_arena_init(&arena, &pt_malloc_allocator);
+    CUresult result = read_image(image, bytes, &arena, text);
+    pt_arena_free(&arena);
+    return result;
 }

@@ -1,0 +1,190 @@
+/* Contexts and errors of the calling thread, and the calls that only hand their arguments on to the driver. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/cudart/rt.h"
+
+enum { MAX_DEVICES = 64 };
+
+/* The primary contexts that this library holds; NULL: not yet, or no more since cudaDeviceReset. */
+static _Atomic(CUcontext) contexts[MAX_DEVICES];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static _Thread_local struct {
+    cudaError_t error;
+    int device;
+    CUcontext context; /* what `use` made current */
+} self;
+
+cudaError_t pt_rt_done(cudaError_t error)
+{
+    if (error != cudaSuccess)
+        self.error = error;
+    return error;
+}
+
+cudaError_t cudaGetLastError(void)
+{
+    cudaError_t error = self.error;
+    self.error = cudaSuccess;
+    return error;
+}
+
+cudaError_t cudaPeekAtLastError(void)
+{
+    return self.error;
+}
+
+/* ---- contexts ------------------------------------------------------------------------------------------ */
+
+static cudaError_t retain(int device, CUcontext *context)
+{
+    CUresult r = CUDA_SUCCESS;
+    pthread_mutex_lock(&lock);
+    *context = atomic_load(&contexts[device]);
+    if (!*context) {
+        r = cuDevicePrimaryCtxRetain(context, device);
+        if (r == CUDA_SUCCESS)
+            atomic_store(&contexts[device], *context);
+    }
+    pthread_mutex_unlock(&lock);
+    return (cudaError_t)r;
+}
+
+static cudaError_t use(int device)
+{
+    CUcontext context;
+    cudaError_t error = retain(device, &context);
+    if (!error)
+        error = (cudaError_t)cuCtxSetCurrent(context);
+    if (error)
+        return error;
+    self.device = device;
+    self.context = context;
+    return pt_rt_load_managed();
+}
+
+static cudaError_t init(void)
+{
+    static atomic_bool is_ready;
+    if (atomic_load_explicit(&is_ready, memory_order_acquire))
+        return cudaSuccess;
+    CUresult r = cuInit(0);
+    if (r == CUDA_SUCCESS)
+        atomic_store(&is_ready, true);
+    return (cudaError_t)r;
+}
+
+cudaError_t pt_rt_ready(void)
+{
+    CUcontext current = NULL;
+    cudaError_t error = init();
+    if (error)
+        return error;
+    if (cuCtxGetCurrent(&current) == CUDA_SUCCESS && current &&
+        (current != self.context || atomic_load(&contexts[self.device]) == current))
+        return cudaSuccess;
+    return use(self.device);
+}
+
+cudaError_t pt_rt_device(int *device)
+{
+    CUcontext current = NULL;
+    cudaError_t error = init();
+    if (error)
+        return error;
+    *device = self.device;
+    if (cuCtxGetCurrent(&current) == CUDA_SUCCESS && current && current != self.context)
+        return (cudaError_t)cuCtxGetDevice(device);
+    return cudaSuccess;
+}
+
+static cudaError_t check_device(int device)
+{
+    int n = 0;
+    cudaError_t error = init();
+    if (!error)
+        error = (cudaError_t)cuDeviceGetCount(&n);
+    if (!error && (device < 0 || device >= n || device >= MAX_DEVICES))
+        error = cudaErrorInvalidDevice;
+    return error;
+}
+
+cudaError_t cudaSetDevice(int device)
+{
+    return pt_rt_done(check_device(device) ?: use(device));
+}
+
+cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags)
+{
+    enum { FLAGS_ARE_VALID = 1 };
+    CUcontext context;
+    cudaError_t error = check_device(device);
+    if (!error && flags & FLAGS_ARE_VALID)
+        error = (cudaError_t)cuDevicePrimaryCtxSetFlags_v2(device, device_flags);
+    return pt_rt_done(error ?: retain(device, &context));
+}
+
+static cudaError_t reset(void)
+{
+    int device;
+    cudaError_t error = pt_rt_device(&device);
+    if (error)
+        return error;
+    pthread_mutex_lock(&lock);
+    if (atomic_exchange(&contexts[device], NULL))
+        error = (cudaError_t)cuDevicePrimaryCtxReset_v2(device);
+    pthread_mutex_unlock(&lock);
+    pt_rt_forget_managed();
+    return error;
+}
+
+cudaError_t cudaDeviceReset(void)
+{
+    return RT_PLAIN(reset());
+}
+
+cudaError_t cudaSetDeviceFlags(unsigned flags)
+{
+    int device = 0;
+    cudaError_t error = pt_rt_device(&device);
+    return pt_rt_done(error ?: (cudaError_t)cuDevicePrimaryCtxSetFlags_v2(device, flags));
+}
+
+/* ---- calls that are the driver's ----------------------------------------------------------------------- */
+
+#define FORWARD(name, parameters, symbol, types, arguments) \
+    CUresult symbol types;                                  \
+    cudaError_t name parameters                             \
+    {                                                       \
+        return RT_API(symbol arguments);                    \
+    }
+#define STREAM(name, parameters, symbol, types, arguments) \
+    FORWARD(name, parameters, symbol, types, arguments)    \
+    cudaError_t name##_ptsz parameters                     \
+    {                                                      \
+        stream = pt_rt_per_thread(stream);                 \
+        return RT_API(symbol arguments);                   \
+    }
+#include "runtime/cudart/forward.def"
+
+/* ---- what is not supported ----------------------------------------------------------------------------- */
+
+/* Says once that a call is missing. */
+static cudaError_t refuse(const char *name, atomic_bool *is_told)
+{
+    if (!atomic_exchange(is_told, true))
+        fprintf(stderr, "ptera: %s is not supported\n", name);
+    return pt_rt_done(cudaErrorNotSupported);
+}
+
+#define NOT_SUPPORTED(name)             \
+    cudaError_t name(void)              \
+    {                                   \
+        static atomic_bool is_told;     \
+        return refuse(#name, &is_told); \
+    }
+#include "runtime/cudart/refused.def"
