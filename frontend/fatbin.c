@@ -55,7 +55,8 @@ struct entry {
     uint32_t name, name_len; /* offset in the entry */
     uint64_t flags, hash, plain_bytes;
 };
-_Static_assert(sizeof(struct header) == 16 && sizeof(struct entry) == 64, "as nvcc writes them");
+_Static_assert(sizeof(struct header) == PT_FATBIN_HEADER && sizeof(struct entry) == 64,
+               "as nvcc writes them");
 
 struct reader {
     unsigned sm;
@@ -328,6 +329,19 @@ enum pt_image_status pt_image_read(const void *image, size_t bytes, unsigned sm,
     if (n >= SELFMAG && !memcmp(image, ELFMAG, SELFMAG))
         return fail_elf(&r, image, bytes);
     return read_text(&r, image, bytes);
+}
+
+size_t pt_fatbin_bytes(const void *p, size_t bytes)
+{
+    struct header h;
+    if (bytes < sizeof h)
+        return 0;
+    memcpy(&h, p, sizeof h);
+    if (h.magic != fatbin_magic || h.header_bytes < sizeof h || h.header_bytes > bytes ||
+        h.bytes > bytes - h.header_bytes)
+        return 0;
+    size_t whole = h.header_bytes + h.bytes, padding = -whole & 7;
+    return padding <= bytes - whole ? whole + padding : whole;
 }
 
 void *pt_fatbin_wrap(const char *text, size_t len, unsigned sm, struct pt_arena *arena,

@@ -28,6 +28,10 @@ struct pt_image_text {
 enum pt_image_status pt_image_read(const void *image, size_t bytes, unsigned sm,
                                    struct pt_arena *arena, struct pt_image_text *out);
 
+/* The bytes of the fatbinary at `p`, padding to 8 included, if a whole one begins there; else 0. */
+size_t pt_fatbin_bytes(const void *p, size_t bytes);
+enum { PT_FATBIN_HEADER = 16 }; /* the bytes of one without entries */
+
 /* A fatbinary with one uncompressed PTX entry, aligned to 16, in `arena`; *bytes is its size. */
 void *pt_fatbin_wrap(const char *text, size_t len, unsigned sm, struct pt_arena *arena,
                      size_t *bytes);

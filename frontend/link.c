@@ -3,11 +3,6 @@
  * Each module is read as if it were alone, with names of its own; where it first declares a name with linkage, the function or
  * variable that other modules have under that name takes its part. PTX ISA, "Linking Directives": of .weak definitions the
  * first stays, and gives way to a .visible one; of .common ones the largest counts; .extern ones wait for any of these. */
-#include "frontend/link.h"
-
-#include <stdio.h>
-#include <string.h>
-
 #include "frontend/parse.h"
 
 /* Of the name in other modules, or NULL. The entry is made where there is none. */
@@ -127,36 +122,4 @@ bool pt_link_check(struct pt_parser *p)
                           s->name);
     }
     return diags->errors == 0;
-}
-
-/* ---- the text -------------------------------------------------------------------------------- */
-
-/* Can the name stand in a line marker? */
-static bool is_name(const char *name)
-{
-    return name && *name && !strpbrk(name, "\"\n");
-}
-
-char *pt_link_join(const struct pt_link_unit *units, uint32_t n, struct pt_arena *arena,
-                   size_t *len)
-{
-    static const char marker[] = "# 1 \"%s\"\n";
-    size_t size = 1;
-    for (uint32_t i = 0; i < n; i++)
-        size += units[i].len + sizeof marker + (units[i].name ? strlen(units[i].name) : 0) + 2;
-    char *text = pt_arena_alloc(arena, size), *to = text;
-    for (uint32_t i = 0; i < n; i++) {
-        size_t bytes = units[i].len;
-        while (bytes && !units[i].text[bytes - 1])
-            bytes--;
-        if (i > 0)
-            *to++ = '\0';
-        if (is_name(units[i].name))
-            to += sprintf(to, marker, units[i].name);
-        memcpy(to, units[i].text, bytes);
-        to += bytes;
-        *to++ = '\n';
-    }
-    *len = (size_t)(to - text);
-    return text;
 }

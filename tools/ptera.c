@@ -14,6 +14,8 @@ static const struct command {
     {"run", command_run, "run a kernel of a PTX file on given arguments"},
     {"verify", command_verify, "check PTX files as NVIDIA's assembler would"},
     {"compile", command_compile, "show a PTX file as tokens, syntax tree, IR or native code"},
+    {"exec", command_exec, "run a CUDA program on the CPU"},
+    {"doctor", command_doctor, "say what stands in the way of a CUDA program"},
     {"fuzz", command_fuzz, "run random kernels and compare the engines"},
     {"info", command_info, "what this build and machine offer; the instruction table"},
 };

@@ -240,13 +240,3 @@ CUresult cuGetProcAddress(const char *name, void **address, int version, cuuint6
     CUresult r = get_proc_address(name, address, version, flags, NULL);
     return API(r == CUDA_SUCCESS && !*address ? CUDA_ERROR_NOT_FOUND : r);
 }
-
-/* The tables behind it are not documented. Who asks carries a runtime library that accepts only NVIDIA's driver, or goes on
- * without (NVRTC, nvJitLink). */
-CUresult cuGetExportTable(const void **table, const CUuuid *id)
-{
-    if (table)
-        *table = NULL;
-    (void)id;
-    return API(CUDA_ERROR_INVALID_VALUE);
-}
