@@ -11,8 +11,7 @@ void ptx_run(const char *source, int n_args, void **args, int block_x, int block
 /* out[i] = n + i + the CTA's dimension, for i below n */
 static const char text[] = HEAD
     ".visible .entry first(.param .u64 out, .param .u32 n, .param .f32 f)\n{\n"
-    ".reg .pred %p;\n.reg .b32 %r<6>;\n.reg .f32 %f<3>;\n.reg .b64 %rd<4>;\n.extern .shared .b32 "
-    "s[];\n"
+    ".reg .pred %p;\n.reg .b32 %r<6>;\n.reg .f32 %f<3>;\n.reg .b64 %rd<4>;\n"
     "ld.param.u64 %rd1, [out];\nld.param.u32 %r1, [n];\nld.param.f32 %f1, [f];\n"
     "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\nmov.u32 %r4, %tid.x;\nmad.lo.u32 %r5, %r2, "
     "%r3, %r4;\n"
