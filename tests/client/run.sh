@@ -1,0 +1,28 @@
+#!/bin/sh
+# Other people's software on Ptera's libcuda.so.1: run.sh CLIENT PTERA FOLDER. Installs the package from PyPI into a virtual environment
+# in FOLDER first; where that cannot be had the test is skipped.
+set -u
+client=$1
+ptera=$2
+folder=$3
+here=$(dirname "$(readlink -f "$0")")
+
+skip() {
+    echo "skipped client_$client: $1"
+    echo "client_$client: 0 passed, 0 failed, 1 skipped"
+    exit 0
+}
+
+case $client in
+tinygrad) packages="tinygrad==0.14.0" ;;
+numba) packages="numba-cuda==0.20.0 numba==0.61.2" ;;
+*) exit 2 ;;
+esac
+
+python3 -c 'import venv, ensurepip' 2>/dev/null || skip "no python3 with venv"
+if [ ! -e "$folder/$client/installed" ]; then
+    # shellcheck disable=SC2086
+    python3 -m venv "$folder/$client" && "$folder/$client/bin/pip" install -q $packages &&
+        touch "$folder/$client/installed" || skip "$packages cannot be installed"
+fi
+exec "$ptera" exec "$folder/$client/bin/python" "$here/on_$client.py"
