@@ -283,6 +283,20 @@ struct pt_cu_text {
 };
 CUresult pt_cu_image_text(const void *image, size_t bytes, struct pt_cu_text *text);
 
+/* A buffer of the program's for messages. Its size option is overwritten with what was written. */
+struct pt_cu_jit_log {
+    char *text;
+    size_t size;
+    void **size_option;
+};
+struct pt_cu_jit_options {
+    struct pt_cu_jit_log info, error;
+    void **wall_time;
+};
+/* module.c: reads what a program gives with an image; false if an option is not one. */
+bool pt_cu_read_options(struct pt_cu_jit_options *o, unsigned n, const CUjit_option *options, void **values);
+void pt_cu_write_log(struct pt_cu_jit_log *log, const char *text);
+
 /* ---- work ---------------------------------------------------------------------------------------------- */
 
 enum pt_cu_work {

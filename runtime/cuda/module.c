@@ -7,20 +7,9 @@
 
 /* ---- what cuModuleLoadDataEx is told ------------------------------------------------------------------- */
 
-/* A buffer of the program's for messages. Its size option is overwritten with what was written. */
-struct log {
-    char *text;
-    size_t size;
-    void **size_option;
-};
-struct jit_options {
-    struct log info, error;
-    void **wall_time;
-};
-
-static bool read_options(struct jit_options *o, unsigned n, const CUjit_option *options, void **values)
+bool pt_cu_read_options(struct pt_cu_jit_options *o, unsigned n, const CUjit_option *options, void **values)
 {
-    *o = (struct jit_options){0};
+    *o = (struct pt_cu_jit_options){0};
     if (n && (!options || !values))
         return false;
     for (unsigned i = 0; i < n; i++) {
@@ -50,7 +39,7 @@ static bool read_options(struct jit_options *o, unsigned n, const CUjit_option *
     return true;
 }
 
-static void write_log(struct log *log, const char *text)
+void pt_cu_write_log(struct pt_cu_jit_log *log, const char *text)
 {
     size_t n = 0;
     if (log->text && log->size)
@@ -81,11 +70,11 @@ static char *collect(ptera_module *module, ptera_severity severity)
     return all;
 }
 
-static void write_diagnostics(struct jit_options *o, ptera_module *module, const char *error)
+static void write_diagnostics(struct pt_cu_jit_options *o, ptera_module *module, const char *error)
 {
     char *errors = collect(module, PTERA_ERROR), *warnings = collect(module, PTERA_WARNING);
-    write_log(&o->error, error ? error : errors ? errors : "");
-    write_log(&o->info, warnings ? warnings : "");
+    pt_cu_write_log(&o->error, error ? error : errors ? errors : "");
+    pt_cu_write_log(&o->info, warnings ? warnings : "");
     if (pt_cu_logs(PT_CU_LOG_LOAD))
         pt_cu_log("load: %s%s", error ? error : errors ? errors : "", warnings ? warnings : "");
     free(errors);
@@ -156,7 +145,7 @@ static CUmodule new_module(CUcontext ctx, ptera_module *ptera)
     return module;
 }
 
-static CUresult load_text(CUcontext ctx, const struct pt_cu_text *text, struct jit_options *options, CUmodule *out)
+static CUresult load_text(CUcontext ctx, const struct pt_cu_text *text, struct pt_cu_jit_options *options, CUmodule *out)
 {
     ptera_module *ptera = NULL;
     char why[128];
@@ -181,18 +170,18 @@ static CUresult load_image(CUmodule *out, const void *image, size_t bytes, unsig
                            void **values)
 {
     CUcontext ctx;
-    struct jit_options options;
+    struct pt_cu_jit_options options;
     struct pt_cu_text text;
     CUresult r = pt_cu_current(&ctx);
     if (r != CUDA_SUCCESS)
         return r;
-    if (!out || !image || !read_options(&options, n, names, values))
+    if (!out || !image || !pt_cu_read_options(&options, n, names, values))
         return CUDA_ERROR_INVALID_VALUE;
     r = pt_cu_image_text(image, bytes, &text);
     if (r == CUDA_SUCCESS)
         r = load_text(ctx, &text, &options, out);
     else
-        write_log(&options.error, text.log);
+        pt_cu_write_log(&options.error, text.log);
     if (r != CUDA_SUCCESS && text.log[0])
         pt_cu_log("%s", text.log);
     free(text.text);
@@ -408,7 +397,7 @@ static CUresult check_library(CUlibrary library)
 
 CUresult pt_cu_module_of(CUlibrary library, CUcontext ctx, CUmodule *out)
 {
-    struct jit_options none = {0};
+    struct pt_cu_jit_options none = {0};
     struct pt_cu_text text = {.text = library->text, .bytes = library->bytes};
     for (*out = ctx->modules; *out; *out = (*out)->next)
         if ((*out)->library == library)
@@ -425,16 +414,16 @@ static CUresult library_load(CUlibrary *out, const void *image, size_t bytes, un
 {
     CUcontext ctx;
     CUmodule module;
-    struct jit_options options;
+    struct pt_cu_jit_options options;
     struct pt_cu_text text;
     CUresult r = pt_cu_check_init();
     if (r != CUDA_SUCCESS)
         return r;
-    if (!out || !image || !read_options(&options, n, names, values))
+    if (!out || !image || !pt_cu_read_options(&options, n, names, values))
         return CUDA_ERROR_INVALID_VALUE;
     r = pt_cu_image_text(image, bytes, &text);
     if (r != CUDA_SUCCESS) {
-        write_log(&options.error, text.log);
+        pt_cu_write_log(&options.error, text.log);
         pt_cu_log("%s", text.log);
         return r;
     }
