@@ -86,7 +86,7 @@ cudaError_t pt_rt_ready(void)
         return error;
     if (cuCtxGetCurrent(&current) == CUDA_SUCCESS && current &&
         (current != self.context || atomic_load(&contexts[self.device]) == current))
-        return cudaSuccess;
+        return pt_rt_load_managed();
     return use(self.device);
 }
 

@@ -83,7 +83,7 @@ static void check_errors(void)
     OK(add(state, callee, "one.ptx"));
     OK(add(state, callee, "two.ptx"));
     CHECK_CU(cuLinkComplete(state, &image, &bytes), CUDA_ERROR_INVALID_PTX);
-    CHECK_HAS(error, "two.ptx:4:25: error: 'base' is already defined on line 4 of one.ptx");
+    CHECK_HAS(error, "two.ptx:4:23: error: 'base' is already defined on line 4 of one.ptx");
     OK(cuLinkDestroy(state));
     CHECK_CU(cuLinkDestroy(state), CUDA_ERROR_INVALID_HANDLE);
     CHECK_CU(cuLinkComplete(WILD, &image, &bytes), CUDA_ERROR_INVALID_HANDLE);
