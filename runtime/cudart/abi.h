@@ -94,6 +94,13 @@ typedef struct cudaLaunchConfig_st {
     unsigned numAttrs;
 } cudaLaunchConfig_t;
 
+typedef struct cudaKernelNodeParams {
+    void *func;
+    dim3 gridDim, blockDim;
+    unsigned sharedMemBytes;
+    void **kernelParams, **extra;
+} cudaKernelNodeParams;
+
 typedef struct cudaChannelFormatDesc {
     int x, y, z, w; /* bits */
     int f;          /* what they are */

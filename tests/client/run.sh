@@ -15,7 +15,7 @@ skip() {
 
 case $client in
 tinygrad) packages="tinygrad==0.14.0" ;;
-numba) packages="numba-cuda==0.20.0 numba==0.61.2" ;;
+numba) packages="numba==0.61.2 nvidia-cuda-nvcc-cu12==12.4.131" ;; # the latter has the compiler that it uses
 *) exit 2 ;;
 esac
 
@@ -25,4 +25,7 @@ if [ ! -e "$folder/$client/installed" ]; then
     python3 -m venv "$folder/$client" && "$folder/$client/bin/pip" install -q $packages &&
         touch "$folder/$client/installed" || skip "$packages cannot be installed"
 fi
+for compiler in "$folder/$client"/lib/python3*/site-packages/nvidia/cuda_nvcc; do
+    export CUDA_HOME="$compiler"
+done
 exec "$ptera" exec "$folder/$client/bin/python" "$here/on_$client.py"

@@ -1,0 +1,158 @@
+/* Nodes of graphs that the runtime describes in its own way. */
+#include "runtime/cudart/rt.h"
+
+struct node_place {
+    cudaGraphNode_t *node;
+    cudaGraph_t graph;
+    const cudaGraphNode_t *after;
+    size_t n;
+};
+
+/* ---- kernels ------------------------------------------------------------------------------------------- */
+
+static cudaError_t describe_kernel(const cudaKernelNodeParams *from, CUDA_KERNEL_NODE_PARAMS *to)
+{
+    CUkernel kernel;
+    cudaError_t error = from ? pt_rt_kernel(from->func, &kernel) : cudaErrorInvalidValue;
+    if (!error)
+        *to = (CUDA_KERNEL_NODE_PARAMS){.func = (CUfunction)kernel,
+                                        .gridDimX = from->gridDim.x,
+                                        .gridDimY = from->gridDim.y,
+                                        .gridDimZ = from->gridDim.z,
+                                        .blockDimX = from->blockDim.x,
+                                        .blockDimY = from->blockDim.y,
+                                        .blockDimZ = from->blockDim.z,
+                                        .sharedMemBytes = from->sharedMemBytes,
+                                        .kernelParams = from->kernelParams,
+                                        .extra = from->extra};
+    return error;
+}
+
+/* `call` with the description `k` of a kernel. */
+#define WITH_KERNEL(call)                                        \
+    CUDA_KERNEL_NODE_PARAMS k;                                   \
+    cudaError_t error = pt_rt_ready() ?: describe_kernel(p, &k); \
+    return pt_rt_done(error ?: (cudaError_t)(call))
+
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                   const cudaGraphNode_t *after, size_t n,
+                                   const cudaKernelNodeParams *p)
+{
+    WITH_KERNEL(cuGraphAddKernelNode_v2(node, graph, after, n, &k));
+}
+
+cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams *p)
+{
+    WITH_KERNEL(cuGraphKernelNodeSetParams_v2(node, &k));
+}
+
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const cudaKernelNodeParams *p)
+{
+    WITH_KERNEL(cuGraphExecKernelNodeSetParams_v2(exec, node, &k));
+}
+
+/* ---- copies and sets ----------------------------------------------------------------------------------- */
+
+static cudaError_t add_copy(const struct node_place *place, const CUDA_MEMCPY3D *copy)
+{
+    CUcontext context;
+    CUresult r = cuCtxGetCurrent(&context);
+    return (cudaError_t)(r
+                             ?: cuGraphAddMemcpyNode(place->node, place->graph, place->after,
+                                                     place->n, copy, context));
+}
+
+static cudaError_t set_copy(cudaGraphExec_t exec, cudaGraphNode_t node, const CUDA_MEMCPY3D *copy)
+{
+    CUcontext context;
+    CUresult r = cuCtxGetCurrent(&context);
+    return (cudaError_t)(r ?: cuGraphExecMemcpyNodeSetParams(exec, node, copy, context));
+}
+
+static cudaError_t describe_1d(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
+                               CUDA_MEMCPY3D *copy)
+{
+    cudaMemcpy3DParms p = {.srcPtr = {(void *)from, bytes, bytes, 1},
+                           .dstPtr = {to, bytes, bytes, 1},
+                           .extent = {bytes, 1, 1},
+                           .kind = kind};
+    return pt_rt_copy_3d(&p, copy);
+}
+
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                   const cudaGraphNode_t *after, size_t n,
+                                   const cudaMemcpy3DParms *p)
+{
+    CUDA_MEMCPY3D copy;
+    return RT_API(pt_rt_copy_3d(p, &copy)
+                      ?: add_copy(&(struct node_place){node, graph, after, n}, &copy));
+}
+
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
+                                     const cudaGraphNode_t *after, size_t n, void *to,
+                                     const void *from, size_t bytes, cudaMemcpyKind kind)
+{
+    CUDA_MEMCPY3D copy;
+    return RT_API(describe_1d(to, from, bytes, kind, &copy)
+                      ?: add_copy(&(struct node_place){node, graph, after, n}, &copy));
+}
+
+cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms *p)
+{
+    CUDA_MEMCPY3D copy;
+    return RT_API(pt_rt_copy_3d(p, &copy) ?: (cudaError_t)cuGraphMemcpyNodeSetParams(node, &copy));
+}
+
+cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, const void *from,
+                                           size_t bytes, cudaMemcpyKind kind)
+{
+    CUDA_MEMCPY3D copy;
+    return RT_API(describe_1d(to, from, bytes, kind, &copy)
+                      ?: (cudaError_t)cuGraphMemcpyNodeSetParams(node, &copy));
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const cudaMemcpy3DParms *p)
+{
+    CUDA_MEMCPY3D copy;
+    return RT_API(pt_rt_copy_3d(p, &copy) ?: set_copy(exec, node, &copy));
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void *to,
+                                               const void *from, size_t bytes, cudaMemcpyKind kind)
+{
+    CUDA_MEMCPY3D copy;
+    return RT_API(describe_1d(to, from, bytes, kind, &copy) ?: set_copy(exec, node, &copy));
+}
+
+/* What is set is described alike by both libraries. */
+static cudaError_t add_set(const struct node_place *place, const CUDA_MEMSET_NODE_PARAMS *p)
+{
+    CUcontext context;
+    CUresult r = cuCtxGetCurrent(&context);
+    return (cudaError_t)(r
+                             ?: cuGraphAddMemsetNode(place->node, place->graph, place->after,
+                                                     place->n, p, context));
+}
+
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                   const cudaGraphNode_t *after, size_t n,
+                                   const CUDA_MEMSET_NODE_PARAMS *p)
+{
+    return RT_API(add_set(&(struct node_place){node, graph, after, n}, p));
+}
+
+static cudaError_t set_set(cudaGraphExec_t exec, cudaGraphNode_t node,
+                           const CUDA_MEMSET_NODE_PARAMS *p)
+{
+    CUcontext context;
+    CUresult r = cuCtxGetCurrent(&context);
+    return (cudaError_t)(r ?: cuGraphExecMemsetNodeSetParams(exec, node, p, context));
+}
+
+cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const CUDA_MEMSET_NODE_PARAMS *p)
+{
+    return RT_API(set_set(exec, node, p));
+}
