@@ -49,10 +49,14 @@ static bool reads_clock(const struct pt_func *f, const struct pt_insn *insn)
     return false;
 }
 
-/* Copies are waited for by the thread that began them. */
+/* Copies and products are waited for by the threads that began them; what they see is ordered for these alone. */
 static bool waits_for_own(const struct pt_form *form)
 {
     switch (form->op) {
+    case PT_OP_fence:
+        return pt_form_has(form, PT_M_proxy) && !pt_form_has(form, PT_M_acquire) &&
+               !pt_form_has(form, PT_M_release);
+    case PT_OP_wgmma_fence:
     case PT_OP_cp_async_commit:
     case PT_OP_cp_async_wait:
     case PT_OP_cp_bulk_commit:

@@ -338,7 +338,9 @@ static void test_waiting(void)
         "ld.global.u32 %r1, [%d1]; setp.eq.s32 %p, %r1, 0;",
         "atom.global.add.u32 %r2, [%d1], 1; add.s32 %r1, %r1, 1; setp.lt.s32 %p, %r1, 9;",
         "red.global.add.u32 [%d1], 1; add.s32 %r1, %r1, 1; setp.lt.s32 %p, %r1, 9;",
-        "bar.sync 0; st.volatile.u32 [%d1], 1; add.s32 %r1, %r1, 1; setp.lt.s32 %p, %r1, 9;"};
+        "bar.sync 0; st.volatile.u32 [%d1], 1; add.s32 %r1, %r1, 1; setp.lt.s32 %p, %r1, 9;",
+        "cp.async.commit_group; cp.async.wait_group 1; add.s32 %r1, %r1, 1; setp.lt.s32 %p, %r1, 9;",
+        "fence.proxy.async; add.s32 %r1, %r1, 1; setp.lt.s32 %p, %r1, 9;"};
     char body[256];
     for (int k = 0; k < 2; k++) {
         size_t n = k ? sizeof others / sizeof *others : sizeof waits / sizeof *waits;
