@@ -128,19 +128,6 @@ pt_handler PT_DO(cp_reduce_dsmem)(struct pt_select *s)
     return select_move(s, PT_SPACE_SHARED, PT_SPACE_SHARED, true, join_of(s));
 }
 
-/* A cache is not to be filled. */
-PT_HANDLER(nothing)
-{
-    (void)f;
-    return c + 1;
-}
-
-pt_handler PT_DO(cp_bulk_prefetch)(struct pt_select *s)
-{
-    (void)s;
-    return nothing;
-}
-
 pt_handler PT_DO(cp_bulk_commit)(struct pt_select *s)
 {
     return pt_async_commit(s, PT_ASYNC_BULK);

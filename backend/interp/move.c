@@ -508,6 +508,9 @@ HINT(prefetch)
 HINT(prefetchu)
 HINT(applypriority)
 HINT(discard)
+HINT(cp_bulk_prefetch)
+HINT(tma_prefetch)
+HINT(tma_prefetch_im2col)
 
 /* ---- policies: what ptxas computes for sm_90; accesses take them as hints and do nothing ----- */
 

@@ -13,7 +13,7 @@ struct rows {
     const struct pt_tile *tile;
     uint32_t unit;               /* bytes of an element or slice */
     uint32_t n, step;            /* elements of a row, and from one to the next */
-    uint32_t count;              /* rows */
+    uint64_t count;              /* rows */
     uint32_t pitch;              /* from row to row in shared memory */
     uint32_t spatial, n_spatial; /* im2col: the dimensions that pixels are counted in */
     uint32_t part[5];            /* tiled: which of the rows, in each dimension */
@@ -225,6 +225,9 @@ static const char *objection(const struct tensor_code *k, const struct pt_tile *
         return "elements of this type are not reduced so";
     if (!t->interleave && (int64_t)tile->at[0] * (int64_t)t->stride[0] % PIECE)
         return "the first coordinate is no multiple of 16 bytes";
+    struct rows r = rows_of(tile);
+    if (r.n * r.unit % PIECE || r.count * r.pitch > PT_TILE_BYTES_MAX)
+        return "a tile has rows of multiples of 16 bytes, and room in shared memory";
     for (uint32_t i = 0; !k->is_load && i < t->rank; i++)
         if (tile->at[i] < 0)
             return "a tile is stored from a negative coordinate";
@@ -313,11 +316,11 @@ static bool move_tile(const struct pt_code *c, struct pt_frame *f, uint32_t lane
         return false;
     struct rows r = rows_of(&tile);
     uint64_t shared = wide_of(f, k->shared, lane);
-    uint32_t span = (r.count - 1) * r.pitch + r.n * r.unit;
+    uint32_t span = (uint32_t)(r.count - 1) * r.pitch + r.n * r.unit;
     struct pt_async_op op = {.kind = k->is_load ? PT_ASYNC_COUNTED : PT_ASYNC_BULK,
                              .lane = lane,
                              .run = k->is_load ? load_tile : store_tile,
-                             .bytes = r.count * r.n * r.unit,
+                             .bytes = (uint32_t)r.count * r.n * r.unit,
                              .tile = &tile};
     if (k->is_load) {
         op.to = shared;
@@ -330,6 +333,7 @@ static bool move_tile(const struct pt_code *c, struct pt_frame *f, uint32_t lane
     if (!pt_isolate_allows(c, f, lane, shared, span, k->is_load) ||
         !may_access(c, f, &op, k->is_load))
         return false;
+    f->state->acting = 0;
     return k->ctas == UINT32_MAX
                ? pt_async_issue(c, f, &op)
                : pt_async_multicast(c, f, &op, word_of(f, k->ctas, lane) & 0xffff);
@@ -424,23 +428,4 @@ pt_handler PT_DO(tma_reduce)(struct pt_select *s)
 pt_handler PT_DO(tma_reduce_im2col)(struct pt_select *s)
 {
     return select_store(s, true, true);
-}
-
-/* A cache is not to be filled. */
-PT_HANDLER(nothing)
-{
-    (void)f;
-    return c + 1;
-}
-
-pt_handler PT_DO(tma_prefetch)(struct pt_select *s)
-{
-    (void)s;
-    return nothing;
-}
-
-pt_handler PT_DO(tma_prefetch_im2col)(struct pt_select *s)
-{
-    (void)s;
-    return nothing;
 }

@@ -10,9 +10,8 @@ struct field {
     bool sets_tf32, clears_swizzle;
 };
 
-PT_ACCESS static void change(const struct field *d, uint64_t address, uint64_t value)
+static void change(const struct field *d, uint64_t *map, uint64_t value)
 {
-    uint64_t *map = (uint64_t *)(uintptr_t)address;
     if (d->is_address)
         map[PT_TENSORMAP_ADDRESS] = value;
     else if (!d->bits)
@@ -23,6 +22,19 @@ PT_ACCESS static void change(const struct field *d, uint64_t address, uint64_t v
         pt_tensormap_put(map, PT_TENSORMAP_TF32, 1, 1);
     if (d->clears_swizzle)
         pt_tensormap_put(map, PT_TENSORMAP_SWIZZLE_HIGH, 1, 0);
+}
+
+enum { FIELD_WORDS = 8 /* all fields lie in the first half */ };
+
+PT_ACCESS static void change_at(const struct field *d, uint64_t address, uint64_t value)
+{
+    uint64_t *map = (uint64_t *)(uintptr_t)address, old[FIELD_WORDS], new[FIELD_WORDS];
+    for (uint32_t i = 0; i < FIELD_WORDS; i++)
+        old[i] = new[i] = map[i];
+    change(d, new, value);
+    for (uint32_t i = 0; i < FIELD_WORDS; i++)
+        if (new[i] != old[i])
+            map[i] = new[i];
 }
 
 PT_HANDLER(replace)
@@ -38,7 +50,7 @@ PT_HANDLER(replace)
         if (!pt_isolate_allows(c, f, i, map[i], PT_TENSORMAP_BYTES, true))
             return NULL;
         f->state->acting = 1u << i;
-        change(d, map[i], value[i]);
+        change_at(d, map[i], value[i]);
     }
     f->state->acting = 0;
     return c + 1;

@@ -22,7 +22,8 @@
 enum {
     PT_TENSORMAP_BYTES = 128,
     PT_TENSORMAP_ALIGN = 64,
-    PT_TILE_ALIGN = 128, /* of a tile in shared memory */
+    PT_TILE_ALIGN = 128,           /* of a tile in shared memory */
+    PT_TILE_BYTES_MAX = 227 << 10, /* the shared memory that a CTA may have */
     PT_TENSORMAP_ADDRESS = 0,
     PT_TENSORMAP_IM2COL = 64,
     PT_TENSORMAP_RANK = 68,

@@ -3,13 +3,7 @@
 
 #include "backend/semantics/tensormap.h"
 
-enum {
-    RANK_MAX = 5,
-    BOX_MAX = 256,
-    STEP_MAX = 8,
-    PIXELS_MAX = 1024,
-    TILE_BYTES_MAX = 227 << 10 /* the shared memory that a CTA may have */
-};
+enum { RANK_MAX = 5, BOX_MAX = 256, STEP_MAX = 8, PIXELS_MAX = 1024 };
 
 /* The map's element type for each CUtensorMapDataType; the last two are tf32. */
 static const uint8_t elements[] = {
@@ -82,7 +76,7 @@ bool pt_tensormap_encode_tiled(void *to, const struct pt_tensormap_arguments *a,
             return false;
         bytes *= box[i] / a->step[i];
     }
-    if (bytes > TILE_BYTES_MAX)
+    if (bytes > PT_TILE_BYTES_MAX)
         return false;
     begin(map, a, bytes);
     for (uint32_t i = 0; i < a->rank; i++)
@@ -113,7 +107,7 @@ bool pt_tensormap_encode_im2col(void *to, const struct pt_tensormap_arguments *a
         !is_bounding_box(a, lower, upper))
         return false;
     uint64_t bytes = (uint64_t)pt_element_bytes(elements[a->type]) * channels * pixels;
-    if (bytes > TILE_BYTES_MAX)
+    if (bytes > PT_TILE_BYTES_MAX)
         return false;
     begin(map, a, bytes);
     pt_tensormap_put(map, PT_TENSORMAP_IM2COL, 1, 1);
