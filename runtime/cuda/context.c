@@ -49,12 +49,25 @@ static void take_signal_stack(void *p)
     munmap(p, SIGNAL_STACK_BYTES);
 }
 
-/* When a thread ends. Its default streams stay until their contexts go: work may be under way in them. */
+/* Work that is under way in them goes on. */
+static void delete_default_streams(uint64_t thread)
+{
+    for (CUcontext ctx = pt_cu_next_context(NULL); ctx; ctx = pt_cu_next_context(ctx)) {
+        CUstream next;
+        for (CUstream s = ctx->streams; s; s = next) {
+            next = s->next;
+            if (s->thread == thread)
+                pt_cu_stream_delete(s);
+        }
+    }
+}
+
 static void thread_end(void *ud)
 {
     struct pt_cu_thread *thread = ud;
     take_signal_stack(thread->signal_stack);
     pt_cu_lock();
+    delete_default_streams(thread->id);
     while (thread->depth)
         unref(thread->stack[--thread->depth]);
     pt_cu_unlock();

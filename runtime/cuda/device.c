@@ -68,6 +68,8 @@ CUresult pt_cu_devices_init(void)
     driver->n_devices = count_visible(driver->n_devices, getenv("CUDA_VISIBLE_DEVICES"));
     if (driver->n_devices == 0)
         return CUDA_ERROR_NO_DEVICE;
+    const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
+    driver->launches_block = blocking && strcmp(blocking, "1") == 0;
     driver->device_bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
     driver->devices = calloc((size_t)driver->n_devices, sizeof *driver->devices);
     return driver->devices ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;

@@ -93,6 +93,7 @@ struct pt_cu_driver {
     int n_devices;
     struct pt_cu_device *devices;
     size_t device_bytes; /* memory of each */
+    bool launches_block; /* CUDA_LAUNCH_BLOCKING=1: they return when the kernel is done */
 };
 extern struct pt_cu_driver pt_cu_driver;
 

@@ -202,7 +202,7 @@ static CUresult launch(CUstream null, const CUlaunchConfig *c, const void *handl
         r = pt_cu_launch_ready(&op.launch, parameters, extra);
     if (r != CUDA_SUCCESS)
         return r;
-    r = pt_cu_submit(stream, &op);
+    r = pt_cu_driver.launches_block && !stream->capture ? pt_cu_submit_and_wait(stream, &op) : pt_cu_submit(stream, &op);
     return r == CUDA_SUCCESS && completion ? pt_cu_event_record(completion, stream, 0) : r;
 }
 

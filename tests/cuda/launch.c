@@ -1,4 +1,7 @@
 /* Launches: parameters in both forms, shapes that do not fit, what a fault does to a context and to others. */
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "tests/cuda/support.h"
 
 static CUmodule module;
@@ -99,10 +102,36 @@ static void check_fault(const char *name, CUdeviceptr address, CUresult want)
     OK(cuCtxSynchronize());
 }
 
+/* With CUDA_LAUNCH_BLOCKING=1 a launch comes back when the kernel is done: here one of many blocks. */
+static int run_blocking(void)
+{
+    setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+    begin();
+    CUfunction add = function_of(load_kernels(), "add");
+    unsigned n = 1 << 20, value = 1;
+    CUdeviceptr p = new_memory(n * sizeof n);
+    for (int i = 0; i < 4; i++) {
+        OK(cuLaunchKernel(add, 1024, 1, 1, 1024, 1, 1, 0, NULL, (void *[]){&p, &n, &value}, NULL));
+        OK(cuStreamQuery(NULL));
+    }
+    return check_failed != 0;
+}
+
+static void check_blocking(void)
+{
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(run_blocking());
+    waitpid(child, &status, 0);
+    CHECK_INT(status, 0);
+}
+
 int main(void)
 {
     static const char bounded[] = ".visible .entry bounded() .maxntid 64, 1, 1 { ret; }\n";
     char *text = malloc(sizeof kernels + sizeof bounded);
+    check_blocking(); /* before there is a driver that the child would inherit */
     CUcontext ctx = begin();
     sprintf(text, "%s%s", kernels, bounded);
     OK(cuModuleLoadData(&module, text));
