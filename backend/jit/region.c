@@ -332,8 +332,10 @@ static void dispatch(struct jit_gen *g)
 /* A block that runs in parts takes registers from memory where it needs them. */
 static bool stays_in_memory(const struct jit_gen *g)
 {
+    if (g->r->n_blocks != 1)
+        return false;
     struct jit_order o = jit_find_order(g->j, g->r->blocks[0]);
-    return g->r->n_blocks == 1 && jit_has_strands(g->j, o.insns + o.n_early, o.n - o.n_early);
+    return jit_has_strands(g->j, o.insns + o.n_early, o.n - o.n_early);
 }
 
 bool jit_region(struct jit *j, const struct jit_plan *plan, struct jit_region *region)
