@@ -465,47 +465,31 @@ static void access_run(struct jit *j, const struct access *a, unsigned copy, LLV
 {
     LLVMValueRef pointer = pointer_of(j, a, address);
     bool is_far = a->space == PT_SPACE_GLOBAL || a->space == PT_SPACE_GENERIC;
-    int64_t stride;
-    jit_shape_of(j, a->base, &stride);
+    int64_t size = a->bytes * a->n, stride = size;
+    if (jit_shape_of(j, a->base, &stride) != JIT_AFFINE)
+        stride = size;
     if (is_far && !j->mask[copy] && a->base->kind == PT_OPND_REG)
         jit_prefetch(j, a->base->index, pointer, (unsigned)stride * j->width);
-    if (stride != (int64_t)(a->bytes * a->n)) {
-        unsigned apart = (unsigned)(stride / a->bytes);
-        if (a->is_load)
-            v[0] = load_near(j, a, pointer, apart);
-        else
-            store_near(j, a, pointer, apart, v[0]);
-        return;
-    }
-    if (a->is_load)
+    if (stride != size && a->is_load)
+        v[0] = load_near(j, a, pointer, (unsigned)(stride / a->bytes));
+    else if (stride != size)
+        store_near(j, a, pointer, (unsigned)(stride / a->bytes), v[0]);
+    else if (a->is_load)
         load_run(j, a, pointer, j->mask[copy], v);
     else
         store_run(j, a, pointer, j->mask[copy], v);
 }
 
-/* Consecutive if the affine form holds, and aligned; else anywhere, where misaligned lanes are found. */
-static void access_affine(struct jit *j, const struct access *a, unsigned copy, LLVMValueRef *v)
+/* From `address` on if `is_run`; else anywhere, where misaligned lanes are found. */
+static void access_either(struct jit *j, const struct access *a, unsigned copy, LLVMValueRef is_run,
+                          LLVMValueRef address, LLVMValueRef *v)
 {
-    LLVMValueRef address = address_of(j, a, copy, 1), fits = NULL;
-    if (is_trusted(j)) {
-        access_run(j, a, copy, address, v);
-        return;
-    }
-    fits = jit_fits(j, a->base, copy);
-    if (a->bytes * a->n > 1) {
-        LLVMValueRef aligned = LLVMBuildNot(j->b, is_misaligned(j, a, address), "");
-        fits = fits ? LLVMBuildAnd(j->b, fits, aligned, "") : aligned;
-    }
-    if (!fits) {
-        access_run(j, a, copy, address, v);
-        return;
-    }
     LLVMBasicBlockRef run = jit_new_block(j, "run"), any = jit_new_block(j, "any");
     LLVMBasicBlockRef after = jit_new_block(j, "");
     LLVMValueRef fast[8], slow[8];
     memcpy(fast, v, sizeof fast);
     memcpy(slow, v, sizeof slow);
-    LLVMBuildCondBr(j->b, fits, run, any);
+    LLVMBuildCondBr(j->b, is_run, run, any);
     jit_continue_in(j, run);
     access_run(j, a, copy, address, fast);
     LLVMBasicBlockRef from_run = LLVMGetInsertBlock(j->b);
@@ -521,6 +505,56 @@ static void access_affine(struct jit *j, const struct access *a, unsigned copy, 
         LLVMBasicBlockRef blocks[] = {from_run, from_any};
         LLVMAddIncoming(v[i], values, blocks, 2);
     }
+}
+
+/* Consecutive if the affine form holds, and aligned. */
+static void access_affine(struct jit *j, const struct access *a, unsigned copy, LLVMValueRef *v)
+{
+    LLVMValueRef address = address_of(j, a, copy, 1), fits = NULL;
+    if (!is_trusted(j)) {
+        fits = jit_fits(j, a->base, copy);
+        if (a->bytes * a->n > 1) {
+            LLVMValueRef aligned = LLVMBuildNot(j->b, is_misaligned(j, a, address), "");
+            fits = fits ? LLVMBuildAnd(j->b, fits, aligned, "") : aligned;
+        }
+    }
+    if (fits)
+        access_either(j, a, copy, fits, address, v);
+    else
+        access_run(j, a, copy, address, v);
+}
+
+/* Addresses that thread indexes alone tell apart are consecutive more often than not (an exchange at a distance, a row of a
+ * tile), though it shows only at run time. False if it is not worth asking. */
+static bool access_computed(struct jit *j, const struct access *a, unsigned copy, LLVMValueRef *v)
+{
+    struct jit_split s = {.scale = 1};
+    bool is_split = a->space != PT_SPACE_SHARED && jit_split_address(j, a->base, &s);
+    if (a->space == PT_SPACE_LOCAL || !jit_is_computed(j, a->base) || a->bytes * a->n % s.scale)
+        return false;
+    uint64_t stride = a->bytes * a->n / s.scale;
+    LLVMValueRef lanes = is_split ? jit_read(j, s.index, copy, PT_u32, j->width, false)
+                                  : address_of(j, a, copy, j->width);
+    lanes = LLVMBuildFreeze(j->b, lanes, ""); /* lanes that are off may hold nothing */
+    LLVMTypeRef type = LLVMGetElementType(LLVMTypeOf(lanes));
+    LLVMValueRef first = LLVMBuildExtractElement(j->b, lanes, jit_i32(j, 0), "");
+    LLVMValueRef run = LLVMBuildAdd(j->b, jit_splat(j, first), jit_steps(j, type, (int64_t)stride), "");
+    LLVMValueRef is_run = jit_all(j, LLVMBuildICmp(j->b, LLVMIntEQ, lanes, run, ""));
+    /* and none wraps round */
+    uint64_t top = UINT64_MAX >> (64 - LLVMGetIntTypeWidth(type)) >> s.is_signed;
+    LLVMValueRef last = LLVMConstInt(type, top - stride * (j->width - 1), false);
+    LLVMValueRef fits = LLVMBuildICmp(j->b, s.is_signed ? LLVMIntSLE : LLVMIntULE, first, last, "");
+    if (is_split) {
+        LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+        first = LLVMBuildIntCast2(j->b, first, i64, s.is_signed, "");
+        first = LLVMBuildMul(j->b, first, jit_i64(j, s.scale), "");
+        first = LLVMBuildAdd(j->b, first, jit_read(j, s.base, copy, PT_u64, 1, false), "");
+        first = LLVMBuildAdd(j->b, first, jit_i64(j, (uint64_t)a->base->imm), "");
+    }
+    is_run = LLVMBuildAnd(j->b, is_run, fits, "");
+    is_run = LLVMBuildAnd(j->b, is_run, LLVMBuildNot(j->b, is_misaligned(j, a, first), ""), "");
+    access_either(j, a, copy, is_run, first, v);
+    return true;
 }
 
 /* ---- one address ----------------------------------------------------------------------------- */
@@ -652,7 +686,7 @@ static void access_chunk(struct jit *j, const struct access *a, unsigned copy)
     else if (shape == JIT_AFFINE && (stride == (int64_t)(a->bytes * a->n) ||
                                      (!j->mask[copy] && is_near(j, a, stride))))
         access_affine(j, a, copy, v);
-    else
+    else if (shape != JIT_VECTOR || !access_computed(j, a, copy, v))
         access_any(j, a, copy, v);
     for (unsigned i = 0; a->is_load && i < a->n; i++)
         jit_write(j, &a->values[i], copy, a->type, v[i], shape == JIT_SCALAR ? 1 : j->width,

@@ -80,6 +80,9 @@ void jit_write(struct jit *j, const struct pt_operand *o, unsigned copy, enum pt
  * set are in it. */
 void jit_add_roots(const struct jit *j, uint32_t reg, uint64_t *set);
 
+/* The register's lanes differ by arithmetic on thread indexes, not by what was loaded. */
+bool jit_is_computed(const struct jit *j, const struct pt_operand *o);
+
 /* An address as a base that all lanes share, and an index of 32 bits for each. */
 struct jit_split {
     const struct pt_operand *base, *index;
