@@ -4,6 +4,7 @@
  *   order.c     the instructions of a block in the order they run
  *   flow.c      where control goes from a block, and with which lanes
  *   branch.c    instructions that end a block
+ *   serial.c    loops that run lane by lane
  *   crossing.c  what goes from one region to the next
  */
 #ifndef PTERA_BACKEND_JIT_GEN_H
@@ -86,6 +87,13 @@ struct jit_order {
 };
 
 struct jit_order jit_find_order(struct jit *j, uint32_t block);
+
+/* ---- serial.c ---- */
+
+/* The block is a loop that lanes are to run one after the other. */
+bool jit_is_serial(const struct jit_gen *g, uint32_t block);
+/* Runs it in the lanes of g->cur until all have left it. False with j->why set. */
+bool jit_run_serial(struct jit_gen *g, uint32_t block);
 
 /* ---- crossing.c ---- */
 

@@ -142,6 +142,8 @@ static bool generate_block(struct jit_gen *g, uint32_t block)
             jit_clear_waiting(g, block, u);
         }
     }
+    if (jit_is_serial(g, block))
+        return jit_run_serial(g, block);
     return run_block(g, block) && jit_end_block(g, block);
 }
 
