@@ -249,6 +249,20 @@ static void note_read(void *ud, uint32_t reg, bool is_def)
         jit_set_add(ud, reg);
 }
 
+/* Warps that go together may part where one alone would not: an instruction of a warp needs all of its lanes. */
+static bool parts_warps(struct jit *j)
+{
+    for (j->block = 0; j->block < j->f->blocks.n; j->block++) {
+        const struct pt_block *b = &j->f->blocks.v[j->block];
+        for (uint32_t i = b->first; i < b->first + b->count; i++)
+            if ((pt_insn_form(j->m, &j->f->insns.v[i])->effects & PT_FX_WARP) && !jit_is_whole(j)) {
+                j->why = NULL;
+                return true;
+            }
+    }
+    return false;
+}
+
 void jit_plan_shape(struct jit *j)
 {
     struct pt_vary_shape shape = {.width = j->target->width, .copies = 1};
@@ -261,6 +275,10 @@ void jit_plan_shape(struct jit *j)
     shape.copies = choose_copies(j, &shape);
     if (shape.copies > 1)
         j->vary = pt_vary_find(j->m, j->f, &shape, j->arena);
+    if (shape.copies > PT_WARP_SIZE / shape.width && parts_warps(j)) {
+        shape.copies = PT_WARP_SIZE / shape.width;
+        j->vary = pt_vary_find(j->m, j->f, &shape, j->arena);
+    }
     j->width = shape.width;
     j->copies = j->end_copy = shape.copies;
 }

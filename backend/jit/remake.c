@@ -276,22 +276,24 @@ void jit_add_roots(const struct jit *j, uint32_t reg, uint64_t *set)
     }
 }
 
-static bool is_computed(const struct jit *j, uint32_t reg, unsigned depth)
+static bool is_computed(const struct jit *j, uint32_t reg, unsigned *budget)
 {
     struct sources s;
     if (j->regs[reg].shape != JIT_VECTOR)
         return true;
-    if (depth == DEPTH || j->regs[reg].def == UINT32_MAX || !find_sources(j, j->regs[reg].def, &s))
+    if (!*budget || j->regs[reg].def == UINT32_MAX || !find_sources(j, j->regs[reg].def, &s))
         return false;
+    --*budget;
     for (uint32_t i = 0; i < s.n; i++)
-        if (!is_computed(j, s.regs[i], depth + 1))
+        if (!is_computed(j, s.regs[i], budget))
             return false;
     return true;
 }
 
 bool jit_is_computed(const struct jit *j, const struct pt_operand *o)
 {
-    return o->kind == PT_OPND_REG && is_computed(j, o->index, 0);
+    unsigned budget = DEPTH;
+    return o->kind == PT_OPND_REG && is_computed(j, o->index, &budget);
 }
 
 static bool has_value_of(const struct jit *j, const struct pt_operand *o, uint32_t def)
