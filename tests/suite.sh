@@ -28,6 +28,18 @@ need() { # need COMMAND-OR-FILE PACKAGE...: install the packages if the command 
     fi
 }
 
+# The cross compiler, the emulator, and 64-bit ARM's libraries; LLVM's are unpacked into build/llvm-arm64.
+need_arm64() {
+    root=
+    [ "$(id -u)" = 0 ] || root=sudo
+    need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross && need aarch64-linux-gnu-g++ g++-aarch64-linux-gnu &&
+        need qemu-aarch64 qemu-user || return 1
+    $root dpkg --add-architecture arm64
+    need /usr/lib/aarch64-linux-gnu/libffi.so libffi-dev:arm64 libzstd-dev:arm64 liblz4-dev:arm64 zlib1g-dev:arm64 || return 1
+    [ -d build/llvm-arm64 ] && return 0
+    (cd build && $root apt-get update -qq && apt-get download -qq llvm-19-dev:arm64 && dpkg -x llvm-19-dev_*_arm64.deb llvm-arm64)
+}
+
 configure_and_build() { # PRESET [CMAKE OPTION...]
     preset=$1
     shift
@@ -102,8 +114,8 @@ if [ "$all" = --all ]; then
     also ubsan -LE "long|release-only"
     also tsan -LE "long|release-only"
     if need clang-19 clang-19; then also clang -LE long; else broken clang; fi
-    if need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross && need qemu-aarch64 qemu-user; then
-        also arm64 -LE "long|release-only" --timeout 3600 -j 2 # up to 10 GB each
+    if need_arm64 && configure_and_build arm64 -DPTERA_LLVM_ROOT="$PWD/build/llvm-arm64"; then
+        run_tests arm64 -LE "long|release-only" --timeout 3600 -j 2 # up to 10 GB each
     else
         broken arm64
     fi
