@@ -4,18 +4,20 @@
  *
  * FOLDER/jobs.tsv: module, kernel, input file, rows, words in and out a row, separated by tabs. Every kernel is
  * .entry k(.param .u64 in, .param .u64 out): thread i reads in[i * nin ...] and writes out[i * nout ...], words of 64 bits,
- * in rows / 256 CTAs of 256 threads. Results go back to back to FOLDER/out.bin; FOLDER/ran.tsv says where: kernel, offset,
+ * in rows / 256 CTAs of 256 threads. Or module, kernel, input file, CTAs of 128 threads, and the bytes they write. Results go back to back to FOLDER/out.bin; FOLDER/ran.tsv says where: kernel, offset,
  * bytes, or a dash and why it did not run. Not part of the build: needs a GPU and cuda.h. */
 #include <cuda.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CTA = 256, OUT_BYTES = 64 << 20 };
+enum { CTA = 256, SHARED_CTA = 128, OUT_BYTES = 64 << 20 };
 
 struct job {
     char module[256], kernel[256], input[256];
-    unsigned rows, nin, nout;
+    unsigned ctas, threads;
+    size_t bytes; /* that it writes */
 };
 
 static const char *folder;
@@ -79,6 +81,17 @@ static void load_input(CUdeviceptr *input, const char *name)
     free(data);
 }
 
+static bool read_job(const char *line, struct job *j)
+{
+    unsigned a, b, c;
+    int n = sscanf(line, "%255[^\t]\t%255[^\t]\t%255[^\t]\t%u\t%u\t%u", j->module, j->kernel,
+                   j->input, &a, &b, &c);
+    j->threads = n == 6 ? CTA : SHARED_CTA;
+    j->ctas = n == 6 ? a / CTA : a;
+    j->bytes = n == 6 ? (size_t)a * c * 8 : b;
+    return n >= 5;
+}
+
 /* Returns NULL, or why the kernel did not run. */
 static const char *run(const struct job *j, CUmodule module, CUdeviceptr input, CUdeviceptr output)
 {
@@ -88,8 +101,8 @@ static const char *run(const struct job *j, CUmodule module, CUdeviceptr input, 
         return "module";
     if (cuModuleGetFunction(&kernel, module, j->kernel))
         return "function";
-    cuMemsetD8(output, 0xCD, (size_t)j->rows * j->nout * 8);
-    if (cuLaunchKernel(kernel, j->rows / CTA, 1, 1, CTA, 1, 1, 0, 0, parameters, 0) ||
+    cuMemsetD8(output, 0xCD, j->bytes);
+    if (cuLaunchKernel(kernel, j->ctas, 1, 1, j->threads, 1, 1, 0, 0, parameters, 0) ||
         cuCtxSynchronize())
         return "launch";
     return NULL;
@@ -113,13 +126,12 @@ int main(int argc, char **argv)
     char *host = malloc(OUT_BYTES), *jobs = read_file("jobs.tsv", &bytes);
     for (char *line = strtok(jobs, "\n"); line; line = strtok(NULL, "\n")) {
         struct job j;
-        if (sscanf(line, "%255[^\t]\t%255[^\t]\t%255[^\t]\t%u\t%u\t%u", j.module, j.kernel, j.input,
-                   &j.rows, &j.nin, &j.nout) != 6)
+        if (!read_job(line, &j))
             continue;
         load_module(&module, j.module);
         load_input(&input, j.input);
         const char *why = run(&j, module, input, output);
-        bytes = (size_t)j.rows * j.nout * 8;
+        bytes = j.bytes;
         if (why) {
             fprintf(ran, "%s\t-\t%s\n", j.kernel, why);
             continue;
