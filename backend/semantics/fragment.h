@@ -9,6 +9,8 @@
 
 #include "backend/semantics/mma.h"
 
+typedef uint16_t __attribute__((may_alias)) pt_fragment_half;
+
 /* Element c of row r of a block goes to to[r * row + c * col]; sign-extended if is_signed. */
 PT_LANE void pt_fragment_block(const uint32_t *slot, uint32_t bits, bool is_signed, uint32_t *to,
                                uint32_t row, uint32_t col)
@@ -16,7 +18,9 @@ PT_LANE void pt_fragment_block(const uint32_t *slot, uint32_t bits, bool is_sign
     uint32_t columns = 128 / bits, spare = 32 - bits;
     for (uint32_t r = 0; r < 8; r++)
         for (uint32_t c = 0; c < columns; c++) {
-            uint32_t at = r * columns + c, v = slot[at * bits / 32] >> at * bits % 32;
+            uint32_t at = r * columns + c;
+            uint32_t v = bits == 16 ? ((const pt_fragment_half *)slot)[at]
+                                    : slot[at * bits / 32] >> at * bits % 32;
             to[r * row + c * col] =
                 is_signed ? (uint32_t)((int32_t)(v << spare) >> spare) : v << spare >> spare;
         }

@@ -21,7 +21,8 @@
  * not normalised. max is the largest place of a term that is not zero. Terms are cut toward zero,
  * as magnitudes, and then added exactly, so there is no order. Subnormals are kept, also as
  * results; a result of zero is +0; too large is infinite. tf32 is the upper 19 bits of a word.
- * A NaN, infinity times zero or infinities of both signs give the canonical NaN; a finite product
+ * wmma takes tf32 in two steps of k = 4; where its C and D are one f16 and one f32 it converts, C before
+ * and D after, to nearest. A NaN, infinity times zero or infinities of both signs give the canonical NaN; a finite product
  * beyond f32 is an ordinary term.
  *
  * A tile has 8 columns and up to 16 rows. Elements are kept one in a word, as they are encoded.
@@ -33,10 +34,9 @@
 #include "ir/isa.h"
 
 enum {
-    PT_MMA_M = 16, /* rows of a tile */
-    PT_MMA_N = 8,  /* columns */
-    PT_MMA_A =
-        64, /* most elements of a row of A (as stored: half, where it is sparse); b1: words */
+    PT_MMA_M = 16,  /* rows of a tile */
+    PT_MMA_N = 8,   /* columns */
+    PT_MMA_A = 64,  /* most elements of a row of A, as stored; b1: words */
     PT_MMA_K = 128, /* most rows of B */
     PT_MMA_FLOATS_A = 32,
     PT_MMA_FLOATS_K = 64 /* the same of the float unit */
@@ -55,16 +55,30 @@ struct pt_mma_tile {
 
 /* As many columns as a vector of this CPU level holds. */
 #if defined(__AVX2__)
+#include <immintrin.h>
 enum { PT_MMA_WIDE = 8 };
+#define PT_MMA_MAX(a, b) ((pt_mma_ints)_mm256_max_epi32((__m256i)(a), (__m256i)(b)))
+#elif defined(__SSE4_1__)
+#include <immintrin.h>
+enum { PT_MMA_WIDE = 4 };
+#define PT_MMA_MAX(a, b) ((pt_mma_ints)_mm_max_epi32((__m128i)(a), (__m128i)(b)))
 #else
 enum { PT_MMA_WIDE = 4 };
+#define PT_MMA_MAX(a, b) (((a) & ((a) > (b))) | ((b) & ~((a) > (b))))
 #endif
 typedef float pt_mma_floats __attribute__((vector_size(4 * PT_MMA_WIDE), may_alias));
 typedef int32_t pt_mma_ints __attribute__((vector_size(4 * PT_MMA_WIDE), may_alias));
 
+/* Four columns where a result is made. */
+typedef float pt_mma_floats4 __attribute__((vector_size(16), may_alias));
+typedef int32_t pt_mma_ints4 __attribute__((vector_size(16), may_alias));
+typedef int64_t pt_mma_longs4 __attribute__((vector_size(32), may_alias));
+typedef double pt_mma_doubles4 __attribute__((vector_size(32), may_alias));
+
 enum { PT_MMA_NOWHERE = -(1 << 20) }; /* the place of a zero */
 
-/* An operand of the unit: elements are value * 2^place, |value| < 2; `v` are those it was made of. */
+/* An operand of the unit: elements are value * 2^place, |value| < 2; of narrow A and B (pt_mma_is_narrow) value
+ * alone. `v` are those it was made of. */
 struct pt_mma_float_a {
     float value[PT_MMA_M][PT_MMA_FLOATS_A];
     int32_t place[PT_MMA_M][PT_MMA_FLOATS_A];
@@ -132,9 +146,16 @@ PT_LANE float pt_mma_kind(uint32_t v, struct pt_mma_layout l)
     return pt_lane_f32(sign | (v << (32 - l.exponent - l.fraction) ? kind : 0));
 }
 
-/* n elements. True if there may be an infinity or a NaN among them. */
-PT_LANE bool pt_mma_decode(enum pt_type type, uint32_t n, const uint32_t *v, float *value,
-                           int32_t *place)
+/* Products of such elements, and of these with any scale that a term needs, are in f32's range. */
+PT_LANE bool pt_mma_is_narrow(enum pt_type type)
+{
+    return type == PT_f16 || type == PT_e4m3 || type == PT_e5m2;
+}
+
+/* n elements; is_whole: value alone is the element. True if there may be an infinity or a NaN
+ * among them. */
+PT_LANE bool pt_mma_decode(enum pt_type type, bool is_whole, uint32_t n, const uint32_t *restrict v,
+                           float *restrict value, int32_t *restrict place)
 {
     struct pt_mma_layout l = pt_mma_layout(type);
     uint32_t most = (1u << l.exponent) - 1, low = type == PT_tf32 ? 13 : 0;
@@ -144,8 +165,10 @@ PT_LANE bool pt_mma_decode(enum pt_type type, uint32_t n, const uint32_t *v, flo
         uint32_t x = v[i] >> low, exponent = x >> l.fraction & most;
         uint32_t fraction = x << (23 - l.fraction) & 0x7fffff;
         float magnitude = pt_lane_f32(0x3f800000 | fraction) - (exponent ? 0.0f : 1.0f);
-        value[i] = x >> (l.exponent + l.fraction) ? -magnitude : magnitude;
         int32_t at = (exponent ? (int32_t)exponent : 1) - bias;
+        if (is_whole)
+            magnitude *= pt_lane_f32((uint32_t)(127 + at) << 23);
+        value[i] = x >> (l.exponent + l.fraction) ? -magnitude : magnitude;
         place[i] = exponent | fraction ? at : PT_MMA_NOWHERE;
         special |= exponent == most;
     }
@@ -160,6 +183,8 @@ PT_LANE void pt_mma_kinds(enum pt_type type, uint32_t n, const uint32_t *v, floa
 }
 
 /* The two for a type that is known when it runs. */
+#define PT_MMA_TYPES(X) X(f16) X(bf16) X(tf32) X(e4m3) X(e5m2) X(f32)
+
 static inline void pt_mma_kinds_any(enum pt_type type, uint32_t n, const uint32_t *v, float *kind)
 {
     switch (type) {
@@ -167,24 +192,29 @@ static inline void pt_mma_kinds_any(enum pt_type type, uint32_t n, const uint32_
     case PT_##t:                          \
         pt_mma_kinds(PT_##t, n, v, kind); \
         break;
-        X(f16)
-        X(bf16) X(tf32) X(e4m3) X(e5m2) X(f32)
+        PT_MMA_TYPES(X)
 #undef X
-            default : break;
+    default:
+        break;
     }
 }
 
+/* Elements of A or B. */
 static inline bool pt_mma_decode_any(enum pt_type type, uint32_t n, const uint32_t *v, float *value,
                                      int32_t *place)
 {
     switch (type) {
-#define X(t)     \
-    case PT_##t: \
-        return pt_mma_decode(PT_##t, n, v, value, place);
-        X(f16)
-        X(bf16) X(tf32) X(e4m3) X(e5m2) X(f32)
+#define X(t)                                                                      \
+    case PT_##t: {                                                                \
+        bool is_whole = pt_mma_is_narrow(PT_##t);                                 \
+        return n == 16    ? pt_mma_decode(PT_##t, is_whole, 16, v, value, place)  \
+               : n == 128 ? pt_mma_decode(PT_##t, is_whole, 128, v, value, place) \
+                          : pt_mma_decode(PT_##t, is_whole, n, v, value, place);  \
+    }
+        PT_MMA_TYPES(X)
 #undef X
-            default : return false;
+    default:
+        return false;
     }
 }
 
@@ -215,7 +245,9 @@ static inline void pt_mma_float_set_c(struct pt_mma_float_c *c, enum pt_type typ
     c->is_special = false;
     uint32_t n = rows * PT_MMA_N;
     if (v) {
-        c->is_special = pt_mma_decode_any(type, n, v->v[0], c->value[0], c->place[0]);
+        c->is_special = type == PT_f16
+                            ? pt_mma_decode(PT_f16, false, n, v->v[0], c->value[0], c->place[0])
+                            : pt_mma_decode(PT_f32, false, n, v->v[0], c->value[0], c->place[0]);
         return;
     }
     for (uint32_t m = 0; m < rows; m++)
@@ -278,25 +310,27 @@ pt_mma_float_specials(const struct pt_mma_float *op, const struct pt_mma_float_a
 
 /* The sum of the products of a row of A with columns of B, in units of 2^(*top - fraction): in
  * 32 bits, since at most 16 terms are as large as 2^27. *top is C's place before. */
-PT_LANE pt_mma_ints pt_mma_float_sum(const float *value, const int32_t *place,
+PT_LANE pt_mma_ints pt_mma_float_sum(bool is_narrow, const float *value, const int32_t *place,
                                      const struct pt_mma_float_b *b, uint32_t n, const uint8_t *at,
                                      uint32_t k, int32_t fraction, pt_mma_ints *top)
 {
     pt_mma_ints max = *top, sum = {0};
     for (uint32_t i = 0; i < k; i++) {
         pt_mma_ints p = *(const pt_mma_ints *)&b->place[at ? at[i] : i][n] + place[i];
-        pt_mma_ints is_more = p > max;
-        max = (p & is_more) | (max & ~is_more);
-    }
-    pt_mma_ints base = 127 + fraction - max;
-    for (uint32_t i = 0; i < k; i++) {
-        uint32_t r = at ? at[i] : i;
-        pt_mma_ints scale = base + (*(const pt_mma_ints *)&b->place[r][n] + place[i]);
-        scale = (scale & (scale > 0)) << 23;
-        pt_mma_floats product = *(const pt_mma_floats *)&b->value[r][n] * value[i];
-        sum += __builtin_convertvector(product * (pt_mma_floats)scale, pt_mma_ints);
+        max = PT_MMA_MAX(p, max);
     }
     *top = max;
+    pt_mma_ints base = 127 + fraction - max, none = {0};
+    /* Where there is no term, the scale does not matter. */
+    pt_mma_floats one = (pt_mma_floats)(PT_MMA_MAX(base, none) << 23 & 0x7fffffff);
+    for (uint32_t i = 0; i < k; i++) {
+        uint32_t r = at ? at[i] : i;
+        pt_mma_floats product = *(const pt_mma_floats *)&b->value[r][n] * value[i];
+        pt_mma_ints scale = base + (*(const pt_mma_ints *)&b->place[r][n] + place[i]);
+        scale = PT_MMA_MAX(scale, none) << 23;
+        product *= is_narrow ? one : (pt_mma_floats)scale;
+        sum += __builtin_convertvector(product, pt_mma_ints);
+    }
     return sum;
 }
 
@@ -314,22 +348,50 @@ PT_LANE void pt_mma_float_finish(const struct pt_mma_float *op, const int32_t *s
     }
 }
 
-PT_LANE void pt_mma_float_rows(const struct pt_mma_float *op, const struct pt_mma_float_a *a,
+/* The same for f32 where no result leaves its normal range. Returns lanes, all ones, where one may. */
+PT_LANE pt_mma_ints4 pt_mma_float_finish4(const struct pt_mma_float *op, const int32_t *sum,
+                                          const int32_t *top, const float *c,
+                                          const int32_t *c_place, uint32_t *d)
+{
+    enum { LOW = -100, HIGH = 120 };
+    pt_mma_ints4 at = *(const pt_mma_ints4 *)top, is_low = at < LOW;
+    pt_mma_ints4 scale = 127 + op->fraction - at + *(const pt_mma_ints4 *)c_place;
+    scale = (scale & (scale > 0)) << 23;
+    pt_mma_ints4 term =
+        __builtin_convertvector(*(const pt_mma_floats4 *)c * (pt_mma_floats4)scale, pt_mma_ints4);
+    pt_mma_doubles4 total = __builtin_convertvector(*(const pt_mma_ints4 *)sum, pt_mma_doubles4) +
+                            __builtin_convertvector(term, pt_mma_doubles4);
+    total = (pt_mma_doubles4)((pt_mma_longs4)total & -(INT64_C(1) << op->dropped));
+    pt_mma_ints4 unit = (127 - op->fraction + (at & ~is_low)) << 23;
+    pt_mma_floats4 r = __builtin_convertvector(total, pt_mma_floats4) * (pt_mma_floats4)unit;
+    memcpy(d, &r, sizeof r);
+    return (is_low & (at != PT_MMA_NOWHERE)) | (at > HIGH);
+}
+
+/* All rows, by finish4 if is_quick: then it returns whether that was wrong. */
+PT_LANE bool pt_mma_float_rows(bool is_quick, bool is_narrow, uint32_t k,
+                               const struct pt_mma_float *op, const struct pt_mma_float_a *a,
                                const struct pt_mma_float_b *b, const struct pt_mma_float_c *c,
                                const struct pt_mma_sparsity *sparsity, struct pt_mma_tile *d)
 {
+    pt_mma_ints4 is_far = {0};
     for (uint32_t m = 0; m < op->rows; m++) {
         int32_t sum[PT_MMA_N] __attribute__((aligned(32)));
         int32_t top[PT_MMA_N] __attribute__((aligned(32)));
         for (uint32_t n = 0; n < PT_MMA_N; n += PT_MMA_WIDE) {
             pt_mma_ints max = *(const pt_mma_ints *)&c->place[m][n];
             *(pt_mma_ints *)&sum[n] =
-                pt_mma_float_sum(a->value[m], a->place[m], b, n, sparsity ? sparsity->at[m] : NULL,
-                                 op->k, op->fraction, &max);
+                pt_mma_float_sum(is_narrow, a->value[m], a->place[m], b, n,
+                                 sparsity ? sparsity->at[m] : NULL, k, op->fraction, &max);
             *(pt_mma_ints *)&top[n] = max;
         }
-        pt_mma_float_finish(op, sum, top, c->value[m], c->place[m], d->v[m]);
+        if (!is_quick)
+            pt_mma_float_finish(op, sum, top, c->value[m], c->place[m], d->v[m]);
+        for (uint32_t n = 0; is_quick && n < PT_MMA_N; n += 4)
+            is_far |= pt_mma_float_finish4(op, &sum[n], &top[n], &c->value[m][n], &c->place[m][n],
+                                           &d->v[m][n]);
     }
+    return is_far[0] | is_far[1] | is_far[2] | is_far[3];
 }
 
 /* d = a * b + c */
@@ -338,10 +400,15 @@ static inline void pt_mma_float(const struct pt_mma_float *op, const struct pt_m
                                 const struct pt_mma_sparsity *sparsity, struct pt_mma_tile *d)
 {
     struct pt_mma_tile r;
-    if (sparsity)
-        pt_mma_float_rows(op, a, b, c, sparsity, &r);
-    else
-        pt_mma_float_rows(op, a, b, c, NULL, &r);
+    bool is_narrow = pt_mma_is_narrow(a->type), is_far = true;
+    if (is_narrow && !sparsity && op->k == 16 && !op->to_f16)
+        is_far = pt_mma_float_rows(true, true, 16, op, a, b, c, NULL, &r);
+    else if (!is_narrow && !sparsity && !op->to_f16)
+        is_far = pt_mma_float_rows(true, false, op->k, op, a, b, c, NULL, &r);
+    if (is_far && is_narrow)
+        pt_mma_float_rows(false, true, op->k, op, a, b, c, sparsity, &r);
+    else if (is_far)
+        pt_mma_float_rows(false, false, op->k, op, a, b, c, sparsity, &r);
     if (a->is_special || b->is_special || c->is_special)
         pt_mma_float_specials(op, a, b, c, sparsity, &r);
     memcpy(d, &r, op->rows * sizeof *r.v);

@@ -141,8 +141,8 @@ static ptera_result run_kernel(const char *folder, ptera_engine *engine, ptera_m
     memcpy(in, table, in_bytes);
     ptera_launch launch;
     ptera_launch_init(&launch);
-    launch.grid[0] = k->rows / CTA;
-    launch.block[0] = CTA;
+    launch.block[0] = k->rows < CTA ? k->rows : CTA;
+    launch.grid[0] = k->rows / launch.block[0];
     const void *parameters[] = {&in, &out};
     launch.parameters = parameters;
     launch.n_parameters = 2;
