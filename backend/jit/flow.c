@@ -99,8 +99,8 @@ static uint32_t outlet_of(const struct jit_gen *g, uint32_t l)
     for (uint32_t b = loop->header; b < loop->end; b++) {
         const struct pt_block *block = &f->blocks.v[b];
         const struct pt_insn *last = &f->insns.v[jit_last_of(g->j, b)];
-        uint32_t effects = pt_insn_form(g->j->m, last)->effects;
-        bool ends = (effects & PT_FX_END) && !(effects & PT_FX_BRANCH);
+        uint32_t op = pt_insn_form(g->j->m, last)->op;
+        bool ends = op == PT_OP_ret || op == PT_OP_exit;
         if (ends || !jit_is_in(g, b) || !jit_has_mask(g, b))
             return PT_NONE;
         for (uint32_t e = 0; e < block->n_succ; e++) {
