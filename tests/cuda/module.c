@@ -35,7 +35,11 @@ static void check_loading(void)
     CHECK_CU(cuModuleLoadDataEx(&none, ".version 8.8\n.target sm_120\n.address_size 64\n", 2, options, values),
              CUDA_ERROR_INVALID_PTX);
     CHECK_HAS(error, "compute capability 9.0");
-    CHECK_CU(cuModuleLoadData(&none, "\177ELF\2\1\1"), CUDA_ERROR_NO_BINARY_FOR_GPU);
+    char elf[64] = "\177ELF\2\1\1"; /* the header of an ELF file; e_machine is at 18 */
+    elf[18] = 62;
+    CHECK_CU(cuModuleLoadData(&none, elf), CUDA_ERROR_INVALID_IMAGE);
+    elf[18] = (char)190;
+    CHECK_CU(cuModuleLoadData(&none, elf), CUDA_ERROR_NO_BINARY_FOR_GPU);
     CHECK_CU(cuModuleLoadData(&none, NULL), CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(cuModuleLoadData(NULL, kernels), CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(cuModuleLoadDataEx(&none, kernels, 2, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
