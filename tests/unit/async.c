@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "backend/semantics/half.h"
 #include "backend/semantics/tensormap_encode.h"
 #include "tests/api/support.h"
 
@@ -102,19 +103,21 @@ static void check_ring(unsigned cluster, int steps)
 }
 
 enum { WIDTH = 44, HEIGHT = 21 };
+enum { UINT32 = 2, FLOAT16 = 6 }; /* CUtensorMapDataType */
 
-static void encode(uint64_t *map, const uint32_t *tensor, uint32_t words, uint32_t rows,
-                   uint32_t swizzle)
+/* The map of a tensor of two dimensions, without padding. */
+static void encode(uint64_t *map, uint32_t type, const void *tensor, const uint64_t *size,
+                   const uint32_t *box, int swizzle)
 {
-    const uint64_t size[] = {WIDTH, HEIGHT}, stride[] = {WIDTH * 4};
-    const uint32_t step[] = {1, 1}, box[] = {words, rows};
-    const struct pt_tensormap_arguments a = {.type = 2, /* UINT32 */
+    const uint64_t stride[] = {size[0] * (type == UINT32 ? 4 : 2)};
+    const uint32_t step[] = {1, 1};
+    const struct pt_tensormap_arguments a = {.type = type,
                                              .rank = 2,
                                              .address = (uint64_t)(uintptr_t)tensor,
                                              .size = size,
                                              .stride = stride,
                                              .step = step,
-                                             .swizzle = swizzle};
+                                             .swizzle = (uint32_t)swizzle};
     CHECK_INT(pt_tensormap_encode_tiled(map, &a, box), 1);
 }
 
@@ -123,14 +126,16 @@ static void check_tile(int x, int y, int words, int rows, int swizzle)
 {
     unsigned wrong = 0;
     uint64_t maps[2][16];
+    const uint64_t size[] = {WIDTH, HEIGHT};
+    const uint32_t box[] = {(uint32_t)words, (uint32_t)rows};
     uint32_t *from = new_buffer(engine, WIDTH * HEIGHT * 4),
              *to = new_buffer(engine, WIDTH * HEIGHT * 4);
     for (unsigned i = 0; i < WIDTH * HEIGHT; i++) {
         from[i] = i * 2654435761u;
         to[i] = i;
     }
-    encode(maps[0], from, (uint32_t)words, (uint32_t)rows, (uint32_t)swizzle);
-    encode(maps[1], to, (uint32_t)words, (uint32_t)rows, (uint32_t)swizzle);
+    encode(maps[0], UINT32, from, size, box, swizzle);
+    encode(maps[1], UINT32, to, size, box, swizzle);
     ptera_launch l = shape(1, 1, 64, 0);
     l.shared_bytes = 16 << 10;
     run("tile", l, PARAMETERS(maps[0], maps[1], &x, &y, &words, &rows, &swizzle));
@@ -159,6 +164,62 @@ static void check_tiles(void)
     }
 }
 
+enum { LINES_A = 64, LINES_B = 128, DEPTH = 232, SIDE = 64 };
+
+static int element(int line, int depth)
+{
+    return (line * 7 + depth * 3 + line * depth % 11) % 17 - 8;
+}
+
+/* A row of A or a column of B is a line: they follow each other, or (`is_across`) their first elements do. */
+static uint16_t *new_operand(uint64_t *map, int lines, bool is_across, int swizzle)
+{
+    uint16_t *p = new_buffer(engine, (size_t)(lines * DEPTH) * sizeof *p);
+    const uint64_t along[] = {DEPTH, (uint64_t)lines}, across[] = {(uint64_t)lines, DEPTH};
+    const uint32_t box[] = {8u << swizzle, SIDE};
+    for (int i = 0; i < lines * DEPTH; i++) {
+        int v = is_across ? element(i % lines, i / lines) : element(i / DEPTH, i % DEPTH);
+        p[i] = (uint16_t)pt_half_from_f32(pt_lane_u32((float)v), PT_F16, PT_RN);
+    }
+    encode(map, FLOAT16, p, is_across ? across : along, box, swizzle);
+    return p;
+}
+
+static void check_warpgroup_gemm(int kind, int swizzle, const int *want)
+{
+    unsigned wrong = 0;
+    int n = LINES_B, k = DEPTH;
+    uint64_t maps[2][16];
+    uint16_t *a = new_operand(maps[0], LINES_A, kind & 1, swizzle),
+             *b = new_operand(maps[1], LINES_B, kind & 2, swizzle);
+    float *c = new_buffer(engine, LINES_A * LINES_B * sizeof *c);
+    ptera_launch l = shape(LINES_B / SIDE, LINES_A / SIDE, 128, 0);
+    l.shared_bytes = 33 << 10;
+    run("warpgroup_gemm", l, PARAMETERS(maps[0], maps[1], &a, &c, &n, &k, &swizzle, &kind));
+    for (int i = 0; i < LINES_A * LINES_B; i++)
+        wrong += c[i] != (float)want[i];
+    CHECK_INT(wrong, 0);
+    ptera_buffer_free(engine, a);
+    ptera_buffer_free(engine, b);
+    ptera_buffer_free(engine, c);
+}
+
+/* Every major-ness of A and B, and A from registers, with tiles of every swizzle. All sums are small integers: in whatever
+ * order they are made, they are exact. */
+static void check_warpgroup_gemms(void)
+{
+    static const int kinds[] = {0, 1, 2, 3, 4, 6};
+    static int want[LINES_A * LINES_B];
+    for (int i = 0; i < LINES_A * LINES_B; i++) {
+        want[i] = 0;
+        for (int j = 0; j < DEPTH; j++)
+            want[i] += element(i / LINES_B, j) * element(i % LINES_B, j);
+    }
+    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (int swizzle = 0; swizzle < 4; swizzle++)
+            check_warpgroup_gemm(kinds[i], swizzle, want);
+}
+
 static void check_all(unsigned threads)
 {
     engine = new_engine(threads);
@@ -173,6 +234,7 @@ static void check_all(unsigned threads)
         check_ring(2, 5);
         check_ring(4, 6);
         check_tiles();
+        check_warpgroup_gemms();
     }
     ptera_engine_destroy(engine);
 }
