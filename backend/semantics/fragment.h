@@ -104,13 +104,12 @@ static inline void pt_fragment_sparsity(enum pt_type type, uint32_t stored_bits,
         else
             x = quad[high] | (uint64_t)quad[2 + high] << 32;
         for (uint32_t i = 0; i < n; i++) {
-            uint32_t group = bits == 32 ? i : i / 2, index = x >> (2 * i) & 3;
             if (bits == 32)
-                to->at[m][i] = (uint8_t)(2 * group + (x >> (4 * i + 1) & 1));
+                to->at[m][i] = (uint8_t)(2 * i + (x >> (4 * i + 1) & 1));
             else if (bits == 4)
                 to->at[m][i] = (uint8_t)(i / 4 * 8 + 2 * (x >> (i / 2 * 2) & 3) + i % 2);
             else
-                to->at[m][i] = (uint8_t)(4 * group + index);
+                to->at[m][i] = (uint8_t)(i / 2 * 4 + (x >> (2 * i) & 3));
         }
     }
 }
