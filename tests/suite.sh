@@ -97,7 +97,7 @@ if configure_and_build ci; then run_tests ci -LE long; else broken ci; fi
 if configure_and_build asan; then run_tests asan -LE "long|release-only"; else broken asan; fi
 if need clang-19 clang-19 && need /usr/lib/llvm-19/lib/clang/19/lib/linux libclang-rt-19-dev &&
     configure_and_build fuzz -DBUILD_TESTING=ON; then
-    if [ "$all" = --all ]; then fuzz 600; else fuzz 60; fi
+    if [ "$all" = --all ]; then fuzz 600; else fuzz 30; fi
 else
     broken fuzz
 fi
