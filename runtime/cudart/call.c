@@ -102,7 +102,7 @@ cudaError_t pt_rt_device(int *device)
     return cudaSuccess;
 }
 
-static cudaError_t check_device(int device)
+cudaError_t pt_rt_check_device(int device)
 {
     int n = 0;
     cudaError_t error = init();
@@ -115,14 +115,14 @@ static cudaError_t check_device(int device)
 
 cudaError_t cudaSetDevice(int device)
 {
-    return pt_rt_done(check_device(device) ?: use(device));
+    return pt_rt_done(pt_rt_check_device(device) ?: use(device));
 }
 
 cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags)
 {
     enum { FLAGS_ARE_VALID = 1 };
     CUcontext context;
-    cudaError_t error = check_device(device);
+    cudaError_t error = pt_rt_check_device(device);
     if (!error && flags & FLAGS_ARE_VALID)
         error = (cudaError_t)cuDevicePrimaryCtxSetFlags_v2(device, device_flags);
     return pt_rt_done(error ?: retain(device, &context));

@@ -139,17 +139,22 @@ cudaError_t cudaMemcpyAsync_ptsz(void *to, const void *from, size_t bytes, cudaM
 }
 
 /* Device memory of all devices is in one address space. */
+static cudaError_t check_peers(int to_device, int from_device)
+{
+    return pt_rt_check_device(to_device) ?: pt_rt_check_device(from_device);
+}
+
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
 {
-    (void)to_device, (void)from_device;
-    return RT_API(copy_1d(to, from, bytes, cudaMemcpyDefault, false));
+    return RT_API(check_peers(to_device, from_device)
+                      ?: copy_1d(to, from, bytes, cudaMemcpyDefault, false));
 }
 
 cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
                                 size_t bytes, cudaStream_t stream)
 {
-    (void)to_device, (void)from_device;
-    return RT_API(copy_1d_async(to, from, bytes, cudaMemcpyDefault, stream));
+    return RT_API(check_peers(to_device, from_device)
+                      ?: copy_1d_async(to, from, bytes, cudaMemcpyDefault, stream));
 }
 
 /* ---- symbols ------------------------------------------------------------------------------------------- */

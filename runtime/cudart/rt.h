@@ -23,6 +23,8 @@ static inline CUstream pt_rt_per_thread(cudaStream_t stream)
 
 /* call.c: the device of the calling thread, whether its context is there yet or not. */
 cudaError_t pt_rt_device(int *device);
+/* call.c: whether there is such a device; makes the driver ready. */
+cudaError_t pt_rt_check_device(int device);
 
 /* program.c: a registered kernel by the address of its host function, its image loaded (or a cudaKernel_t as it is); a registered
  * variable by its host address. */
