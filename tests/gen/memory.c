@@ -154,7 +154,7 @@ static const char *load_modifier(struct gen *g, bool is_global)
 /* "ld.volatile.global.u32": modifiers that order come before the space, cache operators after it. */
 static char *spell(struct gen *g, const char *what, const char *space, const char *modifier, const char *type)
 {
-    bool is_order = modifier[1] == 'v' || modifier[1] == 'r';
+    bool is_order = *modifier && (modifier[1] == 'v' || modifier[1] == 'r');
     return gen_format(g, "%s%s%s%s%s", what, is_order ? modifier : "", space, is_order ? "" : modifier, type);
 }
 
