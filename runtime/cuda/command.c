@@ -354,3 +354,22 @@ CUresult pt_cu_drain(CUcontext ctx)
         wait_for_change();
     return ctx->error;
 }
+
+void pt_cu_step_out(CUcontext ctx)
+{
+    ctx->outside++;
+    pt_cu_unlock();
+}
+
+void pt_cu_step_in(CUcontext ctx)
+{
+    pt_cu_lock();
+    if (--ctx->outside == 0)
+        wake_callers();
+}
+
+void pt_cu_quiesce(CUcontext ctx)
+{
+    while (ctx->pending || ctx->outside)
+        wait_for_change();
+}

@@ -272,7 +272,7 @@ static CUresult revive(CUcontext ctx)
 /* Ends all that a context has. The object stays. */
 static void kill_context(CUcontext ctx)
 {
-    pt_cu_drain(ctx);
+    pt_cu_quiesce(ctx);
     pt_cu_flush_printed(ctx);
     ctx->is_alive = false;
     leave_list(ctx);

@@ -128,6 +128,7 @@ struct CUctx_st {
     struct pt_cu_range *kept[PT_CU_KEPT_LISTS]; /* freed blocks, by size: memory.c */
     size_t kept_bytes;
     size_t pending;        /* commands that are not done */
+    size_t outside;        /* calls that use it while they have left the lock */
     char *printed;         /* text of kernels that goes out at the next synchronising call */
     size_t n_printed, cap_printed;
     pthread_mutex_t print_lock;
@@ -394,6 +395,11 @@ struct pt_cu_command *pt_cu_command_ref(struct pt_cu_command *command);
 void pt_cu_op_drop(struct pt_cu_op *op);
 /* Waits until nothing of the context is under way. */
 CUresult pt_cu_drain(CUcontext ctx);
+/* Leaves the lock for work on what belongs to the context, which stays until the call takes the lock back and lets it go. */
+void pt_cu_step_out(CUcontext ctx);
+void pt_cu_step_in(CUcontext ctx);
+/* Waits, before its end, until no call is outside either. */
+void pt_cu_quiesce(CUcontext ctx);
 
 /* ---- streams ------------------------------------------------------------------------------------------- */
 

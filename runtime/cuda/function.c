@@ -89,9 +89,10 @@ static int count_registers(CUfunction f)
 /* Decodes the kernel, which says how much memory it has. */
 static CUresult compile(CUfunction f, const struct pt_program **program)
 {
-    pt_cu_unlock();
+    CUcontext ctx = f->module->ctx;
+    pt_cu_step_out(ctx);
     ptera_result r = pt_module_compile(f->kernel, false, program);
-    pt_cu_lock();
+    pt_cu_step_in(ctx);
     return pt_cu_result(r);
 }
 

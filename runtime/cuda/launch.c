@@ -126,11 +126,12 @@ CUresult pt_cu_launch_ready(struct pt_cu_launch *launch, void **parameters, void
         r = check_launch(f, &launch->launch);
     if (r != CUDA_SUCCESS)
         return r;
-    pt_cu_unlock();
+    CUcontext ctx = f->module->ctx;
+    pt_cu_step_out(ctx);
     ptera_result made = pt_launch_prepare(f->kernel, &launch->launch, &launch->job);
-    pt_cu_lock();
+    pt_cu_step_in(ctx);
     if (made != PTERA_OK && pt_cu_logs(PT_CU_LOG_LAUNCH))
-        pt_cu_log("%s", ptera_engine_error(f->module->ctx->engine));
+        pt_cu_log("%s", ptera_engine_error(ctx->engine));
     return pt_cu_result(made);
 }
 

@@ -149,9 +149,9 @@ static CUresult load_text(CUcontext ctx, const struct pt_cu_text *text, struct p
 {
     ptera_module *ptera = NULL;
     char why[128];
-    pt_cu_unlock();
+    pt_cu_step_out(ctx);
     ptera_result loaded = ptera_module_load(ctx->engine, "ptx", text->text, text->bytes, &ptera);
-    pt_cu_lock();
+    pt_cu_step_in(ctx);
     CUresult r = pt_cu_result(loaded);
     if (loaded == PTERA_OK && (r = check_target(ptera, why, sizeof why)) != CUDA_SUCCESS)
         write_diagnostics(options, ptera, why);
@@ -395,17 +395,32 @@ static CUresult check_library(CUlibrary library)
     return r == CUDA_SUCCESS && !pt_cu_is(library, PT_CU_LIBRARY) ? CUDA_ERROR_INVALID_HANDLE : r;
 }
 
+/* The module that a library is in a context, or NULL. */
+static CUmodule module_in(CUcontext ctx, CUlibrary library)
+{
+    CUmodule module = ctx->modules;
+    while (module && module->library != library)
+        module = module->next;
+    return module;
+}
+
 CUresult pt_cu_module_of(CUlibrary library, CUcontext ctx, CUmodule *out)
 {
     struct pt_cu_jit_options none = {0};
     struct pt_cu_text text = {.text = library->text, .bytes = library->bytes};
-    for (*out = ctx->modules; *out; *out = (*out)->next)
-        if ((*out)->library == library)
-            return CUDA_SUCCESS;
-    CUresult r = load_text(ctx, &text, &none, out);
-    if (r == CUDA_SUCCESS)
-        (*out)->library = library;
-    return r;
+    if ((*out = module_in(ctx, library)))
+        return CUDA_SUCCESS;
+    CUmodule fresh;
+    CUresult r = load_text(ctx, &text, &none, &fresh);
+    if (r != CUDA_SUCCESS)
+        return r;
+    if ((*out = module_in(ctx, library))) { /* another thread was faster */
+        pt_cu_module_delete(fresh);
+        return CUDA_SUCCESS;
+    }
+    fresh->library = library;
+    *out = fresh;
+    return CUDA_SUCCESS;
 }
 
 /* Where a context is current the PTX is compiled at once, so that what is wrong with it is said here. */
