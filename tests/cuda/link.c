@@ -106,5 +106,5 @@ int main(void)
     begin();
     check_two_modules();
     check_errors();
-    return CHECK_DONE("cuda link");
+    return CHECK_DONE("cuda_link");
 }
