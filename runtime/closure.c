@@ -191,11 +191,6 @@ static ptera_kernel *find_caller(const ptera_module *callers, const char *name)
 
 /* ---- the closures -------------------------------------------------------------------------------------- */
 
-static bool is_integer(const ffi_type *type)
-{
-    return type->type >= FFI_TYPE_UINT8 && type->type <= FFI_TYPE_SINT64;
-}
-
 /* An integer in 64 bits: libffi takes results so, and a parameter may be declared wider than its C type. */
 static uint64_t widened(const ffi_type *type, const void *value)
 {
@@ -220,7 +215,7 @@ static void call(ffi_cif *cif, void *result, void **args, void *ud)
     ptera_launch_init(&launch);
     parameters[0] = &address;
     for (unsigned i = 0; i < cif->nargs; i++) {
-        bool widens = is_integer(cif->arg_types[i]);
+        bool widens = pt_host_is_integer(cif->arg_types[i]);
         integers[i] = widens ? widened(cif->arg_types[i], args[i]) : 0;
         parameters[i + 1] = widens ? &integers[i] : args[i];
     }
@@ -230,7 +225,7 @@ static void call(ffi_cif *cif, void *result, void **args, void *ud)
     if (r != PTERA_OK)
         pt_engine_log(c->kernel->module->engine, PTERA_ERROR, "a call from the host failed: %s",
                       ptera_result_text(r));
-    if (is_integer(cif->rtype))
+    if (pt_host_is_integer(cif->rtype))
         *(uint64_t *)result = widened(cif->rtype, value);
     else if (cif->rtype != &ffi_type_void)
         memcpy(result, value, cif->rtype->size);

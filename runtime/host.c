@@ -72,11 +72,15 @@ ptera_result ptera_function_register(ptera_engine *engine, const char *name, con
 
 /* ---- what a module declares ---------------------------------------------------------------------------- */
 
+bool pt_host_is_integer(const ffi_type *type)
+{
+    return type->type >= FFI_TYPE_UINT8 && type->type <= FFI_TYPE_SINT64;
+}
+
 /* nvcc widens integers below 32 bits. */
 static bool passes(const ffi_type *type, const struct pt_symbol *s)
 {
-    bool is_integer = type->type >= FFI_TYPE_UINT8 && type->type <= FFI_TYPE_SINT64;
-    return s->size == type->size || (is_integer && type->size < 4 && s->size == 4);
+    return s->size == type->size || (pt_host_is_integer(type) && type->size < 4 && s->size == 4);
 }
 
 static bool check(const ffi_type *type, const struct pt_symbol *s, const char *what, unsigned index,
@@ -101,9 +105,16 @@ bool pt_host_fits(const struct pt_module *module, uint32_t func, const struct pt
         snprintf(why, why_bytes, "it has %u parameters and %u results", signature->n_params, results);
         return false;
     }
-    for (uint32_t i = 0; i < f->params.n; i++)
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < f->params.n; i++) {
         if (!check(signature->params[i], &module->symbols.v[f->params.v[i]], "its parameter", i + 1, why, why_bytes))
             return false;
+        bytes += module->symbols.v[f->params.v[i]].size;
+    }
+    if (bytes > PT_DEVICE_BYTES || signature->result->size > PT_DEVICE_BYTES) {
+        snprintf(why, why_bytes, "it passes more than %d bytes", PT_DEVICE_BYTES);
+        return false;
+    }
     return !results || check(signature->result, &module->symbols.v[f->results.v[0]], "its result", 0, why, why_bytes);
 }
 

@@ -45,7 +45,10 @@ struct ptera_engine;
 /* The function registered under a name, or NULL. */
 const struct pt_host_function *pt_host_find(struct ptera_engine *engine, const char *name);
 
-/* True if a function of the module has parameters and a result of these sizes; else `why` says what differs. */
+bool pt_host_is_integer(const ffi_type *type);
+
+/* True if a function of the module has parameters and a result of these sizes, all parameters and the result PT_DEVICE_BYTES at
+ * most; else `why` says what differs. */
 bool pt_host_fits(const struct pt_module *module, uint32_t func, const struct pt_signature *signature, char *why,
                   size_t why_bytes);
 /* True if calls of the declared function can be passed on; else `why` says what differs. */

@@ -35,6 +35,7 @@ static const char text[] = HEADER
     "st.param.b32 [r], %r; ret; }\n"
     ".visible .func (.param .b64 r) address()\n"
     "{ .reg .b64 %p; mov.u64 %p, state; cvta.global.u64 %p, %p; st.param.b64 [r], %p; ret; }\n"
+    ".visible .func (.param .align 8 .b8 r[1032]) large(.param .b32 v)\n{ ret; }\n"
     ".visible .entry read(.param .u64 out)\n"
     "{ .reg .b64 %p; .reg .b32 %r; ld.param.u64 %p, [out]; ld.global.u32 %r, [state]; st.u32 [%p], "
     "%r; ret; }\n";
@@ -106,6 +107,8 @@ static void test_refused(ptera_engine *engine, ptera_module *module)
     CHECK_HAS(ptera_engine_error(engine),
               "function 'half' as 'f32 (f64)': its parameter 1 has 8 bytes, not 4");
     CHECK_INT(ptera_function_pointer(module, "half", "f32 (", &f), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_function_pointer(module, "large", "{u64[129]} (u32)", &f), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_HAS(ptera_engine_error(engine), "it passes more than 1024 bytes");
     CHECK_INT(ptera_function_pointer(NULL, "half", "f32 (f32)", &f), PTERA_ERROR_INVALID_ARGUMENT);
     CHECK_INT(ptera_function_pointer(module, NULL, "f32 (f32)", &f), PTERA_ERROR_INVALID_ARGUMENT);
     CHECK_INT(ptera_function_pointer(module, "half", NULL, &f), PTERA_ERROR_INVALID_ARGUMENT);
