@@ -491,7 +491,8 @@ void pt_launch_drop(struct pt_job *job)
 
 ptera_result pt_launch_run(struct pt_job *job)
 {
-    char report[PT_ERROR_BYTES] = "";
+    char report[PT_ERROR_BYTES];
+    report[0] = 0; /* the rest need not be cleared for each launch */
     job->report = report;
     ptera_result r = run_with_parameters(job);
     count_launch(job);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
 #include "runtime/thread.h"
 
 /* After SHAPES shapes of a kernel one version for any shape serves the others; where there can be none, SHAPES_MAX have one of

@@ -2,6 +2,7 @@
 #include "runtime/pool.h"
 
 #include <string.h>
+
 #include "runtime/thread.h"
 
 void pt_pool_init(struct pt_pool *pool, const struct pt_allocator *allocator, unsigned threads)
