@@ -56,6 +56,12 @@ static uint16_t find_variant(const char *mnemonic, enum pt_op op, unsigned opera
     return 0;
 }
 
+static bool is_same(const struct pt_form *a, const struct pt_form *b)
+{
+    return a->op == b->op && a->vec == b->vec && a->n_mods == b->n_mods && a->n_types == b->n_types &&
+           a->mod[0] == b->mod[0] && a->type[0] == b->type[0];
+}
+
 /* The form of a plain instruction; `mod` and `type` may be none, `vec` is 1, 2 or 4. */
 static uint32_t find_form(struct pt_module *m, const char *mnemonic, enum pt_op op,
                           unsigned operands, enum pt_mod mod, enum pt_type type, unsigned vec)
@@ -67,14 +73,14 @@ static uint32_t find_form(struct pt_module *m, const char *mnemonic, enum pt_op 
                            .mod = {(uint16_t)mod},
                            .type = {(uint8_t)type},
                            .effects = pt_op_effects(op)};
+    for (uint32_t i = 1; i < m->forms.n; i++)
+        if (is_same(&m->forms.v[i], &form))
+            return i;
     char text[64], part[16] = "";
     if (vec > 1)
         snprintf(part, sizeof part, ".v%u", vec);
     snprintf(text, sizeof text, "%s%s%s%s%s%s", mnemonic, mod ? "." : "",
              mod ? pt_mod_spelling(mod) : "", part, type ? "." : "", type ? pt_type_name(type) : "");
-    for (uint32_t i = 1; i < m->forms.n; i++)
-        if (m->forms.v[i].op == op && !strcmp(m->forms.v[i].spelling, text))
-            return i;
     form.variant = find_variant(mnemonic, op, operands);
     form.spelling = pt_arena_text(&m->arena, text, strlen(text));
     if (!m->forms.n)
