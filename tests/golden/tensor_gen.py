@@ -115,8 +115,8 @@ PLAIN = {
     # as many bytes as the second coordinate says; the mbarrier waits for no bytes
     "load_thread": "cp.async.cg.shared.global [%r2], [%rd6], 16, %r4; cp.async.wait_all; mbarrier.complete_tx.shared.b64 [bar], %r10;",
 }
-# The tile comes from data.
-STORE = BEGIN + """
+# Brings the bytes into shared memory; then one thread goes on.
+FILL = """
 fill:
     add.u32 %%r12, %%r2, %%r11;
     cvt.u64.u32 %%rd6, %%r11;
@@ -130,6 +130,9 @@ fill:
     bar.sync 0;
     setp.ne.u32 %%p, %%r1, 0;
     @%%p exit;
+"""
+# The tile comes from data.
+STORE = BEGIN + FILL + """\
     cp.%sasync.bulk.tensor.%dd.global.shared::cta%s.bulk_group%s [%%rd1, {%s}], [%%r2];
     cp.async.bulk.commit_group;
     cp.async.bulk.wait_group 0;
@@ -137,20 +140,7 @@ fill:
 }
 """
 # The bytes of the tile are joined with the tensor's memory, whose address is behind the other arguments.
-BULK = BEGIN + """
-fill:
-    add.u32 %%r12, %%r2, %%r11;
-    cvt.u64.u32 %%rd6, %%r11;
-    add.u64 %%rd6, %%rd3, %%rd6;
-    setp.lt.u32 %%p, %%r11, %%r10;
-    @%%p ld.global.u32 %%r14, [%%rd6];
-    @%%p st.shared.u32 [%%r12], %%r14;
-    add.u32 %%r11, %%r11, 512;
-    @%%p bra fill;
-    fence.proxy.async;
-    bar.sync 0;
-    setp.ne.u32 %%p, %%r1, 0;
-    @%%p exit;
+BULK = BEGIN + FILL + """\
     ld.global.u64 %%rd6, [%%rd2+48];
     cp.reduce.async.bulk.global.shared::cta.bulk_group.%s [%%rd6], [%%r2], %%r10;
     cp.async.bulk.commit_group;
