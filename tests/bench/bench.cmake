@@ -15,7 +15,13 @@ target_link_libraries(compare PRIVATE ptera m ${CMAKE_DL_LIBS})
 if(TARGET ptera_jit)
   add_dependencies(compare ptera_jit)
 endif()
-target_compile_definitions(compare PRIVATE KERNELS="${bench_folder}/kernels" PEERS="${bench_peers}")
+set(bench_levels) # `compare --cpu`
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(bench_levels v2 v3 v4)
+endif()
+list(JOIN bench_levels "\", \"" bench_level_names)
+target_compile_definitions(compare PRIVATE KERNELS="${bench_folder}/kernels" PEERS="${bench_peers}"
+                                           LEVELS="${bench_level_names}")
 
 # Peers are built by the compilers and flags their own users would take, whatever builds Ptera, and only where they are found.
 function(add_peer name)
@@ -34,20 +40,27 @@ function(add_peer name)
 endfunction()
 
 file(GLOB bench_twins CONFIGURE_DEPENDS bench/kernels/*.c)
-set(twin_flags -O3 -march=native -fopenmp -fno-math-errno -fno-trapping-math -std=gnu17 -Wall -Wextra)
+set(twin_flags -O3 -fopenmp -fno-math-errno -fno-trapping-math -std=gnu17 -Wall -Wextra)
+
+# The twins for the machine they are built on, and for each level.
+function(add_twins name)
+  add_peer(${name} COMMAND ${ARGN} ${twin_flags} -march=native SOURCES ${bench_folder}/openmp_runner.c ${bench_twins}
+           LIBRARIES -lm)
+  foreach(level ${bench_levels})
+    add_peer(${name}-${level} COMMAND ${ARGN} ${twin_flags} -march=x86-64-${level}
+             SOURCES ${bench_folder}/openmp_runner.c ${bench_twins} LIBRARIES -lm)
+  endforeach()
+endfunction()
 
 find_program(BENCH_GCC NAMES gcc)
 if(BENCH_GCC)
-  add_peer(openmp-gcc COMMAND ${BENCH_GCC} ${twin_flags} SOURCES ${bench_folder}/openmp_runner.c ${bench_twins}
-           LIBRARIES -lm)
+  add_twins(openmp-gcc ${BENCH_GCC})
 endif()
 
 find_program(BENCH_CLANG NAMES clang-19)
 find_library(BENCH_LIBOMP NAMES omp PATHS /usr/lib/llvm-19/lib NO_DEFAULT_PATH)
 if(BENCH_CLANG AND BENCH_LIBOMP)
-  add_peer(openmp-clang COMMAND ${BENCH_CLANG} ${twin_flags} -fveclib=libmvec
-           SOURCES ${bench_folder}/openmp_runner.c ${bench_twins}
-           LIBRARIES -lm)
+  add_twins(openmp-clang ${BENCH_CLANG} -fveclib=libmvec)
 endif()
 
 find_path(BENCH_OPENCL_HEADERS NAMES CL/cl.h)
@@ -69,6 +82,6 @@ if(BENCH_ISPC AND BENCH_GCC)
                        DEPENDS ${source} VERBATIM)
     list(APPEND ispc_objects ${bench_peers}/${name}.o)
   endforeach()
-  add_peer(ispc COMMAND ${BENCH_GCC} ${twin_flags} "-DISPC_VERSION=\"${ispc_version}\""
+  add_peer(ispc COMMAND ${BENCH_GCC} ${twin_flags} -march=native "-DISPC_VERSION=\"${ispc_version}\""
            SOURCES ${bench_folder}/ispc_runner.c ${ispc_objects})
 endif()

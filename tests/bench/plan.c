@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 static const struct {
-    const char *name, *object;
-} peers[] = {{"openmp-gcc", PEERS "/openmp-gcc.so"},
-             {"openmp-clang", PEERS "/openmp-clang.so"},
-             {"pocl", PEERS "/pocl.so"},
-             {"ispc", PEERS "/ispc.so"}};
+    const char *name;
+    bool has_levels; /* built for each CPU level */
+} peers[] = {{"openmp-gcc", true}, {"openmp-clang", true}, {"pocl", false}, {"ispc", false}};
 
 enum { N_PEERS = sizeof peers / sizeof *peers };
+
+static const char *const levels[] = {LEVELS, NULL};
 
 static const char usage[] =
     "usage: compare [options]      runs the kernels of tests/bench/kernels by Ptera and by others\n"
@@ -23,6 +23,8 @@ static const char usage[] =
     "interp,jit; none\n"
     "  -p, --peers LIST       openmp-gcc, openmp-clang, pocl, ispc; default: all that are "
     "installed; none\n"
+    "  -c, --cpu LEVEL        v2, v3, v4: a CPU level, of Ptera and of the OpenMP twins; default: all "
+    "that the machine has\n"
     "  -t, --threads LIST     numbers of threads; default: 1 and one for each core\n"
     "  -n, --rounds N         rounds of which the median is taken; default 7\n"
     "      --seconds S        a case's rounds end after S seconds, but three are done; default 20\n"
@@ -87,6 +89,14 @@ static bool is_engine(const char *name)
     return !strcmp(name, "none");
 }
 
+static bool is_level(const char *name)
+{
+    for (int i = 0; levels[i]; i++)
+        if (!strcmp(levels[i], name))
+            return true;
+    return false;
+}
+
 static bool is_count(const char *name)
 {
     return atoi(name) > 0 && atoi(name) <= 1024;
@@ -110,6 +120,17 @@ static void add_variant(struct plan *p, const char *name, const char *object, co
     snprintf(v->name, sizeof v->name, "%s", name);
 }
 
+/* The peer's shared object; lives as long as the plan. */
+static const char *object_of(const struct plan *p, int peer)
+{
+    char *path;
+    bool has_level = p->level && peers[peer].has_levels;
+    if (asprintf(&path, PEERS "/%s%s%s.so", peers[peer].name, has_level ? "-" : "",
+                 has_level ? p->level : "") < 0)
+        abort();
+    return path;
+}
+
 /* Thread counts within engines and peers, Ptera first. */
 static void make_variants(struct plan *p)
 {
@@ -126,14 +147,15 @@ static void make_variants(struct plan *p)
     for (int i = 0; i < N_PEERS; i++) {
         if (p->peers && !is_listed(p->peers, peers[i].name))
             continue;
-        if (access(peers[i].object, R_OK)) {
+        const char *object = object_of(p, i);
+        if (access(object, R_OK)) {
             printf("%s is left out: its tools are not installed (./dev bench --peers installs what "
                    "Debian has)\n",
                    peers[i].name);
             continue;
         }
         for (unsigned t = 0; t < n_threads; t++)
-            add_variant(p, peers[i].name, peers[i].object, NULL, threads[t]);
+            add_variant(p, peers[i].name, object, NULL, threads[t]);
     }
 }
 
@@ -151,6 +173,10 @@ static bool read_option(struct plan *p, int option, const char *value)
     case 'p':
         p->peers = value;
         return check_list(value, is_peer, "no peer");
+    case 'c':
+        p->level = value;
+        setenv("PTERA_CPU", value, true);
+        return is_level(value) ? true : fail_usage("no CPU level", value);
     case 't':
         p->threads = value;
         return check_list(value, is_count, "not a number of threads:");
@@ -189,7 +215,8 @@ bool plan_read(struct plan *p, int argc, char **argv)
 {
     static const struct option options[] = {
         {"kernels", 1, NULL, 'k'},     {"engine", 1, NULL, 'e'},
-        {"peers", 1, NULL, 'p'},       {"threads", 1, NULL, 't'},
+        {"peers", 1, NULL, 'p'},       {"cpu", 1, NULL, 'c'},
+        {"threads", 1, NULL, 't'},
         {"rounds", 1, NULL, 'n'},      {"seconds", 1, NULL, OPT_SECONDS},
         {"full", 0, NULL, OPT_FULL},   {"size", 1, NULL, OPT_SIZE},
         {"first", 0, NULL, OPT_FIRST}, {"check", 0, NULL, OPT_CHECK},
@@ -199,7 +226,7 @@ bool plan_read(struct plan *p, int argc, char **argv)
     snprintf(cores, sizeof cores, "1,%ld", sysconf(_SC_NPROCESSORS_ONLN));
     *p = (struct plan){
         .kernels = KERNELS, .engines = "interp,jit", .threads = cores, .rounds = 7, .seconds = 20};
-    for (int option; (option = getopt_long(argc, argv, "k:e:p:t:n:", options, NULL)) != -1;)
+    for (int option; (option = getopt_long(argc, argv, "k:e:p:c:t:n:", options, NULL)) != -1;)
         if (!read_option(p, option, optarg))
             return false;
     if (optind < argc)

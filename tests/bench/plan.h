@@ -11,6 +11,7 @@ enum { MAX_CASES = 32, MAX_VARIANTS = 64, MAX_ROUNDS = 99 };
 struct plan {
     const char *kernels;                           /* the folder of PTX and OpenCL C */
     const char *cases, *engines, *peers, *threads; /* lists; NULL: all */
+    const char *level;                             /* of the CPU; NULL: all that it has */
     bool is_full;
     unsigned size; /* of every case; 0: as is_full says */
     int rounds;
