@@ -14,6 +14,7 @@
  *   memory.c    loads and stores by access class         prefetch.c         what will be needed soon
  *   atomic.c, warp.c   the others that are not pure
  *   local.c     windows of local memory                  call.c             calls of device functions
+ *   promote.c   variables become values
  *   target.c    the host, passes, machine code           engine.c           the entry of the shared object
  *   object.h    load.c: objects to memory                debug.c            places: instructions in the line table
  *   cache.h     objects on disk                          observe.h          gdb, perf
@@ -121,6 +122,11 @@ bool jit_generate(struct jit *j);
 
 /* Where instruction `insn` of j->f comes from. (generate.c) */
 struct pt_place jit_place(const struct jit *j, uint32_t insn);
+
+/* ---- promote.c ----------------------------------------------------------------------------------------------- */
+
+/* Allocas of the whole function j->function that are only read and written become values. */
+void jit_promote(struct jit *j);
 
 /* ---- debug.c ------------------------------------------------------------------------------------------------- */
 

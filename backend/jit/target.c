@@ -147,6 +147,7 @@ static void part_masks_from_picks(struct jit *j)
 void jit_optimise(struct jit *j, LLVMTargetMachineRef machine)
 {
     tune(j);
+    jit_promote(j);
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef error = LLVMRunPasses(j->module, passes, machine, options);
     LLVMDisposePassBuilderOptions(options);

@@ -1,0 +1,282 @@
+/* Variables become values. LLVM's pass for this looks, for each variable, at all blocks that a store dominates; with a mask
+ * a block and a variable a register that grows with the square of a kernel's length. Here the work for a variable is the
+ * blocks it lives in (Braun and others, Simple and Efficient Construction of Static Single Assignment Form, 2013, made to
+ * run over one variable at a time).
+ */
+#include <stdlib.h>
+
+#include "backend/jit/jit.h"
+
+typedef PT_VEC(LLVMValueRef) values;
+
+struct block {
+    LLVMBasicBlockRef is;
+    uint32_t n_preds, preds; /* in promote.preds: an entry for each edge */
+    uint32_t variable;       /* whose the following are */
+    LLVMValueRef in;         /* its value at the block's start, where known */
+    LLVMValueRef store;      /* the last one, or NULL */
+};
+
+struct variable {
+    LLVMValueRef is; /* an alloca */
+    PT_VEC(struct access {
+        LLVMValueRef is;
+        uint32_t block;
+        bool is_store; /* not a load */
+    }) accesses; /* as they stand in the function */
+};
+
+struct promote {
+    struct jit *j;
+    struct pt_arena *arena;
+    struct block *blocks; /* by address */
+    uint32_t n_blocks, *preds;
+    struct variable *variables; /* by address */
+    uint32_t n_variables;
+    uint32_t now; /* the variable at work, counted from 1 */
+    LLVMTypeRef type;
+    PT_VEC(struct phi {
+        LLVMValueRef is;
+        uint32_t block;
+    }) phis; /* its own */
+};
+
+static int by_address(const void *a, const void *b)
+{
+    uintptr_t x = (uintptr_t)*(void *const *)a, y = (uintptr_t)*(void *const *)b;
+    return (x > y) - (x < y);
+}
+
+static uint32_t block_of(const struct promote *p, LLVMBasicBlockRef b)
+{
+    const struct block *found = bsearch(&b, p->blocks, p->n_blocks, sizeof *p->blocks, by_address);
+    return (uint32_t)(found - p->blocks);
+}
+
+/* ---- what there is ------------------------------------------------------------------------------ */
+
+static void find_blocks(struct promote *p, LLVMValueRef function)
+{
+    p->blocks = pt_arena_alloc(p->arena, LLVMCountBasicBlocks(function) * sizeof *p->blocks);
+    p->n_blocks = 0;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+        p->blocks[p->n_blocks++].is = b;
+    qsort(p->blocks, p->n_blocks, sizeof *p->blocks, by_address);
+}
+
+static unsigned successors(const struct block *b)
+{
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(b->is);
+    return end ? LLVMGetNumSuccessors(end) : 0;
+}
+
+static struct block *successor(const struct promote *p, const struct block *b, unsigned k)
+{
+    return &p->blocks[block_of(p, LLVMGetSuccessor(LLVMGetBasicBlockTerminator(b->is), k))];
+}
+
+static void find_edges(struct promote *p)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->n_blocks; i++)
+        for (unsigned k = 0; k < successors(&p->blocks[i]); k++, n++)
+            successor(p, &p->blocks[i], k)->n_preds++;
+    p->preds = pt_arena_alloc(p->arena, n * sizeof *p->preds);
+    for (uint32_t i = 0, at = 0; i < p->n_blocks; i++) {
+        p->blocks[i].preds = at;
+        at += p->blocks[i].n_preds;
+        p->blocks[i].n_preds = 0;
+    }
+    for (uint32_t i = 0; i < p->n_blocks; i++)
+        for (unsigned k = 0; k < successors(&p->blocks[i]); k++) {
+            struct block *to = successor(p, &p->blocks[i], k);
+            p->preds[to->preds + to->n_preds++] = i;
+        }
+}
+
+/* All of it is read and written, and nothing else done with it. */
+static bool is_variable(LLVMValueRef alloca)
+{
+    LLVMTypeRef type = LLVMGetAllocatedType(alloca);
+    for (LLVMUseRef use = LLVMGetFirstUse(alloca); use; use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+        bool is_load = LLVMIsALoadInst(user), is_store = LLVMIsAStoreInst(user);
+        if ((!is_load && !is_store) || LLVMGetVolatile(user) ||
+            LLVMGetOrdering(user) != LLVMAtomicOrderingNotAtomic ||
+            (is_store && LLVMGetOperand(user, 0) == alloca) ||
+            LLVMTypeOf(is_load ? user : LLVMGetOperand(user, 0)) != type)
+            return false;
+    }
+    return true;
+}
+
+static void find_variables(struct promote *p, LLVMValueRef function)
+{
+    PT_VEC(struct variable) found = {0};
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(function);
+    for (LLVMValueRef i = LLVMGetFirstInstruction(entry); i; i = LLVMGetNextInstruction(i))
+        if (LLVMIsAAllocaInst(i) && is_variable(i))
+            pt_vec_push(p->arena, &found)->is = i;
+    p->variables = found.v;
+    p->n_variables = found.n;
+    qsort(found.v, found.n, sizeof *found.v, by_address);
+}
+
+static void find_accesses(struct promote *p, LLVMValueRef function)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+        uint32_t block = block_of(p, b);
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            if (!LLVMIsALoadInst(i) && !LLVMIsAStoreInst(i))
+                continue;
+            LLVMValueRef pointer = LLVMGetOperand(i, LLVMIsAStoreInst(i) ? 1 : 0);
+            struct variable *v =
+                bsearch(&pointer, p->variables, p->n_variables, sizeof *p->variables, by_address);
+            if (v)
+                *pt_vec_push(p->arena, &v->accesses) = (struct access){i, block, LLVMIsAStoreInst(i)};
+        }
+    }
+}
+
+/* ---- one variable --------------------------------------------------------------------------------- */
+
+/* What is known of the variable in the block. */
+static struct block *look(struct promote *p, uint32_t block)
+{
+    struct block *b = &p->blocks[block];
+    if (b->variable != p->now) {
+        b->variable = p->now;
+        b->in = b->store = NULL;
+    }
+    return b;
+}
+
+static LLVMValueRef new_phi(struct promote *p, uint32_t block)
+{
+    LLVMBuilderRef builder = p->j->b;
+    LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(p->blocks[block].is));
+    LLVMSetCurrentDebugLocation2(builder, NULL);
+    LLVMValueRef phi = LLVMBuildPhi(builder, p->type, "");
+    *pt_vec_push(p->arena, &p->phis) = (struct phi){phi, block};
+    return p->blocks[block].in = phi;
+}
+
+/* Its value at the start of a block: a phi where edges meet, else what the one block before leaves. */
+static LLVMValueRef value_in(struct promote *p, uint32_t block)
+{
+    LLVMValueRef value = NULL;
+    uint32_t at = block;
+    for (uint32_t steps = 0; !value; steps++) {
+        struct block *b = look(p, at);
+        if (b->in)
+            value = b->in;
+        else if (b->n_preds > 1)
+            value = new_phi(p, at);
+        else if (!b->n_preds || steps > p->n_blocks) /* the entry; a cycle that nothing enters */
+            value = LLVMGetUndef(p->type);
+        else if (look(p, at = p->preds[b->preds])->store)
+            value = LLVMGetOperand(p->blocks[at].store, 0);
+    }
+    for (uint32_t b = block; b != at && !p->blocks[b].in; b = p->preds[p->blocks[b].preds])
+        p->blocks[b].in = value;
+    return value;
+}
+
+static LLVMValueRef value_out(struct promote *p, uint32_t block)
+{
+    struct block *b = look(p, block);
+    return b->store ? LLVMGetOperand(b->store, 0) : value_in(p, block);
+}
+
+/* Loads become what the block has stored before, or a phi at its start, which simplifies where one edge comes in. */
+static void replace_loads(struct promote *p, const struct variable *v)
+{
+    for (uint32_t i = 0; i < v->accesses.n; i++) {
+        const struct access *access = &v->accesses.v[i];
+        struct block *b = look(p, access->block);
+        if (access->is_store) {
+            b->store = access->is;
+            continue;
+        }
+        LLVMValueRef value = b->store ? LLVMGetOperand(b->store, 0)
+                             : b->in  ? b->in
+                                      : new_phi(p, access->block);
+        LLVMReplaceAllUsesWith(access->is, value);
+        LLVMInstructionEraseFromParent(access->is);
+    }
+}
+
+static void fill_phis(struct promote *p)
+{
+    for (uint32_t i = 0; i < p->phis.n; i++) { /* which adds more of them */
+        struct phi phi = p->phis.v[i];
+        const struct block *b = &p->blocks[phi.block];
+        for (uint32_t k = 0; k < b->n_preds; k++) {
+            uint32_t from = p->preds[b->preds + k];
+            LLVMValueRef value = value_out(p, from);
+            LLVMAddIncoming(phi.is, &value, &p->blocks[from].is, 1);
+        }
+    }
+}
+
+/* The one value that a phi has but for itself; NULL: there are several. */
+static LLVMValueRef only_value(struct promote *p, LLVMValueRef phi)
+{
+    LLVMValueRef only = NULL;
+    for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
+        LLVMValueRef value = LLVMGetIncomingValue(phi, k);
+        if (value == phi || value == only)
+            continue;
+        if (only)
+            return NULL;
+        only = value;
+    }
+    return only ? only : LLVMGetUndef(p->type);
+}
+
+/* Phis of one value go. Those nearest to stores come first: they were made last. */
+static void simplify_phis(struct promote *p)
+{
+    uint32_t before;
+    do {
+        before = p->phis.n;
+        uint32_t kept = before;
+        for (uint32_t i = before; i-- > 0;) {
+            LLVMValueRef phi = p->phis.v[i].is, value = only_value(p, phi);
+            if (!value) {
+                p->phis.v[--kept] = p->phis.v[i];
+                continue;
+            }
+            LLVMReplaceAllUsesWith(phi, value);
+            LLVMInstructionEraseFromParent(phi);
+        }
+        for (uint32_t i = kept; i < before; i++)
+            p->phis.v[i - kept] = p->phis.v[i];
+        p->phis.n = before - kept;
+    } while (p->phis.n != before);
+}
+
+static void promote(struct promote *p, const struct variable *v)
+{
+    p->now++;
+    p->type = LLVMGetAllocatedType(v->is);
+    p->phis.n = 0;
+    replace_loads(p, v);
+    fill_phis(p);
+    simplify_phis(p);
+    for (uint32_t i = 0; i < v->accesses.n; i++)
+        if (v->accesses.v[i].is_store)
+            LLVMInstructionEraseFromParent(v->accesses.v[i].is);
+    LLVMInstructionEraseFromParent(v->is);
+}
+
+void jit_promote(struct jit *j)
+{
+    struct promote p = {.j = j, .arena = j->arena};
+    find_blocks(&p, j->function);
+    find_edges(&p);
+    find_variables(&p, j->function);
+    find_accesses(&p, j->function);
+    for (uint32_t i = 0; i < p.n_variables; i++)
+        promote(&p, &p.variables[i]);
+}
