@@ -4,6 +4,11 @@
  * last. Handles of one engine may be used from several threads at once, except that a module must not be unloaded
  * while one of its kernels runs. The library keeps no global state, never prints and never ends the process.
  *
+ * Structs begin with their size, sizeof of the program's own, so that programs and libraries of different versions fit: the library
+ * neither reads nor writes beyond it, and what it does not read has its default. What a program built against a newer header has
+ * behind the library's struct must be zero where the library reads it (otherwise PTERA_ERROR_INVALID_ARGUMENT: it would ask for
+ * what this library cannot do), and stays as it is where the library writes.
+ *
  * Sizes and offsets are in bytes. A device address is a host address: a buffer's contents can be read and written
  * directly while no launch uses it, and any host pointer can be passed to a kernel.
  */
@@ -64,8 +69,8 @@ PTERA_API const char *ptera_version(void);
 typedef enum ptera_severity { PTERA_NOTE, PTERA_WARNING, PTERA_ERROR } ptera_severity;
 
 typedef struct ptera_options {
-    size_t size;          /* sizeof(ptera_options): set by ptera_options_init */
-    unsigned threads;     /* worker threads; 0: one for each core */
+    size_t size;          /* set by ptera_options_init */
+    unsigned threads;     /* worker threads, up to 4,096; 0: one for each core */
     int fmad;             /* contract mul and add into fma as ptxas does by default; 1 */
     const char *cpu;      /* "v2", "v3", "v4": force a CPU level; NULL: PTERA_CPU, else the best */
     size_t stack_bytes;   /* local memory of a thread whose need is not known statically; 65,536 */
@@ -89,7 +94,12 @@ typedef struct ptera_options {
     void *log_ud;
 } ptera_options;
 
-PTERA_API void ptera_options_init(ptera_options *options);
+/* Sets the defaults. `size` is sizeof *options where the program is compiled. NULL is allowed. */
+PTERA_API void ptera_options_init_sized(ptera_options *options, size_t size);
+static inline void ptera_options_init(ptera_options *options)
+{
+    ptera_options_init_sized(options, sizeof *options);
+}
 
 /* Creates an engine: worker threads and memory. `options` may be NULL. Names that PTERA_CPU, PTERA_ENGINE and PTERA_ASYNC do
  * not have are invalid arguments. */
@@ -282,11 +292,12 @@ typedef enum ptera_backend {
     PTERA_BACKEND_AUTO,   /* the interpreter, until the kernel proves hot and has been compiled meanwhile */
     PTERA_BACKEND_INTERP, /* the interpreter */
     PTERA_BACKEND_JIT     /* native code, compiled when the kernel is first launched with a block of that shape; a kernel or
-                             a launch that cannot be native is interpreted: ptera_kernel_info says why */
+                             a launch that cannot be native is interpreted: ptera_kernel_info says why. Without a compiler
+                             (ptera_info.has_jit) the launch is PTERA_ERROR_INVALID_LAUNCH */
 } ptera_backend;
 
 typedef struct ptera_launch {
-    size_t size;              /* sizeof(ptera_launch): set by ptera_launch_init */
+    size_t size;              /* set by ptera_launch_init */
     unsigned grid[3];         /* CTAs; default 1,1,1 */
     unsigned block[3];        /* threads of a CTA; default 1,1,1 */
     unsigned cluster[3];      /* CTAs of a cluster; 0,0,0: as the kernel says, else 1,1,1 */
@@ -312,7 +323,12 @@ typedef struct ptera_launch {
     const char *const *parameter_names;
 } ptera_launch;
 
-PTERA_API void ptera_launch_init(ptera_launch *launch);
+/* Sets the defaults. `size` is sizeof *launch where the program is compiled. NULL is allowed. */
+PTERA_API void ptera_launch_init_sized(ptera_launch *launch, size_t size);
+static inline void ptera_launch_init(ptera_launch *launch)
+{
+    ptera_launch_init_sized(launch, sizeof *launch);
+}
 
 /* Runs a kernel and waits for it. */
 PTERA_API ptera_result ptera_kernel_launch(ptera_kernel *kernel, const ptera_launch *launch);

@@ -48,6 +48,32 @@ const char *ptera_result_text(ptera_result result)
     return "unknown result";
 }
 
+/* ---- structs with a size ------------------------------------------------------------------------------- */
+
+enum { STRUCT_MAX = 4096 }; /* bytes: a size beyond it is none */
+
+void pt_api_init(void *to, size_t size, const void *from, size_t ours)
+{
+    if (!to || size < sizeof size)
+        return;
+    memset(to, 0, size);
+    memcpy(to, from, size < ours ? size : ours);
+    memcpy(to, &size, sizeof size);
+}
+
+bool pt_api_take(void *to, size_t ours, const void *from)
+{
+    size_t theirs;
+    memcpy(&theirs, from, sizeof theirs);
+    if (theirs < sizeof theirs || theirs > STRUCT_MAX)
+        return false;
+    for (size_t i = ours; i < theirs; i++)
+        if (((const char *)from)[i])
+            return false;
+    memcpy(to, from, theirs < ours ? theirs : ours);
+    return true;
+}
+
 ptera_result pt_api_give(void *to, void *from, size_t ours)
 {
     size_t theirs;
@@ -58,6 +84,8 @@ ptera_result pt_api_give(void *to, void *from, size_t ours)
     memcpy(to, from, theirs < ours ? theirs : ours);
     return PTERA_OK;
 }
+
+/* ---- information --------------------------------------------------------------------------------------- */
 
 ptera_result ptera_engine_info(const ptera_engine *engine, ptera_info *info)
 {
@@ -179,16 +207,21 @@ ptera_result ptera_module_diagnostic(const ptera_module *module, unsigned index,
                                      ptera_diagnostic *diagnostic)
 {
     static const ptera_severity severities[] = {PTERA_NOTE, PTERA_WARNING, PTERA_ERROR};
+    ptera_diagnostic mine;
     if (!module || !diagnostic)
         return PTERA_ERROR_INVALID_ARGUMENT;
     if (pt_engine_is_inherited(module->engine))
         return PTERA_ERROR_NOT_INITIALIZED;
-    if (index >= module->diag_texts.n)
-        return PTERA_ERROR_NOT_FOUND;
-    const struct pt_diag *d = &module->ir.diags.list.v[index];
-    ptera_diagnostic mine = {0,       severities[d->severity], d->unsupported, d->line, d->col,
-                             d->message, module->diag_texts.v[index]};
-    return PT_GIVE(diagnostic, mine);
+    pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&module->lock;
+    pthread_mutex_lock(lock); /* launches of other threads may add some */
+    bool is_there = index < module->diag_texts.n;
+    if (is_there) {
+        const struct pt_diag *d = &module->ir.diags.list.v[index];
+        mine = (ptera_diagnostic){0,       severities[d->severity], d->unsupported, d->line, d->col,
+                                  d->message, module->diag_texts.v[index]};
+    }
+    pthread_mutex_unlock(lock);
+    return is_there ? PT_GIVE(diagnostic, mine) : PTERA_ERROR_NOT_FOUND;
 }
 
 static uint32_t find_func(const ptera_module *module, const char *name)

@@ -94,15 +94,10 @@ const char *ptera_engine_error(const ptera_engine *engine)
     return engine ? engine->error : "";
 }
 
-void ptera_options_init(ptera_options *options)
+void ptera_options_init_sized(ptera_options *options, size_t size)
 {
-    if (!options)
-        return;
-    memset(options, 0, sizeof *options);
-    options->size = sizeof *options;
-    options->fmad = 1;
-    options->stack_bytes = STACK_BYTES;
-    options->heap_bytes = HEAP_BYTES;
+    const ptera_options defaults = {.fmad = 1, .stack_bytes = STACK_BYTES, .heap_bytes = HEAP_BYTES};
+    PT_INIT(options, size, defaults);
 }
 
 static unsigned count_cores(void)
@@ -189,10 +184,8 @@ ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **en
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
     ptera_options_init(&o);
-    if (!engine || (options && options->size < sizeof options->size))
+    if (!engine || (options && !PT_TAKE(o, options)))
         return PTERA_ERROR_INVALID_ARGUMENT;
-    if (options)
-        memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
     const struct pt_engine *backend = find_backend(&o);
     ptera_backend tier;
     bool is_late;

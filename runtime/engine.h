@@ -95,7 +95,13 @@ struct ptera_module {
 /* engine.c: memory by the engine's allocator. pt_engine_alloc gives zeroed memory or NULL. */
 void *pt_engine_alloc(ptera_engine *engine, size_t bytes);
 void pt_engine_free(ptera_engine *engine, void *p);
-/* api.c: structs that callers fill in begin with their size: only as much of ours is copied. */
+/* api.c: structs of ptera.h, which begin with their size: a caller's may be of another version than ours. PT_INIT makes `size`
+ * bytes of theirs what `from` is; PT_TAKE copies theirs over our defaults, false if it says what we do not know; PT_GIVE copies
+ * ours to theirs. */
+#define PT_INIT(to, size, from) pt_api_init((to), (size), &(from), sizeof(from))
+void pt_api_init(void *to, size_t size, const void *from, size_t ours);
+#define PT_TAKE(to, from) pt_api_take(&(to), sizeof(to), (from))
+bool pt_api_take(void *to, size_t ours, const void *from);
 #define PT_GIVE(to, from) pt_api_give((to), &(from), sizeof(from))
 ptera_result pt_api_give(void *to, void *from, size_t ours);
 /* True in a process that a fork made after the engine: nothing may be done with it. */

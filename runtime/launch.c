@@ -16,14 +16,10 @@ enum {
     SM_SHARED = 228 << 10    /* with a kilobyte for each CTA that the driver reserves */
 };
 
-void ptera_launch_init(ptera_launch *launch)
+void ptera_launch_init_sized(ptera_launch *launch, size_t size)
 {
-    if (!launch)
-        return;
-    memset(launch, 0, sizeof *launch);
-    launch->size = sizeof *launch;
-    for (int d = 0; d < 3; d++)
-        launch->grid[d] = launch->block[d] = 1;
+    const ptera_launch defaults = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
+    PT_INIT(launch, size, defaults);
 }
 
 #define REFUSE(engine, ...) (pt_engine_fail((engine), __VA_ARGS__), PTERA_ERROR_INVALID_LAUNCH)
@@ -506,11 +502,10 @@ ptera_result pt_launch_take(ptera_kernel *kernel, const ptera_launch *given, str
 {
     ptera_launch mine;
     ptera_launch_init(&mine);
-    if (!kernel || !given || given->size < sizeof given->size)
+    if (!kernel || !given || !PT_TAKE(mine, given))
         return PTERA_ERROR_INVALID_ARGUMENT;
     if (pt_engine_is_inherited(kernel->module->engine))
         return PTERA_ERROR_NOT_INITIALIZED;
-    memcpy(&mine, given, given->size < sizeof mine ? given->size : sizeof mine);
     if (!(mine.timeout_seconds >= 0) || mine.backend < PTERA_BACKEND_DEFAULT ||
         mine.backend > PTERA_BACKEND_JIT)
         return PTERA_ERROR_INVALID_ARGUMENT;

@@ -164,20 +164,6 @@ static void check_churn(ptera_engine *engine, ptera_module *module)
     CHECK_INT(ptera_buffer_free(engine, p), PTERA_OK);
 }
 
-/* A caller that was built before the field was there. */
-static void check_older_launch(ptera_kernel *kernel)
-{
-    unsigned word = 1, *p = &word;
-    ptera_launch launch;
-    ptera_launch_init(&launch);
-    launch.parameters = (const void *const[]){&p};
-    launch.n_parameters = 1;
-    launch.size = offsetof(ptera_launch, isolate);
-    launch.isolate = 1;
-    CHECK_INT(ptera_kernel_launch(kernel, &launch), PTERA_OK);
-    CHECK_INT(word, 2);
-}
-
 int main(void)
 {
     for (unsigned threads = 1; threads <= 4; threads += 3) {
@@ -189,7 +175,6 @@ int main(void)
         check_freed_buffer(engine, kernel);
         check_other_module(engine, module, kernel);
         check_churn(engine, module);
-        check_older_launch(kernel);
         ptera_engine_destroy(engine);
     }
     return CHECK_DONE("isolate");
