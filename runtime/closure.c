@@ -278,7 +278,7 @@ static ptera_result prepare(struct pt_closure *c, const ptera_module *module, co
 static ptera_result make_closure(ptera_module *module, const char *name, const char *signature,
                                  void **code)
 {
-    ptera_result result = make_callers(module);
+    ptera_result result = module->ir.diags.errors ? PTERA_ERROR_INVALID_ARGUMENT : make_callers(module);
     if (result != PTERA_OK)
         return result;
     ptera_kernel *kernel = find_caller(module->callers, name);
@@ -303,7 +303,7 @@ ptera_result ptera_function_pointer(ptera_module *module, const char *name, cons
                                     void (**function)(void))
 {
     void *code;
-    if (!module || !name || !signature || !function || module->ir.diags.errors)
+    if (!module || !name || !signature || !function)
         return PTERA_ERROR_INVALID_ARGUMENT;
     if (pt_engine_is_inherited(module->engine))
         return PTERA_ERROR_NOT_INITIALIZED;

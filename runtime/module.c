@@ -247,12 +247,15 @@ static void link_in(ptera_module *module)
     pthread_mutex_unlock(&engine->lock);
 }
 
+/* Does nothing to one that did not come in. */
 static void link_out(ptera_module *module)
 {
     pthread_mutex_lock(&module->engine->lock);
-    *module->link = module->next;
-    if (module->next)
-        module->next->link = module->link;
+    if (module->link) {
+        *module->link = module->next;
+        if (module->next)
+            module->next->link = module->link;
+    }
     pthread_mutex_unlock(&module->engine->lock);
 }
 
@@ -260,8 +263,7 @@ void pt_module_free(ptera_module *module)
 {
     ptera_engine *engine = module->engine;
     pt_closure_free_all(module);
-    if (module->link)
-        link_out(module);
+    link_out(module);
     if (module->n_kernels)
         pt_slot_forget(engine, module);
     pt_native_forget(module);

@@ -21,14 +21,15 @@ int main(void)
     ptera_module *module;
     ptera_kernel *kernel;
     ptera_launch launch;
+    ptera_info info = {.size = sizeof info};
     if (ptera_engine_create(NULL, &engine) || ptera_module_load(engine, "text", text, sizeof text - 1, &module) ||
-        ptera_module_kernel(module, "square", 0, &kernel))
+        ptera_module_kernel(module, "square", 0, &kernel) || ptera_engine_info(engine, &info))
         return 2;
     ptera_launch_init(&launch);
     launch.block[0] = sizeof values / sizeof *values;
     launch.parameters = (const void *[]){&address};
     launch.n_parameters = 1;
-    launch.backend = PTERA_BACKEND_JIT;
+    launch.backend = info.has_jit ? PTERA_BACKEND_JIT : PTERA_BACKEND_INTERP;
     if (ptera_kernel_launch(kernel, &launch) != PTERA_OK)
         fprintf(stderr, "%s\n", ptera_engine_error(engine));
     printf("%g %g %g %g %g\n", values[0], values[1], values[2], values[3], values[4]);

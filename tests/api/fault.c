@@ -77,6 +77,13 @@ static void check_trap(void)
     check_healthy();
 }
 
+static void check_illegal_instruction(void)
+{
+    CHECK_INT(run(KERNEL("    mov.u32 %r1, 33;\n    bar.sync 0, %r1;\n"), 1, 64, 0), PTERA_ERROR_ILLEGAL_INSTRUCTION);
+    CHECK_HAS(ptera_engine_error(engine), "illegal instruction in kernel 'k' at k.ptx:8, CTA (0,0,0), thread (");
+    check_healthy();
+}
+
 /* Two warps wait at two barriers. */
 static void check_deadlock(void)
 {
@@ -265,6 +272,7 @@ int main(void)
         check_wild();
         check_misaligned();
         check_trap();
+        check_illegal_instruction();
         check_deadlock();
         check_exited_threads();
         check_timeout();

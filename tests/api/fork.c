@@ -80,6 +80,15 @@ static void check_refused(struct world *w)
     CHECK_INT(ptera_memory_register(w->engine, host, sizeof host), REFUSED);
     CHECK_INT(ptera_memory_unregister(w->engine, host), REFUSED);
     CHECK_INT(LAUNCH(w->kernel, 1, 32, &w->buffer), REFUSED);
+    ptera_launch launch;
+    ptera_kernel_properties properties = {.size = sizeof properties};
+    void (*function)(void);
+    ptera_launch_init(&launch);
+    CHECK_INT(ptera_kernel_launch_async(w->kernel, &launch, NULL, NULL), REFUSED);
+    CHECK_INT(ptera_engine_wait(w->engine), REFUSED);
+    CHECK_INT(ptera_kernel_properties_get(w->kernel, &properties), REFUSED);
+    CHECK_INT(ptera_function_register(w->engine, "f", "void ()", (void (*)(void))abort), REFUSED);
+    CHECK_INT(ptera_function_pointer(w->module, "f", "void ()", &function), REFUSED);
     ptera_module_unload(w->module);
     ptera_engine_destroy(w->engine);
 }

@@ -1,5 +1,6 @@
 /* Launches: shapes and limits, parameters, waiting between CTAs, clusters, the floating-point environment. */
 #include <fenv.h>
+#include <math.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
@@ -148,12 +149,14 @@ static void check_parameters(void)
     CHECK_INT(ptera_kernel_launch(kernel, &l), PTERA_OK);
     l.timeout_seconds = -1;
     CHECK_INT(ptera_kernel_launch(kernel, &l), PTERA_ERROR_INVALID_ARGUMENT);
-    l.timeout_seconds = 0;
-    l.size = 0;
+    l.timeout_seconds = NAN;
     CHECK_INT(ptera_kernel_launch(kernel, &l), PTERA_ERROR_INVALID_ARGUMENT);
+    l.timeout_seconds = 0;
+    l.backend = (ptera_backend)(PTERA_BACKEND_JIT + 1);
+    CHECK_INT(ptera_kernel_launch(kernel, &l), PTERA_ERROR_INVALID_ARGUMENT);
+    l.backend = PTERA_BACKEND_DEFAULT;
     CHECK_INT(ptera_kernel_launch(kernel, NULL), PTERA_ERROR_INVALID_ARGUMENT);
     CHECK_INT(ptera_kernel_launch(NULL, &l), PTERA_ERROR_INVALID_ARGUMENT);
-    ptera_launch_init(NULL);
     ptera_buffer_free(engine, out);
 }
 
@@ -254,8 +257,8 @@ int main(void)
         check_parameters();
         check_host_memory();
         check_waiting();
-    check_short_cooperative();
-    check_short_time();
+        check_short_cooperative();
+        check_short_time();
         check_control_word();
         ptera_engine_destroy(engine);
     }

@@ -41,7 +41,7 @@ static struct result run(ptera_kernel *kernel, ptera_backend backend, struct res
     return *out;
 }
 
-static void live(bool runs, ptera_backend backend)
+static void live(bool runs, bool natively)
 {
     ptera_engine *engine = NULL;
     if (ptera_engine_create(NULL, &engine) != PTERA_OK) {
@@ -51,6 +51,7 @@ static void live(bool runs, ptera_backend backend)
     if (runs) {
         ptera_kernel *kernel = kernel_of(load(engine, text), "k");
         struct result *out = new_buffer(engine, sizeof *out);
+        ptera_backend backend = natively ? best_backend(engine) : PTERA_BACKEND_INTERP;
         CHECK_INT(run(kernel, backend, out).state, 1);
         CHECK_INT(run(kernel, backend, out).state, 2);
     }
@@ -62,7 +63,7 @@ static void test_lives(void)
     enum { LIVES = 10000, SETTLED = 1000, PAGES = 1024 };
     long before = 0;
     for (int i = 0; i < LIVES; i++) {
-        live(i % 100 == 0, i % 200 ? PTERA_BACKEND_INTERP : PTERA_BACKEND_JIT);
+        live(i % 100 == 0, i % 200 == 0);
         if (i == SETTLED)
             before = resident_pages();
     }
@@ -86,11 +87,12 @@ static void test_side_by_side(void)
     CHECK_INT(ptera_engine_create(&options, &plain), PTERA_OK);
     ptera_kernel *f = kernel_of(load(fused, text), "k"), *p = kernel_of(load(plain, text), "k");
     struct result *a = new_buffer(fused, sizeof *a), *b = new_buffer(plain, sizeof *b);
+    ptera_backend best = best_backend(fused);
     for (unsigned i = 1; i < 4; i++) {
-        run(f, i & 1 ? PTERA_BACKEND_JIT : PTERA_BACKEND_INTERP, a);
+        run(f, i & 1 ? best : PTERA_BACKEND_INTERP, a);
         CHECK(a->f == 0x1p-12f + 0x1p-24f);
         CHECK_INT(a->state, i);
-        run(p, i & 1 ? PTERA_BACKEND_INTERP : PTERA_BACKEND_JIT, b);
+        run(p, i & 1 ? PTERA_BACKEND_INTERP : best, b);
         CHECK(b->f == 0x1p-12f);
         CHECK_INT(b->state, i);
     }

@@ -69,6 +69,7 @@ static void check_wrong_arguments(ptera_engine *engine)
     CHECK_INT(ptera_buffer_alloc(engine, SIZE_MAX, &p), PTERA_ERROR_OUT_OF_MEMORY);
     CHECK_INT(ptera_buffer_alloc(engine, SIZE_MAX / 4, &p), PTERA_ERROR_OUT_OF_MEMORY);
     CHECK(!p);
+    CHECK_INT(ptera_buffer_free(NULL, NULL), PTERA_ERROR_INVALID_ARGUMENT);
     CHECK_INT(ptera_buffer_free(engine, NULL), PTERA_OK);
     CHECK_INT(ptera_buffer_free(engine, &local), PTERA_ERROR_INVALID_ARGUMENT);
     p = new_buffer(engine, 512);

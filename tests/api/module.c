@@ -39,7 +39,28 @@ static void check_variables(ptera_module *module)
     CHECK_INT(bytes, 8);
     CHECK_INT(memcmp(address, "\1\2\3\0\0\0\0\0", 8), 0);
     CHECK_INT(ptera_module_variable(module, "none", &address, &bytes), PTERA_ERROR_NOT_FOUND);
+    CHECK_INT(ptera_module_variable(module, "there", NULL, NULL), PTERA_OK);
     CHECK_INT(ptera_module_variable(module, NULL, &address, &bytes), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_module_variable(NULL, "there", &address, &bytes), PTERA_ERROR_INVALID_ARGUMENT);
+}
+
+/* Every variable once, in order of the text; each is what it is by name. */
+static void check_variables_by_index(ptera_module *module)
+{
+    static const char *const names[] = {"counter", "there", "bytes", "half"};
+    enum { N = sizeof names / sizeof *names };
+    for (unsigned i = 0; i < N; i++) {
+        const char *name = NULL;
+        void *address = NULL, *by_name = NULL;
+        size_t bytes = 0, bytes_by_name = 0;
+        CHECK_INT(ptera_module_variable_at(module, i, &name, &address, &bytes), PTERA_OK);
+        CHECK_TEXT(name, names[i]);
+        CHECK_INT(ptera_module_variable(module, names[i], &by_name, &bytes_by_name), PTERA_OK);
+        CHECK(address == by_name && bytes == bytes_by_name);
+    }
+    CHECK_INT(ptera_module_variable_at(module, 0, NULL, NULL, NULL), PTERA_OK);
+    CHECK_INT(ptera_module_variable_at(module, N, NULL, NULL, NULL), PTERA_ERROR_NOT_FOUND);
+    CHECK_INT(ptera_module_variable_at(NULL, 0, NULL, NULL, NULL), PTERA_ERROR_INVALID_ARGUMENT);
 }
 
 /* The host may write .const variables, a kernel may not. */
@@ -95,8 +116,7 @@ static void check_parameters(ptera_module *module)
     CHECK_INT(p.bytes, 1);
     CHECK_INT(ptera_kernel_parameter(kernel, 3, &p), PTERA_ERROR_NOT_FOUND);
     CHECK_INT(ptera_kernel_parameter(NULL, 0, &p), PTERA_ERROR_INVALID_ARGUMENT);
-    p.size = 0;
-    CHECK_INT(ptera_kernel_parameter(kernel, 0, &p), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_kernel_parameter(kernel, 0, NULL), PTERA_ERROR_INVALID_ARGUMENT);
 }
 
 static void check_diagnostics(ptera_engine *engine)
@@ -114,10 +134,49 @@ static void check_diagnostics(ptera_engine *engine)
     CHECK_HAS(d.text, "bad.ptx:6:5: error: ");
     CHECK_HAS(d.text, "\n    ^");
     CHECK_INT(ptera_module_diagnostic(module, 1000, &d), PTERA_ERROR_NOT_FOUND);
+    CHECK_INT(ptera_module_diagnostic(module, 0, NULL), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_module_diagnostic(NULL, 0, &d), PTERA_ERROR_INVALID_ARGUMENT);
     CHECK_INT(ptera_module_emit(module, NULL, PTERA_EMIT_IR, &out), PTERA_ERROR_INVALID_PTX);
     CHECK_INT(ptera_module_verify(module), PTERA_ERROR_INVALID_PTX);
     ptera_kernel *kernel;
     CHECK_INT(ptera_module_kernel(module, "k", 0, &kernel), PTERA_ERROR_NOT_FOUND);
+    CHECK_INT(ptera_module_variable(module, "v", NULL, NULL), PTERA_ERROR_NOT_FOUND);
+    CHECK_INT(ptera_function_pointer(module, "k", "void ()", (void (**)(void))&out), PTERA_ERROR_INVALID_ARGUMENT);
+    ptera_module_unload(module);
+}
+
+/* What is not implemented keeps the kernels that may reach it from being launched, and only these. */
+static void check_unsupported(ptera_engine *engine)
+{
+    static const char texture[] = HEADER ".global .texref image;\n"
+                                         ".visible .entry plain()\n{\n    ret;\n}\n"
+                                         ".visible .entry textured()\n{\n    .reg .f32 %f<5>; .reg .s32 %r;\n    mov.s32 %r, 0;\n"
+                                         "    tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [image, {%r}];\n    ret;\n}\n";
+    const unsigned block[3] = {1, 1, 1};
+    ptera_module *module = load(engine, texture);
+    ptera_kernel *kernel = kernel_of(module, "textured");
+    ptera_kernel_properties properties = {.size = sizeof properties};
+    ptera_diagnostic d = {.size = sizeof d};
+    const void *data;
+    size_t bytes;
+    CHECK_INT(ptera_module_diagnostic(module, 0, &d), PTERA_OK);
+    CHECK_INT(d.severity, PTERA_WARNING);
+    CHECK_INT(d.is_unsupported, 1);
+    CHECK_INT(launch_with(kernel, 1, 1, NULL, 0), PTERA_ERROR_UNSUPPORTED_PTX);
+    CHECK_HAS(ptera_engine_error(engine), "k.ptx:13:5: error: 'tex.1d.v4.f32.s32' is known but not supported yet");
+    CHECK_INT(ptera_kernel_properties_get(kernel, &properties), PTERA_ERROR_UNSUPPORTED_PTX);
+    CHECK_INT(ptera_kernel_emit(kernel, block, 0, PTERA_EMIT_LLVM, &data, &bytes), PTERA_ERROR_UNSUPPORTED_PTX);
+    CHECK_INT(launch_with(kernel_of(module, "plain"), 1, 1, NULL, 0), PTERA_OK);
+    CHECK_INT(ptera_module_verify(module), PTERA_OK);
+    ptera_module_unload(module);
+}
+
+/* No text is a module without a version. */
+static void check_empty(ptera_engine *engine)
+{
+    ptera_module *module = NULL;
+    CHECK_INT(ptera_module_load(engine, "empty", NULL, 0, &module), PTERA_ERROR_INVALID_PTX);
+    CHECK(module != NULL);
     ptera_module_unload(module);
 }
 
@@ -145,6 +204,7 @@ static void check_emit(ptera_module *module)
     CHECK_INT(ptera_module_emit(module, "third", PTERA_EMIT_IR, &out), PTERA_ERROR_NOT_FOUND);
     CHECK_INT(ptera_module_emit(module, NULL, (ptera_emit)9, &out), PTERA_ERROR_INVALID_ARGUMENT);
     CHECK_INT(ptera_module_emit(module, NULL, PTERA_EMIT_IR, NULL), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_module_emit(NULL, NULL, PTERA_EMIT_IR, &out), PTERA_ERROR_INVALID_ARGUMENT);
     CHECK_INT(ptera_module_verify(module), PTERA_OK);
     CHECK_INT(ptera_module_verify(NULL), PTERA_ERROR_INVALID_ARGUMENT);
 }
@@ -175,6 +235,9 @@ static void check_wrong_arguments(ptera_engine *engine)
     CHECK_INT(ptera_module_load(engine, NULL, text, 1, &module), PTERA_ERROR_INVALID_ARGUMENT);
     CHECK_INT(ptera_module_load(engine, "k", NULL, 1, &module), PTERA_ERROR_INVALID_ARGUMENT);
     CHECK_INT(ptera_module_load(engine, "k", text, 1, NULL), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_module_load_file(NULL, "k.ptx", &module), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_module_load_file(engine, NULL, &module), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_module_load_file(engine, "k.ptx", NULL), PTERA_ERROR_INVALID_ARGUMENT);
     CHECK_INT(ptera_module_load_file(engine, "/does/not/exist.ptx", &module), PTERA_ERROR_FILE);
     CHECK_INT(ptera_module_load_file(engine, "/", &module), PTERA_ERROR_FILE);
     CHECK(!module);
@@ -186,12 +249,15 @@ int main(void)
     ptera_engine *engine = new_engine(1);
     ptera_module *module = load(engine, text);
     check_variables(module);
+    check_variables_by_index(module);
     check_kernels(module);
     check_parameters(module);
     check_emit(module);
     check_constants(engine, module);
     check_diagnostics(engine);
     check_externs(engine);
+    check_unsupported(engine);
+    check_empty(engine);
     check_linked(engine);
     check_wrong_arguments(engine);
     ptera_module_unload(module);

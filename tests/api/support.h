@@ -20,6 +20,14 @@ static inline ptera_engine *new_engine(unsigned threads)
     return engine;
 }
 
+/* Native code where the library has its compiler, elsewhere the interpreter. */
+static inline ptera_backend best_backend(const ptera_engine *engine)
+{
+    ptera_info info = {.size = sizeof info};
+    CHECK_INT(ptera_engine_info(engine, &info), PTERA_OK);
+    return info.has_jit ? PTERA_BACKEND_JIT : PTERA_BACKEND_INTERP;
+}
+
 /* Loads text under the name k.ptx; shows what is wrong with it. */
 static inline ptera_module *load(ptera_engine *engine, const char *text)
 {

@@ -203,6 +203,11 @@ static void check_emit(ptera_module *module)
     CHECK_INT(ptera_kernel_emit(kernel_of(module, "lock"), block, 0, PTERA_EMIT_LLVM, &data, &bytes),
               PTERA_ERROR_UNSUPPORTED_PTX);
     CHECK_HAS(ptera_engine_error(engine), "kernel 'lock' cannot be native: ");
+    CHECK_INT(ptera_kernel_emit(NULL, block, 0, PTERA_EMIT_OBJ, &data, &bytes), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_kernel_emit(kernel, NULL, 0, PTERA_EMIT_OBJ, &data, &bytes), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_kernel_emit(kernel, block, 0, (ptera_native_emit)3, &data, &bytes), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_kernel_emit(kernel, block, 0, PTERA_EMIT_OBJ, NULL, &bytes), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_kernel_emit(kernel, block, 0, PTERA_EMIT_OBJ, &data, NULL), PTERA_ERROR_INVALID_ARGUMENT);
 }
 
 int main(void)
