@@ -16,6 +16,7 @@
  *   local.c     windows of local memory                  call.c             calls of device functions
  *   promote.c   variables become values
  *   target.c    the host, passes, machine code           engine.c           the entry of the shared object
+ *   exit.c      LLVM when the program ends
  *   object.h    load.c: objects to memory                debug.c            places: instructions in the line table
  *   cache.h     objects on disk                          observe.h          gdb, perf
  *
