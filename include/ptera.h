@@ -288,7 +288,7 @@ PTERA_API ptera_result ptera_memory_unregister(ptera_engine *engine, void *addre
 
 /* Who runs a kernel. Both engines give the same bits. */
 typedef enum ptera_backend {
-    PTERA_BACKEND_DEFAULT, /* what PTERA_ENGINE (auto, interp, jit) in the environment names, else the interpreter */
+    PTERA_BACKEND_DEFAULT, /* what PTERA_ENGINE (auto, interp, jit) in the environment names, else PTERA_BACKEND_AUTO */
     PTERA_BACKEND_AUTO,   /* the interpreter, until the kernel proves hot and has been compiled meanwhile */
     PTERA_BACKEND_INTERP, /* the interpreter */
     PTERA_BACKEND_JIT     /* native code, compiled when the kernel is first launched with a block of that shape; a kernel or

@@ -120,7 +120,7 @@ static bool find_tier(ptera_backend *tier)
     static const char *const names[] = {
         [PTERA_BACKEND_AUTO] = "auto", [PTERA_BACKEND_INTERP] = "interp", [PTERA_BACKEND_JIT] = "jit"};
     const char *name = getenv("PTERA_ENGINE");
-    *tier = PTERA_BACKEND_INTERP;
+    *tier = PTERA_BACKEND_AUTO;
     if (!name || !*name)
         return true;
     for (int i = PTERA_BACKEND_AUTO; i <= PTERA_BACKEND_JIT; i++) {
