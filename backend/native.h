@@ -2,7 +2,8 @@
  * libptera-jit.so, with one entry: ptera_jit(). The runtime loads it when it is first needed.
  *
  * The compiler turns one kernel into native code for one block shape. Native code runs whole CTAs: the runtime sets up
- * struct pt_cta (its warps only if needs_warps) and calls `run`. A kernel that the compiler does not turn into native code
+ * struct pt_cta (its warps only if needs_warps) and calls `run`. Where a thread may wait for others other than at barriers of all, it
+ * runs warps, and the runtime resumes each as it would by the interpreter (pt_engine.resume). A kernel that the compiler does not turn into native code
  * runs, under the same engine name, by the handlers of the interpreter.
  */
 #ifndef PTERA_BACKEND_NATIVE_H
@@ -10,11 +11,12 @@
 
 #include "backend/exec.h"
 
-enum { PT_JIT_VERSION = 1 };
+enum { PT_JIT_VERSION = 2 };
 
 struct pt_native_options {
     uint32_t block[3]; /* the shape; block[0] == 0: any */
     bool math_fast;    /* --math fast: see design.md, Numbers */
+    bool has_cluster;  /* for launches of clusters of several CTAs, and for those alone */
     const char *level; /* CPU level of the interpreter: the code uses no more than that has */
 };
 
@@ -28,6 +30,10 @@ struct pt_native {
     /* Runs one CTA from its start to its end. Returns PT_RUN_EXITED, or PT_RUN_FAULT with *fault set; where the launch is
      * stopped, PT_RUN_YIELDED at some back edge. */
     enum pt_run (*run)(struct pt_cta *cta, struct pt_fault *fault);
+    /* NULL, or in place of `run`: runs one warp until it ends, waits or yields, as pt_engine.resume does. PT_RUN_FAULT with *fault set, or
+     * with cta->stepping, whose fault is set then. Where the launch is stopped, PT_RUN_YIELDED with fault->insn set. */
+    enum pt_run (*resume)(struct pt_warp *warp, struct pt_fault *fault);
+    uint32_t front_bytes;   /* `resume`: so much of the scratch memory's start is a warp's own, and zero when its CTA begins */
     uint32_t scratch_bytes; /* memory of one worker's CTA that `run` finds at cta->scratch, aligned to 64 */
     bool needs_warps;       /* cta->warps are there, prepared and started: the engine runs some instructions (pt_engine.step) */
     uint64_t code_bytes;
@@ -44,6 +50,9 @@ struct pt_jit {
     /* What `compile` would make of such a kernel, malloc'ed, with a zero byte behind its *bytes; NULL as above. */
     char *(*print)(const struct pt_program *program, const struct pt_native_options *options,
                    enum pt_native_print what, size_t *bytes, const char **why);
+    /* pt_engine.places for a warp that native->resume ran. */
+    void (*places)(const struct pt_native *native, const struct pt_warp *warp,
+                   void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t bar), void *ud);
     /* True if `pc` lies in native code, whoever compiled it. Safe in a signal handler. */
     bool (*holds)(uintptr_t pc);
     /* The instruction that native code at `pc` belongs to; false if unknown. */

@@ -349,7 +349,7 @@ static void find_facts(struct print *p)
     memcpy(shape.block, f->reqntid, sizeof shape.block);
     p->live_in = f->is_lowered ? pt_live_in(p->m, f, p->arena) : NULL;
     p->locals = f->is_lowered ? pt_escape_find(p->m, f, 1, p->arena) : NULL;
-    p->vary = f->is_lowered && f->is_entry ? pt_vary_find(p->m, f, &shape, p->arena) : NULL;
+    p->vary = f->is_lowered && f->is_entry ? pt_vary_find(p->m, f, &shape, NULL, p->arena) : NULL;
 }
 
 static void put_value(struct print *p, const struct pt_value *v)

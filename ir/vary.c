@@ -22,6 +22,8 @@ enum { WARP_SIZE = 32 };
 /* The pairs of lanes of a group, or of a CTA. */
 struct fronts {
     enum pt_level level; /* branches above it part lanes */
+    const uint8_t *stops; /* enum pt_stop by block, or NULL */
+    uint64_t *stuck;      /* set of blocks */
     uint64_t *waits;     /* by block: the set of blocks where others wait while it runs */
     uint64_t *done;      /* by block: those that were followed through it */
     uint8_t *is_open;    /* by block: its set has new members */
@@ -410,6 +412,15 @@ static struct pt_fact loaded(struct vary *v)
     return fact;
 }
 
+/* An mbarrier that all lanes of a warp ask for the same phase: they ask at once. */
+static struct pt_fact tested(struct vary *v)
+{
+    struct pt_fact fact = worst_source(v);
+    bool is_in_warp = v->lanes[PT_SPAN_GROUP] <= WARP_SIZE;
+    enum pt_level level = is_in_warp ? PT_LEVEL_GROUP : PT_LEVEL_LANE;
+    return pt_fact_any(fact.level < level ? level : (enum pt_level)fact.level, 64);
+}
+
 /* ---- other threads ----------------------------------------------------------------------------- */
 
 /* A result all lanes get alike, where all that the member mask names are in the group. */
@@ -495,6 +506,11 @@ static struct pt_fact result(struct vary *v)
     case PT_OP_ld_nc:
     case PT_OP_ldu:
         return loaded(v);
+    case PT_OP_mbarrier_test_wait:
+    case PT_OP_mbarrier_test_wait_parity:
+    case PT_OP_mbarrier_try_wait:
+    case PT_OP_mbarrier_try_wait_parity:
+        return tested(v);
     case PT_OP_vote_sync:
     case PT_OP_match_all:
     case PT_OP_redux_sync:
@@ -574,11 +590,8 @@ static bool is_first(const struct vary *v, uint32_t a, uint32_t b, uint32_t from
     return a > from ? a < loop_end(v, b) : b >= loop_end(v, a);
 }
 
-static void add_pair(struct vary *v, struct fronts *s, uint32_t a, uint32_t b, uint32_t from)
+static void add_waiting(struct vary *v, struct fronts *s, uint32_t runs, uint32_t waits)
 {
-    if (a == b)
-        return;
-    uint32_t runs = is_first(v, a, b, from) ? a : b, waits = a + b - runs;
     uint64_t *word = s->waits + runs * v->block_words + waits / 64;
     uint64_t bit = (uint64_t)1 << (waits & 63);
     if (*word & bit)
@@ -586,6 +599,29 @@ static void add_pair(struct vary *v, struct fronts *s, uint32_t a, uint32_t b, u
     *word |= bit;
     s->is_open[runs] = true;
     s->any_open = true;
+}
+
+static void set_bit(uint64_t *set, uint32_t i)
+{
+    set[i / 64] |= (uint64_t)1 << (i & 63);
+}
+
+static void add_pair(struct vary *v, struct fronts *s, uint32_t a, uint32_t b, uint32_t from)
+{
+    enum pt_stop at_a = s->stops ? s->stops[a] : PT_STOP_NONE;
+    enum pt_stop at_b = s->stops ? s->stops[b] : PT_STOP_NONE;
+    if (a == b)
+        return;
+    if (at_a == PT_STOP_ALL && at_b == PT_STOP_ALL) {
+        set_bit(s->stuck, a);
+        set_bit(s->stuck, b);
+        return;
+    }
+    bool a_first = at_a != at_b ? at_a < at_b : at_a || is_first(v, a, b, from);
+    if (a_first)
+        add_waiting(v, s, a, b);
+    if (!a_first || (at_a && at_a == at_b))
+        add_waiting(v, s, b, a);
 }
 
 static void part_lanes(struct vary *v, struct fronts *s, uint32_t block)
@@ -692,6 +728,7 @@ static void prepare_fronts(struct vary *v, struct fronts *s, enum pt_level level
     s->done = pt_arena_alloc(arena, n * v->block_words * sizeof *s->done);
     s->is_open = pt_arena_alloc(arena, n);
     s->is_parted = pt_arena_alloc(arena, n);
+    s->stuck = pt_arena_alloc(arena, v->block_words * sizeof *s->stuck);
 }
 
 static void find_outermost(struct vary *v, struct pt_arena *arena)
@@ -716,7 +753,7 @@ static void enter_params(struct vary *v)
 }
 
 struct pt_vary *pt_vary_find(const struct pt_module *m, const struct pt_func *f,
-                             const struct pt_vary_shape *shape, struct pt_arena *arena)
+                             const struct pt_vary_shape *shape, const uint8_t *stops, struct pt_arena *arena)
 {
     struct vary v = with_shape(shape);
     struct pt_vary *found = pt_arena_alloc(arena, sizeof *found);
@@ -729,6 +766,7 @@ struct pt_vary *pt_vary_find(const struct pt_module *m, const struct pt_func *f,
     uint8_t *branch = pt_arena_alloc(arena, f->blocks.n);
     prepare_fronts(&v, &v.cta, PT_LEVEL_CTA, arena);
     prepare_fronts(&v, &v.group, PT_LEVEL_GROUP, arena);
+    v.group.stops = stops;
     find_outermost(&v, arena);
     enter_params(&v);
     do {
@@ -740,10 +778,12 @@ struct pt_vary *pt_vary_find(const struct pt_module *m, const struct pt_func *f,
     } while (v.changes);
 
     *found = (struct pt_vary){.shape = *shape,
+                              .stops = stops,
                               .branch = branch,
                               .words = (uint32_t)v.block_words,
                               .waits_cta = v.cta.waits,
-                              .waits_group = v.group.waits};
+                              .waits_group = v.group.waits,
+                              .stuck = v.group.stuck};
     found->regs = pt_arena_alloc(arena, (f->regs.n + 1) * sizeof *found->regs);
     for (uint32_t r = 0; r <= f->regs.n; r++)
         found->regs[r] = value_of(&v, &v.facts[r]);

@@ -13,7 +13,8 @@
  * register written in b needs its old value kept in the other lanes only if it is live into a block of waits(b).
  *
  * This holds as long as that order does: where a block that needs other threads (a sync point) has lanes waiting beside it, or
- * the back edges of a loop let other work run first (pt_block.communicates), it is for the caller to see that it does.
+ * the back edges of a loop let other work run first (pt_block.communicates), it is for the caller to see that it does, or to
+ * name the blocks at which lanes of a group stop (enum pt_stop).
  */
 #ifndef PTERA_IR_VARY_H
 #define PTERA_IR_VARY_H
@@ -25,6 +26,13 @@ enum pt_level {
     PT_LEVEL_GROUP, /* the same in the threads of a group */
     PT_LEVEL_CHUNK, /* the same in the lanes of a chunk */
     PT_LEVEL_LANE
+};
+
+/* Blocks at whose start lanes stop as long as others of their group can go on elsewhere. */
+enum pt_stop {
+    PT_STOP_NONE,
+    PT_STOP_SOME, /* those that have come go on then; which of several such blocks is first is not known */
+    PT_STOP_ALL   /* all of the group that have not ended go on together */
 };
 
 struct pt_vary_shape {
@@ -44,15 +52,17 @@ struct pt_value {
 
 struct pt_vary {
     struct pt_vary_shape shape;
+    const uint8_t *stops;  /* enum pt_stop by block, or NULL */
     struct pt_value *regs; /* by register; the one behind the last is CC.CF */
     uint8_t *branch;       /* by block: level of the choice its last instruction makes (CTA where there is none) */
     uint32_t words;        /* of a set of blocks */
     uint64_t *waits_cta, *waits_group; /* `words` words for each block */
+    uint64_t *stuck;       /* the set of blocks of PT_STOP_ALL beside which lanes may stand at another one */
 };
 
-/* The function is lowered. Everything is in `arena`. */
-struct pt_vary *pt_vary_find(const struct pt_module *m, const struct pt_func *f,
-                             const struct pt_vary_shape *shape, struct pt_arena *arena);
+/* The function is lowered. `stops`: enum pt_stop by block; NULL: there are none. Everything is in `arena`. */
+struct pt_vary *pt_vary_find(const struct pt_module *m, const struct pt_func *f, const struct pt_vary_shape *shape,
+                             const uint8_t *stops, struct pt_arena *arena);
 
 /* The value of a special register over chunks of the shape. */
 struct pt_value pt_vary_sreg(const struct pt_vary_shape *shape, enum pt_sreg sreg);

@@ -369,10 +369,6 @@ static const char *why_interpreted(const struct pt_job *job)
         return "an isolated launch is interpreted: it tests every access";
     if (job->is_late)
         return "a launch that puts asynchronous copies off is interpreted";
-    if (job->cluster_ctas > 1)
-        return "a launch of clusters is interpreted";
-    if (job->is_cooperative && job->n_clusters > 1)
-        return "a cooperative launch is interpreted";
     return NULL;
 }
 
@@ -414,7 +410,8 @@ static void choose_auto(struct pt_job *job, const struct pt_variant *variant)
 static ptera_result choose_engine(struct pt_job *job, const ptera_launch *given)
 {
     ptera_backend backend = given->backend == PTERA_BACKEND_DEFAULT ? job->engine->tier : given->backend;
-    struct pt_variant variant = {.kernel = job->kernel, .math_fast = given->math_fast != 0};
+    struct pt_variant variant = {
+        .kernel = job->kernel, .math_fast = given->math_fast != 0, .has_cluster = job->cluster_ctas > 1};
     memcpy(variant.block, job->launch.block, sizeof variant.block);
     job->math_fast = variant.math_fast;
     if (backend == PTERA_BACKEND_JIT)

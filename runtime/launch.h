@@ -22,7 +22,8 @@ struct pt_slot {
     /* what it is made for */
     const ptera_kernel *kernel;
     bool is_isolated, is_native, has_warps;
-    uint32_t scratch_bytes; /* native code's */
+    uint32_t scratch_bytes; /* native code's, of a CTA */
+    const struct pt_native *apart; /* for this launch: native code that resumes its warps; NULL: there is none */
     uint32_t block[3], n_ctas;
     uint64_t local_stride;
     /* what it has */
@@ -71,6 +72,7 @@ struct pt_worker {
     struct pt_slot *spare;   /* prepared for this launch but empty */
     struct pt_warp *running;
     struct pt_cta *native;   /* run by native code */
+    const struct pt_native *apart; /* native code that resumes warps; NULL: the interpreter does */
     uint64_t interpreted;    /* the time up to which interpreting has been counted, ns */
     uint32_t n_slots;
 };

@@ -79,7 +79,7 @@ bool pt_jit_holds(uintptr_t pc)
 
 static bool is_for(const struct pt_version *v, const struct pt_variant *variant)
 {
-    return v->made_for.math_fast == variant->math_fast &&
+    return v->made_for.math_fast == variant->math_fast && v->made_for.has_cluster == variant->has_cluster &&
            memcmp(v->made_for.block, variant->block, sizeof variant->block) == 0;
 }
 
@@ -113,7 +113,8 @@ static struct pt_version *find_or_choose(struct pt_variant *variant)
     unsigned shapes = v ? 0 : count_shapes(variant->kernel);
     if (v || shapes < SHAPES)
         return v;
-    struct pt_variant any = {.kernel = variant->kernel, .math_fast = variant->math_fast};
+    struct pt_variant any = {
+        .kernel = variant->kernel, .math_fast = variant->math_fast, .has_cluster = variant->has_cluster};
     v = find(&any);
     if (v && atomic_load(&v->is_ready) && !v->native && shapes < SHAPES_MAX) {
         v->users--;
@@ -207,6 +208,7 @@ static void make(struct pt_version *v)
     const struct pt_variant *variant = &v->made_for;
     ptera_module *module = variant->kernel->module;
     struct pt_native_options options = {.math_fast = variant->math_fast,
+                                        .has_cluster = variant->has_cluster,
                                         .level = module->engine->backend->name};
     const char *why = pt_jit() ? NULL : pt_jit_error();
     struct pt_native *native = NULL;

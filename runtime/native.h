@@ -16,7 +16,7 @@ bool pt_jit_holds(uintptr_t pc);
 struct pt_variant {
     ptera_kernel *kernel;
     uint32_t block[3]; /* 0, 0, 0: any */
-    bool math_fast;
+    bool math_fast, has_cluster;
 };
 
 /* A kernel compiled for a block shape, or the reason why it cannot be. */

@@ -287,14 +287,23 @@ static void put_group(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, ui
     *l = (struct place_line){p->warp, p->warp, func, insn, lanes, bar};
 }
 
+/* Where a warp of the slot stands: as pt_engine.places. */
+static void find_places(const struct pt_slot *slot, const struct pt_warp *warp,
+                        void (*found)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t bar), void *ud)
+{
+    if (slot->apart)
+        pt_jit()->places(slot->apart, warp, found, ud);
+    else
+        warp->cta->launch->program->engine->places(warp, found, ud);
+}
+
 static void put_places(struct pt_job *job, struct writer *w, const struct pt_slot *slot)
 {
     struct places p = {.w = *w};
-    const struct pt_engine *engine = job->launch.program->engine;
     for (uint32_t i = 0; i < slot->n_ctas * job->launch.n_warps; i++) {
         p.warp = &slot->warps[i];
         if (p.warp->live)
-            engine->places(p.warp, put_group, &p);
+            find_places(slot, p.warp, put_group, &p);
     }
     put_line_of_places(&p);
     if (p.count > LINES_MAX)
@@ -355,7 +364,7 @@ static void put_all(struct pt_job *job, const struct pt_slot *slot, enum pt_faul
     while (!warp->live && warp < slot->warps + slot->n_ctas * job->launch.n_warps - 1)
         warp++;
     if (warp->live)
-        job->launch.program->engine->places(warp, take_place, &fault);
+        find_places(slot, warp, take_place, &fault);
     pthread_mutex_lock(&job->kernel->module->lock);
     put_head(&w, warp->cta, &fault);
     put_threads(&w, warp, fault.lanes);

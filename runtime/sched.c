@@ -31,6 +31,32 @@ struct pass {
     bool is_over; /* a warp failed, or the launch was stopped */
 };
 
+/* Goes on with a warp, and reports its failure. */
+static enum pt_run resume_interpreted(struct pt_worker *w, struct pt_warp *warp)
+{
+    w->running = warp;
+    enum pt_run run = w->job->launch.program->engine->resume(warp);
+    w->running = NULL;
+    if (run == PT_RUN_FAULT)
+        pt_report_fault(w->job, warp);
+    return run;
+}
+
+static enum pt_run resume_native(struct pt_worker *w, struct pt_warp *warp)
+{
+    struct pt_fault fault = {.insn = UINT32_MAX};
+    struct pt_cta *cta = w->native = warp->cta;
+    enum pt_run run = w->apart->resume(warp, &fault);
+    w->native = NULL;
+    if (run == PT_RUN_FAULT && cta->stepping)
+        pt_report_fault(w->job, warp);
+    else if (run == PT_RUN_FAULT)
+        pt_report_native(w->job, cta, &fault);
+    else if (fault.insn != UINT32_MAX)
+        pt_report_native_timeout(w->job, cta, &fault);
+    return run;
+}
+
 static void resume_all(struct pt_worker *w, struct pt_slot *slot, struct pass *pass)
 {
     struct pt_job *job = w->job;
@@ -41,11 +67,7 @@ static void resume_all(struct pt_worker *w, struct pt_slot *slot, struct pass *p
         if (!is_runnable(warp))
             continue;
         warp->wait_bar = PT_NO_BARRIER;
-        w->running = warp;
-        enum pt_run run = launch->program->engine->resume(warp);
-        w->running = NULL;
-        if (run == PT_RUN_FAULT)
-            pt_report_fault(job, warp);
+        enum pt_run run = w->apart ? resume_native(w, warp) : resume_interpreted(w, warp);
         pass->has_yielded |= run == PT_RUN_YIELDED;
         pass->is_over = is_stopped(job);
         if (pass->is_over)
@@ -117,7 +139,7 @@ static struct pt_slot *empty_slot(struct pt_worker *w)
     struct pt_slot *slot = w->spare;
     if (slot)
         w->spare = slot->next;
-    return slot ? slot : pt_slot_get(w->job, w->index, NULL);
+    return slot ? slot : pt_slot_get(w->job, w->index, w->apart);
 }
 
 static bool may_admit(struct pt_job *job)
@@ -158,9 +180,19 @@ static bool admit(struct pt_worker *w)
     return true;
 }
 
+/* Of a CTA that native code ran: how many instructions the interpreter did. */
+static void count_steps(struct pt_job *job, struct pt_cta *cta)
+{
+    if (cta->steps)
+        atomic_fetch_add_explicit(&job->kernel->stepped, cta->steps, memory_order_relaxed);
+    cta->steps = 0;
+}
+
 static void retire(struct pt_worker *w, struct pt_slot **place)
 {
     struct pt_slot *slot = *place;
+    for (uint32_t i = 0; w->apart && i < slot->n_ctas; i++)
+        count_steps(w->job, &slot->ctas[i].cta);
     *place = slot->next;
     slot->next = w->spare;
     w->spare = slot;
@@ -215,7 +247,8 @@ static void count_interpreted(struct pt_worker *w)
     uint64_t all = atomic_fetch_add(&job->kernel->interpreted_ns, ns) + ns;
     if (all < HOT_NS || atomic_load(&job->version))
         return;
-    struct pt_variant variant = {.kernel = job->kernel, .math_fast = job->math_fast};
+    struct pt_variant variant = {
+        .kernel = job->kernel, .math_fast = job->math_fast, .has_cluster = job->cluster_ctas > 1};
     memcpy(variant.block, job->launch.block, sizeof variant.block);
     struct pt_version *none = NULL, *version = pt_native_request(&variant);
     if (version && !atomic_compare_exchange_strong(&job->version, &none, version))
@@ -228,7 +261,7 @@ static void run_clusters(struct pt_worker *w)
     struct pt_job *job = w->job;
     unsigned spent = 0;
     while (!is_stopped(job)) {
-        if (!w->slots && job->may_be_native) {
+        if (!w->slots && job->may_be_native && !w->apart) {
             count_interpreted(w);
             if (native_of(job))
                 return;
@@ -308,12 +341,32 @@ static void run_native(struct pt_worker *w, const struct pt_native *native)
         pt_slot_start_native(w->slots, job, first);
         bool goes_on =
             run_batch(w, native, size < job->n_clusters - first ? size : job->n_clusters - first);
-        if (native->needs_warps)
-            atomic_fetch_add_explicit(&job->kernel->stepped, w->native->steps, memory_order_relaxed);
-        w->native->steps = 0;
+        count_steps(job, w->native);
         if (!goes_on)
             return;
     }
+}
+
+/* After a failure the warps' states are whatever they were: such slots are made anew. */
+static void give_back(struct pt_job *job, struct pt_slot *slots)
+{
+    while (slots) {
+        struct pt_slot *next = slots->next;
+        if (is_stopped(job))
+            slots->kernel = NULL;
+        pt_slot_put(job->engine, slots);
+        slots = next;
+    }
+}
+
+/* Warps are resumed as the interpreter's are. */
+static void run_apart(struct pt_worker *w, const struct pt_native *native)
+{
+    give_back(w->job, w->spare); /* made for the interpreter */
+    w->spare = NULL;
+    w->apart = native;
+    atomic_store_explicit(&w->job->was_native, true, memory_order_relaxed);
+    run_clusters(w);
 }
 
 /* ---- the worker ---------------------------------------------------------------------------------------- */
@@ -350,20 +403,11 @@ static void run_guarded(struct pt_worker *w)
     w->interpreted = coarse_ns();
     if (!native_of(w->job))
         run_clusters(w);
-    if (native_of(w->job) && !is_stopped(w->job))
-        run_native(w, native_of(w->job));
-}
-
-/* After a failure the warps' states are whatever they were: such slots are made anew. */
-static void give_back(struct pt_job *job, struct pt_slot *slots)
-{
-    while (slots) {
-        struct pt_slot *next = slots->next;
-        if (is_stopped(job))
-            slots->kernel = NULL;
-        pt_slot_put(job->engine, slots);
-        slots = next;
-    }
+    const struct pt_native *native = is_stopped(w->job) ? NULL : native_of(w->job);
+    if (native && native->resume)
+        run_apart(w, native);
+    else if (native)
+        run_native(w, native);
 }
 
 void pt_sched_work(void *ud, unsigned worker)

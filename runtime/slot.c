@@ -161,19 +161,20 @@ static bool make_frames(struct pt_slot *slot, const struct pt_job *job,
     const struct pt_launch *launch = &job->launch;
     bool has_warps = !native || native->needs_warps;
     uint32_t n = job->cluster_ctas, n_warps = has_warps ? n * launch->n_warps : 0;
-    uint32_t scratch = native ? native->scratch_bytes : 0;
+    size_t scratch = native ? round_up(native->scratch_bytes, FRAME_ALIGN) : 0;
     size_t state = round_up(launch->program->warp_bytes, FRAME_ALIGN);
     size_t ctas = round_up(n * sizeof(struct pt_resident), FRAME_ALIGN);
     size_t warps = round_up(n_warps * sizeof(struct pt_warp), FRAME_ALIGN);
     slot->kernel = NULL;
-    if (!map_frames(slot, ctas + warps + n_warps * state + round_up(scratch, FRAME_ALIGN)))
+    if (!map_frames(slot, ctas + warps + n_warps * state + n * scratch))
         return false;
-    slot->scratch_bytes = scratch;
+    slot->scratch_bytes = (uint32_t)scratch;
     slot->is_native = native != NULL;
     slot->has_warps = has_warps;
     slot->ctas = (struct pt_resident *)(void *)slot->frames;
     slot->warps = (struct pt_warp *)(void *)(slot->frames + ctas);
-    slot->ctas->cta.scratch = slot->frames + ctas + warps + n_warps * state;
+    for (uint32_t i = 0; i < n; i++)
+        slot->ctas[i].cta.scratch = slot->frames + ctas + warps + n_warps * state + i * scratch;
     for (uint32_t i = 0; i < n_warps; i++) {
         struct pt_warp *warp = &slot->warps[i];
         warp->cta = &slot->ctas[i / launch->n_warps].cta;
@@ -209,6 +210,7 @@ static bool prepare(struct pt_slot *slot, struct pt_job *job, unsigned worker,
         return false;
     slot->kernel = job->kernel;
     slot->is_isolated = job->is_isolated;
+    slot->apart = native && native->resume ? native : NULL;
     slot->n_ctas = job->cluster_ctas;
     memcpy(slot->block, launch->block, sizeof slot->block);
     for (uint32_t i = 0; i < job->cluster_ctas; i++) {
@@ -284,6 +286,8 @@ void pt_slot_start(struct pt_slot *slot, struct pt_job *job, uint64_t index)
         struct pt_resident *r = &slot->ctas[i];
         place_cta(r, job, index);
         pt_barrier_reset(r);
+        if (slot->apart)
+            memset(r->cta.scratch, 0, (size_t)slot->apart->front_bytes * launch->n_warps);
         r->cta.live_warps = launch->n_warps;
         r->live_mask = UINT32_MAX >> (PT_MAX_WARPS - launch->n_warps);
     }

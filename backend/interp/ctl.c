@@ -1,5 +1,6 @@
 /* Branches, calls, ends, barriers of the CTA and the cluster, the stack. PTX ISA 9.7.12, 9.7.13.1-2, 9.7.17, 9.7.19. */
 #include "backend/interp/async.h"
+#include "backend/barrier.h"
 
 /* ---- guards ---------------------------------------------------------------------------------- */
 
@@ -542,9 +543,6 @@ enum {
     BAR_FIXED = 32 /* number and count are constants */
 };
 
-/* Of operands in registers an H200 takes these bits; counts of a few warps more than a CTA can have are waited for in vain. */
-enum { BAR_NUMBER_BITS = PT_BARRIERS - 1, BAR_COUNT_BITS = 0xfff, BAR_COUNT_END = 2048 };
-
 /* A barrier instruction: its block, the one behind, and the blocks behind where all lanes meet again that parted before it. */
 struct barrier_site {
     uint32_t here, after, n_joins;
@@ -575,8 +573,8 @@ static bool is_agreed(const struct pt_code *c, const struct pt_frame *f, uint32_
     const uint32_t *ids = PT_SLOT(1, u32), *counts = PT_SLOT(2, u32);
     uint32_t differ = 0;
     for (int i = 0; i < PT_WARP_SIZE; i++)
-        differ |= (((ids[i] ^ ids[lane]) & BAR_NUMBER_BITS) |
-                   (c->aux & BAR_COUNTED ? (counts[i] ^ counts[lane]) & BAR_COUNT_BITS : 0)) &
+        differ |= (((ids[i] ^ ids[lane]) & PT_BARRIER_NUMBER_BITS) |
+                   (c->aux & BAR_COUNTED ? (counts[i] ^ counts[lane]) & PT_BARRIER_COUNT_BITS : 0)) &
                   f->lanes[i];
     return !differ;
 }
@@ -584,10 +582,7 @@ static bool is_agreed(const struct pt_code *c, const struct pt_frame *f, uint32_
 /* The count that the barrier gives, or PT_BARRIER_ALL; 0 if there can be no such barrier. */
 static uint32_t count_of(const struct pt_code *c, const struct pt_frame *f, uint32_t lane)
 {
-    uint32_t count = c->aux & BAR_COUNTED ? PT_SLOT(2, u32)[lane] & BAR_COUNT_BITS : 0;
-    if (!count)
-        return c->aux & BAR_ARRIVE ? 0 : PT_BARRIER_ALL;
-    return count % PT_WARP_SIZE || count >= BAR_COUNT_END ? 0 : count;
+    return pt_barrier_count(c->aux & BAR_COUNTED ? PT_SLOT(2, u32)[lane] : 0, c->aux & BAR_ARRIVE);
 }
 
 /* An aligned barrier that lanes of the warp have not come to. They are waited for, and often in vain, as on an H200. But a
@@ -638,10 +633,9 @@ PT_HANDLER(barrier)
     if (!(c->aux & BAR_FIXED) && !is_agreed(c, f, lane))
         return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, f->mask,
                        "lanes of a warp give different numbers or counts at one barrier instruction");
-    uint32_t id = PT_SLOT(1, u32)[lane] & BAR_NUMBER_BITS, count = count_of(c, f, lane);
+    uint32_t id = PT_SLOT(1, u32)[lane] & PT_BARRIER_NUMBER_BITS, count = count_of(c, f, lane);
     if (!count)
-        return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, f->mask,
-                       "the thread count of a barrier is not a multiple of 32 up to 2016");
+        return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, f->mask, PT_BARRIER_BAD_COUNT);
     if (is_aligned && others && !comes_whole(site, f, others)) {
         pt_loop_park(f, site->here, f->mask);
         return pt_loop_other(f);

@@ -6,6 +6,7 @@
  * the deepest runs.
  */
 #include "backend/interp/loop.h"
+#include "backend/barrier.h"
 
 /* ---- block sets ------------------------------------------------------------------------------ */
 
@@ -346,8 +347,7 @@ static enum pt_run deadlock(struct pt_state *s)
                                            .func = f->body->index,
                                            .insn = f->body->start[b]->insn,
                                            .lanes = parked_lanes(f),
-                                           .detail = "lanes of one warp wait for each other at "
-                                                     "different instructions:"};
+                                           .detail = PT_PARTED_LANES};
         break;
     }
     return PT_RUN_FAULT;

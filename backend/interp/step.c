@@ -1,5 +1,6 @@
 /* One instruction alone, for native code that has none for it: its registers come from outside and go back there. */
 #include "backend/interp/loop.h"
+#include "backend/barrier.h"
 
 struct copy {
     const struct pt_body *body;
@@ -40,7 +41,7 @@ static bool run(struct pt_state *s, struct pt_frame *f, uint32_t insn)
     }
     if (!c && s->next != PT_NEXT_STOP)
         pt_fail(f->body->codes.v + span->first, f, PT_FAULT_DEADLOCK, f->mask,
-                "lanes of one warp wait for each other at different instructions:");
+                PT_PARTED_LANES);
     return c != NULL;
 }
 

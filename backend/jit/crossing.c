@@ -21,7 +21,7 @@ static LLVMValueRef to_bits(struct jit *j, LLVMValueRef mask)
     return LLVMBuildZExtOrBitCast(j->b, bits, LLVMInt32TypeInContext(j->context), "");
 }
 
-static LLVMValueRef from_bits(struct jit *j, LLVMValueRef bits)
+LLVMValueRef jit_mask_from_bits(struct jit *j, LLVMValueRef bits)
 {
     bits = LLVMBuildTruncOrBitCast(j->b, bits, LLVMIntTypeInContext(j->context, j->width), "");
     return LLVMBuildBitCast(j->b, bits, jit_int_type(j, 1, j->width), "");
@@ -58,7 +58,7 @@ static void load_crossing(struct jit *j, const struct jit_reg *r, unsigned u)
     uint32_t bytes = crossing_bytes(j, r);
     LLVMValueRef at = scratch_of(j, r, u * bytes);
     if (is_bit && r->shape == JIT_VECTOR) {
-        jit_mask_store(j, r->slot[u], from_bits(j, load_unaligned(j, i32, at)));
+        jit_mask_store(j, r->slot[u], jit_mask_from_bits(j, load_unaligned(j, i32, at)));
     } else if (is_bit) {
         LLVMValueRef bit = LLVMBuildTrunc(j->b, load_unaligned(j, i32, at), r->type, "");
         LLVMBuildStore(j->b, bit, r->slot[u]);
@@ -79,20 +79,27 @@ static void load_crossing(struct jit *j, const struct jit_reg *r, unsigned u)
     }
 }
 
-static void store_crossing(struct jit *j, const struct jit_reg *r, unsigned u)
+/* Other lanes than those of `mask` keep what is in memory; NULL: there are none. */
+static void store_crossing(struct jit *j, const struct jit_reg *r, unsigned u, LLVMValueRef mask)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     bool is_bit = r->type == LLVMInt1TypeInContext(j->context);
     uint32_t bytes = crossing_bytes(j, r);
     LLVMValueRef at = scratch_of(j, r, u * bytes);
     if (is_bit && r->shape == JIT_VECTOR) {
-        store_unaligned(j, to_bits(j, jit_mask_load(j, r->slot[u])), at);
+        LLVMValueRef bits = jit_mask_load(j, r->slot[u]);
+        if (mask)
+            bits = LLVMBuildSelect(j->b, mask, bits, jit_mask_from_bits(j, load_unaligned(j, i32, at)), "");
+        store_unaligned(j, to_bits(j, bits), at);
         return;
     }
     if (r->shape == JIT_VECTOR || r->wide[u]) {
         LLVMTypeRef type = LLVMVectorType(r->type, j->width);
         LLVMValueRef from = r->wide[u] ? r->wide[u] : r->slot[u];
-        store_unaligned(j, LLVMBuildLoad2(j->b, type, from, ""), at);
+        LLVMValueRef value = LLVMBuildLoad2(j->b, type, from, "");
+        if (mask && !r->wide[u])
+            value = LLVMBuildSelect(j->b, mask, value, load_unaligned(j, type, at), "");
+        store_unaligned(j, value, at);
         if (r->fits[u]) {
             LLVMValueRef fits =
                 LLVMBuildLoad2(j->b, LLVMInt1TypeInContext(j->context), r->fits[u], "");
@@ -183,7 +190,7 @@ static LLVMValueRef alive_at(struct jit_gen *g, unsigned u)
 LLVMValueRef jit_load_alive(struct jit_gen *g, unsigned copy)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(g->j->context);
-    return from_bits(g->j, load_unaligned(g->j, i32, alive_at(g, copy)));
+    return jit_mask_from_bits(g->j, load_unaligned(g->j, i32, alive_at(g, copy)));
 }
 
 /* bar.red where the next region begins: lanes arrive with their predicates. */
@@ -229,9 +236,21 @@ void jit_begin_crossing(struct jit *j)
                            j->regs[i].next);
 }
 
+/* Lanes of the group may stand at other places, with registers of their own in memory. */
+static bool others_stand(const struct jit_gen *g)
+{
+    const struct jit *j = g->j;
+    for (uint32_t i = 0; j->runs_apart && i < g->r->n_blocks; i++)
+        for (uint32_t w = 0; w < j->vary->words; w++)
+            if (jit_waits(j, g->r->blocks[i])[w] & g->plan->entries[w])
+                return true;
+    return false;
+}
+
 void jit_save_group(struct jit_gen *g, uint32_t to)
 {
     struct jit *j = g->j;
+    bool is_part = others_stand(g);
     const uint64_t *in = live_into(j, to);
     for (uint32_t i = 1; i < j->f->regs.n; i++) {
         const struct jit_reg *r = &j->regs[i];
@@ -241,9 +260,10 @@ void jit_save_group(struct jit_gen *g, uint32_t to)
         if (r->kept)
             LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, r->type, r->slot[0], ""), r->next);
         for (unsigned u = 0; !r->kept && u < crossing_copies(j, r); u++)
-            store_crossing(j, r, u);
+            store_crossing(j, r, u, is_part ? jit_mask_load(j, g->masks[to][u]) : NULL);
     }
-    arrive(g, to);
+    if (!j->runs_apart)
+        arrive(g, to);
     for (unsigned u = 0; g->plan->keeps_alive && u < j->copies; u++)
         store_unaligned(j, to_bits(j, jit_mask_load(j, g->masks[to][u])), alive_at(g, u));
 }

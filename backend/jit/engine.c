@@ -8,6 +8,7 @@
 #include <llvm/Config/llvm-config.h>
 
 #include "backend/jit/cache.h"
+#include "backend/jit/front.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/observe.h"
 
@@ -219,7 +220,8 @@ static bool make_object(const struct pt_program *program, const struct pt_native
         if (buffer)
             object->bytes = copy_buffer(buffer, &object->size);
         object->scratch_bytes = s.j.scratch_bytes;
-        object->needs_warps = s.j.step_bytes != 0;
+        object->needs_warps = s.j.step_bytes || s.j.runs_apart;
+        object->front_bytes = s.j.front_bytes;
     }
     *why = s.j.why;
     close_session(&s);
@@ -253,11 +255,21 @@ static struct native *load(struct jit_object *object, const struct pt_program *p
     object->bytes = NULL;
     n->observed =
         jit_observe(&n->object, &n->code, program->image->module->funcs.v[program->kernel].name);
-    n->base.run = (enum pt_run(*)(struct pt_cta *, struct pt_fault *))n->code.entry;
+    if (n->object.front_bytes)
+        n->base.resume = (enum pt_run(*)(struct pt_warp *, struct pt_fault *))n->code.entry;
+    else
+        n->base.run = (enum pt_run(*)(struct pt_cta *, struct pt_fault *))n->code.entry;
+    n->base.front_bytes = n->object.front_bytes;
     n->base.scratch_bytes = n->object.scratch_bytes;
     n->base.needs_warps = n->object.needs_warps;
     n->base.code_bytes = n->code.bytes;
     return n;
+}
+
+static void places(const struct pt_native *native, const struct pt_warp *warp,
+                   void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t bar), void *ud)
+{
+    jit_front_places(jit_front_of(warp, native->front_bytes), report, ud);
 }
 
 static bool find_key(const struct pt_program *program, const struct pt_native_options *options,
@@ -333,6 +345,7 @@ static struct pt_jit jit = {
     .compile = compile,
     .release = release,
     .print = print,
+    .places = places,
     .holds = holds,
     .locate = locate,
     .cache = jit_cache_folder,

@@ -63,6 +63,9 @@ static bool others_first(struct jit_gen *g, uint32_t from, uint32_t to)
 {
     const struct pt_func *f = g->j->f;
     const uint64_t *waits = jit_waits(g->j, from);
+    for (uint32_t w = 0; g->j->runs_apart && !jit_is_in(g, to) && w < g->j->vary->words; w++)
+        if (waits[w] & g->plan->entries[w])
+            return true;
     bool is_back = jit_is_in(g, to) && to <= from;
     uint32_t until = !jit_is_in(g, to) ? UINT32_MAX : to;
     uint32_t stop = PT_NONE; /* the loop whose header `to` is */
@@ -183,6 +186,7 @@ static bool pass_loops(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueR
 void jit_send(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueRef *mask)
 {
     struct jit *j = g->j;
+    jit_note_turn(g, from, to);
     if (!jit_has_mask(g, to) || pass_loops(g, from, to, mask))
         return;
     bool joins = jit_set_has(jit_waits(j, from), to);

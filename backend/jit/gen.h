@@ -6,6 +6,7 @@
  *   branch.c    instructions that end a block
  *   serial.c    loops that run lane by lane
  *   crossing.c  what goes from one region to the next
+ *   apart.c     the ends of regions where warps run apart
  */
 #ifndef PTERA_BACKEND_JIT_GEN_H
 #define PTERA_BACKEND_JIT_GEN_H
@@ -110,5 +111,21 @@ void jit_save_group(struct jit_gen *g, uint32_t to);
 void jit_save_ended(struct jit_gen *g);
 /* The region has been generated: registers are variables again. */
 void jit_leave_memory(struct jit_gen *g);
+/* A mask of one chunk from its lowest bits. */
+LLVMValueRef jit_mask_from_bits(struct jit *j, LLVMValueRef bits);
+
+/* ---- apart.c ---- */
+
+/* The region's start, before a group's registers are loaded. */
+void jit_start_apart(struct jit_gen *g);
+/* Lanes that run the region; NULL: all. */
+LLVMValueRef jit_standing(struct jit_gen *g, unsigned copy);
+/* The header of a loop that waits: the back edges let others go first. */
+bool jit_is_turning(const struct jit_gen *g, uint32_t block);
+/* Lanes go from one block to another. */
+void jit_note_turn(struct jit_gen *g, uint32_t from, uint32_t to);
+/* All lanes of the warp that have not ended leave the region for `to`; or each stands somewhere. */
+void jit_leave_apart(struct jit_gen *g, uint32_t to);
+void jit_end_apart(struct jit_gen *g);
 
 #endif

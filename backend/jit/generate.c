@@ -6,6 +6,10 @@ static void load_parts(struct jit *j)
 {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
     j->cta = LLVMGetParam(j->function, 0);
+    if (j->runs_apart) {
+        j->warp = j->cta;
+        j->cta = jit_field(j, pointer, j->warp, offsetof(struct pt_warp, cta));
+    }
     j->fault = LLVMGetParam(j->function, 1);
     j->launch = jit_field(j, pointer, j->cta, offsetof(struct pt_cta, launch));
     j->scratch = jit_field(j, pointer, j->cta, offsetof(struct pt_cta, scratch));
@@ -106,9 +110,13 @@ static bool generate(struct jit *j)
     struct jit_plan plan = {0};
     if (!jit_plan(j, &plan))
         return false;
+    j->front_bytes = plan.front_bytes;
     for (uint32_t r = 0; r < plan.n_regions; r++)
         plan.regions[r].start = jit_new_block(j, "region");
-    LLVMBuildBr(j->b, plan.regions[0].start);
+    if (j->runs_apart)
+        jit_begin_apart(j, &plan);
+    else
+        LLVMBuildBr(j->b, plan.regions[0].start);
     for (uint32_t r = 0; r < plan.n_regions; r++)
         if (!jit_region(j, &plan, &plan.regions[r]))
             return false;

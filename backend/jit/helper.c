@@ -11,9 +11,11 @@ uint64_t jit_help_sreg(const struct pt_cta *cta, uint32_t sreg)
 uint32_t jit_help_step(struct pt_cta *cta, uint32_t warp, uint32_t func, uint32_t insn, uint32_t lanes,
                        uint8_t *regs)
 {
-    cta->stepping = &cta->warps[warp];
-    if (!cta->launch->program->engine->step(cta->stepping, func, insn, lanes, regs))
+    struct pt_warp *w = cta->stepping = &cta->warps[warp];
+    uint32_t live = w->live;
+    if (!cta->launch->program->engine->step(w, func, insn, lanes, regs))
         return 0;
+    w->live = live;
     cta->stepping = NULL;
     cta->steps++;
     return 1;

@@ -4,7 +4,11 @@
 
 #include "backend/exec.h"
 
-#define JIT_HELPERS(X) X(jit_help_sreg) X(jit_help_atom_add_f64) X(jit_help_step)
+#define JIT_HELPERS(X)                                                 \
+    X(jit_help_sreg)                                                   \
+    X(jit_help_atom_add_f64)                                           \
+    X(jit_help_step)                                                   \
+    X(jit_help_stand) X(jit_help_hold) X(jit_help_exit) X(jit_help_next)
 
 /* A special register that the CTA's threads share, or a clock. */
 uint64_t jit_help_sreg(const struct pt_cta *cta, uint32_t sreg);
@@ -13,5 +17,21 @@ uint64_t jit_help_atom_add_f64(uint64_t old, uint64_t b, uint32_t in_shared);
 /* pt_engine.step for warp `warp` of the CTA. 0 on a fault, which cta->stepping then knows. */
 uint32_t jit_help_step(struct pt_cta *cta, uint32_t warp, uint32_t func, uint32_t insn, uint32_t lanes,
                        uint8_t *regs);
+
+/* ---- front.c: kernels whose warps run apart. A place is func << 32 | insn. ---- */
+
+struct jit_front;
+
+enum { JIT_LEAVES = 1 << 30 };
+
+/* Lanes have come to the start of a region; `is_turn`: by the back edge of a loop that waits. */
+void jit_help_stand(struct jit_front *front, uint32_t stand, uint64_t place, uint32_t lanes, uint32_t is_turn);
+/* Likewise, to a sync point: enum jit_sync, 256 more for a barrier that is not aligned. */
+void jit_help_hold(struct jit_front *front, uint32_t stand, uint64_t place, uint32_t lanes, uint32_t sync, uint32_t bar,
+                   uint32_t given, uint32_t preds);
+/* Lanes have ended. */
+void jit_help_exit(struct pt_warp *warp, uint32_t lanes);
+/* The region, of n, that runs next, in the lanes of front->lanes; or JIT_LEAVES + enum pt_run: the warp's turn is over. */
+uint32_t jit_help_next(struct pt_warp *warp, struct jit_front *front, uint32_t n);
 
 #endif

@@ -3,6 +3,7 @@
  *   generate.c  a kernel, from its IR to LLVM's
  *   plan.c      what can be native: sync points, regions between them, width of a group
  *   region.c    one region as a loop over groups; blocks in their order under masks    gen.h: its parts
+ *   apart.c     kernels in which a thread may wait for others: regions run warp by warp     front.h: where its lanes stand
  *   block.c     the instructions of a block: guards, moves, pure operations
  *   value.c     registers: where each lies (scalar, affine, vector), reads, writes, masks
  *   remake.c    values computed once more instead of being kept          nan.c              what NaNs they hold
@@ -81,6 +82,7 @@ struct jit {
     struct pt_arena *arena;
     const char *why; /* set where generating gives up: static text */
     uint32_t scratch_bytes; /* to be set: see struct pt_native */
+    uint32_t front_bytes;   /* likewise */
     uint32_t step_at, step_bytes; /* in it: registers of an instruction that the interpreter runs; 0 bytes: there is none */
 
     LLVMContextRef context;
@@ -94,6 +96,10 @@ struct jit {
     LLVMBuilderRef allocas;     /* at the function's entry */
     LLVMValueRef cta, launch, fault, scratch, params, shared;
     LLVMValueRef group;         /* i32: of the region loop being generated */
+    LLVMValueRef warp, front;   /* of a kernel whose warps run apart; NULL in others */
+    LLVMValueRef standing;      /* likewise, alloca: lanes of the warp that run the region */
+    LLVMValueRef turned;        /* likewise: some have taken the back edge of a loop that waits */
+    LLVMBasicBlockRef choose;   /* likewise: where the next region is chosen */
     LLVMValueRef budget;        /* alloca: back edges until the next look at launch->stop */
     LLVMValueRef arrived[2];    /* bar.red, allocas: lanes with a true predicate and lanes that have come so far */
     LLVMValueRef reduced[2];    /* likewise: of the barrier at which the region begins */
@@ -102,6 +108,7 @@ struct jit {
     uint64_t *live_in;          /* pt_live_in */
     uint64_t *read;             /* registers that some instruction reads */
     uint64_t *partial;          /* blocks that not all live lanes of a group run together */
+    bool runs_apart;            /* warps run one by one, until they wait: apart.c */
     bool starts_full;           /* every group begins with all its lanes on */
     bool is_one_region;         /* the kernel is one region: no value goes through memory */
 
@@ -117,7 +124,7 @@ struct jit {
     struct jit_debug *debug;
 };
 
-/* The generator: makes the function JIT_ENTRY, with the signature of pt_native.run, in j->module; context, module and
+/* The generator: makes the function JIT_ENTRY, with the signature of pt_native.run or resume, in j->module; context, module and
  * builder are there, the arena's oom is set. False with j->why if the kernel cannot be native. */
 bool jit_generate(struct jit *j);
 

@@ -148,6 +148,7 @@ bool jit_key(const struct pt_program *program, const struct pt_native_options *o
     add_text(&s, cpu);
     ADD(&s, options->block);
     ADD(&s, options->math_fast);
+    ADD(&s, options->has_cluster);
     const uint64_t facts[] = {m->ptx, m->sm, program->shared_static, program->shared_align,
                               program->local_bytes};
     ADD(&s, facts);

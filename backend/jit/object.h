@@ -8,7 +8,7 @@
 
 #include "backend/exec.h"
 
-#define JIT_ENTRY "ptera_run" /* the function that native->run is */
+#define JIT_ENTRY "ptera_run" /* the function that native->run or native->resume is */
 #define JIT_SYMBOL "ptera_sym_"
 #define JIT_LANES "ptera_lanes_"
 #define JIT_FUNC "ptera_func_"
@@ -16,8 +16,8 @@
 struct jit_object {
     uint8_t *bytes; /* malloc'ed ELF object */
     size_t size;
-    uint32_t scratch_bytes; /* as in struct pt_native */
-    uint32_t needs_warps;
+    uint32_t scratch_bytes; /* this and what follows: as in struct pt_native */
+    uint32_t needs_warps, front_bytes;
 };
 
 /* call.c: calls a device function of the runtime for one thread; false with *fault set, but for its place. Native code calls it

@@ -1,4 +1,5 @@
 /* What can be native code, and where its regions begin. */
+#include "backend/jit/front.h"
 #include "backend/jit/region.h"
 
 #include <string.h>
@@ -263,26 +264,6 @@ static bool parts_warps(struct jit *j)
     return false;
 }
 
-void jit_plan_shape(struct jit *j)
-{
-    struct pt_vary_shape shape = {.width = j->target->width, .copies = 1};
-    memcpy(shape.block, j->options->block, sizeof shape.block);
-    j->live_in = pt_live_in(j->m, j->f, j->arena);
-    j->read = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *j->read);
-    for (uint32_t i = 0; i < j->f->insns.n; i++)
-        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], note_read, j->read);
-    j->vary = pt_vary_find(j->m, j->f, &shape, j->arena);
-    shape.copies = choose_copies(j, &shape);
-    if (shape.copies > 1)
-        j->vary = pt_vary_find(j->m, j->f, &shape, j->arena);
-    if (shape.copies > PT_WARP_SIZE / shape.width && parts_warps(j)) {
-        shape.copies = PT_WARP_SIZE / shape.width;
-        j->vary = pt_vary_find(j->m, j->f, &shape, j->arena);
-    }
-    j->width = shape.width;
-    j->copies = j->end_copy = shape.copies;
-}
-
 /* ---- what is native -------------------------------------------------------------------------- */
 
 static bool refuse(struct jit *j, const char *why)
@@ -364,9 +345,6 @@ static bool may_be_stepped(struct jit *j, uint32_t index)
 
 static bool knows_all(struct jit *j)
 {
-    for (uint32_t l = 0; l < j->f->loops.n; l++)
-        if (j->f->loops.v[l].communicates)
-            return refuse(j, "a loop that waits for other threads");
     for (uint32_t i = 0; i < j->f->insns.n; i++) {
         const struct pt_insn *insn = &j->f->insns.v[i];
         const struct pt_form *form = pt_insn_form(j->m, insn);
@@ -375,10 +353,6 @@ static bool knows_all(struct jit *j)
                 return refuse(j, "a call");
             continue;
         }
-        if (form->effects & PT_FX_CLUSTER)
-            return refuse(j, "a barrier of the cluster");
-        if (jit_is_barrier(form) && !is_whole_barrier(j, insn))
-            return refuse(j, "a barrier of some of the threads");
         if (pt_op_compiled((enum pt_op)form->op) == PT_JIT_NONE)
             return refuse(j, form->spelling);
         if (!knows_operands(j, insn) || !may_be_stepped(j, i))
@@ -389,24 +363,30 @@ static bool knows_all(struct jit *j)
 
 /* ---- blocks and sets ------------------------------------------------------------------------- */
 
-static uint64_t *new_set(struct jit *j)
+uint64_t *jit_new_set(struct jit *j)
 {
     return pt_arena_alloc(j->arena, j->vary->words * sizeof(uint64_t));
 }
 
-static bool is_sync(const struct jit *j, uint32_t block)
+bool jit_is_sync(const struct jit *j, uint32_t block)
 {
     const struct pt_insn *first = &j->f->insns.v[j->f->blocks.v[block].first];
     return jit_is_barrier(pt_insn_form(j->m, first));
+}
+
+/* A loop that may wait for other threads, here or in one inside. */
+static bool waits(const struct jit *j, const struct pt_loop *loop)
+{
+    return j->runs_apart && loop->communicates;
 }
 
 /* Blocks from which a barrier can be reached, barriers included. */
 static uint64_t *find_reaching(struct jit *j)
 {
     const struct pt_func *f = j->f;
-    uint64_t *set = new_set(j);
+    uint64_t *set = jit_new_set(j);
     for (uint32_t b = 0; b < f->blocks.n; b++)
-        if (is_sync(j, b))
+        if (jit_is_sync(j, b))
             jit_set_add(set, b);
     for (bool changed = true; changed;) {
         changed = false;
@@ -423,11 +403,11 @@ static uint64_t *find_reaching(struct jit *j)
     return set;
 }
 
-/* All live threads that will meet a barrier again run the block together. */
+/* All live threads that will meet a barrier again run the block together; or none need to. */
 static bool is_convergent(const struct jit *j, const uint64_t *reaching, uint32_t block)
 {
     const uint64_t *waits = j->vary->waits_cta + (size_t)block * j->vary->words;
-    for (uint32_t w = 0; w < j->vary->words; w++)
+    for (uint32_t w = 0; !j->runs_apart && w < j->vary->words; w++)
         if (waits[w] & reaching[w])
             return false;
     return true;
@@ -443,20 +423,20 @@ static bool loop_has(const struct pt_loop *loop, const uint64_t *syncs)
     return false;
 }
 
-/* Barriers, headers of loops that hold one, and where such loops lead to begin regions. */
-static bool find_entries(struct jit *j, struct jit_plan *plan, const uint64_t *reaching)
+/* Barriers, headers of loops that hold one or wait, and where such loops lead to begin regions. */
+static void find_entries(struct jit *j, struct jit_plan *plan, const uint64_t *reaching)
 {
     const struct pt_func *f = j->f;
-    uint64_t *syncs = new_set(j);
+    uint64_t *syncs = jit_new_set(j);
     jit_set_add(plan->entries, 0);
     for (uint32_t b = 0; b < f->blocks.n; b++)
-        if (is_sync(j, b)) {
+        if (jit_is_sync(j, b)) {
             jit_set_add(syncs, b);
             jit_set_add(plan->entries, b);
         }
     for (uint32_t l = 0; l < f->loops.n; l++) {
         const struct pt_loop *loop = &f->loops.v[l];
-        if (!loop_has(loop, syncs))
+        if (!loop_has(loop, syncs) && !waits(j, loop))
             continue;
         jit_set_add(plan->entries, loop->header);
         for (uint32_t b = loop->header; b < loop->end; b++)
@@ -466,9 +446,13 @@ static bool find_entries(struct jit *j, struct jit_plan *plan, const uint64_t *r
                     jit_set_add(plan->entries, to);
             }
     }
-    for (uint32_t b = 0; b < f->blocks.n; b++)
-        if (jit_set_has(plan->entries, b) && !is_convergent(j, reaching, b))
-            return refuse(j, "a barrier where threads have parted");
+}
+
+static bool are_convergent(const struct jit *j, const uint64_t *entries, const uint64_t *reaching)
+{
+    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+        if (jit_set_has(entries, b) && !is_convergent(j, reaching, b))
+            return false;
     return true;
 }
 
@@ -496,15 +480,24 @@ static uint32_t *list_of(struct jit *j, const uint64_t *set, uint32_t *n)
     return list;
 }
 
+static bool ends(const struct jit *j, uint32_t block)
+{
+    const struct pt_block *b = &j->f->blocks.v[block];
+    const struct pt_form *form = pt_insn_form(j->m, &j->f->insns.v[b->first + b->count - 1]);
+    return form->op == PT_OP_ret || form->op == PT_OP_exit;
+}
+
 static void make_region(struct jit *j, struct jit_plan *plan, uint32_t entry)
 {
     struct jit_region *r = &plan->regions[plan->n_regions++];
-    uint64_t *exits = new_set(j);
+    uint64_t *exits = jit_new_set(j);
     r->entry = entry;
-    r->set = new_set(j);
+    r->set = jit_new_set(j);
     flood(j, plan, r, entry, exits);
     r->blocks = list_of(j, r->set, &r->n_blocks);
     r->exits = list_of(j, exits, &r->n_exits);
+    for (uint32_t i = 0; i < r->n_blocks; i++)
+        r->has_ends |= ends(j, r->blocks[i]);
 }
 
 /* A block that several regions reach begins one, where it can: it would be generated more than once. */
@@ -522,7 +515,7 @@ static bool find_shared(struct jit *j, struct jit_plan *plan, const uint64_t *re
     return false;
 }
 
-static bool make_regions(struct jit *j, struct jit_plan *plan, const uint64_t *reaching)
+static void make_regions(struct jit *j, struct jit_plan *plan, const uint64_t *reaching)
 {
     do {
         uint32_t n;
@@ -532,7 +525,15 @@ static bool make_regions(struct jit *j, struct jit_plan *plan, const uint64_t *r
         for (uint32_t i = 0; i < n; i++)
             make_region(j, plan, entries[i]);
     } while (find_shared(j, plan, reaching));
-    return true;
+}
+
+void jit_cut_apart(struct jit *j, struct jit_plan *plan, const uint64_t *also)
+{
+    plan->entries = jit_new_set(j);
+    for (uint32_t w = 0; w < j->vary->words; w++)
+        plan->entries[w] = also[w];
+    find_entries(j, plan, NULL);
+    make_regions(j, plan, NULL);
 }
 
 /* ---- masks ----------------------------------------------------------------------------------- */
@@ -547,11 +548,19 @@ static void mark_from(struct jit *j, uint32_t block, uint32_t end)
         mark_from(j, j->f->edges.v[b->succ + e], end);
 }
 
-/* Blocks between a branch at which a group may part and where it has met again. */
+static bool has_waiting(const struct jit *j, uint32_t block)
+{
+    for (uint32_t w = 0; w < j->vary->words; w++)
+        if (jit_waits(j, block)[w])
+            return true;
+    return false;
+}
+
+/* Blocks between a branch at which a group may part and where it has met again. Lanes that stop somewhere may not have met. */
 static void find_partial(struct jit *j)
 {
-    j->partial = new_set(j);
-    uint64_t *all = new_set(j);
+    j->partial = jit_new_set(j);
+    uint64_t *all = jit_new_set(j);
     for (uint32_t b = 0; b < j->f->blocks.n; b++) {
         const struct pt_block *block = &j->f->blocks.v[b];
         if (j->vary->branch[b] <= PT_LEVEL_GROUP)
@@ -563,23 +572,18 @@ static void find_partial(struct jit *j)
             all[w] |= j->partial[w];
     }
     j->partial = all;
-}
-
-static bool ends(const struct jit *j, uint32_t block)
-{
-    const struct pt_block *b = &j->f->blocks.v[block];
-    const struct pt_form *form = pt_insn_form(j->m, &j->f->insns.v[b->first + b->count - 1]);
-    return form->op == PT_OP_ret || form->op == PT_OP_exit;
+    for (uint32_t b = 0; j->runs_apart && b < j->f->blocks.n; b++)
+        if (has_waiting(j, b))
+            jit_set_add(j->partial, b);
 }
 
 /* Some lanes may end in a region that others leave for the next. */
-static bool keeps_alive(const struct jit *j, const struct jit_plan *plan)
+static bool keeps_alive(const struct jit_plan *plan)
 {
     for (uint32_t r = 0; r < plan->n_regions; r++) {
         const struct jit_region *region = &plan->regions[r];
-        for (uint32_t i = 0; i < region->n_blocks && region->n_exits; i++)
-            if (ends(j, region->blocks[i]))
-                return true;
+        if (region->has_ends && region->n_exits)
+            return true;
     }
     return false;
 }
@@ -599,7 +603,7 @@ static void place_crossing(struct jit *j, const struct jit_plan *plan, uint32_t 
     r->is_remade = jit_can_remake(j, index);
     if (r->is_remade)
         return;
-    if (r->shape == JIT_SCALAR && j->vary->regs[index].level == PT_LEVEL_CTA) {
+    if (r->shape == JIT_SCALAR && j->vary->regs[index].level == PT_LEVEL_CTA && !j->runs_apart) {
         r->kept = jit_alloca(j, r->type, "");
         r->next = jit_alloca(j, r->type, "");
         return;
@@ -648,30 +652,105 @@ static bool keeps_carry(const struct jit *j)
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
+static bool has_sync_of_some(const struct jit *j)
+{
+    for (uint32_t i = 0; i < j->f->insns.n; i++) {
+        const struct pt_insn *insn = &j->f->insns.v[i];
+        if (jit_is_barrier(pt_insn_form(j->m, insn)) && !is_whole_barrier(j, insn))
+            return true;
+    }
+    return false;
+}
+
+static bool has_waiting_loop(const struct jit *j)
+{
+    for (uint32_t l = 0; l < j->f->loops.n; l++)
+        if (j->f->loops.v[l].communicates)
+            return true;
+    return false;
+}
+
+/* The groups of a CTA cannot run one after the other from barrier to barrier. */
+static bool runs_apart(struct jit *j)
+{
+    struct jit_plan plan = {.entries = jit_new_set(j)};
+    if (j->options->has_cluster || has_waiting_loop(j) || has_sync_of_some(j))
+        return true;
+    const uint64_t *reaching = find_reaching(j);
+    find_entries(j, &plan, reaching);
+    if (!are_convergent(j, plan.entries, reaching))
+        return true;
+    make_regions(j, &plan, reaching);
+    return has_count(j) && keeps_alive(&plan);
+}
+
+void jit_plan_shape(struct jit *j)
+{
+    struct pt_vary_shape shape = {.width = j->target->width, .copies = 1};
+    memcpy(shape.block, j->options->block, sizeof shape.block);
+    j->live_in = pt_live_in(j->m, j->f, j->arena);
+    j->read = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *j->read);
+    for (uint32_t i = 0; i < j->f->insns.n; i++)
+        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], note_read, j->read);
+    j->vary = pt_vary_find(j->m, j->f, &shape, NULL, j->arena);
+    shape.copies = choose_copies(j, &shape);
+    if (shape.copies > 1)
+        j->vary = pt_vary_find(j->m, j->f, &shape, NULL, j->arena);
+    if (shape.copies > PT_WARP_SIZE / shape.width && parts_warps(j)) {
+        shape.copies = PT_WARP_SIZE / shape.width;
+        j->vary = pt_vary_find(j->m, j->f, &shape, NULL, j->arena);
+    }
+    j->runs_apart = runs_apart(j);
+    if (j->runs_apart)
+        jit_find_stops(j, &shape);
+    j->width = shape.width;
+    j->copies = j->end_copy = shape.copies;
+}
+
+/* From barrier to barrier. */
+static bool plan_together(struct jit *j, struct jit_plan *plan)
+{
+    const uint64_t *reaching = find_reaching(j);
+    if (jit_is_reduction(pt_insn_form(j->m, &j->f->insns.v[0])))
+        return refuse(j, "a reduction before anything else");
+    plan->entries = jit_new_set(j);
+    find_entries(j, plan, reaching);
+    make_regions(j, plan, reaching);
+    plan->keeps_alive = keeps_alive(plan);
+    plan->alive = j->scratch_bytes;
+    if (plan->keeps_alive)
+        j->scratch_bytes += plan->n_groups * j->copies * 4;
+    return true;
+}
+
+/* From wherever a thread may wait. */
+static bool plan_apart(struct jit *j, struct jit_plan *plan)
+{
+    uint64_t *stops = jit_new_set(j);
+    if (!jit_knows_syncs(j))
+        return false;
+    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+        if (j->vary->stops[b])
+            jit_set_add(stops, b);
+    jit_cut_apart(j, plan, stops);
+    plan->has_ended = keeps_alive(plan);
+    plan->front_bytes = jit_front_bytes(plan->n_regions);
+    j->scratch_bytes = plan->front_bytes * plan->n_groups;
+    return true;
+}
+
 bool jit_plan(struct jit *j, struct jit_plan *plan)
 {
     const uint32_t *block = j->vary->shape.block;
-    if (!knows_all(j))
-        return false;
-    if (jit_is_reduction(pt_insn_form(j->m, &j->f->insns.v[0])))
-        return refuse(j, "a reduction before anything else");
     uint32_t threads = block[0] * block[1] * block[2], group = j->width * j->copies;
     plan->n_groups = ((threads ? threads : PT_MAX_WARPS * PT_WARP_SIZE) + group - 1) / group;
-    plan->entries = new_set(j);
-    const uint64_t *reaching = find_reaching(j);
-    if (!find_entries(j, plan, reaching) || !make_regions(j, plan, reaching))
+    if (!knows_all(j) || !(j->runs_apart ? plan_apart(j, plan) : plan_together(j, plan)))
         return false;
     if (plan->n_regions > 1 && !keeps_carry(j))
         return refuse(j, "a carry that may be kept beyond a barrier");
     j->is_one_region = plan->n_regions == 1;
     find_partial(j);
-    plan->keeps_alive = keeps_alive(j, plan);
-    if (plan->keeps_alive && has_count(j))
-        return refuse(j, "a barrier of some of the threads");
     j->starts_full = threads && threads % group == 0;
-    plan->alive = j->scratch_bytes;
-    if (plan->keeps_alive)
-        j->scratch_bytes += plan->n_groups * j->copies * 4;
     find_crossing(j, plan);
     jit_plan_steps(j);
     return true;

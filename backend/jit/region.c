@@ -211,8 +211,9 @@ static void find_first(struct jit_gen *g)
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     bool has_ended = g->plan->keeps_alive && g->r->entry != 0;
     for (unsigned u = 0; u < j->copies; u++) {
-        g->first[u] = NULL;
-        if (!j->starts_full) {
+        LLVMValueRef standing = j->runs_apart ? jit_standing(g, u) : NULL;
+        g->first[u] = standing ? jit_flow_of(j, standing) : NULL;
+        if (!j->starts_full && !j->runs_apart) {
             LLVMValueRef t = LLVMBuildMul(j->b, j->group, jit_i32(j, j->width * j->copies), "");
             t = jit_splat(j, LLVMBuildAdd(j->b, t, jit_i32(j, u * j->width), ""));
             t = LLVMBuildAdd(j->b, t, jit_steps(j, i32, 1), "");
@@ -260,6 +261,10 @@ static void clear_mask(struct jit_gen *g, uint32_t block)
 static void generate_exit(struct jit_gen *g, uint32_t e)
 {
     struct jit *j = g->j;
+    if (j->runs_apart) {
+        jit_leave_apart(g, g->r->exits[e]);
+        return;
+    }
     jit_continue_in(j, g->leave[g->r->exits[e]]);
     jit_save_group(g, g->r->exits[e]);
     LLVMBuildStore(j->b, jit_i32(j, e), g->next);
@@ -270,6 +275,10 @@ static void generate_exit(struct jit_gen *g, uint32_t e)
 static void generate_end(struct jit_gen *g)
 {
     struct jit *j = g->j;
+    if (j->runs_apart) {
+        jit_end_apart(g);
+        return;
+    }
     jit_continue_in(j, g->end);
     for (uint32_t e = 0; e < g->r->n_exits; e++) {
         uint32_t to = g->r->exits[e];
@@ -340,34 +349,51 @@ static bool stays_in_memory(const struct jit_gen *g)
     return jit_has_strands(g->j, o.insns + o.n_early, o.n - o.n_early);
 }
 
-bool jit_region(struct jit *j, const struct jit_plan *plan, struct jit_region *region)
+/* A loop over the groups of the CTA. */
+static bool run_groups(struct jit_gen *g)
 {
-    struct jit_gen g = {.j = j, .plan = plan, .r = region};
-    g.written = find_written(&g);
-    g.stays_in_memory = stays_in_memory(&g);
+    struct jit *j = g->j;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    g.next = jit_alloca(j, i32, "next");
+    g->next = jit_alloca(j, i32, "next");
     LLVMValueRef count = jit_alloca(j, i32, "group");
     LLVMBasicBlockRef head = jit_new_block(j, "group");
-    make_blocks(&g);
-    jit_find_outlets(&g);
-    jit_continue_in(j, region->start);
-    jit_poll(j, j->f->blocks.v[region->entry].first);
     jit_begin_crossing(j);
-    LLVMBuildStore(j->b, jit_i32(j, UINT32_MAX), g.next);
+    LLVMBuildStore(j->b, jit_i32(j, UINT32_MAX), g->next);
     LLVMBuildStore(j->b, jit_i32(j, 0), count);
     LLVMBuildBr(j->b, head);
     jit_continue_in(j, head);
     j->group = LLVMBuildLoad2(j->b, i32, count, "");
-    if (!generate_group(&g))
+    if (!generate_group(g))
         return false;
-    jit_leave_memory(&g);
-    jit_continue_in(j, g.done);
+    jit_continue_in(j, g->done);
     LLVMValueRef more = LLVMBuildAdd(j->b, j->group, jit_i32(j, 1), "");
     LLVMBuildStore(j->b, more, count);
     LLVMBasicBlockRef after = jit_new_block(j, "after_groups");
     LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, LLVMIntULT, more, groups_of(j), ""), head, after);
     jit_continue_in(j, after);
-    dispatch(&g);
+    dispatch(g);
     return true;
+}
+
+static bool run_warp(struct jit_gen *g)
+{
+    jit_start_apart(g);
+    bool ok = generate_group(g);
+    jit_continue_in(g->j, g->done);
+    LLVMBuildUnreachable(g->j->b);
+    return ok;
+}
+
+bool jit_region(struct jit *j, const struct jit_plan *plan, struct jit_region *region)
+{
+    struct jit_gen g = {.j = j, .plan = plan, .r = region};
+    g.written = find_written(&g);
+    g.stays_in_memory = stays_in_memory(&g);
+    make_blocks(&g);
+    jit_find_outlets(&g);
+    jit_continue_in(j, region->start);
+    jit_poll(j, j->f->blocks.v[region->entry].first);
+    bool ok = j->runs_apart ? run_warp(&g) : run_groups(&g);
+    jit_leave_memory(&g);
+    return ok;
 }

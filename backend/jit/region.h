@@ -15,6 +15,7 @@ struct jit_region {
     uint32_t n_blocks, *blocks; /* ascending */
     uint64_t *set;              /* of them */
     uint32_t n_exits, *exits;   /* entries of regions that follow */
+    bool has_ends;              /* lanes may leave the kernel in it */
     LLVMBasicBlockRef start;
 };
 
@@ -22,13 +23,26 @@ struct jit_plan {
     uint32_t n_regions;
     struct jit_region *regions;
     uint64_t *entries;  /* set of blocks */
-    bool keeps_alive;   /* lanes may have left the kernel before a region begins */
+    bool keeps_alive;   /* lanes may have left the kernel before a region begins: those that have not are in memory */
+    bool has_ended;     /* likewise, where warps run apart */
+    uint32_t front_bytes; /* there, in scratch memory from its start on: struct jit_front of a warp */
     uint32_t n_groups; /* at most, where the block's shape is not known */
     uint32_t alive;     /* in scratch memory: the live lanes of each copy, 4 bytes */
 };
 
 /* plan.c: cuts the function into regions. False with j->why set if it cannot be native. */
 bool jit_plan(struct jit *j, struct jit_plan *plan);
+/* plan.c: an empty set of blocks; the block's first instruction is a sync point of CTA or cluster. */
+uint64_t *jit_new_set(struct jit *j);
+bool jit_is_sync(const struct jit *j, uint32_t block);
+/* plan.c: regions where warps run apart; the blocks of `also` begin one, too. */
+void jit_cut_apart(struct jit *j, struct jit_plan *plan, const uint64_t *also);
+/* apart.c: what is known of the kernel's values where its warps run apart: j->vary, of groups that are warps. */
+void jit_find_stops(struct jit *j, struct pt_vary_shape *shape);
+/* apart.c: the sync points are such as native code knows. False with j->why set. */
+bool jit_knows_syncs(struct jit *j);
+/* apart.c: the start of the function, where the next region of a warp is chosen. */
+void jit_begin_apart(struct jit *j, const struct jit_plan *plan);
 /* plan.c: chunks and groups for the kernel, and what is known of its values then. */
 void jit_plan_shape(struct jit *j);
 
@@ -102,10 +116,11 @@ void jit_stop(struct jit *j);
 LLVMBasicBlockRef jit_new_block(struct jit *j, const char *name);
 void jit_continue_in(struct jit *j, LLVMBasicBlockRef block);
 
-/* A barrier of the CTA; mbarriers are tested without waiting. */
+/* A barrier of the CTA or the cluster; mbarriers are tested without waiting. */
 static inline bool jit_is_barrier(const struct pt_form *form)
 {
-    return (form->effects & PT_FX_CTA) && pt_op_compiled((enum pt_op)form->op) != PT_JIT_CALL;
+    bool is_sync = form->effects & (PT_FX_CTA | PT_FX_CLUSTER);
+    return is_sync && pt_op_compiled((enum pt_op)form->op) != PT_JIT_CALL;
 }
 
 /* bar.red, barrier.red */

@@ -392,6 +392,16 @@ static LLVMValueRef named(struct jit *j, const char *prefix, uint32_t index, uin
     return LLVMBuildAdd(j->b, at, jit_i64(j, offset), "");
 }
 
+/* The shared address of an offset in the CTA's window, which of a cluster's CTAs is not the first alone. */
+static LLVMValueRef in_window(struct jit *j, uint64_t offset)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context), i64 = LLVMInt64TypeInContext(j->context);
+    if (!j->options->has_cluster)
+        return jit_i64(j, offset);
+    LLVMValueRef window = jit_field(j, i32, j->cta, offsetof(struct pt_cta, window));
+    return LLVMBuildAdd(j->b, LLVMBuildZExt(j->b, window, i64, ""), jit_i64(j, offset), "");
+}
+
 static LLVMValueRef address(struct jit *j, const struct pt_operand *o)
 {
     if (o->kind == PT_OPND_FUNC)
@@ -404,8 +414,8 @@ static LLVMValueRef address(struct jit *j, const struct pt_operand *o)
         offset += j->program->image->symbols[o->index];
         if (o->flags & PT_OPND_GENERIC)
             return LLVMBuildAdd(j->b, LLVMBuildPtrToInt(j->b, j->shared, i64, ""),
-                                jit_i64(j, offset), "");
-        return jit_i64(j, offset);
+                                in_window(j, offset), "");
+        return in_window(j, offset);
     case PT_SPACE_LOCAL: /* an offset in the thread's window */
         return jit_i64(j, s->offset + offset);
     case PT_SPACE_PARAM: /* of the kernel: cvta.param */

@@ -32,7 +32,7 @@ static bool find(struct vary_test *t, const struct pt_vary_shape *shape, const c
     free(text.text);
     if (ok) {
         t->f = &t->m.funcs.v[1];
-        t->vary = pt_vary_find(&t->m, t->f, shape, &t->m.arena);
+        t->vary = pt_vary_find(&t->m, t->f, shape, NULL, &t->m.arena);
     } else {
         pt_arena_free(&t->m.arena);
     }
@@ -570,7 +570,7 @@ static void test_random(const struct pt_vary_shape *shape, uint32_t seed)
     }
     w.m = &m;
     w.f = &m.funcs.v[1];
-    w.vary = pt_vary_find(&m, w.f, shape, &m.arena);
+    w.vary = pt_vary_find(&m, w.f, shape, NULL, &m.arena);
     w.threads = shape->block[0] * shape->block[1] * shape->block[2];
     if (w.f->regs.n <= MAX_REGS && w.f->blocks.n <= MAX_BLOCKS) {
         uint32_t group = shape->width * shape->copies;
