@@ -350,13 +350,10 @@ static bool stays_in_memory(const struct jit_gen *g)
 }
 
 /* A loop over the groups of the CTA. */
-static bool run_groups(struct jit_gen *g)
+static bool run_groups(struct jit_gen *g, LLVMValueRef count, LLVMBasicBlockRef head)
 {
     struct jit *j = g->j;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    g->next = jit_alloca(j, i32, "next");
-    LLVMValueRef count = jit_alloca(j, i32, "group");
-    LLVMBasicBlockRef head = jit_new_block(j, "group");
     jit_begin_crossing(j);
     LLVMBuildStore(j->b, jit_i32(j, UINT32_MAX), g->next);
     LLVMBuildStore(j->b, jit_i32(j, 0), count);
@@ -375,12 +372,15 @@ static bool run_groups(struct jit_gen *g)
     return true;
 }
 
-static bool run_warp(struct jit_gen *g)
+static bool run_warp(struct jit_gen *g, LLVMBasicBlockRef head)
 {
+    struct jit *j = g->j;
     jit_start_apart(g);
+    LLVMBuildBr(j->b, head);
+    jit_continue_in(j, head);
     bool ok = generate_group(g);
-    jit_continue_in(g->j, g->done);
-    LLVMBuildUnreachable(g->j->b);
+    jit_continue_in(j, g->done);
+    LLVMBuildUnreachable(j->b);
     return ok;
 }
 
@@ -389,11 +389,15 @@ bool jit_region(struct jit *j, const struct jit_plan *plan, struct jit_region *r
     struct jit_gen g = {.j = j, .plan = plan, .r = region};
     g.written = find_written(&g);
     g.stays_in_memory = stays_in_memory(&g);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    g.next = jit_alloca(j, i32, "next");
+    LLVMValueRef count = jit_alloca(j, i32, "group");
+    LLVMBasicBlockRef head = jit_new_block(j, "group");
     make_blocks(&g);
     jit_find_outlets(&g);
     jit_continue_in(j, region->start);
     jit_poll(j, j->f->blocks.v[region->entry].first);
-    bool ok = j->runs_apart ? run_warp(&g) : run_groups(&g);
+    bool ok = j->runs_apart ? run_warp(&g, head) : run_groups(&g, count, head);
     jit_leave_memory(&g);
     return ok;
 }

@@ -25,7 +25,8 @@ static const char text[] = HEADER
     "    ld.param.u64 %rd1, [to];\n"
     "L:  atom.global.cas.b32 %r1, [%rd1], 0, 1;\n    setp.ne.u32 %p1, %r1, 0;\n    @%p1 bra L;\n"
     "    atom.global.exch.b32 %r1, [%rd1], 0;\n"
-    "    red.global.add.u32 [%rd1+4], 1;\n    ret;\n}\n";
+    "    red.global.add.u32 [%rd1+4], 1;\n    ret;\n}\n"
+    ".visible .entry halts()\n{\n    brkpt;\n    ret;\n}\n";
 
 static ptera_launch launch_of(unsigned grid, unsigned x, unsigned y, uint32_t **to)
 {
@@ -78,6 +79,14 @@ static void check_interpreted(ptera_kernel *kernel, const ptera_launch *launch, 
     CHECK_HAS(status_of(kernel).why, why);
 }
 
+static void check_native(ptera_kernel *kernel, const ptera_launch *launch)
+{
+    uint64_t before = status_of(kernel).native_launches;
+    CHECK_INT(ptera_kernel_launch(kernel, launch), PTERA_OK);
+    CHECK_INT(status_of(kernel).native_launches, before + 1);
+    CHECK(status_of(kernel).why == NULL);
+}
+
 static void check_reasons(ptera_module *module)
 {
     uint32_t *to = new_buffer(engine, 2 * sizeof *to);
@@ -87,17 +96,16 @@ static void check_reasons(ptera_module *module)
     check_interpreted(count, &launch, "isolated");
     launch = launch_of(2, 32, 1, &to);
     launch.cluster[0] = 2;
-    check_interpreted(count, &launch, "clusters");
+    check_native(count, &launch);
     launch = launch_of(2, 32, 1, &to);
     launch.cooperative = 1;
-    check_interpreted(count, &launch, "cooperative");
+    check_native(count, &launch);
     launch.grid[0] = 1;
-    CHECK_INT(ptera_kernel_launch(count, &launch), PTERA_OK);
-    CHECK(status_of(count).why == NULL);
+    check_native(count, &launch);
     CHECK_INT(to[0], 7 * 32); /* two CTAs three times, and this one */
     launch = launch_of(2, 32, 1, &to);
     to[0] = 0;
-    check_interpreted(lock, &launch, "waits for other threads");
+    check_native(lock, &launch);
     CHECK_INT(to[1], 64);
     launch.backend = PTERA_BACKEND_INTERP;
     CHECK_INT(ptera_kernel_launch(count, &launch), PTERA_OK);
@@ -202,9 +210,9 @@ static void check_emit(ptera_module *module)
     CHECK_HAS(data, "ret");
     CHECK_INT(ptera_kernel_emit(kernel, block, 0, PTERA_EMIT_OBJ, &data, &bytes), PTERA_OK);
     CHECK(bytes > 64 && !memcmp(data, "\177ELF", 4));
-    CHECK_INT(ptera_kernel_emit(kernel_of(module, "lock"), block, 0, PTERA_EMIT_LLVM, &data, &bytes),
+    CHECK_INT(ptera_kernel_emit(kernel_of(module, "halts"), block, 0, PTERA_EMIT_LLVM, &data, &bytes),
               PTERA_ERROR_UNSUPPORTED_PTX);
-    CHECK_HAS(ptera_engine_error(engine), "kernel 'lock' cannot be native: ");
+    CHECK_HAS(ptera_engine_error(engine), "kernel 'halts' cannot be native: ");
     CHECK_INT(ptera_kernel_emit(NULL, block, 0, PTERA_EMIT_OBJ, &data, &bytes), PTERA_ERROR_INVALID_ARGUMENT);
     CHECK_INT(ptera_kernel_emit(kernel, NULL, 0, PTERA_EMIT_OBJ, &data, &bytes), PTERA_ERROR_INVALID_ARGUMENT);
     CHECK_INT(ptera_kernel_emit(kernel, block, 0, (ptera_native_emit)3, &data, &bytes), PTERA_ERROR_INVALID_ARGUMENT);
