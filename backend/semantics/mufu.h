@@ -19,35 +19,16 @@
 #define PT_MUFU_SIGN 0x80000000u
 
 /* The tables of half segments: C0, and the magnitudes of C1 above C2 * 2^c, of 16 bits each. ROWS(ROW, c0, c1, c2) makes
- * the rows of a segment. mufu_wide.h has both words in a row, or whole segments: where ROW_SECOND makes nothing. */
+ * the rows of a segment. */
 #define PT_MUFU_C0(c0, c1, c2) (uint32_t)(c0),
 #define PT_MUFU_C1_C2(c0, c1, c2) (uint32_t)(c1) << 16 | (uint32_t)(c2),
-#define PT_MUFU_PAIR(c0, c1, c2) {PT_MUFU_C0(c0, c1, c2) PT_MUFU_C1_C2(c0, c1, c2)},
-#define PT_MUFU_WHOLE_C0(c0, c1, c2) PT_MUFU_C0(c0, c1, c2)
-#define PT_MUFU_WHOLE_C1_C2(c0, c1, c2) PT_MUFU_C1_C2(c0, c1, c2)
-#define PT_MUFU_C0_SECOND PT_MUFU_C0
-#define PT_MUFU_C1_C2_SECOND PT_MUFU_C1_C2
-#define PT_MUFU_PAIR_SECOND PT_MUFU_PAIR
-#define PT_MUFU_WHOLE_C0_SECOND(c0, c1, c2)
-#define PT_MUFU_WHOLE_C1_C2_SECOND(c0, c1, c2)
-#if defined(__AVX512F__)
-#define PT_MUFU_WIDE_TABLE(name, n, SEGMENTS, ROWS)                                                 \
-    static const uint32_t pt_mufu_##name##_whole_c0[] = {SEGMENTS(ROWS, PT_MUFU_WHOLE_C0)};         \
-    static const uint32_t pt_mufu_##name##_whole_c1_c2[] = {SEGMENTS(ROWS, PT_MUFU_WHOLE_C1_C2)};
-#elif defined(__AVX2__)
-#define PT_MUFU_WIDE_TABLE(name, n, SEGMENTS, ROWS) \
-    static const uint32_t pt_mufu_##name##_rows[n][2] = {SEGMENTS(ROWS, PT_MUFU_PAIR)};
-#else
-#define PT_MUFU_WIDE_TABLE(name, n, SEGMENTS, ROWS)
-#endif
 #define PT_MUFU_TABLE(name, n, SEGMENTS, ROWS)                                           \
     static const uint32_t pt_mufu_##name##_c0[n] = {SEGMENTS(ROWS, PT_MUFU_C0)};         \
-    static const uint32_t pt_mufu_##name##_c1_c2[n] = {SEGMENTS(ROWS, PT_MUFU_C1_C2)};   \
-    PT_MUFU_WIDE_TABLE(name, n, SEGMENTS, ROWS)
+    static const uint32_t pt_mufu_##name##_c1_c2[n] = {SEGMENTS(ROWS, PT_MUFU_C1_C2)};
 /* The halves of a segment; `back` is what the rest was raised by, over 2^a. */
 #define PT_MUFU_HALVES(ROW, c0, c1, a, back, row_c1, row_c2) \
     ROW((c0) - (back), row_c1, row_c2)                       \
-    ROW##_SECOND((c0) - (back) + (c1) * (1 << (16 - (a))), row_c1, row_c2)
+    ROW((c0) - (back) + (c1) * (1 << (16 - (a))), row_c1, row_c2)
 
 /* The functions that fall have a rest just below 2^32. */
 enum {

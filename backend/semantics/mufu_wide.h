@@ -1,6 +1,10 @@
-/* The special-function unit on vectors (wide.h): the arithmetic of mufu.h, in the same tables and the same 32 bits, for
- * arguments that need nothing around it. A function returns whether all lanes are such ones; if not, the result is none, and
- * the lane functions of mufu.h, which know every argument, are called.
+/* The special-function unit on vectors (wide.h): the arithmetic of mufu.h in fewer instructions, for arguments that need nothing
+ * around it. A function returns whether all lanes are such ones; if not, the result is none, and the lane functions of mufu.h,
+ * which know every argument, are called.
+ *
+ * Here xl is the lowest 16 bits of x less 2^15, and C1 is less `linear`, a multiple of 2^a: so both products of a parabola are of 16
+ * bits with a sign, and one instruction makes and adds them. What C1 lacks is a whole number times x, which is added as it is, its
+ * upper bits with it: the tables take back what a segment's number makes, and half an exponent is what a root is to have.
  */
 #ifndef PTERA_BACKEND_SEMANTICS_MUFU_WIDE_H
 #define PTERA_BACKEND_SEMANTICS_MUFU_WIDE_H
@@ -10,55 +14,104 @@
 
 #ifdef PT_WIDE
 
-/* The squarer of pt_mufu_square: its triangle of bit products is seven rectangles, which are products of bytes. Two
- * instructions multiply four pairs of bytes in each lane, bits in their places, so that all have the scale 2^6. */
-PT_LANE pt_wide pt_mufu_wide_square(pt_wide x)
-{
-    pt_wide u = pt_wide_bytes(x >> 2), v = pt_wide_bytes(x >> 10), high = x >> 9;
-    pt_wide s = pt_wide_maddubs(u & PT_WIDE_LITERAL(0x7c7e7f00), v & PT_WIDE_LITERAL(0x10204000));
-    pt_wide t = pt_wide_maddubs(u & PT_WIDE_LITERAL(0x40607078), v & PT_WIDE_LITERAL(0x01020408));
-    pt_wide corners =
-        pt_wide_madd((pt_wide)((pt_wide_i16)s + (pt_wide_i16)t), PT_WIDE_LITERAL(0x00010001));
-    return (corners + (pt_wide_madd(high, high) << 5)) >> 6;
-}
+/* ---- tables ------------------------------------------------------------------------------------------------- */
 
-/* raise + C1 * xl + C2 * sq(square), as pt_mufu_rest has it. */
-PT_LANE pt_wide pt_mufu_wide_rest(pt_wide c1_c2, uint32_t raise, bool c1_falls, bool c2_falls,
-                                  pt_wide xl, pt_wide square)
-{
-    pt_wide first = (c1_c2 >> 16) * (xl & 0xffff);
-    pt_wide second = pt_wide_madd(c1_c2, pt_mufu_wide_square(square)); /* its upper half is 0 */
-    pt_wide rest = c1_falls ? raise - first : raise + first;
-    return c2_falls ? rest - second : rest + second;
-}
+/* What the functions' segments are: ROW(bits, n, a, linear, all, odd, c0, c1, c2) for segment n, of 2^bits arguments. `all` is
+ * added in every row, `odd` in those of roots of odd exponents, which are the first 64. */
+#define PT_MUFU_WIDE_RCP(ROW, c0, c1, c2) \
+    ROW(16, PT_MUFU_WIDE_N(RCP), 13, -0x8000, -4 * INT64_C(0x7fffff), 0, c0, c1, c2)
+#define PT_MUFU_WIDE_RSQ(ROW, c0, c1, c2)                                                      \
+    ROW(17, PT_MUFU_WIDE_N(RSQ), 14, -0x8000, (INT64_C(189) << 25) + INT64_C(2) * PT_MUFU_INF, \
+        -(1 << 24), c0, c1, 4 * (c2))
+#define PT_MUFU_WIDE_SQRT(ROW, c0, c1, c2) \
+    ROW(17, PT_MUFU_WIDE_N(SQRT), 15, 0x10000, INT64_C(62) << 25, 1 << 24, c0, c1, 2 * (c2))
+#define PT_MUFU_WIDE_EX2(ROW, c0, c1, c2) \
+    ROW(17, PT_MUFU_WIDE_N(EX2), 13, 0x8000, INT64_C(126) << 25, 0, c0, c1, c2)
+#define PT_MUFU_WIDE_LG2(ROW, c0, c1, c2) \
+    ROW(17, PT_MUFU_WIDE_N(LG2), 12, 0x8000, 0, 0, c0, c1, 2 * (c2))
+#define PT_MUFU_WIDE_SIN(ROW, c0, c1, c2) ROW(17, PT_MUFU_WIDE_N(SIN), 11, 0, 0, 0, c0, c1, c2)
+#define PT_MUFU_WIDE_N(NAME) (__COUNTER__ - PT_MUFU_WIDE_FIRST_##NAME)
 
-/* C0 and C1, C2 of the half segment that bits 16 to 22 (23 of the roots) of x choose. AVX-512 holds the tables of whole
- * segments in registers, and adds to C0 what C1 makes of bit 16. */
+/* What is added to the products after their shift by a, and C2 * 2^c above C1 less `linear`. `at`: the argument's bits from 16 on. */
+#define PT_MUFU_WIDE_SUM(n, at, a, linear, all, odd, c0, c1)                                   \
+    (uint32_t)((all) + ((n) < 64 ? (odd) : 0) + (c0) + ((c1) - (linear)) * (1 << (15 - (a))) - \
+               ((at) & 127) * (INT64_C(0x10000) * (linear) / (1 << (a))))
+#define PT_MUFU_WIDE_C2_C1(linear, c1, c2) ((uint32_t)(c2) << 16 | (((c1) - (linear)) & 0xffff))
+
+/* A function gives the row of its argument. AVX-512 has the tables of whole segments in registers, and adds what C1 makes of bit
+ * 16. Elsewhere rows are of half segments, as xl has 16 bits, and numbered by bits 16 to 23 with a sign: those of odd exponents
+ * have numbers below 0, and where exponents do not matter, all are there twice. */
 #if PT_WIDE == 16
-#define PT_MUFU_WIDE_ROW(name, n, first_bit, falls, a)                               \
-    PT_LANE void pt_mufu_wide_##name##_row(pt_wide x, pt_wide *c0, pt_wide *c1_c2)   \
-    {                                                                                \
-        *c0 = pt_wide_lookup_##n(pt_mufu_##name##_whole_c0, x >> (first_bit));       \
-        *c1_c2 = pt_wide_lookup_##n(pt_mufu_##name##_whole_c1_c2, x >> (first_bit)); \
-        if ((first_bit) == 17) {                                                     \
-            pt_wide half = pt_wide_if_bit(x, 16, *c1_c2 >> 16 << (16 - (a)));        \
-            *c0 = (falls) ? *c0 - half : *c0 + half;                                 \
-        }                                                                            \
+#define PT_MUFU_WIDE_ROW_SUM(bits, n, a, linear, all, odd, c0, c1, c2) \
+    PT_MUFU_WIDE_SUM(n, (n) << ((bits) - 16), a, linear, all, odd, c0, c1),
+#define PT_MUFU_WIDE_ROW_C2_C1(bits, n, a, linear, all, odd, c0, c1, c2) \
+    PT_MUFU_WIDE_C2_C1(linear, c1, c2),
+#define PT_MUFU_WIDE_TABLE(name, NAME, copies, n, bits, a)                          \
+    enum { PT_MUFU_WIDE_FIRST_##NAME = __COUNTER__ + 1 };                           \
+    static const uint32_t pt_mufu_wide_##name##_sum[] = {                           \
+        PT_MUFU_##NAME(PT_MUFU_WIDE_##NAME, PT_MUFU_WIDE_ROW_SUM)};                 \
+    static const uint32_t pt_mufu_wide_##name##_c2_c1[] = {                         \
+        PT_MUFU_##NAME(PT_MUFU_WIDE_##NAME, PT_MUFU_WIDE_ROW_C2_C1)};               \
+    PT_LANE void pt_mufu_wide_##name##_row(pt_wide x, pt_wide *sum, pt_wide *c2_c1) \
+    {                                                                               \
+        pt_wide at = (copies == 1 ? x ^ 0x800000 : x) >> (bits);                    \
+        *sum = pt_wide_lookup_##n(pt_mufu_wide_##name##_sum, at);                   \
+        *c2_c1 = pt_wide_lookup_##n(pt_mufu_wide_##name##_c2_c1, at);               \
+        if ((bits) == 17)                                                           \
+            *sum += pt_wide_if_bit(x, 16, pt_wide_sar(*c2_c1 << 16, a));            \
     }
 #else
-#define PT_MUFU_WIDE_ROW(name, n, first_bit, falls, a)                             \
-    PT_LANE void pt_mufu_wide_##name##_row(pt_wide x, pt_wide *c0, pt_wide *c1_c2) \
-    {                                                                              \
-        enum { ROWS = (n) << ((first_bit) - 16) };                                 \
-        pt_wide_rows(pt_mufu_##name##_rows, x >> 16 & (ROWS - 1), c0, c1_c2);      \
+#define PT_MUFU_WIDE_ROW(n, at, a, linear, all, odd, c0, c1, c2) \
+    {PT_MUFU_WIDE_SUM(n, at, a, linear, all, odd, c0, c1), PT_MUFU_WIDE_C2_C1(linear, c1, c2)},
+#define PT_MUFU_WIDE_ROWS_16(n, a, linear, all, odd, c0, c1, c2) \
+    PT_MUFU_WIDE_ROW(n, n, a, linear, all, odd, c0, c1, c2)
+#define PT_MUFU_WIDE_ROWS_17(n, a, linear, all, odd, c0, c1, c2)  \
+    PT_MUFU_WIDE_ROW(n, 2 * (n), a, linear, all, odd, c0, c1, c2) \
+    PT_MUFU_WIDE_ROW(n, 2 * (n) + 1, a, linear, all, odd, (c0) + (c1) * (1 << (16 - (a))), c1, c2)
+#define PT_MUFU_WIDE_ROWS(bits, ...) PT_MUFU_WIDE_ROWS_##bits(__VA_ARGS__)
+#define PT_MUFU_WIDE_1(rows) rows
+#define PT_MUFU_WIDE_2(rows) rows rows
+#define PT_MUFU_WIDE_TABLE(name, NAME, copies, n, bits, a)                              \
+    enum { PT_MUFU_WIDE_FIRST_##NAME = __COUNTER__ + 1 };                               \
+    static const uint32_t pt_mufu_wide_##name##_rows[256][2] = {                        \
+        PT_MUFU_WIDE_##copies(PT_MUFU_##NAME(PT_MUFU_WIDE_##NAME, PT_MUFU_WIDE_ROWS))}; \
+    PT_LANE void pt_mufu_wide_##name##_row(pt_wide x, pt_wide *sum, pt_wide *c2_c1)     \
+    {                                                                                   \
+        pt_wide_rows(pt_mufu_wide_##name##_rows + 128, x, sum, c2_c1);                  \
     }
 #endif
-PT_MUFU_WIDE_ROW(rcp, 128, 16, true, 13)
-PT_MUFU_WIDE_ROW(rsq, 128, 17, true, 14)
-PT_MUFU_WIDE_ROW(sqrt, 128, 17, false, 15)
-PT_MUFU_WIDE_ROW(ex2, 64, 17, false, 13)
-PT_MUFU_WIDE_ROW(lg2, 64, 17, false, 12)
-PT_MUFU_WIDE_ROW(sin, 64, 17, false, 11)
+PT_MUFU_WIDE_TABLE(rcp, RCP, 2, 128, 16, 13)
+PT_MUFU_WIDE_TABLE(rsq, RSQ, 1, 128, 17, 14)
+PT_MUFU_WIDE_TABLE(sqrt, SQRT, 1, 128, 17, 15)
+PT_MUFU_WIDE_TABLE(ex2, EX2, 2, 64, 17, 13)
+PT_MUFU_WIDE_TABLE(lg2, LG2, 2, 64, 17, 12)
+PT_MUFU_WIDE_TABLE(sin, SIN, 2, 64, 17, 11)
+
+/* ---- the parabola --------------------------------------------------------------------------------------------- */
+
+/* The squarer of pt_mufu_square, 2^16 times its result, and what it drops below: of bits 2 to 17 of the argument in w's lower half.
+ * Its triangle of bit products is seven rectangles, each of one of bits 10 to 16 times some of bits 2 to 8, which are products of
+ * bytes: two instructions multiply four pairs in each lane, bits in their places, so that all have the scale 2^6. The square of
+ * bits 9 to 16 is made twice. */
+PT_LANE pt_wide pt_mufu_wide_square(pt_wide w)
+{
+    pt_wide g = pt_wide_bytes(w, 0, 1, 0, 1), h = pt_wide_bytes(w, 1, 0, 1, 0);
+    pt_wide s = pt_wide_maddubs(g & PT_WIDE_LITERAL(0x087c207f), h & PT_WIDE_LITERAL(0x78107e40));
+    pt_wide t = pt_wide_maddubs(g & PT_WIDE_LITERAL(0x00400270), h & PT_WIDE_LITERAL(0x00016004));
+    pt_wide corners =
+        pt_wide_madd((pt_wide)((pt_wide_i16)s + (pt_wide_i16)t), PT_WIDE_LITERAL(0x04000400));
+    pt_wide high = g & PT_WIDE_LITERAL(0x7f807f80);
+    return corners + pt_wide_madd(high, high);
+}
+
+/* raise + (C1 - linear) * xl + C2 * sq, which are of x and w. */
+PT_LANE pt_wide pt_mufu_wide_rest(pt_wide c2_c1, uint32_t raise, pt_wide x, pt_wide w)
+{
+    pt_wide xl = x ^ PT_WIDE_LITERAL(0x8000);
+    return raise + pt_wide_madd(c2_c1, pt_wide_halves(xl, pt_mufu_wide_square(w)));
+}
+
+/* ---- functions ------------------------------------------------------------------------------------------------ */
 
 /* Positive and normal. */
 PT_LANE bool pt_mufu_wide_are_normal(pt_wide x)
@@ -69,43 +122,29 @@ PT_LANE bool pt_mufu_wide_are_normal(pt_wide x)
 /* Either sign; argument and result are normal. */
 PT_LANE bool pt_mufu_wide_rcp(pt_wide x, pt_wide *r)
 {
-    pt_wide c0, c1_c2, f = x & 0x7fffff;
-    pt_mufu_wide_rcp_row(x, &c0, &c1_c2);
-    uint32_t raise = ((uint32_t)PT_MUFU_RCP_BACK << 13) + 0x47e7;
-    pt_wide rest = pt_mufu_wide_rest(c1_c2, raise, true, false, f, (f & 0xffff) << 1);
-    pt_wide m = (c0 + (rest >> 13)) >> 2;     /* 2^23 ... 2^24 */
-    *r = (252u << 23) - (x & 0xff800000) + m; /* the sign rides along */
-    return pt_wide_are_within(x & 0x7fffffff, 0x800000, 253u << 23);
-}
-
-/* The exponent field of a root, half of the argument's, at its place. */
-PT_LANE pt_wide pt_mufu_wide_half_exponent(pt_wide x)
-{
-    return (x + 0x800000) >> 24 << 23;
+    pt_wide sum, c2_c1, down = (253u << 23) - 1 - x; /* the sign rides along */
+    pt_mufu_wide_rcp_row(x, &sum, &c2_c1);
+    pt_wide rest = pt_mufu_wide_rest(c2_c1, 0x47e7, x, x >> 1);
+    *r = ((sum + pt_wide_sar(rest, 13)) >> 2) + down;
+    return pt_wide_are_all(pt_wide_is_less(down & 0x7fffffff, pt_wide_all(252u << 23)));
 }
 
 PT_LANE bool pt_mufu_wide_rsqrt(pt_wide x, pt_wide *r)
 {
-    pt_wide c0, c1_c2;
-    pt_mufu_wide_rsq_row(x ^ 0x800000, &c0,
-                         &c1_c2); /* by the lowest bit of the exponent less its bias */
-    uint32_t raise = ((uint32_t)PT_MUFU_RSQ_BACK << 14) + 0x7fff;
-    pt_wide rest = pt_mufu_wide_rest(c1_c2, raise, true, false, x, x & 0x1ffff);
-    pt_wide m = (c0 + (rest >> 14)) >> 2;
-    m = pt_wide_count(m,
-                      pt_wide_is_equal(x << 8, pt_wide_all(1u << 31))); /* powers of 4 are exact */
-    *r = (189u << 23) - pt_mufu_wide_half_exponent(x) + m;
-    return pt_mufu_wide_are_normal(x);
+    pt_wide sum, c2_c1, up = x + PT_MUFU_INF;
+    pt_mufu_wide_rsq_row(x, &sum, &c2_c1);
+    pt_wide rest = pt_mufu_wide_rest(c2_c1, 0x7fff, x, x >> 2);
+    pt_wide y = (((sum + pt_wide_sar(rest, 14)) >> 1) - up) >> 1;
+    *r = pt_wide_count(y, pt_wide_is_equal(up << 8, pt_wide_all(0))); /* powers of 4 are exact */
+    return pt_wide_are_all(pt_wide_is_less(up, pt_wide_all(PT_MUFU_INF << 1)));
 }
 
 PT_LANE bool pt_mufu_wide_sqrt(pt_wide x, pt_wide *r)
 {
-    pt_wide c0, c1_c2;
-    pt_mufu_wide_sqrt_row(x ^ 0x800000, &c0, &c1_c2);
-    uint32_t raise = ((uint32_t)PT_MUFU_SQRT_BACK << 15) + 0x7fff;
-    pt_wide rest = pt_mufu_wide_rest(c1_c2, raise, false, true, x, x & 0x1ffff);
-    pt_wide low = x & (PT_WIDE == 16 ? 0x1ffff : 0xffff); /* what C1 has above 16 bits */
-    *r = (62u << 23) + pt_mufu_wide_half_exponent(x) + ((c0 + low + (rest >> 15)) >> 2);
+    pt_wide sum, c2_c1;
+    pt_mufu_wide_sqrt_row(x, &sum, &c2_c1);
+    pt_wide rest = pt_mufu_wide_rest(c2_c1, 0x7fff, x, x >> 2);
+    *r = (((sum + pt_wide_sar(rest, 15)) >> 1) + x) >> 1;
     return pt_mufu_wide_are_normal(x);
 }
 
@@ -114,15 +153,13 @@ PT_LANE bool pt_mufu_wide_exp(pt_wide_f32 x, pt_wide *r)
 {
     pt_wide v = pt_wide_trunc(pt_wide_max(x, pt_wide_all_f32(-128)) * 0x1p23f); /* 9.23, signed */
     /* one's complement of a negative fraction */
-    v += pt_wide_select(pt_wide_is_equal(v & 0x7fffff, pt_wide_all(0)), pt_wide_all(0),
-                        pt_wide_sar(v, 31));
-    pt_wide c0, c1_c2;
-    pt_mufu_wide_ex2_row(v, &c0, &c1_c2);
-    pt_wide rest = pt_mufu_wide_rest(c1_c2, 0x77e2, false, false, v, v & 0x1ffff);
-    pt_wide m = (c0 + (rest >> 13)) >> 2;
-    pt_wide result = (v & 0xff800000) + (126u << 23) + m;
+    v += pt_wide_unless(pt_wide_is_equal(v & 0x7fffff, pt_wide_all(0)), pt_wide_sar(v, 31));
+    pt_wide sum, c2_c1;
+    pt_mufu_wide_ex2_row(v, &sum, &c2_c1);
+    pt_wide rest = pt_mufu_wide_rest(c2_c1, 0x77e2, v, v >> 2);
+    pt_wide result = ((sum + pt_wide_sar(rest, 13)) >> 2) + v;
     pt_wide_mask is_tiny = pt_wide_is_less(v, pt_wide_all(-126u << 23));
-    *r = pt_wide_select(is_tiny, pt_wide_all(0), result);
+    *r = pt_wide_unless(is_tiny, result);
     return pt_wide_are_all(pt_wide_is_less_f32(x, pt_wide_all_f32(128)));
 }
 
@@ -145,14 +182,14 @@ PT_LANE bool pt_mufu_wide_ex2(pt_wide x, pt_wide *r)
 
 PT_LANE bool pt_mufu_wide_lg2(pt_wide x, pt_wide *r)
 {
-    pt_wide c0, c1_c2;
-    pt_mufu_wide_lg2_row(x, &c0, &c1_c2);
-    uint32_t raise = ((uint32_t)PT_MUFU_LG2_BACK << 12) + 0x3345;
-    pt_wide rest = pt_mufu_wide_rest(c1_c2, raise, false, true, x, x & 0x1ffff);
-    pt_wide e = (x >> 23) - 127, flip = pt_wide_sar(e, 31), whole = e ^ flip, none = pt_wide_all(0);
-    pt_wide upper = (c0 + (rest >> 12)) ^ (flip & 0x3ffffff);
+    pt_wide sum, c2_c1;
+    pt_mufu_wide_lg2_row(x, &sum, &c2_c1);
+    pt_wide rest = pt_mufu_wide_rest(c2_c1, 0x3345, x, x >> 2);
+    sum += x << 9 >> 6;
+    pt_wide e = (x >> 23) - 127, flip = pt_wide_sar(e, 31), whole = e ^ flip;
+    pt_wide upper = (sum + pt_wide_sar(rest, 12)) ^ (flip & 0x3ffffff);
     pt_wide lower = (rest >> 2 ^ flip) & 0x3ff;
-    pt_wide_mask is_fraction = pt_wide_is_equal(whole, none),
+    pt_wide_mask is_fraction = pt_wide_is_equal(whole, pt_wide_all(0)),
                  is_tiny = pt_wide_is_less(upper, pt_wide_all(1u << 20));
     pt_wide v = pt_wide_select(is_tiny, upper << 10 | lower, upper << 3 | lower >> 7);
     v = pt_wide_select(is_fraction, v, whole << 23 | upper >> 3);
@@ -160,7 +197,7 @@ PT_LANE bool pt_mufu_wide_lg2(pt_wide x, pt_wide *r)
                                   (pt_wide)pt_wide_all_f32(0x1p-29f));
     unit = pt_wide_select(is_fraction, unit, (pt_wide)pt_wide_all_f32(0x1p-23f));
     pt_wide y = (pt_wide)(pt_wide_cut(v) * (pt_wide_f32)unit) | (flip & PT_MUFU_SIGN);
-    *r = pt_wide_select(pt_wide_is_equal(x, pt_wide_all(0x3f800000)), none, y); /* exact */
+    *r = pt_wide_unless(pt_wide_is_equal(x, pt_wide_all(0x3f800000)), y); /* exact */
     return pt_mufu_wide_are_normal(x);
 }
 
@@ -169,10 +206,9 @@ PT_LANE pt_wide pt_mufu_wide_turns(pt_wide_f32 x)
 {
     const pt_wide_f32 factor = pt_wide_all_f32(0x1.45f306p-3f);
     pt_wide_f32 p = x * factor, rest = pt_wide_fma(x, factor, -p);
-    pt_wide none = pt_wide_all(0);
     pt_wide inward = ((pt_wide)rest ^ (pt_wide)p) >> 31;
-    pt_wide_mask is_exact = pt_wide_is_equal((pt_wide)rest << 1, none);
-    return (pt_wide)p - pt_wide_select(is_exact, none, inward);
+    pt_wide_mask is_exact = pt_wide_is_equal((pt_wide)rest << 1, pt_wide_all(0));
+    return (pt_wide)p - pt_wide_unless(is_exact, inward);
 }
 
 /* Of up to 2^24: more turns than that have no fraction. */
@@ -184,11 +220,10 @@ PT_LANE bool pt_mufu_wide_sincos(pt_wide x, bool cosine, pt_wide *r)
     pt_wide q = cosine ? (v >> 23) + 1 : v >> 23;
     pt_wide s = (cosine ? pt_wide_all(0) : t & PT_MUFU_SIGN) ^ (q >> 1 << 31);
     pt_wide f = v ^ -(q & 1);
-    pt_wide c0, c1_c2;
-    pt_mufu_wide_sin_row(f, &c0, &c1_c2);
-    uint32_t raise = (uint32_t)PT_MUFU_SIN_BACK << 11;
-    pt_wide rest = pt_mufu_wide_rest(c1_c2, raise, false, true, f, f & 0x1ffff);
-    pt_wide upper = c0 + (rest >> 11), lower = rest & 0x7ff;
+    pt_wide sum, c2_c1;
+    pt_mufu_wide_sin_row(f, &sum, &c2_c1);
+    pt_wide rest = pt_mufu_wide_rest(c2_c1, 0, f, f >> 2);
+    pt_wide upper = sum + pt_wide_sar(rest, 11), lower = rest & 0x7ff;
     pt_wide_mask is_tiny = pt_wide_is_less(upper, pt_wide_all(1u << 19));
     pt_wide_f32 cut =
         pt_wide_cut(pt_wide_select(is_tiny, upper << 11 | lower, upper << 4 | lower >> 7));

@@ -84,6 +84,11 @@ PT_LANE pt_wide_f32 pt_wide_max(pt_wide_f32 a, pt_wide_f32 b)
     return (pt_wide_f32)PT_WIDE_OP(max_ps)((PT_WIDE_FLOAT)a, (PT_WIDE_FLOAT)b);
 }
 
+/* The order of a shuffle of bytes within four lanes: a, b, c, d of each. */
+#define PT_WIDE_BYTES(a, b, c, d)                                                             \
+    _mm_setr_epi8(a, b, c, d, a + 4, b + 4, c + 4, d + 4, a + 8, b + 8, c + 8, d + 8, a + 12, \
+                  b + 12, c + 12, d + 12)
+
 #if PT_WIDE == 16
 
 /* The first n < PT_WIDE lanes; the others are `rest`. */
@@ -102,6 +107,12 @@ typedef __mmask16 pt_wide_mask;
 PT_LANE pt_wide pt_wide_select(pt_wide_mask m, pt_wide x, pt_wide y)
 {
     return (pt_wide)_mm512_mask_blend_epi32(m, (__m512i)y, (__m512i)x);
+}
+
+/* v where not m, else 0. */
+PT_LANE pt_wide pt_wide_unless(pt_wide_mask m, pt_wide v)
+{
+    return (pt_wide)_mm512_maskz_mov_epi32(_knot_mask16(m), (__m512i)v);
 }
 
 PT_LANE pt_wide_mask pt_wide_is_equal(pt_wide a, pt_wide b)
@@ -145,11 +156,17 @@ PT_LANE pt_wide_f32 pt_wide_fraction(pt_wide_f32 v)
     return v - (pt_wide_f32)_mm512_roundscale_ps((__m512)v, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
 }
 
-/* The first byte of each lane, four times. */
-PT_LANE pt_wide pt_wide_bytes(pt_wide v)
+/* Lanes made of bytes a, b, c, d of each. */
+PT_LANE pt_wide pt_wide_bytes(pt_wide v, char a, char b, char c, char d)
 {
-    const __m128i order = _mm_setr_epi8(0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12);
-    return (pt_wide)_mm512_shuffle_epi8((__m512i)v, _mm512_broadcast_i32x4(order));
+    return (pt_wide)_mm512_shuffle_epi8((__m512i)v,
+                                        _mm512_broadcast_i32x4(PT_WIDE_BYTES(a, b, c, d)));
+}
+
+/* The lower halves of a's lanes, the upper ones of b's. */
+PT_LANE pt_wide pt_wide_halves(pt_wide a, pt_wide b)
+{
+    return (pt_wide)_mm512_mask_blend_epi16(0x55555555, (__m512i)b, (__m512i)a);
 }
 
 PT_LANE pt_wide pt_wide_maddubs(pt_wide a, pt_wide b)
@@ -222,6 +239,12 @@ PT_LANE pt_wide pt_wide_select(pt_wide_mask m, pt_wide x, pt_wide y)
     return (pt_wide)_mm256_blendv_epi8((__m256i)y, (__m256i)x, (__m256i)m);
 }
 
+/* v where not m, else 0. */
+PT_LANE pt_wide pt_wide_unless(pt_wide_mask m, pt_wide v)
+{
+    return ~m & v;
+}
+
 PT_LANE pt_wide_mask pt_wide_is_equal(pt_wide a, pt_wide b)
 {
     return (pt_wide)_mm256_cmpeq_epi32((__m256i)a, (__m256i)b);
@@ -263,11 +286,17 @@ PT_LANE pt_wide_f32 pt_wide_fraction(pt_wide_f32 v)
     return v - (pt_wide_f32)_mm256_round_ps((__m256)v, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
 }
 
-/* The first byte of each lane, four times. */
-PT_LANE pt_wide pt_wide_bytes(pt_wide v)
+/* Lanes made of bytes a, b, c, d of each. */
+PT_LANE pt_wide pt_wide_bytes(pt_wide v, char a, char b, char c, char d)
 {
-    const __m128i order = _mm_setr_epi8(0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12);
-    return (pt_wide)_mm256_shuffle_epi8((__m256i)v, _mm256_broadcastsi128_si256(order));
+    return (pt_wide)_mm256_shuffle_epi8((__m256i)v,
+                                        _mm256_broadcastsi128_si256(PT_WIDE_BYTES(a, b, c, d)));
+}
+
+/* The lower halves of a's lanes, the upper ones of b's. */
+PT_LANE pt_wide pt_wide_halves(pt_wide a, pt_wide b)
+{
+    return (pt_wide)_mm256_blend_epi16((__m256i)b, (__m256i)a, 0x55);
 }
 
 PT_LANE pt_wide pt_wide_maddubs(pt_wide a, pt_wide b)
@@ -275,23 +304,21 @@ PT_LANE pt_wide pt_wide_maddubs(pt_wide a, pt_wide b)
     return (pt_wide)_mm256_maddubs_epi16((__m256i)a, (__m256i)b);
 }
 
-/* Rows of two words; i are their numbers. Loads of eight rows are faster than gathers on most machines. */
-PT_LANE __m128 pt_wide_two_rows(const uint32_t (*rows)[2], uint32_t i, uint32_t k)
+/* Rows of two words, by the number that the third byte of each lane is, with its sign. Numbers go through memory: to take them from
+ * a vector, and gathers, keep more of the machine busy. */
+PT_LANE void pt_wide_rows(const uint32_t (*rows)[2], pt_wide v, pt_wide *first, pt_wide *second)
 {
-    __m128 first = _mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(const void *)rows[i]));
-    return _mm_loadh_pi(first, (const __m64 *)(const void *)rows[k]);
-}
-
-PT_LANE void pt_wide_rows(const uint32_t (*rows)[2], pt_wide i, pt_wide *first, pt_wide *second)
-{
-    __m128i lo = _mm256_castsi256_si128((__m256i)i), hi = _mm256_extracti128_si256((__m256i)i, 1);
-    uint64_t p = (uint64_t)_mm_cvtsi128_si64(lo), q = (uint64_t)_mm_extract_epi64(lo, 1);
-    uint64_t r = (uint64_t)_mm_cvtsi128_si64(hi), s = (uint64_t)_mm_extract_epi64(hi, 1);
+    uint32_t lanes[PT_WIDE];
+    pt_wide_store(lanes, v);
+    __asm__("" : "+m"(lanes));
+    const int8_t *at = (const int8_t *)lanes + 2;
+#define ROW(i) ((const void *)rows[at[4 * (i)]])
+#define TWO_ROWS(i, k) _mm_loadh_pi(_mm_castsi128_ps(_mm_loadl_epi64(ROW(i))), ROW(k))
     /* rows 0, 1, 4, 5 and 2, 3, 6, 7: a shuffle within halves then puts the lanes in order */
-    __m256 a = _mm256_set_m128(pt_wide_two_rows(rows, (uint32_t)r, (uint32_t)(r >> 32)),
-                               pt_wide_two_rows(rows, (uint32_t)p, (uint32_t)(p >> 32)));
-    __m256 b = _mm256_set_m128(pt_wide_two_rows(rows, (uint32_t)s, (uint32_t)(s >> 32)),
-                               pt_wide_two_rows(rows, (uint32_t)q, (uint32_t)(q >> 32)));
+    __m256 a = _mm256_set_m128(TWO_ROWS(4, 5), TWO_ROWS(0, 1));
+    __m256 b = _mm256_set_m128(TWO_ROWS(6, 7), TWO_ROWS(2, 3));
+#undef TWO_ROWS
+#undef ROW
     *first = (pt_wide)_mm256_shuffle_ps(a, b, 0x88);
     *second = (pt_wide)_mm256_shuffle_ps(a, b, 0xdd);
 }
