@@ -8,13 +8,18 @@ static uint32_t target_of(const struct jit *j, const struct pt_insn *insn)
     return j->f->operands.v[insn->operands].index;
 }
 
+static struct pt_operand guard_of(const struct pt_insn *insn)
+{
+    return (struct pt_operand){
+        .kind = PT_OPND_REG, .index = insn->guard, .flags = insn->guard_neg ? PT_OPND_NEG : 0};
+}
+
 /* The guard as a mask of one chunk, or as one value. */
 static LLVMValueRef read_guard(struct jit *j, const struct pt_insn *insn, unsigned copy,
                                unsigned lanes)
 {
-    struct pt_operand o = {
-        .kind = PT_OPND_REG, .index = insn->guard, .flags = insn->guard_neg ? PT_OPND_NEG : 0};
-    return jit_read(j, &o, copy, PT_pred, lanes, true);
+    struct pt_operand guard = guard_of(insn);
+    return jit_read(j, &guard, copy, PT_pred, lanes, true);
 }
 
 static void part(struct jit_gen *g, uint32_t from, const struct pt_insn *insn, uint32_t taken,
@@ -22,9 +27,10 @@ static void part(struct jit_gen *g, uint32_t from, const struct pt_insn *insn, u
 {
     struct jit *j = g->j;
     LLVMValueRef yes[JIT_COPIES], no[JIT_COPIES];
+    struct pt_operand guard = guard_of(insn);
     for (unsigned u = 0; u < j->copies; u++) {
         LLVMValueRef all = g->cur[u] ? g->cur[u] : LLVMConstAllOnes(jit_flow_type(j));
-        yes[u] = jit_flow_and(j, all, read_guard(j, insn, u, j->width));
+        yes[u] = LLVMBuildAnd(j->b, all, jit_read_flow(j, &guard, u), "");
         no[u] = LLVMBuildXor(j->b, all, yes[u], "");
     }
     bool is_back = (taken != UINT32_MAX && jit_is_in(g, taken) && taken <= from) ||

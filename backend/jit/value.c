@@ -111,18 +111,12 @@ LLVMTypeRef jit_flow_type(struct jit *j)
 }
 
 /* The fence keeps LLVM from making vectors of i1 of it again. */
-LLVMValueRef jit_flow_and(struct jit *j, LLVMValueRef flow, LLVMValueRef mask)
-{
-    if (j->target->has_mask_registers)
-        return LLVMBuildAnd(j->b, flow, mask, "");
-    mask = LLVMBuildSExt(j->b, mask, jit_flow_type(j), "");
-    flow = LLVMBuildAnd(j->b, flow, mask, "");
-    return LLVMIsConstant(flow) ? flow : fence_lanes(j, flow);
-}
-
 LLVMValueRef jit_flow_of(struct jit *j, LLVMValueRef mask)
 {
-    return jit_flow_and(j, LLVMConstAllOnes(jit_flow_type(j)), mask);
+    if (j->target->has_mask_registers)
+        return mask;
+    LLVMValueRef flow = LLVMBuildSExt(j->b, mask, jit_flow_type(j), "");
+    return LLVMIsConstant(flow) ? flow : fence_lanes(j, flow);
 }
 
 LLVMValueRef jit_flow_mask(struct jit *j, LLVMValueRef flow)
@@ -148,6 +142,15 @@ void jit_mask_store(struct jit *j, LLVMValueRef slot, LLVMValueRef mask)
     if (!j->target->has_mask_registers)
         mask = LLVMBuildSExt(j->b, mask, jit_flow_type(j), "");
     LLVMBuildStore(j->b, mask, slot);
+}
+
+LLVMValueRef jit_read_flow(struct jit *j, const struct pt_operand *o, unsigned copy)
+{
+    const struct jit_reg *r = &j->regs[o->index];
+    if (r->shape != JIT_VECTOR)
+        return jit_flow_of(j, jit_read(j, o, copy, PT_pred, j->width, true));
+    LLVMValueRef flow = jit_flow_load(j, r->slot[copy]);
+    return o->flags & PT_OPND_NEG ? LLVMBuildNot(j->b, flow, "") : flow;
 }
 
 LLVMValueRef jit_mask_all(struct jit *j)
@@ -592,6 +595,21 @@ static LLVMValueRef to_reg(struct jit *j, const struct jit_reg *r, LLVMValueRef 
     return LLVMBuildBitCast(j->b, value, want, "");
 }
 
+/* The predicate is read where j->block ends, or behind it. */
+static bool leaves_block(const struct jit *j, uint32_t reg)
+{
+    const struct pt_block *block = &j->f->blocks.v[j->block];
+    size_t words = (j->f->regs.n + 63) / 64;
+    if (j->f->insns.v[block->first + block->count - 1].guard == reg)
+        return true;
+    for (uint32_t e = 0; e < block->n_succ; e++) {
+        uint32_t to = j->f->edges.v[block->succ + e];
+        if (j->live_in[to * words + reg / 64] >> (reg & 63) & 1)
+            return true;
+    }
+    return false;
+}
+
 static void write_vector(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef value)
 {
     const struct jit_reg *r = &j->regs[reg];
@@ -602,7 +620,9 @@ static void write_vector(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRe
                                    : LLVMBuildLoad2(j->b, type, r->slot[copy], "");
         value = LLVMBuildSelect(j->b, j->mask[copy], value, old, "");
     }
-    if (is_mask)
+    if (is_mask && leaves_block(j, reg))
+        LLVMBuildStore(j->b, jit_flow_of(j, value), r->slot[copy]);
+    else if (is_mask)
         jit_mask_store(j, r->slot[copy], value);
     else
         LLVMBuildStore(j->b, value, r->slot[copy]);

@@ -100,9 +100,9 @@ bool jit_split_address(const struct jit *j, const struct pt_operand *address, st
 LLVMTypeRef jit_flow_type(struct jit *j);
 LLVMValueRef jit_flow_of(struct jit *j, LLVMValueRef mask);
 LLVMValueRef jit_flow_mask(struct jit *j, LLVMValueRef flow);
-/* Lanes of the flow that are in the mask. */
-LLVMValueRef jit_flow_and(struct jit *j, LLVMValueRef flow, LLVMValueRef mask);
 LLVMValueRef jit_flow_load(struct jit *j, LLVMValueRef slot);
+/* A predicate register that the end of a block reads. */
+LLVMValueRef jit_read_flow(struct jit *j, const struct pt_operand *o, unsigned copy);
 LLVMValueRef jit_mask_load(struct jit *j, LLVMValueRef slot);
 void jit_mask_store(struct jit *j, LLVMValueRef slot, LLVMValueRef mask);
 LLVMValueRef jit_mask_all(struct jit *j);
