@@ -203,16 +203,22 @@ static bool runs_alone(const struct jit *j, uint32_t insn)
     return j->is_one_region;
 }
 
+/* The instruction runs once in a group, for all lanes that come to it, and nothing but registers keeps values. */
+static bool runs_once(const struct jit *j, uint32_t insn)
+{
+    return j->is_one_region && !j->f->blocks.v[block_of(j, insn)].loop;
+}
+
 /* The register holds at `to`, in the lanes that run it, what it held at `from`. Within a block nothing in between may write it.
  * From another block it must have been there for good, and not have been written since for other lanes alone: so it is live
- * here, or no other lane was anywhere. */
+ * here, or no other lane was anywhere, or it is never written again. */
 static bool is_unchanged(const struct jit *j, uint32_t reg, uint32_t from, uint32_t to)
 {
     uint32_t only = j->regs[reg].only, block = block_of(j, from);
     if (block != j->block || to < from)
         return only != UINT32_MAX && dominates(j, only, block) &&
                (block_of(j, only) != block || only < from) &&
-               (is_live_into(j, j->block, reg) || runs_alone(j, only));
+               (is_live_into(j, j->block, reg) || runs_alone(j, only) || runs_once(j, only));
     for (uint32_t i = 0; i < j->regs[reg].n_defs; i++) {
         uint32_t def = j->defs[j->regs[reg].defs + i];
         if (def >= from && def < to)
