@@ -2,7 +2,8 @@
  *
  * Handles are opaque. Every call that can fail returns a ptera_result (0 is success) and writes its outputs
  * last. Handles of one engine may be used from several threads at once, except that a module must not be unloaded
- * while one of its kernels runs. The library keeps no global state, never prints and never ends the process.
+ * while one of its kernels runs. A handle ends with what it belongs to and must not be used afterwards: that is not recognised.
+ * The library keeps no global state, never prints and never ends the process.
  *
  * Structs begin with their size, sizeof of the program's own, so that programs and libraries of different versions fit: the library
  * neither reads nor writes beyond it, and what it does not read has its default. What a program built against a newer header has

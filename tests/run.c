@@ -1,9 +1,10 @@
 /* Runs one-file cases: PTX or CUDA files whose comments say what to run and what must come out.
  *
- *   run_cases [--with OPTION] ROOT DIR PTERA...
+ *   run_cases [--interpreted] [--with OPTION] ROOT DIR PTERA...
  *
  * Every *.ptx and *.cu under DIR; paths are relative to ROOT. PTERA may have the words of an emulator before it. OPTION is
- * given to every `ptera run`; other commands and files that name it themselves are left out.
+ * given to every `ptera run`; other commands and files that name it themselves are left out. --interpreted: PTERA has no compiler;
+ * commands that ask for it are skipped.
  *
  *   // RUN: ptera run %s -k k -b 4 iota:u32:4@u32    a command (%s: this file; %t: a scratch folder); begins a case
  *   // EXPECT: 0 1 2 3      a line of standard output; all of them, in order. No EXPECT: output is not looked at
@@ -35,6 +36,7 @@ struct test_case {
 
 static char **tool; /* what `ptera` stands for: words, then NULL */
 static const char *option;
+static bool is_interpreted;
 static char scratch[] = "/tmp/ptera-cases-XXXXXX";
 static int passed, failed, skipped;
 
@@ -98,6 +100,11 @@ static int read_cases(char *text, struct test_case *cases, int max, char **skip)
 static bool is_run(const char *command)
 {
     return command && !strncmp(command, "ptera run ", 10);
+}
+
+static bool needs_compiler(const char *command)
+{
+    return command && (strstr(command, "--engine both") || strstr(command, "--engine jit"));
 }
 
 static char *substitute(const char *command, const char *file)
@@ -249,9 +256,14 @@ static void run_file(const char *file)
         skipped++;
         n = 0;
     }
-    for (int i = 0; i < n; i++)
-        if (!option || is_run(cases[i].command))
+    for (int i = 0; i < n; i++) {
+        if (is_interpreted && needs_compiler(cases[i].command)) {
+            printf("skipped %s: it needs the compiler\n", file);
+            skipped++;
+        } else if (!option || is_run(cases[i].command)) {
             run_case(&cases[i], file);
+        }
+    }
     free(text);
 }
 
@@ -283,13 +295,18 @@ static void run_folder(const char *folder)
 
 int main(int argc, char **argv)
 {
+    if (argc > 1 && !strcmp(argv[1], "--interpreted")) {
+        is_interpreted = true;
+        argc--;
+        argv++;
+    }
     if (argc > 2 && !strcmp(argv[1], "--with")) {
         option = argv[2];
         argc -= 2;
         argv += 2;
     }
     if (argc < 4 || chdir(argv[1]) || !mkdtemp(scratch)) {
-        fprintf(stderr, "usage: run_cases [--with OPTION] ROOT DIR PTERA...\n");
+        fprintf(stderr, "usage: run_cases [--interpreted] [--with OPTION] ROOT DIR PTERA...\n");
         return 2;
     }
     tool = argv + 3;
