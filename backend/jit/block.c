@@ -345,6 +345,7 @@ static bool pure_copy(struct jit *j, const struct operands *all, unsigned copy)
     for (unsigned i = 0; i < all->n_dests; i++)
         jit_write(j, all->dest[i].o, copy, all->dest[i].type, op.d[i], lanes,
                   all->dest[i].extends_sign);
+    jit_note_offsets(j, copy);
     return true;
 }
 

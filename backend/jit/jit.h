@@ -12,7 +12,7 @@
  *   strand.c    blocks that run in parts
  *   step.c      others without an emitter: the interpreter runs one instruction of a warp
  *   carry.c     extended precision                      helper.h           what is rare: calls of functions of C
- *   memory.c    loads and stores by access class         prefetch.c         what will be needed soon
+ *   memory.c    loads and stores by access class (access.h: its parts)    prefetch.c    what will be needed soon
  *   atomic.c, warp.c   the others that are not pure
  *   local.c     windows of local memory                  call.c             calls of device functions
  *   promote.c   variables become values
@@ -53,6 +53,7 @@ struct jit_target {
     char *triple;
     unsigned width;          /* lanes of 32 bits in a vector: 4, 8, 16 */
     bool has_mask_registers; /* AVX-512: vectors of i1 live in registers of their own */
+    bool has_masked_access;  /* AVX2 on: loads and stores of some lanes of a vector */
     bool has_fma;
 };
 

@@ -302,6 +302,65 @@ bool jit_is_computed(const struct jit *j, const struct pt_operand *o)
     return o->kind == PT_OPND_REG && is_computed(j, o->index, &budget);
 }
 
+/* Powers of two below the width; for swaps also what is one less than those, and than the width. */
+static uint64_t all_distances(const struct jit *j, bool swaps)
+{
+    uint64_t set = 0;
+    for (unsigned d = 1; d < j->width; d *= 2)
+        set |= UINT64_C(1) << d | (swaps ? UINT64_C(1) << (2 * d - 1) : 0);
+    return set;
+}
+
+/* t & (d - 1), t & -d, t % d */
+static uint64_t distance_of_mask(const struct jit *j, uint64_t mask)
+{
+    uint64_t low = mask & (j->width - 1), d = low & 1 ? low + 1 : j->width - low;
+    return d < j->width && !(d & (d - 1)) ? UINT64_C(1) << d : 0;
+}
+
+static void add_mixing(const struct jit *j, const struct pt_insn *insn, struct jit_mixing *mixing)
+{
+    const struct pt_operand *o = &j->f->operands.v[insn->operands];
+    enum pt_op op = (enum pt_op)pt_insn_form(j->m, insn)->op;
+    int64_t stride;
+    uint64_t by;
+    if (op != PT_OP_and_b && op != PT_OP_xor_b && op != PT_OP_rem_int)
+        return;
+    const struct pt_operand *d = jit_shape_of(j, &o[1], &stride) == JIT_SCALAR ? &o[1] : &o[2];
+    if (jit_shape_of(j, d, &stride) != JIT_SCALAR)
+        return;
+    bool is_known = jit_constant(j, d, &by), swaps = op == PT_OP_xor_b;
+    if (!is_known)
+        *(swaps ? &mixing->swaps : &mixing->pairs) |= all_distances(j, swaps);
+    else if (swaps)
+        mixing->swaps |= (UINT64_C(1) << (by & (j->width - 1))) & ~UINT64_C(1);
+    else
+        mixing->pairs |= distance_of_mask(j, op == PT_OP_rem_int ? by - 1 : by);
+}
+
+static void find_mixing(const struct jit *j, uint32_t reg, unsigned *budget,
+                        struct jit_mixing *mixing)
+{
+    struct sources s;
+    uint32_t def = j->regs[reg].def;
+    if (!*budget || j->regs[reg].shape != JIT_VECTOR || def == UINT32_MAX ||
+        !find_sources(j, def, &s))
+        return;
+    --*budget;
+    add_mixing(j, &j->f->insns.v[def], mixing);
+    for (uint32_t i = 0; i < s.n; i++)
+        find_mixing(j, s.regs[i], budget, mixing);
+}
+
+struct jit_mixing jit_find_mixing(const struct jit *j, const struct pt_operand *address)
+{
+    struct jit_mixing mixing = {0};
+    unsigned budget = DEPTH;
+    if (address->kind == PT_OPND_REG)
+        find_mixing(j, address->index, &budget, &mixing);
+    return mixing;
+}
+
 static bool has_value_of(const struct jit *j, const struct pt_operand *o, uint32_t def)
 {
     uint32_t at = (uint32_t)(j->insn - j->f->insns.v);

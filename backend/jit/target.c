@@ -13,15 +13,15 @@
 static const struct level {
     const char *name, *cpu, *features;
     unsigned width;
-    bool has_mask_registers, has_fma;
+    bool has_mask_registers, has_masked_access, has_fma;
 } levels[] = {
 #if defined(__x86_64__)
-    {"v2", "x86-64-v2", "", 4, false, false},
-    {"v3", "x86-64-v3", "", 8, false, true},
+    {"v2", "x86-64-v2", "", 4, false, false, false},
+    {"v3", "x86-64-v3", "", 8, false, true, true},
     /* The CPUs that are slower with 512 bits are those that ran hot in 2017. */
-    {"v4", "x86-64-v4", "-prefer-256-bit", 16, true, true},
+    {"v4", "x86-64-v4", "-prefer-256-bit", 16, true, true, true},
 #elif defined(__aarch64__)
-    {"aarch64", "generic", "+neon", 4, false, true},
+    {"aarch64", "generic", "+neon", 4, false, false, true},
 #endif
 };
 enum { N_LEVELS = sizeof levels / sizeof *levels };
@@ -50,6 +50,7 @@ static void start_llvm(void)
         t->triple = LLVMGetDefaultTargetTriple();
         t->width = levels[i].width;
         t->has_mask_registers = levels[i].has_mask_registers;
+        t->has_masked_access = levels[i].has_masked_access;
         t->has_fma = levels[i].has_fma;
     }
 }

@@ -31,6 +31,12 @@ LLVMValueRef jit_field(struct jit *j, LLVMTypeRef type, LLVMValueRef pointer, si
     return LLVMBuildLoad2(j->b, type, jit_at(j, pointer, jit_i64(j, offset)), "");
 }
 
+void jit_set_invariant(struct jit *j, LLVMValueRef load)
+{
+    LLVMSetMetadata(load, LLVMGetMDKindIDInContext(j->context, "invariant.load", 14),
+                    LLVMMDNodeInContext(j->context, NULL, 0));
+}
+
 static LLVMValueRef fence_lanes(struct jit *j, LLVMValueRef lanes);
 
 /* A predicate of all lanes, made of integers: LLVM is slow at spreading a single i1, and without the fence goes back to it. */
@@ -233,12 +239,19 @@ static LLVMValueRef first_thread(struct jit *j, unsigned copy)
     return LLVMBuildAdd(j->b, g, jit_i32(j, copy * j->width), "");
 }
 
+/* A field that stays as it is while native code runs a CTA. */
+static LLVMValueRef fixed_field(struct jit *j, LLVMValueRef pointer, size_t offset)
+{
+    LLVMValueRef value = jit_field(j, LLVMInt32TypeInContext(j->context), pointer, offset);
+    jit_set_invariant(j, value);
+    return value;
+}
+
 static LLVMValueRef block_dim(struct jit *j, unsigned d)
 {
     if (j->vary->shape.block[0])
         return jit_i32(j, j->vary->shape.block[d]);
-    return jit_field(j, LLVMInt32TypeInContext(j->context), j->launch,
-                     offsetof(struct pt_launch, block) + d * sizeof(uint32_t));
+    return fixed_field(j, j->launch, offsetof(struct pt_launch, block) + d * sizeof(uint32_t));
 }
 
 static LLVMValueRef spread(struct jit *j, LLVMValueRef scalar, unsigned lanes)
@@ -318,7 +331,6 @@ static LLVMValueRef of_cta(struct jit *j, enum pt_sreg sreg)
 
 static LLVMValueRef sreg_value(struct jit *j, enum pt_sreg sreg, unsigned copy, unsigned lanes)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     switch (sreg) {
     case PT_SREG_tid_x:
     case PT_SREG_tid_y:
@@ -334,17 +346,17 @@ static LLVMValueRef sreg_value(struct jit *j, enum pt_sreg sreg, unsigned copy, 
     case PT_SREG_ctaid_y:
     case PT_SREG_ctaid_z:
         return spread(j,
-                      jit_field(j, i32, j->cta,
-                                offsetof(struct pt_cta, id) +
-                                    (size_t)(sreg - PT_SREG_ctaid_x) * sizeof(uint32_t)),
+                      fixed_field(j, j->cta,
+                                  offsetof(struct pt_cta, id) +
+                                      (size_t)(sreg - PT_SREG_ctaid_x) * sizeof(uint32_t)),
                       lanes);
     case PT_SREG_nctaid_x:
     case PT_SREG_nctaid_y:
     case PT_SREG_nctaid_z:
         return spread(j,
-                      jit_field(j, i32, j->launch,
-                                offsetof(struct pt_launch, grid) +
-                                    (size_t)(sreg - PT_SREG_nctaid_x) * sizeof(uint32_t)),
+                      fixed_field(j, j->launch,
+                                  offsetof(struct pt_launch, grid) +
+                                      (size_t)(sreg - PT_SREG_nctaid_x) * sizeof(uint32_t)),
                       lanes);
     case PT_SREG_lanemask_eq:
     case PT_SREG_lanemask_le:
@@ -456,6 +468,10 @@ static LLVMValueRef read_reg(struct jit *j, uint32_t index, unsigned copy, unsig
         LLVMValueRef lanes_of = jit_remake_wide(j, index, copy);
         return lanes_of ? lanes_of : LLVMBuildLoad2(j->b, type, r->wide[copy], "");
     }
+    struct pt_operand o = {.kind = PT_OPND_REG, .index = index};
+    LLVMValueRef origin, offsets;
+    if (lanes > 1 && jit_offsets(j, &o, copy, &origin, &offsets))
+        return LLVMBuildAdd(j->b, jit_splat(j, origin), offsets, "");
     LLVMValueRef value = LLVMBuildLoad2(j->b, slot_type(j, r), r->slot[u], "");
     if (r->shape == JIT_AFFINE && copy && !r->is_per_copy) {
         int64_t offset = j->vary->regs[index].stride * (int64_t)(copy * j->width);
@@ -556,9 +572,7 @@ bool jit_has_old(const struct jit *j, uint32_t reg)
            (header != UINT32_MAX && j->live_in[header * words + reg / 64] >> (reg & 63) & 1);
 }
 
-/* True if lanes that do not run this instruction may need what the register held: the value of another definition, or of the
- * last time round, where they have left the loop or wait. */
-static bool keeps_old(const struct jit *j, uint32_t reg)
+bool jit_keeps_old(const struct jit *j, uint32_t reg)
 {
     if (j->insn->guard && jit_has_old(j, reg))
         return true;
@@ -615,7 +629,7 @@ static void write_vector(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRe
     const struct jit_reg *r = &j->regs[reg];
     bool is_mask = r->type == LLVMInt1TypeInContext(j->context);
     LLVMTypeRef type = slot_type(j, r);
-    if (j->mask[copy] && keeps_old(j, reg)) {
+    if (j->mask[copy] && jit_keeps_old(j, reg)) {
         LLVMValueRef old = is_mask ? jit_mask_load(j, r->slot[copy])
                                    : LLVMBuildLoad2(j->b, type, r->slot[copy], "");
         value = LLVMBuildSelect(j->b, j->mask[copy], value, old, "");

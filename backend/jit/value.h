@@ -25,6 +25,7 @@ struct jit_reg {
     LLVMValueRef slot[JIT_COPIES]; /* scalar: the value; affine: of lane 0; vector: the lanes (masks in slot form) */
     /* affine forms that may not hold: the lanes of each copy, and whether it holds */
     LLVMValueRef wide[JIT_COPIES], fits[JIT_COPIES];
+    LLVMValueRef origin[JIT_COPIES], offsets[JIT_COPIES]; /* vectors that are kept so as well: see jit_offsets */
     /* crosses: level CTA: what the regions agree on, and what this region makes of it; others: offset in the scratch
      * memory, of a group's part of the register */
     LLVMValueRef kept, next;
@@ -71,6 +72,10 @@ LLVMValueRef jit_fits(struct jit *j, const struct pt_operand *o, unsigned copy);
  * a loop. */
 bool jit_has_old(const struct jit *j, uint32_t reg);
 
+/* True if lanes that do not run j->insn may need what the register held: the value of another definition, or of the last time
+ * round, where they have left the loop or wait. */
+bool jit_keeps_old(const struct jit *j, uint32_t reg);
+
 /* Writes a destination in the lanes of j->mask, keeping old values where they may be needed. `value` has the PTX type, in
  * `lanes` lanes (1: the same for all). `extends_sign`: in a wider register. */
 void jit_write(struct jit *j, const struct pt_operand *o, unsigned copy, enum pt_type type,
@@ -80,8 +85,28 @@ void jit_write(struct jit *j, const struct pt_operand *o, unsigned copy, enum pt
  * set are in it. */
 void jit_add_roots(const struct jit *j, uint32_t reg, uint64_t *set);
 
+/* ---- offset.c ---- */
+
+/* An operand whose lanes hold `origin` (a scalar) + `offsets` (a vector that is the same for many chunks). False if it is not
+ * kept so. */
+bool jit_offsets(struct jit *j, const struct pt_operand *o, unsigned copy, LLVMValueRef *origin,
+                 LLVMValueRef *offsets);
+/* j->insn, a pure instruction, has written its result: keeps it so as well if it can. */
+void jit_note_offsets(struct jit *j, unsigned copy);
+
+/* ---- what lies behind an address: remake.c ---- */
+
 /* The register's lanes differ by arithmetic on thread indexes, not by what was loaded. */
 bool jit_is_computed(const struct jit *j, const struct pt_operand *o);
+
+/* Distances at which lanes may exchange, as sets of bits; those below the vector's width. */
+struct jit_mixing {
+    uint64_t pairs; /* an index comes from t % d: t is a thread's, pairs of lanes are d apart */
+    uint64_t swaps; /* from t ^ d */
+};
+
+/* What is known of the arithmetic behind an address: all distances where d is known only at run time. */
+struct jit_mixing jit_find_mixing(const struct jit *j, const struct pt_operand *address);
 
 /* An address as a base that all lanes share, and an index of 32 bits for each. */
 struct jit_split {
@@ -125,6 +150,8 @@ LLVMValueRef jit_i32(struct jit *j, uint32_t value);
 LLVMValueRef jit_i64(struct jit *j, uint64_t value);
 /* pointer + bytes */
 LLVMValueRef jit_at(struct jit *j, LLVMValueRef pointer, LLVMValueRef bytes);
+/* The memory does not change while native code runs. */
+void jit_set_invariant(struct jit *j, LLVMValueRef load);
 /* A field of a struct of the runtime, by offset. */
 LLVMValueRef jit_field(struct jit *j, LLVMTypeRef type, LLVMValueRef pointer, size_t offset);
 

@@ -1,0 +1,237 @@
+/* One ld or st: what it accesses, where, and the loads and stores that it is made of. */
+#include "backend/jit/access.h"
+
+#include <string.h>
+
+/* ---- what is accessed ------------------------------------------------------------------------ */
+
+static bool is_load_or_store(const struct pt_form *form)
+{
+    switch (form->op) {
+    case PT_OP_ld:
+    case PT_OP_ld_volatile:
+    case PT_OP_ld_acquire:
+    case PT_OP_ld_nc:
+    case PT_OP_ldu:
+    case PT_OP_st:
+    case PT_OP_st_volatile:
+    case PT_OP_st_release:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool jit_describe(struct jit *j, struct jit_access *a)
+{
+    if (!is_load_or_store(j->form)) {
+        j->why = j->form->spelling;
+        return false;
+    }
+    const struct pt_operand *o = &j->f->operands.v[j->insn->operands];
+    memset(a, 0, sizeof *a);
+    a->is_load = j->form->effects & PT_FX_READ;
+    a->type = (enum pt_type)j->form->type[0];
+    a->bytes = pt_type_bits(a->type) / 8;
+    a->space = pt_form_has(j->form, PT_M_param_func) ? PT_SPACE_LOCAL : pt_form_space(j->form);
+    const struct pt_operand *value = &o[a->is_load ? 0 : 1], *mem = &o[a->is_load ? 1 : 0];
+    a->n = value->kind == PT_OPND_VEC ? (unsigned)value->imm : 1;
+    a->base = &j->f->operands.v[mem->index];
+    a->extends_sign = pt_type_class(a->type) == PT_CLASS_S;
+    if (a->base->kind == PT_OPND_SYM && j->m->symbols.v[a->base->index].space == PT_SPACE_LOCAL)
+        a->space = PT_SPACE_LOCAL; /* ld.param and st.param of arguments */
+    if (a->space == PT_SPACE_PARAM && a->base->kind == PT_OPND_REG && !j->inlined)
+        a->space = PT_SPACE_GENERIC; /* addresses of a kernel's parameters are generic */
+    a->is_constant = a->space == PT_SPACE_CONST || a->space == PT_SPACE_PARAM;
+    a->order = pt_order_of(j->form);
+    if (a->base->kind == PT_OPND_FUNC ||
+        (a->space == PT_SPACE_PARAM && a->base->kind != PT_OPND_SYM)) {
+        j->why = "an access of this kind";
+        return false;
+    }
+    for (unsigned i = 0; i < a->n; i++)
+        a->values[i] = value->kind == PT_OPND_VEC ? j->f->operands.v[value->index + i] : *value;
+    a->element = LLVMIntTypeInContext(j->context, a->bytes * 8);
+    return true;
+}
+
+/* ---- addresses ------------------------------------------------------------------------------- */
+
+/* Bits an address has in its space: a shared address is an offset in the cluster's 4 GiB. */
+static enum pt_type address_type(const struct jit_access *a)
+{
+    return a->space == PT_SPACE_SHARED ? PT_u32 : PT_u64;
+}
+
+LLVMValueRef jit_address(struct jit *j, const struct jit_access *a, unsigned copy, unsigned lanes)
+{
+    LLVMValueRef base = jit_read(j, a->base, copy, address_type(a), lanes, false);
+    if (a->base->kind != PT_OPND_REG || !a->base->imm)
+        return base;
+    return LLVMBuildAdd(j->b, base, jit_const(LLVMTypeOf(base), (uint64_t)a->base->imm), "");
+}
+
+LLVMValueRef jit_indexed(struct jit *j, LLVMValueRef base, LLVMValueRef index, uint64_t scale,
+                         bool is_signed)
+{
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    LLVMTypeRef element = LLVMIntTypeInContext(j->context, (unsigned)scale * 8);
+    if (!is_signed) {
+        index = LLVMBuildXor(j->b, index, jit_const(LLVMTypeOf(index), UINT32_C(1) << 31), "");
+        base = jit_at(j, base, jit_i64(j, (UINT64_C(1) << 31) * scale));
+    }
+    index = LLVMBuildSExt(j->b, index, LLVMVectorType(i64, j->width), "");
+    return LLVMBuildGEP2(j->b, element, base, &index, 1, "");
+}
+
+LLVMValueRef jit_pointer(struct jit *j, const struct jit_access *a, LLVMValueRef address)
+{
+    LLVMTypeRef type = LLVMTypeOf(address), i64 = LLVMInt64TypeInContext(j->context);
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
+    bool is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+    if (a->space == PT_SPACE_SHARED && is_vector)
+        return jit_indexed(j, j->shared, address, 1, false);
+    if (a->space == PT_SPACE_SHARED)
+        return jit_at(j, j->shared, LLVMBuildZExt(j->b, address, i64, ""));
+    if (is_vector)
+        pointer = LLVMVectorType(pointer, j->width);
+    return LLVMBuildIntToPtr(j->b, address, pointer, "");
+}
+
+LLVMValueRef jit_parameter(struct jit *j, const struct jit_access *a)
+{
+    const struct pt_symbol *s = &j->m->symbols.v[a->base->index];
+    return jit_at(j, j->params, jit_i64(j, s->offset + (uint64_t)a->base->imm));
+}
+
+/* ---- misaligned addresses -------------------------------------------------------------------- */
+
+void jit_fail_if(struct jit *j, LLVMValueRef bad, enum pt_fault_kind kind)
+{
+    LLVMBasicBlockRef fail = jit_new_block(j, "fault"), on = jit_new_block(j, "");
+    LLVMBuildCondBr(j->b, bad, fail, on);
+    jit_continue_in(j, fail);
+    jit_fail(j, kind);
+    jit_continue_in(j, on);
+}
+
+LLVMValueRef jit_misaligned(struct jit *j, const struct jit_access *a, LLVMValueRef address)
+{
+    LLVMTypeRef type = LLVMTypeOf(address);
+    LLVMValueRef low = LLVMBuildAnd(j->b, address, jit_const(type, a->bytes * a->n - 1), "");
+    return LLVMBuildICmp(j->b, LLVMIntNE, low, LLVMConstNull(type), "");
+}
+
+bool jit_is_trusted(const struct jit *j)
+{
+    return j->trusted && jit_set_has(j->trusted, (uint32_t)(j->insn - j->f->insns.v));
+}
+
+void jit_check_one(struct jit *j, const struct jit_access *a, LLVMValueRef address)
+{
+    if (a->bytes * a->n > 1 && !jit_is_trusted(j))
+        jit_fail_if(j, jit_misaligned(j, a, address), PT_FAULT_MISALIGNED);
+}
+
+LLVMValueRef jit_in_window(struct jit *j, const struct jit_access *a, unsigned copy,
+                           LLVMValueRef offsets)
+{
+    LLVMValueRef bad = jit_local_leaves(j, offsets, (uint64_t)a->bytes * a->n);
+    if (j->mask[copy])
+        bad = LLVMBuildAnd(j->b, bad, j->mask[copy], "");
+    jit_fail_if(j, jit_any(j, bad), PT_FAULT_ILLEGAL_ADDRESS);
+    return LLVMBuildAdd(j->b, offsets, jit_local_windows(j, copy), "");
+}
+
+void jit_check_all(struct jit *j, const struct jit_access *a, LLVMValueRef addresses,
+                   LLVMValueRef mask)
+{
+    if (a->bytes * a->n == 1)
+        return;
+    LLVMValueRef bad = jit_misaligned(j, a, addresses);
+    jit_fail_if(j, jit_any(j, mask ? LLVMBuildAnd(j->b, bad, mask, "") : bad), PT_FAULT_MISALIGNED);
+}
+
+/* ---- accesses -------------------------------------------------------------------------------- */
+
+LLVMValueRef jit_element(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                         unsigned i)
+{
+    return i ? jit_at(j, pointer, jit_i64(j, (uint64_t)i * a->bytes)) : pointer;
+}
+
+/* Accesses with an order do not tear: of one element by what LLVM promises; of vectors by the machine, as each
+ * element is aligned. */
+static void make_whole(const struct jit_access *a, LLVMValueRef access, LLVMTypeRef type)
+{
+    if (a->order == PT_ORDER_PLAIN)
+        return;
+    LLVMSetVolatile(access, true);
+    if (LLVMGetTypeKind(type) != LLVMVectorTypeKind && a->bytes <= 8)
+        LLVMSetOrdering(access, LLVMAtomicOrderingMonotonic);
+}
+
+LLVMValueRef jit_load_at(struct jit *j, const struct jit_access *a, LLVMTypeRef type,
+                         LLVMValueRef pointer, unsigned align)
+{
+    LLVMValueRef value = LLVMBuildLoad2(j->b, type, pointer, "");
+    LLVMSetAlignment(value, align);
+    make_whole(a, value, type);
+    if (a->is_constant)
+        jit_set_invariant(j, value);
+    return value;
+}
+
+void jit_store_at(struct jit *j, const struct jit_access *a, LLVMValueRef value,
+                  LLVMValueRef pointer)
+{
+    LLVMValueRef access = LLVMBuildStore(j->b, value, pointer);
+    LLVMSetAlignment(access, a->bytes);
+    make_whole(a, access, LLVMTypeOf(value));
+}
+
+LLVMValueRef jit_shuffle(struct jit *j, LLVMValueRef x, LLVMValueRef y, const int *lanes,
+                         unsigned n)
+{
+    LLVMValueRef order[256];
+    for (unsigned i = 0; i < n; i++)
+        order[i] = jit_i32(j, (uint32_t)lanes[i]);
+    return LLVMBuildShuffleVector(j->b, x, y ? y : LLVMGetPoison(LLVMTypeOf(x)),
+                                  LLVMConstVector(order, n), "");
+}
+
+LLVMValueRef jit_masked(struct jit *j, const char *name, LLVMTypeRef *types, unsigned n_types,
+                        LLVMValueRef *args, unsigned n)
+{
+    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(j->module, id, types, n_types);
+    return LLVMBuildCall2(j->b, LLVMGlobalGetValueType(f), f, args, n, "");
+}
+
+/* ---- one of several ways --------------------------------------------------------------------- */
+
+void jit_begin_ways(struct jit *j, const struct jit_access *a, struct jit_ways *ways)
+{
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(j->b);
+    LLVMTypeRef type = LLVMVectorType(a->element, j->width);
+    *ways = (struct jit_ways){.after = jit_new_block(j, ""), .n = a->is_load ? a->n : 0};
+    jit_continue_in(j, ways->after);
+    for (unsigned i = 0; i < ways->n; i++)
+        ways->loaded[i] = LLVMBuildPhi(j->b, type, "");
+    jit_continue_in(j, here);
+}
+
+void jit_end_way(struct jit *j, struct jit_ways *ways, LLVMValueRef *v)
+{
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(j->b);
+    for (unsigned i = 0; i < ways->n; i++)
+        LLVMAddIncoming(ways->loaded[i], &v[i], &here, 1);
+    LLVMBuildBr(j->b, ways->after);
+}
+
+void jit_join_ways(struct jit *j, const struct jit_ways *ways, LLVMValueRef *v)
+{
+    jit_continue_in(j, ways->after);
+    for (unsigned i = 0; i < ways->n; i++)
+        v[i] = ways->loaded[i];
+}

@@ -1,0 +1,112 @@
+/* Loads and stores: what an instruction accesses, and the ways in which a chunk's lanes do it.
+ *
+ *   access.c  what, where, and the loads and stores that accesses are made of
+ *   memory.c  which way an access goes
+ *   run.c     lanes side by side: vectors
+ *   exchange.c  lanes in an order that shows only at run time
+ *   gather.c  lanes anywhere
+ */
+#ifndef PTERA_BACKEND_JIT_ACCESS_H
+#define PTERA_BACKEND_JIT_ACCESS_H
+
+#include "backend/jit/region.h"
+
+struct jit_access {
+    bool is_load;
+    enum pt_type type;
+    unsigned bytes, n;   /* of an element, elements */
+    LLVMTypeRef element; /* iN */
+    const struct pt_operand *base;
+    enum pt_space space;
+    struct pt_operand values[8]; /* registers or constants */
+    bool extends_sign;
+    bool is_constant; /* memory that no kernel changes */
+    enum pt_order order;
+};
+
+/* ---- access.c ---- */
+
+/* What j->insn accesses; false with j->why set if it is no load or store that can be native. */
+bool jit_describe(struct jit *j, struct jit_access *a);
+
+/* Address of one lane, or of all, as integers with the constant part added. */
+LLVMValueRef jit_address(struct jit *j, const struct jit_access *a, unsigned copy, unsigned lanes);
+/* The integer address (or addresses) as pointers. */
+LLVMValueRef jit_pointer(struct jit *j, const struct jit_access *a, LLVMValueRef address);
+/* base + index * scale for indexes of 32 bits. Gathers take signed ones: for unsigned ones all are moved by half the range. */
+LLVMValueRef jit_indexed(struct jit *j, LLVMValueRef base, LLVMValueRef index, uint64_t scale,
+                         bool is_signed);
+/* A kernel's parameter. */
+LLVMValueRef jit_parameter(struct jit *j, const struct jit_access *a);
+/* Local accesses: from offsets to addresses, and none beyond the window. */
+LLVMValueRef jit_in_window(struct jit *j, const struct jit_access *a, unsigned copy,
+                           LLVMValueRef offsets);
+
+/* Where `bad` (i1) holds, the kernel fails here. */
+void jit_fail_if(struct jit *j, LLVMValueRef bad, enum pt_fault_kind kind);
+LLVMValueRef jit_misaligned(struct jit *j, const struct jit_access *a, LLVMValueRef address);
+/* j->insn's accesses have been tested: see jit_test_access. */
+bool jit_is_trusted(const struct jit *j);
+/* Misaligned addresses fail: of one lane, or of those in the mask (NULL: all). */
+void jit_check_one(struct jit *j, const struct jit_access *a, LLVMValueRef address);
+void jit_check_all(struct jit *j, const struct jit_access *a, LLVMValueRef addresses,
+                   LLVMValueRef mask);
+
+/* Element i of a vector access. */
+LLVMValueRef jit_element(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                         unsigned i);
+LLVMValueRef jit_load_at(struct jit *j, const struct jit_access *a, LLVMTypeRef type,
+                         LLVMValueRef pointer, unsigned align);
+void jit_store_at(struct jit *j, const struct jit_access *a, LLVMValueRef value,
+                  LLVMValueRef pointer);
+/* Lanes of x and y (NULL: x alone), n of them. */
+LLVMValueRef jit_shuffle(struct jit *j, LLVMValueRef x, LLVMValueRef y, const int *lanes,
+                         unsigned n);
+/* A call of llvm.masked.* */
+LLVMValueRef jit_masked(struct jit *j, const char *name, LLVMTypeRef *types, unsigned n_types,
+                        LLVMValueRef *args, unsigned n);
+
+/* An access that goes one of several ways: the blocks in which they end go on together. */
+struct jit_ways {
+    LLVMBasicBlockRef after;
+    LLVMValueRef loaded[8]; /* phis */
+    unsigned n;
+};
+
+void jit_begin_ways(struct jit *j, const struct jit_access *a, struct jit_ways *ways);
+/* A way ends here, having loaded v. */
+void jit_end_way(struct jit *j, struct jit_ways *ways, LLVMValueRef *v);
+/* Goes on behind all of them with what was loaded. */
+void jit_join_ways(struct jit *j, const struct jit_ways *ways, LLVMValueRef *v);
+
+/* ---- memory.c ---- */
+
+/* A way: a run of lanes from `address` on, if `is_run`; else on behind this. */
+void jit_run_if(struct jit *j, const struct jit_access *a, unsigned copy, struct jit_ways *ways,
+                LLVMValueRef is_run, LLVMValueRef address, const LLVMValueRef *v);
+
+/* ---- run.c ---- */
+
+/* Consecutive lanes. v[i]: element i of all lanes. */
+void jit_load_run(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                  LLVMValueRef mask, LLVMValueRef *v);
+void jit_store_run(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                   LLVMValueRef mask, LLVMValueRef *v);
+/* Lanes a few elements apart: vector accesses to the elements that are the lanes'. */
+bool jit_is_near(const struct jit *j, const struct jit_access *a, int64_t stride);
+LLVMValueRef jit_load_near(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                           unsigned apart);
+void jit_store_near(struct jit *j, const struct jit_access *a, LLVMValueRef pointer, unsigned apart,
+                    LLVMValueRef value);
+
+/* ---- exchange.c ---- */
+
+/* Where thread indexes alone tell the addresses apart. False if it is not worth asking how they lie. */
+bool jit_access_computed(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef *v);
+
+/* ---- gather.c ---- */
+
+/* Lanes anywhere; misaligned ones fail. */
+void jit_access_any(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef *v);
+
+#endif
