@@ -243,6 +243,20 @@ bool jit_test_access(struct jit *j, const uint64_t *written, LLVMValueRef *test)
     return true;
 }
 
+bool jit_test_base(struct jit *j, unsigned copy, const uint64_t *written, LLVMValueRef *test)
+{
+    struct jit_access a;
+    struct jit_split s;
+    if (!jit_describe(j, &a) || !jit_split_address(j, a.base, &s) || s.scale % (a.bytes * a.n) ||
+        (s.base->kind == PT_OPND_REG && jit_set_has(written, s.base->index)))
+        return false;
+    LLVMValueRef base = jit_read(j, s.base, copy, PT_u64, 1, false);
+    base = LLVMBuildAdd(j->b, base, jit_i64(j, (uint64_t)a.base->imm), "");
+    LLVMValueRef good = LLVMBuildNot(j->b, jit_misaligned(j, &a, base), "");
+    *test = *test ? LLVMBuildAnd(j->b, *test, good, "") : good;
+    return true;
+}
+
 /* Nothing that the order concerns is moved across by LLVM, or by the machine. */
 static void fence(struct jit *j, LLVMAtomicOrdering order, bool only_here)
 {

@@ -73,6 +73,8 @@ bool jit_memory(struct jit *j);
 /* memory.c: what j->insn's accesses of all copies rest on (aligned, affine forms hold), tested before the instruction; NULL:
  * nothing. False if it cannot be tested now: `written` holds registers that will be written before. */
 bool jit_test_access(struct jit *j, const uint64_t *written, LLVMValueRef *test);
+/* memory.c: the same for an access by a base that lanes share and indexes: all are aligned where the base is. */
+bool jit_test_base(struct jit *j, unsigned copy, const uint64_t *written, LLVMValueRef *test);
 /* warp.c, atomic.c: likewise. */
 bool jit_warp(struct jit *j);
 /* warp.c: all live lanes of j->insn's warp stand there, but for those that only end; false with j->why set. */

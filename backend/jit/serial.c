@@ -194,6 +194,13 @@ static LLVMValueRef place_of(struct serial *s, uint32_t i, LLVMValueRef lane)
     return LLVMBuildGEP2(s->j->b, type, s->passed[i].lanes, &lane, 1, "");
 }
 
+/* The loop changes the register, and it is needed behind. */
+static bool comes_back(const struct serial *s, uint32_t i)
+{
+    uint32_t next = s->j->f->blocks.v[s->block].next;
+    return jit_set_has(s->written, s->passed[i].reg) && is_live_into(s->j, next, s->passed[i].reg);
+}
+
 /* One lane, from its registers until it leaves the loop. */
 static bool run_lane(struct serial *s, LLVMValueRef lane)
 {
@@ -221,7 +228,7 @@ static bool run_lane(struct serial *s, LLVMValueRef lane)
     jit_continue_in(j, over);
     for (uint32_t i = 0; i < s->n; i++) {
         const struct jit_reg *r = &s->inner[s->passed[i].reg];
-        if (jit_set_has(s->written, s->passed[i].reg))
+        if (comes_back(s, i))
             LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, r->type, r->slot[0], ""),
                            place_of(s, i, lane));
     }
@@ -254,6 +261,57 @@ static bool run_lanes(struct serial *s, LLVMValueRef mask)
     return true;
 }
 
+/* What one store wrote, a load has before it is in the cache; a load of a vector that many stores wrote would wait until all
+ * before it is done, and so would the loop behind that begins with it. Volatile: LLVM would make one load of them. */
+static LLVMValueRef gather_passed(struct serial *s, uint32_t i)
+{
+    struct jit *j = s->j;
+    LLVMTypeRef type = s->inner[s->passed[i].reg].type;
+    LLVMValueRef lanes = LLVMGetPoison(LLVMVectorType(type, j->width));
+    for (unsigned lane = 0; lane < j->width; lane++) {
+        LLVMValueRef one = LLVMBuildLoad2(j->b, type, place_of(s, i, jit_i32(j, lane)), "");
+        LLVMSetVolatile(one, true);
+        lanes = LLVMBuildInsertElement(j->b, lanes, one, jit_i32(j, lane), "");
+    }
+    return lanes;
+}
+
+/* i1: the bases of loads from a base and an index are aligned, and so are all their addresses; NULL: there is none such. */
+static LLVMValueRef test_bases(struct serial *s, uint64_t *trusted)
+{
+    struct jit *j = s->j;
+    const struct pt_block *b = &j->f->blocks.v[s->block];
+    LLVMValueRef test = NULL;
+    for (uint32_t i = b->first; i < b->first + b->count; i++) {
+        j->insn = &j->f->insns.v[i];
+        j->form = pt_insn_form(j->m, j->insn);
+        if (load_base(j, j->insn) && jit_test_base(j, s->copy, s->written, &test))
+            jit_set_add(trusted, i);
+    }
+    return test;
+}
+
+/* Without tests in the loop, where one before it does. */
+static bool run_tested(struct serial *s, LLVMValueRef test, uint64_t *trusted, LLVMValueRef mask)
+{
+    struct jit *j = s->j;
+    if (!test)
+        return run_lanes(s, mask);
+    LLVMBasicBlockRef tested = jit_new_block(j, "tested"), slow = jit_new_block(j, "slow");
+    LLVMBasicBlockRef after = jit_new_block(j, "after");
+    LLVMBuildCondBr(j->b, test, tested, slow);
+    jit_continue_in(j, slow);
+    bool ok = run_lanes(s, mask);
+    LLVMBuildBr(j->b, after);
+    jit_continue_in(j, tested);
+    j->trusted = trusted;
+    ok = ok && run_lanes(s, mask);
+    j->trusted = NULL;
+    LLVMBuildBr(j->b, after);
+    jit_continue_in(j, after);
+    return ok;
+}
+
 static bool run_copy(struct jit_gen *g, uint32_t block, unsigned copy)
 {
     struct jit *j = g->j;
@@ -261,17 +319,16 @@ static bool run_copy(struct jit_gen *g, uint32_t block, unsigned copy)
     unsigned copies = j->copies;
     LLVMValueRef mask = g->cur[copy] ? jit_flow_mask(j, g->cur[copy]) : jit_mask_all(j);
     enter(&s);
+    uint64_t *trusted = pt_arena_alloc(j->arena, (j->f->insns.n + 63) / 64 * sizeof *trusted);
+    LLVMValueRef test = test_bases(&s, trusted);
     j->regs = s.inner;
     j->copies = 1;
-    bool ok = run_lanes(&s, mask);
+    bool ok = run_tested(&s, test, trusted, mask);
     j->regs = s.outer;
     j->copies = copies;
-    for (uint32_t i = 0; i < s.n; i++) {
-        const struct jit_reg *r = &s.outer[s.passed[i].reg];
-        LLVMTypeRef type = LLVMVectorType(r->type, j->width);
-        if (jit_set_has(s.written, s.passed[i].reg))
-            LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, type, s.passed[i].lanes, ""), r->slot[copy]);
-    }
+    for (uint32_t i = 0; i < s.n; i++)
+        if (comes_back(&s, i))
+            LLVMBuildStore(j->b, gather_passed(&s, i), s.outer[s.passed[i].reg].slot[copy]);
     return ok;
 }
 
