@@ -136,7 +136,7 @@ if [ "$all" = --all ]; then
     if need clang-19 clang-19; then also clang -LE long; else broken clang; fi
     if need_qemu && need_arm64 && configure_and_build arm64 -DPTERA_LLVM_ROOT="$PWD/build/llvm-arm64" \
         -DCMAKE_CROSSCOMPILING_EMULATOR="$emulator"; then
-        run_tests arm64 -LE "long|release-only"
+        run_tests arm64 -LE "long|release-only" --timeout 3600
     else
         broken arm64
     fi
