@@ -1,6 +1,7 @@
 /* One ld or st: what it accesses, where, and the loads and stores that it is made of. */
 #include "backend/jit/access.h"
 
+#include <llvm/Config/llvm-config.h>
 #include <string.h>
 
 /* ---- what is accessed ------------------------------------------------------------------------ */
@@ -200,12 +201,22 @@ LLVMValueRef jit_shuffle(struct jit *j, LLVMValueRef x, LLVMValueRef y, const in
                                   LLVMConstVector(order, n), "");
 }
 
-LLVMValueRef jit_masked(struct jit *j, const char *name, LLVMTypeRef *types, unsigned n_types,
-                        LLVMValueRef *args, unsigned n)
+/* Up to LLVM 21 the alignment is an argument of its own behind the pointer, then an attribute of the pointer. */
+LLVMValueRef jit_masked(struct jit *j, const char *name, LLVMTypeRef types[2],
+                        LLVMValueRef args[3], unsigned pointer, unsigned align)
 {
-    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-    LLVMValueRef f = LLVMGetIntrinsicDeclaration(j->module, id, types, n_types);
-    return LLVMBuildCall2(j->b, LLVMGlobalGetValueType(f), f, args, n, "");
+    LLVMValueRef all[4];
+    unsigned n = 0, id = LLVMLookupIntrinsicID(name, strlen(name));
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(j->module, id, types, 2);
+    for (unsigned i = 0; i < 3; i++) {
+        all[n++] = args[i];
+        if (i == pointer && LLVM_VERSION_MAJOR < 22)
+            all[n++] = jit_i32(j, align);
+    }
+    LLVMValueRef call = LLVMBuildCall2(j->b, LLVMGlobalGetValueType(f), f, all, n, "");
+    if (LLVM_VERSION_MAJOR >= 22)
+        LLVMSetInstrParamAlignment(call, pointer + 1, align);
+    return call;
 }
 
 /* ---- one of several ways --------------------------------------------------------------------- */

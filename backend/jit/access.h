@@ -62,9 +62,9 @@ void jit_store_at(struct jit *j, const struct jit_access *a, LLVMValueRef value,
 /* Lanes of x and y (NULL: x alone), n of them. */
 LLVMValueRef jit_shuffle(struct jit *j, LLVMValueRef x, LLVMValueRef y, const int *lanes,
                          unsigned n);
-/* A call of llvm.masked.* */
-LLVMValueRef jit_masked(struct jit *j, const char *name, LLVMTypeRef *types, unsigned n_types,
-                        LLVMValueRef *args, unsigned n);
+/* A call of llvm.masked.*, of which argument `pointer` is the pointer or the pointers, aligned to `align`. */
+LLVMValueRef jit_masked(struct jit *j, const char *name, LLVMTypeRef types[2],
+                        LLVMValueRef args[3], unsigned pointer, unsigned align);
 
 /* An access that goes one of several ways: the blocks in which they end go on together. */
 struct jit_ways {

@@ -8,9 +8,9 @@ static void gather(struct jit *j, const struct jit_access *a, LLVMValueRef point
     LLVMTypeRef type = LLVMVectorType(a->element, j->width);
     LLVMTypeRef types[] = {type, LLVMTypeOf(pointers)};
     for (unsigned i = 0; i < a->n; i++) {
-        LLVMValueRef args[] = {jit_element(j, a, pointers, i), jit_i32(j, a->bytes),
-                               mask ? mask : jit_mask_all(j), LLVMConstNull(type)};
-        v[i] = jit_masked(j, "llvm.masked.gather", types, 2, args, 4);
+        LLVMValueRef args[] = {jit_element(j, a, pointers, i), mask ? mask : jit_mask_all(j),
+                               LLVMConstNull(type)};
+        v[i] = jit_masked(j, "llvm.masked.gather", types, args, 0, a->bytes);
     }
 }
 
@@ -18,8 +18,8 @@ static void scatter(struct jit *j, const struct jit_access *a, LLVMValueRef poin
                     LLVMValueRef mask, LLVMValueRef value)
 {
     LLVMTypeRef types[] = {LLVMTypeOf(value), LLVMTypeOf(pointers)};
-    LLVMValueRef args[] = {value, pointers, jit_i32(j, a->bytes), mask ? mask : jit_mask_all(j)};
-    jit_masked(j, "llvm.masked.scatter", types, 2, args, 4);
+    LLVMValueRef args[] = {value, pointers, mask ? mask : jit_mask_all(j)};
+    jit_masked(j, "llvm.masked.scatter", types, args, 1, a->bytes);
 }
 
 /* Lane by lane, without branches: lanes that are off touch memory that nobody reads. */

@@ -47,9 +47,8 @@ void jit_load_run(struct jit *j, const struct jit_access *a, LLVMValueRef pointe
         all = jit_load_at(j, a, type, pointer, a->bytes);
     } else {
         LLVMTypeRef types[] = {type, LLVMTypeOf(pointer)};
-        LLVMValueRef args[] = {pointer, jit_i32(j, a->bytes), spread_mask(j, mask, a->n),
-                               LLVMConstNull(type)};
-        all = jit_masked(j, "llvm.masked.load", types, 2, args, 4);
+        LLVMValueRef args[] = {pointer, spread_mask(j, mask, a->n), LLVMConstNull(type)};
+        all = jit_masked(j, "llvm.masked.load", types, args, 0, a->bytes);
     }
     for (unsigned i = 0; i < a->n; i++)
         v[i] = take_every(j, all, i, a->n);
@@ -64,8 +63,8 @@ void jit_store_run(struct jit *j, const struct jit_access *a, LLVMValueRef point
         return;
     }
     LLVMTypeRef types[] = {LLVMTypeOf(all), LLVMTypeOf(pointer)};
-    LLVMValueRef args[] = {all, pointer, jit_i32(j, a->bytes), spread_mask(j, mask, a->n)};
-    jit_masked(j, "llvm.masked.store", types, 2, args, 4);
+    LLVMValueRef args[] = {all, pointer, spread_mask(j, mask, a->n)};
+    jit_masked(j, "llvm.masked.store", types, args, 1, a->bytes);
 }
 
 bool jit_is_near(const struct jit *j, const struct jit_access *a, int64_t stride)
@@ -91,8 +90,8 @@ LLVMValueRef jit_load_near(struct jit *j, const struct jit_access *a, LLVMValueR
     int lanes[64];
     for (unsigned i = 0; i < apart; i++) {
         LLVMValueRef at = jit_element(j, a, pointer, i * j->width);
-        LLVMValueRef args[] = {at, jit_i32(j, a->bytes), near_mask(j, apart), LLVMConstNull(type)};
-        part[i] = jit_masked(j, "llvm.masked.load", types, 2, args, 4);
+        LLVMValueRef args[] = {at, near_mask(j, apart), LLVMConstNull(type)};
+        part[i] = jit_masked(j, "llvm.masked.load", types, args, 0, a->bytes);
     }
     unsigned each = j->width / apart; /* lanes that a part holds */
     for (unsigned i = 0; i < j->width; i++)
@@ -115,8 +114,7 @@ void jit_store_near(struct jit *j, const struct jit_access *a, LLVMValueRef poin
         for (unsigned k = 0; k < j->width; k++)
             lanes[k] = (int)((i * j->width + k) / apart);
         LLVMValueRef args[] = {jit_shuffle(j, value, NULL, lanes, j->width),
-                               jit_element(j, a, pointer, i * j->width), jit_i32(j, a->bytes),
-                               near_mask(j, apart)};
-        jit_masked(j, "llvm.masked.store", types, 2, args, 4);
+                               jit_element(j, a, pointer, i * j->width), near_mask(j, apart)};
+        jit_masked(j, "llvm.masked.store", types, args, 1, a->bytes);
     }
 }
