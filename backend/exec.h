@@ -187,12 +187,6 @@ struct pt_services {
     uint64_t (*globaltimer)(void); /* %globaltimer, ns */
 };
 
-/* Bytes of a register of so many bits in what pt_engine.step is given. */
-static inline uint32_t pt_step_bytes(uint32_t bits)
-{
-    return bits == 1 ? 64 : bits <= 32 ? 4 * PT_WARP_SIZE : bits / 8 * PT_WARP_SIZE;
-}
-
 #define PT_ADDRESS_UNKNOWN (UINT64_C(1) << 63)
 
 struct pt_engine {
@@ -218,12 +212,17 @@ struct pt_engine {
     const struct pt_lanes *(*lanes)(struct pt_module *module, const struct pt_form *form);
     /* The same by its name, for code that was compiled in another process. */
     const struct pt_lanes *(*lanes_named)(const char *name);
-    /* Runs one instruction of a function of the program for `lanes` of a started warp, which need not stand there: one that does
-     * not branch, call or wait for threads of other warps. Its guard is taken to hold, and no other lane to be live. `regs` has the
-     * values of its registers in the order of pt_insn_regs, for each 32 elements in pt_step_bytes (a predicate: a mask at its
-     * start), aligned to 64: those that are read are set before, those that are written afterwards, where a lane that
-     * does not run holds any value. Returns false on a fault (warp->fault). */
-    bool (*step)(struct pt_warp *warp, uint32_t func, uint32_t insn, uint32_t lanes, uint8_t *regs);
+    /* Steps: other engines have this one run single instructions of the program's functions. Registers are then in the memory
+     * that `frame` gives for the next step of a started warp, which need not stand there: register `reg` of the function is `slot`
+     * bytes behind its start, the same in each process, as 32 elements of 16 bytes, of 8 or of 4 (narrower ones zero-extended),
+     * aligned to 64, or, a predicate, as a mask. */
+    void *(*frame)(struct pt_warp *warp, uint32_t func);
+    uint32_t (*slot)(const struct pt_program *program, uint32_t func, uint32_t reg);
+    /* Runs one instruction for `lanes`: one that does not branch, call or wait for threads of other warps. Its guard is taken to
+     * hold, and no other lane to be live. Registers that it reads are in the frame before, those it writes afterwards,
+     * where a lane that does not run holds any value. `is_fast`: as math_fast of struct pt_native_options. Returns false on
+     * a fault (warp->fault). */
+    bool (*step)(struct pt_warp *warp, uint32_t func, uint32_t insn, uint32_t lanes, bool is_fast);
 };
 
 /* The interpreter for the best level of this machine, or the one PTERA_CPU names ("v2", "v3", "v4"); NULL if that

@@ -57,6 +57,7 @@ static bool waits_for_own(const struct pt_form *form)
         return pt_form_has(form, PT_M_proxy) && !pt_form_has(form, PT_M_acquire) &&
                !pt_form_has(form, PT_M_release);
     case PT_OP_wgmma_fence:
+    case PT_OP_wgmma_wait:
     case PT_OP_cp_async_commit:
     case PT_OP_cp_async_wait:
     case PT_OP_cp_bulk_commit:

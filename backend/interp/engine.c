@@ -20,8 +20,11 @@
     const struct pt_lanes *pt_lanes_of_##level(struct pt_module *module,                      \
                                                const struct pt_form *form);                   \
     const struct pt_lanes *pt_lanes_named_##level(const char *name);                          \
+    void *pt_step_frame_##level(struct pt_warp *warp, uint32_t func);                         \
+    uint32_t pt_step_slot_##level(const struct pt_program *program, uint32_t func,            \
+                                  uint32_t reg);                                              \
     bool pt_step_##level(struct pt_warp *warp, uint32_t func, uint32_t insn, uint32_t lanes,  \
-                         uint8_t *regs);                                                      \
+                         bool is_fast);                                                       \
     static const struct pt_engine engine_##level;                                             \
     static struct pt_program *compile_##level(const struct pt_image *image, uint32_t kernel,  \
                                               bool is_isolated,                               \
@@ -44,6 +47,8 @@
         pt_loop_places_##level,                                                               \
         pt_lanes_of_##level,                                                                  \
         pt_lanes_named_##level,                                                               \
+        pt_step_frame_##level,                                                                \
+        pt_step_slot_##level,                                                                 \
         pt_step_##level,                                                                      \
     };
 

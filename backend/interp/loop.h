@@ -99,6 +99,7 @@ struct pt_state {
     uint8_t *callees;
     uint32_t acting; /* inside handlers that access memory lane by lane: the lane that does, as a mask; else 0 */
     uint32_t committed[2][PT_WARP_SIZE]; /* groups of cp.async and bulk groups that each lane has committed */
+    bool is_fast; /* the step that runs need not be exact */
     uint32_t n_groups;
     struct pt_group groups[PT_WARP_SIZE];
     struct pt_extent recent[PT_RECENT]; /* isolated launches: what accesses were found in */
@@ -180,9 +181,13 @@ static inline const struct pt_code *pt_stop(struct pt_state *s, enum pt_run run)
 
 /* ---- step.c ---------------------------------------------------------------------------------- */
 
+#define pt_step_frame PT_LEVEL_NAME(pt_step_frame)
+#define pt_step_slot PT_LEVEL_NAME(pt_step_slot)
 #define pt_step PT_LEVEL_NAME(pt_step)
-/* As pt_engine.step. */
-bool pt_step(struct pt_warp *warp, uint32_t func, uint32_t insn, uint32_t lanes, uint8_t *regs);
+/* As frame, slot and step of struct pt_engine. */
+void *pt_step_frame(struct pt_warp *warp, uint32_t func);
+uint32_t pt_step_slot(const struct pt_program *program, uint32_t func, uint32_t reg);
+bool pt_step(struct pt_warp *warp, uint32_t func, uint32_t insn, uint32_t lanes, bool is_fast);
 
 /* ---- code.c ---------------------------------------------------------------------------------- */
 

@@ -1,33 +1,18 @@
-/* One instruction alone, for native code that has none for it: its registers come from outside and go back there. */
+/* One instruction alone, for native code that has none for it. */
 #include "backend/interp/loop.h"
 #include "backend/barrier.h"
 
-struct copy {
-    const struct pt_body *body;
-    struct pt_frame *f;
-    uint8_t *at;
-    bool to_frame;
-};
-
-/* Visits registers in the order of struct pt_engine.step. */
-static void copy_reg(void *ud, uint32_t reg, bool is_def)
+void *pt_step_frame(struct pt_warp *warp, uint32_t func)
 {
-    struct copy *copy = ud;
-    uint32_t bits = pt_type_bits((enum pt_type)copy->body->func->regs.v[reg].type);
-    uint32_t bytes = pt_step_bytes(bits);
-    char *slot = (char *)copy->f + copy->body->slots[reg];
-    if (!is_def && copy->to_frame)
-        memcpy(slot, copy->at, bits == 1 ? 4 : bytes);
-    else if (is_def && !copy->to_frame)
-        memcpy(copy->at, slot, bits == 1 ? 4 : bytes);
-    copy->at += bytes;
+    struct pt_state *s = pt_state_of(warp);
+    bool is_callee = func != s->entry->body->index;
+    s->frame = is_callee ? pt_loop_frame(s->entry, s->program->bodies[func]) : s->entry;
+    return s->frame;
 }
 
-static void copy_regs(struct pt_frame *f, uint32_t insn, uint8_t *regs, bool to_frame)
+uint32_t pt_step_slot(const struct pt_program *program, uint32_t func, uint32_t reg)
 {
-    struct copy copy = {f->body, f, regs, to_frame};
-    pt_insn_regs(f->state->program->base.image->module, f->body->func,
-                 &f->body->func->insns.v[insn], copy_reg, &copy);
+    return ((const struct pt_interp_program *)program)->bodies[func]->slots[reg];
 }
 
 /* Runs the instruction's codes, but for the test of its guard. */
@@ -45,21 +30,19 @@ static bool run(struct pt_state *s, struct pt_frame *f, uint32_t insn)
     return c != NULL;
 }
 
-bool pt_step(struct pt_warp *warp, uint32_t func, uint32_t insn, uint32_t lanes, uint8_t *regs)
+bool pt_step(struct pt_warp *warp, uint32_t func, uint32_t insn, uint32_t lanes, bool is_fast)
 {
     struct pt_state *s = pt_state_of(warp);
-    bool is_callee = func != s->entry->body->index;
-    struct pt_frame *f =
-        is_callee ? pt_loop_frame(s->entry, s->program->bodies[func]) : s->entry;
+    struct pt_frame *f = s->frame;
+    (void)func;
     warp->live = lanes;
-    s->frame = f;
     s->next = PT_NEXT_PICK;
-    pt_set_mask(f, lanes);
-    copy_regs(f, insn, regs, true);
+    s->is_fast = is_fast;
+    if (f->mask != lanes)
+        pt_set_mask(f, lanes);
     if (!run(s, f, insn))
         return false;
-    copy_regs(f, insn, regs, false);
-    if (is_callee)
+    if (f != s->entry)
         pt_loop_drop(f);
     return true;
 }

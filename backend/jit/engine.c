@@ -220,7 +220,7 @@ static bool make_object(const struct pt_program *program, const struct pt_native
         if (buffer)
             object->bytes = copy_buffer(buffer, &object->size);
         object->scratch_bytes = s.j.scratch_bytes;
-        object->needs_warps = s.j.step_bytes || s.j.runs_apart;
+        object->needs_warps = s.j.has_steps || s.j.runs_apart;
         object->front_bytes = s.j.front_bytes;
     }
     *why = s.j.why;

@@ -8,12 +8,17 @@ uint64_t jit_help_sreg(const struct pt_cta *cta, uint32_t sreg)
     return pt_sreg_of_cta(cta, (enum pt_sreg)sreg);
 }
 
-uint32_t jit_help_step(struct pt_cta *cta, uint32_t warp, uint32_t func, uint32_t insn, uint32_t lanes,
-                       uint8_t *regs)
+void *jit_help_frame(struct pt_cta *cta, uint32_t warp, uint32_t func)
 {
-    struct pt_warp *w = cta->stepping = &cta->warps[warp];
+    cta->stepping = &cta->warps[warp];
+    return cta->launch->program->engine->frame(cta->stepping, func);
+}
+
+uint32_t jit_help_step(struct pt_cta *cta, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t is_fast)
+{
+    struct pt_warp *w = cta->stepping;
     uint32_t live = w->live;
-    if (!cta->launch->program->engine->step(w, func, insn, lanes, regs))
+    if (!cta->launch->program->engine->step(w, func, insn, lanes, is_fast))
         return 0;
     w->live = live;
     cta->stepping = NULL;

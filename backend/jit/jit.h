@@ -84,7 +84,7 @@ struct jit {
     const char *why; /* set where generating gives up: static text */
     uint32_t scratch_bytes; /* to be set: see struct pt_native */
     uint32_t front_bytes;   /* likewise */
-    uint32_t step_at, step_bytes; /* in it: registers of an instruction that the interpreter runs; 0 bytes: there is none */
+    bool has_steps;         /* the interpreter runs some instructions */
 
     LLVMContextRef context;
     LLVMModuleRef module;

@@ -120,6 +120,16 @@ static void add_sources(llvm_blake3_hasher *s, const struct pt_module *m)
     }
 }
 
+/* Native code knows where registers lie that instructions read which the interpreter runs. */
+static void add_slots(llvm_blake3_hasher *s, const struct pt_program *program, uint32_t func)
+{
+    const struct pt_func *f = &program->image->module->funcs.v[func];
+    for (uint32_t i = 1; !f->is_declared_only && i < f->regs.n; i++) {
+        uint32_t slot = program->engine->slot(program, func, i);
+        ADD(s, slot);
+    }
+}
+
 static void add_func(llvm_blake3_hasher *s, const struct pt_module *m, uint32_t index)
 {
     const struct pt_func *f = &m->funcs.v[index];
@@ -155,8 +165,10 @@ bool jit_key(const struct pt_program *program, const struct pt_native_options *o
     add_symbols(&s, program->image);
     add_sources(&s, m);
     const uint32_t *funcs = pt_reachable(m, program->kernel, arena, &n);
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         add_func(&s, m, funcs[i]);
+        add_slots(&s, program, funcs[i]);
+    }
     llvm_blake3_hasher_finalize(&s, key->hash, sizeof key->hash);
     return build.is_found;
 }

@@ -752,6 +752,6 @@ bool jit_plan(struct jit *j, struct jit_plan *plan)
     find_partial(j);
     j->starts_full = threads && threads % group == 0;
     find_crossing(j, plan);
-    jit_plan_steps(j);
+    j->has_steps = jit_has_steps(j);
     return true;
 }

@@ -96,9 +96,9 @@ LLVMValueRef jit_local_cvta(struct jit *j, LLVMValueRef address, unsigned copy, 
 bool jit_device_call(struct jit *j);
 bool jit_is_device_call(const struct jit *j, const struct pt_insn *insn);
 /* step.c: instructions without code of their own: the interpreter runs them, warp by warp. Whether the instruction is one, and
- * room in scratch memory for its registers, for any that the function has; the instruction. */
+ * whether the function has one; the instruction. */
 bool jit_is_stepped(const struct jit *j, const struct pt_form *form);
-void jit_plan_steps(struct jit *j);
+bool jit_has_steps(const struct jit *j);
 bool jit_step(struct jit *j);
 /* prefetch.c: asks for what later rounds of the loop, or the CTAs that follow, will touch, where register `reg` is the address and
  * j->insn touches `bytes` from the pointer on. */

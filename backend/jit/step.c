@@ -1,5 +1,5 @@
 /* Instructions that the interpreter runs (pt_engine.step): a group is whole warps then; for each warp with lanes that are on, the
- * instruction's registers go to memory, the interpreter runs it, and results come back.
+ * registers that the instruction reads go to where the interpreter has them, it runs the instruction, and results come back.
  */
 #include "backend/jit/region.h"
 
@@ -11,41 +11,42 @@ bool jit_is_stepped(const struct jit *j, const struct pt_form *form)
            !j->program->engine->lanes(j->m, form);
 }
 
-struct count {
-    const struct pt_func *f;
-    uint32_t bytes;
-};
-
-static void count_reg(void *ud, uint32_t reg, bool is_def)
+/* Asynchronous operations take place at once in native code: there is nothing to wait for. */
+static bool is_idle(const struct pt_form *form)
 {
-    struct count *count = ud;
-    (void)is_def;
-    count->bytes += pt_step_bytes(pt_type_bits((enum pt_type)count->f->regs.v[reg].type));
+    switch (form->op) {
+    case PT_OP_cp_async_commit:
+    case PT_OP_cp_async_wait:
+    case PT_OP_cp_bulk_commit:
+    case PT_OP_cp_bulk_wait:
+    case PT_OP_wgmma_fence:
+    case PT_OP_wgmma_commit:
+    case PT_OP_wgmma_wait:
+        return true;
+    default:
+        return false;
+    }
 }
 
-void jit_plan_steps(struct jit *j)
+bool jit_has_steps(const struct jit *j)
 {
-    for (uint32_t i = 0; i < j->f->insns.n; i++) {
-        const struct pt_insn *insn = &j->f->insns.v[i];
-        struct count count = {j->f, 64}; /* also of one without registers */
-        if (!jit_is_stepped(j, pt_insn_form(j->m, insn)))
-            continue;
-        pt_insn_regs(j->m, j->f, insn, count_reg, &count);
-        j->step_bytes = j->step_bytes > count.bytes ? j->step_bytes : count.bytes;
-    }
-    j->step_at = (j->scratch_bytes + 63) & ~63u;
-    if (j->step_bytes)
-        j->scratch_bytes = j->step_at + j->step_bytes;
+    for (uint32_t i = 0; i < j->f->insns.n; i++)
+        if (jit_is_stepped(j, pt_insn_form(j->m, &j->f->insns.v[i])))
+            return true;
+    return false;
 }
 
 /* ---- registers of a warp ------------------------------------------------------------------------- */
 
 struct step {
     struct jit *j;
-    unsigned first;    /* chunk of the group with which the warp begins */
+    unsigned first;     /* chunk of the group with which the warp begins */
     LLVMValueRef lanes; /* i32: that run */
-    uint32_t at;       /* of the next register */
-    bool is_back;      /* results come back */
+    struct pt_place at; /* the instruction as the interpreter has it */
+    uint32_t *slots, n; /* of its registers, in the order of pt_insn_regs */
+    LLVMValueRef frame;
+    uint32_t next;      /* of the registers */
+    bool is_back;       /* results come back */
     bool is_known;
 };
 
@@ -54,9 +55,42 @@ static unsigned chunks(const struct jit *j)
     return PT_WARP_SIZE / j->width;
 }
 
+static void count_register(void *ud, uint32_t reg, bool is_def)
+{
+    struct step *s = ud;
+    (void)reg, (void)is_def;
+    s->n++;
+}
+
+static void add_slot(void *ud, uint32_t reg, bool is_def)
+{
+    struct step *s = ud;
+    const struct pt_program *program = s->j->program;
+    (void)is_def;
+    s->slots[s->n++] = program->engine->slot(program, s->at.func, reg);
+}
+
+static void find_slots(struct step *s)
+{
+    struct pt_module *m = s->j->program->image->module;
+    const struct pt_func *f = &m->funcs.v[s->at.func];
+    const struct pt_insn *insn = &f->insns.v[s->at.insn];
+    pt_insn_regs(m, f, insn, count_register, s);
+    s->slots = pt_arena_alloc(s->j->arena, s->n * sizeof *s->slots);
+    s->n = 0;
+    pt_insn_regs(m, f, insn, add_slot, s);
+}
+
+/* Bytes of a register of so many bits in the frame. */
+static unsigned slot_bytes(unsigned bits)
+{
+    return (bits <= 32 ? 4 : bits / 8) * PT_WARP_SIZE;
+}
+
+/* The next register, so many bytes behind its start. */
 static LLVMValueRef place(const struct step *s, uint32_t bytes)
 {
-    return jit_at(s->j, s->j->scratch, jit_i64(s->j, (uint64_t)s->j->step_at + s->at + bytes));
+    return jit_at(s->j, s->frame, jit_i64(s->j, (uint64_t)s->slots[s->next] + bytes));
 }
 
 static void put_mask(const struct step *s, const struct pt_operand *o)
@@ -76,7 +110,7 @@ static LLVMTypeRef elements(struct jit *j, unsigned bits)
 static void put_values(const struct step *s, const struct pt_operand *o, enum pt_type type)
 {
     struct jit *j = s->j;
-    unsigned bits = pt_type_bits(type), bytes = pt_step_bytes(bits) / chunks(j);
+    unsigned bits = pt_type_bits(type), bytes = slot_bytes(bits) / chunks(j);
     for (unsigned u = 0; u < chunks(j); u++) {
         LLVMValueRef value = jit_read(j, o, s->first + u, type, j->width, false);
         value = LLVMBuildBitCast(j->b, value, jit_int_type(j, bits, j->width), "");
@@ -98,7 +132,7 @@ static LLVMValueRef get_mask(const struct step *s, unsigned u)
 static LLVMValueRef get_values(const struct step *s, unsigned u, enum pt_type type)
 {
     struct jit *j = s->j;
-    unsigned bits = pt_type_bits(type), bytes = pt_step_bytes(bits) / chunks(j);
+    unsigned bits = pt_type_bits(type), bytes = slot_bytes(bits) / chunks(j);
     LLVMValueRef value = LLVMBuildLoad2(j->b, elements(j, bits), place(s, u * bytes), "");
     LLVMSetAlignment(value, 16);
     value = LLVMBuildTruncOrBitCast(j->b, value, jit_int_type(j, bits, j->width), "");
@@ -112,7 +146,7 @@ static void get_one(struct step *s, const struct pt_operand *o, enum pt_type typ
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     LLVMValueRef find[] = {s->lanes, LLVMConstInt(LLVMInt1TypeInContext(j->context), 1, false)};
     LLVMValueRef lane = jit_intrinsic(j, "llvm.cttz", i32, find, 2);
-    unsigned bits = pt_type_bits(type), bytes = pt_step_bytes(bits) / PT_WARP_SIZE;
+    unsigned bits = pt_type_bits(type), bytes = slot_bytes(bits) / PT_WARP_SIZE;
     LLVMValueRef value;
     if (bits == 1) {
         value = LLVMBuildLShr(j->b, LLVMBuildLoad2(j->b, i32, place(s, 0), ""), lane, "");
@@ -153,12 +187,12 @@ static void move_register(void *ud, uint32_t reg, bool is_def)
         put_mask(s, &o);
     else if (!is_def && !s->is_back)
         put_values(s, &o, type);
-    s->at += pt_step_bytes(pt_type_bits(type));
+    s->next++;
 }
 
 static void move_registers(struct step *s, bool is_back)
 {
-    s->at = 0;
+    s->next = 0;
     s->is_back = is_back;
     pt_insn_regs(s->j->m, s->j->f, s->j->insn, move_register, s);
 }
@@ -173,29 +207,39 @@ static LLVMValueRef warp_of(struct jit *j, unsigned first)
     return LLVMBuildAdd(j->b, warp, jit_i32(j, first / chunks(j)), "");
 }
 
-static LLVMValueRef call(struct step *s)
+static LLVMValueRef find_frame(const struct step *s)
 {
     struct jit *j = s->j;
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    LLVMTypeRef types[] = {pointer, i32, i32, i32, i32, pointer};
-    struct pt_place at = jit_place(j, (uint32_t)(j->insn - j->f->insns.v));
-    s->at = 0;
-    LLVMValueRef args[] = {j->cta, warp_of(j, s->first), jit_i32(j, at.func), jit_i32(j, at.insn),
-                           s->lanes, place(s, 0)};
-    LLVMValueRef ok =
-        jit_help(j, "jit_help_step", LLVMFunctionType(i32, types, 6, false), args);
+    LLVMTypeRef types[] = {pointer, i32, i32};
+    LLVMValueRef args[] = {j->cta, warp_of(j, s->first), jit_i32(j, s->at.func)};
+    return jit_help(j, "jit_help_frame", LLVMFunctionType(pointer, types, 3, false), args);
+}
+
+static LLVMValueRef call(const struct step *s)
+{
+    struct jit *j = s->j;
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef types[] = {pointer, i32, i32, i32, i32};
+    LLVMValueRef args[] = {j->cta, jit_i32(j, s->at.func), jit_i32(j, s->at.insn), s->lanes,
+                           jit_i32(j, j->options->math_fast)};
+    LLVMValueRef ok = jit_help(j, "jit_help_step", LLVMFunctionType(i32, types, 5, false), args);
     return LLVMBuildICmp(j->b, LLVMIntNE, ok, jit_i32(j, 0), "");
 }
 
 static bool step_warp(struct jit *j, unsigned first)
 {
     struct step s = {.j = j, .first = first, .is_known = true};
+    s.at = jit_place(j, (uint32_t)(j->insn - j->f->insns.v));
+    find_slots(&s);
     LLVMBasicBlockRef body = jit_new_block(j, "step"), fails = jit_new_block(j, "fails");
     LLVMBasicBlockRef back = jit_new_block(j, ""), after = jit_new_block(j, "");
     s.lanes = jit_warp_bits(j, &j->mask[first]);
     LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, LLVMIntNE, s.lanes, jit_i32(j, 0), ""), body, after);
     jit_continue_in(j, body);
+    s.frame = find_frame(&s);
     move_registers(&s, false);
     LLVMBuildCondBr(j->b, call(&s), back, fails);
     jit_continue_in(j, fails);
@@ -211,7 +255,7 @@ bool jit_step(struct jit *j)
 {
     if ((j->form->effects & PT_FX_WARP) && !jit_is_whole(j))
         return false;
-    for (unsigned first = 0; first < j->copies; first += chunks(j)) {
+    for (unsigned first = 0; first < j->copies && !is_idle(j->form); first += chunks(j)) {
         if (!step_warp(j, first)) {
             j->why = j->form->spelling;
             return false;
