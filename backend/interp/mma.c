@@ -6,6 +6,7 @@
 #include "backend/interp/interp.h"
 #include "backend/interp/loop.h"
 #include "backend/semantics/fragment.h"
+#include "backend/semantics/mma_rows.h"
 #include "ir/row.h"
 
 enum { REGS = 8, TILES = 4 };
@@ -136,6 +137,65 @@ MMA(mma_float, do_float)
 MMA(mma_float8, do_float8)
 MMA(mma_int, do_int)
 MMA(mma_bits, do_bits)
+
+/* ---- the same, lanes being rows ---- */
+
+static bool multiply_rows(const struct tile *x, const struct pt_frame *f, struct pt_rows_c *d)
+{
+    enum pt_type type = (enum pt_type)x->a.type;
+    const uint32_t *a[REGS], *b[REGS], *c[REGS];
+    uint32_t words = x->a.n * 2u, v[PT_ROWS_WORDS][PT_MMA_M] __attribute__((aligned(64)));
+    uint32_t of_b[2 * PT_WARP_SIZE] __attribute__((aligned(64)));
+    struct pt_rows_a rows;
+    struct pt_rows_b columns;
+    slots_of(f, &x->a, a);
+    slots_of(f, &x->b, b);
+    for (uint32_t i = 0; i < x->a.n; i += 2)
+        pt_rows_gather(a[i], a[i + 1], v[2 * i], PT_MMA_M);
+    for (uint32_t i = 0; i < x->b.n; i++)
+        memcpy(of_b + i * PT_WARP_SIZE, b[i], sizeof of_b / 2);
+    if (!pt_rows_set_a(&rows, type, words, (const uint32_t(*)[PT_MMA_M])v) ||
+        !pt_rows_set_b(&columns, type, words, false, of_b))
+        return false;
+    if (!x->before) {
+        slots_of(f, &x->c, c);
+        pt_rows_get_c(c, d);
+    }
+    return pt_rows_product(type, words, f->state->is_fast, &rows, &columns, d);
+}
+
+static void write_rows(const struct fragment *x, struct pt_frame *f, const struct pt_rows_c *r)
+{
+    uint32_t v[4][PT_WARP_SIZE] __attribute__((aligned(64)));
+    pt_rows_put_c(r, v);
+    for (uint32_t k = 0; k < x->n; k++) {
+        uint32_t *d = (uint32_t *)((char *)f + x->slot[k]);
+        PT_STORE_LANES(u32, d, const uint32_t value = v[k][i];);
+    }
+}
+
+PT_HANDLER(mma_rows)
+{
+    const struct tile *x = c->ptr;
+    struct pt_rows_c d[TILES];
+    for (uint32_t t = 0; t < c->n; t++) {
+        if (x[t].before)
+            d[t] = d[x[t].before - 1];
+        if (!multiply_rows(&x[t], f, &d[t]))
+            return mma_float(c, f);
+    }
+    for (uint32_t t = 0; t < c->n; t++)
+        write_rows(&x[t].d, f, &d[t]);
+    return c + 1;
+}
+
+/* `fn`, or a faster one for the same tile. */
+static pt_handler faster(pt_handler fn, const struct tile *x)
+{
+    bool takes = pt_rows_takes((enum pt_type)x->a.type, (enum pt_type)x->d.type, x->rows) &&
+                 x->c.type == PT_f32 && !x->is_sparse;
+    return fn == mma_float && takes ? mma_rows : fn;
+}
 
 /* ---- f64 ------------------------------------------------------------------------------------- */
 
@@ -281,7 +341,7 @@ static pt_handler select_mma(struct pt_select *s, pt_handler fn)
     struct tile *x = pt_code_array(s, sizeof *x);
     s->code->ptr = x;
     s->code->n = 1;
-    return bind_tile(s, s->form->type, x) ? fn : NULL;
+    return bind_tile(s, s->form->type, x) ? faster(fn, x) : NULL;
 }
 
 static pt_handler select_sparse(struct pt_select *s, pt_handler fn)
@@ -360,7 +420,7 @@ static pt_handler select_wmma(struct pt_select *s, pt_handler fn)
     s->code->n = (uint8_t)split_tiles(&whole, whole.rows == 16, x);
     if (whole.a.type == PT_tf32)
         s->code->n = (uint8_t)split_steps(x);
-    return fn;
+    return faster(fn, x);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */

@@ -5,6 +5,7 @@
  */
 #include "backend/interp/access.h"
 #include "backend/semantics/fragment.h"
+#include "backend/semantics/mma_rows.h"
 
 enum {
     D_REGS = 128,
@@ -66,19 +67,18 @@ copy_chunks(const uint8_t *window, const uint32_t *place, uint32_t n, uint8_t *t
         pt_copy16(to + CHUNK * i, window + place[i]);
 }
 
-/* `lines` rows or columns from number `first` on, of `depth` bytes (or rows, where transposed), to
- * element (line, k) at to[line * row + k * column]. Returns false after reporting. */
-static bool read_matrix(const struct pt_code *c, struct pt_frame *f, uint64_t descriptor,
+/* Copies `lines` rows or columns from number `first` on, of `depth` elements: the first chunks of all lines (where transposed, of
+ * all rows of the depth), then the second ones. Returns false after reporting. */
+static bool read_chunks(const struct pt_code *c, struct pt_frame *f, uint64_t descriptor,
                         bool is_across, uint32_t first, uint32_t lines, uint32_t depth,
-                        uint32_t bits, bool is_signed, uint32_t *to, uint32_t row, uint32_t column)
+                        uint32_t bits, uint8_t *bytes)
 {
     struct descriptor x = descriptor_of(descriptor);
     uint32_t per = CHUNK * 8 / bits; /* elements of a chunk */
     uint32_t down = is_across ? depth : lines, along = (is_across ? lines : depth) / per, n = 0;
     uint32_t place[CHUNKS], most = 0;
-    uint8_t bytes[CHUNKS * CHUNK] __attribute__((aligned(16)));
-    for (uint32_t i = 0; i < down; i++)
-        for (uint32_t j = 0; j < along; j++, n++) {
+    for (uint32_t j = 0; j < along; j++)
+        for (uint32_t i = 0; i < down; i++, n++) {
             place[n] = is_across ? chunk_place(&x, true, i, (first * bits / 8) + j * CHUNK)
                                  : chunk_place(&x, false, first + i, j * CHUNK);
             most = place[n] > most ? place[n] : most;
@@ -92,10 +92,22 @@ static bool read_matrix(const struct pt_code *c, struct pt_frame *f, uint64_t de
     }
     f->state->code = c;
     copy_chunks(f->shared + f->cta->window, place, n, bytes);
+    return true;
+}
+
+/* Those chunks as elements: element (line, k) goes to to[line * row + k * column]. */
+static bool read_matrix(const struct pt_code *c, struct pt_frame *f, uint64_t descriptor,
+                        bool is_across, uint32_t first, uint32_t lines, uint32_t depth,
+                        uint32_t bits, bool is_signed, uint32_t *to, uint32_t row, uint32_t column)
+{
+    uint32_t per = CHUNK * 8 / bits, down = is_across ? depth : lines, n = lines * depth / per;
+    uint8_t bytes[CHUNKS * CHUNK] __attribute__((aligned(64)));
+    if (!read_chunks(c, f, descriptor, is_across, first, lines, depth, bits, bytes))
+        return false;
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t e = 0; e < per; e++) {
-            uint32_t line = is_across ? i % along * per + e : i / along;
-            uint32_t k = is_across ? i / along : i % along * per + e, v = 0;
+            uint32_t line = is_across ? i / down * per + e : i % down;
+            uint32_t k = is_across ? i % down : i / down * per + e, v = 0;
             memcpy(&v, bytes + CHUNK * i + e * bits / 8, bits / 8);
             to[line * row + k * column] = is_signed ? (uint32_t)(int8_t)v : v;
         }
@@ -153,11 +165,17 @@ static bool is_float(const struct wgmma *x)
     return x->type_d != PT_s32;
 }
 
+/* scale-d: D is a term. */
+static bool adds(const struct pt_frame *f, const struct wgmma *x)
+{
+    const uint32_t *scale_d = (const uint32_t *)((const char *)f + x->scale_d);
+    return ((*scale_d ^ -(uint32_t)x->scale_d_neg) & f->mask & -f->mask) != 0;
+}
+
 static bool prepare(const struct pt_code *c, struct pt_frame *f, struct product *p)
 {
     const struct wgmma *x = p->x = c->ptr;
-    const uint32_t *scale_d = (const uint32_t *)((const char *)f + x->scale_d);
-    p->has_c = ((*scale_d ^ -(uint32_t)x->scale_d_neg) & f->mask & -f->mask) != 0;
+    p->has_c = adds(f, x);
     if (!read_a(c, f, p->a))
         return false;
     if (is_float(x))
@@ -205,28 +223,150 @@ static void multiply(const struct product *p, const uint32_t b[][PT_MMA_N], stru
         pt_mma_int(PT_MMA_M, x->k, a, b, d, p->sparsity, x->saturates, d);
 }
 
+/* Eight columns of D. False after reporting. */
+static bool multiply_tile(const struct pt_code *c, struct pt_frame *f, const struct product *p,
+                          uint32_t tile)
+{
+    const struct wgmma *x = c->ptr;
+    uint32_t b[PT_MMA_K][PT_MMA_N], v[PT_WARP_SIZE] __attribute__((aligned(64)));
+    uint32_t per = x->bits_d == 16 ? 2 : 4; /* registers of a tile */
+    const uint32_t *slots[4];
+    struct pt_mma_tile d;
+    if (!read_b(c, f, tile, b))
+        return false;
+    for (uint32_t i = 0; i < per; i++)
+        slots[i] = (const uint32_t *)((const char *)f + x->d[tile * per + i]);
+    pt_fragment_c(slots, PT_MMA_M, x->bits_d, &d);
+    multiply(p, (const uint32_t(*)[PT_MMA_N])b, &d);
+    for (uint32_t k = 0; k < per; k++) {
+        uint32_t *to = (uint32_t *)((char *)f + x->d[tile * per + k]);
+        pt_fragment_d(&d, k, x->bits_d, v);
+        PT_STORE_LANES(u32, to, const uint32_t value = v[i];);
+    }
+    return true;
+}
+
 PT_HANDLER(wgmma)
 {
     const struct wgmma *x = c->ptr;
     struct product p;
-    uint32_t per = x->bits_d == 16 ? 2 : 4; /* registers of a tile */
+    uint32_t tiles = x->n_d / (x->bits_d == 16 ? 2u : 4u);
     if (!prepare(c, f, &p))
         return NULL;
-    for (uint32_t tile = 0; tile < x->n_d / per; tile++) {
-        uint32_t b[PT_MMA_K][PT_MMA_N], v[PT_WARP_SIZE] __attribute__((aligned(64)));
-        const uint32_t *slots[4];
-        struct pt_mma_tile d;
-        if (!read_b(c, f, tile, b))
+    for (uint32_t tile = 0; tile < tiles; tile++)
+        if (!multiply_tile(c, f, &p, tile))
             return NULL;
-        for (uint32_t i = 0; i < per; i++)
-            slots[i] = (const uint32_t *)((const char *)f + x->d[tile * per + i]);
-        pt_fragment_c(slots, PT_MMA_M, x->bits_d, &d);
-        multiply(&p, (const uint32_t(*)[PT_MMA_N])b, &d);
-        for (uint32_t k = 0; k < per; k++) {
-            uint32_t *to = (uint32_t *)((char *)f + x->d[tile * per + k]);
-            pt_fragment_d(&d, k, x->bits_d, v);
-            PT_STORE_LANES(u32, to, const uint32_t value = v[i];);
-        }
+    return c + 1;
+}
+
+/* ---- products whose lanes are rows ------------------------------------------------------------ */
+
+enum { WORDS = ROW_BITS / 32 };
+
+/* Halves of two rows of 8 lines each, as words. */
+static void pair_lines(const pt_fragment_half *upper, const pt_fragment_half *lower, uint32_t *to)
+{
+    for (uint32_t i = 0; i < 8; i++)
+        to[i] = upper[i] | (uint32_t)lower[i] << 16;
+}
+
+static bool read_rows(const struct pt_code *c, struct pt_frame *f, uint32_t v[WORDS][PT_MMA_M])
+{
+    const struct wgmma *x = c->ptr;
+    uint32_t bytes[CHUNKS][CHUNK / 4] __attribute__((aligned(64)));
+    uint32_t first = f->state->warp->index % 4 * PT_MMA_M;
+    const pt_fragment_half *halves = (const pt_fragment_half *)bytes;
+    if (x->has_registers) {
+        for (uint32_t i = 0; i < A_REGS; i += 2)
+            pt_rows_gather((const uint32_t *)((const char *)f + x->a[i]),
+                           (const uint32_t *)((const char *)f + x->a[i + 1]), v[2 * i], PT_MMA_M);
+        return true;
+    }
+    if (!read_chunks(c, f, uniform64(f, x->descriptor_a), x->transposes_a, first, PT_MMA_M, x->k,
+                     x->bits_a, (uint8_t *)bytes))
+        return false;
+    for (uint32_t i = 0; !x->transposes_a && i < 2; i++)
+        pt_rows_gather(bytes[16 * i], bytes[16 * i + 8], v[4 * i], PT_MMA_M);
+    for (uint32_t i = 0; x->transposes_a && i < 2 * WORDS; i++)
+        pair_lines(halves + 16 * i, halves + 16 * i + 8, &v[i % WORDS][i / WORDS * 8]);
+    return true;
+}
+
+static bool set_rows(const struct pt_code *c, struct pt_frame *f, struct pt_rows_a *a, bool *is_far)
+{
+    const struct wgmma *x = c->ptr;
+    uint32_t v[WORDS][PT_MMA_M] __attribute__((aligned(64)));
+    if (!read_rows(c, f, v))
+        return false;
+    for (uint32_t i = 0; x->is_flipped && i < WORDS; i++)
+        for (uint32_t m = 0; m < PT_MMA_M; m++)
+            v[i][m] ^= x->bits_a == 16 ? 0x80008000 : 0x80000000;
+    *is_far = !pt_rows_set_a(a, (enum pt_type)x->type_a, WORDS, (const uint32_t(*)[PT_MMA_M])v);
+    return true;
+}
+
+static bool set_columns(const struct pt_code *c, struct pt_frame *f, uint32_t tile,
+                        struct pt_rows_b *b, bool *is_far)
+{
+    const struct wgmma *x = c->ptr;
+    uint32_t bytes[2 * PT_MMA_N][CHUNK / 4] __attribute__((aligned(64)));
+    uint32_t v[WORDS * PT_MMA_N] __attribute__((aligned(64)));
+    const pt_fragment_half *halves = (const pt_fragment_half *)bytes;
+    if (!read_chunks(c, f, uniform64(f, x->descriptor_b), x->transposes_b, tile * PT_MMA_N,
+                     PT_MMA_N, x->k, x->bits_a, (uint8_t *)bytes))
+        return false;
+    for (uint32_t i = 0; x->transposes_b && i < WORDS; i++)
+        pair_lines(halves + 16 * i, halves + 16 * i + 8, &v[8 * i]);
+    *is_far = !pt_rows_set_b(b, (enum pt_type)x->type_b, WORDS, x->transposes_b,
+                             x->transposes_b ? v : bytes[0]);
+    return true;
+}
+
+/* Eight columns of D; *is_far: nothing is done, as some result may be wrong. False after reporting. */
+static bool multiply_columns(const struct pt_code *c, struct pt_frame *f, const struct pt_rows_a *a,
+                             bool has_c, uint32_t tile, bool *is_far)
+{
+    const struct wgmma *x = c->ptr;
+    const uint32_t *slots[4];
+    uint32_t v[4][PT_WARP_SIZE] __attribute__((aligned(64)));
+    struct pt_rows_b b;
+    struct pt_rows_c d;
+    if (!set_columns(c, f, tile, &b, is_far))
+        return false;
+    for (uint32_t i = 0; i < 4; i++)
+        slots[i] = (const uint32_t *)((const char *)f + x->d[tile * 4 + i]);
+    if (has_c)
+        pt_rows_get_c(slots, &d);
+    else
+        memset(&d, 0, sizeof d);
+    *is_far |= !pt_rows_product((enum pt_type)x->type_a, WORDS, f->state->is_fast, a, &b, &d);
+    if (*is_far)
+        return true;
+    pt_rows_put_c(&d, v);
+    for (uint32_t k = 0; k < 4; k++) {
+        uint32_t *to = (uint32_t *)((char *)f + x->d[tile * 4 + k]);
+        PT_STORE_LANES(u32, to, const uint32_t value = v[k][i];);
+    }
+    return true;
+}
+
+PT_HANDLER(wgmma_rows)
+{
+    const struct wgmma *x = c->ptr;
+    struct pt_rows_a a;
+    struct product p = {.x = NULL};
+    bool is_far;
+    if (!set_rows(c, f, &a, &is_far))
+        return NULL;
+    if (is_far)
+        return wgmma(c, f);
+    for (uint32_t tile = 0; tile < x->n_d / 4u; tile++) {
+        if (!multiply_columns(c, f, &a, adds(f, x), tile, &is_far))
+            return NULL;
+        if (!is_far)
+            continue;
+        if ((!p.x && !prepare(c, f, &p)) || !multiply_tile(c, f, &p, tile))
+            return NULL;
     }
     return c + 1;
 }
@@ -297,7 +437,8 @@ static pt_handler select_wgmma(struct pt_select *s)
         return NULL;
     bind_constants(s, next + 1, x);
     s->code->ptr = x;
-    return wgmma;
+    bool takes = pt_rows_takes((enum pt_type)x->type_a, (enum pt_type)x->type_d, PT_MMA_M);
+    return takes && !x->is_sparse ? wgmma_rows : wgmma;
 }
 
 #define WGMMA(id)                              \
