@@ -270,11 +270,23 @@ static struct pt_async_op copy_of(const struct pt_code *c, const struct pt_frame
     return op;
 }
 
+static bool is_aligned(const struct pt_code *c, const struct pt_frame *f)
+{
+    const uint64_t *to = PT_SLOT(0, u64), *from = PT_SLOT(1, u64);
+    const uint32_t *read = PT_SLOT(2, u32);
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < PT_WARP_SIZE; i++)
+        any |= (to[i] | (read[i] ? from[i] : 0)) & (uint64_t)(int32_t)f->lanes[i];
+    return !(any & (c->imm - 1));
+}
+
 /* False after pt_fail: some lanes may not do what they ask for. */
 static bool may_copy(const struct pt_code *c, struct pt_frame *f)
 {
     uint32_t misaligned = 0;
     uint64_t first = 0;
+    if (!f->cta->launch->releases && is_aligned(c, f))
+        return true;
     for (uint32_t left = f->mask; left; left &= left - 1) {
         struct pt_async_op op = copy_of(c, f, (uint32_t)__builtin_ctz(left));
         uint64_t from = op.read ? op.from : 0;

@@ -67,36 +67,40 @@ static bool row_addresses(const struct pt_code *c, struct pt_frame *f, uint64_t 
     const struct matrices *x = c->ptr;
     struct pt_code at = pt_address_code(c);
     uint32_t outside;
-    uint64_t any = 0;
     f->state->code = c;
-    pt_address_all(&at, f, pt_mem_kind(c), a, &outside);
+    uint64_t any = pt_address_all(&at, f, pt_mem_kind(c), a, &outside), of_rows = 0;
     *lanes = f->mask & (uint32_t)((UINT64_C(1) << 8 * x->n) - 1);
-    for (uint32_t left = *lanes; left; left &= left - 1)
-        any |= a[__builtin_ctz(left)];
-    if (any & (ROW - 1)) {
+    for (uint32_t left = any & (ROW - 1) ? *lanes : 0; left; left &= left - 1)
+        of_rows |= a[__builtin_ctz(left)];
+    if (of_rows & (ROW - 1)) {
         pt_mem_misaligned(c, f);
         return false;
     }
     return may_access(c, f, *lanes, a, ROW, is_write);
 }
 
-/* The 16-bit elements of a register, row by row, where the matrix is not transposed. */
-static void matrix_to_register(const uint16_t m[8][8], bool is_transposed, uint32_t *v)
+typedef uint16_t eight __attribute__((vector_size(16)));
+
+/* Row i and row i + 4 become rows 2 i and 2 i + 1, their elements in turn: three times over, that exchanges rows and columns. */
+static void weave(const eight from[8], eight to[8])
 {
-    for (uint32_t i = 0; i < PT_WARP_SIZE; i++) {
-        uint32_t r = i / 4, k = i % 4 * 2;
-        v[i] = is_transposed ? m[k][r] | (uint32_t)m[k + 1][r] << 16
-                             : m[r][k] | (uint32_t)m[r][k + 1] << 16;
+    for (uint32_t i = 0; i < 4; i++) {
+        to[2 * i] = __builtin_shufflevector(from[i], from[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
+        to[2 * i + 1] = __builtin_shufflevector(from[i], from[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
     }
 }
 
-static void register_to_matrix(const uint32_t *v, bool is_transposed, uint16_t m[8][8])
+/* A register has the 16-bit elements of a matrix row by row, or, transposed, column by column: copies either to the other. */
+static void copy_matrix(const void *from, bool is_transposed, void *to)
 {
-    for (uint32_t i = 0; i < PT_WARP_SIZE; i++)
-        for (uint32_t e = 0; e < 2; e++) {
-            uint32_t r = i / 4, k = i % 4 * 2 + e;
-            m[is_transposed ? k : r][is_transposed ? r : k] = (uint16_t)(v[i] >> 16 * e);
-        }
+    eight x[8], y[8];
+    memcpy(x, from, sizeof x);
+    if (is_transposed) {
+        weave(x, y);
+        weave(y, x);
+        weave(x, y);
+    }
+    memcpy(to, is_transposed ? y : x, sizeof x);
 }
 
 PT_HANDLER(ldmatrix)
@@ -110,7 +114,7 @@ PT_HANDLER(ldmatrix)
     load_rows(a, lanes, rows);
     for (uint32_t k = 0; k < x->n; k++) {
         uint32_t *d = (uint32_t *)((char *)f + x->slot[k]);
-        matrix_to_register((const uint16_t(*)[8])rows[8 * k], x->is_transposed, v);
+        copy_matrix(rows[8 * k], x->is_transposed, v);
         PT_STORE_LANES(u32, d, const uint32_t value = v[i];);
     }
     return c + 1;
@@ -125,18 +129,15 @@ PT_HANDLER(stmatrix)
     if (!row_addresses(c, f, a, &lanes, true))
         return NULL;
     for (uint32_t k = 0; k < x->n; k++)
-        register_to_matrix((const uint32_t *)((const char *)f + x->slot[k]), x->is_transposed,
-                           &rows[8 * k]);
+        copy_matrix((const char *)f + x->slot[k], x->is_transposed, rows[8 * k]);
     store_rows(a, lanes, (const uint16_t(*)[8])rows);
     return c + 1;
 }
 
 PT_HANDLER(movmatrix)
 {
-    uint32_t *d = PT_SLOT(0, u32), v[PT_WARP_SIZE];
-    uint16_t m[8][8];
-    register_to_matrix(PT_SLOT(1, u32), false, m);
-    matrix_to_register((const uint16_t(*)[8])m, true, v);
+    uint32_t *d = PT_SLOT(0, u32), v[PT_WARP_SIZE] __attribute__((aligned(64)));
+    copy_matrix(PT_SLOT(1, u32), true, v);
     PT_STORE_LANES(u32, d, const uint32_t value = v[i];);
     return c + 1;
 }
