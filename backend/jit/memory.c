@@ -15,7 +15,8 @@ static void access_run(struct jit *j, const struct jit_access *a, unsigned copy,
     int64_t size = a->bytes * a->n, stride = size;
     if (jit_shape_of(j, a->base, &stride) != JIT_AFFINE)
         stride = size;
-    if (is_far && !j->mask[copy] && a->base->kind == PT_OPND_REG)
+    bool asks = !j->mask[copy] || !j->f->blocks.v[j->block].loop;
+    if (is_far && asks && a->base->kind == PT_OPND_REG)
         jit_prefetch(j, a->base->index, pointer, (unsigned)stride * j->width);
     if (stride != size && a->is_load)
         v[0] = jit_load_near(j, a, pointer, (unsigned)(stride / a->bytes));
