@@ -30,8 +30,9 @@ static void part(struct jit_gen *g, uint32_t from, const struct pt_insn *insn, u
     struct pt_operand guard = guard_of(insn);
     for (unsigned u = 0; u < j->copies; u++) {
         LLVMValueRef all = g->cur[u] ? g->cur[u] : LLVMConstAllOnes(jit_flow_type(j));
-        yes[u] = LLVMBuildAnd(j->b, all, jit_read_flow(j, &guard, u), "");
-        no[u] = LLVMBuildXor(j->b, all, yes[u], "");
+        LLVMValueRef holds = jit_read_flow(j, &guard, u);
+        yes[u] = jit_flow_and(j, all, holds);
+        no[u] = jit_flow_and(j, all, LLVMBuildNot(j->b, holds, ""));
     }
     bool is_back = (taken != UINT32_MAX && jit_is_in(g, taken) && taken <= from) ||
                    (jit_is_in(g, next) && next <= from);

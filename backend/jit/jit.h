@@ -114,6 +114,7 @@ struct jit {
     bool is_one_region;         /* the kernel is one region: no value goes through memory */
 
     uint32_t block;             /* being generated */
+    bool is_version;            /* more versions of what is being generated of it go on at one place */
     const struct pt_insn *insn; /* likewise */
     const struct pt_form *form;
     /* Lanes that run `insn`, by copy: vectors of i1; NULL: all of the chunk (or, in a scalar place, it runs at all). */

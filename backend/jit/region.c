@@ -100,6 +100,7 @@ static bool run_block(struct jit_gen *g, uint32_t block)
         return jit_run(j, late, n_late, masks);
     LLVMBasicBlockRef after = jit_new_block(j, "after");
     uint64_t *trusted = j->trusted;
+    j->is_version = true;
     if (good) { /* the tests hold, or each access makes its own */
         LLVMBasicBlockRef slow = jit_new_block(j, "slow"), tested = jit_new_block(j, "tested");
         LLVMBuildCondBr(j->b, good, tested, slow);
@@ -126,6 +127,7 @@ static bool run_block(struct jit_gen *g, uint32_t block)
     LLVMBuildBr(j->b, after);
     jit_continue_in(j, after);
     j->trusted = NULL;
+    j->is_version = false;
     return ok;
 }
 

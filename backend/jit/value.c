@@ -125,6 +125,12 @@ LLVMValueRef jit_flow_of(struct jit *j, LLVMValueRef mask)
     return LLVMIsConstant(flow) ? flow : fence_lanes(j, flow);
 }
 
+LLVMValueRef jit_flow_and(struct jit *j, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMValueRef both = LLVMBuildAnd(j->b, a, b, "");
+    return j->target->has_mask_registers || LLVMIsConstant(both) ? both : fence_lanes(j, both);
+}
+
 LLVMValueRef jit_flow_mask(struct jit *j, LLVMValueRef flow)
 {
     if (j->target->has_mask_registers)
@@ -609,12 +615,12 @@ static LLVMValueRef to_reg(struct jit *j, const struct jit_reg *r, LLVMValueRef 
     return LLVMBuildBitCast(j->b, value, want, "");
 }
 
-/* The predicate is read where j->block ends, or behind it. */
+/* The predicate is read behind j->block, or behind the version of it that is being generated. */
 static bool leaves_block(const struct jit *j, uint32_t reg)
 {
     const struct pt_block *block = &j->f->blocks.v[j->block];
     size_t words = (j->f->regs.n + 63) / 64;
-    if (j->f->insns.v[block->first + block->count - 1].guard == reg)
+    if (j->is_version && j->f->insns.v[block->first + block->count - 1].guard == reg)
         return true;
     for (uint32_t e = 0; e < block->n_succ; e++) {
         uint32_t to = j->f->edges.v[block->succ + e];

@@ -125,6 +125,8 @@ bool jit_split_address(const struct jit *j, const struct pt_operand *address, st
 LLVMTypeRef jit_flow_type(struct jit *j);
 LLVMValueRef jit_flow_of(struct jit *j, LLVMValueRef mask);
 LLVMValueRef jit_flow_mask(struct jit *j, LLVMValueRef flow);
+/* Lanes that are in both flows. */
+LLVMValueRef jit_flow_and(struct jit *j, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef jit_flow_load(struct jit *j, LLVMValueRef slot);
 /* A predicate register that the end of a block reads. */
 LLVMValueRef jit_read_flow(struct jit *j, const struct pt_operand *o, unsigned copy);
