@@ -24,12 +24,18 @@ static LLVMValueRef muladd(struct jit_op *op, LLVMValueRef a, LLVMValueRef b, LL
     return jit_intrinsic(op->j, "llvm.fma", LLVMTypeOf(a), args, 3);
 }
 
-/* c[0] + c[1] * x + ... of n coefficients. */
+/* c[0] + c[1] * x + ... of n coefficients, which is a long chain of few operations; or two coefficients at a time, which is half as
+ * long. Measured: with 16 lanes their number counts, with fewer the length. */
 static LLVMValueRef polynomial(struct jit_op *op, LLVMValueRef x, const double *c, unsigned n)
 {
-    LLVMValueRef sum = real(op, c[n - 1]);
-    while (--n > 0)
-        sum = muladd(op, sum, x, real(op, c[n - 1]));
+    unsigned step = op->lanes < 16 ? 2 : 1;
+    LLVMValueRef power = step == 2 ? BUILD(FMul, x, x) : x, sum = NULL;
+    for (unsigned end = (n + step - 1) / step * step; end > 0; end -= step) {
+        LLVMValueRef part = real(op, c[end - step]);
+        if (step == 2 && end <= n)
+            part = muladd(op, x, real(op, c[end - 1]), part);
+        sum = sum ? muladd(op, sum, power, part) : part;
+    }
     return sum;
 }
 #define POLYNOMIAL(op, x, c) polynomial(op, x, c, sizeof(c) / sizeof *(c))
@@ -92,7 +98,7 @@ static bool fast_div(struct jit_op *op)
 
 /* ---- 2^x ----------------------------------------------------------------------------------------------------- */
 
-/* Of -126 <= x <= 128, or NaN. */
+/* Of -126 <= x <= 128, or NaN; of other arguments no matter what. */
 static LLVMValueRef exp2_of(struct jit_op *op, LLVMValueRef x)
 {
     /* (2^f - 1) / f, |f| <= 1/2 */
@@ -112,7 +118,7 @@ static bool fast_ex2(struct jit_op *op)
 {
     LLVMValueRef x = where(op, LLVMRealOGT, op->a[0], 128, real(op, 128), op->a[0]), r, low;
     if (has_ftz(op)) {
-        r = exp2_of(op, where(op, LLVMRealOLT, x, -127, real(op, -127), x));
+        r = exp2_of(op, x);
         low = real(op, 0);
     } else {
         LLVMValueRef half = BUILD(FMul, x, real(op, 0.5));
