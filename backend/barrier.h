@@ -17,6 +17,9 @@ static inline uint32_t pt_barrier_count(uint32_t given, bool is_arrive)
 }
 
 #define PT_BARRIER_BAD_COUNT "the thread count of a barrier is not a multiple of 32 up to 2016"
+#define PT_BARRIER_DIFFERS "lanes of a warp give different numbers or counts at one barrier instruction"
+/* Of instructions of a warp. */
+#define PT_STRANGERS "the member mask leaves out the lane itself"
 /* Of a deadlock within a warp. */
 #define PT_PARTED_LANES "lanes of one warp wait for each other at different instructions:"
 

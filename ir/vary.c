@@ -606,22 +606,31 @@ static void set_bit(uint64_t *set, uint32_t i)
     set[i / 64] |= (uint64_t)1 << (i & 63);
 }
 
+/* How long lanes stay at the start of a block while others can go on. */
+enum patience { GOES_ON, LETS_GO_ON, NEEDS_ALL };
+
+static enum patience patience_at(const struct fronts *s, uint32_t block)
+{
+    uint8_t stop = s->stops ? s->stops[block] : PT_STOP_NONE;
+    return stop == PT_STOP_NONE ? GOES_ON : stop == PT_STOP_ALL ? NEEDS_ALL : LETS_GO_ON;
+}
+
 static void add_pair(struct vary *v, struct fronts *s, uint32_t a, uint32_t b, uint32_t from)
 {
-    enum pt_stop at_a = s->stops ? s->stops[a] : PT_STOP_NONE;
-    enum pt_stop at_b = s->stops ? s->stops[b] : PT_STOP_NONE;
+    enum patience at_a = patience_at(s, a), at_b = patience_at(s, b);
     if (a == b)
         return;
-    if (at_a == PT_STOP_ALL && at_b == PT_STOP_ALL) {
+    if (at_a == NEEDS_ALL && at_b == NEEDS_ALL) {
         set_bit(s->stuck, a);
         set_bit(s->stuck, b);
-        return;
-    }
-    bool a_first = at_a != at_b ? at_a < at_b : at_a || is_first(v, a, b, from);
-    if (a_first)
+    } else if (at_a == LETS_GO_ON && at_b == LETS_GO_ON) {
         add_waiting(v, s, a, b);
-    if (!a_first || (at_a && at_a == at_b))
         add_waiting(v, s, b, a);
+    } else if (at_a != at_b ? at_a < at_b : is_first(v, a, b, from)) {
+        add_waiting(v, s, a, b);
+    } else {
+        add_waiting(v, s, b, a);
+    }
 }
 
 static void part_lanes(struct vary *v, struct fronts *s, uint32_t block)
@@ -687,9 +696,12 @@ static void close_block(struct vary *v, struct fronts *s, uint32_t block)
 
 static void find_pairs(struct vary *v, struct fronts *s, const uint8_t *branch)
 {
-    for (uint32_t b = 0; b < v->f->blocks.n; b++)
+    for (uint32_t b = 0; b < v->f->blocks.n; b++) {
         if (branch[b] > s->level)
             part_lanes(v, s, b);
+        if (s->stops && s->stops[b] == PT_STOP_EACH)
+            add_waiting(v, s, b, b);
+    }
     while (s->any_open) {
         s->any_open = false;
         v->changes = true;

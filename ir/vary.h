@@ -32,6 +32,7 @@ enum pt_level {
 enum pt_stop {
     PT_STOP_NONE,
     PT_STOP_SOME, /* those that have come go on then; which of several such blocks is first is not known */
+    PT_STOP_EACH, /* likewise, but part of them may stay */
     PT_STOP_ALL   /* all of the group that have not ended go on together */
 };
 

@@ -631,8 +631,7 @@ PT_HANDLER(barrier)
     }
     uint32_t lane = (uint32_t)__builtin_ctz(f->mask), others = s->warp->live & ~f->mask;
     if (!(c->aux & BAR_FIXED) && !is_agreed(c, f, lane))
-        return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, f->mask,
-                       "lanes of a warp give different numbers or counts at one barrier instruction");
+        return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, f->mask, PT_BARRIER_DIFFERS);
     uint32_t id = PT_SLOT(1, u32)[lane] & PT_BARRIER_NUMBER_BITS, count = count_of(c, f, lane);
     if (!count)
         return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, f->mask, PT_BARRIER_BAD_COUNT);

@@ -9,6 +9,7 @@
  * mask only where lanes may have parted.
  */
 #include "backend/interp/loop.h"
+#include "backend/barrier.h"
 
 /* Computes for the lanes of f->mask, which all take part. */
 typedef void (*operation)(const struct pt_code *c, struct pt_frame *f);
@@ -41,8 +42,7 @@ static uint32_t strangers(const struct pt_code *c, const struct pt_frame *f)
 
 static const struct pt_code *fail_strangers(const struct pt_code *c, struct pt_frame *f)
 {
-    return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, strangers(c, f),
-                   "the member mask leaves out the lane itself");
+    return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, strangers(c, f), PT_STRANGERS);
 }
 
 /* The general case: lanes that arrived before join, each complete group runs, the others go on

@@ -7,6 +7,7 @@
  * have come to different starts take turns. At a sync point lanes wait for all others of their warp, be it one that names them
  * (bar.warp.sync), or a barrier, which counts whole warps.
  */
+#include "backend/barrier.h"
 #include "backend/jit/front.h"
 #include "backend/jit/gen.h"
 #include "backend/jit/helper.h"
@@ -18,16 +19,10 @@ static const struct pt_insn *first_of(const struct jit *j, uint32_t block)
     return &j->f->insns.v[j->f->blocks.v[block].first];
 }
 
-/* An instruction of a warp that all lanes take part in, whatever their registers hold. */
-static bool names_all(const struct jit *j, const struct pt_insn *insn)
+/* The operand that names the lanes of a warp that take part, or NULL. */
+static const struct pt_operand *members_of(const struct jit *j, const struct pt_insn *insn)
 {
-    const struct pt_form *form = pt_insn_form(j->m, insn);
-    const struct pt_operand *members = &j->f->operands.v[insn->operands + insn->n_operands - 1];
-    switch (form->op) {
-    case PT_OP_activemask:
-    case PT_OP_shfl:
-    case PT_OP_vote:
-        return false;
+    switch (pt_insn_form(j->m, insn)->op) {
     case PT_OP_shfl_sync:
     case PT_OP_vote_sync:
     case PT_OP_match_any:
@@ -35,52 +30,139 @@ static bool names_all(const struct jit *j, const struct pt_insn *insn)
     case PT_OP_redux_sync:
     case PT_OP_elect_sync:
     case PT_OP_bar_warp_sync:
-        return members->kind == PT_OPND_IMM && (uint32_t)members->imm == UINT32_MAX;
+        return &j->f->operands.v[insn->operands + insn->n_operands - 1];
     default:
-        return form->effects & PT_FX_WARP;
+        return NULL;
     }
 }
 
-static bool stands_beside(const struct jit *j, uint32_t block, const uint64_t *blocks)
+/* The lanes of a warp agree on the value. */
+static bool is_agreed(const struct jit *j, const struct pt_operand *o)
 {
-    for (uint32_t w = 0; w < j->vary->words; w++)
-        if (jit_waits(j, block)[w] & blocks[w])
+    return o->kind == PT_OPND_IMM || (o->kind == PT_OPND_REG && j->vary->regs[o->index].level <= PT_LEVEL_GROUP);
+}
+
+static bool is_of_warp(const struct jit *j, uint32_t block)
+{
+    const struct pt_form *form = pt_insn_form(j->m, first_of(j, block));
+    return (form->effects & PT_FX_WARP) && !jit_takes_present(form);
+}
+
+/* Lanes that take part in the instruction of a warp may not stand there together, or not only they. */
+static bool parts_warp(struct jit *j, uint32_t block)
+{
+    const struct pt_operand *members = members_of(j, first_of(j, block));
+    const char *why = j->why;
+    j->block = block;
+    bool is_whole = jit_is_whole(j);
+    j->why = why;
+    return !is_whole || (members && !is_agreed(j, members));
+}
+
+bool jit_parts_warps(struct jit *j)
+{
+    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+        if (is_of_warp(j, b) && parts_warp(j, b))
             return true;
     return false;
 }
 
-/* Adds instructions of a warp whose lanes may have stopped at different places. */
-static bool add_parted(struct jit *j, const struct jit_plan *plan, uint64_t *all)
+static bool names_all(const struct jit *j, uint32_t block)
 {
-    bool is_any = false;
+    const struct pt_operand *members = members_of(j, first_of(j, block));
+    return !members || (members->kind == PT_OPND_IMM && (uint32_t)members->imm == UINT32_MAX);
+}
+
+static bool is_warp_barrier(const struct jit *j, uint32_t block)
+{
+    return pt_insn_form(j->m, first_of(j, block))->op == PT_OP_bar_warp_sync;
+}
+
+static bool is_aligned(const struct pt_form *form)
+{
+    bool is_bar = form->op == PT_OP_bar_sync || form->op == PT_OP_bar_arrive || form->op == PT_OP_bar_red_popc ||
+                  form->op == PT_OP_bar_red_pred;
+    return is_bar || pt_form_has(form, PT_M_aligned);
+}
+
+/* Other lanes of the warp may stop elsewhere while some stand there. */
+static bool is_left_alone(const struct jit *j, uint32_t block)
+{
+    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+        if (j->vary->stops[b] && jit_set_has(jit_waits(j, b), block))
+            return true;
+    return jit_set_has(j->vary->stuck, block);
+}
+
+/* A barrier that is not aligned takes lanes as they come: the same as if they had come together, where those that came first have
+ * nothing else to do, and all come to the same one. */
+static bool can_come_together(const struct jit *j, uint32_t block)
+{
+    const struct pt_form *form = pt_insn_form(j->m, first_of(j, block));
+    bool goes_on = form->op == PT_OP_barrier_arrive || form->op == PT_OP_barrier_cluster_arrive;
+    if (is_aligned(form))
+        return true;
+    return goes_on ? !is_left_alone(j, block) : !jit_set_has(j->vary->stuck, block);
+}
+
+/* How lanes must stop at the block, as far as is known now; `asked`: as far as was known before. */
+static enum pt_stop ask(struct jit *j, uint32_t block, enum pt_stop asked, bool is_each)
+{
+    if (asked == PT_STOP_EACH)
+        return asked;
+    if (jit_is_sync(j, block))
+        return can_come_together(j, block) ? PT_STOP_ALL : PT_STOP_EACH;
+    if (!is_of_warp(j, block))
+        return PT_STOP_NONE;
+    if (asked == PT_STOP_NONE)
+        return !parts_warp(j, block) ? PT_STOP_NONE : names_all(j, block) ? PT_STOP_ALL : PT_STOP_EACH;
+    bool meets_others = is_warp_barrier(j, block) && (is_each || jit_set_has(j->vary->stuck, block));
+    return meets_others ? PT_STOP_EACH : asked;
+}
+
+/* True if more is asked of a block than was. */
+static bool ask_all(struct jit *j, uint8_t *asked)
+{
+    bool is_more = false, is_each = false;
+    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+        is_each |= is_warp_barrier(j, b) && asked[b] == PT_STOP_EACH;
     for (uint32_t b = 0; b < j->f->blocks.n; b++) {
-        if (jit_set_has(all, b) || !names_all(j, first_of(j, b)) || !stands_beside(j, b, plan->entries))
-            continue;
-        jit_set_add(all, b);
-        is_any = true;
+        enum pt_stop stop = ask(j, b, (enum pt_stop)asked[b], is_each);
+        is_more |= stop != asked[b];
+        asked[b] = (uint8_t)stop;
     }
-    return is_any;
+    return is_more;
+}
+
+static uint64_t *set_of(struct jit *j, const uint8_t *stops)
+{
+    uint64_t *set = jit_new_set(j);
+    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+        if (stops[b])
+            jit_set_add(set, b);
+    return set;
 }
 
 void jit_find_stops(struct jit *j, struct pt_vary_shape *shape)
 {
-    uint64_t *all = jit_new_set(j);
-    struct jit_plan plan;
+    uint32_t n = j->f->blocks.n;
+    uint8_t *asked = pt_arena_alloc(j->arena, n);
     shape->copies = PT_WARP_SIZE / shape->width;
+    for (uint32_t b = 0; b < n; b++)
+        asked[b] = jit_is_sync(j, b) ? PT_STOP_ALL : PT_STOP_NONE;
     do {
-        uint8_t *stops = pt_arena_alloc(j->arena, j->f->blocks.n);
-        plan = (struct jit_plan){0};
-        jit_cut_apart(j, &plan, all);
-        for (uint32_t b = 0; b < j->f->blocks.n; b++)
-            if (jit_set_has(plan.entries, b))
-                stops[b] = jit_is_sync(j, b) || jit_set_has(all, b) ? PT_STOP_ALL : PT_STOP_SOME;
+        struct jit_plan plan = {0};
+        uint8_t *stops = pt_arena_alloc(j->arena, n);
+        jit_cut_apart(j, &plan, set_of(j, asked));
+        for (uint32_t b = 0; b < n; b++)
+            stops[b] = asked[b] ? asked[b] : jit_set_has(plan.entries, b) ? PT_STOP_SOME : PT_STOP_NONE;
         j->vary = pt_vary_find(j->m, j->f, shape, stops, j->arena);
-    } while (add_parted(j, &plan, all));
+    } while (ask_all(j, asked));
 }
 
 static enum jit_sync sync_of(const struct jit *j, uint32_t block)
 {
-    if (j->vary->stops[block] != PT_STOP_ALL)
+    if (j->vary->stops[block] < PT_STOP_EACH)
         return JIT_SYNC_NONE;
     switch (pt_insn_form(j->m, first_of(j, block))->op) {
     case PT_OP_bar_sync:
@@ -110,20 +192,6 @@ static bool refuse(struct jit *j, const char *why)
     return false;
 }
 
-static bool is_aligned(const struct pt_form *form)
-{
-    bool is_bar = form->op == PT_OP_bar_sync || form->op == PT_OP_bar_arrive || form->op == PT_OP_bar_red_popc ||
-                  form->op == PT_OP_bar_red_pred;
-    return is_bar || pt_form_has(form, PT_M_aligned);
-}
-
-/* The lanes of a warp agree on the value. */
-static bool is_agreed(const struct jit *j, const struct pt_operand *o)
-{
-    return o->kind == PT_OPND_IMM ||
-           (o->kind == PT_OPND_REG && j->vary->regs[o->index].level <= PT_LEVEL_GROUP);
-}
-
 /* The operands of a CTA's barrier; `count` and `pred` may be NULL. */
 struct barrier {
     const struct pt_operand *number, *count, *pred;
@@ -149,43 +217,23 @@ static bool is_passed_by(const struct jit *j, uint32_t block)
     return false;
 }
 
-/* Other lanes of the warp may stop elsewhere while some stand there. */
-static bool is_left_alone(const struct jit *j, uint32_t block)
-{
-    for (uint32_t b = 0; b < j->f->blocks.n; b++)
-        if (j->vary->stops[b] && jit_set_has(jit_waits(j, b), block))
-            return true;
-    return jit_set_has(j->vary->stuck, block);
-}
-
-/* A barrier that is not aligned takes lanes as they come: the same as if they had come together, where those that came first have
- * nothing else to do, and all come to the same one. */
-static bool can_come_together(const struct jit *j, uint32_t block, enum jit_sync sync)
-{
-    if (is_aligned(pt_insn_form(j->m, first_of(j, block))))
-        return true;
-    bool goes_on = sync == JIT_SYNC_ARRIVE || sync == JIT_SYNC_CLUSTER_ARRIVE;
-    return goes_on ? !is_left_alone(j, block) : !jit_set_has(j->vary->stuck, block);
-}
-
-static bool knows_sync(struct jit *j, uint32_t block)
-{
-    enum jit_sync sync = sync_of(j, block);
-    struct barrier b = barrier_of(j, first_of(j, block));
-    bool is_cta = sync == JIT_SYNC_BARRIER || sync == JIT_SYNC_ARRIVE;
-    if (is_cta && (!is_agreed(j, b.number) || (b.count && !is_agreed(j, b.count))))
-        return refuse(j, "a barrier whose number or count differs within a warp");
-    if (is_passed_by(j, block) || !can_come_together(j, block, sync))
-        return refuse(j, "a barrier where threads of a warp have parted");
-    return block || refuse(j, "a barrier before anything else");
-}
-
 bool jit_knows_syncs(struct jit *j)
 {
     for (uint32_t b = 0; b < j->f->blocks.n; b++)
-        if (jit_is_sync(j, b) && !knows_sync(j, b))
-            return false;
+        if (jit_is_sync(j, b) && is_aligned(pt_insn_form(j->m, first_of(j, b))) && is_passed_by(j, b))
+            return refuse(j, "a barrier that threads of a warp pass by");
     return true;
+}
+
+void jit_place_members(struct jit *j, struct jit_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->n_regions; i++) {
+        struct jit_region *r = &plan->regions[i];
+        if (sync_of(j, r->entry) != JIT_SYNC_WARP || j->vary->stops[r->entry] != PT_STOP_EACH)
+            continue;
+        r->members = j->scratch_bytes;
+        j->scratch_bytes += plan->n_groups * JIT_MEMBERS_BYTES;
+    }
 }
 
 /* ---- lanes come to the start of a region ------------------------------------------------------- */
@@ -203,9 +251,26 @@ static const struct jit_region *region_at(const struct jit_gen *g, uint32_t bloc
     return r;
 }
 
-static LLVMValueRef read_number(struct jit *j, const struct pt_operand *o)
+/* The lanes of the warp as integers in memory. */
+static LLVMValueRef in_memory(struct jit *j, const struct pt_operand *o)
 {
-    return o ? jit_read(j, o, 0, PT_u32, 1, true) : jit_i32(j, 0);
+    LLVMValueRef memory = jit_alloca(j, LLVMArrayType2(i32_of(j), PT_WARP_SIZE), "");
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef value = jit_read(j, o, u, PT_u32, j->width, true);
+        LLVMSetAlignment(LLVMBuildStore(j->b, value, jit_at(j, memory, jit_i64(j, u * j->width * 4))), 4);
+    }
+    return memory;
+}
+
+static LLVMValueRef read_number(struct jit *j, const struct pt_operand *o, LLVMValueRef lanes, uint32_t bits)
+{
+    if (!o)
+        return jit_i32(j, 0);
+    if (is_agreed(j, o))
+        return jit_read(j, o, 0, PT_u32, 1, true);
+    LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->context, 0), i32_of(j), i32_of(j)};
+    LLVMValueRef args[] = {in_memory(j, o), lanes, jit_i32(j, bits)};
+    return jit_help(j, "jit_help_agreed", LLVMFunctionType(i32_of(j), types, 3, false), args);
 }
 
 static LLVMValueRef read_lanes(struct jit *j, const struct pt_operand *pred)
@@ -216,19 +281,56 @@ static LLVMValueRef read_lanes(struct jit *j, const struct pt_operand *pred)
     return pred ? jit_warp_bits(j, lanes) : jit_i32(j, 0);
 }
 
+/* Keeps what the lanes that come name, beside what those name that are there. */
+static LLVMValueRef keep_members(struct jit_gen *g, uint32_t to)
+{
+    struct jit *j = g->j;
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context), type = jit_int_type(j, 32, j->width);
+    LLVMValueRef at = LLVMBuildMul(j->b, LLVMBuildZExt(j->b, j->group, i64, ""), jit_i64(j, JIT_MEMBERS_BYTES), "");
+    at = jit_at(j, j->scratch, LLVMBuildAdd(j->b, at, jit_i64(j, region_at(g, to)->members), ""));
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef place = jit_at(j, at, jit_i64(j, u * j->width * 4));
+        LLVMValueRef value = jit_read(j, members_of(j, first_of(j, to)), u, PT_u32, j->width, true);
+        if (g->masks) {
+            LLVMValueRef old = LLVMBuildLoad2(j->b, type, place, "");
+            LLVMSetAlignment(old, 4);
+            value = LLVMBuildSelect(j->b, jit_mask_load(j, g->masks[to][u]), value, old, "");
+        }
+        LLVMSetAlignment(LLVMBuildStore(j->b, value, place), 4);
+    }
+    return at;
+}
+
+/* The sync point as jit_help_hold is told. */
+static uint32_t flags_of(const struct jit *j, uint32_t block)
+{
+    enum jit_sync sync = sync_of(j, block);
+    bool is_warp = sync == JIT_SYNC_WARP, is_each = j->vary->stops[block] == PT_STOP_EACH;
+    bool is_unaligned = !is_warp && !is_aligned(pt_insn_form(j->m, first_of(j, block)));
+    return sync | (is_each ? JIT_SYNC_EACH : 0u) | (is_unaligned ? JIT_SYNC_UNALIGNED : 0u) |
+           (is_warp_barrier(j, block) ? JIT_SYNC_ANYWHERE : 0u);
+}
+
 static void hold(struct jit_gen *g, uint32_t to, LLVMValueRef stand, LLVMValueRef place, LLVMValueRef lanes)
 {
     struct jit *j = g->j;
-    enum jit_sync sync = sync_of(j, to);
+    uint32_t flags = flags_of(j, to), kind = flags & JIT_SYNC_KINDS;
     struct barrier b = {0};
-    if (sync == JIT_SYNC_BARRIER || sync == JIT_SYNC_ARRIVE)
+    if (kind == JIT_SYNC_BARRIER || kind == JIT_SYNC_ARRIVE)
         b = barrier_of(j, first_of(j, to));
-    bool is_unaligned = sync != JIT_SYNC_WARP && !is_aligned(pt_insn_form(j->m, first_of(j, to)));
-    LLVMTypeRef i32 = i32_of(j), i64 = LLVMInt64TypeInContext(j->context);
-    LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->context, 0), i32, i64, i32, i32, i32, i32, i32};
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->context), types, 8, false);
-    LLVMValueRef args[] = {j->front, stand, place, lanes, jit_i32(j, sync | (uint32_t)is_unaligned << 8),
-                           read_number(j, b.number), read_number(j, b.count), read_lanes(j, b.pred)};
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0), i32 = i32_of(j);
+    LLVMTypeRef types[] = {pointer, i32, LLVMInt64TypeInContext(j->context), i32, i32, i32, i32, i32, pointer};
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->context), types, 9, false);
+    bool has_members = kind == JIT_SYNC_WARP && (flags & JIT_SYNC_EACH);
+    LLVMValueRef args[] = {j->front,
+                           stand,
+                           place,
+                           lanes,
+                           jit_i32(j, flags),
+                           read_number(j, b.number, lanes, PT_BARRIER_NUMBER_BITS),
+                           read_number(j, b.count, lanes, PT_BARRIER_COUNT_BITS),
+                           read_lanes(j, b.pred),
+                           has_members ? keep_members(g, to) : LLVMConstNull(pointer)};
     jit_help(j, "jit_help_hold", type, args);
 }
 
@@ -350,12 +452,21 @@ void jit_end_apart(struct jit_gen *g)
     LLVMBuildBr(j->b, j->choose);
 }
 
+/* Lanes of the warp may stand elsewhere when the region begins. */
+static bool is_part(const struct jit_gen *g)
+{
+    for (uint32_t w = 0; w < g->j->vary->words; w++)
+        if (jit_waits(g->j, g->r->entry)[w] & g->plan->entries[w])
+            return true;
+    return false;
+}
+
 /* ---- the start --------------------------------------------------------------------------------- */
 
 LLVMValueRef jit_standing(struct jit_gen *g, unsigned copy)
 {
     struct jit *j = g->j;
-    if (j->starts_full && !g->plan->has_ended && !stands_beside(j, g->r->entry, g->plan->entries))
+    if (j->starts_full && !g->plan->has_ended && !is_part(g))
         return NULL;
     LLVMValueRef lanes = LLVMBuildLoad2(j->b, i32_of(j), j->standing, "");
     return jit_mask_from_bits(j, LLVMBuildLShr(j->b, lanes, jit_i32(j, copy * j->width), ""));
@@ -378,30 +489,46 @@ void jit_start_apart(struct jit_gen *g)
     struct jit *j = g->j;
     LLVMBuildStore(j->b, jit_i32(j, 0), j->turned);
     load_votes(g);
-    j->group = jit_field(j, i32_of(j), j->warp, offsetof(struct pt_warp, index));
 }
 
-static LLVMValueRef call_next(struct jit *j, const struct jit_plan *plan)
+static LLVMValueRef call_next(struct jit *j)
 {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
-    LLVMTypeRef types[] = {pointer, pointer, i32_of(j)};
-    LLVMValueRef args[] = {j->warp, j->front, jit_i32(j, plan->n_regions)};
-    return jit_help(j, "jit_help_next", LLVMFunctionType(i32_of(j), types, 3, false), args);
+    LLVMTypeRef types[] = {pointer, pointer};
+    LLVMValueRef args[] = {j->warp, j->front};
+    return jit_help(j, "jit_help_next", LLVMFunctionType(i32_of(j), types, 2, false), args);
+}
+
+/* All lanes come to the first region. */
+static void start_warp(struct jit *j, const struct jit_plan *plan)
+{
+    struct jit_gen g = {.j = j, .plan = plan};
+    LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->context, 0), i32_of(j)};
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->context), types, 2, false);
+    LLVMValueRef args[] = {j->front, jit_i32(j, plan->n_regions)};
+    jit_help(j, "jit_help_start", type, args);
+    LLVMBuildStore(j->b, jit_i32(j, 0), j->turned);
+    come(&g, 0, jit_field(j, i32_of(j), j->warp, offsetof(struct pt_warp, live)));
 }
 
 void jit_begin_apart(struct jit *j, const struct jit_plan *plan)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
-    LLVMValueRef index = jit_field(j, i32_of(j), j->warp, offsetof(struct pt_warp, index));
+    j->group = jit_field(j, i32_of(j), j->warp, offsetof(struct pt_warp, index));
     LLVMValueRef offset =
-        LLVMBuildMul(j->b, LLVMBuildZExt(j->b, index, i64, ""), jit_i64(j, plan->front_bytes), "");
+        LLVMBuildMul(j->b, LLVMBuildZExt(j->b, j->group, i64, ""), jit_i64(j, plan->front_bytes), "");
     j->front = jit_at(j, j->scratch, offset);
     j->standing = jit_alloca(j, i32_of(j), "standing");
     j->turned = jit_alloca(j, i32_of(j), "turned");
     j->choose = jit_new_block(j, "choose");
+    LLVMValueRef is_started = jit_field(j, i32_of(j), j->front, offsetof(struct jit_front, is_started));
+    LLVMBasicBlockRef start = jit_new_block(j, "start");
+    LLVMBuildCondBr(j->b, is_some(j, is_started), j->choose, start);
+    jit_continue_in(j, start);
+    start_warp(j, plan);
     LLVMBuildBr(j->b, j->choose);
     jit_continue_in(j, j->choose);
-    LLVMValueRef next = call_next(j, plan);
+    LLVMValueRef next = call_next(j);
     LLVMBuildStore(j->b, jit_field(j, i32_of(j), j->front, offsetof(struct jit_front, lanes)), j->standing);
     LLVMBasicBlockRef leave = jit_new_block(j, "leave");
     LLVMValueRef to = LLVMBuildSwitch(j->b, next, leave, plan->n_regions);

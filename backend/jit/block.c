@@ -16,10 +16,17 @@ struct operands {
 
 /* ---- operands -------------------------------------------------------------------------------- */
 
+static enum pt_type type_of(const struct jit *j, const struct pt_slot *slot)
+{
+    if (slot->kind == PT_SLOT_FUNC) /* its address */
+        return (enum pt_type)j->form->type[0];
+    return slot->kind == PT_SLOT_IMM ? PT_u32 : pt_slot_type(slot, j->form);
+}
+
 static bool add_operand(struct jit *j, struct operands *all, const struct pt_slot *slot,
                         const struct pt_operand *o)
 {
-    enum pt_type type = slot->kind == PT_SLOT_IMM ? PT_u32 : pt_slot_type(slot, j->form);
+    enum pt_type type = type_of(j, slot);
     struct flat flat = {o, type, (slot->flags & PT_SLOT_WIDER) && pt_type_class(type) == PT_CLASS_S};
     if (slot->flags & PT_SLOT_INOUT || (o->flags & PT_OPND_MINUS) || o->select) {
         j->why = "an operand with a selector or sign";

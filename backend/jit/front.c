@@ -22,16 +22,25 @@ void jit_help_stand(struct jit_front *front, uint32_t stand, uint64_t place, uin
         s->ready |= lanes;
 }
 
-void jit_help_hold(struct jit_front *front, uint32_t stand, uint64_t place, uint32_t lanes, uint32_t sync, uint32_t bar,
-                   uint32_t given, uint32_t preds)
+void jit_help_hold(struct jit_front *front, uint32_t stand, uint64_t place, uint32_t lanes, uint32_t sync, uint32_t number,
+                   uint32_t given, uint32_t preds, const uint32_t *members)
 {
     struct jit_stand *s = come(front, stand, place);
     s->held |= lanes;
-    s->sync = sync & 0xff;
-    s->is_unaligned = sync >> 8;
-    s->bar = bar;
+    s->sync = sync;
+    s->number = number;
     s->given = given;
     s->preds = (s->preds & ~lanes) | (preds & lanes);
+    s->members = members;
+}
+
+uint32_t jit_help_agreed(const uint32_t *elements, uint32_t lanes, uint32_t bits)
+{
+    uint32_t first = elements[__builtin_ctz(lanes)] & bits;
+    for (uint32_t left = lanes; left; left &= left - 1)
+        if ((elements[__builtin_ctz(left)] & bits) != first)
+            return JIT_DIFFERS;
+    return first;
 }
 
 void jit_help_exit(struct pt_warp *warp, uint32_t lanes)
@@ -40,7 +49,7 @@ void jit_help_exit(struct pt_warp *warp, uint32_t lanes)
     warp->cta->launch->services->exited(warp);
 }
 
-/* ---- all of a warp have come to a sync point ------------------------------------------------------------- */
+/* ---- those who wait for each other have come to a sync point --------------------------------------------- */
 
 static bool fail(struct pt_warp *warp, const struct jit_stand *s, enum pt_fault_kind kind, const char *detail)
 {
@@ -50,11 +59,16 @@ static bool fail(struct pt_warp *warp, const struct jit_stand *s, enum pt_fault_
     return false;
 }
 
+static enum jit_sync kind_of(const struct jit_stand *s)
+{
+    return (enum jit_sync)(s->sync & JIT_SYNC_KINDS);
+}
+
 static bool arrive(struct pt_warp *warp, struct jit_stand *s, uint32_t bar, uint32_t count, uint32_t preds)
 {
     s->bar = bar;
     s->phase = warp->cta->bar[bar].phase;
-    if (warp->cta->launch->services->arrive(warp, bar, s->held, !s->is_unaligned, count, preds))
+    if (warp->cta->launch->services->arrive(warp, bar, s->held, !(s->sync & JIT_SYNC_UNALIGNED), count, preds))
         return true;
     warp->fault.func = s->func;
     warp->fault.insn = s->insn;
@@ -64,45 +78,109 @@ static bool arrive(struct pt_warp *warp, struct jit_stand *s, uint32_t bar, uint
 
 static bool arrive_at_cta(struct pt_warp *warp, struct jit_stand *s)
 {
-    uint32_t count = pt_barrier_count(s->given, s->sync == JIT_SYNC_ARRIVE);
+    uint32_t count = pt_barrier_count(s->given, kind_of(s) == JIT_SYNC_ARRIVE);
+    if ((s->number | s->given) & JIT_DIFFERS)
+        return fail(warp, s, PT_FAULT_ILLEGAL_INSTRUCTION, PT_BARRIER_DIFFERS);
     if (!count)
         return fail(warp, s, PT_FAULT_ILLEGAL_INSTRUCTION, PT_BARRIER_BAD_COUNT);
-    return arrive(warp, s, s->bar & PT_BARRIER_NUMBER_BITS, count, s->preds);
+    return arrive(warp, s, s->number & PT_BARRIER_NUMBER_BITS, count, s->preds);
 }
 
-/* The warp has arrived in the phase that runs; else that of its last arrival is over. */
-static bool waits_for_cluster(const struct pt_warp *warp, struct jit_stand *s)
+/* Lanes wait that have arrived in the phase that runs; for others that of their last arrival is over. */
+static uint32_t waiting_for_cluster(const struct pt_warp *warp, struct jit_stand *s)
 {
     const struct pt_barrier *bar = &warp->cta->bar[PT_CLUSTER_BARRIER];
+    bool is_counted = bar->warps >> warp->index & 1;
     s->bar = PT_CLUSTER_BARRIER;
     s->phase = bar->phase;
-    return bar->warps >> warp->index & 1;
+    return s->held & (is_counted ? UINT32_MAX : bar->arrived_lanes[warp->index]);
 }
 
-/* False on a fault. */
-static bool settle(struct pt_warp *warp, struct jit_stand *s)
+/* All that are held have come to the barrier. False on a fault. */
+static bool settle_barrier(struct pt_warp *warp, struct jit_stand *s)
 {
-    bool waits = false;
-    switch ((enum jit_sync)s->sync) {
+    bool is_good = true;
+    uint32_t waiting = 0;
+    switch (kind_of(s)) {
     case JIT_SYNC_BARRIER:
     case JIT_SYNC_ARRIVE:
-        if (!arrive_at_cta(warp, s))
-            return false;
-        waits = s->sync == JIT_SYNC_BARRIER;
+        is_good = arrive_at_cta(warp, s);
+        waiting = kind_of(s) == JIT_SYNC_BARRIER ? s->held : 0;
         break;
     case JIT_SYNC_CLUSTER_ARRIVE:
-        if (!arrive(warp, s, PT_CLUSTER_BARRIER, PT_BARRIER_ALL, 0))
-            return false;
+        is_good = arrive(warp, s, PT_CLUSTER_BARRIER, PT_BARRIER_ALL, 0);
         break;
     case JIT_SYNC_CLUSTER_WAIT:
-        waits = waits_for_cluster(warp, s);
+        waiting = waiting_for_cluster(warp, s);
         break;
-    case JIT_SYNC_NONE:
-    case JIT_SYNC_WARP:
+    default:
         break;
     }
-    *(waits ? &s->waiting : &s->ready) |= s->held;
+    if (!is_good)
+        return false;
+    s->waiting |= waiting;
+    s->ready |= s->held & ~waiting;
     s->held = 0;
+    return true;
+}
+
+/* Lanes held at the stand that name `members`. */
+static uint32_t naming(const struct jit_stand *s, uint32_t members)
+{
+    uint32_t lanes = 0;
+    for (uint32_t left = s->held; left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        lanes |= (uint32_t)(s->members[lane] == members) << lane;
+    }
+    return lanes;
+}
+
+static uint32_t strangers(const struct jit_stand *s)
+{
+    uint32_t lanes = 0;
+    for (uint32_t left = s->held; left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        lanes |= (~s->members[lane] >> lane & 1) << lane;
+    }
+    return lanes;
+}
+
+/* Lanes that name the same and wait at any bar.warp.sync. With `go` they go on. */
+static uint32_t naming_anywhere(struct jit_front *front, uint32_t members, bool go)
+{
+    uint32_t all = 0;
+    for (uint32_t i = 0; i < front->n; i++) {
+        struct jit_stand *s = &front->stands[i];
+        uint32_t lanes = s->held && (s->sync & JIT_SYNC_ANYWHERE) && s->members ? naming(s, members) : 0;
+        all |= lanes;
+        if (!go)
+            continue;
+        s->ready |= lanes;
+        s->held &= ~lanes;
+    }
+    return all;
+}
+
+/* Lanes go on of which each names the same and all that are named have come; one such group at a time. */
+static bool settle_members(struct pt_warp *warp, struct jit_front *front, struct jit_stand *s)
+{
+    if (s->held != warp->live && strangers(s)) {
+        s->held = strangers(s);
+        return fail(warp, s, PT_FAULT_ILLEGAL_INSTRUCTION, PT_STRANGERS);
+    }
+    for (uint32_t left = s->ready ? 0 : s->held; left;) {
+        uint32_t members = s->members[__builtin_ctz(left)], group = naming(s, members);
+        bool is_anywhere = s->sync & JIT_SYNC_ANYWHERE;
+        uint32_t come = is_anywhere ? naming_anywhere(front, members, false) : group;
+        left &= ~group;
+        if (members & warp->live & ~come)
+            continue;
+        if (is_anywhere)
+            naming_anywhere(front, members, true);
+        s->held &= ~group;
+        s->ready |= group;
+        return true;
+    }
     return true;
 }
 
@@ -110,7 +188,12 @@ static bool settle_all(struct pt_warp *warp, struct jit_front *front)
 {
     for (uint32_t i = 0; i < front->n; i++) {
         struct jit_stand *s = &front->stands[i];
-        if (s->held && !(warp->live & ~s->held) && !settle(warp, s))
+        bool is_each = s->sync & JIT_SYNC_EACH, is_good = true;
+        if (s->held && is_each && kind_of(s) == JIT_SYNC_WARP)
+            is_good = settle_members(warp, front, s);
+        else if (s->held && (is_each || !(warp->live & ~s->held)))
+            is_good = settle_barrier(warp, s);
+        if (!is_good)
             return false;
     }
     return true;
@@ -173,24 +256,22 @@ static enum pt_run stop(struct pt_warp *warp, const struct jit_front *front)
     return PT_RUN_WAITING;
 }
 
-static void start(const struct pt_warp *warp, struct jit_front *front, uint32_t n)
+void jit_help_start(struct jit_front *front, uint32_t n)
 {
     front->is_started = 1;
     front->n = n;
-    front->stands[0].ready = warp->live;
 }
 
-uint32_t jit_help_next(struct pt_warp *warp, struct jit_front *front, uint32_t n)
+uint32_t jit_help_next(struct pt_warp *warp, struct jit_front *front)
 {
-    if (!front->is_started)
-        start(warp, front, n);
     if (!warp->live)
         return JIT_LEAVES + PT_RUN_EXITED;
+    release(warp, front);
     if (!settle_all(warp, front))
         return JIT_LEAVES + PT_RUN_FAULT;
     release(warp, front);
     uint32_t next = first_ready(front);
-    if (next == n)
+    if (next == front->n)
         return JIT_LEAVES + (end_turn(front) ? PT_RUN_YIELDED : stop(warp, front));
     struct jit_stand *s = &front->stands[next];
     front->lanes = s->ready | s->turned;

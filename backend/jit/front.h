@@ -13,7 +13,12 @@ enum jit_sync {
     JIT_SYNC_BARRIER,
     JIT_SYNC_ARRIVE, /* nobody is waited for, but for the warp's other lanes */
     JIT_SYNC_CLUSTER_ARRIVE,
-    JIT_SYNC_CLUSTER_WAIT
+    JIT_SYNC_CLUSTER_WAIT,
+    JIT_SYNC_KINDS = 0xff,
+    /* flags */
+    JIT_SYNC_UNALIGNED = 0x100, /* a barrier that takes lanes as they come */
+    JIT_SYNC_EACH = 0x200,      /* lanes need not wait for all of the warp: those that they name, or nobody */
+    JIT_SYNC_ANYWHERE = 0x400   /* bar.warp.sync: the others may be at another one */
 };
 
 /* The start of a region. */
@@ -23,9 +28,9 @@ struct jit_stand {
     uint32_t held;    /* that came to a sync point and wait for the others of the warp */
     uint32_t waiting; /* that have arrived and wait for the phase of a barrier to end */
     uint32_t sync;    /* enum jit_sync */
-    uint32_t is_unaligned;
-    uint32_t bar, given, preds; /* the barrier, the thread count in its operand, lanes with a true predicate */
-    uint32_t phase;             /* that is waited for */
+    uint32_t number, given, preds; /* a barrier's operands: its number, the thread count, lanes with a true predicate */
+    const uint32_t *members; /* of lanes at an instruction of the warp that take part with others: what they name */
+    uint32_t bar, phase;        /* that is waited for */
     uint32_t func, insn;        /* the place */
 };
 

@@ -8,7 +8,7 @@
     X(jit_help_sreg)                                                   \
     X(jit_help_atom_add_f64)                                           \
     X(jit_help_frame) X(jit_help_step)                                 \
-    X(jit_help_stand) X(jit_help_hold) X(jit_help_exit) X(jit_help_next)
+    X(jit_help_start) X(jit_help_stand) X(jit_help_hold) X(jit_help_agreed) X(jit_help_exit) X(jit_help_next)
 
 /* A special register that the CTA's threads share, or a clock. */
 uint64_t jit_help_sreg(const struct pt_cta *cta, uint32_t sreg);
@@ -23,16 +23,20 @@ uint32_t jit_help_step(struct pt_cta *cta, uint32_t func, uint32_t insn, uint32_
 
 struct jit_front;
 
-enum { JIT_LEAVES = 1 << 30 };
+enum { JIT_LEAVES = 1 << 30, JIT_DIFFERS = 1 << 30 };
 
+/* The warp begins: a front of n stands. */
+void jit_help_start(struct jit_front *front, uint32_t n);
 /* Lanes have come to the start of a region; `is_turn`: by the back edge of a loop that waits. */
 void jit_help_stand(struct jit_front *front, uint32_t stand, uint64_t place, uint32_t lanes, uint32_t is_turn);
-/* Likewise, to a sync point: enum jit_sync, 256 more for a barrier that is not aligned. */
-void jit_help_hold(struct jit_front *front, uint32_t stand, uint64_t place, uint32_t lanes, uint32_t sync, uint32_t bar,
-                   uint32_t given, uint32_t preds);
+/* Likewise, to a sync point: enum jit_sync and its flags. JIT_SYNC_WARP with JIT_SYNC_EACH: `members` is what the lanes name. */
+void jit_help_hold(struct jit_front *front, uint32_t stand, uint64_t place, uint32_t lanes, uint32_t sync, uint32_t number,
+                   uint32_t given, uint32_t preds, const uint32_t *members);
+/* What the lanes' elements are; JIT_DIFFERS if they are not the same in the bits of `bits`. */
+uint32_t jit_help_agreed(const uint32_t *elements, uint32_t lanes, uint32_t bits);
 /* Lanes have ended. */
 void jit_help_exit(struct pt_warp *warp, uint32_t lanes);
-/* The region, of n, that runs next, in the lanes of front->lanes; or JIT_LEAVES + enum pt_run: the warp's turn is over. */
-uint32_t jit_help_next(struct pt_warp *warp, struct jit_front *front, uint32_t n);
+/* The region that runs next, in the lanes of front->lanes; or JIT_LEAVES + enum pt_run: the warp's turn is over. */
+uint32_t jit_help_next(struct pt_warp *warp, struct jit_front *front);
 
 #endif

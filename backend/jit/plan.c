@@ -328,11 +328,18 @@ static bool has_count(const struct jit *j)
     return false;
 }
 
-/* Where calls were expanded, the interpreter would look for local variables in another place. */
+static bool is_of_stack(const struct pt_form *form)
+{
+    return form->op == PT_OP_alloca || form->op == PT_OP_stacksave || form->op == PT_OP_stackrestore;
+}
+
+/* Where calls were expanded, the interpreter would look for local variables in another place, and for the stack. */
 static bool may_be_stepped(struct jit *j, uint32_t index)
 {
     const struct pt_insn *insn = &j->f->insns.v[index];
     const struct pt_form *form = pt_insn_form(j->m, insn);
+    if (j->inlined && is_of_stack(form))
+        return refuse(j, form->spelling);
     for (uint32_t k = 0; j->inlined && jit_is_stepped(j, form) && k < insn->n_operands; k++) {
         const struct pt_operand *o = &j->f->operands.v[insn->operands + k];
         if (o->kind == PT_OPND_MEM)
@@ -674,7 +681,8 @@ static bool has_waiting_loop(const struct jit *j)
 static bool runs_apart(struct jit *j)
 {
     struct jit_plan plan = {.entries = jit_new_set(j)};
-    if (j->options->has_cluster || has_waiting_loop(j) || has_sync_of_some(j))
+    bool begins_reducing = jit_is_reduction(pt_insn_form(j->m, &j->f->insns.v[0]));
+    if (j->options->has_cluster || begins_reducing || has_waiting_loop(j) || has_sync_of_some(j) || jit_parts_warps(j))
         return true;
     const uint64_t *reaching = find_reaching(j);
     find_entries(j, &plan, reaching);
@@ -708,11 +716,9 @@ void jit_plan_shape(struct jit *j)
 }
 
 /* From barrier to barrier. */
-static bool plan_together(struct jit *j, struct jit_plan *plan)
+static void plan_together(struct jit *j, struct jit_plan *plan)
 {
     const uint64_t *reaching = find_reaching(j);
-    if (jit_is_reduction(pt_insn_form(j->m, &j->f->insns.v[0])))
-        return refuse(j, "a reduction before anything else");
     plan->entries = jit_new_set(j);
     find_entries(j, plan, reaching);
     make_regions(j, plan, reaching);
@@ -720,7 +726,6 @@ static bool plan_together(struct jit *j, struct jit_plan *plan)
     plan->alive = j->scratch_bytes;
     if (plan->keeps_alive)
         j->scratch_bytes += plan->n_groups * j->copies * 4;
-    return true;
 }
 
 /* From wherever a thread may wait. */
@@ -736,6 +741,7 @@ static bool plan_apart(struct jit *j, struct jit_plan *plan)
     plan->has_ended = keeps_alive(plan);
     plan->front_bytes = jit_front_bytes(plan->n_regions);
     j->scratch_bytes = plan->front_bytes * plan->n_groups;
+    jit_place_members(j, plan);
     return true;
 }
 
@@ -744,8 +750,10 @@ bool jit_plan(struct jit *j, struct jit_plan *plan)
     const uint32_t *block = j->vary->shape.block;
     uint32_t threads = block[0] * block[1] * block[2], group = j->width * j->copies;
     plan->n_groups = ((threads ? threads : PT_MAX_WARPS * PT_WARP_SIZE) + group - 1) / group;
-    if (!knows_all(j) || !(j->runs_apart ? plan_apart(j, plan) : plan_together(j, plan)))
+    if (!knows_all(j) || (j->runs_apart && !plan_apart(j, plan)))
         return false;
+    if (!j->runs_apart)
+        plan_together(j, plan);
     if (plan->n_regions > 1 && !keeps_carry(j))
         return refuse(j, "a carry that may be kept beyond a barrier");
     j->is_one_region = plan->n_regions == 1;

@@ -16,8 +16,11 @@ struct jit_region {
     uint64_t *set;              /* of them */
     uint32_t n_exits, *exits;   /* entries of regions that follow */
     bool has_ends;              /* lanes may leave the kernel in it */
+    uint32_t members;           /* in scratch memory, where it begins with an instruction of part of a warp: what lanes name */
     LLVMBasicBlockRef start;
 };
+
+enum { JIT_MEMBERS_BYTES = 4 * PT_WARP_SIZE }; /* of a warp */
 
 struct jit_plan {
     uint32_t n_regions;
@@ -41,6 +44,10 @@ void jit_cut_apart(struct jit *j, struct jit_plan *plan, const uint64_t *also);
 void jit_find_stops(struct jit *j, struct pt_vary_shape *shape);
 /* apart.c: the sync points are such as native code knows. False with j->why set. */
 bool jit_knows_syncs(struct jit *j);
+/* apart.c: finds jit_region.members. */
+void jit_place_members(struct jit *j, struct jit_plan *plan);
+/* apart.c: an instruction of a warp needs lanes that may stand elsewhere, or lanes name different ones. */
+bool jit_parts_warps(struct jit *j);
 /* apart.c: the start of the function, where the next region of a warp is chosen. */
 void jit_begin_apart(struct jit *j, const struct jit_plan *plan);
 /* plan.c: chunks and groups for the kernel, and what is known of its values then. */
@@ -123,6 +130,12 @@ static inline bool jit_is_barrier(const struct pt_form *form)
 {
     bool is_sync = form->effects & (PT_FX_CTA | PT_FX_CLUSTER);
     return is_sync && pt_op_compiled((enum pt_op)form->op) != PT_JIT_CALL;
+}
+
+/* An instruction of a warp that takes the lanes that are present. */
+static inline bool jit_takes_present(const struct pt_form *form)
+{
+    return form->op == PT_OP_activemask || form->op == PT_OP_shfl || form->op == PT_OP_vote;
 }
 
 /* bar.red, barrier.red */

@@ -36,8 +36,16 @@ static bool reaches_talk(struct jit *j, uint32_t block, uint64_t *seen)
     return false;
 }
 
+/* How lanes stop at the block being generated. */
+static uint8_t stop_here(const struct jit *j)
+{
+    return j->vary->stops ? j->vary->stops[j->block] : PT_STOP_NONE;
+}
+
 bool jit_is_whole(struct jit *j)
 {
+    if (stop_here(j) >= PT_STOP_EACH)
+        return true;
     const uint64_t *waits = jit_waits(j, j->block);
     uint64_t *seen = pt_arena_alloc(j->arena, j->vary->words * sizeof *seen);
     for (uint32_t b = 0; b < j->f->blocks.n; b++)
@@ -55,6 +63,8 @@ static const struct pt_operand *operand(const struct jit *j, unsigned k)
 static bool has_one_mask(struct jit *j, unsigned k)
 {
     int64_t stride;
+    if (stop_here(j) == PT_STOP_EACH)
+        return true;
     if (jit_shape_of(j, operand(j, k), &stride) != JIT_SCALAR || jit_is_per_copy(j, operand(j, k)))
         return refuse(j, "member masks that differ");
     return true;
@@ -459,7 +469,7 @@ static bool one_warp(struct jit *j, unsigned first)
 
 bool jit_warp(struct jit *j)
 {
-    if (j->width * j->copies % PT_WARP_SIZE || !jit_is_whole(j))
+    if (j->width * j->copies % PT_WARP_SIZE || !(jit_takes_present(j->form) || jit_is_whole(j)))
         return false;
     for (unsigned first = 0; first < j->copies; first += chunks(j))
         if (!one_warp(j, first))
