@@ -25,6 +25,7 @@ struct gen {
     bool has_selectors, has_parted_talk, has_tables, has_returns, has_order, has_carries, has_const; /* of the kernel */
     bool talks;        /* warp instructions; lanes then return at the outermost level only */
     bool has_local, has_shared;
+    bool has_waits; /* loops that wait for other threads, locks, barriers of some */
     unsigned threads, cta_threads; /* of the grid, of a CTA */
     unsigned cell_bytes; /* of shared memory where sums of a CTA are */
     unsigned n_arrays;

@@ -48,6 +48,7 @@ static void draw_features(struct gen *g)
     g->has_local = gen_chance(g, 12);
     g->has_shared = gen_chance(g, 40);
     g->has_const = gen_chance(g, 15);
+    g->has_waits = g->has_shared && gen_chance(g, 30);
 }
 
 /* ---- registers -------------------------------------------------------------------------------------------------------- */
@@ -261,6 +262,8 @@ static void make_variables(struct gen *g)
     if (g->has_shared)
         text = gen_format(g, "%s.shared .align 16 .b8 slots[%u];\n.shared .align 16 .b8 buffer[%u];\n.shared .align 16 .b8 cells[%u];\n",
                           text, g->cta_threads * GEN_OWN, g->cta_threads * 8, g->cell_bytes + 8);
+    if (g->has_waits)
+        text = gen_format(g, "%s.shared .align 16 .b64 words[2];\n", text);
     g->k->variables = text;
 }
 

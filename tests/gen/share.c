@@ -1,4 +1,4 @@
-/* What threads do together: instructions of a warp, exchange through shared memory, barriers. */
+/* What threads do together: instructions of a warp, exchange through shared memory, barriers, waits for each other. */
 #include "tests/gen/build.h"
 
 #include <string.h>
@@ -156,10 +156,79 @@ static void reduce_at_barrier(struct gen *g, const struct gen_place *place)
         gen_line(g, "bar.red.%s.pred %%up%u, %u, %s%s;", op, d, barrier, not, p);
 }
 
+/* ---- waiting ---------------------------------------------------------------------------------------------------- */
+
+/* Puts the number of threads that still run into %t<n>, and the address of two words for waits into %w<n>. */
+static char *count_text(struct gen *g, unsigned n)
+{
+    return gen_format(g, "mov.u32 %%w%u, words;\nsetp.eq.u32 %%q%u, 0, 0;\nbar.red.popc.u32 %%t%u, 0, %%q%u;\n", n, n, n, n);
+}
+
+/* Exchange where threads wait, in a loop, until all have stored: for a count or an mbarrier's phase. Some may pass by the loop, and wait
+ * at the barrier behind. */
+static void wait_for_all(struct gen *g, const struct gen_place *place)
+{
+    unsigned n = gen_temp(g), m = gen_temp(g);
+    bool has_mbarrier = gen_chance(g, 50);
+    const char *from = gen_dest(g, GEN_D), *to = gen_dest(g, GEN_D), *passes = gen_chance(g, 50) ? gen_source(g, place, GEN_P) : NULL;
+    const char *count = count_text(g, n), *partner = partner_text(g, place, m);
+    const char *begin = has_mbarrier ? gen_format(g, "mbarrier.init.shared.b64 [%%w%u], %%t%u;\n", n, n)
+                                     : gen_format(g, "st.shared.u32 [%%w%u], 0;\n", n);
+    const char *arrive = has_mbarrier ? gen_format(g, "mbarrier.arrive.shared.b64 %%x%u, [%%w%u];\n", n, n)
+                                      : gen_format(g, "membar.cta;\nred.shared.add.u32 [%%w%u], 1;\n", n);
+    const char *pass = passes ? gen_format(g, "@%s bra L%u_on;\n", passes, n) : "";
+    const char *test = has_mbarrier
+                           ? gen_format(g, "mbarrier.try_wait.parity.shared.b64 %%q%u, [%%w%u], 0;\n@!%%q%u", n, n, n)
+                           : gen_format(g, "ld.volatile.shared.u32 %%z32_%u, [%%w%u];\nsetp.lt.u32 %%q%u, %%z32_%u, %%t%u;\n@%%q%u",
+                                        n, n, n, n, n, n);
+    gen_line(g, "%s%sbar.sync 0;\nmov.u32 %%m%u, buffer;\nmad.lo.u32 %%z32_%u, %%ltid, 8, %%m%u;\nst.shared.b64 [%%z32_%u], %s;\n"
+                "%s%sL%u_wait:\n%s bra L%u_wait;\nL%u_on:\n%s\n%smad.lo.u32 %%t%u, %%t%u, 8, %%m%u;\nld.shared.b64 %s, [%%t%u];\n"
+                "bar.sync 0;%s",
+             count, begin, n, n, n, n, from, arrive, pass, n, test, n, n, passes ? "bar.sync 0;" : "membar.cta;", partner, m, m, n, to, m,
+             has_mbarrier ? gen_format(g, "\nmbarrier.inval.shared.b64 [%%w%u];\nbar.sync 0;", n) : "");
+}
+
+/* A lock guards a sum. */
+static void add_under_lock(struct gen *g, const struct gen_place *place)
+{
+    unsigned n = gen_temp(g);
+    gen_line(g, "mov.u32 %%w%u, words;\nst.shared.v2.u64 [%%w%u], {0, 0};\nbar.sync 0;\nL%u_lock:\n"
+                "atom.shared.cas.b32 %%t%u, [%%w%u], 0, 1;\nsetp.ne.u32 %%q%u, %%t%u, 0;\n@%%q%u bra L%u_lock;\n"
+                "ld.volatile.shared.u32 %%t%u, [%%w%u+8];\nadd.u32 %%t%u, %%t%u, %s;\nst.volatile.shared.u32 [%%w%u+8], %%t%u;\n"
+                "membar.cta;\natom.shared.exch.b32 %%t%u, [%%w%u], 0;\nbar.sync 0;\nld.shared.u32 %s, [%%w%u+8];\nbar.sync 0;",
+             n, n, n, n, n, n, n, n, n, n, n, n, n, gen_source(g, place, GEN_R), n, n, n, n, gen_dest(g, GEN_R), n);
+}
+
+/* Warps of even number hand over to the next ones, and do not wait. All threads run. */
+static void hand_over(struct gen *g)
+{
+    unsigned n = gen_temp(g), threads = (g->cta_threads + 31) / 32 * 32;
+    const char *from = gen_dest(g, GEN_D), *to = gen_dest(g, GEN_D);
+    gen_line(g, "mov.u32 %%m%u, buffer;\nmad.lo.u32 %%m%u, %%ltid, 8, %%m%u;\nst.shared.b64 [%%m%u], %s;\nand.b32 %%t%u, %%ltid, 32;\n"
+                "setp.ne.u32 %%q%u, %%t%u, 0;\n@%%q%u bra L%u_take;\nbar.arrive 3, %u;\nbra L%u_on;\nL%u_take:\nbar.sync 3, %u;\n"
+                "ld.shared.b64 %s, [%%m%u+-256];\nL%u_on:\nbar.sync 0;",
+             n, n, n, n, from, n, n, n, n, n, threads, n, n, threads, to, n, n);
+}
+
+static void wait(struct gen *g, const struct gen_place *place)
+{
+    unsigned roll = gen_below(g, 4);
+    if (roll == 0 && g->cta_threads > 32 && !g->has_returns)
+        hand_over(g);
+    else if (roll == 1)
+        add_under_lock(g, place);
+    else
+        wait_for_all(g, place);
+}
+
 void gen_cta(struct gen *g, const struct gen_place *place)
 {
     static const char *const plain[] = {"bar.sync 0;", "bar.sync 1;", "barrier.sync.aligned 2;", "barrier.sync 0;",
                                         "membar.cta;", "fence.acq_rel.gpu;"};
+    if (g->has_waits && gen_chance(g, 40)) {
+        wait(g, place);
+        return;
+    }
     switch (gen_below(g, 6)) {
     case 0:
         gen_line(g, "%s", plain[gen_below(g, 6)]);
