@@ -270,6 +270,26 @@ static struct pt_async_op copy_of(const struct pt_code *c, const struct pt_frame
     return op;
 }
 
+/* All lanes copy 16 bytes. */
+static bool is_whole(const struct pt_code *c, const struct pt_frame *f)
+{
+    const uint32_t *read = PT_SLOT(2, u32);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < PT_WARP_SIZE; i++)
+        n += read[i] >= 16;
+    return n == PT_WARP_SIZE && c->imm == 16 && f->mask == UINT32_MAX;
+}
+
+PT_ACCESS static __attribute__((noinline)) void copy_whole(struct pt_frame *f, const uint64_t *to,
+                                                           const uint64_t *from)
+{
+    for (uint32_t i = 0; i < PT_WARP_SIZE; i++) {
+        f->state->acting = 1u << i;
+        pt_copy16((void *)(uintptr_t)to[i], (const void *)(uintptr_t)from[i]);
+    }
+    f->state->acting = 0;
+}
+
 static bool is_aligned(const struct pt_code *c, const struct pt_frame *f)
 {
     const uint64_t *to = PT_SLOT(0, u64), *from = PT_SLOT(1, u64);
@@ -322,6 +342,10 @@ PT_ACCESS_HANDLER(copy)
         return NULL;
     if (f->cta->async)
         return copy_later(c, f);
+    if (is_whole(c, f)) {
+        copy_whole(f, to, from);
+        return c + 1;
+    }
     for (uint32_t left = f->mask; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
         f->state->acting = 1u << i;

@@ -167,7 +167,7 @@ static bool multiply_rows(const struct tile *x, const struct pt_frame *f, struct
 static void write_rows(const struct fragment *x, struct pt_frame *f, const struct pt_rows_c *r)
 {
     uint32_t v[4][PT_WARP_SIZE] __attribute__((aligned(64)));
-    pt_rows_put_c(r, v);
+    pt_rows_put_c(r, (uint32_t *[4]){v[0], v[1], v[2], v[3]});
     for (uint32_t k = 0; k < x->n; k++) {
         uint32_t *d = (uint32_t *)((char *)f + x->slot[k]);
         PT_STORE_LANES(u32, d, const uint32_t value = v[k][i];);

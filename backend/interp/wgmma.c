@@ -35,12 +35,12 @@ struct wgmma {
 struct descriptor {
     uint32_t start, leading, stride;
     uint32_t base;  /* of the pattern, in 128 bytes */
-    uint32_t width; /* of a row of the swizzle: 16 without one */
+    uint32_t width; /* of a row of the swizzle, as a power of two: 16 bytes without one */
 };
 
 static struct descriptor descriptor_of(uint64_t v)
 {
-    static const uint8_t widths[] = {16, 128, 64, 32};
+    static const uint8_t widths[] = {4, 7, 6, 5};
     return (struct descriptor){.start = (uint32_t)(v & 0x3fff) << 4,
                                .leading = (uint32_t)(v >> 16 & 0x3fff) << 4,
                                .stride = (uint32_t)(v >> 32 & 0x3fff) << 4,
@@ -52,8 +52,8 @@ static struct descriptor descriptor_of(uint64_t v)
  * a matrix that is transposed (`is_across`), one of its depth. */
 static uint32_t chunk_place(const struct descriptor *x, bool is_across, uint32_t row, uint32_t byte)
 {
-    uint32_t w = x->width, line = row / 8, part = byte / w;
-    uint32_t at = x->start + row % 8 * w + byte % w;
+    uint32_t w = 1u << x->width, line = row / 8, part = byte >> x->width;
+    uint32_t at = x->start + row % 8 * w + (byte & (w - 1));
     at += is_across && w == 16 ? line * x->leading + part * x->stride
                                : line * x->stride + part * x->leading;
     return at ^ (((at >> 7) - x->base) << 4 & (w - 16));
@@ -327,26 +327,27 @@ static bool multiply_columns(const struct pt_code *c, struct pt_frame *f, const 
                              bool has_c, uint32_t tile, bool *is_far)
 {
     const struct wgmma *x = c->ptr;
-    const uint32_t *slots[4];
-    uint32_t v[4][PT_WARP_SIZE] __attribute__((aligned(64)));
+    uint32_t *slots[4], v[4][PT_WARP_SIZE] __attribute__((aligned(64)));
     struct pt_rows_b b;
     struct pt_rows_c d;
     if (!set_columns(c, f, tile, &b, is_far))
         return false;
     for (uint32_t i = 0; i < 4; i++)
-        slots[i] = (const uint32_t *)((const char *)f + x->d[tile * 4 + i]);
+        slots[i] = (uint32_t *)((char *)f + x->d[tile * 4 + i]);
     if (has_c)
-        pt_rows_get_c(slots, &d);
+        pt_rows_get_c((const uint32_t *const *)slots, &d);
     else
         memset(&d, 0, sizeof d);
     *is_far |= !pt_rows_product((enum pt_type)x->type_a, WORDS, f->state->is_fast, a, &b, &d);
     if (*is_far)
         return true;
-    pt_rows_put_c(&d, v);
-    for (uint32_t k = 0; k < 4; k++) {
-        uint32_t *to = (uint32_t *)((char *)f + x->d[tile * 4 + k]);
-        PT_STORE_LANES(u32, to, const uint32_t value = v[k][i];);
+    if (f->mask == UINT32_MAX) {
+        pt_rows_put_c(&d, slots);
+        return true;
     }
+    pt_rows_put_c(&d, (uint32_t *[4]){v[0], v[1], v[2], v[3]});
+    for (uint32_t k = 0; k < 4; k++)
+        PT_STORE_LANES(u32, slots[k], const uint32_t value = v[k][i];);
     return true;
 }
 
@@ -354,8 +355,8 @@ PT_HANDLER(wgmma_rows)
 {
     const struct wgmma *x = c->ptr;
     struct pt_rows_a a;
-    struct product p = {.x = NULL};
-    bool is_far;
+    struct product p;
+    bool is_far, is_ready = false; /* p */
     if (!set_rows(c, f, &a, &is_far))
         return NULL;
     if (is_far)
@@ -365,8 +366,9 @@ PT_HANDLER(wgmma_rows)
             return NULL;
         if (!is_far)
             continue;
-        if ((!p.x && !prepare(c, f, &p)) || !multiply_tile(c, f, &p, tile))
+        if ((!is_ready && !prepare(c, f, &p)) || !multiply_tile(c, f, &p, tile))
             return NULL;
+        is_ready = true;
     }
     return c + 1;
 }

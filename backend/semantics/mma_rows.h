@@ -211,7 +211,8 @@ PT_LANE void pt_rows_column_fast(uint32_t per, uint32_t words, bool is_across,
     for (uint32_t q = 0; q < words; q++)
         for (uint32_t e = 0; e < per; e++) {
             float x = b->value[e][pt_rows_word(is_across, n, q)];
-            sum = PT_ROWS_FMA(a->value[e][q], (pt_rows_floats){0} + x, sum);
+            sum = PT_ROWS_FMA(a->value[e][q], x - (pt_rows_floats){0},
+                              sum); /* x itself, in all lanes */
         }
     *d = sum;
 }
@@ -319,7 +320,7 @@ PT_LANE void pt_rows_get_c(const uint32_t *const *regs, struct pt_rows_c *c)
         pt_rows_gather(regs[i], regs[i + 2], (uint32_t *)c->v[i], 2 * PT_MMA_M);
 }
 
-PT_LANE void pt_rows_put_c(const struct pt_rows_c *c, uint32_t regs[4][32])
+PT_LANE void pt_rows_put_c(const struct pt_rows_c *c, uint32_t *const *regs)
 {
     for (uint32_t i = 0; i < 2; i++)
         pt_rows_scatter((const uint32_t *)c->v[i], 2 * PT_MMA_M, regs[i], regs[i + 2]);
