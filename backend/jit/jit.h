@@ -114,9 +114,9 @@ struct jit {
     bool is_one_region;         /* the kernel is one region: no value goes through memory */
 
     uint32_t block;             /* being generated */
-    bool is_version;            /* more versions of what is being generated of it go on at one place */
     const struct pt_insn *insn; /* likewise */
     const struct pt_form *form;
+    bool is_version; /* the rest of `block` is generated in versions, and goes on behind all of them at one place */
     /* Lanes that run `insn`, by copy: vectors of i1; NULL: all of the chunk (or, in a scalar place, it runs at all). */
     LLVMValueRef mask[JIT_COPIES];
     uint64_t *trusted;    /* instructions whose accesses have been tested: see jit_test_access; NULL: none */
