@@ -4,6 +4,12 @@ add_executable(bench EXCLUDE_FROM_ALL bench/bench.c bench/families.c bench/timin
 target_link_libraries(bench PRIVATE ptera)
 add_dependencies(bench ptera_tool)
 
+add_executable(bench_matrix EXCLUDE_FROM_ALL bench/matrix.c bench/timing.c)
+target_link_libraries(bench_matrix PRIVATE ptera ${CMAKE_DL_LIBS})
+if(TARGET ptera_jit)
+  add_dependencies(bench_matrix ptera_jit)
+endif()
+
 add_executable(bench_driver EXCLUDE_FROM_ALL bench/driver.c bench/timing.c)
 target_link_libraries(bench_driver PRIVATE ptera_cuda)
 
