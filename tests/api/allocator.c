@@ -28,7 +28,7 @@ static void *resize(void *ud, void *p, size_t bytes)
 static const char text[] =
     HEADER
     ".global .align 4 .u32 values[4] = {1, 2, 3, 4};\n.const .u32 scale = 3;\n"
-    ".func (.param .b32 r) twice(.param .b32 a)\n{\n    .reg .b32 %r<3>;\n    ld.param.u32 %r1, [a];\n"
+    ".visible .func (.param .b32 r) twice(.param .b32 a)\n{\n    .reg .b32 %r<3>;\n    ld.param.u32 %r1, [a];\n"
     "    add.u32 %r2, %r1, %r1;\n    st.param.u32 [r], %r2;\n    ret;\n}\n"
     ".visible .entry k(.param .u64 out)\n{\n"
     "    .reg .b32 %r<8>; .reg .b64 %rd<5>; .reg .pred %p<2>; .shared .u32 room[32];\n"
@@ -39,6 +39,52 @@ static const char text[] =
     "    ld.const.u32 %r5, [scale]; mul.lo.u32 %r4, %r4, %r5; ld.global.u32 %r6, [values+4];\n"
     "    add.u32 %r4, %r4, %r6; bar.sync 0;\n"
     "    mul.wide.u32 %rd2, %r1, 4; add.s64 %rd1, %rd1, %rd2; st.global.u32 [%rd1], %r4;\n    ret;\n}\n";
+
+static void own(void)
+{
+}
+
+static void keep_result(void *ud, ptera_result result, const char *error)
+{
+    (void)error;
+    *(ptera_result *)ud = result;
+}
+
+/* What a program asks of a module and its kernel. */
+static ptera_result ask(ptera_module *module, ptera_kernel *kernel)
+{
+    const char *ir;
+    void (*twice)(void);
+    ptera_kernel_properties properties = {.size = sizeof properties};
+    ptera_result r = ptera_module_verify(module);
+    if (r == PTERA_OK)
+        r = ptera_module_emit(module, NULL, PTERA_EMIT_TOKENS, &ir);
+    if (r == PTERA_OK)
+        r = ptera_module_emit(module, "k", PTERA_EMIT_IR, &ir);
+    if (r == PTERA_OK)
+        r = ptera_kernel_properties_get(kernel, &properties);
+    if (r == PTERA_OK)
+        r = ptera_function_pointer(module, "twice", "u32 (u32)", &twice);
+    return r;
+}
+
+static ptera_result launch_both_ways(ptera_engine *engine, ptera_kernel *kernel, void *buffer)
+{
+    ptera_launch launch;
+    ptera_result r, later = PTERA_OK;
+    ptera_launch_init(&launch);
+    launch.grid[0] = 2;
+    launch.block[0] = 32;
+    launch.isolate = 1;
+    launch.parameters = (const void *const[]){&buffer};
+    launch.n_parameters = 1;
+    r = ptera_kernel_launch_async(kernel, &launch, keep_result, &later);
+    if (r == PTERA_OK)
+        r = ptera_engine_wait(engine);
+    if (r == PTERA_OK)
+        r = later;
+    return r == PTERA_OK ? LAUNCH(kernel, 2, 32, &buffer) : r;
+}
 
 /* All a program does, once. Stops at the first failure. */
 static ptera_result use(struct counter *c, uint32_t *out)
@@ -56,11 +102,17 @@ static ptera_result use(struct counter *c, uint32_t *out)
     if (r == PTERA_OK)
         r = ptera_buffer_alloc(engine, 256, &buffer);
     if (r == PTERA_OK)
+        r = ptera_memory_register(engine, c, sizeof *c);
+    if (r == PTERA_OK)
+        r = ptera_function_register(engine, "own", "{s32 f64[2]} (ptr, {u8 u8})", own);
+    if (r == PTERA_OK)
         r = ptera_module_load(engine, "k.ptx", text, strlen(text), &module);
     if (r == PTERA_OK)
         r = ptera_module_kernel(module, "k", 0, &kernel);
     if (r == PTERA_OK)
-        r = LAUNCH(kernel, 2, 32, &buffer);
+        r = ask(module, kernel);
+    if (r == PTERA_OK)
+        r = launch_both_ways(engine, kernel, buffer);
     if (r == PTERA_OK)
         memcpy(out, buffer, 128);
     ptera_engine_destroy(engine);
