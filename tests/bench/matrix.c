@@ -55,10 +55,13 @@ static const char text[] =
     ".visible .entry k(.param .u32 n)\n{\n"
     "    .reg .pred %p;\n    .reg .b32 %a<4>, %b<2>, %n;\n    .reg .f32 %c<4>;\n"
     "    ld.param.u32 %n, [n];\n    mov.u32 %a0, %tid.x;\n    add.u32 %a0, %a0, 0x30003c00;\n"
-    "    mov.b32 %a1, %a0;\n    mov.b32 %a2, %a0;\n    mov.b32 %a3, %a0;\n    mov.b32 %b0, %a0;\n    mov.b32 %b1, %a0;\n"
-    "    mov.f32 %c0, 0f3F800000;\n    mov.f32 %c1, %c0;\n    mov.f32 %c2, %c0;\n    mov.f32 %c3, %c0;\n"
+    "    mov.b32 %a1, %a0;\n    mov.b32 %a2, %a0;\n    mov.b32 %a3, %a0;\n    mov.b32 %b0, %a0;\n  "
+    "  mov.b32 %b1, %a0;\n"
+    "    mov.f32 %c0, 0f3F800000;\n    mov.f32 %c1, %c0;\n    mov.f32 %c2, %c0;\n    mov.f32 %c3, "
+    "%c0;\n"
     "L:\n"
-    "    mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%c0,%c1,%c2,%c3}, {%a0,%a1,%a2,%a3}, {%b0,%b1}, "
+    "    mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%c0,%c1,%c2,%c3}, {%a0,%a1,%a2,%a3}, "
+    "{%b0,%b1}, "
     "{%c0,%c1,%c2,%c3};\n"
     "    sub.u32 %n, %n, 1;\n    setp.ne.u32 %p, %n, 0;\n    @%p bra L;\n    ret;\n}\n";
 
@@ -85,8 +88,8 @@ static void instruction(void)
 
 /* ---- whole products ------------------------------------------------------------------------------------------- */
 
-typedef void sgemm(int order, int trans_a, int trans_b, int m, int n, int k, float alpha, const float *a, int lda,
-                   const float *b, int ldb, float beta, float *c, int ldc);
+typedef void sgemm(int order, int trans_a, int trans_b, int m, int n, int k, float alpha,
+                   const float *a, int lda, const float *b, int ldb, float beta, float *c, int ldc);
 
 /* Milliseconds; 0 if OpenBLAS is not installed. */
 static double openblas(int threads)
@@ -104,8 +107,8 @@ static double openblas(int threads)
     set_threads(threads);
     for (int i = -1; i < RUNS; i++) {
         double start = now_ms();
-        multiply(ROWS, AS_IT_IS, AS_IT_IS, SIZE, SIZE, SIZE, 1, v, SIZE, v + SIZE * SIZE, SIZE, 0, v + 2 * SIZE * SIZE,
-                 SIZE);
+        multiply(ROWS, AS_IT_IS, AS_IT_IS, SIZE, SIZE, SIZE, 1, v, SIZE, v + SIZE * SIZE, SIZE, 0,
+                 v + 2 * SIZE * SIZE, SIZE);
         if (i >= 0)
             ms[i] = now_ms() - start;
     }
@@ -129,7 +132,8 @@ static void matmul(const char *folder, const struct matmul *x, double peer)
     uint16_t *buffers[4];
     int size = SIZE;
     snprintf(path, sizeof path, "%s/%s/kernel.ptx", folder, x->name);
-    if (ptera_module_load_file(e, path, &m) != PTERA_OK || ptera_module_kernel(m, "matmul", 0, &k) != PTERA_OK)
+    if (ptera_module_load_file(e, path, &m) != PTERA_OK ||
+        ptera_module_kernel(m, "matmul", 0, &k) != PTERA_OK)
         die(path);
     for (int i = 0; i < 4; i++)
         if (ptera_buffer_alloc(e, SIZE * SIZE * sizeof(float), (void **)&buffers[i]) != PTERA_OK)
@@ -143,8 +147,8 @@ static void matmul(const char *folder, const struct matmul *x, double peer)
     launch.block[0] = x->threads;
     launch.shared_bytes = x->shared;
     launch.backend = PTERA_BACKEND_JIT;
-    launch.parameters =
-        (const void *[]){&buffers[0], &buffers[1], &buffers[2], &size, &size, &size, &buffers[3], &buffers[3]};
+    launch.parameters = (const void *[]){&buffers[0], &buffers[1], &buffers[2], &size,
+                                         &size,       &size,       &buffers[3], &buffers[3]};
     launch.n_parameters = 8;
     for (launch.math_fast = 0; launch.math_fast < 2; launch.math_fast++) {
         double ms = measure(e, k, &launch);
@@ -158,7 +162,8 @@ static void matmul(const char *folder, const struct matmul *x, double peer)
 
 int main(int argc, char **argv)
 {
-    static const struct matmul matmuls[] = {{"matmul_f16_mma", 16, 32, 2048}, {"matmul_f16_wgmma", 64, 128, 24576}};
+    static const struct matmul matmuls[] = {{"matmul_f16_mma", 16, 32, 2048},
+                                            {"matmul_f16_wgmma", 64, 128, 24576}};
     if (argc != 2) {
         fprintf(stderr, "usage: matrix REAL_FOLDER\n");
         return 2;
