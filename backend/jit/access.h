@@ -92,12 +92,12 @@ void jit_load_run(struct jit *j, const struct jit_access *a, LLVMValueRef pointe
                   LLVMValueRef mask, LLVMValueRef *v);
 void jit_store_run(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                    LLVMValueRef mask, LLVMValueRef *v);
-/* Lanes a few elements apart: vector accesses to the elements that are the lanes'. */
+/* All lanes a few elements apart, or in falling order: vector accesses. `pointer` is that of lane 0. */
 bool jit_is_near(const struct jit *j, const struct jit_access *a, int64_t stride);
-LLVMValueRef jit_load_near(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
-                           unsigned apart);
-void jit_store_near(struct jit *j, const struct jit_access *a, LLVMValueRef pointer, unsigned apart,
-                    LLVMValueRef value);
+void jit_load_near(struct jit *j, const struct jit_access *a, LLVMValueRef pointer, int64_t stride,
+                   LLVMValueRef *v);
+void jit_store_near(struct jit *j, const struct jit_access *a, LLVMValueRef pointer, int64_t stride,
+                    LLVMValueRef *v);
 
 /* ---- exchange.c ---- */
 
@@ -106,6 +106,9 @@ bool jit_access_computed(struct jit *j, const struct jit_access *a, unsigned cop
 
 /* ---- gather.c ---- */
 
+/* All lanes at a constant distance that keeps them aligned. */
+void jit_access_apart(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                      int64_t stride, LLVMValueRef *v);
 /* Lanes anywhere; misaligned ones fail. */
 void jit_access_any(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef *v);
 

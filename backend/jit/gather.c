@@ -36,31 +36,52 @@ static LLVMValueRef address_or_nowhere(struct jit *j, const struct jit_access *a
     return LLVMBuildSelect(j->b, mask, addresses, jit_splat(j, nowhere), "");
 }
 
-static void load_lanes(struct jit *j, const struct jit_access *a, LLVMValueRef addresses,
+static void load_lanes(struct jit *j, const struct jit_access *a, const LLVMValueRef *pointers,
                        LLVMValueRef *v)
 {
     LLVMTypeRef type = LLVMVectorType(a->element, j->width);
     for (unsigned i = 0; i < a->n; i++)
         v[i] = LLVMGetPoison(type);
-    for (unsigned lane = 0; lane < j->width; lane++) {
-        LLVMValueRef pointer = jit_pointer(j, a, jit_lane(j, addresses, lane));
+    for (unsigned lane = 0; lane < j->width; lane++)
         for (unsigned i = 0; i < a->n; i++) {
-            LLVMValueRef one =
-                jit_load_at(j, a, a->element, jit_element(j, a, pointer, i), a->bytes);
+            LLVMValueRef at = jit_element(j, a, pointers[lane], i);
+            LLVMValueRef one = jit_load_at(j, a, a->element, at, a->bytes);
             v[i] = LLVMBuildInsertElement(j->b, v[i], one, jit_i32(j, lane), "");
         }
-    }
 }
 
 /* Upwards, all elements of a lane together: the last lane's value stays. */
-static void store_lanes(struct jit *j, const struct jit_access *a, LLVMValueRef addresses,
+static void store_lanes(struct jit *j, const struct jit_access *a, const LLVMValueRef *pointers,
                         LLVMValueRef *v)
 {
-    for (unsigned lane = 0; lane < j->width; lane++) {
-        LLVMValueRef pointer = jit_pointer(j, a, jit_lane(j, addresses, lane));
+    for (unsigned lane = 0; lane < j->width; lane++)
         for (unsigned i = 0; i < a->n; i++)
-            jit_store_at(j, a, jit_lane(j, v[i], lane), jit_element(j, a, pointer, i));
-    }
+            jit_store_at(j, a, jit_lane(j, v[i], lane), jit_element(j, a, pointers[lane], i));
+}
+
+static void access_lanes(struct jit *j, const struct jit_access *a, const LLVMValueRef *pointers,
+                         LLVMValueRef *v)
+{
+    if (a->is_load)
+        load_lanes(j, a, pointers, v);
+    else
+        store_lanes(j, a, pointers, v);
+}
+
+/* The machine has gathers and scatters of such elements. */
+static bool has_gather(const struct jit *j, const struct jit_access *a)
+{
+    return j->target->has_mask_registers && (a->bytes == 4 || a->bytes == 8) &&
+           (a->is_load || a->n == 1);
+}
+
+static void access_by_machine(struct jit *j, const struct jit_access *a, LLVMValueRef pointers,
+                              LLVMValueRef mask, LLVMValueRef *v)
+{
+    if (a->is_load)
+        gather(j, a, pointers, mask, v);
+    else
+        scatter(j, a, pointers, mask, v[0]);
 }
 
 /* By a gather or scatter of a base and indexes of 32 bits. False if the address is not made so. */
@@ -68,9 +89,7 @@ static bool access_indexed(struct jit *j, const struct jit_access *a, unsigned c
                            LLVMValueRef *v)
 {
     struct jit_split s;
-    bool is_wide = a->bytes == 4 || a->bytes == 8;
-    if ((!a->is_load && a->n > 1) || !is_wide || !j->target->has_mask_registers ||
-        a->space == PT_SPACE_SHARED || a->space == PT_SPACE_LOCAL ||
+    if (!has_gather(j, a) || a->space == PT_SPACE_SHARED || a->space == PT_SPACE_LOCAL ||
         !jit_split_address(j, a->base, &s) || s.scale % (a->bytes * a->n))
         return false;
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
@@ -83,10 +102,7 @@ static bool access_indexed(struct jit *j, const struct jit_access *a, unsigned c
     base = LLVMBuildIntToPtr(j->b, base, pointer, "");
     LLVMValueRef index = jit_read(j, s.index, copy, PT_u32, j->width, false);
     LLVMValueRef pointers = jit_indexed(j, base, index, s.scale, s.is_signed);
-    if (a->is_load)
-        gather(j, a, pointers, j->mask[copy], v);
-    else
-        scatter(j, a, pointers, j->mask[copy], v[0]);
+    access_by_machine(j, a, pointers, j->mask[copy], v);
     return true;
 }
 
@@ -99,13 +115,27 @@ void jit_access_any(struct jit *j, const struct jit_access *a, unsigned copy, LL
     if (a->space == PT_SPACE_LOCAL)
         addresses = jit_in_window(j, a, copy, addresses);
     jit_check_all(j, a, addresses, mask);
-    bool by_machine = j->target->has_mask_registers && (a->bytes == 4 || a->bytes == 8);
-    if (by_machine && a->is_load)
-        gather(j, a, jit_pointer(j, a, addresses), mask, v);
-    else if (by_machine && a->n == 1)
-        scatter(j, a, jit_pointer(j, a, addresses), mask, v[0]);
-    else if (a->is_load)
-        load_lanes(j, a, address_or_nowhere(j, a, addresses, mask), v);
-    else
-        store_lanes(j, a, address_or_nowhere(j, a, addresses, mask), v);
+    if (has_gather(j, a)) {
+        access_by_machine(j, a, jit_pointer(j, a, addresses), mask, v);
+        return;
+    }
+    LLVMValueRef pointers[64];
+    addresses = address_or_nowhere(j, a, addresses, mask);
+    for (unsigned lane = 0; lane < j->width; lane++)
+        pointers[lane] = jit_pointer(j, a, jit_lane(j, addresses, lane));
+    access_lanes(j, a, pointers, v);
+}
+
+void jit_access_apart(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                      int64_t stride, LLVMValueRef *v)
+{
+    LLVMTypeRef i8 = LLVMInt8TypeInContext(j->context), i64 = LLVMInt64TypeInContext(j->context);
+    LLVMValueRef steps = jit_steps(j, i64, stride), pointers[64];
+    if (has_gather(j, a)) {
+        access_by_machine(j, a, LLVMBuildGEP2(j->b, i8, pointer, &steps, 1, ""), NULL, v);
+        return;
+    }
+    for (unsigned lane = 0; lane < j->width; lane++)
+        pointers[lane] = jit_at(j, pointer, jit_i64(j, (uint64_t)stride * lane));
+    access_lanes(j, a, pointers, v);
 }

@@ -16,16 +16,19 @@ static void access_run(struct jit *j, const struct jit_access *a, unsigned copy,
     if (jit_shape_of(j, a->base, &stride) != JIT_AFFINE)
         stride = size;
     bool asks = !j->mask[copy] || !j->f->blocks.v[j->block].loop;
-    if (is_far && asks && a->base->kind == PT_OPND_REG)
+    bool is_dense = stride == size || jit_is_near(j, a, stride);
+    if (is_far && asks && is_dense && stride > 0 && a->base->kind == PT_OPND_REG)
         jit_prefetch(j, a->base->index, pointer, (unsigned)stride * j->width);
-    if (stride != size && a->is_load)
-        v[0] = jit_load_near(j, a, pointer, (unsigned)(stride / a->bytes));
-    else if (stride != size)
-        jit_store_near(j, a, pointer, (unsigned)(stride / a->bytes), v[0]);
-    else if (a->is_load)
+    if (stride == size && a->is_load)
         jit_load_run(j, a, pointer, j->mask[copy], v);
-    else
+    else if (stride == size)
         jit_store_run(j, a, pointer, j->mask[copy], v);
+    else if (!is_dense)
+        jit_access_apart(j, a, pointer, stride, v);
+    else if (a->is_load)
+        jit_load_near(j, a, pointer, stride, v);
+    else
+        jit_store_near(j, a, pointer, stride, v);
 }
 
 void jit_run_if(struct jit *j, const struct jit_access *a, unsigned copy, struct jit_ways *ways,
@@ -175,6 +178,12 @@ static LLVMValueRef as_stored(struct jit *j, const struct jit_access *a, LLVMVal
     return LLVMBuildBitCast(j->b, value, LLVMVectorType(a->element, j->width), "");
 }
 
+/* Lanes a stride apart are aligned if the first is. */
+static bool is_even(const struct jit_access *a, int64_t stride)
+{
+    return stride % (int64_t)(a->bytes * a->n) == 0;
+}
+
 static void access_chunk(struct jit *j, const struct jit_access *a, unsigned copy)
 {
     int64_t stride;
@@ -190,8 +199,8 @@ static void access_chunk(struct jit *j, const struct jit_access *a, unsigned cop
         v[i] = as_stored(j, a, jit_read(j, &a->values[i], copy, a->type, j->width, false));
     if (shape == JIT_SCALAR)
         load_uniform(j, a, copy, runs_at_all(j, copy), v);
-    else if (shape == JIT_AFFINE && (stride == (int64_t)(a->bytes * a->n) ||
-                                     (!j->mask[copy] && jit_is_near(j, a, stride))))
+    else if (shape == JIT_AFFINE && is_even(a, stride) &&
+             (!j->mask[copy] || stride == (int64_t)(a->bytes * a->n)))
         access_affine(j, a, copy, v);
     else if (shape != JIT_VECTOR || !jit_access_computed(j, a, copy, v))
         jit_access_any(j, a, copy, v);
@@ -229,8 +238,7 @@ bool jit_test_access(struct jit *j, const uint64_t *written, LLVMValueRef *test)
         return false;
     }
     enum jit_shape shape = jit_shape_of(j, a.base, &stride);
-    bool is_run =
-        shape == JIT_AFFINE && (stride == (int64_t)(a.bytes * a.n) || jit_is_near(j, &a, stride));
+    bool is_run = shape == JIT_AFFINE && is_even(&a, stride);
     if (a.space == PT_SPACE_PARAM || a.space == PT_SPACE_LOCAL ||
         !(is_run || shape == JIT_SCALAR) ||
         (a.base->kind == PT_OPND_REG && jit_set_has(written, a.base->index)))

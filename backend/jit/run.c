@@ -69,52 +69,88 @@ void jit_store_run(struct jit *j, const struct jit_access *a, LLVMValueRef point
 
 bool jit_is_near(const struct jit *j, const struct jit_access *a, int64_t stride)
 {
-    return j->target->has_mask_registers && a->n == 1 && a->bytes >= 4 &&
-           (stride == 2 * (int64_t)a->bytes || stride == 4 * (int64_t)a->bytes);
+    int64_t apart = stride / a->bytes;
+    bool is_few = apart == 2 || apart == 4;
+    return a->n == 1 && stride % a->bytes == 0 &&
+           (apart == -1 ||
+            (is_few && a->bytes >= 4 && (a->is_load || j->target->has_mask_registers)));
 }
 
-static LLVMValueRef near_mask(struct jit *j, unsigned apart)
+/* The other way round. */
+static LLVMValueRef reversed(struct jit *j, LLVMValueRef vector)
 {
-    LLVMValueRef lanes[64];
-    for (unsigned i = 0; i < j->width; i++)
-        lanes[i] = LLVMConstInt(LLVMInt1TypeInContext(j->context), i % apart == 0, false);
-    return LLVMConstVector(lanes, j->width);
-}
-
-LLVMValueRef jit_load_near(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
-                           unsigned apart)
-{
-    LLVMTypeRef type = LLVMVectorType(a->element, j->width);
-    LLVMTypeRef types[] = {type, LLVMTypeOf(pointer)};
-    LLVMValueRef part[4];
     int lanes[64];
-    for (unsigned i = 0; i < apart; i++) {
-        LLVMValueRef at = jit_element(j, a, pointer, i * j->width);
-        LLVMValueRef args[] = {at, near_mask(j, apart), LLVMConstNull(type)};
-        part[i] = jit_masked(j, "llvm.masked.load", types, args, 0, a->bytes);
-    }
-    unsigned each = j->width / apart; /* lanes that a part holds */
     for (unsigned i = 0; i < j->width; i++)
-        lanes[i] = (int)(i % (2 * each) / each * j->width + i % each * apart);
-    for (unsigned i = 0; i < apart; i += 2)
+        lanes[i] = (int)(j->width - 1 - i);
+    return jit_shuffle(j, vector, NULL, lanes, j->width);
+}
+
+/* The last vector ends with the last lane's element: between elements of lanes there is no page without any. */
+static LLVMValueRef load_few_apart(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                                   int apart)
+{
+    LLVMValueRef part[4];
+    int lanes[64], width = (int)j->width, each = width / apart; /* lanes that a part holds */
+    for (int i = 0; i < apart; i++) {
+        int at = i + 1 < apart ? i * width : (apart * width - apart + 1) - width;
+        jit_load_run(j, a, jit_element(j, a, pointer, (unsigned)at), NULL, &part[i]);
+    }
+    for (int i = 0; i < apart; i += 2) {
+        int late = i + 2 == apart ? apart - 1 : 0; /* elements by which the second begins early */
+        for (int k = 0; k < width; k++)
+            lanes[k] = k % (2 * each) < each ? k % each * apart : width + k % each * apart + late;
         part[i] = jit_shuffle(j, part[i], part[i + 1], lanes, j->width);
+    }
     if (apart == 2)
         return part[0];
-    for (unsigned i = 0; i < j->width; i++)
-        lanes[i] = (int)(i < 2 * each ? i : j->width + i - 2 * each);
+    for (int i = 0; i < width; i++)
+        lanes[i] = i < 2 * each ? i : width + i - 2 * each;
     return jit_shuffle(j, part[0], part[2], lanes, j->width);
 }
 
-void jit_store_near(struct jit *j, const struct jit_access *a, LLVMValueRef pointer, unsigned apart,
-                    LLVMValueRef value)
+static void store_few_apart(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                            unsigned apart, LLVMValueRef value)
 {
     LLVMTypeRef types[] = {LLVMTypeOf(value), LLVMTypeOf(pointer)};
+    LLVMTypeRef i1 = LLVMInt1TypeInContext(j->context);
+    LLVMValueRef theirs[64];
     int lanes[64];
+    for (unsigned i = 0; i < j->width; i++)
+        theirs[i] = LLVMConstInt(i1, i % apart == 0, false);
     for (unsigned i = 0; i < apart; i++) {
         for (unsigned k = 0; k < j->width; k++)
             lanes[k] = (int)((i * j->width + k) / apart);
         LLVMValueRef args[] = {jit_shuffle(j, value, NULL, lanes, j->width),
-                               jit_element(j, a, pointer, i * j->width), near_mask(j, apart)};
+                               jit_element(j, a, pointer, i * j->width),
+                               LLVMConstVector(theirs, j->width)};
         jit_masked(j, "llvm.masked.store", types, args, 1, a->bytes);
     }
+}
+
+/* Of lanes in falling order, where the lowest is. */
+static LLVMValueRef lowest(struct jit *j, const struct jit_access *a, LLVMValueRef pointer)
+{
+    return jit_at(j, pointer, jit_i64(j, -(uint64_t)(j->width - 1) * a->bytes));
+}
+
+void jit_load_near(struct jit *j, const struct jit_access *a, LLVMValueRef pointer, int64_t stride,
+                   LLVMValueRef *v)
+{
+    if (stride > 0) {
+        v[0] = load_few_apart(j, a, pointer, (int)(stride / a->bytes));
+        return;
+    }
+    jit_load_run(j, a, lowest(j, a, pointer), NULL, v);
+    v[0] = reversed(j, v[0]);
+}
+
+void jit_store_near(struct jit *j, const struct jit_access *a, LLVMValueRef pointer, int64_t stride,
+                    LLVMValueRef *v)
+{
+    if (stride > 0) {
+        store_few_apart(j, a, pointer, (unsigned)(stride / a->bytes), v[0]);
+        return;
+    }
+    LLVMValueRef value = reversed(j, v[0]);
+    jit_store_run(j, a, lowest(j, a, pointer), NULL, &value);
 }

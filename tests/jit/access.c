@@ -1,6 +1,6 @@
-/* Accesses that native code makes of whole vectors though lanes are not side by side: exchanges at short distances, by all lanes
- * and by some, at each CPU level. The memory ends, at one end or the other, where that of the lanes does: no byte is touched in a
- * page where they have none, and one element beyond is the fault that it was.
+/* Accesses that native code makes of whole vectors though lanes are not side by side: exchanges at short distances, lanes a few
+ * elements apart, falling ones; by all lanes and by some, at each CPU level. The memory ends, at one end or the other, where that
+ * of the lanes does: no byte is touched in a page where they have none, and one element beyond is the fault that it was.
  */
 #include <stdbool.h>
 #include <sys/mman.h>
@@ -38,19 +38,28 @@ enum { THREADS = 64 };
     "    " mul " %rd2, %r9, " size                                 \
     "; add.s64 %rd4, %rd1, %rd2;\n    @%p1 bra DONE;\n" SORT(type, "global", "%rd3", "%rd4")
 
-/* Adds the thread's number to its partner's element. */
-#define SWAP(type, size)                                                                       \
+/* Adds the thread's number to element %r8, behind a branch or under a guard. */
+#define ADD(type, size, guard)                                                                 \
     "    mul.wide.u32 %rd2, %r8, " size "; add.s64 %rd3, %rd1, %rd2; cvt.u64.u32 %rd5, %r4;\n" \
-    "    @!%p1 ld.global." type " %rd10, [%rd3];\n    add.u64 %rd10, %rd10, %rd5;\n"           \
-    "    @!%p1 st.global." type " [%rd3], %rd10;\n"
+    "    " guard "ld.global." type " %rd10, [%rd3];\n    add.u64 %rd10, %rd10, %rd5;\n"        \
+    "    " guard "st.global." type " [%rd3], %rd10;\n"
+#define BRANCH "    @%p1 bra DONE;\n"
 
-static const char text[] = HEADER KERNEL("pairs4", PAIR(DISTANCE_MASK)
-                                                       SORT_GLOBAL("u32", "mul.wide.u32", "4"))
+/* clang-format off */
+static const char text[] = HEADER
+    KERNEL("pairs4", PAIR(DISTANCE_MASK) SORT_GLOBAL("u32", "mul.wide.u32", "4"))
     KERNEL("pairs8", PAIR(DISTANCE_MASK) SORT_GLOBAL("u64", "mul.wide.s32", "8"))
-        KERNEL("fixed", PAIR("    and.b32 %r7, %r4, 3;\n") SORT_GLOBAL("u32", "mul.wide.u32", "4"))
-            KERNEL("swap4", "    xor.b32 %r8, %r4, %r1;\n" SWAP("u32", "4"))
-                KERNEL("swap8", "    xor.b32 %r8, %r4, %r1;\n" SWAP("u64", "8"))
-                    KERNEL("swap5", "    xor.b32 %r8, %r4, 5;\n" SWAP("u32", "4"))
+    KERNEL("fixed", PAIR("    and.b32 %r7, %r4, 3;\n") SORT_GLOBAL("u32", "mul.wide.u32", "4"))
+    KERNEL("swap4", BRANCH "    xor.b32 %r8, %r4, %r1;\n" ADD("u32", "4", ""))
+    KERNEL("swap8", "    xor.b32 %r8, %r4, %r1;\n" ADD("u64", "8", "@!%p1 "))
+    KERNEL("swap5", BRANCH "    xor.b32 %r8, %r4, 5;\n" ADD("u32", "4", ""))
+    KERNEL("apart2", BRANCH "    shl.b32 %r8, %r4, 1;\n" ADD("u32", "4", ""))
+    KERNEL("apart4", BRANCH "    shl.b32 %r8, %r4, 2;\n" ADD("u32", "4", ""))
+    KERNEL("apart4_8", BRANCH "    shl.b32 %r8, %r4, 2;\n" ADD("u64", "8", ""))
+    KERNEL("apart3", BRANCH "    mul.lo.u32 %r8, %r4, 3;\n" ADD("u32", "4", ""))
+    KERNEL("apart2_2", BRANCH "    shl.b32 %r8, %r4, 1;\n" ADD("u16", "2", ""))
+    KERNEL("falling", BRANCH "    sub.u32 %r8, 63, %r4;\n" ADD("u32", "4", ""))
+    KERNEL("falling3", BRANCH "    sub.u32 %r8, 63, %r4; mul.lo.u32 %r8, %r8, 3;\n" ADD("u64", "8", ""))
     /* By way of shared memory: each round behind a barrier, down to a distance of 1. */
     KERNEL("rounds",
            "    .shared .align 4 .b8 tile[512];\n"
@@ -58,21 +67,29 @@ static const char text[] = HEADER KERNEL("pairs4", PAIR(DISTANCE_MASK)
            "    mul.wide.u32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2;\n"
            "    ld.global.u32 %r13, [%rd3]; ld.global.u32 %r14, [%rd3+256];\n"
            "    st.shared.u32 [%r12], %r13; st.shared.u32 [%r12+256], %r14;\n"
-           "ROUND:\n    bar.sync 0;\n" PAIR(
-               DISTANCE_MASK) "    shl.b32 %r15, %r8, 2; add.u32 %r15, %r10, %r15;\n"
-                              "    shl.b32 %r16, %r1, 2; add.u32 %r16, %r15, %r16;\n"
-                              "    ld.shared.u32 %r17, [%r16]; ld.shared.u32 %r18, [%r15];\n"
-                              "    setp.le.u32 %p3, %r18, %r17; or.pred %p3, %p3, %p1;\n    @%p3 "
-                              "bra NEXT;\n"
-                              "    st.shared.u32 [%r15], %r17; st.shared.u32 [%r16], %r18;\n"
-                              "NEXT:\n    shr.u32 %r1, %r1, 1; setp.ne.u32 %p4, %r1, 0;\n    @%p4 "
-                              "bra ROUND;\n"
-                              "    bar.sync 0;\n"
-                              "    ld.shared.u32 %r13, [%r12]; ld.shared.u32 %r14, [%r12+256];\n"
-                              "    st.global.u32 [%rd3], %r13; st.global.u32 [%rd3+256], %r14;\n");
+           "ROUND:\n    bar.sync 0;\n"
+           PAIR(DISTANCE_MASK)
+           "    shl.b32 %r15, %r8, 2; add.u32 %r15, %r10, %r15;\n"
+           "    shl.b32 %r16, %r1, 2; add.u32 %r16, %r15, %r16;\n"
+           "    ld.shared.u32 %r17, [%r16]; ld.shared.u32 %r18, [%r15];\n"
+           "    setp.le.u32 %p3, %r18, %r17; or.pred %p3, %p3, %p1;\n    @%p3 bra NEXT;\n"
+           "    st.shared.u32 [%r15], %r17; st.shared.u32 [%r16], %r18;\n"
+           "NEXT:\n    shr.u32 %r1, %r1, 1; setp.ne.u32 %p4, %r1, 0;\n    @%p4 bra ROUND;\n"
+           "    bar.sync 0;\n"
+           "    ld.shared.u32 %r13, [%r12]; ld.shared.u32 %r14, [%r12+256];\n"
+           "    st.global.u32 [%rd3], %r13; st.global.u32 [%rd3+256], %r14;\n");
+/* clang-format on */
 
 struct run {
     uint32_t d, from, off;
+};
+
+struct kind {
+    const char *name;
+    unsigned size, elements;
+    void (*expect)(unsigned char *at, const struct kind *k, const struct run *r);
+    uint32_t only;   /* the distance in the text; 0: any */
+    int stride, add; /* lanes at stride * t + add */
 };
 
 static uint64_t get(const unsigned char *at, unsigned size, unsigned i)
@@ -99,43 +116,57 @@ static void sort_pair(unsigned char *at, unsigned size, unsigned lower, unsigned
     set(at, size, lower + d, a < b ? b : a);
 }
 
-static void expect_pairs(unsigned char *at, unsigned size, const struct run *r)
+static void expect_pairs(unsigned char *at, const struct kind *k, const struct run *r)
 {
     for (unsigned t = 0; t < THREADS; t++)
         if (is_on(r, t))
-            sort_pair(at, size, 2 * t - (t & (r->d - 1)), r->d);
+            sort_pair(at, k->size, 2 * t - (t & (r->d - 1)), r->d);
 }
 
-static void expect_fixed(unsigned char *at, unsigned size, const struct run *r)
+static void expect_fixed(unsigned char *at, const struct kind *k, const struct run *r)
 {
     for (unsigned t = 0; t < THREADS; t++)
         if (is_on(r, t))
-            sort_pair(at, size, 2 * t - (t & 3), r->d);
+            sort_pair(at, k->size, 2 * t - (t & 3), r->d);
 }
 
-static void expect_rounds(unsigned char *at, unsigned size, const struct run *r)
+static void expect_rounds(unsigned char *at, const struct kind *k, const struct run *r)
 {
     for (struct run round = *r; round.d; round.d >>= 1)
-        expect_pairs(at, size, &round);
+        expect_pairs(at, k, &round);
 }
 
-static void expect_swap(unsigned char *at, unsigned size, const struct run *r)
+static void expect_swap(unsigned char *at, const struct kind *k, const struct run *r)
 {
     for (unsigned t = 0; t < THREADS; t++)
         if (is_on(r, t))
-            set(at, size, t ^ r->d, get(at, size, t ^ r->d) + t);
+            set(at, k->size, t ^ r->d, get(at, k->size, t ^ r->d) + t);
 }
 
-static const struct kind {
-    const char *name;
-    unsigned size, elements;
-    void (*expect)(unsigned char *at, unsigned size, const struct run *r);
-    uint32_t only; /* the distance in the text; 0: any */
-} kinds[] = {
-    {"pairs4", 4, 2 * THREADS, expect_pairs, 0}, {"pairs8", 8, 2 * THREADS, expect_pairs, 0},
-    {"fixed", 4, 2 * THREADS, expect_fixed, 4},  {"rounds", 4, 2 * THREADS, expect_rounds, 0},
-    {"swap4", 4, THREADS, expect_swap, 0},       {"swap8", 8, THREADS, expect_swap, 0},
-    {"swap5", 4, THREADS, expect_swap, 5},
+static void expect_apart(unsigned char *at, const struct kind *k, const struct run *r)
+{
+    for (int t = 0; t < THREADS; t++)
+        if (is_on(r, (unsigned)t)) {
+            unsigned i = (unsigned)(k->stride * t + k->add);
+            set(at, k->size, i, get(at, k->size, i) + (unsigned)t);
+        }
+}
+
+static const struct kind kinds[] = {
+    {"pairs4", 4, 2 * THREADS, expect_pairs, 0, 0, 0},
+    {"pairs8", 8, 2 * THREADS, expect_pairs, 0, 0, 0},
+    {"fixed", 4, 2 * THREADS, expect_fixed, 4, 0, 0},
+    {"rounds", 4, 2 * THREADS, expect_rounds, 0, 0, 0},
+    {"swap4", 4, THREADS, expect_swap, 0, 0, 0},
+    {"swap8", 8, THREADS, expect_swap, 0, 0, 0},
+    {"swap5", 4, THREADS, expect_swap, 5, 0, 0},
+    {"apart2", 4, 2 * THREADS - 1, expect_apart, 1, 2, 0},
+    {"apart4", 4, 4 * THREADS - 3, expect_apart, 1, 4, 0},
+    {"apart4_8", 8, 4 * THREADS - 3, expect_apart, 1, 4, 0},
+    {"apart3", 4, 3 * THREADS - 2, expect_apart, 1, 3, 0},
+    {"apart2_2", 2, 2 * THREADS - 1, expect_apart, 1, 2, 0},
+    {"falling", 4, THREADS, expect_apart, 1, -1, THREADS - 1},
+    {"falling3", 8, 3 * THREADS - 2, expect_apart, 1, -3, 3 * THREADS - 3},
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
@@ -179,7 +210,7 @@ static void check_run(ptera_kernel *kernel, const struct kind *k, const struct r
     unsigned char *data =
         at_end ? memory + page - (size_t)k->elements * k->size : memory - (size_t)first * k->size;
     fill();
-    k->expect(data, k->size, r);
+    k->expect(data, k, r);
     memcpy(want, memory, page);
     fill();
     CHECK_INT(run(kernel, r, data), PTERA_OK);
@@ -194,7 +225,7 @@ static void check_faults(ptera_kernel *kernel, const struct kind *k, const struc
     CHECK_INT(run(kernel, r, memory - k->size), PTERA_ERROR_ILLEGAL_ADDRESS);
     CHECK_INT(run(kernel, r, memory + page - (size_t)(k->elements - 1) * k->size),
               PTERA_ERROR_ILLEGAL_ADDRESS);
-    CHECK_INT(run(kernel, r, memory + 2), PTERA_ERROR_MISALIGNED_ADDRESS);
+    CHECK_INT(run(kernel, r, memory + 1), PTERA_ERROR_MISALIGNED_ADDRESS);
 }
 
 static void check_kind(ptera_module *module, const struct kind *k)
@@ -207,8 +238,8 @@ static void check_kind(ptera_module *module, const struct kind *k)
             struct run r = {d, 0, offs[i]}, upper = {d, 32, offs[i]};
             check_run(kernel, k, &r, 0, true);
             check_run(kernel, k, &r, 0, false);
-            if (k->expect != expect_rounds &&
-                d <= 32) /* the lower threads' elements are not there */
+            /* the lower threads' elements are not there */
+            if (k->expect != expect_rounds && !k->stride && d <= 32)
                 check_run(kernel, k, &upper, k->elements / 2, false);
             if (!offs[i])
                 check_faults(kernel, k, &r);
