@@ -48,15 +48,18 @@ static struct descriptor descriptor_of(uint64_t v)
                                .width = widths[v >> 62]};
 }
 
-/* Where the 16 bytes lie that begin at byte `byte` of row `row`. A row is one of A or a column of B; of
+/* Where the 16 bytes lie that begin at byte `byte` of the eight rows from row 8 * line on. A row is one of A or a column of B; of
  * a matrix that is transposed (`is_across`), one of its depth. */
-static uint32_t chunk_place(const struct descriptor *x, bool is_across, uint32_t row, uint32_t byte)
+static void place_chunks(const struct descriptor *x, bool is_across, uint32_t line, uint32_t byte,
+                         uint32_t place[8])
 {
-    uint32_t w = 1u << x->width, line = row / 8, part = byte >> x->width;
-    uint32_t at = x->start + row % 8 * w + (byte & (w - 1));
-    at += is_across && w == 16 ? line * x->leading + part * x->stride
-                               : line * x->stride + part * x->leading;
-    return at ^ (((at >> 7) - x->base) << 4 & (w - 16));
+    uint32_t w = 1u << x->width, part = byte >> x->width, first = x->start + (byte & (w - 1));
+    first += is_across && w == 16 ? line * x->leading + part * x->stride
+                                  : line * x->stride + part * x->leading;
+    for (uint32_t i = 0; i < 8; i++) {
+        uint32_t at = first + i * w;
+        place[i] = at ^ (((at >> 7) - x->base) << 4 & (w - 16));
+    }
 }
 
 /* Copies chunks from the CTA's shared memory. */
@@ -78,11 +81,11 @@ static bool read_chunks(const struct pt_code *c, struct pt_frame *f, uint64_t de
     uint32_t down = is_across ? depth : lines, along = (is_across ? lines : depth) / per, n = 0;
     uint32_t place[CHUNKS], most = 0;
     for (uint32_t j = 0; j < along; j++)
-        for (uint32_t i = 0; i < down; i++, n++) {
-            place[n] = is_across ? chunk_place(&x, true, i, (first * bits / 8) + j * CHUNK)
-                                 : chunk_place(&x, false, first + i, j * CHUNK);
-            most = place[n] > most ? place[n] : most;
-        }
+        for (uint32_t i = 0; i < down; i += 8, n += 8)
+            place_chunks(&x, is_across, (is_across ? i : first + i) / 8,
+                         (is_across ? first * bits / 8 : 0) + j * CHUNK, &place[n]);
+    for (uint32_t i = 0; i < n; i++)
+        most = place[i] > most ? place[i] : most;
     if (most + CHUNK > f->cta->launch->shared_bytes) {
         pt_fail(c, f, PT_FAULT_ILLEGAL_ADDRESS, f->mask,
                 "the matrix leaves the CTA's shared memory");
