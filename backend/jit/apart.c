@@ -39,7 +39,8 @@ static const struct pt_operand *members_of(const struct jit *j, const struct pt_
 /* The lanes of a warp agree on the value. */
 static bool is_agreed(const struct jit *j, const struct pt_operand *o)
 {
-    return o->kind == PT_OPND_IMM || (o->kind == PT_OPND_REG && j->vary->regs[o->index].level <= PT_LEVEL_GROUP);
+    return o->kind == PT_OPND_IMM ||
+           (o->kind == PT_OPND_REG && j->vary->regs[o->index].level <= PT_LEVEL_GROUP);
 }
 
 static bool is_of_warp(const struct jit *j, uint32_t block)
@@ -80,8 +81,8 @@ static bool is_warp_barrier(const struct jit *j, uint32_t block)
 
 static bool is_aligned(const struct pt_form *form)
 {
-    bool is_bar = form->op == PT_OP_bar_sync || form->op == PT_OP_bar_arrive || form->op == PT_OP_bar_red_popc ||
-                  form->op == PT_OP_bar_red_pred;
+    bool is_bar = form->op == PT_OP_bar_sync || form->op == PT_OP_bar_arrive ||
+                  form->op == PT_OP_bar_red_popc || form->op == PT_OP_bar_red_pred;
     return is_bar || pt_form_has(form, PT_M_aligned);
 }
 
@@ -115,8 +116,11 @@ static enum pt_stop ask(struct jit *j, uint32_t block, enum pt_stop asked, bool 
     if (!is_of_warp(j, block))
         return PT_STOP_NONE;
     if (asked == PT_STOP_NONE)
-        return !parts_warp(j, block) ? PT_STOP_NONE : names_all(j, block) ? PT_STOP_ALL : PT_STOP_EACH;
-    bool meets_others = is_warp_barrier(j, block) && (is_each || jit_set_has(j->vary->stuck, block));
+        return !parts_warp(j, block) ? PT_STOP_NONE
+               : names_all(j, block) ? PT_STOP_ALL
+                                     : PT_STOP_EACH;
+    bool meets_others =
+        is_warp_barrier(j, block) && (is_each || jit_set_has(j->vary->stuck, block));
     return meets_others ? PT_STOP_EACH : asked;
 }
 
@@ -155,7 +159,9 @@ void jit_find_stops(struct jit *j, struct pt_vary_shape *shape)
         uint8_t *stops = pt_arena_alloc(j->arena, n);
         jit_cut_apart(j, &plan, set_of(j, asked));
         for (uint32_t b = 0; b < n; b++)
-            stops[b] = asked[b] ? asked[b] : jit_set_has(plan.entries, b) ? PT_STOP_SOME : PT_STOP_NONE;
+            stops[b] = asked[b]                       ? asked[b]
+                       : jit_set_has(plan.entries, b) ? PT_STOP_SOME
+                                                      : PT_STOP_NONE;
         j->vary = pt_vary_find(j->m, j->f, shape, stops, j->arena);
     } while (ask_all(j, asked));
 }
@@ -211,7 +217,8 @@ static struct barrier barrier_of(const struct jit *j, const struct pt_insn *insn
 static bool is_passed_by(const struct jit *j, uint32_t block)
 {
     const struct pt_block *blocks = j->f->blocks.v;
-    for (uint32_t b = blocks[block].ipdom; b != UINT32_MAX && blocks[b].loop == blocks[block].loop; b = blocks[b].ipdom)
+    for (uint32_t b = blocks[block].ipdom; b != UINT32_MAX && blocks[b].loop == blocks[block].loop;
+         b = blocks[b].ipdom)
         if (jit_set_has(jit_waits(j, b), block))
             return true;
     return false;
@@ -220,7 +227,8 @@ static bool is_passed_by(const struct jit *j, uint32_t block)
 bool jit_knows_syncs(struct jit *j)
 {
     for (uint32_t b = 0; b < j->f->blocks.n; b++)
-        if (jit_is_sync(j, b) && is_aligned(pt_insn_form(j->m, first_of(j, b))) && is_passed_by(j, b))
+        if (jit_is_sync(j, b) && is_aligned(pt_insn_form(j->m, first_of(j, b))) &&
+            is_passed_by(j, b))
             return refuse(j, "a barrier that threads of a warp pass by");
     return true;
 }
@@ -257,17 +265,19 @@ static LLVMValueRef in_memory(struct jit *j, const struct pt_operand *o)
     LLVMValueRef memory = jit_alloca(j, LLVMArrayType2(i32_of(j), PT_WARP_SIZE), "");
     for (unsigned u = 0; u < j->copies; u++) {
         LLVMValueRef value = jit_read(j, o, u, PT_u32, j->width, true);
-        LLVMSetAlignment(LLVMBuildStore(j->b, value, jit_at(j, memory, jit_i64(j, u * j->width * 4))), 4);
+        LLVMSetAlignment(
+            LLVMBuildStore(j->b, value, jit_at(j, memory, jit_i64(j, u * j->width * 4))), 4);
     }
     return memory;
 }
 
-static LLVMValueRef read_number(struct jit *j, const struct pt_operand *o, LLVMValueRef lanes, uint32_t bits)
+static LLVMValueRef read_number(struct jit *j, const struct pt_operand *o, LLVMValueRef lanes,
+                                uint32_t bits)
 {
     if (!o)
         return jit_i32(j, 0);
     if (is_agreed(j, o))
-        return jit_read(j, o, 0, PT_u32, 1, true);
+        return LLVMBuildAnd(j->b, jit_read(j, o, 0, PT_u32, 1, true), jit_i32(j, bits), "");
     LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->context, 0), i32_of(j), i32_of(j)};
     LLVMValueRef args[] = {in_memory(j, o), lanes, jit_i32(j, bits)};
     return jit_help(j, "jit_help_agreed", LLVMFunctionType(i32_of(j), types, 3, false), args);
@@ -286,7 +296,8 @@ static LLVMValueRef keep_members(struct jit_gen *g, uint32_t to)
 {
     struct jit *j = g->j;
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context), type = jit_int_type(j, 32, j->width);
-    LLVMValueRef at = LLVMBuildMul(j->b, LLVMBuildZExt(j->b, j->group, i64, ""), jit_i64(j, JIT_MEMBERS_BYTES), "");
+    LLVMValueRef at = LLVMBuildMul(j->b, LLVMBuildZExt(j->b, j->group, i64, ""),
+                                   jit_i64(j, JIT_MEMBERS_BYTES), "");
     at = jit_at(j, j->scratch, LLVMBuildAdd(j->b, at, jit_i64(j, region_at(g, to)->members), ""));
     for (unsigned u = 0; u < j->copies; u++) {
         LLVMValueRef place = jit_at(j, at, jit_i64(j, u * j->width * 4));
@@ -311,7 +322,8 @@ static uint32_t flags_of(const struct jit *j, uint32_t block)
            (is_warp_barrier(j, block) ? JIT_SYNC_ANYWHERE : 0u);
 }
 
-static void hold(struct jit_gen *g, uint32_t to, LLVMValueRef stand, LLVMValueRef place, LLVMValueRef lanes)
+static void hold(struct jit_gen *g, uint32_t to, LLVMValueRef stand, LLVMValueRef place,
+                 LLVMValueRef lanes)
 {
     struct jit *j = g->j;
     uint32_t flags = flags_of(j, to), kind = flags & JIT_SYNC_KINDS;
@@ -319,7 +331,8 @@ static void hold(struct jit_gen *g, uint32_t to, LLVMValueRef stand, LLVMValueRe
     if (kind == JIT_SYNC_BARRIER || kind == JIT_SYNC_ARRIVE)
         b = barrier_of(j, first_of(j, to));
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0), i32 = i32_of(j);
-    LLVMTypeRef types[] = {pointer, i32, LLVMInt64TypeInContext(j->context), i32, i32, i32, i32, i32, pointer};
+    LLVMTypeRef types[] = {pointer, i32,    LLVMInt64TypeInContext(j->context), i32, i32, i32, i32,
+                           i32,     pointer};
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->context), types, 9, false);
     bool has_members = kind == JIT_SYNC_WARP && (flags & JIT_SYNC_EACH);
     LLVMValueRef args[] = {j->front,
@@ -515,13 +528,14 @@ void jit_begin_apart(struct jit *j, const struct jit_plan *plan)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
     j->group = jit_field(j, i32_of(j), j->warp, offsetof(struct pt_warp, index));
-    LLVMValueRef offset =
-        LLVMBuildMul(j->b, LLVMBuildZExt(j->b, j->group, i64, ""), jit_i64(j, plan->front_bytes), "");
+    LLVMValueRef offset = LLVMBuildMul(j->b, LLVMBuildZExt(j->b, j->group, i64, ""),
+                                       jit_i64(j, plan->front_bytes), "");
     j->front = jit_at(j, j->scratch, offset);
     j->standing = jit_alloca(j, i32_of(j), "standing");
     j->turned = jit_alloca(j, i32_of(j), "turned");
     j->choose = jit_new_block(j, "choose");
-    LLVMValueRef is_started = jit_field(j, i32_of(j), j->front, offsetof(struct jit_front, is_started));
+    LLVMValueRef is_started =
+        jit_field(j, i32_of(j), j->front, offsetof(struct jit_front, is_started));
     LLVMBasicBlockRef start = jit_new_block(j, "start");
     LLVMBuildCondBr(j->b, is_some(j, is_started), j->choose, start);
     jit_continue_in(j, start);
@@ -529,7 +543,8 @@ void jit_begin_apart(struct jit *j, const struct jit_plan *plan)
     LLVMBuildBr(j->b, j->choose);
     jit_continue_in(j, j->choose);
     LLVMValueRef next = call_next(j);
-    LLVMBuildStore(j->b, jit_field(j, i32_of(j), j->front, offsetof(struct jit_front, lanes)), j->standing);
+    LLVMBuildStore(j->b, jit_field(j, i32_of(j), j->front, offsetof(struct jit_front, lanes)),
+                   j->standing);
     LLVMBasicBlockRef leave = jit_new_block(j, "leave");
     LLVMValueRef to = LLVMBuildSwitch(j->b, next, leave, plan->n_regions);
     for (uint32_t r = 0; r < plan->n_regions; r++)

@@ -1,7 +1,9 @@
 /* Where the lanes of a warp stand: what native code calls between two regions. */
-#include "backend/jit/front.h"
 #include "backend/barrier.h"
+#include "backend/jit/front.h"
 #include "backend/jit/helper.h"
+
+#include <string.h>
 
 /* ---- lanes come ---------------------------------------------------------------------------------------- */
 
@@ -13,7 +15,8 @@ static struct jit_stand *come(struct jit_front *front, uint32_t stand, uint64_t 
     return s;
 }
 
-void jit_help_stand(struct jit_front *front, uint32_t stand, uint64_t place, uint32_t lanes, uint32_t is_turn)
+void jit_help_stand(struct jit_front *front, uint32_t stand, uint64_t place, uint32_t lanes,
+                    uint32_t is_turn)
 {
     struct jit_stand *s = come(front, stand, place);
     if (is_turn)
@@ -22,8 +25,9 @@ void jit_help_stand(struct jit_front *front, uint32_t stand, uint64_t place, uin
         s->ready |= lanes;
 }
 
-void jit_help_hold(struct jit_front *front, uint32_t stand, uint64_t place, uint32_t lanes, uint32_t sync, uint32_t number,
-                   uint32_t given, uint32_t preds, const uint32_t *members)
+void jit_help_hold(struct jit_front *front, uint32_t stand, uint64_t place, uint32_t lanes,
+                   uint32_t sync, uint32_t number, uint32_t given, uint32_t preds,
+                   const uint32_t *members)
 {
     struct jit_stand *s = come(front, stand, place);
     s->held |= lanes;
@@ -51,10 +55,11 @@ void jit_help_exit(struct pt_warp *warp, uint32_t lanes)
 
 /* ---- those who wait for each other have come to a sync point --------------------------------------------- */
 
-static bool fail(struct pt_warp *warp, const struct jit_stand *s, enum pt_fault_kind kind, const char *detail)
+static bool fail(struct pt_warp *warp, const struct jit_stand *s, enum pt_fault_kind kind,
+                 const char *detail)
 {
-    warp->fault =
-        (struct pt_fault){.kind = kind, .func = s->func, .insn = s->insn, .lanes = s->held, .detail = detail};
+    warp->fault = (struct pt_fault){
+        .kind = kind, .func = s->func, .insn = s->insn, .lanes = s->held, .detail = detail};
     warp->cta->stepping = warp;
     return false;
 }
@@ -64,11 +69,13 @@ static enum jit_sync kind_of(const struct jit_stand *s)
     return (enum jit_sync)(s->sync & JIT_SYNC_KINDS);
 }
 
-static bool arrive(struct pt_warp *warp, struct jit_stand *s, uint32_t bar, uint32_t count, uint32_t preds)
+static bool arrive(struct pt_warp *warp, struct jit_stand *s, uint32_t bar, uint32_t count,
+                   uint32_t preds)
 {
     s->bar = bar;
     s->phase = warp->cta->bar[bar].phase;
-    if (warp->cta->launch->services->arrive(warp, bar, s->held, !(s->sync & JIT_SYNC_UNALIGNED), count, preds))
+    if (warp->cta->launch->services->arrive(warp, bar, s->held, !(s->sync & JIT_SYNC_UNALIGNED),
+                                            count, preds))
         return true;
     warp->fault.func = s->func;
     warp->fault.insn = s->insn;
@@ -151,7 +158,8 @@ static uint32_t naming_anywhere(struct jit_front *front, uint32_t members, bool 
     uint32_t all = 0;
     for (uint32_t i = 0; i < front->n; i++) {
         struct jit_stand *s = &front->stands[i];
-        uint32_t lanes = s->held && (s->sync & JIT_SYNC_ANYWHERE) && s->members ? naming(s, members) : 0;
+        uint32_t lanes =
+            s->held && (s->sync & JIT_SYNC_ANYWHERE) && s->members ? naming(s, members) : 0;
         all |= lanes;
         if (!go)
             continue;
@@ -201,7 +209,7 @@ static bool settle_all(struct pt_warp *warp, struct jit_front *front)
 
 /* ---- who is next --------------------------------------------------------------------------------------- */
 
-static void release(struct pt_warp *warp, struct jit_front *front)
+static void release(const struct pt_warp *warp, struct jit_front *front)
 {
     for (uint32_t i = 0; i < front->n; i++) {
         struct jit_stand *s = &front->stands[i];
@@ -210,8 +218,8 @@ static void release(struct pt_warp *warp, struct jit_front *front)
             continue;
         s->ready |= s->waiting;
         s->waiting = 0;
-        front->votes[0] = bar->result_popc;
-        front->votes[1] = bar->result_of;
+        s->votes[0] = bar->result_popc;
+        s->votes[1] = bar->result_of;
     }
 }
 
@@ -275,6 +283,7 @@ uint32_t jit_help_next(struct pt_warp *warp, struct jit_front *front)
         return JIT_LEAVES + (end_turn(front) ? PT_RUN_YIELDED : stop(warp, front));
     struct jit_stand *s = &front->stands[next];
     front->lanes = s->ready | s->turned;
+    memcpy(front->votes, s->votes, sizeof front->votes);
     s->ready = s->turned = 0;
     return next;
 }
@@ -282,7 +291,9 @@ uint32_t jit_help_next(struct pt_warp *warp, struct jit_front *front)
 /* ---- for reports --------------------------------------------------------------------------------------- */
 
 void jit_front_places(const struct jit_front *front,
-                      void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t bar), void *ud)
+                      void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes,
+                                     uint32_t bar),
+                      void *ud)
 {
     for (uint32_t i = 0; i < front->n; i++) {
         const struct jit_stand *s = &front->stands[i];

@@ -9,37 +9,39 @@
 
 enum jit_sync {
     JIT_SYNC_NONE,
-    JIT_SYNC_WARP, /* all lanes of the warp are waited for, no other warp */
+    JIT_SYNC_WARP, /* other lanes of the warp are waited for, no other warp */
     JIT_SYNC_BARRIER,
     JIT_SYNC_ARRIVE, /* nobody is waited for, but for the warp's other lanes */
     JIT_SYNC_CLUSTER_ARRIVE,
     JIT_SYNC_CLUSTER_WAIT,
     JIT_SYNC_KINDS = 0xff,
-    /* flags */
-    JIT_SYNC_UNALIGNED = 0x100, /* a barrier that takes lanes as they come */
-    JIT_SYNC_EACH = 0x200,      /* lanes need not wait for all of the warp: those that they name, or nobody */
-    JIT_SYNC_ANYWHERE = 0x400   /* bar.warp.sync: the others may be at another one */
+    /* Flags: a barrier that takes lanes as they come; lanes that do not wait for all of the warp, but
+     * for those that they name, or nobody; bar.warp.sync, where the others may be at another one. */
+    JIT_SYNC_UNALIGNED = 0x100,
+    JIT_SYNC_EACH = 0x200,
+    JIT_SYNC_ANYWHERE = 0x400
 };
 
-/* The start of a region. */
+/* The start of a region. Lanes: */
 struct jit_stand {
-    uint32_t ready;   /* lanes that may go on */
+    uint32_t ready;   /* that may go on */
     uint32_t turned;  /* that took the back edge of a loop that waits: others go first */
-    uint32_t held;    /* that came to a sync point and wait for the others of the warp */
+    uint32_t held;    /* that came to a sync point and wait for others of the warp */
     uint32_t waiting; /* that have arrived and wait for the phase of a barrier to end */
-    uint32_t sync;    /* enum jit_sync */
-    uint32_t number, given, preds; /* a barrier's operands: its number, the thread count, lanes with a true predicate */
-    const uint32_t *members; /* of lanes at an instruction of the warp that take part with others: what they name */
-    uint32_t bar, phase;        /* that is waited for */
-    uint32_t func, insn;        /* the place */
+    uint32_t preds;   /* whose predicate is true (bar.red) */
+    uint32_t sync;    /* enum jit_sync and flags */
+    uint32_t number, given;  /* a barrier's operands, the thread count is the second */
+    uint32_t bar, phase;     /* that is waited for */
+    uint32_t votes[2];       /* bar.red, of the phase that ended: true predicates, threads */
+    uint32_t func, insn;     /* the place */
+    const uint32_t *members; /* what each lane names that takes part with others of the warp */
 };
 
 /* Zero when its CTA begins. */
 struct jit_front {
     uint32_t is_started, n; /* stands */
     uint32_t lanes;         /* that run next */
-    uint32_t votes[2];      /* bar.red, of the phase that ended: threads whose predicate is true, threads */
-    uint32_t unused[3];
+    uint32_t votes[2];      /* what jit_stand.votes says of these */
     struct jit_stand stands[];
 };
 
@@ -58,6 +60,8 @@ static inline struct jit_front *jit_front_of(const struct pt_warp *warp, uint32_
 
 /* For pt_native.places. */
 void jit_front_places(const struct jit_front *front,
-                      void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t bar), void *ud);
+                      void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes,
+                                     uint32_t bar),
+                      void *ud);
 
 #endif
