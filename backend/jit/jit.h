@@ -5,7 +5,7 @@
  *   region.c    one region as a loop over groups; blocks in their order under masks    gen.h: its parts
  *   apart.c     kernels in which a thread may wait for others: regions run warp by warp     front.h: where its lanes stand
  *   block.c     the instructions of a block: guards, moves, pure operations
- *   value.c     registers: where each lies (scalar, affine, vector), reads, writes, masks
+ *   value.c     registers: where each lies (scalar, affine, vector), reads, writes, masks    offset.c    vectors that chunks share
  *   remake.c    values computed once more instead of being kept          nan.c              what NaNs they hold
  *   emit_*.c    what instructions compute: a few LLVM instructions each, over scalars or vectors alike
  *   lanes.c     operations without an emitter: calls of the interpreter's functions over lanes    batch.c    shared calls
