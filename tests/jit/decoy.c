@@ -60,7 +60,9 @@ int main(void)
     void *other = NULL;
     for (size_t i = 0; !other && i < sizeof others / sizeof *others; i++)
         other = dlopen(others[i], RTLD_NOW | RTLD_GLOBAL);
-    CHECK(other != NULL); /* LLVM's shared library is there where LLVM is */
+    if (!other) /* it comes with LLVM's package, but not into emulated machines */
+        puts("skipped a whole other LLVM: its shared library is not here");
     run_native();
-    return CHECK_DONE("decoy");
+    printf("decoy: %d passed, %d failed, %d skipped\n", check_passed, check_failed, !other);
+    return check_failed > 0;
 }
