@@ -138,7 +138,8 @@ PT_LANE uint32_t pt_half_fma_odd(float x, float y, float z, enum pt_half fmt)
     return pt_float_sum(pt_lane_u32(x * y), pt_lane_u32(z), PT_RO);
 }
 
-/* .oob: a factor 0xfff7 (the NaN that stands for a value outside a tensor, for both formats) makes the result 0. */
+/* .oob: a factor 0x7ff7 of either sign (the NaN that stands for a value outside a tensor, for both formats) makes the result
+ * 0. */
 PT_LANE uint32_t pt_half_fma(uint32_t a, uint32_t b, uint32_t c, enum pt_half fmt, bool ftz,
                              bool sat, bool relu, bool oob)
 {
@@ -146,7 +147,7 @@ PT_LANE uint32_t pt_half_fma(uint32_t a, uint32_t b, uint32_t c, enum pt_half fm
     float y = pt_lane_f32(pt_half_to_f32(pt_half_ftz(b, fmt, ftz), fmt));
     float z = pt_lane_f32(pt_half_to_f32(pt_half_ftz(c, fmt, ftz), fmt));
     uint32_t h = pt_half_finish(pt_half_fma_odd(x, y, z, fmt), fmt, PT_RN, ftz, sat, relu);
-    return oob && ((a & 0xffff) == 0xfff7 || (b & 0xffff) == 0xfff7) ? 0 : h;
+    return oob && ((a & 0x7fff) == 0x7ff7 || (b & 0x7fff) == 0x7ff7) ? 0 : h;
 }
 
 /* fma.{rz,rm,rp}.bf16 as the assembler expands it: the operands read as f16, an f32 fma with that rounding, and its result
