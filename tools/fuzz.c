@@ -23,7 +23,8 @@ static const char fuzz_help[] =
     "  --timeout SECONDS   for one kernel on all of them (60)\n"
     "  --out FOLDER        where failing kernels are written (.)\n"
     "  --whole             do not make them smaller\n"
-    "  --show              print the kernels instead of running them\n";
+    "  --show              print the kernels instead of running them\n"
+    "  --for-gpu           leave out what NVIDIA's assembler and GPUs make something of their own of\n";
 
 enum { REASONS = 256 };
 
@@ -31,7 +32,7 @@ struct options {
     unsigned long long seed, count;
     struct trial_options trial;
     const char *folder;
-    bool whole, show;
+    bool whole, show, for_gpu;
 };
 
 /* Reasons for not being native, counted by kernel and CPU level. */
@@ -97,6 +98,8 @@ static bool parse_options(int argc, char **argv, struct options *o)
             o->whole = true;
         } else if (!strcmp(argv[i], "--show")) {
             o->show = true;
+        } else if (!strcmp(argv[i], "--for-gpu")) {
+            o->for_gpu = true;
         } else if (i + 1 == argc || !set_option(o, argv[i], argv[i + 1])) {
             fprintf(stderr, "ptera fuzz: unknown option or bad value: '%s' (ptera fuzz --help)\n", argv[i]);
             return false;
@@ -162,7 +165,7 @@ static void try_seed(struct pen *pen, unsigned long long seed, const struct opti
 {
     struct gen_kernel kernel;
     struct trial trial;
-    gen_make(&kernel, seed);
+    gen_make(&kernel, seed, o->for_gpu);
     if (o->show) {
         show(&kernel);
     } else {

@@ -22,6 +22,7 @@ struct gen {
     uint64_t random;
     unsigned n_temps;
     bool is_entry;
+    bool for_gpu; /* see gen_make */
     bool has_selectors, has_parted_talk, has_tables, has_returns, has_order, has_carries, has_const; /* of the kernel */
     bool talks;        /* warp instructions; lanes then return at the outermost level only */
     bool has_local, has_shared;

@@ -276,7 +276,7 @@ static void control(struct gen *g, const struct gen_place *place)
         walk(g, place, rounds);
     else if (gen_chance(g, 12))
         partial(g, place);
-    else if (roll < 8 && !(g->has_parted_talk && place->mask))
+    else if (roll < 8 && !(g->has_parted_talk && place->mask) && !g->for_gpu)
         irreducible(g, place);
     else if (roll < 14 && g->has_tables)
         jump_by_table(g, place);

@@ -62,6 +62,8 @@ enum { CHAPTERS = sizeof chapters / sizeof *chapters };
 static bool is_drawn(struct gen *g, const struct pt_line *line)
 {
     enum pt_op op = line->op;
+    if (g->for_gpu && (op == PT_OP_createpolicy || op == PT_OP_mapa || op == PT_OP_getctarank))
+        return false;
     struct pt_when need = {UINT64_C(1) << pt_target_find(TARGET, 0), VERSION, VERSION};
     return pt_op_is_supported(op) && (pt_op_effects(op) & ~(uint32_t)PT_FX_FP) == PT_FX_PURE &&
            (g->has_selectors || strcmp(pt_op_chapter(op), "video")) && (line->when.targets & need.targets) &&
@@ -90,6 +92,7 @@ struct drawn {
     char spelling[256], operands[512];
     bool uniform, has_constant;
     const char *written[GEN_POOL]; /* destinations: all different */
+    enum pt_type type[GEN_POOL];   /* of them */
     unsigned n_written;
 };
 
@@ -157,7 +160,7 @@ static bool class_of(const struct pt_slot *slot, enum pt_type type, enum gen_cla
 
 static void add_dest(struct gen *g, struct drawn *d, const struct pt_slot *slot, enum gen_class class)
 {
-    if ((slot->flags & PT_SLOT_WIDER) && class != GEN_P && gen_chance(g, 20) && class < GEN_D)
+    if ((slot->flags & PT_SLOT_WIDER) && class != GEN_P && gen_chance(g, 20) && class < GEN_D && !g->for_gpu)
         class++;
     const char *name = NULL;
     for (bool taken = true; taken;) {
@@ -167,6 +170,7 @@ static void add_dest(struct gen *g, struct drawn *d, const struct pt_slot *slot,
         for (unsigned i = 0; i < d->n_written; i++)
             taken |= !strcmp(d->written[i], name);
     }
+    d->type[d->n_written] = pt_slot_type(slot, &d->form);
     d->written[d->n_written++] = name;
     strcat(d->operands, name);
 }
@@ -210,8 +214,9 @@ static bool add_source(struct gen *g, struct drawn *d, const struct pt_slot *slo
                        enum gen_class class, const struct gen_place *place)
 {
     char text[64];
+    bool is_open = g->for_gpu && (type == PT_f32 || type == PT_f64 || pt_type_bits(d->form.type[0]) == 16);
     bool wants = slot->kind == PT_SLOT_VALUE && class != GEN_P && !d->has_constant &&
-                 !(slot->flags & PT_SLOT_SELECTED) && gen_chance(g, 16);
+                 !(slot->flags & PT_SLOT_SELECTED) && gen_chance(g, 16) && !is_open;
     if (wants && constant_of(g, slot, type, text, sizeof text)) {
         d->has_constant = true;
         strcat(d->operands, text);
@@ -301,19 +306,62 @@ static bool draw(struct gen *g, struct drawn *d, const struct gen_place *place)
     return d->n_written > 0;
 }
 
+static bool is_set(const struct drawn *d)
+{
+    return !strncmp(d->spelling, "set.", 4) || !strncmp(d->spelling, "testp.", 6);
+}
+
+static bool is_for_gpu(const struct drawn *d)
+{
+    bool is_shift = !strncmp(d->spelling, "shl.", 4) || !strncmp(d->spelling, "shr.", 4);
+    if (is_shift && pt_type_bits(d->form.type[0]) == 64)
+        return false;
+    return !is_set(d) || pt_type_bits(d->form.type[0]) != 16 || pt_type_class(d->form.type[0]) != PT_CLASS_F;
+}
+
+/* Makes the one NaN of all NaNs in a register of a floating-point type. */
+static const char *settle_nan(struct gen *g, enum pt_type type, const char *name)
+{
+    unsigned n = gen_temp(g), m = gen_temp(g);
+    const char *spelling = pt_type_name(type);
+    switch (type) {
+    case PT_f16:
+    case PT_bf16:
+        return gen_format(g, "\nsetp.nan.%s %%q%u, %s, %s;\nselp.b16 %s, 0x7fff, %s, %%q%u;", spelling, n, name, name, name, name, n);
+    case PT_f16x2:
+    case PT_bf16x2:
+        return gen_format(g, "\nsetp.nan.%s %%q%u|%%q%u, %s, %s;\nand.b32 %%t%u, %s, 0xffff0000;\nor.b32 %%t%u, %%t%u, 0x7fff;\n"
+                             "selp.b32 %s, %%t%u, %s, %%q%u;\nand.b32 %%t%u, %s, 0xffff;\nor.b32 %%t%u, %%t%u, 0x7fff0000;\n"
+                             "selp.b32 %s, %%t%u, %s, %%q%u;",
+                          spelling, n, m, name, name, n, name, n, n, name, n, name, n, m, name, m, m, name, m, name, m);
+    case PT_f32:
+        return gen_format(g, "\nsetp.nan.f32 %%q%u, %s, %s;\nselp.b32 %s, 0x7fffffff, %s, %%q%u;", n, name, name, name, name, n);
+    case PT_f64:
+        return gen_format(g, "\nsetp.nan.f64 %%q%u, %s, %s;\nselp.b64 %s, 0x7fffffffffffffff, %s, %%q%u;", n, name, name, name,
+                          name, n);
+    default:
+        return "";
+    }
+}
+
 void gen_compute(struct gen *g, const struct gen_place *place, bool uniform)
 {
     struct drawn d = {.uniform = uniform};
-    while (!draw(g, &d, place))
+    const char *settled = "";
+    while (!draw(g, &d, place) || (g->for_gpu && !is_for_gpu(&d)))
         continue;
-    gen_line(g, "%s%s %s;", uniform ? "" : gen_guard(g), d.spelling, d.operands);
+    for (unsigned i = 0; g->for_gpu && i < d.n_written; i++)
+        settled = gen_format(g, "%s%s", settled, settle_nan(g, d.type[i], d.written[i]));
+    const char *guard = uniform || (g->for_gpu && is_set(&d)) ? "" : gen_guard(g);
+    gen_line(g, "%s%s %s;%s", guard, d.spelling, d.operands, settled);
 }
 
 void gen_special_register(struct gen *g)
 {
     static const char *const names[] = {"tid.x", "tid.x", "tid.y", "tid.z", "ntid.x", "ctaid.x", "ctaid.y", "nctaid.x", "laneid", "laneid",
-                                        "warpid", "lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt"};
-    const char *name = names[gen_below(g, sizeof names / sizeof *names)], *guard = gen_guard(g);
+                                        "lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt", "warpid"};
+    enum { NAMES = sizeof names / sizeof *names };
+    const char *name = names[gen_below(g, NAMES - g->for_gpu)], *guard = gen_guard(g);
     gen_line(g, "%smov.u32 %s, %%%s;", guard, gen_dest(g, GEN_R), name);
 }
 

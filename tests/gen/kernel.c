@@ -267,7 +267,7 @@ static void make_variables(struct gen *g)
     g->k->variables = text;
 }
 
-void gen_make(struct gen_kernel *k, uint64_t seed)
+void gen_make(struct gen_kernel *k, uint64_t seed, bool for_gpu)
 {
     memset(k, 0, sizeof *k);
     pt_arena_init(&k->arena, &pt_malloc_allocator);
@@ -279,7 +279,7 @@ void gen_make(struct gen_kernel *k, uint64_t seed)
     k->arena.oom = &oom;
     k->seed = seed;
     k->sums_bytes = 8;
-    struct gen g = {.k = k, .random = seed * UINT64_C(0xd1342543de82ef95) + 1};
+    struct gen g = {.k = k, .for_gpu = for_gpu, .random = seed * UINT64_C(0xd1342543de82ef95) + 1};
     draw_features(&g);
     draw_shape(&g);
     gen_lay_out(&g);

@@ -129,7 +129,7 @@ static const char *operand_text(struct gen *g, const struct access *a)
     unsigned bits = a->bytes / a->lanes * 8, first = gen_below(g, GEN_POOL);
     enum gen_class class = bits <= 16 ? GEN_H : bits == 32 ? GEN_R : GEN_D;
     static const char *const names[] = {"p", "h", "r", "d"};
-    if (!strchr(a->type, 'f') && class < GEN_D && gen_chance(g, 40))
+    if (!strchr(a->type, 'f') && class < GEN_D && gen_chance(g, 40) && !(g->for_gpu && class == GEN_H))
         class++;
     const char *name = names[class];
     unsigned i[4];
@@ -140,6 +140,17 @@ static const char *operand_text(struct gen *g, const struct access *a)
     if (a->lanes == 2)
         return gen_format(g, "{%%%s%u, %%%s%u}", name, i[0], name, i[1]);
     return gen_format(g, "{%%%s%u, %%%s%u, %%%s%u, %%%s%u}", name, i[0], name, i[1], name, i[2], name, i[3]);
+}
+
+/* Makes integers of the registers of a narrow store, no larger than what is stored. */
+static const char *narrowed(struct gen *g, const struct access *a, const char *operand)
+{
+    const char *text = "", *format = a->bytes == a->lanes ? "%sand.b16 %.*s, %.*s, 0xff;\n" : "%sxor.b16 %.*s, %.*s, 1;\n";
+    for (const char *at = strchr(operand, '%'); g->for_gpu && a->bytes / a->lanes < 4 && at; at = strchr(at + 1, '%')) {
+        int n = (int)strcspn(at, ",}");
+        text = gen_format(g, format, text, n, at, n, at);
+    }
+    return text;
 }
 
 static const char *load_modifier(struct gen *g, bool is_global)
@@ -170,7 +181,8 @@ static void own_element(struct gen *g)
         gen_line(g, "%s%s%s %s, [%%x%u+%zu];", address, guard, spell(g, "ld", space, modifier, access->type), operand, n, a->offset);
     } else {
         modifier = !strcmp(modifier, ".ca") ? ".wb" : modifier;
-        gen_line(g, "%s%s%s [%%x%u+%zu], %s;", address, guard, spell(g, "st", space, modifier, access->type), n, a->offset, operand);
+        gen_line(g, "%s%s%s%s [%%x%u+%zu], %s;", address, narrowed(g, access, operand), guard,
+                 spell(g, "st", space, modifier, access->type), n, a->offset, operand);
     }
 }
 
@@ -217,7 +229,7 @@ static void load_or_store(struct gen *g, const struct access *access, const char
     if (gen_chance(g, 50))
         gen_line(g, "%s%sld%s%s %s, [%%x%u];", address, guard, space, access->type, operand, n);
     else
-        gen_line(g, "%s%sst%s%s [%%x%u], %s;", address, guard, space, access->type, n, operand);
+        gen_line(g, "%s%s%sst%s%s [%%x%u], %s;", address, narrowed(g, access, operand), guard, space, access->type, n, operand);
 }
 
 /* %t<n>: any element of a block of memory. */
@@ -285,6 +297,8 @@ static void own_atomic(struct gen *g, const struct gen_place *place)
     enum { MORE = sizeof more / sizeof *more };
     unsigned i = gen_below(g, g->n_arrays), op = gen_below(g, SUMS + MORE), n = gen_temp(g);
     const char *name = op < SUMS ? sums[op] : more[op - SUMS];
+    if (g->for_gpu && strstr(name, "f"))
+        name = ".cas.b32";
     unsigned bytes = strstr(name, "64") ? 8 : strstr(name, "16") && !strstr(name, "x2") ? 2 : 4;
     if (g->array[i].bytes != bytes) {
         own_element(g);

@@ -5,7 +5,7 @@
 
 /* ---- warps --------------------------------------------------------------------------------------------------- */
 
-/* A lane reads from lane % ^ k, and keeps its own value where that is none of the mask. */
+/* A lane reads from lane % ^ k, and keeps its own value where that is none of the mask, or is not there. */
 static void shuffle_among(struct gen *g, const struct gen_place *place)
 {
     unsigned n = gen_temp(g);
@@ -13,8 +13,10 @@ static void shuffle_among(struct gen *g, const struct gen_place *place)
     if (gen_chance(g, 50))
         gen_line(g, "mov.u32 %%t%u, %%laneid;\nxor.b32 %%t%u, %%t%u, %u;\nshfl.sync.idx.b32 %%z32_%u, %s, %%t%u, 31, %s;\n"
                     "mov.b32 %%m%u, %s;\nshr.u32 %%m%u, %%m%u, %%t%u;\nand.b32 %%m%u, %%m%u, 1;\n"
-                    "setp.ne.u32 %%q%u, %%m%u, 0;\nselp.b32 %s, %%z32_%u, %s, %%q%u;",
-                 n, n, n, 1 + gen_below(g, 31), n, a, n, place->mask, n, place->mask, n, n, n, n, n, n, n, d, n, a, n);
+                    "and.b32 %%w%u, %%ltid, -32;\nadd.u32 %%w%u, %%w%u, %%t%u;\nsetp.lt.u32 %%q%u, %%w%u, %u;\n"
+                    "setp.ne.and.u32 %%q%u, %%m%u, 0, %%q%u;\nselp.b32 %s, %%z32_%u, %s, %%q%u;",
+                 n, n, n, 1 + gen_below(g, 31), n, a, n, place->mask, n, place->mask, n, n, n, n, n, n, n, n, n, n, n,
+                 g->cta_threads, n, n, n, d, n, a, n);
     else /* from the mask's first lane */
         gen_line(g, "brev.b32 %%t%u, %s;\nclz.b32 %%t%u, %%t%u;\nshfl.sync.idx.b32 %s, %s, %%t%u, 31, %s;", n, place->mask,
                  n, n, d, a, n, place->mask);
