@@ -34,12 +34,20 @@ struct pt_image {
     uint64_t func_base; /* the address of function i, as PTX sees it, is func_base + 16 * i; never dereferenced */
 };
 
+/* What a program tests beyond what every program does. */
+enum pt_test {
+    PT_TEST_MEMORY = 1, /* every access: for launches with `releases` */
+    PT_TEST_ASYNC = 2,  /* for launches whose CTAs have `async`: registers that an operation in flight uses stay its own, and
+                           accesses are tested if these are checked */
+    PT_TEST_SETS = 4    /* of them */
+};
+
 /* What an engine made of one kernel and all functions it may call. The engine's own struct begins with this. */
 struct pt_program {
     const struct pt_engine *engine;
     const struct pt_image *image;
     uint32_t kernel;           /* function index */
-    bool is_isolated;          /* tests every access: for launches with `releases` */
+    uint32_t tests;            /* enum pt_test: what it was compiled for */
     uint32_t shared_static;    /* bytes of static shared memory, used from PT_SHARED_BASE on; set by the runtime,
                                   which lays it out, after `compile` */
     uint32_t shared_align;     /* alignment the dynamic shared memory behind it needs; likewise */
@@ -109,10 +117,24 @@ struct pt_barrier {
     uint32_t arrived_lanes[PT_MAX_WARPS];
 };
 
-/* Asynchronous operations of a cluster that are put off: backend/interp/async.h. */
+/* What is known of a cluster's asynchronous operations in flight: backend/interp/race.h. All arrays, and each watch, are
+ * from the module's allocator. */
+struct pt_race {
+    struct pt_watch **watches;
+    uint32_t n, room, sweep_at;
+    struct pt_watch_node *nodes;
+    uint32_t n_nodes, room_nodes;
+    uint32_t *lines;
+    uint64_t issued;
+};
+
+/* Asynchronous operations of a cluster: backend/interp/async.h. */
 struct pt_async {
-    struct pt_async_op **ops; /* in the order of issue; the array and each are from the module's allocator */
+    bool is_late;             /* they are put off */
+    bool is_checked;          /* races with them are found */
+    struct pt_async_op **ops; /* put off, in the order of issue; the array and each are from the module's allocator */
     uint32_t n, room;
+    struct pt_race race;
 };
 
 struct pt_cta {
@@ -129,7 +151,7 @@ struct pt_cta {
     uint64_t phases;       /* of mbarriers, that its threads have completed: signs of progress */
     struct pt_warp *warps; /* launch->n_warps of them */
     uint8_t *scratch;      /* native code's: see backend/native.h */
-    struct pt_async *async; /* the cluster's; NULL: asynchronous operations take place at once */
+    struct pt_async *async; /* the cluster's; NULL: asynchronous operations take place at once, unchecked */
     struct pt_warp *stepping; /* native code has the engine run an instruction of this warp, or did as it failed */
     uint64_t steps;        /* how many it had it run so far */
 };
@@ -168,6 +190,19 @@ static inline bool pt_extent_holds(const struct pt_extent *e, uint64_t address, 
     return offset < e->bytes && bytes <= e->bytes - offset;
 }
 
+/* A thread uses what an asynchronous operation in flight uses. */
+struct pt_finding {
+    uint32_t func, insn, lane; /* of the warp: what it does */
+    bool writes;
+    bool has_address;
+    uint64_t address; /* generic; without it, a register of `func`: */
+    uint32_t reg;
+    uint32_t other_func, other_insn, other_lane; /* the operation */
+    const struct pt_warp *other_warp;
+    bool other_writes;
+    const char *advice; /* static text */
+};
+
 /* What the runtime does for an engine while a warp runs. */
 struct pt_services {
     /* Lanes `mask` of the warp arrive at barrier `id` (aligned: the whole warp counts). `expected` is the
@@ -183,6 +218,8 @@ struct pt_services {
     bool (*call)(struct pt_warp *warp, uint32_t lane, uint32_t f, const void *args, void *result);
     /* Isolated launches: the memory that holds the address and is this lane's to touch. False if there is none. */
     bool (*find)(const struct pt_warp *warp, uint32_t lane, uint64_t address, struct pt_extent *extent);
+    /* Checked launches: the warp is at fault, but goes on. */
+    void (*found)(const struct pt_warp *warp, const struct pt_finding *finding);
     uint64_t (*clock)(void);       /* %clock64 */
     uint64_t (*globaltimer)(void); /* %globaltimer, ns */
 };
@@ -191,9 +228,9 @@ struct pt_services {
 
 struct pt_engine {
     const char *name; /* of the CPU level: "v2", "v3", "v4", "aarch64" */
-    /* Compiles a kernel, for isolated launches or for others. On failure returns NULL: diagnostics are in the module's
-     * list, or memory ran out (then the list has no new error). */
-    struct pt_program *(*compile)(const struct pt_image *image, uint32_t kernel, bool is_isolated,
+    /* Compiles a kernel, with a set of tests. On failure returns NULL: diagnostics are in the module's list, or memory ran
+     * out (then the list has no new error). */
+    struct pt_program *(*compile)(const struct pt_image *image, uint32_t kernel, uint32_t tests,
                                   const struct pt_allocator *allocator);
     void (*release)(struct pt_program *program);
     /* Prepares warp->state for the program: once a worker and launch (constants), before the first CTA. */

@@ -56,7 +56,8 @@ typedef enum ptera_result {
     PTERA_ERROR_ILLEGAL_INSTRUCTION = 21,
     PTERA_ERROR_DEADLOCK = 22,
     PTERA_ERROR_TIMEOUT = 23,
-    PTERA_ERROR_HOST_FUNCTION = 24 /* a registered function called ptera_function_fail */
+    PTERA_ERROR_HOST_FUNCTION = 24, /* a registered function called ptera_function_fail */
+    PTERA_ERROR_FINDINGS = 25 /* the kernel ran to its end, but a checker found something: ptera_launch.finding */
 } ptera_result;
 
 /* A short English text for a result; static. */
@@ -297,6 +298,15 @@ typedef enum ptera_backend {
                              (ptera_info.has_jit) the launch is PTERA_ERROR_INVALID_LAUNCH */
 } ptera_backend;
 
+/* Checkers of a launch. */
+typedef enum ptera_check {
+    /* Accesses of threads that race with asynchronous operations (cp.async, cp.async.bulk, tensor copies and reductions, st.async,
+     * red.async, wgmma with its registers): of bytes that an operation writes, or writes to what it reads, by a thread that has not
+     * observed its completion: by its own wait, by a test of the mbarrier, or by a barrier, an mbarrier or strong accesses
+     * behind one that has. Accesses of other clusters are not seen. */
+    PTERA_CHECK_RACE = 1
+} ptera_check;
+
 typedef struct ptera_launch {
     size_t size;              /* set by ptera_launch_init */
     unsigned grid[3];         /* CTAs; default 1,1,1 */
@@ -316,12 +326,19 @@ typedef struct ptera_launch {
     int isolate;
     ptera_backend backend;
     int math_fast;            /* nonzero: native code may trade exactness for speed */
-    /* Asynchronous copies take place when they are issued. Nonzero, or with PTERA_ASYNC=late in the environment: as
-     * late as PTX allows (when a thread waits for their group, after the first test of their mbarrier, at the
-     * thread's exit), so that a kernel which does not wait for them goes wrong; such launches are interpreted. */
+    /* Asynchronous operations (copies, reductions, st.async, red.async, wgmma) take place when they are issued. Nonzero, or
+     * with PTERA_ASYNC=late in the environment: as late as PTX allows (when a thread waits for their group, after the first
+     * test of their mbarrier, at the thread's exit), so that a kernel which does not wait for them goes wrong; such launches
+     * are interpreted. */
     int async_late;
     /* If not NULL: the names of the parameters that the values are of, in any order. */
     const char *const *parameter_names;
+    /* A set of ptera_check: the launch is interpreted, slowly, and each pair of places in the PTX that is at fault is told to
+     * `finding` when it is first seen: FILE:LINE:COL: error: message, the line and a caret. The kernel goes on; the result is
+     * PTERA_ERROR_FINDINGS if it does not fail otherwise. `finding` may be NULL; it is called by any worker, one call at a time. */
+    unsigned checks;
+    void (*finding)(void *ud, const char *text);
+    void *finding_ud;
 } ptera_launch;
 
 /* Sets the defaults. `size` is sizeof *launch where the program is compiled. NULL is allowed. */

@@ -44,6 +44,8 @@ const char *ptera_result_text(ptera_result result)
         return "timeout";
     case PTERA_ERROR_HOST_FUNCTION:
         return "a host function failed";
+    case PTERA_ERROR_FINDINGS:
+        return "a checker found something";
     }
     return "unknown result";
 }

@@ -63,7 +63,7 @@ struct ptera_kernel {
     ptera_module *module;
     uint32_t func;
     struct pt_image image;      /* with symbols of its own: .shared is laid out for each kernel */
-    _Atomic(struct pt_program *) program, isolated; /* for launches of either kind; NULL until the first of them */
+    _Atomic(struct pt_program *) programs[PT_TEST_SETS]; /* by their tests; NULL until the first launch with those */
     struct pt_version *versions; /* under the engine's lock */
     atomic_uint_fast64_t interpreted_ns; /* so far, of all workers: how hot it is */
     atomic_uint_fast64_t native_launches, interpreted_launches, stepped;
@@ -115,9 +115,9 @@ void pt_engine_error_copy(ptera_engine *engine, char *error);
 /* Tells the embedder's log, if there is one. */
 __attribute__((format(printf, 3, 4))) void pt_engine_log(ptera_engine *engine, ptera_severity severity, const char *format, ...);
 
-/* module.c: compiles a kernel if it is not yet, for isolated launches or for others. Errors are in the module's
+/* module.c: compiles a kernel, if it is not yet, with a set of tests (enum pt_test). Errors are in the module's
  * diagnostics; the first is the engine's error text. */
-ptera_result pt_module_compile(ptera_kernel *kernel, bool is_isolated, const struct pt_program **program);
+ptera_result pt_module_compile(ptera_kernel *kernel, uint32_t tests, const struct pt_program **program);
 void pt_module_free(ptera_module *module);
 /* The function or kernel of a name, or PT_NONE. */
 uint32_t pt_module_func(const ptera_module *module, const char *name);

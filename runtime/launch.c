@@ -257,7 +257,7 @@ ptera_result ptera_kernel_properties_get(ptera_kernel *kernel, ptera_kernel_prop
         return PTERA_ERROR_INVALID_ARGUMENT;
     if (pt_engine_is_inherited(kernel->module->engine))
         return PTERA_ERROR_NOT_INITIALIZED;
-    ptera_result result = pt_module_compile(kernel, false, &program);
+    ptera_result result = pt_module_compile(kernel, 0, &program);
     if (result != PTERA_OK)
         return result;
     const struct pt_func *f = func_of(kernel);
@@ -365,10 +365,12 @@ static ptera_result run_with_parameters(struct pt_job *job)
 
 static const char *why_interpreted(const struct pt_job *job)
 {
-    if (job->is_isolated)
+    if (job->tests & PT_TEST_MEMORY)
         return "an isolated launch is interpreted: it tests every access";
+    if (job->findings)
+        return "a checked launch is interpreted";
     if (job->is_late)
-        return "a launch that puts asynchronous copies off is interpreted";
+        return "a launch that puts asynchronous operations off is interpreted";
     return NULL;
 }
 
@@ -433,13 +435,15 @@ static void count_launch(struct pt_job *job)
 static ptera_result prepare(struct pt_job *job, const ptera_launch *given)
 {
     job->is_cooperative = given->cooperative != 0;
-    job->is_isolated = given->isolate != 0;
     job->timeout_seconds = given->timeout_seconds;
     job->is_late = given->async_late || job->engine->async_late;
-    job->launch.releases = job->is_isolated ? &job->engine->mem.releases : NULL;
+    if (given->checks && !(job->findings = pt_findings_new(job->engine, given)))
+        return PTERA_ERROR_OUT_OF_MEMORY;
+    job->tests = (given->isolate ? PT_TEST_MEMORY : 0) | (job->is_late || job->findings ? PT_TEST_ASYNC : 0);
+    job->launch.releases = given->isolate ? &job->engine->mem.releases : NULL;
     job->launch.services = &pt_launch_services;
     job->launch.grid_id = atomic_fetch_add(&job->engine->grid_ids, 1) + 1;
-    ptera_result r = pt_module_compile(job->kernel, job->is_isolated, &job->launch.program);
+    ptera_result r = pt_module_compile(job->kernel, job->tests, &job->launch.program);
     if (r == PTERA_OK)
         r = set_shape(job, given);
     if (r == PTERA_OK)
@@ -479,6 +483,7 @@ ptera_result pt_launch_prepare(ptera_kernel *kernel, const ptera_launch *given, 
 void pt_launch_drop(struct pt_job *job)
 {
     pt_native_put(job->engine, atomic_load(&job->version));
+    pt_findings_free(job->engine, job->findings);
     pt_engine_free(job->engine, job);
 }
 
@@ -488,6 +493,11 @@ ptera_result pt_launch_run(struct pt_job *job)
     report[0] = 0; /* the rest need not be cleared for each launch */
     job->report = report;
     ptera_result r = run_with_parameters(job);
+    if (r == PTERA_OK && pt_findings_count(job->findings)) {
+        uint32_t n = pt_findings_count(job->findings);
+        pt_engine_fail(job->engine, "kernel '%s': %u finding%s", func_of(job->kernel)->name, n, n > 1 ? "s" : "");
+        r = PTERA_ERROR_FINDINGS;
+    }
     count_launch(job);
     if (r == PTERA_ERROR_OUT_OF_MEMORY && !atomic_load(&job->is_reported))
         say_no_memory(job->kernel);
@@ -504,7 +514,7 @@ ptera_result pt_launch_take(ptera_kernel *kernel, const ptera_launch *given, str
     if (pt_engine_is_inherited(kernel->module->engine))
         return PTERA_ERROR_NOT_INITIALIZED;
     if (!(mine.timeout_seconds >= 0) || mine.backend < PTERA_BACKEND_DEFAULT ||
-        mine.backend > PTERA_BACKEND_JIT)
+        mine.backend > PTERA_BACKEND_JIT || mine.checks & ~(unsigned)PTERA_CHECK_RACE)
         return PTERA_ERROR_INVALID_ARGUMENT;
     return pt_launch_prepare(kernel, &mine, job);
 }

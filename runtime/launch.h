@@ -21,7 +21,8 @@ struct pt_slot {
     struct pt_slot *next;
     /* what it is made for */
     const ptera_kernel *kernel;
-    bool is_isolated, is_native, has_warps;
+    bool is_native, has_warps;
+    uint32_t tests;
     uint32_t scratch_bytes; /* native code's, of a CTA */
     const struct pt_native *apart; /* for this launch: native code that resumes its warps; NULL: there is none */
     uint32_t block[3], n_ctas;
@@ -35,7 +36,7 @@ struct pt_slot {
     size_t frames_bytes;
     struct pt_resident *ctas;
     struct pt_warp *warps;  /* if it has_warps */
-    struct pt_async async; /* room for operations that are put off */
+    struct pt_async async; /* operations that are put off or watched */
     /* the cluster it runs */
     uint32_t live_ctas;
     uint64_t events;       /* arrivals at barriers and exits: signs of progress, as are mbarriers' phases */
@@ -49,8 +50,10 @@ struct pt_job {
     uint32_t clusters[3];
     uint64_t n_clusters;
     uint32_t capacity;     /* clusters that may be resident at once */
-    bool is_cooperative, is_isolated;
-    bool is_late; /* asynchronous operations are put off */
+    bool is_cooperative;
+    bool is_late;  /* asynchronous operations are put off */
+    uint32_t tests; /* enum pt_test */
+    struct pt_findings *findings; /* NULL: the launch is not checked */
     bool may_be_native, math_fast;
     _Atomic(struct pt_version *) version; /* whose native code runs it, once it is ready; NULL: the interpreter does */
     atomic_bool was_native;   /* some of it, at least */
@@ -127,6 +130,28 @@ void pt_report_native_timeout(struct pt_job *job, const struct pt_cta *cta,
 /* A failure without a place. */
 void pt_report_failure(struct pt_job *job, enum pt_fault_kind kind, const char *text);
 ptera_result pt_report_result(enum pt_fault_kind kind);
+
+/* Text of PT_ERROR_BYTES that is being written. */
+struct pt_words {
+    struct pt_job *job;
+    char *text;
+    size_t n;
+};
+__attribute__((format(printf, 2, 3))) void pt_words_put(struct pt_words *w, const char *format, ...);
+/* The line of the source, where that is known: " (k.cu:12)". */
+void pt_words_source(struct pt_words *w, const struct pt_insn *insn);
+/* "FILE:LINE", with ":COL" if it is asked for, and the line of the source. */
+void pt_words_place(struct pt_words *w, uint32_t func, uint32_t insn, bool has_column);
+/* ", CTA (X,Y,Z)" */
+void pt_words_cta(struct pt_words *w, const struct pt_cta *cta);
+const struct pt_insn *pt_find_insn(const ptera_module *module, uint32_t func, uint32_t insn);
+
+/* finding.c: what the checkers of a launch find. */
+struct pt_findings *pt_findings_new(ptera_engine *engine, const ptera_launch *given);
+void pt_findings_free(ptera_engine *engine, struct pt_findings *findings);
+void pt_finding_add(const struct pt_warp *warp, const struct pt_finding *finding);
+/* How many different ones there were. */
+uint32_t pt_findings_count(const struct pt_findings *findings);
 
 /* timer.c: sets launch->stop when the time is over. */
 struct pt_timer {

@@ -268,10 +268,9 @@ void pt_module_free(ptera_module *module)
         pt_slot_forget(engine, module);
     pt_native_forget(module);
     for (uint32_t i = 0; i < module->n_kernels; i++) {
-        if (module->kernels[i].program)
-            engine->backend->release(module->kernels[i].program);
-        if (module->kernels[i].isolated)
-            engine->backend->release(module->kernels[i].isolated);
+        for (uint32_t tests = 0; tests < PT_TEST_SETS; tests++)
+            if (module->kernels[i].programs[tests])
+                engine->backend->release(module->kernels[i].programs[tests]);
     }
     if (module->globals)
         pt_mem_free(&engine->mem, module->globals, PT_MEM_GLOBALS);
@@ -397,21 +396,23 @@ static const char *first_error(const ptera_module *module, uint32_t from)
     return "";
 }
 
-/* Makes the program for launches of one kind. The image, and with it the layout of shared memory, is the same for both. */
-static ptera_result compile_into(ptera_kernel *kernel, bool is_isolated, struct pt_arena *scratch)
+/* Makes the program with some tests. The image, and with it the layout of shared memory, is the same for all. */
+static ptera_result compile_into(ptera_kernel *kernel, uint32_t tests, struct pt_arena *scratch)
 {
     ptera_module *module = kernel->module;
     jmp_buf oom;
     module->ir.arena.oom = scratch->oom = &oom;
     if (setjmp(oom))
         return PTERA_ERROR_OUT_OF_MEMORY;
-    const struct pt_program *other = is_isolated ? kernel->program : kernel->isolated;
+    const struct pt_program *other = NULL;
+    for (uint32_t i = 0; i < PT_TEST_SETS && !other; i++)
+        other = kernel->programs[i];
     struct pt_shared shared = {0};
     uint32_t errors = module->ir.diags.errors, listed = module->ir.diags.list.n;
     if (!other)
         make_image(kernel, &shared, scratch);
     struct pt_program *program = module->engine->backend->compile(
-        &kernel->image, kernel->func, is_isolated, &module->engine->allocator);
+        &kernel->image, kernel->func, tests, &module->engine->allocator);
     module->ir.arena.oom = &oom; /* the engine had its own */
     pt_module_format_diagnostics(module);
     if (!program) {
@@ -428,16 +429,16 @@ static ptera_result compile_into(ptera_kernel *kernel, bool is_isolated, struct 
         program->shared_static = other->shared_static;
         program->shared_align = other->shared_align;
     }
-    atomic_store(is_isolated ? &kernel->isolated : &kernel->program, program);
+    atomic_store(&kernel->programs[tests], program);
     return PTERA_OK;
 }
 
-ptera_result pt_module_compile(ptera_kernel *kernel, bool is_isolated,
+ptera_result pt_module_compile(ptera_kernel *kernel, uint32_t tests,
                                const struct pt_program **program)
 {
     ptera_module *module = kernel->module;
     ptera_result result = PTERA_OK;
-    _Atomic(struct pt_program *) *made = is_isolated ? &kernel->isolated : &kernel->program;
+    _Atomic(struct pt_program *) *made = &kernel->programs[tests];
     *program = atomic_load_explicit(made, memory_order_acquire);
     if (*program)
         return PTERA_OK;
@@ -445,7 +446,7 @@ ptera_result pt_module_compile(ptera_kernel *kernel, bool is_isolated,
     if (!atomic_load(made)) {
         struct pt_arena scratch;
         pt_arena_init(&scratch, &module->engine->allocator);
-        result = compile_into(kernel, is_isolated, &scratch);
+        result = compile_into(kernel, tests, &scratch);
         pt_arena_free(&scratch);
     }
     *program = atomic_load(made);

@@ -215,7 +215,7 @@ static void make(struct pt_version *v)
     memcpy(options.block, variant->block, sizeof options.block);
     pthread_mutex_lock(&module->lock);
     if (pt_jit())
-        native = pt_jit()->compile(atomic_load(&variant->kernel->program), &options, &why);
+        native = pt_jit()->compile(atomic_load(&variant->kernel->programs[0]), &options, &why);
     pthread_mutex_unlock(&module->lock);
     if (!native) {
         v->why = copy_text(module->engine, why ? why : "no memory");
@@ -410,7 +410,7 @@ ptera_result ptera_kernel_emit(ptera_kernel *kernel, const unsigned block[3], in
     if (pt_engine_is_inherited(kernel->module->engine))
         return PTERA_ERROR_NOT_INITIALIZED;
     ptera_module *module = kernel->module;
-    ptera_result result = pt_module_compile(kernel, false, &program);
+    ptera_result result = pt_module_compile(kernel, 0, &program);
     if (result != PTERA_OK)
         return result;
     struct pt_native_options options = {.math_fast = math_fast != 0, .level = module->engine->backend->name};

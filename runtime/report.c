@@ -8,17 +8,12 @@
 
 enum { LINES_MAX = 32 /* waiting groups that are listed */ };
 
-struct writer {
-    struct pt_job *job;
-    size_t n;
-};
-
-__attribute__((format(printf, 2, 3))) static void put(struct writer *w, const char *format, ...)
+void pt_words_put(struct pt_words *w, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     size_t left = PT_ERROR_BYTES - w->n;
-    int n = vsnprintf(w->job->report + w->n, left, format, args);
+    int n = vsnprintf(w->text + w->n, left, format, args);
     va_end(args);
     if (n > 0)
         w->n += (size_t)n < left ? (size_t)n : left - 1;
@@ -79,7 +74,7 @@ static bool stop(struct pt_job *job, enum pt_fault_kind kind)
 
 /* ---- places -------------------------------------------------------------------------------------------- */
 
-static const struct pt_insn *find_insn(const ptera_module *module, uint32_t func, uint32_t insn)
+const struct pt_insn *pt_find_insn(const ptera_module *module, uint32_t func, uint32_t insn)
 {
     if (func == PT_NONE || func >= module->ir.funcs.n || insn >= module->ir.funcs.v[func].insns.n)
         return NULL;
@@ -91,36 +86,43 @@ static const char *file_name(const struct pt_module *ir, uint32_t file)
     return file < ir->files.n && ir->files.v[file].name ? ir->files.v[file].name : "?";
 }
 
-/* "k.ptx:31 (k.cu:12)" */
-static void put_place(struct writer *w, uint32_t func, uint32_t index)
+void pt_words_source(struct pt_words *w, const struct pt_insn *insn)
+{
+    const struct pt_module *ir = &w->job->kernel->module->ir;
+    if (insn->loc == PT_NONE || insn->loc >= ir->locs.n)
+        return;
+    const struct pt_loc *loc = &ir->locs.v[insn->loc];
+    pt_words_put(w, " (%s:%" PRIu32 ")", file_name(ir, loc->file), loc->line);
+}
+
+void pt_words_place(struct pt_words *w, uint32_t func, uint32_t index, bool has_column)
 {
     const ptera_module *module = w->job->kernel->module;
-    const struct pt_insn *insn = find_insn(module, func, index);
+    const struct pt_insn *insn = pt_find_insn(module, func, index);
     if (!insn) {
-        put(w, "%s", module->name);
+        pt_words_put(w, "%s", module->name);
         return;
     }
     uint32_t line;
     const char *name = pt_diag_place(&module->ir.diags, insn->line, &line);
-    put(w, "%s:%" PRIu32, name, line);
-    if (insn->loc != PT_NONE && insn->loc < module->ir.locs.n) {
-        const struct pt_loc *loc = &module->ir.locs.v[insn->loc];
-        put(w, " (%s:%" PRIu32 ")", file_name(&module->ir, loc->file), loc->line);
-    }
+    pt_words_put(w, "%s:%" PRIu32, name, line);
+    if (has_column)
+        pt_words_put(w, ":%u", insn->col);
+    pt_words_source(w, insn);
 }
 
-static void put_function(struct writer *w, uint32_t func)
+static void put_function(struct pt_words *w, uint32_t func)
 {
     const struct pt_module *ir = &w->job->kernel->module->ir;
     if (func != PT_NONE && func < ir->funcs.n && func != w->job->kernel->func)
-        put(w, "\n  in function '%s'", ir->funcs.v[func].name);
+        pt_words_put(w, "\n  in function '%s'", ir->funcs.v[func].name);
 }
 
 /* The line of PTX text, without the spaces around it. */
-static void put_line(struct writer *w, uint32_t func, uint32_t index)
+static void put_line(struct pt_words *w, uint32_t func, uint32_t index)
 {
     const ptera_module *module = w->job->kernel->module;
-    const struct pt_insn *insn = find_insn(module, func, index);
+    const struct pt_insn *insn = pt_find_insn(module, func, index);
     if (!insn)
         return;
     const char *p = module->text, *end = p + module->text_len;
@@ -135,58 +137,58 @@ static void put_line(struct writer *w, uint32_t func, uint32_t index)
     while (p < end && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
         end--;
     if (p < end)
-        put(w, "\n  %.*s", (int)(end - p < 160 ? end - p : 160), p);
+        pt_words_put(w, "\n  %.*s", (int)(end - p < 160 ? end - p : 160), p);
 }
 
-static void put_cta(struct writer *w, const struct pt_cta *cta)
+void pt_words_cta(struct pt_words *w, const struct pt_cta *cta)
 {
-    put(w, ", CTA (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")", cta->id[0], cta->id[1], cta->id[2]);
+    pt_words_put(w, ", CTA (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")", cta->id[0], cta->id[1], cta->id[2]);
 }
 
-static void put_threads(struct writer *w, const struct pt_warp *warp, uint32_t lanes)
+static void put_threads(struct pt_words *w, const struct pt_warp *warp, uint32_t lanes)
 {
     if (!lanes) {
-        put(w, ", warp %" PRIu32, warp->index);
+        pt_words_put(w, ", warp %" PRIu32, warp->index);
         return;
     }
     int lane = __builtin_ctz(lanes), more = __builtin_popcount(lanes) - 1;
-    put(w, ", thread (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")", warp->tid[0][lane], warp->tid[1][lane],
+    pt_words_put(w, ", thread (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")", warp->tid[0][lane], warp->tid[1][lane],
         warp->tid[2][lane]);
     if (more)
-        put(w, " and %d more of warp %" PRIu32, more, warp->index);
+        pt_words_put(w, " and %d more of warp %" PRIu32, more, warp->index);
 }
 
 /* ---- what lies near an address ------------------------------------------------------------------------- */
 
-static void put_distance(struct writer *w, uint64_t address, uint64_t first, uint64_t bytes)
+static void put_distance(struct pt_words *w, uint64_t address, uint64_t first, uint64_t bytes)
 {
     if (address < first)
-        put(w, "%" PRIu64 " bytes before ", first - address);
+        pt_words_put(w, "%" PRIu64 " bytes before ", first - address);
     else if (address - first < bytes)
-        put(w, "at byte %" PRIu64 " of ", address - first);
+        pt_words_put(w, "at byte %" PRIu64 " of ", address - first);
     else
-        put(w, "%" PRIu64 " bytes behind the end of ", address - first - bytes);
+        pt_words_put(w, "%" PRIu64 " bytes behind the end of ", address - first - bytes);
 }
 
-static bool put_variable(struct writer *w, uint64_t address)
+static bool put_variable(struct pt_words *w, uint64_t address)
 {
     const ptera_module *module = w->job->kernel->module;
     uint32_t i = pt_module_variable_near(module, address);
     if (i == PT_NONE)
         return false;
     const struct pt_symbol *s = &module->ir.symbols.v[i];
-    put(w, "\n  the address is ");
+    pt_words_put(w, "\n  the address is ");
     put_distance(w, address, module->symbols[i], s->size);
-    put(w, "variable '%s' of %" PRIu64 " bytes", s->name, s->size);
+    pt_words_put(w, "variable '%s' of %" PRIu64 " bytes", s->name, s->size);
     return true;
 }
 
-static bool put_window(struct writer *w, const struct pt_cta *cta, uint64_t address)
+static bool put_window(struct pt_words *w, const struct pt_cta *cta, uint64_t address)
 {
     const struct pt_launch *launch = &w->job->launch;
     uint64_t shared = (uintptr_t)cta->shared, local = (uintptr_t)cta->local;
     if (address - shared < UINT64_C(1) << 32) {
-        put(w,
+        pt_words_put(w,
             "\n  the address is shared address 0x%" PRIx64 "; a CTA of this launch has 0x%" PRIx32
             " bytes from 0x%" PRIx32,
             address - shared, launch->shared_bytes, cta->window);
@@ -194,9 +196,9 @@ static bool put_window(struct writer *w, const struct pt_cta *cta, uint64_t addr
     }
     uint64_t all = launch->local_stride * launch->threads;
     if (address + 4096 >= local && address < local + all + 4096) {
-        put(w, "\n  the address is ");
+        pt_words_put(w, "\n  the address is ");
         put_distance(w, address, local, all);
-        put(w, "the CTA's local memory");
+        pt_words_put(w, "the CTA's local memory");
         return true;
     }
     return false;
@@ -212,7 +214,7 @@ static const char *const record_text[] = {
     [PT_MEM_HOST] = "registered host memory",
 };
 
-static void put_nearest(struct writer *w, const struct pt_cta *cta, uint64_t address)
+static void put_nearest(struct pt_words *w, const struct pt_cta *cta, uint64_t address)
 {
     struct pt_mem_record r;
     if (put_window(w, cta, address) || put_variable(w, address))
@@ -223,22 +225,22 @@ static void put_nearest(struct writer *w, const struct pt_cta *cta, uint64_t add
                                        : address - r.address < r.bytes + near_bytes;
     if (!is_near)
         return;
-    put(w, "\n  the address is ");
+    pt_words_put(w, "\n  the address is ");
     put_distance(w, address, r.address, r.bytes);
-    put(w, "%s of %" PRIu64 " bytes at 0x%" PRIx64, record_text[r.kind], r.bytes, r.address);
+    pt_words_put(w, "%s of %" PRIu64 " bytes at 0x%" PRIx64, record_text[r.kind], r.bytes, r.address);
 }
 
 /* ---- reports ------------------------------------------------------------------------------------------- */
 
-static void put_head(struct writer *w, const struct pt_cta *cta, const struct pt_fault *fault)
+static void put_head(struct pt_words *w, const struct pt_cta *cta, const struct pt_fault *fault)
 {
     const ptera_kernel *kernel = w->job->kernel;
-    put(w, "%s", kind_text[fault->kind]);
+    pt_words_put(w, "%s", kind_text[fault->kind]);
     if (fault->has_address && fault->address != PT_ADDRESS_UNKNOWN)
-        put(w, " 0x%" PRIx64, fault->address);
-    put(w, " in kernel '%s' at ", kernel->module->ir.funcs.v[kernel->func].name);
-    put_place(w, fault->func, fault->insn);
-    put_cta(w, cta);
+        pt_words_put(w, " 0x%" PRIx64, fault->address);
+    pt_words_put(w, " in kernel '%s' at ", kernel->module->ir.funcs.v[kernel->func].name);
+    pt_words_place(w, fault->func, fault->insn, false);
+    pt_words_cta(w, cta);
 }
 
 /* A line of places: a waiting group, or the same of several warps in a row. */
@@ -248,7 +250,7 @@ struct place_line {
 };
 
 struct places {
-    struct writer w;
+    struct pt_words w;
     const struct pt_warp *warp;
     struct place_line line; /* not written yet; `first` is NULL if there is none */
     unsigned count;
@@ -260,18 +262,18 @@ static void put_line_of_places(struct places *p)
     if (!l->first || ++p->count > LINES_MAX)
         return;
     const struct pt_cta *cta = l->first->cta;
-    put(&p->w, "\n  CTA (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ") ", cta->id[0], cta->id[1], cta->id[2]);
+    pt_words_put(&p->w, "\n  CTA (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ") ", cta->id[0], cta->id[1], cta->id[2]);
     if (l->first == l->last)
-        put(&p->w, "warp %" PRIu32, l->first->index);
+        pt_words_put(&p->w, "warp %" PRIu32, l->first->index);
     else
-        put(&p->w, "warps %" PRIu32 " to %" PRIu32, l->first->index, l->last->index);
-    put(&p->w, " lanes 0x%08" PRIx32, l->lanes);
+        pt_words_put(&p->w, "warps %" PRIu32 " to %" PRIu32, l->first->index, l->last->index);
+    pt_words_put(&p->w, " lanes 0x%08" PRIx32, l->lanes);
     if (l->bar == PT_CLUSTER_BARRIER)
-        put(&p->w, " at the cluster's barrier");
+        pt_words_put(&p->w, " at the cluster's barrier");
     else if (l->bar < PT_BARRIERS)
-        put(&p->w, " at barrier %" PRIu32, l->bar);
-    put(&p->w, ", ");
-    put_place(&p->w, l->func, l->insn);
+        pt_words_put(&p->w, " at barrier %" PRIu32, l->bar);
+    pt_words_put(&p->w, ", ");
+    pt_words_place(&p->w, l->func, l->insn, false);
 }
 
 static void put_group(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t bar)
@@ -297,7 +299,7 @@ static void find_places(const struct pt_slot *slot, const struct pt_warp *warp,
         warp->cta->launch->program->engine->places(warp, found, ud);
 }
 
-static void put_places(struct pt_job *job, struct writer *w, const struct pt_slot *slot)
+static void put_places(struct pt_job *job, struct pt_words *w, const struct pt_slot *slot)
 {
     struct places p = {.w = *w};
     for (uint32_t i = 0; i < slot->n_ctas * job->launch.n_warps; i++) {
@@ -307,7 +309,7 @@ static void put_places(struct pt_job *job, struct writer *w, const struct pt_slo
     }
     put_line_of_places(&p);
     if (p.count > LINES_MAX)
-        put(&p.w, "\n  and %u more", p.count - LINES_MAX);
+        pt_words_put(&p.w, "\n  and %u more", p.count - LINES_MAX);
     *w = p.w;
 }
 
@@ -317,7 +319,7 @@ static void report(struct pt_job *job, const struct pt_cta *cta, const struct pt
 {
     if (!stop(job, fault->kind == PT_FAULT_NONE ? PT_FAULT_ILLEGAL_INSTRUCTION : fault->kind))
         return;
-    struct writer w = {job, 0};
+    struct pt_words w = {job, job->report, 0};
     pthread_mutex_lock(&job->kernel->module->lock);
     put_head(&w, cta, fault);
     if (warp)
@@ -325,7 +327,7 @@ static void report(struct pt_job *job, const struct pt_cta *cta, const struct pt
     put_function(&w, fault->func);
     put_line(&w, fault->func, fault->insn);
     if (fault->detail)
-        put(&w, "\n  %s", fault->detail);
+        pt_words_put(&w, "\n  %s", fault->detail);
     if (fault->has_address && fault->address != PT_ADDRESS_UNKNOWN)
         put_nearest(&w, cta, fault->address);
     if (warp && fault->kind == PT_FAULT_DEADLOCK)
@@ -358,7 +360,7 @@ static void take_place(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, u
 static void put_all(struct pt_job *job, const struct pt_slot *slot, enum pt_fault_kind kind,
                     const char *text)
 {
-    struct writer w = {job, 0};
+    struct pt_words w = {job, job->report, 0};
     struct pt_fault fault = {.kind = kind, .insn = UINT32_MAX};
     const struct pt_warp *warp = slot->warps;
     while (!warp->live && warp < slot->warps + slot->n_ctas * job->launch.n_warps - 1)
@@ -368,7 +370,7 @@ static void put_all(struct pt_job *job, const struct pt_slot *slot, enum pt_faul
     pthread_mutex_lock(&job->kernel->module->lock);
     put_head(&w, warp->cta, &fault);
     put_threads(&w, warp, fault.lanes);
-    put(&w, "\n  %s", text);
+    pt_words_put(&w, "\n  %s", text);
     put_places(job, &w, slot);
     pthread_mutex_unlock(&job->kernel->module->lock);
 }
@@ -393,12 +395,12 @@ void pt_report_native_timeout(struct pt_job *job, const struct pt_cta *cta,
     if (atomic_load(&job->launch.stop) != PT_FAULT_TIMEOUT ||
         atomic_exchange(&job->is_reported, true))
         return;
-    struct writer w = {job, 0};
+    struct pt_words w = {job, job->report, 0};
     struct pt_fault fault = {.kind = PT_FAULT_TIMEOUT, .func = place->func, .insn = place->insn};
     pthread_mutex_lock(&job->kernel->module->lock);
     put_head(&w, cta, &fault);
     put_line(&w, fault.func, fault.insn);
-    put(&w, "\n  the time limit is over; native code does not tell which threads were here");
+    pt_words_put(&w, "\n  the time limit is over; native code does not tell which threads were here");
     pthread_mutex_unlock(&job->kernel->module->lock);
 }
 
@@ -406,8 +408,8 @@ void pt_report_failure(struct pt_job *job, enum pt_fault_kind kind, const char *
 {
     if (!stop(job, kind))
         return;
-    struct writer w = {job, 0};
+    struct pt_words w = {job, job->report, 0};
     const ptera_kernel *kernel = job->kernel;
-    put(&w, "%s in kernel '%s' at %s: %s", kind_text[kind],
+    pt_words_put(&w, "%s in kernel '%s' at %s: %s", kind_text[kind],
         kernel->module->ir.funcs.v[kernel->func].name, kernel->module->name, text);
 }

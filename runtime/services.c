@@ -159,6 +159,7 @@ const struct pt_services pt_launch_services = {
     .exited = pt_barrier_exited,
     .call = call,
     .find = pt_isolate_find,
+    .found = pt_finding_add,
     .clock = clock_cycles,
     .globaltimer = globaltimer,
 };

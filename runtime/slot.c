@@ -17,11 +17,14 @@ static size_t round_up(size_t bytes, size_t to)
     return (bytes + to - 1) / to * to;
 }
 
-/* What a cluster that failed had put off. */
+/* What a cluster that failed had put off, and what was watched. */
 static void drop_operations(ptera_engine *engine, struct pt_slot *slot)
 {
-    while (slot->async.n)
-        pt_engine_free(engine, slot->async.ops[--slot->async.n]);
+    struct pt_async *q = &slot->async;
+    while (q->n)
+        pt_engine_free(engine, q->ops[--q->n]);
+    while (q->race.n)
+        pt_engine_free(engine, q->race.watches[--q->race.n]);
 }
 
 static void slot_free(ptera_engine *engine, struct pt_slot *slot)
@@ -31,6 +34,9 @@ static void slot_free(ptera_engine *engine, struct pt_slot *slot)
     pt_mem_unreserve(slot->frames, slot->frames_bytes);
     drop_operations(engine, slot);
     pt_engine_free(engine, slot->async.ops);
+    pt_engine_free(engine, slot->async.race.watches);
+    pt_engine_free(engine, slot->async.race.nodes);
+    pt_engine_free(engine, slot->async.race.lines);
     pt_engine_free(engine, slot);
 }
 
@@ -189,7 +195,7 @@ static bool is_made_for(const struct pt_slot *slot, const struct pt_job *job,
                         const struct pt_native *native)
 {
     bool has_its_warps = slot->kernel == job->kernel && slot->has_warps &&
-                         slot->is_isolated == job->is_isolated &&
+                         slot->tests == job->tests &&
                          slot->n_ctas == job->cluster_ctas &&
                          memcmp(slot->block, job->launch.block, sizeof slot->block) == 0;
     if (native)
@@ -209,7 +215,9 @@ static bool prepare(struct pt_slot *slot, struct pt_job *job, unsigned worker,
     if (!prepare_local(slot, job))
         return false;
     slot->kernel = job->kernel;
-    slot->is_isolated = job->is_isolated;
+    slot->tests = job->tests;
+    slot->async.is_late = job->is_late;
+    slot->async.is_checked = job->findings != NULL;
     slot->apart = native && native->resume ? native : NULL;
     slot->n_ctas = job->cluster_ctas;
     memcpy(slot->block, launch->block, sizeof slot->block);
@@ -218,7 +226,7 @@ static bool prepare(struct pt_slot *slot, struct pt_job *job, unsigned worker,
         r->slot = slot;
         r->cta.launch = launch;
         r->cta.worker = worker;
-        r->cta.async = job->is_late ? &slot->async : NULL;
+        r->cta.async = job->tests & PT_TEST_ASYNC ? &slot->async : NULL;
         r->cta.cluster_rank = i;
         r->cta.shared = slot->range;
         r->cta.window = i << PT_SHARED_RANK_SHIFT;

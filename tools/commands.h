@@ -5,6 +5,7 @@
 enum exit_status { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INVALID_PTX = 3 };
 
 int command_run(int argc, char **argv);
+int command_check(int argc, char **argv);
 int command_verify(int argc, char **argv);
 int command_compile(int argc, char **argv);
 int command_info(int argc, char **argv);

@@ -10,6 +10,7 @@
 #include "tools/both.h"
 #include "tools/commands.h"
 #include "tools/load.h"
+#include "tools/run.h"
 
 static const char run_help[] =
     "usage: ptera run FILE.ptx [OPTIONS] ARG...\n\n"
@@ -24,7 +25,7 @@ static const char run_help[] =
     "  --timeout SECONDS   give up after that\n"
     "  --math exact|fast   fast may trade exactness for speed (exact)\n"
     "  --fmad on|off       contract mul and add into fma, as NVIDIA's assembler does (on)\n"
-    "  --async issue|late  when asynchronous copies take place: late shows where a kernel does not wait (issue)\n"
+    "  --async issue|late  when asynchronous operations take place: late shows where a kernel does not wait (issue)\n"
     "  --isolate           test every access against the allocations: what is not the kernel's "
     "memory is a fault\n"
     "  --time              print the times of loading and running, and how it ran, to standard error\n\n";
@@ -32,6 +33,7 @@ static const char run_help[] =
 enum { MAX_ARGS = 1024 };
 
 struct options {
+    const char *command; /* for messages: run */
     const char *file, *kernel;
     ptera_options engine;
     ptera_launch launch;
@@ -41,9 +43,9 @@ struct options {
     struct text text; /* that the kernel printed; engine both */
 };
 
-static int wrong_usage(const char *what, const char *value)
+static int wrong_usage(const struct options *o, const char *what, const char *value)
 {
-    fprintf(stderr, "ptera run: %s '%s' (ptera run --help)\n", what, value);
+    fprintf(stderr, "ptera %s: %s '%s' (ptera run --help)\n", o->command, what, value);
     return EXIT_USAGE;
 }
 
@@ -125,7 +127,7 @@ static int parse_options(int argc, char **argv, struct options *o)
             else if (o->n_args < MAX_ARGS)
                 o->arg[o->n_args++] = a;
             else
-                return wrong_usage("too many arguments, from", a);
+                return wrong_usage(o, "too many arguments, from", a);
         } else if (!strcmp(a, "--cooperative")) {
             o->launch.cooperative = 1;
         } else if (!strcmp(a, "--time")) {
@@ -133,16 +135,18 @@ static int parse_options(int argc, char **argv, struct options *o)
         } else if (!strcmp(a, "--isolate")) {
             o->launch.isolate = 1;
         } else if (i + 1 == argc) {
-            return wrong_usage("unknown option, or one without its value:", a);
+            return wrong_usage(o, "unknown option, or one without its value:", a);
         } else if (!set_option(o, a, argv[++i], &known)) {
-            fprintf(stderr, "ptera run: bad value '%s' for %s (ptera run --help)\n", argv[i], a);
+            fprintf(stderr, "ptera %s: bad value '%s' for %s (ptera run --help)\n", o->command, argv[i], a);
             return EXIT_USAGE;
         } else if (!known) {
-            return wrong_usage("unknown option", a);
+            return wrong_usage(o, "unknown option", a);
         }
     }
     if (!o->file)
-        fputs("ptera run: no PTX file given (ptera run --help)\n", stderr);
+        fprintf(stderr, "ptera %s: no PTX file given (ptera %s --help)\n", o->command, o->command);
+    else if (o->both && o->launch.checks)
+        return wrong_usage(o, "checked kernels are interpreted:", "--engine both");
     return o->file ? EXIT_GOOD : EXIT_USAGE;
 }
 
@@ -273,16 +277,12 @@ static void print_text(void *ud, const char *text, size_t bytes)
     fwrite(text, 1, bytes, stdout);
 }
 
-int command_run(int argc, char **argv)
+int run_kernel(const char *command, int argc, char **argv, const ptera_launch *launch)
 {
-    if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-        fputs(run_help, stdout);
-        fputs(arg_help, stdout);
-        return EXIT_GOOD;
-    }
     static struct options o;
     ptera_options_init(&o.engine);
-    ptera_launch_init(&o.launch);
+    o.command = command;
+    o.launch = *launch;
     o.engine.print = print_text;
     int status = parse_options(argc, argv, &o);
     if (status != EXIT_GOOD)
@@ -312,4 +312,16 @@ int command_run(int argc, char **argv)
     ptera_engine_destroy(engine);
     free(o.text.bytes);
     return status;
+}
+
+int command_run(int argc, char **argv)
+{
+    if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+        fputs(run_help, stdout);
+        fputs(arg_help, stdout);
+        return EXIT_GOOD;
+    }
+    ptera_launch launch;
+    ptera_launch_init(&launch);
+    return run_kernel("run", argc, argv, &launch);
 }

@@ -155,9 +155,6 @@ uint32_t pt_mem_generic(struct pt_select *s, const struct pt_operand *mem, enum 
 #define pt_mem_vector PT_LEVEL_NAME(pt_mem_vector)
 /* Makes it a vector's code with `registers` behind ptr. */
 void pt_mem_vector(struct pt_select *s, const void *registers);
-#define pt_mbarrier_complete PT_LEVEL_NAME(pt_mbarrier_complete)
-/* Behind the instruction: `bytes` of transactions of the mbarrier at `mem` are complete. False after reporting. */
-bool pt_mbarrier_complete(struct pt_select *s, const struct pt_operand *mem, uint32_t bytes);
 static inline enum pt_address pt_mem_kind(const struct pt_code *c)
 {
     return (enum pt_address)(c->aux & 0xff);

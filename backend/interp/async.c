@@ -1,5 +1,5 @@
 /* cp.async, its groups, and the operations of all kinds that are put off. PTX ISA 9.7.9.25. */
-#include "backend/interp/async.h"
+#include "backend/interp/race.h"
 #include "ir/row.h"
 
 /* ---- moving bytes ---------------------------------------------------------------------------- */
@@ -14,6 +14,11 @@ PT_ACCESS void pt_async_copy(const struct pt_async_op *op)
         *(uint8_t *)(uintptr_t)(to + at) = *(const uint8_t *)(uintptr_t)(from + at);
     for (; at < op->bytes; at++)
         *(uint8_t *)(uintptr_t)(to + at) = 0;
+}
+
+PT_ACCESS void pt_async_join(const struct pt_async_op *op)
+{
+    op->join(op->to, pt_async_source(op, op->from), op->bytes);
 }
 
 /* Whole words of 4 and 8 bytes stay whole. */
@@ -83,16 +88,17 @@ static bool put_off(const struct pt_code *c, struct pt_frame *f, struct pt_async
 {
     pt_async_touch(op.from, op.from ? op.read : 0);
     pt_async_touch(op.to, op.to ? op.bytes : 0);
-    struct kept *kept = make_room(f) ? resize(f, NULL, sizeof *kept) : NULL;
+    size_t staged = op.staged ? op.read : 0;
+    struct kept *kept = make_room(f) ? resize(f, NULL, sizeof *kept + staged) : NULL;
     if (!kept)
         return out_of_memory(c, f, op.lane);
-    op.warp = f->state->warp;
-    op.group = op.kind <= PT_ASYNC_BULK ? f->state->committed[op.kind][op.lane] : 0;
     kept->op = op;
     if (op.tile) {
         kept->tile = *op.tile;
         kept->op.tile = &kept->tile;
     }
+    if (op.staged)
+        kept->op.staged = memcpy(kept->staged, op.staged, staged);
     f->cta->async->ops[f->cta->async->n++] = &kept->op;
     return true;
 }
@@ -100,8 +106,12 @@ static bool put_off(const struct pt_code *c, struct pt_frame *f, struct pt_async
 /* It takes place. False after pt_fail. */
 static bool complete(const struct pt_code *c, struct pt_frame *f, const struct pt_async_op *op)
 {
+    if (op->kind == PT_ASYNC_WGMMA)
+        return pt_wgmma_complete(op);
     if (op->run)
         op->run(op);
+    if (pt_race_is_on(f))
+        pt_race_done(op);
     if (op->kind == PT_ASYNC_COUNTED)
         return pt_mbarrier_change(c, f, op->lane, op->mbarrier, PT_MBARRIER_COMPLETE_TX, op->bytes);
     if (op->kind == PT_ASYNC_ARRIVAL)
@@ -109,10 +119,22 @@ static bool complete(const struct pt_code *c, struct pt_frame *f, const struct p
     return true;
 }
 
+/* An operation of a cluster whose operations are put off, or checked. */
+static bool issue(const struct pt_code *c, struct pt_frame *f, struct pt_async_op op)
+{
+    op.warp = f->state->warp;
+    op.code = c;
+    op.frame = f;
+    op.group = op.kind < PT_GROUP_KINDS ? f->state->committed[op.kind][op.lane] : 0;
+    if (f->cta->async->is_checked && !pt_race_issue(&op))
+        return out_of_memory(c, f, op.lane);
+    return f->cta->async->is_late ? put_off(c, f, op) : complete(c, f, &op);
+}
+
 bool pt_async_issue(const struct pt_code *c, struct pt_frame *f, const struct pt_async_op *op)
 {
     f->state->acting = 1u << op->lane;
-    bool is_good = f->cta->async ? put_off(c, f, *op) : complete(c, f, op);
+    bool is_good = f->cta->async ? issue(c, f, *op) : complete(c, f, op);
     f->state->acting = 0;
     return is_good;
 }
@@ -181,6 +203,21 @@ bool pt_async_exit(const struct pt_code *c, struct pt_frame *f, uint32_t lanes)
     return complete_wanted(c, f, &(struct wanted){.what = OF_LANES, .lanes = lanes});
 }
 
+void pt_async_forget(const struct pt_frame *f)
+{
+    struct pt_async *q = f->cta->async;
+    uint32_t n = q->n;
+    if (q->is_checked)
+        pt_race_forget(f);
+    q->n = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (q->ops[i]->kind == PT_ASYNC_WGMMA && q->ops[i]->frame == f)
+            resize(f, q->ops[i], 0);
+        else
+            q->ops[q->n++] = q->ops[i];
+    }
+}
+
 /* ---- groups ---------------------------------------------------------------------------------- */
 
 static void commit_lanes(struct pt_frame *f, enum pt_async_kind kind)
@@ -208,6 +245,8 @@ static struct wanted groups_of(const struct pt_code *c, const struct pt_frame *f
 PT_HANDLER(wait_group)
 {
     struct wanted w = groups_of(c, f);
+    if (pt_race_is_on(f))
+        pt_race_waited(f, w.kind, w.pending, false);
     return f->cta->async && !complete_wanted(c, f, &w) ? NULL : c + 1;
 }
 
@@ -235,6 +274,8 @@ static bool stage(const struct pt_code *c, struct pt_frame *f, const struct want
 PT_HANDLER(wait_group_read)
 {
     struct wanted w = groups_of(c, f);
+    if (pt_race_is_on(f))
+        pt_race_waited(f, w.kind, w.pending, true);
     return f->cta->async && !stage(c, f, &w) ? NULL : c + 1;
 }
 

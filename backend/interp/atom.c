@@ -4,7 +4,7 @@
  * memory are plain accesses; all others are atomic among workers. o = destination, address, b,
  * c.
  */
-#include "backend/interp/access.h"
+#include "backend/interp/async.h"
 #include "backend/semantics/float.h"
 #include "backend/semantics/half.h"
 
@@ -279,10 +279,8 @@ pt_handler PT_DO(red_float)(struct pt_select *s)
 /* With .release, to global memory: no mbarrier counts it. */
 pt_handler PT_DO(red_async)(struct pt_select *s)
 {
-    uint32_t bytes = pt_type_bytes((enum pt_type)s->form->type[0]);
-    bool is_counted = s->insn->n_operands > 2;
-    if (is_counted && !pt_mbarrier_complete(s, &s->operands[2], bytes))
-        return NULL;
+    if (s->insn->n_operands > 2)
+        return pt_async_reduce(s);
     return bind_atom(s, false, 1) ? integer(s) : NULL;
 }
 

@@ -32,11 +32,6 @@ bool pt_async_multicast(const struct pt_code *c, struct pt_frame *f, const struc
     return true;
 }
 
-PT_ACCESS static void join(const struct pt_async_op *op)
-{
-    op->join(op->to, pt_async_source(op, op->from), op->bytes);
-}
-
 /* False after pt_fail. */
 static bool may_move(const struct pt_code *c, struct pt_frame *f, const struct pt_async_op *op)
 {
@@ -57,7 +52,7 @@ PT_HANDLER(move)
         uint32_t i = (uint32_t)__builtin_ctz(left);
         struct pt_async_op op = {.kind = b->is_load ? PT_ASYNC_COUNTED : PT_ASYNC_BULK,
                                  .lane = i,
-                                 .run = b->join ? join : pt_async_copy,
+                                 .run = b->join ? pt_async_join : pt_async_copy,
                                  .join = b->join};
         op.to = ((const uint64_t *)((const char *)f + b->to))[i];
         op.from = ((const uint64_t *)((const char *)f + b->from))[i];

@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "backend/interp/loop.h"
+#include "backend/interp/async.h"
 
 enum { NO_SLOT = UINT32_MAX, CONSTANT_BUCKETS = 256, FLAT_MAX = 160 };
 
@@ -35,6 +35,7 @@ struct pt_decoder {
     bool is_last;        /* the instruction ends its IR block */
     uint32_t link_block; /* of the code being made, or NO_SLOT */
     uint32_t n_accesses; /* so far */
+    bool *is_in_flight;  /* by register: an operation in flight may use it; NULL: none may */
     PT_VEC(struct link) links;
     PT_VEC(struct pt_code) before, behind;
 };
@@ -167,9 +168,15 @@ static void assign_slots(struct pt_decoder *d)
     d->slots = d->body->slots = pt_arena_alloc(&d->program->arena, f->regs.n * sizeof *d->slots);
     struct range *ranges = find_ranges(d);
     uint32_t n = 0;
-    for (uint32_t i = 1; i < f->regs.n; i++)
-        if (ranges[i].first != UINT32_MAX)
-            ranges[n++] = ranges[i];
+    for (uint32_t i = 1; i < f->regs.n; i++) {
+        if (ranges[i].first == UINT32_MAX)
+            continue;
+        if (d->is_in_flight && d->is_in_flight[i]) { /* its slot is its own */
+            extend(&ranges[i], 0);
+            extend(&ranges[i], 2 * f->insns.n);
+        }
+        ranges[n++] = ranges[i];
+    }
     qsort(ranges, n, sizeof *ranges, by_start);
     /* One pool for each width: 0, 4, 8, 16. */
     struct range *heap = pt_arena_alloc(d->scratch, n * sizeof *heap);
@@ -289,12 +296,25 @@ struct pt_code *pt_code_behind(struct pt_select *s, pt_handler fn)
     return c;
 }
 
-void pt_code_access_behind(struct pt_select *s, const struct pt_code *access)
+/* The tests before an access, of which there are at most two. Returns how many. */
+static uint32_t make_tests(const struct pt_select *s, const struct pt_code *access, bool is_write,
+                           struct pt_code tests[2])
 {
     struct pt_decoder *d = s->decoder;
-    struct pt_code test = *access;
-    if (d->program->base.is_isolated && pt_isolate_test(&test, d->f, true, d->n_accesses++))
-        *pt_code_behind(s, NULL) = test;
+    uint32_t asked = d->program->base.tests, n = 0;
+    tests[n] = *access;
+    n += asked & PT_TEST_MEMORY && pt_isolate_test(&tests[n], d->f, is_write, d->n_accesses++);
+    tests[n] = *access;
+    n += asked & PT_TEST_ASYNC && pt_race_test(&tests[n], s->form, is_write);
+    return n;
+}
+
+void pt_code_access_behind(struct pt_select *s, const struct pt_code *access)
+{
+    struct pt_code tests[2];
+    uint32_t n = make_tests(s, access, true, tests);
+    for (uint32_t i = 0; i < n; i++)
+        *pt_code_behind(s, NULL) = tests[i];
     *pt_code_behind(s, NULL) = *access;
 }
 
@@ -573,6 +593,53 @@ static void emit_guard(struct pt_decoder *d, const struct pt_insn *insn, const s
     emit(d, &guard);
 }
 
+/* Registers of an instruction that an operation in flight may use. */
+struct in_flight {
+    struct pt_decoder *d;
+    PT_VEC(struct pt_race_reg) regs;
+};
+
+static void see_in_flight(void *ud, uint32_t reg, bool is_def)
+{
+    struct in_flight *seen = ud;
+    struct pt_decoder *d = seen->d;
+    if (d->is_in_flight[reg])
+        *(struct pt_race_reg *)pt_vec_push(&d->program->arena, &seen->regs) =
+            (struct pt_race_reg){reg, d->slots[reg], is_def};
+}
+
+/* What a wgmma writes may be in flight already, for another of the same shape. */
+static bool make_register_test(struct pt_decoder *d, uint32_t index, struct pt_code *test)
+{
+    struct in_flight seen = {.d = d};
+    const struct pt_insn *insn = &d->f->insns.v[index];
+    if (pt_is_wgmma(pt_insn_form(d->m, insn)))
+        return false;
+    pt_insn_regs(d->m, d->f, insn, see_in_flight, &seen);
+    *test = pt_race_test_registers(index, seen.regs.v, seen.regs.n);
+    return seen.regs.n > 0;
+}
+
+static void mark_in_flight(void *ud, uint32_t reg, bool is_def)
+{
+    struct pt_decoder *d = ud;
+    (void)is_def;
+    d->is_in_flight[reg] |= pt_type_bits((enum pt_type)d->f->regs.v[reg].type) == 32;
+}
+
+/* Fragments of the function's wgmmas, and what else of 32 bits these have. */
+static void find_in_flight(struct pt_decoder *d)
+{
+    for (uint32_t i = 0; d->program->base.tests & PT_TEST_ASYNC && i < d->f->insns.n; i++) {
+        const struct pt_insn *insn = &d->f->insns.v[i];
+        if (!pt_is_wgmma(pt_insn_form(d->m, insn)))
+            continue;
+        if (!d->is_in_flight)
+            d->is_in_flight = pt_arena_alloc(d->scratch, d->f->regs.n * sizeof *d->is_in_flight);
+        pt_insn_regs(d->m, d->f, insn, mark_in_flight, d);
+    }
+}
+
 static bool decode_insn(struct pt_decoder *d, uint32_t index)
 {
     const struct pt_insn *insn = &d->f->insns.v[index];
@@ -600,16 +667,16 @@ static bool decode_insn(struct pt_decoder *d, uint32_t index)
             pt_refuse(&s, "these operands");
         return false;
     }
-    struct pt_code test = code;
-    bool is_tested = s.is_access && d->program->base.is_isolated &&
-                     pt_isolate_test(&test, d->f, form->effects & (PT_FX_WRITE | PT_FX_ATOMIC),
-                                     d->n_accesses++);
+    struct pt_code tests[3];
+    bool is_write = form->effects & (PT_FX_WRITE | PT_FX_ATOMIC);
+    uint32_t n_tests = s.is_access ? make_tests(&s, &code, is_write, tests) : 0;
+    n_tests += d->is_in_flight && make_register_test(d, index, &tests[n_tests]);
     for (uint32_t i = 0; i < d->before.n; i++)
         emit(d, &d->before.v[i]);
     if (insn->guard && !pt_ctl_takes_guard(form))
-        emit_guard(d, insn, form, index, is_tested);
-    if (is_tested)
-        emit(d, &test);
+        emit_guard(d, insn, form, index, n_tests);
+    for (uint32_t i = 0; i < n_tests; i++)
+        emit(d, &tests[i]);
     emit(d, &code);
     if (d->link_block != NO_SLOT)
         emit_link(d, d->link_block);
@@ -741,6 +808,7 @@ static void decode_func(struct pt_interp_program *p, uint32_t index, struct pt_a
     d.buckets = pt_arena_alloc(scratch, CONSTANT_BUCKETS * sizeof *d.buckets);
     number_blocks(&d);
     d.frame_bytes = (sizeof(struct pt_frame) + 63) & ~63u;
+    find_in_flight(&d);
     assign_slots(&d);
     body->params = formals(&d, d.f->params.v, d.f->is_entry ? 0 : d.f->params.n);
     body->results = formals(&d, d.f->results.v, d.f->results.n);
@@ -855,7 +923,7 @@ static bool build(struct pt_interp_program *p, struct pt_arena *scratch)
     return true;
 }
 
-struct pt_program *pt_code_compile(const struct pt_image *image, uint32_t kernel, bool is_isolated,
+struct pt_program *pt_code_compile(const struct pt_image *image, uint32_t kernel, uint32_t tests,
                                    const struct pt_allocator *allocator)
 {
     struct pt_interp_program *volatile p = allocator->resize(allocator->ud, NULL, sizeof *p);
@@ -864,7 +932,7 @@ struct pt_program *pt_code_compile(const struct pt_image *image, uint32_t kernel
     memset(p, 0, sizeof *p);
     p->base.image = image;
     p->base.kernel = kernel;
-    p->base.is_isolated = is_isolated;
+    p->base.tests = tests;
     pt_arena_init(&p->arena, allocator);
     struct pt_arena scratch;
     pt_arena_init(&scratch, allocator);

@@ -1,5 +1,5 @@
 /* Branches, calls, ends, barriers of the CTA and the cluster, the stack. PTX ISA 9.7.12, 9.7.13.1-2, 9.7.17, 9.7.19. */
-#include "backend/interp/async.h"
+#include "backend/interp/race.h"
 #include "backend/barrier.h"
 
 /* ---- guards ---------------------------------------------------------------------------------- */
@@ -540,7 +540,8 @@ enum {
     BAR_ARRIVE = 4,
     BAR_ALIGNED = 8,
     BAR_COUNTED = 16,
-    BAR_FIXED = 32 /* number and count are constants */
+    BAR_FIXED = 32, /* number and count are constants */
+    BAR_RELAXED = 64 /* orders nothing */
 };
 
 /* A barrier instruction: its block, the one behind, and the blocks behind where all lanes meet again that parted before it. */
@@ -552,6 +553,8 @@ struct barrier_site {
 void pt_ctl_barrier_result(const struct pt_group *g)
 {
     const struct pt_code *c = g->code;
+    if (pt_race_is_on(g->frame))
+        pt_race_acquire(g->frame, g->mask, pt_race_barrier(g->frame->cta, g->bar, g->phase));
     if (!c)
         return;
     const struct pt_barrier *bar = &g->frame->cta->bar[g->bar];
@@ -640,6 +643,9 @@ PT_HANDLER(barrier)
         return pt_loop_other(f);
     }
     struct pt_group g = {f, c, f->mask, site->after, id, f->cta->bar[id].phase};
+    if (pt_race_is_on(f))
+        pt_race_release(f, is_aligned ? s->warp->live : f->mask,
+                        pt_race_barrier(f->cta, id, g.phase));
     if (!f->cta->launch->services->arrive(s->warp, id, f->mask, is_aligned, count,
                                           c->aux & BAR_RESULT ? PT_PRED(3) & f->mask : 0))
         return barrier_fault(c, f);
@@ -741,6 +747,9 @@ pt_handler PT_DO(barrier_red_pred)(struct pt_select *s)
 
 PT_HANDLER(cluster_arrive)
 {
+    if (pt_race_is_on(f) && !(c->aux & BAR_RELAXED))
+        pt_race_release(f, f->mask, pt_race_barrier(f->cta, PT_CLUSTER_BARRIER,
+                                                    f->cta->bar[PT_CLUSTER_BARRIER].phase));
     f->cta->launch->services->arrive(f->state->warp, PT_CLUSTER_BARRIER, f->mask,
                                      c->aux & BAR_ALIGNED, PT_BARRIER_ALL, 0);
     return pt_goto(f, (uint32_t)c->imm, c + 1);
@@ -756,6 +765,8 @@ PT_HANDLER(cluster_wait)
     uint32_t go = f->mask & ~stay;
     uint32_t block = (uint32_t)c->imm;
     struct pt_group g = {f, c, stay, block, PT_CLUSTER_BARRIER, bar->phase};
+    if (pt_race_is_on(f))
+        pt_race_acquire(f, go, pt_race_barrier(f->cta, PT_CLUSTER_BARRIER, bar->phase - 1));
     if (stay)
         s->groups[s->n_groups++] = g;
     if (!go)
@@ -768,7 +779,8 @@ PT_HANDLER(cluster_wait)
 static pt_handler select_cluster(struct pt_select *s, pt_handler handler)
 {
     s->code->imm = pt_code_after(s);
-    s->code->aux = PT_HAS(s, aligned) ? BAR_ALIGNED : 0;
+    s->code->aux =
+        (uint16_t)((PT_HAS(s, aligned) ? BAR_ALIGNED : 0) | (PT_HAS(s, relaxed) ? BAR_RELAXED : 0));
     return handler;
 }
 

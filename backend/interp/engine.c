@@ -6,7 +6,7 @@
 
 #define ENGINE(level, label)                                                                  \
     struct pt_program *pt_code_compile_##level(const struct pt_image *image, uint32_t kernel, \
-                                               bool is_isolated,                              \
+                                               uint32_t tests,                                \
                                                const struct pt_allocator *allocator);         \
     void pt_code_release_##level(struct pt_program *program);                                 \
     void pt_loop_prepare_##level(const struct pt_launch *launch, struct pt_warp *warp);       \
@@ -27,11 +27,11 @@
                          bool is_fast);                                                       \
     static const struct pt_engine engine_##level;                                             \
     static struct pt_program *compile_##level(const struct pt_image *image, uint32_t kernel,  \
-                                              bool is_isolated,                               \
+                                              uint32_t tests,                                 \
                                               const struct pt_allocator *allocator)           \
     {                                                                                         \
         struct pt_program *program =                                                          \
-            pt_code_compile_##level(image, kernel, is_isolated, allocator);                   \
+            pt_code_compile_##level(image, kernel, tests, allocator);                         \
         if (program)                                                                          \
             program->engine = &engine_##level;                                                \
         return program;                                                                       \

@@ -5,7 +5,7 @@
  * runs, so lanes that branch apart meet again at the earliest possible block. Among activations
  * the deepest runs.
  */
-#include "backend/interp/loop.h"
+#include "backend/interp/async.h"
 #include "backend/barrier.h"
 
 /* ---- block sets ------------------------------------------------------------------------------ */
@@ -177,6 +177,8 @@ struct pt_frame *pt_loop_frame(struct pt_frame *caller, const struct pt_body *bo
 void pt_loop_drop(struct pt_frame *f)
 {
     struct pt_state *s = f->state;
+    if (f->cta->async)
+        pt_async_forget(f);
     if (f->deeper)
         f->deeper->shallower = f->shallower;
     else

@@ -22,6 +22,7 @@ enum {
     PT_BACK_EDGE_BUDGET = 1 << 16,
     PT_RECENT = 16 /* extents a warp remembers, by access */
 };
+#define PT_GROUP_KINDS 3u /* kinds of asynchronous operations that have groups: async.h */
 
 /* A constant slot of the frame. */
 struct pt_constant {
@@ -98,7 +99,7 @@ struct pt_state {
     struct pt_frame *entry;
     uint8_t *callees;
     uint32_t acting; /* inside handlers that access memory lane by lane: the lane that does, as a mask; else 0 */
-    uint32_t committed[2][PT_WARP_SIZE]; /* groups of cp.async and bulk groups that each lane has committed */
+    uint32_t committed[PT_GROUP_KINDS][PT_WARP_SIZE]; /* groups that each lane has committed */
     bool is_fast; /* the step that runs need not be exact */
     uint32_t n_groups;
     struct pt_group groups[PT_WARP_SIZE];
@@ -193,7 +194,7 @@ bool pt_step(struct pt_warp *warp, uint32_t func, uint32_t insn, uint32_t lanes,
 
 #define pt_code_compile PT_LEVEL_NAME(pt_code_compile)
 #define pt_code_release PT_LEVEL_NAME(pt_code_release)
-struct pt_program *pt_code_compile(const struct pt_image *image, uint32_t kernel, bool is_isolated,
+struct pt_program *pt_code_compile(const struct pt_image *image, uint32_t kernel, uint32_t tests,
                                    const struct pt_allocator *allocator);
 void pt_code_release(struct pt_program *program);
 /* The handler of a form whose selector looks at nothing else; NULL: none. */
@@ -296,6 +297,20 @@ uint32_t pt_ctl_callee(const struct pt_func *f, const struct pt_insn *insn);
  * accesses apart. Returns false if none is needed. */
 bool pt_isolate_test(struct pt_code *test, const struct pt_func *func, bool is_write,
                      uint32_t number);
+
+/* ---- race_test.c: codes before instructions of programs with PT_TEST_ASYNC -------------------- */
+
+#define pt_race_test PT_LEVEL_NAME(pt_race_test)
+/* Makes the test of an access from a copy of its code. Returns false if none is needed. */
+bool pt_race_test(struct pt_code *test, const struct pt_form *form, bool is_write);
+/* A register that an instruction uses and an operation in flight may use. */
+struct pt_race_reg {
+    uint32_t reg, slot;
+    bool is_def;
+};
+#define pt_race_test_registers PT_LEVEL_NAME(pt_race_test_registers)
+/* The test of `n` registers that the array holds, which lives as long as the program. */
+struct pt_code pt_race_test_registers(uint32_t insn, const struct pt_race_reg *regs, uint32_t n);
 
 /* ---- mem.c ----------------------------------------------------------------------------------- */
 

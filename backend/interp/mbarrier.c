@@ -4,7 +4,7 @@
  * lanes make them in ascending order. A wait that tests in a loop lets others run at the loop's back edge. o = destination,
  * address, arrivals or state or parity, bytes of transactions.
  */
-#include "backend/interp/async.h"
+#include "backend/interp/race.h"
 #include "backend/semantics/mbarrier.h"
 
 enum { DROPS = 0x1000 }; /* in aux, above the kind of address and the bytes */
@@ -51,9 +51,16 @@ PT_ACCESS_INLINE uint64_t *word_at(uint64_t address)
 
 PT_ACCESS_INLINE void change(struct pt_frame *f, uint64_t address, uint64_t word)
 {
-    uint64_t *p = word_at(address);
-    f->cta->phases += pt_mbarrier_is_past(word, *p);
+    uint64_t *p = word_at(address), old = *p;
+    f->cta->phases += pt_mbarrier_is_past(word, old);
     *p = word;
+    if (pt_race_is_on(f) && pt_mbarrier_is_past(word, old))
+        pt_race_next_phase(f, address, pt_mbarrier_read(old).phase);
+}
+
+PT_ACCESS uint32_t pt_mbarrier_phase(uint64_t address)
+{
+    return pt_mbarrier_read(*word_at(address)).phase;
 }
 
 /* ---- what changes the word ------------------------------------------------------------------- */
@@ -87,6 +94,8 @@ PT_ACCESS_HANDLER(arrive)
         uint32_t i = (uint32_t)__builtin_ctz(left);
         uint64_t word = *word_at(a[i]);
         state[i] = pt_mbarrier_state(word);
+        if (pt_race_is_on(f))
+            pt_race_release(f, 1u << i, pt_race_mbarrier(a[i], pt_mbarrier_read(word).phase));
         if (!pt_mbarrier_tx(&word, bytes[i]))
             return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, 1u << i, tx_range);
         if (!pt_mbarrier_arrive(&word, count[i], c->aux & DROPS))
@@ -147,20 +156,28 @@ static bool tested(const struct pt_code *c, struct pt_frame *f, const uint64_t *
     return true;
 }
 
-#define TEST(name, T, is_past)                                        \
-    PT_ACCESS_HANDLER(name)                                           \
-    {                                                                 \
-        MBARRIER_ADDRESSES;                                           \
-        const PT_ELT_##T *phase = PT_SLOT(2, T);                      \
-        uint32_t past = 0;                                            \
-        for (uint32_t left = f->mask; left; left &= left - 1) {       \
-            uint32_t i = (uint32_t)__builtin_ctz(left);               \
-            past |= (uint32_t)is_past(*word_at(a[i]), phase[i]) << i; \
-        }                                                             \
-        if (f->cta->async && !tested(c, f, a))                        \
-            return NULL;                                              \
-        PT_SET_PRED(0, past);                                         \
-        return c + 1;                                                 \
+/* Which phase a thread asks for: the one of the state, or of the parity. */
+#define PHASE_u64(state) (uint32_t)((state) >> 63)
+#define PHASE_u32(parity) (parity)
+
+#define TEST(name, T, is_past)                                                        \
+    PT_ACCESS_HANDLER(name)                                                           \
+    {                                                                                 \
+        MBARRIER_ADDRESSES;                                                           \
+        const PT_ELT_##T *phase = PT_SLOT(2, T);                                      \
+        uint32_t past = 0;                                                            \
+        for (uint32_t left = f->mask; left; left &= left - 1) {                       \
+            uint32_t i = (uint32_t)__builtin_ctz(left);                               \
+            past |= (uint32_t)is_past(*word_at(a[i]), phase[i]) << i;                 \
+        }                                                                             \
+        for (uint32_t left = pt_race_is_on(f) ? past : 0; left; left &= left - 1) {   \
+            uint32_t i = (uint32_t)__builtin_ctz(left);                               \
+            pt_race_acquire(f, 1u << i, pt_race_mbarrier(a[i], PHASE_##T(phase[i]))); \
+        }                                                                             \
+        if (f->cta->async && !tested(c, f, a))                                        \
+            return NULL;                                                              \
+        PT_SET_PRED(0, past);                                                         \
+        return c + 1;                                                                 \
     }
 TEST(test_state, u64, pt_mbarrier_is_past)
 TEST(test_parity, u32, pt_mbarrier_parity_is_past)
@@ -282,16 +299,4 @@ pt_handler PT_DO(mbarrier_try_wait_parity)(struct pt_select *s)
 pt_handler PT_DO(mbarrier_pending_count)(struct pt_select *s)
 {
     return pt_bind(s, "wl") ? pending_count : NULL;
-}
-
-bool pt_mbarrier_complete(struct pt_select *s, const struct pt_operand *mem, uint32_t bytes)
-{
-    struct pt_code *own = s->code, tx = {.fn = complete_tx, .insn = own->insn};
-    tx.o[3] = count_slot(s, NULL, bytes);
-    s->code = &tx;
-    bool is_bound = pt_mem_address(s, mem, 8);
-    s->code = own;
-    if (is_bound)
-        pt_code_access_behind(s, &tx);
-    return is_bound;
 }

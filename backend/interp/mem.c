@@ -972,15 +972,6 @@ pt_handler PT_DO(st)(struct pt_select *s)
     return access(s, false);
 }
 
-/* The data is there, and counted by the mbarrier, when the instruction has run. */
-pt_handler PT_DO(st_async)(struct pt_select *s)
-{
-    const struct pt_operand *data = &s->operands[1];
-    uint32_t n = data->kind == PT_OPND_VEC ? (uint32_t)data->imm : 1;
-    uint32_t bytes = n * pt_type_bytes((enum pt_type)s->form->type[0]);
-    return pt_mbarrier_complete(s, &s->operands[2], bytes) ? access(s, false) : NULL;
-}
-
 pt_handler PT_DO(st_async_global)(struct pt_select *s)
 {
     return access(s, false);

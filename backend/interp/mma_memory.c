@@ -4,18 +4,21 @@
  * aux, imm and o[1] say where, as in every access; ptr has the rest. Addresses of lanes that are not
  * there are not used.
  */
-#include "backend/interp/access.h"
+#include "backend/interp/race.h"
 #include "backend/semantics/fragment.h"
 #include "ir/row.h"
 
 /* Lanes of f->mask may access `bytes` at their addresses; else false, reported. Not every lane of an
- * instruction has an address, so tests of isolated launches are made here. */
+ * instruction has an address, so tests of isolated and checked launches are made here. */
 static bool may_access(const struct pt_code *c, struct pt_frame *f, uint32_t lanes,
                        const uint64_t *a, uint32_t bytes, bool is_write)
 {
     struct pt_extent found;
     uint32_t bad = 0;
-    if (!f->state->program->base.is_isolated)
+    for (uint32_t left = pt_race_is_on(f) ? lanes : 0; left; left &= left - 1)
+        pt_race_access(c, f, left & -left, a[__builtin_ctz(left)], bytes,
+                       is_write ? PT_USE_WRITE : PT_USE_READ);
+    if (!(f->state->program->base.tests & PT_TEST_MEMORY))
         return true;
     for (uint32_t left = lanes; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);

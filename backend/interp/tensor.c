@@ -241,12 +241,10 @@ static const char *objection(const struct tensor_code *k, const struct pt_tile *
     return NULL;
 }
 
-/* Every run of the tile's side in global memory: false after pt_fail if an isolated launch forbids one. Those of
- * operations that are put off are read, so that a fault has its place here. */
-PT_ACCESS static bool may_access(const struct pt_code *c, struct pt_frame *f,
-                                 const struct pt_async_op *op, bool is_load)
+bool pt_tile_extents(const struct pt_async_op *op, pt_visit *visit, void *ud)
 {
     struct rows r = rows_of(op->tile);
+    bool is_load = op->to != 0;
     uint32_t run = run_of(&r), low, high;
     for (uint32_t y = 0; y < r.count; y++, next_row(&r)) {
         uint64_t base;
@@ -255,15 +253,28 @@ PT_ACCESS static bool may_access(const struct pt_code *c, struct pt_frame *f,
         for (uint32_t e = 0; e < r.n; e += run, first += r.step) {
             bounds_of(&r, run, is_inside, first, &low, &high);
             high = is_load ? high : stored_of(high);
-            uint64_t at = base + (uint64_t)first * r.unit + low;
-            if (low == high)
-                continue;
-            if (!pt_isolate_allows(c, f, op->lane, at, high - low, !is_load))
+            if (low < high && !visit(ud, base + (uint64_t)first * r.unit + low, high - low))
                 return false;
-            if (f->cta->async)
-                pt_async_touch(at, high - low);
         }
     }
+    return true;
+}
+
+struct asker {
+    const struct pt_code *c;
+    struct pt_frame *f;
+    const struct pt_async_op *op;
+};
+
+/* A run in global memory: false after pt_fail if an isolated launch forbids it. Those of operations that are put off
+ * are read, so that a fault has its place here. */
+static bool may_access(void *ud, uint64_t address, uint32_t bytes)
+{
+    const struct asker *a = ud;
+    if (!pt_isolate_allows(a->c, a->f, a->op->lane, address, bytes, !a->op->to))
+        return false;
+    if (a->f->cta->async)
+        pt_async_touch(address, bytes);
     return true;
 }
 
@@ -321,6 +332,7 @@ static bool move_tile(const struct pt_code *c, struct pt_frame *f, uint32_t lane
                              .lane = lane,
                              .run = k->is_load ? load_tile : store_tile,
                              .bytes = (uint32_t)r.count * r.n * r.unit,
+                             .span = span,
                              .tile = &tile};
     if (k->is_load) {
         op.to = shared;
@@ -331,7 +343,7 @@ static bool move_tile(const struct pt_code *c, struct pt_frame *f, uint32_t lane
         op.join = k->is_reduce ? pt_reduce_join(k->reduce, tile.tensor.element) : NULL;
     }
     if (!pt_isolate_allows(c, f, lane, shared, span, k->is_load) ||
-        !may_access(c, f, &op, k->is_load))
+        !pt_tile_extents(&op, may_access, &(struct asker){c, f, &op}))
         return false;
     f->state->acting = 0;
     return k->ctas == UINT32_MAX

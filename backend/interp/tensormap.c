@@ -1,5 +1,5 @@
 /* tensormap.replace. PTX ISA 9.7.9.28. Values lose the bits that their field has no room for, as on an H100. */
-#include "backend/interp/async.h"
+#include "backend/interp/race.h"
 
 /* What is written: `bits` bits from bit `at` on become the value less `bias`. */
 struct field {
@@ -49,6 +49,8 @@ PT_HANDLER(replace)
             return pt_async_fail(c, f, PT_FAULT_MISALIGNED, 1u << i, map[i], NULL);
         if (!pt_isolate_allows(c, f, i, map[i], PT_TENSORMAP_BYTES, true))
             return NULL;
+        if (pt_race_is_on(f))
+            pt_race_access(c, f, 1u << i, map[i], PT_TENSORMAP_BYTES, PT_USE_WRITE);
         f->state->acting = 1u << i;
         change_at(d, map[i], value[i]);
     }

@@ -8,7 +8,7 @@
  * mask leaves out is a fault, but where all lanes are there and name the same: an H200 tests the
  * mask only where lanes may have parted.
  */
-#include "backend/interp/loop.h"
+#include "backend/interp/race.h"
 #include "backend/barrier.h"
 
 /* Computes for the lanes of f->mask, which all take part. */
@@ -453,6 +453,8 @@ PT_HANDLER(bar_warp_sync)
             parked_with(s, members, true);
             go |= group;
         }
+        if (pt_race_is_on(f) && go & group)
+            pt_race_join(f, members & s->warp->live);
     }
     if (stay)
         pt_loop_park(f, block, stay);

@@ -1,9 +1,9 @@
 /* wgmma: products of a warpgroup, whose warps have 16 rows each (PTX ISA 9.7.15).
  *
  * The hardware runs them asynchronously; here they are done when the instruction is, the earliest
- * that is legal, so that fences, groups and waits have nothing to do.
+ * that is legal, or, in launches that put operations off, at the wait for their group.
  */
-#include "backend/interp/access.h"
+#include "backend/interp/async.h"
 #include "backend/semantics/fragment.h"
 #include "backend/semantics/mma_rows.h"
 
@@ -27,6 +27,7 @@ struct wgmma {
     bool is_flipped, scale_d_neg;   /* the products' signs; !p */
     bool transposes_a, transposes_b;
     bool saturates, is_xor;
+    pt_handler multiply;
 };
 
 /* ---- matrices in shared memory --------------------------------------------------------------- */
@@ -376,6 +377,120 @@ PT_HANDLER(wgmma_rows)
     return c + 1;
 }
 
+/* ---- operations that are put off, or checked -------------------------------------------------- */
+
+/* What an instruction takes of its operands when it is issued; its fragments and matrices may be read later. */
+struct given {
+    uint64_t a[PT_WARP_SIZE], b[PT_WARP_SIZE]; /* descriptors */
+    uint32_t metadata[PT_WARP_SIZE];
+    uint32_t scale_d;
+};
+
+static void take(void *to, const struct pt_frame *f, uint32_t slot, size_t bytes)
+{
+    memcpy(to, (const char *)f + slot, bytes);
+}
+
+static void take_operands(const struct wgmma *x, const struct pt_frame *f, struct given *given)
+{
+    if (!x->has_registers)
+        take(given->a, f, x->descriptor_a, sizeof given->a);
+    take(given->b, f, x->descriptor_b, sizeof given->b);
+    if (x->is_sparse)
+        take(given->metadata, f, x->metadata, sizeof given->metadata);
+    take(&given->scale_d, f, x->scale_d, sizeof given->scale_d);
+}
+
+static void put(const void *from, struct pt_frame *f, uint32_t slot, size_t bytes)
+{
+    memcpy((char *)f + slot, from, bytes);
+}
+
+static void put_operands(const struct wgmma *x, struct pt_frame *f, const struct given *given)
+{
+    if (!x->has_registers)
+        put(given->a, f, x->descriptor_a, sizeof given->a);
+    put(given->b, f, x->descriptor_b, sizeof given->b);
+    if (x->is_sparse)
+        put(given->metadata, f, x->metadata, sizeof given->metadata);
+    put(&given->scale_d, f, x->scale_d, sizeof given->scale_d);
+}
+
+/* The operands are for a moment what they were. */
+bool pt_wgmma_complete(const struct pt_async_op *op)
+{
+    const struct wgmma *x = op->code->ptr;
+    struct given now = {.scale_d = 0}, then;
+    memcpy(&then, op->staged, sizeof then);
+    take_operands(x, op->frame, &now);
+    put_operands(x, op->frame, &then);
+    bool is_good = x->multiply(op->code, op->frame) != NULL;
+    put_operands(x, op->frame, &now);
+    return is_good;
+}
+
+PT_HANDLER(issue)
+{
+    struct given given = {.scale_d = 0};
+    take_operands(c->ptr, f, &given);
+    struct pt_async_op op = {.kind = PT_ASYNC_WGMMA,
+                             .lane = (uint32_t)__builtin_ctz(f->mask),
+                             .read = sizeof given,
+                             .staged = &given};
+    return pt_async_issue(c, f, &op) ? c + 1 : NULL;
+}
+
+/* Chunks of a matrix, neighbours together; those that leave the CTA's memory will be reported. */
+static bool matrix_extents(const struct pt_frame *f, uint64_t descriptor, bool is_across,
+                           uint32_t first, uint32_t lines, uint32_t depth, uint32_t bits,
+                           pt_visit *visit, void *ud)
+{
+    struct descriptor x = descriptor_of(descriptor);
+    uint32_t per = CHUNK * 8 / bits;
+    uint32_t down = is_across ? depth : lines, along = (is_across ? lines : depth) / per;
+    uint64_t window = (uint64_t)(uintptr_t)f->shared + f->cta->window;
+    uint32_t place[8], start = 0, bytes = 0;
+    for (uint32_t i = 0; i < down * along; i++) {
+        uint32_t row = i % down, byte = i / down * CHUNK;
+        if (row % 8 == 0)
+            place_chunks(&x, is_across, (is_across ? row : first + row) / 8,
+                         (is_across ? first * bits / 8 : 0) + byte, place);
+        if (bytes && place[row % 8] != start + bytes) {
+            if (!visit(ud, window + start, bytes))
+                return false;
+            bytes = 0;
+        }
+        start = bytes ? start : place[row % 8];
+        bytes += CHUNK;
+    }
+    return !bytes || visit(ud, window + start, bytes);
+}
+
+bool pt_wgmma_extents(const struct pt_async_op *op, pt_visit *visit, void *ud)
+{
+    const struct wgmma *x = op->code->ptr;
+    const struct pt_frame *f = op->frame;
+    struct given given;
+    memcpy(&given, op->staged, sizeof given);
+    uint32_t lane = op->lane, columns = x->n_d / (x->bits_d == 16 ? 2u : 4u) * PT_MMA_N;
+    uint32_t depth = x->is_sparse ? 2u * x->k : x->k;
+    uint32_t row = op->warp->index % 4 * PT_MMA_M;
+    return (x->has_registers || matrix_extents(f, given.a[lane], x->transposes_a, row, PT_MMA_M, x->k,
+                                               x->bits_a, visit, ud)) &&
+           matrix_extents(f, given.b[lane], x->transposes_b, 0, columns, depth, x->bits_a, visit, ud);
+}
+
+bool pt_wgmma_uses(const struct pt_code *c, uint32_t slot, bool *is_written)
+{
+    const struct wgmma *x = c->ptr;
+    for (uint32_t i = 0; i < x->n_d; i++)
+        *is_written |= x->d[i] == slot;
+    bool is_read = *is_written;
+    for (uint32_t i = 0; x->has_registers && i < A_REGS; i++)
+        is_read |= x->a[i] == slot;
+    return is_read;
+}
+
 PT_HANDLER(done)
 {
     (void)f;
@@ -443,7 +558,8 @@ static pt_handler select_wgmma(struct pt_select *s)
     bind_constants(s, next + 1, x);
     s->code->ptr = x;
     bool takes = pt_rows_takes((enum pt_type)x->type_a, (enum pt_type)x->type_d, PT_MMA_M);
-    return takes && !x->is_sparse ? wgmma_rows : wgmma;
+    x->multiply = takes && !x->is_sparse ? wgmma_rows : wgmma;
+    return pt_code_program(s)->base.tests & PT_TEST_ASYNC ? issue : x->multiply;
 }
 
 #define WGMMA(id)                              \
@@ -467,12 +583,19 @@ WGMMA(wgmma_sp_f8)
 WGMMA(wgmma_sp_f8_f16)
 WGMMA(wgmma_sp_s8)
 
-#define DONE(id)                               \
-    pt_handler PT_DO(id)(struct pt_select * s) \
-    {                                          \
-        (void)s;                               \
-        return done;                           \
-    }
-DONE(wgmma_fence)
-DONE(wgmma_commit)
-DONE(wgmma_wait)
+/* Registers are in order here. */
+pt_handler PT_DO(wgmma_fence)(struct pt_select *s)
+{
+    (void)s;
+    return done;
+}
+
+pt_handler PT_DO(wgmma_commit)(struct pt_select *s)
+{
+    return pt_async_commit(s, PT_ASYNC_WGMMA);
+}
+
+pt_handler PT_DO(wgmma_wait)(struct pt_select *s)
+{
+    return pt_async_wait(s, PT_ASYNC_WGMMA);
+}

@@ -91,7 +91,7 @@ static CUresult compile(CUfunction f, const struct pt_program **program)
 {
     CUcontext ctx = f->module->ctx;
     pt_cu_step_out(ctx);
-    ptera_result r = pt_module_compile(f->kernel, false, program);
+    ptera_result r = pt_module_compile(f->kernel, 0, program);
     pt_cu_step_in(ctx);
     return pt_cu_result(r);
 }
@@ -431,7 +431,7 @@ static CUresult load(CUfunction handle, CUfunctionLoadingState *state)
         return r;
     if (!state)
         return compile(f, &program);
-    *state = f->kernel->program ? CU_FUNCTION_LOADING_STATE_LOADED : CU_FUNCTION_LOADING_STATE_UNLOADED;
+    *state = f->kernel->programs[0] ? CU_FUNCTION_LOADING_STATE_LOADED : CU_FUNCTION_LOADING_STATE_UNLOADED;
     return CUDA_SUCCESS;
 }
 

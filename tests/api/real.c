@@ -21,7 +21,7 @@ struct real_case {
 
 static ptera_engine *engine;
 static unsigned native; /* kernels that ran as native code: some must, with PTERA_ENGINE=jit */
-static int isolate; /* an argument is given: launches are isolated */
+static const char *how = ""; /* the argument: isolate, late (asynchronous operations), race (the checker finds nothing) */
 
 static void *read_file(const char *folder, const char *name, size_t *bytes)
 {
@@ -82,6 +82,12 @@ static bool read_case(struct real_case *c)
     return ok && add_buffer(c, NULL, SCRATCH_BYTES) && add_buffer(c, NULL, SCRATCH_BYTES);
 }
 
+static void show(void *ud, const char *text)
+{
+    (void)ud;
+    fputs(text, stdout);
+}
+
 static bool launch(struct real_case *c)
 {
     char path[1024];
@@ -92,7 +98,10 @@ static bool launch(struct real_case *c)
         parameters[i] = c->buffer[i] ? (const void *)&c->buffer[i] : &c->scalar[i];
     c->launch.parameters = parameters;
     c->launch.n_parameters = c->n;
-    c->launch.isolate = isolate;
+    c->launch.isolate = !strcmp(how, "isolate");
+    c->launch.async_late = !strcmp(how, "late");
+    c->launch.checks = !strcmp(how, "race") ? PTERA_CHECK_RACE : 0;
+    c->launch.finding = show;
     snprintf(path, sizeof path, "%s/kernel.ptx", c->folder);
     bool ok = ptera_module_load_file(engine, path, &module) == PTERA_OK &&
               ptera_module_kernel(module, c->entry, 0, &kernel) == PTERA_OK &&
@@ -144,8 +153,7 @@ static bool run_case(const char *name)
 int main(int argc, char **argv)
 {
     int passed = 0, failed = 0;
-    (void)argv;
-    isolate = argc > 1;
+    how = argc > 1 ? argv[1] : how;
     if (ptera_engine_create(NULL, &engine) != PTERA_OK)
         return 1;
     struct dirent **entries;

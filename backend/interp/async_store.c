@@ -1,0 +1,85 @@
+/* st.async and red.async: elements that lanes send to shared memory of the cluster, counted there by an mbarrier. PTX ISA
+ * 9.7.9.12, 9.7.13.8. */
+#include "backend/interp/async.h"
+
+enum { ELEMENTS = 4, DATA_BYTES = 16 };
+
+struct elements {
+    uint32_t to, mbarrier, value[ELEMENTS]; /* slots */
+    uint32_t n, bytes;                      /* elements, and bytes of one */
+    pt_join join;                           /* NULL: a store */
+};
+
+/* What the lane sends. */
+static void gather(const struct elements *e, const struct pt_frame *f, uint32_t lane, uint8_t *data)
+{
+    for (uint32_t k = 0; k < e->n; k++) {
+        uint32_t width = e->bytes == 8 ? 8 : 4; /* of the slot */
+        memcpy(data + k * e->bytes, (const char *)f + e->value[k] + lane * width, e->bytes);
+    }
+}
+
+PT_HANDLER(send)
+{
+    const struct elements *e = c->ptr;
+    const uint64_t *to = (const uint64_t *)((const char *)f + e->to);
+    const uint64_t *mbarrier = (const uint64_t *)((const char *)f + e->mbarrier);
+    uint32_t bytes = e->n * e->bytes;
+    f->state->code = c;
+    for (uint32_t left = f->mask; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        uint8_t data[DATA_BYTES] __attribute__((aligned(16)));
+        struct pt_async_op op = {.kind = PT_ASYNC_COUNTED,
+                                 .lane = i,
+                                 .run = e->join ? pt_async_join : pt_async_copy,
+                                 .join = e->join,
+                                 .to = to[i],
+                                 .bytes = bytes,
+                                 .read = bytes,
+                                 .mbarrier = mbarrier[i],
+                                 .staged = data};
+        if (op.to & (bytes - 1)) {
+            pt_async_fail(c, f, PT_FAULT_MISALIGNED, 1u << i, op.to, NULL);
+            return NULL;
+        }
+        gather(e, f, i, data);
+        if (!pt_isolate_allows(c, f, i, op.to, bytes, true) ||
+            !pt_isolate_allows(c, f, i, op.mbarrier, 8, true) || !pt_async_issue(c, f, &op))
+            return NULL;
+    }
+    return c + 1;
+}
+
+/* [a],b or {b...},[c] */
+static pt_handler select_send(struct pt_select *s, pt_join join)
+{
+    struct elements *e = pt_code_array(s, sizeof *e);
+    const struct pt_operand *o = s->operands, *all = s->func->operands.v;
+    bool is_vector = o[1].kind == PT_OPND_VEC;
+    e->n = is_vector ? (uint32_t)o[1].imm : 1;
+    e->bytes = pt_type_bytes((enum pt_type)s->form->type[0]);
+    e->join = join;
+    e->to = pt_mem_generic(s, &o[0], PT_SPACE_SHARED);
+    e->mbarrier = pt_mem_generic(s, &o[2], PT_SPACE_SHARED);
+    if (e->to == UINT32_MAX || e->mbarrier == UINT32_MAX)
+        return NULL;
+    for (uint32_t k = 0; k < e->n; k++) {
+        e->value[k] = pt_code_source(s, is_vector ? &all[o[1].index + k] : &o[1], e->bytes);
+        if (e->value[k] == UINT32_MAX)
+            return NULL;
+    }
+    s->code->ptr = e;
+    return send;
+}
+
+pt_handler PT_DO(st_async)(struct pt_select *s)
+{
+    return select_send(s, NULL);
+}
+
+pt_handler pt_async_reduce(struct pt_select *s)
+{
+    enum pt_reduce op = pt_reduce_of(s->form);
+    enum pt_type type = (enum pt_type)s->form->type[0];
+    return select_send(s, pt_reduce_join(op, pt_reduce_element(type == PT_s64 ? PT_u64 : type)));
+}

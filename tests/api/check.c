@@ -1,0 +1,73 @@
+/* Checked launches: what is told, and what the result is. */
+#include "tests/api/support.h"
+
+/* Each thread copies a word and reads its neighbour's: `early` without a wait, `late` behind it and a barrier. */
+#define KERNEL(name, wait)                                                                \
+    ".visible .entry " name "(.param .u64 p)\n"                                           \
+    "{\n"                                                                                 \
+    "    .reg .b64 %rd<3>;\n"                                                             \
+    "    .reg .b32 %r<6>;\n"                                                              \
+    "    .shared .align 4 .b8 room[256];\n"                                               \
+    "    ld.param.u64 %rd1, [p];\n"                                                       \
+    "    mov.u32 %r1, %tid.x;\n"                                                          \
+    "    mad.wide.u32 %rd2, %r1, 4, %rd1;\n"                                              \
+    "    mov.u32 %r2, room;\n"                                                            \
+    "    mad.lo.u32 %r3, %r1, 4, %r2;\n"                                                  \
+    "    cp.async.ca.shared.global [%r3], [%rd2], 4;\n" wait "    xor.b32 %r4, %r3, 4;\n" \
+    "    ld.shared.u32 %r5, [%r4];\n"                                                     \
+    "    ret;\n"                                                                          \
+    "}\n"
+static const char text[] = HEADER KERNEL("early", "")
+    KERNEL("late", "    cp.async.wait_all;\n    bar.sync 0;\n") ".visible .entry fails(.param .u64 "
+                                                                "p)\n{\n    trap;\n}\n";
+
+struct told {
+    unsigned n;
+    char text[1024]; /* the last */
+};
+
+static void hear(void *ud, const char *finding)
+{
+    struct told *told = ud;
+    told->n++;
+    snprintf(told->text, sizeof told->text, "%s", finding);
+}
+
+static ptera_result launch_checked(ptera_kernel *kernel, void *p, unsigned checks,
+                                   struct told *told)
+{
+    ptera_launch launch;
+    ptera_launch_init(&launch);
+    launch.grid[0] = 8;
+    launch.block[0] = 64;
+    launch.parameters = (const void *const[]){&p};
+    launch.n_parameters = 1;
+    launch.checks = checks;
+    launch.finding = told ? hear : NULL;
+    launch.finding_ud = told;
+    return ptera_kernel_launch(kernel, &launch);
+}
+
+int main(void)
+{
+    struct told told = {0};
+    ptera_engine *engine = new_engine(2);
+    ptera_module *module = load(engine, text);
+    ptera_kernel *early = kernel_of(module, "early"), *late = kernel_of(module, "late");
+    void *p = new_buffer(engine, 256);
+    /* One pair of places is told once, whatever threads, CTAs and workers come there. */
+    CHECK_INT(launch_checked(early, p, PTERA_CHECK_RACE, &told), PTERA_ERROR_FINDINGS);
+    CHECK_INT(told.n, 1);
+    CHECK_HAS(told.text, "k.ptx:16:5: error: race: thread (");
+    CHECK_HAS(told.text, "which cp.async.ca.shared.global at k.ptx:14:5, thread (");
+    CHECK_TEXT(ptera_engine_error(engine), "kernel 'early': 1 finding");
+    CHECK_INT(launch_checked(early, p, PTERA_CHECK_RACE, NULL), PTERA_ERROR_FINDINGS);
+    CHECK_INT(launch_checked(early, p, 0, &told), PTERA_OK);
+    CHECK_INT(launch_checked(late, p, PTERA_CHECK_RACE, &told), PTERA_OK);
+    CHECK_INT(told.n, 1);
+    CHECK_INT(launch_checked(late, p, PTERA_CHECK_RACE << 1, &told), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(launch_checked(kernel_of(module, "fails"), p, PTERA_CHECK_RACE, &told),
+              PTERA_ERROR_TRAP);
+    ptera_engine_destroy(engine);
+    return CHECK_DONE("check");
+}
