@@ -59,7 +59,10 @@ unset LD_LIBRARY_PATH
 check "the tool finds its library" "$@" "$root/bin/ptera" --version
 check "the tool verifies" "$@" "$root/bin/ptera" verify "$source/samples/saxpy/saxpy.ptx"
 check "manual page" grep -q '^.SS ptera run' "$root/share/man/man1/ptera.1"
-check "completion" bash -c "PATH=$root/bin:\$PATH; . $root/share/bash-completion/completions/ptera
+mkdir "$work/bin" # a `ptera` that the emulator runs, if there is one
+printf '#!/bin/sh\nexec %s "$@"\n' "$* $root/bin/ptera" >"$work/bin/ptera"
+chmod +x "$work/bin/ptera"
+check "completion" bash -c "PATH=$work/bin:\$PATH; . $root/share/bash-completion/completions/ptera
     COMP_WORDS=(ptera run --eng); COMP_CWORD=2; _ptera; [ \"\${COMPREPLY[*]}\" = --engine ] || exit 1
     COMP_WORDS=(ptera run --engine b); COMP_CWORD=3; _ptera; [ \"\${COMPREPLY[*]}\" = both ]"
 check "ptera.h as C99" "$cc" -std=c99 -Wall -Wextra -Werror -pedantic -fsyntax-only "$source/include/ptera.h"
