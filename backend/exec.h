@@ -245,8 +245,10 @@ struct pt_engine {
     void (*places)(const struct pt_warp *warp,
                    void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t bar),
                    void *ud);
-    /* The function over n lanes that computes what a pure instruction of this form computes; NULL if there is none. */
-    const struct pt_lanes *(*lanes)(struct pt_module *module, const struct pt_form *form);
+    /* The function over n lanes that computes what a pure instruction of this form computes, and the kind that it takes if it
+     * takes one; NULL if there is none. */
+    const struct pt_lanes *(*lanes)(struct pt_module *module, const struct pt_form *form,
+                                    uint64_t *kind);
     /* The same by its name, for code that was compiled in another process. */
     const struct pt_lanes *(*lanes_named)(const char *name);
     /* Steps: other engines have this one run single instructions of the program's functions. Registers are then in the memory

@@ -5,19 +5,22 @@
 #ifndef PTERA_BACKEND_LANES_H
 #define PTERA_BACKEND_LANES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ir/ir.h"
 
 /* d[i] = the operation on a[i], b[i], c[i], for i < n, a multiple of 4. Arrays that the operation does not have may be NULL;
  * d may be one of the others, but must not overlap one partly. Elements have 8 bytes where the type has 64 bits, else 4:
- * results of fewer bits are zero-extended, and what lies above those bits in a source does not matter. */
+ * results of fewer bits are zero-extended, and what lies above those bits in a source does not matter. Where it takes a kind, c
+ * points to that (a uint64_t). */
 typedef void pt_lanes_fn(void *d, const void *a, const void *b, const void *c, uint32_t n);
 
 struct pt_lanes {
     const char *name; /* of the operation, "sin_approx_f32": the same at each level and in each process */
     pt_lanes_fn *fn;
     uint8_t bytes[4]; /* of the elements of d, a, b, c; 0: it has none */
+    bool takes_kind;  /* it serves several operations: which, pt_engine.lanes tells */
 };
 
 #endif

@@ -545,11 +545,13 @@ static const pt_selector selectors[PT_OP_COUNT] = {
 #include "ir/isa.def"
 };
 
-pt_handler pt_code_handler(struct pt_module *module, const struct pt_form *form)
+pt_handler pt_code_handler(struct pt_module *module, const struct pt_form *form, uint64_t *imm)
 {
     struct pt_code code = {0};
     struct pt_select s = {.module = module, .form = form, .code = &code};
-    return selectors[form->op] ? selectors[form->op](&s) : NULL;
+    pt_handler handler = selectors[form->op] ? selectors[form->op](&s) : NULL;
+    *imm = code.imm;
+    return handler;
 }
 
 static struct pt_code *emit(struct pt_decoder *d, const struct pt_code *code)

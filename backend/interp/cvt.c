@@ -7,12 +7,6 @@
 #define LANE2 LANE2_FN
 #define LANE3 LANE3_FN
 #include "backend/semantics/cvt.def"
-PT_LANES_TABLE(cvt) = {
-#define LANE1 LANE1_ROW
-#define LANE2 LANE2_ROW
-#define LANE3 LANE3_ROW
-#include "backend/semantics/cvt.def"
-    PT_LANES_END};
 
 /* ---- any conversion ------------------------------------------------------------------------------------ */
 
@@ -50,6 +44,16 @@ static struct pt_cvt kind_of_imm(uint64_t imm)
             if (f->mask >> i & 1)                                                   \
                 d_[i] = (PT_ELT_##D)((expr) & cut);                                 \
         return c + 1;                                                               \
+    }                                                                               \
+    static void lanes_##name(void *d, const void *a, const void *b, const void *c, uint32_t n) \
+    {                                                                               \
+        PT_ELT_##D *d_ = d;                                                         \
+        const PT_ELT_##S *a_ = a;                                                   \
+        const struct pt_cvt k = kind_of_imm(*(const uint64_t *)c);                  \
+        const uint64_t cut = k.to_bits < 64 ? (1ull << k.to_bits) - 1 : UINT64_MAX; \
+        (void)b;                                                                    \
+        for (uint32_t i = 0; i < n; i++)                                            \
+            d_[i] = (PT_ELT_##D)((expr) & cut);                                     \
     }
 ANY_FN(any_w_w, u32, u32, pt_cvt_any(&k, a_[i]))
 ANY_FN(any_w_l, u32, u64, pt_cvt_any(&k, a_[i]))
@@ -208,6 +212,11 @@ FREQUENT_ROW(cvt_bf16_f32, cvt_rn_bf16_f32)
 
 /* ---- two values into one register ------------------------------------------------------------------------ */
 
+static uint32_t pair_of(const struct pt_cvt *k, uint32_t high, uint32_t low)
+{
+    return (uint32_t)(pt_cvt_any(k, low) | pt_cvt_any(k, high) << 16);
+}
+
 PT_HANDLER(pair_any)
 {
     uint32_t *d_ = PT_SLOT(0, u32);
@@ -215,8 +224,15 @@ PT_HANDLER(pair_any)
     const struct pt_cvt k = kind_of_imm(c->imm);
     for (int i = 0; i < PT_WARP_SIZE; i++)
         if (f->mask >> i & 1)
-            d_[i] = (uint32_t)(pt_cvt_any(&k, b_[i]) | pt_cvt_any(&k, a_[i]) << 16);
+            d_[i] = pair_of(&k, a_[i], b_[i]);
     return c + 1;
+}
+
+static void lanes_pair_any(void *d, const void *a, const void *b, const void *c, uint32_t n)
+{
+    const struct pt_cvt k = kind_of_imm(*(const uint64_t *)c);
+    for (uint32_t i = 0; i < n; i++)
+        ((uint32_t *)d)[i] = pair_of(&k, ((const uint32_t *)a)[i], ((const uint32_t *)b)[i]);
 }
 
 static pt_handler pick_pair(struct pt_select *s, pt_handler plain)
@@ -267,3 +283,15 @@ pt_handler PT_DO(cvt_pack)(struct pt_select *s)
                     [PT_u2] = cvt_pack_u2,   [PT_s2] = cvt_pack_s2};
     return pt_pick(s, fn[s->form->type[0]], "ywww");
 }
+
+/* ---- functions over lanes -------------------------------------------------------------------------------- */
+
+PT_LANES_TABLE(cvt) = {
+#define LANE1 LANE1_ROW
+#define LANE2 LANE2_ROW
+#define LANE3 LANE3_ROW
+#include "backend/semantics/cvt.def"
+#define KIND_ROW(name_, ...) {{"cvt_" #name_, lanes_##name_, {__VA_ARGS__}, .takes_kind = true}, name_},
+    KIND_ROW(any_w_w, 4, 4) KIND_ROW(any_w_l, 4, 8) KIND_ROW(any_l_w, 8, 4) KIND_ROW(any_l_l, 8, 8)
+    KIND_ROW(pair_any, 4, 4, 4)
+    PT_LANES_END};

@@ -19,9 +19,10 @@ static bool is_listed(const struct pt_form *form)
     return false;
 }
 
-const struct pt_lanes *pt_lanes_of(struct pt_module *module, const struct pt_form *form)
+const struct pt_lanes *pt_lanes_of(struct pt_module *module, const struct pt_form *form,
+                                   uint64_t *kind)
 {
-    pt_handler handler = is_listed(form) ? pt_code_handler(module, form) : NULL;
+    pt_handler handler = is_listed(form) ? pt_code_handler(module, form, kind) : NULL;
     for (int list = 0; handler && list < LISTS; list++)
         for (const struct pt_lanes_row *row = lists[list]; row->handler; row++)
             if (row->handler == handler)

@@ -15,7 +15,8 @@ PT_LANES_LISTS(X)
 #undef X
 
 #define pt_lanes_of PT_LEVEL_NAME(pt_lanes_of)
-const struct pt_lanes *pt_lanes_of(struct pt_module *module, const struct pt_form *form);
+const struct pt_lanes *pt_lanes_of(struct pt_module *module, const struct pt_form *form,
+                                   uint64_t *kind);
 #define pt_lanes_named PT_LEVEL_NAME(pt_lanes_named)
 const struct pt_lanes *pt_lanes_named(const char *name);
 

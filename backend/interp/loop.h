@@ -199,7 +199,7 @@ struct pt_program *pt_code_compile(const struct pt_image *image, uint32_t kernel
 void pt_code_release(struct pt_program *program);
 /* The handler of a form whose selector looks at nothing else; NULL: none. */
 #define pt_code_handler PT_LEVEL_NAME(pt_code_handler)
-pt_handler pt_code_handler(struct pt_module *module, const struct pt_form *form);
+pt_handler pt_code_handler(struct pt_module *module, const struct pt_form *form, uint64_t *imm);
 
 /* ---- for selectors that place operands themselves ---- */
 

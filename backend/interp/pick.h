@@ -46,15 +46,12 @@
 /* The same list as a table of its functions: PT_LANES_TABLE(mufu) = { the list, read with LANE1 defined as LANE1_ROW ... }. */
 #define PT_LANES_TABLE(list) const struct pt_lanes_row PT_LEVEL_NAME(pt_lanes_##list)[]
 #define PT_LANES_BYTES(T) sizeof(PT_ELT_##T)
-#define LANE1_ROW(name, D, A, ...) \
-    {{#name, lanes_##name, {PT_LANES_BYTES(D), PT_LANES_BYTES(A)}}, name},
+#define LANE1_ROW(name, D, A, ...) LANES_ROW(name, PT_LANES_BYTES(D), PT_LANES_BYTES(A))
 #define LANE2_ROW(name, D, A, B, ...) \
-    {{#name, lanes_##name, {PT_LANES_BYTES(D), PT_LANES_BYTES(A), PT_LANES_BYTES(B)}}, name},
-#define LANE3_ROW(name, D, A, B, C, ...)                                             \
-    {{#name,                                                                         \
-      lanes_##name,                                                                  \
-      {PT_LANES_BYTES(D), PT_LANES_BYTES(A), PT_LANES_BYTES(B), PT_LANES_BYTES(C)}}, \
-     name},
+    LANES_ROW(name, PT_LANES_BYTES(D), PT_LANES_BYTES(A), PT_LANES_BYTES(B))
+#define LANE3_ROW(name, D, A, B, C, ...) \
+    LANES_ROW(name, PT_LANES_BYTES(D), PT_LANES_BYTES(A), PT_LANES_BYTES(B), PT_LANES_BYTES(C))
+#define LANES_ROW(name_, ...) {{.name = #name_, .fn = lanes_##name_, .bytes = {__VA_ARGS__}}, name_},
 #define LANE4_ROW(name, D, A, B, C, E, ...)
 #define PT_LANES_END {{0}, NULL}
 

@@ -84,8 +84,8 @@ LLVMValueRef jit_saturate(struct jit_op *op, LLVMValueRef value);
 
 /* ---- emit_half.c: values of f16 and bf16 as i16 ---------------------------------------------------------- */
 
-/* True if the machine converts f16; bf16 needs nothing. */
-bool jit_has_half(const struct jit_op *op, bool is_bf16);
+/* True if there is code that rounds to f16, which is the machine's; to bf16 there is everywhere. */
+bool jit_narrows_to(const struct jit_op *op, bool is_bf16);
 /* To f32: exact, NaN to some NaN (bf16: with its payload). */
 LLVMValueRef jit_half_to_f32(struct jit_op *op, LLVMValueRef half, bool is_bf16);
 /* From f32, to nearest; NaN to 0x7fff. */

@@ -52,13 +52,10 @@ static LLVMValueRef real_source(struct jit_op *op, unsigned i, enum pt_type type
     return type == PT_f64 ? op->a[i] : half_as_real(op, op->a[i], type == PT_bf16);
 }
 
-/* Sources 0 and 1, of `type`, as the form compares them; NULL if it has no emitter. */
+/* Sources 0 and 1, of `type`, as the form compares them. */
 static LLVMValueRef compare(struct jit_op *op, enum pt_type type)
 {
     unsigned i = comparison(op);
-    bool is_half = type == PT_f16 || type == PT_bf16;
-    if (is_half && !jit_has_half(op, type == PT_bf16))
-        return NULL;
     if (pt_type_class(type) == PT_CLASS_F)
         return BUILD(FCmp, (LLVMRealPredicate)comparisons[i].is_real, real_source(op, 0, type),
                      real_source(op, 1, type));
@@ -81,8 +78,6 @@ static LLVMValueRef combine(struct jit_op *op, LLVMValueRef test)
 bool jit_emit_setp(struct jit_op *op)
 {
     LLVMValueRef test = compare(op, jit_form_type(op, 0));
-    if (!test)
-        return false;
     op->d[0] = combine(op, test);
     op->d[1] = combine(op, BUILD(Not, test));
     return true;
@@ -91,10 +86,7 @@ bool jit_emit_setp(struct jit_op *op)
 bool jit_emit_set(struct jit_op *op)
 {
     enum pt_type to = jit_form_type(op, 0);
-    LLVMValueRef test = compare(op, jit_form_type(op, 1));
-    if (!test)
-        return false;
-    test = combine(op, test);
+    LLVMValueRef test = combine(op, compare(op, jit_form_type(op, 1)));
     if (to == PT_f32) {
         LLVMTypeRef real = jit_floats(op, 32);
         op->d[0] = BUILD(Select, test, jit_const_real(real, 1), jit_const_real(real, 0));
@@ -123,8 +115,6 @@ static LLVMValueRef compare_halves(struct jit_op *op, enum pt_type type, unsigne
 bool jit_emit_setp_x2(struct jit_op *op)
 {
     enum pt_type type = jit_form_type(op, 0);
-    if (!jit_has_half(op, type == PT_bf16x2))
-        return false;
     op->d[0] = compare_halves(op, type, 0);
     op->d[1] = compare_halves(op, type, 16);
     return true;
@@ -135,8 +125,6 @@ bool jit_emit_set_x2(struct jit_op *op)
     enum pt_type to = jit_form_type(op, 0), type = jit_form_type(op, 1);
     uint64_t yes = to == PT_f16x2 ? 0x3c00 : to == PT_bf16x2 ? 0x3f80 : 0xffff;
     LLVMValueRef zero = jit_int_const(op, 32, 0);
-    if (!jit_has_half(op, type == PT_bf16x2))
-        return false;
     LLVMValueRef low = BUILD(Select, compare_halves(op, type, 0), jit_int_const(op, 32, yes), zero);
     LLVMValueRef high =
         BUILD(Select, compare_halves(op, type, 16), jit_int_const(op, 32, yes << 16), zero);

@@ -61,12 +61,10 @@ static bool is_bf16(enum pt_type type)
     return type == PT_bf16 || type == PT_bf16x2;
 }
 
-/* The machine lacks the conversions of f16 that the form needs. */
-static bool lacks_half(const struct jit_op *op)
+/* The form's result is an f16, and nothing here rounds to that. */
+static bool cannot_narrow(const struct jit_op *op)
 {
-    return (jit_form_type(op, 0) == PT_f16 || jit_form_type(op, 0) == PT_f16x2 ||
-            jit_form_type(op, 1) == PT_f16) &&
-           !jit_has_half(op, false);
+    return is_half(jit_form_type(op, 0)) && !jit_narrows_to(op, is_bf16(jit_form_type(op, 0)));
 }
 
 /* Source 0 as f32 or f64; .ftz is for f32. */
@@ -83,8 +81,6 @@ bool jit_emit_cvt_to_int(struct jit_op *op)
 {
     unsigned to = jit_form_bits(op, 0);
     bool is_signed = jit_form_signed(op, 0);
-    if (lacks_half(op))
-        return false;
     LLVMValueRef x = integral(op, real_source(op));
     LLVMTypeRef types[] = {jit_ints(op, to), LLVMTypeOf(x)};
     const char *name = is_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
@@ -124,7 +120,7 @@ bool jit_emit_cvt_from_int(struct jit_op *op)
     enum pt_type to = jit_form_type(op, 0);
     unsigned from = jit_form_bits(op, 1), exact = to == PT_f64 ? 32 : 16;
     bool is_exact = !is_half(to) && from <= exact; /* then every rounding is the same */
-    if ((!is_exact && !jit_is_rn(op)) || lacks_half(op) || (to == PT_bf16 && from > 16))
+    if ((!is_exact && !jit_is_rn(op)) || cannot_narrow(op) || (to == PT_bf16 && from > 16))
         return false;
     if (is_half(to))
         return give(op, give_half(op, to_real(op, to == PT_f16 ? cut_for_f16(op) : op->a[0], 32)));
@@ -163,7 +159,7 @@ static LLVMValueRef give_half(struct jit_op *op, LLVMValueRef value)
 
 bool jit_emit_cvt_to_half(struct jit_op *op)
 {
-    if (!jit_is_rn(op) || lacks_half(op))
+    if (!jit_is_rn(op) || cannot_narrow(op))
         return false;
     LLVMValueRef value = real_source(op);
     return give(op, give_half(op, is_integral(op) ? integral(op, value) : value));
@@ -172,7 +168,7 @@ bool jit_emit_cvt_to_half(struct jit_op *op)
 /* a to the upper half, b to the lower. */
 bool jit_emit_cvt_to_pair(struct jit_op *op)
 {
-    if (!jit_is_rn(op) || lacks_half(op))
+    if (!jit_is_rn(op) || cannot_narrow(op))
         return false;
     LLVMValueRef high = jit_extend(op, give_half(op, op->a[0]), 32, false);
     LLVMValueRef low = jit_extend(op, give_half(op, op->a[1]), 32, false);
@@ -251,8 +247,6 @@ bool jit_emit_cvt_f64_f32(struct jit_op *op)
 bool jit_emit_cvt_f32_half(struct jit_op *op)
 {
     bool from_bf16 = is_bf16(jit_form_type(op, 1)), is_saturated = jit_has(op, PT_M_sat);
-    if (lacks_half(op))
-        return false;
     LLVMValueRef d = jit_half_to_f32(op, op->a[0], from_bf16);
     if (from_bf16 && jit_has(op, PT_M_ftz))
         d = jit_flush(op->j, d);
@@ -262,8 +256,6 @@ bool jit_emit_cvt_f32_half(struct jit_op *op)
 
 bool jit_emit_cvt_f64_half(struct jit_op *op)
 {
-    if (lacks_half(op))
-        return false;
     LLVMValueRef value = jit_half_to_f32(op, op->a[0], is_bf16(jit_form_type(op, 1)));
     LLVMValueRef d = BUILD(FPExt, value, jit_floats(op, 64));
     return give(op, jit_has(op, PT_M_sat) ? jit_saturate(op, d) : d);

@@ -5,13 +5,37 @@
  * A sum for fma of f16 is rounded to odd. All NaN results are 0x7fff. */
 #include "backend/jit/emit.h"
 
-bool jit_has_half(const struct jit_op *op, bool is_bf16)
+/* The machine converts f16: instructions for that came before those of fma. */
+static bool converts_f16(const struct jit_op *op)
 {
-    return is_bf16 || op->j->target->has_fma; /* conversions of f16 came before */
+    return op->j->target->has_fma;
+}
+
+bool jit_narrows_to(const struct jit_op *op, bool is_bf16)
+{
+    return is_bf16 || converts_f16(op);
+}
+
+/* Exponent and fraction where f32 has them, scaled by what the exponents' biases differ; infinities and NaN are beyond that. */
+static LLVMValueRef widen_f16(struct jit_op *op, LLVMValueRef half)
+{
+    LLVMValueRef bits = jit_extend(op, half, 32, false);
+    LLVMValueRef magnitude = BUILD(And, bits, jit_int_const(op, 32, 0x7fff));
+    LLVMValueRef real = jit_from_bits(op, BUILD(Shl, magnitude, jit_int_const(op, 32, 13)), 32);
+    real = BUILD(FMul, real, jit_const_real(jit_floats(op, 32), 0x1p112));
+    LLVMValueRef is_beyond = BUILD(ICmp, LLVMIntUGE, magnitude, jit_int_const(op, 32, 0x7c00));
+    LLVMValueRef exponent =
+        BUILD(Select, is_beyond, jit_int_const(op, 32, 0x7f800000), jit_int_const(op, 32, 0));
+    LLVMValueRef sign =
+        BUILD(Shl, BUILD(And, bits, jit_int_const(op, 32, 0x8000)), jit_int_const(op, 32, 16));
+    LLVMValueRef d = BUILD(Or, jit_to_bits(op, real, 32), BUILD(Or, exponent, sign));
+    return jit_from_bits(op, d, 32);
 }
 
 LLVMValueRef jit_half_to_f32(struct jit_op *op, LLVMValueRef half, bool is_bf16)
 {
+    if (!is_bf16 && !converts_f16(op))
+        return widen_f16(op, half);
     if (!is_bf16)
         return BUILD(FPExt, BUILD(BitCast, half, jit_floats(op, 16)), jit_floats(op, 32));
     LLVMValueRef bits = BUILD(Shl, jit_extend(op, half, 32, false), jit_int_const(op, 32, 16));
@@ -62,7 +86,7 @@ static bool open_half(struct jit_op *outer, struct half_op *h)
 {
     *h = (struct half_op){.op = *outer, .is_bf16 = is_bf16(outer)};
     struct jit_op *op = &h->op;
-    if (!jit_has_half(outer, h->is_bf16) || !jit_is_rn(outer))
+    if (!jit_narrows_to(outer, h->is_bf16) || !jit_is_rn(outer))
         return false;
     op->lanes *= jit_form_bits(outer, 0) / 16;
     for (unsigned i = 0; i < outer->n; i++)
@@ -87,7 +111,8 @@ static LLVMValueRef flush_rounded(struct jit_op *op, LLVMValueRef value, LLVMVal
 {
     if (!jit_has(op, PT_M_ftz))
         return half;
-    LLVMValueRef magnitude = BUILD(And, jit_to_bits(op, value, 32), jit_int_const(op, 32, 0x7fffffff));
+    LLVMValueRef magnitude =
+        BUILD(And, jit_to_bits(op, value, 32), jit_int_const(op, 32, 0x7fffffff));
     LLVMValueRef is_tiny = BUILD(ICmp, LLVMIntULT, magnitude, jit_int_const(op, 32, 0x387ff000));
     LLVMValueRef sign = BUILD(And, half, jit_int_const(op, 16, 0x8000));
     return BUILD(Select, is_tiny, sign, half);

@@ -191,6 +191,8 @@ LLVMValueRef jit_flush(struct jit *j, LLVMValueRef value);
 bool jit_call_lanes(struct jit_op *op);
 /* The same for n operations of one form at once, of n * lanes <= JIT_LANES_MOST. */
 bool jit_call_lanes_together(struct jit_op *ops, unsigned n);
+/* True if there is such a function. */
+bool jit_has_lanes(const struct jit *j, const struct pt_form *form);
 /* True if such a call is how the form is compiled. */
 bool jit_needs_call(struct jit *j, const struct pt_form *form);
 /* The same of one lane, for an operation of two sources of 32 bits by its name. */

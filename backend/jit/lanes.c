@@ -94,7 +94,9 @@ bool jit_call_lanes_together(struct jit_op *ops, unsigned n)
 {
     struct jit_op *op = &ops[0];
     struct jit *j = op->j;
-    const struct pt_lanes *lanes = j->program->engine->lanes(j->program->image->module, op->form);
+    uint64_t kind;
+    const struct pt_lanes *lanes =
+        j->program->engine->lanes(j->program->image->module, op->form, &kind);
     if (!lanes || !takes(op, lanes))
         return false;
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0),
@@ -106,6 +108,10 @@ bool jit_call_lanes_together(struct jit_op *ops, unsigned n)
         for (unsigned k = 0; i && lanes->bytes[i] && k < n; k++)
             store_source(&ops[k], ops[k].a[i - 1], lanes->bytes[i],
                          part(&ops[k], args[i], k, lanes->bytes[i]));
+    }
+    if (lanes->takes_kind) {
+        args[3] = array(j, 3);
+        LLVMBuildStore(op->b, jit_i64(j, kind), args[3]);
     }
     unsigned count = n * op->lanes;
     args[4] = LLVMConstInt(i32, count < MIN_LANES ? MIN_LANES : count, false);
@@ -122,6 +128,12 @@ bool jit_call_lanes(struct jit_op *op)
     return jit_call_lanes_together(op, 1);
 }
 
+bool jit_has_lanes(const struct jit *j, const struct pt_form *form)
+{
+    uint64_t kind;
+    return j->program->engine->lanes(j->m, form, &kind) != NULL;
+}
+
 bool jit_needs_call(struct jit *j, const struct pt_form *form)
 {
     bool is_directed = pt_form_has(form, PT_M_rm) || pt_form_has(form, PT_M_rp) ||
@@ -130,7 +142,7 @@ bool jit_needs_call(struct jit *j, const struct pt_form *form)
                     !jit_rounds_itself(j, form);
     if (jit_emitter_of(j, form) && !is_exact)
         return false;
-    return j->program->engine->lanes(j->m, form) != NULL;
+    return jit_has_lanes(j, form);
 }
 
 LLVMValueRef jit_call_one(struct jit *j, const char *name, LLVMValueRef a, LLVMValueRef b)

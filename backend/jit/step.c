@@ -8,7 +8,7 @@
 bool jit_is_stepped(const struct jit *j, const struct pt_form *form)
 {
     return pt_op_compiled((enum pt_op)form->op) == PT_JIT_CALL &&
-           !j->program->engine->lanes(j->m, form);
+           !jit_has_lanes(j, form);
 }
 
 /* Asynchronous operations take place at once in native code: there is nothing to wait for. */

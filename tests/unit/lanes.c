@@ -209,7 +209,8 @@ static void check_level(const struct pt_engine *engine, struct pt_module *m)
 {
     const struct pt_func *k = &m->funcs.v[m->funcs.n - 1];
     for (unsigned i = 0; i < k->insns.n; i++) {
-        const struct pt_lanes *lanes = engine->lanes(m, pt_insn_form(m, &k->insns.v[i]));
+        uint64_t kind;
+        const struct pt_lanes *lanes = engine->lanes(m, pt_insn_form(m, &k->insns.v[i]), &kind);
         CHECK((lanes != NULL) == (i < WITH_LANES));
         if (!lanes || i >= WITH_LANES)
             continue;
