@@ -316,7 +316,7 @@ static LLVMValueRef as_bits(struct jit *j, const struct atomic *a, const struct 
     return LLVMBuildBitCast(j->b, value, LLVMVectorType(a->element, j->width), "");
 }
 
-/* Sources of all elements in all lanes, and memory for what was there. */
+/* Sources of all elements in all lanes, and a variable for what was there. */
 struct values {
     LLVMValueRef b[ELEMENTS], c, result[ELEMENTS];
 };
@@ -339,8 +339,12 @@ static void run_lane(struct jit *j, const struct atomic *a, const struct values 
     for (unsigned i = 0; i < a->n; i++) {
         LLVMValueRef at = i ? jit_at(j, p, jit_i64(j, i * a->bytes)) : p;
         LLVMValueRef old = one_lane(j, a, at, jit_lane(j, v->b[i], lane), c);
-        if (v->result[i])
-            LLVMBuildStore(j->b, old, jit_at(j, v->result[i], jit_i64(j, lane * a->bytes)));
+        if (!v->result[i])
+            continue;
+        LLVMTypeRef vector = LLVMVectorType(a->element, j->width);
+        LLVMValueRef lanes = LLVMBuildLoad2(j->b, vector, v->result[i], "");
+        lanes = LLVMBuildInsertElement(j->b, lanes, old, jit_i32(j, lane), "");
+        LLVMBuildStore(j->b, lanes, v->result[i]);
     }
 }
 
