@@ -131,7 +131,7 @@ typedef struct ptera_info {
     unsigned compute_capability_major, compute_capability_minor;
     unsigned isa_rows, isa_rows_supported;
     const char *llvm_version; /* of the compiler, "19.1.7"; NULL without one */
-    unsigned vector_lanes;    /* lanes of 32 bits that its vectors have on this machine; 0 without one */
+    unsigned vector_lanes;    /* lanes of 32 bits that its vectors have at the CPU level; 0 without one */
     const char *cache;        /* folder where compiled kernels are kept; NULL: nowhere */
     const char *jit_error;    /* why there is no compiler, or NULL */
 } ptera_info;

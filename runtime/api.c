@@ -104,7 +104,7 @@ ptera_result ptera_engine_info(const ptera_engine *engine, ptera_info *info)
         .isa_rows = PT_OP_COUNT - 1,
         .has_jit = jit != NULL,
         .llvm_version = jit ? jit->llvm_version : NULL,
-        .vector_lanes = jit ? jit->width : 0,
+        .vector_lanes = jit ? jit->width(engine->backend->name) : 0,
         .cache = jit ? jit->cache() : NULL,
         .jit_error = jit ? NULL : pt_jit_error(),
     };

@@ -331,16 +331,13 @@ static char *print(const struct pt_program *program, const struct pt_native_opti
     return text;
 }
 
-static unsigned host_width(void)
+static unsigned width(const char *level)
 {
-#if defined(__x86_64__)
-    return __builtin_cpu_supports("x86-64-v4") ? 16 : __builtin_cpu_supports("x86-64-v3") ? 8 : 4;
-#else
-    return 4;
-#endif
+    const struct jit_target *target = jit_target(level);
+    return target ? target->width : 0;
 }
 
-static struct pt_jit jit = {
+static const struct pt_jit jit = {
     .version = PT_JIT_VERSION,
     .compile = compile,
     .release = release,
@@ -349,17 +346,11 @@ static struct pt_jit jit = {
     .holds = holds,
     .locate = locate,
     .cache = jit_cache_folder,
+    .width = width,
     .llvm_version = LLVM_VERSION_STRING,
 };
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void fill_in(void)
-{
-    jit.width = host_width();
-}
 
 __attribute__((visibility("default"))) const struct pt_jit *ptera_jit(void)
 {
-    pthread_once(&once, fill_in);
     return &jit;
 }
