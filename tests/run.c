@@ -3,8 +3,8 @@
  *   run_cases [--interpreted] [--with OPTION] ROOT DIR PTERA...
  *
  * Every *.ptx and *.cu under DIR; paths are relative to ROOT. PTERA may have the words of an emulator before it. OPTION is
- * given to every `ptera run`; other commands and files that name it themselves are left out. --interpreted: PTERA has no compiler;
- * commands that ask for it are skipped.
+ * given to every `ptera run`; other commands and files that name it themselves are left out, and with --isolate what asks for native
+ * code, as isolated launches are interpreted. --interpreted: PTERA has no compiler; commands that ask for it are skipped.
  *
  *   // RUN: ptera run %s -k k -b 4 iota:u32:4@u32    a command (%s: this file; %t: a scratch folder); begins a case
  *   // EXPECT: 0 1 2 3      a line of standard output; all of them, in order. No EXPECT: output is not looked at
@@ -105,6 +105,13 @@ static bool is_run(const char *command)
 static bool needs_compiler(const char *command)
 {
     return command && (strstr(command, "--engine both") || strstr(command, "--engine jit"));
+}
+
+/* OPTION can be given to the command. */
+static bool takes_option(const char *command)
+{
+    bool is_native = command && strstr(command, "--engine jit");
+    return is_run(command) && !(is_native && !strcmp(option, "--isolate"));
 }
 
 static char *substitute(const char *command, const char *file)
@@ -260,7 +267,7 @@ static void run_file(const char *file)
         if (is_interpreted && needs_compiler(cases[i].command)) {
             printf("skipped %s: it needs the compiler\n", file);
             skipped++;
-        } else if (!option || is_run(cases[i].command)) {
+        } else if (!option || takes_option(cases[i].command)) {
             run_case(&cases[i], file);
         }
     }
