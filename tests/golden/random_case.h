@@ -42,9 +42,10 @@ static inline char *random_read(const char *folder, const char *name)
 /* Cuts the next kernel off `*text`. False at the end. */
 static inline bool random_next(char **text, struct random_case *c)
 {
-    char *at = *text, *next = strstr(at + 1, "\n// RUN: ");
+    char *at = *text;
     if (strncmp(at, random_head, strlen(random_head)))
         return false;
+    char *next = strstr(at, "\n// RUN: ");
     c->text = at;
     *text = at + strlen(at);
     if (next) {
