@@ -48,8 +48,8 @@ int main(int argc, char **argv)
 {
     bool prints = argc > 2 && !strcmp(argv[2], "--print");
     unsigned every = argc > 3 && !strcmp(argv[2], "--every") ? (unsigned)atoi(argv[3]) : 1;
-    char *text = argc > 1 ? random_read(argv[1], "kernels.ptx") : NULL;
-    char *list = text && !prints ? random_read(argv[1], "digests.tsv") : NULL;
+    char *kernels = argc > 1 ? random_read(argv[1], "kernels.ptx") : NULL, *text = kernels;
+    char *digests = text && !prints ? random_read(argv[1], "digests.tsv") : NULL, *list = digests;
     struct random_case c;
     ptera_engine *engine;
     unsigned passed = 0, failed = 0, number = 0;
@@ -81,6 +81,8 @@ int main(int argc, char **argv)
                    is_listed ? "other bytes than an H100's" : "it is not in digests.tsv");
     }
     ptera_engine_destroy(engine);
+    free(kernels);
+    free(digests);
     if (!prints)
         printf("golden_random: %u passed, %u failed, 0 skipped\n", passed, failed);
     return failed || !number;
