@@ -386,34 +386,21 @@ struct given {
     uint32_t scale_d;
 };
 
-static void take(void *to, const struct pt_frame *f, uint32_t slot, size_t bytes)
+static void copy(struct pt_frame *f, uint32_t slot, void *given, size_t bytes, bool is_back)
 {
-    memcpy(to, (const char *)f + slot, bytes);
+    void *in_frame = (char *)f + slot;
+    memcpy(is_back ? in_frame : given, is_back ? given : in_frame, bytes);
 }
 
-static void take_operands(const struct wgmma *x, const struct pt_frame *f, struct given *given)
+/* From the frame, or back to it. */
+static void copy_operands(const struct wgmma *x, struct pt_frame *f, struct given *given, bool is_back)
 {
     if (!x->has_registers)
-        take(given->a, f, x->descriptor_a, sizeof given->a);
-    take(given->b, f, x->descriptor_b, sizeof given->b);
+        copy(f, x->descriptor_a, given->a, sizeof given->a, is_back);
+    copy(f, x->descriptor_b, given->b, sizeof given->b, is_back);
     if (x->is_sparse)
-        take(given->metadata, f, x->metadata, sizeof given->metadata);
-    take(&given->scale_d, f, x->scale_d, sizeof given->scale_d);
-}
-
-static void put(const void *from, struct pt_frame *f, uint32_t slot, size_t bytes)
-{
-    memcpy((char *)f + slot, from, bytes);
-}
-
-static void put_operands(const struct wgmma *x, struct pt_frame *f, const struct given *given)
-{
-    if (!x->has_registers)
-        put(given->a, f, x->descriptor_a, sizeof given->a);
-    put(given->b, f, x->descriptor_b, sizeof given->b);
-    if (x->is_sparse)
-        put(given->metadata, f, x->metadata, sizeof given->metadata);
-    put(&given->scale_d, f, x->scale_d, sizeof given->scale_d);
+        copy(f, x->metadata, given->metadata, sizeof given->metadata, is_back);
+    copy(f, x->scale_d, &given->scale_d, sizeof given->scale_d, is_back);
 }
 
 /* The operands are for a moment what they were. */
@@ -422,17 +409,17 @@ bool pt_wgmma_complete(const struct pt_async_op *op)
     const struct wgmma *x = op->code->ptr;
     struct given now = {.scale_d = 0}, then;
     memcpy(&then, op->staged, sizeof then);
-    take_operands(x, op->frame, &now);
-    put_operands(x, op->frame, &then);
+    copy_operands(x, op->frame, &now, false);
+    copy_operands(x, op->frame, &then, true);
     bool is_good = x->multiply(op->code, op->frame) != NULL;
-    put_operands(x, op->frame, &now);
+    copy_operands(x, op->frame, &now, true);
     return is_good;
 }
 
 PT_HANDLER(issue)
 {
     struct given given = {.scale_d = 0};
-    take_operands(c->ptr, f, &given);
+    copy_operands(c->ptr, f, &given, false);
     struct pt_async_op op = {.kind = PT_ASYNC_WGMMA,
                              .lane = (uint32_t)__builtin_ctz(f->mask),
                              .read = sizeof given,

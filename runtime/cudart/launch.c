@@ -37,15 +37,20 @@ static cudaError_t launched(CUresult r, dim3 grid, dim3 block)
                : (cudaError_t)r;
 }
 
+/* The kernel to launch with so many bytes of dynamic shared memory. */
+static cudaError_t find_kernel(const void *function, size_t shared, CUkernel *kernel)
+{
+    cudaError_t error = pt_rt_kernel(function, kernel);
+    return error ? error : shared > UINT32_MAX ? cudaErrorInvalidValue : cudaSuccess;
+}
+
 static cudaError_t launch(const void *function, dim3 grid, dim3 block, void **arguments,
                           size_t shared, cudaStream_t stream)
 {
     CUkernel kernel;
-    cudaError_t error = pt_rt_kernel(function, &kernel);
+    cudaError_t error = find_kernel(function, shared, &kernel);
     if (error)
         return error;
-    if (shared > UINT32_MAX)
-        return cudaErrorInvalidValue;
     return launched(cuLaunchKernel((CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y,
                                    block.z, (unsigned)shared, stream, arguments, NULL),
                     grid, block);
@@ -79,11 +84,9 @@ static cudaError_t launch_cooperative(const void *function, dim3 grid, dim3 bloc
                                       size_t shared, cudaStream_t stream)
 {
     CUkernel kernel;
-    cudaError_t error = pt_rt_kernel(function, &kernel);
+    cudaError_t error = find_kernel(function, shared, &kernel);
     if (error)
         return error;
-    if (shared > UINT32_MAX)
-        return cudaErrorInvalidValue;
     return launched(cuLaunchCooperativeKernel((CUfunction)kernel, grid.x, grid.y, grid.z, block.x,
                                               block.y, block.z, (unsigned)shared, stream,
                                               arguments),

@@ -4,32 +4,16 @@
  *     golden_random FOLDER --print         prints digests as random_run.c does
  *
  * FOLDER holds an unpacked random.tar.xz: kernels.ptx (random_case.h) and digests.tsv. */
-#include "ptera.h"
-#include "tests/golden/random_case.h"
+#include "tests/golden/random_engine.h"
 
 static ptera_result run(ptera_engine *engine, const struct random_case *c, uint64_t digest[2])
 {
     void *buffer[2] = {NULL, NULL};
-    ptera_module *module = NULL;
-    ptera_kernel *kernel;
-    ptera_launch launch;
-    ptera_launch_init(&launch);
-    memcpy(launch.grid, c->grid, sizeof launch.grid);
-    memcpy(launch.block, c->block, sizeof launch.block);
-    launch.parameters = (const void *[]){&buffer[0], &buffer[1], &c->s, &c->w};
-    launch.n_parameters = 4;
-    ptera_result r = ptera_module_load(engine, "random.ptx", c->text, strlen(c->text), &module);
-    if (r == PTERA_OK)
-        r = ptera_module_kernel(module, "k", 0, &kernel);
-    for (int i = 0; i < 2 && r == PTERA_OK; i++)
-        r = ptera_buffer_alloc(engine, c->bytes[i], &buffer[i]);
-    if (r == PTERA_OK)
-        r = ptera_kernel_launch(kernel, &launch);
+    ptera_result r = random_run_on(engine, c, buffer);
     for (int i = 0; i < 2; i++) {
         digest[i] = r == PTERA_OK ? random_digest(buffer[i], c->bytes[i]) : 0;
         ptera_buffer_free(engine, buffer[i]);
     }
-    ptera_module_unload(module);
     return r;
 }
 

@@ -7,10 +7,10 @@
  * the build: needs a GPU. */
 #include <time.h>
 
-#include "ptera.h"
 #include "tests/gen/gen.h"
 #include "tests/gen/reduce.h"
 #include "tests/golden/random_device.h"
+#include "tests/golden/random_engine.h"
 
 /* Trials take place here, on two engines: the GPU and the interpreter. */
 struct pen {
@@ -21,26 +21,12 @@ struct pen {
 static bool interpret(ptera_engine *engine, const struct random_case *c, char *after)
 {
     void *buffer[2] = {NULL, NULL};
-    ptera_module *module = NULL;
-    ptera_kernel *kernel;
-    ptera_launch launch;
-    ptera_launch_init(&launch);
-    memcpy(launch.grid, c->grid, sizeof launch.grid);
-    memcpy(launch.block, c->block, sizeof launch.block);
-    launch.parameters = (const void *[]){&buffer[0], &buffer[1], &c->s, &c->w};
-    launch.n_parameters = 4;
-    bool ok =
-        ptera_module_load(engine, "random.ptx", c->text, strlen(c->text), &module) == PTERA_OK &&
-        ptera_module_kernel(module, "k", 0, &kernel) == PTERA_OK &&
-        ptera_buffer_alloc(engine, c->bytes[0], &buffer[0]) == PTERA_OK &&
-        ptera_buffer_alloc(engine, c->bytes[1], &buffer[1]) == PTERA_OK &&
-        ptera_kernel_launch(kernel, &launch) == PTERA_OK;
+    bool ok = random_run_on(engine, c, buffer) == PTERA_OK;
     for (int i = 0; i < 2; i++) {
         if (ok)
             memcpy(after + (i ? c->bytes[0] : 0), buffer[i], c->bytes[i]);
         ptera_buffer_free(engine, buffer[i]);
     }
-    ptera_module_unload(module);
     return ok;
 }
 
