@@ -3,7 +3,7 @@
 
 #include "backend/semantics/tensormap.h"
 
-enum { RANK_MAX = 5, BOX_MAX = 256, STEP_MAX = 8, PIXELS_MAX = 1024 };
+enum { RANK_MAX = 5, BOX_MAX = 256, STEP_MAX = 8, PIXELS_MAX = 1024, IM2COL_WIDE_MODES = 2 };
 
 /* The map's element type for each CUtensorMapDataType; the last two are tf32. */
 static const uint8_t elements[] = {
@@ -91,9 +91,9 @@ static bool is_bounding_box(const struct pt_tensormap_arguments *a, const int *l
 {
     int limit = 1 << (pt_tensormap_corner_bits(a->rank) - 1);
     for (uint32_t i = 0; i < a->rank - 2; i++) {
-        uint32_t last = (uint32_t)a->size[i + !a->interleave] - 1 + (uint32_t)upper[i];
+        uint32_t end = (uint32_t)a->size[i + !a->interleave] + (uint32_t)upper[i];
         if (lower[i] < -limit || lower[i] >= limit || upper[i] < -limit || upper[i] >= limit ||
-            lower[i] > (int32_t)last)
+            lower[i] >= (int32_t)end)
             return false;
     }
     return true;
@@ -120,6 +120,16 @@ bool pt_tensormap_encode_im2col(void *to, const struct pt_tensormap_arguments *a
     }
     memcpy(to, map, sizeof map);
     return true;
+}
+
+/* Whose kernels only later targets have: the map that sm_90's driver makes is that of im2col with a box of width alone, in
+ * both modes, its tile's size counted in `pixels` in both. */
+bool pt_tensormap_encode_im2col_wide(void *to, const struct pt_tensormap_arguments *a, int lower,
+                                     int upper, uint32_t channels, uint32_t pixels, uint32_t mode)
+{
+    const int from[RANK_MAX - 2] = {lower}, until[RANK_MAX - 2] = {upper};
+    return mode < IM2COL_WIDE_MODES &&
+           pt_tensormap_encode_im2col(to, a, from, until, channels, pixels);
 }
 
 bool pt_tensormap_replace_address(void *map, uint64_t address)

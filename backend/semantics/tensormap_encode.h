@@ -1,5 +1,5 @@
-/* Tensor maps as the driver API makes them: the arguments of cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col, whose
- * enumerations are numbers here, in the driver's order. What is not allowed is what the driver of an H100 refuses. */
+/* Tensor maps as the driver API makes them: the arguments of cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col and
+ * cuTensorMapEncodeIm2colWide, whose enumerations are numbers here, in the driver's order. What is not allowed is what the driver of an H100 refuses. */
 #ifndef PTERA_BACKEND_SEMANTICS_TENSORMAP_ENCODE_H
 #define PTERA_BACKEND_SEMANTICS_TENSORMAP_ENCODE_H
 
@@ -25,6 +25,10 @@ bool pt_tensormap_encode_tiled(void *map, const struct pt_tensormap_arguments *a
 bool pt_tensormap_encode_im2col(void *map, const struct pt_tensormap_arguments *arguments,
                                 const int *lower, const int *upper, uint32_t channels,
                                 uint32_t pixels);
+/* The same for im2col::w and im2col::w::128 (mode 0 and 1): corners of the bounding box's width. */
+bool pt_tensormap_encode_im2col_wide(void *map, const struct pt_tensormap_arguments *arguments,
+                                     int lower, int upper, uint32_t channels, uint32_t pixels,
+                                     uint32_t mode);
 /* Another address for the map: cuTensorMapReplaceAddress. False: it is not aligned as the map asks. */
 bool pt_tensormap_replace_address(void *map, uint64_t address);
 

@@ -717,6 +717,11 @@ typedef enum CUtensorMapInterleave_enum {
     CU_TENSOR_MAP_INTERLEAVE_32B
 } CUtensorMapInterleave;
 
+typedef enum CUtensorMapIm2ColWideMode_enum {
+    CU_TENSOR_MAP_IM2COL_WIDE_MODE_W,
+    CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128
+} CUtensorMapIm2ColWideMode;
+
 typedef enum CUtensorMapSwizzle_enum {
     CU_TENSOR_MAP_SWIZZLE_NONE,
     CU_TENSOR_MAP_SWIZZLE_32B,

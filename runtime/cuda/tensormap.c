@@ -55,6 +55,29 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap *map, CUtensorMapDataType type, cuu
     return API(encode_im2col(map, &a, lower, upper, channels, pixels));
 }
 
+static CUresult encode_im2col_wide(CUtensorMap *map, const struct pt_tensormap_arguments *a,
+                                   int lower, int upper, cuuint32_t channels, cuuint32_t pixels,
+                                   CUtensorMapIm2ColWideMode mode)
+{
+    bool is_given = is_map(map) && a->address && a->size && a->stride && a->step;
+    return result_of(is_given &&
+                     pt_tensormap_encode_im2col_wide(map, a, lower, upper, channels, pixels, mode));
+}
+
+CUresult cuTensorMapEncodeIm2colWide(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
+                                     void *address, const cuuint64_t *size,
+                                     const cuuint64_t *stride, int lower, int upper,
+                                     cuuint32_t channels, cuuint32_t pixels, const cuuint32_t *step,
+                                     CUtensorMapInterleave interleave,
+                                     CUtensorMapIm2ColWideMode mode, CUtensorMapSwizzle swizzle,
+                                     CUtensorMapL2promotion l2, CUtensorMapFloatOOBfill fill)
+{
+    struct pt_tensormap_arguments a = {
+        type, rank, (uint64_t)(uintptr_t)address, size, stride, step, interleave, swizzle,
+        l2,   fill};
+    return API(encode_im2col_wide(map, &a, lower, upper, channels, pixels, mode));
+}
+
 static CUresult replace_address(CUtensorMap *map, void *address)
 {
     return result_of(is_map(map) && address &&

@@ -89,6 +89,21 @@ static void check_refusals(void)
     OK(IM2COL(lower));
     CHECK_CU(IM2COL(far), CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(IM2COL(NULL), CUDA_ERROR_INVALID_VALUE);
+#define WIDE(low, mode, step)                                                                   \
+    cuTensorMapEncodeIm2colWide(                                                                \
+        &map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 4, (void *)(uintptr_t)tensor, size, stride, low, \
+        -1, 16, 24, step, CU_TENSOR_MAP_INTERLEAVE_NONE, mode, CU_TENSOR_MAP_SWIZZLE_NONE,      \
+        CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
+    const int wide_lower[] = {-1, 0}, wide_upper[] = {-1, 0};
+    OK(cuTensorMapEncodeIm2col(&before, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 4,
+                               (void *)(uintptr_t)tensor, size, stride, wide_lower, wide_upper, 16,
+                               24, step, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+                               CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+    OK(WIDE(-1, CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128, step));
+    CHECK_INT(memcmp(&map, &before, sizeof map), 0);
+    CHECK_CU(WIDE(200, CU_TENSOR_MAP_IM2COL_WIDE_MODE_W, step), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(WIDE(-1, (CUtensorMapIm2ColWideMode)2, step), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(WIDE(-1, CU_TENSOR_MAP_IM2COL_WIDE_MODE_W, NULL), CUDA_ERROR_INVALID_VALUE);
     OK(cuMemFree_v2(tensor));
 }
 

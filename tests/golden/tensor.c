@@ -35,6 +35,9 @@ static bool encode(const struct tensor_case *c, uint64_t address, uint64_t *map)
                                        .swizzle = c->swizzle,
                                        .l2 = c->l2,
                                        .fill = c->fill};
+    if (c->im2col >= IM2COL_WIDE)
+        return pt_tensormap_encode_im2col_wide(map, &a, c->lower[0], c->upper[0], c->channels,
+                                               c->pixels, (uint32_t)(c->im2col - IM2COL_WIDE));
     return c->im2col
                ? pt_tensormap_encode_im2col(map, &a, c->lower, c->upper, c->channels, c->pixels)
                : pt_tensormap_encode_tiled(map, &a, c->box);

@@ -8,6 +8,9 @@
 
 enum { TENSOR_BYTES = 256 << 10, TENSOR_NUMBERS = 47, TENSOR_HEAD = 16 };
 
+/* What tensor_case.im2col is for cuTensorMapEncodeIm2colWide: this plus the mode. */
+enum { IM2COL_WIDE = 2 };
+
 struct tensor_case {
     char kernel[64];
     int im2col;

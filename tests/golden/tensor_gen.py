@@ -8,6 +8,7 @@ A case is a line of numbers behind the kernel's name (encode: no kernel runs):
     kernel im2col type rank interleave swizzle l2 fill shift dims[5] strides[4] box[5] steps[5]
            lower[3] upper[3] channels pixels coordinates[5] offsets[3] place expect dump pattern
 
+im2col is 0 for tiled maps, 1 for im2col, 2 + mode for cuTensorMapEncodeIm2colWide, whose corners are lower[0] and upper[0].
 shift is added to the tensor's address, place to the tile's in shared memory; expect is what the mbarrier waits for, or the
 bytes of a tile that is stored; dump bytes of the tile (loads) or the tensor (stores) are kept. tensor_run.c runs them on a GPU, tensor.c on Ptera.
 """
@@ -17,6 +18,7 @@ import sys
 SIZES = [1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4]
 U8, U16, U32, S32, U64, S64, F16, F32, F64, BF16, F32_FTZ, TF32, TF32_FTZ = range(13)
 FLOATS = F16, F32, F64, BF16, F32_FTZ, TF32, TF32_FTZ
+W, W128 = 2, 3
 REDUCTIONS = ["add", "min", "max", "inc", "dec", "and", "or", "xor"]
 
 BULKS = {"add.u32": U32, "add.s32": S32, "add.u64": U64, "add.f32": F32, "add.f64": F64, "add.noftz.f16": F16,
@@ -501,12 +503,104 @@ def limits():
         yield i(upper=(0, 0, v), dims=(64, 16, 16, 16, 8))
 
 
+def wides():
+    """The arguments of cuTensorMapEncodeIm2colWide: each varied alone, for both modes, then all at random."""
+    for mode in (W, W128):
+        def w(**k):
+            k = dict(dict(type=U16, dims=(64, 32, 32, 8), im2col=mode, lower=(0,), upper=(0,), channels=32, pixels=16,
+                          swizzle=3, dump=0, expect=0), **k)
+            return case("encode", **k)
+        for type in range(17):
+            for swizzle in (0, 3, 4):
+                yield w(type=type, channels=16, swizzle=swizzle)
+                yield w(type=type, channels=16, fill=1, swizzle=swizzle)
+            yield w(type=type, dims=(128, 32, 32), channels=128, shift=32)
+            yield w(type=type, dims=(128, 32, 32), channels=128, shift=32, swizzle=4)
+        for k in range(8):
+            yield w(swizzle=k, channels=16)
+            yield w(swizzle=k, channels=8)
+            yield w(swizzle=k, channels=64, type=U8)
+            yield w(swizzle=k, channels=128, type=U8)
+            yield w(swizzle=k, channels=256, type=U8)
+            yield w(l2=k)
+            yield w(fill=k)
+            yield w(fill=k, type=F16)
+            for swizzle in range(8):
+                yield w(interleave=k, swizzle=swizzle, channels=16)
+                yield w(interleave=k, swizzle=swizzle, channels=8)
+        for shift in (1, 2, 4, 8, 16, 32, 48):
+            yield w(shift=shift)
+            yield w(shift=shift, interleave=1, channels=8)
+            yield w(shift=shift, interleave=2, swizzle=1, channels=16)
+        for d in (0, 1, 2, 1 << 31, (1 << 32) - 1, 1 << 32, (1 << 32) + 1):
+            for k in range(4):
+                dims = [64, 32, 32, 8]
+                dims[k] = d
+                yield w(dims=dims, strides=(128, 4096, 131072))
+        for s in (0, 8, 16, 24, 32, 48, 64, 120, 128, 1 << 39, (1 << 40) - 16, 1 << 40, (1 << 40) + 16):
+            yield w(strides=(s, 4096, 131072))
+            yield w(strides=(128, s, 131072))
+            yield w(strides=(128, 4096, s))
+            yield w(strides=(s, 4096, 131072), interleave=1, channels=8)
+            yield w(strides=(s, 4096, 131072), interleave=2, swizzle=1, channels=16)
+        for s in (0, 1, 2, 3, 8, 9):
+            for k in range(4):
+                steps = [1, 1, 1, 1]
+                steps[k] = s
+                yield w(steps=steps)
+                yield w(steps=steps, interleave=1, channels=8)
+        for dims in ((64,), (64, 32), (64, 32, 32), (64, 32, 32, 8), (64, 16, 16, 16, 8)):
+            yield w(dims=dims)
+            yield w(dims=dims, lower=(-3,), upper=(2,))
+            yield w(dims=dims, lower=(-3,), upper=(2,), interleave=1, channels=8)
+            yield w(dims=dims, steps=(1, 2, 3, 4, 5)[:len(dims)])
+        for n in (0, 1, 7, 8, 12, 16, 32, 63, 64, 65, 72, 120, 128, 136, 256, 257, 264):
+            for swizzle in range(5):
+                yield w(channels=n, swizzle=swizzle)
+                yield w(channels=n, swizzle=swizzle, type=U8)
+                yield w(channels=n, swizzle=swizzle, type=F64)
+            yield w(channels=n, interleave=1)
+            yield w(channels=n, interleave=1, type=U8)
+            yield w(channels=n, interleave=2, swizzle=1)
+        for n in (0, 1, 127, 128, 129, 256, 512, 1023, 1024, 1025, 4096, 1 << 31, (1 << 32) - 1):
+            yield w(pixels=n)
+            yield w(pixels=n, channels=64)
+            yield w(pixels=n, interleave=1, channels=8)
+            yield w(pixels=n, interleave=1, channels=256, type=U64)
+            yield w(pixels=n, interleave=1, channels=128, type=U64)
+        for v in (-(1 << 31), -32769, -32768, -129, -128, -33, -32, -31, -17, -16, -1, 1, 15, 16, 30, 31, 32, 33, 127, 128, 32767,
+                  32768, (1 << 31) - 1):
+            for dims in ((64, 32, 8), (64, 32, 32, 8), (64, 16, 16, 16, 8)):
+                yield w(lower=(v,), dims=dims)
+                yield w(upper=(v,), dims=dims)
+                yield w(lower=(v,), upper=(v,), dims=dims)
+                yield w(lower=(v,), dims=dims, interleave=1, channels=8)
+        # a bounding box's width is that of the dimension behind the channels
+        yield w(lower=(40,), dims=(64, 32, 64, 8))
+        yield w(lower=(40,), dims=(64, 64, 32, 8))
+        yield w(lower=(40,), dims=(64, 64, 32, 8), interleave=1, channels=8)
+        yield w(lower=(40,), dims=(64, 32, 64, 8), interleave=1, channels=8)
+        yield w(lower=(40,), dims=(32, 64, 64, 64), interleave=1, channels=8)
+        yield w(lower=(40,), dims=(64, 32, 32, 8), interleave=1, channels=8)
+    rng = random.Random(11)
+    for _ in range(300):
+        type, rank, interleave, swizzle = rng.randrange(13), rng.randint(3, 5), rng.choice((0, 0, 1)), rng.choice((2, 3, 3, 4))
+        size = SIZES[type]
+        yield case("encode", type, [rng.randint(1, 1 << rng.randint(1, 32)) for _ in range(rank)], im2col=rng.choice((W, W128)),
+                   strides=[16 * rng.randint(1, 1 << rng.randint(1, 35)) for _ in range(rank - 1)],
+                   steps=[rng.randint(1, 8) for _ in range(rank)], interleave=interleave, swizzle=swizzle, l2=rng.randrange(4),
+                   fill=rng.randrange(2) if type in FLOATS else 0, shift=16 * rng.randrange(8), dump=0, expect=0,
+                   lower=[rng.randint(-32768, 32767) >> rng.randrange(16)], upper=[rng.randint(-32768, 32767) >> rng.randrange(16)],
+                   channels=rng.randint(1, 4 if swizzle == 2 else 8) * 16 // size, pixels=rng.randint(1, 1024))
+    yield case("encode", U16, (64, 32, 8), im2col=W128 + 1, channels=32, pixels=16, swizzle=3, dump=0, expect=0)
+
+
 def main(folder):
     with open(folder + "/tensor.ptx", "w") as f:
         f.write(kernels())
     with open(folder + "/tensor.txt", "w") as f:
         for group in (loads(), im2col(), stores(), reduces(), plain(), bulks(), limits(), random_encodes(250), replacements(),
-                      wrong()):
+                      wrong(), wides()):
             for line in group:
                 print(line, file=f)
 

@@ -8,6 +8,13 @@
 
 static CUresult encode(const struct tensor_case *c, CUtensorMap *map, void *address)
 {
+    if (c->im2col >= IM2COL_WIDE)
+        return cuTensorMapEncodeIm2colWide(
+            map, (CUtensorMapDataType)c->type, c->rank, address, (const cuuint64_t *)c->dims,
+            (const cuuint64_t *)c->strides, c->lower[0], c->upper[0], c->channels, c->pixels,
+            c->steps, (CUtensorMapInterleave)c->interleave,
+            (CUtensorMapIm2ColWideMode)(c->im2col - IM2COL_WIDE), (CUtensorMapSwizzle)c->swizzle,
+            (CUtensorMapL2promotion)c->l2, (CUtensorMapFloatOOBfill)c->fill);
     if (c->im2col)
         return cuTensorMapEncodeIm2col(
             map, (CUtensorMapDataType)c->type, c->rank, address, (const cuuint64_t *)c->dims,
