@@ -6,7 +6,7 @@
 #include "backend/interp/interp.h"
 #include "backend/interp/loop.h"
 #include "backend/semantics/fragment.h"
-#include "backend/semantics/mma_rows.h"
+#include "backend/semantics/mma_fast.h"
 #include "ir/row.h"
 
 enum { REGS = 8, TILES = 4 };
@@ -161,21 +161,65 @@ static bool multiply_rows(const struct tile *x, const struct pt_frame *f, struct
         slots_of(f, &x->c, c);
         pt_rows_get_c(c, d);
     }
-    return pt_rows_product(type, words, f->state->is_fast, &rows, &columns, d);
+    return pt_rows_product(type, words, &rows, &columns, d);
 }
 
-static void write_rows(const struct fragment *x, struct pt_frame *f, const struct pt_rows_c *r)
+static void write_registers(const struct fragment *x, struct pt_frame *f,
+                            uint32_t v[4][PT_WARP_SIZE])
 {
-    uint32_t v[4][PT_WARP_SIZE] __attribute__((aligned(64)));
-    pt_rows_put_c(r, (uint32_t *[4]){v[0], v[1], v[2], v[3]});
     for (uint32_t k = 0; k < x->n; k++) {
         uint32_t *d = (uint32_t *)((char *)f + x->slot[k]);
         PT_STORE_LANES(u32, d, const uint32_t value = v[k][i];);
     }
 }
 
+static void write_rows(const struct fragment *x, struct pt_frame *f, const struct pt_rows_c *r)
+{
+    uint32_t v[4][PT_WARP_SIZE] __attribute__((aligned(64)));
+    pt_rows_put_c(r, (uint32_t *[4]){v[0], v[1], v[2], v[3]});
+    write_registers(x, f, v);
+}
+
+/* ---- the same, where it need not be exact ---- */
+
+struct registers {
+    uint32_t v[4][PT_WARP_SIZE] __attribute__((aligned(64)));
+};
+
+static void read_registers(const struct pt_frame *f, const struct fragment *x, struct registers *r)
+{
+    for (uint32_t i = 0; i < x->n; i++)
+        memcpy(r->v[i], (const char *)f + x->slot[i], sizeof r->v[i]);
+}
+
+static void multiply_fast(const struct tile *x, const struct pt_frame *f, struct registers *d)
+{
+    struct registers a, b;
+    read_registers(f, &x->a, &a);
+    read_registers(f, &x->b, &b);
+    if (!x->before)
+        read_registers(f, &x->c, d);
+    pt_fast_mma((enum pt_type)x->a.type, x->a.n / 2u, d->v, a.v, b.v);
+}
+
+static const struct pt_code *mma_fast(const struct pt_code *c, struct pt_frame *f)
+{
+    const struct tile *x = c->ptr;
+    struct registers d[TILES];
+    for (uint32_t t = 0; t < c->n; t++) {
+        if (x[t].before)
+            d[t] = d[x[t].before - 1];
+        multiply_fast(&x[t], f, &d[t]);
+    }
+    for (uint32_t t = 0; t < c->n; t++)
+        write_registers(&x[t].d, f, d[t].v);
+    return c + 1;
+}
+
 PT_HANDLER(mma_rows)
 {
+    if (f->state->is_fast)
+        return mma_fast(c, f);
     const struct tile *x = c->ptr;
     struct pt_rows_c d[TILES];
     for (uint32_t t = 0; t < c->n; t++) {

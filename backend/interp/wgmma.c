@@ -5,7 +5,7 @@
  */
 #include "backend/interp/async.h"
 #include "backend/semantics/fragment.h"
-#include "backend/semantics/mma_rows.h"
+#include "backend/semantics/mma_fast.h"
 
 enum {
     D_REGS = 128,
@@ -342,7 +342,7 @@ static bool multiply_columns(const struct pt_code *c, struct pt_frame *f, const 
         pt_rows_get_c((const uint32_t *const *)slots, &d);
     else
         memset(&d, 0, sizeof d);
-    *is_far |= !pt_rows_product((enum pt_type)x->type_a, WORDS, f->state->is_fast, a, &b, &d);
+    *is_far |= !pt_rows_product((enum pt_type)x->type_a, WORDS, a, &b, &d);
     if (*is_far)
         return true;
     if (f->mask == UINT32_MAX) {
@@ -355,8 +355,99 @@ static bool multiply_columns(const struct pt_code *c, struct pt_frame *f, const 
     return true;
 }
 
+/* ---- the same, where it need not be exact ----------------------------------------------------- */
+
+/* As pt_fast_set_a has them. */
+struct fast_rows {
+    uint32_t v[PT_FAST_PARTS][PT_MMA_M][PT_FAST_WORDS] __attribute__((aligned(64)));
+};
+
+static bool read_fast_rows(const struct pt_code *c, struct pt_frame *f, struct fast_rows *rows)
+{
+    const struct wgmma *x = c->ptr;
+    uint32_t v[WORDS][PT_MMA_M] __attribute__((aligned(64)));
+    uint32_t first = f->state->warp->index % 4 * PT_MMA_M;
+    for (uint32_t i = 0; x->has_registers && i < A_REGS; i++)
+        memcpy(rows->v[i / 2][i % 2 * 8], (const char *)f + x->a[i], PT_WARP_SIZE * 4);
+    if (!x->has_registers && !x->transposes_a)
+        return read_chunks(c, f, uniform64(f, x->descriptor_a), false, first, PT_MMA_M, x->k,
+                           x->bits_a, (uint8_t *)rows->v);
+    if (x->has_registers)
+        return true;
+    if (!read_rows(c, f, v))
+        return false;
+    for (uint32_t i = 0; i < WORDS; i++)
+        for (uint32_t m = 0; m < PT_MMA_M; m++)
+            rows->v[i / PT_FAST_WORDS][m][i % PT_FAST_WORDS] = v[i][m];
+    return true;
+}
+
+static bool set_fast_rows(const struct pt_code *c, struct pt_frame *f, struct pt_fast_a *a)
+{
+    const struct wgmma *x = c->ptr;
+    struct fast_rows rows;
+    if (!read_fast_rows(c, f, &rows))
+        return false;
+    for (uint32_t i = 0; x->is_flipped && i < WORDS * PT_MMA_M; i++)
+        rows.v[0][0][i] ^= x->bits_a == 16 ? 0x80008000 : 0x80000000;
+    pt_fast_set_a((enum pt_type)x->type_a, PT_FAST_PARTS,
+                  (const uint32_t(*)[PT_MMA_M][PT_FAST_WORDS])rows.v, a);
+    return true;
+}
+
+static bool set_fast_columns(const struct pt_code *c, struct pt_frame *f, uint32_t tile,
+                             struct pt_fast_b *b)
+{
+    const struct wgmma *x = c->ptr;
+    uint32_t bytes[2 * PT_MMA_N][CHUNK / 4] __attribute__((aligned(64)));
+    enum pt_type type = (enum pt_type)x->type_b;
+    if (!read_chunks(c, f, uniform64(f, x->descriptor_b), x->transposes_b, tile * PT_MMA_N,
+                     PT_MMA_N, x->k, x->bits_a, (uint8_t *)bytes))
+        return false;
+    if (x->transposes_b)
+        pt_fast_set_across(type, (const uint32_t(*)[PT_FAST_WORDS])bytes, b);
+    else
+        pt_fast_set_b(type, PT_FAST_PARTS, (const uint32_t(*)[PT_MMA_N][PT_FAST_WORDS])bytes, b);
+    return true;
+}
+
+/* Eight columns of D. */
+static void multiply_fast(const struct wgmma *x, struct pt_frame *f, const struct pt_fast_a *a,
+                          const struct pt_fast_b *b, bool has_c, uint32_t tile)
+{
+    uint32_t v[4][PT_WARP_SIZE] __attribute__((aligned(64)));
+    float *d[4], *slots[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        slots[i] = (float *)((char *)f + x->d[tile * 4 + i]);
+        d[i] = f->mask == UINT32_MAX ? slots[i] : memcpy(v[i], slots[i], sizeof v[i]);
+    }
+    pt_fast_multiply((enum pt_type)x->type_a, PT_FAST_PARTS, has_c, a, b, d);
+    for (uint32_t k = 0; f->mask != UINT32_MAX && k < 4; k++) {
+        uint32_t *to = (uint32_t *)slots[k];
+        PT_STORE_LANES(u32, to, const uint32_t value = v[k][i];);
+    }
+}
+
+static const struct pt_code *wgmma_fast(const struct pt_code *c, struct pt_frame *f)
+{
+    const struct wgmma *x = c->ptr;
+    struct pt_fast_a a;
+    struct pt_fast_b b;
+    bool has_c = adds(f, x);
+    if (!set_fast_rows(c, f, &a))
+        return NULL;
+    for (uint32_t tile = 0; tile < x->n_d / 4u; tile++) {
+        if (!set_fast_columns(c, f, tile, &b))
+            return NULL;
+        multiply_fast(x, f, &a, &b, has_c, tile);
+    }
+    return c + 1;
+}
+
 PT_HANDLER(wgmma_rows)
 {
+    if (f->state->is_fast)
+        return wgmma_fast(c, f);
     const struct wgmma *x = c->ptr;
     struct pt_rows_a a;
     struct product p;
@@ -393,7 +484,8 @@ static void copy(struct pt_frame *f, uint32_t slot, void *given, size_t bytes, b
 }
 
 /* From the frame, or back to it. */
-static void copy_operands(const struct wgmma *x, struct pt_frame *f, struct given *given, bool is_back)
+static void copy_operands(const struct wgmma *x, struct pt_frame *f, struct given *given,
+                          bool is_back)
 {
     if (!x->has_registers)
         copy(f, x->descriptor_a, given->a, sizeof given->a, is_back);
@@ -462,9 +554,10 @@ bool pt_wgmma_extents(const struct pt_async_op *op, pt_visit *visit, void *ud)
     uint32_t lane = op->lane, columns = x->n_d / (x->bits_d == 16 ? 2u : 4u) * PT_MMA_N;
     uint32_t depth = x->is_sparse ? 2u * x->k : x->k;
     uint32_t row = op->warp->index % 4 * PT_MMA_M;
-    return (x->has_registers || matrix_extents(f, given.a[lane], x->transposes_a, row, PT_MMA_M, x->k,
-                                               x->bits_a, visit, ud)) &&
-           matrix_extents(f, given.b[lane], x->transposes_b, 0, columns, depth, x->bits_a, visit, ud);
+    return (x->has_registers || matrix_extents(f, given.a[lane], x->transposes_a, row, PT_MMA_M,
+                                               x->k, x->bits_a, visit, ud)) &&
+           matrix_extents(f, given.b[lane], x->transposes_b, 0, columns, depth, x->bits_a, visit,
+                          ud);
 }
 
 bool pt_wgmma_uses(const struct pt_code *c, uint32_t slot, bool *is_written)

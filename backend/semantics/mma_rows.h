@@ -202,23 +202,8 @@ PT_LANE pt_rows_ints pt_rows_column(uint32_t per, uint32_t words, bool is_across
     return is_far;
 }
 
-/* The same in f32, by fused multiply-adds where this CPU level has them. */
-PT_LANE void pt_rows_column_fast(uint32_t per, uint32_t words, bool is_across,
-                                 const struct pt_rows_part *a, const struct pt_rows_b *b,
-                                 uint32_t n, pt_rows_floats *d)
-{
-    pt_rows_floats sum = *d;
-    for (uint32_t q = 0; q < words; q++)
-        for (uint32_t e = 0; e < per; e++) {
-            float x = b->value[e][pt_rows_word(is_across, n, q)];
-            sum = PT_ROWS_FMA(a->value[e][q], x - (pt_rows_floats){0},
-                              sum); /* x itself, in all lanes */
-        }
-    *d = sum;
-}
-
 /* d = a * b + d, of `words` words with `per` elements each. False if some result may be wrong. */
-PT_LANE bool pt_rows_multiply(uint32_t per, uint32_t words, bool is_across, bool is_fast,
+PT_LANE bool pt_rows_multiply(uint32_t per, uint32_t words, bool is_across,
                               const struct pt_rows_a *a, const struct pt_rows_b *b,
                               struct pt_rows_c *d)
 {
@@ -227,10 +212,7 @@ PT_LANE bool pt_rows_multiply(uint32_t per, uint32_t words, bool is_across, bool
         const struct pt_rows_part part = pt_rows_part(per, words, a, m);
         for (uint32_t n = 0; n < PT_MMA_N; n++) {
             pt_rows_floats *at = (pt_rows_floats *)&d->v[n][m];
-            if (is_fast)
-                pt_rows_column_fast(per, words, is_across, &part, b, n, at);
-            else
-                is_far |= pt_rows_column(per, words, is_across, &part, b, n, at);
+            is_far |= pt_rows_column(per, words, is_across, &part, b, n, at);
         }
     }
     return !PT_ROWS_ANY(is_far);
@@ -359,14 +341,12 @@ static inline bool pt_rows_set_b(struct pt_rows_b *b, enum pt_type type, uint32_
 }
 
 /* d = a * b + d. False if some result may be wrong. */
-static inline bool pt_rows_product(enum pt_type type, uint32_t words, bool is_fast,
-                                   const struct pt_rows_a *a, const struct pt_rows_b *b,
-                                   struct pt_rows_c *d)
+static inline bool pt_rows_product(enum pt_type type, uint32_t words, const struct pt_rows_a *a,
+                                   const struct pt_rows_b *b, struct pt_rows_c *d)
 {
 #define PT_ROWS_CASE(per_, words_, is_across_)                                             \
     if ((per_ == 1) == (type == PT_tf32) && words_ == words && is_across_ == b->is_across) \
-        return is_fast ? pt_rows_multiply(per_, words_, is_across_, true, a, b, d)         \
-                       : pt_rows_multiply(per_, words_, is_across_, false, a, b, d);
+        return pt_rows_multiply(per_, words_, is_across_, a, b, d);
     PT_ROWS_CASE(2, 8, false)
     PT_ROWS_CASE(2, 8, true)
     PT_ROWS_CASE(2, 4, false)
