@@ -63,8 +63,8 @@ void jit_store_at(struct jit *j, const struct jit_access *a, LLVMValueRef value,
 LLVMValueRef jit_shuffle(struct jit *j, LLVMValueRef x, LLVMValueRef y, const int *lanes,
                          unsigned n);
 /* A call of llvm.masked.*, of which argument `pointer` is the pointer or the pointers, aligned to `align`. */
-LLVMValueRef jit_masked(struct jit *j, const char *name, LLVMTypeRef types[2],
-                        LLVMValueRef args[3], unsigned pointer, unsigned align);
+LLVMValueRef jit_masked(struct jit *j, const char *name, LLVMTypeRef types[2], LLVMValueRef args[3],
+                        unsigned pointer, unsigned align);
 
 /* An access that goes one of several ways: the blocks in which they end go on together. */
 struct jit_ways {
@@ -92,6 +92,11 @@ void jit_load_run(struct jit *j, const struct jit_access *a, LLVMValueRef pointe
                   LLVMValueRef mask, LLVMValueRef *v);
 void jit_store_run(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                    LLVMValueRef mask, LLVMValueRef *v);
+/* Lanes that are off may have what is in their memory written once more, which is much less work than leaving it out: it is the
+ * CTA's own. jit_is_own (i1): so many elements from the pointer on are all the CTA's. */
+bool jit_may_rewrite(const struct jit *j, const struct jit_access *a);
+LLVMValueRef jit_is_own(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                        unsigned elements);
 /* All lanes a few elements apart, or in falling order: vector accesses. `pointer` is that of lane 0. */
 bool jit_is_near(const struct jit *j, const struct jit_access *a, int64_t stride);
 void jit_load_near(struct jit *j, const struct jit_access *a, LLVMValueRef pointer, int64_t stride,

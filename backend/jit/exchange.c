@@ -114,11 +114,46 @@ static LLVMValueRef load_in_order(struct jit *j, const struct jit_access *a, con
     return jit_shuffle(j, vectors[0], vectors[1], lanes, j->width);
 }
 
+/* The stretch has elements that are not to change, and they may be written. */
+static bool rewrites(const struct jit *j, const struct jit_access *a, const struct order *o,
+                     LLVMValueRef mask)
+{
+    bool has_others = mask || o->last >= (int)j->width;
+    return has_others && !a->is_load && jit_may_rewrite(j, a);
+}
+
+/* Elements of nobody, and of lanes that are off, are written as they are: where the parts overlap, as the first leaves them. */
+static void rewrite_in_order(struct jit *j, const struct jit_access *a, const struct part *parts,
+                             unsigned n, LLVMValueRef pointer, LLVMValueRef mask,
+                             LLVMValueRef value)
+{
+    LLVMValueRef at[2], old[2];
+    int lanes[LANES_MOST], width = (int)j->width;
+    for (unsigned k = 0; k < n; k++) {
+        at[k] = jit_element(j, a, pointer, (unsigned)parts[k].at);
+        jit_load_run(j, a, at[k], NULL, &old[k]);
+    }
+    for (unsigned k = 0; k < n; k++) {
+        LLVMValueRef moved = jit_shuffle(j, value, NULL, parts[k].lanes, j->width);
+        LLVMValueRef theirs = part_mask(j, &parts[k], mask);
+        moved = theirs ? LLVMBuildSelect(j->b, theirs, moved, old[k], "") : moved;
+        jit_store_run(j, a, at[k], NULL, &moved);
+        for (int e = 0; k + 1 < n && e < width; e++)
+            lanes[e] = parts[1].at + e < width ? parts[1].at + e : width + e;
+        if (k + 1 < n)
+            old[1] = jit_shuffle(j, moved, old[1], lanes, j->width);
+    }
+}
+
 static void store_in_order(struct jit *j, const struct jit_access *a, const struct order *o,
                            LLVMValueRef pointer, LLVMValueRef mask, LLVMValueRef value)
 {
     struct part parts[2];
     unsigned n = find_parts(j, o, parts);
+    if (rewrites(j, a, o, mask)) {
+        rewrite_in_order(j, a, parts, n, pointer, mask, value);
+        return;
+    }
     for (unsigned k = 0; k < n; k++) {
         LLVMValueRef at = jit_element(j, a, pointer, (unsigned)parts[k].at);
         LLVMValueRef moved = jit_shuffle(j, value, NULL, parts[k].lanes, j->width);
@@ -228,10 +263,14 @@ static void access_order(struct jit *j, const struct jit_access *a, unsigned cop
                          LLVMBasicBlockRef others, LLVMValueRef value)
 {
     LLVMValueRef address, is_fit = fits(j, a, copy, x, o, &address);
+    LLVMValueRef pointer = jit_pointer(j, a, address);
+    if (rewrites(j, a, o, j->mask[copy])) {
+        LLVMValueRef is_own = jit_is_own(j, a, pointer, (unsigned)o->last + 1);
+        is_fit = LLVMBuildAnd(j->b, is_fit, is_own, "");
+    }
     LLVMBasicBlockRef fit = jit_new_block(j, "in_order");
     LLVMBuildCondBr(j->b, is_fit, fit, others);
     jit_continue_in(j, fit);
-    LLVMValueRef pointer = jit_pointer(j, a, address);
     if (a->is_load)
         value = load_in_order(j, a, o, pointer, j->mask[copy]);
     else

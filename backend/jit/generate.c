@@ -14,6 +14,8 @@ static void load_parts(struct jit *j)
     j->launch = jit_field(j, pointer, j->cta, offsetof(struct pt_cta, launch));
     j->scratch = jit_field(j, pointer, j->cta, offsetof(struct pt_cta, scratch));
     j->shared = jit_field(j, pointer, j->cta, offsetof(struct pt_cta, shared));
+    j->shared_bytes = jit_field(j, LLVMInt32TypeInContext(j->context), j->launch,
+                                offsetof(struct pt_launch, shared_bytes));
     j->params = jit_field(j, pointer, j->launch, offsetof(struct pt_launch, params));
     j->budget = jit_alloca(j, LLVMInt32TypeInContext(j->context), "budget");
     LLVMBuildStore(j->b, jit_i32(j, JIT_BUDGET), j->budget);
@@ -29,8 +31,7 @@ static void begin(struct jit *j)
 {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
     LLVMTypeRef parameters[] = {pointer, pointer};
-    LLVMTypeRef type =
-        LLVMFunctionType(LLVMInt32TypeInContext(j->context), parameters, 2, false);
+    LLVMTypeRef type = LLVMFunctionType(LLVMInt32TypeInContext(j->context), parameters, 2, false);
     j->function = LLVMAddFunction(j->module, JIT_ENTRY, type);
     LLVMBasicBlockRef entry = jit_new_block(j, "entry"), body = jit_new_block(j, "cta");
     LLVMPositionBuilderAtEnd(j->allocas, entry);
@@ -126,7 +127,8 @@ static bool generate(struct jit *j)
 
 bool jit_generate(struct jit *j)
 {
-    j->why = pt_isa_check(); /* makes the instruction table, of which this shared object has a copy */
+    j->why =
+        pt_isa_check(); /* makes the instruction table, of which this shared object has a copy */
     if (j->why)
         return false;
     j->allocas = LLVMCreateBuilderInContext(j->context);

@@ -96,6 +96,7 @@ struct jit {
     /* Values of the whole function */
     LLVMBuilderRef allocas;     /* at the function's entry */
     LLVMValueRef cta, launch, fault, scratch, params, shared;
+    LLVMValueRef shared_bytes;  /* i32: of the CTA's window */
     LLVMValueRef group;         /* i32: of the region loop being generated */
     LLVMValueRef warp, front;   /* of a kernel whose warps run apart; NULL in others */
     LLVMValueRef standing;      /* likewise, alloca: lanes of the warp that run the region */

@@ -54,17 +54,60 @@ void jit_load_run(struct jit *j, const struct jit_access *a, LLVMValueRef pointe
         v[i] = take_every(j, all, i, a->n);
 }
 
+bool jit_may_rewrite(const struct jit *j, const struct jit_access *a)
+{
+    return !j->target->has_mask_registers && a->space == PT_SPACE_SHARED &&
+           a->order == PT_ORDER_PLAIN && !j->options->has_cluster;
+}
+
+LLVMValueRef jit_is_own(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                        unsigned elements)
+{
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    LLVMValueRef from = LLVMBuildPtrToInt(j->b, j->shared, i64, "");
+    LLVMValueRef offset = LLVMBuildSub(j->b, LLVMBuildPtrToInt(j->b, pointer, i64, ""), from, "");
+    LLVMValueRef most = LLVMBuildZExt(j->b, j->shared_bytes, i64, "");
+    most = LLVMBuildSub(j->b, most, jit_i64(j, (uint64_t)elements * a->bytes), "");
+    return LLVMBuildICmp(j->b, LLVMIntSLE, offset, most, "");
+}
+
+static void store_masked(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                         LLVMValueRef mask, LLVMValueRef all)
+{
+    LLVMTypeRef types[] = {LLVMTypeOf(all), LLVMTypeOf(pointer)};
+    LLVMValueRef args[] = {all, pointer, mask};
+    jit_masked(j, "llvm.masked.store", types, args, 1, a->bytes);
+}
+
+/* Lanes that are off write what is there, if that is the CTA's own. */
+static void store_some(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                       LLVMValueRef mask, LLVMValueRef all)
+{
+    if (!jit_may_rewrite(j, a)) {
+        store_masked(j, a, pointer, mask, all);
+        return;
+    }
+    LLVMBasicBlockRef own = jit_new_block(j, "own"), other = jit_new_block(j, "other");
+    LLVMBasicBlockRef after = jit_new_block(j, "");
+    LLVMBuildCondBr(j->b, jit_is_own(j, a, pointer, j->width * a->n), own, other);
+    jit_continue_in(j, other);
+    store_masked(j, a, pointer, mask, all);
+    LLVMBuildBr(j->b, after);
+    jit_continue_in(j, own);
+    LLVMValueRef old = jit_load_at(j, a, LLVMTypeOf(all), pointer, a->bytes);
+    jit_store_at(j, a, LLVMBuildSelect(j->b, mask, all, old, ""), pointer);
+    LLVMBuildBr(j->b, after);
+    jit_continue_in(j, after);
+}
+
 void jit_store_run(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                    LLVMValueRef mask, LLVMValueRef *v)
 {
     LLVMValueRef all = interleave(j, v, a->n);
-    if (!mask) {
+    if (mask)
+        store_some(j, a, pointer, spread_mask(j, mask, a->n), all);
+    else
         jit_store_at(j, a, all, pointer);
-        return;
-    }
-    LLVMTypeRef types[] = {LLVMTypeOf(all), LLVMTypeOf(pointer)};
-    LLVMValueRef args[] = {all, pointer, spread_mask(j, mask, a->n)};
-    jit_masked(j, "llvm.masked.store", types, args, 1, a->bytes);
 }
 
 bool jit_is_near(const struct jit *j, const struct jit_access *a, int64_t stride)

@@ -77,7 +77,18 @@ static const char text[] = HEADER
            "NEXT:\n    shr.u32 %r1, %r1, 1; setp.ne.u32 %p4, %r1, 0;\n    @%p4 bra ROUND;\n"
            "    bar.sync 0;\n"
            "    ld.shared.u32 %r13, [%r12]; ld.shared.u32 %r14, [%r12+256];\n"
-           "    st.global.u32 [%rd3], %r13; st.global.u32 [%rd3+256], %r14;\n");
+           "    st.global.u32 [%rd3], %r13; st.global.u32 [%rd3+256], %r14;\n")
+    /* Shared memory ends in the middle of a vector: %r12 of thread 60 is its last element. */
+    KERNEL("brim",
+           "    .shared .align 4 .b8 brim[3072];\n"
+           "    setp.gt.u32 %p2, %r4, 60; or.pred %p1, %p1, %p2;\n"
+           "    mov.u32 %r10, brim; shl.b32 %r11, %r4, 2; add.u32 %r12, %r10, %r11;\n"
+           "    mul.wide.u32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2;\n    @%p2 bra FILLED;\n"
+           "    ld.global.u32 %r13, [%rd3]; st.shared.u32 [%r12+2828], %r13;\n"
+           "FILLED:\n    bar.sync 0;\n    @%p1 bra STORED;\n"
+           "    add.u32 %r13, %r13, %r4; st.shared.u32 [%r12+2828], %r13;\n"
+           "STORED:\n    bar.sync 0;\n    @%p2 bra DONE;\n"
+           "    ld.shared.u32 %r14, [%r12+2828]; st.global.u32 [%rd3], %r14;\n");
 /* clang-format on */
 
 struct run {
@@ -152,11 +163,18 @@ static void expect_apart(unsigned char *at, const struct kind *k, const struct r
         }
 }
 
+static void expect_brim(unsigned char *at, const struct kind *k, const struct run *r)
+{
+    for (unsigned t = 0; t < k->elements; t++)
+        set(at, k->size, t, get(at, k->size, t) + (is_on(r, t) ? t : 0));
+}
+
 static const struct kind kinds[] = {
     {"pairs4", 4, 2 * THREADS, expect_pairs, 0, 0, 0},
     {"pairs8", 8, 2 * THREADS, expect_pairs, 0, 0, 0},
     {"fixed", 4, 2 * THREADS, expect_fixed, 4, 0, 0},
     {"rounds", 4, 2 * THREADS, expect_rounds, 0, 0, 0},
+    {"brim", 4, 61, expect_brim, 1, 1, 0},
     {"swap4", 4, THREADS, expect_swap, 0, 0, 0},
     {"swap8", 8, THREADS, expect_swap, 0, 0, 0},
     {"swap5", 4, THREADS, expect_swap, 5, 0, 0},
