@@ -5,7 +5,7 @@
 #include "backend/jit/region.h"
 
 enum {
-    AHEAD = 4, /* rounds */
+    AHEAD = 8, /* rounds */
     DEPTH = 8,
     LINE = 64,        /* bytes */
     BEHIND = 4096,    /* bytes from an access to what straight code asks for */
