@@ -11,7 +11,7 @@
 
 #include "backend/exec.h"
 
-enum { PT_JIT_VERSION = 2 };
+enum { PT_JIT_VERSION = 3 };
 
 struct pt_native_options {
     uint32_t block[3]; /* the shape; block[0] == 0: any */
@@ -35,6 +35,7 @@ struct pt_native {
     enum pt_run (*resume)(struct pt_warp *warp, struct pt_fault *fault);
     uint32_t front_bytes;   /* `resume`: so much of the scratch memory's start is a warp's own, and zero when its CTA begins */
     uint32_t scratch_bytes; /* memory of one worker's CTA that `run` finds at cta->scratch, aligned to 64 */
+    uint32_t local_bytes;   /* of a thread's local window that it takes: launches with smaller windows are interpreted */
     bool needs_warps;       /* cta->warps are there, prepared and started: the engine runs some instructions (pt_engine.step) */
     uint64_t code_bytes;
 };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ir/callee.h"
 #include "ir/escape.h"
 #include "ir/row.h"
 
@@ -40,6 +41,8 @@ struct inliner {
     struct pt_place place; /* of what is being written */
     uint32_t line, loc;
     bool is_too_much;
+    const char *stays; /* why the first call does that stays; NULL: none does */
+    uint8_t *addressed; /* pt_addressed, or NULL: no indirect call so far */
 };
 
 /* ---- forms ----------------------------------------------------------------------------------- */
@@ -306,17 +309,6 @@ static void pass_value(struct inliner *in, struct pt_operand to, struct pt_opera
         add_insn(in, move_form(in->m, type, 1), (struct pt_operand[]){to, from}, 2);
 }
 
-static uint32_t callee_of(const struct pt_module *m, const struct pt_func *f,
-                          const struct pt_insn *insn)
-{
-    const struct pt_operand *o = &f->operands.v[insn->operands];
-    o += o->kind == PT_OPND_LIST;
-    uint32_t func = o->kind == PT_OPND_FUNC ? o->index : PT_NONE;
-    while (func && m->funcs.v[func].alias_of)
-        func = m->funcs.v[func].alias_of;
-    return func;
-}
-
 /* The arguments (or results) are what the function declares, one for one, of the same sizes. */
 static bool agrees(const struct inliner *in, const struct body *b, const struct pt_operand *list,
                    const uint32_t *symbols, uint32_t n)
@@ -357,22 +349,25 @@ static bool is_active(const struct body *b, uint32_t func)
     return false;
 }
 
-static bool can_expand(const struct inliner *in, const struct body *b, const struct pt_insn *insn,
-                       struct call *call)
+static bool stays(struct inliner *in, const char *why)
 {
-    const struct pt_operand *o = &b->f->operands.v[insn->operands], *end = o + insn->n_operands;
-    *call = (struct call){.callee = callee_of(in->from, b->f, insn)};
+    if (!in->stays)
+        in->stays = why;
+    return false;
+}
+
+static bool can_expand(struct inliner *in, const struct body *b, const struct call *call)
+{
     const struct pt_func *f = &in->from->funcs.v[call->callee];
-    if (!call->callee || f->is_declared_only || !f->is_lowered || f->is_entry ||
-        is_active(b, call->callee) || b->depth == MOST_DEPTH)
+    if (f->is_declared_only || !f->is_lowered || f->is_entry)
         return false;
-    if (o->kind == PT_OPND_LIST)
-        call->results = o++;
-    o++;
-    if (o < end && o->kind == PT_OPND_LIST)
-        call->args = o;
-    return agrees(in, b, call->results, f->results.v, f->results.n) &&
-           agrees(in, b, call->args, f->params.v, f->params.n);
+    if (is_active(b, call->callee))
+        return stays(in, "recursion");
+    if (b->depth == MOST_DEPTH)
+        return stays(in, "calls that nest too deep");
+    return (agrees(in, b, call->results, f->results.v, f->results.n) &&
+            agrees(in, b, call->args, f->params.v, f->params.n)) ||
+           stays(in, "a call that passes something else than the function declares");
 }
 
 static void add_body(struct inliner *in, struct body *b);
@@ -464,6 +459,95 @@ static void expand(struct inliner *in, struct body *b, const struct call *call)
     }
 }
 
+/* ---- indirect calls -------------------------------------------------------------------------- */
+
+/* Sets `found` to i where the pointer is the address of the function. */
+static void add_compare(struct inliner *in, struct pt_operand pointer, uint32_t func,
+                        uint32_t i, struct pt_operand found)
+{
+    struct pt_operand address = reg_operand(in, add_reg(in, PT_u64));
+    struct pt_operand is_it = reg_operand(in, add_reg(in, PT_pred));
+    struct pt_operand named = {.kind = PT_OPND_FUNC, .index = func};
+    struct pt_operand number = {.kind = PT_OPND_IMM, .type = PT_u64, .imm = i};
+    uint32_t mov = find_form(in->m, "mov", PT_OP_mov_func, 2, PT_M_NONE, PT_u64, 1);
+    uint32_t setp = find_form(in->m, "setp", PT_OP_setp_int, 3, PT_M_eq, PT_u64, 1);
+    uint32_t selp = find_form(in->m, "selp", PT_OP_selp, 4, PT_M_NONE, PT_b32, 1);
+    add_insn(in, mov, (struct pt_operand[]){address, named}, 2);
+    add_insn(in, setp, (struct pt_operand[]){is_it, pointer, address}, 3);
+    add_insn(in, selp, (struct pt_operand[]){found, number, found, is_it}, 4);
+}
+
+/* A branch to one of n labels that follow each other; none of them, and the launch fails, where the index is n. Returns the first
+ * label. */
+static uint32_t add_choice(struct inliner *in, struct pt_operand index, uint32_t n)
+{
+    uint32_t label = add_label(in, n), table = in->f->tables.n;
+    struct pt_table *t = pt_vec_push(&in->m->arena, &in->f->tables);
+    *t = (struct pt_table){.name = "callees", .kind = 'b'};
+    for (uint32_t i = 0; i < n; i++)
+        *pt_vec_push(&in->m->arena, &t->targets) = label + i;
+    struct pt_operand to = {.kind = PT_OPND_TABLE, .index = table};
+    uint32_t brx = find_form(in->m, "brx", PT_OP_brx_idx, 2, PT_M_idx, PT_TYPE_NONE, 1);
+    add_insn(in, brx, (struct pt_operand[]){index, to}, 2);
+    return label;
+}
+
+/* The call becomes a branch to one of the bodies that it may call. */
+static void expand_any(struct inliner *in, struct body *b, const struct pt_insn *insn,
+                       struct call *call, const uint32_t *funcs, uint32_t n)
+{
+    const struct pt_operand *o = &b->f->operands.v[insn->operands];
+    struct pt_operand pointer = copy_operand(in, b, o[o->kind == PT_OPND_LIST]);
+    struct pt_operand found = reg_operand(in, add_reg(in, PT_b32));
+    struct pt_operand none = {.kind = PT_OPND_IMM, .type = PT_u64, .imm = n};
+    add_insn(in, move_form(in->m, PT_b32, 1), (struct pt_operand[]){found, none}, 2);
+    for (uint32_t i = 0; i < n; i++)
+        add_compare(in, pointer, funcs[i], i, found);
+    uint32_t first = add_choice(in, found, n), end = add_label(in, 1);
+    for (uint32_t i = 0; i < n && !in->is_too_much; i++) {
+        in->f->labels.v[first + i].insn = in->f->insns.n;
+        call->callee = pt_aliased(in->from, funcs[i]);
+        expand(in, b, call);
+        add_branch(in, end);
+    }
+    in->f->labels.v[end].insn = in->f->insns.n;
+}
+
+static bool expand_indirect(struct inliner *in, struct body *b, const struct pt_insn *insn,
+                            struct call *call)
+{
+    uint32_t n;
+    if (!in->addressed)
+        in->addressed = pt_addressed(in->from, in->scratch);
+    const uint32_t *funcs = pt_callees(in->from, b->f, insn, in->addressed, in->scratch, &n);
+    for (uint32_t i = 0; i < n; i++) {
+        call->callee = pt_aliased(in->from, funcs[i]);
+        if (!can_expand(in, b, call))
+            return false;
+    }
+    expand_any(in, b, insn, call, funcs, n);
+    return true;
+}
+
+/* False: the call stays. */
+static bool expand_call(struct inliner *in, struct body *b, const struct pt_insn *insn)
+{
+    const struct pt_operand *o = &b->f->operands.v[insn->operands], *end = o + insn->n_operands;
+    struct call call = {0};
+    if (o->kind == PT_OPND_LIST)
+        call.results = o++;
+    const struct pt_operand *callee = o++;
+    if (o < end && o->kind == PT_OPND_LIST)
+        call.args = o;
+    if (callee->kind != PT_OPND_FUNC)
+        return expand_indirect(in, b, insn, &call);
+    call.callee = pt_aliased(in->from, callee->index);
+    if (!can_expand(in, b, &call))
+        return false;
+    expand(in, b, &call);
+    return true;
+}
+
 /* ---- bodies ---------------------------------------------------------------------------------- */
 
 static void copy_tables(struct inliner *in, struct body *b)
@@ -490,13 +574,12 @@ static void add_one(struct inliner *in, struct body *b, uint32_t index)
 {
     const struct pt_insn *insn = &b->f->insns.v[index];
     const struct pt_form *form = &in->from->forms.v[insn->form];
-    struct call call;
     in->place = (struct pt_place){b->func, index};
     in->line = insn->line;
     in->loc = insn->loc;
-    if ((form->effects & PT_FX_CALL) && can_expand(in, b, insn, &call)) {
-        expand(in, b, &call);
-    } else if (form->op == PT_OP_ret && b->end) {
+    if ((form->effects & PT_FX_CALL) && expand_call(in, b, insn))
+        return;
+    if (form->op == PT_OP_ret && b->end) {
         struct pt_insn *bra = add_branch(in, b->end);
         bra->guard = insn->guard ? insn->guard + b->reg : PT_NONE;
         bra->guard_neg = insn->guard_neg;
@@ -607,7 +690,7 @@ bool pt_inline(const struct pt_module *m, uint32_t func, struct pt_arena *arena,
     build(&in, &m->funcs.v[func], func);
     if (!in.is_too_much)
         finish(&in);
-    *inlined = (struct pt_inlined){copy, in.f, in.places.v, in.places.n};
+    *inlined = (struct pt_inlined){copy, in.f, in.places.v, in.places.n, in.stays};
     copy->arena.oom = outer;
     *arena = copy->arena;
     return !in.is_too_much;

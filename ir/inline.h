@@ -1,7 +1,8 @@
 /* Calls replaced by the bodies they call, on a copy: what an engine that keeps no stack of activations runs.
  *
- * Direct calls of functions that are defined, not variadic and not active already (recursion) are expanded; others stay. A
- * variable of an activation lies where it would if the call were made: the frames of callees begin behind the caller's.
+ * Calls of functions that are defined, not variadic and not active already (recursion) are expanded; others stay. An indirect call
+ * is expanded to a choice among those it may call (ir/callee.h): by brx.idx, with an index beyond its table where the pointer is
+ * none of theirs. A variable of an activation lies where it would if the call were made: the frames of callees begin behind the caller's.
  * Parameters and results that are only loaded and stored whole, by their names, become registers (ir/escape.h).
  */
 #ifndef PTERA_IR_INLINE_H
@@ -19,6 +20,7 @@ struct pt_inlined {
     struct pt_func *f;    /* lowered; has the function's index in m */
     const struct pt_place *places; /* by pt_insn.operands, which every copied instruction has for its own */
     uint32_t n_places;
+    const char *stays; /* why the first call does of a function that is defined; NULL: none does */
 };
 
 /* All functions that `func` reaches are lowered. Everything is in `arena`. False, and nothing made: the code would grow beyond

@@ -392,7 +392,8 @@ static ptera_result choose_native(struct pt_job *job, const struct pt_variant *v
     if (!why && !version)
         return PTERA_ERROR_OUT_OF_MEMORY;
     atomic_store(&job->version, version);
-    atomic_store(&job->kernel->why, why ? why : version->why);
+    bool is_small = version && version->native && !pt_native_fits(version->native, &job->launch);
+    atomic_store(&job->kernel->why, why ? why : is_small ? "a stack smaller than its calls take" : version->why);
     return PTERA_OK;
 }
 

@@ -39,6 +39,12 @@ static inline const struct pt_native *pt_native_of(const struct pt_version *vers
     return is_ready ? version->native : NULL;
 }
 
+/* The windows of local memory are large enough. */
+static inline bool pt_native_fits(const struct pt_native *native, const struct pt_launch *launch)
+{
+    return native->local_bytes <= launch->local_stride;
+}
+
 /* The version for a launch, compiled if it is not there yet. The caller gives it back. NULL: no memory. The kernel's program
  * has been made. */
 struct pt_version *pt_native_get(const struct pt_variant *variant);

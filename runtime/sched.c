@@ -225,7 +225,8 @@ enum { HOT_NS = 2000000 /* so long a kernel is interpreted before it is compiled
 
 static const struct pt_native *native_of(struct pt_job *job)
 {
-    return pt_native_of(atomic_load_explicit(&job->version, memory_order_acquire));
+    const struct pt_native *native = pt_native_of(atomic_load_explicit(&job->version, memory_order_acquire));
+    return native && pt_native_fits(native, &job->launch) ? native : NULL;
 }
 
 /* The clock that is read in a few nanoseconds. */

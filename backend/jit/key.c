@@ -8,6 +8,7 @@
 #include <llvm-c/blake3.h>
 
 #include "backend/jit/cache.h"
+#include "ir/callee.h"
 
 #define ADD(s, value) llvm_blake3_hasher_update((s), &(value), sizeof(value))
 
@@ -145,6 +146,25 @@ static void add_func(llvm_blake3_hasher *s, const struct pt_module *m, uint32_t 
     add_graph(s, f);
 }
 
+static bool calls_indirectly(const struct pt_module *m, const struct pt_func *f)
+{
+    for (uint32_t i = 0; i < f->insns.n; i++)
+        if (pt_insn_form(m, &f->insns.v[i])->op == PT_OP_call_indirect)
+            return true;
+    return false;
+}
+
+/* Whom indirect calls may call: addresses are taken anywhere in the module. */
+static void add_addressed(llvm_blake3_hasher *s, const struct pt_module *m, const uint32_t *funcs,
+                          uint32_t n, struct pt_arena *arena)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (calls_indirectly(m, &m->funcs.v[funcs[i]])) {
+            llvm_blake3_hasher_update(s, pt_addressed(m, arena), m->funcs.n);
+            return;
+        }
+}
+
 bool jit_key(const struct pt_program *program, const struct pt_native_options *options,
              const char *cpu, struct pt_arena *arena, struct jit_key *key)
 {
@@ -169,6 +189,7 @@ bool jit_key(const struct pt_program *program, const struct pt_native_options *o
         add_func(&s, m, funcs[i]);
         add_slots(&s, program, funcs[i]);
     }
+    add_addressed(&s, m, funcs, n, arena);
     llvm_blake3_hasher_finalize(&s, key->hash, sizeof key->hash);
     return build.is_found;
 }

@@ -357,7 +357,7 @@ static bool knows_all(struct jit *j)
         const struct pt_form *form = pt_insn_form(j->m, insn);
         if (form->effects & PT_FX_CALL) {
             if (!jit_is_device_call(j, insn))
-                return refuse(j, "a call");
+                return refuse(j, j->inlined->stays ? j->inlined->stays : "a call");
             continue;
         }
         if (pt_op_compiled((enum pt_op)form->op) == PT_JIT_NONE)

@@ -100,14 +100,45 @@ static void test_changed_parameter(void)
                CALL("change") "ret;", 0, 3); /* the copy of the argument, a load and a store in the callee */
 }
 
+/* Calls `%d1` by prototype P. */
+#define CALL_ANY                                                                          \
+    "P: .callprototype (.param .b32 _) _ (.param .b32 _);\n"                              \
+    "{ .param .b32 p; .param .b32 q;\nst.param.b32 [p], %r1;\ncall (q), %d1, (p), P;\n" \
+    "ld.param.b32 %r2, [q]; }\n"
+#define SQUARE                                                                        \
+    ".func (.param .b32 r) square(.param .b32 x)\n{\n.reg .b32 %a<3>;\n"              \
+    "ld.param.b32 %a1, [x];\nmul.lo.u32 %a2, %a1, %a1;\nst.param.b32 [r], %a2;\nret;\n}\n"
+#define OTHER ".func other(.param .b64 x)\n{\nret;\n}\n"
+
+/* Those whose address is taken, be it by an initialiser, and that have the prototype's parameters. */
+static void test_indirect(void)
+{
+    struct inline_test t;
+    check_left(TWICE SQUARE OTHER, "mov.u64 %d2, other;\nmov.u64 %d1, twice;\n" CALL_ANY "ret;", 0, 0);
+    if (expand(&t, TWICE SQUARE OTHER ".global .u64 table[2] = {other, square};\n",
+               "mov.u64 %d1, twice;\n" CALL_ANY "ret;")) {
+        CHECK_INT(count(&t, "call"), 0);
+        CHECK_INT(count(&t, "brx.idx"), 1);
+        CHECK_INT(count(&t, "setp.eq.u64"), 2);
+        CHECK_INT(count(&t, "mul.lo.u32"), 1);
+        CHECK(!t.out.stays);
+    }
+    pt_arena_free(&t.m.arena);
+    if (expand(&t, TWICE SQUARE,
+               "mov.u64 %d1, twice;\nmov.u64 %d2, square;\nnames: .calltargets twice;\n"
+               "{ .param .b32 p; .param .b32 q;\nst.param.b32 [p], %r1;\ncall (q), %d1, (p), names; }\nret;"))
+        CHECK_INT(count(&t, "setp.eq.u64"), 1);
+    pt_arena_free(&t.m.arena);
+}
+
 static void test_what_stays(void)
 {
+    check_left(".func (.param .b32 r) again(.param .b32 x)\n{\n.reg .b32 %r<3>;\n.reg .b64 %d<2>;\n"
+               "mov.u64 %d1, again;\nld.param.b32 %r1, [x];\n" CALL_ANY "st.param.b32 [r], %r2;\nret;\n}\n",
+               CALL("again") "ret;", 1, 2);
     check_left(".func (.param .b32 r) down(.param .b32 x)\n{\n.reg .b32 %r<3>;\nld.param.b32 %r1, [x];\n"
                CALL("down") "st.param.b32 [r], %r2;\nret;\n}\n",
                CALL("down") "ret;", 1, 2);
-    check_left(TWICE, "mov.u64 %d1, twice;\nP: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
-               "{ .param .b32 p; .param .b32 q;\nst.param.b32 [p], %r1;\ncall (q), %d1, (p), P;\n"
-               "ld.param.b32 %r2, [q]; }\nret;", 1, 2);
     check_left(".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n",
                "{ .param .b64 p; .param .b64 v; .param .b32 q;\nst.param.b64 [p], %d1;\n"
                "st.param.b64 [v], %d1;\ncall (q), vprintf, (p, v);\nld.param.b32 %r1, [q]; }\nret;",
@@ -213,6 +244,7 @@ int main(void)
 {
     test_parameters();
     test_changed_parameter();
+    test_indirect();
     test_what_stays();
     test_control();
     test_places();
