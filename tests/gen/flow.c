@@ -250,14 +250,33 @@ static void end_threads(struct gen *g, struct gen_place *place)
 
 /* ---- calls -------------------------------------------------------------------------------------------------------- */
 
+/* What is called, as the call writes it, and what comes before; `list` is what comes behind. */
+struct target {
+    const char *before, *name, *list;
+};
+
+/* One of two functions that the call names, by its address. */
+static struct target draw_pointer(struct gen *g, const struct gen_place *place, unsigned n, unsigned n_callable)
+{
+    const char *first = g->k->func[gen_below(g, n_callable)].name, *second = g->k->func[gen_below(g, n_callable)].name;
+    const char *test = choice(g, place, n, place->is_uniform);
+    return (struct target){gen_format(g, "%s.reg .b64 to%u, or%u;\nmov.u64 to%u, %s;\nmov.u64 or%u, %s;\n"
+                                         "selp.b64 to%u, to%u, or%u, %%q%u;\nC%u: .calltargets %s, %s;\n",
+                                      test, n, n, n, first, n, second, n, n, n, n, n, first, second),
+                           gen_format(g, "to%u", n), gen_format(g, ", C%u", n)};
+}
+
 static void call(struct gen *g, const struct gen_place *place, unsigned n_callable)
 {
-    const struct gen_func *f = &g->k->func[gen_below(g, n_callable)];
     unsigned n = gen_temp(g);
+    struct target f = {"", g->k->func[gen_below(g, n_callable)].name, ""};
+    if (n_callable > 1 && gen_chance(g, 40))
+        f = draw_pointer(g, place, n, n_callable);
     const char *a = gen_source(g, place, GEN_R), *b = gen_source(g, place, GEN_D), *d = gen_dest(g, GEN_R);
-    gen_line(g, "{\n.param .b32 a%u;\n.param .b64 b%u;\n.param .b32 d%u;\nst.param.b32 [a%u], %s;\nst.param.b64 [b%u], %s;\n"
-                "call%s (d%u), %s, (a%u, b%u);\nld.param.b32 %s, [d%u];\n}",
-             n, n, n, n, a, n, b, place->is_uniform && gen_chance(g, 30) ? ".uni" : "", n, f->name, n, n, d, n);
+    gen_line(g, "{\n%s.param .b32 a%u;\n.param .b64 b%u;\n.param .b32 d%u;\nst.param.b32 [a%u], %s;\nst.param.b64 [b%u], %s;\n"
+                "call%s (d%u), %s, (a%u, b%u)%s;\nld.param.b32 %s, [d%u];\n}",
+             f.before, n, n, n, n, a, n, b, place->is_uniform && gen_chance(g, 30) ? ".uni" : "", n, f.name, n, n, f.list, d,
+             n);
 }
 
 /* ---- statements ----------------------------------------------------------------------------------------------------- */

@@ -129,16 +129,23 @@ static char *func_text(const struct gen_func *f)
     return text;
 }
 
+/* Names of functions stand in calls, in moves of their addresses. */
+static bool has_call(const char *text, const struct gen_func *f)
+{
+    char call[32], move[32];
+    snprintf(call, sizeof call, " %s,", f->name);
+    snprintf(move, sizeof move, ", %s;", f->name);
+    return strstr(text, call) || strstr(text, move);
+}
+
 /* The functions that the text calls and those that they call, deepest first: function i calls only those before it. */
 static void put_called(FILE *out, const struct gen_kernel *k, const char *text, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
-        char call[32];
-        snprintf(call, sizeof call, " %s,", k->func[i].name);
-        bool is_called = strstr(text, call) != NULL;
+        bool is_called = has_call(text, &k->func[i]);
         for (unsigned j = i + 1; j < n && !is_called; j++) {
             char *other = func_text(&k->func[j]);
-            is_called = strstr(other, call) != NULL;
+            is_called = has_call(other, &k->func[i]);
             free(other);
         }
         if (is_called)

@@ -197,6 +197,35 @@ static void check_threads(void)
     ptera_module_unload(module);
 }
 
+/* How deep indirect calls go is known to native code alone, how large a thread's stack is at the launch. */
+static void check_stack(size_t stack_bytes, ptera_result expected, const char *why)
+{
+    static const char calls[] = HEADER
+        ".func (.param .b32 r) far(.param .b32 n)\n{\n"
+        "    .local .align 4 .b8 room[4096]; .reg .b32 %r<4>;\n"
+        "    ld.param.u32 %r1, [n]; st.local.u32 [room+4092], %r1; ld.local.u32 %r2, [room+4092];\n"
+        "    st.param.b32 [r], %r2; ret;\n}\n"
+        ".global .u64 table[1] = {far};\n"
+        ".visible .entry k(.param .u64 to)\n{\n"
+        "    .reg .b64 %rd<3>; .reg .b32 %r<3>; ld.param.u64 %rd1, [to]; ld.global.u64 %rd2, [table];\n"
+        "P:  .callprototype (.param .b32 _) _ (.param .b32 _);\n"
+        "    { .param .b32 a; .param .b32 b; st.param.b32 [a], 7; call (b), %rd2, (a), P; ld.param.b32 %r2, [b]; }\n"
+        "    st.global.u32 [%rd1], %r2; ret;\n}\n";
+    ptera_options options;
+    ptera_engine *own = NULL;
+    ptera_options_init(&options);
+    options.stack_bytes = stack_bytes;
+    CHECK_INT(ptera_engine_create(&options, &own), PTERA_OK);
+    ptera_kernel *kernel = kernel_of(load(own, calls), "k");
+    uint32_t *to = new_buffer(own, sizeof *to);
+    ptera_launch launch = launch_of(1, 32, 1, &to);
+    CHECK_INT(ptera_kernel_launch(kernel, &launch), expected);
+    CHECK_INT(*to, expected == PTERA_OK ? 7 : 0);
+    CHECK_INT(status_of(kernel).native_launches, expected == PTERA_OK);
+    CHECK(why ? !strcmp(status_of(kernel).why, why) : !status_of(kernel).why);
+    ptera_engine_destroy(own);
+}
+
 static void check_emit(ptera_module *module)
 {
     const unsigned block[3] = {64, 1, 1};
@@ -227,6 +256,8 @@ int main(void)
     check_shapes(module);
     check_reasons(module);
     check_failures(module);
+    check_stack(2048, PTERA_ERROR_STACK_OVERFLOW, "a stack smaller than its calls take");
+    check_stack(8192, PTERA_OK, NULL);
     check_emit(module);
     check_auto();
     check_unload();
