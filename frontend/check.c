@@ -130,7 +130,16 @@ static bool value_fits(const struct pt_check *c)
     return true;
 }
 
+/* vmad subtracts the product or c, not both (PTX ISA 9.7.18.1.5). */
+static bool signs_fit(const struct pt_check *c)
+{
+    const struct pt_operand *o = c->operands;
+    if (c->form->op != PT_OP_vmad || !((o[1].flags ^ o[2].flags) & o[3].flags & PT_OPND_MINUS))
+        return true;
+    return error(c, "'%s' can subtract the product or c, not both", c->form->spelling);
+}
+
 bool pt_check_operands(const struct pt_check *c)
 {
-    return addresses_fit(c) && value_fits(c);
+    return addresses_fit(c) && value_fits(c) && signs_fit(c);
 }

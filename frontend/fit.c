@@ -201,6 +201,25 @@ static bool sreg_fits(enum pt_sreg sreg, enum pt_type type, bool wider)
     return sreg == PT_SREG_gridid && (want == 32 || want == 64);
 }
 
+/* A selector of the video instructions (PTX ISA 9.7.18), as the assembler takes it: of a scalar one byte or half; of a source
+ * one part of both sources for each part, of the result the parts that are written, downwards. */
+static bool selector_fits(const struct pt_slot *slot, const struct pt_operand *o)
+{
+    unsigned n = (unsigned)((uint64_t)o->imm >> 32), parts = slot->parts, last = 8;
+    bool is_dest = slot->flags & PT_SLOT_DEST;
+    if (parts == 1)
+        return n == 1 && (uint32_t)o->imm < (o->select == 'b' ? 4 : 2);
+    if (o->select != (parts == 2 ? 'h' : 'b') || n > parts || (n < parts && !is_dest))
+        return false;
+    for (unsigned i = n; i--;) {
+        unsigned digit = (unsigned)(o->imm >> 4 * i) & 15;
+        if (digit >= (is_dest ? parts : 2 * parts) || (is_dest && digit >= last))
+            return false;
+        last = digit;
+    }
+    return true;
+}
+
 /* A register, constant or special register in a place for one value. */
 static bool value_fits(const struct pt_func *f, const struct pt_candidate *c,
                        const struct pt_slot *slot, const struct pt_operand *o, bool vector,
@@ -217,6 +236,8 @@ static bool value_fits(const struct pt_func *f, const struct pt_candidate *c,
         return misfit(why, "may not have a minus sign");
     if (o->select && !(slot->flags & PT_SLOT_SELECT))
         return misfit(why, "may not have a byte or half selector");
+    if (o->select && !selector_fits(slot, o))
+        return misfit(why, "has a selector of other parts");
     if (!o->select && (slot->flags & PT_SLOT_SELECTED))
         return misfit(why, "needs a byte or half selector");
     if (o->kind == PT_OPND_REG)

@@ -452,9 +452,10 @@ static const char *parse_value(const char *syntax, const char *s, struct pt_slot
             slot->flags |= PT_SLOT_SINK;
         else if (*s == '+')
             slot->flags |= PT_SLOT_WIDER;
-        else if (*s == '~')
+        else if (*s == '~') {
             slot->flags |= slot->flags & PT_SLOT_SELECT ? PT_SLOT_SELECTED : PT_SLOT_SELECT;
-        else if (*s == ':') {
+            slot->parts = s[1] == '2' || s[1] == '4' ? (uint8_t)(*++s - '0') : 1;
+        } else if (*s == ':') {
             if (is_typed)
                 first = slot->type;
             is_typed = true;
@@ -648,7 +649,8 @@ static void compile_table(void)
 
 static void compile_once(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT; /* the thread sanitizer does not see what call_once orders */
+    static pthread_once_t once =
+        PTHREAD_ONCE_INIT; /* the thread sanitizer does not see what call_once orders */
     pthread_once(&once, compile_table);
 }
 

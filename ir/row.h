@@ -37,7 +37,7 @@ enum pt_slot_flag {
     PT_SLOT_SINK = 1 << 3,     /* _ may stand for it */
     PT_SLOT_NOT = 1 << 4,      /* may be negated: !p */
     PT_SLOT_MINUS = 1 << 5,    /* may have a minus sign */
-    PT_SLOT_SELECT = 1 << 6,   /* may have a .b0 or .h1 selector */
+    PT_SLOT_SELECT = 1 << 6,   /* may have a selector: .b0, .h1, with parts .h10, .b3210 */
     PT_SLOT_SELECTED = 1 << 8, /* must have one */
     PT_SLOT_BY_VEC =
         1 << 7 /* VEC: scalar unless the spelling has .v2 .v4 .v8, which then is the count */
@@ -65,6 +65,7 @@ struct pt_slot {
         [4]; /* lowest, highest and step, or the values; VEC: lowest and highest count, 0: see `count` */
     const char *count; /* VEC: expression over the numbers in the modifiers, or NULL */
     char name;         /* the letter of the syntax line */
+    uint8_t parts;     /* with a selector: 1, or of how many each is worked on by itself: 2, 4 */
 };
 enum { PT_SLOT_ONE_OF = 0x10 };
 

@@ -2,6 +2,7 @@
 #include "backend/interp/loop.h"
 #include "backend/interp/pick.h"
 #include "backend/semantics/video.h"
+#include "ir/row.h"
 
 /* Operand 0 is d, 1 to 3 are a, b and c. */
 PT_HANDLER(video)
@@ -77,9 +78,10 @@ static void describe_mad(const struct pt_select *s, struct pt_video *k)
     k->d_signed = k->a_signed || k->b_signed || k->minus_product || k->minus_c;
 }
 
-static pt_handler pick(struct pt_select *s, enum pt_video_op op, unsigned parts)
+static pt_handler pick(struct pt_select *s, enum pt_video_op op)
 {
     struct pt_video *k = pt_code_array(s, sizeof *k);
+    unsigned parts = pt_form_slot(s->form, 1)->parts;
     unsigned sources = op == PT_VIDEO_SET
                            ? 0
                            : 1; /* vset has no type for d; what it does with c has the type of a */
@@ -103,9 +105,9 @@ static pt_handler pick(struct pt_select *s, enum pt_video_op op, unsigned parts)
     return video;
 }
 
-#define VIDEO(id, op, parts)                   \
+#define VIDEO(id, op)                          \
     pt_handler PT_DO(id)(struct pt_select * s) \
     {                                          \
-        return pick(s, PT_VIDEO_##op, parts);  \
+        return pick(s, PT_VIDEO_##op);         \
     }
 #include "backend/semantics/video.def"

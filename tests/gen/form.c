@@ -205,9 +205,17 @@ static bool constant_of(struct gen *g, const struct pt_slot *slot, enum pt_type 
 
 static void add_selector(struct gen *g, struct drawn *d, const struct pt_slot *slot)
 {
-    const char *part = gen_chance(g, 50) ? ".b%u" : ".h%u";
-    if ((slot->flags & PT_SLOT_SELECTED) || ((slot->flags & PT_SLOT_SELECT) && g->has_selectors && gen_chance(g, 40)))
-        strcat(d->operands, gen_format(g, part, gen_below(g, 2)));
+    unsigned parts = slot->parts;
+    bool is_half = parts == 2 || (parts == 1 && gen_chance(g, 50));
+    unsigned choices = parts > 1 ? 2 * parts : is_half ? 2 : 4;
+    if (!(slot->flags & PT_SLOT_SELECTED) && !((slot->flags & PT_SLOT_SELECT) && g->has_selectors && gen_chance(g, 40)))
+        return;
+    strcat(d->operands, is_half ? ".h" : ".b");
+    for (unsigned i = parts; i--;) {
+        bool is_mask = parts > 1 && pt_slot_is_dest(slot);
+        if (!is_mask || !i || gen_chance(g, 50))
+            strcat(d->operands, gen_format(g, "%u", is_mask ? i : gen_below(g, choices)));
+    }
 }
 
 static bool add_source(struct gen *g, struct drawn *d, const struct pt_slot *slot, enum pt_type type,
@@ -226,7 +234,7 @@ static bool add_source(struct gen *g, struct drawn *d, const struct pt_slot *slo
         class++;
     if ((slot->flags & PT_SLOT_NOT) && class == GEN_P && gen_chance(g, 25))
         strcat(d->operands, "!");
-    if ((slot->flags & PT_SLOT_MINUS) && g->has_selectors && gen_chance(g, 25))
+    if ((slot->flags & PT_SLOT_MINUS) && g->has_selectors && !strchr(d->operands, '-') && gen_chance(g, 25))
         strcat(d->operands, "-");
     strcat(d->operands, d->uniform ? gen_uniform_source(g, place, class) : gen_source(g, place, class));
     add_selector(g, d, slot);
