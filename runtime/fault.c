@@ -154,22 +154,61 @@ void pt_fault_uninstall(void)
     pthread_mutex_unlock(&install_lock);
 }
 
+/* ---- alternate stacks ---------------------------------------------------------------------------------- */
+
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+static bool has_key;
+static __thread bool has_signal_stack;
+
+static void take_signal_stack(void *p)
+{
+    stack_t now;
+    if (sigaltstack(NULL, &now) == 0 && now.ss_sp == p)
+        sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
+    munmap(p, ALT_STACK_BYTES);
+}
+
+static void make_key(void)
+{
+    has_key = pthread_key_create(&key, take_signal_stack) == 0;
+}
+
+/* A program that closes the library keeps the stacks that its threads have. */
+__attribute__((destructor)) static void delete_key(void)
+{
+    if (has_key)
+        pthread_key_delete(key);
+}
+
+/* A thread that has no alternate stack gets one with its first launch, for good: system calls for each launch would
+ * take longer than a small launch. */
+static bool give_signal_stack(void)
+{
+    stack_t now;
+    if (sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE))
+        return true;
+    pthread_once(&key_once, make_key);
+    void *p =
+        mmap(NULL, ALT_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return false;
+    if (!has_key || pthread_setspecific(key, p) != 0 ||
+        sigaltstack(&(stack_t){.ss_sp = p, .ss_size = ALT_STACK_BYTES}, NULL) != 0) {
+        munmap(p, ALT_STACK_BYTES);
+        return false;
+    }
+    return true;
+}
+
 /* ---- threads inside a launch --------------------------------------------------------------------------- */
 
 bool pt_fault_enter(struct pt_fault_scope *scope)
 {
-    scope->stack = NULL;
+    has_signal_stack = has_signal_stack || give_signal_stack();
+    if (!has_signal_stack)
+        return false;
     scope->is_copying = 0;
-    if (sigaltstack(NULL, &scope->old_stack) == 0 && (scope->old_stack.ss_flags & SS_DISABLE)) {
-        scope->stack = mmap(NULL, ALT_STACK_BYTES, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (scope->stack == MAP_FAILED) {
-            scope->stack = NULL;
-            return false;
-        }
-        stack_t mine = {.ss_sp = scope->stack, .ss_size = ALT_STACK_BYTES};
-        sigaltstack(&mine, NULL);
-    }
     scope->outer = current;
     scope->fp_control = get_fp();
     set_fp(fp_default);
@@ -181,10 +220,6 @@ void pt_fault_leave(struct pt_fault_scope *scope)
 {
     current = scope->outer;
     set_fp(scope->fp_control);
-    if (scope->stack) {
-        sigaltstack(&scope->old_stack, NULL);
-        munmap(scope->stack, ALT_STACK_BYTES);
-    }
 }
 
 /* ---- guarded copies ------------------------------------------------------------------------------------ */

@@ -19,8 +19,6 @@ struct pt_fault_scope {
     volatile sig_atomic_t signal;
     struct pt_fault_scope *outer; /* a launch from a callback of another one */
     uint64_t fp_control;
-    void *stack; /* the alternate stack given to a thread that had none */
-    stack_t old_stack;
 };
 
 /* Installs the handler with the first engine and removes it with the last. */

@@ -1,11 +1,9 @@
 /* Contexts: each has an engine of its own, so that what a kernel breaks stays inside. */
 #include "runtime/cuda/driver.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 /* Stack and device heap as CUDA's defaults; a thread's stack is never less than STACK_LEAST. */
 enum { STACK_DEFAULT = 1024, STACK_LEAST = 64 << 10, STACK_MOST = 512 << 10, FIFO_DEFAULT = 1 << 20, HEAP_DEFAULT = 8 << 20 };
@@ -21,32 +19,6 @@ static void unref(CUcontext ctx)
 {
     if (--ctx->refs == 0 && !ctx->is_alive && !ctx->is_primary)
         pt_cu_delete(ctx);
-}
-
-enum { SIGNAL_STACK_BYTES = 64 << 10 };
-
-/* Kernels that run on this thread need an alternate stack for their faults. A thread that has none gets one once: a launch would
- * map one each time. */
-static void *give_signal_stack(void)
-{
-    stack_t now;
-    if (sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE))
-        return NULL;
-    void *p = mmap(NULL, SIGNAL_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED)
-        return NULL;
-    sigaltstack(&(stack_t){.ss_sp = p, .ss_size = SIGNAL_STACK_BYTES}, NULL);
-    return p;
-}
-
-static void take_signal_stack(void *p)
-{
-    stack_t now;
-    if (!p)
-        return;
-    if (sigaltstack(NULL, &now) == 0 && now.ss_sp == p)
-        sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
-    munmap(p, SIGNAL_STACK_BYTES);
 }
 
 /* Work that is under way in them goes on. */
@@ -65,7 +37,6 @@ static void delete_default_streams(uint64_t thread)
 static void thread_end(void *ud)
 {
     struct pt_cu_thread *thread = ud;
-    take_signal_stack(thread->signal_stack);
     pt_cu_lock();
     delete_default_streams(thread->id);
     while (thread->depth)
@@ -88,7 +59,6 @@ struct pt_cu_thread *pt_cu_thread(void)
     mine = calloc(1, sizeof *mine);
     if (mine) {
         mine->id = pt_cu_new_id();
-        mine->signal_stack = give_signal_stack();
         pthread_setspecific(key, mine);
     }
     return mine;

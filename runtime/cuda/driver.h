@@ -141,7 +141,6 @@ struct pt_cu_thread {
     uint64_t id;
     CUstream stream; /* its default stream that was used last */
     CUstreamCaptureMode capture_mode;
-    void *signal_stack; /* NULL: it had one */
 };
 /* context.c: the caller's, or NULL if there is no memory. */
 struct pt_cu_thread *pt_cu_thread(void);

@@ -1,4 +1,5 @@
 /* Kernels that fail: what comes back, what the text says, and that the engine goes on. */
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 
@@ -263,6 +264,36 @@ static void check_stack_limit(void)
     CHECK_INT(sum, 1000 * 1001 / 2);
 }
 
+/* Threads of the program keep the alternate signal stack that they have; one that has none may launch as well. */
+static void *launch_with_own_stack(void *has_one)
+{
+    static char own[64 << 10];
+    stack_t now;
+    if (has_one)
+        CHECK_INT(sigaltstack(&(stack_t){.ss_sp = own, .ss_size = sizeof own}, NULL), 0);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(run(KERNEL("    ld.global.u64 %rd2, [%rd1];\n    st.global.u64 [%rd1], %rd2;\n"), 1, 1, 16),
+                  PTERA_ERROR_ILLEGAL_ADDRESS);
+    CHECK_INT(sigaltstack(NULL, &now), 0);
+    if (has_one) {
+        CHECK(now.ss_sp == own);
+        CHECK_INT(sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL), 0);
+        CHECK_INT(run(KERNEL("    ld.global.u64 %rd2, [%rd1];\n    st.global.u64 [%rd1], %rd2;\n"), 1, 1, 16),
+                  PTERA_ERROR_ILLEGAL_ADDRESS);
+    }
+    return NULL;
+}
+
+static void check_signal_stacks(void)
+{
+    for (uintptr_t has_one = 0; has_one < 2; has_one++) {
+        pthread_t thread;
+        CHECK_INT(pthread_create(&thread, NULL, launch_with_own_stack, (void *)has_one), 0);
+        pthread_join(thread, NULL);
+    }
+    check_healthy();
+}
+
 int main(void)
 {
     check_chaining();
@@ -279,6 +310,7 @@ int main(void)
         check_source_line();
         check_functions();
         check_spaces();
+        check_signal_stacks();
         ptera_engine_destroy(engine);
     }
     check_stack_limit();
