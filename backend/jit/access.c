@@ -56,6 +56,21 @@ bool jit_describe(struct jit *j, struct jit_access *a)
     return true;
 }
 
+bool jit_describe_place(struct jit *j, const struct pt_operand *mem, enum pt_space space,
+                        unsigned bytes, struct jit_access *a)
+{
+    *a = (struct jit_access){.bytes = bytes, .n = 1, .space = space, .order = PT_ORDER_PLAIN};
+    a->base = &j->f->operands.v[mem->index];
+    enum pt_space of = space;
+    if (a->base->kind == PT_OPND_SYM)
+        of = (enum pt_space)j->m->symbols.v[a->base->index].space;
+    if (a->base->kind == PT_OPND_FUNC || of == PT_SPACE_LOCAL || of == PT_SPACE_PARAM) {
+        j->why = "an access of this kind";
+        return false;
+    }
+    return true;
+}
+
 /* ---- addresses ------------------------------------------------------------------------------- */
 
 /* Bits an address has in its space: a shared address is an offset in the cluster's 4 GiB. */

@@ -29,6 +29,10 @@ struct jit_access {
 /* What j->insn accesses; false with j->why set if it is no load or store that can be native. */
 bool jit_describe(struct jit *j, struct jit_access *a);
 
+/* A place of `bytes` in `space` that other instructions access: base, bytes, space. False with j->why set if it cannot be native. */
+bool jit_describe_place(struct jit *j, const struct pt_operand *mem, enum pt_space space,
+                        unsigned bytes, struct jit_access *a);
+
 /* Address of one lane, or of all, as integers with the constant part added. */
 LLVMValueRef jit_address(struct jit *j, const struct jit_access *a, unsigned copy, unsigned lanes);
 /* The integer address (or addresses) as pointers. */
@@ -62,6 +66,8 @@ void jit_store_at(struct jit *j, const struct jit_access *a, LLVMValueRef value,
 /* Lanes of x and y (NULL: x alone), n of them. */
 LLVMValueRef jit_shuffle(struct jit *j, LLVMValueRef x, LLVMValueRef y, const int *lanes,
                          unsigned n);
+/* The lanes of n vectors, a power of two, as one vector. (warp.c) */
+LLVMValueRef jit_join(struct jit *j, LLVMValueRef *parts, unsigned n);
 /* A call of llvm.masked.*, of which argument `pointer` is the pointer or the pointers, aligned to `align`. */
 LLVMValueRef jit_masked(struct jit *j, const char *name, LLVMTypeRef types[2], LLVMValueRef args[3],
                         unsigned pointer, unsigned align);
@@ -114,6 +120,9 @@ bool jit_access_computed(struct jit *j, const struct jit_access *a, unsigned cop
 /* All lanes at a constant distance that keeps them aligned. */
 void jit_access_apart(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                       int64_t stride, LLVMValueRef *v);
+/* Where the lanes of a chunk go one by one; those that are off touch memory that nobody reads. */
+void jit_lane_pointers(struct jit *j, const struct jit_access *a, unsigned copy,
+                       LLVMValueRef addresses, LLVMValueRef *pointers);
 /* Lanes anywhere; misaligned ones fail. */
 void jit_access_any(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef *v);
 

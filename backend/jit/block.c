@@ -400,6 +400,8 @@ static bool instruction(struct jit *j, LLVMValueRef *mask)
             reduce(j, mask);
         return true;
     }
+    if (jit_is_idle(j->form))
+        return !(effects & PT_FX_WARP) || jit_is_whole(j);
     if (jit_is_stepped(j, j->form)) {
         for (unsigned u = 0; u < j->copies; u++)
             apply_guard(j, u, mask[u]);
@@ -417,6 +419,8 @@ static bool instruction(struct jit *j, LLVMValueRef *mask)
         return jit_device_call(j);
     if (effects & PT_FX_WARP)
         return jit_warp(j);
+    if (j->form->op == PT_OP_cp_async)
+        return jit_copy_async(j);
     return effects & PT_FX_ATOMIC ? jit_atomic(j) : jit_memory(j);
 }
 

@@ -106,6 +106,14 @@ static bool access_indexed(struct jit *j, const struct jit_access *a, unsigned c
     return true;
 }
 
+void jit_lane_pointers(struct jit *j, const struct jit_access *a, unsigned copy,
+                       LLVMValueRef addresses, LLVMValueRef *pointers)
+{
+    addresses = address_or_nowhere(j, a, addresses, j->mask[copy]);
+    for (unsigned lane = 0; lane < j->width; lane++)
+        pointers[lane] = jit_pointer(j, a, jit_lane(j, addresses, lane));
+}
+
 void jit_access_any(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef *v)
 {
     if (access_indexed(j, a, copy, v))
@@ -120,9 +128,7 @@ void jit_access_any(struct jit *j, const struct jit_access *a, unsigned copy, LL
         return;
     }
     LLVMValueRef pointers[64];
-    addresses = address_or_nowhere(j, a, addresses, mask);
-    for (unsigned lane = 0; lane < j->width; lane++)
-        pointers[lane] = jit_pointer(j, a, jit_lane(j, addresses, lane));
+    jit_lane_pointers(j, a, copy, addresses, pointers);
     access_lanes(j, a, pointers, v);
 }
 

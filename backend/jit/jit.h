@@ -13,7 +13,7 @@
  *   step.c      others without an emitter: the interpreter runs one instruction of a warp
  *   carry.c     extended precision                      helper.h           what is rare: calls of functions of C
  *   memory.c    loads and stores by access class (access.h: its parts)    prefetch.c    what will be needed soon
- *   atomic.c, warp.c   the others that are not pure
+ *   atomic.c, warp.c, matrix.c, async.c   the others that are not pure
  *   local.c     windows of local memory                  call.c             calls of device functions
  *   promote.c   variables become values
  *   target.c    the host, passes, machine code           engine.c           the entry of the shared object

@@ -89,6 +89,11 @@ bool jit_is_whole(struct jit *j);
 /* warp.c: lanes of the chunks of a warp (NULL: all) as bits. */
 LLVMValueRef jit_warp_bits(struct jit *j, LLVMValueRef *lanes);
 bool jit_atomic(struct jit *j);
+/* matrix.c: ldmatrix, stmatrix and movmatrix of the warp that begins with chunk `first`. */
+bool jit_matrix(struct jit *j, unsigned first);
+/* async.c: cp.async; and whether the instruction only waits for asynchronous operations, or groups them: it has nothing to do. */
+bool jit_copy_async(struct jit *j);
+bool jit_is_idle(const struct pt_form *form);
 /* atomic.c: an order as LLVM has it. */
 LLVMAtomicOrdering jit_llvm_order(enum pt_order order);
 /* atomic.c: true if the result of an atomic access, or what is left in memory, may depend on the order of the lanes. */

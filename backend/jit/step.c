@@ -11,23 +11,6 @@ bool jit_is_stepped(const struct jit *j, const struct pt_form *form)
            !jit_has_lanes(j, form);
 }
 
-/* Asynchronous operations take place at once in native code: there is nothing to wait for. */
-static bool is_idle(const struct pt_form *form)
-{
-    switch (form->op) {
-    case PT_OP_cp_async_commit:
-    case PT_OP_cp_async_wait:
-    case PT_OP_cp_bulk_commit:
-    case PT_OP_cp_bulk_wait:
-    case PT_OP_wgmma_fence:
-    case PT_OP_wgmma_commit:
-    case PT_OP_wgmma_wait:
-        return true;
-    default:
-        return false;
-    }
-}
-
 bool jit_has_steps(const struct jit *j)
 {
     for (uint32_t i = 0; i < j->f->insns.n; i++)
@@ -255,7 +238,7 @@ bool jit_step(struct jit *j)
 {
     if ((j->form->effects & PT_FX_WARP) && !jit_is_whole(j))
         return false;
-    for (unsigned first = 0; first < j->copies && !is_idle(j->form); first += chunks(j)) {
+    for (unsigned first = 0; first < j->copies; first += chunks(j)) {
         if (!step_warp(j, first)) {
             j->why = j->form->spelling;
             return false;

@@ -104,8 +104,10 @@ LLVMValueRef jit_help(struct jit *j, const char *name, LLVMTypeRef type, LLVMVal
 
 LLVMValueRef jit_nowhere(struct jit *j)
 {
-    if (!j->nowhere)
+    if (!j->nowhere) {
         j->nowhere = jit_alloca(j, LLVMArrayType2(LLVMInt64TypeInContext(j->context), 8), "nowhere");
+        LLVMSetAlignment(j->nowhere, 64);
+    }
     return j->nowhere;
 }
 

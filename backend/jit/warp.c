@@ -1,5 +1,5 @@
 /* What the lanes of a warp do together. A group is one or several warps: all chunks of a warp are at hand. */
-#include "backend/jit/region.h"
+#include "backend/jit/access.h"
 
 #include <string.h>
 
@@ -134,19 +134,16 @@ static uint32_t source_lane(enum shuffle how, uint32_t lane, uint32_t b, uint32_
     return *in_range ? (uint32_t)from & 31 : lane;
 }
 
-/* The chunks of the warp as one vector of 32, by halves. */
-static LLVMValueRef join(struct jit *j, LLVMValueRef *parts)
+LLVMValueRef jit_join(struct jit *j, LLVMValueRef *parts, unsigned n)
 {
     LLVMValueRef v[JIT_COPIES];
-    memcpy(v, parts, chunks(j) * sizeof *v);
-    unsigned each = j->width;
-    for (unsigned n = chunks(j); n > 1; n /= 2, each *= 2) {
-        LLVMValueRef order[32];
+    memcpy(v, parts, n * sizeof *v);
+    for (unsigned each = LLVMGetVectorSize(LLVMTypeOf(v[0])); n > 1; n /= 2, each *= 2) {
+        int order[256];
         for (unsigned i = 0; i < 2 * each; i++)
-            order[i] = jit_i32(j, i);
+            order[i] = (int)i;
         for (unsigned i = 0; i < n / 2; i++)
-            v[i] = LLVMBuildShuffleVector(j->b, v[2 * i], v[2 * i + 1],
-                                          LLVMConstVector(order, 2 * each), "");
+            v[i] = jit_shuffle(j, v[2 * i], v[2 * i + 1], order, 2 * each);
     }
     return v[0];
 }
@@ -164,7 +161,7 @@ static void shuffle_constant(struct jit *j, unsigned first, const struct pt_oper
                              const struct pt_operand *p, LLVMValueRef *a, uint32_t b, uint32_t c)
 {
     LLVMTypeRef i1 = LLVMInt1TypeInContext(j->context);
-    LLVMValueRef all = join(j, a);
+    LLVMValueRef all = jit_join(j, a, chunks(j));
     for (unsigned u = 0; u < chunks(j); u++) {
         LLVMValueRef order[64], valid[64];
         for (unsigned i = 0; i < j->width; i++) {
@@ -337,7 +334,7 @@ static bool redux(struct jit *j, unsigned first)
             a[u] = LLVMBuildSelect(j->b, j->mask[first + u], a[u],
                                    each(j, neutral(j->form, is_signed)), "");
     }
-    LLVMValueRef all = join(j, a);
+    LLVMValueRef all = jit_join(j, a, chunks(j));
     write_all(j, first, operand(j, 0), PT_b32,
               jit_intrinsic(j, reduction(j->form, is_signed), LLVMTypeOf(all), &all, 1));
     return true;
@@ -462,6 +459,10 @@ static bool one_warp(struct jit *j, unsigned first)
         return true;
     case PT_OP_bar_warp_sync:
         return has_one_mask(j, 0);
+    case PT_OP_ldmatrix:
+    case PT_OP_stmatrix:
+    case PT_OP_movmatrix:
+        return jit_matrix(j, first);
     default:
         return refuse(j, j->form->spelling);
     }
