@@ -190,6 +190,15 @@ static inline bool pt_extent_holds(const struct pt_extent *e, uint64_t address, 
     return offset < e->bytes && bytes <= e->bytes - offset;
 }
 
+enum { PT_REPLICAS_MAX = 32 };
+
+/* A part of multicast memory, which multimem instructions access: each device has a replica of it. */
+struct pt_replicas {
+    uint64_t first, bytes;        /* its addresses; of no bytes: unknown */
+    uint32_t n;                   /* devices, in the order in which they were added */
+    uint64_t at[PT_REPLICAS_MAX]; /* what is at `first` in each one's replica */
+};
+
 /* A thread uses what an asynchronous operation in flight uses. */
 struct pt_finding {
     uint32_t func, insn, lane; /* of the warp: what it does */
@@ -218,6 +227,9 @@ struct pt_services {
     bool (*call)(struct pt_warp *warp, uint32_t lane, uint32_t f, const void *args, void *result);
     /* Isolated launches: the memory that holds the address and is this lane's to touch. False if there is none. */
     bool (*find)(const struct pt_warp *warp, uint32_t lane, uint64_t address, struct pt_extent *extent);
+    /* The part of multicast memory that holds the address, for an access that writes or does not. Returns NULL, or what is wrong:
+     * static text. */
+    const char *(*replicas)(const struct pt_warp *warp, uint64_t address, bool is_write, struct pt_replicas *replicas);
     /* Checked launches: the warp is at fault, but goes on. */
     void (*found)(const struct pt_warp *warp, const struct pt_finding *finding);
     uint64_t (*clock)(void);       /* %clock64 */

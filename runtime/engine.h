@@ -16,6 +16,9 @@
 
 enum { PT_ERROR_BYTES = 8192 };
 
+/* What pt_services.replicas returns for an address that is not of multicast memory. */
+extern const char pt_no_multicast[];
+
 struct pt_slot;
 struct pt_params;
 struct pt_version;
@@ -42,6 +45,8 @@ struct ptera_engine {
     struct pt_heap heap;
     struct pt_pool pool;
     struct pt_queue queue;
+    /* As pt_services.replicas; of whoever has mapped multicast memory, NULL: nobody. Set before the first launch. */
+    const char *(*replicas)(uint64_t address, bool is_write, struct pt_replicas *replicas);
     void (*log)(void *ud, ptera_severity severity, const char *text); /* may be NULL */
     void *log_ud;
     atomic_uint_fast64_t grid_ids;

@@ -204,6 +204,19 @@ static bool put_window(struct pt_words *w, const struct pt_cta *cta, uint64_t ad
     return false;
 }
 
+/* Ordinary accesses of multicast memory are undefined in the ISA; its pages allow none. */
+static bool put_multicast(struct pt_words *w, const struct pt_fault *fault)
+{
+    const ptera_engine *engine = w->job->engine;
+    struct pt_replicas replicas;
+    bool is_ordinary = fault->kind == PT_FAULT_ILLEGAL_ADDRESS && !fault->detail;
+    if (!is_ordinary || !engine->replicas ||
+        engine->replicas(fault->address, false, &replicas) == pt_no_multicast)
+        return false;
+    pt_words_put(w, "\n  a multimem address in an ordinary access");
+    return true;
+}
+
 /* Buffers are named up to this distance: far away they explain nothing. */
 static const uint64_t near_bytes = UINT64_C(16) << 20;
 
@@ -328,7 +341,8 @@ static void report(struct pt_job *job, const struct pt_cta *cta, const struct pt
     put_line(&w, fault->func, fault->insn);
     if (fault->detail)
         pt_words_put(&w, "\n  %s", fault->detail);
-    if (fault->has_address && fault->address != PT_ADDRESS_UNKNOWN)
+    bool is_known = fault->has_address && fault->address != PT_ADDRESS_UNKNOWN;
+    if (is_known && !put_multicast(&w, fault))
         put_nearest(&w, cta, fault->address);
     if (warp && fault->kind == PT_FAULT_DEADLOCK)
         put_places(job, &w, ((const struct pt_resident *)(const void *)cta)->slot);

@@ -154,11 +154,21 @@ static uint64_t globaltimer(void)
     return now(CLOCK_REALTIME);
 }
 
+const char pt_no_multicast[] = "this is not an address of multicast memory";
+
+static const char *replicas(const struct pt_warp *warp, uint64_t address, bool is_write,
+                            struct pt_replicas *found)
+{
+    const ptera_engine *engine = engine_of(warp);
+    return engine->replicas ? engine->replicas(address, is_write, found) : pt_no_multicast;
+}
+
 const struct pt_services pt_launch_services = {
     .arrive = pt_barrier_arrive,
     .exited = pt_barrier_exited,
     .call = call,
     .find = pt_isolate_find,
+    .replicas = replicas,
     .found = pt_finding_add,
     .clock = clock_cycles,
     .globaltimer = globaltimer,

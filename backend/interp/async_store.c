@@ -1,34 +1,24 @@
 /* st.async and red.async: elements that lanes send to shared memory of the cluster, counted there by an mbarrier. PTX ISA
  * 9.7.9.12, 9.7.13.8. */
 #include "backend/interp/async.h"
+#include "backend/interp/elements.h"
 
-enum { ELEMENTS = 4, DATA_BYTES = 16 };
-
-struct elements {
-    uint32_t to, mbarrier, value[ELEMENTS]; /* slots */
-    uint32_t n, bytes;                      /* elements, and bytes of one */
-    pt_join join;                           /* NULL: a store */
+struct sent {
+    uint32_t to, mbarrier; /* slots */
+    struct pt_elements data;
+    pt_join join; /* NULL: a store */
 };
-
-/* What the lane sends. */
-static void gather(const struct elements *e, const struct pt_frame *f, uint32_t lane, uint8_t *data)
-{
-    for (uint32_t k = 0; k < e->n; k++) {
-        uint32_t width = e->bytes == 8 ? 8 : 4; /* of the slot */
-        memcpy(data + k * e->bytes, (const char *)f + e->value[k] + lane * width, e->bytes);
-    }
-}
 
 PT_HANDLER(send)
 {
-    const struct elements *e = c->ptr;
+    const struct sent *e = c->ptr;
     const uint64_t *to = (const uint64_t *)((const char *)f + e->to);
     const uint64_t *mbarrier = (const uint64_t *)((const char *)f + e->mbarrier);
-    uint32_t bytes = e->n * e->bytes;
+    uint32_t bytes = e->data.n * e->data.bytes;
     f->state->code = c;
     for (uint32_t left = f->mask; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
-        uint8_t data[DATA_BYTES] __attribute__((aligned(16)));
+        uint8_t data[PT_ELEMENTS_BYTES] __attribute__((aligned(16)));
         struct pt_async_op op = {.kind = PT_ASYNC_COUNTED,
                                  .lane = i,
                                  .run = e->join ? pt_async_join : pt_async_copy,
@@ -42,7 +32,7 @@ PT_HANDLER(send)
             pt_async_fail(c, f, PT_FAULT_MISALIGNED, 1u << i, op.to, NULL);
             return NULL;
         }
-        gather(e, f, i, data);
+        pt_elements_gather(&e->data, f, i, data);
         if (!pt_isolate_allows(c, f, i, op.to, bytes, true) ||
             !pt_isolate_allows(c, f, i, op.mbarrier, 8, true) || !pt_async_issue(c, f, &op))
             return NULL;
@@ -53,21 +43,14 @@ PT_HANDLER(send)
 /* [a],b or {b...},[c] */
 static pt_handler select_send(struct pt_select *s, pt_join join)
 {
-    struct elements *e = pt_code_array(s, sizeof *e);
-    const struct pt_operand *o = s->operands, *all = s->func->operands.v;
-    bool is_vector = o[1].kind == PT_OPND_VEC;
-    e->n = is_vector ? (uint32_t)o[1].imm : 1;
-    e->bytes = pt_type_bytes((enum pt_type)s->form->type[0]);
+    struct sent *e = pt_code_array(s, sizeof *e);
+    const struct pt_operand *o = s->operands;
     e->join = join;
     e->to = pt_mem_generic(s, &o[0], PT_SPACE_SHARED);
     e->mbarrier = pt_mem_generic(s, &o[2], PT_SPACE_SHARED);
-    if (e->to == UINT32_MAX || e->mbarrier == UINT32_MAX)
+    if (e->to == UINT32_MAX || e->mbarrier == UINT32_MAX ||
+        !pt_elements_bind(s, &o[1], false, &e->data))
         return NULL;
-    for (uint32_t k = 0; k < e->n; k++) {
-        e->value[k] = pt_code_source(s, is_vector ? &all[o[1].index + k] : &o[1], e->bytes);
-        if (e->value[k] == UINT32_MAX)
-            return NULL;
-    }
     s->code->ptr = e;
     return send;
 }

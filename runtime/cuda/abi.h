@@ -528,6 +528,15 @@ typedef enum CUmemAllocationGranularity_flags_enum {
     CU_MEM_ALLOC_GRANULARITY_MINIMUM,
     CU_MEM_ALLOC_GRANULARITY_RECOMMENDED
 } CUmemAllocationGranularity_flags;
+typedef enum CUmulticastGranularity_flags_enum {
+    CU_MULTICAST_GRANULARITY_MINIMUM,
+    CU_MULTICAST_GRANULARITY_RECOMMENDED
+} CUmulticastGranularity_flags;
+typedef struct CUmulticastObjectProp_st {
+    unsigned numDevices;
+    size_t size;
+    unsigned long long handleTypes, flags;
+} CUmulticastObjectProp;
 
 typedef struct CUmemPoolProps_st {
     CUmemAllocationType allocType;

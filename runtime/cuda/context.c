@@ -231,6 +231,7 @@ static CUresult revive(CUcontext ctx)
     ptera_result made = ptera_engine_create(&options, &ctx->engine);
     if (made != PTERA_OK)
         return pt_cu_result(made);
+    ctx->engine->replicas = pt_cu_replicas;
     set_default_limits(ctx);
     ctx->is_alive = true;
     enter_list(ctx);

@@ -56,7 +56,8 @@ enum pt_cu_kind {
     PT_CU_NODE,
     PT_CU_EXEC,
     PT_CU_LINK,
-    PT_CU_ALLOCATION
+    PT_CU_ALLOCATION,
+    PT_CU_MULTICAST_OBJECT
 };
 
 struct pt_cu_object {
@@ -170,7 +171,8 @@ enum pt_cu_memory {
     PT_CU_POOLED,     /* of a memory pool */
     PT_CU_TEXELS,     /* of an array */
     PT_CU_MAPPED,     /* part of a reservation that has memory */
-    PT_CU_IMPORTED    /* opened by an IPC handle */
+    PT_CU_IMPORTED,   /* opened by an IPC handle */
+    PT_CU_MULTICAST   /* as PT_CU_MAPPED, of a multicast object: for multimem instructions alone */
 };
 struct pt_cu_range {
     uint64_t first, bytes;
@@ -179,7 +181,8 @@ struct pt_cu_range {
     CUcontext ctx;      /* whose it is; NULL: its device's */
     CUdevice device;
     uint64_t id;
-    void *owner;        /* PT_CU_POOLED: the pool; PT_CU_MAPPED: the allocation */
+    void *owner;        /* PT_CU_POOLED: the pool; PT_CU_MAPPED, PT_CU_MULTICAST: what is mapped */
+    uint64_t offset;    /* PT_CU_MAPPED, PT_CU_MULTICAST: in that */
     struct pt_cu_range *next;
     /* managed memory: what was advised */
     bool is_read_mostly, sync_memops;
@@ -209,6 +212,8 @@ void pt_cu_free(struct pt_cu_range *range);
 void pt_cu_pool_freed(struct pt_cu_range *range);
 /* ipc.c */
 void pt_cu_close_import(struct pt_cu_range *range);
+/* multicast.c: ptera_engine.replicas of every context. */
+const char *pt_cu_replicas(uint64_t address, bool is_write, struct pt_replicas *found);
 /* Frees what is a context's, when it goes. */
 void pt_cu_free_all(CUcontext ctx);
 

@@ -35,7 +35,7 @@ bool pt_cu_is_usable(uint64_t address, size_t bytes)
         return false;
     while (bytes) {
         const struct pt_cu_range *range = pt_cu_find(address);
-        if (!range)
+        if (!range || range->memory == PT_CU_MULTICAST)
             return false;
         uint64_t rest = range->first + range->bytes - address;
         if (rest >= bytes)

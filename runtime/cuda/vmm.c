@@ -1,23 +1,12 @@
 /* Virtual memory management: address space that is reserved, memory that is made, and which of it is where. */
 #define _GNU_SOURCE
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/vmm.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static const size_t granularity = (size_t)2 << 20;
-
-/* Memory made by cuMemCreate: a file that lives in memory. */
-struct pt_cu_allocation {
-    struct pt_cu_object object;
-    CUmemAllocationProp prop;
-    size_t bytes;
-    int fd;
-    unsigned handles, maps; /* it goes when there are none */
-};
 
 struct reservation {
     struct reservation *next;
@@ -33,19 +22,55 @@ static struct reservation *find_reservation(uint64_t address, size_t bytes)
     return r;
 }
 
-static struct pt_cu_allocation *allocation_of(CUmemGenericAllocationHandle handle)
+CUresult pt_cu_check_mappable(CUmemGenericAllocationHandle handle, enum pt_cu_kind kind, void **object)
 {
-    void *p = (void *)(uintptr_t)handle;
-    return pt_cu_is(p, PT_CU_ALLOCATION) ? p : NULL;
+    struct pt_cu_mappable *m = (void *)(uintptr_t)handle;
+    CUresult r = pt_cu_check_init();
+    if (r == CUDA_SUCCESS && !(pt_cu_is(m, kind) && m->handles))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        *object = m;
+    return r;
 }
 
-static void drop_if_unused(struct pt_cu_allocation *a)
+/* Of either kind. */
+static CUresult check_any(CUmemGenericAllocationHandle handle, struct pt_cu_mappable **m)
 {
-    if (a->handles || a->maps)
-        return;
+    void *object = NULL;
+    bool is_multicast = pt_cu_is((void *)(uintptr_t)handle, PT_CU_MULTICAST_OBJECT);
+    CUresult r = pt_cu_check_mappable(handle, is_multicast ? PT_CU_MULTICAST_OBJECT : PT_CU_ALLOCATION, &object);
+    *m = object;
+    return r;
+}
+
+static CUresult check_allocation(CUmemGenericAllocationHandle handle, struct pt_cu_allocation **a)
+{
+    void *object = NULL;
+    CUresult r = pt_cu_check_mappable(handle, PT_CU_ALLOCATION, &object);
+    *a = object;
+    return r;
+}
+
+static void delete_allocation(struct pt_cu_allocation *a)
+{
     close(a->fd);
-    pt_cu_driver.devices[a->prop.location.id].used_bytes -= a->bytes;
+    pt_cu_driver.devices[a->prop.location.id].used_bytes -= a->base.bytes;
     pt_cu_delete(a);
+}
+
+void pt_cu_mappable_drop(struct pt_cu_mappable *m)
+{
+    if (m->handles || m->maps)
+        return;
+    if (m->object.kind == PT_CU_MULTICAST_OBJECT)
+        pt_cu_multicast_delete(m);
+    else
+        delete_allocation((struct pt_cu_allocation *)m); /* its first member */
+}
+
+static bool is_mapping(const struct pt_cu_range *range)
+{
+    return range && (range->memory == PT_CU_MAPPED || range->memory == PT_CU_MULTICAST);
 }
 
 /* ---- address space ------------------------------------------------------------------------------------- */
@@ -68,10 +93,10 @@ static CUresult reserve(CUdeviceptr *out, size_t bytes, size_t align, CUdevicept
     CUresult r = pt_cu_check_init();
     if (r != CUDA_SUCCESS)
         return r;
-    if (!out || !bytes || bytes % granularity || align & (align - 1) || flags)
+    if (!out || !bytes || bytes % PT_CU_GRANULARITY || align & (align - 1) || flags)
         return CUDA_ERROR_INVALID_VALUE;
     struct reservation *made = malloc(sizeof *made);
-    void *p = made ? reserve_at(hint, bytes, align > granularity ? align : granularity) : NULL;
+    void *p = made ? reserve_at(hint, bytes, align > PT_CU_GRANULARITY ? align : PT_CU_GRANULARITY) : NULL;
     if (!p) {
         free(made);
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -91,7 +116,7 @@ CUresult cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t align, C
 static void count_mapped(struct pt_cu_range *range, void *ud)
 {
     struct reservation *r = ud;
-    if (range->memory == PT_CU_MAPPED && range->first >= r->first && range->first < r->first + r->bytes)
+    if (is_mapping(range) && range->first >= r->first && range->first < r->first + r->bytes)
         r->bytes = 0;
 }
 
@@ -123,14 +148,19 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes)
 
 /* ---- memory -------------------------------------------------------------------------------------------- */
 
+CUresult pt_cu_check_handle_types(unsigned long long types)
+{
+    const unsigned long long known = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    return types & ~known ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
+}
+
 static CUresult check_prop(const CUmemAllocationProp *prop)
 {
-    const unsigned handles = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
     if (!prop || prop->type != CU_MEM_ALLOCATION_TYPE_PINNED || prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
         return CUDA_ERROR_INVALID_VALUE;
     if (!pt_cu_is_device(prop->location.id))
         return CUDA_ERROR_INVALID_DEVICE;
-    return prop->requestedHandleTypes & ~handles ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
+    return pt_cu_check_handle_types(prop->requestedHandleTypes);
 }
 
 static CUresult get_granularity(size_t *bytes, const CUmemAllocationProp *prop, CUmemAllocationGranularity_flags option)
@@ -141,7 +171,7 @@ static CUresult get_granularity(size_t *bytes, const CUmemAllocationProp *prop, 
     if (r == CUDA_SUCCESS)
         r = check_prop(prop);
     if (r == CUDA_SUCCESS)
-        *bytes = granularity;
+        *bytes = PT_CU_GRANULARITY;
     return r;
 }
 
@@ -157,9 +187,9 @@ static CUresult enter_allocation(CUmemGenericAllocationHandle *out, const CUmemA
     if (!a)
         return CUDA_ERROR_OUT_OF_MEMORY;
     a->prop = *prop;
-    a->bytes = bytes;
     a->fd = fd;
-    a->handles = 1;
+    a->base.bytes = bytes;
+    a->base.handles = 1;
     pt_cu_driver.devices[prop->location.id].used_bytes += bytes;
     *out = (uintptr_t)a;
     return CUDA_SUCCESS;
@@ -169,7 +199,7 @@ static CUresult create(CUmemGenericAllocationHandle *out, size_t bytes, const CU
                        unsigned long long flags)
 {
     CUresult r = pt_cu_check_init();
-    if (r == CUDA_SUCCESS && (!out || !bytes || bytes % granularity || flags))
+    if (r == CUDA_SUCCESS && (!out || !bytes || bytes % PT_CU_GRANULARITY || flags))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
         r = check_prop(prop);
@@ -193,21 +223,14 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes, const C
     return API(create(handle, bytes, prop, flags));
 }
 
-static CUresult check_allocation(CUmemGenericAllocationHandle handle, struct pt_cu_allocation **a)
-{
-    CUresult r = pt_cu_check_init();
-    *a = r == CUDA_SUCCESS ? allocation_of(handle) : NULL;
-    return r == CUDA_SUCCESS && !(*a && (*a)->handles) ? CUDA_ERROR_INVALID_VALUE : r;
-}
-
 static CUresult release(CUmemGenericAllocationHandle handle)
 {
-    struct pt_cu_allocation *a;
-    CUresult r = check_allocation(handle, &a);
+    struct pt_cu_mappable *m;
+    CUresult r = check_any(handle, &m);
     if (r != CUDA_SUCCESS)
         return r;
-    a->handles--;
-    drop_if_unused(a);
+    m->handles--;
+    pt_cu_mappable_drop(m);
     return CUDA_SUCCESS;
 }
 
@@ -238,11 +261,11 @@ static CUresult retain(CUmemGenericAllocationHandle *handle, const void *address
     if (r != CUDA_SUCCESS)
         return r;
     const struct pt_cu_range *range = pt_cu_find((uintptr_t)address);
-    if (!handle || !range || range->memory != PT_CU_MAPPED)
+    if (!handle || !is_mapping(range))
         return CUDA_ERROR_INVALID_VALUE;
-    struct pt_cu_allocation *a = range->owner;
-    a->handles++;
-    *handle = (uintptr_t)a;
+    struct pt_cu_mappable *m = range->owner;
+    m->handles++;
+    *handle = (uintptr_t)m;
     return CUDA_SUCCESS;
 }
 
@@ -257,6 +280,10 @@ static CUresult export_file(void *out, CUmemGenericAllocationHandle handle, CUme
                             unsigned long long flags)
 {
     struct pt_cu_allocation *a;
+    if (pt_cu_is((void *)(uintptr_t)handle, PT_CU_MULTICAST_OBJECT)) {
+        pt_cu_log("cuMemExportToShareableHandle of a multicast object is not supported");
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
     CUresult r = check_allocation(handle, &a);
     if (r == CUDA_SUCCESS && (!out || flags || !(a->prop.requestedHandleTypes & type)))
         r = CUDA_ERROR_INVALID_VALUE;
@@ -284,7 +311,7 @@ static CUresult import_file(CUmemGenericAllocationHandle *out, void *number, CUm
         return r;
     int given = (int)(uintptr_t)number;
     if (!out || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || fstat(given, &st) != 0 || st.st_size <= 0 ||
-        (size_t)st.st_size % granularity)
+        (size_t)st.st_size % PT_CU_GRANULARITY)
         return CUDA_ERROR_INVALID_VALUE;
     const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .requestedHandleTypes = type,
                                       .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
@@ -306,28 +333,48 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, vo
 /* ---- mapping ------------------------------------------------------------------------------------------- */
 
 /* Mapped memory cannot be touched until its access is set. */
+static CUresult map_allocation(struct pt_cu_range *range)
+{
+    struct pt_cu_allocation *a = range->owner;
+    void *at = mmap((void *)(uintptr_t)range->first, range->bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, a->fd,
+                    (off_t)range->offset);
+    range->device = a->prop.location.id;
+    return at == MAP_FAILED ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+}
+
+static CUresult map_checked(uint64_t address, size_t bytes, size_t offset, struct pt_cu_mappable *m)
+{
+    bool is_multicast = m->object.kind == PT_CU_MULTICAST_OBJECT;
+    struct pt_cu_range *range = pt_cu_add(address, bytes, is_multicast ? PT_CU_MULTICAST : PT_CU_MAPPED, NULL);
+    if (!range) /* something is mapped there */
+        return CUDA_ERROR_INVALID_VALUE;
+    range->owner = m;
+    range->offset = offset;
+    CUresult r = is_multicast ? CUDA_SUCCESS : map_allocation(range);
+    if (r != CUDA_SUCCESS) {
+        pt_cu_remove(range);
+        return r;
+    }
+    if (is_multicast)
+        pt_cu_multicast_enter(range);
+    m->maps++;
+    return CUDA_SUCCESS;
+}
+
 static CUresult map(CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
                     unsigned long long flags)
 {
-    struct pt_cu_allocation *a;
-    CUresult r = check_allocation(handle, &a);
+    struct pt_cu_mappable *m;
+    CUresult r = check_any(handle, &m);
+    if (r == CUDA_SUCCESS && m->object.kind == PT_CU_MULTICAST_OBJECT)
+        r = pt_cu_multicast_wait(handle);
     if (r != CUDA_SUCCESS)
         return r;
-    bool fits = a && offset <= a->bytes && bytes <= a->bytes - offset;
-    if (flags || !bytes || bytes % granularity || offset % granularity || address % granularity || !fits ||
-        !find_reservation(address, bytes))
+    bool fits = offset <= m->bytes && bytes <= m->bytes - offset;
+    if (flags || !bytes || bytes % PT_CU_GRANULARITY || offset % PT_CU_GRANULARITY || address % PT_CU_GRANULARITY ||
+        !fits || !find_reservation(address, bytes))
         return CUDA_ERROR_INVALID_VALUE;
-    struct pt_cu_range *range = pt_cu_add(address, bytes, PT_CU_MAPPED, NULL);
-    if (!range) /* something is mapped there */
-        return CUDA_ERROR_INVALID_VALUE;
-    if (mmap((void *)(uintptr_t)address, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, a->fd, (off_t)offset) == MAP_FAILED) {
-        pt_cu_remove(range);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    range->device = a->prop.location.id;
-    range->owner = a;
-    a->maps++;
-    return CUDA_SUCCESS;
+    return map_checked(address, bytes, offset, m);
 }
 
 CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
@@ -342,7 +389,7 @@ static CUresult each_mapping(uint64_t address, size_t bytes, CUresult (*visit)(s
 {
     for (uint64_t at = address, end = address + bytes; at < end;) {
         struct pt_cu_range *range = pt_cu_find(at);
-        if (!range || range->memory != PT_CU_MAPPED || range->first != at || range->bytes > end - at)
+        if (!is_mapping(range) || range->first != at || range->bytes > end - at)
             return CUDA_ERROR_INVALID_VALUE;
         at += range->bytes;
         CUresult r = visit ? visit(range, how) : CUDA_SUCCESS;
@@ -354,13 +401,22 @@ static CUresult each_mapping(uint64_t address, size_t bytes, CUresult (*visit)(s
 
 static CUresult unmap_one(struct pt_cu_range *range, unsigned how)
 {
-    struct pt_cu_allocation *a = range->owner;
+    struct pt_cu_mappable *m = range->owner;
     (void)how;
-    pt_mem_decommit((void *)(uintptr_t)range->first, range->bytes);
+    if (range->memory == PT_CU_MULTICAST)
+        pt_cu_multicast_leave(range);
+    else
+        pt_mem_decommit((void *)(uintptr_t)range->first, range->bytes);
     pt_cu_remove(range);
-    a->maps--;
-    drop_if_unused(a);
+    m->maps--;
+    pt_cu_mappable_drop(m);
     return CUDA_SUCCESS;
+}
+
+void pt_cu_drain_all(void)
+{
+    for (CUcontext ctx = pt_cu_next_context(NULL); ctx; ctx = pt_cu_next_context(ctx))
+        pt_cu_drain(ctx);
 }
 
 static CUresult unmap(CUdeviceptr address, size_t bytes)
@@ -372,8 +428,7 @@ static CUresult unmap(CUdeviceptr address, size_t bytes)
         r = each_mapping(address, bytes, NULL, 0);
     if (r != CUDA_SUCCESS)
         return r;
-    for (CUcontext ctx = pt_cu_next_context(NULL); ctx; ctx = pt_cu_next_context(ctx))
-        pt_cu_drain(ctx);
+    pt_cu_drain_all();
     return each_mapping(address, bytes, unmap_one, 0);
 }
 
@@ -387,6 +442,10 @@ static CUresult protect_one(struct pt_cu_range *range, unsigned flags)
     int protection = flags == CU_MEM_ACCESS_FLAGS_PROT_NONE   ? PROT_NONE
                      : flags == CU_MEM_ACCESS_FLAGS_PROT_READ ? PROT_READ
                                                               : PROT_READ | PROT_WRITE;
+    if (range->memory == PT_CU_MULTICAST) {
+        pt_cu_multicast_protect(range, flags);
+        return CUDA_SUCCESS;
+    }
     range->flags = flags;
     bool ok = mprotect((void *)(uintptr_t)range->first, range->bytes, protection) == 0;
     return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
@@ -424,7 +483,7 @@ static CUresult get_access(unsigned long long *flags, const CUmemLocation *locat
     if (r != CUDA_SUCCESS)
         return r;
     const struct pt_cu_range *range = pt_cu_find(address);
-    if (!flags || !location || !range || range->memory != PT_CU_MAPPED)
+    if (!flags || !location || !is_mapping(range))
         return CUDA_ERROR_INVALID_VALUE;
     *flags = range->flags;
     return CUDA_SUCCESS;

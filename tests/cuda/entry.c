@@ -83,7 +83,7 @@ static void check_results(void)
 static void check_refused(void)
 {
     CUresult (*call)(void) = NULL;
-    void *address = dlsym(RTLD_DEFAULT, "cuMulticastCreate");
+    void *address = dlsym(RTLD_DEFAULT, "cuMemMapArrayAsync");
     const void *table = WILD;
     CUuuid id = {{1}};
     memcpy(&call, &address, sizeof call);

@@ -273,7 +273,7 @@ static struct group *group_of(const char *name)
 }
 
 /* Groups of ordinary kernels, nothing of which may be refused as unsupported, but what only sm_100 and later have, clusters,
- * multicast memory, asynchronous copies and vector atomics. */
+ * asynchronous copies and vector atomics. */
 static bool must_be_supported(const char *group, const char *target, const char *s)
 {
     static const char *const ordinary[] = {
@@ -281,9 +281,8 @@ static bool must_be_supported(const char *group, const char *target, const char 
         "cvt",     "video",        "control", "sync", "atomics", "warp",  "directive"};
     if (atoi(target + 3) > 90)
         return false;
-    static const char *const later[] = {"multimem", "tensormap",  "async", "cluster",
-                                        "mapa",     "getctarank", ".v2.f", ".v4.f",
-                                        ".v2.bf",   ".v4.bf",     ".v8."};
+    static const char *const later[] = {"tensormap", "async", "cluster", "mapa",   "getctarank",
+                                        ".v2.f",     ".v4.f", ".v2.bf",  ".v4.bf", ".v8."};
     for (size_t i = 0; i < sizeof later / sizeof *later; i++)
         if (strstr(s, later[i]) && strncmp(s, "ld", 2) && strncmp(s, "st", 2))
             return false;

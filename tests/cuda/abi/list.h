@@ -13,7 +13,7 @@ extern const unsigned n_our_facts, n_their_facts;
     X(CUuuid) X(CUipcMemHandle) X(CUctxCreateParams) X(CUexecAffinityParam) X(CUdevprop) X(CUlaunchAttributeValue) \
     X(CUlaunchAttribute) X(CUlaunchConfig) X(CUstreamBatchMemOpParams) X(CUDA_MEMCPY2D) X(CUDA_MEMCPY3D) \
     X(CUDA_MEMCPY3D_PEER) X(CUDA_ARRAY_DESCRIPTOR) X(CUDA_ARRAY3D_DESCRIPTOR) X(CUmemLocation) X(CUmemAccessDesc) \
-    X(CUmemAllocationProp) X(CUmemPoolProps) X(CUmemPoolPtrExportData) X(CUDA_KERNEL_NODE_PARAMS_v1) \
+    X(CUmemAllocationProp) X(CUmulticastObjectProp) X(CUmemPoolProps) X(CUmemPoolPtrExportData) X(CUDA_KERNEL_NODE_PARAMS_v1) \
     X(CUDA_KERNEL_NODE_PARAMS) X(CUDA_MEMSET_NODE_PARAMS) X(CUDA_HOST_NODE_PARAMS) X(CUDA_MEMCPY_NODE_PARAMS) \
     X(CUgraphNodeParams) X(CUgraphEdgeData) X(CUDA_GRAPH_INSTANTIATE_PARAMS) X(CUgraphExecUpdateResultInfo) \
     X(CUaccessPolicyWindow) X(CUgraphNodeType) X(CUresult) X(CUdeviceptr) X(CUtensorMap) X(CUtensorMapDataType)
@@ -21,7 +21,7 @@ extern const unsigned n_our_facts, n_their_facts;
     X(CUDA_MEMCPY2D, srcPitch) X(CUDA_MEMCPY2D, dstMemoryType) X(CUDA_MEMCPY2D, Height) X(CUDA_MEMCPY3D, srcHeight) \
     X(CUDA_MEMCPY3D, dstXInBytes) X(CUDA_MEMCPY3D, dstArray) X(CUDA_MEMCPY3D, Depth) X(CUDA_MEMCPY3D_PEER, dstContext) \
     X(CUlaunchConfig, hStream) X(CUlaunchConfig, numAttrs) X(CUlaunchAttribute, value) X(CUmemPoolProps, maxSize) \
-    X(CUmemAllocationProp, allocFlags) X(CUgraphNodeParams, kernel) X(CUDA_KERNEL_NODE_PARAMS, kernelParams) \
+    X(CUmemAllocationProp, allocFlags) X(CUmulticastObjectProp, flags) X(CUgraphNodeParams, kernel) X(CUDA_KERNEL_NODE_PARAMS, kernelParams) \
     X(CUDA_KERNEL_NODE_PARAMS, ctx) X(CUDA_MEMSET_NODE_PARAMS, height) X(CUDA_ARRAY3D_DESCRIPTOR, Flags) \
     X(CUdevprop, textureAlign) X(CUgraphExecUpdateResultInfo, errorFromNode)
 #define VALUES(X) \
@@ -40,7 +40,7 @@ extern const unsigned n_our_facts, n_their_facts;
     X(CU_POINTER_ATTRIBUTE_RANGE_SIZE) X(CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE) X(CU_AD_FORMAT_FLOAT) \
     X(CUDA_ARRAY3D_DEPTH_TEXTURE) X(CU_MEM_ADVISE_UNSET_ACCESSED_BY) \
     X(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID) X(CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT) \
-    X(CU_MEM_ALLOCATION_TYPE_MANAGED) X(CU_MEM_HANDLE_TYPE_FABRIC) X(CU_MEMPOOL_ATTR_USED_MEM_HIGH) \
+    X(CU_MEM_ALLOCATION_TYPE_MANAGED) X(CU_MEM_HANDLE_TYPE_FABRIC) X(CU_MULTICAST_GRANULARITY_RECOMMENDED) X(CU_MEMPOOL_ATTR_USED_MEM_HIGH) \
     X(CU_GRAPH_NODE_TYPE_CONDITIONAL) X(CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY) \
     X(CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED) X(CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED) \
     X(CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT) X(CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) \
