@@ -263,6 +263,10 @@ struct pt_engine {
                                     uint64_t *kind);
     /* The same by its name, for code that was compiled in another process. */
     const struct pt_lanes *(*lanes_named)(const char *name);
+    /* The function of a warp's product of matrices of this form (mma), where it need not be exact; NULL if there is none. By its
+     * name. */
+    const struct pt_product *(*product)(const struct pt_form *form);
+    const struct pt_product *(*product_named)(const char *name);
     /* Steps: other engines have this one run single instructions of the program's functions. Registers are then in the memory
      * that `frame` gives for the next step of a started warp, which need not stand there: register `reg` of the function is `slot`
      * bytes behind its start, the same in each process, as 32 elements of 16 bytes, of 8 or of 4 (narrower ones zero-extended),

@@ -1,4 +1,4 @@
-/* What an instruction computes, as a function over n lanes: for engines that do not want to state it again. The functions are
+/* What an instruction computes, as a function over n lanes or a warp: for engines that do not want to state it again. The functions are
  * compiled for each CPU level, from the same inline code as the interpreter's handlers (backend/semantics); an engine finds
  * them through struct pt_engine.
  */
@@ -21,6 +21,15 @@ struct pt_lanes {
     pt_lanes_fn *fn;
     uint8_t bytes[4]; /* of the elements of d, a, b, c; 0: it has none */
     bool takes_kind;  /* it serves several operations: which, pt_engine.lanes tells */
+};
+
+/* D = A * B + C of the registers of a warp, 32 words each, those of a matrix one behind the other, aligned to 64; at `d` lies C. Of
+ * all lanes, and as math_fast of struct pt_native_options allows. */
+typedef void pt_product_fn(uint32_t (*d)[32], const uint32_t (*a)[32], const uint32_t (*b)[32]);
+
+struct pt_product {
+    const char *name; /* "f16_k16": the same at each level and in each process */
+    pt_product_fn *fn;
 };
 
 #endif

@@ -20,6 +20,8 @@
     const struct pt_lanes *pt_lanes_of_##level(struct pt_module *module,                      \
                                                const struct pt_form *form, uint64_t *kind);   \
     const struct pt_lanes *pt_lanes_named_##level(const char *name);                          \
+    const struct pt_product *pt_product_of_##level(const struct pt_form *form);               \
+    const struct pt_product *pt_product_named_##level(const char *name);                      \
     void *pt_step_frame_##level(struct pt_warp *warp, uint32_t func);                         \
     uint32_t pt_step_slot_##level(const struct pt_program *program, uint32_t func,            \
                                   uint32_t reg);                                              \
@@ -47,6 +49,8 @@
         pt_loop_places_##level,                                                               \
         pt_lanes_of_##level,                                                                  \
         pt_lanes_named_##level,                                                               \
+        pt_product_of_##level,                                                                \
+        pt_product_named_##level,                                                             \
         pt_step_frame_##level,                                                                \
         pt_step_slot_##level,                                                                 \
         pt_step_##level,                                                                      \

@@ -4,6 +4,7 @@
  * it: several mma, of which none writes a register before all have read theirs.
  */
 #include "backend/interp/interp.h"
+#include "backend/interp/lanes.h"
 #include "backend/interp/loop.h"
 #include "backend/semantics/fragment.h"
 #include "backend/semantics/mma_fast.h"
@@ -231,6 +232,46 @@ PT_HANDLER(mma_rows)
     for (uint32_t t = 0; t < c->n; t++)
         write_rows(&x[t].d, f, &d[t]);
     return c + 1;
+}
+
+/* For other engines. */
+#define PRODUCTS(X) X(f16, 8) X(f16, 16) X(bf16, 8) X(bf16, 16) X(tf32, 4) X(tf32, 8)
+#define X(type, k)                                                           \
+    static void multiply_##type##_k##k(uint32_t(*d)[PT_WARP_SIZE],           \
+                                       const uint32_t(*a)[PT_WARP_SIZE],     \
+                                       const uint32_t(*b)[PT_WARP_SIZE])     \
+    {                                                                        \
+        pt_fast_mma(PT_##type, k / (PT_##type == PT_tf32 ? 4 : 8), d, a, b); \
+    }
+PRODUCTS(X)
+#undef X
+
+static const struct row {
+    struct pt_product product;
+    uint8_t type, k;
+} products[] = {
+#define X(type, k) {{#type "_k" #k, multiply_##type##_k##k}, PT_##type, k},
+    PRODUCTS(X)
+#undef X
+};
+enum { N_PRODUCTS = sizeof products / sizeof *products };
+
+const struct pt_product *pt_product_of(const struct pt_form *form)
+{
+    bool is_mma =
+        form->op == PT_OP_mma_f16 || form->op == PT_OP_mma_bf16 || form->op == PT_OP_mma_tf32;
+    for (int i = 0; is_mma && form->type[0] == PT_f32 && i < N_PRODUCTS; i++)
+        if (form->type[1] == products[i].type && pt_form_number(form, 'k') == products[i].k)
+            return &products[i].product;
+    return NULL;
+}
+
+const struct pt_product *pt_product_named(const char *name)
+{
+    for (int i = 0; i < N_PRODUCTS; i++)
+        if (strcmp(products[i].product.name, name) == 0)
+            return &products[i].product;
+    return NULL;
 }
 
 /* `fn`, or a faster one for the same tile. */

@@ -389,7 +389,7 @@ static bool set_fast_rows(const struct pt_code *c, struct pt_frame *f, struct pt
     if (!read_fast_rows(c, f, &rows))
         return false;
     for (uint32_t i = 0; x->is_flipped && i < WORDS * PT_MMA_M; i++)
-        rows.v[0][0][i] ^= x->bits_a == 16 ? 0x80008000 : 0x80000000;
+        rows.v[i / 64][i / 4 % PT_MMA_M][i % 4] ^= x->bits_a == 16 ? 0x80008000 : 0x80000000;
     pt_fast_set_a((enum pt_type)x->type_a, PT_FAST_PARTS,
                   (const uint32_t(*)[PT_MMA_M][PT_FAST_WORDS])rows.v, a);
     return true;

@@ -8,6 +8,7 @@
  *   value.c     registers: where each lies (scalar, affine, vector), reads, writes, masks    offset.c    vectors that chunks share
  *   remake.c    values computed once more instead of being kept          nan.c              what NaNs they hold
  *   emit_*.c    what instructions compute: a few LLVM instructions each, over scalars or vectors alike
+ *   emit_mma.c  products of matrices that need not be exact: calls of functions for a warp
  *   lanes.c     operations without an emitter: calls of the interpreter's functions over lanes    batch.c    shared calls
  *   strand.c    blocks that run in parts
  *   step.c      others without an emitter: the interpreter runs one instruction of a warp
@@ -196,6 +197,10 @@ bool jit_call_lanes_together(struct jit_op *ops, unsigned n);
 bool jit_has_lanes(const struct jit *j, const struct pt_form *form);
 /* True if such a call is how the form is compiled. */
 bool jit_needs_call(struct jit *j, const struct pt_form *form);
+/* Memory of JIT_LANES_MOST elements of 8 bytes, aligned to 64, for argument i < 4 of such calls. */
+LLVMValueRef jit_lanes_memory(struct jit *j, unsigned i);
+/* A function, by its name in object.h, that reads and writes what its arguments point to and nothing else. */
+LLVMValueRef jit_declare(struct jit *j, const char *prefix, const char *name, LLVMTypeRef type);
 /* The same of one lane, for an operation of two sources of 32 bits by its name. */
 LLVMValueRef jit_call_one(struct jit *j, const char *name, LLVMValueRef a, LLVMValueRef b);
 

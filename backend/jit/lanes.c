@@ -15,7 +15,7 @@ static bool is_real(LLVMTypeRef type)
 }
 
 /* The memory of argument i: the same for all calls, as each is over before the next. */
-static LLVMValueRef array(struct jit *j, unsigned i)
+LLVMValueRef jit_lanes_memory(struct jit *j, unsigned i)
 {
     if (!j->lanes[i]) {
         LLVMTypeRef type = LLVMArrayType2(LLVMInt64TypeInContext(j->context), JIT_LANES_MOST);
@@ -62,11 +62,11 @@ static void add_attribute(struct jit *j, LLVMValueRef function, const char *name
                             LLVMCreateEnumAttribute(j->context, kind, value));
 }
 
-static LLVMValueRef declare(struct jit *j, const char *name, LLVMTypeRef type)
+LLVMValueRef jit_declare(struct jit *j, const char *prefix, const char *name, LLVMTypeRef type)
 {
     enum { READS_AND_WRITES_ARGUMENTS = 3 };
     char symbol[128];
-    snprintf(symbol, sizeof symbol, JIT_LANES "%s", name);
+    snprintf(symbol, sizeof symbol, "%s%s", prefix, name);
     LLVMValueRef function = LLVMGetNamedFunction(j->module, symbol);
     if (function)
         return function;
@@ -104,22 +104,22 @@ bool jit_call_lanes_together(struct jit_op *ops, unsigned n)
     LLVMTypeRef types[] = {pointer, pointer, pointer, pointer, i32};
     LLVMValueRef args[5];
     for (unsigned i = 0; i < 4; i++) {
-        args[i] = lanes->bytes[i] ? array(j, i) : LLVMConstNull(pointer);
+        args[i] = lanes->bytes[i] ? jit_lanes_memory(j, i) : LLVMConstNull(pointer);
         for (unsigned k = 0; i && lanes->bytes[i] && k < n; k++)
             store_source(&ops[k], ops[k].a[i - 1], lanes->bytes[i],
                          part(&ops[k], args[i], k, lanes->bytes[i]));
     }
     if (lanes->takes_kind) {
-        args[3] = array(j, 3);
+        args[3] = jit_lanes_memory(j, 3);
         LLVMBuildStore(op->b, jit_i64(j, kind), args[3]);
     }
     unsigned count = n * op->lanes;
     args[4] = LLVMConstInt(i32, count < MIN_LANES ? MIN_LANES : count, false);
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->context), types, 5, false);
-    BUILD(Call2, type, declare(j, lanes->name, type), args, 5);
+    BUILD(Call2, type, jit_declare(j, JIT_LANES, lanes->name, type), args, 5);
     for (unsigned k = 0; k < n; k++)
-        ops[k].d[0] = load_result(&ops[k], lanes->bytes[0],
-                                  part(&ops[k], args[0], k, lanes->bytes[0]));
+        ops[k].d[0] =
+            load_result(&ops[k], lanes->bytes[0], part(&ops[k], args[0], k, lanes->bytes[0]));
     return true;
 }
 
@@ -136,8 +136,8 @@ bool jit_has_lanes(const struct jit *j, const struct pt_form *form)
 
 bool jit_needs_call(struct jit *j, const struct pt_form *form)
 {
-    bool is_directed = pt_form_has(form, PT_M_rm) || pt_form_has(form, PT_M_rp) ||
-                       pt_form_has(form, PT_M_rz);
+    bool is_directed =
+        pt_form_has(form, PT_M_rm) || pt_form_has(form, PT_M_rp) || pt_form_has(form, PT_M_rz);
     bool is_exact = is_directed && (form->effects & PT_FX_FP) && !jit_is_fast_rounding(j, form) &&
                     !jit_rounds_itself(j, form);
     if (jit_emitter_of(j, form) && !is_exact)
@@ -151,11 +151,11 @@ LLVMValueRef jit_call_one(struct jit *j, const char *name, LLVMValueRef a, LLVMV
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     LLVMTypeRef types[] = {pointer, pointer, pointer, pointer, i32};
     struct jit_op op = {.j = j, .b = j->b, .lanes = 1};
-    LLVMValueRef args[] = {array(j, 0), array(j, 1), array(j, 2), LLVMConstNull(pointer),
-                           LLVMConstInt(i32, MIN_LANES, false)};
+    LLVMValueRef args[] = {jit_lanes_memory(j, 0), jit_lanes_memory(j, 1), jit_lanes_memory(j, 2),
+                           LLVMConstNull(pointer), LLVMConstInt(i32, MIN_LANES, false)};
     store_source(&op, a, 4, args[1]);
     store_source(&op, b, 4, args[2]);
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->context), types, 5, false);
-    LLVMBuildCall2(j->b, type, declare(j, name, type), args, 5, "");
+    LLVMBuildCall2(j->b, type, jit_declare(j, JIT_LANES, name, type), args, 5, "");
     return LLVMBuildLoad2(j->b, i32, args[0], "");
 }

@@ -53,6 +53,12 @@ static bool resolve(const struct pt_program *program, const char *name, uint64_t
         *address = lanes ? (uintptr_t)lanes->fn : 0;
         return lanes != NULL;
     }
+    if (!strncmp(name, JIT_PRODUCT, strlen(JIT_PRODUCT))) {
+        const struct pt_product *product =
+            program->engine->product_named(name + strlen(JIT_PRODUCT));
+        *address = product ? (uintptr_t)product->fn : 0;
+        return product != NULL;
+    }
     for (size_t i = 0; i < sizeof library / sizeof *library; i++) {
         if (!strcmp(library[i].name, name)) {
             *address = (uintptr_t)library[i].address;

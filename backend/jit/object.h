@@ -1,7 +1,7 @@
 /* Machine code as an object file: what a compile makes, what the cache keeps, what is loaded and run. Knows nothing of LLVM.
  *
  * Generated code refers to the outside by name: "ptera_sym_N" is the address of symbol N of the kernel's image,
- * "ptera_lanes_NAME" the interpreter's function NAME of backend/lanes.h, everything else is in the list of load.c.
+ * "ptera_lanes_NAME" the interpreter's function NAME of backend/lanes.h, "ptera_product_NAME" likewise, everything else is in the list of load.c.
  */
 #ifndef PTERA_BACKEND_JIT_OBJECT_H
 #define PTERA_BACKEND_JIT_OBJECT_H
@@ -11,6 +11,7 @@
 #define JIT_ENTRY "ptera_run" /* the function that native->run or native->resume is */
 #define JIT_SYMBOL "ptera_sym_"
 #define JIT_LANES "ptera_lanes_"
+#define JIT_PRODUCT "ptera_product_"
 #define JIT_FUNC "ptera_func_"
 
 struct jit_object {

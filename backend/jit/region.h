@@ -88,6 +88,9 @@ bool jit_warp(struct jit *j);
 bool jit_is_whole(struct jit *j);
 /* warp.c: lanes of the chunks of a warp (NULL: all) as bits. */
 LLVMValueRef jit_warp_bits(struct jit *j, LLVMValueRef *lanes);
+/* emit_mma.c: products of matrices by a function for them, and whether the form is one; of the warp that begins with chunk `first`. */
+bool jit_is_product(const struct jit *j, const struct pt_form *form);
+bool jit_product(struct jit *j, unsigned first);
 bool jit_atomic(struct jit *j);
 /* matrix.c: ldmatrix, stmatrix and movmatrix of the warp that begins with chunk `first`. */
 bool jit_matrix(struct jit *j, unsigned first);

@@ -8,7 +8,7 @@
 bool jit_is_stepped(const struct jit *j, const struct pt_form *form)
 {
     return pt_op_compiled((enum pt_op)form->op) == PT_JIT_CALL &&
-           !jit_has_lanes(j, form);
+           !jit_has_lanes(j, form) && !jit_is_product(j, form);
 }
 
 bool jit_has_steps(const struct jit *j)

@@ -439,6 +439,8 @@ static bool match_all(struct jit *j, unsigned first)
 
 static bool one_warp(struct jit *j, unsigned first)
 {
+    if (jit_is_product(j, j->form))
+        return jit_product(j, first);
     switch ((enum pt_op)j->form->op) {
     case PT_OP_shfl:
     case PT_OP_shfl_sync:

@@ -170,80 +170,6 @@ static void check_exact(float *a, float *d)
     CHECK(memcmp(d, other, sizeof other) == 0);
 }
 
-/* ---- products of matrices -------------------------------------------------------------------------------------- */
-
-/* A warp's registers of mma.m16n8k16, as each lane has them. */
-struct product {
-    uint32_t a[32][4], b[32][2];
-    float c[32][4], d[32][4];
-};
-
-static void multiply(struct product *p, int math_fast)
-{
-    static const char text[] = HEADER
-        ".visible .entry k(.param .u64 at)\n{\n.reg .b32 %a<4>, %b<2>, %x;\n.reg .f32 %c<4>;\n.reg "
-        ".b64 %p, %l;\n"
-        "ld.param.u64 %p, [at];\nmov.u32 %x, %tid.x;\n"
-        "mul.wide.u32 %l, %x, 16;\nadd.u64 %l, %p, %l;\nld.global.v4.b32 {%a0,%a1,%a2,%a3}, [%l];\n"
-        "ld.global.v4.f32 {%c0,%c1,%c2,%c3}, [%l+768];\n"
-        "mul.wide.u32 %l, %x, 8;\nadd.u64 %l, %p, %l;\nld.global.v2.b32 {%b0,%b1}, [%l+512];\n"
-        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%c0,%c1,%c2,%c3}, {%a0,%a1,%a2,%a3}, "
-        "{%b0,%b1}, "
-        "{%c0,%c1,%c2,%c3};\n"
-        "mul.wide.u32 %l, %x, 16;\nadd.u64 %l, %p, %l;\nst.global.v4.f32 [%l+1280], "
-        "{%c0,%c1,%c2,%c3};\nret;\n}\n";
-    ptera_module *module = load(engine, text);
-    ptera_launch launch;
-    ptera_launch_init(&launch);
-    launch.block[0] = 32;
-    launch.parameters = (const void *[]){&p};
-    launch.n_parameters = 1;
-    launch.backend = PTERA_BACKEND_JIT;
-    launch.math_fast = math_fast;
-    CHECK_INT(ptera_kernel_launch(kernel_of(module, "k"), &launch), PTERA_OK);
-    ptera_module_unload(module);
-}
-
-/* Element k of a row of A or a column of B, whose blocks of 8 values of k lie `step` registers apart. */
-static float element(const uint32_t *lanes, unsigned registers, unsigned line, unsigned k,
-                     unsigned first, unsigned step)
-{
-    unsigned lane = line % 8 * 4 + k % 8 / 2;
-    uint32_t bits = lanes[lane * registers + first + k / 8 * step] >> 16 * (k % 2) & 0xffff;
-    float magnitude = ldexpf((float)(0x400 | (bits & 0x3ff)), (int)(bits >> 10 & 31) - 25);
-    return bits >> 15 ? -magnitude : magnitude;
-}
-
-/* Terms are added in f32, to nearest, in the order of k; a product that is infinite is so. */
-static void check_product(void)
-{
-    struct product *p = new_buffer(engine, sizeof *p);
-    unsigned wrong = 0, other = 0;
-    for (unsigned i = 0; i < 128; i++) {
-        p->a[i / 4][i % 4] = 0x3c012c00 + i * 0x1f;
-        p->b[i / 4][i % 2] = 0xb8033000 + i * 0x2b;
-        p->c[i / 4][i % 4] = (float)i / 7;
-    }
-    multiply(p, 1);
-    for (unsigned i = 0; i < 128; i++) {
-        unsigned row = i / 16 + i % 4 / 2 * 8, column = i / 4 % 4 * 2 + i % 2;
-        float sum = p->c[i / 4][i % 4];
-        for (unsigned k = 0; k < 16; k++)
-            sum = fmaf(element(p->a[0], 4, row, k, row / 8, 2),
-                       element(p->b[0], 2, column, k, 0, 1), sum);
-        wrong += sum != p->d[i / 4][i % 4];
-    }
-    CHECK_INT(wrong, 0);
-    struct product fast = *p;
-    multiply(p, 0);
-    for (unsigned i = 0; i < 128; i++)
-        other += fast.d[i / 4][i % 4] != p->d[i / 4][i % 4];
-    CHECK(other > 0);
-    p->a[0][0] = 0x7c003c00;
-    multiply(p, 1);
-    CHECK(isinf(p->d[0][0]) && isinf(p->d[0][1]) && isfinite(p->d[4][0]));
-}
-
 int main(void)
 {
     engine = new_engine(1);
@@ -252,7 +178,6 @@ int main(void)
         check_range(&ranges[i], a, d);
     check_special(a, d);
     check_exact(a, d);
-    check_product();
     ptera_engine_destroy(engine);
     return CHECK_DONE("fast");
 }
