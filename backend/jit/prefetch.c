@@ -58,14 +58,43 @@ static struct step step_of_operand(struct jit *j, const struct pt_loop *loop,
     return o->kind == PT_OPND_REG ? step_of(j, loop, o->index, depth + 1) : none;
 }
 
-static struct step scale(struct jit *j, struct step s, const struct pt_operand *by, bool shifts)
+/* The operand is the same in all lanes of the group and in all rounds. */
+static bool is_fixed(const struct jit *j, const struct pt_loop *loop, const struct pt_operand *o)
+{
+    int64_t stride;
+    return o->kind == PT_OPND_REG && jit_shape_of(j, o, &stride) == JIT_SCALAR &&
+           !jit_is_per_copy(j, o) && !find_defs(j, loop, o->index).n;
+}
+
+static LLVMValueRef read_fixed(struct jit *j, const struct pt_operand *o, enum pt_type type)
+{
+    LLVMValueRef value = jit_read(j, o, 0, type, 1, false);
+    return LLVMBuildIntCast2(j->b, value, LLVMInt64TypeInContext(j->context), true, "");
+}
+
+static struct step scale(struct jit *j, const struct pt_loop *loop, struct step s,
+                         const struct pt_operand *by, enum pt_type type)
+{
+    if (!s.is_known || !s.bytes)
+        return s;
+    if (by->kind == PT_OPND_IMM) {
+        s.bytes = LLVMBuildMul(j->b, s.bytes, jit_i64(j, (uint64_t)by->imm), "");
+        return s;
+    }
+    if (!is_fixed(j, loop, by))
+        return unknown;
+    s.bytes = LLVMBuildMul(j->b, s.bytes, read_fixed(j, by, type), "");
+    s.is_long = true; /* rows of a matrix */
+    return s;
+}
+
+static struct step shift(struct jit *j, struct step s, const struct pt_operand *by)
 {
     if (!s.is_known || !s.bytes)
         return s;
     if (by->kind != PT_OPND_IMM)
         return unknown;
-    uint64_t factor = shifts ? UINT64_C(1) << (by->imm & 63) : (uint64_t)by->imm;
-    s.bytes = LLVMBuildMul(j->b, s.bytes, jit_i64(j, factor), "");
+    s.bytes = LLVMBuildShl(j->b, s.bytes, jit_i64(j, (uint64_t)by->imm & 63), "");
     return s;
 }
 
@@ -85,7 +114,6 @@ static struct step advance(struct jit *j, const struct pt_loop *loop, uint32_t r
                            const struct pt_insn *insn)
 {
     const struct pt_operand *o = &j->f->operands.v[insn->operands];
-    int64_t stride;
     if (pt_insn_form(j->m, insn)->op != PT_OP_add_int || insn->guard ||
         j->f->regs.v[reg].n_defs != 2)
         return unknown;
@@ -95,13 +123,10 @@ static struct step advance(struct jit *j, const struct pt_loop *loop, uint32_t r
         return unknown;
     if (s->kind == PT_OPND_IMM)
         return (struct step){true, jit_i64(j, (uint64_t)s->imm), s->imm >= SHORT_STEP};
-    if (s->kind != PT_OPND_REG || jit_shape_of(j, s, &stride) != JIT_SCALAR ||
-        jit_is_per_copy(j, s) || find_defs(j, loop, s->index).n)
+    if (!is_fixed(j, loop, s))
         return unknown;
     enum pt_type type = (enum pt_type)pt_insn_form(j->m, insn)->type[0];
-    LLVMValueRef value = jit_read(j, s, 0, type, 1, false);
-    value = LLVMBuildIntCast2(j->b, value, LLVMInt64TypeInContext(j->context), true, "");
-    return (struct step){true, value, true};
+    return (struct step){true, read_fixed(j, s, type), true};
 }
 
 static struct step step_of(struct jit *j, const struct pt_loop *loop, uint32_t reg, unsigned depth)
@@ -113,21 +138,23 @@ static struct step step_of(struct jit *j, const struct pt_loop *loop, uint32_t r
         return unknown;
     const struct pt_insn *insn = &j->f->insns.v[def.insn];
     const struct pt_operand *o = &j->f->operands.v[insn->operands];
+    const struct pt_form *form = pt_insn_form(j->m, insn);
+    enum pt_type type = (enum pt_type)form->type[0];
     if (j->f->regs.v[reg].n_defs > 1)
         return advance(j, loop, reg, insn);
-    switch ((enum pt_op)pt_insn_form(j->m, insn)->op) {
+    switch ((enum pt_op)form->op) {
     case PT_OP_add_int:
         return sum(j, step_of_operand(j, loop, &o[1], depth),
                    step_of_operand(j, loop, &o[2], depth));
     case PT_OP_mul_wide:
     case PT_OP_mul_lo:
-        return scale(j, step_of_operand(j, loop, &o[1], depth), &o[2], false);
+        return scale(j, loop, step_of_operand(j, loop, &o[1], depth), &o[2], type);
     case PT_OP_mad_wide:
     case PT_OP_mad_lo:
-        return sum(j, scale(j, step_of_operand(j, loop, &o[1], depth), &o[2], false),
+        return sum(j, scale(j, loop, step_of_operand(j, loop, &o[1], depth), &o[2], type),
                    step_of_operand(j, loop, &o[3], depth));
     case PT_OP_shl:
-        return scale(j, step_of_operand(j, loop, &o[1], depth), &o[2], true);
+        return shift(j, step_of_operand(j, loop, &o[1], depth), &o[2]);
     case PT_OP_mov:
     case PT_OP_cvta_to:
     case PT_OP_cvt_int:
