@@ -369,6 +369,7 @@ static bool pure(struct jit *j, LLVMValueRef *mask)
         if (!pure_copy(j, &all, u))
             return false;
     }
+    jit_note_range(j);
     return true;
 }
 

@@ -22,8 +22,8 @@ static LLVMValueRef read_guard(struct jit *j, const struct pt_insn *insn, unsign
     return jit_read(j, &guard, copy, PT_pred, lanes, true);
 }
 
-static void part(struct jit_gen *g, uint32_t from, const struct pt_insn *insn, uint32_t taken,
-                 uint32_t next)
+static void part_lanes(struct jit_gen *g, uint32_t from, const struct pt_insn *insn, uint32_t taken,
+                       uint32_t next)
 {
     struct jit *j = g->j;
     LLVMValueRef yes[JIT_COPIES], no[JIT_COPIES];
@@ -44,6 +44,37 @@ static void part(struct jit_gen *g, uint32_t from, const struct pt_insn *insn, u
     jit_go_on(g, from, taken, next);
 }
 
+/* All lanes of the block branch, or end. */
+static void take(struct jit_gen *g, uint32_t from, uint32_t taken)
+{
+    if (taken == UINT32_MAX)
+        jit_go_on(g, from, UINT32_MAX, UINT32_MAX);
+    else
+        jit_go_to(g, from, taken);
+}
+
+/* Where scalars tell that all lanes go the same way, they do without masks. */
+static void part(struct jit_gen *g, uint32_t from, const struct pt_insn *insn, uint32_t taken,
+                 uint32_t next)
+{
+    struct jit *j = g->j;
+    struct pt_operand guard = guard_of(insn);
+    struct jit_told told;
+    if (jit_tell(j, &guard, &told)) {
+        LLVMBasicBlockRef none = jit_new_block(j, "none"), some = jit_new_block(j, "");
+        LLVMBasicBlockRef all = jit_new_block(j, "all"), lanes = jit_new_block(j, "lanes");
+        LLVMBuildCondBr(j->b, told.none, none, some);
+        jit_continue_in(j, none);
+        jit_go_to(g, from, next);
+        jit_continue_in(j, some);
+        LLVMBuildCondBr(j->b, told.all, all, lanes);
+        jit_continue_in(j, all);
+        take(g, from, taken);
+        jit_continue_in(j, lanes);
+    }
+    part_lanes(g, from, insn, taken, next);
+}
+
 static void choose(struct jit_gen *g, uint32_t from, const struct pt_insn *insn, uint32_t taken,
                    uint32_t next)
 {
@@ -51,10 +82,7 @@ static void choose(struct jit_gen *g, uint32_t from, const struct pt_insn *insn,
     LLVMBasicBlockRef yes = jit_new_block(j, ""), no = jit_new_block(j, "");
     LLVMBuildCondBr(j->b, read_guard(j, insn, 0, 1), yes, no);
     jit_continue_in(j, yes);
-    if (taken == UINT32_MAX)
-        jit_go_on(g, from, UINT32_MAX, UINT32_MAX);
-    else
-        jit_go_to(g, from, taken);
+    take(g, from, taken);
     jit_continue_in(j, no);
     jit_go_to(g, from, next);
 }
@@ -106,8 +134,7 @@ static void choose_by_table(struct jit_gen *g, uint32_t from, const struct pt_in
     const struct pt_table *table = table_of(j, insn);
     LLVMValueRef index = jit_read(j, &j->f->operands.v[insn->operands], 0, PT_u32, 1, true);
     LLVMValueRef n = jit_i32(j, table->targets.n);
-    fail_where(g, PT_FAULT_ILLEGAL_INSTRUCTION,
-               LLVMBuildICmp(j->b, LLVMIntUGE, index, n, ""));
+    fail_where(g, PT_FAULT_ILLEGAL_INSTRUCTION, LLVMBuildICmp(j->b, LLVMIntUGE, index, n, ""));
     LLVMBasicBlockRef never = jit_new_block(j, "");
     LLVMValueRef to = LLVMBuildSwitch(j->b, index, never, table->targets.n);
     jit_continue_in(j, never);

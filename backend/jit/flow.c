@@ -158,6 +158,8 @@ void jit_clear_waiting(struct jit_gen *g, uint32_t block, unsigned copy)
 {
     struct jit *j = g->j;
     LLVMBuildStore(j->b, LLVMConstNull(jit_flow_type(j)), g->masks[block][copy]);
+    if (g->full[block])
+        LLVMBuildStore(j->b, LLVMConstNull(LLVMInt1TypeInContext(j->context)), g->full[block]);
     for (uint32_t l = 0; l < j->f->loops.n; l++)
         if (g->outlet[l] != PT_NONE && g->outlet[l] == block)
             LLVMBuildStore(j->b, LLVMConstNull(jit_flow_type(j)), g->inside[l][copy]);
@@ -183,7 +185,9 @@ static bool pass_loops(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueR
 
 /* ---- lanes ------------------------------------------------------------------------------------ */
 
-void jit_send(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueRef *mask)
+/* `full`: i1, these are all lanes of the group; NULL: they may not be. */
+static void send(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueRef *mask,
+                 LLVMValueRef full)
 {
     struct jit *j = g->j;
     jit_note_turn(g, from, to);
@@ -196,6 +200,13 @@ void jit_send(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueRef *mask)
             lanes = LLVMBuildOr(j->b, jit_flow_load(j, g->masks[to][u]), lanes, "");
         LLVMBuildStore(j->b, lanes, g->masks[to][u]);
     }
+    if (full && g->full[to])
+        LLVMBuildStore(j->b, full, g->full[to]);
+}
+
+void jit_send(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueRef *mask)
+{
+    send(g, from, to, mask, NULL);
 }
 
 void jit_poll(struct jit *j, uint32_t insn)
@@ -233,7 +244,7 @@ void jit_go_to(struct jit_gen *g, uint32_t from, uint32_t to)
 {
     if (jit_is_in(g, to) && to <= from)
         jit_poll(g->j, jit_last_of(g->j, from));
-    jit_send(g, from, to, g->cur);
+    send(g, from, to, g->cur, g->is_full);
     if (others_first(g, from, to))
         jit_go_on(g, from, to, UINT32_MAX);
     else

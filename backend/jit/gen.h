@@ -30,6 +30,8 @@ struct jit_gen {
     bool stays_in_memory;         /* vectors that cross are not brought into variables */
     LLVMValueRef (*variables)[JIT_COPIES]; /* theirs, meanwhile */
     LLVMValueRef cur[JIT_COPIES]; /* lanes that run the block, as a flow; NULL: all */
+    LLVMValueRef *full;    /* allocas, by block: all lanes of the group wait there, as scalars tell */
+    LLVMValueRef is_full;  /* of the block (i1); NULL: scalars do not tell */
 };
 
 /* Inside the region, and not where a region begins: an edge to there leaves, be it the region's own entry. */

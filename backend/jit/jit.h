@@ -6,6 +6,7 @@
  *   apart.c     kernels in which a thread may wait for others: regions run warp by warp     front.h: where its lanes stand
  *   block.c     the instructions of a block: guards, moves, pure operations
  *   value.c     registers: where each lies (scalar, affine, vector), reads, writes, masks    offset.c    vectors that chunks share
+ *   range.c     what scalars tell of predicates
  *   remake.c    values computed once more instead of being kept          nan.c              what NaNs they hold
  *   emit_*.c    what instructions compute: a few LLVM instructions each, over scalars or vectors alike
  *   emit_mma.c  products of matrices that need not be exact: calls of functions for a warp
@@ -14,6 +15,7 @@
  *   step.c      others without an emitter: the interpreter runs one instruction of a warp
  *   carry.c     extended precision                      helper.h           what is rare: calls of functions of C
  *   memory.c    loads and stores by access class (access.h: its parts)    prefetch.c    what will be needed soon
+ *   distance.c  how far off later CTAs' accesses lie
  *   atomic.c, warp.c, matrix.c, async.c   the others that are not pure
  *   local.c     windows of local memory                  call.c             calls of device functions
  *   promote.c   variables become values

@@ -17,7 +17,7 @@ static void see_use(void *ud, uint32_t reg, bool is_def)
         jit_set_add(is_def ? u->written : u->read, reg);
     else if (jit_set_has(u->written, reg) || (is_def && jit_set_has(u->read, reg)))
         u->is_early = false;
-    else if (is_def && u->j->regs[reg].shape == JIT_VECTOR)
+    else if (is_def && u->j->regs[reg].shape == JIT_VECTOR && !u->j->regs[reg].is_range)
         u->is_early = false;
 }
 

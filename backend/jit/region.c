@@ -114,6 +114,11 @@ static bool run_block(struct jit_gen *g, uint32_t block)
     }
     if (all) { /* all lanes are on, or some */
         LLVMBasicBlockRef some = jit_new_block(j, "some"), full = jit_new_block(j, "full");
+        if (g->is_full) {
+            LLVMBasicBlockRef look = jit_new_block(j, "");
+            LLVMBuildCondBr(j->b, g->is_full, full, look);
+            jit_continue_in(j, look);
+        }
         LLVMBuildCondBr(j->b, jit_all(j, jit_flow_mask(j, all)), full, some);
         jit_continue_in(j, some);
         if (!jit_run(j, late, n_late, masks))
@@ -131,12 +136,22 @@ static bool run_block(struct jit_gen *g, uint32_t block)
     return ok;
 }
 
+static void find_full(struct jit_gen *g, uint32_t block)
+{
+    LLVMTypeRef i1 = LLVMInt1TypeInContext(g->j->context);
+    bool is_entry = block == g->r->entry || !jit_has_mask(g, block);
+    g->is_full = is_entry && !g->first[0] ? LLVMConstAllOnes(i1) : NULL;
+    if (!is_entry && g->full[block])
+        g->is_full = LLVMBuildLoad2(g->j->b, i1, g->full[block], "");
+}
+
 static bool generate_block(struct jit_gen *g, uint32_t block)
 {
     struct jit *j = g->j;
     enter_block(g, block);
     jit_continue_in(j, g->body[block]);
     j->block = block;
+    find_full(g, block);
     for (unsigned u = 0; u < j->copies; u++) {
         g->cur[u] = g->first[u];
         if (block != g->r->entry && jit_has_mask(g, block)) {
@@ -235,6 +250,7 @@ static void make_blocks(struct jit_gen *g)
     g->enter = pt_arena_alloc(j->arena, n * sizeof *g->enter);
     g->body = pt_arena_alloc(j->arena, n * sizeof *g->body);
     g->leave = pt_arena_alloc(j->arena, n * sizeof *g->leave);
+    g->full = pt_arena_alloc(j->arena, n * sizeof *g->full);
     g->latch = pt_arena_alloc(j->arena, (j->f->loops.n + 1) * sizeof *g->latch);
     for (uint32_t i = 0; i < g->r->n_blocks; i++) {
         g->enter[g->r->blocks[i]] = jit_new_block(j, "enter");
@@ -257,6 +273,11 @@ static void clear_mask(struct jit_gen *g, uint32_t block)
             g->masks[block][u] = jit_alloca(j, jit_flow_type(j), "");
         LLVMBuildStore(j->b, LLVMConstNull(jit_flow_type(j)), g->masks[block][u]);
     }
+    if (!jit_has_mask(g, block) || !jit_is_in(g, block))
+        return;
+    if (!g->full[block])
+        g->full[block] = jit_alloca(j, LLVMInt1TypeInContext(j->context), "");
+    LLVMBuildStore(j->b, LLVMConstNull(LLVMInt1TypeInContext(j->context)), g->full[block]);
 }
 
 /* The group leaves by exit number `e`. */

@@ -193,6 +193,11 @@ static bool dominates(const struct jit *j, uint32_t insn, uint32_t block)
     return block == of;
 }
 
+bool jit_is_behind(const struct jit *j, uint32_t insn)
+{
+    return !j->f->blocks.v[block_of(j, insn)].loop && dominates(j, insn, j->block);
+}
+
 /* No lane waits anywhere in the group when the instruction runs, and nothing but registers keeps values. */
 static bool runs_alone(const struct jit *j, uint32_t insn)
 {

@@ -236,6 +236,7 @@ void jit_value_init(struct jit *j)
     for (uint32_t i = 1; i < j->f->regs.n; i++)
         make_reg(j, i, (enum pt_type)j->f->regs.v[i].type);
     make_reg(j, j->f->regs.n, PT_pred); /* CC.CF */
+    jit_find_ranges(j);
 }
 
 /* ---- special registers ----------------------------------------------------------------------- */

@@ -10,6 +10,11 @@ enum jit_shape {
     JIT_VECTOR
 };
 
+/* i1: a predicate holds in all lanes of the group, or in none. */
+struct jit_told {
+    LLVMValueRef all, none;
+};
+
 /* A register. Storage is in allocas, which LLVM turns into SSA values. */
 struct jit_reg {
     LLVMTypeRef type;  /* iN, float, double; i1 for predicates */
@@ -17,6 +22,7 @@ struct jit_reg {
     bool is_per_copy;  /* a value for each chunk of the group; affine: not if it goes on from chunk to chunk */
     bool is_raw;       /* its NaNs may not be canonical */
     bool is_finite;    /* f32: neither NaN nor infinite */
+    bool is_range;     /* a predicate of which scalars tell: range.c */
     bool crosses;      /* live from one region into another */
     bool is_remade;    /* crosses, and is computed anew in each region: cheap, from what is always at hand */
     uint32_t only;     /* its only definition; UINT32_MAX: it has several */
@@ -25,6 +31,7 @@ struct jit_reg {
     LLVMValueRef slot[JIT_COPIES]; /* scalar: the value; affine: of lane 0; vector: the lanes (masks in slot form) */
     /* affine forms that may not hold: the lanes of each copy, and whether it holds */
     LLVMValueRef wide[JIT_COPIES], fits[JIT_COPIES];
+    struct jit_told told; /* allocas of what scalars tell of the predicate; NULL: nothing */
     LLVMValueRef origin[JIT_COPIES], offsets[JIT_COPIES]; /* vectors that are kept so as well: see jit_offsets */
     /* crosses: level CTA: what the regions agree on, and what this region makes of it; others: offset in the scratch
      * memory, of a group's part of the register */
@@ -51,6 +58,8 @@ void jit_find_defs(struct jit *j);
 bool jit_can_remake(const struct jit *j, uint32_t reg);
 /* Computes it in all lanes, and what it is made of; `done` holds registers that have their value. */
 bool jit_remake(struct jit *j, uint32_t reg, uint64_t *done);
+/* The instruction, in no loop, has run wherever the block that is being generated runs. */
+bool jit_is_behind(const struct jit *j, uint32_t insn);
 /* The lanes of an affine register whose form may not hold, from what it was made of; NULL if that may have changed. */
 LLVMValueRef jit_remake_wide(struct jit *j, uint32_t reg, unsigned copy);
 
@@ -84,6 +93,16 @@ void jit_write(struct jit *j, const struct pt_operand *o, unsigned copy, enum pt
 /* Adds the registers that the value of `reg` was made of: they are read again where it is remade. Those of the registers in the
  * set are in it. */
 void jit_add_roots(const struct jit *j, uint32_t reg, uint64_t *set);
+
+/* ---- range.c: what scalars tell of predicates ---- */
+
+/* Finds jit_reg.is_range. */
+void jit_find_ranges(struct jit *j);
+/* j->insn has written its result: notes what scalars tell of it. */
+void jit_note_range(struct jit *j);
+/* What they tell of the predicate, negated or not, where the block reads it; lanes that do not run the block may be left out of
+ * account. False if nothing. */
+bool jit_tell(struct jit *j, const struct pt_operand *o, struct jit_told *told);
 
 /* ---- offset.c ---- */
 

@@ -1,0 +1,211 @@
+/* What scalars tell of predicates. Where an affine value is compared with one that lanes share, the lanes for which that holds are
+ * a range: its ends, at the group's first and last lane, tell whether it holds for all of them or for none, which most groups
+ * answer without a vector. What is made of such predicates by and, or, not can be told likewise.
+ */
+#include "backend/jit/region.h"
+
+enum { STRIDE_MOST = 1 << 16 };
+
+/* ---- which predicates ------------------------------------------------------------------------ */
+
+static bool is_range_compare(const struct jit *j, const struct pt_insn *insn)
+{
+    const struct pt_form *form = pt_insn_form(j->m, insn);
+    const struct pt_operand *o = &j->f->operands.v[insn->operands];
+    unsigned bits = pt_type_bits((enum pt_type)form->type[0]), n_affine = 0;
+    if (form->op != PT_OP_setp_int || insn->n_operands != 3 || bits < 32)
+        return false;
+    for (unsigned i = 1; i < 3; i++) {
+        int64_t stride;
+        enum jit_shape shape = jit_shape_of(j, &o[i], &stride);
+        bool is_whole = o[i].kind == PT_OPND_IMM || (o[i].kind == PT_OPND_SREG && bits == 32) ||
+                        (o[i].kind == PT_OPND_REG &&
+                         pt_type_bits((enum pt_type)j->f->regs.v[o[i].index].type) == bits);
+        if (!is_whole || shape == JIT_VECTOR || o[i].select || (o[i].flags & PT_OPND_MINUS))
+            return false;
+        if (shape == JIT_AFFINE && (!stride || stride > STRIDE_MOST || stride < -STRIDE_MOST))
+            return false;
+        n_affine += shape == JIT_AFFINE;
+    }
+    return n_affine == 1;
+}
+
+static bool is_told(const struct jit *j, const struct pt_operand *o)
+{
+    return o->kind == PT_OPND_REG &&
+           (j->regs[o->index].is_range || j->regs[o->index].shape == JIT_SCALAR);
+}
+
+static bool is_range_logic(const struct jit *j, const struct pt_insn *insn)
+{
+    const struct pt_operand *o = &j->f->operands.v[insn->operands];
+    switch ((enum pt_op)pt_insn_form(j->m, insn)->op) {
+    case PT_OP_and_pred:
+    case PT_OP_or_pred:
+        return is_told(j, &o[1]) && is_told(j, &o[2]);
+    case PT_OP_not_pred:
+        return is_told(j, &o[1]);
+    default:
+        return false;
+    }
+}
+
+void jit_find_ranges(struct jit *j)
+{
+    for (uint32_t i = 0; i < j->f->insns.n; i++) {
+        const struct pt_insn *insn = &j->f->insns.v[i];
+        const struct pt_operand *d = &j->f->operands.v[insn->operands];
+        if (!insn->n_operands || d->kind != PT_OPND_REG || insn->guard)
+            continue;
+        struct jit_reg *r = &j->regs[d->index];
+        if (r->only == i && r->shape == JIT_VECTOR && j->f->regs.v[d->index].type == PT_pred)
+            r->is_range = is_range_compare(j, insn) || is_range_logic(j, insn);
+    }
+}
+
+/* ---- what holds for all, and for none -------------------------------------------------------- */
+
+static LLVMValueRef constant(struct jit *j, bool value)
+{
+    return LLVMConstInt(LLVMInt1TypeInContext(j->context), value, false);
+}
+
+static struct jit_told both(struct jit *j, struct jit_told a, struct jit_told b)
+{
+    return (struct jit_told){LLVMBuildAnd(j->b, a.all, b.all, ""),
+                             LLVMBuildAnd(j->b, a.none, b.none, "")};
+}
+
+static LLVMValueRef compare(struct jit *j, LLVMValueRef a, LLVMValueRef b)
+{
+    struct jit_op op = {
+        .j = j, .b = j->b, .lanes = 1, .form = j->form, .insn = j->insn, .n = 2, .a = {a, b}};
+    jit_emitter_of(j, j->form)(&op);
+    return op.d[0];
+}
+
+/* Of so many lanes from the first of the copy on. */
+static struct jit_told tell_lanes(struct jit *j, unsigned copy, unsigned lanes)
+{
+    const struct pt_operand *o = &j->f->operands.v[j->insn->operands + 1];
+    enum pt_type type = (enum pt_type)j->form->type[0];
+    int64_t stride, other;
+    unsigned affine = jit_shape_of(j, &o[0], &stride) == JIT_AFFINE ? 0 : 1;
+    jit_shape_of(j, &o[affine], &stride);
+    jit_shape_of(j, &o[1 - affine], &other);
+    LLVMValueRef first = jit_read(j, &o[affine], copy, type, 1, false);
+    LLVMValueRef bound = jit_read(j, &o[1 - affine], copy, type, 1, false);
+    LLVMValueRef span = LLVMConstInt(LLVMTypeOf(first), (uint64_t)(stride * (lanes - 1)), true);
+    LLVMValueRef last = LLVMBuildAdd(j->b, first, span, "");
+    LLVMValueRef fits = jit_fits(j, &o[affine], copy), all, none;
+    if (pt_form_has(j->form, PT_M_eq) || pt_form_has(j->form, PT_M_ne)) {
+        LLVMValueRef low = stride > 0 ? first : last, high = stride > 0 ? last : first;
+        LLVMValueRef apart = LLVMBuildICmp(j->b, LLVMIntUGT, LLVMBuildSub(j->b, bound, low, ""),
+                                           LLVMBuildSub(j->b, high, low, ""), "");
+        bool is_eq = pt_form_has(j->form, PT_M_eq);
+        all = is_eq ? constant(j, false) : apart;
+        none = is_eq ? apart : constant(j, false);
+    } else {
+        bool is_signed = pt_type_class(type) == PT_CLASS_S;
+        LLVMIntPredicate up = is_signed ? LLVMIntSLE : LLVMIntULE;
+        LLVMValueRef rises =
+            LLVMBuildICmp(j->b, up, stride > 0 ? first : last, stride > 0 ? last : first, "");
+        LLVMValueRef a = affine ? compare(j, bound, first) : compare(j, first, bound);
+        LLVMValueRef b = affine ? compare(j, bound, last) : compare(j, last, bound);
+        all = LLVMBuildAnd(j->b, rises, LLVMBuildAnd(j->b, a, b, ""), "");
+        none = LLVMBuildAnd(j->b, rises, LLVMBuildNot(j->b, LLVMBuildOr(j->b, a, b, ""), ""), "");
+    }
+    if (fits)
+        all = LLVMBuildAnd(j->b, all, fits, ""), none = LLVMBuildAnd(j->b, none, fits, "");
+    return (struct jit_told){all, none};
+}
+
+static struct jit_told tell_compare(struct jit *j)
+{
+    const struct pt_operand *o = &j->f->operands.v[j->insn->operands + 1];
+    if (!jit_is_per_copy(j, &o[0]) && !jit_is_per_copy(j, &o[1]))
+        return tell_lanes(j, 0, j->width * j->copies);
+    struct jit_told told = tell_lanes(j, 0, j->width);
+    for (unsigned u = 1; u < j->copies; u++)
+        told = both(j, told, tell_lanes(j, u, j->width));
+    return told;
+}
+
+static LLVMValueRef load(struct jit *j, LLVMValueRef slot)
+{
+    return LLVMBuildLoad2(j->b, LLVMInt1TypeInContext(j->context), slot, "");
+}
+
+/* Of a source of and, or, not. */
+static struct jit_told tell_source(struct jit *j, const struct pt_operand *o)
+{
+    const struct jit_reg *r = &j->regs[o->index];
+    struct jit_told told;
+    if (r->shape != JIT_SCALAR) {
+        if (!jit_tell(j, o, &told))
+            told = (struct jit_told){constant(j, false), constant(j, false)};
+        return told;
+    }
+    for (unsigned u = 0; u < (r->is_per_copy ? j->copies : 1); u++) {
+        LLVMValueRef p = jit_read(j, o, u, PT_pred, 1, true);
+        struct jit_told one = {p, LLVMBuildNot(j->b, p, "")};
+        told = u ? both(j, told, one) : one;
+    }
+    return told;
+}
+
+static struct jit_told tell_logic(struct jit *j)
+{
+    const struct pt_operand *o = &j->f->operands.v[j->insn->operands];
+    struct jit_told a = tell_source(j, &o[1]);
+    if (j->form->op == PT_OP_not_pred)
+        return (struct jit_told){a.none, a.all};
+    struct jit_told b = tell_source(j, &o[2]);
+    if (j->form->op == PT_OP_and_pred)
+        return (struct jit_told){LLVMBuildAnd(j->b, a.all, b.all, ""),
+                                 LLVMBuildOr(j->b, a.none, b.none, "")};
+    return (struct jit_told){LLVMBuildOr(j->b, a.all, b.all, ""),
+                             LLVMBuildAnd(j->b, a.none, b.none, "")};
+}
+
+static LLVMValueRef make_slot(struct jit *j)
+{
+    LLVMValueRef slot = jit_alloca(j, LLVMInt1TypeInContext(j->context), "");
+    LLVMBuildStore(j->allocas, constant(j, false), slot);
+    return slot;
+}
+
+void jit_note_range(struct jit *j)
+{
+    const struct pt_operand *d = &j->f->operands.v[j->insn->operands];
+    if (d->kind != PT_OPND_REG || !j->regs[d->index].is_range || j->first_copy ||
+        j->end_copy != j->copies)
+        return;
+    struct jit_reg *r = &j->regs[d->index];
+    struct jit_told told = j->form->op == PT_OP_setp_int ? tell_compare(j) : tell_logic(j);
+    if (!r->told.all)
+        r->told = (struct jit_told){make_slot(j), make_slot(j)};
+    LLVMBuildStore(j->b, told.all, r->told.all);
+    LLVMBuildStore(j->b, told.none, r->told.none);
+}
+
+/* What was told when the register was written counts here, for this group. */
+static bool counts_here(const struct jit *j, uint32_t reg)
+{
+    const struct jit_reg *r = &j->regs[reg];
+    const struct pt_block *block = &j->f->blocks.v[j->block];
+    if (r->only >= block->first && r->only < block->first + block->count)
+        return true;
+    return (!r->crosses || r->is_remade) && jit_is_behind(j, r->only);
+}
+
+bool jit_tell(struct jit *j, const struct pt_operand *o, struct jit_told *told)
+{
+    const struct jit_reg *r = &j->regs[o->index];
+    if (!r->told.all || !counts_here(j, o->index))
+        return false;
+    *told = (struct jit_told){load(j, r->told.all), load(j, r->told.none)};
+    if (o->flags & PT_OPND_NEG)
+        *told = (struct jit_told){told->none, told->all};
+    return true;
+}
