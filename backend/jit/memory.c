@@ -18,7 +18,7 @@ static void access_run(struct jit *j, const struct jit_access *a, unsigned copy,
     bool asks = !j->mask[copy] || !j->f->blocks.v[j->block].loop;
     bool is_dense = stride == size || jit_is_near(j, a, stride);
     if (is_far && asks && is_dense && stride > 0 && a->base->kind == PT_OPND_REG)
-        jit_prefetch(j, a->base->index, pointer, (unsigned)stride * j->width);
+        jit_prefetch(j, a->base->index, copy, pointer, (unsigned)stride * j->width);
     if (stride == size && a->is_load)
         jit_load_run(j, a, pointer, j->mask[copy], v);
     else if (stride == size)

@@ -1,6 +1,6 @@
 /* What accesses will need soon. Loops that walk memory in long strides (grid-stride loops above all): the machine's own
- * prefetcher does not follow them, so each access asks for what later rounds will need. Straight code: a CTA ends, and
- * the next begins, before the machine's own sees a stream in it.
+ * prefetcher does not follow them, so each access asks for what later rounds will need. Straight code asks for what a later CTA
+ * will touch: distance.c.
  */
 #include "backend/jit/region.h"
 
@@ -8,7 +8,6 @@ enum {
     AHEAD = 8, /* rounds */
     DEPTH = 8,
     LINE = 64,        /* bytes */
-    BEHIND = 4096,    /* bytes from an access to what straight code asks for */
     NEAR = 64,        /* instructions in which another access through the same address is looked for */
     SHORT_STEP = 4096 /* the machine follows shorter constant steps by itself */
 };
@@ -188,8 +187,7 @@ static bool goes_through(const struct jit *j, const struct pt_insn *insn, uint32
     return false;
 }
 
-/* Straight code: CTAs go upwards, so what they will touch lies behind, most often. The first access through an address asks,
- * for writing if a store follows near by. */
+/* Straight code. The first access through an address asks, for writing if a store follows near by. */
 static void ask_behind(struct jit *j, uint32_t reg, LLVMValueRef pointer, unsigned bytes)
 {
     uint32_t at = (uint32_t)(j->insn - j->f->insns.v), first = at > NEAR ? at - NEAR : 0;
@@ -201,11 +199,21 @@ static void ask_behind(struct jit *j, uint32_t reg, LLVMValueRef pointer, unsign
     for (uint32_t i = at; i < end && !writes; i++)
         writes = (pt_insn_form(j->m, &j->f->insns.v[i])->effects & PT_FX_WRITE) &&
                  goes_through(j, &j->f->insns.v[i], reg);
-    ask(j, jit_at(j, pointer, jit_i64(j, BEHIND)), bytes, writes);
+    LLVMValueRef behind = jit_distance_behind(j, reg);
+    if (behind)
+        ask(j, jit_at(j, pointer, behind), bytes, writes);
 }
 
-void jit_prefetch(struct jit *j, uint32_t reg, LLVMValueRef pointer, unsigned bytes)
+/* The chunk before has asked for the line: chunks of less than a line go on where others end. */
+static bool has_asked(const struct jit *j, uint32_t reg, unsigned copy, unsigned bytes)
 {
+    return !j->regs[reg].is_per_copy && bytes < LINE && copy * bytes % LINE != 0;
+}
+
+void jit_prefetch(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef pointer, unsigned bytes)
+{
+    if (has_asked(j, reg, copy, bytes))
+        return;
     uint32_t l = j->f->blocks.v[j->block].loop;
     if (!l) {
         ask_behind(j, reg, pointer, bytes);

@@ -116,8 +116,12 @@ bool jit_is_stepped(const struct jit *j, const struct pt_form *form);
 bool jit_has_steps(const struct jit *j);
 bool jit_step(struct jit *j);
 /* prefetch.c: asks for what later rounds of the loop, or the CTAs that follow, will touch, where register `reg` is the address and
- * j->insn touches `bytes` from the pointer on. */
-void jit_prefetch(struct jit *j, uint32_t reg, LLVMValueRef pointer, unsigned bytes);
+ * j->insn touches `bytes` from the pointer on in the lanes of the copy. */
+void jit_prefetch(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef pointer, unsigned bytes);
+
+/* distance.c: from what straight code touches through a register to what a later CTA will, in bytes (i64); NULL: the machine follows
+ * by itself. */
+LLVMValueRef jit_distance_behind(struct jit *j, uint32_t reg);
 
 /* carry.c: extended precision. One value stands for all lanes of CC.CF; for all copies. */
 bool jit_carry_is_one(const struct jit *j);
