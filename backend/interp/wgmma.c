@@ -49,18 +49,33 @@ static struct descriptor descriptor_of(uint64_t v)
                                .width = widths[v >> 62]};
 }
 
+/* Offsets of chunks, of eight rows. */
+typedef uint32_t places __attribute__((vector_size(32), may_alias));
+
 /* Where the 16 bytes lie that begin at byte `byte` of the eight rows from row 8 * line on. A row is one of A or a column of B; of
  * a matrix that is transposed (`is_across`), one of its depth. */
 static void place_chunks(const struct descriptor *x, bool is_across, uint32_t line, uint32_t byte,
-                         uint32_t place[8])
+                         places *place)
 {
+    const places row = {0, 1, 2, 3, 4, 5, 6, 7};
     uint32_t w = 1u << x->width, part = byte >> x->width, first = x->start + (byte & (w - 1));
     first += is_across && w == 16 ? line * x->leading + part * x->stride
                                   : line * x->stride + part * x->leading;
-    for (uint32_t i = 0; i < 8; i++) {
-        uint32_t at = first + i * w;
-        place[i] = at ^ (((at >> 7) - x->base) << 4 & (w - 16));
+    places at = first + (row << x->width);
+    *place = at ^ (((at >> 7) - x->base) << 4 & (w - 16));
+}
+
+static uint32_t largest(const places *place, uint32_t n)
+{
+    places most = {0};
+    uint32_t v = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        places is_more = (places)(place[i] > most);
+        most = (place[i] & is_more) | (most & ~is_more);
     }
+    for (uint32_t i = 0; i < 8; i++)
+        v = most[i] > v ? most[i] : v;
+    return v;
 }
 
 /* Copies chunks from the CTA's shared memory. */
@@ -78,15 +93,14 @@ static bool read_chunks(const struct pt_code *c, struct pt_frame *f, uint64_t de
                         uint32_t bits, uint8_t *bytes)
 {
     struct descriptor x = descriptor_of(descriptor);
-    uint32_t per = CHUNK * 8 / bits; /* elements of a chunk */
-    uint32_t down = is_across ? depth : lines, along = (is_across ? lines : depth) / per, n = 0;
-    uint32_t place[CHUNKS], most = 0;
-    for (uint32_t j = 0; j < along; j++)
-        for (uint32_t i = 0; i < down; i += 8, n += 8)
+    uint32_t down = is_across ? depth : lines, n = 0;
+    uint32_t bytes_along = (is_across ? lines : depth) * bits / 8, start = first * bits / 8;
+    places place[CHUNKS / 8];
+    for (uint32_t byte = 0; byte < bytes_along; byte += CHUNK)
+        for (uint32_t i = 0; i < down; i += 8)
             place_chunks(&x, is_across, (is_across ? i : first + i) / 8,
-                         (is_across ? first * bits / 8 : 0) + j * CHUNK, &place[n]);
-    for (uint32_t i = 0; i < n; i++)
-        most = place[i] > most ? place[i] : most;
+                         (is_across ? start : 0) + byte, &place[n++]);
+    uint32_t most = largest(place, n);
     if (most + CHUNK > f->cta->launch->shared_bytes) {
         pt_fail(c, f, PT_FAULT_ILLEGAL_ADDRESS, f->mask,
                 "the matrix leaves the CTA's shared memory");
@@ -95,7 +109,7 @@ static bool read_chunks(const struct pt_code *c, struct pt_frame *f, uint64_t de
         return false;
     }
     f->state->code = c;
-    copy_chunks(f->shared + f->cta->window, place, n, bytes);
+    copy_chunks(f->shared + f->cta->window, (const uint32_t *)place, 8 * n, bytes);
     return true;
 }
 
@@ -528,12 +542,13 @@ static bool matrix_extents(const struct pt_frame *f, uint64_t descriptor, bool i
     uint32_t per = CHUNK * 8 / bits;
     uint32_t down = is_across ? depth : lines, along = (is_across ? lines : depth) / per;
     uint64_t window = (uint64_t)(uintptr_t)f->shared + f->cta->window;
-    uint32_t place[8], start = 0, bytes = 0;
+    uint32_t start = 0, bytes = 0;
+    places place = {0};
     for (uint32_t i = 0; i < down * along; i++) {
         uint32_t row = i % down, byte = i / down * CHUNK;
         if (row % 8 == 0)
             place_chunks(&x, is_across, (is_across ? row : first + row) / 8,
-                         (is_across ? first * bits / 8 : 0) + byte, place);
+                         (is_across ? first * bits / 8 : 0) + byte, &place);
         if (bytes && place[row % 8] != start + bytes) {
             if (!visit(ud, window + start, bytes))
                 return false;
