@@ -1,5 +1,6 @@
 /* Launches as native code: versions by block shape, what is interpreted instead and why, faults, time limits, engine auto. */
 #include <pthread.h>
+#include <stdbool.h>
 
 #include "tests/api/support.h"
 
@@ -26,7 +27,15 @@ static const char text[] = HEADER
     "L:  atom.global.cas.b32 %r1, [%rd1], 0, 1;\n    setp.ne.u32 %p1, %r1, 0;\n    @%p1 bra L;\n"
     "    atom.global.exch.b32 %r1, [%rd1], 0;\n"
     "    red.global.add.u32 [%rd1+4], 1;\n    ret;\n}\n"
-    ".visible .entry halts()\n{\n    brkpt;\n    ret;\n}\n";
+    ".visible .entry halts()\n{\n    brkpt;\n    ret;\n}\n"
+    ".visible .entry rows(.param .u64 to, .param .u32 width)\n{\n"
+    "    .reg .b64 %rd<4>; .reg .b32 %r<12>;\n"
+    "    ld.param.u64 %rd1, [to]; ld.param.u32 %r1, [width];\n"
+    "    mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;\n"
+    "    mov.u32 %r5, %ctaid.y; mov.u32 %r6, %ntid.y; mov.u32 %r7, %tid.y;\n"
+    "    mad.lo.u32 %r8, %r2, %r3, %r4; mad.lo.u32 %r9, %r5, %r6, %r7;\n"
+    "    mad.lo.u32 %r8, %r9, %r1, %r8; mul.wide.u32 %rd2, %r8, 4; add.s64 %rd3, %rd1, %rd2;\n"
+    "    st.global.u32 [%rd3], %r9;\n    ret;\n}\n";
 
 static ptera_launch launch_of(unsigned grid, unsigned x, unsigned y, uint32_t **to)
 {
@@ -249,6 +258,23 @@ static void check_emit(ptera_module *module)
     CHECK_INT(ptera_kernel_emit(kernel, block, 0, PTERA_EMIT_OBJ, &data, NULL), PTERA_ERROR_INVALID_ARGUMENT);
 }
 
+/* CTAs of rows, and of a page each, ask for what later ones touch; short lines that follow one another are a stream. */
+static void check_asking(ptera_module *module)
+{
+    static const struct {
+        uint32_t block[3];
+        bool asks;
+    } shapes[] = {{{32, 8, 1}, true}, {{1024, 1, 1}, true}, {{256, 1, 1}, false}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const void *data;
+        size_t bytes;
+        CHECK_INT(ptera_kernel_emit(kernel_of(module, "rows"), shapes[i].block, 0, PTERA_EMIT_LLVM,
+                                    &data, &bytes),
+                  PTERA_OK);
+        CHECK((strstr(data, "@llvm.prefetch") != NULL) == shapes[i].asks);
+    }
+}
+
 int main(void)
 {
     engine = new_engine(3);
@@ -259,6 +285,7 @@ int main(void)
     check_stack(2048, PTERA_ERROR_STACK_OVERFLOW, "a stack smaller than its calls take");
     check_stack(8192, PTERA_OK, NULL);
     check_emit(module);
+    check_asking(module);
     check_auto();
     check_unload();
     check_threads();
