@@ -95,7 +95,8 @@ struct jit_order jit_find_order(struct jit *j, uint32_t block);
 
 /* The block is a loop that lanes are to run one after the other. */
 bool jit_is_serial(const struct jit_gen *g, uint32_t block);
-/* Runs it in the lanes of g->cur until all have left it. False with j->why set. */
+/* Runs it, and loops that follow with little between, in the lanes of g->cur and those that wait at blocks between, until all
+ * have left them. False with j->why set. */
 bool jit_run_serial(struct jit_gen *g, uint32_t block);
 
 /* ---- crossing.c ---- */

@@ -1,7 +1,8 @@
 /* Loops that run lane by lane. Where lanes leave a loop at different times and it does little but load from anywhere (the rows of
  * a sparse matrix), a group goes round for its longest lane, with an access for each lane every time; a lane on its own goes
  * round as often as it needs, through memory that it walks in order. Not where a round's addresses come from what the last one
- * loaded: there lanes wait for memory together, or each for itself.
+ * loaded: there lanes wait for memory together, or each for itself. Several such loops with little between them, as unrolling leaves
+ * them, are run by a lane one after the other: it goes on in the same memory.
  */
 #include "backend/jit/gen.h"
 
@@ -42,9 +43,15 @@ static bool is_simple(const struct jit *j, const struct pt_insn *insn)
            !jit_is_stepped(j, form);
 }
 
+/* Blocks that a lane runs from where it waits until it is behind them. */
+struct span {
+    uint32_t first, end; /* end: the block behind the last */
+    uint32_t to;         /* where lanes go on */
+};
+
 struct use {
     const struct jit *j;
-    uint32_t block;
+    struct span span;
     uint64_t *set;
     bool meets, is_fine;
 };
@@ -92,16 +99,39 @@ static bool is_chained(const struct jit *j, uint32_t block)
     return jit_set_has(set, j->f->insns.v[jit_last_of(j, block)].guard);
 }
 
-/* A register goes into the loop, or out of it, as lanes of a vector; others stay as they are. */
+/* Lanes may begin with this block of the span. */
+static bool is_start(const struct jit *j, const struct span *span, uint32_t block)
+{
+    return block == span->first || jit_set_has(jit_waits(j, span->first), block);
+}
+
+/* The register has a value where a lane begins or ends. */
+static bool does_cross(const struct jit *j, const struct span *span, uint32_t reg)
+{
+    bool crosses = is_live_into(j, span->to, reg);
+    for (uint32_t b = span->first; b < span->end; b++)
+        crosses |= is_start(j, span, b) && is_live_into(j, b, reg);
+    return crosses;
+}
+
+/* A register goes into the blocks, or out of them, as lanes of a vector; others stay as they are. */
 static void check_register(void *ud, uint32_t reg, bool is_def)
 {
     struct use *u = ud;
     const struct jit *j = u->j;
-    bool crosses =
-        is_live_into(j, u->block, reg) || is_live_into(j, j->f->blocks.v[u->block].next, reg);
+    bool crosses = does_cross(j, &u->span, reg);
     bool is_bit = j->regs[reg].type == LLVMInt1TypeInContext(j->context);
     if (crosses && (is_bit || (is_def && j->regs[reg].shape != JIT_VECTOR)))
         u->is_fine = false;
+}
+
+static bool are_registers_fine(const struct jit *j, struct span span)
+{
+    struct use u = {.j = j, .span = span, .is_fine = true};
+    for (uint32_t b = span.first; b < span.end; b++)
+        for (uint32_t i = j->f->blocks.v[b].first; i <= jit_last_of(j, b); i++)
+            pt_insn_regs(j->m, j->f, &j->f->insns.v[i], check_register, &u);
+    return u.is_fine;
 }
 
 bool jit_is_serial(const struct jit_gen *g, uint32_t block)
@@ -114,20 +144,62 @@ bool jit_is_serial(const struct jit_gen *g, uint32_t block)
         j->vary->branch[block] <= PT_LEVEL_GROUP || pt_insn_form(j->m, last)->op != PT_OP_bra ||
         !last->guard || b->next == block || j->f->operands.v[last->operands].index != block)
         return false;
-    struct use u = {.j = j, .block = block, .is_fine = true};
     for (uint32_t i = b->first; i < b->first + b->count - 1; i++) {
         if (!is_simple(j, &j->f->insns.v[i]))
             return false;
         loads += load_base(j, &j->f->insns.v[i]) != NULL;
     }
-    for (uint32_t i = b->first; i < b->first + b->count; i++)
-        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], check_register, &u);
-    return u.is_fine && loads * LOADS_LEAST >= b->count && !is_chained(j, block);
+    return are_registers_fine(j, (struct span){block, block + 1, b->next}) &&
+           loads * LOADS_LEAST >= b->count && !is_chained(j, block);
 }
 
-/* ---- the loop -------------------------------------------------------------------------------- */
+/* ---- several loops --------------------------------------------------------------------------- */
 
-/* The lanes of a register in memory while the loop runs. */
+/* What lies between loops: instructions that one lane can run alone, and at most a branch onwards, whose target is told. */
+static bool is_between(const struct jit_gen *g, uint32_t block, uint32_t *target)
+{
+    const struct jit *j = g->j;
+    const struct pt_block *b = &j->f->blocks.v[block];
+    const struct pt_insn *last = &j->f->insns.v[jit_last_of(j, block)];
+    bool branches = pt_insn_form(j->m, last)->op == PT_OP_bra;
+    for (uint32_t i = b->first; i < b->first + b->count - branches; i++)
+        if (!is_simple(j, &j->f->insns.v[i]))
+            return false;
+    *target = branches ? j->f->operands.v[last->operands].index : block + 1;
+    return *target > block && (b->next == block + 1 || (branches && !last->guard));
+}
+
+/* The loop at `first`, and others that follow where all blocks up to the last lead there or behind it. */
+static struct span find_span(const struct jit_gen *g, uint32_t first)
+{
+    const struct jit *j = g->j;
+    const struct pt_func *f = j->f;
+    struct span span = {first, first + 1, f->blocks.v[first].next};
+    uint32_t around = f->loops.v[f->blocks.v[first].loop - 1].parent, furthest = first + 1, target;
+    if (j->runs_apart || span.to != first + 1 || f->blocks.v[first + 1].loop != around)
+        return span;
+    for (uint32_t b = first + 1; b < f->blocks.n; b++) {
+        struct span longer = {first, b + 1, b + 1};
+        bool is_loop = jit_is_serial(g, b);
+        uint32_t loop = f->blocks.v[b].loop;
+        if (!jit_is_in(g, b) || b == g->r->entry || !jit_has_mask(g, b))
+            break;
+        if (is_loop && (f->loops.v[loop - 1].parent != around || f->blocks.v[b].next != b + 1))
+            break;
+        if (!is_loop && (loop != around || !is_between(g, b, &target)))
+            break;
+        if (!is_loop)
+            furthest = target > furthest ? target : furthest;
+        else if (furthest <= b + 1 && b + 1 < f->blocks.n && jit_is_in(g, b + 1) &&
+                 f->blocks.v[b + 1].loop == around && are_registers_fine(j, longer))
+            span = longer;
+    }
+    return span;
+}
+
+/* ---- one lane after the other ---------------------------------------------------------------- */
+
+/* The lanes of a register in memory while they run. */
 struct passed {
     uint32_t reg;
     LLVMValueRef lanes; /* alloca of a vector */
@@ -136,7 +208,8 @@ struct passed {
 struct serial {
     struct jit *j;
     struct jit_reg *outer, *inner; /* the registers, of all lanes and of one */
-    uint32_t block;
+    struct span span;
+    LLVMValueRef *lanes; /* by block of the span: those that begin there, as bits; or NULL */
     unsigned copy;
     struct passed *passed;
     uint32_t n;
@@ -152,8 +225,7 @@ static void pass(void *ud, uint32_t reg, bool is_def)
     if (jit_set_has(s->seen, reg))
         return;
     jit_set_add(s->seen, reg);
-    bool crosses =
-        is_live_into(j, s->block, reg) || is_live_into(j, j->f->blocks.v[s->block].next, reg);
+    bool crosses = does_cross(j, &s->span, reg);
     r->slot[0] = r->shape == JIT_SCALAR && crosses ? r->slot[r->is_per_copy ? s->copy : 0]
                                                    : jit_alloca(j, r->type, "");
     if (r->shape != JIT_SCALAR && crosses) {
@@ -173,7 +245,8 @@ static void pass(void *ud, uint32_t reg, bool is_def)
 static void enter(struct serial *s)
 {
     struct jit *j = s->j;
-    const struct pt_block *b = &j->f->blocks.v[s->block];
+    const struct pt_block *blocks = j->f->blocks.v;
+    uint32_t first = blocks[s->span.first].first, last = jit_last_of(j, s->span.end - 1);
     size_t n = j->f->regs.n + 1;
     s->outer = j->regs;
     s->inner = pt_arena_alloc(j->arena, n * sizeof *s->inner);
@@ -182,9 +255,9 @@ static void enter(struct serial *s)
     s->written = pt_arena_alloc(j->arena, (n + 63) / 64 * sizeof *s->written);
     memcpy(s->inner, s->outer, n * sizeof *s->inner);
     struct use defs = {.set = s->written};
-    for (uint32_t i = b->first; i < b->first + b->count; i++)
+    for (uint32_t i = first; i <= last; i++)
         pt_insn_regs(j->m, j->f, &j->f->insns.v[i], note_def, &defs);
-    for (uint32_t i = b->first; i < b->first + b->count; i++)
+    for (uint32_t i = first; i <= last; i++)
         pt_insn_regs(j->m, j->f, &j->f->insns.v[i], pass, s);
 }
 
@@ -194,38 +267,79 @@ static LLVMValueRef place_of(struct serial *s, uint32_t i, LLVMValueRef lane)
     return LLVMBuildGEP2(s->j->b, type, s->passed[i].lanes, &lane, 1, "");
 }
 
-/* The loop changes the register, and it is needed behind. */
+/* The blocks change the register, and it is needed behind. */
 static bool comes_back(const struct serial *s, uint32_t i)
 {
-    uint32_t next = s->j->f->blocks.v[s->block].next;
-    return jit_set_has(s->written, s->passed[i].reg) && is_live_into(s->j, next, s->passed[i].reg);
+    uint32_t reg = s->passed[i].reg;
+    return jit_set_has(s->written, reg) && is_live_into(s->j, s->span.to, reg);
 }
 
-/* One lane, from its registers until it leaves the loop. */
+/* A block of one lane, which then goes on in one of `at`. */
+static bool run_alone(struct serial *s, uint32_t block, LLVMBasicBlockRef *at)
+{
+    struct jit *j = s->j;
+    const struct pt_block *b = &j->f->blocks.v[block];
+    const struct pt_insn *last = &j->f->insns.v[jit_last_of(j, block)];
+    LLVMValueRef all[JIT_COPIES] = {0};
+    uint32_t *insns = pt_arena_alloc(j->arena, b->count * sizeof *insns), first = s->span.first;
+    for (uint32_t i = 0; i < b->count; i++)
+        insns[i] = b->first + i;
+    j->block = block;
+    if (!jit_run(j, insns, b->count, all))
+        return false;
+    LLVMBasicBlockRef next = at[block + 1 - first], taken = next;
+    if (pt_insn_form(j->m, last)->op == PT_OP_bra)
+        taken = at[j->f->operands.v[last->operands].index - first];
+    if (taken == at[block - first])
+        jit_poll(j, jit_last_of(j, block));
+    if (!last->guard || taken == next) {
+        LLVMBuildBr(j->b, taken);
+        return true;
+    }
+    struct pt_operand o = {
+        .kind = PT_OPND_REG, .index = last->guard, .flags = last->guard_neg ? PT_OPND_NEG : 0};
+    LLVMBuildCondBr(j->b, jit_read(j, &o, 0, PT_pred, 1, true), taken, next);
+    return true;
+}
+
+/* Where the lane begins. */
+static void start_lane(struct serial *s, LLVMValueRef lane, LLVMBasicBlockRef *at)
+{
+    struct jit *j = s->j;
+    for (uint32_t i = 1; i < s->span.end - s->span.first; i++) {
+        if (!s->lanes[i])
+            continue;
+        LLVMBasicBlockRef other = jit_new_block(j, "");
+        LLVMValueRef here = LLVMBuildLShr(j->b, s->lanes[i], lane, "");
+        here = LLVMBuildTrunc(j->b, here, LLVMInt1TypeInContext(j->context), "");
+        LLVMBuildCondBr(j->b, here, at[i], other);
+        jit_continue_in(j, other);
+    }
+    LLVMBuildBr(j->b, at[0]);
+}
+
+/* One lane, from its registers until it is behind the blocks. */
 static bool run_lane(struct serial *s, LLVMValueRef lane)
 {
     struct jit *j = s->j;
-    const struct pt_block *b = &j->f->blocks.v[s->block];
-    const struct pt_insn *last = &j->f->insns.v[jit_last_of(j, s->block)];
-    LLVMBasicBlockRef round = jit_new_block(j, "round"), over = jit_new_block(j, "over");
-    LLVMValueRef all[JIT_COPIES] = {0};
-    uint32_t *insns = pt_arena_alloc(j->arena, b->count * sizeof *insns);
-    for (uint32_t i = 0; i < b->count; i++)
-        insns[i] = b->first + i;
+    uint32_t n = s->span.end - s->span.first, block = j->block;
+    LLVMBasicBlockRef *at = pt_arena_alloc(j->arena, (n + 1) * sizeof(LLVMBasicBlockRef));
+    for (uint32_t i = 0; i < n; i++)
+        at[i] = jit_new_block(j, "alone");
+    at[n] = jit_new_block(j, "over");
     for (uint32_t i = 0; i < s->n; i++) {
         const struct jit_reg *r = &s->inner[s->passed[i].reg];
         LLVMValueRef value = LLVMBuildLoad2(j->b, r->type, place_of(s, i, lane), "");
         LLVMBuildStore(j->b, value, r->slot[0]);
     }
-    LLVMBuildBr(j->b, round);
-    jit_continue_in(j, round);
-    if (!jit_run(j, insns, b->count, all))
-        return false;
-    jit_poll(j, jit_last_of(j, s->block));
-    struct pt_operand o = {
-        .kind = PT_OPND_REG, .index = last->guard, .flags = last->guard_neg ? PT_OPND_NEG : 0};
-    LLVMBuildCondBr(j->b, jit_read(j, &o, 0, PT_pred, 1, true), round, over);
-    jit_continue_in(j, over);
+    start_lane(s, lane, at);
+    for (uint32_t i = 0; i < n; i++) {
+        jit_continue_in(j, at[i]);
+        if (!run_alone(s, s->span.first + i, at))
+            return false;
+    }
+    j->block = block;
+    jit_continue_in(j, at[n]);
     for (uint32_t i = 0; i < s->n; i++) {
         const struct jit_reg *r = &s->inner[s->passed[i].reg];
         if (comes_back(s, i))
@@ -235,20 +349,18 @@ static bool run_lane(struct serial *s, LLVMValueRef lane)
     return true;
 }
 
-/* The lanes of a mask, upwards. */
-static bool run_lanes(struct serial *s, LLVMValueRef mask)
+/* Lanes, given as bits, upwards. */
+static bool run_lanes(struct serial *s, LLVMValueRef lanes)
 {
     struct jit *j = s->j;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     LLVMValueRef left = jit_alloca(j, i32, "left");
     LLVMBasicBlockRef next = jit_new_block(j, "next_lane"), lane = jit_new_block(j, "lane");
     LLVMBasicBlockRef done = jit_new_block(j, "lanes_done");
-    LLVMValueRef bits =
-        LLVMBuildBitCast(j->b, mask, LLVMIntTypeInContext(j->context, j->width), "");
-    LLVMBuildStore(j->b, LLVMBuildZExtOrBitCast(j->b, bits, i32, ""), left);
+    LLVMBuildStore(j->b, lanes, left);
     LLVMBuildBr(j->b, next);
     jit_continue_in(j, next);
-    bits = LLVMBuildLoad2(j->b, i32, left, "");
+    LLVMValueRef bits = LLVMBuildLoad2(j->b, i32, left, "");
     LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, LLVMIntNE, bits, jit_i32(j, 0), ""), lane, done);
     jit_continue_in(j, lane);
     LLVMValueRef rest = LLVMBuildAnd(j->b, bits, LLVMBuildSub(j->b, bits, jit_i32(j, 1), ""), "");
@@ -280,9 +392,9 @@ static LLVMValueRef gather_passed(struct serial *s, uint32_t i)
 static LLVMValueRef test_bases(struct serial *s, uint64_t *trusted)
 {
     struct jit *j = s->j;
-    const struct pt_block *b = &j->f->blocks.v[s->block];
+    uint32_t last = jit_last_of(j, s->span.end - 1);
     LLVMValueRef test = NULL;
-    for (uint32_t i = b->first; i < b->first + b->count; i++) {
+    for (uint32_t i = j->f->blocks.v[s->span.first].first; i <= last; i++) {
         j->insn = &j->f->insns.v[i];
         j->form = pt_insn_form(j->m, j->insn);
         if (load_base(j, j->insn) && jit_test_base(j, s->copy, s->written, &test))
@@ -292,38 +404,60 @@ static LLVMValueRef test_bases(struct serial *s, uint64_t *trusted)
 }
 
 /* Without tests in the loop, where one before it does. */
-static bool run_tested(struct serial *s, LLVMValueRef test, uint64_t *trusted, LLVMValueRef mask)
+static bool run_tested(struct serial *s, LLVMValueRef test, uint64_t *trusted, LLVMValueRef lanes)
 {
     struct jit *j = s->j;
     if (!test)
-        return run_lanes(s, mask);
+        return run_lanes(s, lanes);
     LLVMBasicBlockRef tested = jit_new_block(j, "tested"), slow = jit_new_block(j, "slow");
     LLVMBasicBlockRef after = jit_new_block(j, "after");
     LLVMBuildCondBr(j->b, test, tested, slow);
     jit_continue_in(j, slow);
-    bool ok = run_lanes(s, mask);
+    bool ok = run_lanes(s, lanes);
     LLVMBuildBr(j->b, after);
     jit_continue_in(j, tested);
     j->trusted = trusted;
-    ok = ok && run_lanes(s, mask);
+    ok = ok && run_lanes(s, lanes);
     j->trusted = NULL;
     LLVMBuildBr(j->b, after);
     jit_continue_in(j, after);
     return ok;
 }
 
-static bool run_copy(struct jit_gen *g, uint32_t block, unsigned copy)
+/* Takes the lanes of a copy that run the first block or wait at others of the span: as bits, by block, and all of them. */
+static LLVMValueRef take_lanes(struct jit_gen *g, struct serial *s)
 {
     struct jit *j = g->j;
-    struct serial s = {.j = j, .block = block, .copy = copy};
+    unsigned u = s->copy;
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef bits = LLVMIntTypeInContext(j->context, j->width);
+    for (uint32_t b = s->span.first + 1; b < s->span.end; b++) {
+        if (!is_start(j, &s->span, b) || !g->cur[u])
+            continue;
+        LLVMValueRef others = LLVMBuildNot(j->b, g->cur[u], "");
+        others = LLVMBuildAnd(j->b, jit_waiting(g, b, u), others, "");
+        jit_clear_waiting(g, b, u);
+        LLVMValueRef mask = LLVMBuildBitCast(j->b, jit_flow_mask(j, others), bits, "");
+        s->lanes[b - s->span.first] = LLVMBuildZExtOrBitCast(j->b, mask, i32, "");
+        g->cur[u] = LLVMBuildOr(j->b, g->cur[u], others, "");
+    }
+    LLVMValueRef mask = g->cur[u] ? jit_flow_mask(j, g->cur[u]) : jit_mask_all(j);
+    return LLVMBuildZExtOrBitCast(j->b, LLVMBuildBitCast(j->b, mask, bits, ""), i32, "");
+}
+
+static bool run_copy(struct jit_gen *g, struct span span, unsigned copy)
+{
+    struct jit *j = g->j;
+    struct serial s = {.j = j, .span = span, .copy = copy};
     unsigned copies = j->copies;
-    LLVMValueRef mask = g->cur[copy] ? jit_flow_mask(j, g->cur[copy]) : jit_mask_all(j);
+    s.lanes = pt_arena_alloc(j->arena, (span.end - span.first) * sizeof(LLVMValueRef));
+    LLVMValueRef lanes = take_lanes(g, &s);
     enter(&s);
     uint64_t *trusted = pt_arena_alloc(j->arena, (j->f->insns.n + 63) / 64 * sizeof *trusted);
     LLVMValueRef test = test_bases(&s, trusted);
     j->regs = s.inner;
     j->copies = 1;
-    bool ok = run_tested(&s, test, trusted, mask);
+    bool ok = run_tested(&s, test, trusted, lanes);
     j->regs = s.outer;
     j->copies = copies;
     for (uint32_t i = 0; i < s.n; i++)
@@ -332,13 +466,28 @@ static bool run_copy(struct jit_gen *g, uint32_t block, unsigned copy)
     return ok;
 }
 
+/* The lanes are behind the span; others may stand where they stood when it began, but for its blocks. */
+static void go_behind(struct jit_gen *g, struct span span)
+{
+    struct jit *j = g->j;
+    uint64_t *waits = pt_arena_alloc(j->arena, j->vary->words * sizeof *waits);
+    memcpy(waits, jit_waits(j, span.first), j->vary->words * sizeof *waits);
+    jit_set_add(waits, span.to);
+    jit_send(g, span.first + 1, span.to, g->cur); /* from outside of the loops */
+    jit_go_on_among(g, span.end - 1, j->f->blocks.v[span.to].loop, waits);
+}
+
 bool jit_run_serial(struct jit_gen *g, uint32_t block)
 {
     struct jit *j = g->j;
+    struct span span = find_span(g, block);
     j->trusted = NULL;
     for (unsigned u = 0; u < j->copies; u++)
-        if (!run_copy(g, block, u))
+        if (!run_copy(g, span, u))
             return false;
-    jit_go_to(g, block, j->f->blocks.v[block].next);
+    if (span.end == block + 1)
+        jit_go_to(g, block, span.to);
+    else
+        go_behind(g, span);
     return true;
 }
