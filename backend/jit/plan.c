@@ -715,12 +715,29 @@ void jit_plan_shape(struct jit *j)
     j->copies = j->end_copy = shape.copies;
 }
 
+static bool has_reduction(const struct jit *j)
+{
+    for (uint32_t i = 0; i < j->f->insns.n; i++)
+        if (jit_is_reduction(pt_insn_form(j->m, &j->f->insns.v[i])))
+            return true;
+    return false;
+}
+
+/* The CTA is one warp, which comes to each barrier as a whole: there is nobody to wait for. */
+static bool needs_no_barriers(const struct jit *j, const struct jit_plan *plan)
+{
+    return plan->n_groups == 1 && j->width * j->copies <= PT_WARP_SIZE && !has_reduction(j);
+}
+
 /* From barrier to barrier. */
 static void plan_together(struct jit *j, struct jit_plan *plan)
 {
     const uint64_t *reaching = find_reaching(j);
     plan->entries = jit_new_set(j);
-    find_entries(j, plan, reaching);
+    if (needs_no_barriers(j, plan))
+        jit_set_add(plan->entries, 0);
+    else
+        find_entries(j, plan, reaching);
     make_regions(j, plan, reaching);
     plan->keeps_alive = keeps_alive(plan);
     plan->alive = j->scratch_bytes;
