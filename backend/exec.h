@@ -268,8 +268,8 @@ struct pt_engine {
     const struct pt_product *(*product)(const struct pt_form *form);
     const struct pt_product *(*product_named)(const char *name);
     /* Steps: other engines have this one run single instructions of the program's functions. Registers are then in the memory
-     * that `frame` gives for the next step of a started warp, which need not stand there: register `reg` of the function is `slot`
-     * bytes behind its start, the same in each process, as 32 elements of 16 bytes, of 8 or of 4 (narrower ones zero-extended),
+     * that `frame` gives for the next step of a started warp, which need not stand there (that of the kernel itself stays where it
+     * is, and holds what was put there, until the warp ends): register `reg` of the function is `slot` bytes behind its start, the same in each process, as 32 elements of 16 bytes, of 8 or of 4 (narrower ones zero-extended),
      * aligned to 64, or, a predicate, as a mask. */
     void *(*frame)(struct pt_warp *warp, uint32_t func);
     uint32_t (*slot)(const struct pt_program *program, uint32_t func, uint32_t reg);

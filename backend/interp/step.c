@@ -5,8 +5,9 @@
 void *pt_step_frame(struct pt_warp *warp, uint32_t func)
 {
     struct pt_state *s = pt_state_of(warp);
-    bool is_callee = func != s->entry->body->index;
-    s->frame = is_callee ? pt_loop_frame(s->entry, s->program->bodies[func]) : s->entry;
+    if (func == s->entry->body->index)
+        return s->entry;
+    s->frame = pt_loop_frame(s->entry, s->program->bodies[func]);
     return s->frame;
 }
 
@@ -33,8 +34,7 @@ static bool run(struct pt_state *s, struct pt_frame *f, uint32_t insn)
 bool pt_step(struct pt_warp *warp, uint32_t func, uint32_t insn, uint32_t lanes, bool is_fast)
 {
     struct pt_state *s = pt_state_of(warp);
-    struct pt_frame *f = s->frame;
-    (void)func;
+    struct pt_frame *f = func == s->entry->body->index ? s->entry : s->frame;
     warp->live = lanes;
     s->next = PT_NEXT_PICK;
     s->is_fast = is_fast;

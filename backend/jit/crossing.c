@@ -8,6 +8,8 @@
 static LLVMValueRef scratch_of(struct jit *j, const struct jit_reg *r, uint32_t at)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    if (r->is_in_frame)
+        return jit_at(j, j->frame, jit_i64(j, (uint64_t)r->scratch + at));
     LLVMValueRef group = LLVMBuildZExt(j->b, j->group, i64, "");
     LLVMValueRef offset = LLVMBuildMul(j->b, group, jit_i64(j, r->scratch_bytes), "");
     return jit_at(j, j->scratch,
@@ -247,21 +249,35 @@ static bool others_stand(const struct jit_gen *g)
     return false;
 }
 
+/* The region leaves the register to region `to`. Others may have had its place in the frame, so that it is not there still. */
+static bool is_saved(const struct jit_gen *g, uint32_t reg, uint32_t to)
+{
+    const struct jit_reg *r = &g->j->regs[reg];
+    if (!r->crosses || r->is_remade || !jit_set_has(live_into(g->j, to), reg) ||
+        (g->variables && g->variables[reg][0]))
+        return false;
+    return r->is_in_frame || jit_set_has(g->written, reg);
+}
+
+static void save_register(struct jit_gen *g, const struct jit_reg *r, uint32_t to, bool is_part)
+{
+    struct jit *j = g->j;
+    if (r->kept)
+        LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, r->type, r->slot[0], ""), r->next);
+    for (unsigned u = 0; !r->kept && u < crossing_copies(j, r); u++)
+        store_crossing(j, r, u, is_part ? jit_mask_load(j, g->masks[to][u]) : NULL);
+}
+
+/* Those of the frame first: what an instruction of the interpreter's left there stays where it is, if LLVM sees no other store
+ * in between. */
 void jit_save_group(struct jit_gen *g, uint32_t to)
 {
     struct jit *j = g->j;
     bool is_part = others_stand(g);
-    const uint64_t *in = live_into(j, to);
-    for (uint32_t i = 1; i < j->f->regs.n; i++) {
-        const struct jit_reg *r = &j->regs[i];
-        if (!r->crosses || r->is_remade || !jit_set_has(in, i) || !jit_set_has(g->written, i) ||
-            (g->variables && g->variables[i][0]))
-            continue;
-        if (r->kept)
-            LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, r->type, r->slot[0], ""), r->next);
-        for (unsigned u = 0; !r->kept && u < crossing_copies(j, r); u++)
-            store_crossing(j, r, u, is_part ? jit_mask_load(j, g->masks[to][u]) : NULL);
-    }
+    for (int in_frame = 1; in_frame >= 0; in_frame--)
+        for (uint32_t i = 1; i < j->f->regs.n; i++)
+            if (j->regs[i].is_in_frame == in_frame && is_saved(g, i, to))
+                save_register(g, &j->regs[i], to, is_part);
     if (!j->runs_apart)
         arrive(g, to);
     for (unsigned u = 0; g->plan->keeps_alive && u < j->copies; u++)

@@ -10,13 +10,13 @@ uint64_t jit_help_sreg(const struct pt_cta *cta, uint32_t sreg)
 
 void *jit_help_frame(struct pt_cta *cta, uint32_t warp, uint32_t func)
 {
-    cta->stepping = &cta->warps[warp];
-    return cta->launch->program->engine->frame(cta->stepping, func);
+    return cta->launch->program->engine->frame(&cta->warps[warp], func);
 }
 
-uint32_t jit_help_step(struct pt_cta *cta, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t is_fast)
+uint32_t jit_help_step(struct pt_cta *cta, uint32_t warp, uint32_t func, uint32_t insn,
+                       uint32_t lanes, uint32_t is_fast)
 {
-    struct pt_warp *w = cta->stepping;
+    struct pt_warp *w = cta->stepping = &cta->warps[warp];
     uint32_t live = w->live;
     if (!cta->launch->program->engine->step(w, func, insn, lanes, is_fast))
         return 0;

@@ -14,10 +14,11 @@
 uint64_t jit_help_sreg(const struct pt_cta *cta, uint32_t sreg);
 /* What atom.add.f64 leaves in memory. */
 uint64_t jit_help_atom_add_f64(uint64_t old, uint64_t b, uint32_t in_shared);
-/* pt_engine.frame for warp `warp` of the CTA, which is then cta->stepping. */
+/* pt_engine.frame for warp `warp` of the CTA. */
 void *jit_help_frame(struct pt_cta *cta, uint32_t warp, uint32_t func);
-/* pt_engine.step for it. 0 on a fault. */
-uint32_t jit_help_step(struct pt_cta *cta, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t is_fast);
+/* pt_engine.step for it. 0 on a fault, and the warp is cta->stepping. */
+uint32_t jit_help_step(struct pt_cta *cta, uint32_t warp, uint32_t func, uint32_t insn,
+                       uint32_t lanes, uint32_t is_fast);
 
 /* ---- front.c: kernels whose warps run apart. A place is func << 32 | insn. ---- */
 

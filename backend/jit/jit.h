@@ -101,6 +101,7 @@ struct jit {
     LLVMValueRef cta, launch, fault, scratch, params, shared;
     LLVMValueRef shared_bytes;  /* i32: of the CTA's window */
     LLVMValueRef group;         /* i32: of the region loop being generated */
+    LLVMValueRef frame;         /* likewise, where the interpreter runs some instructions: its registers of the group's warp */
     LLVMValueRef warp, front;   /* of a kernel whose warps run apart; NULL in others */
     LLVMValueRef standing;      /* likewise, alloca: lanes of the warp that run the region */
     LLVMValueRef turned;        /* likewise: some have taken the back edge of a loop that waits */

@@ -622,6 +622,9 @@ static void place_crossing(struct jit *j, const struct jit_plan *plan, uint32_t 
     if (r->wide[0]) /* whether the affine form holds */
         r->scratch_bytes += 4 * j->copies;
     r->scratch_bytes = (r->scratch_bytes + 3) & ~3u;
+    r->is_in_frame = jit_frame_slot(j, index, &r->scratch);
+    if (r->is_in_frame)
+        return;
     j->scratch_bytes = (j->scratch_bytes + 63) & ~63u;
     r->scratch = j->scratch_bytes;
     j->scratch_bytes += r->scratch_bytes * plan->n_groups;
@@ -776,7 +779,7 @@ bool jit_plan(struct jit *j, struct jit_plan *plan)
     j->is_one_region = plan->n_regions == 1;
     find_partial(j);
     j->starts_full = threads && threads % group == 0;
-    find_crossing(j, plan);
     j->has_steps = jit_has_steps(j);
+    find_crossing(j, plan);
     return true;
 }

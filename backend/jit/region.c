@@ -317,6 +317,7 @@ static void generate_end(struct jit_gen *g)
 static bool generate_group(struct jit_gen *g)
 {
     struct jit *j = g->j;
+    jit_find_frame(j);
     if (!jit_load_registers(g))
         return false;
     find_first(g);

@@ -115,6 +115,11 @@ bool jit_is_device_call(const struct jit *j, const struct pt_insn *insn);
 bool jit_is_stepped(const struct jit *j, const struct pt_form *form);
 bool jit_has_steps(const struct jit *j);
 bool jit_step(struct jit *j);
+/* step.c: a register that instructions of the interpreter read or write may cross regions in its frame, as it lies there: from one such
+ * instruction to the next it need not move then. Where, in *slot. */
+bool jit_frame_slot(struct jit *j, uint32_t reg, uint32_t *slot);
+/* step.c: j->frame, of the group's warp. */
+void jit_find_frame(struct jit *j);
 /* prefetch.c: asks for what later rounds of the loop, or the CTAs that follow, will touch, where register `reg` is the address and
  * j->insn touches `bytes` from the pointer on in the lanes of the copy. */
 void jit_prefetch(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef pointer, unsigned bytes);

@@ -180,6 +180,43 @@ static void move_registers(struct step *s, bool is_back)
     pt_insn_regs(s->j->m, s->j->f, s->j->insn, move_register, s);
 }
 
+/* ---- registers that stay there ------------------------------------------------------------------- */
+
+struct touched {
+    uint32_t reg;
+    bool is_touched;
+};
+
+static void note_touched(void *ud, uint32_t reg, bool is_def)
+{
+    struct touched *t = ud;
+    (void)is_def;
+    t->is_touched |= reg == t->reg;
+}
+
+static bool is_touched(const struct jit *j, uint32_t reg)
+{
+    struct touched t = {.reg = reg};
+    for (uint32_t i = 0; i < j->f->insns.n && !t.is_touched; i++) {
+        const struct pt_insn *insn = &j->f->insns.v[i];
+        if (jit_is_stepped(j, pt_insn_form(j->m, insn)))
+            pt_insn_regs(j->m, j->f, insn, note_touched, &t);
+    }
+    return t.is_touched;
+}
+
+/* Warps that run apart leave lanes behind, with values of their own; of functions that were expanded the frame knows other registers. */
+bool jit_frame_slot(struct jit *j, uint32_t reg, uint32_t *slot)
+{
+    const struct jit_reg *r = &j->regs[reg];
+    if (!j->has_steps || j->inlined || j->runs_apart || j->width * j->copies != PT_WARP_SIZE ||
+        r->shape != JIT_VECTOR || pt_type_bits((enum pt_type)j->f->regs.v[reg].type) < 32 ||
+        !is_touched(j, reg))
+        return false;
+    *slot = j->program->engine->slot(j->program, j->program->kernel, reg);
+    return true;
+}
+
 /* ---- the call ------------------------------------------------------------------------------------ */
 
 /* The warp's number in the CTA. */
@@ -190,14 +227,22 @@ static LLVMValueRef warp_of(struct jit *j, unsigned first)
     return LLVMBuildAdd(j->b, warp, jit_i32(j, first / chunks(j)), "");
 }
 
-static LLVMValueRef find_frame(const struct step *s)
+static LLVMValueRef find_frame(struct jit *j, unsigned first, uint32_t func)
 {
-    struct jit *j = s->j;
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     LLVMTypeRef types[] = {pointer, i32, i32};
-    LLVMValueRef args[] = {j->cta, warp_of(j, s->first), jit_i32(j, s->at.func)};
+    LLVMValueRef args[] = {j->cta, warp_of(j, first), jit_i32(j, func)};
     return jit_help(j, "jit_help_frame", LLVMFunctionType(pointer, types, 3, false), args);
+}
+
+void jit_find_frame(struct jit *j)
+{
+    j->frame = NULL;
+    if (!j->has_steps)
+        return;
+    j->frame = find_frame(j, 0, j->program->kernel);
+    jit_set_pure(j, j->frame);
 }
 
 static LLVMValueRef call(const struct step *s)
@@ -205,10 +250,14 @@ static LLVMValueRef call(const struct step *s)
     struct jit *j = s->j;
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    LLVMTypeRef types[] = {pointer, i32, i32, i32, i32};
-    LLVMValueRef args[] = {j->cta, jit_i32(j, s->at.func), jit_i32(j, s->at.insn), s->lanes,
+    LLVMTypeRef types[] = {pointer, i32, i32, i32, i32, i32};
+    LLVMValueRef args[] = {j->cta,
+                           warp_of(j, s->first),
+                           jit_i32(j, s->at.func),
+                           jit_i32(j, s->at.insn),
+                           s->lanes,
                            jit_i32(j, j->options->math_fast)};
-    LLVMValueRef ok = jit_help(j, "jit_help_step", LLVMFunctionType(i32, types, 5, false), args);
+    LLVMValueRef ok = jit_help(j, "jit_help_step", LLVMFunctionType(i32, types, 6, false), args);
     return LLVMBuildICmp(j->b, LLVMIntNE, ok, jit_i32(j, 0), "");
 }
 
@@ -222,7 +271,7 @@ static bool step_warp(struct jit *j, unsigned first)
     s.lanes = jit_warp_bits(j, &j->mask[first]);
     LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, LLVMIntNE, s.lanes, jit_i32(j, 0), ""), body, after);
     jit_continue_in(j, body);
-    s.frame = find_frame(&s);
+    s.frame = s.at.func == j->program->kernel ? j->frame : find_frame(j, first, s.at.func);
     move_registers(&s, false);
     LLVMBuildCondBr(j->b, call(&s), back, fails);
     jit_continue_in(j, fails);

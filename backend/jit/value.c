@@ -102,6 +102,16 @@ LLVMValueRef jit_help(struct jit *j, const char *name, LLVMTypeRef type, LLVMVal
     return LLVMBuildCall2(j->b, type, function, args, LLVMCountParamTypes(type), "");
 }
 
+void jit_set_pure(struct jit *j, LLVMValueRef call)
+{
+    static const char *const names[] = {"memory", "nounwind", "willreturn"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        unsigned kind = LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
+        LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                 LLVMCreateEnumAttribute(j->context, kind, 0));
+    }
+}
+
 LLVMValueRef jit_nowhere(struct jit *j)
 {
     if (!j->nowhere) {
@@ -329,11 +339,8 @@ static LLVMValueRef of_cta(struct jit *j, enum pt_sreg sreg)
                            LLVMInt32TypeInContext(j->context)};
     LLVMValueRef args[] = {j->cta, jit_i32(j, sreg)};
     LLVMValueRef value = jit_help(j, "jit_help_sreg", LLVMFunctionType(i64, types, 2, false), args);
-    if (!is_clock(sreg)) {
-        unsigned memory = LLVMGetEnumAttributeKindForName("memory", 6);
-        LLVMAddCallSiteAttribute(value, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                                 LLVMCreateEnumAttribute(j->context, memory, 0));
-    }
+    if (!is_clock(sreg))
+        jit_set_pure(j, value);
     unsigned bits = pt_type_bits(pt_sreg_type(sreg));
     return LLVMBuildTrunc(j->b, value, LLVMIntTypeInContext(j->context, bits), "");
 }

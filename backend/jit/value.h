@@ -24,6 +24,7 @@ struct jit_reg {
     bool is_finite;    /* f32: neither NaN nor infinite */
     bool is_range;     /* a predicate of which scalars tell: range.c */
     bool crosses;      /* live from one region into another */
+    bool is_in_frame;  /* crosses, in the interpreter's frame of the group's warp: see jit_frame_slot */
     bool is_remade;    /* crosses, and is computed anew in each region: cheap, from what is always at hand */
     uint32_t only;     /* its only definition; UINT32_MAX: it has several */
     uint32_t def;      /* the same, where it may be repeated; else UINT32_MAX */
@@ -34,7 +35,7 @@ struct jit_reg {
     struct jit_told told; /* allocas of what scalars tell of the predicate; NULL: nothing */
     LLVMValueRef origin[JIT_COPIES], offsets[JIT_COPIES]; /* vectors that are kept so as well: see jit_offsets */
     /* crosses: level CTA: what the regions agree on, and what this region makes of it; others: offset in the scratch
-     * memory, of a group's part of the register */
+     * memory, of a group's part of the register, or in the frame */
     LLVMValueRef kept, next;
     uint32_t scratch, scratch_bytes;
 };
@@ -163,6 +164,8 @@ LLVMValueRef jit_steps(struct jit *j, LLVMTypeRef element, int64_t stride);
 LLVMValueRef jit_lane(struct jit *j, LLVMValueRef vector, unsigned lane);
 /* A call of a function of helper.h. */
 LLVMValueRef jit_help(struct jit *j, const char *name, LLVMTypeRef type, LLVMValueRef *args);
+/* The call gives the same for the same arguments while native code runs a CTA, and does nothing else. */
+void jit_set_pure(struct jit *j, LLVMValueRef call);
 /* Memory that nobody reads. */
 LLVMValueRef jit_nowhere(struct jit *j);
 /* An alloca in the function's entry. */
