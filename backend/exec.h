@@ -263,9 +263,9 @@ struct pt_engine {
                                     uint64_t *kind);
     /* The same by its name, for code that was compiled in another process. */
     const struct pt_lanes *(*lanes_named)(const char *name);
-    /* The function of a warp's product of matrices of this form (mma), where it need not be exact; NULL if there is none. By its
-     * name. */
-    const struct pt_product *(*product)(const struct pt_form *form);
+    /* The function of a warp's product of matrices of this form (mma), where it need not be exact (is_fast) or where it must; NULL
+     * if there is none. By its name. */
+    const struct pt_product *(*product)(const struct pt_form *form, bool is_fast);
     const struct pt_product *(*product_named)(const char *name);
     /* Steps: other engines have this one run single instructions of the program's functions. Registers are then in the memory
      * that `frame` gives for the next step of a started warp, which need not stand there (that of the kernel itself stays where it

@@ -24,7 +24,7 @@ struct pt_lanes {
 };
 
 /* D = A * B + C of the registers of a warp, 32 words each, those of a matrix one behind the other, aligned to 64; at `d` lies C. Of
- * all lanes, and as math_fast of struct pt_native_options allows. */
+ * all lanes. */
 typedef void pt_product_fn(uint32_t (*d)[32], const uint32_t (*a)[32], const uint32_t (*b)[32]);
 
 struct pt_product {

@@ -20,7 +20,7 @@
     const struct pt_lanes *pt_lanes_of_##level(struct pt_module *module,                      \
                                                const struct pt_form *form, uint64_t *kind);   \
     const struct pt_lanes *pt_lanes_named_##level(const char *name);                          \
-    const struct pt_product *pt_product_of_##level(const struct pt_form *form);               \
+    const struct pt_product *pt_product_of_##level(const struct pt_form *form, bool is_fast); \
     const struct pt_product *pt_product_named_##level(const char *name);                      \
     void *pt_step_frame_##level(struct pt_warp *warp, uint32_t func);                         \
     uint32_t pt_step_slot_##level(const struct pt_program *program, uint32_t func,            \

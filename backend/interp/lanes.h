@@ -23,7 +23,7 @@ const struct pt_lanes *pt_lanes_named(const char *name);
 /* mma.c: as product and product_named of struct pt_engine. */
 #define pt_product_of PT_LEVEL_NAME(pt_product_of)
 #define pt_product_named PT_LEVEL_NAME(pt_product_named)
-const struct pt_product *pt_product_of(const struct pt_form *form);
+const struct pt_product *pt_product_of(const struct pt_form *form, bool is_fast);
 const struct pt_product *pt_product_named(const char *name);
 
 #endif

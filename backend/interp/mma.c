@@ -39,27 +39,38 @@ struct operands {
     const struct pt_mma_sparsity *sparsity; /* NULL: A is dense */
 };
 
-static void slots_of(const struct pt_frame *f, const struct fragment *x, const uint32_t **slots)
+/* Where the slots of the operands lie: in a frame, or in memory of their own. */
+struct places {
+    const void *a, *b, *c, *metadata;
+};
+
+static struct places places_in(const struct pt_frame *f)
 {
-    for (uint32_t i = 0; i < x->n; i++)
-        slots[i] = (const uint32_t *)((const char *)f + x->slot[i]);
+    return (struct places){f, f, f, f};
 }
 
-static void read_operands(const struct tile *x, const struct pt_frame *f, struct operands *o)
+static void slots_of(const void *place, const struct fragment *x, const uint32_t **slots)
+{
+    for (uint32_t i = 0; i < x->n; i++)
+        slots[i] = (const uint32_t *)((const char *)place + x->slot[i]);
+}
+
+static void read_operands(const struct tile *x, const struct places *in, struct operands *o)
 {
     const uint32_t *slots[REGS];
-    slots_of(f, &x->a, slots);
+    slots_of(in->a, &x->a, slots);
     pt_fragment_a(slots, x->a.n, x->rows, x->a.bits, x->a.is_signed, o->a);
-    slots_of(f, &x->b, slots);
+    slots_of(in->b, &x->b, slots);
     pt_fragment_b(slots, x->b.n, x->b.bits, x->b.is_signed, o->b);
     if (!x->before) {
-        slots_of(f, &x->c, slots);
+        slots_of(in->c, &x->c, slots);
         pt_fragment_c(slots, x->rows, x->c.bits, &o->c);
     }
     o->sparsity = NULL;
     if (x->is_sparse) {
         pt_fragment_sparsity((enum pt_type)x->a.type, x->k * x->a.bits, x->selector,
-                             (const uint32_t *)((const char *)f + x->metadata), &o->space);
+                             (const uint32_t *)((const char *)in->metadata + x->metadata),
+                             &o->space);
         o->sparsity = &o->space;
     }
 }
@@ -118,21 +129,22 @@ static void do_bits(const struct tile *x, struct operands *o, struct pt_mma_tile
     pt_mma_bits(x->rows, x->k, o->a, o->b, &o->c, x->is_xor, d);
 }
 
-#define MMA(name, compute)                    \
-    PT_HANDLER(name)                          \
-    {                                         \
-        const struct tile *x = c->ptr;        \
-        struct operands o;                    \
-        struct pt_mma_tile d[TILES];          \
-        for (uint32_t t = 0; t < c->n; t++) { \
-            read_operands(&x[t], f, &o);      \
-            if (x[t].before)                  \
-                o.c = d[x[t].before - 1];     \
-            compute(&x[t], &o, &d[t]);        \
-        }                                     \
-        for (uint32_t t = 0; t < c->n; t++)   \
-            write_result(&x[t].d, f, &d[t]);  \
-        return c + 1;                         \
+#define MMA(name, compute)                     \
+    PT_HANDLER(name)                           \
+    {                                          \
+        const struct tile *x = c->ptr;         \
+        const struct places in = places_in(f); \
+        struct operands o;                     \
+        struct pt_mma_tile d[TILES];           \
+        for (uint32_t t = 0; t < c->n; t++) {  \
+            read_operands(&x[t], &in, &o);     \
+            if (x[t].before)                   \
+                o.c = d[x[t].before - 1];      \
+            compute(&x[t], &o, &d[t]);         \
+        }                                      \
+        for (uint32_t t = 0; t < c->n; t++)    \
+            write_result(&x[t].d, f, &d[t]);   \
+        return c + 1;                          \
     }
 MMA(mma_float, do_float)
 MMA(mma_float8, do_float8)
@@ -141,7 +153,7 @@ MMA(mma_bits, do_bits)
 
 /* ---- the same, lanes being rows ---- */
 
-static bool multiply_rows(const struct tile *x, const struct pt_frame *f, struct pt_rows_c *d)
+static bool multiply_rows(const struct tile *x, const struct places *in, struct pt_rows_c *d)
 {
     enum pt_type type = (enum pt_type)x->a.type;
     const uint32_t *a[REGS], *b[REGS], *c[REGS];
@@ -149,8 +161,8 @@ static bool multiply_rows(const struct tile *x, const struct pt_frame *f, struct
     uint32_t of_b[2 * PT_WARP_SIZE] __attribute__((aligned(64)));
     struct pt_rows_a rows;
     struct pt_rows_b columns;
-    slots_of(f, &x->a, a);
-    slots_of(f, &x->b, b);
+    slots_of(in->a, &x->a, a);
+    slots_of(in->b, &x->b, b);
     for (uint32_t i = 0; i < x->a.n; i += 2)
         pt_rows_gather(a[i], a[i + 1], v[2 * i], PT_MMA_M);
     for (uint32_t i = 0; i < x->b.n; i++)
@@ -159,7 +171,7 @@ static bool multiply_rows(const struct tile *x, const struct pt_frame *f, struct
         !pt_rows_set_b(&columns, type, words, false, of_b))
         return false;
     if (!x->before) {
-        slots_of(f, &x->c, c);
+        slots_of(in->c, &x->c, c);
         pt_rows_get_c(c, d);
     }
     return pt_rows_product(type, words, &rows, &columns, d);
@@ -222,11 +234,12 @@ PT_HANDLER(mma_rows)
     if (f->state->is_fast)
         return mma_fast(c, f);
     const struct tile *x = c->ptr;
+    const struct places in = places_in(f);
     struct pt_rows_c d[TILES];
     for (uint32_t t = 0; t < c->n; t++) {
         if (x[t].before)
             d[t] = d[x[t].before - 1];
-        if (!multiply_rows(&x[t], f, &d[t]))
+        if (!multiply_rows(&x[t], &in, &d[t]))
             return mma_float(c, f);
     }
     for (uint32_t t = 0; t < c->n; t++)
@@ -234,14 +247,51 @@ PT_HANDLER(mma_rows)
     return c + 1;
 }
 
-/* For other engines. */
-#define PRODUCTS(X) X(f16, 8) X(f16, 16) X(bf16, 8) X(bf16, 16) X(tf32, 4) X(tf32, 8)
-#define X(type, k)                                                           \
-    static void multiply_##type##_k##k(uint32_t(*d)[PT_WARP_SIZE],           \
-                                       const uint32_t(*a)[PT_WARP_SIZE],     \
-                                       const uint32_t(*b)[PT_WARP_SIZE])     \
-    {                                                                        \
-        pt_fast_mma(PT_##type, k / (PT_##type == PT_tf32 ? 4 : 8), d, a, b); \
+/* ---- for other engines ----------------------------------------------------------------------- */
+
+#define SLOTS {0, 128, 256, 384} /* registers one behind the other */
+
+static void multiply_exactly(const struct tile *x, uint32_t (*d)[PT_WARP_SIZE],
+                             const uint32_t (*a)[PT_WARP_SIZE], const uint32_t (*b)[PT_WARP_SIZE])
+{
+    const struct places in = {.a = a, .b = b, .c = d};
+    struct pt_rows_c rows;
+    struct operands o;
+    struct pt_mma_tile sums;
+    if (multiply_rows(x, &in, &rows)) {
+        pt_rows_put_c(&rows, (uint32_t *[4]){d[0], d[1], d[2], d[3]});
+        return;
+    }
+    read_operands(x, &in, &o);
+    do_float(x, &o, &sums);
+    for (uint32_t i = 0; i < x->d.n; i++)
+        pt_fragment_d(&sums, i, x->d.bits, d[i]);
+}
+
+/* Registers of A: twice as many as of B. */
+#define PRODUCTS(X) \
+    X(f16, 8, 2) X(f16, 16, 4) X(bf16, 8, 2) X(bf16, 16, 4) X(tf32, 4, 2) X(tf32, 8, 4)
+#define X(t, k_, n_)                                                                               \
+    static void multiply_##t##_k##k_(uint32_t(*d)[PT_WARP_SIZE], const uint32_t(*a)[PT_WARP_SIZE], \
+                                     const uint32_t(*b)[PT_WARP_SIZE])                             \
+    {                                                                                              \
+        static const struct tile tile = {                                                          \
+            .d = {.slot = SLOTS, .n = 4, .type = PT_f32, .bits = 32},                              \
+            .a = {.slot = SLOTS, .n = n_, .type = PT_##t, .bits = PT_##t == PT_tf32 ? 32 : 16},    \
+            .b = {.slot = SLOTS,                                                                   \
+                  .n = n_ / 2,                                                                     \
+                  .type = PT_##t,                                                                  \
+                  .bits = PT_##t == PT_tf32 ? 32 : 16},                                            \
+            .c = {.slot = SLOTS, .n = 4, .type = PT_f32, .bits = 32},                              \
+            .rows = PT_MMA_M,                                                                      \
+            .k = k_};                                                                              \
+        multiply_exactly(&tile, d, a, b);                                                          \
+    }                                                                                              \
+    static void multiply_##t##_k##k_##_fast(uint32_t(*d)[PT_WARP_SIZE],                            \
+                                            const uint32_t(*a)[PT_WARP_SIZE],                      \
+                                            const uint32_t(*b)[PT_WARP_SIZE])                      \
+    {                                                                                              \
+        pt_fast_mma(PT_##t, n_ / 2, d, a, b);                                                      \
     }
 PRODUCTS(X)
 #undef X
@@ -249,19 +299,25 @@ PRODUCTS(X)
 static const struct row {
     struct pt_product product;
     uint8_t type, k;
+    bool is_fast;
 } products[] = {
-#define X(type, k) {{#type "_k" #k, multiply_##type##_k##k}, PT_##type, k},
+#define X(type, k, n)                                               \
+    {{#type "_k" #k, multiply_##type##_k##k}, PT_##type, k, false}, \
+        {{#type "_k" #k "_fast", multiply_##type##_k##k##_fast}, PT_##type, k, true},
     PRODUCTS(X)
 #undef X
 };
 enum { N_PRODUCTS = sizeof products / sizeof *products };
 
-const struct pt_product *pt_product_of(const struct pt_form *form)
+const struct pt_product *pt_product_of(const struct pt_form *form, bool is_fast)
 {
     bool is_mma =
         form->op == PT_OP_mma_f16 || form->op == PT_OP_mma_bf16 || form->op == PT_OP_mma_tf32;
-    for (int i = 0; is_mma && form->type[0] == PT_f32 && i < N_PRODUCTS; i++)
-        if (form->type[1] == products[i].type && pt_form_number(form, 'k') == products[i].k)
+    if (!is_mma || form->type[0] != PT_f32 || form->type[3] != PT_f32)
+        return NULL;
+    for (int i = 0; i < N_PRODUCTS; i++)
+        if (form->type[1] == products[i].type && products[i].is_fast == is_fast &&
+            pt_form_number(form, 'k') == products[i].k)
             return &products[i].product;
     return NULL;
 }

@@ -1,4 +1,4 @@
-/* mma under --math fast: the warp's registers go to memory, the function for the form multiplies them (struct pt_product), and
+/* mma: the warp's registers go to memory, the function for the form multiplies them (struct pt_product), and
  * results come back. Code of its own for each mma was measured: it is no faster, and that of 64, which is not many for a kernel of
  * Triton's, takes LLVM twelve seconds.
  */
@@ -8,7 +8,7 @@ enum { D, A, B, C }; /* operands; the first three are arguments, too */
 
 static const struct pt_product *product_of(const struct jit *j, const struct pt_form *form)
 {
-    return j->options->math_fast ? j->program->engine->product(form) : NULL;
+    return j->program->engine->product(form, j->options->math_fast);
 }
 
 bool jit_is_product(const struct jit *j, const struct pt_form *form)

@@ -9,7 +9,7 @@
  *   range.c     what scalars tell of predicates
  *   remake.c    values computed once more instead of being kept          nan.c              what NaNs they hold
  *   emit_*.c    what instructions compute: a few LLVM instructions each, over scalars or vectors alike
- *   emit_mma.c  products of matrices that need not be exact: calls of functions for a warp
+ *   emit_mma.c  products of matrices: calls of functions for a warp
  *   lanes.c     operations without an emitter: calls of the interpreter's functions over lanes    batch.c    shared calls
  *   strand.c    blocks that run in parts
  *   step.c      others without an emitter: the interpreter runs one instruction of a warp
