@@ -5,10 +5,11 @@
 #include "backend/jit/region.h"
 
 enum {
-    AHEAD = 8, /* rounds */
+    AHEAD = 8,          /* rounds */
+    AHEAD_BARRIERS = 2, /* rounds with barriers in them */
     DEPTH = 8,
-    LINE = 64,        /* bytes */
-    NEAR = 64,        /* instructions in which another access through the same address is looked for */
+    LINE = 64, /* bytes */
+    NEAR = 64, /* instructions in which another access through the same address is looked for */
     SHORT_STEP = 4096 /* the machine follows shorter constant steps by itself */
 };
 
@@ -204,10 +205,22 @@ static void ask_behind(struct jit *j, uint32_t reg, LLVMValueRef pointer, unsign
         ask(j, jit_at(j, pointer, behind), bytes, writes);
 }
 
-/* The chunk before has asked for the line: chunks of less than a line go on where others end. */
+/* The chunk before has asked for the line: chunks of less than a line go on where others end, in the group or in rows of threads
+ * that begin with a line. */
 static bool has_asked(const struct jit *j, uint32_t reg, unsigned copy, unsigned bytes)
 {
-    return !j->regs[reg].is_per_copy && bytes < LINE && copy * bytes % LINE != 0;
+    unsigned row = j->vary->shape.block[0] * (bytes / j->width), group = j->copies * bytes;
+    bool goes_on = !j->regs[reg].is_per_copy || (row && row % LINE == 0 && group % LINE == 0);
+    return goes_on && bytes < LINE && copy * bytes % LINE != 0;
+}
+
+/* Rounds with barriers are long, as all groups take part: what is asked for early is gone from the cache when it is needed. */
+static unsigned rounds_ahead(const struct jit *j, const struct pt_loop *loop)
+{
+    for (uint32_t b = loop->header; b < loop->end; b++)
+        if (jit_is_sync(j, b))
+            return AHEAD_BARRIERS;
+    return AHEAD;
 }
 
 void jit_prefetch(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef pointer, unsigned bytes)
@@ -222,6 +235,7 @@ void jit_prefetch(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef point
     struct step step = step_of(j, &j->f->loops.v[l - 1], reg, 0);
     if (!step.is_known || !step.bytes || !step.is_long)
         return;
-    LLVMValueRef by = LLVMBuildMul(j->b, step.bytes, jit_i64(j, AHEAD), "");
+    unsigned rounds = rounds_ahead(j, &j->f->loops.v[l - 1]);
+    LLVMValueRef by = LLVMBuildMul(j->b, step.bytes, jit_i64(j, rounds), "");
     ask(j, jit_at(j, pointer, by), bytes, !(j->form->effects & PT_FX_READ));
 }
