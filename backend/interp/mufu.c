@@ -4,28 +4,32 @@
 
 /* Vectors; where one has a lane that is not plain, lane by lane. */
 #ifdef PT_WIDE
-#define WIDE1(name, wide, ...)                                                                   \
-    PT_LANES_FN(name##_each, u32, u32, PT_LANES_SOURCE(u32, a), __VA_ARGS__)                     \
-    static void lanes_##name(void *lanes_d, const void *lanes_a, const void *lanes_b,            \
-                             const void *lanes_c_, uint32_t n)                                   \
-    {                                                                                            \
-        uint32_t *d = lanes_d;                                                                   \
-        const uint32_t *a = lanes_a;                                                             \
-        pt_wide r;                                                                               \
-        (void)lanes_b;                                                                           \
-        (void)lanes_c_;                                                                          \
-        for (; n >= PT_WIDE; n -= PT_WIDE, a += PT_WIDE, d += PT_WIDE) {                         \
-            if (__builtin_expect(wide(pt_wide_load(a), &r), 1))                                  \
-                pt_wide_store(d, r);                                                             \
-            else                                                                                 \
-                lanes_##name##_each(d, a, NULL, NULL, PT_WIDE);                                  \
-        }                                                                                        \
-        n &= ~3u;                                                                                \
-        if (n && wide(pt_wide_load_part(a, n, pt_wide_all(0x3f800000)), &r))                     \
-            pt_wide_store_part(d, r, n);                                                         \
-        else if (n)                                                                              \
-            lanes_##name##_each(d, a, NULL, NULL, n);                                            \
-    }                                                                                            \
+#define WIDE1(name, wide, ...)                                                        \
+    PT_LANES_FN(name##_each, u32, u32, PT_LANES_SOURCE(u32, a), __VA_ARGS__)          \
+    static void lanes_##name(void *lanes_d, const void *lanes_a, const void *lanes_b, \
+                             const void *lanes_c_, uint32_t n)                        \
+    {                                                                                 \
+        uint32_t *d = lanes_d;                                                        \
+        const uint32_t *a = lanes_a;                                                  \
+        pt_wide r;                                                                    \
+        (void)lanes_b;                                                                \
+        (void)lanes_c_;                                                               \
+        for (; n >= PT_WIDE; n -= PT_WIDE, a += PT_WIDE, d += PT_WIDE) {              \
+            if (__builtin_expect(wide(a, &r), 1))                                     \
+                pt_wide_store(d, r);                                                  \
+            else                                                                      \
+                lanes_##name##_each(d, a, NULL, NULL, PT_WIDE);                       \
+        }                                                                             \
+        n &= ~3u;                                                                     \
+        if (!n)                                                                       \
+            return;                                                                   \
+        uint32_t part[PT_WIDE];                                                       \
+        pt_wide_store(part, pt_wide_load_part(a, n, pt_wide_all(0x3f800000)));        \
+        if (wide(part, &r))                                                           \
+            pt_wide_store_part(d, r, n);                                              \
+        else                                                                          \
+            lanes_##name##_each(d, a, NULL, NULL, n);                                 \
+    }                                                                                 \
     PT_LANES_HANDLER(name, u32, 1)
 #else
 #define WIDE1(name, wide, ...) LANE1_FN(name, u32, u32, __VA_ARGS__)

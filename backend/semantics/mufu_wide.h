@@ -1,6 +1,6 @@
 /* The special-function unit on vectors (wide.h): the arithmetic of mufu.h in fewer instructions, for arguments that need nothing
- * around it. A function returns whether all lanes are such ones; if not, the result is none, and the lane functions of mufu.h,
- * which know every argument, are called.
+ * around it. A function takes its arguments from memory, as their segments are looked up by what lies there, and returns whether
+ * all lanes are such ones; if not, the result is none, and the lane functions of mufu.h, which know every argument, are called.
  *
  * Here xl is the lowest 16 bits of x less 2^15, and C1 is less `linear`, a multiple of 2^a: so both products of a parabola are of 16
  * bits with a sign, and one instruction makes and adds them. What C1 lacks is a whole number times x, which is added as it is, its
@@ -46,19 +46,20 @@
     PT_MUFU_WIDE_SUM(n, (n) << ((bits) - 16), a, linear, all, odd, c0, c1),
 #define PT_MUFU_WIDE_ROW_C2_C1(bits, n, a, linear, all, odd, c0, c1, c2) \
     PT_MUFU_WIDE_C2_C1(linear, c1, c2),
-#define PT_MUFU_WIDE_TABLE(name, NAME, copies, n, bits, a)                          \
-    enum { PT_MUFU_WIDE_FIRST_##NAME = __COUNTER__ + 1 };                           \
-    static const uint32_t pt_mufu_wide_##name##_sum[] = {                           \
-        PT_MUFU_##NAME(PT_MUFU_WIDE_##NAME, PT_MUFU_WIDE_ROW_SUM)};                 \
-    static const uint32_t pt_mufu_wide_##name##_c2_c1[] = {                         \
-        PT_MUFU_##NAME(PT_MUFU_WIDE_##NAME, PT_MUFU_WIDE_ROW_C2_C1)};               \
-    PT_LANE void pt_mufu_wide_##name##_row(pt_wide x, pt_wide *sum, pt_wide *c2_c1) \
-    {                                                                               \
-        pt_wide at = (copies == 1 ? x ^ 0x800000 : x) >> (bits);                    \
-        *sum = pt_wide_lookup_##n(pt_mufu_wide_##name##_sum, at);                   \
-        *c2_c1 = pt_wide_lookup_##n(pt_mufu_wide_##name##_c2_c1, at);               \
-        if ((bits) == 17)                                                           \
-            *sum += pt_wide_if_bit(x, 16, pt_wide_sar(*c2_c1 << 16, a));            \
+#define PT_MUFU_WIDE_TABLE(name, NAME, copies, n, bits, a)                                      \
+    enum { PT_MUFU_WIDE_FIRST_##NAME = __COUNTER__ + 1 };                                       \
+    static const uint32_t pt_mufu_wide_##name##_sum[] = {                                       \
+        PT_MUFU_##NAME(PT_MUFU_WIDE_##NAME, PT_MUFU_WIDE_ROW_SUM)};                             \
+    static const uint32_t pt_mufu_wide_##name##_c2_c1[] = {                                     \
+        PT_MUFU_##NAME(PT_MUFU_WIDE_##NAME, PT_MUFU_WIDE_ROW_C2_C1)};                           \
+    PT_LANE void pt_mufu_wide_##name##_row(const uint32_t *lanes, pt_wide *sum, pt_wide *c2_c1) \
+    {                                                                                           \
+        pt_wide x = pt_wide_load(lanes);                                                        \
+        pt_wide at = (copies == 1 ? x ^ 0x800000 : x) >> (bits);                                \
+        *sum = pt_wide_lookup_##n(pt_mufu_wide_##name##_sum, at);                               \
+        *c2_c1 = pt_wide_lookup_##n(pt_mufu_wide_##name##_c2_c1, at);                           \
+        if ((bits) == 17)                                                                       \
+            *sum += pt_wide_if_bit(x, 16, pt_wide_sar(*c2_c1 << 16, a));                        \
     }
 #else
 #define PT_MUFU_WIDE_ROW(n, at, a, linear, all, odd, c0, c1, c2) \
@@ -71,13 +72,13 @@
 #define PT_MUFU_WIDE_ROWS(bits, ...) PT_MUFU_WIDE_ROWS_##bits(__VA_ARGS__)
 #define PT_MUFU_WIDE_1(rows) rows
 #define PT_MUFU_WIDE_2(rows) rows rows
-#define PT_MUFU_WIDE_TABLE(name, NAME, copies, n, bits, a)                              \
-    enum { PT_MUFU_WIDE_FIRST_##NAME = __COUNTER__ + 1 };                               \
-    static const uint32_t pt_mufu_wide_##name##_rows[256][2] = {                        \
-        PT_MUFU_WIDE_##copies(PT_MUFU_##NAME(PT_MUFU_WIDE_##NAME, PT_MUFU_WIDE_ROWS))}; \
-    PT_LANE void pt_mufu_wide_##name##_row(pt_wide x, pt_wide *sum, pt_wide *c2_c1)     \
-    {                                                                                   \
-        pt_wide_rows(pt_mufu_wide_##name##_rows + 128, x, sum, c2_c1);                  \
+#define PT_MUFU_WIDE_TABLE(name, NAME, copies, n, bits, a)                                      \
+    enum { PT_MUFU_WIDE_FIRST_##NAME = __COUNTER__ + 1 };                                       \
+    static const uint32_t pt_mufu_wide_##name##_rows[256][2] = {                                \
+        PT_MUFU_WIDE_##copies(PT_MUFU_##NAME(PT_MUFU_WIDE_##NAME, PT_MUFU_WIDE_ROWS))};         \
+    PT_LANE void pt_mufu_wide_##name##_row(const uint32_t *lanes, pt_wide *sum, pt_wide *c2_c1) \
+    {                                                                                           \
+        pt_wide_rows(pt_mufu_wide_##name##_rows + 128, lanes, sum, c2_c1);                      \
     }
 #endif
 PT_MUFU_WIDE_TABLE(rcp, RCP, 2, 128, 16, 13)
@@ -120,29 +121,29 @@ PT_LANE bool pt_mufu_wide_are_normal(pt_wide x)
 }
 
 /* Either sign; argument and result are normal. */
-PT_LANE bool pt_mufu_wide_rcp(pt_wide x, pt_wide *r)
+PT_LANE bool pt_mufu_wide_rcp(const uint32_t *a, pt_wide *r)
 {
-    pt_wide sum, c2_c1, down = (253u << 23) - 1 - x; /* the sign rides along */
-    pt_mufu_wide_rcp_row(x, &sum, &c2_c1);
+    pt_wide x = pt_wide_load(a), sum, c2_c1, down = (253u << 23) - 1 - x; /* the sign rides along */
+    pt_mufu_wide_rcp_row(a, &sum, &c2_c1);
     pt_wide rest = pt_mufu_wide_rest(c2_c1, 0x47e7, x, x >> 1);
     *r = ((sum + pt_wide_sar(rest, 13)) >> 2) + down;
     return pt_wide_are_all(pt_wide_is_less(down & 0x7fffffff, pt_wide_all(252u << 23)));
 }
 
-PT_LANE bool pt_mufu_wide_rsqrt(pt_wide x, pt_wide *r)
+PT_LANE bool pt_mufu_wide_rsqrt(const uint32_t *a, pt_wide *r)
 {
-    pt_wide sum, c2_c1, up = x + PT_MUFU_INF;
-    pt_mufu_wide_rsq_row(x, &sum, &c2_c1);
+    pt_wide x = pt_wide_load(a), sum, c2_c1, up = x + PT_MUFU_INF;
+    pt_mufu_wide_rsq_row(a, &sum, &c2_c1);
     pt_wide rest = pt_mufu_wide_rest(c2_c1, 0x7fff, x, x >> 2);
     pt_wide y = (((sum + pt_wide_sar(rest, 14)) >> 1) - up) >> 1;
     *r = pt_wide_count(y, pt_wide_is_equal(up << 8, pt_wide_all(0))); /* powers of 4 are exact */
     return pt_wide_are_all(pt_wide_is_less(up, pt_wide_all(PT_MUFU_INF << 1)));
 }
 
-PT_LANE bool pt_mufu_wide_sqrt(pt_wide x, pt_wide *r)
+PT_LANE bool pt_mufu_wide_sqrt(const uint32_t *a, pt_wide *r)
 {
-    pt_wide sum, c2_c1;
-    pt_mufu_wide_sqrt_row(x, &sum, &c2_c1);
+    pt_wide x = pt_wide_load(a), sum, c2_c1;
+    pt_mufu_wide_sqrt_row(a, &sum, &c2_c1);
     pt_wide rest = pt_mufu_wide_rest(c2_c1, 0x7fff, x, x >> 2);
     *r = (((sum + pt_wide_sar(rest, 15)) >> 1) + x) >> 1;
     return pt_mufu_wide_are_normal(x);
@@ -154,8 +155,10 @@ PT_LANE bool pt_mufu_wide_exp(pt_wide_f32 x, pt_wide *r)
     pt_wide v = pt_wide_trunc(pt_wide_max(x, pt_wide_all_f32(-128)) * 0x1p23f); /* 9.23, signed */
     /* one's complement of a negative fraction */
     v += pt_wide_unless(pt_wide_is_equal(v & 0x7fffff, pt_wide_all(0)), pt_wide_sar(v, 31));
+    uint32_t lanes[PT_WIDE];
+    pt_wide_spill(lanes, v);
     pt_wide sum, c2_c1;
-    pt_mufu_wide_ex2_row(v, &sum, &c2_c1);
+    pt_mufu_wide_ex2_row(lanes, &sum, &c2_c1);
     pt_wide rest = pt_mufu_wide_rest(c2_c1, 0x77e2, v, v >> 2);
     pt_wide result = ((sum + pt_wide_sar(rest, 13)) >> 2) + v;
     pt_wide_mask is_tiny = pt_wide_is_less(v, pt_wide_all(-126u << 23));
@@ -163,13 +166,14 @@ PT_LANE bool pt_mufu_wide_exp(pt_wide_f32 x, pt_wide *r)
     return pt_wide_are_all(pt_wide_is_less_f32(x, pt_wide_all_f32(128)));
 }
 
-PT_LANE bool pt_mufu_wide_ex2_ftz(pt_wide x, pt_wide *r)
+PT_LANE bool pt_mufu_wide_ex2_ftz(const uint32_t *a, pt_wide *r)
 {
-    return pt_mufu_wide_exp((pt_wide_f32)x, r);
+    return pt_mufu_wide_exp((pt_wide_f32)pt_wide_load(a), r);
 }
 
-PT_LANE bool pt_mufu_wide_ex2(pt_wide x, pt_wide *r)
+PT_LANE bool pt_mufu_wide_ex2(const uint32_t *a, pt_wide *r)
 {
+    pt_wide x = pt_wide_load(a);
     pt_wide_f32 v = (pt_wide_f32)x;
     pt_wide_mask low = pt_wide_is_less_f32(v, pt_wide_all_f32(-126));
     v = (pt_wide_f32)pt_wide_select(low, (pt_wide)(v * 0.5f), x);
@@ -180,10 +184,10 @@ PT_LANE bool pt_mufu_wide_ex2(pt_wide x, pt_wide *r)
     return is_plain;
 }
 
-PT_LANE bool pt_mufu_wide_lg2(pt_wide x, pt_wide *r)
+PT_LANE bool pt_mufu_wide_lg2(const uint32_t *a, pt_wide *r)
 {
-    pt_wide sum, c2_c1;
-    pt_mufu_wide_lg2_row(x, &sum, &c2_c1);
+    pt_wide x = pt_wide_load(a), sum, c2_c1;
+    pt_mufu_wide_lg2_row(a, &sum, &c2_c1);
     pt_wide rest = pt_mufu_wide_rest(c2_c1, 0x3345, x, x >> 2);
     sum += x << 9 >> 6;
     pt_wide e = (x >> 23) - 127, flip = pt_wide_sar(e, 31), whole = e ^ flip;
@@ -212,16 +216,18 @@ PT_LANE pt_wide pt_mufu_wide_turns(pt_wide_f32 x)
 }
 
 /* Of up to 2^24: more turns than that have no fraction. */
-PT_LANE bool pt_mufu_wide_sincos(pt_wide x, bool cosine, pt_wide *r)
+PT_LANE bool pt_mufu_wide_sincos(const uint32_t *a, bool cosine, pt_wide *r)
 {
-    pt_wide t = pt_mufu_wide_turns((pt_wide_f32)x);
+    pt_wide x = pt_wide_load(a), t = pt_mufu_wide_turns((pt_wide_f32)x);
     pt_wide_f32 turns = (pt_wide_f32)(t & 0x7fffffff);
     pt_wide v = pt_wide_trunc(pt_wide_fraction(turns) * 0x1p25f); /* quarters, 2.23 */
     pt_wide q = cosine ? (v >> 23) + 1 : v >> 23;
     pt_wide s = (cosine ? pt_wide_all(0) : t & PT_MUFU_SIGN) ^ (q >> 1 << 31);
     pt_wide f = v ^ -(q & 1);
+    uint32_t lanes[PT_WIDE];
+    pt_wide_spill(lanes, f);
     pt_wide sum, c2_c1;
-    pt_mufu_wide_sin_row(f, &sum, &c2_c1);
+    pt_mufu_wide_sin_row(lanes, &sum, &c2_c1);
     pt_wide rest = pt_mufu_wide_rest(c2_c1, 0, f, f >> 2);
     pt_wide upper = sum + pt_wide_sar(rest, 11), lower = rest & 0x7ff;
     pt_wide_mask is_tiny = pt_wide_is_less(upper, pt_wide_all(1u << 19));
@@ -233,14 +239,14 @@ PT_LANE bool pt_mufu_wide_sincos(pt_wide x, bool cosine, pt_wide *r)
     return pt_wide_are_within(x & 0x7fffffff, 0, 0x4b800000);
 }
 
-PT_LANE bool pt_mufu_wide_sin(pt_wide x, pt_wide *r)
+PT_LANE bool pt_mufu_wide_sin(const uint32_t *a, pt_wide *r)
 {
-    return pt_mufu_wide_sincos(x, false, r);
+    return pt_mufu_wide_sincos(a, false, r);
 }
 
-PT_LANE bool pt_mufu_wide_cos(pt_wide x, pt_wide *r)
+PT_LANE bool pt_mufu_wide_cos(const uint32_t *a, pt_wide *r)
 {
-    return pt_mufu_wide_sincos(x, true, r);
+    return pt_mufu_wide_sincos(a, true, r);
 }
 
 #endif

@@ -174,6 +174,12 @@ PT_LANE pt_wide pt_wide_maddubs(pt_wide a, pt_wide b)
     return (pt_wide)_mm512_maddubs_epi16((__m512i)a, (__m512i)b);
 }
 
+/* v in memory, for what looks at its lanes there. */
+PT_LANE void pt_wide_spill(uint32_t *lanes, pt_wide v)
+{
+    pt_wide_store(lanes, v);
+}
+
 /* table[v % 64], and % 128: held in registers. */
 PT_LANE pt_wide pt_wide_lookup_32(const uint32_t *table, pt_wide v)
 {
@@ -304,13 +310,18 @@ PT_LANE pt_wide pt_wide_maddubs(pt_wide a, pt_wide b)
     return (pt_wide)_mm256_maddubs_epi16((__m256i)a, (__m256i)b);
 }
 
-/* Rows of two words, by the number that the third byte of each lane is, with its sign. Numbers go through memory: to take them from
- * a vector, and gathers, keep more of the machine busy. */
-PT_LANE void pt_wide_rows(const uint32_t (*rows)[2], pt_wide v, pt_wide *first, pt_wide *second)
+/* v in memory, for what looks at its lanes there. */
+PT_LANE void pt_wide_spill(uint32_t *lanes, pt_wide v)
 {
-    uint32_t lanes[PT_WIDE];
     pt_wide_store(lanes, v);
-    __asm__("" : "+m"(lanes));
+    __asm__("" : "+m"(*(uint32_t(*)[PT_WIDE])lanes)); /* a compiler would take them from v */
+}
+
+/* Rows of two words, by the number that the third byte of each lane is, with its sign. Lanes are taken from memory: to take them from
+ * a vector, and gathers, keep more of the machine busy. */
+PT_LANE void pt_wide_rows(const uint32_t (*rows)[2], const uint32_t *lanes, pt_wide *first,
+                          pt_wide *second)
+{
     const int8_t *at = (const int8_t *)lanes + 2;
 #define ROW(i) ((const void *)rows[at[4 * (i)]])
 #define TWO_ROWS(i, k) _mm_loadh_pi(_mm_castsi128_ps(_mm_loadl_epi64(ROW(i))), ROW(k))
