@@ -73,10 +73,17 @@ enum pt_fault_kind {
     PT_FAULT_HOST_FUNCTION /* which said so itself */
 };
 
+/* What some faults are of, for both engines. */
+#define PT_BEYOND_LOCAL "beyond the local memory of the thread"
+#define PT_NO_TARGET "brx.idx beyond its list of targets"
+#define PT_NO_FUNCTION "a call of an address that is no function"
+#define PT_NO_DEBUGGER "a breakpoint, and no debugger to take it"
+
 struct pt_fault {
     enum pt_fault_kind kind;
     uint32_t func, insn;   /* place: function and instruction; insn is UINT32_MAX if unknown */
     uint32_t lanes;        /* lanes that did it; 0 if unknown */
+    uint32_t warp;         /* of native code that runs a CTA by itself: whose lanes they are */
     bool has_address;
     uint64_t address;      /* generic */
     const char *detail;    /* static text that says more, or NULL */

@@ -145,17 +145,19 @@ void pt_words_cta(struct pt_words *w, const struct pt_cta *cta)
     pt_words_put(w, ", CTA (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")", cta->id[0], cta->id[1], cta->id[2]);
 }
 
-static void put_threads(struct pt_words *w, const struct pt_warp *warp, uint32_t lanes)
+static void put_threads(struct pt_words *w, uint32_t warp, uint32_t lanes)
 {
     if (!lanes) {
-        pt_words_put(w, ", warp %" PRIu32, warp->index);
+        pt_words_put(w, ", warp %" PRIu32, warp);
         return;
     }
-    int lane = __builtin_ctz(lanes), more = __builtin_popcount(lanes) - 1;
-    pt_words_put(w, ", thread (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")", warp->tid[0][lane], warp->tid[1][lane],
-        warp->tid[2][lane]);
+    const uint32_t *block = w->job->launch.block;
+    uint32_t thread = warp * PT_WARP_SIZE + (uint32_t)__builtin_ctz(lanes);
+    int more = __builtin_popcount(lanes) - 1;
+    pt_words_put(w, ", thread (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")", thread % block[0],
+                 thread / block[0] % block[1], thread / block[0] / block[1]);
     if (more)
-        pt_words_put(w, " and %d more of warp %" PRIu32, more, warp->index);
+        pt_words_put(w, " and %d more of warp %" PRIu32, more, warp);
 }
 
 /* ---- what lies near an address ------------------------------------------------------------------------- */
@@ -335,8 +337,8 @@ static void report(struct pt_job *job, const struct pt_cta *cta, const struct pt
     struct pt_words w = {job, job->report, 0};
     pthread_mutex_lock(&job->kernel->module->lock);
     put_head(&w, cta, fault);
-    if (warp)
-        put_threads(&w, warp, fault->lanes);
+    if (warp || fault->lanes)
+        put_threads(&w, warp ? warp->index : fault->warp, fault->lanes);
     put_function(&w, fault->func);
     put_line(&w, fault->func, fault->insn);
     if (fault->detail)
@@ -383,7 +385,7 @@ static void put_all(struct pt_job *job, const struct pt_slot *slot, enum pt_faul
         find_places(slot, warp, take_place, &fault);
     pthread_mutex_lock(&job->kernel->module->lock);
     put_head(&w, warp->cta, &fault);
-    put_threads(&w, warp, fault.lanes);
+    put_threads(&w, warp->index, fault.lanes);
     pt_words_put(&w, "\n  %s", text);
     put_places(job, &w, slot);
     pthread_mutex_unlock(&job->kernel->module->lock);

@@ -135,7 +135,7 @@ PT_HANDLER(brx_idx)
         uint32_t lane = (uint32_t)__builtin_ctz(lanes);
         if (index[lane] >= t->n)
             return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, 1u << lane,
-                           "brx.idx beyond its list of targets");
+                           PT_NO_TARGET);
     }
     for (; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left), block = t->block[index[lane]];
@@ -298,7 +298,7 @@ pt_handler PT_DO(trap)(struct pt_select *s)
 
 PT_HANDLER(breakpoint)
 {
-    return pt_fail(c, f, PT_FAULT_TRAP, f->mask, "a breakpoint, and no debugger to take it");
+    return pt_fail(c, f, PT_FAULT_TRAP, f->mask, PT_NO_DEBUGGER);
 }
 
 pt_handler PT_DO(brkpt)(struct pt_select *s)
@@ -384,7 +384,7 @@ PT_HANDLER(call_indirect)
         struct pt_frame *callee = NULL;
         if (!body || body->func->is_entry)
             return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, lanes,
-                           "a call of an address that is no function");
+                           PT_NO_FUNCTION);
         if (!call_frame(c, f, body, lanes, &callee))
             return NULL;
         pt_loop_wait(callee, 0, lanes);

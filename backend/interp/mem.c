@@ -647,7 +647,7 @@ const struct pt_code *pt_mem_misaligned(const struct pt_code *c, struct pt_frame
 const struct pt_code *pt_mem_outside(const struct pt_code *c, struct pt_frame *f, uint32_t lanes)
 {
     struct pt_code at = pt_address_code(c);
-    pt_fail(c, f, PT_FAULT_ILLEGAL_ADDRESS, lanes, "beyond the local memory of the thread");
+    pt_fail(c, f, PT_FAULT_ILLEGAL_ADDRESS, lanes, PT_BEYOND_LOCAL);
     f->state->warp->fault.has_address = true;
     f->state->warp->fault.address =
         pt_address_of(&at, f, pt_mem_kind(c), (uint32_t)__builtin_ctz(lanes));

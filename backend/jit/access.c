@@ -122,15 +122,6 @@ LLVMValueRef jit_parameter(struct jit *j, const struct jit_access *a)
 
 /* ---- misaligned addresses -------------------------------------------------------------------- */
 
-void jit_fail_if(struct jit *j, LLVMValueRef bad, enum pt_fault_kind kind)
-{
-    LLVMBasicBlockRef fail = jit_new_block(j, "fault"), on = jit_new_block(j, "");
-    LLVMBuildCondBr(j->b, bad, fail, on);
-    jit_continue_in(j, fail);
-    jit_fail(j, kind);
-    jit_continue_in(j, on);
-}
-
 LLVMValueRef jit_misaligned(struct jit *j, const struct jit_access *a, LLVMValueRef address)
 {
     LLVMTypeRef type = LLVMTypeOf(address);
@@ -143,10 +134,15 @@ bool jit_is_trusted(const struct jit *j)
     return j->trusted && jit_set_has(j->trusted, (uint32_t)(j->insn - j->f->insns.v));
 }
 
-void jit_check_one(struct jit *j, const struct jit_access *a, LLVMValueRef address)
+void jit_check_one(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef address)
 {
-    if (a->bytes * a->n > 1 && !jit_is_trusted(j))
-        jit_fail_if(j, jit_misaligned(j, a, address), PT_FAULT_MISALIGNED);
+    if (a->bytes * a->n == 1 || jit_is_trusted(j))
+        return;
+    struct jit_blame who = {.first = copy};
+    who.n = jit_is_per_copy(j, a->base) ? 1 : j->copies - copy;
+    for (unsigned i = 0; i < who.n; i++)
+        who.lanes[i] = j->mask[copy + i];
+    jit_fail_if(j, jit_misaligned(j, a, address), PT_FAULT_MISALIGNED, &who);
 }
 
 LLVMValueRef jit_in_window(struct jit *j, const struct jit_access *a, unsigned copy,
@@ -155,17 +151,19 @@ LLVMValueRef jit_in_window(struct jit *j, const struct jit_access *a, unsigned c
     LLVMValueRef bad = jit_local_leaves(j, offsets, (uint64_t)a->bytes * a->n);
     if (j->mask[copy])
         bad = LLVMBuildAnd(j->b, bad, j->mask[copy], "");
-    jit_fail_if(j, jit_any(j, bad), PT_FAULT_ILLEGAL_ADDRESS);
-    return LLVMBuildAdd(j->b, offsets, jit_local_windows(j, copy), "");
+    LLVMValueRef addresses = LLVMBuildAdd(j->b, offsets, jit_local_windows(j, copy), "");
+    jit_fail_lanes(j, PT_FAULT_ILLEGAL_ADDRESS, copy, bad, jit_pointer(j, a, addresses));
+    return addresses;
 }
 
-void jit_check_all(struct jit *j, const struct jit_access *a, LLVMValueRef addresses,
+void jit_check_all(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef addresses,
                    LLVMValueRef mask)
 {
     if (a->bytes * a->n == 1)
         return;
     LLVMValueRef bad = jit_misaligned(j, a, addresses);
-    jit_fail_if(j, jit_any(j, mask ? LLVMBuildAnd(j->b, bad, mask, "") : bad), PT_FAULT_MISALIGNED);
+    bad = mask ? LLVMBuildAnd(j->b, bad, mask, "") : bad;
+    jit_fail_lanes(j, PT_FAULT_MISALIGNED, copy, bad, NULL);
 }
 
 /* ---- accesses -------------------------------------------------------------------------------- */

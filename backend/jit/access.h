@@ -46,14 +46,13 @@ LLVMValueRef jit_parameter(struct jit *j, const struct jit_access *a);
 LLVMValueRef jit_in_window(struct jit *j, const struct jit_access *a, unsigned copy,
                            LLVMValueRef offsets);
 
-/* Where `bad` (i1) holds, the kernel fails here. */
-void jit_fail_if(struct jit *j, LLVMValueRef bad, enum pt_fault_kind kind);
 LLVMValueRef jit_misaligned(struct jit *j, const struct jit_access *a, LLVMValueRef address);
 /* j->insn's accesses have been tested: see jit_test_access. */
 bool jit_is_trusted(const struct jit *j);
-/* Misaligned addresses fail: of one lane, or of those in the mask (NULL: all). */
-void jit_check_one(struct jit *j, const struct jit_access *a, LLVMValueRef address);
-void jit_check_all(struct jit *j, const struct jit_access *a, LLVMValueRef addresses,
+/* Misaligned addresses fail: one of all lanes of a copy and those behind that share it, or of those in the mask (NULL: all). The
+ * report leaves them out: held until then, they would take registers where nothing fails. */
+void jit_check_one(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef address);
+void jit_check_all(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef addresses,
                    LLVMValueRef mask);
 
 /* Element i of a vector access. */

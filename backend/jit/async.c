@@ -71,12 +71,12 @@ static void read_operands(struct copy *x)
         x->source[u] = jit_address(j, &x->from, u, j->width);
         x->read[u] = bytes_read(x, u);
         LLVMValueRef mask = j->mask[u];
-        jit_check_all(j, &x->to, x->at[u], mask);
+        jit_check_all(j, &x->to, u, x->at[u], mask);
         if (x->read[u]) {
             LLVMValueRef reads = LLVMBuildICmp(j->b, LLVMIntNE, x->read[u], each(j, 0), "");
             mask = mask ? LLVMBuildAnd(j->b, mask, reads, "") : reads;
         }
-        jit_check_all(j, &x->from, x->source[u], mask);
+        jit_check_all(j, &x->from, u, x->source[u], mask);
     }
 }
 

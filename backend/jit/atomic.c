@@ -1,5 +1,6 @@
 /* atom and red. Lanes go upwards, one after the other. A CTA runs on one worker, so shared memory needs no locked
  * instruction. */
+#include "backend/jit/access.h"
 #include "backend/jit/region.h"
 
 enum { ELEMENTS = 8 };
@@ -296,17 +297,20 @@ static LLVMValueRef pointer_of(struct jit *j, const struct atomic *a, LLVMValueR
     return LLVMBuildIntToPtr(j->b, address, LLVMPointerTypeInContext(j->context, 0), "");
 }
 
-static void check(struct jit *j, const struct atomic *a, LLVMValueRef addresses, LLVMValueRef mask)
+static void check(struct jit *j, const struct atomic *a, unsigned copy, LLVMValueRef addresses,
+                  LLVMValueRef mask)
 {
     LLVMTypeRef type = LLVMTypeOf(addresses);
     LLVMValueRef low = LLVMBuildAnd(j->b, addresses, jit_const(type, a->bytes * a->n - 1), "");
     LLVMValueRef bad = LLVMBuildICmp(j->b, LLVMIntNE, low, LLVMConstNull(type), "");
-    LLVMBasicBlockRef fail = jit_new_block(j, "misaligned"), on = jit_new_block(j, "");
-    bad = jit_any(j, mask ? LLVMBuildAnd(j->b, bad, mask, "") : bad);
-    LLVMBuildCondBr(j->b, bad, fail, on);
-    jit_continue_in(j, fail);
-    jit_fail(j, PT_FAULT_MISALIGNED);
-    jit_continue_in(j, on);
+    bad = mask ? LLVMBuildAnd(j->b, bad, mask, "") : bad;
+    LLVMValueRef pointers = addresses;
+    if (a->is_shared)
+        pointers = jit_indexed(j, j->shared, addresses, 1, false);
+    else
+        pointers = LLVMBuildIntToPtr(
+            j->b, addresses, LLVMVectorType(LLVMPointerTypeInContext(j->context, 0), j->width), "");
+    jit_fail_lanes(j, PT_FAULT_MISALIGNED, copy, bad, pointers);
 }
 
 static LLVMValueRef as_bits(struct jit *j, const struct atomic *a, const struct pt_operand *o,
@@ -352,7 +356,7 @@ static void run_chunk(struct jit *j, const struct atomic *a, unsigned copy)
 {
     LLVMTypeRef vector = LLVMVectorType(a->element, j->width);
     LLVMValueRef addresses = address_of(j, a, copy), mask = j->mask[copy];
-    check(j, a, addresses, mask);
+    check(j, a, copy, addresses, mask);
     if (mask && a->is_shared) { /* lanes that are off change a word of the reserved kilobyte */
         LLVMValueRef nowhere = jit_splat(j, jit_i32(j, PT_SHARED_BASE - 64));
         addresses = LLVMBuildSelect(j->b, mask, addresses, nowhere, "");

@@ -393,9 +393,23 @@ static void reduce(struct jit *j, LLVMValueRef *mask)
     }
 }
 
+/* Nobody is there to take it. */
+static void stop_at_breakpoint(struct jit *j, LLVMValueRef *mask)
+{
+    for (unsigned u = 0; u < j->copies; u++)
+        apply_guard(j, u, mask[u]);
+    struct jit_blame who = {.n = j->copies};
+    memcpy(who.lanes, j->mask, sizeof who.lanes);
+    jit_fail_any(j, PT_FAULT_TRAP, &who);
+}
+
 static bool instruction(struct jit *j, LLVMValueRef *mask)
 {
     uint32_t effects = j->form->effects;
+    if (j->form->op == PT_OP_brkpt) {
+        stop_at_breakpoint(j, mask);
+        return true;
+    }
     if (jit_is_barrier(j->form)) { /* where a region begins */
         if (jit_is_reduction(j->form))
             reduce(j, mask);

@@ -87,17 +87,6 @@ static void choose(struct jit_gen *g, uint32_t from, const struct pt_insn *insn,
     jit_go_to(g, from, next);
 }
 
-/* Fails at j->insn where `bad` (i1) holds; goes on behind it. */
-static void fail_where(struct jit_gen *g, enum pt_fault_kind kind, LLVMValueRef bad)
-{
-    struct jit *j = g->j;
-    LLVMBasicBlockRef fail = jit_new_block(j, "fail"), on = jit_new_block(j, "");
-    LLVMBuildCondBr(j->b, bad, fail, on);
-    jit_continue_in(j, fail);
-    jit_fail(j, kind);
-    jit_continue_in(j, on);
-}
-
 /* Lanes of a copy that run the last instruction: those of the block for which its guard holds. */
 static LLVMValueRef running(struct jit_gen *g, const struct pt_insn *insn, unsigned copy)
 {
@@ -106,18 +95,24 @@ static LLVMValueRef running(struct jit_gen *g, const struct pt_insn *insn, unsig
     return insn->guard ? LLVMBuildAnd(j->b, lanes, read_guard(j, insn, copy, j->width), "") : lanes;
 }
 
+static struct jit_blame all_running(struct jit_gen *g, const struct pt_insn *insn)
+{
+    struct jit_blame who = {.n = g->j->copies};
+    for (unsigned u = 0; u < who.n; u++)
+        who.lanes[u] = running(g, insn, u);
+    return who;
+}
+
 /* Ends the launch as soon as a lane runs it. */
 static void end_in_trap(struct jit_gen *g, uint32_t block, const struct pt_insn *insn)
 {
     struct jit *j = g->j;
+    struct jit_blame who = all_running(g, insn);
     if (!insn->guard) {
-        jit_fail(j, PT_FAULT_TRAP);
+        jit_fail(j, PT_FAULT_TRAP, &who);
         return;
     }
-    LLVMValueRef any = jit_any(j, running(g, insn, 0));
-    for (unsigned u = 1; u < j->copies; u++)
-        any = LLVMBuildOr(j->b, any, jit_any(j, running(g, insn, u)), "");
-    fail_where(g, PT_FAULT_TRAP, any);
+    jit_fail_any(j, PT_FAULT_TRAP, &who);
     jit_go_to(g, block, j->f->blocks.v[block].next);
 }
 
@@ -134,7 +129,9 @@ static void choose_by_table(struct jit_gen *g, uint32_t from, const struct pt_in
     const struct pt_table *table = table_of(j, insn);
     LLVMValueRef index = jit_read(j, &j->f->operands.v[insn->operands], 0, PT_u32, 1, true);
     LLVMValueRef n = jit_i32(j, table->targets.n);
-    fail_where(g, PT_FAULT_ILLEGAL_INSTRUCTION, LLVMBuildICmp(j->b, LLVMIntUGE, index, n, ""));
+    struct jit_blame who = all_running(g, insn);
+    jit_fail_if(j, LLVMBuildICmp(j->b, LLVMIntUGE, index, n, ""), PT_FAULT_ILLEGAL_INSTRUCTION,
+                &who);
     LLVMBasicBlockRef never = jit_new_block(j, "");
     LLVMValueRef to = LLVMBuildSwitch(j->b, index, never, table->targets.n);
     jit_continue_in(j, never);
@@ -168,16 +165,15 @@ static LLVMValueRef lanes_to(struct jit *j, const struct pt_insn *insn, unsigned
 static void check_table(struct jit_gen *g, const struct pt_insn *insn, LLVMValueRef *lanes)
 {
     struct jit *j = g->j;
-    LLVMValueRef any = NULL;
+    struct jit_blame who = {.n = j->copies};
     for (unsigned u = 0; u < j->copies; u++) {
         LLVMValueRef index =
             jit_read(j, &j->f->operands.v[insn->operands], u, PT_u32, j->width, true);
         LLVMValueRef n = jit_const(LLVMTypeOf(index), table_of(j, insn)->targets.n);
         LLVMValueRef bad = LLVMBuildICmp(j->b, LLVMIntUGE, index, n, "");
-        bad = jit_any(j, LLVMBuildAnd(j->b, bad, lanes[u], ""));
-        any = any ? LLVMBuildOr(j->b, any, bad, "") : bad;
+        who.lanes[u] = LLVMBuildAnd(j->b, bad, lanes[u], "");
     }
-    fail_where(g, PT_FAULT_ILLEGAL_INSTRUCTION, any);
+    jit_fail_any(j, PT_FAULT_ILLEGAL_INSTRUCTION, &who);
 }
 
 static void part_by_table(struct jit_gen *g, uint32_t from, const struct pt_insn *insn)

@@ -26,7 +26,8 @@ bool jit_device_function(struct pt_cta *cta, struct pt_fault *fault, uint32_t th
     *fault = warp.fault;
     fault->func = func;
     fault->insn = insn;
-    fault->lanes = 0; /* native code names no thread */
+    fault->lanes = UINT32_C(1) << lane;
+    fault->warp = warp.index;
     return false;
 }
 

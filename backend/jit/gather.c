@@ -98,7 +98,8 @@ static bool access_indexed(struct jit *j, const struct jit_access *a, unsigned c
     LLVMValueRef bad = jit_misaligned(j, a, base);
     if (j->mask[copy])
         bad = LLVMBuildAnd(j->b, bad, jit_any(j, j->mask[copy]), "");
-    jit_fail_if(j, bad, PT_FAULT_MISALIGNED);
+    struct jit_blame who = {.first = copy, .n = 1, .lanes = {j->mask[copy]}};
+    jit_fail_if(j, bad, PT_FAULT_MISALIGNED, &who);
     base = LLVMBuildIntToPtr(j->b, base, pointer, "");
     LLVMValueRef index = jit_read(j, s.index, copy, PT_u32, j->width, false);
     LLVMValueRef pointers = jit_indexed(j, base, index, s.scale, s.is_signed);
@@ -122,7 +123,7 @@ void jit_access_any(struct jit *j, const struct jit_access *a, unsigned copy, LL
     LLVMValueRef mask = j->mask[copy];
     if (a->space == PT_SPACE_LOCAL)
         addresses = jit_in_window(j, a, copy, addresses);
-    jit_check_all(j, a, addresses, mask);
+    jit_check_all(j, a, copy, addresses, mask);
     if (has_gather(j, a)) {
         access_by_machine(j, a, jit_pointer(j, a, addresses), mask, v);
         return;

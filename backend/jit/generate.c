@@ -53,38 +53,6 @@ struct pt_place jit_place(const struct jit *j, uint32_t insn)
     return (struct pt_place){(uint32_t)(j->f - j->m->funcs.v), insn};
 }
 
-/* Leaves the function, with *fault set. */
-static void leave(struct jit *j, enum pt_fault_kind kind, enum pt_run end)
-{
-    LLVMTypeRef i8 = LLVMInt8TypeInContext(j->context);
-    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
-    struct pt_place place = jit_place(j, (uint32_t)(j->insn - j->f->insns.v));
-    struct {
-        size_t at;
-        LLVMValueRef value;
-    } fields[] = {
-        {offsetof(struct pt_fault, kind), jit_i32(j, kind)},
-        {offsetof(struct pt_fault, func), jit_i32(j, place.func)},
-        {offsetof(struct pt_fault, insn), jit_i32(j, place.insn)},
-        {offsetof(struct pt_fault, lanes), jit_i32(j, 0)},
-        {offsetof(struct pt_fault, has_address), LLVMConstNull(i8)},
-        {offsetof(struct pt_fault, detail), LLVMConstNull(pointer)},
-    };
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        LLVMBuildStore(j->b, fields[i].value, jit_at(j, j->fault, jit_i64(j, fields[i].at)));
-    LLVMBuildRet(j->b, jit_i32(j, end));
-}
-
-void jit_fail(struct jit *j, enum pt_fault_kind kind)
-{
-    leave(j, kind, PT_RUN_FAULT);
-}
-
-void jit_stop(struct jit *j)
-{
-    leave(j, PT_FAULT_TIMEOUT, PT_RUN_YIELDED);
-}
-
 /* Calls are expanded where they can be. */
 static bool expand_calls(struct jit *j)
 {

@@ -18,7 +18,7 @@
  *   distance.c  how far off later CTAs' accesses lie
  *   atomic.c, warp.c, matrix.c, async.c   the others that are not pure
  *   local.c     windows of local memory                  call.c             calls of device functions
- *   promote.c   variables become values
+ *   promote.c   variables become values                  fail.c             where launches end early
  *   target.c    the host, passes, machine code           engine.c           the entry of the shared object
  *   exit.c      LLVM when the program ends
  *   object.h    load.c: objects to memory                debug.c            places: instructions in the line table
@@ -111,6 +111,7 @@ struct jit {
     LLVMValueRef reduced[2];    /* likewise: of the barrier at which the region begins */
     LLVMValueRef nowhere;       /* alloca: memory that nobody reads, or NULL */
     LLVMValueRef lanes[4];      /* allocas of lanes.c */
+    LLVMValueRef blamed[2];     /* allocas of fail.c */
     uint64_t *live_in;          /* pt_live_in */
     uint64_t *read;             /* registers that some instruction reads */
     uint64_t *partial;          /* blocks that not all live lanes of a group run together */

@@ -136,7 +136,7 @@ static void find_rows(struct jit *j, const struct jit_access *a, unsigned first,
     for (unsigned at = 0; at < n; at += j->width) {
         unsigned copy = first + at / j->width;
         LLVMValueRef addresses = jit_address(j, a, copy, j->width);
-        jit_check_all(j, a, addresses, among_first(j, j->mask[copy], n - at));
+        jit_check_all(j, a, copy, addresses, among_first(j, j->mask[copy], n - at));
         jit_lane_pointers(j, a, copy, addresses, pointers + at);
     }
 }

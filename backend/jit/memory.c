@@ -76,7 +76,7 @@ static void load_one(struct jit *j, const struct jit_access *a, unsigned copy, L
         pointer = jit_parameter(j, a);
     } else {
         LLVMValueRef address = jit_address(j, a, copy, 1);
-        jit_check_one(j, a, address);
+        jit_check_one(j, a, copy, address);
         pointer = jit_pointer(j, a, address);
     }
     unsigned align = a->space == PT_SPACE_PARAM ? 1 : a->bytes;
@@ -154,7 +154,7 @@ static void store_uniform(struct jit *j, const struct jit_access *a, unsigned co
 {
     LLVMBasicBlockRef after = begin_if(j, runs_at_all(j, copy));
     LLVMValueRef address = jit_address(j, a, copy, 1);
-    jit_check_one(j, a, address);
+    jit_check_one(j, a, copy, address);
     LLVMValueRef pointer = jit_pointer(j, a, address);
     for (unsigned i = 0; i < a->n; i++) {
         int64_t stride;

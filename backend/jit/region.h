@@ -133,9 +133,24 @@ bool jit_carry_is_one(const struct jit *j);
 bool jit_carry_is_shared(const struct jit *j);
 bool jit_carry(struct jit_op *op, unsigned copy);
 
-/* The launch fails at j->insn: leaves the function. (generate.c) */
-void jit_fail(struct jit *j, enum pt_fault_kind kind);
-/* The launch is to stop, as j->insn has seen: leaves the function. (generate.c) */
+/* Who is at fault: lanes of n copies (vectors of i1; NULL: all of the chunk), some of them. */
+struct jit_blame {
+    unsigned first, n; /* copies */
+    LLVMValueRef lanes[JIT_COPIES]; /* of copy first + i */
+    LLVMValueRef pointer; /* what they access: one pointer, or a vector of those of the only copy; NULL: nothing */
+};
+
+/* fail.c: the launch fails at j->insn: leaves the function. */
+void jit_fail(struct jit *j, enum pt_fault_kind kind, const struct jit_blame *who);
+/* Likewise where `test` (i1) holds; goes on behind it. */
+void jit_fail_if(struct jit *j, LLVMValueRef test, enum pt_fault_kind kind,
+                 const struct jit_blame *who);
+/* Likewise where any lane is to blame. */
+void jit_fail_any(struct jit *j, enum pt_fault_kind kind, const struct jit_blame *who);
+/* Likewise where some lanes of a copy are bad; `pointers` is NULL or what they access. */
+void jit_fail_lanes(struct jit *j, enum pt_fault_kind kind, unsigned copy, LLVMValueRef bad,
+                    LLVMValueRef pointers);
+/* fail.c: the launch is to stop, as j->insn has seen: leaves the function. */
 void jit_stop(struct jit *j);
 
 /* An empty basic block, and where building goes on. */

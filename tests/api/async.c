@@ -23,8 +23,10 @@ static const char text[] = HEADER
     ".visible .entry waits(.param .u64 p)\n{\n"
     "    .reg .b64 %p; .reg .b32 %r; .reg .pred %c;\n    ld.param.u64 %p, [p];\n"
     "LOOP:\n    ld.volatile.u32 %r, [%p]; setp.eq.u32 %c, %r, 0; @%c bra LOOP;\n    ret;\n}\n"
-    ".visible .entry halts()\n{\n"
-    "    .reg .pred %c;\n    setp.eq.u32 %c, 0, 1; @%c brkpt;\n    ret;\n}\n";
+    ".func down(.param .u32 n)\n{\n    .reg .u32 %r; .reg .pred %c;\n"
+    "    ld.param.u32 %r, [n]; setp.eq.u32 %c, %r, 0; @%c ret; sub.u32 %r, %r, 1;\n"
+    "    { .param .u32 a; st.param.u32 [a], %r; call down, (a); }\n    ret;\n}\n"
+    ".visible .entry recurs()\n{\n    { .param .u32 a; st.param.u32 [a], 3; call down, (a); }\n    ret;\n}\n";
 
 /* ---- in order, with a callback ------------------------------------------------------------------------- */
 
@@ -196,9 +198,9 @@ static void test_options(void)
     ptera_launch_init(&launch);
     launch.backend = best_backend(engine);
     ptera_module *module = load(engine, text);
-    CHECK_INT(ptera_kernel_launch(kernel_of(module, "halts"), &launch), PTERA_OK);
+    CHECK_INT(ptera_kernel_launch(kernel_of(module, "recurs"), &launch), PTERA_OK);
     if (launch.backend == PTERA_BACKEND_JIT)
-        CHECK_HAS(logged, "kernel 'halts' is interpreted: ");
+        CHECK_HAS(logged, "kernel 'recurs' is interpreted: ");
     ptera_engine_destroy(engine);
 }
 

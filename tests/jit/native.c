@@ -27,7 +27,8 @@ static const char text[] = HEADER
     "L:  atom.global.cas.b32 %r1, [%rd1], 0, 1;\n    setp.ne.u32 %p1, %r1, 0;\n    @%p1 bra L;\n"
     "    atom.global.exch.b32 %r1, [%rd1], 0;\n"
     "    red.global.add.u32 [%rd1+4], 1;\n    ret;\n}\n"
-    ".visible .entry halts()\n{\n    brkpt;\n    ret;\n}\n"
+    ".func down()\n{\n    call down;\n    ret;\n}\n"
+    ".visible .entry recurs()\n{\n    call down;\n    ret;\n}\n"
     ".visible .entry rows(.param .u64 to, .param .u32 width)\n{\n"
     "    .reg .b64 %rd<4>; .reg .b32 %r<12>;\n"
     "    ld.param.u64 %rd1, [to]; ld.param.u32 %r1, [width];\n"
@@ -248,9 +249,9 @@ static void check_emit(ptera_module *module)
     CHECK_HAS(data, "ret");
     CHECK_INT(ptera_kernel_emit(kernel, block, 0, PTERA_EMIT_OBJ, &data, &bytes), PTERA_OK);
     CHECK(bytes > 64 && !memcmp(data, "\177ELF", 4));
-    CHECK_INT(ptera_kernel_emit(kernel_of(module, "halts"), block, 0, PTERA_EMIT_LLVM, &data, &bytes),
+    CHECK_INT(ptera_kernel_emit(kernel_of(module, "recurs"), block, 0, PTERA_EMIT_LLVM, &data, &bytes),
               PTERA_ERROR_UNSUPPORTED_PTX);
-    CHECK_HAS(ptera_engine_error(engine), "kernel 'halts' cannot be native: ");
+    CHECK_HAS(ptera_engine_error(engine), "kernel 'recurs' cannot be native: recursion");
     CHECK_INT(ptera_kernel_emit(NULL, block, 0, PTERA_EMIT_OBJ, &data, &bytes), PTERA_ERROR_INVALID_ARGUMENT);
     CHECK_INT(ptera_kernel_emit(kernel, NULL, 0, PTERA_EMIT_OBJ, &data, &bytes), PTERA_ERROR_INVALID_ARGUMENT);
     CHECK_INT(ptera_kernel_emit(kernel, block, 0, (ptera_native_emit)3, &data, &bytes), PTERA_ERROR_INVALID_ARGUMENT);
