@@ -754,6 +754,14 @@ static void find_outermost(struct vary *v, struct pt_arena *arena)
     }
 }
 
+/* Registers that are read before they are written: all threads find the same there. */
+static void enter_unwritten(struct vary *v)
+{
+    for (uint32_t r = 0; r < v->f->regs.n && v->f->blocks.n; r++)
+        if (has_bit(v->live_in, r))
+            v->facts[r] = pt_fact_any(PT_LEVEL_CTA, reg_bits(v, r));
+}
+
 /* Values a function is called with. */
 static void enter_params(struct vary *v)
 {
@@ -780,6 +788,7 @@ struct pt_vary *pt_vary_find(const struct pt_module *m, const struct pt_func *f,
     prepare_fronts(&v, &v.group, PT_LEVEL_GROUP, arena);
     v.group.stops = stops;
     find_outermost(&v, arena);
+    enter_unwritten(&v);
     enter_params(&v);
     do {
         v.changes = false;

@@ -173,7 +173,7 @@ static LLVMValueRef value_in(struct promote *p, uint32_t block)
         else if (b->n_preds > 1)
             value = new_phi(p, at);
         else if (!b->n_preds || steps > p->n_blocks) /* the entry; a cycle that nothing enters */
-            value = LLVMGetUndef(p->type);
+            value = LLVMConstNull(p->type);
         else if (look(p, at = p->preds[b->preds])->store)
             value = LLVMGetOperand(p->blocks[at].store, 0);
     }
@@ -231,7 +231,7 @@ static LLVMValueRef only_value(struct promote *p, LLVMValueRef phi)
             return NULL;
         only = value;
     }
-    return only ? only : LLVMGetUndef(p->type);
+    return only ? only : LLVMConstNull(p->type);
 }
 
 /* Phis of one value go. Those nearest to stores come first: they were made last. */
