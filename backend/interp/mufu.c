@@ -31,7 +31,45 @@
             lanes_##name##_each(d, a, NULL, NULL, n);                                 \
     }                                                                                 \
     PT_LANES_HANDLER(name, u32, 1)
+
+/* The same of two functions: the second one looks at the first one's results in memory. AVX2 makes several of them ahead, not to
+ * wait for each. */
+enum { AHEAD = PT_WIDE == 16 ? PT_WIDE : 8 * PT_WIDE };
+#define WIDE1_FIXED(name, wide, ...)                                                  \
+    PT_LANES_FN(name##_each, u32, u32, PT_LANES_SOURCE(u32, a), __VA_ARGS__)          \
+    static void lanes_##name(void *lanes_d, const void *lanes_a, const void *lanes_b, \
+                             const void *lanes_c_, uint32_t n)                        \
+    {                                                                                 \
+        uint32_t *d = lanes_d, fixed[AHEAD], now;                                     \
+        const uint32_t *a = lanes_a;                                                  \
+        pt_wide r;                                                                    \
+        (void)lanes_b;                                                                \
+        (void)lanes_c_;                                                               \
+        for (; n >= PT_WIDE; n -= now, a += now, d += now) {                          \
+            now = n < AHEAD ? n / PT_WIDE * PT_WIDE : AHEAD;                          \
+            for (uint32_t i = 0; i < now; i += PT_WIDE)                               \
+                pt_wide_spill(fixed + i, wide##_fixed(a + i));                        \
+            for (uint32_t i = 0; i < now; i += PT_WIDE) {                             \
+                if (__builtin_expect(wide(a + i, fixed + i, &r), 1))                  \
+                    pt_wide_store(d + i, r);                                          \
+                else                                                                  \
+                    lanes_##name##_each(d + i, a + i, NULL, NULL, PT_WIDE);           \
+            }                                                                         \
+        }                                                                             \
+        n &= ~3u;                                                                     \
+        if (!n)                                                                       \
+            return;                                                                   \
+        uint32_t part[PT_WIDE];                                                       \
+        pt_wide_store(part, pt_wide_load_part(a, n, pt_wide_all(0x3f800000)));        \
+        pt_wide_spill(fixed, wide##_fixed(part));                                     \
+        if (wide(part, fixed, &r))                                                    \
+            pt_wide_store_part(d, r, n);                                              \
+        else                                                                          \
+            lanes_##name##_each(d, a, NULL, NULL, n);                                 \
+    }                                                                                 \
+    PT_LANES_HANDLER(name, u32, 1)
 #else
+#define WIDE1_FIXED WIDE1
 #define WIDE1(name, wide, ...) LANE1_FN(name, u32, u32, __VA_ARGS__)
 #endif
 #define LANE1 LANE1_FN
@@ -41,6 +79,7 @@ PT_LANES_TABLE(mufu) = {
 #define LANE1 LANE1_ROW
 #define LANE2 LANE2_ROW
 #define WIDE1(name, wide, ...) LANE1_ROW(name, u32, u32, __VA_ARGS__)
+#define WIDE1_FIXED WIDE1
 #include "backend/semantics/mufu.def"
     PT_LANES_END};
 

@@ -149,38 +149,52 @@ PT_LANE bool pt_mufu_wide_sqrt(const uint32_t *a, pt_wide *r)
     return pt_mufu_wide_are_normal(x);
 }
 
-/* 2^x of x < 128, subnormal results flushed. */
-PT_LANE bool pt_mufu_wide_exp(pt_wide_f32 x, pt_wide *r)
+/* The argument of 2^x, x < 128, in fixed point: 9.23, signed. A negative one's fraction is made of its one's complement. */
+PT_LANE pt_wide pt_mufu_wide_fixed(pt_wide_f32 x)
 {
-    pt_wide v = pt_wide_trunc(pt_wide_max(x, pt_wide_all_f32(-128)) * 0x1p23f); /* 9.23, signed */
-    /* one's complement of a negative fraction */
-    v += pt_wide_unless(pt_wide_is_equal(v & 0x7fffff, pt_wide_all(0)), pt_wide_sar(v, 31));
-    uint32_t lanes[PT_WIDE];
-    pt_wide_spill(lanes, v);
-    pt_wide sum, c2_c1;
-    pt_mufu_wide_ex2_row(lanes, &sum, &c2_c1);
+    pt_wide v = pt_wide_trunc(pt_wide_max(x, pt_wide_all_f32(-128)) * 0x1p23f);
+    return v + pt_wide_unless(pt_wide_is_equal(v & 0x7fffff, pt_wide_all(0)), pt_wide_sar(v, 31));
+}
+
+/* 2^x of it, subnormal results flushed. */
+PT_LANE pt_wide pt_mufu_wide_exp(const uint32_t *fixed)
+{
+    pt_wide v = pt_wide_load(fixed), sum, c2_c1;
+    pt_mufu_wide_ex2_row(fixed, &sum, &c2_c1);
     pt_wide rest = pt_mufu_wide_rest(c2_c1, 0x77e2, v, v >> 2);
     pt_wide result = ((sum + pt_wide_sar(rest, 13)) >> 2) + v;
-    pt_wide_mask is_tiny = pt_wide_is_less(v, pt_wide_all(-126u << 23));
-    *r = pt_wide_unless(is_tiny, result);
-    return pt_wide_are_all(pt_wide_is_less_f32(x, pt_wide_all_f32(128)));
+    return pt_wide_unless(pt_wide_is_less(v, pt_wide_all(-126u << 23)), result);
 }
 
-PT_LANE bool pt_mufu_wide_ex2_ftz(const uint32_t *a, pt_wide *r)
+PT_LANE pt_wide pt_mufu_wide_ex2_ftz_fixed(const uint32_t *a)
 {
-    return pt_mufu_wide_exp((pt_wide_f32)pt_wide_load(a), r);
+    return pt_mufu_wide_fixed((pt_wide_f32)pt_wide_load(a));
 }
 
-PT_LANE bool pt_mufu_wide_ex2(const uint32_t *a, pt_wide *r)
+PT_LANE bool pt_mufu_wide_ex2_ftz(const uint32_t *a, const uint32_t *fixed, pt_wide *r)
 {
-    pt_wide x = pt_wide_load(a);
-    pt_wide_f32 v = (pt_wide_f32)x;
-    pt_wide_mask low = pt_wide_is_less_f32(v, pt_wide_all_f32(-126));
-    v = (pt_wide_f32)pt_wide_select(low, (pt_wide)(v * 0.5f), x);
+    *r = pt_mufu_wide_exp(fixed);
+    return pt_wide_are_all(pt_wide_is_less_f32((pt_wide_f32)pt_wide_load(a), pt_wide_all_f32(128)));
+}
+
+/* Where the result may be subnormal, it is the square of 2^(x / 2). */
+PT_LANE pt_wide_mask pt_mufu_wide_is_low(pt_wide x)
+{
+    return pt_wide_is_less_f32((pt_wide_f32)x, pt_wide_all_f32(-126));
+}
+
+PT_LANE pt_wide pt_mufu_wide_ex2_fixed(const uint32_t *a)
+{
+    pt_wide x = pt_wide_load(a), half = (pt_wide)((pt_wide_f32)x * 0.5f);
+    return pt_mufu_wide_fixed((pt_wide_f32)pt_wide_select(pt_mufu_wide_is_low(x), half, x));
+}
+
+PT_LANE bool pt_mufu_wide_ex2(const uint32_t *a, const uint32_t *fixed, pt_wide *r)
+{
     pt_wide once;
-    bool is_plain = pt_mufu_wide_exp(v, &once);
+    bool is_plain = pt_mufu_wide_ex2_ftz(a, fixed, &once);
     pt_wide_f32 y = (pt_wide_f32)once;
-    *r = pt_wide_select(low, (pt_wide)(y * y), once);
+    *r = pt_wide_select(pt_mufu_wide_is_low(pt_wide_load(a)), (pt_wide)(y * y), once);
     return is_plain;
 }
 

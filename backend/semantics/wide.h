@@ -242,7 +242,7 @@ PT_LANE pt_wide pt_wide_count(pt_wide v, pt_wide_mask m)
 
 PT_LANE pt_wide pt_wide_select(pt_wide_mask m, pt_wide x, pt_wide y)
 {
-    return (pt_wide)_mm256_blendv_epi8((__m256i)y, (__m256i)x, (__m256i)m);
+    return (pt_wide)_mm256_blendv_ps((__m256)y, (__m256)x, (__m256)m);
 }
 
 /* v where not m, else 0. */
