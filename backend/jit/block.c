@@ -528,6 +528,10 @@ bool jit_run(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValueRef *mas
         if (j->form->effects & (PT_FX_BRANCH | PT_FX_END))
             continue;
         jit_debug_place(j, insns[i]);
+        if (jit_is_late(j)) {
+            jit_note_range(j);
+            continue;
+        }
         uint32_t together = jit_batch_length(j, insns + i, n - i);
         bool is_batch = together * j->copies > 1;
         if (is_batch ? !run_batch(j, insns + i, together, mask) : !instruction(j, mask)) {

@@ -54,7 +54,7 @@ static void take(struct jit_gen *g, uint32_t from, uint32_t taken)
 }
 
 /* Where scalars tell that all lanes go the same way, they do without masks. */
-static void part(struct jit_gen *g, uint32_t from, const struct pt_insn *insn, uint32_t taken,
+static bool part(struct jit_gen *g, uint32_t from, const struct pt_insn *insn, uint32_t taken,
                  uint32_t next)
 {
     struct jit *j = g->j;
@@ -72,7 +72,10 @@ static void part(struct jit_gen *g, uint32_t from, const struct pt_insn *insn, u
         take(g, from, taken);
         jit_continue_in(j, lanes);
     }
+    if (j->regs[insn->guard].is_late && !jit_repeat(j, j->regs[insn->guard].only))
+        return false;
     part_lanes(g, from, insn, taken, next);
+    return true;
 }
 
 static void choose(struct jit_gen *g, uint32_t from, const struct pt_insn *insn, uint32_t taken,
@@ -237,7 +240,7 @@ bool jit_end_block(struct jit_gen *g, uint32_t block)
         if (j->vary->branch[block] <= PT_LEVEL_GROUP)
             choose(g, block, insn, taken, b->next);
         else
-            part(g, block, insn, taken, b->next);
+            return part(g, block, insn, taken, b->next);
     } else if (taken != UINT32_MAX) {
         jit_go_to(g, block, taken);
     } else {

@@ -1,8 +1,9 @@
 /* What scalars tell of predicates. Where an affine value is compared with one that lanes share, the lanes for which that holds are
  * a range: its ends, at the group's first and last lane, tell whether it holds for all of them or for none, which most groups
- * answer without a vector. What is made of such predicates by and, or, not can be told likewise.
+ * answer without a vector. What is made of such predicates by and, or, not can be told likewise. The vector of a predicate that only
+ * the branch at its block's end reads is computed behind that question, where lanes do part.
  */
-#include "backend/jit/region.h"
+#include "backend/jit/gen.h"
 
 enum { STRIDE_MOST = 1 << 16 };
 
@@ -50,6 +51,73 @@ static bool is_range_logic(const struct jit *j, const struct pt_insn *insn)
     }
 }
 
+/* ---- predicates whose lanes can wait ---------------------------------------------------------- */
+
+struct uses {
+    uint32_t *n; /* by register; counted where not NULL */
+    const struct jit *j;
+    const struct pt_insn *insn; /* else: whose sources are looked for among what is written */
+    bool is_changed;
+};
+
+static void see_use(void *ud, uint32_t reg, bool is_def)
+{
+    struct uses *u = ud;
+    if (u->n) {
+        u->n[reg] += !is_def;
+        return;
+    }
+    for (unsigned i = 1; is_def && i < 3; i++) {
+        const struct pt_operand *o = &u->j->f->operands.v[u->insn->operands + i];
+        u->is_changed |= o->kind == PT_OPND_REG && o->index == reg;
+    }
+}
+
+/* Up to the block's last instruction neither what is compared changes nor a region ends. */
+static bool can_wait(const struct jit *j, uint32_t insn, uint32_t last)
+{
+    struct uses u = {.j = j, .insn = &j->f->insns.v[insn]};
+    for (uint32_t i = insn + 1; i <= last; i++) {
+        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], see_use, &u);
+        if (u.is_changed || jit_is_barrier(pt_insn_form(j->m, &j->f->insns.v[i])))
+            return false;
+    }
+    return true;
+}
+
+/* The block ends in a branch, or an end, of some of its lanes. */
+static bool parts_lanes(const struct jit *j, uint32_t block)
+{
+    const struct pt_insn *last = &j->f->insns.v[jit_last_of(j, block)];
+    enum pt_op op = (enum pt_op)pt_insn_form(j->m, last)->op;
+    bool goes_on =
+        op == PT_OP_bra && j->f->operands.v[last->operands].index == j->f->blocks.v[block].next;
+    return last->guard && j->vary->branch[block] > PT_LEVEL_GROUP && !goes_on &&
+           (op == PT_OP_bra || op == PT_OP_ret || op == PT_OP_exit);
+}
+
+static void find_late(struct jit *j)
+{
+    struct uses u = {.n = pt_arena_alloc(j->arena, (j->f->regs.n + 1) * sizeof *u.n)};
+    for (uint32_t i = 0; i < j->f->insns.n; i++)
+        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], see_use, &u);
+    for (uint32_t b = 0; b < j->f->blocks.n; b++) {
+        const struct pt_block *block = &j->f->blocks.v[b];
+        if (!block->count || !parts_lanes(j, b))
+            continue;
+        uint32_t last = jit_last_of(j, b), guard = j->f->insns.v[last].guard;
+        struct jit_reg *r = &j->regs[guard];
+        r->is_late = r->is_range && u.n[guard] == 1 && r->only >= block->first && r->only < last &&
+                     is_range_compare(j, &j->f->insns.v[r->only]) && can_wait(j, r->only, last);
+    }
+}
+
+bool jit_is_late(const struct jit *j)
+{
+    const struct pt_operand *d = &j->f->operands.v[j->insn->operands];
+    return j->insn->n_operands && d->kind == PT_OPND_REG && j->regs[d->index].is_late;
+}
+
 void jit_find_ranges(struct jit *j)
 {
     for (uint32_t i = 0; i < j->f->insns.n; i++) {
@@ -61,6 +129,7 @@ void jit_find_ranges(struct jit *j)
         if (r->only == i && r->shape == JIT_VECTOR && j->f->regs.v[d->index].type == PT_pred)
             r->is_range = is_range_compare(j, insn) || is_range_logic(j, insn);
     }
+    find_late(j);
 }
 
 /* ---- what holds for all, and for none -------------------------------------------------------- */

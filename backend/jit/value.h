@@ -23,6 +23,7 @@ struct jit_reg {
     bool is_raw;       /* its NaNs may not be canonical */
     bool is_finite;    /* f32: neither NaN nor infinite */
     bool is_range;     /* a predicate of which scalars tell: range.c */
+    bool is_late;      /* likewise, and its lanes are computed where lanes part: range.c */
     bool crosses;      /* live from one region into another */
     bool is_in_frame;  /* crosses, in the interpreter's frame of the group's warp: see jit_frame_slot */
     bool is_remade;    /* crosses, and is computed anew in each region: cheap, from what is always at hand */
@@ -97,10 +98,12 @@ void jit_add_roots(const struct jit *j, uint32_t reg, uint64_t *set);
 
 /* ---- range.c: what scalars tell of predicates ---- */
 
-/* Finds jit_reg.is_range. */
+/* Finds jit_reg.is_range and is_late. */
 void jit_find_ranges(struct jit *j);
 /* j->insn has written its result: notes what scalars tell of it. */
 void jit_note_range(struct jit *j);
+/* j->insn's result is late: nothing but what scalars tell of it is computed where the instruction stands. */
+bool jit_is_late(const struct jit *j);
 /* What they tell of the predicate, negated or not, where the block reads it; lanes that do not run the block may be left out of
  * account. False if nothing. */
 bool jit_tell(struct jit *j, const struct pt_operand *o, struct jit_told *told);
