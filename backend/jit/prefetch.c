@@ -5,7 +5,7 @@
 #include "backend/jit/region.h"
 
 enum {
-    AHEAD = 8,          /* rounds */
+    AHEAD = 12,         /* rounds */
     AHEAD_BARRIERS = 2, /* rounds with barriers in them */
     DEPTH = 8,
     LINE = 64, /* bytes */
