@@ -135,14 +135,35 @@ static void fence_operand(struct jit *j, LLVMValueRef select, unsigned k)
 
 /* LLVM 19 gives VPTERNLOG under a mask the wrong table where it picks bits by a broadcast constant and lanes that are off keep
  * its third source. */
-static void part_masks_from_picks(struct jit *j)
+static void part_mask_from_pick(struct jit *j, LLVMValueRef i)
+{
+    for (unsigned k = 1; k < 3 && LLVMIsASelectInst(i); k++)
+        if (picks_bits(LLVMGetOperand(i, k)))
+            fence_operand(j, i, k);
+}
+
+/* LLVM 19 takes a union of masks that were integers for one of integers, and that for one of masks, without end. */
+static void part_union(struct jit *j, LLVMValueRef i)
+{
+    LLVMTypeRef type = LLVMTypeOf(i);
+    if (LLVMGetInstructionOpcode(i) != LLVMOr || LLVMGetTypeKind(type) != LLVMVectorTypeKind ||
+        LLVMGetIntTypeWidth(LLVMGetElementType(type)) != 1)
+        return;
+    LLVMPositionBuilderBefore(j->b, i);
+    LLVMSetCurrentDebugLocation2(j->b, LLVMInstructionGetDebugLoc(i));
+    for (unsigned k = 0; k < 2; k++)
+        if (LLVMIsAInstruction(LLVMGetOperand(i, k)))
+            LLVMSetOperand(i, k, LLVMBuildFreeze(j->b, LLVMGetOperand(i, k), ""));
+}
+
+static void part_masks(struct jit *j)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(j->module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
-            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-                for (unsigned k = 1; k < 3 && LLVMIsASelectInst(i); k++)
-                    if (picks_bits(LLVMGetOperand(i, k)))
-                        fence_operand(j, i, k);
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+                part_mask_from_pick(j, i);
+                part_union(j, i);
+            }
 }
 
 void jit_optimise(struct jit *j, LLVMTargetMachineRef machine)
@@ -155,5 +176,5 @@ void jit_optimise(struct jit *j, LLVMTargetMachineRef machine)
     if (error) /* a name that this LLVM does not know: the code is right without */
         LLVMConsumeError(error);
     if (j->target->has_mask_registers)
-        part_masks_from_picks(j);
+        part_masks(j);
 }
