@@ -231,6 +231,16 @@ static enum pt_image_status fail_no_ptx(struct reader *r, const struct found *f)
         r->sm / 10, r->sm % 10, *f->others ? f->others : "an empty fatbinary", r->sm, r->sm);
 }
 
+/* The text without the zeros behind it. */
+static enum pt_image_status give(struct reader *r, const char *text, size_t len, const char *if_empty)
+{
+    while (len && !text[len - 1])
+        len--;
+    r->out->text = text;
+    r->out->len = len;
+    return len ? PT_IMAGE_OK : fail(r, PT_IMAGE_INVALID, "%s", if_empty);
+}
+
 static enum pt_image_status read_fatbin(struct reader *r, const void *fatbin, size_t bytes)
 {
     struct found f;
@@ -241,11 +251,7 @@ static enum pt_image_status read_fatbin(struct reader *r, const void *fatbin, si
     if (!f.best)
         return fail_no_ptx(r, &f);
     status = read_entry(r, &f, &unit);
-    while (unit.len && !unit.text[unit.len - 1])
-        unit.len--;
-    r->out->text = unit.text;
-    r->out->len = unit.len;
-    return status;
+    return status == PT_IMAGE_OK ? give(r, unit.text, unit.len, "the PTX inside is empty") : status;
 }
 
 /* ---- wrappers --------------------------------------------------------------------------------- */
@@ -303,16 +309,6 @@ static enum pt_image_status fail_elf(struct reader *r, const void *image, size_t
                 "the image is a cubin, machine code for sm_%u, and holds no PTX", sm);
 }
 
-static enum pt_image_status read_text(struct reader *r, const char *text, size_t bytes)
-{
-    size_t len = bytes == PT_IMAGE_UNSIZED ? strlen(text) : bytes;
-    while (len && !text[len - 1])
-        len--;
-    r->out->text = text;
-    r->out->len = len;
-    return len ? PT_IMAGE_OK : fail(r, PT_IMAGE_INVALID, "the image is empty");
-}
-
 enum pt_image_status pt_image_read(const void *image, size_t bytes, unsigned sm,
                                    struct pt_arena *arena, struct pt_image_text *out)
 {
@@ -328,7 +324,7 @@ enum pt_image_status pt_image_read(const void *image, size_t bytes, unsigned sm,
         return read_fatbin(&r, image, bytes);
     if (n >= SELFMAG && !memcmp(image, ELFMAG, SELFMAG))
         return fail_elf(&r, image, bytes);
-    return read_text(&r, image, bytes);
+    return give(&r, image, bytes == PT_IMAGE_UNSIZED ? strlen(image) : bytes, "the image is empty");
 }
 
 size_t pt_fatbin_bytes(const void *p, size_t bytes)

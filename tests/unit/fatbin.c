@@ -189,6 +189,11 @@ static void test_wrap(void)
         CHECK(!memcmp(out.text, text, out.len));
         CHECK_INT(pt_image_read(fatbin, PT_IMAGE_UNSIZED, 75, &arena, &out), PT_IMAGE_NO_PTX);
     }
+    for (size_t n = 0; n < 3; n++) {
+        const void *fatbin = pt_fatbin_wrap("\0\0", n, 80, &arena, &bytes);
+        CHECK_INT(pt_image_read(fatbin, bytes, 90, &arena, &out), PT_IMAGE_INVALID);
+        CHECK_TEXT(out.message, "the PTX inside is empty");
+    }
 }
 
 int main(void)
