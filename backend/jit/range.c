@@ -244,14 +244,16 @@ static LLVMValueRef make_slot(struct jit *j)
     return slot;
 }
 
+/* Of a part of the copies nothing is told: what is in the slots may be of another version of the block, an iteration ago. */
 void jit_note_range(struct jit *j)
 {
     const struct pt_operand *d = &j->f->operands.v[j->insn->operands];
-    if (d->kind != PT_OPND_REG || !j->regs[d->index].is_range || j->first_copy ||
-        j->end_copy != j->copies)
+    if (d->kind != PT_OPND_REG || !j->regs[d->index].is_range)
         return;
     struct jit_reg *r = &j->regs[d->index];
-    struct jit_told told = j->form->op == PT_OP_setp_int ? tell_compare(j) : tell_logic(j);
+    struct jit_told told = {constant(j, false), constant(j, false)};
+    if (!j->first_copy && j->end_copy == j->copies)
+        told = j->form->op == PT_OP_setp_int ? tell_compare(j) : tell_logic(j);
     if (!r->told.all)
         r->told = (struct jit_told){make_slot(j), make_slot(j)};
     LLVMBuildStore(j->b, told.all, r->told.all);
