@@ -134,8 +134,7 @@ PT_HANDLER(brx_idx)
     for (uint32_t lanes = left; lanes; lanes &= lanes - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(lanes);
         if (index[lane] >= t->n)
-            return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, 1u << lane,
-                           PT_NO_TARGET);
+            return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, 1u << lane, PT_NO_TARGET);
     }
     for (; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left), block = t->block[index[lane]];
@@ -383,8 +382,7 @@ PT_HANDLER(call_indirect)
         const struct pt_body *body = function_at(site->program, target);
         struct pt_frame *callee = NULL;
         if (!body || body->func->is_entry)
-            return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, lanes,
-                           PT_NO_FUNCTION);
+            return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, lanes, PT_NO_FUNCTION);
         if (!call_frame(c, f, body, lanes, &callee))
             return NULL;
         pt_loop_wait(callee, 0, lanes);
