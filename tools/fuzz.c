@@ -1,5 +1,6 @@
 /* ptera fuzz: random kernels on both engines. */
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +13,11 @@
 
 static const char fuzz_help[] =
     "usage: ptera fuzz [OPTIONS]\n\n"
-    "Makes random, well-defined kernels and runs each at every CPU level that the machine has: in the interpreter, and as native\n"
+    "Makes random, well-defined kernels and runs each at every CPU level that the machine has: in "
+    "the interpreter, and as native\n"
     "code at one of the levels, which take turns. All must leave the same bytes.\n"
-    "A kernel that fails is made smaller and written to a file.\n\n"
+    "A kernel that fails is made smaller and written to a file. SIGINT and SIGTERM end it after "
+    "the kernel at hand, with its report.\n\n"
     "  --seed N            of the first kernel; the next ones count up (1)\n"
     "  --count N           kernels (100)\n"
     "  --engine interp|jit|both\n"
@@ -24,7 +27,8 @@ static const char fuzz_help[] =
     "  --out FOLDER        where failing kernels are written (.)\n"
     "  --whole             do not make them smaller\n"
     "  --show              print the kernels instead of running them\n"
-    "  --for-gpu           leave out what NVIDIA's assembler and GPUs make something of their own of\n";
+    "  --for-gpu           leave out what NVIDIA's assembler and GPUs make something of their own "
+    "of\n";
 
 enum { REASONS = 256 };
 
@@ -180,6 +184,22 @@ static void try_seed(struct pen *pen, unsigned long long seed, const struct opti
     gen_free(&kernel);
 }
 
+static volatile sig_atomic_t is_told_to_stop;
+
+static void on_stop(int signal)
+{
+    (void)signal;
+    is_told_to_stop = true;
+}
+
+/* The first such signal is a wish, the second ends the process. */
+static void listen_to_stop(void)
+{
+    struct sigaction action = {.sa_handler = on_stop, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
 static int by_count(const void *a, const void *b)
 {
     const struct reason *x = a, *y = b;
@@ -220,7 +240,8 @@ int command_fuzz(int argc, char **argv)
         perror("ptera fuzz");
         return EXIT_FAILED;
     }
-    for (unsigned long long i = 0; i < o.count; i++)
+    listen_to_stop();
+    for (unsigned long long i = 0; i < o.count && !is_told_to_stop; i++)
         try_seed(pen, o.seed + i, &o, &tally);
     pen_close(pen);
     return o.show || !report(&tally, &o) ? EXIT_GOOD : EXIT_FAILED;

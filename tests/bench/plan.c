@@ -159,7 +159,17 @@ static void make_variants(struct plan *p)
     }
 }
 
-enum { OPT_SECONDS = 256, OPT_FULL, OPT_SIZE, OPT_FIRST, OPT_CHECK, OPT_ONCE, OPT_TSV, OPT_LIST };
+enum {
+    OPT_SECONDS = 256,
+    OPT_FULL,
+    OPT_SIZE,
+    OPT_FIRST,
+    OPT_CHECK,
+    OPT_ONCE,
+    OPT_TSV,
+    OPT_LIST,
+    OPT_HELP
+};
 
 static bool read_option(struct plan *p, int option, const char *value)
 {
@@ -205,6 +215,9 @@ static bool read_option(struct plan *p, int option, const char *value)
     case OPT_LIST:
         list_cases();
         exit(0);
+    case OPT_HELP:
+        fputs(usage, stdout);
+        exit(0);
     default:
         fputs(usage, stderr);
         return false;
@@ -214,14 +227,14 @@ static bool read_option(struct plan *p, int option, const char *value)
 bool plan_read(struct plan *p, int argc, char **argv)
 {
     static const struct option options[] = {
-        {"kernels", 1, NULL, 'k'},     {"engine", 1, NULL, 'e'},
-        {"peers", 1, NULL, 'p'},       {"cpu", 1, NULL, 'c'},
-        {"threads", 1, NULL, 't'},
-        {"rounds", 1, NULL, 'n'},      {"seconds", 1, NULL, OPT_SECONDS},
-        {"full", 0, NULL, OPT_FULL},   {"size", 1, NULL, OPT_SIZE},
-        {"first", 0, NULL, OPT_FIRST}, {"check", 0, NULL, OPT_CHECK},
-        {"once", 0, NULL, OPT_ONCE},   {"tsv", 1, NULL, OPT_TSV},
-        {"list", 0, NULL, OPT_LIST},   {0}};
+        {"kernels", 1, NULL, 'k'},         {"engine", 1, NULL, 'e'},
+        {"peers", 1, NULL, 'p'},           {"cpu", 1, NULL, 'c'},
+        {"threads", 1, NULL, 't'},         {"rounds", 1, NULL, 'n'},
+        {"seconds", 1, NULL, OPT_SECONDS}, {"full", 0, NULL, OPT_FULL},
+        {"size", 1, NULL, OPT_SIZE},       {"first", 0, NULL, OPT_FIRST},
+        {"check", 0, NULL, OPT_CHECK},     {"once", 0, NULL, OPT_ONCE},
+        {"tsv", 1, NULL, OPT_TSV},         {"list", 0, NULL, OPT_LIST},
+        {"help", 0, NULL, OPT_HELP},       {0}};
     static char cores[32];
     snprintf(cores, sizeof cores, "1,%ld", sysconf(_SC_NPROCESSORS_ONLN));
     *p = (struct plan){

@@ -240,6 +240,8 @@ static bool start(struct pen *pen)
     fflush(stderr);
     pen->child = fork();
     if (pen->child == 0) {
+        signal(SIGINT, SIG_IGN); /* the terminal tells all of the group; the pen's owner decides */
+        signal(SIGTERM, SIG_IGN);
         close(to[1]), close(from[0]);
         serve(&pen->options, to[0], from[1]);
         _exit(0);

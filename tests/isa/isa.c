@@ -272,24 +272,13 @@ static struct group *group_of(const char *name)
     return g;
 }
 
-/* Groups of ordinary kernels, nothing of which may be refused as unsupported, but what only sm_100 and later have, clusters,
- * asynchronous copies and vector atomics. */
+/* What the targets up to Hopper accept is supported, but textures, surfaces, and what .version 6.4 withdrew: wmma.mma's .satfinite
+ * for f16. */
 static bool must_be_supported(const char *group, const char *target, const char *s)
 {
-    static const char *const ordinary[] = {
-        "integer", "extended-int", "fp32/64", "half", "compare", "logic", "move", "sreg",
-        "cvt",     "video",        "control", "sync", "atomics", "warp",  "directive"};
-    if (atoi(target + 3) > 90)
-        return false;
-    static const char *const later[] = {"tensormap", "async", "cluster", "mapa",   "getctarank",
-                                        ".v2.f",     ".v4.f", ".v2.bf",  ".v4.bf", ".v8."};
-    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
-        if (strstr(s, later[i]) && strncmp(s, "ld", 2) && strncmp(s, "st", 2))
-            return false;
-    for (size_t i = 0; i < sizeof ordinary / sizeof *ordinary; i++)
-        if (!strcmp(ordinary[i], group))
-            return true;
-    return false;
+    bool withdrawn = !strncmp(s, "wmma.mma", 8) && strstr(s, ".satfinite") && !strstr(s, ".s32");
+    return atoi(target + 3) <= 90 && !withdrawn && strcmp(group, "texture") &&
+           strcmp(group, "surface");
 }
 
 static unsigned shown;
