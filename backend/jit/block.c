@@ -370,6 +370,7 @@ static bool pure(struct jit *j, LLVMValueRef *mask)
             return false;
     }
     jit_note_range(j);
+    jit_note_count(j);
     return true;
 }
 

@@ -6,7 +6,7 @@
  *   apart.c     kernels in which a thread may wait for others: regions run warp by warp     front.h: where its lanes stand
  *   block.c     the instructions of a block: guards, moves, pure operations
  *   value.c     registers: where each lies (scalar, affine, vector), reads, writes, masks    offset.c    vectors that chunks share
- *   range.c     what scalars tell of predicates
+ *   range.c     what scalars tell of predicates          count.c            counters that lanes share while they are in a loop
  *   remake.c    values computed once more instead of being kept          nan.c              what NaNs they hold
  *   emit_*.c    what instructions compute: a few LLVM instructions each, over scalars or vectors alike
  *   emit_mma.c  products of matrices: calls of functions for a warp

@@ -9,6 +9,15 @@ enum { STRIDE_MOST = 1 << 16 };
 
 /* ---- which predicates ------------------------------------------------------------------------ */
 
+static bool is_whole(const struct jit *j, const struct pt_form *form, const struct pt_operand *o)
+{
+    unsigned bits = pt_type_bits((enum pt_type)form->type[0]);
+    bool has_bits = o->kind == PT_OPND_IMM || (o->kind == PT_OPND_SREG && bits == 32) ||
+                    (o->kind == PT_OPND_REG && bits >= 32 &&
+                     pt_type_bits((enum pt_type)j->f->regs.v[o->index].type) == bits);
+    return has_bits && !o->select && !(o->flags & PT_OPND_MINUS);
+}
+
 static bool is_range_compare(const struct jit *j, const struct pt_insn *insn)
 {
     const struct pt_form *form = pt_insn_form(j->m, insn);
@@ -19,16 +28,28 @@ static bool is_range_compare(const struct jit *j, const struct pt_insn *insn)
     for (unsigned i = 1; i < 3; i++) {
         int64_t stride;
         enum jit_shape shape = jit_shape_of(j, &o[i], &stride);
-        bool is_whole = o[i].kind == PT_OPND_IMM || (o[i].kind == PT_OPND_SREG && bits == 32) ||
-                        (o[i].kind == PT_OPND_REG &&
-                         pt_type_bits((enum pt_type)j->f->regs.v[o[i].index].type) == bits);
-        if (!is_whole || shape == JIT_VECTOR || o[i].select || (o[i].flags & PT_OPND_MINUS))
+        if (!is_whole(j, form, &o[i]) || shape == JIT_VECTOR)
             return false;
         if (shape == JIT_AFFINE && (!stride || stride > STRIDE_MOST || stride < -STRIDE_MOST))
             return false;
         n_affine += shape == JIT_AFFINE;
     }
     return n_affine == 1;
+}
+
+/* A counter that the lanes of its loop share is compared with what they share. */
+static bool is_count_compare(struct jit *j, uint32_t i, uint32_t block)
+{
+    const struct pt_insn *insn = &j->f->insns.v[i];
+    const struct pt_form *form = pt_insn_form(j->m, insn);
+    const struct pt_operand *o = &j->f->operands.v[insn->operands + 1];
+    if (form->op != PT_OP_setp_int || insn->n_operands != 3 || insn->guard)
+        return false;
+    unsigned counter = jit_find_count(j, &o[0], block) ? 0 : 1;
+    int64_t stride;
+    return jit_find_count(j, &o[counter], block) && is_whole(j, form, &o[0]) &&
+           is_whole(j, form, &o[1]) && jit_shape_of(j, &o[1 - counter], &stride) == JIT_SCALAR &&
+           !jit_is_per_copy(j, &o[1 - counter]);
 }
 
 static bool is_told(const struct jit *j, const struct pt_operand *o)
@@ -107,8 +128,13 @@ static void find_late(struct jit *j)
             continue;
         uint32_t last = jit_last_of(j, b), guard = j->f->insns.v[last].guard;
         struct jit_reg *r = &j->regs[guard];
-        r->is_late = r->is_range && u.n[guard] == 1 && r->only >= block->first && r->only < last &&
-                     is_range_compare(j, &j->f->insns.v[r->only]) && can_wait(j, r->only, last);
+        if (u.n[guard] != 1 || r->only < block->first || r->only >= last ||
+            r->shape != JIT_VECTOR || !can_wait(j, r->only, last))
+            continue;
+        if (is_count_compare(j, r->only, b))
+            r->is_range = r->is_count = r->is_late = true;
+        else
+            r->is_late = r->is_range && is_range_compare(j, &j->f->insns.v[r->only]);
     }
 }
 
@@ -189,9 +215,23 @@ static struct jit_told tell_lanes(struct jit *j, unsigned copy, unsigned lanes)
     return (struct jit_told){all, none};
 }
 
+static struct jit_told tell_count(struct jit *j)
+{
+    const struct pt_operand *o = &j->f->operands.v[j->insn->operands + 1];
+    LLVMValueRef side[2];
+    for (unsigned i = 0; i < 2; i++)
+        side[i] = o[i].kind == PT_OPND_REG && j->regs[o[i].index].count_loop
+                      ? jit_read_count(j, o[i].index)
+                      : jit_read(j, &o[i], 0, (enum pt_type)j->form->type[0], 1, false);
+    LLVMValueRef holds = compare(j, side[0], side[1]);
+    return (struct jit_told){holds, LLVMBuildNot(j->b, holds, "")};
+}
+
 static struct jit_told tell_compare(struct jit *j)
 {
     const struct pt_operand *o = &j->f->operands.v[j->insn->operands + 1];
+    if (j->regs[o[-1].index].is_count)
+        return tell_count(j);
     if (!jit_is_per_copy(j, &o[0]) && !jit_is_per_copy(j, &o[1]))
         return tell_lanes(j, 0, j->width * j->copies);
     struct jit_told told = tell_lanes(j, 0, j->width);

@@ -24,6 +24,7 @@ struct jit_reg {
     bool is_finite;    /* f32: neither NaN nor infinite */
     bool is_range;     /* a predicate of which scalars tell: range.c */
     bool is_late;      /* likewise, and its lanes are computed where lanes part: range.c */
+    bool is_count;     /* likewise, of a counter: count.c */
     bool crosses;      /* live from one region into another */
     bool is_in_frame;  /* crosses, in the interpreter's frame of the group's warp: see jit_frame_slot */
     bool is_remade;    /* crosses, and is computed anew in each region: cheap, from what is always at hand */
@@ -33,6 +34,8 @@ struct jit_reg {
     LLVMValueRef slot[JIT_COPIES]; /* scalar: the value; affine: of lane 0; vector: the lanes (masks in slot form) */
     /* affine forms that may not hold: the lanes of each copy, and whether it holds */
     LLVMValueRef wide[JIT_COPIES], fits[JIT_COPIES];
+    uint32_t count_set, count_change, count_loop; /* of a counter: instructions, loop + 1 (0: it is none) */
+    LLVMValueRef count;   /* likewise, alloca: its value in the lanes that are in the loop */
     struct jit_told told; /* allocas of what scalars tell of the predicate; NULL: nothing */
     LLVMValueRef origin[JIT_COPIES], offsets[JIT_COPIES]; /* vectors that are kept so as well: see jit_offsets */
     /* crosses: level CTA: what the regions agree on, and what this region makes of it; others: offset in the scratch
@@ -107,6 +110,15 @@ bool jit_is_late(const struct jit *j);
 /* What they tell of the predicate, negated or not, where the block reads it; lanes that do not run the block may be left out of
  * account. False if nothing. */
 bool jit_tell(struct jit *j, const struct pt_operand *o, struct jit_told *told);
+
+/* ---- count.c: counters of loops that lanes leave at different times ---- */
+
+/* All lanes that run the block, of a loop, hold one value in the register, which is to be kept as a scalar as well. */
+bool jit_find_count(struct jit *j, const struct pt_operand *o, uint32_t block);
+/* The value of such a register. */
+LLVMValueRef jit_read_count(struct jit *j, uint32_t reg);
+/* j->insn has written its result: the scalar follows. */
+void jit_note_count(struct jit *j);
 
 /* ---- offset.c ---- */
 
