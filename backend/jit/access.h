@@ -5,6 +5,7 @@
  *   run.c     lanes side by side: vectors
  *   exchange.c  lanes in an order that shows only at run time
  *   gather.c  lanes anywhere
+ *   join.c    several instructions as one access
  */
 #ifndef PTERA_BACKEND_JIT_ACCESS_H
 #define PTERA_BACKEND_JIT_ACCESS_H
@@ -83,6 +84,19 @@ void jit_begin_ways(struct jit *j, const struct jit_access *a, struct jit_ways *
 void jit_end_way(struct jit *j, struct jit_ways *ways, LLVMValueRef *v);
 /* Goes on behind all of them with what was loaded. */
 void jit_join_ways(struct jit *j, const struct jit_ways *ways, LLVMValueRef *v);
+
+/* ---- join.c ---- */
+
+/* Accesses that run together: by address; where the first stands, and the last, which runs them. */
+struct jit_join {
+    const struct jit_join *next;
+    uint32_t insns[8], n, first, last;
+};
+
+/* That of j->insn, or NULL. */
+const struct jit_join *jit_join_of(const struct jit *j);
+/* What they access together. j->insn becomes the first. */
+void jit_describe_join(struct jit *j, const struct jit_join *join, struct jit_access *a);
 
 /* ---- memory.c ---- */
 

@@ -161,7 +161,7 @@ bool jit_load_registers(struct jit_gen *g)
         if (r->is_remade) {
             continue;
         } else if (!jit_set_has(in, i) || !r->crosses) {
-            if (j->f->regs.v[i].n_defs > 1)
+            if (j->f->regs.v[i].n_defs > 1 || jit_set_has(in, i))
                 clear_reg(j, r);
         } else if (r->kept) {
             LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, r->type, r->kept, ""), r->slot[0]);

@@ -4,6 +4,7 @@
  *   order.c     the instructions of a block in the order they run
  *   flow.c      where control goes from a block, and with which lanes
  *   branch.c    instructions that end a block
+ *   trace.c     guarded blocks in a row that all lanes run
  *   serial.c    loops that run lane by lane
  *   crossing.c  what goes from one region to the next
  *   apart.c     the ends of regions where warps run apart
@@ -31,6 +32,7 @@ struct jit_gen {
     LLVMValueRef (*variables)[JIT_COPIES]; /* theirs, meanwhile */
     LLVMValueRef cur[JIT_COPIES]; /* lanes that run the block, as a flow; NULL: all */
     LLVMValueRef *full;    /* allocas, by block: all lanes of the group wait there, as scalars tell */
+    uint64_t *traced;      /* blocks of traces: trace.c */
     LLVMValueRef is_full;  /* of the block (i1); NULL: scalars do not tell */
 };
 
@@ -90,6 +92,21 @@ struct jit_order {
 };
 
 struct jit_order jit_find_order(struct jit *j, uint32_t block);
+/* The same of blocks that follow block `from`, one after the other, as if they were one. The branches at their ends are left out.
+ * What comes first may run though lanes go elsewhere. */
+struct jit_order jit_find_order_behind(struct jit *j, uint32_t from, const uint32_t *blocks,
+                                       unsigned n_blocks);
+
+/* ---- region.c ---- */
+
+/* Tests all accesses that can be tested at once; j->trusted will hold them. NULL if there are none. */
+LLVMValueRef jit_test_accesses(struct jit *j, const struct jit_order *o);
+
+/* ---- trace.c ---- */
+
+/* Block `from` has run, but for the branch at its end. Where all lanes of the group go on through guarded blocks that follow, they
+ * run those, and leave the last of them; goes on for other groups. False with j->why set. */
+bool jit_run_trace(struct jit_gen *g, uint32_t from);
 
 /* ---- serial.c ---- */
 

@@ -15,6 +15,7 @@
  *   step.c      others without an emitter: the interpreter runs one instruction of a warp
  *   carry.c     extended precision                      helper.h           what is rare: calls of functions of C
  *   memory.c    loads and stores by access class (access.h: its parts)    prefetch.c    what will be needed soon
+ *   join.c      accesses that together lie side by side
  *   distance.c  how far off later CTAs' accesses lie
  *   atomic.c, warp.c, matrix.c, async.c   the others that are not pure
  *   local.c     windows of local memory                  call.c             calls of device functions
@@ -73,6 +74,7 @@ void jit_optimise(struct jit *j, LLVMTargetMachineRef machine);
 /* ---- generating one kernel ----------------------------------------------------------------------------------- */
 
 struct jit_reg;   /* value.c */
+struct jit_join;  /* join.c */
 struct jit_debug; /* debug.c */
 
 struct jit {
@@ -126,6 +128,7 @@ struct jit {
     /* Lanes that run `insn`, by copy: vectors of i1; NULL: all of the chunk (or, in a scalar place, it runs at all). */
     LLVMValueRef mask[JIT_COPIES];
     uint64_t *trusted;    /* instructions whose accesses have been tested: see jit_test_access; NULL: none */
+    const struct jit_join *joins; /* accesses that run together with others; NULL: none */
     LLVMValueRef guard;         /* uniform guard of `insn` (i1, of this copy), or NULL */
     struct jit_reg *regs;
     uint32_t *defs, *roots; /* instructions that define registers, by register (remake.c); room for a list of registers */

@@ -282,9 +282,26 @@ static void access_copies(struct jit *j, const struct jit_access *a)
         access_chunk(j, a, u);
 }
 
+/* All of them, where the last stands. */
+static void run_join(struct jit *j, const struct jit_join *join)
+{
+    struct jit_access a;
+    const struct pt_insn *last = j->insn;
+    if (last != &j->f->insns.v[join->last])
+        return;
+    jit_describe_join(j, join, &a);
+    access_copies(j, &a);
+    j->insn = last;
+}
+
 bool jit_memory(struct jit *j)
 {
     struct jit_access a;
+    const struct jit_join *join = jit_join_of(j);
+    if (join) {
+        run_join(j, join);
+        return true;
+    }
     if (!jit_describe(j, &a))
         return false;
     if (a.order == PT_ORDER_PLAIN) {

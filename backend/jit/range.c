@@ -5,7 +5,7 @@
  */
 #include "backend/jit/gen.h"
 
-enum { STRIDE_MOST = 1 << 16 };
+enum { STRIDE_MOST = 1 << 16, DEPTH = 4 };
 
 /* ---- which predicates ------------------------------------------------------------------------ */
 
@@ -142,6 +142,29 @@ bool jit_is_late(const struct jit *j)
 {
     const struct pt_operand *d = &j->f->operands.v[j->insn->operands];
     return j->insn->n_operands && d->kind == PT_OPND_REG && j->regs[d->index].is_late;
+}
+
+static bool asks_for_end(const struct jit *j, uint32_t reg, unsigned depth)
+{
+    const struct jit_reg *r = &j->regs[reg];
+    uint64_t bound;
+    if (!r->is_range || depth > DEPTH)
+        return false;
+    const struct pt_insn *insn = &j->f->insns.v[r->only];
+    const struct pt_form *form = pt_insn_form(j->m, insn);
+    const struct pt_operand *o = &j->f->operands.v[insn->operands];
+    if (form->op == PT_OP_setp_int)
+        return !jit_constant(j, &o[1], &bound) && !jit_constant(j, &o[2], &bound) &&
+               !pt_form_has(form, PT_M_eq) && !pt_form_has(form, PT_M_ne);
+    for (unsigned i = 1; i < insn->n_operands; i++)
+        if (j->regs[o[i].index].shape != JIT_VECTOR || !asks_for_end(j, o[i].index, depth + 1))
+            return false;
+    return true;
+}
+
+bool jit_asks_for_end(const struct jit *j, uint32_t reg)
+{
+    return asks_for_end(j, reg, 0);
 }
 
 void jit_find_ranges(struct jit *j)
@@ -300,20 +323,23 @@ void jit_note_range(struct jit *j)
     LLVMBuildStore(j->b, told.none, r->told.none);
 }
 
-/* What was told when the register was written counts here, for this group. */
-static bool counts_here(const struct jit *j, uint32_t reg)
+bool jit_is_told_in(struct jit *j, uint32_t reg, uint32_t of)
 {
     const struct jit_reg *r = &j->regs[reg];
-    const struct pt_block *block = &j->f->blocks.v[j->block];
+    const struct pt_block *block = &j->f->blocks.v[of];
+    uint32_t here = j->block;
     if (r->only >= block->first && r->only < block->first + block->count)
         return true;
-    return (!r->crosses || r->is_remade) && jit_is_behind(j, r->only);
+    j->block = of;
+    bool is_behind = jit_is_behind(j, r->only);
+    j->block = here;
+    return (!r->crosses || r->is_remade) && is_behind;
 }
 
 bool jit_tell(struct jit *j, const struct pt_operand *o, struct jit_told *told)
 {
     const struct jit_reg *r = &j->regs[o->index];
-    if (!r->told.all || !counts_here(j, o->index))
+    if (!r->told.all || !jit_is_told_in(j, o->index, j->block))
         return false;
     *told = (struct jit_told){load(j, r->told.all), load(j, r->told.none)};
     if (o->flags & PT_OPND_NEG)

@@ -39,8 +39,7 @@ static void note_write(void *ud, uint32_t reg, bool is_def)
         jit_set_add(ud, reg);
 }
 
-/* Tests all accesses that can be tested at once; j->trusted will hold them. NULL if there are none. */
-static LLVMValueRef test_accesses(struct jit *j, const struct jit_order *o)
+LLVMValueRef jit_test_accesses(struct jit *j, const struct jit_order *o)
 {
     LLVMValueRef all = NULL;
     uint64_t *written = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *written);
@@ -95,9 +94,13 @@ static bool run_block(struct jit_gen *g, uint32_t block)
     if (!jit_run(j, o.insns, o.n_early, masks))
         return false;
     uint32_t *late = o.insns + o.n_early, n_late = o.n - o.n_early;
-    LLVMValueRef good = test_accesses(j, &o);
-    if (!all && !good)
-        return jit_run(j, late, n_late, masks);
+    LLVMValueRef good = jit_test_accesses(j, &o);
+    if (!all && !good) {
+        jit_find_joins(j, late, n_late);
+        bool ok = jit_run(j, late, n_late, masks);
+        j->joins = NULL;
+        return ok;
+    }
     LLVMBasicBlockRef after = jit_new_block(j, "after");
     uint64_t *trusted = j->trusted;
     j->is_version = true;
@@ -112,6 +115,9 @@ static bool run_block(struct jit_gen *g, uint32_t block)
         jit_continue_in(j, tested);
         j->trusted = trusted;
     }
+    bool has_strands = are_trusted(j, late, n_late) && jit_has_strands(j, late, n_late);
+    if (!has_strands)
+        jit_find_joins(j, late, n_late);
     if (all) { /* all lanes are on, or some */
         LLVMBasicBlockRef some = jit_new_block(j, "some"), full = jit_new_block(j, "full");
         if (g->is_full) {
@@ -126,12 +132,11 @@ static bool run_block(struct jit_gen *g, uint32_t block)
         LLVMBuildBr(j->b, after);
         jit_continue_in(j, full);
     }
-    bool ok = are_trusted(j, late, n_late) && jit_has_strands(j, late, n_late)
-                  ? jit_run_strands(j, late, n_late)
-                  : jit_run(j, late, n_late, none);
+    bool ok = has_strands ? jit_run_strands(j, late, n_late) : jit_run(j, late, n_late, none);
     LLVMBuildBr(j->b, after);
     jit_continue_in(j, after);
     j->trusted = NULL;
+    j->joins = NULL;
     j->is_version = false;
     return ok;
 }
@@ -161,7 +166,7 @@ static bool generate_block(struct jit_gen *g, uint32_t block)
     }
     if (jit_is_serial(g, block))
         return jit_run_serial(g, block);
-    return run_block(g, block) && jit_end_block(g, block);
+    return run_block(g, block) && jit_run_trace(g, block) && jit_end_block(g, block);
 }
 
 /* The end of a loop: round again if lanes wait at its header. */
@@ -252,6 +257,7 @@ static void make_blocks(struct jit_gen *g)
     g->leave = pt_arena_alloc(j->arena, n * sizeof *g->leave);
     g->full = pt_arena_alloc(j->arena, n * sizeof *g->full);
     g->latch = pt_arena_alloc(j->arena, (j->f->loops.n + 1) * sizeof *g->latch);
+    g->traced = jit_new_set(j);
     for (uint32_t i = 0; i < g->r->n_blocks; i++) {
         g->enter[g->r->blocks[i]] = jit_new_block(j, "enter");
         g->body[g->r->blocks[i]] = jit_new_block(j, "body");

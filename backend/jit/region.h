@@ -82,6 +82,8 @@ bool jit_memory(struct jit *j);
 bool jit_test_access(struct jit *j, const uint64_t *written, LLVMValueRef *test);
 /* memory.c: the same for an access by a base that lanes share and indexes: all are aligned where the base is. */
 bool jit_test_base(struct jit *j, unsigned copy, const uint64_t *written, LLVMValueRef *test);
+/* join.c: finds those of the instructions, in the order they run, whose accesses are in j->trusted and run together: j->joins. */
+void jit_find_joins(struct jit *j, const uint32_t *insns, uint32_t n);
 /* warp.c, atomic.c: likewise. */
 bool jit_warp(struct jit *j);
 /* warp.c: all live lanes of j->insn's warp stand there, but for those that only end; false with j->why set. */

@@ -101,7 +101,7 @@ struct chain {
     unsigned n;
 };
 
-static uint32_t block_of(const struct jit *j, uint32_t insn)
+uint32_t jit_block_of(const struct jit *j, uint32_t insn)
 {
     uint32_t low = 0, high = j->f->blocks.n - 1;
     while (low < high) {
@@ -136,7 +136,7 @@ static bool still_holds(const struct jit *j, uint32_t reg, const struct chain *c
         if (is_live_into(j, b, chain->reg[0]) && !is_live_into(j, b, reg))
             return false;
     for (uint32_t i = 0; i < r->n_defs; i++) {
-        uint32_t insn = j->defs[r->defs + i], block = block_of(j, insn);
+        uint32_t insn = j->defs[r->defs + i], block = jit_block_of(j, insn);
         for (unsigned k = 0; k < chain->n; k++)
             if (is_live_behind(j, chain->reg[k], block, insn))
                 return false;
@@ -152,7 +152,7 @@ static bool can_remake(const struct jit *j, uint32_t reg, struct chain *chain)
         return still_holds(j, reg, chain);
     if (chain->n == DEPTH || r->def == UINT32_MAX)
         return false;
-    bool is_cheap = r->shape == JIT_SCALAR || r->shape == JIT_AFFINE;
+    bool is_cheap = r->shape == JIT_SCALAR || r->shape == JIT_AFFINE || r->is_range;
     if (!is_cheap || !find_sources(j, r->def, &s))
         return false;
     bool can = true;
@@ -187,7 +187,7 @@ bool jit_remake(struct jit *j, uint32_t reg, uint64_t *done)
 
 static bool dominates(const struct jit *j, uint32_t insn, uint32_t block)
 {
-    uint32_t of = block_of(j, insn);
+    uint32_t of = jit_block_of(j, insn);
     while (block != of && j->f->blocks.v[block].idom != UINT32_MAX)
         block = j->f->blocks.v[block].idom;
     return block == of;
@@ -195,13 +195,13 @@ static bool dominates(const struct jit *j, uint32_t insn, uint32_t block)
 
 bool jit_is_behind(const struct jit *j, uint32_t insn)
 {
-    return !j->f->blocks.v[block_of(j, insn)].loop && dominates(j, insn, j->block);
+    return !j->f->blocks.v[jit_block_of(j, insn)].loop && dominates(j, insn, j->block);
 }
 
 /* No lane waits anywhere in the group when the instruction runs, and nothing but registers keeps values. */
 static bool runs_alone(const struct jit *j, uint32_t insn)
 {
-    const uint64_t *waits = jit_waits(j, block_of(j, insn));
+    const uint64_t *waits = jit_waits(j, jit_block_of(j, insn));
     for (uint32_t w = 0; w < j->vary->words; w++)
         if (waits[w])
             return false;
@@ -211,7 +211,7 @@ static bool runs_alone(const struct jit *j, uint32_t insn)
 /* The instruction runs once in a group, for all lanes that come to it, and nothing but registers keeps values. */
 static bool runs_once(const struct jit *j, uint32_t insn)
 {
-    return j->is_one_region && !j->f->blocks.v[block_of(j, insn)].loop;
+    return j->is_one_region && !j->f->blocks.v[jit_block_of(j, insn)].loop;
 }
 
 /* The register holds at `to`, in the lanes that run it, what it held at `from`. Within a block nothing in between may write it.
@@ -219,10 +219,10 @@ static bool runs_once(const struct jit *j, uint32_t insn)
  * here, or no other lane was anywhere, or it is never written again. */
 static bool is_unchanged(const struct jit *j, uint32_t reg, uint32_t from, uint32_t to)
 {
-    uint32_t only = j->regs[reg].only, block = block_of(j, from);
+    uint32_t only = j->regs[reg].only, block = jit_block_of(j, from);
     if (block != j->block || to < from)
         return only != UINT32_MAX && dominates(j, only, block) &&
-               (block_of(j, only) != block || only < from) &&
+               (jit_block_of(j, only) != block || only < from) &&
                (is_live_into(j, j->block, reg) || runs_alone(j, only) || runs_once(j, only));
     for (uint32_t i = 0; i < j->regs[reg].n_defs; i++) {
         uint32_t def = j->defs[j->regs[reg].defs + i];

@@ -63,6 +63,8 @@ void jit_find_defs(struct jit *j);
 bool jit_can_remake(const struct jit *j, uint32_t reg);
 /* Computes it in all lanes, and what it is made of; `done` holds registers that have their value. */
 bool jit_remake(struct jit *j, uint32_t reg, uint64_t *done);
+/* The block of an instruction. */
+uint32_t jit_block_of(const struct jit *j, uint32_t insn);
 /* The instruction, in no loop, has run wherever the block that is being generated runs. */
 bool jit_is_behind(const struct jit *j, uint32_t insn);
 /* The lanes of an affine register whose form may not hold, from what it was made of; NULL if that may have changed. */
@@ -107,6 +109,11 @@ void jit_find_ranges(struct jit *j);
 void jit_note_range(struct jit *j);
 /* j->insn's result is late: nothing but what scalars tell of it is computed where the instruction stands. */
 bool jit_is_late(const struct jit *j);
+/* The predicate comes from comparisons with values that only the launch knows, as those for the end of data do, not with places in
+ * the CTA: most groups pass it. */
+bool jit_asks_for_end(const struct jit *j, uint32_t reg);
+/* What is told when the register is written counts in the block. */
+bool jit_is_told_in(struct jit *j, uint32_t reg, uint32_t block);
 /* What they tell of the predicate, negated or not, where the block reads it; lanes that do not run the block may be left out of
  * account. False if nothing. */
 bool jit_tell(struct jit *j, const struct pt_operand *o, struct jit_told *told);
