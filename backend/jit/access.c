@@ -122,10 +122,20 @@ LLVMValueRef jit_parameter(struct jit *j, const struct jit_access *a)
 
 /* ---- misaligned addresses -------------------------------------------------------------------- */
 
+/* What is as aligned as the address: without an offset that does not count, so that tests of one base are one. */
+static LLVMValueRef without_offset(LLVMValueRef address, unsigned align)
+{
+    bool is_sum = LLVMIsAInstruction(address) && LLVMGetInstructionOpcode(address) == LLVMAdd;
+    LLVMValueRef offset = is_sum ? LLVMGetOperand(address, 1) : NULL;
+    bool is_whole = offset && LLVMIsAConstantInt(offset) && LLVMConstIntGetZExtValue(offset) % align == 0;
+    return is_whole ? LLVMGetOperand(address, 0) : address;
+}
+
 LLVMValueRef jit_misaligned(struct jit *j, const struct jit_access *a, LLVMValueRef address)
 {
+    unsigned align = a->bytes * a->n;
     LLVMTypeRef type = LLVMTypeOf(address);
-    LLVMValueRef low = LLVMBuildAnd(j->b, address, jit_const(type, a->bytes * a->n - 1), "");
+    LLVMValueRef low = LLVMBuildAnd(j->b, without_offset(address, align), jit_const(type, align - 1), "");
     return LLVMBuildICmp(j->b, LLVMIntNE, low, LLVMConstNull(type), "");
 }
 

@@ -44,12 +44,23 @@ void jit_run_if(struct jit *j, const struct jit_access *a, unsigned copy, struct
     jit_continue_in(j, others);
 }
 
+/* Some lane does the access, of this copy or of those that have the same address but for whole vectors. */
+static bool is_run_by_some(const struct jit *j, const struct jit_access *a, unsigned copy)
+{
+    return !j->mask[copy] || (!j->insn->guard && (j->copies == 1 || !jit_is_per_copy(j, a->base)));
+}
+
 /* Consecutive if the affine form holds, and aligned. */
 static void access_affine(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef *v)
 {
     LLVMValueRef address = jit_address(j, a, copy, 1), fits = NULL;
     if (!jit_is_trusted(j)) {
         fits = jit_fits(j, a->base, copy);
+        if (!fits && is_run_by_some(j, a, copy)) { /* all lanes are misaligned, or none */
+            jit_check_one(j, a, copy, address);
+            access_run(j, a, copy, address, v);
+            return;
+        }
         if (a->bytes * a->n > 1) {
             LLVMValueRef aligned = LLVMBuildNot(j->b, jit_misaligned(j, a, address), "");
             fits = fits ? LLVMBuildAnd(j->b, fits, aligned, "") : aligned;

@@ -1,4 +1,4 @@
-/* Measures the interpreter, start-up and loading: bench PTERA KERNELS_FOLDER
+/* Measures the interpreter, start-up, loading and compiling: bench PTERA KERNELS_FOLDER
  *
  * Speed is in thread-instructions a second: PTX instructions of the path taken, times active lanes. The path is
  * counted from the PTX text itself, section by section (a section begins at a label). All on one worker, in
@@ -13,6 +13,7 @@
 
 #include "ptera.h"
 #include "tests/bench/families.h"
+#include "tests/bench/growth.h"
 #include "tests/bench/timing.h"
 
 enum { RUNS = 9, MAX_SECTIONS = 16 };
@@ -331,5 +332,6 @@ int main(int argc, char **argv)
     barriers(argv[2]);
     start_up(argv[1], argv[2]);
     loading();
+    bench_growth();
     return 0;
 }

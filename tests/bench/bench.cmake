@@ -1,6 +1,6 @@
 # The interpreter's micro-benchmarks, and the set of kernels that is compared with peers. None of it is built by default.
 
-add_executable(bench EXCLUDE_FROM_ALL bench/bench.c bench/families.c bench/timing.c)
+add_executable(bench EXCLUDE_FROM_ALL bench/bench.c bench/families.c bench/growth.c bench/timing.c)
 target_link_libraries(bench PRIVATE ptera)
 add_dependencies(bench ptera_tool)
 

@@ -65,9 +65,10 @@ chmod +x "$work/bin/ptera"
 check "completion" bash -c "PATH=$work/bin:\$PATH; . $root/share/bash-completion/completions/ptera
     COMP_WORDS=(ptera run --eng); COMP_CWORD=2; _ptera; [ \"\${COMPREPLY[*]}\" = --engine ] || exit 1
     COMP_WORDS=(ptera run --engine b); COMP_CWORD=3; _ptera; [ \"\${COMPREPLY[*]}\" = both ]"
-check "ptera.h as C99" "$cc" -std=c99 -Wall -Wextra -Werror -pedantic -fsyntax-only "$source/include/ptera.h"
+echo '#include "ptera.h"' >"$work/include.c"
+check "ptera.h as C99" "$cc" -std=c99 -Wall -Wextra -Werror -pedantic -fsyntax-only "-I$source/include" "$work/include.c"
 if "$cc" -x c++ -fsyntax-only /dev/null 2>/dev/null; then
-    check "ptera.h as C++17" "$cc" -std=c++17 -x c++ -Wall -Wextra -Werror -pedantic -fsyntax-only "$source/include/ptera.h"
+    check "ptera.h as C++17" "$cc" -std=c++17 -x c++ -Wall -Wextra -Werror -pedantic -fsyntax-only "-I$source/include" "$work/include.c"
 else
     skipped=$((skipped + 1))
     echo "skipped ptera.h as C++17: no compiler for it"

@@ -5,12 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
-static int check_passed, check_failed;
+static _Atomic int check_passed, check_failed; /* threads of a test may check as well */
 
-#define CHECK(condition) \
-    ((condition) ? (void)check_passed++ \
-                 : (void)(check_failed++, \
-                          fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition)))
+static inline void check_true(_Bool holds, const char *condition, const char *file, int line)
+{
+    if (holds) {
+        check_passed++;
+        return;
+    }
+    check_failed++;
+    fprintf(stderr, "%s:%d: failed: %s\n", file, line, condition);
+}
+
+#define CHECK(condition) check_true(!!(condition), #condition, __FILE__, __LINE__)
 
 /* Two integers are equal. */
 #define CHECK_INT(have, want) \
