@@ -16,7 +16,7 @@
  *   carry.c     extended precision                      helper.h           what is rare: calls of functions of C
  *   memory.c    loads and stores by access class (access.h: its parts)    prefetch.c    what will be needed soon
  *   join.c      accesses that together lie side by side
- *   distance.c  how far off later CTAs' accesses lie
+ *   distance.c  how far off later CTAs' accesses lie    lead.c    which accesses lie behind others
  *   atomic.c, warp.c, matrix.c, async.c   the others that are not pure
  *   local.c     windows of local memory                  call.c             calls of device functions
  *   promote.c   variables become values                  fail.c             where launches end early
@@ -128,6 +128,7 @@ struct jit {
     /* Lanes that run `insn`, by copy: vectors of i1; NULL: all of the chunk (or, in a scalar place, it runs at all). */
     LLVMValueRef mask[JIT_COPIES];
     uint64_t *trusted;    /* instructions whose accesses have been tested: see jit_test_access; NULL: none */
+    uint64_t *distrusted; /* likewise, where not all of the tests hold */
     const struct jit_join *joins; /* accesses that run together with others; NULL: none */
     LLVMValueRef guard;         /* uniform guard of `insn` (i1, of this copy), or NULL */
     struct jit_reg *regs;

@@ -200,7 +200,7 @@ static void ask_behind(struct jit *j, uint32_t reg, LLVMValueRef pointer, unsign
     for (uint32_t i = at; i < end && !writes; i++)
         writes = (pt_insn_form(j->m, &j->f->insns.v[i])->effects & PT_FX_WRITE) &&
                  goes_through(j, &j->f->insns.v[i], reg);
-    LLVMValueRef behind = jit_distance_behind(j, reg);
+    LLVMValueRef behind = jit_lies_behind(j) ? NULL : jit_distance_behind(j, reg);
     if (behind)
         ask(j, jit_at(j, pointer, behind), bytes, writes);
 }

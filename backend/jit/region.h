@@ -130,6 +130,9 @@ void jit_prefetch(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef point
  * by itself. */
 LLVMValueRef jit_distance_behind(struct jit *j, uint32_t reg);
 
+/* lead.c: another access of straight code near j->insn is in front of it, and asks for both. */
+bool jit_lies_behind(const struct jit *j);
+
 /* carry.c: extended precision. One value stands for all lanes of CC.CF; for all copies. */
 bool jit_carry_is_one(const struct jit *j);
 bool jit_carry_is_shared(const struct jit *j);

@@ -36,7 +36,21 @@ static const char text[] = HEADER
     "    mov.u32 %r5, %ctaid.y; mov.u32 %r6, %ntid.y; mov.u32 %r7, %tid.y;\n"
     "    mad.lo.u32 %r8, %r2, %r3, %r4; mad.lo.u32 %r9, %r5, %r6, %r7;\n"
     "    mad.lo.u32 %r8, %r9, %r1, %r8; mul.wide.u32 %rd2, %r8, 4; add.s64 %rd3, %rd1, %rd2;\n"
-    "    st.global.u32 [%rd3], %r9;\n    ret;\n}\n";
+    "    st.global.u32 [%rd3], %r9;\n    ret;\n}\n"
+    ".visible .entry points(.param .u64 from, .param .u64 to, .param .u32 width)\n{\n"
+    "    .reg .b64 %rd<16>; .reg .b32 %r<16>; .reg .f32 %f<8>;\n"
+    "    ld.param.u64 %rd1, [from]; ld.param.u64 %rd2, [to]; ld.param.u32 %r1, [width];\n"
+    "    mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;\n"
+    "    mov.u32 %r5, %ctaid.y; mov.u32 %r6, %ntid.y; mov.u32 %r7, %tid.y;\n"
+    "    mad.lo.u32 %r8, %r2, %r3, %r4; mad.lo.u32 %r9, %r5, %r6, %r7;\n"
+    "    mad.lo.u32 %r8, %r9, %r1, %r8; add.u32 %r9, %r8, 1; sub.u32 %r10, %r8, %r1; add.u32 %r11, "
+    "%r8, %r1;\n"
+    "    mul.wide.u32 %rd3, %r8, 4; add.s64 %rd4, %rd1, %rd3; ld.global.f32 %f1, [%rd4];\n"
+    "    mul.wide.u32 %rd5, %r9, 4; add.s64 %rd6, %rd1, %rd5; ld.global.f32 %f2, [%rd6];\n"
+    "    mul.wide.u32 %rd7, %r10, 4; add.s64 %rd8, %rd1, %rd7; ld.global.f32 %f3, [%rd8];\n"
+    "    mul.wide.u32 %rd9, %r11, 4; add.s64 %rd10, %rd1, %rd9; ld.global.f32 %f4, [%rd10];\n"
+    "    add.f32 %f5, %f1, %f2; add.f32 %f6, %f3, %f4; add.f32 %f7, %f5, %f6;\n"
+    "    add.s64 %rd11, %rd2, %rd3; st.global.f32 [%rd11], %f7;\n    ret;\n}\n";
 
 static ptera_launch launch_of(unsigned grid, unsigned x, unsigned y, uint32_t **to)
 {
@@ -259,6 +273,26 @@ static void check_emit(ptera_module *module)
     CHECK_INT(ptera_kernel_emit(kernel, block, 0, PTERA_EMIT_OBJ, &data, NULL), PTERA_ERROR_INVALID_ARGUMENT);
 }
 
+static unsigned count(const char *text, const char *what)
+{
+    unsigned n = 0;
+    for (const char *at = text; (at = strstr(at, what)); at += strlen(what))
+        n++;
+    return n;
+}
+
+/* Of what is read the row in front asks, as CTAs go upwards; a row of 32 floats is two lines. */
+static void check_leading(ptera_module *module)
+{
+    const unsigned block[3] = {32, 8, 1};
+    const void *data;
+    size_t bytes;
+    CHECK_INT(
+        ptera_kernel_emit(kernel_of(module, "points"), block, 0, PTERA_EMIT_LLVM, &data, &bytes),
+        PTERA_OK);
+    CHECK_INT(count(data, "call void @llvm.prefetch"), 2 * 2);
+}
+
 /* CTAs of rows, and of a page each, ask for what later ones touch; short lines that follow one another are a stream. */
 static void check_asking(ptera_module *module)
 {
@@ -287,6 +321,7 @@ int main(void)
     check_stack(8192, PTERA_OK, NULL);
     check_emit(module);
     check_asking(module);
+    check_leading(module);
     check_auto();
     check_unload();
     check_threads();
