@@ -244,6 +244,10 @@ void jit_go_to(struct jit_gen *g, uint32_t from, uint32_t to)
 {
     if (jit_is_in(g, to) && to <= from)
         jit_poll(g->j, jit_last_of(g->j, from));
+    if (g->runs_whole && jit_is_in(g, to) && g->whole[to]) {
+        LLVMBuildBr(g->j->b, g->whole[to]);
+        return;
+    }
     send(g, from, to, g->cur, g->is_full);
     if (others_first(g, from, to))
         jit_go_on(g, from, to, UINT32_MAX);

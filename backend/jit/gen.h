@@ -21,6 +21,8 @@ struct jit_gen {
     LLVMValueRef first[JIT_COPIES]; /* lanes on at the start of the group, as a flow; NULL: all */
     LLVMValueRef (*masks)[JIT_COPIES]; /* allocas: lanes that wait at a block */
     LLVMBasicBlockRef *enter, *body;   /* by block: with the test for an empty mask, without */
+    /* By block, or NULL: where all lanes of the group run it, and none waits anywhere; and where those that wait at it do. */
+    LLVMBasicBlockRef *whole, *part;
     LLVMBasicBlockRef *latch;          /* by loop */
     uint32_t *outlet;                  /* by loop: where all its lanes go on, see jit_find_outlets; or PT_NONE */
     LLVMValueRef (*inside)[JIT_COPIES]; /* allocas: lanes that have gone into such a loop */
@@ -34,6 +36,7 @@ struct jit_gen {
     LLVMValueRef *full;    /* allocas, by block: all lanes of the group wait there, as scalars tell */
     uint64_t *traced;      /* blocks of traces: trace.c */
     LLVMValueRef is_full;  /* of the block (i1); NULL: scalars do not tell */
+    bool runs_whole;       /* all lanes run what is being generated, and none waits anywhere */
 };
 
 /* Inside the region, and not where a region begins: an edge to there leaves, be it the region's own entry. */

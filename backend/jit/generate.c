@@ -1,17 +1,50 @@
 /* A kernel, from its IR to LLVM's. */
 #include "backend/jit/region.h"
 
+#include <string.h>
+
+/* A number that metadata of a load states. */
+static void note(struct jit *j, LLVMValueRef load, const char *what, uint64_t number)
+{
+    LLVMMetadataRef value = LLVMValueAsMetadata(jit_i64(j, number));
+    LLVMMetadataRef node = LLVMMDNodeInContext2(j->context, &value, 1);
+    LLVMSetMetadata(load, LLVMGetMDKindIDInContext(j->context, what, (unsigned)strlen(what)),
+                    LLVMMetadataAsValue(j->context, node));
+}
+
+/* A part that lies elsewhere. Its memory is there in any case: fields that do not change are read ahead of loops. */
+static LLVMValueRef load_part(struct jit *j, LLVMValueRef pointer, size_t offset, uint64_t bytes)
+{
+    LLVMValueRef part = jit_field(j, LLVMPointerTypeInContext(j->context, 0), pointer, offset);
+    note(j, part, "dereferenceable", bytes);
+    note(j, part, "align", _Alignof(uint64_t));
+    jit_set_invariant(j, part);
+    return part;
+}
+
+static void note_argument(struct jit *j, uint64_t bytes)
+{
+    static const char *const names[] = {"dereferenceable", "align"};
+    uint64_t numbers[] = {bytes, _Alignof(uint64_t)};
+    for (unsigned i = 0; i < 2; i++) {
+        unsigned kind = LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
+        LLVMAddAttributeAtIndex(j->function, 1,
+                                LLVMCreateEnumAttribute(j->context, kind, numbers[i]));
+    }
+}
+
 /* The parts of a CTA that code asks for again and again. */
 static void load_parts(struct jit *j)
 {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
     j->cta = LLVMGetParam(j->function, 0);
+    note_argument(j, j->runs_apart ? sizeof(struct pt_warp) : sizeof(struct pt_cta));
     if (j->runs_apart) {
         j->warp = j->cta;
-        j->cta = jit_field(j, pointer, j->warp, offsetof(struct pt_warp, cta));
+        j->cta = load_part(j, j->warp, offsetof(struct pt_warp, cta), sizeof(struct pt_cta));
     }
     j->fault = LLVMGetParam(j->function, 1);
-    j->launch = jit_field(j, pointer, j->cta, offsetof(struct pt_cta, launch));
+    j->launch = load_part(j, j->cta, offsetof(struct pt_cta, launch), sizeof(struct pt_launch));
     j->scratch = jit_field(j, pointer, j->cta, offsetof(struct pt_cta, scratch));
     j->shared = jit_field(j, pointer, j->cta, offsetof(struct pt_cta, shared));
     j->shared_bytes = jit_field(j, LLVMInt32TypeInContext(j->context), j->launch,

@@ -195,6 +195,11 @@ static bool is_even(const struct jit_access *a, int64_t stride)
     return stride % (int64_t)(a->bytes * a->n) == 0;
 }
 
+static bool is_distrusted(const struct jit *j)
+{
+    return j->distrusted && jit_set_has(j->distrusted, (uint32_t)(j->insn - j->f->insns.v));
+}
+
 static void access_chunk(struct jit *j, const struct jit_access *a, unsigned copy)
 {
     int64_t stride;
@@ -210,7 +215,7 @@ static void access_chunk(struct jit *j, const struct jit_access *a, unsigned cop
         v[i] = as_stored(j, a, jit_read(j, &a->values[i], copy, a->type, j->width, false));
     if (shape == JIT_SCALAR)
         load_uniform(j, a, copy, runs_at_all(j, copy), v);
-    else if (shape == JIT_AFFINE && is_even(a, stride) &&
+    else if (shape == JIT_AFFINE && is_even(a, stride) && !is_distrusted(j) &&
              (!j->mask[copy] || stride == (int64_t)(a->bytes * a->n)))
         access_affine(j, a, copy, v);
     else if (shape != JIT_VECTOR || !jit_access_computed(j, a, copy, v))

@@ -3,9 +3,12 @@
  * Lanes of a group that part at a branch wait, by masks in variables, at the blocks they will run. After a block the
  * next place is the lowest block at which lanes may wait (jit_waits says where); it is skipped when its mask is empty. At
  * the end of a loop it goes round again if lanes wait at its header. A branch that the whole group takes alike is a
- * branch. Masks exist only for blocks that part of a group may run (j->partial).
+ * branch. Masks exist only for blocks that part of a group may run (j->partial). Of those that are in no loop there is code
+ * for all lanes as well, without masks, which goes on in its own kind until lanes part.
  */
 #include "backend/jit/gen.h"
+
+#include <string.h>
 
 LLVMBasicBlockRef jit_new_block(struct jit *j, const char *name)
 {
@@ -75,18 +78,33 @@ static bool touches_memory(const struct jit *j, const struct jit_order *o)
     return false;
 }
 
+/* Lanes that are on in all copies; NULL: all. */
+static LLVMValueRef lanes_of_all(struct jit_gen *g)
+{
+    LLVMValueRef all = NULL;
+    for (unsigned u = 0; u < g->j->copies; u++)
+        if (g->cur[u])
+            all = all ? LLVMBuildAnd(g->j->b, all, g->cur[u], "") : g->cur[u];
+    return all;
+}
+
+/* From the code for all lanes to that for those that wait. */
+static void go_apart(struct jit_gen *g, uint32_t block)
+{
+    for (unsigned u = 0; u < g->j->copies; u++)
+        LLVMBuildStore(g->j->b, LLVMConstAllOnes(jit_flow_type(g->j)), g->masks[block][u]);
+    LLVMBuildBr(g->j->b, g->part[block]);
+}
+
 /* A block that touches memory comes in up to three versions: plain accesses where all lanes are on and the tests of addresses
  * hold; masked ones where the tests hold; and one for everything else. */
 static bool run_block(struct jit_gen *g, uint32_t block)
 {
     struct jit *j = g->j;
-    LLVMValueRef masks[JIT_COPIES] = {0}, none[JIT_COPIES] = {0}, all = NULL;
-    for (unsigned u = 0; u < j->copies; u++) {
-        if (!g->cur[u])
-            continue;
-        masks[u] = jit_flow_mask(j, g->cur[u]);
-        all = all ? LLVMBuildAnd(j->b, all, g->cur[u], "") : g->cur[u];
-    }
+    LLVMValueRef masks[JIT_COPIES] = {0}, none[JIT_COPIES] = {0}, all = lanes_of_all(g);
+    bool is_part = all && g->whole[block];
+    for (unsigned u = 0; u < j->copies; u++)
+        masks[u] = g->cur[u] ? jit_flow_mask(j, g->cur[u]) : NULL;
     struct jit_order o = jit_find_order(j, block);
     j->trusted = NULL;
     if (!touches_memory(j, &o))
@@ -104,21 +122,26 @@ static bool run_block(struct jit_gen *g, uint32_t block)
     LLVMBasicBlockRef after = jit_new_block(j, "after");
     uint64_t *trusted = j->trusted;
     j->is_version = true;
-    if (good) { /* the tests hold, or each access makes its own */
+    if (good) { /* the tests hold, or each lane of each access is on its own: it is rare */
         LLVMBasicBlockRef slow = jit_new_block(j, "slow"), tested = jit_new_block(j, "tested");
         LLVMBuildCondBr(j->b, good, tested, slow);
         jit_continue_in(j, slow);
         j->trusted = NULL;
-        if (!jit_run(j, late, n_late, masks))
+        j->distrusted = trusted;
+        if (g->runs_whole && g->whole[block])
+            go_apart(g, block);
+        else if (jit_run(j, late, n_late, masks))
+            LLVMBuildBr(j->b, after);
+        else
             return false;
-        LLVMBuildBr(j->b, after);
+        j->distrusted = NULL;
         jit_continue_in(j, tested);
         j->trusted = trusted;
     }
-    bool has_strands = are_trusted(j, late, n_late) && jit_has_strands(j, late, n_late);
+    bool has_strands = !is_part && are_trusted(j, late, n_late) && jit_has_strands(j, late, n_late);
     if (!has_strands)
         jit_find_joins(j, late, n_late);
-    if (all) { /* all lanes are on, or some */
+    if (all && !is_part) { /* all lanes are on, or some */
         LLVMBasicBlockRef some = jit_new_block(j, "some"), full = jit_new_block(j, "full");
         if (g->is_full) {
             LLVMBasicBlockRef look = jit_new_block(j, "");
@@ -132,7 +155,8 @@ static bool run_block(struct jit_gen *g, uint32_t block)
         LLVMBuildBr(j->b, after);
         jit_continue_in(j, full);
     }
-    bool ok = has_strands ? jit_run_strands(j, late, n_late) : jit_run(j, late, n_late, none);
+    bool ok = has_strands ? jit_run_strands(j, late, n_late)
+                          : jit_run(j, late, n_late, is_part ? masks : none);
     LLVMBuildBr(j->b, after);
     jit_continue_in(j, after);
     j->trusted = NULL;
@@ -145,9 +169,44 @@ static void find_full(struct jit_gen *g, uint32_t block)
 {
     LLVMTypeRef i1 = LLVMInt1TypeInContext(g->j->context);
     bool is_entry = block == g->r->entry || !jit_has_mask(g, block);
+    g->runs_whole = is_entry && !g->first[0] && !g->j->runs_apart && !jit_is_serial(g, block);
     g->is_full = is_entry && !g->first[0] ? LLVMConstAllOnes(i1) : NULL;
     if (!is_entry && g->full[block])
         g->is_full = LLVMBuildLoad2(g->j->b, i1, g->full[block], "");
+}
+
+static void find_waiting(struct jit_gen *g, uint32_t block)
+{
+    for (unsigned u = 0; u < g->j->copies; u++)
+        g->cur[u] = jit_waiting(g, block, u);
+}
+
+static void clear_waiting(struct jit_gen *g, uint32_t block)
+{
+    for (unsigned u = 0; u < g->j->copies; u++)
+        jit_clear_waiting(g, block, u);
+}
+
+/* Where those that wait are all lanes they run the block without masks, and what follows, up to where they part. */
+static void go_whole(struct jit_gen *g, uint32_t block)
+{
+    LLVMBasicBlockRef all = jit_new_block(g->j, "all");
+    find_waiting(g, block);
+    LLVMValueRef is_all = jit_all(g->j, jit_flow_mask(g->j, lanes_of_all(g)));
+    LLVMBuildCondBr(g->j->b, is_all, all, g->part[block]);
+    jit_continue_in(g->j, all);
+    clear_waiting(g, block);
+    LLVMBuildBr(g->j->b, g->whole[block]);
+    jit_continue_in(g->j, g->part[block]);
+}
+
+static bool generate_whole(struct jit_gen *g, uint32_t block)
+{
+    jit_continue_in(g->j, g->whole[block]);
+    memset(g->cur, 0, sizeof g->cur);
+    g->is_full = LLVMConstAllOnes(LLVMInt1TypeInContext(g->j->context));
+    g->runs_whole = true;
+    return run_block(g, block) && jit_run_trace(g, block) && jit_end_block(g, block);
 }
 
 static bool generate_block(struct jit_gen *g, uint32_t block)
@@ -157,15 +216,17 @@ static bool generate_block(struct jit_gen *g, uint32_t block)
     jit_continue_in(j, g->body[block]);
     j->block = block;
     find_full(g, block);
-    for (unsigned u = 0; u < j->copies; u++) {
-        g->cur[u] = g->first[u];
-        if (block != g->r->entry && jit_has_mask(g, block)) {
-            g->cur[u] = jit_waiting(g, block, u);
-            jit_clear_waiting(g, block, u);
-        }
+    memcpy(g->cur, g->first, sizeof g->cur);
+    if (g->whole[block])
+        go_whole(g, block);
+    if (block != g->r->entry && jit_has_mask(g, block)) {
+        find_waiting(g, block);
+        clear_waiting(g, block);
     }
     if (jit_is_serial(g, block))
         return jit_run_serial(g, block);
+    if (g->whole[block])
+        return run_block(g, block) && jit_end_block(g, block) && generate_whole(g, block);
     return run_block(g, block) && jit_run_trace(g, block) && jit_end_block(g, block);
 }
 
@@ -247,6 +308,13 @@ static void find_first(struct jit_gen *g)
     }
 }
 
+/* Straight code that part of a group may run. */
+static bool has_whole(const struct jit_gen *g, uint32_t block)
+{
+    return !g->j->runs_apart && jit_is_in(g, block) && jit_has_mask(g, block) &&
+           !g->j->f->blocks.v[block].loop;
+}
+
 static void make_blocks(struct jit_gen *g)
 {
     struct jit *j = g->j;
@@ -258,9 +326,15 @@ static void make_blocks(struct jit_gen *g)
     g->full = pt_arena_alloc(j->arena, n * sizeof *g->full);
     g->latch = pt_arena_alloc(j->arena, (j->f->loops.n + 1) * sizeof *g->latch);
     g->traced = jit_new_set(j);
+    g->whole = pt_arena_alloc(j->arena, n * sizeof *g->whole);
+    g->part = pt_arena_alloc(j->arena, n * sizeof *g->part);
     for (uint32_t i = 0; i < g->r->n_blocks; i++) {
         g->enter[g->r->blocks[i]] = jit_new_block(j, "enter");
         g->body[g->r->blocks[i]] = jit_new_block(j, "body");
+        if (!has_whole(g, g->r->blocks[i]))
+            continue;
+        g->whole[g->r->blocks[i]] = jit_new_block(j, "whole");
+        g->part[g->r->blocks[i]] = jit_new_block(j, "part");
     }
     for (uint32_t e = 0; e < g->r->n_exits; e++)
         g->leave[g->r->exits[e]] = jit_new_block(j, "leave");
@@ -280,6 +354,8 @@ static void clear_mask(struct jit_gen *g, uint32_t block)
         LLVMBuildStore(j->b, LLVMConstNull(jit_flow_type(j)), g->masks[block][u]);
     }
     if (!jit_has_mask(g, block) || !jit_is_in(g, block))
+        return;
+    if (g->whole[block])
         return;
     if (!g->full[block])
         g->full[block] = jit_alloca(j, LLVMInt1TypeInContext(j->context), "");

@@ -186,11 +186,13 @@ static bool run_straight(struct jit_gen *g, const struct trace *t)
 {
     struct jit *j = g->j;
     LLVMValueRef cur[JIT_COPIES], is_full = g->is_full;
+    bool runs_whole = g->runs_whole;
     const uint32_t *late = t->order.insns + t->order.n_early;
     uint32_t n_late = t->order.n - t->order.n_early, last = t->blocks[t->n - 1];
     memcpy(cur, g->cur, sizeof cur);
     memset(g->cur, 0, sizeof g->cur);
     g->is_full = LLVMConstAllOnes(LLVMInt1TypeInContext(j->context));
+    g->runs_whole = !j->f->blocks.v[last].loop;
     j->is_version = true;
     jit_find_joins(j, late, n_late);
     bool ok = run(j, late, n_late);
@@ -201,6 +203,7 @@ static bool run_straight(struct jit_gen *g, const struct trace *t)
     ok = ok && jit_end_block(g, last);
     memcpy(g->cur, cur, sizeof cur);
     g->is_full = is_full;
+    g->runs_whole = runs_whole;
     return ok;
 }
 
