@@ -50,7 +50,7 @@ static void find_folder(void)
     const char *home = secure_getenv("HOME");
     int n = 0;
     if (own)
-        n = snprintf(folder, sizeof folder, "%s", own);
+        n = *own == '/' ? snprintf(folder, sizeof folder, "%s", own) : 0;
     else if (xdg && *xdg == '/')
         n = snprintf(folder, sizeof folder, "%s/ptera", xdg);
     else if (home && *home == '/')

@@ -14,7 +14,7 @@ struct jit_key {
 bool jit_key(const struct pt_program *program, const struct pt_native_options *options, const char *cpu,
              struct pt_arena *arena, struct jit_key *key);
 
-/* cache.c: the folder: PTERA_CACHE, else ptera in $XDG_CACHE_HOME or ~/.cache; NULL: there is none (PTERA_CACHE is empty). */
+/* cache.c: the folder: PTERA_CACHE, else ptera in $XDG_CACHE_HOME or ~/.cache; NULL: there is none (PTERA_CACHE is no absolute path). */
 const char *jit_cache_folder(void);
 /* An object that is whole, or false. */
 bool jit_cache_read(const struct jit_key *key, struct jit_object *object);

@@ -264,6 +264,7 @@ static void check_kind(ptera_module *module, const struct kind *k)
         }
 }
 
+/* NULL: the host's own. */
 static void check_level(const char *level)
 {
     ptera_options options;
@@ -272,7 +273,7 @@ static void check_level(const char *level)
     options.cpu = level;
     options.threads = 1;
     if (ptera_engine_create(&options, &engine) != PTERA_OK) {
-        printf("this machine lacks CPU level %s\n", level);
+        printf("this machine lacks CPU level %s\n", level ? level : "of its own");
         return;
     }
     ptera_module *module = load(engine, text);

@@ -121,6 +121,8 @@ int main(void)
     setenv("PTERA_CACHE", folder, 1);
     check_folder("/proc/no/such/folder");
     check_folder("");
+    check_folder("no-absolute-path");
+    CHECK(access("no-absolute-path", F_OK) != 0);
     snprintf(file, sizeof file, "%s/file", folder);
     close(open(file, O_CREAT | O_WRONLY, 0600));
     check_folder(file);
