@@ -27,7 +27,8 @@ static bool add_operand(struct jit *j, struct operands *all, const struct pt_slo
                         const struct pt_operand *o)
 {
     enum pt_type type = type_of(j, slot);
-    struct flat flat = {o, type, (slot->flags & PT_SLOT_WIDER) && pt_type_class(type) == PT_CLASS_S};
+    struct flat flat = {o, type,
+                        (slot->flags & PT_SLOT_WIDER) && pt_type_class(type) == PT_CLASS_S};
     if (slot->flags & PT_SLOT_INOUT || (o->flags & PT_OPND_MINUS) || o->select) {
         j->why = "an operand with a selector or sign";
         return false;
@@ -48,11 +49,14 @@ static bool flatten(struct jit *j, struct operands *all)
     for (unsigned k = 0; k < j->insn->n_operands; k++) {
         const struct pt_slot *slot = pt_form_slot(j->form, k);
         const struct pt_operand *o = &j->f->operands.v[j->insn->operands + k];
-        unsigned parts = o->kind == PT_OPND_PAIR ? 2 : o->kind == PT_OPND_VEC ? (unsigned)o->imm : 0;
+        unsigned parts = o->kind == PT_OPND_PAIR  ? 2
+                         : o->kind == PT_OPND_VEC ? (unsigned)o->imm
+                                                  : 0;
         if (!parts && !add_operand(j, all, slot->n_sub ? pt_slot_sub(slot, 0) : slot, o))
             return false;
         for (unsigned i = 0; i < parts; i++) {
-            const struct pt_slot *sub = slot->n_sub ? pt_slot_sub(slot, slot->n_sub > i ? i : 0) : slot;
+            const struct pt_slot *sub =
+                slot->n_sub ? pt_slot_sub(slot, slot->n_sub > i ? i : 0) : slot;
             if (!add_operand(j, all, sub, &j->f->operands.v[o->index + i]))
                 return false;
         }
@@ -152,8 +156,8 @@ static LLVMValueRef shift_in(struct jit *j, LLVMValueRef value, LLVMTypeRef type
 static void as_integers(struct jit *j, struct jit_op *op, enum pt_type type)
 {
     for (unsigned i = 0; i < op->n; i++)
-        op->a[i] = LLVMBuildBitCast(j->b, op->a[i],
-                                    jit_int_type(j, pt_type_bits(type), op->lanes), "");
+        op->a[i] =
+            LLVMBuildBitCast(j->b, op->a[i], jit_int_type(j, pt_type_bits(type), op->lanes), "");
 }
 
 #define RANK_BITS (UINT64_C(0xff) << PT_SHARED_RANK_SHIFT)
@@ -248,8 +252,8 @@ static bool operate(struct jit *j, const struct operands *all, unsigned copy, un
 {
     *op = (struct jit_op){
         .j = j, .b = j->b, .lanes = lanes, .form = j->form, .insn = j->insn, .n = all->n_sources};
-    bool is_raw_choice = jit_choices(j->form) && is_reg(all->dest[0].o) &&
-                         j->regs[all->dest[0].o->index].is_raw;
+    bool is_raw_choice =
+        jit_choices(j->form) && is_reg(all->dest[0].o) && j->regs[all->dest[0].o->index].is_raw;
     bool number = takes_numbers(j->form) || is_raw_choice;
     if (all->n_sources > JIT_SOURCES || all->n_dests > JIT_DESTS) {
         j->why = "many operands";
@@ -276,12 +280,12 @@ static LLVMValueRef test_wrap(struct jit *j, const struct flat *source, unsigned
     LLVMTypeRef type = LLVMTypeOf(base);
     bool is_signed = pt_type_class(source->type) == PT_CLASS_S;
     uint64_t span = (uint64_t)(stride < 0 ? -stride : stride) * (lanes - 1);
-    uint64_t top = is_signed ? (UINT64_C(1) << (bits - 1)) - 1
+    uint64_t top = is_signed    ? (UINT64_C(1) << (bits - 1)) - 1
                    : bits == 64 ? UINT64_MAX
                                 : (UINT64_C(1) << bits) - 1;
     uint64_t limit = stride > 0 ? top - span : is_signed ? ~top + span : span;
-    LLVMIntPredicate test = stride > 0 ? (is_signed ? LLVMIntSLE : LLVMIntULE)
-                                       : (is_signed ? LLVMIntSGE : LLVMIntUGE);
+    LLVMIntPredicate test =
+        stride > 0 ? (is_signed ? LLVMIntSLE : LLVMIntULE) : (is_signed ? LLVMIntSGE : LLVMIntUGE);
     return LLVMBuildICmp(j->b, test, base, LLVMConstInt(type, limit, true), "");
 }
 
@@ -423,7 +427,8 @@ static bool instruction(struct jit *j, LLVMValueRef *mask)
             apply_guard(j, u, mask[u]);
         return jit_step(j);
     }
-    if (!(effects & (PT_FX_CALL | PT_FX_READ | PT_FX_WRITE | PT_FX_WARP | PT_FX_FENCE | PT_FX_ATOMIC)))
+    if (!(effects &
+          (PT_FX_CALL | PT_FX_READ | PT_FX_WRITE | PT_FX_WARP | PT_FX_FENCE | PT_FX_ATOMIC)))
         return pure(j, mask);
     if ((effects & PT_FX_FENCE) && !(effects & (PT_FX_READ | PT_FX_WRITE | PT_FX_WARP))) {
         LLVMBuildFence(j->b, jit_llvm_order(pt_order_of(j->form)), false, "");
@@ -490,39 +495,109 @@ LLVMValueRef jit_compute_lanes(struct jit *j, uint32_t insn, unsigned copy)
     return value;
 }
 
-/* Instructions that share a call: all their sources are read before a result is written. */
-static bool run_batch(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValueRef *mask)
+/* Instructions that share a call. */
+struct batch {
+    const uint32_t *insns;
+    uint32_t at, n;  /* at: its place among those that run; n: 0 where none comes any more */
+    bool *is_stored; /* by instruction, copy, source: it is where the call takes it */
+};
+
+static struct batch find_batch(struct jit *j, const uint32_t *insns, uint32_t from, uint32_t n)
 {
+    struct batch b = {.at = from};
+    while (b.at < n && !jit_is_batched(j, &j->f->insns.v[insns[b.at]]))
+        b.at++;
+    b.insns = insns + b.at;
+    b.n = b.at < n ? jit_batch_length(j, b.insns, n - b.at) : 0;
+    b.is_stored = pt_arena_alloc(j->arena, b.n * j->copies * JIT_SOURCES * sizeof *b.is_stored);
+    return b;
+}
+
+/* Loads do not move up across this. LLVM would make all loads of the block first, and have no registers for what it loaded. */
+static void fence_loads(struct jit *j)
+{
+    static const char clobbers[] = "~{memory}";
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->context), NULL, 0, false);
+    LLVMValueRef fence = LLVMGetInlineAsm(type, "", 0, clobbers, sizeof clobbers - 1, true, false,
+                                          LLVMInlineAsmDialectATT, false);
+    LLVMBuildCall2(j->b, type, fence, NULL, 0, "");
+}
+
+static struct jit_op batched_op(struct jit *j, const struct operands *all)
+{
+    return (struct jit_op){.j = j,
+                           .b = j->b,
+                           .lanes = j->width,
+                           .form = j->form,
+                           .insn = j->insn,
+                           .n = all->n_sources};
+}
+
+/* What the instruction has computed for the batch goes to memory at once: there it waits for nobody's register. */
+static void store_for(struct jit *j, struct batch *b, uint32_t insn)
+{
+    const struct pt_insn *was = j->insn;
+    const struct pt_form *form = j->form;
     struct operands all;
-    struct jit_op *ops = pt_arena_alloc(j->arena, n * j->copies * sizeof *ops), *op = ops;
-    for (uint32_t i = 0; i < n; i++) {
-        j->insn = &j->f->insns.v[insns[i]];
-        if (!flatten(j, &all))
-            return false;
-        for (unsigned u = 0; u < j->copies; u++, op++) {
-            *op = (struct jit_op){.j = j, .b = j->b, .lanes = j->width, .form = j->form,
-                                  .insn = j->insn, .n = all.n_sources};
-            for (unsigned k = 0; k < all.n_sources; k++)
-                op->a[k] = read_flat(j, &all.source[k], u, j->width, takes_numbers(j->form));
+    for (uint32_t i = 0; i < b->n; i++) {
+        j->insn = &j->f->insns.v[b->insns[i]];
+        j->form = pt_insn_form(j->m, j->insn);
+        for (unsigned k = 0; flatten(j, &all) && k < all.n_sources; k++) {
+            const struct pt_operand *o = all.source[k].o;
+            if (!is_reg(o) || j->regs[o->index].only != insn)
+                continue;
+            for (unsigned u = 0; u < j->copies; u++) {
+                struct jit_op op = batched_op(j, &all);
+                unsigned at = i * j->copies + u;
+                op.a[k] = read_flat(j, &all.source[k], u, j->width, takes_numbers(j->form));
+                jit_store_lanes(&op, k, at);
+                b->is_stored[at * JIT_SOURCES + k] = true;
+            }
         }
     }
-    if (!jit_call_lanes_together(ops, n * j->copies))
+    j->insn = was;
+    j->form = form;
+}
+
+/* Calls and others may use that memory. */
+static void forget_stored(struct jit *j, struct batch *b)
+{
+    memset(b->is_stored, 0, b->n * j->copies * JIT_SOURCES * sizeof *b->is_stored);
+}
+
+/* All sources are read before a result is written. */
+static bool run_batch(struct jit *j, const struct batch *b, LLVMValueRef *mask)
+{
+    struct operands all;
+    unsigned n = b->n * j->copies;
+    struct jit_op *ops = pt_arena_alloc(j->arena, n * sizeof *ops);
+    for (unsigned at = 0; at < n; at++) {
+        j->insn = &j->f->insns.v[b->insns[at / j->copies]];
+        if (!flatten(j, &all))
+            return false;
+        ops[at] = batched_op(j, &all);
+        for (unsigned k = 0; k < all.n_sources; k++)
+            if (!b->is_stored[at * JIT_SOURCES + k])
+                ops[at].a[k] =
+                    read_flat(j, &all.source[k], at % j->copies, j->width, takes_numbers(j->form));
+    }
+    if (!jit_call_lanes_together(ops, n))
         return false;
-    op = ops;
-    for (uint32_t i = 0; i < n; i++) {
-        j->insn = &j->f->insns.v[insns[i]];
+    for (unsigned at = 0; at < n; at++) {
+        unsigned u = at % j->copies;
+        j->insn = &j->f->insns.v[b->insns[at / j->copies]];
         flatten(j, &all);
-        for (unsigned u = 0; u < j->copies; u++, op++) {
-            apply_guard(j, u, mask[u]);
-            jit_write(j, all.dest[0].o, u, all.dest[0].type, op->d[0], j->width,
-                      all.dest[0].extends_sign);
-        }
+        apply_guard(j, u, mask[u]);
+        jit_write(j, all.dest[0].o, u, all.dest[0].type, ops[at].d[0], j->width,
+                  all.dest[0].extends_sign);
     }
     return true;
 }
 
 bool jit_run(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValueRef *mask)
 {
+    struct batch b = find_batch(j, insns, 0, n);
+    bool is_load = true; /* the last one */
     for (uint32_t i = 0; i < n; i++) {
         j->insn = &j->f->insns.v[insns[i]];
         j->form = pt_insn_form(j->m, j->insn);
@@ -533,14 +608,24 @@ bool jit_run(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValueRef *mas
             jit_note_range(j);
             continue;
         }
-        uint32_t together = jit_batch_length(j, insns + i, n - i);
-        bool is_batch = together * j->copies > 1;
-        if (is_batch ? !run_batch(j, insns + i, together, mask) : !instruction(j, mask)) {
+        bool waits = b.n * j->copies > 1, is_batch = waits && i == b.at;
+        if (waits && !is_batch && !is_load && (j->form->effects & PT_FX_READ))
+            fence_loads(j);
+        is_load = j->form->effects & PT_FX_READ;
+        if (is_batch ? !run_batch(j, &b, mask) : !instruction(j, mask)) {
             if (!j->why)
                 j->why = "an instruction the compiler does not know";
             return false;
         }
-        i += is_batch ? together - 1 : 0;
+        if (is_batch)
+            i += b.n - 1;
+        else if (waits && (j->form->effects & ~(uint32_t)(PT_FX_READ | PT_FX_FP) ||
+                           jit_needs_call(j, j->form)))
+            forget_stored(j, &b);
+        else if (waits)
+            store_for(j, &b, insns[i]);
+        if (i >= b.at)
+            b = find_batch(j, insns, i + 1, n);
     }
     return true;
 }

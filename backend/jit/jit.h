@@ -201,6 +201,8 @@ LLVMValueRef jit_flush(struct jit *j, LLVMValueRef value);
 bool jit_call_lanes(struct jit_op *op);
 /* The same for n operations of one form at once, of n * lanes <= JIT_LANES_MOST. */
 bool jit_call_lanes_together(struct jit_op *ops, unsigned n);
+/* Source i of the k-th of such operations goes to memory at once, and is NULL then: the next call takes it from there. */
+void jit_store_lanes(struct jit_op *op, unsigned i, unsigned k);
 /* True if there is such a function. */
 bool jit_has_lanes(const struct jit *j, const struct pt_form *form);
 /* True if such a call is how the form is compiled. */

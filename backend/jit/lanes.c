@@ -90,6 +90,18 @@ static LLVMValueRef part(struct jit_op *op, LLVMValueRef array, unsigned index, 
     return jit_at(op->j, array, jit_i64(op->j, (uint64_t)index * op->lanes * bytes));
 }
 
+void jit_store_lanes(struct jit_op *op, unsigned i, unsigned k)
+{
+    uint64_t kind;
+    const struct pt_lanes *lanes =
+        op->j->program->engine->lanes(op->j->program->image->module, op->form, &kind);
+    if (!lanes || !takes(op, lanes))
+        return;
+    unsigned bytes = lanes->bytes[i + 1];
+    store_source(op, op->a[i], bytes, part(op, jit_lanes_memory(op->j, i + 1), k, bytes));
+    op->a[i] = NULL;
+}
+
 bool jit_call_lanes_together(struct jit_op *ops, unsigned n)
 {
     struct jit_op *op = &ops[0];
@@ -106,8 +118,9 @@ bool jit_call_lanes_together(struct jit_op *ops, unsigned n)
     for (unsigned i = 0; i < 4; i++) {
         args[i] = lanes->bytes[i] ? jit_lanes_memory(j, i) : LLVMConstNull(pointer);
         for (unsigned k = 0; i && lanes->bytes[i] && k < n; k++)
-            store_source(&ops[k], ops[k].a[i - 1], lanes->bytes[i],
-                         part(&ops[k], args[i], k, lanes->bytes[i]));
+            if (ops[k].a[i - 1])
+                store_source(&ops[k], ops[k].a[i - 1], lanes->bytes[i],
+                             part(&ops[k], args[i], k, lanes->bytes[i]));
     }
     if (lanes->takes_kind) {
         args[3] = jit_lanes_memory(j, 3);
