@@ -38,11 +38,67 @@ static LLVMValueRef interleave(struct jit *j, LLVMValueRef *v, unsigned n)
     return n == 1 ? v[0] : jit_shuffle(j, half[0], NULL, lanes, n * j->width);
 }
 
+/* ---- fours of 32 bits in vectors of two halves ------------------------------------------------ */
+
+/* Each lane has four, and the vector eight lanes: moves within halves, of which the machine makes two a cycle, and one for each
+ * vector between them. LLVM finds longer ways. */
+static bool is_halved(const struct jit *j, const struct jit_access *a, LLVMValueRef mask)
+{
+    return !mask && a->n == 4 && a->bytes == 4 && j->width == 8 && j->target->has_masked_access;
+}
+
+/* The first or the second halves of two vectors. */
+static LLVMValueRef halves(struct jit *j, LLVMValueRef x, LLVMValueRef y, bool second)
+{
+    static const int lanes[2][8] = {{0, 1, 2, 3, 8, 9, 10, 11}, {4, 5, 6, 7, 12, 13, 14, 15}};
+    return jit_shuffle(j, x, y, lanes[second], 8);
+}
+
+/* Rows become columns in each half: v[i] holds lane i, and lane i + 4, of the four; or the other way round. */
+static void transpose(struct jit *j, LLVMValueRef *v)
+{
+    static const int ones[2][8] = {{0, 8, 1, 9, 4, 12, 5, 13}, {2, 10, 3, 11, 6, 14, 7, 15}};
+    static const int pairs[2][8] = {{0, 1, 8, 9, 4, 5, 12, 13}, {2, 3, 10, 11, 6, 7, 14, 15}};
+    LLVMValueRef u[4];
+    for (unsigned i = 0; i < 4; i++)
+        u[i] = jit_shuffle(j, v[i / 2 * 2], v[i / 2 * 2 + 1], ones[i % 2], 8);
+    for (unsigned i = 0; i < 4; i++)
+        v[i] = jit_shuffle(j, u[i / 2], u[i / 2 + 2], pairs[i % 2], 8);
+}
+
+static void load_halved(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                        LLVMValueRef *v)
+{
+    LLVMTypeRef type = LLVMVectorType(a->element, 8);
+    LLVMValueRef row[4];
+    for (unsigned i = 0; i < 4; i++)
+        row[i] = jit_load_at(j, a, type, jit_element(j, a, pointer, i * 8), a->bytes);
+    for (unsigned i = 0; i < 4; i++)
+        v[i] = halves(j, row[i / 2], row[i / 2 + 2], i % 2);
+    transpose(j, v);
+}
+
+static void store_halved(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                         LLVMValueRef *v)
+{
+    LLVMValueRef lane[4] = {v[0], v[1], v[2], v[3]};
+    transpose(j, lane);
+    for (unsigned i = 0; i < 4; i++)
+        jit_store_at(j, a, halves(j, lane[i % 2 * 2], lane[i % 2 * 2 + 1], i / 2),
+                     jit_element(j, a, pointer, i * 8));
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
 void jit_load_run(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                   LLVMValueRef mask, LLVMValueRef *v)
 {
     LLVMTypeRef type = LLVMVectorType(a->element, j->width * a->n);
     LLVMValueRef all;
+    if (is_halved(j, a, mask)) {
+        load_halved(j, a, pointer, v);
+        return;
+    }
     if (!mask) {
         all = jit_load_at(j, a, type, pointer, a->bytes);
     } else {
@@ -103,6 +159,10 @@ static void store_some(struct jit *j, const struct jit_access *a, LLVMValueRef p
 void jit_store_run(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                    LLVMValueRef mask, LLVMValueRef *v)
 {
+    if (is_halved(j, a, mask)) {
+        store_halved(j, a, pointer, v);
+        return;
+    }
     LLVMValueRef all = interleave(j, v, a->n);
     if (mask)
         store_some(j, a, pointer, spread_mask(j, mask, a->n), all);
@@ -194,6 +254,6 @@ void jit_store_near(struct jit *j, const struct jit_access *a, LLVMValueRef poin
         store_few_apart(j, a, pointer, (unsigned)(stride / a->bytes), v[0]);
         return;
     }
-    LLVMValueRef value = reversed(j, v[0]);
-    jit_store_run(j, a, lowest(j, a, pointer), NULL, &value);
+    LLVMValueRef values[8] = {reversed(j, v[0])};
+    jit_store_run(j, a, lowest(j, a, pointer), NULL, values);
 }
