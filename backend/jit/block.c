@@ -559,7 +559,7 @@ static void store_for(struct jit *j, struct batch *b, uint32_t insn)
     j->form = form;
 }
 
-/* Calls and others may use that memory. */
+/* Another call has used that memory. */
 static void forget_stored(struct jit *j, struct batch *b)
 {
     memset(b->is_stored, 0, b->n * j->copies * JIT_SOURCES * sizeof *b->is_stored);
@@ -612,17 +612,16 @@ bool jit_run(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValueRef *mas
         if (waits && !is_batch && !is_load && (j->form->effects & PT_FX_READ))
             fence_loads(j);
         is_load = j->form->effects & PT_FX_READ;
+        uint32_t n_lanes_used = j->n_lanes_used;
         if (is_batch ? !run_batch(j, &b, mask) : !instruction(j, mask)) {
             if (!j->why)
                 j->why = "an instruction the compiler does not know";
             return false;
         }
-        if (is_batch)
-            i += b.n - 1;
-        else if (waits && (j->form->effects & ~(uint32_t)(PT_FX_READ | PT_FX_FP) ||
-                           jit_needs_call(j, j->form)))
+        i += is_batch ? b.n - 1 : 0;
+        if (n_lanes_used != j->n_lanes_used)
             forget_stored(j, &b);
-        else if (waits)
+        if (waits && !is_batch)
             store_for(j, &b, insns[i]);
         if (i >= b.at)
             b = find_batch(j, insns, i + 1, n);

@@ -113,6 +113,7 @@ struct jit {
     LLVMValueRef reduced[2];    /* likewise: of the barrier at which the region begins */
     LLVMValueRef nowhere;       /* alloca: memory that nobody reads, or NULL */
     LLVMValueRef lanes[4];      /* allocas of lanes.c */
+    uint32_t n_lanes_used;      /* how often their memory has been asked for */
     LLVMValueRef blamed[2];     /* allocas of fail.c */
     uint64_t *live_in;          /* pt_live_in */
     uint64_t *read;             /* registers that some instruction reads */

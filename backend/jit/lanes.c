@@ -17,6 +17,7 @@ static bool is_real(LLVMTypeRef type)
 /* The memory of argument i: the same for all calls, as each is over before the next. */
 LLVMValueRef jit_lanes_memory(struct jit *j, unsigned i)
 {
+    j->n_lanes_used++;
     if (!j->lanes[i]) {
         LLVMTypeRef type = LLVMArrayType2(LLVMInt64TypeInContext(j->context), JIT_LANES_MOST);
         j->lanes[i] = LLVMBuildAlloca(j->allocas, type, "lanes");

@@ -139,6 +139,7 @@ enum {
     ROW_LANES = 32, /* of code without loops, where a block has rows */
     PARTING_COPIES = 2,
     STRAIGHT_COPIES = 4,
+    CALLING_COPIES = 2,
     COPIES_MOST = JIT_COPIES,
     CODE_MOST = 4096 /* instructions of a group */
 };
@@ -220,17 +221,32 @@ static uint32_t most_copies(const struct jit *j, const struct pt_vary_shape *sha
     return has_rows ? ROW_LANES / shape->width : STRAIGHT_COPIES;
 }
 
+/* A loop calls lane functions. */
+static bool has_calling_loop(struct jit *j)
+{
+    for (uint32_t b = 0; b < j->f->blocks.n; b++) {
+        const struct pt_block *block = &j->f->blocks.v[b];
+        for (uint32_t i = block->first; block->loop && i < block->first + block->count; i++)
+            if (jit_needs_call(j, pt_insn_form(j->m, &j->f->insns.v[i])))
+                return true;
+    }
+    return false;
+}
+
 /* Values of so many chunks fit the registers. Without a loop they need not: what one chunk's chain of operations waits for is
- * longer than what it takes to put a value into memory and back. */
-static bool fits_registers(const struct jit *j, uint32_t copies, uint32_t pressure)
+ * longer than what it takes to put a value into memory and back. Nor where they go to memory for each call of a lane function,
+ * whose start takes as long as several chunks. */
+static bool fits_registers(struct jit *j, uint32_t copies, uint32_t pressure)
 {
     uint32_t registers = j->target->has_mask_registers ? 32 : 16;
+    if (copies <= CALLING_COPIES && has_calling_loop(j))
+        return true;
     return copies * pressure <= (j->f->loops.n ? registers - registers / 4 : 3 * registers);
 }
 
 /* Several chunks share the work that is the same for all, above all a loop's. Device functions are called warp by warp: what
  * they print has an order. */
-static uint32_t choose_copies(const struct jit *j, const struct pt_vary_shape *shape)
+static uint32_t choose_copies(struct jit *j, const struct pt_vary_shape *shape)
 {
     uint32_t width = shape->width, copies = least_copies(j, shape), most = most_copies(j, shape);
     uint32_t threads = shape->block[0] * shape->block[1] * shape->block[2];
