@@ -161,6 +161,8 @@ struct pt_cta {
     struct pt_async *async; /* the cluster's; NULL: asynchronous operations take place at once, unchecked */
     struct pt_warp *stepping; /* native code has the engine run an instruction of this warp, or did as it failed */
     uint64_t steps;        /* how many it had it run so far */
+    uint32_t turn;         /* native code of CTAs that take turns: nonzero where it goes on in the middle of a loop */
+    uint32_t is_alone;     /* likewise: nonzero, it takes none */
 };
 
 enum pt_run {

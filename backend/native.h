@@ -36,6 +36,9 @@ struct pt_native {
     uint32_t front_bytes;   /* `resume`: so much of the scratch memory's start is a warp's own, and zero when its CTA begins */
     uint32_t scratch_bytes; /* memory of one worker's CTA that `run` finds at cta->scratch, aligned to 64 */
     uint32_t local_bytes;   /* of a thread's local window that it takes: launches with smaller windows are interpreted */
+    uint32_t together;      /* 0, or so many CTAs had better take turns: `run` may then return PT_RUN_YIELDED with cta->turn set,
+                               and is to be called for other CTAs before it goes on with this one. cta->turn is 0 at a CTA's start. With
+                               cta->is_alone it runs to its end at once */
     bool needs_warps;       /* cta->warps are there, prepared and started: the engine runs some instructions (pt_engine.step) */
     uint64_t code_bytes;
 };

@@ -54,6 +54,7 @@ struct ptera_engine {
     pthread_mutex_t lock; /* of what follows */
     struct ptera_module *modules;
     struct pt_slot *slots;    /* that no launch uses */
+    unsigned n_slots;         /* of them */
     struct pt_params *params; /* likewise */
     struct pt_compiler compiler;
     struct pt_version *versions; /* native code: native.h */

@@ -6,6 +6,7 @@
 #include "runtime/fault.h"
 #include "runtime/native.h"
 
+enum { PT_TOGETHER_MAX = 32 }; /* CTAs of a worker that take turns */
 enum { PT_CLUSTER_MAX = 16 }; /* CTAs of a cluster, as on an H200 with non-portable sizes */
 
 /* A CTA and what the scheduler keeps about it. */

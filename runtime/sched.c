@@ -283,7 +283,7 @@ static void run_clusters(struct pt_worker *w)
 /* ---- native code --------------------------------------------------------------------------------------- */
 
 /* CTAs are taken in batches, small enough that workers end together. */
-enum { BATCHES = 16 /* a worker */, BATCH_MAX = 256 };
+enum { BATCHES = 16 /* a worker */, BATCH_MAX = 256, TOGETHER_BYTES = 256 << 10, LEAST_TURNS = 6 };
 
 static uint64_t batch_size(const struct pt_job *job)
 {
@@ -302,46 +302,132 @@ static void next_cta(struct pt_cta *cta)
     }
 }
 
-/* Runs `n` CTAs from the one that is placed on. Returns false if the launch is over. */
-static bool run_batch(struct pt_worker *w, const struct pt_native *native, uint64_t n)
+/* Runs a CTA, or its turn. Returns false if the launch is over. */
+static bool run_cta(struct pt_job *job, const struct pt_native *native, struct pt_cta *cta)
 {
-    struct pt_job *job = w->job;
-    struct pt_cta *cta = w->native;
-    for (; n; n--, next_cta(cta)) {
-        struct pt_fault fault = {.insn = UINT32_MAX};
+    struct pt_fault fault = {.insn = UINT32_MAX};
+    bool is_over = is_stopped(job);
+    enum pt_run end = is_over ? PT_RUN_YIELDED : native->run(cta, &fault);
+    if (end == PT_RUN_EXITED || (end == PT_RUN_YIELDED && cta->turn && !is_over))
+        return true;
+    if (end == PT_RUN_FAULT && cta->stepping)
+        pt_report_fault(job, cta->stepping);
+    else if (end == PT_RUN_FAULT)
+        pt_report_native(job, cta, &fault);
+    else
+        pt_report_native_timeout(job, cta, &fault);
+    return false;
+}
+
+/* Runs `n` CTAs from number `first` on, one after the other; *turns: how many the last one took. Returns false if the launch is
+ * over. */
+static bool run_batch(struct pt_worker *w, const struct pt_native *native, uint64_t first,
+                      uint64_t n, uint32_t *turns)
+{
+    w->native = &w->slots->ctas->cta;
+    pt_slot_start_native(w->slots, w->job, first);
+    for (; n; n--, next_cta(w->native)) {
         if (native->needs_warps)
-            pt_slot_start_warps(w->slots, job);
-        enum pt_run end = is_stopped(job) ? PT_RUN_YIELDED : native->run(cta, &fault);
-        if (end == PT_RUN_EXITED)
-            continue;
-        if (end == PT_RUN_FAULT && cta->stepping)
-            pt_report_fault(job, cta->stepping);
-        else if (end == PT_RUN_FAULT)
-            pt_report_native(job, cta, &fault);
-        else
-            pt_report_native_timeout(job, cta, &fault);
-        return false;
+            pt_slot_start_warps(w->slots, w->job);
+        *turns = 0;
+        do {
+            if (!run_cta(w->job, native, w->native))
+                return false;
+            ++*turns;
+        } while (w->native->turn);
     }
     return true;
+}
+
+/* The same for CTAs that take turns, of which each slot holds one: each runs until it asks for the others to, or ends. */
+static bool run_together(struct pt_worker *w, const struct pt_native *native, uint64_t first,
+                         uint32_t n)
+{
+    struct pt_slot *slot = w->slots;
+    for (uint32_t i = 0; i < n; i++, slot = slot->next) {
+        pt_slot_start_native(slot, w->job, first + i);
+        slot->live_ctas = 1;
+    }
+    for (uint32_t live = n; live;) {
+        slot = w->slots;
+        for (uint32_t i = 0; i < n; i++, slot = slot->next) {
+            if (!slot->live_ctas)
+                continue;
+            w->native = &slot->ctas->cta;
+            if (!run_cta(w->job, native, w->native))
+                return false;
+            slot->live_ctas = w->native->turn != 0;
+            live -= !slot->live_ctas;
+        }
+    }
+    return true;
+}
+
+static bool add_slot(struct pt_worker *w, const struct pt_native *native)
+{
+    struct pt_slot *slot = pt_slot_get(w->job, w->index, native);
+    if (!slot)
+        return false;
+    slot->ctas->cta.turn = slot->ctas->cta.is_alone = 0;
+    slot->next = w->slots;
+    w->slots = slot;
+    return true;
+}
+
+/* Slots for CTAs that take turns, where one that ran alone has had so many: it is memory beyond the caches that is worth it. What
+ * they all touch again and again is to stay in a cache. */
+static uint32_t add_slots(struct pt_worker *w, const struct pt_native *native, uint32_t turns,
+                          uint64_t batch)
+{
+    const struct pt_launch *launch = &w->job->launch;
+    uint64_t each = native->scratch_bytes + launch->shared_bytes + launch->local_stride * launch->threads;
+    uint64_t most = TOGETHER_BYTES / (each + 1);
+    uint32_t n = 1;
+    most = native->together < most ? native->together : most;
+    most = batch < most ? batch : most;
+    while (turns >= LEAST_TURNS && n < most && add_slot(w, native))
+        n++;
+    return n;
+}
+
+/* CTAs from number `first` up to `end`. `together` is how many take turns; 0: that is still to be found out. Returns false if the
+ * launch is over. */
+static bool run_ctas(struct pt_worker *w, const struct pt_native *native, uint64_t first,
+                     uint64_t end, uint32_t *together)
+{
+    uint64_t batch = end - first;
+    if (!*together) {
+        uint32_t turns = 0;
+        if (!run_batch(w, native, first++, 1, &turns))
+            return false;
+        *together = add_slots(w, native, turns, batch);
+        w->slots->ctas->cta.is_alone = *together == 1;
+    }
+    while (*together > 1 && first < end) {
+        uint64_t n = *together < end - first ? *together : end - first;
+        if (!run_together(w, native, first, (uint32_t)n))
+            return false;
+        first += n;
+    }
+    uint32_t turns;
+    return first == end || run_batch(w, native, first, end - first, &turns);
 }
 
 static void run_native(struct pt_worker *w, const struct pt_native *native)
 {
     struct pt_job *job = w->job;
     uint64_t size = batch_size(job), first;
-    w->slots = pt_slot_get(job, w->index, native);
-    if (!w->slots) {
+    uint32_t together = native->together ? 0 : 1;
+    if (!add_slot(w, native)) {
         pt_report_failure(job, PT_FAULT_OUT_OF_MEMORY, "no memory for a CTA");
         return;
     }
-    w->slots->next = NULL;
     w->native = &w->slots->ctas->cta;
     atomic_store_explicit(&job->was_native, true, memory_order_relaxed);
     while ((first = atomic_fetch_add_explicit(&job->next_cluster, size, memory_order_relaxed)) <
            job->n_clusters) {
-        pt_slot_start_native(w->slots, job, first);
-        bool goes_on =
-            run_batch(w, native, size < job->n_clusters - first ? size : job->n_clusters - first);
+        uint64_t end = size < job->n_clusters - first ? first + size : job->n_clusters;
+        bool goes_on = run_ctas(w, native, first, end, &together);
         count_steps(job, w->native);
         if (!goes_on)
             return;

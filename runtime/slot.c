@@ -45,6 +45,7 @@ void pt_slot_free_all(ptera_engine *engine)
     while (engine->slots) {
         struct pt_slot *slot = engine->slots;
         engine->slots = slot->next;
+        engine->n_slots--;
         slot_free(engine, slot);
     }
 }
@@ -71,22 +72,22 @@ static struct pt_slot *take(struct pt_job *job)
         }
     }
     struct pt_slot *slot = *best;
-    if (slot)
+    if (slot) {
         *best = slot->next;
+        engine->n_slots--;
+    }
     pthread_mutex_unlock(&engine->lock);
     return slot ? slot : pt_engine_alloc(engine, sizeof *slot);
 }
 
 void pt_slot_put(ptera_engine *engine, struct pt_slot *slot)
 {
-    unsigned kept = 0;
     pthread_mutex_lock(&engine->lock);
-    for (const struct pt_slot *s = engine->slots; s; s = s->next)
-        kept++;
-    bool keep = kept < engine->threads + SLOTS_KEPT;
+    bool keep = engine->n_slots < engine->threads * PT_TOGETHER_MAX + SLOTS_KEPT;
     if (keep) {
         slot->next = engine->slots;
         engine->slots = slot;
+        engine->n_slots++;
     }
     pthread_mutex_unlock(&engine->lock);
     if (!keep)

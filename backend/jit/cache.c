@@ -21,7 +21,7 @@ static const off_t most_bytes = 256 << 20;
 struct header {
     char magic[8];
     uint64_t size;
-    uint32_t scratch_bytes, needs_warps, front_bytes, local_bytes;
+    uint32_t scratch_bytes, needs_warps, front_bytes, local_bytes, together, unused;
     uint8_t hash[LLVM_BLAKE3_OUT_LEN]; /* of the object's bytes */
 };
 static const char magic[8] = "PTERAOBJ";
@@ -83,6 +83,7 @@ static void hash_of(const struct jit_object *object, uint8_t hash[32])
     llvm_blake3_hasher_update(&s, &object->needs_warps, sizeof object->needs_warps);
     llvm_blake3_hasher_update(&s, &object->front_bytes, sizeof object->front_bytes);
     llvm_blake3_hasher_update(&s, &object->local_bytes, sizeof object->local_bytes);
+    llvm_blake3_hasher_update(&s, &object->together, sizeof object->together);
     llvm_blake3_hasher_update(&s, object->bytes, object->size);
     llvm_blake3_hasher_finalize(&s, hash, LLVM_BLAKE3_OUT_LEN);
 }
@@ -115,6 +116,7 @@ static bool read_file(int fd, struct jit_object *object)
     object->needs_warps = h.needs_warps;
     object->front_bytes = h.front_bytes;
     object->local_bytes = h.local_bytes;
+    object->together = h.together;
     object->size = h.size;
     object->bytes = malloc(h.size + 1);
     if (object->bytes && read_all(fd, object->bytes, h.size)) {
@@ -228,7 +230,8 @@ void jit_cache_write(const struct jit_key *key, const struct jit_object *object)
                        .scratch_bytes = object->scratch_bytes,
                        .needs_warps = object->needs_warps,
                        .front_bytes = object->front_bytes,
-                       .local_bytes = object->local_bytes};
+                       .local_bytes = object->local_bytes,
+                       .together = object->together};
     if (!jit_cache_folder())
         return;
     if (atomic_fetch_add(&writes, 1) % TRIM_EVERY == 0)

@@ -41,23 +41,21 @@ static void store_unaligned(struct jit *j, LLVMValueRef value, LLVMValueRef at)
     LLVMSetAlignment(LLVMBuildStore(j->b, value, at), 4);
 }
 
-/* Copies of a register that go through memory one by one. */
-static unsigned crossing_copies(const struct jit *j, const struct jit_reg *r)
+unsigned jit_crossing_copies(const struct jit *j, const struct jit_reg *r)
 {
     return r->is_per_copy || r->wide[0] ? j->copies : 1;
 }
 
-static uint32_t crossing_bytes(const struct jit *j, const struct jit_reg *r)
+static uint32_t copy_bytes(const struct jit *j, const struct jit_reg *r)
 {
-    return (r->scratch_bytes - (r->wide[0] ? 4 * j->copies : 0)) / crossing_copies(j, r);
+    return (r->scratch_bytes - (r->wide[0] ? 4 * j->copies : 0)) / jit_crossing_copies(j, r);
 }
 
-/* One copy of a register between its variable and its place in memory. */
-static void load_crossing(struct jit *j, const struct jit_reg *r, unsigned u)
+void jit_load_crossing(struct jit *j, const struct jit_reg *r, unsigned u)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     bool is_bit = r->type == LLVMInt1TypeInContext(j->context);
-    uint32_t bytes = crossing_bytes(j, r);
+    uint32_t bytes = copy_bytes(j, r);
     LLVMValueRef at = scratch_of(j, r, u * bytes);
     if (is_bit && r->shape == JIT_VECTOR) {
         jit_mask_store(j, r->slot[u], jit_mask_from_bits(j, load_unaligned(j, i32, at)));
@@ -81,12 +79,11 @@ static void load_crossing(struct jit *j, const struct jit_reg *r, unsigned u)
     }
 }
 
-/* Other lanes than those of `mask` keep what is in memory; NULL: there are none. */
-static void store_crossing(struct jit *j, const struct jit_reg *r, unsigned u, LLVMValueRef mask)
+void jit_store_crossing(struct jit *j, const struct jit_reg *r, unsigned u, LLVMValueRef mask)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     bool is_bit = r->type == LLVMInt1TypeInContext(j->context);
-    uint32_t bytes = crossing_bytes(j, r);
+    uint32_t bytes = copy_bytes(j, r);
     LLVMValueRef at = scratch_of(j, r, u * bytes);
     if (is_bit && r->shape == JIT_VECTOR) {
         LLVMValueRef bits = jit_mask_load(j, r->slot[u]);
@@ -135,9 +132,9 @@ static bool stays_in_memory(const struct jit_gen *g, const struct jit_reg *r)
 /* The place in memory is the register's variable. */
 static void stay_in_memory(struct jit_gen *g, struct jit_reg *r)
 {
-    uint32_t bytes = crossing_bytes(g->j, r);
+    uint32_t bytes = copy_bytes(g->j, r);
     memcpy(g->variables[r - g->j->regs], r->slot, sizeof r->slot);
-    for (unsigned u = 0; u < crossing_copies(g->j, r); u++)
+    for (unsigned u = 0; u < jit_crossing_copies(g->j, r); u++)
         r->slot[u] = scratch_of(g->j, r, u * bytes);
 }
 
@@ -160,7 +157,7 @@ bool jit_load_registers(struct jit_gen *g)
         struct jit_reg *r = &j->regs[i];
         if (r->is_remade) {
             continue;
-        } else if (!jit_set_has(in, i) || !r->crosses) {
+        } else if (!jit_set_has(in, i) || !jit_is_placed(r)) {
             if (j->f->regs.v[i].n_defs > 1 || jit_set_has(in, i))
                 clear_reg(j, r);
         } else if (r->kept) {
@@ -168,8 +165,8 @@ bool jit_load_registers(struct jit_gen *g)
         } else if (stays_in_memory(g, r)) {
             stay_in_memory(g, r);
         } else {
-            for (unsigned u = 0; u < crossing_copies(j, r); u++)
-                load_crossing(j, r, u);
+            for (unsigned u = 0; u < jit_crossing_copies(j, r); u++)
+                jit_load_crossing(j, r, u);
         }
     }
     for (uint32_t i = 1; i < j->f->regs.n; i++)
@@ -264,8 +261,8 @@ static void save_register(struct jit_gen *g, const struct jit_reg *r, uint32_t t
     struct jit *j = g->j;
     if (r->kept)
         LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, r->type, r->slot[0], ""), r->next);
-    for (unsigned u = 0; !r->kept && u < crossing_copies(j, r); u++)
-        store_crossing(j, r, u, is_part ? jit_mask_load(j, g->masks[to][u]) : NULL);
+    for (unsigned u = 0; !r->kept && u < jit_crossing_copies(j, r); u++)
+        jit_store_crossing(j, r, u, is_part ? jit_mask_load(j, g->masks[to][u]) : NULL);
 }
 
 /* Those of the frame first: what an instruction of the interpreter's left there stays where it is, if LLVM sees no other store

@@ -25,12 +25,6 @@ static struct slope known(struct jit *j, uint64_t constant)
     return (struct slope){true, bytes, true, constant};
 }
 
-static bool is_live_into(const struct jit *j, uint32_t block, uint32_t reg)
-{
-    size_t words = (j->f->regs.n + 63) / 64;
-    return j->live_in[block * words + reg / 64] >> (reg & 63) & 1;
-}
-
 /* The operand is the same in all lanes of the group, and has its value where the block begins or from there on to j->insn. */
 static bool is_at_hand(const struct jit *j, const struct pt_operand *o)
 {
@@ -45,7 +39,7 @@ static bool is_at_hand(const struct jit *j, const struct pt_operand *o)
         return false;
     const struct pt_block *block = &j->f->blocks.v[j->block];
     uint32_t only = j->regs[o->index].only;
-    return is_live_into(j, j->block, o->index) ||
+    return jit_is_live_into(j, j->block, o->index) ||
            (only >= block->first && only < (uint32_t)(j->insn - j->f->insns.v)) ||
            (j->is_one_region && jit_is_behind(j, only));
 }

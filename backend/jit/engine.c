@@ -223,6 +223,7 @@ static bool make_object(const struct pt_program *program, const struct pt_native
         object->needs_warps = s.j.has_steps || s.j.runs_apart;
         object->front_bytes = s.j.front_bytes;
         object->local_bytes = s.j.f->local_size;
+        object->together = s.j.turn_loop ? JIT_TOGETHER : 0;
     }
     *why = s.j.why;
     close_session(&s);
@@ -264,6 +265,7 @@ static struct native *load(struct jit_object *object, const struct pt_program *p
     n->base.scratch_bytes = n->object.scratch_bytes;
     n->base.needs_warps = n->object.needs_warps;
     n->base.local_bytes = n->object.local_bytes;
+    n->base.together = n->object.together;
     n->base.code_bytes = n->code.bytes;
     return n;
 }

@@ -251,6 +251,8 @@ void jit_go_to(struct jit_gen *g, uint32_t from, uint32_t to)
     send(g, from, to, g->cur, g->is_full);
     if (others_first(g, from, to))
         jit_go_on(g, from, to, UINT32_MAX);
+    else if (jit_is_in(g, to) && to <= from)
+        jit_go_again(g, to);
     else
         LLVMBuildBr(g->j->b, jit_is_in(g, to) ? g->body[to] : g->leave[to]);
 }

@@ -7,6 +7,7 @@
  *   trace.c     guarded blocks in a row that all lanes run
  *   serial.c    loops that run lane by lane
  *   crossing.c  what goes from one region to the next
+ *   turn.c      a loop in which CTAs take turns
  *   apart.c     the ends of regions where warps run apart
  */
 #ifndef PTERA_BACKEND_JIT_GEN_H
@@ -33,6 +34,8 @@ struct jit_gen {
     bool stays_in_memory;         /* vectors that cross are not brought into variables */
     LLVMValueRef (*variables)[JIT_COPIES]; /* theirs, meanwhile */
     LLVMValueRef cur[JIT_COPIES]; /* lanes that run the block, as a flow; NULL: all */
+    LLVMValueRef resumes, waits, rounds; /* allocas: not the first turn, some group waits, rounds left: turn.c */
+    LLVMBasicBlockRef wait;              /* the end of a group's turn: turn.c */
     LLVMValueRef *full;    /* allocas, by block: all lanes of the group wait there, as scalars tell */
     uint64_t *traced;      /* blocks of traces: trace.c */
     LLVMValueRef is_full;  /* of the block (i1); NULL: scalars do not tell */
@@ -136,6 +139,32 @@ void jit_save_ended(struct jit_gen *g);
 void jit_leave_memory(struct jit_gen *g);
 /* A mask of one chunk from its lowest bits. */
 LLVMValueRef jit_mask_from_bits(struct jit *j, LLVMValueRef bits);
+
+/* The register crosses regions, in memory or a variable of the CTA. One copy of it between its variable and its place in memory; how many copies there are. Other lanes than those of
+ * `mask` keep what is in memory; NULL: there are none. */
+static inline bool jit_is_placed(const struct jit_reg *r)
+{
+    return r->kept || r->scratch_bytes;
+}
+void jit_load_crossing(struct jit *j, const struct jit_reg *r, unsigned u);
+void jit_store_crossing(struct jit *j, const struct jit_reg *r, unsigned u, LLVMValueRef mask);
+unsigned jit_crossing_copies(const struct jit *j, const struct jit_reg *r);
+
+/* ---- turn.c ---- */
+
+/* CTAs take turns in a loop of the region. */
+bool jit_has_turns(const struct jit_gen *g);
+/* The region begins, or another turn of it. */
+void jit_open_turn(struct jit_gen *g);
+/* A group, which has its registers of the region's start: goes on where it waits, if it does; building goes on where the region
+ * begins. False with j->why set. */
+bool jit_resume_group(struct jit_gen *g);
+/* Lanes go on in a loop's header again, unless a turn ends there. */
+void jit_go_again(struct jit_gen *g, uint32_t header);
+/* The end of a group's turn in the middle of the loop. */
+void jit_end_turn(struct jit_gen *g);
+/* Behind the loop over groups: if some wait, so does the CTA. */
+void jit_close_turn(struct jit_gen *g);
 
 /* ---- apart.c ---- */
 

@@ -115,8 +115,12 @@ static bool generate(struct jit *j)
     j->front_bytes = plan.front_bytes;
     for (uint32_t r = 0; r < plan.n_regions; r++)
         plan.regions[r].start = jit_new_block(j, "region");
+    if (plan.turns.region)
+        plan.turns.resume = jit_new_block(j, "resume");
     if (j->runs_apart)
         jit_begin_apart(j, &plan);
+    else if (plan.turns.region)
+        jit_start_turns(j, &plan);
     else
         LLVMBuildBr(j->b, plan.regions[0].start);
     for (uint32_t r = 0; r < plan.n_regions; r++)

@@ -15,7 +15,7 @@
  *   step.c      others without an emitter: the interpreter runs one instruction of a warp
  *   carry.c     extended precision                      helper.h           what is rare: calls of functions of C
  *   memory.c    loads and stores by access class (access.h: its parts)    prefetch.c    what will be needed soon
- *   join.c      accesses that together lie side by side
+ *   join.c      accesses that together lie side by side    turn.c    loops in which CTAs take turns
  *   distance.c  how far off later CTAs' accesses lie    lead.c    which accesses lie behind others
  *   atomic.c, warp.c, matrix.c, async.c   the others that are not pure
  *   local.c     windows of local memory                  call.c             calls of device functions
@@ -46,6 +46,7 @@ enum {
     JIT_COPIES = 16,
     JIT_SOURCES = 6,
     JIT_DESTS = 4,
+    JIT_TOGETHER = 32,    /* CTAs that take turns */
     JIT_LANES_MOST = 256, /* of a call of a lane function */
     JIT_BUDGET = 1 << 16 /* back edges between looks at launch->stop */
 };
@@ -89,6 +90,7 @@ struct jit {
     const char *why; /* set where generating gives up: static text */
     uint32_t scratch_bytes; /* to be set: see struct pt_native */
     uint32_t front_bytes;   /* likewise */
+    uint32_t turn_loop;     /* the loop, + 1, in which CTAs take turns; PT_NONE: they do not */
     bool has_steps;         /* the interpreter runs some instructions */
 
     LLVMContextRef context;

@@ -18,7 +18,7 @@ struct jit_object {
     uint8_t *bytes; /* malloc'ed ELF object */
     size_t size;
     uint32_t scratch_bytes; /* this and what follows: as in struct pt_native */
-    uint32_t needs_warps, front_bytes, local_bytes;
+    uint32_t needs_warps, front_bytes, local_bytes, together;
 };
 
 /* call.c: calls a device function of the runtime for one thread; false with *fault set, but for its place. Native code calls it

@@ -619,6 +619,18 @@ static uint32_t element_bytes(const struct jit *j, uint32_t reg)
     return bits == 1 ? 4 : bits / 8;
 }
 
+uint32_t jit_crossing_bytes(const struct jit *j, uint32_t index)
+{
+    const struct jit_reg *r = &j->regs[index];
+    bool is_mask = r->type == LLVMInt1TypeInContext(j->context);
+    bool is_wide = r->shape == JIT_VECTOR && !is_mask;
+    uint32_t one = element_bytes(j, index) * (is_wide || r->wide[0] ? j->width : 1);
+    uint32_t bytes = one * (r->is_per_copy || r->wide[0] ? j->copies : 1);
+    if (r->wide[0]) /* whether the affine form holds */
+        bytes += 4 * j->copies;
+    return (bytes + 3) & ~3u;
+}
+
 static void place_crossing(struct jit *j, const struct jit_plan *plan, uint32_t index)
 {
     struct jit_reg *r = &j->regs[index];
@@ -627,17 +639,11 @@ static void place_crossing(struct jit *j, const struct jit_plan *plan, uint32_t 
     if (r->is_remade)
         return;
     if (r->shape == JIT_SCALAR && j->vary->regs[index].level == PT_LEVEL_CTA && !j->runs_apart) {
-        r->kept = jit_alloca(j, r->type, "");
-        r->next = jit_alloca(j, r->type, "");
+        r->kept = jit_turn_variable(j, r->type);
+        r->next = jit_turn_variable(j, r->type);
         return;
     }
-    bool is_mask = r->type == LLVMInt1TypeInContext(j->context);
-    bool is_wide = r->shape == JIT_VECTOR && !is_mask;
-    uint32_t one = element_bytes(j, index) * (is_wide || r->wide[0] ? j->width : 1);
-    r->scratch_bytes = one * (r->is_per_copy || r->wide[0] ? j->copies : 1);
-    if (r->wide[0]) /* whether the affine form holds */
-        r->scratch_bytes += 4 * j->copies;
-    r->scratch_bytes = (r->scratch_bytes + 3) & ~3u;
+    r->scratch_bytes = jit_crossing_bytes(j, index);
     r->is_in_frame = jit_frame_slot(j, index, &r->scratch);
     if (r->is_in_frame)
         return;
@@ -748,6 +754,13 @@ static bool needs_no_barriers(const struct jit *j, const struct jit_plan *plan)
     return plan->n_groups == 1 && j->width * j->copies <= PT_WARP_SIZE && !has_reduction(j);
 }
 
+/* Nothing is lost where a CTA's run is interrupted, and nobody can tell in which order CTAs run. */
+static bool may_take_turns(const struct jit *j)
+{
+    return !has_effect(j, PT_FX_CALL) && !has_steps(j) && !tells_order(j) && !has_reduction(j) &&
+           keeps_carry(j);
+}
+
 /* From barrier to barrier. */
 static void plan_together(struct jit *j, struct jit_plan *plan)
 {
@@ -762,6 +775,8 @@ static void plan_together(struct jit *j, struct jit_plan *plan)
     plan->alive = j->scratch_bytes;
     if (plan->keeps_alive)
         j->scratch_bytes += plan->n_groups * j->copies * 4;
+    if (may_take_turns(j))
+        jit_plan_turns(j, plan);
 }
 
 /* From wherever a thread may wait. */
@@ -792,10 +807,11 @@ bool jit_plan(struct jit *j, struct jit_plan *plan)
         plan_together(j, plan);
     if (plan->n_regions > 1 && !keeps_carry(j))
         return refuse(j, "a carry that may be kept beyond a barrier");
-    j->is_one_region = plan->n_regions == 1;
+    j->is_one_region = plan->n_regions == 1 && !plan->turns.region;
     find_partial(j);
     j->starts_full = threads && threads % group == 0;
     j->has_steps = jit_has_steps(j);
     find_crossing(j, plan);
+    jit_place_kept(j, plan);
     return true;
 }

@@ -237,11 +237,13 @@ static void generate_latch(struct jit_gen *g, uint32_t l)
     const struct pt_loop *loop = &j->f->loops.v[l];
     jit_continue_in(j, g->latch[l]);
     if (!jit_has_mask(g, loop->header)) {
-        LLVMBuildBr(j->b, g->body[loop->header]);
+        jit_go_again(g, loop->header);
         return;
     }
-    LLVMBasicBlockRef out = jit_new_block(j, "");
-    LLVMBuildCondBr(j->b, jit_has_waiting(g, loop->header), g->body[loop->header], out);
+    LLVMBasicBlockRef out = jit_new_block(j, ""), again = jit_new_block(j, "");
+    LLVMBuildCondBr(j->b, jit_has_waiting(g, loop->header), again, out);
+    jit_continue_in(j, again);
+    jit_go_again(g, loop->header);
     jit_continue_in(j, out);
     uint64_t *waits = pt_arena_alloc(j->arena, j->vary->words * sizeof *waits);
     for (uint32_t b = loop->header; b < loop->end; b++) {
@@ -409,6 +411,8 @@ static bool generate_group(struct jit_gen *g)
     for (uint32_t e = 0; e < g->r->n_exits; e++)
         clear_mask(g, g->r->exits[e]);
     jit_clear_outlets(g);
+    if (jit_has_turns(g) && !jit_resume_group(g))
+        return false;
     if (g->plan->keeps_alive && g->r->entry) {
         LLVMValueRef any = NULL;
         for (unsigned u = 0; u < j->copies; u++)
@@ -423,6 +427,8 @@ static bool generate_group(struct jit_gen *g)
     for (uint32_t l = 0; l < j->f->loops.n; l++)
         if (g->latch[l])
             generate_latch(g, l);
+    if (jit_has_turns(g))
+        jit_end_turn(g);
     for (uint32_t e = 0; e < g->r->n_exits; e++)
         generate_exit(g, e);
     generate_end(g);
@@ -462,6 +468,8 @@ static bool run_groups(struct jit_gen *g, LLVMValueRef count, LLVMBasicBlockRef 
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     jit_begin_crossing(j);
     LLVMBuildStore(j->b, jit_i32(j, UINT32_MAX), g->next);
+    if (jit_has_turns(g))
+        jit_open_turn(g);
     LLVMBuildStore(j->b, jit_i32(j, 0), count);
     LLVMBuildBr(j->b, head);
     jit_continue_in(j, head);
@@ -474,6 +482,8 @@ static bool run_groups(struct jit_gen *g, LLVMValueRef count, LLVMBasicBlockRef 
     LLVMBasicBlockRef after = jit_new_block(j, "after_groups");
     LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, LLVMIntULT, more, groups_of(j), ""), head, after);
     jit_continue_in(j, after);
+    if (jit_has_turns(g))
+        jit_close_turn(g);
     dispatch(g);
     return true;
 }
@@ -496,7 +506,7 @@ bool jit_region(struct jit *j, const struct jit_plan *plan, struct jit_region *r
     g.written = find_written(&g);
     g.stays_in_memory = stays_in_memory(&g);
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    g.next = jit_alloca(j, i32, "next");
+    g.next = jit_has_turns(&g) ? plan->turns.next : jit_alloca(j, i32, "next");
     LLVMValueRef count = jit_alloca(j, i32, "group");
     LLVMBasicBlockRef head = jit_new_block(j, "group");
     make_blocks(&g);

@@ -22,7 +22,18 @@ struct jit_region {
 
 enum { JIT_MEMBERS_BYTES = 4 * PT_WARP_SIZE }; /* of a warp */
 
+/* CTAs take turns in a loop: turn.c. */
+struct jit_turns {
+    struct jit_region *region; /* that the loop is in; NULL: CTAs do not take turns */
+    uint32_t loop, rounds;     /* of a turn */
+    const uint64_t *live;      /* registers that groups need when they go on */
+    uint32_t state, kept;      /* in scratch memory, for each group: where it stands, what it keeps */
+    LLVMValueRef next;         /* in scratch memory: number of the exit taken */
+    LLVMBasicBlockRef resume;  /* where a turn begins that is not the first */
+};
+
 struct jit_plan {
+    struct jit_turns turns;
     uint32_t n_regions;
     struct jit_region *regions;
     uint64_t *entries;  /* set of blocks */
@@ -52,6 +63,17 @@ bool jit_parts_warps(struct jit *j);
 void jit_begin_apart(struct jit *j, const struct jit_plan *plan);
 /* plan.c: chunks and groups for the kernel, and what is known of its values then. */
 void jit_plan_shape(struct jit *j);
+
+/* turn.c: finds the loop in which CTAs take turns. */
+void jit_plan_turns(struct jit *j, struct jit_plan *plan);
+/* turn.c: likewise once all that crosses regions has its place. */
+void jit_place_kept(struct jit *j, struct jit_plan *plan);
+/* turn.c: memory of a value that all groups agree on, from one turn to the next. */
+LLVMValueRef jit_turn_variable(struct jit *j, LLVMTypeRef type);
+/* turn.c: the start of the function: the CTA's start, or where it goes on. */
+void jit_start_turns(struct jit *j, const struct jit_plan *plan);
+/* plan.c: bytes of a group's part of a register that goes through memory. */
+uint32_t jit_crossing_bytes(const struct jit *j, uint32_t reg);
 
 /* region.c: generates one region. False with j->why set. */
 bool jit_region(struct jit *j, const struct jit_plan *plan, struct jit_region *region);

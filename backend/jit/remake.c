@@ -114,7 +114,7 @@ uint32_t jit_block_of(const struct jit *j, uint32_t insn)
     return low;
 }
 
-static bool is_live_into(const struct jit *j, uint32_t block, uint32_t reg)
+bool jit_is_live_into(const struct jit *j, uint32_t block, uint32_t reg)
 {
     return jit_set_has(j->live_in + (size_t)block * ((j->f->regs.n + 63) / 64), reg);
 }
@@ -124,7 +124,7 @@ static bool is_live_behind(const struct jit *j, uint32_t reg, uint32_t block, ui
 {
     const struct pt_block *b = &j->f->blocks.v[block];
     uint32_t def = j->regs[reg].def;
-    return is_live_into(j, block, reg) || (def >= b->first && def <= insn);
+    return jit_is_live_into(j, block, reg) || (def >= b->first && def <= insn);
 }
 
 /* The register holds what the chain was computed from as long as any of the chain is needed; and is at hand wherever what was
@@ -133,7 +133,7 @@ static bool still_holds(const struct jit *j, uint32_t reg, const struct chain *c
 {
     const struct jit_reg *r = &j->regs[reg];
     for (uint32_t b = 0; b < j->f->blocks.n; b++)
-        if (is_live_into(j, b, chain->reg[0]) && !is_live_into(j, b, reg))
+        if (jit_is_live_into(j, b, chain->reg[0]) && !jit_is_live_into(j, b, reg))
             return false;
     for (uint32_t i = 0; i < r->n_defs; i++) {
         uint32_t insn = j->defs[r->defs + i], block = jit_block_of(j, insn);
@@ -223,7 +223,7 @@ static bool is_unchanged(const struct jit *j, uint32_t reg, uint32_t from, uint3
     if (block != j->block || to < from)
         return only != UINT32_MAX && dominates(j, only, block) &&
                (jit_block_of(j, only) != block || only < from) &&
-               (is_live_into(j, j->block, reg) || runs_alone(j, only) || runs_once(j, only));
+               (jit_is_live_into(j, j->block, reg) || runs_alone(j, only) || runs_once(j, only));
     for (uint32_t i = 0; i < j->regs[reg].n_defs; i++) {
         uint32_t def = j->defs[j->regs[reg].defs + i];
         if (def >= from && def < to)

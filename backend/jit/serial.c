@@ -12,11 +12,6 @@ enum { LOADS_LEAST = 5 }; /* one instruction in so many is a load */
 
 /* ---- which loops ----------------------------------------------------------------------------- */
 
-static bool is_live_into(const struct jit *j, uint32_t block, uint32_t reg)
-{
-    return jit_set_has(j->live_in + (size_t)block * ((j->f->regs.n + 63) / 64), reg);
-}
-
 /* The base of a plain load from memory that lanes share; NULL if the instruction is none. */
 static const struct pt_operand *load_base(const struct jit *j, const struct pt_insn *insn)
 {
@@ -108,9 +103,9 @@ static bool is_start(const struct jit *j, const struct span *span, uint32_t bloc
 /* The register has a value where a lane begins or ends. */
 static bool does_cross(const struct jit *j, const struct span *span, uint32_t reg)
 {
-    bool crosses = is_live_into(j, span->to, reg);
+    bool crosses = jit_is_live_into(j, span->to, reg);
     for (uint32_t b = span->first; b < span->end; b++)
-        crosses |= is_start(j, span, b) && is_live_into(j, b, reg);
+        crosses |= is_start(j, span, b) && jit_is_live_into(j, b, reg);
     return crosses;
 }
 
@@ -271,7 +266,7 @@ static LLVMValueRef place_of(struct serial *s, uint32_t i, LLVMValueRef lane)
 static bool comes_back(const struct serial *s, uint32_t i)
 {
     uint32_t reg = s->passed[i].reg;
-    return jit_set_has(s->written, reg) && is_live_into(s->j, s->span.to, reg);
+    return jit_set_has(s->written, reg) && jit_is_live_into(s->j, s->span.to, reg);
 }
 
 /* A block of one lane, which then goes on in one of `at`. */

@@ -97,6 +97,9 @@ bool jit_keeps_old(const struct jit *j, uint32_t reg);
 void jit_write(struct jit *j, const struct pt_operand *o, unsigned copy, enum pt_type type,
                LLVMValueRef value, unsigned lanes, bool extends_sign);
 
+/* The register may be read, where the block begins or behind, before it is written. */
+bool jit_is_live_into(const struct jit *j, uint32_t block, uint32_t reg);
+
 /* Adds the registers that the value of `reg` was made of: they are read again where it is remade. Those of the registers in the
  * set are in it. */
 void jit_add_roots(const struct jit *j, uint32_t reg, uint64_t *set);
