@@ -79,9 +79,27 @@ static enum pt_type address_type(const struct jit_access *a)
     return a->space == PT_SPACE_SHARED ? PT_u32 : PT_u64;
 }
 
+/* Lanes of an address, from an index that is kept as an origin and offsets: where they are not needed, which is mostly, nothing but
+ * those is computed. NULL: it is not made so. */
+static LLVMValueRef address_of_parts(struct jit *j, const struct jit_access *a, unsigned copy)
+{
+    struct jit_split s;
+    LLVMValueRef origin, offsets;
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    if (address_type(a) != PT_u64 || !jit_split_address(j, a->base, &s) ||
+        !jit_offsets(j, s.index, copy, &origin, &offsets))
+        return NULL;
+    LLVMTypeRef type = LLVMVectorType(i64, j->width);
+    LLVMValueRef index = jit_read(j, s.index, copy, PT_u32, j->width, false);
+    index = LLVMBuildIntCast2(j->b, index, type, s.is_signed, "");
+    index = LLVMBuildMul(j->b, index, jit_const(type, s.scale), "");
+    return LLVMBuildAdd(j->b, index, jit_read(j, s.base, copy, PT_u64, j->width, false), "");
+}
+
 LLVMValueRef jit_address(struct jit *j, const struct jit_access *a, unsigned copy, unsigned lanes)
 {
-    LLVMValueRef base = jit_read(j, a->base, copy, address_type(a), lanes, false);
+    LLVMValueRef base = lanes > 1 ? address_of_parts(j, a, copy) : NULL;
+    base = base ? base : jit_read(j, a->base, copy, address_type(a), lanes, false);
     if (a->base->kind != PT_OPND_REG || !a->base->imm)
         return base;
     return LLVMBuildAdd(j->b, base, jit_const(LLVMTypeOf(base), (uint64_t)a->base->imm), "");
@@ -225,8 +243,8 @@ LLVMValueRef jit_shuffle(struct jit *j, LLVMValueRef x, LLVMValueRef y, const in
 }
 
 /* Up to LLVM 21 the alignment is an argument of its own behind the pointer, then an attribute of the pointer. */
-LLVMValueRef jit_masked(struct jit *j, const char *name, LLVMTypeRef types[2],
-                        LLVMValueRef args[3], unsigned pointer, unsigned align)
+LLVMValueRef jit_masked(struct jit *j, const char *name, LLVMTypeRef types[2], LLVMValueRef args[3],
+                        unsigned pointer, unsigned align)
 {
     LLVMValueRef all[4];
     unsigned n = 0, id = LLVMLookupIntrinsicID(name, strlen(name));

@@ -100,6 +100,9 @@ void jit_describe_join(struct jit *j, const struct jit_join *join, struct jit_ac
 
 /* ---- memory.c ---- */
 
+/* Lanes in a run, or at a constant distance, from `address` on. */
+void jit_access_run(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef address,
+                    LLVMValueRef *v);
 /* A way: a run of lanes from `address` on, if `is_run`; else on behind this. */
 void jit_run_if(struct jit *j, const struct jit_access *a, unsigned copy, struct jit_ways *ways,
                 LLVMValueRef is_run, LLVMValueRef address, const LLVMValueRef *v);
@@ -116,6 +119,8 @@ void jit_store_run(struct jit *j, const struct jit_access *a, LLVMValueRef point
 bool jit_may_rewrite(const struct jit *j, const struct jit_access *a);
 LLVMValueRef jit_is_own(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                         unsigned elements);
+/* j->insn is a store that may do so, if it is tested before that all is the CTA's own. */
+bool jit_is_rewriting(const struct jit *j, const struct jit_access *a);
 /* All lanes a few elements apart, or in falling order: vector accesses. `pointer` is that of lane 0. */
 bool jit_is_near(const struct jit *j, const struct jit_access *a, int64_t stride);
 void jit_load_near(struct jit *j, const struct jit_access *a, LLVMValueRef pointer, int64_t stride,
@@ -127,6 +132,9 @@ void jit_store_near(struct jit *j, const struct jit_access *a, LLVMValueRef poin
 
 /* Where thread indexes alone tell the addresses apart. False if it is not worth asking how they lie. */
 bool jit_access_computed(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef *v);
+/* As jit_test_access, where it is known how they lie. */
+bool jit_test_computed(struct jit *j, const struct jit_access *a, const uint64_t *written,
+                       LLVMValueRef *test);
 
 /* ---- gather.c ---- */
 

@@ -594,6 +594,18 @@ static bool run_batch(struct jit *j, const struct batch *b, LLVMValueRef *mask)
     return true;
 }
 
+/* Two stores that go together: they follow each other, and nothing else could come between. */
+static bool run_pair(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValueRef *mask)
+{
+    if (n < 2 || insns[1] != insns[0] + 1 || !jit_is_pair(j))
+        return false;
+    for (unsigned u = j->first_copy; u < j->end_copy; u++) {
+        apply_guard(j, u, mask[u]);
+        jit_store_pair(j, u);
+    }
+    return true;
+}
+
 bool jit_run(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValueRef *mask)
 {
     struct batch b = find_batch(j, insns, 0, n);
@@ -609,6 +621,13 @@ bool jit_run(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValueRef *mas
             continue;
         }
         bool waits = b.n * j->copies > 1, is_batch = waits && i == b.at;
+        if (run_pair(j, insns + i, n - i, mask)) {
+            if (waits)
+                forget_stored(j, &b);
+            is_load = false;
+            i++;
+            continue;
+        }
         if (waits && !is_batch && !is_load && (j->form->effects & PT_FX_READ))
             fence_loads(j);
         is_load = j->form->effects & PT_FX_READ;

@@ -1,6 +1,8 @@
 /* Accesses whose addresses thread indexes alone tell apart, though how they lie shows only at run time. They are consecutive
  * more often than not (a row of a tile, an exchange at a long distance). Where lanes exchange at a distance below the
- * vector's length they lie in a stretch of at most two vectors, in one of a few orders, and take their places in registers.
+ * vector's length they lie in a stretch of at most two vectors, in one of a few orders, and take their places in registers. Where
+ * the distances of lanes are constants, be it only in a version of the region (version.c), the order is known, and accesses are
+ * tested with all others of the block; two stores that fill a stretch together become two stores of vectors.
  */
 #include <string.h>
 
@@ -34,6 +36,14 @@ static struct order lower_of_pairs(unsigned width, unsigned d)
     return o;
 }
 
+static bool is_run(const struct jit *j, const struct order *o)
+{
+    for (unsigned i = 0; i < j->width; i++)
+        if (o->place[i] != (int)i)
+            return false;
+    return true;
+}
+
 /* Each lane at its partner's. */
 static struct order swapped(unsigned width, unsigned d)
 {
@@ -59,6 +69,12 @@ static unsigned find_orders(const struct jit *j, const struct pt_operand *addres
 }
 
 /* ---- accesses in an order -------------------------------------------------------------------- */
+
+static bool can_exchange(const struct jit *j, const struct jit_access *a)
+{
+    return j->target->has_masked_access && a->n == 1 && (a->bytes == 4 || a->bytes == 8) &&
+           a->order == PT_ORDER_PLAIN;
+}
 
 /* A vector of the stretch: elements `at` … at + width - 1, of which those from `from` on are taken there. */
 struct part {
@@ -172,6 +188,11 @@ struct indexes {
     struct jit_split split;
 };
 
+static LLVMValueRef frozen(struct jit *j, LLVMValueRef v)
+{
+    return LLVMIsConstant(v) ? v : LLVMBuildFreeze(j->b, v, "");
+}
+
 /* Lanes that are off may hold nothing: frozen. */
 static void read_indexes(struct jit *j, const struct jit_access *a, unsigned copy,
                          struct indexes *x)
@@ -179,8 +200,8 @@ static void read_indexes(struct jit *j, const struct jit_access *a, unsigned cop
     const struct pt_operand *o = x->is_split ? x->split.index : a->base;
     LLVMValueRef origin, lanes;
     if (jit_offsets(j, o, copy, &origin, &lanes)) {
-        lanes = LLVMBuildFreeze(j->b, lanes, "");
-        origin = LLVMBuildFreeze(j->b, origin, "");
+        lanes = frozen(j, lanes);
+        origin = frozen(j, origin);
         if (!x->is_split)
             origin =
                 LLVMBuildAdd(j->b, origin, jit_const(LLVMTypeOf(origin), (uint64_t)o->imm), "");
@@ -190,14 +211,17 @@ static void read_indexes(struct jit *j, const struct jit_access *a, unsigned cop
         lanes = LLVMBuildFreeze(j->b, lanes, "");
         origin = NULL;
     }
+    if (a->space == PT_SPACE_SHARED) {
+        lanes = LLVMBuildIntCast2(j->b, lanes, jit_int_type(j, 32, j->width), false, "");
+        origin = origin ? LLVMBuildIntCast2(j->b, origin, jit_int_type(j, 32, 1), false, "") : NULL;
+    }
     LLVMValueRef first = LLVMBuildExtractElement(j->b, lanes, jit_i32(j, 0), "");
     x->first = origin ? LLVMBuildAdd(j->b, origin, first, "") : first;
     x->from_first = LLVMBuildSub(j->b, lanes, jit_splat(j, first), "");
     x->type = LLVMTypeOf(first);
 }
 
-static bool find_indexes(struct jit *j, const struct jit_access *a, unsigned copy,
-                         struct indexes *x)
+static bool splits(struct jit *j, const struct jit_access *a, struct indexes *x)
 {
     x->split = (struct jit_split){.scale = 1};
     x->is_split = a->space != PT_SPACE_SHARED && jit_split_address(j, a->base, &x->split);
@@ -205,8 +229,39 @@ static bool find_indexes(struct jit *j, const struct jit_access *a, unsigned cop
         a->bytes * a->n % x->split.scale)
         return false;
     x->stride = (int64_t)(a->bytes * a->n / x->split.scale);
+    return true;
+}
+
+static bool find_indexes(struct jit *j, const struct jit_access *a, unsigned copy,
+                         struct indexes *x)
+{
+    if (!splits(j, a, x))
+        return false;
     read_indexes(j, a, copy, x);
     return true;
+}
+
+/* The order, if it is known while the code is made: of lanes in a stretch of up to two vectors. */
+static bool find_known(struct jit *j, const struct jit_access *a, unsigned copy,
+                       struct order *order)
+{
+    struct indexes x;
+    int64_t at[LANES_MOST], lowest = 0;
+    if (!splits(j, a, &x))
+        return false;
+    LLVMValueRef offsets = jit_known_offsets(j, x.is_split ? x.split.index : a->base, copy);
+    for (unsigned i = 0; offsets && i < j->width; i++) {
+        at[i] = LLVMConstIntGetSExtValue(LLVMGetAggregateElement(offsets, i));
+        lowest = i && lowest < at[i] ? lowest : at[i];
+    }
+    order->last = 0;
+    for (unsigned i = 0; offsets && i < j->width; i++) {
+        if ((at[i] - lowest) % x.stride || (at[i] - lowest) / x.stride >= 2 * (int64_t)j->width)
+            return false;
+        order->place[i] = (int)((at[i] - lowest) / x.stride);
+        order->last = order->place[i] > order->last ? order->place[i] : order->last;
+    }
+    return offsets && order->last >= (int)j->width - 1 && (is_run(j, order) || can_exchange(j, a));
 }
 
 static LLVMValueRef address_of(struct jit *j, const struct jit_access *a, unsigned copy,
@@ -251,12 +306,6 @@ static LLVMValueRef fits(struct jit *j, const struct jit_access *a, unsigned cop
 
 /* ---- the access ------------------------------------------------------------------------------ */
 
-static bool can_exchange(const struct jit *j, const struct jit_access *a)
-{
-    return j->target->has_masked_access && a->n == 1 && (a->bytes == 4 || a->bytes == 8) &&
-           a->order == PT_ORDER_PLAIN;
-}
-
 /* The stretch in the order, if it fits; else on in `others`. */
 static void access_order(struct jit *j, const struct jit_access *a, unsigned copy,
                          const struct indexes *x, const struct order *o, struct jit_ways *ways,
@@ -300,21 +349,276 @@ static void access_orders(struct jit *j, const struct jit_access *a, unsigned co
     jit_continue_in(j, others);
 }
 
+/* In a known order that jit_test_computed has found to fit. */
+static void access_known(struct jit *j, const struct jit_access *a, unsigned copy,
+                         const struct order *o, LLVMValueRef *v)
+{
+    struct indexes x;
+    find_indexes(j, a, copy, &x);
+    LLVMValueRef lowest = LLVMBuildSub(j->b, x.first, distance(&x, o->place[0]), "");
+    LLVMValueRef address = address_of(j, a, copy, &x, lowest);
+    if (is_run(j, o))
+        jit_access_run(j, a, copy, address, v);
+    else if (a->is_load)
+        v[0] = load_in_order(j, a, o, jit_pointer(j, a, address), j->mask[copy]);
+    else
+        store_in_order(j, a, o, jit_pointer(j, a, address), j->mask[copy], v[0]);
+}
+
 bool jit_access_computed(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef *v)
 {
     struct indexes x;
     struct jit_ways ways;
     LLVMValueRef address;
+    struct order known, run = consecutive(j->width);
+    bool is_known = find_known(j, a, copy, &known);
+    if (is_known && jit_is_trusted(j)) {
+        access_known(j, a, copy, &known, v);
+        return true;
+    }
     if (!find_indexes(j, a, copy, &x))
         return false;
-    struct order run = consecutive(j->width);
-    LLVMValueRef is_run = is_order(j, &x, &run);
-    is_run = LLVMBuildAnd(j->b, is_run, fits(j, a, copy, &x, &run, &address), "");
     jit_begin_ways(j, a, &ways);
-    jit_run_if(j, a, copy, &ways, is_run, address, v);
-    access_orders(j, a, copy, &x, &ways, v[0]);
+    if (is_known && !is_run(j, &known)) {
+        LLVMBasicBlockRef others = jit_new_block(j, "any");
+        access_order(j, a, copy, &x, &known, &ways, others, v[0]);
+        jit_continue_in(j, others);
+    } else {
+        LLVMValueRef is_dense = is_order(j, &x, &run);
+        is_dense = LLVMBuildAnd(j->b, is_dense, fits(j, a, copy, &x, &run, &address), "");
+        jit_run_if(j, a, copy, &ways, is_dense, address, v);
+    }
+    if (!is_known)
+        access_orders(j, a, copy, &x, &ways, v[0]);
     jit_access_any(j, a, copy, v);
     jit_end_way(j, &ways, v);
     jit_join_ways(j, &ways, v);
     return true;
+}
+
+/* ---- accesses tested before ------------------------------------------------------------------ */
+
+static bool will_be_written(const uint64_t *written, const struct pt_operand *o)
+{
+    return o->kind == PT_OPND_REG && jit_set_has(written, o->index);
+}
+
+/* One copy of j->insn's access fits its order. */
+static LLVMValueRef test_copy(struct jit *j, const struct jit_access *a, unsigned copy,
+                              const struct order *o)
+{
+    struct indexes x;
+    LLVMValueRef address;
+    find_indexes(j, a, copy, &x);
+    if (!jit_is_rewriting(j, a))
+        return fits(j, a, copy, &x, o, &address);
+    address = LLVMBuildSub(j->b, x.first, distance(&x, o->place[0]), "");
+    address = address_of(j, a, copy, &x, address);
+    LLVMValueRef is_own = jit_is_own(j, a, jit_pointer(j, a, address), (unsigned)o->last + 1);
+    return LLVMBuildAnd(j->b, is_own, LLVMBuildNot(j->b, jit_misaligned(j, a, address), ""), "");
+}
+
+/* j->insn stores to the one half of a stretch, the next instruction, alike, to the other. */
+struct pair {
+    struct jit_access a[2];
+    struct order order; /* of both */
+    int apart;          /* elements from the first's lanes to the second's */
+};
+
+/* The second's lanes lie above the first's, if one was made from the other. */
+static bool is_above(const struct jit *j, const struct pt_operand *first,
+                     const struct pt_operand *second)
+{
+    uint32_t def = first->kind == PT_OPND_REG ? j->regs[first->index].def : UINT32_MAX;
+    const struct pt_insn *insn = def == UINT32_MAX ? NULL : &j->f->insns.v[def];
+    for (uint32_t k = 1; insn && k < insn->n_operands; k++) {
+        const struct pt_operand *o = &j->f->operands.v[insn->operands + k];
+        if (o->kind == PT_OPND_REG && second->kind == PT_OPND_REG && o->index == second->index)
+            return false;
+    }
+    return true;
+}
+
+/* Elements of the order and those `apart` from them are all of two vectors. */
+static bool fills_stretch(const struct jit *j, const struct order *o, int apart)
+{
+    bool is_there[2 * LANES_MOST] = {0};
+    for (unsigned i = 0; i < j->width; i++) {
+        if (o->place[i] + apart >= 2 * (int)j->width)
+            return false;
+        is_there[o->place[i]] = is_there[o->place[i] + apart] = true;
+    }
+    for (unsigned e = 0; e < 2 * j->width; e++)
+        if (!is_there[e])
+            return false;
+    return true;
+}
+
+static bool find_apart(const struct jit *j, struct order *o, int *apart)
+{
+    for (int d = 1; d < (int)j->width; d *= 2)
+        if (fills_stretch(j, o, d)) {
+            *apart = d;
+            return true;
+        }
+    return false;
+}
+
+static bool ends_block(const struct jit *j, const struct pt_insn *insn)
+{
+    uint32_t behind = (uint32_t)(insn - j->f->insns.v) + 1;
+    bool is_end = behind == j->f->insns.n;
+    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+        is_end |= j->f->blocks.v[b].first == behind;
+    return is_end;
+}
+
+static bool describe_pair(struct jit *j, struct pair *p)
+{
+    const struct pt_insn *first = j->insn, *second = first + 1;
+    const char *why = j->why;
+    if (first->form != second->form || first->guard != second->guard ||
+        first->guard_neg != second->guard_neg || j->form->op != PT_OP_st)
+        return false;
+    bool ok = jit_describe(j, &p->a[0]);
+    j->insn = second;
+    ok = ok && jit_describe(j, &p->a[1]);
+    j->insn = first;
+    j->why = why;
+    return ok && !p->a[0].is_load && can_exchange(j, &p->a[0]);
+}
+
+/* Of every copy: NULL if it is no pair. */
+static bool find_pair(struct jit *j, unsigned copy, struct pair *p)
+{
+    struct order second;
+    struct indexes x, y;
+    int64_t stride;
+    if (j->form->op != PT_OP_st || ends_block(j, j->insn) || !describe_pair(j, p) ||
+        jit_shape_of(j, p->a[0].base, &stride) != JIT_VECTOR ||
+        jit_shape_of(j, p->a[1].base, &stride) != JIT_VECTOR ||
+        !find_known(j, &p->a[0], copy, &p->order) || !find_known(j, &p->a[1], copy, &second) ||
+        memcmp(p->order.place, second.place, j->width * sizeof *second.place) != 0 ||
+        !find_apart(j, &p->order, &p->apart))
+        return false;
+    splits(j, &p->a[0], &x);
+    splits(j, &p->a[1], &y);
+    const struct pt_operand *first_at = x.is_split ? x.split.index : p->a[0].base;
+    const struct pt_operand *second_at = y.is_split ? y.split.index : p->a[1].base;
+    if (!is_above(j, first_at, second_at))
+        p->apart = -p->apart;
+    return x.is_split == y.is_split &&
+           (!x.is_split ||
+            (x.split.base->kind == PT_OPND_REG && y.split.base->kind == PT_OPND_REG &&
+             x.split.base->index == y.split.base->index && p->a[0].base->imm == p->a[1].base->imm));
+}
+
+/* i1: so far apart they are. */
+static LLVMValueRef fills_both(struct jit *j, unsigned copy, const struct pair *p)
+{
+    struct indexes x, y;
+    find_indexes(j, &p->a[0], copy, &x);
+    find_indexes(j, &p->a[1], copy, &y);
+    LLVMValueRef apart = LLVMBuildSub(j->b, y.first, x.first, "");
+    return LLVMBuildICmp(j->b, LLVMIntEQ, apart, distance(&x, p->apart), "");
+}
+
+bool jit_test_computed(struct jit *j, const struct jit_access *a, const uint64_t *written,
+                       LLVMValueRef *test)
+{
+    struct order o;
+    struct indexes x;
+    for (unsigned u = 0; u < j->copies; u++)
+        if (!find_known(j, a, u, &o))
+            return false;
+    splits(j, a, &x);
+    if (will_be_written(written, x.is_split ? x.split.index : a->base) ||
+        (x.is_split && will_be_written(written, x.split.base)))
+        return false;
+    for (unsigned u = 0; u < j->copies; u++) {
+        find_known(j, a, u, &o);
+        LLVMValueRef good = test_copy(j, a, u, &o);
+        *test = *test ? LLVMBuildAnd(j->b, *test, good, "") : good;
+    }
+    return true;
+}
+
+/* ---- two stores in one ----------------------------------------------------------------------- */
+
+bool jit_is_pair(struct jit *j)
+{
+    struct pair pair;
+    if (!jit_is_trusted(j))
+        return false;
+    j->insn++;
+    bool is_trusted = jit_is_trusted(j);
+    j->insn--;
+    for (unsigned u = j->first_copy; is_trusted && u < j->end_copy; u++)
+        if (!find_pair(j, u, &pair))
+            return false;
+    return is_trusted;
+}
+
+/* A half of the stretch: elements from `at` on. */
+static void store_half(struct jit *j, const struct pair *p, int at, LLVMValueRef pointer,
+                       LLVMValueRef mask, LLVMValueRef first, LLVMValueRef second)
+{
+    const struct jit_access *a = &p->a[0];
+    int lanes[LANES_MOST], whose[LANES_MOST], width = (int)j->width, low = p->apart < 0 ? width : 0;
+    int apart = p->apart < 0 ? -p->apart : p->apart;
+    for (int i = 0; i < width; i++)
+        for (int upper = 0; upper < 2; upper++) {
+            int e = p->order.place[i] + upper * apart - at;
+            if (e < 0 || e >= width)
+                continue;
+            lanes[e] = i + (upper ? width - low : low);
+            whose[e] = i;
+        }
+    LLVMValueRef at_half = jit_element(j, a, pointer, (unsigned)at), old;
+    LLVMValueRef moved = jit_shuffle(j, first, second, lanes, j->width);
+    if (mask) {
+        LLVMValueRef flow = jit_flow_of(j, mask);
+        mask = jit_flow_mask(
+            j, jit_shuffle(j, flow, LLVMConstNull(LLVMTypeOf(flow)), whose, j->width));
+    }
+    if (mask && jit_may_rewrite(j, a)) {
+        jit_load_run(j, a, at_half, NULL, &old);
+        moved = LLVMBuildSelect(j->b, mask, moved, old, "");
+        mask = NULL;
+    }
+    jit_store_run(j, a, at_half, mask, &moved);
+}
+
+static void store_both(struct jit *j, unsigned copy, const struct pair *p, LLVMValueRef *v)
+{
+    const struct jit_access *lower = &p->a[p->apart < 0];
+    struct indexes x;
+    find_indexes(j, lower, copy, &x);
+    LLVMValueRef lowest = LLVMBuildSub(j->b, x.first, distance(&x, p->order.place[0]), "");
+    LLVMValueRef pointer = jit_pointer(j, lower, address_of(j, lower, copy, &x, lowest));
+    store_half(j, p, 0, pointer, j->mask[copy], v[0], v[1]);
+    store_half(j, p, (int)j->width, pointer, j->mask[copy], v[0], v[1]);
+}
+
+void jit_store_pair(struct jit *j, unsigned copy)
+{
+    struct pair p;
+    LLVMValueRef v[2];
+    find_pair(j, copy, &p);
+    for (unsigned k = 0; k < 2; k++) {
+        const struct jit_access *a = &p.a[k];
+        v[k] = jit_read(j, &a->values[0], copy, a->type, j->width, false);
+        v[k] = LLVMBuildBitCast(j->b, v[k], LLVMVectorType(a->element, j->width), "");
+    }
+    LLVMBasicBlockRef both = jit_new_block(j, "both"), each = jit_new_block(j, "each");
+    LLVMBasicBlockRef after = jit_new_block(j, "");
+    LLVMBuildCondBr(j->b, fills_both(j, copy, &p), both, each);
+    jit_continue_in(j, both);
+    store_both(j, copy, &p, v);
+    LLVMBuildBr(j->b, after);
+    jit_continue_in(j, each);
+    for (unsigned k = 0; k < 2; k++)
+        access_known(j, &p.a[k], copy, &p.order, &v[k]);
+    LLVMBuildBr(j->b, after);
+    jit_continue_in(j, after);
 }

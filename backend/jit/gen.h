@@ -6,6 +6,7 @@
  *   branch.c    instructions that end a block
  *   trace.c     guarded blocks in a row that all lanes run
  *   serial.c    loops that run lane by lane
+ *   version.c   regions in versions
  *   crossing.c  what goes from one region to the next
  *   turn.c      a loop in which CTAs take turns
  *   apart.c     the ends of regions where warps run apart
@@ -38,6 +39,7 @@ struct jit_gen {
     LLVMBasicBlockRef wait;              /* the end of a group's turn: turn.c */
     LLVMValueRef *full;    /* allocas, by block: all lanes of the group wait there, as scalars tell */
     uint64_t *traced;      /* blocks of traces: trace.c */
+    bool only_rewrites;    /* the block does nothing in lanes that are off but write what is there, and runs in any case */
     LLVMValueRef is_full;  /* of the block (i1); NULL: scalars do not tell */
     bool runs_whole;       /* all lanes run what is being generated, and none waits anywhere */
 };
@@ -121,6 +123,21 @@ bool jit_is_serial(const struct jit_gen *g, uint32_t block);
 /* Runs it, and loops that follow with little between, in the lanes of g->cur and those that wait at blocks between, until all
  * have left them. False with j->why set. */
 bool jit_run_serial(struct jit_gen *g, uint32_t block);
+
+/* ---- version.c ---- */
+
+/* A region whose loop over groups is there for several values of the lowest bits of a register. */
+struct jit_versions {
+    uint32_t reg;
+    uint32_t n, values[32];
+    uint32_t *insns, n_insns; /* that make it, the last first */
+    const uint64_t *needs;    /* registers that they read */
+};
+
+/* False: one version is enough. */
+bool jit_find_versions(const struct jit_gen *g, struct jit_versions *v);
+/* The bits (i32) when the region begins; NULL with j->why set. */
+LLVMValueRef jit_version_value(struct jit_gen *g, const struct jit_versions *v);
 
 /* ---- crossing.c ---- */
 

@@ -3,6 +3,7 @@
  *   generate.c  a kernel, from its IR to LLVM's
  *   plan.c      what can be native: sync points, regions between them, width of a group
  *   region.c    one region as a loop over groups; blocks in their order under masks    gen.h: its parts
+ *   version.c   regions in versions, by how threads exchange
  *   apart.c     kernels in which a thread may wait for others: regions run warp by warp     front.h: where its lanes stand
  *   block.c     the instructions of a block: guards, moves, pure operations
  *   value.c     registers: where each lies (scalar, affine, vector), reads, writes, masks    offset.c    vectors that chunks share
@@ -134,6 +135,8 @@ struct jit {
     uint64_t *distrusted; /* likewise, where not all of the tests hold */
     const struct jit_join *joins; /* accesses that run together with others; NULL: none */
     LLVMValueRef guard;         /* uniform guard of `insn` (i1, of this copy), or NULL */
+    uint32_t mixer;       /* a register on whose lowest bits versions of the region rest, or 0: version.c */
+    const uint32_t *low;  /* these bits in this version; NULL: they are others than in those that know them */
     struct jit_reg *regs;
     uint32_t *defs, *roots; /* instructions that define registers, by register (remake.c); room for a list of registers */
     struct jit_debug *debug;

@@ -7,8 +7,8 @@
 
 /* ---- one chunk ------------------------------------------------------------------------------- */
 
-static void access_run(struct jit *j, const struct jit_access *a, unsigned copy,
-                       LLVMValueRef address, LLVMValueRef *v)
+void jit_access_run(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef address,
+                    LLVMValueRef *v)
 {
     LLVMValueRef pointer = jit_pointer(j, a, address);
     bool is_far = a->space == PT_SPACE_GLOBAL || a->space == PT_SPACE_GENERIC;
@@ -39,7 +39,7 @@ void jit_run_if(struct jit *j, const struct jit_access *a, unsigned copy, struct
     memcpy(values, v, sizeof values);
     LLVMBuildCondBr(j->b, is_run, run, others);
     jit_continue_in(j, run);
-    access_run(j, a, copy, address, values);
+    jit_access_run(j, a, copy, address, values);
     jit_end_way(j, ways, values);
     jit_continue_in(j, others);
 }
@@ -58,7 +58,7 @@ static void access_affine(struct jit *j, const struct jit_access *a, unsigned co
         fits = jit_fits(j, a->base, copy);
         if (!fits && is_run_by_some(j, a, copy)) { /* all lanes are misaligned, or none */
             jit_check_one(j, a, copy, address);
-            access_run(j, a, copy, address, v);
+            jit_access_run(j, a, copy, address, v);
             return;
         }
         if (a->bytes * a->n > 1) {
@@ -67,7 +67,7 @@ static void access_affine(struct jit *j, const struct jit_access *a, unsigned co
         }
     }
     if (!fits) {
-        access_run(j, a, copy, address, v);
+        jit_access_run(j, a, copy, address, v);
         return;
     }
     struct jit_ways ways;
@@ -218,7 +218,7 @@ static void access_chunk(struct jit *j, const struct jit_access *a, unsigned cop
     else if (shape == JIT_AFFINE && is_even(a, stride) && !is_distrusted(j) &&
              (!j->mask[copy] || stride == (int64_t)(a->bytes * a->n)))
         access_affine(j, a, copy, v);
-    else if (shape != JIT_VECTOR || !jit_access_computed(j, a, copy, v))
+    else if (shape != JIT_VECTOR || is_distrusted(j) || !jit_access_computed(j, a, copy, v))
         jit_access_any(j, a, copy, v);
     for (unsigned i = 0; a->is_load && i < a->n; i++)
         jit_write(j, &a->values[i], copy, a->type, v[i], shape == JIT_SCALAR ? 1 : j->width,
@@ -242,6 +242,15 @@ static void load_shared(struct jit *j, const struct jit_access *a)
             jit_write(j, &a->values[i], u, a->type, v[i], 1, a->extends_sign);
 }
 
+bool jit_is_rewriting_store(struct jit *j)
+{
+    struct jit_access a;
+    const char *why = j->why;
+    bool is_one = j->form->op == PT_OP_st && jit_describe(j, &a) && jit_is_rewriting(j, &a);
+    j->why = why;
+    return is_one;
+}
+
 bool jit_test_access(struct jit *j, const uint64_t *written, LLVMValueRef *test)
 {
     struct jit_access a;
@@ -254,15 +263,23 @@ bool jit_test_access(struct jit *j, const uint64_t *written, LLVMValueRef *test)
         return false;
     }
     enum jit_shape shape = jit_shape_of(j, a.base, &stride);
+    if (shape == JIT_VECTOR)
+        return a.space != PT_SPACE_PARAM && jit_test_computed(j, &a, written, test);
     bool is_run = shape == JIT_AFFINE && is_even(&a, stride);
     if (a.space == PT_SPACE_PARAM || a.space == PT_SPACE_LOCAL ||
         !(is_run || shape == JIT_SCALAR) ||
         (a.base->kind == PT_OPND_REG && jit_set_has(written, a.base->index)))
         return false;
     for (unsigned u = 0; u < (jit_is_per_copy(j, a.base) ? j->copies : 1); u++) {
-        LLVMValueRef bad = jit_misaligned(j, &a, jit_address(j, &a, u, 1));
+        LLVMValueRef address = jit_address(j, &a, u, 1);
+        LLVMValueRef bad = jit_misaligned(j, &a, address);
         LLVMValueRef good = LLVMBuildNot(j->b, bad, ""), fits = jit_fits(j, a.base, u);
         good = fits ? LLVMBuildAnd(j->b, good, fits, "") : good;
+        if (jit_is_rewriting(j, &a)) {
+            unsigned lanes = j->width * (jit_is_per_copy(j, a.base) ? 1 : j->copies);
+            LLVMValueRef is_own = jit_is_own(j, &a, jit_pointer(j, &a, address), lanes * a.n);
+            good = LLVMBuildAnd(j->b, good, is_own, "");
+        }
         *test = *test ? LLVMBuildAnd(j->b, *test, good, "") : good;
     }
     return true;

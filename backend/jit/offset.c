@@ -5,9 +5,17 @@
  */
 #include "backend/jit/region.h"
 
+#include <string.h>
+
 struct parts {
     LLVMValueRef origin, offsets; /* a scalar, a vector */
 };
+
+static struct pt_value value_of(const struct jit *j, const struct pt_operand *o)
+{
+    return o->kind == PT_OPND_REG ? j->vary->regs[o->index]
+                                  : pt_vary_sreg(&j->vary->shape, (enum pt_sreg)o->index);
+}
 
 /* Lanes of an operand; false if they are not at hand so. `align`: the origin is a multiple of 1 << align, and all offsets are
  * below that. */
@@ -27,9 +35,7 @@ static bool read_parts(struct jit *j, const struct pt_operand *o, unsigned copy,
     parts->offsets = jit_steps(j, scalar, stride);
     if (shape != JIT_AFFINE)
         return true;
-    struct pt_value v = o->kind == PT_OPND_REG
-                            ? j->vary->regs[o->index]
-                            : pt_vary_sreg(&j->vary->shape, (enum pt_sreg)o->index);
+    struct pt_value v = value_of(j, o);
     bool is_below = stride > 0 && (uint64_t)stride * (j->width - 1) < UINT64_C(1) << v.align_log2;
     *align = is_below ? v.align_log2 : 0;
     return true;
@@ -53,8 +59,11 @@ static struct parts mixed(struct jit *j, LLVMOpcode op, struct parts a, unsigned
                           LLVMValueRef b)
 {
     LLVMTypeRef type = LLVMTypeOf(b);
-    uint64_t below = (UINT64_C(1) << align) - 1;
-    LLVMValueRef low = LLVMBuildAnd(j->b, b, LLVMConstInt(type, below, false), "");
+    const struct pt_operand *mixer = j->low ? jit_mixer_of(j, j->insn) : NULL;
+    bool is_known = mixer && mixer->index == j->mixer;
+    uint64_t below = is_known ? j->width - 1 : (UINT64_C(1) << align) - 1;
+    LLVMValueRef low = is_known ? LLVMConstInt(type, *j->low, false)
+                                : LLVMBuildAnd(j->b, b, LLVMConstInt(type, below, false), "");
     LLVMValueRef high = LLVMBuildAnd(j->b, b, LLVMConstInt(type, ~below, false), "");
     return each(j, op, a, (struct parts){high, jit_splat(j, low)});
 }
@@ -131,6 +140,24 @@ static bool compute(struct jit *j, unsigned copy, struct parts *d)
     }
 }
 
+const struct pt_operand *jit_mixer_of(const struct jit *j, const struct pt_insn *insn)
+{
+    const struct pt_form *form = pt_insn_form(j->m, insn);
+    const struct pt_operand *o = &j->f->operands.v[insn->operands];
+    int64_t stride;
+    if (insn->guard || (form->op != PT_OP_and_b && form->op != PT_OP_xor_b) ||
+        pt_type_bits((enum pt_type)form->type[0]) != 32)
+        return NULL;
+    for (unsigned k = 1; k < 3; k++) {
+        const struct pt_operand *mixer = &o[k], *threads = &o[3 - k];
+        if (mixer->kind == PT_OPND_REG && j->vary->regs[mixer->index].level == PT_LEVEL_CTA &&
+            jit_shape_of(j, threads, &stride) == JIT_AFFINE && stride == 1 &&
+            1u << value_of(j, threads).align_log2 >= j->width)
+            return mixer;
+    }
+    return NULL;
+}
+
 /* The register is written by one instruction, in all lanes alike, and read in the same region. */
 static bool is_fit(const struct jit *j, const struct pt_operand *o)
 {
@@ -141,6 +168,24 @@ static bool is_fit(const struct jit *j, const struct pt_operand *o)
            LLVMGetTypeKind(r->type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(r->type) >= 32 &&
            LLVMGetIntTypeWidth(r->type) == pt_type_bits((enum pt_type)j->form->type[0]) &&
            !jit_keeps_old(j, o->index);
+}
+
+bool jit_may_divide(const struct jit *j)
+{
+    switch ((enum pt_op)j->form->op) {
+    case PT_OP_mov:
+    case PT_OP_shl:
+    case PT_OP_mad_lo:
+    case PT_OP_add_int:
+    case PT_OP_sub_int:
+    case PT_OP_mul_lo:
+    case PT_OP_and_b:
+    case PT_OP_or_b:
+    case PT_OP_xor_b:
+        return is_fit(j, &j->f->operands.v[j->insn->operands]);
+    default:
+        return false;
+    }
 }
 
 void jit_note_offsets(struct jit *j, unsigned copy)
@@ -154,8 +199,23 @@ void jit_note_offsets(struct jit *j, unsigned copy)
         r->origin[copy] = jit_alloca(j, LLVMTypeOf(parts.origin), "origin");
         r->offsets[copy] = jit_alloca(j, LLVMTypeOf(parts.offsets), "offsets");
     }
+    r->known[copy] = LLVMIsConstant(parts.offsets) ? parts.offsets : NULL;
     LLVMBuildStore(j->b, parts.origin, r->origin[copy]);
     LLVMBuildStore(j->b, parts.offsets, r->offsets[copy]);
+}
+
+void jit_forget_offsets(struct jit *j)
+{
+    for (uint32_t i = 1; i < j->f->regs.n; i++) {
+        memset(j->regs[i].origin, 0, sizeof j->regs[i].origin);
+        memset(j->regs[i].known, 0, sizeof j->regs[i].known);
+    }
+}
+
+LLVMValueRef jit_known_offsets(const struct jit *j, const struct pt_operand *o, unsigned copy)
+{
+    bool is_kept = o->kind == PT_OPND_REG && j->regs[o->index].origin[copy];
+    return is_kept ? j->regs[o->index].known[copy] : NULL;
 }
 
 bool jit_offsets(struct jit *j, const struct pt_operand *o, unsigned copy, LLVMValueRef *origin,
@@ -165,6 +225,8 @@ bool jit_offsets(struct jit *j, const struct pt_operand *o, unsigned copy, LLVMV
         return false;
     const struct jit_reg *r = &j->regs[o->index];
     *origin = LLVMBuildLoad2(j->b, r->type, r->origin[copy], "");
-    *offsets = LLVMBuildLoad2(j->b, LLVMVectorType(r->type, j->width), r->offsets[copy], "");
+    *offsets = r->known[copy]
+                   ? r->known[copy]
+                   : LLVMBuildLoad2(j->b, LLVMVectorType(r->type, j->width), r->offsets[copy], "");
     return true;
 }

@@ -5,6 +5,7 @@ struct uses {
     uint64_t *read, *written; /* by what stays behind */
     bool is_early;            /* no such register is in the way */
     bool collects;
+    bool may_divide; /* its lanes are an origin and known offsets, perhaps */
     const struct jit *j;
     uint32_t
         from; /* a block that has run, and from which lanes may go elsewhere than to the instruction; UINT32_MAX: none */
@@ -32,7 +33,8 @@ static void see_use(void *ud, uint32_t reg, bool is_def)
         jit_set_add(is_def ? u->written : u->read, reg);
     else if (jit_set_has(u->written, reg) || (is_def && jit_set_has(u->read, reg)))
         u->is_early = false;
-    else if (is_def && u->j->regs[reg].shape == JIT_VECTOR && !u->j->regs[reg].is_range)
+    else if (is_def && u->j->regs[reg].shape == JIT_VECTOR && !u->j->regs[reg].is_range &&
+             !u->may_divide)
         u->is_early = false;
     else if (is_def && u->from != UINT32_MAX && !is_free(u, reg))
         u->is_early = false;
@@ -40,7 +42,8 @@ static void see_use(void *ud, uint32_t reg, bool is_def)
 
 static bool is_pure(const struct jit *j, const struct pt_insn *insn)
 {
-    return !insn->guard && !(pt_insn_form(j->m, insn)->effects & ~(uint32_t)PT_FX_FP);
+    bool is_plain = !insn->guard && !(pt_insn_form(j->m, insn)->effects & ~(uint32_t)PT_FX_FP);
+    return is_plain || jit_may_repeat(j, insn);
 }
 
 static struct jit_order find_order(struct jit *j, uint32_t from, const uint32_t *insns, uint32_t n)
@@ -54,6 +57,9 @@ static struct jit_order find_order(struct jit *j, uint32_t from, const uint32_t 
     for (uint32_t i = 0; i < n; i++) {
         const struct pt_insn *insn = &j->f->insns.v[insns[i]];
         u.is_early = is_pure(j, insn);
+        j->insn = insn;
+        j->form = pt_insn_form(j->m, insn);
+        u.may_divide = j->low && u.is_early && jit_may_divide(j);
         u.collects = false;
         pt_insn_regs(j->m, j->f, insn, see_use, &u);
         early[i] = u.is_early;

@@ -22,11 +22,57 @@ void jit_continue_in(struct jit *j, LLVMBasicBlockRef block)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
+enum { REWRITES_MOST = 4 };
+
+/* A few stores under a mask that no scalars tell, all of which may write what is there: less work than to find out whether lanes are
+ * on where that is hard to foresee. */
+static bool only_rewrites(struct jit *j, uint32_t block)
+{
+    const struct pt_block *b = &j->f->blocks.v[block];
+    uint32_t n = 0;
+    for (uint32_t i = b->first; i < b->first + b->count; i++) {
+        j->insn = &j->f->insns.v[i];
+        j->form = pt_insn_form(j->m, j->insn);
+        if (j->form->op == PT_OP_bra && !j->insn->guard)
+            continue;
+        if (!jit_is_rewriting_store(j) || ++n > REWRITES_MOST)
+            return false;
+    }
+    return n;
+}
+
+static bool is_range(const struct jit *j, uint32_t block)
+{
+    uint32_t guard = j->f->insns.v[jit_last_of(j, block)].guard;
+    return guard && j->regs[guard].is_range;
+}
+
+/* The only way into the block is from the one before it, beside which no lane waits, and all lanes meet behind the block: it may
+ * run without any. */
+static bool may_run_empty(const struct jit *j, uint32_t block)
+{
+    const struct pt_block *b = &j->f->blocks.v[block], *before = block ? b - 1 : NULL;
+    if (!before || b->n_succ != 1 || before->n_succ != 2 || is_range(j, block - 1))
+        return false;
+    uint32_t to = j->f->edges.v[b->succ], n_preds = 0;
+    for (uint32_t e = 0; e < 2; e++)
+        if (j->f->edges.v[before->succ + e] != block && j->f->edges.v[before->succ + e] != to)
+            return false;
+    for (uint32_t w = 0; w < j->vary->words; w++)
+        if (jit_waits(j, block - 1)[w])
+            return false;
+    for (uint32_t i = 0; i < j->f->blocks.n; i++)
+        for (uint32_t e = 0; e < j->f->blocks.v[i].n_succ; e++)
+            n_preds += j->f->edges.v[j->f->blocks.v[i].succ + e] == block;
+    return n_preds == 1 && to > block;
+}
+
 static void enter_block(struct jit_gen *g, uint32_t block)
 {
     struct jit *j = g->j;
     jit_continue_in(j, g->enter[block]);
-    if (block == g->r->entry || !jit_has_mask(g, block)) {
+    g->only_rewrites = only_rewrites(j, block) && may_run_empty(j, block);
+    if (block == g->r->entry || !jit_has_mask(g, block) || g->only_rewrites) {
         LLVMBuildBr(j->b, g->body[block]);
         return;
     }
@@ -102,7 +148,7 @@ static bool run_block(struct jit_gen *g, uint32_t block)
 {
     struct jit *j = g->j;
     LLVMValueRef masks[JIT_COPIES] = {0}, none[JIT_COPIES] = {0}, all = lanes_of_all(g);
-    bool is_part = all && g->whole[block];
+    bool is_one = all && (g->whole[block] || g->only_rewrites); /* this is for some lanes */
     for (unsigned u = 0; u < j->copies; u++)
         masks[u] = g->cur[u] ? jit_flow_mask(j, g->cur[u]) : NULL;
     struct jit_order o = jit_find_order(j, block);
@@ -138,10 +184,10 @@ static bool run_block(struct jit_gen *g, uint32_t block)
         jit_continue_in(j, tested);
         j->trusted = trusted;
     }
-    bool has_strands = !is_part && are_trusted(j, late, n_late) && jit_has_strands(j, late, n_late);
+    bool has_strands = !is_one && are_trusted(j, late, n_late) && jit_has_strands(j, late, n_late);
     if (!has_strands)
         jit_find_joins(j, late, n_late);
-    if (all && !is_part) { /* all lanes are on, or some */
+    if (all && !is_one) { /* all lanes are on, or some */
         LLVMBasicBlockRef some = jit_new_block(j, "some"), full = jit_new_block(j, "full");
         if (g->is_full) {
             LLVMBasicBlockRef look = jit_new_block(j, "");
@@ -156,7 +202,7 @@ static bool run_block(struct jit_gen *g, uint32_t block)
         jit_continue_in(j, full);
     }
     bool ok = has_strands ? jit_run_strands(j, late, n_late)
-                          : jit_run(j, late, n_late, is_part ? masks : none);
+                          : jit_run(j, late, n_late, is_one ? masks : none);
     LLVMBuildBr(j->b, after);
     jit_continue_in(j, after);
     j->trusted = NULL;
@@ -314,7 +360,8 @@ static void find_first(struct jit_gen *g)
 static bool has_whole(const struct jit_gen *g, uint32_t block)
 {
     return !g->j->runs_apart && jit_is_in(g, block) && jit_has_mask(g, block) &&
-           !g->j->f->blocks.v[block].loop;
+           !g->j->f->blocks.v[block].loop &&
+           !(only_rewrites(g->j, block) && may_run_empty(g->j, block));
 }
 
 static void make_blocks(struct jit_gen *g)
@@ -500,20 +547,57 @@ static bool run_warp(struct jit_gen *g, LLVMBasicBlockRef head)
     return ok;
 }
 
+/* The loop over groups, built where the builder stands. */
+static bool run_version(struct jit_gen *g)
+{
+    struct jit *j = g->j;
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    g->next = jit_has_turns(g) ? g->plan->turns.next : jit_alloca(j, i32, "next");
+    LLVMValueRef count = jit_alloca(j, i32, "group");
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(j->b), head = jit_new_block(j, "group");
+    jit_forget_offsets(j);
+    make_blocks(g);
+    jit_find_outlets(g);
+    jit_continue_in(j, here);
+    bool ok = j->runs_apart ? run_warp(g, head) : run_groups(g, count, head);
+    jit_leave_memory(g);
+    return ok;
+}
+
+/* Goes to one of several versions, behind which come all other cases. */
+static bool run_versions(struct jit_gen *g, const struct jit_versions *v)
+{
+    struct jit *j = g->j;
+    LLVMBasicBlockRef others = jit_new_block(j, "others");
+    LLVMValueRef value = jit_version_value(g, v);
+    if (!value)
+        return false;
+    LLVMValueRef choice = LLVMBuildSwitch(j->b, value, others, v->n);
+    j->mixer = v->reg;
+    for (uint32_t i = 0; i < v->n; i++) {
+        struct jit_gen version = *g;
+        LLVMBasicBlockRef block = jit_new_block(j, "version");
+        LLVMAddCase(choice, jit_i32(j, v->values[i]), block);
+        jit_continue_in(j, block);
+        j->low = &v->values[i];
+        if (!run_version(&version))
+            return false;
+    }
+    j->low = NULL;
+    jit_continue_in(j, others);
+    bool ok = run_version(g);
+    j->mixer = 0;
+    return ok;
+}
+
 bool jit_region(struct jit *j, const struct jit_plan *plan, struct jit_region *region)
 {
     struct jit_gen g = {.j = j, .plan = plan, .r = region};
+    struct jit_versions versions;
     g.written = find_written(&g);
     g.stays_in_memory = stays_in_memory(&g);
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    g.next = jit_has_turns(&g) ? plan->turns.next : jit_alloca(j, i32, "next");
-    LLVMValueRef count = jit_alloca(j, i32, "group");
-    LLVMBasicBlockRef head = jit_new_block(j, "group");
-    make_blocks(&g);
-    jit_find_outlets(&g);
     jit_continue_in(j, region->start);
     jit_poll(j, j->f->blocks.v[region->entry].first);
-    bool ok = j->runs_apart ? run_warp(&g, head) : run_groups(&g, count, head);
-    jit_leave_memory(&g);
-    return ok;
+    bool has_versions = !jit_has_turns(&g) && jit_find_versions(&g, &versions);
+    return has_versions ? run_versions(&g, &versions) : run_version(&g);
 }

@@ -99,6 +99,8 @@ bool jit_run_strands(struct jit *j, const uint32_t *insns, uint32_t n);
 
 /* memory.c: ld, st and their kind: false with j->why set. */
 bool jit_memory(struct jit *j);
+/* memory.c: j->insn is a store that may write what is there in lanes that are off. */
+bool jit_is_rewriting_store(struct jit *j);
 /* memory.c: what j->insn's accesses of all copies rest on (aligned, affine forms hold), tested before the instruction; NULL:
  * nothing. False if it cannot be tested now: `written` holds registers that will be written before. */
 bool jit_test_access(struct jit *j, const uint64_t *written, LLVMValueRef *test);
@@ -106,6 +108,9 @@ bool jit_test_access(struct jit *j, const uint64_t *written, LLVMValueRef *test)
 bool jit_test_base(struct jit *j, unsigned copy, const uint64_t *written, LLVMValueRef *test);
 /* join.c: finds those of the instructions, in the order they run, whose accesses are in j->trusted and run together: j->joins. */
 void jit_find_joins(struct jit *j, const uint32_t *insns, uint32_t n);
+/* exchange.c: j->insn and the next are stores, tested, that may fill a stretch of two vectors together; does both, of one copy. */
+bool jit_is_pair(struct jit *j);
+void jit_store_pair(struct jit *j, unsigned copy);
 /* warp.c, atomic.c: likewise. */
 bool jit_warp(struct jit *j);
 /* warp.c: all live lanes of j->insn's warp stand there, but for those that only end; false with j->why set. */

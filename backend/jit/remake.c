@@ -34,8 +34,7 @@ static void note_def(void *ud, uint32_t reg, bool is_def)
         r->def = s->insn;
 }
 
-/* A pure instruction, or the load of a parameter: the same whenever it runs. */
-static bool may_repeat(const struct jit *j, const struct pt_insn *insn)
+bool jit_may_repeat(const struct jit *j, const struct pt_insn *insn)
 {
     const struct pt_form *form = pt_insn_form(j->m, insn);
     if (insn->guard || insn->n_operands < 2 || jit_is_stepped(j, form))
@@ -64,7 +63,7 @@ void jit_find_defs(struct jit *j)
     j->defs = pt_arena_alloc(j->arena, (n + 1) * sizeof *j->defs);
     j->roots = pt_arena_alloc(j->arena, (j->f->regs.n + 1) * sizeof *j->roots);
     for (uint32_t i = 0; i < j->f->insns.n; i++) {
-        struct scan s = {j, i, may_repeat(j, &j->f->insns.v[i])};
+        struct scan s = {j, i, jit_may_repeat(j, &j->f->insns.v[i])};
         pt_insn_regs(j->m, j->f, &j->f->insns.v[i], note_def, &s);
     }
 }
@@ -335,6 +334,10 @@ static void add_mixing(const struct jit *j, const struct pt_insn *insn, struct j
     if (jit_shape_of(j, d, &stride) != JIT_SCALAR)
         return;
     bool is_known = jit_constant(j, d, &by), swaps = op == PT_OP_xor_b;
+    if (!is_known && jit_mixer_of(j, insn))
+        mixing->unknown = d->index;
+    if (!is_known && j->mixer && mixing->unknown == j->mixer && !j->low)
+        return; /* they lie in no order that is asked for */
     if (!is_known)
         *(swaps ? &mixing->swaps : &mixing->pairs) |= all_distances(j, swaps);
     else if (swaps)

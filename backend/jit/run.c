@@ -127,12 +127,29 @@ LLVMValueRef jit_is_own(struct jit *j, const struct jit_access *a, LLVMValueRef 
     return LLVMBuildICmp(j->b, LLVMIntSLE, offset, most, "");
 }
 
+bool jit_is_rewriting(const struct jit *j, const struct jit_access *a)
+{
+    int64_t stride;
+    enum jit_shape shape = jit_shape_of(j, a->base, &stride);
+    bool is_partial = j->insn->guard || jit_set_has(j->partial, j->block);
+    return !a->is_load && jit_may_rewrite(j, a) &&
+           (shape == JIT_VECTOR || (shape == JIT_AFFINE && is_partial && !jit_join_of(j) &&
+                                    stride == (int64_t)(a->bytes * a->n)));
+}
+
 static void store_masked(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                          LLVMValueRef mask, LLVMValueRef all)
 {
     LLVMTypeRef types[] = {LLVMTypeOf(all), LLVMTypeOf(pointer)};
     LLVMValueRef args[] = {all, pointer, mask};
     jit_masked(j, "llvm.masked.store", types, args, 1, a->bytes);
+}
+
+static void rewrite(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                    LLVMValueRef mask, LLVMValueRef all)
+{
+    LLVMValueRef old = jit_load_at(j, a, LLVMTypeOf(all), pointer, a->bytes);
+    jit_store_at(j, a, LLVMBuildSelect(j->b, mask, all, old, ""), pointer);
 }
 
 /* Lanes that are off write what is there, if that is the CTA's own. */
@@ -143,6 +160,10 @@ static void store_some(struct jit *j, const struct jit_access *a, LLVMValueRef p
         store_masked(j, a, pointer, mask, all);
         return;
     }
+    if (jit_is_trusted(j) && jit_is_rewriting(j, a)) {
+        rewrite(j, a, pointer, mask, all);
+        return;
+    }
     LLVMBasicBlockRef own = jit_new_block(j, "own"), other = jit_new_block(j, "other");
     LLVMBasicBlockRef after = jit_new_block(j, "");
     LLVMBuildCondBr(j->b, jit_is_own(j, a, pointer, j->width * a->n), own, other);
@@ -150,8 +171,7 @@ static void store_some(struct jit *j, const struct jit_access *a, LLVMValueRef p
     store_masked(j, a, pointer, mask, all);
     LLVMBuildBr(j->b, after);
     jit_continue_in(j, own);
-    LLVMValueRef old = jit_load_at(j, a, LLVMTypeOf(all), pointer, a->bytes);
-    jit_store_at(j, a, LLVMBuildSelect(j->b, mask, all, old, ""), pointer);
+    rewrite(j, a, pointer, mask, all);
     LLVMBuildBr(j->b, after);
     jit_continue_in(j, after);
 }

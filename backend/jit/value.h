@@ -38,6 +38,7 @@ struct jit_reg {
     LLVMValueRef count;   /* likewise, alloca: its value in the lanes that are in the loop */
     struct jit_told told; /* allocas of what scalars tell of the predicate; NULL: nothing */
     LLVMValueRef origin[JIT_COPIES], offsets[JIT_COPIES]; /* vectors that are kept so as well: see jit_offsets */
+    LLVMValueRef known[JIT_COPIES]; /* the offsets, if they are constant */
     /* crosses: level CTA: what the regions agree on, and what this region makes of it; others: offset in the scratch
      * memory, of a group's part of the register, or in the frame */
     LLVMValueRef kept, next;
@@ -58,6 +59,8 @@ unsigned jit_choices(const struct pt_form *form);
 
 /* Finds jit_reg.only, def and defs. */
 void jit_find_defs(struct jit *j);
+/* A pure instruction, or the load of a parameter: the same whenever it runs. */
+bool jit_may_repeat(const struct jit *j, const struct pt_insn *insn);
 /* True if the register can be computed in a region of its own from parameters, special registers and variables that the CTA
  * agrees on. */
 bool jit_can_remake(const struct jit *j, uint32_t reg);
@@ -136,8 +139,17 @@ void jit_note_count(struct jit *j);
  * kept so. */
 bool jit_offsets(struct jit *j, const struct pt_operand *o, unsigned copy, LLVMValueRef *origin,
                  LLVMValueRef *offsets);
+/* The offsets, if they are constant; else NULL. */
+LLVMValueRef jit_known_offsets(const struct jit *j, const struct pt_operand *o, unsigned copy);
 /* j->insn, a pure instruction, has written its result: keeps it so as well if it can. */
 void jit_note_offsets(struct jit *j, unsigned copy);
+/* Its result may be kept so. */
+bool jit_may_divide(const struct jit *j);
+/* A region begins, to which nothing comes in that form. */
+void jit_forget_offsets(struct jit *j);
+/* The instruction mixes thread indexes, of which a chunk has W from a multiple of W on, with a value that all lanes share: how
+ * lanes lie then depends on the lowest bits of that, W its width. NULL: it is no such instruction. */
+const struct pt_operand *jit_mixer_of(const struct jit *j, const struct pt_insn *insn);
 
 /* ---- what lies behind an address: remake.c ---- */
 
@@ -148,6 +160,7 @@ bool jit_is_computed(const struct jit *j, const struct pt_operand *o);
 struct jit_mixing {
     uint64_t pairs; /* an index comes from t % d: t is a thread's, pairs of lanes are d apart */
     uint64_t swaps; /* from t ^ d */
+    uint32_t unknown; /* the register d or d - 1, where such a distance is known only at run time, or 0 */
 };
 
 /* What is known of the arithmetic behind an address: all distances where d is known only at run time. */
