@@ -27,8 +27,8 @@ static bool operation(const struct pt_form *form, bool is_float, bool is_signed,
         enum pt_mod mod;
         LLVMAtomicRMWBinOp op;
     } plain[] = {
-        {PT_M_exch, LLVMAtomicRMWBinOpXchg}, {PT_M_and, LLVMAtomicRMWBinOpAnd},
-        {PT_M_or, LLVMAtomicRMWBinOpOr},     {PT_M_xor, LLVMAtomicRMWBinOpXor},
+        {PT_M_exch, LLVMAtomicRMWBinOpXchg},    {PT_M_and, LLVMAtomicRMWBinOpAnd},
+        {PT_M_or, LLVMAtomicRMWBinOpOr},        {PT_M_xor, LLVMAtomicRMWBinOpXor},
         {PT_M_inc, LLVMAtomicRMWBinOpUIncWrap}, {PT_M_dec, LLVMAtomicRMWBinOpUDecWrap},
     };
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
@@ -282,8 +282,7 @@ static LLVMValueRef one_lane(struct jit *j, const struct atomic *a, LLVMValueRef
 /* Addresses in their space: shared ones are offsets of 32 bits. */
 static LLVMValueRef address_of(struct jit *j, const struct atomic *a, unsigned copy)
 {
-    LLVMValueRef base =
-        jit_read(j, a->base, copy, a->is_shared ? PT_u32 : PT_u64, j->width, false);
+    LLVMValueRef base = jit_read(j, a->base, copy, a->is_shared ? PT_u32 : PT_u64, j->width, false);
     if (a->base->kind == PT_OPND_REG && a->base->imm)
         base = LLVMBuildAdd(j->b, base, jit_const(LLVMTypeOf(base), (uint64_t)a->base->imm), "");
     return base;
@@ -330,8 +329,7 @@ static struct values read_values(struct jit *j, const struct atomic *a, unsigned
     struct values v = {.c = a->c ? as_bits(j, a, a->c, copy) : NULL};
     for (unsigned i = 0; i < a->n; i++) {
         v.b[i] = as_bits(j, a, a->b + i, copy);
-        v.result[i] =
-            a->d[i] ? jit_alloca(j, LLVMVectorType(a->element, j->width), "") : NULL;
+        v.result[i] = a->d[i] ? jit_alloca(j, LLVMVectorType(a->element, j->width), "") : NULL;
     }
     return v;
 }
@@ -352,16 +350,26 @@ static void run_lane(struct jit *j, const struct atomic *a, const struct values 
     }
 }
 
+/* Addresses of the lanes that are on, and the mask that is left to test lane by lane. */
+static LLVMValueRef checked_addresses(struct jit *j, const struct atomic *a, unsigned copy,
+                                      LLVMValueRef *mask)
+{
+    LLVMValueRef addresses = address_of(j, a, copy);
+    *mask = j->mask[copy];
+    check(j, a, copy, addresses, *mask);
+    if (!*mask || !a->is_shared)
+        return addresses;
+    /* lanes that are off change a word of the reserved kilobyte */
+    LLVMValueRef nowhere = jit_splat(j, jit_i32(j, PT_SHARED_BASE - 64));
+    addresses = LLVMBuildSelect(j->b, *mask, addresses, nowhere, "");
+    *mask = NULL;
+    return addresses;
+}
+
 static void run_chunk(struct jit *j, const struct atomic *a, unsigned copy)
 {
     LLVMTypeRef vector = LLVMVectorType(a->element, j->width);
-    LLVMValueRef addresses = address_of(j, a, copy), mask = j->mask[copy];
-    check(j, a, copy, addresses, mask);
-    if (mask && a->is_shared) { /* lanes that are off change a word of the reserved kilobyte */
-        LLVMValueRef nowhere = jit_splat(j, jit_i32(j, PT_SHARED_BASE - 64));
-        addresses = LLVMBuildSelect(j->b, mask, addresses, nowhere, "");
-        mask = NULL;
-    }
+    LLVMValueRef mask, addresses = checked_addresses(j, a, copy, &mask);
     struct values v = read_values(j, a, copy);
     for (unsigned i = 0; i < j->width; i++) {
         LLVMBasicBlockRef on = NULL;
@@ -383,11 +391,68 @@ static void run_chunk(struct jit *j, const struct atomic *a, unsigned copy)
                       j->width, false);
 }
 
+/* Room for the offsets of all chunks: the same for all instructions, as each is over before the next. */
+static LLVMValueRef offsets_memory(struct jit *j)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    if (!j->offsets) {
+        j->offsets = jit_alloca(j, LLVMArrayType2(i32, JIT_COPIES * j->width), "offsets");
+        LLVMSetAlignment(j->offsets, 64);
+    }
+    return j->offsets;
+}
+
+/* Two neighbours of the offsets in memory. The load is volatile: LLVM would forward what was stored, as moves out of
+ * vectors, which are slower than loads. */
+static LLVMValueRef load_pair(struct jit *j, LLVMValueRef memory, unsigned index)
+{
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    LLVMValueRef at = jit_at(j, memory, jit_i64(j, index * 4));
+    LLVMValueRef pair = LLVMBuildLoad2(j->b, i64, at, "");
+    LLVMSetVolatile(pair, true);
+    LLVMSetAlignment(pair, 8);
+    return pair;
+}
+
+/* Shared memory, and nobody reads what was there: the offsets of all chunks take their way to scalar registers through
+ * memory. */
+static void run_stored(struct jit *j, const struct atomic *a)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMValueRef memory = offsets_memory(j), unmasked;
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef offsets = checked_addresses(j, a, u, &unmasked);
+        LLVMValueRef at = jit_at(j, memory, jit_i64(j, u * j->width * 4));
+        LLVMSetAlignment(LLVMBuildStore(j->b, offsets, at), j->width * 4);
+    }
+    for (unsigned u = 0; u < j->copies; u++) {
+        struct values v = read_values(j, a, u);
+        for (unsigned i = 0; i < j->width; i += 2) {
+            LLVMValueRef pair = load_pair(j, memory, u * j->width + i);
+            run_lane(j, a, &v, LLVMBuildTrunc(j->b, pair, i32, ""), i);
+            LLVMValueRef second = LLVMBuildLShr(j->b, pair, jit_i64(j, 32), "");
+            run_lane(j, a, &v, LLVMBuildTrunc(j->b, second, i32, ""), i + 1);
+        }
+    }
+}
+
+static bool is_any_read(const struct atomic *a)
+{
+    for (unsigned i = 0; i < a->n; i++)
+        if (a->d[i])
+            return true;
+    return false;
+}
+
 bool jit_atomic(struct jit *j)
 {
     struct atomic a;
     if (!describe(j, &a))
         return false;
+    if (a.is_shared && !is_any_read(&a)) {
+        run_stored(j, &a);
+        return true;
+    }
     for (unsigned u = 0; u < j->copies; u++)
         run_chunk(j, &a, u);
     return true;

@@ -118,6 +118,7 @@ struct jit {
     LLVMValueRef lanes[4];      /* allocas of lanes.c */
     uint32_t n_lanes_used;      /* how often their memory has been asked for */
     LLVMValueRef blamed[2];     /* allocas of fail.c */
+    LLVMValueRef offsets;       /* alloca of atomic.c */
     uint64_t *live_in;          /* pt_live_in */
     uint64_t *read;             /* registers that some instruction reads */
     uint64_t *partial;          /* blocks that not all live lanes of a group run together */
