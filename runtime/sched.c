@@ -380,7 +380,8 @@ static uint32_t add_slots(struct pt_worker *w, const struct pt_native *native, u
                           uint64_t batch)
 {
     const struct pt_launch *launch = &w->job->launch;
-    uint64_t each = native->scratch_bytes + launch->shared_bytes + launch->local_stride * launch->threads;
+    uint64_t each =
+        native->scratch_bytes + launch->shared_bytes + launch->local_stride * launch->threads;
     uint64_t most = TOGETHER_BYTES / (each + 1);
     uint32_t n = 1;
     most = native->together < most ? native->together : most;

@@ -157,12 +157,14 @@ void jit_leave_memory(struct jit_gen *g);
 /* A mask of one chunk from its lowest bits. */
 LLVMValueRef jit_mask_from_bits(struct jit *j, LLVMValueRef bits);
 
-/* The register crosses regions, in memory or a variable of the CTA. One copy of it between its variable and its place in memory; how many copies there are. Other lanes than those of
- * `mask` keep what is in memory; NULL: there are none. */
+/* The register crosses regions, in memory or a variable of the CTA. */
 static inline bool jit_is_placed(const struct jit_reg *r)
 {
     return r->kept || r->scratch_bytes;
 }
+
+/* One copy of it between its variable and its place in memory; how many copies there are. Other lanes than those of `mask` keep
+ * what is in memory; NULL: there are none. */
 void jit_load_crossing(struct jit *j, const struct jit_reg *r, unsigned u);
 void jit_store_crossing(struct jit *j, const struct jit_reg *r, unsigned u, LLVMValueRef mask);
 unsigned jit_crossing_copies(const struct jit *j, const struct jit_reg *r);
