@@ -39,7 +39,6 @@ struct jit_gen {
     LLVMBasicBlockRef wait;              /* the end of a group's turn: turn.c */
     LLVMValueRef *full;    /* allocas, by block: all lanes of the group wait there, as scalars tell */
     uint64_t *traced;      /* blocks of traces: trace.c */
-    bool only_rewrites;    /* the block does nothing in lanes that are off but write what is there, and runs in any case */
     LLVMValueRef is_full;  /* of the block (i1); NULL: scalars do not tell */
     bool runs_whole;       /* all lanes run what is being generated, and none waits anywhere */
 };

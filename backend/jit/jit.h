@@ -122,6 +122,8 @@ struct jit {
     uint64_t *live_in;          /* pt_live_in */
     uint64_t *read;             /* registers that some instruction reads */
     uint64_t *partial;          /* blocks that not all live lanes of a group run together */
+    bool
+        only_rewrites; /* the block does nothing in lanes that are off but write what is there, and runs in any case */
     bool runs_apart;            /* warps run one by one, until they wait: apart.c */
     bool starts_full;           /* every group begins with all its lanes on */
     bool is_one_region;         /* the kernel is one region: no value goes through memory */

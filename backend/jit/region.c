@@ -30,6 +30,7 @@ static bool only_rewrites(struct jit *j, uint32_t block)
 {
     const struct pt_block *b = &j->f->blocks.v[block];
     uint32_t n = 0;
+    j->only_rewrites = true;
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
         j->insn = &j->f->insns.v[i];
         j->form = pt_insn_form(j->m, j->insn);
@@ -71,8 +72,8 @@ static void enter_block(struct jit_gen *g, uint32_t block)
 {
     struct jit *j = g->j;
     jit_continue_in(j, g->enter[block]);
-    g->only_rewrites = only_rewrites(j, block) && may_run_empty(j, block);
-    if (block == g->r->entry || !jit_has_mask(g, block) || g->only_rewrites) {
+    j->only_rewrites = only_rewrites(j, block) && may_run_empty(j, block);
+    if (block == g->r->entry || !jit_has_mask(g, block) || j->only_rewrites) {
         LLVMBuildBr(j->b, g->body[block]);
         return;
     }
@@ -148,7 +149,7 @@ static bool run_block(struct jit_gen *g, uint32_t block)
 {
     struct jit *j = g->j;
     LLVMValueRef masks[JIT_COPIES] = {0}, none[JIT_COPIES] = {0}, all = lanes_of_all(g);
-    bool is_one = all && (g->whole[block] || g->only_rewrites); /* this is for some lanes */
+    bool is_one = all && (g->whole[block] || j->only_rewrites); /* this is for some lanes */
     for (unsigned u = 0; u < j->copies; u++)
         masks[u] = g->cur[u] ? jit_flow_mask(j, g->cur[u]) : NULL;
     struct jit_order o = jit_find_order(j, block);

@@ -133,8 +133,8 @@ bool jit_is_rewriting(const struct jit *j, const struct jit_access *a)
     enum jit_shape shape = jit_shape_of(j, a->base, &stride);
     bool is_partial = j->insn->guard || jit_set_has(j->partial, j->block);
     return !a->is_load && jit_may_rewrite(j, a) &&
-           (shape == JIT_VECTOR || (shape == JIT_AFFINE && is_partial && !jit_join_of(j) &&
-                                    stride == (int64_t)(a->bytes * a->n)));
+           (shape == JIT_VECTOR || (shape == JIT_AFFINE && is_partial && j->only_rewrites &&
+                                    !jit_join_of(j) && stride == (int64_t)(a->bytes * a->n)));
 }
 
 static void store_masked(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
