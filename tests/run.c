@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MAX_LINES = 64, MAX_WORDS = 256 };
+enum { MAX_CASES = 256, MAX_LINES = 64, MAX_WORDS = 256 };
 
 struct test_case {
     char *command; /* NULL: a diagnostic case */
@@ -65,6 +65,12 @@ static char *after(char *line, const char *key)
     return *p == ' ' ? p + 1 : p;
 }
 
+static void too_many(const char *what)
+{
+    fprintf(stderr, "run_cases: too many %s lines in a file\n", what);
+    exit(2);
+}
+
 /* Splits the text into lines in place and collects the cases. Returns their number; *skip is the SKIP reason. */
 static int read_cases(char *text, struct test_case *cases, int max, char **skip)
 {
@@ -76,14 +82,20 @@ static int read_cases(char *text, struct test_case *cases, int max, char **skip)
         if ((next = strchr(line, '\n')))
             *next++ = 0;
         struct test_case *c = &cases[n ? n - 1 : 0];
-        if ((v = after(line, "RUN")) && n < max) {
+        if ((v = after(line, "RUN"))) {
+            if (n == max)
+                too_many("RUN");
             c = &cases[n++];
             memset(c, 0, sizeof *c);
             c->command = v;
-        } else if ((v = after(line, "EXPECT")) && c->n_expect < MAX_LINES) {
+        } else if ((v = after(line, "EXPECT"))) {
+            if (c->n_expect == MAX_LINES)
+                too_many("EXPECT");
             c->expect[c->n_expect++] = v;
             c->has_error |= strstr(v, ": error: ") != NULL;
-        } else if ((v = after(line, "EXPECT-ERR")) && c->n_expect_err < MAX_LINES) {
+        } else if ((v = after(line, "EXPECT-ERR"))) {
+            if (c->n_expect_err == MAX_LINES)
+                too_many("EXPECT-ERR");
             c->expect_err[c->n_expect_err++] = v;
         } else if ((v = after(line, "EXIT"))) {
             c->exit_status = atoi(v);
@@ -246,7 +258,7 @@ static void run_case(const struct test_case *c, const char *file)
 
 static void run_file(const char *file)
 {
-    static struct test_case cases[MAX_LINES];
+    static struct test_case cases[MAX_CASES];
     char *skip = NULL;
     FILE *f = fopen(file, "rb");
     if (!f) {
@@ -257,7 +269,7 @@ static void run_file(const char *file)
     char *text = read_stream(f);
     fclose(f);
     bool names_option = option && strstr(text, option);
-    int n = names_option ? 0 : read_cases(text, cases, MAX_LINES, &skip);
+    int n = names_option ? 0 : read_cases(text, cases, MAX_CASES, &skip);
     if (skip) {
         printf("skipped %s: %s\n", file, skip);
         skipped++;
