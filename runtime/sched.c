@@ -283,7 +283,11 @@ static void run_clusters(struct pt_worker *w)
 /* ---- native code --------------------------------------------------------------------------------------- */
 
 /* CTAs are taken in batches, small enough that workers end together. */
-enum { BATCHES = 16 /* a worker */, BATCH_MAX = 256, TOGETHER_BYTES = 256 << 10, LEAST_TURNS = 6 };
+enum { BATCHES = 16 /* a worker */, BATCH_MAX = 256 };
+
+/* CTAs take turns where one has had at least so many; all those of a worker stay in a cache, and those of all workers take no more
+ * mappings than the system allows (a slot takes about six). */
+enum { LEAST_TURNS = 6, TOGETHER_BYTES = 256 << 10, TOGETHER_ALL = 1024 };
 
 static uint64_t batch_size(const struct pt_job *job)
 {
@@ -374,8 +378,8 @@ static bool add_slot(struct pt_worker *w, const struct pt_native *native)
     return true;
 }
 
-/* Slots for CTAs that take turns, where one that ran alone has had so many: it is memory beyond the caches that is worth it. What
- * they all touch again and again is to stay in a cache. */
+/* Slots for CTAs that take turns, where one that ran alone has had enough of them: it is memory beyond the caches that is worth
+ * it. */
 static uint32_t add_slots(struct pt_worker *w, const struct pt_native *native, uint32_t turns,
                           uint64_t batch)
 {
@@ -384,6 +388,8 @@ static uint32_t add_slots(struct pt_worker *w, const struct pt_native *native, u
         native->scratch_bytes + launch->shared_bytes + launch->local_stride * launch->threads;
     uint64_t most = TOGETHER_BYTES / (each + 1);
     uint32_t n = 1;
+    uint64_t share = TOGETHER_ALL / w->job->n_workers;
+    most = share < most ? share : most;
     most = native->together < most ? native->together : most;
     most = batch < most ? batch : most;
     while (turns >= LEAST_TURNS && n < most && add_slot(w, native))
