@@ -3,7 +3,7 @@
  *   access.c  what, where, and the loads and stores that accesses are made of
  *   memory.c  which way an access goes
  *   run.c     lanes side by side: vectors
- *   exchange.c  lanes in an order that shows only at run time
+ *   exchange.c, pair.c  lanes in an order that shows only at run time, and two stores of such as one
  *   gather.c  lanes anywhere
  *   join.c    several instructions as one access
  */

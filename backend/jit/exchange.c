@@ -2,41 +2,35 @@
  * more often than not (a row of a tile, an exchange at a long distance). Where lanes exchange at a distance below the
  * vector's length they lie in a stretch of at most two vectors, in one of a few orders, and take their places in registers. Where
  * the distances of lanes are constants, be it only in a version of the region (version.c), the order is known, and accesses are
- * tested with all others of the block; two stores that fill a stretch together become two stores of vectors.
+ * tested with all others of the block.
  */
 #include <string.h>
 
-#include "backend/jit/access.h"
+#include "backend/jit/exchange.h"
 
-enum { LANES_MOST = 64, ORDERS_MOST = 2 * LANES_MOST };
+enum { ORDERS_MOST = 2 * JIT_ORDERED_LANES };
 
 /* ---- orders ---------------------------------------------------------------------------------- */
 
-/* Where lanes lie: at elements of a stretch that begins with the lowest. */
-struct order {
-    int place[LANES_MOST];
-    int last; /* the highest of them */
-};
-
-static struct order consecutive(unsigned width)
+static struct jit_lane_order consecutive(unsigned width)
 {
-    struct order o = {.last = (int)width - 1};
+    struct jit_lane_order o = {.last = (int)width - 1};
     for (unsigned i = 0; i < width; i++)
         o.place[i] = (int)i;
     return o;
 }
 
 /* The lower ones of pairs at a distance d, d a power of two: 2 * i - i % d. The upper ones lie likewise. */
-static struct order lower_of_pairs(unsigned width, unsigned d)
+static struct jit_lane_order lower_of_pairs(unsigned width, unsigned d)
 {
-    struct order o;
+    struct jit_lane_order o;
     for (unsigned i = 0; i < width; i++)
         o.place[i] = (int)(2 * i - i % d);
     o.last = (int)(2 * width - 1 - d);
     return o;
 }
 
-static bool is_run(const struct jit *j, const struct order *o)
+static bool is_run(const struct jit *j, const struct jit_lane_order *o)
 {
     for (unsigned i = 0; i < j->width; i++)
         if (o->place[i] != (int)i)
@@ -45,9 +39,9 @@ static bool is_run(const struct jit *j, const struct order *o)
 }
 
 /* Each lane at its partner's. */
-static struct order swapped(unsigned width, unsigned d)
+static struct jit_lane_order swapped(unsigned width, unsigned d)
 {
-    struct order o = {.last = (int)width - 1};
+    struct jit_lane_order o = {.last = (int)width - 1};
     for (unsigned i = 0; i < width; i++)
         o.place[i] = (int)(i ^ d);
     return o;
@@ -55,7 +49,7 @@ static struct order swapped(unsigned width, unsigned d)
 
 /* Those that the address may have. */
 static unsigned find_orders(const struct jit *j, const struct pt_operand *address,
-                            struct order *orders)
+                            struct jit_lane_order *orders)
 {
     struct jit_mixing mixing = jit_find_mixing(j, address);
     unsigned n = 0;
@@ -70,7 +64,7 @@ static unsigned find_orders(const struct jit *j, const struct pt_operand *addres
 
 /* ---- accesses in an order -------------------------------------------------------------------- */
 
-static bool can_exchange(const struct jit *j, const struct jit_access *a)
+bool jit_can_exchange(const struct jit *j, const struct jit_access *a)
 {
     return j->target->has_masked_access && a->n == 1 && (a->bytes == 4 || a->bytes == 8) &&
            a->order == PT_ORDER_PLAIN;
@@ -79,12 +73,12 @@ static bool can_exchange(const struct jit *j, const struct jit_access *a)
 /* A vector of the stretch: elements `at` … at + width - 1, of which those from `from` on are taken there. */
 struct part {
     int at, from;
-    int lanes[LANES_MOST]; /* whose element it is; width: nobody's */
+    int lanes[JIT_ORDERED_LANES]; /* whose element it is; width: nobody's */
     bool is_full;
 };
 
 /* The parts' ends are elements of lanes, and so is no page between them that no lane touches. */
-static unsigned find_parts(const struct jit *j, const struct order *o, struct part *parts)
+static unsigned find_parts(const struct jit *j, const struct jit_lane_order *o, struct part *parts)
 {
     int width = (int)j->width;
     unsigned n = o->last < width ? 1 : 2;
@@ -114,13 +108,14 @@ static LLVMValueRef part_mask(struct jit *j, const struct part *part, LLVMValueR
         j, jit_shuffle(j, flow, LLVMConstNull(LLVMTypeOf(flow)), part->lanes, j->width));
 }
 
-static LLVMValueRef load_in_order(struct jit *j, const struct jit_access *a, const struct order *o,
-                                  LLVMValueRef pointer, LLVMValueRef mask)
+static LLVMValueRef load_in_order(struct jit *j, const struct jit_access *a,
+                                  const struct jit_lane_order *o, LLVMValueRef pointer,
+                                  LLVMValueRef mask)
 {
     struct part parts[2];
     LLVMValueRef vectors[2] = {0};
     unsigned n = find_parts(j, o, parts);
-    int lanes[LANES_MOST], width = (int)j->width;
+    int lanes[JIT_ORDERED_LANES], width = (int)j->width;
     for (unsigned k = 0; k < n; k++) {
         LLVMValueRef at = jit_element(j, a, pointer, (unsigned)parts[k].at);
         jit_load_run(j, a, at, mask ? part_mask(j, &parts[k], mask) : NULL, &vectors[k]);
@@ -131,8 +126,8 @@ static LLVMValueRef load_in_order(struct jit *j, const struct jit_access *a, con
 }
 
 /* The stretch has elements that are not to change, and they may be written. */
-static bool rewrites(const struct jit *j, const struct jit_access *a, const struct order *o,
-                     LLVMValueRef mask)
+static bool rewrites(const struct jit *j, const struct jit_access *a,
+                     const struct jit_lane_order *o, LLVMValueRef mask)
 {
     bool has_others = mask || o->last >= (int)j->width;
     return has_others && !a->is_load && jit_may_rewrite(j, a);
@@ -144,7 +139,7 @@ static void rewrite_in_order(struct jit *j, const struct jit_access *a, const st
                              LLVMValueRef value)
 {
     LLVMValueRef at[2], old[2];
-    int lanes[LANES_MOST], width = (int)j->width;
+    int lanes[JIT_ORDERED_LANES], width = (int)j->width;
     for (unsigned k = 0; k < n; k++) {
         at[k] = jit_element(j, a, pointer, (unsigned)parts[k].at);
         jit_load_run(j, a, at[k], NULL, &old[k]);
@@ -161,8 +156,9 @@ static void rewrite_in_order(struct jit *j, const struct jit_access *a, const st
     }
 }
 
-static void store_in_order(struct jit *j, const struct jit_access *a, const struct order *o,
-                           LLVMValueRef pointer, LLVMValueRef mask, LLVMValueRef value)
+static void store_in_order(struct jit *j, const struct jit_access *a,
+                           const struct jit_lane_order *o, LLVMValueRef pointer, LLVMValueRef mask,
+                           LLVMValueRef value)
 {
     struct part parts[2];
     unsigned n = find_parts(j, o, parts);
@@ -179,15 +175,6 @@ static void store_in_order(struct jit *j, const struct jit_access *a, const stru
 
 /* ---- which order it is ----------------------------------------------------------------------- */
 
-/* What tells the lanes' addresses apart: indexes, or the addresses. */
-struct indexes {
-    LLVMValueRef first, from_first; /* that of lane 0; how far each lane is from it */
-    LLVMTypeRef type;
-    int64_t stride; /* from an element to the next */
-    bool is_split;
-    struct jit_split split;
-};
-
 static LLVMValueRef frozen(struct jit *j, LLVMValueRef v)
 {
     return LLVMIsConstant(v) ? v : LLVMBuildFreeze(j->b, v, "");
@@ -195,7 +182,7 @@ static LLVMValueRef frozen(struct jit *j, LLVMValueRef v)
 
 /* Lanes that are off may hold nothing: frozen. */
 static void read_indexes(struct jit *j, const struct jit_access *a, unsigned copy,
-                         struct indexes *x)
+                         struct jit_indexes *x)
 {
     const struct pt_operand *o = x->is_split ? x->split.index : a->base;
     LLVMValueRef origin, lanes;
@@ -221,7 +208,7 @@ static void read_indexes(struct jit *j, const struct jit_access *a, unsigned cop
     x->type = LLVMTypeOf(first);
 }
 
-static bool splits(struct jit *j, const struct jit_access *a, struct indexes *x)
+bool jit_split_index(struct jit *j, const struct jit_access *a, struct jit_indexes *x)
 {
     x->split = (struct jit_split){.scale = 1};
     x->is_split = a->space != PT_SPACE_SHARED && jit_split_address(j, a->base, &x->split);
@@ -232,22 +219,21 @@ static bool splits(struct jit *j, const struct jit_access *a, struct indexes *x)
     return true;
 }
 
-static bool find_indexes(struct jit *j, const struct jit_access *a, unsigned copy,
-                         struct indexes *x)
+bool jit_find_indexes(struct jit *j, const struct jit_access *a, unsigned copy,
+                      struct jit_indexes *x)
 {
-    if (!splits(j, a, x))
+    if (!jit_split_index(j, a, x))
         return false;
     read_indexes(j, a, copy, x);
     return true;
 }
 
-/* The order, if it is known while the code is made: of lanes in a stretch of up to two vectors. */
-static bool find_known(struct jit *j, const struct jit_access *a, unsigned copy,
-                       struct order *order)
+bool jit_find_known_order(struct jit *j, const struct jit_access *a, unsigned copy,
+                          struct jit_lane_order *order)
 {
-    struct indexes x;
-    int64_t at[LANES_MOST], lowest = 0;
-    if (!splits(j, a, &x))
+    struct jit_indexes x;
+    int64_t at[JIT_ORDERED_LANES], lowest = 0;
+    if (!jit_split_index(j, a, &x))
         return false;
     LLVMValueRef offsets = jit_known_offsets(j, x.is_split ? x.split.index : a->base, copy);
     for (unsigned i = 0; offsets && i < j->width; i++) {
@@ -261,11 +247,12 @@ static bool find_known(struct jit *j, const struct jit_access *a, unsigned copy,
         order->place[i] = (int)((at[i] - lowest) / x.stride);
         order->last = order->place[i] > order->last ? order->place[i] : order->last;
     }
-    return offsets && order->last >= (int)j->width - 1 && (is_run(j, order) || can_exchange(j, a));
+    return offsets && order->last >= (int)j->width - 1 &&
+           (is_run(j, order) || jit_can_exchange(j, a));
 }
 
-static LLVMValueRef address_of(struct jit *j, const struct jit_access *a, unsigned copy,
-                               const struct indexes *x, LLVMValueRef index)
+LLVMValueRef jit_index_address(struct jit *j, const struct jit_access *a, unsigned copy,
+                               const struct jit_indexes *x, LLVMValueRef index)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
     if (!x->is_split)
@@ -276,31 +263,33 @@ static LLVMValueRef address_of(struct jit *j, const struct jit_access *a, unsign
     return LLVMBuildAdd(j->b, index, jit_i64(j, (uint64_t)a->base->imm), "");
 }
 
-static LLVMValueRef distance(const struct indexes *x, int elements)
+LLVMValueRef jit_index_distance(const struct jit_indexes *x, int elements)
 {
     return LLVMConstInt(x->type, (uint64_t)(x->stride * elements), true);
 }
 
 /* i1: the lanes lie in the order. */
-static LLVMValueRef is_order(struct jit *j, const struct indexes *x, const struct order *o)
+static LLVMValueRef is_order(struct jit *j, const struct jit_indexes *x,
+                             const struct jit_lane_order *o)
 {
-    LLVMValueRef places[LANES_MOST];
+    LLVMValueRef places[JIT_ORDERED_LANES];
     for (unsigned i = 0; i < j->width; i++)
-        places[i] = distance(x, o->place[i] - o->place[0]);
+        places[i] = jit_index_distance(x, o->place[i] - o->place[0]);
     LLVMValueRef vector = LLVMConstVector(places, j->width);
     return jit_all(j, LLVMBuildICmp(j->b, LLVMIntEQ, x->from_first, vector, ""));
 }
 
 /* i1: a stretch of elements in that order wraps nowhere, and is aligned. It begins at `address`. */
 static LLVMValueRef fits(struct jit *j, const struct jit_access *a, unsigned copy,
-                         const struct indexes *x, const struct order *o, LLVMValueRef *address)
+                         const struct jit_indexes *x, const struct jit_lane_order *o,
+                         LLVMValueRef *address)
 {
-    LLVMValueRef lowest = LLVMBuildSub(j->b, x->first, distance(x, o->place[0]), "");
+    LLVMValueRef lowest = LLVMBuildSub(j->b, x->first, jit_index_distance(x, o->place[0]), "");
     uint64_t top = UINT64_MAX >> (64 - LLVMGetIntTypeWidth(x->type)) >> x->split.is_signed;
     LLVMValueRef most = LLVMConstInt(x->type, top - (uint64_t)(x->stride * o->last), false);
     LLVMIntPredicate at_most = x->split.is_signed ? LLVMIntSLE : LLVMIntULE;
     LLVMValueRef is_low = LLVMBuildICmp(j->b, at_most, lowest, most, "");
-    *address = address_of(j, a, copy, x, lowest);
+    *address = jit_index_address(j, a, copy, x, lowest);
     return LLVMBuildAnd(j->b, is_low, LLVMBuildNot(j->b, jit_misaligned(j, a, *address), ""), "");
 }
 
@@ -308,8 +297,8 @@ static LLVMValueRef fits(struct jit *j, const struct jit_access *a, unsigned cop
 
 /* The stretch in the order, if it fits; else on in `others`. */
 static void access_order(struct jit *j, const struct jit_access *a, unsigned copy,
-                         const struct indexes *x, const struct order *o, struct jit_ways *ways,
-                         LLVMBasicBlockRef others, LLVMValueRef value)
+                         const struct jit_indexes *x, const struct jit_lane_order *o,
+                         struct jit_ways *ways, LLVMBasicBlockRef others, LLVMValueRef value)
 {
     LLVMValueRef address, is_fit = fits(j, a, copy, x, o, &address);
     LLVMValueRef pointer = jit_pointer(j, a, address);
@@ -329,10 +318,10 @@ static void access_order(struct jit *j, const struct jit_access *a, unsigned cop
 
 /* A way for each order; which it is, is found without branches, as that may not change from chunk to chunk. */
 static void access_orders(struct jit *j, const struct jit_access *a, unsigned copy,
-                          const struct indexes *x, struct jit_ways *ways, LLVMValueRef value)
+                          const struct jit_indexes *x, struct jit_ways *ways, LLVMValueRef value)
 {
-    struct order orders[ORDERS_MOST];
-    unsigned n = can_exchange(j, a) ? find_orders(j, a->base, orders) : 0;
+    struct jit_lane_order orders[ORDERS_MOST];
+    unsigned n = jit_can_exchange(j, a) ? find_orders(j, a->base, orders) : 0;
     if (!n)
         return;
     LLVMBasicBlockRef others = jit_new_block(j, "any");
@@ -349,14 +338,13 @@ static void access_orders(struct jit *j, const struct jit_access *a, unsigned co
     jit_continue_in(j, others);
 }
 
-/* In a known order that jit_test_computed has found to fit. */
-static void access_known(struct jit *j, const struct jit_access *a, unsigned copy,
-                         const struct order *o, LLVMValueRef *v)
+void jit_access_known(struct jit *j, const struct jit_access *a, unsigned copy,
+                      const struct jit_lane_order *o, LLVMValueRef *v)
 {
-    struct indexes x;
-    find_indexes(j, a, copy, &x);
-    LLVMValueRef lowest = LLVMBuildSub(j->b, x.first, distance(&x, o->place[0]), "");
-    LLVMValueRef address = address_of(j, a, copy, &x, lowest);
+    struct jit_indexes x;
+    jit_find_indexes(j, a, copy, &x);
+    LLVMValueRef lowest = LLVMBuildSub(j->b, x.first, jit_index_distance(&x, o->place[0]), "");
+    LLVMValueRef address = jit_index_address(j, a, copy, &x, lowest);
     if (is_run(j, o))
         jit_access_run(j, a, copy, address, v);
     else if (a->is_load)
@@ -367,16 +355,16 @@ static void access_known(struct jit *j, const struct jit_access *a, unsigned cop
 
 bool jit_access_computed(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef *v)
 {
-    struct indexes x;
+    struct jit_indexes x;
     struct jit_ways ways;
     LLVMValueRef address;
-    struct order known, run = consecutive(j->width);
-    bool is_known = find_known(j, a, copy, &known);
+    struct jit_lane_order known, run = consecutive(j->width);
+    bool is_known = jit_find_known_order(j, a, copy, &known);
     if (is_known && jit_is_trusted(j)) {
-        access_known(j, a, copy, &known, v);
+        jit_access_known(j, a, copy, &known, v);
         return true;
     }
-    if (!find_indexes(j, a, copy, &x))
+    if (!jit_find_indexes(j, a, copy, &x))
         return false;
     jit_begin_ways(j, a, &ways);
     if (is_known && !is_run(j, &known)) {
@@ -405,220 +393,35 @@ static bool will_be_written(const uint64_t *written, const struct pt_operand *o)
 
 /* One copy of j->insn's access fits its order. */
 static LLVMValueRef test_copy(struct jit *j, const struct jit_access *a, unsigned copy,
-                              const struct order *o)
+                              const struct jit_lane_order *o)
 {
-    struct indexes x;
+    struct jit_indexes x;
     LLVMValueRef address;
-    find_indexes(j, a, copy, &x);
+    jit_find_indexes(j, a, copy, &x);
     if (!jit_is_rewriting(j, a))
         return fits(j, a, copy, &x, o, &address);
-    address = LLVMBuildSub(j->b, x.first, distance(&x, o->place[0]), "");
-    address = address_of(j, a, copy, &x, address);
+    address = LLVMBuildSub(j->b, x.first, jit_index_distance(&x, o->place[0]), "");
+    address = jit_index_address(j, a, copy, &x, address);
     LLVMValueRef is_own = jit_is_own(j, a, jit_pointer(j, a, address), (unsigned)o->last + 1);
     return LLVMBuildAnd(j->b, is_own, LLVMBuildNot(j->b, jit_misaligned(j, a, address), ""), "");
-}
-
-/* j->insn stores to the one half of a stretch, the next instruction, alike, to the other. */
-struct pair {
-    struct jit_access a[2];
-    struct order order; /* of both */
-    int apart;          /* elements from the first's lanes to the second's */
-};
-
-/* The second's lanes lie above the first's, if one was made from the other. */
-static bool is_above(const struct jit *j, const struct pt_operand *first,
-                     const struct pt_operand *second)
-{
-    uint32_t def = first->kind == PT_OPND_REG ? j->regs[first->index].def : UINT32_MAX;
-    const struct pt_insn *insn = def == UINT32_MAX ? NULL : &j->f->insns.v[def];
-    for (uint32_t k = 1; insn && k < insn->n_operands; k++) {
-        const struct pt_operand *o = &j->f->operands.v[insn->operands + k];
-        if (o->kind == PT_OPND_REG && second->kind == PT_OPND_REG && o->index == second->index)
-            return false;
-    }
-    return true;
-}
-
-/* Elements of the order and those `apart` from them are all of two vectors. */
-static bool fills_stretch(const struct jit *j, const struct order *o, int apart)
-{
-    bool is_there[2 * LANES_MOST] = {0};
-    for (unsigned i = 0; i < j->width; i++) {
-        if (o->place[i] + apart >= 2 * (int)j->width)
-            return false;
-        is_there[o->place[i]] = is_there[o->place[i] + apart] = true;
-    }
-    for (unsigned e = 0; e < 2 * j->width; e++)
-        if (!is_there[e])
-            return false;
-    return true;
-}
-
-static bool find_apart(const struct jit *j, struct order *o, int *apart)
-{
-    for (int d = 1; d < (int)j->width; d *= 2)
-        if (fills_stretch(j, o, d)) {
-            *apart = d;
-            return true;
-        }
-    return false;
-}
-
-static bool ends_block(const struct jit *j, const struct pt_insn *insn)
-{
-    uint32_t behind = (uint32_t)(insn - j->f->insns.v) + 1;
-    bool is_end = behind == j->f->insns.n;
-    for (uint32_t b = 0; b < j->f->blocks.n; b++)
-        is_end |= j->f->blocks.v[b].first == behind;
-    return is_end;
-}
-
-static bool describe_pair(struct jit *j, struct pair *p)
-{
-    const struct pt_insn *first = j->insn, *second = first + 1;
-    const char *why = j->why;
-    if (first->form != second->form || first->guard != second->guard ||
-        first->guard_neg != second->guard_neg || j->form->op != PT_OP_st)
-        return false;
-    bool ok = jit_describe(j, &p->a[0]);
-    j->insn = second;
-    ok = ok && jit_describe(j, &p->a[1]);
-    j->insn = first;
-    j->why = why;
-    return ok && !p->a[0].is_load && can_exchange(j, &p->a[0]);
-}
-
-/* Of every copy: NULL if it is no pair. */
-static bool find_pair(struct jit *j, unsigned copy, struct pair *p)
-{
-    struct order second;
-    struct indexes x, y;
-    int64_t stride;
-    if (j->form->op != PT_OP_st || ends_block(j, j->insn) || !describe_pair(j, p) ||
-        jit_shape_of(j, p->a[0].base, &stride) != JIT_VECTOR ||
-        jit_shape_of(j, p->a[1].base, &stride) != JIT_VECTOR ||
-        !find_known(j, &p->a[0], copy, &p->order) || !find_known(j, &p->a[1], copy, &second) ||
-        memcmp(p->order.place, second.place, j->width * sizeof *second.place) != 0 ||
-        !find_apart(j, &p->order, &p->apart))
-        return false;
-    splits(j, &p->a[0], &x);
-    splits(j, &p->a[1], &y);
-    const struct pt_operand *first_at = x.is_split ? x.split.index : p->a[0].base;
-    const struct pt_operand *second_at = y.is_split ? y.split.index : p->a[1].base;
-    if (!is_above(j, first_at, second_at))
-        p->apart = -p->apart;
-    return x.is_split == y.is_split &&
-           (!x.is_split ||
-            (x.split.base->kind == PT_OPND_REG && y.split.base->kind == PT_OPND_REG &&
-             x.split.base->index == y.split.base->index && p->a[0].base->imm == p->a[1].base->imm));
-}
-
-/* i1: so far apart they are. */
-static LLVMValueRef fills_both(struct jit *j, unsigned copy, const struct pair *p)
-{
-    struct indexes x, y;
-    find_indexes(j, &p->a[0], copy, &x);
-    find_indexes(j, &p->a[1], copy, &y);
-    LLVMValueRef apart = LLVMBuildSub(j->b, y.first, x.first, "");
-    return LLVMBuildICmp(j->b, LLVMIntEQ, apart, distance(&x, p->apart), "");
 }
 
 bool jit_test_computed(struct jit *j, const struct jit_access *a, const uint64_t *written,
                        LLVMValueRef *test)
 {
-    struct order o;
-    struct indexes x;
+    struct jit_lane_order o;
+    struct jit_indexes x;
     for (unsigned u = 0; u < j->copies; u++)
-        if (!find_known(j, a, u, &o))
+        if (!jit_find_known_order(j, a, u, &o))
             return false;
-    splits(j, a, &x);
+    jit_split_index(j, a, &x);
     if (will_be_written(written, x.is_split ? x.split.index : a->base) ||
         (x.is_split && will_be_written(written, x.split.base)))
         return false;
     for (unsigned u = 0; u < j->copies; u++) {
-        find_known(j, a, u, &o);
+        jit_find_known_order(j, a, u, &o);
         LLVMValueRef good = test_copy(j, a, u, &o);
         *test = *test ? LLVMBuildAnd(j->b, *test, good, "") : good;
     }
     return true;
-}
-
-/* ---- two stores in one ----------------------------------------------------------------------- */
-
-bool jit_is_pair(struct jit *j)
-{
-    struct pair pair;
-    if (!jit_is_trusted(j))
-        return false;
-    j->insn++;
-    bool is_trusted = jit_is_trusted(j);
-    j->insn--;
-    for (unsigned u = j->first_copy; is_trusted && u < j->end_copy; u++)
-        if (!find_pair(j, u, &pair))
-            return false;
-    return is_trusted;
-}
-
-/* A half of the stretch: elements from `at` on. */
-static void store_half(struct jit *j, const struct pair *p, int at, LLVMValueRef pointer,
-                       LLVMValueRef mask, LLVMValueRef first, LLVMValueRef second)
-{
-    const struct jit_access *a = &p->a[0];
-    int lanes[LANES_MOST], whose[LANES_MOST], width = (int)j->width, low = p->apart < 0 ? width : 0;
-    int apart = p->apart < 0 ? -p->apart : p->apart;
-    for (int i = 0; i < width; i++)
-        for (int upper = 0; upper < 2; upper++) {
-            int e = p->order.place[i] + upper * apart - at;
-            if (e < 0 || e >= width)
-                continue;
-            lanes[e] = i + (upper ? width - low : low);
-            whose[e] = i;
-        }
-    LLVMValueRef at_half = jit_element(j, a, pointer, (unsigned)at), old;
-    LLVMValueRef moved = jit_shuffle(j, first, second, lanes, j->width);
-    if (mask) {
-        LLVMValueRef flow = jit_flow_of(j, mask);
-        mask = jit_flow_mask(
-            j, jit_shuffle(j, flow, LLVMConstNull(LLVMTypeOf(flow)), whose, j->width));
-    }
-    if (mask && jit_may_rewrite(j, a)) {
-        jit_load_run(j, a, at_half, NULL, &old);
-        moved = LLVMBuildSelect(j->b, mask, moved, old, "");
-        mask = NULL;
-    }
-    jit_store_run(j, a, at_half, mask, &moved);
-}
-
-static void store_both(struct jit *j, unsigned copy, const struct pair *p, LLVMValueRef *v)
-{
-    const struct jit_access *lower = &p->a[p->apart < 0];
-    struct indexes x;
-    find_indexes(j, lower, copy, &x);
-    LLVMValueRef lowest = LLVMBuildSub(j->b, x.first, distance(&x, p->order.place[0]), "");
-    LLVMValueRef pointer = jit_pointer(j, lower, address_of(j, lower, copy, &x, lowest));
-    store_half(j, p, 0, pointer, j->mask[copy], v[0], v[1]);
-    store_half(j, p, (int)j->width, pointer, j->mask[copy], v[0], v[1]);
-}
-
-void jit_store_pair(struct jit *j, unsigned copy)
-{
-    struct pair p;
-    LLVMValueRef v[2];
-    find_pair(j, copy, &p);
-    for (unsigned k = 0; k < 2; k++) {
-        const struct jit_access *a = &p.a[k];
-        v[k] = jit_read(j, &a->values[0], copy, a->type, j->width, false);
-        v[k] = LLVMBuildBitCast(j->b, v[k], LLVMVectorType(a->element, j->width), "");
-    }
-    LLVMBasicBlockRef both = jit_new_block(j, "both"), each = jit_new_block(j, "each");
-    LLVMBasicBlockRef after = jit_new_block(j, "");
-    LLVMBuildCondBr(j->b, fills_both(j, copy, &p), both, each);
-    jit_continue_in(j, both);
-    store_both(j, copy, &p, v);
-    LLVMBuildBr(j->b, after);
-    jit_continue_in(j, each);
-    for (unsigned k = 0; k < 2; k++)
-        access_known(j, &p.a[k], copy, &p.order, &v[k]);
-    LLVMBuildBr(j->b, after);
-    jit_continue_in(j, after);
 }

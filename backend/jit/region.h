@@ -108,7 +108,7 @@ bool jit_test_access(struct jit *j, const uint64_t *written, LLVMValueRef *test)
 bool jit_test_base(struct jit *j, unsigned copy, const uint64_t *written, LLVMValueRef *test);
 /* join.c: finds those of the instructions, in the order they run, whose accesses are in j->trusted and run together: j->joins. */
 void jit_find_joins(struct jit *j, const uint32_t *insns, uint32_t n);
-/* exchange.c: j->insn and the next are stores, tested, that may fill a stretch of two vectors together; does both, of one copy. */
+/* pair.c: j->insn and the next are stores, tested, that may fill a stretch of two vectors together; does both, of one copy. */
 bool jit_is_pair(struct jit *j);
 void jit_store_pair(struct jit *j, unsigned copy);
 /* warp.c, atomic.c: likewise. */
