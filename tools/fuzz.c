@@ -192,10 +192,10 @@ static void on_stop(int signal)
     is_told_to_stop = true;
 }
 
-/* The first such signal is a wish, the second ends the process. */
+/* timeout(1) sends a signal to the process and to its group: a second one changes nothing. */
 static void listen_to_stop(void)
 {
-    struct sigaction action = {.sa_handler = on_stop, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
+    struct sigaction action = {.sa_handler = on_stop, .sa_flags = SA_RESTART};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
 }

@@ -1,4 +1,5 @@
 /* The instructions of a block: guards, moves, pure operations over scalars, affine values and vectors. */
+#include "backend/jit/access.h"
 #include "backend/jit/region.h"
 
 #include <string.h>
@@ -559,6 +560,16 @@ static void store_for(struct jit *j, struct batch *b, uint32_t insn)
     j->form = form;
 }
 
+/* The same for all that the instruction has brought: those of joined accesses come with the last of them. */
+static void store_results(struct jit *j, struct batch *b, uint32_t insn)
+{
+    const struct jit_join *join = jit_join_of(j);
+    if (!join)
+        store_for(j, b, insn);
+    for (uint32_t i = 0; join && insn == join->last && i < join->n; i++)
+        store_for(j, b, join->insns[i]);
+}
+
 /* Another call has used that memory. */
 static void forget_stored(struct jit *j, struct batch *b)
 {
@@ -641,7 +652,7 @@ bool jit_run(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValueRef *mas
         if (n_lanes_used != j->n_lanes_used)
             forget_stored(j, &b);
         if (waits && !is_batch)
-            store_for(j, &b, insns[i]);
+            store_results(j, &b, insns[i]);
         if (i >= b.at)
             b = find_batch(j, insns, i + 1, n);
     }
