@@ -229,15 +229,26 @@ void jit_poll(struct jit *j, uint32_t insn)
     jit_continue_in(j, on);
 }
 
-LLVMValueRef jit_has_waiting(struct jit_gen *g, uint32_t block)
+/* The lanes that wait at the block, of all copies joined by `op`. */
+static LLVMValueRef join_waiting(struct jit_gen *g, uint32_t block, LLVMOpcode op)
 {
     struct jit *j = g->j;
-    LLVMValueRef any = NULL;
+    LLVMValueRef all = NULL;
     for (unsigned u = 0; u < j->copies; u++) {
         LLVMValueRef lanes = jit_waiting(g, block, u);
-        any = any ? LLVMBuildOr(j->b, any, lanes, "") : lanes;
+        all = all ? LLVMBuildBinOp(j->b, op, all, lanes, "") : lanes;
     }
-    return jit_any(j, jit_flow_mask(j, any));
+    return jit_flow_mask(j, all);
+}
+
+LLVMValueRef jit_has_waiting(struct jit_gen *g, uint32_t block)
+{
+    return jit_any(g->j, join_waiting(g, block, LLVMOr));
+}
+
+LLVMValueRef jit_all_wait(struct jit_gen *g, uint32_t block)
+{
+    return jit_all(g->j, join_waiting(g, block, LLVMAnd));
 }
 
 void jit_go_to(struct jit_gen *g, uint32_t from, uint32_t to)

@@ -82,6 +82,8 @@ void jit_send(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueRef *mask)
 void jit_go_to(struct jit_gen *g, uint32_t from, uint32_t to);
 /* i1: lanes of some copy wait at the block. */
 LLVMValueRef jit_has_waiting(struct jit_gen *g, uint32_t block);
+/* i1: all lanes of the group do. */
+LLVMValueRef jit_all_wait(struct jit_gen *g, uint32_t block);
 /* Every now and then: is the launch to stop? `insn` is the place that is told then. */
 void jit_poll(struct jit *j, uint32_t insn);
 

@@ -107,6 +107,13 @@ static bool combine(struct jit *j, const struct pt_operand *o, unsigned copy, st
     }
 }
 
+/* Operations of two operands that keep the form. */
+static bool combines(enum pt_op op)
+{
+    return op == PT_OP_add_int || op == PT_OP_sub_int || op == PT_OP_mul_lo || op == PT_OP_and_b ||
+           op == PT_OP_or_b || op == PT_OP_xor_b;
+}
+
 static bool compute(struct jit *j, unsigned copy, struct parts *d)
 {
     const struct pt_operand *o = &j->f->operands.v[j->insn->operands];
@@ -128,15 +135,8 @@ static bool compute(struct jit *j, unsigned copy, struct parts *d)
             return false;
         *d = each(j, LLVMAdd, *d, c);
         return true;
-    case PT_OP_add_int:
-    case PT_OP_sub_int:
-    case PT_OP_mul_lo:
-    case PT_OP_and_b:
-    case PT_OP_or_b:
-    case PT_OP_xor_b:
-        return combine(j, o, copy, d);
     default:
-        return false;
+        return combines((enum pt_op)j->form->op) && combine(j, o, copy, d);
     }
 }
 
@@ -172,20 +172,9 @@ static bool is_fit(const struct jit *j, const struct pt_operand *o)
 
 bool jit_may_divide(const struct jit *j)
 {
-    switch ((enum pt_op)j->form->op) {
-    case PT_OP_mov:
-    case PT_OP_shl:
-    case PT_OP_mad_lo:
-    case PT_OP_add_int:
-    case PT_OP_sub_int:
-    case PT_OP_mul_lo:
-    case PT_OP_and_b:
-    case PT_OP_or_b:
-    case PT_OP_xor_b:
-        return is_fit(j, &j->f->operands.v[j->insn->operands]);
-    default:
-        return false;
-    }
+    enum pt_op op = (enum pt_op)j->form->op;
+    return (combines(op) || op == PT_OP_mov || op == PT_OP_shl || op == PT_OP_mad_lo) &&
+           is_fit(j, &j->f->operands.v[j->insn->operands]);
 }
 
 void jit_note_offsets(struct jit *j, unsigned copy)

@@ -284,18 +284,6 @@ bool jit_resume_group(struct jit_gen *g)
     return true;
 }
 
-/* i1: all lanes of the group wait at the block. */
-static LLVMValueRef all_at(struct jit_gen *g, uint32_t block)
-{
-    struct jit *j = g->j;
-    LLVMValueRef all = NULL;
-    for (unsigned u = 0; u < j->copies; u++) {
-        LLVMValueRef lanes = jit_waiting(g, block, u);
-        all = all ? LLVMBuildAnd(j->b, all, lanes, "") : lanes;
-    }
-    return jit_all(j, jit_flow_mask(j, all));
-}
-
 /* Each back edge has code of its own: where all lanes go round by one of them, LLVM sees a loop inside the loop. Groups that have
  * parted go on to the end: these are the last rounds. */
 void jit_go_again(struct jit_gen *g, uint32_t header)
@@ -312,7 +300,7 @@ void jit_go_again(struct jit_gen *g, uint32_t header)
     LLVMBasicBlockRef over = jit_new_block(j, "over");
     LLVMBuildCondBr(j->b, is_over, over, g->body[header]);
     jit_continue_in(j, over);
-    LLVMValueRef all = jit_has_mask(g, header) ? all_at(g, header) : bit(j, true);
+    LLVMValueRef all = jit_has_mask(g, header) ? jit_all_wait(g, header) : bit(j, true);
     LLVMBuildCondBr(j->b, all, g->wait, g->body[header]);
 }
 
