@@ -161,13 +161,17 @@ static void place_threads(struct pt_warp *warp, const struct pt_launch *launch)
     }
 }
 
+static bool needs_warps(const struct pt_native *native)
+{
+    return !native || native->needs_warps;
+}
+
 /* Residents, warps and zeroed states, for a kernel and block shape that the slot was not made for. */
 static bool make_frames(struct pt_slot *slot, const struct pt_job *job,
                         const struct pt_native *native)
 {
     const struct pt_launch *launch = &job->launch;
-    bool has_warps = !native || native->needs_warps;
-    uint32_t n = job->cluster_ctas, n_warps = has_warps ? n * launch->n_warps : 0;
+    uint32_t n = job->cluster_ctas, n_warps = needs_warps(native) ? n * launch->n_warps : 0;
     size_t scratch = native ? round_up(native->scratch_bytes, FRAME_ALIGN) : 0;
     size_t state = round_up(launch->program->warp_bytes, FRAME_ALIGN);
     size_t ctas = round_up(n * sizeof(struct pt_resident), FRAME_ALIGN);
@@ -177,7 +181,6 @@ static bool make_frames(struct pt_slot *slot, const struct pt_job *job,
         return false;
     slot->scratch_bytes = (uint32_t)scratch;
     slot->is_native = native != NULL;
-    slot->has_warps = has_warps;
     slot->ctas = (struct pt_resident *)(void *)slot->frames;
     slot->warps = (struct pt_warp *)(void *)(slot->frames + ctas);
     for (uint32_t i = 0; i < n; i++)
@@ -215,6 +218,7 @@ static bool prepare(struct pt_slot *slot, struct pt_job *job, unsigned worker,
         return false;
     if (!prepare_local(slot, job))
         return false;
+    slot->has_warps = needs_warps(native); /* others that it has may be of another block shape */
     slot->kernel = job->kernel;
     slot->tests = job->tests;
     slot->async.is_late = job->is_late;

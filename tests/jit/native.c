@@ -135,6 +135,25 @@ static void check_reasons(ptera_module *module)
     CHECK_INT(ptera_kernel_launch(count, &launch), PTERA_OK);
 }
 
+/* Room for CTAs that was made for a kernel with warps is given to one without, of more threads. */
+static void check_room(void)
+{
+    ptera_options options;
+    ptera_engine *own = NULL;
+    ptera_options_init(&options);
+    options.threads = 1;
+    CHECK_INT(ptera_engine_create(&options, &own), PTERA_OK);
+    ptera_module *module = load(own, text);
+    uint32_t *to = new_buffer(own, 2 * sizeof *to);
+    ptera_launch launch = launch_of(2, 32, 1, &to);
+    check_native(kernel_of(module, "lock"), &launch);
+    to[0] = 0;
+    launch = launch_of(2, 1024, 1, &to);
+    check_native(kernel_of(module, "count"), &launch);
+    CHECK_INT(to[0], 2 * 1024);
+    ptera_engine_destroy(own);
+}
+
 static void check_failures(ptera_module *module)
 {
     uint32_t *to = NULL;
@@ -316,6 +335,7 @@ int main(void)
     ptera_module *module = load(engine, text);
     check_shapes(module);
     check_reasons(module);
+    check_room();
     check_failures(module);
     check_stack(2048, PTERA_ERROR_STACK_OVERFLOW, "a stack smaller than its calls take");
     check_stack(8192, PTERA_OK, NULL);
