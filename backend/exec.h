@@ -147,7 +147,7 @@ struct pt_async {
 struct pt_cta {
     struct pt_launch *launch;
     uint32_t id[3];        /* %ctaid */
-    uint64_t linear_id;
+    uint32_t row_end;      /* native code that runs whole CTAs: the x up to which it goes on with the next of the row */
     uint32_t cluster_rank;
     uint8_t *shared;       /* generic base of the cluster's 4-GiB-aligned range */
     uint32_t window;       /* shared address of this CTA's window: cluster_rank << 24 */

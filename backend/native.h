@@ -1,8 +1,8 @@
 /* The contract between the runtime and the compiler (backend/jit), which lives in a shared object of its own,
  * libptera-jit.so, with one entry: ptera_jit(). The runtime loads it when it is first needed.
  *
- * The compiler turns one kernel into native code for one block shape. Native code runs whole CTAs: the runtime sets up
- * struct pt_cta (its warps only if needs_warps) and calls `run`. Where a thread may wait for others other than at barriers of all, it
+ * The compiler turns one kernel into native code for one block shape. Native code runs whole CTAs, one or several of a row: the runtime sets
+ * up struct pt_cta (its warps only if needs_warps) and calls `run`. Where a thread may wait for others other than at barriers of all, it
  * runs warps, and the runtime resumes each as it would by the interpreter (pt_engine.resume). A kernel that the compiler does not turn into native code
  * runs, under the same engine name, by the handlers of the interpreter.
  */
@@ -11,7 +11,7 @@
 
 #include "backend/exec.h"
 
-enum { PT_JIT_VERSION = 3 };
+enum { PT_JIT_VERSION = 4 };
 
 struct pt_native_options {
     uint32_t block[3]; /* the shape; block[0] == 0: any */
@@ -27,8 +27,9 @@ enum pt_native_print { /* as ptera_native_emit */
 };
 
 struct pt_native {
-    /* Runs one CTA from its start to its end. Returns PT_RUN_EXITED, or PT_RUN_FAULT with *fault set; where the launch is
-     * stopped, PT_RUN_YIELDED at some back edge. */
+    /* Runs a CTA from its start to its end, and those behind it in the row, up to x == cta->row_end: cta->id is the one that runs.
+     * Returns PT_RUN_EXITED, or PT_RUN_FAULT with *fault set; where the launch is stopped, PT_RUN_YIELDED at some back edge, or before
+     * a CTA. */
     enum pt_run (*run)(struct pt_cta *cta, struct pt_fault *fault);
     /* NULL, or in place of `run`: runs one warp until it ends, waits or yields, as pt_engine.resume does. PT_RUN_FAULT with *fault set, or
      * with cta->stepping, whose fault is set then. Where the launch is stopped, PT_RUN_YIELDED with fault->insn set. */
@@ -36,10 +37,11 @@ struct pt_native {
     uint32_t front_bytes;   /* `resume`: so much of the scratch memory's start is a warp's own, and zero when its CTA begins */
     uint32_t scratch_bytes; /* memory of one worker's CTA that `run` finds at cta->scratch, aligned to 64 */
     uint32_t local_bytes;   /* of a thread's local window that it takes: launches with smaller windows are interpreted */
-    uint32_t together;      /* 0, or so many CTAs had better take turns: `run` may then return PT_RUN_YIELDED with cta->turn set,
+    uint32_t together;      /* 0, or so many CTAs had better take turns, each by itself: `run` may then return PT_RUN_YIELDED with cta->turn set,
                                and is to be called for other CTAs before it goes on with this one. cta->turn is 0 at a CTA's start. With
                                cta->is_alone it runs to its end at once */
-    bool needs_warps;       /* cta->warps are there, prepared and started: the engine runs some instructions (pt_engine.step) */
+    bool needs_warps;       /* cta->warps are there, prepared and started, and each CTA is a row: the engine runs some instructions
+                               (pt_engine.step) */
     uint64_t code_bytes;
 };
 

@@ -295,10 +295,10 @@ static uint64_t batch_size(const struct pt_job *job)
     return batch < 1 ? 1 : batch < BATCH_MAX ? batch : BATCH_MAX;
 }
 
-static void next_cta(struct pt_cta *cta)
+/* From the last CTA of a row that has run to the one behind it. */
+static void next_row(struct pt_cta *cta)
 {
     const uint32_t *grid = cta->launch->grid;
-    cta->linear_id++;
     for (int d = 0; d < 3; d++) {
         if (++cta->id[d] < grid[d])
             return;
@@ -306,8 +306,8 @@ static void next_cta(struct pt_cta *cta)
     }
 }
 
-/* Runs a CTA, or its turn. Returns false if the launch is over. */
-static bool run_cta(struct pt_job *job, const struct pt_native *native, struct pt_cta *cta)
+/* Runs the rest of a row, or a CTA's turn. Returns false if the launch is over. */
+static bool run_row(struct pt_job *job, const struct pt_native *native, struct pt_cta *cta)
 {
     struct pt_fault fault = {.insn = UINT32_MAX};
     bool is_over = is_stopped(job);
@@ -323,22 +323,31 @@ static bool run_cta(struct pt_job *job, const struct pt_native *native, struct p
     return false;
 }
 
-/* Runs `n` CTAs from number `first` on, one after the other; *turns: how many the last one took. Returns false if the launch is
+/* Of `n` CTAs those that native code runs at once. */
+static uint32_t row_of(const struct pt_native *native, const struct pt_cta *cta, uint64_t n)
+{
+    uint32_t rest = cta->launch->grid[0] - cta->id[0];
+    return native->needs_warps ? 1 : n < rest ? (uint32_t)n : rest;
+}
+
+/* Runs `n` CTAs from number `first` on, one after the other; *turns: how many the last ones took. Returns false if the launch is
  * over. */
 static bool run_batch(struct pt_worker *w, const struct pt_native *native, uint64_t first,
                       uint64_t n, uint32_t *turns)
 {
-    w->native = &w->slots->ctas->cta;
+    struct pt_cta *cta = w->native = &w->slots->ctas->cta;
     pt_slot_start_native(w->slots, w->job, first);
-    for (; n; n--, next_cta(w->native)) {
+    for (uint32_t row; n; n -= row, next_row(cta)) {
+        row = row_of(native, cta, n);
+        cta->row_end = cta->id[0] + row;
         if (native->needs_warps)
             pt_slot_start_warps(w->slots, w->job);
         *turns = 0;
         do {
-            if (!run_cta(w->job, native, w->native))
+            if (!run_row(w->job, native, cta))
                 return false;
             ++*turns;
-        } while (w->native->turn);
+        } while (cta->turn);
     }
     return true;
 }
@@ -350,6 +359,7 @@ static bool run_together(struct pt_worker *w, const struct pt_native *native, ui
     struct pt_slot *slot = w->slots;
     for (uint32_t i = 0; i < n; i++, slot = slot->next) {
         pt_slot_start_native(slot, w->job, first + i);
+        slot->ctas->cta.row_end = slot->ctas->cta.id[0] + 1;
         slot->live_ctas = 1;
     }
     for (uint32_t live = n; live;) {
@@ -358,7 +368,7 @@ static bool run_together(struct pt_worker *w, const struct pt_native *native, ui
             if (!slot->live_ctas)
                 continue;
             w->native = &slot->ctas->cta;
-            if (!run_cta(w->job, native, w->native))
+            if (!run_row(w->job, native, w->native))
                 return false;
             slot->live_ctas = w->native->turn != 0;
             live -= !slot->live_ctas;

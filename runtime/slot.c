@@ -265,9 +265,6 @@ static void place_cta(struct pt_resident *r, const struct pt_job *job, uint64_t 
         rest /= job->clusters[d];
         rank /= size;
     }
-    const uint32_t *grid = job->launch.grid;
-    r->cta.linear_id = r->cta.id[0] + (uint64_t)grid[0] *
-                                          (r->cta.id[1] + (uint64_t)grid[1] * r->cta.id[2]);
 }
 
 void pt_slot_start_native(struct pt_slot *slot, struct pt_job *job, uint64_t index)

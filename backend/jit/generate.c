@@ -33,7 +33,7 @@ static void note_argument(struct jit *j, uint64_t bytes)
     }
 }
 
-/* The parts of a CTA that code asks for again and again. */
+/* What all CTAs of a row have in common, and code asks for again and again. */
 static void load_parts(struct jit *j)
 {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
@@ -50,13 +50,52 @@ static void load_parts(struct jit *j)
     j->shared_bytes = jit_field(j, LLVMInt32TypeInContext(j->context), j->launch,
                                 offsetof(struct pt_launch, shared_bytes));
     j->params = jit_field(j, pointer, j->launch, offsetof(struct pt_launch, params));
-    j->budget = jit_alloca(j, LLVMInt32TypeInContext(j->context), "budget");
+}
+
+/* What begins anew in each CTA of a row. */
+static void start_cta(struct jit *j)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    j->start = jit_new_block(j, "start");
+    LLVMBuildBr(j->b, j->start);
+    jit_continue_in(j, j->start);
+    for (unsigned d = 0; d < 3; d++)
+        j->id[d] = jit_field(j, i32, j->cta, offsetof(struct pt_cta, id) + d * sizeof(uint32_t));
+    j->budget = jit_alloca(j, i32, "budget");
     LLVMBuildStore(j->b, jit_i32(j, JIT_BUDGET), j->budget);
     for (unsigned i = 0; i < 2; i++) {
-        j->arrived[i] = jit_alloca(j, LLVMInt32TypeInContext(j->context), "arrived");
-        j->reduced[i] = jit_alloca(j, LLVMInt32TypeInContext(j->context), "reduced");
+        j->arrived[i] = jit_alloca(j, i32, "arrived");
+        j->reduced[i] = jit_alloca(j, i32, "reduced");
         LLVMBuildStore(j->b, jit_i32(j, 0), j->arrived[i]);
     }
+}
+
+/* A fault is told with the id of the CTA that is in memory. */
+static void go_to_next(struct jit *j, LLVMValueRef x)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMValueRef at = jit_at(j, j->cta, jit_i64(j, offsetof(struct pt_cta, id)));
+    LLVMSetVolatile(LLVMBuildStore(j->b, x, at), true);
+    LLVMValueRef stop = jit_field(j, i32, j->launch, offsetof(struct pt_launch, stop));
+    LLVMSetVolatile(stop, true);
+    LLVMBasicBlockRef stopped = jit_new_block(j, "stopped");
+    LLVMValueRef goes_on = LLVMBuildICmp(j->b, LLVMIntEQ, stop, jit_i32(j, 0), "");
+    LLVMBuildCondBr(j->b, goes_on, j->start, stopped);
+    jit_continue_in(j, stopped);
+    LLVMBuildRet(j->b, jit_i32(j, PT_RUN_YIELDED));
+}
+
+void jit_end_cta(struct jit *j)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMBasicBlockRef next = jit_new_block(j, "next"), over = jit_new_block(j, "row_end");
+    LLVMValueRef x = LLVMBuildAdd(j->b, j->id[0], jit_i32(j, 1), "");
+    LLVMValueRef end = jit_field(j, i32, j->cta, offsetof(struct pt_cta, row_end));
+    LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, LLVMIntULT, x, end, ""), next, over);
+    jit_continue_in(j, next);
+    go_to_next(j, x);
+    jit_continue_in(j, over);
+    LLVMBuildRet(j->b, jit_i32(j, PT_RUN_EXITED));
 }
 
 /* The function with an empty body. Allocas go to its entry, the rest begins in a block behind. */
@@ -70,6 +109,7 @@ static void begin(struct jit *j)
     LLVMPositionBuilderAtEnd(j->allocas, entry);
     jit_continue_in(j, body);
     load_parts(j);
+    start_cta(j);
 }
 
 static void finish_entry(struct jit *j)

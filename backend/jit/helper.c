@@ -3,8 +3,9 @@
 #include "backend/semantics/float.h"
 #include "backend/sreg.h"
 
-uint64_t jit_help_sreg(const struct pt_cta *cta, uint32_t sreg)
+uint64_t jit_help_sreg(const struct pt_cta *cta, uint32_t sreg, uint32_t x)
 {
+    (void)x; /* which is cta->id[0]: calls that LLVM takes for pure differ by it */
     return pt_sreg_of_cta(cta, (enum pt_sreg)sreg);
 }
 
@@ -27,7 +28,8 @@ void jit_help_fail(const struct pt_cta *cta, struct pt_fault *fault, uint64_t wh
     enum pt_fault_kind kind = (enum pt_fault_kind)(what >> 32);
     while (lowest < n - 1 && !lanes[lowest])
         lowest++;
-    *fault = (struct pt_fault){.kind = kind, .func = func, .insn = insn, .detail = detail_of(kind, op)};
+    *fault =
+        (struct pt_fault){.kind = kind, .func = func, .insn = insn, .detail = detail_of(kind, op)};
     fault->warp = (uint32_t)(first + lowest) / PT_WARP_SIZE;
     for (uint32_t i = lowest; i < n && (first + i) / PT_WARP_SIZE == fault->warp; i++)
         fault->lanes |= (uint32_t)(lanes[i] != 0) << (first + i) % PT_WARP_SIZE;

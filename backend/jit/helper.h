@@ -11,8 +11,8 @@
     X(jit_help_frame) X(jit_help_step)                                 \
     X(jit_help_start) X(jit_help_stand) X(jit_help_hold) X(jit_help_agreed) X(jit_help_exit) X(jit_help_next)
 
-/* A special register that the CTA's threads share, or a clock. */
-uint64_t jit_help_sreg(const struct pt_cta *cta, uint32_t sreg);
+/* A special register that the threads of CTA `x` of the row share, or a clock. */
+uint64_t jit_help_sreg(const struct pt_cta *cta, uint32_t sreg, uint32_t x);
 /* What atom.add.f64 leaves in memory. */
 uint64_t jit_help_atom_add_f64(uint64_t old, uint64_t b, uint32_t in_shared);
 /* The launch fails at `place`, func << 32 | insn, as `what` says: enum pt_fault_kind << 32 | number of elements of `lanes` << 16 |

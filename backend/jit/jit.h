@@ -103,7 +103,9 @@ struct jit {
 
     /* Values of the whole function */
     LLVMBuilderRef allocas;     /* at the function's entry */
+    LLVMBasicBlockRef start;    /* where each CTA of a row begins */
     LLVMValueRef cta, launch, fault, scratch, params, shared;
+    LLVMValueRef id[3];         /* i32: %ctaid */
     LLVMValueRef shared_bytes;  /* i32: of the CTA's window */
     LLVMValueRef group;         /* i32: of the region loop being generated */
     LLVMValueRef frame;         /* likewise, where the interpreter runs some instructions: its registers of the group's warp */
@@ -148,6 +150,9 @@ struct jit {
 /* The generator: makes the function JIT_ENTRY, with the signature of pt_native.run or resume, in j->module; context, module and
  * builder are there, the arena's oom is set. False with j->why if the kernel cannot be native. */
 bool jit_generate(struct jit *j);
+
+/* The CTA is through: the next of the row begins, or native code returns. (generate.c) */
+void jit_end_cta(struct jit *j);
 
 /* Where instruction `insn` of j->f comes from. (generate.c) */
 struct pt_place jit_place(const struct jit *j, uint32_t insn);

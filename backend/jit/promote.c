@@ -161,7 +161,8 @@ static LLVMValueRef new_phi(struct promote *p, uint32_t block)
     return p->blocks[block].in = phi;
 }
 
-/* Its value at the start of a block: a phi where edges meet, else what the one block before leaves. */
+/* Its value at the start of a block: a phi where edges meet, else what the one block before leaves. Where a CTA starts it holds
+ * nothing. */
 static LLVMValueRef value_in(struct promote *p, uint32_t block)
 {
     LLVMValueRef value = NULL;
@@ -170,10 +171,10 @@ static LLVMValueRef value_in(struct promote *p, uint32_t block)
         struct block *b = look(p, at);
         if (b->in)
             value = b->in;
+        else if (b->is == p->j->start || !b->n_preds || steps > p->n_blocks) /* nothing enters it, or a cycle */
+            value = LLVMConstNull(p->type);
         else if (b->n_preds > 1)
             value = new_phi(p, at);
-        else if (!b->n_preds || steps > p->n_blocks) /* the entry; a cycle that nothing enters */
-            value = LLVMConstNull(p->type);
         else if (look(p, at = p->preds[b->preds])->store)
             value = LLVMGetOperand(p->blocks[at].store, 0);
     }

@@ -497,7 +497,7 @@ static void dispatch(struct jit_gen *g)
             if (g->plan->regions[r].entry == g->r->exits[e])
                 LLVMAddCase(to, jit_i32(j, e), g->plan->regions[r].start);
     jit_continue_in(j, over);
-    LLVMBuildRet(j->b, jit_i32(j, PT_RUN_EXITED));
+    jit_end_cta(j);
 }
 
 /* A block that runs in parts takes registers from memory where it needs them. */

@@ -258,7 +258,7 @@ static LLVMValueRef first_thread(struct jit *j, unsigned copy)
     return LLVMBuildAdd(j->b, g, jit_i32(j, copy * j->width), "");
 }
 
-/* A field that stays as it is while native code runs a CTA. */
+/* A field that stays as it is while native code runs. */
 static LLVMValueRef fixed_field(struct jit *j, LLVMValueRef pointer, size_t offset)
 {
     LLVMValueRef value = jit_field(j, LLVMInt32TypeInContext(j->context), pointer, offset);
@@ -331,14 +331,13 @@ static bool is_clock(enum pt_sreg sreg)
            sreg == PT_SREG_globaltimer;
 }
 
-/* Those that are rarely read: by a call. But for clocks they stay as they are while a CTA runs. */
+/* Those that are rarely read: by a call. But for clocks they stay as they are while a CTA runs, of which the call is told. */
 static LLVMValueRef of_cta(struct jit *j, enum pt_sreg sreg)
 {
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
-    LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->context, 0),
-                           LLVMInt32TypeInContext(j->context)};
-    LLVMValueRef args[] = {j->cta, jit_i32(j, sreg)};
-    LLVMValueRef value = jit_help(j, "jit_help_sreg", LLVMFunctionType(i64, types, 2, false), args);
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context), i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->context, 0), i32, i32};
+    LLVMValueRef args[] = {j->cta, jit_i32(j, sreg), j->id[0]};
+    LLVMValueRef value = jit_help(j, "jit_help_sreg", LLVMFunctionType(i64, types, 3, false), args);
     if (!is_clock(sreg))
         jit_set_pure(j, value);
     unsigned bits = pt_type_bits(pt_sreg_type(sreg));
@@ -361,11 +360,7 @@ static LLVMValueRef sreg_value(struct jit *j, enum pt_sreg sreg, unsigned copy, 
     case PT_SREG_ctaid_x:
     case PT_SREG_ctaid_y:
     case PT_SREG_ctaid_z:
-        return spread(j,
-                      fixed_field(j, j->cta,
-                                  offsetof(struct pt_cta, id) +
-                                      (size_t)(sreg - PT_SREG_ctaid_x) * sizeof(uint32_t)),
-                      lanes);
+        return spread(j, j->id[sreg - PT_SREG_ctaid_x], lanes);
     case PT_SREG_nctaid_x:
     case PT_SREG_nctaid_y:
     case PT_SREG_nctaid_z:
