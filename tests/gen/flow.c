@@ -130,13 +130,24 @@ static void count_in(struct gen_place *place, unsigned n, bool uniform)
     place->counter_is_uniform[at] = uniform;
 }
 
+/* What a counter goes on by: a constant, or a number that the CTA's threads share, in %w<n>, which `text` computes. */
+static const char *draw_step(struct gen *g, const struct gen_place *place, unsigned n, const char **text)
+{
+    *text = "";
+    if (!g->is_entry || gen_chance(g, 80))
+        return gen_format(g, "%u", gen_chance(g, 70) ? 1 : 1 + gen_below(g, 3));
+    *text = gen_format(g, "and.b32 %%w%u, %s, 3;\nadd.u32 %%w%u, %%w%u, 1;\n", n, gen_uniform_source(g, place, GEN_R), n, n);
+    return gen_format(g, "%%w%u", n);
+}
+
 static void loop(struct gen *g, const struct gen_place *place)
 {
-    unsigned n = gen_temp(g), step = gen_chance(g, 70) ? 1 : 1 + gen_below(g, 3);
-    bool uniform = place->is_uniform && gen_chance(g, 50);
+    unsigned n = gen_temp(g);
+    const char *stride, *step = draw_step(g, place, n, &stride);
+    bool uniform = place->is_uniform && gen_chance(g, 50), has_bound = !uniform && g->is_entry && gen_chance(g, 35);
     bool with_mask = !uniform && place->mask && g->has_parted_talk && gen_chance(g, 60), at_end = gen_chance(g, 40);
     struct gen_node *node = gen_node(g, 1);
-    char *trips = trips_text(g, place, n, uniform);
+    char *trips = gen_format(g, "%s%s", stride, trips_text(g, place, n, uniform || has_bound));
     struct gen_place inner = uniform ? *place : parted(place);
     inner.depth = place->depth + 1;
     inner.leave = gen_format(g, "L%u_end", n);
@@ -156,31 +167,45 @@ static void loop(struct gen *g, const struct gen_place *place)
     }
     node->part[0] = gen_format(g, "%smov.u32 %%t%u, 0;\nL%u_head:\n%s", trips, n, n,
                                at_end ? "" : gen_format(g, "%s@!%%q%u bra L%u_end;\n", test, n, n));
-    node->part[1] = gen_format(g, "L%u_next:\nadd.u32 %%t%u, %%t%u, %u;\n%sL%u_end:\n", n, n, n, step,
+    node->part[1] = gen_format(g, "L%u_next:\nadd.u32 %%t%u, %%t%u, %s;\n%sL%u_end:\n", n, n, n, step,
                                at_end ? gen_format(g, "%s@%%q%u bra L%u_head;\n", test, n, n)
                                       : gen_format(g, "bra L%u_head;\n", n),
                                n);
     fill(g, node, 0, &inner, 1 + gen_below(g, 5));
 }
 
-/* All elements of the thread in an array, one a round, by a pointer that goes on; the last ones may be left out. */
+/* All records of the thread in an array, one a round, by a pointer that goes on, in strides of the grid; the last ones may be left
+ * out. %z32_<n> is the stride. */
 static void walk(struct gen *g, const struct gen_place *place, const struct gen_array *a)
 {
-    unsigned n = gen_temp(g), left_out = gen_chance(g, 50) ? 0 : gen_below(g, g->threads), step = g->threads * a->bytes;
+    unsigned n = gen_temp(g), left_out = gen_chance(g, 50) ? 0 : gen_below(g, g->threads), record = a->record * a->bytes;
     struct gen_node *node = gen_node(g, 1);
-    struct gen_place inner = left_out ? parted(place) : *place;
+    struct gen_place inner = left_out || gen_chance(g, 85) ? parted(place) : *place;
     const char *value = gen_dest(g, a->bytes == 8 ? GEN_D : GEN_R), *type = a->bytes == 8 ? "b64" : "b32";
+    const char *stride = gen_chance(g, 60) ? gen_format(g, "mov.u32 %%m%u, %%nctaid.x;\nmul.lo.u32 %%z32_%u, %%m%u, %u;\n", n, n, n,
+                                                        g->threads / g->k->grid[0])
+                                           : gen_format(g, "mov.u32 %%z32_%u, %u;\n", n, g->threads);
+    bool has_neighbours = a->record > 1;
     inner.depth = place->depth + 1;
-    inner.leave = inner.again = NULL;
+    inner.leave = has_neighbours && gen_chance(g, 30) ? gen_format(g, "L%u_end", n) : NULL;
+    inner.again = inner.leave ? gen_format(g, "L%u_next", n) : NULL;
+    inner.leaves_uniformly = inner.is_uniform;
     count_in(&inner, n, false);
     node->stand_in = gen_format(g, "mov.u32 %%t%u, 0;", n);
-    node->part[0] = gen_format(g, "mov.u32 %%t%u, %%gid;\nmov.u32 %%z32_%u, %u;\nmad.wide.u32 %%x%u, %%t%u, %u, %%out;\nL%u_head:\n"
-                                  "setp.lt.u32 %%q%u, %%t%u, %u;\n@!%%q%u bra L%u_end;\nld.global.%s %s, [%%x%u+%zu];\n",
-                               n, n, g->threads, n, n, a->bytes, n, n, n, g->threads * a->a - left_out, n, n, type, value, n, a->offset);
-    node->part[1] = gen_format(g, "st.global.%s [%%x%u+%zu], %s;\nadd.u32 %%t%u, %%t%u, %%z32_%u;\nadd.s64 %%x%u, %%x%u, %u;\n"
-                                  "bra L%u_head;\nL%u_end:\n",
-                               type, n, a->offset, value, n, n, n, n, n, step, n, n);
-    fill(g, node, 0, &inner, gen_below(g, 4));
+    node->part[0] = gen_format(g, "%smov.u32 %%t%u, %%gid;\nmul.wide.u32 %%z%u, %%z32_%u, %u;\nmad.wide.u32 %%x%u, %%t%u, %u, %%out;\n"
+                                  "L%u_head:\nsetp.lt.u32 %%q%u, %%t%u, %u;\n@!%%q%u bra L%u_end;\n",
+                               stride, n, n, n, record, n, n, record, n, n, n, g->threads * a->a - left_out, n, n);
+    node->part[1] = gen_format(g, "L%u_next:\nadd.u32 %%t%u, %%t%u, %%z32_%u;\nadd.s64 %%x%u, %%x%u, %%z%u;\nbra L%u_head;\nL%u_end:\n",
+                               n, n, n, n, n, n, n, n, n);
+    if (has_neighbours) {
+        struct gen_node **was = gen_enter(g, node, 0);
+        gen_neighbours(g, &inner, a, n);
+        g->at = was;
+    } else {
+        node->part[0] = gen_format(g, "%sld.global.%s %s, [%%x%u+%zu];\n", node->part[0], type, value, n, a->offset);
+        node->part[1] = gen_format(g, "st.global.%s [%%x%u+%zu], %s;\n%s", type, n, a->offset, value, node->part[1]);
+        fill(g, node, 0, &inner, gen_below(g, 4));
+    }
 }
 
 /* Two ways into one loop; each lane goes round a few times. */
@@ -315,9 +340,24 @@ static void together(struct gen *g, const struct gen_place *place)
         gen_memory(g, place);
 }
 
+/* Neighbouring elements, in one round or in all. */
+static bool draw_near(struct gen *g, const struct gen_place *place)
+{
+    const struct gen_array *rounds = g->is_entry && place->depth < DEPTH_MOST ? gen_rounds(g) : NULL;
+    if (!rounds || rounds->record == 1 || !gen_chance(g, place->values ? 3 : 14))
+        return false;
+    if (gen_chance(g, 50))
+        walk(g, place, rounds);
+    else
+        gen_near(g, place);
+    return true;
+}
+
 static void statement(struct gen *g, struct gen_place *place)
 {
     unsigned roll = gen_below(g, 100), n_callable = g->k->n_funcs;
+    if (draw_near(g, place))
+        return;
     if (roll < 16 && place->depth < DEPTH_MOST)
         control(g, place);
     else if (roll < 30)

@@ -29,8 +29,49 @@ const char *gen_uniform_source(struct gen *g, const struct gen_place *place, enu
     return gen_format(g, "%%u%c%u", letter[class], i % GEN_UNIFORM_POOL);
 }
 
+const char *gen_value(struct gen *g, const struct gen_values *values, enum gen_class class, bool takes_float)
+{
+    unsigned first = values->n ? gen_below(g, values->n) : 0;
+    for (unsigned i = 0; i < values->n; i++) {
+        const struct gen_value *v = &values->v[(first + i) % values->n];
+        if (v->class == class && (takes_float || !v->is_float))
+            return v->name;
+    }
+    return NULL;
+}
+
+struct gen_value gen_new_value(struct gen *g, enum gen_class class, bool is_float)
+{
+    static const char *const names[] = {"q", NULL, "t", "x"};
+    const char *name = !is_float ? names[class] : class == GEN_R ? "f" : "fd";
+    return (struct gen_value){class, is_float, gen_format(g, "%%%s%u", name, gen_temp(g))};
+}
+
+char *gen_zero_text(struct gen *g, const struct gen_value *value)
+{
+    if (value->is_float)
+        return gen_format(g, value->class == GEN_R ? "mov.f32 %s, 0f00000000;" : "mov.f64 %s, 0d0000000000000000;", value->name);
+    return gen_format(g, value->class == GEN_P ? "setp.ne.u32 %s, 0, 0;" : value->class == GEN_R ? "mov.b32 %s, 0;" : "mov.b64 %s, 0;",
+                      value->name);
+}
+
+void gen_add_value(struct gen_values *values, const struct gen_value *value)
+{
+    if (values->n < GEN_VALUES)
+        values->v[values->n++] = *value;
+}
+
+/* One of the preferred values, mostly; NULL: another source is to be drawn. */
+static const char *preferred(struct gen *g, const struct gen_place *place, enum gen_class class, bool takes_float)
+{
+    return place->values && gen_chance(g, 70) ? gen_value(g, place->values, class, takes_float) : NULL;
+}
+
 const char *gen_source(struct gen *g, const struct gen_place *place, enum gen_class class)
 {
+    const char *value = preferred(g, place, class, false);
+    if (value)
+        return value;
     if (g->is_entry && gen_chance(g, 12))
         return gen_uniform_source(g, place, class);
     if (g->is_entry && class == GEN_R && gen_chance(g, 4))
@@ -70,10 +111,11 @@ static bool is_drawn(struct gen *g, const struct pt_line *line)
            line->when.ptx_lo <= VERSION && VERSION <= line->when.ptx_hi;
 }
 
-static const struct pt_line *draw_line(struct gen *g)
+/* From the chapter, or (NULL) from any. */
+static const struct pt_line *draw_line(struct gen *g, const char *chapter)
 {
     unsigned roll = gen_below(g, 100), c = 0;
-    const char *chapter = g->has_selectors && roll < 10 ? "video" : NULL;
+    chapter = !chapter && g->has_selectors && roll < 10 ? "video" : chapter;
     while (c + 1 < CHAPTERS && roll >= chapters[c].percent)
         roll -= chapters[c++].percent;
     chapter = chapter ? chapter : chapters[c].name;
@@ -94,6 +136,9 @@ struct drawn {
     const char *written[GEN_POOL]; /* destinations: all different */
     enum pt_type type[GEN_POOL];   /* of them */
     unsigned n_written;
+    struct gen_values *values; /* of the place, if results may be such; NULL: they go to variables */
+    struct gen_value made[GEN_POOL];
+    unsigned n_made;
 };
 
 static bool is_state_space(unsigned token)
@@ -163,14 +208,20 @@ static void add_dest(struct gen *g, struct drawn *d, const struct pt_slot *slot,
     if ((slot->flags & PT_SLOT_WIDER) && class != GEN_P && gen_chance(g, 20) && class < GEN_D && !g->for_gpu)
         class++;
     const char *name = NULL;
-    for (bool taken = true; taken;) {
+    enum pt_type type = pt_slot_type(slot, &d->form);
+    bool is_float = (type == PT_f32 && class == GEN_R) || (type == PT_f64 && class == GEN_D), is_value = d->values && class != GEN_H && gen_chance(g, 75);
+    if (is_value) {
+        d->made[d->n_made] = gen_new_value(g, class, is_float && gen_chance(g, 50));
+        name = d->made[d->n_made++].name;
+    }
+    for (bool taken = !is_value; taken;) {
         name = gen_format(g, "%%%s%c%u", d->uniform ? "u" : "", letter[class],
                           gen_below(g, d->uniform ? GEN_UNIFORM_POOL : GEN_POOL));
         taken = false;
         for (unsigned i = 0; i < d->n_written; i++)
             taken |= !strcmp(d->written[i], name);
     }
-    d->type[d->n_written] = pt_slot_type(slot, &d->form);
+    d->type[d->n_written] = type;
     d->written[d->n_written++] = name;
     strcat(d->operands, name);
 }
@@ -236,7 +287,9 @@ static bool add_source(struct gen *g, struct drawn *d, const struct pt_slot *slo
         strcat(d->operands, "!");
     if ((slot->flags & PT_SLOT_MINUS) && g->has_selectors && !strchr(d->operands, '-') && gen_chance(g, 25))
         strcat(d->operands, "-");
-    strcat(d->operands, d->uniform ? gen_uniform_source(g, place, class) : gen_source(g, place, class));
+    bool is_float = (type == PT_f32 && class == GEN_R) || (type == PT_f64 && class == GEN_D);
+    const char *value = is_float && !d->uniform ? preferred(g, place, class, true) : NULL;
+    strcat(d->operands, value ? value : d->uniform ? gen_uniform_source(g, place, class) : gen_source(g, place, class));
     add_selector(g, d, slot);
     return true;
 }
@@ -295,17 +348,21 @@ static bool add_operand(struct gen *g, struct drawn *d, const struct pt_slot *sl
     }
 }
 
-/* False if what was drawn cannot be written with our registers. */
-static bool draw(struct gen *g, struct drawn *d, const struct gen_place *place)
+static bool draw_form(struct gen *g, struct drawn *d, const char *chapter)
 {
-    const struct pt_line *line = draw_line(g);
+    const struct pt_line *line = draw_line(g, chapter);
     d->form = (struct pt_form){.op = line->op, .vec = 1};
     d->form.variant = (uint16_t)(line->variant + gen_below(g, line->n_variants));
-    d->spelling[0] = d->operands[0] = 0;
-    d->n_written = 0;
+    d->spelling[0] = 0;
+    return draw_spelling(g, d, line);
+}
+
+/* False if what was drawn cannot be written with our registers. */
+static bool draw_operands(struct gen *g, struct drawn *d, const struct gen_place *place)
+{
+    d->operands[0] = 0;
+    d->n_written = d->n_made = 0;
     d->has_constant = false;
-    if (!draw_spelling(g, d, line))
-        return false;
     for (unsigned i = 0; i < pt_form_operands(&d->form); i++) {
         strcat(d->operands, i ? ", " : "");
         if (!add_operand(g, d, pt_form_slot(&d->form, i), place))
@@ -352,16 +409,48 @@ static const char *settle_nan(struct gen *g, enum pt_type type, const char *name
     }
 }
 
+static void put_drawn(struct gen *g, const struct drawn *d, const char *guard)
+{
+    const char *settled = "";
+    for (unsigned i = 0; g->for_gpu && i < d->n_written; i++)
+        settled = gen_format(g, "%s%s", settled, settle_nan(g, d->type[i], d->written[i]));
+    struct gen_node *node = gen_line(g, "%s%s %s;%s", guard, d->spelling, d->operands, settled);
+    for (unsigned i = 0; i < d->n_made; i++) {
+        node->stand_in = gen_format(g, "%s%s\n", node->stand_in ? node->stand_in : "", gen_zero_text(g, &d->made[i]));
+        gen_add_value(d->values, &d->made[i]);
+    }
+}
+
+/* An instruction, and its operands. `d` has what they may be. */
+static void draw(struct gen *g, struct drawn *d, const char *chapter, const struct gen_place *place)
+{
+    while (!draw_form(g, d, chapter) || (g->for_gpu && !is_for_gpu(d)) || !draw_operands(g, d, place))
+        continue;
+}
+
+static bool adds_values(const struct gen_place *place)
+{
+    return place->values && place->values->depth == place->depth;
+}
+
 void gen_compute(struct gen *g, const struct gen_place *place, bool uniform)
 {
     struct drawn d = {.uniform = uniform};
-    const char *settled = "";
-    while (!draw(g, &d, place) || (g->for_gpu && !is_for_gpu(&d)))
-        continue;
-    for (unsigned i = 0; g->for_gpu && i < d.n_written; i++)
-        settled = gen_format(g, "%s%s", settled, settle_nan(g, d.type[i], d.written[i]));
-    const char *guard = uniform || (g->for_gpu && is_set(&d)) ? "" : gen_guard(g);
-    gen_line(g, "%s%s %s;%s", guard, d.spelling, d.operands, settled);
+    const char *guard = uniform ? "" : gen_guard(g);
+    d.values = !*guard && !uniform && adds_values(place) ? place->values : NULL;
+    draw(g, &d, NULL, place);
+    put_drawn(g, &d, g->for_gpu && is_set(&d) ? "" : guard);
+}
+
+void gen_burst(struct gen *g, const struct gen_place *place)
+{
+    struct drawn d = {.values = adds_values(place) ? place->values : NULL};
+    unsigned n = 1 + gen_below(g, 5);
+    draw(g, &d, gen_chance(g, 60) ? "float" : NULL, place);
+    put_drawn(g, &d, "");
+    for (unsigned i = 1; i < n; i++)
+        if (draw_operands(g, &d, place))
+            put_drawn(g, &d, "");
 }
 
 void gen_special_register(struct gen *g)

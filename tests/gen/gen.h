@@ -7,6 +7,9 @@
  * is exchanged between barriers that all threads of the CTA reach. Every loop ends, every register is written before it is
  * read.
  *
+ * Accesses that native code joins, orders or runs ahead with have statements of their own: neighbouring elements (near.c), loops in
+ * strides of a grid of many CTAs (flow.c, walk), threads that meet at distances (share.c, meet).
+ *
  * The kernel's parameters: out (u64), sums (u64), s (u32), w (u64).
  */
 #ifndef PTERA_TESTS_GEN_GEN_H

@@ -27,10 +27,14 @@ static void draw_block(struct gen *g, unsigned block[3])
 static void draw_shape(struct gen *g)
 {
     struct gen_kernel *k = g->k;
-    draw_block(g, k->block);
+    do
+        draw_block(g, k->block);
+    while (g->has_many && k->block[0] * k->block[1] * k->block[2] > 96);
     g->cta_threads = k->block[0] * k->block[1] * k->block[2];
     for (unsigned i = 0; i < 3; i++)
         k->grid[i] = g->cta_threads < 512 && gen_chance(g, i ? 20 : 60) ? 1 + gen_below(g, 3) : 1;
+    if (g->has_many)
+        k->grid[0] = (33 + gen_below(g, 40)) / (k->grid[1] * k->grid[2]) + 1;
     g->threads = g->cta_threads * k->grid[0] * k->grid[1] * k->grid[2];
     k->s = (uint32_t)gen_special(g, 32);
     k->w = gen_special(g, 64);
@@ -49,6 +53,7 @@ static void draw_features(struct gen *g)
     g->has_shared = gen_chance(g, 40);
     g->has_const = gen_chance(g, 15);
     g->has_waits = g->has_shared && gen_chance(g, 30);
+    g->has_many = gen_chance(g, 8);
 }
 
 /* ---- registers -------------------------------------------------------------------------------------------------------- */
@@ -59,9 +64,10 @@ static char *registers_text(struct gen *g)
     return gen_format(g,
                       ".reg .pred %%p<%d>, %%up<%d>, %%q<%u>;\n.reg .b16 %%h<%d>, %%uh<%d>;\n"
                       ".reg .b32 %%r<%d>, %%ur<%d>, %%t<%u>, %%m<%u>, %%w<%u>, %%z32_<%u>, %%gid, %%ltid;\n"
-                      ".reg .b64 %%d<%d>, %%ud<%d>, %%x<%u>, %%y<%u>, %%z<%u>, %%out, %%sums;\n",
+                      ".reg .b64 %%d<%d>, %%ud<%d>, %%x<%u>, %%y<%u>, %%z<%u>, %%out, %%sums;\n"
+                      ".reg .f32 %%f<%u>;\n.reg .f64 %%fd<%u>;\n",
                       GEN_POOL, GEN_UNIFORM_POOL, n, GEN_POOL, GEN_UNIFORM_POOL, GEN_POOL, GEN_UNIFORM_POOL, n, n, n, n,
-                      GEN_POOL, GEN_UNIFORM_POOL, n, n, n);
+                      GEN_POOL, GEN_UNIFORM_POOL, n, n, n, n, n);
 }
 
 /* A variable's first value: a parameter, from the table, affine in the thread's number, or that scrambled. `seed` is a register of
@@ -174,6 +180,9 @@ static void clear_memory(struct gen *g, const char *text)
     if (gen_mentions(text, "buffer"))
         gen_line(g, "mov.u32 %%t%u, buffer;\nmad.lo.u32 %%t%u, %%ltid, 8, %%t%u;\nst.shared.u64 [%%t%u], 0;\nbar.sync 0;", n, n, n,
                  n)->is_fixed = true;
+    if (gen_mentions(text, "meeting"))
+        gen_line(g, "mov.u32 %%t%u, meeting;\nmad.lo.u32 %%t%u, %%ltid, 16, %%t%u;\nst.shared.v2.u64 [%%t%u], {0, 0};\nbar.sync 0;", n, n, n,
+                 n)->is_fixed = true;
     if (gen_mentions(text, "cells"))
         gen_line(g, "mov.u32 %%m%u, cells;\nmul.lo.u32 %%t%u, %%ltid, 8;\nL%u_head:\nsetp.ge.u32 %%q%u, %%t%u, %u;\n"
                     "@%%q%u bra L%u_end;\nadd.u32 %%w%u, %%m%u, %%t%u;\nst.shared.u64 [%%w%u], 0;\nadd.u32 %%t%u, %%t%u, %u;\n"
@@ -238,6 +247,7 @@ static void make_entry(struct gen *g)
     gen_statements(g, place, n);
     char *text = set_aside(g, first, &body);
     clear_memory(g, text);
+    gen_fill_arrays(g);
     unsigned n_variables = initialise_all(g, text, "%gid", "%z32_0", v);
     append(g, body);
     save_all(g, v, n_variables);
@@ -260,8 +270,9 @@ static void make_variables(struct gen *g)
     if (g->has_const)
         text = gen_format(g, "%s%s", text, table_text(g, ".const", "constants"));
     if (g->has_shared)
-        text = gen_format(g, "%s.shared .align 16 .b8 slots[%u];\n.shared .align 16 .b8 buffer[%u];\n.shared .align 16 .b8 cells[%u];\n",
-                          text, g->cta_threads * GEN_OWN, g->cta_threads * 8, g->cell_bytes + 8);
+        text = gen_format(g, "%s.shared .align 16 .b8 slots[%u];\n.shared .align 16 .b8 buffer[%u];\n"
+                             ".shared .align 16 .b8 meeting[%u];\n.shared .align 16 .b8 cells[%u];\n",
+                          text, g->cta_threads * GEN_OWN, g->cta_threads * 8, g->cta_threads * 16, g->cell_bytes + 8);
     if (g->has_waits)
         text = gen_format(g, "%s.shared .align 16 .b64 words[2];\n", text);
     g->k->variables = text;

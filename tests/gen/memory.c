@@ -28,10 +28,23 @@ static unsigned elements_of(const struct gen *g, const struct gen_array *a)
     case MAP_STRIDED:
         return n * a->a + a->b;
     case MAP_ROUNDS:
-        return n * a->a;
+        return n * a->a * a->record;
     default:
         return n;
     }
+}
+
+/* How many rounds, and how many elements each; in kernels of many CTAs so many rounds that they take turns. */
+static void draw_rounds(struct gen *g, struct gen_array *a, bool is_first)
+{
+    static const unsigned records[] = {1, 1, 2, 2, 2, 4, 4, 4, 8, 3};
+    if (is_first && (g->has_many || gen_chance(g, 25))) {
+        a->map = MAP_ROUNDS;
+        a->bytes = gen_chance(g, 50) ? 4 : 8;
+        a->a = g->has_many ? 12 + gen_below(g, 8) : 1 + gen_below(g, 6);
+    }
+    if (a->map == MAP_ROUNDS)
+        a->record = records[gen_below(g, sizeof records / sizeof *records)];
 }
 
 void gen_lay_out(struct gen *g)
@@ -46,6 +59,8 @@ void gen_lay_out(struct gen *g)
         a->a = 1 + gen_below(g, a->map == MAP_STRIDED || a->map == MAP_ROUNDS ? 6 : 40);
         a->a = a->map == MAP_REVERSED ? g->threads - 1 : a->a;
         a->b = gen_below(g, 4);
+        a->record = 1;
+        draw_rounds(g, a, i == 0);
         a->offset = at;
         at += ((size_t)elements_of(g, a) * a->bytes + 15) & ~(size_t)15;
     }
@@ -73,14 +88,15 @@ static char *index_text(struct gen *g, const struct gen_array *a, unsigned n)
     case MAP_REVERSED:
         return gen_format(g, "sub.u32 %%t%u, %u, %%gid;\n", n, a->a);
     case MAP_ROUNDS:
-        return gen_format(g, "add.u32 %%t%u, %%gid, %u;\n", n, g->threads * gen_below(g, a->a));
+        return gen_format(g, "mad.lo.u32 %%t%u, %%gid, %u, %u;\n", n, a->record,
+                          g->threads * gen_below(g, a->a) * a->record + gen_below(g, a->record));
     default:
         return gen_format(g, "mov.u32 %%t%u, %%gid;\n", n);
     }
 }
 
 /* %x<n> = base + %t<n> * bytes, in one of the ways that compilers write it. */
-static char *address_text(struct gen *g, unsigned n, unsigned bytes, const char *base)
+char *gen_address(struct gen *g, unsigned n, unsigned bytes, const char *base)
 {
     switch (gen_below(g, 5)) {
     case 0:
@@ -175,7 +191,7 @@ static void own_element(struct gen *g)
     const struct access *access = draw_access(g, a->bytes);
     unsigned n = gen_temp(g);
     const char *space = gen_chance(g, 85) ? ".global" : "", *operand = operand_text(g, access);
-    char *index = index_text(g, a, n), *address = gen_format(g, "%s%s", index, address_text(g, n, a->bytes, "%out"));
+    char *index = index_text(g, a, n), *address = gen_format(g, "%s%s", index, gen_address(g, n, a->bytes, "%out"));
     const char *modifier = load_modifier(g, true), *guard = gen_guard(g);
     if (gen_chance(g, 35)) {
         gen_line(g, "%s%s%s %s, [%%x%u+%zu];", address, guard, spell(g, "ld", space, modifier, access->type), operand, n, a->offset);
@@ -215,7 +231,7 @@ static void table_element(struct gen *g, const struct gen_place *place)
                  : is_nc  ? gen_format(g, "ld.global.nc%s", access->type)
                           : spell(g, "ld", space, modifier, access->type);
     char *index = table_index(g, place, n, uniform);
-    char *address = address_text(g, n, access->bytes, gen_format(g, "%%y%u", n));
+    char *address = gen_address(g, n, access->bytes, gen_format(g, "%%y%u", n));
     gen_line(g, "%sand.b32 %%t%u, %%t%u, %u;\nmov.u64 %%y%u, %s;\n%s%s%s %s, [%%x%u];", index, n, n,
              TABLE_BYTES / access->bytes - 1, n, is_const ? "constants" : "table", address, guard, load, operand, n);
 }
@@ -247,7 +263,7 @@ static void local_element(struct gen *g, const struct gen_place *place)
     unsigned n = gen_temp(g);
     bool is_generic = gen_chance(g, 20);
     char *index = any_element(g, place, access, LOCAL_BYTES, n);
-    char *address = address_text(g, n, access->bytes, gen_format(g, "%%y%u", n));
+    char *address = gen_address(g, n, access->bytes, gen_format(g, "%%y%u", n));
     address = gen_format(g, "%smov.u64 %%y%u, mine;\n%s%s", index, n,
                          is_generic ? gen_format(g, "cvta.local.u64 %%y%u, %%y%u;\n", n, n) : "", address);
     load_or_store(g, access, address, is_generic ? "" : ".local", n);
@@ -260,7 +276,7 @@ static void shared_element(struct gen *g, const struct gen_place *place)
     unsigned n = gen_temp(g);
     bool is_generic = gen_chance(g, 20);
     char *index = any_element(g, place, access, GEN_OWN, n);
-    char *address = address_text(g, n, access->bytes, gen_format(g, "%%y%u", n));
+    char *address = gen_address(g, n, access->bytes, gen_format(g, "%%y%u", n));
     address = gen_format(g, "%smov.u64 %%x%u, slots;\nmad.wide.u32 %%y%u, %%ltid, %u, %%x%u;\n%s%s", index, n, n, GEN_OWN, n,
                          is_generic ? gen_format(g, "cvta.shared.u64 %%y%u, %%y%u;\n", n, n) : "", address);
     load_or_store(g, access, address, is_generic ? "" : ".shared", n);
@@ -283,7 +299,7 @@ static void add_to_sum(struct gen *g, const struct gen_place *place)
                                    : gen_format(g, "and.b32 %%t%u, %s, %u;\n", n, gen_source(g, place, GEN_R), CELLS - 1);
     const char *space = gen_chance(g, 85) ? ".global" : "", *constant = !strcmp(sums[op], ".inc.u32") ? "1000" : value;
     bool is_atom = gen_chance(g, 30);
-    gen_line(g, "%s%s%s%s%s%s %s[%%x%u+%u], %s;", cell, address_text(g, n, 8, "%sums"), guard,
+    gen_line(g, "%s%s%s%s%s%s %s[%%x%u+%u], %s;", cell, gen_address(g, n, 8, "%sums"), guard,
              is_atom ? "atom" : "red", space, sums[op],
              is_atom ? gen_format(g, is_64 ? "%%z%u, " : "%%t%u, ", n) : "", n, op * CELLS * 8, constant);
     g->k->sums_bytes = SUMS * CELLS * 8;
@@ -308,7 +324,7 @@ static void own_atomic(struct gen *g, const struct gen_place *place)
     const char *value = gen_source(g, place, class), *other = gen_source(g, place, class), *dest = gen_dest(g, class);
     const char *guard = gen_guard(g), *space = gen_chance(g, 85) ? ".global" : "", *index = index_text(g, &g->array[i], n);
     bool is_cas = !strncmp(name, ".cas", 4);
-    gen_line(g, "%s%s%satom%s%s %s, [%%x%u+%zu], %s%s%s;", index, address_text(g, n, bytes, "%out"), guard, space, name, dest, n,
+    gen_line(g, "%s%s%satom%s%s %s, [%%x%u+%zu], %s%s%s;", index, gen_address(g, n, bytes, "%out"), guard, space, name, dest, n,
              g->array[i].offset, value, is_cas ? ", " : "", is_cas ? other : "");
 }
 

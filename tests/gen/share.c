@@ -100,13 +100,16 @@ void gen_warp(struct gen *g, const struct gen_place *place)
 static char *partner_text(struct gen *g, const struct gen_place *place, unsigned n)
 {
     unsigned by = 1 + gen_below(g, g->cta_threads);
-    switch (gen_below(g, 4)) {
+    switch (gen_below(g, 5)) {
     case 0:
         return gen_format(g, "add.u32 %%t%u, %%ltid, %u;\nrem.u32 %%t%u, %%t%u, %u;\n", n, by, n, n, g->cta_threads);
     case 1:
         return gen_format(g, "sub.u32 %%t%u, %u, %%ltid;\n", n, g->cta_threads - 1);
     case 2:
         return gen_format(g, "mov.u32 %%t%u, %u;\n", n, by - 1);
+    case 3:
+        return gen_format(g, "and.b32 %%t%u, %%ltid, %s;\n", n,
+                          gen_chance(g, 50) ? gen_uniform_source(g, place, GEN_R) : gen_format(g, "%u", (1u << gen_below(g, 6)) - 1));
     default:
         return gen_format(g, "rem.u32 %%t%u, %s, %u;\n", n, gen_source(g, place, GEN_R), g->cta_threads);
     }
@@ -122,6 +125,85 @@ static void exchange(struct gen *g, const struct gen_place *place)
     gen_line(g, "mov.u32 %%z32_%u, buffer;\nmad.lo.u32 %%t%u, %%ltid, %u, %%z32_%u;\nst.shared.%s [%%t%u], %s;\nbar.sync 0;\n"
                 "%smul.lo.u32 %%t%u, %%t%u, %u;\nadd.u32 %%t%u, %%t%u, %%z32_%u;\nld.shared.%s %s, [%%t%u];\nbar.sync 0;",
              n, n, bytes[t], n, types[t], n, from, partner_text(g, place, m), m, m, bytes[t], m, m, n, types[t], to, m);
+}
+
+/* Distances from one round to the next: into %z32_<n>, what makes the next one, and until which is left. */
+struct distances {
+    const char *first, *next;
+};
+
+static struct distances draw_distances(struct gen *g, const struct gen_place *place, unsigned n)
+{
+    unsigned bits = 0;
+    while (1u << bits < g->cta_threads)
+        bits++;
+    const char *down = gen_format(g, "mov.u32 %%z32_%u, %u;\n", n, 1u << gen_below(g, bits + 1));
+    const char *any = gen_format(g, "and.b32 %%t%u, %s, %u;\nmov.b32 %%z32_%u, 1;\nshl.b32 %%z32_%u, %%z32_%u, %%t%u;\n", n,
+                                 gen_uniform_source(g, place, GEN_R), bits > 3 ? 3 : 1, n, n, n, n);
+    switch (gen_below(g, 4)) {
+    case 0:
+        return (struct distances){down, gen_format(g, "shr.u32 %%z32_%u, %%z32_%u, 1;\nsetp.ne.u32 %%q%u, %%z32_%u, 0;\n", n, n, n, n)};
+    case 1:
+        return (struct distances){any, gen_format(g, "shr.u32 %%z32_%u, %%z32_%u, 1;\nsetp.gt.u32 %%q%u, %%z32_%u, 0;\n", n, n, n, n)};
+    case 2:
+        return (struct distances){gen_format(g, "mov.u32 %%z32_%u, 1;\n", n),
+                                  gen_format(g, "shl.b32 %%z32_%u, %%z32_%u, 1;\nsetp.le.u32 %%q%u, %%z32_%u, %u;\n", n, n, n, n,
+                                             1u << bits)};
+    default:
+        return (struct distances){gen_chance(g, 50) ? any : down, gen_format(g, "setp.ne.u32 %%q%u, 0, 0;\n", n)};
+    }
+}
+
+/* Threads meet at distances: each has two elements of `meeting` that no other has in that round, whose addresses go to %t<n> and %t<m>:
+ * those of a pair at this distance; or its partner's, and the one so many further on as there are partners. */
+static const char *tile_addresses(struct gen *g, unsigned n, unsigned m, unsigned bytes)
+{
+    if (gen_chance(g, 60))
+        return gen_format(g, "add.u32 %%t%u, %%z32_%u, -1;\nand.b32 %%t%u, %%t%u, %%ltid;\nshl.b32 %%w%u, %%ltid, 1;\n"
+                             "sub.u32 %%w%u, %%w%u, %%t%u;\nmad.lo.u32 %%t%u, %%w%u, %u, %%m%u;\nmul.lo.u32 %%w%u, %%z32_%u, %u;\n"
+                             "add.u32 %%t%u, %%t%u, %%w%u;\n",
+                          n, n, n, n, n, n, n, n, n, n, bytes, n, m, n, bytes, m, n, m);
+    return gen_format(g, "xor.b32 %%w%u, %%ltid, %%z32_%u;\nmad.lo.u32 %%t%u, %%w%u, %u, %%m%u;\nadd.u32 %%t%u, %%t%u, %u;\n", n, n, n, n,
+                      bytes, n, m, n, g->cta_threads * bytes);
+}
+
+static void load_value(struct gen *g, struct gen_values *values, unsigned bits, unsigned n)
+{
+    struct gen_value v = gen_new_value(g, bits == 64 ? GEN_D : GEN_R, false);
+    gen_line(g, "ld.shared.b%u %s, [%%t%u];", bits, v.name, n)->stand_in = gen_zero_text(g, &v);
+    gen_add_value(values, &v);
+}
+
+static void meet(struct gen *g, const struct gen_place *place)
+{
+    unsigned n = gen_temp(g), m = gen_temp(g), bytes = gen_chance(g, 70) ? 4 : 8, bits = 8 * bytes;
+    enum gen_class class = bytes == 8 ? GEN_D : GEN_R;
+    const char *a = gen_source(g, place, class), *b = gen_source(g, place, class), *to = gen_dest(g, class);
+    struct distances d = draw_distances(g, place, n);
+    struct gen_values values = {.depth = place->depth + 1};
+    struct gen_place inner = *place;
+    inner.depth++;
+    inner.is_uniform = false;
+    inner.mask = inner.leave = inner.again = NULL;
+    inner.stays = true;
+    inner.values = &values;
+    struct gen_node *node = gen_node(g, 1);
+    node->part[0] = gen_format(g, "mov.u32 %%m%u, meeting;\nmad.lo.u32 %%m%u, %%ltid, %u, %%m%u;\nst.shared.b%u [%%m%u], %s;\n"
+                                  "st.shared.b%u [%%m%u+%u], %s;\n%sL%u_head:\nbar.sync 0;\n%sadd.u32 %%w%u, %%m%u, %u;\n"
+                                  "setp.gt.u32 %%q%u, %%t%u, %%w%u;\n@%%q%u bra L%u_on;\n",
+                               n, m, bytes, n, bits, m, a, bits, m, g->cta_threads * bytes, b, d.first, n, tile_addresses(g, n, m, bytes), n,
+                               n, (2 * g->cta_threads - 1) * bytes, n, m, n, n, n);
+    struct gen_node **was = gen_enter(g, node, 0);
+    load_value(g, &values, bits, n);
+    load_value(g, &values, bits, m);
+    for (unsigned i = gen_below(g, 3); i-- > 0;)
+        gen_burst(g, &inner);
+    const char *some = gen_source(g, &inner, GEN_P), *skip = gen_chance(g, 40) ? gen_format(g, "@%s bra L%u_on;\n", some, n) : "";
+    const char *guard = *skip ? "" : gen_guard(g), *x = gen_value(g, &values, class, false), *y = gen_value(g, &values, class, false);
+    gen_line(g, "%s%sst.shared.b%u [%%t%u], %s;\n%sst.shared.b%u [%%t%u], %s;", skip, guard, bits, n, x, guard, bits, m, y);
+    g->at = was;
+    node->part[1] = gen_format(g, "L%u_on:\n%s@%%q%u bra L%u_head;\nbar.sync 0;\nld.shared.b%u %s, [%%m%u];\nbar.sync 0;\n", n, d.next, n, n,
+                               bits, to, m);
 }
 
 /* All add to few cells; the result is read when all have. */
@@ -231,7 +313,7 @@ void gen_cta(struct gen *g, const struct gen_place *place)
         wait(g, place);
         return;
     }
-    switch (gen_below(g, 6)) {
+    switch (gen_below(g, 8)) {
     case 0:
         gen_line(g, "%s", plain[gen_below(g, 6)]);
         break;
@@ -240,6 +322,10 @@ void gen_cta(struct gen *g, const struct gen_place *place)
         break;
     case 2:
         sum_up(g, place);
+        break;
+    case 3:
+    case 4:
+        meet(g, place);
         break;
     default:
         exchange(g, place);
