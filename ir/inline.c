@@ -41,6 +41,7 @@ struct inliner {
     struct pt_place place; /* of what is being written */
     uint32_t line, loc;
     bool is_too_much;
+    uint32_t begin; /* operand: where stacks begin; 0: nothing uses them */
     const char *stays; /* why the first call does that stays; NULL: none does */
     uint8_t *addressed; /* pt_addressed, or NULL: no indirect call so far */
 };
@@ -429,6 +430,40 @@ static void share_variables(struct inliner *in, struct body *b, struct body *cal
     }
 }
 
+/* ---- stacks ---------------------------------------------------------------------------------- */
+
+bool pt_uses_stack(const struct pt_module *m, const struct pt_func *f)
+{
+    for (uint32_t i = 0; i < f->insns.n; i++) {
+        enum pt_op op = (enum pt_op)pt_insn_form(m, &f->insns.v[i])->op;
+        if (op == PT_OP_alloca || op == PT_OP_stacksave || op == PT_OP_stackrestore)
+            return true;
+    }
+    return false;
+}
+
+static bool any_uses_stack(const struct pt_module *m)
+{
+    for (uint32_t i = 0; i < m->funcs.n; i++)
+        if (m->funcs.v[i].is_lowered && pt_uses_stack(m, &m->funcs.v[i]))
+            return true;
+    return false;
+}
+
+static void add_stack(struct inliner *in, const char *mnemonic, enum pt_op op, struct pt_operand reg)
+{
+    add_insn(in, find_form(in->m, mnemonic, op, 1, PT_M_NONE, PT_u64, 1), &reg, 1);
+}
+
+/* How large all variables are together shows at the end. */
+static void begin_stack(struct inliner *in)
+{
+    struct pt_operand reg = reg_operand(in, add_reg(in, PT_u64));
+    struct pt_operand size = {.kind = PT_OPND_IMM, .type = PT_u64};
+    in->begin = add_insn(in, move_form(in->m, PT_b64, 1), (struct pt_operand[]){reg, size}, 2)->operands + 1;
+    add_stack(in, "stackrestore", PT_OP_stackrestore, reg);
+}
+
 static void expand(struct inliner *in, struct body *b, const struct call *call)
 {
     const struct pt_func *f = &in->from->funcs.v[call->callee];
@@ -448,11 +483,19 @@ static void expand(struct inliner *in, struct body *b, const struct call *call)
         struct pt_operand from = copy_operand(in, b, b->f->operands.v[call->args->index + i]);
         pass_value(in, formal(in, &callee, f->params.v[i]), from);
     }
+    bool has_stack = pt_uses_stack(in->from, f);
+    struct pt_operand top = {0};
+    if (has_stack) {
+        top = reg_operand(in, add_reg(in, PT_u64));
+        add_stack(in, "stacksave", PT_OP_stacksave, top);
+    }
     add_body(in, &callee);
     in->place = place;
     in->line = line;
     in->loc = loc;
     in->f->labels.v[callee.end].insn = in->f->insns.n;
+    if (has_stack)
+        add_stack(in, "stackrestore", PT_OP_stackrestore, top);
     for (uint32_t i = 0; i < f->results.n; i++) {
         struct pt_operand to = copy_operand(in, b, b->f->operands.v[call->results->index + i]);
         pass_value(in, to, formal(in, &callee, f->results.v[i]));
@@ -649,6 +692,8 @@ static void build(struct inliner *in, const struct pt_func *kernel, uint32_t fun
         if (!is_own(in, &b, symbol))
             *pt_vec_push(arena, &in->f->locals) = symbol;
     }
+    if (any_uses_stack(in->from))
+        begin_stack(in);
     add_body(in, &b);
 }
 
@@ -670,6 +715,8 @@ static void finish(struct inliner *in)
         if (end > f->local_size)
             f->local_size = (uint32_t)((end + 15) & ~UINT64_C(15));
     }
+    if (in->begin)
+        f->operands.v[in->begin].imm = f->local_size;
 }
 
 bool pt_inline(const struct pt_module *m, uint32_t func, struct pt_arena *arena,

@@ -28,6 +28,10 @@ struct pt_inlined {
 bool pt_inline(const struct pt_module *m, uint32_t func, struct pt_arena *arena,
                struct pt_inlined *inlined);
 
+/* Some instruction of the function takes memory from the stack, or gives it back. In a copy stacks begin behind the variables of all
+ * activations, and what an activation has taken is given back when it ends. */
+bool pt_uses_stack(const struct pt_module *m, const struct pt_func *f);
+
 /* The place of instruction `insn` of the copy: of one that the building of blocks added, that of the one before. */
 struct pt_place pt_inlined_place(const struct pt_inlined *inlined, uint32_t insn);
 

@@ -126,10 +126,10 @@ struct pt_place jit_place(const struct jit *j, uint32_t insn)
     return (struct pt_place){(uint32_t)(j->f - j->m->funcs.v), insn};
 }
 
-/* Calls are expanded where they can be. */
+/* Calls are expanded where they can be; a copy of the kernel begins with where its threads' stacks do. */
 static bool expand_calls(struct jit *j)
 {
-    if (!j->f->calls)
+    if (!j->f->calls && !pt_uses_stack(j->m, j->f))
         return true;
     struct pt_inlined *inlined = pt_arena_alloc(j->arena, sizeof *inlined);
     if (!pt_inline(j->m, j->program->kernel, j->arena, inlined)) {

@@ -19,7 +19,8 @@
  *   join.c      accesses that together lie side by side    turn.c    loops in which CTAs take turns
  *   distance.c  how far off later CTAs' accesses lie    lead.c    which accesses lie behind others
  *   atomic.c, warp.c, matrix.c, async.c   the others that are not pure
- *   local.c     windows of local memory                  call.c             calls of device functions
+ *   local.c     windows of local memory                  stack.c            stacks in them
+ *   call.c      calls of device functions
  *   promote.c   variables become values                  fail.c             where launches end early
  *   target.c    the host, passes, machine code           engine.c           the entry of the shared object
  *   exit.c      LLVM when the program ends
@@ -91,6 +92,7 @@ struct jit {
     const char *why; /* set where generating gives up: static text */
     uint32_t scratch_bytes; /* to be set: see struct pt_native */
     uint32_t front_bytes;   /* likewise */
+    uint32_t stack;         /* in scratch memory: where threads' stacks end (stack.c) */
     uint32_t turn_loop;     /* the loop, + 1, in which CTAs take turns; PT_NONE: they do not */
     bool has_steps;         /* the interpreter runs some instructions */
 

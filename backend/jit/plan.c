@@ -344,18 +344,11 @@ static bool has_count(const struct jit *j)
     return false;
 }
 
-static bool is_of_stack(const struct pt_form *form)
-{
-    return form->op == PT_OP_alloca || form->op == PT_OP_stacksave || form->op == PT_OP_stackrestore;
-}
-
-/* Where calls were expanded, the interpreter would look for local variables in another place, and for the stack. */
+/* Where calls were expanded, the interpreter would look for local variables in another place. */
 static bool may_be_stepped(struct jit *j, uint32_t index)
 {
     const struct pt_insn *insn = &j->f->insns.v[index];
     const struct pt_form *form = pt_insn_form(j->m, insn);
-    if (j->inlined && is_of_stack(form))
-        return refuse(j, form->spelling);
     for (uint32_t k = 0; j->inlined && jit_is_stepped(j, form) && k < insn->n_operands; k++) {
         const struct pt_operand *o = &j->f->operands.v[insn->operands + k];
         if (o->kind == PT_OPND_MEM)
@@ -796,6 +789,13 @@ static bool plan_apart(struct jit *j, struct jit_plan *plan)
     return true;
 }
 
+uint32_t jit_take_scratch(struct jit *j, uint32_t bytes)
+{
+    uint32_t at = (j->scratch_bytes + 63) & ~63u;
+    j->scratch_bytes = at + bytes;
+    return at;
+}
+
 bool jit_plan(struct jit *j, struct jit_plan *plan)
 {
     const uint32_t *block = j->vary->shape.block;
@@ -811,6 +811,7 @@ bool jit_plan(struct jit *j, struct jit_plan *plan)
     find_partial(j);
     j->starts_full = threads && threads % group == 0;
     j->has_steps = jit_has_steps(j);
+    jit_plan_stack(j, plan);
     find_crossing(j, plan);
     jit_place_kept(j, plan);
     return true;

@@ -46,6 +46,8 @@ struct jit_plan {
 
 /* plan.c: cuts the function into regions. False with j->why set if it cannot be native. */
 bool jit_plan(struct jit *j, struct jit_plan *plan);
+/* plan.c: so many bytes of the CTA's scratch memory, aligned to 64; where they are. */
+uint32_t jit_take_scratch(struct jit *j, uint32_t bytes);
 /* plan.c: an empty set of blocks; the block's first instruction is a sync point of CTA or cluster. */
 uint64_t *jit_new_set(struct jit *j);
 bool jit_is_sync(const struct jit *j, uint32_t block);
@@ -130,6 +132,10 @@ bool jit_is_idle(const struct pt_form *form);
 LLVMAtomicOrdering jit_llvm_order(enum pt_order order);
 /* atomic.c: true if the result of an atomic access, or what is left in memory, may depend on the order of the lanes. */
 bool jit_is_ordered(const struct jit *j, const struct pt_insn *insn);
+/* stack.c: alloca, stacksave, stackrestore; and the memory they need. */
+bool jit_is_of_stack(const struct pt_form *form);
+void jit_plan_stack(struct jit *j, const struct jit_plan *plan);
+bool jit_stack(struct jit *j);
 /* local.c: where the local windows of a copy's lanes begin (generic addresses). */
 LLVMValueRef jit_local_windows(struct jit *j, unsigned copy);
 /* local.c: lanes whose access of `bytes` at an offset in the window leaves it. */

@@ -85,16 +85,9 @@ static struct jit_region *region_of(const struct jit_plan *plan, uint32_t block)
     return found;
 }
 
-static uint32_t take_scratch(struct jit *j, uint32_t bytes)
-{
-    uint32_t at = (j->scratch_bytes + 63) & ~63u;
-    j->scratch_bytes = at + bytes;
-    return at;
-}
-
 LLVMValueRef jit_turn_variable(struct jit *j, LLVMTypeRef type)
 {
-    return j->turn_loop ? jit_at(j, j->scratch, jit_i64(j, take_scratch(j, 16)))
+    return j->turn_loop ? jit_at(j, j->scratch, jit_i64(j, jit_take_scratch(j, 16)))
                         : jit_alloca(j, type, "");
 }
 
@@ -112,7 +105,7 @@ void jit_plan_turns(struct jit *j, struct jit_plan *plan)
     if (!t->region)
         return;
     j->turn_loop = t->loop + 1;
-    t->state = take_scratch(j, plan->n_groups * (uint32_t)sizeof(uint32_t));
+    t->state = jit_take_scratch(j, plan->n_groups * (uint32_t)sizeof(uint32_t));
     t->next = jit_turn_variable(j, LLVMInt32TypeInContext(j->context));
     t->live = j->live_in + j->f->loops.v[t->loop].header * (size_t)((j->f->regs.n + 63) / 64);
 }
@@ -126,7 +119,7 @@ void jit_place_kept(struct jit *j, struct jit_plan *plan)
         r->crosses = true;
         r->is_remade = jit_can_remake(j, i);
     }
-    plan->turns.kept = take_scratch(j, 0);
+    plan->turns.kept = jit_take_scratch(j, 0);
 }
 
 /* ---- what a group keeps ---------------------------------------------------------------------- */
