@@ -19,8 +19,8 @@ static const char *const levels[] = {LEVELS, NULL};
 static const char usage[] =
     "usage: compare [options]      runs the kernels of tests/bench/kernels by Ptera and by others\n"
     "  -k, --kernels LIST     cases, by name (--list); default: all\n"
-    "  -e, --engine LIST      engines of Ptera: interp, jit, jit-fast (--math fast); default: "
-    "interp,jit; none\n"
+    "  -e, --engine LIST      engines of Ptera: interp, jit, jit-fast (--math fast), auto; "
+    "default: interp,jit; none\n"
     "  -p, --peers LIST       openmp-gcc, openmp-clang, pocl, ispc; default: all that are "
     "installed; none\n"
     "  -c, --cpu LEVEL        v2, v3, v4: a CPU level, of Ptera and of the OpenMP twins; default: all "

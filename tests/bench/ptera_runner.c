@@ -9,7 +9,8 @@
 #define ENGINES(X)                       \
     X("interp", PTERA_BACKEND_INTERP, 0) \
     X("jit", PTERA_BACKEND_JIT, 0)       \
-    X("jit-fast", PTERA_BACKEND_JIT, 1)
+    X("jit-fast", PTERA_BACKEND_JIT, 1)  \
+    X("auto", PTERA_BACKEND_AUTO, 0)
 
 static const struct {
     ptera_backend backend;
