@@ -14,6 +14,7 @@
 #include "ptera.h"
 #include "tests/bench/families.h"
 #include "tests/bench/growth.h"
+#include "tests/bench/random.h"
 #include "tests/bench/timing.h"
 
 enum { RUNS = 9, MAX_SECTIONS = 16 };
@@ -224,17 +225,11 @@ static void start_up(char *tool, const char *folder)
 
 enum { KERNELS = 50, PER_KERNEL = 5000 };
 
-static uint32_t next_random(uint32_t *state)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return *state >> 8;
-}
-
 /* One instruction in the mix nvcc prints. Returns the text's length. */
 static int put_instruction(char *out, uint32_t *seed)
 {
-    unsigned a = next_random(seed) % 90, b = next_random(seed) % 90, d = next_random(seed) % 90;
-    switch (next_random(seed) % 10) {
+    unsigned a = next_random(seed, 90), b = next_random(seed, 90), d = next_random(seed, 90);
+    switch (next_random(seed, 10)) {
     case 0:
         return sprintf(out, "\tmad.lo.s32 \t%%r%u, %%r%u, %%r%u, 17;\n", d, a, b);
     case 1:

@@ -9,6 +9,7 @@
 
 #include "ptera.h"
 #include "tests/bench/growth.h"
+#include "tests/bench/random.h"
 #include "tests/bench/timing.h"
 
 enum { RUNS = 3, LEAST = 2500, MOST = 20000, BETWEEN_BRANCHES = 50, BYTES_A_LINE = 64 };
@@ -18,12 +19,6 @@ static const char head[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
                            ".reg .pred %p<2>;\n.reg .b32 %r<40>;\n.reg .f32 %f<40>;\n.reg .b64 %rd<4>;\n"
                            "ld.param.u64 %rd0, [out];\nmov.u32 %r0, %tid.x;\nmul.wide.u32 %rd1, %r0, 4;\nadd.s64 %rd0, %rd0, %rd1;\n";
 static const char tail[] = "st.global.u32 [%rd0], %r1;\nst.global.f32 [%rd0+128], %f1;\nret;\n}\n";
-
-static unsigned next_random(uint32_t *state, unsigned below)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return (*state >> 8) % below;
-}
 
 static int put_instruction(char *out, uint32_t *seed)
 {
