@@ -1,7 +1,7 @@
 /* The inside of the compiler: what generating one kernel knows, and how its parts meet.
  *
  *   generate.c  a kernel, from its IR to LLVM's
- *   plan.c      what can be native: sync points, regions between them, width of a group
+ *   plan.c      what can be native: sync points, regions between them    shape.c    width of a group
  *   region.c    one region as a loop over groups; blocks in their order under masks    gen.h: its parts
  *   version.c   regions in versions, by how threads exchange
  *   apart.c     kernels in which a thread may wait for others: regions run warp by warp     front.h: where its lanes stand

@@ -44,6 +44,11 @@ struct jit_plan {
     uint32_t alive;     /* in scratch memory: the live lanes of each copy, 4 bytes */
 };
 
+/* shape.c: what is known of the kernel's values, and shape->copies. */
+void jit_choose_copies(struct jit *j, struct pt_vary_shape *shape);
+/* shape.c: some instruction has one of these effects; the order of lanes' accesses could be told. */
+bool jit_has_effect(const struct jit *j, uint32_t effects);
+bool jit_tells_order(const struct jit *j);
 /* plan.c: cuts the function into regions. False with j->why set if it cannot be native. */
 bool jit_plan(struct jit *j, struct jit_plan *plan);
 /* plan.c: so many bytes of the CTA's scratch memory, aligned to 64; where they are. */
