@@ -209,15 +209,16 @@ void jit_send(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueRef *mask)
     send(g, from, to, mask, NULL);
 }
 
-void jit_poll(struct jit *j, uint32_t insn)
+void jit_poll_rounds(struct jit *j, uint32_t insn, LLVMValueRef rounds)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     LLVMBasicBlockRef look = jit_new_block(j, "look"), on = jit_new_block(j, "");
     LLVMBasicBlockRef stopped = jit_new_block(j, "stopped");
     LLVMValueRef left = LLVMBuildLoad2(j->b, i32, j->budget, "");
-    left = LLVMBuildSub(j->b, left, jit_i32(j, 1), "");
+    left = LLVMBuildSub(j->b, left, rounds, "");
     LLVMBuildStore(j->b, left, j->budget);
-    LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, LLVMIntEQ, left, jit_i32(j, 0), ""), look, on);
+    LLVMIntPredicate spent = LLVMIsConstant(rounds) ? LLVMIntEQ : LLVMIntSLE;
+    LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, spent, left, jit_i32(j, 0), ""), look, on);
     jit_continue_in(j, look);
     LLVMBuildStore(j->b, jit_i32(j, JIT_BUDGET), j->budget);
     LLVMValueRef stop = jit_field(j, i32, j->launch, offsetof(struct pt_launch, stop));
@@ -227,6 +228,11 @@ void jit_poll(struct jit *j, uint32_t insn)
     j->insn = &j->f->insns.v[insn];
     jit_stop(j);
     jit_continue_in(j, on);
+}
+
+void jit_poll(struct jit *j, uint32_t insn)
+{
+    jit_poll_rounds(j, insn, jit_i32(j, 1));
 }
 
 /* The lanes that wait at the block, of all copies joined by `op`. */

@@ -6,6 +6,7 @@
  *   branch.c    instructions that end a block
  *   trace.c     guarded blocks in a row that all lanes run
  *   serial.c    loops that run lane by lane
+ *   reroll.c    two of them that unrolling made of one
  *   version.c   regions in versions
  *   crossing.c  what goes from one region to the next
  *   turn.c      a loop in which CTAs take turns
@@ -86,6 +87,8 @@ LLVMValueRef jit_has_waiting(struct jit_gen *g, uint32_t block);
 LLVMValueRef jit_all_wait(struct jit_gen *g, uint32_t block);
 /* Every now and then: is the launch to stop? `insn` is the place that is told then. */
 void jit_poll(struct jit *j, uint32_t insn);
+/* The same once for several rounds of a loop, at most 2^31 less JIT_BUDGET: an i32. */
+void jit_poll_rounds(struct jit *j, uint32_t insn, LLVMValueRef rounds);
 
 /* ---- branch.c ---- */
 
@@ -124,6 +127,31 @@ bool jit_is_serial(const struct jit_gen *g, uint32_t block);
 /* Runs it, and loops that follow with little between, in the lanes of g->cur and those that wait at blocks between, until all
  * have left them. False with j->why set. */
 bool jit_run_serial(struct jit_gen *g, uint32_t block);
+
+/* ---- reroll.c ---- */
+
+/* Two loops, of which one round of the second does `rounds` of the first. */
+struct jit_reroll {
+    struct pt_operand counter;    /* register: rounds of the first that are left */
+    struct pt_operand index, end; /* the second goes on while index < end, of `type` */
+    enum pt_type type;
+    unsigned step, rounds; /* step: what a round of the first adds to the index */
+};
+
+/* Blocks first and first + 2 are such loops, and lanes that leave the second, or go from the block between behind it, go on in block
+ * first + 3. */
+bool jit_find_reroll(const struct jit *j, uint32_t first, struct jit_reroll *r);
+
+/* Rounds of the first loop that do what lanes would in both. */
+struct jit_rounds {
+    LLVMValueRef n;     /* by lane */
+    LLVMValueRef lanes; /* that have any */
+    LLVMValueRef hold;  /* i1: they do the same in all lanes */
+};
+
+/* For `lanes` of a copy, of which `starts` begin with the first loop, the others behind it; `skips` (NULL: none) leave out the second. */
+struct jit_rounds jit_count_rounds(struct jit *j, const struct jit_reroll *r, unsigned copy,
+                                   LLVMValueRef starts, LLVMValueRef skips, LLVMValueRef lanes);
 
 /* ---- version.c ---- */
 

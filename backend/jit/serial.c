@@ -2,7 +2,7 @@
  * a sparse matrix), a group goes round for its longest lane, with an access for each lane every time; a lane on its own goes
  * round as often as it needs, through memory that it walks in order. Not where a round's addresses come from what the last one
  * loaded: there lanes wait for memory together, or each for itself. Several such loops with little between them, as unrolling leaves
- * them, are run by a lane one after the other: it goes on in the same memory.
+ * them, are run by a lane one after the other: it goes on in the same memory. Or as one, where they were one: reroll.c.
  */
 #include "backend/jit/gen.h"
 
@@ -204,8 +204,13 @@ struct serial {
     struct jit *j;
     struct jit_reg *outer, *inner; /* the registers, of all lanes and of one */
     struct span span;
-    LLVMValueRef *lanes; /* by block of the span: those that begin there, as bits; or NULL */
+    LLVMValueRef all;    /* lanes, as bits */
+    LLVMValueRef *lanes; /* by block of the span: those that begin there; or NULL */
+    LLVMValueRef flow;   /* those that begin with the first block; NULL: all */
     unsigned copy;
+    const struct jit_reroll *reroll; /* the span is two loops of this kind; NULL: it is not */
+    struct jit_rounds rounds;
+    bool is_counted; /* lanes run these */
     struct passed *passed;
     uint32_t n;
     uint64_t *seen, *written;
@@ -285,7 +290,7 @@ static bool run_alone(struct serial *s, uint32_t block, LLVMBasicBlockRef *at)
     LLVMBasicBlockRef next = at[block + 1 - first], taken = next;
     if (pt_insn_form(j->m, last)->op == PT_OP_bra)
         taken = at[j->f->operands.v[last->operands].index - first];
-    if (taken == at[block - first])
+    if (taken == at[block - first] && !s->is_counted)
         jit_poll(j, jit_last_of(j, block));
     if (!last->guard || taken == next) {
         LLVMBuildBr(j->b, taken);
@@ -326,6 +331,11 @@ static bool run_lane(struct serial *s, LLVMValueRef lane)
         const struct jit_reg *r = &s->inner[s->passed[i].reg];
         LLVMValueRef value = LLVMBuildLoad2(j->b, r->type, place_of(s, i, lane), "");
         LLVMBuildStore(j->b, value, r->slot[0]);
+    }
+    if (s->is_counted) {
+        const struct jit_reg *left = &s->inner[s->reroll->counter.index];
+        LLVMValueRef rounds = LLVMBuildLoad2(j->b, left->type, left->slot[0], "");
+        jit_poll_rounds(j, jit_last_of(j, s->span.first), rounds);
     }
     start_lane(s, lane, at);
     for (uint32_t i = 0; i < n; i++) {
@@ -398,66 +408,113 @@ static LLVMValueRef test_bases(struct serial *s, uint64_t *trusted)
     return test;
 }
 
+static LLVMValueRef bits_of(struct jit *j, LLVMValueRef mask)
+{
+    LLVMTypeRef bits = LLVMIntTypeInContext(j->context, j->width);
+    mask = LLVMBuildBitCast(j->b, mask, bits, "");
+    return LLVMBuildZExtOrBitCast(j->b, mask, LLVMInt32TypeInContext(j->context), "");
+}
+
+/* All rounds of two loops by the first. */
+static bool run_rerolled(struct serial *s)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        if (s->passed[i].reg == s->reroll->counter.index)
+            LLVMBuildStore(s->j->b, s->rounds.n, s->passed[i].lanes);
+    s->span.end = s->span.first + 1;
+    s->is_counted = true;
+    return run_lanes(s, bits_of(s->j, s->rounds.lanes));
+}
+
 /* Without tests in the loop, where one before it does. */
-static bool run_tested(struct serial *s, LLVMValueRef test, uint64_t *trusted, LLVMValueRef lanes)
+static bool run_tested(struct serial *s, LLVMValueRef test, uint64_t *trusted)
 {
     struct jit *j = s->j;
+    if (s->reroll)
+        test = test ? LLVMBuildAnd(j->b, test, s->rounds.hold, "") : s->rounds.hold;
     if (!test)
-        return run_lanes(s, lanes);
+        return run_lanes(s, s->all);
     LLVMBasicBlockRef tested = jit_new_block(j, "tested"), slow = jit_new_block(j, "slow");
     LLVMBasicBlockRef after = jit_new_block(j, "after");
     LLVMBuildCondBr(j->b, test, tested, slow);
     jit_continue_in(j, slow);
-    bool ok = run_lanes(s, lanes);
+    bool ok = run_lanes(s, s->all);
     LLVMBuildBr(j->b, after);
     jit_continue_in(j, tested);
     j->trusted = trusted;
-    ok = ok && run_lanes(s, lanes);
+    ok = ok && (s->reroll ? run_rerolled(s) : run_lanes(s, s->all));
     j->trusted = NULL;
     LLVMBuildBr(j->b, after);
     jit_continue_in(j, after);
     return ok;
 }
 
-/* Takes the lanes of a copy that run the first block or wait at others of the span: as bits, by block, and all of them. */
-static LLVMValueRef take_lanes(struct jit_gen *g, struct serial *s)
+static LLVMValueRef mask_of(struct jit *j, LLVMValueRef flow)
+{
+    return flow ? jit_flow_mask(j, flow) : jit_mask_all(j);
+}
+
+/* Takes the lanes of a copy that run the first block or wait at others of the span. */
+static void take_lanes(struct jit_gen *g, struct serial *s)
 {
     struct jit *j = g->j;
     unsigned u = s->copy;
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    LLVMTypeRef bits = LLVMIntTypeInContext(j->context, j->width);
+    s->flow = g->cur[u];
     for (uint32_t b = s->span.first + 1; b < s->span.end; b++) {
         if (!is_start(j, &s->span, b) || !g->cur[u])
             continue;
         LLVMValueRef others = LLVMBuildNot(j->b, g->cur[u], "");
         others = LLVMBuildAnd(j->b, jit_waiting(g, b, u), others, "");
         jit_clear_waiting(g, b, u);
-        LLVMValueRef mask = LLVMBuildBitCast(j->b, jit_flow_mask(j, others), bits, "");
-        s->lanes[b - s->span.first] = LLVMBuildZExtOrBitCast(j->b, mask, i32, "");
+        s->lanes[b - s->span.first] = bits_of(j, jit_flow_mask(j, others));
         g->cur[u] = LLVMBuildOr(j->b, g->cur[u], others, "");
     }
-    LLVMValueRef mask = g->cur[u] ? jit_flow_mask(j, g->cur[u]) : jit_mask_all(j);
-    return LLVMBuildZExtOrBitCast(j->b, LLVMBuildBitCast(j->b, mask, bits, ""), i32, "");
+    s->all = bits_of(j, mask_of(j, g->cur[u]));
 }
 
-static bool run_copy(struct jit_gen *g, struct span span, unsigned copy)
+/* Runs what lies between two loops, and counts their rounds. */
+static bool reroll(struct jit_gen *g, struct serial *s)
 {
     struct jit *j = g->j;
-    struct serial s = {.j = j, .span = span, .copy = copy};
+    uint32_t between = s->span.first + 1;
+    const struct pt_block *b = &j->f->blocks.v[between];
+    const struct pt_insn *last = &j->f->insns.v[jit_last_of(j, between)];
+    struct pt_operand skip = {
+        .kind = PT_OPND_REG, .index = last->guard, .flags = last->guard_neg ? PT_OPND_NEG : 0};
+    uint32_t *insns = pt_arena_alloc(j->arena, b->count * sizeof *insns);
+    LLVMValueRef lanes[JIT_COPIES];
+    for (uint32_t i = 0; i < b->count; i++)
+        insns[i] = b->first + i;
+    for (unsigned u = 0; u < j->copies; u++)
+        lanes[u] = g->cur[u] ? jit_flow_mask(j, g->cur[u]) : NULL;
+    j->block = between;
+    if (!jit_run(j, insns, b->count, lanes) ||
+        (last->guard && j->regs[last->guard].is_late && !jit_repeat(j, j->regs[last->guard].only)))
+        return false;
+    j->block = s->span.first;
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef skips = last->guard ? jit_flow_mask(j, jit_read_flow(j, &skip, u)) : NULL;
+        s[u].rounds =
+            jit_count_rounds(j, s->reroll, u, mask_of(j, s[u].flow), skips, mask_of(j, g->cur[u]));
+    }
+    return true;
+}
+
+static bool run_copy(struct serial *s)
+{
+    struct jit *j = s->j;
     unsigned copies = j->copies;
-    s.lanes = pt_arena_alloc(j->arena, (span.end - span.first) * sizeof(LLVMValueRef));
-    LLVMValueRef lanes = take_lanes(g, &s);
-    enter(&s);
+    enter(s);
     uint64_t *trusted = pt_arena_alloc(j->arena, (j->f->insns.n + 63) / 64 * sizeof *trusted);
-    LLVMValueRef test = test_bases(&s, trusted);
-    j->regs = s.inner;
+    LLVMValueRef test = test_bases(s, trusted);
+    j->regs = s->inner;
     j->copies = 1;
-    bool ok = run_tested(&s, test, trusted, lanes);
-    j->regs = s.outer;
+    bool ok = run_tested(s, test, trusted);
+    j->regs = s->outer;
     j->copies = copies;
-    for (uint32_t i = 0; i < s.n; i++)
-        if (comes_back(&s, i))
-            LLVMBuildStore(j->b, gather_passed(&s, i), s.outer[s.passed[i].reg].slot[copy]);
+    for (uint32_t i = 0; i < s->n; i++)
+        if (comes_back(s, i))
+            LLVMBuildStore(j->b, gather_passed(s, i), s->outer[s->passed[i].reg].slot[s->copy]);
     return ok;
 }
 
@@ -476,9 +533,20 @@ bool jit_run_serial(struct jit_gen *g, uint32_t block)
 {
     struct jit *j = g->j;
     struct span span = find_span(g, block);
+    struct serial s[JIT_COPIES];
+    struct jit_reroll pair;
+    bool is_pair =
+        span.end == block + 3 && !is_start(j, &span, block + 2) && jit_find_reroll(j, block, &pair);
     j->trusted = NULL;
+    for (unsigned u = 0; u < j->copies; u++) {
+        s[u] = (struct serial){.j = j, .span = span, .copy = u, .reroll = is_pair ? &pair : NULL};
+        s[u].lanes = pt_arena_alloc(j->arena, (span.end - span.first) * sizeof(LLVMValueRef));
+        take_lanes(g, &s[u]);
+    }
+    if (is_pair && !reroll(g, s))
+        return false;
     for (unsigned u = 0; u < j->copies; u++)
-        if (!run_copy(g, span, u))
+        if (!run_copy(&s[u]))
             return false;
     if (span.end == block + 1)
         jit_go_to(g, block, span.to);
