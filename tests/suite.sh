@@ -60,6 +60,16 @@ need_arm64() {
     (cd build && $root apt-get update -qq && apt-get download -qq llvm-19-dev:arm64 && dpkg -x llvm-19-dev_*_arm64.deb llvm-arm64)
 }
 
+# A newer LLVM than the one that Ptera is developed with, unpacked into build/newer-llvm: installed, builds from then on would take it.
+need_newer_llvm() {
+    [ -d build/newer-llvm ] && return 0
+    say "unpacking LLVM 22"
+    mkdir -p build/newer-llvm.part &&
+        (cd build/newer-llvm.part && apt-get download -qq llvm-22 llvm-22-dev 2>/dev/null && for package in *.deb; do
+            dpkg -x "$package" . && rm "$package" || exit 1
+        done) && mv build/newer-llvm.part build/newer-llvm
+}
+
 configure_and_build() { # PRESET [CMAKE OPTION...]
     preset=$1
     shift
@@ -134,6 +144,14 @@ if [ "$all" = --all ]; then
     also ubsan -LE "long|release-only"
     also tsan -LE "long|release-only"
     if need clang-19 clang-19; then also clang -LE long; else broken clang; fi
+    if ! need_newer_llvm; then
+        echo "llvm22: 0 passed, 0 failed, 1 skipped" >>"$log"
+        echo "skipped llvm22: there is no package llvm-22-dev for this machine" >>build/skips.log
+    elif configure_and_build llvm22 -DPTERA_LLVM_CONFIG="$PWD/build/newer-llvm/usr/lib/llvm-22/bin/llvm-config"; then
+        run_tests llvm22 -LE long
+    else
+        broken llvm22
+    fi
     if need_qemu && need_arm64 && configure_and_build arm64 -DPTERA_LLVM_ROOT="$PWD/build/llvm-arm64" \
         -DCMAKE_CROSSCOMPILING_EMULATOR="$emulator"; then
         run_tests arm64 -LE "long|release-only" --timeout 3600
@@ -143,7 +161,7 @@ if [ "$all" = --all ]; then
     say "left out: in the emulated machine and under sanitizers, tests marked release-only and long; on 64-bit ARM what" \
         "qemu-user cannot show (memory order between real cores, the addresses that its faults tell, speed)"
 else
-    say "left out (./dev test --all): long tests, ubsan alone, thread sanitizer, clang, 64-bit ARM, long fuzz runs"
+    say "left out (./dev test --all): long tests, ubsan alone, thread sanitizer, clang, LLVM 22, 64-bit ARM, long fuzz runs"
 fi
 
 cat build/skips.log

@@ -161,13 +161,18 @@ bool jit_emit_rcp_f32(struct jit_op *op)
     return can_round(op) && divide_f32(op, real(op, 1), source(op, 0));
 }
 
+/* The fence: LLVM 22 knows that the root of a negative number is NaN, and takes any NaN for as good as the canonical one. */
+static LLVMValueRef root_f32(struct jit_op *op, LLVMValueRef a)
+{
+    return jit_unary(op, "llvm.arithmetic.fence", jit_unary(op, "llvm.sqrt", a));
+}
+
 bool jit_emit_sqrt_f32(struct jit_op *op)
 {
     if (!can_round(op))
         return false;
     LLVMValueRef a = source(op, 0);
-    return give_f32(op, jit_is_rn(op) ? jit_unary(op, "llvm.sqrt", a)
-                                      : round_as_told(op, "sqrt.ps", &a, 1));
+    return give_f32(op, jit_is_rn(op) ? root_f32(op, a) : round_as_told(op, "sqrt.ps", &a, 1));
 }
 
 bool jit_emit_abs_f32(struct jit_op *op)
