@@ -444,13 +444,17 @@ void gen_compute(struct gen *g, const struct gen_place *place, bool uniform)
 
 void gen_burst(struct gen *g, const struct gen_place *place)
 {
-    struct drawn d = {.values = adds_values(place) ? place->values : NULL};
+    struct gen_values *values = adds_values(place) ? place->values : NULL;
+    struct drawn d = {.values = values};
     unsigned n = 1 + gen_below(g, 5);
     draw(g, &d, gen_chance(g, 60) ? "float" : NULL, place);
     put_drawn(g, &d, "");
-    for (unsigned i = 1; i < n; i++)
+    for (unsigned i = 1; i < n; i++) {
+        const char *guard = g->for_gpu ? "" : gen_guard(g);
+        d.values = *guard ? NULL : values;
         if (draw_operands(g, &d, place))
-            put_drawn(g, &d, "");
+            put_drawn(g, &d, guard);
+    }
 }
 
 void gen_special_register(struct gen *g)
