@@ -53,7 +53,7 @@ static void draw_features(struct gen *g)
     g->has_shared = gen_chance(g, 40);
     g->has_const = gen_chance(g, 15);
     g->has_waits = g->has_shared && gen_chance(g, 30);
-    g->has_many = gen_chance(g, 8);
+    g->has_many = gen_chance(g, 12);
 }
 
 /* ---- registers -------------------------------------------------------------------------------------------------------- */
