@@ -29,6 +29,7 @@ struct body {
     uint32_t table;      /* table t is table + t */
     uint32_t end;        /* label behind the body; PT_NONE: of the kernel, which ends */
     uint64_t frame;      /* where its variables begin in the window */
+    uint64_t variadic;   /* bytes behind them: what is passed for an unsized parameter */
     PT_VEC(struct variable) variables;
 };
 
@@ -218,12 +219,38 @@ static struct pt_operand copy_operand(struct inliner *in, struct body *b, struct
     return o;
 }
 
+/* Of ld.param and st.param in a function whose address is in a register: parameters of activations are local memory. */
+static uint32_t local_form(struct pt_module *m, uint32_t of)
+{
+    struct pt_form form = m->forms.v[of];
+    unsigned i = 0;
+    while (i < form.n_mods && form.mod[i] != PT_M_param && form.mod[i] != PT_M_param_func)
+        i++;
+    if (i == form.n_mods)
+        return of;
+    form.mod[i] = PT_M_local;
+    for (uint32_t k = 1; k < m->forms.n; k++)
+        if (!memcmp(&m->forms.v[k], &form, sizeof form)) /* one made before has the spelling of what it was */
+            return k;
+    *pt_vec_push(&m->arena, &m->forms) = form;
+    return m->forms.n - 1;
+}
+
+static uint32_t copy_form(struct inliner *in, const struct body *b, const struct pt_insn *insn)
+{
+    enum pt_op op = (enum pt_op)in->from->forms.v[insn->form].op;
+    const struct pt_operand *mem = &b->f->operands.v[insn->operands + (op == PT_OP_ld)];
+    bool is_access = op == PT_OP_ld || op == PT_OP_st;
+    bool has_register = is_access && b->f->operands.v[mem->index].kind == PT_OPND_REG;
+    return has_register && b->caller ? local_form(in->m, insn->form) : insn->form;
+}
+
 static void copy_insn(struct inliner *in, struct body *b, const struct pt_insn *insn)
 {
     struct pt_operand o[UINT8_MAX];
     for (uint32_t k = 0; k < insn->n_operands; k++)
         o[k] = copy_operand(in, b, b->f->operands.v[insn->operands + k]);
-    struct pt_insn *to = add_insn(in, insn->form, o, insn->n_operands);
+    struct pt_insn *to = add_insn(in, copy_form(in, b, insn), o, insn->n_operands);
     to->guard = insn->guard ? insn->guard + b->reg : PT_NONE;
     to->guard_neg = insn->guard_neg;
     to->col = insn->col;
@@ -321,6 +348,9 @@ static bool agrees(const struct inliner *in, const struct body *b, const struct 
         const struct pt_symbol *s = &in->from->symbols.v[symbols[i]];
         bool is_reg = s->space == PT_SPACE_REG;
         unsigned bits = is_reg ? pt_type_bits((enum pt_type)s->type) : (unsigned)s->size * 8;
+        if (s->is_unsized && !is_reg && o->kind == PT_OPND_SYM && is_own(in, b, o->index) && !o->imm &&
+            in->from->symbols.v[o->index].size <= MOST_PARAMETER_BYTES)
+            continue;
         if (s->is_unsized || (is_reg && bits == 8) || (!is_reg && s->size > MOST_PARAMETER_BYTES))
             return false;
         if (o->kind == PT_OPND_REG) {
@@ -464,13 +494,26 @@ static void begin_stack(struct inliner *in)
     add_stack(in, "stackrestore", PT_OP_stackrestore, reg);
 }
 
+/* An unsized last parameter lies behind the other variables (ir/layout.c), and is as large as what is passed. */
+static void make_room(struct inliner *in, struct body *callee, struct pt_operand passed)
+{
+    uint32_t n = callee->f->params.n, last = n ? callee->f->params.v[n - 1] : PT_NONE;
+    if (!in->from->symbols.v[last].is_unsized)
+        return;
+    uint64_t size = in->m->symbols.v[passed.index].size;
+    struct pt_symbol *s = &in->m->symbols.v[copy_variable(in, callee, last)];
+    s->size = size;
+    s->is_unsized = 0;
+    callee->variadic = (size + 15) & ~UINT64_C(15);
+}
+
 static void expand(struct inliner *in, struct body *b, const struct call *call)
 {
     const struct pt_func *f = &in->from->funcs.v[call->callee];
     struct body callee = {.f = f, .caller = b, .func = call->callee, .depth = b->depth + 1};
     struct pt_place place = in->place;
     uint32_t line = in->line, loc = in->loc;
-    callee.frame = b->frame + ((b->f->local_size + 15u) & ~UINT64_C(15));
+    callee.frame = b->frame + ((b->f->local_size + 15u) & ~UINT64_C(15)) + b->variadic;
     callee.end = add_label(in, 1);
     callee.reg = in->f->regs.n - 1;
     struct pt_reg *regs = pt_vec_extend(&in->m->arena, &in->f->regs, f->regs.n - 1);
@@ -481,6 +524,8 @@ static void expand(struct inliner *in, struct body *b, const struct call *call)
     share_variables(in, b, &callee, call);
     for (uint32_t i = 0; i < f->params.n; i++) {
         struct pt_operand from = copy_operand(in, b, b->f->operands.v[call->args->index + i]);
+        if (i + 1 == f->params.n)
+            make_room(in, &callee, from);
         pass_value(in, formal(in, &callee, f->params.v[i]), from);
     }
     bool has_stack = pt_uses_stack(in->from, f);

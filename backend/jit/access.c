@@ -41,7 +41,7 @@ bool jit_describe(struct jit *j, struct jit_access *a)
     a->extends_sign = pt_type_class(a->type) == PT_CLASS_S;
     if (a->base->kind == PT_OPND_SYM && j->m->symbols.v[a->base->index].space == PT_SPACE_LOCAL)
         a->space = PT_SPACE_LOCAL; /* ld.param and st.param of arguments */
-    if (a->space == PT_SPACE_PARAM && a->base->kind == PT_OPND_REG && !j->inlined)
+    if (a->space == PT_SPACE_PARAM && a->base->kind == PT_OPND_REG)
         a->space = PT_SPACE_GENERIC; /* addresses of a kernel's parameters are generic */
     a->is_constant = a->space == PT_SPACE_CONST || a->space == PT_SPACE_PARAM;
     a->order = pt_order_of(j->form);
