@@ -146,6 +146,7 @@ static bool generate(struct jit *j)
 {
     if (!expand_calls(j))
         return false;
+    jit_find_defs(j);
     jit_plan_shape(j);
     begin(j);
     jit_value_init(j);

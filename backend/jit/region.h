@@ -71,6 +71,8 @@ void jit_begin_apart(struct jit *j, const struct jit_plan *plan);
 /* plan.c: chunks and groups for the kernel, and what is known of its values then. */
 void jit_plan_shape(struct jit *j);
 
+/* turn.c: r = r + s, s made of the grid's width. */
+bool jit_strides_grid(const struct jit *j, const struct pt_insn *insn);
 /* turn.c: finds the loop in which CTAs take turns. */
 void jit_plan_turns(struct jit *j, struct jit_plan *plan);
 /* turn.c: likewise once all that crosses regions has its place. */

@@ -51,6 +51,7 @@ bool jit_may_repeat(const struct jit *j, const struct pt_insn *insn)
 void jit_find_defs(struct jit *j)
 {
     uint32_t n = 0;
+    j->regs = pt_arena_alloc(j->arena, (j->f->regs.n + 1) * sizeof *j->regs);
     for (uint32_t i = 0; i < j->f->insns.n; i++)
         pt_insn_regs(j->m, j->f, &j->f->insns.v[i], count_def, j);
     for (uint32_t i = 0; i < j->f->regs.n; i++) {

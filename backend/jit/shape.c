@@ -157,14 +157,15 @@ static bool has_ordering_points(const struct jit *j)
 }
 
 /* A loop whose indexes advance by what the whole CTA agrees on, known at run time: it walks memory in long strides, where many
- * lanes at a time are worth more than registers. */
+ * lanes at a time are worth more than registers. Not in strides of the grid: CTAs that take turns read what lies in between. */
 static bool has_striding_loop(const struct jit *j)
 {
     for (uint32_t i = 0; i < j->f->insns.n; i++) {
         const struct pt_insn *insn = &j->f->insns.v[i];
         const struct pt_operand *o = &j->f->operands.v[insn->operands];
         if (pt_insn_form(j->m, insn)->op != PT_OP_add_int || o[0].kind != PT_OPND_REG ||
-            j->f->regs.v[o[0].index].n_defs != 2 || !j->vary->regs[o[0].index].is_affine)
+            j->f->regs.v[o[0].index].n_defs != 2 || !j->vary->regs[o[0].index].is_affine ||
+            jit_strides_grid(j, insn))
             continue;
         for (unsigned k = 1; k < 3; k++)
             if (o[k].kind == PT_OPND_REG && o[3 - k].kind == PT_OPND_REG &&

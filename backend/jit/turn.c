@@ -31,8 +31,7 @@ static bool is_of_grid(const struct jit *j, const struct pt_operand *o, unsigned
     return false;
 }
 
-/* r = r + s, s made of the grid's width. */
-static bool strides(const struct jit *j, const struct pt_insn *insn)
+bool jit_strides_grid(const struct jit *j, const struct pt_insn *insn)
 {
     const struct pt_operand *o = &j->f->operands.v[insn->operands];
     if (pt_insn_form(j->m, insn)->op != PT_OP_add_int || insn->guard || o->kind != PT_OPND_REG)
@@ -63,7 +62,7 @@ static uint32_t accesses_of(const struct jit *j, const struct pt_loop *loop)
             return 0;
         for (uint32_t i = block->first; i < block->first + block->count; i++) {
             n += touches_global(pt_insn_form(j->m, &j->f->insns.v[i]));
-            has_stride |= strides(j, &j->f->insns.v[i]);
+            has_stride |= jit_strides_grid(j, &j->f->insns.v[i]);
         }
     }
     return has_stride ? n : 0;

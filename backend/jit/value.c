@@ -240,8 +240,6 @@ static void make_reg(struct jit *j, uint32_t index, enum pt_type type)
 
 void jit_value_init(struct jit *j)
 {
-    j->regs = pt_arena_alloc(j->arena, (j->f->regs.n + 1) * sizeof *j->regs);
-    jit_find_defs(j);
     jit_find_nans(j);
     for (uint32_t i = 1; i < j->f->regs.n; i++)
         make_reg(j, i, (enum pt_type)j->f->regs.v[i].type);

@@ -57,7 +57,7 @@ unsigned jit_choices(const struct pt_form *form);
 
 /* ---- remake.c: values computed once more ---- */
 
-/* Finds jit_reg.only, def and defs. */
+/* Makes j->regs, with jit_reg.only, def and defs. */
 void jit_find_defs(struct jit *j);
 /* A pure instruction, or the load of a parameter: the same whenever it runs. */
 bool jit_may_repeat(const struct jit *j, const struct pt_insn *insn);
