@@ -5,6 +5,24 @@
 
 #include "runtime/thread.h"
 
+enum { SPINS = 1000 /* about as long as it takes to wake a thread */ };
+
+static void relax(void)
+{
+#if defined __x86_64__
+    __builtin_ia32_pause();
+#elif defined __aarch64__
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Waits a little for a count to come to `to`: launches often follow one another, and workers end together. */
+static void spin(const atomic_uint *count, unsigned to)
+{
+    for (unsigned i = 0; i < SPINS && atomic_load_explicit(count, memory_order_acquire) != to; i++)
+        relax();
+}
+
 void pt_pool_init(struct pt_pool *pool, const struct pt_allocator *allocator, unsigned threads)
 {
     memset(pool, 0, sizeof *pool);
@@ -19,6 +37,7 @@ void pt_pool_close(struct pt_pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
     pool->closing = true;
+    atomic_fetch_add(&pool->calls, 1);
     pthread_cond_broadcast(&pool->wanted);
     pthread_mutex_unlock(&pool->lock);
     for (unsigned i = 0; i < pool->n_threads; i++)
@@ -39,6 +58,19 @@ static struct pt_work *take(struct pt_pool *pool)
     return work;
 }
 
+/* With the lock, which it gives away meanwhile. */
+static void wait_for_work(struct pt_pool *pool)
+{
+    unsigned calls = atomic_load(&pool->calls);
+    pool->idle++;
+    pthread_mutex_unlock(&pool->lock);
+    spin(&pool->calls, calls + 1);
+    pthread_mutex_lock(&pool->lock);
+    if (atomic_load(&pool->calls) == calls)
+        pthread_cond_wait(&pool->wanted, &pool->lock);
+    pool->idle--;
+}
+
 static void *thread_main(void *ud)
 {
     struct pt_pool *pool = ud;
@@ -46,16 +78,14 @@ static void *thread_main(void *ud)
     while (!pool->closing) {
         struct pt_work *work = take(pool);
         if (!work) {
-            pool->idle++;
-            pthread_cond_wait(&pool->wanted, &pool->lock);
-            pool->idle--;
+            wait_for_work(pool);
             continue;
         }
         unsigned worker = work->joined - 1;
         pthread_mutex_unlock(&pool->lock);
         work->run(work->ud, worker);
         pthread_mutex_lock(&pool->lock);
-        work->left++;
+        atomic_fetch_add(&work->left, 1); /* the work may be gone from here on */
         pthread_cond_broadcast(&pool->done);
     }
     pthread_mutex_unlock(&pool->lock);
@@ -87,6 +117,7 @@ static void enqueue(struct pt_pool *pool, struct pt_work *work)
     while (*end)
         end = &(*end)->next;
     *end = work;
+    atomic_fetch_add(&pool->calls, 1);
     start_threads(pool, work->workers - 1);
     for (unsigned i = 1; i < work->workers; i++)
         pthread_cond_signal(&pool->wanted);
@@ -105,7 +136,7 @@ static void dequeue(struct pt_pool *pool, struct pt_work *work)
 void pt_pool_run(struct pt_pool *pool, struct pt_work *work)
 {
     work->joined = 1;
-    work->left = 1;
+    atomic_init(&work->left, 1);
     work->next = NULL;
     if (work->workers <= 1 || pool->limit == 0) {
         work->run(work->ud, 0);
@@ -117,7 +148,10 @@ void pt_pool_run(struct pt_pool *pool, struct pt_work *work)
     work->run(work->ud, 0);
     pthread_mutex_lock(&pool->lock);
     dequeue(pool, work);
-    while (work->left < work->joined)
+    pthread_mutex_unlock(&pool->lock);
+    spin(&work->left, work->joined); /* nobody joins any more */
+    pthread_mutex_lock(&pool->lock);
+    while (atomic_load(&work->left) < work->joined)
         pthread_cond_wait(&pool->done, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
 }

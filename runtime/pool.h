@@ -3,6 +3,7 @@
 #define PTERA_RUNTIME_POOL_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "ir/arena.h"
@@ -13,7 +14,8 @@ struct pt_work {
     void *ud;
     unsigned workers; /* at most */
     /* the pool's: */
-    unsigned joined, left;
+    unsigned joined;
+    atomic_uint left;
     struct pt_work *next;
 };
 
@@ -25,6 +27,7 @@ struct pt_pool {
     unsigned limit, n_threads; /* threads besides callers */
     unsigned idle;
     struct pt_work *queue;
+    atomic_uint calls; /* grows when there is something to do for threads */
     bool closing;
 };
 
