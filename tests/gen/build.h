@@ -109,6 +109,9 @@ void gen_memory(struct gen *g, const struct gen_place *place);
 /* Computes the address of the array's element %t<n> into %x<n>, without the array's offset. */
 char *gen_address(struct gen *g, unsigned n, unsigned bytes, const char *base);
 
+/* So many for each thread of the grid, but the last `left_out`: a number; or %w<n>, which `text` computes from the grid's width. */
+const char *gen_bound(struct gen *g, unsigned n, unsigned each, unsigned left_out, const char **text);
+
 /* near.c: what a thread does with elements that lie side by side. A record whose address is in %x<n>: */
 void gen_neighbours(struct gen *g, const struct gen_place *place, const struct gen_array *a, unsigned n);
 /* The thread's record of one round; elements up to a bound, each behind a guard of its own. */
@@ -119,6 +122,8 @@ void gen_fill_arrays(struct gen *g);
 /* share.c: what threads do together */
 void gen_warp(struct gen *g, const struct gen_place *place);
 void gen_cta(struct gen *g, const struct gen_place *place);
+/* Threads of the CTA, all of which come there, exchange at distances. */
+void gen_meet(struct gen *g, const struct gen_place *place);
 
 /* flow.c: a list of statements */
 void gen_statements(struct gen *g, struct gen_place place, unsigned n);

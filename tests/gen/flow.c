@@ -185,6 +185,7 @@ static void walk(struct gen *g, const struct gen_place *place, const struct gen_
     const char *stride = gen_chance(g, 60) ? gen_format(g, "mov.u32 %%m%u, %%nctaid.x;\nmul.lo.u32 %%z32_%u, %%m%u, %u;\n", n, n, n,
                                                         g->threads / g->k->grid[0])
                                            : gen_format(g, "mov.u32 %%z32_%u, %u;\n", n, g->threads);
+    const char *bound_text, *bound = gen_bound(g, n, a->a, left_out, &bound_text);
     bool has_neighbours = a->record > 1;
     inner.depth = place->depth + 1;
     inner.leave = has_neighbours && gen_chance(g, 30) ? gen_format(g, "L%u_end", n) : NULL;
@@ -192,9 +193,9 @@ static void walk(struct gen *g, const struct gen_place *place, const struct gen_
     inner.leaves_uniformly = inner.is_uniform;
     count_in(&inner, n, false);
     node->stand_in = gen_format(g, "mov.u32 %%t%u, 0;", n);
-    node->part[0] = gen_format(g, "%smov.u32 %%t%u, %%gid;\nmul.wide.u32 %%z%u, %%z32_%u, %u;\nmad.wide.u32 %%x%u, %%t%u, %u, %%out;\n"
-                                  "L%u_head:\nsetp.lt.u32 %%q%u, %%t%u, %u;\n@!%%q%u bra L%u_end;\n",
-                               stride, n, n, n, record, n, n, record, n, n, n, g->threads * a->a - left_out, n, n);
+    node->part[0] = gen_format(g, "%s%smov.u32 %%t%u, %%gid;\nmul.wide.u32 %%z%u, %%z32_%u, %u;\nmad.wide.u32 %%x%u, %%t%u, %u, %%out;\n"
+                                  "L%u_head:\nsetp.lt.u32 %%q%u, %%t%u, %s;\n@!%%q%u bra L%u_end;\n",
+                               stride, bound_text, n, n, n, record, n, n, record, n, n, n, bound, n, n);
     node->part[1] = gen_format(g, "L%u_next:\nadd.u32 %%t%u, %%t%u, %%z32_%u;\nadd.s64 %%x%u, %%x%u, %%z%u;\nbra L%u_head;\nL%u_end:\n",
                                n, n, n, n, n, n, n, n, n);
     if (has_neighbours) {
@@ -358,7 +359,9 @@ static void statement(struct gen *g, struct gen_place *place)
     unsigned roll = gen_below(g, 100), n_callable = g->k->n_funcs;
     if (draw_near(g, place))
         return;
-    if (roll < 16 && place->depth < DEPTH_MOST)
+    if (place->is_uniform && g->has_shared && gen_chance(g, 5))
+        gen_meet(g, place);
+    else if (roll < 16 && place->depth < DEPTH_MOST)
         control(g, place);
     else if (roll < 30)
         gen_memory(g, place);

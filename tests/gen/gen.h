@@ -8,7 +8,7 @@
  * read.
  *
  * Accesses that native code joins, orders or runs ahead with have statements of their own: neighbouring elements (near.c), loops in
- * strides of a grid of many CTAs (flow.c, walk), threads that meet at distances (share.c, meet).
+ * strides of a grid of many CTAs (flow.c, walk), threads that meet at distances (share.c, gen_meet).
  *
  * The kernel's parameters: out (u64), sums (u64), s (u32), w (u64).
  */

@@ -95,6 +95,16 @@ static char *index_text(struct gen *g, const struct gen_array *a, unsigned n)
     }
 }
 
+const char *gen_bound(struct gen *g, unsigned n, unsigned each, unsigned left_out, const char **text)
+{
+    *text = "";
+    if (gen_chance(g, 30))
+        return gen_format(g, "%u", g->threads * each - left_out);
+    *text = gen_format(g, "mov.u32 %%w%u, %%nctaid.x;\nmad.lo.s32 %%w%u, %%w%u, %u, -%u;\n", n, n, n,
+                       g->threads / g->k->grid[0] * each, left_out);
+    return gen_format(g, "%%w%u", n);
+}
+
 /* %x<n> = base + %t<n> * bytes, in one of the ways that compilers write it. */
 char *gen_address(struct gen *g, unsigned n, unsigned bytes, const char *base)
 {

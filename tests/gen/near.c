@@ -100,7 +100,7 @@ void gen_neighbours(struct gen *g, const struct gen_place *place, const struct g
 
 /* "if (i + k < bound) a[i + k] = ...": %t<n> is the number of the record's first element, %x<n> its address. */
 static void guarded_element(struct gen *g, const struct gen_place *place, const struct gen_array *a, const struct kind *kind, unsigned n,
-                            unsigned k, unsigned bound)
+                            unsigned k, const char *bound)
 {
     struct gen_values values = {.depth = place->depth};
     struct gen_place inner = *place;
@@ -109,7 +109,7 @@ static void guarded_element(struct gen *g, const struct gen_place *place, const 
     inner.values = &values;
     inner.stays = true;
     struct gen_node *node = gen_node(g, 1);
-    node->part[0] = gen_format(g, "add.u32 %%t%u, %%t%u, %u;\nsetp.ge.u32 %%q%u, %%t%u, %u;\n@%%q%u bra L%u_on;\n", m, n, k, m, m, bound,
+    node->part[0] = gen_format(g, "add.u32 %%t%u, %%t%u, %u;\nsetp.ge.u32 %%q%u, %%t%u, %s;\n@%%q%u bra L%u_on;\n", m, n, k, m, m, bound,
                                m, m);
     struct gen_node **was = gen_enter(g, node, 0);
     load(g, &values, kind, at, n);
@@ -124,12 +124,16 @@ static void guarded_row(struct gen *g, const struct gen_place *place, const stru
 {
     struct kind kind = draw_kind(g, a);
     struct gen_place inner = *place;
-    unsigned order[RECORD_MOST], all = g->threads * a->record, bound = all - (gen_chance(g, 70) ? gen_below(g, a->record * 8) % all : 0);
+    unsigned order[RECORD_MOST], all = g->threads * a->record;
+    unsigned left_out = gen_chance(g, 70) ? gen_below(g, a->record * 8) % all : 0;
+    const char *text, *bound = gen_bound(g, n, a->record, left_out, &text);
     inner.is_uniform = false;
     inner.mask = NULL;
     inner.leave = inner.again = NULL;
     inner.depth++;
     g->is_filled[a - g->array] = true;
+    struct gen_node *line = gen_line(g, "%s", text);
+    line->stand_in = line->part[0];
     draw_order(g, order, a->record);
     for (unsigned i = 0; i < a->record; i++)
         guarded_element(g, &inner, a, &kind, n, order[i], bound);
@@ -146,7 +150,7 @@ void gen_near(struct gen *g, const struct gen_place *place)
     struct gen_node *line = gen_line(g, "mul.lo.u32 %%t%u, %%gid, %u;\n%sadd.s64 %%x%u, %%x%u, %u;", n, a->record,
                                      gen_address(g, n, a->bytes, "%out"), n, n, round * g->threads * a->record * a->bytes);
     line->stand_in = line->part[0]; /* goes when nobody needs the address */
-    if (gen_chance(g, 25))
+    if (gen_chance(g, 40))
         guarded_row(g, &inner, a, n);
     else
         gen_neighbours(g, &inner, a, n);

@@ -174,7 +174,7 @@ static void load_value(struct gen *g, struct gen_values *values, unsigned bits, 
     gen_add_value(values, &v);
 }
 
-static void meet(struct gen *g, const struct gen_place *place)
+void gen_meet(struct gen *g, const struct gen_place *place)
 {
     unsigned n = gen_temp(g), m = gen_temp(g), bytes = gen_chance(g, 70) ? 4 : 8, bits = 8 * bytes;
     enum gen_class class = bytes == 8 ? GEN_D : GEN_R;
@@ -313,7 +313,7 @@ void gen_cta(struct gen *g, const struct gen_place *place)
         wait(g, place);
         return;
     }
-    switch (gen_below(g, 8)) {
+    switch (gen_below(g, 6)) {
     case 0:
         gen_line(g, "%s", plain[gen_below(g, 6)]);
         break;
@@ -322,10 +322,6 @@ void gen_cta(struct gen *g, const struct gen_place *place)
         break;
     case 2:
         sum_up(g, place);
-        break;
-    case 3:
-    case 4:
-        meet(g, place);
         break;
     default:
         exchange(g, place);
