@@ -5,6 +5,7 @@
  *   run.c     lanes side by side: vectors
  *   exchange.c, pair.c  lanes in an order that shows only at run time, and two stores of such as one
  *   gather.c  lanes anywhere
+ *   stream.c  stores past the caches
  *   join.c    several instructions as one access
  */
 #ifndef PTERA_BACKEND_JIT_ACCESS_H
@@ -127,6 +128,16 @@ void jit_load_near(struct jit *j, const struct jit_access *a, LLVMValueRef point
                    LLVMValueRef *v);
 void jit_store_near(struct jit *j, const struct jit_access *a, LLVMValueRef pointer, int64_t stride,
                     LLVMValueRef *v);
+
+/* ---- stream.c ---- */
+
+/* Finds the stores that may go past the caches. */
+void jit_plan_streams(struct jit *j);
+/* j->insn is one. */
+bool jit_is_streaming(const struct jit *j);
+/* All lanes of a run. */
+void jit_store_stream(struct jit *j, const struct jit_access *a, LLVMValueRef value,
+                      LLVMValueRef pointer);
 
 /* ---- exchange.c ---- */
 

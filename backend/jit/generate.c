@@ -1,5 +1,5 @@
 /* A kernel, from its IR to LLVM's. */
-#include "backend/jit/region.h"
+#include "backend/jit/access.h"
 
 #include <string.h>
 
@@ -154,6 +154,7 @@ static bool generate(struct jit *j)
     if (!jit_plan(j, &plan))
         return false;
     j->front_bytes = plan.front_bytes;
+    jit_plan_streams(j);
     for (uint32_t r = 0; r < plan.n_regions; r++)
         plan.regions[r].start = jit_new_block(j, "region");
     if (plan.turns.region)

@@ -125,6 +125,8 @@ struct jit {
     LLVMValueRef offsets;       /* alloca of atomic.c */
     uint64_t *live_in;          /* pt_live_in */
     uint64_t *read;             /* registers that some instruction reads */
+    uint64_t *streaming;        /* stores that may go past the caches: stream.c */
+    LLVMValueRef streams;       /* i1: they do */
     uint64_t *partial;          /* blocks that not all live lanes of a group run together */
     bool
         only_rewrites; /* the block does nothing in lanes that are off but write what is there, and runs in any case */

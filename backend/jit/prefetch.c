@@ -2,7 +2,7 @@
  * prefetcher does not follow them, so each access asks for what later rounds will need. Straight code asks for what a later CTA
  * will touch: distance.c.
  */
-#include "backend/jit/region.h"
+#include "backend/jit/access.h"
 
 enum {
     AHEAD = 12,         /* rounds */
@@ -201,8 +201,12 @@ static void ask_behind(struct jit *j, uint32_t reg, LLVMValueRef pointer, unsign
         writes = (pt_insn_form(j->m, &j->f->insns.v[i])->effects & PT_FX_WRITE) &&
                  goes_through(j, &j->f->insns.v[i], reg);
     LLVMValueRef behind = jit_lies_behind(j) ? NULL : jit_distance_behind(j, reg);
-    if (behind)
-        ask(j, jit_at(j, pointer, behind), bytes, writes);
+    if (!behind)
+        return;
+    LLVMValueRef next = jit_at(j, pointer, behind);
+    if (jit_is_streaming(j)) /* nobody needs the line: what is at hand anyway */
+        next = LLVMBuildSelect(j->b, j->streams, j->scratch, next, "");
+    ask(j, next, bytes, writes);
 }
 
 /* The chunk before has asked for the line: chunks of less than a line go on where others end, in the group or in rows of threads

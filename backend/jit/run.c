@@ -82,10 +82,16 @@ static void store_halved(struct jit *j, const struct jit_access *a, LLVMValueRef
                          LLVMValueRef *v)
 {
     LLVMValueRef lane[4] = {v[0], v[1], v[2], v[3]};
+    LLVMValueRef row[4];
     transpose(j, lane);
     for (unsigned i = 0; i < 4; i++)
-        jit_store_at(j, a, halves(j, lane[i % 2 * 2], lane[i % 2 * 2 + 1], i / 2),
-                     jit_element(j, a, pointer, i * 8));
+        row[i] = halves(j, lane[i % 2 * 2], lane[i % 2 * 2 + 1], i / 2);
+    if (jit_is_streaming(j)) {
+        jit_store_stream(j, a, jit_join(j, row, 4), pointer);
+        return;
+    }
+    for (unsigned i = 0; i < 4; i++)
+        jit_store_at(j, a, row[i], jit_element(j, a, pointer, i * 8));
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
@@ -186,6 +192,8 @@ void jit_store_run(struct jit *j, const struct jit_access *a, LLVMValueRef point
     LLVMValueRef all = interleave(j, v, a->n);
     if (mask)
         store_some(j, a, pointer, spread_mask(j, mask, a->n), all);
+    else if (jit_is_streaming(j))
+        jit_store_stream(j, a, all, pointer);
     else
         jit_store_at(j, a, all, pointer);
 }
