@@ -81,7 +81,7 @@ void jit_fail_if(struct jit *j, LLVMValueRef test, enum pt_fault_kind kind,
                  const struct jit_blame *who)
 {
     LLVMBasicBlockRef fail = jit_new_block(j, "fault"), on = jit_new_block(j, "");
-    LLVMBuildCondBr(j->b, test, fail, on);
+    jit_branch_mostly(j, LLVMBuildNot(j->b, test, ""), on, fail);
     jit_continue_in(j, fail);
     jit_fail(j, kind, who);
     jit_continue_in(j, on);

@@ -217,13 +217,13 @@ void jit_poll_rounds(struct jit *j, uint32_t insn, LLVMValueRef rounds)
     LLVMValueRef left = LLVMBuildLoad2(j->b, i32, j->budget, "");
     left = LLVMBuildSub(j->b, left, rounds, "");
     LLVMBuildStore(j->b, left, j->budget);
-    LLVMIntPredicate spent = LLVMIsConstant(rounds) ? LLVMIntEQ : LLVMIntSLE;
-    LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, spent, left, jit_i32(j, 0), ""), look, on);
+    LLVMIntPredicate left_over = LLVMIsConstant(rounds) ? LLVMIntNE : LLVMIntSGT;
+    jit_branch_mostly(j, LLVMBuildICmp(j->b, left_over, left, jit_i32(j, 0), ""), on, look);
     jit_continue_in(j, look);
     LLVMBuildStore(j->b, jit_i32(j, JIT_BUDGET), j->budget);
     LLVMValueRef stop = jit_field(j, i32, j->launch, offsetof(struct pt_launch, stop));
     LLVMSetVolatile(stop, true);
-    LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, LLVMIntNE, stop, jit_i32(j, 0), ""), stopped, on);
+    jit_branch_mostly(j, LLVMBuildICmp(j->b, LLVMIntEQ, stop, jit_i32(j, 0), ""), on, stopped);
     jit_continue_in(j, stopped);
     j->insn = &j->f->insns.v[insn];
     jit_stop(j);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+enum { RUNS = 1000 };
+
 /* A number that metadata of a load states. */
 static void note(struct jit *j, LLVMValueRef load, const char *what, uint64_t number)
 {
@@ -70,6 +72,16 @@ static void start_cta(struct jit *j)
     }
 }
 
+/* That it runs often, as far as LLVM asks: code for what is rare then stays where it is, rather than in front of loops. */
+static void note_runs(struct jit *j)
+{
+    static const char name[] = "function_entry_count";
+    LLVMMetadataRef parts[] = {LLVMMDStringInContext2(j->context, name, strlen(name)),
+                               LLVMValueAsMetadata(jit_i64(j, RUNS))};
+    LLVMGlobalSetMetadata(j->function, LLVMGetMDKindIDInContext(j->context, "prof", 4),
+                          LLVMMDNodeInContext2(j->context, parts, 2));
+}
+
 /* A fault is told with the id of the CTA that is in memory. */
 static void go_to_next(struct jit *j, LLVMValueRef x)
 {
@@ -80,7 +92,7 @@ static void go_to_next(struct jit *j, LLVMValueRef x)
     LLVMSetVolatile(stop, true);
     LLVMBasicBlockRef stopped = jit_new_block(j, "stopped");
     LLVMValueRef goes_on = LLVMBuildICmp(j->b, LLVMIntEQ, stop, jit_i32(j, 0), "");
-    LLVMBuildCondBr(j->b, goes_on, j->start, stopped);
+    jit_branch_mostly(j, goes_on, j->start, stopped);
     jit_continue_in(j, stopped);
     LLVMBuildRet(j->b, jit_i32(j, PT_RUN_YIELDED));
 }
@@ -91,7 +103,7 @@ void jit_end_cta(struct jit *j)
     LLVMBasicBlockRef next = jit_new_block(j, "next"), over = jit_new_block(j, "row_end");
     LLVMValueRef x = LLVMBuildAdd(j->b, j->id[0], jit_i32(j, 1), "");
     LLVMValueRef end = jit_field(j, i32, j->cta, offsetof(struct pt_cta, row_end));
-    LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, LLVMIntULT, x, end, ""), next, over);
+    jit_branch_mostly(j, LLVMBuildICmp(j->b, LLVMIntULT, x, end, ""), next, over);
     jit_continue_in(j, next);
     go_to_next(j, x);
     jit_continue_in(j, over);
@@ -105,6 +117,7 @@ static void begin(struct jit *j)
     LLVMTypeRef parameters[] = {pointer, pointer};
     LLVMTypeRef type = LLVMFunctionType(LLVMInt32TypeInContext(j->context), parameters, 2, false);
     j->function = LLVMAddFunction(j->module, JIT_ENTRY, type);
+    note_runs(j);
     LLVMBasicBlockRef entry = jit_new_block(j, "entry"), body = jit_new_block(j, "cta");
     LLVMPositionBuilderAtEnd(j->allocas, entry);
     jit_continue_in(j, body);

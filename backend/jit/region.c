@@ -10,6 +10,22 @@
 
 #include <string.h>
 
+enum { MOSTLY = 2000 /* to one */ };
+
+/* Parts of LLVM heed this only where they know how often the function runs: generate.c. */
+void jit_branch_mostly(struct jit *j, LLVMValueRef condition, LLVMBasicBlockRef usual,
+                       LLVMBasicBlockRef rare)
+{
+    static const char name[] = "branch_weights";
+    LLVMMetadataRef parts[] = {LLVMMDStringInContext2(j->context, name, strlen(name)),
+                               LLVMValueAsMetadata(jit_i32(j, MOSTLY)),
+                               LLVMValueAsMetadata(jit_i32(j, 1))};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(j->context, parts, 3);
+    LLVMSetMetadata(LLVMBuildCondBr(j->b, condition, usual, rare),
+                    LLVMGetMDKindIDInContext(j->context, "prof", 4),
+                    LLVMMetadataAsValue(j->context, node));
+}
+
 LLVMBasicBlockRef jit_new_block(struct jit *j, const char *name)
 {
     return LLVMAppendBasicBlockInContext(j->context, j->function, name);
@@ -171,7 +187,7 @@ static bool run_block(struct jit_gen *g, uint32_t block)
     j->is_version = true;
     if (good) { /* the tests hold, or each lane of each access is on its own: it is rare */
         LLVMBasicBlockRef slow = jit_new_block(j, "slow"), tested = jit_new_block(j, "tested");
-        LLVMBuildCondBr(j->b, good, tested, slow);
+        jit_branch_mostly(j, good, tested, slow);
         jit_continue_in(j, slow);
         j->trusted = NULL;
         j->distrusted = trusted;

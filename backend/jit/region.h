@@ -200,6 +200,9 @@ void jit_stop(struct jit *j);
 
 /* An empty basic block, and where building goes on. */
 LLVMBasicBlockRef jit_new_block(struct jit *j, const char *name);
+/* A branch that goes to `rare` hardly ever. */
+void jit_branch_mostly(struct jit *j, LLVMValueRef condition, LLVMBasicBlockRef usual,
+                       LLVMBasicBlockRef rare);
 void jit_continue_in(struct jit *j, LLVMBasicBlockRef block);
 
 /* A barrier of the CTA or the cluster; mbarriers are tested without waiting. */

@@ -172,7 +172,7 @@ static void store_some(struct jit *j, const struct jit_access *a, LLVMValueRef p
     }
     LLVMBasicBlockRef own = jit_new_block(j, "own"), other = jit_new_block(j, "other");
     LLVMBasicBlockRef after = jit_new_block(j, "");
-    LLVMBuildCondBr(j->b, jit_is_own(j, a, pointer, j->width * a->n), own, other);
+    jit_branch_mostly(j, jit_is_own(j, a, pointer, j->width * a->n), own, other);
     jit_continue_in(j, other);
     store_masked(j, a, pointer, mask, all);
     LLVMBuildBr(j->b, after);

@@ -436,7 +436,7 @@ static bool run_tested(struct serial *s, LLVMValueRef test, uint64_t *trusted)
         return run_lanes(s, s->all);
     LLVMBasicBlockRef tested = jit_new_block(j, "tested"), slow = jit_new_block(j, "slow");
     LLVMBasicBlockRef after = jit_new_block(j, "after");
-    LLVMBuildCondBr(j->b, test, tested, slow);
+    jit_branch_mostly(j, test, tested, slow);
     jit_continue_in(j, slow);
     bool ok = run_lanes(s, s->all);
     LLVMBuildBr(j->b, after);
