@@ -15,7 +15,7 @@ static const char fuzz_help[] =
     "usage: ptera fuzz [OPTIONS]\n\n"
     "Makes random, well-defined kernels and runs each at every CPU level that the machine has: in "
     "the interpreter, and as native\n"
-    "code at one of the levels, which take turns. All must leave the same bytes.\n"
+    "code at one of the levels, which take turns. All must leave the same bytes, and native code must not be refused.\n"
     "A kernel that fails is made smaller and written to a file. SIGINT and SIGTERM end it after "
     "the kernel at hand, with its report.\n\n"
     "  --seed N            of the first kernel; the next ones count up (1)\n"
@@ -30,25 +30,11 @@ static const char fuzz_help[] =
     "  --for-gpu           leave out what NVIDIA's assembler and GPUs make something of their own "
     "of\n";
 
-enum { REASONS = 256 };
-
 struct options {
     unsigned long long seed, count;
     struct trial_options trial;
     const char *folder;
     bool whole, show, for_gpu;
-};
-
-/* Reasons for not being native, counted by kernel and CPU level. */
-struct reason {
-    char text[80];
-    unsigned long n;
-};
-
-struct tally {
-    unsigned long verdict[VERDICTS], launches, native;
-    struct reason reason[REASONS];
-    unsigned n_reasons;
 };
 
 static bool parse_number(const char *text, unsigned long long *n)
@@ -114,32 +100,6 @@ static bool parse_options(int argc, char **argv, struct options *o)
     return true;
 }
 
-static void count_reason(struct tally *t, const char *text)
-{
-    unsigned i = 0;
-    while (i < t->n_reasons && strcmp(t->reason[i].text, text))
-        i++;
-    if (i == REASONS)
-        return;
-    if (i == t->n_reasons)
-        snprintf(t->reason[t->n_reasons++].text, sizeof t->reason->text, "%s", text);
-    t->reason[i].n++;
-}
-
-static void count(struct tally *t, const struct trial *trial, enum trial_engine engine)
-{
-    t->verdict[trial->verdict]++;
-    if (engine == TRIAL_INTERP || trial->verdict != VERDICT_GOOD)
-        return;
-    for (unsigned i = 0; i < trial->n_native; i++) {
-        t->launches++;
-        if (*trial->why[i])
-            count_reason(t, trial->why[i]);
-        else
-            t->native++;
-    }
-}
-
 static bool write_kernel(const struct gen_kernel *k, const struct options *o, const struct trial *trial)
 {
     char path[4096];
@@ -165,7 +125,7 @@ static void show(const struct gen_kernel *k)
     free(text);
 }
 
-static void try_seed(struct pen *pen, unsigned long long seed, const struct options *o, struct tally *tally)
+static void try_seed(struct pen *pen, unsigned long long seed, const struct options *o, unsigned long verdicts[VERDICTS])
 {
     struct gen_kernel kernel;
     struct trial trial;
@@ -174,7 +134,7 @@ static void try_seed(struct pen *pen, unsigned long long seed, const struct opti
         show(&kernel);
     } else {
         pen_try(pen, &kernel, &trial);
-        count(tally, &trial, o->trial.engine);
+        verdicts[trial.verdict]++;
         if (trial.verdict > VERDICT_UNSUPPORTED) {
             if (!o->whole)
                 gen_reduce(&kernel, pen, &trial);
@@ -200,34 +160,22 @@ static void listen_to_stop(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-static int by_count(const void *a, const void *b)
-{
-    const struct reason *x = a, *y = b;
-    return x->n < y->n ? 1 : x->n > y->n ? -1 : strcmp(x->text, y->text);
-}
-
-static unsigned long report(struct tally *t, const struct options *o)
+static unsigned long report(const unsigned long verdicts[VERDICTS], const struct options *o)
 {
     unsigned long failed = 0;
-    qsort(t->reason, t->n_reasons, sizeof *t->reason, by_count);
-    if (t->launches)
-        printf("native: %lu of %lu launches\n", t->native, t->launches);
-    for (unsigned i = 0; i < t->n_reasons; i++)
-        printf("interpreted: %lu (%s)\n", t->reason[i].n, t->reason[i].text);
     for (unsigned v = VERDICT_UNSUPPORTED + 1; v < VERDICTS; v++) {
-        failed += t->verdict[v];
-        if (t->verdict[v])
-            printf("%s: %lu\n", verdict_text(v), t->verdict[v]);
+        failed += verdicts[v];
+        if (verdicts[v])
+            printf("%s: %lu\n", verdict_text(v), verdicts[v]);
     }
-    bool misses = o->trial.engine != TRIAL_INTERP && o->count && !t->native; /* nothing was compared with anything */
-    printf("fuzz: %lu passed, %lu failed, %lu skipped\n", t->verdict[VERDICT_GOOD], failed + misses,
-           t->verdict[VERDICT_UNSUPPORTED]);
-    return failed + misses;
+    failed += o->count && !verdicts[VERDICT_GOOD]; /* nothing was compared with anything */
+    printf("fuzz: %lu passed, %lu failed, %lu skipped\n", verdicts[VERDICT_GOOD], failed, verdicts[VERDICT_UNSUPPORTED]);
+    return failed;
 }
 
 int command_fuzz(int argc, char **argv)
 {
-    static struct tally tally;
+    unsigned long verdicts[VERDICTS] = {0};
     struct options o = {.seed = 1, .count = 100, .trial = {TRIAL_BOTH, .is_native_once = true, .seconds = 60}, .folder = "."};
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
         fputs(fuzz_help, stdout);
@@ -242,7 +190,7 @@ int command_fuzz(int argc, char **argv)
     }
     listen_to_stop();
     for (unsigned long long i = 0; i < o.count && !is_told_to_stop; i++)
-        try_seed(pen, o.seed + i, &o, &tally);
+        try_seed(pen, o.seed + i, &o, verdicts);
     pen_close(pen);
-    return o.show || !report(&tally, &o) ? EXIT_GOOD : EXIT_FAILED;
+    return o.show || !report(verdicts, &o) ? EXIT_GOOD : EXIT_FAILED;
 }

@@ -17,7 +17,7 @@ static struct pt_value value_of(const struct jit *j, const struct pt_operand *o)
                                   : pt_vary_sreg(&j->vary->shape, (enum pt_sreg)o->index);
 }
 
-/* Lanes of an operand; false if they are not at hand so. `align`: the origin is a multiple of 1 << align, and all offsets are
+/* Lanes of an operand; false if they are not at hand so, or no integers (mov.f32 moves those, too). `align`: the origin is a multiple of 1 << align, and all offsets are
  * below that. */
 static bool read_parts(struct jit *j, const struct pt_operand *o, unsigned copy, enum pt_type type,
                        struct parts *parts, unsigned *align)
@@ -25,6 +25,8 @@ static bool read_parts(struct jit *j, const struct pt_operand *o, unsigned copy,
     int64_t stride;
     enum jit_shape shape = jit_shape_of(j, o, &stride);
     *align = 0;
+    if (LLVMGetTypeKind(jit_type(j, type, 1)) != LLVMIntegerTypeKind)
+        return false;
     if (o->kind == PT_OPND_REG && (shape == JIT_VECTOR || j->regs[o->index].fits[0]))
         return jit_offsets(j, o, copy, &parts->origin, &parts->offsets) &&
                LLVMTypeOf(parts->origin) == jit_type(j, type, 1);

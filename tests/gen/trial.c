@@ -23,7 +23,7 @@ struct request {
 
 const char *verdict_text(enum verdict verdict)
 {
-    static const char *const texts[] = {"good", "unsupported", "invalid PTX", "failed", "different", "crashed"};
+    static const char *const texts[] = {"good", "unsupported", "invalid PTX", "failed", "interpreted", "different", "crashed"};
     return texts[verdict];
 }
 
@@ -115,11 +115,12 @@ static void compare(const struct contents *first, const struct contents *other, 
     say(trial, VERDICT_DIFFERENT, level->name, engine, text);
 }
 
-static void note_native(ptera_kernel *kernel, char why[80])
+static void expect_native(ptera_kernel *kernel, const struct level *level, struct trial *trial)
 {
     ptera_kernel_status status = {.size = sizeof status};
     ptera_kernel_info(kernel, &status);
-    snprintf(why, 80, "%s", status.native_launches ? "" : status.why ? status.why : "no reason given");
+    if (!status.native_launches)
+        say(trial, VERDICT_INTERPRETED, level->name, "native", status.why ? status.why : "no reason given");
 }
 
 /* One launch at a level, compared with the first there was. */
@@ -129,7 +130,7 @@ static bool run_one(const struct bench *bench, unsigned i, ptera_kernel *kernel,
     struct contents after = {0};
     bool ok = launch(&bench->level[i], kernel, r, backend, &after, trial);
     if (ok && backend == PTERA_BACKEND_JIT)
-        note_native(kernel, trial->why[trial->n_native++]);
+        expect_native(kernel, &bench->level[i], trial);
     if (ok && first->bytes)
         compare(first, &after, r, &bench->level[i], backend == PTERA_BACKEND_JIT ? "native" : "interpreted", trial);
     if (ok && !first->bytes)

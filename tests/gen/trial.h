@@ -10,6 +10,7 @@ enum verdict {
     VERDICT_UNSUPPORTED, /* PTX that is not implemented yet: nothing ran */
     VERDICT_INVALID,     /* no valid PTX */
     VERDICT_FAILED,      /* a launch failed */
+    VERDICT_INTERPRETED, /* what native code was asked for, the interpreter ran */
     VERDICT_DIFFERENT,
     VERDICT_CRASHED,     /* the process ended by a signal; a hang is ended by SIGALRM */
     VERDICTS
@@ -32,8 +33,6 @@ struct gen_kernel;
 struct trial {
     enum verdict verdict;
     char text[TRIAL_TEXT]; /* what is wrong */
-    unsigned n_native;          /* launches that asked for native code */
-    char why[TRIAL_LEVELS][80]; /* it was not native; "": it was */
 };
 
 struct pen;
