@@ -13,6 +13,9 @@
 
 enum { PT_JIT_VERSION = 4 };
 
+/* How the reason begins why a kernel is not native, where that is a mistake of the compiler's own. */
+#define PT_NATIVE_BROKEN "LLVM's verifier: "
+
 struct pt_native_options {
     uint32_t block[3]; /* the shape; block[0] == 0: any */
     bool math_fast;    /* --math fast: see design.md, Numbers */

@@ -15,7 +15,7 @@ static const char fuzz_help[] =
     "usage: ptera fuzz [OPTIONS]\n\n"
     "Makes random, well-defined kernels and runs each at every CPU level that the machine has: in "
     "the interpreter, and as native\n"
-    "code at one of the levels, which take turns. All must leave the same bytes, and native code must not be refused.\n"
+    "code at one of the levels, which take turns. All must leave the same bytes; kernels that the compiler does not know are left out.\n"
     "A kernel that fails is made smaller and written to a file. SIGINT and SIGTERM end it after "
     "the kernel at hand, with its report.\n\n"
     "  --seed N            of the first kernel; the next ones count up (1)\n"
@@ -135,7 +135,9 @@ static void try_seed(struct pen *pen, unsigned long long seed, const struct opti
     } else {
         pen_try(pen, &kernel, &trial);
         verdicts[trial.verdict]++;
-        if (trial.verdict > VERDICT_UNSUPPORTED) {
+        if (trial.verdict == VERDICT_INTERPRETED)
+            printf("seed %llu: %s: %s\n", seed, verdict_text(trial.verdict), trial.text);
+        if (trial.verdict > VERDICT_INTERPRETED) {
             if (!o->whole)
                 gen_reduce(&kernel, pen, &trial);
             write_kernel(&kernel, o, &trial);
@@ -163,13 +165,14 @@ static void listen_to_stop(void)
 static unsigned long report(const unsigned long verdicts[VERDICTS], const struct options *o)
 {
     unsigned long failed = 0;
-    for (unsigned v = VERDICT_UNSUPPORTED + 1; v < VERDICTS; v++) {
+    for (unsigned v = VERDICT_INTERPRETED + 1; v < VERDICTS; v++) {
         failed += verdicts[v];
         if (verdicts[v])
             printf("%s: %lu\n", verdict_text(v), verdicts[v]);
     }
-    failed += o->count && !verdicts[VERDICT_GOOD]; /* nothing was compared with anything */
-    printf("fuzz: %lu passed, %lu failed, %lu skipped\n", verdicts[VERDICT_GOOD], failed, verdicts[VERDICT_UNSUPPORTED]);
+    failed += !failed && o->count && !verdicts[VERDICT_GOOD]; /* nothing was compared with anything */
+    unsigned long skipped = verdicts[VERDICT_UNSUPPORTED] + verdicts[VERDICT_INTERPRETED];
+    printf("fuzz: %lu passed, %lu failed, %lu skipped\n", verdicts[VERDICT_GOOD], failed, skipped);
     return failed;
 }
 

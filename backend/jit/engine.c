@@ -169,7 +169,7 @@ static bool verify(struct session *s)
     char *message = NULL;
     bool ok = !LLVMVerifyModule(s->j.module, LLVMReturnStatusAction, &message);
     if (!ok)
-        snprintf(verdict, sizeof verdict, "LLVM's verifier: %s", message);
+        snprintf(verdict, sizeof verdict, PT_NATIVE_BROKEN "%s", message);
     LLVMDisposeMessage(message);
     return ok || fail(s, verdict);
 }

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "backend/native.h"
 #include "ptera.h"
 #include "tests/gen/gen.h"
 
@@ -23,7 +24,7 @@ struct request {
 
 const char *verdict_text(enum verdict verdict)
 {
-    static const char *const texts[] = {"good", "unsupported", "invalid PTX", "failed", "interpreted", "different", "crashed"};
+    static const char *const texts[] = {"good", "unsupported", "interpreted", "invalid PTX", "failed", "different", "crashed"};
     return texts[verdict];
 }
 
@@ -119,8 +120,10 @@ static void expect_native(ptera_kernel *kernel, const struct level *level, struc
 {
     ptera_kernel_status status = {.size = sizeof status};
     ptera_kernel_info(kernel, &status);
+    const char *why = status.why ? status.why : "no reason given";
+    bool is_broken = !strncmp(why, PT_NATIVE_BROKEN, sizeof PT_NATIVE_BROKEN - 1);
     if (!status.native_launches)
-        say(trial, VERDICT_INTERPRETED, level->name, "native", status.why ? status.why : "no reason given");
+        say(trial, is_broken ? VERDICT_FAILED : VERDICT_INTERPRETED, level->name, "native", why);
 }
 
 /* One launch at a level, compared with the first there was. */

@@ -8,9 +8,9 @@
 enum verdict {
     VERDICT_GOOD,
     VERDICT_UNSUPPORTED, /* PTX that is not implemented yet: nothing ran */
+    VERDICT_INTERPRETED, /* native code was asked for, and the compiler does not know something: nothing to compare */
     VERDICT_INVALID,     /* no valid PTX */
     VERDICT_FAILED,      /* a launch failed */
-    VERDICT_INTERPRETED, /* what native code was asked for, the interpreter ran */
     VERDICT_DIFFERENT,
     VERDICT_CRASHED,     /* the process ended by a signal; a hang is ended by SIGALRM */
     VERDICTS
