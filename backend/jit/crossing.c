@@ -23,8 +23,20 @@ static LLVMValueRef to_bits(struct jit *j, LLVMValueRef mask)
     return LLVMBuildZExtOrBitCast(j->b, bits, LLVMInt32TypeInContext(j->context), "");
 }
 
+/* The lowest lanes of a longer vector: LLVM 19 never ends with xor of two masks that are 16-bit integers (znver4). */
+static LLVMValueRef low_lanes(struct jit *j, LLVMValueRef bits)
+{
+    LLVMValueRef lane[PT_WARP_SIZE];
+    LLVMValueRef all = LLVMBuildBitCast(j->b, bits, jit_int_type(j, 1, PT_WARP_SIZE), "");
+    for (unsigned i = 0; i < j->width; i++)
+        lane[i] = jit_i32(j, i);
+    return LLVMBuildShuffleVector(j->b, all, LLVMGetPoison(LLVMTypeOf(all)), LLVMConstVector(lane, j->width), "");
+}
+
 LLVMValueRef jit_mask_from_bits(struct jit *j, LLVMValueRef bits)
 {
+    if (j->target->has_mask_registers && LLVMGetIntTypeWidth(LLVMTypeOf(bits)) == PT_WARP_SIZE)
+        return low_lanes(j, bits);
     bits = LLVMBuildTruncOrBitCast(j->b, bits, LLVMIntTypeInContext(j->context, j->width), "");
     return LLVMBuildBitCast(j->b, bits, jit_int_type(j, 1, j->width), "");
 }
