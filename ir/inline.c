@@ -462,13 +462,16 @@ static void share_variables(struct inliner *in, struct body *b, struct body *cal
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
+bool pt_is_of_stack(const struct pt_form *form)
+{
+    return form->op == PT_OP_alloca || form->op == PT_OP_stacksave || form->op == PT_OP_stackrestore;
+}
+
 bool pt_uses_stack(const struct pt_module *m, const struct pt_func *f)
 {
-    for (uint32_t i = 0; i < f->insns.n; i++) {
-        enum pt_op op = (enum pt_op)pt_insn_form(m, &f->insns.v[i])->op;
-        if (op == PT_OP_alloca || op == PT_OP_stacksave || op == PT_OP_stackrestore)
+    for (uint32_t i = 0; i < f->insns.n; i++)
+        if (pt_is_of_stack(pt_insn_form(m, &f->insns.v[i])))
             return true;
-    }
     return false;
 }
 

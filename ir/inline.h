@@ -28,6 +28,9 @@ struct pt_inlined {
 bool pt_inline(const struct pt_module *m, uint32_t func, struct pt_arena *arena,
                struct pt_inlined *inlined);
 
+/* alloca, stacksave, stackrestore. */
+bool pt_is_of_stack(const struct pt_form *form);
+
 /* Some instruction of the function takes memory from the stack, or gives it back. In a copy stacks begin behind the variables of all
  * activations, and what an activation has taken is given back when it ends. */
 bool pt_uses_stack(const struct pt_module *m, const struct pt_func *f);

@@ -423,7 +423,7 @@ static bool instruction(struct jit *j, LLVMValueRef *mask)
     }
     if (jit_is_idle(j->form))
         return !(effects & PT_FX_WARP) || jit_is_whole(j);
-    if (jit_is_of_stack(j->form)) {
+    if (pt_is_of_stack(j->form)) {
         for (unsigned u = 0; u < j->copies; u++)
             apply_guard(j, u, mask[u]);
         return jit_stack(j);

@@ -1,4 +1,5 @@
 /* What goes from one region to the next: registers, by memory or by variables; live lanes; what lanes bring to a reduction. */
+#include "backend/jit/access.h"
 #include "backend/jit/gen.h"
 
 #include <string.h>
@@ -16,27 +17,22 @@ static LLVMValueRef scratch_of(struct jit *j, const struct jit_reg *r, uint32_t 
                   LLVMBuildAdd(j->b, offset, jit_i64(j, (uint64_t)r->scratch + at), ""));
 }
 
-static LLVMValueRef to_bits(struct jit *j, LLVMValueRef mask)
+LLVMValueRef jit_mask_to_bits(struct jit *j, LLVMValueRef mask)
 {
     LLVMValueRef bits =
         LLVMBuildBitCast(j->b, mask, LLVMIntTypeInContext(j->context, j->width), "");
     return LLVMBuildZExtOrBitCast(j->b, bits, LLVMInt32TypeInContext(j->context), "");
 }
 
-/* The lowest lanes of a longer vector: LLVM 19 never ends with xor of two masks that are 16-bit integers (znver4). */
-static LLVMValueRef low_lanes(struct jit *j, LLVMValueRef bits)
-{
-    LLVMValueRef lane[PT_WARP_SIZE];
-    LLVMValueRef all = LLVMBuildBitCast(j->b, bits, jit_int_type(j, 1, PT_WARP_SIZE), "");
-    for (unsigned i = 0; i < j->width; i++)
-        lane[i] = jit_i32(j, i);
-    return LLVMBuildShuffleVector(j->b, all, LLVMGetPoison(LLVMTypeOf(all)), LLVMConstVector(lane, j->width), "");
-}
-
+/* Where masks have registers the mask is the low lanes of a longer one: LLVM 19, tuned for znver4, never ends with xor of two that are
+ * 16-bit integers. */
 LLVMValueRef jit_mask_from_bits(struct jit *j, LLVMValueRef bits)
 {
-    if (j->target->has_mask_registers && LLVMGetIntTypeWidth(LLVMTypeOf(bits)) == PT_WARP_SIZE)
-        return low_lanes(j, bits);
+    int lanes[PT_WARP_SIZE];
+    for (unsigned i = 0; i < j->width; i++)
+        lanes[i] = (int)i;
+    if (j->target->has_mask_registers)
+        return jit_shuffle(j, LLVMBuildBitCast(j->b, bits, jit_int_type(j, 1, PT_WARP_SIZE), ""), NULL, lanes, j->width);
     bits = LLVMBuildTruncOrBitCast(j->b, bits, LLVMIntTypeInContext(j->context, j->width), "");
     return LLVMBuildBitCast(j->b, bits, jit_int_type(j, 1, j->width), "");
 }
@@ -101,7 +97,7 @@ void jit_store_crossing(struct jit *j, const struct jit_reg *r, unsigned u, LLVM
         LLVMValueRef bits = jit_mask_load(j, r->slot[u]);
         if (mask)
             bits = LLVMBuildSelect(j->b, mask, bits, jit_mask_from_bits(j, load_unaligned(j, i32, at)), "");
-        store_unaligned(j, to_bits(j, bits), at);
+        store_unaligned(j, jit_mask_to_bits(j, bits), at);
         return;
     }
     if (r->shape == JIT_VECTOR || r->wide[u]) {
@@ -218,7 +214,7 @@ static void arrive(struct jit_gen *g, uint32_t to)
         LLVMValueRef lanes[] = {
             LLVMBuildAnd(j->b, here, jit_read(j, p, u, PT_pred, j->width, true), ""), here};
         for (unsigned i = 0; i < 2; i++) {
-            LLVMValueRef bits = to_bits(j, lanes[i]);
+            LLVMValueRef bits = jit_mask_to_bits(j, lanes[i]);
             LLVMValueRef n = jit_intrinsic(j, "llvm.ctpop", i32, &bits, 1);
             n = LLVMBuildAdd(j->b, LLVMBuildLoad2(j->b, i32, j->arrived[i], ""), n, "");
             LLVMBuildStore(j->b, n, j->arrived[i]);
@@ -290,7 +286,7 @@ void jit_save_group(struct jit_gen *g, uint32_t to)
     if (!j->runs_apart)
         arrive(g, to);
     for (unsigned u = 0; g->plan->keeps_alive && u < j->copies; u++)
-        store_unaligned(j, to_bits(j, jit_mask_load(j, g->masks[to][u])), alive_at(g, u));
+        store_unaligned(j, jit_mask_to_bits(j, jit_mask_load(j, g->masks[to][u])), alive_at(g, u));
 }
 
 void jit_save_ended(struct jit_gen *g)

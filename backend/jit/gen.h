@@ -183,8 +183,9 @@ void jit_save_group(struct jit_gen *g, uint32_t to);
 void jit_save_ended(struct jit_gen *g);
 /* The region has been generated: registers are variables again. */
 void jit_leave_memory(struct jit_gen *g);
-/* A mask of one chunk from its lowest bits. */
+/* A mask of one chunk from the lowest bits of an i32, and back. */
 LLVMValueRef jit_mask_from_bits(struct jit *j, LLVMValueRef bits);
+LLVMValueRef jit_mask_to_bits(struct jit *j, LLVMValueRef mask);
 
 /* The register crosses regions, in memory or a variable of the CTA. */
 static inline bool jit_is_placed(const struct jit_reg *r)

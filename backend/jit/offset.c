@@ -17,8 +17,8 @@ static struct pt_value value_of(const struct jit *j, const struct pt_operand *o)
                                   : pt_vary_sreg(&j->vary->shape, (enum pt_sreg)o->index);
 }
 
-/* Lanes of an operand; false if they are not at hand so, or no integers (mov.f32 moves those, too). `align`: the origin is a multiple of 1 << align, and all offsets are
- * below that. */
+/* Lanes of an operand; false if they are not at hand so, or no integers (mov.f32 moves those, too). `align`: the origin is
+ * a multiple of 1 << align, and all offsets are below that. */
 static bool read_parts(struct jit *j, const struct pt_operand *o, unsigned copy, enum pt_type type,
                        struct parts *parts, unsigned *align)
 {

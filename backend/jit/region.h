@@ -46,8 +46,9 @@ struct jit_plan {
 
 /* shape.c: what is known of the kernel's values, and shape->copies. */
 void jit_choose_copies(struct jit *j, struct pt_vary_shape *shape);
-/* shape.c: some instruction has one of these effects; the order of lanes' accesses could be told. */
+/* shape.c: some instruction has one of these effects; some are accesses that all lanes of a warp do before any goes on; the order of lanes' accesses could be told. */
 bool jit_has_effect(const struct jit *j, uint32_t effects);
+bool jit_has_ordering_points(const struct jit *j);
 bool jit_tells_order(const struct jit *j);
 /* plan.c: cuts the function into regions. False with j->why set if it cannot be native. */
 bool jit_plan(struct jit *j, struct jit_plan *plan);
@@ -140,7 +141,6 @@ LLVMAtomicOrdering jit_llvm_order(enum pt_order order);
 /* atomic.c: true if the result of an atomic access, or what is left in memory, may depend on the order of the lanes. */
 bool jit_is_ordered(const struct jit *j, const struct pt_insn *insn);
 /* stack.c: alloca, stacksave, stackrestore; and the memory they need. */
-bool jit_is_of_stack(const struct pt_form *form);
 void jit_plan_stack(struct jit *j, const struct jit_plan *plan);
 bool jit_stack(struct jit *j);
 /* local.c: where the local windows of a copy's lanes begin (generic addresses). */

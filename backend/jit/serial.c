@@ -408,13 +408,6 @@ static LLVMValueRef test_bases(struct serial *s, uint64_t *trusted)
     return test;
 }
 
-static LLVMValueRef bits_of(struct jit *j, LLVMValueRef mask)
-{
-    LLVMTypeRef bits = LLVMIntTypeInContext(j->context, j->width);
-    mask = LLVMBuildBitCast(j->b, mask, bits, "");
-    return LLVMBuildZExtOrBitCast(j->b, mask, LLVMInt32TypeInContext(j->context), "");
-}
-
 /* All rounds of two loops by the first. */
 static bool run_rerolled(struct serial *s)
 {
@@ -423,7 +416,7 @@ static bool run_rerolled(struct serial *s)
             LLVMBuildStore(s->j->b, s->rounds.n, s->passed[i].lanes);
     s->span.end = s->span.first + 1;
     s->is_counted = true;
-    return run_lanes(s, bits_of(s->j, s->rounds.lanes));
+    return run_lanes(s, jit_mask_to_bits(s->j, s->rounds.lanes));
 }
 
 /* Without tests in the loop, where one before it does. */
@@ -466,10 +459,10 @@ static void take_lanes(struct jit_gen *g, struct serial *s)
         LLVMValueRef others = LLVMBuildNot(j->b, g->cur[u], "");
         others = LLVMBuildAnd(j->b, jit_waiting(g, b, u), others, "");
         jit_clear_waiting(g, b, u);
-        s->lanes[b - s->span.first] = bits_of(j, jit_flow_mask(j, others));
+        s->lanes[b - s->span.first] = jit_mask_to_bits(j, jit_flow_mask(j, others));
         g->cur[u] = LLVMBuildOr(j->b, g->cur[u], others, "");
     }
-    s->all = bits_of(j, mask_of(j, g->cur[u]));
+    s->all = jit_mask_to_bits(j, mask_of(j, g->cur[u]));
 }
 
 /* Runs what lies between two loops, and counts their rounds. */

@@ -148,7 +148,7 @@ static bool is_ordering_point(const struct pt_form *form)
     return (form->effects & PT_FX_ATOMIC) || (is_access && pt_order_of(form) != PT_ORDER_PLAIN);
 }
 
-static bool has_ordering_points(const struct jit *j)
+bool jit_has_ordering_points(const struct jit *j)
 {
     for (uint32_t i = 0; i < j->f->insns.n; i++)
         if (is_ordering_point(pt_insn_form(j->m, &j->f->insns.v[i])))
@@ -190,7 +190,7 @@ bool jit_tells_order(const struct jit *j)
 /* Chunks that have to go together: of a warp, or of a row of the block, in which the other indexes are the same. */
 static uint32_t least_copies(const struct jit *j, const struct pt_vary_shape *shape)
 {
-    if (jit_has_effect(j, PT_FX_WARP | PT_FX_CALL) || has_ordering_points(j) || jit_has_steps(j))
+    if (jit_has_effect(j, PT_FX_WARP | PT_FX_CALL) || jit_has_ordering_points(j) || jit_has_steps(j))
         return PT_WARP_SIZE / shape->width;
     bool has_rows = (shape->block[1] > 1 || shape->block[2] > 1) && !has_parting_loop(j);
     uint32_t row = shape->block[0] / shape->width;

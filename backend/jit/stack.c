@@ -3,20 +3,11 @@
  */
 #include "backend/jit/gen.h"
 
-bool jit_is_of_stack(const struct pt_form *form)
-{
-    return form->op == PT_OP_alloca || form->op == PT_OP_stacksave ||
-           form->op == PT_OP_stackrestore;
-}
-
 void jit_plan_stack(struct jit *j, const struct jit_plan *plan)
 {
-    for (uint32_t i = 0; i < j->f->insns.n; i++)
-        if (jit_is_of_stack(pt_insn_form(j->m, &j->f->insns.v[i]))) {
-            j->stack = jit_take_scratch(j, plan->n_groups * j->copies * j->width *
-                                               (uint32_t)sizeof(uint32_t));
-            return;
-        }
+    if (pt_uses_stack(j->m, j->f))
+        j->stack = jit_take_scratch(j, plan->n_groups * j->copies * j->width *
+                                           (uint32_t)sizeof(uint32_t));
 }
 
 /* Where the ends of a chunk's stacks are kept, 32 bits each. */

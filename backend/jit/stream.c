@@ -15,14 +15,8 @@ enum {
 /* Nobody can tell in which order the kernel's stores take place while it runs. */
 static bool has_no_order(const struct jit *j)
 {
-    const uint32_t accesses = PT_FX_READ | PT_FX_WRITE | PT_FX_ATOMIC | PT_FX_FENCE;
-    for (uint32_t i = 0; i < j->f->insns.n; i++) {
-        const struct pt_form *form = pt_insn_form(j->m, &j->f->insns.v[i]);
-        if ((form->effects & (PT_FX_CALL | PT_FX_CLUSTER)) ||
-            ((form->effects & accesses) && pt_order_of(form) != PT_ORDER_PLAIN))
-            return false;
-    }
-    return !j->runs_apart;
+    return !j->runs_apart && !jit_has_ordering_points(j) &&
+           !jit_has_effect(j, PT_FX_FENCE | PT_FX_CALL | PT_FX_CLUSTER);
 }
 
 /* Registers through which something is loaded. */
