@@ -28,8 +28,12 @@ BIN(add)
 BIN(sub)
 BIN(mul)
 
-#define DIRECTED(op) {[PT_bf16] = op##_bf16, [PT_bf16x2] = fma_rn_bf16x2}
-#define DIRECTED_RELU(op) {[PT_bf16] = op##_bf16, [PT_bf16x2] = fma_rn_relu_bf16x2}
+/* Directed rounding: see half.def. */
+#define DIRECTED(op)                                                                          \
+    {[PLAIN] = {[PT_bf16] = op##_bf16, [PT_bf16x2] = fma_rn_bf16x2},                          \
+     [RELU] = {[PT_bf16] = op##_bf16, [PT_bf16x2] = fma_rn_relu_bf16x2},                      \
+     [OOB] = {[PT_bf16] = op##_bf16, [PT_bf16x2] = fma_oob_bf16x2},                           \
+     [OOB_RELU] = {[PT_bf16] = op##_bf16, [PT_bf16x2] = fma_oob_relu_bf16x2}}
 
 static pt_handler pick_fma(struct pt_select *s)
 {
@@ -42,9 +46,9 @@ static pt_handler pick_fma(struct pt_select *s)
                     {F16S(fma_oob_sat)},
                     {F16S(fma_oob_relu), BF16S(fma_oob_relu)}},
                    {{F16S(fma_ftz)}, {F16S(fma_ftz_sat)}, {F16S(fma_ftz_relu)}}},
-        [PT_RZ] = {{DIRECTED(fma_rz), {0}, DIRECTED_RELU(fma_rz)}},
-        [PT_RM] = {{DIRECTED(fma_rm), {0}, DIRECTED_RELU(fma_rm)}},
-        [PT_RP] = {{DIRECTED(fma_rp), {0}, DIRECTED_RELU(fma_rp)}},
+        [PT_RZ] = {DIRECTED(fma_rz)},
+        [PT_RM] = {DIRECTED(fma_rm)},
+        [PT_RP] = {DIRECTED(fma_rp)},
     };
     unsigned how = PT_HAS(s, sat) ? SAT : PT_HAS(s, relu) ? RELU : PLAIN;
     if (PT_HAS(s, oob))

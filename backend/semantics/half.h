@@ -151,7 +151,7 @@ PT_LANE uint32_t pt_half_fma(uint32_t a, uint32_t b, uint32_t c, enum pt_half fm
 }
 
 /* fma.{rz,rm,rp}.bf16 as the assembler expands it: the operands read as f16, an f32 fma with that rounding, and its result
- * rounded to nearest f16; .relu is dropped. */
+ * rounded to nearest f16; .relu and .oob are dropped. */
 PT_LANE uint32_t pt_half_fma_directed(uint32_t a, uint32_t b, uint32_t c, enum pt_round rnd)
 {
     uint32_t x = pt_half_to_f32(a, PT_F16), y = pt_half_to_f32(b, PT_F16),

@@ -59,6 +59,8 @@ void pen_try(struct pen *pen, const struct gen_kernel *k, struct trial *trial)
     free(c.text);
 }
 
+static volatile sig_atomic_t never; /* stops a reduction: time does */
+
 int main(int argc, char **argv)
 {
     if (argc != 5) {
@@ -78,7 +80,7 @@ int main(int argc, char **argv)
                  true);
         pen_try(&pen, &kernel, &trial);
         if (trial.verdict == VERDICT_DIFFERENT) {
-            gen_reduce(&kernel, &pen, &trial);
+            gen_reduce(&kernel, &pen, &trial, &never);
             char *text = gen_text(&kernel);
             printf("// seed %llu: %s\n%s\n", (unsigned long long)kernel.seed, trial.text, text);
             fflush(stdout);
