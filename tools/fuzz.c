@@ -17,7 +17,7 @@ static const char fuzz_help[] =
     "the interpreter, and as native\n"
     "code at one of the levels, which take turns. All must leave the same bytes; kernels that the compiler does not know are left out.\n"
     "A kernel that fails is made smaller and written to a file. SIGINT and SIGTERM end it after "
-    "the kernel at hand, with its report.\n\n"
+    "the run at hand, with its report.\n\n"
     "  --seed N            of the first kernel; the next ones count up (1)\n"
     "  --count N           kernels (100)\n"
     "  --engine interp|jit|both\n"
@@ -100,6 +100,8 @@ static bool parse_options(int argc, char **argv, struct options *o)
     return true;
 }
 
+static volatile sig_atomic_t is_told_to_stop;
+
 static bool write_kernel(const struct gen_kernel *k, const struct options *o, const struct trial *trial)
 {
     char path[4096];
@@ -139,14 +141,12 @@ static void try_seed(struct pen *pen, unsigned long long seed, const struct opti
             printf("seed %llu: %s: %s\n", seed, verdict_text(trial.verdict), trial.text);
         if (trial.verdict > VERDICT_INTERPRETED) {
             if (!o->whole)
-                gen_reduce(&kernel, pen, &trial);
+                gen_reduce(&kernel, pen, &trial, &is_told_to_stop);
             write_kernel(&kernel, o, &trial);
         }
     }
     gen_free(&kernel);
 }
-
-static volatile sig_atomic_t is_told_to_stop;
 
 static void on_stop(int signal)
 {

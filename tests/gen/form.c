@@ -210,6 +210,7 @@ static void add_dest(struct gen *g, struct drawn *d, const struct pt_slot *slot,
     const char *name = NULL;
     enum pt_type type = pt_slot_type(slot, &d->form);
     bool is_float = (type == PT_f32 && class == GEN_R) || (type == PT_f64 && class == GEN_D), is_value = d->values && class != GEN_H && gen_chance(g, 75);
+    is_value &= !(slot->flags & PT_SLOT_INOUT); /* it is read, too */
     if (is_value) {
         d->made[d->n_made] = gen_new_value(g, class, is_float && gen_chance(g, 50));
         name = d->made[d->n_made++].name;

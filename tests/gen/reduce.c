@@ -3,6 +3,17 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+enum { MAX_SECONDS = 600 }; /* for one kernel: those that hang take long at each step */
+
+struct reduction {
+    struct gen_kernel *kernel;
+    struct pen *pen;
+    struct trial *trial;
+    const volatile sig_atomic_t *stop;
+    time_t end; /* by CLOCK_MONOTONIC */
+};
 
 struct nodes {
     struct gen_node **v;
@@ -52,13 +63,28 @@ static bool is_needed(const struct gen_kernel *k, struct gen_node *node)
     return needed;
 }
 
-static bool still_fails(struct gen_kernel *k, struct pen *pen, struct trial *trial)
+static time_t now(void)
 {
-    struct trial now;
-    pen_try(pen, k, &now);
-    bool same = now.verdict == trial->verdict;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec;
+}
+
+static bool is_over(const struct reduction *r)
+{
+    return *r->stop || now() >= r->end;
+}
+
+/* False when time is up, too: the kernel stays what it was when it failed last. */
+static bool still_fails(struct reduction *r)
+{
+    struct trial trial;
+    if (is_over(r))
+        return false;
+    pen_try(r->pen, r->kernel, &trial);
+    bool same = trial.verdict == r->trial->verdict;
     if (same)
-        *trial = now;
+        *r->trial = trial;
     return same;
 }
 
@@ -68,8 +94,7 @@ static uint8_t removed(const struct gen_node *node)
 }
 
 /* Takes out nodes [from, from + n) at once, if it fails then, too. */
-static bool take_out(struct gen_kernel *k, struct pen *pen, struct trial *trial, const struct nodes *nodes, size_t from,
-                     size_t n)
+static bool take_out(struct reduction *r, const struct nodes *nodes, size_t from, size_t n)
 {
     uint8_t *was = malloc(n);
     bool changed = false;
@@ -79,35 +104,35 @@ static bool take_out(struct gen_kernel *k, struct pen *pen, struct trial *trial,
         if (node->state < removed(node))
             node->state = removed(node), changed = true;
     }
-    bool good = changed && still_fails(k, pen, trial);
+    bool good = changed && still_fails(r);
     for (size_t i = 0; i < n && !good; i++)
         nodes->v[from + i]->state = was[i];
     free(was);
     return good;
 }
 
-static bool take_out_runs(struct gen_kernel *k, struct pen *pen, struct trial *trial)
+static bool take_out_runs(struct reduction *r)
 {
-    struct nodes nodes = collect_all(k);
+    struct nodes nodes = collect_all(r->kernel);
     bool changed = false;
     for (size_t run = nodes.n / 2; run; run /= 2)
         for (size_t from = 0; from < nodes.n; from += run)
-            changed |= take_out(k, pen, trial, &nodes, from, from + run <= nodes.n ? run : nodes.n - from);
+            changed |= take_out(r, &nodes, from, from + run <= nodes.n ? run : nodes.n - from);
     free(nodes.v);
     return changed;
 }
 
 /* What the lists of a node hold takes its place. */
-static bool open_nodes(struct gen_kernel *k, struct pen *pen, struct trial *trial)
+static bool open_nodes(struct reduction *r)
 {
-    struct nodes nodes = collect_all(k);
+    struct nodes nodes = collect_all(r->kernel);
     bool changed = false;
     for (size_t i = 0; i < nodes.n; i++) {
         struct gen_node *node = nodes.v[i];
         if (!node->n_children || node->state != GEN_WHOLE)
             continue;
         node->state = GEN_OPEN;
-        if (still_fails(k, pen, trial))
+        if (still_fails(r))
             changed = true;
         else
             node->state = GEN_WHOLE;
@@ -116,36 +141,37 @@ static bool open_nodes(struct gen_kernel *k, struct pen *pen, struct trial *tria
     return changed;
 }
 
-static void drop_stand_ins(struct gen_kernel *k, struct pen *pen, struct trial *trial)
+static void drop_stand_ins(struct reduction *r)
 {
-    struct nodes nodes = collect_all(k);
+    struct nodes nodes = collect_all(r->kernel);
     for (size_t i = nodes.n; i-- > 0;) {
         struct gen_node *node = nodes.v[i];
-        if (node->state != GEN_REMOVED || is_needed(k, node))
+        if (node->state != GEN_REMOVED || is_needed(r->kernel, node))
             continue;
         node->state = GEN_GONE;
-        if (!still_fails(k, pen, trial))
+        if (!still_fails(r))
             node->state = GEN_REMOVED;
     }
     free(nodes.v);
 }
 
-static void shrink_grid(struct gen_kernel *k, struct pen *pen, struct trial *trial)
+static void shrink_grid(struct reduction *r)
 {
     for (unsigned i = 0; i < 3; i++) {
-        unsigned was = k->grid[i];
-        k->grid[i] = 1;
-        if (was > 1 && !still_fails(k, pen, trial))
-            k->grid[i] = was;
+        unsigned was = r->kernel->grid[i];
+        r->kernel->grid[i] = 1;
+        if (was > 1 && !still_fails(r))
+            r->kernel->grid[i] = was;
     }
 }
 
-void gen_reduce(struct gen_kernel *k, struct pen *pen, struct trial *trial)
+void gen_reduce(struct gen_kernel *kernel, struct pen *pen, struct trial *trial, const volatile sig_atomic_t *stop)
 {
-    shrink_grid(k, pen, trial);
+    struct reduction r = {kernel, pen, trial, stop, now() + MAX_SECONDS};
+    shrink_grid(&r);
     for (bool changed = true; changed;) {
-        changed = take_out_runs(k, pen, trial);
-        changed |= open_nodes(k, pen, trial);
+        changed = take_out_runs(&r);
+        changed |= open_nodes(&r);
     }
-    drop_stand_ins(k, pen, trial);
+    drop_stand_ins(&r);
 }

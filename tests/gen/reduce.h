@@ -2,10 +2,13 @@
 #ifndef PTERA_TESTS_GEN_REDUCE_H
 #define PTERA_TESTS_GEN_REDUCE_H
 
+#include <signal.h>
+
 #include "tests/gen/gen.h"
 #include "tests/gen/trial.h"
 
-/* Takes nodes out while trials still end as `trial` did; *trial is the last of these in the end. */
-void gen_reduce(struct gen_kernel *kernel, struct pen *pen, struct trial *trial);
+/* Takes nodes out while trials still end as `trial` did; *trial is the last of these in the end. No trial begins when *stop is
+ * set or after ten minutes: what is left is the kernel of that last trial. */
+void gen_reduce(struct gen_kernel *kernel, struct pen *pen, struct trial *trial, const volatile sig_atomic_t *stop);
 
 #endif
