@@ -49,6 +49,7 @@ struct vary {
     const struct pt_form *form;
     const struct pt_operand *o;
     struct pt_fact fact;   /* what it gives its destinations */
+    bool has_guard_passed; /* of its sources as they are visited */
     const uint64_t *live;  /* registers live where others wait */
     enum pt_level waiting; /* the level of those */
 };
@@ -216,7 +217,9 @@ static void add_source(void *ud, uint32_t reg, bool is_def)
 {
     struct vary *v = ud;
     const struct pt_fact *fact = &v->facts[reg];
-    if (is_def || reg == v->insn->guard)
+    bool is_guard = reg == v->insn->guard && !v->has_guard_passed;
+    v->has_guard_passed |= is_guard;
+    if (is_def || is_guard)
         return;
     if (!fact->is_known)
         v->fact.is_known = false;
@@ -224,9 +227,10 @@ static void add_source(void *ud, uint32_t reg, bool is_def)
         v->fact.level = fact->level;
 }
 
-/* No better than the worst of the sources. */
+/* No better than the worst of the sources. The guard comes before them, and may be one. */
 static struct pt_fact worst_source(struct vary *v)
 {
+    v->has_guard_passed = false;
     v->fact = pt_fact_any(PT_LEVEL_CTA, 64);
     pt_insn_regs(v->m, v->f, v->insn, add_source, v);
     if (v->form->effects & PT_FX_CARRY_IN)
