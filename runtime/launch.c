@@ -311,6 +311,7 @@ static ptera_result run(struct pt_job *job)
     double seconds = job->timeout_seconds;
     struct pt_timer timer;
     job->n_workers = count_workers(job);
+    pt_sched_part(job);
     struct pt_work work = {.run = pt_sched_work, .ud = job, .workers = job->n_workers};
     if (seconds > 0 && !pt_timer_start(&timer, &job->launch, seconds))
         return PTERA_ERROR_OUT_OF_MEMORY;

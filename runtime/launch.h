@@ -43,6 +43,8 @@ struct pt_slot {
     uint64_t events;       /* arrivals at barriers and exits: signs of progress, as are mbarriers' phases */
 };
 
+enum { PT_PARTS_MOST = 16 };
+
 struct pt_job {
     struct pt_launch launch;
     ptera_kernel *kernel;
@@ -60,6 +62,8 @@ struct pt_job {
     atomic_bool was_native;   /* some of it, at least */
     unsigned n_workers;
     atomic_uint_fast64_t next_cluster;
+    unsigned n_parts; /* of the grid, each for a worker to begin with, where native code runs all of it; 0: there are none */
+    atomic_uint_fast64_t taken[PT_PARTS_MOST]; /* of each part; next_cluster is their sum then */
     atomic_uint residents;
     atomic_bool is_reported;
     char *report;          /* PT_ERROR_BYTES, while it runs */
@@ -105,6 +109,8 @@ void pt_slot_forget(ptera_engine *engine, const ptera_module *module);
 
 /* sched.c: what one worker does for a job (struct pt_work). */
 void pt_sched_work(void *job, unsigned worker);
+/* Before workers run the job: finds job->n_parts. */
+void pt_sched_part(struct pt_job *job);
 
 /* barrier.c */
 bool pt_barrier_arrive(struct pt_warp *warp, uint32_t id, uint32_t mask, bool aligned,

@@ -285,9 +285,10 @@ static void run_clusters(struct pt_worker *w)
 /* CTAs are taken in batches, small enough that workers end together. */
 enum { BATCHES = 16 /* a worker */, BATCH_MAX = 256 };
 
-/* CTAs take turns where one has had at least so many; all those of a worker stay in a cache, and those of all workers take no more
- * mappings than the system allows (a slot takes about six). */
-enum { LEAST_TURNS = 6, TOGETHER_BYTES = 256 << 10, TOGETHER_ALL = 1024 };
+/* CTAs take turns where one has had at least so many, more where few can: the last of them asks in vain for what the next would read.
+ * All those of a worker stay in a cache, and those of all workers take no more mappings than the system allows (a slot takes about
+ * six). */
+enum { FEW = 3, LEAST_TURNS_OF_FEW = 6, LEAST_TURNS = 2, TOGETHER_BYTES = 256 << 10, TOGETHER_ALL = 1024 };
 
 static uint64_t batch_size(const struct pt_job *job)
 {
@@ -388,8 +389,7 @@ static bool add_slot(struct pt_worker *w, const struct pt_native *native)
     return true;
 }
 
-/* Slots for CTAs that take turns, where one that ran alone has had enough of them: it is memory beyond the caches that is worth
- * it. */
+/* Slots for CTAs that take turns, where one that ran alone has had some of them. */
 static uint32_t add_slots(struct pt_worker *w, const struct pt_native *native, uint32_t turns,
                           uint64_t batch)
 {
@@ -402,7 +402,8 @@ static uint32_t add_slots(struct pt_worker *w, const struct pt_native *native, u
     most = share < most ? share : most;
     most = native->together < most ? native->together : most;
     most = batch < most ? batch : most;
-    while (turns >= LEAST_TURNS && n < most && add_slot(w, native))
+    uint32_t least = most <= FEW ? LEAST_TURNS_OF_FEW : LEAST_TURNS;
+    while (turns >= least && n < most && add_slot(w, native))
         n++;
     return n;
 }
@@ -430,10 +431,41 @@ static bool run_ctas(struct pt_worker *w, const struct pt_native *native, uint64
     return first == end || run_batch(w, native, first, end - first, &turns);
 }
 
+/* Of a part, `size` CTAs that no worker has yet. */
+static bool take_of_part(struct pt_job *job, unsigned part, uint64_t size, uint64_t *first,
+                         uint64_t *end)
+{
+    uint64_t each = (job->n_clusters + job->n_parts - 1) / job->n_parts, from = part * each;
+    uint64_t stop = job->n_clusters - from < each ? job->n_clusters : from + each;
+    if (from >= job->n_clusters)
+        return false;
+    *first = from + atomic_fetch_add_explicit(&job->taken[part], size, memory_order_relaxed);
+    *end = *first + size < stop ? *first + size : stop;
+    if (*first >= stop)
+        return false;
+    atomic_fetch_add_explicit(&job->next_cluster, *end - *first, memory_order_relaxed);
+    return true;
+}
+
+/* A worker begins with its own part of the grid, the same in each launch, and then helps others: launches often follow one another on
+ * the same memory, which is in the caches of the core that touched it. */
+static bool take_batch(struct pt_worker *w, uint64_t size, uint64_t *first, uint64_t *end)
+{
+    struct pt_job *job = w->job;
+    for (unsigned k = 0; k < job->n_parts; k++)
+        if (take_of_part(job, (w->index + k) % job->n_parts, size, first, end))
+            return true;
+    if (job->n_parts)
+        return false;
+    *first = atomic_fetch_add_explicit(&job->next_cluster, size, memory_order_relaxed);
+    *end = *first + size < job->n_clusters ? *first + size : job->n_clusters;
+    return *first < *end;
+}
+
 static void run_native(struct pt_worker *w, const struct pt_native *native)
 {
     struct pt_job *job = w->job;
-    uint64_t size = batch_size(job), first;
+    uint64_t size = batch_size(job), first, end;
     uint32_t together = native->together ? 0 : 1;
     if (!add_slot(w, native)) {
         pt_report_failure(job, PT_FAULT_OUT_OF_MEMORY, "no memory for a CTA");
@@ -441,9 +473,7 @@ static void run_native(struct pt_worker *w, const struct pt_native *native)
     }
     w->native = &w->slots->ctas->cta;
     atomic_store_explicit(&job->was_native, true, memory_order_relaxed);
-    while ((first = atomic_fetch_add_explicit(&job->next_cluster, size, memory_order_relaxed)) <
-           job->n_clusters) {
-        uint64_t end = size < job->n_clusters - first ? first + size : job->n_clusters;
+    while (take_batch(w, size, &first, &end)) {
         bool goes_on = run_ctas(w, native, first, end, &together);
         count_steps(job, w->native);
         if (!goes_on)
@@ -512,6 +542,13 @@ static void run_guarded(struct pt_worker *w)
         run_apart(w, native);
     else if (native)
         run_native(w, native);
+}
+
+void pt_sched_part(struct pt_job *job)
+{
+    const struct pt_native *native = native_of(job);
+    if (native && !native->resume)
+        job->n_parts = job->n_workers < PT_PARTS_MOST ? job->n_workers : PT_PARTS_MOST;
 }
 
 void pt_sched_work(void *ud, unsigned worker)
