@@ -7,6 +7,7 @@
  *   gather.c  lanes anywhere
  *   stream.c  stores past the caches
  *   join.c    several instructions as one access
+ *   overlap.c loads that share most of their elements
  */
 #ifndef PTERA_BACKEND_JIT_ACCESS_H
 #define PTERA_BACKEND_JIT_ACCESS_H
@@ -98,6 +99,13 @@ struct jit_join {
 const struct jit_join *jit_join_of(const struct jit *j);
 /* What they access together. j->insn becomes the first. */
 void jit_describe_join(struct jit *j, const struct jit_join *join, struct jit_access *a);
+
+/* ---- overlap.c ---- */
+
+/* Finds those of the instructions, in the order they run, whose accesses are in j->trusted and overlap: j->overlaps. */
+void jit_find_overlaps(struct jit *j, const uint32_t *insns, uint32_t n);
+/* j->insn as one of them; false if it loads by itself. */
+bool jit_load_overlapping(struct jit *j, const struct jit_access *a, unsigned copy);
 
 /* ---- memory.c ---- */
 

@@ -295,7 +295,7 @@ static LLVMValueRef test_fit(struct jit *j, const struct operands *all, unsigned
     LLVMValueRef fits = LLVMConstInt(LLVMInt1TypeInContext(j->context), 1, false);
     uint32_t reg = all->dest[0].o->index;
     unsigned bits = pt_type_bits((enum pt_type)j->f->regs.v[reg].type);
-    unsigned lanes = j->width * (j->regs[reg].is_per_copy ? 1 : j->copies);
+    unsigned lanes = j->width * jit_copies_on(j, reg);
     for (unsigned i = 0; i < all->n_sources; i++) {
         int64_t stride;
         if (jit_shape_of(j, all->source[i].o, &stride) != JIT_AFFINE)
@@ -320,27 +320,45 @@ static void store_guarded(struct jit *j, const struct pt_operand *d, LLVMValueRe
     LLVMBuildStore(j->b, value, slot);
 }
 
+/* The chunk goes on where the first of its row of threads began, whose form has been tested for the row. */
+static void go_on_in_row(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef *value,
+                         LLVMValueRef *fits)
+{
+    const struct jit_reg *r = &j->regs[reg];
+    unsigned first = jit_first_of_row(j, reg, copy);
+    uint64_t offset = (uint64_t)j->vary->regs[reg].stride * ((copy - first) * j->width);
+    *value = LLVMBuildLoad2(j->b, r->type, r->slot[first], "");
+    *value = LLVMBuildAdd(j->b, *value, LLVMConstInt(r->type, offset, true), "");
+    *fits = LLVMBuildLoad2(j->b, LLVMInt1TypeInContext(j->context), r->fits[first], "");
+}
+
 static bool operate_affine(struct jit *j, const struct operands *all, unsigned copy)
 {
     const struct pt_operand *d = all->dest[0].o;
     struct jit_reg *r = &j->regs[d->index];
-    LLVMValueRef fits = r->wide[copy] ? test_fit(j, all, copy) : NULL;
-    bool extends = all->dest[0].extends_sign;
+    bool may_wrap = r->wide[copy], extends = all->dest[0].extends_sign;
     unsigned last = r->is_per_copy ? copy : j->copies - 1;
     LLVMTypeRef type = LLVMVectorType(r->type, j->width);
     LLVMValueRef wide[JIT_COPIES];
     struct jit_op op;
-    for (unsigned u = copy; fits && u <= last; u++) {
+    for (unsigned u = copy; may_wrap && u <= last; u++) {
         if (!operate(j, all, u, j->width, &op))
             return false;
         wide[u] = LLVMBuildIntCast2(j->b, op.d[0], type, extends, "");
     }
-    if (!operate(j, all, copy, 1, &op))
-        return false;
-    store_guarded(j, d, LLVMBuildIntCast2(j->b, op.d[0], r->type, extends, ""), r->slot[copy]);
-    for (unsigned u = copy; fits && u <= last; u++)
+    LLVMValueRef value = NULL, fits = NULL;
+    if (may_wrap && copy != jit_first_of_row(j, d->index, copy)) {
+        go_on_in_row(j, d->index, copy, &value, &fits);
+    } else {
+        fits = may_wrap ? test_fit(j, all, copy) : NULL;
+        if (!operate(j, all, copy, 1, &op))
+            return false;
+        value = LLVMBuildIntCast2(j->b, op.d[0], r->type, extends, "");
+    }
+    store_guarded(j, d, value, r->slot[copy]);
+    for (unsigned u = copy; may_wrap && u <= last; u++)
         store_guarded(j, d, wide[u], r->wide[u]);
-    if (fits)
+    if (may_wrap)
         store_guarded(j, d, fits, r->fits[copy]);
     return true;
 }

@@ -143,6 +143,16 @@ static struct slope slope_of_def(struct jit *j, const struct pt_insn *def, enum 
     }
 }
 
+/* The register's only definition, or the one before a loop that goes in strides of the grid; UINT32_MAX: there is no such. */
+static uint32_t first_def(const struct jit *j, uint32_t reg)
+{
+    const struct jit_reg *r = &j->regs[reg];
+    for (unsigned k = 0; r->n_defs == 2 && k < 2; k++)
+        if (jit_strides_grid(j, &j->f->insns.v[j->defs[r->defs + k]]))
+            return j->defs[r->defs + 1 - k];
+    return r->only;
+}
+
 static struct slope slope_of(struct jit *j, const struct pt_operand *o, enum pt_sreg axis,
                              unsigned depth)
 {
@@ -150,10 +160,10 @@ static struct slope slope_of(struct jit *j, const struct pt_operand *o, enum pt_
         return known(j, o->index == (uint32_t)axis);
     if (o->kind != PT_OPND_REG)
         return known(j, 0);
-    uint32_t only = j->regs[o->index].only;
-    if (only == UINT32_MAX || depth > DEPTH)
+    uint32_t def = first_def(j, o->index);
+    if (def == UINT32_MAX || depth > DEPTH)
         return (struct slope){0};
-    return slope_of_def(j, &j->f->insns.v[only], axis, depth + 1);
+    return slope_of_def(j, &j->f->insns.v[def], axis, depth + 1);
 }
 
 static LLVMValueRef read_sreg(struct jit *j, enum pt_sreg sreg)
@@ -184,4 +194,10 @@ LLVMValueRef jit_distance_behind(struct jit *j, uint32_t reg)
     if (is_line && x.is_known && x.is_constant && x.constant < PAGE)
         return NULL;
     return x.is_known && y.is_known ? distance_ahead(j, x, y) : jit_i64(j, BEHIND);
+}
+
+LLVMValueRef jit_distance_of_turns(struct jit *j, uint32_t reg)
+{
+    struct pt_operand o = {.kind = PT_OPND_REG, .index = reg};
+    return slope_of(j, &o, PT_SREG_ctaid_x, 0).bytes;
 }

@@ -2,6 +2,7 @@
  *
  *   generate.c  a kernel, from its IR to LLVM's
  *   plan.c      what can be native: sync points, regions between them    shape.c    width of a group
+ *   pressure.c  how many registers its values take
  *   region.c    one region as a loop over groups; blocks in their order under masks    gen.h: its parts
  *   version.c   regions in versions, by how threads exchange
  *   apart.c     kernels in which a thread may wait for others: regions run warp by warp     front.h: where its lanes stand
@@ -78,6 +79,7 @@ void jit_optimise(struct jit *j, LLVMTargetMachineRef machine);
 
 struct jit_reg;   /* value.c */
 struct jit_join;  /* join.c */
+struct jit_overlap; /* overlap.c */
 struct jit_debug; /* debug.c */
 
 struct jit {
@@ -88,6 +90,7 @@ struct jit {
     struct pt_func *f;
     const struct pt_inlined *inlined; /* what m and f are where calls were expanded, or NULL */
     struct pt_vary *vary;
+    struct pt_vary *row; /* likewise of groups that are a row of threads, where a group has several; else NULL */
     struct pt_arena *arena;
     const char *why; /* set where generating gives up: static text */
     uint32_t scratch_bytes; /* to be set: see struct pt_native */
@@ -143,6 +146,7 @@ struct jit {
     uint64_t *trusted;    /* instructions whose accesses have been tested: see jit_test_access; NULL: none */
     uint64_t *distrusted; /* likewise, where not all of the tests hold */
     const struct jit_join *joins; /* accesses that run together with others; NULL: none */
+    struct jit_overlap *overlaps; /* loads that share elements; NULL: none */
     LLVMValueRef guard;         /* uniform guard of `insn` (i1, of this copy), or NULL */
     uint32_t mixer;       /* a register on whose lowest bits versions of the region rest, or 0: version.c */
     const uint32_t *low;  /* these bits in this version; NULL: they are others than in those that know them */

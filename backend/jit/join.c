@@ -142,7 +142,7 @@ const struct jit_join *jit_join_of(const struct jit *j)
 void jit_find_joins(struct jit *j, const uint32_t *insns, uint32_t n)
 {
     struct group g;
-    j->joins = NULL;
+    jit_forget_joins(j);
     for (uint32_t i = 0; i < n; i++) {
         visit(j, insns[i]);
         if (jit_join_of(j) || !gather(j, insns + i, n - i, &g))
@@ -152,6 +152,13 @@ void jit_find_joins(struct jit *j, const uint32_t *insns, uint32_t n)
         join->next = j->joins;
         j->joins = join;
     }
+    jit_find_overlaps(j, insns, n);
+}
+
+void jit_forget_joins(struct jit *j)
+{
+    j->joins = NULL;
+    j->overlaps = NULL;
 }
 
 void jit_describe_join(struct jit *j, const struct jit_join *join, struct jit_access *a)

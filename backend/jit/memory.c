@@ -312,7 +312,8 @@ static void access_copies(struct jit *j, const struct jit_access *a)
         return;
     }
     for (unsigned u = j->first_copy; u < j->end_copy; u++)
-        access_chunk(j, a, u);
+        if (!jit_load_overlapping(j, a, u))
+            access_chunk(j, a, u);
 }
 
 /* All of them, where the last stands. */

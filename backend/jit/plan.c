@@ -442,6 +442,8 @@ void jit_plan_shape(struct jit *j)
     j->runs_apart = runs_apart(j);
     if (j->runs_apart)
         jit_find_stops(j, &shape);
+    else
+        jit_find_rows(j, &shape);
     j->width = shape.width;
     j->copies = j->end_copy = shape.copies;
 }

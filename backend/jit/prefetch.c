@@ -1,6 +1,7 @@
 /* What accesses will need soon. Loops that walk memory in long strides (grid-stride loops above all): the machine's own
- * prefetcher does not follow them, so each access asks for what later rounds will need. Straight code asks for what a later CTA
- * will touch: distance.c.
+ * prefetcher does not follow them, so each access asks for what later rounds will need, or, where CTAs take turns, for what the
+ * next CTA will need in this round: when their turn comes, what later rounds asked for is gone. Straight code asks for what a
+ * later CTA will touch: distance.c.
  */
 #include "backend/jit/access.h"
 
@@ -166,12 +167,14 @@ static struct step step_of(struct jit *j, const struct pt_loop *loop, uint32_t r
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-static void ask(struct jit *j, LLVMValueRef pointer, unsigned bytes, bool writes)
+enum { SECOND_LEVEL = 2, FIRST_LEVEL = 3 }; /* of caches, as llvm.prefetch has them */
+
+static void ask(struct jit *j, LLVMValueRef pointer, unsigned bytes, bool writes, unsigned level)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     for (unsigned at = 0; at < bytes; at += LINE) {
         LLVMValueRef args[] = {jit_at(j, pointer, jit_i64(j, at)), LLVMConstInt(i32, writes, false),
-                               LLVMConstInt(i32, 2, false), LLVMConstInt(i32, 1, false)};
+                               LLVMConstInt(i32, level, false), LLVMConstInt(i32, 1, false)};
         jit_intrinsic(j, "llvm.prefetch", LLVMTypeOf(pointer), args, 4);
     }
 }
@@ -206,7 +209,7 @@ static void ask_behind(struct jit *j, uint32_t reg, LLVMValueRef pointer, unsign
     LLVMValueRef next = jit_at(j, pointer, behind);
     if (jit_is_streaming(j)) /* nobody needs the line: what is at hand anyway */
         next = LLVMBuildSelect(j->b, j->streams, j->scratch, next, "");
-    ask(j, next, bytes, writes);
+    ask(j, next, bytes, writes, SECOND_LEVEL);
 }
 
 /* The chunk before has asked for the line: chunks of less than a line go on where others end, in the group or in rows of threads
@@ -241,5 +244,9 @@ void jit_prefetch(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef point
         return;
     unsigned rounds = rounds_ahead(j, &j->f->loops.v[l - 1]);
     LLVMValueRef by = LLVMBuildMul(j->b, step.bytes, jit_i64(j, rounds), "");
-    ask(j, jit_at(j, pointer, by), bytes, !(j->form->effects & PT_FX_READ));
+    bool writes = !(j->form->effects & PT_FX_READ);
+    LLVMValueRef next = l == j->turn_loop ? jit_distance_of_turns(j, reg) : NULL;
+    if (next)
+        by = LLVMBuildSelect(j->b, jit_takes_turns(j), next, by, "");
+    ask(j, jit_at(j, pointer, by), bytes, writes, next ? FIRST_LEVEL : SECOND_LEVEL);
 }

@@ -179,7 +179,7 @@ static bool run_block(struct jit_gen *g, uint32_t block)
     if (!all && !good) {
         jit_find_joins(j, late, n_late);
         bool ok = jit_run(j, late, n_late, masks);
-        j->joins = NULL;
+        jit_forget_joins(j);
         return ok;
     }
     LLVMBasicBlockRef after = jit_new_block(j, "after");
@@ -223,7 +223,7 @@ static bool run_block(struct jit_gen *g, uint32_t block)
     LLVMBuildBr(j->b, after);
     jit_continue_in(j, after);
     j->trusted = NULL;
-    j->joins = NULL;
+    jit_forget_joins(j);
     j->is_version = false;
     return ok;
 }

@@ -46,10 +46,15 @@ struct jit_plan {
 
 /* shape.c: what is known of the kernel's values, and shape->copies. */
 void jit_choose_copies(struct jit *j, struct pt_vary_shape *shape);
+/* shape.c: finds j->row. */
+void jit_find_rows(struct jit *j, const struct pt_vary_shape *shape);
 /* shape.c: some instruction has one of these effects; some are accesses that all lanes of a warp do before any goes on; the order of lanes' accesses could be told. */
 bool jit_has_effect(const struct jit *j, uint32_t effects);
 bool jit_has_ordering_points(const struct jit *j);
 bool jit_tells_order(const struct jit *j);
+/* pressure.c: vector registers that a chunk's values take where most are live; with or without those that operations may take from
+ * memory. */
+uint32_t jit_pressure(const struct jit *j, bool loads_operands);
 /* plan.c: cuts the function into regions. False with j->why set if it cannot be native. */
 bool jit_plan(struct jit *j, struct jit_plan *plan);
 /* plan.c: so many bytes of the CTA's scratch memory, aligned to 64; where they are. */
@@ -74,6 +79,8 @@ void jit_plan_shape(struct jit *j);
 
 /* turn.c: r = r + s, s made of the grid's width. */
 bool jit_strides_grid(const struct jit *j, const struct pt_insn *insn);
+/* turn.c: i1: the CTA takes turns with others. */
+LLVMValueRef jit_takes_turns(struct jit *j);
 /* turn.c: finds the loop in which CTAs take turns. */
 void jit_plan_turns(struct jit *j, struct jit_plan *plan);
 /* turn.c: likewise once all that crosses regions has its place. */
@@ -107,6 +114,9 @@ bool jit_is_batched(struct jit *j, const struct pt_insn *insn);
 bool jit_has_strands(struct jit *j, const uint32_t *insns, uint32_t n);
 bool jit_run_strands(struct jit *j, const uint32_t *insns, uint32_t n);
 
+/* strand.c: a load of shared or global memory that nobody orders. */
+bool jit_is_plain_load(const struct pt_form *form);
+
 /* memory.c: ld, st and their kind: false with j->why set. */
 bool jit_memory(struct jit *j);
 /* memory.c: j->insn is a store that may write what is there in lanes that are off. */
@@ -116,8 +126,10 @@ bool jit_is_rewriting_store(struct jit *j);
 bool jit_test_access(struct jit *j, const uint64_t *written, LLVMValueRef *test);
 /* memory.c: the same for an access by a base that lanes share and indexes: all are aligned where the base is. */
 bool jit_test_base(struct jit *j, unsigned copy, const uint64_t *written, LLVMValueRef *test);
-/* join.c: finds those of the instructions, in the order they run, whose accesses are in j->trusted and run together: j->joins. */
+/* join.c: finds those of the instructions, in the order they run, whose accesses are in j->trusted and run together: j->joins,
+ * j->overlaps; and forgets them. */
 void jit_find_joins(struct jit *j, const uint32_t *insns, uint32_t n);
+void jit_forget_joins(struct jit *j);
 /* pair.c: j->insn and the next are stores, tested, that may fill a stretch of two vectors together; does both, of one copy. */
 bool jit_is_pair(struct jit *j);
 void jit_store_pair(struct jit *j, unsigned copy);
@@ -162,6 +174,9 @@ bool jit_step(struct jit *j);
 bool jit_frame_slot(struct jit *j, uint32_t reg, uint32_t *slot);
 /* step.c: j->frame, of the group's warp. */
 void jit_find_frame(struct jit *j);
+/* serial.c: the block is a loop that lanes leave at different times and that does little but load, from where no round before says:
+ * one that lanes may run one after the other. */
+bool jit_is_loading_loop(const struct jit *j, uint32_t block);
 /* prefetch.c: asks for what later rounds of the loop, or the CTAs that follow, will touch, where register `reg` is the address and
  * j->insn touches `bytes` from the pointer on in the lanes of the copy. */
 void jit_prefetch(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef pointer, unsigned bytes);
@@ -169,6 +184,9 @@ void jit_prefetch(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef point
 /* distance.c: from what straight code touches through a register to what a later CTA will, in bytes (i64); NULL: the machine follows
  * by itself. */
 LLVMValueRef jit_distance_behind(struct jit *j, uint32_t reg);
+/* distance.c: from what a CTA touches through a register to what the next touches in the same round of a loop in strides of the grid, in
+ * bytes (i64); NULL: that is unknown, or nothing. */
+LLVMValueRef jit_distance_of_turns(struct jit *j, uint32_t reg);
 
 /* lead.c: another access of straight code near j->insn is in front of it, and asks for both. */
 bool jit_lies_behind(const struct jit *j);

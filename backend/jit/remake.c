@@ -34,10 +34,23 @@ static void note_def(void *ud, uint32_t reg, bool is_def)
         r->def = s->insn;
 }
 
+struct writes {
+    const struct jit *j;
+    bool are_only; /* no other instruction writes the registers */
+};
+
+static void note_write(void *ud, uint32_t reg, bool is_def)
+{
+    struct writes *w = ud;
+    w->are_only &= !is_def || w->j->f->regs.v[reg].n_defs == 1;
+}
+
 bool jit_may_repeat(const struct jit *j, const struct pt_insn *insn)
 {
     const struct pt_form *form = pt_insn_form(j->m, insn);
-    if (insn->guard || insn->n_operands < 2 || jit_is_stepped(j, form))
+    struct writes writes = {j, true};
+    pt_insn_regs(j->m, j->f, insn, note_write, &writes);
+    if (!writes.are_only || insn->guard || insn->n_operands < 2 || jit_is_stepped(j, form))
         return false;
     if (!(form->effects & ~(uint32_t)PT_FX_FP))
         return true;

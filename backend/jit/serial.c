@@ -1,14 +1,18 @@
 /* Loops that run lane by lane. Where lanes leave a loop at different times and it does little but load from anywhere (the rows of
  * a sparse matrix), a group goes round for its longest lane, with an access for each lane every time; a lane on its own goes
- * round as often as it needs, through memory that it walks in order. Not where a round's addresses come from what the last one
- * loaded: there lanes wait for memory together, or each for itself. Several such loops with little between them, as unrolling leaves
- * them, are run by a lane one after the other: it goes on in the same memory. Or as one, where they were one: reroll.c.
+ * round as often as it needs, through memory that it walks in order. Lanes of all chunks take one loop, so that the machine
+ * seldom meets its end. Not where a round's addresses come from what the last one loaded: there lanes wait for memory together, or
+ * each for itself. Several such loops with little between them, as unrolling leaves them, are run by a lane one after the other: it
+ * goes on in the same memory. Or as one, where they were one: reroll.c.
  */
 #include "backend/jit/gen.h"
 
 #include <string.h>
 
-enum { LOADS_LEAST = 5 }; /* one instruction in so many is a load */
+enum {
+    LOADS_LEAST = 5, /* one instruction in so many is a load */
+    LANES_MOST = 32  /* that run one after the other in one loop: bits of a word */
+};
 
 /* ---- which loops ----------------------------------------------------------------------------- */
 
@@ -129,23 +133,29 @@ static bool are_registers_fine(const struct jit *j, struct span span)
     return u.is_fine;
 }
 
+bool jit_is_loading_loop(const struct jit *j, uint32_t block)
+{
+    const struct pt_block *b = &j->f->blocks.v[block];
+    const struct pt_insn *last = &j->f->insns.v[jit_last_of(j, block)];
+    uint32_t loads = 0;
+    if (j->vary->branch[block] <= PT_LEVEL_GROUP || pt_insn_form(j->m, last)->op != PT_OP_bra ||
+        !last->guard || b->next == block || j->f->operands.v[last->operands].index != block)
+        return false;
+    for (uint32_t i = b->first; i < b->first + b->count - 1; i++)
+        loads += load_base(j, &j->f->insns.v[i]) != NULL;
+    return loads * LOADS_LEAST >= b->count && !is_chained(j, block);
+}
+
 bool jit_is_serial(const struct jit_gen *g, uint32_t block)
 {
     const struct jit *j = g->j;
     const struct pt_block *b = &j->f->blocks.v[block];
-    const struct pt_insn *last = &j->f->insns.v[jit_last_of(j, block)];
-    uint32_t loads = 0;
-    if (block == g->r->entry || !jit_has_mask(g, block) ||
-        j->vary->branch[block] <= PT_LEVEL_GROUP || pt_insn_form(j->m, last)->op != PT_OP_bra ||
-        !last->guard || b->next == block || j->f->operands.v[last->operands].index != block)
+    if (block == g->r->entry || !jit_has_mask(g, block) || !jit_is_loading_loop(j, block))
         return false;
-    for (uint32_t i = b->first; i < b->first + b->count - 1; i++) {
+    for (uint32_t i = b->first; i < b->first + b->count - 1; i++)
         if (!is_simple(j, &j->f->insns.v[i]))
             return false;
-        loads += load_base(j, &j->f->insns.v[i]) != NULL;
-    }
-    return are_registers_fine(j, (struct span){block, block + 1, b->next}) &&
-           loads * LOADS_LEAST >= b->count && !is_chained(j, block);
+    return are_registers_fine(j, (struct span){block, block + 1, b->next});
 }
 
 /* ---- several loops --------------------------------------------------------------------------- */
@@ -197,24 +207,46 @@ static struct span find_span(const struct jit_gen *g, uint32_t first)
 /* The lanes of a register in memory while they run. */
 struct passed {
     uint32_t reg;
-    LLVMValueRef lanes; /* alloca of a vector */
+    LLVMValueRef lanes; /* alloca of vectors, one a copy */
+    LLVMValueRef next;  /* alloca: of the lane that runs next */
 };
 
 struct serial {
     struct jit *j;
     struct jit_reg *outer, *inner; /* the registers, of all lanes and of one */
     struct span span;
-    LLVMValueRef all;    /* lanes, as bits */
-    LLVMValueRef *lanes; /* by block of the span: those that begin there; or NULL */
-    LLVMValueRef flow;   /* those that begin with the first block; NULL: all */
-    unsigned copy;
+    unsigned first, n_copies;        /* of the group: their lanes run one after the other */
+    LLVMValueRef all;                /* lanes, as bits */
+    LLVMValueRef *lanes;             /* by block of the span: those that begin there; or NULL */
+    LLVMValueRef flow[JIT_COPIES];   /* by copy: those that begin with the first block; NULL: all */
+    LLVMValueRef group;              /* j->group */
     const struct jit_reroll *reroll; /* the span is two loops of this kind; NULL: it is not */
-    struct jit_rounds rounds;
-    bool is_counted; /* lanes run these */
+    struct jit_rounds rounds[JIT_COPIES]; /* by copy */
+    bool is_counted;                      /* lanes run these */
     struct passed *passed;
     uint32_t n;
     uint64_t *seen, *written;
 };
+
+static void store_passed(struct serial *s, uint32_t i, unsigned u, LLVMValueRef lanes)
+{
+    LLVMValueRef at = jit_i32(s->j, u - s->first);
+    at = LLVMBuildGEP2(s->j->b, LLVMTypeOf(lanes), s->passed[i].lanes, &at, 1, "");
+    LLVMBuildStore(s->j->b, lanes, at);
+}
+
+static void pass_lanes(struct serial *s, uint32_t reg)
+{
+    struct jit *j = s->j;
+    struct pt_operand o = {.kind = PT_OPND_REG, .index = reg};
+    enum pt_type type = (enum pt_type)j->f->regs.v[reg].type;
+    LLVMTypeRef lanes = LLVMVectorType(s->inner[reg].type, j->width);
+    s->passed[s->n] = (struct passed){reg, jit_alloca(j, LLVMArrayType2(lanes, s->n_copies), ""),
+                                      jit_alloca(j, s->inner[reg].type, "")};
+    for (unsigned u = s->first; u < s->first + s->n_copies; u++)
+        store_passed(s, s->n, u, jit_read(j, &o, u, type, j->width, true));
+    s->n++;
+}
 
 static void pass(void *ud, uint32_t reg, bool is_def)
 {
@@ -226,15 +258,11 @@ static void pass(void *ud, uint32_t reg, bool is_def)
         return;
     jit_set_add(s->seen, reg);
     bool crosses = does_cross(j, &s->span, reg);
-    r->slot[0] = r->shape == JIT_SCALAR && crosses ? r->slot[r->is_per_copy ? s->copy : 0]
-                                                   : jit_alloca(j, r->type, "");
-    if (r->shape != JIT_SCALAR && crosses) {
-        struct pt_operand o = {.kind = PT_OPND_REG, .index = reg};
-        enum pt_type type = (enum pt_type)j->f->regs.v[reg].type;
-        LLVMValueRef lanes = jit_read(j, &o, s->copy, type, j->width, true);
-        s->passed[s->n] = (struct passed){reg, jit_alloca(j, LLVMTypeOf(lanes), "")};
-        LLVMBuildStore(j->b, lanes, s->passed[s->n++].lanes);
-    }
+    bool is_one = r->shape == JIT_SCALAR && (!r->is_per_copy || s->n_copies == 1);
+    r->slot[0] =
+        is_one && crosses ? r->slot[r->is_per_copy ? s->first : 0] : jit_alloca(j, r->type, "");
+    if (!is_one && crosses)
+        pass_lanes(s, reg);
     r->shape = JIT_SCALAR;
     r->is_per_copy = false;
     memset(r->wide, 0, sizeof r->wide);
@@ -327,16 +355,14 @@ static bool run_lane(struct serial *s, LLVMValueRef lane)
     for (uint32_t i = 0; i < n; i++)
         at[i] = jit_new_block(j, "alone");
     at[n] = jit_new_block(j, "over");
-    for (uint32_t i = 0; i < s->n; i++) {
-        const struct jit_reg *r = &s->inner[s->passed[i].reg];
-        LLVMValueRef value = LLVMBuildLoad2(j->b, r->type, place_of(s, i, lane), "");
-        LLVMBuildStore(j->b, value, r->slot[0]);
-    }
     if (s->is_counted) {
         const struct jit_reg *left = &s->inner[s->reroll->counter.index];
         LLVMValueRef rounds = LLVMBuildLoad2(j->b, left->type, left->slot[0], "");
         jit_poll_rounds(j, jit_last_of(j, s->span.first), rounds);
     }
+    LLVMValueRef chunk = LLVMBuildUDiv(j->b, lane, jit_i32(j, j->width), "");
+    chunk = LLVMBuildAdd(j->b, chunk, jit_i32(j, s->first), "");
+    j->group = LLVMBuildAdd(j->b, s->group, chunk, "");
     start_lane(s, lane, at);
     for (uint32_t i = 0; i < n; i++) {
         jit_continue_in(j, at[i]);
@@ -354,6 +380,37 @@ static bool run_lane(struct serial *s, LLVMValueRef lane)
     return true;
 }
 
+/* The lowest of some lanes; any where there is none. */
+static LLVMValueRef lowest(const struct serial *s, LLVMValueRef lanes)
+{
+    struct jit *j = s->j;
+    LLVMValueRef args[] = {lanes, LLVMConstInt(LLVMInt1TypeInContext(j->context), 0, false)};
+    LLVMValueRef lane = jit_intrinsic(j, "llvm.cttz", LLVMTypeOf(lanes), args, 2);
+    return LLVMBuildAnd(j->b, lane, jit_i32(j, s->n_copies * j->width - 1), "");
+}
+
+/* Loads what the lane begins with, before it is its turn: how often it goes round is at hand then as soon as the machine finds that
+ * the lane before it has ended, which it had not foreseen. Volatile: LLVM would load it where it is needed. */
+static void load_next(struct serial *s, LLVMValueRef lane)
+{
+    struct jit *j = s->j;
+    for (uint32_t i = 0; i < s->n; i++) {
+        LLVMTypeRef type = s->inner[s->passed[i].reg].type;
+        LLVMValueRef value = LLVMBuildLoad2(j->b, type, place_of(s, i, lane), "");
+        LLVMSetVolatile(value, true);
+        LLVMBuildStore(j->b, value, s->passed[i].next);
+    }
+}
+
+static void take_next(struct serial *s)
+{
+    for (uint32_t i = 0; i < s->n; i++) {
+        const struct jit_reg *r = &s->inner[s->passed[i].reg];
+        LLVMValueRef value = LLVMBuildLoad2(s->j->b, r->type, s->passed[i].next, "");
+        LLVMBuildStore(s->j->b, value, r->slot[0]);
+    }
+}
+
 /* Lanes, given as bits, upwards. */
 static bool run_lanes(struct serial *s, LLVMValueRef lanes)
 {
@@ -363,6 +420,7 @@ static bool run_lanes(struct serial *s, LLVMValueRef lanes)
     LLVMBasicBlockRef next = jit_new_block(j, "next_lane"), lane = jit_new_block(j, "lane");
     LLVMBasicBlockRef done = jit_new_block(j, "lanes_done");
     LLVMBuildStore(j->b, lanes, left);
+    load_next(s, lowest(s, lanes));
     LLVMBuildBr(j->b, next);
     jit_continue_in(j, next);
     LLVMValueRef bits = LLVMBuildLoad2(j->b, i32, left, "");
@@ -370,8 +428,9 @@ static bool run_lanes(struct serial *s, LLVMValueRef lanes)
     jit_continue_in(j, lane);
     LLVMValueRef rest = LLVMBuildAnd(j->b, bits, LLVMBuildSub(j->b, bits, jit_i32(j, 1), ""), "");
     LLVMBuildStore(j->b, rest, left);
-    LLVMValueRef args[] = {bits, LLVMConstInt(LLVMInt1TypeInContext(j->context), 1, false)};
-    if (!run_lane(s, jit_intrinsic(j, "llvm.cttz", i32, args, 2)))
+    take_next(s);
+    load_next(s, lowest(s, rest));
+    if (!run_lane(s, lowest(s, bits)))
         return false;
     LLVMBuildBr(j->b, next);
     jit_continue_in(j, done);
@@ -380,13 +439,14 @@ static bool run_lanes(struct serial *s, LLVMValueRef lanes)
 
 /* What one store wrote, a load has before it is in the cache; a load of a vector that many stores wrote would wait until all
  * before it is done, and so would the loop behind that begins with it. Volatile: LLVM would make one load of them. */
-static LLVMValueRef gather_passed(struct serial *s, uint32_t i)
+static LLVMValueRef gather_passed(struct serial *s, uint32_t i, unsigned u)
 {
     struct jit *j = s->j;
     LLVMTypeRef type = s->inner[s->passed[i].reg].type;
     LLVMValueRef lanes = LLVMGetPoison(LLVMVectorType(type, j->width));
     for (unsigned lane = 0; lane < j->width; lane++) {
-        LLVMValueRef one = LLVMBuildLoad2(j->b, type, place_of(s, i, jit_i32(j, lane)), "");
+        LLVMValueRef at = place_of(s, i, jit_i32(j, (u - s->first) * j->width + lane));
+        LLVMValueRef one = LLVMBuildLoad2(j->b, type, at, "");
         LLVMSetVolatile(one, true);
         lanes = LLVMBuildInsertElement(j->b, lanes, one, jit_i32(j, lane), "");
     }
@@ -402,29 +462,46 @@ static LLVMValueRef test_bases(struct serial *s, uint64_t *trusted)
     for (uint32_t i = j->f->blocks.v[s->span.first].first; i <= last; i++) {
         j->insn = &j->f->insns.v[i];
         j->form = pt_insn_form(j->m, j->insn);
-        if (load_base(j, j->insn) && jit_test_base(j, s->copy, s->written, &test))
+        bool is_tested = load_base(j, j->insn) != NULL;
+        for (unsigned u = s->first; u < s->first + s->n_copies && is_tested; u++)
+            is_tested = jit_test_base(j, u, s->written, &test);
+        if (is_tested)
             jit_set_add(trusted, i);
     }
     return test;
 }
 
+/* Lanes of all copies as bits, from masks. */
+static LLVMValueRef join_bits(const struct serial *s, LLVMValueRef bits, LLVMValueRef mask,
+                              unsigned u)
+{
+    struct jit *j = s->j;
+    LLVMValueRef more = jit_mask_to_bits(j, mask);
+    more = LLVMBuildShl(j->b, more, jit_i32(j, (u - s->first) * j->width), "");
+    return bits ? LLVMBuildOr(j->b, bits, more, "") : more;
+}
+
 /* All rounds of two loops by the first. */
 static bool run_rerolled(struct serial *s)
 {
-    for (uint32_t i = 0; i < s->n; i++)
-        if (s->passed[i].reg == s->reroll->counter.index)
-            LLVMBuildStore(s->j->b, s->rounds.n, s->passed[i].lanes);
+    LLVMValueRef lanes = NULL;
+    for (unsigned u = s->first; u < s->first + s->n_copies; u++) {
+        lanes = join_bits(s, lanes, s->rounds[u].lanes, u);
+        for (uint32_t i = 0; i < s->n; i++)
+            if (s->passed[i].reg == s->reroll->counter.index)
+                store_passed(s, i, u, s->rounds[u].n);
+    }
     s->span.end = s->span.first + 1;
     s->is_counted = true;
-    return run_lanes(s, jit_mask_to_bits(s->j, s->rounds.lanes));
+    return run_lanes(s, lanes);
 }
 
 /* Without tests in the loop, where one before it does. */
 static bool run_tested(struct serial *s, LLVMValueRef test, uint64_t *trusted)
 {
     struct jit *j = s->j;
-    if (s->reroll)
-        test = test ? LLVMBuildAnd(j->b, test, s->rounds.hold, "") : s->rounds.hold;
+    for (unsigned u = s->first; s->reroll && u < s->first + s->n_copies; u++)
+        test = test ? LLVMBuildAnd(j->b, test, s->rounds[u].hold, "") : s->rounds[u].hold;
     if (!test)
         return run_lanes(s, s->all);
     LLVMBasicBlockRef tested = jit_new_block(j, "tested"), slow = jit_new_block(j, "slow");
@@ -448,21 +525,21 @@ static LLVMValueRef mask_of(struct jit *j, LLVMValueRef flow)
 }
 
 /* Takes the lanes of a copy that run the first block or wait at others of the span. */
-static void take_lanes(struct jit_gen *g, struct serial *s)
+static void take_lanes(struct jit_gen *g, struct serial *s, unsigned u)
 {
     struct jit *j = g->j;
-    unsigned u = s->copy;
-    s->flow = g->cur[u];
+    s->flow[u] = g->cur[u];
     for (uint32_t b = s->span.first + 1; b < s->span.end; b++) {
         if (!is_start(j, &s->span, b) || !g->cur[u])
             continue;
         LLVMValueRef others = LLVMBuildNot(j->b, g->cur[u], "");
         others = LLVMBuildAnd(j->b, jit_waiting(g, b, u), others, "");
         jit_clear_waiting(g, b, u);
-        s->lanes[b - s->span.first] = jit_mask_to_bits(j, jit_flow_mask(j, others));
+        LLVMValueRef *lanes = &s->lanes[b - s->span.first];
+        *lanes = join_bits(s, *lanes, jit_flow_mask(j, others), u);
         g->cur[u] = LLVMBuildOr(j->b, g->cur[u], others, "");
     }
-    s->all = jit_mask_to_bits(j, mask_of(j, g->cur[u]));
+    s->all = join_bits(s, s->all, mask_of(j, g->cur[u]), u);
 }
 
 /* Runs what lies between two loops, and counts their rounds. */
@@ -487,27 +564,32 @@ static bool reroll(struct jit_gen *g, struct serial *s)
     j->block = s->span.first;
     for (unsigned u = 0; u < j->copies; u++) {
         LLVMValueRef skips = last->guard ? jit_flow_mask(j, jit_read_flow(j, &skip, u)) : NULL;
-        s[u].rounds =
-            jit_count_rounds(j, s->reroll, u, mask_of(j, s[u].flow), skips, mask_of(j, g->cur[u]));
+        struct serial *of = &s[u / (LANES_MOST / j->width)];
+        of->rounds[u] = jit_count_rounds(j, of->reroll, u, mask_of(j, of->flow[u]), skips,
+                                         mask_of(j, g->cur[u]));
     }
     return true;
 }
 
-static bool run_copy(struct serial *s)
+static bool run_copies(struct serial *s)
 {
     struct jit *j = s->j;
     unsigned copies = j->copies;
+    LLVMValueRef group = j->group;
     enter(s);
     uint64_t *trusted = pt_arena_alloc(j->arena, (j->f->insns.n + 63) / 64 * sizeof *trusted);
     LLVMValueRef test = test_bases(s, trusted);
+    /* what lanes run is that of groups of one chunk each: those that fail are told by it */
+    s->group = LLVMBuildMul(j->b, group, jit_i32(j, copies), "");
     j->regs = s->inner;
     j->copies = 1;
     bool ok = run_tested(s, test, trusted);
     j->regs = s->outer;
     j->copies = copies;
+    j->group = group;
     for (uint32_t i = 0; i < s->n; i++)
-        if (comes_back(s, i))
-            LLVMBuildStore(j->b, gather_passed(s, i), s->outer[s->passed[i].reg].slot[s->copy]);
+        for (unsigned u = s->first; u < s->first + s->n_copies && comes_back(s, i); u++)
+            LLVMBuildStore(j->b, gather_passed(s, i, u), s->outer[s->passed[i].reg].slot[u]);
     return ok;
 }
 
@@ -530,16 +612,19 @@ bool jit_run_serial(struct jit_gen *g, uint32_t block)
     struct jit_reroll pair;
     bool is_pair =
         span.end == block + 3 && !is_start(j, &span, block + 2) && jit_find_reroll(j, block, &pair);
+    unsigned most = LANES_MOST / j->width, n = 0;
     j->trusted = NULL;
-    for (unsigned u = 0; u < j->copies; u++) {
-        s[u] = (struct serial){.j = j, .span = span, .copy = u, .reroll = is_pair ? &pair : NULL};
-        s[u].lanes = pt_arena_alloc(j->arena, (span.end - span.first) * sizeof(LLVMValueRef));
-        take_lanes(g, &s[u]);
+    for (unsigned u = 0; u < j->copies; u += s[n++].n_copies) {
+        s[n] = (struct serial){.j = j, .span = span, .first = u, .reroll = is_pair ? &pair : NULL};
+        s[n].n_copies = j->copies - u < most ? j->copies - u : most;
+        s[n].lanes = pt_arena_alloc(j->arena, (span.end - span.first) * sizeof(LLVMValueRef));
+        for (unsigned k = 0; k < s[n].n_copies; k++)
+            take_lanes(g, &s[n], u + k);
     }
     if (is_pair && !reroll(g, s))
         return false;
-    for (unsigned u = 0; u < j->copies; u++)
-        if (!run_copy(&s[u]))
+    for (unsigned i = 0; i < n; i++)
+        if (!run_copies(&s[i]))
             return false;
     if (span.end == block + 1)
         jit_go_to(g, block, span.to);

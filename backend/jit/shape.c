@@ -1,8 +1,6 @@
 /* How many chunks a group has, which share what is the same for all of their lanes. */
 #include "backend/jit/region.h"
 
-#include <string.h>
-
 static bool block_has_effect(const struct jit *j, uint32_t block, uint32_t effect)
 {
     const struct pt_block *b = &j->f->blocks.v[block];
@@ -18,67 +16,6 @@ bool jit_has_effect(const struct jit *j, uint32_t effect)
         if (block_has_effect(j, b, effect))
             return true;
     return false;
-}
-
-/* Vector registers that a chunk's values take where most are live. */
-struct pressure {
-    const struct jit *j;
-    uint64_t *live;
-    uint32_t now, most;
-};
-
-static uint32_t weight(const struct jit *j, uint32_t reg)
-{
-    const struct pt_value *v = &j->vary->regs[reg];
-    unsigned bits = pt_type_bits((enum pt_type)j->f->regs.v[reg].type);
-    return v->level < PT_LEVEL_LANE || v->is_affine || bits == 1 ? 0 : bits == 64 ? 2 : 1;
-}
-
-static void leave_or_enter(void *ud, uint32_t reg, bool is_def)
-{
-    struct pressure *p = ud;
-    bool was = jit_set_has(p->live, reg);
-    uint64_t bit = (uint64_t)1 << (reg & 63);
-    p->now += (!is_def && !was) ? weight(p->j, reg) : 0;
-    p->now -= (is_def && was) ? weight(p->j, reg) : 0;
-    p->live[reg / 64] = is_def ? p->live[reg / 64] & ~bit : p->live[reg / 64] | bit;
-    if (p->now > p->most)
-        p->most = p->now;
-}
-
-static void only_defs(void *ud, uint32_t reg, bool is_def)
-{
-    if (is_def)
-        leave_or_enter(ud, reg, true);
-}
-
-static void only_uses(void *ud, uint32_t reg, bool is_def)
-{
-    if (!is_def)
-        leave_or_enter(ud, reg, false);
-}
-
-static uint32_t find_pressure(const struct jit *j)
-{
-    const struct pt_func *f = j->f;
-    size_t words = (f->regs.n + 63) / 64;
-    struct pressure p = {.j = j, .live = pt_arena_alloc(j->arena, words * sizeof(uint64_t))};
-    for (uint32_t b = 0; b < f->blocks.n; b++) {
-        const struct pt_block *block = &f->blocks.v[b];
-        memset(p.live, 0, words * sizeof *p.live);
-        p.now = 0;
-        for (uint32_t e = 0; e < block->n_succ; e++) {
-            const uint64_t *in = j->live_in + f->edges.v[block->succ + e] * words;
-            for (uint32_t r = 1; r < f->regs.n; r++)
-                if (jit_set_has(in, r))
-                    leave_or_enter(&p, r, false);
-        }
-        for (uint32_t i = block->count; i-- > 0;) {
-            pt_insn_regs(j->m, f, &f->insns.v[block->first + i], only_defs, &p);
-            pt_insn_regs(j->m, f, &f->insns.v[block->first + i], only_uses, &p);
-        }
-    }
-    return p.most;
 }
 
 /* A guard that compares affine with uniform values: lanes part only where a range ends. */
@@ -118,6 +55,18 @@ static bool has_parting_loop(const struct jit *j)
     return false;
 }
 
+/* All such loops are those that lanes run one after the other, each for as long as it needs. */
+static bool only_loads_part(const struct jit *j)
+{
+    for (uint32_t l = 0; l < j->f->loops.n; l++) {
+        const struct pt_loop *loop = &j->f->loops.v[l];
+        if (parts(j, loop) &&
+            (loop->end > loop->header + 1 || !jit_is_loading_loop(j, loop->header)))
+            return false;
+    }
+    return true;
+}
+
 /* Such a loop touches memory, which is work for each lane, be it on or not. */
 static bool has_parting_access(const struct jit *j)
 {
@@ -133,12 +82,14 @@ static bool has_parting_access(const struct jit *j)
 
 enum {
     PARTING_LANES = 16,
+    LOADING_LANES = 32, /* that run one after the other */
     ROW_LANES = 32, /* of code without loops, where a block has rows */
     PARTING_COPIES = 2,
     STRAIGHT_COPIES = 4,
     CALLING_COPIES = 2,
     COPIES_MOST = JIT_COPIES,
-    CODE_MOST = 4096 /* instructions of a group */
+    COPIES_ENOUGH = 8, /* so many chains of operations hide each other's latency */
+    CODE_MOST = 4096   /* instructions of a group */
 };
 
 /* An access that all lanes of a warp do before any goes on. */
@@ -187,15 +138,21 @@ bool jit_tells_order(const struct jit *j)
     return false;
 }
 
+/* Chunks of a row of threads; 1, if it is not of as many as a group may have. */
+static uint32_t row_copies(const struct pt_vary_shape *shape)
+{
+    uint32_t row = shape->block[0] / shape->width;
+    bool is_even = row && shape->block[0] % shape->width == 0 && !(row & (row - 1));
+    return is_even && row <= COPIES_MOST ? row : 1;
+}
+
 /* Chunks that have to go together: of a warp, or of a row of the block, in which the other indexes are the same. */
 static uint32_t least_copies(const struct jit *j, const struct pt_vary_shape *shape)
 {
     if (jit_has_effect(j, PT_FX_WARP | PT_FX_CALL) || jit_has_ordering_points(j) || jit_has_steps(j))
         return PT_WARP_SIZE / shape->width;
     bool has_rows = (shape->block[1] > 1 || shape->block[2] > 1) && !has_parting_loop(j);
-    uint32_t row = shape->block[0] / shape->width;
-    bool is_even = row && shape->block[0] % shape->width == 0 && !(row & (row - 1));
-    return has_rows && is_even && row <= COPIES_MOST ? row : 1;
+    return has_rows ? row_copies(shape) : 1;
 }
 
 /* More would cost more than they bring: lanes that wait for others, or rows that end at different places. */
@@ -203,7 +160,7 @@ static uint32_t most_copies(const struct jit *j, const struct pt_vary_shape *sha
 {
     bool has_rows = shape->block[1] > 1 || shape->block[2] > 1;
     if (has_parting_access(j))
-        return PARTING_LANES / shape->width;
+        return (only_loads_part(j) ? LOADING_LANES : PARTING_LANES) / shape->width;
     if (has_parting_loop(j))
         return PARTING_COPIES;
     if (j->f->loops.n)
@@ -225,10 +182,11 @@ static bool has_calling_loop(struct jit *j)
 
 /* Values of so many chunks fit the registers. Without a loop they need not: what one chunk's chain of operations waits for is
  * longer than what it takes to put a value into memory and back. Nor where they go to memory for each call of a lane function,
- * whose start takes as long as several chunks. */
-static bool fits_registers(struct jit *j, uint32_t copies, uint32_t pressure)
+ * whose start takes as long as several chunks. What is loaded for one operation may come from memory where chunks are few. */
+static bool fits_registers(struct jit *j, uint32_t copies)
 {
     uint32_t registers = j->target->has_mask_registers ? 32 : 16;
+    uint32_t pressure = jit_pressure(j, copies <= COPIES_ENOUGH);
     if (copies <= CALLING_COPIES && has_calling_loop(j))
         return true;
     return copies * pressure <= (j->f->loops.n ? registers - registers / 4 : 3 * registers);
@@ -240,11 +198,10 @@ static uint32_t choose_copies(struct jit *j, const struct pt_vary_shape *shape)
 {
     uint32_t width = shape->width, copies = least_copies(j, shape), most = most_copies(j, shape);
     uint32_t threads = shape->block[0] * shape->block[1] * shape->block[2];
-    uint32_t pressure = find_pressure(j);
-    bool strides = has_striding_loop(j);
+    bool is_wide = has_striding_loop(j) || (has_parting_access(j) && only_loads_part(j));
     if (!threads || jit_tells_order(j) || jit_has_effect(j, PT_FX_CALL) || jit_has_steps(j))
         return copies;
-    while (2 * copies <= most && (strides || fits_registers(j, 2 * copies, pressure)) &&
+    while (2 * copies <= most && (is_wide || fits_registers(j, 2 * copies)) &&
            threads % (2 * copies * width) == 0 && 2 * copies * j->f->insns.n <= CODE_MOST)
         copies *= 2;
     return copies;
@@ -284,4 +241,12 @@ void jit_choose_copies(struct jit *j, struct pt_vary_shape *shape)
         shape->copies = PT_WARP_SIZE / shape->width;
         j->vary = pt_vary_find(j->m, j->f, shape, NULL, j->arena);
     }
+}
+
+void jit_find_rows(struct jit *j, const struct pt_vary_shape *shape)
+{
+    struct pt_vary_shape row = *shape;
+    row.copies = row_copies(shape);
+    if (row.copies > 1 && row.copies < shape->copies)
+        j->row = pt_vary_find(j->m, j->f, &row, NULL, j->arena);
 }

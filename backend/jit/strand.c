@@ -53,7 +53,7 @@ static bool is_idle(const struct pt_form *form)
            (jit_is_barrier(form) && !jit_is_reduction(form));
 }
 
-static bool is_plain_load(const struct pt_form *form)
+bool jit_is_plain_load(const struct pt_form *form)
 {
     enum pt_space space = pt_form_space(form);
     return (form->op == PT_OP_ld || form->op == PT_OP_ld_nc) && form->effects == PT_FX_READ &&
@@ -66,7 +66,7 @@ static bool is_silent(const struct block *b, uint32_t i)
 {
     const struct pt_form *form = form_at(b, i);
     return !insn_at(b, i)->guard &&
-           (is_plain_load(form) ||
+           (jit_is_plain_load(form) ||
             (!(form->effects & ~(uint32_t)PT_FX_FP) && !jit_is_batched(b->j, insn_at(b, i)) &&
              !jit_is_stepped(b->j, form)));
 }
@@ -97,7 +97,7 @@ static void check_load(void *ud, uint32_t reg, bool is_def)
 
 static bool is_shared_load(struct block *b, uint32_t i)
 {
-    b->is_load = is_plain_load(form_at(b, i));
+    b->is_load = jit_is_plain_load(form_at(b, i));
     if (b->is_load)
         visit(b, i, check_load);
     return b->is_load;

@@ -94,10 +94,23 @@ static void tune(struct jit *j)
 
 /* The generator makes vectors itself: no pass that does. What is dead once variables are values goes first, or common
  * subexpressions would be taken from there. */
-static const char passes[] =
-    "function(sroa,dce,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
-    "loop-simplify,lcssa,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,dse,simplifycfg,"
-    "adce,simplifycfg)";
+#define PASSES(GVN)                                                                                \
+    "function(sroa,dce,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"             \
+    "loop-simplify,lcssa,loop-mssa(licm)," GVN ",instcombine<no-verify-fixpoint>,dse,simplifycfg," \
+    "adce,simplifycfg)"
+
+/* Instructions. GVN holds each load under a mask against all stores and such loads before it. */
+enum { LARGE = 16384 };
+
+static bool is_large(struct jit *j)
+{
+    unsigned n = 0;
+    for (LLVMValueRef f = LLVMGetFirstFunction(j->module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i && n < LARGE; i = LLVMGetNextInstruction(i))
+                n++;
+    return n == LARGE;
+}
 
 static bool is_int_vector(LLVMTypeRef type)
 {
@@ -171,6 +184,7 @@ void jit_optimise(struct jit *j, LLVMTargetMachineRef machine)
     tune(j);
     jit_promote(j);
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    const char *passes = is_large(j) ? PASSES("gvn<no-memdep>") : PASSES("gvn");
     LLVMErrorRef error = LLVMRunPasses(j->module, passes, machine, options);
     LLVMDisposePassBuilderOptions(options);
     if (error) /* a name that this LLVM does not know: the code is right without */

@@ -197,7 +197,7 @@ static bool run_straight(struct jit_gen *g, const struct trace *t)
     jit_find_joins(j, late, n_late);
     bool ok = run(j, late, n_late);
     j->is_version = false;
-    j->joins = NULL;
+    jit_forget_joins(j);
     j->trusted = NULL;
     j->block = last;
     ok = ok && jit_end_block(g, last);

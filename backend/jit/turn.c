@@ -243,13 +243,18 @@ static void stand_at_header(struct jit_gen *g)
         LLVMBuildStore(j->b, all, g->inside[l][u]);
 }
 
+LLVMValueRef jit_takes_turns(struct jit *j)
+{
+    LLVMValueRef alone = jit_field(j, i32_of(j), j->cta, offsetof(struct pt_cta, is_alone));
+    return LLVMBuildICmp(j->b, LLVMIntEQ, alone, jit_i32(j, 0), "");
+}
+
 /* Of a turn; 0: it does not end. */
 static LLVMValueRef rounds_of(struct jit_gen *g)
 {
     struct jit *j = g->j;
-    LLVMValueRef alone = jit_field(j, i32_of(j), j->cta, offsetof(struct pt_cta, is_alone));
-    LLVMValueRef takes_turns = LLVMBuildICmp(j->b, LLVMIntEQ, alone, jit_i32(j, 0), "");
-    return LLVMBuildSelect(j->b, takes_turns, jit_i32(j, g->plan->turns.rounds), jit_i32(j, 0), "");
+    LLVMValueRef rounds = jit_i32(j, g->plan->turns.rounds);
+    return LLVMBuildSelect(j->b, jit_takes_turns(j), rounds, jit_i32(j, 0), "");
 }
 
 bool jit_resume_group(struct jit_gen *g)

@@ -238,6 +238,18 @@ static void make_reg(struct jit *j, uint32_t index, enum pt_type type)
     }
 }
 
+unsigned jit_copies_on(const struct jit *j, uint32_t reg)
+{
+    if (!j->regs[reg].is_per_copy)
+        return j->copies;
+    return j->row && j->row->regs[reg].spans_group ? j->row->shape.copies : 1;
+}
+
+unsigned jit_first_of_row(const struct jit *j, uint32_t reg, unsigned copy)
+{
+    return copy - copy % jit_copies_on(j, reg);
+}
+
 void jit_value_init(struct jit *j)
 {
     jit_find_nans(j);

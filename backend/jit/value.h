@@ -59,7 +59,7 @@ unsigned jit_choices(const struct pt_form *form);
 
 /* Makes j->regs, with jit_reg.only, def and defs. */
 void jit_find_defs(struct jit *j);
-/* A pure instruction, or the load of a parameter: the same whenever it runs. */
+/* A pure instruction, or the load of a parameter, that alone writes its results: they are the same whenever it runs. */
 bool jit_may_repeat(const struct jit *j, const struct pt_insn *insn);
 /* True if the register can be computed in a region of its own from parameters, special registers and variables that the CTA
  * agrees on. */
@@ -80,6 +80,10 @@ LLVMValueRef jit_read(struct jit *j, const struct pt_operand *o, unsigned copy, 
                       unsigned lanes, bool number);
 /* How the operand lies over a chunk, and its stride where affine. */
 enum jit_shape jit_shape_of(const struct jit *j, const struct pt_operand *o, int64_t *stride);
+/* Chunks over which an affine register goes on as it does from lane to lane: those of the group, or of a row of threads, or one. */
+unsigned jit_copies_on(const struct jit *j, uint32_t reg);
+/* The first of the chunks over which it goes on to this one. */
+unsigned jit_first_of_row(const struct jit *j, uint32_t reg, unsigned copy);
 /* True if the operand is an integer that the text states, be it by way of a register. */
 bool jit_constant(const struct jit *j, const struct pt_operand *o, uint64_t *value);
 /* True if each chunk has its own value. */

@@ -50,7 +50,15 @@ static const char text[] = HEADER
     "    mul.wide.u32 %rd7, %r10, 4; add.s64 %rd8, %rd1, %rd7; ld.global.f32 %f3, [%rd8];\n"
     "    mul.wide.u32 %rd9, %r11, 4; add.s64 %rd10, %rd1, %rd9; ld.global.f32 %f4, [%rd10];\n"
     "    add.f32 %f5, %f1, %f2; add.f32 %f6, %f3, %f4; add.f32 %f7, %f5, %f6;\n"
-    "    add.s64 %rd11, %rd2, %rd3; st.global.f32 [%rd11], %f7;\n    ret;\n}\n";
+    "    add.s64 %rd11, %rd2, %rd3; st.global.f32 [%rd11], %f7;\n    ret;\n}\n"
+    ".visible .entry strides(.param .u64 from, .param .u64 to, .param .u32 n)\n{\n"
+    "    .reg .b64 %rd<6>; .reg .b32 %r<10>; .reg .pred %p;\n"
+    "    ld.param.u64 %rd1, [from]; ld.param.u64 %rd2, [to]; ld.param.u32 %r1, [n];\n"
+    "    mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x; mov.u32 %r5, %nctaid.x;\n"
+    "    mad.lo.u32 %r6, %r2, %r3, %r4; mul.lo.u32 %r7, %r3, %r5; mov.u32 %r8, 0;\n"
+    "L:  mul.wide.u32 %rd3, %r6, 4; add.s64 %rd4, %rd1, %rd3; ld.global.u32 %r9, [%rd4];\n"
+    "    add.u32 %r8, %r8, %r9; add.u32 %r6, %r6, %r7; setp.lt.u32 %p, %r6, %r1; @%p bra L;\n"
+    "    st.global.u32 [%rd2], %r8;\n    ret;\n}\n";
 
 static ptera_launch launch_of(unsigned grid, unsigned x, unsigned y, uint32_t **to)
 {
@@ -329,6 +337,20 @@ static void check_asking(ptera_module *module)
     }
 }
 
+/* CTAs of 64 threads that take turns ask for 256 bytes further on, which the next will read at once; one that runs alone for what its
+ * own later rounds need. */
+static void check_strides(ptera_module *module)
+{
+    const unsigned block[3] = {64, 1, 1};
+    const void *data;
+    size_t bytes;
+    CHECK_INT(
+        ptera_kernel_emit(kernel_of(module, "strides"), block, 0, PTERA_EMIT_LLVM, &data, &bytes),
+        PTERA_OK);
+    CHECK_HAS(data, ", i64 256, i64 %");
+    CHECK_HAS(data, "i32 0, i32 3, i32 1)");
+}
+
 int main(void)
 {
     engine = new_engine(3);
@@ -342,6 +364,7 @@ int main(void)
     check_emit(module);
     check_asking(module);
     check_leading(module);
+    check_strides(module);
     check_auto();
     check_unload();
     check_threads();
