@@ -1,5 +1,5 @@
 /* How far from a CTA's accesses those of later CTAs lie. Straight code: a CTA ends, and the next begins, before the machine's own
- * prefetcher sees a stream in it, unless the CTAs' parts are short and follow one another. An address is followed back to the
+ * prefetcher sees a stream in it, unless it follows short parts of CTAs that follow one another. An address is followed back to the
  * CTA's index, through sums and through products with what all CTAs agree on.
  */
 #include "backend/jit/region.h"
@@ -191,7 +191,7 @@ LLVMValueRef jit_distance_behind(struct jit *j, uint32_t reg)
     struct pt_operand o = {.kind = PT_OPND_REG, .index = reg};
     struct slope x = slope_of(j, &o, PT_SREG_ctaid_x, 0), y = slope_of(j, &o, PT_SREG_ctaid_y, 0);
     bool is_line = block[1] == 1 && block[2] == 1;
-    if (is_line && x.is_known && x.is_constant && x.constant < PAGE)
+    if (j->target->follows_ctas && is_line && x.is_known && x.is_constant && x.constant < PAGE)
         return NULL;
     return x.is_known && y.is_known ? distance_ahead(j, x, y) : jit_i64(j, BEHIND);
 }

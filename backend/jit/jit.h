@@ -63,6 +63,7 @@ struct jit_target {
     bool has_mask_registers; /* AVX-512: vectors of i1 live in registers of their own */
     bool has_masked_access;  /* AVX2 on: loads and stores of some lanes of a vector */
     bool has_fma;
+    bool follows_ctas; /* the machine reads ahead where CTAs touch short parts of lines that follow one another */
 };
 
 struct jit;
