@@ -191,7 +191,7 @@ LLVMValueRef jit_distance_behind(struct jit *j, uint32_t reg)
     struct pt_operand o = {.kind = PT_OPND_REG, .index = reg};
     struct slope x = slope_of(j, &o, PT_SREG_ctaid_x, 0), y = slope_of(j, &o, PT_SREG_ctaid_y, 0);
     bool is_line = block[1] == 1 && block[2] == 1;
-    if (j->target->follows_ctas && is_line && x.is_known && x.is_constant && x.constant < PAGE)
+    if (j->target->follows_parts && is_line && x.is_known && x.is_constant && x.constant < PAGE)
         return NULL;
     return x.is_known && y.is_known ? distance_ahead(j, x, y) : jit_i64(j, BEHIND);
 }

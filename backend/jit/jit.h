@@ -63,7 +63,7 @@ struct jit_target {
     bool has_mask_registers; /* AVX-512: vectors of i1 live in registers of their own */
     bool has_masked_access;  /* AVX2 on: loads and stores of some lanes of a vector */
     bool has_fma;
-    bool follows_ctas; /* the machine reads ahead where CTAs touch short parts of lines that follow one another */
+    bool follows_parts; /* the machine reads ahead by itself where CTAs, or lanes one by one, touch short parts that follow one another */
 };
 
 struct jit;
@@ -141,6 +141,7 @@ struct jit {
     uint32_t block;             /* being generated */
     const struct pt_insn *insn; /* likewise */
     const struct pt_form *form;
+    bool is_alone;   /* one lane runs, in loops through rows of memory: serial.c */
     bool is_version; /* the rest of `block` is generated in versions, and goes on behind all of them at one place */
     /* Lanes that run `insn`, by copy: vectors of i1; NULL: all of the chunk (or, in a scalar place, it runs at all). */
     LLVMValueRef mask[JIT_COPIES];

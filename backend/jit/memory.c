@@ -89,6 +89,8 @@ static void load_one(struct jit *j, const struct jit_access *a, unsigned copy, L
         LLVMValueRef address = jit_address(j, a, copy, 1);
         jit_check_one(j, a, copy, address);
         pointer = jit_pointer(j, a, address);
+        if (j->is_alone && a->space != PT_SPACE_SHARED && a->base->kind == PT_OPND_REG)
+            jit_prefetch_walk(j, a->base->index, pointer);
     }
     unsigned align = a->space == PT_SPACE_PARAM ? 1 : a->bytes;
     for (unsigned i = 0; i < a->n; i++)

@@ -1,13 +1,15 @@
 /* What accesses will need soon. Loops that walk memory in long strides (grid-stride loops above all): the machine's own
  * prefetcher does not follow them, so each access asks for what later rounds will need, or, where CTAs take turns, for what the
- * next CTA will need in this round: when their turn comes, what later rounds asked for is gone. Straight code asks for what a
- * later CTA will touch: distance.c.
+ * next CTA will need in this round: when their turn comes, what later rounds asked for is gone. Lanes that run one after the other
+ * walk rows, each of which goes on where another ended as a rule: they ask for what lies further on. Straight code asks for what
+ * a later CTA will touch: distance.c.
  */
 #include "backend/jit/access.h"
 
 enum {
     AHEAD = 12,         /* rounds */
     AHEAD_BARRIERS = 2, /* rounds with barriers in them */
+    WALK_AHEAD = 768,   /* bytes */
     DEPTH = 8,
     LINE = 64, /* bytes */
     NEAR = 64, /* instructions in which another access through the same address is looked for */
@@ -115,8 +117,7 @@ static struct step advance(struct jit *j, const struct pt_loop *loop, uint32_t r
                            const struct pt_insn *insn)
 {
     const struct pt_operand *o = &j->f->operands.v[insn->operands];
-    if (pt_insn_form(j->m, insn)->op != PT_OP_add_int || insn->guard ||
-        j->f->regs.v[reg].n_defs != 2)
+    if (pt_insn_form(j->m, insn)->op != PT_OP_add_int || insn->guard)
         return unknown;
     const struct pt_operand *s = o[1].kind == PT_OPND_REG && o[1].index == reg ? &o[2] : &o[1];
     const struct pt_operand *self = s == &o[1] ? &o[2] : &o[1];
@@ -249,4 +250,17 @@ void jit_prefetch(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef point
     if (next)
         by = LLVMBuildSelect(j->b, jit_takes_turns(j), next, by, "");
     ask(j, jit_at(j, pointer, by), bytes, writes, next ? FIRST_LEVEL : SECOND_LEVEL);
+}
+
+void jit_prefetch_walk(struct jit *j, uint32_t reg, LLVMValueRef pointer)
+{
+    uint32_t l = j->f->blocks.v[j->block].loop;
+    if (!l || j->target->follows_parts)
+        return;
+    struct step step = step_of(j, &j->f->loops.v[l - 1], reg, 0);
+    if (!step.is_known || !step.bytes || step.is_long || !LLVMIsAConstantInt(step.bytes))
+        return;
+    bool is_back = LLVMConstIntGetSExtValue(step.bytes) < 0;
+    uint64_t ahead = is_back ? -(uint64_t)WALK_AHEAD : WALK_AHEAD;
+    ask(j, jit_at(j, pointer, jit_i64(j, ahead)), 1, false, FIRST_LEVEL);
 }

@@ -180,6 +180,8 @@ bool jit_is_loading_loop(const struct jit *j, uint32_t block);
 /* prefetch.c: asks for what later rounds of the loop, or the CTAs that follow, will touch, where register `reg` is the address and
  * j->insn touches `bytes` from the pointer on in the lanes of the copy. */
 void jit_prefetch(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef pointer, unsigned bytes);
+/* Likewise for the lane that runs alone, where it walks memory in short steps. */
+void jit_prefetch_walk(struct jit *j, uint32_t reg, LLVMValueRef pointer);
 
 /* distance.c: from what straight code touches through a register to what a later CTA will, in bytes (i64); NULL: the machine follows
  * by itself. */

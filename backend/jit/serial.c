@@ -583,7 +583,9 @@ static bool run_copies(struct serial *s)
     s->group = LLVMBuildMul(j->b, group, jit_i32(j, copies), "");
     j->regs = s->inner;
     j->copies = 1;
+    j->is_alone = true;
     bool ok = run_tested(s, test, trusted);
+    j->is_alone = false;
     j->regs = s->outer;
     j->copies = copies;
     j->group = group;
