@@ -56,6 +56,14 @@ bool jit_describe(struct jit *j, struct jit_access *a)
     return true;
 }
 
+bool jit_try_describe(struct jit *j, struct jit_access *a)
+{
+    const char *why = j->why;
+    bool ok = jit_describe(j, a);
+    j->why = why;
+    return ok;
+}
+
 bool jit_describe_place(struct jit *j, const struct pt_operand *mem, enum pt_space space,
                         unsigned bytes, struct jit_access *a)
 {

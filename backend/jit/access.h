@@ -31,6 +31,8 @@ struct jit_access {
 
 /* What j->insn accesses; false with j->why set if it is no load or store that can be native. */
 bool jit_describe(struct jit *j, struct jit_access *a);
+/* Likewise of an instruction that is looked at for another's sake: j->why stays as it is. */
+bool jit_try_describe(struct jit *j, struct jit_access *a);
 
 /* A place of `bytes` in `space` that other instructions access: base, bytes, space. False with j->why set if it cannot be native. */
 bool jit_describe_place(struct jit *j, const struct pt_operand *mem, enum pt_space space,

@@ -475,6 +475,12 @@ struct place {
     LLVMValueRef guard, mask[JIT_COPIES];
 };
 
+void jit_visit(struct jit *j, uint32_t insn)
+{
+    j->insn = &j->f->insns.v[insn];
+    j->form = pt_insn_form(j->m, j->insn);
+}
+
 /* Goes to an instruction that runs in all lanes. */
 static struct place visit(struct jit *j, uint32_t insn)
 {
@@ -482,8 +488,7 @@ static struct place visit(struct jit *j, uint32_t insn)
     memcpy(was.mask, j->mask, sizeof was.mask);
     memset(j->mask, 0, sizeof j->mask);
     j->guard = NULL;
-    j->insn = &j->f->insns.v[insn];
-    j->form = pt_insn_form(j->m, j->insn);
+    jit_visit(j, insn);
     return was;
 }
 
@@ -564,8 +569,7 @@ static void store_for(struct jit *j, struct batch *b, uint32_t insn)
     const struct pt_form *form = j->form;
     struct operands all;
     for (uint32_t i = 0; i < b->n; i++) {
-        j->insn = &j->f->insns.v[b->insns[i]];
-        j->form = pt_insn_form(j->m, j->insn);
+        jit_visit(j, b->insns[i]);
         for (unsigned k = 0; flatten(j, &all) && k < all.n_sources; k++) {
             const struct pt_operand *o = all.source[k].o;
             if (!is_reg(o) || j->regs[o->index].only != insn)
@@ -645,8 +649,7 @@ bool jit_run(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValueRef *mas
     struct batch b = find_batch(j, insns, 0, n);
     bool is_load = true; /* the last one */
     for (uint32_t i = 0; i < n; i++) {
-        j->insn = &j->f->insns.v[insns[i]];
-        j->form = pt_insn_form(j->m, j->insn);
+        jit_visit(j, insns[i]);
         if (j->form->effects & (PT_FX_BRANCH | PT_FX_END))
             continue;
         jit_debug_place(j, insns[i]);

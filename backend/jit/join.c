@@ -19,25 +19,14 @@ struct group {
 
 /* ---- what may be joined ---------------------------------------------------------------------- */
 
-static void visit(struct jit *j, uint32_t insn)
-{
-    j->insn = &j->f->insns.v[insn];
-    j->form = pt_insn_form(j->m, j->insn);
-}
-
 /* How many elements of a lane lie between two of its own; 0: the instruction is no access that may be joined. */
 static unsigned elements_of_lane(struct jit *j, uint32_t insn, struct jit_access *a)
 {
     int64_t stride;
-    const char *why = j->why;
-    visit(j, insn);
+    jit_visit(j, insn);
     if (!(j->form->effects & (PT_FX_READ | PT_FX_WRITE)) || (j->form->effects & PT_FX_ATOMIC) ||
-        j->insn->guard || !jit_set_has(j->trusted, insn))
+        j->insn->guard || !jit_set_has(j->trusted, insn) || !jit_try_describe(j, a))
         return 0;
-    if (!jit_describe(j, a)) {
-        j->why = why;
-        return 0;
-    }
     if (a->n != 1 || a->base->kind != PT_OPND_REG || a->order != PT_ORDER_PLAIN ||
         jit_shape_of(j, a->base, &stride) != JIT_AFFINE)
         return 0;
@@ -80,7 +69,7 @@ static void add(struct group *g, uint32_t insn, const struct jit_access *a)
 static int64_t offset_of(struct jit *j, uint32_t insn)
 {
     struct jit_access a;
-    visit(j, insn);
+    jit_visit(j, insn);
     jit_describe(j, &a);
     return a.base->imm;
 }
@@ -144,7 +133,7 @@ void jit_find_joins(struct jit *j, const uint32_t *insns, uint32_t n)
     struct group g;
     jit_forget_joins(j);
     for (uint32_t i = 0; i < n; i++) {
-        visit(j, insns[i]);
+        jit_visit(j, insns[i]);
         if (jit_join_of(j) || !gather(j, insns + i, n - i, &g))
             continue;
         struct jit_join *join = pt_arena_alloc(j->arena, sizeof *join);
@@ -165,12 +154,12 @@ void jit_describe_join(struct jit *j, const struct jit_join *join, struct jit_ac
 {
     struct jit_access one;
     for (unsigned i = 0; i < join->n; i++) {
-        visit(j, join->insns[i]);
+        jit_visit(j, join->insns[i]);
         jit_describe(j, &one);
         if (!i)
             *a = one;
         a->values[i] = one.values[0];
     }
     a->n = join->n;
-    visit(j, join->first);
+    jit_visit(j, join->first);
 }

@@ -247,23 +247,16 @@ static void load_shared(struct jit *j, const struct jit_access *a)
 bool jit_is_rewriting_store(struct jit *j)
 {
     struct jit_access a;
-    const char *why = j->why;
-    bool is_one = j->form->op == PT_OP_st && jit_describe(j, &a) && jit_is_rewriting(j, &a);
-    j->why = why;
-    return is_one;
+    return j->form->op == PT_OP_st && jit_try_describe(j, &a) && jit_is_rewriting(j, &a);
 }
 
 bool jit_test_access(struct jit *j, const uint64_t *written, LLVMValueRef *test)
 {
     struct jit_access a;
     int64_t stride;
-    if ((j->form->effects & PT_FX_ATOMIC) || !(j->form->effects & (PT_FX_READ | PT_FX_WRITE)))
+    if ((j->form->effects & PT_FX_ATOMIC) || !(j->form->effects & (PT_FX_READ | PT_FX_WRITE)) ||
+        !jit_try_describe(j, &a))
         return false;
-    const char *why = j->why;
-    if (!jit_describe(j, &a)) {
-        j->why = why;
-        return false;
-    }
     enum jit_shape shape = jit_shape_of(j, a.base, &stride);
     if (shape == JIT_VECTOR)
         return a.space != PT_SPACE_PARAM && jit_test_computed(j, &a, written, test);

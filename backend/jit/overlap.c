@@ -39,14 +39,10 @@ static bool pays(const struct jit *j, unsigned bytes)
 static bool is_run(struct jit *j, uint32_t insn, struct jit_access *a)
 {
     int64_t stride;
-    const char *why = j->why;
-    j->insn = &j->f->insns.v[insn];
-    j->form = pt_insn_form(j->m, j->insn);
+    jit_visit(j, insn);
     if (j->form->op != PT_OP_ld && j->form->op != PT_OP_st)
         return false;
-    bool ok = jit_describe(j, a);
-    j->why = why;
-    return ok && a->space == PT_SPACE_SHARED && a->order == PT_ORDER_PLAIN && a->n == 1 &&
+    return jit_try_describe(j, a) && a->space == PT_SPACE_SHARED && a->order == PT_ORDER_PLAIN && a->n == 1 &&
            pays(j, a->bytes) && a->base->kind == PT_OPND_REG &&
            !jit_is_per_copy(j, a->base) && jit_shape_of(j, a->base, &stride) == JIT_AFFINE &&
            stride == a->bytes;

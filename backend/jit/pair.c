@@ -61,15 +61,13 @@ static bool ends_block(const struct jit *j, const struct pt_insn *insn)
 static bool describe_pair(struct jit *j, struct pair *p)
 {
     const struct pt_insn *first = j->insn, *second = first + 1;
-    const char *why = j->why;
     if (first->form != second->form || first->guard != second->guard ||
         first->guard_neg != second->guard_neg || j->form->op != PT_OP_st)
         return false;
-    bool ok = jit_describe(j, &p->a[0]);
+    bool ok = jit_try_describe(j, &p->a[0]);
     j->insn = second;
-    ok = ok && jit_describe(j, &p->a[1]);
+    ok = ok && jit_try_describe(j, &p->a[1]);
     j->insn = first;
-    j->why = why;
     return ok && !p->a[0].is_load && jit_can_exchange(j, &p->a[0]);
 }
 

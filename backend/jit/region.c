@@ -48,8 +48,7 @@ static bool only_rewrites(struct jit *j, uint32_t block)
     uint32_t n = 0;
     j->only_rewrites = true;
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        j->insn = &j->f->insns.v[i];
-        j->form = pt_insn_form(j->m, j->insn);
+        jit_visit(j, i);
         if (j->form->op == PT_OP_bra && !j->insn->guard)
             continue;
         if (!jit_is_rewriting_store(j) || ++n > REWRITES_MOST)
@@ -112,8 +111,7 @@ LLVMValueRef jit_test_accesses(struct jit *j, const struct jit_order *o)
     j->trusted = pt_arena_alloc(j->arena, (j->f->insns.n + 63) / 64 * sizeof *j->trusted);
     for (uint32_t i = o->n_early; i < o->n; i++) {
         LLVMValueRef test = NULL;
-        j->insn = &j->f->insns.v[o->insns[i]];
-        j->form = pt_insn_form(j->m, j->insn);
+        jit_visit(j, o->insns[i]);
         if (jit_test_access(j, written, &test))
             jit_set_add(j->trusted, o->insns[i]);
         if (test)

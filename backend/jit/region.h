@@ -95,6 +95,8 @@ uint32_t jit_crossing_bytes(const struct jit *j, uint32_t reg);
 /* region.c: generates one region. False with j->why set. */
 bool jit_region(struct jit *j, const struct jit_plan *plan, struct jit_region *region);
 
+/* block.c: j->insn and j->form become the instruction. */
+void jit_visit(struct jit *j, uint32_t insn);
 /* block.c: instructions, but for those that branch or end, in the lanes of `mask`. */
 bool jit_run(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValueRef *mask);
 

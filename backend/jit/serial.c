@@ -460,8 +460,7 @@ static LLVMValueRef test_bases(struct serial *s, uint64_t *trusted)
     uint32_t last = jit_last_of(j, s->span.end - 1);
     LLVMValueRef test = NULL;
     for (uint32_t i = j->f->blocks.v[s->span.first].first; i <= last; i++) {
-        j->insn = &j->f->insns.v[i];
-        j->form = pt_insn_form(j->m, j->insn);
+        jit_visit(j, i);
         bool is_tested = load_base(j, j->insn) != NULL;
         for (unsigned u = s->first; u < s->first + s->n_copies && is_tested; u++)
             is_tested = jit_test_base(j, u, s->written, &test);

@@ -186,9 +186,9 @@ static bool has_calling_loop(struct jit *j)
 static bool fits_registers(struct jit *j, uint32_t copies)
 {
     uint32_t registers = j->target->has_mask_registers ? 32 : 16;
-    uint32_t pressure = jit_pressure(j, copies <= COPIES_ENOUGH);
     if (copies <= CALLING_COPIES && has_calling_loop(j))
         return true;
+    uint32_t pressure = jit_pressure(j, copies <= COPIES_ENOUGH);
     return copies * pressure <= (j->f->loops.n ? registers - registers / 4 : 3 * registers);
 }
 

@@ -39,16 +39,12 @@ static uint64_t *find_loaded(const struct jit *j)
 static uint32_t bytes_of(struct jit *j, uint32_t insn, const uint64_t *loaded)
 {
     struct jit_access a;
-    const char *why = j->why;
-    j->insn = &j->f->insns.v[insn];
-    j->form = pt_insn_form(j->m, j->insn);
+    jit_visit(j, insn);
     if (j->form->effects != PT_FX_WRITE || pt_form_space(j->form) != PT_SPACE_GLOBAL ||
         j->f->blocks.v[jit_block_of(j, insn)].loop)
         return 0;
-    if (!jit_describe(j, &a)) {
-        j->why = why;
+    if (!jit_try_describe(j, &a))
         return 0;
-    }
     return a.base->kind == PT_OPND_REG && a.bytes * a.n * j->width >= LEAST &&
                    !jit_set_has(loaded, a.base->index)
                ? a.bytes * a.n

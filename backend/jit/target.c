@@ -37,8 +37,8 @@ static void bound_scheduler(void)
     LLVMParseCommandLineOptions(2, words, NULL);
 }
 
-/* AMD's Zen 4 and 5 gain nothing by asking for later CTAs' parts; Intel's Sapphire and Emerald Rapids take twice the time for a stencil,
- * and a quarter more for a sparse matrix, if nobody asks. */
+/* Zen 4 follows later CTAs' parts better by itself, and other Zen are taken to; Intel's Emerald Rapids takes twice the time for a stencil,
+ * and a sixth more for a sparse matrix, if nobody asks. */
 static bool follows_parts(void)
 {
     return !strncmp(host_cpu, "znver", 5);

@@ -308,30 +308,27 @@ static unsigned count(const char *text, const char *what)
     return n;
 }
 
+static const char *emitted(ptera_module *module, const char *name, const unsigned *block)
+{
+    const void *data = "";
+    size_t bytes;
+    CHECK_INT(ptera_kernel_emit(kernel_of(module, name), block, 0, PTERA_EMIT_LLVM, &data, &bytes), PTERA_OK);
+    return data;
+}
+
 /* Of what is read the row in front asks, as CTAs go upwards; a row of 32 floats is two lines. */
 static void check_leading(ptera_module *module)
 {
     const unsigned block[3] = {32, 8, 1};
-    const void *data;
-    size_t bytes;
-    CHECK_INT(
-        ptera_kernel_emit(kernel_of(module, "points"), block, 0, PTERA_EMIT_LLVM, &data, &bytes),
-        PTERA_OK);
-    CHECK_INT(count(data, "call void @llvm.prefetch"), 2 * 2);
+    CHECK_INT(count(emitted(module, "points", block), "call void @llvm.prefetch"), 2 * 2);
 }
 
 /* CTAs of rows, and of a page each, ask for what later ones touch. (Of short lines that follow one another it rests on the machine.) */
 static void check_asking(ptera_module *module)
 {
-    static const uint32_t shapes[][3] = {{32, 8, 1}, {1024, 1, 1}};
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        const void *data;
-        size_t bytes;
-        CHECK_INT(ptera_kernel_emit(kernel_of(module, "rows"), shapes[i], 0, PTERA_EMIT_LLVM,
-                                    &data, &bytes),
-                  PTERA_OK);
-        CHECK_HAS(data, "@llvm.prefetch");
-    }
+    static const unsigned shapes[][3] = {{32, 8, 1}, {1024, 1, 1}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        CHECK_HAS(emitted(module, "rows", shapes[i]), "@llvm.prefetch");
 }
 
 /* CTAs of 64 threads that take turns ask for 256 bytes further on, which the next will read at once; one that runs alone for what its
@@ -339,13 +336,9 @@ static void check_asking(ptera_module *module)
 static void check_strides(ptera_module *module)
 {
     const unsigned block[3] = {64, 1, 1};
-    const void *data;
-    size_t bytes;
-    CHECK_INT(
-        ptera_kernel_emit(kernel_of(module, "strides"), block, 0, PTERA_EMIT_LLVM, &data, &bytes),
-        PTERA_OK);
-    CHECK_HAS(data, ", i64 256, i64 %");
-    CHECK_HAS(data, "i32 0, i32 3, i32 1)");
+    const char *llvm = emitted(module, "strides", block);
+    CHECK_HAS(llvm, ", i64 256, i64 %");
+    CHECK_HAS(llvm, "i32 0, i32 3, i32 1)");
 }
 
 int main(void)
