@@ -1,7 +1,8 @@
 /* The contract between the runtime and the compiler (backend/jit), which lives in a shared object of its own,
  * libptera-jit.so, with one entry: ptera_jit(). The runtime loads it when it is first needed.
  *
- * The compiler turns one kernel into native code for one block shape. Native code runs whole CTAs, one or several of a row: the runtime sets
+ * The compiler turns one kernel into native code for one block shape. LLVM does that in a process of its own (backend/jit/process.h), where it can be
+ * stopped, and can fail, without harm to this one. Native code runs whole CTAs, one or several of a row: the runtime sets
  * up struct pt_cta (its warps only if needs_warps) and calls `run`. Where a thread may wait for others other than at barriers of all, it
  * runs warps, and the runtime resumes each as it would by the interpreter (pt_engine.resume). A kernel that the compiler does not turn into native code
  * runs, under the same engine name, by the handlers of the interpreter.
@@ -11,7 +12,7 @@
 
 #include "backend/exec.h"
 
-enum { PT_JIT_VERSION = 4 };
+enum { PT_JIT_VERSION = 5 };
 
 /* How the reason begins why a kernel is not native, where that is a mistake of the compiler's own. */
 #define PT_NATIVE_BROKEN "LLVM's verifier: "
@@ -48,17 +49,45 @@ struct pt_native {
     uint64_t code_bytes;
 };
 
+/* What compiling one kernel needs, apart from its module. */
+struct pt_native_request;
+
+/* What compiling may take. */
+struct pt_native_limits {
+    double seconds;               /* 0: as long as it takes */
+    uint64_t memory_bytes;        /* of the compiler process, beyond what it has at its start; 0: as much as there is */
+    bool is_inside;               /* in this process, where neither limit holds, nobody stops it, and a failure inside LLVM ends the process */
+    bool (*is_stopped)(void *ud); /* asked again and again meanwhile, by the thread that compiles: true, nobody wants it any more. May be NULL */
+    void *ud;
+};
+
+enum pt_native_end {
+    PT_NATIVE_MADE,
+    PT_NATIVE_REFUSED,   /* the kernel stays interpreted: see `why` */
+    PT_NATIVE_NO_MEMORY, /* here or in the compiler process */
+    PT_NATIVE_STOPPED
+};
+
+struct pt_native_result {
+    enum pt_native_end end;
+    char why[512];
+};
+
 struct pt_jit {
     uint32_t version; /* PT_JIT_VERSION */
-    /* Compiles the kernel of `program` (the interpreter's, shared memory laid out). NULL if the kernel cannot be native
-     * (then *why is a text, valid until this thread compiles again) or memory ran out (*why is NULL). May be called from several threads at once for
-     * different modules; the caller holds the module's lock. */
-    struct pt_native *(*compile)(const struct pt_program *program, const struct pt_native_options *options,
-                                 const char **why);
+    /* Takes what compiling the kernel of `program` (the interpreter's, shared memory laid out) needs. The caller holds the module's
+     * lock, which nothing else here needs. NULL: no memory. */
+    struct pt_native_request *(*request)(const struct pt_program *program, const struct pt_native_options *options);
+    void (*drop)(struct pt_native_request *request);
+    /* Compiles it, or finds it in the cache. NULL unless result->end is PT_NATIVE_MADE. From any number of threads at once. */
+    struct pt_native *(*compile)(const struct pt_native_request *request, const struct pt_program *program,
+                                 const struct pt_native_limits *limits, struct pt_native_result *result);
     void (*release)(struct pt_native *native);
-    /* What `compile` would make of such a kernel, malloc'ed, with a zero byte behind its *bytes; NULL as above. */
-    char *(*print)(const struct pt_program *program, const struct pt_native_options *options,
-                   enum pt_native_print what, size_t *bytes, const char **why);
+    /* What `compile` would make of it, malloc'ed, with a zero byte behind its *bytes; NULL likewise. */
+    char *(*print)(const struct pt_native_request *request, enum pt_native_print what,
+                   const struct pt_native_limits *limits, size_t *bytes, struct pt_native_result *result);
+    /* The work of a compiler process: compiles what comes from `socket` until the process `host` ends, or the socket's other end is closed. */
+    void (*serve)(int socket, int host);
     /* pt_engine.places for a warp that native->resume ran. */
     void (*places)(const struct pt_native *native, const struct pt_warp *warp,
                    void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t bar), void *ud);

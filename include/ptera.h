@@ -94,6 +94,13 @@ typedef struct ptera_options {
      * several at once; it must not call the engine. NULL: nobody listens. */
     void (*log)(void *ud, ptera_severity severity, const char *text);
     void *log_ud;
+    /* What compiling a kernel may take; one that would take more is interpreted. It is done by a process of its own, ptera-compiler beside
+     * libptera-jit.so, which the first compile starts, and which is no child of this one. */
+    double compile_seconds; /* 60; 0: no limit */
+    size_t compile_bytes;   /* memory of that process; 2 GiB; 0: no limit */
+    /* Nonzero: this process compiles by itself and starts no other. Then neither limit holds, nor do those of launches while they
+     * compile, and LLVM ends the process where it runs out of memory; 0. */
+    int compile_inside;
 } ptera_options;
 
 /* Sets the defaults. `size` is sizeof *options where the program is compiled. NULL is allowed. */
@@ -103,8 +110,8 @@ static inline void ptera_options_init(ptera_options *options)
     ptera_options_init_sized(options, sizeof *options);
 }
 
-/* Creates an engine: worker threads and memory. `options` may be NULL. Names that PTERA_CPU, PTERA_ENGINE and PTERA_ASYNC do
- * not have are invalid arguments. */
+/* Creates an engine: worker threads and memory. `options` may be NULL. Names that PTERA_CPU, PTERA_ENGINE, PTERA_ASYNC and
+ * PTERA_COMPILER do not have are invalid arguments. */
 PTERA_API ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **engine);
 /* Destroys an engine, its modules and its buffers. NULL is allowed. */
 PTERA_API void ptera_engine_destroy(ptera_engine *engine);

@@ -17,6 +17,8 @@ static const char version_text[] =
     VERSION_TEXT(PTERA_VERSION_MAJOR, PTERA_VERSION_MINOR, PTERA_VERSION_PATCH);
 
 enum { STACK_BYTES = 64 << 10, HEAP_BYTES = 8 << 20, THREADS_MAX = 4096 };
+enum { COMPILE_SECONDS = 60 };
+#define COMPILE_BYTES ((size_t)2 << 30)
 
 const char *ptera_version(void)
 {
@@ -96,7 +98,11 @@ const char *ptera_engine_error(const ptera_engine *engine)
 
 void ptera_options_init_sized(ptera_options *options, size_t size)
 {
-    const ptera_options defaults = {.fmad = 1, .stack_bytes = STACK_BYTES, .heap_bytes = HEAP_BYTES};
+    const ptera_options defaults = {.fmad = 1,
+                                    .stack_bytes = STACK_BYTES,
+                                    .heap_bytes = HEAP_BYTES,
+                                    .compile_seconds = COMPILE_SECONDS,
+                                    .compile_bytes = COMPILE_BYTES};
     PT_INIT(options, size, defaults);
 }
 
@@ -140,10 +146,20 @@ static bool find_async(bool *is_late)
     return *is_late || !name || !*name || !strcmp(name, "issue");
 }
 
+/* What PTERA_COMPILER says. Returns false for an unknown name. */
+static bool find_compiler(bool *is_inside)
+{
+    const char *name = getenv("PTERA_COMPILER");
+    *is_inside = name && !strcmp(name, "inside");
+    return *is_inside || !name || !*name || !strcmp(name, "process");
+}
+
 static bool set_up(ptera_engine *engine, const ptera_options *o)
 {
     engine->threads = o->threads ? o->threads : count_cores();
     engine->fmad = o->fmad != 0;
+    engine->compile_seconds = o->compile_seconds;
+    engine->compile_bytes = o->compile_bytes;
     engine->allow_fork = o->allow_fork != 0;
     engine->forks = atomic_load(&forks);
     engine->stack_bytes = o->stack_bytes ? o->stack_bytes : STACK_BYTES;
@@ -188,8 +204,9 @@ ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **en
         return PTERA_ERROR_INVALID_ARGUMENT;
     const struct pt_engine *backend = find_backend(&o);
     ptera_backend tier;
-    bool is_late;
-    if (!backend || o.threads > THREADS_MAX || !find_tier(&tier) || !find_async(&is_late))
+    bool is_late, is_inside;
+    if (!backend || o.threads > THREADS_MAX || !(o.compile_seconds >= 0) || !find_tier(&tier) || !find_async(&is_late) ||
+        !find_compiler(&is_inside))
         return PTERA_ERROR_INVALID_ARGUMENT;
     struct pt_allocator allocator = pt_malloc_allocator;
     if (o.resize)
@@ -202,6 +219,7 @@ ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **en
     e->backend = backend;
     e->tier = tier;
     e->async_late = is_late;
+    e->compile_inside = is_inside || o.compile_inside;
     if (!set_up(e, &o) || !pt_fault_install()) {
         tear_down(e);
         return PTERA_ERROR_OUT_OF_MEMORY;

@@ -39,6 +39,9 @@ struct ptera_engine {
     unsigned threads;
     size_t stack_bytes;
     bool fmad, allow_fork;
+    double compile_seconds; /* this and what follows: struct pt_native_limits */
+    uint64_t compile_bytes;
+    bool compile_inside;
     unsigned forks; /* engine.c: when it was made */
     struct pt_mem mem;
     struct pt_printer printer;

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "runtime/deadline.h"
+
 /* Limits of an H200. */
 enum {
     THREADS_MAX = 1024,      /* of a CTA */
@@ -383,15 +385,36 @@ static bool starts_at_once(const struct pt_job *job)
     return job->n_clusters <= job->engine->threads && func_of(job->kernel)->loops.n;
 }
 
+/* The launch's time limit holds for the compile, too; what is left of it is for the run. */
+static ptera_result get_native(struct pt_job *job, const struct pt_variant *variant, struct pt_version **version)
+{
+    struct timespec deadline = pt_deadline_in(job->timeout_seconds);
+    enum pt_native_end end = pt_native_get(variant, job->timeout_seconds, version);
+    bool is_limited = job->timeout_seconds > 0;
+    double left = is_limited ? pt_deadline_left(&deadline) : 0;
+    if (end == PT_NATIVE_NO_MEMORY)
+        return PTERA_ERROR_OUT_OF_MEMORY;
+    if (end == PT_NATIVE_STOPPED || (is_limited && left <= 0)) {
+        pt_native_put(job->engine, *version);
+        *version = NULL;
+        pt_engine_fail(job->engine, "timeout in kernel '%s' at %s, while it was compiled", func_of(job->kernel)->name,
+                       job->kernel->module->name);
+        return PTERA_ERROR_TIMEOUT;
+    }
+    job->timeout_seconds = left;
+    return PTERA_OK;
+}
+
 /* Native code, or why it is not. */
 static ptera_result choose_native(struct pt_job *job, const struct pt_variant *variant)
 {
     const char *why = why_interpreted(job);
+    struct pt_version *version = NULL;
     if (!pt_jit())
         return REFUSE(job->engine, "the compiler cannot be opened: %s", pt_jit_error());
-    struct pt_version *version = why ? NULL : pt_native_get(variant);
-    if (!why && !version)
-        return PTERA_ERROR_OUT_OF_MEMORY;
+    ptera_result r = why ? PTERA_OK : get_native(job, variant, &version);
+    if (r != PTERA_OK)
+        return r;
     atomic_store(&job->version, version);
     bool is_small = version && version->native && !pt_native_fits(version->native, &job->launch);
     atomic_store(&job->kernel->why, why ? why : is_small ? "a stack smaller than its calls take" : version->why);

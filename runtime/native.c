@@ -6,13 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "runtime/deadline.h"
 #include "runtime/thread.h"
 
 /* After SHAPES shapes of a kernel one version for any shape serves the others; where there can be none, SHAPES_MAX have one of
  * their own. Code that no launch uses goes, least recently used first, when an engine has more than this. */
-enum { STACK_BYTES = 64 << 20 /* of the background thread: LLVM recurses */ };
 enum { SHAPES = 4, SHAPES_MAX = 16, CODE_MAX = 64 << 20, VERSIONS_MAX = 1024 };
 
 /* ---- the shared object --------------------------------------------------------------------------------- */
@@ -25,7 +24,7 @@ static char jit_error[4200];
 /* Beside this library, unless PTERA_JIT_PATH names the file. */
 static void find_path(char *path, size_t size)
 {
-    const char *given = getenv("PTERA_JIT_PATH");
+    const char *given = secure_getenv("PTERA_JIT_PATH");
     Dl_info info;
     const char *slash = NULL;
     if (given && *given) {
@@ -191,6 +190,87 @@ static char *copy_text(ptera_engine *engine, const char *text)
     return copy ? memcpy(copy, text, n) : NULL;
 }
 
+/* Under the engine's lock: a user less. What was dropped goes with its last one. */
+static void put(ptera_engine *engine, struct pt_version *v)
+{
+    v->users--;
+    if (v->is_dropped && !v->users)
+        free_version(engine, v);
+}
+
+void pt_native_put(ptera_engine *engine, struct pt_version *version)
+{
+    if (!version)
+        return;
+    pthread_mutex_lock(&engine->lock);
+    put(engine, version);
+    pthread_mutex_unlock(&engine->lock);
+}
+
+/* ---- making one ---------------------------------------------------------------------------------------- */
+
+/* Who makes a version, and until when. */
+struct making {
+    struct pt_version *version;
+    const struct timespec *deadline; /* NULL: none */
+};
+
+static bool is_stopped(void *ud)
+{
+    const struct making *m = ud;
+    return atomic_load(&m->version->is_unwanted) || (m->deadline && pt_deadline_left(m->deadline) <= 0);
+}
+
+static struct pt_native_limits limits_of(const ptera_engine *engine)
+{
+    return (struct pt_native_limits){.seconds = engine->compile_seconds,
+                                     .memory_bytes = engine->compile_bytes,
+                                     .is_inside = engine->compile_inside};
+}
+
+/* The module's lock is held only while the request is made. */
+static struct pt_native_request *request(ptera_module *module, const struct pt_program *program,
+                                         const struct pt_native_options *options)
+{
+    pthread_mutex_lock(&module->lock);
+    struct pt_native_request *r = pt_jit()->request(program, options);
+    pthread_mutex_unlock(&module->lock);
+    return r;
+}
+
+static struct pt_native *compile(struct making *m, struct pt_native_result *result)
+{
+    const struct pt_variant *variant = &m->version->made_for;
+    ptera_module *module = variant->kernel->module;
+    const struct pt_program *program = atomic_load(&variant->kernel->programs[0]);
+    struct pt_native_options options = {.math_fast = variant->math_fast,
+                                        .has_cluster = variant->has_cluster,
+                                        .level = module->engine->backend->name};
+    memcpy(options.block, variant->block, sizeof options.block);
+    if (!pt_jit()) {
+        result->end = PT_NATIVE_REFUSED;
+        snprintf(result->why, sizeof result->why, "%.*s", (int)sizeof result->why - 1, pt_jit_error());
+        return NULL;
+    }
+    struct pt_native_limits limits = limits_of(module->engine);
+    limits.is_stopped = is_stopped;
+    limits.ud = m;
+    struct pt_native_request *r = request(module, program, &options);
+    result->end = PT_NATIVE_NO_MEMORY;
+    struct pt_native *native = r ? pt_jit()->compile(r, program, &limits, result) : NULL;
+    pt_jit()->drop(r);
+    return native;
+}
+
+static void say_why(struct pt_version *v, const char *why)
+{
+    ptera_module *module = v->made_for.kernel->module;
+    v->why = copy_text(module->engine, why);
+    pt_engine_log(module->engine, PTERA_NOTE, "kernel '%s' is interpreted: %s",
+                  module->ir.funcs.v[v->made_for.kernel->func].name, why);
+}
+
+/* The version is ready, with native code or with the reason why there is none. */
 static void finish(struct pt_version *v, struct pt_native *native)
 {
     ptera_engine *engine = v->made_for.kernel->module->engine;
@@ -203,61 +283,107 @@ static void finish(struct pt_version *v, struct pt_native *native)
     pthread_mutex_unlock(&engine->lock);
 }
 
-static void make(struct pt_version *v)
+/* It was not made, but for a reason that another launch need not have. Where its module goes, the version does with that. */
+static void drop(struct pt_version *v)
 {
-    const struct pt_variant *variant = &v->made_for;
-    ptera_module *module = variant->kernel->module;
-    struct pt_native_options options = {.math_fast = variant->math_fast,
-                                        .has_cluster = variant->has_cluster,
-                                        .level = module->engine->backend->name};
-    const char *why = pt_jit() ? NULL : pt_jit_error();
-    struct pt_native *native = NULL;
-    memcpy(options.block, variant->block, sizeof options.block);
-    pthread_mutex_lock(&module->lock);
-    if (pt_jit())
-        native = pt_jit()->compile(atomic_load(&variant->kernel->programs[0]), &options, &why);
-    pthread_mutex_unlock(&module->lock);
-    if (!native) {
-        v->why = copy_text(module->engine, why ? why : "no memory");
-        pt_engine_log(module->engine, PTERA_NOTE, "kernel '%s' is interpreted: %s",
-                      module->ir.funcs.v[variant->kernel->func].name, why ? why : "no memory");
-    }
-    finish(v, native);
-}
-
-void pt_native_put(ptera_engine *engine, struct pt_version *version)
-{
-    if (!version)
-        return;
+    ptera_engine *engine = v->made_for.kernel->module->engine;
     pthread_mutex_lock(&engine->lock);
-    version->users--;
+    if (!atomic_load(&v->is_unwanted)) {
+        unlink_version(engine, v);
+        v->is_dropped = true;
+    }
+    pthread_cond_broadcast(&engine->compiler.change);
     pthread_mutex_unlock(&engine->lock);
 }
 
-static struct pt_version *get(const struct pt_variant *given)
+/* Until the deadline, or where that is NULL in the background: no memory is a reason then not to try again. */
+static enum pt_native_end make(struct pt_version *v, const struct timespec *deadline, bool is_demanded)
+{
+    struct pt_native_result result;
+    struct pt_native *native = compile(&(struct making){v, deadline}, &result);
+    if (result.end == PT_NATIVE_STOPPED || (result.end == PT_NATIVE_NO_MEMORY && is_demanded)) {
+        drop(v);
+        return result.end;
+    }
+    if (!native)
+        say_why(v, result.end == PT_NATIVE_NO_MEMORY ? "no memory to compile it" : result.why);
+    finish(v, native);
+    return PT_NATIVE_MADE;
+}
+
+/* ---- for a launch that waits --------------------------------------------------------------------------- */
+
+/* Under the engine's lock: true if the version waited to be compiled in the background, and does no more. */
+static bool take_from_queue(ptera_engine *engine, struct pt_version *v)
+{
+    struct pt_version **p = &engine->compiler.queue;
+    while (*p && *p != v)
+        p = &(*p)->queued;
+    if (!*p)
+        return false;
+    *p = v->queued;
+    return true;
+}
+
+/* Under the engine's lock: until the version is ready, or dropped. False: the time is over. */
+static bool wait_for(ptera_engine *engine, struct pt_version *v, const struct timespec *deadline)
+{
+    int error = 0;
+    while (!error && !atomic_load(&v->is_ready) && !v->is_dropped)
+        error = deadline ? pthread_cond_timedwait(&engine->compiler.change, &engine->lock, deadline)
+                         : pthread_cond_wait(&engine->compiler.change, &engine->lock);
+    return atomic_load(&v->is_ready) || v->is_dropped;
+}
+
+/* A version that is ready, or that the caller is to make; NULL with *end set. */
+static struct pt_version *get(struct pt_variant *variant, const struct timespec *deadline, bool *is_mine, enum pt_native_end *end)
+{
+    ptera_engine *engine = variant->kernel->module->engine;
+    for (;;) {
+        struct pt_version *v = find_or_choose(variant);
+        *end = PT_NATIVE_NO_MEMORY;
+        *is_mine = !v || take_from_queue(engine, v);
+        if (*is_mine)
+            return v ? v : enter(variant);
+        bool is_over = !wait_for(engine, v, deadline);
+        if (atomic_load(&v->is_ready))
+            return v;
+        put(engine, v);
+        *end = PT_NATIVE_STOPPED;
+        if (is_over)
+            return NULL;
+    }
+}
+
+static enum pt_native_end get_made(const struct pt_variant *given, const struct timespec *deadline, struct pt_version **version)
 {
     struct pt_variant variant = *given;
     ptera_engine *engine = variant.kernel->module->engine;
+    enum pt_native_end end;
+    bool is_mine;
     pthread_mutex_lock(&engine->lock);
-    struct pt_version *v = find_or_choose(&variant), *mine = NULL;
-    if (!v)
-        v = mine = enter(&variant);
-    while (v != mine && !atomic_load(&v->is_ready))
-        pthread_cond_wait(&engine->compiler.change, &engine->lock);
+    *version = get(&variant, deadline, &is_mine, &end);
     pthread_mutex_unlock(&engine->lock);
-    if (mine)
-        make(mine);
-    return v;
+    if (!*version)
+        return end;
+    end = is_mine ? make(*version, deadline, true) : PT_NATIVE_MADE;
+    if (end == PT_NATIVE_MADE)
+        return end;
+    pt_native_put(engine, *version);
+    *version = NULL;
+    return end;
 }
 
-struct pt_version *pt_native_get(const struct pt_variant *variant)
+enum pt_native_end pt_native_get(const struct pt_variant *variant, double seconds, struct pt_version **version)
 {
-    struct pt_version *v = get(variant);
-    if (v && !v->native && !v->made_for.block[0]) { /* none for any shape: one for this shape, if it may have one */
-        pt_native_put(variant->kernel->module->engine, v);
-        v = get(variant);
-    }
-    return v;
+    struct timespec deadline = pt_deadline_in(seconds), *until = seconds > 0 ? &deadline : NULL;
+    enum pt_native_end end = get_made(variant, until, version);
+    struct pt_version *v = *version;
+    if (!v || v->native || v->made_for.block[0])
+        return end;
+    /* There is none for any shape: one for this shape, if it may have one. */
+    pt_native_put(variant->kernel->module->engine, v);
+    return get_made(variant, until, version);
 }
 
 struct pt_version *pt_native_find(const struct pt_variant *given)
@@ -286,9 +412,9 @@ static void *compile_main(void *ud)
         c->queue = v->queued;
         v->users++; /* that it stays */
         pthread_mutex_unlock(&engine->lock);
-        make(v);
+        make(v, NULL, false);
         pthread_mutex_lock(&engine->lock);
-        v->users--;
+        put(engine, v);
         pthread_cond_broadcast(&c->change);
     }
     pthread_mutex_unlock(&engine->lock);
@@ -298,7 +424,7 @@ static void *compile_main(void *ud)
 static bool start_compiler(ptera_engine *engine)
 {
     struct pt_compiler *c = &engine->compiler;
-    c->is_started = c->is_started || pt_thread_start(&c->thread, STACK_BYTES, compile_main, engine);
+    c->is_started = c->is_started || pt_thread_start(&c->thread, 0, compile_main, engine);
     return c->is_started;
 }
 
@@ -329,26 +455,17 @@ struct pt_version *pt_native_request(const struct pt_variant *given)
 void pt_native_wait(struct pt_version *version, unsigned ms)
 {
     ptera_engine *engine = version->made_for.kernel->module->engine;
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)ms * 1000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    int error = 0;
+    struct timespec deadline = pt_deadline_in(ms / 1000.0);
     pthread_mutex_lock(&engine->lock);
-    while (!error && !atomic_load(&version->is_ready))
-        error = pthread_cond_timedwait(&engine->compiler.change, &engine->lock, &until);
+    wait_for(engine, version, &deadline);
     pthread_mutex_unlock(&engine->lock);
 }
 
-/* Under the engine's lock: takes the version out of the queue, or waits for the thread to be through with it. */
+/* Under the engine's lock: takes the version out of the queue, or stops what compiles it and waits for that. */
 static void settle(ptera_engine *engine, struct pt_version *v)
 {
-    struct pt_version **p = &engine->compiler.queue;
-    while (*p && *p != v)
-        p = &(*p)->queued;
-    if (*p)
-        *p = v->queued;
+    take_from_queue(engine, v);
+    atomic_store(&v->is_unwanted, true);
     while (v->users)
         pthread_cond_wait(&engine->compiler.change, &engine->lock);
 }
@@ -415,16 +532,20 @@ ptera_result ptera_kernel_emit(ptera_kernel *kernel, const unsigned block[3], in
         return result;
     struct pt_native_options options = {.math_fast = math_fast != 0, .level = module->engine->backend->name};
     memcpy(options.block, block, sizeof options.block);
-    const char *why = pt_jit() ? NULL : pt_jit_error();
+    struct pt_native_limits limits = limits_of(module->engine);
+    struct pt_native_result end = {PT_NATIVE_NO_MEMORY, ""};
+    struct pt_native_request *r = pt_jit() ? request(module, program, &options) : NULL;
+    char *made = r ? pt_jit()->print(r, (enum pt_native_print)what, &limits, bytes, &end) : NULL;
+    if (r)
+        pt_jit()->drop(r);
+    if (!pt_jit() || end.end == PT_NATIVE_REFUSED) {
+        pt_engine_fail(module->engine, "kernel '%s' cannot be native: %s", module->ir.funcs.v[kernel->func].name,
+                       pt_jit() ? end.why : pt_jit_error());
+        return PTERA_ERROR_UNSUPPORTED_PTX;
+    }
     pthread_mutex_lock(&module->lock);
-    char *made = pt_jit() ? pt_jit()->print(program, &options, (enum pt_native_print)what, bytes, &why) : NULL;
     *data = made ? keep(module, made, *bytes) : NULL;
     pthread_mutex_unlock(&module->lock);
     free(made);
-    if (!made && why) {
-        pt_engine_fail(module->engine, "kernel '%s' cannot be native: %s",
-                       module->ir.funcs.v[kernel->func].name, why);
-        return PTERA_ERROR_UNSUPPORTED_PTX;
-    }
     return *data ? PTERA_OK : PTERA_ERROR_OUT_OF_MEMORY;
 }

@@ -27,7 +27,9 @@ struct pt_version {
     struct pt_variant made_for;
     unsigned users;
     uint64_t last_use;
-    atomic_bool is_ready; /* what follows is known */
+    atomic_bool is_unwanted; /* its module goes: whoever compiles it stops */
+    bool is_dropped;         /* it was not made, and is in no list any more: its last user frees it */
+    atomic_bool is_ready;    /* what follows is known */
     struct pt_native *native;
     char *why; /* it is not native */
 };
@@ -45,9 +47,10 @@ static inline bool pt_native_fits(const struct pt_native *native, const struct p
     return native->local_bytes <= launch->local_stride;
 }
 
-/* The version for a launch, compiled if it is not there yet. The caller gives it back. NULL: no memory. The kernel's program
- * has been made. */
-struct pt_version *pt_native_get(const struct pt_variant *variant);
+/* The version for a launch, compiled if it is not there yet, in so many seconds at most (0: no limit), or the reason why there is no
+ * native code: PT_NATIVE_MADE, and the caller gives it back. Otherwise *version is NULL: PT_NATIVE_NO_MEMORY; PT_NATIVE_STOPPED, the time was
+ * over. The kernel's program has been made. */
+enum pt_native_end pt_native_get(const struct pt_variant *variant, double seconds, struct pt_version **version);
 /* Likewise, but does not wait: what is not there is compiled in the background. */
 struct pt_version *pt_native_request(const struct pt_variant *variant);
 /* Likewise, but only what is there or under way; NULL otherwise. */

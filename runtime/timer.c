@@ -1,8 +1,8 @@
 /* The time limit of a launch: a thread that sleeps until then, because an endless loop never comes back by itself. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <time.h>
 
+#include "runtime/deadline.h"
 #include "runtime/launch.h"
 #include "runtime/thread.h"
 
@@ -21,26 +21,12 @@ static void *timer_main(void *ud)
     return NULL;
 }
 
-static void set_deadline(struct pt_timer *timer, double seconds)
-{
-    const double most = 1e9; /* seconds: 31 years */
-    if (seconds > most)
-        seconds = most;
-    clock_gettime(CLOCK_MONOTONIC, &timer->deadline);
-    timer->deadline.tv_sec += (time_t)seconds;
-    timer->deadline.tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
-    if (timer->deadline.tv_nsec >= 1000000000) {
-        timer->deadline.tv_nsec -= 1000000000;
-        timer->deadline.tv_sec++;
-    }
-}
-
 bool pt_timer_start(struct pt_timer *timer, struct pt_launch *launch, double seconds)
 {
     pthread_condattr_t attributes;
     timer->launch = launch;
     timer->is_done = false;
-    set_deadline(timer, seconds);
+    timer->deadline = pt_deadline_in(seconds);
     pthread_mutex_init(&timer->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);

@@ -9,10 +9,9 @@ struct jit_key {
     uint8_t hash[32];
 };
 
-/* key.c: `cpu` is the one that code is tuned for. Jumps to the arena's oom. False if this compiler cannot tell itself from others:
- * then there is no key. */
-bool jit_key(const struct pt_program *program, const struct pt_native_options *options, const char *cpu,
-             struct pt_arena *arena, struct jit_key *key);
+/* key.c: of the object that a snapshot becomes; `cpu` is the one that code is tuned for. False if this compiler cannot tell itself from
+ * others: then there is no key. */
+bool jit_key(const uint8_t *snapshot, size_t n, const char *cpu, struct jit_key *key);
 
 /* cache.c: the folder: PTERA_CACHE, else ptera in $XDG_CACHE_HOME or ~/.cache; NULL: there is none (PTERA_CACHE is no absolute path). */
 const char *jit_cache_folder(void);

@@ -8,7 +8,7 @@ enum { D, A, B, C }; /* operands; the first three are arguments, too */
 
 static const struct pt_product *product_of(const struct jit *j, const struct pt_form *form)
 {
-    return j->program->engine->product(form, j->options->math_fast);
+    return jit_snapshot_product(j->snapshot, form);
 }
 
 bool jit_is_product(const struct jit *j, const struct pt_form *form)

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <llvm-c/Analysis.h>
 #include <llvm/Config/llvm-config.h>
 
 #include "backend/jit/cache.h"
 #include "backend/jit/front.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/observe.h"
+#include "backend/jit/process.h"
 
 /* ---- which code is native code ------------------------------------------------------------------------- */
 
@@ -108,128 +108,6 @@ static bool locate(uintptr_t pc, uint32_t *func, uint32_t *insn)
     return found;
 }
 
-/* ---- LLVM's part --------------------------------------------------------------------------------------- */
-
-/* What a compile has to give back, whichever way it ends. */
-struct session {
-    struct jit j;
-    struct pt_vary *vary;
-    struct pt_arena arena;
-    LLVMTargetMachineRef machine;
-};
-
-static bool fail(struct session *s, const char *why)
-{
-    s->j.why = why;
-    return false;
-}
-
-static bool open_session(struct session *s, const struct pt_program *program,
-                         const struct pt_native_options *options)
-{
-    struct jit *j = &s->j;
-    j->target = jit_target(options->level);
-    s->machine = j->target ? jit_target_machine(j->target) : NULL;
-    j->program = program;
-    j->options = options;
-    j->m = program->image->module;
-    j->f = &j->m->funcs.v[program->kernel];
-    j->arena = &s->arena;
-    pt_arena_init(&s->arena, &pt_malloc_allocator);
-    if (!s->machine)
-        return fail(s, "LLVM has no target for this machine");
-    j->context = LLVMContextCreate();
-    j->module = LLVMModuleCreateWithNameInContext(j->f->name, j->context);
-    j->b = LLVMCreateBuilderInContext(j->context);
-    LLVMSetTarget(j->module, j->target->triple);
-    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(s->machine);
-    LLVMSetModuleDataLayout(j->module, layout);
-    LLVMDisposeTargetData(layout);
-    return true;
-}
-
-static void close_session(struct session *s)
-{
-    if (s->j.context) {
-        jit_debug_finish(&s->j);
-        LLVMDisposeBuilder(s->j.b);
-        LLVMDisposeModule(s->j.module);
-        LLVMContextDispose(s->j.context);
-    }
-    if (s->machine)
-        LLVMDisposeTargetMachine(s->machine);
-    pt_arena_free(&s->arena);
-}
-
-/* What LLVM's verifier says is our mistake; it is told where the engine tells why a kernel is not native. */
-static _Thread_local char verdict[512];
-
-static bool verify(struct session *s)
-{
-    char *message = NULL;
-    bool ok = !LLVMVerifyModule(s->j.module, LLVMReturnStatusAction, &message);
-    if (!ok)
-        snprintf(verdict, sizeof verdict, PT_NATIVE_BROKEN "%s", message);
-    LLVMDisposeMessage(message);
-    return ok || fail(s, verdict);
-}
-
-static bool generate(struct session *s)
-{
-    jmp_buf oom;
-    s->arena.oom = &oom;
-    if (setjmp(oom))
-        return fail(s, NULL);
-    if (!jit_generate(&s->j))
-        return false;
-    jit_debug_finish(&s->j);
-    return verify(s);
-}
-
-static LLVMMemoryBufferRef emit(struct session *s, LLVMCodeGenFileType type)
-{
-    LLVMMemoryBufferRef buffer;
-    char *message = NULL;
-    if (LLVMTargetMachineEmitToMemoryBuffer(s->machine, s->j.module, type, &message, &buffer)) {
-        LLVMDisposeMessage(message);
-        fail(s, "LLVM cannot emit code for this kernel");
-        return NULL;
-    }
-    return buffer;
-}
-
-static uint8_t *copy_buffer(LLVMMemoryBufferRef buffer, size_t *size)
-{
-    *size = LLVMGetBufferSize(buffer);
-    uint8_t *copy = malloc(*size + 1);
-    if (copy) {
-        memcpy(copy, LLVMGetBufferStart(buffer), *size);
-        copy[*size] = 0;
-    }
-    LLVMDisposeMemoryBuffer(buffer);
-    return copy;
-}
-
-static bool make_object(const struct pt_program *program, const struct pt_native_options *options,
-                        struct jit_object *object, const char **why)
-{
-    struct session s = {0};
-    if (open_session(&s, program, options) && generate(&s)) {
-        jit_optimise(&s.j, s.machine);
-        LLVMMemoryBufferRef buffer = emit(&s, LLVMObjectFile);
-        if (buffer)
-            object->bytes = copy_buffer(buffer, &object->size);
-        object->scratch_bytes = s.j.scratch_bytes;
-        object->needs_warps = s.j.has_steps || s.j.runs_apart;
-        object->front_bytes = s.j.front_bytes;
-        object->local_bytes = s.j.f->local_size;
-        object->together = s.j.turn_loop ? JIT_TOGETHER : 0;
-    }
-    *why = s.j.why;
-    close_session(&s);
-    return object->bytes != NULL;
-}
-
 /* ---- the entry ----------------------------------------------------------------------------------------- */
 
 static void release(struct pt_native *native)
@@ -243,16 +121,18 @@ static void release(struct pt_native *native)
 }
 
 /* Takes the object's bytes, which know where they were loaded then. */
-static struct native *load(struct jit_object *object, const struct pt_program *program,
-                           const char **why)
+static struct native *load(struct jit_object *object, const struct pt_program *program, struct pt_native_result *result)
 {
     struct native *n = calloc(1, sizeof *n);
-    if (!n)
-        return NULL;
-    if (!jit_load(object, program, &n->code, why) || !add_range(n)) {
-        release(&n->base);
+    const char *why = NULL;
+    if (!n || !jit_load(object, program, &n->code, &why) || !add_range(n)) {
+        result->end = why ? PT_NATIVE_REFUSED : PT_NATIVE_NO_MEMORY;
+        snprintf(result->why, sizeof result->why, "%s", why ? why : "");
+        if (n)
+            release(&n->base);
         return NULL;
     }
+    result->end = PT_NATIVE_MADE;
     n->object = *object;
     object->bytes = NULL;
     n->observed =
@@ -276,63 +156,58 @@ static void places(const struct pt_native *native, const struct pt_warp *warp,
     jit_front_places(jit_front_of(warp, native->front_bytes), report, ud);
 }
 
-static bool find_key(const struct pt_program *program, const struct pt_native_options *options,
-                     struct jit_key *key)
+struct pt_native_request {
+    uint8_t *snapshot;
+    size_t n;
+};
+
+static struct pt_native_request *request(const struct pt_program *program, const struct pt_native_options *options)
 {
-    struct pt_arena arena;
-    jmp_buf oom;
-    pt_arena_init(&arena, &pt_malloc_allocator);
-    arena.oom = &oom;
-    bool ok = setjmp(oom) == 0 && jit_key(program, options, jit_host_cpu(), &arena, key);
-    pt_arena_free(&arena);
-    return ok;
+    struct pt_native_request *r = calloc(1, sizeof *r);
+    if (r)
+        r->snapshot = jit_snapshot_write(program, options, &r->n);
+    if (r && r->snapshot)
+        return r;
+    free(r);
+    return NULL;
 }
 
-static struct pt_native *compile(const struct pt_program *program,
-                                 const struct pt_native_options *options, const char **why)
+static void drop(struct pt_native_request *r)
+{
+    if (r)
+        free(r->snapshot);
+    free(r);
+}
+
+static struct pt_native *compile(const struct pt_native_request *r, const struct pt_program *program,
+                                 const struct pt_native_limits *limits, struct pt_native_result *result)
 {
     struct jit_object object = {0};
     struct jit_key key;
     struct native *n = NULL;
-    *why = NULL;
-    bool has_key = jit_cache_folder() && find_key(program, options, &key);
+    bool has_key = jit_cache_folder() && jit_key(r->snapshot, r->n, jit_host_cpu(), &key);
     if (has_key && jit_cache_read(&key, &object))
-        n = load(&object, program, why);
+        n = load(&object, program, result);
     if (!n) {
         free(object.bytes);
-        object = (struct jit_object){0};
-        bool is_made = make_object(program, options, &object, why);
-        if (is_made && has_key)
+        if (!jit_client_compile(r->snapshot, r->n, PT_NATIVE_OBJECT, limits, &object, result))
+            return NULL;
+        if (has_key)
             jit_cache_write(&key, &object);
-        if (is_made)
-            n = load(&object, program, why);
+        n = load(&object, program, result);
     }
     free(object.bytes);
     return n ? &n->base : NULL;
 }
 
-static char *print(const struct pt_program *program, const struct pt_native_options *options,
-                   enum pt_native_print what, size_t *bytes, const char **why)
+static char *print(const struct pt_native_request *r, enum pt_native_print what, const struct pt_native_limits *limits,
+                   size_t *bytes, struct pt_native_result *result)
 {
-    struct session s = {0};
-    char *text = NULL;
-    if (open_session(&s, program, options) && generate(&s)) {
-        jit_optimise(&s.j, s.machine);
-        if (what == PT_NATIVE_LLVM) {
-            char *ir = LLVMPrintModuleToString(s.j.module);
-            text = strdup(ir);
-            *bytes = strlen(ir);
-            LLVMDisposeMessage(ir);
-        } else {
-            LLVMMemoryBufferRef buffer =
-                emit(&s, what == PT_NATIVE_OBJECT ? LLVMObjectFile : LLVMAssemblyFile);
-            if (buffer)
-                text = (char *)copy_buffer(buffer, bytes);
-        }
-    }
-    *why = s.j.why;
-    close_session(&s);
-    return text;
+    struct jit_object text;
+    if (!jit_client_compile(r->snapshot, r->n, what, limits, &text, result))
+        return NULL;
+    *bytes = text.size;
+    return (char *)text.bytes;
 }
 
 static unsigned width(const char *level)
@@ -343,9 +218,12 @@ static unsigned width(const char *level)
 
 static const struct pt_jit jit = {
     .version = PT_JIT_VERSION,
+    .request = request,
+    .drop = drop,
     .compile = compile,
     .release = release,
     .print = print,
+    .serve = jit_server_run,
     .places = places,
     .holds = holds,
     .locate = locate,

@@ -145,7 +145,7 @@ static bool expand_calls(struct jit *j)
     if (!j->f->calls && !pt_uses_stack(j->m, j->f))
         return true;
     struct pt_inlined *inlined = pt_arena_alloc(j->arena, sizeof *inlined);
-    if (!pt_inline(j->m, j->program->kernel, j->arena, inlined)) {
+    if (!pt_inline(j->m, j->snapshot->kernel, j->arena, inlined)) {
         j->why = "calls that grow into too much code";
         return false;
     }

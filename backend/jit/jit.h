@@ -40,7 +40,7 @@
 
 #include "backend/exec.h"
 #include "backend/jit/object.h"
-#include "backend/native.h"
+#include "backend/jit/snapshot.h"
 #include "ir/inline.h"
 #include "ir/row.h"
 #include "ir/vary.h"
@@ -85,8 +85,8 @@ struct jit_debug; /* debug.c */
 
 struct jit {
     const struct jit_target *target;
-    const struct pt_program *program;
-    const struct pt_native_options *options;
+    struct jit_snapshot *snapshot;
+    const struct pt_native_options *options; /* the snapshot's */
     struct pt_module *m;
     struct pt_func *f;
     const struct pt_inlined *inlined; /* what m and f are where calls were expanded, or NULL */

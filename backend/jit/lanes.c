@@ -95,7 +95,7 @@ void jit_store_lanes(struct jit_op *op, unsigned i, unsigned k)
 {
     uint64_t kind;
     const struct pt_lanes *lanes =
-        op->j->program->engine->lanes(op->j->program->image->module, op->form, &kind);
+        jit_snapshot_lanes(op->j->snapshot, op->form, &kind);
     if (!lanes || !takes(op, lanes))
         return;
     unsigned bytes = lanes->bytes[i + 1];
@@ -109,7 +109,7 @@ bool jit_call_lanes_together(struct jit_op *ops, unsigned n)
     struct jit *j = op->j;
     uint64_t kind;
     const struct pt_lanes *lanes =
-        j->program->engine->lanes(j->program->image->module, op->form, &kind);
+        jit_snapshot_lanes(j->snapshot, op->form, &kind);
     if (!lanes || !takes(op, lanes))
         return false;
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0),
@@ -145,7 +145,7 @@ bool jit_call_lanes(struct jit_op *op)
 bool jit_has_lanes(const struct jit *j, const struct pt_form *form)
 {
     uint64_t kind;
-    return j->program->engine->lanes(j->m, form, &kind) != NULL;
+    return jit_snapshot_lanes(j->snapshot, form, &kind) != NULL;
 }
 
 bool jit_needs_call(struct jit *j, const struct pt_form *form)

@@ -48,14 +48,13 @@ static void count_register(void *ud, uint32_t reg, bool is_def)
 static void add_slot(void *ud, uint32_t reg, bool is_def)
 {
     struct step *s = ud;
-    const struct pt_program *program = s->j->program;
     (void)is_def;
-    s->slots[s->n++] = program->engine->slot(program, s->at.func, reg);
+    s->slots[s->n++] = s->j->snapshot->slots[s->at.func][reg];
 }
 
 static void find_slots(struct step *s)
 {
-    struct pt_module *m = s->j->program->image->module;
+    const struct pt_module *m = &s->j->snapshot->m;
     const struct pt_func *f = &m->funcs.v[s->at.func];
     const struct pt_insn *insn = &f->insns.v[s->at.insn];
     pt_insn_regs(m, f, insn, count_register, s);
@@ -213,7 +212,7 @@ bool jit_frame_slot(struct jit *j, uint32_t reg, uint32_t *slot)
         r->shape != JIT_VECTOR || pt_type_bits((enum pt_type)j->f->regs.v[reg].type) < 32 ||
         !is_touched(j, reg))
         return false;
-    *slot = j->program->engine->slot(j->program, j->program->kernel, reg);
+    *slot = j->snapshot->slots[j->snapshot->kernel][reg];
     return true;
 }
 
@@ -241,7 +240,7 @@ void jit_find_frame(struct jit *j)
     j->frame = NULL;
     if (!j->has_steps)
         return;
-    j->frame = find_frame(j, 0, j->program->kernel);
+    j->frame = find_frame(j, 0, j->snapshot->kernel);
     jit_set_pure(j, j->frame);
 }
 
@@ -271,7 +270,7 @@ static bool step_warp(struct jit *j, unsigned first)
     s.lanes = jit_warp_bits(j, &j->mask[first]);
     LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, LLVMIntNE, s.lanes, jit_i32(j, 0), ""), body, after);
     jit_continue_in(j, body);
-    s.frame = s.at.func == j->program->kernel ? j->frame : find_frame(j, first, s.at.func);
+    s.frame = s.at.func == j->snapshot->kernel ? j->frame : find_frame(j, first, s.at.func);
     move_registers(&s, false);
     LLVMBuildCondBr(j->b, call(&s), back, fails);
     jit_continue_in(j, fails);

@@ -447,7 +447,7 @@ static LLVMValueRef address(struct jit *j, const struct pt_operand *o)
     uint64_t offset = (uint64_t)o->imm;
     switch ((enum pt_space)s->space) {
     case PT_SPACE_SHARED:
-        offset += j->program->image->symbols[o->index];
+        offset += j->snapshot->shared[o->index];
         if (o->flags & PT_OPND_GENERIC)
             return LLVMBuildAdd(j->b, LLVMBuildPtrToInt(j->b, j->shared, i64, ""),
                                 in_window(j, offset), "");
