@@ -1,6 +1,7 @@
 /* The compiler process: answers requests until its host is gone. Whatever goes wrong in it harms it alone. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -175,6 +176,7 @@ void jit_server_run(int socket, int host)
     signal(SIGABRT, on_abort);
     LLVMInstallFatalErrorHandler(on_fatal_error);
     offer_to_die();
+    mallopt(M_ARENA_MAX, 1); /* others are address space that is reserved, which the limit would not count */
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, JIT_STACK_BYTES);
     if (pthread_create(&watcher, NULL, watch, NULL) || pthread_create(&worker, &attributes, serve, NULL))
