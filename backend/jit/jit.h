@@ -23,7 +23,9 @@
  *   local.c     windows of local memory                  stack.c            stacks in them
  *   call.c      calls of device functions
  *   promote.c   variables become values                  fail.c             where launches end early
+ *   compile.c   LLVM's part, from a snapshot to an object: its caller is client.c, or server.c in the compiler process (process.h)
  *   target.c    the host, passes, machine code           engine.c           the entry of the shared object
+ *   snapshot.h  a kernel apart from its module           key.c              what the cache knows it by
  *   exit.c      LLVM when the program ends
  *   object.h    load.c: objects to memory                debug.c            places: instructions in the line table
  *   cache.h     objects on disk                          observe.h          gdb, perf
