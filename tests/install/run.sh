@@ -58,6 +58,13 @@ check "find_package's program" prints "1 4 9 16 25" "$@" "$work/embed-build/embe
 unset LD_LIBRARY_PATH
 check "the tool finds its library" "$@" "$root/bin/ptera" --version
 check "the tool verifies" "$@" "$root/bin/ptera" verify "$source/samples/saxpy/saxpy.ptx"
+if "$@" "$root/bin/ptera" info | grep -q ', jit'; then
+    check "native code" sh -c "PTERA_CACHE= $* $root/bin/ptera run $source/samples/saxpy/saxpy.ptx -k saxpy -g 4 -b 256 --engine jit --time \
+        u32:1000 f32:2 iota:f32:1000 fill:f32:1000:1 2>&1 | grep -q ', native'"
+else
+    skipped=$((skipped + 1))
+    echo "skipped native code: built without the compiler"
+fi
 check "manual page" grep -q '^.SS ptera run' "$root/share/man/man1/ptera.1"
 mkdir "$work/bin" # a `ptera` that the emulator runs, if there is one
 printf '#!/bin/sh\nexec %s "$@"\n' "$* $root/bin/ptera" >"$work/bin/ptera"
