@@ -97,6 +97,8 @@ struct pt_jit {
     bool (*locate)(uintptr_t pc, uint32_t *func, uint32_t *insn);
     /* The folder where compiled kernels are kept from one process to the next; NULL: they are not. */
     const char *(*cache)(void);
+    /* Why they are not though there is such a folder: its name and the reason; NULL: nothing is wrong. */
+    const char *(*cache_refusal)(void);
     /* Lanes of 32 bits in a vector at a CPU level (pt_engine.name). */
     unsigned (*width)(const char *level);
     const char *llvm_version; /* "19.1.7" */

@@ -141,6 +141,7 @@ typedef struct ptera_info {
     unsigned vector_lanes;    /* lanes of 32 bits that its vectors have at the CPU level; 0 without one */
     const char *cache;        /* folder where compiled kernels are kept; NULL: nowhere */
     const char *jit_error;    /* why there is no compiler, or NULL */
+    const char *cache_error;  /* a folder that is not used for compiled kernels, and why: others may write to it, it cannot be opened; or NULL */
 } ptera_info;
 PTERA_API ptera_result ptera_engine_info(const ptera_engine *engine, ptera_info *info);
 

@@ -107,6 +107,7 @@ ptera_result ptera_engine_info(const ptera_engine *engine, ptera_info *info)
         .vector_lanes = jit ? jit->width(engine->backend->name) : 0,
         .cache = jit ? jit->cache() : NULL,
         .jit_error = jit ? NULL : pt_jit_error(),
+        .cache_error = jit ? jit->cache_refusal() : NULL,
     };
     for (int op = 1; op < PT_OP_COUNT; op++)
         mine.isa_rows_supported += pt_op_is_supported((enum pt_op)op);

@@ -29,6 +29,7 @@ struct pt_compiler {
     pthread_cond_t change; /* of the queue, of a version */
     struct pt_version *queue;
     bool is_started, closing;
+    atomic_flag has_told_cache; /* that compiled kernels are not kept */
 };
 
 struct ptera_engine {

@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* One range holds many allocations; it costs address space only. */
@@ -61,20 +62,36 @@ void pt_mem_decommit(void *base, size_t bytes)
     mmap(base, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
+int pt_mem_file(size_t bytes)
+{
+    struct rlimit most;
+    if (getrlimit(RLIMIT_FSIZE, &most) || most.rlim_cur < bytes)
+        return -1;
+    int fd = memfd_create("ptera", MFD_CLOEXEC);
+    if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* The memory at `write` once more, to be read at `read`. (Emulators do not know the way without a file.) */
+static bool map_again(uint8_t *write, uint8_t *read, size_t bytes, int fd)
+{
+    if (fd >= 0)
+        return mmap(read, bytes, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED;
+    return mremap(write, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, read) != MAP_FAILED &&
+           mprotect(read, bytes, PROT_READ) == 0;
+}
+
 bool pt_twin_map(struct pt_twin *twin, size_t bytes)
 {
     *twin = (struct pt_twin){.bytes = pt_mem_round(bytes)};
-    int fd = memfd_create("ptera", MFD_CLOEXEC);
-    if (fd < 0)
-        return false;
+    int fd = pt_mem_file(twin->bytes), sharing = fd < 0 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED;
     size_t page = pt_mem_page(), room = twin->bytes + 2 * page;
-    uint8_t *write = MAP_FAILED, *read = NULL;
-    if (ftruncate(fd, (off_t)twin->bytes) == 0)
-        write = mmap(NULL, twin->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (write != MAP_FAILED)
-        read = pt_mem_reserve(room, page);
-    if (read && mmap(read + page, twin->bytes, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) !=
-                    MAP_FAILED) {
+    uint8_t *write = mmap(NULL, twin->bytes, PROT_READ | PROT_WRITE, sharing, fd, 0);
+    uint8_t *read = write != MAP_FAILED ? pt_mem_reserve(room, page) : NULL;
+    if (read && map_again(write, read + page, twin->bytes, fd)) {
         twin->write = write;
         twin->read = read + page;
     } else {
@@ -82,7 +99,8 @@ bool pt_twin_map(struct pt_twin *twin, size_t bytes)
         if (write != MAP_FAILED)
             munmap(write, twin->bytes);
     }
-    close(fd);
+    if (fd >= 0)
+        close(fd);
     return twin->write != NULL;
 }
 

@@ -64,6 +64,10 @@ bool pt_mem_commit(void *base, size_t bytes);
 /* Gives their memory back and makes them inaccessible. */
 void pt_mem_decommit(void *base, size_t bytes);
 
+/* A file in memory of that size, or -1: there is no memory, or the process's files are limited (ulimit -f; to grow one more would end it
+ * by a signal). */
+int pt_mem_file(size_t bytes);
+
 /* Memory with two addresses: `write` for the host, `read` for kernels, which may only read it. */
 struct pt_twin {
     uint8_t *write, *read;

@@ -238,6 +238,14 @@ static struct pt_native_request *request(ptera_module *module, const struct pt_p
     return r;
 }
 
+/* Once. */
+static void tell_cache(ptera_engine *engine)
+{
+    const char *refusal = pt_jit()->cache_refusal();
+    if (refusal && !atomic_flag_test_and_set(&engine->compiler.has_told_cache))
+        pt_engine_log(engine, PTERA_WARNING, "compiled kernels are not kept in %s", refusal);
+}
+
 static struct pt_native *compile(struct making *m, struct pt_native_result *result)
 {
     const struct pt_variant *variant = &m->version->made_for;
@@ -252,6 +260,7 @@ static struct pt_native *compile(struct making *m, struct pt_native_result *resu
         snprintf(result->why, sizeof result->why, "%.*s", (int)sizeof result->why - 1, pt_jit_error());
         return NULL;
     }
+    tell_cache(module->engine);
     struct pt_native_limits limits = limits_of(module->engine);
     limits.is_stopped = is_stopped;
     limits.ud = m;

@@ -275,8 +275,9 @@ int command_info(int argc, char **argv)
            info.isa_rows_supported);
     if (info.has_jit)
         printf("compiler            LLVM %s, vectors of %u lanes\n"
-               "cache               %s\n",
-               info.llvm_version, info.vector_lanes, info.cache ? info.cache : "none");
+               "cache               %s%s%s\n",
+               info.llvm_version, info.vector_lanes, info.cache ? info.cache : "none",
+               info.cache_error ? ", not " : "", info.cache_error ? info.cache_error : "");
     else
         printf("compiler            none: %s\n", info.jit_error);
     ptera_engine_destroy(engine);

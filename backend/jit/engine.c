@@ -228,6 +228,7 @@ static const struct pt_jit jit = {
     .holds = holds,
     .locate = locate,
     .cache = jit_cache_folder,
+    .cache_refusal = jit_cache_refusal,
     .width = width,
     .llvm_version = LLVM_VERSION_STRING,
 };

@@ -38,7 +38,7 @@ static bool move_to_file(struct pt_cu_range *range, const struct pt_mem_record *
 {
     uint8_t *pages = (uint8_t *)(uintptr_t)record->first;
     size_t bytes = record->last - record->first;
-    int fd = memfd_create("ptera", MFD_CLOEXEC);
+    int fd = pt_mem_file(bytes);
     if (fd < 0)
         return false;
     bool ok = write_all(fd, pages, bytes) &&

@@ -208,10 +208,8 @@ static CUresult create(CUmemGenericAllocationHandle *out, size_t bytes, const CU
     size_t used = pt_cu_driver.devices[prop->location.id].used_bytes;
     if (bytes > pt_cu_driver.device_bytes || used > pt_cu_driver.device_bytes - bytes)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    int fd = memfd_create("ptera", MFD_CLOEXEC);
-    r = CUDA_ERROR_OUT_OF_MEMORY;
-    if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0)
-        r = enter_allocation(out, prop, bytes, fd);
+    int fd = pt_mem_file(bytes);
+    r = fd >= 0 ? enter_allocation(out, prop, bytes, fd) : CUDA_ERROR_OUT_OF_MEMORY;
     if (r != CUDA_SUCCESS && fd >= 0)
         close(fd);
     return r;
