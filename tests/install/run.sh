@@ -56,6 +56,7 @@ fi
 check find_package by_find_package
 check "find_package's program" prints "1 4 9 16 25" "$@" "$work/embed-build/embed"
 unset LD_LIBRARY_PATH
+check "search paths" "$source/tests/check_runpath.sh" "$root/bin" "$libs"
 check "the tool finds its library" "$@" "$root/bin/ptera" --version
 check "the tool verifies" "$@" "$root/bin/ptera" verify "$source/samples/saxpy/saxpy.ptx"
 if "$@" "$root/bin/ptera" info | grep -q ', jit'; then
