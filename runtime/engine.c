@@ -167,14 +167,13 @@ static bool set_up(ptera_engine *engine, const ptera_options *o)
     pthread_mutex_init(&engine->lock, NULL);
     pt_native_init(engine);
     pt_arena_init(&engine->host.arena, &engine->allocator);
-    pt_mem_init(&engine->mem, &engine->allocator);
-    engine->mem.limit = o->memory_bytes;
+    pt_mem_init(&engine->mem, &engine->allocator, o->memory_bytes, pt_slot_reclaim, engine);
     engine->log = o->log;
     engine->log_ud = o->log_ud;
     pt_queue_init(&engine->queue);
     pt_heap_init(&engine->heap, &engine->mem, o->heap_bytes);
     pt_pool_init(&engine->pool, &engine->allocator, engine->threads);
-    return pt_print_init(&engine->printer, &engine->allocator, o->print, o->print_ud);
+    return pt_print_init(&engine->printer, &engine->mem, o->print, o->print_ud);
 }
 
 static void tear_down(ptera_engine *engine)
@@ -184,12 +183,12 @@ static void tear_down(ptera_engine *engine)
     while (engine->modules)
         pt_module_free(engine->modules);
     pt_native_close(engine);
-    pt_slot_free_all(engine);
+    pt_slot_reclaim(engine);
     pt_params_free_all(engine);
     pt_heap_close(&engine->heap);
+    pt_print_close(&engine->printer);
     pt_mem_close(&engine->mem);
     pt_arena_free(&engine->host.arena);
-    pt_print_close(&engine->printer);
     pthread_mutex_destroy(&engine->lock);
     pt_engine_free(engine, engine);
 }

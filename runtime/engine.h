@@ -145,8 +145,8 @@ uint32_t pt_module_variable_near(const ptera_module *module, uint64_t address);
 /* closure.c */
 void pt_closure_free_all(ptera_module *module);
 
-/* slot.c */
-void pt_slot_free_all(ptera_engine *engine);
+/* slot.c: frees the engine's slots that no launch uses; false: there were none. */
+bool pt_slot_reclaim(void *engine);
 /* params.c */
 void pt_params_free_all(ptera_engine *engine);
 

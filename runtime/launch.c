@@ -12,6 +12,7 @@ enum {
     BLOCK_Z_MAX = 64,
     GRID_YZ_MAX = 65535,
     SHARED_MAX = 227 << 10,  /* of a CTA, static and dynamic */
+    LOCAL_MAX = 512 << 10,   /* of a thread */
     SM_COUNT = 132,
     SM_THREADS = 2048,
     SM_CTAS = 32,
@@ -153,6 +154,9 @@ static ptera_result set_local(struct pt_job *job)
 {
     const struct pt_module *ir = &job->kernel->module->ir;
     uint64_t bytes = job->launch.program->local_bytes, align = 16;
+    if (bytes > LOCAL_MAX)
+        return REFUSE(job->engine, "kernel '%s': %" PRIu64 " bytes of local memory for a thread, which has up to %d",
+                      func_of(job->kernel)->name, bytes, LOCAL_MAX);
     if (!bytes)
         bytes = job->engine->stack_bytes;
     for (uint32_t i = 1; i < ir->symbols.n; i++)
@@ -163,7 +167,7 @@ static ptera_result set_local(struct pt_job *job)
         bytes += align > 64 ? align : 64;
     job->launch.local_stride = bytes;
     if (bytes > (UINT64_C(1) << 32))
-        return REFUSE(job->engine, "kernel '%s': %" PRIu64 " bytes of local memory for a thread",
+        return REFUSE(job->engine, "kernel '%s': a stack of %" PRIu64 " bytes for a thread",
                       func_of(job->kernel)->name, bytes);
     return PTERA_OK;
 }

@@ -29,10 +29,11 @@ struct pt_slot {
     uint32_t block[3], n_ctas;
     uint64_t local_stride;
     /* what it has */
-    uint8_t *range;        /* the cluster's shared range: 4 GiB of address space */
+    uint8_t *range;        /* the cluster's shared range: 4 GiB of address space that nobody else has */
+    size_t range_bytes;    /* of which so much is reserved */
     size_t committed[PT_CLUSTER_MAX]; /* bytes of each window */
     uint8_t *local;
-    size_t local_bytes;
+    size_t local_bytes, local_charge; /* local_charge: what counts against the limit of memory */
     uint8_t *frames;       /* residents, warps, their states */
     size_t frames_bytes;
     struct pt_resident *ctas;
@@ -65,6 +66,7 @@ struct pt_job {
     unsigned n_parts; /* of the grid, each for a worker to begin with, where native code runs all of it; 0: there are none */
     atomic_uint_fast64_t taken[PT_PARTS_MOST]; /* of each part; next_cluster is their sum then */
     atomic_uint residents;
+    atomic_uint holders;   /* workers that have a slot, or are about to get one */
     atomic_bool is_reported;
     char *report;          /* PT_ERROR_BYTES, while it runs */
     double timeout_seconds; /* 0: none */

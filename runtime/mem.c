@@ -2,13 +2,14 @@
 #define _GNU_SOURCE
 #include "runtime/mem.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* One range holds many allocations; it costs address space only. */
-static const size_t range_bytes = (size_t)64 << 30;
+/* One range holds many allocations; it costs address space only. Where that is scarce ranges are small. */
+static const size_t range_bytes = (size_t)64 << 30, small_range_bytes = (size_t)32 << 20;
 static const size_t huge_bytes = (size_t)2 << 20;
 
 size_t pt_mem_page(void)
@@ -43,6 +44,48 @@ void *pt_mem_reserve(size_t bytes, size_t align)
     if (slack > before)
         munmap(p + before + bytes, slack - before);
     return p + before;
+}
+
+/* A limit on address space (ulimit -v, as batch systems set it): the embedder needs what there is. */
+static bool is_scarce(void)
+{
+    struct rlimit most;
+    return getrlimit(RLIMIT_AS, &most) == 0 && most.rlim_cur < (rlim_t)1 << 40;
+}
+
+/* Where systems put nothing by themselves: above all that is not position-independent, below what is. */
+static const uintptr_t lone_first = (uintptr_t)1 << 36, lone_last = (uintptr_t)1 << 43;
+
+static bool reserve_at(uintptr_t at, size_t bytes)
+{
+    void *p = mmap((void *)at, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (p != MAP_FAILED && p != (void *)at) { /* a system that does not know the flag */
+        munmap(p, bytes);
+        errno = EEXIST;
+    }
+    return p == (void *)at;
+}
+
+/* Nothing is mapped there: said of more than the limit allows, too. */
+static bool is_free(uintptr_t at, size_t bytes)
+{
+    bool is_mapped = reserve_at(at, bytes);
+    if (is_mapped)
+        munmap((void *)at, bytes);
+    return is_mapped || errno != EEXIST;
+}
+
+void *pt_mem_reserve_lone(size_t bytes, size_t span, size_t *reserved)
+{
+    void *all = is_scarce() ? NULL : pt_mem_reserve(span, span);
+    *reserved = all ? span : bytes;
+    for (uintptr_t at = lone_first; !all && at < lone_last; at += span) {
+        if (is_free(at, span) && reserve_at(at, bytes))
+            return (void *)at;
+        if (errno != EEXIST)
+            return NULL;
+    }
+    return all;
 }
 
 void pt_mem_unreserve(void *base, size_t bytes)
@@ -116,10 +159,14 @@ void pt_twin_unmap(struct pt_twin *twin)
 
 /* ---- allocations --------------------------------------------------------------------------------------- */
 
-void pt_mem_init(struct pt_mem *mem, const struct pt_allocator *allocator)
+void pt_mem_init(struct pt_mem *mem, const struct pt_allocator *allocator, size_t limit, bool (*reclaim)(void *ud),
+                 void *reclaim_ud)
 {
     memset(mem, 0, sizeof *mem);
     mem->allocator = allocator;
+    mem->limit = limit;
+    mem->reclaim = reclaim;
+    mem->reclaim_ud = reclaim_ud;
     pthread_mutex_init(&mem->lock, NULL);
 }
 
@@ -170,14 +217,16 @@ static struct pt_mem_range *add_range(struct pt_mem *mem, size_t need)
     if (!p)
         return NULL;
     mem->ranges = p;
-    struct pt_mem_range range = {.bytes = need > range_bytes ? need : range_bytes};
+    size_t wanted = is_scarce() ? small_range_bytes : range_bytes;
+    struct pt_mem_range range = {.bytes = need > wanted ? need : wanted};
     range.base = pt_mem_reserve(range.bytes, pt_mem_page());
-    if (!range.base && range.bytes > need) { /* a limit on address space (ulimit -v) */
+    if (!range.base && range.bytes > need) {
         range.bytes = need;
         range.base = pt_mem_reserve(need, pt_mem_page());
     }
     if (!range.base)
         return NULL;
+    range.is_single = range.bytes == need;
     mem->ranges[mem->n_ranges] = range;
     return &mem->ranges[mem->n_ranges++];
 }
@@ -257,16 +306,47 @@ static void *alloc_locked(struct pt_mem *mem, size_t bytes, enum pt_mem_kind kin
     return (void *)(uintptr_t)address;
 }
 
+static bool is_allowed(const struct pt_mem *mem, size_t bytes)
+{
+    return !mem->limit || (mem->used <= mem->limit && bytes <= mem->limit - mem->used);
+}
+
+static void *try_alloc(struct pt_mem *mem, size_t bytes, enum pt_mem_kind kind)
+{
+    pthread_mutex_lock(&mem->lock);
+    void *p = is_allowed(mem, bytes) ? alloc_locked(mem, bytes, kind) : NULL;
+    mem->used += p ? bytes : 0;
+    pthread_mutex_unlock(&mem->lock);
+    return p;
+}
+
 void *pt_mem_alloc(struct pt_mem *mem, size_t bytes, enum pt_mem_kind kind)
 {
     if (bytes > SIZE_MAX / 2)
         return NULL;
+    void *p = try_alloc(mem, bytes, kind);
+    return p || !mem->reclaim(mem->reclaim_ud) ? p : try_alloc(mem, bytes, kind);
+}
+
+static bool try_charge(struct pt_mem *mem, size_t bytes)
+{
     pthread_mutex_lock(&mem->lock);
-    bool is_allowed = !mem->limit || (mem->used <= mem->limit && bytes <= mem->limit - mem->used);
-    void *p = is_allowed ? alloc_locked(mem, bytes, kind) : NULL;
-    mem->used += p ? bytes : 0;
+    bool ok = is_allowed(mem, bytes);
+    mem->used += ok ? bytes : 0;
     pthread_mutex_unlock(&mem->lock);
-    return p;
+    return ok;
+}
+
+bool pt_mem_charge(struct pt_mem *mem, size_t bytes)
+{
+    return try_charge(mem, bytes) || (mem->reclaim(mem->reclaim_ud) && try_charge(mem, bytes));
+}
+
+void pt_mem_refund(struct pt_mem *mem, size_t bytes)
+{
+    pthread_mutex_lock(&mem->lock);
+    mem->used -= bytes;
+    pthread_mutex_unlock(&mem->lock);
 }
 
 /* The record that begins at the pages of `address`, or NULL. */
@@ -278,15 +358,31 @@ static struct pt_mem_record *record_of(const struct pt_mem *mem, uint64_t addres
     return &mem->records[i - 1];
 }
 
+/* After an allocation at `address` has gone. */
+static void drop_range(struct pt_mem *mem, uint64_t address)
+{
+    struct pt_mem_range *range = mem->ranges;
+    while (address - (uintptr_t)range->base >= range->bytes)
+        range++;
+    size_t i = find_record(mem, (uintptr_t)range->base);
+    bool is_empty = i == mem->n_records || mem->records[i].first - (uintptr_t)range->base >= range->bytes;
+    if (!range->is_single || !is_empty)
+        return;
+    pt_mem_unreserve(range->base, range->bytes);
+    *range = mem->ranges[--mem->n_ranges];
+}
+
 bool pt_mem_free(struct pt_mem *mem, void *address, enum pt_mem_kind kind)
 {
     pthread_mutex_lock(&mem->lock);
     struct pt_mem_record *r = record_of(mem, (uintptr_t)address);
     bool found = r && r->kind == kind;
     if (found) {
+        uint64_t first = r->first;
         mem->used -= r->bytes;
-        pt_mem_decommit((void *)(uintptr_t)r->first, r->last - r->first);
+        pt_mem_decommit((void *)(uintptr_t)first, r->last - first);
         remove_record(mem, r);
+        drop_range(mem, first);
     }
     pthread_mutex_unlock(&mem->lock);
     return found;

@@ -25,6 +25,7 @@ struct pt_mem_record {
 struct pt_mem_range {
     uint8_t *base;
     size_t bytes, next; /* next: where the search for room goes on */
+    bool is_single;     /* made for one allocation, and goes when there is none in it any more */
 };
 
 struct pt_mem {
@@ -34,14 +35,20 @@ struct pt_mem {
     size_t n_ranges;
     struct pt_mem_record *records; /* ascending */
     size_t n_records, cap_records;
-    size_t limit, used; /* bytes of allocations, registered host memory apart; limit 0: none */
+    size_t limit, used; /* bytes of allocations, registered host memory apart, and of what is charged; limit 0: none */
+    bool (*reclaim)(void *ud); /* gives up what is kept for later; false: there is nothing. Takes the engine's lock */
+    void *reclaim_ud;
     atomic_uint_fast64_t releases; /* grows when memory is freed, also in the device heap, or unregistered */
 };
 
-void pt_mem_init(struct pt_mem *mem, const struct pt_allocator *allocator);
+void pt_mem_init(struct pt_mem *mem, const struct pt_allocator *allocator, size_t limit, bool (*reclaim)(void *ud),
+                 void *reclaim_ud);
 void pt_mem_close(struct pt_mem *mem);
 /* `bytes` (> 0) zeroed bytes between guard pages; NULL if there is no memory. */
 void *pt_mem_alloc(struct pt_mem *mem, size_t bytes, enum pt_mem_kind kind);
+/* Counts memory that is not allocated here against the limit. Returns false if that is too much. */
+bool pt_mem_charge(struct pt_mem *mem, size_t bytes);
+void pt_mem_refund(struct pt_mem *mem, size_t bytes);
 /* Returns false if no allocation of that kind starts there. */
 bool pt_mem_free(struct pt_mem *mem, void *address, enum pt_mem_kind kind);
 /* Records host memory as PT_MEM_HOST. *overlaps: it was refused because a recorded allocation lies there. Returns false
@@ -58,6 +65,9 @@ size_t pt_mem_page(void);
 size_t pt_mem_round(size_t bytes); /* up to whole pages */
 /* Address space without memory, aligned to `align` (a power of two, at least a page); NULL if there is none. */
 void *pt_mem_reserve(size_t bytes, size_t align);
+/* Likewise `bytes` bytes aligned to `span`, with nothing of anybody's behind them up to the next multiple of `span`: all of that is
+ * reserved (*reserved bytes), unless address space is scarce. */
+void *pt_mem_reserve_lone(size_t bytes, size_t span, size_t *reserved);
 void pt_mem_unreserve(void *base, size_t bytes);
 /* Makes pages of a reservation usable (zeroed at first). */
 bool pt_mem_commit(void *base, size_t bytes);

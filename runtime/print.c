@@ -11,13 +11,29 @@
 
 enum { BUFFER_FIRST = 1 << 12, BUFFER_MAX = 1 << 20, CHUNK = 256 };
 
+/* ---- memory -------------------------------------------------------------------------------------------- */
+
+/* `have` bytes become `want`, or stay: then it returns false. */
+static bool resize(struct pt_mem *mem, char **p, size_t have, size_t want)
+{
+    if (want > have && !pt_mem_charge(mem, want - have))
+        return false;
+    void *now = mem->allocator->resize(mem->allocator->ud, *p, want);
+    bool ok = now || !want;
+    if (ok)
+        *p = now;
+    if (!ok || want < have)
+        pt_mem_refund(mem, ok ? have - want : want - have);
+    return ok;
+}
+
 /* ---- the buffer ---------------------------------------------------------------------------------------- */
 
-bool pt_print_init(struct pt_printer *printer, const struct pt_allocator *allocator,
+bool pt_print_init(struct pt_printer *printer, struct pt_mem *mem,
                    void (*print)(void *ud, const char *text, size_t bytes), void *ud)
 {
     memset(printer, 0, sizeof *printer);
-    printer->allocator = allocator;
+    printer->mem = mem;
     printer->print = print;
     printer->ud = ud;
     printer->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -25,10 +41,18 @@ bool pt_print_init(struct pt_printer *printer, const struct pt_allocator *alloca
     return printer->locale != (locale_t)0;
 }
 
-void pt_print_close(struct pt_printer *printer)
+/* With the lock. */
+static void drop_buffer(struct pt_printer *printer)
 {
     if (printer->text)
-        printer->allocator->resize(printer->allocator->ud, printer->text, 0);
+        resize(printer->mem, &printer->text, printer->cap, 0);
+    printer->text = NULL;
+    printer->cap = 0;
+}
+
+void pt_print_close(struct pt_printer *printer)
+{
+    drop_buffer(printer);
     if (printer->locale)
         freelocale(printer->locale);
     pthread_mutex_destroy(&printer->lock);
@@ -45,6 +69,7 @@ void pt_print_flush(struct pt_printer *printer)
 {
     pthread_mutex_lock(&printer->lock);
     flush_locked(printer);
+    drop_buffer(printer);
     pthread_mutex_unlock(&printer->lock);
 }
 
@@ -53,12 +78,8 @@ static bool has_room(struct pt_printer *printer, size_t n)
 {
     while (n > printer->cap - printer->n) {
         size_t cap = printer->cap ? printer->cap * 2 : BUFFER_FIRST;
-        void *p = NULL;
-        if (cap <= BUFFER_MAX)
-            p = printer->allocator->resize(printer->allocator->ud, printer->text, cap);
-        if (!p)
+        if (cap > BUFFER_MAX || !resize(printer->mem, &printer->text, printer->cap, cap))
             return false;
-        printer->text = p;
         printer->cap = cap;
     }
     return true;
@@ -84,17 +105,16 @@ void pt_print_put(struct pt_printer *printer, const char *text, size_t n)
 
 static char *text_room(struct pt_text *t, size_t n)
 {
-    if (t->failed)
+    t->is_long |= n > PT_PRINT_MAX - t->n;
+    if (t->failed || t->is_long)
         return NULL;
     if (n > t->cap - t->n) {
         size_t cap = t->cap ? t->cap * 2 : CHUNK;
         while (cap - t->n < n)
             cap *= 2;
-        void *p = t->allocator->resize(t->allocator->ud, t->v, cap);
-        t->failed = !p;
-        if (!p)
+        t->failed = !resize(t->mem, &t->v, t->cap, cap);
+        if (t->failed)
             return NULL;
-        t->v = p;
         t->cap = cap;
     }
     return t->v + t->n;
@@ -116,6 +136,7 @@ __attribute__((format(printf, 2, 3))) static void text_printf(struct pt_text *t,
     va_start(args, format);
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, format, args);
+    t->failed |= n < 0;
     char *to = n > 0 ? text_room(t, (size_t)n + 1) : NULL;
     if (to) {
         vsnprintf(to, (size_t)n + 1, format, again);
@@ -128,7 +149,7 @@ __attribute__((format(printf, 2, 3))) static void text_printf(struct pt_text *t,
 static void text_free(struct pt_text *t)
 {
     if (t->v)
-        t->allocator->resize(t->allocator->ud, t->v, 0);
+        resize(t->mem, &t->v, t->cap, 0);
 }
 
 /* ---- one call ------------------------------------------------------------------------------------------ */
@@ -177,7 +198,7 @@ static bool read_string(struct call *c, struct pt_text *to, uint64_t from, size_
     }
     if (text_room(to, 1))
         to->v[to->n] = 0;
-    return !to->failed;
+    return !to->failed && !to->is_long;
 }
 
 /* Arguments are aligned to their own size: 4 or 8 bytes. */
@@ -331,7 +352,7 @@ static bool read_wide_string(struct call *c, uint64_t from, size_t limit)
     }
     if (text_room(&c->string, 1))
         c->string.v[c->string.n] = 0;
-    return !c->string.failed;
+    return !c->string.failed && !c->string.is_long;
 }
 
 static void put_string(struct call *c, const struct spec *s)
@@ -373,9 +394,20 @@ static void put_char(struct call *c, const struct spec *s)
         text_put(&c->out, " ", 1);
 }
 
+/* Of numbers that take so much room, the host's printf is not asked: it would take that, and the time for it, to find out. */
+static bool is_long(const struct spec *s)
+{
+    long width = s->width < 0 ? -(long)s->width : s->width;
+    bool is_number = s->conversion && strchr("diuoxXfFeEgGaA", s->conversion);
+    return width > PT_PRINT_MAX || (is_number && s->has_precision && s->precision > PT_PRINT_MAX);
+}
+
 /* `begin` is the '%'; what is no conversion is printed as it stands. */
 static void put_conversion(struct call *c, const struct spec *s, const char *begin, const char *end)
 {
+    c->out.is_long |= is_long(s);
+    if (c->out.is_long)
+        return;
     switch (s->conversion) {
     case 'd': case 'i': case 'u': case 'o': case 'x': case 'X':
         put_integer(c, s);
@@ -407,7 +439,7 @@ static void put_conversion(struct call *c, const struct spec *s, const char *beg
 static void put_all(struct call *c)
 {
     const char *p = c->format.v;
-    while (*p && !c->is_bad && !c->out.failed) {
+    while (*p && !c->is_bad && !c->out.failed && !c->out.is_long && !c->string.is_long && !c->string.failed) {
         const char *percent = strchrnul(p, '%');
         text_put(&c->out, p, (size_t)(percent - p));
         if (!*percent)
@@ -424,11 +456,12 @@ static enum pt_print_result finish(struct pt_printer *printer, struct call *c, u
     bool failed = c->out.failed || c->format.failed || c->string.failed;
     if (c->out.v)
         pt_print_put(printer, c->out.v, c->out.n);
+    bool is_long = c->out.is_long || c->format.is_long || c->string.is_long;
     text_free(&c->out);
     text_free(&c->format);
     text_free(&c->string);
     *bad = c->bad;
-    return failed ? PT_PRINT_NO_MEMORY : c->is_bad ? PT_PRINT_BAD_ADDRESS : PT_PRINT_OK;
+    return failed ? PT_PRINT_NO_MEMORY : is_long ? PT_PRINT_TOO_LONG : c->is_bad ? PT_PRINT_BAD_ADDRESS : PT_PRINT_OK;
 }
 
 static void init_call(struct call *c, const struct pt_printer *printer,
@@ -436,7 +469,7 @@ static void init_call(struct call *c, const struct pt_printer *printer,
 {
     memset(c, 0, sizeof *c);
     c->readable = readable;
-    c->out.allocator = c->format.allocator = c->string.allocator = printer->allocator;
+    c->out.mem = c->format.mem = c->string.mem = printer->mem;
 }
 
 enum pt_print_result pt_print_format(struct pt_printer *printer, const struct pt_readable *readable,

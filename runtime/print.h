@@ -8,10 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ir/arena.h"
+#include "runtime/mem.h"
+
+enum { PT_PRINT_MAX = 1 << 20 }; /* bytes of one call's text */
 
 struct pt_printer {
-    const struct pt_allocator *allocator;
+    struct pt_mem *mem; /* which text counts against, too */
     void (*print)(void *ud, const char *text, size_t bytes);
     void *ud;
     pthread_mutex_t lock;
@@ -22,23 +24,25 @@ struct pt_printer {
 
 /* One call's text while it is formatted. */
 struct pt_text {
-    const struct pt_allocator *allocator;
+    struct pt_mem *mem;
     char *v;
     size_t n, cap;
-    bool failed; /* memory ran out */
+    bool is_long, failed; /* longer than PT_PRINT_MAX; memory ran out */
 };
 
 enum pt_print_result {
     PT_PRINT_OK,
     PT_PRINT_BAD_ADDRESS, /* *bad holds it */
-    PT_PRINT_NO_MEMORY
+    PT_PRINT_NO_MEMORY,
+    PT_PRINT_TOO_LONG
 };
 
-bool pt_print_init(struct pt_printer *printer, const struct pt_allocator *allocator,
+bool pt_print_init(struct pt_printer *printer, struct pt_mem *mem,
                    void (*print)(void *ud, const char *text, size_t bytes), void *ud);
 void pt_print_close(struct pt_printer *printer);
 /* Appends text whole; what does not fit makes the buffer go out first. Nothing is dropped. */
 void pt_print_put(struct pt_printer *printer, const char *text, size_t n);
+/* Text that waits goes out, and its buffer is given up. */
 void pt_print_flush(struct pt_printer *printer);
 
 /* What a call may read: count gives how many of `bytes` (> 0) bytes at `address`, beginning with the first. */

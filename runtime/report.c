@@ -63,11 +63,12 @@ ptera_result pt_report_result(enum pt_fault_kind kind)
     return PTERA_OK;
 }
 
-/* The first to fail stops the launch and reports; others leave silently. */
+/* The first to fail stops the launch and reports; others leave silently. Of those whom the time limit cut short, one reports. */
 static bool stop(struct pt_job *job, enum pt_fault_kind kind)
 {
-    int none = 0;
-    if (!atomic_compare_exchange_strong(&job->launch.stop, &none, (int)kind))
+    int now = PT_FAULT_NONE;
+    if (!atomic_compare_exchange_strong(&job->launch.stop, &now, (int)kind) &&
+        (kind != PT_FAULT_TIMEOUT || now != PT_FAULT_TIMEOUT))
         return false;
     return !atomic_exchange(&job->is_reported, true);
 }

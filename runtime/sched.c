@@ -134,12 +134,49 @@ static bool next_cluster(struct pt_worker *w, uint64_t *index)
     return true;
 }
 
+/* NULL: there is no memory. That is a failure only where nobody else has a slot to run all CTAs in. */
+static struct pt_slot *get_slot(struct pt_worker *w, const struct pt_native *native)
+{
+    struct pt_job *job = w->job;
+    bool is_first = !w->slots;
+    if (is_first)
+        atomic_fetch_add(&job->holders, 1);
+    struct pt_slot *slot = pt_slot_get(job, w->index, native);
+    if (slot)
+        return slot;
+    bool is_alone = is_first && atomic_fetch_sub(&job->holders, 1) == 1;
+    if (is_alone || job->is_cooperative)
+        pt_report_failure(job, PT_FAULT_OUT_OF_MEMORY, "no memory for a CTA");
+    return NULL;
+}
+
 static struct pt_slot *empty_slot(struct pt_worker *w)
 {
     struct pt_slot *slot = w->spare;
     if (slot)
         w->spare = slot->next;
-    return slot ? slot : pt_slot_get(w->job, w->index, w->apart);
+    return slot ? slot : get_slot(w, w->apart);
+}
+
+/* After a failure the warps' states are whatever they were: such slots are made anew. */
+static void give_back(struct pt_job *job, struct pt_slot *slots)
+{
+    while (slots) {
+        struct pt_slot *next = slots->next;
+        if (is_stopped(job))
+            slots->kernel = NULL;
+        pt_slot_put(job->engine, slots);
+        slots = next;
+    }
+}
+
+static void give_back_all(struct pt_worker *w)
+{
+    if (w->slots || w->spare)
+        atomic_fetch_sub(&w->job->holders, 1);
+    give_back(w->job, w->slots);
+    give_back(w->job, w->spare);
+    w->slots = w->spare = NULL;
 }
 
 static bool may_admit(struct pt_job *job)
@@ -166,8 +203,6 @@ static bool admit(struct pt_worker *w)
         if (slot) {
             slot->next = w->spare;
             w->spare = slot;
-        } else if (!w->slots || job->is_cooperative) {
-            pt_report_failure(job, PT_FAULT_OUT_OF_MEMORY, "no memory for a CTA");
         }
         return false;
     }
@@ -380,7 +415,7 @@ static bool run_together(struct pt_worker *w, const struct pt_native *native, ui
 
 static bool add_slot(struct pt_worker *w, const struct pt_native *native)
 {
-    struct pt_slot *slot = pt_slot_get(w->job, w->index, native);
+    struct pt_slot *slot = get_slot(w, native);
     if (!slot)
         return false;
     slot->ctas->cta.turn = slot->ctas->cta.is_alone = 0;
@@ -467,10 +502,8 @@ static void run_native(struct pt_worker *w, const struct pt_native *native)
     struct pt_job *job = w->job;
     uint64_t size = batch_size(job), first, end;
     uint32_t together = native->together ? 0 : 1;
-    if (!add_slot(w, native)) {
-        pt_report_failure(job, PT_FAULT_OUT_OF_MEMORY, "no memory for a CTA");
+    if (!add_slot(w, native))
         return;
-    }
     w->native = &w->slots->ctas->cta;
     atomic_store_explicit(&job->was_native, true, memory_order_relaxed);
     while (take_batch(w, size, &first, &end)) {
@@ -481,23 +514,9 @@ static void run_native(struct pt_worker *w, const struct pt_native *native)
     }
 }
 
-/* After a failure the warps' states are whatever they were: such slots are made anew. */
-static void give_back(struct pt_job *job, struct pt_slot *slots)
-{
-    while (slots) {
-        struct pt_slot *next = slots->next;
-        if (is_stopped(job))
-            slots->kernel = NULL;
-        pt_slot_put(job->engine, slots);
-        slots = next;
-    }
-}
-
 /* Warps are resumed as the interpreter's are. */
 static void run_apart(struct pt_worker *w, const struct pt_native *native)
 {
-    give_back(w->job, w->spare); /* made for the interpreter */
-    w->spare = NULL;
     w->apart = native;
     atomic_store_explicit(&w->job->was_native, true, memory_order_relaxed);
     run_clusters(w);
@@ -538,6 +557,8 @@ static void run_guarded(struct pt_worker *w)
     if (!native_of(w->job))
         run_clusters(w);
     const struct pt_native *native = is_stopped(w->job) ? NULL : native_of(w->job);
+    if (native)
+        give_back_all(w); /* made for the interpreter */
     if (native && native->resume)
         run_apart(w, native);
     else if (native)
@@ -561,6 +582,5 @@ void pt_sched_work(void *ud, unsigned worker)
     }
     run_guarded(&w);
     pt_fault_leave(&w.scope);
-    give_back(job, w.slots);
-    give_back(job, w.spare);
+    give_back_all(&w);
 }

@@ -51,6 +51,8 @@ static bool check_print(struct pt_warp *warp, uint32_t lane, enum pt_print_resul
         return true;
     if (result == PT_PRINT_NO_MEMORY)
         return fail(warp, lane, PT_FAULT_OUT_OF_MEMORY, "no memory for printed text");
+    if (result == PT_PRINT_TOO_LONG)
+        return fail(warp, lane, PT_FAULT_OUT_OF_MEMORY, "a call that prints more than 1 MiB");
     fail(warp, lane, PT_FAULT_ILLEGAL_ADDRESS, "read by a device function");
     warp->fault.has_address = true;
     warp->fault.address = bad;
@@ -61,7 +63,9 @@ static bool call_vprintf(struct pt_warp *warp, uint32_t lane, const uint64_t arg
 {
     struct lane_readable readable;
     uint64_t bad = 0;
-    int count = 0;
+    int count = 0, stop = atomic_load_explicit(&warp->cta->launch->stop, memory_order_relaxed);
+    if (stop) /* text can take longer than whole kernels */
+        return fail(warp, lane, (enum pt_fault_kind)stop, NULL);
     enum pt_print_result r =
         pt_print_format(&engine_of(warp)->printer, readable_by(&readable, warp, lane), args[0],
                         args[1], &count, &bad);

@@ -10,7 +10,7 @@ enum {
     SLOTS_KEPT = 16,
     CLEARED_MAX = 256 << 10 /* larger frames are mapped anew: most of a stack for calls is never touched */
 };
-static const size_t shared_range = (size_t)1 << 32;
+static const size_t shared_span = (size_t)1 << 32; /* of generic addresses that are shared memory's */
 
 static size_t round_up(size_t bytes, size_t to)
 {
@@ -27,10 +27,18 @@ static void drop_operations(ptera_engine *engine, struct pt_slot *slot)
         pt_engine_free(engine, q->race.watches[--q->race.n]);
 }
 
+static void drop_local(ptera_engine *engine, struct pt_slot *slot)
+{
+    pt_mem_unreserve(slot->local, slot->local_bytes);
+    pt_mem_refund(&engine->mem, slot->local_charge);
+    slot->local = NULL;
+    slot->local_bytes = slot->local_charge = 0;
+}
+
 static void slot_free(ptera_engine *engine, struct pt_slot *slot)
 {
-    pt_mem_unreserve(slot->range, shared_range);
-    pt_mem_unreserve(slot->local, slot->local_bytes);
+    pt_mem_unreserve(slot->range, slot->range_bytes);
+    drop_local(engine, slot);
     pt_mem_unreserve(slot->frames, slot->frames_bytes);
     drop_operations(engine, slot);
     pt_engine_free(engine, slot->async.ops);
@@ -40,14 +48,21 @@ static void slot_free(ptera_engine *engine, struct pt_slot *slot)
     pt_engine_free(engine, slot);
 }
 
-void pt_slot_free_all(ptera_engine *engine)
+bool pt_slot_reclaim(void *ud)
 {
-    while (engine->slots) {
-        struct pt_slot *slot = engine->slots;
-        engine->slots = slot->next;
-        engine->n_slots--;
-        slot_free(engine, slot);
+    ptera_engine *engine = ud;
+    pthread_mutex_lock(&engine->lock);
+    struct pt_slot *slots = engine->slots;
+    bool has_any = slots != NULL;
+    engine->slots = NULL;
+    engine->n_slots = 0;
+    pthread_mutex_unlock(&engine->lock);
+    while (slots) {
+        struct pt_slot *next = slots->next;
+        slot_free(engine, slots);
+        slots = next;
     }
+    return has_any;
 }
 
 void pt_slot_forget(ptera_engine *engine, const ptera_module *module)
@@ -96,12 +111,23 @@ void pt_slot_put(ptera_engine *engine, struct pt_slot *slot)
 
 /* ---- making a slot ready ------------------------------------------------------------------------------- */
 
+/* The last window, and a page behind it, end within the range. */
+static bool reserve_shared(struct pt_slot *slot, const struct pt_job *job)
+{
+    size_t want = ((size_t)(job->cluster_ctas - 1) << PT_SHARED_RANK_SHIFT) +
+                  pt_mem_round(job->launch.shared_bytes) + pt_mem_page();
+    if (slot->range && want <= slot->range_bytes)
+        return true;
+    pt_mem_unreserve(slot->range, slot->range_bytes);
+    memset(slot->committed, 0, sizeof slot->committed);
+    slot->range = pt_mem_reserve_lone(want, shared_span, &slot->range_bytes);
+    return slot->range != NULL;
+}
+
 /* Commits exactly the pages a CTA of this launch has: an access behind them is a fault. */
 static bool prepare_shared(struct pt_slot *slot, const struct pt_job *job)
 {
-    if (!slot->range)
-        slot->range = pt_mem_reserve(shared_range, shared_range);
-    if (!slot->range)
+    if (!reserve_shared(slot, job))
         return false;
     for (uint32_t r = 0; r < PT_CLUSTER_MAX; r++) {
         size_t want = r < job->cluster_ctas ? pt_mem_round(job->launch.shared_bytes) : 0;
@@ -123,7 +149,10 @@ static bool prepare_local(struct pt_slot *slot, const struct pt_job *job)
     size_t cta = pt_mem_round(job->launch.local_stride * job->launch.threads);
     size_t bytes = (cta + page) * job->cluster_ctas + page;
     if (slot->local_bytes != bytes || slot->n_ctas != job->cluster_ctas) {
-        pt_mem_unreserve(slot->local, slot->local_bytes);
+        drop_local(job->engine, slot);
+        if (!pt_mem_charge(&job->engine->mem, cta * job->cluster_ctas))
+            return false;
+        slot->local_charge = cta * job->cluster_ctas;
         slot->local_bytes = bytes;
         slot->local = pt_mem_reserve(bytes, page);
         for (uint32_t i = 0; slot->local && cta && i < job->cluster_ctas; i++)
@@ -245,12 +274,13 @@ static bool prepare(struct pt_slot *slot, struct pt_job *job, unsigned worker,
 
 struct pt_slot *pt_slot_get(struct pt_job *job, unsigned worker, const struct pt_native *native)
 {
-    struct pt_slot *slot = take(job);
-    if (slot && !prepare(slot, job, worker, native)) {
+    do {
+        struct pt_slot *slot = take(job);
+        if (!slot || prepare(slot, job, worker, native))
+            return slot;
         slot_free(job->engine, slot);
-        return NULL;
-    }
-    return slot;
+    } while (pt_slot_reclaim(job->engine));
+    return NULL;
 }
 
 /* ---- starting a cluster -------------------------------------------------------------------------------- */
