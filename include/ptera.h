@@ -78,7 +78,8 @@ typedef struct ptera_options {
     size_t stack_bytes;   /* local memory of a thread whose need is not known statically; 65,536 */
     size_t heap_bytes;    /* limit of device malloc; 8 MiB */
     /* Device printf and assert text, in whole calls; NULL: standard output and error are not touched, text is
-     * dropped. May be called from any worker, one call at a time. */
+     * dropped. May be called from any worker, one call at a time. A call prints up to 1 MiB; one that would print more ends the
+     * launch with PTERA_ERROR_OUT_OF_MEMORY. */
     void (*print)(void *ud, const char *text, size_t bytes);
     void *print_ud;
     /* Memory for the library's own data: resize(ud, NULL, n) allocates, resize(ud, p, 0) frees, as realloc
@@ -89,8 +90,11 @@ typedef struct ptera_options {
      * PTERA_ERROR_NOT_INITIALIZED, those that return nothing do nothing, and the child creates engines of its own. Nonzero: an
      * engine that has not started threads yet (by launching anything) works in both, each on its own copy; 0. */
     int allow_fork;
-    size_t memory_bytes;  /* limit of buffers, modules' variables and the device heap together; 0: none */
-    /* Notes on what the library decided, one line each: why a kernel is interpreted that was to be native. From any thread,
+    /* Limit of buffers, modules' variables, the device heap, local memory of the CTAs that are resident, and text that is being
+     * printed, together; 0: none. Where it is too small for one CTA a launch is PTERA_ERROR_OUT_OF_MEMORY. */
+    size_t memory_bytes;
+    /* Notes on what the library decided, one line each: why a kernel is interpreted that was to be native, or compiled kernels are
+     * not kept. From any thread,
      * several at once; it must not call the engine. NULL: nobody listens. */
     void (*log)(void *ud, ptera_severity severity, const char *text);
     void *log_ud;
@@ -234,7 +238,7 @@ typedef struct ptera_kernel_properties {
     unsigned required_cluster[3]; /* .reqnctapercluster; 0,0,0: any */
     unsigned max_cluster;         /* CTAs: .maxclusterrank or what is required, else 16 */
     size_t shared_bytes;          /* static shared memory */
-    size_t local_bytes;           /* local memory of a thread; 0: not bounded (recursion, alloca) */
+    size_t local_bytes;           /* local memory of a thread, launched up to 512 KiB; 0: not bounded (recursion, alloca) */
 } ptera_kernel_properties;
 /* Compiles the kernel if it was not: errors are those of a launch. */
 PTERA_API ptera_result ptera_kernel_properties_get(ptera_kernel *kernel, ptera_kernel_properties *properties);

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Stack and device heap as CUDA's defaults; a thread's stack is never less than STACK_LEAST. */
-enum { STACK_DEFAULT = 1024, STACK_LEAST = 64 << 10, STACK_MOST = 512 << 10, FIFO_DEFAULT = 1 << 20, HEAP_DEFAULT = 8 << 20 };
 enum { API_VERSION_OLD = 3010, API_VERSION = 3020 };
 
 /* ---- what a thread has --------------------------------------------------------------------------------- */
@@ -186,14 +184,6 @@ void pt_cu_flush_printed(CUcontext ctx)
 
 /* ---- making and unmaking ------------------------------------------------------------------------------- */
 
-static void set_default_limits(CUcontext ctx)
-{
-    ctx->limits[CU_LIMIT_STACK_SIZE] = STACK_DEFAULT;
-    ctx->limits[CU_LIMIT_PRINTF_FIFO_SIZE] = FIFO_DEFAULT;
-    ctx->limits[CU_LIMIT_MALLOC_HEAP_SIZE] = HEAP_DEFAULT;
-    ctx->limits[CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = 64;
-}
-
 static CUcontext alive;
 
 CUcontext pt_cu_next_context(CUcontext ctx)
@@ -224,15 +214,13 @@ static CUresult revive(CUcontext ctx)
 {
     ptera_options options;
     ptera_options_init(&options);
-    options.stack_bytes = STACK_LEAST;
-    options.heap_bytes = HEAP_DEFAULT;
     options.print = take_printed;
     options.print_ud = ctx;
     ptera_result made = ptera_engine_create(&options, &ctx->engine);
     if (made != PTERA_OK)
         return pt_cu_result(made);
     ctx->engine->replicas = pt_cu_replicas;
-    set_default_limits(ctx);
+    pt_cu_limits_reset(ctx);
     ctx->is_alive = true;
     enter_list(ctx);
     ctx->error = CUDA_SUCCESS;
@@ -694,68 +682,7 @@ CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned *version)
     return API(get_api_version(ctx, version));
 }
 
-/* ---- limits and preferences ---------------------------------------------------------------------------- */
-
-static bool has_limit(CUlimit limit)
-{
-    return limit == CU_LIMIT_STACK_SIZE || limit == CU_LIMIT_PRINTF_FIFO_SIZE ||
-           limit == CU_LIMIT_MALLOC_HEAP_SIZE || limit == CU_LIMIT_MAX_L2_FETCH_GRANULARITY ||
-           limit == CU_LIMIT_PERSISTING_L2_CACHE_SIZE;
-}
-
-static CUresult check_limit(CUlimit limit)
-{
-    if ((int)limit < 0 || limit >= CU_LIMIT_MAX)
-        return CUDA_ERROR_INVALID_VALUE;
-    return has_limit(limit) ? CUDA_SUCCESS : CUDA_ERROR_UNSUPPORTED_LIMIT;
-}
-
-static CUresult set_limit(CUlimit limit, size_t value)
-{
-    CUcontext ctx;
-    CUresult r = pt_cu_current(&ctx);
-    if (r == CUDA_SUCCESS)
-        r = check_limit(limit);
-    if (r != CUDA_SUCCESS)
-        return r;
-    if (limit == CU_LIMIT_STACK_SIZE) {
-        if (value > STACK_MOST)
-            return CUDA_ERROR_INVALID_VALUE;
-        ctx->engine->stack_bytes = value > STACK_LEAST ? value : STACK_LEAST;
-    } else if (limit == CU_LIMIT_MALLOC_HEAP_SIZE) {
-        if (ctx->engine->heap.base) /* a kernel has used it */
-            return CUDA_ERROR_INVALID_VALUE;
-        ctx->engine->heap.limit = value;
-    } else if (limit == CU_LIMIT_PERSISTING_L2_CACHE_SIZE) {
-        size_t most = (size_t)pt_cu_attribute(CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE, ctx->device);
-        value = value < most ? value : most;
-    }
-    ctx->limits[limit] = value;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuCtxSetLimit(CUlimit limit, size_t value)
-{
-    return API(set_limit(limit, value));
-}
-
-static CUresult get_limit(size_t *value, CUlimit limit)
-{
-    CUcontext ctx;
-    CUresult r = pt_cu_current(&ctx);
-    if (r == CUDA_SUCCESS && !value)
-        r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS)
-        r = check_limit(limit);
-    if (r == CUDA_SUCCESS)
-        *value = ctx->limits[limit];
-    return r;
-}
-
-CUresult cuCtxGetLimit(size_t *value, CUlimit limit)
-{
-    return API(get_limit(value, limit));
-}
+/* ---- preferences --------------------------------------------------------------------------------------- */
 
 static CUresult cache_config(CUfunc_cache *get, CUfunc_cache set)
 {

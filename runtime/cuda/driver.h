@@ -158,6 +158,8 @@ CUresult pt_cu_result(ptera_result result);
 CUcontext pt_cu_next_context(CUcontext ctx);
 /* Hands out what kernels have printed. */
 void pt_cu_flush_printed(CUcontext ctx);
+/* limit.c: as they are in a new context. */
+void pt_cu_limits_reset(CUcontext ctx);
 
 /* ---- memory -------------------------------------------------------------------------------------------- */
 

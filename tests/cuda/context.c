@@ -1,4 +1,4 @@
-/* Contexts: the stack of each thread, primary contexts, limits, peers, two threads and a reset. */
+/* Contexts: the stack of each thread, primary contexts, preferences, peers, two threads and a reset. */
 #include <pthread.h>
 
 #include "tests/cuda/support.h"
@@ -118,23 +118,12 @@ static void check_primary(void)
     CHECK_CU(cuDevicePrimaryCtxSetFlags_v2(0, 0x4000), CUDA_ERROR_INVALID_VALUE);
 }
 
-static void check_limits(void)
+static void check_preferences(void)
 {
-    size_t value = 0;
     CUfunc_cache cache;
     CUsharedconfig shared;
     int least = 9, greatest = 9;
     CUcontext ctx = begin();
-    OK(cuCtxGetLimit(&value, CU_LIMIT_MALLOC_HEAP_SIZE));
-    CHECK_INT(value, 8 << 20);
-    OK(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 32 << 20));
-    OK(cuCtxGetLimit(&value, CU_LIMIT_MALLOC_HEAP_SIZE));
-    CHECK_INT(value, 32 << 20);
-    OK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 100 << 10));
-    CHECK_CU(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, (size_t)1 << 40), CUDA_ERROR_INVALID_VALUE);
-    CHECK_CU(cuCtxSetLimit(CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 4), CUDA_ERROR_UNSUPPORTED_LIMIT);
-    CHECK_CU(cuCtxGetLimit(&value, (CUlimit)999), CUDA_ERROR_INVALID_VALUE);
-    CHECK_CU(cuCtxGetLimit(NULL, CU_LIMIT_STACK_SIZE), CUDA_ERROR_INVALID_VALUE);
     OK(cuCtxSetCacheConfig(CU_FUNC_CACHE_PREFER_L1));
     OK(cuCtxGetCacheConfig(&cache));
     CHECK_INT(cache, CU_FUNC_CACHE_PREFER_L1);
@@ -215,7 +204,7 @@ int main(void)
     check_stack();
     check_versions();
     check_primary();
-    check_limits();
+    check_preferences();
     check_peers();
     check_threads();
     return CHECK_DONE("cuda_context");
