@@ -164,7 +164,7 @@ static void relocate(const uint8_t *object, const Elf64_Shdr *s, uint8_t *lines,
 {
     const Elf64_Rela *r = (const void *)(object + s->sh_offset);
     for (size_t i = 0; i < s->sh_size / sizeof *r; i++)
-        if (r[i].r_offset + sizeof(uint64_t) <= bytes)
+        if (bytes >= sizeof(uint64_t) && r[i].r_offset <= bytes - sizeof(uint64_t))
             memcpy(lines + r[i].r_offset, &r[i].r_addend, sizeof(uint64_t));
 }
 
@@ -175,7 +175,7 @@ static uint8_t *read_section(const uint8_t *object, size_t *bytes)
     const Elf64_Shdr *s = (const void *)(object + header->e_shoff);
     const char *names = (const char *)object + s[header->e_shstrndx].sh_offset;
     for (uint32_t i = 0; i < header->e_shnum; i++) {
-        if (strcmp(names + s[i].sh_name, ".debug_line") != 0)
+        if (s[i].sh_type == SHT_NOBITS || strcmp(names + s[i].sh_name, ".debug_line") != 0)
             continue;
         uint8_t *lines = malloc(s[i].sh_size);
         *bytes = s[i].sh_size;
@@ -203,7 +203,8 @@ void jit_places_read(const struct jit_object *object, struct jit_places *places)
         bool ok = read_header(r);
         while (ok && r->p < r->end)
             ok = step(r);
-        qsort(places->v, places->n, sizeof *places->v, by_offset);
+        if (places->n)
+            qsort(places->v, places->n, sizeof *places->v, by_offset);
     }
     free(r);
     free(lines);

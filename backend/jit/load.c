@@ -71,7 +71,7 @@ static bool resolve(const struct pt_program *program, const char *name, uint64_t
 /* ---- layout -------------------------------------------------------------------------------------------- */
 
 enum part { CODE, READ_ONLY, WRITABLE, N_PARTS };
-enum { STUB_BYTES = 16, SECTIONS_MAX = 256, LINE_ALIGN = 64 };
+enum { STUB_BYTES = 16, LINE_ALIGN = 64 };
 
 struct loader {
     const uint8_t *bytes;
@@ -83,7 +83,7 @@ struct loader {
     const struct pt_program *program;
     struct jit_code *code;
     const char *why;
-    size_t offset[SECTIONS_MAX]; /* of loaded sections, in the mapping */
+    size_t offset[JIT_SECTIONS_MAX]; /* of loaded sections, in the mapping */
     size_t part[N_PARTS + 1];    /* where each begins */
     size_t stubs, table;         /* one stub and one entry of the address table for each symbol */
     uint64_t *address;           /* of symbols */
@@ -154,6 +154,12 @@ static bool place(struct loader *l)
 #if defined(__x86_64__)
 enum { MACHINE = EM_X86_64 };
 
+/* 8 bytes; all others change 4. */
+static bool is_wide(uint32_t type)
+{
+    return type == R_X86_64_64 || type == R_X86_64_PC64;
+}
+
 static void make_stub(uint8_t *stub, uint64_t entry)
 {
     int32_t distance = (int32_t)(entry - ((uintptr_t)stub + 6));
@@ -194,6 +200,12 @@ static bool relocate(uint32_t type, uint8_t *place, uint64_t s, uint64_t stub, u
 }
 #elif defined(__aarch64__)
 enum { MACHINE = EM_AARCH64 };
+
+/* 8 bytes; all others change 4. */
+static bool is_wide(uint32_t type)
+{
+    return type == R_AARCH64_ABS64 || type == R_AARCH64_PREL64;
+}
 
 static void put_bits(uint8_t *place, uint32_t mask, uint32_t bits)
 {
@@ -270,15 +282,22 @@ static bool relocate(uint32_t type, uint8_t *place, uint64_t s, uint64_t stub, u
 }
 #endif
 
+static bool is_within(const Elf64_Rela *r, uint64_t section_bytes)
+{
+    uint64_t bytes = is_wide((uint32_t)ELF64_R_TYPE(r->r_info)) ? 8 : 4;
+    return bytes <= section_bytes && r->r_offset <= section_bytes - bytes;
+}
+
 static bool relocate_section(struct loader *l, const Elf64_Shdr *s)
 {
     const Elf64_Rela *r = (const void *)(l->bytes + s->sh_offset);
+    uint64_t bytes = l->sections[s->sh_info].sh_size;
     uint8_t *base = l->code->base;
     for (size_t i = 0; i < s->sh_size / sizeof *r; i++) {
         uint32_t k = (uint32_t)ELF64_R_SYM(r[i].r_info);
         uint64_t entry = (uintptr_t)(base + l->table) + k * sizeof(uint64_t);
         uint64_t stub = (uintptr_t)(base + l->stubs) + (uint64_t)k * STUB_BYTES;
-        if (k >= l->n_symbols ||
+        if (k >= l->n_symbols || !is_within(&r[i], bytes) ||
             !relocate((uint32_t)ELF64_R_TYPE(r[i].r_info),
                       base + l->offset[s->sh_info] + r[i].r_offset, l->address[k],
                       l->symbols[k].st_shndx == SHN_UNDEF ? stub : l->address[k], entry,
@@ -299,8 +318,9 @@ static bool find_symbol(struct loader *l, uint32_t k)
         if (k && !resolve(l->program, name, &l->address[k]))
             return fail(l, "the generated code refers to an unknown name");
     } else if (s->st_shndx < l->header->e_shnum) {
+        const Elf64_Shdr *in = &l->sections[s->st_shndx];
         l->address[k] = (uintptr_t)base + l->offset[s->st_shndx] + s->st_value;
-        if (!strcmp(name, JIT_ENTRY))
+        if (!strcmp(name, JIT_ENTRY) && is_loaded(in) && part_of(in) == CODE && s->st_value < in->sh_size)
             l->code->entry = (void *)(uintptr_t)l->address[k];
     } else {
         l->address[k] = s->st_value;
@@ -350,8 +370,7 @@ static bool read_header(struct loader *l, const struct jit_object *object)
 {
     l->bytes = object->bytes;
     l->header = (const void *)object->bytes;
-    if (object->size < sizeof *l->header || memcmp(l->header->e_ident, ELFMAG, SELFMAG) ||
-        l->header->e_machine != MACHINE || l->header->e_shnum > SECTIONS_MAX)
+    if (!jit_object_is_sound(object) || l->header->e_machine != MACHINE)
         return fail(l, "the generated code is no object of this machine");
     l->sections = (const void *)(l->bytes + l->header->e_shoff);
     for (uint32_t i = 0; i < l->header->e_shnum; i++) {

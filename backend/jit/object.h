@@ -26,6 +26,12 @@ struct jit_object {
 bool jit_device_function(struct pt_cta *cta, struct pt_fault *fault, uint32_t thread, uint32_t function,
                          const void *args, void *result);
 
+enum { JIT_SECTIONS_MAX = 256 };
+
+/* object.c: an ELF object whose parts lie inside it, as is true of what is read by the following. Places inside sections are tested where
+ * they are used. */
+bool jit_object_is_sound(const struct jit_object *object);
+
 /* ---- load.c -------------------------------------------------------------------------------------------- */
 
 struct jit_code {
@@ -53,7 +59,7 @@ struct jit_places {
     uint32_t n;
 };
 
-/* Reads the line table that debug.c had LLVM write. Without one, or with no memory, there are no places. */
+/* Reads the line table that debug.c had LLVM write, of an object that was loaded. Without one, or with no memory, there are no places. */
 void jit_places_read(const struct jit_object *object, struct jit_places *places);
 
 #endif
