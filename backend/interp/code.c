@@ -848,36 +848,74 @@ static bool takes_variadic(const struct pt_module *m, uint32_t func)
     return f->params.n && m->symbols.v[f->params.v[f->params.n - 1]].is_unsized;
 }
 
-static void measure(struct reach *r, uint32_t func)
+/* The function that an instruction calls and that has a body, or PT_NONE. */
+static uint32_t callee_of(struct reach *r, const struct pt_func *f, const struct pt_insn *insn)
 {
-    const struct pt_func *f = &r->m->funcs.v[func];
-    uint64_t own = (f->local_size + 15) & ~15u;
+    if (!(pt_insn_form(r->m, insn)->effects & PT_FX_CALL))
+        return PT_NONE;
+    uint32_t callee = pt_ctl_callee(f, insn);
+    if (callee == PT_NONE) {
+        r->is_bounded = false;
+        return PT_NONE;
+    }
+    callee = real_func(r->m, callee);
+    return r->m->funcs.v[callee].is_declared_only ? PT_NONE : callee;
+}
+
+static uint64_t own_local(const struct reach *r, uint32_t func)
+{
+    return (r->m->funcs.v[func].local_size + 15) & ~15u;
+}
+
+static void add_call(struct reach *r, uint32_t func, uint32_t callee)
+{
+    uint64_t own = own_local(r, func);
+    if (r->state[callee] == 1)
+        r->is_bounded = false;
+    if (r->depth[func] < r->depth[callee] + 1)
+        r->depth[func] = r->depth[callee] + 1;
+    /* What a variadic function takes besides lies in its caller's variables too. */
+    uint64_t below = r->local[callee] + (takes_variadic(r->m, callee) ? own : 0);
+    if (r->local[func] < below + own)
+        r->local[func] = below + own;
+}
+
+/* A function that is being measured, and the instruction that it has come to. */
+struct step {
+    uint32_t func, insn;
+};
+
+static struct step begin_measuring(struct reach *r, uint32_t func)
+{
     r->state[func] = 1;
     r->depth[func] = 1;
-    r->local[func] = own;
-    for (uint32_t i = 0; i < f->insns.n; i++) {
-        if (!(pt_insn_form(r->m, &f->insns.v[i])->effects & PT_FX_CALL))
-            continue;
-        uint32_t callee = pt_ctl_callee(f, &f->insns.v[i]);
-        if (callee == PT_NONE) {
-            r->is_bounded = false;
+    r->local[func] = own_local(r, func);
+    return (struct step){func, 0};
+}
+
+/* Chains of calls may be as long as a module has functions: they are not followed by recursion. */
+static void measure(struct reach *r, uint32_t kernel, struct pt_arena *scratch)
+{
+    struct step *path = pt_arena_alloc(scratch, r->m->funcs.n * sizeof *path);
+    size_t n = 0;
+    path[n++] = begin_measuring(r, kernel);
+    while (n) {
+        struct step *step = &path[n - 1];
+        const struct pt_func *f = &r->m->funcs.v[step->func];
+        if (step->insn == f->insns.n) {
+            r->state[step->func] = 2;
+            n--;
             continue;
         }
-        callee = real_func(r->m, callee);
-        if (r->m->funcs.v[callee].is_declared_only)
+        uint32_t callee = callee_of(r, f, &f->insns.v[step->insn]);
+        if (callee != PT_NONE && r->state[callee] == 0) { /* it is come back to when that is known */
+            path[n++] = begin_measuring(r, callee);
             continue;
-        if (r->state[callee] == 0)
-            measure(r, callee);
-        else if (r->state[callee] == 1)
-            r->is_bounded = false;
-        if (r->depth[func] < r->depth[callee] + 1)
-            r->depth[func] = r->depth[callee] + 1;
-        /* What a variadic function takes besides lies in its caller's variables too. */
-        uint64_t below = r->local[callee] + (takes_variadic(r->m, callee) ? own : 0);
-        if (r->local[func] < below + own)
-            r->local[func] = below + own;
+        }
+        if (callee != PT_NONE)
+            add_call(r, step->func, callee);
+        step->insn++;
     }
-    r->state[func] = 2;
 }
 
 enum { CALLEE_ROOM = 8 << 20 }; /* bytes for the activations of a warp whose depth is not known */
@@ -920,7 +958,7 @@ static bool build(struct pt_interp_program *p, struct pt_arena *scratch)
     r.state = pt_arena_alloc(scratch, m->funcs.n);
     r.depth = pt_arena_alloc(scratch, m->funcs.n * sizeof *r.depth);
     r.local = pt_arena_alloc(scratch, m->funcs.n * sizeof *r.local);
-    measure(&r, kernel);
+    measure(&r, kernel, scratch);
     size_state(&r, kernel);
     return true;
 }
