@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/fault.h"
+#include "runtime/handler.h"
 #include "runtime/native.h"
 
 #define TEXT_OF(x) #x
@@ -219,10 +219,11 @@ ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **en
     e->tier = tier;
     e->async_late = is_late;
     e->compile_inside = is_inside || o.compile_inside;
-    if (!set_up(e, &o) || !pt_fault_install()) {
+    if (!set_up(e, &o)) {
         tear_down(e);
         return PTERA_ERROR_OUT_OF_MEMORY;
     }
+    pt_handler_install();
     *engine = e;
     return PTERA_OK;
 }
@@ -232,5 +233,5 @@ void ptera_engine_destroy(ptera_engine *engine)
     if (!engine || pt_engine_is_inherited(engine))
         return;
     tear_down(engine);
-    pt_fault_uninstall();
+    pt_handler_uninstall();
 }

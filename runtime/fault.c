@@ -2,9 +2,9 @@
 #define _GNU_SOURCE
 #include "runtime/fault.h"
 
+#include <limits.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -12,15 +12,10 @@
 #include "runtime/native.h"
 
 enum { ALT_STACK_BYTES = 64 << 10, SI_GENERAL_PROTECTION = 128 /* SI_KERNEL */ };
+enum { AUTODISARM = INT_MIN /* SS_AUTODISARM, which the C library does not have */ };
 
 /* Initial-exec: the handler may not allocate, as the first use of a thread's dynamic TLS would. */
 static __thread __attribute__((tls_model("initial-exec"))) struct pt_fault_scope *current;
-
-static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned install_count;
-static bool is_installed[2];
-static struct sigaction previous[2];
-static const int signals[2] = {SIGSEGV, SIGBUS};
 
 /* ---- floating-point control ---------------------------------------------------------------------------- */
 
@@ -63,7 +58,7 @@ void pt_fault_reset_fp(void)
     set_fp(fp_default);
 }
 
-/* ---- the handler --------------------------------------------------------------------------------------- */
+/* ---- faults --------------------------------------------------------------------------------------- */
 
 static uintptr_t fault_pc(const void *context)
 {
@@ -75,39 +70,13 @@ static uintptr_t fault_pc(const void *context)
 #endif
 }
 
-/* Leaves a fault that is not ours to the handler that was there before. */
-static void chain(int signal, siginfo_t *info, void *context)
-{
-    const struct sigaction *old = &previous[signal == SIGBUS];
-    if (!(old->sa_flags & SA_SIGINFO) &&
-        (old->sa_handler == SIG_DFL || old->sa_handler == SIG_IGN)) {
-        struct sigaction by_default = {.sa_handler = SIG_DFL};
-        sigaction(signal, &by_default, NULL);
-        if (info->si_code <= 0) /* sent by a process: it does not happen again by itself */
-            raise(signal);
-        return;
-    }
-    sigset_t block = old->sa_mask, before;
-    if (!(old->sa_flags & SA_NODEFER))
-        sigaddset(&block, signal);
-    pthread_sigmask(SIG_BLOCK, &block, &before);
-    if (old->sa_flags & SA_SIGINFO)
-        old->sa_sigaction(signal, info, context);
-    else
-        old->sa_handler(signal);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
-static void handle(int signal, siginfo_t *info, void *context)
+void pt_fault_take(const siginfo_t *info, void *context)
 {
     struct pt_fault_scope *scope = current;
     uintptr_t pc = fault_pc(context);
-    if (!scope || info->si_code <= 0 ||
-        !(scope->is_copying || pt_is_access_code(pc) || pt_jit_holds(pc))) {
-        chain(signal, info, context);
+    if (!scope || info->si_code <= 0 || !(scope->is_copying || pt_is_access_code(pc) || pt_jit_holds(pc)))
         return;
-    }
-    scope->signal = signal;
+    scope->signal = info->si_signo;
     scope->pc = pc;
     scope->address = info->si_code == SI_GENERAL_PROTECTION ? PT_ADDRESS_UNKNOWN
                                                             : (uint64_t)(uintptr_t)info->si_addr;
@@ -116,50 +85,12 @@ static void handle(int signal, siginfo_t *info, void *context)
     siglongjmp(scope->is_copying ? scope->copying : scope->recover, 1);
 }
 
-/* SA_NODEFER: handlers that were there before are called with the signals blocked that they name. */
-static bool install(int i)
-{
-    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
-    action.sa_sigaction = handle;
-    sigemptyset(&action.sa_mask);
-    if (!is_installed[i])
-        is_installed[i] = sigaction(signals[i], &action, &previous[i]) == 0;
-    return is_installed[i];
-}
-
-/* Somebody who came later may chain to ours: then it stays, and passes everything on. */
-static void uninstall(int i)
-{
-    struct sigaction now;
-    if (is_installed[i] && sigaction(signals[i], NULL, &now) == 0 && now.sa_sigaction == handle)
-        is_installed[i] = sigaction(signals[i], &previous[i], NULL) != 0;
-}
-
-bool pt_fault_install(void)
-{
-    pthread_mutex_lock(&install_lock);
-    bool ok = install(0) && install(1);
-    install_count += ok;
-    pthread_mutex_unlock(&install_lock);
-    return ok;
-}
-
-void pt_fault_uninstall(void)
-{
-    pthread_mutex_lock(&install_lock);
-    if (--install_count == 0) {
-        uninstall(0);
-        uninstall(1);
-    }
-    pthread_mutex_unlock(&install_lock);
-}
-
-/* ---- alternate stacks ---------------------------------------------------------------------------------- */
+/* ---- threads inside a launch --------------------------------------------------------------------------- */
 
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static bool has_key;
-static __thread bool has_signal_stack;
+static __thread void *signal_stack;
 
 static void take_signal_stack(void *p)
 {
@@ -167,6 +98,7 @@ static void take_signal_stack(void *p)
     if (sigaltstack(NULL, &now) == 0 && now.ss_sp == p)
         sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
     munmap(p, ALT_STACK_BYTES);
+    signal_stack = NULL;
 }
 
 static void make_key(void)
@@ -174,40 +106,60 @@ static void make_key(void)
     has_key = pthread_key_create(&key, take_signal_stack) == 0;
 }
 
-/* A program that closes the library keeps the stacks that its threads have. */
-__attribute__((destructor)) static void delete_key(void)
+/* The thread's alternate stack, made by its first launch that has use for it. */
+static bool has_signal_stack(void)
 {
-    if (has_key)
-        pthread_key_delete(key);
-}
-
-/* A thread that has no alternate stack gets one with its first launch, for good: system calls for each launch would
- * take longer than a small launch. */
-static bool give_signal_stack(void)
-{
-    stack_t now;
-    if (sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE))
+    if (signal_stack)
         return true;
     pthread_once(&key_once, make_key);
-    void *p =
-        mmap(NULL, ALT_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *p = mmap(NULL, ALT_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
         return false;
-    if (!has_key || pthread_setspecific(key, p) != 0 ||
-        sigaltstack(&(stack_t){.ss_sp = p, .ss_size = ALT_STACK_BYTES}, NULL) != 0) {
+    if (!has_key || pthread_setspecific(key, p) != 0) {
         munmap(p, ALT_STACK_BYTES);
         return false;
     }
+    signal_stack = p;
     return true;
 }
 
-/* ---- threads inside a launch --------------------------------------------------------------------------- */
+/* The kernel puts the registers there, of which machines have more and more, and the handler wants its share; and it takes one with
+ * SS_AUTODISARM away until the handler returns, which ours does not. */
+static bool is_fit(const stack_t *stack)
+{
+    enum { FRAME_BYTES = 4096, HANDLER_BYTES = 2048 };
+    size_t frame = getauxval(AT_MINSIGSTKSZ); /* 0: an old kernel does not tell */
+    if (!frame)
+        frame = FRAME_BYTES;
+    return !(stack->ss_flags & AUTODISARM) && stack->ss_size >= frame + HANDLER_BYTES;
+}
+
+/* A thread that has no alternate stack keeps ours; one that has one that will not do has ours for the launch. */
+static bool give_signal_stack(struct pt_fault_scope *scope)
+{
+    stack_t *now = &scope->stack;
+    scope->is_stack_lent = false;
+    if (sigaltstack(NULL, now) != 0 || now->ss_flags & SS_ONSTACK)
+        return true;
+    bool is_off = now->ss_flags & SS_DISABLE;
+    if (!is_off && is_fit(now))
+        return true;
+    if (!has_signal_stack() ||
+        sigaltstack(&(stack_t){.ss_sp = signal_stack, .ss_size = ALT_STACK_BYTES}, NULL) != 0)
+        return false;
+    scope->is_stack_lent = !is_off;
+    return true;
+}
 
 bool pt_fault_enter(struct pt_fault_scope *scope)
 {
-    has_signal_stack = has_signal_stack || give_signal_stack();
-    if (!has_signal_stack)
+    sigset_t faults;
+    if (!give_signal_stack(scope))
         return false;
+    sigemptyset(&faults);
+    sigaddset(&faults, SIGSEGV);
+    sigaddset(&faults, SIGBUS);
+    pthread_sigmask(SIG_UNBLOCK, &faults, &scope->mask);
     scope->is_copying = 0;
     scope->outer = current;
     scope->fp_control = get_fp();
@@ -220,6 +172,10 @@ void pt_fault_leave(struct pt_fault_scope *scope)
 {
     current = scope->outer;
     set_fp(scope->fp_control);
+    if (sigismember(&scope->mask, SIGSEGV) || sigismember(&scope->mask, SIGBUS))
+        pthread_sigmask(SIG_SETMASK, &scope->mask, NULL);
+    if (scope->is_stack_lent)
+        sigaltstack(&scope->stack, NULL);
 }
 
 /* ---- guarded copies ------------------------------------------------------------------------------------ */

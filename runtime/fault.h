@@ -1,4 +1,4 @@
-/* Memory faults of kernels: the process-wide signal handler, guarded reads, floating-point control. */
+/* Memory faults of kernels: threads inside a launch, guarded reads, floating-point control. */
 #ifndef PTERA_RUNTIME_FAULT_H
 #define PTERA_RUNTIME_FAULT_H
 
@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A thread inside a launch. The handler jumps to `recover` for a fault in an engine's access code and to
- * `copying` while pt_fault_copy runs; all other faults go to whoever handled them before. */
+/* A thread inside a launch. A fault jumps to `recover` for a fault in an engine's access code and to
+ * `copying` while pt_fault_copy runs; all other faults are not ours. */
 struct pt_fault_scope {
     sigjmp_buf recover;
     sigjmp_buf copying;
@@ -18,17 +18,21 @@ struct pt_fault_scope {
     volatile uintptr_t pc;     /* of the code that it happened in */
     volatile sig_atomic_t signal;
     struct pt_fault_scope *outer; /* a launch from a callback of another one */
+    /* the thread's own, while it is inside: */
     uint64_t fp_control;
+    sigset_t mask;
+    stack_t stack;
+    bool is_stack_lent; /* another one is in its place */
 };
 
-/* Installs the handler with the first engine and removes it with the last. */
-bool pt_fault_install(void);
-void pt_fault_uninstall(void);
-
-/* Makes the calling thread one inside a launch: the handler's scope, an alternate stack, default floating-point
- * control. Returns false if there is no memory. The caller then sets scope->recover. */
+/* Makes the calling thread one inside a launch: the handler's scope, faults that are not blocked, an alternate stack, default
+ * floating-point control. Returns false if there is no memory. The caller then sets scope->recover. */
 bool pt_fault_enter(struct pt_fault_scope *scope);
 void pt_fault_leave(struct pt_fault_scope *scope);
+
+/* For the handler: leaves it by a jump if the fault is a kernel's, and returns otherwise. Takes no lock, no memory and little of
+ * the stack. */
+void pt_fault_take(const siginfo_t *info, void *context);
 
 /* Default floating-point control, after a fault left an engine in the middle. */
 void pt_fault_reset_fp(void);
