@@ -4,6 +4,7 @@
 #include "frontend/lex.h"
 #include "runtime/engine.h"
 #include "runtime/native.h"
+#include "runtime/thread.h"
 
 const char *ptera_result_text(ptera_result result)
 {
@@ -247,24 +248,33 @@ static bool lower_for(ptera_module *module, uint32_t func)
     return ok;
 }
 
-static ptera_result emit(ptera_module *module, uint32_t func, ptera_emit what, const char **text)
+struct emission {
+    ptera_module *module;
+    uint32_t func;
+    ptera_emit what;
+    const char *text;
+    ptera_result result;
+};
+
+static void emit(void *ud)
 {
+    struct emission *e = ud;
     jmp_buf oom;
     size_t n;
-    struct pt_module *ir = &module->ir;
+    struct pt_module *ir = &e->module->ir;
     ir->arena.oom = &oom;
     if (setjmp(oom))
-        return PTERA_ERROR_OUT_OF_MEMORY;
-    if (what == PTERA_EMIT_TOKENS) {
-        *text = pt_lex_dump(module->text, module->text_len, &ir->arena, &n);
-        return PTERA_OK;
+        return;
+    if (e->what == PTERA_EMIT_TOKENS) {
+        e->text = pt_lex_dump(e->module->text, e->module->text_len, &ir->arena, &n);
+        e->result = PTERA_OK;
+        return;
     }
-    bool ok = what == PTERA_EMIT_AST || lower_for(module, func);
-    pt_module_format_diagnostics(module);
-    if (!ok)
-        return pt_module_diagnosed(module);
-    *text = pt_print(ir, func, &ir->arena, &n);
-    return PTERA_OK;
+    bool ok = e->what == PTERA_EMIT_AST || lower_for(e->module, e->func);
+    pt_module_format_diagnostics(e->module);
+    if (ok)
+        e->text = pt_print(ir, e->func, &ir->arena, &n);
+    e->result = ok ? PTERA_OK : pt_module_diagnosed(e->module);
 }
 
 ptera_result ptera_module_emit(ptera_module *module, const char *kernel, ptera_emit what,
@@ -278,13 +288,15 @@ ptera_result ptera_module_emit(ptera_module *module, const char *kernel, ptera_e
     if (kernel && func == PT_NONE)
         return PTERA_ERROR_NOT_FOUND;
     pthread_mutex_lock(&module->lock);
-    ptera_result result = PTERA_OK;
+    struct emission e = {module, func, what, NULL, PTERA_ERROR_OUT_OF_MEMORY};
     if (what != PTERA_EMIT_TOKENS && module->ir.diags.errors)
-        result = pt_module_diagnosed(module);
-    if (result == PTERA_OK)
-        result = emit(module, func, what, text);
+        e.result = pt_module_diagnosed(module);
+    else
+        pt_thread_call(PT_STACK_WORK, emit, &e);
     pthread_mutex_unlock(&module->lock);
-    return result;
+    if (e.result == PTERA_OK)
+        *text = e.text;
+    return e.result;
 }
 
 /* ---- kernels ------------------------------------------------------------------------------------------- */

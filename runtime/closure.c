@@ -208,8 +208,8 @@ static void call(ffi_cif *cif, void *result, void **args, void *ud)
 {
     const struct pt_closure *c = ud;
     _Alignas(16) char value[PT_DEVICE_BYTES] = {0};
-    uint64_t integers[PT_DEVICE_BYTES];
-    const void *parameters[PT_DEVICE_BYTES + 1];
+    uint64_t integers[cif->nargs + 1]; /* the host's stack may be small */
+    const void *parameters[cif->nargs + 1];
     void *address = value;
     ptera_launch launch;
     ptera_launch_init(&launch);

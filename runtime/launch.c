@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "runtime/deadline.h"
+#include "runtime/handler.h"
+#include "runtime/thread.h"
 
 /* Limits of an H200. */
 enum {
@@ -516,12 +518,21 @@ void pt_launch_drop(struct pt_job *job)
     pt_engine_free(job->engine, job);
 }
 
-ptera_result pt_launch_run(struct pt_job *job)
+static void run_reported(void *ud)
 {
+    struct pt_job *job = ud;
     char report[PT_ERROR_BYTES];
     report[0] = 0; /* the rest need not be cleared for each launch */
     job->report = report;
-    ptera_result r = run_with_parameters(job);
+    job->result = run_with_parameters(job);
+}
+
+ptera_result pt_launch_run(struct pt_job *job)
+{
+    pt_handler_ensure();
+    job->result = PTERA_ERROR_OUT_OF_MEMORY;
+    pt_thread_call(PT_STACK_WORK, run_reported, job);
+    ptera_result r = job->result;
     if (r == PTERA_OK && pt_findings_count(job->findings)) {
         uint32_t n = pt_findings_count(job->findings);
         pt_engine_fail(job->engine, "kernel '%s': %u finding%s", func_of(job->kernel)->name, n, n > 1 ? "s" : "");

@@ -69,6 +69,7 @@ struct pt_job {
     atomic_uint holders;   /* workers that have a slot, or are about to get one */
     atomic_bool is_reported;
     char *report;          /* PT_ERROR_BYTES, while it runs */
+    ptera_result result;
     double timeout_seconds; /* 0: none */
     uint8_t parameters[];  /* the block */
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/launch.h"
+#include "runtime/thread.h"
 
 enum { FUNC_STRIDE = 16, VARIABLE_ALIGN = 16 };
 
@@ -203,14 +204,32 @@ static ptera_result load_parsed(ptera_module *module, bool is_valid)
     return PTERA_OK;
 }
 
-static ptera_result load(ptera_module *module)
+/* What a module is asked for, on a thread with stack enough for it. */
+struct task {
+    ptera_module *module;
+    ptera_kernel *kernel;
+    uint32_t tests;
+    const ptera_module *parent;
+    ptera_result result;
+};
+
+static ptera_result do_task(void (*run)(void *ud), struct task *task)
 {
+    task->result = PTERA_ERROR_OUT_OF_MEMORY;
+    pt_thread_call(PT_STACK_WORK, run, task);
+    return task->result;
+}
+
+static void load(void *ud)
+{
+    struct task *task = ud;
+    ptera_module *module = task->module;
     jmp_buf oom;
     module->ir.arena.oom = &oom;
     if (setjmp(oom))
-        return PTERA_ERROR_OUT_OF_MEMORY;
+        return;
     bool is_valid = pt_parse(&module->ir, module->name, module->text, module->text_len);
-    return load_parsed(module, is_valid);
+    task->result = load_parsed(module, is_valid);
 }
 
 static ptera_module *create(ptera_engine *engine, const char *name, const char *text, size_t bytes)
@@ -293,7 +312,7 @@ ptera_result ptera_module_load(ptera_engine *engine, const char *name, const cha
     ptera_module *m = create(engine, name, text ? text : "", bytes);
     if (!m)
         return PTERA_ERROR_OUT_OF_MEMORY;
-    ptera_result result = load(m);
+    ptera_result result = do_task(load, &(struct task){.module = m});
     if (result == PTERA_ERROR_OUT_OF_MEMORY) {
         pt_module_free(m);
         return result;
@@ -303,27 +322,31 @@ ptera_result ptera_module_load(ptera_engine *engine, const char *name, const cha
     return result;
 }
 
-static bool share_with(ptera_module *module, const ptera_module *parent)
+static void share_with_parent(void *ud)
 {
+    struct task *task = ud;
+    ptera_module *module = task->module;
+    const ptera_module *parent = task->parent;
     jmp_buf oom;
     struct pt_module *ir = &module->ir;
     ir->arena.oom = &oom;
     if (setjmp(oom))
-        return false;
+        return;
     if (!pt_parse(ir, module->name, module->text, module->text_len) || !link_host(module) ||
         ir->symbols.n < parent->ir.symbols.n)
-        return false;
+        return;
     module->symbols = pt_arena_alloc(&ir->arena, ir->symbols.n * sizeof *module->symbols);
     memcpy(module->symbols, parent->symbols, parent->ir.symbols.n * sizeof *module->symbols);
     module->funcs = parent->funcs;
     list_kernels(module);
-    return true;
+    task->result = PTERA_OK;
 }
 
 ptera_module *pt_module_extend(ptera_module *parent, const char *text, size_t bytes)
 {
     ptera_module *module = create(parent->engine, parent->name, text, bytes);
-    if (!module || share_with(module, parent))
+    struct task task = {.module = module, .parent = parent};
+    if (!module || do_task(share_with_parent, &task) == PTERA_OK)
         return module;
     pt_module_free(module);
     return NULL;
@@ -433,6 +456,15 @@ static ptera_result compile_into(ptera_kernel *kernel, uint32_t tests, struct pt
     return PTERA_OK;
 }
 
+static void compile(void *ud)
+{
+    struct task *task = ud;
+    struct pt_arena scratch;
+    pt_arena_init(&scratch, &task->module->engine->allocator);
+    task->result = compile_into(task->kernel, task->tests, &scratch);
+    pt_arena_free(&scratch);
+}
+
 ptera_result pt_module_compile(ptera_kernel *kernel, uint32_t tests,
                                const struct pt_program **program)
 {
@@ -443,29 +475,27 @@ ptera_result pt_module_compile(ptera_kernel *kernel, uint32_t tests,
     if (*program)
         return PTERA_OK;
     pthread_mutex_lock(&module->lock);
-    if (!atomic_load(made)) {
-        struct pt_arena scratch;
-        pt_arena_init(&scratch, &module->engine->allocator);
-        result = compile_into(kernel, tests, &scratch);
-        pt_arena_free(&scratch);
-    }
+    if (!atomic_load(made))
+        result = do_task(compile, &(struct task){.module = module, .kernel = kernel, .tests = tests});
     *program = atomic_load(made);
     pthread_mutex_unlock(&module->lock);
     return result;
 }
 
-static ptera_result verify_all(ptera_module *module)
+static void verify_all(void *ud)
 {
+    struct task *task = ud;
+    ptera_module *module = task->module;
     jmp_buf oom;
     module->ir.arena.oom = &oom;
     if (setjmp(oom))
-        return PTERA_ERROR_OUT_OF_MEMORY;
+        return;
     bool is_valid = module->ir.diags.errors == 0;
     for (uint32_t i = 1; is_valid && i < module->ir.funcs.n; i++)
         if (!module->ir.funcs.v[i].is_declared_only && !module->ir.funcs.v[i].alias_of)
             pt_lower(&module->ir, i);
     pt_module_format_diagnostics(module);
-    return module->ir.diags.errors ? pt_module_diagnosed(module) : PTERA_OK;
+    task->result = module->ir.diags.errors ? pt_module_diagnosed(module) : PTERA_OK;
 }
 
 ptera_result ptera_module_verify(ptera_module *module)
@@ -475,7 +505,7 @@ ptera_result ptera_module_verify(ptera_module *module)
     if (pt_engine_is_inherited(module->engine))
         return PTERA_ERROR_NOT_INITIALIZED;
     pthread_mutex_lock(&module->lock);
-    ptera_result result = verify_all(module);
+    ptera_result result = do_task(verify_all, &(struct task){.module = module});
     pthread_mutex_unlock(&module->lock);
     return result;
 }

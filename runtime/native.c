@@ -37,8 +37,9 @@ static void find_path(char *path, size_t size)
     snprintf(path, size, "%.*s%s", folder, folder ? info.dli_fname : "", file_name);
 }
 
-static void open_jit(void)
+static void open_here(void *ud)
 {
+    (void)ud;
     char path[4096];
     find_path(path, sizeof path);
     void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -54,6 +55,12 @@ static void open_jit(void)
         atomic_store(&jit, get());
     else
         snprintf(jit_error, sizeof jit_error, "%s is of another version of Ptera", path);
+}
+
+static void open_jit(void)
+{
+    if (!pt_thread_call(PT_STACK_WORK, open_here, NULL))
+        snprintf(jit_error, sizeof jit_error, "there is no memory for a thread");
 }
 
 const struct pt_jit *pt_jit(void)
