@@ -391,23 +391,37 @@ static bool starts_at_once(const struct pt_job *job)
     return job->n_clusters <= job->engine->threads && func_of(job->kernel)->loops.n;
 }
 
+struct wanted {
+    const struct pt_variant *variant;
+    double seconds;
+    struct pt_version *version;
+    enum pt_native_end end;
+};
+
+static void get_version(void *ud)
+{
+    struct wanted *w = ud;
+    w->end = pt_native_get(w->variant, w->seconds, &w->version);
+}
+
 /* The launch's time limit holds for the compile, too; what is left of it is for the run. */
 static ptera_result get_native(struct pt_job *job, const struct pt_variant *variant, struct pt_version **version)
 {
     struct timespec deadline = pt_deadline_in(job->timeout_seconds);
-    enum pt_native_end end = pt_native_get(variant, job->timeout_seconds, version);
+    struct wanted w = {variant, job->timeout_seconds, NULL, PT_NATIVE_NO_MEMORY};
+    pt_thread_call(PT_STACK_WORK, get_version, &w);
     bool is_limited = job->timeout_seconds > 0;
     double left = is_limited ? pt_deadline_left(&deadline) : 0;
-    if (end == PT_NATIVE_NO_MEMORY)
+    if (w.end == PT_NATIVE_NO_MEMORY)
         return PTERA_ERROR_OUT_OF_MEMORY;
-    if (end == PT_NATIVE_STOPPED || (is_limited && left <= 0)) {
-        pt_native_put(job->engine, *version);
-        *version = NULL;
+    if (w.end == PT_NATIVE_STOPPED || (is_limited && left <= 0)) {
+        pt_native_put(job->engine, w.version);
         pt_engine_fail(job->engine, "timeout in kernel '%s' at %s, while it was compiled", func_of(job->kernel)->name,
                        job->kernel->module->name);
         return PTERA_ERROR_TIMEOUT;
     }
     job->timeout_seconds = left;
+    *version = w.version;
     return PTERA_OK;
 }
 

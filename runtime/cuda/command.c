@@ -2,10 +2,11 @@
  * graphs are all made of this. */
 #include "runtime/cuda/driver.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "runtime/thread.h"
 
 /* Kernels of different streams may wait for each other: so many run side by side at least (CUDA: 128 on most devices). */
 enum { RUNNERS_MAX = 256, SHORT_BYTES = 64 << 10, POLL_NS = 20000 };
@@ -239,23 +240,14 @@ static void *runner_main(void *ud)
     return NULL;
 }
 
-/* Signals go to the program's own threads; faults of kernels are synchronous and stay open. */
 static bool start_runner(void)
 {
-    sigset_t all, before;
     pthread_t thread;
-    sigfillset(&all);
-    sigdelset(&all, SIGSEGV);
-    sigdelset(&all, SIGBUS);
-    sigdelset(&all, SIGFPE);
-    sigdelset(&all, SIGILL);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&thread, NULL, runner_main, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error == 0)
+    bool is_started = pt_thread_start(&thread, 0, runner_main, NULL);
+    if (is_started)
         pthread_detach(thread);
-    n_runners += error == 0;
-    return error == 0;
+    n_runners += is_started;
+    return is_started;
 }
 
 static size_t count_ready(void)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/thread.h"
+
 enum { API_VERSION_OLD = 3010, API_VERSION = 3020 };
 
 /* ---- what a thread has --------------------------------------------------------------------------------- */
@@ -140,9 +142,20 @@ CUresult pt_cu_result(ptera_result result)
 
 /* ---- text that kernels print --------------------------------------------------------------------------- */
 
-static void write_out(CUcontext ctx)
+/* A program whose reader has gone is not to die of what its kernels print. */
+static void print_out(const char *text, size_t bytes, bool is_last)
 {
-    fwrite(ctx->printed, 1, ctx->n_printed, stdout);
+    struct pt_quiet quiet;
+    pt_thread_quiet(&quiet);
+    fwrite(text, 1, bytes, stdout);
+    if (is_last)
+        fflush(stdout);
+    pt_thread_unquiet(&quiet);
+}
+
+static void write_out(CUcontext ctx, bool is_last)
+{
+    print_out(ctx->printed, ctx->n_printed, is_last);
     ctx->n_printed = 0;
 }
 
@@ -158,27 +171,25 @@ static void take_printed(void *ud, const char *text, size_t bytes)
             ctx->printed = more;
             ctx->cap_printed = cap;
         } else {
-            write_out(ctx);
+            write_out(ctx, false);
         }
     }
     if (ctx->n_printed + bytes <= ctx->cap_printed) {
         memcpy(ctx->printed + ctx->n_printed, text, bytes);
         ctx->n_printed += bytes;
     } else {
-        fwrite(text, 1, bytes, stdout);
+        print_out(text, bytes, false);
     }
     if (ctx->n_printed > ctx->limits[CU_LIMIT_PRINTF_FIFO_SIZE])
-        write_out(ctx);
+        write_out(ctx, false);
     pthread_mutex_unlock(&ctx->print_lock);
 }
 
 void pt_cu_flush_printed(CUcontext ctx)
 {
     pthread_mutex_lock(&ctx->print_lock);
-    if (ctx->n_printed) {
-        write_out(ctx);
-        fflush(stdout);
-    }
+    if (ctx->n_printed)
+        write_out(ctx, true);
     pthread_mutex_unlock(&ctx->print_lock);
 }
 

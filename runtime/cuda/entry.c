@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/thread.h"
+
 struct pt_cu_driver pt_cu_driver;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -74,7 +76,10 @@ void pt_cu_log(const char *format, ...)
     va_end(args);
     size_t end = n < 0 ? 7 : (size_t)n + 7 < sizeof line - 1 ? (size_t)n + 7 : sizeof line - 2;
     line[end] = '\n';
+    struct pt_quiet quiet;
+    pt_thread_quiet(&quiet);
     fwrite(line, 1, end + 1, stderr);
+    pt_thread_unquiet(&quiet);
 }
 
 /* ---- initialisation ------------------------------------------------------------------------------------ */

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "runtime/cuda/driver.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,10 +26,10 @@ static bool write_all(int fd, const uint8_t *data, size_t bytes)
 {
     while (bytes) {
         ssize_t n = write(fd, data, bytes);
-        if (n <= 0)
+        if (n <= 0 && !(n < 0 && errno == EINTR))
             return false;
-        data += n;
-        bytes -= (size_t)n;
+        data += n > 0 ? n : 0;
+        bytes -= n > 0 ? (size_t)n : 0;
     }
     return true;
 }

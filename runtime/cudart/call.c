@@ -13,6 +13,17 @@ enum { MAX_DEVICES = 64 };
 static _Atomic(CUcontext) contexts[MAX_DEVICES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* A thread that a fork leaves behind may hold it. */
+static void renew_lock(void)
+{
+    pthread_mutex_init(&lock, NULL);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, renew_lock);
+}
+
 static _Thread_local struct {
     cudaError_t error;
     int device;

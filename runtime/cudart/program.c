@@ -29,6 +29,17 @@ static struct entity *entities;
 static size_t n_entities, n_slots;
 static atomic_bool has_managed; /* that are not loaded */
 
+/* A thread that a fork leaves behind may hold it. */
+static void renew_lock(void)
+{
+    pthread_mutex_init(&lock, NULL);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, renew_lock);
+}
+
 static struct entity *find_slot(struct entity *slots, size_t n, const void *host)
 {
     for (size_t i = (uintptr_t)host * 0x9e3779b97f4a7c15u >> 20;; i++) {
