@@ -9,6 +9,7 @@
 #include <ucontext.h>
 
 #include "backend/exec.h"
+#include "runtime/handler.h"
 #include "runtime/native.h"
 
 enum { ALT_STACK_BYTES = 64 << 10, SI_GENERAL_PROTECTION = 128 /* SI_KERNEL */ };
@@ -134,20 +135,25 @@ static bool is_fit(const stack_t *stack)
     return !(stack->ss_flags & AUTODISARM) && stack->ss_size >= frame + HANDLER_BYTES;
 }
 
-/* A thread that has no alternate stack keeps ours; one that has one that will not do has ours for the launch. */
+/* A thread that has no alternate stack keeps ours; one that has one that will not do has ours for the launch. Once there is a good
+ * one it is looked at again only when the host has changed its handlers: system calls take longer than a small launch. */
 static bool give_signal_stack(struct pt_fault_scope *scope)
 {
+    static __thread unsigned good_since;
     stack_t *now = &scope->stack;
+    unsigned changes = pt_handler_changes();
     scope->is_stack_lent = false;
-    if (sigaltstack(NULL, now) != 0 || now->ss_flags & SS_ONSTACK)
+    if (good_since == changes || sigaltstack(NULL, now) != 0 || now->ss_flags & SS_ONSTACK)
         return true;
     bool is_off = now->ss_flags & SS_DISABLE;
-    if (!is_off && is_fit(now))
-        return true;
-    if (!has_signal_stack() ||
-        sigaltstack(&(stack_t){.ss_sp = signal_stack, .ss_size = ALT_STACK_BYTES}, NULL) != 0)
-        return false;
-    scope->is_stack_lent = !is_off;
+    if (is_off || !is_fit(now)) {
+        if (!has_signal_stack() ||
+            sigaltstack(&(stack_t){.ss_sp = signal_stack, .ss_size = ALT_STACK_BYTES}, NULL) != 0)
+            return false;
+        scope->is_stack_lent = !is_off;
+    }
+    if (!scope->is_stack_lent)
+        good_since = changes;
     return true;
 }
 

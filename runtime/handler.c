@@ -28,6 +28,7 @@ static struct layer layers[SIGNALS][LAYERS];
 static unsigned n_layers[SIGNALS]; /* under the lock, as changes of the layers are */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned n_engines;
+static atomic_uint changes;
 
 static void handle(unsigned n, int signal, siginfo_t *info, void *context);
 
@@ -190,6 +191,7 @@ static void ensure(int i)
         put(i, layer_of(&now));
     else
         put(i, layer_over(i, &now));
+    atomic_fetch_add(&changes, 1);
     pthread_mutex_unlock(&lock);
 }
 
@@ -197,6 +199,11 @@ void pt_handler_ensure(void)
 {
     for (int i = 0; i < SIGNALS; i++)
         ensure(i);
+}
+
+unsigned pt_handler_changes(void)
+{
+    return atomic_load_explicit(&changes, memory_order_acquire);
 }
 
 /* Where somebody who came later hands on to ours it stays, and hands everything on. */

@@ -7,5 +7,7 @@ void pt_handler_install(void);
 void pt_handler_uninstall(void);
 /* Puts them in again where the host has set others since. Each launch begins with it. */
 void pt_handler_ensure(void);
+/* How often that was so. */
+unsigned pt_handler_changes(void);
 
 #endif

@@ -406,8 +406,8 @@ static void signal_stacks(void)
                               {.ss_sp = own_stack, .ss_size = sizeof own_stack, .ss_flags = AUTODISARM}};
     begin();
     for (int on_stack = 0; on_stack < 2; on_stack++) {
-        set_handler(mend, on_stack ? SA_ONSTACK : 0, NULL);
         for (size_t i = 0; i < sizeof stacks / sizeof *stacks; i++) {
+            set_handler(mend, on_stack ? SA_ONSTACK : 0, NULL);
             if (sigaltstack(&stacks[i], NULL) != 0)
                 continue; /* newer kernels refuse what is too small */
             check_kernel_faults();
