@@ -32,6 +32,22 @@ struct native {
 static _Atomic(struct range *) ranges;
 static pthread_mutex_t ranges_lock = PTHREAD_MUTEX_INITIALIZER; /* of those who change them */
 
+static void lock_ranges(void)
+{
+    pthread_mutex_lock(&ranges_lock);
+}
+
+static void unlock_ranges(void)
+{
+    pthread_mutex_unlock(&ranges_lock);
+}
+
+/* A child must not find the lock held by a thread that it does not have. */
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(lock_ranges, unlock_ranges, unlock_ranges);
+}
+
 /* `begin` is read twice: in between the range may have become another. */
 static struct range *find_range(uintptr_t pc)
 {

@@ -1,4 +1,7 @@
 /* fork(): an engine stays with the parent; the child hears so from every call and makes engines of its own. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -125,6 +128,71 @@ static void copy_works(struct world *w)
     ptera_engine_destroy(w->engine);
 }
 
+/* ---- launches under way -------------------------------------------------------------------------------- */
+
+static atomic_bool is_over;
+
+/* One engine for all threads, which compile, load and launch all the time. */
+static void *keep_busy(void *ud)
+{
+    const struct world *shared = ud;
+    struct world mine = *shared;
+    for (unsigned i = 0; !atomic_load(&is_over); i++) {
+        mine.buffer = new_buffer(mine.engine, N * 4);
+        check_launch(&mine);
+        ptera_buffer_free(mine.engine, mine.buffer);
+        ptera_module *module = load(mine.engine, text);
+        struct world own = {mine.engine, module, kernel_of(module, "k"), shared->buffer};
+        ptera_launch launch;
+        ptera_launch_init(&launch);
+        launch.block[0] = i % 4 ? 32 : 64;
+        launch.parameters = (const void *[]){&own.buffer};
+        launch.n_parameters = 1;
+        launch.backend = i % 4 ? PTERA_BACKEND_INTERP : best_backend(mine.engine);
+        CHECK_INT(ptera_kernel_launch(own.kernel, &launch), PTERA_OK);
+        ptera_module_unload(module);
+    }
+    return NULL;
+}
+
+/* The end of a child is an ordinary one. */
+static void refused_and_exits(struct world *w)
+{
+    alarm(60);
+    check_refused(w);
+    struct world own = make(2, 0);
+    check_launch(&own);
+    ptera_engine_destroy(own.engine);
+    fflush(stdout);
+    exit(check_failed > 0);
+}
+
+static void executes(struct world *w)
+{
+    alarm(60);
+    check_refused(w);
+    if (!check_failed)
+        execl("/bin/true", "true", NULL);
+}
+
+static void check_under_way(void)
+{
+    enum { THREADS = 3, FORKS = 12 };
+    pthread_t threads[THREADS];
+    struct world w = make(4, 0);
+    for (int i = 0; i < THREADS; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, keep_busy, &w), 0);
+    for (int i = 0; i < FORKS; i++) {
+        usleep(3000);
+        in_child(i % 2 ? executes : refused_and_exits, &w);
+    }
+    atomic_store(&is_over, true);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    check_launch(&w);
+    ptera_engine_destroy(w.engine);
+}
+
 int main(void)
 {
     struct world idle = make(4, 0), busy = make(4, 0), copied = make(1, 1), threaded = make(4, 1);
@@ -143,5 +211,6 @@ int main(void)
     ptera_engine_destroy(busy.engine);
     ptera_engine_destroy(copied.engine);
     ptera_engine_destroy(threaded.engine);
+    check_under_way();
     return CHECK_DONE("fork");
 }
