@@ -114,6 +114,10 @@ static inline void ptera_options_init(ptera_options *options)
     ptera_options_init_sized(options, sizeof *options);
 }
 
+/* Signals: while there are engines, handlers of the library's take SIGSEGV and SIGBUS. A kernel's fault is a result; all others go
+ * to what the program has set, before or since. (What it sets while a kernel runs gets the faults of that kernel, and may hand them on
+ * to the handler that it found.) Threads may have any signals blocked, small stacks, and alternate stacks of their own. */
+
 /* Creates an engine: worker threads and memory. `options` may be NULL. Names that PTERA_CPU, PTERA_ENGINE, PTERA_ASYNC and
  * PTERA_COMPILER do not have are invalid arguments. */
 PTERA_API ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **engine);

@@ -26,10 +26,12 @@ static bool write_all(int fd, const uint8_t *data, size_t bytes)
 {
     while (bytes) {
         ssize_t n = write(fd, data, bytes);
-        if (n <= 0 && !(n < 0 && errno == EINTR))
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
             return false;
-        data += n > 0 ? n : 0;
-        bytes -= n > 0 ? (size_t)n : 0;
+        data += n;
+        bytes -= (size_t)n;
     }
     return true;
 }

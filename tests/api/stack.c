@@ -43,10 +43,11 @@ static void check_deep(ptera_engine *engine)
     free(deep);
 }
 
-/* Functions that call each other in a long chain. */
-static void check_chain(ptera_engine *engine)
+/* Functions that call each other in a long chain, on a thread whose stack is large enough to be used. */
+static void *chain_main(void *ud)
 {
-    enum { FUNCTIONS = 40000, LINE = 64 };
+    enum { FUNCTIONS = 20000, LINE = 64 };
+    ptera_engine *engine = ud;
     char *chain = malloc((FUNCTIONS + 4) * LINE);
     size_t n = (size_t)sprintf(chain, HEADER ".func f0()\n{\n    ret;\n}\n");
     for (int i = 1; i < FUNCTIONS; i++)
@@ -56,12 +57,12 @@ static void check_chain(ptera_engine *engine)
     CHECK_INT(touch(module, 0), PTERA_ERROR_STACK_OVERFLOW);
     ptera_module_unload(module);
     free(chain);
+    return NULL;
 }
 
 /* An engine's life. */
 static void check_life(void)
 {
-    static const char *const emitted[] = {"k", NULL};
     ptera_engine *engine = new_engine(2);
     ptera_module *module = load(engine, text);
     uint32_t *good = new_buffer(engine, 4);
@@ -70,7 +71,7 @@ static void check_life(void)
     uint32_t (*half)(uint32_t) = NULL;
     *good = 1;
     CHECK_INT(ptera_module_verify(module), PTERA_OK);
-    CHECK_INT(ptera_module_emit(module, emitted[0], PTERA_EMIT_IR, &printed), PTERA_OK);
+    CHECK_INT(ptera_module_emit(module, "k", PTERA_EMIT_IR, &printed), PTERA_OK);
     CHECK_HAS(printed, "ld.global.u32");
     CHECK_INT(ptera_kernel_properties_get(kernel_of(module, "k"), &properties), PTERA_OK);
     CHECK_INT(touch(module, (uintptr_t)good), PTERA_OK);
@@ -92,18 +93,23 @@ static void *life_main(void *ud)
     return NULL;
 }
 
-static void check_threads(void)
+static void on_thread(size_t stack_bytes, void *(*run)(void *ud), void *ud)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    CHECK_INT(pthread_attr_setstacksize(&attributes, stack_bytes), 0);
+    CHECK_INT(pthread_create(&thread, &attributes, run, ud), 0);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&attributes);
+}
+
+static void check_threads(ptera_engine *engine)
 {
     const size_t sizes[] = {(size_t)PTHREAD_STACK_MIN, 32 << 10, 64 << 10, 128 << 10, 512 << 10};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        pthread_attr_t attributes;
-        pthread_t thread;
-        pthread_attr_init(&attributes);
-        CHECK_INT(pthread_attr_setstacksize(&attributes, sizes[i]), 0);
-        CHECK_INT(pthread_create(&thread, &attributes, life_main, NULL), 0);
-        pthread_join(thread, NULL);
-        pthread_attr_destroy(&attributes);
-    }
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        on_thread(sizes[i], life_main, NULL);
+    on_thread(512 << 10, chain_main, engine);
 }
 
 static ucontext_t outside, inside;
@@ -148,8 +154,7 @@ int main(int argc, char **argv)
     ptera_backend backends[] = {PTERA_BACKEND_INTERP, best_backend(engine)};
     for (int i = 0; i < 2; i++) {
         backend = backends[i];
-        check_chain(engine);
-        check_threads();
+        check_threads(engine);
         check_coroutine();
         check_limit(argv[0]);
     }
