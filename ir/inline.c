@@ -239,10 +239,11 @@ static uint32_t local_form(struct pt_module *m, uint32_t of)
 static uint32_t copy_form(struct inliner *in, const struct body *b, const struct pt_insn *insn)
 {
     enum pt_op op = (enum pt_op)in->from->forms.v[insn->form].op;
+    if (!b->caller || (op != PT_OP_ld && op != PT_OP_st))
+        return insn->form;
     const struct pt_operand *mem = &b->f->operands.v[insn->operands + (op == PT_OP_ld)];
-    bool is_access = op == PT_OP_ld || op == PT_OP_st;
-    bool has_register = is_access && b->f->operands.v[mem->index].kind == PT_OPND_REG;
-    return has_register && b->caller ? local_form(in->m, insn->form) : insn->form;
+    bool has_register = b->f->operands.v[mem->index].kind == PT_OPND_REG;
+    return has_register ? local_form(in->m, insn->form) : insn->form;
 }
 
 static void copy_insn(struct inliner *in, struct body *b, const struct pt_insn *insn)

@@ -653,7 +653,7 @@ static bool decode_insn(struct pt_decoder *d, uint32_t index)
                           .func = d->f,
                           .insn = insn,
                           .form = form,
-                          .operands = d->f->operands.v + insn->operands,
+                          .operands = insn->n_operands ? d->f->operands.v + insn->operands : NULL,
                           .code = &code,
                           .flat = flat};
     for (uint32_t i = 0; i < insn->n_operands; i++)

@@ -192,7 +192,7 @@ static int set_files(posix_spawn_file_actions_t *files, int socket)
 {
     int error = posix_spawn_file_actions_adddup2(files, socket, JIT_SOCKET);
     for (int fd = 0; fd < 3 && !error; fd++) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef PT_SANITIZED
         if (fd == 2)
             continue;
 #endif

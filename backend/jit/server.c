@@ -83,7 +83,7 @@ static uint64_t used_memory(void)
 /* Of the address space, as there is no limit of memory itself. Sanitizers take terabytes of that. */
 static void limit_memory(uint64_t bytes)
 {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef PT_SANITIZED
     struct rlimit limit;
     uint64_t used = used_memory();
     if (getrlimit(RLIMIT_AS, &limit) || !used)

@@ -67,7 +67,7 @@ static void test_lives(void)
         if (i == SETTLED)
             before = resident_pages();
     }
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef PT_SANITIZED
     CHECK(before > 0);
     CHECK(resident_pages() < before + PAGES);
 #else
