@@ -124,14 +124,15 @@ static void call(const struct sigaction *action, int signal, siginfo_t *info, vo
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Leaves a signal to what the layer lies on; if that is what handed it back, to what is farther below. */
+/* Leaves a signal to what the layer lies on. If that is what handed it back it has nothing below: handlers that keep ours after it
+ * was put over them go round. Only the last layer may come twice in a line that ends, because it is made anew. */
 static void hand_on(int i, unsigned n, siginfo_t *info, ucontext_t *context)
 {
     struct visit visit = {.outer = (const struct visit *)context->uc_link};
-    struct layer *layer = NULL;
-    for (unsigned k = n + 1; k-- > 0 && !layer;)
-        if (!is_visited(visit.outer, &layers[i][k]))
-            layer = &layers[i][k];
+    unsigned left = n + 1;
+    while (left && is_visited(visit.outer, &layers[i][left - 1]))
+        left = left == LAYERS ? left - 1 : 0;
+    struct layer *layer = left ? &layers[i][left - 1] : NULL;
     bool has_handler = layer && is_function(&layer->below);
     if (has_handler && layer->below.sa_flags & (int)SA_RESETHAND)
         has_handler = !atomic_exchange(&layer->is_spent, true);
