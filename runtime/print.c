@@ -122,11 +122,11 @@ static char *text_room(struct pt_text *t, size_t n)
 
 static void text_put(struct pt_text *t, const char *s, size_t n)
 {
-    char *to = text_room(t, n);
-    if (to)
-        memcpy(to, s, n);
-    if (to)
-        t->n += n;
+    char *to = n ? text_room(t, n) : NULL;
+    if (!to)
+        return;
+    memcpy(to, s, n);
+    t->n += n;
 }
 
 __attribute__((format(printf, 2, 3))) static void text_printf(struct pt_text *t, const char *format,

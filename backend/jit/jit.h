@@ -27,7 +27,7 @@
  *   target.c    the host, passes, machine code           engine.c           the entry of the shared object
  *   snapshot.h  a kernel apart from its module           key.c              what the cache knows it by
  *   exit.c      LLVM when the program ends
- *   object.h    load.c: objects to memory                debug.c            places: instructions in the line table
+ *   object.h    object.c, load.c: to memory               debug.c            places: instructions in the line table
  *   cache.h     objects on disk                          observe.h          gdb, perf
  *
  * Everything works on chunks of `width` lanes, `copies` of them at a time (ir/vary.h). A predicate of a chunk is an
