@@ -247,7 +247,7 @@ static struct entry *list_entries(DIR *dir, size_t *n, off_t *bytes)
                 break;
             list = more;
         }
-        snprintf(list[*n].name, sizeof list->name, "%s", d->d_name);
+        memcpy(list[*n].name, d->d_name, strlen(d->d_name) + 1);
         list[*n].bytes = st.st_size;
         list[(*n)++].time = st.st_mtim;
         *bytes += st.st_size;
