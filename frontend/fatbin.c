@@ -12,6 +12,7 @@
 #endif
 #ifdef PT_HAVE_ZSTD
 #include <zstd.h>
+#include <zstd_errors.h>
 #endif
 
 #include "frontend/link.h"
@@ -165,13 +166,15 @@ static size_t decompress_lz4(char *to, size_t size, const uint8_t *from, size_t 
 #endif
 }
 
-static size_t decompress_zstd(char *to, size_t size, const uint8_t *from, size_t bytes)
+static size_t decompress_zstd(struct pt_arena *arena, char *to, size_t size, const uint8_t *from, size_t bytes)
 {
 #ifdef PT_HAVE_ZSTD
     size_t n = ZSTD_decompress(to, size, from, bytes);
+    if (ZSTD_isError(n) && ZSTD_getErrorCode(n) == ZSTD_error_memory_allocation)
+        longjmp(*arena->oom, 1);
     return ZSTD_isError(n) ? 0 : n;
 #else
-    (void)to, (void)size, (void)from, (void)bytes;
+    (void)arena, (void)to, (void)size, (void)from, (void)bytes;
     return 0;
 #endif
 }
@@ -202,8 +205,8 @@ static enum pt_image_status decompress(struct reader *r, const struct entry *e,
         return fail_truncated(r);
     char *text = pt_arena_alloc(r->arena, e->plain_bytes + 1);
     unit->text = text;
-    unit->len = (is_zstd ? decompress_zstd : decompress_lz4)(text, e->plain_bytes, payload,
-                                                             e->compressed_bytes);
+    unit->len = is_zstd ? decompress_zstd(r->arena, text, e->plain_bytes, payload, e->compressed_bytes)
+                        : decompress_lz4(text, e->plain_bytes, payload, e->compressed_bytes);
     return unit->len ? PT_IMAGE_OK : fail_truncated(r);
 }
 

@@ -88,7 +88,7 @@ void pt_fault_take(const siginfo_t *info, void *context)
 
 /* ---- threads inside a launch --------------------------------------------------------------------------- */
 
-static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t key_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t key;
 static bool has_key;
 static __thread void *signal_stack;
@@ -102,9 +102,14 @@ static void take_signal_stack(void *p)
     signal_stack = NULL;
 }
 
-static void make_key(void)
+/* Where there was none to be had, there may be one later. */
+static bool make_key(void)
 {
-    has_key = pthread_key_create(&key, take_signal_stack) == 0;
+    pthread_mutex_lock(&key_lock);
+    has_key = has_key || pthread_key_create(&key, take_signal_stack) == 0;
+    bool ok = has_key;
+    pthread_mutex_unlock(&key_lock);
+    return ok;
 }
 
 /* The thread's alternate stack, made by its first launch that has use for it. */
@@ -112,11 +117,12 @@ static bool has_signal_stack(void)
 {
     if (signal_stack)
         return true;
-    pthread_once(&key_once, make_key);
+    if (!make_key())
+        return false;
     void *p = mmap(NULL, ALT_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
         return false;
-    if (!has_key || pthread_setspecific(key, p) != 0) {
+    if (pthread_setspecific(key, p) != 0) {
         munmap(p, ALT_STACK_BYTES);
         return false;
     }

@@ -13,13 +13,15 @@
 /* After SHAPES shapes of a kernel one version for any shape serves the others; where there can be none, SHAPES_MAX have one of
  * their own. Code that no launch uses goes, least recently used first, when an engine has more than this. */
 enum { SHAPES = 4, SHAPES_MAX = 16, CODE_MAX = 64 << 20, VERSIONS_MAX = 1024 };
+enum { ATTEMPTS = 8 /* to open the compiler */ };
 
 /* ---- the shared object --------------------------------------------------------------------------------- */
 
 static const char file_name[] = "libptera-jit.so";
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_uint attempts;
 static _Atomic(const struct pt_jit *) jit;
-static char jit_error[4200];
+static char jit_error[4200]; /* why the first attempt failed; not written again */
 
 /* Beside this library, unless PTERA_JIT_PATH names the file. */
 static void find_path(char *path, size_t size)
@@ -31,10 +33,16 @@ static void find_path(char *path, size_t size)
         snprintf(path, size, "%s", given);
         return;
     }
-    if (dladdr((const void *)&once, &info) && info.dli_fname)
+    if (dladdr((const void *)&open_lock, &info) && info.dli_fname)
         slash = strrchr(info.dli_fname, '/');
     int folder = slash ? (int)(slash - info.dli_fname + 1) : 0;
     snprintf(path, size, "%.*s%s", folder, folder ? info.dli_fname : "", file_name);
+}
+
+static void say_not_open(const char *why, const char *what)
+{
+    if (!*jit_error)
+        snprintf(jit_error, sizeof jit_error, "%s%s", why, what);
 }
 
 static void open_here(void *ud)
@@ -46,7 +54,7 @@ static void open_here(void *ud)
     void *entry = object ? dlsym(object, "ptera_jit") : NULL;
     if (!entry) {
         const char *why = dlerror();
-        snprintf(jit_error, sizeof jit_error, "%s", why ? why : path);
+        say_not_open(why ? why : path, "");
         return;
     }
     const struct pt_jit *(*get)(void);
@@ -54,19 +62,28 @@ static void open_here(void *ud)
     if (get()->version == PT_JIT_VERSION)
         atomic_store(&jit, get());
     else
-        snprintf(jit_error, sizeof jit_error, "%s is of another version of Ptera", path);
+        say_not_open(path, " is of another version of Ptera");
 }
 
 static void open_jit(void)
 {
     if (!pt_thread_call(PT_STACK_WORK, open_here, NULL))
-        snprintf(jit_error, sizeof jit_error, "there is no memory for a thread");
+        say_not_open("there is no memory for a thread", "");
 }
 
+/* There may have been no memory: a second attempt, and some more, may succeed. */
 const struct pt_jit *pt_jit(void)
 {
-    pthread_once(&once, open_jit);
-    return atomic_load_explicit(&jit, memory_order_relaxed);
+    const struct pt_jit *j = atomic_load_explicit(&jit, memory_order_acquire);
+    if (j || atomic_load(&attempts) == ATTEMPTS)
+        return j;
+    pthread_mutex_lock(&open_lock);
+    if (!atomic_load(&jit) && atomic_load(&attempts) < ATTEMPTS) {
+        open_jit();
+        atomic_fetch_add(&attempts, 1);
+    }
+    pthread_mutex_unlock(&open_lock);
+    return atomic_load(&jit);
 }
 
 const char *pt_jit_error(void)
@@ -131,11 +148,15 @@ static struct pt_version *find_or_choose(struct pt_variant *variant)
     return v;
 }
 
+/* In place of a reason that there is no memory for. */
+static char no_memory[] = "no memory to compile it";
+
 static void free_version(ptera_engine *engine, struct pt_version *v)
 {
     if (v->native)
         pt_jit()->release(v->native);
-    pt_engine_free(engine, v->why);
+    if (v->why != no_memory)
+        pt_engine_free(engine, v->why);
     pt_engine_free(engine, v);
 }
 
@@ -281,7 +302,8 @@ static struct pt_native *compile(struct making *m, struct pt_native_result *resu
 static void say_why(struct pt_version *v, const char *why)
 {
     ptera_module *module = v->made_for.kernel->module;
-    v->why = copy_text(module->engine, why);
+    char *copy = copy_text(module->engine, why);
+    v->why = copy ? copy : no_memory;
     pt_engine_log(module->engine, PTERA_NOTE, "kernel '%s' is interpreted: %s",
                   module->ir.funcs.v[v->made_for.kernel->func].name, why);
 }
@@ -322,7 +344,7 @@ static enum pt_native_end make(struct pt_version *v, const struct timespec *dead
         return result.end;
     }
     if (!native)
-        say_why(v, result.end == PT_NATIVE_NO_MEMORY ? "no memory to compile it" : result.why);
+        say_why(v, result.end == PT_NATIVE_NO_MEMORY ? no_memory : result.why);
     finish(v, native);
     return PT_NATIVE_MADE;
 }

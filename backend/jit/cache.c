@@ -145,6 +145,8 @@ static bool read_all(int fd, void *to, size_t n)
 {
     for (uint8_t *p = to; n;) {
         ssize_t got = read(fd, p, n);
+        if (got < 0 && errno == EINTR)
+            continue;
         if (got <= 0)
             return false;
         p += got;
@@ -284,6 +286,8 @@ static bool write_all(int fd, const void *from, size_t n)
 {
     for (const uint8_t *p = from; n;) {
         ssize_t put = write(fd, p, n);
+        if (put < 0 && errno == EINTR)
+            continue;
         if (put <= 0)
             return false;
         p += put;

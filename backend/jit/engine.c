@@ -201,7 +201,8 @@ static struct pt_native *compile(const struct pt_native_request *r, const struct
     struct jit_object object = {0};
     struct jit_key key;
     struct native *n = NULL;
-    bool has_key = jit_cache_folder() && jit_key(r->snapshot, r->n, jit_host_cpu(), &key);
+    const char *cpu = jit_host_cpu();
+    bool has_key = cpu && jit_cache_folder() && jit_key(r->snapshot, r->n, cpu, &key);
     if (has_key && jit_cache_read(&key, &object))
         n = load(&object, program, result);
     if (!n) {
@@ -226,12 +227,6 @@ static char *print(const struct pt_native_request *r, enum pt_native_print what,
     return (char *)text.bytes;
 }
 
-static unsigned width(const char *level)
-{
-    const struct jit_target *target = jit_target(level);
-    return target ? target->width : 0;
-}
-
 static const struct pt_jit jit = {
     .version = PT_JIT_VERSION,
     .request = request,
@@ -245,7 +240,7 @@ static const struct pt_jit jit = {
     .locate = locate,
     .cache = jit_cache_folder,
     .cache_refusal = jit_cache_refusal,
-    .width = width,
+    .width = jit_target_width,
     .llvm_version = LLVM_VERSION_STRING,
 };
 

@@ -72,7 +72,9 @@ struct jit;
 
 /* The machine with no more than `level` ("v2", "v3", "v4", "aarch64") has; NULL if LLVM knows no such target. */
 const struct jit_target *jit_target(const char *level);
-/* What code is tuned for. */
+/* Its width, without LLVM, which ends the process where it has no memory: for hosts of a compiler process. 0: there is no such level. */
+unsigned jit_target_width(const char *level);
+/* What code is tuned for. NULL: no memory. */
 const char *jit_host_cpu(void);
 LLVMTargetMachineRef jit_target_machine(const struct jit_target *target);
 /* Optimises j->module. */

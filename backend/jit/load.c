@@ -2,6 +2,7 @@
  * of relocation that position-independent code of the small model has. */
 #define _GNU_SOURCE
 #include <elf.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -360,7 +361,7 @@ static bool protect(struct loader *l)
     for (int p = 0; p < N_PARTS; p++) {
         size_t bytes = l->part[p + 1] - l->part[p];
         if (bytes && mprotect(l->code->base + l->part[p], bytes, rights[p]))
-            return fail(l, "this system does not let memory become code");
+            return fail(l, errno == ENOMEM ? NULL : "this system does not let memory become code");
     }
     __builtin___clear_cache((char *)l->code->base, (char *)l->code->base + l->part[READ_ONLY]);
     return true;

@@ -1,5 +1,6 @@
 /* The compiler process: answers requests until its host is gone. Whatever goes wrong in it harms it alone. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <poll.h>
@@ -113,6 +114,8 @@ static bool read_all(void *to, size_t n)
 {
     for (uint8_t *p = to; n;) {
         ssize_t got = recv(server.socket, p, n, 0);
+        if (got < 0 && errno == EINTR)
+            continue;
         if (got <= 0)
             return false;
         p += got;
@@ -125,6 +128,8 @@ static bool write_all(const void *from, size_t n)
 {
     for (const uint8_t *p = from; n;) {
         ssize_t put = send(server.socket, p, n, MSG_NOSIGNAL);
+        if (put < 0 && errno == EINTR)
+            continue;
         if (put <= 0)
             return false;
         p += put;

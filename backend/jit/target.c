@@ -27,8 +27,9 @@ static const struct level {
 enum { N_LEVELS = sizeof levels / sizeof *levels };
 
 static struct jit_target targets[N_LEVELS];
-static char *host_cpu;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static char *host_cpu;
+static pthread_mutex_t host_cpu_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* The scheduler compares each access of a block with all before it, up to so many: that time grows with their square. */
 static void bound_scheduler(void)
@@ -49,7 +50,6 @@ static void start_llvm(void)
     bound_scheduler();
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
-    host_cpu = LLVMGetHostCPUName();
     for (int i = 0; i < N_LEVELS; i++) {
         struct jit_target *t = &targets[i];
         snprintf(t->cpu, sizeof t->cpu, "%s", levels[i].cpu);
@@ -65,6 +65,8 @@ static void start_llvm(void)
 
 const struct jit_target *jit_target(const char *level)
 {
+    if (!jit_host_cpu())
+        return NULL;
     pthread_once(&once, start_llvm);
     for (int i = 0; i < N_LEVELS; i++)
         if (!strcmp(levels[i].name, level))
@@ -72,9 +74,20 @@ const struct jit_target *jit_target(const char *level)
     return NULL;
 }
 
+unsigned jit_target_width(const char *level)
+{
+    for (int i = 0; i < N_LEVELS; i++)
+        if (!strcmp(levels[i].name, level))
+            return levels[i].width;
+    return 0;
+}
+
 const char *jit_host_cpu(void)
 {
-    pthread_once(&once, start_llvm);
+    pthread_mutex_lock(&host_cpu_lock);
+    if (!host_cpu)
+        host_cpu = LLVMGetHostCPUName();
+    pthread_mutex_unlock(&host_cpu_lock);
     return host_cpu;
 }
 

@@ -256,6 +256,7 @@ static CUresult begin(CUstream stream, CUgraph graph, const CUgraphNode *nodes, 
     }
     capture->graph = graph ? graph : pt_cu_graph_new();
     if (!capture->graph) {
+        clear_tail(stream);
         free(capture);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }

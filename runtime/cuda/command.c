@@ -62,6 +62,13 @@ bool pt_cu_command_after(struct pt_cu_command *command, struct pt_cu_command *ea
     return true;
 }
 
+void pt_cu_command_cancel(struct pt_cu_command *command)
+{
+    pt_cu_op_drop(&command->op);
+    command->op = (struct pt_cu_op){.work = PT_CU_EMPTY};
+    command->by_caller = false;
+}
+
 void pt_cu_op_drop(struct pt_cu_op *op)
 {
     if (op->work != PT_CU_KERNEL_LAUNCH)
@@ -321,8 +328,15 @@ void pt_cu_command_start(struct pt_cu_command *command)
         make_ready(command, &nobody);
 }
 
+/* Where no thread can be had to run what is ready, those who wait do. */
 static void wait_for_change(void)
 {
+    struct pt_cu_command *command = ready;
+    if (command && !n_runners && !start_runner()) {
+        ready = command->next;
+        run(command, true);
+        return;
+    }
     n_waiting++;
     pt_cu_wait(&change);
     n_waiting--;

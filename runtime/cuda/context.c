@@ -221,24 +221,6 @@ static void leave_list(CUcontext ctx)
         alive = ctx->next;
 }
 
-static CUresult revive(CUcontext ctx)
-{
-    ptera_options options;
-    ptera_options_init(&options);
-    options.print = take_printed;
-    options.print_ud = ctx;
-    ptera_result made = ptera_engine_create(&options, &ctx->engine);
-    if (made != PTERA_OK)
-        return pt_cu_result(made);
-    ctx->engine->replicas = pt_cu_replicas;
-    pt_cu_limits_reset(ctx);
-    ctx->is_alive = true;
-    enter_list(ctx);
-    ctx->error = CUDA_SUCCESS;
-    ctx->null_stream = pt_cu_stream_new(ctx, CU_STREAM_DEFAULT, 0);
-    return ctx->null_stream ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-}
-
 /* Ends all that a context has. The object stays. */
 static void kill_context(CUcontext ctx)
 {
@@ -260,6 +242,27 @@ static void kill_context(CUcontext ctx)
     free(ctx->printed);
     ctx->printed = NULL;
     ctx->n_printed = ctx->cap_printed = 0;
+}
+
+static CUresult revive(CUcontext ctx)
+{
+    ptera_options options;
+    ptera_options_init(&options);
+    options.print = take_printed;
+    options.print_ud = ctx;
+    ptera_result made = ptera_engine_create(&options, &ctx->engine);
+    if (made != PTERA_OK)
+        return pt_cu_result(made);
+    ctx->engine->replicas = pt_cu_replicas;
+    pt_cu_limits_reset(ctx);
+    ctx->is_alive = true;
+    enter_list(ctx);
+    ctx->error = CUDA_SUCCESS;
+    ctx->null_stream = pt_cu_stream_new(ctx, CU_STREAM_DEFAULT, 0);
+    if (ctx->null_stream)
+        return CUDA_SUCCESS;
+    kill_context(ctx);
+    return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 static CUcontext new_context(CUdevice device, bool is_primary)

@@ -389,8 +389,10 @@ struct pt_cu_command {
 
 /* A new command that takes the operation over; NULL if there is no memory. The caller has a reference. */
 struct pt_cu_command *pt_cu_command_new(CUcontext ctx, const struct pt_cu_op *op);
-/* Makes it wait for another one (NULL: for nothing). */
+/* Makes it wait for another one (NULL: for nothing). False: no memory, and it does not. */
 bool pt_cu_command_after(struct pt_cu_command *command, struct pt_cu_command *earlier);
+/* It is to do nothing when its turn comes. */
+void pt_cu_command_cancel(struct pt_cu_command *command);
 /* All dependencies are there: it runs as soon as they are done; short ones at once, here. */
 void pt_cu_command_start(struct pt_cu_command *command);
 /* Waits until it is done. Returns the context's error, or the command's. */

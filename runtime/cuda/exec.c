@@ -48,10 +48,11 @@ static CUresult instantiate(CUgraphExec *out, CUgraph graph, cuuint64_t flags)
         r = pt_cu_graph_clone(graph, &clone);
     if (r != CUDA_SUCCESS)
         return r;
-    CUgraphExec exec = sort_nodes(clone) ? pt_cu_new(PT_CU_EXEC, sizeof *exec) : NULL;
+    bool is_sorted = sort_nodes(clone);
+    CUgraphExec exec = is_sorted ? pt_cu_new(PT_CU_EXEC, sizeof *exec) : NULL;
     if (!exec) {
         pt_cu_graph_delete(clone);
-        return CUDA_ERROR_INVALID_VALUE;
+        return is_sorted ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE;
     }
     clone->is_owned = true;
     exec->graph = clone;
@@ -158,6 +159,16 @@ static CUresult make_op(CUgraphNode node, struct pt_cu_op *op)
 
 static CUresult launch_nodes(CUgraph graph, struct pt_cu_command *begin, struct pt_cu_command *end);
 
+/* The node's command, or the first of two, behind `begin` and what the node depends on; `end` behind the node. */
+static bool put_in_order(CUgraphNode node, struct pt_cu_command *first, struct pt_cu_command *begin, struct pt_cu_command *end)
+{
+    bool ok = pt_cu_command_after(first, begin) && pt_cu_command_after(end, node->command);
+    for (size_t i = 0; i < node->n_before; i++)
+        ok = ok && pt_cu_command_after(first, node->before[i]->command);
+    return ok && (node->op.work != PT_CU_WAIT_EVENT || node->is_disabled || !pt_cu_is(node->event, PT_CU_EVENT) ||
+                  pt_cu_command_after(node->command, node->event->recorded));
+}
+
 static CUresult launch_node(CUgraphNode node, struct pt_cu_command *begin, struct pt_cu_command *end)
 {
     struct pt_cu_op op = {.work = PT_CU_EMPTY};
@@ -175,16 +186,19 @@ static CUresult launch_node(CUgraphNode node, struct pt_cu_command *begin, struc
         pt_cu_command_start(c);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    pt_cu_command_after(first, begin);
-    for (size_t i = 0; i < node->n_before; i++)
-        pt_cu_command_after(first, node->before[i]->command);
-    if (op.work == PT_CU_WAIT_EVENT && pt_cu_is(node->event, PT_CU_EVENT))
-        pt_cu_command_after(c, node->event->recorded);
+    if (!put_in_order(node, first, begin, end)) {
+        pt_cu_command_cancel(c);
+        if (first != c) {
+            pt_cu_command_start(first);
+            pt_cu_command_put(first);
+        }
+        pt_cu_command_start(c);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
     if (op.work == PT_CU_RECORD && pt_cu_is(node->event, PT_CU_EVENT)) {
         pt_cu_command_put(node->event->recorded);
         node->event->recorded = pt_cu_command_ref(c);
     }
-    pt_cu_command_after(end, c);
     if (first != c) { /* between the two runs the child */
         c->unmet++;
         pt_cu_command_start(first);
@@ -215,13 +229,15 @@ static CUresult launch_in(CUgraphExec exec, CUstream stream)
 {
     struct pt_cu_op empty = {.work = PT_CU_EMPTY};
     struct pt_cu_command *begin = pt_cu_append(stream, &empty), *end = begin ? pt_cu_append(stream, &empty) : NULL;
-    if (!end) {
+    if (!end || !pt_cu_command_after(begin, exec->last)) {
         if (begin)
             pt_cu_command_start(begin);
+        if (end)
+            pt_cu_command_start(end);
         pt_cu_command_put(begin);
+        pt_cu_command_put(end);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    pt_cu_command_after(begin, exec->last);
     pt_cu_command_put(exec->last);
     exec->last = pt_cu_command_ref(end);
     end->unmet++; /* until its dependencies are complete */

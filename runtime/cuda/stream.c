@@ -38,14 +38,17 @@ static void hand_over(CUstream stream)
 {
     CUcontext ctx = stream->ctx;
     struct pt_cu_op op = {.work = PT_CU_EMPTY};
-    struct pt_cu_command *marker = is_blocking(stream) && is_busy(stream) ? pt_cu_command_new(ctx, &op) : NULL;
-    if (!marker)
+    if (!is_blocking(stream) || !is_busy(stream))
         return;
-    pt_cu_command_after(marker, ctx->null_stream->tail);
-    pt_cu_command_after(marker, stream->tail);
-    pt_cu_command_put(ctx->null_stream->tail);
-    ctx->null_stream->tail = marker;
-    pt_cu_command_start(marker);
+    struct pt_cu_command *marker = pt_cu_command_new(ctx, &op);
+    bool ok = marker && pt_cu_command_after(marker, ctx->null_stream->tail) && pt_cu_command_after(marker, stream->tail);
+    if (marker) {
+        pt_cu_command_put(ctx->null_stream->tail);
+        ctx->null_stream->tail = marker;
+        pt_cu_command_start(marker);
+    }
+    if (!ok) /* no memory */
+        pt_cu_drain(ctx);
 }
 
 void pt_cu_stream_delete(CUstream stream)
@@ -114,7 +117,7 @@ static bool wait_for_others(struct pt_cu_command *command, CUstream stream)
     return ok;
 }
 
-/* The command becomes the last one of the stream. */
+/* The command becomes the last one of the stream. NULL: no memory, and nothing is done. */
 static struct pt_cu_command *append(CUstream stream, struct pt_cu_op *op, bool by_caller)
 {
     struct pt_cu_command *command = pt_cu_command_new(stream->ctx, op);
@@ -125,7 +128,12 @@ static struct pt_cu_command *append(CUstream stream, struct pt_cu_op *op, bool b
     command->by_caller = by_caller;
     if (!command->priority)
         command->priority = stream->priority;
-    wait_for_others(command, stream);
+    if (!wait_for_others(command, stream)) {
+        pt_cu_command_cancel(command);
+        pt_cu_command_start(command);
+        pt_cu_command_put(command);
+        return NULL;
+    }
     pt_cu_command_put(stream->tail);
     stream->tail = pt_cu_command_ref(command);
     return command;
@@ -282,10 +290,10 @@ static CUresult wait_event(CUstream null, CUstream given, CUevent event, unsigne
     struct pt_cu_command *command = append(stream, &op, false);
     if (!command)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    pt_cu_command_after(command, event->recorded);
+    bool ok = pt_cu_command_after(command, event->recorded);
     pt_cu_command_start(command);
     pt_cu_command_put(command);
-    return CUDA_SUCCESS;
+    return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 PER_THREAD_API(cuStreamWaitEvent, _ptsz, wait_event, (CUstream stream, CUevent event, unsigned flags), stream, event,
