@@ -110,6 +110,15 @@ void jit_end_cta(struct jit *j)
     LLVMBuildRet(j->b, jit_i32(j, PT_RUN_EXITED));
 }
 
+/* Null is an address like any other: what is loaded or stored there faults, as elsewhere where nothing is mapped. */
+static void allow_null(struct jit *j)
+{
+    static const char name[] = "null_pointer_is_valid";
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMAddAttributeAtIndex(j->function, LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(j->context, kind, 0));
+}
+
 /* The function with an empty body. Allocas go to its entry, the rest begins in a block behind. */
 static void begin(struct jit *j)
 {
@@ -118,6 +127,7 @@ static void begin(struct jit *j)
     LLVMTypeRef type = LLVMFunctionType(LLVMInt32TypeInContext(j->context), parameters, 2, false);
     j->function = LLVMAddFunction(j->module, JIT_ENTRY, type);
     note_runs(j);
+    allow_null(j);
     LLVMBasicBlockRef entry = jit_new_block(j, "entry"), body = jit_new_block(j, "cta");
     LLVMPositionBuilderAtEnd(j->allocas, entry);
     jit_continue_in(j, body);
