@@ -1,4 +1,7 @@
-/* From the parsed to the lowered state: one function, when it is first needed. */
+/* From the parsed to the lowered state: one function, when it is first needed.
+ *
+ * A register that a thread reads before it has written it holds zero (predicates: false), from where each activation of its function
+ * begins: lowering writes it there, wherever a path leads to such a read, so that both engines and all analyses see the same. */
 #include "ir/ir.h"
 
 #include <setjmp.h>
@@ -14,6 +17,7 @@ struct lower {
     struct pt_func *f; /* a copy; *source is replaced when all is done */
     struct pt_arena scratch;
     uint32_t bra; /* form */
+    PT_VEC(uint32_t) unwritten; /* registers that may be read before they are written */
 };
 
 /* Copies an array that lowering changes, so that running out of memory leaves the parsed function
@@ -88,8 +92,76 @@ static bool falls_off(const struct lower *l)
     return false;
 }
 
+/* ---- registers that are read before they are written ------------------------------------------ */
+
+/* How zero comes into a register of the type: a move of those of its width, but of 8 bits there is none. */
+static const char *zero_form(enum pt_type type)
+{
+    if (type == PT_pred)
+        return "mov.pred";
+    switch (pt_type_bits(type)) {
+    case 8:
+        return "cvt.u8.u32";
+    case 16:
+        return "mov.b16";
+    case 32:
+        return "mov.b32";
+    case 64:
+        return "mov.b64";
+    default:
+        return "mov.b128";
+    }
+}
+
+static struct pt_operand zero_of(struct lower *l, enum pt_type type)
+{
+    struct pt_operand zero = {.kind = PT_OPND_IMM, .type = PT_u64};
+    if (pt_type_bits(type) < 128)
+        return zero;
+    struct pt_operand *halves = pt_vec_extend(&l->m->arena, &l->f->operands, 2);
+    halves[0] = halves[1] = zero;
+    return (struct pt_operand){.kind = PT_OPND_VEC, .index = l->f->operands.n - 2, .imm = 2};
+}
+
+static void add_zero(struct lower *l, uint32_t reg)
+{
+    struct pt_func *f = l->f;
+    uint8_t type = f->regs.v[reg].type;
+    struct pt_operand zero = zero_of(l, (enum pt_type)type);
+    struct pt_operand *o = pt_vec_extend(&l->m->arena, &f->operands, 2);
+    o[0] = (struct pt_operand){.kind = PT_OPND_REG, .type = type, .index = reg};
+    o[1] = zero;
+    *pt_vec_push(&l->m->arena, &f->insns) =
+        (struct pt_insn){.form = find_form(l->m, f, zero_form((enum pt_type)type), o, 2, f->line),
+                         .operands = f->operands.n - 2,
+                         .n_operands = 2,
+                         .line = f->line,
+                         .col = 1};
+}
+
+static bool is_param(const struct lower *l, uint32_t reg)
+{
+    for (uint32_t i = 0; i < l->f->params.n; i++) {
+        const struct pt_symbol *s = &l->m->symbols.v[l->f->params.v[i]];
+        if (s->space == PT_SPACE_REG && s->reg == reg)
+            return true;
+    }
+    return false;
+}
+
+/* Those that are live where the function begins, but for what the caller passes. */
+static void find_unwritten(struct lower *l)
+{
+    const uint64_t *live = pt_live_in(l->m, l->f, &l->scratch);
+    for (uint32_t r = 1; r < l->f->regs.n; r++)
+        if ((live[r / 64] >> (r & 63) & 1) && !is_param(l, r))
+            *pt_vec_push(&l->scratch, &l->unwritten) = r;
+}
+
+/* ---- the body ---------------------------------------------------------------------------------- */
+
 /* Instructions that other lanes or threads take part in lose their guards, and the body gets an
- * end. */
+ * end. What is read before it is written is set to zero first. */
 static void plain_syncs(struct lower *l)
 {
     struct pt_func *f = l->f;
@@ -97,6 +169,8 @@ static void plain_syncs(struct lower *l)
     uint32_t n = f->insns.n, n_labels = f->labels.n;
     uint32_t *moved = pt_arena_alloc(&l->scratch, (n + 1) * sizeof *moved);
     memset(&f->insns, 0, sizeof f->insns);
+    for (uint32_t i = 0; i < l->unwritten.n; i++)
+        add_zero(l, l->unwritten.v[i]);
     for (uint32_t i = 0; i < n; i++) {
         moved[i] = f->insns.n;
         bool is_split = source[i].guard && (effects(l, &source[i]) & SYNC);
@@ -141,6 +215,11 @@ static bool lower(struct lower *l, struct pt_func *source)
     if (l->m->diags.errors != errors)
         return false;
     pt_cfg_build(l->m, &f, l->bra, &l->scratch);
+    bool is_first = !l->unwritten.n;
+    if (is_first)
+        find_unwritten(l);
+    if (is_first && l->unwritten.n)
+        return lower(l, source);
     pt_web_split(l->m, &f, &l->scratch);
     pt_contract(l->m, &f, &l->scratch, find_form);
     pt_wait_find(l->m, &f, &l->scratch);

@@ -123,20 +123,57 @@ void pt_insn_regs(const struct pt_module *m, const struct pt_func *f, const stru
 
 /* ---- liveness -------------------------------------------------------------------------------- */
 
+/* What an instruction under a guard has written, as seen by those behind it in its block. */
+struct cover {
+    uint32_t guard; /* the predicate times 2, plus 1 where it is negated */
+    uint32_t at;    /* the instruction, counted from 1; 0: none */
+};
+
 struct scan {
     uint64_t *used;   /* read before the block writes it */
     uint64_t *killed; /* written in all lanes */
-    bool is_guarded;
+    struct cover *covers; /* by register */
+    uint32_t *written_at; /* by register: the last instruction that writes it, counted from 1 */
+    uint32_t first, at;   /* of the block; the one at hand, counted from 1 */
+    uint32_t guard;       /* of that one, as in covers; 0: none */
 };
+
+/* Lanes in which the guard holds have the register from this block, as the guard has not changed since. */
+static bool is_covered(const struct scan *s, uint32_t reg, uint32_t guard)
+{
+    const struct cover *c = &s->covers[reg];
+    return guard && c->guard == guard && c->at > s->first && s->written_at[guard / 2] < c->at;
+}
+
+/* A write under a guard and one under its opposite are a write in all lanes. */
+static void scan_def(struct scan *s, uint32_t reg)
+{
+    if (!s->guard || is_covered(s, reg, s->guard ^ 1))
+        s->killed[reg / 64] |= (uint64_t)1 << (reg & 63);
+    else
+        s->covers[reg] = (struct cover){s->guard, s->at};
+    s->written_at[reg] = s->at;
+}
 
 static void scan_reg(void *ud, uint32_t reg, bool is_def)
 {
     struct scan *s = ud;
-    uint64_t bit = (uint64_t)1 << (reg & 63);
-    if (!is_def)
-        s->used[reg / 64] |= bit & ~s->killed[reg / 64];
-    else if (!s->is_guarded)
-        s->killed[reg / 64] |= bit;
+    if (is_def)
+        scan_def(s, reg);
+    else if (!is_covered(s, reg, s->guard))
+        s->used[reg / 64] |= (uint64_t)1 << (reg & 63) & ~s->killed[reg / 64];
+}
+
+static void scan_block(struct scan *s, const struct pt_module *m, const struct pt_func *f,
+                       const struct pt_block *block)
+{
+    s->first = block->first;
+    for (uint32_t i = block->first; i < block->first + block->count; i++) {
+        const struct pt_insn *insn = &f->insns.v[i];
+        s->at = i + 1;
+        s->guard = insn->guard ? 2 * insn->guard + insn->guard_neg : 0;
+        pt_insn_regs(m, f, insn, scan_reg, s);
+    }
 }
 
 uint64_t *pt_live_in(const struct pt_module *m, const struct pt_func *f, struct pt_arena *arena)
@@ -144,13 +181,12 @@ uint64_t *pt_live_in(const struct pt_module *m, const struct pt_func *f, struct 
     size_t words = (f->regs.n + 63) / 64, n = f->blocks.n;
     uint64_t *in = pt_arena_alloc(arena, n * words * sizeof *in);
     uint64_t *killed = pt_arena_alloc(arena, n * words * sizeof *killed);
+    struct scan s = {.covers = pt_arena_alloc(arena, f->regs.n * sizeof *s.covers),
+                     .written_at = pt_arena_alloc(arena, f->regs.n * sizeof *s.written_at)};
     for (size_t b = 0; b < n; b++) {
-        struct scan s = {in + b * words, killed + b * words, false};
-        for (uint32_t i = 0; i < f->blocks.v[b].count; i++) {
-            const struct pt_insn *insn = &f->insns.v[f->blocks.v[b].first + i];
-            s.is_guarded = insn->guard != PT_NONE;
-            pt_insn_regs(m, f, insn, scan_reg, &s);
-        }
+        s.used = in + b * words;
+        s.killed = killed + b * words;
+        scan_block(&s, m, f, &f->blocks.v[b]);
     }
     /* Backwards over the numbering, until nothing changes: one round for each level of loops, and
      * one. */

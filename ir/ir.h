@@ -301,7 +301,8 @@ void pt_insn_operands(const struct pt_module *m, const struct pt_func *f, const 
 void pt_insn_regs(const struct pt_module *m, const struct pt_func *f, const struct pt_insn *insn,
                   void (*visit)(void *ud, uint32_t reg, bool is_def), void *ud);
 
-/* Bit sets of registers live into each block: words = (regs.n + 63) / 64 per block, in `arena`. */
+/* Bit sets of registers live into each block: those that may be read there or behind before they are written. What a block reads
+ * under the guard under which it has written it is not. words = (regs.n + 63) / 64 per block, in `arena`. */
 uint64_t *pt_live_in(const struct pt_module *m, const struct pt_func *f, struct pt_arena *arena);
 
 #endif

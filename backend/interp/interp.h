@@ -18,7 +18,8 @@
  *
  * How registers lie in the frame. One slot a register: 32 elements of 4 bytes for everything up
  * to 32 bits (values of 8 and 16 bits zero-extended), of 8 bytes for 64 bits, of 16 for b128; a
- * predicate is one 32-bit mask. A destination may be the very slot of a source (same width) but
+ * predicate is one 32-bit mask. What an earlier CTA or another register left in a slot is never seen: lowering writes zero to registers
+ * that may be read before they are written (frontend/lower.c). A destination may be the very slot of a source (same width) but
  * never overlaps one partly; an instruction with several destinations must read all sources
  * before it writes. Only lanes of frame->mask are written.
  */

@@ -208,9 +208,11 @@ static void check_named(const struct pt_engine *engine)
 static void check_level(const struct pt_engine *engine, struct pt_module *m)
 {
     const struct pt_func *k = &m->funcs.v[m->funcs.n - 1];
-    for (unsigned i = 0; i < k->insns.n; i++) {
+    unsigned first = count_added(k);
+    for (unsigned i = 0; i < k->insns.n - first; i++) {
         uint64_t kind;
-        const struct pt_lanes *lanes = engine->lanes(m, pt_insn_form(m, &k->insns.v[i]), &kind);
+        const struct pt_form *form = pt_insn_form(m, &k->insns.v[first + i]);
+        const struct pt_lanes *lanes = engine->lanes(m, form, &kind);
         CHECK((lanes != NULL) == (i < WITH_LANES));
         if (!lanes || i >= WITH_LANES)
             continue;

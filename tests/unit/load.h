@@ -43,6 +43,15 @@ static inline bool lower_all(struct pt_module *m)
     return true;
 }
 
+/* Instructions at the start of a lowered function that write zero to registers it may read unwritten. */
+static inline uint32_t count_added(const struct pt_func *f)
+{
+    uint32_t n = 0;
+    while (n < f->insns.n && f->insns.v[n].line == f->line)
+        n++;
+    return n;
+}
+
 /* Text that grows; `text` is NUL-terminated. */
 struct text {
     char *text;

@@ -96,11 +96,11 @@ struct decoded {
     pt_handler fn;
 };
 
-/* The access or fence that a program begins with, and the fences around it. */
-static void read_code(const struct pt_program *program, struct decoded *made)
+/* The access or fence that a program begins with, behind what lowering adds, and the fences around it. */
+static void read_code(const struct pt_program *program, const struct pt_func *f, struct decoded *made)
 {
     const struct pt_body *body = ((const struct pt_interp_program *)program)->bodies[1];
-    const struct pt_code *c = body->start[0];
+    const struct pt_code *c = body->start[0] + count_added(f);
     made->before = made->behind = NULL;
     if (c->fn == pt_mem_fence(PT_ORDER_RELEASE) && c[1].insn == c->insn)
         made->before = (c++)->fn;
@@ -128,7 +128,7 @@ static bool decode(const char *insn, struct decoded *made)
         struct pt_program *program = engine->compile(&image, 1, false, &pt_malloc_allocator);
         ok = program != NULL;
         if (ok) {
-            read_code(program, made);
+            read_code(program, &m.funcs.v[1], made);
             engine->release(program);
         } else {
             fprintf(stderr, "%s: %s\n", insn,
