@@ -32,10 +32,10 @@ static const struct pt_operand *address_of(const struct escape *e, const struct 
                                            const struct pt_operand **value)
 {
     const struct pt_form *form = pt_insn_form(e->m, insn);
-    const struct pt_operand *o = &e->f->operands.v[insn->operands];
     bool is_load = form->op == PT_OP_ld;
     if ((!is_load && form->op != PT_OP_st) || insn->n_operands != 2)
         return NULL;
+    const struct pt_operand *o = &e->f->operands.v[insn->operands];
     *value = &o[is_load ? 0 : 1];
     return &e->f->operands.v[o[is_load ? 1 : 0].index];
 }

@@ -68,6 +68,7 @@ enum { PT_MMA_WIDE = 4 };
 #endif
 typedef float pt_mma_floats __attribute__((vector_size(4 * PT_MMA_WIDE), may_alias));
 typedef int32_t pt_mma_ints __attribute__((vector_size(4 * PT_MMA_WIDE), may_alias));
+typedef uint32_t pt_mma_uints __attribute__((vector_size(4 * PT_MMA_WIDE)));
 
 /* Four columns where a result is made. */
 typedef float pt_mma_floats4 __attribute__((vector_size(16), may_alias));
@@ -314,7 +315,8 @@ PT_LANE pt_mma_ints pt_mma_float_sum(bool is_narrow, const float *value, const i
                                      const struct pt_mma_float_b *b, uint32_t n, const uint8_t *at,
                                      uint32_t k, int32_t fraction, pt_mma_ints *top)
 {
-    pt_mma_ints max = *top, sum = {0};
+    pt_mma_ints max = *top;
+    pt_mma_uints sum = {0}; /* wraps where there is an infinity or a NaN, whose result is put in later */
     for (uint32_t i = 0; i < k; i++) {
         pt_mma_ints p = *(const pt_mma_ints *)&b->place[at ? at[i] : i][n] + place[i];
         max = PT_MMA_MAX(p, max);
@@ -329,9 +331,9 @@ PT_LANE pt_mma_ints pt_mma_float_sum(bool is_narrow, const float *value, const i
         pt_mma_ints scale = base + (*(const pt_mma_ints *)&b->place[r][n] + place[i]);
         scale = PT_MMA_MAX(scale, none) << 23;
         product *= is_narrow ? one : (pt_mma_floats)scale;
-        sum += __builtin_convertvector(product, pt_mma_ints);
+        sum += (pt_mma_uints)__builtin_convertvector(product, pt_mma_ints);
     }
-    return sum;
+    return (pt_mma_ints)sum;
 }
 
 /* The elements of one row from sums, C and places. */
