@@ -131,14 +131,11 @@ static void choose_by_table(struct jit_gen *g, uint32_t from, const struct pt_in
     struct jit *j = g->j;
     const struct pt_table *table = table_of(j, insn);
     LLVMValueRef index = jit_read(j, &j->f->operands.v[insn->operands], 0, PT_u32, 1, true);
-    LLVMValueRef n = jit_i32(j, table->targets.n);
+    LLVMBasicBlockRef beyond = jit_new_block(j, "");
+    LLVMValueRef to = LLVMBuildSwitch(j->b, index, beyond, table->targets.n);
+    jit_continue_in(j, beyond);
     struct jit_blame who = all_running(g, insn);
-    jit_fail_if(j, LLVMBuildICmp(j->b, LLVMIntUGE, index, n, ""), PT_FAULT_ILLEGAL_INSTRUCTION,
-                &who);
-    LLVMBasicBlockRef never = jit_new_block(j, "");
-    LLVMValueRef to = LLVMBuildSwitch(j->b, index, never, table->targets.n);
-    jit_continue_in(j, never);
-    LLVMBuildUnreachable(j->b);
+    jit_fail(j, PT_FAULT_ILLEGAL_INSTRUCTION, &who);
     for (uint32_t i = 0; i < table->targets.n; i++) {
         LLVMBasicBlockRef leave = jit_new_block(j, "");
         LLVMAddCase(to, jit_i32(j, i), leave);

@@ -208,7 +208,7 @@ static void call_chunk(struct jit *j, struct device_call *call, unsigned copy, L
     LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, LLVMIntNE, now, jit_i32(j, 0), ""), body, after);
     jit_continue_in(j, body);
     LLVMValueRef find[] = {now, LLVMConstInt(LLVMInt1TypeInContext(j->context), 1, false)};
-    LLVMValueRef lane = jit_intrinsic(j, "llvm.cttz", i32, find, 2);
+    LLVMValueRef lane = jit_proven(j, jit_intrinsic(j, "llvm.cttz", i32, find, 2), "nonzero");
     LLVMValueRef rest = LLVMBuildSub(j->b, now, jit_i32(j, 1), "");
     LLVMBuildStore(j->b, LLVMBuildAnd(j->b, now, rest, ""), left);
     call_lane(j, call, lane, copy, args, result);

@@ -54,13 +54,13 @@ static void close_session(struct session *s)
     pt_arena_free(&s->arena);
 }
 
-/* What LLVM's verifier says is our mistake. */
+/* What LLVM's verifier says, or ours, is our mistake. */
 static bool verify(struct session *s)
 {
-    char *message = NULL;
-    bool ok = !LLVMVerifyModule(s->j.module, LLVMReturnStatusAction, &message);
+    char *message = NULL, found[256] = "";
+    bool ok = !LLVMVerifyModule(s->j.module, LLVMReturnStatusAction, &message) && jit_check(&s->j, found, sizeof found);
     if (!ok)
-        refuse(s, PT_NATIVE_BROKEN, message);
+        refuse(s, PT_NATIVE_BROKEN, *found ? found : message);
     LLVMDisposeMessage(message);
     return ok;
 }

@@ -192,25 +192,27 @@ static bool is_plain_divisor(LLVMValueRef b, unsigned bits, bool is_signed)
     return jit_is_const(b, &value) && value && !(is_signed && value == UINT64_MAX >> (64 - bits));
 }
 
+/* By b, which is neither 0 nor (signed) -1, as in all that follows. */
 static LLVMValueRef divide(struct jit_op *op, LLVMValueRef a, LLVMValueRef b, bool is_signed)
 {
-    return is_signed ? BUILD(SDiv, a, b) : BUILD(UDiv, a, b);
+    return jit_proven(op->j, is_signed ? BUILD(SDiv, a, b) : BUILD(UDiv, a, b), "divisor");
 }
 
 /* Quotients of up to 32 bits, truncated from quotients of floating-point values with more than twice the bits minus the
- * quotient's: the distance to the next integer is at least 1 / b, and the error less. */
+ * quotient's: the distance to the next integer is at least 1 / b, and the error less. They are no larger than a, so fit in its type. */
 static LLVMValueRef divide_real(struct jit_op *op, LLVMValueRef a, LLVMValueRef b, bool is_signed)
 {
     unsigned bits = jit_form_bits(op, 0);
     LLVMTypeRef real = jit_floats(op, 2 * bits), integer = jit_ints(op, bits);
     if (!is_signed) {
         LLVMValueRef q = BUILD(FDiv, BUILD(UIToFP, a, real), BUILD(UIToFP, b, real));
-        return BUILD(FPToUI, q, integer);
+        return jit_proven(op->j, BUILD(FPToUI, q, integer), "range");
     }
-    return BUILD(FPToSI, BUILD(FDiv, BUILD(SIToFP, a, real), BUILD(SIToFP, b, real)), integer);
+    LLVMValueRef q = BUILD(FDiv, BUILD(SIToFP, a, real), BUILD(SIToFP, b, real));
+    return jit_proven(op->j, BUILD(FPToSI, q, integer), "range");
 }
 
-/* The quotient by a divisor that is neither 0 nor (signed) -1; machines have no vectors of it. */
+/* Machines have no vectors of division. */
 static LLVMValueRef quotient(struct jit_op *op, LLVMValueRef b, bool is_signed)
 {
     bool is_slow = op->lanes > 1 && jit_form_bits(op, 0) < 64 && !LLVMIsConstant(b);

@@ -133,6 +133,12 @@ static bool rewrites(const struct jit *j, const struct jit_access *a,
     return has_others && !a->is_load && jit_may_rewrite(j, a);
 }
 
+/* The lanes at their elements. What those of nobody hold is not stored: part_mask leaves them out. */
+static LLVMValueRef move_lanes(struct jit *j, LLVMValueRef value, const struct part *part)
+{
+    return jit_proven(j, jit_shuffle(j, value, NULL, part->lanes, j->width), "mask");
+}
+
 /* Elements of nobody, and of lanes that are off, are written as they are: where the parts overlap, as the first leaves them. */
 static void rewrite_in_order(struct jit *j, const struct jit_access *a, const struct part *parts,
                              unsigned n, LLVMValueRef pointer, LLVMValueRef mask,
@@ -145,7 +151,7 @@ static void rewrite_in_order(struct jit *j, const struct jit_access *a, const st
         jit_load_run(j, a, at[k], NULL, &old[k]);
     }
     for (unsigned k = 0; k < n; k++) {
-        LLVMValueRef moved = jit_shuffle(j, value, NULL, parts[k].lanes, j->width);
+        LLVMValueRef moved = move_lanes(j, value, &parts[k]);
         LLVMValueRef theirs = part_mask(j, &parts[k], mask);
         moved = theirs ? LLVMBuildSelect(j->b, theirs, moved, old[k], "") : moved;
         jit_store_run(j, a, at[k], NULL, &moved);
@@ -168,7 +174,7 @@ static void store_in_order(struct jit *j, const struct jit_access *a,
     }
     for (unsigned k = 0; k < n; k++) {
         LLVMValueRef at = jit_element(j, a, pointer, (unsigned)parts[k].at);
-        LLVMValueRef moved = jit_shuffle(j, value, NULL, parts[k].lanes, j->width);
+        LLVMValueRef moved = move_lanes(j, value, &parts[k]);
         jit_store_run(j, a, at, part_mask(j, &parts[k], mask), &moved);
     }
 }

@@ -12,6 +12,7 @@ static void note(struct jit *j, LLVMValueRef load, const char *what, uint64_t nu
     LLVMMetadataRef node = LLVMMDNodeInContext2(j->context, &value, 1);
     LLVMSetMetadata(load, LLVMGetMDKindIDInContext(j->context, what, (unsigned)strlen(what)),
                     LLVMMetadataAsValue(j->context, node));
+    jit_proven(j, load, what); /* see load_part */
 }
 
 /* A part that lies elsewhere. Its memory is there in any case: fields that do not change are read ahead of loops. */

@@ -159,6 +159,10 @@ struct jit {
     struct jit_reg *regs;
     uint32_t *defs, *roots; /* instructions that define registers, by register (remake.c); room for a list of registers */
     struct jit_debug *debug;
+    PT_VEC(struct jit_proof {
+        LLVMValueRef value;
+        const char *what;
+    }) proofs; /* of jit_proven */
 };
 
 /* The generator: makes the function JIT_ENTRY, with the signature of pt_native.run or resume, in j->module; context, module and
@@ -223,6 +227,12 @@ LLVMValueRef jit_intrinsic(struct jit *j, const char *name, LLVMTypeRef type, LL
 LLVMValueRef jit_canonical(struct jit *j, LLVMValueRef value);
 /* An f32 value whose subnormals are zeros of their sign. */
 LLVMValueRef jit_flush(struct jit *j, LLVMValueRef value);
+
+/* check.c: notes that the value, where it is an instruction, is defined in spite of what needs a proof in it ("amount", "divisor",
+ * "index" …), which stands beside the call. Returns it. */
+LLVMValueRef jit_proven(struct jit *j, LLVMValueRef value, const char *what);
+/* check.c: false with a text where something in the module is not proven; in builds that do not look, true. */
+bool jit_check(struct jit *j, char *text, size_t size);
 
 /* lanes.c: an operation by the interpreter's own function (backend/lanes.h): arguments go to memory, the function runs over
  * the lanes, results come back. False if the form has none. */

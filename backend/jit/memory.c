@@ -149,7 +149,7 @@ static void load_uniform(struct jit *j, const struct jit_access *a, unsigned cop
     }
 }
 
-/* The highest lane of the mask: the one whose value stays where all lanes store to one address. */
+/* The highest lane of the mask, which has one: the one whose value stays where all lanes store to one address. */
 static LLVMValueRef last_lane(struct jit *j, LLVMValueRef mask)
 {
     if (!mask)
@@ -159,7 +159,7 @@ static LLVMValueRef last_lane(struct jit *j, LLVMValueRef mask)
         LLVMBuildBitCast(j->b, mask, LLVMIntTypeInContext(j->context, j->width), "");
     bits = LLVMBuildZExtOrBitCast(j->b, bits, i32, "");
     LLVMValueRef args[] = {bits, LLVMConstInt(LLVMInt1TypeInContext(j->context), 1, false)};
-    LLVMValueRef zeros = jit_intrinsic(j, "llvm.ctlz", i32, args, 2);
+    LLVMValueRef zeros = jit_proven(j, jit_intrinsic(j, "llvm.ctlz", i32, args, 2), "nonzero");
     return LLVMBuildSub(j->b, jit_i32(j, 31), zeros, "");
 }
 
@@ -175,7 +175,7 @@ static void store_uniform(struct jit *j, const struct jit_access *a, unsigned co
         LLVMValueRef value =
             jit_read(j, &a->values[i], copy, a->type, is_one ? 1 : j->width, false);
         if (!is_one)
-            value = LLVMBuildExtractElement(j->b, value, last_lane(j, j->mask[copy]), "");
+            value = jit_proven(j, LLVMBuildExtractElement(j->b, value, last_lane(j, j->mask[copy]), ""), "index");
         jit_store_at(j, a, value, jit_element(j, a, pointer, i));
     }
     if (after) {

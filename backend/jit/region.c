@@ -557,8 +557,7 @@ static bool run_warp(struct jit_gen *g, LLVMBasicBlockRef head)
     LLVMBuildBr(j->b, head);
     jit_continue_in(j, head);
     bool ok = generate_group(g);
-    jit_continue_in(j, g->done);
-    LLVMBuildUnreachable(j->b);
+    LLVMDeleteBasicBlock(g->done); /* where regions of CTAs go */
     return ok;
 }
 

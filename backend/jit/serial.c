@@ -339,6 +339,7 @@ static void start_lane(struct serial *s, LLVMValueRef lane, LLVMBasicBlockRef *a
             continue;
         LLVMBasicBlockRef other = jit_new_block(j, "");
         LLVMValueRef here = LLVMBuildLShr(j->b, s->lanes[i], lane, "");
+        jit_proven(j, here, "amount"); /* see lowest */
         here = LLVMBuildTrunc(j->b, here, LLVMInt1TypeInContext(j->context), "");
         LLVMBuildCondBr(j->b, here, at[i], other);
         jit_continue_in(j, other);

@@ -127,11 +127,12 @@ static void get_one(struct step *s, const struct pt_operand *o, enum pt_type typ
     struct jit *j = s->j;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     LLVMValueRef find[] = {s->lanes, LLVMConstInt(LLVMInt1TypeInContext(j->context), 1, false)};
-    LLVMValueRef lane = jit_intrinsic(j, "llvm.cttz", i32, find, 2);
+    LLVMValueRef lane = jit_proven(j, jit_intrinsic(j, "llvm.cttz", i32, find, 2), "nonzero"); /* some lane ran */
     unsigned bits = pt_type_bits(type), bytes = slot_bytes(bits) / PT_WARP_SIZE;
     LLVMValueRef value;
     if (bits == 1) {
         value = LLVMBuildLShr(j->b, LLVMBuildLoad2(j->b, i32, place(s, 0), ""), lane, "");
+        jit_proven(j, value, "amount"); /* below 32 */
     } else {
         LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
         LLVMValueRef offset = LLVMBuildZExt(j->b, lane, i64, "");

@@ -35,6 +35,7 @@ void jit_set_invariant(struct jit *j, LLVMValueRef load)
 {
     LLVMSetMetadata(load, LLVMGetMDKindIDInContext(j->context, "invariant.load", 14),
                     LLVMMDNodeInContext(j->context, NULL, 0));
+    jit_proven(j, load, "invariant.load"); /* by the caller */
 }
 
 static LLVMValueRef fence_lanes(struct jit *j, LLVMValueRef lanes);
@@ -110,6 +111,7 @@ void jit_set_pure(struct jit *j, LLVMValueRef call)
         LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                                  LLVMCreateEnumAttribute(j->context, kind, 0));
     }
+    jit_proven(j, call, "pure"); /* by the caller */
 }
 
 LLVMValueRef jit_nowhere(struct jit *j)
@@ -288,6 +290,12 @@ static LLVMValueRef spread(struct jit *j, LLVMValueRef scalar, unsigned lanes)
     return lanes > 1 ? jit_splat(j, scalar) : scalar;
 }
 
+/* Blocks have a thread in each dimension. */
+static LLVMValueRef of_dim(struct jit *j, LLVMValueRef quotient)
+{
+    return jit_proven(j, quotient, "divisor");
+}
+
 /* %tid, %laneid …: from the linear index, in all lanes or in lane 0. */
 static LLVMValueRef of_thread(struct jit *j, enum pt_sreg sreg, unsigned copy, unsigned lanes)
 {
@@ -300,13 +308,13 @@ static LLVMValueRef of_thread(struct jit *j, enum pt_sreg sreg, unsigned copy, u
     LLVMValueRef x = spread(j, block_dim(j, 0), lanes), y = spread(j, block_dim(j, 1), lanes);
     switch (sreg) {
     case PT_SREG_tid_x:
-        return is_line ? t : LLVMBuildURem(j->b, t, x, "");
+        return is_line ? t : of_dim(j, LLVMBuildURem(j->b, t, x, ""));
     case PT_SREG_tid_y:
         return is_line ? LLVMConstNull(LLVMTypeOf(t))
-                       : LLVMBuildURem(j->b, LLVMBuildUDiv(j->b, t, x, ""), y, "");
+                       : of_dim(j, LLVMBuildURem(j->b, of_dim(j, LLVMBuildUDiv(j->b, t, x, "")), y, ""));
     case PT_SREG_tid_z:
         return is_line ? LLVMConstNull(LLVMTypeOf(t))
-                       : LLVMBuildUDiv(j->b, LLVMBuildUDiv(j->b, t, x, ""), y, "");
+                       : of_dim(j, LLVMBuildUDiv(j->b, of_dim(j, LLVMBuildUDiv(j->b, t, x, "")), y, ""));
     case PT_SREG_laneid:
         return LLVMBuildAnd(j->b, t, spread(j, jit_i32(j, PT_WARP_SIZE - 1), lanes), "");
     default: /* %warpid */
@@ -321,6 +329,8 @@ static LLVMValueRef lane_mask(struct jit *j, enum pt_sreg sreg, unsigned copy, u
     LLVMTypeRef type = LLVMTypeOf(lane);
     all = LLVMBuildShl(j->b, LLVMConstAllOnes(type), lane, "");         /* ge */
     above = LLVMBuildShl(j->b, jit_const(type, UINT32_MAX - 1), lane, ""); /* gt */
+    jit_proven(j, all, "amount"); /* a lane of a warp: below 32 */
+    jit_proven(j, above, "amount");
     switch (sreg) {
     case PT_SREG_lanemask_ge:
         return all;
