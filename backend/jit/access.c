@@ -23,6 +23,22 @@ static bool is_load_or_store(const struct pt_form *form)
     }
 }
 
+/* The value comes from a load of constants, or from where it goes. */
+static bool gives_back(const struct jit *j, const struct jit_access *a, const struct pt_operand *value)
+{
+    uint32_t only = value->kind == PT_OPND_REG ? j->regs[value->index].only : UINT32_MAX;
+    if (only == UINT32_MAX)
+        return false;
+    const struct pt_insn *def = &j->f->insns.v[only];
+    const struct pt_form *form = pt_insn_form(j->m, def);
+    if (!is_load_or_store(form))
+        return false;
+    const struct pt_operand *from = &j->f->operands.v[j->f->operands.v[def->operands + 1].index];
+    bool is_const_symbol = from->kind == PT_OPND_SYM && j->m->symbols.v[from->index].space == PT_SPACE_CONST;
+    return is_const_symbol || pt_form_space(form) == PT_SPACE_CONST ||
+           (from->kind == a->base->kind && from->index == a->base->index && from->imm == a->base->imm);
+}
+
 bool jit_describe(struct jit *j, struct jit_access *a)
 {
     if (!is_load_or_store(j->form)) {
@@ -52,6 +68,8 @@ bool jit_describe(struct jit *j, struct jit_access *a)
     }
     for (unsigned i = 0; i < a->n; i++)
         a->values[i] = value->kind == PT_OPND_VEC ? j->f->operands.v[value->index + i] : *value;
+    for (unsigned i = 0; !a->is_load && i < a->n; i++)
+        a->gives_back |= gives_back(j, a, &a->values[i]);
     a->element = LLVMIntTypeInContext(j->context, a->bytes * 8);
     return true;
 }
@@ -237,6 +255,7 @@ void jit_store_at(struct jit *j, const struct jit_access *a, LLVMValueRef value,
 {
     LLVMValueRef access = LLVMBuildStore(j->b, value, pointer);
     LLVMSetAlignment(access, a->bytes);
+    LLVMSetVolatile(access, a->gives_back);
     make_whole(a, access, LLVMTypeOf(value));
 }
 

@@ -24,6 +24,7 @@ struct jit_access {
     struct pt_operand values[8]; /* registers or constants */
     bool extends_sign;
     bool is_constant; /* memory that no kernel changes */
+    bool gives_back;  /* a store of what may have been loaded from there: LLVM takes it for nothing, where it may fail */
     enum pt_order order;
 };
 
