@@ -39,7 +39,8 @@ enum pt_test {
     PT_TEST_MEMORY = 1, /* every access: for launches with `releases` */
     PT_TEST_ASYNC = 2,  /* for launches whose CTAs have `async`: registers that an operation in flight uses stay its own, and
                            accesses are tested if these are checked */
-    PT_TEST_SETS = 4    /* of them */
+    PT_TEST_ORDER = 4,  /* whether results depend on the order of lanes: they run one after the other */
+    PT_TEST_SETS = 8    /* of them */
 };
 
 /* What an engine made of one kernel and all functions it may call. The engine's own struct begins with this. */
@@ -106,6 +107,7 @@ struct pt_launch {
                                   read as %envreg1 (high half) and %envreg2 (low half); else 0 */
     const struct pt_services *services;
     const atomic_uint_fast64_t *releases; /* isolated launches: grows when memory stops being the kernels'; else NULL */
+    bool is_reversed;          /* PT_TEST_ORDER: the highest lane first */
     atomic_int stop;           /* nonzero (enum pt_fault_kind): warps yield at their next back edge and are not resumed */
 };
 

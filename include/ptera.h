@@ -323,6 +323,14 @@ typedef enum ptera_check {
     PTERA_CHECK_RACE = 1
 } ptera_check;
 
+/* The order in which threads run that wait for nobody. PTX leaves it open: a kernel whose result depends on it has a race, or asks for
+ * it (atomics that return what was there). All but the first are interpreted, and slow. */
+typedef enum ptera_order {
+    PTERA_ORDER_LOCKSTEP, /* those of a warp together */
+    PTERA_ORDER_LANES,    /* those of a warp one after the other, each until it waits for others */
+    PTERA_ORDER_REVERSE   /* likewise, the last first: of the grid's CTAs, of a CTA's warps, of a warp's threads */
+} ptera_order;
+
 typedef struct ptera_launch {
     size_t size;              /* set by ptera_launch_init */
     unsigned grid[3];         /* CTAs; default 1,1,1 */
@@ -355,6 +363,7 @@ typedef struct ptera_launch {
     unsigned checks;
     void (*finding)(void *ud, const char *text);
     void *finding_ud;
+    ptera_order order;
 } ptera_launch;
 
 /* Sets the defaults. `size` is sizeof *launch where the program is compiled. NULL is allowed. */

@@ -380,6 +380,8 @@ static const char *why_interpreted(const struct pt_job *job)
         return "a checked launch is interpreted";
     if (job->is_late)
         return "a launch that puts asynchronous operations off is interpreted";
+    if (job->tests & PT_TEST_ORDER)
+        return "a launch whose threads run one after the other is interpreted";
     return NULL;
 }
 
@@ -484,7 +486,9 @@ static ptera_result prepare(struct pt_job *job, const ptera_launch *given)
     job->is_late = given->async_late || job->engine->async_late;
     if (given->checks && !(job->findings = pt_findings_new(job->engine, given)))
         return PTERA_ERROR_OUT_OF_MEMORY;
-    job->tests = (given->isolate ? PT_TEST_MEMORY : 0) | (job->is_late || job->findings ? PT_TEST_ASYNC : 0);
+    job->tests = (given->isolate ? PT_TEST_MEMORY : 0) | (job->is_late || job->findings ? PT_TEST_ASYNC : 0) |
+                 (given->order != PTERA_ORDER_LOCKSTEP ? PT_TEST_ORDER : 0);
+    job->launch.is_reversed = given->order == PTERA_ORDER_REVERSE;
     job->launch.releases = given->isolate ? &job->engine->mem.releases : NULL;
     job->launch.services = &pt_launch_services;
     job->launch.grid_id = atomic_fetch_add(&job->engine->grid_ids, 1) + 1;
@@ -568,7 +572,8 @@ ptera_result pt_launch_take(ptera_kernel *kernel, const ptera_launch *given, str
     if (pt_engine_is_inherited(kernel->module->engine))
         return PTERA_ERROR_NOT_INITIALIZED;
     if (!(mine.timeout_seconds >= 0) || mine.backend < PTERA_BACKEND_DEFAULT ||
-        mine.backend > PTERA_BACKEND_JIT || mine.checks & ~(unsigned)PTERA_CHECK_RACE)
+        mine.backend > PTERA_BACKEND_JIT || mine.checks & ~(unsigned)PTERA_CHECK_RACE ||
+        mine.order < PTERA_ORDER_LOCKSTEP || mine.order > PTERA_ORDER_REVERSE)
         return PTERA_ERROR_INVALID_ARGUMENT;
     return pt_launch_prepare(kernel, &mine, job);
 }

@@ -1,4 +1,5 @@
-/* What a worker does: takes clusters in ascending order and resumes their warps in ascending order. */
+/* What a worker does: takes clusters in ascending order and resumes their warps in ascending order; in descending order where the
+ * launch is reversed. */
 #include <string.h>
 #include <time.h>
 
@@ -63,7 +64,7 @@ static void resume_all(struct pt_worker *w, struct pt_slot *slot, struct pass *p
     const struct pt_launch *launch = &job->launch;
     uint32_t n = slot->n_ctas * launch->n_warps;
     for (uint32_t i = 0; i < n; i++) {
-        struct pt_warp *warp = &slot->warps[i];
+        struct pt_warp *warp = &slot->warps[launch->is_reversed ? n - 1 - i : i];
         if (!is_runnable(warp))
             continue;
         warp->wait_bar = PT_NO_BARRIER;
@@ -130,7 +131,8 @@ static bool next_cluster(struct pt_worker *w, uint64_t *index)
         job->is_cooperative ? (job->n_clusters + job->n_workers - 1) / job->n_workers : 1;
     if (w->next >= w->end && !claim(w, share))
         return false;
-    *index = w->next++;
+    *index = job->launch.is_reversed ? job->n_clusters - 1 - w->next : w->next;
+    w->next++;
     return true;
 }
 

@@ -26,6 +26,10 @@ static const char run_help[] =
     "  --math exact|fast   fast may trade exactness for speed (exact)\n"
     "  --fmad on|off       contract mul and add into fma, as NVIDIA's assembler does (on)\n"
     "  --async issue|late  when asynchronous operations take place: late shows where a kernel does not wait (issue)\n"
+    "  --order lockstep|lanes|reverse\n"
+    "                      the threads of a warp together, or one after the other, or the last first: a kernel whose result "
+    "changes depends\n"
+    "                      on the order of threads (lockstep)\n"
     "  --isolate           test every access against the allocations: what is not the kernel's "
     "memory is a fault\n"
     "  --time              print the times of loading and running, and how it ran, to standard error\n\n";
@@ -83,6 +87,19 @@ static bool parse_engine(const char *text, struct options *o)
     return o->both;
 }
 
+static bool parse_order(const char *text, ptera_order *order)
+{
+    static const char *const names[] = {
+        [PTERA_ORDER_LOCKSTEP] = "lockstep", [PTERA_ORDER_LANES] = "lanes", [PTERA_ORDER_REVERSE] = "reverse"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(text, names[i]) != 0)
+            continue;
+        *order = (ptera_order)i;
+        return true;
+    }
+    return false;
+}
+
 /* An option with a value. Returns false if the value is bad; *known says whether the option exists. */
 static bool set_option(struct options *o, const char *name, const char *value, bool *known)
 {
@@ -109,6 +126,8 @@ static bool set_option(struct options *o, const char *name, const char *value, b
         ok = is_one_of(value, "on", "off"), o->engine.fmad = !strcmp(value, "on");
     else if (!strcmp(name, "--async"))
         ok = is_one_of(value, "issue", "late"), o->launch.async_late = !strcmp(value, "late");
+    else if (!strcmp(name, "--order"))
+        ok = parse_order(value, &o->launch.order);
     else if (!strcmp(name, "--engine"))
         ok = parse_engine(value, o);
     else

@@ -526,12 +526,16 @@ static uint32_t next_number(const struct pt_decoder *d, uint32_t b)
     return falls_back(d->f, b) ? d->first_block[b + 1] - 1 : d->first_block[d->f->blocks.v[b].next];
 }
 
-uint32_t pt_code_after(const struct pt_select *s)
+static uint32_t block_after(const struct pt_decoder *d)
 {
-    const struct pt_decoder *d = s->decoder;
     if (!d->is_last || d->f->blocks.v[d->ir_block].next == UINT32_MAX)
         return d->block + 1;
     return next_number(d, d->ir_block);
+}
+
+uint32_t pt_code_after(const struct pt_select *s)
+{
+    return block_after(s->decoder);
 }
 
 void pt_code_link(struct pt_select *s, uint32_t block)
@@ -753,6 +757,35 @@ static void end_block(struct pt_decoder *d, uint32_t b, uint32_t *starts)
         emit(d, &(struct pt_code){.fn = pt_ctl_fall, .o = {number}, .insn = last});
 }
 
+/* True if lanes that run one after the other meet at the instruction: before those that need others, and before functions, in
+ * which there may be some. */
+static bool is_meeting(const struct pt_decoder *d, const struct pt_insn *insn)
+{
+    const struct pt_form *form = pt_insn_form(d->m, insn);
+    uint32_t callee = form->effects & PT_FX_CALL ? pt_ctl_callee(d->f, insn) : PT_NONE;
+    return splits_block(form) ||
+           (form->effects & PT_FX_CALL && (callee == PT_NONE || !d->m->funcs.v[callee].is_declared_only));
+}
+
+static void emit_order(struct pt_decoder *d, pt_handler fn, uint32_t insn, uint32_t block)
+{
+    if (d->program->base.tests & PT_TEST_ORDER)
+        emit(d, &(struct pt_code){.fn = fn, .o = {block}, .insn = insn});
+}
+
+/* An instruction, and what else there is of it where lanes run one after the other. */
+static void decode_in_order(struct pt_decoder *d, uint32_t index)
+{
+    const struct pt_insn *insn = &d->f->insns.v[index];
+    if (is_meeting(d, insn))
+        emit_order(d, pt_loop_meet, index, d->block);
+    else if (index == 0)
+        emit_order(d, pt_loop_part, index, d->block);
+    decode_insn(d, index);
+    if (splits_block(pt_insn_form(d->m, insn)))
+        emit_order(d, pt_loop_part, index, block_after(d));
+}
+
 static void decode_blocks(struct pt_decoder *d)
 {
     struct pt_func *f = d->f;
@@ -764,7 +797,7 @@ static void decode_blocks(struct pt_decoder *d)
         starts[d->block] = d->body->codes.n;
         for (uint32_t i = 0; i < block->count; i++) {
             d->is_last = i + 1 == block->count;
-            decode_insn(d, block->first + i);
+            decode_in_order(d, block->first + i);
             if (!d->is_last && splits_block(pt_insn_form(d->m, &f->insns.v[block->first + i])))
                 starts[++d->block] = d->body->codes.n;
         }

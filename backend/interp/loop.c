@@ -4,6 +4,9 @@
  * Thread frontiers: among the blocks of an activation where lanes wait, the lowest-numbered
  * runs, so lanes that branch apart meet again at the earliest possible block. Among activations
  * the deepest runs.
+ *
+ * Serial programs (PT_TEST_ORDER): the first lane that can run does, up to where it meets others, its end or the back edge of a
+ * loop that waits for others. Where none can, those that wait to meet others go on.
  */
 #include "backend/interp/async.h"
 #include "backend/barrier.h"
@@ -83,8 +86,28 @@ static const struct pt_code *enter(struct pt_frame *f, uint32_t block, uint32_t 
     return f->body->start[block];
 }
 
+/* The one that runs before the others. */
+static uint32_t first_lane(const struct pt_state *s, uint32_t lanes)
+{
+    return s->warp->cta->launch->is_reversed ? UINT32_C(1) << (31 - __builtin_clz(lanes)) : lanes & -lanes;
+}
+
+/* One of the running lanes goes on, the others wait at `block`. */
+static void part(struct pt_frame *f, uint32_t block)
+{
+    uint32_t first = first_lane(f->state, f->mask);
+    if (f->mask == first)
+        return;
+    pt_loop_wait(f, block, f->mask & ~first);
+    pt_set_mask(f, first);
+}
+
 const struct pt_code *pt_loop_goto(struct pt_frame *f, uint32_t block)
 {
+    if (f->state->is_serial) {
+        part(f, block);
+        return f->body->start[block];
+    }
     if (block > f->lowest) {
         pt_loop_wait(f, block, f->mask);
         return enter(f, f->lowest, 0);
@@ -94,7 +117,7 @@ const struct pt_code *pt_loop_goto(struct pt_frame *f, uint32_t block)
 
 const struct pt_code *pt_loop_other(struct pt_frame *f)
 {
-    if (f == f->state->deepest && f->lowest != UINT32_MAX)
+    if (f == f->state->deepest && f->lowest != UINT32_MAX && !f->state->is_serial)
         return enter(f, f->lowest, 0);
     f->mask = 0;
     f->state->next = PT_NEXT_PICK;
@@ -196,6 +219,7 @@ void pt_loop_prepare(const struct pt_launch *launch, struct pt_warp *warp)
     memset(s, 0, sizeof *s);
     s->warp = warp;
     s->program = p;
+    s->is_serial = p->base.tests & PT_TEST_ORDER;
     s->entry = (struct pt_frame *)((char *)s + ((sizeof *s + 63) & ~(size_t)63));
     s->callees = (uint8_t *)s->entry + p->entry_bytes;
     struct pt_frame *f = s->entry;
@@ -233,6 +257,7 @@ void pt_loop_start(struct pt_warp *warp)
     f->lowest = UINT32_MAX;
     f->carry = 0;
     pt_set_mask(f, warp->live);
+    s->turned = 0;
     s->frame = f;
     s->code = body->start[0];
     s->next = PT_NEXT_FRAME;
@@ -263,7 +288,7 @@ static bool release_warp(struct pt_state *s)
 {
     const struct pt_group *g = &s->groups[0];
     struct pt_frame *f = g->frame;
-    if (s->n_groups != 1 || g->mask != s->warp->live || f->cta->bar[g->bar].phase == g->phase)
+    if (s->n_groups != 1 || s->is_serial || g->mask != s->warp->live || f->cta->bar[g->bar].phase == g->phase)
         return false;
     pt_ctl_barrier_result(g);
     pt_set_mask(f, g->mask);
@@ -285,9 +310,76 @@ static bool pick(struct pt_state *s)
     return false;
 }
 
+/* Takes one of the lanes that wait at `block`. */
+static void enter_lane(struct pt_frame *f, uint32_t block, uint32_t lane)
+{
+    pt_set_mask(f, lane);
+    f->wait[block] &= ~lane;
+    if (!f->wait[block])
+        pt_loop_clear(f, block);
+    f->state->code = f->body->start[block];
+    f->state->frame = f;
+}
+
+/* All lanes that wait to meet others there. */
+static void enter_meeting(struct pt_frame *f, uint32_t block)
+{
+    f->state->code = enter(f, block, 0) + 1;
+    f->state->frame = f;
+}
+
+/* Likewise of a serial program: the first lane that has not turned, or those of the first meeting. */
+static bool pick_lane(struct pt_state *s)
+{
+    struct pt_frame *at = NULL, *meeting = NULL;
+    uint32_t block = 0, lane = 0, meeting_block = 0;
+    for (struct pt_frame *f = s->deepest; f; f = f->shallower) {
+        const uint32_t n_words = f->body->n_words;
+        for (uint32_t b = first_of(f->eligible, n_words, 0); b != UINT32_MAX; b = first_of(f->eligible, n_words, b + 1)) {
+            uint32_t lanes = f->wait[b] & ~s->turned;
+            bool is_meeting = f->body->start[b]->fn == pt_loop_meet;
+            if (lanes && is_meeting && !meeting) {
+                meeting = f;
+                meeting_block = b;
+            } else if (lanes && !is_meeting && first_lane(s, lanes | lane) != lane) {
+                at = f;
+                block = b;
+                lane = first_lane(s, lanes);
+            }
+        }
+    }
+    if (at)
+        enter_lane(at, block, lane);
+    else if (meeting)
+        enter_meeting(meeting, meeting_block);
+    return at || meeting;
+}
+
+/* All running lanes wait at `block`, of a serial program. */
+static const struct pt_code *wait_for_others(struct pt_frame *f, uint32_t block)
+{
+    pt_loop_wait(f, block, f->mask);
+    return pt_loop_other(f);
+}
+
+const struct pt_code *pt_loop_meet(const struct pt_code *c, struct pt_frame *f)
+{
+    return wait_for_others(f, c->o[0]);
+}
+
+const struct pt_code *pt_loop_part(const struct pt_code *c, struct pt_frame *f)
+{
+    part(f, c->o[0]);
+    return c + 1;
+}
+
 const struct pt_code *pt_loop_turn(struct pt_frame *f, uint32_t block)
 {
     struct pt_state *s = f->state;
+    if (s->is_serial) {
+        s->turned |= f->mask;
+        return wait_for_others(f, block);
+    }
     pt_loop_wait(f, block, f->mask);
     f->mask = 0;
     /* The next in the order (activation, block) behind this one, if there is any: a round ends
@@ -366,6 +458,13 @@ const struct pt_code *pt_loop_outside(struct pt_state *s)
     return pt_stop(s, PT_RUN_WAITING);
 }
 
+/* Lanes have turned, and no other can run: they may again, when others of the warp's CTA have. */
+static void end_round(struct pt_state *s)
+{
+    s->turned = 0;
+    s->run = PT_RUN_YIELDED;
+}
+
 /* Chooses what runs next. Returns false if nothing can: s->run then says why. */
 static bool choose(struct pt_state *s)
 {
@@ -374,9 +473,11 @@ static bool choose(struct pt_state *s)
             return true;
         release_groups(s);
     }
-    if (pick(s))
+    if (s->is_serial ? pick_lane(s) : pick(s))
         return true;
-    if (s->n_groups)
+    if (s->turned & s->warp->live)
+        end_round(s);
+    else if (s->n_groups)
         pt_loop_outside(s);
     else
         s->run = s->warp->live ? deadlock(s) : PT_RUN_EXITED;

@@ -12,6 +12,9 @@
  *   frame->wait[b], parked    b begins with an instruction that waits for other lanes of the warp
  *   state->groups             they arrived at a CTA barrier and go on at b when its phase is over
  *   a deeper frame            they are in a function that this activation called
+ *
+ * With PT_TEST_ORDER a warp's lanes do not run together. Before an instruction that needs other lanes, and before calls, stands
+ * pt_loop_meet: lanes wait there as long as others can run. Behind it, and where functions begin, pt_loop_part lets one lane go on.
  */
 #ifndef PTERA_BACKEND_INTERP_LOOP_H
 #define PTERA_BACKEND_INTERP_LOOP_H
@@ -101,6 +104,8 @@ struct pt_state {
     uint32_t acting; /* inside handlers that access memory lane by lane: the lane that does, as a mask; else 0 */
     uint32_t committed[PT_GROUP_KINDS][PT_WARP_SIZE]; /* groups that each lane has committed */
     bool is_fast; /* the step that runs need not be exact */
+    bool is_serial;  /* PT_TEST_ORDER */
+    uint32_t turned; /* likewise: lanes that took the back edge of a loop that waits for others, and let all of them run first */
     uint32_t n_groups;
     struct pt_group groups[PT_WARP_SIZE];
     struct pt_extent recent[PT_RECENT]; /* isolated launches: what accesses were found in */
@@ -128,6 +133,8 @@ static inline struct pt_state *pt_state_of(const struct pt_warp *warp)
 #define pt_loop_locate PT_LEVEL_NAME(pt_loop_locate)
 #define pt_loop_prepare PT_LEVEL_NAME(pt_loop_prepare)
 #define pt_loop_places PT_LEVEL_NAME(pt_loop_places)
+#define pt_loop_meet PT_LEVEL_NAME(pt_loop_meet)
+#define pt_loop_part PT_LEVEL_NAME(pt_loop_part)
 #define pt_loop_frame PT_LEVEL_NAME(pt_loop_frame)
 #define pt_loop_drop PT_LEVEL_NAME(pt_loop_drop)
 
@@ -160,6 +167,16 @@ void pt_loop_places(const struct pt_warp *warp,
                     void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes,
                                    uint32_t bar),
                     void *ud);
+/* Codes of serial programs. o = block: of the instruction behind, where all running lanes wait; where those wait that let one
+ * go on. */
+const struct pt_code *pt_loop_meet(const struct pt_code *c, struct pt_frame *f);
+const struct pt_code *pt_loop_part(const struct pt_code *c, struct pt_frame *f);
+/* The first code of a block that belongs to an instruction. */
+static inline const struct pt_code *pt_loop_first(const struct pt_body *body, uint32_t block)
+{
+    const struct pt_code *c = body->start[block];
+    return c + (c->fn == pt_loop_meet);
+}
 /* A new activation of `body` called from `caller`, without lanes; NULL: no room. */
 struct pt_frame *pt_loop_frame(struct pt_frame *caller, const struct pt_body *body);
 /* Gives back an activation without lanes. */

@@ -411,7 +411,7 @@ static uint32_t parked_with(struct pt_state *s, uint32_t members, bool release)
     uint32_t found = 0;
     for (struct pt_frame *f = s->deepest; f; f = f->shallower) {
         for (uint32_t b = 0; b < f->body->n_blocks; b++) {
-            const struct pt_code *c = f->body->start[b];
+            const struct pt_code *c = pt_loop_first(f->body, b);
             if (!f->wait[b] || !(f->parked[b / 64] >> b % 64 & 1) || c->fn != bar_warp_sync)
                 continue;
             uint32_t lanes = 0;
