@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/gen/gen.h"
+#include "tests/gen/pen.h"
 #include "tests/gen/reduce.h"
 #include "tests/gen/trial.h"
 #include "tools/commands.h"
@@ -135,7 +136,7 @@ static void try_seed(struct pen *pen, unsigned long long seed, const struct opti
     if (o->show) {
         show(&kernel);
     } else {
-        pen_try(pen, &kernel, &trial);
+        trial_run(pen, &kernel, &trial);
         verdicts[trial.verdict]++;
         if (trial.verdict == VERDICT_INTERPRETED)
             printf("seed %llu: %s: %s\n", seed, verdict_text(trial.verdict), trial.text);
@@ -186,7 +187,7 @@ int command_fuzz(int argc, char **argv)
     }
     if (!parse_options(argc, argv, &o))
         return EXIT_USAGE;
-    struct pen *pen = pen_open(&o.trial);
+    struct pen *pen = trial_open(&o.trial);
     if (!pen) {
         perror("ptera fuzz");
         return EXIT_FAILED;

@@ -81,7 +81,7 @@ static bool still_fails(struct reduction *r)
     struct trial trial;
     if (is_over(r))
         return false;
-    pen_try(r->pen, r->kernel, &trial);
+    trial_run(r->pen, r->kernel, &trial);
     bool same = trial.verdict == r->trial->verdict;
     if (same)
         *r->trial = trial;

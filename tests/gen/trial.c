@@ -1,19 +1,16 @@
-/* Trials: the process they run in, and what it does. */
+/* Trials: what is done in the process, and asked of it. */
 #include "tests/gen/trial.h"
 
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "backend/native.h"
 #include "ptera.h"
 #include "tests/gen/gen.h"
-
-enum { TRIALS = 300 }; /* then a fresh process */
+#include "tests/gen/pen.h"
 
 struct request {
     unsigned grid[3], block[3];
@@ -164,40 +161,17 @@ static void run_level(const struct bench *bench, unsigned i, const struct reques
     ptera_module_unload(module);
 }
 
-static bool read_whole(int fd, void *to, size_t n)
+static void serve(const void *ud, int in, int out)
 {
-    for (char *at = to; n;) {
-        ssize_t got = read(fd, at, n);
-        if (got <= 0)
-            return false;
-        at += got;
-        n -= (size_t)got;
-    }
-    return true;
-}
-
-static bool write_whole(int fd, const void *from, size_t n)
-{
-    for (const char *at = from; n;) {
-        ssize_t put = write(fd, at, n);
-        if (put <= 0)
-            return false;
-        at += put;
-        n -= (size_t)put;
-    }
-    return true;
-}
-
-static void serve(const struct trial_options *options, int in, int out)
-{
+    const struct trial_options *options = ud;
     struct bench bench = {.options = options};
     struct request r;
     open_levels(&bench);
-    while (read_whole(in, &r, sizeof r)) {
+    while (pen_read(in, &r, sizeof r)) {
         struct trial trial = {.verdict = VERDICT_GOOD};
         struct contents first = {0};
         char *text = malloc(r.text_bytes + 1);
-        if (!text || !read_whole(in, text, r.text_bytes))
+        if (!text || !pen_read(in, text, r.text_bytes))
             return;
         alarm(options->seconds);
         if (!bench.n_levels)
@@ -207,99 +181,31 @@ static void serve(const struct trial_options *options, int in, int out)
         alarm(0);
         free(first.bytes);
         free(text);
-        if (!write_whole(out, &trial, sizeof trial))
+        if (!pen_write(out, &trial, sizeof trial))
             return;
     }
 }
 
 /* ---- here -------------------------------------------------------------------------------------------------------- */
 
-struct pen {
-    struct trial_options options;
-    pid_t child; /* 0: none */
-    int to, from;
-    unsigned n_trials;
-};
-
-struct pen *pen_open(const struct trial_options *options)
+struct pen *trial_open(const struct trial_options *options)
 {
-    struct pen *pen = calloc(1, sizeof *pen);
-    if (pen)
-        pen->options = *options;
-    setenv("PTERA_CACHE", "", 1); /* compiles, whatever was compiled before */
-    signal(SIGPIPE, SIG_IGN);
-    return pen;
+    return pen_open(serve, options);
 }
 
-static bool start(struct pen *pen)
+void trial_run(struct pen *pen, const struct gen_kernel *k, struct trial *trial)
 {
-    int to[2], from[2];
-    if (pipe(to))
-        return false;
-    if (pipe(from)) {
-        close(to[0]), close(to[1]);
-        return false;
-    }
-    fflush(stdout);
-    fflush(stderr);
-    pen->child = fork();
-    if (pen->child == 0) {
-        signal(SIGINT, SIG_IGN); /* the terminal tells all of the group; the pen's owner decides */
-        signal(SIGTERM, SIG_IGN);
-        close(to[1]), close(from[0]);
-        serve(&pen->options, to[0], from[1]);
-        _exit(0);
-    }
-    close(to[0]), close(from[1]);
-    pen->to = to[1];
-    pen->from = from[0];
-    pen->n_trials = 0;
-    return pen->child > 0;
-}
-
-static int stop(struct pen *pen)
-{
-    int status = 0;
-    if (pen->child <= 0)
-        return 0;
-    close(pen->to), close(pen->from);
-    while (waitpid(pen->child, &status, 0) < 0)
-        continue;
-    pen->child = 0;
-    return status;
-}
-
-void pen_close(struct pen *pen)
-{
-    stop(pen);
-    free(pen);
-}
-
-static bool ask(struct pen *pen, const struct gen_kernel *k, const char *text, struct trial *trial)
-{
+    char *text = gen_text(k);
     struct request r = {.s = k->s, .w = k->w, .seed = k->seed, .out_bytes = k->out_bytes, .sums_bytes = k->sums_bytes,
                         .text_bytes = strlen(text)};
     memcpy(r.grid, k->grid, sizeof r.grid);
     memcpy(r.block, k->block, sizeof r.block);
-    return write_whole(pen->to, &r, sizeof r) && write_whole(pen->to, text, r.text_bytes) &&
-           read_whole(pen->from, trial, sizeof *trial);
-}
-
-void pen_try(struct pen *pen, const struct gen_kernel *kernel, struct trial *trial)
-{
-    char *text = gen_text(kernel);
+    char why[TRIAL_TEXT];
     memset(trial, 0, sizeof *trial);
-    if (pen->child && pen->n_trials++ == TRIALS)
-        stop(pen);
-    if (!text || (!pen->child && !start(pen))) {
-        trial->verdict = VERDICT_CRASHED;
-        snprintf(trial->text, sizeof trial->text, "no process to try it in");
-    } else if (!ask(pen, kernel, text, trial)) {
-        int status = stop(pen);
+    if (!pen_ask(pen, &r, sizeof r, text, r.text_bytes, trial, sizeof *trial, why, sizeof why)) {
         memset(trial, 0, sizeof *trial);
         trial->verdict = VERDICT_CRASHED;
-        snprintf(trial->text, sizeof trial->text, WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "hangs" : "%s %d",
-                 WIFSIGNALED(status) ? "signal" : "exit status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+        memcpy(trial->text, why, sizeof why);
     }
     free(text);
 }

@@ -37,11 +37,10 @@ struct trial {
 
 struct pen;
 
-/* Nothing of the engines runs in this process. NULL with errno if that cannot be. */
-struct pen *pen_open(const struct trial_options *options);
-void pen_close(struct pen *pen);
+/* Nothing of the engines runs in this process. The options must live as long as the pen. NULL with errno if that cannot be. */
+struct pen *trial_open(const struct trial_options *options);
 /* The kernel's module as it is written now. */
-void pen_try(struct pen *pen, const struct gen_kernel *kernel, struct trial *trial);
+void trial_run(struct pen *pen, const struct gen_kernel *kernel, struct trial *trial);
 
 const char *verdict_text(enum verdict verdict);
 

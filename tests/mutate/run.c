@@ -1,0 +1,369 @@
+#include "tests/mutate/run.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ptera.h"
+#include "tests/gen/pen.h"
+
+enum {
+    BUFFERS = 8,
+    BUFFER_BYTES = 64 << 10,
+    GUARD_BYTES = 64 << 10,
+    VARIABLE_BYTES = 1 << 20, /* of all variables that are compared */
+    PARAMETERS_MAX = 1 << 16, /* bytes */
+    KERNELS = 4,              /* of a mutant */
+    HANG_SECONDS = 20,        /* beyond the limit */
+    PLACE_TEXT = 200
+};
+
+/* One launch of a kernel in an engine of its own: all memory is as it was. */
+struct way {
+    const char *name;
+    ptera_order order;
+    int isolate;
+    ptera_backend backend;
+};
+
+static const struct way isolated = {"isolated", PTERA_ORDER_LOCKSTEP, 1, PTERA_BACKEND_INTERP},
+                        lanes = {"isolated, lanes one by one", PTERA_ORDER_LANES, 1, PTERA_BACKEND_INTERP},
+                        reverse = {"isolated, in reverse", PTERA_ORDER_REVERSE, 1, PTERA_BACKEND_INTERP},
+                        plain = {"interpreted", PTERA_ORDER_LOCKSTEP, 0, PTERA_BACKEND_INTERP},
+                        automatic = {"auto", PTERA_ORDER_LOCKSTEP, 0, PTERA_BACKEND_AUTO},
+                        native = {"native", PTERA_ORDER_LOCKSTEP, 0, PTERA_BACKEND_JIT};
+
+struct outcome {
+    ptera_result result;
+    bool is_native;
+    uint64_t address; /* PTERA_ERROR_ILLEGAL_ADDRESS */
+    size_t n;
+    uint8_t *bytes; /* buffers, then variables */
+    char error[160];
+};
+
+struct trial {
+    const struct run_options *options;
+    const char *text;
+    size_t bytes;
+    unsigned kernel;
+    uint8_t *buffers;
+    bool has_jit;
+    struct report *report;
+};
+
+static char *place; /* PLACE_TEXT bytes */
+
+bool run_share_place(void)
+{
+    place = mmap(NULL, PLACE_TEXT, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return place != MAP_FAILED;
+}
+
+const char *run_place(void)
+{
+    return place;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void fail(const struct trial *t, enum verdict verdict, const struct way *way, const char *what)
+{
+    struct report *r = t->report;
+    if (r->verdict > VERDICT_INVALID)
+        return;
+    r->verdict = verdict;
+    snprintf(r->text, sizeof r->text, "kernel %u, %s: %.500s", t->kernel, way->name, what);
+}
+
+/* ---- a launch -------------------------------------------------------------------------------------------------------- */
+
+/* Buffers between pages that nobody may touch. */
+static uint8_t *map_buffers(void)
+{
+    size_t each = BUFFER_BYTES + GUARD_BYTES;
+    uint8_t *base = mmap(NULL, BUFFERS * each + GUARD_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED)
+        return NULL;
+    for (size_t i = 0; i < BUFFERS; i++)
+        if (mprotect(base + GUARD_BYTES + i * each, BUFFER_BYTES, PROT_READ | PROT_WRITE))
+            return NULL;
+    return base + GUARD_BYTES;
+}
+
+static uint8_t *buffer_of(const struct trial *t, unsigned i)
+{
+    return t->buffers + i % BUFFERS * (size_t)(BUFFER_BYTES + GUARD_BYTES);
+}
+
+/* Small numbers, of a type that changes from buffer to buffer: u32, f32, u8, f16. */
+static void fill_buffer(uint8_t *to, unsigned i)
+{
+    uint32_t x = 12345 + i;
+    for (size_t at = 0; at < BUFFER_BYTES; at += 4) {
+        x = x * 1664525 + 1013904223;
+        uint32_t small = x >> 26, word = small;
+        float number = (float)small / 4 - 6;
+        if (i % 4 == 1)
+            memcpy(&word, &number, 4);
+        else if (i % 4 == 2)
+            word = x >> 2 & 0x3f3f3f3f;
+        else if (i % 4 == 3)
+            word = 0x3c003800 + (x >> 20 & 0x3ff);
+        memcpy(to + at, &word, 4);
+    }
+}
+
+/* A parameter of eight bytes is a buffer, a smaller one a number; others are zero. */
+static void fill_parameters(const struct trial *t, const ptera_kernel *kernel, uint8_t *block)
+{
+    ptera_parameter p = {.size = sizeof p};
+    for (unsigned i = 0, buffers = 0; ptera_kernel_parameter(kernel, i, &p) == PTERA_OK; i++) {
+        uint64_t value = 37;
+        if (p.bytes == 8 && !p.is_array)
+            value = (uintptr_t)buffer_of(t, buffers++);
+        if (p.bytes <= 8 && !p.is_array)
+            memcpy(block + p.offset, &value, p.bytes);
+    }
+}
+
+static void shape_launch(ptera_launch *launch, const ptera_kernel_properties *p)
+{
+    launch->grid[0] = 2;
+    launch->block[0] = p->max_threads < 64 ? p->max_threads : 64;
+    if (p->required_block[0])
+        memcpy(launch->block, p->required_block, sizeof launch->block);
+    if (p->required_cluster[0])
+        memcpy(launch->grid, p->required_cluster, sizeof launch->grid);
+    if (p->required_cluster[0])
+        launch->grid[0] *= 2;
+    launch->shared_bytes = p->shared_bytes < 128 << 10 ? 4096 : 0;
+}
+
+static void read_error(const ptera_engine *engine, struct outcome *o)
+{
+    const char *text = ptera_engine_error(engine), *address = strstr(text, "illegal address 0x");
+    snprintf(o->error, sizeof o->error, "%.*s", (int)strcspn(text, "\n"), text);
+    o->address = address ? strtoull(address + strlen("illegal address "), NULL, 16) : UINT64_MAX / 3;
+}
+
+/* What the kernel left behind. */
+static void keep_bytes(const struct trial *t, ptera_module *module, struct outcome *o)
+{
+    void *address;
+    size_t bytes;
+    const char *name;
+    o->bytes = malloc(BUFFERS * BUFFER_BYTES + VARIABLE_BYTES);
+    for (unsigned i = 0; i < BUFFERS; i++, o->n += BUFFER_BYTES)
+        memcpy(o->bytes + o->n, buffer_of(t, i), BUFFER_BYTES);
+    for (unsigned i = 0; ptera_module_variable_at(module, i, &name, &address, &bytes) == PTERA_OK; i++) {
+        if (o->n + bytes > BUFFERS * BUFFER_BYTES + VARIABLE_BYTES)
+            return;
+        memcpy(o->bytes + o->n, address, bytes);
+        o->n += bytes;
+    }
+}
+
+static void launch_timed(const struct trial *t, const struct way *way, ptera_kernel *kernel, ptera_launch *launch, struct outcome *o)
+{
+    char late[80];
+    launch->order = way->order;
+    launch->isolate = way->isolate;
+    launch->backend = way->backend;
+    launch->timeout_seconds = way->isolate || way->backend == PTERA_BACKEND_INTERP ? t->options->limit : t->options->native_limit;
+    double start = now();
+    o->result = ptera_kernel_launch(kernel, launch);
+    double seconds = now() - start;
+    if (seconds > launch->timeout_seconds + t->options->late) {
+        snprintf(late, sizeof late, "returned after %.2f s, its limit was %g s", seconds, launch->timeout_seconds);
+        fail(t, VERDICT_LATE, way, late);
+    }
+}
+
+/* In a loaded module. */
+static void run_kernel(const struct trial *t, const struct way *way, ptera_engine *engine, ptera_module *module, struct outcome *o)
+{
+    ptera_kernel *kernel;
+    ptera_kernel_properties p = {.size = sizeof p};
+    ptera_launch launch;
+    ptera_launch_init(&launch);
+    o->result = ptera_module_kernel(module, NULL, t->kernel, &kernel);
+    if (o->result == PTERA_OK)
+        o->result = ptera_kernel_properties_get(kernel, &p);
+    if (o->result == PTERA_OK && p.parameter_bytes > PARAMETERS_MAX)
+        o->result = PTERA_ERROR_UNSUPPORTED_PTX;
+    if (o->result != PTERA_OK)
+        return;
+    uint8_t *block = calloc(1, p.parameter_bytes + 1);
+    for (unsigned i = 0; i < BUFFERS; i++)
+        fill_buffer(buffer_of(t, i), i);
+    fill_parameters(t, kernel, block);
+    shape_launch(&launch, &p);
+    launch.parameter_block = block;
+    launch.parameter_block_bytes = p.parameter_bytes;
+    launch_timed(t, way, kernel, &launch, o);
+    ptera_kernel_status status = {.size = sizeof status};
+    ptera_kernel_info(kernel, &status);
+    o->is_native = status.native_launches > 0;
+    if (o->result != PTERA_OK)
+        read_error(engine, o);
+    else
+        keep_bytes(t, module, o);
+    free(block);
+}
+
+static struct outcome run_way(const struct trial *t, const struct way *way)
+{
+    struct outcome o = {.result = PTERA_ERROR_OUT_OF_MEMORY};
+    ptera_options options;
+    ptera_engine *engine;
+    ptera_module *module = NULL;
+    ptera_options_init(&options);
+    options.threads = 1;
+    options.memory_bytes = 256 << 20;
+    snprintf(place, PLACE_TEXT, "kernel %u, %s", t->kernel, way->name);
+    alarm((unsigned)(t->options->native_limit + t->options->late) + HANG_SECONDS);
+    if (ptera_engine_create(&options, &engine) != PTERA_OK)
+        return o;
+    for (unsigned i = 0; i < BUFFERS; i++)
+        ptera_memory_register(engine, buffer_of(t, i), BUFFER_BYTES);
+    o.result = ptera_module_load(engine, "mutant.ptx", t->text, t->bytes, &module);
+    if (o.result == PTERA_OK)
+        run_kernel(t, way, engine, module, &o);
+    ptera_engine_destroy(engine);
+    alarm(0);
+    return o;
+}
+
+/* ---- a kernel -------------------------------------------------------------------------------------------------------- */
+
+/* No memory of the process can be there: both engines fail. */
+static bool is_nowhere(uint64_t address)
+{
+    return address < 1 << 16 || address >> 47;
+}
+
+static bool is_same(const struct outcome *a, const struct outcome *b)
+{
+    return a->result == b->result && a->n == b->n && (!a->n || !memcmp(a->bytes, b->bytes, a->n));
+}
+
+static void describe(const struct outcome *first, const struct outcome *o, char *text, size_t bytes)
+{
+    size_t at = 0;
+    if (first->result != o->result) {
+        snprintf(text, bytes, "%s (%s), the interpreter: %s (%s)", ptera_result_text(o->result), o->error,
+                 ptera_result_text(first->result), first->error);
+        return;
+    }
+    while (at < first->n && first->bytes[at] == o->bytes[at])
+        at++;
+    if (at < BUFFERS * BUFFER_BYTES)
+        snprintf(text, bytes, "byte %zu of buffer %zu is 0x%02x, the interpreter's is 0x%02x", at % BUFFER_BYTES, at / BUFFER_BYTES,
+                 o->bytes[at], first->bytes[at]);
+    else
+        snprintf(text, bytes, "byte %zu of the variables is 0x%02x, the interpreter's is 0x%02x", at - BUFFERS * BUFFER_BYTES,
+                 o->bytes[at], first->bytes[at]);
+}
+
+/* Runs it another way. Returns whether native code did. */
+static bool run_alike(const struct trial *t, const struct way *way, const struct outcome *first, bool must_agree)
+{
+    struct outcome o = run_way(t, way);
+    if (must_agree && !is_same(first, &o)) {
+        char text[500];
+        describe(first, &o, text, sizeof text);
+        fail(t, VERDICT_DIFFERENT, way, text);
+    }
+    bool was_native = o.is_native;
+    free(o.bytes);
+    return was_native;
+}
+
+static enum kernel_kind kind_of(const struct outcome v[3])
+{
+    bool has_timeout = false, is_wild = false, is_alike = true;
+    for (int i = 0; i < 3; i++) {
+        has_timeout |= v[i].result == PTERA_ERROR_TIMEOUT;
+        is_wild |= v[i].result == PTERA_ERROR_ILLEGAL_ADDRESS && !is_nowhere(v[i].address);
+        is_alike &= is_same(&v[0], &v[i]);
+    }
+    return is_wild       ? KERNEL_WILD
+           : has_timeout ? KERNEL_TIMEOUT
+           : !is_alike   ? KERNEL_ORDER
+           : v[0].result ? KERNEL_FAULTED
+                         : KERNEL_COMPARED;
+}
+
+/* Native code must end in the time that the interpreter had, where that did not end. */
+static void run_on_engines(const struct trial *t, enum kernel_kind kind, const struct outcome *first)
+{
+    struct run_options short_limit = *t->options;
+    struct trial mine = *t;
+    short_limit.native_limit = short_limit.limit;
+    if (kind == KERNEL_TIMEOUT)
+        mine.options = &short_limit;
+    bool must_agree = kind == KERNEL_COMPARED || kind == KERNEL_FAULTED;
+    run_alike(&mine, &plain, first, must_agree);
+    run_alike(&mine, &automatic, first, must_agree);
+    if (t->has_jit)
+        t->report->kernels[KERNEL_NATIVE] += run_alike(&mine, &native, first, must_agree);
+}
+
+/* Returns false if there is no such kernel, or none can run. */
+static bool try_kernel(const struct trial *t)
+{
+    struct outcome v[3] = {run_way(t, &isolated)};
+    bool can_run = v[0].result != PTERA_ERROR_INVALID_PTX && v[0].result != PTERA_ERROR_NOT_FOUND;
+    if (can_run && v[0].result != PTERA_ERROR_UNSUPPORTED_PTX && v[0].result != PTERA_ERROR_INVALID_LAUNCH) {
+        v[1] = run_way(t, &lanes);
+        v[2] = run_way(t, &reverse);
+        enum kernel_kind kind = kind_of(v);
+        t->report->kernels[kind]++;
+        t->report->verdict = t->report->verdict == VERDICT_INVALID ? VERDICT_GOOD : t->report->verdict;
+        if (kind != KERNEL_WILD)
+            run_on_engines(t, kind, &v[0]);
+    }
+    for (int i = 0; i < 3; i++)
+        free(v[i].bytes);
+    return can_run && t->report->verdict <= VERDICT_INVALID;
+}
+
+static bool has_compiler(void)
+{
+    ptera_engine *engine;
+    ptera_info info = {.size = sizeof info};
+    bool ok = ptera_engine_create(NULL, &engine) == PTERA_OK && ptera_engine_info(engine, &info) == PTERA_OK && info.has_jit;
+    ptera_engine_destroy(engine);
+    return ok;
+}
+
+void run_serve(const void *options, int in, int out)
+{
+    struct run_head head;
+    struct trial t = {.options = options, .buffers = map_buffers(), .has_jit = has_compiler()};
+    while (t.buffers && pen_read(in, &head, sizeof head)) {
+        struct report report = {.verdict = VERDICT_INVALID};
+        char *text = malloc(head.bytes + 1);
+        if (!text || !pen_read(in, text, head.bytes))
+            return;
+        t.text = text;
+        t.bytes = head.bytes;
+        t.report = &report;
+        t.kernel = 0;
+        while (t.kernel < KERNELS && try_kernel(&t))
+            t.kernel++;
+        free(text);
+        if (!pen_write(out, &report, sizeof report))
+            return;
+    }
+}
