@@ -24,7 +24,7 @@ static bool is_sound(size_t n)
 
 static void check_damage(size_t n)
 {
-    static const uint8_t others[] = {0x00, 0xff, 0x80, 0x01};
+    static const uint8_t others[] = {0x00, 0xff};
     for (size_t i = 0; i < n; i++) {
         uint8_t byte = bytes[i];
         for (size_t k = 0; k < sizeof others; k++) {
