@@ -150,10 +150,19 @@ struct pt_place jit_place(const struct jit *j, uint32_t insn)
     return (struct pt_place){(uint32_t)(j->f - j->m->funcs.v), insn};
 }
 
+/* Variables that pass arguments, of calls that may not be there: they are the thread's own. */
+static bool has_arguments(const struct jit *j)
+{
+    for (uint32_t i = 0; i < j->f->locals.n; i++)
+        if (j->m->symbols.v[j->f->locals.v[i]].space == PT_SPACE_PARAM)
+            return true;
+    return false;
+}
+
 /* Calls are expanded where they can be; a copy of the kernel begins with where its threads' stacks do. */
 static bool expand_calls(struct jit *j)
 {
-    if (!j->f->calls && !pt_uses_stack(j->m, j->f))
+    if (!j->f->calls && !has_arguments(j) && !pt_uses_stack(j->m, j->f))
         return true;
     struct pt_inlined *inlined = pt_arena_alloc(j->arena, sizeof *inlined);
     if (!pt_inline(j->m, j->snapshot->kernel, j->arena, inlined)) {

@@ -9,8 +9,8 @@
  *   --show          print the mutants instead of running them
  *   --out FOLDER    where mutants that fail are written (.), made smaller unless
  *   --whole         is given
- *   --limit S       of a launch in the interpreter (0.25)
- *   --native S      of a launch that may be compiled (20)
+ *   --limit S       of a launch in the interpreter (0.1)
+ *   --native S      of a launch that may be compiled (10)
  *   --late S        how long after its limit a call may return (3)
  *
  * No mutant may end the process or hang. Where what is done is defined, both engines and auto leave the same result code and the same
@@ -217,7 +217,8 @@ static void replay(struct pen *pen, const struct source *source, struct totals *
 
 static unsigned long tell(const struct totals *t)
 {
-    static const char *const kinds[] = {"compared", "faulted alike", "depend on the order of threads", "out of time", "wild", "native"};
+    static const char *const kinds[] = {"compared", "faulted alike", "depend on the order of threads", "out of time",
+                                        "not compiled in time", "with unread loads that fail", "wild", "native"};
     unsigned long failed = 0;
     printf("kernels:");
     for (unsigned i = 0; i < KERNEL_KINDS; i++)
@@ -233,7 +234,7 @@ static unsigned long tell(const struct totals *t)
 
 int main(int argc, char **argv)
 {
-    static struct options o = {.seed = 1, .count = 1000, .run = {0.25, 20, 3}, .folder = "."};
+    static struct options o = {.seed = 1, .count = 1000, .run = {0.1, 10, 3}, .folder = "."};
     struct totals totals = {0};
     if (!parse_options(argc, argv, &o))
         return 2;

@@ -40,6 +40,8 @@ static const struct way isolated = {"isolated", PTERA_ORDER_LOCKSTEP, 1, PTERA_B
 struct outcome {
     ptera_result result;
     bool is_native;
+    bool is_load;     /* the instruction that failed */
+    bool is_dear;     /* PTERA_ERROR_TIMEOUT, while it was compiled */
     uint64_t address; /* PTERA_ERROR_ILLEGAL_ADDRESS */
     size_t n;
     uint8_t *bytes; /* buffers, then variables */
@@ -149,9 +151,21 @@ static void shape_launch(ptera_launch *launch, const ptera_kernel_properties *p)
     launch->shared_bytes = p->shared_bytes < 128 << 10 ? 4096 : 0;
 }
 
+/* The line of PTX that a report of several lines has as its second. */
+static bool names_load(const char *text)
+{
+    const char *line = strchr(text, '\n');
+    line = line ? line + 1 + strspn(line + 1, " ") : "";
+    if (*line == '@')
+        line += strcspn(line, " \n"), line += strspn(line, " ");
+    return !strncmp(line, "ld.", 3);
+}
+
 static void read_error(const ptera_engine *engine, struct outcome *o)
 {
     const char *text = ptera_engine_error(engine), *address = strstr(text, "illegal address 0x");
+    o->is_load = names_load(text);
+    o->is_dear = o->result == PTERA_ERROR_TIMEOUT && strstr(text, "while it was compiled");
     snprintf(o->error, sizeof o->error, "%.*s", (int)strcspn(text, "\n"), text);
     o->address = address ? strtoull(address + strlen("illegal address "), NULL, 16) : UINT64_MAX / 3;
 }
@@ -275,18 +289,29 @@ static void describe(const struct outcome *first, const struct outcome *o, char 
                  o->bytes[at], first->bytes[at]);
 }
 
-/* Runs it another way. Returns whether native code did. */
-static bool run_alike(const struct trial *t, const struct way *way, const struct outcome *first, bool must_agree)
+static void expect_same(const struct trial *t, const struct way *way, const struct outcome *first, const struct outcome *o)
+{
+    char text[500];
+    if (is_same(first, o))
+        return;
+    describe(first, o, text, sizeof text);
+    fail(t, VERDICT_DIFFERENT, way, text);
+}
+
+/* Runs it as code that may be native. */
+static void run_alike(const struct trial *t, const struct way *way, const struct outcome *first, bool must_agree)
 {
     struct outcome o = run_way(t, way);
-    if (must_agree && !is_same(first, &o)) {
-        char text[500];
-        describe(first, &o, text, sizeof text);
-        fail(t, VERDICT_DIFFERENT, way, text);
-    }
-    bool was_native = o.is_native;
+    bool is_unread = o.result == PTERA_OK && first->is_load &&
+                     (first->result == PTERA_ERROR_ILLEGAL_ADDRESS || first->result == PTERA_ERROR_MISALIGNED_ADDRESS);
+    if (o.is_dear)
+        t->report->kernels[KERNEL_DEAR]++;
+    else if (must_agree && is_unread)
+        t->report->kernels[KERNEL_UNREAD]++;
+    else if (must_agree)
+        expect_same(t, way, first, &o);
+    t->report->kernels[KERNEL_NATIVE] += way == &native && o.is_native;
     free(o.bytes);
-    return was_native;
 }
 
 static enum kernel_kind kind_of(const struct outcome v[3])
@@ -313,10 +338,13 @@ static void run_on_engines(const struct trial *t, enum kernel_kind kind, const s
     if (kind == KERNEL_TIMEOUT)
         mine.options = &short_limit;
     bool must_agree = kind == KERNEL_COMPARED || kind == KERNEL_FAULTED;
-    run_alike(&mine, &plain, first, must_agree);
+    struct outcome o = run_way(&mine, &plain);
+    if (must_agree)
+        expect_same(&mine, &plain, first, &o);
+    free(o.bytes);
     run_alike(&mine, &automatic, first, must_agree);
     if (t->has_jit)
-        t->report->kernels[KERNEL_NATIVE] += run_alike(&mine, &native, first, must_agree);
+        run_alike(&mine, &native, first, must_agree);
 }
 
 /* Returns false if there is no such kernel, or none can run. */
@@ -325,8 +353,8 @@ static bool try_kernel(const struct trial *t)
     struct outcome v[3] = {run_way(t, &isolated)};
     bool can_run = v[0].result != PTERA_ERROR_INVALID_PTX && v[0].result != PTERA_ERROR_NOT_FOUND;
     if (can_run && v[0].result != PTERA_ERROR_UNSUPPORTED_PTX && v[0].result != PTERA_ERROR_INVALID_LAUNCH) {
-        v[1] = run_way(t, &lanes);
-        v[2] = run_way(t, &reverse);
+        for (int i = 1; i < 3 && v[0].result != PTERA_ERROR_TIMEOUT; i++)
+            v[i] = run_way(t, i == 1 ? &lanes : &reverse);
         enum kernel_kind kind = kind_of(v);
         t->report->kernels[kind]++;
         t->report->verdict = t->report->verdict == VERDICT_INVALID ? VERDICT_GOOD : t->report->verdict;

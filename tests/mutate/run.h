@@ -20,8 +20,10 @@ enum kernel_kind {
     KERNEL_FAULTED,   /* the same result code, of a failure */
     KERNEL_ORDER,     /* it depends on the order of threads: it ends */
     KERNEL_TIMEOUT,   /* the interpreter did not end in time: native code does */
+    KERNEL_DEAR,      /* it was not compiled in time */
+    KERNEL_UNREAD,    /* a load fails whose value nobody uses: native code has no such load */
     KERNEL_WILD,      /* it leaves its memory, for where memory of the process may be: it ran isolated only */
-    KERNEL_NATIVE,    /* of all of them: native code ran */
+    KERNEL_NATIVE,    /* of all these: native code ran */
     KERNEL_KINDS
 };
 
