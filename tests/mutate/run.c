@@ -22,20 +22,23 @@ enum {
     PLACE_TEXT = 200
 };
 
-/* One launch of a kernel in an engine of its own: all memory is as it was. */
+/* Launches of a kernel in an engine of their own: for the first, memory is as the system gave it. */
 struct way {
     const char *name;
     ptera_order order;
     int isolate;
     ptera_backend backend;
+    unsigned clusters, times; /* of the grid; launches, of which the last counts */
 };
 
-static const struct way isolated = {"isolated", PTERA_ORDER_LOCKSTEP, 1, PTERA_BACKEND_INTERP},
-                        lanes = {"isolated, lanes one by one", PTERA_ORDER_LANES, 1, PTERA_BACKEND_INTERP},
-                        reverse = {"isolated, in reverse", PTERA_ORDER_REVERSE, 1, PTERA_BACKEND_INTERP},
-                        plain = {"interpreted", PTERA_ORDER_LOCKSTEP, 0, PTERA_BACKEND_INTERP},
-                        automatic = {"auto", PTERA_ORDER_LOCKSTEP, 0, PTERA_BACKEND_AUTO},
-                        native = {"native", PTERA_ORDER_LOCKSTEP, 0, PTERA_BACKEND_JIT};
+static const struct way isolated = {"isolated", PTERA_ORDER_LOCKSTEP, 1, PTERA_BACKEND_INTERP, 2, 1},
+                        lanes = {"isolated, lanes one by one", PTERA_ORDER_LANES, 1, PTERA_BACKEND_INTERP, 2, 1},
+                        reverse = {"isolated, in reverse", PTERA_ORDER_REVERSE, 1, PTERA_BACKEND_INTERP, 2, 1},
+                        plain = {"interpreted", PTERA_ORDER_LOCKSTEP, 0, PTERA_BACKEND_INTERP, 2, 1},
+                        automatic = {"auto", PTERA_ORDER_LOCKSTEP, 0, PTERA_BACKEND_AUTO, 2, 1},
+                        native = {"native", PTERA_ORDER_LOCKSTEP, 0, PTERA_BACKEND_JIT, 2, 1},
+                        once = {"once", PTERA_ORDER_LOCKSTEP, 1, PTERA_BACKEND_INTERP, 1, 1},
+                        again = {"again", PTERA_ORDER_LOCKSTEP, 1, PTERA_BACKEND_INTERP, 1, 2};
 
 struct outcome {
     ptera_result result;
@@ -138,16 +141,15 @@ static void fill_parameters(const struct trial *t, const ptera_kernel *kernel, u
     }
 }
 
-static void shape_launch(ptera_launch *launch, const ptera_kernel_properties *p)
+static void shape_launch(ptera_launch *launch, const ptera_kernel_properties *p, unsigned clusters)
 {
-    launch->grid[0] = 2;
+    launch->grid[0] = 1;
     launch->block[0] = p->max_threads < 64 ? p->max_threads : 64;
     if (p->required_block[0])
         memcpy(launch->block, p->required_block, sizeof launch->block);
     if (p->required_cluster[0])
         memcpy(launch->grid, p->required_cluster, sizeof launch->grid);
-    if (p->required_cluster[0])
-        launch->grid[0] *= 2;
+    launch->grid[0] *= clusters;
     launch->shared_bytes = p->shared_bytes < 128 << 10 ? 4096 : 0;
 }
 
@@ -221,7 +223,7 @@ static void run_kernel(const struct trial *t, const struct way *way, ptera_engin
     for (unsigned i = 0; i < BUFFERS; i++)
         fill_buffer(buffer_of(t, i), i);
     fill_parameters(t, kernel, block);
-    shape_launch(&launch, &p);
+    shape_launch(&launch, &p, way->clusters);
     launch.parameter_block = block;
     launch.parameter_block_bytes = p.parameter_bytes;
     launch_timed(t, way, kernel, &launch, o);
@@ -250,9 +252,13 @@ static struct outcome run_way(const struct trial *t, const struct way *way)
         return o;
     for (unsigned i = 0; i < BUFFERS; i++)
         ptera_memory_register(engine, buffer_of(t, i), BUFFER_BYTES);
-    o.result = ptera_module_load(engine, "mutant.ptx", t->text, t->bytes, &module);
-    if (o.result == PTERA_OK)
-        run_kernel(t, way, engine, module, &o);
+    for (unsigned i = 0; i < way->times; i++) {
+        ptera_module_unload(module);
+        free(o.bytes);
+        o = (struct outcome){.result = ptera_module_load(engine, "mutant.ptx", t->text, t->bytes, &module)};
+        if (o.result == PTERA_OK)
+            run_kernel(t, way, engine, module, &o);
+    }
     ptera_engine_destroy(engine);
     alarm(0);
     return o;
@@ -298,6 +304,16 @@ static void expect_same(const struct trial *t, const struct way *way, const stru
     fail(t, VERDICT_DIFFERENT, way, text);
 }
 
+/* What an earlier launch left in its memory matters. */
+static bool reads_unwritten(const struct trial *t)
+{
+    struct outcome first = run_way(t, &once), second = run_way(t, &again);
+    bool is_alike = is_same(&first, &second);
+    free(first.bytes);
+    free(second.bytes);
+    return !is_alike;
+}
+
 /* Runs it as code that may be native. */
 static void run_alike(const struct trial *t, const struct way *way, const struct outcome *first, bool must_agree)
 {
@@ -308,6 +324,8 @@ static void run_alike(const struct trial *t, const struct way *way, const struct
         t->report->kernels[KERNEL_DEAR]++;
     else if (must_agree && is_unread)
         t->report->kernels[KERNEL_UNREAD]++;
+    else if (must_agree && !is_same(first, &o) && reads_unwritten(t))
+        t->report->kernels[KERNEL_UNWRITTEN]++;
     else if (must_agree)
         expect_same(t, way, first, &o);
     t->report->kernels[KERNEL_NATIVE] += way == &native && o.is_native;
