@@ -227,12 +227,27 @@ static void add_source(void *ud, uint32_t reg, bool is_def)
         v->fact.level = fact->level;
 }
 
+/* Special registers among the operands, and addresses in windows of each thread. */
+static void add_places(struct vary *v, const struct pt_operand *o, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (o[i].kind == PT_OPND_VEC)
+            add_places(v, v->f->operands.v + o[i].index, (uint32_t)o[i].imm);
+        if (o[i].kind != PT_OPND_SREG && o[i].kind != PT_OPND_SYM)
+            continue;
+        struct pt_fact fact = operand_fact(v, &o[i], 64);
+        if (fact.level > v->fact.level)
+            v->fact.level = fact.level;
+    }
+}
+
 /* No better than the worst of the sources. The guard comes before them, and may be one. */
 static struct pt_fact worst_source(struct vary *v)
 {
     v->has_guard_passed = false;
     v->fact = pt_fact_any(PT_LEVEL_CTA, 64);
     pt_insn_regs(v->m, v->f, v->insn, add_source, v);
+    add_places(v, v->o, v->insn->n_operands);
     if (v->form->effects & PT_FX_CARRY_IN)
         add_source(v, v->f->regs.n, false);
     return v->fact;
