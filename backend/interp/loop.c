@@ -521,13 +521,25 @@ void pt_loop_places(const struct pt_warp *warp,
                 report(ud, f->body->index, f->body->start[b]->insn, f->wait[b], UINT32_MAX);
 }
 
+/* Lanes whose access is misaligned besides. Handlers find that out behind their loads, others before; instructions of a warp have
+ * addresses that they do not use. */
+static uint32_t misaligned_lanes(struct pt_state *s, uint64_t *first)
+{
+    const struct pt_insn *insn = &s->frame->body->func->insns.v[s->code->insn];
+    bool is_of_warp = pt_insn_form(s->program->base.image->module, insn)->effects & PT_FX_WARP;
+    return s->acting || is_of_warp ? 0 : pt_mem_misaligned_lanes(s->code, s->frame, first);
+}
+
 void pt_loop_locate(struct pt_warp *warp, uint64_t address)
 {
     struct pt_state *s = pt_state_of(warp);
     struct pt_frame *f = s->frame;
     uint64_t first = address;
-    uint32_t lanes = s->acting ? s->acting : pt_mem_locate(s->code, f, address, &first);
-    warp->fault = (struct pt_fault){.kind = PT_FAULT_ILLEGAL_ADDRESS,
+    uint32_t misaligned = misaligned_lanes(s, &first);
+    uint32_t lanes = misaligned  ? misaligned
+                     : s->acting ? s->acting
+                                 : pt_mem_locate(s->code, f, address, &first);
+    warp->fault = (struct pt_fault){.kind = misaligned ? PT_FAULT_MISALIGNED : PT_FAULT_ILLEGAL_ADDRESS,
                                     .func = f->body->index,
                                     .insn = s->code->insn,
                                     .lanes = lanes,

@@ -336,5 +336,8 @@ struct pt_code pt_race_test_registers(uint32_t insn, const struct pt_race_reg *r
  * lowest. */
 uint32_t pt_mem_locate(const struct pt_code *c, struct pt_frame *f, uint64_t address,
                        uint64_t *first);
+#define pt_mem_misaligned_lanes PT_LEVEL_NAME(pt_mem_misaligned_lanes)
+/* The lanes of `mask` whose access by `c` is misaligned, and the address of the lowest. */
+uint32_t pt_mem_misaligned_lanes(const struct pt_code *c, struct pt_frame *f, uint64_t *first);
 
 #endif

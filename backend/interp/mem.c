@@ -626,18 +626,24 @@ uint64_t pt_address_all(const struct pt_code *c, const struct pt_frame *f, enum 
 
 /* ---- faults ---------------------------------------------------------------------------------- */
 
-const struct pt_code *pt_mem_misaligned(const struct pt_code *c, struct pt_frame *f)
+uint32_t pt_mem_misaligned_lanes(const struct pt_code *c, struct pt_frame *f, uint64_t *first)
 {
     struct pt_code at = pt_address_code(c);
     uint32_t lanes = 0;
-    uint64_t first = 0;
     for (uint32_t i = 0; i < PT_WARP_SIZE; i++) {
         uint64_t a = pt_address_of(&at, f, pt_mem_kind(c), i);
         if (!(f->mask >> i & 1) || !(a & ((UINT64_C(1) << ((c->aux >> 8 & 15))) - 1)))
             continue;
-        first = lanes ? first : a;
+        *first = lanes ? *first : a;
         lanes |= 1u << i;
     }
+    return lanes;
+}
+
+const struct pt_code *pt_mem_misaligned(const struct pt_code *c, struct pt_frame *f)
+{
+    uint64_t first = 0;
+    uint32_t lanes = pt_mem_misaligned_lanes(c, f, &first);
     pt_fail(c, f, PT_FAULT_MISALIGNED, lanes, NULL);
     f->state->warp->fault.has_address = true;
     f->state->warp->fault.address = first;
