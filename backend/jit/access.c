@@ -199,13 +199,28 @@ void jit_check_one(struct jit *j, const struct jit_access *a, unsigned copy, LLV
     jit_fail_if(j, jit_misaligned(j, a, address), PT_FAULT_MISALIGNED, &who);
 }
 
+/* Offsets in the window that are known, of variables of the kernel: no smaller window is given to native code. */
+static bool is_in_variables(const struct jit *j, const struct jit_access *a, LLVMValueRef offsets)
+{
+    for (unsigned lane = 0; LLVMIsConstant(offsets) && lane < j->width; lane++) {
+        LLVMValueRef offset = LLVMGetAggregateElement(offsets, lane);
+        uint64_t bytes = (uint64_t)a->bytes * a->n, size = j->f->local_size;
+        if (!offset || !LLVMIsAConstantInt(offset) || size < bytes ||
+            LLVMConstIntGetZExtValue(offset) > size - bytes)
+            return false;
+    }
+    return LLVMIsConstant(offsets);
+}
+
 LLVMValueRef jit_in_window(struct jit *j, const struct jit_access *a, unsigned copy,
                            LLVMValueRef offsets)
 {
+    LLVMValueRef addresses = LLVMBuildAdd(j->b, offsets, jit_local_windows(j, copy), "");
+    if (is_in_variables(j, a, offsets))
+        return addresses;
     LLVMValueRef bad = jit_local_leaves(j, offsets, (uint64_t)a->bytes * a->n);
     if (j->mask[copy])
         bad = LLVMBuildAnd(j->b, bad, j->mask[copy], "");
-    LLVMValueRef addresses = LLVMBuildAdd(j->b, offsets, jit_local_windows(j, copy), "");
     jit_fail_lanes(j, PT_FAULT_ILLEGAL_ADDRESS, copy, bad, jit_pointer(j, a, addresses));
     return addresses;
 }
@@ -216,6 +231,8 @@ void jit_check_all(struct jit *j, const struct jit_access *a, unsigned copy, LLV
     if (a->bytes * a->n == 1)
         return;
     LLVMValueRef bad = jit_misaligned(j, a, addresses);
+    if (LLVMIsNull(bad))
+        return;
     bad = mask ? LLVMBuildAnd(j->b, bad, mask, "") : bad;
     jit_fail_lanes(j, PT_FAULT_MISALIGNED, copy, bad, NULL);
 }

@@ -681,6 +681,9 @@ bool jit_run(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValueRef *mas
             store_results(j, &b, insns[i]);
         if (i >= b.at)
             b = find_batch(j, insns, i + 1, n);
+        jit_part_block(j);
+        if (!jit_is_bounded(j))
+            return false;
     }
     return true;
 }

@@ -28,7 +28,7 @@ static bool open_llvm(struct session *s)
 {
     struct jit *j = &s->j;
     j->target = jit_target(j->options->level);
-    s->machine = j->target ? jit_target_machine(j->target) : NULL;
+    s->machine = j->target ? jit_target_machine(j->target, LLVMCodeGenLevelDefault) : NULL;
     if (!s->machine)
         return refuse(s, "", "LLVM has no target for this machine");
     j->context = LLVMContextCreate();
@@ -115,10 +115,22 @@ static bool print(struct session *s, struct jit_object *object)
     return ok;
 }
 
+/* Instructions are chosen, and registers given, in time that grows with the code alone. */
+static void take_light_machine(struct session *s)
+{
+    LLVMTargetMachineRef machine = jit_target_machine(s->j.target, LLVMCodeGenLevelNone);
+    if (!machine)
+        return;
+    LLVMDisposeTargetMachine(s->machine);
+    s->machine = machine;
+}
+
 static bool emit(struct session *s, LLVMCodeGenFileType type, struct jit_object *object)
 {
     LLVMMemoryBufferRef buffer;
     char *message = NULL;
+    if (s->j.is_light)
+        take_light_machine(s);
     if (LLVMTargetMachineEmitToMemoryBuffer(s->machine, s->j.module, type, &message, &buffer)) {
         LLVMDisposeMessage(message);
         return refuse(s, "", "LLVM cannot emit code for this kernel");

@@ -115,15 +115,18 @@ void jit_lane_pointers(struct jit *j, const struct jit_access *a, unsigned copy,
         pointers[lane] = jit_pointer(j, a, jit_lane(j, addresses, lane));
 }
 
+enum { LOCAL_ALIGN = 16 }; /* of windows, at least */
+
 void jit_access_any(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef *v)
 {
     if (access_indexed(j, a, copy, v))
         return;
-    LLVMValueRef addresses = jit_address(j, a, copy, j->width);
+    LLVMValueRef addresses = jit_address(j, a, copy, j->width), offsets = addresses;
     LLVMValueRef mask = j->mask[copy];
     if (a->space == PT_SPACE_LOCAL)
         addresses = jit_in_window(j, a, copy, addresses);
-    jit_check_all(j, a, copy, addresses, mask);
+    bool is_told = a->space == PT_SPACE_LOCAL && a->bytes * a->n <= LOCAL_ALIGN;
+    jit_check_all(j, a, copy, is_told ? offsets : addresses, mask);
     if (has_gather(j, a)) {
         access_by_machine(j, a, jit_pointer(j, a, addresses), mask, v);
         return;

@@ -22,7 +22,8 @@
  *   atomic.c, warp.c, matrix.c, async.c   the others that are not pure
  *   local.c     windows of local memory                  stack.c            stacks in them
  *   call.c      calls of device functions
- *   promote.c   variables become values                  fail.c             where launches end early
+ *   promote.c   variables become values                  size.c             how large a kernel may be
+ *   fail.c      where launches end early                 check.c            what is promised to LLVM, in builds for tests
  *   compile.c   LLVM's part, from a snapshot to an object: its caller is client.c, or server.c in the compiler process (process.h)
  *   target.c    the host, passes, machine code           engine.c           the entry of the shared object
  *   snapshot.h  a kernel apart from its module           key.c              what the cache knows it by
@@ -76,8 +77,8 @@ const struct jit_target *jit_target(const char *level);
 unsigned jit_target_width(const char *level);
 /* What code is tuned for. NULL: no memory. */
 const char *jit_host_cpu(void);
-LLVMTargetMachineRef jit_target_machine(const struct jit_target *target);
-/* Optimises j->module. */
+LLVMTargetMachineRef jit_target_machine(const struct jit_target *target, LLVMCodeGenOptLevel level);
+/* Optimises j->module; finds j->is_light. */
 void jit_optimise(struct jit *j, LLVMTargetMachineRef machine);
 
 /* ---- generating one kernel ----------------------------------------------------------------------------------- */
@@ -103,6 +104,7 @@ struct jit {
     uint32_t stack;         /* in scratch memory: where threads' stacks end (stack.c) */
     uint32_t turn_loop;     /* the loop, + 1, in which CTAs take turns; PT_NONE: they do not */
     bool has_steps;         /* the interpreter runs some instructions */
+    bool is_light;          /* made by few passes in linear time, for its size */
 
     LLVMContextRef context;
     LLVMModuleRef module;
@@ -142,6 +144,14 @@ struct jit {
     bool starts_full;           /* every group begins with all its lanes on */
     bool is_one_region;         /* the kernel is one region: no value goes through memory */
 
+    uint32_t n_generated;       /* LLVM's instructions, in all basic blocks but the one being generated */
+    struct jit_part {           /* size.c: of it, as far as it has been looked at */
+        LLVMBasicBlockRef block;
+        LLVMValueRef last;
+        uint32_t n;
+    } part;
+    uint32_t n_parts;           /* where basic blocks became several */
+
     uint32_t block;             /* being generated */
     const struct pt_insn *insn; /* likewise */
     const struct pt_form *form;
@@ -177,8 +187,22 @@ struct pt_place jit_place(const struct jit *j, uint32_t insn);
 
 /* ---- promote.c ----------------------------------------------------------------------------------------------- */
 
-/* Allocas of the whole function j->function that are only read and written become values. */
-void jit_promote(struct jit *j);
+/* Allocas of the whole function j->function that are only read and written become values. False if some do not, since that would take
+ * too long. */
+bool jit_promote(struct jit *j);
+
+/* ---- size.c -------------------------------------------------------------------------------------------------- */
+
+/* The basic block being generated is left for another one. */
+void jit_count_block(struct jit *j);
+/* False with j->why set where so much code has been generated that the kernel is not made. */
+bool jit_is_bounded(struct jit *j);
+/* Called behind each instruction of the kernel: long basic blocks become several. */
+void jit_part_block(struct jit *j);
+/* The code, all of which is generated, is too much for passes that take more than twice the time for twice the code. */
+bool jit_is_large(const struct jit *j);
+/* LLVM's instructions in it. */
+uint32_t jit_count_code(const struct jit *j);
 
 /* ---- debug.c ------------------------------------------------------------------------------------------------- */
 

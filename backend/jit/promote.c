@@ -19,6 +19,7 @@ struct block {
 
 struct variable {
     LLVMValueRef is; /* an alloca */
+    uint32_t order;  /* among all, as they stand in the function */
     PT_VEC(struct access {
         LLVMValueRef is;
         uint32_t block;
@@ -26,13 +27,18 @@ struct variable {
     }) accesses; /* as they stand in the function */
 };
 
+/* What it may cost in all: blocks looked at and values of phis made, values of the phis that stay. Variables for which that is used up
+ * become values only where they live in one block. */
+enum { WORK_MOST = 1 << 20, PHI_VALUES_MOST = 1 << 16 };
+
 struct promote {
     struct jit *j;
     struct pt_arena *arena;
+    uint32_t work, n_phi_values;
     struct block *blocks; /* by address */
     uint32_t n_blocks, *preds;
     struct variable *variables; /* by address */
-    uint32_t n_variables;
+    uint32_t n_variables, *in_order;
     uint32_t now; /* the variable at work, counted from 1 */
     LLVMTypeRef type;
     PT_VEC(struct phi {
@@ -115,11 +121,17 @@ static void find_variables(struct promote *p, LLVMValueRef function)
     PT_VEC(struct variable) found = {0};
     LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(function);
     for (LLVMValueRef i = LLVMGetFirstInstruction(entry); i; i = LLVMGetNextInstruction(i))
-        if (LLVMIsAAllocaInst(i) && is_variable(i))
-            pt_vec_push(p->arena, &found)->is = i;
+        if (LLVMIsAAllocaInst(i) && is_variable(i)) {
+            struct variable *v = pt_vec_push(p->arena, &found);
+            v->is = i;
+            v->order = found.n - 1;
+        }
     p->variables = found.v;
     p->n_variables = found.n;
     qsort(found.v, found.n, sizeof *found.v, by_address);
+    p->in_order = pt_arena_alloc(p->arena, found.n * sizeof *p->in_order);
+    for (uint32_t i = 0; i < found.n; i++)
+        p->in_order[found.v[i].order] = i;
 }
 
 static void find_accesses(struct promote *p, LLVMValueRef function)
@@ -177,6 +189,7 @@ static LLVMValueRef value_in(struct promote *p, uint32_t block)
             value = new_phi(p, at);
         else if (look(p, at = p->preds[b->preds])->store)
             value = LLVMGetOperand(p->blocks[at].store, 0);
+        p->work++;
     }
     for (uint32_t b = block; b != at && !p->blocks[b].in; b = p->preds[p->blocks[b].preds])
         p->blocks[b].in = value;
@@ -212,6 +225,7 @@ static void fill_phis(struct promote *p)
     for (uint32_t i = 0; i < p->phis.n; i++) { /* which adds more of them */
         struct phi phi = p->phis.v[i];
         const struct block *b = &p->blocks[phi.block];
+        p->work += b->n_preds;
         for (uint32_t k = 0; k < b->n_preds; k++) {
             uint32_t from = p->preds[b->preds + k];
             LLVMValueRef value = value_out(p, from);
@@ -265,19 +279,37 @@ static void promote(struct promote *p, const struct variable *v)
     replace_loads(p, v);
     fill_phis(p);
     simplify_phis(p);
+    for (uint32_t i = 0; i < p->phis.n; i++)
+        p->n_phi_values += LLVMCountIncoming(p->phis.v[i].is);
     for (uint32_t i = 0; i < v->accesses.n; i++)
         if (v->accesses.v[i].is_store)
             LLVMInstructionEraseFromParent(v->accesses.v[i].is);
     LLVMInstructionEraseFromParent(v->is);
 }
 
-void jit_promote(struct jit *j)
+static bool lives_in_one_block(const struct variable *v)
+{
+    for (uint32_t i = 1; i < v->accesses.n; i++)
+        if (v->accesses.v[i].block != v->accesses.v[0].block)
+            return false;
+    return v->accesses.n == 0 || v->accesses.v[0].is_store;
+}
+
+bool jit_promote(struct jit *j)
 {
     struct promote p = {.j = j, .arena = j->arena};
     find_blocks(&p, j->function);
     find_edges(&p);
     find_variables(&p, j->function);
     find_accesses(&p, j->function);
-    for (uint32_t i = 0; i < p.n_variables; i++)
-        promote(&p, &p.variables[i]);
+    bool all = true;
+    for (uint32_t i = 0; i < p.n_variables; i++) {
+        const struct variable *v = &p.variables[p.in_order[i]];
+        bool is_cheap = p.work < WORK_MOST && p.n_phi_values < PHI_VALUES_MOST;
+        if (is_cheap || lives_in_one_block(v))
+            promote(&p, v);
+        else
+            all = false;
+    }
+    return all;
 }

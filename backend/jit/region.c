@@ -33,6 +33,7 @@ LLVMBasicBlockRef jit_new_block(struct jit *j, const char *name)
 
 void jit_continue_in(struct jit *j, LLVMBasicBlockRef block)
 {
+    jit_count_block(j);
     LLVMPositionBuilderAtEnd(j->b, block);
 }
 

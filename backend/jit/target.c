@@ -91,7 +91,7 @@ const char *jit_host_cpu(void)
     return host_cpu;
 }
 
-LLVMTargetMachineRef jit_target_machine(const struct jit_target *target)
+LLVMTargetMachineRef jit_target_machine(const struct jit_target *target, LLVMCodeGenOptLevel level)
 {
     LLVMTargetRef t;
     char *message = NULL;
@@ -100,7 +100,7 @@ LLVMTargetMachineRef jit_target_machine(const struct jit_target *target)
         return NULL;
     }
     return LLVMCreateTargetMachine(t, target->triple, target->cpu, target->features,
-                                   LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
+                                   level, LLVMRelocPIC, LLVMCodeModelSmall);
 }
 
 /* Instructions are those of the level, their order and choice is the host's. */
@@ -115,22 +115,43 @@ static void tune(struct jit *j)
 
 /* The generator makes vectors itself: no pass that does. What is dead once variables are values goes first, or common
  * subexpressions would be taken from there. */
-#define PASSES(GVN)                                                                                \
-    "function(sroa,dce,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"             \
-    "loop-simplify,lcssa,loop-mssa(licm)," GVN ",instcombine<no-verify-fixpoint>,dse,simplifycfg," \
-    "adce,simplifycfg)"
+#define FIRST "sroa,dce,early-cse<memssa>"
+#define REST(GVN)                                                                                    \
+    "instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,loop-mssa(licm)," GVN           \
+    ",instcombine<no-verify-fixpoint>,dse,simplifycfg,adce,simplifycfg"
+
+static void run_passes(struct jit *j, LLVMTargetMachineRef machine, const char *passes)
+{
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef error = LLVMRunPasses(j->module, passes, machine, options);
+    LLVMDisposePassBuilderOptions(options);
+    if (error) /* a name that this LLVM does not know: the code is right without */
+        LLVMConsumeError(error);
+}
 
 /* Instructions. GVN holds each load under a mask against all stores and such loads before it. */
-enum { LARGE = 16384 };
+enum { WITH_LOADS = 16384 };
 
-static bool is_large(struct jit *j)
+/* Instructions are combined by what branches above tell, one by one, those among them that always go one way: many of these go before. */
+enum { DECIDED_MOST = 512 };
+
+static uint32_t count_decided(const struct jit *j)
 {
-    unsigned n = 0;
-    for (LLVMValueRef f = LLVMGetFirstFunction(j->module); f; f = LLVMGetNextFunction(f))
-        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
-            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i && n < LARGE; i = LLVMGetNextInstruction(i))
-                n++;
-    return n == LARGE;
+    uint32_t n = 0;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(j->function); b; b = LLVMGetNextBasicBlock(b)) {
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
+        n += LLVMIsABranchInst(end) && LLVMIsConditional(end) && LLVMIsConstant(LLVMGetCondition(end));
+    }
+    return n;
+}
+
+static void run_all_passes(struct jit *j, LLVMTargetMachineRef machine)
+{
+    bool has_loads = jit_count_code(j) < WITH_LOADS;
+    run_passes(j, machine, "function(" FIRST ")");
+    if (count_decided(j) > DECIDED_MOST)
+        run_passes(j, machine, "function(simplifycfg)");
+    run_passes(j, machine, has_loads ? "function(" REST("gvn") ")" : "function(" REST("gvn<no-memdep>") ")");
 }
 
 static bool is_int_vector(LLVMTypeRef type)
@@ -203,13 +224,13 @@ static void part_masks(struct jit *j)
 void jit_optimise(struct jit *j, LLVMTargetMachineRef machine)
 {
     tune(j);
-    jit_promote(j);
-    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    const char *passes = is_large(j) ? PASSES("gvn<no-memdep>") : PASSES("gvn");
-    LLVMErrorRef error = LLVMRunPasses(j->module, passes, machine, options);
-    LLVMDisposePassBuilderOptions(options);
-    if (error) /* a name that this LLVM does not know: the code is right without */
-        LLVMConsumeError(error);
+    j->is_light = jit_is_large(j);
+    if (!jit_promote(j))
+        j->is_light = true;
+    if (j->is_light)
+        run_passes(j, machine, "function(early-cse)");
+    else
+        run_all_passes(j, machine);
     if (j->target->has_mask_registers)
         part_masks(j);
 }
