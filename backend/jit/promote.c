@@ -295,6 +295,14 @@ static bool lives_in_one_block(const struct variable *v)
     return v->accesses.n == 0 || v->accesses.v[0].is_store;
 }
 
+/* It stays a variable, of zero at first as the values of others are. */
+static void keep(struct promote *p, const struct variable *v)
+{
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(p->j->function);
+    LLVMPositionBuilderBefore(p->j->b, LLVMGetBasicBlockTerminator(entry));
+    LLVMBuildStore(p->j->b, LLVMConstNull(LLVMGetAllocatedType(v->is)), v->is);
+}
+
 bool jit_promote(struct jit *j)
 {
     struct promote p = {.j = j, .arena = j->arena};
@@ -306,10 +314,12 @@ bool jit_promote(struct jit *j)
     for (uint32_t i = 0; i < p.n_variables; i++) {
         const struct variable *v = &p.variables[p.in_order[i]];
         bool is_cheap = p.work < WORK_MOST && p.n_phi_values < PHI_VALUES_MOST;
-        if (is_cheap || lives_in_one_block(v))
+        bool becomes_value = is_cheap || lives_in_one_block(v);
+        if (becomes_value)
             promote(&p, v);
         else
-            all = false;
+            keep(&p, v);
+        all = all && becomes_value;
     }
     return all;
 }
