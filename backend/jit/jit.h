@@ -150,7 +150,7 @@ struct jit {
         LLVMValueRef last;
         uint32_t n;
     } part;
-    uint32_t n_parts;           /* where basic blocks became several */
+    uint32_t n_in_parts;        /* in basic blocks that became several */
 
     uint32_t block;             /* being generated */
     const struct pt_insn *insn; /* likewise */

@@ -45,6 +45,7 @@ struct promote {
         LLVMValueRef is;
         uint32_t block;
     }) phis; /* its own */
+    uint32_t n_load_phis; /* so many of them, the first, are in place of loads */
 };
 
 static int by_address(const void *a, const void *b)
@@ -249,26 +250,43 @@ static LLVMValueRef only_value(struct promote *p, LLVMValueRef phi)
     return only ? only : LLVMConstNull(p->type);
 }
 
-/* Phis of one value go. Those nearest to stores come first: they were made last. */
+/* A phi of one value goes: true. */
+static bool simplify_phi(struct promote *p, struct phi *phi)
+{
+    LLVMValueRef value = phi->is ? only_value(p, phi->is) : NULL;
+    if (!value)
+        return false;
+    LLVMReplaceAllUsesWith(phi->is, value);
+    LLVMInstructionEraseFromParent(phi->is);
+    phi->is = NULL;
+    return true;
+}
+
+static void forget_simplified(struct promote *p)
+{
+    uint32_t kept = 0, kept_of_loads = 0;
+    for (uint32_t i = 0; i < p->phis.n; i++)
+        if (p->phis.v[i].is) {
+            kept_of_loads += i < p->n_load_phis;
+            p->phis.v[kept++] = p->phis.v[i];
+        }
+    p->phis.n = kept;
+    p->n_load_phis = kept_of_loads;
+}
+
+/* Phis of one value go. Those nearest to stores come first, or uses would move from one to the next many times: of those in place of loads the
+ * first, of those before them the last made. */
 static void simplify_phis(struct promote *p)
 {
-    uint32_t before;
+    uint32_t n_simplified;
     do {
-        before = p->phis.n;
-        uint32_t kept = before;
-        for (uint32_t i = before; i-- > 0;) {
-            LLVMValueRef phi = p->phis.v[i].is, value = only_value(p, phi);
-            if (!value) {
-                p->phis.v[--kept] = p->phis.v[i];
-                continue;
-            }
-            LLVMReplaceAllUsesWith(phi, value);
-            LLVMInstructionEraseFromParent(phi);
-        }
-        for (uint32_t i = kept; i < before; i++)
-            p->phis.v[i - kept] = p->phis.v[i];
-        p->phis.n = before - kept;
-    } while (p->phis.n != before);
+        n_simplified = 0;
+        for (uint32_t i = p->phis.n; i-- > p->n_load_phis;)
+            n_simplified += simplify_phi(p, &p->phis.v[i]);
+        for (uint32_t i = 0; i < p->n_load_phis; i++)
+            n_simplified += simplify_phi(p, &p->phis.v[i]);
+        forget_simplified(p);
+    } while (n_simplified);
 }
 
 static void promote(struct promote *p, const struct variable *v)
@@ -277,6 +295,7 @@ static void promote(struct promote *p, const struct variable *v)
     p->type = LLVMGetAllocatedType(v->is);
     p->phis.n = 0;
     replace_loads(p, v);
+    p->n_load_phis = p->phis.n;
     fill_phis(p);
     simplify_phis(p);
     for (uint32_t i = 0; i < p->phis.n; i++)

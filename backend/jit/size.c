@@ -10,9 +10,10 @@
 enum {
     FULL_INSTRUCTIONS = 1 << 17,
     FULL_BLOCKS = 1 << 12,
-    FULL_PARTS = 4,
     PART = 1 << 13,
+    FULL_IN_PARTS = 4 * PART,
     LIGHT_PART = 1 << 9,
+    LONG = 1 << 13, /* instructions of a kernel that will be large, times chunks of a group */
     INSTRUCTIONS_MOST = 3 << 19
 };
 
@@ -51,16 +52,21 @@ static void look_at_block(struct jit *j)
     p->last = last;
 }
 
+static bool will_be_large(const struct jit *j)
+{
+    return j->n_in_parts > FULL_IN_PARTS || j->n_generated > FULL_INSTRUCTIONS ||
+           (uint64_t)j->f->insns.n * j->copies > LONG;
+}
+
 void jit_part_block(struct jit *j)
 {
     look_at_block(j);
-    bool is_light = j->n_parts > FULL_PARTS || j->n_generated > FULL_INSTRUCTIONS;
-    if (j->part.n < (is_light ? LIGHT_PART : PART))
+    if (j->part.n < (will_be_large(j) ? LIGHT_PART : PART))
         return;
     LLVMBasicBlockRef next = jit_new_block(j, "part");
     LLVMBuildBr(j->b, next);
     jit_continue_in(j, next);
-    j->n_parts++;
+    j->n_in_parts += j->part.n;
 }
 
 uint32_t jit_count_code(const struct jit *j)
@@ -73,6 +79,6 @@ uint32_t jit_count_code(const struct jit *j)
 
 bool jit_is_large(const struct jit *j)
 {
-    return j->n_parts > FULL_PARTS || jit_count_code(j) > FULL_INSTRUCTIONS ||
+    return j->n_in_parts > FULL_IN_PARTS || jit_count_code(j) > FULL_INSTRUCTIONS ||
            LLVMCountBasicBlocks(j->function) > FULL_BLOCKS;
 }
