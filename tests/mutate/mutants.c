@@ -10,7 +10,7 @@
  *   --out FOLDER    where mutants that fail are written (.), made smaller unless
  *   --whole         is given
  *   --limit S       of a launch in the interpreter (0.1)
- *   --native S      of a launch that may be compiled (10)
+ *   --native S      of a launch that may be compiled (3)
  *   --late S        how long after its limit a call may return (3)
  *
  * No mutant may end the process or hang. Where what is done is defined, both engines and auto leave the same result code and the same
@@ -28,7 +28,7 @@
 #include "tests/mutate/mutate.h"
 #include "tests/mutate/run.h"
 
-enum { REDUCE_SECONDS = 60 };
+enum { REDUCE_SECONDS = 60, MANY = 1000, NATIVE_LEAST = 20 /* of many mutants, one in so many kernels is native */ };
 
 struct options {
     unsigned long long seed, count;
@@ -39,7 +39,8 @@ struct options {
 };
 
 struct totals {
-    unsigned long verdicts[VERDICTS], kernels[KERNEL_KINDS];
+    unsigned long verdicts[VERDICTS], kernels[KERNEL_KINDS], mutants;
+    bool has_compiler;
 };
 
 static const char *verdict_text(enum verdict verdict)
@@ -176,6 +177,15 @@ static void write_mutant(const struct options *o, const char *name, const struct
     free(text);
 }
 
+static void count(struct totals *totals, const struct report *report)
+{
+    totals->mutants++;
+    totals->verdicts[report->verdict]++;
+    totals->has_compiler |= report->has_compiler;
+    for (unsigned i = 0; i < KERNEL_KINDS; i++)
+        totals->kernels[i] += report->kernels[i];
+}
+
 static void try_one(struct pen *pen, const struct options *o, unsigned long long seed, struct totals *totals)
 {
     const struct source *source;
@@ -189,9 +199,7 @@ static void try_one(struct pen *pen, const struct options *o, unsigned long long
         free(text);
     } else {
         try_tokens(pen, &tokens, &report);
-        totals->verdicts[report.verdict]++;
-        for (unsigned i = 0; i < KERNEL_KINDS; i++)
-            totals->kernels[i] += report.kernels[i];
+        count(totals, &report);
         if (report.verdict > VERDICT_INVALID) {
             printf("seed %s, of %s: %s: %s\n", name, source->path, verdict_text(report.verdict), report.text);
             fflush(stdout);
@@ -208,9 +216,7 @@ static void replay(struct pen *pen, const struct source *source, struct totals *
 {
     struct report report;
     try_text(pen, source->text, source->bytes, &report);
-    totals->verdicts[report.verdict]++;
-    for (unsigned i = 0; i < KERNEL_KINDS; i++)
-        totals->kernels[i] += report.kernels[i];
+    count(totals, &report);
     if (report.verdict > VERDICT_INVALID)
         printf("%s: %s: %s\n", source->path, verdict_text(report.verdict), report.text);
 }
@@ -228,13 +234,17 @@ static unsigned long tell(const struct totals *t)
         if (t->verdicts[i])
             printf("%s: %lu\n", verdict_text(i), t->verdicts[i]);
     }
+    if (t->has_compiler && t->mutants >= MANY && t->kernels[KERNEL_NATIVE] < t->mutants / NATIVE_LEAST) {
+        printf("too few kernels were native\n");
+        failed++;
+    }
     printf("mutants: %lu passed, %lu failed, %lu skipped\n", t->verdicts[VERDICT_GOOD], failed, t->verdicts[VERDICT_INVALID]);
     return failed;
 }
 
 int main(int argc, char **argv)
 {
-    static struct options o = {.seed = 1, .count = 1000, .run = {0.1, 10, 3}, .folder = "."};
+    static struct options o = {.seed = 1, .count = 1000, .run = {0.1, 3, 3}, .folder = "."};
     struct totals totals = {0};
     if (!parse_options(argc, argv, &o))
         return 2;

@@ -398,7 +398,7 @@ void run_serve(const void *options, int in, int out)
     struct run_head head;
     struct trial t = {.options = options, .buffers = map_buffers(), .has_jit = has_compiler()};
     while (t.buffers && pen_read(in, &head, sizeof head)) {
-        struct report report = {.verdict = VERDICT_INVALID};
+        struct report report = {.verdict = VERDICT_INVALID, .has_compiler = t.has_jit};
         char *text = malloc(head.bytes + 1);
         if (!text || !pen_read(in, text, head.bytes))
             return;

@@ -39,6 +39,7 @@ enum { REPORT_TEXT = 600 };
 struct report {
     enum verdict verdict;
     unsigned kernels[KERNEL_KINDS];
+    bool has_compiler;
     char text[REPORT_TEXT]; /* what is wrong */
 };
 
