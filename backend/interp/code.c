@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "backend/interp/async.h"
+#include "ir/callee.h"
 
 enum { NO_SLOT = UINT32_MAX, CONSTANT_BUCKETS = 256, FLAT_MAX = 160 };
 
@@ -38,6 +39,7 @@ struct pt_decoder {
     bool *is_in_flight;  /* by register: an operation in flight may use it; NULL: none may */
     PT_VEC(struct link) links;
     PT_VEC(struct pt_code) before, behind;
+    uint8_t *addressed; /* pt_addressed, or NULL: no indirect call so far */
 };
 
 /* ---- slots ----------------------------------------------------------------------------------- */
@@ -506,6 +508,19 @@ uint32_t pt_code_ir_block(const struct pt_select *s)
 bool pt_code_communicates(const struct pt_select *s)
 {
     return s->decoder->f->blocks.v[s->decoder->ir_block].communicates;
+}
+
+const uint8_t *pt_code_callees(const struct pt_select *s)
+{
+    struct pt_decoder *d = s->decoder;
+    uint8_t *is_callee = pt_arena_alloc(&d->program->arena, d->m->funcs.n);
+    uint32_t n;
+    if (!d->addressed)
+        d->addressed = pt_addressed(d->m, d->scratch);
+    const uint32_t *funcs = pt_callees(d->m, d->f, s->insn, d->addressed, d->scratch, &n);
+    for (uint32_t i = 0; i < n; i++)
+        is_callee[funcs[i]] = 1;
+    return is_callee;
 }
 
 uint32_t pt_code_here(const struct pt_select *s)

@@ -248,6 +248,7 @@ static void pass_values(struct pt_frame *from, const struct pt_pass *a, uint32_t
 struct call_site {
     const struct pt_interp_program *program;
     uint32_t callee;                /* PT_NONE: indirect, the address is operand 0 */
+    const uint8_t *is_callee;       /* indirect: by function, 1 for those that it may call */
     uint32_t device;                /* a function of the runtime, as services->call takes it; 0: none */
     uint32_t after;
     uint32_t n_args, n_results;
@@ -354,12 +355,13 @@ PT_HANDLER(call_direct)
     return NULL;
 }
 
-/* The function at an address, or NULL. */
-static const struct pt_body *function_at(const struct pt_interp_program *p, uint64_t address)
+/* The function at an address; NULL if there is none that the call may call. */
+static const struct pt_body *function_at(const struct call_site *site, uint64_t address)
 {
+    const struct pt_interp_program *p = site->program;
     const struct pt_module *m = p->base.image->module;
     uint64_t index = (address - p->base.image->func_base) / 16;
-    if (address % 16 != p->base.image->func_base % 16 || index == 0 || index >= m->funcs.n)
+    if (address % 16 != p->base.image->func_base % 16 || index >= m->funcs.n || !site->is_callee[index])
         return NULL;
     while (m->funcs.v[index].alias_of)
         index = m->funcs.v[index].alias_of;
@@ -379,9 +381,9 @@ PT_HANDLER(call_indirect)
             lanes |= (uint32_t)(address[i] == target) << i;
         lanes &= left;
         left &= ~lanes;
-        const struct pt_body *body = function_at(site->program, target);
+        const struct pt_body *body = function_at(site, target);
         struct pt_frame *callee = NULL;
-        if (!body || body->func->is_entry)
+        if (!body)
             return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, lanes, PT_NO_FUNCTION);
         if (!call_frame(c, f, body, lanes, &callee))
             return NULL;
@@ -508,6 +510,7 @@ static pt_handler select_call(struct pt_select *s)
         return NULL;
     s->code->ptr = site;
     if (callee->kind != PT_OPND_FUNC) {
+        site->is_callee = pt_code_callees(s);
         s->code->o[0] = pt_code_source(s, callee, 8);
         return s->code->o[0] == UINT32_MAX ? NULL : call_indirect;
     }

@@ -260,6 +260,9 @@ struct pt_code *pt_code_behind(struct pt_select *s, pt_handler fn);
 /* The same for a code that pt_mem_address has filled, which writes memory: a second access of the instruction. */
 #define pt_code_access_behind PT_LEVEL_NAME(pt_code_access_behind)
 void pt_code_access_behind(struct pt_select *s, const struct pt_code *access);
+/* By function: 1 for those that the indirect call may find at its address. */
+#define pt_code_callees PT_LEVEL_NAME(pt_code_callees)
+const uint8_t *pt_code_callees(const struct pt_select *s);
 /* The program being made; its other functions may not be decoded yet. */
 #define pt_code_program PT_LEVEL_NAME(pt_code_program)
 struct pt_interp_program *pt_code_program(const struct pt_select *s);
