@@ -39,6 +39,19 @@ static bool gives_back(const struct jit *j, const struct jit_access *a, const st
            (from->kind == a->base->kind && from->index == a->base->index && from->imm == a->base->imm);
 }
 
+bool jit_names(const struct jit *j, const struct pt_operand *base, enum pt_space space)
+{
+    return base->kind == PT_OPND_SYM && !(base->flags & PT_OPND_GENERIC) &&
+           j->m->symbols.v[base->index].space == space;
+}
+
+/* Loads of parameters are not tested for alignment. */
+static bool is_misaligned_parameter(const struct jit *j, const struct jit_access *a)
+{
+    return a->space == PT_SPACE_PARAM &&
+           (j->m->symbols.v[a->base->index].offset + (uint64_t)a->base->imm) % (a->bytes * a->n);
+}
+
 bool jit_describe(struct jit *j, struct jit_access *a)
 {
     if (!is_load_or_store(j->form)) {
@@ -57,12 +70,14 @@ bool jit_describe(struct jit *j, struct jit_access *a)
     a->extends_sign = pt_type_class(a->type) == PT_CLASS_S;
     if (a->base->kind == PT_OPND_SYM && j->m->symbols.v[a->base->index].space == PT_SPACE_LOCAL)
         a->space = PT_SPACE_LOCAL; /* ld.param and st.param of arguments */
+    if (a->space == PT_SPACE_GENERIC && jit_names(j, a->base, PT_SPACE_SHARED))
+        a->space = PT_SPACE_SHARED;
     if (a->space == PT_SPACE_PARAM && a->base->kind == PT_OPND_REG)
         a->space = PT_SPACE_GENERIC; /* addresses of a kernel's parameters are generic */
     a->is_constant = a->space == PT_SPACE_CONST || a->space == PT_SPACE_PARAM;
     a->order = pt_order_of(j->form);
     if (a->base->kind == PT_OPND_FUNC ||
-        (a->space == PT_SPACE_PARAM && a->base->kind != PT_OPND_SYM)) {
+        (a->space == PT_SPACE_PARAM && a->base->kind != PT_OPND_SYM) || is_misaligned_parameter(j, a)) {
         j->why = "an access of this kind";
         return false;
     }

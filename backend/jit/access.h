@@ -35,6 +35,8 @@ bool jit_describe(struct jit *j, struct jit_access *a);
 /* Likewise of an instruction that is looked at for another's sake: j->why stays as it is. */
 bool jit_try_describe(struct jit *j, struct jit_access *a);
 
+/* The address is that of a variable of the space, which instructions without a state space may name, too. */
+bool jit_names(const struct jit *j, const struct pt_operand *base, enum pt_space space);
 /* A place of `bytes` in `space` that other instructions access: base, bytes, space. False with j->why set if it cannot be native. */
 bool jit_describe_place(struct jit *j, const struct pt_operand *mem, enum pt_space space,
                         unsigned bytes, struct jit_access *a);

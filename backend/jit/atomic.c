@@ -116,13 +116,17 @@ static bool describe(struct jit *j, struct atomic *a)
     a->c = a->is_cas ? b + 1 : NULL;
     a->bytes = pt_type_bits(a->type) / 8;
     a->is_shared = pt_form_has(j->form, PT_M_shared) || pt_form_has(j->form, PT_M_shared_cta) ||
-                   pt_form_has(j->form, PT_M_shared_cluster);
+                   pt_form_has(j->form, PT_M_shared_cluster) || jit_names(j, a->base, PT_SPACE_SHARED);
     a->is_global = pt_form_has(j->form, PT_M_global) || a->n > 1;
     a->is_float = j->form->effects & PT_FX_FP;
     a->half = a->is_float ? half_operation(j->form, a->type) : NULL;
     a->order = jit_llvm_order(pt_order_of(j->form));
     a->element = LLVMIntTypeInContext(j->context, a->bytes * 8);
     bool is_signed = pt_type_class(a->type) == PT_CLASS_S;
+    if (jit_names(j, a->base, PT_SPACE_LOCAL)) {
+        j->why = "an atomic access of a local variable";
+        return false;
+    }
     if (!a->is_cas && !a->half && !operation(j->form, a->is_float, is_signed, &a->op)) {
         j->why = j->form->spelling;
         return false;
