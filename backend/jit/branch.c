@@ -130,6 +130,13 @@ static void choose_by_table(struct jit_gen *g, uint32_t from, const struct pt_in
 {
     struct jit *j = g->j;
     const struct pt_table *table = table_of(j, insn);
+    if (insn->guard) {
+        LLVMBasicBlockRef yes = jit_new_block(j, ""), no = jit_new_block(j, "");
+        LLVMBuildCondBr(j->b, read_guard(j, insn, 0, 1), yes, no);
+        jit_continue_in(j, no);
+        jit_go_to(g, from, j->f->blocks.v[from].next);
+        jit_continue_in(j, yes);
+    }
     LLVMValueRef index = jit_read(j, &j->f->operands.v[insn->operands], 0, PT_u32, 1, true);
     LLVMBasicBlockRef beyond = jit_new_block(j, "");
     LLVMValueRef to = LLVMBuildSwitch(j->b, index, beyond, table->targets.n);
@@ -224,7 +231,7 @@ bool jit_end_block(struct jit_gen *g, uint32_t block)
         end_in_trap(g, block, insn);
         return true;
     } else if (form->op == PT_OP_brx_idx) {
-        if (insn->guard || j->vary->branch[block] > PT_LEVEL_GROUP)
+        if (j->vary->branch[block] > PT_LEVEL_GROUP)
             part_by_table(g, block, insn);
         else
             choose_by_table(g, block, insn);
