@@ -582,7 +582,7 @@ static void visit_insns(struct vary *v)
         for (uint32_t i = b->first; i < b->first + b->count; i++) {
             v->insn = &v->f->insns.v[i];
             v->form = pt_insn_form(v->m, v->insn);
-            v->o = v->f->operands.v + v->insn->operands;
+            v->o = v->insn->n_operands ? &v->f->operands.v[v->insn->operands] : NULL;
             v->fact = result(v);
             pt_insn_regs(v->m, v->f, v->insn, define_reg, v);
             if (v->form->effects & PT_FX_CARRY_OUT)

@@ -63,7 +63,19 @@ static void code(struct codec *c, void *p, size_t n)
     else
         write_bytes(c, p, n);
 }
-#define FIELD(c, field) code((c), &(field), sizeof(field))
+
+/* What is read is one of the two. */
+static void code_bool(struct codec *c, void *p, size_t n)
+{
+    uint8_t byte = 0;
+    if (!c->arena)
+        memcpy(&byte, p, n);
+    code(c, &byte, n);
+    c->is_bad = c->is_bad || byte > 1;
+    byte = byte == 1;
+    memcpy(p, &byte, n);
+}
+#define FIELD(c, field) _Generic((field), bool : code_bool, default : code)((c), &(field), sizeof(field))
 
 /* The number of elements; reading, room for them. An element takes at least a byte. */
 static void code_count(struct codec *c, void **v, uint32_t *n, size_t size)
@@ -75,7 +87,7 @@ static void code_count(struct codec *c, void **v, uint32_t *n, size_t size)
         c->is_bad = true;
         *n = 0;
     }
-    *v = *n ? pt_arena_alloc(c->arena, *n * size) : NULL;
+    *v = pt_arena_alloc(c->arena, *n * size); /* not null where there are none: offsets are added */
 }
 
 /* A vector, element by element, or of a struct without padding and pointers at once. */
