@@ -157,7 +157,7 @@ static void shape_frame(struct pt_frame *f, const struct pt_body *body, bool is_
     memset(f->eligible, 0, body->n_words * 16);
     f->mask = f->live = 0;
     f->lowest = UINT32_MAX;
-    f->budget = PT_BACK_EDGE_BUDGET;
+    f->budget = body->budget;
     f->carry = 0;
 }
 
@@ -253,7 +253,7 @@ void pt_loop_start(struct pt_warp *warp)
     if (s->program->is_unbounded)
         for (int i = 0; i < PT_WARP_SIZE; i++)
             f->top[i] = body->local_bytes;
-    f->budget = PT_BACK_EDGE_BUDGET;
+    f->budget = body->budget;
     f->lowest = UINT32_MAX;
     f->carry = 0;
     pt_set_mask(f, warp->live);
@@ -402,7 +402,7 @@ const struct pt_code *pt_loop_turn(struct pt_frame *f, uint32_t block)
 
 const struct pt_code *pt_loop_poll(struct pt_frame *f, uint32_t block)
 {
-    f->budget = PT_BACK_EDGE_BUDGET;
+    f->budget = f->body->budget;
     if (!atomic_load_explicit(&f->cta->launch->stop, memory_order_relaxed))
         return pt_goto(f, block, f->body->start[block]);
     pt_loop_wait(f, block, f->mask);

@@ -22,7 +22,7 @@
 #include "backend/interp/interp.h"
 
 enum {
-    PT_BACK_EDGE_BUDGET = 1 << 16,
+    PT_CODES_UNTIL_POLL = 1 << 17, /* about; with isolated launches' tests the slowest take a microsecond each */
     PT_RECENT = 16 /* extents a warp remembers, by access */
 };
 #define PT_GROUP_KINDS 3u /* kinds of asynchronous operations that have groups: async.h */
@@ -59,6 +59,7 @@ struct pt_body {
     PT_VEC(struct pt_constant) constants;
     uint32_t wait_offset, set_offset; /* in the frame: wait[], eligible[] and parked[] */
     uint32_t frame_bytes;             /* a multiple of 64 */
+    uint32_t budget;                  /* back edges between two polls of launch->stop */
     uint32_t local_bytes;
     struct pt_pass *params, *results; /* func->params.n and func->results.n of them */
     uint32_t *slots;                  /* of registers, in the frame */

@@ -22,6 +22,7 @@ enum kernel_kind {
     KERNEL_TIMEOUT,   /* the interpreter did not end in time: native code does */
     KERNEL_DEAR,      /* it was not compiled in time */
     KERNEL_UNREAD,    /* a load fails whose value nobody uses: native code has no such load */
+    KERNEL_PARTED,    /* lanes meet in a way that PTX forbids, which native code says and the interpreter need not find */
     KERNEL_UNWRITTEN, /* it reads what nobody wrote: it ends */
     KERNEL_WILD,      /* it leaves its memory, for where memory of the process may be: it ran isolated only */
     KERNEL_NATIVE,    /* of all these: native code ran */
