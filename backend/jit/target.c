@@ -133,7 +133,7 @@ static void run_passes(struct jit *j, LLVMTargetMachineRef machine, const char *
 enum { WITH_LOADS = 16384 };
 
 /* Instructions are combined by what branches above tell, one by one, those among them that always go one way: many of these go before. */
-enum { DECIDED_MOST = 512 };
+enum { DECIDED_MOST = 256 };
 
 static uint32_t count_decided(const struct jit *j)
 {

@@ -12,7 +12,7 @@
 #include "tests/bench/random.h"
 #include "tests/bench/timing.h"
 
-enum { LEAST = 2500, MOST = 20000, BETWEEN_BRANCHES = 50, BYTES_A_LINE = 64 };
+enum { LEAST = 2500, MOST = 40000, BETWEEN_BRANCHES = 50, BYTES_A_LINE = 64 };
 
 static const char head[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
                            ".entry k(.param .u64 out)\n{\n"
@@ -103,11 +103,15 @@ static double compile_ms(const char *text)
 
 static void measure(const char *name, bool has_branches)
 {
+    double last = -1;
     printf("compiling  %s:", name);
     for (unsigned n = LEAST; n <= MOST; n *= 2) {
         char *text = generate(n, has_branches);
         double ms = text ? compile_ms(text) : -1;
         printf(ms < 0 ? "%s %u instructions: not native" : "%s %u instructions %.0f ms", n > LEAST ? "," : "", n, ms);
+        if (ms > 0 && last > 0)
+            printf(" (x %.1f)", ms / last);
+        last = ms;
         fflush(stdout);
         free(text);
     }
