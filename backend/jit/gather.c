@@ -121,12 +121,13 @@ void jit_access_any(struct jit *j, const struct jit_access *a, unsigned copy, LL
 {
     if (access_indexed(j, a, copy, v))
         return;
-    LLVMValueRef addresses = jit_address(j, a, copy, j->width), offsets = addresses;
+    LLVMValueRef addresses = jit_address(j, a, copy, j->width), aligned = addresses;
     LLVMValueRef mask = j->mask[copy];
+    if (a->space == PT_SPACE_LOCAL && a->bytes * a->n > LOCAL_ALIGN)
+        aligned = LLVMBuildAdd(j->b, addresses, jit_local_windows(j, copy), "");
+    jit_check_all(j, a, copy, aligned, mask); /* misaligned comes first, as interpreted */
     if (a->space == PT_SPACE_LOCAL)
         addresses = jit_in_window(j, a, copy, addresses);
-    bool is_told = a->space == PT_SPACE_LOCAL && a->bytes * a->n <= LOCAL_ALIGN;
-    jit_check_all(j, a, copy, is_told ? offsets : addresses, mask);
     if (has_gather(j, a)) {
         access_by_machine(j, a, jit_pointer(j, a, addresses), mask, v);
         return;
