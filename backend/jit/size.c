@@ -14,7 +14,7 @@ enum {
     FULL_IN_PARTS = 4 * PART,
     LIGHT_PART = 1 << 9,
     LONG = 1 << 13, /* instructions of a kernel that will be large, times chunks of a group */
-    INSTRUCTIONS_MOST = 3 << 19
+    INSTRUCTIONS_MOST = 1 << 20
 };
 
 static uint32_t count_block(LLVMBasicBlockRef block)
