@@ -56,7 +56,7 @@ static LLVMValueRef helper(struct jit *j, LLVMTypeRef *type)
         return f;
     f = LLVMAddFunction(j->module, name, *type);
     unsigned cold = LLVMGetEnumAttributeKindForName("cold", strlen("cold"));
-    LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
+    LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                             LLVMCreateEnumAttribute(j->context, cold, 0));
     return f;
 }

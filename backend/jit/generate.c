@@ -116,7 +116,7 @@ static void allow_null(struct jit *j)
 {
     static const char name[] = "null_pointer_is_valid";
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-    LLVMAddAttributeAtIndex(j->function, LLVMAttributeFunctionIndex,
+    LLVMAddAttributeAtIndex(j->function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                             LLVMCreateEnumAttribute(j->context, kind, 0));
 }
 

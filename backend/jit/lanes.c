@@ -59,7 +59,7 @@ static LLVMValueRef load_result(struct jit_op *op, unsigned bytes, LLVMValueRef 
 static void add_attribute(struct jit *j, LLVMValueRef function, const char *name, uint64_t value)
 {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-    LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                             LLVMCreateEnumAttribute(j->context, kind, value));
 }
 

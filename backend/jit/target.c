@@ -110,7 +110,7 @@ static void tune(struct jit *j)
         LLVMCreateStringAttribute(j->context, "tune-cpu", 8, host_cpu, (unsigned)strlen(host_cpu));
     for (LLVMValueRef f = LLVMGetFirstFunction(j->module); f; f = LLVMGetNextFunction(f))
         if (LLVMCountBasicBlocks(f))
-            LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, attribute);
+            LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute);
 }
 
 /* The generator makes vectors itself: no pass that does. What is dead once variables are values goes first, or common

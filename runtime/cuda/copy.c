@@ -117,6 +117,9 @@ static CUresult place_in_array(const struct corner *c, const CUDA_MEMCPY3D *m, s
 static CUresult place_in_memory(const struct corner *c, const CUDA_MEMCPY3D *m, enum side side, struct place *place)
 {
     uint64_t base = c->type == CU_MEMORYTYPE_HOST ? c->host : c->device;
+    if (c->x > INT32_MAX || m->WidthInBytes > INT32_MAX || c->y > INT32_MAX || m->Height > INT32_MAX || c->z > INT32_MAX ||
+        m->Depth > INT32_MAX) /* sums of them do not overflow */
+        return CUDA_ERROR_INVALID_VALUE;
     size_t pitch = c->pitch ? c->pitch : c->x + m->WidthInBytes, height = c->height ? c->height : c->y + m->Height;
     const size_t most = SIZE_MAX / 4;
     if (pitch < c->x + m->WidthInBytes || (m->Depth > 1 && height < c->y + m->Height) || pitch > INT32_MAX ||

@@ -156,7 +156,7 @@ static void *keep_busy(void *ud)
 }
 
 /* The end of a child is an ordinary one; but what was the parent's looks leaked there. */
-#ifdef __SANITIZE_ADDRESS__
+#ifdef PT_SANITIZED
 #define END(status) _exit(status)
 #else
 #define END(status) exit(status)

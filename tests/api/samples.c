@@ -330,10 +330,10 @@ int main(int argc, char **argv)
     bitonic();
     stencil3d();
     spinlock();
-    ptera_engine_destroy(engine);
     const char *tier = getenv("PTERA_ENGINE");
     if (tier && !strcmp(tier, "jit"))
         check("native code", native > 0);
+    ptera_engine_destroy(engine);
     printf("%u launches were native\n", native);
     printf("samples: %d passed, %d failed, 0 skipped\n", passed, failed);
     return failed > 0;

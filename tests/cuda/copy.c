@@ -103,6 +103,11 @@ static void check_2d(void)
     to.Height = 0;
     OK(cuMemcpy2D_v2(&to));
     to.Height = 1;
+    CUDA_MEMCPY2D wild = to; /* a row of no bytes, if sums are let overflow */
+    wild.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+    wild.dstPitch = 0;
+    wild.dstXInBytes = (size_t)0 - wild.WidthInBytes;
+    CHECK_CU(cuMemcpy2D_v2(&wild), CUDA_ERROR_INVALID_VALUE);
     to.dstMemoryType = (CUmemorytype)9;
     CHECK_CU(cuMemcpy2D_v2(&to), CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(cuMemcpy2D_v2(NULL), CUDA_ERROR_INVALID_VALUE);

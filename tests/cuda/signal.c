@@ -17,7 +17,7 @@ static const char printing[] =
                "    call.uni (r), vprintf, (f, a); ld.param.b32 %r1, [r]; }\n    ret;\n}\n";
 
 /* The end of a child is an ordinary one; but what was the parent's looks leaked there. */
-#ifdef __SANITIZE_ADDRESS__
+#ifdef PT_SANITIZED
 #define END(status) _exit(status)
 #else
 #define END(status) exit(status)
