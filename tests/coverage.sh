@@ -13,7 +13,7 @@ LLVM_PROFILE_FILE="$profiles/%c%m.profraw" ctest --test-dir "$build" -j "$(nproc
     grep -v '^ *Start '
 $llvm/llvm-profdata merge -sparse "$profiles"/*.profraw -o "$build/coverage.profdata" || exit 1
 objects=
-for file in "$build"/ptera "$build"/ptera-compiler "$build"/lib*.so "$build"/libcudart.so.13 "$build"/tests/unit_*; do
+for file in "$build"/ptera "$build"/ptera-compiler "$build"/libptera* "$build"/libcuda.so* "$build"/libgpuocelot.so "$build"/libcudart.so.13 "$build"/tests/unit_*; do
     [ -x "$file" ] && [ ! -L "$file" ] && objects="$objects -object $file"
 done
 # shellcheck disable=SC2086
@@ -28,6 +28,9 @@ awk '
         lines["all"] += $5; missed["all"] += $6; branches["all"] += $8; untaken["all"] += $9
     }
     END {
+        for (folder in lines)
+            if (!lines[folder])
+                delete lines[folder]
         print "| folder | lines | run | branches | taken |"
         print "|---|---|---|---|---|"
         for (folder in lines)

@@ -21,7 +21,7 @@
 
 #include "tests/inject/fail.h"
 
-enum { SAMPLES = 8, SETTLE = 4, SECONDS_MAX = 20 };
+enum { SAMPLES = 5, SETTLE = 4, SECONDS_MAX = 20 };
 enum { COLD = FAIL_HOWS, HOWS };
 static const char *const how_names[HOWS] = {"once", "on", "interrupted", "short", "cold"};
 
