@@ -334,7 +334,7 @@ static void drop(struct pt_version *v)
     pthread_mutex_unlock(&engine->lock);
 }
 
-/* Until the deadline, or where that is NULL in the background: no memory is a reason then not to try again. */
+/* Until the deadline, if there is one. Where nobody demands native code, no memory is a reason not to try again. */
 static enum pt_native_end make(struct pt_version *v, const struct timespec *deadline, bool is_demanded)
 {
     struct pt_native_result result;

@@ -19,6 +19,7 @@
 #include <llvm-c/blake3.h>
 
 #include "backend/jit/cache.h"
+#include "backend/jit/io.h"
 
 enum { PATH_BYTES = 4096, TRIM_EVERY = 32, LEFT_SECONDS = 3600 };
 static const off_t most_bytes = 256 << 20;
@@ -141,20 +142,6 @@ static void hash_of(const struct jit_key *key, struct header h, const struct jit
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
 
-static bool read_all(int fd, void *to, size_t n)
-{
-    for (uint8_t *p = to; n;) {
-        ssize_t got = read(fd, p, n);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        p += got;
-        n -= (size_t)got;
-    }
-    return true;
-}
-
 /* Only what this user wrote for this key, and all of it. */
 static bool read_file(int fd, const struct jit_key *key, struct jit_object *object)
 {
@@ -162,7 +149,7 @@ static bool read_file(int fd, const struct jit_key *key, struct jit_object *obje
     struct header h;
     uint8_t hash[LLVM_BLAKE3_OUT_LEN];
     if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !is_mine_alone(&st) || st.st_size > most_bytes ||
-        !read_all(fd, &h, sizeof h) || memcmp(h.magic, magic, sizeof magic) ||
+        !jit_io_read(fd, &h, sizeof h) || memcmp(h.magic, magic, sizeof magic) ||
         (uint64_t)st.st_size != h.size + sizeof h)
         return false;
     object->scratch_bytes = h.scratch_bytes;
@@ -172,7 +159,7 @@ static bool read_file(int fd, const struct jit_key *key, struct jit_object *obje
     object->together = h.together;
     object->size = h.size;
     object->bytes = malloc(h.size + 1);
-    if (object->bytes && read_all(fd, object->bytes, h.size)) {
+    if (object->bytes && jit_io_read(fd, object->bytes, h.size)) {
         hash_of(key, h, object, hash);
         if (!memcmp(hash, h.hash, sizeof hash))
             return true;
@@ -282,20 +269,6 @@ static void trim(int folder_fd)
 
 /* ---- writing ------------------------------------------------------------------------------------------- */
 
-static bool write_all(int fd, const void *from, size_t n)
-{
-    for (const uint8_t *p = from; n;) {
-        ssize_t put = write(fd, p, n);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            return false;
-        p += put;
-        n -= (size_t)put;
-    }
-    return true;
-}
-
 /* A write beyond the process's limit would end it by a signal. */
 static bool is_allowed(size_t bytes)
 {
@@ -315,7 +288,7 @@ static void write_entry(int dir, const struct jit_key *key, const struct header 
     int fd = openat(dir, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return;
-    bool ok = write_all(fd, h, sizeof *h) && write_all(fd, object->bytes, object->size);
+    bool ok = jit_io_write(fd, h, sizeof *h) && jit_io_write(fd, object->bytes, object->size);
     ok = close(fd) == 0 && ok;
     if (!ok || renameat(dir, part, dir, name))
         unlinkat(dir, part, 0);

@@ -109,12 +109,12 @@ static bool reap(const struct compiler *c, int options)
 }
 
 /* Under the lock: those that have ended go. */
-static void reap_all(int options)
+static void reap_all(void)
 {
     struct compiler **p = &compilers;
     while (*p) {
         struct compiler *c = *p;
-        if (c->state == BUSY || !reap(c, options)) {
+        if (c->state == BUSY || !reap(c, WNOHANG)) {
             p = &c->next;
             continue;
         }
@@ -128,7 +128,7 @@ static struct compiler *take_free(void)
 {
     struct compiler *c;
     pthread_mutex_lock(&lock);
-    reap_all(WNOHANG);
+    reap_all();
     for (c = compilers; c && c->state != FREE; c = c->next)
         continue;
     if (c)
@@ -146,7 +146,7 @@ static void give_back(struct compiler *c, bool is_usable)
     c->state = is_usable && n_free < FREE_MOST ? FREE : DYING;
     if (c->state == DYING)
         kill_compiler(c);
-    reap_all(WNOHANG);
+    reap_all();
     pthread_mutex_unlock(&lock);
 }
 
@@ -243,16 +243,6 @@ static int spawn(int socket, char *path, pid_t *pid)
     return spawn_with(path, argv, socket, pid);
 }
 
-static int open_process(pid_t pid)
-{
-#ifdef SYS_pidfd_open
-    return (int)syscall(SYS_pidfd_open, pid, 0);
-#else
-    (void)pid;
-    return -1;
-#endif
-}
-
 /* The program with `theirs`, at the other end of c->socket. */
 static bool start_with(struct compiler *c, int theirs, struct pt_native_result *result)
 {
@@ -262,7 +252,7 @@ static bool start_with(struct compiler *c, int theirs, struct pt_native_result *
         return end_with(result, PT_NATIVE_NO_MEMORY);
     if (error)
         return refuse(result, "no compiler process: %s: %s", path, strerror(error));
-    c->process = open_process(c->pid);
+    c->process = jit_process_open(c->pid);
     return true;
 }
 

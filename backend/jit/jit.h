@@ -30,6 +30,7 @@
  *   exit.c      LLVM when the program ends
  *   object.h    object.c, load.c: to memory               debug.c            places: instructions in the line table
  *   cache.h     objects on disk                          observe.h          gdb, perf
+ *   io.h        whole blocks of files and sockets        process.h          compiler processes
  *
  * Everything works on chunks of `width` lanes, `copies` of them at a time (ir/vary.h). A predicate of a chunk is an
  * i1 (uniform) or a vector of i1; registers of up to 16, 32, 64, 128 bits are i16, i32, i64, i128, those declared

@@ -9,6 +9,9 @@
 #ifndef PTERA_BACKEND_JIT_PROCESS_H
 #define PTERA_BACKEND_JIT_PROCESS_H
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "backend/jit/compile.h"
 
 #define JIT_PROGRAM "ptera-compiler" /* beside libptera-jit.so */
@@ -24,6 +27,17 @@ struct jit_answer {
     struct jit_object object; /* but for `bytes` and `size` */
     struct pt_native_result result;
 };
+
+/* A descriptor of a process, which no other can be taken for when it has ended; -1: it is gone, or the system has none. */
+static inline int jit_process_open(pid_t pid)
+{
+#ifdef SYS_pidfd_open
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+#else
+    (void)pid;
+    return -1;
+#endif
+}
 
 /* client.c: as jit_compile, in a compiler process within the limits, or in this one where limits->is_inside. From any number of threads at once. */
 bool jit_client_compile(const uint8_t *snapshot, size_t n, enum pt_native_print what, const struct pt_native_limits *limits,

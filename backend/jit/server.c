@@ -1,6 +1,5 @@
 /* The compiler process: answers requests until its host is gone. Whatever goes wrong in it harms it alone. */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <poll.h>
@@ -11,11 +10,11 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <llvm-c/ErrorHandling.h>
 
+#include "backend/jit/io.h"
 #include "backend/jit/process.h"
 
 static struct server {
@@ -32,17 +31,6 @@ static void *watch(void *ud)
     while (poll(on, 2, -1) <= 0)
         continue;
     _exit(0);
-}
-
-/* Does what it can: where the host has ended, or descriptors of processes are unknown, the socket alone is watched. */
-static int open_process(int pid)
-{
-#ifdef SYS_pidfd_open
-    return (int)syscall(SYS_pidfd_open, pid, 0);
-#else
-    (void)pid;
-    return -1;
-#endif
 }
 
 static void answer_at_once(enum pt_native_end end, const char *before, const char *why)
@@ -110,34 +98,6 @@ static void offer_to_die(void)
 
 /* ---- requests ------------------------------------------------------------------------------------------ */
 
-static bool read_all(void *to, size_t n)
-{
-    for (uint8_t *p = to; n;) {
-        ssize_t got = recv(server.socket, p, n, 0);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        p += got;
-        n -= (size_t)got;
-    }
-    return true;
-}
-
-static bool write_all(const void *from, size_t n)
-{
-    for (const uint8_t *p = from; n;) {
-        ssize_t put = send(server.socket, p, n, MSG_NOSIGNAL);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            return false;
-        p += put;
-        n -= (size_t)put;
-    }
-    return true;
-}
-
 static bool answer(const struct jit_question *q, const uint8_t *snapshot)
 {
     struct jit_answer a = {0};
@@ -145,7 +105,7 @@ static bool answer(const struct jit_question *q, const uint8_t *snapshot)
     uint8_t *bytes = a.object.bytes;
     a.bytes = ok ? a.object.size : 0;
     a.object.bytes = NULL;
-    ok = write_all(&a, sizeof a) && write_all(bytes, a.bytes);
+    ok = jit_io_write(server.socket, &a, sizeof a) && jit_io_write(server.socket, bytes, a.bytes);
     free(bytes);
     return ok;
 }
@@ -162,12 +122,12 @@ static void *serve(void *ud)
     struct jit_question q;
     bool goes_on = true;
     (void)ud;
-    while (goes_on && wait_for_question() && read_all(&q, sizeof q)) {
+    while (goes_on && wait_for_question() && jit_io_read(server.socket, &q, sizeof q)) {
         limit_memory(q.memory_bytes);
         uint8_t *snapshot = malloc(q.bytes + 1);
         if (!snapshot)
             answer_at_once(PT_NATIVE_NO_MEMORY, "", "");
-        goes_on = read_all(snapshot, q.bytes) && answer(&q, snapshot);
+        goes_on = jit_io_read(server.socket, snapshot, q.bytes) && answer(&q, snapshot);
         free(snapshot);
     }
     return NULL;
@@ -177,8 +137,9 @@ void jit_server_run(int socket, int host)
 {
     pthread_t watcher, worker;
     pthread_attr_t attributes;
-    server = (struct server){socket, open_process(host)};
+    server = (struct server){socket, jit_process_open(host)};
     signal(SIGABRT, on_abort);
+    signal(SIGPIPE, SIG_IGN); /* a write that nobody reads any more fails */
     LLVMInstallFatalErrorHandler(on_fatal_error);
     offer_to_die();
     mallopt(M_ARENA_MAX, 1); /* others are address space that is reserved, which the limit would not count */
