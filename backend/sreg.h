@@ -89,7 +89,8 @@ static inline uint64_t pt_sreg_of_cta(const struct pt_cta *cta, enum pt_sreg sre
         return (uint32_t)l->grid_barrier;
     default:
         /* Fourth components, %pm counters that no profiler has armed, %current_graph_exec,
-         * %reserved_smem_offset_begin, _0 and _1: an H200 answers 0. Other %envreg are the driver's own. */
+         * %reserved_smem_offset_begin, _0 and _1: an H200 answers 0. Other %envreg are the driver's own. No CTA is given
+         * memory of its own: %perctamemorysize is 0. */
         return 0;
     }
 }

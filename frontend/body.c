@@ -325,6 +325,8 @@ static bool read_directive(struct pt_parser *p)
     static const struct pt_token none;
     if (pt_parse_is_dot(p, "loc"))
         return pt_loc_parse(p);
+    if (pt_parse_is_dot(p, "loc_intermediate"))
+        return pt_loc_intermediate(p);
     if (pt_parse_is_dot(p, "pragma"))
         return pt_parse_pragma(p);
     if (pt_decl_starts(p))

@@ -118,6 +118,8 @@ static bool value_fits(const struct pt_check *c)
     const struct pt_operand *o = c->n_operands ? &c->operands[c->n_operands - 1] : NULL;
     if (!o || o->kind != PT_OPND_IMM)
         return true;
+    if (c->form->op == PT_OP_fabric_pullred && o == &c->operands[4])
+        return o->imm == UINT32_MAX || error(c, "the mask of '%s' must be 0xffffffff", c->form->spelling);
     if (c->form->op == PT_OP_alloca && c->n_operands == 3)
         return (o->imm > 0 && !(o->imm & (o->imm - 1))) ||
                error(c, "an alignment must be a power of two");

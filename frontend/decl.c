@@ -676,11 +676,15 @@ static bool bind_parameter(struct pt_parser *p, const struct list *l, const stru
     sym->name = p->scopes.names.v[name].text;
     if (d->space == PT_SPACE_REG && !l->is_prototype && !add_register(p, at, name, d, &sym->reg))
         return false;
-    uint32_t index = add_symbol(p, sym);
-    if (l->is_result)
-        *pt_vec_push(&p->m->arena, &f->results) = index;
-    else
-        *pt_vec_push(&p->m->arena, &f->params) = index;
+    uint32_t index = 0, n = sym->vec, first = sym->reg;
+    sym->size /= n;
+    sym->vec = 1;
+    for (uint32_t i = 0; i < n; i++) { /* a vector, which only registers may be: its components */
+        sym->reg = first + (first ? i : 0);
+        index = add_symbol(p, sym);
+        *(l->is_result ? pt_vec_push(&p->m->arena, &f->results) : pt_vec_push(&p->m->arena, &f->params)) = index;
+    }
+    sym->reg = first;
     if (is_named && d->space == PT_SPACE_REG)
         define(p, at, name, PT_NAME_REG, sym->reg)->count = d->vec;
     else if (is_named)

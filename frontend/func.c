@@ -57,6 +57,8 @@ static bool read_kernel_directive(struct pt_parser *p, struct pt_func *f, const 
         f->explicit_cluster = true;
         return pt_parse_needs(p, at, 78, 90, ".explicitcluster");
     }
+    if (!strcmp(word, "minperctamemory")) /* %perctamemorysize is 0: none is given */
+        return pt_parse_needs(p, at, 94, 80, ".minperctamemory") && pt_parse_u32(p, &ignored);
     f->blocks_are_clusters = true;
     return pt_parse_needs(p, at, 90, 90, ".blocksareclusters");
 }
@@ -85,13 +87,29 @@ static bool read_func_directive(struct pt_parser *p, struct pt_func *f, const st
     return pt_parse_needs(p, at, 90, 80, ".abi_preserve") && pt_parse_u32(p, &registers);
 }
 
+/* .language NAME [, NAME]…: of the source; a name is a string or a number */
+static bool read_language(struct pt_parser *p)
+{
+    struct pt_token at = p->tok;
+    pt_parse_advance(p);
+    if (!pt_parse_needs(p, &at, 92, 0, ".language"))
+        return false;
+    do {
+        if (p->tok.kind != PT_TOK_STRING && p->tok.kind != PT_TOK_INT)
+            return pt_parse_unexpected(p, "the name of a language, or its number");
+        pt_parse_advance(p);
+    } while (pt_parse_accept(p, ','));
+    return true;
+}
+
 static bool read_directives(struct pt_parser *p, uint32_t func)
 {
     static const char *const of_kernels[] = {"maxntid",           "reqntid",
                                              "maxnreg",           "minnctapersm",
                                              "maxnctapersm",      "reqnctapercluster",
                                              "maxclusterrank",    "explicitcluster",
-                                             "blocksareclusters", NULL};
+                                             "blocksareclusters", "minperctamemory",
+                                             NULL};
     static const char *const of_funcs[] = {"noreturn", "abi_preserve", "abi_preserve_control",
                                            NULL};
     for (;;) {
@@ -101,6 +119,9 @@ static bool read_directives(struct pt_parser *p, uint32_t func)
         bool is_func_word = !kernel_word && find_word(p, of_funcs);
         if (f->is_entry && pt_parse_is_dot(p, "pragma")) {
             if (!pt_parse_pragma(p))
+                return false;
+        } else if (pt_parse_is_dot(p, "language")) {
+            if (!read_language(p))
                 return false;
         } else if (kernel_word ? !f->is_entry : is_func_word && f->is_entry) {
             return pt_parse_error(p, &at, "'%.*s' is not allowed for a %s", PT_TOKEN_ARGS(&at),
@@ -228,10 +249,13 @@ static void bind_parameters(struct pt_parser *p, const uint32_t *symbols, uint32
         if (!strcmp(sym->name, "_"))
             continue;
         bool is_reg = sym->space == PT_SPACE_REG;
+        uint32_t count = 1; /* the components of a vector have one name */
+        while (i + 1 < n && p->m->symbols.v[symbols[i + 1]].name == sym->name)
+            count++, i++;
         uint32_t name = pt_scope_intern(&p->scopes, sym->name, (uint32_t)strlen(sym->name));
         struct pt_binding *b = pt_scope_define(&p->scopes, name, is_reg ? PT_NAME_REG : PT_NAME_SYM,
                                                is_reg ? sym->reg : symbols[i]);
-        b->count = sym->vec;
+        b->count = (uint8_t)count;
         b->line = sym->line;
     }
 }

@@ -272,7 +272,7 @@ void pt_lex_again_as_number(struct pt_lexer *x, struct pt_token *t)
 
 /* ---- the other tokens ------------------------------------------------------------------------ */
 
-/* ".word", also with digits first (".1d") and with "::" parts (".L1::no_allocate"). */
+/* ".word", also with digits first (".1d") and with "::" parts (".L1::no_allocate"), one of which may be a ratio (".sp::2:4"). */
 static void read_dot(struct pt_lexer *x, struct pt_token *t)
 {
     const char *p = word_end(x, x->p + 1);
@@ -280,8 +280,12 @@ static void read_dot(struct pt_lexer *x, struct pt_token *t)
         finish_bad(x, t, p, "a name must follow '.'");
         return;
     }
-    while (at(x, p) == ':' && at(x, p + 1) == ':' && is_class(x, p + 2, WORD))
+    while (at(x, p) == ':' && at(x, p + 1) == ':' && is_class(x, p + 2, WORD)) {
+        bool is_number = is_class(x, p + 2, DIGIT);
         p = word_end(x, p + 2);
+        if (is_number && at(x, p) == ':' && is_class(x, p + 1, DIGIT))
+            p = word_end(x, p + 1);
+    }
     finish(x, t, p);
 }
 

@@ -144,3 +144,12 @@ bool pt_loc_parse(struct pt_parser *p)
     add_loc(p, &loc);
     return true;
 }
+
+/* .loc_intermediate FILE LINE COL: a place in what another compiler handed on; read and dropped. */
+bool pt_loc_intermediate(struct pt_parser *p)
+{
+    struct pt_token at = p->tok;
+    struct pt_loc ignored = {0};
+    pt_parse_advance(p);
+    return pt_parse_needs(p, &at, 94, 0, ".loc_intermediate") && read_place(p, &ignored);
+}

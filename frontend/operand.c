@@ -277,6 +277,17 @@ static bool simple(struct pt_parser *p)
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
+/* Of a call a vector register is passed as its components. */
+static void spread_vector(struct pt_parser *p)
+{
+    struct pt_operand vector = p->operands.v[p->operands.n - 1];
+    if (vector.kind != PT_OPND_VEC)
+        return;
+    p->operands.n--;
+    for (int64_t i = 0; i < vector.imm; i++)
+        *pt_vec_push(&p->m->arena, &p->operands) = pt_parse_func(p)->operands.v[vector.index + i];
+}
+
 /* { a, b, … } or ( a, b, … ), up to `close`. */
 static bool elements(struct pt_parser *p, enum pt_operand_kind kind, int close)
 {
@@ -290,6 +301,8 @@ static bool elements(struct pt_parser *p, enum pt_operand_kind kind, int close)
     do {
         if (!simple(p))
             return false;
+        if (kind == PT_OPND_LIST)
+            spread_vector(p);
     } while (pt_parse_accept(p, ','));
     if (!pt_parse_expect(p, close))
         return false;

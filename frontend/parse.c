@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "frontend/cubin.h"
+
 /* ---- tokens and errors ----------------------------------------------------------------------- */
 
 void pt_parse_advance(struct pt_parser *p)
@@ -125,13 +127,6 @@ const char *pt_parse_line(struct pt_parser *p, uint32_t line)
 
 /* ---- the head of a module -------------------------------------------------------------------- */
 
-/* Versions of the PTX ISA from 1.0 to 9.0, by major version: the last minor one. */
-static bool is_version(unsigned major, unsigned minor)
-{
-    static const uint8_t last[] = {0, 5, 3, 2, 3, 1, 5, 8, 8, 0};
-    return major >= 1 && major < sizeof last && minor <= last[major];
-}
-
 /* .version MAJOR.MINOR */
 static bool read_version(struct pt_parser *p)
 {
@@ -149,10 +144,16 @@ static bool read_version(struct pt_parser *p)
         if (c != dot && *n < 1000)
             *n = *n * 10 + (unsigned)(*c - '0');
     }
-    if (!is_version(major, minor))
-        return pt_parse_error(p, &t, "PTX version %.*s is not known (1.0 to 9.0)",
-                              PT_TOKEN_ARGS(&t));
-    p->m->ptx = (uint16_t)(major * 10 + minor);
+    unsigned newest = pt_ptx_newest(), version = major * 10 + minor;
+    bool is_newer = version > newest;
+    if (!is_newer && !pt_ptx_is_known(major, minor))
+        return pt_parse_error(p, &t, "PTX version %.*s is not known (1.0 to %u.%u, or newer)",
+                              PT_TOKEN_ARGS(&t), newest / 10, newest % 10);
+    if (is_newer)
+        pt_diag_warning(&p->m->diags, t.line, t.col, t.len,
+                        "PTX version %.*s is newer than %u.%u, the newest that is known: it is read as that",
+                        PT_TOKEN_ARGS(&t), newest / 10, newest % 10);
+    p->m->ptx = (uint16_t)(is_newer ? newest : version);
     pt_parse_advance(p);
     return true;
 }
@@ -277,13 +278,20 @@ static bool read_head(struct pt_parser *p)
 
 /* ---- module statements ----------------------------------------------------------------------- */
 
+/* Ptera's own, which `ptera ptxas` writes; unknown ones mean nothing (PTX ISA 11.6.1). */
+static bool is_fmad_off(const struct pt_token *t)
+{
+    static const char word[] = "\"" PT_PRAGMA_FMAD_OFF "\"";
+    return t->len == sizeof word - 1 && memcmp(t->text, word, t->len) == 0;
+}
+
 bool pt_parse_pragma(struct pt_parser *p)
 {
     static const struct {
         const char *word;
         uint8_t ptx, sm;
     } known[] = {
-        {"enable_smem_spilling", 87, 75}, {"used_bytes_mask", 83, 50}, {"frequency", 90, 0}};
+        {"enable_smem_spilling", 87, 75}, {"used_bytes_mask", 83, 50}, {"frequency", 90, 0}, {"mma_throughput", 93, 0}};
     struct pt_token at = p->tok;
     pt_parse_advance(p);
     if (!pt_parse_needs(p, &at, 20, 0, ".pragma"))
@@ -298,6 +306,7 @@ bool pt_parse_pragma(struct pt_parser *p)
                 !pt_parse_needs(p, &t, known[i].ptx, known[i].sm, known[i].word))
                 return false;
         }
+        p->keeps_products |= is_fmad_off(&t);
         pt_parse_advance(p);
     } while (pt_parse_accept(p, ','));
     return pt_parse_expect(p, ';');
@@ -344,6 +353,8 @@ static bool read_statement(struct pt_parser *p)
         return pt_loc_file(p);
     if (pt_parse_is_dot(p, "section"))
         return pt_section_parse(p);
+    if (pt_parse_is_dot(p, "nv_intermediate_source_section"))
+        return pt_section_parse_source(p);
     if (pt_parse_is_dot(p, "pragma"))
         return pt_parse_pragma(p);
     if (pt_parse_is_dot(p, "alias"))
@@ -442,12 +453,16 @@ static bool read_module(struct pt_parser *p, const char *text, size_t len, uint3
     p->first_file = p->m->files.n;
     p->file_slots.n = 0;
     p->loc = PT_NONE;
+    p->keeps_products = false;
     p->m->insn_cache = NULL; /* what a spelling means depends on the version */
     pt_parse_advance(p);
     /* Without version and target nothing else can be judged. */
     if (p->tok.kind == PT_TOK_BAD || !read_head(p))
         return false;
     read_statements(p);
+    for (uint32_t i = 1; p->keeps_products && i < p->m->funcs.n; i++)
+        if (p->m->funcs.v[i].end_line >= line)
+            p->m->funcs.v[i].keeps_products = true;
     return p->tok.kind == PT_TOK_END;
 }
 

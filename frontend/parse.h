@@ -34,6 +34,7 @@ struct pt_parser {
     uint64_t init_left;     /* bytes of initialisers still allowed */
     uint32_t nesting;       /* of the constant expression being read */
     bool has_failed;        /* a statement was given up */
+    bool keeps_products;    /* the module has PT_PRAGMA_FMAD_OFF */
     bool may_index;         /* the operand being read may be NAME[N] */
     bool index_is_address;  /* and then is the address of the element, not an access to it */
     bool has_alias;         /* label_alias has an entry that is not 0 */
@@ -150,6 +151,7 @@ bool pt_call_check_branch(struct pt_parser *p, const struct pt_token *at,
 
 bool pt_loc_file(struct pt_parser *p);
 bool pt_loc_parse(struct pt_parser *p);
+bool pt_loc_intermediate(struct pt_parser *p);
 
 /* ---- constexpr.c ----------------------------------------------------------------------------- */
 
@@ -172,5 +174,7 @@ bool pt_init_parse(struct pt_parser *p, struct pt_symbol *symbol, uint64_t *dims
 bool pt_init_opaque(struct pt_parser *p, enum pt_type type);
 /* .section NAME { … } */
 bool pt_section_parse(struct pt_parser *p);
+/* .nv_intermediate_source_section: what PTX was made from; read for its form, and dropped. */
+bool pt_section_parse_source(struct pt_parser *p);
 
 #endif

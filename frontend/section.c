@@ -82,3 +82,56 @@ bool pt_section_parse(struct pt_parser *p)
         ok = p->tok.kind == PT_TOK_NAME ? read_label(p) : read_data(p);
     return ok && pt_parse_expect(p, '}');
 }
+
+/* .source_begin … .source_end, at the start of a line: text of another language in between. The lexer stands behind the first. */
+static bool skip_source(struct pt_parser *p)
+{
+    static const char end[] = ".source_end";
+    struct pt_lexer *x = &p->lexer;
+    struct pt_token at = p->tok;
+    for (;;) {
+        const char *nl = memchr(x->p, '\n', (size_t)(x->end - x->p));
+        if (!nl)
+            return pt_parse_error(p, &at, "'.source_begin' without '.source_end'");
+        x->p = x->line_start = nl + 1;
+        x->line++;
+        while (x->p < x->end && (*x->p == ' ' || *x->p == '\t'))
+            x->p++;
+        if ((size_t)(x->end - x->p) >= sizeof end - 1 && !memcmp(x->p, end, sizeof end - 1))
+            break;
+    }
+    pt_parse_advance(p);
+    pt_parse_advance(p);
+    return true;
+}
+
+/* .NAME: value, or the source */
+static bool read_source_field(struct pt_parser *p)
+{
+    if (pt_parse_is_dot(p, "source_begin"))
+        return skip_source(p);
+    if (p->tok.kind != PT_TOK_DOT)
+        return pt_parse_unexpected(p, "a directive of the section");
+    pt_parse_advance(p);
+    if (!pt_parse_expect(p, ':'))
+        return false;
+    if (p->tok.kind != PT_TOK_STRING && p->tok.kind != PT_TOK_INT)
+        return pt_parse_unexpected(p, "a string or a number");
+    pt_parse_advance(p);
+    return true;
+}
+
+bool pt_section_parse_source(struct pt_parser *p)
+{
+    struct pt_token at = p->tok;
+    pt_parse_advance(p);
+    bool ok = pt_parse_needs(p, &at, 94, 0, ".nv_intermediate_source_section") && pt_parse_expect(p, '{');
+    while (ok && !pt_parse_is(p, '}')) {
+        ok = pt_parse_accept_dot(p, "code_block") ? pt_parse_expect(p, '{')
+                                                  : pt_parse_unexpected(p, "'.code_block'");
+        while (ok && !pt_parse_is(p, '}'))
+            ok = read_source_field(p);
+        ok = ok && pt_parse_expect(p, '}');
+    }
+    return ok && pt_parse_expect(p, '}');
+}

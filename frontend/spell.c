@@ -164,8 +164,20 @@ static bool search_parts(struct pt_search *s, uint32_t free)
     return false;
 }
 
+/* The line surely lacks a part. */
+static bool lacks_word(const struct pt_search *s, const struct pt_line *line)
+{
+    uint64_t words = 0;
+    for (unsigned i = 0; i < s->parts->n; i++)
+        if ((int)i != s->skip && (int)i != s->any_type)
+            words |= pt_token_bit(s->parts->token[i]);
+    return words & ~line->words;
+}
+
 bool pt_spell_search(struct pt_search *s, const struct pt_line *line)
 {
+    if (lacks_word(s, line))
+        return false;
     s->line = line;
     memset(s->used, 0, sizeof s->used);
     uint32_t all = s->parts->n < 32 ? (UINT32_C(1) << s->parts->n) - 1 : UINT32_MAX;

@@ -110,6 +110,7 @@ struct contract {
     bool has_used_def;
     unsigned mark;
     bool has_product, has_sum, has_division; /* among the forms */
+    bool may_fuse;                           /* mul and add into fma */
 };
 
 /* ---- forms ----------------------------------------------------------------------------------- */
@@ -700,7 +701,7 @@ static void divide_by(struct contract *c, uint32_t div, bool is_ftz, uint32_t sc
     struct pt_operand a = *operand_of(c, div, 1);
     if (scale != ONE)
         a = compute_f32(c, div, is_ftz ? "mul.rn.ftz.f32" : "mul.rn.f32", a, imm_f32(scale), a, 2);
-    if (!c->m->fmad || is_ftz || scale != ONE || (r & ~F32_SIGN) != ONE)
+    if (!c->may_fuse || is_ftz || scale != ONE || (r & ~F32_SIGN) != ONE)
         replace(c, div, is_ftz ? "mul.ftz.f32" : "mul.f32", a, imm_f32(r), 2);
     else
         replace(c, div, r == ONE ? "mov.f32" : "neg.f32", a, a, 1);
@@ -772,8 +773,9 @@ void pt_contract(struct pt_module *m, struct pt_func *f, struct pt_arena *scratc
     if (m->sm < 20 || m->ptx < 51)
         return;
     classify_forms(&c);
-    bool may_fuse = m->fmad && c.has_product && c.has_sum;
-    if (!may_fuse && !c.has_division)
+    c.may_fuse = m->fmad && !f->keeps_products;
+    bool has_fusion = c.may_fuse && c.has_product && c.has_sum;
+    if (!has_fusion && !c.has_division)
         return;
     c.mark = pt_web_mark(f);
     find_defs(&c);
@@ -783,6 +785,6 @@ void pt_contract(struct pt_module *m, struct pt_func *f, struct pt_arena *scratc
         classify_forms(&c);
         find_defs(&c);
     }
-    if (may_fuse)
+    if (has_fusion)
         contract(&c);
 }

@@ -150,7 +150,7 @@ struct pt_symbol {
     uint64_t size;    /* bytes; 0 if unsized */
     uint64_t offset;  /* kernel parameter: offset in the parameter block; .shared: offset in the CTA's window;
                          .local and function .param: offset in the frame (set when the function is lowered);
-                         .const: offset in the bank */
+                         .const: offset in the bank (set when the module is loaded) */
     uint32_t reg;     /* PT_SPACE_REG: the register */
     uint32_t func;    /* function it belongs to, or PT_NONE */
     uint32_t line;
@@ -163,6 +163,7 @@ struct pt_func {
     const char *name;
     bool is_entry, is_declared_only, is_noreturn, is_lowered;
     bool is_host;            /* declared only: the embedder provides it */
+    bool keeps_products;     /* its mul and add are never fused: .pragma "ptera_fmad_off" */
     uint8_t linkage;
     uint32_t alias_of;       /* function, or PT_NONE */
     uint32_t line, end_line;
@@ -257,6 +258,11 @@ struct pt_shared {
 void pt_shared_layout(const struct pt_module *m, uint32_t kernel, struct pt_shared *shared,
                       struct pt_arena *arena);
 
+/* ir/layout.c: the variable has a place in memory of that space: .global or .const. */
+bool pt_is_placed(const struct pt_symbol *s, enum pt_space space);
+/* ir/layout.c: the first variable of the module's constant bank, which tells where its window begins; PT_NONE: it has none. */
+uint32_t pt_first_constant(const struct pt_module *m);
+
 /* ir/layout.c: offsets of the .local and .param variables of a function; sets f->local_size. False: 4 GiB or more. */
 bool pt_frame_layout(struct pt_module *m, struct pt_func *f);
 
@@ -270,8 +276,8 @@ void pt_web_split(struct pt_module *m, struct pt_func *f, struct pt_arena *scrat
 /* ir/web.c: a new register of the type of `reg` and named after it; `mark` is pt_web_mark(f), which keeps its name new. */
 uint32_t pt_web_reg(struct pt_module *m, struct pt_func *f, uint32_t reg, unsigned mark);
 unsigned pt_web_mark(const struct pt_func *f);
-/* ir/contract.c: mul + add to fma and divisions by constants to mul, as ptxas does it; mul + add only if m->fmad.
- * `form` finds the form of an instruction by its spelling. */
+/* ir/contract.c: mul + add to fma and divisions by constants to mul, as ptxas does it; mul + add only if m->fmad and the
+ * function does not keep its products. `form` finds the form of an instruction by its spelling. */
 void pt_contract(struct pt_module *m, struct pt_func *f, struct pt_arena *scratch,
                  uint32_t (*form)(struct pt_module *m, struct pt_func *f, const char *spelling,
                                   struct pt_operand *operands, uint32_t n, uint32_t line));

@@ -191,6 +191,22 @@ void pt_sreg_needs(enum pt_sreg sreg, uint16_t *ptx, uint16_t *sm)
     *sm = sregs[sreg].sm;
 }
 
+/* ---- versions ------------------------------------------------------------------------------------------ */
+
+/* By major version: the last minor one. */
+static const uint8_t last_minor[] = {0, 5, 3, 2, 3, 1, 5, 8, 8, 5};
+enum { LAST_MAJOR = sizeof last_minor - 1 };
+
+bool pt_ptx_is_known(unsigned major, unsigned minor)
+{
+    return major >= 1 && major <= LAST_MAJOR && minor <= last_minor[major];
+}
+
+unsigned pt_ptx_newest(void)
+{
+    return LAST_MAJOR * 10 + last_minor[LAST_MAJOR];
+}
+
 /* ---- targets ------------------------------------------------------------------------------------------- */
 
 const struct pt_target pt_targets[] = {

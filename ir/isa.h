@@ -127,4 +127,8 @@ enum pt_compiled pt_op_compiled(enum pt_op op);
 bool pt_op_is_golden(enum pt_op op);      /* what it computes is compared with a GPU's results: golden.def */
 uint32_t pt_op_effects(enum pt_op op);    /* enum pt_effect */
 
+/* Versions of the PTX ISA: 1.0 and later. 90 is 9.0. */
+bool pt_ptx_is_known(unsigned major, unsigned minor);
+unsigned pt_ptx_newest(void);
+
 #endif

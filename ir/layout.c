@@ -1,5 +1,5 @@
-/* Where variables lie that belong to a function or a launch: the frame of an activation, and the
- * static shared memory of a kernel.
+/* Where variables lie: which of a module have a place of their own, the frame of an activation, and
+ * the static shared memory of a kernel.
  *
  * Shared memory is laid out for a kernel, not for a module: ptxas gives each kernel only what it
  * and its callees refer to, so two kernels that use one variable may see it at different offsets.
@@ -11,6 +11,21 @@
 static uint64_t round_up(uint64_t n, uint64_t align)
 {
     return (n + align - 1) / align * align;
+}
+
+/* ---- variables of the module ----------------------------------------------------------------- */
+
+bool pt_is_placed(const struct pt_symbol *s, enum pt_space space)
+{
+    return s->space == space && (s->linkage != PT_LINK_EXTERN || (s->size && s->is_used));
+}
+
+uint32_t pt_first_constant(const struct pt_module *m)
+{
+    for (uint32_t i = 1; i < m->symbols.n; i++)
+        if (pt_is_placed(&m->symbols.v[i], PT_SPACE_CONST))
+            return i;
+    return PT_NONE;
 }
 
 /* ---- the frame ------------------------------------------------------------------------------- */
@@ -156,7 +171,8 @@ void pt_shared_layout(const struct pt_module *m, uint32_t kernel, struct pt_shar
     *shared = (struct pt_shared){.align = 16, .dynamic_align = 16};
     for (uint32_t i = 1; i < m->symbols.n; i++) {
         const struct pt_symbol *s = &m->symbols.v[i];
-        if (!r.is_used[i] || s->space != PT_SPACE_SHARED)
+        bool is_declared_there = s->func != PT_NONE && r.is_found[s->func]; /* counts as NVIDIA's assembler counts, whether it is used or not */
+        if ((!r.is_used[i] && !is_declared_there) || s->space != PT_SPACE_SHARED)
             continue;
         uint32_t align = s->align ? s->align : 1;
         *pt_vec_push(arena, &symbols) = i;

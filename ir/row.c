@@ -42,10 +42,10 @@ static const struct {
 /* ---- the compiler of syntax lines ---------------------------------------------------------------------- */
 
 enum {
-    MAX_LINES = 2048,
-    MAX_ELEMS = 16384,
-    MAX_ALTS = 49152,
-    MAX_VARIANTS = 6144,
+    MAX_LINES = 4096,
+    MAX_ELEMS = 32768,
+    MAX_ALTS = 65536,
+    MAX_VARIANTS = 12288,
     MAX_SLOTS = 32768,
     MAX_MNEMONICS = 512,
     HASH_SIZE = 2048,
@@ -605,6 +605,12 @@ static void compile_line(unsigned i)
     size_t len = strcspn(line->syntax, ".{ ");
     line->mnemonic = (uint16_t)mnemonic_add(line->syntax, (uint32_t)len);
     const char *s = parse_elems(line, line->syntax + len);
+    for (unsigned e = 0; e < line->n_elems; e++)
+        for (unsigned a = 0; a < elems[line->elem + e].n; a++) {
+            const struct pt_alt *alt = &alts[elems[line->elem + e].first + a];
+            for (unsigned t = 0; t < alt->n; t++)
+                line->words |= pt_token_bit(alt->token[t]);
+        }
     struct operands operands = {.n = 0};
     parse_operands(line->syntax, s, &operands);
     add_variants(line, &operands);
@@ -860,7 +866,7 @@ void pt_slot_count(const struct pt_slot *slot, const struct pt_form *form, unsig
         if (op == '-')
             n -= v < n ? v : n;
         else
-            n = op != '/' ? n * v : v ? n / v : 0;
+            n = op != '/' ? n * v : v ? (n + v - 1) / v : 0;
         s = end;
     }
     *lo = *hi = n;

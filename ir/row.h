@@ -131,8 +131,14 @@ struct pt_line {
     uint16_t mnemonic;
     uint16_t elem, n_elems;
     uint16_t variant, n_variants;
+    uint64_t words; /* pt_token_bit of all its tokens: most lines that lack one are told at once */
     struct pt_when when;
 };
+
+static inline uint64_t pt_token_bit(uint16_t token)
+{
+    return UINT64_C(1) << (token * 0x9e3779b1u >> 26);
+}
 
 /* Token of a dotted part, 0 if no instruction has it. */
 uint16_t pt_token_find(const char *s, uint32_t len);

@@ -338,13 +338,25 @@ static struct pt_fact moved(struct vary *v)
                                                   : worst_source(v);
 }
 
+enum { WINDOW_ALIGN = 12 }; /* log2: windows begin with a page */
+
+static struct pt_fact moved_by_window(struct vary *v)
+{
+    unsigned bits = type_bits(v);
+    struct pt_fact a = operand_fact(v, &v->o[1], bits), window = pt_fact_any(PT_LEVEL_CTA, bits);
+    window.align[PT_SPAN_CHUNK] = window.align[PT_SPAN_GROUP] = WINDOW_ALIGN;
+    enum pt_fact_op op = v->form->op == PT_OP_cvta ? PT_FACT_ADD : PT_FACT_SUB;
+    return a.is_known ? pt_fact_op(op, &a, &window, width(v, bits)) : a;
+}
+
 /* Local addresses are each thread's own. Those of shared memory go through 32 bits. */
 static struct pt_fact converted_address(struct vary *v)
 {
     if (pt_form_has(v->form, PT_M_local))
         return pt_fact_any(PT_LEVEL_LANE, 64);
-    bool is_global = pt_form_has(v->form, PT_M_global) || pt_form_has(v->form, PT_M_const);
-    return is_global ? operand_fact(v, &v->o[1], type_bits(v)) : worst_source(v);
+    if (pt_form_has(v->form, PT_M_global))
+        return operand_fact(v, &v->o[1], type_bits(v));
+    return pt_form_has(v->form, PT_M_const) ? moved_by_window(v) : worst_source(v);
 }
 
 static struct pt_fact converted(struct vary *v)

@@ -33,6 +33,14 @@ PT_LANES_TABLE(int) = {
 BY_TYPE(add_int, "000", ANY6(add))
 BY_TYPE(add_sat, "000", {[PT_s32] = add_sat_s32})
 BY_TYPE(add_x2, "000", {[PT_u16x2] = add_u16x2, [PT_s16x2] = add_u16x2})
+BY_TYPE(add_x4, "000", {[PT_u8x4] = add_u8x4, [PT_s8x4] = add_u8x4})
+BY_TYPE(add_sat_x, "000",
+        {[PT_u32] = add_sat_u32,
+         [PT_u16x2] = add_sat_u16x2,
+         [PT_s16x2] = add_sat_s16x2,
+         [PT_u8x4] = add_sat_u8x4,
+         [PT_s8x4] = add_sat_s8x4})
+BY_TYPE(neg_x4, "00", {[PT_s8x4] = neg_s8x4})
 BY_TYPE(sub_int, "000", ANY6(sub))
 BY_TYPE(sub_sat, "000", {[PT_s32] = sub_sat_s32})
 BY_TYPE(mul_lo, "000", ANY6(mul_lo))
@@ -71,6 +79,45 @@ BY_TYPE(min_x2, "000", {[PT_u16x2] = min_u16x2, [PT_s16x2] = min_s16x2})
 BY_TYPE(max_x2, "000", {[PT_u16x2] = max_u16x2, [PT_s16x2] = max_s16x2})
 BY_TYPE(min_relu, "000", {[PT_s32] = min_relu_s32, [PT_s16x2] = min_relu_s16x2})
 BY_TYPE(max_relu, "000", {[PT_s32] = max_relu_s32, [PT_s16x2] = max_relu_s16x2})
+
+pt_handler PT_DO(sub_x4)(struct pt_select *s)
+{
+    PT_TABLE(plain) = {[PT_u8x4] = sub_u8x4, [PT_s8x4] = sub_u8x4};
+    PT_TABLE(sat) = {[PT_u8x4] = sub_sat_u8x4, [PT_s8x4] = sub_sat_s8x4};
+    return pt_pick(s, (PT_HAS(s, sat) ? sat : plain)[s->form->type[0]], "000");
+}
+
+#define PICK_X4(op)                                                                              \
+    pt_handler PT_DO(op##_x4)(struct pt_select * s)                                              \
+    {                                                                                            \
+        PT_TABLE(fn) = {[PT_u8x4] = op##_u8x4, [PT_s8x4] = op##_s8x4};                           \
+        return pt_pick(s, PT_HAS(s, relu) ? op##_relu_s8x4 : fn[s->form->type[0]], "000");       \
+    }
+PICK_X4(min)
+PICK_X4(max)
+
+/* lo, ls, hi, hs are lt, le, gt, ge of unsigned parts. */
+pt_handler PT_DO(set_x)(struct pt_select *s)
+{
+#define OF(op)                                                                              \
+    {[PT_u16x2] = set_##op##_u16x2, [PT_s16x2] = set_##op##_s16x2,                          \
+     [PT_u8x4] = set_##op##_u8x4, [PT_s8x4] = set_##op##_s8x4}
+    static const struct {
+        uint16_t mod, other;
+        pt_handler fn[PT_TYPE_COUNT];
+    } by[] = {{PT_M_eq, PT_M_eq, OF(eq)}, {PT_M_ne, PT_M_ne, OF(ne)}, {PT_M_lt, PT_M_lo, OF(lt)},
+              {PT_M_le, PT_M_ls, OF(le)}, {PT_M_gt, PT_M_hi, OF(gt)}, {PT_M_ge, PT_M_hs, OF(ge)}};
+#undef OF
+    for (unsigned i = 0; i < sizeof by / sizeof *by; i++)
+        if (pt_form_has(s->form, by[i].mod) || pt_form_has(s->form, by[i].other))
+            return pt_pick(s, by[i].fn[s->form->type[0]], "000");
+    return pt_refuse(s, NULL);
+}
+
+pt_handler PT_DO(clmad)(struct pt_select *s)
+{
+    return pt_pick(s, PT_HAS(s, hi) ? clmad_hi : clmad_lo, "0000");
+}
 
 pt_handler PT_DO(dp4a)(struct pt_select *s)
 {

@@ -162,4 +162,10 @@ static inline bool pt_mbarrier_may_be(const struct pt_frame *f, uint64_t address
 #define pt_mbarrier_phase PT_LEVEL_NAME(pt_mbarrier_phase)
 uint32_t pt_mbarrier_phase(uint64_t address);
 
+/* A copy that goes to the CTAs of a mask. */
+static inline bool pt_is_multicast(const struct pt_select *s)
+{
+    return PT_HAS(s, multicast_cluster) || PT_HAS(s, multicast_cluster_16b);
+}
+
 #endif

@@ -86,7 +86,7 @@ static pt_handler select_move(struct pt_select *s, enum pt_space to, enum pt_spa
     b->from = pt_mem_generic(s, &o[1], from);
     b->bytes = pt_code_source(s, &o[2], 4);
     b->mbarrier = is_load ? pt_mem_generic(s, &o[3], PT_SPACE_SHARED) : 0;
-    b->ctas = PT_HAS(s, multicast_cluster) ? pt_code_source(s, &o[4], 4) : UINT32_MAX;
+    b->ctas = pt_is_multicast(s) ? pt_code_source(s, &o[4], 4) : UINT32_MAX;
     s->code->ptr = b;
     bool is_bound = b->to != UINT32_MAX && b->from != UINT32_MAX && b->bytes != UINT32_MAX &&
                     b->mbarrier != UINT32_MAX;

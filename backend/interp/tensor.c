@@ -384,8 +384,7 @@ static pt_handler select_load(struct pt_select *s, bool is_im2col)
     k->map = pt_mem_generic(s, &o[1], PT_SPACE_GENERIC);
     k->mbarrier = pt_mem_generic(s, &o[2], PT_SPACE_SHARED);
     k->rank = bind_vector(s, &s->func->operands.v[o[1].index + 1], k->at);
-    k->ctas =
-        PT_HAS(s, multicast_cluster) ? pt_code_source(s, &o[is_im2col ? 4 : 3], 4) : UINT32_MAX;
+    k->ctas = pt_is_multicast(s) ? pt_code_source(s, &o[is_im2col ? 4 : 3], 4) : UINT32_MAX;
     if (!k->rank || (is_im2col && !bind_vector(s, &o[3], k->offset)))
         return NULL;
     if (PT_HAS(s, cta_group_1) || PT_HAS(s, cta_group_2))

@@ -135,4 +135,82 @@ PT_LANE uint32_t pt_int_dp2a(uint32_t a, uint32_t b, uint32_t c, bool as, bool b
     return c;
 }
 
+/* Product of two polynomials over GF(2): the lower, and the upper 64 bits. */
+PT_LANE uint64_t pt_int_clmul_lo(uint64_t a, uint64_t b)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < 64; i++)
+        sum ^= a << i & -(b >> i & 1);
+    return sum;
+}
+
+PT_LANE uint64_t pt_int_clmul_hi(uint64_t a, uint64_t b)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 1; i < 64; i++)
+        sum ^= a >> (64 - i) & -(b >> i & 1);
+    return sum;
+}
+
+enum pt_int_packed {
+    PT_INT_ADD,
+    PT_INT_SUB,
+    PT_INT_MIN,
+    PT_INT_MAX,
+    PT_INT_EQ, /* compared: all ones or zero */
+    PT_INT_NE,
+    PT_INT_LT,
+    PT_INT_LE,
+    PT_INT_GT,
+    PT_INT_GE
+};
+
+PT_LANE int64_t pt_int_part(uint32_t a, unsigned at, unsigned bits, bool is_signed)
+{
+    int64_t low = (int64_t)((uint64_t)a >> at & ((UINT64_C(1) << bits) - 1));
+    return is_signed && low >> (bits - 1) ? low - (INT64_C(1) << bits) : low;
+}
+
+PT_LANE int64_t pt_int_packed_one(int64_t x, int64_t y, enum pt_int_packed op)
+{
+    switch (op) {
+    case PT_INT_ADD:
+        return x + y;
+    case PT_INT_SUB:
+        return x - y;
+    case PT_INT_MIN:
+        return x < y ? x : y;
+    case PT_INT_MAX:
+        return x > y ? x : y;
+    case PT_INT_EQ:
+        return -(int64_t)(x == y);
+    case PT_INT_NE:
+        return -(int64_t)(x != y);
+    case PT_INT_LT:
+        return -(int64_t)(x < y);
+    case PT_INT_LE:
+        return -(int64_t)(x <= y);
+    case PT_INT_GT:
+        return -(int64_t)(x > y);
+    default:
+        return -(int64_t)(x >= y);
+    }
+}
+
+/* Each part of 8, 16 or 32 bits by itself. `saturates`: to what the part can hold. */
+PT_LANE uint32_t pt_int_packed(uint32_t a, uint32_t b, unsigned bits, bool is_signed, bool saturates,
+                               enum pt_int_packed op)
+{
+    int64_t least = is_signed ? -(INT64_C(1) << (bits - 1)) : 0;
+    int64_t most = least + (INT64_C(1) << bits) - 1;
+    uint32_t result = 0;
+    for (unsigned at = 0; at < 32; at += bits) {
+        int64_t v = pt_int_packed_one(pt_int_part(a, at, bits, is_signed), pt_int_part(b, at, bits, is_signed), op);
+        if (saturates)
+            v = v < least ? least : v > most ? most : v;
+        result |= (uint32_t)(((uint64_t)v & ((UINT64_C(1) << bits) - 1)) << at);
+    }
+    return result;
+}
+
 #endif

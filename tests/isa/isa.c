@@ -1,7 +1,9 @@
 /* The instruction table against NVIDIA's assembler.
  *
- *   isa forms FILE      each form parses at its lowest .version and .target (or is known but not supported), and is
- *                       refused one step below either, with a message that names what it needs
+ *   isa forms FILE [N]  each form parses at its lowest pairs of .version and .target (or is known but not supported), and is
+ *                       refused one step below either, with a message that names what it needs. With N, of the forms that have
+ *                       several pairs only every N-th is looked at in all of them, the others in the first
+ *   isa all FILE        each form at every target: from its first .version on, and one below
  *   isa mutations FILE  changed forms are judged as ptxas judged them
  *   isa judge           reads "version target context statement" lines (tab-separated) and prints a verdict for each
  */
@@ -97,7 +99,7 @@ static void declare(struct text *t, const char *statement, char place, const cha
         }
 }
 
-/* `@` stands for a number, except before a guard and in @@DWARF. */
+/* `@` stands for a number, except before a guard and in @@DWARF; a backslash followed by n for the end of a line. */
 static void put_statement(struct text *t, const char *s)
 {
     for (; *s; s++) {
@@ -105,6 +107,9 @@ static void put_statement(struct text *t, const char *s)
         bool guard = s[1] == '%' || s[1] == '!';
         if (*s == '@' && !strncmp(s, "@@DWARF", 7)) {
             put(t, "@@");
+            s++;
+        } else if (s[0] == '\\' && s[1] == 'n') {
+            put(t, "\n");
             s++;
         } else {
             put(t, *s == '@' && !guard ? "1" : one);
@@ -134,16 +139,9 @@ static void build(struct text *t, const char *version, const char *target, const
     if (!strcmp(context, "func")) {
         put(t, ".func (.param .align 16 .b8 fr[64]) k (.param .align 16 .b8 fp[64]) {\n");
     } else {
-        struct text *params = calloc(1, sizeof *params);
-        declare(params, s, 'k', ", ");
-        put(t, ".visible .entry k");
-        if (params->n) {
-            put(t, " (");
-            put(t, params->buf);
-            put(t, ")");
-        }
-        put(t, " {\n");
-        free(params);
+        put(t, ".visible .entry k (");
+        declare(t, s, 'k', ", ");
+        put(t, ") {\n");
     }
     declare(t, s, 'r', "\n");
     put(t, "\n");
@@ -215,42 +213,138 @@ static const char *const versions[] = {
     "1.0", "1.1", "1.2", "1.3", "1.4", "1.5", "2.0", "2.1", "2.2", "2.3", "3.0",
     "3.1", "3.2", "4.0", "4.1", "4.2", "4.3", "5.0", "5.1", "6.0", "6.1", "6.2",
     "6.3", "6.4", "6.5", "7.0", "7.1", "7.2", "7.3", "7.4", "7.5", "7.6", "7.7",
-    "7.8", "8.0", "8.1", "8.2", "8.3", "8.4", "8.5", "8.6", "8.7", "8.8", "9.0"};
-static const char *const targets[] = {
-    "sm_10", "sm_11",  "sm_12",  "sm_13",  "sm_20",  "sm_21",  "sm_30", "sm_32",
-    "sm_35", "sm_37",  "sm_50",  "sm_52",  "sm_53",  "sm_60",  "sm_61", "sm_62",
-    "sm_70", "sm_72",  "sm_75",  "sm_80",  "sm_86",  "sm_87",  "sm_88", "sm_89",
-    "sm_90", "sm_100", "sm_101", "sm_103", "sm_110", "sm_120", "sm_121"};
+    "7.8", "8.0", "8.1", "8.2", "8.3", "8.4", "8.5", "8.6", "8.7", "8.8", "9.0",
+    "9.1", "9.2", "9.3", "9.4", "9.5"};
+enum { VERSIONS = sizeof versions / sizeof *versions, NEWEST = 95 };
 
-static const char *below(const char *const *list, size_t n, const char *s)
+/* 78 for "7.8" */
+static unsigned number_of(const char *version)
 {
-    for (size_t i = 1; i < n; i++)
-        if (!strcmp(list[i], s))
-            return list[i - 1];
+    return (unsigned)(atof(version) * 10 + 0.5);
+}
+
+static const char *version_of(unsigned number)
+{
+    static char text[16];
+    snprintf(text, sizeof text, "%u.%u", number / 10, number % 10);
+    return text;
+}
+
+/* The version before, or 0. */
+static unsigned version_below(unsigned version)
+{
+    for (unsigned i = 1; i < VERSIONS; i++)
+        if (number_of(versions[i]) == version)
+            return number_of(versions[i - 1]);
+    return 0;
+}
+
+static const char *name_of(const struct pt_target *t)
+{
+    static char name[16];
+    char feature[2] = {(char)t->feature, 0};
+    snprintf(name, sizeof name, "sm_%u%s", t->sm, feature);
+    return name;
+}
+
+static const struct pt_target *target_of(const char *number, const char **end)
+{
+    char *feature;
+    unsigned sm = (unsigned)strtoul(number, &feature, 10);
+    bool has_feature = *feature == 'a' || *feature == 'f';
+    if (end)
+        *end = feature + has_feature;
+    for (unsigned i = 0; i < pt_n_targets; i++)
+        if (pt_targets[i].sm == sm && pt_targets[i].feature == (has_feature ? *feature : 0))
+            return &pt_targets[i];
+    fprintf(stderr, "isa: no target %s\n", number);
+    exit(2);
+}
+
+/* One step below: sm_86 for sm_87, the plain sm_90 for sm_90a; of the targets that the version knows. NULL: none. */
+static const struct pt_target *target_below(const struct pt_target *target, unsigned version)
+{
+    for (const struct pt_target *t = target; t-- > pt_targets;)
+        if (!t->feature && t->ptx <= version && (t->sm < target->sm || target->feature))
+            return t;
     return NULL;
 }
 
-static bool exists(const char *target, const char *version)
+/* ---- pairs --------------------------------------------------------------------------------------------- */
+
+/* What accepts a form, as the table has it behind the context; without it, the .version and .target of the row.
+ *
+ *   9.0@80      targets of that number and later ones, from that version on; of several, the lowest version that fits counts
+ *   9.0@90a     exactly this target, with a letter
+ *   9.0@=80     exactly this target, without one
+ *   6.3..6.4@70 exactly this target, in these versions
+ *   !90, !120+  not this target, not those of that number and later ones
+ *   -           nothing: what an earlier ptxas took */
+struct pair {
+    unsigned from, to; /* versions; 0: none */
+    const struct pt_target *target;
+    bool is_exact, has_later;
+};
+
+struct pairs {
+    struct pair pair[24];
+    unsigned n;
+};
+
+static void read_pairs(struct pairs *pairs, char *column[])
 {
-    for (unsigned i = 0; i < pt_n_targets; i++)
-        if (pt_targets[i].sm == atoi(target + 3) && !pt_targets[i].feature)
-            return pt_targets[i].ptx <= atof(version) * 10 + 0.5;
-    return false;
+    const char *s = column[3] + strcspn(column[3], " ");
+    pairs->n = 0;
+    if (!*s) {
+        const struct pt_target *t = target_of(column[2] + 3, NULL);
+        pairs->pair[pairs->n++] = (struct pair){number_of(column[1]), NEWEST, t, false, !t->feature};
+    }
+    for (s += strspn(s, " "); *s && *s != '-'; s += strspn(s, " ")) {
+        struct pair p = {.to = NEWEST};
+        const char *at = strpbrk(s, "@! "), *dots = strstr(s, "..");
+        if (*at != '!')
+            p.from = number_of(s);
+        p.is_exact = *at == '!' || at[1] == '=' || (dots && dots < at);
+        if (dots && dots < at)
+            p.to = number_of(dots + 2);
+        p.target = target_of(at + 1 + (at[1] == '='), &s);
+        p.has_later = *s == '+' || (!p.is_exact && !p.target->feature);
+        p.is_exact &= *s != '+';
+        s += *s == '+';
+        pairs->pair[pairs->n++] = p;
+    }
 }
 
-/* One step below: sm_86 for sm_87, the plain sm_90 for sm_90a; of the targets that the version knows. */
-static const char *target_below(const char *target, const char *version)
+static bool is_of(const struct pair *p, const struct pt_target *t)
 {
-    static char plain[16];
-    size_t n = strlen(target);
-    if (target[n - 1] == 'a' || target[n - 1] == 'f') {
-        snprintf(plain, sizeof plain, "%.*s", (int)n - 1, target);
-        return plain;
+    return p->target == t || (p->has_later && p->target->sm <= t->sm);
+}
+
+/* The versions in which the target accepts the form; false: none does. */
+static bool find_versions(const struct pairs *pairs, const struct pt_target *t, unsigned *from, unsigned *to)
+{
+    *from = UINT32_MAX;
+    for (unsigned i = 0; i < pairs->n; i++) {
+        const struct pair *p = &pairs->pair[i];
+        if (!is_of(p, t))
+            continue;
+        if (!p->from)
+            return false;
+        if (p->from >= *from && !p->is_exact)
+            continue;
+        *from = p->from;
+        *to = p->to;
+        if (p->is_exact)
+            break;
     }
-    do {
-        target = below(targets, sizeof targets / sizeof *targets, target);
-    } while (target && !exists(target, version));
-    return target;
+    *from = *from < t->ptx ? t->ptx : *from;
+    return *from <= *to && *from != UINT32_MAX;
+}
+
+static bool is_accepted(const struct pairs *pairs, const struct pt_target *t, unsigned version)
+{
+    unsigned from, to;
+    return find_versions(pairs, t, &from, &to) && version >= from && version <= to;
 }
 
 /* ---- forms --------------------------------------------------------------------------------------------- */
@@ -272,12 +366,12 @@ static struct group *group_of(const char *name)
     return g;
 }
 
-/* What the targets up to Hopper accept is supported, but textures, surfaces, and what .version 6.4 withdrew: wmma.mma's .satfinite
- * for f16. */
-static bool must_be_supported(const char *group, const char *target, const char *s)
+/* What the targets up to Hopper accept is supported, but textures, surfaces, what came behind .version 9.0 but for what is
+ * listed, and what .version 6.4 withdrew: wmma.mma's .satfinite for f16. */
+static bool must_be_supported(const char *group, const char *version, const char *target, const char *s)
 {
     bool withdrawn = !strncmp(s, "wmma.mma", 8) && strstr(s, ".satfinite") && !strstr(s, ".s32");
-    return atoi(target + 3) <= 90 && !withdrawn && strcmp(group, "texture") &&
+    return atoi(target + 3) <= 90 && number_of(version) <= 90 && !withdrawn && strcmp(group, "texture") &&
            strcmp(group, "surface");
 }
 
@@ -292,33 +386,80 @@ static bool wrong(const char *what, char *column[COLUMNS], const char *version, 
     return false;
 }
 
-/* Refused, naming the version or target it needs. */
-static bool refuses(char *column[COLUMNS], const char *version, const char *target,
-                    const char *needed, const char *what)
-{
-    struct judgement j = judge(version, target, column[3], column[4]);
-    if (j.verdict == REFUSED && strstr(j.message, needed))
-        return true;
-    return wrong(what, column, version, target, &j);
-}
+static bool is_known_only; /* the form that is being checked is not supported */
 
-static bool check_form(char *column[COLUMNS], struct group *g)
+/* Whether the verdict there is right; a refusal has `needed` in its message. */
+static bool check_at(char *column[COLUMNS], const struct pairs *pairs, const struct pt_target *t, unsigned version,
+                     const char *needed)
 {
-    const char *version = column[1], *target = column[2];
-    struct judgement j = judge(version, target, column[3], column[4]);
+    char context[16], target[16], text[16];
+    snprintf(context, sizeof context, "%.*s", (int)strcspn(column[3], " "), column[3]);
+    snprintf(target, sizeof target, "%s", name_of(t));
+    snprintf(text, sizeof text, "%s", version_of(version));
+    struct judgement j = judge(text, target, context, column[4]);
+    if (!is_accepted(pairs, t, version))
+        return (j.verdict == REFUSED && strstr(j.message, needed)) || wrong("accepted", column, text, target, &j);
     if (j.verdict == REFUSED)
-        return wrong("refused", column, version, target, &j);
-    if (j.verdict == UNSUPPORTED && must_be_supported(column[0], target, column[4]))
-        return wrong("not supported", column, version, target, &j);
-    *(j.verdict == ACCEPTED ? &g->accepted : &g->unsupported) += 1;
-    const char *lower = target_below(target, version);
-    if (lower && !refuses(column, version, lower, target, "one target below"))
-        return false;
-    lower = below(versions, sizeof versions / sizeof *versions, version);
-    return !lower || refuses(column, lower, target, version, "one version below");
+        return wrong("refused", column, text, target, &j);
+    is_known_only |= j.verdict == UNSUPPORTED;
+    if (j.verdict == UNSUPPORTED && must_be_supported(column[0], text, target, column[4]))
+        return wrong("not supported", column, text, target, &j);
+    return true;
 }
 
-static int test_forms(const char *path)
+/* A target at its first version and one below, and, where a later version withdrew the form, at its last and one above. */
+static bool check_target(char *column[COLUMNS], const struct pairs *pairs, const struct pt_target *t)
+{
+    unsigned from, to;
+    if (!find_versions(pairs, t, &from, &to))
+        return check_at(column, pairs, t, NEWEST, "");
+    unsigned before = version_below(from);
+    bool ok = check_at(column, pairs, t, from, "");
+    if (before >= t->ptx)
+        ok &= check_at(column, pairs, t, before, pairs->n > 1 ? "" : version_of(from));
+    if (to < NEWEST)
+        ok &= check_at(column, pairs, t, to, "") & check_at(column, pairs, t, NEWEST, "");
+    return ok;
+}
+
+static bool check_pair(char *column[COLUMNS], const struct pairs *pairs, const struct pair *p)
+{
+    bool ok = check_target(column, pairs, p->target);
+    unsigned version = p->from ? p->from : NEWEST;
+    const struct pt_target *lower = target_below(p->target, version < p->target->ptx ? p->target->ptx : version);
+    char needed[16] = "";
+    if (pairs->n == 1)
+        snprintf(needed, sizeof needed, "%s", name_of(p->target));
+    return ok & (!lower || check_at(column, pairs, lower, version < lower->ptx ? lower->ptx : version, needed));
+}
+
+/* At the first pair; with `all`, at each. */
+static bool check_form(char *column[COLUMNS], struct group *g, bool all)
+{
+    struct pairs pairs;
+    read_pairs(&pairs, column);
+    is_known_only = false;
+    if (!pairs.n)
+        return check_at(column, &pairs, target_of(column[2] + 3, NULL), NEWEST, "");
+    bool ok = true;
+    for (unsigned i = 0; i < pairs.n; i++)
+        ok &= (i && !all) || check_pair(column, &pairs, &pairs.pair[i]);
+    *(is_known_only ? &g->unsupported : &g->accepted) += 1;
+    return ok;
+}
+
+static bool check_everywhere(char *column[COLUMNS])
+{
+    struct pairs pairs;
+    bool ok = true;
+    read_pairs(&pairs, column);
+    for (unsigned i = 0; i < pt_n_targets; i++)
+        ok &= check_target(column, &pairs, &pt_targets[i]);
+    return ok;
+}
+
+/* step: see `isa forms`; 0: `isa all`. */
+static int test_forms(const char *path, unsigned step)
 {
     FILE *f = fopen(path, "r");
     if (!f) {
@@ -327,10 +468,10 @@ static int test_forms(const char *path)
     }
     static char line[8192];
     char *column[COLUMNS];
-    unsigned passed = 0, failed = 0;
+    unsigned passed = 0, failed = 0, n = 0;
     while (read_line(f, line, sizeof line, column)) {
         struct group *g = group_of(column[0]);
-        if (check_form(column, g))
+        if (step ? check_form(column, g, n++ % step == 0) : check_everywhere(column))
             passed++;
         else
             failed++, g->wrong++;
@@ -339,7 +480,7 @@ static int test_forms(const char *path)
     printf("%-16s %9s %12s %6s\n", "group", "accepted", "unsupported", "wrong");
     for (struct group *g = groups; g->name; g++)
         printf("%-16s %9u %12u %6u\n", g->name, g->accepted, g->unsupported, g->wrong);
-    printf("isa_forms: %u passed, %u failed, 0 skipped\n", passed, failed);
+    printf("isa_%s: %u passed, %u failed, 0 skipped\n", step ? "forms" : "all", passed, failed);
     return failed != 0;
 }
 
@@ -387,12 +528,14 @@ int main(int argc, char **argv)
         fprintf(stderr, "the instruction table: %s\n", broken);
         return 1;
     }
-    if (argc == 3 && !strcmp(argv[1], "forms"))
-        return test_forms(argv[2]);
+    if (argc >= 3 && !strcmp(argv[1], "forms"))
+        return test_forms(argv[2], argc > 3 ? (unsigned)atoi(argv[3]) : 1);
+    if (argc == 3 && !strcmp(argv[1], "all"))
+        return test_forms(argv[2], 0);
     if (argc == 3 && !strcmp(argv[1], "mutations"))
         return test_mutations(argv[2]);
     if (argc == 2 && !strcmp(argv[1], "judge"))
         return judge_lines();
-    fprintf(stderr, "usage: isa forms FILE | mutations FILE | judge\n");
+    fprintf(stderr, "usage: isa forms FILE [N] | all FILE | mutations FILE | judge\n");
     return 2;
 }
