@@ -15,11 +15,11 @@
 #include <zstd_errors.h>
 #endif
 
+#include "frontend/cubin.h"
 #include "frontend/link.h"
 
 enum {
     WRAPPER_MAGIC = 0x466243b1,
-    EM_CUDA_MACHINE = 190,
     KIND_PTX = 1,
     KIND_ELF = 2,
     KIND_LTO = 8,
@@ -27,8 +27,6 @@ enum {
     FLAG_ZSTD = 0x8000,
     FLAG_ARCH = 0x100000,   /* sm_90a */
     FLAG_FAMILY = 0x200000, /* sm_100f */
-    FLAGS_64BIT_LINUX = 0x11,
-    ENTRY_VERSION = 0x0101,
     MAX_UNITS = 1 << 16
 };
 static const uint32_t fatbin_magic = 0xba55ed50;
@@ -65,11 +63,16 @@ struct reader {
     struct pt_image_text *out;
 };
 
-/* What a fatbinary has, and the entry to take. */
+struct candidate {
+    const uint8_t *at;  /* an entry, or NULL */
+    struct entry entry; /* a copy of it */
+};
+
+/* What a fatbinary has. */
 struct found {
-    const uint8_t *best; /* an entry, or NULL */
-    struct entry entry;  /* a copy of it */
-    char others[256];    /* what does not run here: "machine code for sm_75, PTX for sm_100" */
+    struct candidate ptx;   /* the entry to take */
+    struct candidate cubin; /* without one, this may hold PTX (cubin.h) */
+    char others[256];       /* what does not run here: "machine code for sm_75, PTX for sm_100" */
 };
 
 __attribute__((format(printf, 3, 4))) static enum pt_image_status
@@ -92,19 +95,28 @@ static enum pt_image_status fail_truncated(struct reader *r)
 
 /* ---- choosing an entry ------------------------------------------------------------------------ */
 
-/* Does the device run the PTX of an entry? */
-static bool runs(const struct reader *r, const struct entry *e)
+/* Does the device run PTX for an architecture? */
+static bool runs(const struct reader *r, unsigned arch, char feature)
 {
-    if (e->kind != KIND_PTX || e->arch > r->sm)
-        return false;
-    if (e->flags & FLAG_ARCH)
-        return e->arch == r->sm;
-    return !(e->flags & FLAG_FAMILY) || e->arch / 10 == r->sm / 10;
+    return feature == 'a'   ? arch == r->sm
+           : feature == 'f' ? arch <= r->sm && arch / 10 == r->sm / 10
+                            : arch <= r->sm;
+}
+
+static char feature_of(const struct entry *e)
+{
+    return e->flags & FLAG_ARCH ? 'a' : e->flags & FLAG_FAMILY ? 'f' : 0;
 }
 
 static unsigned rank(const struct entry *e)
 {
     return e->arch * 4 + (e->flags & FLAG_ARCH ? 2 : e->flags & FLAG_FAMILY ? 1 : 0);
+}
+
+static void consider(struct candidate *c, const uint8_t *at, const struct entry *e)
+{
+    if (!c->at || rank(e) > rank(&c->entry))
+        *c = (struct candidate){at, *e};
 }
 
 static void note_other(struct found *f, const struct entry *e)
@@ -113,7 +125,7 @@ static void note_other(struct found *f, const struct entry *e)
                        : e->kind == KIND_ELF ? "machine code for"
                        : e->kind == KIND_LTO ? "LTO code for"
                                              : "unknown code for";
-    const char *feature = e->flags & FLAG_ARCH ? "a" : e->flags & FLAG_FAMILY ? "f" : "";
+    const char feature[2] = {feature_of(e), 0};
     size_t n = strlen(f->others);
     snprintf(f->others + n, sizeof f->others - n, "%s%s sm_%u%s", n ? ", " : "", kind, e->arch,
              feature);
@@ -139,12 +151,13 @@ static enum pt_image_status look_at(struct reader *r, const uint8_t *fatbin, siz
         memcpy(&e, at, sizeof e);
         if (e.header_bytes < sizeof e || e.header_bytes > left || e.bytes > left - e.header_bytes)
             return fail_truncated(r);
-        if (!runs(r, &e)) {
+        bool is_fit = runs(r, e.arch, feature_of(&e));
+        if (e.kind == KIND_PTX && is_fit)
+            consider(&f->ptx, at, &e);
+        else
             note_other(f, &e);
-        } else if (!f->best || rank(&e) > rank(&f->entry)) {
-            f->best = at;
-            f->entry = e;
-        }
+        if (e.kind == KIND_ELF && is_fit)
+            consider(&f->cubin, at, &e);
         at += e.header_bytes + e.bytes;
         left -= e.header_bytes + e.bytes;
     }
@@ -210,14 +223,15 @@ static enum pt_image_status decompress(struct reader *r, const struct entry *e,
     return unit->len ? PT_IMAGE_OK : fail_truncated(r);
 }
 
-static enum pt_image_status read_entry(struct reader *r, const struct found *f,
+/* The payload as it was before compression. */
+static enum pt_image_status read_entry(struct reader *r, const struct candidate *c,
                                        struct pt_link_unit *unit)
 {
-    const struct entry *e = &f->entry;
-    const uint8_t *payload = f->best + e->header_bytes;
+    const struct entry *e = &c->entry;
+    const uint8_t *payload = c->at + e->header_bytes;
     if (e->name && e->name_len && e->name < e->header_bytes &&
         e->name_len <= e->header_bytes - e->name)
-        unit->name = pt_arena_text(r->arena, (const char *)f->best + e->name, e->name_len);
+        unit->name = pt_arena_text(r->arena, (const char *)c->at + e->name, e->name_len);
     if (e->flags & (FLAG_LZ4 | FLAG_ZSTD))
         return decompress(r, e, payload, unit);
     unit->text = (const char *)payload;
@@ -244,16 +258,32 @@ static enum pt_image_status give(struct reader *r, const char *text, size_t len,
     return len ? PT_IMAGE_OK : fail(r, PT_IMAGE_INVALID, "%s", if_empty);
 }
 
+/* The PTX that the device runs, the entry's own or a cubin's. */
+static enum pt_image_status read_found(struct reader *r, const struct found *f,
+                                       struct pt_link_unit *unit)
+{
+    struct pt_cubin cubin;
+    if (f->ptx.at)
+        return read_entry(r, &f->ptx, unit);
+    if (!f->cubin.at)
+        return fail_no_ptx(r, f);
+    enum pt_image_status status = read_entry(r, &f->cubin, unit);
+    if (status != PT_IMAGE_OK)
+        return status;
+    if (pt_cubin_read(unit->text, unit->len, &cubin) != PT_CUBIN_PTX)
+        return fail_no_ptx(r, f);
+    unit->text = cubin.text;
+    unit->len = cubin.len;
+    return PT_IMAGE_OK;
+}
+
 static enum pt_image_status read_fatbin(struct reader *r, const void *fatbin, size_t bytes)
 {
     struct found f;
     struct pt_link_unit unit = {0};
     enum pt_image_status status = look_at(r, fatbin, bytes, &f);
-    if (status != PT_IMAGE_OK)
-        return status;
-    if (!f.best)
-        return fail_no_ptx(r, &f);
-    status = read_entry(r, &f, &unit);
+    if (status == PT_IMAGE_OK)
+        status = read_found(r, &f, &unit);
     return status == PT_IMAGE_OK ? give(r, unit.text, unit.len, "the PTX inside is empty") : status;
 }
 
@@ -266,13 +296,16 @@ static enum pt_image_status read_units(struct reader *r, const void *const *fatb
     PT_VEC(struct pt_link_unit) units = {0};
     struct found f, last = {0};
     for (uint32_t i = 0; fatbins && fatbins[i] && i < MAX_UNITS; i++) {
+        struct pt_link_unit unit = {0};
         enum pt_image_status status = look_at(r, fatbins[i], PT_IMAGE_UNSIZED, &f);
-        if (status == PT_IMAGE_OK && f.best)
-            status = read_entry(r, &f, pt_vec_push(r->arena, &units));
+        if (status == PT_IMAGE_OK)
+            status = read_found(r, &f, &unit);
+        if (status == PT_IMAGE_OK)
+            *pt_vec_push(r->arena, &units) = unit;
+        else if (status != PT_IMAGE_NO_PTX)
+            return status;
         else if (!*last.others)
             last = f;
-        if (status != PT_IMAGE_OK)
-            return status;
     }
     if (!units.n)
         return fail_no_ptx(r, &last);
@@ -298,18 +331,27 @@ static enum pt_image_status read_wrapper(struct reader *r, const void *image, si
 
 /* ---- everything ------------------------------------------------------------------------------- */
 
-/* The architecture is in the second byte of the flags since version 8 of the ABI, before that in the first. */
-static enum pt_image_status fail_elf(struct reader *r, const void *image, size_t bytes)
+static enum pt_image_status read_elf(struct reader *r, const void *image, size_t bytes)
 {
-    Elf64_Ehdr h;
-    if (bytes < sizeof h)
-        return fail(r, PT_IMAGE_INVALID, "the ELF image is truncated");
-    memcpy(&h, image, sizeof h);
-    if (h.e_machine != EM_CUDA_MACHINE)
+    struct pt_cubin cubin;
+    switch (pt_cubin_read(image, bytes, &cubin)) {
+    case PT_CUBIN_PTX:
+        break;
+    case PT_CUBIN_MACHINE_CODE:
+        return fail(r, PT_IMAGE_NO_PTX,
+                    "the image is a cubin, machine code for sm_%u, and holds no PTX", cubin.sm);
+    case PT_CUBIN_FOREIGN:
         return fail(r, PT_IMAGE_INVALID, "the image is an ELF file, but not of a GPU");
-    unsigned sm = h.e_ident[EI_ABIVERSION] >= 8 ? h.e_flags >> 8 & 0xff : h.e_flags & 0xff;
-    return fail(r, PT_IMAGE_NO_PTX,
-                "the image is a cubin, machine code for sm_%u, and holds no PTX", sm);
+    case PT_CUBIN_DAMAGED:
+        return fail(r, PT_IMAGE_INVALID, "the ELF image is truncated or damaged");
+    }
+    const char feature[2] = {cubin.feature, 0};
+    if (!runs(r, cubin.sm, cubin.feature))
+        return fail(r, PT_IMAGE_NO_PTX,
+                    "the image holds PTX assembled for sm_%u%s, which a device of compute capability "
+                    "%u.%u does not run",
+                    cubin.sm, feature, r->sm / 10, r->sm % 10);
+    return give(r, cubin.text, cubin.len, "the PTX inside is empty");
 }
 
 enum pt_image_status pt_image_read(const void *image, size_t bytes, unsigned sm,
@@ -326,7 +368,7 @@ enum pt_image_status pt_image_read(const void *image, size_t bytes, unsigned sm,
     if (magic == fatbin_magic)
         return read_fatbin(&r, image, bytes);
     if (n >= SELFMAG && !memcmp(image, ELFMAG, SELFMAG))
-        return fail_elf(&r, image, bytes);
+        return read_elf(&r, image, bytes);
     return give(&r, image, bytes == PT_IMAGE_UNSIZED ? strlen(image) : bytes, "the image is empty");
 }
 
@@ -341,23 +383,4 @@ size_t pt_fatbin_bytes(const void *p, size_t bytes)
         return 0;
     size_t whole = h.header_bytes + h.bytes, padding = -whole & 7;
     return padding <= bytes - whole ? whole + padding : whole;
-}
-
-void *pt_fatbin_wrap(const char *text, size_t len, unsigned sm, struct pt_arena *arena,
-                     size_t *bytes)
-{
-    size_t padded = (len + 8) & ~(size_t)7; /* at least one zero byte */
-    struct entry e = {.kind = KIND_PTX,
-                      .version = ENTRY_VERSION,
-                      .header_bytes = sizeof e,
-                      .bytes = padded,
-                      .arch = sm,
-                      .flags = FLAGS_64BIT_LINUX};
-    struct header h = {fatbin_magic, 1, sizeof h, sizeof e + padded};
-    *bytes = sizeof h + sizeof e + padded;
-    uint8_t *fatbin = pt_arena_alloc(arena, *bytes);
-    memcpy(fatbin, &h, sizeof h);
-    memcpy(fatbin + sizeof h, &e, sizeof e);
-    memcpy(fatbin + sizeof h + sizeof e, text, len);
-    return fatbin;
 }

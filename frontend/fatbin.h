@@ -32,8 +32,4 @@ enum pt_image_status pt_image_read(const void *image, size_t bytes, unsigned sm,
 size_t pt_fatbin_bytes(const void *p, size_t bytes);
 enum { PT_FATBIN_HEADER = 16 }; /* the bytes of one without entries */
 
-/* A fatbinary with one uncompressed PTX entry, aligned to 16, in `arena`; *bytes is its size. */
-void *pt_fatbin_wrap(const char *text, size_t len, unsigned sm, struct pt_arena *arena,
-                     size_t *bytes);
-
 #endif

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Makes the fatbinaries beside it: make.sh. Needs nvcc 13.0.
+# Makes the fatbinaries beside it: make.sh [PTERA]. Needs nvcc 13.0.
 set -eu
+ptera=${1:-ptera}
 cd "$(dirname "$0")"
 
 fill() { # NAME NVCC-OPTION...: fill.cu as NAME.fatbin
@@ -20,3 +21,12 @@ fill machine -gencode arch=compute_75,code=sm_75 -gencode arch=compute_90,code=s
 fill lineinfo -arch=compute_75 -lineinfo
 fill lto -gencode arch=compute_90,code=lto_90
 nvcc -arch=sm_90 -cubin fill.cu -o fill.cubin
+
+# Cubins of `ptera ptxas`, one of them compressed.
+for arch in 80 90; do
+    nvcc -arch=compute_$arch -ptx fill.cu -o fill.$arch.ptx
+    "$ptera" ptxas -arch=sm_$arch fill.$arch.ptx -o fill.$arch.cubin
+done
+fatbinary -64 --create=cubin.fatbin --image3=kind=elf,sm=80,file=fill.80.cubin --image3=kind=elf,sm=90,file=fill.90.cubin
+fatbinary -64 --create=cubin_zstd.fatbin --compress-all --image3=kind=elf,sm=90,file=fill.90.cubin
+rm fill.*.ptx fill.*.cubin

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "frontend/cubin.h"
 #include "ir/ir.h"
 #include "tests/unit/check.h"
 
@@ -141,7 +142,7 @@ static void test_texts(void)
     CHECK_INT(pt_image_read("", PT_IMAGE_UNSIZED, 90, &arena, &out), PT_IMAGE_INVALID);
     CHECK_TEXT(out.message, "the image is empty");
     CHECK_INT(pt_image_read("\177ELF", 4, 90, &arena, &out), PT_IMAGE_INVALID);
-    CHECK_TEXT(out.message, "the ELF image is truncated");
+    CHECK_TEXT(out.message, "the ELF image is truncated or damaged");
 }
 
 struct wrapper {
@@ -178,22 +179,68 @@ static void test_wrappers(void)
     free(none.data);
 }
 
-static void test_wrap(void)
+static const void *write_cubin(const char *text, size_t len, unsigned sm, char feature, size_t *bytes)
+{
+    return pt_cubin_write(&(struct pt_cubin){.text = text, .len = len, .sm = sm, .feature = feature}, &arena, bytes);
+}
+
+static void test_cubins(void)
 {
     static const char text[] = ".version 8.0\0.version 8.1";
     size_t bytes;
     for (size_t n = 1; n < sizeof text; n++) {
-        const void *fatbin = pt_fatbin_wrap(text, n, 80, &arena, &bytes);
-        CHECK_INT(pt_image_read(fatbin, bytes, 90, &arena, &out), PT_IMAGE_OK);
+        const void *cubin = write_cubin(text, n, 80, 0, &bytes);
+        CHECK_INT(pt_image_read(cubin, bytes, 90, &arena, &out), PT_IMAGE_OK);
         CHECK_INT(out.len, text[n - 1] ? n : n - 1);
         CHECK(!memcmp(out.text, text, out.len));
-        CHECK_INT(pt_image_read(fatbin, PT_IMAGE_UNSIZED, 75, &arena, &out), PT_IMAGE_NO_PTX);
+        CHECK_INT(pt_image_read(cubin, PT_IMAGE_UNSIZED, 75, &arena, &out), PT_IMAGE_NO_PTX);
     }
+    CHECK_HAS(out.message, "assembled for sm_80, which a device of compute capability 7.5 does not run");
     for (size_t n = 0; n < 3; n++) {
-        const void *fatbin = pt_fatbin_wrap("\0\0", n, 80, &arena, &bytes);
-        CHECK_INT(pt_image_read(fatbin, bytes, 90, &arena, &out), PT_IMAGE_INVALID);
+        const void *cubin = write_cubin("\0\0", n, 80, 0, &bytes);
+        CHECK_INT(pt_image_read(cubin, bytes, 90, &arena, &out), PT_IMAGE_INVALID);
         CHECK_TEXT(out.message, "the PTX inside is empty");
     }
+    const void *hopper = write_cubin(text, 12, 90, 'a', &bytes), *family = write_cubin(text, 12, 100, 'f', &bytes);
+    CHECK_INT(pt_image_read(hopper, PT_IMAGE_UNSIZED, 90, &arena, &out), PT_IMAGE_OK);
+    CHECK_INT(pt_image_read(hopper, PT_IMAGE_UNSIZED, 100, &arena, &out), PT_IMAGE_NO_PTX);
+    CHECK_INT(pt_image_read(family, PT_IMAGE_UNSIZED, 103, &arena, &out), PT_IMAGE_OK);
+    CHECK_INT(pt_image_read(family, PT_IMAGE_UNSIZED, 120, &arena, &out), PT_IMAGE_NO_PTX);
+}
+
+/* Cut anywhere, and with any byte changed, a cubin gives a text or a message. */
+static void test_damaged_cubins(void)
+{
+    size_t bytes;
+    const uint8_t *whole = write_cubin(".version 8.0", 12, 90, 0, &bytes);
+    bool says = true, is_cut = true;
+    for (size_t n = 0; n < bytes; n++) {
+        uint8_t *copy = malloc(bytes);
+        memcpy(copy, whole, bytes);
+        copy[n] ^= 0xff;
+        enum pt_image_status status = pt_image_read(copy, bytes, 90, &arena, &out);
+        says = says && (status == PT_IMAGE_OK ? out.len > 0 : out.message != NULL);
+        free(copy);
+        copy = malloc(n ? n : 1);
+        memcpy(copy, whole, n);
+        is_cut = is_cut && (n < 4 || pt_image_read(copy, n, 90, &arena, &out) != PT_IMAGE_OK);
+        free(copy);
+    }
+    CHECK(says);
+    CHECK(is_cut);
+}
+
+/* PTX entries go first; a cubin with PTX stands in for a missing one, packed or not. */
+static void test_cubins_inside(void)
+{
+    CHECK_INT(read_file("cubin.fatbin", 90), PT_IMAGE_OK);
+    CHECK_HAS(out.text, ".target sm_90");
+    CHECK_INT(read_file("cubin.fatbin", 80), PT_IMAGE_OK);
+    CHECK_HAS(out.text, ".target sm_80");
+    CHECK_INT(read_file("cubin_zstd.fatbin", 90), PT_IMAGE_OK);
+    CHECK_HAS(out.text, ".target sm_90");
+    CHECK_INT(read_file("cubin.fatbin", 75), PT_IMAGE_NO_PTX);
+    CHECK_HAS(out.message, "only machine code for sm_80, machine code for sm_90");
 }
 
 int main(void)
@@ -210,7 +257,9 @@ int main(void)
     test_damage();
     test_texts();
     test_wrappers();
-    test_wrap();
+    test_cubins();
+    test_damaged_cubins();
+    test_cubins_inside();
     pt_arena_free(&arena);
     return CHECK_DONE("fatbin");
 }
