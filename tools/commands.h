@@ -2,7 +2,7 @@
 #ifndef PTERA_TOOLS_COMMANDS_H
 #define PTERA_TOOLS_COMMANDS_H
 
-enum exit_status { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INVALID_PTX = 3 };
+enum exit_status { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INVALID_PTX = 3, EXIT_CANNOT_RUN = 127 };
 
 int command_run(int argc, char **argv);
 int command_check(int argc, char **argv);
@@ -12,5 +12,6 @@ int command_info(int argc, char **argv);
 int command_fuzz(int argc, char **argv);
 int command_exec(int argc, char **argv);
 int command_doctor(int argc, char **argv);
+int command_ptxas(int argc, char **argv);
 
 #endif

@@ -9,21 +9,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "frontend/fatbin.h"
-#include "ptera.h"
+#include "tools/audit/runtime.h"
 #include "tools/commands.h"
+#include "tools/doctor.h"
 #include "tools/elf.h"
 #include "tools/exec.h"
 
 static const char doctor_help[] =
     "usage: ptera doctor PROGRAM\n\n"
     "Says which CUDA libraries PROGRAM would load under `ptera exec`, what code for GPUs it "
-    "carries, and what stands in the way.\n"
+    "carries, and what stands in the way:\n"
+    "each kernel that cannot run and why, and each of NVIDIA's libraries that is machine code for "
+    "GPUs, with the functions that\n"
+    "PROGRAM uses of it.\n"
     "The program is not run. Exit status: 0 nothing stands in the way, 1 something does.\n";
 
 static int n_problems;
 
-__attribute__((format(printf, 1, 2))) static void problem(const char *format, ...)
+void doctor_problem(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -35,23 +38,72 @@ __attribute__((format(printf, 1, 2))) static void problem(const char *format, ..
 
 /* ---- libraries ---------------------------------------------------------------------------------------- */
 
-/* NVIDIA's libraries of kernels, and what else needs a real device. */
-static const char *const closed[] = {"libcublas",  "libcublasLt",  "libcudnn",    "libcufft",
-                                     "libcurand",  "libcusparse",  "libcusolver", "libnccl",
-                                     "libnvinfer", "libnpp",       "libcutensor", "libnvjpeg",
-                                     "libcupti",   "libnvidia-ml", "libcufile"};
+/* NVIDIA's libraries of kernels, and what else needs a real device: how their files' names and their functions' begin. */
+static const struct closed {
+    const char *library, *function;
+} closed[] = {
+    {"libcublas", "cublas"},     {"libcublasLt", "cublasLt"}, {"libcudnn", "cudnn"},
+    {"libcufft", "cufft"},       {"libcurand", "curand"},     {"libcusparse", "cusparse"},
+    {"libcusolver", "cusolver"}, {"libnccl", "nccl"},         {"libnvinfer", "createInfer"},
+    {"libnpp", "npp"},           {"libcutensor", "cutensor"}, {"libnvjpeg", "nvjpeg"},
+    {"libcupti", "cupti"},       {"libnvidia-ml", "nvml"},    {"libcufile", "cuFile"}};
+enum { N_CLOSED = sizeof closed / sizeof *closed, SHOWN_MAX = 12 };
 
 static bool begins(const char *name, const char *prefix)
 {
     return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-static bool is_closed(const char *name)
+/* The library of that file name, or of a function: of several the one with the longest name. NULL: none of them. */
+static const struct closed *find_closed(const char *name, bool is_function)
 {
-    for (size_t i = 0; i < sizeof closed / sizeof *closed; i++)
-        if (begins(name, closed[i]))
+    const struct closed *best = NULL;
+    for (size_t i = 0; i < N_CLOSED; i++) {
+        const char *prefix = is_function ? closed[i].function : closed[i].library;
+        if (begins(name, prefix) && (!best || strlen(closed[i].library) > strlen(best->library)))
+            best = &closed[i];
+    }
+    return best;
+}
+
+/* What only makes, sets and ends handles: no kernel runs for it. */
+static bool is_about_handles(const struct closed *library, const char *function)
+{
+    static const char *const verbs[] = {"Create", "Destroy", "Set", "Get"};
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (begins(function + strlen(library->function), verbs[i]))
             return true;
     return false;
+}
+
+/* What the program itself imports of a library. */
+static void look_at_closed(const struct elf *elf, const struct closed *library, const char *name,
+                           const char *path)
+{
+    char list[1024] = "";
+    unsigned n = 0, n_handles = 0;
+    const char *function;
+    for (unsigned i = 0; (function = elf_import(elf, i)); i++) {
+        if (find_closed(function, true) != library)
+            continue;
+        n_handles += is_about_handles(library, function);
+        if (n++ < SHOWN_MAX)
+            snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", n > 1 ? ", " : "",
+                     function);
+    }
+    if (n > SHOWN_MAX)
+        snprintf(list + strlen(list), sizeof list - strlen(list), " and %u more", n - SHOWN_MAX);
+    if (!n)
+        printf(
+            "  %s (%s) is NVIDIA's, machine code for GPUs: the program itself calls none of it\n",
+            name, path);
+    else if (n == n_handles)
+        doctor_problem("%s (%s) is NVIDIA's, machine code for GPUs: used for handles alone, which "
+                       "cannot be made (%s)\n",
+                       name, path, list);
+    else
+        doctor_problem("%s (%s) is NVIDIA's, machine code for GPUs: calls into it will fail (%s)\n",
+                       name, path, list);
 }
 
 static bool is_cuda(const char *name)
@@ -59,8 +111,47 @@ static bool is_cuda(const char *name)
     return begins(name, "libcu") || begins(name, "libnv");
 }
 
+/* ---- the runtime library inside ------------------------------------------------------------------------ */
+
+static bool needs_runtime(const struct elf *elf)
+{
+    const char *name;
+    for (unsigned i = 0; (name = elf_needed(elf, i)); i++)
+        if (begins(name, "libcudart.so"))
+            return true;
+    return false;
+}
+
+static void look_at_runtime(const struct elf *elf, const char *path)
+{
+    struct audit_runtime runtime;
+    size_t bytes;
+    if (audit_runtime_find(elf, &runtime))
+        printf("  %s: NVIDIA's runtime library inside (release %s): `ptera exec` redirects its %zu "
+               "functions to Ptera's\n",
+               path, runtime.versions ? runtime.versions : "told by its symbols", runtime.n);
+    else if (elf_section(elf, ".nvFatBinSegment", &bytes) && !needs_runtime(elf))
+        doctor_problem(
+            "%s has NVIDIA's runtime library inside, of a release that is not known, and its "
+            "symbols are stripped: rebuild it with `nvcc -cudart shared`, or without "
+            "stripping it\n",
+            path);
+    audit_runtime_free(&runtime);
+}
+
+static void look_into_library(const char *path)
+{
+    struct elf elf;
+    if (!elf_open(&elf, path))
+        return;
+    look_at_runtime(&elf, path);
+    elf_close(&elf);
+}
+
+/* ---- libraries that are loaded --------------------------------------------------------------------------- */
+
 /* "NAME => PATH (0x…)" or "NAME => not found", as the dynamic loader tells. */
-static void look_at_library(char *line)
+static void look_at_library(const struct elf *elf, char *line)
 {
     char *name = line + strspn(line, " \t"), *arrow = strstr(name, " => ");
     const char *ours = library_folder();
@@ -78,16 +169,17 @@ static void look_at_library(char *line)
     if (end)
         *end = 0;
     if (!strcmp(path, "not found"))
-        problem("%s is not found\n", name);
-    else if (is_closed(name))
-        problem("%s (%s) is NVIDIA's, machine code for GPUs: calls into it will fail\n", name,
-                path);
+        doctor_problem("%s is not found\n", name);
+    else if (find_closed(name, false))
+        look_at_closed(elf, find_closed(name, false), name, path);
     else if (is_cuda(name))
         printf("  %s: %s%s\n", name, path, begins(path, ours) ? " (Ptera's)" : "");
+    else
+        look_into_library(path);
 }
 
 /* The dynamic loader lists what it would load, and does not start the program. */
-static void look_at_libraries(const char *path)
+static void look_at_libraries(const struct elf *elf, const char *path)
 {
     int ends[2];
     char line[PATH_MAX + 256];
@@ -106,87 +198,12 @@ static void look_at_libraries(const char *path)
     FILE *in = fdopen(ends[0], "r");
     while (in && fgets(line, sizeof line, in)) {
         line[strcspn(line, "\n")] = 0;
-        look_at_library(line);
+        look_at_library(elf, line);
     }
     if (in)
         fclose(in);
     if (child > 0)
         waitpid(child, NULL, 0);
-}
-
-/* ---- code --------------------------------------------------------------------------------------------- */
-
-static unsigned capability(void)
-{
-    ptera_engine *engine;
-    ptera_info info = {.size = sizeof info};
-    unsigned sm = 0;
-    if (ptera_engine_create(NULL, &engine) == PTERA_OK) {
-        if (ptera_engine_info(engine, &info) == PTERA_OK)
-            sm = info.compute_capability_major * 10 + info.compute_capability_minor;
-        ptera_engine_destroy(engine);
-    }
-    return sm;
-}
-
-/* Whether the device runs something of a fatbinary; says why not. */
-static bool has_code(const uint8_t *fatbin, size_t bytes, unsigned number)
-{
-    struct pt_arena arena;
-    struct pt_image_text text = {0};
-    jmp_buf oom;
-    pt_arena_init(&arena, &pt_malloc_allocator);
-    arena.oom = &oom;
-    bool is_good = setjmp(oom) == 0 &&
-                   pt_image_read(fatbin, bytes, capability(), &arena, &text) == PT_IMAGE_OK;
-    if (!is_good)
-        printf("  fatbinary %u: %s\n", number, text.message ? text.message : "out of memory");
-    pt_arena_free(&arena);
-    return is_good;
-}
-
-/* Fatbinaries lie one behind the other, the device linker's own ones, without entries, among them. */
-static void look_at_fatbins(const uint8_t *p, size_t bytes, unsigned *n, unsigned *n_runnable)
-{
-    for (size_t size; (size = pt_fatbin_bytes(p, bytes)) > 0; p += size, bytes -= size)
-        if (size > PT_FATBIN_HEADER)
-            *n_runnable += has_code(p, size, ++*n);
-}
-
-static void look_at_code(const struct elf *elf)
-{
-    static const char *const sections[] = {".nv_fatbin", "__nv_relfatbin"};
-    unsigned n = 0, n_runnable = 0;
-    for (int i = 0; i < 2; i++) {
-        size_t bytes;
-        const uint8_t *p = elf_section(elf, sections[i], &bytes);
-        if (p)
-            look_at_fatbins(p, bytes, &n, &n_runnable);
-    }
-    if (!n)
-        return;
-    printf("  %u of %u fatbinaries inside have PTX that runs\n", n_runnable, n);
-    if (!n_runnable)
-        problem("none of the code inside can run: compile with -arch=compute_90 or a plain "
-                "-arch=sm_90, which adds PTX\n");
-}
-
-static bool needs_runtime(const struct elf *elf)
-{
-    const char *name;
-    for (unsigned i = 0; (name = elf_needed(elf, i)); i++)
-        if (begins(name, "libcudart.so"))
-            return true;
-    return false;
-}
-
-static void look_at_runtime(const struct elf *elf)
-{
-    size_t bytes;
-    if (elf_section(elf, ".nvFatBinSegment", &bytes) && !needs_runtime(elf))
-        problem("NVIDIA's runtime library is linked in (nvcc's default), which works on NVIDIA's "
-                "driver only: relink with "
-                "-cudart shared\n");
 }
 
 int command_doctor(int argc, char **argv)
@@ -209,9 +226,9 @@ int command_doctor(int argc, char **argv)
     fflush(stdout);
     if (!set_environment(path))
         return EXIT_FAILED;
-    look_at_libraries(path);
-    look_at_runtime(&elf);
-    look_at_code(&elf);
+    look_at_libraries(&elf, path);
+    look_at_runtime(&elf, path);
+    doctor_code(&elf);
     elf_close(&elf);
     puts(n_problems ? "something stands in the way" : "nothing stands in the way");
     return n_problems ? EXIT_FAILED : EXIT_GOOD;

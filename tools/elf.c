@@ -98,6 +98,97 @@ const char *elf_needed(const struct elf *elf, unsigned index)
     return NULL;
 }
 
+unsigned elf_machine(const struct elf *elf)
+{
+    Elf64_Ehdr h;
+    memcpy(&h, elf->data, sizeof h);
+    return h.e_machine;
+}
+
+/* ---- what is loaded ------------------------------------------------------------------------------------ */
+
+static bool get_segment(const struct elf *elf, unsigned index, Elf64_Phdr *segment)
+{
+    Elf64_Ehdr h;
+    memcpy(&h, elf->data, sizeof h);
+    const void *p = index < h.e_phnum && h.e_phentsize == sizeof *segment && h.e_phoff < elf->bytes
+                        ? at(elf, h.e_phoff + (uint64_t)index * sizeof *segment, sizeof *segment)
+                        : NULL;
+    if (p)
+        memcpy(segment, p, sizeof *segment);
+    return p != NULL;
+}
+
+bool elf_get_load(const struct elf *elf, unsigned index, struct elf_load *load)
+{
+    Elf64_Phdr s;
+    for (unsigned i = 0; get_segment(elf, i, &s); i++) {
+        const void *p = at(elf, s.p_offset, s.p_filesz);
+        if (s.p_type != PT_LOAD || !p || s.p_filesz > UINT64_MAX - s.p_vaddr || index-- != 0)
+            continue;
+        *load = (struct elf_load){p, s.p_vaddr, s.p_filesz, (s.p_flags & PF_X) != 0};
+        return true;
+    }
+    return false;
+}
+
+uint64_t elf_dynamic(const struct elf *elf)
+{
+    Elf64_Phdr s;
+    for (unsigned i = 0; get_segment(elf, i, &s); i++)
+        if (s.p_type == PT_DYNAMIC)
+            return s.p_vaddr;
+    return 0;
+}
+
+/* ---- symbols ------------------------------------------------------------------------------------------- */
+
+bool elf_get_symbols(const struct elf *elf, bool is_dynamic, struct elf_symbols *symbols)
+{
+    Elf64_Shdr s, strings;
+    for (unsigned i = 1; get_section(elf, i, &s); i++) {
+        const void *rows = s.sh_type == (is_dynamic ? SHT_DYNSYM : SHT_SYMTAB)
+                               ? at(elf, s.sh_offset, s.sh_size)
+                               : NULL;
+        if (!rows || !get_section(elf, s.sh_link, &strings))
+            continue;
+        const char *texts = at(elf, strings.sh_offset, strings.sh_size);
+        *symbols = (struct elf_symbols){rows, s.sh_size / sizeof(Elf64_Sym), texts,
+                                        texts ? strings.sh_size : 0};
+        return true;
+    }
+    return false;
+}
+
+struct elf_symbol elf_symbol_at(const struct elf_symbols *symbols, size_t index)
+{
+    Elf64_Sym s;
+    memcpy(&s, symbols->rows + index * sizeof s, sizeof s);
+    const char *name = s.st_name < symbols->string_bytes ? symbols->strings + s.st_name : "";
+    if (*name && !memchr(name, 0, symbols->string_bytes - s.st_name))
+        name = "";
+    return (struct elf_symbol){.name = name,
+                               .address = s.st_value,
+                               .bytes = s.st_size,
+                               .type = ELF64_ST_TYPE(s.st_info),
+                               .binding = ELF64_ST_BIND(s.st_info),
+                               .visibility = ELF64_ST_VISIBILITY(s.st_other),
+                               .is_defined = s.st_shndx != SHN_UNDEF};
+}
+
+const char *elf_import(const struct elf *elf, unsigned index)
+{
+    struct elf_symbols symbols;
+    if (!elf_get_symbols(elf, true, &symbols))
+        return NULL;
+    for (size_t i = 1; i < symbols.n; i++) {
+        struct elf_symbol s = elf_symbol_at(&symbols, i);
+        if (!s.is_defined && index-- == 0)
+            return s.name;
+    }
+    return NULL;
+}
+
 bool find_program(const char *name, char *path, size_t size)
 {
     const char *from = getenv("PATH");

@@ -13,18 +13,24 @@
 #include "ptera.h"
 #include "tools/commands.h"
 #include "tools/elf.h"
+#include "tools/summary.h"
 
 static const char exec_help[] =
-    "usage: ptera exec PROGRAM [ARGS...]\n\n"
+    "usage: ptera exec [--summary[=FILE]] PROGRAM [ARGS...]\n\n"
     "Runs a CUDA program on the CPU: Ptera's libcuda.so.1 and libcudart.so.N take the place of "
     "NVIDIA's, whatever paths the\n"
     "program was linked with. The exit status is the program's; 127 if it cannot be run.\n\n"
+    "  --summary[=FILE]   writes a table to standard error (to FILE) when the program has ended, "
+    "in whatever way: of each\n"
+    "                     kernel how often it was launched, in which engine, its time and that of "
+    "its compilation; of\n"
+    "                     copies their bytes and time\n"
     "  PTERA_LOG=api,load,launch   (any of them) tells calls, loaded modules and launches on "
     "standard error\n"
+    "  PTERA_OOB=warn     accesses of kernels outside their allocations, but within 2 MiB, go on and are told, as a GPU would go on\n"
+    "  PTERA_HOST_ACCESS=trap   the host's own accesses of device memory are faults, as they are where there is a GPU\n"
     "  PTERA_ENGINE, PTERA_DEVICES, PTERA_COMPUTE_CAPABILITY   see the README\n\n"
     "`ptera doctor PROGRAM` says beforehand what stands in the way.\n";
-
-enum { CANNOT_RUN = 127 };
 
 static const char *const runtimes[] = {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"};
 enum { N_RUNTIMES = sizeof runtimes / sizeof *runtimes };
@@ -54,11 +60,12 @@ static void prepend(const char *variable, const char *value)
     free(all);
 }
 
-static void preload(const char *library)
+/* The same for a library of ours. */
+static void prepend_library(const char *variable, const char *library)
 {
     char path[PATH_MAX + 32];
     snprintf(path, sizeof path, "%s/%s", library_folder(), library);
-    prepend("LD_PRELOAD", path);
+    prepend(variable, path);
 }
 
 static bool needs(const struct elf *elf, const char *library)
@@ -70,18 +77,19 @@ static bool needs(const struct elf *elf, const char *library)
     return false;
 }
 
-/* A library that is loaded already serves everybody who asks for its name, so paths inside the program do not count. Which
- * runtime a script or an interpreter will ask for is not known: it gets all. */
+/* A library that is loaded already serves everybody who asks for its name, so paths inside the program do not count; for what asks by
+ * a path there is the auditor. Which runtime a script, or a library with one inside, will ask for is not known: all are
+ * there, that of the program before the others. */
 static void preload_for(const char *path)
 {
     struct elf elf;
-    bool is_elf = elf_open(&elf, path), needs_any = false;
-    for (int i = 0; is_elf && i < N_RUNTIMES; i++)
-        needs_any = needs_any || needs(&elf, runtimes[i]);
-    for (int i = 0; i < N_RUNTIMES; i++)
-        if (!needs_any || needs(&elf, runtimes[i]))
-            preload(runtimes[i]);
-    preload("libcuda.so.1");
+    bool is_elf = elf_open(&elf, path);
+    for (int is_needed = 0; is_needed < 2; is_needed++)
+        for (int i = 0; i < N_RUNTIMES; i++)
+            if ((is_elf && needs(&elf, runtimes[i])) == is_needed)
+                prepend_library("LD_PRELOAD", runtimes[i]);
+    prepend_library("LD_PRELOAD", "libcuda.so.1");
+    prepend_library("LD_AUDIT", "libptera-audit.so");
     if (is_elf)
         elf_close(&elf);
 }
@@ -99,28 +107,61 @@ bool set_environment(const char *path)
     return true;
 }
 
+struct options {
+    bool has_summary;
+    const char *summary_file; /* NULL: standard error */
+};
+
+/* False: there is no such option. */
+static bool take_option(const char *arg, struct options *options)
+{
+    static const char summary[] = "--summary";
+    size_t n = sizeof summary - 1;
+    if (strncmp(arg, summary, n) != 0 || (arg[n] && (arg[n] != '=' || !arg[n + 1])))
+        return false;
+    options->has_summary = true;
+    options->summary_file = arg[n] ? arg + n + 1 : NULL;
+    return true;
+}
+
+/* The index of the program, 0 if there is none. */
+static int read_options(int argc, char **argv, struct options *options)
+{
+    int i = 1;
+    for (; i < argc && argv[i][0] == '-'; i++) {
+        if (!strcmp(argv[i], "--"))
+            return i + 1 < argc ? i + 1 : 0;
+        if (!take_option(argv[i], options)) {
+            fprintf(stderr, "ptera: unknown option '%s'\n", argv[i]);
+            return 0;
+        }
+    }
+    return i < argc ? i : 0;
+}
+
 int command_exec(int argc, char **argv)
 {
     char path[PATH_MAX];
+    struct options options = {0};
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
         fputs(exec_help, stdout);
         return EXIT_GOOD;
     }
-    if (argc > 1 && !strcmp(argv[1], "--")) {
-        argv++;
-        argc--;
-    }
-    if (argc < 2) {
+    int first = read_options(argc, argv, &options);
+    if (!first) {
         fputs(exec_help, stderr);
         return EXIT_USAGE;
     }
-    if (!find_program(argv[1], path, sizeof path)) {
-        fprintf(stderr, "ptera: cannot run %s: %s\n", argv[1], strerror(errno));
-        return CANNOT_RUN;
+    argv += first;
+    if (!find_program(argv[0], path, sizeof path)) {
+        fprintf(stderr, "ptera: cannot run %s: %s\n", argv[0], strerror(errno));
+        return EXIT_CANNOT_RUN;
     }
     if (!set_environment(path))
         return EXIT_FAILED;
-    execv(path, argv + 1);
+    if (options.has_summary)
+        return summary_run(path, argv, options.summary_file);
+    execv(path, argv);
     fprintf(stderr, "ptera: cannot run %s: %s\n", path, strerror(errno));
-    return CANNOT_RUN;
+    return EXIT_CANNOT_RUN;
 }

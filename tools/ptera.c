@@ -17,6 +17,7 @@ static const struct command {
     {"compile", command_compile, "show a PTX file as tokens, syntax tree, IR or native code"},
     {"exec", command_exec, "run a CUDA program on the CPU"},
     {"doctor", command_doctor, "say what stands in the way of a CUDA program"},
+    {"ptxas", command_ptxas, "stand in for NVIDIA's assembler"},
     {"fuzz", command_fuzz, "run random kernels and compare the engines"},
     {"info", command_info, "what this build and machine offer; the instruction table"},
 };
@@ -41,8 +42,17 @@ static int finish(int status)
     return is_written || status != EXIT_GOOD ? status : EXIT_FAILED;
 }
 
+/* Invoked by that name, as by a link. */
+static bool is_ptxas(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    return !strcmp(slash ? slash + 1 : name, "ptxas");
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 0 && is_ptxas(argv[0]))
+        return finish(command_ptxas(argc, argv));
     if (argc < 2) {
         usage(stderr);
         return EXIT_USAGE;

@@ -26,10 +26,12 @@ static const char run_help[] =
     "  --math exact|fast   fast may trade exactness for speed (exact)\n"
     "  --fmad on|off       contract mul and add into fma, as NVIDIA's assembler does (on)\n"
     "  --async issue|late  when asynchronous operations take place: late shows where a kernel does not wait (issue)\n"
-    "  --order lockstep|lanes|reverse\n"
-    "                      the threads of a warp together, or one after the other, or the last first: a kernel whose result "
-    "changes depends\n"
-    "                      on the order of threads (lockstep)\n"
+    "  --order lockstep|lanes|reverse|turns\n"
+    "                      the threads of a warp together, or one after the other, or the last first, or warps in turns: a kernel "
+    "whose result\n"
+    "                      changes depends on the order of threads (lockstep)\n"
+    "  --unwritten BYTE    shared and local memory holds it where a CTA begins: a kernel whose result changes reads what it has not written (0:\n"
+    "                      what the last CTA left, zeros at first)\n"
     "  --isolate           test every access against the allocations: what is not the kernel's "
     "memory is a fault\n"
     "  --time              print the times of loading and running, and how it ran, to standard error\n\n";
@@ -90,7 +92,10 @@ static bool parse_engine(const char *text, struct options *o)
 static bool parse_order(const char *text, ptera_order *order)
 {
     static const char *const names[] = {
-        [PTERA_ORDER_LOCKSTEP] = "lockstep", [PTERA_ORDER_LANES] = "lanes", [PTERA_ORDER_REVERSE] = "reverse"};
+        [PTERA_ORDER_LOCKSTEP] = "lockstep",
+        [PTERA_ORDER_LANES] = "lanes",
+        [PTERA_ORDER_REVERSE] = "reverse",
+        [PTERA_ORDER_TURNS] = "turns"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(text, names[i]) != 0)
             continue;
@@ -126,6 +131,8 @@ static bool set_option(struct options *o, const char *name, const char *value, b
         ok = is_one_of(value, "on", "off"), o->engine.fmad = !strcmp(value, "on");
     else if (!strcmp(name, "--async"))
         ok = is_one_of(value, "issue", "late"), o->launch.async_late = !strcmp(value, "late");
+    else if (!strcmp(name, "--unwritten"))
+        ok = parse_number(value, UINT8_MAX, &n), o->launch.unwritten = (unsigned)n;
     else if (!strcmp(name, "--order"))
         ok = parse_order(value, &o->launch.order);
     else if (!strcmp(name, "--engine"))
