@@ -94,7 +94,8 @@ typedef struct ptera_options {
      * printed, together; 0: none. Where it is too small for one CTA a launch is PTERA_ERROR_OUT_OF_MEMORY. */
     size_t memory_bytes;
     /* Notes on what the library decided, one line each: why a kernel is interpreted that was to be native, or compiled kernels are
-     * not kept. From any thread,
+     * not kept. As errors, of several lines like those of ptera_engine_error: accesses of kernels outside their allocations that went on
+     * (PTERA_OOB=warn in the environment). From any thread,
      * several at once; it must not call the engine. NULL: nobody listens. */
     void (*log)(void *ud, ptera_severity severity, const char *text);
     void *log_ud;
@@ -185,10 +186,22 @@ typedef struct ptera_diagnostic {
     unsigned line, column;   /* from 1; 0: no position */
     const char *message;     /* without position; valid while the module lives */
     const char *text;        /* FILE:LINE:COL: severity: message, the line and a caret; several lines */
+    const char *file;        /* as in `text`: the module of a text of several */
+    unsigned file_line;      /* and the line in it; 0: no position */
 } ptera_diagnostic;
 /* Diagnostic `index` of the module. Returns PTERA_ERROR_NOT_FOUND past the last. */
 PTERA_API ptera_result ptera_module_diagnostic(const ptera_module *module, unsigned index,
                                                ptera_diagnostic *diagnostic);
+
+/* What a module says of itself; of linked ones version and target are the newest. */
+typedef struct ptera_module_properties {
+    size_t size;            /* set by the caller */
+    unsigned ptx_version;   /* 83: .version 8.3 */
+    unsigned target;        /* 90: .target sm_90 */
+    char target_feature;    /* 'a', 'f': sm_90a, sm_100f; 0: none */
+    size_t global_bytes, constant_bytes; /* of all variables */
+} ptera_module_properties;
+PTERA_API ptera_result ptera_module_properties_get(const ptera_module *module, ptera_module_properties *properties);
 
 /* Checks every function of a module as `ptera verify` does: lowers all of them. */
 PTERA_API ptera_result ptera_module_verify(ptera_module *module);
@@ -243,6 +256,7 @@ typedef struct ptera_kernel_properties {
     unsigned max_cluster;         /* CTAs: .maxclusterrank or what is required, else 16 */
     size_t shared_bytes;          /* static shared memory */
     size_t local_bytes;           /* local memory of a thread, launched up to 512 KiB; 0: not bounded (recursion, alloca) */
+    unsigned registers;           /* of 32 bits, that a GPU's assembler would need at least */
 } ptera_kernel_properties;
 /* Compiles the kernel if it was not: errors are those of a launch. */
 PTERA_API ptera_result ptera_kernel_properties_get(ptera_kernel *kernel, ptera_kernel_properties *properties);
@@ -328,7 +342,8 @@ typedef enum ptera_check {
 typedef enum ptera_order {
     PTERA_ORDER_LOCKSTEP, /* those of a warp together */
     PTERA_ORDER_LANES,    /* those of a warp one after the other, each until it waits for others */
-    PTERA_ORDER_REVERSE   /* likewise, the last first: of the grid's CTAs, of a CTA's warps, of a warp's threads */
+    PTERA_ORDER_REVERSE,  /* likewise, the last first: of the grid's CTAs, of a CTA's warps, of a warp's threads */
+    PTERA_ORDER_TURNS     /* those of a warp together, the warps of a CTA in turns: each up to its next access to memory or barrier */
 } ptera_order;
 
 typedef struct ptera_launch {
@@ -364,6 +379,9 @@ typedef struct ptera_launch {
     void (*finding)(void *ud, const char *text);
     void *finding_ud;
     ptera_order order;
+    /* 1 to 255: shared and local memory, variables of calls included, holds it in each byte where a CTA begins; such launches are interpreted. 0:
+     * what the last CTA in the same place left there, and zeros at first. A kernel whose result changes reads what it has not written. */
+    unsigned unwritten;
 } ptera_launch;
 
 /* Sets the defaults. `size` is sizeof *launch where the program is compiled. NULL is allowed. */

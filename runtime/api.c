@@ -221,8 +221,10 @@ ptera_result ptera_module_diagnostic(const ptera_module *module, unsigned index,
     bool is_there = index < module->diag_texts.n;
     if (is_there) {
         const struct pt_diag *d = &module->ir.diags.list.v[index];
+        uint32_t file_line = 0;
+        const char *file = pt_diag_place(&module->ir.diags, d->line, &file_line);
         mine = (ptera_diagnostic){0,       severities[d->severity], d->unsupported, d->line, d->col,
-                                  d->message, module->diag_texts.v[index]};
+                                  d->message, module->diag_texts.v[index], file, d->line ? file_line : 0};
     }
     pthread_mutex_unlock(lock);
     return is_there ? PT_GIVE(diagnostic, mine) : PTERA_ERROR_NOT_FOUND;

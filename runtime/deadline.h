@@ -3,7 +3,16 @@
 #define PTERA_RUNTIME_DEADLINE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <time.h>
+
+/* CLOCK_MONOTONIC */
+static inline uint64_t pt_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
 
 /* So many seconds from now, by CLOCK_MONOTONIC; no more than 31 years. */
 static inline struct timespec pt_deadline_in(double seconds)

@@ -154,6 +154,15 @@ static bool find_compiler(bool *is_inside)
     return *is_inside || !name || !*name || !strcmp(name, "process");
 }
 
+/* What PTERA_OOB says of accesses outside allocations. */
+static void set_tolerance(ptera_engine *engine)
+{
+    const char *name = getenv("PTERA_OOB");
+    engine->mem.is_tolerant = name && !strcmp(name, "warn");
+    if (name && *name && !engine->mem.is_tolerant && strcmp(name, "stop") != 0)
+        pt_engine_log(engine, PTERA_ERROR, "PTERA_OOB=%s is neither stop nor warn: accesses outside allocations stop kernels", name);
+}
+
 static bool set_up(ptera_engine *engine, const ptera_options *o)
 {
     engine->threads = o->threads ? o->threads : count_cores();
@@ -170,6 +179,7 @@ static bool set_up(ptera_engine *engine, const ptera_options *o)
     pt_mem_init(&engine->mem, &engine->allocator, o->memory_bytes, pt_slot_reclaim, engine);
     engine->log = o->log;
     engine->log_ud = o->log_ud;
+    set_tolerance(engine);
     pt_queue_init(&engine->queue);
     pt_heap_init(&engine->heap, &engine->mem, o->heap_bytes);
     pt_pool_init(&engine->pool, &engine->allocator, engine->threads);

@@ -77,7 +77,13 @@ struct ptera_kernel {
     struct pt_version *versions; /* under the engine's lock */
     atomic_uint_fast64_t interpreted_ns; /* so far, of all workers: how hot it is */
     atomic_uint_fast64_t native_launches, interpreted_launches, stepped;
+    atomic_uint_fast64_t compile_ns; /* that native code has taken, and that nobody was told of yet */
     _Atomic(const char *) why; /* the last launch that asked for native code was interpreted; NULL: it was native */
+};
+
+/* A line of a kernel that the log has been told of. */
+struct pt_told {
+    uint32_t kernel, line; /* kernel: its function */
 };
 
 struct ptera_module {
@@ -100,6 +106,7 @@ struct ptera_module {
     ptera_kernel *kernels;
     uint32_t n_kernels;
     PT_VEC(const char *) diag_texts;
+    PT_VEC(struct pt_told) told; /* accesses outside that went on */
 };
 
 /* engine.c: memory by the engine's allocator. pt_engine_alloc gives zeroed memory or NULL. */
@@ -131,6 +138,10 @@ ptera_result pt_module_compile(ptera_kernel *kernel, uint32_t tests, const struc
 void pt_module_free(ptera_module *module);
 /* The function or kernel of a name, or PT_NONE. */
 uint32_t pt_module_func(const ptera_module *module, const char *name);
+/* fit.c: false, with an error, where a kernel has more static shared memory, or the module more constants (`bytes`, as they lie), than GPUs do.
+ * Jump to the module's arena.oom. */
+bool pt_fit_shared(ptera_module *module);
+bool pt_fit_constants(ptera_module *module, uint64_t bytes);
 /* A module whose text begins with that of `parent` and whose variables and functions, as far as they are there, are the
  * parent's own. NULL if there is no memory, or what was added is wrong. */
 ptera_module *pt_module_extend(ptera_module *parent, const char *text, size_t bytes);

@@ -71,16 +71,19 @@ static uintptr_t fault_pc(const void *context)
 #endif
 }
 
-void pt_fault_take(const siginfo_t *info, void *context)
+bool pt_fault_take(const siginfo_t *info, void *context)
 {
     struct pt_fault_scope *scope = current;
     uintptr_t pc = fault_pc(context);
     if (!scope || info->si_code <= 0 || !(scope->is_copying || pt_is_access_code(pc) || pt_jit_holds(pc)))
-        return;
+        return false;
+    bool has_address = info->si_code != SI_GENERAL_PROTECTION;
+    uint64_t address = has_address ? (uint64_t)(uintptr_t)info->si_addr : PT_ADDRESS_UNKNOWN;
+    if (scope->tolerate && has_address && !scope->is_copying && scope->tolerate(scope->tolerate_ud, pc, address))
+        return true;
     scope->signal = info->si_signo;
     scope->pc = pc;
-    scope->address = info->si_code == SI_GENERAL_PROTECTION ? PT_ADDRESS_UNKNOWN
-                                                            : (uint64_t)(uintptr_t)info->si_addr;
+    scope->address = address;
     /* The handler is left by a jump: no signal must stay blocked. */
     pthread_sigmask(SIG_SETMASK, &((const ucontext_t *)context)->uc_sigmask, NULL);
     siglongjmp(scope->is_copying ? scope->copying : scope->recover, 1);
@@ -173,6 +176,7 @@ bool pt_fault_enter(struct pt_fault_scope *scope)
     sigaddset(&faults, SIGBUS);
     pthread_sigmask(SIG_UNBLOCK, &faults, &scope->mask);
     scope->is_copying = 0;
+    scope->tolerate = NULL;
     scope->outer = current;
     scope->fp_control = get_fp();
     set_fp(fp_default);

@@ -17,6 +17,9 @@ struct pt_fault_scope {
     volatile uint64_t address; /* of the fault, or PT_ADDRESS_UNKNOWN */
     volatile uintptr_t pc;     /* of the code that it happened in */
     volatile sig_atomic_t signal;
+    /* NULL, or asked first, in the handler: true, the access can be done again now. */
+    bool (*tolerate)(void *ud, uintptr_t pc, uint64_t address);
+    void *tolerate_ud;
     struct pt_fault_scope *outer; /* a launch from a callback of another one */
     /* the thread's own, while it is inside: */
     uint64_t fp_control;
@@ -30,9 +33,9 @@ struct pt_fault_scope {
 bool pt_fault_enter(struct pt_fault_scope *scope);
 void pt_fault_leave(struct pt_fault_scope *scope);
 
-/* For the handler: leaves it by a jump if the fault is a kernel's, and returns otherwise. Takes no lock, no memory and little of
- * the stack. */
-void pt_fault_take(const siginfo_t *info, void *context);
+/* For the handler: leaves it by a jump if the fault is a kernel's, and returns otherwise: true, the access is to be done again. Takes no memory and
+ * little of the stack, and no lock but that of device memory where its accesses may go on. */
+bool pt_fault_take(const siginfo_t *info, void *context);
 
 /* Default floating-point control, after a fault left an engine in the middle. */
 void pt_fault_reset_fp(void);

@@ -29,6 +29,7 @@ static unsigned n_layers[SIGNALS]; /* under the lock, as changes of the layers a
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned n_engines;
 static atomic_uint changes;
+static void (*_Atomic teller)(uint64_t address); /* NULL: nobody wants to know of the host's faults */
 
 static void handle(unsigned n, int signal, siginfo_t *info, void *context);
 
@@ -154,8 +155,17 @@ static void handle(unsigned n, int signal, siginfo_t *info, void *context)
         put(i, n);
         return;
     }
-    pt_fault_take(info, context);
+    if (pt_fault_take(info, context))
+        return;
+    void (*tell)(uint64_t address) = atomic_load(&teller);
+    if (tell && info->si_code > 0)
+        tell((uintptr_t)info->si_addr);
     hand_on(i, n, info, context);
+}
+
+void pt_handler_tell(void (*tell)(uint64_t address))
+{
+    atomic_store(&teller, tell);
 }
 
 /* ---- installing ---------------------------------------------------------------------------------------- */

@@ -2,6 +2,8 @@
 #ifndef PTERA_RUNTIME_HANDLER_H
 #define PTERA_RUNTIME_HANDLER_H
 
+#include <stdint.h>
+
 /* The first engine puts them in, the last one takes them out. */
 void pt_handler_install(void);
 void pt_handler_uninstall(void);
@@ -9,5 +11,7 @@ void pt_handler_uninstall(void);
 void pt_handler_ensure(void);
 /* How often that was so. */
 unsigned pt_handler_changes(void);
+/* `tell` is called in the handler, with the address, for each fault that is no kernel's, before the host gets it. */
+void pt_handler_tell(void (*tell)(uint64_t address));
 
 #endif

@@ -2,10 +2,12 @@
 #include "runtime/launch.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "runtime/deadline.h"
 #include "runtime/handler.h"
+#include "runtime/registers.h"
 #include "runtime/thread.h"
 
 /* Limits of an H200. */
@@ -284,6 +286,7 @@ ptera_result ptera_kernel_properties_get(ptera_kernel *kernel, ptera_kernel_prop
         mine.max_cluster *= mine.required_cluster[d] ? mine.required_cluster[d] : 1;
         mine.max_threads *= most[0] && most[d] ? most[d] : 1;
     }
+    mine.registers = pt_registers_count(kernel);
     return PT_GIVE(properties, mine);
 }
 
@@ -326,6 +329,7 @@ static ptera_result run(struct pt_job *job)
     pt_pool_run(&engine->pool, &work);
     if (seconds > 0)
         pt_timer_stop(&timer);
+    pt_mem_shut(&engine->mem);
     pt_print_flush(&engine->printer);
     enum pt_fault_kind kind = (enum pt_fault_kind)atomic_load(&job->launch.stop);
     if (kind == PT_FAULT_NONE)
@@ -380,8 +384,10 @@ static const char *why_interpreted(const struct pt_job *job)
         return "a checked launch is interpreted";
     if (job->is_late)
         return "a launch that puts asynchronous operations off is interpreted";
-    if (job->tests & PT_TEST_ORDER)
-        return "a launch whose threads run one after the other is interpreted";
+    if (job->unwritten)
+        return "a launch that fills memory nobody has written is interpreted";
+    if (job->tests & (PT_TEST_ORDER | PT_TEST_TURNS))
+        return "a launch whose threads run in another order is interpreted";
     return NULL;
 }
 
@@ -463,6 +469,7 @@ static ptera_result choose_engine(struct pt_job *job, const ptera_launch *given)
         .kernel = job->kernel, .math_fast = given->math_fast != 0, .has_cluster = job->cluster_ctas > 1};
     memcpy(variant.block, job->launch.block, sizeof variant.block);
     job->math_fast = variant.math_fast;
+    job->backend = backend;
     if (backend == PTERA_BACKEND_JIT)
         return choose_native(job, &variant);
     if (backend == PTERA_BACKEND_AUTO)
@@ -478,16 +485,22 @@ static void count_launch(struct pt_job *job)
                               memory_order_relaxed);
 }
 
+static uint32_t tests_of(ptera_order order)
+{
+    return order == PTERA_ORDER_LOCKSTEP ? 0 : order == PTERA_ORDER_TURNS ? PT_TEST_TURNS : PT_TEST_ORDER;
+}
+
 /* Everything that depends on what was given: afterwards it is not looked at any more. */
 static ptera_result prepare(struct pt_job *job, const ptera_launch *given)
 {
     job->is_cooperative = given->cooperative != 0;
     job->timeout_seconds = given->timeout_seconds;
     job->is_late = given->async_late || job->engine->async_late;
+    job->unwritten = (uint8_t)given->unwritten;
     if (given->checks && !(job->findings = pt_findings_new(job->engine, given)))
         return PTERA_ERROR_OUT_OF_MEMORY;
     job->tests = (given->isolate ? PT_TEST_MEMORY : 0) | (job->is_late || job->findings ? PT_TEST_ASYNC : 0) |
-                 (given->order != PTERA_ORDER_LOCKSTEP ? PT_TEST_ORDER : 0);
+                 tests_of(given->order);
     job->launch.is_reversed = given->order == PTERA_ORDER_REVERSE;
     job->launch.releases = given->isolate ? &job->engine->mem.releases : NULL;
     job->launch.services = &pt_launch_services;
@@ -545,11 +558,48 @@ static void run_reported(void *ud)
     job->result = run_with_parameters(job);
 }
 
-ptera_result pt_launch_run(struct pt_job *job)
+/* Of a launch that was interpreted, at least at first. */
+static void say_why(const struct pt_job *job, char *why, size_t size)
 {
+    const struct pt_version *version = atomic_load(&job->version);
+    const char *reason = why_interpreted(job);
+    if (job->backend == PTERA_BACKEND_INTERP)
+        reason = "the interpreter is asked for";
+    else if (!reason && atomic_load(&job->was_native))
+        reason = "until native code was there";
+    else if (!reason && !version) {
+        snprintf(why, size, "not hot yet: %.1f ms of it were interpreted so far",
+                 (double)atomic_load(&job->kernel->interpreted_ns) * 1e-6);
+        return;
+    } else if (!reason && !atomic_load(&version->is_ready))
+        reason = "native code is being compiled";
+    else if (!reason && version->native)
+        reason = pt_native_fits(version->native, &job->launch) ? "it ended before its native code was there"
+                                                               : "a stack smaller than its calls take";
+    else if (!reason)
+        reason = version->why;
+    snprintf(why, size, "%s", reason);
+}
+
+static void tell(struct pt_job *job, uint64_t ns, struct pt_launched *launched)
+{
+    launched->run_ns = ns;
+    launched->was_native = atomic_load(&job->was_native);
+    launched->was_interpreted = atomic_load(&job->was_interpreted);
+    launched->compile_ns = atomic_exchange(&job->kernel->compile_ns, 0);
+    launched->why[0] = 0;
+    if (launched->was_interpreted)
+        say_why(job, launched->why, sizeof launched->why);
+}
+
+ptera_result pt_launch_run(struct pt_job *job, struct pt_launched *launched)
+{
+    uint64_t begun = launched ? pt_now_ns() : 0;
     pt_handler_ensure();
     job->result = PTERA_ERROR_OUT_OF_MEMORY;
     pt_thread_call(PT_STACK_WORK, run_reported, job);
+    if (launched)
+        tell(job, pt_now_ns() - begun, launched);
     ptera_result r = job->result;
     if (r == PTERA_OK && pt_findings_count(job->findings)) {
         uint32_t n = pt_findings_count(job->findings);
@@ -573,7 +623,7 @@ ptera_result pt_launch_take(ptera_kernel *kernel, const ptera_launch *given, str
         return PTERA_ERROR_NOT_INITIALIZED;
     if (!(mine.timeout_seconds >= 0) || mine.backend < PTERA_BACKEND_DEFAULT ||
         mine.backend > PTERA_BACKEND_JIT || mine.checks & ~(unsigned)PTERA_CHECK_RACE ||
-        mine.order < PTERA_ORDER_LOCKSTEP || mine.order > PTERA_ORDER_REVERSE)
+        mine.order < PTERA_ORDER_LOCKSTEP || mine.order > PTERA_ORDER_TURNS || mine.unwritten > UINT8_MAX)
         return PTERA_ERROR_INVALID_ARGUMENT;
     return pt_launch_prepare(kernel, &mine, job);
 }
@@ -582,5 +632,5 @@ ptera_result ptera_kernel_launch(ptera_kernel *kernel, const ptera_launch *given
 {
     struct pt_job *job;
     ptera_result r = pt_launch_take(kernel, given, &job);
-    return r == PTERA_OK ? pt_launch_run(job) : r;
+    return r == PTERA_OK ? pt_launch_run(job, NULL) : r;
 }

@@ -56,11 +56,13 @@ struct pt_job {
     uint32_t capacity;     /* clusters that may be resident at once */
     bool is_cooperative;
     bool is_late;  /* asynchronous operations are put off */
+    uint8_t unwritten; /* as ptera_launch has it */
     uint32_t tests; /* enum pt_test */
     struct pt_findings *findings; /* NULL: the launch is not checked */
+    ptera_backend backend; /* that was asked for */
     bool may_be_native, math_fast;
     _Atomic(struct pt_version *) version; /* whose native code runs it, once it is ready; NULL: the interpreter does */
-    atomic_bool was_native;   /* some of it, at least */
+    atomic_bool was_native, was_interpreted; /* some of it, at least */
     unsigned n_workers;
     atomic_uint_fast64_t next_cluster;
     unsigned n_parts; /* of the grid, each for a worker to begin with, where native code runs all of it; 0: there are none */
@@ -72,6 +74,20 @@ struct pt_job {
     ptera_result result;
     double timeout_seconds; /* 0: none */
     uint8_t parameters[];  /* the block */
+};
+
+/* Accesses of a worker's kernels outside their allocations that went on (PTERA_OOB=warn), until they are told: those behind the last that there
+ * is room for are not. */
+enum { PT_STRAYS = 32 };
+struct pt_stray {
+    uintptr_t pc; /* of native code; 0: the place is known */
+    struct pt_fault fault;
+    uint32_t cta[3], warp;
+    bool has_warp;
+};
+struct pt_strays {
+    unsigned n;
+    struct pt_stray v[PT_STRAYS];
 };
 
 struct pt_worker {
@@ -86,6 +102,7 @@ struct pt_worker {
     const struct pt_native *apart; /* native code that resumes warps; NULL: the interpreter does */
     uint64_t interpreted;    /* the time up to which interpreting has been counted, ns */
     uint32_t n_slots;
+    struct pt_strays *strays; /* NULL: no access outside goes on */
 };
 
 /* launch.c: a launch in two steps, for those who run it later. The first checks and copies all that was given; the job is freed by
@@ -93,7 +110,15 @@ struct pt_worker {
 ptera_result pt_launch_prepare(ptera_kernel *kernel, const ptera_launch *given, struct pt_job **job);
 /* Likewise, of a launch as callers of ptera.h fill it in, whatever version of it they have. */
 ptera_result pt_launch_take(ptera_kernel *kernel, const ptera_launch *given, struct pt_job **job);
-ptera_result pt_launch_run(struct pt_job *job);
+/* What is told of a launch that has run. */
+struct pt_launched {
+    bool was_native, was_interpreted; /* some of it, at least */
+    char why[256];                    /* it was interpreted */
+    uint64_t run_ns;
+    uint64_t compile_ns; /* that native code of the kernel has taken since it was last told */
+};
+/* `launched` may be NULL. */
+ptera_result pt_launch_run(struct pt_job *job, struct pt_launched *launched);
 void pt_launch_drop(struct pt_job *job);
 /* Ends soon, whatever others do: it waits for nobody and has no loops. */
 bool pt_launch_is_short(const struct pt_job *job);
@@ -162,6 +187,13 @@ void pt_findings_free(ptera_engine *engine, struct pt_findings *findings);
 void pt_finding_add(const struct pt_warp *warp, const struct pt_finding *finding);
 /* How many different ones there were. */
 uint32_t pt_findings_count(const struct pt_findings *findings);
+
+/* stray.c: for pt_fault_scope.tolerate, of a worker with strays. */
+bool pt_stray_take(void *worker, uintptr_t pc, uint64_t address);
+/* Tells the engine's log of the worker's strays: once for each kernel and line. */
+void pt_stray_tell(struct pt_worker *worker);
+/* report.c: what it says of one. */
+void pt_report_stray(struct pt_job *job, const struct pt_stray *stray, char text[PT_ERROR_BYTES]);
 
 /* timer.c: sets launch->stop when the time is over. */
 struct pt_timer {

@@ -251,13 +251,13 @@ static uint8_t *room_in_gaps(const struct pt_mem *mem, const struct pt_mem_range
     size_t page = pt_mem_page();
     uint64_t at = (uintptr_t)range->base, end = at + range->bytes;
     for (size_t i = find_record(mem, at);; i++) {
-        uint64_t stop = i < mem->n_records && mem->records[i].first < end ? mem->records[i].first : end;
+        uint64_t stop = i < mem->n_records && mem->records[i].first < end ? mem->records[i].room_first : end;
         uint64_t p = round_up(at + page, align);
         if (p + page <= stop && bytes <= stop - page - p)
             return (uint8_t *)(uintptr_t)p;
         if (stop == end)
             return NULL;
-        at = mem->records[i].last;
+        at = mem->records[i].room_last;
     }
 }
 
@@ -291,18 +291,25 @@ static void remove_record(struct pt_mem *mem, struct pt_mem_record *r)
     mem->n_records--;
 }
 
+/* Small allocations lie in the middle, so that there is something of their page on both sides. */
+static size_t place_in_room(size_t pages, size_t room)
+{
+    return pages < huge_bytes ? (room - pages) / 2 & ~(pt_mem_page() - 1) : 0;
+}
+
 static void *alloc_locked(struct pt_mem *mem, size_t bytes, enum pt_mem_kind kind)
 {
-    size_t pages = pt_mem_round(bytes), align = pages >= huge_bytes ? huge_bytes : pt_mem_page();
+    size_t pages = pt_mem_round(bytes), room = mem->is_tolerant ? round_up(pages, huge_bytes) : pages;
     if (!grow_records(mem))
         return NULL;
-    uint8_t *p = find_room(mem, pages, align);
-    if (!p || !pt_mem_commit(p, pages))
+    uint8_t *p = find_room(mem, room, room >= huge_bytes ? huge_bytes : pt_mem_page());
+    uint64_t room_first = (uintptr_t)p, first = room_first + place_in_room(pages, room);
+    if (!p || !pt_mem_commit((void *)(uintptr_t)first, pages))
         return NULL;
     if (pages >= huge_bytes)
         madvise(p, pages, MADV_HUGEPAGE);
-    uint64_t first = (uintptr_t)p, address = first + pages - round_up(bytes, PT_MEM_ALIGN);
-    insert_record(mem, (struct pt_mem_record){address, bytes, first, first + pages, kind});
+    uint64_t address = first + pages - round_up(bytes, PT_MEM_ALIGN);
+    insert_record(mem, (struct pt_mem_record){address, bytes, first, first + pages, room_first, room_first + room, kind});
     return (void *)(uintptr_t)address;
 }
 
@@ -378,14 +385,29 @@ bool pt_mem_free(struct pt_mem *mem, void *address, enum pt_mem_kind kind)
     struct pt_mem_record *r = record_of(mem, (uintptr_t)address);
     bool found = r && r->kind == kind;
     if (found) {
-        uint64_t first = r->first;
+        uint64_t first = r->room_first;
         mem->used -= r->bytes;
-        pt_mem_decommit((void *)(uintptr_t)first, r->last - first);
+        pt_mem_decommit((void *)(uintptr_t)first, r->room_last - first);
         remove_record(mem, r);
         drop_range(mem, first);
     }
     pthread_mutex_unlock(&mem->lock);
     return found;
+}
+
+uint64_t pt_mem_reuse(struct pt_mem *mem, uint64_t address, size_t bytes)
+{
+    pthread_mutex_lock(&mem->lock);
+    struct pt_mem_record *r = record_of(mem, address);
+    bool fits = r && r->kind != PT_MEM_HOST && round_up(bytes, PT_MEM_ALIGN) <= r->last - r->first;
+    uint64_t now = fits ? r->last - round_up(bytes, PT_MEM_ALIGN) : 0;
+    if (fits) {
+        mem->used += bytes - r->bytes;
+        r->address = now;
+        r->bytes = bytes;
+    }
+    pthread_mutex_unlock(&mem->lock);
+    return now;
 }
 
 static bool register_locked(struct pt_mem *mem, uint64_t address, size_t bytes, bool *overlaps)
@@ -395,7 +417,8 @@ static bool register_locked(struct pt_mem *mem, uint64_t address, size_t bytes, 
                 (i < mem->n_records && mem->records[i].first - address < bytes);
     if (*overlaps || !grow_records(mem))
         return false;
-    insert_record(mem, (struct pt_mem_record){address, bytes, address, address + bytes, PT_MEM_HOST});
+    uint64_t end = address + bytes;
+    insert_record(mem, (struct pt_mem_record){address, bytes, address, end, address, end, PT_MEM_HOST});
     return true;
 }
 
@@ -431,4 +454,54 @@ bool pt_mem_near(struct pt_mem *mem, uint64_t address, struct pt_mem_record *rec
         *record = *near;
     pthread_mutex_unlock(&mem->lock);
     return near != NULL;
+}
+
+void pt_mem_set_access(struct pt_mem *mem, uint64_t address, bool is_open)
+{
+    pthread_mutex_lock(&mem->lock);
+    const struct pt_mem_record *r = record_of(mem, address);
+    if (r)
+        mprotect((void *)(uintptr_t)r->first, r->last - r->first, is_open ? PROT_READ | PROT_WRITE : PROT_NONE);
+    pthread_mutex_unlock(&mem->lock);
+}
+
+/* ---- accesses outside that go on ------------------------------------------------------------------------ */
+
+/* Whether the page is of an allocation's room, and not of the allocation. */
+static bool is_around(const struct pt_mem *mem, uint64_t page)
+{
+    size_t i = find_record(mem, page + 1);
+    const struct pt_mem_record *below = i ? &mem->records[i - 1] : NULL;
+    const struct pt_mem_record *above = i < mem->n_records ? &mem->records[i] : NULL;
+    bool is_behind = below && page >= below->last && page < below->room_last;
+    return is_behind || (above && page >= above->room_first);
+}
+
+bool pt_mem_open(struct pt_mem *mem, uint64_t address)
+{
+    size_t bytes = pt_mem_page();
+    uint64_t page = address & ~(uint64_t)(bytes - 1);
+    if (!mem->is_tolerant)
+        return false;
+    pthread_mutex_lock(&mem->lock);
+    bool is_open = is_around(mem, page) && pt_mem_commit((void *)(uintptr_t)page, bytes);
+    unsigned n = atomic_load(&mem->n_opened);
+    if (is_open && n < PT_MEM_OPENED) {
+        mem->opened[n] = page;
+        atomic_store(&mem->n_opened, n + 1);
+    }
+    pthread_mutex_unlock(&mem->lock);
+    return is_open;
+}
+
+void pt_mem_shut(struct pt_mem *mem)
+{
+    if (!atomic_load(&mem->n_opened))
+        return;
+    pthread_mutex_lock(&mem->lock);
+    for (unsigned i = 0; i < atomic_load(&mem->n_opened); i++)
+        if (is_around(mem, mem->opened[i]))
+            mprotect((void *)(uintptr_t)mem->opened[i], pt_mem_page(), PROT_NONE);
+    atomic_store(&mem->n_opened, 0);
+    pthread_mutex_unlock(&mem->lock);
 }

@@ -17,10 +17,13 @@ enum pt_mem_kind { PT_MEM_BUFFER, PT_MEM_GLOBALS, PT_MEM_HEAP, PT_MEM_HOST };
 /* One allocation. It ends (rounded up to 256 bytes) where its last page ends; the page behind is unmapped. Host memory
  * that was registered is only recorded: it has no pages here. */
 struct pt_mem_record {
-    uint64_t address, bytes; /* as asked for */
-    uint64_t first, last;    /* its pages */
+    uint64_t address, bytes;         /* as asked for */
+    uint64_t first, last;            /* its pages */
+    uint64_t room_first, room_last;  /* with the address space around them that nobody else gets */
     enum pt_mem_kind kind;
 };
+
+enum { PT_MEM_OPENED = 256 };
 
 struct pt_mem_range {
     uint8_t *base;
@@ -38,6 +41,10 @@ struct pt_mem {
     size_t limit, used; /* bytes of allocations, registered host memory apart, and of what is charged; limit 0: none */
     bool (*reclaim)(void *ud); /* gives up what is kept for later; false: there is nothing. Takes the engine's lock */
     void *reclaim_ud;
+    /* Accesses outside an allocation, but in its 2 MiB pages, as GPUs have them, may go on: each allocation has such pages for itself. */
+    bool is_tolerant;
+    uint64_t opened[PT_MEM_OPENED]; /* pages that pt_mem_open made usable; more stay open */
+    atomic_uint n_opened;
     atomic_uint_fast64_t releases; /* grows when memory is freed, also in the device heap, or unregistered */
 };
 
@@ -51,6 +58,8 @@ bool pt_mem_charge(struct pt_mem *mem, size_t bytes);
 void pt_mem_refund(struct pt_mem *mem, size_t bytes);
 /* Returns false if no allocation of that kind starts there. */
 bool pt_mem_free(struct pt_mem *mem, void *address, enum pt_mem_kind kind);
+/* An allocation is used again, with the size `bytes`: its address in the same pages, or 0 if it does not fit. */
+uint64_t pt_mem_reuse(struct pt_mem *mem, uint64_t address, size_t bytes);
 /* Records host memory as PT_MEM_HOST. *overlaps: it was refused because a recorded allocation lies there. Returns false
  * then, and if there is no memory. */
 bool pt_mem_register(struct pt_mem *mem, uint64_t address, size_t bytes, bool *overlaps);
@@ -58,6 +67,14 @@ bool pt_mem_register(struct pt_mem *mem, uint64_t address, size_t bytes, bool *o
 bool pt_mem_unregister(struct pt_mem *mem, uint64_t address);
 /* The allocation that holds `address` or else the one nearest to it. Returns false if there is none. */
 bool pt_mem_near(struct pt_mem *mem, uint64_t address, struct pt_mem_record *record);
+
+/* Makes an allocation's pages accessible or not; what is in them stays. */
+void pt_mem_set_access(struct pt_mem *mem, uint64_t address, bool is_open);
+/* Where accesses may go on: makes the page of an address usable that lies in an allocation's 2 MiB pages and not in the allocation; false if it
+ * does not. Called by a signal handler whose thread holds no lock. */
+bool pt_mem_open(struct pt_mem *mem, uint64_t address);
+/* Makes those pages inaccessible again; they keep what was stored. */
+void pt_mem_shut(struct pt_mem *mem);
 
 /* ---- address space ------------------------------------------------------------------------------------- */
 

@@ -10,11 +10,6 @@
 
 enum { FUNC_STRIDE = 16, VARIABLE_ALIGN = 16 };
 
-static bool is_placed(const struct pt_symbol *s, enum pt_space space)
-{
-    return s->space == space && (s->linkage != PT_LINK_EXTERN || (s->size && s->is_used));
-}
-
 static uint64_t round_up(uint64_t n, uint64_t align)
 {
     return align ? (n + align - 1) / align * align : n;
@@ -22,37 +17,34 @@ static uint64_t round_up(uint64_t n, uint64_t align)
 
 /* ---- addresses ----------------------------------------------------------------------------------------- */
 
-/* Gives the variables of a space their offsets in one block, in order of declaration. False: too large. */
-static bool lay_out(ptera_module *module, enum pt_space space, uint64_t *bytes)
+/* Gives the variables of a space their offsets in one block, in order of declaration, with `least` for their alignment. False: too
+ * large. */
+static bool lay_out(ptera_module *module, enum pt_space space, uint32_t least, uint64_t *bytes)
 {
     uint64_t end = 0;
     for (uint32_t i = 1; i < module->ir.symbols.n; i++) {
-        const struct pt_symbol *s = &module->ir.symbols.v[i];
-        if (!is_placed(s, space))
+        struct pt_symbol *s = &module->ir.symbols.v[i];
+        if (!pt_is_placed(s, space))
             continue;
-        end = round_up(end, s->align);
-        module->symbols[i] = end;
+        end = round_up(end, s->align > least ? s->align : least);
+        s->offset = module->symbols[i] = end;
         if (s->size > SIZE_MAX / 4 || end > SIZE_MAX / 4)
             return false;
         end += s->size ? s->size : 1; /* no two variables have one address */
     }
-    *bytes = round_up(end, VARIABLE_ALIGN);
+    *bytes = end;
     return true;
 }
 
 static void move_by(ptera_module *module, enum pt_space space, const uint8_t *base)
 {
     for (uint32_t i = 1; i < module->ir.symbols.n; i++)
-        if (is_placed(&module->ir.symbols.v[i], space))
+        if (pt_is_placed(&module->ir.symbols.v[i], space))
             module->symbols[i] += (uintptr_t)base;
 }
 
-static bool place_variables(ptera_module *module)
+static bool give_memory(ptera_module *module, uint64_t global, uint64_t constant)
 {
-    uint64_t global = 0, constant = 0;
-    module->symbols = pt_arena_alloc(&module->ir.arena, module->ir.symbols.n * sizeof(uint64_t));
-    if (!lay_out(module, PT_SPACE_GLOBAL, &global) || !lay_out(module, PT_SPACE_CONST, &constant))
-        return false;
     if (global) {
         module->globals = pt_mem_alloc(&module->engine->mem, global, PT_MEM_GLOBALS);
         if (!module->globals)
@@ -70,6 +62,19 @@ static bool place_variables(ptera_module *module)
     return module->funcs != NULL;
 }
 
+/* PTERA_OK, or no memory, or PTX that is not valid: more constants than there can be. */
+static ptera_result place_variables(ptera_module *module)
+{
+    uint64_t global = 0, constant = 0;
+    module->symbols = pt_arena_alloc(&module->ir.arena, module->ir.symbols.n * sizeof(uint64_t));
+    if (!lay_out(module, PT_SPACE_GLOBAL, PT_MEM_ALIGN, &global) || !lay_out(module, PT_SPACE_CONST, 1, &constant))
+        return PTERA_ERROR_OUT_OF_MEMORY;
+    if (!pt_fit_constants(module, constant))
+        return PTERA_ERROR_INVALID_PTX;
+    return give_memory(module, round_up(global, VARIABLE_ALIGN), round_up(constant, VARIABLE_ALIGN)) ? PTERA_OK
+                                                                                                   : PTERA_ERROR_OUT_OF_MEMORY;
+}
+
 /* Where the host writes a variable: .const variables lie in memory that has a second address for it. */
 static uint8_t *host_address(const ptera_module *module, uint32_t symbol)
 {
@@ -81,13 +86,20 @@ static uint8_t *host_address(const ptera_module *module, uint32_t symbol)
 
 /* ---- initialisers -------------------------------------------------------------------------------------- */
 
+/* The address of a variable: generic, or in its space. Global memory is identity-mapped in the generic space. */
+static uint64_t variable_address(const ptera_module *module, uint32_t symbol, bool is_generic)
+{
+    const struct pt_symbol *s = &module->ir.symbols.v[symbol];
+    return s->space == PT_SPACE_CONST && !is_generic ? s->offset : module->symbols[symbol];
+}
+
 /* PTX ISA, "Initializers": the address of a variable in its space, generic(variable), or of a function; mask() takes
- * single bytes of it. Spaces of global memory are identity-mapped in the generic one. */
+ * single bytes of it. */
 static void relocate(const ptera_module *module, uint8_t *to, const struct pt_reloc *reloc)
 {
     uint64_t value = reloc->is_func
                          ? (uintptr_t)module->funcs + (uint64_t)reloc->target * FUNC_STRIDE
-                         : module->symbols[reloc->target];
+                         : variable_address(module, reloc->target, reloc->is_generic);
     value = (value + (uint64_t)reloc->addend) >> reloc->shift;
     memcpy(to + reloc->offset, &value, reloc->bytes);
 }
@@ -96,7 +108,7 @@ static void initialise(ptera_module *module)
 {
     for (uint32_t i = 1; i < module->ir.symbols.n; i++) {
         const struct pt_symbol *s = &module->ir.symbols.v[i];
-        if (!is_placed(s, PT_SPACE_GLOBAL) && !is_placed(s, PT_SPACE_CONST))
+        if (!pt_is_placed(s, PT_SPACE_GLOBAL) && !pt_is_placed(s, PT_SPACE_CONST))
             continue;
         uint8_t *to = host_address(module, i);
         if (s->init)
@@ -193,12 +205,13 @@ ptera_result pt_module_diagnosed(const ptera_module *module)
 
 static ptera_result load_parsed(ptera_module *module, bool is_valid)
 {
-    is_valid = is_valid && check_externs(module) && link_host(module);
+    is_valid = is_valid && check_externs(module) && link_host(module) && pt_fit_shared(module);
+    ptera_result placed = is_valid ? place_variables(module) : PTERA_OK;
     pt_module_format_diagnostics(module);
     if (!is_valid)
         return pt_module_diagnosed(module);
-    if (!place_variables(module))
-        return PTERA_ERROR_OUT_OF_MEMORY;
+    if (placed != PTERA_OK)
+        return placed;
     initialise(module);
     list_kernels(module);
     return PTERA_OK;
@@ -526,7 +539,7 @@ uint32_t pt_module_variable_near(const ptera_module *module, uint64_t address)
     uint32_t found = PT_NONE;
     for (uint32_t i = 1; module->symbols && i < module->ir.symbols.n; i++) {
         const struct pt_symbol *s = &module->ir.symbols.v[i];
-        if (!is_placed(s, PT_SPACE_GLOBAL) && !is_placed(s, PT_SPACE_CONST))
+        if (!pt_is_placed(s, PT_SPACE_GLOBAL) && !pt_is_placed(s, PT_SPACE_CONST))
             continue;
         uint64_t offset = address - module->symbols[i];
         uint64_t distance = offset < s->size ? 0 : offset - s->size + 1;
@@ -538,9 +551,26 @@ uint32_t pt_module_variable_near(const ptera_module *module, uint64_t address)
     return found;
 }
 
+ptera_result ptera_module_properties_get(const ptera_module *module, ptera_module_properties *properties)
+{
+    if (!module || !properties)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    if (pt_engine_is_inherited(module->engine))
+        return PTERA_ERROR_NOT_INITIALIZED;
+    ptera_module_properties mine = {.ptx_version = module->ir.ptx,
+                                    .target = module->ir.sm,
+                                    .target_feature = (char)module->ir.sm_feature};
+    for (uint32_t i = 1; i < module->ir.symbols.n; i++) {
+        const struct pt_symbol *s = &module->ir.symbols.v[i];
+        mine.global_bytes += pt_is_placed(s, PT_SPACE_GLOBAL) ? s->size : 0;
+        mine.constant_bytes += pt_is_placed(s, PT_SPACE_CONST) ? s->size : 0;
+    }
+    return PT_GIVE(properties, mine);
+}
+
 static bool is_variable(const struct pt_symbol *s)
 {
-    return is_placed(s, PT_SPACE_GLOBAL) || is_placed(s, PT_SPACE_CONST);
+    return pt_is_placed(s, PT_SPACE_GLOBAL) || pt_is_placed(s, PT_SPACE_CONST);
 }
 
 static void give_variable(const ptera_module *module, uint32_t symbol, void **address, size_t *bytes)

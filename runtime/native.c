@@ -338,7 +338,9 @@ static void drop(struct pt_version *v)
 static enum pt_native_end make(struct pt_version *v, const struct timespec *deadline, bool is_demanded)
 {
     struct pt_native_result result;
+    uint64_t begun = pt_now_ns();
     struct pt_native *native = compile(&(struct making){v, deadline}, &result);
+    atomic_fetch_add(&v->made_for.kernel->compile_ns, pt_now_ns() - begun);
     if (result.end == PT_NATIVE_STOPPED || (result.end == PT_NATIVE_NO_MEMORY && is_demanded)) {
         drop(v);
         return result.end;

@@ -17,7 +17,7 @@ static void run(struct pt_queued *q)
 {
     char error[PT_ERROR_BYTES];
     error[0] = 0; /* the rest need not be cleared for each launch */
-    ptera_result result = pt_launch_run(q->job);
+    ptera_result result = pt_launch_run(q->job, NULL);
     if (result != PTERA_OK)
         pt_engine_error_copy(q->engine, error);
     if (q->done)

@@ -230,11 +230,9 @@ static const char *const record_text[] = {
     [PT_MEM_HOST] = "registered host memory",
 };
 
-static void put_nearest(struct pt_words *w, const struct pt_cta *cta, uint64_t address)
+static void put_record(struct pt_words *w, uint64_t address)
 {
     struct pt_mem_record r;
-    if (put_window(w, cta, address) || put_variable(w, address))
-        return;
     if (!pt_mem_near(&w->job->engine->mem, address, &r))
         return;
     bool is_near = address < r.address ? r.address - address < near_bytes
@@ -244,6 +242,12 @@ static void put_nearest(struct pt_words *w, const struct pt_cta *cta, uint64_t a
     pt_words_put(w, "\n  the address is ");
     put_distance(w, address, r.address, r.bytes);
     pt_words_put(w, "%s of %" PRIu64 " bytes at 0x%" PRIx64, record_text[r.kind], r.bytes, r.address);
+}
+
+static void put_nearest(struct pt_words *w, const struct pt_cta *cta, uint64_t address)
+{
+    if (!put_window(w, cta, address) && !put_variable(w, address))
+        put_record(w, address);
 }
 
 /* ---- reports ------------------------------------------------------------------------------------------- */
@@ -360,6 +364,20 @@ void pt_report_fault(struct pt_job *job, const struct pt_warp *warp)
 void pt_report_native(struct pt_job *job, const struct pt_cta *cta, const struct pt_fault *fault)
 {
     report(job, cta, NULL, fault);
+}
+
+void pt_report_stray(struct pt_job *job, const struct pt_stray *stray, char text[PT_ERROR_BYTES])
+{
+    struct pt_words w = {job, text, 0};
+    struct pt_cta cta = {.id = {stray->cta[0], stray->cta[1], stray->cta[2]}, .launch = &job->launch};
+    put_head(&w, &cta, &stray->fault);
+    if (stray->has_warp)
+        put_threads(&w, stray->warp, stray->fault.lanes);
+    put_function(&w, stray->fault.func);
+    put_line(&w, stray->fault.func, stray->fault.insn);
+    if (!put_variable(&w, stray->fault.address))
+        put_record(&w, stray->fault.address);
+    pt_words_put(&w, "\n  the kernel goes on, as it would on a GPU, whose pages have 2 MiB (PTERA_OOB=warn)");
 }
 
 /* The place of the first group of the first warp: what the head of the message names. */

@@ -556,8 +556,10 @@ static void run_guarded(struct pt_worker *w)
         return;
     }
     w->interpreted = coarse_ns();
-    if (!native_of(w->job))
+    if (!native_of(w->job)) {
+        atomic_store_explicit(&w->job->was_interpreted, true, memory_order_relaxed);
         run_clusters(w);
+    }
     const struct pt_native *native = is_stopped(w->job) ? NULL : native_of(w->job);
     if (native)
         give_back_all(w); /* made for the interpreter */
@@ -565,6 +567,17 @@ static void run_guarded(struct pt_worker *w)
         run_apart(w, native);
     else if (native)
         run_native(w, native);
+}
+
+/* Where accesses outside may go on. */
+static void run_tolerant(struct pt_worker *w)
+{
+    struct pt_strays strays = {0};
+    w->strays = &strays;
+    w->scope.tolerate_ud = w;
+    w->scope.tolerate = pt_stray_take;
+    run_guarded(w);
+    pt_stray_tell(w);
 }
 
 void pt_sched_part(struct pt_job *job)
@@ -582,7 +595,10 @@ void pt_sched_work(void *ud, unsigned worker)
         pt_report_failure(job, PT_FAULT_OUT_OF_MEMORY, "no memory for a worker's signal stack");
         return;
     }
-    run_guarded(&w);
+    if (job->engine->mem.is_tolerant)
+        run_tolerant(&w);
+    else
+        run_guarded(&w);
     pt_fault_leave(&w.scope);
     give_back_all(&w);
 }

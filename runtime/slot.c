@@ -316,12 +316,24 @@ void pt_slot_start_warps(struct pt_slot *slot, const struct pt_job *job)
     }
 }
 
+static void fill_unwritten(struct pt_slot *slot, const struct pt_job *job)
+{
+    const struct pt_launch *launch = &job->launch;
+    for (uint32_t i = 0; i < slot->n_ctas; i++) {
+        struct pt_cta *cta = &slot->ctas[i].cta;
+        memset(cta->shared + cta->window + PT_SHARED_BASE, job->unwritten, launch->shared_bytes - PT_SHARED_BASE);
+        memset(cta->local, job->unwritten, launch->local_stride * launch->threads);
+    }
+}
+
 void pt_slot_start(struct pt_slot *slot, struct pt_job *job, uint64_t index)
 {
     const struct pt_launch *launch = &job->launch;
     slot->live_ctas = slot->n_ctas;
     slot->events = 0;
     drop_operations(job->engine, slot);
+    if (job->unwritten)
+        fill_unwritten(slot, job);
     for (uint32_t i = 0; i < slot->n_ctas; i++) {
         struct pt_resident *r = &slot->ctas[i];
         place_cta(r, job, index);

@@ -750,6 +750,13 @@ typedef enum CUtensorMapFloatOOBfill_enum {
     CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA
 } CUtensorMapFloatOOBfill;
 
+/* ---- messages about errors ----------------------------------------------------------------------------- */
+
+typedef enum CUlogLevel_enum { CU_LOG_LEVEL_ERROR, CU_LOG_LEVEL_WARNING } CUlogLevel;
+typedef struct CUlogsCallbackEntry_st *CUlogsCallbackHandle;
+typedef void (*CUlogsCallback)(void *data, CUlogLevel level, char *message, size_t length);
+typedef unsigned CUlogIterator;
+
 /* ---- the calls ----------------------------------------------------------------------------------------- */
 
 #if defined(__GNUC__)

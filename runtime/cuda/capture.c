@@ -15,6 +15,8 @@ struct pt_cu_capture {
     bool is_spoilt;
 };
 
+static size_t n_captures; /* that have not ended */
+
 /* ---- who takes part ------------------------------------------------------------------------------------ */
 
 static void put(struct pt_cu_capture *capture)
@@ -61,6 +63,7 @@ void pt_cu_capture_leave(CUstream stream)
     if (capture->origin == stream) { /* a stream that goes takes its capture along */
         capture->is_spoilt = true;
         capture->origin = NULL;
+        n_captures--;
         if (!capture->is_given && capture->graph)
             pt_cu_graph_delete(capture->graph);
         capture->graph = NULL;
@@ -95,18 +98,68 @@ CUresult pt_cu_capture_forbid(CUstream stream)
     return stream->capture ? pt_cu_capture_spoil(stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) : CUDA_SUCCESS;
 }
 
+CUresult pt_cu_capture_forbid_event(CUevent event)
+{
+    if (!event->capture)
+        return CUDA_SUCCESS;
+    event->capture->is_spoilt = true;
+    return CUDA_ERROR_CAPTURED_EVENT;
+}
+
+CUresult pt_cu_capture_forbid_context(CUcontext ctx)
+{
+    CUresult r = CUDA_SUCCESS;
+    for (CUstream s = n_captures ? ctx->streams : NULL; s; s = s->next)
+        if (s->capture)
+            r = pt_cu_capture_forbid(s);
+    return r;
+}
+
+static bool forbids_unsafe(const struct pt_cu_capture *capture, const struct pt_cu_thread *thread)
+{
+    bool is_mine = capture->thread == thread->id;
+    switch (thread->capture_mode) {
+    case CU_STREAM_CAPTURE_MODE_GLOBAL:
+        return capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL ||
+               (is_mine && capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED);
+    case CU_STREAM_CAPTURE_MODE_THREAD_LOCAL:
+        return is_mine && capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED;
+    default:
+        return false;
+    }
+}
+
+CUresult pt_cu_capture_forbid_unsafe(void)
+{
+    CUresult r = CUDA_SUCCESS;
+    const struct pt_cu_thread *thread = n_captures ? pt_cu_thread() : NULL;
+    if (!thread)
+        return CUDA_SUCCESS;
+    for (CUcontext ctx = pt_cu_next_context(NULL); ctx; ctx = pt_cu_next_context(ctx))
+        for (CUstream s = ctx->streams; s; s = s->next)
+            if (s->capture && forbids_unsafe(s->capture, thread))
+                r = pt_cu_capture_forbid(s);
+    return r;
+}
+
+/* A captured stream that the default one would wait for, or NULL. */
+static CUstream find_blocking(CUcontext ctx)
+{
+    CUstream s = n_captures ? ctx->streams : NULL;
+    while (s && (!s->capture || s->flags & CU_STREAM_NON_BLOCKING))
+        s = s->next;
+    return s;
+}
+
 /* The default stream would wait for a stream whose work is not being done. */
 CUresult pt_cu_capture_check(CUstream stream)
 {
     CUcontext ctx = stream->ctx;
     if (stream->capture && stream->capture->is_spoilt)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    if (stream != ctx->null_stream)
-        return CUDA_SUCCESS;
-    for (CUstream s = ctx->streams; s; s = s->next)
-        if (s->capture && !(s->flags & CU_STREAM_NON_BLOCKING))
-            return pt_cu_capture_spoil(s, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
-    return CUDA_SUCCESS;
+    CUstream blocking = stream == ctx->null_stream ? find_blocking(ctx) : NULL;
+    return blocking ? pt_cu_capture_spoil(blocking, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
+                    : CUDA_SUCCESS;
 }
 
 /* ---- nodes --------------------------------------------------------------------------------------------- */
@@ -146,7 +199,7 @@ static CUDA_MEMCPY3D describe_copy(const struct pt_cu_copy *c)
     };
 }
 
-static void describe(CUgraphNode node)
+static void describe(CUgraphNode node, const struct CUstream_st *stream)
 {
     const struct pt_cu_op *op = &node->op;
     if (op->work == PT_CU_COPY)
@@ -156,6 +209,8 @@ static void describe(CUgraphNode node)
                                               op->set.width, op->set.height};
     if (op->work == PT_CU_RECORD)
         node->event = op->record.event;
+    if (op->work == PT_CU_KERNEL_LAUNCH)
+        node->hints = stream->hints;
 }
 
 /* A new node behind the stream's last ones, which it takes the place of. */
@@ -179,8 +234,44 @@ CUresult pt_cu_capture_add(CUstream stream, struct pt_cu_op *op)
         return r;
     }
     r = pt_cu_node_take(node, op);
-    describe(node);
+    describe(node, stream);
     return r;
+}
+
+/* A node of memory that came to nothing. */
+static CUresult spoil_node(CUstream stream, CUgraphNode node, CUresult error)
+{
+    node->type = CU_GRAPH_NODE_TYPE_EMPTY;
+    return pt_cu_capture_spoil(stream, error);
+}
+
+CUresult pt_cu_capture_alloc(CUstream stream, size_t bytes, CUdeviceptr *address)
+{
+    CUgraphNode node;
+    CUDA_MEM_ALLOC_NODE_PARAMS p = {.bytesize = bytes};
+    p.poolProps.location = (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, stream->ctx->device};
+    CUresult r = pt_cu_capture_check(stream);
+    if (r == CUDA_SUCCESS)
+        r = append(stream, CU_GRAPH_NODE_TYPE_MEM_ALLOC, &node);
+    if (r != CUDA_SUCCESS)
+        return pt_cu_capture_spoil(stream, r);
+    r = pt_cu_node_set_alloc(node, &p);
+    *address = p.dptr;
+    return r == CUDA_SUCCESS ? r : spoil_node(stream, node, r);
+}
+
+CUresult pt_cu_capture_free(CUstream stream, CUdeviceptr address)
+{
+    CUgraphNode node;
+    CUresult r = pt_cu_capture_check(stream);
+    if (r == CUDA_SUCCESS && !pt_cu_graph_block_at(address))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        r = append(stream, CU_GRAPH_NODE_TYPE_MEM_FREE, &node);
+    if (r != CUDA_SUCCESS)
+        return pt_cu_capture_spoil(stream, r);
+    r = pt_cu_node_set_free(node, address);
+    return r == CUDA_SUCCESS ? r : spoil_node(stream, node, r);
 }
 
 CUresult pt_cu_capture_child(CUstream stream, CUgraph graph)
@@ -211,7 +302,7 @@ CUresult pt_cu_capture_record(CUstream stream, CUevent event)
 /* A stream that waits for a captured event takes part from then on. */
 CUresult pt_cu_capture_wait(CUstream stream, CUevent event, unsigned flags)
 {
-    struct pt_cu_op op = {.work = PT_CU_WAIT_EVENT, .record = {event}};
+    struct pt_cu_op op = {.work = PT_CU_WAIT_EVENT, .record.event = event};
     CUresult r = pt_cu_capture_check(stream);
     if (r != CUDA_SUCCESS)
         return r;
@@ -265,6 +356,7 @@ static CUresult begin(CUstream stream, CUgraph graph, const CUgraphNode *nodes, 
     capture->origin = stream;
     capture->mode = mode;
     capture->thread = thread->id;
+    n_captures++;
     join(stream, capture);
     return CUDA_SUCCESS;
 }
@@ -333,6 +425,7 @@ static void end_all(struct pt_cu_capture *capture)
 {
     capture->refs++;
     capture->origin = NULL;
+    n_captures--;
     for (CUcontext ctx = pt_cu_next_context(NULL); ctx; ctx = pt_cu_next_context(ctx))
         for (CUstream s = ctx->streams; s; s = s->next)
             if (s->capture == capture)
@@ -396,7 +489,8 @@ static CUresult get_info(CUstream null, CUstream given, struct info info)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS)
         return r;
-    if (stream == stream->ctx->null_stream && pt_cu_capture_check(stream) != CUDA_SUCCESS)
+    if (stream == stream->ctx->null_stream &&
+        find_blocking(stream->ctx)) /* whose capture goes on */
         return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
     *info.status = status_of(stream);
     if (*info.status != CU_STREAM_CAPTURE_STATUS_ACTIVE)

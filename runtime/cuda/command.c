@@ -6,10 +6,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "runtime/deadline.h"
 #include "runtime/thread.h"
 
 /* Kernels of different streams may wait for each other: so many run side by side at least (CUDA: 128 on most devices). */
-enum { RUNNERS_MAX = 256, SHORT_BYTES = 64 << 10, POLL_NS = 20000 };
+enum { RUNNERS_MAX = 256, SHORT_BYTES = 64 << 10, PATTERN_BYTES = 8 << 10, POLL_NS = 20000 };
 
 static pthread_cond_t change = PTHREAD_COND_INITIALIZER; /* a command is done, or its caller's turn has come */
 static pthread_cond_t wanted = PTHREAD_COND_INITIALIZER; /* something can run */
@@ -17,6 +18,38 @@ static struct pt_cu_command *ready;                      /* by priority */
 static unsigned n_waiting, n_idle, n_runners;
 
 /* ---- commands ------------------------------------------------------------------------------------------ */
+
+/* What another context's memory is used by is that context's work, too: it is not freed before. A kernel may use any, and fails where it is gone. */
+static void count_owner(struct pt_cu_command *command, const struct pt_cu_range *range)
+{
+    if (!range || !range->ctx || range->ctx == command->ctx)
+        return;
+    command->owners[command->n_owners++] = range->ctx;
+    range->ctx->pending++;
+}
+
+static void count_owners(struct pt_cu_command *command)
+{
+    const struct pt_cu_op *op = &command->op;
+    switch (op->work) {
+    case PT_CU_COPY:
+        count_owner(command, pt_cu_find((uintptr_t)op->copy.from));
+        count_owner(command, pt_cu_find((uintptr_t)op->copy.to));
+        break;
+    case PT_CU_SET:
+        count_owner(command, pt_cu_find((uintptr_t)op->set.to));
+        break;
+    case PT_CU_WAIT_VALUE:
+    case PT_CU_WRITE_VALUE:
+        count_owner(command, pt_cu_find((uintptr_t)op->value.address));
+        break;
+    case PT_CU_FREE_POOLED:
+        count_owner(command, op->free.range);
+        break;
+    default:
+        break;
+    }
+}
 
 struct pt_cu_command *pt_cu_command_new(CUcontext ctx, const struct pt_cu_op *op)
 {
@@ -28,6 +61,7 @@ struct pt_cu_command *pt_cu_command_new(CUcontext ctx, const struct pt_cu_op *op
     c->refs = 2; /* the caller's, and one until it is done */
     c->priority = op->work == PT_CU_KERNEL_LAUNCH ? op->launch.priority : 0;
     ctx->pending++;
+    count_owners(c);
     return c;
 }
 
@@ -71,6 +105,13 @@ void pt_cu_command_cancel(struct pt_cu_command *command)
 
 void pt_cu_op_drop(struct pt_cu_op *op)
 {
+    struct pt_cu_shared **shared = op->work == PT_CU_RECORD       ? &op->record.shared
+                                   : op->work == PT_CU_WAIT_VALUE ? &op->value.shared
+                                                                  : NULL;
+    if (shared) {
+        pt_cu_shared_put(*shared);
+        *shared = NULL;
+    }
     if (op->work != PT_CU_KERNEL_LAUNCH)
         return;
     free(op->launch.parameters);
@@ -90,16 +131,21 @@ static void copy_box(const struct pt_cu_copy *c)
                     c->width);
 }
 
+/* Wider elements: what is set already is copied behind itself, in pieces that stay in a cache. */
 static void set_row(uint8_t *to, const struct pt_cu_set *s)
 {
     uint16_t half = (uint16_t)s->value;
+    size_t bytes = s->width * s->element_bytes, done = s->element_bytes;
     if (s->element_bytes == 1) {
         memset(to, (int)(s->value & 0xff), s->width);
         return;
     }
-    for (size_t x = 0; x < s->width; x++)
-        memcpy(to + x * s->element_bytes, s->element_bytes == 2 ? (const void *)&half : &s->value,
-               s->element_bytes);
+    memcpy(to, s->element_bytes == 2 ? (const void *)&half : &s->value, s->element_bytes);
+    for (size_t n; done < bytes; done += n) {
+        n = done < PATTERN_BYTES ? done : PATTERN_BYTES;
+        n = n < bytes - done ? n : bytes - done;
+        memcpy(to + done, to, n);
+    }
 }
 
 static bool holds(uint64_t have, uint64_t want, unsigned bytes, unsigned flags)
@@ -142,30 +188,52 @@ static CUresult run_kernel(struct pt_cu_launch *launch)
     ptera_engine *engine = launch->job->engine;
     struct pt_job *job = launch->job;
     launch->job = NULL;
-    ptera_result r = pt_launch_run(job);
+    ptera_result r = pt_cu_accounts() ? pt_cu_account_launch(job) : pt_launch_run(job, NULL);
     if (r != PTERA_OK)
         pt_cu_log("%s", ptera_engine_error(engine));
     return pt_cu_result(r);
 }
 
+static void move(const struct pt_cu_op *op)
+{
+    if (op->work == PT_CU_COPY)
+        copy_box(&op->copy);
+    for (size_t y = 0; op->work == PT_CU_SET && y < op->set.height; y++)
+        set_row(op->set.to + y * op->set.pitch, &op->set);
+}
+
+/* The program's function, which may not call CUDA (cuLaunchHostFunc, cuStreamAddCallback). */
+static void call_host(const struct pt_cu_op *op, CUresult error)
+{
+    struct pt_cu_thread *thread = pt_cu_thread();
+    if (thread)
+        thread->is_in_host_function = true;
+    if (op->work == PT_CU_CALLBACK)
+        op->callback.call(op->callback.stream, error, op->callback.ud);
+    else
+        op->host.call(op->host.ud);
+    if (thread)
+        thread->is_in_host_function = false;
+}
+
 static CUresult run_op(struct pt_cu_op *op, CUresult error)
 {
     if (op->work == PT_CU_CALLBACK)
-        op->callback.call(op->callback.stream, error, op->callback.ud);
+        call_host(op, error);
     if (error != CUDA_SUCCESS)
         return CUDA_SUCCESS;
     switch (op->work) {
     case PT_CU_KERNEL_LAUNCH:
         return run_kernel(&op->launch);
     case PT_CU_COPY:
-        copy_box(&op->copy);
-        break;
     case PT_CU_SET:
-        for (size_t y = 0; y < op->set.height; y++)
-            set_row(op->set.to + y * op->set.pitch, &op->set);
+        if (pt_cu_accounts())
+            pt_cu_account_move(op, move);
+        else
+            move(op);
         break;
     case PT_CU_HOST_CALL:
-        op->host.call(op->host.ud);
+        call_host(op, CUDA_SUCCESS);
         break;
     case PT_CU_WAIT_VALUE:
         wait_value(op->value.address, op->value.value, op->value.bytes, op->value.flags);
@@ -203,13 +271,6 @@ static bool is_short(const struct pt_cu_op *op)
 }
 
 /* ---- scheduling, under the lock ------------------------------------------------------------------------ */
-
-static uint64_t now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static void enqueue(struct pt_cu_command *command)
 {
@@ -287,32 +348,57 @@ static void make_ready(struct pt_cu_command *command, bool *has_taker)
     *has_taker = false;
 }
 
+/* What a kernel did becomes the error of all contexts that the device has now, as on GPUs. */
+static void break_contexts(CUdevice device, CUresult error)
+{
+    for (CUcontext ctx = pt_cu_next_context(NULL); ctx; ctx = pt_cu_next_context(ctx))
+        if (ctx->device == device && ctx->error == CUDA_SUCCESS)
+            ctx->error = error;
+}
+
 static void finish(struct pt_cu_command *command, bool is_runner)
 {
     CUcontext ctx = command->ctx;
     bool has_taker = is_runner;
     command->is_done = true;
-    command->done_ns = now();
+    command->done_ns = pt_now_ns();
     ctx->pending--;
-    if (command->failed != CUDA_SUCCESS && ctx->error == CUDA_SUCCESS)
-        ctx->error = command->failed;
+    if (command->failed != CUDA_SUCCESS)
+        break_contexts(ctx->device, command->failed);
     if (command->op.work == PT_CU_FREE_POOLED)
-        pt_cu_free(command->op.free.range);
+        pt_cu_pool_free(command->op.free.range);
+    if (command->op.work == PT_CU_RECORD && command->op.record.shared)
+        pt_cu_shared_done(command->op.record.shared, command->op.record.number);
+    for (unsigned i = 0; i < command->n_owners; i++)
+        command->owners[i]->pending--;
     for (size_t i = 0; i < command->n_dependents; i++)
         if (--command->dependents[i]->unmet == 0)
             make_ready(command->dependents[i], &has_taker);
     command->n_dependents = 0;
     pt_cu_op_drop(&command->op);
+    pt_cu_free_doomed(ctx);
     wake_callers();
     pt_cu_command_put(command);
+}
+
+static bool touches_memory(const struct pt_cu_op *op)
+{
+    return op->work == PT_CU_KERNEL_LAUNCH || op->work == PT_CU_COPY || op->work == PT_CU_SET ||
+           op->work == PT_CU_WAIT_VALUE || op->work == PT_CU_WRITE_VALUE;
 }
 
 static void run(struct pt_cu_command *command, bool is_runner)
 {
     CUresult error = command->ctx->error;
+    bool reaches = touches_memory(&command->op);
+    CUcontext reached = command->op.work == PT_CU_KERNEL_LAUNCH ? command->ctx : NULL;
+    if (reaches)
+        pt_cu_reach(reached);
     pt_cu_unlock();
     command->failed = run_op(&command->op, error);
     pt_cu_lock();
+    if (reaches)
+        pt_cu_unreach(reached);
     finish(command, is_runner);
 }
 

@@ -132,7 +132,8 @@ CUresult pt_cu_result(ptera_result result)
         [PTERA_ERROR_MISALIGNED_ADDRESS] = CUDA_ERROR_MISALIGNED_ADDRESS,
         [PTERA_ERROR_TRAP] = CUDA_ERROR_LAUNCH_FAILED,
         [PTERA_ERROR_ASSERT] = CUDA_ERROR_ASSERT,
-        [PTERA_ERROR_STACK_OVERFLOW] = CUDA_ERROR_HARDWARE_STACK_ERROR,
+        [PTERA_ERROR_STACK_OVERFLOW] =
+            CUDA_ERROR_ILLEGAL_ADDRESS, /* as an H100 answers when a recursion is too deep */
         [PTERA_ERROR_ILLEGAL_INSTRUCTION] = CUDA_ERROR_ILLEGAL_INSTRUCTION,
         [PTERA_ERROR_DEADLOCK] = CUDA_ERROR_LAUNCH_TIMEOUT,
         [PTERA_ERROR_TIMEOUT] = CUDA_ERROR_LAUNCH_TIMEOUT,
@@ -193,6 +194,14 @@ void pt_cu_flush_printed(CUcontext ctx)
     pthread_mutex_unlock(&ctx->print_lock);
 }
 
+/* Errors that a kernel survives are told always, notes of the engine with what else is said of loading. */
+static void take_note(void *ud, ptera_severity severity, const char *text)
+{
+    (void)ud;
+    if (severity == PTERA_ERROR || pt_cu_logs(PT_CU_LOG_LOAD))
+        pt_cu_log("%s", text);
+}
+
 /* ---- making and unmaking ------------------------------------------------------------------------------- */
 
 static CUcontext alive;
@@ -250,6 +259,7 @@ static CUresult revive(CUcontext ctx)
     ptera_options_init(&options);
     options.print = take_printed;
     options.print_ud = ctx;
+    options.log = take_note;
     ptera_result made = ptera_engine_create(&options, &ctx->engine);
     if (made != PTERA_OK)
         return pt_cu_result(made);
@@ -296,6 +306,7 @@ static CUresult create(CUcontext *out, unsigned flags, CUdevice device, unsigned
     if (!ctx)
         return CUDA_ERROR_OUT_OF_MEMORY;
     ctx->flags = flags | CU_CTX_MAP_HOST;
+    ctx->uses = 1;
     ctx->api_version = api_version;
     r = revive(ctx);
     if (r == CUDA_SUCCESS)
@@ -364,6 +375,41 @@ CUresult cuCtxDestroy(CUcontext ctx)
 CUresult cuCtxDestroy_v2(CUcontext ctx)
 {
     return API(destroy(ctx));
+}
+
+static CUresult attach(CUcontext *out, unsigned flags)
+{
+    CUcontext ctx;
+    CUresult r = pt_cu_current_any(&ctx);
+    if (r == CUDA_SUCCESS && (!out || flags))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r != CUDA_SUCCESS)
+        return r;
+    ctx->uses++;
+    *out = ctx;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxAttach(CUcontext *ctx, unsigned flags)
+{
+    return API(attach(ctx, flags));
+}
+
+/* Of the current context only. */
+static CUresult detach(CUcontext given)
+{
+    CUcontext ctx;
+    CUresult r = pt_cu_current_any(&ctx);
+    if (r == CUDA_SUCCESS && (given != ctx || !ctx->uses))
+        r = CUDA_ERROR_INVALID_CONTEXT;
+    if (r != CUDA_SUCCESS)
+        return r;
+    return --ctx->uses || ctx->is_primary ? CUDA_SUCCESS : destroy(ctx);
+}
+
+CUresult cuCtxDetach(CUcontext ctx)
+{
+    return API(detach(ctx));
 }
 
 /* ---- primary contexts ---------------------------------------------------------------------------------- */
@@ -615,9 +661,12 @@ static CUresult synchronize(CUcontext given)
     CUresult r = or_current(given, &ctx);
     if (r == CUDA_SUCCESS)
         r = ctx->error;
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_capture_forbid_context(ctx);
     if (r != CUDA_SUCCESS)
         return r;
     r = pt_cu_drain(ctx);
+    pt_cu_pools_trim(ctx->device);
     pt_cu_flush_printed(ctx);
     return r;
 }

@@ -30,6 +30,7 @@ CUresult pt_cu_leave(const char *entry, CUresult result);
 /* For calls that leave the lock for a while. */
 void pt_cu_lock(void);
 void pt_cu_unlock(void);
+bool pt_cu_try_lock(void);
 /* Waits for `change`; the lock is held again afterwards. */
 void pt_cu_wait(pthread_cond_t *change);
 
@@ -37,6 +38,20 @@ enum pt_cu_log { PT_CU_LOG_API = 1, PT_CU_LOG_LOAD = 2, PT_CU_LOG_LAUNCH = 4 };
 /* Whether PTERA_LOG (a list of api, load, launch) asks for it. */
 bool pt_cu_logs(enum pt_cu_log what);
 __attribute__((format(printf, 1, 2))) void pt_cu_log(const char *format, ...);
+
+/* account.c: whether somebody wants to be told of launches and copies: PTERA_LOG=launch, `ptera exec --summary`. */
+struct pt_job;
+struct pt_cu_op;
+bool pt_cu_accounts(void);
+/* Runs a launch, and tells of it. */
+ptera_result pt_cu_account_launch(struct pt_job *job);
+/* Does what `move` does for a PT_CU_COPY or PT_CU_SET, and tells of it. */
+void pt_cu_account_move(const struct pt_cu_op *op, void (*move)(const struct pt_cu_op *op));
+
+/* logs.c: a message about an error, for programs that ask for them. */
+__attribute__((format(printf, 1, 2))) void pt_cu_logs_add(const char *format, ...);
+/* In a process that was forked: its lock may be held by a thread that is gone. */
+void pt_cu_logs_renew(void);
 
 /* ---- handles ------------------------------------------------------------------------------------------- */
 
@@ -95,6 +110,7 @@ struct pt_cu_driver {
     struct pt_cu_device *devices;
     size_t device_bytes; /* memory of each */
     bool launches_block; /* CUDA_LAUNCH_BLOCKING=1: they return when the kernel is done */
+    bool traps_host;     /* PTERA_HOST_ACCESS=trap */
 };
 extern struct pt_cu_driver pt_cu_driver;
 
@@ -115,6 +131,7 @@ struct CUctx_st {
     bool is_primary, is_alive;
     CUcontext next, previous; /* live ones */
     unsigned api_version, flags;
+    unsigned uses;         /* cuCtxAttach and cuCtxDetach count them: goes with the last one */
     unsigned refs;         /* of threads' stacks; a dead context stays while there are any */
     ptera_engine *engine;
     CUresult error;        /* of a kernel: every later call returns it */
@@ -128,7 +145,8 @@ struct CUctx_st {
     CUarray arrays;
     struct pt_cu_range *kept[PT_CU_KEPT_LISTS]; /* freed blocks, by size: memory.c */
     size_t kept_bytes;
-    size_t pending;        /* commands that are not done */
+    struct pt_cu_range *doomed; /* freed as soon as nothing is under way */
+    size_t pending;        /* commands that are not done: its own, and others' that use its memory */
     size_t outside;        /* calls that use it while they have left the lock */
     char *printed;         /* text of kernels that goes out at the next synchronising call */
     size_t n_printed, cap_printed;
@@ -142,6 +160,7 @@ struct pt_cu_thread {
     uint64_t id;
     CUstream stream; /* its default stream that was used last */
     CUstreamCaptureMode capture_mode;
+    bool is_in_host_function; /* of a stream, which may not call CUDA */
 };
 /* context.c: the caller's, or NULL if there is no memory. */
 struct pt_cu_thread *pt_cu_thread(void);
@@ -183,12 +202,19 @@ struct pt_cu_range {
     CUcontext ctx;      /* whose it is; NULL: its device's */
     CUdevice device;
     uint64_t id;
-    void *owner;        /* PT_CU_POOLED: the pool; PT_CU_MAPPED, PT_CU_MULTICAST: what is mapped */
+    void *
+        owner; /* PT_CU_DEVICE: a graph's block, or NULL; PT_CU_POOLED: the pool; PT_CU_MAPPED, PT_CU_MULTICAST: what is mapped */
     uint64_t offset;    /* PT_CU_MAPPED, PT_CU_MULTICAST: in that */
-    struct pt_cu_range *next;
+    struct pt_cu_range *next, *doomed;
     /* managed memory: what was advised */
     bool is_read_mostly, sync_memops;
     bool is_going;      /* a command is to free it */
+    bool is_shut;       /* its pages are inaccessible: trap.c */
+    size_t charged;     /* of its device's memory */
+    /* PT_CU_POOLED: */
+    size_t room;        /* bytes that the block can have */
+    uint64_t freed_in;  /* the stream that is to free it */
+    unsigned frees, void_frees; /* commands that are to free it; so many of them were made void: it was given out again */
     CUmemLocation preferred, prefetched;
     uint64_t accessed_by; /* devices, bits; the host is bit 63 */
     uint64_t pages_before, pages_bytes; /* PT_CU_IMPORTED: what was mapped around it */
@@ -210,8 +236,32 @@ void pt_cu_each_range(void (*visit)(struct pt_cu_range *range, void *ud), void *
 /* memory.c: allocates device memory for the context. */
 CUresult pt_cu_alloc(CUcontext ctx, size_t bytes, enum pt_cu_memory memory, struct pt_cu_range **range);
 void pt_cu_free(struct pt_cu_range *range);
-/* pool.c: a pool's block is being freed. */
-void pt_cu_pool_freed(struct pt_cu_range *range);
+/* Gives the memory of a range that is none any more back to the context. */
+void pt_cu_release(struct pt_cu_range *range);
+/* trap.c, where the host may not access device memory: a kernel of the context, or (NULL) something that reaches all devices, is about to, or
+ * through with it. */
+void pt_cu_reach(CUcontext ctx);
+void pt_cu_unreach(CUcontext ctx);
+/* A range has got its memory. */
+void pt_cu_trap_new(struct pt_cu_range *range);
+void pt_cu_trap_init(void);
+/* As soon as nothing of its context is under way. */
+void pt_cu_free_later(struct pt_cu_range *range);
+void pt_cu_free_doomed(CUcontext ctx);
+/* graph_memory.c: the block of a graph's memory that begins there, or NULL. */
+struct pt_cu_graph_block *pt_cu_graph_block_at(CUdeviceptr address);
+/* The program frees what a launch has allocated; false: nothing has. */
+bool pt_cu_graph_block_release(struct pt_cu_graph_block *block);
+/* pool.c: the turn of a command that is to free the range has come. */
+void pt_cu_pool_free(struct pt_cu_range *range);
+/* A pool's block is being freed. True: the pool keeps it. */
+bool pt_cu_pool_keep(struct pt_cu_range *range);
+/* Whether a device may use a pool's block. */
+bool pt_cu_pool_allows(const struct pt_cu_range *range, CUdevice device);
+/* What is a device's synchronisation: its pools give back what is above their thresholds. */
+void pt_cu_pools_trim(CUdevice device);
+/* Pools give back what they keep of a context that goes. */
+void pt_cu_pools_forget(CUcontext ctx);
 /* ipc.c */
 void pt_cu_close_import(struct pt_cu_range *range);
 /* multicast.c: ptera_engine.replicas of every context. */
@@ -241,6 +291,7 @@ struct pt_cu_settings {
     int values[CU_FUNC_ATTRIBUTE_MAX];
     uint32_t is_set; /* bits */
 };
+struct pt_cu_legacy;
 struct CUfunc_st {
     struct pt_cu_object object;
     CUmodule module;
@@ -248,6 +299,8 @@ struct CUfunc_st {
     CUkernel of;           /* the library's kernel that it is, or NULL */
     struct pt_cu_settings settings;
     int registers;         /* 0: not counted yet */
+    bool is_told;          /* the log knows why it cannot run */
+    struct pt_cu_legacy *legacy; /* legacy.c: set for cuLaunch; NULL: nothing yet */
     CUfunction next;
 };
 struct CUmod_st {
@@ -321,6 +374,8 @@ enum pt_cu_work {
     PT_CU_WAIT_EVENT   /* in graphs */
 };
 
+struct pt_cu_shared;
+
 struct pt_cu_launch {
     CUfunction function;
     ptera_launch launch;   /* without parameters */
@@ -361,11 +416,15 @@ struct pt_cu_op {
         } callback;
         struct {
             CUevent event;
+            struct pt_cu_shared
+                *shared; /* of an event of several processes, or NULL; with the record's number */
+            uint64_t number;
         } record;
         struct {
             void *address;
             uint64_t value;
             unsigned bytes, flags;
+            struct pt_cu_shared *shared; /* whose page it is in, or NULL */
         } value;
         struct {
             struct pt_cu_range *range;
@@ -377,8 +436,9 @@ struct pt_cu_op {
 struct pt_cu_command {
     struct pt_cu_command *next; /* in the queue of what can run */
     CUcontext ctx;
+    CUcontext owners[2]; /* of the memory that it uses, if they are others */
     struct pt_cu_op op;
-    unsigned refs, unmet;
+    unsigned refs, unmet, n_owners;
     int priority;
     bool is_done, by_caller;
     CUresult failed;            /* this itself, not the context */
@@ -415,6 +475,20 @@ enum { PT_CU_PRIORITY_GREATEST = -5 }; /* the least is 0 */
 
 struct pt_cu_capture;
 
+/* Attributes of streams and kernel nodes that are only kept. */
+struct pt_cu_hints {
+    CUlaunchAttributeValue window, sync_policy, domain_map, domain, carveout;
+};
+
+/* hint.c: whether an attribute may have the value; those that are no hints may. */
+bool pt_cu_hint_is_valid(CUlaunchAttributeID id, const CUlaunchAttributeValue *value,
+                         CUdevice device);
+/* CUDA_ERROR_INVALID_VALUE: none of them, or a value that it may not have. */
+CUresult pt_cu_hint_get(const struct pt_cu_hints *hints, CUlaunchAttributeID id,
+                        CUlaunchAttributeValue *value);
+CUresult pt_cu_hint_set(struct pt_cu_hints *hints, CUlaunchAttributeID id,
+                        const CUlaunchAttributeValue *value, CUdevice device);
+
 struct CUstream_st {
     struct pt_cu_object object;
     CUcontext ctx;
@@ -424,7 +498,7 @@ struct CUstream_st {
     struct pt_cu_capture *capture;
     CUgraphNode *capture_tail;  /* what the next node depends on */
     size_t n_capture_tail;
-    CUlaunchAttributeValue attributes[4]; /* stream.c: those that are only kept */
+    struct pt_cu_hints hints;
     uint64_t thread; /* whose default stream it is; 0: none's */
     CUstream next;
 };
@@ -433,6 +507,7 @@ struct CUevent_st {
     struct pt_cu_object object;
     CUcontext ctx;
     unsigned flags;
+    struct pt_cu_shared *shared;    /* with other processes, or NULL */
     struct pt_cu_command *recorded; /* NULL: never */
     struct pt_cu_capture *capture;  /* recorded while capturing */
     CUgraphNode *captured;
@@ -457,17 +532,39 @@ CUresult pt_cu_capture_check(CUstream stream);
 /* An error, and the end of the capture, if the stream is captured: for what cannot be. */
 CUresult pt_cu_capture_forbid(CUstream stream);
 CUresult pt_cu_capture_spoil(CUstream stream, CUresult error);
+/* Likewise if any stream of the context is captured: for what would wait for all of them. */
+CUresult pt_cu_capture_forbid_context(CUcontext ctx);
+/* Likewise if a capture forbids this thread what could be unsafe meanwhile (cuThreadExchangeStreamCaptureMode tells when). */
+CUresult pt_cu_capture_forbid_unsafe(void);
+/* What cannot be asked of an event that stands for a place in a graph. */
+CUresult pt_cu_capture_forbid_event(CUevent event);
 /* Adds the operation to the graph of the stream's capture, taking it over. */
 CUresult pt_cu_capture_add(CUstream stream, struct pt_cu_op *op);
 /* Waiting for an event where the stream or the event is captured. */
 CUresult pt_cu_capture_wait(CUstream stream, CUevent event, unsigned flags);
 CUresult pt_cu_capture_record(CUstream stream, CUevent event);
 CUresult pt_cu_capture_child(CUstream stream, CUgraph graph);
+/* Memory that is allocated and freed in the order of a stream becomes the graph's. */
+CUresult pt_cu_capture_alloc(CUstream stream, size_t bytes, CUdeviceptr *address);
+CUresult pt_cu_capture_free(CUstream stream, CUdeviceptr address);
 void pt_cu_capture_leave(CUstream stream);
 void pt_cu_capture_forget(CUevent event);
-/* event.c */
+/* event.c: takes `shared` over, also if it fails. */
+CUresult pt_cu_event_new(CUcontext ctx, unsigned flags, struct pt_cu_shared *shared, CUevent *out);
 void pt_cu_event_delete(CUevent event);
 CUresult pt_cu_event_record(CUevent event, CUstream stream, unsigned flags);
+
+/* ipc_event.c: what an event of several processes shares; NULL: no memory. */
+struct pt_cu_shared *pt_cu_shared_new(void);
+struct pt_cu_shared *pt_cu_shared_ref(struct pt_cu_shared *shared);
+void pt_cu_shared_put(struct pt_cu_shared *shared);
+/* The number of a new record, which is done when pt_cu_shared_done says so. */
+uint64_t pt_cu_shared_record(struct pt_cu_shared *shared);
+void pt_cu_shared_done(struct pt_cu_shared *shared, uint64_t number);
+bool pt_cu_shared_is_done(const struct pt_cu_shared *shared);
+/* What waits for the last record so far, as an operation and at once. */
+struct pt_cu_op pt_cu_shared_wait(struct pt_cu_shared *shared);
+void pt_cu_shared_finish(CUcontext ctx, struct pt_cu_shared *shared);
 
 /* copy.c: operations from descriptions; one of no bytes has no width. *is_pageable: memory that the driver does not know takes part. */
 CUresult pt_cu_copy_op(const CUDA_MEMCPY3D *copy, struct pt_cu_op *op, bool *is_pageable);
@@ -476,6 +573,9 @@ CUresult pt_cu_set_op(const CUDA_MEMSET_NODE_PARAMS *params, struct pt_cu_op *op
 size_t pt_cu_parameter_bytes(CUfunction function);
 /* occupancy.c: blocks that an SM has room for. */
 CUresult pt_cu_active_blocks(CUfunction function, int threads, size_t dynamic_shared, int *blocks);
+/* Launches what a CUfunction or a CUkernel is; `cooperative`: the call says so. */
+CUresult pt_cu_launch(CUstream null, const CUlaunchConfig *config, const void *handle,
+                      void **parameters, void **extra, bool cooperative);
 CUresult pt_cu_launch_ready(struct pt_cu_launch *launch, void **parameters, void **extra);
 
 #endif

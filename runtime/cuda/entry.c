@@ -23,24 +23,50 @@ void pt_cu_unlock(void)
     pthread_mutex_unlock(&lock);
 }
 
+bool pt_cu_try_lock(void)
+{
+    return pthread_mutex_trylock(&lock) == 0;
+}
+
 void pt_cu_wait(pthread_cond_t *change)
 {
     pthread_cond_wait(change, &lock);
 }
 
+static _Thread_local bool has_logged; /* since the call began */
+
 void pt_cu_enter(void)
 {
     pt_cu_lock();
+    has_logged = false;
+}
+
+/* What is not supported is said once of each entry, if the call has not said more itself. With the lock. */
+static void tell_refusal(const char *entry)
+{
+    enum { MOST = 64 };
+    static const char *told[MOST];
+    static unsigned n_told;
+    for (unsigned i = 0; i < n_told; i++)
+        if (told[i] == entry)
+            return;
+    if (n_told < MOST)
+        told[n_told++] = entry;
+    if (!has_logged)
+        pt_cu_log("%s: what it was asked for is not supported", entry);
 }
 
 CUresult pt_cu_leave(const char *entry, CUresult result)
 {
+    const char *name = "unknown";
+    if (result == CUDA_ERROR_NOT_SUPPORTED)
+        tell_refusal(entry);
     pt_cu_unlock();
-    if (pt_cu_logs(PT_CU_LOG_API)) {
-        const char *name = "unknown";
-        cuGetErrorName(result, &name);
+    cuGetErrorName(result, &name);
+    if (pt_cu_logs(PT_CU_LOG_API))
         pt_cu_log("%s: %s", entry, name);
-    }
+    if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY)
+        pt_cu_logs_add("Returning %d (%s) from %s", (int)result, name, entry);
     return result;
 }
 
@@ -77,6 +103,7 @@ void pt_cu_log(const char *format, ...)
     size_t end = n < 0 ? 7 : (size_t)n + 7 < sizeof line - 1 ? (size_t)n + 7 : sizeof line - 2;
     line[end] = '\n';
     struct pt_quiet quiet;
+    has_logged = true;
     pt_thread_quiet(&quiet);
     fwrite(line, 1, end + 1, stderr);
     pt_thread_unquiet(&quiet);
@@ -88,13 +115,16 @@ void pt_cu_log(const char *format, ...)
 static void mark_inherited(void)
 {
     pthread_mutex_init(&lock, NULL);
+    pt_cu_logs_renew();
     pt_cu_driver.is_inherited = pt_cu_driver.is_initialised;
 }
 
 CUresult pt_cu_check_init(void)
 {
-    bool usable = pt_cu_driver.is_initialised && !pt_cu_driver.is_inherited;
-    return usable ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+    if (!pt_cu_driver.is_initialised || pt_cu_driver.is_inherited)
+        return CUDA_ERROR_NOT_INITIALIZED;
+    const struct pt_cu_thread *thread = pt_cu_thread();
+    return thread && thread->is_in_host_function ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
 }
 
 static CUresult init(unsigned flags)

@@ -9,7 +9,24 @@ void pt_cu_event_delete(CUevent event)
     *place = event->next;
     pt_cu_capture_forget(event);
     pt_cu_command_put(event->recorded);
+    pt_cu_shared_put(event->shared);
     pt_cu_delete(event);
+}
+
+CUresult pt_cu_event_new(CUcontext ctx, unsigned flags, struct pt_cu_shared *shared, CUevent *out)
+{
+    CUevent event = pt_cu_new(PT_CU_EVENT, sizeof *event);
+    if (!event) {
+        pt_cu_shared_put(shared);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    event->ctx = ctx;
+    event->flags = flags;
+    event->shared = shared;
+    event->next = ctx->events;
+    ctx->events = event;
+    *out = event;
+    return CUDA_SUCCESS;
 }
 
 static CUresult create(CUevent *out, unsigned flags)
@@ -22,17 +39,10 @@ static CUresult create(CUevent *out, unsigned flags)
     bool no_timing = (flags & CU_EVENT_DISABLE_TIMING) != 0;
     if (!out || flags & ~known || (flags & CU_EVENT_INTERPROCESS && !no_timing))
         return CUDA_ERROR_INVALID_VALUE;
-    if (flags & CU_EVENT_INTERPROCESS)
-        return CUDA_ERROR_NOT_SUPPORTED;
-    CUevent event = pt_cu_new(PT_CU_EVENT, sizeof *event);
-    if (!event)
+    struct pt_cu_shared *shared = flags & CU_EVENT_INTERPROCESS ? pt_cu_shared_new() : NULL;
+    if (flags & CU_EVENT_INTERPROCESS && !shared)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    event->ctx = ctx;
-    event->flags = flags;
-    event->next = ctx->events;
-    ctx->events = event;
-    *out = event;
-    return CUDA_SUCCESS;
+    return pt_cu_event_new(ctx, flags, shared, out);
 }
 
 CUresult cuEventCreate(CUevent *event, unsigned flags)
@@ -78,10 +88,16 @@ CUresult pt_cu_event_record(CUevent event, CUstream stream, unsigned flags)
     r = pt_cu_capture_check(stream);
     if (r != CUDA_SUCCESS)
         return r;
-    struct pt_cu_op op = {.work = PT_CU_RECORD, .record = {event}};
+    struct pt_cu_op op = {.work = PT_CU_RECORD, .record.event = event};
     if (stream->capture)
         return flags & CU_EVENT_RECORD_EXTERNAL ? pt_cu_capture_add(stream, &op) : pt_cu_capture_record(stream, event);
+    if (event->shared) {
+        op.record.shared = pt_cu_shared_ref(event->shared);
+        op.record.number = pt_cu_shared_record(event->shared);
+    }
     struct pt_cu_command *command = pt_cu_append(stream, &op);
+    if (!command && event->shared)
+        pt_cu_shared_done(event->shared, op.record.number);
     if (!command)
         return CUDA_ERROR_OUT_OF_MEMORY;
     pt_cu_capture_forget(event);
@@ -106,14 +122,18 @@ PER_THREAD_API(cuEventRecordWithFlags, _ptsz, record, (CUevent event, CUstream s
 static CUresult check_recorded(CUevent event)
 {
     CUresult r = check(event);
-    if (r == CUDA_SUCCESS && event->capture)
-        r = CUDA_ERROR_CAPTURED_EVENT;
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_capture_forbid_event(event);
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_capture_forbid_unsafe();
     return r == CUDA_SUCCESS ? event->ctx->error : r;
 }
 
 static CUresult query(CUevent event)
 {
     CUresult r = check_recorded(event);
+    if (r == CUDA_SUCCESS && event->shared)
+        return pt_cu_shared_is_done(event->shared) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
     if (r == CUDA_SUCCESS && event->recorded && !event->recorded->is_done)
         r = CUDA_ERROR_NOT_READY;
     return r;
@@ -127,12 +147,18 @@ CUresult cuEventQuery(CUevent event)
 static CUresult synchronize(CUevent event)
 {
     CUresult r = check_recorded(event);
-    if (r != CUDA_SUCCESS || !event->recorded)
+    if (r != CUDA_SUCCESS || (!event->recorded && !event->shared))
         return r;
     CUcontext ctx = event->ctx;
+    if (event->shared) {
+        pt_cu_shared_finish(ctx, event->shared);
+        pt_cu_flush_printed(ctx);
+        return ctx->error;
+    }
     struct pt_cu_command *command = pt_cu_command_ref(event->recorded);
     r = pt_cu_command_finish(command);
     pt_cu_command_put(command);
+    pt_cu_pools_trim(ctx->device);
     pt_cu_flush_printed(ctx);
     return r;
 }

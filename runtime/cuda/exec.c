@@ -45,12 +45,15 @@ static CUresult instantiate(CUgraphExec *out, CUgraph graph, cuuint64_t flags)
     if (r == CUDA_SUCCESS && flags & ~known)
         r = flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
-        r = pt_cu_graph_clone(graph, &clone);
+        r = pt_cu_graph_memory_take(graph, true);
+    if (r == CUDA_SUCCESS && (r = pt_cu_graph_clone(graph, &clone)) != CUDA_SUCCESS)
+        pt_cu_graph_memory_take(graph, false);
     if (r != CUDA_SUCCESS)
         return r;
     bool is_sorted = sort_nodes(clone);
     CUgraphExec exec = is_sorted ? pt_cu_new(PT_CU_EXEC, sizeof *exec) : NULL;
     if (!exec) {
+        pt_cu_graph_memory_take(graph, false);
         pt_cu_graph_delete(clone);
         return is_sorted ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE;
     }
@@ -118,6 +121,7 @@ static CUresult destroy(CUgraphExec exec)
     if (r != CUDA_SUCCESS)
         return r;
     pt_cu_command_put(exec->last);
+    pt_cu_graph_memory_take(exec->graph, false);
     pt_cu_graph_delete(exec->graph);
     pt_cu_delete(exec);
     return CUDA_SUCCESS;
@@ -245,6 +249,8 @@ static CUresult launch_in(CUgraphExec exec, CUstream stream)
     CUresult r = launch_nodes(exec->graph, begin, end);
     end->unmet--;
     pt_cu_command_start(end);
+    if (pt_cu_driver.traps_host)
+        pt_cu_command_finish(end);
     pt_cu_command_put(begin);
     pt_cu_command_put(end);
     return r;
@@ -261,6 +267,9 @@ static CUresult launch(CUstream null, CUgraphExec exec, CUstream given)
         r = pt_cu_capture_check(stream);
     if (r == CUDA_SUCCESS && stream->capture)
         return pt_cu_capture_child(stream, exec->graph);
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_graph_memory_launch(
+            exec->graph, exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
     return r == CUDA_SUCCESS ? launch_in(exec, stream) : r;
 }
 
@@ -297,12 +306,69 @@ static CUresult find_node(CUgraphExec exec, CUgraphNode original, const void *pa
     return r == CUDA_SUCCESS && !*node ? CUDA_ERROR_INVALID_VALUE : r;
 }
 
-static CUresult set_node(CUgraphExec exec, CUgraphNode original, const CUgraphNodeParams *params)
+static bool is_device_memory(const void *p)
+{
+    const struct pt_cu_range *range = pt_cu_find((uintptr_t)p);
+    return range && range->memory != PT_CU_HOST && range->memory != PT_CU_REGISTERED;
+}
+
+static bool is_flat(const struct pt_cu_copy *c)
+{
+    return c->height <= 1 && c->depth <= 1;
+}
+
+/* Whether a copy in an executable can become another one: between memory of the same kinds; boxes stay as large as they are. */
+static bool can_become_copy(const struct pt_cu_copy *a, const struct pt_cu_copy *b)
+{
+    bool is_alike = is_device_memory(a->to) == is_device_memory(b->to) &&
+                    is_device_memory(a->from) == is_device_memory(b->from);
+    bool is_same_box = a->width == b->width && a->height == b->height && a->depth == b->depth;
+    return is_alike && (is_same_box || (is_flat(a) && is_flat(b)));
+}
+
+/* Rows of one pitch change place and value alone. */
+static bool can_become_set(const struct pt_cu_set *a, const struct pt_cu_set *b)
+{
+    bool is_same_box = a->width == b->width && a->height == b->height && a->pitch == b->pitch &&
+                       a->element_bytes == b->element_bytes;
+    return is_same_box || (a->height <= 1 && b->height <= 1);
+}
+
+static bool can_become(const struct pt_cu_op *a, const struct pt_cu_op *b)
+{
+    if (a->work == PT_CU_COPY && b->work == PT_CU_COPY)
+        return can_become_copy(&a->copy, &b->copy);
+    if (a->work == PT_CU_SET && b->work == PT_CU_SET)
+        return can_become_set(&a->set, &b->set);
+    return true;
+}
+
+/* Whether parameters of a copy or a set, if they are valid, can be those of the node. */
+static CUresult check_change(CUgraphNode node, const CUgraphNodeParams *p)
+{
+    struct pt_cu_op op;
+    bool is_pageable;
+    CUresult r = CUDA_SUCCESS;
+    if (p->type == CU_GRAPH_NODE_TYPE_MEMCPY)
+        r = pt_cu_copy_op(&p->memcpy.copyParams, &op, &is_pageable);
+    else if (p->type == CU_GRAPH_NODE_TYPE_MEMSET)
+        r = pt_cu_set_op(&(CUDA_MEMSET_NODE_PARAMS){p->memset.dst, p->memset.pitch, p->memset.value,
+                                                    p->memset.elementSize, p->memset.width,
+                                                    p->memset.height},
+                         &op);
+    else
+        return CUDA_SUCCESS;
+    return r == CUDA_SUCCESS && !can_become(&node->op, &op) ? CUDA_ERROR_INVALID_VALUE : r;
+}
+
+static CUresult set_node(CUgraphExec exec, CUgraphNode original, CUgraphNodeParams *params)
 {
     CUgraphNode node;
     CUresult r = find_node(exec, original, params, &node);
     if (r == CUDA_SUCCESS && node->type != params->type)
         r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        r = check_change(node, params);
     if (r == CUDA_SUCCESS)
         r = pt_cu_node_set(node, params);
     if (r == CUDA_SUCCESS && node->child && !sort_nodes(node->child))
@@ -418,7 +484,10 @@ static CUgraphExecUpdateResult compare(CUgraph a, CUgraph b, CUgraphNode *error)
             return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
         if (x->type == CU_GRAPH_NODE_TYPE_KERNEL && x->ctx != y->ctx)
             return CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE;
-        CUgraphExecUpdateResult r = x->child ? compare(x->child, y->child, error) : CU_GRAPH_EXEC_UPDATE_SUCCESS;
+        if (!can_become(&x->op, &y->op) || x->block != y->block)
+            return CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+        CUgraphExecUpdateResult r =
+            x->child ? compare(x->child, y->child, error) : CU_GRAPH_EXEC_UPDATE_SUCCESS;
         if (r != CU_GRAPH_EXEC_UPDATE_SUCCESS)
             return r;
     }

@@ -3,85 +3,11 @@
 
 #include <string.h>
 
+#include "runtime/registers.h"
+
 static const struct pt_func *ir_of(CUfunction f)
 {
     return &f->module->ptera->ir.funcs.v[f->kernel->func];
-}
-
-/* ---- registers ----------------------------------------------------------------------------------------- */
-
-/* What the kernel would need at least: the most 32-bit units that are live at one place, an allocator's lower bound. */
-struct count {
-    const struct pt_func *func;
-    uint64_t *live;
-    int units, most;
-};
-
-static int units_of(const struct pt_func *f, uint32_t reg)
-{
-    uint32_t bits = pt_type_bits(f->regs.v[reg].type);
-    return bits <= 1 ? 0 : (int)(bits + 31) / 32; /* predicates have a file of their own */
-}
-
-static void set_live(struct count *c, uint32_t reg, bool live)
-{
-    uint64_t bit = UINT64_C(1) << (reg % 64), *word = &c->live[reg / 64];
-    if (((*word & bit) != 0) == live)
-        return;
-    *word ^= bit;
-    c->units += live ? units_of(c->func, reg) : -units_of(c->func, reg);
-    if (c->units > c->most)
-        c->most = c->units;
-}
-
-static void kill_definition(void *ud, uint32_t reg, bool is_def)
-{
-    if (is_def)
-        set_live(ud, reg, false);
-}
-
-static void use_operand(void *ud, uint32_t reg, bool is_def)
-{
-    if (!is_def)
-        set_live(ud, reg, true);
-}
-
-static void go_back(struct count *c, const struct pt_module *m, const struct pt_block *block, const uint64_t *live_in,
-                    uint32_t words)
-{
-    for (uint32_t reg = 1; reg < c->func->regs.n; reg++) {
-        bool live = false;
-        for (uint32_t s = 0; s < block->n_succ; s++)
-            live |= live_in[c->func->edges.v[block->succ + s] * words + reg / 64] >> (reg % 64) & 1;
-        set_live(c, reg, live);
-    }
-    for (uint32_t i = block->first + block->count; i-- > block->first;) {
-        pt_insn_regs(m, c->func, &c->func->insns.v[i], kill_definition, c);
-        pt_insn_regs(m, c->func, &c->func->insns.v[i], use_operand, c);
-    }
-}
-
-static int count_registers(CUfunction f)
-{
-    struct pt_module *m = &f->module->ptera->ir;
-    struct pt_arena arena;
-    struct count c = {.func = ir_of(f)};
-    jmp_buf oom;
-    pt_arena_init(&arena, &f->module->ptera->engine->allocator);
-    arena.oom = &oom;
-    if (setjmp(oom)) {
-        pt_arena_free(&arena);
-        return 1;
-    }
-    uint32_t words = (c.func->regs.n + 63) / 64;
-    const uint64_t *live_in = pt_live_in(m, c.func, &arena);
-    c.live = pt_arena_alloc(&arena, words * sizeof *c.live);
-    for (uint32_t b = 0; b < c.func->blocks.n; b++)
-        go_back(&c, m, &c.func->blocks.v[b], live_in, words);
-    int most = c.most;
-    pt_arena_free(&arena);
-    int limit = c.func->maxnreg ? (int)c.func->maxnreg : 255;
-    return most < 1 ? 1 : most < limit ? most : limit;
 }
 
 /* ---- attributes ---------------------------------------------------------------------------------------- */
@@ -93,6 +19,9 @@ static CUresult compile(CUfunction f, const struct pt_program **program)
     pt_cu_step_out(ctx);
     ptera_result r = pt_module_compile(f->kernel, 0, program);
     pt_cu_step_in(ctx);
+    if (r != PTERA_OK && !f->is_told)
+        pt_cu_log("kernel '%s' cannot run: %s", ptera_kernel_name(f->kernel), ptera_engine_error(ctx->engine));
+    f->is_told |= r != PTERA_OK;
     return pt_cu_result(r);
 }
 
@@ -130,7 +59,7 @@ static CUresult own_value(CUfunction f, CUfunction_attribute attribute, int *val
         break;
     case CU_FUNC_ATTRIBUTE_NUM_REGS:
         if (!f->registers)
-            f->registers = count_registers(f);
+            f->registers = (int)pt_registers_count(f->kernel);
         *value = f->registers;
         break;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
@@ -146,7 +75,7 @@ static CUresult own_value(CUfunction f, CUfunction_attribute attribute, int *val
         *value = -1;
         break;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
-        *value = ir->explicit_cluster && !ir->reqnctapercluster[0];
+        *value = ir->explicit_cluster || ir->reqnctapercluster[0];
         break;
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:

@@ -39,6 +39,8 @@ static void drop_content(CUgraphNode node)
     if (node->child)
         pt_cu_graph_delete(node->child);
     node->child = NULL;
+    pt_cu_graph_block_put(node->block);
+    node->block = NULL;
 }
 
 static void free_node(CUgraphNode node)
@@ -120,6 +122,8 @@ CUresult pt_cu_node_assign(CUgraphNode node, CUgraphNode from)
     node->op = from->op;
     node->copy = from->copy;
     node->set = from->set;
+    node->hints = from->hints;
+    node->block = pt_cu_graph_block_ref(from->block);
     node->event = from->event;
     node->ctx = from->ctx;
     node->child = child;
@@ -221,6 +225,8 @@ static CUresult clone(CUgraph *out, CUgraph graph)
     CUresult r = check_graph(graph);
     if (r == CUDA_SUCCESS && !out)
         r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS && pt_cu_graph_has_memory(graph))
+        r = CUDA_ERROR_NOT_SUPPORTED; /* CUDA's, too */
     return r == CUDA_SUCCESS ? pt_cu_graph_clone(graph, out) : r;
 }
 
@@ -440,6 +446,8 @@ CUresult cuGraphRemoveDependencies_v2(CUgraph graph, const CUgraphNode *from, co
 static CUresult destroy_node(CUgraphNode node)
 {
     CUresult r = check_node(node);
+    if (r == CUDA_SUCCESS && pt_cu_graph_has_memory(node->graph))
+        r = CUDA_ERROR_NOT_SUPPORTED; /* CUDA's, too */
     if (r == CUDA_SUCCESS)
         pt_cu_node_delete(node);
     return r;

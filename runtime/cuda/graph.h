@@ -14,9 +14,11 @@ struct CUgraphNode_st {
     CUDA_MEMCPY3D copy;    /* as it was given */
     CUDA_MEMSET_NODE_PARAMS set;
     void **pointers;       /* of kernel parameters, into their block */
+    struct pt_cu_hints hints;
     CUevent event;
     CUgraph child;
     bool is_disabled;
+    struct pt_cu_graph_block *block; /* of nodes that allocate or free */
     CUgraphNode *before;   /* what it depends on */
     size_t n_before;
     size_t index;          /* in an executable: its place in the order */
@@ -57,7 +59,17 @@ CUresult pt_cu_node_set_set(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *par
 CUresult pt_cu_node_set_host(CUgraphNode node, const CUDA_HOST_NODE_PARAMS *params);
 CUresult pt_cu_node_set_event(CUgraphNode node, CUevent event);
 CUresult pt_cu_node_set_child(CUgraphNode node, CUgraph child);
-/* Whatever the type is. */
-CUresult pt_cu_node_set(CUgraphNode node, const CUgraphNodeParams *params);
+/* Whatever the type is. Memory that is allocated tells its address in `params`. */
+CUresult pt_cu_node_set(CUgraphNode node, CUgraphNodeParams *params);
+
+/* graph_memory.c */
+struct pt_cu_graph_block *pt_cu_graph_block_ref(struct pt_cu_graph_block *block);
+void pt_cu_graph_block_put(struct pt_cu_graph_block *block);
+bool pt_cu_graph_has_memory(const struct CUgraph_st *graph);
+CUresult pt_cu_node_set_alloc(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS *params);
+CUresult pt_cu_node_set_free(CUgraphNode node, CUdeviceptr address);
+/* An executable is made, or goes. */
+CUresult pt_cu_graph_memory_take(CUgraph graph, bool take);
+CUresult pt_cu_graph_memory_launch(CUgraph graph, bool frees_first);
 
 #endif

@@ -1,4 +1,5 @@
 /* Images that modules are loaded from: frontend/fatbin.h finds the PTX in them. */
+#define _GNU_SOURCE
 #include "runtime/cuda/driver.h"
 
 #include <stdio.h>
@@ -30,8 +31,12 @@ static CUresult read_image(const void *image, size_t bytes, struct pt_arena *are
         return CUDA_ERROR_OUT_OF_MEMORY;
     enum pt_image_status status =
         pt_image_read(image, bytes ? bytes : PT_IMAGE_UNSIZED, sm, arena, &found);
-    if (status == PT_IMAGE_OK)
+    if (status == PT_IMAGE_OK && memmem(found.text, found.len, ".version", 8))
         return keep(&found, text);
+    if (status == PT_IMAGE_OK) {
+        snprintf(text->log, sizeof text->log, "the image is neither PTX nor machine code: it has no .version");
+        return CUDA_ERROR_INVALID_IMAGE;
+    }
     snprintf(text->log, sizeof text->log, "%s", found.message);
     return status == PT_IMAGE_NO_PTX    ? CUDA_ERROR_NO_BINARY_FOR_GPU
            : status == PT_IMAGE_INVALID ? CUDA_ERROR_INVALID_IMAGE

@@ -69,7 +69,10 @@ static CUresult get_handle(CUipcMemHandle *out, CUdeviceptr address)
         return r;
     if (!pt_mem_near(&range->ctx->engine->mem, range->first, &record))
         return CUDA_ERROR_INVALID_VALUE;
-    if ((range->fd < 0 && !move_to_file(range, &record)) || fstat(range->fd, &st) != 0)
+    pt_cu_reach(NULL);
+    bool is_shared = range->fd >= 0 || move_to_file(range, &record);
+    pt_cu_unreach(NULL);
+    if (!is_shared || fstat(range->fd, &st) != 0)
         return CUDA_ERROR_OUT_OF_MEMORY;
     struct handle h = {.pid = (uint32_t)getpid(), .fd = range->fd, .device = st.st_dev, .inode = st.st_ino,
                        .offset = range->first - record.first, .bytes = range->bytes, .pages = record.last - record.first};

@@ -18,7 +18,7 @@ static CUresult check_block(CUfunction f, const ptera_launch *l)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &most);
     if (r == CUDA_SUCCESS && b[0] * b[1] * b[2] > (unsigned)most)
-        r = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+        r = CUDA_ERROR_INVALID_VALUE;
     return r;
 }
 
@@ -57,7 +57,7 @@ static CUresult check_cluster(CUfunction f, ptera_launch *l)
         return CUDA_ERROR_INVALID_CLUSTER_SIZE;
     for (int d = 0; d < 3; d++)
         if (l->grid[d] % c[d])
-            return CUDA_ERROR_INVALID_VALUE;
+            return CUDA_ERROR_INVALID_CLUSTER_SIZE;
     return CUDA_SUCCESS;
 }
 
@@ -145,21 +145,45 @@ static void set_shape(ptera_launch *l, const CUlaunchConfig *c)
     l->shared_bytes = c->sharedMemBytes;
 }
 
+/* Clusters that are preferred are larger than those that there are at least, by whole numbers, and fill the grid. */
+static CUresult check_preferred(const ptera_launch *l, const unsigned preferred[3])
+{
+    if (!preferred[0] && !preferred[1] && !preferred[2])
+        return CUDA_SUCCESS;
+    for (int d = 0; d < 3; d++)
+        if (!preferred[d] || preferred[d] % (l->cluster[d] ? l->cluster[d] : 1) || l->grid[d] % preferred[d])
+            return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    return CUDA_SUCCESS;
+}
+
 /* Attributes about caches, domains and placement are advice. What starts kernels early may not be relied on: they start when the
  * kernel before is done. */
 static CUresult set_attributes(struct pt_cu_launch *launch, const CUlaunchConfig *c, CUevent *completion)
 {
+    CUdevice device = launch->function->module->ctx->device;
     ptera_launch *l = &launch->launch;
+    unsigned preferred[3] = {0};
     if (c->numAttrs && !c->attrs)
         return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < c->numAttrs; i++) {
         const CUlaunchAttributeValue *v = &c->attrs[i].value;
+        if (!pt_cu_hint_is_valid(c->attrs[i].id, v, device))
+            return CUDA_ERROR_INVALID_VALUE;
         switch (c->attrs[i].id) {
         case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
             l->cooperative = v->cooperative;
             break;
         case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
             memcpy(l->cluster, (unsigned[]){v->clusterDim.x, v->clusterDim.y, v->clusterDim.z}, sizeof l->cluster);
+            break;
+        case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
+            memcpy(preferred,
+                   (unsigned[]){v->preferredClusterDim.x, v->preferredClusterDim.y, v->preferredClusterDim.z},
+                   sizeof preferred);
+            break;
+        case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+            if (!v->accessPolicyWindow.num_bytes) /* which takes a stream's away, and a launch has none */
+                return CUDA_ERROR_INVALID_VALUE;
             break;
         case CU_LAUNCH_ATTRIBUTE_PRIORITY:
             launch->priority = v->priority;
@@ -177,12 +201,11 @@ static CUresult set_attributes(struct pt_cu_launch *launch, const CUlaunchConfig
                 return CUDA_ERROR_INVALID_VALUE;
         }
     }
-    return CUDA_SUCCESS;
+    return check_preferred(l, preferred);
 }
 
-/* `cooperative`: the call says so. */
-static CUresult launch(CUstream null, const CUlaunchConfig *c, const void *handle, void **parameters, void **extra,
-                       bool cooperative)
+CUresult pt_cu_launch(CUstream null, const CUlaunchConfig *c, const void *handle, void **parameters,
+                      void **extra, bool cooperative)
 {
     CUstream stream;
     CUevent completion = NULL;
@@ -210,15 +233,16 @@ static CUresult launch(CUstream null, const CUlaunchConfig *c, const void *handl
 #define CONFIG(stream) \
     (&(CUlaunchConfig){grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, (stream), NULL, 0})
 
-PER_THREAD_API(cuLaunchKernel, _ptsz, launch,
-               (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void **parameters,
-                void **extra),
+PER_THREAD_API(cuLaunchKernel, _ptsz, pt_cu_launch,
+               (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                CUstream stream, void **parameters, void **extra),
                CONFIG(stream), function, parameters, extra, false)
-PER_THREAD_API(cuLaunchCooperativeKernel, _ptsz, launch,
-               (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void **parameters),
+PER_THREAD_API(cuLaunchCooperativeKernel, _ptsz, pt_cu_launch,
+               (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                CUstream stream, void **parameters),
                CONFIG(stream), function, parameters, NULL, true)
-PER_THREAD_API(cuLaunchKernelEx, _ptsz, launch,
-               (const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra), config, function,
-               parameters, extra, false)
+PER_THREAD_API(cuLaunchKernelEx, _ptsz, pt_cu_launch,
+               (const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra),
+               config, function, parameters, extra, false)

@@ -1,4 +1,4 @@
-/* Linking of modules that are handed over one by one. The result that programs get is a fatbinary with all of them in one text, which
+/* Linking of modules that are handed over one by one. The result that programs get is a cubin with all of them in one text, which
  * any loader here links (frontend/link.h). */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "frontend/cubin.h"
 #include "frontend/fatbin.h"
 #include "frontend/link.h"
 #include "runtime/cuda/driver.h"
@@ -196,8 +197,9 @@ static CUresult make_image(CUlinkState state)
         return CUDA_ERROR_OUT_OF_MEMORY;
     const char *text = pt_link_join(state->units.v, state->units.n, &state->arena, &len);
     CUresult r = check(state, "linked PTX", text, len);
+    const struct pt_cubin cubin = {.text = text, .len = len, .sm = device_sm()};
     if (r == CUDA_SUCCESS)
-        state->image = pt_fatbin_wrap(text, len, device_sm(), &state->arena, &state->bytes);
+        state->image = pt_cubin_write(&cubin, &state->arena, &state->bytes);
     return r;
 }
 

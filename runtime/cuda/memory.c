@@ -6,8 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Freed blocks wait here to be used again for the same size: mapping anew takes several system calls. */
-enum { KEPT_BYTES = 1 << 20, KEPT_SUM = 64 << 20, PITCH_ALIGN = 512 };
+/* Freed blocks wait here to be used again for the same size: mapping anew takes several system calls, and the system clears pages. Large ones do
+ * if they are a pool's; kernels that use others after they were freed are to be found out. */
+enum { KEPT_BYTES = 1 << 20, KEPT_SUM = 256 << 20, PITCH_ALIGN = 512 };
 
 static size_t round_up(size_t bytes, size_t to)
 {
@@ -32,6 +33,7 @@ static struct pt_cu_range *take_kept(CUcontext ctx, size_t bytes)
             continue;
         *p = range->next;
         ctx->kept_bytes -= rounded;
+        range->first = pt_mem_reuse(&ctx->engine->mem, range->first, bytes);
         range->bytes = bytes;
         return range;
     }
@@ -42,7 +44,8 @@ static bool keep(struct pt_cu_range *range)
 {
     CUcontext ctx = range->ctx;
     size_t rounded = round_up(range->bytes, PT_MEM_ALIGN);
-    if (rounded > KEPT_BYTES || ctx->kept_bytes + rounded > KEPT_SUM || range->fd >= 0)
+    bool is_large = rounded > KEPT_BYTES && range->memory != PT_CU_POOLED;
+    if (is_large || ctx->kept_bytes + rounded > KEPT_SUM || range->fd >= 0)
         return false;
     struct pt_cu_range **list = kept_list(ctx, range->bytes);
     range->next = *list;
@@ -82,41 +85,78 @@ static struct pt_cu_range *new_block(CUcontext ctx, size_t bytes)
     return range;
 }
 
+/* What there is room for. Pinned memory is the host's; managed memory may be more than devices have, and the host: pages come as they
+ * are used. */
+static bool has_room(CUcontext ctx, size_t bytes, enum pt_cu_memory memory)
+{
+    size_t all = pt_cu_driver.device_bytes, used = pt_cu_driver.devices[ctx->device].used_bytes;
+    return memory == PT_CU_MANAGED ||
+           (bytes <= all && (memory == PT_CU_HOST || used <= all - bytes));
+}
+
 CUresult pt_cu_alloc(CUcontext ctx, size_t bytes, enum pt_cu_memory memory, struct pt_cu_range **out)
 {
-    size_t *used = &pt_cu_driver.devices[ctx->device].used_bytes;
-    if (bytes > pt_cu_driver.device_bytes || *used > pt_cu_driver.device_bytes - bytes)
+    size_t charged = memory == PT_CU_MANAGED || memory == PT_CU_HOST ? 0 : bytes;
+    if (!has_room(ctx, bytes, memory))
         return CUDA_ERROR_OUT_OF_MEMORY;
     struct pt_cu_range *range = take_kept(ctx, bytes);
     if (!range)
         range = new_block(ctx, bytes);
     if (!range)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    *range = (struct pt_cu_range){.first = range->first, .bytes = bytes, .memory = memory, .ctx = ctx,
-                                  .device = ctx->device, .fd = -1};
+    *range = (struct pt_cu_range){.first = range->first,
+                                  .bytes = bytes,
+                                  .memory = memory,
+                                  .ctx = ctx,
+                                  .device = ctx->device,
+                                  .charged = charged,
+                                  .fd = -1};
     if (!pt_cu_enter_range(range)) {
         pt_mem_free(&ctx->engine->mem, (void *)(uintptr_t)range->first, PT_MEM_BUFFER);
         free(range);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    *used += bytes;
+    pt_cu_driver.devices[ctx->device].used_bytes += charged;
     *out = range;
+    pt_cu_trap_new(range);
     return CUDA_SUCCESS;
 }
 
 void pt_cu_free(struct pt_cu_range *range)
 {
-    CUcontext ctx = range->ctx;
     pt_cu_leave_range(range);
-    pt_cu_driver.devices[range->device].used_bytes -= range->bytes;
-    if (range->memory == PT_CU_POOLED)
-        pt_cu_pool_freed(range);
+    if (range->memory != PT_CU_POOLED || !pt_cu_pool_keep(range))
+        pt_cu_release(range);
+}
+
+void pt_cu_release(struct pt_cu_range *range)
+{
+    CUcontext ctx = range->ctx;
+    pt_cu_driver.devices[range->device].used_bytes -= range->charged;
     if (keep(range))
         return;
     pt_mem_free(&ctx->engine->mem, (void *)(uintptr_t)range->first, PT_MEM_BUFFER);
     if (range->fd >= 0)
         close(range->fd);
     free(range);
+}
+
+void pt_cu_free_later(struct pt_cu_range *range)
+{
+    CUcontext ctx = range->ctx;
+    range->is_going = true;
+    range->doomed = ctx->doomed;
+    ctx->doomed = range;
+    pt_cu_free_doomed(ctx);
+}
+
+void pt_cu_free_doomed(CUcontext ctx)
+{
+    while (!ctx->pending && ctx->doomed) {
+        struct pt_cu_range *range = ctx->doomed;
+        ctx->doomed = range->doomed;
+        pt_cu_free(range);
+    }
 }
 
 static bool is_allocated(const struct pt_cu_range *range)
@@ -142,6 +182,7 @@ void pt_cu_free_all(CUcontext ctx)
     while (ctx->arrays)
         pt_cu_array_delete(ctx->arrays);
     pt_cu_each_range(free_one, ctx);
+    pt_cu_pools_forget(ctx);
     drop_kept(ctx);
 }
 
@@ -150,6 +191,8 @@ static CUresult alloc(CUdeviceptr *out, size_t bytes, enum pt_cu_memory memory)
     CUcontext ctx;
     struct pt_cu_range *range;
     CUresult r = pt_cu_current(&ctx);
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_capture_forbid_unsafe();
     if (r != CUDA_SUCCESS)
         return r;
     if (!out || !bytes)
@@ -187,11 +230,18 @@ static CUresult free_at(uint64_t address, bool (*is_right)(const struct pt_cu_ra
 {
     CUcontext ctx;
     CUresult r = pt_cu_current(&ctx);
+    if (r == CUDA_SUCCESS && address)
+        r = pt_cu_capture_forbid_unsafe();
     if (r != CUDA_SUCCESS || !address)
         return r;
     struct pt_cu_range *range = pt_cu_find(address);
     if (!range || range->first != address || range->is_going || !is_right(range))
         return CUDA_ERROR_INVALID_VALUE;
+    struct pt_cu_graph_block *block = pt_cu_graph_block_at(address);
+    if (block && !pt_cu_graph_block_release(block))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (block)
+        return pt_cu_drain(range->ctx);
     range->is_going = true;
     r = pt_cu_drain(range->ctx);
     range = pt_cu_find(address); /* its context may have gone meanwhile */
@@ -269,6 +319,8 @@ static CUresult host_register(void *address, size_t bytes, unsigned flags)
                            CU_MEMHOSTREGISTER_READ_ONLY;
     CUcontext ctx;
     CUresult r = pt_cu_current(&ctx);
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_capture_forbid_unsafe();
     if (r != CUDA_SUCCESS)
         return r;
     if (!address || !bytes || flags & ~known || bytes > UINTPTR_MAX - (uintptr_t)address)
@@ -289,6 +341,8 @@ static CUresult host_unregister(void *address)
 {
     CUcontext ctx;
     CUresult r = pt_cu_current(&ctx);
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_capture_forbid_unsafe();
     if (r != CUDA_SUCCESS)
         return r;
     if (!address)
@@ -369,6 +423,8 @@ static CUresult attach(CUstream null, CUstream given, CUdeviceptr address, size_
 {
     CUstream stream;
     CUresult r = pt_cu_stream(null, given, &stream);
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_capture_forbid(stream);
     if (r != CUDA_SUCCESS)
         return r;
     const struct pt_cu_range *range = pt_cu_find(address);

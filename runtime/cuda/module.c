@@ -1,4 +1,5 @@
 /* Modules and libraries: PTX loaded into a context at once, or into each when it is used there. */
+#define _GNU_SOURCE
 #include "runtime/cuda/driver.h"
 
 #include <stdio.h>
@@ -50,40 +51,64 @@ void pt_cu_write_log(struct pt_cu_jit_log *log, const char *text)
         *log->size_option = (void *)(uintptr_t)n;
 }
 
-/* The text of all diagnostics of one severity; freed by the caller. */
-static char *collect(ptera_module *module, ptera_severity severity)
+/* Diagnostics of one severity, as they are shown here and as NVIDIA's assembler words them for programs; freed by the caller. */
+struct texts {
+    char *shown, *ptxas;
+};
+
+static struct texts collect(ptera_module *module, ptera_severity severity)
 {
-    char *all = calloc(1, 1);
-    size_t n = 0;
+    const char *kind = severity == PTERA_ERROR ? "error   " : "warning ";
+    struct texts all = {NULL, NULL};
+    size_t n_shown, n_ptxas;
     ptera_diagnostic d = {.size = sizeof d};
-    for (unsigned i = 0; all && ptera_module_diagnostic(module, i, &d) == PTERA_OK; i++) {
+    FILE *shown = open_memstream(&all.shown, &n_shown),
+         *ptxas = open_memstream(&all.ptxas, &n_ptxas);
+    for (unsigned i = 0; shown && ptxas && ptera_module_diagnostic(module, i, &d) == PTERA_OK;
+         i++) {
         if (d.severity != severity)
             continue;
-        size_t more = strlen(d.text);
-        char *longer = realloc(all, n + more + 1);
-        if (!longer)
-            break;
-        all = longer;
-        memcpy(all + n, d.text, more + 1);
-        n += more;
+        fputs(d.text, shown);
+        if (d.file_line)
+            fprintf(ptxas, "ptxas application ptx input, line %u; %s: %s\n", d.file_line, kind,
+                    d.message);
+        else
+            fprintf(ptxas, "ptxas %s: %s\n", kind, d.message);
     }
+    if (ptxas && ftell(ptxas) > 0 && severity == PTERA_ERROR)
+        fputs("ptxas fatal   : Ptx assembly aborted due to errors\n", ptxas);
+    if (shown)
+        fclose(shown);
+    if (ptxas)
+        fclose(ptxas);
     return all;
 }
 
-static void write_diagnostics(struct pt_cu_jit_options *o, ptera_module *module, const char *error)
+static const char *text_of(const char *text)
 {
-    char *errors = collect(module, PTERA_ERROR), *warnings = collect(module, PTERA_WARNING);
-    pt_cu_write_log(&o->error, error ? error : errors ? errors : "");
-    pt_cu_write_log(&o->info, warnings ? warnings : "");
-    if (pt_cu_logs(PT_CU_LOG_LOAD))
-        pt_cu_log("load: %s%s", error ? error : errors ? errors : "", warnings ? warnings : "");
-    free(errors);
-    free(warnings);
+    return text ? text : "";
+}
+
+/* Why a load failed goes to the log that the program gave for it, or else to ours. `why`: nothing is wrong with the PTX itself. */
+static void write_diagnostics(struct pt_cu_jit_options *o, ptera_module *module, const char *why)
+{
+    struct texts errors = collect(module, PTERA_ERROR), warnings = collect(module, PTERA_WARNING);
+    const char *shown = why ? why : text_of(errors.shown);
+    pt_cu_write_log(&o->error, why ? why : text_of(errors.ptxas));
+    pt_cu_write_log(&o->info, text_of(warnings.ptxas));
+    if ((*shown && !o->error.text) ||
+        (pt_cu_logs(PT_CU_LOG_LOAD) && (*shown || *text_of(warnings.shown))))
+        pt_cu_log("load: %s%s", shown, text_of(warnings.shown));
+    else if (pt_cu_logs(PT_CU_LOG_LOAD))
+        pt_cu_log("load: PTX %u.%u for sm_%u, %u kernels", module->ir.ptx / 10u,
+                  module->ir.ptx % 10u, module->ir.sm, module->n_kernels);
+    free(errors.shown);
+    free(errors.ptxas);
+    free(warnings.shown);
+    free(warnings.ptxas);
 }
 
 /* ---- loading ------------------------------------------------------------------------------------------- */
-
-enum { ISA_NEWEST = 90 };
 
 /* The PTX says a version that came after this driver. */
 static bool is_newer(const struct pt_cu_text *text)
@@ -92,7 +117,7 @@ static bool is_newer(const struct pt_cu_text *text)
     const char *version = strstr(text->text, ".version");
     if (!version || sscanf(version, ".version %u.%u", &major, &minor) != 2)
         return false;
-    return major * 10 + minor > ISA_NEWEST;
+    return major * 10 + minor > pt_ptx_newest();
 }
 
 /* PTX for this compute capability or an earlier one; of accelerated targets only the very same. */
@@ -166,6 +191,13 @@ static CUresult load_text(CUcontext ctx, const struct pt_cu_text *text, struct p
     return r;
 }
 
+/* No PTX was found in an image. */
+static void refuse_image(struct pt_cu_jit_options *options, const struct pt_cu_text *text)
+{
+    pt_cu_write_log(&options->error, text->log);
+    pt_cu_write_log(&options->info, "");
+}
+
 static CUresult load_image(CUmodule *out, const void *image, size_t bytes, unsigned n, const CUjit_option *names,
                            void **values)
 {
@@ -181,7 +213,7 @@ static CUresult load_image(CUmodule *out, const void *image, size_t bytes, unsig
     if (r == CUDA_SUCCESS)
         r = load_text(ctx, &text, &options, out);
     else
-        pt_cu_write_log(&options.error, text.log);
+        refuse_image(&options, &text);
     if (r != CUDA_SUCCESS && text.log[0])
         pt_cu_log("%s", text.log);
     free(text.text);
@@ -254,6 +286,7 @@ void pt_cu_module_delete(CUmodule module)
     while (module->functions) {
         CUfunction function = module->functions;
         module->functions = function->next;
+        free(function->legacy);
         pt_cu_delete(function);
     }
     leave_variables(module->ptera);
@@ -438,7 +471,7 @@ static CUresult library_load(CUlibrary *out, const void *image, size_t bytes, un
         return CUDA_ERROR_INVALID_VALUE;
     r = pt_cu_image_text(image, bytes, &text);
     if (r != CUDA_SUCCESS) {
-        pt_cu_write_log(&options.error, text.log);
+        refuse_image(&options, &text);
         pt_cu_log("%s", text.log);
         return r;
     }

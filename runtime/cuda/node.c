@@ -68,6 +68,10 @@ CUresult pt_cu_node_set_event(CUgraphNode node, CUevent event)
 {
     if (!pt_cu_is(event, PT_CU_EVENT))
         return CUDA_ERROR_INVALID_HANDLE;
+    if (event->shared) {
+        pt_cu_log("events of several processes in graphs are not supported");
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
     bool records = node->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
     node->op = (struct pt_cu_op){.work = records ? PT_CU_RECORD : PT_CU_WAIT_EVENT};
     node->event = event;
@@ -79,6 +83,8 @@ CUresult pt_cu_node_set_child(CUgraphNode node, CUgraph child)
     CUgraph clone;
     if (!pt_cu_is(child, PT_CU_GRAPH) || child == node->graph)
         return CUDA_ERROR_INVALID_VALUE;
+    if (pt_cu_graph_has_memory(child))
+        return CUDA_ERROR_NOT_SUPPORTED; /* CUDA's, too */
     CUresult r = pt_cu_graph_clone(child, &clone);
     if (r != CUDA_SUCCESS)
         return r;
@@ -89,7 +95,7 @@ CUresult pt_cu_node_set_child(CUgraphNode node, CUgraph child)
     return CUDA_SUCCESS;
 }
 
-CUresult pt_cu_node_set(CUgraphNode node, const CUgraphNodeParams *p)
+CUresult pt_cu_node_set(CUgraphNode node, CUgraphNodeParams *p)
 {
     switch (node->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
@@ -110,6 +116,10 @@ CUresult pt_cu_node_set(CUgraphNode node, const CUgraphNodeParams *p)
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         return pt_cu_node_set_event(node, p->eventWait.event);
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+        return pt_cu_node_set_alloc(node, &p->alloc);
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+        return pt_cu_node_set_free(node, p->free.dptr);
     default:
         return CUDA_ERROR_NOT_SUPPORTED;
     }
@@ -128,8 +138,8 @@ static CUresult check_before(CUgraph graph, const CUgraphNode *before, size_t n)
 }
 
 /* `ctx` is where the node runs; NULL: the current context. */
-static CUresult add(CUgraphNode *out, CUgraph graph, const CUgraphNode *before, size_t n, const CUgraphNodeParams *params,
-                    CUcontext ctx)
+static CUresult add(CUgraphNode *out, CUgraph graph, const CUgraphNode *before, size_t n,
+                    CUgraphNodeParams *params, CUcontext ctx)
 {
     CUresult r = pt_cu_context(ctx, &ctx);
     if (r == CUDA_SUCCESS && (!out || !params || !pt_cu_is(graph, PT_CU_GRAPH)))
@@ -235,6 +245,29 @@ CUresult cuGraphAddEventWaitNode(CUgraphNode *node, CUgraph graph, const CUgraph
     return API(ADD(true, WAIT_EVENT, eventWait.event, event, NULL));
 }
 
+static CUresult add_alloc(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n,
+                          CUDA_MEM_ALLOC_NODE_PARAMS *p)
+{
+    if (!p)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUgraphNodeParams all = {.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC, .alloc = *p};
+    CUresult r = add(node, graph, before, n, &all, NULL);
+    p->dptr = all.alloc.dptr;
+    return r;
+}
+
+CUresult cuGraphAddMemAllocNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before,
+                                size_t n, CUDA_MEM_ALLOC_NODE_PARAMS *params)
+{
+    return API(add_alloc(node, graph, before, n, params));
+}
+
+CUresult cuGraphAddMemFreeNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before,
+                               size_t n, CUdeviceptr address)
+{
+    return API(ADD(true, MEM_FREE, free.dptr, address, NULL));
+}
+
 /* ---- parameters of a node ------------------------------------------------------------------------------ */
 
 static CUresult check(CUgraphNode node, CUgraphNodeType type, const void *params)
@@ -288,7 +321,7 @@ CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event)
     return API(SET(WAIT_EVENT, pt_cu_node_set_event, event));
 }
 
-static CUresult set_any(CUgraphNode node, const CUgraphNodeParams *p)
+static CUresult set_any(CUgraphNode node, CUgraphNodeParams *p)
 {
     CUresult r = p ? check(node, p->type, p) : CUDA_ERROR_INVALID_VALUE;
     return r == CUDA_SUCCESS ? pt_cu_node_set(node, p) : r;
@@ -402,8 +435,11 @@ static CUresult attribute(CUgraphNode node, CUkernelNodeAttrID id, CUkernelNodeA
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
         memcpy(set ? (void *)c : &v->clusterDim, set ? (const void *)&v->clusterDim : c, sizeof v->clusterDim);
         return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY: /* a stream's */
+        return CUDA_ERROR_INVALID_VALUE;
     default:
-        return CUDA_ERROR_NOT_SUPPORTED;
+        return set ? pt_cu_hint_set(&node->hints, id, v, node->ctx->device)
+                   : pt_cu_hint_get(&node->hints, id, v);
     }
 }
 
@@ -425,6 +461,7 @@ static CUresult copy_attributes(CUgraphNode to, CUgraphNode from)
         r = check(from, CU_GRAPH_NODE_TYPE_KERNEL, from);
     if (r != CUDA_SUCCESS)
         return r;
+    to->hints = from->hints;
     to->op.launch.priority = from->op.launch.priority;
     to->op.launch.launch.cooperative = from->op.launch.launch.cooperative;
     memcpy(to->op.launch.launch.cluster, from->op.launch.launch.cluster, sizeof to->op.launch.launch.cluster);

@@ -3,16 +3,22 @@
 
 #include <string.h>
 
-/* Blocks come from the context's memory; a pool counts what is its own. */
+/* Blocks come from the context's memory. What is freed stays in the pool, for later blocks of about its size, until a synchronisation finds more
+ * than the release threshold. */
 struct CUmemPoolHandle_st {
     struct pt_cu_object object;
+    CUmemoryPool next; /* of all */
     CUdevice device;
+    struct pt_cu_range *kept;  /* freed blocks, the last freed first */
+    struct pt_cu_range *going; /* blocks that commands are to free */
     bool is_default, is_destroyed; /* destroyed: goes with its last block */
     size_t blocks, most_bytes;
     int reuse[3];
-    uint64_t release_threshold, used, used_high;
+    uint64_t release_threshold, used, used_high, reserved, reserved_high;
     CUmemAccess_flags access[PT_CU_DEVICES_MAX]; /* of each device */
 };
+
+static CUmemoryPool pools;
 
 static CUmemoryPool new_pool(CUdevice device)
 {
@@ -23,7 +29,18 @@ static CUmemoryPool new_pool(CUdevice device)
     for (int i = 0; i < 3; i++)
         pool->reuse[i] = 1;
     pool->access[device] = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    pool->next = pools;
+    pools = pool;
     return pool;
+}
+
+static void delete_pool(CUmemoryPool pool)
+{
+    CUmemoryPool *p = &pools;
+    while (*p != pool)
+        p = &(*p)->next;
+    *p = pool->next;
+    pt_cu_delete(pool);
 }
 
 static CUresult check_pool(CUmemoryPool pool)
@@ -31,6 +48,107 @@ static CUresult check_pool(CUmemoryPool pool)
     CUresult r = pt_cu_check_init();
     bool is_one = pt_cu_is(pool, PT_CU_POOL) && !pool->is_destroyed;
     return r == CUDA_SUCCESS && !is_one ? CUDA_ERROR_INVALID_VALUE : r;
+}
+
+/* ---- what is kept -------------------------------------------------------------------------------------- */
+
+static void give_back(CUmemoryPool pool, struct pt_cu_range **place)
+{
+    struct pt_cu_range *range = *place;
+    *place = range->next;
+    pool->reserved -= range->room;
+    pt_cu_release(range);
+}
+
+/* Until no more than so many bytes are reserved: what was freed first goes first. */
+static void trim(CUmemoryPool pool, uint64_t most)
+{
+    while (pool->kept && pool->reserved > most) {
+        struct pt_cu_range **last = &pool->kept;
+        while ((*last)->next)
+            last = &(*last)->next;
+        give_back(pool, last);
+    }
+}
+
+void pt_cu_pools_trim(CUdevice device)
+{
+    for (CUmemoryPool pool = pools; pool; pool = pool->next)
+        if (pool->device == device)
+            trim(pool, pool->release_threshold);
+}
+
+void pt_cu_pools_forget(CUcontext ctx)
+{
+    for (CUmemoryPool pool = pools; pool; pool = pool->next) {
+        struct pt_cu_range **p = &pool->kept;
+        while (*p) {
+            if ((*p)->ctx == ctx)
+                give_back(pool, p);
+            else
+                p = &(*p)->next;
+        }
+    }
+}
+
+/* The block of a list that fits best, an eighth too large at most; of a stream's, if that is not 0. */
+static struct pt_cu_range **find_block(struct pt_cu_range **list, CUcontext ctx, size_t bytes, uint64_t stream)
+{
+    struct pt_cu_range **best = NULL;
+    size_t least = pt_mem_round(bytes), most = least + least / 8;
+    for (struct pt_cu_range **p = list; *p; p = &(*p)->next) {
+        const struct pt_cu_range *r = *p;
+        bool fits = r->ctx == ctx && r->room >= least && r->room <= most && (!stream || r->freed_in == stream);
+        if (fits && (!best || r->room < (*best)->room))
+            best = p;
+    }
+    return best;
+}
+
+static struct pt_cu_range *take_from(struct pt_cu_range **place)
+{
+    struct pt_cu_range *range = *place;
+    *place = range->next;
+    range->next = NULL;
+    return range;
+}
+
+static void resize(struct pt_cu_range *range, size_t bytes)
+{
+    range->first = pt_mem_reuse(&range->ctx->engine->mem, range->first, bytes);
+    range->bytes = bytes;
+}
+
+/* A block that will have been freed by what the stream has to do before. It is known as a range still, in its own pages, so that it stays in its
+ * place among others. */
+static struct pt_cu_range *take_going(CUmemoryPool pool, size_t bytes, CUstream stream)
+{
+    struct pt_cu_range **place = find_block(&pool->going, stream->ctx, bytes, stream->object.id);
+    if (!place)
+        return NULL;
+    struct pt_cu_range *range = take_from(place);
+    range->void_frees++;
+    range->is_going = false;
+    range->id = pt_cu_new_id();
+    pool->used -= range->bytes;
+    resize(range, bytes);
+    return range;
+}
+
+static struct pt_cu_range *take_kept(CUmemoryPool pool, size_t bytes, CUcontext ctx)
+{
+    struct pt_cu_range **place = find_block(&pool->kept, ctx, bytes, 0);
+    if (!place)
+        return NULL;
+    struct pt_cu_range *range = take_from(place);
+    resize(range, bytes);
+    if (pt_cu_enter_range(range)) {
+        pool->blocks++;
+        return range;
+    }
+    pool->reserved -= range->room;
+    pt_cu_release(range);
+    return NULL;
 }
 
 /* ---- pools of devices ---------------------------------------------------------------------------------- */
@@ -86,6 +204,47 @@ CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool)
     return API(set_pool(device, pool));
 }
 
+/* Of memory at a place: a device's, of which only the pinned kind is in pools. */
+static CUresult check_place(const CUmemLocation *place, CUmemAllocationType type)
+{
+    CUresult r = pt_cu_check_init();
+    if (r == CUDA_SUCCESS &&
+        (!place || type == CU_MEM_ALLOCATION_TYPE_INVALID || type > CU_MEM_ALLOCATION_TYPE_MANAGED))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS &&
+        (place->type != CU_MEM_LOCATION_TYPE_DEVICE || type != CU_MEM_ALLOCATION_TYPE_PINNED))
+        r = CUDA_ERROR_NOT_SUPPORTED;
+    return r;
+}
+
+static CUresult pool_at(CUmemoryPool *pool, const CUmemLocation *place, CUmemAllocationType type,
+                        CUresult (*find)(CUmemoryPool *pool, CUdevice device))
+{
+    CUresult r = check_place(place, type);
+    return r == CUDA_SUCCESS ? find(pool, place->id) : r;
+}
+
+CUresult cuMemGetDefaultMemPool(CUmemoryPool *pool, CUmemLocation *place, CUmemAllocationType type)
+{
+    return API(pool_at(pool, place, type, default_pool));
+}
+
+CUresult cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *place, CUmemAllocationType type)
+{
+    return API(pool_at(pool, place, type, current_pool));
+}
+
+static CUresult set_pool_at(const CUmemLocation *place, CUmemAllocationType type, CUmemoryPool pool)
+{
+    CUresult r = check_place(place, type);
+    return r == CUDA_SUCCESS ? set_pool(place->id, pool) : r;
+}
+
+CUresult cuMemSetMemPool(CUmemLocation *place, CUmemAllocationType type, CUmemoryPool pool)
+{
+    return API(set_pool_at(place, type, pool));
+}
+
 /* ---- pools of the program ------------------------------------------------------------------------------ */
 
 static CUresult create(CUmemoryPool *pool, const CUmemPoolProps *props)
@@ -123,8 +282,9 @@ static CUresult destroy(CUmemoryPool pool)
     if (d->pool == pool)
         d->pool = NULL;
     pool->is_destroyed = true;
+    trim(pool, 0);
     if (!pool->blocks)
-        pt_cu_delete(pool);
+        delete_pool(pool);
     return CUDA_SUCCESS;
 }
 
@@ -133,11 +293,17 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool)
     return API(destroy(pool));
 }
 
-/* Freed blocks are the context's already. */
+static CUresult trim_to(CUmemoryPool pool, size_t bytes_to_keep)
+{
+    CUresult r = check_pool(pool);
+    if (r == CUDA_SUCCESS)
+        trim(pool, bytes_to_keep);
+    return r;
+}
+
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t bytes_to_keep)
 {
-    (void)bytes_to_keep;
-    return API(check_pool(pool));
+    return API(trim_to(pool, bytes_to_keep));
 }
 
 /* The counter behind an attribute, or NULL. */
@@ -146,10 +312,12 @@ static uint64_t *counter_of(CUmemoryPool pool, CUmemPool_attribute attribute)
     switch (attribute) {
     case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
         return &pool->release_threshold;
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: /* nothing is reserved that is not used */
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
+        return &pool->reserved;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+        return &pool->reserved_high;
     case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
         return &pool->used;
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
     case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
         return &pool->used_high;
     default:
@@ -182,6 +350,8 @@ static CUresult attribute(CUmemoryPool pool, CUmemPool_attribute attribute, void
         pool->release_threshold = given;
     else if (counter == &pool->used_high && given == 0) /* high-water marks can be set back */
         pool->used_high = pool->used;
+    else if (counter == &pool->reserved_high && given == 0)
+        pool->reserved_high = pool->reserved;
     else
         return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;
@@ -236,14 +406,83 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool pool, CUmemLo
     return API(get_access(flags, pool, location));
 }
 
+bool pt_cu_pool_allows(const struct pt_cu_range *range, CUdevice device)
+{
+    CUmemoryPool pool = range->owner; /* NULL: it is being made */
+    return pool && pool->access[device] == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+}
+
 /* ---- allocating in order ------------------------------------------------------------------------------- */
 
-void pt_cu_pool_freed(struct pt_cu_range *range)
+bool pt_cu_pool_keep(struct pt_cu_range *range)
 {
     CUmemoryPool pool = range->owner;
+    bool keeps = !pool->is_destroyed && range->fd < 0;
     pool->used -= range->bytes;
-    if (--pool->blocks == 0 && pool->is_destroyed)
-        pt_cu_delete(pool);
+    pool->blocks--;
+    range->is_going = false;
+    if (keeps) {
+        range->next = pool->kept;
+        pool->kept = range;
+        return true;
+    }
+    pool->reserved -= range->room;
+    if (!pool->blocks && pool->is_destroyed)
+        delete_pool(pool);
+    return false;
+}
+
+static void leave_going(struct pt_cu_range *range)
+{
+    CUmemoryPool pool = range->owner;
+    struct pt_cu_range **p = &pool->going;
+    if (range->memory != PT_CU_POOLED)
+        return;
+    while (*p && *p != range)
+        p = &(*p)->next;
+    if (*p)
+        *p = range->next;
+    range->next = NULL;
+}
+
+static void enter_going(struct pt_cu_range *range)
+{
+    CUmemoryPool pool = range->owner;
+    if (range->memory != PT_CU_POOLED)
+        return;
+    range->next = pool->going;
+    pool->going = range;
+}
+
+/* Of several commands the last one frees it. */
+void pt_cu_pool_free(struct pt_cu_range *range)
+{
+    range->frees--;
+    if (range->void_frees) {
+        range->void_frees--;
+        return;
+    }
+    leave_going(range);
+    pt_cu_free(range);
+}
+
+static CUresult new_block(CUmemoryPool pool, size_t bytes, CUcontext ctx, struct pt_cu_range **range)
+{
+    CUresult r = pt_cu_alloc(ctx, bytes, PT_CU_POOLED, range);
+    if (r == CUDA_ERROR_OUT_OF_MEMORY) {
+        for (CUmemoryPool p = pools; p; p = p->next)
+            trim(p, 0);
+        r = pt_cu_alloc(ctx, bytes, PT_CU_POOLED, range);
+    }
+    if (r != CUDA_SUCCESS)
+        return r;
+    (*range)->owner = pool;
+    (*range)->room = pt_mem_round(bytes);
+    pool->blocks++;
+    pool->reserved += (*range)->room;
+    if (pool->reserved > pool->reserved_high)
+        pool->reserved_high = pool->reserved;
+    return CUDA_SUCCESS;
 }
 
 /* The block is there at once, which is earlier than promised. */
@@ -253,18 +492,20 @@ static CUresult alloc_from(CUdeviceptr *out, size_t bytes, CUmemoryPool pool, CU
     if (!out || !bytes)
         return CUDA_ERROR_INVALID_VALUE;
     if (stream->capture)
-        return pt_cu_capture_spoil(stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-    if (pool->most_bytes && bytes > pool->most_bytes - pool->used)
+        return pt_cu_capture_alloc(stream, bytes, out);
+    if (pool->most_bytes && (pool->used > pool->most_bytes || bytes > pool->most_bytes - pool->used))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    CUresult r = pt_cu_alloc(stream->ctx, bytes, PT_CU_POOLED, &range);
+    range = take_going(pool, bytes, stream);
+    if (!range)
+        range = take_kept(pool, bytes, stream->ctx);
+    CUresult r = range ? CUDA_SUCCESS : new_block(pool, bytes, stream->ctx, &range);
     if (r != CUDA_SUCCESS)
         return r;
-    range->owner = pool;
-    pool->blocks++;
     pool->used += bytes;
     if (pool->used > pool->used_high)
         pool->used_high = pool->used;
     *out = range->first;
+    pt_cu_trap_new(range);
     return CUDA_SUCCESS;
 }
 
@@ -299,18 +540,27 @@ static CUresult free_async(CUstream null, CUdeviceptr address, CUstream given)
     CUresult r = pt_cu_stream(null, given, &stream);
     if (r != CUDA_SUCCESS)
         return r;
+    struct pt_cu_graph_block *block = pt_cu_graph_block_at(address);
+    if (stream->capture)
+        return pt_cu_capture_free(stream, address);
+    if (block)
+        return pt_cu_graph_block_release(block) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     struct pt_cu_range *range = pt_cu_find(address);
     bool is_block = range && range->first == address && !range->is_going &&
                     (range->memory == PT_CU_POOLED || range->memory == PT_CU_DEVICE);
     if (!is_block)
         return CUDA_ERROR_INVALID_VALUE;
-    if (stream->capture)
-        return pt_cu_capture_spoil(stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     struct pt_cu_op op = {.work = PT_CU_FREE_POOLED, .free = {range}};
     range->is_going = true;
+    range->frees++;
+    range->freed_in = stream->object.id;
+    enter_going(range);
     r = pt_cu_submit(stream, &op);
-    if (r == CUDA_ERROR_OUT_OF_MEMORY)
+    if (r == CUDA_ERROR_OUT_OF_MEMORY) { /* nothing of it is there */
+        leave_going(range);
+        range->frees--;
         range->is_going = false;
+    }
     return r;
 }
 

@@ -153,10 +153,13 @@ CUresult pt_cu_submit(CUstream stream, struct pt_cu_op *op)
         pt_cu_op_drop(op);
         return r;
     }
+    bool is_awaited = pt_cu_driver.traps_host && (op->work == PT_CU_KERNEL_LAUNCH || op->work == PT_CU_COPY || op->work == PT_CU_SET);
     struct pt_cu_command *command = append(stream, op, false);
     if (!command)
         return CUDA_ERROR_OUT_OF_MEMORY;
     pt_cu_command_start(command);
+    if (is_awaited) /* its failure is told by the next call, as ever */
+        pt_cu_command_finish(command);
     pt_cu_command_put(command);
     return CUDA_SUCCESS;
 }
@@ -240,7 +243,12 @@ static CUresult synchronize(CUstream null, CUstream given)
 {
     CUstream stream;
     CUresult r = pt_cu_stream(null, given, &stream);
-    return r == CUDA_SUCCESS ? pt_cu_stream_finish(stream) : r;
+    if (r != CUDA_SUCCESS)
+        return r;
+    CUdevice device = stream->ctx->device;
+    r = pt_cu_stream_finish(stream);
+    pt_cu_pools_trim(device);
+    return r;
 }
 
 PER_THREAD_API(cuStreamSynchronize, _ptsz, synchronize, (CUstream stream), stream)
@@ -284,7 +292,11 @@ static CUresult wait_event(CUstream null, CUstream given, CUevent event, unsigne
         return CUDA_ERROR_INVALID_VALUE;
     if (stream->capture || event->capture)
         return pt_cu_capture_wait(stream, event, flags);
-    if (!event->recorded || event->recorded->is_done)
+    if (event->shared && !pt_cu_shared_is_done(event->shared)) {
+        struct pt_cu_op wait = pt_cu_shared_wait(event->shared);
+        return pt_cu_submit(stream, &wait);
+    }
+    if (event->shared || !event->recorded || event->recorded->is_done)
         return CUDA_SUCCESS;
     struct pt_cu_op op = {.work = PT_CU_EMPTY};
     struct pt_cu_command *command = append(stream, &op, false);
@@ -474,23 +486,6 @@ PER_THREAD_API(cuStreamBatchMemOp_v2, _ptsz, batch,
 
 /* ---- attributes ---------------------------------------------------------------------------------------- */
 
-/* Kept, and told again: where caches and memory domains do not exist there is nothing else to do with them. */
-static CUlaunchAttributeValue *attribute_of(CUstream stream, CUstreamAttrID id)
-{
-    switch (id) {
-    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-        return &stream->attributes[0];
-    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-        return &stream->attributes[1];
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-        return &stream->attributes[2];
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-        return &stream->attributes[3];
-    default:
-        return NULL;
-    }
-}
-
 static CUresult attribute(CUstream null, CUstream given, CUstreamAttrID id, CUstreamAttrValue *get,
                           const CUstreamAttrValue *set)
 {
@@ -508,14 +503,10 @@ static CUresult attribute(CUstream null, CUstream given, CUstreamAttrID id, CUst
         stream->priority = set->priority;
         return CUDA_SUCCESS;
     }
-    CUlaunchAttributeValue *kept = attribute_of(stream, id);
-    if (!kept)
+    if (id == CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) /* a kernel's */
         return CUDA_ERROR_INVALID_VALUE;
-    if (get)
-        *get = *kept;
-    else
-        *kept = *set;
-    return CUDA_SUCCESS;
+    return get ? pt_cu_hint_get(&stream->hints, id, get)
+               : pt_cu_hint_set(&stream->hints, id, set, stream->ctx->device);
 }
 
 PER_THREAD_API(cuStreamGetAttribute, _ptsz, attribute,
@@ -530,7 +521,7 @@ static CUresult copy_attributes(CUstream null, CUstream to, CUstream from)
     if (r == CUDA_SUCCESS)
         r = pt_cu_stream(null, from, &source);
     if (r == CUDA_SUCCESS)
-        memcpy(target->attributes, source->attributes, sizeof target->attributes);
+        target->hints = source->hints;
     return r;
 }
 

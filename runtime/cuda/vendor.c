@@ -23,9 +23,9 @@ static void explain(const void *caller)
     if (!dladdr(caller, &info) || !info.dli_fname || is_compiler(info.dli_fname) ||
         atomic_exchange(&is_told, true))
         return;
-    pt_cu_log("%s has NVIDIA's CUDA runtime library inside, which works on NVIDIA's driver only. "
-              "Relink the program with "
-              "`nvcc -cudart shared`, and it runs with Ptera's.",
+    pt_cu_log("%s has NVIDIA's CUDA runtime library inside, which works on NVIDIA's driver only. `ptera "
+              "exec` redirects it to Ptera's where it recognises it (`ptera doctor` says whether); "
+              "rebuilt with `nvcc -cudart shared`, it runs in any case.",
               info.dli_fname);
 }
 

@@ -60,6 +60,18 @@ typedef struct cudaMemcpy3DParms {
     cudaMemcpyKind kind;
 } cudaMemcpy3DParms;
 
+typedef struct cudaMemcpy3DPeerParms {
+    cudaArray_t srcArray;
+    cudaPos srcPos;
+    cudaPitchedPtr srcPtr;
+    int srcDevice;
+    cudaArray_t dstArray;
+    cudaPos dstPos;
+    cudaPitchedPtr dstPtr;
+    int dstDevice;
+    cudaExtent extent;
+} cudaMemcpy3DPeerParms;
+
 typedef enum cudaMemoryType {
     cudaMemoryTypeUnregistered,
     cudaMemoryTypeHost,
@@ -100,6 +112,22 @@ typedef struct cudaKernelNodeParams {
     unsigned sharedMemBytes;
     void **kernelParams, **extra;
 } cudaKernelNodeParams;
+
+/* As CUgraphNodeParams, but for kernels and copies. */
+typedef struct cudaGraphNodeParams {
+    CUgraphNodeType type;
+    int reserved0[3];
+    union {
+        long long reserved1[29];
+        cudaKernelNodeParams kernel;
+        struct {
+            int flags, reserved[3];
+            cudaMemcpy3DParms copyParams;
+        } memcpy;
+    };
+    long long reserved2;
+} cudaGraphNodeParams;
+_Static_assert(sizeof(cudaGraphNodeParams) == sizeof(CUgraphNodeParams), "");
 
 typedef struct cudaChannelFormatDesc {
     int x, y, z, w; /* bits */

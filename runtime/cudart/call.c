@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "runtime/cudart/refuse.h"
 #include "runtime/cudart/rt.h"
 
 enum { MAX_DEVICES = 64 };
@@ -30,9 +31,10 @@ static _Thread_local struct {
     CUcontext context; /* what `use` made current */
 } self;
 
+/* That something is not ready yet is an answer, no error. */
 cudaError_t pt_rt_done(cudaError_t error)
 {
-    if (error != cudaSuccess)
+    if (error != cudaSuccess && error != cudaErrorNotReady)
         self.error = error;
     return error;
 }
@@ -51,7 +53,7 @@ cudaError_t cudaPeekAtLastError(void)
 
 /* ---- contexts ------------------------------------------------------------------------------------------ */
 
-static cudaError_t retain(int device, CUcontext *context)
+cudaError_t pt_rt_context(int device, CUcontext *context)
 {
     CUresult r = CUDA_SUCCESS;
     pthread_mutex_lock(&lock);
@@ -68,7 +70,7 @@ static cudaError_t retain(int device, CUcontext *context)
 static cudaError_t use(int device)
 {
     CUcontext context;
-    cudaError_t error = retain(device, &context);
+    cudaError_t error = pt_rt_context(device, &context);
     if (!error)
         error = (cudaError_t)cuCtxSetCurrent(context);
     if (error)
@@ -78,14 +80,27 @@ static cudaError_t use(int device)
     return pt_rt_load_managed();
 }
 
+static atomic_bool is_ending;
+
+/* Exit handlers run the last one first: this one before those that programs register as they start. */
+static void note_end(void)
+{
+    atomic_store(&is_ending, true);
+}
+
+bool pt_rt_is_ending(void)
+{
+    return atomic_load(&is_ending);
+}
+
 static cudaError_t init(void)
 {
     static atomic_bool is_ready;
     if (atomic_load_explicit(&is_ready, memory_order_acquire))
         return cudaSuccess;
     CUresult r = cuInit(0);
-    if (r == CUDA_SUCCESS)
-        atomic_store(&is_ready, true);
+    if (r == CUDA_SUCCESS && !atomic_exchange(&is_ready, true))
+        atexit(note_end);
     return (cudaError_t)r;
 }
 
@@ -136,7 +151,7 @@ cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags)
     cudaError_t error = pt_rt_check_device(device);
     if (!error && flags & FLAGS_ARE_VALID)
         error = (cudaError_t)cuDevicePrimaryCtxSetFlags_v2(device, device_flags);
-    return pt_rt_done(error ?: retain(device, &context));
+    return pt_rt_done(error ?: pt_rt_context(device, &context));
 }
 
 static cudaError_t reset(void)
@@ -154,6 +169,11 @@ static cudaError_t reset(void)
 }
 
 cudaError_t cudaDeviceReset(void)
+{
+    return RT_PLAIN(reset());
+}
+
+cudaError_t cudaThreadExit(void)
 {
     return RT_PLAIN(reset());
 }
@@ -184,18 +204,17 @@ cudaError_t cudaSetDeviceFlags(unsigned flags)
 
 /* ---- what is not supported ----------------------------------------------------------------------------- */
 
-/* Says once that a call is missing. */
-static cudaError_t refuse(const char *name, atomic_bool *is_told)
+int ptera_cudart_refuse(struct ptera_refusal *refusal)
 {
-    if (!atomic_exchange(is_told, true))
-        fprintf(stderr, "ptera: %s is not supported\n", name);
-    return pt_rt_done(cudaErrorNotSupported);
+    if (!atomic_exchange(&refusal->is_told, true))
+        fprintf(stderr, "ptera: %s is not supported\n", refusal->name);
+    return (int)pt_rt_done(cudaErrorNotSupported);
 }
 
-#define NOT_SUPPORTED(name)             \
-    cudaError_t name(void)              \
-    {                                   \
-        static atomic_bool is_told;     \
-        return refuse(#name, &is_told); \
+#define NOT_SUPPORTED(name)                                   \
+    cudaError_t name(void)                                    \
+    {                                                         \
+        static struct ptera_refusal refusal = {#name, false}; \
+        return (cudaError_t)ptera_cudart_refuse(&refusal);    \
     }
 #include "runtime/cudart/refused.def"

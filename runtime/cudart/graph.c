@@ -1,4 +1,6 @@
 /* Nodes of graphs that the runtime describes in its own way. */
+#include <string.h>
+
 #include "runtime/cudart/rt.h"
 
 struct node_place {
@@ -50,6 +52,25 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
                                              const cudaKernelNodeParams *p)
 {
     WITH_KERNEL(cuGraphExecKernelNodeSetParams_v2(exec, node, &k));
+}
+
+static cudaError_t get_kernel(cudaGraphNode_t node, cudaKernelNodeParams *p)
+{
+    CUDA_KERNEL_NODE_PARAMS k;
+    CUresult r = p ? cuGraphKernelNodeGetParams_v2(node, &k) : CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        *p = (cudaKernelNodeParams){k.kern ? pt_rt_kernel_name(k.kern) : k.func,
+                                    {k.gridDimX, k.gridDimY, k.gridDimZ},
+                                    {k.blockDimX, k.blockDimY, k.blockDimZ},
+                                    k.sharedMemBytes,
+                                    k.kernelParams,
+                                    k.extra};
+    return (cudaError_t)r;
+}
+
+cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams *p)
+{
+    return RT_API(get_kernel(node, p));
 }
 
 /* ---- copies and sets ----------------------------------------------------------------------------------- */
@@ -112,6 +133,20 @@ cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, const
                       ?: (cudaError_t)cuGraphMemcpyNodeSetParams(node, &copy));
 }
 
+static cudaError_t get_copy(cudaGraphNode_t node, cudaMemcpy3DParms *p)
+{
+    CUDA_MEMCPY3D copy;
+    CUresult r = p ? cuGraphMemcpyNodeGetParams(node, &copy) : CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        pt_rt_copy_3d_back(&copy, p);
+    return (cudaError_t)r;
+}
+
+cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms *p)
+{
+    return RT_API(get_copy(node, p));
+}
+
 cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const cudaMemcpy3DParms *p)
 {
@@ -124,6 +159,58 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNo
 {
     CUDA_MEMCPY3D copy;
     return RT_API(describe_1d(to, from, bytes, kind, &copy) ?: set_copy(exec, node, &copy));
+}
+
+/* `call` with the description `copy` of one to, or from, a place in a variable. */
+#define WITH_VARIABLE(to, from, call)                                                \
+    CUDA_MEMCPY3D copy;                                                              \
+    void *place;                                                                     \
+    cudaError_t error = pt_rt_ready() ?: pt_rt_place(symbol, offset, bytes, &place); \
+    return pt_rt_done(error ?: describe_1d(to, from, bytes, kind, &copy) ?: (cudaError_t)(call))
+
+cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
+                                           const cudaGraphNode_t *after, size_t n,
+                                           const void *symbol, const void *from, size_t bytes,
+                                           size_t offset, cudaMemcpyKind kind)
+{
+    WITH_VARIABLE(place, from, add_copy(&(struct node_place){node, graph, after, n}, &copy));
+}
+
+cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
+                                             const cudaGraphNode_t *after, size_t n, void *to,
+                                             const void *symbol, size_t bytes, size_t offset,
+                                             cudaMemcpyKind kind)
+{
+    WITH_VARIABLE(to, place, add_copy(&(struct node_place){node, graph, after, n}, &copy));
+}
+
+cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void *symbol,
+                                                 const void *from, size_t bytes, size_t offset,
+                                                 cudaMemcpyKind kind)
+{
+    WITH_VARIABLE(place, from, cuGraphMemcpyNodeSetParams(node, &copy));
+}
+
+cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *to,
+                                                   const void *symbol, size_t bytes, size_t offset,
+                                                   cudaMemcpyKind kind)
+{
+    WITH_VARIABLE(to, place, cuGraphMemcpyNodeSetParams(node, &copy));
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                     const void *symbol, const void *from,
+                                                     size_t bytes, size_t offset,
+                                                     cudaMemcpyKind kind)
+{
+    WITH_VARIABLE(place, from, set_copy(exec, node, &copy));
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                       void *to, const void *symbol, size_t bytes,
+                                                       size_t offset, cudaMemcpyKind kind)
+{
+    WITH_VARIABLE(to, place, set_copy(exec, node, &copy));
 }
 
 /* What is set is described alike by both libraries. */
@@ -155,4 +242,62 @@ cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
                                              const CUDA_MEMSET_NODE_PARAMS *p)
 {
     return RT_API(set_set(exec, node, p));
+}
+
+/* ---- nodes of any type --------------------------------------------------------------------------------- */
+
+/* Only kernels and copies are described in the runtime's own way. */
+static cudaError_t describe(const cudaGraphNodeParams *from, CUgraphNodeParams *to)
+{
+    CUDA_KERNEL_NODE_PARAMS kernel;
+    CUDA_MEMCPY3D copy;
+    cudaError_t error = from ? cudaSuccess : cudaErrorInvalidValue;
+    if (error)
+        return error;
+    memcpy(to, from, sizeof *to);
+    if (from->type == CU_GRAPH_NODE_TYPE_KERNEL &&
+        !(error = describe_kernel(&from->kernel, &kernel)))
+        to->kernel = kernel;
+    if (from->type == CU_GRAPH_NODE_TYPE_MEMCPY &&
+        !(error = pt_rt_copy_3d(&from->memcpy.copyParams, &copy)))
+        to->memcpy = (CUDA_MEMCPY_NODE_PARAMS){.flags = from->memcpy.flags, .copyParams = copy};
+    return error;
+}
+
+/* `call` with the description `all` of a node. */
+#define WITH_NODE(call)                                     \
+    CUgraphNodeParams all;                                  \
+    cudaError_t error = pt_rt_ready() ?: describe(p, &all); \
+    return pt_rt_done(error ?: (cudaError_t)(call))
+
+#if PT_RT_MAJOR >= 13
+cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+                             const CUgraphEdgeData *data, size_t n, cudaGraphNodeParams *p)
+{
+    WITH_NODE(cuGraphAddNode_v2(node, graph, after, data, n, &all));
+}
+#else
+cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+                             size_t n, cudaGraphNodeParams *p)
+{
+    WITH_NODE(cuGraphAddNode(node, graph, after, n, &all));
+}
+
+cudaError_t cudaGraphAddNode_v2(cudaGraphNode_t *node, cudaGraph_t graph,
+                                const cudaGraphNode_t *after, const CUgraphEdgeData *data, size_t n,
+                                cudaGraphNodeParams *p)
+{
+    WITH_NODE(cuGraphAddNode_v2(node, graph, after, data, n, &all));
+}
+#endif
+
+cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams *p)
+{
+    WITH_NODE(cuGraphNodeSetParams(node, &all));
+}
+
+cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                       cudaGraphNodeParams *p)
+{
+    WITH_NODE(cuGraphExecNodeSetParams(exec, node, &all));
 }

@@ -6,6 +6,13 @@
 
 /* ---- launches ------------------------------------------------------------------------------------------ */
 
+#if PT_RT_MAJOR >= 13
+static cudaError_t launched(CUresult r, CUkernel kernel, dim3 grid, dim3 block)
+{
+    (void)kernel, (void)grid, (void)block;
+    return (cudaError_t)r;
+}
+#else
 static bool is_within(unsigned n, CUdevice_attribute limit, int device)
 {
     int most = 0;
@@ -29,13 +36,26 @@ static bool is_possible(dim3 grid, dim3 block)
            is_within((unsigned)threads, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, device);
 }
 
-/* The runtime has a code of its own for a grid or block that no device could run. */
-static cudaError_t launched(CUresult r, dim3 grid, dim3 block)
+/* Whether the kernel's own bound is less than the block. */
+static bool is_over_bound(CUkernel kernel, dim3 block)
 {
-    return r == CUDA_ERROR_INVALID_VALUE && !is_possible(grid, block)
-               ? cudaErrorInvalidConfiguration
-               : (cudaError_t)r;
+    int device = 0, most = 0;
+    pt_rt_device(&device);
+    return cuKernelGetAttribute(&most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kernel, device) ==
+               CUDA_SUCCESS &&
+           block.x * block.y * block.z > (unsigned)most;
 }
+
+/* These releases of the runtime have codes of their own for a grid or block that no device could run, or not with this kernel. */
+static cudaError_t launched(CUresult r, CUkernel kernel, dim3 grid, dim3 block)
+{
+    if (r != CUDA_ERROR_INVALID_VALUE)
+        return (cudaError_t)r;
+    return !is_possible(grid, block)      ? cudaErrorInvalidConfiguration
+           : is_over_bound(kernel, block) ? cudaErrorLaunchOutOfResources
+                                          : cudaErrorInvalidValue;
+}
+#endif
 
 /* The kernel to launch with so many bytes of dynamic shared memory. */
 static cudaError_t find_kernel(const void *function, size_t shared, CUkernel *kernel)
@@ -53,7 +73,7 @@ static cudaError_t launch(const void *function, dim3 grid, dim3 block, void **ar
         return error;
     return launched(cuLaunchKernel((CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y,
                                    block.z, (unsigned)shared, stream, arguments, NULL),
-                    grid, block);
+                    kernel, grid, block);
 }
 
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
@@ -90,7 +110,7 @@ static cudaError_t launch_cooperative(const void *function, dim3 grid, dim3 bloc
     return launched(cuLaunchCooperativeKernel((CUfunction)kernel, grid.x, grid.y, grid.z, block.x,
                                               block.y, block.z, (unsigned)shared, stream,
                                               arguments),
-                    grid, block);
+                    kernel, grid, block);
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block,
@@ -134,7 +154,7 @@ static cudaError_t launch_config(const cudaLaunchConfig_t *config, const void *f
         driver.hStream = pt_rt_per_thread(driver.hStream);
     cudaError_t error = pt_rt_kernel(function, &kernel);
     return error
-               ?: launched(cuLaunchKernelEx(&driver, (CUfunction)kernel, arguments, NULL),
+               ?: launched(cuLaunchKernelEx(&driver, (CUfunction)kernel, arguments, NULL), kernel,
                            config->gridDim, config->blockDim);
 }
 

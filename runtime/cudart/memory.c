@@ -33,9 +33,17 @@ cudaError_t cudaFreeHost(void *p)
     return RT_API(p ? cuMemFreeHost(p) : CUDA_SUCCESS);
 }
 
+static cudaError_t allocate_managed(void **p, size_t bytes, unsigned flags)
+{
+    if (!p)
+        return cudaErrorInvalidValue;
+    *p = NULL;
+    return bytes ? (cudaError_t)cuMemAllocManaged((CUdeviceptr *)p, bytes, flags) : cudaSuccess;
+}
+
 cudaError_t cudaMallocManaged(void **p, size_t bytes, unsigned flags)
 {
-    return RT_API(p ? cuMemAllocManaged((CUdeviceptr *)p, bytes, flags) : CUDA_ERROR_INVALID_VALUE);
+    return RT_API(allocate_managed(p, bytes, flags));
 }
 
 enum { ELEMENT_BYTES = 4 }; /* for the choice of a pitch; the runtime's callers do not say */
@@ -159,8 +167,7 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int f
 
 /* ---- symbols ------------------------------------------------------------------------------------------- */
 
-/* The place of `bytes` bytes from `offset` of a variable. */
-static cudaError_t place_in(const void *symbol, size_t offset, size_t bytes, void **place)
+cudaError_t pt_rt_place(const void *symbol, size_t offset, size_t bytes, void **place)
 {
     CUdeviceptr address;
     size_t size;
@@ -173,9 +180,9 @@ static cudaError_t place_in(const void *symbol, size_t offset, size_t bytes, voi
 }
 
 /* The body of a copy to or from a variable: `call` uses `place`. */
-#define WITH_PLACE(call)                                                          \
-    void *place;                                                                  \
-    cudaError_t error = pt_rt_ready() ?: place_in(symbol, offset, bytes, &place); \
+#define WITH_PLACE(call)                                                             \
+    void *place;                                                                     \
+    cudaError_t error = pt_rt_ready() ?: pt_rt_place(symbol, offset, bytes, &place); \
     return pt_rt_done(error ?: (call))
 
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset,
@@ -291,34 +298,81 @@ cudaError_t cudaMemcpy2DAsync_ptsz(void *to, size_t to_pitch, const void *from, 
                              pt_rt_per_thread(stream));
 }
 
+/* The element in which a copy's width is counted: an array's, or a byte. */
+static cudaError_t element_of(const cudaMemcpy3DParms *p, size_t *bytes)
+{
+    *bytes = 1;
+    return p->srcArray   ? pt_rt_element(p->srcArray, bytes)
+           : p->dstArray ? pt_rt_element(p->dstArray, bytes)
+                         : cudaSuccess;
+}
+
 cudaError_t pt_rt_copy_3d(const cudaMemcpy3DParms *p, CUDA_MEMCPY3D *c)
 {
     if (!p)
         return cudaErrorInvalidValue;
     if (!is_kind(p->kind))
         return cudaErrorInvalidMemcpyDirection;
-    if (p->srcArray || p->dstArray)
-        return cudaErrorNotSupported;
-    *c = (CUDA_MEMCPY3D){.srcXInBytes = p->srcPos.x,
-                         .srcY = p->srcPos.y,
-                         .srcZ = p->srcPos.z,
-                         .srcMemoryType = type_of(p->kind, true),
-                         .srcHost = p->srcPtr.ptr,
-                         .srcDevice = (CUdeviceptr)p->srcPtr.ptr,
-                         .srcPitch = p->srcPtr.pitch,
-                         .srcHeight = p->srcPtr.ysize,
-                         .dstXInBytes = p->dstPos.x,
-                         .dstY = p->dstPos.y,
-                         .dstZ = p->dstPos.z,
-                         .dstMemoryType = type_of(p->kind, false),
-                         .dstHost = p->dstPtr.ptr,
-                         .dstDevice = (CUdeviceptr)p->dstPtr.ptr,
-                         .dstPitch = p->dstPtr.pitch,
-                         .dstHeight = p->dstPtr.ysize,
-                         .WidthInBytes = p->extent.width,
-                         .Height = p->extent.height,
-                         .Depth = p->extent.depth};
+    if ((p->srcArray && p->srcPtr.ptr) || (p->dstArray && p->dstPtr.ptr))
+        return cudaErrorInvalidValue;
+    size_t bytes, width;
+    cudaError_t error = element_of(p, &bytes);
+    if (!error && __builtin_mul_overflow(p->extent.width, bytes, &width))
+        error = cudaErrorInvalidValue;
+    if (error)
+        return error;
+    *c = (CUDA_MEMCPY3D){
+        .srcXInBytes = p->srcArray ? p->srcPos.x * bytes : p->srcPos.x,
+        .srcY = p->srcPos.y,
+        .srcZ = p->srcPos.z,
+        .srcMemoryType = p->srcArray ? CU_MEMORYTYPE_ARRAY : type_of(p->kind, true),
+        .srcArray = p->srcArray,
+        .srcHost = p->srcPtr.ptr,
+        .srcDevice = (CUdeviceptr)p->srcPtr.ptr,
+        .srcPitch = p->srcPtr.pitch,
+        .srcHeight = p->srcPtr.ysize,
+        .dstXInBytes = p->dstArray ? p->dstPos.x * bytes : p->dstPos.x,
+        .dstY = p->dstPos.y,
+        .dstZ = p->dstPos.z,
+        .dstMemoryType = p->dstArray ? CU_MEMORYTYPE_ARRAY : type_of(p->kind, false),
+        .dstArray = p->dstArray,
+        .dstHost = p->dstPtr.ptr,
+        .dstDevice = (CUdeviceptr)p->dstPtr.ptr,
+        .dstPitch = p->dstPtr.pitch,
+        .dstHeight = p->dstPtr.ysize,
+        .WidthInBytes = width,
+        .Height = p->extent.height,
+        .Depth = p->extent.depth};
     return cudaSuccess;
+}
+
+static cudaMemcpyKind kind_of(CUmemorytype to, CUmemorytype from)
+{
+    for (int kind = cudaMemcpyHostToHost; kind < cudaMemcpyDefault; kind++)
+        if (type_of(kind, false) == to && type_of(kind, true) == from)
+            return (cudaMemcpyKind)kind;
+    return cudaMemcpyDefault;
+}
+
+/* How much of a row there is, the driver does not keep. */
+void pt_rt_copy_3d_back(const CUDA_MEMCPY3D *c, cudaMemcpy3DParms *p)
+{
+    const void *from = c->srcMemoryType == CU_MEMORYTYPE_HOST ? c->srcHost : (void *)c->srcDevice;
+    void *to = c->dstMemoryType == CU_MEMORYTYPE_HOST ? c->dstHost : (void *)c->dstDevice;
+    size_t bytes = 1;
+    *p = (cudaMemcpy3DParms){.kind = kind_of(c->dstMemoryType, c->srcMemoryType)};
+    if (c->srcMemoryType == CU_MEMORYTYPE_ARRAY)
+        p->srcArray = c->srcArray;
+    else
+        p->srcPtr = (cudaPitchedPtr){(void *)from, c->srcPitch, c->srcPitch, c->srcHeight};
+    if (c->dstMemoryType == CU_MEMORYTYPE_ARRAY)
+        p->dstArray = c->dstArray;
+    else
+        p->dstPtr = (cudaPitchedPtr){to, c->dstPitch, c->dstPitch, c->dstHeight};
+    element_of(p, &bytes);
+    p->srcPos = (cudaPos){c->srcXInBytes / (p->srcArray ? bytes : 1), c->srcY, c->srcZ};
+    p->dstPos = (cudaPos){c->dstXInBytes / (p->dstArray ? bytes : 1), c->dstY, c->dstZ};
+    p->extent = (cudaExtent){c->WidthInBytes / bytes, c->Height, c->Depth};
 }
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *p)
@@ -345,6 +399,48 @@ cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *p, cudaStream_t stream)
 cudaError_t cudaMemcpy3DAsync_ptsz(const cudaMemcpy3DParms *p, cudaStream_t stream)
 {
     return cudaMemcpy3DAsync(p, pt_rt_per_thread(stream));
+}
+
+static cudaError_t describe_peers(const cudaMemcpy3DPeerParms *p, CUDA_MEMCPY3D_PEER *peer)
+{
+    CUDA_MEMCPY3D copy;
+    if (!p)
+        return cudaErrorInvalidValue;
+    const cudaMemcpy3DParms alone = {p->srcArray, p->srcPos, p->srcPtr, p->dstArray,
+                                     p->dstPos,   p->dstPtr, p->extent, cudaMemcpyDefault};
+    cudaError_t error = check_peers(p->dstDevice, p->srcDevice) ?: pt_rt_copy_3d(&alone, &copy);
+    if (error)
+        return error;
+    _Static_assert(sizeof copy == sizeof *peer, "");
+    memcpy(peer, &copy, sizeof copy); /* the layouts are the same but for the contexts */
+    return pt_rt_context(p->srcDevice, &peer->srcContext)
+               ?: pt_rt_context(p->dstDevice, &peer->dstContext);
+}
+
+/* `call` with the description `peer` of a copy between devices. */
+#define WITH_PEERS(call)                                           \
+    CUDA_MEMCPY3D_PEER peer;                                       \
+    cudaError_t error = pt_rt_ready() ?: describe_peers(p, &peer); \
+    return pt_rt_done(error ?: (cudaError_t)(call))
+
+cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms *p)
+{
+    WITH_PEERS(cuMemcpy3DPeer(&peer));
+}
+
+cudaError_t cudaMemcpy3DPeer_ptds(const cudaMemcpy3DPeerParms *p)
+{
+    WITH_PEERS(cuMemcpy3DPeer_ptds(&peer));
+}
+
+cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms *p, cudaStream_t stream)
+{
+    WITH_PEERS(cuMemcpy3DPeerAsync(&peer, stream));
+}
+
+cudaError_t cudaMemcpy3DPeerAsync_ptsz(const cudaMemcpy3DPeerParms *p, cudaStream_t stream)
+{
+    return cudaMemcpy3DPeerAsync(p, pt_rt_per_thread(stream));
 }
 
 /* ---- sets ---------------------------------------------------------------------------------------------- */

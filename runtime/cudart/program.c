@@ -147,7 +147,8 @@ void __cudaRegisterSurface(void **handle, const void *host, const void **device,
     (void)handle, (void)host, (void)device, (void)name, (void)dim, (void)is_extern;
 }
 
-/* Runs from the program's exit handlers, or when a library of it is closed. */
+/* Runs from the program's exit handlers, or when a library of it is closed. A process that ends does not wait for kernels that run:
+ * they end with it. */
 void __cudaUnregisterFatBinary(void **handle)
 {
     struct image *image = (struct image *)handle;
@@ -164,6 +165,8 @@ void __cudaUnregisterFatBinary(void **handle)
         if (entities[i].image == image)
             entities[i].image = NULL;
     pthread_mutex_unlock(&lock);
+    if (pt_rt_is_ending())
+        return;
     if (image->library)
         cuLibraryUnload(image->library);
     free(image);
@@ -205,6 +208,17 @@ cudaError_t pt_rt_kernel(const void *function, CUkernel *kernel)
     cudaError_t error = find_kernel(function, kernel);
     pthread_mutex_unlock(&lock);
     return error;
+}
+
+void *pt_rt_kernel_name(CUkernel kernel)
+{
+    const void *name = kernel;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < n_slots; i++)
+        if (entities[i].host && entities[i].image && entities[i].kernel == kernel)
+            name = entities[i].host;
+    pthread_mutex_unlock(&lock);
+    return (void *)name;
 }
 
 static cudaError_t find_variable(const void *symbol, CUdeviceptr *address, size_t *bytes)
@@ -284,10 +298,13 @@ cudaError_t cudaGetKernel(cudaKernel_t *kernel, const void *function)
     return RT_API(kernel ? pt_rt_kernel(function, kernel) : cudaErrorInvalidValue);
 }
 
-/* What nvcc 13 calls once for each kernel, before its first launch. */
+/* What nvcc 13 calls once for each kernel, before its first launch. That does not look at the result: it is to say the same again. */
 cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *function)
 {
-    return cudaGetKernel(kernel, function);
+    cudaError_t error = cudaGetKernel(kernel, function);
+    if (error && kernel)
+        *kernel = (cudaKernel_t)function;
+    return error;
 }
 
 static cudaError_t function_of(cudaFunction_t *out, const void *symbol)

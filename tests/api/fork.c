@@ -85,11 +85,13 @@ static void check_refused(struct world *w)
     CHECK_INT(LAUNCH(w->kernel, 1, 32, &w->buffer), REFUSED);
     ptera_launch launch;
     ptera_kernel_properties properties = {.size = sizeof properties};
+    ptera_module_properties heads = {.size = sizeof heads};
     void (*function)(void);
     ptera_launch_init(&launch);
     CHECK_INT(ptera_kernel_launch_async(w->kernel, &launch, NULL, NULL), REFUSED);
     CHECK_INT(ptera_engine_wait(w->engine), REFUSED);
     CHECK_INT(ptera_kernel_properties_get(w->kernel, &properties), REFUSED);
+    CHECK_INT(ptera_module_properties_get(w->module, &heads), REFUSED);
     CHECK_INT(ptera_function_register(w->engine, "f", "void ()", (void (*)(void))abort), REFUSED);
     CHECK_INT(ptera_function_pointer(w->module, "f", "void ()", &function), REFUSED);
     ptera_module_unload(w->module);

@@ -155,7 +155,7 @@ static void check_parameters(void)
     l.backend = (ptera_backend)(PTERA_BACKEND_JIT + 1);
     CHECK_INT(ptera_kernel_launch(kernel, &l), PTERA_ERROR_INVALID_ARGUMENT);
     l.backend = PTERA_BACKEND_DEFAULT;
-    l.order = (ptera_order)(PTERA_ORDER_REVERSE + 1);
+    l.order = (ptera_order)(PTERA_ORDER_TURNS + 1);
     CHECK_INT(ptera_kernel_launch(kernel, &l), PTERA_ERROR_INVALID_ARGUMENT);
     l.order = PTERA_ORDER_LOCKSTEP;
     CHECK_INT(ptera_kernel_launch(kernel, NULL), PTERA_ERROR_INVALID_ARGUMENT);

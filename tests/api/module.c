@@ -171,6 +171,37 @@ static void check_unsupported(ptera_engine *engine)
     ptera_module_unload(module);
 }
 
+/* What a module says of itself, and its kernel of the registers it needs; in a text of several files are told apart. */
+static void check_properties(ptera_engine *engine)
+{
+    static const char text[] =
+        ".version 8.3\n.target sm_90a\n.address_size 64\n.global .b8 g[12];\n.const .b8 c[5];\n"
+        ".visible .entry k(.param .u64 p)\n{\n    .reg .b64 %rd<4>;\n    ld.param.u64 %rd1, [p];\n"
+        "    ld.global.u64 %rd2, [%rd1];\n    ld.global.u64 %rd3, [%rd1+8];\n    st.global.u64 [%rd1], %rd3;\n"
+        "    st.global.u64 [%rd1+8], %rd2;\n    ret;\n}\n";
+    static const char linked[] = "# 1 \"first.ptx\"\n" HEADER "\0# 1 \"second.ptx\"\n" HEADER "nothing;\n";
+    ptera_module *module = load(engine, text), *two = NULL;
+    ptera_module_properties m = {.size = sizeof m};
+    ptera_kernel_properties k = {.size = sizeof k};
+    ptera_diagnostic d = {.size = sizeof d};
+    CHECK_INT(ptera_module_properties_get(module, &m), PTERA_OK);
+    CHECK_INT(m.ptx_version, 83);
+    CHECK_INT(m.target, 90);
+    CHECK_INT(m.target_feature, 'a');
+    CHECK_INT(m.global_bytes, 12);
+    CHECK_INT(m.constant_bytes, 5);
+    CHECK_INT(ptera_kernel_properties_get(kernel_of(module, "k"), &k), PTERA_OK);
+    CHECK_INT(k.registers, 6); /* three of 64 bits */
+    CHECK_INT(ptera_module_properties_get(NULL, &m), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_module_properties_get(module, NULL), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_module_load(engine, "both", linked, sizeof linked - 1, &two), PTERA_ERROR_INVALID_PTX);
+    CHECK_INT(ptera_module_diagnostic(two, 0, &d), PTERA_OK);
+    CHECK_TEXT(d.file, "second.ptx");
+    CHECK_INT(d.file_line, 4);
+    ptera_module_unload(two);
+    ptera_module_unload(module);
+}
+
 /* No text is a module without a version. */
 static void check_empty(ptera_engine *engine)
 {
@@ -257,6 +288,7 @@ int main(void)
     check_diagnostics(engine);
     check_externs(engine);
     check_unsupported(engine);
+    check_properties(engine);
     check_empty(engine);
     check_linked(engine);
     check_wrong_arguments(engine);

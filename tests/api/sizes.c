@@ -139,6 +139,7 @@ static void check_given(ptera_engine *engine, ptera_kernel *kernel)
     CHECK_GIVEN(ptera_info, threads, ptera_engine_info(engine, &s.ours));
     CHECK_GIVEN(ptera_isa_row, chapter, ptera_isa_row_get(0, &s.ours));
     CHECK_GIVEN(ptera_diagnostic, message, ptera_module_diagnostic(module, 0, &s.ours));
+    CHECK_GIVEN(ptera_module_properties, target_feature, ptera_module_properties_get(module, &s.ours));
     CHECK_GIVEN(ptera_parameter, offset, ptera_kernel_parameter(kernel, 0, &s.ours));
     CHECK_GIVEN(ptera_kernel_properties, max_threads, ptera_kernel_properties_get(kernel, &s.ours));
     CHECK_GIVEN(ptera_kernel_status, versions, ptera_kernel_info(kernel, &s.ours));

@@ -197,11 +197,31 @@ static void check_threads(void)
     }
 }
 
+/* Uses of a context are counted; it goes with the last one. */
+static void check_uses(void)
+{
+    CUcontext ctx, seen = NULL;
+    OK(cuCtxCreate_v2(&ctx, 0, 0));
+    OK(cuCtxAttach(&seen, 0));
+    CHECK(seen == ctx);
+    CHECK_CU(cuCtxAttach(&seen, 1), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuCtxAttach(NULL, 0), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuCtxDetach(NULL), CUDA_ERROR_INVALID_CONTEXT);
+    OK(cuCtxDetach(ctx));
+    OK(cuCtxGetCurrent(&seen));
+    CHECK(seen == ctx);
+    OK(cuCtxDetach(ctx));
+    OK(cuCtxGetCurrent(&seen));
+    CHECK(seen != ctx);
+    CHECK_CU(cuCtxDetach(ctx), CUDA_ERROR_INVALID_CONTEXT);
+}
+
 int main(void)
 {
     setenv("PTERA_DEVICES", "2", 1);
     OK(cuInit(0));
     check_stack();
+    check_uses();
     check_versions();
     check_primary();
     check_preferences();

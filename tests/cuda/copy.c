@@ -204,6 +204,24 @@ static void check_sets(void)
     OK(cuMemFree_v2(p));
 }
 
+/* More than any piece that setting may be done in. */
+static void check_long_sets(void)
+{
+    enum { MANY = 20001 };
+    static uint16_t halves[MANY];
+    static uint32_t words[MANY];
+    int is_right = 1;
+    CUdeviceptr p = new_memory(sizeof words);
+    OK(cuMemsetD16_v2(p, 0x1234, MANY));
+    OK(cuMemcpyDtoH_v2(halves, p, sizeof halves));
+    OK(cuMemsetD32_v2(p, 0x12345678, MANY));
+    OK(cuMemcpyDtoH_v2(words, p, sizeof words));
+    for (int i = 0; i < MANY; i++)
+        is_right = is_right && halves[i] == 0x1234 && words[i] == 0x12345678;
+    CHECK(is_right);
+    OK(cuMemFree_v2(p));
+}
+
 int main(void)
 {
     setenv("PTERA_DEVICES", "2", 1);
@@ -215,6 +233,7 @@ int main(void)
     check_2d();
     check_arrays();
     check_sets();
+    check_long_sets();
     OK(cuCtxDestroy_v2(ctx));
     return CHECK_DONE("cuda_copy");
 }

@@ -1,4 +1,9 @@
 /* Graphs: nodes of every kind, edges, launches, changes in place, capture. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "tests/cuda/support.h"
 
 static CUmodule module;
@@ -139,6 +144,231 @@ static void check_nodes(void)
     CHECK_CU(cuGraphDestroyNode(NULL), CUDA_ERROR_INVALID_VALUE);
 }
 
+static CUresult set_hint(CUgraphNode node, CUlaunchAttributeID id, int value)
+{
+    CUlaunchAttributeValue v = {.priority = value};
+    return cuGraphKernelNodeSetAttribute(node, id, &v);
+}
+
+/* Attributes that nodes only keep, and those that they do not have. */
+static void check_hints(void)
+{
+    CUgraph graph, clone;
+    CUgraphNode node, copy;
+    CUlaunchAttributeValue v = {{0}};
+    unsigned n = 4, value = 2;
+    void *parameters[] = {&buffer, &n, &value};
+    CUDA_KERNEL_NODE_PARAMS_v1 kernel = adding(parameters);
+    OK(cuGraphCreate(&graph, 0));
+    OK(cuGraphAddKernelNode(&node, graph, NULL, 0, &kernel));
+    OK(set_hint(node, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, 0));
+    OK(set_hint(node, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, 0x100));
+    OK(set_hint(node, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, 1));
+    OK(set_hint(node, CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 50));
+    CHECK_CU(set_hint(node, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, 9), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(set_hint(node, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, 1),
+             CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(set_hint(node, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, 1),
+             CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY, NULL),
+             CUDA_ERROR_INVALID_VALUE);
+    OK(cuGraphAddKernelNode(&copy, graph, NULL, 0, &kernel));
+    OK(cuGraphKernelNodeCopyAttributes(copy, node));
+    OK(cuGraphClone(&clone, graph));
+    OK(cuGraphNodeFindInClone(&copy, copy, clone));
+    OK(cuGraphKernelNodeGetAttribute(copy, CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+                                     &v));
+    CHECK_INT(v.sharedMemCarveout, 50);
+    OK(cuGraphDestroy(clone));
+    OK(cuGraphDestroy(graph));
+}
+
+/* Whether a graph's text in the DOT language, with these flags, has a line of its own in it. */
+static bool shows(CUgraph graph, unsigned flags, const char *text)
+{
+    char path[] = "/tmp/ptera-dot-XXXXXX", all[4096] = "";
+    close(mkstemp(path));
+    OK(cuGraphDebugDotPrint(graph, path, flags));
+    FILE *file = fopen(path, "r");
+    size_t n = fread(all, 1, sizeof all - 1, file);
+    fclose(file);
+    unlink(path);
+    return strncmp(all, "digraph dot {\n", 14) == 0 && all[n - 2] == '}' && strstr(all, text);
+}
+
+static void check_dot(void)
+{
+    CUgraph graph, inner;
+    CUgraphNode node, child;
+    unsigned n = 4, value = 2;
+    void *parameters[] = {&buffer, &n, &value};
+    CUDA_KERNEL_NODE_PARAMS_v1 kernel = adding(parameters);
+    OK(cuGraphCreate(&graph, 0));
+    OK(cuGraphCreate(&inner, 0));
+    OK(cuGraphAddKernelNode(&node, graph, NULL, 0, &kernel));
+    OK(cuGraphAddEmptyNode(&child, inner, NULL, 0));
+    OK(cuGraphAddChildGraphNode(&child, graph, &node, 1, inner));
+    CHECK(shows(graph, 0, "add"));
+    CHECK(shows(graph, 0, "\"graph_1_node_0\" -> \"graph_1_node_1\""));
+    CHECK(shows(graph, 0, "cluster_2"));
+    CHECK(!shows(graph, 0, "32"));
+    CHECK(shows(graph, 1, "32"));
+    CHECK_CU(cuGraphDebugDotPrint(WILD, "/tmp/ptera-dot", 0), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuGraphDebugDotPrint(graph, NULL, 0), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuGraphDebugDotPrint(graph, "/nosuch/folder/dot", 0), CUDA_ERROR_OPERATING_SYSTEM);
+    OK(cuGraphDestroy(inner));
+    OK(cuGraphDestroy(graph));
+}
+
+/* A graph of one copy or one set, and what it is made of anew. */
+static CUgraph graph_of(CUDA_MEMCPY3D *copy, CUDA_MEMSET_NODE_PARAMS *set, CUgraphNode *node)
+{
+    CUgraph graph;
+    CUcontext ctx;
+    OK(cuCtxGetCurrent(&ctx));
+    OK(cuGraphCreate(&graph, 0));
+    OK(copy ? cuGraphAddMemcpyNode(node, graph, NULL, 0, copy, ctx)
+            : cuGraphAddMemsetNode(node, graph, NULL, 0, set, ctx));
+    return graph;
+}
+
+static void check_change(CUgraph from, CUgraph to, CUgraphNode node, CUgraphExecUpdateResult want)
+{
+    CUgraphExec exec;
+    CUgraphExecUpdateResultInfo info;
+    OK(cuGraphInstantiateWithFlags(&exec, from, 0));
+    CHECK_CU(cuGraphExecUpdate_v2(exec, to, &info),
+             want ? CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE : CUDA_SUCCESS);
+    CHECK_INT(info.result, want);
+    CHECK(info.errorNode == (want ? node : NULL));
+    OK(cuGraphExecDestroy(exec));
+}
+
+/* A copy stays between the kinds of memory that it was between, and a set of rows as large as it was. */
+static void check_changes(void)
+{
+    CUcontext ctx;
+    CUgraphNode up, down, row, rows;
+    CUgraphExec exec;
+    unsigned out[4];
+    CUDA_MEMCPY3D to_host = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                             .srcDevice = buffer,
+                             .dstMemoryType = CU_MEMORYTYPE_HOST,
+                             .dstHost = out,
+                             .WidthInBytes = sizeof out,
+                             .Height = 1,
+                             .Depth = 1};
+    CUDA_MEMCPY3D to_device = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                               .srcHost = out,
+                               .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                               .dstDevice = buffer,
+                               .WidthInBytes = sizeof out,
+                               .Height = 1,
+                               .Depth = 1};
+    CUDA_MEMSET_NODE_PARAMS flat = {buffer, 0, 1, 4, 5, 1}, box = {buffer, 32, 1, 4, 5, 2};
+    CUgraph copies[] = {graph_of(&to_host, NULL, &down), graph_of(&to_device, NULL, &up)};
+    CUgraph sets[] = {graph_of(NULL, &flat, &row), graph_of(NULL, &box, &rows)};
+    OK(cuCtxGetCurrent(&ctx));
+    check_change(copies[0], copies[1], up, CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED);
+    check_change(copies[0], copies[0], down, CU_GRAPH_EXEC_UPDATE_SUCCESS);
+    check_change(sets[0], sets[1], rows, CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED);
+    check_change(sets[1], sets[1], rows, CU_GRAPH_EXEC_UPDATE_SUCCESS);
+    OK(cuGraphInstantiateWithFlags(&exec, copies[0], 0));
+    CHECK_CU(cuGraphExecMemcpyNodeSetParams(exec, down, &to_device, ctx), CUDA_ERROR_INVALID_VALUE);
+    to_host.WidthInBytes = 8;
+    OK(cuGraphExecMemcpyNodeSetParams(exec, down, &to_host, ctx));
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphInstantiateWithFlags(&exec, sets[0], 0));
+    CHECK_CU(cuGraphExecMemsetNodeSetParams(exec, row, &box, ctx), CUDA_ERROR_INVALID_VALUE);
+    OK(cuGraphExecDestroy(exec));
+    for (int i = 0; i < 2; i++) {
+        OK(cuGraphDestroy(copies[i]));
+        OK(cuGraphDestroy(sets[i]));
+    }
+}
+
+/* Memory of a graph: its nodes say from where to where it may be used. */
+static void check_memory(void)
+{
+    CUgraph graph, other;
+    CUgraphNode alloc, set, copy, release;
+    CUgraphExec exec, second;
+    CUcontext ctx;
+    CUdeviceptr seen = 0;
+    unsigned out[4] = {0};
+    CUDA_MEM_ALLOC_NODE_PARAMS p = {.bytesize = 1024}, back;
+    p.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    p.poolProps.location = (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, 0};
+    OK(cuCtxGetCurrent(&ctx));
+    OK(cuGraphCreate(&graph, 0));
+    OK(cuGraphAddMemAllocNode(&alloc, graph, NULL, 0, &p));
+    CUDA_MEMSET_NODE_PARAMS sevens = {p.dptr, 0, 7, 4, 4, 1};
+    CUDA_MEMCPY3D to_host = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = p.dptr, .dstMemoryType = CU_MEMORYTYPE_HOST,
+                             .dstHost = out, .WidthInBytes = sizeof out, .Height = 1, .Depth = 1};
+    OK(cuGraphAddMemsetNode(&set, graph, &alloc, 1, &sevens, ctx));
+    OK(cuGraphAddMemcpyNode(&copy, graph, &set, 1, &to_host, ctx));
+    OK(cuGraphAddMemFreeNode(&release, graph, &copy, 1, p.dptr));
+    CHECK_CU(cuGraphAddMemFreeNode(&set, graph, &copy, 1, p.dptr), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuGraphAddMemFreeNode(&set, graph, &copy, 1, buffer), CUDA_ERROR_INVALID_VALUE);
+    OK(cuGraphMemAllocNodeGetParams(alloc, &back));
+    CHECK(back.dptr == p.dptr && back.bytesize == 1024);
+    OK(cuGraphMemFreeNodeGetParams(release, &seen));
+    CHECK(seen == p.dptr);
+    CHECK_CU(cuGraphMemFreeNodeGetParams(alloc, &seen), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuGraphClone(&other, graph), CUDA_ERROR_NOT_SUPPORTED);
+    CHECK_CU(cuGraphDestroyNode(release), CUDA_ERROR_NOT_SUPPORTED);
+    CHECK_CU(cuMemFree_v2(p.dptr), CUDA_ERROR_INVALID_VALUE); /* nothing has allocated it */
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CHECK_CU(cuGraphInstantiateWithFlags(&second, graph, 0), CUDA_ERROR_INVALID_VALUE);
+    OK(cuGraphLaunch(exec, NULL));
+    OK(cuGraphLaunch(exec, NULL));
+    OK(cuGraphDestroy(graph));
+    OK(cuGraphExecDestroy(exec)); /* while it may be under way */
+    OK(cuCtxSynchronize());
+    CHECK_INT(out[3], 7);
+    CHECK_CU(cuMemsetD8_v2(p.dptr, 0, 4), CUDA_ERROR_INVALID_VALUE);
+}
+
+/* The same, made by a capture, and freed by the program. */
+static void check_captured_memory(void)
+{
+    CUstream stream;
+    CUgraph graph;
+    CUgraphExec exec;
+    CUdeviceptr kept = 0, inner = 0;
+    unsigned n = 4, value = 3, out = 0;
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    OK(cuMemAllocAsync(&kept, 64, stream));
+    OK(cuMemAllocAsync(&inner, 64, stream));
+    OK(cuMemsetD32Async(kept, 5, 16, stream));
+    OK(LAUNCH(function_of(module, "add"), 4, stream, &kept, &n, &value));
+    OK(cuMemFreeAsync(inner, stream));
+    OK(cuStreamEndCapture(stream, &graph));
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    OK(cuGraphLaunch(exec, stream));
+    CHECK_CU(cuGraphLaunch(exec, stream), CUDA_ERROR_INVALID_VALUE); /* it is allocated still */
+    OK(cuStreamSynchronize(stream));
+    OK(cuMemcpyDtoH_v2(&out, kept, 4));
+    CHECK_INT(out, 8);
+    OK(cuMemFreeAsync(kept, stream));
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuMemFree_v2(kept));
+    CHECK_CU(cuMemFree_v2(kept), CUDA_ERROR_INVALID_VALUE);
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphInstantiateWithFlags(&exec, graph, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH));
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(graph));
+    OK(cuMemcpyDtoH_v2(&out, kept, 4)); /* what is allocated outlives its graph */
+    OK(cuMemFree_v2(kept));
+    OK(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CHECK_CU(cuMemFreeAsync(buffer, stream), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuStreamEndCapture(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    OK(cuStreamDestroy_v2(stream));
+}
+
 static void check_children(void)
 {
     CUgraph inner, outer, seen;
@@ -207,7 +437,6 @@ static void check_capture(void)
     OK(cuEventRecord(join, b));
     OK(cuStreamWaitEvent(a, join, 0));
     add(a, 1);
-    CHECK_CU(cuEventQuery(join), CUDA_ERROR_CAPTURED_EVENT);
     OK(cuStreamEndCapture(a, &graph));
     OK(cuStreamIsCapturing(b, &status));
     CHECK_INT(status, CU_STREAM_CAPTURE_STATUS_NONE);
@@ -313,6 +542,11 @@ int main(void)
     module = load_kernels();
     buffer = new_memory(64);
     check_nodes();
+    check_hints();
+    check_dot();
+    check_changes();
+    check_memory();
+    check_captured_memory();
     check_children();
     check_capture();
     check_broken_captures();

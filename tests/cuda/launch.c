@@ -48,7 +48,7 @@ static void check_shapes(void)
     OK(cuFuncSetAttribute(empty, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 200 << 10));
     OK(launch("empty", 1, 32, 200 << 10));
     CHECK_CU(cuFuncSetAttribute(empty, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 228 << 10), CUDA_ERROR_INVALID_VALUE);
-    CHECK_CU(launch("bounded", 1, 65, 0), CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+    CHECK_CU(launch("bounded", 1, 65, 0), CUDA_ERROR_INVALID_VALUE);
     OK(launch("bounded", 1, 64, 0));
     OK(cuFuncGetAttribute(&most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function_of(module, "bounded")));
     CHECK_INT(most, 64);
@@ -61,42 +61,105 @@ static void check_shapes(void)
 }
 
 /* Attributes of a launch: clusters. */
+static CUresult launch_with(unsigned grid, CUlaunchAttribute *attributes, unsigned n)
+{
+    CUlaunchConfig config = {.gridDimX = grid, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 32, .blockDimY = 1, .blockDimZ = 1,
+                             .attrs = attributes, .numAttrs = n};
+    return cuLaunchKernelEx(&config, function_of(module, "empty"), NULL, NULL);
+}
+
+static CUresult launch_preferred(unsigned grid, unsigned size, unsigned preferred)
+{
+    CUlaunchAttribute attributes[2] = {{.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION},
+                                       {.id = CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION}};
+    attributes[0].value.clusterDim.x = size;
+    attributes[1].value.preferredClusterDim.x = preferred;
+    attributes[0].value.clusterDim.y = attributes[0].value.clusterDim.z = 1;
+    attributes[1].value.preferredClusterDim.y = attributes[1].value.preferredClusterDim.z = 1;
+    return launch_with(grid, attributes, preferred ? 2 : 1);
+}
+
 static CUresult launch_cluster(unsigned grid, unsigned size)
 {
-    CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
-    attribute.value.clusterDim.x = size;
-    attribute.value.clusterDim.y = attribute.value.clusterDim.z = 1;
-    CUlaunchConfig config = {.gridDimX = grid, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 32, .blockDimY = 1, .blockDimZ = 1,
-                             .attrs = &attribute, .numAttrs = 1};
-    return cuLaunchKernelEx(&config, function_of(module, "empty"), NULL, NULL);
+    return launch_preferred(grid, size, 0);
 }
 
 static void check_clusters(void)
 {
     OK(launch_cluster(8, 2));
-    CHECK_CU(launch_cluster(7, 2), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(launch_cluster(7, 2), CUDA_ERROR_INVALID_CLUSTER_SIZE);
     CHECK_CU(launch_cluster(16, 16), CUDA_ERROR_INVALID_CLUSTER_SIZE);
     OK(cuFuncSetAttribute(function_of(module, "empty"), CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
     OK(launch_cluster(16, 16));
     CHECK_CU(launch_cluster(32, 32), CUDA_ERROR_INVALID_CLUSTER_SIZE);
     CHECK_CU(cuLaunchKernelEx(NULL, function_of(module, "empty"), NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+    OK(launch_preferred(12, 2, 4));
+    CHECK_CU(launch_preferred(12, 2, 3), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    CHECK_CU(launch_preferred(6, 2, 4), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    CUlaunchAttribute window = {.id = CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW};
+    CHECK_CU(launch_with(1, &window, 1), CUDA_ERROR_INVALID_VALUE);
 }
 
-/* A fault stays its context's error; another context goes on. */
+/* Launches as before CUDA 4: everything is set of the function first, and stays. */
+static void check_legacy(void)
+{
+    CUfunction add = function_of(module, "add"), empty = function_of(module, "empty");
+    CUdeviceptr p = new_memory(64);
+    unsigned out[4], pair[2] = {4, 3};
+    CHECK_CU(cuLaunch(empty), CUDA_ERROR_INVALID_VALUE); /* no block yet */
+    CHECK_CU(cuFuncSetBlockShape(empty, 0, 1, 1), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuFuncSetBlockShape(empty, 32, 64, 1), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuFuncSetBlockShape(NULL, 1, 1, 1), CUDA_ERROR_INVALID_HANDLE);
+    OK(cuFuncSetBlockShape(empty, 8, 2, 1));
+    OK(cuLaunch(empty));
+    CHECK_CU(cuLaunchGrid(empty, 0, 1), CUDA_ERROR_INVALID_VALUE);
+    OK(cuFuncSetBlockShape(add, 4, 1, 1));
+    OK(cuParamSetv(add, 0, &p, sizeof p));
+    OK(cuParamSetv(add, 8, pair, sizeof pair));
+    CHECK_CU(cuLaunch(add), CUDA_ERROR_INVALID_VALUE); /* no size yet */
+    OK(cuParamSetSize(add, 16));
+    OK(cuLaunch(add));
+    OK(cuParamSeti(add, 12, 5));
+    OK(cuLaunchGridAsync(add, 2, 2, NULL));
+    OK(cuMemcpyDtoH_v2(out, p, sizeof out));
+    CHECK(out[0] == 13 && out[3] == 13); /* 3, and 5 in each of two rows of blocks */
+    OK(cuParamSetf(add, 12, 1.0f));
+    OK(cuFuncSetSharedSize(add, 64));
+    OK(cuLaunchGrid(add, 1, 1));
+    OK(cuMemcpyDtoH_v2(out, p, sizeof out));
+    CHECK_INT(out[0], 13 + 0x3f800000);
+    CHECK_CU(cuParamSeti(add, -4, 1), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuParamSetv(add, 4090, &p, sizeof p), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuParamSetSize(NULL, 4), CUDA_ERROR_INVALID_HANDLE);
+    CHECK_CU(cuLaunch(WILD), CUDA_ERROR_INVALID_HANDLE);
+    OK(cuMemFree_v2(p));
+}
+
+/* Calls itself until there is no stack left. */
+static const char deep[] = PTX_HEADER ".func f()\n{\n    .reg .b32 %r<2>; .local .b8 room[64];\n    st.local.u32 [room], 1;\n"
+                                      "    call f;\n    ld.local.u32 %r1, [room];\n    ret;\n}\n"
+                                      ".visible .entry deep(.param .u64 p) { call f; ret; }\n";
+
+/* A fault stays the error of its context, and of those that its device has beside it; a new one, and those of other devices, go on. */
 static void check_fault(const char *name, CUdeviceptr address, CUresult want)
 {
-    CUcontext broken, before;
+    CUcontext broken, beside, before;
     CUmodule mine;
     CUdeviceptr p;
     OK(cuCtxGetCurrent(&before));
-    OK(cuCtxCreate_v2(&broken, 0, 0));
-    OK(cuModuleLoadData(&mine, kernels));
+    OK(cuCtxCreate_v2(&beside, 0, 1));
+    OK(cuCtxCreate_v2(&broken, 0, 1));
+    OK(cuModuleLoadData(&mine, strcmp(name, "deep") == 0 ? deep : kernels));
     OK(cuMemAlloc_v2(&p, 16));
     OK(LAUNCH(function_of(mine, name), 1, NULL, &address));
     CHECK_CU(cuCtxSynchronize(), want);
     CHECK_CU(cuMemAlloc_v2(&p, 16), want);
     CHECK_CU(cuMemsetD8_v2(p, 0, 16), want);
     OK(cuCtxDestroy_v2(broken));
+    OK(cuCtxSetCurrent(beside));
+    CHECK_CU(cuMemAlloc_v2(&p, 16), want);
+    CHECK_CU(cuCtxSynchronize(), want);
+    OK(cuCtxDestroy_v2(beside));
     OK(cuCtxSetCurrent(before));
     OK(launch("empty", 1, 1, 0));
     OK(cuCtxSynchronize());
@@ -132,6 +195,7 @@ int main(void)
     static const char bounded[] = ".visible .entry bounded() .maxntid 64, 1, 1 { ret; }\n";
     char *text = malloc(sizeof kernels + sizeof bounded);
     check_blocking(); /* before there is a driver that the child would inherit */
+    setenv("PTERA_DEVICES", "2", 1);
     CUcontext ctx = begin();
     sprintf(text, "%s%s", kernels, bounded);
     OK(cuModuleLoadData(&module, text));
@@ -139,10 +203,12 @@ int main(void)
     check_parameters();
     check_shapes();
     check_clusters();
+    check_legacy();
     check_fault("store", 16, CUDA_ERROR_ILLEGAL_ADDRESS);
     CUdeviceptr p = new_memory(64);
     check_fault("store", p + 2, CUDA_ERROR_MISALIGNED_ADDRESS);
     check_fault("stop", 0, CUDA_ERROR_LAUNCH_FAILED);
+    check_fault("deep", 0, CUDA_ERROR_ILLEGAL_ADDRESS);
     OK(cuModuleUnload(module));
     OK(cuCtxDestroy_v2(ctx));
     return CHECK_DONE("cuda_launch");

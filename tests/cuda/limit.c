@@ -132,11 +132,50 @@ static void check_stack(void)
     CHECK(run("sum", &to, 100000) != CUDA_SUCCESS);
 }
 
+/* ---- of modules ---------------------------------------------------------------------------------------- */
+
+static CUresult load_with(const char *format, unsigned bytes)
+{
+    char ptx[512];
+    CUmodule module;
+    snprintf(ptx, sizeof ptx, format, bytes);
+    CUresult r = cuModuleLoadData(&module, ptx);
+    return r == CUDA_SUCCESS ? cuModuleUnload(module) : r;
+}
+
+/* As NVIDIA's assembler refuses them (13.0), where the driver says CUDA_ERROR_INVALID_PTX. */
+static void check_modules(void)
+{
+    static const char shared[] = PTX_HEADER ".visible .entry k() { .shared .b8 s[%u]; .reg .b32 %%r<2>; ld.shared.u8 %%r1, [s]; ret; }";
+    static const char constant[] = PTX_HEADER ".const .b8 c[%u]; .visible .entry k() { ret; }";
+    OK(load_with(shared, 49152));
+    CHECK_CU(load_with(shared, 49153), CUDA_ERROR_INVALID_PTX);
+    OK(load_with(constant, 65536));
+    CHECK_CU(load_with(constant, 65537), CUDA_ERROR_INVALID_PTX);
+}
+
+/* CUDA C++ Programming Guide, "Device Memory Accesses": variables in global memory are aligned to 256 bytes. */
+static void check_alignment(void)
+{
+    CUmodule module;
+    CUdeviceptr a, b, c;
+    size_t bytes;
+    OK(cuModuleLoadData(&module, PTX_HEADER ".visible .global .u32 a;\n.visible .global .b8 b[300];\n.visible .global .f64 c;\n"));
+    OK(cuModuleGetGlobal_v2(&a, &bytes, module, "a"));
+    OK(cuModuleGetGlobal_v2(&b, &bytes, module, "b"));
+    OK(cuModuleGetGlobal_v2(&c, &bytes, module, "c"));
+    CHECK_INT(bytes, 8);
+    CHECK(a % 256 == 0 && b - a == 256 && c - b == 512);
+    OK(cuModuleUnload(module));
+}
+
 int main(void)
 {
     CUcontext ctx = begin();
     check_defaults();
     check_setting();
+    check_modules();
+    check_alignment();
     OK(cuCtxDestroy_v2(ctx));
     ctx = begin();
     check_heap();

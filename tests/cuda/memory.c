@@ -125,6 +125,13 @@ static void check_managed(void)
     OK(cuStreamAttachMemAsync(stream, p, 0, CU_MEM_ATTACH_SINGLE));
     CHECK_CU(cuStreamAttachMemAsync(stream, p, 8, CU_MEM_ATTACH_SINGLE), CUDA_ERROR_INVALID_VALUE);
     OK(cuMemFree_v2(p));
+    size_t all, left, still; /* more than the device has */
+    OK(cuMemGetInfo_v2(&left, &all));
+    OK(cuMemAllocManaged(&p, 2 * all, CU_MEM_ATTACH_GLOBAL));
+    ((char *)(uintptr_t)p)[2 * all - 1] = 1;
+    OK(cuMemGetInfo_v2(&still, NULL));
+    CHECK(still == left);
+    OK(cuMemFree_v2(p));
     CHECK_CU(cuMemAllocManaged(&p, 4096, 7), CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(cuMemAllocManaged(&p, 0, CU_MEM_ATTACH_GLOBAL), CUDA_ERROR_INVALID_VALUE);
     OK(cuStreamDestroy_v2(stream));
@@ -214,6 +221,14 @@ static void check_pools(void)
     value = UINT64_MAX;
     OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &value));
     CHECK_CU(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &value), CUDA_ERROR_INVALID_VALUE);
+    CUmemLocation place = {CU_MEM_LOCATION_TYPE_DEVICE, 0}, host = {CU_MEM_LOCATION_TYPE_HOST, 0};
+    OK(cuMemGetDefaultMemPool(&seen, &place, CU_MEM_ALLOCATION_TYPE_PINNED));
+    CHECK(seen == pool);
+    OK(cuMemSetMemPool(&place, CU_MEM_ALLOCATION_TYPE_PINNED, pool));
+    OK(cuMemGetMemPool(&seen, &place, CU_MEM_ALLOCATION_TYPE_PINNED));
+    CHECK(seen == pool);
+    CHECK_CU(cuMemGetMemPool(&seen, &host, CU_MEM_ALLOCATION_TYPE_PINNED), CUDA_ERROR_NOT_SUPPORTED);
+    CHECK_CU(cuMemGetMemPool(&seen, NULL, CU_MEM_ALLOCATION_TYPE_PINNED), CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(cuMemPoolDestroy(pool), CUDA_ERROR_INVALID_VALUE);
     OK(cuMemPoolTrimTo(pool, 0));
     props.maxSize = 1000;
@@ -240,6 +255,115 @@ static void check_pools(void)
     OK(cuStreamDestroy_v2(stream));
 }
 
+static uint64_t attribute_of(CUmemoryPool pool, CUmemPool_attribute which)
+{
+    uint64_t value = 77;
+    OK(cuMemPoolGetAttribute(pool, which, &value));
+    return value;
+}
+
+static void set_threshold(CUmemoryPool pool, uint64_t bytes)
+{
+    OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &bytes));
+}
+
+/* What was freed stays in the pool until a synchronisation finds more than the threshold. */
+static void check_pool_keeping(CUmemoryPool pool, CUstream stream, CUstream other)
+{
+    enum { MIB = 1 << 20 };
+    CUdeviceptr p, q;
+    CUevent event;
+    uint64_t zero = 0;
+    size_t before, after;
+    OK(cuMemGetInfo_v2(&before, NULL));
+    set_threshold(pool, 0);
+    OK(cuMemAllocAsync(&p, MIB, stream));
+    CHECK_INT(attribute_of(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), MIB);
+    OK(cuMemFreeAsync(p, stream));
+    while (cuStreamQuery(stream) == CUDA_ERROR_NOT_READY)
+        continue;
+    CHECK_INT(attribute_of(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 0);
+    CHECK_INT(attribute_of(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), MIB);
+    OK(cuMemAllocAsync(&q, MIB - 5000, other)); /* it is free: any stream gets it */
+    CHECK_INT(q, p + 5000 / 256 * 256);
+    CHECK_INT(attribute_of(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), MIB);
+    OK(cuMemFreeAsync(q, other));
+    OK(cuStreamSynchronize(other));
+    CHECK_INT(attribute_of(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 0);
+    set_threshold(pool, 3 * MIB);
+    OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &zero));
+    OK(cuMemAllocAsync(&p, 2 * MIB, stream));
+    OK(cuMemAllocAsync(&q, 2 * MIB, stream));
+    OK(cuMemFree_v2(p)); /* to the pool, too */
+    OK(cuMemFreeAsync(q, stream));
+    OK(cuEventCreate(&event, 0));
+    OK(cuEventRecord(event, stream));
+    OK(cuEventSynchronize(event));
+    OK(cuEventDestroy_v2(event));
+    CHECK_INT(attribute_of(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 2 * MIB);
+    CHECK_INT(attribute_of(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH), 4 * MIB);
+    OK(cuMemGetInfo_v2(&after, NULL));
+    CHECK_INT(before - after, 2 * MIB);
+    OK(cuMemPoolTrimTo(pool, 2 * MIB));
+    CHECK_INT(attribute_of(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 2 * MIB);
+    set_threshold(pool, UINT64_MAX);
+    OK(cuCtxSynchronize());
+    CHECK_INT(attribute_of(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 2 * MIB);
+    OK(cuMemPoolTrimTo(pool, 0));
+    CHECK_INT(attribute_of(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 0);
+    OK(cuMemGetInfo_v2(&after, NULL));
+    CHECK_INT(before, after);
+}
+
+/* A stream gets what it has to free before, while it is busy; another one does not. */
+static void check_pool_order(CUmemoryPool pool, CUstream stream, CUstream other)
+{
+    unsigned *flag;
+    CUdeviceptr p, q, r;
+    CUmodule module = load_kernels();
+    CUfunction wait = function_of(module, "wait");
+    OK(cuMemAllocHost_v2((void **)&flag, 4));
+    *flag = 0;
+    OK(cuMemAllocAsync(&p, 4096, stream));
+    OK(LAUNCH(wait, 1, stream, &flag));
+    OK(cuMemFreeAsync(p, stream));
+    OK(cuMemAllocAsync(&q, 4096, other));
+    CHECK(q != p);
+    OK(cuMemAllocAsync(&r, 4000, stream));
+    CHECK_INT(r, p);
+    OK(cuMemsetD8Async(r, 5, 4000, stream));
+    OK(cuMemFreeAsync(r, stream));
+    CHECK_CU(cuMemFreeAsync(r, stream), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemAllocAsync(&r, 4096, stream));
+    CHECK_INT(r, p);
+    __atomic_store_n(flag, 1, __ATOMIC_RELEASE);
+    OK(cuStreamSynchronize(stream));
+    CHECK_INT(attribute_of(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 8192);
+    OK(cuMemsetD8_v2(r, 1, 4096)); /* it is still there */
+    OK(cuMemFreeAsync(q, other));
+    OK(cuMemFreeAsync(r, other));
+    OK(cuCtxSynchronize());
+    CHECK_INT(attribute_of(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 0);
+    OK(cuMemPoolTrimTo(pool, 0));
+    CHECK_INT(attribute_of(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 0);
+    OK(cuMemFreeHost(flag));
+    OK(cuModuleUnload(module));
+}
+
+static void check_pool_memory(void)
+{
+    CUmemoryPool pool;
+    CUstream stream, other;
+    OK(cuDeviceGetDefaultMemPool(&pool, 0));
+    OK(cuMemPoolTrimTo(pool, 0));
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    check_pool_keeping(pool, stream, other);
+    check_pool_order(pool, stream, other);
+    OK(cuStreamDestroy_v2(stream));
+    OK(cuStreamDestroy_v2(other));
+}
+
 int main(void)
 {
     CUcontext ctx = begin();
@@ -248,6 +372,7 @@ int main(void)
     check_managed();
     check_pointers();
     check_pools();
+    check_pool_memory();
     OK(cuCtxDestroy_v2(ctx));
     return CHECK_DONE("cuda_memory");
 }

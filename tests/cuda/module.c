@@ -28,13 +28,24 @@ static void check_loading(void)
     CHECK_HAS(error, "error");
     CHECK_INT((uintptr_t)values[1], strlen(error));
     values[1] = (void *)(uintptr_t)8; /* what does not fit is cut */
-    CHECK_CU(cuModuleLoadDataEx(&none, "nonsense", 2, options, values), CUDA_ERROR_INVALID_PTX);
+    CHECK_CU(cuModuleLoadDataEx(&none, PTX_HEADER "nonsense", 2, options, values), CUDA_ERROR_INVALID_PTX);
     CHECK_INT(strlen(error), 7);
-    CHECK_CU(cuModuleLoadData(&none, ".version 9.9\n.target sm_90\n.address_size 64\n"), CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+    static const char newer[] = ".version 9.9\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n    newest; ret;\n}\n";
+    CHECK_CU(cuModuleLoadData(&none, newer), CUDA_ERROR_UNSUPPORTED_PTX_VERSION); /* tried, but what is new is not known */
     values[1] = (void *)(uintptr_t)sizeof error;
     CHECK_CU(cuModuleLoadDataEx(&none, ".version 8.8\n.target sm_120\n.address_size 64\n", 2, options, values),
              CUDA_ERROR_INVALID_PTX);
     CHECK_HAS(error, "compute capability 9.0");
+    char told[64] = "?";
+    CUjit_option both[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_INFO_LOG_BUFFER,
+                           CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
+    void *into[] = {error, (void *)(uintptr_t)sizeof error, told, (void *)(uintptr_t)sizeof told};
+    CHECK_CU(cuModuleLoadDataEx(&none, "nonsense", 4, both, into), CUDA_ERROR_INVALID_IMAGE);
+    CHECK_INT((uintptr_t)into[1], strlen(error));
+    CHECK(!*told && !into[3]);
+    into[1] = (void *)(uintptr_t)sizeof error;
+    CHECK_CU(cuModuleLoadDataEx(&none, PTX_HEADER "nonsense", 2, both, into), CUDA_ERROR_INVALID_PTX);
+    CHECK_HAS(error, "ptxas application ptx input, line 4; error   : ");
     char elf[64] = "\177ELF\2\1\1"; /* the header of an ELF file; e_machine is at 18 */
     elf[18] = 62;
     CHECK_CU(cuModuleLoadData(&none, elf), CUDA_ERROR_INVALID_IMAGE);
@@ -242,7 +253,7 @@ static void check_libraries(CUcontext ctx)
     CHECK_CU(LAUNCH((CUfunction)add, 1, NULL, &p, &n, &value), CUDA_ERROR_INVALID_HANDLE);
     CHECK_CU(cuLibraryUnload(library), CUDA_ERROR_INVALID_HANDLE);
     CHECK_CU(cuLibraryGetKernel(&add, WILD, "add"), CUDA_ERROR_INVALID_HANDLE);
-    CHECK_CU(cuLibraryLoadData(&library, "nonsense", NULL, NULL, 0, NULL, NULL, 0), CUDA_ERROR_INVALID_PTX);
+    CHECK_CU(cuLibraryLoadData(&library, "nonsense", NULL, NULL, 0, NULL, NULL, 0), CUDA_ERROR_INVALID_IMAGE);
     CHECK_CU(cuLibraryLoadData(NULL, kernels, NULL, NULL, 0, NULL, NULL, 0), CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(cuLibraryLoadFromFile(&library, "/no/such", NULL, NULL, 0, NULL, NULL, 0), CUDA_ERROR_FILE_NOT_FOUND);
     CHECK_CU(cuKernelGetFunction(&f, NULL), CUDA_ERROR_INVALID_HANDLE);

@@ -84,7 +84,7 @@ static void check_faults(const struct team *team)
     check_fault("store", read_only, illegal, "this multicast memory may only be read");
     check_fault("plain", team->all, illegal, "a multimem address in an ordinary access");
     check_fault("load", team->all + 2, CUDA_ERROR_MISALIGNED_ADDRESS, "misaligned address");
-    OK(cuMemFree_v2(buffer));
+    CHECK_CU(cuMemFree_v2(buffer), illegal); /* the device's other contexts have failed, too */
     unmap(closed, UNIT);
     unmap(read_only, UNIT);
 }

@@ -96,8 +96,32 @@ static void check_refused(void)
 /* What the parent tells: first that there is nothing to tell yet. */
 struct letter {
     CUipcMemHandle handle;
+    CUipcEventHandle event;
     int fd;
 };
+
+/* The parent's event is not done before the parent, told so, opens its gate. */
+static void wait_in_child(CUipcEventHandle handle, int out)
+{
+    CUevent event;
+    CUstream stream;
+    OK(cuIpcOpenEventHandle(&event, handle));
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK_CU(cuEventQuery(event), CUDA_ERROR_NOT_READY);
+    OK(cuStreamWaitEvent(stream, event, 0));
+    CHECK_CU(cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
+    CHECK_INT(write(out, "e", 1), 1);
+    OK(cuEventSynchronize(event));
+    OK(cuStreamSynchronize(stream));
+    OK(cuEventQuery(event));
+    OK(cuEventRecord(event, stream));
+    OK(cuStreamSynchronize(stream));
+    CHECK_CU(cuIpcGetEventHandle(&handle, event), CUDA_ERROR_INVALID_VALUE);
+    OK(cuEventDestroy_v2(event));
+    OK(cuStreamDestroy_v2(stream));
+    memset(&handle, 7, sizeof handle);
+    CHECK_CU(cuIpcOpenEventHandle(&event, handle), CUDA_ERROR_INVALID_VALUE);
+}
 
 /* The child adds to what it finds in the parent's memory. It opened its end before the driver was there. */
 static int run_child(int in, int out)
@@ -109,6 +133,7 @@ static int run_child(int in, int out)
     if (read(in, &letter, sizeof letter) != sizeof letter)
         return 1;
     ctx = begin();
+    wait_in_child(letter.event, out);
     OK(cuIpcOpenMemHandle_v2(&p, letter.handle, 1));
     OK(cuMemcpyDtoH_v2(words, p, sizeof words));
     CHECK(words[0] == 1 && words[3] == 1);
@@ -131,6 +156,19 @@ static void check_processes(int to_child, int from_child, pid_t child)
     unsigned words[4];
     int status = -1;
     char done;
+    CUevent event, plain;
+    CUstream stream;
+    unsigned *gate;
+    OK(cuMemHostAlloc((void **)&gate, sizeof *gate, 0));
+    *gate = 0;
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cuEventCreate(&event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
+    OK(cuEventCreate(&plain, CU_EVENT_DISABLE_TIMING));
+    CHECK_CU(cuIpcGetEventHandle(&letter.event, plain), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuIpcGetEventHandle(&letter.event, WILD), CUDA_ERROR_INVALID_HANDLE);
+    OK(cuIpcGetEventHandle(&letter.event, event));
+    CHECK_CU(cuIpcOpenEventHandle(&plain, letter.event), CUDA_ERROR_INVALID_CONTEXT);
+    OK(cuEventQuery(event));
     OK(cuMemAlloc_v2(&p, 1000));
     OK(cuMemsetD32_v2(p, 1, 250));
     OK(cuIpcGetMemHandle(&letter.handle, p));
@@ -139,8 +177,18 @@ static void check_processes(int to_child, int from_child, pid_t child)
     CHECK_CU(cuIpcOpenMemHandle_v2(&q, letter.handle, 1), CUDA_ERROR_INVALID_CONTEXT);
     CHECK_CU(cuIpcGetMemHandle(NULL, p), CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(cuIpcGetMemHandle(&letter.handle, (uintptr_t)WILD), CUDA_ERROR_INVALID_VALUE);
+    OK(cuStreamWaitValue32_v2(stream, (uintptr_t)gate, 1, CU_STREAM_WAIT_VALUE_EQ));
+    OK(cuEventRecord(event, stream));
     CHECK_INT(write(to_child, &letter, sizeof letter), sizeof letter);
     CHECK_INT(read(from_child, &done, 1), 1);
+    CHECK_CU(cuEventQuery(event), CUDA_ERROR_NOT_READY);
+    __atomic_store_n(gate, 1, __ATOMIC_SEQ_CST);
+    CHECK_INT(read(from_child, &done, 1), 1);
+    OK(cuEventQuery(event));
+    OK(cuEventDestroy_v2(event));
+    OK(cuEventDestroy_v2(plain));
+    OK(cuStreamDestroy_v2(stream));
+    OK(cuMemFreeHost(gate));
     waitpid(child, &status, 0);
     CHECK_INT(status, 0);
     OK(cuMemcpyDtoH_v2(words, p, 16));

@@ -207,6 +207,63 @@ static void note_call(CUstream stream, CUresult status, void *ud)
     *(int *)ud = status == CUDA_SUCCESS ? 1 : -(int)status;
 }
 
+struct called {
+    CUstream stream;
+    CUresult alloc, query;
+};
+
+static void call_driver(void *ud)
+{
+    struct called *c = ud;
+    CUdeviceptr p;
+    c->alloc = cuMemAlloc_v2(&p, 4);
+    c->query = cuStreamQuery(c->stream);
+}
+
+/* A host function may not call CUDA. */
+static void check_host_functions(void)
+{
+    struct called called = {0};
+    CUdeviceptr p;
+    OK(cuStreamCreate(&called.stream, CU_STREAM_NON_BLOCKING));
+    OK(cuLaunchHostFunc(called.stream, call_driver, &called));
+    OK(cuStreamSynchronize(called.stream));
+    CHECK_CU(called.alloc, CUDA_ERROR_NOT_PERMITTED);
+    CHECK_CU(called.query, CUDA_ERROR_NOT_PERMITTED);
+    OK(cuMemAlloc_v2(&p, 4));
+    OK(cuMemFree_v2(p));
+    OK(cuStreamDestroy_v2(called.stream));
+}
+
+static CUresult set_window(CUstream stream, size_t bytes, float ratio, int miss)
+{
+    CUlaunchAttributeValue v = {{0}};
+    v.accessPolicyWindow = (CUaccessPolicyWindow){NULL, bytes, ratio, 2, miss};
+    return cuStreamSetAttribute(stream, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, &v);
+}
+
+/* Hints are kept; values that a device could not have are refused. */
+static void check_hints(void)
+{
+    CUstream stream;
+    int most = 0;
+    CUlaunchAttributeValue v = {{0}};
+    OK(cuStreamCreate(&stream, 0));
+    OK(cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE, 0));
+    OK(set_window(stream, (size_t)most, 0.5f, 1));
+    OK(cuStreamGetAttribute(stream, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, &v));
+    CHECK(v.accessPolicyWindow.num_bytes == (size_t)most && v.accessPolicyWindow.hitRatio == 0.5f);
+    CHECK_CU(set_window(stream, (size_t)most + 1, 1, 0), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(set_window(stream, 4, 1.5f, 0), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(set_window(stream, 4, 1, 2), CUDA_ERROR_INVALID_VALUE);
+    v = (CUlaunchAttributeValue){.memSyncDomainMap = {9, 0}};
+    CHECK_CU(cuStreamSetAttribute(stream, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, &v),
+             CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuStreamSetAttribute(stream, CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, &v),
+             CUDA_ERROR_INVALID_VALUE);
+    OK(cuStreamDestroy_v2(stream));
+}
+
 static void check_callbacks(void)
 {
     int called = 0;
@@ -220,7 +277,7 @@ static void check_callbacks(void)
     CHECK_CU(cuStreamAddCallback(NULL, note_call, NULL, 1), CUDA_ERROR_INVALID_VALUE);
     /* it hears of a failure */
     OK(cuCtxGetCurrent(&before));
-    OK(cuCtxCreate_v2(&broken, 0, 0));
+    OK(cuCtxCreate_v2(&broken, 0, 1)); /* of another device: a failure is all contexts' of a device */
     OK(cuModuleLoadData(&mine, kernels));
     CUdeviceptr address;
     unsigned *gate = new_gate(&address);
@@ -382,6 +439,7 @@ static void check_threads(void)
 
 int main(void)
 {
+    setenv("PTERA_DEVICES", "2", 1);
     CUcontext ctx = begin();
     module = load_kernels();
     check_entries();
@@ -389,6 +447,8 @@ int main(void)
     check_default_streams();
     check_events();
     check_callbacks();
+    check_host_functions();
+    check_hints();
     check_values();
     check_many();
     check_threads();

@@ -19,10 +19,10 @@ static CUresult encode(CUtensorMap *map, CUdeviceptr tensor, cuuint32_t box_widt
 static const char copy[] =
     ".version 8.6\n.target sm_90\n.address_size 64\n"
     ".visible .entry copy(.param .align 64 .b8 from[128], .param .align 64 .b8 to[128])\n{\n"
-    "    .reg .pred %p; .reg .b64 %rd<3>; .shared .align 8 .b64 bar; .shared .align 128 .b8 "
+    "    .reg .pred %p; .reg .b32 %r; .reg .b64 %rd<3>; .shared .align 8 .b64 bar; .shared .align 128 .b8 "
     "room[32];\n"
-    "    mov.u64 %rd1, from; cvta.param.u64 %rd1, %rd1; mov.u64 %rd2, to; cvta.param.u64 %rd2, "
-    "%rd2;\n"
+    "    mov.b32 %r, from; cvt.u64.u32 %rd1, %r; cvta.param.u64 %rd1, %rd1;\n" /* as LLVM has it */
+    "    mov.u64 %rd2, to; cvta.param.u64 %rd2, %rd2;\n"
     "    mbarrier.init.shared.b64 [bar], 1; fence.proxy.async; "
     "mbarrier.arrive.expect_tx.shared.b64 _, [bar], 32;\n"
     "    cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [room], "

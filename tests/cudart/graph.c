@@ -12,6 +12,19 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph, c
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
                                    const CUDA_MEMSET_NODE_PARAMS *p);
 
+cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams *p);
+cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms *p);
+cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+                             const CUgraphEdgeData *data, size_t n, cudaGraphNodeParams *p);
+cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams *p);
+cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                       cudaGraphNodeParams *p);
+
+cudaError_t cudaStreamGetCaptureInfo_ptsz(cudaStream_t stream, CUstreamCaptureStatus *status,
+                                          cuuint64_t *id, cudaGraph_t *graph,
+                                          const cudaGraphNode_t **after,
+                                          const CUgraphEdgeData **data, size_t *n);
+
 static cudaLibrary_t library;
 
 /* Set to 0, add 3, copy back; then the kernel adds 4 instead. */
@@ -59,6 +72,94 @@ static void check_nodes(void)
              cudaErrorInvalidMemcpyDirection);
     OK(cudaGraphExecDestroy(exec));
     OK(cudaGraphDestroy(graph));
+    OK(cudaFree(p));
+}
+
+/* Nodes as one call adds and changes them, whatever their type is; what they are told to be. */
+static void check_any(void)
+{
+    enum { N = 4 };
+    unsigned host[N] = {0}, n = N, value = 3;
+    void *p = NULL, *arguments[] = {&p, &n, &value};
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t set = NULL, run = NULL, copy = NULL;
+    cudaKernelNodeParams kernel = {0};
+    cudaMemcpy3DParms back = {0};
+    CUDA_GRAPH_INSTANTIATE_PARAMS how = {.flags = 0};
+    OK(cudaMalloc(&p, sizeof host));
+    cudaGraphNodeParams k = {
+        .type = CU_GRAPH_NODE_TYPE_KERNEL,
+        .kernel = {kernel_of(library, "add"), DIM(1), DIM(N), 0, arguments, NULL}};
+    cudaGraphNodeParams c = {.type = CU_GRAPH_NODE_TYPE_MEMCPY,
+                             .memcpy.copyParams = {.srcPtr = {p, sizeof host, sizeof host, 1},
+                                                   .dstPtr = {host, sizeof host, sizeof host, 1},
+                                                   .extent = {sizeof host, 1, 1},
+                                                   .kind = cudaMemcpyDeviceToHost}};
+    CUgraphNodeParams zeros = {
+        .type = CU_GRAPH_NODE_TYPE_MEMSET,
+        .memset = {.dst = (CUdeviceptr)p, .elementSize = 4, .width = N, .height = 1}};
+    OK(cudaGraphCreate(&graph, 0));
+    OK(cudaGraphAddNode(&set, graph, NULL, NULL, 0, (cudaGraphNodeParams *)&zeros));
+    OK(cudaGraphAddNode(&run, graph, &set, NULL, 1, &k));
+    OK(cudaGraphAddNode(&copy, graph, &run, NULL, 1, &c));
+    OK(cudaGraphKernelNodeGetParams(run, &kernel));
+    CHECK(kernel.func == k.kernel.func && kernel.blockDim.x == N &&
+          *(unsigned *)kernel.kernelParams[2] == 3);
+    OK(cudaGraphMemcpyNodeGetParams(copy, &back));
+    CHECK(back.kind == cudaMemcpyDeviceToHost && back.dstPtr.ptr == host && back.srcPtr.ptr == p &&
+          back.extent.width == 16);
+    OK(cudaGraphInstantiateWithParams(&exec, graph, &how));
+    CHECK_INT(how.result_out, CUDA_GRAPH_INSTANTIATE_SUCCESS);
+    value = 5;
+    OK(cudaGraphExecNodeSetParams(exec, run, &k));
+    OK(cudaGraphLaunch(exec, NULL));
+    OK(cudaDeviceSynchronize());
+    CHECK_INT(host[N - 1], 5);
+    OK(cudaGraphNodeSetParams(run, &k));
+    BAD_VALUE(cudaGraphNodeSetParams(run, &c));
+    BAD_VALUE(cudaGraphAddNode(&run, graph, NULL, NULL, 0, NULL));
+    BAD_VALUE(cudaGraphKernelNodeGetParams(copy, &kernel));
+    BAD_VALUE(cudaGraphMemcpyNodeGetParams(copy, NULL));
+    OK(cudaGraphExecDestroy(exec));
+    OK(cudaGraphDestroy(graph));
+    OK(cudaFree(p));
+}
+
+/* A capture into a graph that is there; what it has so far; what its next node is to depend on. */
+static void check_capture_into(void)
+{
+    cudaStream_t stream = NULL;
+    cudaGraph_t graph = NULL, seen = NULL;
+    cudaGraphNode_t empty = NULL;
+    const cudaGraphNode_t *after = NULL;
+    CUstreamCaptureStatus status = 9;
+    cuuint64_t id = 0;
+    size_t n = 0;
+    void *p = NULL;
+    OK(cudaMalloc(&p, 4));
+    OK(cudaStreamCreate(&stream));
+    OK(cudaStreamGetCaptureInfo(stream, &status, &id, &seen, &after, NULL, &n));
+    CHECK_INT(status, CU_STREAM_CAPTURE_STATUS_NONE);
+    OK(cudaGraphCreate(&graph, 0));
+    OK(cudaGraphAddEmptyNode(&empty, graph, NULL, 0));
+    OK(cudaStreamBeginCaptureToGraph(stream, graph, &empty, NULL, 1,
+                                     CU_STREAM_CAPTURE_MODE_RELAXED));
+    OK(cudaStreamGetCaptureInfo(stream, &status, &id, &seen, &after, NULL, &n));
+    CHECK(status == CU_STREAM_CAPTURE_STATUS_ACTIVE && id && seen == graph && n == 1 &&
+          after[0] == empty);
+    OK(cudaMemsetAsync(p, 0, 4, stream));
+    OK(cudaStreamUpdateCaptureDependencies(stream, &empty, NULL, 1,
+                                           CU_STREAM_ADD_CAPTURE_DEPENDENCIES));
+    OK(cudaStreamGetCaptureInfo_ptsz(stream, &status, NULL, NULL, NULL, NULL, &n));
+    CHECK_INT(n, 2);
+    OK(cudaStreamEndCapture(stream, &seen));
+    CHECK(seen == graph);
+    BAD_VALUE(cudaStreamGetCaptureInfo(stream, NULL, NULL, NULL, NULL, NULL, NULL));
+    CHECK_RT(cudaStreamUpdateCaptureDependencies(stream, &empty, NULL, 1, 0),
+             cudaErrorIllegalState);
+    OK(cudaGraphDestroy(graph));
+    OK(cudaStreamDestroy(stream));
     OK(cudaFree(p));
 }
 
@@ -131,7 +232,9 @@ int main(void)
 {
     library = load_kernels();
     check_nodes();
+    check_any();
     check_capture();
+    check_capture_into();
     check_handles();
     OK(cudaLibraryUnload(library));
     return CHECK_DONE("graph");

@@ -4,8 +4,11 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "runtime/cudart/abi.h"
+#include "tests/cuda/kernels.h"
 #include "tests/unit/check.h"
 
 void **__cudaRegisterFatBinary(void *wrapper);
@@ -24,6 +27,25 @@ cudaError_t cudaMalloc(void **p, size_t bytes);
 cudaError_t cudaFree(void *p);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind);
 cudaError_t cudaMemset(void *p, int value, size_t bytes);
+cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *function);
+cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned flags);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                 unsigned long long flags);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
+cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
+                                           const cudaGraphNode_t *after, size_t n,
+                                           const void *symbol, const void *from, size_t bytes,
+                                           size_t offset, cudaMemcpyKind kind);
+cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
+                                             const cudaGraphNode_t *after, size_t n, void *to,
+                                             const void *symbol, size_t bytes, size_t offset,
+                                             cudaMemcpyKind kind);
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                   const cudaGraphNode_t *after, size_t n,
+                                   const cudaKernelNodeParams *p);
+cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams *p);
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset,
                                cudaMemcpyKind kind);
 cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset,
@@ -123,7 +145,7 @@ static void test_vector_add(void)
     read_back(c, dc, sizeof c);
     CHECK(c[N - 1] == 2 * a[N - 1]);
     CHECK_INT(cudaLaunchKernel(add, DIM(1), DIM(2000), args, 0, NULL),
-              cudaErrorInvalidConfiguration);
+              cudaErrorInvalidValue);
     __cudaUnregisterFatBinary(handle);
     CHECK_INT(cudaLaunchKernel(add, DIM(4), DIM(256), args, 0, NULL),
               cudaErrorInvalidDeviceFunction);
@@ -175,6 +197,32 @@ static void test_symbols(void)
     CHECK_INT(cudaMemcpyToSymbol(weights, news, 8, 12, cudaMemcpyHostToDevice),
               cudaErrorInvalidValue);
     CHECK_INT(cudaMemcpyToSymbol(use, news, 8, 0, cudaMemcpyHostToDevice), cudaErrorInvalidSymbol);
+    out = device_memory(sizeof host, NULL);
+    /* nodes of graphs: variables and kernels by the addresses that the program has for them */
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cudaGraphNode_t put, get, node;
+    cudaKernelNodeParams p = {(void *)use, DIM(1), DIM(4), 0, args, NULL}, back = {0};
+    CHECK_INT(cudaGraphCreate(&graph, 0), cudaSuccess);
+    CHECK_INT(cudaGraphAddMemcpyNodeToSymbol(&put, graph, NULL, 0, weights, news, 4, 4,
+                                             cudaMemcpyHostToDevice),
+              cudaSuccess);
+    CHECK_INT(cudaGraphAddMemcpyNodeFromSymbol(&get, graph, &put, 1, host, weights, 16, 0,
+                                               cudaMemcpyDeviceToHost),
+              cudaSuccess);
+    CHECK_INT(cudaGraphAddMemcpyNodeToSymbol(&put, graph, NULL, 0, use, news, 4, 4,
+                                             cudaMemcpyHostToDevice),
+              cudaErrorInvalidSymbol);
+    CHECK_INT(cudaGraphAddKernelNode(&node, graph, &get, 1, &p), cudaSuccess);
+    CHECK_INT(cudaGraphKernelNodeGetParams(node, &back), cudaSuccess);
+    CHECK(back.func == use);
+    CHECK_INT(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    CHECK_INT(cudaGraphLaunch(exec, NULL), cudaSuccess);
+    CHECK_INT(cudaDeviceSynchronize(), cudaSuccess);
+    CHECK(host[0] == 1 && host[1] == 7 && host[3] == 8);
+    CHECK_INT(cudaFree(out), cudaSuccess);
+    CHECK_INT(cudaGraphExecDestroy(exec), cudaSuccess);
+    CHECK_INT(cudaGraphDestroy(graph), cudaSuccess);
     __cudaUnregisterFatBinary(handle);
     free((void *)w.data);
 }
@@ -268,8 +316,53 @@ static void test_relocatable(void)
     free((void *)units[1]);
 }
 
+static const char spin[] = ".version 8.0\n.target sm_70\n.address_size 64\n" PTX_ADD_AND_WAIT;
+static void **spinning;
+
+static void unregister_spinning(void)
+{
+    __cudaUnregisterFatBinary(spinning);
+}
+
+/* A process ends, by its exit handlers, while a kernel runs for ever. (What that holds, sanitizers take for leaks.) */
+static void test_end(void)
+{
+    static const char wait[1];
+    int status = -1;
+    fflush(NULL);
+    pid_t child = fork(); /* before this process uses the driver */
+    if (child == 0) {
+        alarm(60);
+        spinning = __cudaRegisterFatBinary((void *)spin);
+        atexit(unregister_spinning);
+        register_kernel(spinning, wait, "wait");
+        void *gate = device_memory(4, (const unsigned[]){0}), *args[] = {&gate};
+        exit(cudaLaunchKernel(wait, DIM(1), DIM(1), args, 0, NULL));
+    }
+    waitpid(child, &status, 0);
+    CHECK_INT(status, 0);
+}
+
+/* Why an image cannot be loaded is what its kernels' launches say, too. */
+static void test_no_image(void)
+{
+    static const char host[1], newer[] = ".version 9.0\n.target sm_120\n.address_size 64\n.visible .entry k() { ret; }\n";
+    cudaKernel_t kernel = NULL;
+    void **handle = __cudaRegisterFatBinary((void *)newer);
+    register_kernel(handle, host, "k");
+    cudaError_t why = __cudaGetKernel(&kernel, host);
+    CHECK(why && why != cudaErrorInvalidDeviceFunction && kernel);
+    CHECK_INT(cudaLaunchKernel(kernel, DIM(1), DIM(1), NULL, 0, NULL), why);
+    __cudaUnregisterFatBinary(handle);
+}
+
 int main(void)
 {
+#ifdef PT_SANITIZED
+    (void)test_end;
+#else
+    test_end();
+#endif
     test_vector_add();
     test_reduction();
     test_symbols();
@@ -277,5 +370,6 @@ int main(void)
     test_grid_sync();
     test_clusters();
     test_relocatable();
+    test_no_image();
     return CHECK_DONE("images");
 }

@@ -49,9 +49,9 @@ static void check_launches(void)
                               {DIM(1), {1, 1, 65}},
                               {DIM(1), {65536, 65536, 1}}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        CHECK_RT(cudaLaunchKernel(empty, shapes[i][0], shapes[i][1], NULL, 0, NULL), cudaErrorInvalidConfiguration);
+        CHECK_RT(cudaLaunchKernel(empty, shapes[i][0], shapes[i][1], NULL, 0, NULL), cudaErrorInvalidValue);
         CHECK_RT(cudaLaunchCooperativeKernel(empty, shapes[i][0], shapes[i][1], NULL, 0, NULL),
-                 cudaErrorInvalidConfiguration);
+                 cudaErrorInvalidValue);
     }
     BAD_VALUE(cudaLaunchKernel(add, DIM(1), DIM(1), NULL, 0, NULL));
     BAD_VALUE(cudaLaunchKernel(empty, DIM(1), DIM(1), NULL, 1 << 20, NULL));

@@ -13,6 +13,24 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int f
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
                          cudaMemcpyKind kind);
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *p);
+cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms *p);
+cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms *p, cudaStream_t stream);
+cudaError_t cudaMallocArray(cudaArray_t *array, const cudaChannelFormatDesc *channels, size_t width, size_t height,
+                            unsigned flags);
+cudaError_t cudaMalloc3DArray(cudaArray_t *array, const cudaChannelFormatDesc *channels, cudaExtent extent, unsigned flags);
+cudaError_t cudaFreeArray(cudaArray_t array);
+cudaError_t cudaMallocMipmappedArray(CUmipmappedArray *mipmap, const cudaChannelFormatDesc *channels, cudaExtent extent,
+                                     unsigned levels, unsigned flags);
+cudaError_t cudaFreeMipmappedArray(CUmipmappedArray mipmap);
+cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t *array, CUmipmappedArray mipmap, unsigned level);
+cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc *channels, cudaExtent *extent, unsigned *flags, cudaArray_t array);
+cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc *channels, cudaArray_t array);
+cudaError_t cudaMemcpy2DToArray(cudaArray_t array, size_t x, size_t y, const void *from, size_t pitch, size_t width,
+                                size_t height, cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_t array, size_t x, size_t y, size_t width,
+                                       size_t height, cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_t from, size_t from_x, size_t from_y,
+                                     size_t width, size_t height, cudaMemcpyKind kind);
 cudaError_t cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height);
 cudaError_t cudaMemset3D(cudaPitchedPtr p, int value, cudaExtent extent);
 cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t stream);
@@ -93,7 +111,8 @@ static void check_managed_memory(void)
     BAD_VALUE(cudaMemRangeGetAttribute(NULL, sizeof device, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, p, 64));
     OK(cudaFree(p));
     BAD_VALUE(cudaMallocManaged(NULL, 64, CU_MEM_ATTACH_GLOBAL));
-    BAD_VALUE(cudaMallocManaged((void **)&p, 0, CU_MEM_ATTACH_GLOBAL));
+    OK(cudaMallocManaged((void **)&p, 0, CU_MEM_ATTACH_GLOBAL));
+    CHECK(!p);
     BAD_VALUE(cudaMallocManaged((void **)&p, 64, 0));
     CUmemLocation place = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
     BAD_VALUE(cudaMemPrefetchAsync(WILD, 64, place, 0, NULL));
@@ -154,6 +173,17 @@ static void check_planes(void)
     OK(cudaMemcpy3D(&copy));
     CHECK(to[0][0] == 4 && to[1][4] == 4 && to[1][5] == 7 && to[2][0] == 7 && to[3][0] == 4 && to[5][0] == 7);
     BAD_VALUE(cudaMemcpy3D(NULL));
+    cudaMemcpy3DPeerParms peers = {.srcPtr = {to, 10, 10, 3}, .dstPtr = block, .extent = {3, 1, 1}};
+    to[0][0] = 1;
+    OK(cudaMemcpy3DPeer(&peers));
+    CHECK(((unsigned char *)block.ptr)[0] == 1);
+    to[0][0] = 2;
+    OK(cudaMemcpy3DPeerAsync(&peers, NULL));
+    OK(cudaDeviceSynchronize());
+    CHECK(((unsigned char *)block.ptr)[0] == 2);
+    peers.dstDevice = 7;
+    CHECK_RT(cudaMemcpy3DPeer(&peers), cudaErrorInvalidDevice);
+    BAD_VALUE(cudaMemcpy3DPeer(NULL));
     copy.kind = (cudaMemcpyKind)9;
     CHECK_RT(cudaMemcpy3D(&copy), cudaErrorInvalidMemcpyDirection);
     CHECK_RT(cudaMemcpy2D(to, 9, block.ptr, block.pitch, 10, 6, cudaMemcpyDeviceToHost), cudaErrorInvalidPitchValue);
@@ -169,6 +199,52 @@ static void check_planes(void)
     BAD_VALUE(cudaMemset(NULL, 0, 4));
     BAD_VALUE(cudaMemset(WILD, 0, 4));
     BAD_HANDLE(cudaMemsetAsync(WILD, 0, 4, WILD));
+}
+
+/* Arrays of two floats an element: what they are, copies in bytes and in elements. */
+static void check_arrays(void)
+{
+    const cudaChannelFormatDesc two = {32, 32, 0, 0, 2}, odd = {32, 16, 0, 0, 2};
+    cudaChannelFormatDesc seen = {0};
+    cudaExtent extent = {0};
+    unsigned flags = 9;
+    cudaArray_t a = NULL, b = NULL, level = NULL;
+    CUmipmappedArray mipmap = NULL;
+    float from[3][8], to[3][8] = {{0}};
+    for (int i = 0; i < 24; i++)
+        from[i / 8][i % 8] = (float)i;
+    OK(cudaMallocArray(&a, &two, 4, 3, 0));
+    OK(cudaMalloc3DArray(&b, &two, (cudaExtent){4, 3, 2}, 0));
+    OK(cudaArrayGetInfo(&seen, &extent, &flags, b));
+    CHECK(seen.x == 32 && seen.y == 32 && !seen.z && seen.f == 2 && extent.width == 4 && extent.depth == 2 && !flags);
+    OK(cudaGetChannelDesc(&seen, a));
+    OK(cudaMemcpy2DToArray(a, 0, 0, from, 32, 32, 3, cudaMemcpyHostToDevice));
+    OK(cudaMemcpy2DFromArrayAsync(to, 32, a, 8, 1, 16, 2, cudaMemcpyDeviceToHost, NULL));
+    OK(cudaDeviceSynchronize());
+    CHECK(to[0][0] == 10 && to[0][3] == 13 && to[1][0] == 18 && to[0][4] == 0);
+    OK(cudaMemcpy2DArrayToArray(a, 0, 2, a, 0, 0, 32, 1, cudaMemcpyDeviceToDevice));
+    cudaMemcpy3DParms put = {.srcArray = a, .dstArray = b, .dstPos = {1, 0, 1}, .extent = {3, 3, 1},
+                             .kind = cudaMemcpyDeviceToDevice};
+    cudaMemcpy3DParms get = {.srcArray = b, .srcPos = {0, 0, 1}, .dstPtr = {to, 32, 32, 3}, .extent = {4, 3, 1},
+                             .kind = cudaMemcpyDeviceToHost};
+    OK(cudaMemcpy3D(&put));
+    OK(cudaMemcpy3D(&get));
+    CHECK(to[0][0] == 0 && to[0][2] == 0 && to[0][3] == 1 && to[2][7] == 5 && to[1][2] == 8);
+    put.srcPtr.ptr = to;
+    BAD_VALUE(cudaMemcpy3D(&put)); /* from two places */
+    OK(cudaMallocMipmappedArray(&mipmap, &two, (cudaExtent){4, 4, 0}, 2, 0));
+    OK(cudaGetMipmappedArrayLevel(&level, mipmap, 1));
+    OK(cudaArrayGetInfo(NULL, &extent, NULL, level));
+    CHECK(extent.width == 2 && extent.height == 2);
+    OK(cudaFreeMipmappedArray(mipmap));
+    BAD_VALUE(cudaMallocArray(&a, &odd, 4, 3, 0));
+    BAD_VALUE(cudaMallocArray(&a, NULL, 4, 3, 0));
+    BAD_VALUE(cudaGetChannelDesc(NULL, a));
+    BAD_HANDLE(cudaGetChannelDesc(&seen, WILD));
+    CHECK_RT(cudaMemcpy2DToArray(a, 0, 0, from, 8, 32, 3, cudaMemcpyHostToDevice), cudaErrorInvalidPitchValue);
+    OK(cudaFreeArray(a));
+    OK(cudaFreeArray(b));
+    OK(cudaFreeArray(NULL));
 }
 
 static void check_pointers(void)
@@ -233,6 +309,7 @@ int main(void)
     check_managed_memory();
     check_copies();
     check_planes();
+    check_arrays();
     check_pointers();
     check_pools();
     return CHECK_DONE("memory");

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Compiles a CUDA program, if it has changed since, and runs it under `ptera exec`: program.sh NVCC PTERA SOURCE FOLDER. The first
-# comment of a source may end with the rest of its nvcc command.
+# Compiles a CUDA program, if it has changed since, and runs it under `ptera exec`: program.sh NVCC PTERA SOURCE FOLDER. Three times: with
+# the shared runtime library, with the static one inside (nvcc's default), and that one stripped. The first comment of a source may end
+# with the rest of its nvcc command.
 set -u
 nvcc=$1
 ptera=$2
@@ -8,20 +9,27 @@ source=$3
 name=$(basename "$source" .cu)
 program=$4/$name
 folder=$(dirname "$source")
+passed=0
+failed=0
 mkdir -p "$4"
 
-result() { # PASSED FAILED
-    echo "program_$name: $1 passed, $2 failed, 0 skipped"
-    [ "$2" = 0 ]
-    exit
+options=$(sed -n '1s/.*nvcc \(.*\)/\1/p' "$source" | sed "s|[a-z_]*\.cu|$folder/&|g")
+compile() { # RUNTIME PROGRAM
+    # shellcheck disable=SC2086
+    "$nvcc" -arch=compute_90 -cudart "$1" -I"$folder" -L"$(dirname "$ptera")" -o "$2" ${options:-"$source"}
+}
+runs() { # PROGRAM
+    output=$("$ptera" exec "$1") && [ "$output" = PASSED ] && passed=$((passed + 1)) && return
+    echo "FAILED $1: $output"
+    failed=$((failed + 1))
 }
 
-options=$(sed -n '1s/.*nvcc \(.*\)/\1/p' "$source" | sed "s|[a-z_]*\.cu|$folder/&|g")
-newest=$(ls -t "$folder"/*.cu "$folder"/*.h "$program" 2>/dev/null | head -n 1)
-if [ "$newest" != "$program" ]; then
-    # shellcheck disable=SC2086
-    "$nvcc" -arch=compute_90 -cudart shared -I"$folder" -L"$(dirname "$ptera")" -o "$program" ${options:-"$source"} || result 0 1
+newest=$(ls -t "$folder"/*.cu "$folder"/*.h "$program.stripped" 2>/dev/null | head -n 1)
+if [ "$newest" != "$program.stripped" ]; then
+    compile shared "$program" && compile static "$program.static" && strip -o "$program.stripped" "$program.static" || failed=1
 fi
-output=$("$ptera" exec "$program") && [ "$output" = PASSED ] && result 1 0
-echo "$output"
-result 0 1
+for built in "$program" "$program.static" "$program.stripped"; do
+    runs "$built"
+done
+echo "program_$name: $passed passed, $failed failed, 0 skipped"
+[ "$failed" = 0 ]

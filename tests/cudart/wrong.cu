@@ -30,9 +30,9 @@ int main()
     EXPECT(cudaGetLastError() == cudaSuccess);
     CUDA(cudaMalloc(&p, 4));
     store<<<1, 1025>>>(p);
-    EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
     store<<<0, 1>>>(p);
-    EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
     store<<<1, 1, 1 << 20>>>(p);
     EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
     EXPECT(cudaSetDevice(99) == cudaErrorInvalidDevice);

@@ -69,7 +69,7 @@ __attribute__((format(printf, 2, 3))) static inline void append(struct text *t, 
     va_end(args);
 }
 
-#define LOAD_HEADER ".version 8.0\n.target sm_90\n.address_size 64\n"
+#define LOAD_HEADER ".version 8.6\n.target sm_90\n.address_size 64\n"
 
 /* A small generator with a fixed sequence. */
 static inline uint32_t next_random(uint32_t *state)

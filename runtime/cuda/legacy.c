@@ -1,0 +1,142 @@
+/* Launches as before CUDA 4: block shape, shared memory and parameters are set of the function first, and stay set. */
+#include "runtime/cuda/driver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PARAMETERS_MOST = 4096, THREADS_MOST = 1024, DEPTH_MOST = 64 };
+
+/* What is set so far. */
+struct pt_cu_legacy {
+    unsigned block[3], shared_bytes;
+    size_t bytes; /* of parameters */
+    uint8_t parameters[PARAMETERS_MOST];
+};
+
+static CUresult find(CUfunction handle, struct pt_cu_legacy **set)
+{
+    CUfunction f;
+    CUresult r = handle ? pt_cu_function(handle, &f) : CUDA_ERROR_INVALID_HANDLE;
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (!f->legacy)
+        f->legacy = calloc(1, sizeof *f->legacy);
+    *set = f->legacy;
+    return *set ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static CUresult set_shape(CUfunction f, int x, int y, int z)
+{
+    struct pt_cu_legacy *set;
+    CUresult r = find(f, &set);
+    if (r != CUDA_SUCCESS)
+        return r;
+    bool is_shape = x > 0 && y > 0 && z > 0 && x <= THREADS_MOST && y <= THREADS_MOST &&
+                    z <= DEPTH_MOST && x * y * z <= THREADS_MOST;
+    if (!is_shape)
+        return CUDA_ERROR_INVALID_VALUE;
+    memcpy(set->block, (unsigned[]){(unsigned)x, (unsigned)y, (unsigned)z}, sizeof set->block);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuFuncSetBlockShape(CUfunction f, int x, int y, int z)
+{
+    return API(set_shape(f, x, y, z));
+}
+
+static CUresult set_shared(CUfunction f, unsigned bytes)
+{
+    struct pt_cu_legacy *set;
+    CUresult r = find(f, &set);
+    if (r == CUDA_SUCCESS)
+        set->shared_bytes = bytes;
+    return r;
+}
+
+CUresult cuFuncSetSharedSize(CUfunction f, unsigned bytes)
+{
+    return API(set_shared(f, bytes));
+}
+
+/* ---- parameters ---------------------------------------------------------------------------------------- */
+
+static CUresult set_size(CUfunction f, unsigned bytes)
+{
+    struct pt_cu_legacy *set;
+    CUresult r = find(f, &set);
+    if (r == CUDA_SUCCESS && bytes > PARAMETERS_MOST)
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        set->bytes = bytes;
+    return r;
+}
+
+CUresult cuParamSetSize(CUfunction f, unsigned bytes)
+{
+    return API(set_size(f, bytes));
+}
+
+static CUresult set_parameter(CUfunction f, int offset, const void *value, size_t bytes)
+{
+    struct pt_cu_legacy *set;
+    CUresult r = find(f, &set);
+    if (r == CUDA_SUCCESS && (offset < 0 || offset > PARAMETERS_MOST ||
+                              bytes > (size_t)(PARAMETERS_MOST - offset) || (bytes && !value)))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS && bytes)
+        memcpy(set->parameters + offset, value, bytes);
+    return r;
+}
+
+CUresult cuParamSeti(CUfunction f, int offset, unsigned value)
+{
+    return API(set_parameter(f, offset, &value, sizeof value));
+}
+
+CUresult cuParamSetf(CUfunction f, int offset, float value)
+{
+    return API(set_parameter(f, offset, &value, sizeof value));
+}
+
+CUresult cuParamSetv(CUfunction f, int offset, void *value, unsigned bytes)
+{
+    return API(set_parameter(f, offset, value, bytes));
+}
+
+/* ---- launches ------------------------------------------------------------------------------------------ */
+
+static CUresult launch(CUfunction f, int width, int height, CUstream stream)
+{
+    struct pt_cu_legacy *set;
+    CUresult r = find(f, &set);
+    if (r == CUDA_SUCCESS && (width <= 0 || height <= 0 || !set->block[0]))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r != CUDA_SUCCESS)
+        return r;
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, set->parameters, CU_LAUNCH_PARAM_BUFFER_SIZE,
+                     &set->bytes, CU_LAUNCH_PARAM_END};
+    const CUlaunchConfig config = {.gridDimX = (unsigned)width,
+                                   .gridDimY = (unsigned)height,
+                                   .gridDimZ = 1,
+                                   .blockDimX = set->block[0],
+                                   .blockDimY = set->block[1],
+                                   .blockDimZ = set->block[2],
+                                   .sharedMemBytes = set->shared_bytes,
+                                   .hStream = stream};
+    return pt_cu_launch(CU_STREAM_LEGACY, &config, f, NULL, extra, false);
+}
+
+CUresult cuLaunch(CUfunction f)
+{
+    return API(launch(f, 1, 1, NULL));
+}
+
+CUresult cuLaunchGrid(CUfunction f, int width, int height)
+{
+    return API(launch(f, width, height, NULL));
+}
+
+CUresult cuLaunchGridAsync(CUfunction f, int width, int height, CUstream stream)
+{
+    return API(launch(f, width, height, stream));
+}
