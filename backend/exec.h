@@ -40,7 +40,8 @@ enum pt_test {
     PT_TEST_ASYNC = 2,  /* for launches whose CTAs have `async`: registers that an operation in flight uses stay its own, and
                            accesses are tested if these are checked */
     PT_TEST_ORDER = 4,  /* whether results depend on the order of lanes: they run one after the other */
-    PT_TEST_SETS = 8    /* of them */
+    PT_TEST_TURNS = 8,  /* likewise, of warps: each lets the others go on behind every access to memory */
+    PT_TEST_SETS = 16   /* of them */
 };
 
 /* What an engine made of one kernel and all functions it may call. The engine's own struct begins with this. */

@@ -21,7 +21,7 @@ check backend/semantics 'backend/semantics/|ir/'
 check backend/interp 'backend/interp/|backend/semantics/|backend/exec.h|backend/barrier.h|backend/order.h|backend/sreg.h|ir/'
 check backend/jit 'backend/jit/|backend/semantics/|backend/exec.h|backend/native.h|backend/lanes.h|backend/barrier.h|backend/order.h|backend/sreg.h|ir/'
 check runtime 'runtime/|backend/exec.h|backend/native.h|backend/semantics/tensormap_encode.h|frontend/|ir/|ptera.h'
-check tools 'tools/|tests/gen/|frontend/fatbin.h|ptera.h'
+check tools 'tools/|tests/gen/|frontend/(cubin|fatbin|link).h|runtime/(cuda/summary|cudart/refuse|compilers/behind).h|ir/|ptera.h'
 check tests/gen 'tests/gen/|ir/|backend/native.h|ptera.h'
 check tests/api 'ptera.h|tests/'
 echo "includes: $passed passed, $failed failed, 0 skipped"

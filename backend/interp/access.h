@@ -5,9 +5,9 @@
  * library function on kernel memory, or write a register before all lanes are read. state->code
  * names the code that runs.
  *
- * Codes that access memory have the address register in o[1], the constant part in imm and, in
- * aux, the kind of address and the bytes accessed. Vectors have their registers behind ptr, and
- * the constant part in o[2] and o[3].
+ * Codes that access memory have the address register in o[1], the constant part in imm (with the
+ * start of the window for addresses of constants) and, in aux, the kind of address and the bytes
+ * accessed. Vectors have their registers behind ptr, and the constant part in o[2] and o[3].
  */
 #ifndef PTERA_BACKEND_INTERP_ACCESS_H
 #define PTERA_BACKEND_INTERP_ACCESS_H
@@ -68,6 +68,8 @@ enum pt_address {
     PT_ADDRESS_REG32,      /* the same with a 32-bit register */
     PT_ADDRESS_FIXED,      /* generic: imm */
     PT_ADDRESS_PARAM,      /* kernel parameters + imm */
+    PT_ADDRESS_PARAM64,    /* kernel parameters + 64-bit register + imm */
+    PT_ADDRESS_PARAM32,
     PT_ADDRESS_SHARED_VAR, /* this CTA's window + imm */
     PT_ADDRESS_SHARED64,   /* shared address: low half of (64-bit register + imm) */
     PT_ADDRESS_SHARED32,   /* shared address: 32-bit register + imm */
@@ -109,6 +111,10 @@ PT_ACCESS_INLINE uint64_t pt_address_of(const struct pt_code *c, const struct pt
         return c->imm;
     case PT_ADDRESS_PARAM:
         return (uint64_t)(uintptr_t)f->params + c->imm;
+    case PT_ADDRESS_PARAM64:
+        return (uint64_t)(uintptr_t)f->params + ((const uint64_t *)base)[i] + c->imm;
+    case PT_ADDRESS_PARAM32:
+        return (uint64_t)(uintptr_t)f->params + ((const uint32_t *)base)[i] + c->imm;
     case PT_ADDRESS_SHARED_VAR:
         return (uint64_t)(uintptr_t)f->shared + (uint32_t)(f->cta->window + c->imm);
     case PT_ADDRESS_SHARED64:

@@ -341,27 +341,33 @@ static bool is_aligned(const struct pt_code *c, const struct pt_frame *f)
     return !(any & (c->imm - 1));
 }
 
-/* False after pt_fail: some lanes may not do what they ask for. */
-static bool may_copy(const struct pt_code *c, struct pt_frame *f)
+static bool fail_misaligned(const struct pt_code *c, struct pt_frame *f)
 {
     uint32_t misaligned = 0;
     uint64_t first = 0;
-    if (!f->cta->launch->releases && is_aligned(c, f))
-        return true;
     for (uint32_t left = f->mask; left; left &= left - 1) {
         struct pt_async_op op = copy_of(c, f, (uint32_t)__builtin_ctz(left));
         uint64_t from = op.read ? op.from : 0;
-        if ((op.to | from) & (op.bytes - 1)) {
-            first = misaligned ? first : op.to & (op.bytes - 1) ? op.to : from;
-            misaligned |= 1u << op.lane;
-        } else if (!pt_isolate_allows(c, f, op.lane, op.to, op.bytes, true) ||
-                   !pt_isolate_allows(c, f, op.lane, op.from, op.read, false)) {
-            return false;
-        }
+        if (!((op.to | from) & (op.bytes - 1)))
+            continue;
+        first = misaligned ? first : op.to & (op.bytes - 1) ? op.to : from;
+        misaligned |= 1u << op.lane;
     }
-    if (misaligned)
-        pt_async_fail(c, f, PT_FAULT_MISALIGNED, misaligned, first, NULL);
-    return !misaligned;
+    return pt_async_fail(c, f, PT_FAULT_MISALIGNED, misaligned, first, NULL);
+}
+
+/* False after pt_fail: some lanes may not do what they ask for. */
+static bool may_copy(const struct pt_code *c, struct pt_frame *f)
+{
+    if (!is_aligned(c, f))
+        return fail_misaligned(c, f);
+    for (uint32_t left = f->cta->launch->releases ? f->mask : 0; left; left &= left - 1) {
+        struct pt_async_op op = copy_of(c, f, (uint32_t)__builtin_ctz(left));
+        if (!pt_isolate_allows(c, f, op.lane, op.to, op.bytes, true) ||
+            !pt_isolate_allows(c, f, op.lane, op.from, op.read, false))
+            return false;
+    }
+    return true;
 }
 
 static const struct pt_code *copy_later(const struct pt_code *c, struct pt_frame *f)

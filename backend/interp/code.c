@@ -104,6 +104,18 @@ static int by_start(const void *a, const void *b)
     return x->reg < y->reg ? -1 : x->reg > y->reg;
 }
 
+/* Calls write parameters in registers, whether these are read or not. */
+static void see_params(const struct pt_decoder *d, struct range *ranges)
+{
+    for (uint32_t i = 0; i < d->f->params.n; i++) {
+        const struct pt_symbol *s = &d->m->symbols.v[d->f->params.v[i]];
+        if (s->space != PT_SPACE_REG)
+            continue;
+        ranges[s->reg].reg = s->reg;
+        extend(&ranges[s->reg], 0);
+    }
+}
+
 static struct range *find_ranges(struct pt_decoder *d)
 {
     struct pt_func *f = d->f;
@@ -112,6 +124,7 @@ static struct range *find_ranges(struct pt_decoder *d)
         r.v[i] = (struct range){.first = UINT32_MAX};
     const uint64_t *live = pt_live_in(d->m, f, d->scratch);
     uint32_t words = (f->regs.n + 63) / 64;
+    see_params(d, r.v);
     for (uint32_t b = 0; b < f->blocks.n; b++) {
         const struct pt_block *block = &f->blocks.v[b];
         for (uint32_t i = block->first; i < block->first + block->count; i++) {
@@ -282,6 +295,19 @@ uint64_t pt_code_symbol(const struct pt_select *s, uint32_t symbol, enum pt_spac
     return s->decoder->image->symbols[symbol];
 }
 
+uint64_t pt_code_constants(const struct pt_select *s)
+{
+    uint32_t first = pt_first_constant(s->module);
+    return first == PT_NONE || !s->decoder
+               ? 0
+               : s->decoder->image->symbols[first] - s->module->symbols.v[first].offset;
+}
+
+bool pt_code_is_of_kernel(const struct pt_select *s)
+{
+    return s->func->is_entry ? !PT_HAS(s, param_func) : PT_HAS(s, param_entry);
+}
+
 struct pt_code *pt_code_before(struct pt_select *s, pt_handler fn)
 {
     struct pt_code *c = pt_vec_push(s->decoder->scratch, &s->decoder->before);
@@ -346,6 +372,8 @@ static uint32_t address_source(struct pt_select *s, const struct pt_operand *o, 
 {
     enum pt_space space;
     uint64_t address = pt_code_symbol(s, o->index, &space) + (uint64_t)o->imm;
+    if (space == PT_SPACE_CONST && !(o->flags & PT_OPND_GENERIC))
+        address -= pt_code_constants(s);
     if (space == PT_SPACE_GLOBAL || space == PT_SPACE_CONST)
         return constant_slot(s->decoder, width, width == 4 ? (uint32_t)address : address, 0);
     pt_handler fn = pt_move_address(space, o->flags & PT_OPND_GENERIC, width);
@@ -707,10 +735,23 @@ static bool decode_insn(struct pt_decoder *d, uint32_t index)
     return true;
 }
 
-/* True if lanes may wait between this instruction and the next. */
-static bool splits_block(const struct pt_form *form)
+static bool is_sync(const struct pt_form *form)
 {
     return form->effects & (PT_FX_CTA | PT_FX_CLUSTER | PT_FX_WARP);
+}
+
+/* Other warps go on behind the instruction. */
+static bool gives_way(const struct pt_decoder *d, const struct pt_form *form)
+{
+    bool is_access = form->effects & (PT_FX_READ | PT_FX_WRITE) && !(form->effects & (PT_FX_BRANCH | PT_FX_CALL | PT_FX_END));
+    return is_access && d->program->base.tests & PT_TEST_TURNS;
+}
+
+/* True if lanes may wait between this instruction and the next. */
+static bool splits_block(const struct pt_decoder *d, const struct pt_insn *insn)
+{
+    const struct pt_form *form = pt_insn_form(d->m, insn);
+    return is_sync(form) || gives_way(d, form);
 }
 
 static void number_blocks(struct pt_decoder *d)
@@ -722,7 +763,7 @@ static void number_blocks(struct pt_decoder *d)
         d->first_block[b] = n++;
         const struct pt_block *block = &f->blocks.v[b];
         for (uint32_t i = 0; i + 1 < block->count; i++)
-            n += splits_block(pt_insn_form(d->m, &f->insns.v[block->first + i]));
+            n += splits_block(d, &f->insns.v[block->first + i]);
         n += falls_back(f, b);
     }
     d->first_block[f->blocks.n] = n;
@@ -778,7 +819,7 @@ static bool is_meeting(const struct pt_decoder *d, const struct pt_insn *insn)
 {
     const struct pt_form *form = pt_insn_form(d->m, insn);
     uint32_t callee = form->effects & PT_FX_CALL ? pt_ctl_callee(d->f, insn) : PT_NONE;
-    return splits_block(form) ||
+    return is_sync(form) ||
            (form->effects & PT_FX_CALL && (callee == PT_NONE || !d->m->funcs.v[callee].is_declared_only));
 }
 
@@ -797,8 +838,10 @@ static void decode_in_order(struct pt_decoder *d, uint32_t index)
     else if (index == 0)
         emit_order(d, pt_loop_part, index, d->block);
     decode_insn(d, index);
-    if (splits_block(pt_insn_form(d->m, insn)))
+    if (is_sync(pt_insn_form(d->m, insn)))
         emit_order(d, pt_loop_part, index, block_after(d));
+    if (gives_way(d, pt_insn_form(d->m, insn)))
+        emit(d, &(struct pt_code){.fn = pt_loop_give_way, .o = {block_after(d)}, .insn = index});
 }
 
 static void decode_blocks(struct pt_decoder *d)
@@ -813,7 +856,7 @@ static void decode_blocks(struct pt_decoder *d)
         for (uint32_t i = 0; i < block->count; i++) {
             d->is_last = i + 1 == block->count;
             decode_in_order(d, block->first + i);
-            if (!d->is_last && splits_block(pt_insn_form(d->m, &f->insns.v[block->first + i])))
+            if (!d->is_last && splits_block(d, &f->insns.v[block->first + i]))
                 starts[++d->block] = d->body->codes.n;
         }
         end_block(d, b, starts);

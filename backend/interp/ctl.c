@@ -1,4 +1,6 @@
 /* Branches, calls, ends, barriers of the CTA and the cluster, the stack. PTX ISA 9.7.12, 9.7.13.1-2, 9.7.17, 9.7.19. */
+#include <string.h>
+
 #include "backend/interp/race.h"
 #include "backend/barrier.h"
 
@@ -340,6 +342,16 @@ static const struct pt_code *call_frame(const struct pt_code *c, struct pt_frame
     return c;
 }
 
+/* Calls alone can go on for as long as loops. */
+static bool is_told_to_stop(struct pt_state *s, const struct pt_body *callee)
+{
+    s->called += callee->codes.n + 1;
+    if (s->called < PT_CODES_UNTIL_POLL)
+        return false;
+    s->called = 0;
+    return atomic_load_explicit(&s->warp->cta->launch->stop, memory_order_relaxed);
+}
+
 PT_HANDLER(call_direct)
 {
     const struct call_site *site = c->ptr;
@@ -347,6 +359,11 @@ PT_HANDLER(call_direct)
     struct pt_frame *callee = NULL;
     if (!call_frame(c, f, site->program->bodies[site->callee], f->mask, &callee))
         return NULL;
+    if (is_told_to_stop(s, callee->body)) {
+        pt_loop_wait(callee, 0, f->mask);
+        f->mask = 0;
+        return pt_stop(s, PT_RUN_YIELDED);
+    }
     pt_set_mask(callee, f->mask);
     f->mask = 0;
     s->frame = callee;
@@ -374,6 +391,7 @@ PT_HANDLER(call_indirect)
     const struct call_site *site = c->ptr;
     const uint64_t *address = PT_SLOT(0, u64);
     uint32_t left = f->mask;
+    bool stops = false;
     while (left) {
         uint64_t target = address[__builtin_ctz(left)];
         uint32_t lanes = 0;
@@ -388,8 +406,11 @@ PT_HANDLER(call_indirect)
         if (!call_frame(c, f, body, lanes, &callee))
             return NULL;
         pt_loop_wait(callee, 0, lanes);
+        stops |= is_told_to_stop(f->state, body);
     }
     f->mask = 0;
+    if (stops)
+        return pt_stop(f->state, PT_RUN_YIELDED);
     f->state->next = PT_NEXT_PICK;
     return NULL;
 }
@@ -483,12 +504,34 @@ static bool fits_device(struct pt_select *s, struct call_site *site, const struc
     return bytes <= PT_DEVICE_BYTES && (!site->n_results || site->results[0].bytes <= PT_DEVICE_BYTES);
 }
 
+/* Functions of CUDA's device runtime library (cudadevrt), of which there is no PTX: its prefix, and what had none before CUDA 12. */
+static bool is_device_runtime(const char *name)
+{
+    static const char *const prefixes[] = {"__cudaCDP2", "cudaLaunchDevice", "cudaGetParameterBuffer"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+            return true;
+    return false;
+}
+
+static void refuse_function(struct pt_select *s, const char *name)
+{
+    struct pt_diags *diags = &s->module->diags;
+    uint32_t n = diags->list.n;
+    bool is_theirs = is_device_runtime(name);
+    pt_diag_error(diags, s->insn->line, s->insn->col, 1,
+                  is_theirs ? "'%s' is of the device's runtime library: launches of kernels by kernels, and other calls of CUDA in "
+                              "kernels, are not supported yet"
+                            : "function '%s' is declared but not defined", name);
+    if (is_theirs && diags->list.n > n)
+        diags->list.v[n].unsupported = true;
+}
+
 static pt_handler device_call(struct pt_select *s, struct call_site *site, const struct pt_func *target)
 {
     site->device = target->is_host ? PT_DEVICE_COUNT + site->callee : pt_device_find(target->name);
     if (!site->device)
-        pt_diag_error(&s->module->diags, s->insn->line, s->insn->col, 1,
-                      "function '%s' is declared but not defined", target->name);
+        refuse_function(s, target->name);
     else if (!fits_device(s, site, target))
         pt_diag_error(&s->module->diags, s->insn->line, s->insn->col, 1,
                       "function '%s' passes more than %d bytes", target->name, PT_DEVICE_BYTES);
@@ -652,7 +695,7 @@ PT_HANDLER(barrier)
         return barrier_fault(c, f);
     if (c->aux & BAR_ARRIVE)
         return pt_goto(f, g.block, c + 1);
-    if (f->cta->bar[id].phase != g.phase) {
+    if (f->cta->bar[id].phase != g.phase && !(s->program->base.tests & PT_TEST_TURNS)) {
         pt_ctl_barrier_result(&g);
         return pt_goto(f, g.block, c + 1);
     }

@@ -96,6 +96,9 @@ static const struct pt_engine *engine_at(int rank)
 
 const struct pt_engine *pt_interp(const char *level)
 {
+#if defined(__x86_64__)
+    __builtin_cpu_init(); /* another library's constructor may call before our own */
+#endif
     for (int rank = 0; rank < 4; rank++) {
         const struct pt_engine *engine = engine_at(rank);
         if (engine && (!level || strcmp(level, engine->name) == 0))

@@ -150,7 +150,7 @@ PT_HANDLER(test_any)
 static uint32_t recent_index(enum pt_address kind, uint32_t number)
 {
     enum { OWN = 2 };
-    if (kind == PT_ADDRESS_PARAM)
+    if (kind >= PT_ADDRESS_PARAM && kind <= PT_ADDRESS_PARAM32)
         return 0;
     if (kind >= PT_ADDRESS_SHARED_VAR)
         return 1;

@@ -6,7 +6,8 @@
  * the deepest runs.
  *
  * Serial programs (PT_TEST_ORDER): the first lane that can run does, up to where it meets others, its end or the back edge of a
- * loop that waits for others. Where none can, those that wait to meet others go on.
+ * loop that waits for others. Where none can, those that wait to meet others go on. With PT_TEST_TURNS a warp yields behind every
+ * access to memory (pt_loop_give_way), and at barriers.
  */
 #include "backend/interp/async.h"
 #include "backend/barrier.h"
@@ -400,6 +401,13 @@ const struct pt_code *pt_loop_turn(struct pt_frame *f, uint32_t block)
     return NULL;
 }
 
+const struct pt_code *pt_loop_give_way(const struct pt_code *c, struct pt_frame *f)
+{
+    pt_loop_wait(f, c->o[0], f->mask);
+    f->mask = 0;
+    return pt_stop(f->state, PT_RUN_YIELDED);
+}
+
 const struct pt_code *pt_loop_poll(struct pt_frame *f, uint32_t block)
 {
     f->budget = f->body->budget;
@@ -466,9 +474,10 @@ static void end_round(struct pt_state *s)
 }
 
 /* Chooses what runs next. Returns false if nothing can: s->run then says why. */
-static bool choose(struct pt_state *s)
+static bool choose(struct pt_state *s, bool is_resumed)
 {
-    if (s->n_groups) {
+    /* Where warps take turns, the last one at a barrier does not go on first. */
+    if (s->n_groups && (is_resumed || !(s->program->base.tests & PT_TEST_TURNS))) {
         if (release_warp(s))
             return true;
         release_groups(s);
@@ -488,8 +497,8 @@ static bool choose(struct pt_state *s)
 enum pt_run pt_loop_resume(struct pt_warp *warp)
 {
     struct pt_state *s = pt_state_of(warp);
-    for (;;) {
-        if (s->next == PT_NEXT_PICK && !choose(s))
+    for (bool is_resumed = true;; is_resumed = false) {
+        if (s->next == PT_NEXT_PICK && !choose(s, is_resumed))
             return s->run;
         struct pt_frame *f = s->frame;
         const struct pt_code *c = s->code;

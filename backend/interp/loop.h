@@ -107,6 +107,7 @@ struct pt_state {
     bool is_fast; /* the step that runs need not be exact */
     bool is_serial;  /* PT_TEST_ORDER */
     uint32_t turned; /* likewise: lanes that took the back edge of a loop that waits for others, and let all of them run first */
+    uint32_t called; /* codes of the functions called since the launch's stop was last looked at */
     uint32_t n_groups;
     struct pt_group groups[PT_WARP_SIZE];
     struct pt_extent recent[PT_RECENT]; /* isolated launches: what accesses were found in */
@@ -136,6 +137,7 @@ static inline struct pt_state *pt_state_of(const struct pt_warp *warp)
 #define pt_loop_places PT_LEVEL_NAME(pt_loop_places)
 #define pt_loop_meet PT_LEVEL_NAME(pt_loop_meet)
 #define pt_loop_part PT_LEVEL_NAME(pt_loop_part)
+#define pt_loop_give_way PT_LEVEL_NAME(pt_loop_give_way)
 #define pt_loop_frame PT_LEVEL_NAME(pt_loop_frame)
 #define pt_loop_drop PT_LEVEL_NAME(pt_loop_drop)
 
@@ -172,6 +174,8 @@ void pt_loop_places(const struct pt_warp *warp,
  * go on. */
 const struct pt_code *pt_loop_meet(const struct pt_code *c, struct pt_frame *f);
 const struct pt_code *pt_loop_part(const struct pt_code *c, struct pt_frame *f);
+/* Behind an access, of a program whose warps take turns: other warps go on, then the lanes at block o[0]. */
+const struct pt_code *pt_loop_give_way(const struct pt_code *c, struct pt_frame *f);
 /* The first code of a block that belongs to an instruction. */
 static inline const struct pt_code *pt_loop_first(const struct pt_body *body, uint32_t block)
 {
@@ -241,6 +245,12 @@ uint32_t pt_code_block(const struct pt_select *s, uint32_t ir_block);
 /* The address or offset of a variable, and where it counts from: .param of functions is LOCAL. */
 #define pt_code_symbol PT_LEVEL_NAME(pt_code_symbol)
 uint64_t pt_code_symbol(const struct pt_select *s, uint32_t symbol, enum pt_space *space);
+/* Where the window of constants begins; 0: there are none. */
+#define pt_code_constants PT_LEVEL_NAME(pt_code_constants)
+uint64_t pt_code_constants(const struct pt_select *s);
+/* The instruction's .param is the kernel's parameters, not those of an activation, which are local memory. */
+#define pt_code_is_of_kernel PT_LEVEL_NAME(pt_code_is_of_kernel)
+bool pt_code_is_of_kernel(const struct pt_select *s);
 /* code->ptr becomes the start of decoded block `block`. */
 #define pt_code_link PT_LEVEL_NAME(pt_code_link)
 void pt_code_link(struct pt_select *s, uint32_t block);

@@ -401,7 +401,10 @@ PT_ACCESS_HANDLER(load_vector)
         uint32_t keep = v->reg_bits[k] < 32 ? (1u << v->reg_bits[k]) - 1 : UINT32_MAX;
         for (uint32_t left = f->mask; left; left &= left - 1) {
             uint32_t i = (uint32_t)__builtin_ctz(left);
-            if (v->slot_bytes[k] == 8)
+            if (v->slot_bytes[k] == 16)
+                ((unsigned __int128 *)d)[i] =
+                    v->is_signed ? (unsigned __int128)(int64_t)value[k][i] : value[k][i];
+            else if (v->slot_bytes[k] == 8)
                 ((uint64_t *)d)[i] = value[k][i];
             else
                 ((uint32_t *)d)[i] = (uint32_t)value[k][i] & keep;
@@ -424,10 +427,9 @@ PT_ACCESS_HANDLER(store_vector)
     for (uint32_t left = f->mask; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
         for (uint32_t k = 0; k < v->n; k++) {
-            const char *s = (const char *)f + v->slot[k];
+            const char *s = (const char *)f + v->slot[k] + (size_t)i * v->slot_bytes[k];
             store_element(a[i] + k * v->bytes, v->bytes,
-                          v->slot_bytes[k] == 8 ? ((const uint64_t *)s)[i]
-                                                : ((const uint32_t *)s)[i]);
+                          v->slot_bytes[k] > 4 ? *(const uint64_t *)s : *(const uint32_t *)s);
         }
     }
     return c + 1;
@@ -612,6 +614,8 @@ uint64_t pt_address_all(const struct pt_code *c, const struct pt_frame *f, enum 
         CASE(PT_ADDRESS_REG32)
         CASE(PT_ADDRESS_FIXED)
         CASE(PT_ADDRESS_PARAM)
+        CASE(PT_ADDRESS_PARAM64)
+        CASE(PT_ADDRESS_PARAM32)
         CASE(PT_ADDRESS_SHARED_VAR)
         CASE(PT_ADDRESS_SHARED64)
         CASE(PT_ADDRESS_SHARED32)
@@ -735,10 +739,10 @@ static bool symbol_address(struct pt_select *s, const struct pt_operand *o, enum
 
 static enum pt_address register_kind(const struct pt_select *s, enum pt_space space, bool is_wide)
 {
-    bool is_local = space == PT_SPACE_LOCAL ||
-                    (space == PT_SPACE_PARAM && (!s->func->is_entry || PT_HAS(s, param_func)));
-    if (is_local)
+    if (space == PT_SPACE_LOCAL || (space == PT_SPACE_PARAM && !pt_code_is_of_kernel(s)))
         return is_wide ? PT_ADDRESS_LOCAL64 : PT_ADDRESS_LOCAL32;
+    if (space == PT_SPACE_PARAM)
+        return is_wide ? PT_ADDRESS_PARAM64 : PT_ADDRESS_PARAM32;
     if (space == PT_SPACE_SHARED)
         return is_wide ? PT_ADDRESS_SHARED64 : PT_ADDRESS_SHARED32;
     return is_wide ? PT_ADDRESS_REG64 : PT_ADDRESS_REG32;
@@ -749,20 +753,21 @@ static bool find_address(struct pt_select *s, const struct pt_operand *mem, enum
                          enum pt_address *kind)
 {
     const struct pt_operand *o = &s->func->operands.v[mem->index];
+    uint64_t window = space == PT_SPACE_CONST ? pt_code_constants(s) : 0;
     if (o->kind == PT_OPND_SYM)
         return symbol_address(s, o, kind);
     if (o->kind == PT_OPND_REG) {
         bool is_wide = pt_type_bits((enum pt_type)s->func->regs.v[o->index].type) == 64;
         *kind = register_kind(s, space, is_wide);
         s->code->o[1] = pt_code_dest(s, o);
-        s->code->imm = (uint64_t)o->imm;
+        s->code->imm = window + (uint64_t)o->imm;
         return true;
     }
     if (o->kind == PT_OPND_IMM) {
         /* An address in its space: a constant takes the place of the register. */
         *kind = register_kind(s, space, true);
         s->code->o[1] = pt_code_source(s, o, 8);
-        s->code->imm = 0;
+        s->code->imm = window;
         return true;
     }
     return pt_refuse(s, "this kind of address") != NULL;
@@ -945,7 +950,8 @@ static pt_handler access(struct pt_select *s, bool is_load)
     }
     if (!pt_mem_address(s, mem, v.n * v.bytes))
         return NULL;
-    return v.n > 1 ? vector(s, &v, is_load, is_strong) : scalar(s, &v, is_load, is_strong);
+    bool is_part = v.slot_bytes[0] > 8 && v.bytes < 16;
+    return v.n > 1 || is_part ? vector(s, &v, is_load, is_strong) : scalar(s, &v, is_load, is_strong);
 }
 
 pt_handler PT_DO(ld)(struct pt_select *s)

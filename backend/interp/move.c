@@ -345,8 +345,9 @@ ADDRESS(address_local_32, u32, f->base[i])
 ADDRESS(address_local_64, u64, f->base[i])
 ADDRESS(address_local_generic, u64,
         f->base[i] + (uint64_t)(uintptr_t)f->local0 + (uint64_t)i * f->local_stride)
-ADDRESS(address_param_32, u32, (uint64_t)(uintptr_t)f->params)
-ADDRESS(address_param_64, u64, (uint64_t)(uintptr_t)f->params)
+ADDRESS(address_param_32, u32, 0)
+ADDRESS(address_param_64, u64, 0)
+ADDRESS(address_param_generic, u64, (uint64_t)(uintptr_t)f->params)
 
 pt_handler pt_move_address(enum pt_space space, bool generic, uint32_t bytes)
 {
@@ -357,7 +358,7 @@ pt_handler pt_move_address(enum pt_space space, bool generic, uint32_t bytes)
     case PT_SPACE_LOCAL:
         return !is_wide ? address_local_32 : generic ? address_local_generic : address_local_64;
     case PT_SPACE_PARAM:
-        return is_wide ? address_param_64 : address_param_32;
+        return !is_wide ? address_param_32 : generic ? address_param_generic : address_param_64;
     default:
         return NULL;
     }
@@ -384,8 +385,9 @@ static enum pt_space window_of(const struct pt_select *s)
         PT_ELT_##T *d = PT_SLOT(0, T);                                                             \
         const PT_ELT_##T *source = PT_SLOT(1, T);                                                  \
         uint64_t shared = (uint64_t)(uintptr_t)f->shared, local0 = (uint64_t)(uintptr_t)f->local0; \
-        uint64_t stride = f->local_stride;                                                         \
-        (void)shared, (void)local0, (void)stride;                                                  \
+        uint64_t stride = f->local_stride, params = (uint64_t)(uintptr_t)f->params;                \
+        uint64_t constants = c->imm;                                                               \
+        (void)shared, (void)local0, (void)stride, (void)params, (void)constants;                   \
         PT_STORE_LANES(T, d, const PT_VAL_##T a = (PT_VAL_##T)source[i];                           \
                        const PT_VAL_##T value = (PT_VAL_##T)(expr););                              \
         return c + 1;                                                                              \
@@ -399,11 +401,19 @@ CVTA(cvta_to_shared_32, u32, a - (uint32_t)shared)
 CVTA(cvta_to_local_64, u64, a - LOCAL_WINDOW)
 CVTA(cvta_to_local_32, u32, a - LOCAL_WINDOW)
 
+CVTA(cvta_param_64, u64, params + a)
+CVTA(cvta_param_32, u32, (uint32_t)params + a)
+CVTA(cvta_to_param_64, u64, a - params)
+CVTA(cvta_to_param_32, u32, a - (uint32_t)params)
+CVTA(cvta_const_64, u64, constants + a)
+CVTA(cvta_const_32, u32, (uint32_t)constants + a)
+CVTA(cvta_to_const_64, u64, a - constants)
+CVTA(cvta_to_const_32, u32, a - (uint32_t)constants)
+
 /* A generic parameter address of a function is one of its local window. */
 static bool is_local_window(const struct pt_select *s, enum pt_space space)
 {
-    return space == PT_SPACE_LOCAL ||
-           (space == PT_SPACE_PARAM && !s->func->is_entry && !PT_HAS(s, param_entry));
+    return space == PT_SPACE_LOCAL || (space == PT_SPACE_PARAM && !pt_code_is_of_kernel(s));
 }
 
 pt_handler PT_DO(cvta)(struct pt_select *s)
@@ -416,7 +426,12 @@ pt_handler PT_DO(cvta)(struct pt_select *s)
         return is_wide ? cvta_shared_64 : cvta_shared_32;
     if (is_local_window(s, space))
         return is_wide ? cvta_local_64 : cvta_local_32;
-    return is_wide ? mov_64 : mov_32;
+    if (space == PT_SPACE_PARAM)
+        return is_wide ? cvta_param_64 : cvta_param_32;
+    if (space == PT_SPACE_GLOBAL)
+        return is_wide ? mov_64 : mov_32;
+    s->code->imm = pt_code_constants(s);
+    return is_wide ? cvta_const_64 : cvta_const_32;
 }
 
 pt_handler PT_DO(cvta_to)(struct pt_select *s)
@@ -429,7 +444,12 @@ pt_handler PT_DO(cvta_to)(struct pt_select *s)
         return is_wide ? cvta_to_shared_64 : cvta_to_shared_32;
     if (is_local_window(s, space))
         return is_wide ? cvta_to_local_64 : cvta_to_local_32;
-    return is_wide ? mov_64 : mov_32;
+    if (space == PT_SPACE_PARAM)
+        return is_wide ? cvta_to_param_64 : cvta_to_param_32;
+    if (space == PT_SPACE_GLOBAL)
+        return is_wide ? mov_64 : mov_32;
+    s->code->imm = pt_code_constants(s);
+    return is_wide ? cvta_to_const_64 : cvta_to_const_32;
 }
 
 /* The range of the module's constants. */
@@ -479,7 +499,7 @@ pt_handler PT_DO(isspacep)(struct pt_select *s)
     for (uint32_t i = 1; i < s->module->symbols.n; i++) {
         const struct pt_symbol *sym = &s->module->symbols.v[i];
         enum pt_space space;
-        if (sym->space != PT_SPACE_CONST)
+        if (!pt_is_placed(sym, PT_SPACE_CONST))
             continue;
         uint64_t first = pt_code_symbol(s, i, &space);
         range->first = first < range->first ? first : range->first;

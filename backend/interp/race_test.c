@@ -34,7 +34,8 @@ static bool is_mbarrier(const struct pt_form *form)
 bool pt_race_test(struct pt_code *test, const struct pt_form *form, bool is_write)
 {
     enum pt_address kind = pt_mem_kind(test);
-    if (kind == PT_ADDRESS_PARAM || kind >= PT_ADDRESS_LOCAL_VAR)
+    bool is_param = kind >= PT_ADDRESS_PARAM && kind <= PT_ADDRESS_PARAM32;
+    if (is_param || kind >= PT_ADDRESS_LOCAL_VAR)
         return false;
     bool is_atomic = form->effects & PT_FX_ATOMIC;
     test->fn = test_access;

@@ -72,8 +72,10 @@ bool jit_describe(struct jit *j, struct jit_access *a)
         a->space = PT_SPACE_LOCAL; /* ld.param and st.param of arguments */
     if (a->space == PT_SPACE_GENERIC && jit_names(j, a->base, PT_SPACE_SHARED))
         a->space = PT_SPACE_SHARED;
-    if (a->space == PT_SPACE_PARAM && a->base->kind == PT_OPND_REG)
-        a->space = PT_SPACE_GENERIC; /* addresses of a kernel's parameters are generic */
+    if (a->base->kind == PT_OPND_REG && (a->space == PT_SPACE_PARAM || a->space == PT_SPACE_CONST))
+        a->window = a->space;
+    if (a->window == PT_SPACE_PARAM)
+        a->space = PT_SPACE_GENERIC;
     a->is_constant = a->space == PT_SPACE_CONST || a->space == PT_SPACE_PARAM;
     a->order = pt_order_of(j->form);
     if (a->base->kind == PT_OPND_FUNC ||
@@ -137,11 +139,23 @@ static LLVMValueRef address_of_parts(struct jit *j, const struct jit_access *a, 
     return LLVMBuildAdd(j->b, index, jit_read(j, s.base, copy, PT_u64, j->width, false), "");
 }
 
+LLVMValueRef jit_from_window(struct jit *j, const struct jit_access *a, LLVMValueRef address)
+{
+    if (a->window == PT_SPACE_GENERIC)
+        return address;
+    bool is_vector = LLVMGetTypeKind(LLVMTypeOf(address)) == LLVMVectorTypeKind;
+    LLVMValueRef window = jit_window(j, a->window);
+    return LLVMBuildAdd(j->b, address, is_vector ? jit_splat(j, window) : window, "");
+}
+
 LLVMValueRef jit_address(struct jit *j, const struct jit_access *a, unsigned copy, unsigned lanes)
 {
     LLVMValueRef base = lanes > 1 ? address_of_parts(j, a, copy) : NULL;
+    if (a->base->kind != PT_OPND_REG)
+        return jit_read_place(j, a->base, address_type(a), lanes);
     base = base ? base : jit_read(j, a->base, copy, address_type(a), lanes, false);
-    if (a->base->kind != PT_OPND_REG || !a->base->imm)
+    base = jit_from_window(j, a, base);
+    if (!a->base->imm)
         return base;
     return LLVMBuildAdd(j->b, base, jit_const(LLVMTypeOf(base), (uint64_t)a->base->imm), "");
 }

@@ -21,6 +21,7 @@ struct jit_access {
     LLVMTypeRef element; /* iN */
     const struct pt_operand *base;
     enum pt_space space;
+    enum pt_space window; /* CONST, PARAM: `base` is a register with an offset in that window; else GENERIC */
     struct pt_operand values[8]; /* registers or constants */
     bool extends_sign;
     bool is_constant; /* memory that no kernel changes */
@@ -41,7 +42,9 @@ bool jit_names(const struct jit *j, const struct pt_operand *base, enum pt_space
 bool jit_describe_place(struct jit *j, const struct pt_operand *mem, enum pt_space space,
                         unsigned bytes, struct jit_access *a);
 
-/* Address of one lane, or of all, as integers with the constant part added. */
+/* An address, or addresses, in a->window (GENERIC: as they are) as generic ones. */
+LLVMValueRef jit_from_window(struct jit *j, const struct jit_access *a, LLVMValueRef address);
+/* Address of one lane, or of all, as integers with the constant part added; generic but for shared and local accesses. */
 LLVMValueRef jit_address(struct jit *j, const struct jit_access *a, unsigned copy, unsigned lanes);
 /* The integer address (or addresses) as pointers. */
 LLVMValueRef jit_pointer(struct jit *j, const struct jit_access *a, LLVMValueRef address);

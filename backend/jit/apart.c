@@ -465,21 +465,12 @@ void jit_end_apart(struct jit_gen *g)
     LLVMBuildBr(j->b, j->choose);
 }
 
-/* Lanes of the warp may stand elsewhere when the region begins. */
-static bool is_part(const struct jit_gen *g)
-{
-    for (uint32_t w = 0; w < g->j->vary->words; w++)
-        if (jit_waits(g->j, g->r->entry)[w] & g->plan->entries[w])
-            return true;
-    return false;
-}
-
 /* ---- the start --------------------------------------------------------------------------------- */
 
 LLVMValueRef jit_standing(struct jit_gen *g, unsigned copy)
 {
     struct jit *j = g->j;
-    if (j->starts_full && !g->plan->has_ended && !is_part(g))
+    if (j->starts_full && !g->plan->has_ended && !jit_is_left(j, g->plan, g->r->entry))
         return NULL;
     LLVMValueRef lanes = LLVMBuildLoad2(j->b, i32_of(j), j->standing, "");
     return jit_mask_from_bits(j, LLVMBuildLShr(j->b, lanes, jit_i32(j, copy * j->width), ""));

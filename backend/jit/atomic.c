@@ -286,8 +286,11 @@ static LLVMValueRef one_lane(struct jit *j, const struct atomic *a, LLVMValueRef
 /* Addresses in their space: shared ones are offsets of 32 bits. */
 static LLVMValueRef address_of(struct jit *j, const struct atomic *a, unsigned copy)
 {
-    LLVMValueRef base = jit_read(j, a->base, copy, a->is_shared ? PT_u32 : PT_u64, j->width, false);
-    if (a->base->kind == PT_OPND_REG && a->base->imm)
+    enum pt_type type = a->is_shared ? PT_u32 : PT_u64;
+    if (a->base->kind != PT_OPND_REG)
+        return jit_read_place(j, a->base, type, j->width);
+    LLVMValueRef base = jit_read(j, a->base, copy, type, j->width, false);
+    if (a->base->imm)
         base = LLVMBuildAdd(j->b, base, jit_const(LLVMTypeOf(base), (uint64_t)a->base->imm), "");
     return base;
 }

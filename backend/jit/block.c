@@ -77,6 +77,23 @@ static bool is_local_cvta(const struct pt_form *form)
     return (form->op == PT_OP_cvta || form->op == PT_OP_cvta_to) && pt_form_has(form, PT_M_local);
 }
 
+/* cvta and cvta.to of a space whose addresses are offsets in a window that all threads have in common. */
+static bool has_window(const struct pt_form *form)
+{
+    return pt_form_has(form, PT_M_param) || pt_form_has(form, PT_M_param_entry) ||
+           pt_form_has(form, PT_M_const);
+}
+
+static LLVMValueRef through_window(struct jit *j, const struct jit_op *op, unsigned bits)
+{
+    LLVMValueRef window =
+        jit_window(j, pt_form_has(op->form, PT_M_const) ? PT_SPACE_CONST : PT_SPACE_PARAM);
+    window = LLVMBuildIntCast2(j->b, window, jit_int_type(j, bits, 1), false, "");
+    window = op->lanes > 1 ? jit_splat(j, window) : window;
+    return op->form->op == PT_OP_cvta ? LLVMBuildAdd(j->b, op->a[0], window, "")
+                                      : LLVMBuildSub(j->b, op->a[0], window, "");
+}
+
 static bool has_carry(const struct pt_form *form)
 {
     return form->effects & (PT_FX_CARRY_IN | PT_FX_CARRY_OUT);
@@ -199,10 +216,9 @@ static bool move(struct jit *j, struct jit_op *op, const struct operands *all, u
             base = LLVMBuildIntCast2(j->b, base, jit_int_type(j, bits, 1), false, "");
             if (op->lanes > 1)
                 base = jit_splat(j, base);
+            op->d[0] = LLVMBuildAnd(j->b, op->a[0], jit_const(type, UINT32_MAX), "");
             if (op->form->op == PT_OP_cvta)
-                op->d[0] = LLVMBuildAdd(j->b, op->a[0], base, "");
-            else
-                op->d[0] = LLVMBuildAnd(j->b, op->a[0], jit_const(type, UINT32_MAX), "");
+                op->d[0] = LLVMBuildAdd(j->b, op->d[0], base, "");
             return true;
         }
         if (is_local_cvta(op->form)) {
@@ -211,7 +227,7 @@ static bool move(struct jit *j, struct jit_op *op, const struct operands *all, u
         }
         if (pt_form_has(op->form, PT_M_param) && j->inlined)
             return false;
-        op->d[0] = op->a[0];
+        op->d[0] = has_window(op->form) ? through_window(j, op, bits) : op->a[0];
         return true;
     case PT_OP_mapa: /* of a kernel without clusters */
         op->d[0] = LLVMBuildAnd(j->b, op->a[0], jit_const(type, ~RANK_BITS), "");

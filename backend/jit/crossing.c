@@ -32,7 +32,8 @@ LLVMValueRef jit_mask_from_bits(struct jit *j, LLVMValueRef bits)
     for (unsigned i = 0; i < j->width; i++)
         lanes[i] = (int)i;
     if (j->target->has_mask_registers)
-        return jit_shuffle(j, LLVMBuildBitCast(j->b, bits, jit_int_type(j, 1, PT_WARP_SIZE), ""), NULL, lanes, j->width);
+        return jit_shuffle(j, LLVMBuildBitCast(j->b, bits, jit_int_type(j, 1, PT_WARP_SIZE), ""),
+                           NULL, lanes, j->width);
     bits = LLVMBuildTruncOrBitCast(j->b, bits, LLVMIntTypeInContext(j->context, j->width), "");
     return LLVMBuildBitCast(j->b, bits, jit_int_type(j, 1, j->width), "");
 }
@@ -96,7 +97,8 @@ void jit_store_crossing(struct jit *j, const struct jit_reg *r, unsigned u, LLVM
     if (is_bit && r->shape == JIT_VECTOR) {
         LLVMValueRef bits = jit_mask_load(j, r->slot[u]);
         if (mask)
-            bits = LLVMBuildSelect(j->b, mask, bits, jit_mask_from_bits(j, load_unaligned(j, i32, at)), "");
+            bits = LLVMBuildSelect(j->b, mask, bits,
+                                   jit_mask_from_bits(j, load_unaligned(j, i32, at)), "");
         store_unaligned(j, jit_mask_to_bits(j, bits), at);
         return;
     }
@@ -248,9 +250,8 @@ static bool others_stand(const struct jit_gen *g)
 {
     const struct jit *j = g->j;
     for (uint32_t i = 0; j->runs_apart && i < g->r->n_blocks; i++)
-        for (uint32_t w = 0; w < j->vary->words; w++)
-            if (jit_waits(j, g->r->blocks[i])[w] & g->plan->entries[w])
-                return true;
+        if (jit_is_left(j, g->plan, g->r->blocks[i]))
+            return true;
     return false;
 }
 

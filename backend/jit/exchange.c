@@ -196,8 +196,8 @@ static void read_indexes(struct jit *j, const struct jit_access *a, unsigned cop
         lanes = frozen(j, lanes);
         origin = frozen(j, origin);
         if (!x->is_split)
-            origin =
-                LLVMBuildAdd(j->b, origin, jit_const(LLVMTypeOf(origin), (uint64_t)o->imm), "");
+            origin = LLVMBuildAdd(j->b, jit_from_window(j, a, origin),
+                                  jit_const(LLVMTypeOf(origin), (uint64_t)o->imm), "");
     } else {
         lanes = x->is_split ? jit_read(j, o, copy, PT_u32, j->width, false)
                             : jit_address(j, a, copy, j->width);
@@ -266,6 +266,7 @@ LLVMValueRef jit_index_address(struct jit *j, const struct jit_access *a, unsign
     index = LLVMBuildIntCast2(j->b, index, i64, x->split.is_signed, "");
     index = LLVMBuildMul(j->b, index, jit_i64(j, x->split.scale), "");
     index = LLVMBuildAdd(j->b, index, jit_read(j, x->split.base, copy, PT_u64, 1, false), "");
+    index = jit_from_window(j, a, index);
     return LLVMBuildAdd(j->b, index, jit_i64(j, (uint64_t)a->base->imm), "");
 }
 

@@ -169,10 +169,16 @@ static uint32_t naming_anywhere(struct jit_front *front, uint32_t members, bool 
     return all;
 }
 
+/* All live lanes of the warp are there and name the same: an H200 tests the mask only where lanes may have parted. */
+static bool is_whole_group(const struct pt_warp *warp, const struct jit_stand *s)
+{
+    return s->held == warp->live && naming(s, s->members[__builtin_ctz(s->held)]) == s->held;
+}
+
 /* Lanes go on of which each names the same and all that are named have come; one such group at a time. */
 static bool settle_members(struct pt_warp *warp, struct jit_front *front, struct jit_stand *s)
 {
-    if (s->held != warp->live && strangers(s)) {
+    if (!is_whole_group(warp, s) && strangers(s)) {
         s->held = strangers(s);
         return fail(warp, s, PT_FAULT_ILLEGAL_INSTRUCTION, PT_STRANGERS);
     }

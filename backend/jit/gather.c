@@ -94,7 +94,7 @@ static bool access_indexed(struct jit *j, const struct jit_access *a, unsigned c
         return false;
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
     LLVMValueRef base = jit_read(j, s.base, copy, PT_u64, 1, false);
-    base = LLVMBuildAdd(j->b, base, jit_i64(j, (uint64_t)a->base->imm), "");
+    base = LLVMBuildAdd(j->b, jit_from_window(j, a, base), jit_i64(j, (uint64_t)a->base->imm), "");
     LLVMValueRef bad = jit_misaligned(j, a, base);
     if (j->mask[copy])
         bad = LLVMBuildAnd(j->b, bad, jit_any(j, j->mask[copy]), "");

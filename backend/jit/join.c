@@ -37,7 +37,8 @@ static unsigned elements_of_lane(struct jit *j, uint32_t insn, struct jit_access
 static bool is_like(const struct jit_access *a, const struct jit_access *b)
 {
     return a->is_load == b->is_load && a->type == b->type && a->space == b->space &&
-           a->base->index == b->base->index && a->is_constant == b->is_constant;
+           a->window == b->window && a->base->index == b->base->index &&
+           a->is_constant == b->is_constant;
 }
 
 /* ---- what stands in between ------------------------------------------------------------------- */

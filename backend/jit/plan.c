@@ -143,12 +143,29 @@ static uint64_t *find_reaching(struct jit *j)
     return set;
 }
 
+static const uint64_t *waits_cta(const struct jit *j, uint32_t block)
+{
+    return j->vary->waits_cta + (size_t)block * j->vary->words;
+}
+
 /* All live threads that will meet a barrier again run the block together; or none need to. */
 static bool is_convergent(const struct jit *j, const uint64_t *reaching, uint32_t block)
 {
-    const uint64_t *waits = j->vary->waits_cta + (size_t)block * j->vary->words;
     for (uint32_t w = 0; !j->runs_apart && w < j->vary->words; w++)
-        if (waits[w] & reaching[w])
+        if (waits_cta(j, block)[w] & reaching[w])
+            return false;
+    return true;
+}
+
+/* No thread stands where a region begins while others are in another one: at the block while others run from an entry, or at an entry while
+ * others run from the block. */
+static bool is_met(const struct jit *j, const uint64_t *entries, uint32_t block)
+{
+    for (uint32_t w = 0; !j->runs_apart && w < j->vary->words; w++)
+        if (waits_cta(j, block)[w] & entries[w])
+            return false;
+    for (uint32_t b = 0; !j->runs_apart && b < j->f->blocks.n; b++)
+        if (jit_set_has(entries, b) && jit_set_has(waits_cta(j, b), block))
             return false;
     return true;
 }
@@ -163,11 +180,25 @@ static bool loop_has(const struct pt_loop *loop, const uint64_t *syncs)
     return false;
 }
 
+/* Where the loop leads to. */
+static void find_ways_out(struct jit *j, struct jit_plan *plan, const uint64_t *reaching,
+                          const struct pt_loop *loop)
+{
+    const struct pt_func *f = j->f;
+    for (uint32_t b = loop->header; b < loop->end; b++)
+        for (uint32_t e = 0; e < f->blocks.v[b].n_succ; e++) {
+            uint32_t to = f->edges.v[f->blocks.v[b].succ + e];
+            if (to >= loop->end && is_convergent(j, reaching, to) && is_met(j, plan->entries, to))
+                jit_set_add(plan->entries, to);
+        }
+}
+
 /* Barriers, headers of loops that hold one or wait, and where such loops lead to begin regions. */
 static void find_entries(struct jit *j, struct jit_plan *plan, const uint64_t *reaching)
 {
     const struct pt_func *f = j->f;
     uint64_t *syncs = jit_new_set(j);
+    bool *holds = pt_arena_alloc(j->arena, f->loops.n + 1);
     jit_set_add(plan->entries, 0);
     for (uint32_t b = 0; b < f->blocks.n; b++)
         if (jit_is_sync(j, b)) {
@@ -175,23 +206,19 @@ static void find_entries(struct jit *j, struct jit_plan *plan, const uint64_t *r
             jit_set_add(plan->entries, b);
         }
     for (uint32_t l = 0; l < f->loops.n; l++) {
-        const struct pt_loop *loop = &f->loops.v[l];
-        if (!loop_has(loop, syncs) && !waits(j, loop))
-            continue;
-        jit_set_add(plan->entries, loop->header);
-        for (uint32_t b = loop->header; b < loop->end; b++)
-            for (uint32_t e = 0; e < f->blocks.v[b].n_succ; e++) {
-                uint32_t to = f->edges.v[f->blocks.v[b].succ + e];
-                if (to >= loop->end && is_convergent(j, reaching, to))
-                    jit_set_add(plan->entries, to);
-            }
+        holds[l] = loop_has(&f->loops.v[l], syncs) || waits(j, &f->loops.v[l]);
+        if (holds[l])
+            jit_set_add(plan->entries, f->loops.v[l].header);
     }
+    for (uint32_t l = 0; l < f->loops.n; l++)
+        if (holds[l])
+            find_ways_out(j, plan, reaching, &f->loops.v[l]);
 }
 
 static bool are_convergent(const struct jit *j, const uint64_t *entries, const uint64_t *reaching)
 {
     for (uint32_t b = 0; b < j->f->blocks.n; b++)
-        if (jit_set_has(entries, b) && !is_convergent(j, reaching, b))
+        if (jit_set_has(entries, b) && !(is_convergent(j, reaching, b) && is_met(j, entries, b)))
             return false;
     return true;
 }
@@ -247,7 +274,7 @@ static bool find_shared(struct jit *j, struct jit_plan *plan, const uint64_t *re
         uint32_t owners = 0;
         for (uint32_t r = 0; r < plan->n_regions; r++)
             owners += jit_set_has(plan->regions[r].set, b);
-        if (owners > 1 && is_convergent(j, reaching, b)) {
+        if (owners > 1 && is_convergent(j, reaching, b) && is_met(j, plan->entries, b)) {
             jit_set_add(plan->entries, b);
             return true;
         }
@@ -296,7 +323,8 @@ static bool has_waiting(const struct jit *j, uint32_t block)
     return false;
 }
 
-/* Blocks between a branch at which a group may part and where it has met again. Lanes that stop somewhere may not have met. */
+/* Blocks between a branch at which a group may part and where it has met again. Lanes that wait somewhere have not met: where warps run apart,
+ * and in loops of several entries, of which one may be where both ways of a branch lead in the end. */
 static void find_partial(struct jit *j)
 {
     j->partial = jit_new_set(j);
@@ -312,7 +340,7 @@ static void find_partial(struct jit *j)
             all[w] |= j->partial[w];
     }
     j->partial = all;
-    for (uint32_t b = 0; j->runs_apart && b < j->f->blocks.n; b++)
+    for (uint32_t b = 0; b < j->f->blocks.n; b++)
         if (has_waiting(j, b))
             jit_set_add(j->partial, b);
 }
@@ -424,7 +452,8 @@ static bool runs_apart(struct jit *j)
 {
     struct jit_plan plan = {.entries = jit_new_set(j)};
     bool begins_reducing = jit_is_reduction(pt_insn_form(j->m, &j->f->insns.v[0]));
-    if (j->options->has_cluster || begins_reducing || has_waiting_loop(j) || has_sync_of_some(j) || jit_parts_warps(j))
+    if (j->options->has_cluster || begins_reducing || has_waiting_loop(j) || has_sync_of_some(j) ||
+        jit_parts_warps(j))
         return true;
     const uint64_t *reaching = find_reaching(j);
     find_entries(j, &plan, reaching);
@@ -465,8 +494,8 @@ static bool needs_no_barriers(const struct jit *j, const struct jit_plan *plan)
 /* Nothing is lost where a CTA's run is interrupted, and nobody can tell in which order CTAs run. */
 static bool may_take_turns(const struct jit *j)
 {
-    return !jit_has_effect(j, PT_FX_CALL) && !jit_has_steps(j) && !jit_tells_order(j) && !has_reduction(j) &&
-           keeps_carry(j);
+    return !jit_has_effect(j, PT_FX_CALL) && !jit_has_steps(j) && !jit_tells_order(j) &&
+           !has_reduction(j) && keeps_carry(j);
 }
 
 /* From barrier to barrier. */
@@ -487,6 +516,25 @@ static void plan_together(struct jit *j, struct jit_plan *plan)
         jit_plan_turns(j, plan);
 }
 
+bool jit_is_left(const struct jit *j, const struct jit_plan *plan, uint32_t block)
+{
+    for (uint32_t w = 0; w < j->vary->words; w++)
+        if (jit_waits(j, block)[w] & plan->entries[w])
+            return true;
+    return false;
+}
+
+/* Some lanes of a warp may end before others do. */
+static bool may_end_apart(const struct jit *j, const struct jit_plan *plan)
+{
+    if (keeps_alive(plan))
+        return true;
+    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+        if (ends(j, b) && jit_is_left(j, plan, b))
+            return true;
+    return false;
+}
+
 /* From wherever a thread may wait. */
 static bool plan_apart(struct jit *j, struct jit_plan *plan)
 {
@@ -497,7 +545,7 @@ static bool plan_apart(struct jit *j, struct jit_plan *plan)
         if (j->vary->stops[b])
             jit_set_add(stops, b);
     jit_cut_apart(j, plan, stops);
-    plan->has_ended = keeps_alive(plan);
+    plan->has_ended = may_end_apart(j, plan);
     plan->front_bytes = jit_front_bytes(plan->n_regions);
     j->scratch_bytes = plan->front_bytes * plan->n_groups;
     jit_place_members(j, plan);

@@ -62,6 +62,8 @@ uint32_t jit_take_scratch(struct jit *j, uint32_t bytes);
 /* plan.c: an empty set of blocks; the block's first instruction is a sync point of CTA or cluster. */
 uint64_t *jit_new_set(struct jit *j);
 bool jit_is_sync(const struct jit *j, uint32_t block);
+/* plan.c: lanes of the warp may stand where a region begins while the block runs. */
+bool jit_is_left(const struct jit *j, const struct jit_plan *plan, uint32_t block);
 /* plan.c: regions where warps run apart; the blocks of `also` begin one, too. */
 void jit_cut_apart(struct jit *j, struct jit_plan *plan, const uint64_t *also);
 /* apart.c: what is known of the kernel's values where its warps run apart: j->vary, of groups that are warps. */

@@ -157,6 +157,7 @@ static void code_symbol(struct codec *c, struct pt_symbol *s)
     FIELD(c, s->vec);
     FIELD(c, s->is_array);
     FIELD(c, s->is_unsized);
+    FIELD(c, s->is_used);
     FIELD(c, s->align);
     FIELD(c, s->size);
     FIELD(c, s->offset);

@@ -448,6 +448,16 @@ static LLVMValueRef in_window(struct jit *j, uint64_t offset)
     return LLVMBuildAdd(j->b, LLVMBuildZExt(j->b, window, i64, ""), jit_i64(j, offset), "");
 }
 
+LLVMValueRef jit_window(struct jit *j, enum pt_space space)
+{
+    if (space == PT_SPACE_PARAM)
+        return LLVMBuildPtrToInt(j->b, j->params, LLVMInt64TypeInContext(j->context), "");
+    uint32_t first = pt_first_constant(j->m);
+    return first == PT_NONE ? jit_i64(j, 0)
+                            : named(j, JIT_SYMBOL, first, 0 - j->m->symbols.v[first].offset);
+}
+
+/* What a named variable or function is as a value: for variables, the address in their space. */
 static LLVMValueRef address(struct jit *j, const struct pt_operand *o)
 {
     if (o->kind == PT_OPND_FUNC)
@@ -464,9 +474,12 @@ static LLVMValueRef address(struct jit *j, const struct pt_operand *o)
         return in_window(j, offset);
     case PT_SPACE_LOCAL: /* an offset in the thread's window */
         return jit_i64(j, s->offset + offset);
-    case PT_SPACE_PARAM: /* of the kernel: cvta.param */
-        return LLVMBuildAdd(j->b, LLVMBuildPtrToInt(j->b, j->params, i64, ""),
-                            jit_i64(j, s->offset + offset), "");
+    case PT_SPACE_PARAM: /* of the kernel */
+    case PT_SPACE_CONST:
+        if (o->flags & PT_OPND_GENERIC)
+            return LLVMBuildAdd(j->b, jit_window(j, (enum pt_space)s->space),
+                                jit_i64(j, s->offset + offset), "");
+        return jit_i64(j, s->offset + offset);
     default:
         return named(j, JIT_SYMBOL, o->index, offset);
     }
@@ -540,6 +553,15 @@ LLVMValueRef jit_read(struct jit *j, const struct pt_operand *o, unsigned copy, 
     if (o->kind == PT_OPND_REG && type == PT_pred && (o->flags & PT_OPND_NEG))
         value = LLVMBuildNot(j->b, value, "");
     return value;
+}
+
+LLVMValueRef jit_read_place(struct jit *j, const struct pt_operand *o, enum pt_type type,
+                            unsigned lanes)
+{
+    bool is_constant = o->kind == PT_OPND_SYM && j->m->symbols.v[o->index].space == PT_SPACE_CONST;
+    LLVMValueRef place = is_constant ? named(j, JIT_SYMBOL, o->index, (uint64_t)o->imm) : NULL;
+    return place ? fit(j, spread(j, place, lanes), type, lanes)
+                 : jit_read(j, o, 0, type, lanes, false);
 }
 
 enum jit_shape jit_shape_of(const struct jit *j, const struct pt_operand *o, int64_t *stride)

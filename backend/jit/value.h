@@ -78,6 +78,10 @@ LLVMValueRef jit_remake_wide(struct jit *j, uint32_t reg, unsigned copy);
  * NaNs apart. */
 LLVMValueRef jit_read(struct jit *j, const struct pt_operand *o, unsigned copy, enum pt_type type,
                       unsigned lanes, bool number);
+/* An address that is no register, as where its access goes: jit_read gives that of a constant in its window. */
+LLVMValueRef jit_read_place(struct jit *j, const struct pt_operand *o, enum pt_type type, unsigned lanes);
+/* The generic address at which the window of the kernel's parameters (PARAM) or of constants (CONST) begins. */
+LLVMValueRef jit_window(struct jit *j, enum pt_space space);
 /* How the operand lies over a chunk, and its stride where affine. */
 enum jit_shape jit_shape_of(const struct jit *j, const struct pt_operand *o, int64_t *stride);
 /* Chunks over which an affine register goes on as it does from lane to lane: those of the group, or of a row of threads, or one. */

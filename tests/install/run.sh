@@ -66,6 +66,7 @@ else
     skipped=$((skipped + 1))
     echo "skipped native code: built without the compiler"
 fi
+check "manual page, variables" grep -q '^.B PTERA_OOB' "$root/share/man/man1/ptera.1"
 check "manual page" grep -q '^.SS ptera run' "$root/share/man/man1/ptera.1"
 mkdir "$work/bin" # a `ptera` that the emulator runs, if there is one
 printf '#!/bin/sh\nexec %s "$@"\n' "$* $root/bin/ptera" >"$work/bin/ptera"

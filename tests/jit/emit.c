@@ -278,7 +278,7 @@ static void put_form(const struct form *f, unsigned slot)
 static void put_kernel(struct form **batch, unsigned n)
 {
     ptx_bytes = 0;
-    put(".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 in, .param "
+    put(".version 9.5\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 in, .param "
         ".u64 "
         "out)\n{\n.reg .b64 %%from, %%to, %%at; .reg .b32 %%row, %%n, %%t, %%flag; .reg .b16 "
         "%%low;\n");

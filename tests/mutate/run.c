@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "tests/mutate/run.h"
 
 #include <stdint.h>
@@ -11,6 +12,7 @@
 #include "backend/barrier.h"
 #include "ptera.h"
 #include "tests/gen/pen.h"
+#include "tests/mutate/vary.h"
 
 enum {
     BUFFERS = 8,
@@ -20,7 +22,9 @@ enum {
     PARAMETERS_MAX = 1 << 16, /* bytes */
     KERNELS = 4,              /* of a mutant */
     HANG_SECONDS = 20,        /* beyond the limit */
-    PLACE_TEXT = 200
+    PLACE_TEXT = 200,
+    LOADS = 4, /* that fail one after the other */
+    CLOCK_STEP = 0x1e3779b1
 };
 
 /* Launches of a kernel in an engine of their own: for the first, memory is as the system gave it. */
@@ -29,17 +33,18 @@ struct way {
     ptera_order order;
     int isolate;
     ptera_backend backend;
-    unsigned clusters, times; /* of the grid; launches, of which the last counts */
+    unsigned clusters;  /* of the grid */
+    unsigned unwritten; /* as ptera_launch has it */
 };
 
-static const struct way isolated = {"isolated", PTERA_ORDER_LOCKSTEP, 1, PTERA_BACKEND_INTERP, 2, 1},
-                        lanes = {"isolated, lanes one by one", PTERA_ORDER_LANES, 1, PTERA_BACKEND_INTERP, 2, 1},
-                        reverse = {"isolated, in reverse", PTERA_ORDER_REVERSE, 1, PTERA_BACKEND_INTERP, 2, 1},
-                        plain = {"interpreted", PTERA_ORDER_LOCKSTEP, 0, PTERA_BACKEND_INTERP, 2, 1},
-                        automatic = {"auto", PTERA_ORDER_LOCKSTEP, 0, PTERA_BACKEND_AUTO, 2, 1},
-                        native = {"native", PTERA_ORDER_LOCKSTEP, 0, PTERA_BACKEND_JIT, 2, 1},
-                        once = {"once", PTERA_ORDER_LOCKSTEP, 1, PTERA_BACKEND_INTERP, 1, 1},
-                        again = {"again", PTERA_ORDER_LOCKSTEP, 1, PTERA_BACKEND_INTERP, 1, 2};
+static const struct way isolated = {"isolated", PTERA_ORDER_LOCKSTEP, 1, PTERA_BACKEND_INTERP, 2, 0},
+                        lanes = {"isolated, lanes one by one", PTERA_ORDER_LANES, 1, PTERA_BACKEND_INTERP, 2, 0},
+                        reverse = {"isolated, in reverse", PTERA_ORDER_REVERSE, 1, PTERA_BACKEND_INTERP, 2, 0},
+                        plain = {"interpreted", PTERA_ORDER_LOCKSTEP, 0, PTERA_BACKEND_INTERP, 2, 0},
+                        automatic = {"auto", PTERA_ORDER_LOCKSTEP, 0, PTERA_BACKEND_AUTO, 2, 0},
+                        native = {"native", PTERA_ORDER_LOCKSTEP, 0, PTERA_BACKEND_JIT, 2, 0},
+                        turns = {"isolated, warps in turns", PTERA_ORDER_TURNS, 1, PTERA_BACKEND_INTERP, 2, 0},
+                        filled = {"isolated, unwritten memory filled", PTERA_ORDER_LOCKSTEP, 1, PTERA_BACKEND_INTERP, 2, 0xa5};
 
 struct outcome {
     ptera_result result;
@@ -48,6 +53,7 @@ struct outcome {
     bool is_dear;     /* PTERA_ERROR_TIMEOUT, while it was compiled */
     bool is_parted;   /* lanes of a warp that do not come together, or that their own mask leaves out */
     uint64_t address; /* PTERA_ERROR_ILLEGAL_ADDRESS */
+    unsigned line;    /* where it failed; 0: nowhere */
     size_t n;
     uint8_t *bytes; /* buffers, then variables */
     char error[160];
@@ -172,6 +178,8 @@ static void read_error(const ptera_engine *engine, struct outcome *o)
     o->is_dear = o->result == PTERA_ERROR_TIMEOUT && strstr(text, "while it was compiled");
     o->is_parted = strstr(text, PT_STRANGERS) || strstr(text, PT_PARTED_LANES);
     snprintf(o->error, sizeof o->error, "%.*s", (int)strcspn(text, "\n"), text);
+    const char *line = strstr(text, "mutant.ptx:");
+    o->line = line ? (unsigned)strtoul(line + strlen("mutant.ptx:"), NULL, 10) : 0;
     o->address = address ? strtoull(address + strlen("illegal address "), NULL, 16) : UINT64_MAX / 3;
 }
 
@@ -197,6 +205,7 @@ static void launch_timed(const struct trial *t, const struct way *way, ptera_ker
     char late[80];
     launch->order = way->order;
     launch->isolate = way->isolate;
+    launch->unwritten = way->unwritten;
     launch->backend = way->backend;
     launch->timeout_seconds = way->isolate || way->backend == PTERA_BACKEND_INTERP ? t->options->limit : t->options->native_limit;
     double start = now();
@@ -255,13 +264,9 @@ static struct outcome run_way(const struct trial *t, const struct way *way)
         return o;
     for (unsigned i = 0; i < BUFFERS; i++)
         ptera_memory_register(engine, buffer_of(t, i), BUFFER_BYTES);
-    for (unsigned i = 0; i < way->times; i++) {
-        ptera_module_unload(module);
-        free(o.bytes);
-        o = (struct outcome){.result = ptera_module_load(engine, "mutant.ptx", t->text, t->bytes, &module)};
-        if (o.result == PTERA_OK)
-            run_kernel(t, way, engine, module, &o);
-    }
+    o.result = ptera_module_load(engine, "mutant.ptx", t->text, t->bytes, &module);
+    if (o.result == PTERA_OK)
+        run_kernel(t, way, engine, module, &o);
     ptera_engine_destroy(engine);
     alarm(0);
     return o;
@@ -307,30 +312,88 @@ static void expect_same(const struct trial *t, const struct way *way, const stru
     fail(t, VERDICT_DIFFERENT, way, text);
 }
 
-/* What an earlier launch left in its memory matters. */
-static bool reads_unwritten(const struct trial *t)
+/* ---- why results differ ---------------------------------------------------------------------------------------------- */
+
+/* Run so, the interpreter leaves something else. `text` is freed; NULL: there is nothing to run. */
+static bool differs(const struct trial *t, const struct way *way, char *text, const struct outcome *from)
 {
-    struct outcome first = run_way(t, &once), second = run_way(t, &again);
-    bool is_alike = is_same(&first, &second);
-    free(first.bytes);
-    free(second.bytes);
-    return !is_alike;
+    struct trial other = *t;
+    other.text = text;
+    other.bytes = text ? strlen(text) : 0;
+    struct outcome o = text ? run_way(&other, way) : (struct outcome){0};
+    bool is_other = text && o.result != PTERA_ERROR_TIMEOUT && o.result != PTERA_ERROR_INVALID_PTX && !is_same(from, &o);
+    free(o.bytes);
+    free(text);
+    return is_other;
+}
+
+static bool is_at_fault(const struct outcome *o)
+{
+    return o->is_load && (o->result == PTERA_ERROR_ILLEGAL_ADDRESS || o->result == PTERA_ERROR_MISALIGNED_ADDRESS);
+}
+
+/* Without the loads that fail it ends as native code does, which has none of them. */
+static bool is_without_loads(const struct trial *t, const struct outcome *first, const struct outcome *o)
+{
+    struct trial other = *t;
+    struct outcome now = *first;
+    char *text = strdup(t->text);
+    for (int i = 0; i < LOADS && text && is_at_fault(&now); i++) {
+        char *less = vary_without_load(text, now.line);
+        free(text);
+        text = less;
+        other.text = text;
+        if (text)
+            now = run_way(&other, &isolated);
+        free(now.bytes);
+    }
+    free(text);
+    return now.result == o->result;
+}
+
+/* They are clocks' readings. */
+static bool reads_clocks(const struct trial *t)
+{
+    struct trial still = *t;
+    char *text = vary_clocks(t->text, 0);
+    struct outcome from = {0};
+    still.text = text;
+    still.bytes = text ? strlen(text) : 0;
+    if (text)
+        from = run_way(&still, &isolated);
+    bool is_other = text && differs(t, &isolated, vary_clocks(t->text, CLOCK_STEP), &from);
+    free(from.bytes);
+    free(text);
+    return is_other;
+}
+
+/* What the kernel does that has no one result; KERNEL_COMPARED: nothing. */
+static enum kernel_kind find_excuse(const struct trial *t, const struct outcome *first, const struct outcome *o)
+{
+    bool is_behind = first->result == PTERA_OK || (o->line && o->line < first->line);
+    if (o->is_parted && is_behind)
+        return KERNEL_PARTED;
+    bool is_alignment = o->result == PTERA_ERROR_MISALIGNED_ADDRESS && o->line == first->line; /* what is left of the load: another thread's */
+    if (is_at_fault(first) && (o->result == PTERA_OK || is_alignment || is_without_loads(t, first, o)))
+        return KERNEL_UNREAD;
+    if (differs(t, &turns, strdup(t->text), first))
+        return KERNEL_ORDER;
+    if (differs(t, &filled, strdup(t->text), first) || differs(t, &filled, vary_places(t->text), first))
+        return KERNEL_UNWRITTEN;
+    return reads_clocks(t) ? KERNEL_CLOCK : KERNEL_COMPARED;
 }
 
 /* Runs it as code that may be native. */
 static void run_alike(const struct trial *t, const struct way *way, const struct outcome *first, bool must_agree)
 {
     struct outcome o = run_way(t, way);
-    bool is_unread = o.result == PTERA_OK && first->is_load &&
-                     (first->result == PTERA_ERROR_ILLEGAL_ADDRESS || first->result == PTERA_ERROR_MISALIGNED_ADDRESS);
+    enum kernel_kind excuse = KERNEL_COMPARED;
+    if (must_agree && !o.is_dear && !is_same(first, &o))
+        excuse = find_excuse(t, first, &o);
     if (o.is_dear)
         t->report->kernels[KERNEL_DEAR]++;
-    else if (must_agree && is_unread)
-        t->report->kernels[KERNEL_UNREAD]++;
-    else if (must_agree && first->result == PTERA_OK && o.is_parted)
-        t->report->kernels[KERNEL_PARTED]++;
-    else if (must_agree && !is_same(first, &o) && reads_unwritten(t))
-        t->report->kernels[KERNEL_UNWRITTEN]++;
+    else if (excuse != KERNEL_COMPARED)
+        t->report->kernels[excuse]++;
     else if (must_agree)
         expect_same(t, way, first, &o);
     t->report->kernels[KERNEL_NATIVE] += way == &native && o.is_native;
@@ -408,6 +471,7 @@ void run_serve(const void *options, int in, int out)
         char *text = malloc(head.bytes + 1);
         if (!text || !pen_read(in, text, head.bytes))
             return;
+        text[head.bytes] = 0;
         t.text = text;
         t.bytes = head.bytes;
         t.report = &report;

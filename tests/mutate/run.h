@@ -1,4 +1,6 @@
-/* What is done with a mutant: each of its kernels runs isolated in three orders of threads, then on both engines and under auto. */
+/* What is done with a mutant: each of its kernels runs isolated in three orders of threads, then on both engines and under auto. Where these
+ * differ, the interpreter is asked whether the result is one of several: with warps in turns, with other bytes where nothing was written, with
+ * another local variable before the first, with other clocks, without the load that failed. */
 #ifndef PTERA_TESTS_MUTATE_RUN_H
 #define PTERA_TESTS_MUTATE_RUN_H
 
@@ -18,12 +20,13 @@ enum verdict {
 enum kernel_kind {
     KERNEL_COMPARED,  /* the same result code and the same bytes */
     KERNEL_FAULTED,   /* the same result code, of a failure */
-    KERNEL_ORDER,     /* it depends on the order of threads: it ends */
+    KERNEL_ORDER,     /* it depends on the order of threads or warps: it ends */
     KERNEL_TIMEOUT,   /* the interpreter did not end in time: native code does */
     KERNEL_DEAR,      /* it was not compiled in time */
-    KERNEL_UNREAD,    /* a load fails whose value nobody uses: native code has no such load */
-    KERNEL_PARTED,    /* lanes meet in a way that PTX forbids, which native code says and the interpreter need not find */
-    KERNEL_UNWRITTEN, /* it reads what nobody wrote: it ends */
+    KERNEL_UNREAD,    /* a load fails whose value nobody uses: native code has no such load, and goes on to what is behind */
+    KERNEL_PARTED,    /* lanes meet in a way that PTX forbids, which native code says and the interpreter need not find, or only what is behind */
+    KERNEL_UNWRITTEN, /* it reads what nobody wrote, or local memory at an address that it made up: it ends */
+    KERNEL_CLOCK,     /* it depends on what clocks say */
     KERNEL_WILD,      /* it leaves its memory, for where memory of the process may be: it ran isolated only */
     KERNEL_NATIVE,    /* of all these: native code ran */
     KERNEL_KINDS

@@ -1,0 +1,79 @@
+#define _GNU_SOURCE
+#include "tests/mutate/vary.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *vary_without_load(const char *text, unsigned line)
+{
+    char *copy = strdup(text), *at = copy;
+    for (unsigned i = 1; at && i < line; i++)
+        at = (at = strchr(at, '\n')) ? at + 1 : NULL;
+    char *load = at ? strstr(at, "ld.") : NULL, *end = load ? strchr(load, ';') : NULL;
+    if (!end || memchr(at, '\n', (size_t)(end - at))) {
+        free(copy);
+        return NULL;
+    }
+    while (load > at && load[-1] != ';')
+        load--; /* the guard */
+    memset(load, ' ', (size_t)(end + 1 - load));
+    return copy;
+}
+
+/* The name of a clock that begins here, its length and width. */
+static size_t clock_at(const char *at, bool *is_wide)
+{
+    static const char *const names[] = {"%clock64", "%globaltimer", "%clock", "%clock_hi", "%globaltimer_lo", "%globaltimer_hi"};
+    size_t n = 1;
+    while (isalnum((unsigned char)at[n]) || at[n] == '_' || at[n] == '$')
+        n++;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (n == strlen(names[i]) && !strncmp(at, names[i], n)) {
+            *is_wide = i < 2;
+            return n;
+        }
+    return 0;
+}
+
+char *vary_clocks(const char *text, uint64_t step)
+{
+    char *copy = NULL;
+    size_t bytes = 0;
+    uint64_t value = 0;
+    bool is_wide;
+    FILE *out = open_memstream(&copy, &bytes);
+    for (const char *at = text; *at;) {
+        size_t n = *at == '%' ? clock_at(at, &is_wide) : 0;
+        if (n)
+            value += step, fprintf(out, "%llu", (unsigned long long)(is_wide ? value : value & UINT32_MAX));
+        else
+            fputc(*at, out);
+        at += n ? n : 1;
+    }
+    fclose(out);
+    if (strlen(text) == bytes && !strcmp(text, copy)) {
+        free(copy);
+        return NULL;
+    }
+    return copy;
+}
+
+char *vary_places(const char *text)
+{
+    static const char variable[] = "{ .local .align 16 .b8 place[64]; st.local.u8 [place], 0;";
+    char *copy = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&copy, &bytes);
+    const char *entry, *body;
+    while ((entry = strstr(text, ".entry")) && (body = strchr(entry, '{'))) {
+        fwrite(text, 1, (size_t)(body - text), out);
+        fputs(variable, out);
+        text = body + 1;
+    }
+    fputs(text, out);
+    fclose(out);
+    return copy;
+}

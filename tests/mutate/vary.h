@@ -1,0 +1,14 @@
+/* A mutant's text changed so that what is not defined shows: the result differs. The caller frees; NULL: there is nothing to change. */
+#ifndef PTERA_TESTS_MUTATE_VARY_H
+#define PTERA_TESTS_MUTATE_VARY_H
+
+#include <stdint.h>
+
+/* Without the load on the line. */
+char *vary_without_load(const char *text, unsigned line);
+/* Reads of clocks give `step` and multiples of it. */
+char *vary_clocks(const char *text, uint64_t step);
+/* Kernels have another local variable before the first one. */
+char *vary_places(const char *text);
+
+#endif
