@@ -32,8 +32,7 @@ JOIN(min_s64, uint64_t, (int64_t)old < (int64_t)b ? old : b)
 JOIN(max_s64, uint64_t, (int64_t)old > (int64_t)b ? old : b)
 JOIN(add_f32, uint32_t, pt_float_add(old, b, PT_RN, false, false))
 JOIN(add_f32_ftz, uint32_t, pt_float_add(old, b, PT_RN, true, false))
-/* Of two NaNs the new one stays. */
-JOIN(add_f64, uint64_t, pt_float_atom_add64(b, old, false))
+JOIN(add_f64, uint64_t, pt_float_atom_add64(old, b, false))
 #define JOINS_OF_HALVES(name, type)                                                    \
     JOIN(add_##name, uint16_t, pt_half_add(old, b, type, false, false))                \
     JOIN(min_##name, uint16_t, pt_half_pick(old, b, type, false, false, false, false)) \

@@ -476,13 +476,14 @@ PT_LANE uint64_t pt_float_add64(uint64_t a, uint64_t b, enum pt_round rnd)
     return s != s ? pt_float_nan64(a, b, b) : r;
 }
 
-/* atom.add.f64. A NaN among the operands is the result: as it is in global memory, made quiet in shared memory. */
+/* Memory holds a, atom.add.f64 adds b. A NaN is the result: of two the added one, as it is, in global memory; in shared memory
+ * the one that was there, made quiet. */
 PT_LANE uint64_t pt_float_atom_add64(uint64_t a, uint64_t b, bool in_shared)
 {
-    uint64_t nan = pt_float_is_nan64(a) ? a : pt_float_is_nan64(b) ? b : 0;
-    if (nan)
-        return in_shared ? nan | UINT64_C(0x0008000000000000) : nan;
-    return pt_float_add64(a, b, PT_RN);
+    bool is_nan_a = pt_float_is_nan64(a), is_nan_b = pt_float_is_nan64(b);
+    if (in_shared && (is_nan_a || is_nan_b))
+        return (is_nan_a ? a : b) | UINT64_C(0x0008000000000000);
+    return is_nan_b ? b : is_nan_a ? a : pt_float_add64(a, b, PT_RN);
 }
 
 PT_LANE uint64_t pt_float_sub64(uint64_t a, uint64_t b, enum pt_round rnd)

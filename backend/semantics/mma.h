@@ -9,9 +9,10 @@
  *                                                                            bits; f16: nearest even
  *   e4m3 e5m2 (mma)            half        float  as f16: k % 4 < 2, then    C added to nearest
  *                                                 the others, from zero
- *   f16 m8n8k4                 1           fma    f32 result: from -0 in     C added to nearest
+ *   f16 m8n8k4                 1           fma    f32 result: from 0 in      C added to nearest
  *                                                 order of k. f16 result:    one rounding to f16
- *                                                 from C, k = 2, 3, 0, 1
+ *                                                 C + k = 2, 3, then + the
+ *                                                 sum of k = 0, 1
  *   f64                        1           fma    from C in order of k       the form's rounding
  *   s8 u8 s4 u4                all         int    exact                      wraps, or .satfinite
  *   b1                         all         bit    popcounts                  wraps
@@ -459,25 +460,26 @@ static inline void pt_mma_float8(const struct pt_mma_float *op, const enum pt_ty
 
 /* ---- chains of fused multiply-adds ----------------------------------------------------------- */
 
-/* f16 m8n8k4: 8 rows; C and D are f16 or f32. */
+/* f16 m8n8k4: 8 rows; C and D are f16 or f32. A result of f16 is C + two sums of two products, k = 2 and 3 first. */
 static inline void pt_mma_quad(bool from_f16, bool to_f16, const uint32_t a[][PT_MMA_A],
                                const uint32_t b[][PT_MMA_N], const struct pt_mma_tile *c,
                                struct pt_mma_tile *d)
 {
-    static const uint8_t order[2][4] = {{0, 1, 2, 3}, {2, 3, 0, 1}};
     for (uint32_t m = 0; m < 8; m++)
         for (uint32_t n = 0; n < PT_MMA_N; n++) {
-            uint32_t addend = c->v[m][n];
+            uint32_t addend = c->v[m][n], sum[2] = {0, 0};
             if (from_f16)
                 addend = pt_float_canon(pt_half_to_f32(addend, PT_F16));
-            uint32_t sum = to_f16 ? addend : 0x80000000;
-            for (uint32_t i = 0; i < 4; i++) {
-                uint32_t k = order[to_f16][i];
-                sum = pt_float_fma(pt_half_to_f32(a[m][k], PT_F16), pt_half_to_f32(b[k][n], PT_F16),
-                                   sum, PT_RN, false, false);
+            for (uint32_t k = 0; k < 4; k++) {
+                uint32_t *s = &sum[to_f16 ? k / 2 : 0], x = pt_half_to_f32(a[m][k], PT_F16),
+                         y = pt_half_to_f32(b[k][n], PT_F16);
+                *s = to_f16 && k % 2 == 0 ? pt_float_mul(x, y, PT_RN, false, false)
+                                          : pt_float_fma(x, y, *s, PT_RN, false, false);
             }
-            d->v[m][n] = to_f16 ? pt_half_from_f32(sum, PT_F16, PT_RN)
-                                : pt_float_add(sum, addend, PT_RN, false, false);
+            if (to_f16)
+                addend = pt_float_add(addend, sum[1], PT_RN, false, false);
+            addend = pt_float_add(addend, sum[0], PT_RN, false, false);
+            d->v[m][n] = to_f16 ? pt_half_from_f32(addend, PT_F16, PT_RN) : addend;
         }
 }
 

@@ -435,9 +435,9 @@ bool pt_cu_pool_keep(struct pt_cu_range *range)
 static void leave_going(struct pt_cu_range *range)
 {
     CUmemoryPool pool = range->owner;
-    struct pt_cu_range **p = &pool->going;
     if (range->memory != PT_CU_POOLED)
         return;
+    struct pt_cu_range **p = &pool->going;
     while (*p && *p != range)
         p = &(*p)->next;
     if (*p)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes golden kernels of mma, mma.sp and wmma.mma: matrix_gen.py FOLDER [--rows N] [--seed N]
+"""Makes golden kernels of mma, mma.sp and wmma.mma: matrix_gen.py FOLDER [--rows N] [--seed N] [--match REGEX]
 
 One .entry kNNNNN(.param .u64 in, .param .u64 out) for each form of tests/isa/forms.tsv up to sm_90a, laid out as those of forms_gen.py:
 thread i reads its registers, of A, B, C and the metadata, as words of 64 bits. The inputs of a warp are of one style (elem);
@@ -12,6 +12,7 @@ ap = argparse.ArgumentParser()
 ap.add_argument('out')
 ap.add_argument('--rows', type=int, default=512)
 ap.add_argument('--seed', type=int, default=1)
+ap.add_argument('--match', default='')
 A = ap.parse_args()
 os.makedirs(A.out, exist_ok=True)
 
@@ -135,7 +136,7 @@ def forms():
         if c[0] != 'matrix-mma' or '[' in c[4] or 'satfinite' in c[4] and '.s32.' not in c[4]:
             continue
         m = re.fullmatch(r'sm_(\d+)a?', c[2])
-        if m and int(m.group(1)) <= 90 and re.match(r'w?mma', c[4]):
+        if m and int(m.group(1)) <= 90 and re.match(r'w?mma', c[4]) and re.search(A.match, c[4]):
             yield c[4]
 
 

@@ -438,5 +438,17 @@ case('active_return', [(32, 0, 0)], '''
 { .reg .b32 r1, y; .reg .b64 q; .reg .pred p; ld.param.b64 q, [x]; ld.param.b32 y, [z]; setp.lt.u32 p, y, 16; @p bra A;
   st.volatile.global.u32 [q], 7; ret; A: activemask.b32 r1; st.volatile.global.u32 [q], r1; ret; }''')
 
+# Lanes that met in parts: behind collectives over groups of eight, of four and of two lanes, and of halves, those of a condition.
+PARTS = {'shfl': 'shfl.sync.down.b32 r2, lane, 1, 0x1807, r3;', 'vote': 'vote.sync.ballot.b32 r2, odd, r3;',
+         'match': 'match.any.sync.b32 r2, lane, r3;', 'redux': 'redux.sync.add.u32 r2, lane, r3;', 'sync': 'bar.warp.sync r3;'}
+for part, collective in PARTS.items():
+    for lanes in (2, 8, 16):
+        case('active_after_%s_%d' % (part, lanes), [(32, 0, 0)], '''
+            and.b32 r4, lane, %d; shl.b32 r3, %#x, r4; rem.u32 r5, lane, 3; setp.ne.u32 p1, r5, 0;
+            %s
+            @p1 bra END;
+            %s
+            END: %s''' % (32 - lanes, (1 << lanes) - 1, collective, TAKE % 0, TAKE % 4))
+
 open(os.path.join(folder, 'jobs.tsv'), 'w').write('\n'.join(jobs) + '\n')
 print(len(jobs), 'jobs')

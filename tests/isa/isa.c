@@ -417,8 +417,10 @@ static bool check_target(char *column[COLUMNS], const struct pairs *pairs, const
     bool ok = check_at(column, pairs, t, from, "");
     if (before >= t->ptx)
         ok &= check_at(column, pairs, t, before, pairs->n > 1 ? "" : version_of(from));
-    if (to < NEWEST)
-        ok &= check_at(column, pairs, t, to, "") & check_at(column, pairs, t, NEWEST, "");
+    if (to < NEWEST) {
+        ok &= check_at(column, pairs, t, to, "");
+        ok &= check_at(column, pairs, t, NEWEST, "");
+    }
     return ok;
 }
 
