@@ -157,17 +157,37 @@ static bool is_convergent(const struct jit *j, const uint64_t *reaching, uint32_
     return true;
 }
 
+/* Blocks at which threads may be while others stand at an entry, to wait there until all have come or ended. */
+static uint64_t *find_passed_by(struct jit *j, const uint64_t *entries)
+{
+    uint64_t *set = jit_new_set(j);
+    bool changed = !j->runs_apart;
+    for (uint32_t b = 0; changed && b < j->f->blocks.n; b++)
+        for (uint32_t w = 0; jit_set_has(entries, b) && w < j->vary->words; w++)
+            set[w] |= waits_cta(j, b)[w];
+    while (changed) {
+        changed = false;
+        for (uint32_t b = 0; b < j->f->blocks.n; b++) {
+            const struct pt_block *block = &j->f->blocks.v[b];
+            for (uint32_t e = 0; jit_set_has(set, b) && !jit_set_has(entries, b) && e < block->n_succ; e++) {
+                uint32_t to = j->f->edges.v[block->succ + e];
+                changed |= !jit_set_has(set, to) && !jit_set_has(entries, to);
+                if (!jit_set_has(entries, to))
+                    jit_set_add(set, to);
+            }
+        }
+    }
+    return set;
+}
+
 /* No thread stands where a region begins while others are in another one: at the block while others run from an entry, or at an entry while
- * others run from the block. */
-static bool is_met(const struct jit *j, const uint64_t *entries, uint32_t block)
+ * others run from the block, which is not one of `passed_by` then. */
+static bool is_met(const struct jit *j, const uint64_t *entries, const uint64_t *passed_by, uint32_t block)
 {
     for (uint32_t w = 0; !j->runs_apart && w < j->vary->words; w++)
         if (waits_cta(j, block)[w] & entries[w])
             return false;
-    for (uint32_t b = 0; !j->runs_apart && b < j->f->blocks.n; b++)
-        if (jit_set_has(entries, b) && jit_set_has(waits_cta(j, b), block))
-            return false;
-    return true;
+    return !jit_set_has(passed_by, block);
 }
 
 /* ---- regions --------------------------------------------------------------------------------- */
@@ -185,11 +205,15 @@ static void find_ways_out(struct jit *j, struct jit_plan *plan, const uint64_t *
                           const struct pt_loop *loop)
 {
     const struct pt_func *f = j->f;
+    const uint64_t *passed_by = find_passed_by(j, plan->entries);
     for (uint32_t b = loop->header; b < loop->end; b++)
         for (uint32_t e = 0; e < f->blocks.v[b].n_succ; e++) {
             uint32_t to = f->edges.v[f->blocks.v[b].succ + e];
-            if (to >= loop->end && is_convergent(j, reaching, to) && is_met(j, plan->entries, to))
+            if (to >= loop->end && !jit_set_has(plan->entries, to) && is_convergent(j, reaching, to) &&
+                is_met(j, plan->entries, passed_by, to)) {
                 jit_set_add(plan->entries, to);
+                passed_by = find_passed_by(j, plan->entries);
+            }
         }
 }
 
@@ -215,10 +239,12 @@ static void find_entries(struct jit *j, struct jit_plan *plan, const uint64_t *r
             find_ways_out(j, plan, reaching, &f->loops.v[l]);
 }
 
-static bool are_convergent(const struct jit *j, const uint64_t *entries, const uint64_t *reaching)
+static bool are_convergent(struct jit *j, const uint64_t *entries, const uint64_t *reaching)
 {
+    const uint64_t *passed_by = find_passed_by(j, entries);
     for (uint32_t b = 0; b < j->f->blocks.n; b++)
-        if (jit_set_has(entries, b) && !(is_convergent(j, reaching, b) && is_met(j, entries, b)))
+        if (jit_set_has(entries, b) &&
+            !(is_convergent(j, reaching, b) && is_met(j, entries, passed_by, b)))
             return false;
     return true;
 }
@@ -270,11 +296,12 @@ static void make_region(struct jit *j, struct jit_plan *plan, uint32_t entry)
 /* A block that several regions reach begins one, where it can: it would be generated more than once. */
 static bool find_shared(struct jit *j, struct jit_plan *plan, const uint64_t *reaching)
 {
+    const uint64_t *passed_by = find_passed_by(j, plan->entries);
     for (uint32_t b = 0; b < j->f->blocks.n; b++) {
         uint32_t owners = 0;
         for (uint32_t r = 0; r < plan->n_regions; r++)
             owners += jit_set_has(plan->regions[r].set, b);
-        if (owners > 1 && is_convergent(j, reaching, b) && is_met(j, plan->entries, b)) {
+        if (owners > 1 && is_convergent(j, reaching, b) && is_met(j, plan->entries, passed_by, b)) {
             jit_set_add(plan->entries, b);
             return true;
         }
