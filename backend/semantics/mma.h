@@ -11,8 +11,8 @@
  *                                                 the others, from zero
  *   f16 m8n8k4                 1           fma    f32 result: from 0 in      C added to nearest
  *                                                 order of k. f16 result:    one rounding to f16
- *                                                 C + k = 2, 3, then + the
- *                                                 sum of k = 0, 1
+ *                                                 C + the sum of k = 0, 1,
+ *                                                 then + that of k = 2, 3
  *   f64                        1           fma    from C in order of k       the form's rounding
  *   s8 u8 s4 u4                all         int    exact                      wraps, or .satfinite
  *   b1                         all         bit    popcounts                  wraps
@@ -460,7 +460,7 @@ static inline void pt_mma_float8(const struct pt_mma_float *op, const enum pt_ty
 
 /* ---- chains of fused multiply-adds ----------------------------------------------------------- */
 
-/* f16 m8n8k4: 8 rows; C and D are f16 or f32. A result of f16 is C + two sums of two products, k = 2 and 3 first. */
+/* f16 m8n8k4: 8 rows; C and D are f16 or f32. A result of f16 is C + two sums of two products, k = 0 and 1 first. */
 static inline void pt_mma_quad(bool from_f16, bool to_f16, const uint32_t a[][PT_MMA_A],
                                const uint32_t b[][PT_MMA_N], const struct pt_mma_tile *c,
                                struct pt_mma_tile *d)
@@ -476,9 +476,9 @@ static inline void pt_mma_quad(bool from_f16, bool to_f16, const uint32_t a[][PT
                 *s = to_f16 && k % 2 == 0 ? pt_float_mul(x, y, PT_RN, false, false)
                                           : pt_float_fma(x, y, *s, PT_RN, false, false);
             }
+            addend = pt_float_add(addend, sum[0], PT_RN, false, false);
             if (to_f16)
                 addend = pt_float_add(addend, sum[1], PT_RN, false, false);
-            addend = pt_float_add(addend, sum[0], PT_RN, false, false);
             d->v[m][n] = to_f16 ? pt_half_from_f32(addend, PT_F16, PT_RN) : addend;
         }
 }
