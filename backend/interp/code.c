@@ -907,7 +907,7 @@ static void decode_func(struct pt_interp_program *p, uint32_t index, struct pt_a
     body->results = formals(&d, d.f->results.v, d.f->results.n);
     decode_blocks(&d);
     body->wait_offset = take_bytes(&d, body->n_blocks * 4);
-    body->set_offset = take_bytes(&d, body->n_words * 16);
+    body->set_offset = take_bytes(&d, body->n_words * 24);
     body->frame_bytes = (d.frame_bytes + 63) & ~63u;
     body->budget = PT_CODES_UNTIL_POLL / (body->codes.n + 1) + 1;
     p->bodies[index] = body;

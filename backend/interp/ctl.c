@@ -342,16 +342,6 @@ static const struct pt_code *call_frame(const struct pt_code *c, struct pt_frame
     return c;
 }
 
-/* Calls alone can go on for as long as loops. */
-static bool is_told_to_stop(struct pt_state *s, const struct pt_body *callee)
-{
-    s->called += callee->codes.n + 1;
-    if (s->called < PT_CODES_UNTIL_POLL)
-        return false;
-    s->called = 0;
-    return atomic_load_explicit(&s->warp->cta->launch->stop, memory_order_relaxed);
-}
-
 PT_HANDLER(call_direct)
 {
     const struct call_site *site = c->ptr;
@@ -359,7 +349,8 @@ PT_HANDLER(call_direct)
     struct pt_frame *callee = NULL;
     if (!call_frame(c, f, site->program->bodies[site->callee], f->mask, &callee))
         return NULL;
-    if (is_told_to_stop(s, callee->body)) {
+    s->unbudgeted += callee->body->codes.n + 1; /* calls alone can go on for as long as loops */
+    if (pt_loop_is_stopped(s)) {
         pt_loop_wait(callee, 0, f->mask);
         f->mask = 0;
         return pt_stop(s, PT_RUN_YIELDED);
@@ -391,7 +382,6 @@ PT_HANDLER(call_indirect)
     const struct call_site *site = c->ptr;
     const uint64_t *address = PT_SLOT(0, u64);
     uint32_t left = f->mask;
-    bool stops = false;
     while (left) {
         uint64_t target = address[__builtin_ctz(left)];
         uint32_t lanes = 0;
@@ -406,11 +396,9 @@ PT_HANDLER(call_indirect)
         if (!call_frame(c, f, body, lanes, &callee))
             return NULL;
         pt_loop_wait(callee, 0, lanes);
-        stops |= is_told_to_stop(f->state, body);
+        f->state->unbudgeted += body->codes.n + 1;
     }
     f->mask = 0;
-    if (stops)
-        return pt_stop(f->state, PT_RUN_YIELDED);
     f->state->next = PT_NEXT_PICK;
     return NULL;
 }

@@ -79,8 +79,7 @@ struct pt_frame {
     struct pt_cta *cta;
     const struct pt_body *body;
     uint32_t *wait; /* lanes waiting at each block */
-    uint64_t *eligible,
-        *parked; /* bit sets of blocks with waiting lanes that may run, or wait for others */
+    uint64_t *eligible, *parked, *aside; /* bit sets of blocks with waiting lanes that may run; wait for others; or run when no others can */
     struct pt_frame *caller;             /* NULL: the kernel's own */
     struct pt_frame *deeper, *shallower; /* list of activations, deepest first; the free list */
     const struct pt_code *call;          /* the call that made it */

@@ -46,6 +46,7 @@ void pt_loop_wait(struct pt_frame *f, uint32_t block, uint32_t lanes)
     f->wait[block] |= lanes;
     set_bit(f->eligible, block);
     clear_bit(f->parked, block);
+    clear_bit(f->aside, block);
     if (block < f->lowest)
         f->lowest = block;
 }
@@ -58,10 +59,32 @@ void pt_loop_park(struct pt_frame *f, uint32_t block, uint32_t lanes)
     find_lowest(f);
 }
 
+void pt_loop_set_aside(struct pt_frame *f, uint32_t block, uint32_t lanes)
+{
+    f->wait[block] |= lanes;
+    set_bit(f->aside, block);
+}
+
+/* False if there are none. */
+static bool bring_back(struct pt_state *s)
+{
+    uint64_t any = 0;
+    for (struct pt_frame *f = s->deepest; f; f = f->shallower) {
+        for (uint32_t w = 0; w < f->body->n_words; w++) {
+            any |= f->aside[w];
+            f->eligible[w] |= f->aside[w];
+            f->aside[w] = 0;
+        }
+        find_lowest(f);
+    }
+    return any;
+}
+
 void pt_loop_clear(struct pt_frame *f, uint32_t block)
 {
     clear_bit(f->eligible, block);
     clear_bit(f->parked, block);
+    clear_bit(f->aside, block);
     find_lowest(f);
 }
 
@@ -81,9 +104,7 @@ static const struct pt_code *enter(struct pt_frame *f, uint32_t block, uint32_t 
 {
     pt_set_mask(f, f->wait[block] | with);
     f->wait[block] = 0;
-    clear_bit(f->eligible, block);
-    clear_bit(f->parked, block);
-    find_lowest(f);
+    pt_loop_clear(f, block);
     return f->body->start[block];
 }
 
@@ -152,10 +173,11 @@ static void shape_frame(struct pt_frame *f, const struct pt_body *body, bool is_
     f->wait = (uint32_t *)((char *)f + body->wait_offset);
     f->eligible = (uint64_t *)((char *)f + body->set_offset);
     f->parked = f->eligible + body->n_words;
+    f->aside = f->parked + body->n_words;
     if (!is_same)
         fill_constants(f);
     memset(f->wait, 0, body->n_blocks * sizeof *f->wait);
-    memset(f->eligible, 0, body->n_words * 16);
+    memset(f->eligible, 0, body->n_words * 24);
     f->mask = f->live = 0;
     f->lowest = UINT32_MAX;
     f->budget = body->budget;
@@ -336,6 +358,7 @@ static bool pick_lane(struct pt_state *s)
     uint32_t block = 0, lane = 0, meeting_block = 0;
     for (struct pt_frame *f = s->deepest; f; f = f->shallower) {
         const uint32_t n_words = f->body->n_words;
+        s->unbudgeted += n_words;
         for (uint32_t b = first_of(f->eligible, n_words, 0); b != UINT32_MAX; b = first_of(f->eligible, n_words, b + 1)) {
             uint32_t lanes = f->wait[b] & ~s->turned;
             bool is_meeting = f->body->start[b]->fn == pt_loop_meet;
@@ -383,6 +406,7 @@ const struct pt_code *pt_loop_turn(struct pt_frame *f, uint32_t block)
     }
     pt_loop_wait(f, block, f->mask);
     f->mask = 0;
+    bring_back(s);
     /* The next in the order (activation, block) behind this one, if there is any: a round ends
      * where there is none. */
     uint32_t next = first_of(f->eligible, f->body->n_words, block + 1);
@@ -466,6 +490,14 @@ const struct pt_code *pt_loop_outside(struct pt_state *s)
     return pt_stop(s, PT_RUN_WAITING);
 }
 
+bool pt_loop_is_stopped(struct pt_state *s)
+{
+    if (s->unbudgeted < PT_CODES_UNTIL_POLL)
+        return false;
+    s->unbudgeted = 0;
+    return atomic_load_explicit(&s->warp->cta->launch->stop, memory_order_relaxed);
+}
+
 /* Lanes have turned, and no other can run: they may again, when others of the warp's CTA have. */
 static void end_round(struct pt_state *s)
 {
@@ -482,7 +514,11 @@ static bool choose(struct pt_state *s, bool is_resumed)
             return true;
         release_groups(s);
     }
-    if (s->is_serial ? pick_lane(s) : pick(s))
+    if (pt_loop_is_stopped(s)) {
+        s->run = PT_RUN_YIELDED;
+        return false;
+    }
+    if (s->is_serial ? pick_lane(s) : pick(s) || (bring_back(s) && pick(s)))
         return true;
     if (s->turned & s->warp->live)
         end_round(s);

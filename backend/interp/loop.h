@@ -57,7 +57,7 @@ struct pt_body {
     const struct pt_code **start; /* of each block */
     PT_VEC(struct pt_code) codes;
     PT_VEC(struct pt_constant) constants;
-    uint32_t wait_offset, set_offset; /* in the frame: wait[], eligible[] and parked[] */
+    uint32_t wait_offset, set_offset; /* in the frame: wait[]; eligible[], parked[] and aside[] */
     uint32_t frame_bytes;             /* a multiple of 64 */
     uint32_t budget;                  /* back edges between two polls of launch->stop */
     uint32_t local_bytes;
@@ -107,7 +107,7 @@ struct pt_state {
     bool is_fast; /* the step that runs need not be exact */
     bool is_serial;  /* PT_TEST_ORDER */
     uint32_t turned; /* likewise: lanes that took the back edge of a loop that waits for others, and let all of them run first */
-    uint32_t called; /* codes of the functions called since the launch's stop was last looked at */
+    uint32_t unbudgeted; /* codes of functions called, and activations searched, since the launch's stop was last looked at */
     uint32_t n_groups;
     struct pt_group groups[PT_WARP_SIZE];
     struct pt_extent recent[PT_RECENT]; /* isolated launches: what accesses were found in */
@@ -125,6 +125,7 @@ static inline struct pt_state *pt_state_of(const struct pt_warp *warp)
 #define pt_loop_wait PT_LEVEL_NAME(pt_loop_wait)
 #define pt_loop_park PT_LEVEL_NAME(pt_loop_park)
 #define pt_loop_clear PT_LEVEL_NAME(pt_loop_clear)
+#define pt_loop_set_aside PT_LEVEL_NAME(pt_loop_set_aside)
 #define pt_loop_other PT_LEVEL_NAME(pt_loop_other)
 #define pt_loop_unpark PT_LEVEL_NAME(pt_loop_unpark)
 #define pt_loop_resume PT_LEVEL_NAME(pt_loop_resume)
@@ -137,6 +138,7 @@ static inline struct pt_state *pt_state_of(const struct pt_warp *warp)
 #define pt_loop_places PT_LEVEL_NAME(pt_loop_places)
 #define pt_loop_meet PT_LEVEL_NAME(pt_loop_meet)
 #define pt_loop_part PT_LEVEL_NAME(pt_loop_part)
+#define pt_loop_is_stopped PT_LEVEL_NAME(pt_loop_is_stopped)
 #define pt_loop_give_way PT_LEVEL_NAME(pt_loop_give_way)
 #define pt_loop_frame PT_LEVEL_NAME(pt_loop_frame)
 #define pt_loop_drop PT_LEVEL_NAME(pt_loop_drop)
@@ -148,6 +150,8 @@ const struct pt_code *pt_loop_goto(struct pt_frame *f, uint32_t block);
 void pt_loop_wait(struct pt_frame *f, uint32_t block, uint32_t lanes);
 /* The same, but they wait for other lanes of the warp. */
 void pt_loop_park(struct pt_frame *f, uint32_t block, uint32_t lanes);
+/* The same, but they run when no others can. */
+void pt_loop_set_aside(struct pt_frame *f, uint32_t block, uint32_t lanes);
 /* No lane waits at the start of `block` any more. */
 void pt_loop_clear(struct pt_frame *f, uint32_t block);
 /* No lane runs any more (all were put somewhere): chooses another block of the activation, or
@@ -160,6 +164,8 @@ const struct pt_code *pt_loop_outside(struct pt_state *s);
 const struct pt_code *pt_loop_turn(struct pt_frame *f, uint32_t block);
 /* The same when the budget of another loop is used up: the warp yields if the launch is to stop. */
 const struct pt_code *pt_loop_poll(struct pt_frame *f, uint32_t block);
+/* Looks at the launch's stop where state->unbudgeted says that it is time. */
+bool pt_loop_is_stopped(struct pt_state *s);
 /* Lanes have exited: whoever waits for lanes of the warp looks again. */
 void pt_loop_unpark(struct pt_state *s);
 enum pt_run pt_loop_resume(struct pt_warp *warp);

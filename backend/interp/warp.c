@@ -45,14 +45,14 @@ static const struct pt_code *fail_strangers(const struct pt_code *c, struct pt_f
     return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, strangers(c, f), PT_STRANGERS);
 }
 
-/* The general case: lanes that arrived before join, each complete group runs, the others go on
- * waiting. */
+/* The general case: lanes that arrived before join, those of complete groups run, the others go on waiting. `parts`: the groups run one
+ * after the other, each up to where it ends or waits before the next begins, as on an H200; else together. */
 static __attribute__((noinline)) const struct pt_code *
-sync_groups(const struct pt_code *c, struct pt_frame *f, operation run)
+sync_groups(const struct pt_code *c, struct pt_frame *f, operation run, bool parts)
 {
     if (strangers(c, f))
         return fail_strangers(c, f);
-    uint32_t block = (uint32_t)c->imm, arrived = f->mask | f->wait[block], done = 0;
+    uint32_t block = (uint32_t)c->imm, arrived = f->mask | f->wait[block], done = 0, later = 0;
     uint32_t live = f->state->warp->live;
     for (uint32_t left = arrived; left;) {
         uint32_t lane = (uint32_t)__builtin_ctz(left), members = members_of(c, f, lane);
@@ -60,23 +60,32 @@ sync_groups(const struct pt_code *c, struct pt_frame *f, operation run)
         left &= ~group;
         if (members & live & ~group)
             continue;
-        pt_set_mask(f, group);
-        run(c, f);
+        if (parts && done && !f->state->is_serial) {
+            later |= group;
+            continue;
+        }
+        if (parts) {
+            pt_set_mask(f, group);
+            run(c, f);
+        }
         done |= group;
     }
     f->wait[block] = 0;
-    if (done == arrived)
-        pt_loop_clear(f, block);
-    else
+    pt_loop_clear(f, block);
+    if (later)
+        pt_loop_set_aside(f, block, arrived & ~done);
+    else if (done != arrived)
         pt_loop_park(f, block, arrived & ~done);
     if (!done)
         return pt_loop_other(f);
     pt_set_mask(f, done);
+    if (!parts)
+        run(c, f);
     return c + 1;
 }
 
 static inline const struct pt_code *sync_members(const struct pt_code *c, struct pt_frame *f,
-                                                 operation run)
+                                                 operation run, bool parts)
 {
     uint32_t first = members_of(c, f, (uint32_t)__builtin_ctz(f->mask));
     const uint32_t *members = (const uint32_t *)((const char *)f + c->o[c->aux & 7]);
@@ -85,7 +94,7 @@ static inline const struct pt_code *sync_members(const struct pt_code *c, struct
         differ |= (members[i] ^ first) & f->lanes[i];
     uint32_t live = f->state->warp->live;
     if (__builtin_expect(differ || (first & live & ~f->mask), 0))
-        return sync_groups(c, f, run);
+        return sync_groups(c, f, run, parts);
     /* An H200 looks at the mask only where lanes may have parted. */
     if (__builtin_expect(f->mask != live && f->mask & ~first, 0))
         return fail_strangers(c, f);
@@ -101,10 +110,16 @@ static bool bind_members(struct pt_select *s, const char *widths, uint32_t k)
     return pt_bind(s, widths);
 }
 
-#define SYNCED(name, run)               \
-    PT_HANDLER(name)                    \
-    {                                   \
-        return sync_members(c, f, run); \
+#define SYNCED(name, run)                     \
+    PT_HANDLER(name)                          \
+    {                                         \
+        return sync_members(c, f, run, true); \
+    }
+
+#define SYNCED_TOGETHER(name, run)             \
+    PT_HANDLER(name)                           \
+    {                                          \
+        return sync_members(c, f, run, false); \
     }
 
 /* For forms without a member mask: the lanes that are present take part. */
@@ -153,10 +168,10 @@ SHFL(shfl_down, lane + n, j <= limit)
 SHFL(shfl_bfly, lane ^ n, j <= limit)
 SHFL(shfl_idx, low | (n & ~segment), j <= limit)
 
-SYNCED(shfl_sync_up, shfl_up)
-SYNCED(shfl_sync_down, shfl_down)
-SYNCED(shfl_sync_bfly, shfl_bfly)
-SYNCED(shfl_sync_idx, shfl_idx)
+SYNCED_TOGETHER(shfl_sync_up, shfl_up)
+SYNCED_TOGETHER(shfl_sync_down, shfl_down)
+SYNCED_TOGETHER(shfl_sync_bfly, shfl_bfly)
+SYNCED_TOGETHER(shfl_sync_idx, shfl_idx)
 PRESENT(shfl_any_up, shfl_up)
 PRESENT(shfl_any_down, shfl_down)
 PRESENT(shfl_any_bfly, shfl_bfly)

@@ -79,6 +79,13 @@ static bool is_warp_barrier(const struct jit *j, uint32_t block)
     return pt_insn_form(j->m, first_of(j, block))->op == PT_OP_bar_warp_sync;
 }
 
+/* Groups of lanes that name different ones stay together there on an H200; elsewhere one runs after the other. */
+static bool goes_together(const struct jit *j, uint32_t block)
+{
+    return is_warp_barrier(j, block) ||
+           pt_insn_form(j->m, first_of(j, block))->op == PT_OP_shfl_sync;
+}
+
 static bool is_aligned(const struct pt_form *form)
 {
     bool is_bar = form->op == PT_OP_bar_sync || form->op == PT_OP_bar_arrive ||
@@ -319,7 +326,8 @@ static uint32_t flags_of(const struct jit *j, uint32_t block)
     bool is_warp = sync == JIT_SYNC_WARP, is_each = j->vary->stops[block] == PT_STOP_EACH;
     bool is_unaligned = !is_warp && !is_aligned(pt_insn_form(j->m, first_of(j, block)));
     return sync | (is_each ? JIT_SYNC_EACH : 0u) | (is_unaligned ? JIT_SYNC_UNALIGNED : 0u) |
-           (is_warp_barrier(j, block) ? JIT_SYNC_ANYWHERE : 0u);
+           (is_warp_barrier(j, block) ? JIT_SYNC_ANYWHERE : 0u) |
+           (goes_together(j, block) ? JIT_SYNC_TOGETHER : 0u);
 }
 
 static void hold(struct jit_gen *g, uint32_t to, LLVMValueRef stand, LLVMValueRef place,

@@ -175,7 +175,7 @@ static bool is_whole_group(const struct pt_warp *warp, const struct jit_stand *s
     return s->held == warp->live && naming(s, s->members[__builtin_ctz(s->held)]) == s->held;
 }
 
-/* Lanes go on of which each names the same and all that are named have come; one such group at a time. */
+/* Lanes go on of which each names the same and all that are named have come; one such group at a time, or all together. */
 static bool settle_members(struct pt_warp *warp, struct jit_front *front, struct jit_stand *s)
 {
     if (!is_whole_group(warp, s) && strangers(s)) {
@@ -193,7 +193,8 @@ static bool settle_members(struct pt_warp *warp, struct jit_front *front, struct
             naming_anywhere(front, members, true);
         s->held &= ~group;
         s->ready |= group;
-        return true;
+        if (!(s->sync & JIT_SYNC_TOGETHER))
+            break;
     }
     return true;
 }

@@ -19,7 +19,8 @@ enum jit_sync {
      * for those that they name, or nobody; bar.warp.sync, where the others may be at another one. */
     JIT_SYNC_UNALIGNED = 0x100,
     JIT_SYNC_EACH = 0x200,
-    JIT_SYNC_ANYWHERE = 0x400
+    JIT_SYNC_ANYWHERE = 0x400,
+    JIT_SYNC_TOGETHER = 0x800 /* lanes that name others go on with them: shfl, bar.warp.sync */
 };
 
 /* The start of a region. Lanes: */
