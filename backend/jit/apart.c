@@ -49,7 +49,13 @@ static bool is_of_warp(const struct jit *j, uint32_t block)
     return (form->effects & PT_FX_WARP) && !jit_takes_present(form);
 }
 
-/* Lanes that take part in the instruction of a warp may not stand there together, or not only they. */
+static bool names_all(const struct jit *j, uint32_t block)
+{
+    const struct pt_operand *members = members_of(j, first_of(j, block));
+    return !members || (members->kind == PT_OPND_IMM && (uint32_t)members->imm == UINT32_MAX);
+}
+
+/* Lanes that take part in the instruction of a warp may not stand there together, or not only they, or may not be named. */
 static bool parts_warp(struct jit *j, uint32_t block)
 {
     const struct pt_operand *members = members_of(j, first_of(j, block));
@@ -57,7 +63,8 @@ static bool parts_warp(struct jit *j, uint32_t block)
     j->block = block;
     bool is_whole = jit_is_whole(j);
     j->why = why;
-    return !is_whole || (members && !is_agreed(j, members));
+    return !is_whole || (members && !is_agreed(j, members)) ||
+           (!names_all(j, block) && jit_is_parted(j, block));
 }
 
 bool jit_parts_warps(struct jit *j)
@@ -66,12 +73,6 @@ bool jit_parts_warps(struct jit *j)
         if (is_of_warp(j, b) && parts_warp(j, b))
             return true;
     return false;
-}
-
-static bool names_all(const struct jit *j, uint32_t block)
-{
-    const struct pt_operand *members = members_of(j, first_of(j, block));
-    return !members || (members->kind == PT_OPND_IMM && (uint32_t)members->imm == UINT32_MAX);
 }
 
 static bool is_warp_barrier(const struct jit *j, uint32_t block)

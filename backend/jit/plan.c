@@ -342,7 +342,7 @@ static void mark_from(struct jit *j, uint32_t block, uint32_t end)
         mark_from(j, j->f->edges.v[b->succ + e], end);
 }
 
-static bool has_waiting(const struct jit *j, uint32_t block)
+bool jit_is_parted(const struct jit *j, uint32_t block)
 {
     for (uint32_t w = 0; w < j->vary->words; w++)
         if (jit_waits(j, block)[w])
@@ -368,7 +368,7 @@ static void find_partial(struct jit *j)
     }
     j->partial = all;
     for (uint32_t b = 0; b < j->f->blocks.n; b++)
-        if (has_waiting(j, b))
+        if (jit_is_parted(j, b))
             jit_set_add(j->partial, b);
 }
 
@@ -474,13 +474,24 @@ static bool has_waiting_loop(const struct jit *j)
     return false;
 }
 
+/* Lanes of a CTA's only warp may wait elsewhere while others come to a barrier: it has to be found out what becomes of them. */
+static bool parts_only_warp(const struct jit *j)
+{
+    const uint32_t *block = j->vary->shape.block;
+    uint32_t threads = block[0] * block[1] * block[2];
+    for (uint32_t b = 0; threads && threads <= PT_WARP_SIZE && b < j->f->blocks.n; b++)
+        if (jit_is_sync(j, b) && jit_is_parted(j, b))
+            return true;
+    return false;
+}
+
 /* The groups of a CTA cannot run one after the other from barrier to barrier. */
 static bool runs_apart(struct jit *j)
 {
     struct jit_plan plan = {.entries = jit_new_set(j)};
     bool begins_reducing = jit_is_reduction(pt_insn_form(j->m, &j->f->insns.v[0]));
     if (j->options->has_cluster || begins_reducing || has_waiting_loop(j) || has_sync_of_some(j) ||
-        jit_parts_warps(j))
+        parts_only_warp(j) || jit_parts_warps(j))
         return true;
     const uint64_t *reaching = find_reaching(j);
     find_entries(j, &plan, reaching);

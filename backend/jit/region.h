@@ -259,9 +259,13 @@ static inline void jit_set_add(uint64_t *set, uint32_t i)
     set[i / 64] |= (uint64_t)1 << (i & 63);
 }
 
+/* The blocks where lanes of the group may wait while others run `block`. */
 static inline const uint64_t *jit_waits(const struct jit *j, uint32_t block)
 {
     return j->vary->waits_group + (size_t)block * j->vary->words;
 }
+
+/* There are such blocks. */
+bool jit_is_parted(const struct jit *j, uint32_t block);
 
 #endif
