@@ -52,7 +52,8 @@ static bool is_of_warp(const struct jit *j, uint32_t block)
 static bool names_all(const struct jit *j, uint32_t block)
 {
     const struct pt_operand *members = members_of(j, first_of(j, block));
-    return !members || (members->kind == PT_OPND_IMM && (uint32_t)members->imm == UINT32_MAX);
+    uint64_t number;
+    return !members || (jit_constant(j, members, &number) && (uint32_t)number == UINT32_MAX);
 }
 
 /* Lanes that take part in the instruction of a warp may not stand there together, or not only they, or may not be named. */
@@ -64,7 +65,7 @@ static bool parts_warp(struct jit *j, uint32_t block)
     bool is_whole = jit_is_whole(j);
     j->why = why;
     return !is_whole || (members && !is_agreed(j, members)) ||
-           (!names_all(j, block) && jit_is_parted(j, block));
+           (!names_all(j, block) && jit_is_parted(j, block) && !jit_has_whole_warps(j));
 }
 
 bool jit_parts_warps(struct jit *j)

@@ -1,5 +1,7 @@
 /* What native code calls for one thread, or for the whole CTA. */
 #include "backend/jit/helper.h"
+
+#include "backend/barrier.h"
 #include "backend/semantics/float.h"
 #include "backend/sreg.h"
 
@@ -9,13 +11,15 @@ uint64_t jit_help_sreg(const struct pt_cta *cta, uint32_t sreg, uint32_t x)
     return pt_sreg_of_cta(cta, (enum pt_sreg)sreg);
 }
 
-static const char *detail_of(enum pt_fault_kind kind, enum pt_op op)
+static const char *detail_of(enum pt_fault_kind kind, const struct pt_form *form)
 {
     if (kind == PT_FAULT_ILLEGAL_ADDRESS)
         return PT_BEYOND_LOCAL;
     if (kind == PT_FAULT_ILLEGAL_INSTRUCTION)
-        return op == PT_OP_brx_idx ? PT_NO_TARGET : PT_NO_FUNCTION;
-    return op == PT_OP_brkpt ? PT_NO_DEBUGGER : NULL;
+        return form->op == PT_OP_brx_idx         ? PT_NO_TARGET
+               : (form->effects & PT_FX_WARP) ? PT_STRANGERS
+                                              : PT_NO_FUNCTION;
+    return form->op == PT_OP_brkpt ? PT_NO_DEBUGGER : NULL;
 }
 
 void jit_help_fail(const struct pt_cta *cta, struct pt_fault *fault, uint64_t what, uint64_t place,
@@ -24,16 +28,16 @@ void jit_help_fail(const struct pt_cta *cta, struct pt_fault *fault, uint64_t wh
     const struct pt_module *m = cta->launch->program->image->module;
     uint32_t func = (uint32_t)(place >> 32), insn = (uint32_t)place, lowest = 0;
     uint32_t n = (uint32_t)what >> 16, n_addresses = (uint32_t)what & 0xffff;
-    enum pt_op op = (enum pt_op)pt_insn_form(m, &m->funcs.v[func].insns.v[insn])->op;
+    const struct pt_form *form = pt_insn_form(m, &m->funcs.v[func].insns.v[insn]);
     enum pt_fault_kind kind = (enum pt_fault_kind)(what >> 32);
     while (lowest < n - 1 && !lanes[lowest])
         lowest++;
     *fault =
-        (struct pt_fault){.kind = kind, .func = func, .insn = insn, .detail = detail_of(kind, op)};
+        (struct pt_fault){.kind = kind, .func = func, .insn = insn, .detail = detail_of(kind, form)};
     fault->warp = (uint32_t)(first + lowest) / PT_WARP_SIZE;
     for (uint32_t i = lowest; i < n && (first + i) / PT_WARP_SIZE == fault->warp; i++)
         fault->lanes |= (uint32_t)(lanes[i] != 0) << (first + i) % PT_WARP_SIZE;
-    if (op == PT_OP_brx_idx) /* the interpreter looks at one lane after the other */
+    if (form->op == PT_OP_brx_idx) /* the interpreter looks at one lane after the other */
         fault->lanes &= -fault->lanes;
     fault->has_address = n_addresses != 0;
     fault->address = n_addresses ? addresses[n_addresses > 1 ? lowest : 0] : 0;

@@ -474,6 +474,16 @@ static bool has_waiting_loop(const struct jit *j)
     return false;
 }
 
+bool jit_has_whole_warps(const struct jit *j)
+{
+    const uint32_t *block = j->vary->shape.block;
+    uint32_t threads = block[0] * block[1] * block[2];
+    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+        if (ends(j, b) && (jit_is_parted(j, b) || j->vary->branch[b] > PT_LEVEL_GROUP))
+            return false;
+    return threads && threads % PT_WARP_SIZE == 0;
+}
+
 /* Lanes of a CTA's only warp may wait elsewhere while others come to a barrier: it has to be found out what becomes of them. */
 static bool parts_only_warp(const struct jit *j)
 {

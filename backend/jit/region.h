@@ -267,5 +267,7 @@ static inline const uint64_t *jit_waits(const struct jit *j, uint32_t block)
 
 /* There are such blocks. */
 bool jit_is_parted(const struct jit *j, uint32_t block);
+/* plan.c: warps have 32 lanes, none of which ends while others of the group go on. */
+bool jit_has_whole_warps(const struct jit *j);
 
 #endif

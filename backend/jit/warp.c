@@ -1,5 +1,6 @@
 /* What the lanes of a warp do together. A group is one or several warps: all chunks of a warp are at hand. */
 #include "backend/jit/access.h"
+#include "backend/jit/gen.h"
 
 #include <string.h>
 
@@ -59,17 +60,6 @@ static const struct pt_operand *operand(const struct jit *j, unsigned k)
     return &j->f->operands.v[j->insn->operands + k];
 }
 
-/* The member mask is the same in all lanes: then those that are here take part. */
-static bool has_one_mask(struct jit *j, unsigned k)
-{
-    int64_t stride;
-    if (stop_here(j) == PT_STOP_EACH)
-        return true;
-    if (jit_shape_of(j, operand(j, k), &stride) != JIT_SCALAR || jit_is_per_copy(j, operand(j, k)))
-        return refuse(j, "member masks that differ");
-    return true;
-}
-
 /* Chunks of a warp. Arrays below hold one value for each. */
 static unsigned chunks(const struct jit *j)
 {
@@ -87,6 +77,36 @@ LLVMValueRef jit_warp_bits(struct jit *j, LLVMValueRef *lanes)
         all = LLVMBuildOr(j->b, all, LLVMBuildShl(j->b, bits, jit_i32(j, u * j->width), ""), "");
     }
     return all;
+}
+
+/* Lanes that have parted from others must be named. Warps are whole: plan.c sees to that. */
+static void test_members(struct jit *j, unsigned first, LLVMValueRef members)
+{
+    struct jit_blame who = {.first = first, .n = chunks(j)};
+    LLVMValueRef here = jit_warp_bits(j, j->mask + first);
+    LLVMValueRef strangers = LLVMBuildAnd(j->b, here, LLVMBuildNot(j->b, members, ""), "");
+    LLVMValueRef bad = LLVMBuildICmp(j->b, LLVMIntNE, strangers, jit_i32(j, 0), "");
+    for (unsigned u = 0; u < who.n; u++) {
+        LLVMValueRef bits = LLVMBuildLShr(j->b, strangers, jit_i32(j, u * j->width), "");
+        who.lanes[u] = jit_mask_from_bits(j, bits);
+    }
+    LLVMValueRef parted = LLVMBuildICmp(j->b, LLVMIntNE, here, jit_i32(j, UINT32_MAX), "");
+    jit_fail_if(j, LLVMBuildAnd(j->b, bad, parted, ""), PT_FAULT_ILLEGAL_INSTRUCTION, &who);
+}
+
+/* The member mask is the same in all lanes: then those that are here take part. */
+static bool has_one_mask(struct jit *j, unsigned first, unsigned k)
+{
+    int64_t stride;
+    uint64_t number;
+    if (stop_here(j) == PT_STOP_EACH)
+        return true;
+    if (jit_shape_of(j, operand(j, k), &stride) != JIT_SCALAR || jit_is_per_copy(j, operand(j, k)))
+        return refuse(j, "member masks that differ");
+    bool names_all = jit_constant(j, operand(j, k), &number) && (uint32_t)number == UINT32_MAX;
+    if (!names_all && jit_is_parted(j, j->block))
+        test_members(j, first, jit_read(j, operand(j, k), first, PT_u32, 1, true));
+    return true;
 }
 
 static void write_all(struct jit *j, unsigned first, const struct pt_operand *d, enum pt_type type,
@@ -246,7 +266,7 @@ static void shuffle_any(struct jit *j, unsigned first, const struct pt_operand *
 static bool shfl(struct jit *j, unsigned first)
 {
     const struct pt_operand *d = operand(j, 0), *p = NULL;
-    if (j->form->op == PT_OP_shfl_sync && !has_one_mask(j, 4))
+    if (j->form->op == PT_OP_shfl_sync && !has_one_mask(j, first, 4))
         return false;
     if (d->kind == PT_OPND_PAIR) {
         p = &j->f->operands.v[d->index + 1];
@@ -277,7 +297,7 @@ static LLVMValueRef is_zero(struct jit *j, LLVMValueRef bits)
 static bool vote(struct jit *j, unsigned first)
 {
     LLVMValueRef lanes[JIT_COPIES];
-    if (j->form->op == PT_OP_vote_sync && !has_one_mask(j, 2))
+    if (j->form->op == PT_OP_vote_sync && !has_one_mask(j, first, 2))
         return false;
     for (unsigned u = 0; u < chunks(j); u++)
         lanes[u] = jit_read(j, operand(j, 1), first + u, PT_pred, j->width, false);
@@ -326,7 +346,7 @@ static bool redux(struct jit *j, unsigned first)
 {
     bool is_signed = j->form->type[0] == PT_s32;
     LLVMValueRef a[JIT_COPIES];
-    if (!has_one_mask(j, 2))
+    if (!has_one_mask(j, first, 2))
         return false;
     for (unsigned u = 0; u < chunks(j); u++) {
         a[u] = jit_read(j, operand(j, 1), first + u, PT_b32, j->width, false);
@@ -345,7 +365,7 @@ static bool elect(struct jit *j, unsigned first)
 {
     const struct pt_operand *d = operand(j, 0);
     const struct pt_operand *p = &j->f->operands.v[d->index + 1];
-    if (d->kind != PT_OPND_PAIR || !has_one_mask(j, 1))
+    if (d->kind != PT_OPND_PAIR || !has_one_mask(j, first, 1))
         return refuse(j, "elect.sync with these operands");
     LLVMValueRef args[] = {jit_warp_bits(j, j->mask + first),
                            LLVMConstNull(LLVMInt1TypeInContext(j->context))};
@@ -376,7 +396,7 @@ static bool match_any(struct jit *j, unsigned first)
     LLVMValueRef a[JIT_COPIES], masks[JIT_COPIES];
     LLVMTypeRef lanes = jit_int_type(j, 32, j->width);
     LLVMValueRef here = jit_splat(j, jit_warp_bits(j, j->mask + first));
-    if (!has_one_mask(j, 2))
+    if (!has_one_mask(j, first, 2))
         return false;
     read_chunks(j, first, (enum pt_type)j->form->type[0], a);
     for (unsigned u = 0; u < chunks(j); u++)
@@ -418,7 +438,7 @@ static bool match_all(struct jit *j, unsigned first)
 {
     const struct pt_operand *d = operand(j, 0), *p = NULL;
     LLVMValueRef a[JIT_COPIES], equal[JIT_COPIES];
-    if (!has_one_mask(j, 2))
+    if (!has_one_mask(j, first, 2))
         return false;
     if (d->kind == PT_OPND_PAIR) {
         p = &j->f->operands.v[d->index + 1];
@@ -460,7 +480,7 @@ static bool one_warp(struct jit *j, unsigned first)
         write_all(j, first, operand(j, 0), PT_b32, jit_warp_bits(j, j->mask + first));
         return true;
     case PT_OP_bar_warp_sync:
-        return has_one_mask(j, 0);
+        return has_one_mask(j, first, 0);
     case PT_OP_ldmatrix:
     case PT_OP_stmatrix:
     case PT_OP_movmatrix:
