@@ -101,6 +101,8 @@ void pt_cu_log(const char *format, ...)
     int n = vsnprintf(line + 7, sizeof line - 8, format, args);
     va_end(args);
     size_t end = n < 0 ? 7 : (size_t)n + 7 < sizeof line - 1 ? (size_t)n + 7 : sizeof line - 2;
+    if (line[end - 1] == '\n') /* as diagnostics end */
+        end--;
     line[end] = '\n';
     struct pt_quiet quiet;
     has_logged = true;

@@ -93,13 +93,15 @@ static const char *text_of(const char *text)
 static void write_diagnostics(struct pt_cu_jit_options *o, ptera_module *module, const char *why)
 {
     struct texts errors = collect(module, PTERA_ERROR), warnings = collect(module, PTERA_WARNING);
-    const char *shown = why ? why : text_of(errors.shown);
+    const char *shown = why ? why : text_of(errors.shown), *warned = text_of(warnings.shown);
+    bool logs = pt_cu_logs(PT_CU_LOG_LOAD), is_told = logs || (*shown && !o->error.text);
     pt_cu_write_log(&o->error, why ? why : text_of(errors.ptxas));
     pt_cu_write_log(&o->info, text_of(warnings.ptxas));
-    if ((*shown && !o->error.text) ||
-        (pt_cu_logs(PT_CU_LOG_LOAD) && (*shown || *text_of(warnings.shown))))
-        pt_cu_log("load: %s%s", shown, text_of(warnings.shown));
-    else if (pt_cu_logs(PT_CU_LOG_LOAD))
+    if (is_told && *shown)
+        pt_cu_log("load: %s", shown);
+    if (is_told && *warned)
+        pt_cu_log("load: %s", warned);
+    if (logs && !*shown)
         pt_cu_log("load: PTX %u.%u for sm_%u, %u kernels", module->ir.ptx / 10u,
                   module->ir.ptx % 10u, module->ir.sm, module->n_kernels);
     free(errors.shown);

@@ -52,6 +52,13 @@ check "launches refused, textures" 1 "$(echo "$said" | grep -c "^ptera: kernel '
 table=$(mktemp) || exit 2
 trap 'rm -f "$table"' EXIT
 
+# The log of modules: warnings, and what is loaded.
+said=$(PTERA_LOG=load "$ptera" exec "$ends" newer 2>&1 >/dev/null | grep -v '^ *^')
+check "loads" "ptera: load: PTX 8.0 for sm_70, 3 kernels
+ptera: load: ptx:1:10: warning: PTX version 9.9 is newer than 9.5, the newest that is known: it is read as that
+.version 9.9
+ptera: load: PTX 9.5 for sm_90, 1 kernels" "$said"
+
 # The log of launches.
 line="ptera: launch: kernel 'add', grid 1x1x1, block 32x1x1, cluster 1x1x1, 0 bytes of dynamic shared memory: interpreted (the interpreter is asked for), ran for [0-9.]* ms"
 check "launches" 2 "$(PTERA_ENGINE=interp PTERA_LOG=launch "$ptera" exec "$ends" 2>&1 | grep -cx "$line")"
