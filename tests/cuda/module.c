@@ -138,6 +138,10 @@ static void check_functions(void)
     CHECK(value >= 1 && value <= 8);
     OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, all[1]));
     CHECK_INT(value, 2);
+    OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET, all[1]));
+    CHECK_INT(value, 1);
+    OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET, sized));
+    CHECK_INT(value, 0);
     CHECK_CU(cuFuncSetAttribute(all[1], CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, 4), CUDA_ERROR_NOT_PERMITTED);
     OK(cuFuncSetAttribute(sized, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 50));
     OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, sized));

@@ -70,7 +70,7 @@ struct wrapper {
 static void *load(const char *name)
 {
     char path[512];
-    snprintf(path, sizeof path, "%s/tests/cudart/images/%s.fatbin", SOURCE_DIR, name);
+    snprintf(path, sizeof path, "%s/tests/%s.fatbin", SOURCE_DIR, name);
     FILE *in = fopen(path, "rb");
     CHECK(in);
     void *data = calloc(1, 1 << 16);
@@ -82,7 +82,9 @@ static void *load(const char *name)
 
 static void **register_image(struct wrapper *w, const char *name)
 {
-    *w = (struct wrapper){0x466243b1, 1, load(name), NULL};
+    char path[64];
+    snprintf(path, sizeof path, "cudart/images/%s", name);
+    *w = (struct wrapper){0x466243b1, 1, load(path), NULL};
     return __cudaRegisterFatBinary(w);
 }
 
@@ -302,7 +304,7 @@ static void test_relocatable(void)
 {
     static const char fill[1];
     int host[32];
-    const void *units[] = {load("rdc"), load("rdc_part"), NULL};
+    const void *units[] = {load("cudart/images/rdc"), load("cudart/images/rdc_part"), NULL};
     struct wrapper w = {0x466243b1, 2, NULL, units};
     void **handle = __cudaRegisterFatBinary(&w);
     register_kernel(handle, fill, "_Z4fillIiEvPT_");
@@ -354,6 +356,12 @@ static void test_no_image(void)
     CHECK(why && why != cudaErrorInvalidDeviceFunction && kernel);
     CHECK_INT(cudaLaunchKernel(kernel, DIM(1), DIM(1), NULL, 0, NULL), why);
     __cudaUnregisterFatBinary(handle);
+    struct wrapper w = {0x466243b1, 1, load("fatbin/family"), NULL}; /* PTX of sm_100f alone */
+    handle = __cudaRegisterFatBinary(&w);
+    register_kernel(handle, host, "fill");
+    CHECK_INT(cudaLaunchKernel(host, DIM(1), DIM(1), NULL, 0, NULL), cudaErrorNoKernelImageForDevice);
+    __cudaUnregisterFatBinary(handle);
+    free((void *)w.data);
 }
 
 int main(void)

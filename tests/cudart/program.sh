@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compiles a CUDA program, if it has changed since, and runs it under `ptera exec`: program.sh NVCC PTERA SOURCE FOLDER. Three times: with
-# the shared runtime library, with the static one inside (nvcc's default), and that one stripped. The first comment of a source may end
+# Compiles a CUDA program, if it has changed since, and runs it under `ptera exec`: program.sh NVCC PTERA SOURCE FOLDER. With the
+# shared runtime library, in each engine too, with the static one inside (nvcc's default), and that one stripped. The first comment of a source may end
 # with the rest of its nvcc command.
 set -u
 nvcc=$1
@@ -30,6 +30,12 @@ if [ "$newest" != "$program.stripped" ]; then
 fi
 for built in "$program" "$program.static" "$program.stripped"; do
     runs "$built"
+done
+engines=interp
+"$ptera" info | grep -q '^compiler  *LLVM' && engines="interp jit"
+for PTERA_ENGINE in $engines; do
+    export PTERA_ENGINE
+    runs "$program"
 done
 echo "program_$name: $passed passed, $failed failed, 0 skipped"
 [ "$failed" = 0 ]
