@@ -96,7 +96,8 @@ int main(int argc, char **argv)
         OK(cuCtxSynchronize());
     }
     if (!strcmp(how, "newer"))
-        OK(cuModuleLoadData(&module, ".version 9.9\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n"));
+        OK(cuModuleLoadData(&module, ".version 9.9\n.target sm_90\n.address_size 64\n"
+                                     ".visible .entry k() { ret; }\n"));
     if (!strcmp(how, "touch"))
         CHECK_INT(((const volatile unsigned *)(uintptr_t)memory)[2], 6);
     if (!strcmp(how, "peer"))
