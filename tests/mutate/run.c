@@ -339,7 +339,7 @@ static bool is_without_loads(const struct trial *t, const struct outcome *first,
     struct outcome now = *first;
     char *text = strdup(t->text);
     for (int i = 0; i < LOADS && text && is_at_fault(&now); i++) {
-        char *less = vary_without_load(text, now.line);
+        char *less = vary_without(text, now.line);
         free(text);
         text = less;
         other.text = text;
@@ -349,6 +349,21 @@ static bool is_without_loads(const struct trial *t, const struct outcome *first,
     }
     free(text);
     return now.result == o->result;
+}
+
+/* Another thread's fault, at what comes before: native code takes several warps through a block before the next one. */
+static bool is_of_another(const struct trial *t, const struct outcome *first, const struct outcome *o)
+{
+    struct trial other = *t;
+    struct outcome now = {0};
+    char *text = first->result && o->result && o->line && o->line < first->line ? vary_without(t->text, first->line) : NULL;
+    other.text = text;
+    other.bytes = text ? strlen(text) : 0;
+    if (text)
+        now = run_way(&other, &isolated);
+    free(now.bytes);
+    free(text);
+    return text && now.result == o->result && now.line == o->line;
 }
 
 /* They are clocks' readings. */
@@ -376,7 +391,7 @@ static enum kernel_kind find_excuse(const struct trial *t, const struct outcome 
     bool is_alignment = o->result == PTERA_ERROR_MISALIGNED_ADDRESS && o->line == first->line; /* what is left of the load: another thread's */
     if (is_at_fault(first) && (o->result == PTERA_OK || is_alignment || is_without_loads(t, first, o)))
         return KERNEL_UNREAD;
-    if (differs(t, &turns, strdup(t->text), first))
+    if (is_of_another(t, first, o) || differs(t, &turns, strdup(t->text), first))
         return KERNEL_ORDER;
     if (differs(t, &filled, strdup(t->text), first) || differs(t, &filled, vary_places(t->text), first))
         return KERNEL_UNWRITTEN;

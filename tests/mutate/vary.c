@@ -7,19 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *vary_without_load(const char *text, unsigned line)
+char *vary_without(const char *text, unsigned line)
 {
     char *copy = strdup(text), *at = copy;
     for (unsigned i = 1; at && i < line; i++)
         at = (at = strchr(at, '\n')) ? at + 1 : NULL;
-    char *load = at ? strstr(at, "ld.") : NULL, *end = load ? strchr(load, ';') : NULL;
-    if (!end || memchr(at, '\n', (size_t)(end - at))) {
+    char *stop = at ? strpbrk(at, "\n") : NULL, *load = at ? strstr(at, "ld.") : NULL;
+    char *from = load && stop && load < stop ? load : at, *end = from ? strchr(from, ';') : NULL;
+    if (!end || !stop || end > stop) {
         free(copy);
         return NULL;
     }
-    while (load > at && load[-1] != ';')
-        load--; /* the guard */
-    memset(load, ' ', (size_t)(end + 1 - load));
+    while (from > at && from[-1] != ';')
+        from--; /* the guard */
+    memset(from, ' ', (size_t)(end + 1 - from));
     return copy;
 }
 

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Without the load on the line. */
-char *vary_without_load(const char *text, unsigned line);
+/* Without the instruction on the line; if there are several, without the load or the first one. */
+char *vary_without(const char *text, unsigned line);
 /* Reads of clocks give `step` and multiples of it. */
 char *vary_clocks(const char *text, uint64_t step);
 /* Kernels have another local variable before the first one. */
