@@ -91,6 +91,7 @@ uint64_t pt_cu_new_id(void);
 /* ---- devices ------------------------------------------------------------------------------------------- */
 
 enum { PT_CU_DEVICES_MAX = 32 };
+enum { PT_CU_CLUSTER_PORTABLE = 8 }; /* blocks that a cluster may have unless the function says otherwise */
 
 struct pt_cu_profile {
     int major, minor, sms, sm_threads, sm_blocks, sm_shared_kib, block_shared_kib, l2_kib, memory_khz, memory_bits;

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLUSTER_PORTABLE = 8 };
-
 /* ---- what fits ----------------------------------------------------------------------------------------- */
 
 static CUresult check_block(CUfunction f, const ptera_launch *l)
@@ -53,7 +51,7 @@ static CUresult check_cluster(CUfunction f, ptera_launch *l)
     if (!is_given && !size[0])
         return must ? CUDA_ERROR_INVALID_CLUSTER_SIZE : CUDA_SUCCESS;
     uint64_t ctas = (uint64_t)c[0] * c[1] * c[2];
-    if (pt_cu_driver.profile->major < 9 || ctas > PT_CLUSTER_MAX || (ctas > CLUSTER_PORTABLE && !non_portable))
+    if (pt_cu_driver.profile->major < 9 || ctas > PT_CLUSTER_MAX || (ctas > PT_CU_CLUSTER_PORTABLE && !non_portable))
         return CUDA_ERROR_INVALID_CLUSTER_SIZE;
     for (int d = 0; d < 3; d++)
         if (l->grid[d] % c[d])

@@ -1,7 +1,7 @@
 /* Occupancy: how many blocks an SM has room for, by the formulas of CUDA's occupancy calculator (cuda_occupancy.h). */
 #include "runtime/cuda/driver.h"
 
-enum { WARP = 32, REGISTER_UNIT = 256, SM_REGISTERS = 64 << 10, SM_PARTS = 4 };
+enum { WARP = 32, REGISTER_UNIT = 256, SM_REGISTERS = 64 << 10, SM_PARTS = 4, CLUSTER_SM_BLOCKS = 8, SHARED_ALWAYS = 48 << 10 };
 
 static int round_up(int n, int to)
 {
@@ -111,12 +111,12 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *min_grid, int *block, CU
     return API(potential_block(min_grid, block, function, size_of, shared, limit, flags));
 }
 
-/* The most dynamic shared memory with which so many blocks still fit an SM. */
+/* The most dynamic shared memory with which so many blocks still fit an SM; as an H100 tells it, without what is reserved in each. */
 static CUresult available_shared(size_t *bytes, CUfunction handle, int blocks, int threads)
 {
     CUfunction f;
     const struct pt_cu_profile *p = pt_cu_driver.profile;
-    int shared, fit;
+    int shared, fit, most;
     CUresult r = pt_cu_function(handle, &f);
     if (r == CUDA_SUCCESS && (!bytes || blocks <= 0 || threads <= 0))
         r = CUDA_ERROR_INVALID_VALUE;
@@ -126,11 +126,12 @@ static CUresult available_shared(size_t *bytes, CUfunction handle, int blocks, i
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
         r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &shared);
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, &most);
     if (r != CUDA_SUCCESS)
         return r;
     int unit = p->major < 8 ? 256 : 128, share = (p->sm_shared_kib << 10) / blocks / unit * unit;
-    share -= pt_cu_attribute(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, 0);
-    share = least(share, p->block_shared_kib << 10) - shared;
+    share = least(least(share, p->block_shared_kib << 10) - shared, most);
     *bytes = share > 0 ? (size_t)share : 0;
     return CUDA_SUCCESS;
 }
@@ -164,21 +165,35 @@ static CUresult read_config(CUfunction handle, const CUlaunchConfig *c, CUfuncti
     return CUDA_SUCCESS;
 }
 
-static CUresult potential_cluster(int *size, CUfunction handle, const CUlaunchConfig *config)
+/* The blocks that an SM takes of clusters of up to `most` blocks: an H100 takes 8, and none with more than 48 KiB of
+ * dynamic shared memory that the function may not have. */
+static CUresult cluster_blocks(CUfunction f, int threads, int cluster, const CUlaunchConfig *config, int *blocks, int *most)
 {
-    CUfunction f;
-    int threads, given, blocks, non_portable;
-    CUresult r = read_config(handle, config, &f, &threads, &given);
-    if (r == CUDA_SUCCESS && !size)
-        r = CUDA_ERROR_INVALID_VALUE;
+    int dynamic, non_portable;
+    CUresult r = pt_cu_active_blocks(f, threads, config->sharedMemBytes, blocks);
     if (r == CUDA_SUCCESS)
-        r = pt_cu_active_blocks(f, threads, config->sharedMemBytes, &blocks);
+        r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, &dynamic);
     if (r == CUDA_SUCCESS)
         r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, &non_portable);
     if (r != CUDA_SUCCESS)
         return r;
-    *size = !blocks ? 0 : non_portable ? 16 : 8;
-    return CUDA_SUCCESS;
+    *most = non_portable ? PT_CLUSTER_MAX : PT_CU_CLUSTER_PORTABLE;
+    *blocks = config->sharedMemBytes > SHARED_ALWAYS && config->sharedMemBytes > (unsigned)dynamic ? 0 : least(*blocks, CLUSTER_SM_BLOCKS);
+    return cluster > *most ? CUDA_ERROR_INVALID_CLUSTER_SIZE : CUDA_SUCCESS;
+}
+
+static CUresult potential_cluster(int *size, CUfunction handle, const CUlaunchConfig *config)
+{
+    CUfunction f;
+    int threads, given, blocks, most;
+    CUresult r = read_config(handle, config, &f, &threads, &given);
+    if (r == CUDA_SUCCESS && !size)
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        r = cluster_blocks(f, threads, given, config, &blocks, &most);
+    if (r == CUDA_SUCCESS)
+        *size = blocks ? most : 0;
+    return r;
 }
 
 CUresult cuOccupancyMaxPotentialClusterSize(int *size, CUfunction function, const CUlaunchConfig *config)
@@ -186,18 +201,17 @@ CUresult cuOccupancyMaxPotentialClusterSize(int *size, CUfunction function, cons
     return API(potential_cluster(size, function, config));
 }
 
-/* All SMs are alike and any of them may hold a part: a cluster needs room for its blocks, wherever. */
+/* All SMs are alike and any of them may hold a part: a cluster needs room for its blocks, wherever. (A GPU's SMs are in groups that a
+ * cluster does not leave, of which each device has its own: an H100 takes as many clusters of one or two blocks, 62 of 66 of four.) */
 static CUresult active_clusters(int *n, CUfunction handle, const CUlaunchConfig *config)
 {
     CUfunction f;
-    int threads, cluster, blocks;
+    int threads, cluster, blocks, most;
     CUresult r = read_config(handle, config, &f, &threads, &cluster);
     if (r == CUDA_SUCCESS && (!n || cluster <= 0))
         r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS && cluster > PT_CLUSTER_MAX)
-        r = CUDA_ERROR_INVALID_CLUSTER_SIZE;
     if (r == CUDA_SUCCESS)
-        r = pt_cu_active_blocks(f, threads, config->sharedMemBytes, &blocks);
+        r = cluster_blocks(f, threads, cluster, config, &blocks, &most);
     if (r == CUDA_SUCCESS)
         *n = blocks * pt_cu_driver.profile->sms / cluster;
     return r;

@@ -188,13 +188,25 @@ static void check_occupancy(void)
     OK(cuOccupancyMaxPotentialBlockSizeWithFlags(&grid, &block, empty, shared_of, 0, 512, 0));
     CHECK(block > 0 && block <= 512 && grid % 132 == 0);
     OK(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, empty, 4, 256));
-    CHECK_INT(bytes, (57 - 1) << 10);
+    CHECK_INT(bytes, 48 << 10); /* all that the function may have */
+    OK(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, empty, 8, 256));
+    CHECK_INT(bytes, (228 << 10) / 8);
     attribute.value.clusterDim.x = 4;
     attribute.value.clusterDim.y = attribute.value.clusterDim.z = 1;
     OK(cuOccupancyMaxActiveClusters(&n, empty, &config));
     CHECK_INT(n, 8 * 132 / 4);
     OK(cuOccupancyMaxPotentialClusterSize(&n, empty, &config));
     CHECK_INT(n, 8);
+    config.blockDimX = 32; /* an SM takes no more of the blocks of clusters */
+    OK(cuOccupancyMaxActiveClusters(&n, empty, &config));
+    CHECK_INT(n, 8 * 132 / 4);
+    config.sharedMemBytes = 64 << 10;
+    OK(cuOccupancyMaxActiveClusters(&n, empty, &config));
+    CHECK_INT(n, 0);
+    config.sharedMemBytes = 0;
+    attribute.value.clusterDim.x = 12;
+    CHECK_CU(cuOccupancyMaxActiveClusters(&n, empty, &config), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    CHECK_CU(cuOccupancyMaxPotentialClusterSize(&n, empty, &config), CUDA_ERROR_INVALID_CLUSTER_SIZE);
     CHECK_CU(cuOccupancyMaxActiveBlocksPerMultiprocessor(NULL, empty, 256, 0), CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, empty, 0, 0), CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, NULL, 32, 0), CUDA_ERROR_INVALID_HANDLE);
