@@ -126,9 +126,14 @@ static void note_other(struct found *f, const struct entry *e)
                        : e->kind == KIND_LTO ? "LTO code for"
                                              : "unknown code for";
     const char feature[2] = {feature_of(e), 0};
-    size_t n = strlen(f->others);
-    snprintf(f->others + n, sizeof f->others - n, "%s%s sm_%u%s", n ? ", " : "", kind, e->arch,
-             feature);
+    static const char more[] = ", ...";
+    size_t n = strlen(f->others), room = sizeof f->others - sizeof more; /* what does not fit is told by `more` */
+    char text[64];
+    snprintf(text, sizeof text, "%s%s sm_%u%s", n ? ", " : "", kind, e->arch, feature);
+    if (n + strlen(text) <= room)
+        strcpy(f->others + n, text);
+    else if (n <= room && (n < sizeof more || strcmp(f->others + n - (sizeof more - 1), more)))
+        strcpy(f->others + n, more);
 }
 
 static enum pt_image_status look_at(struct reader *r, const uint8_t *fatbin, size_t bytes,
