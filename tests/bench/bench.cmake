@@ -10,6 +10,10 @@ if(TARGET ptera_jit)
   add_dependencies(bench_matrix ptera_jit)
 endif()
 
+add_executable(bench_stop EXCLUDE_FROM_ALL bench/stop.c bench/timing.c)
+target_link_libraries(bench_stop PRIVATE ptera)
+add_dependencies(bench_stop ptera_tool)
+
 add_executable(bench_driver EXCLUDE_FROM_ALL bench/driver.c bench/timing.c)
 target_link_libraries(bench_driver PRIVATE ptera_cuda)
 
