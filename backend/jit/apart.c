@@ -228,7 +228,8 @@ static bool is_passed_by(const struct jit *j, uint32_t block)
     const struct pt_block *blocks = j->f->blocks.v;
     for (uint32_t b = blocks[block].ipdom; b != UINT32_MAX && blocks[b].loop == blocks[block].loop;
          b = blocks[b].ipdom)
-        if (jit_set_has(jit_waits(j, b), block))
+        if (jit_set_has(jit_waits(j, b), block) ||
+            (jit_set_has(j->vary->stuck, b) && jit_set_has(j->vary->stuck, block)))
             return true;
     return false;
 }
