@@ -256,7 +256,7 @@ typedef struct ptera_kernel_properties {
     unsigned max_cluster;         /* CTAs: .maxclusterrank or what is required, else 16 */
     size_t shared_bytes;          /* static shared memory */
     size_t local_bytes;           /* local memory of a thread, launched up to 512 KiB; 0: not bounded (recursion, alloca) */
-    unsigned registers;           /* of 32 bits, that a GPU's assembler would need at least */
+    unsigned registers;           /* of 32 bits, that a GPU's assembler would give a thread: an estimate */
 } ptera_kernel_properties;
 /* Compiles the kernel if it was not: errors are those of a launch. */
 PTERA_API ptera_result ptera_kernel_properties_get(ptera_kernel *kernel, ptera_kernel_properties *properties);

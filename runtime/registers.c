@@ -1,75 +1,89 @@
-/* Registers that a kernel would need on a GPU. */
+/* Registers that a kernel has on a GPU: NVIDIA's assembler chooses them by ways that are not known, so trees of decisions, fitted
+ * to what it chose for some thousand kernels, tell them from the pressure (pressure.c). */
 #include "runtime/registers.h"
 
-struct count {
-    const struct pt_func *func;
-    uint64_t *live;
-    int units, most;
+#include <math.h>
+
+#include "runtime/pressure.h"
+
+enum { DEPTH = 4, SPLITS = (1 << DEPTH) - 1, UNIT = 4096, FEWEST = 8, MOST = 255 };
+
+struct tree {
+    struct {
+        uint8_t what; /* enum pt_pressure */
+        int16_t n;
+    } splits[SPLITS];
+    int16_t leaves[1 << DEPTH];
 };
 
-static int units_of(const struct pt_func *f, uint32_t reg)
+static const struct tree trees[] = {
+#define START(n)
+#define TREE(splits, leaves) {{splits}, {leaves}},
+#define S(what, n) {PT_PRESSURE_##what, n},
+#define L(n) n,
+#include "runtime/registers.def"
+#undef START
+#undef TREE
+};
+
+enum {
+    START_AT =
+#define START(n) n
+#define TREE(splits, leaves)
+#include "runtime/registers.def"
+};
+
+static int32_t leaf_of(const struct tree *t, const int32_t *pressure)
 {
-    uint32_t bits = pt_type_bits(f->regs.v[reg].type);
-    return bits <= 1 ? 0 : (int)(bits + 31) / 32; /* predicates have a file of their own */
+    unsigned k = 0;
+    while (k < SPLITS)
+        k = 2 * k + (pressure[t->splits[k].what] <= t->splits[k].n ? 1 : 2);
+    return t->leaves[k - SPLITS];
 }
 
-static void set_live(struct count *c, uint32_t reg, bool live)
+static unsigned estimate(const int32_t *pressure)
 {
-    uint64_t bit = UINT64_C(1) << (reg % 64), *word = &c->live[reg / 64];
-    if (((*word & bit) != 0) == live)
-        return;
-    *word ^= bit;
-    c->units += live ? units_of(c->func, reg) : -units_of(c->func, reg);
-    if (c->units > c->most)
-        c->most = c->units;
+    int32_t sum = START_AT;
+    for (unsigned t = 0; t < sizeof trees / sizeof *trees; t++)
+        sum += leaf_of(&trees[t], pressure);
+    return (unsigned)lround(exp2(sum / (double)UNIT));
 }
 
-static void kill_definition(void *ud, uint32_t reg, bool is_def)
+static unsigned threads_of(const struct pt_func *f)
 {
-    if (is_def)
-        set_live(ud, reg, false);
+    const uint32_t *n = f->reqntid[0] ? f->reqntid : f->maxntid;
+    return n[0] * (n[1] ? n[1] : 1) * (n[2] ? n[2] : 1);
 }
 
-static void use_operand(void *ud, uint32_t reg, bool is_def)
+/* What .maxnreg allows, and what leaves room on an SM for the blocks that .minnctapersm wants, of .maxntid or .reqntid threads. */
+static unsigned bound_of(const struct pt_func *f)
 {
-    if (!is_def)
-        set_live(ud, reg, true);
-}
-
-static void go_back(struct count *c, const struct pt_module *m, const struct pt_block *block,
-                    const uint64_t *live_in, uint32_t words)
-{
-    for (uint32_t reg = 1; reg < c->func->regs.n; reg++) {
-        bool live = false;
-        for (uint32_t s = 0; s < block->n_succ; s++)
-            live |= live_in[c->func->edges.v[block->succ + s] * words + reg / 64] >> (reg % 64) & 1;
-        set_live(c, reg, live);
-    }
-    for (uint32_t i = block->first + block->count; i-- > block->first;) {
-        pt_insn_regs(m, c->func, &c->func->insns.v[i], kill_definition, c);
-        pt_insn_regs(m, c->func, &c->func->insns.v[i], use_operand, c);
-    }
+    enum { WARP = 32, SM_PARTS = 4, PART_REGISTERS = 16 << 10, GRANULE = 8 };
+    unsigned most = f->maxnreg && f->maxnreg < MOST ? f->maxnreg : MOST, threads = threads_of(f);
+    if (!threads || threads > 1024)
+        return most;
+    unsigned warps = (threads + WARP - 1) / WARP * (f->minnctapersm ? f->minnctapersm : 1);
+    unsigned room = PART_REGISTERS / ((warps + SM_PARTS - 1) / SM_PARTS * WARP) / GRANULE * GRANULE;
+    return room >= FEWEST && room < most ? room : most;
 }
 
 unsigned pt_registers_count(const ptera_kernel *kernel)
 {
-    ptera_module *module = kernel->module;
+    const ptera_module *module = kernel->module;
+    const struct pt_func *f = &module->ir.funcs.v[kernel->func];
+    int32_t pressure[PT_PRESSURE_COUNT];
     struct pt_arena arena;
-    struct count c = {.func = &module->ir.funcs.v[kernel->func]};
     jmp_buf oom;
+    unsigned bound = bound_of(f);
     pt_arena_init(&arena, &module->engine->allocator);
     arena.oom = &oom;
     if (setjmp(oom)) {
         pt_arena_free(&arena);
-        return 1;
+        return FEWEST < bound ? FEWEST : bound;
     }
-    uint32_t words = (c.func->regs.n + 63) / 64;
-    const uint64_t *live_in = pt_live_in(&module->ir, c.func, &arena);
-    c.live = pt_arena_alloc(&arena, words * sizeof *c.live);
-    for (uint32_t b = 0; b < c.func->blocks.n; b++)
-        go_back(&c, &module->ir, &c.func->blocks.v[b], live_in, words);
-    unsigned most = (unsigned)c.most;
+    pt_pressure_find(&module->ir, f, pressure, &arena);
     pt_arena_free(&arena);
-    unsigned limit = c.func->maxnreg ? c.func->maxnreg : 255;
-    return most < 1 ? 1 : most < limit ? most : limit;
+    unsigned n = estimate(pressure);
+    n = n < FEWEST ? FEWEST : n;
+    return n < bound ? n : bound;
 }

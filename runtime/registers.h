@@ -4,7 +4,8 @@
 
 #include "runtime/engine.h"
 
-/* At least these of 32 bits: as many as are live at one place, an allocator's lower bound, within .maxnreg. The kernel is lowered. */
+/* Of 32 bits, as NVIDIA's assembler counts them for sm_90: an estimate, whose error runtime/README.md states, never above what
+ * .maxnreg, .maxntid and .minnctapersm allow. The kernel is lowered. */
 unsigned pt_registers_count(const ptera_kernel *kernel);
 
 #endif
