@@ -67,6 +67,13 @@ static unsigned bound_of(const struct pt_func *f)
     return room >= FEWEST && room < most ? room : most;
 }
 
+static unsigned within_bound(const struct pt_func *f, unsigned n)
+{
+    unsigned bound = bound_of(f);
+    n = n < FEWEST ? FEWEST : n;
+    return n < bound ? n : bound;
+}
+
 unsigned pt_registers_count(const ptera_kernel *kernel)
 {
     const ptera_module *module = kernel->module;
@@ -74,16 +81,13 @@ unsigned pt_registers_count(const ptera_kernel *kernel)
     int32_t pressure[PT_PRESSURE_COUNT];
     struct pt_arena arena;
     jmp_buf oom;
-    unsigned bound = bound_of(f);
     pt_arena_init(&arena, &module->engine->allocator);
     arena.oom = &oom;
     if (setjmp(oom)) {
         pt_arena_free(&arena);
-        return FEWEST < bound ? FEWEST : bound;
+        return within_bound(f, FEWEST);
     }
     pt_pressure_find(&module->ir, f, pressure, &arena);
     pt_arena_free(&arena);
-    unsigned n = estimate(pressure);
-    n = n < FEWEST ? FEWEST : n;
-    return n < bound ? n : bound;
+    return within_bound(f, estimate(pressure));
 }
