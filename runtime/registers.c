@@ -55,8 +55,7 @@ static unsigned threads_of(const struct pt_func *f)
     return n[0] * (n[1] ? n[1] : 1) * (n[2] ? n[2] : 1);
 }
 
-/* What .maxnreg allows, and what leaves room on an SM for the blocks that .minnctapersm wants, of .maxntid or .reqntid threads. */
-static unsigned bound_of(const struct pt_func *f)
+unsigned pt_registers_bound(const struct pt_func *f)
 {
     enum { WARP = 32, SM_PARTS = 4, PART_REGISTERS = 16 << 10, GRANULE = 8 };
     unsigned most = f->maxnreg && f->maxnreg < MOST ? f->maxnreg : MOST, threads = threads_of(f);
@@ -69,7 +68,7 @@ static unsigned bound_of(const struct pt_func *f)
 
 static unsigned within_bound(const struct pt_func *f, unsigned n)
 {
-    unsigned bound = bound_of(f);
+    unsigned bound = pt_registers_bound(f);
     n = n < FEWEST ? FEWEST : n;
     return n < bound ? n : bound;
 }

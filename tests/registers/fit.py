@@ -1,6 +1,6 @@
-"""Fits runtime/registers.def to what ptxas says. Needs scikit-learn.
+"""Fits runtime/registers.def to what ptxas says of the kernels that are not held out (make.py). Needs scikit-learn.
     python3 fit.py DATA.tsv registers.def      writes the table
-    python3 fit.py DATA.tsv                    states the error, for each source by a fit to the others"""
+    python3 fit.py DATA.tsv                    states the error: of those held out, and of each source by a fit to the others"""
 import csv, sys
 import numpy as np
 from sklearn.ensemble import GradientBoostingRegressor
@@ -13,6 +13,7 @@ x = np.array([[int(r[n]) for n in names] for r in rows])
 y = np.array([int(r["ptxas"]) for r in rows])
 bound = np.array([int(r["bound"]) for r in rows])
 source = np.array([r["source"] for r in rows])
+held_out = np.array([r["held"] == "1" for r in rows])
 
 def fit(chosen):
     model = GradientBoostingRegressor(n_estimators=TREES, max_depth=DEPTH, learning_rate=0.08, subsample=0.7, min_samples_leaf=5,
@@ -47,7 +48,7 @@ def tree_rows(tree, node=0, depth=0):
     return splits, level
 
 def write(path):
-    model = fit(np.ones(len(y), bool))
+    model = fit(~held_out)
     with open(path, "w") as out:
         print("/* Trees that tests/registers/fit.py has fitted: TREE(splits level by level, leaves). A split S(what, n) goes left where", file=out)
         print(" * what <= n. Their leaves and START add up to the logarithm to base 2 of the registers, times %d. */" % UNIT, file=out)
@@ -62,6 +63,7 @@ def write(path):
 if len(sys.argv) > 2:
     write(sys.argv[2])
 else:
+    report("held out", held_out, predict(fit(~held_out), held_out))
     everything = np.zeros(len(y))
     for s in sorted(set(source)):
         held = source == s

@@ -1,0 +1,136 @@
+/* Registers as NVIDIA's assembler counts them: the estimate of runtime/registers.c beside what it said of kernels that the fit has
+ * not seen.
+ *     registers FOLDER          kernels.tsv there: file, kernel, count. Fails below the accuracy that runtime/README.md states
+ *     registers --show FILE...  for fit.py: file, kernel, bound and pressure of each kernel */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/launch.h"
+#include "runtime/pressure.h"
+#include "runtime/registers.h"
+
+/* In per cent. */
+enum { LEAST_NEAR = 60, LEAST_SAME = 75 };
+
+struct tally {
+    unsigned kernels, large, near, compared, same, wrong;
+};
+
+static unsigned absolute(unsigned a, unsigned b)
+{
+    return a < b ? b - a : a - b;
+}
+
+/* As runtime/cuda/occupancy.c. */
+static unsigned blocks_of(unsigned registers, unsigned threads)
+{
+    unsigned warps = threads / 32, room = (16u << 10) / ((registers + 7) / 8 * 256) * 4 / warps, most = 64 / warps;
+    return room < most ? room : most;
+}
+
+static void compare(struct tally *t, unsigned count, unsigned estimate)
+{
+    t->kernels++;
+    t->large += count > 24;
+    t->near += count > 24 && 10 * absolute(count, estimate) <= count;
+    for (unsigned threads = 128; threads <= 1024; threads *= 2) {
+        t->compared++;
+        t->same += blocks_of(count, threads) == blocks_of(estimate, threads);
+    }
+}
+
+static ptera_module *load(ptera_engine *engine, const char *path)
+{
+    ptera_module *module;
+    if (ptera_module_load_file(engine, path, &module) == PTERA_OK)
+        return module;
+    fprintf(stderr, "%s: %s\n", path, ptera_engine_error(engine));
+    return NULL;
+}
+
+static bool estimate(ptera_engine *engine, const char *path, const char *name, unsigned *registers)
+{
+    ptera_kernel_properties p = {.size = sizeof p};
+    ptera_kernel *kernel;
+    ptera_module *module = load(engine, path);
+    bool ok = module && ptera_module_kernel(module, name, 0, &kernel) == PTERA_OK &&
+              ptera_kernel_properties_get(kernel, &p) == PTERA_OK;
+    if (module && !ok)
+        fprintf(stderr, "%s: %s\n", path, ptera_engine_error(engine));
+    if (module)
+        ptera_module_unload(module);
+    *registers = p.registers;
+    return ok;
+}
+
+static int check(ptera_engine *engine, const char *folder)
+{
+    char path[4096], file[512], name[2048];
+    unsigned count, mine, bound;
+    struct tally t = {0};
+    snprintf(path, sizeof path, "%s/kernels.tsv", folder);
+    FILE *list = fopen(path, "r");
+    while (list && fscanf(list, "%511s %2047s %u %u", file, name, &count, &bound) == 4) {
+        snprintf(path, sizeof path, "%s/%s", folder, file);
+        if (!estimate(engine, path, name, &mine) || mine > bound) {
+            fprintf(stderr, "%s: %s: %u, of %u at most\n", file, name, mine, bound);
+            t.wrong++;
+        } else {
+            compare(&t, count, mine);
+        }
+    }
+    if (list)
+        fclose(list);
+    unsigned near = t.large ? 100 * t.near / t.large : 0, same = t.compared ? 100 * t.same / t.compared : 0;
+    printf("%u kernels; of %u with more than 24 registers %u %% within 10 %%; occupancy the same in %u %%\n", t.kernels, t.large, near,
+           same);
+    t.wrong += (near < LEAST_NEAR) + (same < LEAST_SAME);
+    printf("registers: %u passed, %u failed, 0 skipped\n", t.kernels, t.wrong);
+    return t.wrong != 0;
+}
+
+static void show_kernel(const char *path, ptera_module *module, unsigned k)
+{
+    int32_t pressure[PT_PRESSURE_COUNT];
+    ptera_kernel *kernel = &module->kernels[k];
+    struct pt_arena arena;
+    jmp_buf oom;
+    pt_arena_init(&arena, &pt_malloc_allocator);
+    arena.oom = &oom;
+    if (setjmp(oom) || !pt_lower(&module->ir, kernel->func))
+        exit(1);
+    const struct pt_func *f = &module->ir.funcs.v[kernel->func];
+    pt_pressure_find(&module->ir, f, pressure, &arena);
+    printf("%s\t%s\t%u", path, f->name, pt_registers_bound(f));
+    for (unsigned i = 0; i < PT_PRESSURE_COUNT; i++)
+        printf("\t%d", (int)pressure[i]);
+    printf("\n");
+    pt_arena_free(&arena);
+}
+
+static int show(ptera_engine *engine, char **files)
+{
+    printf("file\tkernel\tbound");
+#define PRESSURE(name, what) printf("\t%s", #name);
+#include "runtime/pressure.def"
+    printf("\n");
+    for (; *files; files++) {
+        ptera_module *module = load(engine, *files);
+        for (unsigned k = 0; module && k < module->n_kernels; k++)
+            show_kernel(*files, module, k);
+        if (module)
+            ptera_module_unload(module);
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    ptera_engine *engine;
+    if (argc < 2 || ptera_engine_create(NULL, &engine) != PTERA_OK)
+        return 2;
+    int rc = strcmp(argv[1], "--show") ? check(engine, argv[1]) : show(engine, argv + 2);
+    ptera_engine_destroy(engine);
+    return rc;
+}
