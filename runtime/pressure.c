@@ -28,6 +28,7 @@ struct item {
     uint32_t edges, n_before, n_after; /* items: those that come before it, then those after */
     uint32_t waits;                 /* for so many */
     bool is_silent;                 /* only for uniform values and constants: costs vector units nothing */
+    bool may_wait;                  /* a load, or an integer that only loads want */
     bool is_issued;
     int32_t height, early;          /* cycles to the end of the list; the first in which its operands are there */
 };
@@ -572,8 +573,12 @@ static void finish_list(struct scan *s, struct list *l)
     }
     for (uint32_t i = n; i-- > 0;) {
         const uint32_t *after = l->edges + items[i].edges + items[i].n_before;
-        for (uint32_t e = 0; e < items[i].n_after; e++)
+        bool for_loads = items[i].step->is_integer && items[i].n_after;
+        for (uint32_t e = 0; e < items[i].n_after; e++) {
             raise(&items[i].height, items[after[e]].height);
+            for_loads &= items[after[e]].may_wait;
+        }
+        items[i].may_wait = items[i].step->is_load || for_loads;
         items[i].height += items[i].is_silent ? 0 : items[i].step->latency;
     }
 }
@@ -650,14 +655,14 @@ static void issue_wanted(struct list *l, uint32_t i)
     }
 }
 
-/* Loads and integers (`all`: whatever writes nothing) when they are wanted. */
+/* Loads and their addresses (`all`: whatever writes nothing) when they are wanted. */
 static int32_t order_late(struct list *l, bool all)
 {
     start_order(l);
     for (uint32_t pass = 0; pass < 2; pass++)
         for (uint32_t i = 0; i < l->items.n; i++) {
             const struct step *t = l->items.v[i].step;
-            bool may_wait = t->is_integer || t->is_load || (all && !(t->effects & ~(uint32_t)PT_FX_FP));
+            bool may_wait = l->items.v[i].may_wait || (all && !(t->effects & ~(uint32_t)PT_FX_FP));
             if (!l->items.v[i].is_issued && (pass || !may_wait))
                 issue_wanted(l, i);
         }
@@ -898,7 +903,7 @@ static void find_orders(struct scan *s)
         b = r.end;
     }
     n[PT_PRESSURE_regions] = (int32_t)lists.n;
-    n[PT_PRESSURE_step] = step_above(n[PT_PRESSURE_least] / 2 + OVERHEAD);
+    n[PT_PRESSURE_step] = s->f->minnctapersm ? n[PT_PRESSURE_bound] : step_above(n[PT_PRESSURE_least] / 2 + OVERHEAD);
     int32_t cap = cap_of(n[PT_PRESSURE_step]);
     for (uint32_t k = 0; k < lists.n; k++) {
         raise(&n[PT_PRESSURE_capped], order_capped(&lists.v[k], cap));
@@ -960,10 +965,28 @@ static void find_live_out(struct scan *s)
     }
 }
 
+static uint32_t threads_of(const struct pt_func *f)
+{
+    const uint32_t *n = f->reqntid[0] ? f->reqntid : f->maxntid;
+    return n[0] * (n[1] ? n[1] : 1) * (n[2] ? n[2] : 1);
+}
+
+uint32_t pt_pressure_bound(const struct pt_func *f)
+{
+    enum { WARP = 32, SM_PARTS = 4, PART_REGISTERS = 16 << 10, GRANULE = 8, FEWEST = 8, MOST = 255 };
+    uint32_t most = f->maxnreg && f->maxnreg < MOST ? f->maxnreg : MOST, threads = threads_of(f);
+    if (!threads || threads > 1024)
+        return most;
+    uint32_t warps = (threads + WARP - 1) / WARP * (f->minnctapersm ? f->minnctapersm : 1);
+    uint32_t room = PART_REGISTERS / ((warps + SM_PARTS - 1) / SM_PARTS * WARP) / GRANULE * GRANULE;
+    return room >= FEWEST && room < most ? room : most;
+}
+
 void pt_pressure_find(const struct pt_module *m, const struct pt_func *f, int32_t *pressure, struct pt_arena *arena)
 {
     struct scan s = {.m = m, .f = f, .arena = arena, .words = (f->regs.n + 63) / 64, .found = pressure};
     memset(pressure, 0, PT_PRESSURE_COUNT * sizeof *pressure);
+    pressure[PT_PRESSURE_bound] = (int32_t)pt_pressure_bound(f);
     s.steps = pt_arena_alloc(arena, f->insns.n * sizeof *s.steps);
     s.weight = pt_arena_alloc(arena, f->regs.n * sizeof *s.weight);
     s.vector = pt_arena_alloc(arena, f->regs.n * sizeof *s.vector);

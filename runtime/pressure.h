@@ -10,6 +10,10 @@ enum pt_pressure {
     PT_PRESSURE_COUNT
 };
 
+/* The most registers that .maxnreg allows, and that leave room on an SM for as many blocks, of .maxntid or .reqntid threads, as
+ * .minnctapersm wants. */
+uint32_t pt_pressure_bound(const struct pt_func *f);
+
 /* The function is lowered. Work is done in `arena`. */
 void pt_pressure_find(const struct pt_module *m, const struct pt_func *f, int32_t *pressure, struct pt_arena *arena);
 

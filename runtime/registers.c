@@ -6,7 +6,7 @@
 
 #include "runtime/pressure.h"
 
-enum { DEPTH = 4, SPLITS = (1 << DEPTH) - 1, UNIT = 4096, FEWEST = 8, MOST = 255 };
+enum { DEPTH = 4, SPLITS = (1 << DEPTH) - 1, UNIT = 4096, FEWEST = 8 };
 
 struct tree {
     struct {
@@ -41,34 +41,23 @@ static int32_t leaf_of(const struct tree *t, const int32_t *pressure)
     return t->leaves[k - SPLITS];
 }
 
+/* Registers are given to warps by eights, and the assembler avoids to use few of the last. */
+static unsigned snap(unsigned n)
+{
+    return n > 32 && n % 8 <= 2 ? n / 8 * 8 : n;
+}
+
 static unsigned estimate(const int32_t *pressure)
 {
     int32_t sum = START_AT;
     for (unsigned t = 0; t < sizeof trees / sizeof *trees; t++)
         sum += leaf_of(&trees[t], pressure);
-    return (unsigned)lround(exp2(sum / (double)UNIT));
-}
-
-static unsigned threads_of(const struct pt_func *f)
-{
-    const uint32_t *n = f->reqntid[0] ? f->reqntid : f->maxntid;
-    return n[0] * (n[1] ? n[1] : 1) * (n[2] ? n[2] : 1);
-}
-
-unsigned pt_registers_bound(const struct pt_func *f)
-{
-    enum { WARP = 32, SM_PARTS = 4, PART_REGISTERS = 16 << 10, GRANULE = 8 };
-    unsigned most = f->maxnreg && f->maxnreg < MOST ? f->maxnreg : MOST, threads = threads_of(f);
-    if (!threads || threads > 1024)
-        return most;
-    unsigned warps = (threads + WARP - 1) / WARP * (f->minnctapersm ? f->minnctapersm : 1);
-    unsigned room = PART_REGISTERS / ((warps + SM_PARTS - 1) / SM_PARTS * WARP) / GRANULE * GRANULE;
-    return room >= FEWEST && room < most ? room : most;
+    return snap((unsigned)lround(exp2(sum / (double)UNIT)));
 }
 
 static unsigned within_bound(const struct pt_func *f, unsigned n)
 {
-    unsigned bound = pt_registers_bound(f);
+    unsigned bound = pt_pressure_bound(f);
     n = n < FEWEST ? FEWEST : n;
     return n < bound ? n : bound;
 }

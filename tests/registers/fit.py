@@ -22,7 +22,9 @@ def fit(chosen):
     return model.fit(x[chosen], np.log2(y[chosen]), np.where(y[chosen] > 24, 1.0, 0.4))
 
 def predict(model, chosen):
-    return np.maximum(np.minimum(np.rint(2 ** model.predict(x[chosen])), bound[chosen]), 8)
+    n = np.rint(2 ** model.predict(x[chosen]))
+    n = np.where((n > 32) & (n % 8 <= 2), n // 8 * 8, n)  # as registers.c
+    return np.maximum(np.minimum(n, bound[chosen]), 8)
 
 def blocks(registers, threads):
     warps = threads // 32

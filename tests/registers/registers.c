@@ -1,7 +1,7 @@
 /* Registers as NVIDIA's assembler counts them: the estimate of runtime/registers.c beside what it said of kernels that the fit has
  * not seen.
  *     registers FOLDER          kernels.tsv there: file, kernel, count. Fails below the accuracy that runtime/README.md states
- *     registers --show FILE...  for fit.py: file, kernel, bound and pressure of each kernel */
+ *     registers --show FILE...  for fit.py: file, kernel and pressure of each kernel */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +102,7 @@ static void show_kernel(const char *path, ptera_module *module, unsigned k)
         exit(1);
     const struct pt_func *f = &module->ir.funcs.v[kernel->func];
     pt_pressure_find(&module->ir, f, pressure, &arena);
-    printf("%s\t%s\t%u", path, f->name, pt_registers_bound(f));
+    printf("%s\t%s", path, f->name);
     for (unsigned i = 0; i < PT_PRESSURE_COUNT; i++)
         printf("\t%d", (int)pressure[i]);
     printf("\n");
@@ -111,7 +111,7 @@ static void show_kernel(const char *path, ptera_module *module, unsigned k)
 
 static int show(ptera_engine *engine, char **files)
 {
-    printf("file\tkernel\tbound");
+    printf("file\tkernel");
 #define PRESSURE(name, what) printf("\t%s", #name);
 #include "runtime/pressure.def"
     printf("\n");

@@ -46,8 +46,8 @@ template <class T, class A, int BM, int BN, int BK, int TM, int TN>
 __global__ void gemm(const T *a, const T *b, T *c, int m, int n, int k, float alpha, float beta)
 { gemm_tile<T, A, BM, BN, BK, TM, TN>(a, b, c, m, n, k, alpha, beta); }
 
-template <class T, class A, int BM, int BN, int BK, int TM, int TN>
-__global__ void __launch_bounds__(BM / TM *(BN / TN), 2) gemm_bounded(const T *a, const T *b, T *c, int m, int n, int k, float alpha, float beta)
+template <class T, class A, int BM, int BN, int BK, int TM, int TN, int BLOCKS>
+__global__ void __launch_bounds__(BM / TM *(BN / TN), BLOCKS) gemm_bounded(const T *a, const T *b, T *c, int m, int n, int k, float alpha, float beta)
 { gemm_tile<T, A, BM, BN, BK, TM, TN>(a, b, c, m, n, k, alpha, beta); }
 
 /* One result a thread; the whole row of a batch of small matrices. */
@@ -108,13 +108,14 @@ template <class T, int N> __global__ void solve(const T *a, T *b, int batch)
 
 #define G(T, A, BM, BN, BK, TM, TN) \
     template __global__ void gemm<T, A, BM, BN, BK, TM, TN>(const T *, const T *, T *, int, int, int, float, float);
-#define B(T, A, BM, BN, BK, TM, TN) \
-    template __global__ void gemm_bounded<T, A, BM, BN, BK, TM, TN>(const T *, const T *, T *, int, int, int, float, float);
+#define B(T, A, BM, BN, BK, TM, TN, BLOCKS) \
+    template __global__ void gemm_bounded<T, A, BM, BN, BK, TM, TN, BLOCKS>(const T *, const T *, T *, int, int, int, float, float);
 #define SIZES(T, A) G(T, A, 16, 16, 16, 1, 1) G(T, A, 32, 32, 8, 2, 2) G(T, A, 32, 64, 8, 2, 4) G(T, A, 64, 64, 8, 4, 4) \
     G(T, A, 64, 64, 16, 4, 4) G(T, A, 128, 64, 8, 8, 4) G(T, A, 128, 128, 8, 8, 8) G(T, A, 64, 128, 4, 4, 8) G(T, A, 64, 32, 32, 4, 2) G(T, A, 32, 32, 32, 1, 4)
 SIZES(float, float) SIZES(double, double) SIZES(__half, float) SIZES(int, int) SIZES(int8_t, int)
 SIZES(int64_t, int64_t)
-B(float, float, 128, 128, 8, 8, 8) B(float, float, 128, 128, 4, 8, 8) B(float, float, 256, 128, 8, 8, 8) B(double, double, 64, 64, 8, 4, 4) B(__half, float, 128, 128, 8, 8, 8) B(float, float, 64, 64, 8, 4, 4)
+#define BB(T, A, N) B(T, A, 128, 128, 8, 8, 8, N) B(T, A, 64, 64, 8, 4, 4, N) B(T, A, 128, 64, 8, 8, 4, N) B(T, A, 32, 32, 8, 2, 2, N) B(T, A, 64, 64, 16, 8, 4, N)
+BB(float, float, 1) BB(float, float, 2) BB(float, float, 4) BB(double, double, 1) BB(double, double, 2) BB(__half, float, 2) BB(__half, float, 3) BB(int, int, 2)
 #define T1(T, N) template __global__ void batched<T, N>(const T *, const T *, T *, int);
 #define T2(T, N) template __global__ void solve<T, N>(const T *, T *, int);
 #define TT(T) T1(T, 2) T1(T, 3) T1(T, 4) T1(T, 5) T1(T, 6) T1(T, 8) T2(T, 2) T2(T, 3) T2(T, 4) T2(T, 5) T2(T, 6) T2(T, 7)
