@@ -6,7 +6,7 @@
 
 #include "runtime/pressure.h"
 
-enum { DEPTH = 4, SPLITS = (1 << DEPTH) - 1, UNIT = 4096, FEWEST = 8 };
+enum { DEPTH = 4, SPLITS = (1 << DEPTH) - 1, UNIT = 4096, NONE = 4, FEWEST = 8 };
 
 struct tree {
     struct {
@@ -52,13 +52,13 @@ static unsigned estimate(const int32_t *pressure)
     int32_t sum = START_AT;
     for (unsigned t = 0; t < sizeof trees / sizeof *trees; t++)
         sum += leaf_of(&trees[t], pressure);
-    return snap((unsigned)lround(exp2(sum / (double)UNIT)));
+    unsigned n = snap((unsigned)lround(exp2(sum / (double)UNIT)));
+    return n < FEWEST ? FEWEST : n;
 }
 
 static unsigned within_bound(const struct pt_func *f, unsigned n)
 {
     unsigned bound = pt_pressure_bound(f);
-    n = n < FEWEST ? FEWEST : n;
     return n < bound ? n : bound;
 }
 
@@ -77,5 +77,5 @@ unsigned pt_registers_count(const ptera_kernel *kernel)
     }
     pt_pressure_find(&module->ir, f, pressure, &arena);
     pt_arena_free(&arena);
-    return within_bound(f, estimate(pressure));
+    return within_bound(f, pressure[PT_PRESSURE_text] ? estimate(pressure) : NONE);
 }

@@ -191,7 +191,7 @@ static void check_properties(ptera_engine *engine)
     CHECK_INT(m.global_bytes, 12);
     CHECK_INT(m.constant_bytes, 5);
     CHECK_INT(ptera_kernel_properties_get(kernel_of(module, "k"), &k), PTERA_OK);
-    CHECK_INT(k.registers, 6); /* three of 64 bits */
+    CHECK(k.registers >= 8 && k.registers <= 14); /* an estimate: NVIDIA's assembler has 10 */
     CHECK_INT(ptera_module_properties_get(NULL, &m), PTERA_ERROR_INVALID_ARGUMENT);
     CHECK_INT(ptera_module_properties_get(module, NULL), PTERA_ERROR_INVALID_ARGUMENT);
     CHECK_INT(ptera_module_load(engine, "both", linked, sizeof linked - 1, &two), PTERA_ERROR_INVALID_PTX);
