@@ -815,7 +815,7 @@ static void make_list(struct scan *s, struct list *l, const struct region *r, un
     const uint64_t *in = s->live_in + (size_t)r->first * s->words;
     memset(l, 0, sizeof *l);
     memset(s->name, 0, s->f->regs.n * sizeof *s->name);
-    pt_vec_push(s->arena, &l->values_of);
+    *pt_vec_push(s->arena, &l->values_of) = 0;
     for (unsigned k = 0; k < copies; k++)
         for (uint32_t b = r->first; b < r->end; b++) {
             const struct pt_block *block = &s->f->blocks.v[b];
@@ -998,7 +998,7 @@ void pt_pressure_find(const struct pt_module *m, const struct pt_func *f, int32_
     s.live = pt_arena_alloc(arena, s.words * sizeof *s.live);
     s.after = pt_arena_alloc(arena, s.words * sizeof *s.after);
     s.live_in = pt_live_in(m, f, arena);
-    pt_vec_push(arena, &s.regs); /* never empty, nor values_of */
+    *pt_vec_push(arena, &s.regs) = 0; /* never empty, nor values_of */
     for (uint32_t i = 0; i < f->insns.n; i++)
         read_step(&s, i);
     find_varying(&s);

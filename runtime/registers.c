@@ -6,7 +6,7 @@
 
 #include "runtime/pressure.h"
 
-enum { DEPTH = 4, SPLITS = (1 << DEPTH) - 1, UNIT = 4096, NONE = 4, FEWEST = 8 };
+enum { DEPTH = 5, SPLITS = (1 << DEPTH) - 1, UNIT = 4096, NONE = 4, FEWEST = 8 };
 
 struct tree {
     struct {

@@ -5,7 +5,7 @@ import csv, sys
 import numpy as np
 from sklearn.ensemble import GradientBoostingRegressor
 
-TREES, DEPTH, UNIT = 150, 4, 4096
+TREES, DEPTH, UNIT = 200, 5, 4096
 
 rows = list(csv.DictReader(open(sys.argv[1]), delimiter="\t"))
 names = list(rows[0])[list(rows[0]).index("text"):]
