@@ -8,7 +8,9 @@
 
 #include <string.h>
 
-enum { REGION_INSNS = 2000, GUARDED_INSNS = 64, SHORT_LOOP = 128, COPIES = 4, REMADE_DEPTH = 3, NO_CAP = 1 << 20 };
+/* The time to order a list grows with its square: of functions longer than LONG the regions are shorter, and a block of more than
+ * LIST_MOST stays as it is. */
+enum { REGION_INSNS = 2000, LIST_MOST = 4096, LONG = 16384, LONG_REGION_INSNS = 250, GUARDED_INSNS = 64, SHORT_LOOP = 128, COPIES = 4, REMADE_DEPTH = 3, NO_CAP = 1 << 20 };
 
 /* An instruction of the function. */
 struct step {
@@ -87,6 +89,16 @@ static void put(uint64_t *set, uint32_t reg)
 static void take(uint64_t *set, uint32_t reg)
 {
     set[reg / 64] &= ~(UINT64_C(1) << (reg % 64));
+}
+
+/* The first register of the set from `reg` on; UINT32_MAX: none. */
+static uint32_t next_in(const uint64_t *set, uint32_t words, uint32_t reg)
+{
+    uint32_t w = reg / 64;
+    uint64_t bits = w < words ? set[w] & UINT64_MAX << (reg % 64) : 0;
+    while (!bits && ++w < words)
+        bits = set[w];
+    return bits ? w * 64 + (uint32_t)__builtin_ctzll(bits) : UINT32_MAX;
 }
 
 static void raise(int32_t *most, int32_t n)
@@ -319,8 +331,8 @@ static void start_back(struct scan *s, uint32_t block)
 static int32_t units_of(const struct scan *s, const int32_t *weight)
 {
     int32_t n = 0;
-    for (uint32_t r = 1; r < s->f->regs.n; r++)
-        n += has(s->live, r) ? weight[r] : 0;
+    for (uint32_t r = next_in(s->live, s->words, 0); r != UINT32_MAX; r = next_in(s->live, s->words, r + 1))
+        n += weight[r];
     return n;
 }
 
@@ -380,8 +392,8 @@ static int32_t block_remade(struct scan *s, uint32_t b, uint32_t at)
     start_back(s, b);
     for (uint32_t i = s->f->blocks.v[b].first + s->f->blocks.v[b].count; i-- > at;)
         step_back(s, i);
-    for (uint32_t r = 1; r < s->f->regs.n; r++)
-        if (has(s->live, r) && s->vector[r] && !is_remade(s, s->live, r, 0))
+    for (uint32_t r = next_in(s->live, s->words, 0); r != UINT32_MAX; r = next_in(s->live, s->words, r + 1))
+        if (s->vector[r] && !is_remade(s, s->live, r, 0))
             n += s->vector[r];
     return n;
 }
@@ -720,6 +732,8 @@ static int32_t order_capped(struct list *l, int32_t cap)
 {
     uint32_t n = 0;
     int32_t cycle = 0;
+    if (l->items.n > LIST_MOST)
+        return order_text(l);
     start_order(l);
     for (uint32_t i = 0; i < l->items.n; i++)
         if (!l->items.v[i].n_before)
@@ -773,7 +787,8 @@ static bool may_join(const struct scan *s, const struct region *r)
     if (r->end == s->f->blocks.n)
         return false;
     const struct pt_block *block = &s->f->blocks.v[r->end];
-    if (block->loop != s->f->blocks.v[r->first].loop || r->insns + block->count > REGION_INSNS)
+    const uint32_t most = s->f->insns.n > LONG ? LONG_REGION_INSNS : REGION_INSNS;
+    if (block->loop != s->f->blocks.v[r->first].loop || r->insns + block->count > most)
         return false;
     if (s->steps[block->first].effects & (PT_FX_CTA | PT_FX_CLUSTER | PT_FX_CALL))
         return false;
@@ -824,10 +839,10 @@ static void make_list(struct scan *s, struct list *l, const struct region *r, un
                 add_item(s, l, block->first + i, is_conditional);
         }
     find_after(s, r);
-    for (uint32_t reg = 1; reg < s->f->regs.n; reg++) {
-        if (s->name[reg] && has(s->after, reg) && !s->is_constant[reg])
+    for (uint32_t reg = next_in(s->after, s->words, 0); reg != UINT32_MAX; reg = next_in(s->after, s->words, reg + 1)) {
+        if (s->name[reg] && !s->is_constant[reg])
             l->values.v[s->name[reg] - 1].is_out = true;
-        if (!s->name[reg] && s->vector[reg] && has(in, reg) && has(s->after, reg) && !is_remade(s, in, reg, 0))
+        if (!s->name[reg] && s->vector[reg] && has(in, reg) && !is_remade(s, in, reg, 0))
             l->base += s->vector[reg];
     }
     finish_list(s, l);
