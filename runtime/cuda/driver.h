@@ -332,6 +332,8 @@ struct CUlib_st {
 CUresult pt_cu_function(const void *handle, CUfunction *function);
 /* function.c: what the function or its kernel was set to, or what it is. */
 CUresult pt_cu_function_value(CUfunction function, CUfunction_attribute attribute, int *value);
+/* Whether a block may have so many threads, at most 1024: as the function declares, else as many as have registers. */
+CUresult pt_cu_function_check_threads(CUfunction function, unsigned threads);
 CUresult pt_cu_module_of(CUlibrary library, CUcontext ctx, CUmodule *module);
 /* Unloads a module; no kernel of it is running. */
 void pt_cu_module_delete(CUmodule module);

@@ -35,6 +35,40 @@ static int product(const uint32_t v[3])
     return (int)(v[0] * (v[1] ? v[1] : 1) * (v[2] ? v[2] : 1));
 }
 
+static int registers_of(CUfunction f)
+{
+    if (!f->registers)
+        f->registers = (int)pt_registers_count(f->kernel);
+    return f->registers;
+}
+
+/* 0: the kernel declares none. */
+static int declared_threads(CUfunction f)
+{
+    const struct pt_func *ir = ir_of(f);
+    return ir->reqntid[0] ? product(ir->reqntid) : ir->maxntid[0] ? product(ir->maxntid) : 0;
+}
+
+/* Threads whose registers an SM has. Counts are estimated, so that three quarters of one are taken for sure: no launch that a GPU takes is
+ * to fail. */
+static int threads_by_registers(CUfunction f)
+{
+    int sure = (registers_of(f) * 3 / 4 + 7) / 8 * 8, all = pt_cu_attribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, 0);
+    int warps = all / (32 * (sure ? sure : 8));
+    return warps < 32 ? 32 * warps : 1024;
+}
+
+enum { ALWAYS_FIT = 256 }; /* threads, with the 255 registers that one can have */
+
+CUresult pt_cu_function_check_threads(CUfunction f, unsigned threads)
+{
+    int declared = declared_threads(f);
+    if (declared)
+        return threads > (unsigned)declared ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    bool fits = threads <= ALWAYS_FIT || threads <= (unsigned)threads_by_registers(f);
+    return fits ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+}
+
 /* What the kernel itself says. */
 static CUresult own_value(CUfunction f, CUfunction_attribute attribute, int *value)
 {
@@ -46,7 +80,7 @@ static CUresult own_value(CUfunction f, CUfunction_attribute attribute, int *val
     const int default_shared = pt_cu_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 0);
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-        *value = ir->reqntid[0] ? product(ir->reqntid) : ir->maxntid[0] ? product(ir->maxntid) : 1024;
+        *value = declared_threads(f) ? declared_threads(f) : threads_by_registers(f);
         break;
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
         *value = (int)program->shared_static;
@@ -58,9 +92,7 @@ static CUresult own_value(CUfunction f, CUfunction_attribute attribute, int *val
         *value = (int)program->local_bytes;
         break;
     case CU_FUNC_ATTRIBUTE_NUM_REGS:
-        if (!f->registers)
-            f->registers = (int)pt_registers_count(f->kernel);
-        *value = f->registers;
+        *value = registers_of(f);
         break;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
         *value = f->module->ptera->ir.sm;

@@ -8,16 +8,12 @@
 
 static CUresult check_block(CUfunction f, const ptera_launch *l)
 {
-    int most;
     const unsigned *b = l->block, *g = l->grid;
     if (!b[0] || !b[1] || !b[2] || b[0] > 1024 || b[1] > 1024 || b[2] > 64 || b[0] * b[1] * b[2] > 1024)
         return CUDA_ERROR_INVALID_VALUE;
     if (!g[0] || !g[1] || !g[2] || g[0] > INT32_MAX || g[1] > UINT16_MAX || g[2] > UINT16_MAX)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &most);
-    if (r == CUDA_SUCCESS && b[0] * b[1] * b[2] > (unsigned)most)
-        r = CUDA_ERROR_INVALID_VALUE;
-    return r;
+    return pt_cu_function_check_threads(f, b[0] * b[1] * b[2]);
 }
 
 static CUresult check_shared(CUfunction f, const ptera_launch *l)

@@ -23,6 +23,34 @@ __global__ void wait_for(volatile int *gate)
         ;
 }
 
+// A hundred values of each thread at once.
+__device__ __forceinline__ void keep_many(const float *from, float *to)
+{
+    float kept[100];
+#pragma unroll
+    for (int i = 0; i < 100; i++)
+        kept[i] = from[i * 33];
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < 100; k++)
+        to[k * 77] = kept[k] * kept[(k + 50) % 100];
+}
+
+__global__ void unbound(const float *from, float *to)
+{
+    keep_many(from, to);
+}
+
+__global__ void __launch_bounds__(1024) bound_by_block(const float *from, float *to)
+{
+    keep_many(from, to);
+}
+
+__global__ void __maxnreg__(40) bound_by_number(const float *from, float *to)
+{
+    keep_many(from, to);
+}
+
 // ---- captures: what they forbid ends them -------------------------------------------------------------------
 
 static cudaStream_t begin_capture()
@@ -230,9 +258,41 @@ static void check_memory()
     CUDA(cudaIpcGetEventHandle(&handle, event));
 }
 
+// ---- registers ----------------------------------------------------------------------------------------------
+
+template <class Kernel> static void check_bound(Kernel kernel, int most, float *values)
+{
+    cudaFuncAttributes a;
+    int blocks;
+    CUDA(cudaFuncGetAttributes(&a, kernel));
+    CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 1024, 0));
+    EXPECT(a.numRegs > 24 && a.numRegs <= most && a.maxThreadsPerBlock == 1024 && blocks == 1);
+    kernel<<<1, 1024>>>(values, values + 4000);
+    CUDA(cudaDeviceSynchronize());
+}
+
+static void check_registers()
+{
+    float *values;
+    cudaFuncAttributes a;
+    int blocks;
+    CUDA(cudaMalloc(&values, 20000 * sizeof *values));
+    check_bound(bound_by_block, 64, values);
+    check_bound(bound_by_number, 40, values);
+    CUDA(cudaFuncGetAttributes(&a, unbound));
+    CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, unbound, 1024, 0));
+    EXPECT(a.numRegs > 64 && a.maxThreadsPerBlock < 1024 && blocks == 0);
+    unbound<<<1, 1024>>>(values, values + 4000);
+    EXPECT(cudaGetLastError() == cudaErrorLaunchOutOfResources);
+    unbound<<<1, 256>>>(values, values + 4000);
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaFree(values));
+}
+
 int main()
 {
     check_captures();
+    check_registers();
     check_graphs();
     check_launches();
     check_hints();
