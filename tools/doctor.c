@@ -192,6 +192,7 @@ static void look_at_libraries(const struct elf *elf, const char *path)
         close(ends[1]);
         setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
         execl(path, path, (char *)NULL);
+        execlp("ldd", "ldd", path, (char *)NULL); /* a library that is not executable */
         _exit(1);
     }
     close(ends[1]);
@@ -218,7 +219,9 @@ int command_doctor(int argc, char **argv)
         fputs(doctor_help, stderr);
         return EXIT_USAGE;
     }
-    if (!find_program(argv[1], path, sizeof path) || !elf_open(&elf, path)) {
+    if (!find_program(argv[1], path, sizeof path)) /* libraries need not be executable */
+        snprintf(path, sizeof path, "%s", argv[1]);
+    if (!elf_open(&elf, path)) {
         fprintf(stderr, "ptera: %s is no 64-bit ELF program\n", argv[1]);
         return EXIT_USAGE;
     }

@@ -9,6 +9,11 @@
 #include "runtime/thread.h"
 
 struct pt_cu_driver pt_cu_driver;
+
+/* The newest release whose PTX runs here, 9.5. Programs that compile compare it with their compiler's, and give an older driver machine
+ * code. CUDA_VERSION is that of our header. */
+enum { DRIVER_VERSION = 13050 };
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- the lock ------------------------------------------------------------------------------------------ */
@@ -151,7 +156,7 @@ CUresult cuInit(unsigned flags)
 CUresult cuDriverGetVersion(int *version)
 {
     if (version)
-        *version = CUDA_VERSION;
+        *version = DRIVER_VERSION;
     return API(version ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
 }
 
@@ -250,7 +255,7 @@ static const struct entry *find_entry(const char *name, int version, bool per_th
 static CUresult get_proc_address(const char *name, void **address, int version, cuuint64_t flags,
                                  CUdriverProcAddressQueryResult *status)
 {
-    if (!name || !address || flags > CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM || version > CUDA_VERSION)
+    if (!name || !address || flags > CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM || version > DRIVER_VERSION)
         return CUDA_ERROR_INVALID_VALUE;
     bool is_known;
     const struct entry *e =

@@ -6,22 +6,16 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* NVIDIA's compilers ask as well, and go on without. */
-static bool is_compiler(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-    return !strncmp(name, "libnvrtc", 8) || !strncmp(name, "libnvJitLink", 12) ||
-           !strncmp(name, "libnvptxcompiler", 16);
-}
+/* The table that the runtime library of every release asks for. Compilers ask for others, and go on without. */
+static const unsigned char runtimes[16] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
+                                           0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
 
 /* Says once to a program with NVIDIA's runtime library inside why it is about to fail. */
 static void explain(const void *caller)
 {
     static atomic_bool is_told;
     Dl_info info = {0};
-    if (!dladdr(caller, &info) || !info.dli_fname || is_compiler(info.dli_fname) ||
-        atomic_exchange(&is_told, true))
+    if (!dladdr(caller, &info) || !info.dli_fname || atomic_exchange(&is_told, true))
         return;
     pt_cu_log("%s has NVIDIA's CUDA runtime library inside, which works on NVIDIA's driver only. `ptera "
               "exec` redirects it to Ptera's where it recognises it (`ptera doctor` says whether); "
@@ -32,9 +26,9 @@ static void explain(const void *caller)
 /* The tables behind it are not documented, and none is given out. */
 CUresult cuGetExportTable(const void **table, const CUuuid *id)
 {
-    explain(__builtin_return_address(0));
+    if (id && !memcmp(id, runtimes, sizeof runtimes))
+        explain(__builtin_return_address(0));
     if (table)
         *table = NULL;
-    (void)id;
     return API(CUDA_ERROR_INVALID_VALUE);
 }

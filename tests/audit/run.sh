@@ -54,6 +54,9 @@ check "what is redirected" "ptera: $inside: NVIDIA's runtime library inside (tol
 check "doctor" "  $inside: NVIDIA's runtime library inside (release told by its symbols): \`ptera exec\` redirects its 11 functions to Ptera's" \
     "$("$ptera" doctor "$inside" | grep "$inside: ")"
 check "doctor, a library" 1 "$("$ptera" doctor "$inside" | grep -c "$library: NVIDIA's runtime library inside")"
+cp "$library" "$work/library.so"
+chmod -x "$work/library.so"
+check "doctor, of a library" 1 "$("$ptera" doctor "$work/library.so" | grep -c "library.so: NVIDIA's runtime library inside")"
 
 echo "audit: $passed passed, $failed failed, 0 skipped"
 [ "$failed" = 0 ]

@@ -61,7 +61,7 @@ static void check_versions(void)
     CHECK_CU(cuGetProcAddress("cuNoSuchCall", &address, 12000, 0), CUDA_ERROR_NOT_FOUND);
     CHECK_CU(cuGetProcAddress_v2(NULL, &address, 12000, 0, &status), CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(cuGetProcAddress_v2("cuInit", NULL, 12000, 0, &status), CUDA_ERROR_INVALID_VALUE);
-    CHECK_CU(cuGetProcAddress_v2("cuInit", &address, 13010, 0, &status), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuGetProcAddress_v2("cuInit", &address, 13060, 0, &status), CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(cuGetProcAddress_v2("cuInit", &address, 12000, 99, &status), CUDA_ERROR_INVALID_VALUE);
 }
 
@@ -90,6 +90,7 @@ static void check_refused(void)
     CHECK_CU(call(), CUDA_ERROR_NOT_SUPPORTED);
     CHECK_CU(cuGetExportTable(&table, &id), CUDA_ERROR_INVALID_VALUE);
     CHECK(!table);
+    CHECK_CU(cuGetExportTable(NULL, NULL), CUDA_ERROR_INVALID_VALUE);
 }
 
 int main(void)
@@ -101,7 +102,7 @@ int main(void)
     CHECK_CU(cuCtxSynchronize(), CUDA_ERROR_NOT_INITIALIZED);
     CHECK_CU(cuInit(1), CUDA_ERROR_INVALID_VALUE);
     OK(cuDriverGetVersion(&version));
-    CHECK_INT(version, 13000);
+    CHECK_INT(version, 13050);
     CHECK_CU(cuDriverGetVersion(NULL), CUDA_ERROR_INVALID_VALUE);
     OK(cuInit(0));
     OK(cuInit(0));

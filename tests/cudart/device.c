@@ -98,7 +98,7 @@ static void check_settings(void)
     OK(cudaRuntimeGetVersion(&version));
     CHECK_INT(version, 13000);
     OK(cudaDriverGetVersion(&version));
-    CHECK_INT(version, 13000);
+    CHECK_INT(version, 13050);
     BAD_VALUE(cudaRuntimeGetVersion(NULL));
     BAD_VALUE(cudaDriverGetVersion(NULL));
 }
