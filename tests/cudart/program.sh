@@ -19,7 +19,7 @@ compile() { # RUNTIME PROGRAM
     "$nvcc" -arch=compute_90 -cudart "$1" -I"$folder" -L"$(dirname "$ptera")" -o "$2" ${options:-"$source"}
 }
 runs() { # PROGRAM
-    output=$("$ptera" exec "$1") && [ "$output" = PASSED ] && passed=$((passed + 1)) && return
+    output=$("$ptera" exec "$1") && [ "$(echo "$output" | tail -n 1)" = PASSED ] && passed=$((passed + 1)) && return
     echo "FAILED $1: $output"
     failed=$((failed + 1))
 }
