@@ -73,6 +73,7 @@ struct found {
     struct candidate ptx;   /* the entry to take */
     struct candidate cubin; /* without one, this may hold PTX (cubin.h) */
     char others[256];       /* what does not run here: "machine code for sm_75, PTX for sm_100" */
+    unsigned newer;         /* the oldest of newer devices that run PTX inside, or 0 */
 };
 
 __attribute__((format(printf, 3, 4))) static enum pt_image_status
@@ -161,6 +162,8 @@ static enum pt_image_status look_at(struct reader *r, const uint8_t *fatbin, siz
             consider(&f->ptx, at, &e);
         else
             note_other(f, &e);
+        if (e.kind == KIND_PTX && e.arch > r->sm && (!f->newer || e.arch < f->newer))
+            f->newer = e.arch;
         if (e.kind == KIND_ELF && is_fit)
             consider(&f->cubin, at, &e);
         at += e.header_bytes + e.bytes;
@@ -246,11 +249,15 @@ static enum pt_image_status read_entry(struct reader *r, const struct candidate 
 
 static enum pt_image_status fail_no_ptx(struct reader *r, const struct found *f)
 {
+    char other[64] = "";
+    if (f->newer)
+        snprintf(other, sizeof other, "; PTERA_COMPUTE_CAPABILITY=%u.%u runs what is there", f->newer / 10,
+                 f->newer % 10);
     return fail(
         r, PT_IMAGE_NO_PTX,
         "no PTX for a device of compute capability %u.%u inside, only %s; nvcc adds it with "
-        "-gencode arch=compute_%u,code=compute_%u",
-        r->sm / 10, r->sm % 10, *f->others ? f->others : "an empty fatbinary", r->sm, r->sm);
+        "-gencode arch=compute_%u,code=compute_%u%s",
+        r->sm / 10, r->sm % 10, *f->others ? f->others : "an empty fatbinary", r->sm, r->sm, other);
 }
 
 /* The text without the zeros behind it. */

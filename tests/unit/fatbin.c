@@ -83,6 +83,7 @@ static void test_choice(void)
     }
     CHECK_INT(read_file("several.fatbin", 70), PT_IMAGE_NO_PTX);
     CHECK_HAS(out.message, "capability 7.0 inside, only PTX for sm_75, PTX for sm_80");
+    CHECK_HAS(out.message, "code=compute_70; PTERA_COMPUTE_CAPABILITY=7.5 runs what is there");
     CHECK_INT(read_file("arch.fatbin", 90), PT_IMAGE_OK);
     CHECK_HAS(out.text, ".target sm_90a\n");
     CHECK_INT(read_file("arch.fatbin", 100), PT_IMAGE_OK);
