@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compiles a CUDA program, if it has changed since, and runs it under `ptera exec`: program.sh NVCC PTERA SOURCE FOLDER. With the
-# shared runtime library, in each engine too, with the static one inside (nvcc's default), and that one stripped. The first comment of a source may end
-# with the rest of its nvcc command.
+# shared runtime library, in each engine too, with the static one inside (nvcc's default, and for its default target), and that one
+# stripped. The first comment of a source may end with the rest of its nvcc command.
 set -u
 nvcc=$1
 ptera=$2
@@ -15,8 +15,13 @@ mkdir -p "$4"
 
 options=$(sed -n '1s/.*nvcc \(.*\)/\1/p' "$source" | sed "s|[a-z_]*\.cu|$folder/&|g")
 compile() { # RUNTIME PROGRAM
+    target=-arch=compute_90
+    case "$1 $options" in
+    static*) target= ;;
+    *-arch*) target= ;;
+    esac
     # shellcheck disable=SC2086
-    "$nvcc" -arch=compute_90 -cudart "$1" -I"$folder" -L"$(dirname "$ptera")" -o "$2" ${options:-"$source"}
+    "$nvcc" $target -cudart "$1" -I"$folder" -L"$(dirname "$ptera")" -o "$2" ${options:-"$source"}
 }
 runs() { # PROGRAM
     output=$("$ptera" exec "$1") && [ "$(echo "$output" | tail -n 1)" = PASSED ] && passed=$((passed + 1)) && return
