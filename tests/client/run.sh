@@ -16,6 +16,14 @@ skip() {
 case $client in
 tinygrad) packages="tinygrad==0.14.0" ;;
 numba) packages="numba==0.61.2 nvidia-cuda-nvcc-cu12==12.4.131" ;; # the latter has the compiler that it uses
+warp)
+    packages="warp-lang==1.19.0"
+    export WARP_CACHE_PATH="$folder/warp/cache"
+    ;;
+cupy)
+    packages="cupy-cuda12x==14.2.0 nvidia-cuda-nvrtc-cu12==12.9.86 nvidia-cuda-runtime-cu12==12.9.79"
+    export PTERA_COMPUTE_CAPABILITY=12.0 CUPY_CACHE_DIR="$folder/cupy/cache"
+    ;;
 *) exit 2 ;;
 esac
 
