@@ -1,4 +1,4 @@
-// Rules of the runtime that programs come to lean on, as an H100 answers (driver 580.159, CUDA 13.0).
+// Rules of the runtime that programs come to lean on, as an H100 answers (driver 580.159, CUDA 13.0): nvcc -arch=sm_90 rules.cu
 #include "../../samples/programs/check.h"
 
 __device__ int one;
