@@ -393,7 +393,8 @@ static enum kernel_kind find_excuse(const struct trial *t, const struct outcome 
         return KERNEL_UNREAD;
     if (is_of_another(t, first, o) || differs(t, &turns, strdup(t->text), first))
         return KERNEL_ORDER;
-    if (differs(t, &filled, strdup(t->text), first) || differs(t, &filled, vary_places(t->text), first))
+    if (differs(t, &filled, strdup(t->text), first) || differs(t, &filled, vary_places(t->text), first) ||
+        differs(t, &isolated, vary_results(t->text), first))
         return KERNEL_UNWRITTEN;
     return reads_clocks(t) ? KERNEL_CLOCK : KERNEL_COMPARED;
 }

@@ -78,3 +78,20 @@ char *vary_places(const char *text)
     fclose(out);
     return copy;
 }
+
+char *vary_results(const char *text)
+{
+    char *copy = NULL, type[16], name[64];
+    size_t bytes = 0;
+    FILE *out = open_memstream(&copy, &bytes);
+    const char *function, *end;
+    while ((function = strstr(text, ".func")) && (end = strpbrk(function, "{;"))) {
+        fwrite(text, 1, (size_t)(end + 1 - text), out);
+        if (*end == '{' && sscanf(function, ".func (.param .%15[a-z0-9] %63[A-Za-z0-9_$])", type, name) == 2 && *type != 'f')
+            fprintf(out, "st.param.%s [%s], 77;", type, name);
+        text = end + 1;
+    }
+    fputs(text, out);
+    fclose(out);
+    return copy;
+}
