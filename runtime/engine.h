@@ -78,6 +78,7 @@ struct ptera_kernel {
     atomic_uint_fast64_t interpreted_ns; /* so far, of all workers: how hot it is */
     atomic_uint_fast64_t native_launches, interpreted_launches, stepped;
     atomic_uint_fast64_t compile_ns; /* that native code has taken, and that nobody was told of yet */
+    atomic_uint registers;     /* registers.c; 0: not counted yet */
     _Atomic(const char *) why; /* the last launch that asked for native code was interpreted; NULL: it was native */
 };
 

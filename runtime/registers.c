@@ -62,7 +62,7 @@ static unsigned within_bound(const struct pt_func *f, unsigned n)
     return n < bound ? n : bound;
 }
 
-unsigned pt_registers_count(const ptera_kernel *kernel)
+static unsigned count(const ptera_kernel *kernel)
 {
     const ptera_module *module = kernel->module;
     const struct pt_func *f = &module->ir.funcs.v[kernel->func];
@@ -78,4 +78,11 @@ unsigned pt_registers_count(const ptera_kernel *kernel)
     pt_pressure_find(&module->ir, f, pressure, &arena);
     pt_arena_free(&arena);
     return within_bound(f, pressure[PT_PRESSURE_text] ? estimate(pressure) : NONE);
+}
+
+unsigned pt_registers_count(ptera_kernel *kernel)
+{
+    if (!kernel->registers)
+        kernel->registers = count(kernel);
+    return kernel->registers;
 }

@@ -68,16 +68,19 @@ void pt_loop_set_aside(struct pt_frame *f, uint32_t block, uint32_t lanes)
 /* False if there are none. */
 static bool bring_back(struct pt_state *s)
 {
-    uint64_t any = 0;
+    bool is_any = false;
     for (struct pt_frame *f = s->deepest; f; f = f->shallower) {
+        uint64_t aside = 0;
         for (uint32_t w = 0; w < f->body->n_words; w++) {
-            any |= f->aside[w];
+            aside |= f->aside[w];
             f->eligible[w] |= f->aside[w];
             f->aside[w] = 0;
         }
-        find_lowest(f);
+        if (aside)
+            find_lowest(f);
+        is_any |= aside != 0;
     }
-    return any;
+    return is_any;
 }
 
 void pt_loop_clear(struct pt_frame *f, uint32_t block)

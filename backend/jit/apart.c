@@ -52,8 +52,7 @@ static bool is_of_warp(const struct jit *j, uint32_t block)
 static bool names_all(const struct jit *j, uint32_t block)
 {
     const struct pt_operand *members = members_of(j, first_of(j, block));
-    uint64_t number;
-    return !members || (jit_constant(j, members, &number) && (uint32_t)number == UINT32_MAX);
+    return !members || jit_names_all(j, members);
 }
 
 /* Lanes that take part in the instruction of a warp may not stand there together, or not only they, or may not be named. */

@@ -141,6 +141,8 @@ void jit_store_pair(struct jit *j, unsigned copy);
 bool jit_warp(struct jit *j);
 /* warp.c: all live lanes of j->insn's warp stand there, but for those that only end; false with j->why set. */
 bool jit_is_whole(struct jit *j);
+/* warp.c: the member mask is known, and names all lanes. */
+bool jit_names_all(const struct jit *j, const struct pt_operand *members);
 /* warp.c: lanes of the chunks of a warp (NULL: all) as bits. */
 LLVMValueRef jit_warp_bits(struct jit *j, LLVMValueRef *lanes);
 /* emit_mma.c: products of matrices by a function for them, and whether the form is one; of the warp that begins with chunk `first`. */

@@ -79,6 +79,12 @@ LLVMValueRef jit_warp_bits(struct jit *j, LLVMValueRef *lanes)
     return all;
 }
 
+bool jit_names_all(const struct jit *j, const struct pt_operand *members)
+{
+    uint64_t number;
+    return jit_constant(j, members, &number) && (uint32_t)number == UINT32_MAX;
+}
+
 /* Lanes that have parted from others must be named. Warps are whole: plan.c sees to that. */
 static void test_members(struct jit *j, unsigned first, LLVMValueRef members)
 {
@@ -98,13 +104,11 @@ static void test_members(struct jit *j, unsigned first, LLVMValueRef members)
 static bool has_one_mask(struct jit *j, unsigned first, unsigned k)
 {
     int64_t stride;
-    uint64_t number;
     if (stop_here(j) == PT_STOP_EACH)
         return true;
     if (jit_shape_of(j, operand(j, k), &stride) != JIT_SCALAR || jit_is_per_copy(j, operand(j, k)))
         return refuse(j, "member masks that differ");
-    bool names_all = jit_constant(j, operand(j, k), &number) && (uint32_t)number == UINT32_MAX;
-    if (!names_all && jit_is_parted(j, j->block))
+    if (!jit_names_all(j, operand(j, k)) && jit_is_parted(j, j->block))
         test_members(j, first, jit_read(j, operand(j, k), first, PT_u32, 1, true));
     return true;
 }

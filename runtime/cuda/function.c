@@ -35,13 +35,6 @@ static int product(const uint32_t v[3])
     return (int)(v[0] * (v[1] ? v[1] : 1) * (v[2] ? v[2] : 1));
 }
 
-static int registers_of(CUfunction f)
-{
-    if (!f->registers)
-        f->registers = (int)pt_registers_count(f->kernel);
-    return f->registers;
-}
-
 /* 0: the kernel declares none. */
 static int declared_threads(CUfunction f)
 {
@@ -53,20 +46,9 @@ static int declared_threads(CUfunction f)
  * to fail. */
 static int threads_by_registers(CUfunction f)
 {
-    int sure = (registers_of(f) * 3 / 4 + 7) / 8 * 8, all = pt_cu_attribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, 0);
+    int sure = ((int)pt_registers_count(f->kernel) * 3 / 4 + 7) / 8 * 8, all = pt_cu_attribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, 0);
     int warps = all / (32 * (sure ? sure : 8));
     return warps < 32 ? 32 * warps : 1024;
-}
-
-enum { ALWAYS_FIT = 256 }; /* threads, with the 255 registers that one can have */
-
-CUresult pt_cu_function_check_threads(CUfunction f, unsigned threads)
-{
-    int declared = declared_threads(f);
-    if (declared)
-        return threads > (unsigned)declared ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-    bool fits = threads <= ALWAYS_FIT || threads <= (unsigned)threads_by_registers(f);
-    return fits ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
 }
 
 /* What the kernel itself says. */
@@ -92,7 +74,7 @@ static CUresult own_value(CUfunction f, CUfunction_attribute attribute, int *val
         *value = (int)program->local_bytes;
         break;
     case CU_FUNC_ATTRIBUTE_NUM_REGS:
-        *value = registers_of(f);
+        *value = (int)pt_registers_count(f->kernel);
         break;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
         *value = f->module->ptera->ir.sm;
@@ -139,6 +121,20 @@ CUresult pt_cu_function_value(CUfunction f, CUfunction_attribute attribute, int 
         return CUDA_SUCCESS;
     }
     return own_value(f, attribute, value);
+}
+
+enum { ALWAYS_FIT = 256 }; /* threads, with the 255 registers that one can have */
+
+CUresult pt_cu_function_check_threads(CUfunction f, unsigned threads)
+{
+    bool is_declared = declared_threads(f);
+    int most;
+    if (!is_declared && threads <= ALWAYS_FIT)
+        return CUDA_SUCCESS;
+    CUresult r = own_value(f, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &most);
+    if (r != CUDA_SUCCESS || threads <= (unsigned)most)
+        return r;
+    return is_declared ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
 }
 
 /* Whether the value can be set for this function. */
