@@ -277,13 +277,13 @@ static void check_registers()
     cudaFuncAttributes a;
     int blocks;
     CUDA(cudaMalloc(&values, 20000 * sizeof *values));
+    unbound<<<1, 1024>>>(values, values + 4000); // nothing has been asked of it before
+    EXPECT(cudaGetLastError() == cudaErrorLaunchOutOfResources);
     check_bound(bound_by_block, 64, values);
     check_bound(bound_by_number, 40, values);
     CUDA(cudaFuncGetAttributes(&a, unbound));
     CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, unbound, 1024, 0));
     EXPECT(a.numRegs > 64 && a.maxThreadsPerBlock < 1024 && blocks == 0);
-    unbound<<<1, 1024>>>(values, values + 4000);
-    EXPECT(cudaGetLastError() == cudaErrorLaunchOutOfResources);
     unbound<<<1, 256>>>(values, values + 4000);
     CUDA(cudaDeviceSynchronize());
     CUDA(cudaFree(values));
