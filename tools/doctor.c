@@ -12,7 +12,7 @@
 #include "tools/audit/runtime.h"
 #include "tools/commands.h"
 #include "tools/doctor.h"
-#include "tools/elf.h"
+#include "tools/audit/elf.h"
 #include "tools/exec.h"
 
 static const char doctor_help[] =

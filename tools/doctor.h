@@ -2,7 +2,7 @@
 #ifndef PTERA_TOOLS_DOCTOR_H
 #define PTERA_TOOLS_DOCTOR_H
 
-#include "tools/elf.h"
+#include "tools/audit/elf.h"
 
 /* Tells, and counts, something that stands in the way. */
 __attribute__((format(printf, 1, 2))) void doctor_problem(const char *format, ...);

@@ -12,7 +12,7 @@
 
 #include "ptera.h"
 #include "tools/commands.h"
-#include "tools/elf.h"
+#include "tools/audit/elf.h"
 #include "tools/summary.h"
 
 static const char exec_help[] =

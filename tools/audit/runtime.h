@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/elf.h"
+#include "tools/audit/elf.h"
 
 struct audit_place {
     uint64_t address; /* less the address where the file is loaded */

@@ -1,5 +1,5 @@
 /* Reads ELF files. Nothing of the file is trusted. */
-#include "tools/elf.h"
+#include "tools/audit/elf.h"
 
 #include <elf.h>
 #include <fcntl.h>
