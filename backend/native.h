@@ -1,7 +1,7 @@
 /* The contract between the runtime and the compiler (backend/jit), which lives in a shared object of its own,
  * libptera-jit.so, with one entry: ptera_jit(). The runtime loads it when it is first needed.
  *
- * The compiler turns one kernel into native code for one block shape. LLVM does that in a process of its own (backend/jit/process.h), where it can be
+ * The compiler turns one kernel into native code for one block shape. LLVM does that in a process of its own (backend/jit/process/process.h), where it can be
  * stopped, and can fail, without harm to this one. Native code runs whole CTAs, one or several of a row: the runtime sets
  * up struct pt_cta (its warps only if needs_warps) and calls `run`. Where a thread may wait for others other than at barriers of all, it
  * runs warps, and the runtime resumes each as it would by the interpreter (pt_engine.resume). A kernel that the compiler does not turn into native code

@@ -6,11 +6,11 @@
 
 #include <llvm/Config/llvm-config.h>
 
-#include "backend/jit/cache.h"
-#include "backend/jit/front.h"
+#include "backend/jit/object/cache.h"
+#include "backend/jit/object/frontier.h"
 #include "backend/jit/jit.h"
-#include "backend/jit/observe.h"
-#include "backend/jit/process.h"
+#include "backend/jit/object/debugger.h"
+#include "backend/jit/process/process.h"
 
 /* ---- which code is native code ------------------------------------------------------------------------- */
 

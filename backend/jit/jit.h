@@ -1,36 +1,21 @@
-/* The inside of the compiler: what generating one kernel knows, and how its parts meet.
+/* The inside of the compiler: what generating one kernel knows. README.md has the floors; by folder, from the lowest up:
  *
- *   generate.c  a kernel, from its IR to LLVM's
- *   plan.c      what can be native: sync points, regions between them    shape.c    width of a group
- *   pressure.c  how many registers its values take
- *   region.c    one region as a loop over groups; blocks in their order under masks    gen.h: its parts
- *   version.c   regions in versions, by how threads exchange
- *   apart.c     kernels in which a thread may wait for others: regions run warp by warp     front.h: where its lanes stand
- *   block.c     the instructions of a block: guards, moves, pure operations
- *   value.c     registers: where each lies (scalar, affine, vector), reads, writes, masks    offset.c    vectors that chunks share
- *   range.c     what scalars tell of predicates          count.c            counters that lanes share while they are in a loop
- *   remake.c    values computed once more instead of being kept          nan.c              what NaNs they hold
- *   emit_*.c    what instructions compute: a few LLVM instructions each, over scalars or vectors alike
- *   emit_mma.c  products of matrices: calls of functions for a warp
- *   lanes.c     operations without an emitter: calls of the interpreter's functions over lanes    batch.c    shared calls
- *   strand.c    blocks that run in parts
- *   step.c      others without an emitter: the interpreter runs one instruction of a warp
- *   carry.c     extended precision                      helper.h           what is rare: calls of functions of C
- *   memory.c    loads and stores by access class (access.h: its parts)    prefetch.c    what will be needed soon
- *   join.c      accesses that together lie side by side    turn.c    loops in which CTAs take turns
- *   distance.c  how far off later CTAs' accesses lie    lead.c    which accesses lie behind others
- *   atomic.c, warp.c, matrix.c, async.c   the others that are not pure
- *   local.c     windows of local memory                  stack.c            stacks in them
- *   call.c      calls of device functions
- *   promote.c   variables become values                  size.c             how large a kernel may be
- *   fail.c      where launches end early                 check.c            what is promised to LLVM, in builds for tests
- *   compile.c   LLVM's part, from a snapshot to an object: its caller is client.c, or server.c in the compiler process (process.h)
- *   target.c    the host, passes, machine code           engine.c           the entry of the shared object
- *   snapshot.h  a kernel apart from its module           key.c              what the cache knows it by
- *   exit.c      LLVM when the program ends
- *   object.h    object.c, load.c: to memory               debug.c            places: instructions in the line table
- *   cache.h     objects on disk                          observe.h          gdb, perf
- *   io.h        whole blocks of files and sockets        process.h          compiler processes
+ *   object/    machine code as data; knows no LLVM. A kernel as bytes (snapshot), objects to memory (loader), on disk (cache), what
+ *              they call (support, frontier: where lanes of a warp stand), gdb and perf (debugger)
+ *   llvm/      LLVM's API made small: target machine and passes, allocas to values (ssa), line tables (debug_info), where launches
+ *              end early (fault), how large a kernel may be (code_size), what is promised to LLVM, in builds for tests (check)
+ *   emit/      what pure instructions compute: a few LLVM instructions each, over scalars or vectors alike; operations without an
+ *              emitter call the interpreter's functions over lanes (lane_call)
+ *   analysis/  what is decided before code is made: regions (plan), the width of a group (group_size), registers that its values
+ *              take (register_pressure), the order of a block (block_order), NaNs (nan)
+ *   value/     registers: where each lies (scalar, affine, vector), reads, writes; vectors that chunks share (lane_offsets), what
+ *              scalars tell of predicates (predicate_bounds), counters (loop_counter), windows of local memory (local_window)
+ *   memory/    loads and stores by access class (access_path), atomics, cp.async, alloca, prefetches
+ *   warp/      instructions of a warp, ldmatrix and its kin, products of matrices (mma), one instruction by the interpreter
+ *              (interp_step), calls of device functions
+ *   control/   a kernel, from its IR to LLVM's (kernel): regions as loops over groups, blocks under masks, branches, loops
+ *   process/   LLVM's part, from a snapshot to an object (compile), in this process or in another one (client, server)
+ *   engine.c   the entry of the shared object
  *
  * Everything works on chunks of `width` lanes, `copies` of them at a time (ir/vary.h). A predicate of a chunk is an
  * i1 (uniform) or a vector of i1; registers of up to 16, 32, 64, 128 bits are i16, i32, i64, i128, those declared
@@ -43,8 +28,8 @@
 #include <llvm-c/TargetMachine.h>
 
 #include "backend/exec.h"
-#include "backend/jit/object.h"
-#include "backend/jit/snapshot.h"
+#include "backend/jit/object/object.h"
+#include "backend/jit/object/snapshot.h"
 #include "ir/inline.h"
 #include "ir/row.h"
 #include "ir/vary.h"
@@ -84,10 +69,10 @@ void jit_optimise(struct jit *j, LLVMTargetMachineRef machine);
 
 /* ---- generating one kernel ----------------------------------------------------------------------------------- */
 
-struct jit_reg;   /* value.c */
-struct jit_join;  /* join.c */
-struct jit_overlap; /* overlap.c */
-struct jit_debug; /* debug.c */
+struct jit_reg;   /* registers.c */
+struct jit_join;  /* interleave.c */
+struct jit_overlap; /* overlapping_loads.c */
+struct jit_debug; /* debug_info.c */
 
 struct jit {
     const struct jit_target *target;
@@ -102,7 +87,7 @@ struct jit {
     const char *why; /* set where generating gives up: static text */
     uint32_t scratch_bytes; /* to be set: see struct pt_native */
     uint32_t front_bytes;   /* likewise */
-    uint32_t stack;         /* in scratch memory: where threads' stacks end (stack.c) */
+    uint32_t stack;         /* in scratch memory: where threads' stacks end (alloca.c) */
     uint32_t turn_loop;     /* the loop, + 1, in which CTAs take turns; PT_NONE: they do not */
     bool has_steps;         /* the interpreter runs some instructions */
     bool is_light;          /* made by few passes in linear time, for its size */
@@ -130,23 +115,23 @@ struct jit {
     LLVMValueRef arrived[2];    /* bar.red, allocas: lanes with a true predicate and lanes that have come so far */
     LLVMValueRef reduced[2];    /* likewise: of the barrier at which the region begins */
     LLVMValueRef nowhere;       /* alloca: memory that nobody reads, or NULL */
-    LLVMValueRef lanes[4];      /* allocas of lanes.c */
+    LLVMValueRef lanes[4];      /* allocas of lane_call.c */
     uint32_t n_lanes_used;      /* how often their memory has been asked for */
-    LLVMValueRef blamed[2];     /* allocas of fail.c */
+    LLVMValueRef blamed[2];     /* allocas of fault.c */
     LLVMValueRef offsets;       /* alloca of atomic.c */
     uint64_t *live_in;          /* pt_live_in */
     uint64_t *read;             /* registers that some instruction reads */
-    uint64_t *streaming;        /* stores that may go past the caches: stream.c */
+    uint64_t *streaming;        /* stores that may go past the caches: nontemporal.c */
     LLVMValueRef streams;       /* i1: they do */
     uint64_t *partial;          /* blocks that not all live lanes of a group run together */
     bool
         only_rewrites; /* the block does nothing in lanes that are off but write what is there, and runs in any case */
-    bool runs_apart;            /* warps run one by one, until they wait: apart.c */
+    bool runs_apart;            /* warps run one by one, until they wait: resumable_warp.c */
     bool starts_full;           /* every group begins with all its lanes on */
     bool is_one_region;         /* the kernel is one region: no value goes through memory */
 
     uint32_t n_generated;       /* LLVM's instructions, in all basic blocks but the one being generated */
-    struct jit_part {           /* size.c: of it, as far as it has been looked at */
+    struct jit_part {           /* code_size.c: of it, as far as it has been looked at */
         LLVMBasicBlockRef block;
         LLVMValueRef last;
         uint32_t n;
@@ -156,7 +141,7 @@ struct jit {
     uint32_t block;             /* being generated */
     const struct pt_insn *insn; /* likewise */
     const struct pt_form *form;
-    bool is_alone;   /* one lane runs, in loops through rows of memory: serial.c */
+    bool is_alone;   /* one lane runs, in loops through rows of memory: per_lane_loop.c */
     bool is_version; /* the rest of `block` is generated in versions, and goes on behind all of them at one place */
     /* Lanes that run `insn`, by copy: vectors of i1; NULL: all of the chunk (or, in a scalar place, it runs at all). */
     LLVMValueRef mask[JIT_COPIES];
@@ -165,10 +150,10 @@ struct jit {
     const struct jit_join *joins; /* accesses that run together with others; NULL: none */
     struct jit_overlap *overlaps; /* loads that share elements; NULL: none */
     LLVMValueRef guard;         /* uniform guard of `insn` (i1, of this copy), or NULL */
-    uint32_t mixer;       /* a register on whose lowest bits versions of the region rest, or 0: version.c */
+    uint32_t mixer;       /* a register on whose lowest bits versions of the region rest, or 0: region_versions.c */
     const uint32_t *low;  /* these bits in this version; NULL: they are others than in those that know them */
     struct jit_reg *regs;
-    uint32_t *defs, *roots; /* instructions that define registers, by register (remake.c); room for a list of registers */
+    uint32_t *defs, *roots; /* instructions that define registers, by register (remat.c); room for a list of registers */
     struct jit_debug *debug;
     PT_VEC(struct jit_proof {
         LLVMValueRef value;
@@ -180,19 +165,19 @@ struct jit {
  * builder are there, the arena's oom is set. False with j->why if the kernel cannot be native. */
 bool jit_generate(struct jit *j);
 
-/* The CTA is through: the next of the row begins, or native code returns. (generate.c) */
+/* The CTA is through: the next of the row begins, or native code returns. (kernel.c) */
 void jit_end_cta(struct jit *j);
 
-/* Where instruction `insn` of j->f comes from. (generate.c) */
+/* Where instruction `insn` of j->f comes from. (kernel.c) */
 struct pt_place jit_place(const struct jit *j, uint32_t insn);
 
-/* ---- promote.c ----------------------------------------------------------------------------------------------- */
+/* ---- ssa.c ----------------------------------------------------------------------------------------------- */
 
 /* Allocas of the whole function j->function that are only read and written become values. False if some do not, since that would take
  * too long. */
 bool jit_promote(struct jit *j);
 
-/* ---- size.c -------------------------------------------------------------------------------------------------- */
+/* ---- code_size.c -------------------------------------------------------------------------------------------------- */
 
 /* The basic block being generated is left for another one. */
 void jit_count_block(struct jit *j);
@@ -205,7 +190,7 @@ bool jit_is_large(const struct jit *j);
 /* LLVM's instructions in it. */
 uint32_t jit_count_code(const struct jit *j);
 
-/* ---- debug.c ------------------------------------------------------------------------------------------------- */
+/* ---- debug_info.c ------------------------------------------------------------------------------------------------- */
 
 /* What the builder makes from here on in its function belongs to instruction `insn` of j->f (UINT32_MAX: to none). */
 void jit_debug_place(struct jit *j, uint32_t insn);
@@ -234,10 +219,10 @@ struct jit_op {
 /* Returns false if this form has no emitter (nothing has been built). */
 typedef bool jit_emitter(struct jit_op *op);
 
-/* The emitter of a form's row, or NULL. (emit.c: one table) */
+/* The emitter of a form's row, or NULL. (helpers.c: one table) */
 jit_emitter *jit_emitter_of(struct jit *j, const struct pt_form *form);
 
-/* ---- helpers of emitters (emit.c) ---- */
+/* ---- helpers of emitters (helpers.c) ---- */
 LLVMTypeRef jit_int_type(struct jit *j, unsigned bits, unsigned lanes);
 LLVMTypeRef jit_float_type(struct jit *j, unsigned bits, unsigned lanes); /* 16 (half), 32, 64 */
 /* The LLVM type of a value of a PTX type, as sources of emitters have it. */
@@ -259,7 +244,7 @@ LLVMValueRef jit_proven(struct jit *j, LLVMValueRef value, const char *what);
 /* check.c: false with a text where something in the module is not proven; in builds that do not look, true. */
 bool jit_check(struct jit *j, char *text, size_t size);
 
-/* lanes.c: an operation by the interpreter's own function (backend/lanes.h): arguments go to memory, the function runs over
+/* lane_call.c: an operation by the interpreter's own function (backend/lanes.h): arguments go to memory, the function runs over
  * the lanes, results come back. False if the form has none. */
 bool jit_call_lanes(struct jit_op *op);
 /* The same for n operations of one form at once, of n * lanes <= JIT_LANES_MOST. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "backend/exec.h"
-#include "backend/jit/object.h"
+#include "backend/jit/object/object.h"
 
 /* Native code calls it by its name; here nothing does. */
 bool jit_device_function(struct pt_cta *cta, struct pt_fault *fault, uint32_t thread, uint32_t function, const void *args,

@@ -1,0 +1,130 @@
+/* Operations that are calls of lane functions (backend/lanes.h) share calls: a function's latency is long, so it should have
+ * many lanes to work on. Within a block, instructions of one form that do not depend on each other are brought together, and all
+ * their chunks go through one call.
+ */
+#include "backend/jit/control/region.h"
+
+#include <string.h>
+
+enum { REACH = 512 }; /* instructions among which those that go together are looked for */
+
+bool jit_is_batched(struct jit *j, const struct pt_insn *insn)
+{
+    const struct pt_form *form = pt_insn_form(j->m, insn);
+    const struct pt_operand *d = &j->f->operands.v[insn->operands];
+    if (insn->guard || (form->effects & ~(uint32_t)PT_FX_FP) || d->kind != PT_OPND_REG ||
+        j->regs[d->index].shape != JIT_VECTOR)
+        return false;
+    return jit_needs_call(j, form);
+}
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+/* What a set of instructions reads and writes. */
+struct footprint {
+    uint64_t *read, *written;
+    bool loads, stores;
+};
+
+struct probe {
+    const struct jit *j;
+    struct footprint *of;
+    bool collects, conflicts;
+};
+
+static void see(void *ud, uint32_t reg, bool is_def)
+{
+    struct probe *p = ud;
+    if (p->collects && !is_def)
+        jit_add_roots(p->j, reg, p->of->read);
+    if (p->collects)
+        jit_set_add(is_def ? p->of->written : p->of->read, reg);
+    else
+        p->conflicts |= jit_set_has(p->of->written, reg) || (is_def && jit_set_has(p->of->read, reg));
+}
+
+static void add(struct jit *j, struct footprint *of, const struct pt_insn *insn)
+{
+    struct probe p = {j, of, true, false};
+    uint32_t effects = pt_insn_form(j->m, insn)->effects;
+    pt_insn_regs(j->m, j->f, insn, see, &p);
+    of->loads |= (effects & PT_FX_READ) != 0;
+    of->stores |= (effects & ~(uint32_t)(PT_FX_READ | PT_FX_FP)) != 0;
+}
+
+/* The instruction may not go before what `of` holds. */
+static bool conflicts(struct jit *j, struct footprint *of, const struct pt_insn *insn)
+{
+    struct probe p = {j, of, false, false};
+    uint32_t effects = pt_insn_form(j->m, insn)->effects;
+    bool loads = effects & PT_FX_READ, stores = effects & ~(uint32_t)(PT_FX_READ | PT_FX_FP);
+    pt_insn_regs(j->m, j->f, insn, see, &p);
+    return p.conflicts || (of->stores && (loads || stores)) || (of->loads && stores);
+}
+
+static struct footprint nothing(struct jit *j)
+{
+    size_t bytes = (j->f->regs.n + 63) / 64 * sizeof(uint64_t);
+    return (struct footprint){pt_arena_alloc(j->arena, bytes), pt_arena_alloc(j->arena, bytes),
+                              false, false};
+}
+
+/* Takes the first batched instruction and all like it that can run with it. insns becomes: what runs before, the batch, what
+ * runs after. Returns how many are no longer to be looked at: all up to the end of the batch. */
+static uint32_t gather(struct jit *j, uint32_t *insns, uint32_t n)
+{
+    uint32_t first = 0, n_early = 0, n_batch = 0, n_late = 0;
+    while (first < n && !jit_is_batched(j, &j->f->insns.v[insns[first]]))
+        first++;
+    if (first == n)
+        return n;
+    uint32_t *early = pt_arena_alloc(j->arena, 3 * n * sizeof *early), *batch = early + n;
+    uint32_t *late = batch + n;
+    uint32_t form = j->f->insns.v[insns[first]].form;
+    struct footprint behind = nothing(j); /* of the batch and all that is late */
+    for (uint32_t i = first; i < n; i++) {
+        const struct pt_insn *insn = &j->f->insns.v[insns[i]];
+        bool waits = conflicts(j, &behind, insn);
+        bool joins = !waits && insn->form == form && jit_is_batched(j, insn) &&
+                     (n_batch + 1) * j->copies * j->width <= JIT_LANES_MOST;
+        if (joins)
+            batch[n_batch++] = insns[i];
+        else if (waits || insn->form == form)
+            late[n_late++] = insns[i];
+        else
+            early[n_early++] = insns[i];
+        if (joins || waits || insn->form == form)
+            add(j, &behind, insn);
+    }
+    memcpy(insns + first, early, n_early * sizeof *early);
+    memcpy(insns + first + n_early, batch, n_batch * sizeof *batch);
+    memcpy(insns + first + n_early + n_batch, late, n_late * sizeof *late);
+    return first + n_early + n_batch;
+}
+
+void jit_batch_order(struct jit *j, uint32_t *insns, uint32_t n)
+{
+    for (uint32_t at = 0; at < n;)
+        at += gather(j, insns + at, n - at < REACH ? n - at : REACH);
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+uint32_t jit_batch_length(struct jit *j, const uint32_t *insns, uint32_t n)
+{
+    uint32_t length = 0, room = JIT_LANES_MOST / (j->copies * j->width);
+    while (length < n && length < room &&
+           j->f->insns.v[insns[length]].form == j->f->insns.v[insns[0]].form &&
+           jit_is_batched(j, &j->f->insns.v[insns[length]]))
+        length++;
+    if (length < 2)
+        return length;
+    /* An instruction that needs another's result ends the batch. */
+    struct footprint of = nothing(j);
+    for (uint32_t i = 0; i < length; i++) {
+        if (conflicts(j, &of, &j->f->insns.v[insns[i]]))
+            return i;
+        add(j, &of, &j->f->insns.v[insns[i]]);
+    }
+    return length;
+}

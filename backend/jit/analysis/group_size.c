@@ -1,0 +1,252 @@
+/* How many chunks a group has, which share what is the same for all of their lanes. */
+#include "backend/jit/control/region.h"
+
+static bool block_has_effect(const struct jit *j, uint32_t block, uint32_t effect)
+{
+    const struct pt_block *b = &j->f->blocks.v[block];
+    for (uint32_t i = b->first; i < b->first + b->count; i++)
+        if (pt_insn_form(j->m, &j->f->insns.v[i])->effects & effect)
+            return true;
+    return false;
+}
+
+bool jit_has_effect(const struct jit *j, uint32_t effect)
+{
+    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+        if (block_has_effect(j, b, effect))
+            return true;
+    return false;
+}
+
+/* A guard that compares affine with uniform values: lanes part only where a range ends. */
+static bool is_range_end(const struct jit *j, uint32_t block)
+{
+    const struct pt_block *b = &j->f->blocks.v[block];
+    uint32_t guard = j->f->insns.v[b->first + b->count - 1].guard;
+    for (uint32_t i = b->first; guard && i < b->first + b->count; i++) {
+        const struct pt_insn *insn = &j->f->insns.v[i];
+        const struct pt_operand *o = &j->f->operands.v[insn->operands];
+        if (pt_insn_form(j->m, insn)->op != PT_OP_setp_int || o->kind != PT_OPND_REG ||
+            o->index != guard)
+            continue;
+        for (unsigned k = 1; k < 3; k++)
+            if (o[k].kind == PT_OPND_REG && j->vary->regs[o[k].index].level == PT_LEVEL_LANE &&
+                !j->vary->regs[o[k].index].is_affine)
+                return false;
+        return true;
+    }
+    return false;
+}
+
+static bool parts(const struct jit *j, const struct pt_loop *loop)
+{
+    for (uint32_t b = loop->header; b < loop->end; b++)
+        if (j->vary->branch[b] > PT_LEVEL_GROUP && !is_range_end(j, b))
+            return true;
+    return false;
+}
+
+/* Lanes part inside a loop: wide groups would go round for the slowest of many lanes. */
+static bool has_parting_loop(const struct jit *j)
+{
+    for (uint32_t l = 0; l < j->f->loops.n; l++)
+        if (parts(j, &j->f->loops.v[l]))
+            return true;
+    return false;
+}
+
+/* All such loops are those that lanes run one after the other, each for as long as it needs. */
+static bool only_loads_part(const struct jit *j)
+{
+    for (uint32_t l = 0; l < j->f->loops.n; l++) {
+        const struct pt_loop *loop = &j->f->loops.v[l];
+        if (parts(j, loop) &&
+            (loop->end > loop->header + 1 || !jit_is_loading_loop(j, loop->header)))
+            return false;
+    }
+    return true;
+}
+
+/* Such a loop touches memory, which is work for each lane, be it on or not. */
+static bool has_parting_access(const struct jit *j)
+{
+    for (uint32_t l = 0; l < j->f->loops.n; l++) {
+        const struct pt_loop *loop = &j->f->loops.v[l];
+        uint32_t end = parts(j, loop) ? loop->end : 0;
+        for (uint32_t b = loop->header; b < end; b++)
+            if (block_has_effect(j, b, PT_FX_READ | PT_FX_WRITE))
+                return true;
+    }
+    return false;
+}
+
+enum {
+    PARTING_LANES = 16,
+    LOADING_LANES = 32, /* that run one after the other */
+    ROW_LANES = 32, /* of code without loops, where a block has rows */
+    PARTING_COPIES = 2,
+    STRAIGHT_COPIES = 4,
+    CALLING_COPIES = 2,
+    COPIES_MOST = JIT_COPIES,
+    COPIES_ENOUGH = 8, /* so many chains of operations hide each other's latency */
+    CODE_MOST = 4096   /* instructions of a group */
+};
+
+/* An access that all lanes of a warp do before any goes on. */
+static bool is_ordering_point(const struct pt_form *form)
+{
+    bool is_access = form->effects & (PT_FX_READ | PT_FX_WRITE);
+    return (form->effects & PT_FX_ATOMIC) || (is_access && pt_order_of(form) != PT_ORDER_PLAIN);
+}
+
+bool jit_has_ordering_points(const struct jit *j)
+{
+    for (uint32_t i = 0; i < j->f->insns.n; i++)
+        if (is_ordering_point(pt_insn_form(j->m, &j->f->insns.v[i])))
+            return true;
+    return false;
+}
+
+/* A loop whose indexes advance by what the whole CTA agrees on, known at run time: it walks memory in long strides, where many
+ * lanes at a time are worth more than registers. Not in strides of the grid: CTAs that take turns read what lies in between. */
+static bool has_striding_loop(const struct jit *j)
+{
+    for (uint32_t i = 0; i < j->f->insns.n; i++) {
+        const struct pt_insn *insn = &j->f->insns.v[i];
+        const struct pt_operand *o = &j->f->operands.v[insn->operands];
+        if (pt_insn_form(j->m, insn)->op != PT_OP_add_int || o[0].kind != PT_OPND_REG ||
+            j->f->regs.v[o[0].index].n_defs != 2 || !j->vary->regs[o[0].index].is_affine ||
+            jit_strides_grid(j, insn))
+            continue;
+        for (unsigned k = 1; k < 3; k++)
+            if (o[k].kind == PT_OPND_REG && o[3 - k].kind == PT_OPND_REG &&
+                o[3 - k].index == o[0].index && j->vary->regs[o[k].index].level == PT_LEVEL_CTA)
+                return true;
+    }
+    return false;
+}
+
+/* Those whose order could be told: warps do them one after the other. */
+bool jit_tells_order(const struct jit *j)
+{
+    for (uint32_t i = 0; i < j->f->insns.n; i++) {
+        const struct pt_form *form = pt_insn_form(j->m, &j->f->insns.v[i]);
+        bool is_atomic = form->effects & PT_FX_ATOMIC;
+        if (is_ordering_point(form) && (!is_atomic || jit_is_ordered(j, &j->f->insns.v[i])))
+            return true;
+    }
+    return false;
+}
+
+/* Chunks of a row of threads; 1, if it is not of as many as a group may have. */
+static uint32_t row_copies(const struct pt_vary_shape *shape)
+{
+    uint32_t row = shape->block[0] / shape->width;
+    bool is_even = row && shape->block[0] % shape->width == 0 && !(row & (row - 1));
+    return is_even && row <= COPIES_MOST ? row : 1;
+}
+
+/* Chunks that have to go together: of a warp, or of a row of the block, in which the other indexes are the same. */
+static uint32_t least_copies(const struct jit *j, const struct pt_vary_shape *shape)
+{
+    if (jit_has_effect(j, PT_FX_WARP | PT_FX_CALL) || jit_has_ordering_points(j) || jit_has_steps(j))
+        return PT_WARP_SIZE / shape->width;
+    bool has_rows = (shape->block[1] > 1 || shape->block[2] > 1) && !has_parting_loop(j);
+    return has_rows ? row_copies(shape) : 1;
+}
+
+/* More would cost more than they bring: lanes that wait for others, or rows that end at different places. */
+static uint32_t most_copies(const struct jit *j, const struct pt_vary_shape *shape)
+{
+    bool has_rows = shape->block[1] > 1 || shape->block[2] > 1;
+    if (has_parting_access(j))
+        return (only_loads_part(j) ? LOADING_LANES : PARTING_LANES) / shape->width;
+    if (has_parting_loop(j))
+        return PARTING_COPIES;
+    if (j->f->loops.n)
+        return COPIES_MOST;
+    return has_rows ? ROW_LANES / shape->width : STRAIGHT_COPIES;
+}
+
+/* A loop calls lane functions. */
+static bool has_calling_loop(struct jit *j)
+{
+    for (uint32_t b = 0; b < j->f->blocks.n; b++) {
+        const struct pt_block *block = &j->f->blocks.v[b];
+        for (uint32_t i = block->first; block->loop && i < block->first + block->count; i++)
+            if (jit_needs_call(j, pt_insn_form(j->m, &j->f->insns.v[i])))
+                return true;
+    }
+    return false;
+}
+
+/* Values of so many chunks fit the registers. Without a loop they need not: what one chunk's chain of operations waits for is
+ * longer than what it takes to put a value into memory and back. Nor where they go to memory for each call of a lane function,
+ * whose start takes as long as several chunks. What is loaded for one operation may come from memory where chunks are few. */
+static bool fits_registers(struct jit *j, uint32_t copies)
+{
+    uint32_t registers = j->target->has_mask_registers ? 32 : 16;
+    if (copies <= CALLING_COPIES && has_calling_loop(j))
+        return true;
+    uint32_t pressure = jit_pressure(j, copies <= COPIES_ENOUGH);
+    return copies * pressure <= (j->f->loops.n ? registers - registers / 4 : 3 * registers);
+}
+
+/* Several chunks share the work that is the same for all, above all a loop's. Device functions are called warp by warp: what
+ * they print has an order. */
+static uint32_t choose_copies(struct jit *j, const struct pt_vary_shape *shape)
+{
+    uint32_t width = shape->width, copies = least_copies(j, shape), most = most_copies(j, shape);
+    uint32_t threads = shape->block[0] * shape->block[1] * shape->block[2];
+    bool is_wide = has_striding_loop(j) || (has_parting_access(j) && only_loads_part(j));
+    if (!threads || jit_tells_order(j) || jit_has_effect(j, PT_FX_CALL) || jit_has_steps(j))
+        return copies;
+    while (2 * copies <= most && (is_wide || fits_registers(j, 2 * copies)) &&
+           threads % (2 * copies * width) == 0 && 2 * copies * j->f->insns.n <= CODE_MOST)
+        copies *= 2;
+    return copies;
+}
+
+static void note_read(void *ud, uint32_t reg, bool is_def)
+{
+    if (!is_def)
+        jit_set_add(ud, reg);
+}
+
+/* Warps that go together may part where one alone would not: an instruction of a warp needs all of its lanes. */
+static bool parts_warps(struct jit *j)
+{
+    for (j->block = 0; j->block < j->f->blocks.n; j->block++) {
+        const struct pt_block *b = &j->f->blocks.v[j->block];
+        for (uint32_t i = b->first; i < b->first + b->count; i++)
+            if ((pt_insn_form(j->m, &j->f->insns.v[i])->effects & PT_FX_WARP) && !jit_is_whole(j)) {
+                j->why = NULL;
+                return true;
+            }
+    }
+    return false;
+}
+
+void jit_choose_copies(struct jit *j, struct pt_vary_shape *shape)
+{
+    j->live_in = pt_live_in(j->m, j->f, j->arena);
+    j->read = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *j->read);
+    for (uint32_t i = 0; i < j->f->insns.n; i++)
+        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], note_read, j->read);
+    j->vary = pt_vary_find(j->m, j->f, shape, NULL, j->arena);
+    shape->copies = choose_copies(j, shape);
+    if (shape->copies > 1)
+        j->vary = pt_vary_find(j->m, j->f, shape, NULL, j->arena);
+    if (shape->copies > PT_WARP_SIZE / shape->width && parts_warps(j)) {
+        shape->copies = PT_WARP_SIZE / shape->width;
+        j->vary = pt_vary_find(j->m, j->f, shape, NULL, j->arena);
+    }
+}
+
+void jit_find_rows(struct jit *j, const struct pt_vary_shape *shape)
+{
+    struct pt_vary_shape row = *shape;
+    row.copies = row_copies(shape);
+    if (row.copies > 1 && row.copies < shape->copies)
+        j->row = pt_vary_find(j->m, j->f, &row, NULL, j->arena);
+}

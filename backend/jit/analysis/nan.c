@@ -1,0 +1,152 @@
+/* NaNs of f32. Arithmetic leaves those of the machine; they become canonical (0x7fffffff) where somebody looks at the bits.
+ * Found here: which registers may hold others until then, and which hold no NaN at all.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "backend/jit/value/value.h"
+
+struct scan {
+    struct jit *j;
+    double *bound; /* by register: no value is larger in magnitude; INFINITY: not known */
+    const struct pt_insn *insn;
+    const struct pt_form *form;
+    bool changed;
+};
+
+/* ---- values that are finite ------------------------------------------------------------------ */
+
+/* An immediate as f32; others than floating-point ones are its bits. */
+static float number_of(const struct pt_operand *o)
+{
+    double wide;
+    float narrow;
+    uint32_t bits = (uint32_t)o->imm;
+    memcpy(&wide, &o->imm, sizeof wide);
+    memcpy(&narrow, &bits, sizeof narrow);
+    return o->type == PT_f64 ? (float)wide : narrow;
+}
+
+static double bound_of(const struct scan *s, unsigned i)
+{
+    const struct pt_operand *o = &s->j->f->operands.v[s->insn->operands + i];
+    if (o->kind == PT_OPND_REG)
+        return s->bound[o->index];
+    return o->kind == PT_OPND_IMM && isfinite(number_of(o)) ? fabs(number_of(o)) : INFINITY;
+}
+
+static double bound_of_result(const struct scan *s)
+{
+    if (pt_form_has(s->form, PT_M_sat))
+        return 1;
+    switch (s->form->op) {
+    case PT_OP_cvt_f32_int:
+        return 0x1p64;
+    case PT_OP_mov:
+    case PT_OP_abs_f32:
+    case PT_OP_neg_f32:
+        return bound_of(s, 1);
+    case PT_OP_min_f32:
+    case PT_OP_max_f32:
+    case PT_OP_selp:
+        return fmax(bound_of(s, 1), bound_of(s, 2));
+    case PT_OP_add_f32:
+    case PT_OP_sub_f32:
+        return bound_of(s, 1) + bound_of(s, 2);
+    case PT_OP_mul_f32:
+        return bound_of(s, 1) * bound_of(s, 2);
+    case PT_OP_fma_f32:
+        return bound_of(s, 1) * bound_of(s, 2) + bound_of(s, 3);
+    default:
+        return INFINITY;
+    }
+}
+
+/* Definitions come before uses, but for those around a loop, of registers that have several. */
+static void find_finite(struct scan *s)
+{
+    const struct pt_func *f = s->j->f;
+    for (uint32_t i = 0; i < f->regs.n; i++)
+        s->bound[i] = INFINITY;
+    for (uint32_t i = 0; i < f->insns.n; i++) {
+        s->insn = &f->insns.v[i];
+        s->form = pt_insn_form(s->j->m, s->insn);
+        const struct pt_operand *d = &f->operands.v[s->insn->operands];
+        if (!s->insn->n_operands || d->kind != PT_OPND_REG || f->regs.v[d->index].type != PT_f32 ||
+            f->regs.v[d->index].n_defs != 1 || s->j->regs[d->index].only != i)
+            continue;
+        double bound = bound_of_result(s) * (1 + 0x1p-20); /* rounded */
+        s->bound[d->index] = bound < 0x1p126 ? bound : INFINITY;
+        s->j->regs[d->index].is_finite = bound < 0x1p126;
+    }
+}
+
+/* ---- values whose NaNs can wait -------------------------------------------------------------- */
+
+unsigned jit_choices(const struct pt_form *form)
+{
+    switch (form->op) {
+    case PT_OP_mov:
+        return 1;
+    case PT_OP_selp:
+    case PT_OP_slct:
+        return 2;
+    default:
+        return 0;
+    }
+}
+
+static bool can_wait(const struct jit *j, const struct pt_operand *o)
+{
+    if (o->kind == PT_OPND_REG)
+        return j->regs[o->index].is_raw || j->regs[o->index].is_finite;
+    return o->kind == PT_OPND_IMM && !isnan(number_of(o));
+}
+
+static bool is_float(enum pt_type type)
+{
+    return type == PT_f32 || type == PT_f64;
+}
+
+static bool gives_raw(const struct scan *s)
+{
+    const struct pt_operand *o = &s->j->f->operands.v[s->insn->operands];
+    unsigned n = jit_choices(s->form);
+    for (unsigned i = 1; i <= n; i++)
+        if (!can_wait(s->j, &o[i]))
+            return false;
+    return n || ((s->form->effects & PT_FX_FP) && is_float((enum pt_type)s->form->type[0]) &&
+                 !strcmp(pt_op_chapter((enum pt_op)s->form->op), "float"));
+}
+
+static void scan_raw(void *ud, uint32_t reg, bool is_def)
+{
+    struct scan *s = ud;
+    if (!is_def || !s->j->regs[reg].is_raw || gives_raw(s))
+        return;
+    s->j->regs[reg].is_raw = false;
+    s->changed = true;
+}
+
+/* Registers whose every definition is arithmetic, or a choice of such values. */
+static void find_raw(struct scan *s)
+{
+    const struct pt_func *f = s->j->f;
+    for (uint32_t i = 1; i < f->regs.n; i++)
+        s->j->regs[i].is_raw = is_float((enum pt_type)f->regs.v[i].type);
+    do {
+        s->changed = false;
+        for (uint32_t i = 0; i < f->insns.n; i++) {
+            s->insn = &f->insns.v[i];
+            s->form = pt_insn_form(s->j->m, s->insn);
+            pt_insn_regs(s->j->m, f, s->insn, scan_raw, s);
+        }
+    } while (s->changed);
+}
+
+void jit_find_nans(struct jit *j)
+{
+    struct scan s = {.j = j, .bound = pt_arena_alloc(j->arena, j->f->regs.n * sizeof(double))};
+    find_finite(&s);
+    find_raw(&s);
+}

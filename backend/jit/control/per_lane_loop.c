@@ -1,0 +1,636 @@
+/* Loops that run lane by lane. Where lanes leave a loop at different times and it does little but load from anywhere (the rows of
+ * a sparse matrix), a group goes round for its longest lane, with an access for each lane every time; a lane on its own goes
+ * round as often as it needs, through memory that it walks in order. Lanes of all chunks take one loop, so that the machine
+ * seldom meets its end. Not where a round's addresses come from what the last one loaded: there lanes wait for memory together, or
+ * each for itself. Several such loops with little between them, as unrolling leaves them, are run by a lane one after the other: it
+ * goes on in the same memory. Or as one, where they were one: reroll.c.
+ */
+#include "backend/jit/control/gen.h"
+
+#include <string.h>
+
+enum {
+    LOADS_LEAST = 5, /* one instruction in so many is a load */
+    LANES_MOST = 32  /* that run one after the other in one loop: bits of a word */
+};
+
+/* ---- which loops ----------------------------------------------------------------------------- */
+
+/* The base of a plain load from memory that lanes share; NULL if the instruction is none. */
+static const struct pt_operand *load_base(const struct jit *j, const struct pt_insn *insn)
+{
+    const struct pt_form *form = pt_insn_form(j->m, insn);
+    if ((form->op != PT_OP_ld && form->op != PT_OP_ld_nc) || pt_order_of(form) != PT_ORDER_PLAIN ||
+        pt_form_has(form, PT_M_local))
+        return NULL;
+    const struct pt_operand *mem = &j->f->operands.v[insn->operands + 1];
+    const struct pt_operand *base = &j->f->operands.v[mem->index];
+    return mem->kind == PT_OPND_MEM && base->kind == PT_OPND_REG ? base : NULL;
+}
+
+/* What is loaded is where lanes alone say, or the instruction is pure and says nothing of the lane. */
+static bool is_simple(const struct jit *j, const struct pt_insn *insn)
+{
+    const struct pt_form *form = pt_insn_form(j->m, insn);
+    const struct pt_operand *base = load_base(j, insn);
+    if (base)
+        return j->regs[base->index].shape == JIT_VECTOR;
+    for (uint32_t k = 0; k < insn->n_operands; k++)
+        if (j->f->operands.v[insn->operands + k].kind == PT_OPND_SREG)
+            return false;
+    return !(form->effects & ~(uint32_t)PT_FX_FP) && !pt_form_has(form, PT_M_local) &&
+           !jit_is_stepped(j, form);
+}
+
+/* Blocks that a lane runs from where it waits until it is behind them. */
+struct span {
+    uint32_t first, end; /* end: the block behind the last */
+    uint32_t to;         /* where lanes go on */
+};
+
+struct use {
+    const struct jit *j;
+    struct span span;
+    uint64_t *set;
+    bool meets, is_fine;
+};
+
+static void note_use(void *ud, uint32_t reg, bool is_def)
+{
+    struct use *u = ud;
+    u->meets |= !is_def && jit_set_has(u->set, reg);
+}
+
+static void note_def(void *ud, uint32_t reg, bool is_def)
+{
+    struct use *u = ud;
+    if (is_def)
+        jit_set_add(u->set, reg);
+}
+
+/* Adds to `set` what the block computes from its registers, and from loads if `starts`. */
+static void spread(const struct jit *j, const struct pt_block *b, uint64_t *set, bool starts)
+{
+    for (uint32_t i = b->first; i < b->first + b->count; i++) {
+        const struct pt_insn *insn = &j->f->insns.v[i];
+        struct use u = {.j = j, .set = set, .meets = starts && load_base(j, insn)};
+        pt_insn_regs(j->m, j->f, insn, note_use, &u);
+        if (u.meets)
+            pt_insn_regs(j->m, j->f, insn, note_def, &u);
+    }
+}
+
+/* Where a round loads from, or whether it is the last, comes from what rounds before it loaded. */
+static bool is_chained(const struct jit *j, uint32_t block)
+{
+    const struct pt_block *b = &j->f->blocks.v[block];
+    size_t words = (j->f->regs.n + 63) / 64;
+    uint64_t *set = pt_arena_alloc(j->arena, words * sizeof *set);
+    spread(j, b, set, true);
+    for (size_t w = 0; w < words; w++)
+        set[w] &= j->live_in[block * words + w];
+    spread(j, b, set, false);
+    for (uint32_t i = b->first; i < b->first + b->count; i++) {
+        const struct pt_operand *base = load_base(j, &j->f->insns.v[i]);
+        if (base && jit_set_has(set, base->index))
+            return true;
+    }
+    return jit_set_has(set, j->f->insns.v[jit_last_of(j, block)].guard);
+}
+
+/* Lanes may begin with this block of the span. */
+static bool is_start(const struct jit *j, const struct span *span, uint32_t block)
+{
+    return block == span->first || jit_set_has(jit_waits(j, span->first), block);
+}
+
+/* The register has a value where a lane begins or ends. */
+static bool does_cross(const struct jit *j, const struct span *span, uint32_t reg)
+{
+    bool crosses = jit_is_live_into(j, span->to, reg);
+    for (uint32_t b = span->first; b < span->end; b++)
+        crosses |= is_start(j, span, b) && jit_is_live_into(j, b, reg);
+    return crosses;
+}
+
+/* A register goes into the blocks, or out of them, as lanes of a vector; others stay as they are. */
+static void check_register(void *ud, uint32_t reg, bool is_def)
+{
+    struct use *u = ud;
+    const struct jit *j = u->j;
+    bool crosses = does_cross(j, &u->span, reg);
+    bool is_bit = j->regs[reg].type == LLVMInt1TypeInContext(j->context);
+    if (crosses && (is_bit || (is_def && j->regs[reg].shape != JIT_VECTOR)))
+        u->is_fine = false;
+}
+
+static bool are_registers_fine(const struct jit *j, struct span span)
+{
+    struct use u = {.j = j, .span = span, .is_fine = true};
+    for (uint32_t b = span.first; b < span.end; b++)
+        for (uint32_t i = j->f->blocks.v[b].first; i <= jit_last_of(j, b); i++)
+            pt_insn_regs(j->m, j->f, &j->f->insns.v[i], check_register, &u);
+    return u.is_fine;
+}
+
+bool jit_is_loading_loop(const struct jit *j, uint32_t block)
+{
+    const struct pt_block *b = &j->f->blocks.v[block];
+    const struct pt_insn *last = &j->f->insns.v[jit_last_of(j, block)];
+    uint32_t loads = 0;
+    if (j->vary->branch[block] <= PT_LEVEL_GROUP || pt_insn_form(j->m, last)->op != PT_OP_bra ||
+        !last->guard || b->next == block || j->f->operands.v[last->operands].index != block)
+        return false;
+    for (uint32_t i = b->first; i < b->first + b->count - 1; i++)
+        loads += load_base(j, &j->f->insns.v[i]) != NULL;
+    return loads * LOADS_LEAST >= b->count && !is_chained(j, block);
+}
+
+bool jit_is_serial(const struct jit_gen *g, uint32_t block)
+{
+    const struct jit *j = g->j;
+    const struct pt_block *b = &j->f->blocks.v[block];
+    if (block == g->r->entry || !jit_has_mask(g, block) || !jit_is_loading_loop(j, block))
+        return false;
+    for (uint32_t i = b->first; i < b->first + b->count - 1; i++)
+        if (!is_simple(j, &j->f->insns.v[i]))
+            return false;
+    return are_registers_fine(j, (struct span){block, block + 1, b->next});
+}
+
+/* ---- several loops --------------------------------------------------------------------------- */
+
+/* What lies between loops: instructions that one lane can run alone, and at most a branch onwards, whose target is told. */
+static bool is_between(const struct jit_gen *g, uint32_t block, uint32_t *target)
+{
+    const struct jit *j = g->j;
+    const struct pt_block *b = &j->f->blocks.v[block];
+    const struct pt_insn *last = &j->f->insns.v[jit_last_of(j, block)];
+    bool branches = pt_insn_form(j->m, last)->op == PT_OP_bra;
+    for (uint32_t i = b->first; i < b->first + b->count - branches; i++)
+        if (!is_simple(j, &j->f->insns.v[i]))
+            return false;
+    *target = branches ? j->f->operands.v[last->operands].index : block + 1;
+    return *target > block && (b->next == block + 1 || (branches && !last->guard));
+}
+
+/* The loop at `first`, and others that follow where all blocks up to the last lead there or behind it. */
+static struct span find_span(const struct jit_gen *g, uint32_t first)
+{
+    const struct jit *j = g->j;
+    const struct pt_func *f = j->f;
+    struct span span = {first, first + 1, f->blocks.v[first].next};
+    uint32_t around = f->loops.v[f->blocks.v[first].loop - 1].parent, furthest = first + 1, target;
+    if (j->runs_apart || span.to != first + 1 || f->blocks.v[first + 1].loop != around)
+        return span;
+    for (uint32_t b = first + 1; b < f->blocks.n; b++) {
+        struct span longer = {first, b + 1, b + 1};
+        bool is_loop = jit_is_serial(g, b);
+        uint32_t loop = f->blocks.v[b].loop;
+        if (!jit_is_in(g, b) || b == g->r->entry || !jit_has_mask(g, b))
+            break;
+        if (is_loop && (f->loops.v[loop - 1].parent != around || f->blocks.v[b].next != b + 1))
+            break;
+        if (!is_loop && (loop != around || !is_between(g, b, &target)))
+            break;
+        if (!is_loop)
+            furthest = target > furthest ? target : furthest;
+        else if (furthest <= b + 1 && b + 1 < f->blocks.n && jit_is_in(g, b + 1) &&
+                 f->blocks.v[b + 1].loop == around && are_registers_fine(j, longer))
+            span = longer;
+    }
+    return span;
+}
+
+/* ---- one lane after the other ---------------------------------------------------------------- */
+
+/* The lanes of a register in memory while they run. */
+struct passed {
+    uint32_t reg;
+    LLVMValueRef lanes; /* alloca of vectors, one a copy */
+    LLVMValueRef next;  /* alloca: of the lane that runs next */
+};
+
+struct serial {
+    struct jit *j;
+    struct jit_reg *outer, *inner; /* the registers, of all lanes and of one */
+    struct span span;
+    unsigned first, n_copies;        /* of the group: their lanes run one after the other */
+    LLVMValueRef all;                /* lanes, as bits */
+    LLVMValueRef *lanes;             /* by block of the span: those that begin there; or NULL */
+    LLVMValueRef flow[JIT_COPIES];   /* by copy: those that begin with the first block; NULL: all */
+    LLVMValueRef group;              /* j->group */
+    const struct jit_reroll *reroll; /* the span is two loops of this kind; NULL: it is not */
+    struct jit_rounds rounds[JIT_COPIES]; /* by copy */
+    bool is_counted;                      /* lanes run these */
+    struct passed *passed;
+    uint32_t n;
+    uint64_t *seen, *written;
+};
+
+static void store_passed(struct serial *s, uint32_t i, unsigned u, LLVMValueRef lanes)
+{
+    LLVMValueRef at = jit_i32(s->j, u - s->first);
+    at = LLVMBuildGEP2(s->j->b, LLVMTypeOf(lanes), s->passed[i].lanes, &at, 1, "");
+    LLVMBuildStore(s->j->b, lanes, at);
+}
+
+static void pass_lanes(struct serial *s, uint32_t reg)
+{
+    struct jit *j = s->j;
+    struct pt_operand o = {.kind = PT_OPND_REG, .index = reg};
+    enum pt_type type = (enum pt_type)j->f->regs.v[reg].type;
+    LLVMTypeRef lanes = LLVMVectorType(s->inner[reg].type, j->width);
+    s->passed[s->n] = (struct passed){reg, jit_alloca(j, LLVMArrayType2(lanes, s->n_copies), ""),
+                                      jit_alloca(j, s->inner[reg].type, "")};
+    for (unsigned u = s->first; u < s->first + s->n_copies; u++)
+        store_passed(s, s->n, u, jit_read(j, &o, u, type, j->width, true));
+    s->n++;
+}
+
+static void pass(void *ud, uint32_t reg, bool is_def)
+{
+    struct serial *s = ud;
+    struct jit *j = s->j;
+    struct jit_reg *r = &s->inner[reg];
+    (void)is_def;
+    if (jit_set_has(s->seen, reg))
+        return;
+    jit_set_add(s->seen, reg);
+    bool crosses = does_cross(j, &s->span, reg);
+    bool is_one = r->shape == JIT_SCALAR && (!r->is_per_copy || s->n_copies == 1);
+    r->slot[0] =
+        is_one && crosses ? r->slot[r->is_per_copy ? s->first : 0] : jit_alloca(j, r->type, "");
+    if (!is_one && crosses)
+        pass_lanes(s, reg);
+    r->shape = JIT_SCALAR;
+    r->is_per_copy = false;
+    memset(r->wide, 0, sizeof r->wide);
+    memset(r->fits, 0, sizeof r->fits);
+}
+
+/* Registers become those of one lane. */
+static void enter(struct serial *s)
+{
+    struct jit *j = s->j;
+    const struct pt_block *blocks = j->f->blocks.v;
+    uint32_t first = blocks[s->span.first].first, last = jit_last_of(j, s->span.end - 1);
+    size_t n = j->f->regs.n + 1;
+    s->outer = j->regs;
+    s->inner = pt_arena_alloc(j->arena, n * sizeof *s->inner);
+    s->passed = pt_arena_alloc(j->arena, n * sizeof *s->passed);
+    s->seen = pt_arena_alloc(j->arena, (n + 63) / 64 * sizeof *s->seen);
+    s->written = pt_arena_alloc(j->arena, (n + 63) / 64 * sizeof *s->written);
+    memcpy(s->inner, s->outer, n * sizeof *s->inner);
+    struct use defs = {.set = s->written};
+    for (uint32_t i = first; i <= last; i++)
+        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], note_def, &defs);
+    for (uint32_t i = first; i <= last; i++)
+        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], pass, s);
+}
+
+static LLVMValueRef place_of(struct serial *s, uint32_t i, LLVMValueRef lane)
+{
+    LLVMTypeRef type = s->inner[s->passed[i].reg].type;
+    return LLVMBuildGEP2(s->j->b, type, s->passed[i].lanes, &lane, 1, "");
+}
+
+/* The blocks change the register, and it is needed behind. */
+static bool comes_back(const struct serial *s, uint32_t i)
+{
+    uint32_t reg = s->passed[i].reg;
+    return jit_set_has(s->written, reg) && jit_is_live_into(s->j, s->span.to, reg);
+}
+
+/* A block of one lane, which then goes on in one of `at`. */
+static bool run_alone(struct serial *s, uint32_t block, LLVMBasicBlockRef *at)
+{
+    struct jit *j = s->j;
+    const struct pt_block *b = &j->f->blocks.v[block];
+    const struct pt_insn *last = &j->f->insns.v[jit_last_of(j, block)];
+    LLVMValueRef all[JIT_COPIES] = {0};
+    uint32_t *insns = pt_arena_alloc(j->arena, b->count * sizeof *insns), first = s->span.first;
+    for (uint32_t i = 0; i < b->count; i++)
+        insns[i] = b->first + i;
+    j->block = block;
+    if (!jit_run(j, insns, b->count, all))
+        return false;
+    LLVMBasicBlockRef next = at[block + 1 - first], taken = next;
+    if (pt_insn_form(j->m, last)->op == PT_OP_bra)
+        taken = at[j->f->operands.v[last->operands].index - first];
+    if (taken == at[block - first] && !s->is_counted)
+        jit_poll(j, jit_last_of(j, block));
+    if (!last->guard || taken == next) {
+        LLVMBuildBr(j->b, taken);
+        return true;
+    }
+    struct pt_operand o = {
+        .kind = PT_OPND_REG, .index = last->guard, .flags = last->guard_neg ? PT_OPND_NEG : 0};
+    LLVMBuildCondBr(j->b, jit_read(j, &o, 0, PT_pred, 1, true), taken, next);
+    return true;
+}
+
+/* Where the lane begins. */
+static void start_lane(struct serial *s, LLVMValueRef lane, LLVMBasicBlockRef *at)
+{
+    struct jit *j = s->j;
+    for (uint32_t i = 1; i < s->span.end - s->span.first; i++) {
+        if (!s->lanes[i])
+            continue;
+        LLVMBasicBlockRef other = jit_new_block(j, "");
+        LLVMValueRef here = LLVMBuildLShr(j->b, s->lanes[i], lane, "");
+        jit_proven(j, here, "amount"); /* see lowest */
+        here = LLVMBuildTrunc(j->b, here, LLVMInt1TypeInContext(j->context), "");
+        LLVMBuildCondBr(j->b, here, at[i], other);
+        jit_continue_in(j, other);
+    }
+    LLVMBuildBr(j->b, at[0]);
+}
+
+/* One lane, from its registers until it is behind the blocks. */
+static bool run_lane(struct serial *s, LLVMValueRef lane)
+{
+    struct jit *j = s->j;
+    uint32_t n = s->span.end - s->span.first, block = j->block;
+    LLVMBasicBlockRef *at = pt_arena_alloc(j->arena, (n + 1) * sizeof(LLVMBasicBlockRef));
+    for (uint32_t i = 0; i < n; i++)
+        at[i] = jit_new_block(j, "alone");
+    at[n] = jit_new_block(j, "over");
+    if (s->is_counted) {
+        const struct jit_reg *left = &s->inner[s->reroll->counter.index];
+        LLVMValueRef rounds = LLVMBuildLoad2(j->b, left->type, left->slot[0], "");
+        jit_poll_rounds(j, jit_last_of(j, s->span.first), rounds);
+    }
+    LLVMValueRef chunk = LLVMBuildUDiv(j->b, lane, jit_i32(j, j->width), "");
+    chunk = LLVMBuildAdd(j->b, chunk, jit_i32(j, s->first), "");
+    j->group = LLVMBuildAdd(j->b, s->group, chunk, "");
+    start_lane(s, lane, at);
+    for (uint32_t i = 0; i < n; i++) {
+        jit_continue_in(j, at[i]);
+        if (!run_alone(s, s->span.first + i, at))
+            return false;
+    }
+    j->block = block;
+    jit_continue_in(j, at[n]);
+    for (uint32_t i = 0; i < s->n; i++) {
+        const struct jit_reg *r = &s->inner[s->passed[i].reg];
+        if (comes_back(s, i))
+            LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, r->type, r->slot[0], ""),
+                           place_of(s, i, lane));
+    }
+    return true;
+}
+
+/* The lowest of some lanes; any where there is none. */
+static LLVMValueRef lowest(const struct serial *s, LLVMValueRef lanes)
+{
+    struct jit *j = s->j;
+    LLVMValueRef args[] = {lanes, LLVMConstInt(LLVMInt1TypeInContext(j->context), 0, false)};
+    LLVMValueRef lane = jit_intrinsic(j, "llvm.cttz", LLVMTypeOf(lanes), args, 2);
+    return LLVMBuildAnd(j->b, lane, jit_i32(j, s->n_copies * j->width - 1), "");
+}
+
+/* Loads what the lane begins with, before it is its turn: how often it goes round is at hand then as soon as the machine finds that
+ * the lane before it has ended, which it had not foreseen. Volatile: LLVM would load it where it is needed. */
+static void load_next(struct serial *s, LLVMValueRef lane)
+{
+    struct jit *j = s->j;
+    for (uint32_t i = 0; i < s->n; i++) {
+        LLVMTypeRef type = s->inner[s->passed[i].reg].type;
+        LLVMValueRef value = LLVMBuildLoad2(j->b, type, place_of(s, i, lane), "");
+        LLVMSetVolatile(value, true);
+        LLVMBuildStore(j->b, value, s->passed[i].next);
+    }
+}
+
+static void take_next(struct serial *s)
+{
+    for (uint32_t i = 0; i < s->n; i++) {
+        const struct jit_reg *r = &s->inner[s->passed[i].reg];
+        LLVMValueRef value = LLVMBuildLoad2(s->j->b, r->type, s->passed[i].next, "");
+        LLVMBuildStore(s->j->b, value, r->slot[0]);
+    }
+}
+
+/* Lanes, given as bits, upwards. */
+static bool run_lanes(struct serial *s, LLVMValueRef lanes)
+{
+    struct jit *j = s->j;
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMValueRef left = jit_alloca(j, i32, "left");
+    LLVMBasicBlockRef next = jit_new_block(j, "next_lane"), lane = jit_new_block(j, "lane");
+    LLVMBasicBlockRef done = jit_new_block(j, "lanes_done");
+    LLVMBuildStore(j->b, lanes, left);
+    load_next(s, lowest(s, lanes));
+    LLVMBuildBr(j->b, next);
+    jit_continue_in(j, next);
+    LLVMValueRef bits = LLVMBuildLoad2(j->b, i32, left, "");
+    LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, LLVMIntNE, bits, jit_i32(j, 0), ""), lane, done);
+    jit_continue_in(j, lane);
+    LLVMValueRef rest = LLVMBuildAnd(j->b, bits, LLVMBuildSub(j->b, bits, jit_i32(j, 1), ""), "");
+    LLVMBuildStore(j->b, rest, left);
+    take_next(s);
+    load_next(s, lowest(s, rest));
+    if (!run_lane(s, lowest(s, bits)))
+        return false;
+    LLVMBuildBr(j->b, next);
+    jit_continue_in(j, done);
+    return true;
+}
+
+/* What one store wrote, a load has before it is in the cache; a load of a vector that many stores wrote would wait until all
+ * before it is done, and so would the loop behind that begins with it. Volatile: LLVM would make one load of them. */
+static LLVMValueRef gather_passed(struct serial *s, uint32_t i, unsigned u)
+{
+    struct jit *j = s->j;
+    LLVMTypeRef type = s->inner[s->passed[i].reg].type;
+    LLVMValueRef lanes = LLVMGetPoison(LLVMVectorType(type, j->width));
+    for (unsigned lane = 0; lane < j->width; lane++) {
+        LLVMValueRef at = place_of(s, i, jit_i32(j, (u - s->first) * j->width + lane));
+        LLVMValueRef one = LLVMBuildLoad2(j->b, type, at, "");
+        LLVMSetVolatile(one, true);
+        lanes = LLVMBuildInsertElement(j->b, lanes, one, jit_i32(j, lane), "");
+    }
+    return lanes;
+}
+
+/* i1: the bases of loads from a base and an index are aligned, and so are all their addresses; NULL: there is none such. */
+static LLVMValueRef test_bases(struct serial *s, uint64_t *trusted)
+{
+    struct jit *j = s->j;
+    uint32_t last = jit_last_of(j, s->span.end - 1);
+    LLVMValueRef test = NULL;
+    for (uint32_t i = j->f->blocks.v[s->span.first].first; i <= last; i++) {
+        jit_visit(j, i);
+        bool is_tested = load_base(j, j->insn) != NULL;
+        for (unsigned u = s->first; u < s->first + s->n_copies && is_tested; u++)
+            is_tested = jit_test_base(j, u, s->written, &test);
+        if (is_tested)
+            jit_set_add(trusted, i);
+    }
+    return test;
+}
+
+/* Lanes of all copies as bits, from masks. */
+static LLVMValueRef join_bits(const struct serial *s, LLVMValueRef bits, LLVMValueRef mask,
+                              unsigned u)
+{
+    struct jit *j = s->j;
+    LLVMValueRef more = jit_mask_to_bits(j, mask);
+    more = LLVMBuildShl(j->b, more, jit_i32(j, (u - s->first) * j->width), "");
+    return bits ? LLVMBuildOr(j->b, bits, more, "") : more;
+}
+
+/* All rounds of two loops by the first. */
+static bool run_rerolled(struct serial *s)
+{
+    LLVMValueRef lanes = NULL;
+    for (unsigned u = s->first; u < s->first + s->n_copies; u++) {
+        lanes = join_bits(s, lanes, s->rounds[u].lanes, u);
+        for (uint32_t i = 0; i < s->n; i++)
+            if (s->passed[i].reg == s->reroll->counter.index)
+                store_passed(s, i, u, s->rounds[u].n);
+    }
+    s->span.end = s->span.first + 1;
+    s->is_counted = true;
+    return run_lanes(s, lanes);
+}
+
+/* Without tests in the loop, where one before it does. */
+static bool run_tested(struct serial *s, LLVMValueRef test, uint64_t *trusted)
+{
+    struct jit *j = s->j;
+    for (unsigned u = s->first; s->reroll && u < s->first + s->n_copies; u++)
+        test = test ? LLVMBuildAnd(j->b, test, s->rounds[u].hold, "") : s->rounds[u].hold;
+    if (!test)
+        return run_lanes(s, s->all);
+    LLVMBasicBlockRef tested = jit_new_block(j, "tested"), slow = jit_new_block(j, "slow");
+    LLVMBasicBlockRef after = jit_new_block(j, "after");
+    jit_branch_mostly(j, test, tested, slow);
+    jit_continue_in(j, slow);
+    bool ok = run_lanes(s, s->all);
+    LLVMBuildBr(j->b, after);
+    jit_continue_in(j, tested);
+    j->trusted = trusted;
+    ok = ok && (s->reroll ? run_rerolled(s) : run_lanes(s, s->all));
+    j->trusted = NULL;
+    LLVMBuildBr(j->b, after);
+    jit_continue_in(j, after);
+    return ok;
+}
+
+static LLVMValueRef mask_of(struct jit *j, LLVMValueRef flow)
+{
+    return flow ? jit_flow_mask(j, flow) : jit_mask_all(j);
+}
+
+/* Takes the lanes of a copy that run the first block or wait at others of the span. */
+static void take_lanes(struct jit_gen *g, struct serial *s, unsigned u)
+{
+    struct jit *j = g->j;
+    s->flow[u] = g->cur[u];
+    for (uint32_t b = s->span.first + 1; b < s->span.end; b++) {
+        if (!is_start(j, &s->span, b) || !g->cur[u])
+            continue;
+        LLVMValueRef others = LLVMBuildNot(j->b, g->cur[u], "");
+        others = LLVMBuildAnd(j->b, jit_waiting(g, b, u), others, "");
+        jit_clear_waiting(g, b, u);
+        LLVMValueRef *lanes = &s->lanes[b - s->span.first];
+        *lanes = join_bits(s, *lanes, jit_flow_mask(j, others), u);
+        g->cur[u] = LLVMBuildOr(j->b, g->cur[u], others, "");
+    }
+    s->all = join_bits(s, s->all, mask_of(j, g->cur[u]), u);
+}
+
+/* Runs what lies between two loops, and counts their rounds. */
+static bool reroll(struct jit_gen *g, struct serial *s)
+{
+    struct jit *j = g->j;
+    uint32_t between = s->span.first + 1;
+    const struct pt_block *b = &j->f->blocks.v[between];
+    const struct pt_insn *last = &j->f->insns.v[jit_last_of(j, between)];
+    struct pt_operand skip = {
+        .kind = PT_OPND_REG, .index = last->guard, .flags = last->guard_neg ? PT_OPND_NEG : 0};
+    uint32_t *insns = pt_arena_alloc(j->arena, b->count * sizeof *insns);
+    LLVMValueRef lanes[JIT_COPIES];
+    for (uint32_t i = 0; i < b->count; i++)
+        insns[i] = b->first + i;
+    for (unsigned u = 0; u < j->copies; u++)
+        lanes[u] = g->cur[u] ? jit_flow_mask(j, g->cur[u]) : NULL;
+    j->block = between;
+    if (!jit_run(j, insns, b->count, lanes) ||
+        (last->guard && j->regs[last->guard].is_late && !jit_repeat(j, j->regs[last->guard].only)))
+        return false;
+    j->block = s->span.first;
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef skips = last->guard ? jit_flow_mask(j, jit_read_flow(j, &skip, u)) : NULL;
+        struct serial *of = &s[u / (LANES_MOST / j->width)];
+        of->rounds[u] = jit_count_rounds(j, of->reroll, u, mask_of(j, of->flow[u]), skips,
+                                         mask_of(j, g->cur[u]));
+    }
+    return true;
+}
+
+static bool run_copies(struct serial *s)
+{
+    struct jit *j = s->j;
+    unsigned copies = j->copies;
+    LLVMValueRef group = j->group;
+    enter(s);
+    uint64_t *trusted = pt_arena_alloc(j->arena, (j->f->insns.n + 63) / 64 * sizeof *trusted);
+    LLVMValueRef test = test_bases(s, trusted);
+    /* what lanes run is that of groups of one chunk each: those that fail are told by it */
+    s->group = LLVMBuildMul(j->b, group, jit_i32(j, copies), "");
+    j->regs = s->inner;
+    j->copies = 1;
+    j->is_alone = true;
+    bool ok = run_tested(s, test, trusted);
+    j->is_alone = false;
+    j->regs = s->outer;
+    j->copies = copies;
+    j->group = group;
+    for (uint32_t i = 0; i < s->n; i++)
+        for (unsigned u = s->first; u < s->first + s->n_copies && comes_back(s, i); u++)
+            LLVMBuildStore(j->b, gather_passed(s, i, u), s->outer[s->passed[i].reg].slot[u]);
+    return ok;
+}
+
+/* The lanes are behind the span; others may stand where they stood when it began, but for its blocks. */
+static void go_behind(struct jit_gen *g, struct span span)
+{
+    struct jit *j = g->j;
+    uint64_t *waits = pt_arena_alloc(j->arena, j->vary->words * sizeof *waits);
+    memcpy(waits, jit_waits(j, span.first), j->vary->words * sizeof *waits);
+    jit_set_add(waits, span.to);
+    jit_send(g, span.first + 1, span.to, g->cur); /* from outside of the loops */
+    jit_go_on_among(g, span.end - 1, j->f->blocks.v[span.to].loop, waits);
+}
+
+bool jit_run_serial(struct jit_gen *g, uint32_t block)
+{
+    struct jit *j = g->j;
+    struct span span = find_span(g, block);
+    struct serial s[JIT_COPIES];
+    struct jit_reroll pair;
+    bool is_pair =
+        span.end == block + 3 && !is_start(j, &span, block + 2) && jit_find_reroll(j, block, &pair);
+    unsigned most = LANES_MOST / j->width, n = 0;
+    j->trusted = NULL;
+    for (unsigned u = 0; u < j->copies; u += s[n++].n_copies) {
+        s[n] = (struct serial){.j = j, .span = span, .first = u, .reroll = is_pair ? &pair : NULL};
+        s[n].n_copies = j->copies - u < most ? j->copies - u : most;
+        s[n].lanes = pt_arena_alloc(j->arena, (span.end - span.first) * sizeof(LLVMValueRef));
+        for (unsigned k = 0; k < s[n].n_copies; k++)
+            take_lanes(g, &s[n], u + k);
+    }
+    if (is_pair && !reroll(g, s))
+        return false;
+    for (unsigned i = 0; i < n; i++)
+        if (!run_copies(&s[i]))
+            return false;
+    if (span.end == block + 1)
+        jit_go_to(g, block, span.to);
+    else
+        go_behind(g, span);
+    return true;
+}

@@ -1,0 +1,618 @@
+/* One region: a loop over the groups of a CTA. Inside, blocks in their order.
+ *
+ * Lanes of a group that part at a branch wait, by masks in variables, at the blocks they will run. After a block the
+ * next place is the lowest block at which lanes may wait (jit_waits says where); it is skipped when its mask is empty. At
+ * the end of a loop it goes round again if lanes wait at its header. A branch that the whole group takes alike is a
+ * branch. Masks exist only for blocks that part of a group may run (j->partial). Of those that are in no loop there is code
+ * for all lanes as well, without masks, which goes on in its own kind until lanes part.
+ */
+#include "backend/jit/control/gen.h"
+
+#include <string.h>
+
+enum { MOSTLY = 2000 /* to one */ };
+
+/* Parts of LLVM heed this only where they know how often the function runs: kernel.c. */
+void jit_branch_mostly(struct jit *j, LLVMValueRef condition, LLVMBasicBlockRef usual,
+                       LLVMBasicBlockRef rare)
+{
+    static const char name[] = "branch_weights";
+    LLVMMetadataRef parts[] = {LLVMMDStringInContext2(j->context, name, strlen(name)),
+                               LLVMValueAsMetadata(jit_i32(j, MOSTLY)),
+                               LLVMValueAsMetadata(jit_i32(j, 1))};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(j->context, parts, 3);
+    LLVMSetMetadata(LLVMBuildCondBr(j->b, condition, usual, rare),
+                    LLVMGetMDKindIDInContext(j->context, "prof", 4),
+                    LLVMMetadataAsValue(j->context, node));
+}
+
+LLVMBasicBlockRef jit_new_block(struct jit *j, const char *name)
+{
+    return LLVMAppendBasicBlockInContext(j->context, j->function, name);
+}
+
+void jit_continue_in(struct jit *j, LLVMBasicBlockRef block)
+{
+    jit_count_block(j);
+    LLVMPositionBuilderAtEnd(j->b, block);
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+enum { REWRITES_MOST = 4 };
+
+/* A few stores under a mask that no scalars tell, all of which may write what is there: less work than to find out whether lanes are
+ * on where that is hard to foresee. */
+static bool only_rewrites(struct jit *j, uint32_t block)
+{
+    const struct pt_block *b = &j->f->blocks.v[block];
+    uint32_t n = 0;
+    j->only_rewrites = true;
+    for (uint32_t i = b->first; i < b->first + b->count; i++) {
+        jit_visit(j, i);
+        if (j->form->op == PT_OP_bra && !j->insn->guard)
+            continue;
+        if (!jit_is_rewriting_store(j) || ++n > REWRITES_MOST)
+            return false;
+    }
+    return n;
+}
+
+static bool is_range(const struct jit *j, uint32_t block)
+{
+    uint32_t guard = j->f->insns.v[jit_last_of(j, block)].guard;
+    return guard && j->regs[guard].is_range;
+}
+
+/* The only way into the block is from the one before it, beside which no lane waits, and all lanes meet behind the block: it may
+ * run without any. */
+static bool may_run_empty(const struct jit *j, uint32_t block)
+{
+    const struct pt_block *b = &j->f->blocks.v[block], *before = block ? b - 1 : NULL;
+    if (!before || b->n_succ != 1 || before->n_succ != 2 || is_range(j, block - 1))
+        return false;
+    uint32_t to = j->f->edges.v[b->succ], n_preds = 0;
+    for (uint32_t e = 0; e < 2; e++)
+        if (j->f->edges.v[before->succ + e] != block && j->f->edges.v[before->succ + e] != to)
+            return false;
+    for (uint32_t w = 0; w < j->vary->words; w++)
+        if (jit_waits(j, block - 1)[w])
+            return false;
+    for (uint32_t i = 0; i < j->f->blocks.n; i++)
+        for (uint32_t e = 0; e < j->f->blocks.v[i].n_succ; e++)
+            n_preds += j->f->edges.v[j->f->blocks.v[i].succ + e] == block;
+    return n_preds == 1 && to > block;
+}
+
+static void enter_block(struct jit_gen *g, uint32_t block)
+{
+    struct jit *j = g->j;
+    jit_continue_in(j, g->enter[block]);
+    j->only_rewrites = only_rewrites(j, block) && may_run_empty(j, block);
+    if (block == g->r->entry || !jit_has_mask(g, block) || j->only_rewrites) {
+        LLVMBuildBr(j->b, g->body[block]);
+        return;
+    }
+    LLVMBasicBlockRef skip = jit_new_block(j, "skip");
+    LLVMBuildCondBr(j->b, jit_has_waiting(g, block), g->body[block], skip);
+    jit_continue_in(j, skip);
+    jit_go_on(g, block, UINT32_MAX, UINT32_MAX);
+}
+
+static void note_write(void *ud, uint32_t reg, bool is_def)
+{
+    if (is_def)
+        jit_set_add(ud, reg);
+}
+
+LLVMValueRef jit_test_accesses(struct jit *j, const struct jit_order *o)
+{
+    LLVMValueRef all = NULL;
+    uint64_t *written = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *written);
+    j->trusted = pt_arena_alloc(j->arena, (j->f->insns.n + 63) / 64 * sizeof *j->trusted);
+    for (uint32_t i = o->n_early; i < o->n; i++) {
+        LLVMValueRef test = NULL;
+        jit_visit(j, o->insns[i]);
+        if (jit_test_access(j, written, &test))
+            jit_set_add(j->trusted, o->insns[i]);
+        if (test)
+            all = all ? LLVMBuildAnd(j->b, all, test, "") : test;
+        pt_insn_regs(j->m, j->f, j->insn, note_write, written);
+    }
+    return all;
+}
+
+/* No access makes a test of its own. */
+static bool are_trusted(const struct jit *j, const uint32_t *insns, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if ((pt_insn_form(j->m, &j->f->insns.v[insns[i]])->effects & (PT_FX_READ | PT_FX_WRITE)) &&
+            !jit_set_has(j->trusted, insns[i]))
+            return false;
+    return true;
+}
+
+static bool touches_memory(const struct jit *j, const struct jit_order *o)
+{
+    for (uint32_t i = 0; i < o->n; i++)
+        if (pt_insn_form(j->m, &j->f->insns.v[o->insns[i]])->effects & (PT_FX_READ | PT_FX_WRITE))
+            return true;
+    return false;
+}
+
+/* Lanes that are on in all copies; NULL: all. */
+static LLVMValueRef lanes_of_all(struct jit_gen *g)
+{
+    LLVMValueRef all = NULL;
+    for (unsigned u = 0; u < g->j->copies; u++)
+        if (g->cur[u])
+            all = all ? LLVMBuildAnd(g->j->b, all, g->cur[u], "") : g->cur[u];
+    return all;
+}
+
+/* From the code for all lanes to that for those that wait. */
+static void go_apart(struct jit_gen *g, uint32_t block)
+{
+    for (unsigned u = 0; u < g->j->copies; u++)
+        LLVMBuildStore(g->j->b, LLVMConstAllOnes(jit_flow_type(g->j)), g->masks[block][u]);
+    LLVMBuildBr(g->j->b, g->part[block]);
+}
+
+/* A block that touches memory comes in up to three versions: plain accesses where all lanes are on and the tests of addresses
+ * hold; masked ones where the tests hold; and one for everything else. */
+static bool run_block(struct jit_gen *g, uint32_t block)
+{
+    struct jit *j = g->j;
+    LLVMValueRef masks[JIT_COPIES] = {0}, none[JIT_COPIES] = {0}, all = lanes_of_all(g);
+    bool is_one = all && (g->whole[block] || j->only_rewrites); /* this is for some lanes */
+    for (unsigned u = 0; u < j->copies; u++)
+        masks[u] = g->cur[u] ? jit_flow_mask(j, g->cur[u]) : NULL;
+    struct jit_order o = jit_find_order(j, block);
+    j->trusted = NULL;
+    if (!touches_memory(j, &o))
+        return jit_run(j, o.insns, o.n, masks);
+    if (!jit_run(j, o.insns, o.n_early, masks))
+        return false;
+    uint32_t *late = o.insns + o.n_early, n_late = o.n - o.n_early;
+    LLVMValueRef good = jit_test_accesses(j, &o);
+    if (!all && !good) {
+        jit_find_joins(j, late, n_late);
+        bool ok = jit_run(j, late, n_late, masks);
+        jit_forget_joins(j);
+        return ok;
+    }
+    LLVMBasicBlockRef after = jit_new_block(j, "after");
+    uint64_t *trusted = j->trusted;
+    j->is_version = true;
+    if (good) { /* the tests hold, or each lane of each access is on its own: it is rare */
+        LLVMBasicBlockRef slow = jit_new_block(j, "slow"), tested = jit_new_block(j, "tested");
+        jit_branch_mostly(j, good, tested, slow);
+        jit_continue_in(j, slow);
+        j->trusted = NULL;
+        j->distrusted = trusted;
+        if (g->runs_whole && g->whole[block])
+            go_apart(g, block);
+        else if (jit_run(j, late, n_late, masks))
+            LLVMBuildBr(j->b, after);
+        else
+            return false;
+        j->distrusted = NULL;
+        jit_continue_in(j, tested);
+        j->trusted = trusted;
+    }
+    bool has_strands = !is_one && are_trusted(j, late, n_late) && jit_has_strands(j, late, n_late);
+    if (!has_strands)
+        jit_find_joins(j, late, n_late);
+    if (all && !is_one) { /* all lanes are on, or some */
+        LLVMBasicBlockRef some = jit_new_block(j, "some"), full = jit_new_block(j, "full");
+        if (g->is_full) {
+            LLVMBasicBlockRef look = jit_new_block(j, "");
+            LLVMBuildCondBr(j->b, g->is_full, full, look);
+            jit_continue_in(j, look);
+        }
+        LLVMBuildCondBr(j->b, jit_all(j, jit_flow_mask(j, all)), full, some);
+        jit_continue_in(j, some);
+        if (!jit_run(j, late, n_late, masks))
+            return false;
+        LLVMBuildBr(j->b, after);
+        jit_continue_in(j, full);
+    }
+    bool ok = has_strands ? jit_run_strands(j, late, n_late)
+                          : jit_run(j, late, n_late, is_one ? masks : none);
+    LLVMBuildBr(j->b, after);
+    jit_continue_in(j, after);
+    j->trusted = NULL;
+    jit_forget_joins(j);
+    j->is_version = false;
+    return ok;
+}
+
+static void find_full(struct jit_gen *g, uint32_t block)
+{
+    LLVMTypeRef i1 = LLVMInt1TypeInContext(g->j->context);
+    bool is_entry = block == g->r->entry || !jit_has_mask(g, block);
+    g->runs_whole = is_entry && !g->first[0] && !g->j->runs_apart && !jit_is_serial(g, block);
+    g->is_full = is_entry && !g->first[0] ? LLVMConstAllOnes(i1) : NULL;
+    if (!is_entry && g->full[block])
+        g->is_full = LLVMBuildLoad2(g->j->b, i1, g->full[block], "");
+}
+
+static void find_waiting(struct jit_gen *g, uint32_t block)
+{
+    for (unsigned u = 0; u < g->j->copies; u++)
+        g->cur[u] = jit_waiting(g, block, u);
+}
+
+static void clear_waiting(struct jit_gen *g, uint32_t block)
+{
+    for (unsigned u = 0; u < g->j->copies; u++)
+        jit_clear_waiting(g, block, u);
+}
+
+/* Where those that wait are all lanes they run the block without masks, and what follows, up to where they part. */
+static void go_whole(struct jit_gen *g, uint32_t block)
+{
+    LLVMBasicBlockRef all = jit_new_block(g->j, "all");
+    find_waiting(g, block);
+    LLVMValueRef is_all = jit_all(g->j, jit_flow_mask(g->j, lanes_of_all(g)));
+    LLVMBuildCondBr(g->j->b, is_all, all, g->part[block]);
+    jit_continue_in(g->j, all);
+    clear_waiting(g, block);
+    LLVMBuildBr(g->j->b, g->whole[block]);
+    jit_continue_in(g->j, g->part[block]);
+}
+
+static bool generate_whole(struct jit_gen *g, uint32_t block)
+{
+    jit_continue_in(g->j, g->whole[block]);
+    memset(g->cur, 0, sizeof g->cur);
+    g->is_full = LLVMConstAllOnes(LLVMInt1TypeInContext(g->j->context));
+    g->runs_whole = true;
+    return run_block(g, block) && jit_run_trace(g, block) && jit_end_block(g, block);
+}
+
+static bool generate_block(struct jit_gen *g, uint32_t block)
+{
+    struct jit *j = g->j;
+    enter_block(g, block);
+    jit_continue_in(j, g->body[block]);
+    j->block = block;
+    find_full(g, block);
+    memcpy(g->cur, g->first, sizeof g->cur);
+    if (g->whole[block])
+        go_whole(g, block);
+    if (block != g->r->entry && jit_has_mask(g, block)) {
+        find_waiting(g, block);
+        clear_waiting(g, block);
+    }
+    if (jit_is_serial(g, block))
+        return jit_run_serial(g, block);
+    if (g->whole[block])
+        return run_block(g, block) && jit_end_block(g, block) && generate_whole(g, block);
+    return run_block(g, block) && jit_run_trace(g, block) && jit_end_block(g, block);
+}
+
+/* The end of a loop: round again if lanes wait at its header. */
+static void generate_latch(struct jit_gen *g, uint32_t l)
+{
+    struct jit *j = g->j;
+    const struct pt_loop *loop = &j->f->loops.v[l];
+    jit_continue_in(j, g->latch[l]);
+    if (!jit_has_mask(g, loop->header)) {
+        jit_go_again(g, loop->header);
+        return;
+    }
+    LLVMBasicBlockRef out = jit_new_block(j, ""), again = jit_new_block(j, "");
+    LLVMBuildCondBr(j->b, jit_has_waiting(g, loop->header), again, out);
+    jit_continue_in(j, again);
+    jit_go_again(g, loop->header);
+    jit_continue_in(j, out);
+    uint64_t *waits = pt_arena_alloc(j->arena, j->vary->words * sizeof *waits);
+    for (uint32_t b = loop->header; b < loop->end; b++) {
+        if (!jit_is_in(g, b))
+            continue;
+        for (uint32_t w = 0; w < j->vary->words; w++)
+            waits[w] |= jit_waits(j, b)[w];
+        for (uint32_t e = 0; e < j->f->blocks.v[b].n_succ; e++)
+            jit_set_add(waits, j->f->edges.v[j->f->blocks.v[b].succ + e]);
+    }
+    jit_go_on_among(g, loop->end - 1, loop->parent, waits);
+}
+
+/* ---- the loop over groups -------------------------------------------------------------------- */
+
+/* Registers that the region may write. */
+static uint64_t *find_written(const struct jit_gen *g)
+{
+    struct jit *j = g->j;
+    uint64_t *set = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *set);
+    for (uint32_t i = 0; i < g->r->n_blocks; i++) {
+        const struct pt_block *b = &j->f->blocks.v[g->r->blocks[i]];
+        for (uint32_t k = b->first; k < b->first + b->count; k++)
+            pt_insn_regs(j->m, j->f, &j->f->insns.v[k], note_write, set);
+    }
+    return set;
+}
+
+/* Threads of the CTA. */
+static LLVMValueRef threads_of(struct jit *j)
+{
+    const uint32_t *block = j->vary->shape.block;
+    if (block[0])
+        return jit_i32(j, block[0] * block[1] * block[2]);
+    return jit_field(j, LLVMInt32TypeInContext(j->context), j->launch,
+                     offsetof(struct pt_launch, threads));
+}
+
+static LLVMValueRef groups_of(struct jit *j)
+{
+    uint32_t group = j->width * j->copies;
+    LLVMValueRef up = LLVMBuildAdd(j->b, threads_of(j), jit_i32(j, group - 1), "");
+    return LLVMBuildUDiv(j->b, up, jit_i32(j, group), "");
+}
+
+/* Lanes on at the start of the group. */
+static void find_first(struct jit_gen *g)
+{
+    struct jit *j = g->j;
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    bool has_ended = g->plan->keeps_alive && g->r->entry != 0;
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef standing = j->runs_apart ? jit_standing(g, u) : NULL;
+        g->first[u] = standing ? jit_flow_of(j, standing) : NULL;
+        if (!j->starts_full && !j->runs_apart) {
+            LLVMValueRef t = LLVMBuildMul(j->b, j->group, jit_i32(j, j->width * j->copies), "");
+            t = jit_splat(j, LLVMBuildAdd(j->b, t, jit_i32(j, u * j->width), ""));
+            t = LLVMBuildAdd(j->b, t, jit_steps(j, i32, 1), "");
+            LLVMValueRef n = jit_splat(j, threads_of(j));
+            g->first[u] = jit_flow_of(j, LLVMBuildICmp(j->b, LLVMIntULT, t, n, ""));
+        }
+        if (has_ended)
+            g->first[u] = jit_flow_of(j, jit_load_alive(g, u));
+    }
+}
+
+/* Straight code that part of a group may run. */
+static bool has_whole(const struct jit_gen *g, uint32_t block)
+{
+    return !g->j->runs_apart && jit_is_in(g, block) && jit_has_mask(g, block) &&
+           !g->j->f->blocks.v[block].loop &&
+           !(only_rewrites(g->j, block) && may_run_empty(g->j, block));
+}
+
+static void make_blocks(struct jit_gen *g)
+{
+    struct jit *j = g->j;
+    size_t n = j->f->blocks.n;
+    g->masks = pt_arena_alloc(j->arena, n * sizeof *g->masks);
+    g->enter = pt_arena_alloc(j->arena, n * sizeof *g->enter);
+    g->body = pt_arena_alloc(j->arena, n * sizeof *g->body);
+    g->leave = pt_arena_alloc(j->arena, n * sizeof *g->leave);
+    g->full = pt_arena_alloc(j->arena, n * sizeof *g->full);
+    g->latch = pt_arena_alloc(j->arena, (j->f->loops.n + 1) * sizeof *g->latch);
+    g->traced = jit_new_set(j);
+    g->whole = pt_arena_alloc(j->arena, n * sizeof *g->whole);
+    g->part = pt_arena_alloc(j->arena, n * sizeof *g->part);
+    for (uint32_t i = 0; i < g->r->n_blocks; i++) {
+        g->enter[g->r->blocks[i]] = jit_new_block(j, "enter");
+        g->body[g->r->blocks[i]] = jit_new_block(j, "body");
+        if (!has_whole(g, g->r->blocks[i]))
+            continue;
+        g->whole[g->r->blocks[i]] = jit_new_block(j, "whole");
+        g->part[g->r->blocks[i]] = jit_new_block(j, "part");
+    }
+    for (uint32_t e = 0; e < g->r->n_exits; e++)
+        g->leave[g->r->exits[e]] = jit_new_block(j, "leave");
+    for (uint32_t l = 0; l < j->f->loops.n; l++)
+        if (jit_is_in(g, j->f->loops.v[l].header))
+            g->latch[l] = jit_new_block(j, "latch");
+    g->end = jit_new_block(j, "end");
+    g->done = jit_new_block(j, "done");
+}
+
+static void clear_mask(struct jit_gen *g, uint32_t block)
+{
+    struct jit *j = g->j;
+    for (unsigned u = 0; jit_has_mask(g, block) && u < j->copies; u++) {
+        if (!g->masks[block][u])
+            g->masks[block][u] = jit_alloca(j, jit_flow_type(j), "");
+        LLVMBuildStore(j->b, LLVMConstNull(jit_flow_type(j)), g->masks[block][u]);
+    }
+    if (!jit_has_mask(g, block) || !jit_is_in(g, block))
+        return;
+    if (g->whole[block])
+        return;
+    if (!g->full[block])
+        g->full[block] = jit_alloca(j, LLVMInt1TypeInContext(j->context), "");
+    LLVMBuildStore(j->b, LLVMConstNull(LLVMInt1TypeInContext(j->context)), g->full[block]);
+}
+
+/* The group leaves by exit number `e`. */
+static void generate_exit(struct jit_gen *g, uint32_t e)
+{
+    struct jit *j = g->j;
+    if (j->runs_apart) {
+        jit_leave_apart(g, g->r->exits[e]);
+        return;
+    }
+    jit_continue_in(j, g->leave[g->r->exits[e]]);
+    jit_save_group(g, g->r->exits[e]);
+    LLVMBuildStore(j->b, jit_i32(j, e), g->next);
+    LLVMBuildBr(j->b, g->done);
+}
+
+/* No lane is left inside: to the exit where they wait, if any. */
+static void generate_end(struct jit_gen *g)
+{
+    struct jit *j = g->j;
+    if (j->runs_apart) {
+        jit_end_apart(g);
+        return;
+    }
+    jit_continue_in(j, g->end);
+    for (uint32_t e = 0; e < g->r->n_exits; e++) {
+        uint32_t to = g->r->exits[e];
+        LLVMBasicBlockRef other = jit_new_block(j, "");
+        LLVMBuildCondBr(j->b, jit_has_waiting(g, to), g->leave[to], other);
+        jit_continue_in(j, other);
+    }
+    if (g->r->n_exits)
+        jit_save_ended(g);
+    LLVMBuildBr(j->b, g->done);
+}
+
+static bool generate_group(struct jit_gen *g)
+{
+    struct jit *j = g->j;
+    jit_find_frame(j);
+    if (!jit_load_registers(g))
+        return false;
+    find_first(g);
+    for (uint32_t i = 0; i < g->r->n_blocks; i++)
+        if (jit_is_in(g, g->r->blocks[i]))
+            clear_mask(g, g->r->blocks[i]);
+    for (uint32_t e = 0; e < g->r->n_exits; e++)
+        clear_mask(g, g->r->exits[e]);
+    jit_clear_outlets(g);
+    if (jit_has_turns(g) && !jit_resume_group(g))
+        return false;
+    if (g->plan->keeps_alive && g->r->entry) {
+        LLVMValueRef any = NULL;
+        for (unsigned u = 0; u < j->copies; u++)
+            any = any ? LLVMBuildOr(j->b, any, g->first[u], "") : g->first[u];
+        LLVMBuildCondBr(j->b, jit_any(j, jit_flow_mask(j, any)), g->body[g->r->entry], g->done);
+    } else {
+        LLVMBuildBr(j->b, g->enter[g->r->entry]);
+    }
+    for (uint32_t i = 0; i < g->r->n_blocks; i++)
+        if (!generate_block(g, g->r->blocks[i]))
+            return false;
+    for (uint32_t l = 0; l < j->f->loops.n; l++)
+        if (g->latch[l])
+            generate_latch(g, l);
+    if (jit_has_turns(g))
+        jit_end_turn(g);
+    for (uint32_t e = 0; e < g->r->n_exits; e++)
+        generate_exit(g, e);
+    generate_end(g);
+    return true;
+}
+
+/* Behind the loop: what all groups agree on counts from here, and the next region runs. */
+static void dispatch(struct jit_gen *g)
+{
+    struct jit *j = g->j;
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    jit_end_crossing(g);
+    LLVMBasicBlockRef over = jit_new_block(j, "over");
+    LLVMValueRef next = LLVMBuildLoad2(j->b, i32, g->next, "");
+    LLVMValueRef to = LLVMBuildSwitch(j->b, next, over, g->r->n_exits);
+    for (uint32_t e = 0; e < g->r->n_exits; e++)
+        for (uint32_t r = 0; r < g->plan->n_regions; r++)
+            if (g->plan->regions[r].entry == g->r->exits[e])
+                LLVMAddCase(to, jit_i32(j, e), g->plan->regions[r].start);
+    jit_continue_in(j, over);
+    jit_end_cta(j);
+}
+
+/* A block that runs in parts takes registers from memory where it needs them. */
+static bool stays_in_memory(const struct jit_gen *g)
+{
+    if (g->r->n_blocks != 1)
+        return false;
+    struct jit_order o = jit_find_order(g->j, g->r->blocks[0]);
+    return jit_has_strands(g->j, o.insns + o.n_early, o.n - o.n_early);
+}
+
+/* A loop over the groups of the CTA. */
+static bool run_groups(struct jit_gen *g, LLVMValueRef count, LLVMBasicBlockRef head)
+{
+    struct jit *j = g->j;
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    jit_begin_crossing(j);
+    LLVMBuildStore(j->b, jit_i32(j, UINT32_MAX), g->next);
+    if (jit_has_turns(g))
+        jit_open_turn(g);
+    LLVMBuildStore(j->b, jit_i32(j, 0), count);
+    LLVMBuildBr(j->b, head);
+    jit_continue_in(j, head);
+    j->group = LLVMBuildLoad2(j->b, i32, count, "");
+    if (!generate_group(g))
+        return false;
+    jit_continue_in(j, g->done);
+    LLVMValueRef more = LLVMBuildAdd(j->b, j->group, jit_i32(j, 1), "");
+    LLVMBuildStore(j->b, more, count);
+    LLVMBasicBlockRef after = jit_new_block(j, "after_groups");
+    LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, LLVMIntULT, more, groups_of(j), ""), head, after);
+    jit_continue_in(j, after);
+    if (jit_has_turns(g))
+        jit_close_turn(g);
+    dispatch(g);
+    return true;
+}
+
+static bool run_warp(struct jit_gen *g, LLVMBasicBlockRef head)
+{
+    struct jit *j = g->j;
+    jit_start_apart(g);
+    LLVMBuildBr(j->b, head);
+    jit_continue_in(j, head);
+    bool ok = generate_group(g);
+    LLVMDeleteBasicBlock(g->done); /* where regions of CTAs go */
+    return ok;
+}
+
+/* The loop over groups, built where the builder stands. */
+static bool run_version(struct jit_gen *g)
+{
+    struct jit *j = g->j;
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    g->next = jit_has_turns(g) ? g->plan->turns.next : jit_alloca(j, i32, "next");
+    LLVMValueRef count = jit_alloca(j, i32, "group");
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(j->b), head = jit_new_block(j, "group");
+    jit_forget_offsets(j);
+    make_blocks(g);
+    jit_find_outlets(g);
+    jit_continue_in(j, here);
+    bool ok = j->runs_apart ? run_warp(g, head) : run_groups(g, count, head);
+    jit_leave_memory(g);
+    return ok;
+}
+
+/* Goes to one of several versions, behind which come all other cases. */
+static bool run_versions(struct jit_gen *g, const struct jit_versions *v)
+{
+    struct jit *j = g->j;
+    LLVMBasicBlockRef others = jit_new_block(j, "others");
+    LLVMValueRef value = jit_version_value(g, v);
+    if (!value)
+        return false;
+    LLVMValueRef choice = LLVMBuildSwitch(j->b, value, others, v->n);
+    j->mixer = v->reg;
+    for (uint32_t i = 0; i < v->n; i++) {
+        struct jit_gen version = *g;
+        LLVMBasicBlockRef block = jit_new_block(j, "version");
+        LLVMAddCase(choice, jit_i32(j, v->values[i]), block);
+        jit_continue_in(j, block);
+        j->low = &v->values[i];
+        if (!run_version(&version))
+            return false;
+    }
+    j->low = NULL;
+    jit_continue_in(j, others);
+    bool ok = run_version(g);
+    j->mixer = 0;
+    return ok;
+}
+
+bool jit_region(struct jit *j, const struct jit_plan *plan, struct jit_region *region)
+{
+    struct jit_gen g = {.j = j, .plan = plan, .r = region};
+    struct jit_versions versions;
+    g.written = find_written(&g);
+    g.stays_in_memory = stays_in_memory(&g);
+    jit_continue_in(j, region->start);
+    jit_poll(j, j->f->blocks.v[region->entry].first);
+    bool has_versions = !jit_has_turns(&g) && jit_find_versions(&g, &versions);
+    return has_versions ? run_versions(&g, &versions) : run_version(&g);
+}

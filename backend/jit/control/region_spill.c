@@ -1,0 +1,306 @@
+/* What goes from one region to the next: registers, by memory or by variables; live lanes; what lanes bring to a reduction. */
+#include "backend/jit/memory/access.h"
+#include "backend/jit/control/gen.h"
+
+#include <string.h>
+
+/* ---- registers ------------------------------------------------------------------------------- */
+
+static LLVMValueRef scratch_of(struct jit *j, const struct jit_reg *r, uint32_t at)
+{
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    if (r->is_in_frame)
+        return jit_at(j, j->frame, jit_i64(j, (uint64_t)r->scratch + at));
+    LLVMValueRef group = LLVMBuildZExt(j->b, j->group, i64, "");
+    LLVMValueRef offset = LLVMBuildMul(j->b, group, jit_i64(j, r->scratch_bytes), "");
+    return jit_at(j, j->scratch,
+                  LLVMBuildAdd(j->b, offset, jit_i64(j, (uint64_t)r->scratch + at), ""));
+}
+
+LLVMValueRef jit_mask_to_bits(struct jit *j, LLVMValueRef mask)
+{
+    LLVMValueRef bits =
+        LLVMBuildBitCast(j->b, mask, LLVMIntTypeInContext(j->context, j->width), "");
+    return LLVMBuildZExtOrBitCast(j->b, bits, LLVMInt32TypeInContext(j->context), "");
+}
+
+/* Where masks have registers the mask is the low lanes of a longer one: LLVM 19, tuned for znver4, never ends with xor of two that are
+ * 16-bit integers. */
+LLVMValueRef jit_mask_from_bits(struct jit *j, LLVMValueRef bits)
+{
+    int lanes[PT_WARP_SIZE];
+    for (unsigned i = 0; i < j->width; i++)
+        lanes[i] = (int)i;
+    if (j->target->has_mask_registers)
+        return jit_shuffle(j, LLVMBuildBitCast(j->b, bits, jit_int_type(j, 1, PT_WARP_SIZE), ""),
+                           NULL, lanes, j->width);
+    bits = LLVMBuildTruncOrBitCast(j->b, bits, LLVMIntTypeInContext(j->context, j->width), "");
+    return LLVMBuildBitCast(j->b, bits, jit_int_type(j, 1, j->width), "");
+}
+
+static LLVMValueRef load_unaligned(struct jit *j, LLVMTypeRef type, LLVMValueRef at)
+{
+    LLVMValueRef value = LLVMBuildLoad2(j->b, type, at, "");
+    LLVMSetAlignment(value, 4);
+    return value;
+}
+
+static void store_unaligned(struct jit *j, LLVMValueRef value, LLVMValueRef at)
+{
+    LLVMSetAlignment(LLVMBuildStore(j->b, value, at), 4);
+}
+
+unsigned jit_crossing_copies(const struct jit *j, const struct jit_reg *r)
+{
+    return r->is_per_copy || r->wide[0] ? j->copies : 1;
+}
+
+static uint32_t copy_bytes(const struct jit *j, const struct jit_reg *r)
+{
+    return (r->scratch_bytes - (r->wide[0] ? 4 * j->copies : 0)) / jit_crossing_copies(j, r);
+}
+
+void jit_load_crossing(struct jit *j, const struct jit_reg *r, unsigned u)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    bool is_bit = r->type == LLVMInt1TypeInContext(j->context);
+    uint32_t bytes = copy_bytes(j, r);
+    LLVMValueRef at = scratch_of(j, r, u * bytes);
+    if (is_bit && r->shape == JIT_VECTOR) {
+        jit_mask_store(j, r->slot[u], jit_mask_from_bits(j, load_unaligned(j, i32, at)));
+    } else if (is_bit) {
+        LLVMValueRef bit = LLVMBuildTrunc(j->b, load_unaligned(j, i32, at), r->type, "");
+        LLVMBuildStore(j->b, bit, r->slot[u]);
+    } else if (r->shape == JIT_VECTOR) {
+        LLVMTypeRef type = LLVMVectorType(r->type, j->width);
+        LLVMBuildStore(j->b, load_unaligned(j, type, at), r->slot[u]);
+    } else if (r->wide[u]) {
+        LLVMValueRef wide = load_unaligned(j, LLVMVectorType(r->type, j->width), at);
+        LLVMBuildStore(j->b, wide, r->wide[u]);
+        if (!r->slot[u])
+            return;
+        LLVMBuildStore(j->b, jit_lane(j, wide, 0), r->slot[u]);
+        LLVMValueRef fits = load_unaligned(j, i32, scratch_of(j, r, bytes * j->copies + 4 * u));
+        LLVMBuildStore(j->b, LLVMBuildTrunc(j->b, fits, LLVMInt1TypeInContext(j->context), ""),
+                       r->fits[u]);
+    } else {
+        LLVMBuildStore(j->b, load_unaligned(j, r->type, at), r->slot[u]);
+    }
+}
+
+void jit_store_crossing(struct jit *j, const struct jit_reg *r, unsigned u, LLVMValueRef mask)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    bool is_bit = r->type == LLVMInt1TypeInContext(j->context);
+    uint32_t bytes = copy_bytes(j, r);
+    LLVMValueRef at = scratch_of(j, r, u * bytes);
+    if (is_bit && r->shape == JIT_VECTOR) {
+        LLVMValueRef bits = jit_mask_load(j, r->slot[u]);
+        if (mask)
+            bits = LLVMBuildSelect(j->b, mask, bits,
+                                   jit_mask_from_bits(j, load_unaligned(j, i32, at)), "");
+        store_unaligned(j, jit_mask_to_bits(j, bits), at);
+        return;
+    }
+    if (r->shape == JIT_VECTOR || r->wide[u]) {
+        LLVMTypeRef type = LLVMVectorType(r->type, j->width);
+        LLVMValueRef from = r->wide[u] ? r->wide[u] : r->slot[u];
+        LLVMValueRef value = LLVMBuildLoad2(j->b, type, from, "");
+        if (mask && !r->wide[u])
+            value = LLVMBuildSelect(j->b, mask, value, load_unaligned(j, type, at), "");
+        store_unaligned(j, value, at);
+        if (r->fits[u]) {
+            LLVMValueRef fits =
+                LLVMBuildLoad2(j->b, LLVMInt1TypeInContext(j->context), r->fits[u], "");
+            store_unaligned(j, LLVMBuildZExt(j->b, fits, i32, ""),
+                            scratch_of(j, r, bytes * j->copies + 4 * u));
+        }
+        return;
+    }
+    LLVMValueRef value = LLVMBuildLoad2(j->b, r->type, r->slot[u], "");
+    store_unaligned(j, is_bit ? LLVMBuildZExt(j->b, value, i32, "") : value, at);
+}
+
+static const uint64_t *live_into(const struct jit *j, uint32_t block)
+{
+    return j->live_in + block * (size_t)((j->f->regs.n + 63) / 64);
+}
+
+/* Zeros where a lane's old value could be asked for though nothing wrote it yet. */
+static void clear_reg(struct jit *j, const struct jit_reg *r)
+{
+    for (unsigned u = 0; u < (r->is_per_copy ? j->copies : 1); u++)
+        LLVMBuildStore(j->b, LLVMConstNull(LLVMGetAllocatedType(r->slot[u])), r->slot[u]);
+}
+
+static bool stays_in_memory(const struct jit_gen *g, const struct jit_reg *r)
+{
+    return g->stays_in_memory && r->shape == JIT_VECTOR && !r->wide[0] &&
+           r->type != LLVMInt1TypeInContext(g->j->context);
+}
+
+/* The place in memory is the register's variable. */
+static void stay_in_memory(struct jit_gen *g, struct jit_reg *r)
+{
+    uint32_t bytes = copy_bytes(g->j, r);
+    memcpy(g->variables[r - g->j->regs], r->slot, sizeof r->slot);
+    for (unsigned u = 0; u < jit_crossing_copies(g->j, r); u++)
+        r->slot[u] = scratch_of(g->j, r, u * bytes);
+}
+
+void jit_leave_memory(struct jit_gen *g)
+{
+    for (uint32_t i = 1; g->variables && i < g->j->f->regs.n; i++)
+        if (g->variables[i][0])
+            memcpy(g->j->regs[i].slot, g->variables[i], sizeof g->variables[i]);
+}
+
+bool jit_load_registers(struct jit_gen *g)
+{
+    struct jit *j = g->j;
+    if (g->stays_in_memory)
+        g->variables = pt_arena_alloc(j->arena, j->f->regs.n * sizeof *g->variables);
+    const uint64_t *in = live_into(j, g->r->entry);
+    uint64_t *done = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *done);
+    clear_reg(j, &j->regs[j->f->regs.n]);
+    for (uint32_t i = 1; i < j->f->regs.n; i++) {
+        struct jit_reg *r = &j->regs[i];
+        if (r->is_remade) {
+            continue;
+        } else if (!jit_set_has(in, i) || !jit_is_placed(r)) {
+            if (j->f->regs.v[i].n_defs > 1 || jit_set_has(in, i))
+                clear_reg(j, r);
+        } else if (r->kept) {
+            LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, r->type, r->kept, ""), r->slot[0]);
+        } else if (stays_in_memory(g, r)) {
+            stay_in_memory(g, r);
+        } else {
+            for (unsigned u = 0; u < jit_crossing_copies(j, r); u++)
+                jit_load_crossing(j, r, u);
+        }
+    }
+    for (uint32_t i = 1; i < j->f->regs.n; i++)
+        if (g->r->entry && jit_set_has(in, i) && j->regs[i].is_remade && !jit_remake(j, i, done))
+            return false;
+    return true;
+}
+
+/* ---- live lanes, and what they bring ---------------------------------------------------------- */
+
+static LLVMValueRef alive_at(struct jit_gen *g, unsigned u)
+{
+    struct jit *j = g->j;
+    LLVMValueRef offset = LLVMBuildMul(j->b, j->group, jit_i32(j, 4 * j->copies), "");
+    offset = LLVMBuildAdd(j->b, offset, jit_i32(j, g->plan->alive + 4 * u), "");
+    return jit_at(j, j->scratch,
+                  LLVMBuildZExt(j->b, offset, LLVMInt64TypeInContext(j->context), ""));
+}
+
+LLVMValueRef jit_load_alive(struct jit_gen *g, unsigned copy)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(g->j->context);
+    return jit_mask_from_bits(g->j, load_unaligned(g->j, i32, alive_at(g, copy)));
+}
+
+/* bar.red where the next region begins: lanes arrive with their predicates. */
+static void arrive(struct jit_gen *g, uint32_t to)
+{
+    struct jit *j = g->j;
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    const struct pt_insn *insn = &j->f->insns.v[j->f->blocks.v[to].first];
+    if (!jit_is_reduction(pt_insn_form(j->m, insn)))
+        return;
+    const struct pt_operand *p = &j->f->operands.v[insn->operands + insn->n_operands - 1];
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef here = jit_mask_load(j, g->masks[to][u]);
+        LLVMValueRef lanes[] = {
+            LLVMBuildAnd(j->b, here, jit_read(j, p, u, PT_pred, j->width, true), ""), here};
+        for (unsigned i = 0; i < 2; i++) {
+            LLVMValueRef bits = jit_mask_to_bits(j, lanes[i]);
+            LLVMValueRef n = jit_intrinsic(j, "llvm.ctpop", i32, &bits, 1);
+            n = LLVMBuildAdd(j->b, LLVMBuildLoad2(j->b, i32, j->arrived[i], ""), n, "");
+            LLVMBuildStore(j->b, n, j->arrived[i]);
+        }
+    }
+}
+
+/* Everybody has arrived, nobody at the next one. */
+static void complete_reduction(struct jit *j)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    for (unsigned i = 0; i < 2; i++) {
+        LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, i32, j->arrived[i], ""), j->reduced[i]);
+        LLVMBuildStore(j->b, jit_i32(j, 0), j->arrived[i]);
+    }
+}
+
+/* ---- the edges of a region -------------------------------------------------------------------- */
+
+void jit_begin_crossing(struct jit *j)
+{
+    complete_reduction(j);
+    for (uint32_t i = 1; i < j->f->regs.n; i++)
+        if (j->regs[i].kept)
+            LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, j->regs[i].type, j->regs[i].kept, ""),
+                           j->regs[i].next);
+}
+
+/* Lanes of the group may stand at other places, with registers of their own in memory. */
+static bool others_stand(const struct jit_gen *g)
+{
+    const struct jit *j = g->j;
+    for (uint32_t i = 0; j->runs_apart && i < g->r->n_blocks; i++)
+        if (jit_is_left(j, g->plan, g->r->blocks[i]))
+            return true;
+    return false;
+}
+
+/* The region leaves the register to region `to`. Others may have had its place in the frame, so that it is not there still. */
+static bool is_saved(const struct jit_gen *g, uint32_t reg, uint32_t to)
+{
+    const struct jit_reg *r = &g->j->regs[reg];
+    if (!r->crosses || r->is_remade || !jit_set_has(live_into(g->j, to), reg) ||
+        (g->variables && g->variables[reg][0]))
+        return false;
+    return r->is_in_frame || jit_set_has(g->written, reg);
+}
+
+static void save_register(struct jit_gen *g, const struct jit_reg *r, uint32_t to, bool is_part)
+{
+    struct jit *j = g->j;
+    if (r->kept)
+        LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, r->type, r->slot[0], ""), r->next);
+    for (unsigned u = 0; !r->kept && u < jit_crossing_copies(j, r); u++)
+        jit_store_crossing(j, r, u, is_part ? jit_mask_load(j, g->masks[to][u]) : NULL);
+}
+
+/* Those of the frame first: what an instruction of the interpreter's left there stays where it is, if LLVM sees no other store
+ * in between. */
+void jit_save_group(struct jit_gen *g, uint32_t to)
+{
+    struct jit *j = g->j;
+    bool is_part = others_stand(g);
+    for (int in_frame = 1; in_frame >= 0; in_frame--)
+        for (uint32_t i = 1; i < j->f->regs.n; i++)
+            if (j->regs[i].is_in_frame == in_frame && is_saved(g, i, to))
+                save_register(g, &j->regs[i], to, is_part);
+    if (!j->runs_apart)
+        arrive(g, to);
+    for (unsigned u = 0; g->plan->keeps_alive && u < j->copies; u++)
+        store_unaligned(j, jit_mask_to_bits(j, jit_mask_load(j, g->masks[to][u])), alive_at(g, u));
+}
+
+void jit_save_ended(struct jit_gen *g)
+{
+    for (unsigned u = 0; g->plan->keeps_alive && u < g->j->copies; u++)
+        store_unaligned(g->j, jit_i32(g->j, 0), alive_at(g, u));
+}
+
+void jit_end_crossing(struct jit_gen *g)
+{
+    struct jit *j = g->j;
+    for (uint32_t i = 1; i < j->f->regs.n; i++)
+        if (j->regs[i].kept && jit_set_has(g->written, i))
+            LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, j->regs[i].type, j->regs[i].next, ""),
+                           j->regs[i].kept);
+}

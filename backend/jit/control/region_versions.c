@@ -1,0 +1,159 @@
+/* Regions in versions. Threads exchange at distances on which the CTA agrees: t & mask, t ^ distance, t a thread's index. How the
+ * lanes of a chunk lie then depends on the lowest bits of what t is mixed with, and where that does not change within a region,
+ * the loop over groups is there once for each way of lying that is worth it, and once for all others.
+ */
+#include "backend/jit/control/gen.h"
+
+enum { INSNS_MOST = 512 }; /* of all versions, in copies */
+
+struct chain {
+    const struct jit_gen *g;
+    uint64_t *needs; /* registers */
+    uint32_t insn;
+    bool is_met, fails;
+};
+
+static void meet(void *ud, uint32_t reg, bool is_def)
+{
+    struct chain *c = ud;
+    if (!is_def || !jit_set_has(c->needs, reg))
+        return;
+    c->is_met = true;
+    c->fails |= c->g->j->regs[reg].def != c->insn;
+}
+
+static void need(void *ud, uint32_t reg, bool is_def)
+{
+    struct chain *c = ud;
+    if (!is_def)
+        jit_set_add(c->needs, reg);
+}
+
+/* Instructions of the region's first block, descending, that make the register from what is there when it begins. False if there
+ * is another way to its value where instruction `at` reads it. */
+static bool find_chain(const struct jit_gen *g, uint32_t reg, uint32_t at, struct chain *c,
+                       uint32_t *insns, uint32_t *n)
+{
+    const struct jit *j = g->j;
+    *c = (struct chain){.g = g};
+    c->needs = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *c->needs);
+    jit_set_add(c->needs, reg);
+    *n = 0;
+    for (uint32_t i = at; i-- > j->f->blocks.v[g->r->entry].first && !c->fails;) {
+        c->insn = i;
+        c->is_met = false;
+        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], meet, c);
+        if (!c->is_met)
+            continue;
+        insns[(*n)++] = i;
+        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], need, c);
+    }
+    bool is_made = *n && j->regs[reg].def == insns[0];
+    return !c->fails && (is_made || !jit_set_has(g->written, reg));
+}
+
+/* What was there when the region began is a variable. */
+static bool has_sources(const struct chain *c, const uint32_t *insns, uint32_t n)
+{
+    const struct jit *j = c->g->j;
+    for (uint32_t reg = 1; reg < j->f->regs.n; reg++) {
+        bool is_made = false;
+        for (uint32_t i = 0; i < n; i++)
+            is_made |= j->regs[reg].def == insns[i];
+        if (jit_set_has(c->needs, reg) && j->regs[reg].shape != JIT_SCALAR)
+            return false;
+        bool is_there = c->g->r->entry && (j->regs[reg].kept || j->regs[reg].is_remade);
+        if (jit_set_has(c->needs, reg) && !is_made && !is_there)
+            return false;
+    }
+    return true;
+}
+
+/* Some access of the region goes where threads exchange. */
+static bool exchanges(const struct jit_gen *g, uint32_t reg)
+{
+    struct jit *j = g->j;
+    for (uint32_t b = 0; b < g->r->n_blocks; b++) {
+        const struct pt_block *block = &j->f->blocks.v[g->r->blocks[b]];
+        for (uint32_t i = block->first; i < block->first + block->count; i++) {
+            const struct pt_insn *insn = &j->f->insns.v[i];
+            const struct pt_form *form = pt_insn_form(j->m, insn);
+            if (!(form->effects & (PT_FX_READ | PT_FX_WRITE)) || (form->effects & PT_FX_ATOMIC))
+                continue;
+            for (uint32_t k = 0; k < insn->n_operands; k++) {
+                const struct pt_operand *o = &j->f->operands.v[insn->operands + k];
+                const struct pt_operand *base =
+                    o->kind == PT_OPND_MEM ? &j->f->operands.v[o->index] : NULL;
+                if (base && base->kind == PT_OPND_REG && j->regs[base->index].shape == JIT_VECTOR &&
+                    jit_is_computed(j, base) && jit_find_mixing(j, base).unknown == reg)
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The lowest bits that are worth a version: of a mask, so many ones as pairs of lanes are apart; of t ^ distance, the distance. */
+static uint32_t find_values(const struct jit *j, bool swaps, uint32_t *values)
+{
+    uint32_t n = 0;
+    if (!j->target->has_masked_access) {
+        values[n++] = swaps ? 0 : j->width - 1;
+        return n;
+    }
+    values[n++] = 0;
+    for (uint32_t d = 1; d < j->width; d *= 2)
+        values[n++] = swaps ? d : 2 * d - 1;
+    return n;
+}
+
+static uint32_t size_of(const struct jit_gen *g)
+{
+    uint32_t n = 0;
+    for (uint32_t b = 0; b < g->r->n_blocks; b++)
+        n += g->j->f->blocks.v[g->r->blocks[b]].count;
+    return n * g->j->copies;
+}
+
+bool jit_find_versions(const struct jit_gen *g, struct jit_versions *v)
+{
+    struct jit *j = g->j;
+    const struct pt_block *entry = &j->f->blocks.v[g->r->entry];
+    v->insns = pt_arena_alloc(j->arena, entry->count * sizeof *v->insns);
+    for (uint32_t i = entry->first; i < entry->first + entry->count && !j->runs_apart; i++) {
+        const struct pt_insn *insn = &j->f->insns.v[i];
+        const struct pt_operand *mixer = jit_mixer_of(j, insn);
+        struct chain c;
+        uint64_t constant;
+        if (!mixer || jit_constant(j, mixer, &constant) || !exchanges(g, mixer->index) ||
+            !find_chain(g, mixer->index, i, &c, v->insns, &v->n_insns) ||
+            !has_sources(&c, v->insns, v->n_insns))
+            continue;
+        v->reg = mixer->index;
+        v->needs = c.needs;
+        v->n = find_values(j, pt_insn_form(j->m, insn)->op == PT_OP_xor_b, v->values);
+        return size_of(g) * v->n <= INSNS_MOST;
+    }
+    return false;
+}
+
+LLVMValueRef jit_version_value(struct jit_gen *g, const struct jit_versions *v)
+{
+    struct jit *j = g->j;
+    uint64_t *done = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *done);
+    j->block = g->r->entry;
+    for (uint32_t reg = 1; reg < j->f->regs.n; reg++) {
+        const struct jit_reg *r = &j->regs[reg];
+        if (r->kept)
+            LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, r->type, r->kept, ""), r->slot[0]);
+    }
+    for (uint32_t reg = 1; reg < j->f->regs.n; reg++)
+        if (jit_set_has(v->needs, reg) && j->regs[reg].is_remade && !jit_remake(j, reg, done))
+            return NULL;
+    for (uint32_t i = v->n_insns; i-- > 0;)
+        if (!jit_repeat(j, v->insns[i]))
+            return NULL;
+    struct pt_operand o = {.kind = PT_OPND_REG, .index = v->reg};
+    LLVMValueRef value = jit_read(j, &o, 0, PT_u32, 1, false);
+    return LLVMBuildAnd(j->b, value, jit_i32(j, j->width - 1), "");
+}

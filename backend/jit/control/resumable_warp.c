@@ -1,0 +1,555 @@
+/* Kernels in which a thread may wait for others anywhere: in loops, at barriers of some of the threads, at the cluster's. Their warps
+ * run apart, one by one, and the runtime resumes them as it does the interpreter's.
+ *
+ * A group is a warp. Regions begin at sync points, at headers of loops that wait, and where others would overlap. A region runs the
+ * lanes that stand at its start (frontier.h) until all have ended or stand at the starts of other regions, whose registers are in memory
+ * then; there is nobody else of the warp in between, so inside a region lanes part and meet as in any other kernel. Lanes that
+ * have come to different starts take turns. At a sync point lanes wait for all others of their warp, be it one that names them
+ * (bar.warp.sync), or a barrier, which counts whole warps.
+ */
+#include "backend/barrier.h"
+#include "backend/jit/object/frontier.h"
+#include "backend/jit/control/gen.h"
+#include "backend/jit/object/support.h"
+
+/* ---- where lanes stop ------------------------------------------------------------------------ */
+
+static const struct pt_insn *first_of(const struct jit *j, uint32_t block)
+{
+    return &j->f->insns.v[j->f->blocks.v[block].first];
+}
+
+/* The operand that names the lanes of a warp that take part, or NULL. */
+static const struct pt_operand *members_of(const struct jit *j, const struct pt_insn *insn)
+{
+    switch (pt_insn_form(j->m, insn)->op) {
+    case PT_OP_shfl_sync:
+    case PT_OP_vote_sync:
+    case PT_OP_match_any:
+    case PT_OP_match_all:
+    case PT_OP_redux_sync:
+    case PT_OP_elect_sync:
+    case PT_OP_bar_warp_sync:
+        return &j->f->operands.v[insn->operands + insn->n_operands - 1];
+    default:
+        return NULL;
+    }
+}
+
+/* The lanes of a warp agree on the value. */
+static bool is_agreed(const struct jit *j, const struct pt_operand *o)
+{
+    return o->kind == PT_OPND_IMM ||
+           (o->kind == PT_OPND_REG && j->vary->regs[o->index].level <= PT_LEVEL_GROUP);
+}
+
+static bool is_of_warp(const struct jit *j, uint32_t block)
+{
+    const struct pt_form *form = pt_insn_form(j->m, first_of(j, block));
+    return (form->effects & PT_FX_WARP) && !jit_takes_present(form);
+}
+
+static bool names_all(const struct jit *j, uint32_t block)
+{
+    const struct pt_operand *members = members_of(j, first_of(j, block));
+    return !members || jit_names_all(j, members);
+}
+
+/* Lanes that take part in the instruction of a warp may not stand there together, or not only they, or may not be named. */
+static bool parts_warp(struct jit *j, uint32_t block)
+{
+    const struct pt_operand *members = members_of(j, first_of(j, block));
+    const char *why = j->why;
+    j->block = block;
+    bool is_whole = jit_is_whole(j);
+    j->why = why;
+    return !is_whole || (members && !is_agreed(j, members)) ||
+           (!names_all(j, block) && jit_is_parted(j, block) && !jit_has_whole_warps(j));
+}
+
+bool jit_parts_warps(struct jit *j)
+{
+    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+        if (is_of_warp(j, b) && parts_warp(j, b))
+            return true;
+    return false;
+}
+
+static bool is_warp_barrier(const struct jit *j, uint32_t block)
+{
+    return pt_insn_form(j->m, first_of(j, block))->op == PT_OP_bar_warp_sync;
+}
+
+/* Groups of lanes that name different ones stay together there on an H200; elsewhere one runs after the other. */
+static bool goes_together(const struct jit *j, uint32_t block)
+{
+    return is_warp_barrier(j, block) ||
+           pt_insn_form(j->m, first_of(j, block))->op == PT_OP_shfl_sync;
+}
+
+static bool is_aligned(const struct pt_form *form)
+{
+    bool is_bar = form->op == PT_OP_bar_sync || form->op == PT_OP_bar_arrive ||
+                  form->op == PT_OP_bar_red_popc || form->op == PT_OP_bar_red_pred;
+    return is_bar || pt_form_has(form, PT_M_aligned);
+}
+
+/* Other lanes of the warp may stop elsewhere while some stand there. */
+static bool is_left_alone(const struct jit *j, uint32_t block)
+{
+    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+        if (j->vary->stops[b] && jit_set_has(jit_waits(j, b), block))
+            return true;
+    return jit_set_has(j->vary->stuck, block);
+}
+
+/* A barrier that is not aligned takes lanes as they come: the same as if they had come together, where those that came first have
+ * nothing else to do, and all come to the same one. */
+static bool can_come_together(const struct jit *j, uint32_t block)
+{
+    const struct pt_form *form = pt_insn_form(j->m, first_of(j, block));
+    bool goes_on = form->op == PT_OP_barrier_arrive || form->op == PT_OP_barrier_cluster_arrive;
+    if (is_aligned(form))
+        return true;
+    return goes_on ? !is_left_alone(j, block) : !jit_set_has(j->vary->stuck, block);
+}
+
+/* How lanes must stop at the block, as far as is known now; `asked`: as far as was known before. */
+static enum pt_stop ask(struct jit *j, uint32_t block, enum pt_stop asked, bool is_each)
+{
+    if (asked == PT_STOP_EACH)
+        return asked;
+    if (jit_is_sync(j, block))
+        return can_come_together(j, block) ? PT_STOP_ALL : PT_STOP_EACH;
+    if (!is_of_warp(j, block))
+        return PT_STOP_NONE;
+    if (asked == PT_STOP_NONE)
+        return !parts_warp(j, block) ? PT_STOP_NONE
+               : names_all(j, block) ? PT_STOP_ALL
+                                     : PT_STOP_EACH;
+    bool meets_others =
+        is_warp_barrier(j, block) && (is_each || jit_set_has(j->vary->stuck, block));
+    return meets_others ? PT_STOP_EACH : asked;
+}
+
+/* True if more is asked of a block than was. */
+static bool ask_all(struct jit *j, uint8_t *asked)
+{
+    bool is_more = false, is_each = false;
+    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+        is_each |= is_warp_barrier(j, b) && asked[b] == PT_STOP_EACH;
+    for (uint32_t b = 0; b < j->f->blocks.n; b++) {
+        enum pt_stop stop = ask(j, b, (enum pt_stop)asked[b], is_each);
+        is_more |= stop != asked[b];
+        asked[b] = (uint8_t)stop;
+    }
+    return is_more;
+}
+
+static uint64_t *set_of(struct jit *j, const uint8_t *stops)
+{
+    uint64_t *set = jit_new_set(j);
+    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+        if (stops[b])
+            jit_set_add(set, b);
+    return set;
+}
+
+void jit_find_stops(struct jit *j, struct pt_vary_shape *shape)
+{
+    uint32_t n = j->f->blocks.n;
+    uint8_t *asked = pt_arena_alloc(j->arena, n);
+    shape->copies = PT_WARP_SIZE / shape->width;
+    for (uint32_t b = 0; b < n; b++)
+        asked[b] = jit_is_sync(j, b) ? PT_STOP_ALL : PT_STOP_NONE;
+    do {
+        struct jit_plan plan = {0};
+        uint8_t *stops = pt_arena_alloc(j->arena, n);
+        jit_cut_apart(j, &plan, set_of(j, asked));
+        for (uint32_t b = 0; b < n; b++)
+            stops[b] = asked[b]                       ? asked[b]
+                       : jit_set_has(plan.entries, b) ? PT_STOP_SOME
+                                                      : PT_STOP_NONE;
+        j->vary = pt_vary_find(j->m, j->f, shape, stops, j->arena);
+    } while (ask_all(j, asked));
+}
+
+static enum jit_sync sync_of(const struct jit *j, uint32_t block)
+{
+    if (j->vary->stops[block] < PT_STOP_EACH)
+        return JIT_SYNC_NONE;
+    switch (pt_insn_form(j->m, first_of(j, block))->op) {
+    case PT_OP_bar_sync:
+    case PT_OP_bar_red_popc:
+    case PT_OP_bar_red_pred:
+    case PT_OP_barrier_sync:
+    case PT_OP_barrier_red_popc:
+    case PT_OP_barrier_red_pred:
+        return JIT_SYNC_BARRIER;
+    case PT_OP_bar_arrive:
+    case PT_OP_barrier_arrive:
+        return JIT_SYNC_ARRIVE;
+    case PT_OP_barrier_cluster_arrive:
+        return JIT_SYNC_CLUSTER_ARRIVE;
+    case PT_OP_barrier_cluster_wait:
+        return JIT_SYNC_CLUSTER_WAIT;
+    default:
+        return JIT_SYNC_WARP;
+    }
+}
+
+/* ---- sync points that native code knows -------------------------------------------------------- */
+
+static bool refuse(struct jit *j, const char *why)
+{
+    j->why = why;
+    return false;
+}
+
+/* The operands of a CTA's barrier; `count` and `pred` may be NULL. */
+struct barrier {
+    const struct pt_operand *number, *count, *pred;
+};
+
+static struct barrier barrier_of(const struct jit *j, const struct pt_insn *insn)
+{
+    const struct pt_operand *o = &j->f->operands.v[insn->operands], *end = o + insn->n_operands;
+    bool is_reduction = jit_is_reduction(pt_insn_form(j->m, insn));
+    struct barrier b = {.number = o + is_reduction, .pred = is_reduction ? end - 1 : NULL};
+    if (end - is_reduction > b.number + 1)
+        b.count = b.number + 1;
+    return b;
+}
+
+/* Lanes of the warp may pass by the barrier, to a block where all of them meet: the interpreter counts them then. */
+static bool is_passed_by(const struct jit *j, uint32_t block)
+{
+    const struct pt_block *blocks = j->f->blocks.v;
+    for (uint32_t b = blocks[block].ipdom; b != UINT32_MAX && blocks[b].loop == blocks[block].loop;
+         b = blocks[b].ipdom)
+        if (jit_set_has(jit_waits(j, b), block) ||
+            (jit_set_has(j->vary->stuck, b) && jit_set_has(j->vary->stuck, block)))
+            return true;
+    return false;
+}
+
+bool jit_knows_syncs(struct jit *j)
+{
+    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+        if (jit_is_sync(j, b) && is_aligned(pt_insn_form(j->m, first_of(j, b))) &&
+            is_passed_by(j, b))
+            return refuse(j, "a barrier that threads of a warp pass by");
+    return true;
+}
+
+void jit_place_members(struct jit *j, struct jit_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->n_regions; i++) {
+        struct jit_region *r = &plan->regions[i];
+        if (sync_of(j, r->entry) != JIT_SYNC_WARP || j->vary->stops[r->entry] != PT_STOP_EACH)
+            continue;
+        r->members = j->scratch_bytes;
+        j->scratch_bytes += plan->n_groups * JIT_MEMBERS_BYTES;
+    }
+}
+
+/* ---- lanes come to the start of a region ------------------------------------------------------- */
+
+static LLVMTypeRef i32_of(struct jit *j)
+{
+    return LLVMInt32TypeInContext(j->context);
+}
+
+static const struct jit_region *region_at(const struct jit_gen *g, uint32_t block)
+{
+    const struct jit_region *r = g->plan->regions;
+    while (r->entry != block)
+        r++;
+    return r;
+}
+
+/* The lanes of the warp as integers in memory. */
+static LLVMValueRef in_memory(struct jit *j, const struct pt_operand *o)
+{
+    LLVMValueRef memory = jit_alloca(j, LLVMArrayType2(i32_of(j), PT_WARP_SIZE), "");
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef value = jit_read(j, o, u, PT_u32, j->width, true);
+        LLVMSetAlignment(
+            LLVMBuildStore(j->b, value, jit_at(j, memory, jit_i64(j, u * j->width * 4))), 4);
+    }
+    return memory;
+}
+
+static LLVMValueRef read_number(struct jit *j, const struct pt_operand *o, LLVMValueRef lanes,
+                                uint32_t bits)
+{
+    if (!o)
+        return jit_i32(j, 0);
+    if (is_agreed(j, o))
+        return LLVMBuildAnd(j->b, jit_read(j, o, 0, PT_u32, 1, true), jit_i32(j, bits), "");
+    LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->context, 0), i32_of(j), i32_of(j)};
+    LLVMValueRef args[] = {in_memory(j, o), lanes, jit_i32(j, bits)};
+    return jit_help(j, "jit_help_agreed", LLVMFunctionType(i32_of(j), types, 3, false), args);
+}
+
+static LLVMValueRef read_lanes(struct jit *j, const struct pt_operand *pred)
+{
+    LLVMValueRef lanes[JIT_COPIES];
+    for (unsigned u = 0; pred && u < j->copies; u++)
+        lanes[u] = jit_read(j, pred, u, PT_pred, j->width, true);
+    return pred ? jit_warp_bits(j, lanes) : jit_i32(j, 0);
+}
+
+/* Keeps what the lanes that come name, beside what those name that are there. */
+static LLVMValueRef keep_members(struct jit_gen *g, uint32_t to)
+{
+    struct jit *j = g->j;
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context), type = jit_int_type(j, 32, j->width);
+    LLVMValueRef at = LLVMBuildMul(j->b, LLVMBuildZExt(j->b, j->group, i64, ""),
+                                   jit_i64(j, JIT_MEMBERS_BYTES), "");
+    at = jit_at(j, j->scratch, LLVMBuildAdd(j->b, at, jit_i64(j, region_at(g, to)->members), ""));
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef place = jit_at(j, at, jit_i64(j, u * j->width * 4));
+        LLVMValueRef value = jit_read(j, members_of(j, first_of(j, to)), u, PT_u32, j->width, true);
+        if (g->masks) {
+            LLVMValueRef old = LLVMBuildLoad2(j->b, type, place, "");
+            LLVMSetAlignment(old, 4);
+            value = LLVMBuildSelect(j->b, jit_mask_load(j, g->masks[to][u]), value, old, "");
+        }
+        LLVMSetAlignment(LLVMBuildStore(j->b, value, place), 4);
+    }
+    return at;
+}
+
+/* The sync point as jit_help_hold is told. */
+static uint32_t flags_of(const struct jit *j, uint32_t block)
+{
+    enum jit_sync sync = sync_of(j, block);
+    bool is_warp = sync == JIT_SYNC_WARP, is_each = j->vary->stops[block] == PT_STOP_EACH;
+    bool is_unaligned = !is_warp && !is_aligned(pt_insn_form(j->m, first_of(j, block)));
+    return sync | (is_each ? JIT_SYNC_EACH : 0u) | (is_unaligned ? JIT_SYNC_UNALIGNED : 0u) |
+           (is_warp_barrier(j, block) ? JIT_SYNC_ANYWHERE : 0u) |
+           (goes_together(j, block) ? JIT_SYNC_TOGETHER : 0u);
+}
+
+static void hold(struct jit_gen *g, uint32_t to, LLVMValueRef stand, LLVMValueRef place,
+                 LLVMValueRef lanes)
+{
+    struct jit *j = g->j;
+    uint32_t flags = flags_of(j, to), kind = flags & JIT_SYNC_KINDS;
+    struct barrier b = {0};
+    if (kind == JIT_SYNC_BARRIER || kind == JIT_SYNC_ARRIVE)
+        b = barrier_of(j, first_of(j, to));
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0), i32 = i32_of(j);
+    LLVMTypeRef types[] = {pointer, i32,    LLVMInt64TypeInContext(j->context), i32, i32, i32, i32,
+                           i32,     pointer};
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->context), types, 9, false);
+    bool has_members = kind == JIT_SYNC_WARP && (flags & JIT_SYNC_EACH);
+    LLVMValueRef args[] = {j->front,
+                           stand,
+                           place,
+                           lanes,
+                           jit_i32(j, flags),
+                           read_number(j, b.number, lanes, PT_BARRIER_NUMBER_BITS),
+                           read_number(j, b.count, lanes, PT_BARRIER_COUNT_BITS),
+                           read_lanes(j, b.pred),
+                           has_members ? keep_members(g, to) : LLVMConstNull(pointer)};
+    jit_help(j, "jit_help_hold", type, args);
+}
+
+/* Lanes, some at least, stand at the start of region `to` from now on. */
+static void come(struct jit_gen *g, uint32_t to, LLVMValueRef lanes)
+{
+    struct jit *j = g->j;
+    struct pt_place at = jit_place(j, j->f->blocks.v[to].first);
+    LLVMValueRef stand = jit_i32(j, (uint32_t)(region_at(g, to) - g->plan->regions));
+    LLVMValueRef place = jit_i64(j, (uint64_t)at.func << 32 | at.insn);
+    if (sync_of(j, to)) {
+        hold(g, to, stand, place, lanes);
+        return;
+    }
+    LLVMTypeRef i32 = i32_of(j), i64 = LLVMInt64TypeInContext(j->context);
+    LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->context, 0), i32, i64, i32, i32};
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->context), types, 5, false);
+    LLVMValueRef is_turn = jit_i32(j, 0);
+    if (jit_is_turning(g, to))
+        is_turn = LLVMBuildLoad2(j->b, i32, j->turned, "");
+    LLVMValueRef args[] = {j->front, stand, place, lanes, is_turn};
+    jit_help(j, "jit_help_stand", type, args);
+}
+
+bool jit_is_turning(const struct jit_gen *g, uint32_t block)
+{
+    const struct pt_func *f = g->j->f;
+    uint32_t l = f->blocks.v[block].loop;
+    return l && f->loops.v[l - 1].header == block && f->loops.v[l - 1].communicates;
+}
+
+void jit_note_turn(struct jit_gen *g, uint32_t from, uint32_t to)
+{
+    struct jit *j = g->j;
+    if (j->runs_apart && to <= from && !jit_is_in(g, to) && jit_is_turning(g, to))
+        LLVMBuildStore(j->b, jit_i32(j, 1), j->turned);
+}
+
+/* ---- the ends of a region ---------------------------------------------------------------------- */
+
+static LLVMValueRef lanes_at(struct jit_gen *g, uint32_t to)
+{
+    LLVMValueRef lanes[JIT_COPIES];
+    for (unsigned u = 0; u < g->j->copies; u++)
+        lanes[u] = jit_mask_load(g->j, g->masks[to][u]);
+    return jit_warp_bits(g->j, lanes);
+}
+
+/* Where `is_on` (i1) holds, goes to the first block; the builder stands in it. Returns the other. */
+static LLVMBasicBlockRef only_if(struct jit *j, LLVMValueRef is_on)
+{
+    LLVMBasicBlockRef yes = jit_new_block(j, ""), no = jit_new_block(j, "");
+    LLVMBuildCondBr(j->b, is_on, yes, no);
+    jit_continue_in(j, yes);
+    return no;
+}
+
+static LLVMValueRef is_some(struct jit *j, LLVMValueRef lanes)
+{
+    return LLVMBuildICmp(j->b, LLVMIntNE, lanes, jit_i32(j, 0), "");
+}
+
+/* Tells which of the lanes that ran have ended: all but `left`. */
+static void tell_ended(struct jit_gen *g, LLVMValueRef left)
+{
+    struct jit *j = g->j;
+    if (!g->r->has_ends)
+        return;
+    LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->context, 0), i32_of(j)};
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->context), types, 2, false);
+    LLVMValueRef lanes = LLVMBuildLoad2(j->b, i32_of(j), j->standing, "");
+    lanes = LLVMBuildAnd(j->b, lanes, LLVMBuildNot(j->b, left, ""), "");
+    LLVMBasicBlockRef on = only_if(j, is_some(j, lanes));
+    LLVMValueRef args[] = {j->warp, lanes};
+    jit_help(j, "jit_help_exit", type, args);
+    LLVMBuildBr(j->b, on);
+    jit_continue_in(j, on);
+}
+
+void jit_leave_apart(struct jit_gen *g, uint32_t to)
+{
+    struct jit *j = g->j;
+    jit_continue_in(j, g->leave[to]);
+    LLVMValueRef lanes = lanes_at(g, to);
+    jit_save_group(g, to);
+    tell_ended(g, lanes);
+    if (!sync_of(j, to)) {
+        LLVMBasicBlockRef turns = NULL;
+        if (jit_is_turning(g, to)) {
+            LLVMValueRef turned = LLVMBuildLoad2(j->b, i32_of(j), j->turned, "");
+            turns = only_if(j, LLVMBuildICmp(j->b, LLVMIntEQ, turned, jit_i32(j, 0), ""));
+        }
+        LLVMBuildStore(j->b, lanes, j->standing);
+        LLVMBuildBr(j->b, region_at(g, to)->start);
+        if (!turns)
+            return;
+        jit_continue_in(j, turns);
+    }
+    come(g, to, lanes);
+    LLVMBuildBr(j->b, j->choose);
+}
+
+void jit_end_apart(struct jit_gen *g)
+{
+    struct jit *j = g->j;
+    LLVMValueRef left = jit_i32(j, 0);
+    jit_continue_in(j, g->end);
+    for (uint32_t e = 0; e < g->r->n_exits; e++) {
+        uint32_t to = g->r->exits[e];
+        LLVMValueRef lanes = lanes_at(g, to);
+        left = LLVMBuildOr(j->b, left, lanes, "");
+        LLVMBasicBlockRef on = only_if(j, is_some(j, lanes));
+        jit_save_group(g, to);
+        come(g, to, lanes);
+        LLVMBuildBr(j->b, on);
+        jit_continue_in(j, on);
+    }
+    tell_ended(g, left);
+    LLVMBuildBr(j->b, j->choose);
+}
+
+/* ---- the start --------------------------------------------------------------------------------- */
+
+LLVMValueRef jit_standing(struct jit_gen *g, unsigned copy)
+{
+    struct jit *j = g->j;
+    if (j->starts_full && !g->plan->has_ended && !jit_is_left(j, g->plan, g->r->entry))
+        return NULL;
+    LLVMValueRef lanes = LLVMBuildLoad2(j->b, i32_of(j), j->standing, "");
+    return jit_mask_from_bits(j, LLVMBuildLShr(j->b, lanes, jit_i32(j, copy * j->width), ""));
+}
+
+/* What threads brought to the barrier at which the region begins. */
+static void load_votes(struct jit_gen *g)
+{
+    struct jit *j = g->j;
+    if (!jit_is_reduction(pt_insn_form(j->m, first_of(j, g->r->entry))))
+        return;
+    for (unsigned i = 0; i < 2; i++) {
+        size_t at = offsetof(struct jit_front, votes) + i * sizeof(uint32_t);
+        LLVMBuildStore(j->b, jit_field(j, i32_of(j), j->front, at), j->reduced[i]);
+    }
+}
+
+void jit_start_apart(struct jit_gen *g)
+{
+    struct jit *j = g->j;
+    LLVMBuildStore(j->b, jit_i32(j, 0), j->turned);
+    load_votes(g);
+}
+
+static LLVMValueRef call_next(struct jit *j)
+{
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
+    LLVMTypeRef types[] = {pointer, pointer};
+    LLVMValueRef args[] = {j->warp, j->front};
+    return jit_help(j, "jit_help_next", LLVMFunctionType(i32_of(j), types, 2, false), args);
+}
+
+/* All lanes come to the first region. */
+static void start_warp(struct jit *j, const struct jit_plan *plan)
+{
+    struct jit_gen g = {.j = j, .plan = plan};
+    LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->context, 0), i32_of(j)};
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->context), types, 2, false);
+    LLVMValueRef args[] = {j->front, jit_i32(j, plan->n_regions)};
+    jit_help(j, "jit_help_start", type, args);
+    LLVMBuildStore(j->b, jit_i32(j, 0), j->turned);
+    come(&g, 0, jit_field(j, i32_of(j), j->warp, offsetof(struct pt_warp, live)));
+}
+
+void jit_begin_apart(struct jit *j, const struct jit_plan *plan)
+{
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    j->group = jit_field(j, i32_of(j), j->warp, offsetof(struct pt_warp, index));
+    LLVMValueRef offset = LLVMBuildMul(j->b, LLVMBuildZExt(j->b, j->group, i64, ""),
+                                       jit_i64(j, plan->front_bytes), "");
+    j->front = jit_at(j, j->scratch, offset);
+    j->standing = jit_alloca(j, i32_of(j), "standing");
+    j->turned = jit_alloca(j, i32_of(j), "turned");
+    j->choose = jit_new_block(j, "choose");
+    LLVMValueRef is_started =
+        jit_field(j, i32_of(j), j->front, offsetof(struct jit_front, is_started));
+    LLVMBasicBlockRef start = jit_new_block(j, "start");
+    LLVMBuildCondBr(j->b, is_some(j, is_started), j->choose, start);
+    jit_continue_in(j, start);
+    start_warp(j, plan);
+    LLVMBuildBr(j->b, j->choose);
+    jit_continue_in(j, j->choose);
+    LLVMValueRef next = call_next(j);
+    LLVMBuildStore(j->b, jit_field(j, i32_of(j), j->front, offsetof(struct jit_front, lanes)),
+                   j->standing);
+    LLVMBasicBlockRef leave = jit_new_block(j, "leave");
+    LLVMValueRef to = LLVMBuildSwitch(j->b, next, leave, plan->n_regions);
+    for (uint32_t r = 0; r < plan->n_regions; r++)
+        LLVMAddCase(to, jit_i32(j, r), plan->regions[r].start);
+    jit_continue_in(j, leave);
+    LLVMBuildRet(j->b, LLVMBuildSub(j->b, next, jit_i32(j, JIT_LEAVES), ""));
+}

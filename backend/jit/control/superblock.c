@@ -1,0 +1,231 @@
+/* Short guarded blocks in a row: "if (i < n) a[i] = …; if (i + 1 < n) a[i + 1] = …". Where scalars tell that all lanes of the
+ * group pass all of the guards, as most groups do whose guards look for the end of the data, the blocks run as one, and
+ * accesses that lie side by side are joined. Other groups go from block to block.
+ */
+#include "backend/jit/control/gen.h"
+
+#include <string.h>
+
+enum { BLOCKS_MOST = 64, INSNS_MOST = 24, GUARDS_LEAST = 2 };
+
+struct trace {
+    uint32_t from; /* the block behind which it begins */
+    uint32_t blocks[BLOCKS_MOST];
+    unsigned n;
+    struct jit_order order; /* of them as of one block */
+};
+
+/* ---- which blocks ---------------------------------------------------------------------------- */
+
+static const struct pt_insn *last_insn(const struct jit *j, uint32_t block)
+{
+    return &j->f->insns.v[jit_last_of(j, block)];
+}
+
+static bool branches(const struct jit *j, uint32_t block)
+{
+    return pt_insn_form(j->m, last_insn(j, block))->effects & (PT_FX_BRANCH | PT_FX_END);
+}
+
+/* Lanes of the block may leave it for elsewhere; all those of a group go to `next` if its guard, of which scalars tell, does not
+ * hold. */
+static bool ends_in_guard(const struct jit *j, uint32_t block)
+{
+    const struct pt_insn *last = last_insn(j, block);
+    const struct pt_form *form = pt_insn_form(j->m, last);
+    return last->guard && j->vary->branch[block] > PT_LEVEL_GROUP &&
+           (form->op == PT_OP_bra || form->op == PT_OP_ret || form->op == PT_OP_exit) &&
+           jit_asks_for_end(j, last->guard);
+}
+
+/* Plain operations, loads and stores. */
+static bool is_simple(const struct jit *j, uint32_t block)
+{
+    const struct pt_block *b = &j->f->blocks.v[block];
+    for (uint32_t i = b->first; i < b->first + b->count - branches(j, block); i++) {
+        const struct pt_form *form = pt_insn_form(j->m, &j->f->insns.v[i]);
+        if ((form->effects & ~(uint32_t)(PT_FX_FP | PT_FX_READ | PT_FX_WRITE)) ||
+            jit_is_stepped(j, form))
+            return false;
+    }
+    return b->count <= INSNS_MOST;
+}
+
+static bool touches_memory(const struct jit *j, uint32_t block)
+{
+    const struct pt_block *b = &j->f->blocks.v[block];
+    for (uint32_t i = b->first; i < b->first + b->count; i++)
+        if (pt_insn_form(j->m, &j->f->insns.v[i])->effects & (PT_FX_READ | PT_FX_WRITE))
+            return true;
+    return false;
+}
+
+static bool can_follow(const struct jit_gen *g, uint32_t from, uint32_t block)
+{
+    const struct pt_func *f = g->j->f;
+    uint32_t loop = f->blocks.v[from].loop;
+    return block != UINT32_MAX && block > from && jit_is_in(g, block) &&
+           f->blocks.v[block].loop == loop && !(loop && f->loops.v[loop - 1].header == block) &&
+           is_simple(g->j, block);
+}
+
+/* From one guard to the block behind the last; how many guarded blocks among them touch memory. */
+static unsigned find_blocks(const struct jit_gen *g, struct trace *t)
+{
+    struct jit *j = g->j;
+    unsigned n = 0, n_guarded = 0;
+    t->n = 0;
+    for (uint32_t b = t->from; n < BLOCKS_MOST;) {
+        bool is_guard = ends_in_guard(j, b);
+        uint32_t next = j->f->blocks.v[b].next;
+        if ((!is_guard && (branches(j, b) || b == t->from)) || !can_follow(g, b, next))
+            break;
+        t->blocks[n++] = b = next;
+        if (is_guard)
+            t->n = n;
+        n_guarded += is_guard && touches_memory(j, b);
+    }
+    return n_guarded;
+}
+
+static bool is_among(const uint32_t *insns, uint32_t n, uint32_t insn)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (insns[i] == insn)
+            return true;
+    return false;
+}
+
+/* What the guard of a block in the trace compares is known before the trace runs. */
+static bool is_known_before(struct jit *j, const struct trace *t, uint32_t block)
+{
+    const struct pt_block *b = &j->f->blocks.v[block];
+    uint32_t reg = last_insn(j, block)->guard, only = j->regs[reg].only;
+    if (only >= b->first && only < b->first + b->count)
+        return is_among(t->order.insns, t->order.n_early, only);
+    return jit_is_told_in(j, reg, block) && !is_among(t->order.insns, t->order.n, only);
+}
+
+/* The trace up to the first guard that is not known before. */
+static void cut(struct jit *j, struct trace *t)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < t->n; i++) {
+        if (i + 1 == t->n || ends_in_guard(j, t->blocks[i])) {
+            n = i + 1;
+            if (i + 1 < t->n && !is_known_before(j, t, t->blocks[i]))
+                break;
+        }
+    }
+    if (n == t->n)
+        return;
+    t->n = n;
+    t->order = jit_find_order_behind(j, t->from, t->blocks, t->n);
+}
+
+static bool find_trace(struct jit_gen *g, uint32_t from, struct trace *t)
+{
+    struct jit *j = g->j;
+    t->from = from;
+    if (j->runs_apart || jit_set_has(g->traced, from) || find_blocks(g, t) < GUARDS_LEAST)
+        return false;
+    t->order = jit_find_order_behind(j, from, t->blocks, t->n);
+    cut(j, t);
+    unsigned n_guards = 1;
+    for (unsigned i = 0; i + 1 < t->n; i++)
+        n_guards += ends_in_guard(j, t->blocks[i]);
+    return n_guards >= GUARDS_LEAST;
+}
+
+/* ---- running it ------------------------------------------------------------------------------ */
+
+static bool run(struct jit *j, const uint32_t *insns, uint32_t n)
+{
+    LLVMValueRef all[JIT_COPIES] = {0};
+    for (uint32_t i = 0, count; i < n; i += count) {
+        j->block = jit_block_of(j, insns[i]);
+        for (count = 1; i + count < n && jit_block_of(j, insns[i + count]) == j->block;)
+            count++;
+        if (!jit_run(j, insns + i, count, all))
+            return false;
+    }
+    return true;
+}
+
+static LLVMValueRef and_if(struct jit *j, LLVMValueRef all, LLVMValueRef one)
+{
+    return !one ? all : all ? LLVMBuildAnd(j->b, all, one, "") : one;
+}
+
+/* i1: the group has all its lanes, and no guard keeps one of them from the trace's end; NULL: nobody can tell. */
+static LLVMValueRef all_pass(struct jit_gen *g, const struct trace *t)
+{
+    struct jit *j = g->j;
+    LLVMValueRef all = g->is_full;
+    for (unsigned u = 0; !g->is_full && u < j->copies; u++)
+        if (g->cur[u])
+            all = and_if(j, all, jit_all(j, jit_flow_mask(j, g->cur[u])));
+    for (unsigned i = 0; i < t->n; i++) {
+        uint32_t block = i ? t->blocks[i - 1] : t->from;
+        const struct pt_insn *last = last_insn(j, block);
+        struct pt_operand guard = {
+            .kind = PT_OPND_REG, .index = last->guard, .flags = last->guard_neg ? PT_OPND_NEG : 0};
+        struct jit_told told;
+        if (!ends_in_guard(j, block))
+            continue;
+        j->block = block;
+        if (!jit_tell(j, &guard, &told))
+            return NULL;
+        all = and_if(j, all, told.none);
+    }
+    return all;
+}
+
+/* All lanes, from the trace's first block to where its last one ends. */
+static bool run_straight(struct jit_gen *g, const struct trace *t)
+{
+    struct jit *j = g->j;
+    LLVMValueRef cur[JIT_COPIES], is_full = g->is_full;
+    bool runs_whole = g->runs_whole;
+    const uint32_t *late = t->order.insns + t->order.n_early;
+    uint32_t n_late = t->order.n - t->order.n_early, last = t->blocks[t->n - 1];
+    memcpy(cur, g->cur, sizeof cur);
+    memset(g->cur, 0, sizeof g->cur);
+    g->is_full = LLVMConstAllOnes(LLVMInt1TypeInContext(j->context));
+    g->runs_whole = !j->f->blocks.v[last].loop;
+    j->is_version = true;
+    jit_find_joins(j, late, n_late);
+    bool ok = run(j, late, n_late);
+    j->is_version = false;
+    jit_forget_joins(j);
+    j->trusted = NULL;
+    j->block = last;
+    ok = ok && jit_end_block(g, last);
+    memcpy(g->cur, cur, sizeof cur);
+    g->is_full = is_full;
+    g->runs_whole = runs_whole;
+    return ok;
+}
+
+bool jit_run_trace(struct jit_gen *g, uint32_t from)
+{
+    struct jit *j = g->j;
+    struct trace t;
+    if (!find_trace(g, from, &t))
+        return true;
+    for (unsigned i = 0; i < t.n; i++)
+        jit_set_add(g->traced, t.blocks[i]);
+    bool ok = run(j, t.order.insns, t.order.n_early);
+    LLVMValueRef pass = ok ? all_pass(g, &t) : NULL;
+    if (pass) {
+        LLVMBasicBlockRef straight = jit_new_block(j, "straight"), others = jit_new_block(j, "");
+        pass = and_if(j, pass, jit_test_accesses(j, &t.order));
+        LLVMBuildCondBr(j->b, pass, straight, others);
+        jit_continue_in(j, straight);
+        ok = run_straight(g, &t);
+        jit_continue_in(j, others);
+    }
+    j->trusted = NULL;
+    j->block = from;
+    return ok;
+}

@@ -1,0 +1,288 @@
+/* Emitters of integer arithmetic (PTX ISA 9.7.1). */
+#include "backend/jit/emit/emit.h"
+
+static bool give(struct jit_op *op, LLVMValueRef value)
+{
+    op->d[0] = value;
+    return true;
+}
+
+/* ---- sums and products ------------------------------------------------------------------------------------- */
+
+bool jit_emit_add(struct jit_op *op)
+{
+    return give(op, BUILD(Add, op->a[0], op->a[1]));
+}
+
+bool jit_emit_sub(struct jit_op *op)
+{
+    return give(op, BUILD(Sub, op->a[0], op->a[1]));
+}
+
+bool jit_emit_add_sat(struct jit_op *op)
+{
+    return give(op, jit_binary(op, "llvm.sadd.sat", op->a[0], op->a[1]));
+}
+
+bool jit_emit_sub_sat(struct jit_op *op)
+{
+    return give(op, jit_binary(op, "llvm.ssub.sat", op->a[0], op->a[1]));
+}
+
+/* The product in twice the width. */
+static LLVMValueRef wide_product(struct jit_op *op)
+{
+    unsigned bits = 2 * jit_form_bits(op, 0);
+    bool is_signed = jit_form_signed(op, 0);
+    return BUILD(Mul, jit_extend(op, op->a[0], bits, is_signed),
+                 jit_extend(op, op->a[1], bits, is_signed));
+}
+
+static LLVMValueRef high_product(struct jit_op *op)
+{
+    unsigned bits = jit_form_bits(op, 0);
+    LLVMValueRef product = wide_product(op);
+    return jit_resize(op, BUILD(LShr, product, jit_int_const(op, 2 * bits, bits)), bits, false);
+}
+
+bool jit_emit_mul_lo(struct jit_op *op)
+{
+    return give(op, BUILD(Mul, op->a[0], op->a[1]));
+}
+
+bool jit_emit_mul_hi(struct jit_op *op)
+{
+    return give(op, high_product(op));
+}
+
+bool jit_emit_mul_wide(struct jit_op *op)
+{
+    return give(op, wide_product(op));
+}
+
+bool jit_emit_mad_lo(struct jit_op *op)
+{
+    return give(op, BUILD(Add, BUILD(Mul, op->a[0], op->a[1]), op->a[2]));
+}
+
+bool jit_emit_mad_hi(struct jit_op *op)
+{
+    return give(op, BUILD(Add, high_product(op), op->a[2]));
+}
+
+bool jit_emit_mad_hi_sat(struct jit_op *op)
+{
+    return give(op, jit_binary(op, "llvm.sadd.sat", high_product(op), op->a[2]));
+}
+
+bool jit_emit_mad_wide(struct jit_op *op)
+{
+    return give(op, BUILD(Add, wide_product(op), op->a[2]));
+}
+
+/* ---- 24 bits ----------------------------------------------------------------------------------------------- */
+
+static LLVMValueRef low24(struct jit_op *op, LLVMValueRef value)
+{
+    LLVMValueRef eight = jit_int_const(op, 32, 8);
+    value = BUILD(Shl, value, eight);
+    return jit_form_signed(op, 0) ? BUILD(AShr, value, eight) : BUILD(LShr, value, eight);
+}
+
+static LLVMValueRef product24(struct jit_op *op)
+{
+    LLVMValueRef a = low24(op, op->a[0]), b = low24(op, op->a[1]);
+    bool is_signed = jit_form_signed(op, 0);
+    if (jit_has(op, PT_M_lo))
+        return BUILD(Mul, a, b);
+    LLVMValueRef wide =
+        BUILD(Mul, jit_extend(op, a, 64, is_signed), jit_extend(op, b, 64, is_signed));
+    return jit_resize(op, BUILD(LShr, wide, jit_int_const(op, 64, 16)), 32, false);
+}
+
+bool jit_emit_mul24(struct jit_op *op)
+{
+    return give(op, product24(op));
+}
+
+bool jit_emit_mad24(struct jit_op *op)
+{
+    return give(op, BUILD(Add, product24(op), op->a[2]));
+}
+
+/* ---- one of two -------------------------------------------------------------------------------------------- */
+
+static LLVMValueRef is_greater(struct jit_op *op, LLVMValueRef a, LLVMValueRef b, bool is_signed)
+{
+    return BUILD(ICmp, is_signed ? LLVMIntSGT : LLVMIntUGT, a, b);
+}
+
+bool jit_emit_sad(struct jit_op *op)
+{
+    LLVMValueRef a = op->a[0], b = op->a[1];
+    LLVMValueRef more = BUILD(Sub, a, b), less = BUILD(Sub, b, a);
+    LLVMValueRef distance = BUILD(Select, is_greater(op, a, b, jit_form_signed(op, 0)), more, less);
+    return give(op, BUILD(Add, op->a[2], distance));
+}
+
+bool jit_emit_neg_int(struct jit_op *op)
+{
+    return give(op, BUILD(Neg, op->a[0]));
+}
+
+bool jit_emit_abs_int(struct jit_op *op)
+{
+    LLVMValueRef zero = jit_int_const(op, jit_form_bits(op, 0), 0);
+    LLVMValueRef is_negative = BUILD(ICmp, LLVMIntSLT, op->a[0], zero);
+    return give(op, BUILD(Select, is_negative, BUILD(Neg, op->a[0]), op->a[0]));
+}
+
+/* ---- packed pairs: twice as many lanes of half the width --------------------------------------------------- */
+
+static bool is_pair(const struct jit_op *op)
+{
+    return jit_form_type(op, 0) == PT_u16x2 || jit_form_type(op, 0) == PT_s16x2;
+}
+
+static LLVMValueRef halves(struct jit_op *op, LLVMValueRef value)
+{
+    return BUILD(BitCast, value, jit_int_type(op->j, 16, 2 * op->lanes));
+}
+
+static LLVMValueRef pairs(struct jit_op *op, LLVMValueRef value)
+{
+    return BUILD(BitCast, value, jit_ints(op, 32));
+}
+
+bool jit_emit_add_x2(struct jit_op *op)
+{
+    return give(op, pairs(op, BUILD(Add, halves(op, op->a[0]), halves(op, op->a[1]))));
+}
+
+static bool pick(struct jit_op *op, const char *for_signed, const char *for_unsigned)
+{
+    bool is_signed = jit_form_signed(op, 0) || jit_form_type(op, 0) == PT_s16x2;
+    LLVMValueRef a = op->a[0], b = op->a[1];
+    if (is_pair(op)) {
+        a = halves(op, a);
+        b = halves(op, b);
+    }
+    LLVMValueRef picked = jit_binary(op, is_signed ? for_signed : for_unsigned, a, b);
+    if (jit_has(op, PT_M_relu))
+        picked = jit_binary(op, "llvm.smax", picked, LLVMConstNull(LLVMTypeOf(picked)));
+    return give(op, is_pair(op) ? pairs(op, picked) : picked);
+}
+
+bool jit_emit_min_int(struct jit_op *op)
+{
+    return pick(op, "llvm.smin", "llvm.umin");
+}
+
+bool jit_emit_max_int(struct jit_op *op)
+{
+    return pick(op, "llvm.smax", "llvm.umax");
+}
+
+/* ---- division ---------------------------------------------------------------------------------------------- */
+
+/* Neither 0 nor -1, as far as the divide instructions care. */
+static bool is_plain_divisor(LLVMValueRef b, unsigned bits, bool is_signed)
+{
+    uint64_t value;
+    return jit_is_const(b, &value) && value && !(is_signed && value == UINT64_MAX >> (64 - bits));
+}
+
+/* By b, which is neither 0 nor (signed) -1, as in all that follows. */
+static LLVMValueRef divide(struct jit_op *op, LLVMValueRef a, LLVMValueRef b, bool is_signed)
+{
+    return jit_proven(op->j, is_signed ? BUILD(SDiv, a, b) : BUILD(UDiv, a, b), "divisor");
+}
+
+/* Quotients of up to 32 bits, truncated from quotients of floating-point values with more than twice the bits minus the
+ * quotient's: the distance to the next integer is at least 1 / b, and the error less. They are no larger than a, so fit in its type. */
+static LLVMValueRef divide_real(struct jit_op *op, LLVMValueRef a, LLVMValueRef b, bool is_signed)
+{
+    unsigned bits = jit_form_bits(op, 0);
+    LLVMTypeRef real = jit_floats(op, 2 * bits), integer = jit_ints(op, bits);
+    if (!is_signed) {
+        LLVMValueRef q = BUILD(FDiv, BUILD(UIToFP, a, real), BUILD(UIToFP, b, real));
+        return jit_proven(op->j, BUILD(FPToUI, q, integer), "range");
+    }
+    LLVMValueRef q = BUILD(FDiv, BUILD(SIToFP, a, real), BUILD(SIToFP, b, real));
+    return jit_proven(op->j, BUILD(FPToSI, q, integer), "range");
+}
+
+/* Machines have no vectors of division. */
+static LLVMValueRef quotient(struct jit_op *op, LLVMValueRef b, bool is_signed)
+{
+    bool is_slow = op->lanes > 1 && jit_form_bits(op, 0) < 64 && !LLVMIsConstant(b);
+    return is_slow ? divide_real(op, op->a[0], b, is_signed) : divide(op, op->a[0], b, is_signed);
+}
+
+static LLVMValueRef equals(struct jit_op *op, LLVMValueRef a, uint64_t value)
+{
+    return BUILD(ICmp, LLVMIntEQ, a, jit_int_const(op, jit_form_bits(op, 0), value));
+}
+
+/* By 0: all ones. */
+static bool emit_division(struct jit_op *op, bool is_rem)
+{
+    unsigned bits = jit_form_bits(op, 0);
+    bool is_signed = jit_form_signed(op, 0);
+    LLVMValueRef a = op->a[0], b = op->a[1], one = jit_int_const(op, bits, 1);
+    bool is_plain = is_plain_divisor(b, bits, is_signed);
+    LLVMValueRef is_zero = equals(op, b, 0), is_minus = equals(op, b, UINT64_MAX);
+    LLVMValueRef is_bad = is_signed ? BUILD(Or, is_zero, is_minus) : is_zero;
+    LLVMValueRef by = is_plain ? b : BUILD(Select, is_bad, one, b);
+    LLVMValueRef d = quotient(op, by, is_signed);
+    if (is_rem)
+        d = BUILD(Sub, a, BUILD(Mul, d, by));
+    if (is_plain)
+        return give(op, d);
+    if (is_signed && !is_rem) /* the remainder by 1 is that by -1 */
+        d = BUILD(Select, is_minus, BUILD(Neg, a), d);
+    return give(op, BUILD(Select, is_zero, jit_int_const(op, bits, UINT64_MAX), d));
+}
+
+bool jit_emit_div_int(struct jit_op *op)
+{
+    return emit_division(op, false);
+}
+
+bool jit_emit_rem_int(struct jit_op *op)
+{
+    return emit_division(op, true);
+}
+
+/* ---- dot products ------------------------------------------------------------------------------------------ */
+
+/* `bits` of value from bit `at`, extended to 32. */
+static LLVMValueRef part(struct jit_op *op, LLVMValueRef value, unsigned at, unsigned bits,
+                         bool is_signed)
+{
+    value = BUILD(Shl, value, jit_int_const(op, 32, 32 - bits - at));
+    LLVMValueRef n = jit_int_const(op, 32, 32 - bits);
+    return is_signed ? BUILD(AShr, value, n) : BUILD(LShr, value, n);
+}
+
+/* c plus the products of `n` parts of a and bytes of b from byte `first` on. */
+static bool emit_dot(struct jit_op *op, unsigned n, unsigned bits, unsigned first)
+{
+    LLVMValueRef sum = op->a[2];
+    for (unsigned i = 0; i < n; i++) {
+        LLVMValueRef a = part(op, op->a[0], bits * i, bits, jit_form_signed(op, 0));
+        LLVMValueRef b = part(op, op->a[1], 8 * (first + i), 8, jit_form_signed(op, 1));
+        sum = BUILD(Add, sum, BUILD(Mul, a, b));
+    }
+    return give(op, sum);
+}
+
+bool jit_emit_dp4a(struct jit_op *op)
+{
+    return emit_dot(op, 4, 8, 0);
+}
+
+bool jit_emit_dp2a(struct jit_op *op)
+{
+    return emit_dot(op, 2, 16, jit_has(op, PT_M_hi) ? 2 : 0);
+}

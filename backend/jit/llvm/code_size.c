@@ -1,0 +1,84 @@
+/* How large a kernel may be. Much of what LLVM does takes time that grows with the square of a function's blocks, of the values that cross
+ * them, or of a block's instructions. So kernels beyond those that people write are made in another way: few passes, instructions chosen
+ * and registers given as they come (LLVMCodeGenLevelNone), block by block, in parts where blocks are long. That takes time in proportion.
+ * Still larger ones are not made.
+ *
+ * What is below the bounds takes a few seconds. The largest kernels of tests, samples and benchmarks, Triton's, have 117,343 instructions
+ * in 3,176 blocks, of 6,399 instructions at most. */
+#include "backend/jit/control/region.h"
+
+enum {
+    FULL_INSTRUCTIONS = 1 << 17,
+    FULL_BLOCKS = 1 << 12,
+    PART = 1 << 13,
+    FULL_IN_PARTS = 4 * PART,
+    LIGHT_PART = 1 << 9,
+    LONG = 1 << 13, /* instructions of a kernel that will be large, times chunks of a group */
+    INSTRUCTIONS_MOST = 1 << 20
+};
+
+static uint32_t count_block(LLVMBasicBlockRef block)
+{
+    uint32_t n = 0;
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
+        n++;
+    return n;
+}
+
+void jit_count_block(struct jit *j)
+{
+    LLVMBasicBlockRef block = LLVMGetInsertBlock(j->b);
+    j->n_generated += block ? count_block(block) : 0;
+}
+
+bool jit_is_bounded(struct jit *j)
+{
+    if (j->n_generated + j->part.n < INSTRUCTIONS_MOST)
+        return true;
+    j->why = "too much code";
+    return false;
+}
+
+/* What has come to the basic block since it was looked at. */
+static void look_at_block(struct jit *j)
+{
+    struct jit_part *p = &j->part;
+    LLVMBasicBlockRef block = LLVMGetInsertBlock(j->b);
+    LLVMValueRef last = LLVMGetLastInstruction(block);
+    if (p->block != block)
+        *p = (struct jit_part){.block = block};
+    for (LLVMValueRef i = last; i && i != p->last; i = LLVMGetPreviousInstruction(i))
+        p->n++;
+    p->last = last;
+}
+
+static bool will_be_large(const struct jit *j)
+{
+    return j->n_in_parts > FULL_IN_PARTS || j->n_generated > FULL_INSTRUCTIONS ||
+           (uint64_t)j->f->insns.n * j->copies > LONG;
+}
+
+void jit_part_block(struct jit *j)
+{
+    look_at_block(j);
+    if (j->part.n < (will_be_large(j) ? LIGHT_PART : PART))
+        return;
+    LLVMBasicBlockRef next = jit_new_block(j, "part");
+    LLVMBuildBr(j->b, next);
+    jit_continue_in(j, next);
+    j->n_in_parts += j->part.n;
+}
+
+uint32_t jit_count_code(const struct jit *j)
+{
+    uint32_t n = 0;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(j->function); b; b = LLVMGetNextBasicBlock(b))
+        n += count_block(b);
+    return n;
+}
+
+bool jit_is_large(const struct jit *j)
+{
+    return j->n_in_parts > FULL_IN_PARTS || jit_count_code(j) > FULL_INSTRUCTIONS ||
+           LLVMCountBasicBlocks(j->function) > FULL_BLOCKS;
+}

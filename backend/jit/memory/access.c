@@ -1,0 +1,362 @@
+/* One ld or st: what it accesses, where, and the loads and stores that it is made of. */
+#include "backend/jit/memory/access.h"
+
+#include <llvm/Config/llvm-config.h>
+#include <string.h>
+
+/* ---- what is accessed ------------------------------------------------------------------------ */
+
+static bool is_load_or_store(const struct pt_form *form)
+{
+    switch (form->op) {
+    case PT_OP_ld:
+    case PT_OP_ld_volatile:
+    case PT_OP_ld_acquire:
+    case PT_OP_ld_nc:
+    case PT_OP_ldu:
+    case PT_OP_st:
+    case PT_OP_st_volatile:
+    case PT_OP_st_release:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The value comes from a load of constants, or from where it goes. */
+static bool gives_back(const struct jit *j, const struct jit_access *a, const struct pt_operand *value)
+{
+    uint32_t only = value->kind == PT_OPND_REG ? j->regs[value->index].only : UINT32_MAX;
+    if (only == UINT32_MAX)
+        return false;
+    const struct pt_insn *def = &j->f->insns.v[only];
+    const struct pt_form *form = pt_insn_form(j->m, def);
+    if (!is_load_or_store(form))
+        return false;
+    const struct pt_operand *from = &j->f->operands.v[j->f->operands.v[def->operands + 1].index];
+    bool is_const_symbol = from->kind == PT_OPND_SYM && j->m->symbols.v[from->index].space == PT_SPACE_CONST;
+    return is_const_symbol || pt_form_space(form) == PT_SPACE_CONST ||
+           (from->kind == a->base->kind && from->index == a->base->index && from->imm == a->base->imm);
+}
+
+bool jit_names(const struct jit *j, const struct pt_operand *base, enum pt_space space)
+{
+    return base->kind == PT_OPND_SYM && !(base->flags & PT_OPND_GENERIC) &&
+           j->m->symbols.v[base->index].space == space;
+}
+
+/* Loads of parameters are not tested for alignment. */
+static bool is_misaligned_parameter(const struct jit *j, const struct jit_access *a)
+{
+    return a->space == PT_SPACE_PARAM &&
+           (j->m->symbols.v[a->base->index].offset + (uint64_t)a->base->imm) % (a->bytes * a->n);
+}
+
+bool jit_describe(struct jit *j, struct jit_access *a)
+{
+    if (!is_load_or_store(j->form)) {
+        j->why = j->form->spelling;
+        return false;
+    }
+    const struct pt_operand *o = &j->f->operands.v[j->insn->operands];
+    memset(a, 0, sizeof *a);
+    a->is_load = j->form->effects & PT_FX_READ;
+    a->type = (enum pt_type)j->form->type[0];
+    a->bytes = pt_type_bits(a->type) / 8;
+    a->space = pt_form_has(j->form, PT_M_param_func) ? PT_SPACE_LOCAL : pt_form_space(j->form);
+    const struct pt_operand *value = &o[a->is_load ? 0 : 1], *mem = &o[a->is_load ? 1 : 0];
+    a->n = value->kind == PT_OPND_VEC ? (unsigned)value->imm : 1;
+    a->base = &j->f->operands.v[mem->index];
+    a->extends_sign = pt_type_class(a->type) == PT_CLASS_S;
+    if (a->base->kind == PT_OPND_SYM && j->m->symbols.v[a->base->index].space == PT_SPACE_LOCAL)
+        a->space = PT_SPACE_LOCAL; /* ld.param and st.param of arguments */
+    if (a->space == PT_SPACE_GENERIC && jit_names(j, a->base, PT_SPACE_SHARED))
+        a->space = PT_SPACE_SHARED;
+    if (a->base->kind == PT_OPND_REG && (a->space == PT_SPACE_PARAM || a->space == PT_SPACE_CONST))
+        a->window = a->space;
+    if (a->window == PT_SPACE_PARAM)
+        a->space = PT_SPACE_GENERIC;
+    a->is_constant = a->space == PT_SPACE_CONST || a->space == PT_SPACE_PARAM;
+    a->order = pt_order_of(j->form);
+    if (a->base->kind == PT_OPND_FUNC ||
+        (a->space == PT_SPACE_PARAM && a->base->kind != PT_OPND_SYM) || is_misaligned_parameter(j, a)) {
+        j->why = "an access of this kind";
+        return false;
+    }
+    for (unsigned i = 0; i < a->n; i++)
+        a->values[i] = value->kind == PT_OPND_VEC ? j->f->operands.v[value->index + i] : *value;
+    for (unsigned i = 0; !a->is_load && i < a->n; i++)
+        a->gives_back |= gives_back(j, a, &a->values[i]);
+    a->element = LLVMIntTypeInContext(j->context, a->bytes * 8);
+    return true;
+}
+
+bool jit_try_describe(struct jit *j, struct jit_access *a)
+{
+    const char *why = j->why;
+    bool ok = jit_describe(j, a);
+    j->why = why;
+    return ok;
+}
+
+bool jit_describe_place(struct jit *j, const struct pt_operand *mem, enum pt_space space,
+                        unsigned bytes, struct jit_access *a)
+{
+    *a = (struct jit_access){.bytes = bytes, .n = 1, .space = space, .order = PT_ORDER_PLAIN};
+    a->base = &j->f->operands.v[mem->index];
+    enum pt_space of = space;
+    if (a->base->kind == PT_OPND_SYM)
+        of = (enum pt_space)j->m->symbols.v[a->base->index].space;
+    if (a->base->kind == PT_OPND_FUNC || of == PT_SPACE_LOCAL || of == PT_SPACE_PARAM) {
+        j->why = "an access of this kind";
+        return false;
+    }
+    return true;
+}
+
+/* ---- addresses ------------------------------------------------------------------------------- */
+
+/* Bits an address has in its space: a shared address is an offset in the cluster's 4 GiB. */
+static enum pt_type address_type(const struct jit_access *a)
+{
+    return a->space == PT_SPACE_SHARED ? PT_u32 : PT_u64;
+}
+
+/* Lanes of an address, from an index that is kept as an origin and offsets: where they are not needed, which is mostly, nothing but
+ * those is computed. NULL: it is not made so. */
+static LLVMValueRef address_of_parts(struct jit *j, const struct jit_access *a, unsigned copy)
+{
+    struct jit_split s;
+    LLVMValueRef origin, offsets;
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    if (address_type(a) != PT_u64 || !jit_split_address(j, a->base, &s) ||
+        !jit_offsets(j, s.index, copy, &origin, &offsets))
+        return NULL;
+    LLVMTypeRef type = LLVMVectorType(i64, j->width);
+    LLVMValueRef index = jit_read(j, s.index, copy, PT_u32, j->width, false);
+    index = LLVMBuildIntCast2(j->b, index, type, s.is_signed, "");
+    index = LLVMBuildMul(j->b, index, jit_const(type, s.scale), "");
+    return LLVMBuildAdd(j->b, index, jit_read(j, s.base, copy, PT_u64, j->width, false), "");
+}
+
+LLVMValueRef jit_from_window(struct jit *j, const struct jit_access *a, LLVMValueRef address)
+{
+    if (a->window == PT_SPACE_GENERIC)
+        return address;
+    bool is_vector = LLVMGetTypeKind(LLVMTypeOf(address)) == LLVMVectorTypeKind;
+    LLVMValueRef window = jit_window(j, a->window);
+    return LLVMBuildAdd(j->b, address, is_vector ? jit_splat(j, window) : window, "");
+}
+
+LLVMValueRef jit_address(struct jit *j, const struct jit_access *a, unsigned copy, unsigned lanes)
+{
+    LLVMValueRef base = lanes > 1 ? address_of_parts(j, a, copy) : NULL;
+    if (a->base->kind != PT_OPND_REG)
+        return jit_read_place(j, a->base, address_type(a), lanes);
+    base = base ? base : jit_read(j, a->base, copy, address_type(a), lanes, false);
+    base = jit_from_window(j, a, base);
+    if (!a->base->imm)
+        return base;
+    return LLVMBuildAdd(j->b, base, jit_const(LLVMTypeOf(base), (uint64_t)a->base->imm), "");
+}
+
+LLVMValueRef jit_indexed(struct jit *j, LLVMValueRef base, LLVMValueRef index, uint64_t scale,
+                         bool is_signed)
+{
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    LLVMTypeRef element = LLVMIntTypeInContext(j->context, (unsigned)scale * 8);
+    if (!is_signed) {
+        index = LLVMBuildXor(j->b, index, jit_const(LLVMTypeOf(index), UINT32_C(1) << 31), "");
+        base = jit_at(j, base, jit_i64(j, (UINT64_C(1) << 31) * scale));
+    }
+    index = LLVMBuildSExt(j->b, index, LLVMVectorType(i64, j->width), "");
+    return LLVMBuildGEP2(j->b, element, base, &index, 1, "");
+}
+
+LLVMValueRef jit_pointer(struct jit *j, const struct jit_access *a, LLVMValueRef address)
+{
+    LLVMTypeRef type = LLVMTypeOf(address), i64 = LLVMInt64TypeInContext(j->context);
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
+    bool is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+    if (a->space == PT_SPACE_SHARED && is_vector)
+        return jit_indexed(j, j->shared, address, 1, false);
+    if (a->space == PT_SPACE_SHARED)
+        return jit_at(j, j->shared, LLVMBuildZExt(j->b, address, i64, ""));
+    if (is_vector)
+        pointer = LLVMVectorType(pointer, j->width);
+    return LLVMBuildIntToPtr(j->b, address, pointer, "");
+}
+
+LLVMValueRef jit_parameter(struct jit *j, const struct jit_access *a)
+{
+    const struct pt_symbol *s = &j->m->symbols.v[a->base->index];
+    return jit_at(j, j->params, jit_i64(j, s->offset + (uint64_t)a->base->imm));
+}
+
+/* ---- misaligned addresses -------------------------------------------------------------------- */
+
+/* What is as aligned as the address: without an offset that does not count, so that tests of one base are one. */
+static LLVMValueRef without_offset(LLVMValueRef address, unsigned align)
+{
+    bool is_sum = LLVMIsAInstruction(address) && LLVMGetInstructionOpcode(address) == LLVMAdd;
+    LLVMValueRef offset = is_sum ? LLVMGetOperand(address, 1) : NULL;
+    bool is_whole = offset && LLVMIsAConstantInt(offset) && LLVMConstIntGetZExtValue(offset) % align == 0;
+    return is_whole ? LLVMGetOperand(address, 0) : address;
+}
+
+LLVMValueRef jit_misaligned(struct jit *j, const struct jit_access *a, LLVMValueRef address)
+{
+    unsigned align = a->bytes * a->n;
+    LLVMTypeRef type = LLVMTypeOf(address);
+    LLVMValueRef low = LLVMBuildAnd(j->b, without_offset(address, align), jit_const(type, align - 1), "");
+    return LLVMBuildICmp(j->b, LLVMIntNE, low, LLVMConstNull(type), "");
+}
+
+bool jit_is_trusted(const struct jit *j)
+{
+    return j->trusted && jit_set_has(j->trusted, (uint32_t)(j->insn - j->f->insns.v));
+}
+
+void jit_check_one(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef address)
+{
+    if (a->bytes * a->n == 1 || jit_is_trusted(j))
+        return;
+    struct jit_blame who = {.first = copy};
+    who.n = jit_is_per_copy(j, a->base) ? 1 : j->copies - copy;
+    for (unsigned i = 0; i < who.n; i++)
+        who.lanes[i] = j->mask[copy + i];
+    jit_fail_if(j, jit_misaligned(j, a, address), PT_FAULT_MISALIGNED, &who);
+}
+
+/* Offsets in the window that are known, of variables of the kernel: no smaller window is given to native code. */
+static bool is_in_variables(const struct jit *j, const struct jit_access *a, LLVMValueRef offsets)
+{
+    for (unsigned lane = 0; LLVMIsConstant(offsets) && lane < j->width; lane++) {
+        LLVMValueRef offset = LLVMGetAggregateElement(offsets, lane);
+        uint64_t bytes = (uint64_t)a->bytes * a->n, size = j->f->local_size;
+        if (!offset || !LLVMIsAConstantInt(offset) || size < bytes ||
+            LLVMConstIntGetZExtValue(offset) > size - bytes)
+            return false;
+    }
+    return LLVMIsConstant(offsets);
+}
+
+LLVMValueRef jit_in_window(struct jit *j, const struct jit_access *a, unsigned copy,
+                           LLVMValueRef offsets)
+{
+    LLVMValueRef addresses = LLVMBuildAdd(j->b, offsets, jit_local_windows(j, copy), "");
+    if (is_in_variables(j, a, offsets))
+        return addresses;
+    LLVMValueRef bad = jit_local_leaves(j, offsets, (uint64_t)a->bytes * a->n);
+    if (j->mask[copy])
+        bad = LLVMBuildAnd(j->b, bad, j->mask[copy], "");
+    jit_fail_lanes(j, PT_FAULT_ILLEGAL_ADDRESS, copy, bad, jit_pointer(j, a, addresses));
+    return addresses;
+}
+
+void jit_check_all(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef addresses,
+                   LLVMValueRef mask)
+{
+    if (a->bytes * a->n == 1)
+        return;
+    LLVMValueRef bad = jit_misaligned(j, a, addresses);
+    if (LLVMIsNull(bad))
+        return;
+    bad = mask ? LLVMBuildAnd(j->b, bad, mask, "") : bad;
+    jit_fail_lanes(j, PT_FAULT_MISALIGNED, copy, bad, NULL);
+}
+
+/* ---- accesses -------------------------------------------------------------------------------- */
+
+LLVMValueRef jit_element(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                         unsigned i)
+{
+    return i ? jit_at(j, pointer, jit_i64(j, (uint64_t)i * a->bytes)) : pointer;
+}
+
+/* Accesses with an order do not tear: of one element by what LLVM promises; of vectors by the machine, as each
+ * element is aligned. */
+static void make_whole(const struct jit_access *a, LLVMValueRef access, LLVMTypeRef type)
+{
+    if (a->order == PT_ORDER_PLAIN)
+        return;
+    LLVMSetVolatile(access, true);
+    if (LLVMGetTypeKind(type) != LLVMVectorTypeKind && a->bytes <= 8)
+        LLVMSetOrdering(access, LLVMAtomicOrderingMonotonic);
+}
+
+LLVMValueRef jit_load_at(struct jit *j, const struct jit_access *a, LLVMTypeRef type,
+                         LLVMValueRef pointer, unsigned align)
+{
+    LLVMValueRef value = LLVMBuildLoad2(j->b, type, pointer, "");
+    LLVMSetAlignment(value, align);
+    make_whole(a, value, type);
+    if (a->is_constant)
+        jit_set_invariant(j, value);
+    return value;
+}
+
+void jit_store_at(struct jit *j, const struct jit_access *a, LLVMValueRef value,
+                  LLVMValueRef pointer)
+{
+    LLVMValueRef access = LLVMBuildStore(j->b, value, pointer);
+    LLVMSetAlignment(access, a->bytes);
+    LLVMSetVolatile(access, a->gives_back);
+    make_whole(a, access, LLVMTypeOf(value));
+}
+
+LLVMValueRef jit_shuffle(struct jit *j, LLVMValueRef x, LLVMValueRef y, const int *lanes,
+                         unsigned n)
+{
+    LLVMValueRef order[256];
+    for (unsigned i = 0; i < n; i++)
+        order[i] = jit_i32(j, (uint32_t)lanes[i]);
+    return LLVMBuildShuffleVector(j->b, x, y ? y : LLVMGetPoison(LLVMTypeOf(x)),
+                                  LLVMConstVector(order, n), "");
+}
+
+/* Up to LLVM 21 the alignment is an argument of its own behind the pointer, then an attribute of the pointer. */
+LLVMValueRef jit_masked(struct jit *j, const char *name, LLVMTypeRef types[2], LLVMValueRef args[3],
+                        unsigned pointer, unsigned align)
+{
+    LLVMValueRef all[4];
+    unsigned n = 0, id = LLVMLookupIntrinsicID(name, strlen(name));
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(j->module, id, types, 2);
+    for (unsigned i = 0; i < 3; i++) {
+        all[n++] = args[i];
+        if (i == pointer && LLVM_VERSION_MAJOR < 22)
+            all[n++] = jit_i32(j, align);
+    }
+    LLVMValueRef call = LLVMBuildCall2(j->b, LLVMGlobalGetValueType(f), f, all, n, "");
+    if (LLVM_VERSION_MAJOR >= 22)
+        LLVMSetInstrParamAlignment(jit_proven(j, call, "arguments"), pointer + 1, align); /* tested before, or lanes are off */
+    return call;
+}
+
+/* ---- one of several ways --------------------------------------------------------------------- */
+
+void jit_begin_ways(struct jit *j, const struct jit_access *a, struct jit_ways *ways)
+{
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(j->b);
+    LLVMTypeRef type = LLVMVectorType(a->element, j->width);
+    *ways = (struct jit_ways){.after = jit_new_block(j, ""), .n = a->is_load ? a->n : 0};
+    jit_continue_in(j, ways->after);
+    for (unsigned i = 0; i < ways->n; i++)
+        ways->loaded[i] = LLVMBuildPhi(j->b, type, "");
+    jit_continue_in(j, here);
+}
+
+void jit_end_way(struct jit *j, struct jit_ways *ways, LLVMValueRef *v)
+{
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(j->b);
+    for (unsigned i = 0; i < ways->n; i++)
+        LLVMAddIncoming(ways->loaded[i], &v[i], &here, 1);
+    LLVMBuildBr(j->b, ways->after);
+}
+
+void jit_join_ways(struct jit *j, const struct jit_ways *ways, LLVMValueRef *v)
+{
+    jit_continue_in(j, ways->after);
+    for (unsigned i = 0; i < ways->n; i++)
+        v[i] = ways->loaded[i];
+}

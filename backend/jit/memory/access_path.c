@@ -1,0 +1,345 @@
+/* ld and st. How the lanes' addresses lie decides: one address is one access, consecutive ones a vector access, all
+ * others are gathered and scattered. Where an affine form may not hold, a test chooses.
+ */
+#include "backend/jit/memory/access.h"
+
+#include <string.h>
+
+/* ---- one chunk ------------------------------------------------------------------------------- */
+
+void jit_access_run(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef address,
+                    LLVMValueRef *v)
+{
+    LLVMValueRef pointer = jit_pointer(j, a, address);
+    bool is_far = a->space == PT_SPACE_GLOBAL || a->space == PT_SPACE_GENERIC;
+    int64_t size = a->bytes * a->n, stride = size;
+    if (jit_shape_of(j, a->base, &stride) != JIT_AFFINE)
+        stride = size;
+    bool asks = !j->mask[copy] || !j->f->blocks.v[j->block].loop;
+    bool is_dense = stride == size || jit_is_near(j, a, stride);
+    if (is_far && asks && is_dense && stride > 0 && a->base->kind == PT_OPND_REG)
+        jit_prefetch(j, a->base->index, copy, pointer, (unsigned)stride * j->width);
+    if (stride == size && a->is_load)
+        jit_load_run(j, a, pointer, j->mask[copy], v);
+    else if (stride == size)
+        jit_store_run(j, a, pointer, j->mask[copy], v);
+    else if (!is_dense)
+        jit_access_apart(j, a, pointer, stride, v);
+    else if (a->is_load)
+        jit_load_near(j, a, pointer, stride, v);
+    else
+        jit_store_near(j, a, pointer, stride, v);
+}
+
+void jit_run_if(struct jit *j, const struct jit_access *a, unsigned copy, struct jit_ways *ways,
+                LLVMValueRef is_run, LLVMValueRef address, const LLVMValueRef *v)
+{
+    LLVMBasicBlockRef run = jit_new_block(j, "run"), others = jit_new_block(j, "others");
+    LLVMValueRef values[8];
+    memcpy(values, v, sizeof values);
+    LLVMBuildCondBr(j->b, is_run, run, others);
+    jit_continue_in(j, run);
+    jit_access_run(j, a, copy, address, values);
+    jit_end_way(j, ways, values);
+    jit_continue_in(j, others);
+}
+
+/* Some lane does the access, of this copy or of those that have the same address but for whole vectors. */
+static bool is_run_by_some(const struct jit *j, const struct jit_access *a, unsigned copy)
+{
+    return !j->mask[copy] || (!j->insn->guard && (j->copies == 1 || !jit_is_per_copy(j, a->base)));
+}
+
+/* Consecutive if the affine form holds, and aligned. */
+static void access_affine(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef *v)
+{
+    LLVMValueRef address = jit_address(j, a, copy, 1), fits = NULL;
+    if (!jit_is_trusted(j)) {
+        fits = jit_fits(j, a->base, copy);
+        if (!fits && is_run_by_some(j, a, copy)) { /* all lanes are misaligned, or none */
+            jit_check_one(j, a, copy, address);
+            jit_access_run(j, a, copy, address, v);
+            return;
+        }
+        if (a->bytes * a->n > 1) {
+            LLVMValueRef aligned = LLVMBuildNot(j->b, jit_misaligned(j, a, address), "");
+            fits = fits ? LLVMBuildAnd(j->b, fits, aligned, "") : aligned;
+        }
+    }
+    if (!fits) {
+        jit_access_run(j, a, copy, address, v);
+        return;
+    }
+    struct jit_ways ways;
+    jit_begin_ways(j, a, &ways);
+    jit_run_if(j, a, copy, &ways, fits, address, v);
+    jit_access_any(j, a, copy, v);
+    jit_end_way(j, &ways, v);
+    jit_join_ways(j, &ways, v);
+}
+
+/* ---- one address ----------------------------------------------------------------------------- */
+
+static void load_one(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef *v)
+{
+    LLVMValueRef pointer;
+    if (a->space == PT_SPACE_PARAM) {
+        pointer = jit_parameter(j, a);
+    } else {
+        LLVMValueRef address = jit_address(j, a, copy, 1);
+        jit_check_one(j, a, copy, address);
+        pointer = jit_pointer(j, a, address);
+        if (j->is_alone && a->space != PT_SPACE_SHARED && a->base->kind == PT_OPND_REG)
+            jit_prefetch_walk(j, a->base->index, pointer);
+    }
+    unsigned align = a->space == PT_SPACE_PARAM ? 1 : a->bytes;
+    for (unsigned i = 0; i < a->n; i++)
+        v[i] = jit_load_at(j, a, a->element, jit_element(j, a, pointer, i), align);
+}
+
+/* i1: a lane of the copy runs the instruction; NULL: surely. */
+static LLVMValueRef runs_at_all(struct jit *j, unsigned copy)
+{
+    bool is_sure = !j->mask[copy] || (!j->insn->guard && j->copies == 1);
+    return is_sure ? NULL : jit_any(j, j->mask[copy]);
+}
+
+/* The same of all copies. Some lane runs the block. */
+static LLVMValueRef runs_in_group(struct jit *j)
+{
+    LLVMValueRef any = j->guard;
+    struct pt_operand guard = {.kind = PT_OPND_REG, .index = j->insn->guard};
+    if (!j->insn->guard || !jit_is_per_copy(j, &guard))
+        return any;
+    any = jit_any(j, j->mask[0]);
+    for (unsigned u = 1; u < j->copies; u++)
+        any = LLVMBuildOr(j->b, any, jit_any(j, j->mask[u]), "");
+    return any;
+}
+
+/* A block that runs only where `condition` holds; NULL where there is none. */
+static LLVMBasicBlockRef begin_if(struct jit *j, LLVMValueRef condition)
+{
+    if (!condition)
+        return NULL;
+    LLVMBasicBlockRef run = jit_new_block(j, "one"), after = jit_new_block(j, "");
+    LLVMBuildCondBr(j->b, condition, run, after);
+    jit_continue_in(j, run);
+    return after;
+}
+
+/* One address, if `condition` (NULL: in any case) holds. */
+static void load_uniform(struct jit *j, const struct jit_access *a, unsigned copy,
+                         LLVMValueRef condition, LLVMValueRef *v)
+{
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(j->b);
+    LLVMBasicBlockRef after =
+        a->is_constant && a->space == PT_SPACE_PARAM ? NULL : begin_if(j, condition);
+    load_one(j, a, copy, v);
+    if (!after)
+        return;
+    LLVMBasicBlockRef run = LLVMGetInsertBlock(j->b);
+    LLVMBuildBr(j->b, after);
+    jit_continue_in(j, after);
+    for (unsigned i = 0; i < a->n; i++) {
+        LLVMValueRef values[] = {v[i], LLVMConstNull(a->element)};
+        LLVMBasicBlockRef blocks[] = {run, before};
+        v[i] = LLVMBuildPhi(j->b, a->element, "");
+        LLVMAddIncoming(v[i], values, blocks, 2);
+    }
+}
+
+/* The highest lane of the mask, which has one: the one whose value stays where all lanes store to one address. */
+static LLVMValueRef last_lane(struct jit *j, LLVMValueRef mask)
+{
+    if (!mask)
+        return jit_i32(j, j->width - 1);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMValueRef bits =
+        LLVMBuildBitCast(j->b, mask, LLVMIntTypeInContext(j->context, j->width), "");
+    bits = LLVMBuildZExtOrBitCast(j->b, bits, i32, "");
+    LLVMValueRef args[] = {bits, LLVMConstInt(LLVMInt1TypeInContext(j->context), 1, false)};
+    LLVMValueRef zeros = jit_proven(j, jit_intrinsic(j, "llvm.ctlz", i32, args, 2), "nonzero");
+    return LLVMBuildSub(j->b, jit_i32(j, 31), zeros, "");
+}
+
+static void store_uniform(struct jit *j, const struct jit_access *a, unsigned copy)
+{
+    LLVMBasicBlockRef after = begin_if(j, runs_at_all(j, copy));
+    LLVMValueRef address = jit_address(j, a, copy, 1);
+    jit_check_one(j, a, copy, address);
+    LLVMValueRef pointer = jit_pointer(j, a, address);
+    for (unsigned i = 0; i < a->n; i++) {
+        int64_t stride;
+        bool is_one = jit_shape_of(j, &a->values[i], &stride) == JIT_SCALAR;
+        LLVMValueRef value =
+            jit_read(j, &a->values[i], copy, a->type, is_one ? 1 : j->width, false);
+        if (!is_one)
+            value = jit_proven(j, LLVMBuildExtractElement(j->b, value, last_lane(j, j->mask[copy]), ""), "index");
+        jit_store_at(j, a, value, jit_element(j, a, pointer, i));
+    }
+    if (after) {
+        LLVMBuildBr(j->b, after);
+        jit_continue_in(j, after);
+    }
+}
+
+/* ---- the instruction ------------------------------------------------------------------------- */
+
+static LLVMValueRef as_stored(struct jit *j, const struct jit_access *a, LLVMValueRef value)
+{
+    return LLVMBuildBitCast(j->b, value, LLVMVectorType(a->element, j->width), "");
+}
+
+/* Lanes a stride apart are aligned if the first is. */
+static bool is_even(const struct jit_access *a, int64_t stride)
+{
+    return stride % (int64_t)(a->bytes * a->n) == 0;
+}
+
+static bool is_distrusted(const struct jit *j)
+{
+    return j->distrusted && jit_set_has(j->distrusted, (uint32_t)(j->insn - j->f->insns.v));
+}
+
+static void access_chunk(struct jit *j, const struct jit_access *a, unsigned copy)
+{
+    int64_t stride;
+    enum jit_shape shape = jit_shape_of(j, a->base, &stride);
+    LLVMValueRef v[8] = {0};
+    if (a->space == PT_SPACE_LOCAL)
+        shape = JIT_VECTOR; /* the lanes' windows lie apart */
+    if (shape == JIT_SCALAR && !a->is_load) {
+        store_uniform(j, a, copy);
+        return;
+    }
+    for (unsigned i = 0; !a->is_load && i < a->n; i++)
+        v[i] = as_stored(j, a, jit_read(j, &a->values[i], copy, a->type, j->width, false));
+    if (shape == JIT_SCALAR)
+        load_uniform(j, a, copy, runs_at_all(j, copy), v);
+    else if (shape == JIT_AFFINE && is_even(a, stride) && !is_distrusted(j) &&
+             (!j->mask[copy] || stride == (int64_t)(a->bytes * a->n)))
+        access_affine(j, a, copy, v);
+    else if (shape != JIT_VECTOR || is_distrusted(j) || !jit_access_computed(j, a, copy, v))
+        jit_access_any(j, a, copy, v);
+    for (unsigned i = 0; a->is_load && i < a->n; i++)
+        jit_write(j, &a->values[i], copy, a->type, v[i], shape == JIT_SCALAR ? 1 : j->width,
+                  a->extends_sign);
+}
+
+/* A load from one address for the group. */
+static bool is_shared(const struct jit *j, const struct jit_access *a)
+{
+    int64_t stride;
+    return a->is_load && a->space != PT_SPACE_LOCAL &&
+           jit_shape_of(j, a->base, &stride) == JIT_SCALAR && !jit_is_per_copy(j, a->base);
+}
+
+static void load_shared(struct jit *j, const struct jit_access *a)
+{
+    LLVMValueRef v[8];
+    load_uniform(j, a, 0, runs_in_group(j), v);
+    for (unsigned i = 0; i < a->n; i++)
+        for (unsigned u = 0; u < (jit_is_per_copy(j, &a->values[i]) ? j->copies : 1); u++)
+            jit_write(j, &a->values[i], u, a->type, v[i], 1, a->extends_sign);
+}
+
+bool jit_is_rewriting_store(struct jit *j)
+{
+    struct jit_access a;
+    return j->form->op == PT_OP_st && jit_try_describe(j, &a) && jit_is_rewriting(j, &a);
+}
+
+bool jit_test_access(struct jit *j, const uint64_t *written, LLVMValueRef *test)
+{
+    struct jit_access a;
+    int64_t stride;
+    if ((j->form->effects & PT_FX_ATOMIC) || !(j->form->effects & (PT_FX_READ | PT_FX_WRITE)) ||
+        !jit_try_describe(j, &a))
+        return false;
+    enum jit_shape shape = jit_shape_of(j, a.base, &stride);
+    if (shape == JIT_VECTOR)
+        return a.space != PT_SPACE_PARAM && jit_test_computed(j, &a, written, test);
+    bool is_run = shape == JIT_AFFINE && is_even(&a, stride);
+    if (a.space == PT_SPACE_PARAM || a.space == PT_SPACE_LOCAL ||
+        !(is_run || shape == JIT_SCALAR) ||
+        (a.base->kind == PT_OPND_REG && jit_set_has(written, a.base->index)))
+        return false;
+    for (unsigned u = 0; u < (jit_is_per_copy(j, a.base) ? j->copies : 1); u++) {
+        LLVMValueRef address = jit_address(j, &a, u, 1);
+        LLVMValueRef bad = jit_misaligned(j, &a, address);
+        LLVMValueRef good = LLVMBuildNot(j->b, bad, ""), fits = jit_fits(j, a.base, u);
+        good = fits ? LLVMBuildAnd(j->b, good, fits, "") : good;
+        if (jit_is_rewriting(j, &a)) {
+            unsigned lanes = j->width * (jit_is_per_copy(j, a.base) ? 1 : j->copies);
+            LLVMValueRef is_own = jit_is_own(j, &a, jit_pointer(j, &a, address), lanes * a.n);
+            good = LLVMBuildAnd(j->b, good, is_own, "");
+        }
+        *test = *test ? LLVMBuildAnd(j->b, *test, good, "") : good;
+    }
+    return true;
+}
+
+bool jit_test_base(struct jit *j, unsigned copy, const uint64_t *written, LLVMValueRef *test)
+{
+    struct jit_access a;
+    struct jit_split s;
+    if (!jit_describe(j, &a) || !jit_split_address(j, a.base, &s) || s.scale % (a.bytes * a.n) ||
+        (s.base->kind == PT_OPND_REG && jit_set_has(written, s.base->index)))
+        return false;
+    LLVMValueRef base = jit_read(j, s.base, copy, PT_u64, 1, false);
+    base = LLVMBuildAdd(j->b, base, jit_i64(j, (uint64_t)a.base->imm), "");
+    LLVMValueRef good = LLVMBuildNot(j->b, jit_misaligned(j, &a, base), "");
+    *test = *test ? LLVMBuildAnd(j->b, *test, good, "") : good;
+    return true;
+}
+
+/* Nothing that the order concerns is moved across by LLVM, or by the machine. */
+static void fence(struct jit *j, LLVMAtomicOrdering order, bool only_here)
+{
+    LLVMBuildFence(j->b, order, only_here, "");
+}
+
+static void access_copies(struct jit *j, const struct jit_access *a)
+{
+    if (is_shared(j, a)) {
+        load_shared(j, a);
+        return;
+    }
+    for (unsigned u = j->first_copy; u < j->end_copy; u++)
+        if (!jit_load_overlapping(j, a, u))
+            access_chunk(j, a, u);
+}
+
+/* All of them, where the last stands. */
+static void run_join(struct jit *j, const struct jit_join *join)
+{
+    struct jit_access a;
+    const struct pt_insn *last = j->insn;
+    if (last != &j->f->insns.v[join->last])
+        return;
+    jit_describe_join(j, join, &a);
+    access_copies(j, &a);
+    j->insn = last;
+}
+
+bool jit_memory(struct jit *j)
+{
+    struct jit_access a;
+    const struct jit_join *join = jit_join_of(j);
+    if (join) {
+        run_join(j, join);
+        return true;
+    }
+    if (!jit_describe(j, &a))
+        return false;
+    if (a.order == PT_ORDER_PLAIN) {
+        access_copies(j, &a);
+        return true;
+    }
+    bool acquires = pt_order_acquires(a.order), releases = pt_order_releases(a.order);
+    fence(j, releases ? LLVMAtomicOrderingRelease : LLVMAtomicOrderingAcquireRelease, !releases);
+    access_copies(j, &a);
+    fence(j, acquires ? LLVMAtomicOrderingAcquire : LLVMAtomicOrderingAcquireRelease, !acquires);
+    return true;
+}

@@ -1,0 +1,466 @@
+/* atom and red. Lanes go upwards, one after the other. A CTA runs on one worker, so shared memory needs no locked
+ * instruction. */
+#include "backend/jit/memory/access.h"
+#include "backend/jit/control/region.h"
+
+enum { ELEMENTS = 8 };
+
+struct atomic {
+    const struct pt_operand *d[ELEMENTS]; /* NULL if nobody reads what was there */
+    const struct pt_operand *base, *b, *c;
+    enum pt_type type;
+    unsigned bytes, n; /* of an element, elements: each is atomic for itself */
+    LLVMTypeRef element;
+    bool is_shared, is_global, is_float;
+    const char *half;      /* f16 and its kind: the operation's name (backend/lanes.h) */
+    LLVMAtomicRMWBinOp op; /* unless it is cas */
+    bool is_cas;
+    LLVMAtomicOrdering order;
+};
+
+/* ---- what is done ---------------------------------------------------------------------------- */
+
+static bool operation(const struct pt_form *form, bool is_float, bool is_signed,
+                      LLVMAtomicRMWBinOp *op)
+{
+    static const struct {
+        enum pt_mod mod;
+        LLVMAtomicRMWBinOp op;
+    } plain[] = {
+        {PT_M_exch, LLVMAtomicRMWBinOpXchg},    {PT_M_and, LLVMAtomicRMWBinOpAnd},
+        {PT_M_or, LLVMAtomicRMWBinOpOr},        {PT_M_xor, LLVMAtomicRMWBinOpXor},
+        {PT_M_inc, LLVMAtomicRMWBinOpUIncWrap}, {PT_M_dec, LLVMAtomicRMWBinOpUDecWrap},
+    };
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+        *op = plain[i].op;
+        if (pt_form_has(form, plain[i].mod))
+            return true;
+    }
+    if (pt_form_has(form, PT_M_add))
+        *op = is_float ? LLVMAtomicRMWBinOpFAdd : LLVMAtomicRMWBinOpAdd;
+    else if (pt_form_has(form, PT_M_min))
+        *op = is_signed ? LLVMAtomicRMWBinOpMin : LLVMAtomicRMWBinOpUMin;
+    else if (pt_form_has(form, PT_M_max))
+        *op = is_signed ? LLVMAtomicRMWBinOpMax : LLVMAtomicRMWBinOpUMax;
+    else
+        return false;
+    return true;
+}
+
+LLVMAtomicOrdering jit_llvm_order(enum pt_order order)
+{
+    static const LLVMAtomicOrdering orders[] = {
+        [PT_ORDER_RELAXED] = LLVMAtomicOrderingMonotonic,
+        [PT_ORDER_ACQUIRE] = LLVMAtomicOrderingAcquire,
+        [PT_ORDER_RELEASE] = LLVMAtomicOrderingRelease,
+        [PT_ORDER_ACQ_REL] = LLVMAtomicOrderingAcquireRelease,
+        [PT_ORDER_SEQ_CST] = LLVMAtomicOrderingSequentiallyConsistent,
+    };
+    return orders[order];
+}
+
+static bool is_read(const struct jit *j, const struct pt_operand *d)
+{
+    return d->kind == PT_OPND_REG && jit_set_has(j->read, d->index);
+}
+
+bool jit_is_ordered(const struct jit *j, const struct pt_insn *insn)
+{
+    const struct pt_form *form = pt_insn_form(j->m, insn);
+    const struct pt_operand *o = &j->f->operands.v[insn->operands];
+    bool commutes = pt_form_has(form, PT_M_add) || pt_form_has(form, PT_M_min) ||
+                    pt_form_has(form, PT_M_max) || pt_form_has(form, PT_M_and) ||
+                    pt_form_has(form, PT_M_or) || pt_form_has(form, PT_M_xor);
+    return !commutes || (form->effects & PT_FX_FP) || (o->kind != PT_OPND_MEM && is_read(j, o));
+}
+
+/* What f16, bf16 and pairs of them do is stated once, for the interpreter too. */
+static const char *half_operation(const struct pt_form *form, enum pt_type type)
+{
+    static const struct {
+        enum pt_type type;
+        const char *add, *min, *max;
+    } names[] = {
+#define X(type) {PT_##type, "add_" #type, "min_" #type, "max_" #type},
+        X(f16) X(f16x2) X(bf16) X(bf16x2)
+#undef X
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].type == type)
+            return pt_form_has(form, PT_M_min)   ? names[i].min
+                   : pt_form_has(form, PT_M_max) ? names[i].max
+                                                 : names[i].add;
+    return NULL;
+}
+
+static void describe_dest(struct jit *j, struct atomic *a, const struct pt_operand *o)
+{
+    for (unsigned i = 0; i < a->n; i++) {
+        const struct pt_operand *d = o->kind == PT_OPND_VEC ? &j->f->operands.v[o->index + i] : o;
+        a->d[i] = is_read(j, d) ? d : NULL;
+    }
+}
+
+static bool describe(struct jit *j, struct atomic *a)
+{
+    const struct pt_operand *o = &j->f->operands.v[j->insn->operands];
+    bool has_dest = o->kind != PT_OPND_MEM;
+    *a = (struct atomic){.type = (enum pt_type)j->form->type[0]};
+    const struct pt_operand *b = o + has_dest + 1;
+    a->n = b->kind == PT_OPND_VEC ? (unsigned)b->imm : 1;
+    if (has_dest)
+        describe_dest(j, a, o);
+    a->base = &j->f->operands.v[o[has_dest].index];
+    a->b = b->kind == PT_OPND_VEC ? &j->f->operands.v[b->index] : b;
+    a->is_cas = pt_form_has(j->form, PT_M_cas);
+    a->c = a->is_cas ? b + 1 : NULL;
+    a->bytes = pt_type_bits(a->type) / 8;
+    a->is_shared = pt_form_has(j->form, PT_M_shared) || pt_form_has(j->form, PT_M_shared_cta) ||
+                   pt_form_has(j->form, PT_M_shared_cluster) || jit_names(j, a->base, PT_SPACE_SHARED);
+    a->is_global = pt_form_has(j->form, PT_M_global) || a->n > 1;
+    a->is_float = j->form->effects & PT_FX_FP;
+    a->half = a->is_float ? half_operation(j->form, a->type) : NULL;
+    a->order = jit_llvm_order(pt_order_of(j->form));
+    a->element = LLVMIntTypeInContext(j->context, a->bytes * 8);
+    bool is_signed = pt_type_class(a->type) == PT_CLASS_S;
+    if (jit_names(j, a->base, PT_SPACE_LOCAL)) {
+        j->why = "an atomic access of a local variable";
+        return false;
+    }
+    if (!a->is_cas && !a->half && !operation(j->form, a->is_float, is_signed, &a->op)) {
+        j->why = j->form->spelling;
+        return false;
+    }
+    return true;
+}
+
+/* ---- one lane -------------------------------------------------------------------------------- */
+
+/* i1: the address lies in shared memory, whose additions keep subnormals and make NaNs quiet. */
+static LLVMValueRef is_in_shared(struct jit *j, const struct atomic *a, LLVMValueRef p)
+{
+    LLVMTypeRef i1 = LLVMInt1TypeInContext(j->context), i64 = LLVMInt64TypeInContext(j->context);
+    if (a->is_shared || a->is_global)
+        return LLVMConstInt(i1, a->is_shared, false);
+    LLVMValueRef offset = LLVMBuildSub(j->b, LLVMBuildPtrToInt(j->b, p, i64, ""),
+                                       LLVMBuildPtrToInt(j->b, j->shared, i64, ""), "");
+    return LLVMBuildICmp(j->b, LLVMIntULE, offset, jit_i64(j, UINT32_MAX), "");
+}
+
+static LLVMValueRef flush_unless(struct jit *j, LLVMValueRef in_shared, LLVMValueRef value)
+{
+    return LLVMBuildSelect(j->b, in_shared, value, jit_flush(j, value), "");
+}
+
+static LLVMValueRef add_f32(struct jit *j, LLVMValueRef in_shared, LLVMValueRef old, LLVMValueRef b)
+{
+    LLVMTypeRef f32 = LLVMFloatTypeInContext(j->context), bits = LLVMTypeOf(old);
+    old = flush_unless(j, in_shared, LLVMBuildBitCast(j->b, old, f32, ""));
+    b = flush_unless(j, in_shared, LLVMBuildBitCast(j->b, b, f32, ""));
+    LLVMValueRef sum = flush_unless(j, in_shared, LLVMBuildFAdd(j->b, old, b, ""));
+    return LLVMBuildBitCast(j->b, jit_canonical(j, sum), bits, "");
+}
+
+static LLVMValueRef add_f64(struct jit *j, LLVMValueRef in_shared, LLVMValueRef old, LLVMValueRef b)
+{
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context), i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef types[] = {i64, i64, i32};
+    LLVMValueRef args[] = {old, b, LLVMBuildZExt(j->b, in_shared, i32, "")};
+    return jit_help(j, "jit_help_atom_add_f64", LLVMFunctionType(i64, types, 3, false), args);
+}
+
+static LLVMValueRef combine_halves(struct jit *j, const struct atomic *a, LLVMValueRef old,
+                                   LLVMValueRef b)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    old = LLVMBuildZExtOrBitCast(j->b, old, i32, "");
+    b = LLVMBuildZExtOrBitCast(j->b, b, i32, "");
+    return LLVMBuildTruncOrBitCast(j->b, jit_call_one(j, a->half, old, b), a->element, "");
+}
+
+static LLVMValueRef combine_floats(struct jit *j, const struct atomic *a, LLVMValueRef p,
+                                   LLVMValueRef old, LLVMValueRef b)
+{
+    if (a->half)
+        return combine_halves(j, a, old, b);
+    LLVMValueRef in_shared = is_in_shared(j, a, p);
+    return a->type == PT_f64 ? add_f64(j, in_shared, old, b) : add_f32(j, in_shared, old, b);
+}
+
+static LLVMValueRef pick(struct jit *j, LLVMIntPredicate test, LLVMValueRef x, LLVMValueRef y)
+{
+    return LLVMBuildSelect(j->b, LLVMBuildICmp(j->b, test, x, y, ""), x, y, "");
+}
+
+static LLVMValueRef renew(struct jit *j, const struct atomic *a, LLVMValueRef p, LLVMValueRef old,
+                          LLVMValueRef b)
+{
+    LLVMBuilderRef o = j->b;
+    LLVMValueRef zero = LLVMConstNull(a->element), one = LLVMConstInt(a->element, 1, false), out;
+    if (a->is_float)
+        return combine_floats(j, a, p, old, b);
+    switch (a->op) {
+    case LLVMAtomicRMWBinOpXchg:
+        return b;
+    case LLVMAtomicRMWBinOpAdd:
+        return LLVMBuildAdd(o, old, b, "");
+    case LLVMAtomicRMWBinOpAnd:
+        return LLVMBuildAnd(o, old, b, "");
+    case LLVMAtomicRMWBinOpOr:
+        return LLVMBuildOr(o, old, b, "");
+    case LLVMAtomicRMWBinOpXor:
+        return LLVMBuildXor(o, old, b, "");
+    case LLVMAtomicRMWBinOpMin:
+        return pick(j, LLVMIntSLT, old, b);
+    case LLVMAtomicRMWBinOpMax:
+        return pick(j, LLVMIntSGT, old, b);
+    case LLVMAtomicRMWBinOpUMin:
+        return pick(j, LLVMIntULT, old, b);
+    case LLVMAtomicRMWBinOpUMax:
+        return pick(j, LLVMIntUGT, old, b);
+    case LLVMAtomicRMWBinOpUIncWrap:
+        out = LLVMBuildICmp(o, LLVMIntUGE, old, b, "");
+        return LLVMBuildSelect(o, out, zero, LLVMBuildAdd(o, old, one, ""), "");
+    default: /* UDecWrap */
+        out = LLVMBuildOr(o, LLVMBuildICmp(o, LLVMIntEQ, old, zero, ""),
+                          LLVMBuildICmp(o, LLVMIntUGT, old, b, ""), "");
+        return LLVMBuildSelect(o, out, b, LLVMBuildSub(o, old, one, ""), "");
+    }
+}
+
+static LLVMValueRef in_shared(struct jit *j, const struct atomic *a, LLVMValueRef p, LLVMValueRef b,
+                              LLVMValueRef c)
+{
+    LLVMValueRef old = LLVMBuildLoad2(j->b, a->element, p, ""), new;
+    if (a->is_cas)
+        new = LLVMBuildSelect(j->b, LLVMBuildICmp(j->b, LLVMIntEQ, old, b, ""), c, old, "");
+    else
+        new = renew(j, a, p, old, b);
+    LLVMBuildStore(j->b, new, p);
+    return old;
+}
+
+/* A loop of compare-and-swap, for what no instruction does. */
+static LLVMValueRef exchange_float(struct jit *j, const struct atomic *a, LLVMValueRef p,
+                                   LLVMValueRef b)
+{
+    LLVMValueRef seen = LLVMBuildLoad2(j->b, a->element, p, "");
+    LLVMSetOrdering(seen, LLVMAtomicOrderingMonotonic);
+    LLVMSetAlignment(seen, a->bytes);
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(j->b), again = jit_new_block(j, "again");
+    LLVMBasicBlockRef done = jit_new_block(j, "");
+    LLVMBuildBr(j->b, again);
+    jit_continue_in(j, again);
+    LLVMValueRef old = LLVMBuildPhi(j->b, a->element, "");
+    LLVMValueRef pair = LLVMBuildAtomicCmpXchg(j->b, p, old, renew(j, a, p, old, b), a->order,
+                                               LLVMAtomicOrderingMonotonic, false);
+    LLVMValueRef now = LLVMBuildExtractValue(j->b, pair, 0, "");
+    LLVMBuildCondBr(j->b, LLVMBuildExtractValue(j->b, pair, 1, ""), done, again);
+    LLVMValueRef values[] = {seen, now};
+    LLVMBasicBlockRef blocks[] = {from, again};
+    LLVMAddIncoming(old, values, blocks, 2);
+    jit_continue_in(j, done);
+    return now;
+}
+
+static LLVMValueRef one_lane(struct jit *j, const struct atomic *a, LLVMValueRef p, LLVMValueRef b,
+                             LLVMValueRef c)
+{
+    if (a->is_shared)
+        return in_shared(j, a, p, b, c);
+    if (a->is_cas) {
+        LLVMAtomicOrdering failure =
+            a->order == LLVMAtomicOrderingAcquire || a->order == LLVMAtomicOrderingAcquireRelease
+                ? LLVMAtomicOrderingAcquire
+                : LLVMAtomicOrderingMonotonic;
+        LLVMValueRef pair = LLVMBuildAtomicCmpXchg(j->b, p, b, c, a->order, failure, false);
+        return LLVMBuildExtractValue(j->b, pair, 0, "");
+    }
+    if (a->is_float)
+        return exchange_float(j, a, p, b);
+    return LLVMBuildAtomicRMW(j->b, a->op, p, b, a->order, false);
+}
+
+/* ---- the lanes ------------------------------------------------------------------------------- */
+
+/* Addresses in their space: shared ones are offsets of 32 bits. */
+static LLVMValueRef address_of(struct jit *j, const struct atomic *a, unsigned copy)
+{
+    enum pt_type type = a->is_shared ? PT_u32 : PT_u64;
+    if (a->base->kind != PT_OPND_REG)
+        return jit_read_place(j, a->base, type, j->width);
+    LLVMValueRef base = jit_read(j, a->base, copy, type, j->width, false);
+    if (a->base->imm)
+        base = LLVMBuildAdd(j->b, base, jit_const(LLVMTypeOf(base), (uint64_t)a->base->imm), "");
+    return base;
+}
+
+static LLVMValueRef pointer_of(struct jit *j, const struct atomic *a, LLVMValueRef address)
+{
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    if (a->is_shared)
+        return jit_at(j, j->shared, LLVMBuildZExt(j->b, address, i64, ""));
+    return LLVMBuildIntToPtr(j->b, address, LLVMPointerTypeInContext(j->context, 0), "");
+}
+
+static void check(struct jit *j, const struct atomic *a, unsigned copy, LLVMValueRef addresses,
+                  LLVMValueRef mask)
+{
+    LLVMTypeRef type = LLVMTypeOf(addresses);
+    LLVMValueRef low = LLVMBuildAnd(j->b, addresses, jit_const(type, a->bytes * a->n - 1), "");
+    LLVMValueRef bad = LLVMBuildICmp(j->b, LLVMIntNE, low, LLVMConstNull(type), "");
+    bad = mask ? LLVMBuildAnd(j->b, bad, mask, "") : bad;
+    LLVMValueRef pointers = addresses;
+    if (a->is_shared)
+        pointers = jit_indexed(j, j->shared, addresses, 1, false);
+    else
+        pointers = LLVMBuildIntToPtr(
+            j->b, addresses, LLVMVectorType(LLVMPointerTypeInContext(j->context, 0), j->width), "");
+    jit_fail_lanes(j, PT_FAULT_MISALIGNED, copy, bad, pointers);
+}
+
+static LLVMValueRef as_bits(struct jit *j, const struct atomic *a, const struct pt_operand *o,
+                            unsigned copy)
+{
+    LLVMValueRef value = jit_read(j, o, copy, a->type, j->width, false);
+    return LLVMBuildBitCast(j->b, value, LLVMVectorType(a->element, j->width), "");
+}
+
+/* Sources of all elements in all lanes, and a variable for what was there. */
+struct values {
+    LLVMValueRef b[ELEMENTS], c, result[ELEMENTS];
+};
+
+static struct values read_values(struct jit *j, const struct atomic *a, unsigned copy)
+{
+    struct values v = {.c = a->c ? as_bits(j, a, a->c, copy) : NULL};
+    for (unsigned i = 0; i < a->n; i++) {
+        v.b[i] = as_bits(j, a, a->b + i, copy);
+        v.result[i] = a->d[i] ? jit_alloca(j, LLVMVectorType(a->element, j->width), "") : NULL;
+    }
+    return v;
+}
+
+static void run_lane(struct jit *j, const struct atomic *a, const struct values *v,
+                     LLVMValueRef address, unsigned lane)
+{
+    LLVMValueRef p = pointer_of(j, a, address), c = v->c ? jit_lane(j, v->c, lane) : NULL;
+    for (unsigned i = 0; i < a->n; i++) {
+        LLVMValueRef at = i ? jit_at(j, p, jit_i64(j, i * a->bytes)) : p;
+        LLVMValueRef old = one_lane(j, a, at, jit_lane(j, v->b[i], lane), c);
+        if (!v->result[i])
+            continue;
+        LLVMTypeRef vector = LLVMVectorType(a->element, j->width);
+        LLVMValueRef lanes = LLVMBuildLoad2(j->b, vector, v->result[i], "");
+        lanes = LLVMBuildInsertElement(j->b, lanes, old, jit_i32(j, lane), "");
+        LLVMBuildStore(j->b, lanes, v->result[i]);
+    }
+}
+
+/* Addresses of the lanes that are on, and the mask that is left to test lane by lane. */
+static LLVMValueRef checked_addresses(struct jit *j, const struct atomic *a, unsigned copy,
+                                      LLVMValueRef *mask)
+{
+    LLVMValueRef addresses = address_of(j, a, copy);
+    *mask = j->mask[copy];
+    check(j, a, copy, addresses, *mask);
+    if (!*mask || !a->is_shared)
+        return addresses;
+    /* lanes that are off change a word of the reserved kilobyte */
+    LLVMValueRef nowhere = jit_splat(j, jit_i32(j, PT_SHARED_BASE - 64));
+    addresses = LLVMBuildSelect(j->b, *mask, addresses, nowhere, "");
+    *mask = NULL;
+    return addresses;
+}
+
+static void run_chunk(struct jit *j, const struct atomic *a, unsigned copy)
+{
+    LLVMTypeRef vector = LLVMVectorType(a->element, j->width);
+    LLVMValueRef mask, addresses = checked_addresses(j, a, copy, &mask);
+    struct values v = read_values(j, a, copy);
+    for (unsigned i = 0; i < j->width; i++) {
+        LLVMBasicBlockRef on = NULL;
+        if (mask) {
+            LLVMBasicBlockRef run = jit_new_block(j, "lane");
+            on = jit_new_block(j, "");
+            LLVMBuildCondBr(j->b, jit_lane(j, mask, i), run, on);
+            jit_continue_in(j, run);
+        }
+        run_lane(j, a, &v, jit_lane(j, addresses, i), i);
+        if (on) {
+            LLVMBuildBr(j->b, on);
+            jit_continue_in(j, on);
+        }
+    }
+    for (unsigned i = 0; i < a->n; i++)
+        if (v.result[i])
+            jit_write(j, a->d[i], copy, a->type, LLVMBuildLoad2(j->b, vector, v.result[i], ""),
+                      j->width, false);
+}
+
+/* Room for the offsets of all chunks: the same for all instructions, as each is over before the next. */
+static LLVMValueRef offsets_memory(struct jit *j)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    if (!j->offsets) {
+        j->offsets = jit_alloca(j, LLVMArrayType2(i32, JIT_COPIES * j->width), "offsets");
+        LLVMSetAlignment(j->offsets, 64);
+    }
+    return j->offsets;
+}
+
+/* Two neighbours of the offsets in memory. The load is volatile: LLVM would forward what was stored, as moves out of
+ * vectors, which are slower than loads. */
+static LLVMValueRef load_pair(struct jit *j, LLVMValueRef memory, unsigned index)
+{
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    LLVMValueRef at = jit_at(j, memory, jit_i64(j, index * 4));
+    LLVMValueRef pair = LLVMBuildLoad2(j->b, i64, at, "");
+    LLVMSetVolatile(pair, true);
+    LLVMSetAlignment(pair, 8);
+    return pair;
+}
+
+/* Shared memory, and nobody reads what was there: the offsets of all chunks take their way to scalar registers through
+ * memory. */
+static void run_stored(struct jit *j, const struct atomic *a)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMValueRef memory = offsets_memory(j), unmasked;
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef offsets = checked_addresses(j, a, u, &unmasked);
+        LLVMValueRef at = jit_at(j, memory, jit_i64(j, u * j->width * 4));
+        LLVMSetAlignment(LLVMBuildStore(j->b, offsets, at), j->width * 4);
+    }
+    for (unsigned u = 0; u < j->copies; u++) {
+        struct values v = read_values(j, a, u);
+        for (unsigned i = 0; i < j->width; i += 2) {
+            LLVMValueRef pair = load_pair(j, memory, u * j->width + i);
+            run_lane(j, a, &v, LLVMBuildTrunc(j->b, pair, i32, ""), i);
+            LLVMValueRef second = LLVMBuildLShr(j->b, pair, jit_i64(j, 32), "");
+            run_lane(j, a, &v, LLVMBuildTrunc(j->b, second, i32, ""), i + 1);
+        }
+    }
+}
+
+static bool is_any_read(const struct atomic *a)
+{
+    for (unsigned i = 0; i < a->n; i++)
+        if (a->d[i])
+            return true;
+    return false;
+}
+
+bool jit_atomic(struct jit *j)
+{
+    struct atomic a;
+    if (!describe(j, &a))
+        return false;
+    if (a.is_shared && !is_any_read(&a)) {
+        run_stored(j, &a);
+        return true;
+    }
+    for (unsigned u = 0; u < j->copies; u++)
+        run_chunk(j, &a, u);
+    return true;
+}

@@ -1,0 +1,287 @@
+/* Accesses of lanes side by side: vectors of memory, and how lanes lie in them. */
+#include "backend/jit/memory/access.h"
+
+/* A mask whose lanes stand for n elements each. */
+static LLVMValueRef spread_mask(struct jit *j, LLVMValueRef mask, unsigned n)
+{
+    int lanes[256];
+    for (unsigned i = 0; i < n * j->width; i++)
+        lanes[i] = (int)(i / n);
+    return n == 1 ? mask : jit_shuffle(j, mask, NULL, lanes, n * j->width);
+}
+
+/* Elements i, i + n, i + 2n …: those of one register. */
+static LLVMValueRef take_every(struct jit *j, LLVMValueRef all, unsigned i, unsigned n)
+{
+    int lanes[64];
+    for (unsigned k = 0; k < j->width; k++)
+        lanes[k] = (int)(k * n + i);
+    return n == 1 ? all : jit_shuffle(j, all, NULL, lanes, j->width);
+}
+
+/* One after the other: x0 y0 x1 y1 … of n vectors, n a power of two. */
+static LLVMValueRef interleave(struct jit *j, LLVMValueRef *v, unsigned n)
+{
+    LLVMValueRef half[8];
+    unsigned each = j->width;
+    int lanes[256];
+    for (unsigned i = 0; i < n; i++)
+        half[i] = v[i];
+    for (unsigned count = n; count > 1; count /= 2, each *= 2) {
+        for (unsigned i = 0; i < 2 * each; i++)
+            lanes[i] = (int)i;
+        for (unsigned i = 0; i < count / 2; i++)
+            half[i] = jit_shuffle(j, half[2 * i], half[2 * i + 1], lanes, 2 * each);
+    }
+    for (unsigned i = 0; i < n * j->width; i++)
+        lanes[i] = (int)(i % n * j->width + i / n);
+    return n == 1 ? v[0] : jit_shuffle(j, half[0], NULL, lanes, n * j->width);
+}
+
+/* ---- fours of 32 bits in vectors of two halves ------------------------------------------------ */
+
+/* Each lane has four, and the vector eight lanes: moves within halves, of which the machine makes two a cycle, and one for each
+ * vector between them. LLVM finds longer ways. */
+static bool is_halved(const struct jit *j, const struct jit_access *a, LLVMValueRef mask)
+{
+    return !mask && a->n == 4 && a->bytes == 4 && j->width == 8 && j->target->has_masked_access;
+}
+
+/* The first or the second halves of two vectors. */
+static LLVMValueRef halves(struct jit *j, LLVMValueRef x, LLVMValueRef y, bool second)
+{
+    static const int lanes[2][8] = {{0, 1, 2, 3, 8, 9, 10, 11}, {4, 5, 6, 7, 12, 13, 14, 15}};
+    return jit_shuffle(j, x, y, lanes[second], 8);
+}
+
+/* Rows become columns in each half: v[i] holds lane i, and lane i + 4, of the four; or the other way round. */
+static void transpose(struct jit *j, LLVMValueRef *v)
+{
+    static const int ones[2][8] = {{0, 8, 1, 9, 4, 12, 5, 13}, {2, 10, 3, 11, 6, 14, 7, 15}};
+    static const int pairs[2][8] = {{0, 1, 8, 9, 4, 5, 12, 13}, {2, 3, 10, 11, 6, 7, 14, 15}};
+    LLVMValueRef u[4];
+    for (unsigned i = 0; i < 4; i++)
+        u[i] = jit_shuffle(j, v[i / 2 * 2], v[i / 2 * 2 + 1], ones[i % 2], 8);
+    for (unsigned i = 0; i < 4; i++)
+        v[i] = jit_shuffle(j, u[i / 2], u[i / 2 + 2], pairs[i % 2], 8);
+}
+
+static void load_halved(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                        LLVMValueRef *v)
+{
+    LLVMTypeRef type = LLVMVectorType(a->element, 8);
+    LLVMValueRef row[4];
+    for (unsigned i = 0; i < 4; i++)
+        row[i] = jit_load_at(j, a, type, jit_element(j, a, pointer, i * 8), a->bytes);
+    for (unsigned i = 0; i < 4; i++)
+        v[i] = halves(j, row[i / 2], row[i / 2 + 2], i % 2);
+    transpose(j, v);
+}
+
+static void store_halved(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                         LLVMValueRef *v)
+{
+    LLVMValueRef lane[4] = {v[0], v[1], v[2], v[3]};
+    LLVMValueRef row[4];
+    transpose(j, lane);
+    for (unsigned i = 0; i < 4; i++)
+        row[i] = halves(j, lane[i % 2 * 2], lane[i % 2 * 2 + 1], i / 2);
+    if (jit_is_streaming(j)) {
+        jit_store_stream(j, a, jit_join(j, row, 4), pointer);
+        return;
+    }
+    for (unsigned i = 0; i < 4; i++)
+        jit_store_at(j, a, row[i], jit_element(j, a, pointer, i * 8));
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+void jit_load_run(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                  LLVMValueRef mask, LLVMValueRef *v)
+{
+    LLVMTypeRef type = LLVMVectorType(a->element, j->width * a->n);
+    LLVMValueRef all;
+    if (is_halved(j, a, mask)) {
+        load_halved(j, a, pointer, v);
+        return;
+    }
+    if (!mask) {
+        all = jit_load_at(j, a, type, pointer, a->bytes);
+    } else {
+        LLVMTypeRef types[] = {type, LLVMTypeOf(pointer)};
+        LLVMValueRef args[] = {pointer, spread_mask(j, mask, a->n), LLVMConstNull(type)};
+        all = jit_masked(j, "llvm.masked.load", types, args, 0, a->bytes);
+    }
+    for (unsigned i = 0; i < a->n; i++)
+        v[i] = take_every(j, all, i, a->n);
+}
+
+bool jit_may_rewrite(const struct jit *j, const struct jit_access *a)
+{
+    return !j->target->has_mask_registers && a->space == PT_SPACE_SHARED &&
+           a->order == PT_ORDER_PLAIN && !j->options->has_cluster;
+}
+
+LLVMValueRef jit_is_own(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                        unsigned elements)
+{
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    LLVMValueRef from = LLVMBuildPtrToInt(j->b, j->shared, i64, "");
+    LLVMValueRef offset = LLVMBuildSub(j->b, LLVMBuildPtrToInt(j->b, pointer, i64, ""), from, "");
+    LLVMValueRef most = LLVMBuildZExt(j->b, j->shared_bytes, i64, "");
+    most = LLVMBuildSub(j->b, most, jit_i64(j, (uint64_t)elements * a->bytes), "");
+    return LLVMBuildICmp(j->b, LLVMIntSLE, offset, most, "");
+}
+
+bool jit_is_rewriting(const struct jit *j, const struct jit_access *a)
+{
+    int64_t stride;
+    enum jit_shape shape = jit_shape_of(j, a->base, &stride);
+    bool is_partial = j->insn->guard || jit_set_has(j->partial, j->block);
+    return !a->is_load && jit_may_rewrite(j, a) &&
+           (shape == JIT_VECTOR || (shape == JIT_AFFINE && is_partial && j->only_rewrites &&
+                                    !jit_join_of(j) && stride == (int64_t)(a->bytes * a->n)));
+}
+
+static void store_masked(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                         LLVMValueRef mask, LLVMValueRef all)
+{
+    LLVMTypeRef types[] = {LLVMTypeOf(all), LLVMTypeOf(pointer)};
+    LLVMValueRef args[] = {all, pointer, mask};
+    jit_masked(j, "llvm.masked.store", types, args, 1, a->bytes);
+}
+
+static void rewrite(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                    LLVMValueRef mask, LLVMValueRef all)
+{
+    LLVMValueRef old = jit_load_at(j, a, LLVMTypeOf(all), pointer, a->bytes);
+    jit_store_at(j, a, LLVMBuildSelect(j->b, mask, all, old, ""), pointer);
+}
+
+/* Lanes that are off write what is there, if that is the CTA's own. */
+static void store_some(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                       LLVMValueRef mask, LLVMValueRef all)
+{
+    if (!jit_may_rewrite(j, a)) {
+        store_masked(j, a, pointer, mask, all);
+        return;
+    }
+    if (jit_is_trusted(j) && jit_is_rewriting(j, a)) {
+        rewrite(j, a, pointer, mask, all);
+        return;
+    }
+    LLVMBasicBlockRef own = jit_new_block(j, "own"), other = jit_new_block(j, "other");
+    LLVMBasicBlockRef after = jit_new_block(j, "");
+    jit_branch_mostly(j, jit_is_own(j, a, pointer, j->width * a->n), own, other);
+    jit_continue_in(j, other);
+    store_masked(j, a, pointer, mask, all);
+    LLVMBuildBr(j->b, after);
+    jit_continue_in(j, own);
+    rewrite(j, a, pointer, mask, all);
+    LLVMBuildBr(j->b, after);
+    jit_continue_in(j, after);
+}
+
+void jit_store_run(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                   LLVMValueRef mask, LLVMValueRef *v)
+{
+    if (is_halved(j, a, mask)) {
+        store_halved(j, a, pointer, v);
+        return;
+    }
+    LLVMValueRef all = interleave(j, v, a->n);
+    if (mask)
+        store_some(j, a, pointer, spread_mask(j, mask, a->n), all);
+    else if (jit_is_streaming(j))
+        jit_store_stream(j, a, all, pointer);
+    else
+        jit_store_at(j, a, all, pointer);
+}
+
+bool jit_is_near(const struct jit *j, const struct jit_access *a, int64_t stride)
+{
+    int64_t apart = stride / a->bytes;
+    bool is_few = apart == 2 || apart == 4;
+    return a->n == 1 && stride % a->bytes == 0 &&
+           (apart == -1 ||
+            (is_few && a->bytes >= 4 && (a->is_load || j->target->has_mask_registers)));
+}
+
+/* The other way round. */
+static LLVMValueRef reversed(struct jit *j, LLVMValueRef vector)
+{
+    int lanes[64];
+    for (unsigned i = 0; i < j->width; i++)
+        lanes[i] = (int)(j->width - 1 - i);
+    return jit_shuffle(j, vector, NULL, lanes, j->width);
+}
+
+/* The last vector ends with the last lane's element: between elements of lanes there is no page without any. */
+static LLVMValueRef load_few_apart(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                                   int apart)
+{
+    LLVMValueRef part[4];
+    int lanes[64], width = (int)j->width, each = width / apart; /* lanes that a part holds */
+    for (int i = 0; i < apart; i++) {
+        int at = i + 1 < apart ? i * width : (apart * width - apart + 1) - width;
+        jit_load_run(j, a, jit_element(j, a, pointer, (unsigned)at), NULL, &part[i]);
+    }
+    for (int i = 0; i < apart; i += 2) {
+        int late = i + 2 == apart ? apart - 1 : 0; /* elements by which the second begins early */
+        for (int k = 0; k < width; k++)
+            lanes[k] = k % (2 * each) < each ? k % each * apart : width + k % each * apart + late;
+        part[i] = jit_shuffle(j, part[i], part[i + 1], lanes, j->width);
+    }
+    if (apart == 2)
+        return part[0];
+    for (int i = 0; i < width; i++)
+        lanes[i] = i < 2 * each ? i : width + i - 2 * each;
+    return jit_shuffle(j, part[0], part[2], lanes, j->width);
+}
+
+static void store_few_apart(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                            unsigned apart, LLVMValueRef value)
+{
+    LLVMTypeRef types[] = {LLVMTypeOf(value), LLVMTypeOf(pointer)};
+    LLVMTypeRef i1 = LLVMInt1TypeInContext(j->context);
+    LLVMValueRef theirs[64];
+    int lanes[64];
+    for (unsigned i = 0; i < j->width; i++)
+        theirs[i] = LLVMConstInt(i1, i % apart == 0, false);
+    for (unsigned i = 0; i < apart; i++) {
+        for (unsigned k = 0; k < j->width; k++)
+            lanes[k] = (int)((i * j->width + k) / apart);
+        LLVMValueRef args[] = {jit_shuffle(j, value, NULL, lanes, j->width),
+                               jit_element(j, a, pointer, i * j->width),
+                               LLVMConstVector(theirs, j->width)};
+        jit_masked(j, "llvm.masked.store", types, args, 1, a->bytes);
+    }
+}
+
+/* Of lanes in falling order, where the lowest is. */
+static LLVMValueRef lowest(struct jit *j, const struct jit_access *a, LLVMValueRef pointer)
+{
+    return jit_at(j, pointer, jit_i64(j, -(uint64_t)(j->width - 1) * a->bytes));
+}
+
+void jit_load_near(struct jit *j, const struct jit_access *a, LLVMValueRef pointer, int64_t stride,
+                   LLVMValueRef *v)
+{
+    if (stride > 0) {
+        v[0] = load_few_apart(j, a, pointer, (int)(stride / a->bytes));
+        return;
+    }
+    jit_load_run(j, a, lowest(j, a, pointer), NULL, v);
+    v[0] = reversed(j, v[0]);
+}
+
+void jit_store_near(struct jit *j, const struct jit_access *a, LLVMValueRef pointer, int64_t stride,
+                    LLVMValueRef *v)
+{
+    if (stride > 0) {
+        store_few_apart(j, a, pointer, (unsigned)(stride / a->bytes), v[0]);
+        return;
+    }
+    LLVMValueRef values[8] = {reversed(j, v[0])};
+    jit_store_run(j, a, lowest(j, a, pointer), NULL, values);
+}

@@ -1,0 +1,152 @@
+/* Accesses of lanes anywhere. */
+#include "backend/jit/memory/access.h"
+
+/* Lanes anywhere, by the machine's gathers and scatters. */
+static void gather(struct jit *j, const struct jit_access *a, LLVMValueRef pointers,
+                   LLVMValueRef mask, LLVMValueRef *v)
+{
+    LLVMTypeRef type = LLVMVectorType(a->element, j->width);
+    LLVMTypeRef types[] = {type, LLVMTypeOf(pointers)};
+    for (unsigned i = 0; i < a->n; i++) {
+        LLVMValueRef args[] = {jit_element(j, a, pointers, i), mask ? mask : jit_mask_all(j),
+                               LLVMConstNull(type)};
+        v[i] = jit_masked(j, "llvm.masked.gather", types, args, 0, a->bytes);
+    }
+}
+
+static void scatter(struct jit *j, const struct jit_access *a, LLVMValueRef pointers,
+                    LLVMValueRef mask, LLVMValueRef value)
+{
+    LLVMTypeRef types[] = {LLVMTypeOf(value), LLVMTypeOf(pointers)};
+    LLVMValueRef args[] = {value, pointers, mask ? mask : jit_mask_all(j)};
+    jit_masked(j, "llvm.masked.scatter", types, args, 1, a->bytes);
+}
+
+/* Lane by lane, without branches: lanes that are off touch memory that nobody reads. */
+static LLVMValueRef address_or_nowhere(struct jit *j, const struct jit_access *a,
+                                       LLVMValueRef addresses, LLVMValueRef mask)
+{
+    LLVMValueRef nowhere;
+    if (!mask)
+        return addresses;
+    if (a->space == PT_SPACE_SHARED)
+        nowhere = jit_i32(j, PT_SHARED_BASE - 64); /* of the reserved kilobyte */
+    else
+        nowhere = LLVMBuildPtrToInt(j->b, jit_nowhere(j), LLVMInt64TypeInContext(j->context), "");
+    return LLVMBuildSelect(j->b, mask, addresses, jit_splat(j, nowhere), "");
+}
+
+static void load_lanes(struct jit *j, const struct jit_access *a, const LLVMValueRef *pointers,
+                       LLVMValueRef *v)
+{
+    LLVMTypeRef type = LLVMVectorType(a->element, j->width);
+    for (unsigned i = 0; i < a->n; i++)
+        v[i] = LLVMGetPoison(type);
+    for (unsigned lane = 0; lane < j->width; lane++)
+        for (unsigned i = 0; i < a->n; i++) {
+            LLVMValueRef at = jit_element(j, a, pointers[lane], i);
+            LLVMValueRef one = jit_load_at(j, a, a->element, at, a->bytes);
+            v[i] = LLVMBuildInsertElement(j->b, v[i], one, jit_i32(j, lane), "");
+        }
+}
+
+/* Upwards, all elements of a lane together: the last lane's value stays. */
+static void store_lanes(struct jit *j, const struct jit_access *a, const LLVMValueRef *pointers,
+                        LLVMValueRef *v)
+{
+    for (unsigned lane = 0; lane < j->width; lane++)
+        for (unsigned i = 0; i < a->n; i++)
+            jit_store_at(j, a, jit_lane(j, v[i], lane), jit_element(j, a, pointers[lane], i));
+}
+
+static void access_lanes(struct jit *j, const struct jit_access *a, const LLVMValueRef *pointers,
+                         LLVMValueRef *v)
+{
+    if (a->is_load)
+        load_lanes(j, a, pointers, v);
+    else
+        store_lanes(j, a, pointers, v);
+}
+
+/* The machine has gathers and scatters of such elements. */
+static bool has_gather(const struct jit *j, const struct jit_access *a)
+{
+    return j->target->has_mask_registers && (a->bytes == 4 || a->bytes == 8) &&
+           (a->is_load || a->n == 1);
+}
+
+static void access_by_machine(struct jit *j, const struct jit_access *a, LLVMValueRef pointers,
+                              LLVMValueRef mask, LLVMValueRef *v)
+{
+    if (a->is_load)
+        gather(j, a, pointers, mask, v);
+    else
+        scatter(j, a, pointers, mask, v[0]);
+}
+
+/* By a gather or scatter of a base and indexes of 32 bits. False if the address is not made so. */
+static bool access_indexed(struct jit *j, const struct jit_access *a, unsigned copy,
+                           LLVMValueRef *v)
+{
+    struct jit_split s;
+    if (!has_gather(j, a) || a->space == PT_SPACE_SHARED || a->space == PT_SPACE_LOCAL ||
+        !jit_split_address(j, a->base, &s) || s.scale % (a->bytes * a->n))
+        return false;
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
+    LLVMValueRef base = jit_read(j, s.base, copy, PT_u64, 1, false);
+    base = LLVMBuildAdd(j->b, jit_from_window(j, a, base), jit_i64(j, (uint64_t)a->base->imm), "");
+    LLVMValueRef bad = jit_misaligned(j, a, base);
+    if (j->mask[copy])
+        bad = LLVMBuildAnd(j->b, bad, jit_any(j, j->mask[copy]), "");
+    struct jit_blame who = {.first = copy, .n = 1, .lanes = {j->mask[copy]}};
+    jit_fail_if(j, bad, PT_FAULT_MISALIGNED, &who);
+    base = LLVMBuildIntToPtr(j->b, base, pointer, "");
+    LLVMValueRef index = jit_read(j, s.index, copy, PT_u32, j->width, false);
+    LLVMValueRef pointers = jit_indexed(j, base, index, s.scale, s.is_signed);
+    access_by_machine(j, a, pointers, j->mask[copy], v);
+    return true;
+}
+
+void jit_lane_pointers(struct jit *j, const struct jit_access *a, unsigned copy,
+                       LLVMValueRef addresses, LLVMValueRef *pointers)
+{
+    addresses = address_or_nowhere(j, a, addresses, j->mask[copy]);
+    for (unsigned lane = 0; lane < j->width; lane++)
+        pointers[lane] = jit_pointer(j, a, jit_lane(j, addresses, lane));
+}
+
+enum { LOCAL_ALIGN = 16 }; /* of windows, at least */
+
+void jit_access_any(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef *v)
+{
+    if (access_indexed(j, a, copy, v))
+        return;
+    LLVMValueRef addresses = jit_address(j, a, copy, j->width), aligned = addresses;
+    LLVMValueRef mask = j->mask[copy];
+    if (a->space == PT_SPACE_LOCAL && a->bytes * a->n > LOCAL_ALIGN)
+        aligned = LLVMBuildAdd(j->b, addresses, jit_local_windows(j, copy), "");
+    jit_check_all(j, a, copy, aligned, mask); /* misaligned comes first, as interpreted */
+    if (a->space == PT_SPACE_LOCAL)
+        addresses = jit_in_window(j, a, copy, addresses);
+    if (has_gather(j, a)) {
+        access_by_machine(j, a, jit_pointer(j, a, addresses), mask, v);
+        return;
+    }
+    LLVMValueRef pointers[64];
+    jit_lane_pointers(j, a, copy, addresses, pointers);
+    access_lanes(j, a, pointers, v);
+}
+
+void jit_access_apart(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                      int64_t stride, LLVMValueRef *v)
+{
+    LLVMTypeRef i8 = LLVMInt8TypeInContext(j->context), i64 = LLVMInt64TypeInContext(j->context);
+    LLVMValueRef steps = jit_steps(j, i64, stride), pointers[64];
+    if (has_gather(j, a)) {
+        access_by_machine(j, a, LLVMBuildGEP2(j->b, i8, pointer, &steps, 1, ""), NULL, v);
+        return;
+    }
+    for (unsigned lane = 0; lane < j->width; lane++)
+        pointers[lane] = jit_at(j, pointer, jit_i64(j, (uint64_t)stride * lane));
+    access_lanes(j, a, pointers, v);
+}

@@ -1,0 +1,166 @@
+/* Accesses of one form through one address that together touch a stretch in which the lanes lie side by side: elements of an
+ * array of structures, a few elements a thread. They become one access of a vector in each lane, where the last of them stands.
+ */
+#include "backend/jit/memory/access.h"
+
+#include <string.h>
+
+enum { REACH = 48 }; /* instructions from the first to the last */
+
+/* What must stay as it is from the first access to the last. */
+struct group {
+    struct jit_join join;
+    struct jit_access first;
+    unsigned wanted; /* accesses */
+    uint64_t *results,
+        *unchanged; /* registers that members load; address and values that they store */
+    bool conflicts;
+};
+
+/* ---- what may be joined ---------------------------------------------------------------------- */
+
+/* How many elements of a lane lie between two of its own; 0: the instruction is no access that may be joined. */
+static unsigned elements_of_lane(struct jit *j, uint32_t insn, struct jit_access *a)
+{
+    int64_t stride;
+    jit_visit(j, insn);
+    if (!(j->form->effects & (PT_FX_READ | PT_FX_WRITE)) || (j->form->effects & PT_FX_ATOMIC) ||
+        j->insn->guard || !jit_set_has(j->trusted, insn) || !jit_try_describe(j, a))
+        return 0;
+    if (a->n != 1 || a->base->kind != PT_OPND_REG || a->order != PT_ORDER_PLAIN ||
+        jit_shape_of(j, a->base, &stride) != JIT_AFFINE)
+        return 0;
+    unsigned n = stride > 0 && stride <= 8 * a->bytes ? (unsigned)(stride / a->bytes) : 0;
+    return n * a->bytes == stride && n > 1 && !(n & (n - 1)) ? n : 0;
+}
+
+static bool is_like(const struct jit_access *a, const struct jit_access *b)
+{
+    return a->is_load == b->is_load && a->type == b->type && a->space == b->space &&
+           a->window == b->window && a->base->index == b->base->index &&
+           a->is_constant == b->is_constant;
+}
+
+/* ---- what stands in between ------------------------------------------------------------------- */
+
+static void see(void *ud, uint32_t reg, bool is_def)
+{
+    struct group *g = ud;
+    g->conflicts |= jit_set_has(g->results, reg) || (is_def && jit_set_has(g->unchanged, reg));
+}
+
+/* The instruction need not run before the accesses so far, nor behind them. */
+static bool commutes(struct jit *j, struct group *g, const struct pt_insn *insn)
+{
+    uint32_t effects = pt_insn_form(j->m, insn)->effects & ~(uint32_t)PT_FX_FP;
+    g->conflicts = effects && !(effects == PT_FX_READ && g->first.is_load);
+    pt_insn_regs(j->m, j->f, insn, see, g);
+    return !g->conflicts;
+}
+
+static void add(struct group *g, uint32_t insn, const struct jit_access *a)
+{
+    const struct pt_operand *value = &a->values[0];
+    g->join.insns[g->join.n++] = insn;
+    jit_set_add(g->unchanged, a->base->index);
+    if (value->kind == PT_OPND_REG)
+        jit_set_add(a->is_load ? g->results : g->unchanged, value->index);
+}
+
+static int64_t offset_of(struct jit *j, uint32_t insn)
+{
+    struct jit_access a;
+    jit_visit(j, insn);
+    jit_describe(j, &a);
+    return a.base->imm;
+}
+
+/* By offset; false if they are not side by side. */
+static bool sort(struct jit *j, struct group *g)
+{
+    uint32_t *v = g->join.insns;
+    for (unsigned i = 1; i < g->join.n; i++)
+        for (unsigned k = i; k && offset_of(j, v[k - 1]) > offset_of(j, v[k]); k--) {
+            uint32_t other = v[k];
+            v[k] = v[k - 1];
+            v[k - 1] = other;
+        }
+    for (unsigned i = 1; i < g->join.n; i++)
+        if (offset_of(j, v[i]) != offset_of(j, v[0]) + (int64_t)(i * g->first.bytes))
+            return false;
+    return true;
+}
+
+/* The accesses that can be joined with the first of the instructions. */
+static bool gather(struct jit *j, const uint32_t *insns, uint32_t n, struct group *g)
+{
+    size_t bytes = (j->f->regs.n + 63) / 64 * sizeof(uint64_t);
+    struct jit_access a;
+    memset(g, 0, sizeof *g);
+    g->wanted = elements_of_lane(j, insns[0], &g->first);
+    if (!g->wanted)
+        return false;
+    g->join.first = g->join.last = insns[0];
+    g->results = pt_arena_alloc(j->arena, bytes);
+    g->unchanged = pt_arena_alloc(j->arena, bytes);
+    add(g, insns[0], &g->first);
+    for (uint32_t i = 1; i < n && i < REACH && g->join.n < g->wanted; i++) {
+        bool joins = elements_of_lane(j, insns[i], &a) && is_like(&g->first, &a);
+        const struct pt_insn *insn = &j->f->insns.v[insns[i]];
+        if (joins ? (pt_insn_regs(j->m, j->f, insn, see, g), g->conflicts) : !commutes(j, g, insn))
+            return false;
+        if (!joins)
+            continue;
+        add(g, insns[i], &a);
+        g->join.last = insns[i];
+    }
+    return g->join.n == g->wanted && sort(j, g);
+}
+
+/* ---- the joins of a list ---------------------------------------------------------------------- */
+
+const struct jit_join *jit_join_of(const struct jit *j)
+{
+    uint32_t insn = (uint32_t)(j->insn - j->f->insns.v);
+    for (const struct jit_join *join = j->joins; join; join = join->next)
+        for (unsigned i = 0; i < join->n; i++)
+            if (join->insns[i] == insn)
+                return join;
+    return NULL;
+}
+
+void jit_find_joins(struct jit *j, const uint32_t *insns, uint32_t n)
+{
+    struct group g;
+    jit_forget_joins(j);
+    for (uint32_t i = 0; i < n; i++) {
+        jit_visit(j, insns[i]);
+        if (jit_join_of(j) || !gather(j, insns + i, n - i, &g))
+            continue;
+        struct jit_join *join = pt_arena_alloc(j->arena, sizeof *join);
+        *join = g.join;
+        join->next = j->joins;
+        j->joins = join;
+    }
+    jit_find_overlaps(j, insns, n);
+}
+
+void jit_forget_joins(struct jit *j)
+{
+    j->joins = NULL;
+    j->overlaps = NULL;
+}
+
+void jit_describe_join(struct jit *j, const struct jit_join *join, struct jit_access *a)
+{
+    struct jit_access one;
+    for (unsigned i = 0; i < join->n; i++) {
+        jit_visit(j, join->insns[i]);
+        jit_describe(j, &one);
+        if (!i)
+            *a = one;
+        a->values[i] = one.values[0];
+    }
+    a->n = join->n;
+    jit_visit(j, join->first);
+}

@@ -1,0 +1,434 @@
+/* Accesses whose addresses thread indexes alone tell apart, though how they lie shows only at run time. They are consecutive
+ * more often than not (a row of a tile, an exchange at a long distance). Where lanes exchange at a distance below the
+ * vector's length they lie in a stretch of at most two vectors, in one of a few orders, and take their places in registers. Where
+ * the distances of lanes are constants, be it only in a version of the region (region_versions.c), the order is known, and accesses are
+ * tested with all others of the block.
+ */
+#include <string.h>
+
+#include "backend/jit/memory/lane_permute.h"
+
+enum { ORDERS_MOST = 2 * JIT_ORDERED_LANES };
+
+/* ---- orders ---------------------------------------------------------------------------------- */
+
+static struct jit_lane_order consecutive(unsigned width)
+{
+    struct jit_lane_order o = {.last = (int)width - 1};
+    for (unsigned i = 0; i < width; i++)
+        o.place[i] = (int)i;
+    return o;
+}
+
+/* The lower ones of pairs at a distance d, d a power of two: 2 * i - i % d. The upper ones lie likewise. */
+static struct jit_lane_order lower_of_pairs(unsigned width, unsigned d)
+{
+    struct jit_lane_order o;
+    for (unsigned i = 0; i < width; i++)
+        o.place[i] = (int)(2 * i - i % d);
+    o.last = (int)(2 * width - 1 - d);
+    return o;
+}
+
+static bool is_run(const struct jit *j, const struct jit_lane_order *o)
+{
+    for (unsigned i = 0; i < j->width; i++)
+        if (o->place[i] != (int)i)
+            return false;
+    return true;
+}
+
+/* Each lane at its partner's. */
+static struct jit_lane_order swapped(unsigned width, unsigned d)
+{
+    struct jit_lane_order o = {.last = (int)width - 1};
+    for (unsigned i = 0; i < width; i++)
+        o.place[i] = (int)(i ^ d);
+    return o;
+}
+
+/* Those that the address may have. */
+static unsigned find_orders(const struct jit *j, const struct pt_operand *address,
+                            struct jit_lane_order *orders)
+{
+    struct jit_mixing mixing = jit_find_mixing(j, address);
+    unsigned n = 0;
+    for (unsigned d = 1; d < j->width; d++)
+        if (mixing.pairs >> d & 1)
+            orders[n++] = lower_of_pairs(j->width, d);
+    for (unsigned d = 1; d < j->width; d++)
+        if (mixing.swaps >> d & 1)
+            orders[n++] = swapped(j->width, d);
+    return n;
+}
+
+/* ---- accesses in an order -------------------------------------------------------------------- */
+
+bool jit_can_exchange(const struct jit *j, const struct jit_access *a)
+{
+    return j->target->has_masked_access && a->n == 1 && (a->bytes == 4 || a->bytes == 8) &&
+           a->order == PT_ORDER_PLAIN;
+}
+
+/* A vector of the stretch: elements `at` … at + width - 1, of which those from `from` on are taken there. */
+struct part {
+    int at, from;
+    int lanes[JIT_ORDERED_LANES]; /* whose element it is; width: nobody's */
+    bool is_full;
+};
+
+/* The parts' ends are elements of lanes, and so is no page between them that no lane touches. */
+static unsigned find_parts(const struct jit *j, const struct jit_lane_order *o, struct part *parts)
+{
+    int width = (int)j->width;
+    unsigned n = o->last < width ? 1 : 2;
+    parts[0].at = parts[0].from = 0;
+    parts[1].at = o->last + 1 - width;
+    parts[1].from = width;
+    for (unsigned k = 0; k < n; k++) {
+        parts[k].is_full = true;
+        for (int e = 0; e < width; e++)
+            parts[k].lanes[e] = width;
+        for (int i = 0; i < width; i++)
+            if (o->place[i] >= parts[k].from && o->place[i] < parts[k].at + width)
+                parts[k].lanes[o->place[i] - parts[k].at] = i;
+        for (int e = 0; e < width; e++)
+            parts[k].is_full &= parts[k].lanes[e] < width;
+    }
+    return n;
+}
+
+/* The lanes of a mask (NULL: all) at their elements. NULL: all elements. */
+static LLVMValueRef part_mask(struct jit *j, const struct part *part, LLVMValueRef mask)
+{
+    if (!mask && part->is_full)
+        return NULL;
+    LLVMValueRef flow = jit_flow_of(j, mask ? mask : jit_mask_all(j));
+    return jit_flow_mask(
+        j, jit_shuffle(j, flow, LLVMConstNull(LLVMTypeOf(flow)), part->lanes, j->width));
+}
+
+static LLVMValueRef load_in_order(struct jit *j, const struct jit_access *a,
+                                  const struct jit_lane_order *o, LLVMValueRef pointer,
+                                  LLVMValueRef mask)
+{
+    struct part parts[2];
+    LLVMValueRef vectors[2] = {0};
+    unsigned n = find_parts(j, o, parts);
+    int lanes[JIT_ORDERED_LANES], width = (int)j->width;
+    for (unsigned k = 0; k < n; k++) {
+        LLVMValueRef at = jit_element(j, a, pointer, (unsigned)parts[k].at);
+        jit_load_run(j, a, at, mask ? part_mask(j, &parts[k], mask) : NULL, &vectors[k]);
+    }
+    for (int i = 0; i < width; i++)
+        lanes[i] = o->place[i] < width ? o->place[i] : o->place[i] - parts[1].at + width;
+    return jit_shuffle(j, vectors[0], vectors[1], lanes, j->width);
+}
+
+/* The stretch has elements that are not to change, and they may be written. */
+static bool rewrites(const struct jit *j, const struct jit_access *a,
+                     const struct jit_lane_order *o, LLVMValueRef mask)
+{
+    bool has_others = mask || o->last >= (int)j->width;
+    return has_others && !a->is_load && jit_may_rewrite(j, a);
+}
+
+/* The lanes at their elements. What those of nobody hold is not stored: part_mask leaves them out. */
+static LLVMValueRef move_lanes(struct jit *j, LLVMValueRef value, const struct part *part)
+{
+    return jit_proven(j, jit_shuffle(j, value, NULL, part->lanes, j->width), "mask");
+}
+
+/* Elements of nobody, and of lanes that are off, are written as they are: where the parts overlap, as the first leaves them. */
+static void rewrite_in_order(struct jit *j, const struct jit_access *a, const struct part *parts,
+                             unsigned n, LLVMValueRef pointer, LLVMValueRef mask,
+                             LLVMValueRef value)
+{
+    LLVMValueRef at[2], old[2];
+    int lanes[JIT_ORDERED_LANES], width = (int)j->width;
+    for (unsigned k = 0; k < n; k++) {
+        at[k] = jit_element(j, a, pointer, (unsigned)parts[k].at);
+        jit_load_run(j, a, at[k], NULL, &old[k]);
+    }
+    for (unsigned k = 0; k < n; k++) {
+        LLVMValueRef moved = move_lanes(j, value, &parts[k]);
+        LLVMValueRef theirs = part_mask(j, &parts[k], mask);
+        moved = theirs ? LLVMBuildSelect(j->b, theirs, moved, old[k], "") : moved;
+        jit_store_run(j, a, at[k], NULL, &moved);
+        for (int e = 0; k + 1 < n && e < width; e++)
+            lanes[e] = parts[1].at + e < width ? parts[1].at + e : width + e;
+        if (k + 1 < n)
+            old[1] = jit_shuffle(j, moved, old[1], lanes, j->width);
+    }
+}
+
+static void store_in_order(struct jit *j, const struct jit_access *a,
+                           const struct jit_lane_order *o, LLVMValueRef pointer, LLVMValueRef mask,
+                           LLVMValueRef value)
+{
+    struct part parts[2];
+    unsigned n = find_parts(j, o, parts);
+    if (rewrites(j, a, o, mask)) {
+        rewrite_in_order(j, a, parts, n, pointer, mask, value);
+        return;
+    }
+    for (unsigned k = 0; k < n; k++) {
+        LLVMValueRef at = jit_element(j, a, pointer, (unsigned)parts[k].at);
+        LLVMValueRef moved = move_lanes(j, value, &parts[k]);
+        jit_store_run(j, a, at, part_mask(j, &parts[k], mask), &moved);
+    }
+}
+
+/* ---- which order it is ----------------------------------------------------------------------- */
+
+static LLVMValueRef frozen(struct jit *j, LLVMValueRef v)
+{
+    return LLVMIsConstant(v) ? v : LLVMBuildFreeze(j->b, v, "");
+}
+
+/* Lanes that are off may hold nothing: frozen. */
+static void read_indexes(struct jit *j, const struct jit_access *a, unsigned copy,
+                         struct jit_indexes *x)
+{
+    const struct pt_operand *o = x->is_split ? x->split.index : a->base;
+    LLVMValueRef origin, lanes;
+    if (jit_offsets(j, o, copy, &origin, &lanes)) {
+        lanes = frozen(j, lanes);
+        origin = frozen(j, origin);
+        if (!x->is_split)
+            origin = LLVMBuildAdd(j->b, jit_from_window(j, a, origin),
+                                  jit_const(LLVMTypeOf(origin), (uint64_t)o->imm), "");
+    } else {
+        lanes = x->is_split ? jit_read(j, o, copy, PT_u32, j->width, false)
+                            : jit_address(j, a, copy, j->width);
+        lanes = LLVMBuildFreeze(j->b, lanes, "");
+        origin = NULL;
+    }
+    if (a->space == PT_SPACE_SHARED) {
+        lanes = LLVMBuildIntCast2(j->b, lanes, jit_int_type(j, 32, j->width), false, "");
+        origin = origin ? LLVMBuildIntCast2(j->b, origin, jit_int_type(j, 32, 1), false, "") : NULL;
+    }
+    LLVMValueRef first = LLVMBuildExtractElement(j->b, lanes, jit_i32(j, 0), "");
+    x->first = origin ? LLVMBuildAdd(j->b, origin, first, "") : first;
+    x->from_first = LLVMBuildSub(j->b, lanes, jit_splat(j, first), "");
+    x->type = LLVMTypeOf(first);
+}
+
+bool jit_split_index(struct jit *j, const struct jit_access *a, struct jit_indexes *x)
+{
+    x->split = (struct jit_split){.scale = 1};
+    x->is_split = a->space != PT_SPACE_SHARED && jit_split_address(j, a->base, &x->split);
+    if (a->space == PT_SPACE_LOCAL || !jit_is_computed(j, a->base) ||
+        a->bytes * a->n % x->split.scale)
+        return false;
+    x->stride = (int64_t)(a->bytes * a->n / x->split.scale);
+    return true;
+}
+
+bool jit_find_indexes(struct jit *j, const struct jit_access *a, unsigned copy,
+                      struct jit_indexes *x)
+{
+    if (!jit_split_index(j, a, x))
+        return false;
+    read_indexes(j, a, copy, x);
+    return true;
+}
+
+bool jit_find_known_order(struct jit *j, const struct jit_access *a, unsigned copy,
+                          struct jit_lane_order *order)
+{
+    struct jit_indexes x;
+    int64_t at[JIT_ORDERED_LANES], lowest = 0;
+    if (!jit_split_index(j, a, &x))
+        return false;
+    LLVMValueRef offsets = jit_known_offsets(j, x.is_split ? x.split.index : a->base, copy);
+    for (unsigned i = 0; offsets && i < j->width; i++) {
+        at[i] = LLVMConstIntGetSExtValue(LLVMGetAggregateElement(offsets, i));
+        lowest = i && lowest < at[i] ? lowest : at[i];
+    }
+    order->last = 0;
+    for (unsigned i = 0; offsets && i < j->width; i++) {
+        if ((at[i] - lowest) % x.stride || (at[i] - lowest) / x.stride >= 2 * (int64_t)j->width)
+            return false;
+        order->place[i] = (int)((at[i] - lowest) / x.stride);
+        order->last = order->place[i] > order->last ? order->place[i] : order->last;
+    }
+    return offsets && order->last >= (int)j->width - 1 &&
+           (is_run(j, order) || jit_can_exchange(j, a));
+}
+
+LLVMValueRef jit_index_address(struct jit *j, const struct jit_access *a, unsigned copy,
+                               const struct jit_indexes *x, LLVMValueRef index)
+{
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    if (!x->is_split)
+        return index;
+    index = LLVMBuildIntCast2(j->b, index, i64, x->split.is_signed, "");
+    index = LLVMBuildMul(j->b, index, jit_i64(j, x->split.scale), "");
+    index = LLVMBuildAdd(j->b, index, jit_read(j, x->split.base, copy, PT_u64, 1, false), "");
+    index = jit_from_window(j, a, index);
+    return LLVMBuildAdd(j->b, index, jit_i64(j, (uint64_t)a->base->imm), "");
+}
+
+LLVMValueRef jit_index_distance(const struct jit_indexes *x, int elements)
+{
+    return LLVMConstInt(x->type, (uint64_t)(x->stride * elements), true);
+}
+
+/* i1: the lanes lie in the order. */
+static LLVMValueRef is_order(struct jit *j, const struct jit_indexes *x,
+                             const struct jit_lane_order *o)
+{
+    LLVMValueRef places[JIT_ORDERED_LANES];
+    for (unsigned i = 0; i < j->width; i++)
+        places[i] = jit_index_distance(x, o->place[i] - o->place[0]);
+    LLVMValueRef vector = LLVMConstVector(places, j->width);
+    return jit_all(j, LLVMBuildICmp(j->b, LLVMIntEQ, x->from_first, vector, ""));
+}
+
+/* i1: a stretch of elements in that order wraps nowhere, and is aligned. It begins at `address`. */
+static LLVMValueRef fits(struct jit *j, const struct jit_access *a, unsigned copy,
+                         const struct jit_indexes *x, const struct jit_lane_order *o,
+                         LLVMValueRef *address)
+{
+    LLVMValueRef lowest = LLVMBuildSub(j->b, x->first, jit_index_distance(x, o->place[0]), "");
+    uint64_t top = UINT64_MAX >> (64 - LLVMGetIntTypeWidth(x->type)) >> x->split.is_signed;
+    LLVMValueRef most = LLVMConstInt(x->type, top - (uint64_t)(x->stride * o->last), false);
+    LLVMIntPredicate at_most = x->split.is_signed ? LLVMIntSLE : LLVMIntULE;
+    LLVMValueRef is_low = LLVMBuildICmp(j->b, at_most, lowest, most, "");
+    *address = jit_index_address(j, a, copy, x, lowest);
+    return LLVMBuildAnd(j->b, is_low, LLVMBuildNot(j->b, jit_misaligned(j, a, *address), ""), "");
+}
+
+/* ---- the access ------------------------------------------------------------------------------ */
+
+/* The stretch in the order, if it fits; else on in `others`. */
+static void access_order(struct jit *j, const struct jit_access *a, unsigned copy,
+                         const struct jit_indexes *x, const struct jit_lane_order *o,
+                         struct jit_ways *ways, LLVMBasicBlockRef others, LLVMValueRef value)
+{
+    LLVMValueRef address, is_fit = fits(j, a, copy, x, o, &address);
+    LLVMValueRef pointer = jit_pointer(j, a, address);
+    if (rewrites(j, a, o, j->mask[copy])) {
+        LLVMValueRef is_own = jit_is_own(j, a, pointer, (unsigned)o->last + 1);
+        is_fit = LLVMBuildAnd(j->b, is_fit, is_own, "");
+    }
+    LLVMBasicBlockRef fit = jit_new_block(j, "in_order");
+    LLVMBuildCondBr(j->b, is_fit, fit, others);
+    jit_continue_in(j, fit);
+    if (a->is_load)
+        value = load_in_order(j, a, o, pointer, j->mask[copy]);
+    else
+        store_in_order(j, a, o, pointer, j->mask[copy], value);
+    jit_end_way(j, ways, &value);
+}
+
+/* A way for each order; which it is, is found without branches, as that may not change from chunk to chunk. */
+static void access_orders(struct jit *j, const struct jit_access *a, unsigned copy,
+                          const struct jit_indexes *x, struct jit_ways *ways, LLVMValueRef value)
+{
+    struct jit_lane_order orders[ORDERS_MOST];
+    unsigned n = jit_can_exchange(j, a) ? find_orders(j, a->base, orders) : 0;
+    if (!n)
+        return;
+    LLVMBasicBlockRef others = jit_new_block(j, "any");
+    LLVMValueRef which = jit_i32(j, n);
+    for (unsigned i = 0; i < n; i++)
+        which = LLVMBuildSelect(j->b, is_order(j, x, &orders[i]), jit_i32(j, i), which, "");
+    LLVMValueRef choice = LLVMBuildSwitch(j->b, which, others, n);
+    for (unsigned i = 0; i < n; i++) {
+        LLVMBasicBlockRef chosen = jit_new_block(j, "order");
+        LLVMAddCase(choice, jit_i32(j, i), chosen);
+        jit_continue_in(j, chosen);
+        access_order(j, a, copy, x, &orders[i], ways, others, value);
+    }
+    jit_continue_in(j, others);
+}
+
+void jit_access_known(struct jit *j, const struct jit_access *a, unsigned copy,
+                      const struct jit_lane_order *o, LLVMValueRef *v)
+{
+    struct jit_indexes x;
+    jit_find_indexes(j, a, copy, &x);
+    LLVMValueRef lowest = LLVMBuildSub(j->b, x.first, jit_index_distance(&x, o->place[0]), "");
+    LLVMValueRef address = jit_index_address(j, a, copy, &x, lowest);
+    if (is_run(j, o))
+        jit_access_run(j, a, copy, address, v);
+    else if (a->is_load)
+        v[0] = load_in_order(j, a, o, jit_pointer(j, a, address), j->mask[copy]);
+    else
+        store_in_order(j, a, o, jit_pointer(j, a, address), j->mask[copy], v[0]);
+}
+
+bool jit_access_computed(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef *v)
+{
+    struct jit_indexes x;
+    struct jit_ways ways;
+    LLVMValueRef address;
+    struct jit_lane_order known, run = consecutive(j->width);
+    bool is_known = jit_find_known_order(j, a, copy, &known);
+    if (is_known && jit_is_trusted(j)) {
+        jit_access_known(j, a, copy, &known, v);
+        return true;
+    }
+    if (!jit_find_indexes(j, a, copy, &x))
+        return false;
+    jit_begin_ways(j, a, &ways);
+    if (is_known && !is_run(j, &known)) {
+        LLVMBasicBlockRef others = jit_new_block(j, "any");
+        access_order(j, a, copy, &x, &known, &ways, others, v[0]);
+        jit_continue_in(j, others);
+    } else {
+        LLVMValueRef is_dense = is_order(j, &x, &run);
+        is_dense = LLVMBuildAnd(j->b, is_dense, fits(j, a, copy, &x, &run, &address), "");
+        jit_run_if(j, a, copy, &ways, is_dense, address, v);
+    }
+    if (!is_known)
+        access_orders(j, a, copy, &x, &ways, v[0]);
+    jit_access_any(j, a, copy, v);
+    jit_end_way(j, &ways, v);
+    jit_join_ways(j, &ways, v);
+    return true;
+}
+
+/* ---- accesses tested before ------------------------------------------------------------------ */
+
+static bool will_be_written(const uint64_t *written, const struct pt_operand *o)
+{
+    return o->kind == PT_OPND_REG && jit_set_has(written, o->index);
+}
+
+/* One copy of j->insn's access fits its order. */
+static LLVMValueRef test_copy(struct jit *j, const struct jit_access *a, unsigned copy,
+                              const struct jit_lane_order *o)
+{
+    struct jit_indexes x;
+    LLVMValueRef address;
+    jit_find_indexes(j, a, copy, &x);
+    if (!jit_is_rewriting(j, a))
+        return fits(j, a, copy, &x, o, &address);
+    address = LLVMBuildSub(j->b, x.first, jit_index_distance(&x, o->place[0]), "");
+    address = jit_index_address(j, a, copy, &x, address);
+    LLVMValueRef is_own = jit_is_own(j, a, jit_pointer(j, a, address), (unsigned)o->last + 1);
+    return LLVMBuildAnd(j->b, is_own, LLVMBuildNot(j->b, jit_misaligned(j, a, address), ""), "");
+}
+
+bool jit_test_computed(struct jit *j, const struct jit_access *a, const uint64_t *written,
+                       LLVMValueRef *test)
+{
+    struct jit_lane_order o;
+    struct jit_indexes x;
+    for (unsigned u = 0; u < j->copies; u++)
+        if (!jit_find_known_order(j, a, u, &o))
+            return false;
+    jit_split_index(j, a, &x);
+    if (will_be_written(written, x.is_split ? x.split.index : a->base) ||
+        (x.is_split && will_be_written(written, x.split.base)))
+        return false;
+    for (unsigned u = 0; u < j->copies; u++) {
+        jit_find_known_order(j, a, u, &o);
+        LLVMValueRef good = test_copy(j, a, u, &o);
+        *test = *test ? LLVMBuildAnd(j->b, *test, good, "") : good;
+    }
+    return true;
+}

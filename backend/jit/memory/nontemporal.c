@@ -1,0 +1,110 @@
+/* Stores past the caches. A launch that stores more than caches hold would have the machine read each line before it is written,
+ * and push out what is read again: vectors of such a launch go to memory as they are. The machine orders these
+ * stores with no others of their thread until an atomic operation of it, which follows each worker's last CTA; so kernels that
+ * agree on an order with others have none. Memory that is loaded just before is in the caches already, and loops may store to
+ * one place again and again.
+ */
+#include "backend/jit/memory/access.h"
+
+enum {
+    LEAST = 32, /* bytes of a vector */
+    LINE = 64,
+    CACHES = 32 << 20 /* larger ones are shared by more cores, or with others */
+};
+
+/* Nobody can tell in which order the kernel's stores take place while it runs. */
+static bool has_no_order(const struct jit *j)
+{
+    return !j->runs_apart && !jit_has_ordering_points(j) &&
+           !jit_has_effect(j, PT_FX_FENCE | PT_FX_CALL | PT_FX_CLUSTER);
+}
+
+/* Registers through which something is loaded. */
+static uint64_t *find_loaded(const struct jit *j)
+{
+    uint64_t *loaded = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *loaded);
+    for (uint32_t i = 0; i < j->f->insns.n; i++) {
+        const struct pt_insn *insn = &j->f->insns.v[i];
+        bool loads = pt_insn_form(j->m, insn)->effects & PT_FX_READ;
+        for (uint32_t k = 0; loads && k < insn->n_operands; k++) {
+            const struct pt_operand *o = &j->f->operands.v[insn->operands + k];
+            if (o->kind == PT_OPND_MEM && j->f->operands.v[o->index].kind == PT_OPND_REG)
+                jit_set_add(loaded, j->f->operands.v[o->index].index);
+        }
+    }
+    return loaded;
+}
+
+/* Bytes of a thread; 0: it is no store that may go past the caches. */
+static uint32_t bytes_of(struct jit *j, uint32_t insn, const uint64_t *loaded)
+{
+    struct jit_access a;
+    jit_visit(j, insn);
+    if (j->form->effects != PT_FX_WRITE || pt_form_space(j->form) != PT_SPACE_GLOBAL ||
+        j->f->blocks.v[jit_block_of(j, insn)].loop)
+        return 0;
+    if (!jit_try_describe(j, &a))
+        return 0;
+    return a.base->kind == PT_OPND_REG && a.bytes * a.n * j->width >= LEAST &&
+                   !jit_set_has(loaded, a.base->index)
+               ? a.bytes * a.n
+               : 0;
+}
+
+/* i1: the launch stores more than caches hold, so many bytes a thread. */
+static LLVMValueRef is_beyond_caches(struct jit *j, uint32_t bytes)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context), i64 = LLVMInt64TypeInContext(j->context);
+    size_t grid = offsetof(struct pt_launch, grid), threads = offsetof(struct pt_launch, threads);
+    LLVMValueRef all = LLVMBuildZExt(j->b, jit_field(j, i32, j->launch, threads), i64, "");
+    for (unsigned d = 0; d < 3; d++) {
+        LLVMValueRef size = jit_field(j, i32, j->launch, grid + d * sizeof(uint32_t));
+        all = LLVMBuildMul(j->b, all, LLVMBuildZExt(j->b, size, i64, ""), "");
+    }
+    return LLVMBuildICmp(j->b, LLVMIntUGT, all, jit_i64(j, CACHES / bytes), "");
+}
+
+void jit_plan_streams(struct jit *j)
+{
+    uint32_t all = 0;
+    j->streaming = pt_arena_alloc(j->arena, (j->f->insns.n + 63) / 64 * sizeof *j->streaming);
+    if (!has_no_order(j))
+        return;
+    const uint64_t *loaded = find_loaded(j);
+    for (uint32_t i = 0; i < j->f->insns.n; i++) {
+        uint32_t bytes = bytes_of(j, i, loaded);
+        if (bytes)
+            jit_set_add(j->streaming, i);
+        all += bytes;
+    }
+    if (all)
+        j->streams = is_beyond_caches(j, all);
+}
+
+bool jit_is_streaming(const struct jit *j)
+{
+    return jit_set_has(j->streaming, (uint32_t)(j->insn - j->f->insns.v));
+}
+
+void jit_store_stream(struct jit *j, const struct jit_access *a, LLVMValueRef value,
+                      LLVMValueRef pointer)
+{
+    unsigned bytes = a->bytes * a->n * j->width, align = bytes < LINE ? bytes : LINE;
+    LLVMBasicBlockRef past = jit_new_block(j, "past"), plain = jit_new_block(j, "plain");
+    LLVMBasicBlockRef after = jit_new_block(j, "");
+    LLVMValueRef low = LLVMBuildPtrToInt(j->b, pointer, LLVMInt64TypeInContext(j->context), "");
+    low = LLVMBuildAnd(j->b, low, jit_i64(j, align - 1), "");
+    LLVMValueRef fits = LLVMBuildICmp(j->b, LLVMIntEQ, low, jit_i64(j, 0), "");
+    LLVMBuildCondBr(j->b, LLVMBuildAnd(j->b, j->streams, fits, ""), past, plain);
+    jit_continue_in(j, plain);
+    jit_store_at(j, a, value, pointer);
+    LLVMBuildBr(j->b, after);
+    jit_continue_in(j, past);
+    LLVMValueRef store = LLVMBuildStore(j->b, value, pointer);
+    LLVMSetAlignment(store, align);
+    LLVMMetadataRef one = LLVMValueAsMetadata(jit_i32(j, 1));
+    LLVMSetMetadata(store, LLVMGetMDKindIDInContext(j->context, "nontemporal", 11),
+                    LLVMMetadataAsValue(j->context, LLVMMDNodeInContext2(j->context, &one, 1)));
+    LLVMBuildBr(j->b, after);
+    jit_continue_in(j, after);
+}

@@ -1,0 +1,266 @@
+/* What accesses will need soon. Loops that walk memory in long strides (grid-stride loops above all): the machine's own
+ * prefetcher does not follow them, so each access asks for what later rounds will need, or, where CTAs take turns, for what the
+ * next CTA will need in this round: when their turn comes, what later rounds asked for is gone. Lanes that run one after the other
+ * walk rows, each of which goes on where another ended as a rule: they ask for what lies further on. Straight code asks for what
+ * a later CTA will touch: prefetch_distance.c.
+ */
+#include "backend/jit/memory/access.h"
+
+enum {
+    AHEAD = 12,         /* rounds */
+    AHEAD_BARRIERS = 2, /* rounds with barriers in them */
+    WALK_AHEAD = 768,   /* bytes */
+    DEPTH = 8,
+    LINE = 64, /* bytes */
+    NEAR = 64, /* instructions in which another access through the same address is looked for */
+    SHORT_STEP = 4096 /* the machine follows shorter constant steps by itself */
+};
+
+struct step {
+    bool is_known;
+    LLVMValueRef bytes; /* i64: what one round adds; NULL: nothing */
+    bool is_long;
+};
+
+static const struct step unknown = {false, NULL, false};
+
+/* ---- the loop's definitions of a register ---------------------------------------------------- */
+
+struct search {
+    uint32_t reg, insn, n, at;
+};
+
+static void note_def(void *ud, uint32_t reg, bool is_def)
+{
+    struct search *s = ud;
+    if (is_def && reg == s->reg) {
+        s->n++;
+        s->insn = s->at;
+    }
+}
+
+static struct search find_defs(const struct jit *j, const struct pt_loop *loop, uint32_t reg)
+{
+    struct search s = {.reg = reg};
+    for (uint32_t b = loop->header; b < loop->end; b++) {
+        const struct pt_block *block = &j->f->blocks.v[b];
+        for (s.at = block->first; s.at < block->first + block->count; s.at++)
+            pt_insn_regs(j->m, j->f, &j->f->insns.v[s.at], note_def, &s);
+    }
+    return s;
+}
+
+/* ---- what a round adds ----------------------------------------------------------------------- */
+
+static struct step step_of(struct jit *j, const struct pt_loop *loop, uint32_t reg, unsigned depth);
+
+static struct step step_of_operand(struct jit *j, const struct pt_loop *loop,
+                                   const struct pt_operand *o, unsigned depth)
+{
+    struct step none = {true, NULL, false};
+    return o->kind == PT_OPND_REG ? step_of(j, loop, o->index, depth + 1) : none;
+}
+
+/* The operand is the same in all lanes of the group and in all rounds. */
+static bool is_fixed(const struct jit *j, const struct pt_loop *loop, const struct pt_operand *o)
+{
+    int64_t stride;
+    return o->kind == PT_OPND_REG && jit_shape_of(j, o, &stride) == JIT_SCALAR &&
+           !jit_is_per_copy(j, o) && !find_defs(j, loop, o->index).n;
+}
+
+static LLVMValueRef read_fixed(struct jit *j, const struct pt_operand *o, enum pt_type type)
+{
+    LLVMValueRef value = jit_read(j, o, 0, type, 1, false);
+    return LLVMBuildIntCast2(j->b, value, LLVMInt64TypeInContext(j->context), true, "");
+}
+
+static struct step scale(struct jit *j, const struct pt_loop *loop, struct step s,
+                         const struct pt_operand *by, enum pt_type type)
+{
+    if (!s.is_known || !s.bytes)
+        return s;
+    if (by->kind == PT_OPND_IMM) {
+        s.bytes = LLVMBuildMul(j->b, s.bytes, jit_i64(j, (uint64_t)by->imm), "");
+        return s;
+    }
+    if (!is_fixed(j, loop, by))
+        return unknown;
+    s.bytes = LLVMBuildMul(j->b, s.bytes, read_fixed(j, by, type), "");
+    s.is_long = true; /* rows of a matrix */
+    return s;
+}
+
+static struct step shift(struct jit *j, struct step s, const struct pt_operand *by)
+{
+    if (!s.is_known || !s.bytes)
+        return s;
+    if (by->kind != PT_OPND_IMM)
+        return unknown;
+    s.bytes = LLVMBuildShl(j->b, s.bytes, jit_i64(j, (uint64_t)by->imm & 63), "");
+    return s;
+}
+
+static struct step sum(struct jit *j, struct step a, struct step b)
+{
+    if (!a.is_known || !b.is_known)
+        return unknown;
+    if (!a.bytes || !b.bytes)
+        return a.bytes ? a : b;
+    a.bytes = LLVMBuildAdd(j->b, a.bytes, b.bytes, "");
+    a.is_long |= b.is_long;
+    return a;
+}
+
+/* r = r + s, s the same in all lanes and rounds. */
+static struct step advance(struct jit *j, const struct pt_loop *loop, uint32_t reg,
+                           const struct pt_insn *insn)
+{
+    const struct pt_operand *o = &j->f->operands.v[insn->operands];
+    if (pt_insn_form(j->m, insn)->op != PT_OP_add_int || insn->guard)
+        return unknown;
+    const struct pt_operand *s = o[1].kind == PT_OPND_REG && o[1].index == reg ? &o[2] : &o[1];
+    const struct pt_operand *self = s == &o[1] ? &o[2] : &o[1];
+    if (self->kind != PT_OPND_REG || self->index != reg)
+        return unknown;
+    if (s->kind == PT_OPND_IMM)
+        return (struct step){true, jit_i64(j, (uint64_t)s->imm), s->imm >= SHORT_STEP};
+    if (!is_fixed(j, loop, s))
+        return unknown;
+    enum pt_type type = (enum pt_type)pt_insn_form(j->m, insn)->type[0];
+    return (struct step){true, read_fixed(j, s, type), true};
+}
+
+static struct step step_of(struct jit *j, const struct pt_loop *loop, uint32_t reg, unsigned depth)
+{
+    struct search def = find_defs(j, loop, reg);
+    if (!def.n)
+        return (struct step){true, NULL, false};
+    if (def.n > 1 || depth > DEPTH)
+        return unknown;
+    const struct pt_insn *insn = &j->f->insns.v[def.insn];
+    const struct pt_operand *o = &j->f->operands.v[insn->operands];
+    const struct pt_form *form = pt_insn_form(j->m, insn);
+    enum pt_type type = (enum pt_type)form->type[0];
+    if (j->f->regs.v[reg].n_defs > 1)
+        return advance(j, loop, reg, insn);
+    switch ((enum pt_op)form->op) {
+    case PT_OP_add_int:
+        return sum(j, step_of_operand(j, loop, &o[1], depth),
+                   step_of_operand(j, loop, &o[2], depth));
+    case PT_OP_mul_wide:
+    case PT_OP_mul_lo:
+        return scale(j, loop, step_of_operand(j, loop, &o[1], depth), &o[2], type);
+    case PT_OP_mad_wide:
+    case PT_OP_mad_lo:
+        return sum(j, scale(j, loop, step_of_operand(j, loop, &o[1], depth), &o[2], type),
+                   step_of_operand(j, loop, &o[3], depth));
+    case PT_OP_shl:
+        return shift(j, step_of_operand(j, loop, &o[1], depth), &o[2]);
+    case PT_OP_mov:
+    case PT_OP_cvta_to:
+    case PT_OP_cvt_int:
+        return step_of_operand(j, loop, &o[1], depth);
+    default:
+        return unknown;
+    }
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+enum { SECOND_LEVEL = 2, FIRST_LEVEL = 3 }; /* of caches, as llvm.prefetch has them */
+
+static void ask(struct jit *j, LLVMValueRef pointer, unsigned bytes, bool writes, unsigned level)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    for (unsigned at = 0; at < bytes; at += LINE) {
+        LLVMValueRef args[] = {jit_at(j, pointer, jit_i64(j, at)), LLVMConstInt(i32, writes, false),
+                               LLVMConstInt(i32, level, false), LLVMConstInt(i32, 1, false)};
+        jit_intrinsic(j, "llvm.prefetch", LLVMTypeOf(pointer), args, 4);
+    }
+}
+
+/* An access goes through the register, with or without another offset. */
+static bool goes_through(const struct jit *j, const struct pt_insn *insn, uint32_t reg)
+{
+    for (uint32_t k = 0; k < insn->n_operands; k++) {
+        const struct pt_operand *o = &j->f->operands.v[insn->operands + k];
+        if (o->kind == PT_OPND_MEM && j->f->operands.v[o->index].kind == PT_OPND_REG &&
+            j->f->operands.v[o->index].index == reg)
+            return true;
+    }
+    return false;
+}
+
+/* Straight code. The first access through an address asks, for writing if a store follows near by. */
+static void ask_behind(struct jit *j, uint32_t reg, LLVMValueRef pointer, unsigned bytes)
+{
+    uint32_t at = (uint32_t)(j->insn - j->f->insns.v), first = at > NEAR ? at - NEAR : 0;
+    uint32_t end = j->f->insns.n - at > NEAR ? at + NEAR : j->f->insns.n;
+    bool writes = false;
+    for (uint32_t i = first; i < at; i++)
+        if (goes_through(j, &j->f->insns.v[i], reg))
+            return;
+    for (uint32_t i = at; i < end && !writes; i++)
+        writes = (pt_insn_form(j->m, &j->f->insns.v[i])->effects & PT_FX_WRITE) &&
+                 goes_through(j, &j->f->insns.v[i], reg);
+    LLVMValueRef behind = jit_lies_behind(j) ? NULL : jit_distance_behind(j, reg);
+    if (!behind)
+        return;
+    LLVMValueRef next = jit_at(j, pointer, behind);
+    if (jit_is_streaming(j)) /* nobody needs the line: what is at hand anyway */
+        next = LLVMBuildSelect(j->b, j->streams, j->scratch, next, "");
+    ask(j, next, bytes, writes, SECOND_LEVEL);
+}
+
+/* The chunk before has asked for the line: chunks of less than a line go on where others end, in the group or in rows of threads
+ * that begin with a line. */
+static bool has_asked(const struct jit *j, uint32_t reg, unsigned copy, unsigned bytes)
+{
+    unsigned row = j->vary->shape.block[0] * (bytes / j->width), group = j->copies * bytes;
+    bool goes_on = !j->regs[reg].is_per_copy || (row && row % LINE == 0 && group % LINE == 0);
+    return goes_on && bytes < LINE && copy * bytes % LINE != 0;
+}
+
+/* Rounds with barriers are long, as all groups take part: what is asked for early is gone from the cache when it is needed. */
+static unsigned rounds_ahead(const struct jit *j, const struct pt_loop *loop)
+{
+    for (uint32_t b = loop->header; b < loop->end; b++)
+        if (jit_is_sync(j, b))
+            return AHEAD_BARRIERS;
+    return AHEAD;
+}
+
+void jit_prefetch(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef pointer, unsigned bytes)
+{
+    if (has_asked(j, reg, copy, bytes))
+        return;
+    uint32_t l = j->f->blocks.v[j->block].loop;
+    if (!l) {
+        ask_behind(j, reg, pointer, bytes);
+        return;
+    }
+    struct step step = step_of(j, &j->f->loops.v[l - 1], reg, 0);
+    if (!step.is_known || !step.bytes || !step.is_long)
+        return;
+    unsigned rounds = rounds_ahead(j, &j->f->loops.v[l - 1]);
+    LLVMValueRef by = LLVMBuildMul(j->b, step.bytes, jit_i64(j, rounds), "");
+    bool writes = !(j->form->effects & PT_FX_READ);
+    LLVMValueRef next = l == j->turn_loop ? jit_distance_of_turns(j, reg) : NULL;
+    if (next)
+        by = LLVMBuildSelect(j->b, jit_takes_turns(j), next, by, "");
+    ask(j, jit_at(j, pointer, by), bytes, writes, next ? FIRST_LEVEL : SECOND_LEVEL);
+}
+
+void jit_prefetch_walk(struct jit *j, uint32_t reg, LLVMValueRef pointer)
+{
+    uint32_t l = j->f->blocks.v[j->block].loop;
+    if (!l || j->target->follows_parts)
+        return;
+    struct step step = step_of(j, &j->f->loops.v[l - 1], reg, 0);
+    if (!step.is_known || !step.bytes || step.is_long || !LLVMIsAConstantInt(step.bytes))
+        return;
+    bool is_back = LLVMConstIntGetSExtValue(step.bytes) < 0;
+    uint64_t ahead = is_back ? -(uint64_t)WALK_AHEAD : WALK_AHEAD;
+    ask(j, jit_at(j, pointer, jit_i64(j, ahead)), 1, false, FIRST_LEVEL);
+}

@@ -1,0 +1,203 @@
+/* How far from a CTA's accesses those of later CTAs lie. Straight code: a CTA ends, and the next begins, before the machine's own
+ * prefetcher sees a stream in it, unless it follows short parts of CTAs that follow one another. An address is followed back to the
+ * CTA's index, through sums and through products with what all CTAs agree on.
+ */
+#include "backend/jit/control/region.h"
+
+enum {
+    CTAS_AHEAD = 8,
+    BEHIND = 4096, /* bytes, where CTAs are at unknown distances */
+    PAGE = 4096,   /* bytes; the machine follows no stream beyond */
+    DEPTH = 8
+};
+
+/* By how much a value is more in the next CTA along an axis. */
+struct slope {
+    bool is_known;
+    LLVMValueRef bytes; /* i64; NULL: nothing */
+    bool is_constant;
+    uint64_t constant;
+};
+
+static struct slope known(struct jit *j, uint64_t constant)
+{
+    LLVMValueRef bytes = constant ? jit_i64(j, constant) : NULL;
+    return (struct slope){true, bytes, true, constant};
+}
+
+/* The operand is the same in all lanes of the group, and has its value where the block begins or from there on to j->insn. */
+static bool is_at_hand(const struct jit *j, const struct pt_operand *o)
+{
+    int64_t stride;
+    if (o->kind == PT_OPND_IMM)
+        return true;
+    if (jit_shape_of(j, o, &stride) != JIT_SCALAR || jit_is_per_copy(j, o))
+        return false;
+    if (o->kind == PT_OPND_SREG)
+        return true;
+    if (o->kind != PT_OPND_REG || j->regs[o->index].only == UINT32_MAX)
+        return false;
+    const struct pt_block *block = &j->f->blocks.v[j->block];
+    uint32_t only = j->regs[o->index].only;
+    return jit_is_live_into(j, j->block, o->index) ||
+           (only >= block->first && only < (uint32_t)(j->insn - j->f->insns.v)) ||
+           (j->is_one_region && jit_is_behind(j, only));
+}
+
+/* The operand is a number, or the width of blocks whose shape is known. */
+static bool is_number(const struct jit *j, const struct pt_operand *o, uint64_t *number)
+{
+    if (o->kind == PT_OPND_REG && j->regs[o->index].only != UINT32_MAX) {
+        const struct pt_insn *only = &j->f->insns.v[j->regs[o->index].only];
+        if (pt_insn_form(j->m, only)->op == PT_OP_mov_sreg && !only->guard)
+            o = &j->f->operands.v[only->operands + 1];
+    }
+    if (o->kind != PT_OPND_SREG)
+        return jit_constant(j, o, number);
+    if (o->index < PT_SREG_ntid_x || o->index > PT_SREG_ntid_z || !j->vary->shape.block[0])
+        return false;
+    *number = j->vary->shape.block[o->index - PT_SREG_ntid_x];
+    return true;
+}
+
+static struct slope slope_of(struct jit *j, const struct pt_operand *o, enum pt_sreg axis,
+                             unsigned depth);
+
+static struct slope slope_sum(struct jit *j, struct slope a, struct slope b, bool subtracts)
+{
+    struct slope s = {a.is_known && b.is_known, NULL, a.is_constant && b.is_constant, 0};
+    if (!s.is_known || (!a.bytes && !b.bytes))
+        return s;
+    if (s.is_constant)
+        return known(j, subtracts ? a.constant - b.constant : a.constant + b.constant);
+    LLVMValueRef x = a.bytes ? a.bytes : jit_i64(j, 0), y = b.bytes ? b.bytes : jit_i64(j, 0);
+    s.bytes = subtracts ? LLVMBuildSub(j->b, x, y, "") : LLVMBuildAdd(j->b, x, y, "");
+    return s;
+}
+
+/* The slope of a product of which one factor is the same in all CTAs. */
+static struct slope slope_product(struct jit *j, const struct pt_operand *a,
+                                  const struct pt_operand *b, enum pt_type type, enum pt_sreg axis,
+                                  unsigned depth)
+{
+    struct slope x = slope_of(j, a, axis, depth), y = slope_of(j, b, axis, depth);
+    uint64_t constant;
+    if (!x.is_known || !y.is_known || (x.bytes && y.bytes))
+        return (struct slope){0};
+    if (!x.bytes && !y.bytes)
+        return x;
+    const struct pt_operand *by = x.bytes ? b : a;
+    struct slope s = x.bytes ? x : y;
+    if (is_number(j, by, &constant))
+        return s.is_constant
+                   ? known(j, s.constant * constant)
+                   : (struct slope){true, LLVMBuildMul(j->b, s.bytes, jit_i64(j, constant), ""),
+                                    false, 0};
+    if (!is_at_hand(j, by))
+        return (struct slope){0};
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    LLVMValueRef factor = jit_read(j, by, 0, type, 1, false);
+    factor = LLVMBuildIntCast2(j->b, factor, i64, pt_type_class(type) == PT_CLASS_S, "");
+    return (struct slope){true, LLVMBuildMul(j->b, s.bytes, factor, ""), false, 0};
+}
+
+static struct slope slope_of_def(struct jit *j, const struct pt_insn *def, enum pt_sreg axis,
+                                 unsigned depth)
+{
+    const struct pt_operand *o = &j->f->operands.v[def->operands];
+    const struct pt_form *form = pt_insn_form(j->m, def);
+    enum pt_type type = (enum pt_type)form->type[0];
+    uint64_t by;
+    if (def->guard)
+        return (struct slope){0};
+    switch ((enum pt_op)form->op) {
+    case PT_OP_add_int:
+    case PT_OP_sub_int:
+        return slope_sum(j, slope_of(j, &o[1], axis, depth), slope_of(j, &o[2], axis, depth),
+                         form->op == PT_OP_sub_int);
+    case PT_OP_mul_wide:
+    case PT_OP_mul_lo:
+        return slope_product(j, &o[1], &o[2], type, axis, depth);
+    case PT_OP_mad_wide:
+    case PT_OP_mad_lo:
+        return slope_sum(j, slope_product(j, &o[1], &o[2], type, axis, depth),
+                         slope_of(j, &o[3], axis, depth), false);
+    case PT_OP_shl: {
+        struct slope s = slope_of(j, &o[1], axis, depth);
+        if (!s.bytes || !jit_constant(j, &o[2], &by) || by > 31)
+            return s.bytes ? (struct slope){0} : s;
+        if (s.is_constant)
+            return known(j, s.constant << by);
+        s.bytes = LLVMBuildShl(j->b, s.bytes, jit_i64(j, by), "");
+        return s;
+    }
+    case PT_OP_mov:
+    case PT_OP_mov_sreg:
+    case PT_OP_cvta_to:
+    case PT_OP_cvt_int:
+        return slope_of(j, &o[1], axis, depth);
+    case PT_OP_ld: /* of a parameter, which are the same for all */
+        return pt_form_space(form) == PT_SPACE_PARAM ? known(j, 0) : (struct slope){0};
+    default:
+        return (struct slope){0};
+    }
+}
+
+/* The register's only definition, or the one before a loop that goes in strides of the grid; UINT32_MAX: there is no such. */
+static uint32_t first_def(const struct jit *j, uint32_t reg)
+{
+    const struct jit_reg *r = &j->regs[reg];
+    for (unsigned k = 0; r->n_defs == 2 && k < 2; k++)
+        if (jit_strides_grid(j, &j->f->insns.v[j->defs[r->defs + k]]))
+            return j->defs[r->defs + 1 - k];
+    return r->only;
+}
+
+static struct slope slope_of(struct jit *j, const struct pt_operand *o, enum pt_sreg axis,
+                             unsigned depth)
+{
+    if (o->kind == PT_OPND_SREG)
+        return known(j, o->index == (uint32_t)axis);
+    if (o->kind != PT_OPND_REG)
+        return known(j, 0);
+    uint32_t def = first_def(j, o->index);
+    if (def == UINT32_MAX || depth > DEPTH)
+        return (struct slope){0};
+    return slope_of_def(j, &j->f->insns.v[def], axis, depth + 1);
+}
+
+static LLVMValueRef read_sreg(struct jit *j, enum pt_sreg sreg)
+{
+    struct pt_operand o = {.kind = PT_OPND_SREG, .index = sreg};
+    return jit_read(j, &o, 0, PT_u32, 1, false);
+}
+
+/* How far off the CTA touches that runs CTAS_AHEAD later: they go along x, then along y. */
+static LLVMValueRef distance_ahead(struct jit *j, struct slope x, struct slope y)
+{
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    LLVMValueRef ahead = jit_i32(j, CTAS_AHEAD), width = read_sreg(j, PT_SREG_nctaid_x);
+    LLVMValueRef left = LLVMBuildSub(j->b, width, read_sreg(j, PT_SREG_ctaid_x), "");
+    LLVMValueRef same_row = LLVMBuildICmp(j->b, LLVMIntUGT, left, ahead, "");
+    LLVMValueRef zero = jit_i64(j, 0), dx = x.bytes ? x.bytes : zero, dy = y.bytes ? y.bytes : zero;
+    LLVMValueRef next = LLVMBuildMul(j->b, dx, LLVMBuildZExt(j->b, width, i64, ""), "");
+    next = LLVMBuildSelect(j->b, same_row, zero, LLVMBuildSub(j->b, dy, next, ""), "");
+    return LLVMBuildAdd(j->b, LLVMBuildMul(j->b, dx, jit_i64(j, CTAS_AHEAD), ""), next, "");
+}
+
+LLVMValueRef jit_distance_behind(struct jit *j, uint32_t reg)
+{
+    const uint32_t *block = j->vary->shape.block;
+    struct pt_operand o = {.kind = PT_OPND_REG, .index = reg};
+    struct slope x = slope_of(j, &o, PT_SREG_ctaid_x, 0), y = slope_of(j, &o, PT_SREG_ctaid_y, 0);
+    bool is_line = block[1] == 1 && block[2] == 1;
+    if (j->target->follows_parts && is_line && x.is_known && x.is_constant && x.constant < PAGE)
+        return NULL;
+    return x.is_known && y.is_known ? distance_ahead(j, x, y) : jit_i64(j, BEHIND);
+}
+
+LLVMValueRef jit_distance_of_turns(struct jit *j, uint32_t reg)
+{
+    struct pt_operand o = {.kind = PT_OPND_REG, .index = reg};
+    return slope_of(j, &o, PT_SREG_ctaid_x, 0).bytes;
+}

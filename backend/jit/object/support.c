@@ -1,0 +1,67 @@
+/* What native code calls for one thread, or for the whole CTA. */
+#include "backend/jit/object/support.h"
+
+#include "backend/barrier.h"
+#include "backend/semantics/float.h"
+#include "backend/sreg.h"
+
+uint64_t jit_help_sreg(const struct pt_cta *cta, uint32_t sreg, uint32_t x)
+{
+    (void)x; /* which is cta->id[0]: calls that LLVM takes for pure differ by it */
+    return pt_sreg_of_cta(cta, (enum pt_sreg)sreg);
+}
+
+static const char *detail_of(enum pt_fault_kind kind, const struct pt_form *form)
+{
+    if (kind == PT_FAULT_ILLEGAL_ADDRESS)
+        return PT_BEYOND_LOCAL;
+    if (kind == PT_FAULT_ILLEGAL_INSTRUCTION)
+        return form->op == PT_OP_brx_idx         ? PT_NO_TARGET
+               : (form->effects & PT_FX_WARP) ? PT_STRANGERS
+                                              : PT_NO_FUNCTION;
+    return form->op == PT_OP_brkpt ? PT_NO_DEBUGGER : NULL;
+}
+
+void jit_help_fail(const struct pt_cta *cta, struct pt_fault *fault, uint64_t what, uint64_t place,
+                   uint64_t first, const uint32_t *lanes, const uint64_t *addresses)
+{
+    const struct pt_module *m = cta->launch->program->image->module;
+    uint32_t func = (uint32_t)(place >> 32), insn = (uint32_t)place, lowest = 0;
+    uint32_t n = (uint32_t)what >> 16, n_addresses = (uint32_t)what & 0xffff;
+    const struct pt_form *form = pt_insn_form(m, &m->funcs.v[func].insns.v[insn]);
+    enum pt_fault_kind kind = (enum pt_fault_kind)(what >> 32);
+    while (lowest < n - 1 && !lanes[lowest])
+        lowest++;
+    *fault =
+        (struct pt_fault){.kind = kind, .func = func, .insn = insn, .detail = detail_of(kind, form)};
+    fault->warp = (uint32_t)(first + lowest) / PT_WARP_SIZE;
+    for (uint32_t i = lowest; i < n && (first + i) / PT_WARP_SIZE == fault->warp; i++)
+        fault->lanes |= (uint32_t)(lanes[i] != 0) << (first + i) % PT_WARP_SIZE;
+    if (form->op == PT_OP_brx_idx) /* the interpreter looks at one lane after the other */
+        fault->lanes &= -fault->lanes;
+    fault->has_address = n_addresses != 0;
+    fault->address = n_addresses ? addresses[n_addresses > 1 ? lowest : 0] : 0;
+}
+
+void *jit_help_frame(struct pt_cta *cta, uint32_t warp, uint32_t func)
+{
+    return cta->launch->program->engine->frame(&cta->warps[warp], func);
+}
+
+uint32_t jit_help_step(struct pt_cta *cta, uint32_t warp, uint32_t func, uint32_t insn,
+                       uint32_t lanes, uint32_t is_fast)
+{
+    struct pt_warp *w = cta->stepping = &cta->warps[warp];
+    uint32_t live = w->live;
+    if (!cta->launch->program->engine->step(w, func, insn, lanes, is_fast))
+        return 0;
+    w->live = live;
+    cta->stepping = NULL;
+    cta->steps++;
+    return 1;
+}
+
+uint64_t jit_help_atom_add_f64(uint64_t old, uint64_t b, uint32_t in_shared)
+{
+    return pt_float_atom_add64(old, b, in_shared);
+}

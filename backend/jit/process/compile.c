@@ -1,0 +1,168 @@
+/* LLVM's part of a compile, from the snapshot of a kernel to an object or a text. */
+#include "backend/jit/process/compile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <llvm-c/Analysis.h>
+
+#include "backend/jit/jit.h"
+
+/* What a compile has to give back, whichever way it ends. */
+struct session {
+    struct jit j;
+    struct pt_arena arena;
+    LLVMTargetMachineRef machine;
+    struct pt_native_result *result;
+};
+
+static bool refuse(struct session *s, const char *before, const char *why)
+{
+    s->result->end = PT_NATIVE_REFUSED;
+    snprintf(s->result->why, sizeof s->result->why, "%s%s", before, why);
+    return false;
+}
+
+static bool open_llvm(struct session *s)
+{
+    struct jit *j = &s->j;
+    j->target = jit_target(j->options->level);
+    s->machine = j->target ? jit_target_machine(j->target, LLVMCodeGenLevelDefault) : NULL;
+    if (!s->machine)
+        return refuse(s, "", "LLVM has no target for this machine");
+    j->context = LLVMContextCreate();
+    j->module = LLVMModuleCreateWithNameInContext(j->f->name, j->context);
+    j->b = LLVMCreateBuilderInContext(j->context);
+    LLVMSetTarget(j->module, j->target->triple);
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(s->machine);
+    LLVMSetModuleDataLayout(j->module, layout);
+    LLVMDisposeTargetData(layout);
+    return true;
+}
+
+static void close_session(struct session *s)
+{
+    if (s->j.context) {
+        jit_debug_finish(&s->j);
+        LLVMDisposeBuilder(s->j.b);
+        LLVMDisposeModule(s->j.module);
+        LLVMContextDispose(s->j.context);
+    }
+    if (s->machine)
+        LLVMDisposeTargetMachine(s->machine);
+    pt_arena_free(&s->arena);
+}
+
+/* What LLVM's verifier says, or ours, is our mistake. */
+static bool verify(struct session *s)
+{
+    char *message = NULL, found[256] = "";
+    bool ok = !LLVMVerifyModule(s->j.module, LLVMReturnStatusAction, &message) && jit_check(&s->j, found, sizeof found);
+    if (!ok)
+        refuse(s, PT_NATIVE_BROKEN, *found ? found : message);
+    LLVMDisposeMessage(message);
+    return ok;
+}
+
+static bool generate(struct session *s, const uint8_t *snapshot, size_t n)
+{
+    struct jit *j = &s->j;
+    j->arena = &s->arena;
+    j->snapshot = jit_snapshot_read(snapshot, n, j->arena);
+    if (!j->snapshot)
+        return refuse(s, "", "a snapshot that is not whole");
+    j->options = &j->snapshot->options;
+    j->m = &j->snapshot->m;
+    j->f = &j->m->funcs.v[j->snapshot->kernel];
+    if (!open_llvm(s))
+        return false;
+    if (!jit_generate(j))
+        return refuse(s, "", j->why);
+    jit_debug_finish(j);
+    return verify(s);
+}
+
+static bool generate_in_arena(struct session *s, const uint8_t *snapshot, size_t n)
+{
+    jmp_buf oom;
+    pt_arena_init(&s->arena, &pt_malloc_allocator);
+    s->arena.oom = &oom;
+    if (setjmp(oom) == 0)
+        return generate(s, snapshot, n);
+    s->result->end = PT_NATIVE_NO_MEMORY;
+    return false;
+}
+
+static bool copy(struct session *s, const char *from, size_t n, struct jit_object *object)
+{
+    object->size = n;
+    object->bytes = malloc(n + 1);
+    if (!object->bytes) {
+        s->result->end = PT_NATIVE_NO_MEMORY;
+        return false;
+    }
+    memcpy(object->bytes, from, n);
+    object->bytes[n] = 0;
+    return true;
+}
+
+static bool print(struct session *s, struct jit_object *object)
+{
+    char *text = LLVMPrintModuleToString(s->j.module);
+    bool ok = copy(s, text, strlen(text), object);
+    LLVMDisposeMessage(text);
+    return ok;
+}
+
+/* Instructions are chosen, and registers given, in time that grows with the code alone. */
+static void take_light_machine(struct session *s)
+{
+    LLVMTargetMachineRef machine = jit_target_machine(s->j.target, LLVMCodeGenLevelNone);
+    if (!machine)
+        return;
+    LLVMDisposeTargetMachine(s->machine);
+    s->machine = machine;
+}
+
+static bool emit(struct session *s, LLVMCodeGenFileType type, struct jit_object *object)
+{
+    LLVMMemoryBufferRef buffer;
+    char *message = NULL;
+    if (s->j.is_light)
+        take_light_machine(s);
+    if (LLVMTargetMachineEmitToMemoryBuffer(s->machine, s->j.module, type, &message, &buffer)) {
+        LLVMDisposeMessage(message);
+        return refuse(s, "", "LLVM cannot emit code for this kernel");
+    }
+    bool ok = copy(s, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer), object);
+    LLVMDisposeMemoryBuffer(buffer);
+    return ok;
+}
+
+static void describe(const struct jit *j, struct jit_object *object)
+{
+    object->scratch_bytes = j->scratch_bytes;
+    object->needs_warps = j->has_steps || j->runs_apart;
+    object->front_bytes = j->front_bytes;
+    object->local_bytes = j->f->local_size;
+    object->together = j->turn_loop ? JIT_TOGETHER : 0;
+}
+
+bool jit_compile(const uint8_t *snapshot, size_t n, enum pt_native_print what, struct jit_object *object,
+                 struct pt_native_result *result)
+{
+    struct session s = {.result = result};
+    bool ok = generate_in_arena(&s, snapshot, n);
+    if (ok) {
+        jit_optimise(&s.j, s.machine);
+        ok = what == PT_NATIVE_LLVM ? print(&s, object)
+                                    : emit(&s, what == PT_NATIVE_OBJECT ? LLVMObjectFile : LLVMAssemblyFile, object);
+    }
+    if (ok) {
+        describe(&s.j, object);
+        result->end = PT_NATIVE_MADE;
+    }
+    close_session(&s);
+    return ok;
+}

@@ -1,0 +1,716 @@
+/* Registers in native code. */
+#include "backend/jit/value/value.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- small things ---------------------------------------------------------------------------- */
+
+LLVMValueRef jit_i32(struct jit *j, uint32_t value)
+{
+    return LLVMConstInt(LLVMInt32TypeInContext(j->context), value, false);
+}
+
+LLVMValueRef jit_i64(struct jit *j, uint64_t value)
+{
+    return LLVMConstInt(LLVMInt64TypeInContext(j->context), value, false);
+}
+
+LLVMValueRef jit_alloca(struct jit *j, LLVMTypeRef type, const char *name)
+{
+    return LLVMBuildAlloca(j->allocas, type, name);
+}
+
+LLVMValueRef jit_at(struct jit *j, LLVMValueRef pointer, LLVMValueRef bytes)
+{
+    return LLVMBuildGEP2(j->b, LLVMInt8TypeInContext(j->context), pointer, &bytes, 1, "");
+}
+
+LLVMValueRef jit_field(struct jit *j, LLVMTypeRef type, LLVMValueRef pointer, size_t offset)
+{
+    return LLVMBuildLoad2(j->b, type, jit_at(j, pointer, jit_i64(j, offset)), "");
+}
+
+void jit_set_invariant(struct jit *j, LLVMValueRef load)
+{
+    LLVMSetMetadata(load, LLVMGetMDKindIDInContext(j->context, "invariant.load", 14),
+                    LLVMMDNodeInContext(j->context, NULL, 0));
+    jit_proven(j, load, "invariant.load"); /* by the caller */
+}
+
+static LLVMValueRef fence_lanes(struct jit *j, LLVMValueRef lanes);
+
+/* A predicate of all lanes, made of integers: LLVM is slow at spreading a single i1, and without the fence goes back to it. */
+static LLVMValueRef splat_bit(struct jit *j, LLVMValueRef bit)
+{
+    if (j->target->has_mask_registers) {
+        LLVMTypeRef bits = LLVMIntTypeInContext(j->context, j->width);
+        return LLVMBuildBitCast(j->b, LLVMBuildSExt(j->b, bit, bits, ""),
+                                jit_int_type(j, 1, j->width), "");
+    }
+    LLVMValueRef lane = LLVMBuildSExt(j->b, bit, LLVMInt32TypeInContext(j->context), "");
+    return jit_flow_mask(j, fence_lanes(j, jit_splat(j, lane)));
+}
+
+LLVMValueRef jit_splat(struct jit *j, LLVMValueRef scalar)
+{
+    if (LLVMTypeOf(scalar) == LLVMInt1TypeInContext(j->context) && !LLVMIsConstant(scalar))
+        return splat_bit(j, scalar);
+    LLVMTypeRef type = LLVMVectorType(LLVMTypeOf(scalar), j->width);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMValueRef one =
+        LLVMBuildInsertElement(j->b, LLVMGetPoison(type), scalar, LLVMConstInt(i32, 0, false), "");
+    return LLVMBuildShuffleVector(j->b, one, LLVMGetPoison(type),
+                                  LLVMConstNull(LLVMVectorType(i32, j->width)), "");
+}
+
+LLVMValueRef jit_steps(struct jit *j, LLVMTypeRef element, int64_t stride)
+{
+    LLVMValueRef steps[64];
+    for (unsigned i = 0; i < j->width; i++)
+        steps[i] = LLVMConstInt(element, (uint64_t)stride * i, true);
+    return LLVMConstVector(steps, j->width);
+}
+
+/* Keeps LLVM from looking through lanes of 32 bits. */
+static LLVMValueRef fence_lanes(struct jit *j, LLVMValueRef vector)
+{
+    LLVMTypeRef floats = jit_float_type(j, 32, LLVMGetVectorSize(LLVMTypeOf(vector)));
+    LLVMValueRef lanes = LLVMBuildBitCast(j->b, vector, floats, "");
+    lanes = jit_intrinsic(j, "llvm.arithmetic.fence", floats, &lanes, 1);
+    return LLVMBuildBitCast(j->b, lanes, LLVMTypeOf(vector), "");
+}
+
+/* Without the fence LLVM 19 takes what only the pair's other lane needs for undefined, and lets it into addresses. */
+LLVMValueRef jit_lane(struct jit *j, LLVMValueRef vector, unsigned lane)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context), i64 = LLVMInt64TypeInContext(j->context);
+    if (LLVMGetElementType(LLVMTypeOf(vector)) != i32 || LLVMIsConstant(vector))
+        return LLVMBuildExtractElement(j->b, vector, jit_i32(j, lane), "");
+    LLVMTypeRef pairs = LLVMVectorType(i64, LLVMGetVectorSize(LLVMTypeOf(vector)) / 2);
+    LLVMValueRef pair = LLVMBuildBitCast(j->b, fence_lanes(j, vector), pairs, "");
+    pair = LLVMBuildExtractElement(j->b, pair, jit_i32(j, lane / 2), "");
+    if (lane % 2)
+        pair = LLVMBuildLShr(j->b, pair, jit_i64(j, 32), "");
+    return LLVMBuildTrunc(j->b, pair, i32, "");
+}
+
+LLVMValueRef jit_help(struct jit *j, const char *name, LLVMTypeRef type, LLVMValueRef *args)
+{
+    LLVMValueRef function = LLVMGetNamedFunction(j->module, name);
+    if (!function)
+        function = LLVMAddFunction(j->module, name, type);
+    return LLVMBuildCall2(j->b, type, function, args, LLVMCountParamTypes(type), "");
+}
+
+void jit_set_pure(struct jit *j, LLVMValueRef call)
+{
+    static const char *const names[] = {"memory", "nounwind", "willreturn"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        unsigned kind = LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
+        LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                 LLVMCreateEnumAttribute(j->context, kind, 0));
+    }
+    jit_proven(j, call, "pure"); /* by the caller */
+}
+
+LLVMValueRef jit_nowhere(struct jit *j)
+{
+    if (!j->nowhere) {
+        j->nowhere = jit_alloca(j, LLVMArrayType2(LLVMInt64TypeInContext(j->context), 8), "nowhere");
+        LLVMSetAlignment(j->nowhere, 64);
+    }
+    return j->nowhere;
+}
+
+/* ---- masks ----------------------------------------------------------------------------------- */
+
+LLVMTypeRef jit_flow_type(struct jit *j)
+{
+    return jit_int_type(j, j->target->has_mask_registers ? 1 : 32, j->width);
+}
+
+/* The fence keeps LLVM from making vectors of i1 of it again. */
+LLVMValueRef jit_flow_of(struct jit *j, LLVMValueRef mask)
+{
+    if (j->target->has_mask_registers)
+        return mask;
+    LLVMValueRef flow = LLVMBuildSExt(j->b, mask, jit_flow_type(j), "");
+    return LLVMIsConstant(flow) ? flow : fence_lanes(j, flow);
+}
+
+LLVMValueRef jit_flow_and(struct jit *j, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMValueRef both = LLVMBuildAnd(j->b, a, b, "");
+    return j->target->has_mask_registers || LLVMIsConstant(both) ? both : fence_lanes(j, both);
+}
+
+LLVMValueRef jit_flow_mask(struct jit *j, LLVMValueRef flow)
+{
+    if (j->target->has_mask_registers)
+        return flow;
+    return LLVMBuildICmp(j->b, LLVMIntSLT, flow, LLVMConstNull(jit_flow_type(j)), "");
+}
+
+LLVMValueRef jit_flow_load(struct jit *j, LLVMValueRef slot)
+{
+    return LLVMBuildLoad2(j->b, jit_flow_type(j), slot, "");
+}
+
+LLVMValueRef jit_mask_load(struct jit *j, LLVMValueRef slot)
+{
+    return jit_flow_mask(j, jit_flow_load(j, slot));
+}
+
+/* Predicate registers: the same form, without the fence, as most do not leave their block. */
+void jit_mask_store(struct jit *j, LLVMValueRef slot, LLVMValueRef mask)
+{
+    if (!j->target->has_mask_registers)
+        mask = LLVMBuildSExt(j->b, mask, jit_flow_type(j), "");
+    LLVMBuildStore(j->b, mask, slot);
+}
+
+LLVMValueRef jit_read_flow(struct jit *j, const struct pt_operand *o, unsigned copy)
+{
+    const struct jit_reg *r = &j->regs[o->index];
+    if (r->shape != JIT_VECTOR)
+        return jit_flow_of(j, jit_read(j, o, copy, PT_pred, j->width, true));
+    LLVMValueRef flow = jit_flow_load(j, r->slot[copy]);
+    return o->flags & PT_OPND_NEG ? LLVMBuildNot(j->b, flow, "") : flow;
+}
+
+LLVMValueRef jit_mask_all(struct jit *j)
+{
+    return LLVMConstAllOnes(jit_int_type(j, 1, j->width));
+}
+
+static LLVMValueRef mask_bits(struct jit *j, LLVMValueRef mask)
+{
+    return LLVMBuildBitCast(j->b, mask, LLVMIntTypeInContext(j->context, j->width), "");
+}
+
+LLVMValueRef jit_any(struct jit *j, LLVMValueRef mask)
+{
+    LLVMValueRef bits = mask_bits(j, mask);
+    return LLVMBuildICmp(j->b, LLVMIntNE, bits, LLVMConstNull(LLVMTypeOf(bits)), "");
+}
+
+LLVMValueRef jit_all(struct jit *j, LLVMValueRef mask)
+{
+    LLVMValueRef bits = mask_bits(j, mask);
+    return LLVMBuildICmp(j->b, LLVMIntEQ, bits, LLVMConstAllOnes(LLVMTypeOf(bits)), "");
+}
+
+/* ---- registers ------------------------------------------------------------------------------- */
+
+static LLVMTypeRef reg_type(struct jit *j, enum pt_type type)
+{
+    if (type == PT_f32)
+        return LLVMFloatTypeInContext(j->context);
+    if (type == PT_f64)
+        return LLVMDoubleTypeInContext(j->context);
+    return LLVMIntTypeInContext(j->context, pt_type_bits(type));
+}
+
+static LLVMTypeRef slot_type(struct jit *j, const struct jit_reg *r)
+{
+    if (r->shape != JIT_VECTOR)
+        return r->type;
+    if (r->type == LLVMInt1TypeInContext(j->context))
+        return jit_flow_type(j);
+    return LLVMVectorType(r->type, j->width);
+}
+
+static void make_reg(struct jit *j, uint32_t index, enum pt_type type)
+{
+    struct jit_reg *r = &j->regs[index];
+    const struct pt_value *v = &j->vary->regs[index];
+    r->type = reg_type(j, type);
+    r->shape = v->level < PT_LEVEL_LANE ? JIT_SCALAR : v->is_affine ? JIT_AFFINE : JIT_VECTOR;
+    r->is_per_copy = v->level >= PT_LEVEL_CHUNK && !(r->shape == JIT_AFFINE && v->spans_group);
+    bool may_wrap = r->shape == JIT_AFFINE && v->may_wrap;
+    for (unsigned u = 0; u < j->copies; u++) {
+        if (may_wrap)
+            r->wide[u] = jit_alloca(j, LLVMVectorType(r->type, j->width), "");
+        if (u && !r->is_per_copy)
+            continue;
+        r->slot[u] = jit_alloca(j, slot_type(j, r), "");
+        if (may_wrap)
+            r->fits[u] = jit_alloca(j, LLVMInt1TypeInContext(j->context), "");
+    }
+}
+
+unsigned jit_copies_on(const struct jit *j, uint32_t reg)
+{
+    if (!j->regs[reg].is_per_copy)
+        return j->copies;
+    return j->row && j->row->regs[reg].spans_group ? j->row->shape.copies : 1;
+}
+
+unsigned jit_first_of_row(const struct jit *j, uint32_t reg, unsigned copy)
+{
+    return copy - copy % jit_copies_on(j, reg);
+}
+
+void jit_value_init(struct jit *j)
+{
+    jit_find_nans(j);
+    for (uint32_t i = 1; i < j->f->regs.n; i++)
+        make_reg(j, i, (enum pt_type)j->f->regs.v[i].type);
+    make_reg(j, j->f->regs.n, PT_pred); /* CC.CF */
+    jit_find_ranges(j);
+}
+
+/* ---- special registers ----------------------------------------------------------------------- */
+
+/* Linear index of the first thread of a chunk. */
+static LLVMValueRef first_thread(struct jit *j, unsigned copy)
+{
+    LLVMValueRef g = LLVMBuildMul(j->b, j->group, jit_i32(j, j->width * j->copies), "");
+    return LLVMBuildAdd(j->b, g, jit_i32(j, copy * j->width), "");
+}
+
+/* A field that stays as it is while native code runs. */
+static LLVMValueRef fixed_field(struct jit *j, LLVMValueRef pointer, size_t offset)
+{
+    LLVMValueRef value = jit_field(j, LLVMInt32TypeInContext(j->context), pointer, offset);
+    jit_set_invariant(j, value);
+    return value;
+}
+
+static LLVMValueRef block_dim(struct jit *j, unsigned d)
+{
+    if (j->vary->shape.block[0])
+        return jit_i32(j, j->vary->shape.block[d]);
+    return fixed_field(j, j->launch, offsetof(struct pt_launch, block) + d * sizeof(uint32_t));
+}
+
+static LLVMValueRef spread(struct jit *j, LLVMValueRef scalar, unsigned lanes)
+{
+    return lanes > 1 ? jit_splat(j, scalar) : scalar;
+}
+
+/* Blocks have a thread in each dimension. */
+static LLVMValueRef of_dim(struct jit *j, LLVMValueRef quotient)
+{
+    return jit_proven(j, quotient, "divisor");
+}
+
+/* %tid, %laneid …: from the linear index, in all lanes or in lane 0. */
+static LLVMValueRef of_thread(struct jit *j, enum pt_sreg sreg, unsigned copy, unsigned lanes)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMValueRef t = spread(j, first_thread(j, copy), lanes);
+    if (lanes > 1)
+        t = LLVMBuildAdd(j->b, t, jit_steps(j, i32, 1), "");
+    const uint32_t *block = j->vary->shape.block;
+    bool is_line = block[0] && block[1] == 1 && block[2] == 1;
+    LLVMValueRef x = spread(j, block_dim(j, 0), lanes), y = spread(j, block_dim(j, 1), lanes);
+    switch (sreg) {
+    case PT_SREG_tid_x:
+        return is_line ? t : of_dim(j, LLVMBuildURem(j->b, t, x, ""));
+    case PT_SREG_tid_y:
+        return is_line ? LLVMConstNull(LLVMTypeOf(t))
+                       : of_dim(j, LLVMBuildURem(j->b, of_dim(j, LLVMBuildUDiv(j->b, t, x, "")), y, ""));
+    case PT_SREG_tid_z:
+        return is_line ? LLVMConstNull(LLVMTypeOf(t))
+                       : of_dim(j, LLVMBuildUDiv(j->b, of_dim(j, LLVMBuildUDiv(j->b, t, x, "")), y, ""));
+    case PT_SREG_laneid:
+        return LLVMBuildAnd(j->b, t, spread(j, jit_i32(j, PT_WARP_SIZE - 1), lanes), "");
+    default: /* %warpid */
+        return LLVMBuildLShr(j->b, t, spread(j, jit_i32(j, 5), lanes), "");
+    }
+}
+
+/* %lanemask_eq and its kind: bits of a warp. */
+static LLVMValueRef lane_mask(struct jit *j, enum pt_sreg sreg, unsigned copy, unsigned lanes)
+{
+    LLVMValueRef lane = of_thread(j, PT_SREG_laneid, copy, lanes), all, above;
+    LLVMTypeRef type = LLVMTypeOf(lane);
+    all = LLVMBuildShl(j->b, LLVMConstAllOnes(type), lane, "");         /* ge */
+    above = LLVMBuildShl(j->b, jit_const(type, UINT32_MAX - 1), lane, ""); /* gt */
+    jit_proven(j, all, "amount"); /* a lane of a warp: below 32 */
+    jit_proven(j, above, "amount");
+    switch (sreg) {
+    case PT_SREG_lanemask_ge:
+        return all;
+    case PT_SREG_lanemask_gt:
+        return above;
+    case PT_SREG_lanemask_lt:
+        return LLVMBuildNot(j->b, all, "");
+    case PT_SREG_lanemask_le:
+        return LLVMBuildNot(j->b, above, "");
+    default:
+        return LLVMBuildXor(j->b, all, above, "");
+    }
+}
+
+static bool is_clock(enum pt_sreg sreg)
+{
+    return (sreg >= PT_SREG_clock && sreg <= PT_SREG_globaltimer_hi) || sreg == PT_SREG_clock64 ||
+           sreg == PT_SREG_globaltimer;
+}
+
+/* Those that are rarely read: by a call. But for clocks they stay as they are while a CTA runs, of which the call is told. */
+static LLVMValueRef of_cta(struct jit *j, enum pt_sreg sreg)
+{
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context), i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->context, 0), i32, i32};
+    LLVMValueRef args[] = {j->cta, jit_i32(j, sreg), j->id[0]};
+    LLVMValueRef value = jit_help(j, "jit_help_sreg", LLVMFunctionType(i64, types, 3, false), args);
+    if (!is_clock(sreg))
+        jit_set_pure(j, value);
+    unsigned bits = pt_type_bits(pt_sreg_type(sreg));
+    return LLVMBuildTrunc(j->b, value, LLVMIntTypeInContext(j->context, bits), "");
+}
+
+static LLVMValueRef sreg_value(struct jit *j, enum pt_sreg sreg, unsigned copy, unsigned lanes)
+{
+    switch (sreg) {
+    case PT_SREG_tid_x:
+    case PT_SREG_tid_y:
+    case PT_SREG_tid_z:
+    case PT_SREG_laneid:
+    case PT_SREG_warpid:
+        return of_thread(j, sreg, copy, lanes);
+    case PT_SREG_ntid_x:
+    case PT_SREG_ntid_y:
+    case PT_SREG_ntid_z:
+        return spread(j, block_dim(j, (unsigned)(sreg - PT_SREG_ntid_x)), lanes);
+    case PT_SREG_ctaid_x:
+    case PT_SREG_ctaid_y:
+    case PT_SREG_ctaid_z:
+        return spread(j, j->id[sreg - PT_SREG_ctaid_x], lanes);
+    case PT_SREG_nctaid_x:
+    case PT_SREG_nctaid_y:
+    case PT_SREG_nctaid_z:
+        return spread(j,
+                      fixed_field(j, j->launch,
+                                  offsetof(struct pt_launch, grid) +
+                                      (size_t)(sreg - PT_SREG_nctaid_x) * sizeof(uint32_t)),
+                      lanes);
+    case PT_SREG_lanemask_eq:
+    case PT_SREG_lanemask_le:
+    case PT_SREG_lanemask_lt:
+    case PT_SREG_lanemask_ge:
+    case PT_SREG_lanemask_gt:
+        return lane_mask(j, sreg, copy, lanes);
+    default:
+        return spread(j, of_cta(j, sreg), lanes);
+    }
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* The bits of a constant as the PTX type has them. */
+static LLVMValueRef constant(struct jit *j, const struct pt_operand *o, enum pt_type type)
+{
+    uint64_t bits = (uint64_t)o->imm;
+    double wide;
+    float narrow;
+    if (o->type == PT_f64 && pt_type_bits(type) == 32) {
+        memcpy(&wide, &bits, sizeof wide);
+        narrow = (float)wide;
+        uint32_t low;
+        memcpy(&low, &narrow, sizeof low);
+        bits = low;
+    } else if (o->type == PT_f32 && pt_type_bits(type) == 64) {
+        memcpy(&narrow, &bits, sizeof narrow);
+        wide = narrow;
+        memcpy(&bits, &wide, sizeof bits);
+    }
+    if (type == PT_pred)
+        return LLVMConstInt(LLVMInt1TypeInContext(j->context), bits != 0, false);
+    LLVMTypeRef integer = LLVMIntTypeInContext(j->context, pt_type_bits(type));
+    LLVMValueRef value = LLVMConstInt(integer, bits, true);
+    return LLVMConstBitCast(value, jit_type(j, type, 1));
+}
+
+/* An address as an integer: that of the variable where the loader puts it. */
+static LLVMValueRef named(struct jit *j, const char *prefix, uint32_t index, uint64_t offset)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%s%u", prefix, index);
+    LLVMValueRef global = LLVMGetNamedGlobal(j->module, name);
+    if (!global)
+        global = LLVMAddGlobal(j->module, LLVMInt8TypeInContext(j->context), name);
+    LLVMValueRef at = LLVMConstPtrToInt(global, LLVMInt64TypeInContext(j->context));
+    return LLVMBuildAdd(j->b, at, jit_i64(j, offset), "");
+}
+
+/* The shared address of an offset in the CTA's window, which of a cluster's CTAs is not the first alone. */
+static LLVMValueRef in_window(struct jit *j, uint64_t offset)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context), i64 = LLVMInt64TypeInContext(j->context);
+    if (!j->options->has_cluster)
+        return jit_i64(j, offset);
+    LLVMValueRef window = jit_field(j, i32, j->cta, offsetof(struct pt_cta, window));
+    return LLVMBuildAdd(j->b, LLVMBuildZExt(j->b, window, i64, ""), jit_i64(j, offset), "");
+}
+
+LLVMValueRef jit_window(struct jit *j, enum pt_space space)
+{
+    if (space == PT_SPACE_PARAM)
+        return LLVMBuildPtrToInt(j->b, j->params, LLVMInt64TypeInContext(j->context), "");
+    uint32_t first = pt_first_constant(j->m);
+    return first == PT_NONE ? jit_i64(j, 0)
+                            : named(j, JIT_SYMBOL, first, 0 - j->m->symbols.v[first].offset);
+}
+
+/* What a named variable or function is as a value: for variables, the address in their space. */
+static LLVMValueRef address(struct jit *j, const struct pt_operand *o)
+{
+    if (o->kind == PT_OPND_FUNC)
+        return named(j, JIT_FUNC, o->index, 0);
+    const struct pt_symbol *s = &j->m->symbols.v[o->index];
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    uint64_t offset = (uint64_t)o->imm;
+    switch ((enum pt_space)s->space) {
+    case PT_SPACE_SHARED:
+        offset += j->snapshot->shared[o->index];
+        if (o->flags & PT_OPND_GENERIC)
+            return LLVMBuildAdd(j->b, LLVMBuildPtrToInt(j->b, j->shared, i64, ""),
+                                in_window(j, offset), "");
+        return in_window(j, offset);
+    case PT_SPACE_LOCAL: /* an offset in the thread's window */
+        return jit_i64(j, s->offset + offset);
+    case PT_SPACE_PARAM: /* of the kernel */
+    case PT_SPACE_CONST:
+        if (o->flags & PT_OPND_GENERIC)
+            return LLVMBuildAdd(j->b, jit_window(j, (enum pt_space)s->space),
+                                jit_i64(j, s->offset + offset), "");
+        return jit_i64(j, s->offset + offset);
+    default:
+        return named(j, JIT_SYMBOL, o->index, offset);
+    }
+}
+
+/* From a register's or integer type to what the slot has: narrowed or zero-extended bits. */
+static LLVMValueRef fit(struct jit *j, LLVMValueRef value, enum pt_type type, unsigned lanes)
+{
+    LLVMTypeRef want = jit_type(j, type, lanes), has = LLVMTypeOf(value);
+    if (has == want)
+        return value;
+    unsigned bits = pt_type_bits(type);
+    LLVMTypeRef element = lanes > 1 ? LLVMGetElementType(has) : has;
+    if (element == LLVMFloatTypeInContext(j->context))
+        value = LLVMBuildBitCast(j->b, value, jit_int_type(j, 32, lanes), "");
+    else if (element == LLVMDoubleTypeInContext(j->context))
+        value = LLVMBuildBitCast(j->b, value, jit_int_type(j, 64, lanes), "");
+    value = LLVMBuildIntCast2(j->b, value, jit_int_type(j, bits, lanes), false, "");
+    return LLVMBuildBitCast(j->b, value, want, "");
+}
+
+static LLVMValueRef read_reg(struct jit *j, uint32_t index, unsigned copy, unsigned lanes)
+{
+    const struct jit_reg *r = &j->regs[index];
+    unsigned u = r->is_per_copy ? copy : 0;
+    if (r->shape == JIT_VECTOR && r->type == LLVMInt1TypeInContext(j->context))
+        return jit_mask_load(j, r->slot[u]);
+    if (lanes > 1 && r->wide[copy]) {
+        LLVMTypeRef type = LLVMVectorType(r->type, j->width);
+        LLVMValueRef lanes_of = jit_remake_wide(j, index, copy);
+        return lanes_of ? lanes_of : LLVMBuildLoad2(j->b, type, r->wide[copy], "");
+    }
+    struct pt_operand o = {.kind = PT_OPND_REG, .index = index};
+    LLVMValueRef origin, offsets;
+    if (lanes > 1 && jit_offsets(j, &o, copy, &origin, &offsets))
+        return LLVMBuildAdd(j->b, jit_splat(j, origin), offsets, "");
+    LLVMValueRef value = LLVMBuildLoad2(j->b, slot_type(j, r), r->slot[u], "");
+    if (r->shape == JIT_AFFINE && copy && !r->is_per_copy) {
+        int64_t offset = j->vary->regs[index].stride * (int64_t)(copy * j->width);
+        value = LLVMBuildAdd(j->b, value, LLVMConstInt(r->type, (uint64_t)offset, true), "");
+    }
+    if (lanes == 1 || r->shape == JIT_VECTOR)
+        return value;
+    value = jit_splat(j, value);
+    if (r->shape == JIT_AFFINE)
+        value = LLVMBuildAdd(j->b, value, jit_steps(j, r->type, j->vary->regs[index].stride), "");
+    return value;
+}
+
+LLVMValueRef jit_read(struct jit *j, const struct pt_operand *o, unsigned copy, enum pt_type type,
+                      unsigned lanes, bool number)
+{
+    LLVMValueRef value;
+    switch (o->kind) {
+    case PT_OPND_REG:
+        value = read_reg(j, o->index, copy, lanes);
+        if (j->regs[o->index].is_raw && !j->regs[o->index].is_finite && !number)
+            value = jit_canonical(j, value);
+        break;
+    case PT_OPND_IMM:
+        value = constant(j, o, type);
+        return lanes > 1 ? jit_splat(j, value) : value;
+    case PT_OPND_SREG:
+        value = sreg_value(j, (enum pt_sreg)o->index, copy, lanes);
+        break;
+    default:
+        value = spread(j, address(j, o), lanes);
+        break;
+    }
+    value = fit(j, value, type, lanes);
+    if (o->kind == PT_OPND_REG && type == PT_pred && (o->flags & PT_OPND_NEG))
+        value = LLVMBuildNot(j->b, value, "");
+    return value;
+}
+
+LLVMValueRef jit_read_place(struct jit *j, const struct pt_operand *o, enum pt_type type,
+                            unsigned lanes)
+{
+    bool is_constant = o->kind == PT_OPND_SYM && j->m->symbols.v[o->index].space == PT_SPACE_CONST;
+    LLVMValueRef place = is_constant ? named(j, JIT_SYMBOL, o->index, (uint64_t)o->imm) : NULL;
+    return place ? fit(j, spread(j, place, lanes), type, lanes)
+                 : jit_read(j, o, 0, type, lanes, false);
+}
+
+enum jit_shape jit_shape_of(const struct jit *j, const struct pt_operand *o, int64_t *stride)
+{
+    *stride = 0;
+    if (o->kind == PT_OPND_REG) {
+        *stride = j->vary->regs[o->index].stride;
+        return (enum jit_shape)j->regs[o->index].shape;
+    }
+    if (o->kind != PT_OPND_SREG)
+        return JIT_SCALAR;
+    struct pt_value v = pt_vary_sreg(&j->vary->shape, (enum pt_sreg)o->index);
+    *stride = v.stride;
+    return v.level < PT_LEVEL_LANE ? JIT_SCALAR : v.is_affine ? JIT_AFFINE : JIT_VECTOR;
+}
+
+bool jit_constant(const struct jit *j, const struct pt_operand *o, uint64_t *value)
+{
+    if (o->kind == PT_OPND_REG && j->regs[o->index].def != UINT32_MAX) {
+        const struct pt_insn *def = &j->f->insns.v[j->regs[o->index].def];
+        if (pt_insn_form(j->m, def)->op == PT_OP_mov)
+            o = &j->f->operands.v[def->operands + 1];
+    }
+    *value = (uint64_t)o->imm;
+    return o->kind == PT_OPND_IMM && o->type != PT_f32 && o->type != PT_f64;
+}
+
+bool jit_is_per_copy(const struct jit *j, const struct pt_operand *o)
+{
+    if (o->kind == PT_OPND_REG)
+        return j->regs[o->index].is_per_copy;
+    return o->kind == PT_OPND_SREG &&
+           pt_vary_sreg(&j->vary->shape, (enum pt_sreg)o->index).level >= PT_LEVEL_CHUNK;
+}
+
+LLVMValueRef jit_fits(struct jit *j, const struct pt_operand *o, unsigned copy)
+{
+    if (o->kind != PT_OPND_REG || !j->regs[o->index].fits[0])
+        return NULL;
+    const struct jit_reg *r = &j->regs[o->index];
+    return LLVMBuildLoad2(j->b, LLVMInt1TypeInContext(j->context),
+                          r->fits[r->is_per_copy ? copy : 0], "");
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* The header of the outermost loop around the block being generated, or UINT32_MAX. */
+static uint32_t outermost_header(const struct jit *j)
+{
+    uint32_t header = UINT32_MAX;
+    for (uint32_t l = j->f->blocks.v[j->block].loop; l; l = j->f->loops.v[l - 1].parent)
+        header = j->f->loops.v[l - 1].header;
+    return header;
+}
+
+bool jit_has_old(const struct jit *j, uint32_t reg)
+{
+    uint32_t header = outermost_header(j);
+    size_t words = (j->f->regs.n + 63) / 64;
+    return j->f->regs.v[reg].n_defs > 1 ||
+           (header != UINT32_MAX && j->live_in[header * words + reg / 64] >> (reg & 63) & 1);
+}
+
+bool jit_keeps_old(const struct jit *j, uint32_t reg)
+{
+    if (j->insn->guard && jit_has_old(j, reg))
+        return true;
+    if (j->f->regs.v[reg].n_defs <= 1 && !j->f->blocks.v[j->block].loop)
+        return false;
+    const uint64_t *waits = j->vary->waits_group + (size_t)j->block * j->vary->words;
+    size_t words = (j->f->regs.n + 63) / 64;
+    for (uint32_t w = 0; w < j->vary->words; w++)
+        for (uint64_t bits = waits[w]; bits; bits &= bits - 1) {
+            size_t x = w * 64 + (uint32_t)__builtin_ctzll(bits);
+            if (j->live_in[x * words + reg / 64] >> (reg & 63) & 1)
+                return true;
+        }
+    return false;
+}
+
+/* To the register's type: narrower values are extended, narrow bits of floats put in place. */
+static LLVMValueRef to_reg(struct jit *j, const struct jit_reg *r, LLVMValueRef value,
+                           unsigned lanes, bool extends_sign)
+{
+    LLVMTypeRef want = lanes > 1 ? LLVMVectorType(r->type, lanes) : r->type;
+    LLVMTypeRef has = LLVMTypeOf(value);
+    if (has == want)
+        return value;
+    LLVMTypeRef element = lanes > 1 ? LLVMGetElementType(has) : has;
+    if (element == LLVMFloatTypeInContext(j->context))
+        value = LLVMBuildBitCast(j->b, value, jit_int_type(j, 32, lanes), "");
+    else if (element == LLVMDoubleTypeInContext(j->context))
+        value = LLVMBuildBitCast(j->b, value, jit_int_type(j, 64, lanes), "");
+    unsigned bits = r->type == LLVMFloatTypeInContext(j->context)    ? 32
+                    : r->type == LLVMDoubleTypeInContext(j->context) ? 64
+                                                                     : LLVMGetIntTypeWidth(r->type);
+    value = LLVMBuildIntCast2(j->b, value, jit_int_type(j, bits, lanes), extends_sign, "");
+    return LLVMBuildBitCast(j->b, value, want, "");
+}
+
+/* The predicate is read behind j->block, or behind the version of it that is being generated. */
+static bool leaves_block(const struct jit *j, uint32_t reg)
+{
+    const struct pt_block *block = &j->f->blocks.v[j->block];
+    size_t words = (j->f->regs.n + 63) / 64;
+    if (j->is_version && j->f->insns.v[block->first + block->count - 1].guard == reg)
+        return true;
+    for (uint32_t e = 0; e < block->n_succ; e++) {
+        uint32_t to = j->f->edges.v[block->succ + e];
+        if (j->live_in[to * words + reg / 64] >> (reg & 63) & 1)
+            return true;
+    }
+    return false;
+}
+
+static void write_vector(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef value)
+{
+    const struct jit_reg *r = &j->regs[reg];
+    bool is_mask = r->type == LLVMInt1TypeInContext(j->context);
+    LLVMTypeRef type = slot_type(j, r);
+    if (j->mask[copy] && jit_keeps_old(j, reg)) {
+        LLVMValueRef old = is_mask ? jit_mask_load(j, r->slot[copy])
+                                   : LLVMBuildLoad2(j->b, type, r->slot[copy], "");
+        value = LLVMBuildSelect(j->b, j->mask[copy], value, old, "");
+    }
+    if (is_mask && leaves_block(j, reg))
+        LLVMBuildStore(j->b, jit_flow_of(j, value), r->slot[copy]);
+    else if (is_mask)
+        jit_mask_store(j, r->slot[copy], value);
+    else
+        LLVMBuildStore(j->b, value, r->slot[copy]);
+}
+
+void jit_write(struct jit *j, const struct pt_operand *o, unsigned copy, enum pt_type type,
+               LLVMValueRef value, unsigned lanes, bool extends_sign)
+{
+    (void)type;
+    if (o->kind != PT_OPND_REG)
+        return;
+    const struct jit_reg *r = &j->regs[o->index];
+    value = to_reg(j, r, value, lanes, extends_sign);
+    if (r->shape == JIT_VECTOR) {
+        write_vector(j, o->index, copy, lanes > 1 ? value : jit_splat(j, value));
+        return;
+    }
+    unsigned u = r->is_per_copy ? copy : 0;
+    if (j->guard && jit_has_old(j, o->index)) {
+        LLVMValueRef old = LLVMBuildLoad2(j->b, r->type, r->slot[u], "");
+        value = LLVMBuildSelect(j->b, j->guard, value, old, "");
+    }
+    LLVMBuildStore(j->b, value, r->slot[u]);
+}

@@ -1,0 +1,297 @@
+/* Instructions that the interpreter runs (pt_engine.step): a group is whole warps then; for each warp with lanes that are on, the
+ * registers that the instruction reads go to where the interpreter has them, it runs the instruction, and results come back.
+ */
+#include "backend/jit/control/region.h"
+
+/* ---- which --------------------------------------------------------------------------------------- */
+
+bool jit_is_stepped(const struct jit *j, const struct pt_form *form)
+{
+    return pt_op_compiled((enum pt_op)form->op) == PT_JIT_CALL &&
+           !jit_has_lanes(j, form) && !jit_is_product(j, form);
+}
+
+bool jit_has_steps(const struct jit *j)
+{
+    for (uint32_t i = 0; i < j->f->insns.n; i++)
+        if (jit_is_stepped(j, pt_insn_form(j->m, &j->f->insns.v[i])))
+            return true;
+    return false;
+}
+
+/* ---- registers of a warp ------------------------------------------------------------------------- */
+
+struct step {
+    struct jit *j;
+    unsigned first;     /* chunk of the group with which the warp begins */
+    LLVMValueRef lanes; /* i32: that run */
+    struct pt_place at; /* the instruction as the interpreter has it */
+    uint32_t *slots, n; /* of its registers, in the order of pt_insn_regs */
+    LLVMValueRef frame;
+    uint32_t next;      /* of the registers */
+    bool is_back;       /* results come back */
+    bool is_known;
+};
+
+static unsigned chunks(const struct jit *j)
+{
+    return PT_WARP_SIZE / j->width;
+}
+
+static void count_register(void *ud, uint32_t reg, bool is_def)
+{
+    struct step *s = ud;
+    (void)reg, (void)is_def;
+    s->n++;
+}
+
+static void add_slot(void *ud, uint32_t reg, bool is_def)
+{
+    struct step *s = ud;
+    (void)is_def;
+    s->slots[s->n++] = s->j->snapshot->slots[s->at.func][reg];
+}
+
+static void find_slots(struct step *s)
+{
+    const struct pt_module *m = &s->j->snapshot->m;
+    const struct pt_func *f = &m->funcs.v[s->at.func];
+    const struct pt_insn *insn = &f->insns.v[s->at.insn];
+    pt_insn_regs(m, f, insn, count_register, s);
+    s->slots = pt_arena_alloc(s->j->arena, s->n * sizeof *s->slots);
+    s->n = 0;
+    pt_insn_regs(m, f, insn, add_slot, s);
+}
+
+/* Bytes of a register of so many bits in the frame. */
+static unsigned slot_bytes(unsigned bits)
+{
+    return (bits <= 32 ? 4 : bits / 8) * PT_WARP_SIZE;
+}
+
+/* The next register, so many bytes behind its start. */
+static LLVMValueRef place(const struct step *s, uint32_t bytes)
+{
+    return jit_at(s->j, s->frame, jit_i64(s->j, (uint64_t)s->slots[s->next] + bytes));
+}
+
+static void put_mask(const struct step *s, const struct pt_operand *o)
+{
+    LLVMValueRef bits[JIT_COPIES];
+    for (unsigned u = 0; u < chunks(s->j); u++)
+        bits[u] = jit_read(s->j, o, s->first + u, PT_pred, s->j->width, true);
+    LLVMBuildStore(s->j->b, jit_warp_bits(s->j, bits), place(s, 0));
+}
+
+/* The lanes of chunk `u` as elements of the interpreter: integers of at least 32 bits. */
+static LLVMTypeRef elements(struct jit *j, unsigned bits)
+{
+    return jit_int_type(j, bits < 32 ? 32 : bits, j->width);
+}
+
+static void put_values(const struct step *s, const struct pt_operand *o, enum pt_type type)
+{
+    struct jit *j = s->j;
+    unsigned bits = pt_type_bits(type), bytes = slot_bytes(bits) / chunks(j);
+    for (unsigned u = 0; u < chunks(j); u++) {
+        LLVMValueRef value = jit_read(j, o, s->first + u, type, j->width, false);
+        value = LLVMBuildBitCast(j->b, value, jit_int_type(j, bits, j->width), "");
+        value = LLVMBuildZExtOrBitCast(j->b, value, elements(j, bits), "");
+        LLVMSetAlignment(LLVMBuildStore(j->b, value, place(s, u * bytes)), 16);
+    }
+}
+
+static LLVMValueRef get_mask(const struct step *s, unsigned u)
+{
+    struct jit *j = s->j;
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMValueRef bits = LLVMBuildLoad2(j->b, i32, place(s, 0), "");
+    bits = LLVMBuildLShr(j->b, bits, jit_i32(j, u * j->width), "");
+    bits = LLVMBuildTruncOrBitCast(j->b, bits, LLVMIntTypeInContext(j->context, j->width), "");
+    return LLVMBuildBitCast(j->b, bits, jit_int_type(j, 1, j->width), "");
+}
+
+static LLVMValueRef get_values(const struct step *s, unsigned u, enum pt_type type)
+{
+    struct jit *j = s->j;
+    unsigned bits = pt_type_bits(type), bytes = slot_bytes(bits) / chunks(j);
+    LLVMValueRef value = LLVMBuildLoad2(j->b, elements(j, bits), place(s, u * bytes), "");
+    LLVMSetAlignment(value, 16);
+    value = LLVMBuildTruncOrBitCast(j->b, value, jit_int_type(j, bits, j->width), "");
+    return LLVMBuildBitCast(j->b, value, jit_type(j, type, j->width), "");
+}
+
+/* A register with one value for all lanes: that of the lowest lane that ran. */
+static void get_one(struct step *s, const struct pt_operand *o, enum pt_type type)
+{
+    struct jit *j = s->j;
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMValueRef find[] = {s->lanes, LLVMConstInt(LLVMInt1TypeInContext(j->context), 1, false)};
+    LLVMValueRef lane = jit_proven(j, jit_intrinsic(j, "llvm.cttz", i32, find, 2), "nonzero"); /* some lane ran */
+    unsigned bits = pt_type_bits(type), bytes = slot_bytes(bits) / PT_WARP_SIZE;
+    LLVMValueRef value;
+    if (bits == 1) {
+        value = LLVMBuildLShr(j->b, LLVMBuildLoad2(j->b, i32, place(s, 0), ""), lane, "");
+        jit_proven(j, value, "amount"); /* below 32 */
+    } else {
+        LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+        LLVMValueRef offset = LLVMBuildZExt(j->b, lane, i64, "");
+        offset = LLVMBuildMul(j->b, offset, jit_i64(j, bytes), "");
+        value = LLVMBuildLoad2(j->b, LLVMIntTypeInContext(j->context, 8 * bytes),
+                               jit_at(j, place(s, 0), offset), "");
+    }
+    value = LLVMBuildTruncOrBitCast(j->b, value, LLVMIntTypeInContext(j->context, bits), "");
+    value = LLVMBuildBitCast(j->b, value, jit_type(j, type, 1), "");
+    jit_write(j, o, s->first, type, value, 1, false);
+}
+
+static void get_register(struct step *s, const struct pt_operand *o, enum pt_type type)
+{
+    enum jit_shape shape = s->j->regs[o->index].shape;
+    if (shape == JIT_SCALAR) {
+        get_one(s, o, type);
+        return;
+    }
+    s->is_known &= shape == JIT_VECTOR;
+    for (unsigned u = 0; u < chunks(s->j); u++) {
+        LLVMValueRef value = type == PT_pred ? get_mask(s, u) : get_values(s, u, type);
+        jit_write(s->j, o, s->first + u, type, value, s->j->width, false);
+    }
+}
+
+static void move_register(void *ud, uint32_t reg, bool is_def)
+{
+    struct step *s = ud;
+    enum pt_type type = (enum pt_type)s->j->f->regs.v[reg].type;
+    struct pt_operand o = {.kind = PT_OPND_REG, .index = reg};
+    if (is_def && s->is_back)
+        get_register(s, &o, type);
+    else if (!is_def && !s->is_back && type == PT_pred)
+        put_mask(s, &o);
+    else if (!is_def && !s->is_back)
+        put_values(s, &o, type);
+    s->next++;
+}
+
+static void move_registers(struct step *s, bool is_back)
+{
+    s->next = 0;
+    s->is_back = is_back;
+    pt_insn_regs(s->j->m, s->j->f, s->j->insn, move_register, s);
+}
+
+/* ---- registers that stay there ------------------------------------------------------------------- */
+
+struct touched {
+    uint32_t reg;
+    bool is_touched;
+};
+
+static void note_touched(void *ud, uint32_t reg, bool is_def)
+{
+    struct touched *t = ud;
+    (void)is_def;
+    t->is_touched |= reg == t->reg;
+}
+
+static bool is_touched(const struct jit *j, uint32_t reg)
+{
+    struct touched t = {.reg = reg};
+    for (uint32_t i = 0; i < j->f->insns.n && !t.is_touched; i++) {
+        const struct pt_insn *insn = &j->f->insns.v[i];
+        if (jit_is_stepped(j, pt_insn_form(j->m, insn)))
+            pt_insn_regs(j->m, j->f, insn, note_touched, &t);
+    }
+    return t.is_touched;
+}
+
+/* Warps that run apart leave lanes behind, with values of their own; of functions that were expanded the frame knows other registers. */
+bool jit_frame_slot(struct jit *j, uint32_t reg, uint32_t *slot)
+{
+    const struct jit_reg *r = &j->regs[reg];
+    if (!j->has_steps || j->inlined || j->runs_apart || j->width * j->copies != PT_WARP_SIZE ||
+        r->shape != JIT_VECTOR || pt_type_bits((enum pt_type)j->f->regs.v[reg].type) < 32 ||
+        !is_touched(j, reg))
+        return false;
+    *slot = j->snapshot->slots[j->snapshot->kernel][reg];
+    return true;
+}
+
+/* ---- the call ------------------------------------------------------------------------------------ */
+
+/* The warp's number in the CTA. */
+static LLVMValueRef warp_of(struct jit *j, unsigned first)
+{
+    unsigned warps = j->copies / chunks(j);
+    LLVMValueRef warp = LLVMBuildMul(j->b, j->group, jit_i32(j, warps), "");
+    return LLVMBuildAdd(j->b, warp, jit_i32(j, first / chunks(j)), "");
+}
+
+static LLVMValueRef find_frame(struct jit *j, unsigned first, uint32_t func)
+{
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef types[] = {pointer, i32, i32};
+    LLVMValueRef args[] = {j->cta, warp_of(j, first), jit_i32(j, func)};
+    return jit_help(j, "jit_help_frame", LLVMFunctionType(pointer, types, 3, false), args);
+}
+
+void jit_find_frame(struct jit *j)
+{
+    j->frame = NULL;
+    if (!j->has_steps)
+        return;
+    j->frame = find_frame(j, 0, j->snapshot->kernel);
+    jit_set_pure(j, j->frame);
+}
+
+static LLVMValueRef call(const struct step *s)
+{
+    struct jit *j = s->j;
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef types[] = {pointer, i32, i32, i32, i32, i32};
+    LLVMValueRef args[] = {j->cta,
+                           warp_of(j, s->first),
+                           jit_i32(j, s->at.func),
+                           jit_i32(j, s->at.insn),
+                           s->lanes,
+                           jit_i32(j, j->options->math_fast)};
+    LLVMValueRef ok = jit_help(j, "jit_help_step", LLVMFunctionType(i32, types, 6, false), args);
+    return LLVMBuildICmp(j->b, LLVMIntNE, ok, jit_i32(j, 0), "");
+}
+
+static bool step_warp(struct jit *j, unsigned first)
+{
+    struct step s = {.j = j, .first = first, .is_known = true};
+    s.at = jit_place(j, (uint32_t)(j->insn - j->f->insns.v));
+    find_slots(&s);
+    LLVMBasicBlockRef body = jit_new_block(j, "step"), fails = jit_new_block(j, "fails");
+    LLVMBasicBlockRef back = jit_new_block(j, ""), after = jit_new_block(j, "");
+    s.lanes = jit_warp_bits(j, &j->mask[first]);
+    LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, LLVMIntNE, s.lanes, jit_i32(j, 0), ""), body, after);
+    jit_continue_in(j, body);
+    s.frame = s.at.func == j->snapshot->kernel ? j->frame : find_frame(j, first, s.at.func);
+    move_registers(&s, false);
+    LLVMBuildCondBr(j->b, call(&s), back, fails);
+    jit_continue_in(j, fails);
+    LLVMBuildRet(j->b, jit_i32(j, PT_RUN_FAULT));
+    jit_continue_in(j, back);
+    move_registers(&s, true);
+    LLVMBuildBr(j->b, after);
+    jit_continue_in(j, after);
+    return s.is_known;
+}
+
+bool jit_step(struct jit *j)
+{
+    if ((j->form->effects & PT_FX_WARP) && !jit_is_whole(j))
+        return false;
+    for (unsigned first = 0; first < j->copies; first += chunks(j)) {
+        if (!step_warp(j, first)) {
+            j->why = j->form->spelling;
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,75 @@
+/* mma: the warp's registers go to memory, the function for the form multiplies them (struct pt_product), and
+ * results come back. Code of its own for each mma was measured: it is no faster, and that of 64, which is not many for a kernel of
+ * Triton's, takes LLVM twelve seconds.
+ */
+#include "backend/jit/control/region.h"
+
+enum { D, A, B, C }; /* operands; the first three are arguments, too */
+
+static const struct pt_product *product_of(const struct jit *j, const struct pt_form *form)
+{
+    return jit_snapshot_product(j->snapshot, form);
+}
+
+bool jit_is_product(const struct jit *j, const struct pt_form *form)
+{
+    return product_of(j, form) != NULL;
+}
+
+static unsigned chunks(const struct jit *j)
+{
+    return PT_WARP_SIZE / j->width;
+}
+
+/* The registers of an operand. */
+static const struct pt_operand *registers(const struct jit *j, unsigned operand, unsigned *n)
+{
+    const struct pt_operand *o = &j->f->operands.v[j->insn->operands + operand];
+    *n = o->kind == PT_OPND_VEC ? (unsigned)o->imm : 1;
+    return o->kind == PT_OPND_VEC ? &j->f->operands.v[o->index] : o;
+}
+
+static LLVMValueRef place(struct jit *j, LLVMValueRef memory, unsigned reg, unsigned chunk)
+{
+    unsigned lane = reg * PT_WARP_SIZE + chunk * j->width;
+    return jit_at(j, memory, jit_i64(j, sizeof(uint32_t) * lane));
+}
+
+static void put(struct jit *j, unsigned first, unsigned operand, LLVMValueRef memory)
+{
+    unsigned n;
+    const struct pt_operand *o = registers(j, operand, &n);
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned u = 0; u < chunks(j); u++) {
+            LLVMValueRef value = jit_read(j, &o[i], first + u, PT_b32, j->width, true);
+            LLVMSetAlignment(LLVMBuildStore(j->b, value, place(j, memory, i, u)), 4 * j->width);
+        }
+}
+
+static void get(struct jit *j, unsigned first, LLVMValueRef memory)
+{
+    unsigned n;
+    const struct pt_operand *o = registers(j, D, &n);
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned u = 0; u < chunks(j); u++) {
+            LLVMTypeRef type = jit_type(j, PT_f32, j->width);
+            LLVMValueRef value = LLVMBuildLoad2(j->b, type, place(j, memory, i, u), "");
+            LLVMSetAlignment(value, 4 * j->width);
+            jit_write(j, &o[i], first + u, PT_f32, value, j->width, false);
+        }
+}
+
+bool jit_product(struct jit *j, unsigned first)
+{
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
+    LLVMTypeRef types[] = {pointer, pointer, pointer};
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->context), types, 3, false);
+    LLVMValueRef args[] = {jit_lanes_memory(j, D), jit_lanes_memory(j, A), jit_lanes_memory(j, B)};
+    put(j, first, A, args[A]);
+    put(j, first, B, args[B]);
+    put(j, first, C, args[D]);
+    LLVMValueRef function = jit_declare(j, JIT_PRODUCT, product_of(j, j->form)->name, type);
+    LLVMBuildCall2(j->b, type, function, args, 3, "");
+    get(j, first, args[D]);
+    return true;
+}
