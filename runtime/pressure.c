@@ -981,21 +981,22 @@ static void find_live_out(struct scan *s)
     }
 }
 
-static uint32_t threads_of(const struct pt_func *f)
+static uint64_t threads_of(const struct pt_func *f)
 {
     const uint32_t *n = f->reqntid[0] ? f->reqntid : f->maxntid;
-    return n[0] * (n[1] ? n[1] : 1) * (n[2] ? n[2] : 1);
+    return (uint64_t)n[0] * (n[1] ? n[1] : 1) * (n[2] ? n[2] : 1);
 }
 
 uint32_t pt_pressure_bound(const struct pt_func *f)
 {
     enum { WARP = 32, SM_PARTS = 4, PART_REGISTERS = 16 << 10, GRANULE = 8, FEWEST = 8, MOST = 255 };
-    uint32_t most = f->maxnreg && f->maxnreg < MOST ? f->maxnreg : MOST, threads = threads_of(f);
+    uint32_t most = f->maxnreg && f->maxnreg < MOST ? f->maxnreg : MOST;
+    uint64_t threads = threads_of(f);
     if (!threads || threads > 1024)
         return most;
-    uint32_t warps = (threads + WARP - 1) / WARP * (f->minnctapersm ? f->minnctapersm : 1);
-    uint32_t room = PART_REGISTERS / ((warps + SM_PARTS - 1) / SM_PARTS * WARP) / GRANULE * GRANULE;
-    return room >= FEWEST && room < most ? room : most;
+    uint64_t warps = (threads + WARP - 1) / WARP * (f->minnctapersm ? f->minnctapersm : 1);
+    uint64_t room = PART_REGISTERS / ((warps + SM_PARTS - 1) / SM_PARTS * WARP) / GRANULE * GRANULE;
+    return room >= FEWEST && room < most ? (uint32_t)room : most; /* out of range, .minnctapersm is ignored, as ptxas does */
 }
 
 void pt_pressure_find(const struct pt_module *m, const struct pt_func *f, int32_t *pressure, struct pt_arena *arena)

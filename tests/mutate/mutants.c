@@ -224,7 +224,8 @@ static void replay(struct pen *pen, const struct source *source, struct totals *
 static unsigned long tell(const struct totals *t)
 {
     static const char *const kinds[] = {"compared", "faulted alike", "depend on the order of threads", "out of time",
-                                        "not compiled in time", "with unread loads that fail", "whose lanes part", "reading what nobody wrote", "reading clocks", "wild", "native"};
+                                        "not compiled in time", "with unread loads that fail", "whose lanes part", "reading what nobody wrote", "reading clocks",
+                                        "whose variables lay elsewhere", "wild", "native"};
     unsigned long failed = 0;
     printf("kernels:");
     for (unsigned i = 0; i < KERNEL_KINDS; i++)

@@ -54,6 +54,7 @@ struct outcome {
     bool is_parted;   /* lanes of a warp that do not come together, or that their own mask leaves out */
     uint64_t address; /* PTERA_ERROR_ILLEGAL_ADDRESS */
     unsigned line;    /* where it failed; 0: nowhere */
+    uint64_t places; /* made of the variables' addresses */
     size_t n;
     uint8_t *bytes; /* buffers, then variables */
     char error[160];
@@ -197,6 +198,7 @@ static void keep_bytes(const struct trial *t, ptera_module *module, struct outco
             return;
         memcpy(o->bytes + o->n, address, bytes);
         o->n += bytes;
+        o->places = o->places * 31 + (uintptr_t)address;
     }
 }
 
@@ -285,6 +287,12 @@ static bool is_same(const struct outcome *a, const struct outcome *b)
     return a->result == b->result && a->n == b->n && (!a->n || !memcmp(a->bytes, b->bytes, a->n));
 }
 
+/* Both left something, and variables lay elsewhere: their addresses may be in it. */
+static bool is_elsewhere(const struct outcome *a, const struct outcome *b)
+{
+    return !a->result && !b->result && a->places != b->places;
+}
+
 static void describe(const struct outcome *first, const struct outcome *o, char *text, size_t bytes)
 {
     size_t at = 0;
@@ -338,7 +346,7 @@ static bool is_without_loads(const struct trial *t, const struct outcome *first,
     struct trial other = *t;
     struct outcome now = *first;
     char *text = strdup(t->text);
-    for (int i = 0; i < LOADS && text && is_at_fault(&now); i++) {
+    for (int i = 0; i < LOADS && text && is_at_fault(&now) && (now.result != o->result || now.line != o->line); i++) {
         char *less = vary_without(text, now.line);
         free(text);
         text = less;
@@ -376,7 +384,8 @@ static bool reads_clocks(const struct trial *t)
     still.bytes = text ? strlen(text) : 0;
     if (text)
         from = run_way(&still, &isolated);
-    bool is_other = text && differs(t, &isolated, vary_clocks(t->text, CLOCK_STEP), &from);
+    bool is_other = text && (differs(t, &isolated, vary_clocks(t->text, CLOCK_STEP), &from) ||
+                             differs(t, &isolated, vary_clocks(t->text, 1), &from));
     free(from.bytes);
     free(text);
     return is_other;
@@ -386,6 +395,8 @@ static bool reads_clocks(const struct trial *t)
 static enum kernel_kind find_excuse(const struct trial *t, const struct outcome *first, const struct outcome *o)
 {
     bool is_behind = first->result == PTERA_OK || (o->line && o->line < first->line);
+    if (is_elsewhere(first, o))
+        return KERNEL_ELSEWHERE;
     if (o->is_parted && is_behind)
         return KERNEL_PARTED;
     bool is_alignment = o->result == PTERA_ERROR_MISALIGNED_ADDRESS && o->line == first->line; /* what is left of the load: another thread's */
@@ -442,7 +453,9 @@ static void run_on_engines(const struct trial *t, enum kernel_kind kind, const s
     bool must_agree = kind == KERNEL_COMPARED || kind == KERNEL_FAULTED;
     struct outcome o = run_way(&mine, &plain);
     bool is_slower = o.result == PTERA_ERROR_TIMEOUT; /* the machine has other work */
-    if (must_agree && !is_slower)
+    if (must_agree && !is_slower && !is_same(first, &o) && is_elsewhere(first, &o))
+        t->report->kernels[KERNEL_ELSEWHERE]++;
+    else if (must_agree && !is_slower)
         expect_same(&mine, &plain, first, &o);
     free(o.bytes);
     run_alike(&mine, &automatic, first, must_agree);

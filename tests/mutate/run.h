@@ -27,6 +27,7 @@ enum kernel_kind {
     KERNEL_PARTED,    /* lanes meet in a way that PTX forbids, which native code says and the interpreter need not find, or only what is behind */
     KERNEL_UNWRITTEN, /* it reads what nobody wrote, or local memory at an address that it made up: it ends */
     KERNEL_CLOCK,     /* it depends on what clocks say */
+    KERNEL_ELSEWHERE, /* it differs, and its variables were not where they had been: their addresses are in memory */
     KERNEL_WILD,      /* it leaves its memory, for where memory of the process may be: it ran isolated only */
     KERNEL_NATIVE,    /* of all these: native code ran */
     KERNEL_KINDS

@@ -342,6 +342,30 @@ static void mark_from(struct jit *j, uint32_t block, uint32_t end)
         mark_from(j, j->f->edges.v[b->succ + e], end);
 }
 
+/* Marks a block that lanes reach while others have left the region, and what follows in the region. */
+static void mark_behind(struct jit *j, const struct jit_plan *plan, uint32_t block)
+{
+    if (block >= j->f->blocks.n || jit_set_has(plan->entries, block) || jit_set_has(j->partial, block))
+        return;
+    jit_set_add(j->partial, block);
+    const struct pt_block *b = &j->f->blocks.v[block];
+    for (uint32_t e = 0; e < b->n_succ; e++)
+        mark_behind(j, plan, j->f->edges.v[b->succ + e]);
+}
+
+/* Marks the blocks between a branch at which a group may part and where it meets again: its immediate postdominator, unless some lanes
+ * leave the region before, and wait at an entry of the next one. */
+static void mark_parted(struct jit *j, const struct jit_plan *plan, const struct pt_block *block)
+{
+    bool leaves = false;
+    for (uint32_t e = 0; e < block->n_succ; e++)
+        mark_from(j, j->f->edges.v[block->succ + e], block->ipdom);
+    for (uint32_t w = 0; w < j->vary->words; w++)
+        leaves |= (j->partial[w] & plan->entries[w]) != 0;
+    if (leaves)
+        mark_behind(j, plan, block->ipdom);
+}
+
 bool jit_is_parted(const struct jit *j, uint32_t block)
 {
     for (uint32_t w = 0; w < j->vary->words; w++)
@@ -350,9 +374,9 @@ bool jit_is_parted(const struct jit *j, uint32_t block)
     return false;
 }
 
-/* Blocks between a branch at which a group may part and where it has met again. Lanes that wait somewhere have not met: where warps run apart,
- * and in loops of several entries, of which one may be where both ways of a branch lead in the end. */
-static void find_partial(struct jit *j)
+/* Blocks that part of a group may run. Lanes that wait somewhere have not met: where warps run apart, and in loops of several entries, of
+ * which one may be where both ways of a branch lead in the end. */
+static void find_partial(struct jit *j, const struct jit_plan *plan)
 {
     j->partial = jit_new_set(j);
     uint64_t *all = jit_new_set(j);
@@ -361,8 +385,7 @@ static void find_partial(struct jit *j)
         if (j->vary->branch[b] <= PT_LEVEL_GROUP)
             continue;
         memset(j->partial, 0, j->vary->words * sizeof(uint64_t));
-        for (uint32_t e = 0; e < block->n_succ; e++)
-            mark_from(j, j->f->edges.v[block->succ + e], block->ipdom);
+        mark_parted(j, plan, block);
         for (uint32_t w = 0; w < j->vary->words; w++)
             all[w] |= j->partial[w];
     }
@@ -619,7 +642,7 @@ bool jit_plan(struct jit *j, struct jit_plan *plan)
     if (plan->n_regions > 1 && !keeps_carry(j))
         return refuse(j, "a carry that may be kept beyond a barrier");
     j->is_one_region = plan->n_regions == 1 && !plan->turns.region;
-    find_partial(j);
+    find_partial(j, plan);
     j->starts_full = threads && threads % group == 0;
     j->has_steps = jit_has_steps(j);
     jit_plan_stack(j, plan);

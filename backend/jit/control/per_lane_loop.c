@@ -264,7 +264,7 @@ static void pass(void *ud, uint32_t reg, bool is_def)
     if (!is_one && crosses)
         pass_lanes(s, reg);
     r->shape = JIT_SCALAR;
-    r->is_per_copy = false;
+    r->is_per_copy = r->is_range = r->is_count = r->is_late = false; /* a predicate is computed where it stands */
     memset(r->wide, 0, sizeof r->wide);
     memset(r->fits, 0, sizeof r->fits);
 }
