@@ -13,7 +13,7 @@ backend/semantics 1
 backend/interp 28
 backend/jit 49
 runtime 18
-runtime/cuda 35
+runtime/cuda 1
 runtime/cudart 2
 runtime/compilers 1
 runtime/ocelot 1

@@ -3,14 +3,12 @@
 #include "runtime/cuda/driver.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "runtime/deadline.h"
 #include "runtime/thread.h"
 
 /* Kernels of different streams may wait for each other: so many run side by side at least (CUDA: 128 on most devices). */
-enum { RUNNERS_MAX = 256, SHORT_BYTES = 64 << 10, PATTERN_BYTES = 8 << 10, POLL_NS = 20000 };
+enum { RUNNERS_MAX = 256 };
 
 static pthread_cond_t change = PTHREAD_COND_INITIALIZER; /* a command is done, or its caller's turn has come */
 static pthread_cond_t wanted = PTHREAD_COND_INITIALIZER; /* something can run */
@@ -101,173 +99,6 @@ void pt_cu_command_cancel(struct pt_cu_command *command)
     pt_cu_op_drop(&command->op);
     command->op = (struct pt_cu_op){.work = PT_CU_EMPTY};
     command->by_caller = false;
-}
-
-void pt_cu_op_drop(struct pt_cu_op *op)
-{
-    struct pt_cu_shared **shared = op->work == PT_CU_RECORD       ? &op->record.shared
-                                   : op->work == PT_CU_WAIT_VALUE ? &op->value.shared
-                                                                  : NULL;
-    if (shared) {
-        pt_cu_shared_put(*shared);
-        *shared = NULL;
-    }
-    if (op->work != PT_CU_KERNEL_LAUNCH)
-        return;
-    free(op->launch.parameters);
-    if (op->launch.job)
-        pt_launch_drop(op->launch.job);
-    op->launch.parameters = NULL;
-    op->launch.job = NULL;
-}
-
-/* ---- running an operation, without the lock ------------------------------------------------------------ */
-
-static void copy_box(const struct pt_cu_copy *c)
-{
-    for (size_t z = 0; z < c->depth; z++)
-        for (size_t y = 0; y < c->height; y++)
-            memmove(c->to + z * c->to_slice + y * c->to_pitch, c->from + z * c->from_slice + y * c->from_pitch,
-                    c->width);
-}
-
-/* Wider elements: what is set already is copied behind itself, in pieces that stay in a cache. */
-static void set_row(uint8_t *to, const struct pt_cu_set *s)
-{
-    uint16_t half = (uint16_t)s->value;
-    size_t bytes = s->width * s->element_bytes, done = s->element_bytes;
-    if (s->element_bytes == 1) {
-        memset(to, (int)(s->value & 0xff), s->width);
-        return;
-    }
-    memcpy(to, s->element_bytes == 2 ? (const void *)&half : &s->value, s->element_bytes);
-    for (size_t n; done < bytes; done += n) {
-        n = done < PATTERN_BYTES ? done : PATTERN_BYTES;
-        n = n < bytes - done ? n : bytes - done;
-        memcpy(to + done, to, n);
-    }
-}
-
-static bool holds(uint64_t have, uint64_t want, unsigned bytes, unsigned flags)
-{
-    uint64_t mask = bytes == 8 ? UINT64_MAX : UINT32_MAX;
-    switch (flags & ~(unsigned)CU_STREAM_WAIT_VALUE_FLUSH) {
-    case CU_STREAM_WAIT_VALUE_GEQ: /* cyclic, as the signed difference says */
-        return bytes == 8 ? (int64_t)(have - want) >= 0 : (int32_t)(uint32_t)(have - want) >= 0;
-    case CU_STREAM_WAIT_VALUE_EQ:
-        return have == (want & mask);
-    case CU_STREAM_WAIT_VALUE_AND:
-        return (have & want & mask) != 0;
-    default:
-        return (~(have | want) & mask) != 0;
-    }
-}
-
-static void wait_value(const void *address, uint64_t value, unsigned bytes, unsigned flags)
-{
-    const struct timespec pause = {0, POLL_NS};
-    for (;;) {
-        uint64_t have = bytes == 8 ? __atomic_load_n((const uint64_t *)address, __ATOMIC_ACQUIRE)
-                                   : __atomic_load_n((const uint32_t *)address, __ATOMIC_ACQUIRE);
-        if (holds(have, value, bytes, flags))
-            return;
-        nanosleep(&pause, NULL);
-    }
-}
-
-static void write_value(void *address, uint64_t value, unsigned bytes)
-{
-    if (bytes == 8)
-        __atomic_store_n((uint64_t *)address, value, __ATOMIC_RELEASE);
-    else
-        __atomic_store_n((uint32_t *)address, (uint32_t)value, __ATOMIC_RELEASE);
-}
-
-static CUresult run_kernel(struct pt_cu_launch *launch)
-{
-    ptera_engine *engine = launch->job->engine;
-    struct pt_job *job = launch->job;
-    launch->job = NULL;
-    ptera_result r = pt_cu_accounts() ? pt_cu_account_launch(job) : pt_launch_run(job, NULL);
-    if (r != PTERA_OK)
-        pt_cu_log("%s", ptera_engine_error(engine));
-    return pt_cu_result(r);
-}
-
-static void move(const struct pt_cu_op *op)
-{
-    if (op->work == PT_CU_COPY)
-        copy_box(&op->copy);
-    for (size_t y = 0; op->work == PT_CU_SET && y < op->set.height; y++)
-        set_row(op->set.to + y * op->set.pitch, &op->set);
-}
-
-/* The program's function, which may not call CUDA (cuLaunchHostFunc, cuStreamAddCallback). */
-static void call_host(const struct pt_cu_op *op, CUresult error)
-{
-    struct pt_cu_thread *thread = pt_cu_thread();
-    if (thread)
-        thread->is_in_host_function = true;
-    if (op->work == PT_CU_CALLBACK)
-        op->callback.call(op->callback.stream, error, op->callback.ud);
-    else
-        op->host.call(op->host.ud);
-    if (thread)
-        thread->is_in_host_function = false;
-}
-
-static CUresult run_op(struct pt_cu_op *op, CUresult error)
-{
-    if (op->work == PT_CU_CALLBACK)
-        call_host(op, error);
-    if (error != CUDA_SUCCESS)
-        return CUDA_SUCCESS;
-    switch (op->work) {
-    case PT_CU_KERNEL_LAUNCH:
-        return run_kernel(&op->launch);
-    case PT_CU_COPY:
-    case PT_CU_SET:
-        if (pt_cu_accounts())
-            pt_cu_account_move(op, move);
-        else
-            move(op);
-        break;
-    case PT_CU_HOST_CALL:
-        call_host(op, CUDA_SUCCESS);
-        break;
-    case PT_CU_WAIT_VALUE:
-        wait_value(op->value.address, op->value.value, op->value.bytes, op->value.flags);
-        break;
-    case PT_CU_WRITE_VALUE:
-        write_value(op->value.address, op->value.value, op->value.bytes);
-        break;
-    case PT_CU_EMPTY:
-    case PT_CU_RECORD:
-    case PT_CU_CALLBACK:
-    case PT_CU_FREE_POOLED:
-    case PT_CU_WAIT_EVENT:
-        break;
-    }
-    return CUDA_SUCCESS;
-}
-
-/* Worth no other thread: it waits for nobody, and is done sooner than one would have woken up. */
-static bool is_short(const struct pt_cu_op *op)
-{
-    switch (op->work) {
-    case PT_CU_KERNEL_LAUNCH:
-        return pt_launch_is_short(op->launch.job);
-    case PT_CU_COPY:
-        return op->copy.width * op->copy.height * op->copy.depth <= SHORT_BYTES;
-    case PT_CU_SET:
-        return op->set.width * op->set.element_bytes * op->set.height <= SHORT_BYTES;
-    case PT_CU_HOST_CALL:
-    case PT_CU_CALLBACK:
-    case PT_CU_WAIT_VALUE:
-        return false;
-    default:
-        return true;
-    }
 }
 
 /* ---- scheduling, under the lock ------------------------------------------------------------------------ */
@@ -366,7 +197,7 @@ static void finish(struct pt_cu_command *command, bool is_runner)
     if (command->failed != CUDA_SUCCESS)
         break_contexts(ctx->device, command->failed);
     if (command->op.work == PT_CU_FREE_POOLED)
-        pt_cu_pool_free(command->op.free.range);
+        command->op.free.call(command->op.free.range);
     if (command->op.work == PT_CU_RECORD && command->op.record.shared)
         pt_cu_shared_done(command->op.record.shared, command->op.record.number);
     for (unsigned i = 0; i < command->n_owners; i++)
@@ -381,21 +212,15 @@ static void finish(struct pt_cu_command *command, bool is_runner)
     pt_cu_command_put(command);
 }
 
-static bool touches_memory(const struct pt_cu_op *op)
-{
-    return op->work == PT_CU_KERNEL_LAUNCH || op->work == PT_CU_COPY || op->work == PT_CU_SET ||
-           op->work == PT_CU_WAIT_VALUE || op->work == PT_CU_WRITE_VALUE;
-}
-
 static void run(struct pt_cu_command *command, bool is_runner)
 {
     CUresult error = command->ctx->error;
-    bool reaches = touches_memory(&command->op);
+    bool reaches = pt_cu_op_touches_memory(&command->op);
     CUcontext reached = command->op.work == PT_CU_KERNEL_LAUNCH ? command->ctx : NULL;
     if (reaches)
         pt_cu_reach(reached);
     pt_cu_unlock();
-    command->failed = run_op(&command->op, error);
+    command->failed = pt_cu_execute_op(&command->op, error);
     pt_cu_lock();
     if (reaches)
         pt_cu_unreach(reached);
@@ -408,7 +233,7 @@ void pt_cu_command_start(struct pt_cu_command *command)
     bool nobody = false;
     if (command->unmet || command->by_caller)
         return;
-    if (is_short(&command->op))
+    if (pt_cu_op_is_short(&command->op))
         run(command, false);
     else
         make_ready(command, &nobody);
@@ -464,4 +289,10 @@ void pt_cu_quiesce(CUcontext ctx)
 {
     while (ctx->pending || ctx->outside)
         wait_for_change();
+}
+
+void pt_cu_command_drain_all(void)
+{
+    for (CUcontext ctx = pt_cu_next_context(NULL); ctx; ctx = pt_cu_next_context(ctx))
+        pt_cu_drain(ctx);
 }

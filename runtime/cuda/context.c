@@ -1,25 +1,9 @@
 /* Contexts: each has an engine of its own, so that what a kernel breaks stays inside. */
 #include "runtime/cuda/driver.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "runtime/thread.h"
 
 enum { API_VERSION_OLD = 3010, API_VERSION = 3020 };
-
-/* ---- what a thread has --------------------------------------------------------------------------------- */
-
-static pthread_once_t key_once = PTHREAD_ONCE_INIT;
-static pthread_key_t key;
-static __thread struct pt_cu_thread *mine;
-
-static void unref(CUcontext ctx)
-{
-    if (--ctx->refs == 0 && !ctx->is_alive && !ctx->is_primary)
-        pt_cu_delete(ctx);
-}
 
 /* Work that is under way in them goes on. */
 static void delete_default_streams(uint64_t thread)
@@ -29,169 +13,19 @@ static void delete_default_streams(uint64_t thread)
         for (CUstream s = ctx->streams; s; s = next) {
             next = s->next;
             if (s->thread == thread)
-                pt_cu_stream_delete(s);
+                pt_cu_stream_management_delete(s);
         }
     }
-}
-
-static void thread_end(void *ud)
-{
-    struct pt_cu_thread *thread = ud;
-    pt_cu_lock();
-    delete_default_streams(thread->id);
-    while (thread->depth)
-        unref(thread->stack[--thread->depth]);
-    pt_cu_unlock();
-    free(thread->stack);
-    free(thread);
-}
-
-static void make_key(void)
-{
-    pthread_key_create(&key, thread_end);
-}
-
-struct pt_cu_thread *pt_cu_thread(void)
-{
-    if (mine)
-        return mine;
-    pthread_once(&key_once, make_key);
-    mine = calloc(1, sizeof *mine);
-    if (mine) {
-        mine->id = pt_cu_new_id();
-        pthread_setspecific(key, mine);
-    }
-    return mine;
-}
-
-static CUcontext top(void)
-{
-    return mine && mine->depth ? mine->stack[mine->depth - 1] : NULL;
-}
-
-static CUresult push(CUcontext ctx)
-{
-    struct pt_cu_thread *thread = pt_cu_thread();
-    if (thread && thread->depth == thread->cap) {
-        size_t cap = thread->cap ? thread->cap * 2 : 8;
-        CUcontext *stack = realloc(thread->stack, cap * sizeof *stack);
-        if (!stack)
-            return CUDA_ERROR_OUT_OF_MEMORY;
-        thread->stack = stack;
-        thread->cap = cap;
-    }
-    if (!thread)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    thread->stack[thread->depth++] = ctx;
-    ctx->refs++;
-    return CUDA_SUCCESS;
-}
-
-CUresult pt_cu_current_any(CUcontext *ctx)
-{
-    CUresult r = pt_cu_check_init();
-    *ctx = r == CUDA_SUCCESS ? top() : NULL;
-    if (r == CUDA_SUCCESS && !*ctx)
-        r = CUDA_ERROR_INVALID_CONTEXT;
-    if (r == CUDA_SUCCESS && !(*ctx)->is_alive)
-        r = CUDA_ERROR_CONTEXT_IS_DESTROYED;
-    return r;
-}
-
-CUresult pt_cu_current(CUcontext *ctx)
-{
-    CUresult r = pt_cu_current_any(ctx);
-    return r == CUDA_SUCCESS ? (*ctx)->error : r;
-}
-
-CUresult pt_cu_context(CUcontext given, CUcontext *ctx)
-{
-    if (!given)
-        return pt_cu_current(ctx);
-    CUresult r = pt_cu_check_init();
-    if (r != CUDA_SUCCESS)
-        return r;
-    if (!pt_cu_is(given, PT_CU_CONTEXT))
-        return CUDA_ERROR_INVALID_CONTEXT;
-    *ctx = given;
-    return given->is_alive ? given->error : CUDA_ERROR_CONTEXT_IS_DESTROYED;
-}
-
-CUresult pt_cu_result(ptera_result result)
-{
-    static const CUresult results[] = {
-        [PTERA_ERROR_INVALID_ARGUMENT] = CUDA_ERROR_INVALID_VALUE,
-        [PTERA_ERROR_OUT_OF_MEMORY] = CUDA_ERROR_OUT_OF_MEMORY,
-        [PTERA_ERROR_INVALID_PTX] = CUDA_ERROR_INVALID_PTX,
-        [PTERA_ERROR_UNSUPPORTED_PTX] = CUDA_ERROR_NOT_SUPPORTED,
-        [PTERA_ERROR_FILE] = CUDA_ERROR_FILE_NOT_FOUND,
-        [PTERA_ERROR_NOT_FOUND] = CUDA_ERROR_NOT_FOUND,
-        [PTERA_ERROR_INVALID_LAUNCH] = CUDA_ERROR_INVALID_VALUE,
-        [PTERA_ERROR_NOT_INITIALIZED] = CUDA_ERROR_NOT_INITIALIZED,
-        [PTERA_ERROR_ILLEGAL_ADDRESS] = CUDA_ERROR_ILLEGAL_ADDRESS,
-        [PTERA_ERROR_MISALIGNED_ADDRESS] = CUDA_ERROR_MISALIGNED_ADDRESS,
-        [PTERA_ERROR_TRAP] = CUDA_ERROR_LAUNCH_FAILED,
-        [PTERA_ERROR_ASSERT] = CUDA_ERROR_ASSERT,
-        [PTERA_ERROR_STACK_OVERFLOW] =
-            CUDA_ERROR_ILLEGAL_ADDRESS, /* as an H100 answers when a recursion is too deep */
-        [PTERA_ERROR_ILLEGAL_INSTRUCTION] = CUDA_ERROR_ILLEGAL_INSTRUCTION,
-        [PTERA_ERROR_DEADLOCK] = CUDA_ERROR_LAUNCH_TIMEOUT,
-        [PTERA_ERROR_TIMEOUT] = CUDA_ERROR_LAUNCH_TIMEOUT,
-    };
-    return results[result];
 }
 
 /* ---- text that kernels print --------------------------------------------------------------------------- */
 
-/* A program whose reader has gone is not to die of what its kernels print. */
-static void print_out(const char *text, size_t bytes, bool is_last)
+void pt_cu_context_end_thread(struct pt_cu_thread *thread)
 {
-    struct pt_quiet quiet;
-    pt_thread_quiet(&quiet);
-    fwrite(text, 1, bytes, stdout);
-    if (is_last)
-        fflush(stdout);
-    pt_thread_unquiet(&quiet);
-}
-
-static void write_out(CUcontext ctx, bool is_last)
-{
-    print_out(ctx->printed, ctx->n_printed, is_last);
-    ctx->n_printed = 0;
-}
-
-/* From any worker. Text waits for the next synchronising call, or until there is as much as the FIFO holds. */
-static void take_printed(void *ud, const char *text, size_t bytes)
-{
-    CUcontext ctx = ud;
-    pthread_mutex_lock(&ctx->print_lock);
-    if (ctx->n_printed + bytes > ctx->cap_printed) {
-        size_t cap = (ctx->n_printed + bytes) * 2;
-        char *more = realloc(ctx->printed, cap);
-        if (more) {
-            ctx->printed = more;
-            ctx->cap_printed = cap;
-        } else {
-            write_out(ctx, false);
-        }
-    }
-    if (ctx->n_printed + bytes <= ctx->cap_printed) {
-        memcpy(ctx->printed + ctx->n_printed, text, bytes);
-        ctx->n_printed += bytes;
-    } else {
-        print_out(text, bytes, false);
-    }
-    if (ctx->n_printed > ctx->limits[CU_LIMIT_PRINTF_FIFO_SIZE])
-        write_out(ctx, false);
-    pthread_mutex_unlock(&ctx->print_lock);
-}
-
-void pt_cu_flush_printed(CUcontext ctx)
-{
-    pthread_mutex_lock(&ctx->print_lock);
-    if (ctx->n_printed)
-        write_out(ctx, true);
-    pthread_mutex_unlock(&ctx->print_lock);
+    pt_cu_lock();
+    delete_default_streams(thread->id);
+    pt_cu_current_leave_all(thread);
+    pt_cu_unlock();
 }
 
 /* Errors that a kernel survives are told always, notes of the engine with what else is said of loading. */
@@ -204,30 +38,31 @@ static void take_note(void *ud, ptera_severity severity, const char *text)
 
 /* ---- making and unmaking ------------------------------------------------------------------------------- */
 
-static CUcontext alive;
-
-CUcontext pt_cu_next_context(CUcontext ctx)
+static bool is_allocated(const struct pt_cu_range *range)
 {
-    return ctx ? ctx->next : alive;
+    return range->memory == PT_CU_DEVICE || range->memory == PT_CU_HOST || range->memory == PT_CU_MANAGED ||
+           range->memory == PT_CU_POOLED || range->memory == PT_CU_TEXELS;
 }
 
-static void enter_list(CUcontext ctx)
+static void free_one(struct pt_cu_range *range, void *ctx)
 {
-    ctx->next = alive;
-    ctx->previous = NULL;
-    if (alive)
-        alive->previous = ctx;
-    alive = ctx;
-}
-
-static void leave_list(CUcontext ctx)
-{
-    if (ctx->next)
-        ctx->next->previous = ctx->previous;
-    if (ctx->previous)
-        ctx->previous->next = ctx->next;
+    if (range->ctx != ctx)
+        return;
+    if (is_allocated(range))
+        pt_cu_free(range);
+    else if (range->memory == PT_CU_IMPORTED)
+        pt_cu_close_import(range);
     else
-        alive = ctx->next;
+        pt_cu_remove(range);
+}
+
+static void free_all(CUcontext ctx)
+{
+    while (ctx->arrays)
+        pt_cu_array_delete(ctx->arrays);
+    pt_cu_each_range(free_one, ctx);
+    pt_cu_pools_forget(ctx);
+    pt_cu_block_drop_kept(ctx);
 }
 
 /* Ends all that a context has. The object stays. */
@@ -236,14 +71,14 @@ static void kill_context(CUcontext ctx)
     pt_cu_quiesce(ctx);
     pt_cu_flush_printed(ctx);
     ctx->is_alive = false;
-    leave_list(ctx);
+    pt_cu_context_list_leave(ctx);
     while (ctx->events)
         pt_cu_event_delete(ctx->events);
     while (ctx->streams)
-        pt_cu_stream_delete(ctx->streams);
+        pt_cu_stream_management_delete(ctx->streams);
     while (ctx->modules)
         pt_cu_module_delete(ctx->modules);
-    pt_cu_free_all(ctx);
+    free_all(ctx);
     ptera_engine_destroy(ctx->engine);
     ctx->engine = NULL;
     ctx->null_stream = NULL;
@@ -257,7 +92,7 @@ static CUresult revive(CUcontext ctx)
 {
     ptera_options options;
     ptera_options_init(&options);
-    options.print = take_printed;
+    options.print = pt_cu_printed_take;
     options.print_ud = ctx;
     options.log = take_note;
     ptera_result made = ptera_engine_create(&options, &ctx->engine);
@@ -266,7 +101,7 @@ static CUresult revive(CUcontext ctx)
     ctx->engine->replicas = pt_cu_replicas;
     pt_cu_limits_reset(ctx);
     ctx->is_alive = true;
-    enter_list(ctx);
+    pt_cu_context_list_enter(ctx);
     ctx->error = CUDA_SUCCESS;
     ctx->null_stream = pt_cu_stream_new(ctx, CU_STREAM_DEFAULT, 0);
     if (ctx->null_stream)
@@ -310,7 +145,7 @@ static CUresult create(CUcontext *out, unsigned flags, CUdevice device, unsigned
     ctx->api_version = api_version;
     r = revive(ctx);
     if (r == CUDA_SUCCESS)
-        r = push(ctx);
+        r = pt_cu_current_push(ctx);
     if (r == CUDA_SUCCESS)
         *out = ctx;
     else if (ctx->is_alive)
@@ -359,11 +194,8 @@ static CUresult destroy(CUcontext ctx)
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     ctx->refs++;
     kill_context(ctx);
-    if (top() == ctx) {
-        mine->depth--;
-        ctx->refs--;
-    }
-    unref(ctx);
+    pt_cu_current_leave(ctx);
+    pt_cu_current_unref(ctx);
     return CUDA_SUCCESS;
 }
 
@@ -535,103 +367,12 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *activ
     return API(get_state(device, flags, active));
 }
 
-/* ---- which one is current ------------------------------------------------------------------------------ */
-
-static CUresult check_usable(CUcontext ctx)
-{
-    CUresult r = pt_cu_check_init();
-    if (r != CUDA_SUCCESS)
-        return r;
-    if (!pt_cu_is(ctx, PT_CU_CONTEXT))
-        return CUDA_ERROR_INVALID_CONTEXT;
-    return ctx->is_alive ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
-}
-
-static CUresult set_current(CUcontext ctx)
-{
-    CUresult r = ctx ? check_usable(ctx) : pt_cu_check_init();
-    if (r != CUDA_SUCCESS)
-        return r;
-    if (!top())
-        return ctx ? push(ctx) : CUDA_SUCCESS;
-    CUcontext before = top();
-    if (ctx) {
-        mine->stack[mine->depth - 1] = ctx;
-        ctx->refs++;
-    } else {
-        mine->depth--;
-    }
-    unref(before);
-    return CUDA_SUCCESS;
-}
-
-CUresult cuCtxSetCurrent(CUcontext ctx)
-{
-    return API(set_current(ctx));
-}
-
-static CUresult get_current(CUcontext *ctx)
-{
-    CUresult r = pt_cu_check_init();
-    if (r == CUDA_SUCCESS && !ctx)
-        r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS)
-        *ctx = top();
-    return r;
-}
-
-CUresult cuCtxGetCurrent(CUcontext *ctx)
-{
-    return API(get_current(ctx));
-}
-
-static CUresult push_current(CUcontext ctx)
-{
-    CUresult r = ctx ? check_usable(ctx) : CUDA_ERROR_INVALID_VALUE;
-    return r == CUDA_SUCCESS ? push(ctx) : r;
-}
-
-CUresult cuCtxPushCurrent(CUcontext ctx)
-{
-    return API(push_current(ctx));
-}
-
-CUresult cuCtxPushCurrent_v2(CUcontext ctx)
-{
-    return API(push_current(ctx));
-}
-
-static CUresult pop_current(CUcontext *ctx)
-{
-    CUresult r = pt_cu_check_init();
-    if (r != CUDA_SUCCESS)
-        return r;
-    CUcontext before = top();
-    if (!before)
-        return CUDA_ERROR_INVALID_CONTEXT;
-    if (ctx)
-        *ctx = before;
-    mine->depth--;
-    unref(before);
-    return CUDA_SUCCESS;
-}
-
-CUresult cuCtxPopCurrent(CUcontext *ctx)
-{
-    return API(pop_current(ctx));
-}
-
-CUresult cuCtxPopCurrent_v2(CUcontext *ctx)
-{
-    return API(pop_current(ctx));
-}
-
 /* ---- about the current one, or one that is given ------------------------------------------------------- */
 
 /* Bindings that look for "_v2" of every name call these without the argument: what is no context means the current one. */
 static CUresult or_current(CUcontext given, CUcontext *ctx)
 {
-    return pt_cu_is(given, PT_CU_CONTEXT) ? check_usable(*ctx = given) : pt_cu_current_any(ctx);
+    return pt_cu_is(given, PT_CU_CONTEXT) ? pt_cu_context_list_check(*ctx = given) : pt_cu_current_any(ctx);
 }
 
 static CUresult get_device(CUdevice *device, CUcontext given)
@@ -716,7 +457,7 @@ CUresult cuCtxSetFlags(unsigned flags)
 static CUresult get_id(CUcontext given, unsigned long long *id)
 {
     CUcontext ctx;
-    CUresult r = given ? check_usable(ctx = given) : pt_cu_current_any(&ctx);
+    CUresult r = given ? pt_cu_context_list_check(ctx = given) : pt_cu_current_any(&ctx);
     if (r == CUDA_SUCCESS && !id)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
@@ -732,7 +473,7 @@ CUresult cuCtxGetId(CUcontext ctx, unsigned long long *id)
 static CUresult get_api_version(CUcontext given, unsigned *version)
 {
     CUcontext ctx;
-    CUresult r = given ? check_usable(ctx = given) : pt_cu_current_any(&ctx);
+    CUresult r = given ? pt_cu_context_list_check(ctx = given) : pt_cu_current_any(&ctx);
     if (r == CUDA_SUCCESS && !version)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
@@ -837,7 +578,7 @@ static CUresult set_peer(CUcontext peer, unsigned flags, bool enable)
     CUcontext ctx;
     CUresult r = pt_cu_current(&ctx);
     if (r == CUDA_SUCCESS)
-        r = check_usable(peer);
+        r = pt_cu_context_list_check(peer);
     if (r != CUDA_SUCCESS)
         return r;
     if (flags)

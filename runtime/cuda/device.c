@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-
 static const struct pt_cu_profile profiles[] = {
 #define PROFILE(...) {__VA_ARGS__},
 #include "runtime/cuda/profile.def"
@@ -70,7 +69,6 @@ CUresult pt_cu_devices_init(void)
         return CUDA_ERROR_NO_DEVICE;
     const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
     driver->launches_block = blocking && strcmp(blocking, "1") == 0;
-    pt_cu_trap_init();
     driver->device_bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
     driver->devices = calloc((size_t)driver->n_devices, sizeof *driver->devices);
     return driver->devices ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;

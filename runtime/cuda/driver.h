@@ -33,11 +33,16 @@ void pt_cu_unlock(void);
 bool pt_cu_try_lock(void);
 /* Waits for `change`; the lock is held again afterwards. */
 void pt_cu_wait(pthread_cond_t *change);
+/* In a process that was forked: it may be held by a thread that is gone. */
+void pt_cu_lock_renew(void);
 
 enum pt_cu_log { PT_CU_LOG_API = 1, PT_CU_LOG_LOAD = 2, PT_CU_LOG_LAUNCH = 4 };
 /* Whether PTERA_LOG (a list of api, load, launch) asks for it. */
 bool pt_cu_logs(enum pt_cu_log what);
 __attribute__((format(printf, 1, 2))) void pt_cu_log(const char *format, ...);
+/* An entry begins; whether anything was written since. By thread. */
+void pt_cu_log_begin_call(void);
+bool pt_cu_log_has_written(void);
 
 /* account.c: whether somebody wants to be told of launches and copies: PTERA_LOG=launch, `ptera exec --summary`. */
 struct pt_job;
@@ -48,7 +53,7 @@ ptera_result pt_cu_account_launch(struct pt_job *job);
 /* Does what `move` does for a PT_CU_COPY or PT_CU_SET, and tells of it. */
 void pt_cu_account_move(const struct pt_cu_op *op, void (*move)(const struct pt_cu_op *op));
 
-/* logs.c: a message about an error, for programs that ask for them. */
+/* error_log.c: a message about an error, for programs that ask for them. */
 __attribute__((format(printf, 1, 2))) void pt_cu_logs_add(const char *format, ...);
 /* In a process that was forked: its lock may be held by a thread that is gone. */
 void pt_cu_logs_renew(void);
@@ -103,6 +108,10 @@ struct pt_cu_device {
     size_t used_bytes;  /* of its memory */
     CUmemoryPool default_pool, pool;
 };
+
+/* The newest release whose PTX runs here, 9.5. Programs that compile compare it with their compiler's, and give an older driver machine
+ * code. CUDA_VERSION is that of our header. */
+enum { PT_CU_DRIVER_VERSION = 13050 };
 
 struct pt_cu_driver {
     bool is_initialised, is_inherited; /* inherited: by a process that was forked afterwards */
@@ -163,8 +172,19 @@ struct pt_cu_thread {
     CUstreamCaptureMode capture_mode;
     bool is_in_host_function; /* of a stream, which may not call CUDA */
 };
-/* context.c: the caller's, or NULL if there is no memory. */
+/* thread.c: the caller's, or NULL if there is no memory. */
 struct pt_cu_thread *pt_cu_thread(void);
+/* What is called for each thread that ends, before it is freed. */
+void pt_cu_thread_at_end(void (*end)(struct pt_cu_thread *thread));
+/* context.c: such a function. */
+void pt_cu_context_end_thread(struct pt_cu_thread *thread);
+/* current.c: puts a context on the caller's stack. */
+CUresult pt_cu_current_push(CUcontext ctx);
+/* It is not current any more, if it was. */
+void pt_cu_current_leave(CUcontext ctx);
+void pt_cu_current_leave_all(struct pt_cu_thread *thread);
+/* A stack no longer has it: a dead one goes with the last. */
+void pt_cu_current_unref(CUcontext ctx);
 /* The current context; an error if there is none, it is gone or a kernel in it has failed. */
 CUresult pt_cu_current(CUcontext *ctx);
 /* Likewise, also if a kernel has failed in it. */
@@ -176,8 +196,14 @@ CUresult pt_cu_context(CUcontext given, CUcontext *ctx);
 CUresult pt_cu_result(ptera_result result);
 /* The live context behind another (NULL: the first), or NULL. */
 CUcontext pt_cu_next_context(CUcontext ctx);
+void pt_cu_context_list_enter(CUcontext ctx);
+void pt_cu_context_list_leave(CUcontext ctx);
+/* Whether what is given is a live context. */
+CUresult pt_cu_context_list_check(CUcontext ctx);
 /* Hands out what kernels have printed. */
 void pt_cu_flush_printed(CUcontext ctx);
+/* ptera_options.print of every context (`ud`). From any worker. */
+void pt_cu_printed_take(void *ud, const char *text, size_t bytes);
 /* limit.c: as they are in a new context. */
 void pt_cu_limits_reset(CUcontext ctx);
 
@@ -213,6 +239,8 @@ struct pt_cu_range {
     bool is_shut;       /* its pages are inaccessible: trap.c */
     size_t charged;     /* of its device's memory */
     /* PT_CU_POOLED: */
+    const CUmemAccess_flags *access; /* of the pool, by device; NULL: it is being made */
+    bool (*keep)(struct pt_cu_range *range); /* the range is being freed; true: the pool keeps it */
     size_t room;        /* bytes that the block can have */
     uint64_t freed_in;  /* the stream that is to free it */
     unsigned frees, void_frees; /* commands that are to free it; so many of them were made void: it was given out again */
@@ -253,13 +281,7 @@ void pt_cu_free_doomed(CUcontext ctx);
 struct pt_cu_graph_block *pt_cu_graph_block_at(CUdeviceptr address);
 /* The program frees what a launch has allocated; false: nothing has. */
 bool pt_cu_graph_block_release(struct pt_cu_graph_block *block);
-/* pool.c: the turn of a command that is to free the range has come. */
-void pt_cu_pool_free(struct pt_cu_range *range);
-/* A pool's block is being freed. True: the pool keeps it. */
-bool pt_cu_pool_keep(struct pt_cu_range *range);
-/* Whether a device may use a pool's block. */
-bool pt_cu_pool_allows(const struct pt_cu_range *range, CUdevice device);
-/* What is a device's synchronisation: its pools give back what is above their thresholds. */
+/* pool.c: what is a device's synchronisation: its pools give back what is above their thresholds. */
 void pt_cu_pools_trim(CUdevice device);
 /* Pools give back what they keep of a context that goes. */
 void pt_cu_pools_forget(CUcontext ctx);
@@ -267,8 +289,8 @@ void pt_cu_pools_forget(CUcontext ctx);
 void pt_cu_close_import(struct pt_cu_range *range);
 /* multicast.c: ptera_engine.replicas of every context. */
 const char *pt_cu_replicas(uint64_t address, bool is_write, struct pt_replicas *found);
-/* Frees what is a context's, when it goes. */
-void pt_cu_free_all(CUcontext ctx);
+/* block.c: frees what the context keeps. */
+void pt_cu_block_drop_kept(CUcontext ctx);
 
 /* An array: elements of up to four channels in rows, rows in slices, layers or faces. */
 struct CUarray_st {
@@ -430,6 +452,7 @@ struct pt_cu_op {
         } value;
         struct {
             struct pt_cu_range *range;
+            void (*call)(struct pt_cu_range *range); /* when its turn has come */
         } free;
     };
 };
@@ -461,8 +484,15 @@ void pt_cu_command_start(struct pt_cu_command *command);
 CUresult pt_cu_command_finish(struct pt_cu_command *command);
 void pt_cu_command_put(struct pt_cu_command *command);
 struct pt_cu_command *pt_cu_command_ref(struct pt_cu_command *command);
-/* Frees what the operation owns. */
+/* op.c: frees what the operation owns. */
 void pt_cu_op_drop(struct pt_cu_op *op);
+/* Worth no other thread: it waits for nobody, and is done sooner than one would have woken up. */
+bool pt_cu_op_is_short(const struct pt_cu_op *op);
+bool pt_cu_op_touches_memory(const struct pt_cu_op *op);
+/* execute.c: does it, after nothing (CUDA_SUCCESS) or a context's error: then callbacks alone. */
+CUresult pt_cu_execute_op(struct pt_cu_op *op, CUresult error);
+/* All that is under way in any context is done. */
+void pt_cu_command_drain_all(void);
 /* Waits until nothing of the context is under way. */
 CUresult pt_cu_drain(CUcontext ctx);
 /* Leaves the lock for work on what belongs to the context, which stays until the call takes the lock back and lets it go. */
@@ -522,13 +552,18 @@ CUresult pt_cu_stream(CUstream null, CUstream given, CUstream *stream);
 /* Adds the operation behind all that is in the stream (or to its graph, if it is captured) and takes it over, also if it fails. */
 CUresult pt_cu_submit(CUstream stream, struct pt_cu_op *op);
 /* A command behind all that is in the stream, its last one from now on; it takes the operation over. Add further dependencies, start
- * it and put it. NULL: no memory. Not for streams that are captured. */
-struct pt_cu_command *pt_cu_append(CUstream stream, struct pt_cu_op *op);
+ * it and put it. NULL: no memory, and nothing is done. Not for streams that are captured. `by_caller`: who finishes it runs it. */
+struct pt_cu_command *pt_cu_stream_append(CUstream stream, struct pt_cu_op *op, bool by_caller);
 /* As pt_cu_submit, and waits for it: for calls that are synchronous. */
 CUresult pt_cu_submit_and_wait(CUstream stream, struct pt_cu_op *op);
 CUresult pt_cu_stream_finish(CUstream stream);
 CUstream pt_cu_stream_new(CUcontext ctx, unsigned flags, int priority);
-void pt_cu_stream_delete(CUstream stream);
+/* The default stream goes on waiting for what is under way in a stream that goes. */
+void pt_cu_stream_hand_over(CUstream stream);
+/* The default stream is through when all that it would wait for is. */
+bool pt_cu_stream_is_idle(CUstream stream);
+/* stream_management.c */
+void pt_cu_stream_management_delete(CUstream stream);
 /* capture.c: an error if a capture forbids to use the stream at all. */
 CUresult pt_cu_capture_check(CUstream stream);
 /* An error, and the end of the capture, if the stream is captured: for what cannot be. */
@@ -556,7 +591,7 @@ CUresult pt_cu_event_new(CUcontext ctx, unsigned flags, struct pt_cu_shared *sha
 void pt_cu_event_delete(CUevent event);
 CUresult pt_cu_event_record(CUevent event, CUstream stream, unsigned flags);
 
-/* ipc_event.c: what an event of several processes shares; NULL: no memory. */
+/* event_page.c: what an event of several processes shares; NULL: no memory. */
 struct pt_cu_shared *pt_cu_shared_new(void);
 struct pt_cu_shared *pt_cu_shared_ref(struct pt_cu_shared *shared);
 void pt_cu_shared_put(struct pt_cu_shared *shared);
@@ -564,20 +599,20 @@ void pt_cu_shared_put(struct pt_cu_shared *shared);
 uint64_t pt_cu_shared_record(struct pt_cu_shared *shared);
 void pt_cu_shared_done(struct pt_cu_shared *shared, uint64_t number);
 bool pt_cu_shared_is_done(const struct pt_cu_shared *shared);
-/* What waits for the last record so far, as an operation and at once. */
+/* What waits for the last record so far. */
 struct pt_cu_op pt_cu_shared_wait(struct pt_cu_shared *shared);
-void pt_cu_shared_finish(CUcontext ctx, struct pt_cu_shared *shared);
 
 /* copy.c: operations from descriptions; one of no bytes has no width. *is_pageable: memory that the driver does not know takes part. */
 CUresult pt_cu_copy_op(const CUDA_MEMCPY3D *copy, struct pt_cu_op *op, bool *is_pageable);
 CUresult pt_cu_set_op(const CUDA_MEMSET_NODE_PARAMS *params, struct pt_cu_op *op);
-/* launch.c: a launch ready to run, from dimensions and parameters. */
+/* function.c */
 size_t pt_cu_parameter_bytes(CUfunction function);
 /* occupancy.c: blocks that an SM has room for. */
 CUresult pt_cu_active_blocks(CUfunction function, int threads, size_t dynamic_shared, int *blocks);
 /* Launches what a CUfunction or a CUkernel is; `cooperative`: the call says so. */
 CUresult pt_cu_launch(CUstream null, const CUlaunchConfig *config, const void *handle,
                       void **parameters, void **extra, bool cooperative);
+/* A launch ready to run, from dimensions and parameters. */
 CUresult pt_cu_launch_ready(struct pt_cu_launch *launch, void **parameters, void **extra);
 
 #endif

@@ -1,5 +1,7 @@
 /* Events: the command that was last recorded. */
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/event_page.h"
+
+#include <time.h>
 
 void pt_cu_event_delete(CUevent event)
 {
@@ -95,7 +97,7 @@ CUresult pt_cu_event_record(CUevent event, CUstream stream, unsigned flags)
         op.record.shared = pt_cu_shared_ref(event->shared);
         op.record.number = pt_cu_shared_record(event->shared);
     }
-    struct pt_cu_command *command = pt_cu_append(stream, &op);
+    struct pt_cu_command *command = pt_cu_stream_append(stream, &op, false);
     if (!command && event->shared)
         pt_cu_shared_done(event->shared, op.record.number);
     if (!command)
@@ -144,6 +146,21 @@ CUresult cuEventQuery(CUevent event)
     return API(query(event));
 }
 
+enum { POLL_NS = 20000 };
+
+/* Waits for the last record so far. The lock is left meanwhile. */
+static void finish_shared(CUcontext ctx, struct pt_cu_shared *shared)
+{
+    const struct timespec pause = {0, POLL_NS};
+    uint64_t number = atomic_load(&shared->page->recorded);
+    pt_cu_shared_ref(shared);
+    pt_cu_step_out(ctx);
+    while (atomic_load(&shared->page->done) < number)
+        nanosleep(&pause, NULL);
+    pt_cu_step_in(ctx);
+    pt_cu_shared_put(shared);
+}
+
 static CUresult synchronize(CUevent event)
 {
     CUresult r = check_recorded(event);
@@ -151,7 +168,7 @@ static CUresult synchronize(CUevent event)
         return r;
     CUcontext ctx = event->ctx;
     if (event->shared) {
-        pt_cu_shared_finish(ctx, event->shared);
+        finish_shared(ctx, event->shared);
         pt_cu_flush_printed(ctx);
         return ctx->error;
     }

@@ -232,7 +232,7 @@ static CUresult launch_nodes(CUgraph graph, struct pt_cu_command *begin, struct 
 static CUresult launch_in(CUgraphExec exec, CUstream stream)
 {
     struct pt_cu_op empty = {.work = PT_CU_EMPTY};
-    struct pt_cu_command *begin = pt_cu_append(stream, &empty), *end = begin ? pt_cu_append(stream, &empty) : NULL;
+    struct pt_cu_command *begin = pt_cu_stream_append(stream, &empty, false), *end = begin ? pt_cu_stream_append(stream, &empty, false) : NULL;
     if (!end || !pt_cu_command_after(begin, exec->last)) {
         if (begin)
             pt_cu_command_start(begin);

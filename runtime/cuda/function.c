@@ -401,3 +401,8 @@ CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function)
 {
     return API(state ? load(function, state) : CUDA_ERROR_INVALID_VALUE);
 }
+
+size_t pt_cu_parameter_bytes(CUfunction f)
+{
+    return f->module->ptera->ir.funcs.v[f->kernel->func].param_size;
+}

@@ -78,11 +78,6 @@ static CUresult check_launch(CUfunction f, ptera_launch *l)
 
 /* ---- parameters ---------------------------------------------------------------------------------------- */
 
-size_t pt_cu_parameter_bytes(CUfunction f)
-{
-    return f->module->ptera->ir.funcs.v[f->kernel->func].param_size;
-}
-
 /* {CU_LAUNCH_PARAM_BUFFER_POINTER, block, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END} in any order. A block may
  * be longer than the parameters: C pads structures. */
 static CUresult read_extra(CUfunction f, void **extra, ptera_launch *l)

@@ -2,7 +2,7 @@
  *
  * An object has, for each device that was added, memory that is bound to it at offsets. A mapping of it has no pages: ordinary
  * accesses fault. What is bound is mapped here for kernels, wherever the program has it. */
-#include "runtime/cuda/vmm.h"
+#include "runtime/cuda/multicast.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -73,6 +73,28 @@ CUresult cuMulticastGetGranularity(size_t *bytes, const CUmulticastObjectProp *p
     return API(get_granularity(bytes, prop, option));
 }
 
+static void drop_binding(struct binding *b)
+{
+    if (b->allocation) {
+        munmap((void *)(uintptr_t)b->at, b->bytes);
+        b->allocation->base.maps--;
+        pt_cu_mappable_drop(&b->allocation->base);
+    }
+    free(b);
+}
+
+static void delete_object(struct pt_cu_mappable *base)
+{
+    struct multicast *m = (struct multicast *)base; /* its first member */
+    while (m->bindings) {
+        struct binding *b = m->bindings;
+        m->bindings = b->next;
+        drop_binding(b);
+    }
+    pt_cu_delete(m);
+    pthread_cond_broadcast(&added);
+}
+
 static CUresult create(CUmemGenericAllocationHandle *handle, const CUmulticastObjectProp *prop)
 {
     CUresult r = check_prop(prop);
@@ -86,6 +108,7 @@ static CUresult create(CUmemGenericAllocationHandle *handle, const CUmulticastOb
     m->prop = *prop;
     m->base.bytes = prop->size;
     m->base.handles = 1;
+    m->base.delete = delete_object;
     *handle = (uintptr_t)m;
     return CUDA_SUCCESS;
 }
@@ -124,28 +147,6 @@ CUresult pt_cu_multicast_wait(CUmemGenericAllocationHandle handle)
         r = check_multicast(handle, &m);
     }
     return r;
-}
-
-static void drop_binding(struct binding *b)
-{
-    if (b->allocation) {
-        munmap((void *)(uintptr_t)b->at, b->bytes);
-        b->allocation->base.maps--;
-        pt_cu_mappable_drop(&b->allocation->base);
-    }
-    free(b);
-}
-
-void pt_cu_multicast_delete(struct pt_cu_mappable *base)
-{
-    struct multicast *m = (struct multicast *)base; /* its first member */
-    while (m->bindings) {
-        struct binding *b = m->bindings;
-        m->bindings = b->next;
-        drop_binding(b);
-    }
-    pt_cu_delete(m);
-    pthread_cond_broadcast(&added);
 }
 
 /* ---- binding ------------------------------------------------------------------------------------------- */
@@ -262,7 +263,7 @@ static CUresult unbind(CUmemGenericAllocationHandle handle, CUdevice device, siz
         r = CUDA_ERROR_INVALID_DEVICE;
     if (r != CUDA_SUCCESS)
         return r;
-    pt_cu_drain_all();
+    pt_cu_command_drain_all();
     r = check_multicast(handle, &m);
     if (r != CUDA_SUCCESS)
         return r;

@@ -78,23 +78,6 @@ CUresult pt_cu_node_set_event(CUgraphNode node, CUevent event)
     return CUDA_SUCCESS;
 }
 
-CUresult pt_cu_node_set_child(CUgraphNode node, CUgraph child)
-{
-    CUgraph clone;
-    if (!pt_cu_is(child, PT_CU_GRAPH) || child == node->graph)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (pt_cu_graph_has_memory(child))
-        return CUDA_ERROR_NOT_SUPPORTED; /* CUDA's, too */
-    CUresult r = pt_cu_graph_clone(child, &clone);
-    if (r != CUDA_SUCCESS)
-        return r;
-    if (node->child)
-        pt_cu_graph_delete(node->child);
-    node->child = clone;
-    clone->is_owned = true;
-    return CUDA_SUCCESS;
-}
-
 CUresult pt_cu_node_set(CUgraphNode node, CUgraphNodeParams *p)
 {
     switch (node->type) {

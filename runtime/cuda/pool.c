@@ -406,15 +406,10 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool pool, CUmemLo
     return API(get_access(flags, pool, location));
 }
 
-bool pt_cu_pool_allows(const struct pt_cu_range *range, CUdevice device)
-{
-    CUmemoryPool pool = range->owner; /* NULL: it is being made */
-    return pool && pool->access[device] == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-}
-
 /* ---- allocating in order ------------------------------------------------------------------------------- */
 
-bool pt_cu_pool_keep(struct pt_cu_range *range)
+/* A block is being freed. True: the pool keeps it. */
+static bool keep_block(struct pt_cu_range *range)
 {
     CUmemoryPool pool = range->owner;
     bool keeps = !pool->is_destroyed && range->fd < 0;
@@ -454,8 +449,8 @@ static void enter_going(struct pt_cu_range *range)
     pool->going = range;
 }
 
-/* Of several commands the last one frees it. */
-void pt_cu_pool_free(struct pt_cu_range *range)
+/* The turn of a command that is to free it has come. Of several the last one does. */
+static void free_block(struct pt_cu_range *range)
 {
     range->frees--;
     if (range->void_frees) {
@@ -477,6 +472,8 @@ static CUresult new_block(CUmemoryPool pool, size_t bytes, CUcontext ctx, struct
     if (r != CUDA_SUCCESS)
         return r;
     (*range)->owner = pool;
+    (*range)->access = pool->access;
+    (*range)->keep = keep_block;
     (*range)->room = pt_mem_round(bytes);
     pool->blocks++;
     pool->reserved += (*range)->room;
@@ -550,7 +547,7 @@ static CUresult free_async(CUstream null, CUdeviceptr address, CUstream given)
                     (range->memory == PT_CU_POOLED || range->memory == PT_CU_DEVICE);
     if (!is_block)
         return CUDA_ERROR_INVALID_VALUE;
-    struct pt_cu_op op = {.work = PT_CU_FREE_POOLED, .free = {range}};
+    struct pt_cu_op op = {.work = PT_CU_FREE_POOLED, .free = {range, free_block}};
     range->is_going = true;
     range->frees++;
     range->freed_in = stream->object.id;

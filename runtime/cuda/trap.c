@@ -60,7 +60,9 @@ static bool reaches(CUdevice device, const struct pt_cu_range *range)
 {
     if (device == range->device)
         return true;
-    return range->memory == PT_CU_POOLED ? pt_cu_pool_allows(range, device) : users[device].peers >> range->device & 1;
+    if (range->memory != PT_CU_POOLED)
+        return users[device].peers >> range->device & 1;
+    return range->access && range->access[device] == CU_MEM_ACCESS_FLAGS_PROT_READWRITE; /* NULL: it is being made */
 }
 
 static bool is_open(const struct pt_cu_range *range)

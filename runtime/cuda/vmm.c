@@ -1,6 +1,6 @@
 /* Virtual memory management: address space that is reserved, memory that is made, and which of it is where. */
 #define _GNU_SOURCE
-#include "runtime/cuda/vmm.h"
+#include "runtime/cuda/multicast.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,17 +22,6 @@ static struct reservation *find_reservation(uint64_t address, size_t bytes)
     return r;
 }
 
-CUresult pt_cu_check_mappable(CUmemGenericAllocationHandle handle, enum pt_cu_kind kind, void **object)
-{
-    struct pt_cu_mappable *m = (void *)(uintptr_t)handle;
-    CUresult r = pt_cu_check_init();
-    if (r == CUDA_SUCCESS && !(pt_cu_is(m, kind) && m->handles))
-        r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS)
-        *object = m;
-    return r;
-}
-
 /* Of either kind. */
 static CUresult check_any(CUmemGenericAllocationHandle handle, struct pt_cu_mappable **m)
 {
@@ -51,21 +40,12 @@ static CUresult check_allocation(CUmemGenericAllocationHandle handle, struct pt_
     return r;
 }
 
-static void delete_allocation(struct pt_cu_allocation *a)
+static void delete_allocation(struct pt_cu_mappable *m)
 {
+    struct pt_cu_allocation *a = (struct pt_cu_allocation *)m; /* its first member */
     close(a->fd);
     pt_cu_driver.devices[a->prop.location.id].used_bytes -= a->base.bytes;
     pt_cu_delete(a);
-}
-
-void pt_cu_mappable_drop(struct pt_cu_mappable *m)
-{
-    if (m->handles || m->maps)
-        return;
-    if (m->object.kind == PT_CU_MULTICAST_OBJECT)
-        pt_cu_multicast_delete(m);
-    else
-        delete_allocation((struct pt_cu_allocation *)m); /* its first member */
 }
 
 static bool is_mapping(const struct pt_cu_range *range)
@@ -148,12 +128,6 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes)
 
 /* ---- memory -------------------------------------------------------------------------------------------- */
 
-CUresult pt_cu_check_handle_types(unsigned long long types)
-{
-    const unsigned long long known = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-    return types & ~known ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
-}
-
 static CUresult check_prop(const CUmemAllocationProp *prop)
 {
     if (!prop || prop->type != CU_MEM_ALLOCATION_TYPE_PINNED || prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
@@ -190,6 +164,7 @@ static CUresult enter_allocation(CUmemGenericAllocationHandle *out, const CUmemA
     a->fd = fd;
     a->base.bytes = bytes;
     a->base.handles = 1;
+    a->base.delete = delete_allocation;
     pt_cu_driver.devices[prop->location.id].used_bytes += bytes;
     *out = (uintptr_t)a;
     return CUDA_SUCCESS;
@@ -411,12 +386,6 @@ static CUresult unmap_one(struct pt_cu_range *range, unsigned how)
     return CUDA_SUCCESS;
 }
 
-void pt_cu_drain_all(void)
-{
-    for (CUcontext ctx = pt_cu_next_context(NULL); ctx; ctx = pt_cu_next_context(ctx))
-        pt_cu_drain(ctx);
-}
-
 static CUresult unmap(CUdeviceptr address, size_t bytes)
 {
     CUresult r = pt_cu_check_init();
@@ -426,7 +395,7 @@ static CUresult unmap(CUdeviceptr address, size_t bytes)
         r = each_mapping(address, bytes, NULL, 0);
     if (r != CUDA_SUCCESS)
         return r;
-    pt_cu_drain_all();
+    pt_cu_command_drain_all();
     return each_mapping(address, bytes, unmap_one, 0);
 }
 

@@ -1,0 +1,38 @@
+/* The live contexts. */
+#include "runtime/cuda/driver.h"
+
+static CUcontext alive;
+
+CUcontext pt_cu_next_context(CUcontext ctx)
+{
+    return ctx ? ctx->next : alive;
+}
+
+void pt_cu_context_list_enter(CUcontext ctx)
+{
+    ctx->next = alive;
+    ctx->previous = NULL;
+    if (alive)
+        alive->previous = ctx;
+    alive = ctx;
+}
+
+void pt_cu_context_list_leave(CUcontext ctx)
+{
+    if (ctx->next)
+        ctx->next->previous = ctx->previous;
+    if (ctx->previous)
+        ctx->previous->next = ctx->next;
+    else
+        alive = ctx->next;
+}
+
+CUresult pt_cu_context_list_check(CUcontext ctx)
+{
+    CUresult r = pt_cu_check_init();
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (!pt_cu_is(ctx, PT_CU_CONTEXT))
+        return CUDA_ERROR_INVALID_CONTEXT;
+    return ctx->is_alive ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}

@@ -1,0 +1,160 @@
+/* The contexts of each thread: a stack, of which the last one is current. */
+#include "runtime/cuda/driver.h"
+
+#include <stdlib.h>
+
+void pt_cu_current_unref(CUcontext ctx)
+{
+    if (--ctx->refs == 0 && !ctx->is_alive && !ctx->is_primary)
+        pt_cu_delete(ctx);
+}
+
+static CUcontext top(void)
+{
+    const struct pt_cu_thread *mine = pt_cu_thread();
+    return mine && mine->depth ? mine->stack[mine->depth - 1] : NULL;
+}
+
+CUresult pt_cu_current_push(CUcontext ctx)
+{
+    struct pt_cu_thread *thread = pt_cu_thread();
+    if (thread && thread->depth == thread->cap) {
+        size_t cap = thread->cap ? thread->cap * 2 : 8;
+        CUcontext *stack = realloc(thread->stack, cap * sizeof *stack);
+        if (!stack)
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        thread->stack = stack;
+        thread->cap = cap;
+    }
+    if (!thread)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    thread->stack[thread->depth++] = ctx;
+    ctx->refs++;
+    return CUDA_SUCCESS;
+}
+
+void pt_cu_current_leave(CUcontext ctx)
+{
+    if (top() != ctx)
+        return;
+    pt_cu_thread()->depth--;
+    ctx->refs--;
+}
+
+void pt_cu_current_leave_all(struct pt_cu_thread *thread)
+{
+    while (thread->depth)
+        pt_cu_current_unref(thread->stack[--thread->depth]);
+}
+
+CUresult pt_cu_current_any(CUcontext *ctx)
+{
+    CUresult r = pt_cu_check_init();
+    *ctx = r == CUDA_SUCCESS ? top() : NULL;
+    if (r == CUDA_SUCCESS && !*ctx)
+        r = CUDA_ERROR_INVALID_CONTEXT;
+    if (r == CUDA_SUCCESS && !(*ctx)->is_alive)
+        r = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return r;
+}
+
+CUresult pt_cu_current(CUcontext *ctx)
+{
+    CUresult r = pt_cu_current_any(ctx);
+    return r == CUDA_SUCCESS ? (*ctx)->error : r;
+}
+
+CUresult pt_cu_context(CUcontext given, CUcontext *ctx)
+{
+    if (!given)
+        return pt_cu_current(ctx);
+    CUresult r = pt_cu_check_init();
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (!pt_cu_is(given, PT_CU_CONTEXT))
+        return CUDA_ERROR_INVALID_CONTEXT;
+    *ctx = given;
+    return given->is_alive ? given->error : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+/* ---- entries ------------------------------------------------------------------------------------------- */
+
+static CUresult set_current(CUcontext ctx)
+{
+    CUresult r = ctx ? pt_cu_context_list_check(ctx) : pt_cu_check_init();
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (!top())
+        return ctx ? pt_cu_current_push(ctx) : CUDA_SUCCESS;
+    struct pt_cu_thread *thread = pt_cu_thread();
+    CUcontext before = top();
+    if (ctx) {
+        thread->stack[thread->depth - 1] = ctx;
+        ctx->refs++;
+    } else {
+        thread->depth--;
+    }
+    pt_cu_current_unref(before);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetCurrent(CUcontext ctx)
+{
+    return API(set_current(ctx));
+}
+
+static CUresult get_current(CUcontext *ctx)
+{
+    CUresult r = pt_cu_check_init();
+    if (r == CUDA_SUCCESS && !ctx)
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        *ctx = top();
+    return r;
+}
+
+CUresult cuCtxGetCurrent(CUcontext *ctx)
+{
+    return API(get_current(ctx));
+}
+
+static CUresult push_current(CUcontext ctx)
+{
+    CUresult r = ctx ? pt_cu_context_list_check(ctx) : CUDA_ERROR_INVALID_VALUE;
+    return r == CUDA_SUCCESS ? pt_cu_current_push(ctx) : r;
+}
+
+CUresult cuCtxPushCurrent(CUcontext ctx)
+{
+    return API(push_current(ctx));
+}
+
+CUresult cuCtxPushCurrent_v2(CUcontext ctx)
+{
+    return API(push_current(ctx));
+}
+
+static CUresult pop_current(CUcontext *ctx)
+{
+    CUresult r = pt_cu_check_init();
+    if (r != CUDA_SUCCESS)
+        return r;
+    CUcontext before = top();
+    if (!before)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    if (ctx)
+        *ctx = before;
+    pt_cu_thread()->depth--;
+    pt_cu_current_unref(before);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxPopCurrent(CUcontext *ctx)
+{
+    return API(pop_current(ctx));
+}
+
+CUresult cuCtxPopCurrent_v2(CUcontext *ctx)
+{
+    return API(pop_current(ctx));
+}

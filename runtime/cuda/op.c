@@ -1,0 +1,48 @@
+/* Operations as data: one piece of work, for a stream or a node of a graph. */
+#include "runtime/cuda/driver.h"
+
+#include <stdlib.h>
+
+enum { SHORT_BYTES = 64 << 10 };
+
+void pt_cu_op_drop(struct pt_cu_op *op)
+{
+    struct pt_cu_shared **shared = op->work == PT_CU_RECORD       ? &op->record.shared
+                                   : op->work == PT_CU_WAIT_VALUE ? &op->value.shared
+                                                                  : NULL;
+    if (shared) {
+        pt_cu_shared_put(*shared);
+        *shared = NULL;
+    }
+    if (op->work != PT_CU_KERNEL_LAUNCH)
+        return;
+    free(op->launch.parameters);
+    if (op->launch.job)
+        pt_launch_drop(op->launch.job);
+    op->launch.parameters = NULL;
+    op->launch.job = NULL;
+}
+
+bool pt_cu_op_is_short(const struct pt_cu_op *op)
+{
+    switch (op->work) {
+    case PT_CU_KERNEL_LAUNCH:
+        return pt_launch_is_short(op->launch.job);
+    case PT_CU_COPY:
+        return op->copy.width * op->copy.height * op->copy.depth <= SHORT_BYTES;
+    case PT_CU_SET:
+        return op->set.width * op->set.element_bytes * op->set.height <= SHORT_BYTES;
+    case PT_CU_HOST_CALL:
+    case PT_CU_CALLBACK:
+    case PT_CU_WAIT_VALUE:
+        return false;
+    default:
+        return true;
+    }
+}
+
+bool pt_cu_op_touches_memory(const struct pt_cu_op *op)
+{
+    return op->work == PT_CU_KERNEL_LAUNCH || op->work == PT_CU_COPY || op->work == PT_CU_SET ||
+           op->work == PT_CU_WAIT_VALUE || op->work == PT_CU_WRITE_VALUE;
+}
