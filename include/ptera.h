@@ -106,6 +106,9 @@ typedef struct ptera_options {
     /* Nonzero: this process compiles by itself and starts no other. Then neither limit holds, nor do those of launches while they
      * compile, and LLVM ends the process where it runs out of memory; 0. */
     int compile_inside;
+    /* The GPU that the engine stands for, by its id ("h100": ptera_device_get lists them): the limits of launches and what kernels read
+     * of it. NULL: the one that PTERA_DEVICE in the environment names, else the first of PTERA_COMPUTE_CAPABILITY, else an H200. */
+    const char *device;
 } ptera_options;
 
 /* Sets the defaults. `size` is sizeof *options where the program is compiled. NULL is allowed. */
@@ -120,7 +123,8 @@ static inline void ptera_options_init(ptera_options *options)
  * to the handler that it found.) Threads may have any signals blocked, small stacks, and alternate stacks of their own. */
 
 /* Creates an engine: worker threads and memory. `options` may be NULL. Names that PTERA_CPU, PTERA_ENGINE, PTERA_ASYNC and
- * PTERA_COMPILER do not have are invalid arguments. */
+ * PTERA_COMPILER do not have are invalid arguments, and so is a device that does not exist, or not with that compute capability (the
+ * log, if there is one, is told why). */
 PTERA_API ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **engine);
 /* Destroys an engine, its modules and its buffers. NULL is allowed. */
 PTERA_API void ptera_engine_destroy(ptera_engine *engine);
@@ -151,8 +155,21 @@ typedef struct ptera_info {
     const char *cache;        /* folder where compiled kernels are kept; NULL: nowhere */
     const char *jit_error;    /* why there is no compiler, or NULL */
     const char *cache_error;  /* a folder that is not used for compiled kernels, and why: others may write to it, it cannot be opened; or NULL */
+    const char *device;       /* id of the GPU that it stands for: "h200" */
 } ptera_info;
 PTERA_API ptera_result ptera_engine_info(const ptera_engine *engine, ptera_info *info);
+
+/* A GPU that engines can stand for. Strings are static. */
+typedef struct ptera_device {
+    size_t size; /* set by the caller */
+    const char *id, *name; /* "h100", "NVIDIA H100 80GB HBM3" */
+    unsigned compute_capability_major, compute_capability_minor;
+    unsigned multiprocessors;
+    size_t shared_bytes; /* that a CTA may have */
+    size_t memory_bytes;
+} ptera_device;
+/* Returns PTERA_ERROR_NOT_FOUND past the last. */
+PTERA_API ptera_result ptera_device_get(unsigned index, ptera_device *device);
 
 /* One row of the instruction table (`ptera info --isa`). Returns PTERA_ERROR_NOT_FOUND past the last. */
 typedef struct ptera_isa_row {

@@ -101,7 +101,8 @@ ptera_result ptera_engine_info(const ptera_engine *engine, ptera_info *info)
         .version = ptera_version(),
         .cpu_level = engine->backend->name,
         .threads = engine->threads,
-        .compute_capability_major = 9,
+        .compute_capability_major = (unsigned)engine->device->limits->major,
+        .compute_capability_minor = (unsigned)engine->device->limits->minor,
         .isa_rows = PT_OP_COUNT - 1,
         .has_jit = jit != NULL,
         .llvm_version = jit ? jit->llvm_version : NULL,
@@ -109,10 +110,30 @@ ptera_result ptera_engine_info(const ptera_engine *engine, ptera_info *info)
         .cache = jit ? jit->cache() : NULL,
         .jit_error = jit ? NULL : pt_jit_error(),
         .cache_error = jit ? jit->cache_refusal() : NULL,
+        .device = engine->device->id,
     };
     for (int op = 1; op < PT_OP_COUNT; op++)
         mine.isa_rows_supported += pt_op_is_supported((enum pt_op)op);
     return PT_GIVE(info, mine);
+}
+
+ptera_result ptera_device_get(unsigned index, ptera_device *device)
+{
+    const struct pt_device *d = pt_device_at(index);
+    if (!device)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    if (!d)
+        return PTERA_ERROR_NOT_FOUND;
+    ptera_device mine = {
+        .id = d->id,
+        .name = d->name,
+        .compute_capability_major = (unsigned)d->limits->major,
+        .compute_capability_minor = (unsigned)d->limits->minor,
+        .multiprocessors = (unsigned)d->sms,
+        .shared_bytes = (size_t)d->limits->block_shared,
+        .memory_bytes = (size_t)d->memory_mib << 20,
+    };
+    return PT_GIVE(device, mine);
 }
 
 ptera_result ptera_isa_row_get(unsigned index, ptera_isa_row *row)

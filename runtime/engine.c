@@ -120,6 +120,16 @@ static const struct pt_engine *find_backend(const ptera_options *options)
     return pt_interp(level && *level ? level : NULL);
 }
 
+/* Where there is none, the log is told why. */
+static const struct pt_device *find_device(const ptera_options *options)
+{
+    char why[512];
+    const struct pt_device *device = pt_device_choose(options->device, why, sizeof why);
+    if (!device && options->log)
+        options->log(options->log_ud, PTERA_ERROR, why);
+    return device;
+}
+
 /* What PTERA_ENGINE says. Returns false for an unknown name. */
 static bool find_tier(ptera_backend *tier)
 {
@@ -212,9 +222,10 @@ ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **en
     if (!engine || (options && !PT_TAKE(o, options)))
         return PTERA_ERROR_INVALID_ARGUMENT;
     const struct pt_engine *backend = find_backend(&o);
+    const struct pt_device *device = find_device(&o);
     ptera_backend tier;
     bool is_late, is_inside;
-    if (!backend || o.threads > THREADS_MAX || !(o.compile_seconds >= 0) || !find_tier(&tier) || !find_async(&is_late) ||
+    if (!backend || !device || o.threads > THREADS_MAX || !(o.compile_seconds >= 0) || !find_tier(&tier) || !find_async(&is_late) ||
         !find_compiler(&is_inside))
         return PTERA_ERROR_INVALID_ARGUMENT;
     struct pt_allocator allocator = pt_malloc_allocator;
@@ -226,6 +237,7 @@ ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **en
     memset(e, 0, sizeof *e);
     e->allocator = allocator;
     e->backend = backend;
+    e->device = device;
     e->tier = tier;
     e->async_late = is_late;
     e->compile_inside = is_inside || o.compile_inside;

@@ -7,6 +7,7 @@
 
 #include "backend/exec.h"
 #include "ptera.h"
+#include "runtime/device.h"
 #include "runtime/heap.h"
 #include "runtime/host.h"
 #include "runtime/mem.h"
@@ -35,6 +36,7 @@ struct pt_compiler {
 struct ptera_engine {
     struct pt_allocator allocator;
     const struct pt_engine *backend;
+    const struct pt_device *device;
     ptera_backend tier; /* that runs launches which do not say */
     bool async_late;    /* all launches put asynchronous copies off */
     unsigned threads;

@@ -3,9 +3,6 @@
 
 #include "runtime/engine.h"
 
-/* CUDA C++ Programming Guide, "Technical Specifications per Compute Capability". More than that of shared memory is dynamic. */
-enum { STATIC_SHARED_MAX = 48 << 10, CONSTANT_MAX = 64 << 10 };
-
 static bool fits(struct pt_module *ir, uint64_t bytes, uint64_t most, uint32_t line, const char *what)
 {
     if (bytes <= most)
@@ -23,7 +20,7 @@ static bool may_have_too_many(const struct pt_module *ir)
         uint64_t more = s->space == PT_SPACE_SHARED ? s->size + s->align : 0;
         bytes = more > UINT64_MAX - bytes ? UINT64_MAX : bytes + more;
     }
-    return bytes > STATIC_SHARED_MAX;
+    return bytes > PT_DEVICE_STATIC_SHARED;
 }
 
 /* Jumps to scratch->oom. */
@@ -36,7 +33,7 @@ static bool check_shared(struct pt_module *ir, struct pt_arena *scratch)
         if (!f->is_entry || f->is_declared_only)
             continue;
         pt_shared_layout(ir, i, &shared, scratch);
-        ok = fits(ir, shared.bytes, STATIC_SHARED_MAX, f->line, "static shared memory in a kernel") && ok;
+        ok = fits(ir, shared.bytes, PT_DEVICE_STATIC_SHARED, f->line, "static shared memory in a kernel") && ok;
     }
     return ok;
 }
@@ -69,5 +66,5 @@ bool pt_fit_constants(ptera_module *module, uint64_t bytes)
     for (uint32_t i = 1; i < module->ir.symbols.n; i++)
         if (module->ir.symbols.v[i].space == PT_SPACE_CONST)
             line = module->ir.symbols.v[i].line;
-    return fits(&module->ir, bytes, CONSTANT_MAX, line, "constants in a module");
+    return fits(&module->ir, bytes, PT_DEVICE_CONSTANTS, line, "constants in a module");
 }

@@ -10,19 +10,6 @@
 #include "runtime/registers.h"
 #include "runtime/thread.h"
 
-/* Limits of an H200. */
-enum {
-    THREADS_MAX = 1024,      /* of a CTA */
-    BLOCK_Z_MAX = 64,
-    GRID_YZ_MAX = 65535,
-    SHARED_MAX = 227 << 10,  /* of a CTA, static and dynamic */
-    LOCAL_MAX = 512 << 10,   /* of a thread */
-    SM_COUNT = 132,
-    SM_THREADS = 2048,
-    SM_CTAS = 32,
-    SM_SHARED = 228 << 10    /* with a kilobyte for each CTA that the driver reserves */
-};
-
 void ptera_launch_init_sized(ptera_launch *launch, size_t size)
 {
     const ptera_launch defaults = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
@@ -38,119 +25,79 @@ static const struct pt_func *func_of(const ptera_kernel *kernel)
 
 /* ---- shape --------------------------------------------------------------------------------------------- */
 
-static ptera_result check_block(const struct pt_job *job)
+static const char *shape_text(char text[40], const uint32_t v[3])
 {
-    const struct pt_func *f = func_of(job->kernel);
-    const uint32_t *b = job->launch.block;
-    if (!b[0] || !b[1] || !b[2] || b[0] > THREADS_MAX || b[1] > THREADS_MAX || b[2] > BLOCK_Z_MAX ||
-        (uint64_t)b[0] * b[1] * b[2] > THREADS_MAX)
-        return REFUSE(job->engine,
-                      "kernel '%s': block %ux%ux%u is not between 1 and %d threads (x, y up to %d, z up to %d)",
-                      f->name, b[0], b[1], b[2], THREADS_MAX, THREADS_MAX, BLOCK_Z_MAX);
-    uint32_t threads = b[0] * b[1] * b[2];
-    if (f->maxntid[0]) {
-        uint64_t most = 1;
-        for (int d = 0; d < 3; d++)
-            most *= f->maxntid[d] ? f->maxntid[d] : 1;
-        if (threads > most)
-            return REFUSE(job->engine, "kernel '%s': %u threads in a block, .maxntid allows %" PRIu64,
-                          f->name, threads, most);
-    }
-    for (int d = 0; f->reqntid[0] && d < 3; d++) {
-        uint32_t want = f->reqntid[d] ? f->reqntid[d] : 1;
-        if (b[d] != want)
-            return REFUSE(job->engine, "kernel '%s': block %ux%ux%u, .reqntid demands %ux%ux%u", f->name,
-                          b[0], b[1], b[2], f->reqntid[0], f->reqntid[1] ? f->reqntid[1] : 1,
-                          f->reqntid[2] ? f->reqntid[2] : 1);
-    }
-    return PTERA_OK;
+    snprintf(text, 40, "%ux%ux%u", v[0], v[1] ? v[1] : 1, v[2] ? v[2] : 1);
+    return text;
 }
 
-/* PTX ISA, "Cluster Dimension Directives". */
-static ptera_result check_cluster(struct pt_job *job, const unsigned given[3])
+static void refuse_block(ptera_engine *engine, enum pt_misfit misfit, const struct pt_func *f, const struct pt_shape *s)
+{
+    char block[40], wanted[40];
+    snprintf(block, sizeof block, "%ux%ux%u", s->block[0], s->block[1], s->block[2]);
+    if (misfit == PT_MISFIT_BLOCK)
+        pt_engine_fail(engine, "kernel '%s': block %s is not between 1 and %d threads (x, y up to %d, z up to %d)", f->name,
+                       block, PT_DEVICE_BLOCK_THREADS, PT_DEVICE_BLOCK_X, PT_DEVICE_BLOCK_Z);
+    else if (misfit == PT_MISFIT_REGISTERS)
+        pt_engine_fail(engine, "kernel '%s': no registers for %u threads in a block", f->name, s->threads);
+    else if (f->reqntid[0])
+        pt_engine_fail(engine, "kernel '%s': block %s, .reqntid demands %s", f->name, block, shape_text(wanted, f->reqntid));
+    else
+        pt_engine_fail(engine, "kernel '%s': %u threads in a block, .maxntid allows %" PRIu64, f->name, s->threads,
+                       pt_shape_declared_threads(f));
+}
+
+static void refuse_cluster(const struct pt_job *job, enum pt_misfit misfit, const ptera_launch *given, const struct pt_shape *s)
 {
     const struct pt_func *f = func_of(job->kernel);
-    uint32_t *c = job->launch.cluster;
-    bool is_given = given[0] || given[1] || given[2];
-    bool is_required = f->reqnctapercluster[0] != 0;
-    if (!is_given && !is_required && f->explicit_cluster)
-        return REFUSE(job->engine, "kernel '%s': .explicitcluster demands cluster dimensions", f->name);
-    job->launch.is_explicit_cluster = is_given || is_required;
-    job->cluster_ctas = 1;
-    for (int d = 0; d < 3; d++) {
-        uint32_t required = f->reqnctapercluster[d] ? f->reqnctapercluster[d] : 1;
-        c[d] = is_given ? (given[d] ? given[d] : 1) : is_required ? required : 1;
-        if (is_required && c[d] != required)
-            return REFUSE(job->engine, "kernel '%s': cluster %ux%ux%u is not what .reqnctapercluster demands",
-                          f->name, given[0], given[1], given[2]);
-        if (c[d] > PT_CLUSTER_MAX || job->cluster_ctas * c[d] > PT_CLUSTER_MAX)
-            return REFUSE(job->engine, "kernel '%s': a cluster has at most %d CTAs", f->name,
-                          PT_CLUSTER_MAX);
-        job->cluster_ctas *= c[d];
+    const uint32_t *g = s->grid, *c = s->cluster;
+    if (misfit == PT_MISFIT_CLUSTER_MISSING)
+        pt_engine_fail(job->engine, "kernel '%s': .explicitcluster demands cluster dimensions", f->name);
+    else if (misfit == PT_MISFIT_CLUSTER_REQUIRED)
+        pt_engine_fail(job->engine, "kernel '%s': cluster %ux%ux%u is not what .reqnctapercluster demands", f->name,
+                       given->cluster[0], given->cluster[1], given->cluster[2]);
+    else if (misfit == PT_MISFIT_CLUSTER_NONE)
+        pt_engine_fail(job->engine, "kernel '%s': a device of compute capability %d.%d has no clusters", f->name,
+                       job->engine->device->limits->major, job->engine->device->limits->minor);
+    else if (misfit == PT_MISFIT_CLUSTER_SIZE)
+        pt_engine_fail(job->engine, "kernel '%s': a cluster has at most %d CTAs", f->name, job->engine->device->limits->cluster);
+    else if (misfit == PT_MISFIT_CLUSTER_RANK)
+        pt_engine_fail(job->engine, "kernel '%s': %u CTAs in a cluster, .maxclusterrank allows %u", f->name, s->cluster_ctas,
+                       f->maxclusterrank);
+    else
+        pt_engine_fail(job->engine, "kernel '%s': grid %ux%ux%u is not a multiple of the cluster %ux%ux%u", f->name, g[0], g[1],
+                       g[2], c[0], c[1], c[2]);
+}
+
+static void refuse_shape(const struct pt_job *job, enum pt_misfit misfit, const ptera_launch *given, const struct pt_shape *s)
+{
+    const char *name = func_of(job->kernel)->name;
+    ptera_engine *engine = job->engine;
+    switch (misfit) {
+    case PT_MISFIT_GRID:
+        pt_engine_fail(engine, "kernel '%s': grid %ux%ux%u is not between 1 and %dx%dx%d", name, s->grid[0], s->grid[1],
+                       s->grid[2], PT_DEVICE_GRID_X, PT_DEVICE_GRID_Y, PT_DEVICE_GRID_Y);
+        break;
+    case PT_MISFIT_SHARED:
+    case PT_MISFIT_DYNAMIC:
+        pt_engine_fail(engine, "kernel '%s': %u bytes of static and %u of dynamic shared memory, a CTA has %d", name,
+                       job->launch.program->shared_static, given->shared_bytes, engine->device->limits->block_shared);
+        break;
+    case PT_MISFIT_RESIDENT:
+        pt_engine_fail(engine, "kernel '%s': %" PRIu64 " CTAs in a cooperative launch, %u of this size can be resident", name,
+                       s->n_clusters * s->cluster_ctas, s->capacity * s->cluster_ctas);
+        break;
+    case PT_MISFIT_CLUSTER_MISSING:
+    case PT_MISFIT_CLUSTER_REQUIRED:
+    case PT_MISFIT_CLUSTER_NONE:
+    case PT_MISFIT_CLUSTER_SIZE:
+    case PT_MISFIT_CLUSTER_RANK:
+    case PT_MISFIT_CLUSTER_GRID:
+        refuse_cluster(job, misfit, given, s);
+        break;
+    default:
+        refuse_block(engine, misfit, func_of(job->kernel), s);
     }
-    if (f->maxclusterrank && job->cluster_ctas > f->maxclusterrank)
-        return REFUSE(job->engine, "kernel '%s': %u CTAs in a cluster, .maxclusterrank allows %u", f->name,
-                      job->cluster_ctas, f->maxclusterrank);
-    return PTERA_OK;
-}
-
-static ptera_result check_grid(struct pt_job *job)
-{
-    const struct pt_func *f = func_of(job->kernel);
-    uint32_t *g = job->launch.grid;
-    const uint32_t *c = job->launch.cluster;
-    for (int d = 0; f->blocks_are_clusters && d < 3; d++)
-        g[d] = g[d] > INT32_MAX / c[d] ? 0 : g[d] * c[d]; /* the grid is given in clusters */
-    if (!g[0] || !g[1] || !g[2] || g[0] > INT32_MAX || g[1] > GRID_YZ_MAX || g[2] > GRID_YZ_MAX)
-        return REFUSE(job->engine, "kernel '%s': grid %ux%ux%u is not between 1 and 2147483647x%dx%d", f->name,
-                      g[0], g[1], g[2], GRID_YZ_MAX, GRID_YZ_MAX);
-    job->n_clusters = 1;
-    for (int d = 0; d < 3; d++) {
-        if (g[d] % c[d])
-            return REFUSE(job->engine, "kernel '%s': grid %ux%ux%u is not a multiple of the cluster %ux%ux%u",
-                          f->name, g[0], g[1], g[2], c[0], c[1], c[2]);
-        job->clusters[d] = g[d] / c[d];
-        job->n_clusters *= job->clusters[d];
-    }
-    return PTERA_OK;
-}
-
-static ptera_result check_shared(struct pt_job *job)
-{
-    const struct pt_func *f = func_of(job->kernel);
-    const struct pt_program *program = job->launch.program;
-    uint32_t align = program->shared_align ? program->shared_align : 1;
-    uint64_t offset = ((uint64_t)program->shared_static + align - 1) / align * align;
-    uint64_t total = offset + job->launch.shared_dynamic;
-    if (!job->launch.shared_dynamic)
-        total = program->shared_static;
-    if (total > SHARED_MAX)
-        return REFUSE(job->engine,
-                      "kernel '%s': %u bytes of static and %u of dynamic shared memory, a CTA has %d", f->name,
-                      program->shared_static, job->launch.shared_dynamic, SHARED_MAX);
-    job->launch.dynamic_offset = PT_SHARED_BASE + (uint32_t)offset;
-    job->launch.shared_bytes = PT_SHARED_BASE + (uint32_t)total;
-    return PTERA_OK;
-}
-
-/* Clusters that an H200 has running at once: what a cooperative launch may have, and what kernels that wait for each
- * other's CTAs may count on. */
-static ptera_result check_residency(struct pt_job *job)
-{
-    const struct pt_launch *l = &job->launch;
-    uint32_t sm = SM_THREADS / (l->n_warps * PT_WARP_SIZE), by_shared = SM_SHARED / l->shared_bytes;
-    if (sm > SM_CTAS)
-        sm = SM_CTAS;
-    if (sm > by_shared)
-        sm = by_shared;
-    uint32_t ctas = sm * SM_COUNT;
-    job->capacity = ctas / job->cluster_ctas ? ctas / job->cluster_ctas : 1;
-    if (job->is_cooperative && job->n_clusters > job->capacity)
-        return REFUSE(job->engine,
-                      "kernel '%s': %" PRIu64 " CTAs in a cooperative launch, %u of this size can be resident",
-                      func_of(job->kernel)->name, job->n_clusters * job->cluster_ctas,
-                      job->capacity * job->cluster_ctas);
-    return PTERA_OK;
 }
 
 /* Threads' windows of a multiple of 4 KiB would all compete for the same lines of the cache. */
@@ -158,9 +105,9 @@ static ptera_result set_local(struct pt_job *job)
 {
     const struct pt_module *ir = &job->kernel->module->ir;
     uint64_t bytes = job->launch.program->local_bytes, align = 16;
-    if (bytes > LOCAL_MAX)
+    if (bytes > PT_DEVICE_LOCAL)
         return REFUSE(job->engine, "kernel '%s': %" PRIu64 " bytes of local memory for a thread, which has up to %d",
-                      func_of(job->kernel)->name, bytes, LOCAL_MAX);
+                      func_of(job->kernel)->name, bytes, PT_DEVICE_LOCAL);
     if (!bytes)
         bytes = job->engine->stack_bytes;
     for (uint32_t i = 1; i < ir->symbols.n; i++)
@@ -176,25 +123,36 @@ static ptera_result set_local(struct pt_job *job)
     return PTERA_OK;
 }
 
-static ptera_result set_shape(struct pt_job *job, const ptera_launch *given)
+static void take_shape(struct pt_job *job, const struct pt_shape *s)
 {
     struct pt_launch *l = &job->launch;
-    memcpy(l->grid, given->grid, sizeof l->grid);
-    memcpy(l->block, given->block, sizeof l->block);
-    l->shared_dynamic = given->shared_bytes;
-    ptera_result r = check_block(job);
-    if (r == PTERA_OK)
-        r = check_cluster(job, given->cluster);
-    if (r == PTERA_OK)
-        r = check_grid(job);
-    if (r == PTERA_OK)
-        r = check_shared(job);
-    if (r != PTERA_OK)
-        return r;
-    l->threads = l->block[0] * l->block[1] * l->block[2];
-    l->n_warps = (l->threads + PT_WARP_SIZE - 1) / PT_WARP_SIZE;
-    r = check_residency(job);
-    return r == PTERA_OK ? set_local(job) : r;
+    memcpy(l->grid, s->grid, sizeof l->grid);
+    memcpy(l->block, s->block, sizeof l->block);
+    memcpy(l->cluster, s->cluster, sizeof l->cluster);
+    memcpy(job->clusters, s->clusters, sizeof job->clusters);
+    l->is_explicit_cluster = s->is_explicit_cluster;
+    l->threads = s->threads;
+    l->n_warps = s->n_warps;
+    l->dynamic_offset = s->dynamic_offset;
+    l->shared_bytes = s->shared_bytes;
+    job->cluster_ctas = s->cluster_ctas;
+    job->n_clusters = s->n_clusters;
+    job->capacity = s->capacity;
+}
+
+static ptera_result set_shape(struct pt_job *job, const ptera_launch *given, const struct pt_shape_bounds *bounds,
+                              enum pt_misfit *misfit)
+{
+    const struct pt_device *device = job->engine->device;
+    struct pt_shape shape = {0};
+    job->launch.shared_dynamic = given->shared_bytes;
+    *misfit = pt_shape_check(device, func_of(job->kernel), job->launch.program, given, bounds, &shape);
+    if (*misfit) {
+        refuse_shape(job, *misfit, given, &shape);
+        return PTERA_ERROR_INVALID_LAUNCH;
+    }
+    take_shape(job, &shape);
+    return set_local(job);
 }
 
 /* ---- parameters ---------------------------------------------------------------------------------------- */
@@ -260,6 +218,12 @@ static void fill_parameters(const ptera_kernel *kernel, const ptera_launch *give
     }
 }
 
+static unsigned most_cluster(const ptera_kernel *kernel)
+{
+    const struct pt_device *device = kernel->module->engine->device;
+    return device->limits->cluster ? (unsigned)device->limits->cluster : 1;
+}
+
 ptera_result ptera_kernel_properties_get(ptera_kernel *kernel, ptera_kernel_properties *properties)
 {
     const struct pt_program *program;
@@ -276,15 +240,15 @@ ptera_result ptera_kernel_properties_get(ptera_kernel *kernel, ptera_kernel_prop
         .parameter_bytes = f->param_size,
         .shared_bytes = program->shared_static,
         .local_bytes = program->local_bytes,
-        .max_threads = f->maxntid[0] || f->reqntid[0] ? 1 : THREADS_MAX,
-        .max_cluster = f->reqnctapercluster[0] ? 1 : f->maxclusterrank ? f->maxclusterrank : PT_CLUSTER_MAX,
+        .max_threads = (unsigned)pt_shape_declared_threads(f),
+        .max_cluster = f->reqnctapercluster[0] ? 1 : f->maxclusterrank ? f->maxclusterrank : most_cluster(kernel),
     };
-    const uint32_t *most = f->reqntid[0] ? f->reqntid : f->maxntid;
+    if (!mine.max_threads)
+        mine.max_threads = PT_DEVICE_BLOCK_THREADS;
     for (int d = 0; d < 3; d++) {
         mine.required_block[d] = f->reqntid[0] && !f->reqntid[d] ? 1 : f->reqntid[d];
         mine.required_cluster[d] = f->reqnctapercluster[0] && !f->reqnctapercluster[d] ? 1 : f->reqnctapercluster[d];
         mine.max_cluster *= mine.required_cluster[d] ? mine.required_cluster[d] : 1;
-        mine.max_threads *= most[0] && most[d] ? most[d] : 1;
     }
     mine.registers = pt_registers_count(kernel);
     return PT_GIVE(properties, mine);
@@ -491,7 +455,8 @@ static uint32_t tests_of(ptera_order order)
 }
 
 /* Everything that depends on what was given: afterwards it is not looked at any more. */
-static ptera_result prepare(struct pt_job *job, const ptera_launch *given)
+static ptera_result prepare(struct pt_job *job, const ptera_launch *given, const struct pt_shape_bounds *bounds,
+                            enum pt_misfit *misfit)
 {
     job->is_cooperative = given->cooperative != 0;
     job->timeout_seconds = given->timeout_seconds;
@@ -507,7 +472,7 @@ static ptera_result prepare(struct pt_job *job, const ptera_launch *given)
     job->launch.grid_id = atomic_fetch_add(&job->engine->grid_ids, 1) + 1;
     ptera_result r = pt_module_compile(job->kernel, job->tests, &job->launch.program);
     if (r == PTERA_OK)
-        r = set_shape(job, given);
+        r = set_shape(job, given, bounds, misfit);
     if (r == PTERA_OK)
         r = check_parameters(job->kernel, given);
     if (r != PTERA_OK)
@@ -521,15 +486,17 @@ static void say_no_memory(const ptera_kernel *kernel)
     pt_engine_fail(kernel->module->engine, "no memory to launch kernel '%s'", func_of(kernel)->name);
 }
 
-ptera_result pt_launch_prepare(ptera_kernel *kernel, const ptera_launch *given, struct pt_job **prepared)
+ptera_result pt_launch_prepare(ptera_kernel *kernel, const ptera_launch *given, const struct pt_shape_bounds *bounds,
+                               struct pt_job **prepared, enum pt_misfit *misfit)
 {
+    enum pt_misfit mine;
     ptera_engine *engine = kernel->module->engine;
     struct pt_job *job = pt_engine_alloc(engine, sizeof *job + func_of(kernel)->param_size);
     ptera_result r = PTERA_ERROR_OUT_OF_MEMORY;
     if (job) {
         job->kernel = kernel;
         job->engine = engine;
-        r = prepare(job, given);
+        r = prepare(job, given, bounds, misfit ? misfit : &mine);
     }
     if (r == PTERA_OK) {
         *prepared = job;
@@ -625,7 +592,7 @@ ptera_result pt_launch_take(ptera_kernel *kernel, const ptera_launch *given, str
         mine.backend > PTERA_BACKEND_JIT || mine.checks & ~(unsigned)PTERA_CHECK_RACE ||
         mine.order < PTERA_ORDER_LOCKSTEP || mine.order > PTERA_ORDER_TURNS || mine.unwritten > UINT8_MAX)
         return PTERA_ERROR_INVALID_ARGUMENT;
-    return pt_launch_prepare(kernel, &mine, job);
+    return pt_launch_prepare(kernel, &mine, NULL, job, NULL);
 }
 
 ptera_result ptera_kernel_launch(ptera_kernel *kernel, const ptera_launch *given)

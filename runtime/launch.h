@@ -5,9 +5,9 @@
 #include "runtime/engine.h"
 #include "runtime/fault.h"
 #include "runtime/native.h"
+#include "runtime/shape.h"
 
 enum { PT_TOGETHER_MAX = 32 }; /* CTAs of a worker that take turns */
-enum { PT_CLUSTER_MAX = 16 }; /* CTAs of a cluster, as on an H200 with non-portable sizes */
 
 /* A CTA and what the scheduler keeps about it. */
 struct pt_resident {
@@ -31,7 +31,7 @@ struct pt_slot {
     /* what it has */
     uint8_t *range;        /* the cluster's shared range: 4 GiB of address space that nobody else has */
     size_t range_bytes;    /* of which so much is reserved */
-    size_t committed[PT_CLUSTER_MAX]; /* bytes of each window */
+    size_t committed[PT_DEVICE_CLUSTER_MOST]; /* bytes of each window */
     uint8_t *local;
     size_t local_bytes, local_charge; /* local_charge: what counts against the limit of memory */
     uint8_t *frames;       /* residents, warps, their states */
@@ -106,8 +106,10 @@ struct pt_worker {
 };
 
 /* launch.c: a launch in two steps, for those who run it later. The first checks and copies all that was given; the job is freed by
- * running or dropping it. `given` is complete and its options are valid. */
-ptera_result pt_launch_prepare(ptera_kernel *kernel, const ptera_launch *given, struct pt_job **job);
+ * running or dropping it. `given` is complete and its options are valid. What the caller demands beyond device and kernel may be NULL, and so may
+ * `misfit`: why PTERA_ERROR_INVALID_LAUNCH comes back, if that is for the launch's shape. */
+ptera_result pt_launch_prepare(ptera_kernel *kernel, const ptera_launch *given, const struct pt_shape_bounds *bounds,
+                               struct pt_job **job, enum pt_misfit *misfit);
 /* Likewise, of a launch as callers of ptera.h fill it in, whatever version of it they have. */
 ptera_result pt_launch_take(ptera_kernel *kernel, const ptera_launch *given, struct pt_job **job);
 /* What is told of a launch that has run. */

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "runtime/shape.h"
+
 /* The time to order a list grows with its square: of functions longer than LONG the regions are shorter, and a block of more than
  * LIST_MOST stays as it is. */
 enum { REGION_INSNS = 2000, LIST_MOST = 4096, LONG = 16384, LONG_REGION_INSNS = 250, GUARDED_INSNS = 64, SHORT_LOOP = 128, COPIES = 4, REMADE_DEPTH = 3, NO_CAP = 1 << 20 };
@@ -981,21 +983,16 @@ static void find_live_out(struct scan *s)
     }
 }
 
-static uint64_t threads_of(const struct pt_func *f)
-{
-    const uint32_t *n = f->reqntid[0] ? f->reqntid : f->maxntid;
-    return (uint64_t)n[0] * (n[1] ? n[1] : 1) * (n[2] ? n[2] : 1);
-}
-
 uint32_t pt_pressure_bound(const struct pt_func *f)
 {
-    enum { WARP = 32, SM_PARTS = 4, PART_REGISTERS = 16 << 10, GRANULE = 8, FEWEST = 8, MOST = 255 };
-    uint32_t most = f->maxnreg && f->maxnreg < MOST ? f->maxnreg : MOST;
-    uint64_t threads = threads_of(f);
-    if (!threads || threads > 1024)
+    enum { WARP = PT_DEVICE_WARP, UNIT = PT_DEVICE_REGISTER_UNIT / WARP, FEWEST = UNIT };
+    enum { PARTS = PT_DEVICE_SM_PARTITIONS, PART_REGISTERS = PT_DEVICE_SM_REGISTERS / PARTS };
+    uint32_t most = f->maxnreg && f->maxnreg < PT_DEVICE_THREAD_REGISTERS ? f->maxnreg : PT_DEVICE_THREAD_REGISTERS;
+    uint64_t threads = pt_shape_declared_threads(f);
+    if (!threads || threads > PT_DEVICE_BLOCK_THREADS)
         return most;
     uint64_t warps = (threads + WARP - 1) / WARP * (f->minnctapersm ? f->minnctapersm : 1);
-    uint64_t room = PART_REGISTERS / ((warps + SM_PARTS - 1) / SM_PARTS * WARP) / GRANULE * GRANULE;
+    uint64_t room = PART_REGISTERS / ((warps + PARTS - 1) / PARTS * WARP) / UNIT * UNIT;
     return room >= FEWEST && room < most ? (uint32_t)room : most; /* out of range, .minnctapersm is ignored, as ptxas does */
 }
 

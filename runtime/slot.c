@@ -129,7 +129,7 @@ static bool prepare_shared(struct pt_slot *slot, const struct pt_job *job)
 {
     if (!reserve_shared(slot, job))
         return false;
-    for (uint32_t r = 0; r < PT_CLUSTER_MAX; r++) {
+    for (uint32_t r = 0; r < PT_DEVICE_CLUSTER_MOST; r++) {
         size_t want = r < job->cluster_ctas ? pt_mem_round(job->launch.shared_bytes) : 0;
         size_t have = slot->committed[r];
         uint8_t *window = slot->range + ((size_t)r << PT_SHARED_RANK_SHIFT);

@@ -29,6 +29,8 @@ static const char exec_help[] =
     "standard error\n"
     "  PTERA_OOB=warn     accesses of kernels outside their allocations, but within 2 MiB, go on and are told, as a GPU would go on\n"
     "  PTERA_HOST_ACCESS=trap   the host's own accesses of device memory are faults, as they are where there is a GPU\n"
+    "  PTERA_DEVICE=h100  the GPU that there seems to be: v100, t4, a100, a40, l40s, l4, rtx4090, h200, h100, b200, b300, rtx5090,\n"
+    "                     gb10, xavier, orin, thor; h200\n"
     "  PTERA_ENGINE, PTERA_DEVICES, PTERA_COMPUTE_CAPABILITY   see the README\n\n"
     "`ptera doctor PROGRAM` says beforehand what stands in the way.\n";
 

@@ -268,10 +268,11 @@ int command_info(int argc, char **argv)
            "engines             interp%s\n"
            "CPU level           %s\n"
            "worker threads      %u\n"
+           "device              %s\n"
            "compute capability  %u.%u\n"
            "instruction rows    %u, %u implemented\n",
            info.version, info.has_jit ? ", jit" : "", info.cpu_level, info.threads,
-           info.compute_capability_major, info.compute_capability_minor, info.isa_rows,
+           info.device, info.compute_capability_major, info.compute_capability_minor, info.isa_rows,
            info.isa_rows_supported);
     if (info.has_jit)
         printf("compiler            LLVM %s, vectors of %u lanes\n"

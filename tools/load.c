@@ -2,17 +2,43 @@
 #include "tools/load.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/commands.h"
 
+static void tell(void *is_told, ptera_severity severity, const char *text)
+{
+    (void)severity;
+    *(bool *)is_told = true;
+    fprintf(stderr, "ptera: %s\n", text);
+}
+
+/* Whether the library says itself what is wrong with the environment. */
+static bool is_told_why(const ptera_options *options)
+{
+    bool is_told = false;
+    ptera_engine *engine = NULL;
+    ptera_options again;
+    ptera_options_init(&again);
+    if (options)
+        again = *options;
+    again.log = tell;
+    again.log_ud = &is_told;
+    if (ptera_engine_create(&again, &engine) == PTERA_OK)
+        ptera_engine_destroy(engine);
+    return is_told;
+}
+
 int create_engine(const ptera_options *options, ptera_engine **engine)
 {
     ptera_result r = ptera_engine_create(options, engine);
     const char *cpu = getenv("PTERA_CPU"), *tier = getenv("PTERA_ENGINE");
     const char *async = getenv("PTERA_ASYNC");
+    if (r == PTERA_ERROR_INVALID_ARGUMENT && is_told_why(options))
+        return EXIT_USAGE;
     if (r == PTERA_ERROR_INVALID_ARGUMENT && (cpu || tier || async))
         fprintf(stderr,
                 "ptera: PTERA_CPU=%s is no CPU level of this build and machine, or PTERA_ENGINE=%s no engine, or "

@@ -95,6 +95,7 @@ static CUresult revive(CUcontext ctx)
     options.print = pt_cu_printed_take;
     options.print_ud = ctx;
     options.log = take_note;
+    options.device = pt_cu_driver.profile->id;
     ptera_result made = ptera_engine_create(&options, &ctx->engine);
     if (made != PTERA_OK)
         return pt_cu_result(made);

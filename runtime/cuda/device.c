@@ -1,4 +1,4 @@
-/* Devices: PTERA_DEVICES of them (1), all alike, of compute capability PTERA_COMPUTE_CAPABILITY (9.0). */
+/* Devices: PTERA_DEVICES of them (1), all alike: runtime/device.h says which. */
 #include "runtime/cuda/driver.h"
 
 #include <limits.h>
@@ -6,26 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static const struct pt_cu_profile profiles[] = {
-#define PROFILE(...) {__VA_ARGS__},
-#include "runtime/cuda/profile.def"
-#undef PROFILE
-};
-
-/* "9.0", or "90". */
-static const struct pt_cu_profile *find_profile(const char *text)
-{
-    char dotted[16], plain[16];
-    for (size_t i = 0; i < sizeof profiles / sizeof *profiles; i++) {
-        const struct pt_cu_profile *p = &profiles[i];
-        snprintf(dotted, sizeof dotted, "%d.%d", p->major, p->minor);
-        snprintf(plain, sizeof plain, "%d%d", p->major, p->minor);
-        if (strcmp(text, dotted) == 0 || strcmp(text, plain) == 0)
-            return p;
-    }
-    return NULL;
-}
 
 static bool read_count(const char *text, int *n)
 {
@@ -50,16 +30,26 @@ static int count_visible(int n, const char *list)
     return list && visible < n ? visible : n;
 }
 
+/* The host's memory is what there is; of a device that is asked for by its name as much as that has. */
+static size_t memory_of(const struct pt_cu_driver *driver)
+{
+    size_t host = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE), own = (size_t)driver->profile->memory_mib << 20;
+    return driver->has_name && own < host ? own : host;
+}
+
 CUresult pt_cu_devices_init(void)
 {
     struct pt_cu_driver *driver = &pt_cu_driver;
-    const char *capability = getenv("PTERA_COMPUTE_CAPABILITY"), *count = getenv("PTERA_DEVICES");
-    driver->profile = find_profile(capability && *capability ? capability : "9.0");
+    const char *count = getenv("PTERA_DEVICES");
+    char why[512];
+    driver->profile = pt_device_choose(NULL, why, sizeof why);
     driver->n_devices = 1;
     if (!driver->profile) {
-        pt_cu_log("PTERA_COMPUTE_CAPABILITY: no device has '%s'", capability);
+        pt_cu_log("%s", why);
         return CUDA_ERROR_INVALID_DEVICE;
     }
+    driver->limits = driver->profile->limits;
+    driver->has_name = pt_device_is_named();
     if (count && *count && !read_count(count, &driver->n_devices)) {
         pt_cu_log("PTERA_DEVICES: '%s' is not a number up to %d", count, PT_CU_DEVICES_MAX);
         return CUDA_ERROR_INVALID_DEVICE;
@@ -69,7 +59,7 @@ CUresult pt_cu_devices_init(void)
         return CUDA_ERROR_NO_DEVICE;
     const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
     driver->launches_block = blocking && strcmp(blocking, "1") == 0;
-    driver->device_bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    driver->device_bytes = memory_of(driver);
     driver->devices = calloc((size_t)driver->n_devices, sizeof *driver->devices);
     return driver->devices ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
@@ -81,7 +71,8 @@ bool pt_cu_is_device(CUdevice device)
 
 int pt_cu_attribute(CUdevice_attribute attribute, CUdevice d)
 {
-    const struct pt_cu_profile *p = pt_cu_driver.profile;
+    const struct pt_device *p = pt_cu_driver.profile;
+    const struct pt_device_limits *l = pt_cu_driver.limits;
     (void)d;
     switch (attribute) {
 #define X(name, id, value) \
@@ -142,8 +133,10 @@ static CUresult get_name(char *name, int bytes, CUdevice device)
         return r;
     if (bytes <= 0)
         return CUDA_ERROR_INVALID_VALUE;
-    const struct pt_cu_profile *p = pt_cu_driver.profile;
-    snprintf(name, (size_t)bytes, "Ptera %d.%d", p->major, p->minor);
+    if (pt_cu_driver.has_name)
+        snprintf(name, (size_t)bytes, "%s", pt_cu_driver.profile->name);
+    else
+        snprintf(name, (size_t)bytes, "Ptera %d.%d", pt_cu_driver.limits->major, pt_cu_driver.limits->minor);
     return CUDA_SUCCESS;
 }
 
@@ -199,8 +192,8 @@ static CUresult get_uuid(CUuuid *uuid, CUdevice device)
     CUresult r = check(uuid, device);
     if (r != CUDA_SUCCESS)
         return r;
-    const struct pt_cu_profile *p = pt_cu_driver.profile;
-    *uuid = (CUuuid){{'P', 't', 'e', 'r', 'a', 0, 0, 0, 0, 0, 0, 0, 0, (char)p->major, (char)p->minor, (char)device}};
+    const struct pt_device_limits *l = pt_cu_driver.limits;
+    *uuid = (CUuuid){{'P', 't', 'e', 'r', 'a', 0, 0, 0, 0, 0, 0, 0, 0, (char)l->major, (char)l->minor, (char)device}};
     return CUDA_SUCCESS;
 }
 
@@ -237,8 +230,8 @@ static CUresult compute_capability(int *major, int *minor, CUdevice device)
     CUresult r = check(minor ? major : NULL, device);
     if (r != CUDA_SUCCESS)
         return r;
-    *major = pt_cu_driver.profile->major;
-    *minor = pt_cu_driver.profile->minor;
+    *major = pt_cu_driver.limits->major;
+    *minor = pt_cu_driver.limits->minor;
     return CUDA_SUCCESS;
 }
 

@@ -96,11 +96,6 @@ uint64_t pt_cu_new_id(void);
 /* ---- devices ------------------------------------------------------------------------------------------- */
 
 enum { PT_CU_DEVICES_MAX = 32 };
-enum { PT_CU_CLUSTER_PORTABLE = 8 }; /* blocks that a cluster may have unless the function says otherwise */
-
-struct pt_cu_profile {
-    int major, minor, sms, sm_threads, sm_blocks, sm_shared_kib, block_shared_kib, l2_kib, memory_khz, memory_bits;
-};
 
 struct pt_cu_device {
     CUcontext primary;  /* made once; its handle stays the same */
@@ -115,7 +110,9 @@ enum { PT_CU_DRIVER_VERSION = 13050 };
 
 struct pt_cu_driver {
     bool is_initialised, is_inherited; /* inherited: by a process that was forked afterwards */
-    const struct pt_cu_profile *profile;
+    const struct pt_device *profile;
+    const struct pt_device_limits *limits; /* of it */
+    bool has_name; /* PTERA_DEVICE gave it */
     int n_devices;
     struct pt_cu_device *devices;
     size_t device_bytes; /* memory of each */
@@ -353,8 +350,8 @@ struct CUlib_st {
 CUresult pt_cu_function(const void *handle, CUfunction *function);
 /* function.c: what the function or its kernel was set to, or what it is. */
 CUresult pt_cu_function_value(CUfunction function, CUfunction_attribute attribute, int *value);
-/* Whether a block may have so many threads, at most 1024: as the function declares, else as many as have registers. */
-CUresult pt_cu_function_check_threads(CUfunction function, unsigned threads);
+/* How many threads of a block have registers; 0: as many as are asked for, or as many as the function declares. */
+CUresult pt_cu_function_most_threads(CUfunction function, unsigned threads, uint32_t *most);
 CUresult pt_cu_module_of(CUlibrary library, CUcontext ctx, CUmodule *module);
 /* Unloads a module; no kernel of it is running. */
 void pt_cu_module_delete(CUmodule module);
@@ -614,5 +611,7 @@ CUresult pt_cu_launch(CUstream null, const CUlaunchConfig *config, const void *h
                       void **parameters, void **extra, bool cooperative);
 /* A launch ready to run, from dimensions and parameters. */
 CUresult pt_cu_launch_ready(struct pt_cu_launch *launch, void **parameters, void **extra);
+/* Why the calling thread's last pt_cu_launch did not fit. */
+enum pt_misfit pt_cu_launch_last_misfit(void);
 
 #endif

@@ -30,25 +30,20 @@ static uint64_t constant_bytes(CUfunction f)
     return f->module->ptera->constants_bytes;
 }
 
-static int product(const uint32_t v[3])
-{
-    return (int)(v[0] * (v[1] ? v[1] : 1) * (v[2] ? v[2] : 1));
-}
-
 /* 0: the kernel declares none. */
 static int declared_threads(CUfunction f)
 {
-    const struct pt_func *ir = ir_of(f);
-    return ir->reqntid[0] ? product(ir->reqntid) : ir->maxntid[0] ? product(ir->maxntid) : 0;
+    return (int)pt_shape_declared_threads(ir_of(f));
 }
 
 /* Threads whose registers an SM has. Counts are estimated, so that three quarters of one are taken for sure: no launch that a GPU takes is
  * to fail. */
 static int threads_by_registers(CUfunction f)
 {
-    int sure = ((int)pt_registers_count(f->kernel) * 3 / 4 + 7) / 8 * 8, all = pt_cu_attribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, 0);
-    int warps = all / (32 * (sure ? sure : 8));
-    return warps < 32 ? 32 * warps : 1024;
+    int registers = (int)pt_registers_count(f->kernel), unit = PT_DEVICE_REGISTER_UNIT / PT_DEVICE_WARP;
+    int sure = (registers * 3 / 4 + unit - 1) / unit * unit;
+    int threads = PT_DEVICE_SM_REGISTERS / (PT_DEVICE_WARP * (sure ? sure : unit)) * PT_DEVICE_WARP;
+    return threads < PT_DEVICE_BLOCK_THREADS ? threads : PT_DEVICE_BLOCK_THREADS;
 }
 
 /* What the kernel itself says. */
@@ -80,7 +75,7 @@ static CUresult own_value(CUfunction f, CUfunction_attribute attribute, int *val
         *value = f->module->ptera->ir.sm;
         break;
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-        *value = pt_cu_driver.profile->major * 10 + pt_cu_driver.profile->minor;
+        *value = pt_cu_driver.limits->major * 10 + pt_cu_driver.limits->minor;
         break;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
         *value = (int)program->shared_static < default_shared ? default_shared - (int)program->shared_static : 0;
@@ -123,18 +118,17 @@ CUresult pt_cu_function_value(CUfunction f, CUfunction_attribute attribute, int 
     return own_value(f, attribute, value);
 }
 
-enum { ALWAYS_FIT = 256 }; /* threads, with the 255 registers that one can have */
-
-CUresult pt_cu_function_check_threads(CUfunction f, unsigned threads)
+CUresult pt_cu_function_most_threads(CUfunction f, unsigned threads, uint32_t *most)
 {
-    bool is_declared = declared_threads(f);
-    int most;
-    if (!is_declared && threads <= ALWAYS_FIT)
+    const unsigned always_fit = PT_DEVICE_SM_REGISTERS / (PT_DEVICE_THREAD_REGISTERS + 1);
+    const struct pt_program *program;
+    *most = 0;
+    if (declared_threads(f) || threads <= always_fit)
         return CUDA_SUCCESS;
-    CUresult r = own_value(f, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &most);
-    if (r != CUDA_SUCCESS || threads <= (unsigned)most)
-        return r;
-    return is_declared ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    CUresult r = compile(f, &program);
+    if (r == CUDA_SUCCESS)
+        *most = (uint32_t)threads_by_registers(f);
+    return r;
 }
 
 /* Whether the value can be set for this function. */

@@ -24,8 +24,8 @@ static CUresult read_image(const void *image, size_t bytes, struct pt_arena *are
 {
     jmp_buf oom;
     struct pt_image_text found;
-    const struct pt_cu_profile *profile = pt_cu_driver.profile;
-    unsigned sm = (unsigned)(profile->major * 10 + profile->minor);
+    const struct pt_device_limits *limits = pt_cu_driver.limits;
+    unsigned sm = (unsigned)(limits->major * 10 + limits->minor);
     arena->oom = &oom;
     if (setjmp(oom))
         return CUDA_ERROR_OUT_OF_MEMORY;

@@ -6,31 +6,47 @@
 
 /* ---- what fits ----------------------------------------------------------------------------------------- */
 
-static CUresult check_block(CUfunction f, const ptera_launch *l)
+static _Thread_local enum pt_misfit last_misfit; /* of the thread's last launch */
+
+enum pt_misfit pt_cu_launch_last_misfit(void)
 {
-    const unsigned *b = l->block, *g = l->grid;
-    if (!b[0] || !b[1] || !b[2] || b[0] > 1024 || b[1] > 1024 || b[2] > 64 || b[0] * b[1] * b[2] > 1024)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (!g[0] || !g[1] || !g[2] || g[0] > INT32_MAX || g[1] > UINT16_MAX || g[2] > UINT16_MAX)
-        return CUDA_ERROR_INVALID_VALUE;
-    return pt_cu_function_check_threads(f, b[0] * b[1] * b[2]);
+    return last_misfit;
 }
 
-static CUresult check_shared(CUfunction f, const ptera_launch *l)
+static CUresult result_of(enum pt_misfit misfit)
 {
-    int most;
-    CUresult r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, &most);
-    return r == CUDA_SUCCESS && l->shared_bytes > (unsigned)most ? CUDA_ERROR_INVALID_VALUE : r;
+    last_misfit = misfit;
+    switch (misfit) {
+    case PT_MISFIT_NONE:
+        return CUDA_SUCCESS;
+    case PT_MISFIT_REGISTERS:
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    case PT_MISFIT_CLUSTER_MISSING:
+    case PT_MISFIT_CLUSTER_REQUIRED:
+    case PT_MISFIT_CLUSTER_NONE:
+    case PT_MISFIT_CLUSTER_SIZE:
+    case PT_MISFIT_CLUSTER_GRID:
+        return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    case PT_MISFIT_RESIDENT:
+        return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+    case PT_MISFIT_BLOCK:
+    case PT_MISFIT_GRID:
+    case PT_MISFIT_THREADS:
+    case PT_MISFIT_REQNTID:
+    case PT_MISFIT_SHARED:
+    case PT_MISFIT_DYNAMIC:
+    case PT_MISFIT_CLUSTER_RANK:
+        break;
+    }
+    return CUDA_ERROR_INVALID_VALUE;
 }
 
 /* Clusters of the launch, else those the function was set to. */
-static CUresult check_cluster(CUfunction f, ptera_launch *l)
+static CUresult set_cluster(CUfunction f, ptera_launch *l)
 {
-    int non_portable, must, size[3];
+    int must, size[3];
     unsigned *c = l->cluster;
-    CUresult r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, &non_portable);
-    if (r == CUDA_SUCCESS)
-        r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET, &must);
+    CUresult r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET, &must);
     for (int d = 0; r == CUDA_SUCCESS && d < 3; d++)
         r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH + d, &size[d]);
     if (r != CUDA_SUCCESS)
@@ -44,36 +60,27 @@ static CUresult check_cluster(CUfunction f, ptera_launch *l)
         if (!is_given && size[0])
             c[d] = size[d] ? (unsigned)size[d] : 1;
     }
-    if (!is_given && !size[0])
-        return must ? CUDA_ERROR_INVALID_CLUSTER_SIZE : CUDA_SUCCESS;
-    uint64_t ctas = (uint64_t)c[0] * c[1] * c[2];
-    if (pt_cu_driver.profile->major < 9 || ctas > PT_CLUSTER_MAX || (ctas > PT_CU_CLUSTER_PORTABLE && !non_portable))
-        return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-    for (int d = 0; d < 3; d++)
-        if (l->grid[d] % c[d])
-            return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-    return CUDA_SUCCESS;
+    return !is_given && !size[0] && must ? CUDA_ERROR_INVALID_CLUSTER_SIZE : CUDA_SUCCESS;
 }
 
-static CUresult check_cooperative(CUfunction f, const ptera_launch *l)
+/* What the function's attributes allow, and as much as registers do. */
+static CUresult find_bounds(CUfunction f, const ptera_launch *l, struct pt_shape_bounds *bounds)
 {
-    int blocks;
-    uint64_t ctas = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
-    CUresult r = pt_cu_active_blocks(f, (int)(l->block[0] * l->block[1] * l->block[2]), l->shared_bytes, &blocks);
-    bool is_large = ctas > (uint64_t)blocks * (unsigned)pt_cu_driver.profile->sms;
-    return r == CUDA_SUCCESS && is_large ? CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE : r;
-}
-
-static CUresult check_launch(CUfunction f, ptera_launch *l)
-{
-    CUresult r = check_block(f, l);
+    int dynamic, non_portable, registers = 0;
+    CUresult r = pt_cu_function_most_threads(f, l->block[0] * l->block[1] * l->block[2], &bounds->threads);
     if (r == CUDA_SUCCESS)
-        r = check_shared(f, l);
+        r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, &dynamic);
     if (r == CUDA_SUCCESS)
-        r = check_cluster(f, l);
+        r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, &non_portable);
     if (r == CUDA_SUCCESS && l->cooperative)
-        r = check_cooperative(f, l);
-    return r;
+        r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_NUM_REGS, &registers);
+    if (r != CUDA_SUCCESS)
+        return r;
+    bounds->registers = (uint32_t)registers;
+    bounds->cluster = non_portable ? PT_DEVICE_CLUSTER_MOST : PT_DEVICE_CLUSTER_PORTABLE;
+    bounds->has_dynamic = true;
+    bounds->dynamic = (uint32_t)dynamic;
+    return CUDA_SUCCESS;
 }
 
 /* ---- parameters ---------------------------------------------------------------------------------------- */
@@ -111,17 +118,24 @@ CUresult pt_cu_launch_ready(struct pt_cu_launch *launch, void **parameters, void
 {
     CUfunction f = launch->function;
     CUresult r = set_parameters(f, parameters, extra, &launch->launch);
+    struct pt_shape_bounds bounds = {0};
+    struct pt_shape shape;
+    enum pt_misfit misfit = PT_MISFIT_NONE;
+    if (r == CUDA_SUCCESS) /* before it is compiled, which the rest needs */
+        r = result_of(pt_shape_check_size(&f->module->ptera->ir.funcs.v[f->kernel->func], &launch->launch, &shape));
     if (r == CUDA_SUCCESS)
-        r = check_launch(f, &launch->launch);
+        r = find_bounds(f, &launch->launch, &bounds);
+    if (r == CUDA_SUCCESS)
+        r = set_cluster(f, &launch->launch);
     if (r != CUDA_SUCCESS)
         return r;
     CUcontext ctx = f->module->ctx;
     pt_cu_step_out(ctx);
-    ptera_result made = pt_launch_prepare(f->kernel, &launch->launch, &launch->job);
+    ptera_result made = pt_launch_prepare(f->kernel, &launch->launch, &bounds, &launch->job, &misfit);
     pt_cu_step_in(ctx);
     if (made != PTERA_OK && pt_cu_logs(PT_CU_LOG_LAUNCH))
         pt_cu_log("%s", ptera_engine_error(ctx->engine));
-    return pt_cu_result(made);
+    return misfit ? result_of(misfit) : pt_cu_result(made);
 }
 
 /* ---- entries ------------------------------------------------------------------------------------------- */
@@ -199,6 +213,7 @@ CUresult pt_cu_launch(CUstream null, const CUlaunchConfig *c, const void *handle
     CUstream stream;
     CUevent completion = NULL;
     struct pt_cu_op op = {.work = PT_CU_KERNEL_LAUNCH};
+    last_misfit = PT_MISFIT_NONE;
     if (!c)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult r = pt_cu_stream(null, c->hStream, &stream);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARAMETERS_MOST = 4096, THREADS_MOST = 1024, DEPTH_MOST = 64 };
+enum { PARAMETERS_MOST = 4096 };
 
 /* What is set so far. */
 struct pt_cu_legacy {
@@ -31,11 +31,10 @@ static CUresult set_shape(CUfunction f, int x, int y, int z)
     CUresult r = find(f, &set);
     if (r != CUDA_SUCCESS)
         return r;
-    bool is_shape = x > 0 && y > 0 && z > 0 && x <= THREADS_MOST && y <= THREADS_MOST &&
-                    z <= DEPTH_MOST && x * y * z <= THREADS_MOST;
-    if (!is_shape)
+    const unsigned block[] = {(unsigned)x, (unsigned)y, (unsigned)z};
+    if (!pt_shape_is_block(block))
         return CUDA_ERROR_INVALID_VALUE;
-    memcpy(set->block, (unsigned[]){(unsigned)x, (unsigned)y, (unsigned)z}, sizeof set->block);
+    memcpy(set->block, block, sizeof set->block);
     return CUDA_SUCCESS;
 }
 

@@ -23,7 +23,7 @@ struct CUlinkState_st {
 
 static unsigned device_sm(void)
 {
-    return (unsigned)(pt_cu_driver.profile->major * 10 + pt_cu_driver.profile->minor);
+    return (unsigned)(pt_cu_driver.limits->major * 10 + pt_cu_driver.limits->minor);
 }
 
 static CUresult fail(struct CUlinkState_st *state, CUresult result, const char *why)

@@ -125,7 +125,7 @@ static bool is_newer(const struct pt_cu_text *text)
 /* PTX for this compute capability or an earlier one; of accelerated targets only the very same. */
 static CUresult check_target(const ptera_module *module, char *why, size_t size)
 {
-    const struct pt_cu_profile *p = pt_cu_driver.profile;
+    const struct pt_device_limits *p = pt_cu_driver.limits;
     unsigned device = (unsigned)(p->major * 10 + p->minor), sm = module->ir.sm;
     char feature[2] = {(char)module->ir.sm_feature, 0};
     bool fits = feature[0] == 'a' ? sm == device : feature[0] == 'f' ? sm <= device && sm / 10 == device / 10 : sm <= device;

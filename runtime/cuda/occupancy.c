@@ -1,7 +1,7 @@
-/* Occupancy: how many blocks an SM has room for, by the formulas of CUDA's occupancy calculator (cuda_occupancy.h). */
+/* Occupancy: how many blocks of a function an SM has room for. */
 #include "runtime/cuda/driver.h"
 
-enum { WARP = 32, REGISTER_UNIT = 256, SM_REGISTERS = 64 << 10, SM_PARTS = 4, CLUSTER_SM_BLOCKS = 8, SHARED_ALWAYS = 48 << 10 };
+enum { WARP = PT_DEVICE_WARP, CLUSTER_SM_BLOCKS = 8 };
 
 static int round_up(int n, int to)
 {
@@ -13,24 +13,8 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* Warps share the registers of one part of the SM. */
-static int by_registers(int registers, int warps)
-{
-    int warp_registers = round_up(registers * WARP, REGISTER_UNIT);
-    int part_warps = SM_REGISTERS / SM_PARTS / warp_registers;
-    return part_warps * SM_PARTS / warps;
-}
-
-static int by_shared(const struct pt_cu_profile *p, int shared)
-{
-    int unit = p->major < 8 ? 256 : 128;
-    int block = round_up(shared + pt_cu_attribute(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, 0), unit);
-    return block ? (p->sm_shared_kib << 10) / block : p->sm_blocks;
-}
-
 CUresult pt_cu_active_blocks(CUfunction f, int threads, size_t dynamic_shared, int *blocks)
 {
-    const struct pt_cu_profile *p = pt_cu_driver.profile;
     int registers, shared, most;
     CUresult r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_NUM_REGS, &registers);
     if (r == CUDA_SUCCESS)
@@ -40,12 +24,9 @@ CUresult pt_cu_active_blocks(CUfunction f, int threads, size_t dynamic_shared, i
     if (r != CUDA_SUCCESS)
         return r;
     *blocks = 0;
-    if (threads > most || dynamic_shared > (size_t)(p->block_shared_kib << 10) - (size_t)shared)
+    if (threads > most || dynamic_shared > (size_t)pt_cu_driver.limits->block_shared - (size_t)shared)
         return CUDA_SUCCESS;
-    int warps = (threads + WARP - 1) / WARP;
-    int n = least(p->sm_blocks, p->sm_threads / WARP / warps);
-    n = least(n, by_registers(registers, warps));
-    *blocks = least(n, by_shared(p, shared + (int)dynamic_shared));
+    *blocks = pt_device_blocks(pt_cu_driver.profile, threads, registers, shared + (int)dynamic_shared);
     return CUDA_SUCCESS;
 }
 
@@ -115,7 +96,7 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *min_grid, int *block, CU
 static CUresult available_shared(size_t *bytes, CUfunction handle, int blocks, int threads)
 {
     CUfunction f;
-    const struct pt_cu_profile *p = pt_cu_driver.profile;
+    const struct pt_device_limits *l = pt_cu_driver.limits;
     int shared, fit, most;
     CUresult r = pt_cu_function(handle, &f);
     if (r == CUDA_SUCCESS && (!bytes || blocks <= 0 || threads <= 0))
@@ -130,8 +111,8 @@ static CUresult available_shared(size_t *bytes, CUfunction handle, int blocks, i
         r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, &most);
     if (r != CUDA_SUCCESS)
         return r;
-    int unit = p->major < 8 ? 256 : 128, share = (p->sm_shared_kib << 10) / blocks / unit * unit;
-    share = least(least(share, p->block_shared_kib << 10) - shared, most);
+    int share = l->sm_shared / blocks / l->shared_unit * l->shared_unit;
+    share = least(least(share, l->block_shared) - shared, most);
     *bytes = share > 0 ? (size_t)share : 0;
     return CUDA_SUCCESS;
 }
@@ -148,12 +129,12 @@ static CUresult read_config(CUfunction handle, const CUlaunchConfig *c, CUfuncti
     CUresult r = pt_cu_function(handle, f);
     if (r == CUDA_SUCCESS && (!c || (c->numAttrs && !c->attrs)))
         r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS && pt_cu_driver.profile->major < 9)
+    if (r == CUDA_SUCCESS && !pt_cu_driver.limits->cluster)
         r = CUDA_ERROR_INVALID_CLUSTER_SIZE;
     if (r != CUDA_SUCCESS)
         return r;
     uint64_t n = (uint64_t)c->blockDimX * c->blockDimY * c->blockDimZ;
-    if (!n || n > 1024)
+    if (!n || n > PT_DEVICE_BLOCK_THREADS)
         return CUDA_ERROR_INVALID_VALUE;
     *threads = (int)n;
     *cluster = 0;
@@ -177,8 +158,8 @@ static CUresult cluster_blocks(CUfunction f, int threads, int cluster, const CUl
         r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, &non_portable);
     if (r != CUDA_SUCCESS)
         return r;
-    *most = non_portable ? PT_CLUSTER_MAX : PT_CU_CLUSTER_PORTABLE;
-    *blocks = config->sharedMemBytes > SHARED_ALWAYS && config->sharedMemBytes > (unsigned)dynamic ? 0 : least(*blocks, CLUSTER_SM_BLOCKS);
+    *most = non_portable ? pt_cu_driver.limits->cluster : PT_DEVICE_CLUSTER_PORTABLE;
+    *blocks = config->sharedMemBytes > PT_DEVICE_STATIC_SHARED && config->sharedMemBytes > (unsigned)dynamic ? 0 : least(*blocks, CLUSTER_SM_BLOCKS);
     return cluster > *most ? CUDA_ERROR_INVALID_CLUSTER_SIZE : CUDA_SUCCESS;
 }
 

@@ -2,58 +2,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/cuda/vendor.h"
 #include "runtime/cudart/rt.h"
 
 /* ---- launches ------------------------------------------------------------------------------------------ */
 
 #if PT_RT_MAJOR >= 13
-static cudaError_t launched(CUresult r, CUkernel kernel, dim3 grid, dim3 block)
+static cudaError_t launched(CUresult r)
 {
-    (void)kernel, (void)grid, (void)block;
     return (cudaError_t)r;
 }
 #else
-static bool is_within(unsigned n, CUdevice_attribute limit, int device)
+/* Why the driver refused the calling thread's last launch. */
+static enum pt_misfit last_misfit(void)
 {
-    int most = 0;
-    cuDeviceGetAttribute(&most, limit, device);
-    return n > 0 && n <= (unsigned)most;
-}
-
-/* Whether a grid and a block can be launched by any kernel of the device. */
-static bool is_possible(dim3 grid, dim3 block)
-{
-    int device = 0;
-    pt_rt_device(&device);
-    uint64_t threads = (uint64_t)block.x * block.y * block.z;
-    return is_within(grid.x, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, device) &&
-           is_within(grid.y, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, device) &&
-           is_within(grid.z, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, device) &&
-           is_within(block.x, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, device) &&
-           is_within(block.y, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, device) &&
-           is_within(block.z, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, device) &&
-           threads <= UINT32_MAX &&
-           is_within((unsigned)threads, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, device);
-}
-
-/* Whether the kernel's own bound is less than the block. */
-static bool is_over_bound(CUkernel kernel, dim3 block)
-{
-    int device = 0, most = 0;
-    pt_rt_device(&device);
-    return cuKernelGetAttribute(&most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kernel, device) ==
-               CUDA_SUCCESS &&
-           block.x * block.y * block.z > (unsigned)most;
+    const CUuuid id = {PT_CU_LAUNCHES_ID};
+    const struct pt_cu_launches *launches;
+    return cuGetExportTable((const void **)&launches, &id) == CUDA_SUCCESS ? launches->last_misfit() : PT_MISFIT_NONE;
 }
 
 /* These releases of the runtime have codes of their own for a grid or block that no device could run, or not with this kernel. */
-static cudaError_t launched(CUresult r, CUkernel kernel, dim3 grid, dim3 block)
+static cudaError_t launched(CUresult r)
 {
     if (r != CUDA_ERROR_INVALID_VALUE)
         return (cudaError_t)r;
-    return !is_possible(grid, block)      ? cudaErrorInvalidConfiguration
-           : is_over_bound(kernel, block) ? cudaErrorLaunchOutOfResources
-                                          : cudaErrorInvalidValue;
+    switch (last_misfit()) {
+    case PT_MISFIT_BLOCK:
+    case PT_MISFIT_GRID:
+        return cudaErrorInvalidConfiguration;
+    case PT_MISFIT_THREADS:
+        return cudaErrorLaunchOutOfResources;
+    default:
+        return cudaErrorInvalidValue;
+    }
 }
 #endif
 
@@ -72,8 +53,7 @@ static cudaError_t launch(const void *function, dim3 grid, dim3 block, void **ar
     if (error)
         return error;
     return launched(cuLaunchKernel((CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y,
-                                   block.z, (unsigned)shared, stream, arguments, NULL),
-                    kernel, grid, block);
+                                   block.z, (unsigned)shared, stream, arguments, NULL));
 }
 
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
@@ -109,8 +89,7 @@ static cudaError_t launch_cooperative(const void *function, dim3 grid, dim3 bloc
         return error;
     return launched(cuLaunchCooperativeKernel((CUfunction)kernel, grid.x, grid.y, grid.z, block.x,
                                               block.y, block.z, (unsigned)shared, stream,
-                                              arguments),
-                    kernel, grid, block);
+                                              arguments));
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block,
@@ -154,8 +133,7 @@ static cudaError_t launch_config(const cudaLaunchConfig_t *config, const void *f
         driver.hStream = pt_rt_per_thread(driver.hStream);
     cudaError_t error = pt_rt_kernel(function, &kernel);
     return error
-               ?: launched(cuLaunchKernelEx(&driver, (CUfunction)kernel, arguments, NULL), kernel,
-                           config->gridDim, config->blockDim);
+               ?: launched(cuLaunchKernelEx(&driver, (CUfunction)kernel, arguments, NULL));
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function,

@@ -22,11 +22,10 @@ static unsigned absolute(unsigned a, unsigned b)
     return a < b ? b - a : a - b;
 }
 
-/* As runtime/cuda/occupancy.c. */
-static unsigned blocks_of(unsigned registers, unsigned threads)
+/* On an SM of an H200. */
+static int blocks_of(unsigned registers, unsigned threads)
 {
-    unsigned warps = threads / 32, room = (16u << 10) / ((registers + 7) / 8 * 256) * 4 / warps, most = 64 / warps;
-    return room < most ? room : most;
+    return pt_device_blocks(pt_device_choose("h200", NULL, 0), (int)threads, (int)registers, 0);
 }
 
 static void compare(struct tally *t, unsigned count, unsigned estimate)
