@@ -121,6 +121,56 @@ static int run_capability(const void *ud)
     return check_failed != 0;
 }
 
+/* Devices by their names. */
+struct named {
+    const char *id, *name;
+    int sms, block_shared, major, minor, gib, cooperative; /* cooperative: the most blocks of 768 threads */
+};
+
+static void check_launches(const struct named *n)
+{
+    CUcontext ctx = begin();
+    CUfunction empty = function_of(load_kernels(), "empty");
+    CUresult fits = n->block_shared >= 150 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    unsigned most = (unsigned)n->cooperative;
+    int blocks = 0;
+    OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, empty, 768, 0));
+    CHECK_INT(blocks * n->sms, n->cooperative);
+    CHECK_CU(cuFuncSetAttribute(empty, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 150 << 10), fits);
+    CHECK_CU(cuLaunchKernel(empty, 1, 1, 1, 32, 1, 1, 150 << 10, NULL, NULL, NULL), fits);
+    OK(cuLaunchCooperativeKernel(empty, most, 1, 1, 768, 1, 1, 0, NULL, NULL));
+    CHECK_CU(cuLaunchCooperativeKernel(empty, most + 1, 1, 1, 768, 1, 1, 0, NULL, NULL),
+             CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+    OK(cuCtxDestroy_v2(ctx));
+}
+
+static int run_named(const void *ud)
+{
+    const struct named *n = ud;
+    char name[64];
+    size_t bytes = 0;
+    setenv("PTERA_DEVICE", n->id, 1);
+    OK(cuInit(0));
+    OK(cuDeviceGetName(name, sizeof name, 0));
+    CHECK_TEXT(name, n->name);
+    CHECK_INT(attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT), n->sms);
+    CHECK_INT(attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN), n->block_shared << 10);
+    CHECK_INT(attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR), n->major);
+    CHECK_INT(attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR), n->minor);
+    OK(cuDeviceTotalMem_v2(&bytes, 0));
+    CHECK(bytes && bytes >> 30 <= (size_t)n->gib);
+    check_launches(n);
+    return check_failed != 0;
+}
+
+static int run_conflict(const void *ud)
+{
+    setenv("PTERA_DEVICE", ud, 1);
+    setenv("PTERA_COMPUTE_CAPABILITY", "12.0", 1);
+    CHECK_CU(cuInit(0), strcmp(ud, "rtx5090") ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS);
+    return check_failed != 0;
+}
+
 static int run_invisible(const void *ud)
 {
     int n;
@@ -168,6 +218,15 @@ int main(void)
         {"10.3", 2048, 32, 228, 227, 1}, {"11.0", 1536, 24, 228, 227, 1}, {"12.0", 1536, 24, 100, 99, 1},
         {"121", 1536, 24, 100, 99, 1},   {"", 2048, 32, 228, 227, 1},
     };
+    static const struct named named[] = {
+        {"h100", "NVIDIA H100 80GB HBM3", 132, 227, 9, 0, 80, 264},
+        {"H200", "NVIDIA H200", 132, 227, 9, 0, 141, 264},
+        {"a100", "NVIDIA A100-SXM4-40GB", 108, 163, 8, 0, 40, 216},
+        {"l4", "NVIDIA L4", 58, 99, 8, 9, 24, 116},
+        {"RTX 4090", "NVIDIA GeForce RTX 4090", 128, 99, 8, 9, 24, 256},
+        {"b200", "NVIDIA B200", 148, 227, 10, 0, 192, 296},
+        {"rtx5090", "NVIDIA GeForce RTX 5090", 170, 99, 12, 0, 32, 340},
+    };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         CHECK_INT(in_child(run_capability, &table[i]), 0);
     CHECK_INT(in_child(run_invisible, ""), 0);
@@ -175,6 +234,11 @@ int main(void)
     CHECK_INT(in_child(run_visible, "0,2,9"), 0);
     CHECK_INT(in_child(run_unknown, "PTERA_COMPUTE_CAPABILITY"), 0);
     CHECK_INT(in_child(run_unknown, "PTERA_DEVICES"), 0);
+    CHECK_INT(in_child(run_unknown, "PTERA_DEVICE"), 0);
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        CHECK_INT(in_child(run_named, &named[i]), 0);
+    CHECK_INT(in_child(run_conflict, "h100"), 0);
+    CHECK_INT(in_child(run_conflict, "rtx5090"), 0);
     OK(cuInit(0));
     CHECK_INT(in_child(run_inherited, NULL), 0);
     return CHECK_DONE("cuda_device");
