@@ -106,8 +106,9 @@ typedef struct ptera_options {
     /* Nonzero: this process compiles by itself and starts no other. Then neither limit holds, nor do those of launches while they
      * compile, and LLVM ends the process where it runs out of memory; 0. */
     int compile_inside;
-    /* The GPU that the engine stands for, by its id ("h100": ptera_device_get lists them): the limits of launches and what kernels read
-     * of it. NULL: the one that PTERA_DEVICE in the environment names, else the first of PTERA_COMPUTE_CAPABILITY, else an H200. */
+    /* The GPU that the engine stands for, by its id ("h100": ptera_device_get lists them): the
+     * limits of launches and what kernels read of it. NULL: the one that PTERA_DEVICE in the
+     * environment names, else the first of PTERA_COMPUTE_CAPABILITY, else an H200. */
     const char *device;
 } ptera_options;
 
@@ -122,9 +123,10 @@ static inline void ptera_options_init(ptera_options *options)
  * to what the program has set, before or since. (What it sets while a kernel runs gets the faults of that kernel, and may hand them on
  * to the handler that it found.) Threads may have any signals blocked, small stacks, and alternate stacks of their own. */
 
-/* Creates an engine: worker threads and memory. `options` may be NULL. Names that PTERA_CPU, PTERA_ENGINE, PTERA_ASYNC and
- * PTERA_COMPILER do not have are invalid arguments, and so is a device that does not exist, or not with that compute capability (the
- * log, if there is one, is told why). */
+/* Creates an engine: worker threads and memory. `options` may be NULL. Names that PTERA_CPU,
+ * PTERA_ENGINE, PTERA_ASYNC and PTERA_COMPILER do not have are invalid arguments, and so is a
+ * device that does not exist, or not with that compute capability (the log, if there is one, is
+ * told why). */
 PTERA_API ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **engine);
 /* Destroys an engine, its modules and its buffers. NULL is allowed. */
 PTERA_API void ptera_engine_destroy(ptera_engine *engine);

@@ -39,7 +39,7 @@ const struct pt_device *pt_device_at(unsigned index)
     return index < N_DEVICES ? &devices[index] : NULL;
 }
 
-/* ---- which it is --------------------------------------------------------------------------------------- */
+/* ---- which it is ----------------------------------------------------------------------------- */
 
 static const char *skip(const char *s)
 {
@@ -97,18 +97,20 @@ const struct pt_device *pt_device_choose(const char *id, char *why, size_t size)
 {
     if (id)
         return find_id(id, why, size);
-    const char *named = variable(getenv("PTERA_DEVICE")), *capability = variable(getenv("PTERA_COMPUTE_CAPABILITY"));
+    const char *named = variable(getenv("PTERA_DEVICE")),
+               *capability = variable(getenv("PTERA_COMPUTE_CAPABILITY"));
     if (!named)
         return find_capability(capability ? capability : default_capability, why, size);
     const struct pt_device *device = find_id(named, why, size);
     if (!device || !capability || is_of(device->limits, capability))
         return device;
-    snprintf(why, size, "PTERA_DEVICE: %s has compute capability %d.%d, PTERA_COMPUTE_CAPABILITY says %s", device->id,
-             device->limits->major, device->limits->minor, capability);
+    snprintf(why, size,
+             "PTERA_DEVICE: %s has compute capability %d.%d, PTERA_COMPUTE_CAPABILITY says %s",
+             device->id, device->limits->major, device->limits->minor, capability);
     return NULL;
 }
 
-/* ---- how much of it a block takes ---------------------------------------------------------------------- */
+/* ---- how much of it a block takes ------------------------------------------------------------ */
 
 static int round_up(int n, int to)
 {

@@ -1,5 +1,5 @@
-/* The GPU that Ptera stands for: its size, and the limits of what runs on it. Everything that judges a launch, counts occupancy or
- * answers what a device is like asks here. */
+/* The GPU that Ptera stands for: its size, and the limits of what runs on it. Everything that
+ * judges a launch, counts occupancy or answers what a device is like asks here. */
 #ifndef PTERA_RUNTIME_DEVICE_H
 #define PTERA_RUNTIME_DEVICE_H
 
@@ -7,33 +7,37 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Alike in all of them: CUDA C++ Programming Guide, "Technical Specifications"; units of registers as cuda_occupancy.h has them. */
+/* Alike in all of them: CUDA C++ Programming Guide, "Technical Specifications"; units of registers
+ * as cuda_occupancy.h has them. */
 enum {
     PT_DEVICE_WARP = 32,
     PT_DEVICE_BLOCK_THREADS = 1024,
     PT_DEVICE_BLOCK_X = 1024, /* and y */
     PT_DEVICE_BLOCK_Z = 64,
     PT_DEVICE_GRID_X = INT32_MAX,
-    PT_DEVICE_GRID_Y = 65535, /* and z */
+    PT_DEVICE_GRID_Y = 65535,          /* and z */
     PT_DEVICE_SM_REGISTERS = 64 << 10, /* of 32 bits; a block may have all */
     PT_DEVICE_SM_PARTITIONS = 4,       /* which have equal shares of them, and of the warps */
     PT_DEVICE_REGISTER_UNIT = 256,     /* a warp's are a multiple: 8 of each thread */
     PT_DEVICE_THREAD_REGISTERS = 255,
-    PT_DEVICE_STATIC_SHARED = 48 << 10, /* of a block; more is dynamic, and more than that of both together is opted in */
-    PT_DEVICE_CONSTANTS = 64 << 10,     /* of a module */
-    PT_DEVICE_LOCAL = 512 << 10,        /* of a thread */
-    PT_DEVICE_CLUSTER_PORTABLE = 8,     /* blocks that a cluster may have unless the function allows more */
-    PT_DEVICE_CLUSTER_MOST = 16,        /* of any device */
-    PT_DEVICE_CLOCK_KHZ = 1000000       /* %clock counts nanoseconds */
+    PT_DEVICE_STATIC_SHARED =
+        48 << 10, /* of a block; more is dynamic, and more than that of both together is opted in */
+    PT_DEVICE_CONSTANTS = 64 << 10, /* of a module */
+    PT_DEVICE_LOCAL = 512 << 10,    /* of a thread */
+    PT_DEVICE_CLUSTER_PORTABLE =
+        8, /* blocks that a cluster may have unless the function allows more */
+    PT_DEVICE_CLUSTER_MOST = 16,  /* of any device */
+    PT_DEVICE_CLOCK_KHZ = 1000000 /* %clock counts nanoseconds */
 };
 
 struct pt_device_limits {
     int major, minor; /* compute capability */
     int sm_threads, sm_blocks;
-    int sm_shared, block_shared; /* bytes of shared memory; of a block: static and dynamic, opted in */
-    int reserved_shared;         /* bytes of sm_shared for each block, beside its own */
-    int shared_unit;             /* bytes that a block's are a multiple of */
-    int cluster;                 /* the most blocks of one; 0: there are no clusters */
+    int sm_shared,
+        block_shared;    /* bytes of shared memory; of a block: static and dynamic, opted in */
+    int reserved_shared; /* bytes of sm_shared for each block, beside its own */
+    int shared_unit;     /* bytes that a block's are a multiple of */
+    int cluster;         /* the most blocks of one; 0: there are no clusters */
 };
 
 struct pt_device {
@@ -46,16 +50,17 @@ struct pt_device {
 /* NULL past the last. */
 const struct pt_device *pt_device_at(unsigned index);
 
-/* The device of an id ("h100"; case, spaces and dashes do not matter). NULL: the one that PTERA_DEVICE names, else the first of
- * PTERA_COMPUTE_CAPABILITY ("9.0" or "90"), else an H200. Both may be set if they agree. NULL with the reason in `why` (`size` bytes)
- * if there is none. */
+/* The device of an id ("h100"; case, spaces and dashes do not matter). NULL: the one that
+ * PTERA_DEVICE names, else the first of PTERA_COMPUTE_CAPABILITY ("9.0" or "90"), else an H200.
+ * Both may be set if they agree. NULL with the reason in `why` (`size` bytes) if there is none. */
 const struct pt_device *pt_device_choose(const char *id, char *why, size_t size);
 
 /* Whether PTERA_DEVICE names one. */
 bool pt_device_is_named(void);
 
-/* How many blocks of so many threads, with so many registers each (0: they are not counted) and so many bytes of shared memory an SM has
- * room for, by the formulas of CUDA's occupancy calculator (cuda_occupancy.h). */
+/* How many blocks of so many threads, with so many registers each (0: they are not counted) and so
+ * many bytes of shared memory an SM has room for, by the formulas of CUDA's occupancy calculator
+ * (cuda_occupancy.h). */
 int pt_device_blocks(const struct pt_device *device, int threads, int registers, int shared);
 
 #endif

@@ -225,8 +225,8 @@ ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **en
     const struct pt_device *device = find_device(&o);
     ptera_backend tier;
     bool is_late, is_inside;
-    if (!backend || !device || o.threads > THREADS_MAX || !(o.compile_seconds >= 0) || !find_tier(&tier) || !find_async(&is_late) ||
-        !find_compiler(&is_inside))
+    if (!backend || !device || o.threads > THREADS_MAX || !(o.compile_seconds >= 0) ||
+        !find_tier(&tier) || !find_async(&is_late) || !find_compiler(&is_inside))
         return PTERA_ERROR_INVALID_ARGUMENT;
     struct pt_allocator allocator = pt_malloc_allocator;
     if (o.resize)

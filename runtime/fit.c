@@ -33,7 +33,9 @@ static bool check_shared(struct pt_module *ir, struct pt_arena *scratch)
         if (!f->is_entry || f->is_declared_only)
             continue;
         pt_shared_layout(ir, i, &shared, scratch);
-        ok = fits(ir, shared.bytes, PT_DEVICE_STATIC_SHARED, f->line, "static shared memory in a kernel") && ok;
+        ok = fits(ir, shared.bytes, PT_DEVICE_STATIC_SHARED, f->line,
+                  "static shared memory in a kernel") &&
+             ok;
     }
     return ok;
 }

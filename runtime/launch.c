@@ -31,61 +31,78 @@ static const char *shape_text(char text[40], const uint32_t v[3])
     return text;
 }
 
-static void refuse_block(ptera_engine *engine, enum pt_misfit misfit, const struct pt_func *f, const struct pt_shape *s)
+static void refuse_block(ptera_engine *engine, enum pt_misfit misfit, const struct pt_func *f,
+                         const struct pt_shape *s)
 {
     char block[40], wanted[40];
     snprintf(block, sizeof block, "%ux%ux%u", s->block[0], s->block[1], s->block[2]);
     if (misfit == PT_MISFIT_BLOCK)
-        pt_engine_fail(engine, "kernel '%s': block %s is not between 1 and %d threads (x, y up to %d, z up to %d)", f->name,
-                       block, PT_DEVICE_BLOCK_THREADS, PT_DEVICE_BLOCK_X, PT_DEVICE_BLOCK_Z);
+        pt_engine_fail(
+            engine,
+            "kernel '%s': block %s is not between 1 and %d threads (x, y up to %d, z up to %d)",
+            f->name, block, PT_DEVICE_BLOCK_THREADS, PT_DEVICE_BLOCK_X, PT_DEVICE_BLOCK_Z);
     else if (misfit == PT_MISFIT_REGISTERS)
-        pt_engine_fail(engine, "kernel '%s': no registers for %u threads in a block", f->name, s->threads);
+        pt_engine_fail(engine, "kernel '%s': no registers for %u threads in a block", f->name,
+                       s->threads);
     else if (f->reqntid[0])
-        pt_engine_fail(engine, "kernel '%s': block %s, .reqntid demands %s", f->name, block, shape_text(wanted, f->reqntid));
+        pt_engine_fail(engine, "kernel '%s': block %s, .reqntid demands %s", f->name, block,
+                       shape_text(wanted, f->reqntid));
     else
-        pt_engine_fail(engine, "kernel '%s': %u threads in a block, .maxntid allows %" PRIu64, f->name, s->threads,
-                       pt_shape_declared_threads(f));
+        pt_engine_fail(engine, "kernel '%s': %u threads in a block, .maxntid allows %" PRIu64,
+                       f->name, s->threads, pt_shape_declared_threads(f));
 }
 
-static void refuse_cluster(const struct pt_job *job, enum pt_misfit misfit, const ptera_launch *given, const struct pt_shape *s)
+static void refuse_cluster(const struct pt_job *job, enum pt_misfit misfit,
+                           const ptera_launch *given, const struct pt_shape *s)
 {
     const struct pt_func *f = func_of(job->kernel);
     const uint32_t *g = s->grid, *c = s->cluster;
     if (misfit == PT_MISFIT_CLUSTER_MISSING)
-        pt_engine_fail(job->engine, "kernel '%s': .explicitcluster demands cluster dimensions", f->name);
+        pt_engine_fail(job->engine, "kernel '%s': .explicitcluster demands cluster dimensions",
+                       f->name);
     else if (misfit == PT_MISFIT_CLUSTER_REQUIRED)
-        pt_engine_fail(job->engine, "kernel '%s': cluster %ux%ux%u is not what .reqnctapercluster demands", f->name,
-                       given->cluster[0], given->cluster[1], given->cluster[2]);
+        pt_engine_fail(job->engine,
+                       "kernel '%s': cluster %ux%ux%u is not what .reqnctapercluster demands",
+                       f->name, given->cluster[0], given->cluster[1], given->cluster[2]);
     else if (misfit == PT_MISFIT_CLUSTER_NONE)
-        pt_engine_fail(job->engine, "kernel '%s': a device of compute capability %d.%d has no clusters", f->name,
+        pt_engine_fail(job->engine,
+                       "kernel '%s': a device of compute capability %d.%d has no clusters", f->name,
                        job->engine->device->limits->major, job->engine->device->limits->minor);
     else if (misfit == PT_MISFIT_CLUSTER_SIZE)
-        pt_engine_fail(job->engine, "kernel '%s': a cluster has at most %d CTAs", f->name, job->engine->device->limits->cluster);
+        pt_engine_fail(job->engine, "kernel '%s': a cluster has at most %d CTAs", f->name,
+                       job->engine->device->limits->cluster);
     else if (misfit == PT_MISFIT_CLUSTER_RANK)
-        pt_engine_fail(job->engine, "kernel '%s': %u CTAs in a cluster, .maxclusterrank allows %u", f->name, s->cluster_ctas,
-                       f->maxclusterrank);
+        pt_engine_fail(job->engine, "kernel '%s': %u CTAs in a cluster, .maxclusterrank allows %u",
+                       f->name, s->cluster_ctas, f->maxclusterrank);
     else
-        pt_engine_fail(job->engine, "kernel '%s': grid %ux%ux%u is not a multiple of the cluster %ux%ux%u", f->name, g[0], g[1],
-                       g[2], c[0], c[1], c[2]);
+        pt_engine_fail(job->engine,
+                       "kernel '%s': grid %ux%ux%u is not a multiple of the cluster %ux%ux%u",
+                       f->name, g[0], g[1], g[2], c[0], c[1], c[2]);
 }
 
-static void refuse_shape(const struct pt_job *job, enum pt_misfit misfit, const ptera_launch *given, const struct pt_shape *s)
+static void refuse_shape(const struct pt_job *job, enum pt_misfit misfit, const ptera_launch *given,
+                         const struct pt_shape *s)
 {
     const char *name = func_of(job->kernel)->name;
     ptera_engine *engine = job->engine;
     switch (misfit) {
     case PT_MISFIT_GRID:
-        pt_engine_fail(engine, "kernel '%s': grid %ux%ux%u is not between 1 and %dx%dx%d", name, s->grid[0], s->grid[1],
-                       s->grid[2], PT_DEVICE_GRID_X, PT_DEVICE_GRID_Y, PT_DEVICE_GRID_Y);
+        pt_engine_fail(engine, "kernel '%s': grid %ux%ux%u is not between 1 and %dx%dx%d", name,
+                       s->grid[0], s->grid[1], s->grid[2], PT_DEVICE_GRID_X, PT_DEVICE_GRID_Y,
+                       PT_DEVICE_GRID_Y);
         break;
     case PT_MISFIT_SHARED:
     case PT_MISFIT_DYNAMIC:
-        pt_engine_fail(engine, "kernel '%s': %u bytes of static and %u of dynamic shared memory, a CTA has %d", name,
-                       job->launch.program->shared_static, given->shared_bytes, engine->device->limits->block_shared);
+        pt_engine_fail(
+            engine, "kernel '%s': %u bytes of static and %u of dynamic shared memory, a CTA has %d",
+            name, job->launch.program->shared_static, given->shared_bytes,
+            engine->device->limits->block_shared);
         break;
     case PT_MISFIT_RESIDENT:
-        pt_engine_fail(engine, "kernel '%s': %" PRIu64 " CTAs in a cooperative launch, %u of this size can be resident", name,
-                       s->n_clusters * s->cluster_ctas, s->capacity * s->cluster_ctas);
+        pt_engine_fail(engine,
+                       "kernel '%s': %" PRIu64
+                       " CTAs in a cooperative launch, %u of this size can be resident",
+                       name, s->n_clusters * s->cluster_ctas, s->capacity * s->cluster_ctas);
         break;
     case PT_MISFIT_CLUSTER_MISSING:
     case PT_MISFIT_CLUSTER_REQUIRED:
@@ -106,7 +123,9 @@ static ptera_result set_local(struct pt_job *job)
     const struct pt_module *ir = &job->kernel->module->ir;
     uint64_t bytes = job->launch.program->local_bytes, align = 16;
     if (bytes > PT_DEVICE_LOCAL)
-        return REFUSE(job->engine, "kernel '%s': %" PRIu64 " bytes of local memory for a thread, which has up to %d",
+        return REFUSE(job->engine,
+                      "kernel '%s': %" PRIu64
+                      " bytes of local memory for a thread, which has up to %d",
                       func_of(job->kernel)->name, bytes, PT_DEVICE_LOCAL);
     if (!bytes)
         bytes = job->engine->stack_bytes;
@@ -140,13 +159,14 @@ static void take_shape(struct pt_job *job, const struct pt_shape *s)
     job->capacity = s->capacity;
 }
 
-static ptera_result set_shape(struct pt_job *job, const ptera_launch *given, const struct pt_shape_bounds *bounds,
-                              enum pt_misfit *misfit)
+static ptera_result set_shape(struct pt_job *job, const ptera_launch *given,
+                              const struct pt_shape_bounds *bounds, enum pt_misfit *misfit)
 {
     const struct pt_device *device = job->engine->device;
     struct pt_shape shape = {0};
     job->launch.shared_dynamic = given->shared_bytes;
-    *misfit = pt_shape_check(device, func_of(job->kernel), job->launch.program, given, bounds, &shape);
+    *misfit =
+        pt_shape_check(device, func_of(job->kernel), job->launch.program, given, bounds, &shape);
     if (*misfit) {
         refuse_shape(job, *misfit, given, &shape);
         return PTERA_ERROR_INVALID_LAUNCH;
@@ -241,7 +261,9 @@ ptera_result ptera_kernel_properties_get(ptera_kernel *kernel, ptera_kernel_prop
         .shared_bytes = program->shared_static,
         .local_bytes = program->local_bytes,
         .max_threads = (unsigned)pt_shape_declared_threads(f),
-        .max_cluster = f->reqnctapercluster[0] ? 1 : f->maxclusterrank ? f->maxclusterrank : most_cluster(kernel),
+        .max_cluster = f->reqnctapercluster[0] ? 1
+                       : f->maxclusterrank     ? f->maxclusterrank
+                                               : most_cluster(kernel),
     };
     if (!mine.max_threads)
         mine.max_threads = PT_DEVICE_BLOCK_THREADS;
@@ -455,8 +477,8 @@ static uint32_t tests_of(ptera_order order)
 }
 
 /* Everything that depends on what was given: afterwards it is not looked at any more. */
-static ptera_result prepare(struct pt_job *job, const ptera_launch *given, const struct pt_shape_bounds *bounds,
-                            enum pt_misfit *misfit)
+static ptera_result prepare(struct pt_job *job, const ptera_launch *given,
+                            const struct pt_shape_bounds *bounds, enum pt_misfit *misfit)
 {
     job->is_cooperative = given->cooperative != 0;
     job->timeout_seconds = given->timeout_seconds;
@@ -486,8 +508,9 @@ static void say_no_memory(const ptera_kernel *kernel)
     pt_engine_fail(kernel->module->engine, "no memory to launch kernel '%s'", func_of(kernel)->name);
 }
 
-ptera_result pt_launch_prepare(ptera_kernel *kernel, const ptera_launch *given, const struct pt_shape_bounds *bounds,
-                               struct pt_job **prepared, enum pt_misfit *misfit)
+ptera_result pt_launch_prepare(ptera_kernel *kernel, const ptera_launch *given,
+                               const struct pt_shape_bounds *bounds, struct pt_job **prepared,
+                               enum pt_misfit *misfit)
 {
     enum pt_misfit mine;
     ptera_engine *engine = kernel->module->engine;

@@ -105,11 +105,13 @@ struct pt_worker {
     struct pt_strays *strays; /* NULL: no access outside goes on */
 };
 
-/* launch.c: a launch in two steps, for those who run it later. The first checks and copies all that was given; the job is freed by
- * running or dropping it. `given` is complete and its options are valid. What the caller demands beyond device and kernel may be NULL, and so may
- * `misfit`: why PTERA_ERROR_INVALID_LAUNCH comes back, if that is for the launch's shape. */
-ptera_result pt_launch_prepare(ptera_kernel *kernel, const ptera_launch *given, const struct pt_shape_bounds *bounds,
-                               struct pt_job **job, enum pt_misfit *misfit);
+/* launch.c: a launch in two steps, for those who run it later. The first checks and copies all that
+ * was given; the job is freed by running or dropping it. `given` is complete and its options are
+ * valid. What the caller demands beyond device and kernel may be NULL, and so may `misfit`: why
+ * PTERA_ERROR_INVALID_LAUNCH comes back, if that is for the launch's shape. */
+ptera_result pt_launch_prepare(ptera_kernel *kernel, const ptera_launch *given,
+                               const struct pt_shape_bounds *bounds, struct pt_job **job,
+                               enum pt_misfit *misfit);
 /* Likewise, of a launch as callers of ptera.h fill it in, whatever version of it they have. */
 ptera_result pt_launch_take(ptera_kernel *kernel, const ptera_launch *given, struct pt_job **job);
 /* What is told of a launch that has run. */

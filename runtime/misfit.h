@@ -17,7 +17,7 @@ enum pt_misfit {
     PT_MISFIT_CLUSTER_SIZE,     /* more blocks than one may have */
     PT_MISFIT_CLUSTER_RANK,     /* more blocks than .maxclusterrank allows */
     PT_MISFIT_CLUSTER_GRID,     /* the grid is not a multiple of it */
-    PT_MISFIT_RESIDENT          /* more blocks of a cooperative launch than can be resident at once */
+    PT_MISFIT_RESIDENT /* more blocks of a cooperative launch than can be resident at once */
 };
 
 #endif

@@ -987,13 +987,16 @@ uint32_t pt_pressure_bound(const struct pt_func *f)
 {
     enum { WARP = PT_DEVICE_WARP, UNIT = PT_DEVICE_REGISTER_UNIT / WARP, FEWEST = UNIT };
     enum { PARTS = PT_DEVICE_SM_PARTITIONS, PART_REGISTERS = PT_DEVICE_SM_REGISTERS / PARTS };
-    uint32_t most = f->maxnreg && f->maxnreg < PT_DEVICE_THREAD_REGISTERS ? f->maxnreg : PT_DEVICE_THREAD_REGISTERS;
+    uint32_t most = f->maxnreg && f->maxnreg < PT_DEVICE_THREAD_REGISTERS
+                        ? f->maxnreg
+                        : PT_DEVICE_THREAD_REGISTERS;
     uint64_t threads = pt_shape_declared_threads(f);
     if (!threads || threads > PT_DEVICE_BLOCK_THREADS)
         return most;
     uint64_t warps = (threads + WARP - 1) / WARP * (f->minnctapersm ? f->minnctapersm : 1);
     uint64_t room = PART_REGISTERS / ((warps + PARTS - 1) / PARTS * WARP) / UNIT * UNIT;
-    return room >= FEWEST && room < most ? (uint32_t)room : most; /* out of range, .minnctapersm is ignored, as ptxas does */
+    /* Out of range, .minnctapersm is ignored, as ptxas does. */
+    return room >= FEWEST && room < most ? (uint32_t)room : most;
 }
 
 void pt_pressure_find(const struct pt_module *m, const struct pt_func *f, int32_t *pressure, struct pt_arena *arena)

@@ -14,17 +14,18 @@ uint64_t pt_shape_declared_threads(const struct pt_func *f)
     return (uint64_t)n[0] * one_at_least(n[1]) * one_at_least(n[2]);
 }
 
-/* ---- block and grid ------------------------------------------------------------------------------------ */
+/* ---- block and grid -------------------------------------------------------------------------- */
 
 bool pt_shape_is_block(const uint32_t b[3])
 {
-    return b[0] && b[1] && b[2] && b[0] <= PT_DEVICE_BLOCK_X && b[1] <= PT_DEVICE_BLOCK_X && b[2] <= PT_DEVICE_BLOCK_Z &&
-           b[0] * b[1] * b[2] <= PT_DEVICE_BLOCK_THREADS;
+    return b[0] && b[1] && b[2] && b[0] <= PT_DEVICE_BLOCK_X && b[1] <= PT_DEVICE_BLOCK_X &&
+           b[2] <= PT_DEVICE_BLOCK_Z && b[0] * b[1] * b[2] <= PT_DEVICE_BLOCK_THREADS;
 }
 
 static bool is_grid(const uint32_t g[3])
 {
-    return g[0] && g[1] && g[2] && g[0] <= PT_DEVICE_GRID_X && g[1] <= PT_DEVICE_GRID_Y && g[2] <= PT_DEVICE_GRID_Y;
+    return g[0] && g[1] && g[2] && g[0] <= PT_DEVICE_GRID_X && g[1] <= PT_DEVICE_GRID_Y &&
+           g[2] <= PT_DEVICE_GRID_Y;
 }
 
 /* What the launch says, else what the kernel requires: PTX ISA, "Cluster Dimension Directives". */
@@ -33,21 +34,29 @@ static void set_cluster(const struct pt_func *f, const unsigned given[3], struct
     bool is_given = given[0] || given[1] || given[2], is_required = f->reqnctapercluster[0];
     shape->is_explicit_cluster = is_given || is_required;
     for (int d = 0; d < 3; d++)
-        shape->cluster[d] = is_given ? one_at_least(given[d]) : is_required ? one_at_least(f->reqnctapercluster[d]) : 1;
+        shape->cluster[d] = is_given      ? one_at_least(given[d])
+                            : is_required ? one_at_least(f->reqnctapercluster[d])
+                                          : 1;
 }
 
-enum pt_misfit pt_shape_check_size(const struct pt_func *f, const ptera_launch *given, struct pt_shape *shape)
+enum pt_misfit pt_shape_check_size(const struct pt_func *f, const ptera_launch *given,
+                                   struct pt_shape *shape)
 {
     uint32_t *g = shape->grid;
     memcpy(g, given->grid, sizeof shape->grid);
     memcpy(shape->block, given->block, sizeof shape->block);
     set_cluster(f, given->cluster, shape);
     for (int d = 0; f->blocks_are_clusters && d < 3; d++)
-        g[d] = g[d] > INT32_MAX / shape->cluster[d] ? 0 : g[d] * shape->cluster[d]; /* the grid is given in clusters */
-    return !pt_shape_is_block(shape->block) ? PT_MISFIT_BLOCK : !is_grid(g) ? PT_MISFIT_GRID : PT_MISFIT_NONE;
+        g[d] = g[d] > INT32_MAX / shape->cluster[d]
+                   ? 0
+                   : g[d] * shape->cluster[d]; /* the grid is given in clusters */
+    return !pt_shape_is_block(shape->block) ? PT_MISFIT_BLOCK
+           : !is_grid(g)                    ? PT_MISFIT_GRID
+                                            : PT_MISFIT_NONE;
 }
 
-static enum pt_misfit check_threads(const struct pt_func *f, const struct pt_shape_bounds *bounds, struct pt_shape *shape)
+static enum pt_misfit check_threads(const struct pt_func *f, const struct pt_shape_bounds *bounds,
+                                    struct pt_shape *shape)
 {
     const uint32_t *b = shape->block;
     uint64_t declared = pt_shape_declared_threads(f);
@@ -63,10 +72,11 @@ static enum pt_misfit check_threads(const struct pt_func *f, const struct pt_sha
     return PT_MISFIT_NONE;
 }
 
-/* ---- shared memory ------------------------------------------------------------------------------------- */
+/* ---- shared memory --------------------------------------------------------------------------- */
 
-static enum pt_misfit check_shared(const struct pt_device *device, const struct pt_program *program, uint32_t dynamic,
-                                   const struct pt_shape_bounds *bounds, struct pt_shape *shape)
+static enum pt_misfit check_shared(const struct pt_device *device, const struct pt_program *program,
+                                   uint32_t dynamic, const struct pt_shape_bounds *bounds,
+                                   struct pt_shape *shape)
 {
     uint32_t align = one_at_least(program->shared_align);
     uint64_t offset = ((uint64_t)program->shared_static + align - 1) / align * align;
@@ -80,10 +90,11 @@ static enum pt_misfit check_shared(const struct pt_device *device, const struct 
     return PT_MISFIT_NONE;
 }
 
-/* ---- clusters ------------------------------------------------------------------------------------------ */
+/* ---- clusters -------------------------------------------------------------------------------- */
 
 static enum pt_misfit check_cluster_size(const struct pt_device *device, const struct pt_func *f,
-                                         const struct pt_shape_bounds *bounds, struct pt_shape *shape)
+                                         const struct pt_shape_bounds *bounds,
+                                         struct pt_shape *shape)
 {
     uint32_t most = device->limits->cluster ? (uint32_t)device->limits->cluster : 1;
     if (bounds->cluster && bounds->cluster < most)
@@ -96,7 +107,8 @@ static enum pt_misfit check_cluster_size(const struct pt_device *device, const s
             return PT_MISFIT_CLUSTER_SIZE;
         shape->cluster_ctas *= shape->cluster[d];
     }
-    return f->maxclusterrank && shape->cluster_ctas > f->maxclusterrank ? PT_MISFIT_CLUSTER_RANK : PT_MISFIT_NONE;
+    return f->maxclusterrank && shape->cluster_ctas > f->maxclusterrank ? PT_MISFIT_CLUSTER_RANK
+                                                                        : PT_MISFIT_NONE;
 }
 
 static enum pt_misfit check_cluster(const struct pt_device *device, const struct pt_func *f,
@@ -120,19 +132,21 @@ static enum pt_misfit check_cluster(const struct pt_device *device, const struct
     return PT_MISFIT_NONE;
 }
 
-/* Clusters that the device has running at once: what a cooperative launch may have, and what kernels that wait for each other's CTAs may
- * count on. */
-static enum pt_misfit check_residency(const struct pt_device *device, bool is_cooperative, const struct pt_shape_bounds *bounds,
-                                      struct pt_shape *shape)
+/* Clusters that the device has running at once: what a cooperative launch may have, and what
+ * kernels that wait for each other's CTAs may count on. */
+static enum pt_misfit check_residency(const struct pt_device *device, bool is_cooperative,
+                                      const struct pt_shape_bounds *bounds, struct pt_shape *shape)
 {
-    int blocks = pt_device_blocks(device, (int)shape->threads, (int)bounds->registers, (int)(shape->shared_bytes - PT_SHARED_BASE));
+    int blocks = pt_device_blocks(device, (int)shape->threads, (int)bounds->registers,
+                                  (int)(shape->shared_bytes - PT_SHARED_BASE));
     uint32_t clusters = (uint32_t)blocks * (uint32_t)device->sms / shape->cluster_ctas;
     shape->capacity = one_at_least(clusters);
     return is_cooperative && shape->n_clusters > clusters ? PT_MISFIT_RESIDENT : PT_MISFIT_NONE;
 }
 
-enum pt_misfit pt_shape_check(const struct pt_device *device, const struct pt_func *f, const struct pt_program *program,
-                              const ptera_launch *given, const struct pt_shape_bounds *bounds, struct pt_shape *shape)
+enum pt_misfit pt_shape_check(const struct pt_device *device, const struct pt_func *f,
+                              const struct pt_program *program, const ptera_launch *given,
+                              const struct pt_shape_bounds *bounds, struct pt_shape *shape)
 {
     static const struct pt_shape_bounds unbounded;
     if (!bounds)

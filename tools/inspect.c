@@ -271,8 +271,8 @@ int command_info(int argc, char **argv)
            "device              %s\n"
            "compute capability  %u.%u\n"
            "instruction rows    %u, %u implemented\n",
-           info.version, info.has_jit ? ", jit" : "", info.cpu_level, info.threads,
-           info.device, info.compute_capability_major, info.compute_capability_minor, info.isa_rows,
+           info.version, info.has_jit ? ", jit" : "", info.cpu_level, info.threads, info.device,
+           info.compute_capability_major, info.compute_capability_minor, info.isa_rows,
            info.isa_rows_supported);
     if (info.has_jit)
         printf("compiler            LLVM %s, vectors of %u lanes\n"

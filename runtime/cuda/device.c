@@ -30,10 +30,12 @@ static int count_visible(int n, const char *list)
     return list && visible < n ? visible : n;
 }
 
-/* The host's memory is what there is; of a device that is asked for by its name as much as that has. */
+/* The host's memory is what there is; of a device that is asked for by its name as much as that
+ * has. */
 static size_t memory_of(const struct pt_cu_driver *driver)
 {
-    size_t host = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE), own = (size_t)driver->profile->memory_mib << 20;
+    size_t host = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE),
+           own = (size_t)driver->profile->memory_mib << 20;
     return driver->has_name && own < host ? own : host;
 }
 
@@ -136,7 +138,8 @@ static CUresult get_name(char *name, int bytes, CUdevice device)
     if (pt_cu_driver.has_name)
         snprintf(name, (size_t)bytes, "%s", pt_cu_driver.profile->name);
     else
-        snprintf(name, (size_t)bytes, "Ptera %d.%d", pt_cu_driver.limits->major, pt_cu_driver.limits->minor);
+        snprintf(name, (size_t)bytes, "Ptera %d.%d", pt_cu_driver.limits->major,
+                 pt_cu_driver.limits->minor);
     return CUDA_SUCCESS;
 }
 
@@ -193,7 +196,8 @@ static CUresult get_uuid(CUuuid *uuid, CUdevice device)
     if (r != CUDA_SUCCESS)
         return r;
     const struct pt_device_limits *l = pt_cu_driver.limits;
-    *uuid = (CUuuid){{'P', 't', 'e', 'r', 'a', 0, 0, 0, 0, 0, 0, 0, 0, (char)l->major, (char)l->minor, (char)device}};
+    *uuid = (CUuuid){{'P', 't', 'e', 'r', 'a', 0, 0, 0, 0, 0, 0, 0, 0, (char)l->major,
+                      (char)l->minor, (char)device}};
     return CUDA_SUCCESS;
 }
 

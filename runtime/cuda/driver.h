@@ -112,7 +112,7 @@ struct pt_cu_driver {
     bool is_initialised, is_inherited; /* inherited: by a process that was forked afterwards */
     const struct pt_device *profile;
     const struct pt_device_limits *limits; /* of it */
-    bool has_name; /* PTERA_DEVICE gave it */
+    bool has_name;                         /* PTERA_DEVICE gave it */
     int n_devices;
     struct pt_cu_device *devices;
     size_t device_bytes; /* memory of each */
@@ -350,7 +350,8 @@ struct CUlib_st {
 CUresult pt_cu_function(const void *handle, CUfunction *function);
 /* function.c: what the function or its kernel was set to, or what it is. */
 CUresult pt_cu_function_value(CUfunction function, CUfunction_attribute attribute, int *value);
-/* How many threads of a block have registers; 0: as many as are asked for, or as many as the function declares. */
+/* How many threads of a block have registers; 0: as many as are asked for, or as many as the
+ * function declares. */
 CUresult pt_cu_function_most_threads(CUfunction function, unsigned threads, uint32_t *most);
 CUresult pt_cu_module_of(CUlibrary library, CUcontext ctx, CUmodule *module);
 /* Unloads a module; no kernel of it is running. */

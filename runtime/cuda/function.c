@@ -40,7 +40,8 @@ static int declared_threads(CUfunction f)
  * to fail. */
 static int threads_by_registers(CUfunction f)
 {
-    int registers = (int)pt_registers_count(f->kernel), unit = PT_DEVICE_REGISTER_UNIT / PT_DEVICE_WARP;
+    int registers = (int)pt_registers_count(f->kernel),
+        unit = PT_DEVICE_REGISTER_UNIT / PT_DEVICE_WARP;
     int sure = (registers * 3 / 4 + unit - 1) / unit * unit;
     int threads = PT_DEVICE_SM_REGISTERS / (PT_DEVICE_WARP * (sure ? sure : unit)) * PT_DEVICE_WARP;
     return threads < PT_DEVICE_BLOCK_THREADS ? threads : PT_DEVICE_BLOCK_THREADS;

@@ -67,11 +67,13 @@ static CUresult set_cluster(CUfunction f, ptera_launch *l)
 static CUresult find_bounds(CUfunction f, const ptera_launch *l, struct pt_shape_bounds *bounds)
 {
     int dynamic, non_portable, registers = 0;
-    CUresult r = pt_cu_function_most_threads(f, l->block[0] * l->block[1] * l->block[2], &bounds->threads);
+    CUresult r =
+        pt_cu_function_most_threads(f, l->block[0] * l->block[1] * l->block[2], &bounds->threads);
     if (r == CUDA_SUCCESS)
         r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, &dynamic);
     if (r == CUDA_SUCCESS)
-        r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, &non_portable);
+        r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+                                 &non_portable);
     if (r == CUDA_SUCCESS && l->cooperative)
         r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_NUM_REGS, &registers);
     if (r != CUDA_SUCCESS)
@@ -122,7 +124,8 @@ CUresult pt_cu_launch_ready(struct pt_cu_launch *launch, void **parameters, void
     struct pt_shape shape;
     enum pt_misfit misfit = PT_MISFIT_NONE;
     if (r == CUDA_SUCCESS) /* before it is compiled, which the rest needs */
-        r = result_of(pt_shape_check_size(&f->module->ptera->ir.funcs.v[f->kernel->func], &launch->launch, &shape));
+        r = result_of(pt_shape_check_size(&f->module->ptera->ir.funcs.v[f->kernel->func],
+                                          &launch->launch, &shape));
     if (r == CUDA_SUCCESS)
         r = find_bounds(f, &launch->launch, &bounds);
     if (r == CUDA_SUCCESS)
@@ -131,7 +134,8 @@ CUresult pt_cu_launch_ready(struct pt_cu_launch *launch, void **parameters, void
         return r;
     CUcontext ctx = f->module->ctx;
     pt_cu_step_out(ctx);
-    ptera_result made = pt_launch_prepare(f->kernel, &launch->launch, &bounds, &launch->job, &misfit);
+    ptera_result made =
+        pt_launch_prepare(f->kernel, &launch->launch, &bounds, &launch->job, &misfit);
     pt_cu_step_in(ctx);
     if (made != PTERA_OK && pt_cu_logs(PT_CU_LOG_LAUNCH))
         pt_cu_log("%s", ptera_engine_error(ctx->engine));

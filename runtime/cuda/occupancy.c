@@ -24,9 +24,11 @@ CUresult pt_cu_active_blocks(CUfunction f, int threads, size_t dynamic_shared, i
     if (r != CUDA_SUCCESS)
         return r;
     *blocks = 0;
-    if (threads > most || dynamic_shared > (size_t)pt_cu_driver.limits->block_shared - (size_t)shared)
+    if (threads > most ||
+        dynamic_shared > (size_t)pt_cu_driver.limits->block_shared - (size_t)shared)
         return CUDA_SUCCESS;
-    *blocks = pt_device_blocks(pt_cu_driver.profile, threads, registers, shared + (int)dynamic_shared);
+    *blocks =
+        pt_device_blocks(pt_cu_driver.profile, threads, registers, shared + (int)dynamic_shared);
     return CUDA_SUCCESS;
 }
 
@@ -159,7 +161,10 @@ static CUresult cluster_blocks(CUfunction f, int threads, int cluster, const CUl
     if (r != CUDA_SUCCESS)
         return r;
     *most = non_portable ? pt_cu_driver.limits->cluster : PT_DEVICE_CLUSTER_PORTABLE;
-    *blocks = config->sharedMemBytes > PT_DEVICE_STATIC_SHARED && config->sharedMemBytes > (unsigned)dynamic ? 0 : least(*blocks, CLUSTER_SM_BLOCKS);
+    *blocks = config->sharedMemBytes > PT_DEVICE_STATIC_SHARED &&
+                      config->sharedMemBytes > (unsigned)dynamic
+                  ? 0
+                  : least(*blocks, CLUSTER_SM_BLOCKS);
     return cluster > *most ? CUDA_ERROR_INVALID_CLUSTER_SIZE : CUDA_SUCCESS;
 }
 

@@ -18,7 +18,8 @@ static enum pt_misfit last_misfit(void)
 {
     const CUuuid id = {PT_CU_LAUNCHES_ID};
     const struct pt_cu_launches *launches;
-    return cuGetExportTable((const void **)&launches, &id) == CUDA_SUCCESS ? launches->last_misfit() : PT_MISFIT_NONE;
+    return cuGetExportTable((const void **)&launches, &id) == CUDA_SUCCESS ? launches->last_misfit()
+                                                                           : PT_MISFIT_NONE;
 }
 
 /* These releases of the runtime have codes of their own for a grid or block that no device could run, or not with this kernel. */
@@ -132,8 +133,7 @@ static cudaError_t launch_config(const cudaLaunchConfig_t *config, const void *f
     if (is_per_thread)
         driver.hStream = pt_rt_per_thread(driver.hStream);
     cudaError_t error = pt_rt_kernel(function, &kernel);
-    return error
-               ?: launched(cuLaunchKernelEx(&driver, (CUfunction)kernel, arguments, NULL));
+    return error ?: launched(cuLaunchKernelEx(&driver, (CUfunction)kernel, arguments, NULL));
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function,

@@ -1,10 +1,9 @@
-/* The device that an engine stands for: by option, by the environment, and what its limits refuse. */
+/* The device that an engine stands for: by option, by the environment; what its limits refuse. */
 #include "tests/api/support.h"
 
-static const char text[] =
-    HEADER ".extern .shared .align 16 .b8 room[];\n"
-    ".visible .entry empty() { ret; }\n"
-    ".visible .entry two() .reqnctapercluster 2 { ret; }\n";
+static const char text[] = HEADER ".extern .shared .align 16 .b8 room[];\n"
+                                  ".visible .entry empty() { ret; }\n"
+                                  ".visible .entry two() .reqnctapercluster 2 { ret; }\n";
 
 static ptera_result create(const char *device, ptera_engine **engine)
 {
@@ -22,8 +21,9 @@ static ptera_info info_of(const ptera_engine *engine)
     return info;
 }
 
-/* Launches of 1 KiB of shared memory more than the device has, of that much, and cooperative ones. */
-static ptera_result launch(ptera_module *module, size_t shared, unsigned grid, unsigned block, int cooperative)
+/* A launch with so much shared memory. */
+static ptera_result launch(ptera_module *module, size_t shared, unsigned grid, unsigned block,
+                           int cooperative)
 {
     ptera_launch l;
     ptera_launch_init(&l);
@@ -51,7 +51,8 @@ static void check_all(void)
         CHECK_INT(launch(module, d.shared_bytes + 1024, 1, 32, 0), PTERA_ERROR_INVALID_LAUNCH);
         CHECK_HAS(ptera_engine_error(engine), "of dynamic shared memory, a CTA has");
         CHECK_INT(launch(module, d.shared_bytes, d.multiprocessors, 32, 1), PTERA_OK);
-        CHECK_INT(launch(module, d.shared_bytes, d.multiprocessors + 1, 32, 1), PTERA_ERROR_INVALID_LAUNCH);
+        CHECK_INT(launch(module, d.shared_bytes, d.multiprocessors + 1, 32, 1),
+                  PTERA_ERROR_INVALID_LAUNCH);
         CHECK_HAS(ptera_engine_error(engine), "in a cooperative launch");
         ptera_engine_destroy(engine);
     }

@@ -124,7 +124,8 @@ static int run_capability(const void *ud)
 /* Devices by their names. */
 struct named {
     const char *id, *name;
-    int sms, block_shared, major, minor, gib, cooperative; /* cooperative: the most blocks of 768 threads */
+    int sms, block_shared, major, minor, gib,
+        cooperative; /* cooperative: the most blocks of 768 threads */
 };
 
 static void check_launches(const struct named *n)
@@ -136,7 +137,8 @@ static void check_launches(const struct named *n)
     int blocks = 0;
     OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, empty, 768, 0));
     CHECK_INT(blocks * n->sms, n->cooperative);
-    CHECK_CU(cuFuncSetAttribute(empty, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 150 << 10), fits);
+    CHECK_CU(cuFuncSetAttribute(empty, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 150 << 10),
+             fits);
     CHECK_CU(cuLaunchKernel(empty, 1, 1, 1, 32, 1, 1, 150 << 10, NULL, NULL, NULL), fits);
     OK(cuLaunchCooperativeKernel(empty, most, 1, 1, 768, 1, 1, 0, NULL, NULL));
     CHECK_CU(cuLaunchCooperativeKernel(empty, most + 1, 1, 1, 768, 1, 1, 0, NULL, NULL),
@@ -154,7 +156,8 @@ static int run_named(const void *ud)
     OK(cuDeviceGetName(name, sizeof name, 0));
     CHECK_TEXT(name, n->name);
     CHECK_INT(attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT), n->sms);
-    CHECK_INT(attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN), n->block_shared << 10);
+    CHECK_INT(attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
+              n->block_shared << 10);
     CHECK_INT(attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR), n->major);
     CHECK_INT(attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR), n->minor);
     OK(cuDeviceTotalMem_v2(&bytes, 0));
