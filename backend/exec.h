@@ -110,6 +110,7 @@ struct pt_launch {
     const atomic_uint_fast64_t *releases; /* isolated launches: grows when memory stops being the kernels'; else NULL */
     bool is_reversed;          /* PT_TEST_ORDER: the highest lane first */
     atomic_int stop;           /* nonzero (enum pt_fault_kind): warps yield at their next back edge and are not resumed */
+    uint32_t sm_count, sm_warps; /* of the device: %nsmid, %nwarpid */
 };
 
 #define PT_BARRIER_ALL UINT32_MAX /* instead of a thread count: all of the CTA that have not exited */

@@ -5,8 +5,6 @@
 
 #include "backend/exec.h"
 
-enum { PT_SM_WARPS = 64, PT_SM_COUNT = 132 }; /* of an H200 */
-
 static inline uint32_t pt_sreg_cluster_dim(const struct pt_launch *l, int k)
 {
     return l->cluster[k] ? l->cluster[k] : 1;
@@ -55,11 +53,11 @@ static inline uint64_t pt_sreg_of_cta(const struct pt_cta *cta, enum pt_sreg sre
     case PT_SREG_is_explicit_cluster:
         return l->is_explicit_cluster;
     case PT_SREG_nwarpid:
-        return PT_SM_WARPS;
+        return l->sm_warps;
     case PT_SREG_smid:
         return cta->worker;
     case PT_SREG_nsmid:
-        return PT_SM_COUNT;
+        return l->sm_count;
     case PT_SREG_clock:
     case PT_SREG_clock64:
         return l->services->clock();

@@ -57,6 +57,7 @@ static void refuse_cluster(const struct pt_job *job, enum pt_misfit misfit,
 {
     const struct pt_func *f = func_of(job->kernel);
     const uint32_t *g = s->grid, *c = s->cluster;
+    uint32_t most = (uint32_t)job->engine->device->limits->cluster;
     if (misfit == PT_MISFIT_CLUSTER_MISSING)
         pt_engine_fail(job->engine, "kernel '%s': .explicitcluster demands cluster dimensions",
                        f->name);
@@ -68,9 +69,11 @@ static void refuse_cluster(const struct pt_job *job, enum pt_misfit misfit,
         pt_engine_fail(job->engine,
                        "kernel '%s': a device of compute capability %d.%d has no clusters", f->name,
                        job->engine->device->limits->major, job->engine->device->limits->minor);
+    else if (misfit == PT_MISFIT_CLUSTER_SIZE && (uint64_t)c[0] * c[1] * c[2] <= most)
+        pt_engine_fail(job->engine, "kernel '%s': a cluster of more than %d CTAs is not portable",
+                       f->name, PT_DEVICE_CLUSTER_PORTABLE);
     else if (misfit == PT_MISFIT_CLUSTER_SIZE)
-        pt_engine_fail(job->engine, "kernel '%s': a cluster has at most %d CTAs", f->name,
-                       job->engine->device->limits->cluster);
+        pt_engine_fail(job->engine, "kernel '%s': a cluster has at most %u CTAs", f->name, most);
     else if (misfit == PT_MISFIT_CLUSTER_RANK)
         pt_engine_fail(job->engine, "kernel '%s': %u CTAs in a cluster, .maxclusterrank allows %u",
                        f->name, s->cluster_ctas, f->maxclusterrank);
@@ -91,8 +94,13 @@ static void refuse_shape(const struct pt_job *job, enum pt_misfit misfit, const 
                        s->grid[0], s->grid[1], s->grid[2], PT_DEVICE_GRID_X, PT_DEVICE_GRID_Y,
                        PT_DEVICE_GRID_Y);
         break;
-    case PT_MISFIT_SHARED:
     case PT_MISFIT_DYNAMIC:
+        pt_engine_fail(engine,
+                       "kernel '%s': %u bytes of dynamic shared memory, more than its attribute "
+                       "MAX_DYNAMIC_SHARED_SIZE_BYTES allows",
+                       name, given->shared_bytes);
+        break;
+    case PT_MISFIT_SHARED:
         pt_engine_fail(
             engine, "kernel '%s': %u bytes of static and %u of dynamic shared memory, a CTA has %d",
             name, job->launch.program->shared_static, given->shared_bytes,
@@ -165,6 +173,8 @@ static ptera_result set_shape(struct pt_job *job, const ptera_launch *given,
     const struct pt_device *device = job->engine->device;
     struct pt_shape shape = {0};
     job->launch.shared_dynamic = given->shared_bytes;
+    job->launch.sm_count = (uint32_t)device->sms;
+    job->launch.sm_warps = (uint32_t)device->limits->sm_threads / PT_DEVICE_WARP;
     *misfit =
         pt_shape_check(device, func_of(job->kernel), job->launch.program, given, bounds, &shape);
     if (*misfit) {

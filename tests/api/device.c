@@ -3,7 +3,10 @@
 
 static const char text[] = HEADER ".extern .shared .align 16 .b8 room[];\n"
                                   ".visible .entry empty() { ret; }\n"
-                                  ".visible .entry two() .reqnctapercluster 2 { ret; }\n";
+                                  ".visible .entry two() .reqnctapercluster 2 { ret; }\n"
+    ".visible .entry sizes(.param .u64 to)\n{\n    .reg .b64 %rd; .reg .b32 %r<3>;\n"
+    "    ld.param.u64 %rd, [to]; mov.u32 %r1, %nsmid; mov.u32 %r2, %nwarpid;\n"
+    "    st.global.u32 [%rd], %r1; st.global.u32 [%rd+4], %r2;\n    ret;\n}\n";
 
 static ptera_result create(const char *device, ptera_engine **engine)
 {
@@ -34,6 +37,24 @@ static ptera_result launch(ptera_module *module, size_t shared, unsigned grid, u
     return ptera_kernel_launch(kernel_of(module, "empty"), &l);
 }
 
+/* What a kernel reads of it, in both engines. */
+static void check_registers(ptera_engine *engine, ptera_module *module, unsigned sms)
+{
+    const ptera_backend backends[] = {PTERA_BACKEND_INTERP, best_backend(engine)};
+    uint32_t *to = new_buffer(engine, 8);
+    ptera_launch l;
+    ptera_launch_init(&l);
+    l.parameters = (const void *const[]){&to};
+    l.n_parameters = 1;
+    for (int i = 0; i < 2; i++) {
+        l.backend = backends[i];
+        to[0] = to[1] = 0;
+        CHECK_INT(ptera_kernel_launch(kernel_of(module, "sizes"), &l), PTERA_OK);
+        CHECK_INT(to[0], sms);
+        CHECK(to[1] == 32 || to[1] == 48 || to[1] == 64);
+    }
+}
+
 static void check_all(void)
 {
     ptera_device d = {.size = sizeof d};
@@ -54,6 +75,7 @@ static void check_all(void)
         CHECK_INT(launch(module, d.shared_bytes, d.multiprocessors + 1, 32, 1),
                   PTERA_ERROR_INVALID_LAUNCH);
         CHECK_HAS(ptera_engine_error(engine), "in a cooperative launch");
+        check_registers(engine, module, d.multiprocessors);
         ptera_engine_destroy(engine);
     }
     CHECK(n >= 7);
