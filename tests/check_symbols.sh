@@ -10,7 +10,7 @@ floors='
 ir 1
 frontend 11
 backend/semantics 1
-backend/interp 28
+backend/interp 3
 backend/jit 49
 runtime 18
 runtime/cuda 1

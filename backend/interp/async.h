@@ -9,6 +9,7 @@
 #define PTERA_BACKEND_INTERP_ASYNC_H
 
 #include "backend/interp/access.h"
+#include "backend/interp/reduce.h"
 #include "backend/semantics/tensormap.h"
 
 /* What tells a thread that an operation is done. The first PT_GROUP_KINDS have groups. */
@@ -21,9 +22,6 @@ enum pt_async_kind {
 };
 _Static_assert(PT_GROUP_KINDS == PT_ASYNC_COUNTED, "kinds with groups come first");
 
-/* Joins `bytes` of elements at generic address `from` with those at `to`: access code. */
-typedef void (*pt_join)(uint64_t to, uint64_t from, uint32_t bytes);
-
 /* A tile of a tensor: what an instruction says of it, and the map as it was then. */
 struct pt_tile {
     struct pt_tensor tensor;
@@ -31,23 +29,35 @@ struct pt_tile {
     uint32_t offset[3]; /* im2col */
 };
 
+struct pt_async_op;
+
+/* Visits what an operation touches. Stops, and returns false, where a visit does. */
+typedef bool pt_visit(void *ud, uint64_t address, uint32_t bytes);
+
 struct pt_async_op {
     enum pt_async_kind kind;
     uint32_t lane;
-    struct pt_warp *warp; /* whose thread `lane` issued it */
-    uint32_t group;       /* groups of its kind that the thread had committed before */
+    struct pt_warp *warp;       /* whose thread `lane` issued it */
+    uint32_t group;             /* groups of its kind that the thread had committed before */
     const struct pt_code *code; /* the instruction, in `frame` */
     struct pt_frame *frame;
-    uint64_t number;      /* checked launches: of the cluster's operations */
-    bool is_due;          /* it is about to take place */
+    uint64_t number; /* checked launches: of the cluster's operations */
+    bool is_due;     /* it is about to take place */
     /* In access code; NULL: nothing is moved. */
     void (*run)(const struct pt_async_op *op);
-    uint64_t to, from;          /* generic addresses; of a tile's side in global memory 0 */
-    uint32_t bytes;             /* at `to`; what the mbarrier counts */
-    uint32_t read;              /* at `from`; a copy makes the rest zeros */
-    uint32_t span;              /* of a tile: from the first to the last of its bytes in shared memory */
-    uint64_t mbarrier;          /* generic address; 0: none waits for it */
-    pt_join join;               /* NULL: a copy */
+    /* Behind it: what is to be done then. False after pt_fail; NULL: nothing. */
+    bool (*complete)(const struct pt_code *c, struct pt_frame *f, const struct pt_async_op *op);
+    /* What it touches where `to`, `from` and their bytes do not say: a tile's runs in global memory, what a wgmma reads of
+     * shared memory. NULL: nothing else. */
+    bool (*extents)(const struct pt_async_op *op, pt_visit *visit, void *ud);
+    /* True if the instruction reads the register of the slot until it is done, or writes it. NULL: no register. */
+    bool (*uses)(const struct pt_code *c, uint32_t slot, bool *is_written);
+    uint64_t to, from; /* generic addresses; of a tile's side in global memory 0 */
+    uint32_t bytes;    /* at `to`; what the mbarrier counts */
+    uint32_t read;     /* at `from`; a copy makes the rest zeros */
+    uint32_t span;     /* of a tile: from the first to the last of its bytes in shared memory */
+    uint64_t mbarrier; /* generic address; 0: none waits for it */
+    pt_join join;      /* NULL: a copy */
     const struct pt_tile *tile; /* NULL: none */
     const void *staged; /* what was read before it is written, op->read bytes; NULL: nothing */
 };
@@ -70,43 +80,17 @@ void pt_async_touch(uint64_t address, uint32_t bytes);
 /* An operation of op->lane that may be done: it takes place, or is put off. False after pt_fail. */
 #define pt_async_issue PT_LEVEL_NAME(pt_async_issue)
 bool pt_async_issue(const struct pt_code *c, struct pt_frame *f, const struct pt_async_op *op);
-/* bulk.c: the same for each CTA of a multicast, op->to and op->mbarrier being those of one of them. */
-#define pt_async_multicast PT_LEVEL_NAME(pt_async_multicast)
-bool pt_async_multicast(const struct pt_code *c, struct pt_frame *f, const struct pt_async_op *op,
-                        uint32_t ctas);
 /* The selectors of commit_group and wait_group. */
 #define pt_async_commit PT_LEVEL_NAME(pt_async_commit)
 pt_handler pt_async_commit(struct pt_select *s, enum pt_async_kind kind);
 #define pt_async_wait PT_LEVEL_NAME(pt_async_wait)
 pt_handler pt_async_wait(struct pt_select *s, enum pt_async_kind kind);
 
-/* async_store.c: the selector of red.async that an mbarrier counts. */
-#define pt_async_reduce PT_LEVEL_NAME(pt_async_reduce)
-pt_handler pt_async_reduce(struct pt_select *s);
-
-/* Calls visit(ud, address, bytes) for what an operation touches: a tile's runs in global memory, what a wgmma reads of shared
- * memory. Stops, and returns false, where that does. */
-typedef bool pt_visit(void *ud, uint64_t address, uint32_t bytes);
-#define pt_tile_extents PT_LEVEL_NAME(pt_tile_extents)
-bool pt_tile_extents(const struct pt_async_op *op, pt_visit *visit, void *ud);
-#define pt_wgmma_extents PT_LEVEL_NAME(pt_wgmma_extents)
-bool pt_wgmma_extents(const struct pt_async_op *op, pt_visit *visit, void *ud);
-/* wgmma.c: true if the instruction, asynchronously, reads the register of the slot, or writes it. */
-#define pt_wgmma_uses PT_LEVEL_NAME(pt_wgmma_uses)
-bool pt_wgmma_uses(const struct pt_code *c, uint32_t slot, bool *is_written);
+/* Asynchronous, on registers and matrices. */
 static inline bool pt_is_wgmma(const struct pt_form *form)
 {
     return form->op >= PT_OP_wgmma_f16 && form->op <= PT_OP_wgmma_sp_s8;
 }
-/* wgmma.c: the products of an operation that was put off, from what is staged. False after pt_fail. */
-#define pt_wgmma_complete PT_LEVEL_NAME(pt_wgmma_complete)
-bool pt_wgmma_complete(const struct pt_async_op *op);
-
-/* Ends the warp: `lanes` may not do an access, the first of them that at `address`. Returns NULL. */
-#define pt_async_fail PT_LEVEL_NAME(pt_async_fail)
-const struct pt_code *pt_async_fail(const struct pt_code *c, struct pt_frame *f,
-                                    enum pt_fault_kind kind, uint32_t lanes, uint64_t address,
-                                    const char *detail);
 /* A thread tested the mbarrier: operations it counts take place. False after pt_fail. */
 #define pt_async_tested PT_LEVEL_NAME(pt_async_tested)
 bool pt_async_tested(const struct pt_code *c, struct pt_frame *f, uint64_t mbarrier);
@@ -117,55 +101,5 @@ bool pt_async_exit(const struct pt_code *c, struct pt_frame *f, uint32_t lanes);
 /* The activation ends: what was to be written to its registers is not. */
 #define pt_async_forget PT_LEVEL_NAME(pt_async_forget)
 void pt_async_forget(const struct pt_frame *f);
-
-/* reduce.c */
-enum pt_reduce {
-    PT_REDUCE_ADD,
-    PT_REDUCE_MIN,
-    PT_REDUCE_MAX,
-    PT_REDUCE_INC,
-    PT_REDUCE_DEC,
-    PT_REDUCE_AND,
-    PT_REDUCE_OR,
-    PT_REDUCE_XOR,
-    PT_REDUCE_COUNT
-};
-#define pt_reduce_of PT_LEVEL_NAME(pt_reduce_of)
-enum pt_reduce pt_reduce_of(const struct pt_form *form);
-/* Of elements of an enum pt_element; NULL if the hardware does not reduce those. */
-#define pt_reduce_join PT_LEVEL_NAME(pt_reduce_join)
-pt_join pt_reduce_join(enum pt_reduce op, uint32_t element);
-/* The element that a PTX type is, as far as reductions tell. */
-#define pt_reduce_element PT_LEVEL_NAME(pt_reduce_element)
-uint32_t pt_reduce_element(enum pt_type type);
-
-/* isolate.c: false, after pt_fail, if the launch is isolated and the lane may not access the memory. */
-#define pt_isolate_allows PT_LEVEL_NAME(pt_isolate_allows)
-bool pt_isolate_allows(const struct pt_code *c, struct pt_frame *f, uint32_t lane, uint64_t address,
-                       uint64_t bytes, bool is_write);
-
-/* mbarrier.c: changes of the mbarrier at a generic address that `lane` names. False after pt_fail. */
-enum pt_mbarrier_how {
-    PT_MBARRIER_COMPLETE_TX, /* `count` bytes of transactions */
-    PT_MBARRIER_ARRIVE,      /* `count` arrivals */
-    PT_MBARRIER_EXPECT       /* `count` more arrivals, in this phase */
-};
-#define pt_mbarrier_change PT_LEVEL_NAME(pt_mbarrier_change)
-bool pt_mbarrier_change(const struct pt_code *c, struct pt_frame *f, uint32_t lane,
-                        uint64_t address, enum pt_mbarrier_how how, uint32_t count);
-/* There may be an mbarrier: an aligned address in shared memory. */
-static inline bool pt_mbarrier_may_be(const struct pt_frame *f, uint64_t address)
-{
-    return !(address & 7) && address - (uint64_t)(uintptr_t)f->shared <= UINT32_MAX;
-}
-/* The parity of the phase that it is in. */
-#define pt_mbarrier_phase PT_LEVEL_NAME(pt_mbarrier_phase)
-uint32_t pt_mbarrier_phase(uint64_t address);
-
-/* A copy that goes to the CTAs of a mask. */
-static inline bool pt_is_multicast(const struct pt_select *s)
-{
-    return PT_HAS(s, multicast_cluster) || PT_HAS(s, multicast_cluster_16b);
-}
 
 #endif

@@ -1,7 +1,12 @@
 /* st.async and red.async: elements that lanes send to shared memory of the cluster, counted there by an mbarrier. PTX ISA
  * 9.7.9.12, 9.7.13.8. */
+#include "backend/interp/async_store.h"
+#include "backend/interp/address.h"
 #include "backend/interp/async.h"
 #include "backend/interp/elements.h"
+#include "backend/interp/isolate.h"
+#include "backend/interp/mbarrier.h"
+#include "backend/interp/operands.h"
 
 struct sent {
     uint32_t to, mbarrier; /* slots */
@@ -22,6 +27,7 @@ PT_HANDLER(send)
         struct pt_async_op op = {.kind = PT_ASYNC_COUNTED,
                                  .lane = i,
                                  .run = e->join ? pt_async_join : pt_async_copy,
+                                 .complete = pt_mbarrier_count_bytes,
                                  .join = e->join,
                                  .to = to[i],
                                  .bytes = bytes,
@@ -29,7 +35,7 @@ PT_HANDLER(send)
                                  .mbarrier = mbarrier[i],
                                  .staged = data};
         if (op.to & (bytes - 1)) {
-            pt_async_fail(c, f, PT_FAULT_MISALIGNED, 1u << i, op.to, NULL);
+            pt_fail_at(c, f, PT_FAULT_MISALIGNED, 1u << i, op.to, NULL);
             return NULL;
         }
         pt_elements_gather(&e->data, f, i, data);
@@ -43,11 +49,11 @@ PT_HANDLER(send)
 /* [a],b or {b...},[c] */
 static pt_handler select_send(struct pt_select *s, pt_join join)
 {
-    struct sent *e = pt_code_array(s, sizeof *e);
+    struct sent *e = pt_operands_array(s, sizeof *e);
     const struct pt_operand *o = s->operands;
     e->join = join;
-    e->to = pt_mem_generic(s, &o[0], PT_SPACE_SHARED);
-    e->mbarrier = pt_mem_generic(s, &o[2], PT_SPACE_SHARED);
+    e->to = pt_address_generic(s, &o[0], PT_SPACE_SHARED);
+    e->mbarrier = pt_address_generic(s, &o[2], PT_SPACE_SHARED);
     if (e->to == UINT32_MAX || e->mbarrier == UINT32_MAX ||
         !pt_elements_bind(s, &o[1], false, &e->data))
         return NULL;
@@ -60,7 +66,7 @@ pt_handler PT_DO(st_async)(struct pt_select *s)
     return select_send(s, NULL);
 }
 
-pt_handler pt_async_reduce(struct pt_select *s)
+pt_handler pt_async_store_reduce(struct pt_select *s)
 {
     enum pt_reduce op = pt_reduce_of(s->form);
     enum pt_type type = (enum pt_type)s->form->type[0];

@@ -1,5 +1,9 @@
 /* cp.async.bulk and cp.reduce.async.bulk: copies of one thread. PTX ISA 9.7.9.25.4. */
-#include "backend/interp/async.h"
+#include "backend/interp/bulk.h"
+#include "backend/interp/address.h"
+#include "backend/interp/isolate.h"
+#include "backend/interp/mbarrier.h"
+#include "backend/interp/operands.h"
 
 /* Slots of a copy's operands; UINT32_MAX: it has none of that kind. */
 struct bulk {
@@ -19,8 +23,8 @@ static uint64_t in_cta(const struct pt_frame *f, uint64_t address, uint32_t rank
     return base + ((uint64_t)rank << PT_SHARED_RANK_SHIFT) + offset;
 }
 
-bool pt_async_multicast(const struct pt_code *c, struct pt_frame *f, const struct pt_async_op *op,
-                        uint32_t ctas)
+bool pt_bulk_multicast(const struct pt_code *c, struct pt_frame *f, const struct pt_async_op *op,
+                       uint32_t ctas)
 {
     for (uint32_t left = ctas; left; left &= left - 1) {
         struct pt_async_op one = *op;
@@ -37,7 +41,7 @@ static bool may_move(const struct pt_code *c, struct pt_frame *f, const struct p
 {
     uint64_t misaligned = op->to & 15 ? op->to : op->from & 15 ? op->from : 0;
     if (misaligned)
-        return pt_async_fail(c, f, PT_FAULT_MISALIGNED, 1u << op->lane, misaligned, NULL);
+        return pt_fail_at(c, f, PT_FAULT_MISALIGNED, 1u << op->lane, misaligned, NULL);
     if (op->bytes & 15)
         return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, 1u << op->lane, not_sixteens);
     return pt_isolate_allows(c, f, op->lane, op->to, op->bytes, true) &&
@@ -63,7 +67,7 @@ PT_HANDLER(move)
             return NULL;
         if (b->ctas != UINT32_MAX) {
             uint32_t ctas = ((const uint32_t *)((const char *)f + b->ctas))[i];
-            if (!pt_async_multicast(c, f, &op, ctas & 0xffff))
+            if (!pt_bulk_multicast(c, f, &op, ctas & 0xffff))
                 return NULL;
         } else if (!pt_async_issue(c, f, &op)) {
             return NULL;
@@ -76,17 +80,17 @@ PT_HANDLER(move)
 static pt_handler select_move(struct pt_select *s, enum pt_space to, enum pt_space from,
                               bool is_load, pt_join join)
 {
-    struct bulk *b = pt_code_array(s, sizeof *b);
+    struct bulk *b = pt_operands_array(s, sizeof *b);
     const struct pt_operand *o = s->operands;
     if (PT_HAS(s, cp_mask))
         return pt_refuse(s, "a mask of bytes");
     b->is_load = is_load;
     b->join = join;
-    b->to = pt_mem_generic(s, &o[0], to);
-    b->from = pt_mem_generic(s, &o[1], from);
-    b->bytes = pt_code_source(s, &o[2], 4);
-    b->mbarrier = is_load ? pt_mem_generic(s, &o[3], PT_SPACE_SHARED) : 0;
-    b->ctas = pt_is_multicast(s) ? pt_code_source(s, &o[4], 4) : UINT32_MAX;
+    b->to = pt_address_generic(s, &o[0], to);
+    b->from = pt_address_generic(s, &o[1], from);
+    b->bytes = pt_operands_source(s, &o[2], 4);
+    b->mbarrier = is_load ? pt_address_generic(s, &o[3], PT_SPACE_SHARED) : 0;
+    b->ctas = pt_bulk_is_multicast(s) ? pt_operands_source(s, &o[4], 4) : UINT32_MAX;
     s->code->ptr = b;
     bool is_bound = b->to != UINT32_MAX && b->from != UINT32_MAX && b->bytes != UINT32_MAX &&
                     b->mbarrier != UINT32_MAX;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "backend/interp/loop.h"
+#include "backend/interp/operands.h"
 
 enum { PT_ELEMENTS_MAX = 8, PT_ELEMENTS_BYTES = 16 };
 
@@ -22,8 +22,8 @@ static inline bool pt_elements_bind(struct pt_select *s, const struct pt_operand
     e->bytes = pt_type_bytes((enum pt_type)s->form->type[0]);
     for (uint32_t k = 0; k < e->n; k++) {
         const struct pt_operand *one = is_vector ? &s->func->operands.v[o->index + k] : o;
-        e->slot[k] =
-            is_dest ? pt_code_dest(s, one) : pt_code_source(s, one, e->bytes < 4 ? 4 : e->bytes);
+        e->slot[k] = is_dest ? pt_operands_dest(s, one)
+                             : pt_operands_source(s, one, e->bytes < 4 ? 4 : e->bytes);
         if (e->slot[k] == UINT32_MAX)
             return false;
     }

@@ -4,56 +4,54 @@
 
 #include "backend/exec.h"
 
-#define ENGINE(level, label)                                                                  \
-    struct pt_program *pt_code_compile_##level(const struct pt_image *image, uint32_t kernel, \
-                                               uint32_t tests,                                \
-                                               const struct pt_allocator *allocator);         \
-    void pt_code_release_##level(struct pt_program *program);                                 \
-    void pt_loop_prepare_##level(const struct pt_launch *launch, struct pt_warp *warp);       \
-    void pt_loop_start_##level(struct pt_warp *warp);                                         \
-    enum pt_run pt_loop_resume_##level(struct pt_warp *warp);                                 \
-    void pt_loop_locate_##level(struct pt_warp *warp, uint64_t address);                      \
-    void pt_loop_places_##level(                                                              \
-        const struct pt_warp *warp,                                                           \
-        void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t bar), \
-        void *ud);                                                                            \
-    const struct pt_lanes *pt_lanes_of_##level(struct pt_module *module,                      \
-                                               const struct pt_form *form, uint64_t *kind);   \
-    const struct pt_lanes *pt_lanes_named_##level(const char *name);                          \
-    const struct pt_product *pt_product_of_##level(const struct pt_form *form, bool is_fast); \
-    const struct pt_product *pt_product_named_##level(const char *name);                      \
-    void *pt_step_frame_##level(struct pt_warp *warp, uint32_t func);                         \
-    uint32_t pt_step_slot_##level(const struct pt_program *program, uint32_t func,            \
-                                  uint32_t reg);                                              \
-    bool pt_step_##level(struct pt_warp *warp, uint32_t func, uint32_t insn, uint32_t lanes,  \
-                         bool is_fast);                                                       \
-    static const struct pt_engine engine_##level;                                             \
-    static struct pt_program *compile_##level(const struct pt_image *image, uint32_t kernel,  \
-                                              uint32_t tests,                                 \
-                                              const struct pt_allocator *allocator)           \
-    {                                                                                         \
-        struct pt_program *program =                                                          \
-            pt_code_compile_##level(image, kernel, tests, allocator);                         \
-        if (program)                                                                          \
-            program->engine = &engine_##level;                                                \
-        return program;                                                                       \
-    }                                                                                         \
-    static const struct pt_engine engine_##level = {                                          \
-        label,                                                                                \
-        compile_##level,                                                                      \
-        pt_code_release_##level,                                                              \
-        pt_loop_prepare_##level,                                                              \
-        pt_loop_start_##level,                                                                \
-        pt_loop_resume_##level,                                                               \
-        pt_loop_locate_##level,                                                               \
-        pt_loop_places_##level,                                                               \
-        pt_lanes_of_##level,                                                                  \
-        pt_lanes_named_##level,                                                               \
-        pt_product_of_##level,                                                                \
-        pt_product_named_##level,                                                             \
-        pt_step_frame_##level,                                                                \
-        pt_step_slot_##level,                                                                 \
-        pt_step_##level,                                                                      \
+#define ENGINE(level, label)                                                                      \
+    struct pt_program *pt_program_compile_##level(const struct pt_image *image, uint32_t kernel,  \
+                                                  uint32_t tests,                                 \
+                                                  const struct pt_allocator *allocator);          \
+    void pt_program_release_##level(struct pt_program *program);                                  \
+    void pt_frame_prepare_##level(const struct pt_launch *launch, struct pt_warp *warp);          \
+    void pt_frame_start_##level(struct pt_warp *warp);                                            \
+    enum pt_run pt_loop_resume_##level(struct pt_warp *warp);                                     \
+    void pt_locate_fault_##level(struct pt_warp *warp, uint64_t address);                         \
+    void pt_locate_waiting_##level(                                                               \
+        const struct pt_warp *warp,                                                               \
+        void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t bar),     \
+        void *ud);                                                                                \
+    const struct pt_lanes *pt_lanes_of_##level(struct pt_module *module,                          \
+                                               const struct pt_form *form, uint64_t *kind);       \
+    const struct pt_lanes *pt_lanes_named_##level(const char *name);                              \
+    const struct pt_product *pt_product_of_##level(const struct pt_form *form, bool is_fast);     \
+    const struct pt_product *pt_product_named_##level(const char *name);                          \
+    void *pt_step_frame_##level(struct pt_warp *warp, uint32_t func);                             \
+    uint32_t pt_step_slot_##level(const struct pt_program *program, uint32_t func, uint32_t reg); \
+    bool pt_step_##level(struct pt_warp *warp, uint32_t func, uint32_t insn, uint32_t lanes,      \
+                         bool is_fast);                                                           \
+    static const struct pt_engine engine_##level;                                                 \
+    static struct pt_program *compile_##level(const struct pt_image *image, uint32_t kernel,      \
+                                              uint32_t tests,                                     \
+                                              const struct pt_allocator *allocator)               \
+    {                                                                                             \
+        struct pt_program *program = pt_program_compile_##level(image, kernel, tests, allocator); \
+        if (program)                                                                              \
+            program->engine = &engine_##level;                                                    \
+        return program;                                                                           \
+    }                                                                                             \
+    static const struct pt_engine engine_##level = {                                              \
+        label,                                                                                    \
+        compile_##level,                                                                          \
+        pt_program_release_##level,                                                               \
+        pt_frame_prepare_##level,                                                                 \
+        pt_frame_start_##level,                                                                   \
+        pt_loop_resume_##level,                                                                   \
+        pt_locate_fault_##level,                                                                  \
+        pt_locate_waiting_##level,                                                                \
+        pt_lanes_of_##level,                                                                      \
+        pt_lanes_named_##level,                                                                   \
+        pt_product_of_##level,                                                                    \
+        pt_product_named_##level,                                                                 \
+        pt_step_frame_##level,                                                                    \
+        pt_step_slot_##level,                                                                     \
+        pt_step_##level,                                                                          \
     };
 
 #ifdef PT_HAVE_LEVEL_v2

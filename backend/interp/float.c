@@ -17,8 +17,8 @@
     DIRECTED_FN(RND, name, 1, D, A, PT_LANES_SOURCE(A, a), __VA_ARGS__)
 #define DIRECTED2(RND, name, D, A, B, ...) \
     DIRECTED_FN(RND, name, 2, D, A, PT_LANES_SOURCE(A, a) PT_LANES_SOURCE(B, b), __VA_ARGS__)
-#define DIRECTED3(RND, name, D, A, B, C, ...)                                                      \
-    DIRECTED_FN(RND, name, 3, D, A,                                                                \
+#define DIRECTED3(RND, name, D, A, B, C, ...) \
+    DIRECTED_FN(RND, name, 3, D, A,           \
                 PT_LANES_SOURCE(A, a) PT_LANES_SOURCE(B, b) PT_LANES_SOURCE(C, c_), __VA_ARGS__)
 #else
 #define DIRECTED1(RND, name, ...) LANE1_FN(name, __VA_ARGS__)

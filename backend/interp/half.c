@@ -29,11 +29,15 @@ BIN(sub)
 BIN(mul)
 
 /* Directed rounding: see half.def. */
-#define DIRECTED(op)                                                                          \
-    {[PLAIN] = {[PT_bf16] = op##_bf16, [PT_bf16x2] = fma_rn_bf16x2},                          \
-     [RELU] = {[PT_bf16] = op##_bf16, [PT_bf16x2] = fma_rn_relu_bf16x2},                      \
-     [OOB] = {[PT_bf16] = op##_bf16, [PT_bf16x2] = fma_oob_bf16x2},                           \
-     [OOB_RELU] = {[PT_bf16] = op##_bf16, [PT_bf16x2] = fma_oob_relu_bf16x2}}
+#define DIRECTED(op)                                                                  \
+    {                                                                                 \
+        [PLAIN] = {[PT_bf16] = op##_bf16, [PT_bf16x2] = fma_rn_bf16x2},               \
+        [RELU] = {[PT_bf16] = op##_bf16, [PT_bf16x2] = fma_rn_relu_bf16x2},           \
+        [OOB] = {[PT_bf16] = op##_bf16, [PT_bf16x2] = fma_oob_bf16x2}, [OOB_RELU] = { \
+            [PT_bf16] = op##_bf16,                                                    \
+            [PT_bf16x2] = fma_oob_relu_bf16x2                                         \
+        }                                                                             \
+    }
 
 static pt_handler pick_fma(struct pt_select *s)
 {

@@ -63,7 +63,7 @@ struct pt_code {
 };
 _Static_assert(sizeof(struct pt_code) == 48, "code is compact");
 
-/* An activation: its masks here, its registers and constants behind. loop.h says what belongs to
+/* An activation: its masks here, its registers and constants behind. state.h says what belongs to
  * whom. */
 struct pt_frame {
     uint32_t lanes[PT_WARP_SIZE]; /* all ones for the lanes of `mask`, else 0 */
@@ -79,7 +79,8 @@ struct pt_frame {
     struct pt_cta *cta;
     const struct pt_body *body;
     uint32_t *wait; /* lanes waiting at each block */
-    uint64_t *eligible, *parked, *aside; /* bit sets of blocks with waiting lanes that may run; wait for others; or run when no others can */
+    uint64_t *eligible, *parked,
+        *aside; /* bit sets of blocks with waiting lanes that may run; wait for others; or run when no others can */
     struct pt_frame *caller;             /* NULL: the kernel's own */
     struct pt_frame *deeper, *shallower; /* list of activations, deepest first; the free list */
     const struct pt_code *call;          /* the call that made it */
@@ -103,7 +104,7 @@ struct pt_select {
     struct pt_code *code;              /* being filled; aux and imm are the selector's */
     const struct pt_operand **flat;    /* the operands after flattening of d|p, {…}, […] and (…) */
     uint32_t n;                        /* how many those are */
-    bool is_access;                    /* pt_mem_address has filled `code`: it touches memory */
+    bool is_access;                    /* pt_address_bind has filled `code`: it touches memory */
 };
 
 /* Binds the flattened operands (d|p is two, {a,b} two, [a+8] one) to slots, one letter each:
@@ -116,10 +117,10 @@ struct pt_select {
  * beyond the operands there are are ignored. Operands beyond PT_OPERANDS go to code->ops, which
  * then holds all of them; code->n is the count. Returns false if an operand cannot be bound
  * (reported). */
-#define pt_bind PT_LEVEL_NAME(pt_code_bind)
+#define pt_bind PT_LEVEL_NAME(pt_operands_bind)
 bool pt_bind(struct pt_select *s, const char *widths);
 /* Reports "… is not supported yet" for the instruction and returns NULL. */
-#define pt_refuse PT_LEVEL_NAME(pt_code_refuse)
+#define pt_refuse PT_LEVEL_NAME(pt_operands_refuse)
 pt_handler pt_refuse(struct pt_select *s, const char *what);
 /* Operand `i` of the flattened list as the IR has it. */
 static inline const struct pt_operand *pt_flat(const struct pt_select *s, uint32_t i);
@@ -322,7 +323,7 @@ static inline void pt_set_mask(struct pt_frame *f, uint32_t mask)
 
 /* Ends the warp with a fault at `c`: `return pt_fail(c, f, PT_FAULT_TRAP, f->mask, NULL)`.
  * Returns NULL. */
-#define pt_fail PT_LEVEL_NAME(pt_loop_fail)
+#define pt_fail PT_LEVEL_NAME(pt_state_fail)
 const struct pt_code *pt_fail(const struct pt_code *c, struct pt_frame *f, enum pt_fault_kind kind,
                               uint32_t lanes, const char *detail);
 

@@ -5,7 +5,8 @@
  * compare addresses with one extent and are done. What is misaligned is left to the access, which
  * reports it before it touches anything.
  */
-#include "backend/interp/async.h"
+#include "backend/interp/isolate.h"
+#include "backend/interp/address.h"
 
 /* Operands of a test, in places that no address uses. */
 enum { IS_WRITE = 0, RECENT = 4 };
@@ -59,7 +60,7 @@ static const struct pt_code *test_lanes(const struct pt_code *c, struct pt_frame
     uint64_t a[PT_WARP_SIZE];
     uint32_t outside, lanes = 0;
     const char *detail = NULL;
-    if (pt_address_all(&at, f, pt_mem_kind(c), a, &outside) & (bytes_of(c) - 1))
+    if (pt_address_all(&at, f, pt_address_kind(c), a, &outside) & (bytes_of(c) - 1))
         return c + 1;
     for (uint32_t left = f->mask; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
@@ -86,9 +87,9 @@ bool pt_isolate_allows(const struct pt_code *c, struct pt_frame *f, uint32_t lan
         return true;
     if (!launch->services->find(f->state->warp, lane, address, &found) ||
         !pt_extent_holds(&found, address, bytes))
-        return pt_async_fail(c, f, PT_FAULT_ILLEGAL_ADDRESS, 1u << lane, address, not_memory);
+        return pt_fail_at(c, f, PT_FAULT_ILLEGAL_ADDRESS, 1u << lane, address, not_memory);
     if (found.is_read_only && is_write)
-        return pt_async_fail(c, f, PT_FAULT_ILLEGAL_ADDRESS, 1u << lane, address, only_read);
+        return pt_fail_at(c, f, PT_FAULT_ILLEGAL_ADDRESS, 1u << lane, address, only_read);
     return true;
 }
 
@@ -98,7 +99,7 @@ PT_HANDLER(test_uniform)
 {
     struct pt_code at = pt_address_code(c);
     const struct pt_extent *e = usable(c, f);
-    if (e && pt_extent_holds(e, pt_address_of(&at, f, pt_mem_kind(c), 0), bytes_of(c)))
+    if (e && pt_extent_holds(e, pt_address_of(&at, f, pt_address_kind(c), 0), bytes_of(c)))
         return c + 1;
     return test_lanes(c, f);
 }
@@ -169,7 +170,7 @@ static pt_handler handler_of(enum pt_address kind)
 bool pt_isolate_test(struct pt_code *test, const struct pt_func *func, bool is_write,
                      uint32_t number)
 {
-    enum pt_address kind = pt_mem_kind(test);
+    enum pt_address kind = pt_address_kind(test);
     uint64_t at = pt_address_code(test).imm, bytes = bytes_of(test), all = func->param_size;
     /* The access itself stays in the thread's local window; or its place is known now. */
     if (kind >= PT_ADDRESS_LOCAL_VAR ||

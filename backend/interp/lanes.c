@@ -1,6 +1,6 @@
 /* The function over n lanes of an instruction: the one whose handler the interpreter would select. */
 #include "backend/interp/lanes.h"
-#include "backend/interp/loop.h"
+#include "backend/interp/decode.h"
 
 static const struct pt_lanes_row *const lists[] = {
 #define X(list) PT_LEVEL_NAME(pt_lanes_##list),
@@ -22,7 +22,7 @@ static bool is_listed(const struct pt_form *form)
 const struct pt_lanes *pt_lanes_of(struct pt_module *module, const struct pt_form *form,
                                    uint64_t *kind)
 {
-    pt_handler handler = is_listed(form) ? pt_code_handler(module, form, kind) : NULL;
+    pt_handler handler = is_listed(form) ? pt_decode_handler(module, form, kind) : NULL;
     for (int list = 0; handler && list < LISTS; list++)
         for (const struct pt_lanes_row *row = lists[list]; row->handler; row++)
             if (row->handler == handler)

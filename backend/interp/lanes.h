@@ -20,10 +20,4 @@ const struct pt_lanes *pt_lanes_of(struct pt_module *module, const struct pt_for
 #define pt_lanes_named PT_LEVEL_NAME(pt_lanes_named)
 const struct pt_lanes *pt_lanes_named(const char *name);
 
-/* mma.c: as product and product_named of struct pt_engine. */
-#define pt_product_of PT_LEVEL_NAME(pt_product_of)
-#define pt_product_named PT_LEVEL_NAME(pt_product_named)
-const struct pt_product *pt_product_of(const struct pt_form *form, bool is_fast);
-const struct pt_product *pt_product_named(const char *name);
-
 #endif

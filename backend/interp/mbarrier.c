@@ -4,6 +4,9 @@
  * lanes make them in ascending order. A wait that tests in a loop lets others run at the loop's back edge. o = destination,
  * address, arrivals or state or parity, bytes of transactions.
  */
+#include "backend/interp/mbarrier.h"
+#include "backend/interp/address.h"
+#include "backend/interp/operands.h"
 #include "backend/interp/race.h"
 #include "backend/semantics/mbarrier.h"
 
@@ -35,13 +38,13 @@ static const struct pt_code *fail_outside(const struct pt_code *c, struct pt_fra
 }
 
 /* Addresses of all lanes and their tests, as every handler here begins. */
-#define MBARRIER_ADDRESSES                                     \
-    uint64_t a[PT_WARP_SIZE];                                  \
-    uint32_t outside;                                          \
-    f->state->code = c;                                        \
-    if (pt_address_all(c, f, pt_mem_kind(c), a, &outside) & 7) \
-        return pt_mem_misaligned(c, f);                        \
-    if ((outside = not_shared(f, a)))                          \
+#define MBARRIER_ADDRESSES                                         \
+    uint64_t a[PT_WARP_SIZE];                                      \
+    uint32_t outside;                                              \
+    f->state->code = c;                                            \
+    if (pt_address_all(c, f, pt_address_kind(c), a, &outside) & 7) \
+        return pt_address_misaligned(c, f);                        \
+    if ((outside = not_shared(f, a)))                              \
     return fail_outside(c, f, outside, a)
 
 PT_ACCESS_INLINE uint64_t *word_at(uint64_t address)
@@ -129,9 +132,9 @@ PT_ACCESS bool pt_mbarrier_change(const struct pt_code *c, struct pt_frame *f, u
                                   uint64_t address, enum pt_mbarrier_how how, uint32_t count)
 {
     if (address & 7)
-        return pt_async_fail(c, f, PT_FAULT_MISALIGNED, 1u << lane, address, NULL);
+        return pt_fail_at(c, f, PT_FAULT_MISALIGNED, 1u << lane, address, NULL);
     if (address - (uint64_t)(uintptr_t)f->shared > UINT32_MAX)
-        return pt_async_fail(c, f, PT_FAULT_ILLEGAL_ADDRESS, 1u << lane, address, not_in_shared);
+        return pt_fail_at(c, f, PT_FAULT_ILLEGAL_ADDRESS, 1u << lane, address, not_in_shared);
     uint64_t word = *word_at(address);
     bool is_good = how == PT_MBARRIER_COMPLETE_TX ? pt_mbarrier_tx(&word, -(int64_t)count)
                    : how == PT_MBARRIER_ARRIVE    ? pt_mbarrier_arrive(&word, count, false)
@@ -143,6 +146,18 @@ PT_ACCESS bool pt_mbarrier_change(const struct pt_code *c, struct pt_frame *f, u
                                                       : too_many_expected);
     change(f, address, word);
     return true;
+}
+
+bool pt_mbarrier_count_bytes(const struct pt_code *c, struct pt_frame *f,
+                             const struct pt_async_op *op)
+{
+    return pt_mbarrier_change(c, f, op->lane, op->mbarrier, PT_MBARRIER_COMPLETE_TX, op->bytes);
+}
+
+bool pt_mbarrier_count_arrival(const struct pt_code *c, struct pt_frame *f,
+                               const struct pt_async_op *op)
+{
+    return pt_mbarrier_change(c, f, op->lane, op->mbarrier, PT_MBARRIER_ARRIVE, 1);
 }
 
 /* ---- what reads it --------------------------------------------------------------------------- */
@@ -190,16 +205,16 @@ PT_FN1(pending_count, u32, u64, pt_mbarrier_pending_count(a))
 static uint32_t count_slot(struct pt_select *s, const struct pt_operand *o, uint32_t constant)
 {
     const struct pt_operand imm = {.kind = PT_OPND_IMM, .type = PT_u32, .imm = constant};
-    return pt_code_source(s, o ? o : &imm, 4);
+    return pt_operands_source(s, o ? o : &imm, 4);
 }
 
 static pt_handler select_arrive(struct pt_select *s, bool expects, bool drops)
 {
     const struct pt_operand *o = s->operands, *b = s->insn->n_operands > 2 ? &o[2] : NULL;
-    s->code->o[0] = pt_code_dest(s, &o[0]);
+    s->code->o[0] = pt_operands_dest(s, &o[0]);
     s->code->o[2] = count_slot(s, expects ? NULL : b, 1);
     s->code->o[3] = count_slot(s, expects ? b : NULL, 0);
-    if (!pt_mem_address(s, &o[1], 8) || s->code->o[2] == UINT32_MAX || s->code->o[3] == UINT32_MAX)
+    if (!pt_address_bind(s, &o[1], 8) || s->code->o[2] == UINT32_MAX || s->code->o[3] == UINT32_MAX)
         return NULL;
     s->code->aux |= drops ? DROPS : 0;
     return arrive;
@@ -211,16 +226,16 @@ static pt_handler select_plain(struct pt_select *s, uint32_t slot, pt_handler ha
     const struct pt_operand *o = s->operands;
     if (s->insn->n_operands > 1 && (s->code->o[slot] = count_slot(s, &o[1], 0)) == UINT32_MAX)
         return NULL;
-    return pt_mem_address(s, &o[0], 8) ? handler : NULL;
+    return pt_address_bind(s, &o[0], 8) ? handler : NULL;
 }
 
 /* A time limit is no operand of ours: try_wait answers at once. */
 static pt_handler select_test(struct pt_select *s, bool is_parity)
 {
     const struct pt_operand *o = s->operands;
-    s->code->o[0] = pt_code_dest(s, &o[0]);
-    s->code->o[2] = pt_code_source(s, &o[2], is_parity ? 4 : 8);
-    if (s->code->o[2] == UINT32_MAX || !pt_mem_address(s, &o[1], 8))
+    s->code->o[0] = pt_operands_dest(s, &o[0]);
+    s->code->o[2] = pt_operands_source(s, &o[2], is_parity ? 4 : 8);
+    if (s->code->o[2] == UINT32_MAX || !pt_address_bind(s, &o[1], 8))
         return NULL;
     return is_parity ? test_parity : test_state;
 }

@@ -3,9 +3,8 @@
  * All lanes' registers are read, those of lanes that are not there as they are. wmma is what the assembler makes of
  * it: several mma, of which none writes a register before all have read theirs.
  */
-#include "backend/interp/interp.h"
-#include "backend/interp/lanes.h"
-#include "backend/interp/loop.h"
+#include "backend/interp/mma.h"
+#include "backend/interp/operands.h"
 #include "backend/semantics/fragment.h"
 #include "backend/semantics/mma_fast.h"
 #include "ir/row.h"
@@ -449,7 +448,7 @@ static bool bind_fragment(struct pt_select *s, uint32_t operand, bool is_dest, e
     x->is_signed = type == PT_s8 || type == PT_s4;
     for (uint32_t i = 0; i < n; i++) {
         x->slot[i] =
-            is_dest ? pt_code_dest(s, &o[i]) : pt_code_source(s, &o[i], bits == 64 ? 8 : 4);
+            is_dest ? pt_operands_dest(s, &o[i]) : pt_operands_source(s, &o[i], bits == 64 ? 8 : 4);
         if (x->slot[i] == UINT32_MAX)
             return false;
     }
@@ -479,7 +478,7 @@ static pt_handler select_mma(struct pt_select *s, pt_handler fn)
         return fn;
     if (s->form->n_types != 4)
         return pt_refuse(s, NULL);
-    struct tile *x = pt_code_array(s, sizeof *x);
+    struct tile *x = pt_operands_array(s, sizeof *x);
     s->code->ptr = x;
     s->code->n = 1;
     return bind_tile(s, s->form->type, x) ? faster(fn, x) : NULL;
@@ -493,7 +492,7 @@ static pt_handler select_sparse(struct pt_select *s, pt_handler fn)
     x->is_sparse = true;
     x->k /= 2;
     x->selector = (uint8_t)s->operands[5].imm;
-    x->metadata = pt_code_source(s, &s->operands[4], 4);
+    x->metadata = pt_operands_source(s, &s->operands[4], 4);
     return x->metadata == UINT32_MAX ? NULL : fn;
 }
 
@@ -545,7 +544,7 @@ static pt_handler select_wmma(struct pt_select *s, pt_handler fn)
     if (!s->decoder)
         return fn;
     const uint8_t *type = s->form->type, halves[] = {type[0], PT_f16, PT_f16, type[1]};
-    struct tile *x = pt_code_array(s, TILES * sizeof *x), whole = {0};
+    struct tile *x = pt_operands_array(s, TILES * sizeof *x), whole = {0};
     if (!bind_tile(s, s->form->n_types == 2 ? halves : type, &whole))
         return NULL;
     s->code->ptr = x;

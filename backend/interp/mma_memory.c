@@ -4,6 +4,8 @@
  * aux, imm and o[1] say where, as in every access; ptr has the rest. Addresses of lanes that are not
  * there are not used.
  */
+#include "backend/interp/address.h"
+#include "backend/interp/operands.h"
 #include "backend/interp/race.h"
 #include "backend/semantics/fragment.h"
 #include "ir/row.h"
@@ -71,12 +73,12 @@ static bool row_addresses(const struct pt_code *c, struct pt_frame *f, uint64_t 
     struct pt_code at = pt_address_code(c);
     uint32_t outside;
     f->state->code = c;
-    uint64_t any = pt_address_all(&at, f, pt_mem_kind(c), a, &outside), of_rows = 0;
+    uint64_t any = pt_address_all(&at, f, pt_address_kind(c), a, &outside), of_rows = 0;
     *lanes = f->mask & (uint32_t)((UINT64_C(1) << 8 * x->n) - 1);
     for (uint32_t left = any & (ROW - 1) ? *lanes : 0; left; left &= left - 1)
         of_rows |= a[__builtin_ctz(left)];
     if (of_rows & (ROW - 1)) {
-        pt_mem_misaligned(c, f);
+        pt_address_misaligned(c, f);
         return false;
     }
     return may_access(c, f, *lanes, a, ROW, is_write);
@@ -149,21 +151,21 @@ static pt_handler select_rows(struct pt_select *s, bool is_load, pt_handler fn)
 {
     if (!s->decoder)
         return fn;
-    struct matrices *x = pt_code_array(s, sizeof *x);
+    struct matrices *x = pt_operands_array(s, sizeof *x);
     const struct pt_operand *regs = &s->operands[is_load ? 0 : 1];
     x->n = (uint8_t)pt_form_number(s->form, 'x');
     x->is_transposed = PT_HAS(s, trans);
     if (regs->kind == PT_OPND_VEC)
         regs = &s->func->operands.v[regs->index];
     for (uint32_t i = 0; i < x->n; i++) {
-        x->slot[i] = is_load ? pt_code_dest(s, &regs[i]) : pt_code_source(s, &regs[i], 4);
+        x->slot[i] = is_load ? pt_operands_dest(s, &regs[i]) : pt_operands_source(s, &regs[i], 4);
         if (x->slot[i] == UINT32_MAX)
             return NULL;
     }
-    if (!pt_mem_address(s, &s->operands[is_load ? 1 : 0], ROW))
+    if (!pt_address_bind(s, &s->operands[is_load ? 1 : 0], ROW))
         return NULL;
     s->is_access = false;
-    pt_mem_vector(s, x);
+    pt_address_set_vector(s, x);
     return fn;
 }
 
@@ -280,8 +282,8 @@ static bool base_addresses(const struct pt_code *c, struct pt_frame *f, uint64_t
     struct pt_code at = pt_address_code(c);
     uint32_t outside;
     f->state->code = c;
-    if (pt_address_all(&at, f, pt_mem_kind(c), base, &outside) & (x->bytes - 1u)) {
-        pt_mem_misaligned(c, f);
+    if (pt_address_all(&at, f, pt_address_kind(c), base, &outside) & (x->bytes - 1u)) {
+        pt_address_misaligned(c, f);
         return false;
     }
     return true;
@@ -374,15 +376,15 @@ static pt_handler select_wmma(struct pt_select *s, bool is_load, pt_handler fn)
     if (!s->decoder)
         return fn;
     const struct pt_operand *regs = &s->operands[is_load ? 0 : 1];
-    struct wmma *x = pt_code_array(s, sizeof *x);
+    struct wmma *x = pt_operands_array(s, sizeof *x);
     uint32_t n_regs = regs->kind == PT_OPND_VEC ? (uint32_t)regs->imm : 1;
     memset(x, 0, sizeof *x);
     describe(s->form, n_regs, x);
     if (regs->kind == PT_OPND_VEC)
         regs = &s->func->operands.v[regs->index];
     for (uint32_t i = 0; i < n_regs; i++) {
-        x->slot[i] = is_load ? pt_code_dest(s, &regs[i])
-                             : pt_code_source(s, &regs[i], x->bits == 64 ? 8 : 4);
+        x->slot[i] = is_load ? pt_operands_dest(s, &regs[i])
+                             : pt_operands_source(s, &regs[i], x->bits == 64 ? 8 : 4);
         if (x->slot[i] == UINT32_MAX)
             return NULL;
     }
@@ -391,11 +393,11 @@ static pt_handler select_wmma(struct pt_select *s, bool is_load, pt_handler fn)
     bool is_row = PT_HAS(s, row), is_a = PT_HAS(s, a), is_b = PT_HAS(s, b);
     char along = is_row ? (is_a ? 'k' : 'n') : is_b ? 'k' : 'm';
     tight.imm = pt_form_number(s->form, along);
-    x->stride = pt_code_source(s, s->insn->n_operands > 2 ? &s->operands[2] : &tight, 4);
-    if (x->stride == UINT32_MAX || !pt_mem_address(s, &s->operands[is_load ? 1 : 0], x->bytes))
+    x->stride = pt_operands_source(s, s->insn->n_operands > 2 ? &s->operands[2] : &tight, 4);
+    if (x->stride == UINT32_MAX || !pt_address_bind(s, &s->operands[is_load ? 1 : 0], x->bytes))
         return NULL;
     s->is_access = false;
-    pt_mem_vector(s, x);
+    pt_address_set_vector(s, x);
     return fn;
 }
 

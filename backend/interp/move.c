@@ -1,6 +1,6 @@
-/* mov, special registers, addresses and their windows. PTX ISA 9.7.9.2, 9.7.9.16-22, 10. */
-#include "backend/interp/loop.h"
-#include "backend/sreg.h"
+/* mov, addresses and their windows. PTX ISA 9.7.9.2, 9.7.9.16-22. */
+#include "backend/interp/materialize.h"
+#include "backend/interp/operands.h"
 
 /* ---- mov ------------------------------------------------------------------------------------- */
 
@@ -52,9 +52,9 @@ pt_handler PT_DO(mov_sreg)(struct pt_select *s)
     uint32_t bits = PT_BITS(s, 0);
     if (bits == 16 || s->flat[0]->kind != PT_OPND_REG)
         return select_mov(s);
-    s->code->o[0] = pt_code_dest(s, s->flat[0]);
+    s->code->o[0] = pt_operands_dest(s, s->flat[0]);
     s->code->aux = (uint16_t)s->flat[1]->index;
-    return pt_move_sreg((enum pt_sreg)s->flat[1]->index, bits == 1 ? 0 : bits / 8);
+    return pt_materialize_sreg((enum pt_sreg)s->flat[1]->index, bits == 1 ? 0 : bits / 8);
 }
 
 pt_handler PT_DO(mov_addr)(struct pt_select *s)
@@ -65,32 +65,6 @@ pt_handler PT_DO(mov_addr)(struct pt_select *s)
 pt_handler PT_DO(mov_func)(struct pt_select *s)
 {
     return select_mov(s);
-}
-
-PT_FN1(extend_s8, u32, s8, (uint32_t)(int32_t)a)
-PT_FN1(extend_s16, u32, s16, (uint32_t)(int32_t)a)
-PT_FN1(extend_s8_16, u16, s8, a)
-PT_FN1(extend_s8_64, s64, s8, a)
-PT_FN1(extend_s16_64, s64, s16, a)
-PT_FN1(extend_s32_64, s64, s32, a)
-PT_FN1(extend_u32_64, u64, u32, a)
-PT_FN1(narrow_64, u32, u64, a)
-
-pt_handler pt_move_extend(uint32_t from, uint32_t to, bool is_signed)
-{
-    if (to == 64)
-        return !is_signed   ? extend_u32_64
-               : from == 8  ? extend_s8_64
-               : from == 16 ? extend_s16_64
-                            : extend_s32_64;
-    if (to == 16)
-        return is_signed ? extend_s8_16 : mov_32;
-    return !is_signed ? mov_32 : from == 8 ? extend_s8 : extend_s16;
-}
-
-pt_handler pt_move_narrow(void)
-{
-    return narrow_64;
 }
 
 /* ---- packing --------------------------------------------------------------------------------- */
@@ -226,143 +200,7 @@ pt_handler PT_DO(mov_vec)(struct pt_select *s)
     return pt_bind(s, "wwwwwwww") ? mov_vec_32 : NULL;
 }
 
-/* ---- special registers: aux is the register -------------------------------------------------- */
-
-PT_HANDLER(sreg_tid_32)
-{
-    const uint32_t *tid = f->state->warp->tid[c->aux - PT_SREG_tid_x];
-    uint32_t *d = PT_SLOT(0, u32);
-    PT_STORE_LANES(u32, d, const uint32_t value = tid[i];);
-    return c + 1;
-}
-
-PT_HANDLER(sreg_tid_64)
-{
-    const uint32_t *tid = f->state->warp->tid[c->aux - PT_SREG_tid_x];
-    uint64_t *d = PT_SLOT(0, u64);
-    PT_STORE_LANES(u64, d, const uint64_t value = tid[i];);
-    return c + 1;
-}
-
-static uint32_t lane_value(uint32_t sreg, uint32_t lane)
-{
-    uint32_t bit = 1u << lane;
-    switch (sreg) {
-    case PT_SREG_laneid:
-        return lane;
-    case PT_SREG_lanemask_eq:
-        return bit;
-    case PT_SREG_lanemask_lt:
-        return bit - 1;
-    case PT_SREG_lanemask_le:
-        return bit | (bit - 1);
-    case PT_SREG_lanemask_gt:
-        return ~(bit | (bit - 1));
-    default:
-        return ~(bit - 1);
-    }
-}
-
-PT_HANDLER(sreg_lane_32)
-{
-    uint32_t *d = PT_SLOT(0, u32);
-    for (uint32_t i = 0; i < PT_WARP_SIZE; i++)
-        if (f->lanes[i])
-            d[i] = lane_value(c->aux, i);
-    return c + 1;
-}
-
-PT_HANDLER(sreg_lane_64)
-{
-    uint64_t *d = PT_SLOT(0, u64);
-    for (uint32_t i = 0; i < PT_WARP_SIZE; i++)
-        if (f->lanes[i])
-            d[i] = lane_value(c->aux, i);
-    return c + 1;
-}
-
-/* The value of a register that is the same for the whole warp. */
-static uint64_t warp_value(const struct pt_frame *f, uint32_t sreg)
-{
-    return sreg == PT_SREG_warpid ? f->state->warp->index
-                                  : pt_sreg_of_cta(f->cta, (enum pt_sreg)sreg);
-}
-
-PT_HANDLER(sreg_warp_32)
-{
-    uint32_t v = (uint32_t)warp_value(f, c->aux), *d = PT_SLOT(0, u32);
-    PT_STORE_LANES(u32, d, const uint32_t value = v;);
-    return c + 1;
-}
-
-PT_HANDLER(sreg_warp_64)
-{
-    uint64_t v = warp_value(f, c->aux), *d = PT_SLOT(0, u64);
-    if (pt_type_bits(pt_sreg_type((enum pt_sreg)c->aux)) == 32)
-        v = (uint32_t)v;
-    PT_STORE_LANES(u64, d, const uint64_t value = v;);
-    return c + 1;
-}
-
-PT_HANDLER(sreg_warp_pred)
-{
-    PT_SET_PRED(0, warp_value(f, c->aux) ? UINT32_MAX : 0);
-    return c + 1;
-}
-
-pt_handler pt_move_sreg(enum pt_sreg sreg, uint32_t bytes)
-{
-    if (sreg >= PT_SREG_tid_x && sreg <= PT_SREG_tid_z)
-        return bytes == 8 ? sreg_tid_64 : sreg_tid_32;
-    switch (sreg) {
-    case PT_SREG_laneid:
-    case PT_SREG_lanemask_eq:
-    case PT_SREG_lanemask_le:
-    case PT_SREG_lanemask_lt:
-    case PT_SREG_lanemask_ge:
-    case PT_SREG_lanemask_gt:
-        return bytes == 8 ? sreg_lane_64 : sreg_lane_32;
-    default:
-        return bytes == 8 ? sreg_warp_64 : bytes ? sreg_warp_32 : sreg_warp_pred;
-    }
-}
-
-/* ---- addresses of variables: imm is the offset ----------------------------------------------- */
-
-#define ADDRESS(name, T, ...)                                                               \
-    PT_HANDLER(name)                                                                        \
-    {                                                                                       \
-        PT_ELT_##T *d = PT_SLOT(0, T);                                                      \
-        uint64_t offset = c->imm;                                                           \
-        PT_STORE_LANES(T, d, const PT_VAL_##T value = (PT_VAL_##T)(offset + __VA_ARGS__);); \
-        return c + 1;                                                                       \
-    }
 #define LOCAL_WINDOW ((uint64_t)(uintptr_t)local0 + (uint64_t)i * stride)
-ADDRESS(address_shared_32, u32, f->cta->window)
-ADDRESS(address_shared_64, u64, f->cta->window)
-ADDRESS(address_shared_generic, u64, f->cta->window + (uint64_t)(uintptr_t)f->shared)
-ADDRESS(address_local_32, u32, f->base[i])
-ADDRESS(address_local_64, u64, f->base[i])
-ADDRESS(address_local_generic, u64,
-        f->base[i] + (uint64_t)(uintptr_t)f->local0 + (uint64_t)i * f->local_stride)
-ADDRESS(address_param_32, u32, 0)
-ADDRESS(address_param_64, u64, 0)
-ADDRESS(address_param_generic, u64, (uint64_t)(uintptr_t)f->params)
-
-pt_handler pt_move_address(enum pt_space space, bool generic, uint32_t bytes)
-{
-    bool is_wide = bytes == 8;
-    switch (space) {
-    case PT_SPACE_SHARED:
-        return !is_wide ? address_shared_32 : generic ? address_shared_generic : address_shared_64;
-    case PT_SPACE_LOCAL:
-        return !is_wide ? address_local_32 : generic ? address_local_generic : address_local_64;
-    case PT_SPACE_PARAM:
-        return !is_wide ? address_param_32 : generic ? address_param_generic : address_param_64;
-    default:
-        return NULL;
-    }
-}
 
 /* ---- cvta, isspacep -------------------------------------------------------------------------- */
 
@@ -413,7 +251,7 @@ CVTA(cvta_to_const_32, u32, a - (uint32_t)constants)
 /* A generic parameter address of a function is one of its local window. */
 static bool is_local_window(const struct pt_select *s, enum pt_space space)
 {
-    return space == PT_SPACE_LOCAL || (space == PT_SPACE_PARAM && !pt_code_is_of_kernel(s));
+    return space == PT_SPACE_LOCAL || (space == PT_SPACE_PARAM && !pt_operands_is_of_kernel(s));
 }
 
 pt_handler PT_DO(cvta)(struct pt_select *s)
@@ -430,7 +268,7 @@ pt_handler PT_DO(cvta)(struct pt_select *s)
         return is_wide ? cvta_param_64 : cvta_param_32;
     if (space == PT_SPACE_GLOBAL)
         return is_wide ? mov_64 : mov_32;
-    s->code->imm = pt_code_constants(s);
+    s->code->imm = pt_operands_constants(s);
     return is_wide ? cvta_const_64 : cvta_const_32;
 }
 
@@ -448,7 +286,7 @@ pt_handler PT_DO(cvta_to)(struct pt_select *s)
         return is_wide ? cvta_to_param_64 : cvta_to_param_32;
     if (space == PT_SPACE_GLOBAL)
         return is_wide ? mov_64 : mov_32;
-    s->code->imm = pt_code_constants(s);
+    s->code->imm = pt_operands_constants(s);
     return is_wide ? cvta_to_const_64 : cvta_to_const_32;
 }
 
@@ -494,14 +332,14 @@ PT_HANDLER(isspacep)
 
 pt_handler PT_DO(isspacep)(struct pt_select *s)
 {
-    struct const_range *range = pt_code_array(s, sizeof *range);
+    struct const_range *range = pt_operands_array(s, sizeof *range);
     range->first = UINT64_MAX;
     for (uint32_t i = 1; i < s->module->symbols.n; i++) {
         const struct pt_symbol *sym = &s->module->symbols.v[i];
         enum pt_space space;
         if (!pt_is_placed(sym, PT_SPACE_CONST))
             continue;
-        uint64_t first = pt_code_symbol(s, i, &space);
+        uint64_t first = pt_operands_symbol(s, i, &space);
         range->first = first < range->first ? first : range->first;
         range->end = first + sym->size > range->end ? first + sym->size : range->end;
     }
@@ -608,8 +446,8 @@ pt_handler PT_DO(createpolicy)(struct pt_select *s)
         return is_bound ? policy_range : NULL;
     }
     const struct pt_operand one = {.kind = PT_OPND_IMM, .type = PT_f32, .imm = 0x3f800000};
-    c->o[0] = pt_code_dest(s, s->flat[0]);
-    c->o[1] = pt_code_source(s, s->n > 1 ? s->flat[1] : &one, 4);
+    c->o[0] = pt_operands_dest(s, s->flat[0]);
+    c->o[1] = pt_operands_source(s, s->n > 1 ? s->flat[1] : &one, 4);
     return c->o[1] == UINT32_MAX ? NULL : policy_fraction;
 }
 

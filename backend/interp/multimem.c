@@ -3,10 +3,14 @@
  * The ISA leaves open in which order replicas are reduced: here it is the order in which the devices were added. Elements
  * are joined as bulk reductions join them, and sums of .f32 flush subnormals as those of red in global memory do.
  */
-#include "backend/interp/async.h"
+#include "backend/interp/address.h"
 #include "backend/interp/elements.h"
+#include "backend/interp/fence.h"
+#include "backend/interp/operands.h"
+#include "backend/interp/reduce.h"
 #include "backend/semantics/float.h"
 #include "backend/semantics/half.h"
+#include "backend/semantics/tensormap.h"
 
 struct multimem {
     struct pt_elements data;
@@ -113,15 +117,15 @@ static const struct pt_code *each_lane(const struct pt_code *c, struct pt_frame 
     uint64_t a[PT_WARP_SIZE];
     uint32_t outside;
     f->state->code = c;
-    if (pt_address_all(&at, f, pt_mem_kind(c), a, &outside) & (p.bytes - 1))
-        return pt_mem_misaligned(c, f);
+    if (pt_address_all(&at, f, pt_address_kind(c), a, &outside) & (p.bytes - 1))
+        return pt_address_misaligned(c, f);
     for (uint32_t left = f->mask; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
         const char *bad = NULL;
         if (a[i] - replicas.first >= replicas.bytes)
             bad = services->replicas(f->state->warp, a[i], is_write, &replicas);
         if (bad)
-            return pt_async_fail(c, f, PT_FAULT_ILLEGAL_ADDRESS, 1u << i, a[i], bad);
+            return pt_fail_at(c, f, PT_FAULT_ILLEGAL_ADDRESS, 1u << i, a[i], bad);
         p.offset = a[i] - replicas.first;
         act(m, f, i, &p);
     }
@@ -167,17 +171,17 @@ static uint32_t element_of(enum pt_type type)
 /* The address is not tested as ordinary memory is. */
 static pt_handler bind(struct pt_select *s, bool is_load, bool is_joined, pt_handler handler)
 {
-    struct multimem *m = pt_code_array(s, sizeof *m);
+    struct multimem *m = pt_operands_array(s, sizeof *m);
     const struct pt_operand *data = &s->operands[!is_load], *mem = &s->operands[is_load];
     uint32_t element = element_of((enum pt_type)s->form->type[0]);
     m->join = is_joined ? pt_reduce_join(pt_reduce_of(s->form), element) : NULL;
     m->fmt = element == PT_ELEMENT_BF16 ? PT_BF16 : PT_F16;
     if (!pt_elements_bind(s, data, is_load, &m->data) ||
-        !pt_mem_address(s, mem, m->data.n * m->data.bytes))
+        !pt_address_bind(s, mem, m->data.n * m->data.bytes))
         return NULL;
     s->is_access = false;
-    pt_mem_vector(s, m);
-    pt_mem_order(s);
+    pt_address_set_vector(s, m);
+    pt_fence_order(s);
     return handler;
 }
 

@@ -51,7 +51,8 @@
     LANES_ROW(name, PT_LANES_BYTES(D), PT_LANES_BYTES(A), PT_LANES_BYTES(B))
 #define LANE3_ROW(name, D, A, B, C, ...) \
     LANES_ROW(name, PT_LANES_BYTES(D), PT_LANES_BYTES(A), PT_LANES_BYTES(B), PT_LANES_BYTES(C))
-#define LANES_ROW(name_, ...) {{.name = #name_, .fn = lanes_##name_, .bytes = {__VA_ARGS__}}, name_},
+#define LANES_ROW(name_, ...) \
+    {{.name = #name_, .fn = lanes_##name_, .bytes = {__VA_ARGS__}}, name_},
 #define LANE4_ROW(name, D, A, B, C, E, ...)
 #define PT_LANES_END {{0}, NULL}
 

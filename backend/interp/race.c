@@ -1,5 +1,6 @@
 /* Watches, what threads know of them, and the tests before accesses: see race.h. */
 #include "backend/interp/race.h"
+#include "backend/interp/mbarrier.h"
 
 enum { KEYS = 512, LINES = 4096, LINE_SHIFT = 7, NO_NODE = UINT32_MAX, FIRST_SWEEP = 64 };
 
@@ -305,7 +306,7 @@ void pt_race_registers(const struct pt_code *c, const struct pt_frame *f,
             continue;
         for (uint32_t k = 0; k < n; k++) {
             bool is_written = false;
-            if (!pt_wgmma_uses(w->op.code, regs[k].slot, &is_written) ||
+            if (!w->op.uses(w->op.code, regs[k].slot, &is_written) ||
                 !(is_written || regs[k].is_def))
                 continue;
             find(c, f, (uint32_t)__builtin_ctz(f->mask), w,
@@ -350,10 +351,8 @@ static void see_side(struct side *side)
     const struct pt_async_op *op = side->op;
     bool is_write = side->use & PT_USE_WRITE, is_tiled = op->tile && is_write == !op->to;
     side->n = 0;
-    if (op->kind == PT_ASYNC_WGMMA)
-        pt_wgmma_extents(op, see_extent, side);
-    else if (is_tiled)
-        pt_tile_extents(op, see_extent, side);
+    if (op->kind == PT_ASYNC_WGMMA || is_tiled)
+        op->extents(op, see_extent, side);
     else if (is_write)
         see_extent(side, op->to, !op->to ? 0 : op->tile ? op->span : op->bytes);
     else

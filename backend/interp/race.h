@@ -17,6 +17,18 @@
 
 enum pt_use { PT_USE_READ = 1, PT_USE_WRITE = 2, PT_USE_ATOMIC = 4 /* with PT_USE_WRITE */ };
 
+#define pt_race_test PT_LEVEL_NAME(pt_race_test)
+/* Makes the test of an access from a copy of its code. Returns false if none is needed. */
+bool pt_race_test(struct pt_code *test, const struct pt_form *form, bool is_write);
+/* A register that an instruction uses and an operation in flight may use. */
+struct pt_race_reg {
+    uint32_t reg, slot;
+    bool is_def;
+};
+#define pt_race_test_registers PT_LEVEL_NAME(pt_race_test_registers)
+/* The test of `n` registers that the array holds, which lives as long as the program. */
+struct pt_code pt_race_test_registers(uint32_t insn, const struct pt_race_reg *regs, uint32_t n);
+
 /* True if accesses of the frame's cluster are to be told to the functions below. */
 static inline bool pt_race_is_on(const struct pt_frame *f)
 {

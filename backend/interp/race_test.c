@@ -1,5 +1,7 @@
 /* Codes before instructions of checked programs. */
 #include "backend/interp/race.h"
+#include "backend/interp/address.h"
+#include "backend/order.h"
 
 /* Operands of a test, in places that no address uses. */
 enum { USE = 0, IS_STRONG = 4 };
@@ -12,7 +14,7 @@ PT_HANDLER(test_access)
     struct pt_code at = pt_address_code(c);
     uint64_t a[PT_WARP_SIZE], bytes = UINT64_C(1) << (c->aux >> 8 & 15);
     uint32_t outside;
-    if (pt_address_all(&at, f, pt_mem_kind(c), a, &outside) & (bytes - 1))
+    if (pt_address_all(&at, f, pt_address_kind(c), a, &outside) & (bytes - 1))
         return c + 1;
     for (uint32_t left = f->mask; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
@@ -33,7 +35,7 @@ static bool is_mbarrier(const struct pt_form *form)
 
 bool pt_race_test(struct pt_code *test, const struct pt_form *form, bool is_write)
 {
-    enum pt_address kind = pt_mem_kind(test);
+    enum pt_address kind = pt_address_kind(test);
     bool is_param = kind >= PT_ADDRESS_PARAM && kind <= PT_ADDRESS_PARAM32;
     if (is_param || kind >= PT_ADDRESS_LOCAL_VAR)
         return false;

@@ -1,5 +1,7 @@
 /* What bulk reductions make of each element. Others may change the same memory, so each is atomic for itself. */
-#include "backend/interp/async.h"
+#include "backend/interp/reduce.h"
+#include "backend/interp/access.h"
+#include "backend/semantics/tensormap.h"
 #include "backend/semantics/float.h"
 #include "backend/semantics/half.h"
 

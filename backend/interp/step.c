@@ -1,13 +1,15 @@
 /* One instruction alone, for native code that has none for it. */
-#include "backend/interp/loop.h"
+#include "backend/interp/step.h"
 #include "backend/barrier.h"
+#include "backend/interp/branch.h"
+#include "backend/interp/frame.h"
 
 void *pt_step_frame(struct pt_warp *warp, uint32_t func)
 {
     struct pt_state *s = pt_state_of(warp);
     if (func == s->entry->body->index)
         return s->entry;
-    s->frame = pt_loop_frame(s->entry, s->program->bodies[func]);
+    s->frame = pt_frame_make(s->entry, s->program->bodies[func]);
     return s->frame;
 }
 
@@ -23,11 +25,10 @@ static bool run(struct pt_state *s, struct pt_frame *f, uint32_t insn)
     const struct pt_code *c = f->body->codes.v + span->first, *end = c + span->n;
     while (c && c < end) {
         s->code = c;
-        c = c->fn == pt_ctl_guard ? c + 1 : c->fn(c, f);
+        c = c->fn == pt_branch_guard ? c + 1 : c->fn(c, f);
     }
     if (!c && s->next != PT_NEXT_STOP)
-        pt_fail(f->body->codes.v + span->first, f, PT_FAULT_DEADLOCK, f->mask,
-                PT_PARTED_LANES);
+        pt_fail(f->body->codes.v + span->first, f, PT_FAULT_DEADLOCK, f->mask, PT_PARTED_LANES);
     return c != NULL;
 }
 
@@ -43,6 +44,6 @@ bool pt_step(struct pt_warp *warp, uint32_t func, uint32_t insn, uint32_t lanes,
     if (!run(s, f, insn))
         return false;
     if (f != s->entry)
-        pt_loop_drop(f);
+        pt_frame_drop(f);
     return true;
 }

@@ -5,7 +5,11 @@
  * tensors count slices of 16 or 32 bytes instead of elements; their dimension before the last numbers the slices of a
  * pixel, of which a tile has one.
  */
-#include "backend/interp/async.h"
+#include "backend/interp/address.h"
+#include "backend/interp/bulk.h"
+#include "backend/interp/isolate.h"
+#include "backend/interp/mbarrier.h"
+#include "backend/interp/operands.h"
 
 /* ---- the rows of a tile ---------------------------------------------------------------------- */
 
@@ -241,7 +245,7 @@ static const char *objection(const struct tensor_code *k, const struct pt_tile *
     return NULL;
 }
 
-bool pt_tile_extents(const struct pt_async_op *op, pt_visit *visit, void *ud)
+static bool tile_extents(const struct pt_async_op *op, pt_visit *visit, void *ud)
 {
     struct rows r = rows_of(op->tile);
     bool is_load = op->to != 0;
@@ -306,7 +310,7 @@ static bool read_tile(const struct pt_code *c, struct pt_frame *f, uint32_t lane
     uint64_t map = wide_of(f, k->map, lane), shared = wide_of(f, k->shared, lane);
     uint64_t misaligned = map % PT_TENSORMAP_ALIGN ? map : shared % PT_TILE_ALIGN ? shared : 0;
     if (misaligned)
-        return pt_async_fail(c, f, PT_FAULT_MISALIGNED, 1u << lane, misaligned, NULL);
+        return pt_fail_at(c, f, PT_FAULT_MISALIGNED, 1u << lane, misaligned, NULL);
     if (!pt_isolate_allows(c, f, lane, map, PT_TENSORMAP_BYTES, false))
         return false;
     read_map(map, &tile->tensor);
@@ -331,6 +335,8 @@ static bool move_tile(const struct pt_code *c, struct pt_frame *f, uint32_t lane
     struct pt_async_op op = {.kind = k->is_load ? PT_ASYNC_COUNTED : PT_ASYNC_BULK,
                              .lane = lane,
                              .run = k->is_load ? load_tile : store_tile,
+                             .complete = k->is_load ? pt_mbarrier_count_bytes : NULL,
+                             .extents = tile_extents,
                              .bytes = (uint32_t)r.count * r.n * r.unit,
                              .span = span,
                              .tile = &tile};
@@ -343,12 +349,11 @@ static bool move_tile(const struct pt_code *c, struct pt_frame *f, uint32_t lane
         op.join = k->is_reduce ? pt_reduce_join(k->reduce, tile.tensor.element) : NULL;
     }
     if (!pt_isolate_allows(c, f, lane, shared, span, k->is_load) ||
-        !pt_tile_extents(&op, may_access, &(struct asker){c, f, &op}))
+        !tile_extents(&op, may_access, &(struct asker){c, f, &op}))
         return false;
     f->state->acting = 0;
-    return k->ctas == UINT32_MAX
-               ? pt_async_issue(c, f, &op)
-               : pt_async_multicast(c, f, &op, word_of(f, k->ctas, lane) & 0xffff);
+    return k->ctas == UINT32_MAX ? pt_async_issue(c, f, &op)
+                                 : pt_bulk_multicast(c, f, &op, word_of(f, k->ctas, lane) & 0xffff);
 }
 
 PT_HANDLER(move_tiles)
@@ -365,8 +370,8 @@ static uint32_t bind_vector(struct pt_select *s, const struct pt_operand *o, uin
 {
     uint32_t n = o->kind == PT_OPND_VEC ? (uint32_t)o->imm : 1;
     for (uint32_t i = 0; i < n; i++) {
-        slots[i] =
-            pt_code_source(s, o->kind == PT_OPND_VEC ? &s->func->operands.v[o->index + i] : o, 4);
+        slots[i] = pt_operands_source(
+            s, o->kind == PT_OPND_VEC ? &s->func->operands.v[o->index + i] : o, 4);
         if (slots[i] == UINT32_MAX)
             return 0;
     }
@@ -376,15 +381,16 @@ static uint32_t bind_vector(struct pt_select *s, const struct pt_operand *o, uin
 /* [t],[a,b],[c]{,e}{,g}{,h} */
 static pt_handler select_load(struct pt_select *s, bool is_im2col)
 {
-    struct tensor_code *k = pt_code_array(s, sizeof *k);
+    struct tensor_code *k = pt_operands_array(s, sizeof *k);
     const struct pt_operand *o = s->operands;
     k->is_load = true;
     k->is_im2col = is_im2col;
-    k->shared = pt_mem_generic(s, &o[0], PT_SPACE_SHARED);
-    k->map = pt_mem_generic(s, &o[1], PT_SPACE_GENERIC);
-    k->mbarrier = pt_mem_generic(s, &o[2], PT_SPACE_SHARED);
+    k->shared = pt_address_generic(s, &o[0], PT_SPACE_SHARED);
+    k->map = pt_address_generic(s, &o[1], PT_SPACE_GENERIC);
+    k->mbarrier = pt_address_generic(s, &o[2], PT_SPACE_SHARED);
     k->rank = bind_vector(s, &s->func->operands.v[o[1].index + 1], k->at);
-    k->ctas = pt_is_multicast(s) ? pt_code_source(s, &o[is_im2col ? 4 : 3], 4) : UINT32_MAX;
+    k->ctas =
+        pt_bulk_is_multicast(s) ? pt_operands_source(s, &o[is_im2col ? 4 : 3], 4) : UINT32_MAX;
     if (!k->rank || (is_im2col && !bind_vector(s, &o[3], k->offset)))
         return NULL;
     if (PT_HAS(s, cta_group_1) || PT_HAS(s, cta_group_2))
@@ -398,13 +404,13 @@ static pt_handler select_load(struct pt_select *s, bool is_im2col)
 /* [t,b],[a]{,h} */
 static pt_handler select_store(struct pt_select *s, bool is_im2col, bool is_reduce)
 {
-    struct tensor_code *k = pt_code_array(s, sizeof *k);
+    struct tensor_code *k = pt_operands_array(s, sizeof *k);
     const struct pt_operand *o = s->operands;
     k->is_im2col = is_im2col;
     k->is_reduce = is_reduce;
     k->reduce = pt_reduce_of(s->form);
-    k->map = pt_mem_generic(s, &o[0], PT_SPACE_GENERIC);
-    k->shared = pt_mem_generic(s, &o[1], PT_SPACE_SHARED);
+    k->map = pt_address_generic(s, &o[0], PT_SPACE_GENERIC);
+    k->shared = pt_address_generic(s, &o[1], PT_SPACE_SHARED);
     k->rank = bind_vector(s, &s->func->operands.v[o[0].index + 1], k->at);
     k->ctas = UINT32_MAX;
     s->code->ptr = k;

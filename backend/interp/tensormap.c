@@ -1,4 +1,7 @@
 /* tensormap.replace. PTX ISA 9.7.9.28. Values lose the bits that their field has no room for, as on an H100. */
+#include "backend/interp/address.h"
+#include "backend/interp/isolate.h"
+#include "backend/interp/operands.h"
 #include "backend/interp/race.h"
 
 /* What is written: `bits` bits from bit `at` on become the value less `bias`. */
@@ -46,7 +49,7 @@ PT_HANDLER(replace)
     for (uint32_t left = f->mask; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
         if (map[i] % PT_TENSORMAP_ALIGN)
-            return pt_async_fail(c, f, PT_FAULT_MISALIGNED, 1u << i, map[i], NULL);
+            return pt_fail_at(c, f, PT_FAULT_MISALIGNED, 1u << i, map[i], NULL);
         if (!pt_isolate_allows(c, f, i, map[i], PT_TENSORMAP_BYTES, true))
             return NULL;
         if (pt_race_is_on(f))
@@ -61,10 +64,10 @@ PT_HANDLER(replace)
 static pt_handler select_replace(struct pt_select *s, const struct pt_operand *value,
                                  struct field field)
 {
-    struct field *d = pt_code_array(s, sizeof *d);
+    struct field *d = pt_operands_array(s, sizeof *d);
     *d = field;
-    d->map = pt_mem_generic(s, &s->operands[0], pt_form_space(s->form));
-    d->value = pt_code_source(s, value, 8);
+    d->map = pt_address_generic(s, &s->operands[0], pt_form_space(s->form));
+    d->value = pt_operands_source(s, value, 8);
     s->code->ptr = d;
     return d->map == UINT32_MAX || d->value == UINT32_MAX ? NULL : replace;
 }

@@ -1,5 +1,5 @@
 /* Video instructions: one handler, and selectors that describe the forms to it (PTX ISA 9.7.18). */
-#include "backend/interp/loop.h"
+#include "backend/interp/operands.h"
 #include "backend/interp/pick.h"
 #include "backend/semantics/video.h"
 #include "ir/row.h"
@@ -80,7 +80,7 @@ static void describe_mad(const struct pt_select *s, struct pt_video *k)
 
 static pt_handler pick(struct pt_select *s, enum pt_video_op op)
 {
-    struct pt_video *k = pt_code_array(s, sizeof *k);
+    struct pt_video *k = pt_operands_array(s, sizeof *k);
     unsigned parts = pt_form_slot(s->form, 1)->parts;
     unsigned sources = op == PT_VIDEO_SET
                            ? 0

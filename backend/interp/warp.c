@@ -8,8 +8,11 @@
  * mask leaves out is a fault, but where all lanes are there and name the same: an H200 tests the
  * mask only where lanes may have parted.
  */
-#include "backend/interp/race.h"
 #include "backend/barrier.h"
+#include "backend/interp/blocks.h"
+#include "backend/interp/frontier.h"
+#include "backend/interp/operands.h"
+#include "backend/interp/race.h"
 
 /* Computes for the lanes of f->mask, which all take part. */
 typedef void (*operation)(const struct pt_code *c, struct pt_frame *f);
@@ -71,13 +74,13 @@ sync_groups(const struct pt_code *c, struct pt_frame *f, operation run, bool par
         done |= group;
     }
     f->wait[block] = 0;
-    pt_loop_clear(f, block);
+    pt_frontier_clear(f, block);
     if (later)
-        pt_loop_set_aside(f, block, arrived & ~done);
+        pt_frontier_set_aside(f, block, arrived & ~done);
     else if (done != arrived)
-        pt_loop_park(f, block, arrived & ~done);
+        pt_frontier_park(f, block, arrived & ~done);
     if (!done)
-        return pt_loop_other(f);
+        return pt_frontier_other(f);
     pt_set_mask(f, done);
     if (!parts)
         run(c, f);
@@ -105,7 +108,7 @@ static inline const struct pt_code *sync_members(const struct pt_code *c, struct
 /* Binds the operands; the member mask is flattened operand k. */
 static bool bind_members(struct pt_select *s, const char *widths, uint32_t k)
 {
-    s->code->imm = pt_code_here(s);
+    s->code->imm = pt_blocks_here(s);
     s->code->aux |= (uint16_t)k;
     return pt_bind(s, widths);
 }
@@ -136,32 +139,32 @@ enum { HAS_PRED = 8 };
 
 /* Lane j of which lane i reads, and whether it is in range; the own lane if not. Lanes that do
  * not take part give 0, as on an H200. */
-#define SHFL(name, source, in_range)                                                         \
-    static void name(const struct pt_code *c, struct pt_frame *f)                            \
-    {                                                                                        \
-        uint32_t *d = PT_SLOT(0, u32), value[PT_WARP_SIZE], valid[PT_WARP_SIZE];             \
-        uint32_t a[PT_WARP_SIZE];                                                            \
-        const uint32_t *b = PT_SLOT(3, u32), *clamp = PT_SLOT(4, u32);                       \
-        for (int i = 0; i < PT_WARP_SIZE; i++)                                               \
-            a[i] = PT_SLOT(2, u32)[i] & f->lanes[i];                                         \
-        for (int i = 0; i < PT_WARP_SIZE; i++) {                                             \
-            int32_t n = (int32_t)(b[i] & 31), lane = i;                                      \
-            int32_t segment = (int32_t)(clamp[i] >> 8 & 31);                                 \
-            int32_t limit = (lane & segment) | ((int32_t)(clamp[i] & 31) & ~segment);        \
-            int32_t low = lane & segment;                                                    \
-            int32_t j = source;                                                              \
-            (void)low, (void)limit;                                                          \
-            bool is_in = in_range;                                                           \
-            value[i] = a[is_in ? j & 31 : lane];                                             \
-            valid[i] = is_in ? UINT32_MAX : 0;                                               \
-        }                                                                                    \
-        if (c->aux & HAS_PRED) {                                                             \
-            uint32_t in = 0;                                                                 \
-            for (int i = 0; i < PT_WARP_SIZE; i++)                                           \
-                in |= (valid[i] & 1) << i;                                                   \
-            PT_SET_PRED(1, in);                                                              \
-        }                                                                                    \
-        PT_LANES d[i] = f->lanes[i] ? value[i] : d[i];                                       \
+#define SHFL(name, source, in_range)                                                  \
+    static void name(const struct pt_code *c, struct pt_frame *f)                     \
+    {                                                                                 \
+        uint32_t *d = PT_SLOT(0, u32), value[PT_WARP_SIZE], valid[PT_WARP_SIZE];      \
+        uint32_t a[PT_WARP_SIZE];                                                     \
+        const uint32_t *b = PT_SLOT(3, u32), *clamp = PT_SLOT(4, u32);                \
+        for (int i = 0; i < PT_WARP_SIZE; i++)                                        \
+            a[i] = PT_SLOT(2, u32)[i] & f->lanes[i];                                  \
+        for (int i = 0; i < PT_WARP_SIZE; i++) {                                      \
+            int32_t n = (int32_t)(b[i] & 31), lane = i;                               \
+            int32_t segment = (int32_t)(clamp[i] >> 8 & 31);                          \
+            int32_t limit = (lane & segment) | ((int32_t)(clamp[i] & 31) & ~segment); \
+            int32_t low = lane & segment;                                             \
+            int32_t j = source;                                                       \
+            (void)low, (void)limit;                                                   \
+            bool is_in = in_range;                                                    \
+            value[i] = a[is_in ? j & 31 : lane];                                      \
+            valid[i] = is_in ? UINT32_MAX : 0;                                        \
+        }                                                                             \
+        if (c->aux & HAS_PRED) {                                                      \
+            uint32_t in = 0;                                                          \
+            for (int i = 0; i < PT_WARP_SIZE; i++)                                    \
+                in |= (valid[i] & 1) << i;                                            \
+            PT_SET_PRED(1, in);                                                       \
+        }                                                                             \
+        PT_LANES d[i] = f->lanes[i] ? value[i] : d[i];                                \
     }
 SHFL(shfl_up, lane - n, j >= limit)
 SHFL(shfl_down, lane + n, j <= limit)
@@ -183,13 +186,13 @@ static bool bind_shfl(struct pt_select *s, bool is_sync)
     bool has_pred = s->operands[0].kind == PT_OPND_PAIR;
     uint32_t n = is_sync ? 4 : 3, first = has_pred ? 2 : 1;
     struct pt_code *c = s->code;
-    c->o[0] = pt_code_dest(s, s->flat[0]);
+    c->o[0] = pt_operands_dest(s, s->flat[0]);
     if (has_pred)
-        c->o[1] = pt_code_dest(s, s->flat[1]);
+        c->o[1] = pt_operands_dest(s, s->flat[1]);
     for (uint32_t k = 0; k < n; k++)
-        if ((c->o[2 + k] = pt_code_source(s, s->flat[first + k], 4)) == UINT32_MAX)
+        if ((c->o[2 + k] = pt_operands_source(s, s->flat[first + k], 4)) == UINT32_MAX)
             return false;
-    c->imm = pt_code_here(s);
+    c->imm = pt_blocks_here(s);
     c->aux = (uint16_t)(5 | (has_pred ? HAS_PRED : 0));
     return true;
 }
@@ -332,12 +335,12 @@ static bool bind_match(struct pt_select *s)
     bool has_pred = s->operands[0].kind == PT_OPND_PAIR;
     const struct pt_operand **source = &s->flat[has_pred ? 2 : 1];
     struct pt_code *c = s->code;
-    c->o[0] = pt_code_dest(s, s->flat[0]);
+    c->o[0] = pt_operands_dest(s, s->flat[0]);
     if (has_pred)
-        c->o[1] = pt_code_dest(s, s->flat[1]);
-    c->o[2] = pt_code_source(s, source[0], PT_BITS(s, 0) / 8);
-    c->o[3] = pt_code_source(s, source[1], 4);
-    c->imm = pt_code_here(s);
+        c->o[1] = pt_operands_dest(s, s->flat[1]);
+    c->o[2] = pt_operands_source(s, source[0], PT_BITS(s, 0) / 8);
+    c->o[3] = pt_operands_source(s, source[1], 4);
+    c->imm = pt_blocks_here(s);
     c->aux = (uint16_t)(3 | (has_pred ? HAS_PRED : 0));
     return c->o[2] != UINT32_MAX && c->o[3] != UINT32_MAX;
 }
@@ -426,7 +429,7 @@ static uint32_t parked_with(struct pt_state *s, uint32_t members, bool release)
     uint32_t found = 0;
     for (struct pt_frame *f = s->deepest; f; f = f->shallower) {
         for (uint32_t b = 0; b < f->body->n_blocks; b++) {
-            const struct pt_code *c = pt_loop_first(f->body, b);
+            const struct pt_code *c = pt_frontier_first(f->body, b);
             if (!f->wait[b] || !(f->parked[b / 64] >> b % 64 & 1) || c->fn != bar_warp_sync)
                 continue;
             uint32_t lanes = 0;
@@ -439,8 +442,8 @@ static uint32_t parked_with(struct pt_state *s, uint32_t members, bool release)
                 continue;
             f->wait[b] &= ~lanes;
             if (!f->wait[b])
-                pt_loop_clear(f, b);
-            pt_loop_wait(f, (uint32_t)(c->imm >> 32), lanes);
+                pt_frontier_clear(f, b);
+            pt_frontier_wait(f, (uint32_t)(c->imm >> 32), lanes);
         }
     }
     return found;
@@ -472,9 +475,9 @@ PT_HANDLER(bar_warp_sync)
             pt_race_join(f, members & s->warp->live);
     }
     if (stay)
-        pt_loop_park(f, block, stay);
+        pt_frontier_park(f, block, stay);
     if (!go)
-        return pt_loop_other(f);
+        return pt_frontier_other(f);
     if (go != f->mask)
         pt_set_mask(f, go);
     return pt_goto(f, (uint32_t)(c->imm >> 32), c + 1);
@@ -482,7 +485,7 @@ PT_HANDLER(bar_warp_sync)
 
 pt_handler PT_DO(bar_warp_sync)(struct pt_select *s)
 {
-    s->code->imm = pt_code_here(s) | (uint64_t)pt_code_after(s) << 32;
-    s->code->o[0] = pt_code_source(s, &s->operands[0], 4);
+    s->code->imm = pt_blocks_here(s) | (uint64_t)pt_blocks_after(s) << 32;
+    s->code->o[0] = pt_operands_source(s, &s->operands[0], 4);
     return s->code->o[0] == UINT32_MAX ? NULL : bar_warp_sync;
 }

@@ -4,6 +4,7 @@
  * that is legal, or, in launches that put operations off, at the wait for their group.
  */
 #include "backend/interp/async.h"
+#include "backend/interp/operands.h"
 #include "backend/semantics/fragment.h"
 #include "backend/semantics/mma_fast.h"
 
@@ -510,8 +511,10 @@ static void copy_operands(const struct wgmma *x, struct pt_frame *f, struct give
 }
 
 /* The operands are for a moment what they were. */
-bool pt_wgmma_complete(const struct pt_async_op *op)
+static bool complete(const struct pt_code *c, struct pt_frame *f, const struct pt_async_op *op)
 {
+    (void)c;
+    (void)f;
     const struct wgmma *x = op->code->ptr;
     struct given now = {.scale_d = 0}, then;
     memcpy(&then, op->staged, sizeof then);
@@ -520,17 +523,6 @@ bool pt_wgmma_complete(const struct pt_async_op *op)
     bool is_good = x->multiply(op->code, op->frame) != NULL;
     copy_operands(x, op->frame, &now, true);
     return is_good;
-}
-
-PT_HANDLER(issue)
-{
-    struct given given = {.scale_d = 0};
-    copy_operands(c->ptr, f, &given, false);
-    struct pt_async_op op = {.kind = PT_ASYNC_WGMMA,
-                             .lane = (uint32_t)__builtin_ctz(f->mask),
-                             .read = sizeof given,
-                             .staged = &given};
-    return pt_async_issue(c, f, &op) ? c + 1 : NULL;
 }
 
 /* Chunks of a matrix, neighbours together; those that leave the CTA's memory will be reported. */
@@ -560,7 +552,7 @@ static bool matrix_extents(const struct pt_frame *f, uint64_t descriptor, bool i
     return !bytes || visit(ud, window + start, bytes);
 }
 
-bool pt_wgmma_extents(const struct pt_async_op *op, pt_visit *visit, void *ud)
+static bool extents(const struct pt_async_op *op, pt_visit *visit, void *ud)
 {
     const struct wgmma *x = op->code->ptr;
     const struct pt_frame *f = op->frame;
@@ -575,7 +567,8 @@ bool pt_wgmma_extents(const struct pt_async_op *op, pt_visit *visit, void *ud)
                           ud);
 }
 
-bool pt_wgmma_uses(const struct pt_code *c, uint32_t slot, bool *is_written)
+/* The instruction, asynchronously, reads the register of the slot, or writes it. */
+static bool uses(const struct pt_code *c, uint32_t slot, bool *is_written)
 {
     const struct wgmma *x = c->ptr;
     for (uint32_t i = 0; i < x->n_d; i++)
@@ -584,6 +577,20 @@ bool pt_wgmma_uses(const struct pt_code *c, uint32_t slot, bool *is_written)
     for (uint32_t i = 0; x->has_registers && i < A_REGS; i++)
         is_read |= x->a[i] == slot;
     return is_read;
+}
+
+PT_HANDLER(issue)
+{
+    struct given given = {.scale_d = 0};
+    copy_operands(c->ptr, f, &given, false);
+    struct pt_async_op op = {.kind = PT_ASYNC_WGMMA,
+                             .lane = (uint32_t)__builtin_ctz(f->mask),
+                             .complete = complete,
+                             .extents = extents,
+                             .uses = uses,
+                             .read = sizeof given,
+                             .staged = &given};
+    return pt_async_issue(c, f, &op) ? c + 1 : NULL;
 }
 
 PT_HANDLER(done)
@@ -612,9 +619,9 @@ static bool bind_a(struct pt_select *s, const struct pt_operand *o, struct wgmma
 {
     x->has_registers = o->kind == PT_OPND_VEC;
     if (!x->has_registers)
-        return (x->descriptor_a = pt_code_source(s, o, 8)) != UINT32_MAX;
+        return (x->descriptor_a = pt_operands_source(s, o, 8)) != UINT32_MAX;
     for (uint32_t i = 0; i < A_REGS; i++)
-        if ((x->a[i] = pt_code_source(s, &s->func->operands.v[o->index + i], 4)) == UINT32_MAX)
+        if ((x->a[i] = pt_operands_source(s, &s->func->operands.v[o->index + i], 4)) == UINT32_MAX)
             return false;
     return true;
 }
@@ -623,7 +630,7 @@ static pt_handler select_wgmma(struct pt_select *s)
 {
     if (!s->decoder)
         return NULL;
-    struct wgmma *x = pt_code_array(s, sizeof *x);
+    struct wgmma *x = pt_operands_array(s, sizeof *x);
     const uint8_t *type = s->form->type;
     const struct pt_operand *o = s->operands;
     uint32_t bits = pt_type_bits((enum pt_type)type[1]), next = 3;
@@ -638,15 +645,15 @@ static pt_handler select_wgmma(struct pt_select *s)
                         .is_xor = PT_HAS(s, xor)};
     x->k = (uint8_t)(ROW_BITS / x->bits_a);
     for (uint32_t i = 0; i < x->n_d; i++)
-        x->d[i] = pt_code_dest(s, &s->func->operands.v[o[0].index + i]);
-    if (!bind_a(s, &o[1], x) || (x->descriptor_b = pt_code_source(s, &o[2], 8)) == UINT32_MAX)
+        x->d[i] = pt_operands_dest(s, &s->func->operands.v[o[0].index + i]);
+    if (!bind_a(s, &o[1], x) || (x->descriptor_b = pt_operands_source(s, &o[2], 8)) == UINT32_MAX)
         return NULL;
     if (x->is_sparse) {
-        x->metadata = pt_code_source(s, &o[3], 4);
+        x->metadata = pt_operands_source(s, &o[3], 4);
         x->selector = (uint8_t)o[4].imm;
         next = 5;
     }
-    x->scale_d = pt_code_source(s, &o[next], 0);
+    x->scale_d = pt_operands_source(s, &o[next], 0);
     x->scale_d_neg = o[next].flags & PT_OPND_NEG;
     if (x->metadata == UINT32_MAX || x->scale_d == UINT32_MAX)
         return NULL;
@@ -654,7 +661,7 @@ static pt_handler select_wgmma(struct pt_select *s)
     s->code->ptr = x;
     bool takes = pt_rows_takes((enum pt_type)x->type_a, (enum pt_type)x->type_d, PT_MMA_M);
     x->multiply = takes && !x->is_sparse ? wgmma_rows : wgmma;
-    return pt_code_program(s)->base.tests & PT_TEST_ASYNC ? issue : x->multiply;
+    return pt_operands_program(s)->base.tests & PT_TEST_ASYNC ? issue : x->multiply;
 }
 
 #define WGMMA(id)                              \

@@ -3,7 +3,7 @@
  * the NVIDIA PTX Memory Consistency Model" and PTX ISA 9.7.13: an order may be stronger than asked for, never weaker. */
 #include <stdlib.h>
 
-#include "backend/interp/access.h"
+#include "backend/interp/fence.h"
 #include "tests/unit/load.h"
 
 /* What an order gives, as bits: it is enough if it has all that is promised. */
@@ -102,10 +102,10 @@ static void read_code(const struct pt_program *program, const struct pt_func *f,
     const struct pt_body *body = ((const struct pt_interp_program *)program)->bodies[1];
     const struct pt_code *c = body->start[0] + count_added(f);
     made->before = made->behind = NULL;
-    if (c->fn == pt_mem_fence(PT_ORDER_RELEASE) && c[1].insn == c->insn)
+    if (c->fn == pt_fence_handler(PT_ORDER_RELEASE) && c[1].insn == c->insn)
         made->before = (c++)->fn;
     made->fn = c->fn;
-    if (c[1].fn == pt_mem_fence(PT_ORDER_ACQUIRE) && c[1].insn == c->insn)
+    if (c[1].fn == pt_fence_handler(PT_ORDER_ACQUIRE) && c[1].insn == c->insn)
         made->behind = c[1].fn;
 }
 
@@ -147,7 +147,7 @@ static bool is_enough(const char *insn, const struct decoded *d, unsigned promis
     unsigned coded = 0;
     if (is_fence) {
         for (enum pt_order order = PT_ORDER_ACQUIRE; order <= PT_ORDER_SEQ_CST; order++)
-            coded |= d->fn == pt_mem_fence(order) ? given(order) : 0;
+            coded |= d->fn == pt_fence_handler(order) ? given(order) : 0;
     } else {
         coded = (d->before ? RELEASES : 0) | (d->behind ? ACQUIRES : 0) | (promised & WHOLE);
     }

@@ -1,10 +1,12 @@
-/* ld, st, fences. PTX ISA 9.7.9.8-12, 9.7.13.4.
+/* ld, st. PTX ISA 9.7.9.8-12.
  *
  * A load reads all lanes before it writes a register, a store goes lane by lane upwards. Where
  * the lanes of a chunk of eight have consecutive addresses, or one address, a chunk is one
  * access.
  */
-#include "backend/interp/access.h"
+#include "backend/interp/address.h"
+#include "backend/interp/fence.h"
+#include "backend/interp/operands.h"
 
 /* ---- what the lanes' addresses are like ------------------------------------------------------ */
 
@@ -141,7 +143,7 @@ PT_ACCESS_INLINE bool is_same(bool is_shared, const void *base, uint32_t first)
             }                                                                          \
         }                                                                              \
         if (__builtin_expect(any & (sizeof(M) - 1), 0))                                \
-            return pt_mem_misaligned(c, f);                                            \
+            return pt_address_misaligned(c, f);                                        \
         E *d = (E *)__builtin_assume_aligned((char *)f + c->o[0], 64);                 \
         STORE_ACTIVE(d, v[i]);                                                         \
         return c + 1;                                                                  \
@@ -162,10 +164,10 @@ PT_ACCESS_INLINE bool is_same(bool is_shared, const void *base, uint32_t first)
 #define LOAD_UNIFORM(name, M, T, E)                                                   \
     PT_ACCESS_HANDLER(name)                                                           \
     {                                                                                 \
-        uint64_t at = pt_address_of(c, f, pt_mem_kind(c), 0);                         \
+        uint64_t at = pt_address_of(c, f, pt_address_kind(c), 0);                     \
         f->state->code = c;                                                           \
         if (__builtin_expect(at & (sizeof(M) - 1), 0))                                \
-            return pt_mem_misaligned(c, f);                                           \
+            return pt_address_misaligned(c, f);                                       \
         E one = (E)(T)(M)__atomic_load_n((const M *)(uintptr_t)at, __ATOMIC_RELAXED); \
         E *d = (E *)__builtin_assume_aligned((char *)f + c->o[0], 64);                \
         STORE_ACTIVE(d, one);                                                         \
@@ -180,10 +182,10 @@ PT_ACCESS_INLINE bool is_same(bool is_shared, const void *base, uint32_t first)
         E v[PT_WARP_SIZE] __attribute__((aligned(64)));                                    \
         uint32_t outside;                                                                  \
         f->state->code = c;                                                                \
-        if (pt_address_all(c, f, pt_mem_kind(c), a, &outside) & (sizeof(M) - 1))           \
-            return pt_mem_misaligned(c, f);                                                \
+        if (pt_address_all(c, f, pt_address_kind(c), a, &outside) & (sizeof(M) - 1))       \
+            return pt_address_misaligned(c, f);                                            \
         if (outside)                                                                       \
-            return pt_mem_outside(c, f, outside);                                          \
+            return pt_address_outside(c, f, outside);                                      \
         for (uint32_t left = f->mask; left; left &= left - 1) {                            \
             uint32_t i = (uint32_t)__builtin_ctz(left);                                    \
             v[i] = (E)(T)(M)__atomic_load_n((const M *)(uintptr_t)a[i], __ATOMIC_RELAXED); \
@@ -256,7 +258,7 @@ PT_ACCESS_INLINE bool is_aligned_sum(const struct pt_code *c, const struct pt_fr
             for (uint32_t left = f->mask; left; left &= left - 1)                         \
                 any |= reg_address(c, f, is_shared, base, (uint32_t)__builtin_ctz(left)); \
             if (any & (sizeof(M) - 1))                                                    \
-                return pt_mem_misaligned(c, f);                                           \
+                return pt_address_misaligned(c, f);                                       \
             for (uint32_t left = f->mask; left; left &= left - 1) {                       \
                 uint32_t i = (uint32_t)__builtin_ctz(left);                               \
                 *(M *)(uintptr_t)reg_address(c, f, is_shared, base, i) = (M)v[i];         \
@@ -267,7 +269,7 @@ PT_ACCESS_INLINE bool is_aligned_sum(const struct pt_code *c, const struct pt_fr
             any |= is_shared ? ((const uint32_t *)base)[i] : ((const uint64_t *)base)[i]; \
         if (__builtin_expect((any | c->imm) & (sizeof(M) - 1), 0) &&                      \
             !is_aligned_sum(c, f, is_shared, base, sizeof(M)))                            \
-            return pt_mem_misaligned(c, f);                                               \
+            return pt_address_misaligned(c, f);                                           \
         for (uint32_t k = 0; k < PT_WARP_SIZE; k += CHUNK) {                              \
             M *to = (M *)(uintptr_t)reg_address(c, f, is_shared, base, k);                \
             if (!is_run(is_shared, base, k, sizeof(M))) {                                 \
@@ -283,22 +285,22 @@ PT_ACCESS_INLINE bool is_aligned_sum(const struct pt_code *c, const struct pt_fr
         return c + 1;                                                                     \
     }
 
-#define STORE_ANY(name, M, E)                                                      \
-    PT_ACCESS_HANDLER(name)                                                        \
-    {                                                                              \
-        const E *v = (const E *)__builtin_assume_aligned((char *)f + c->o[0], 64); \
-        uint64_t a[PT_WARP_SIZE];                                                  \
-        uint32_t outside;                                                          \
-        f->state->code = c;                                                        \
-        if (pt_address_all(c, f, pt_mem_kind(c), a, &outside) & (sizeof(M) - 1))   \
-            return pt_mem_misaligned(c, f);                                        \
-        if (outside)                                                               \
-            return pt_mem_outside(c, f, outside);                                  \
-        for (uint32_t left = f->mask; left; left &= left - 1) {                    \
-            uint32_t i = (uint32_t)__builtin_ctz(left);                            \
-            __atomic_store_n((M *)(uintptr_t)a[i], (M)v[i], __ATOMIC_RELAXED);     \
-        }                                                                          \
-        return c + 1;                                                              \
+#define STORE_ANY(name, M, E)                                                        \
+    PT_ACCESS_HANDLER(name)                                                          \
+    {                                                                                \
+        const E *v = (const E *)__builtin_assume_aligned((char *)f + c->o[0], 64);   \
+        uint64_t a[PT_WARP_SIZE];                                                    \
+        uint32_t outside;                                                            \
+        f->state->code = c;                                                          \
+        if (pt_address_all(c, f, pt_address_kind(c), a, &outside) & (sizeof(M) - 1)) \
+            return pt_address_misaligned(c, f);                                      \
+        if (outside)                                                                 \
+            return pt_address_outside(c, f, outside);                                \
+        for (uint32_t left = f->mask; left; left &= left - 1) {                      \
+            uint32_t i = (uint32_t)__builtin_ctz(left);                              \
+            __atomic_store_n((M *)(uintptr_t)a[i], (M)v[i], __ATOMIC_RELAXED);       \
+        }                                                                            \
+        return c + 1;                                                                \
     }
 
 /* Memory type and slot element: X(name, M, E). */
@@ -387,10 +389,10 @@ PT_ACCESS_HANDLER(load_vector)
     uint64_t a[PT_WARP_SIZE], value[8][PT_WARP_SIZE];
     uint32_t outside;
     f->state->code = c;
-    if (pt_address_all(&at, f, pt_mem_kind(c), a, &outside) & (v->n * v->bytes - 1))
-        return pt_mem_misaligned(c, f);
+    if (pt_address_all(&at, f, pt_address_kind(c), a, &outside) & (v->n * v->bytes - 1))
+        return pt_address_misaligned(c, f);
     if (outside)
-        return pt_mem_outside(c, f, outside);
+        return pt_address_outside(c, f, outside);
     for (uint32_t left = f->mask; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
         for (uint32_t k = 0; k < v->n; k++)
@@ -420,10 +422,10 @@ PT_ACCESS_HANDLER(store_vector)
     uint64_t a[PT_WARP_SIZE];
     uint32_t outside;
     f->state->code = c;
-    if (pt_address_all(&at, f, pt_mem_kind(c), a, &outside) & (v->n * v->bytes - 1))
-        return pt_mem_misaligned(c, f);
+    if (pt_address_all(&at, f, pt_address_kind(c), a, &outside) & (v->n * v->bytes - 1))
+        return pt_address_misaligned(c, f);
     if (outside)
-        return pt_mem_outside(c, f, outside);
+        return pt_address_outside(c, f, outside);
     for (uint32_t left = f->mask; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
         for (uint32_t k = 0; k < v->n; k++) {
@@ -445,67 +447,67 @@ PT_ACCESS_INLINE bool is_whole_run(const struct pt_frame *f, const uint64_t *a, 
 }
 
 /* Vectors of n elements as wide as their slots. */
-#define VECTOR(load, store, E, count)                                                      \
-    PT_ACCESS_HANDLER(load)                                                                \
-    {                                                                                      \
-        const struct vector *vector = c->ptr;                                              \
-        struct pt_code at = pt_address_code(c);                                            \
-        uint64_t a[PT_WARP_SIZE];                                                          \
-        E value[count][PT_WARP_SIZE] __attribute__((aligned(64)));                         \
-        uint32_t outside;                                                                  \
-        f->state->code = c;                                                                \
-        if (pt_address_all(&at, f, pt_mem_kind(c), a, &outside) & (count * sizeof(E) - 1)) \
-            return pt_mem_misaligned(c, f);                                                \
-        if (outside)                                                                       \
-            return pt_mem_outside(c, f, outside);                                          \
-        if (is_whole_run(f, a, count * sizeof(E))) {                                       \
-            const E *p = (const E *)(uintptr_t)a[0];                                       \
-            RUN(i, PT_WARP_SIZE)                                                           \
-            for (uint32_t k = 0; k < count; k++)                                           \
-                value[k][i] = p[count * i + k];                                            \
-        } else {                                                                           \
-            for (uint32_t left = f->mask; left; left &= left - 1) {                        \
-                uint32_t i = (uint32_t)__builtin_ctz(left);                                \
-                const E *p = (const E *)(uintptr_t)a[i];                                   \
-                for (uint32_t k = 0; k < count; k++)                                       \
-                    value[k][i] = p[k];                                                    \
-            }                                                                              \
-        }                                                                                  \
-        for (uint32_t k = 0; k < count; k++) {                                             \
-            E *d = (E *)__builtin_assume_aligned((char *)f + vector->slot[k], 64);         \
-            const E *from = value[k];                                                      \
-            STORE_ACTIVE(d, from[i]);                                                      \
-        }                                                                                  \
-        return c + 1;                                                                      \
-    }                                                                                      \
-    PT_ACCESS_HANDLER(store)                                                               \
-    {                                                                                      \
-        const struct vector *vector = c->ptr;                                              \
-        struct pt_code at = pt_address_code(c);                                            \
-        uint64_t a[PT_WARP_SIZE];                                                          \
-        const E *source[count];                                                            \
-        uint32_t outside;                                                                  \
-        f->state->code = c;                                                                \
-        if (pt_address_all(&at, f, pt_mem_kind(c), a, &outside) & (count * sizeof(E) - 1)) \
-            return pt_mem_misaligned(c, f);                                                \
-        if (outside)                                                                       \
-            return pt_mem_outside(c, f, outside);                                          \
-        for (uint32_t k = 0; k < count; k++)                                               \
-            source[k] = __builtin_assume_aligned((const char *)f + vector->slot[k], 64);   \
-        if (is_whole_run(f, a, count * sizeof(E))) {                                       \
-            E *p = (E *)(uintptr_t)a[0];                                                   \
-            RUN(i, PT_WARP_SIZE)                                                           \
-            for (uint32_t k = 0; k < count; k++)                                           \
-                p[count * i + k] = source[k][i];                                           \
-            return c + 1;                                                                  \
-        }                                                                                  \
-        for (uint32_t left = f->mask; left; left &= left - 1) {                            \
-            uint32_t i = (uint32_t)__builtin_ctz(left);                                    \
-            E *p = (E *)(uintptr_t)a[i];                                                   \
-            for (uint32_t k = 0; k < count; k++)                                           \
-                p[k] = source[k][i];                                                       \
-        }                                                                                  \
-        return c + 1;                                                                      \
+#define VECTOR(load, store, E, count)                                                          \
+    PT_ACCESS_HANDLER(load)                                                                    \
+    {                                                                                          \
+        const struct vector *vector = c->ptr;                                                  \
+        struct pt_code at = pt_address_code(c);                                                \
+        uint64_t a[PT_WARP_SIZE];                                                              \
+        E value[count][PT_WARP_SIZE] __attribute__((aligned(64)));                             \
+        uint32_t outside;                                                                      \
+        f->state->code = c;                                                                    \
+        if (pt_address_all(&at, f, pt_address_kind(c), a, &outside) & (count * sizeof(E) - 1)) \
+            return pt_address_misaligned(c, f);                                                \
+        if (outside)                                                                           \
+            return pt_address_outside(c, f, outside);                                          \
+        if (is_whole_run(f, a, count * sizeof(E))) {                                           \
+            const E *p = (const E *)(uintptr_t)a[0];                                           \
+            RUN(i, PT_WARP_SIZE)                                                               \
+            for (uint32_t k = 0; k < count; k++)                                               \
+                value[k][i] = p[count * i + k];                                                \
+        } else {                                                                               \
+            for (uint32_t left = f->mask; left; left &= left - 1) {                            \
+                uint32_t i = (uint32_t)__builtin_ctz(left);                                    \
+                const E *p = (const E *)(uintptr_t)a[i];                                       \
+                for (uint32_t k = 0; k < count; k++)                                           \
+                    value[k][i] = p[k];                                                        \
+            }                                                                                  \
+        }                                                                                      \
+        for (uint32_t k = 0; k < count; k++) {                                                 \
+            E *d = (E *)__builtin_assume_aligned((char *)f + vector->slot[k], 64);             \
+            const E *from = value[k];                                                          \
+            STORE_ACTIVE(d, from[i]);                                                          \
+        }                                                                                      \
+        return c + 1;                                                                          \
+    }                                                                                          \
+    PT_ACCESS_HANDLER(store)                                                                   \
+    {                                                                                          \
+        const struct vector *vector = c->ptr;                                                  \
+        struct pt_code at = pt_address_code(c);                                                \
+        uint64_t a[PT_WARP_SIZE];                                                              \
+        const E *source[count];                                                                \
+        uint32_t outside;                                                                      \
+        f->state->code = c;                                                                    \
+        if (pt_address_all(&at, f, pt_address_kind(c), a, &outside) & (count * sizeof(E) - 1)) \
+            return pt_address_misaligned(c, f);                                                \
+        if (outside)                                                                           \
+            return pt_address_outside(c, f, outside);                                          \
+        for (uint32_t k = 0; k < count; k++)                                                   \
+            source[k] = __builtin_assume_aligned((const char *)f + vector->slot[k], 64);       \
+        if (is_whole_run(f, a, count * sizeof(E))) {                                           \
+            E *p = (E *)(uintptr_t)a[0];                                                       \
+            RUN(i, PT_WARP_SIZE)                                                               \
+            for (uint32_t k = 0; k < count; k++)                                               \
+                p[count * i + k] = source[k][i];                                               \
+            return c + 1;                                                                      \
+        }                                                                                      \
+        for (uint32_t left = f->mask; left; left &= left - 1) {                                \
+            uint32_t i = (uint32_t)__builtin_ctz(left);                                        \
+            E *p = (E *)(uintptr_t)a[i];                                                       \
+            for (uint32_t k = 0; k < count; k++)                                               \
+                p[k] = source[k][i];                                                           \
+        }                                                                                      \
+        return c + 1;                                                                          \
     }
 VECTOR(load_2x32, store_2x32, uint32_t, 2)
 VECTOR(load_4x32, store_4x32, uint32_t, 4)
@@ -544,10 +546,10 @@ PT_ACCESS_INLINE void store_whole(void *to, const void *from)
         uint64_t *d = (uint64_t *)((char *)f + c->o[0]);                               \
         uint32_t outside;                                                              \
         f->state->code = c;                                                            \
-        if (pt_address_all(c, f, pt_mem_kind(c), a, &outside) & 15)                    \
-            return pt_mem_misaligned(c, f);                                            \
+        if (pt_address_all(c, f, pt_address_kind(c), a, &outside) & 15)                \
+            return pt_address_misaligned(c, f);                                        \
         if (outside)                                                                   \
-            return pt_mem_outside(c, f, outside);                                      \
+            return pt_address_outside(c, f, outside);                                  \
         for (uint32_t left = f->mask; left; left &= left - 1) {                        \
             uint32_t i = (uint32_t)__builtin_ctz(left);                                \
             load_one(value[i], (void *)(uintptr_t)a[i]);                               \
@@ -561,10 +563,10 @@ PT_ACCESS_INLINE void store_whole(void *to, const void *from)
         uint64_t a[PT_WARP_SIZE], *v = (uint64_t *)((char *)f + c->o[0]);              \
         uint32_t outside;                                                              \
         f->state->code = c;                                                            \
-        if (pt_address_all(c, f, pt_mem_kind(c), a, &outside) & 15)                    \
-            return pt_mem_misaligned(c, f);                                            \
+        if (pt_address_all(c, f, pt_address_kind(c), a, &outside) & 15)                \
+            return pt_address_misaligned(c, f);                                        \
         if (outside)                                                                   \
-            return pt_mem_outside(c, f, outside);                                      \
+            return pt_address_outside(c, f, outside);                                  \
         for (uint32_t left = f->mask; left; left &= left - 1) {                        \
             uint32_t i = (uint32_t)__builtin_ctz(left);                                \
             store_one((void *)(uintptr_t)a[i], v + 2 * i);                             \
@@ -574,245 +576,7 @@ PT_ACCESS_INLINE void store_whole(void *to, const void *from)
 COPY_128(load_128, store_128, pt_copy16, pt_copy16)
 COPY_128(load_whole_128, store_whole_128, load_whole, store_whole)
 
-/* ---- addresses of all lanes ------------------------------------------------------------------ */
-
-/* `kind` is a constant in each copy, which becomes vectors. */
-static inline __attribute__((always_inline)) uint64_t addresses(const struct pt_code *c,
-                                                                const struct pt_frame *f,
-                                                                enum pt_address kind, uint64_t *a)
-{
-    uint64_t any = 0;
-    for (uint32_t i = 0; i < PT_WARP_SIZE; i++) {
-        a[i] = pt_address_of(c, f, kind, i);
-        any |= a[i] & (uint64_t)(int32_t)f->lanes[i];
-    }
-    return any;
-}
-
-static uint32_t lanes_outside(const struct pt_code *c, const struct pt_frame *f, const uint64_t *a)
-{
-    uint64_t bytes = UINT64_C(1) << ((c->aux >> 8 & 15));
-    uint32_t outside = 0;
-    for (uint32_t i = 0; i < PT_WARP_SIZE; i++) {
-        uint64_t at = a[i] - (uint64_t)(uintptr_t)f->local0 - i * f->local_stride;
-        bool leaves = at > f->local_stride || bytes > f->local_stride - at;
-        outside |= f->lanes[i] & (uint32_t)leaves << i;
-    }
-    return outside;
-}
-
-uint64_t pt_address_all(const struct pt_code *c, const struct pt_frame *f, enum pt_address kind,
-                        uint64_t *a, uint32_t *outside)
-{
-    uint64_t any = 0;
-    switch (kind) {
-#define CASE(kind)                      \
-    case kind:                          \
-        any = addresses(c, f, kind, a); \
-        break;
-        CASE(PT_ADDRESS_REG64)
-        CASE(PT_ADDRESS_REG32)
-        CASE(PT_ADDRESS_FIXED)
-        CASE(PT_ADDRESS_PARAM)
-        CASE(PT_ADDRESS_PARAM64)
-        CASE(PT_ADDRESS_PARAM32)
-        CASE(PT_ADDRESS_SHARED_VAR)
-        CASE(PT_ADDRESS_SHARED64)
-        CASE(PT_ADDRESS_SHARED32)
-        CASE(PT_ADDRESS_LOCAL_VAR)
-        CASE(PT_ADDRESS_LOCAL64)
-        CASE(PT_ADDRESS_LOCAL32)
-#undef CASE
-    }
-    *outside = kind < PT_ADDRESS_LOCAL_VAR ? 0 : lanes_outside(c, f, a);
-    return any;
-}
-
-/* ---- faults ---------------------------------------------------------------------------------- */
-
-uint32_t pt_mem_misaligned_lanes(const struct pt_code *c, struct pt_frame *f, uint64_t *first)
-{
-    struct pt_code at = pt_address_code(c);
-    uint32_t lanes = 0;
-    for (uint32_t i = 0; i < PT_WARP_SIZE; i++) {
-        uint64_t a = pt_address_of(&at, f, pt_mem_kind(c), i);
-        if (!(f->mask >> i & 1) || !(a & ((UINT64_C(1) << ((c->aux >> 8 & 15))) - 1)))
-            continue;
-        *first = lanes ? *first : a;
-        lanes |= 1u << i;
-    }
-    return lanes;
-}
-
-const struct pt_code *pt_mem_misaligned(const struct pt_code *c, struct pt_frame *f)
-{
-    uint64_t first = 0;
-    uint32_t lanes = pt_mem_misaligned_lanes(c, f, &first);
-    pt_fail(c, f, PT_FAULT_MISALIGNED, lanes, NULL);
-    f->state->warp->fault.has_address = true;
-    f->state->warp->fault.address = first;
-    return NULL;
-}
-
-const struct pt_code *pt_mem_outside(const struct pt_code *c, struct pt_frame *f, uint32_t lanes)
-{
-    struct pt_code at = pt_address_code(c);
-    pt_fail(c, f, PT_FAULT_ILLEGAL_ADDRESS, lanes, PT_BEYOND_LOCAL);
-    f->state->warp->fault.has_address = true;
-    f->state->warp->fault.address =
-        pt_address_of(&at, f, pt_mem_kind(c), (uint32_t)__builtin_ctz(lanes));
-    return NULL;
-}
-
-/* The part of an address that a fault tells: x86-64 tells none of a non-canonical one, 64-bit ARM
- * not the tag in the top byte. */
-#if defined(__aarch64__)
-enum { ADDRESS_BITS = 48 };
-static uint64_t told(uint64_t address)
-{
-    return address << 8 >> 8;
-}
-#else
-enum { ADDRESS_BITS = 47 };
-static uint64_t told(uint64_t address)
-{
-    return address;
-}
-#endif
-
-/* An access of `bytes` at `a` may have faulted at `address`. */
-static bool touches(uint64_t a, uint64_t bytes, uint64_t address)
-{
-    enum { PAGE = 4096 };
-    if (address == PT_ADDRESS_UNKNOWN)
-        return a + (UINT64_C(1) << ADDRESS_BITS) >= UINT64_C(2) << ADDRESS_BITS;
-    uint64_t page = told(address) / PAGE;
-    return told(a) / PAGE <= page && told(a + bytes - 1) / PAGE >= page;
-}
-
-uint32_t pt_mem_locate(const struct pt_code *c, struct pt_frame *f, uint64_t address,
-                       uint64_t *first)
-{
-    struct pt_code at = pt_address_code(c);
-    uint32_t lanes = 0;
-    uint64_t bytes = UINT64_C(1) << ((c->aux >> 8 & 15));
-    bool is_alone = !(f->mask & (f->mask - 1)); /* then it was this lane, whatever was told */
-    for (uint32_t left = f->mask; left; left &= left - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(left);
-        uint64_t a = pt_address_of(&at, f, pt_mem_kind(c), i);
-        if (!is_alone && !touches(a, bytes, address))
-            continue;
-        *first = lanes ? *first : a;
-        lanes |= 1u << i;
-    }
-    /* Emulators tell an address of their own for one that their machine cannot have. */
-    if (!lanes && address != PT_ADDRESS_UNKNOWN)
-        return pt_mem_locate(c, f, PT_ADDRESS_UNKNOWN, first);
-    return lanes;
-}
-
 /* ---- selecting ------------------------------------------------------------------------------- */
-
-static bool symbol_address(struct pt_select *s, const struct pt_operand *o, enum pt_address *kind)
-{
-    enum pt_space space;
-    s->code->imm = pt_code_symbol(s, o->index, &space) + (uint64_t)o->imm;
-    switch (space) {
-    case PT_SPACE_GLOBAL:
-    case PT_SPACE_CONST:
-        *kind = PT_ADDRESS_FIXED;
-        return true;
-    case PT_SPACE_SHARED:
-        *kind = PT_ADDRESS_SHARED_VAR;
-        return true;
-    case PT_SPACE_PARAM:
-        *kind = PT_ADDRESS_PARAM;
-        return true;
-    case PT_SPACE_LOCAL:
-        *kind = PT_ADDRESS_LOCAL_VAR;
-        return true;
-    default:
-        pt_refuse(s, "a variable of this state space");
-        return false;
-    }
-}
-
-static enum pt_address register_kind(const struct pt_select *s, enum pt_space space, bool is_wide)
-{
-    if (space == PT_SPACE_LOCAL || (space == PT_SPACE_PARAM && !pt_code_is_of_kernel(s)))
-        return is_wide ? PT_ADDRESS_LOCAL64 : PT_ADDRESS_LOCAL32;
-    if (space == PT_SPACE_PARAM)
-        return is_wide ? PT_ADDRESS_PARAM64 : PT_ADDRESS_PARAM32;
-    if (space == PT_SPACE_SHARED)
-        return is_wide ? PT_ADDRESS_SHARED64 : PT_ADDRESS_SHARED32;
-    return is_wide ? PT_ADDRESS_REG64 : PT_ADDRESS_REG32;
-}
-
-/* Fills o[1] and imm of s->code for the address `mem` in `space`. False after reporting. */
-static bool find_address(struct pt_select *s, const struct pt_operand *mem, enum pt_space space,
-                         enum pt_address *kind)
-{
-    const struct pt_operand *o = &s->func->operands.v[mem->index];
-    uint64_t window = space == PT_SPACE_CONST ? pt_code_constants(s) : 0;
-    if (o->kind == PT_OPND_SYM)
-        return symbol_address(s, o, kind);
-    if (o->kind == PT_OPND_REG) {
-        bool is_wide = pt_type_bits((enum pt_type)s->func->regs.v[o->index].type) == 64;
-        *kind = register_kind(s, space, is_wide);
-        s->code->o[1] = pt_code_dest(s, o);
-        s->code->imm = window + (uint64_t)o->imm;
-        return true;
-    }
-    if (o->kind == PT_OPND_IMM) {
-        /* An address in its space: a constant takes the place of the register. */
-        *kind = register_kind(s, space, true);
-        s->code->o[1] = pt_code_source(s, o, 8);
-        s->code->imm = window;
-        return true;
-    }
-    return pt_refuse(s, "this kind of address") != NULL;
-}
-
-bool pt_mem_address(struct pt_select *s, const struct pt_operand *mem, uint32_t bytes)
-{
-    enum pt_address kind = PT_ADDRESS_REG64;
-    if (!find_address(s, mem, pt_form_space(s->form), &kind))
-        return false;
-    s->code->aux = (uint16_t)(kind | (uint32_t)__builtin_ctz(bytes) << 8);
-    s->is_access = true;
-    return true;
-}
-
-PT_HANDLER(generic_addresses)
-{
-    uint32_t outside;
-    pt_address_all(c, f, pt_mem_kind(c), PT_SLOT(0, u64), &outside);
-    return c + 1;
-}
-
-uint32_t pt_mem_generic(struct pt_select *s, const struct pt_operand *mem, enum pt_space space)
-{
-    struct pt_code *own = s->code, at = {.fn = generic_addresses, .insn = own->insn};
-    enum pt_address kind = PT_ADDRESS_REG64;
-    s->code = &at;
-    bool is_found = find_address(s, mem, space, &kind);
-    s->code = own;
-    if (!is_found)
-        return UINT32_MAX;
-    at.o[0] = pt_code_slot(s, 8);
-    at.aux = (uint16_t)kind;
-    *pt_code_before(s, NULL) = at;
-    return at.o[0];
-}
-
-void pt_mem_vector(struct pt_select *s, const void *registers)
-{
-    struct pt_code *c = s->code;
-    c->o[2] = (uint32_t)c->imm;
-    c->o[3] = (uint32_t)(c->imm >> 32);
-    c->ptr = registers;
-    c->aux |= PT_ADDRESS_VECTOR;
-}
 
 /* Register and slot of operand o of a load or store; a constant source gets a slot of 8 bytes (one of type .f32 would be
  * widened to .f64 there, and gets 4). */
@@ -826,7 +590,7 @@ static bool data_slot(struct pt_select *s, const struct pt_operand *o, bool is_l
         bits = 64;
     v->reg_bits[k] = (uint8_t)bits;
     v->slot_bytes[k] = bits == 128 ? 16 : bits == 64 ? 8 : 4;
-    v->slot[k] = is_load ? pt_code_dest(s, o) : pt_code_source(s, o, v->slot_bytes[k]);
+    v->slot[k] = is_load ? pt_operands_dest(s, o) : pt_operands_source(s, o, v->slot_bytes[k]);
     return v->slot[k] != UINT32_MAX;
 }
 
@@ -865,44 +629,9 @@ static enum store store_type(uint32_t bytes, const struct vector *v)
     }
 }
 
-/* What does not wait: a loop around it does. The thread sanitizer knows no fences; it does not see
- * the accesses either that these order. */
-#define FENCE(name, order)                                  \
-    __attribute__((no_sanitize("thread"))) PT_HANDLER(name) \
-    {                                                       \
-        (void)f;                                            \
-        __atomic_thread_fence(order);                       \
-        return c + 1;                                       \
-    }
-FENCE(fence_acquire, __ATOMIC_ACQUIRE)
-FENCE(fence_release, __ATOMIC_RELEASE)
-FENCE(fence_acq_rel, __ATOMIC_ACQ_REL)
-FENCE(fence_seq_cst, __ATOMIC_SEQ_CST)
-
-pt_handler pt_mem_fence(enum pt_order order)
-{
-    static const pt_handler fences[] = {
-        [PT_ORDER_ACQUIRE] = fence_acquire,
-        [PT_ORDER_RELEASE] = fence_release,
-        [PT_ORDER_ACQ_REL] = fence_acq_rel,
-        [PT_ORDER_SEQ_CST] = fence_seq_cst,
-    };
-    return fences[order];
-}
-
-bool pt_mem_order(struct pt_select *s)
-{
-    enum pt_order order = pt_order_of(s->form);
-    if (pt_order_releases(order))
-        pt_code_before(s, fence_release);
-    if (pt_order_acquires(order))
-        pt_code_behind(s, fence_acquire);
-    return order != PT_ORDER_PLAIN;
-}
-
 static pt_handler scalar(struct pt_select *s, const struct vector *v, bool is_load, bool is_strong)
 {
-    enum pt_address kind = pt_mem_kind(s->code);
+    enum pt_address kind = pt_address_kind(s->code);
     s->code->o[0] = v->slot[0];
     if (v->bytes == 16)
         return is_load     ? is_strong ? load_whole_128 : load_128
@@ -922,9 +651,9 @@ static pt_handler vector(struct pt_select *s, const struct vector *v, bool is_lo
     bool is_plain = !is_strong;
     for (uint32_t k = 0; k < v->n; k++)
         is_plain &= v->slot_bytes[k] == v->bytes;
-    struct vector *kept = pt_code_array(s, sizeof *kept);
+    struct vector *kept = pt_operands_array(s, sizeof *kept);
     *kept = *v;
-    pt_mem_vector(s, kept);
+    pt_address_set_vector(s, kept);
     if (is_plain && v->n == 2 && v->bytes == 4)
         return is_load ? load_2x32 : store_2x32;
     if (is_plain && v->n == 4 && v->bytes == 4)
@@ -936,7 +665,7 @@ static pt_handler vector(struct pt_select *s, const struct vector *v, bool is_lo
 
 static pt_handler access(struct pt_select *s, bool is_load)
 {
-    bool is_strong = pt_mem_order(s);
+    bool is_strong = pt_fence_order(s);
     const struct pt_operand *data = &s->operands[!is_load], *mem = &s->operands[is_load];
     enum pt_type type = (enum pt_type)s->form->type[0];
     struct vector v = {.bytes = pt_type_bytes(type),
@@ -948,10 +677,11 @@ static pt_handler access(struct pt_select *s, bool is_load)
     } else if (!data_slot(s, data, is_load, &v)) {
         return NULL;
     }
-    if (!pt_mem_address(s, mem, v.n * v.bytes))
+    if (!pt_address_bind(s, mem, v.n * v.bytes))
         return NULL;
     bool is_part = v.slot_bytes[0] > 8 && v.bytes < 16;
-    return v.n > 1 || is_part ? vector(s, &v, is_load, is_strong) : scalar(s, &v, is_load, is_strong);
+    return v.n > 1 || is_part ? vector(s, &v, is_load, is_strong)
+                              : scalar(s, &v, is_load, is_strong);
 }
 
 pt_handler PT_DO(ld)(struct pt_select *s)
@@ -999,21 +729,6 @@ pt_handler PT_DO(st_release)(struct pt_select *s)
     return access(s, false);
 }
 
-pt_handler PT_DO(membar)(struct pt_select *s)
-{
-    return pt_mem_fence(pt_order_of(s->form));
-}
-
-pt_handler PT_DO(fence)(struct pt_select *s)
-{
-    return pt_mem_fence(pt_order_of(s->form));
-}
-
-pt_handler PT_DO(fence_tensormap)(struct pt_select *s)
-{
-    return pt_mem_fence(pt_order_of(s->form));
-}
-
 /* ---- tensormap.cp_fenceproxy: every lane moves the word of its number ------------------------ */
 
 PT_FN1(add_lane, u64, u64, a + 4 * (uint64_t)i)
@@ -1023,12 +738,12 @@ static bool lane_address(struct pt_select *s, const struct pt_operand *mem, enum
                          struct pt_code *c)
 {
     const struct pt_operand *o = &s->func->operands.v[mem->index];
-    uint32_t base = pt_code_source(s, o, 8);
+    uint32_t base = pt_operands_source(s, o, 8);
     if (base == UINT32_MAX)
         return false;
-    struct pt_code *add = pt_code_before(s, add_lane);
+    struct pt_code *add = pt_operands_before(s, add_lane);
     add->o[1] = base;
-    add->o[0] = c->o[1] = pt_code_slot(s, 8);
+    add->o[0] = c->o[1] = pt_operands_slot(s, 8);
     c->imm = o->kind == PT_OPND_REG ? (uint64_t)o->imm : 0;
     c->aux = (uint16_t)(kind | 2 << 8);
     c->insn = s->code->insn;
@@ -1041,14 +756,9 @@ pt_handler PT_DO(tensormap_cp_fenceproxy)(struct pt_select *s)
     if (!lane_address(s, &s->operands[0], PT_ADDRESS_REG64, &store) ||
         !lane_address(s, &s->operands[1], PT_ADDRESS_SHARED64, s->code))
         return NULL;
-    store.o[0] = s->code->o[0] = pt_code_slot(s, 4);
+    store.o[0] = s->code->o[0] = pt_operands_slot(s, 4);
     s->is_access = true;
-    pt_code_access_behind(s, &store);
-    pt_code_behind(s, pt_mem_fence(pt_order_of(s->form)));
+    pt_operands_access_behind(s, &store);
+    pt_operands_behind(s, pt_fence_handler(pt_order_of(s->form)));
     return loads[LOAD_u32_32][3];
-}
-
-pt_handler PT_DO(griddepcontrol)(struct pt_select *s)
-{
-    return pt_mem_fence(pt_order_of(s->form));
 }

@@ -4,7 +4,11 @@
  * memory are plain accesses; all others are atomic among workers. o = destination, address, b,
  * c.
  */
-#include "backend/interp/async.h"
+#include "backend/interp/address.h"
+#include "backend/interp/async_store.h"
+#include "backend/interp/fence.h"
+#include "backend/interp/operands.h"
+#include "backend/interp/reduce.h"
 #include "backend/semantics/float.h"
 #include "backend/semantics/half.h"
 
@@ -18,12 +22,12 @@ PT_ACCESS_INLINE bool is_shared_kind(enum pt_address kind)
 #define ATOM_ADDRESSES(U)                                          \
     uint64_t a[PT_WARP_SIZE];                                      \
     uint32_t outside;                                              \
-    enum pt_address kind = pt_mem_kind(c);                         \
+    enum pt_address kind = pt_address_kind(c);                     \
     f->state->code = c;                                            \
     if (pt_address_all(c, f, kind, a, &outside) & (sizeof(U) - 1)) \
-        return pt_mem_misaligned(c, f);                            \
+        return pt_address_misaligned(c, f);                        \
     if (outside)                                                   \
-    return pt_mem_outside(c, f, outside)
+    return pt_address_outside(c, f, outside)
 
 /* The new value is expr over old, b and cmp (the third operand), of unsigned type U in slot
  * elements E. */
@@ -173,10 +177,10 @@ PT_ACCESS_HANDLER(atom_vector)
     uint64_t a[PT_WARP_SIZE];
     uint32_t outside, result[8][PT_WARP_SIZE];
     f->state->code = c;
-    if (pt_address_all(&at, f, pt_mem_kind(c), a, &outside) & (v->n * v->bytes - 1))
-        return pt_mem_misaligned(c, f);
+    if (pt_address_all(&at, f, pt_address_kind(c), a, &outside) & (v->n * v->bytes - 1))
+        return pt_address_misaligned(c, f);
     if (outside)
-        return pt_mem_outside(c, f, outside);
+        return pt_address_outside(c, f, outside);
     for (uint32_t left = f->mask; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
         for (uint32_t k = 0; k < v->n; k++) {
@@ -203,15 +207,15 @@ static bool bind_atom(struct pt_select *s, bool has_dest, uint32_t n_sources)
     uint32_t bytes = pt_type_bytes((enum pt_type)s->form->type[0]);
     uint32_t width = bytes == 16 ? 16 : bytes == 8 ? 8 : 4;
     struct pt_operand sink = {.kind = PT_OPND_SINK};
-    c->o[0] = pt_code_dest(s, has_dest ? o++ : &sink);
-    if (!pt_mem_address(s, o++, bytes))
+    c->o[0] = pt_operands_dest(s, has_dest ? o++ : &sink);
+    if (!pt_address_bind(s, o++, bytes))
         return false;
-    c->o[2] = c->o[3] = pt_code_source(s, o++, width);
+    c->o[2] = c->o[3] = pt_operands_source(s, o++, width);
     if (n_sources == 2)
-        c->o[3] = pt_code_source(s, o, width);
+        c->o[3] = pt_operands_source(s, o, width);
     if (c->o[2] == UINT32_MAX || c->o[3] == UINT32_MAX)
         return false;
-    pt_mem_order(s);
+    pt_fence_order(s);
     return true;
 }
 
@@ -280,7 +284,7 @@ pt_handler PT_DO(red_float)(struct pt_select *s)
 pt_handler PT_DO(red_async)(struct pt_select *s)
 {
     if (s->insn->n_operands > 2)
-        return pt_async_reduce(s);
+        return pt_async_store_reduce(s);
     return bind_atom(s, false, 1) ? integer(s) : NULL;
 }
 
@@ -328,7 +332,7 @@ static uint32_t (*join_of(const struct pt_select *s))(uint32_t, uint32_t)
 
 static pt_handler select_vector(struct pt_select *s, bool has_dest)
 {
-    struct atom_vector *v = pt_code_array(s, sizeof *v);
+    struct atom_vector *v = pt_operands_array(s, sizeof *v);
     const struct pt_operand *o = s->operands, *all = s->func->operands.v;
     const struct pt_operand sink = {.kind = PT_OPND_SINK}, *d = has_dest ? o++ : NULL;
     const struct pt_operand *mem = o++;
@@ -336,15 +340,15 @@ static pt_handler select_vector(struct pt_select *s, bool has_dest)
     v->bytes = pt_type_bytes((enum pt_type)s->form->type[0]);
     v->join = join_of(s);
     for (uint32_t k = 0; k < v->n; k++) {
-        v->d[k] = pt_code_dest(s, d && d->kind == PT_OPND_VEC ? &all[d->index + k] : &sink);
-        v->b[k] = pt_code_source(s, &all[o->index + k], 4);
+        v->d[k] = pt_operands_dest(s, d && d->kind == PT_OPND_VEC ? &all[d->index + k] : &sink);
+        v->b[k] = pt_operands_source(s, &all[o->index + k], 4);
         if (v->b[k] == UINT32_MAX)
             return NULL;
     }
-    if (!pt_mem_address(s, mem, v->n * v->bytes))
+    if (!pt_address_bind(s, mem, v->n * v->bytes))
         return NULL;
-    pt_mem_vector(s, v);
-    pt_mem_order(s);
+    pt_address_set_vector(s, v);
+    pt_fence_order(s);
     return atom_vector;
 }
 

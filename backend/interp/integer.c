@@ -87,11 +87,11 @@ pt_handler PT_DO(sub_x4)(struct pt_select *s)
     return pt_pick(s, (PT_HAS(s, sat) ? sat : plain)[s->form->type[0]], "000");
 }
 
-#define PICK_X4(op)                                                                              \
-    pt_handler PT_DO(op##_x4)(struct pt_select * s)                                              \
-    {                                                                                            \
-        PT_TABLE(fn) = {[PT_u8x4] = op##_u8x4, [PT_s8x4] = op##_s8x4};                           \
-        return pt_pick(s, PT_HAS(s, relu) ? op##_relu_s8x4 : fn[s->form->type[0]], "000");       \
+#define PICK_X4(op)                                                                        \
+    pt_handler PT_DO(op##_x4)(struct pt_select * s)                                        \
+    {                                                                                      \
+        PT_TABLE(fn) = {[PT_u8x4] = op##_u8x4, [PT_s8x4] = op##_s8x4};                     \
+        return pt_pick(s, PT_HAS(s, relu) ? op##_relu_s8x4 : fn[s->form->type[0]], "000"); \
     }
 PICK_X4(min)
 PICK_X4(max)
@@ -99,9 +99,11 @@ PICK_X4(max)
 /* lo, ls, hi, hs are lt, le, gt, ge of unsigned parts. */
 pt_handler PT_DO(set_x)(struct pt_select *s)
 {
-#define OF(op)                                                                              \
-    {[PT_u16x2] = set_##op##_u16x2, [PT_s16x2] = set_##op##_s16x2,                          \
-     [PT_u8x4] = set_##op##_u8x4, [PT_s8x4] = set_##op##_s8x4}
+#define OF(op)                      \
+    {[PT_u16x2] = set_##op##_u16x2, \
+     [PT_s16x2] = set_##op##_s16x2, \
+     [PT_u8x4] = set_##op##_u8x4,   \
+     [PT_s8x4] = set_##op##_s8x4}
     static const struct {
         uint16_t mod, other;
         pt_handler fn[PT_TYPE_COUNT];

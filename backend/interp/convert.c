@@ -10,10 +10,11 @@
 
 /* ---- any conversion ------------------------------------------------------------------------------------ */
 
-#define KIND_FIELDS(X)                                                                    \
-    X(from, 0, 7)                                                                         \
-    X(to, 3, 7) X(from_bits, 6, 127) X(to_bits, 13, 127) X(rnd, 20, 7) X(integral, 23, 1) \
-        X(ftz, 24, 1) X(sat, 25, 1) X(relu, 26, 1) X(satfinite, 27, 1)
+#define KIND_FIELDS(X)                                                                      \
+    X(from, 0, 7)                                                                           \
+    X(to, 3, 7)                                                                             \
+    X(from_bits, 6, 127) X(to_bits, 13, 127) X(rnd, 20, 7) X(integral, 23, 1) X(ftz, 24, 1) \
+        X(sat, 25, 1) X(relu, 26, 1) X(satfinite, 27, 1)
 
 static uint64_t kind_to_imm(const struct pt_cvt *k)
 {
@@ -33,27 +34,27 @@ static struct pt_cvt kind_of_imm(uint64_t imm)
     return k;
 }
 
-#define ANY_FN(name, D, S, expr)                                                    \
-    PT_HANDLER(name)                                                                \
-    {                                                                               \
-        PT_ELT_##D *d_ = PT_SLOT(0, D);                                             \
-        const PT_ELT_##S *a_ = PT_SLOT(1, S);                                       \
-        const struct pt_cvt k = kind_of_imm(c->imm);                                \
-        const uint64_t cut = k.to_bits < 64 ? (1ull << k.to_bits) - 1 : UINT64_MAX; \
-        for (int i = 0; i < PT_WARP_SIZE; i++)                                      \
-            if (f->mask >> i & 1)                                                   \
-                d_[i] = (PT_ELT_##D)((expr) & cut);                                 \
-        return c + 1;                                                               \
-    }                                                                               \
+#define ANY_FN(name, D, S, expr)                                                               \
+    PT_HANDLER(name)                                                                           \
+    {                                                                                          \
+        PT_ELT_##D *d_ = PT_SLOT(0, D);                                                        \
+        const PT_ELT_##S *a_ = PT_SLOT(1, S);                                                  \
+        const struct pt_cvt k = kind_of_imm(c->imm);                                           \
+        const uint64_t cut = k.to_bits < 64 ? (1ull << k.to_bits) - 1 : UINT64_MAX;            \
+        for (int i = 0; i < PT_WARP_SIZE; i++)                                                 \
+            if (f->mask >> i & 1)                                                              \
+                d_[i] = (PT_ELT_##D)((expr) & cut);                                            \
+        return c + 1;                                                                          \
+    }                                                                                          \
     static void lanes_##name(void *d, const void *a, const void *b, const void *c, uint32_t n) \
-    {                                                                               \
-        PT_ELT_##D *d_ = d;                                                         \
-        const PT_ELT_##S *a_ = a;                                                   \
-        const struct pt_cvt k = kind_of_imm(*(const uint64_t *)c);                  \
-        const uint64_t cut = k.to_bits < 64 ? (1ull << k.to_bits) - 1 : UINT64_MAX; \
-        (void)b;                                                                    \
-        for (uint32_t i = 0; i < n; i++)                                            \
-            d_[i] = (PT_ELT_##D)((expr) & cut);                                     \
+    {                                                                                          \
+        PT_ELT_##D *d_ = d;                                                                    \
+        const PT_ELT_##S *a_ = a;                                                              \
+        const struct pt_cvt k = kind_of_imm(*(const uint64_t *)c);                             \
+        const uint64_t cut = k.to_bits < 64 ? (1ull << k.to_bits) - 1 : UINT64_MAX;            \
+        (void)b;                                                                               \
+        for (uint32_t i = 0; i < n; i++)                                                       \
+            d_[i] = (PT_ELT_##D)((expr) & cut);                                                \
     }
 ANY_FN(any_w_w, u32, u32, pt_cvt_any(&k, a_[i]))
 ANY_FN(any_w_l, u32, u64, pt_cvt_any(&k, a_[i]))
@@ -291,7 +292,7 @@ PT_LANES_TABLE(cvt) = {
 #define LANE2 LANE2_ROW
 #define LANE3 LANE3_ROW
 #include "backend/semantics/cvt.def"
-#define KIND_ROW(name_, ...) {{"cvt_" #name_, lanes_##name_, {__VA_ARGS__}, .takes_kind = true}, name_},
+#define KIND_ROW(name_, ...) \
+    {{"cvt_" #name_, lanes_##name_, {__VA_ARGS__}, .takes_kind = true}, name_},
     KIND_ROW(any_w_w, 4, 4) KIND_ROW(any_w_l, 4, 8) KIND_ROW(any_l_w, 8, 4) KIND_ROW(any_l_l, 8, 8)
-    KIND_ROW(pair_any, 4, 4, 4)
-    PT_LANES_END};
+        KIND_ROW(pair_any, 4, 4, 4) PT_LANES_END};

@@ -81,10 +81,11 @@ static inline const struct pt_code *set_pair(const struct pt_code *c, struct pt_
     {                                                                                       \
         return set_pair(c, f, test_##cmp##_##type(c, f), test_##cmp##_##type##h(c, f));     \
     }
-#define FLOAT_CMPS(X, type)                                                               \
-    X(eq, type)                                                                           \
-    X(ne, type) X(lt, type) X(le, type) X(gt, type) X(ge, type) X(equ, type) X(neu, type) \
-        X(ltu, type) X(leu, type) X(gtu, type) X(geu, type) X(num, type) X(nan, type)
+#define FLOAT_CMPS(X, type)                                                                \
+    X(eq, type)                                                                            \
+    X(ne, type)                                                                            \
+    X(lt, type) X(le, type) X(gt, type) X(ge, type) X(equ, type) X(neu, type) X(ltu, type) \
+        X(leu, type) X(gtu, type) X(geu, type) X(num, type) X(nan, type)
 FLOAT_CMPS(PAIR_TEST, f16)
 FLOAT_CMPS(PAIR_TEST, ftz_f16)
 FLOAT_CMPS(PAIR_TEST, bf16)
