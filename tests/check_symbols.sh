@@ -2,6 +2,7 @@
 # The floors and the circles of the house, as the objects' symbol tables have them (who defines, who needs):
 # check_symbols.sh BUILD [-v] reads the objects of a build folder. A circle is a set of files that need each other, directly or
 # through others; a function's address in a table is a need like a call. -v names the files of each circle.
+root=$(cd "$(dirname "$0")/.." && pwd)
 [ -d "$1/CMakeFiles" ] || { echo "usage: check_symbols.sh BUILD [-v]"; exit 2; }
 cd "$1/CMakeFiles" || exit 2
 
@@ -22,8 +23,17 @@ tools/audit 1
 tools 2
 '
 
-find . -name '*.c.o' -exec nm -A -g {} + | awk -v floors="$floors" -v verbose="${2:-}" '
+find . -name '*.c.o' -exec nm -A -g {} + | awk -v root="$root" -v floors="$floors" -v verbose="${2:-}" '
 # The folders of the compiler count as one.
+# What was built of a file that is not there any more does not count.
+function is_there(source,   line, is) {
+    if (!(source in seen)) {
+        is = (getline line < (root "/" source)) >= 0
+        close(root "/" source)
+        seen[source] = is
+    }
+    return seen[source]
+}
 function folder_of(source) { sub(/\/[^\/]*$/, "", source); sub(/^backend\/jit\/.*/, "backend/jit", source); return source }
 
 # Marks all files of the folder that file needs, through whatever others.
@@ -42,6 +52,7 @@ function reach(from, file,   i) {
     source = object
     sub(/^\.\/[^\/]*\//, "", source)
     sub(/\.o$/, "", source)
+    if (!is_there(source)) next
     sources[source] = 1
     split(object, part, "/")
     if ($(NF - 1) == "U") {
