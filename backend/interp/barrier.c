@@ -275,8 +275,8 @@ pt_handler PT_DO(barrier_cluster_wait)(struct pt_select *s)
 
 /* ---- the end of a phase ---------------------------------------------------------------------- */
 
-/* Moves lanes whose barrier phase is over to the blocks where they go on. */
-static void release_groups(struct pt_state *s)
+/* Moves lanes whose barrier phase is over to the blocks where they go on. Returns false. */
+static __attribute__((noinline)) bool release_groups(struct pt_state *s)
 {
     for (uint32_t i = 0; i < s->n_groups;) {
         struct pt_group *g = &s->groups[i];
@@ -288,6 +288,7 @@ static void release_groups(struct pt_state *s)
         pt_frontier_wait(g->frame, g->block, g->mask);
         *g = s->groups[--s->n_groups];
     }
+    return false;
 }
 
 /* The common case: all of the warp waited for one barrier, whose phase is over. */
@@ -308,10 +309,7 @@ static bool release_warp(struct pt_state *s)
 
 bool pt_barrier_release(struct pt_state *s)
 {
-    if (release_warp(s))
-        return true;
-    release_groups(s);
-    return false;
+    return release_warp(s) || release_groups(s);
 }
 
 const struct pt_code *pt_barrier_suspend(struct pt_state *s)

@@ -57,6 +57,7 @@ PT_HANDLER(move)
         struct pt_async_op op = {.kind = b->is_load ? PT_ASYNC_COUNTED : PT_ASYNC_BULK,
                                  .lane = i,
                                  .run = b->join ? pt_async_join : pt_async_copy,
+                                 .complete = b->is_load ? pt_mbarrier_count_bytes : NULL,
                                  .join = b->join};
         op.to = ((const uint64_t *)((const char *)f + b->to))[i];
         op.from = ((const uint64_t *)((const char *)f + b->from))[i];
