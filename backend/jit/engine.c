@@ -1,16 +1,22 @@
 /* The entry of the shared object: kernels to code in memory, and which code is whose. */
+#include <llvm/Config/llvm-config.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <llvm/Config/llvm-config.h>
-
+#include "backend/jit/llvm/target.h"
 #include "backend/jit/object/cache.h"
-#include "backend/jit/object/frontier.h"
-#include "backend/jit/jit.h"
+#include "backend/jit/object/cache_key.h"
 #include "backend/jit/object/debugger.h"
-#include "backend/jit/process/process.h"
+#include "backend/jit/object/frontier.h"
+#include "backend/jit/object/line_table.h"
+#include "backend/jit/object/loader.h"
+#include "backend/jit/object/object.h"
+#include "backend/jit/object/snapshot.h"
+#include "backend/jit/process/client.h"
+#include "backend/jit/process/server.h"
+#include "backend/native.h"
 
 /* ---- which code is native code ------------------------------------------------------------------------- */
 

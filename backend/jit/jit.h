@@ -30,6 +30,7 @@
 #include "backend/exec.h"
 #include "backend/jit/object/object.h"
 #include "backend/jit/object/snapshot.h"
+#include "backend/native.h"
 #include "ir/inline.h"
 #include "ir/row.h"
 #include "ir/vary.h"
@@ -42,37 +43,6 @@ enum {
     JIT_LANES_MOST = 256, /* of a call of a lane function */
     JIT_BUDGET = 1 << 16 /* back edges between looks at launch->stop */
 };
-
-/* ---- target.c ---------------------------------------------------------------------------------------------- */
-
-struct jit_target {
-    char cpu[64], features[2048];
-    char *triple;
-    unsigned width;          /* lanes of 32 bits in a vector: 4, 8, 16 */
-    bool has_mask_registers; /* AVX-512: vectors of i1 live in registers of their own */
-    bool has_masked_access;  /* AVX2 on: loads and stores of some lanes of a vector */
-    bool has_fma;
-    bool follows_parts; /* the machine reads ahead by itself where CTAs, or lanes one by one, touch short parts that follow one another */
-};
-
-struct jit;
-
-/* The machine with no more than `level` ("v2", "v3", "v4", "aarch64") has; NULL if LLVM knows no such target. */
-const struct jit_target *jit_target(const char *level);
-/* Its width, without LLVM, which ends the process where it has no memory: for hosts of a compiler process. 0: there is no such level. */
-unsigned jit_target_width(const char *level);
-/* What code is tuned for. NULL: no memory. */
-const char *jit_host_cpu(void);
-LLVMTargetMachineRef jit_target_machine(const struct jit_target *target, LLVMCodeGenOptLevel level);
-/* Optimises j->module; finds j->is_light. */
-void jit_optimise(struct jit *j, LLVMTargetMachineRef machine);
-
-/* ---- generating one kernel ----------------------------------------------------------------------------------- */
-
-struct jit_reg;   /* registers.c */
-struct jit_join;  /* interleave.c */
-struct jit_overlap; /* overlapping_loads.c */
-struct jit_debug; /* debug_info.c */
 
 struct jit {
     const struct jit_target *target;
@@ -161,105 +131,64 @@ struct jit {
     }) proofs; /* of jit_proven */
 };
 
-/* The generator: makes the function JIT_ENTRY, with the signature of pt_native.run or resume, in j->module; context, module and
- * builder are there, the arena's oom is set. False with j->why if the kernel cannot be native. */
-bool jit_generate(struct jit *j);
-
-/* The CTA is through: the next of the row begins, or native code returns. (kernel.c) */
-void jit_end_cta(struct jit *j);
-
-/* Where instruction `insn` of j->f comes from. (kernel.c) */
-struct pt_place jit_place(const struct jit *j, uint32_t insn);
-
-/* ---- ssa.c ----------------------------------------------------------------------------------------------- */
-
-/* Allocas of the whole function j->function that are only read and written become values. False if some do not, since that would take
- * too long. */
-bool jit_promote(struct jit *j);
-
-/* ---- code_size.c -------------------------------------------------------------------------------------------------- */
-
-/* The basic block being generated is left for another one. */
-void jit_count_block(struct jit *j);
-/* False with j->why set where so much code has been generated that the kernel is not made. */
-bool jit_is_bounded(struct jit *j);
-/* Called behind each instruction of the kernel: long basic blocks become several. */
-void jit_part_block(struct jit *j);
-/* The code, all of which is generated, is too much for passes that take more than twice the time for twice the code. */
-bool jit_is_large(const struct jit *j);
-/* LLVM's instructions in it. */
-uint32_t jit_count_code(const struct jit *j);
-
-/* ---- debug_info.c ------------------------------------------------------------------------------------------------- */
-
-/* What the builder makes from here on in its function belongs to instruction `insn` of j->f (UINT32_MAX: to none). */
-void jit_debug_place(struct jit *j, uint32_t insn);
-/* Once the module is whole. */
-void jit_debug_finish(struct jit *j);
-
-/* ---- emitters -------------------------------------------------------------------------------------------------- */
-
-/* One pure operation over scalars (lanes == 1) or over vectors of `lanes`. Sources have the types of the form's slots: iN
- * (8, 16, 32, 64, 128 bits), float, double; .f16, .bf16 and packed types are iN; predicates i1; all of them vectors if
- * lanes > 1, constants included. A source in a wider register has been narrowed. */
-struct jit_op {
-    struct jit *j;
-    LLVMBuilderRef b;
-    unsigned lanes;
-    const struct pt_form *form;
-    const struct pt_insn *insn;
-    unsigned n;                    /* sources, flattened in the order written (vectors, pairs) */
-    LLVMValueRef a[JIT_SOURCES];
-    bool negated[JIT_SOURCES];     /* a predicate source written !p: already applied to a[] */
-    LLVMValueRef d[JIT_DESTS];     /* to be set: of the destination slots' types; d|q is two */
-    bool is_number; /* to be set where d[0] is the result of f32 arithmetic: its NaNs are not canonical yet (0x7fffffff),
-                       which is done where bits become visible. NaNs of f64 have payloads: emitters give all their bits */
+enum jit_shape {
+    JIT_SCALAR, /* one value a group, or a chunk: the same in all lanes */
+    JIT_AFFINE, /* the value of lane 0 of each chunk; lane i holds i strides more */
+    JIT_VECTOR
 };
 
-/* Returns false if this form has no emitter (nothing has been built). */
-typedef bool jit_emitter(struct jit_op *op);
+/* i1: a predicate holds in all lanes of the group, or in none. */
+struct jit_told {
+    LLVMValueRef all, none;
+};
 
-/* The emitter of a form's row, or NULL. (helpers.c: one table) */
-jit_emitter *jit_emitter_of(struct jit *j, const struct pt_form *form);
+/* A register. Storage is in allocas, which LLVM turns into SSA values. */
+struct jit_reg {
+    LLVMTypeRef type;  /* iN, float, double; i1 for predicates */
+    uint8_t shape;     /* enum jit_shape */
+    bool is_per_copy;  /* a value for each chunk of the group; affine: not if it goes on from chunk to chunk */
+    bool is_raw;       /* its NaNs may not be canonical */
+    bool is_finite;    /* f32: neither NaN nor infinite */
+    bool is_range;     /* a predicate of which scalars tell: predicate_bounds.c */
+    bool is_late;      /* likewise, and its lanes are computed where lanes part: predicate_bounds.c */
+    bool is_count;     /* likewise, of a counter: loop_counter.c */
+    bool crosses;      /* live from one region into another */
+    bool is_in_frame;  /* crosses, in the interpreter's frame of the group's warp: see jit_frame_slot */
+    bool is_remade;    /* crosses, and is computed anew in each region: cheap, from what is always at hand */
+    uint32_t only;     /* its only definition; UINT32_MAX: it has several */
+    uint32_t def;      /* the same, where it may be repeated; else UINT32_MAX */
+    uint32_t defs, n_defs; /* all of them, ascending: in jit.defs */
+    LLVMValueRef slot[JIT_COPIES]; /* scalar: the value; affine: of lane 0; vector: the lanes (masks in slot form) */
+    /* affine forms that may not hold: the lanes of each copy, and whether it holds */
+    LLVMValueRef wide[JIT_COPIES], fits[JIT_COPIES];
+    uint32_t count_set, count_change, count_loop; /* of a counter: instructions, loop + 1 (0: it is none) */
+    LLVMValueRef count;   /* likewise, alloca: its value in the lanes that are in the loop */
+    struct jit_told told; /* allocas of what scalars tell of the predicate; NULL: nothing */
+    LLVMValueRef origin[JIT_COPIES], offsets[JIT_COPIES]; /* vectors that are kept so as well: see jit_offsets */
+    LLVMValueRef known[JIT_COPIES]; /* the offsets, if they are constant */
+    /* crosses: level CTA: what the regions agree on, and what this region makes of it; others: offset in the scratch
+     * memory, of a group's part of the register, or in the frame */
+    LLVMValueRef kept, next;
+    uint32_t scratch, scratch_bytes;
+};
 
-/* ---- helpers of emitters (helpers.c) ---- */
-LLVMTypeRef jit_int_type(struct jit *j, unsigned bits, unsigned lanes);
-LLVMTypeRef jit_float_type(struct jit *j, unsigned bits, unsigned lanes); /* 16 (half), 32, 64 */
-/* The LLVM type of a value of a PTX type, as sources of emitters have it. */
-LLVMTypeRef jit_type(struct jit *j, enum pt_type type, unsigned lanes);
-/* A constant of all lanes of an integer type, or of a floating-point type by its value. */
-LLVMValueRef jit_const(LLVMTypeRef type, uint64_t value);
-LLVMValueRef jit_const_real(LLVMTypeRef type, double value);
-/* A call of an overloaded intrinsic ("llvm.fma"), overloaded on `type`. */
-LLVMValueRef jit_intrinsic(struct jit *j, const char *name, LLVMTypeRef type, LLVMValueRef *args,
-                           unsigned n);
-/* An f32 value whose NaNs are canonical; others as they are. */
-LLVMValueRef jit_canonical(struct jit *j, LLVMValueRef value);
-/* An f32 value whose subnormals are zeros of their sign. */
-LLVMValueRef jit_flush(struct jit *j, LLVMValueRef value);
+struct jit;
 
-/* check.c: notes that the value, where it is an instruction, is defined in spite of what needs a proof in it ("amount", "divisor",
- * "index" …), which stands beside the call. Returns it. */
-LLVMValueRef jit_proven(struct jit *j, LLVMValueRef value, const char *what);
-/* check.c: false with a text where something in the module is not proven; in builds that do not look, true. */
-bool jit_check(struct jit *j, char *text, size_t size);
+struct jit_reg;   /* registers.c */
+struct jit_overlap; /* overlapping_loads.c */
+struct jit_debug; /* debug_info.c */
 
-/* lane_call.c: an operation by the interpreter's own function (backend/lanes.h): arguments go to memory, the function runs over
- * the lanes, results come back. False if the form has none. */
-bool jit_call_lanes(struct jit_op *op);
-/* The same for n operations of one form at once, of n * lanes <= JIT_LANES_MOST. */
-bool jit_call_lanes_together(struct jit_op *ops, unsigned n);
-/* Source i of the k-th of such operations goes to memory at once, and is NULL then: the next call takes it from there. */
-void jit_store_lanes(struct jit_op *op, unsigned i, unsigned k);
-/* True if there is such a function. */
-bool jit_has_lanes(const struct jit *j, const struct pt_form *form);
-/* True if such a call is how the form is compiled. */
-bool jit_needs_call(struct jit *j, const struct pt_form *form);
-/* Memory of JIT_LANES_MOST elements of 8 bytes, aligned to 64, for argument i < 4 of such calls. */
-LLVMValueRef jit_lanes_memory(struct jit *j, unsigned i);
-/* A function, by its name in object.h, that reads and writes what its arguments point to and nothing else. */
-LLVMValueRef jit_declare(struct jit *j, const char *prefix, const char *name, LLVMTypeRef type);
-/* The same of one lane, for an operation of two sources of 32 bits by its name. */
-LLVMValueRef jit_call_one(struct jit *j, const char *name, LLVMValueRef a, LLVMValueRef b);
+/* Generating gives up, for a reason that is static text. */
+static inline bool jit_refuse(struct jit *j, const char *why)
+{
+    j->why = why;
+    return false;
+}
+
+/* Chunks of a warp. */
+static inline unsigned jit_warp_chunks(const struct jit *j)
+{
+    return PT_WARP_SIZE / j->width;
+}
 
 #endif

@@ -4,15 +4,9 @@
 #include <string.h>
 
 #include "backend/exec.h"
+#include "backend/jit/object/line_table.h"
+#include "backend/jit/object/loader.h"
 #include "backend/jit/object/object.h"
-
-/* Native code calls it by its name; here nothing does. */
-bool jit_device_function(struct pt_cta *cta, struct pt_fault *fault, uint32_t thread, uint32_t function, const void *args,
-                         void *result)
-{
-    (void)cta, (void)fault, (void)thread, (void)function, (void)args, (void)result;
-    return false;
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

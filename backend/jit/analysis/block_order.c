@@ -1,5 +1,11 @@
 /* The instructions of a block in the order they run. */
-#include "backend/jit/control/gen.h"
+#include "backend/jit/analysis/block_order.h"
+
+#include "backend/jit/analysis/address_form.h"
+#include "backend/jit/analysis/call_batch.h"
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/bitset.h"
+#include "backend/jit/jit.h"
 
 struct uses {
     uint64_t *read, *written; /* by what stays behind */

@@ -2,21 +2,16 @@
  * many lanes to work on. Within a block, instructions of one form that do not depend on each other are brought together, and all
  * their chunks go through one call.
  */
-#include "backend/jit/control/region.h"
+#include "backend/jit/analysis/call_batch.h"
 
 #include <string.h>
 
-enum { REACH = 512 }; /* instructions among which those that go together are looked for */
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/analysis/insn_info.h"
+#include "backend/jit/bitset.h"
+#include "backend/jit/jit.h"
 
-bool jit_is_batched(struct jit *j, const struct pt_insn *insn)
-{
-    const struct pt_form *form = pt_insn_form(j->m, insn);
-    const struct pt_operand *d = &j->f->operands.v[insn->operands];
-    if (insn->guard || (form->effects & ~(uint32_t)PT_FX_FP) || d->kind != PT_OPND_REG ||
-        j->regs[d->index].shape != JIT_VECTOR)
-        return false;
-    return jit_needs_call(j, form);
-}
+enum { REACH = 512 }; /* instructions among which those that go together are looked for */
 
 /* ---- order ----------------------------------------------------------------------------------- */
 

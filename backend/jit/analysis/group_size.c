@@ -1,22 +1,13 @@
 /* How many chunks a group has, which share what is the same for all of their lanes. */
-#include "backend/jit/control/region.h"
+#include "backend/jit/analysis/group_size.h"
 
-static bool block_has_effect(const struct jit *j, uint32_t block, uint32_t effect)
-{
-    const struct pt_block *b = &j->f->blocks.v[block];
-    for (uint32_t i = b->first; i < b->first + b->count; i++)
-        if (pt_insn_form(j->m, &j->f->insns.v[i])->effects & effect)
-            return true;
-    return false;
-}
-
-bool jit_has_effect(const struct jit *j, uint32_t effect)
-{
-    for (uint32_t b = 0; b < j->f->blocks.n; b++)
-        if (block_has_effect(j, b, effect))
-            return true;
-    return false;
-}
+#include "backend/jit/analysis/insn_info.h"
+#include "backend/jit/analysis/loops.h"
+#include "backend/jit/analysis/register_pressure.h"
+#include "backend/jit/bitset.h"
+#include "backend/jit/emit/lane_call.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/target.h"
 
 /* A guard that compares affine with uniform values: lanes part only where a range ends. */
 static bool is_range_end(const struct jit *j, uint32_t block)
@@ -74,7 +65,7 @@ static bool has_parting_access(const struct jit *j)
         const struct pt_loop *loop = &j->f->loops.v[l];
         uint32_t end = parts(j, loop) ? loop->end : 0;
         for (uint32_t b = loop->header; b < end; b++)
-            if (block_has_effect(j, b, PT_FX_READ | PT_FX_WRITE))
+            if (jit_block_has_effect(j, b, PT_FX_READ | PT_FX_WRITE))
                 return true;
     }
     return false;
@@ -92,21 +83,6 @@ enum {
     CODE_MOST = 4096   /* instructions of a group */
 };
 
-/* An access that all lanes of a warp do before any goes on. */
-static bool is_ordering_point(const struct pt_form *form)
-{
-    bool is_access = form->effects & (PT_FX_READ | PT_FX_WRITE);
-    return (form->effects & PT_FX_ATOMIC) || (is_access && pt_order_of(form) != PT_ORDER_PLAIN);
-}
-
-bool jit_has_ordering_points(const struct jit *j)
-{
-    for (uint32_t i = 0; i < j->f->insns.n; i++)
-        if (is_ordering_point(pt_insn_form(j->m, &j->f->insns.v[i])))
-            return true;
-    return false;
-}
-
 /* A loop whose indexes advance by what the whole CTA agrees on, known at run time: it walks memory in long strides, where many
  * lanes at a time are worth more than registers. Not in strides of the grid: CTAs that take turns read what lies in between. */
 static bool has_striding_loop(const struct jit *j)
@@ -122,18 +98,6 @@ static bool has_striding_loop(const struct jit *j)
             if (o[k].kind == PT_OPND_REG && o[3 - k].kind == PT_OPND_REG &&
                 o[3 - k].index == o[0].index && j->vary->regs[o[k].index].level == PT_LEVEL_CTA)
                 return true;
-    }
-    return false;
-}
-
-/* Those whose order could be told: warps do them one after the other. */
-bool jit_tells_order(const struct jit *j)
-{
-    for (uint32_t i = 0; i < j->f->insns.n; i++) {
-        const struct pt_form *form = pt_insn_form(j->m, &j->f->insns.v[i]);
-        bool is_atomic = form->effects & PT_FX_ATOMIC;
-        if (is_ordering_point(form) && (!is_atomic || jit_is_ordered(j, &j->f->insns.v[i])))
-            return true;
     }
     return false;
 }

@@ -1,10 +1,12 @@
 /* NaNs of f32. Arithmetic leaves those of the machine; they become canonical (0x7fffffff) where somebody looks at the bits.
  * Found here: which registers may hold others until then, and which hold no NaN at all.
  */
+#include "backend/jit/analysis/nan.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "backend/jit/value/value.h"
+#include "backend/jit/jit.h"
 
 struct scan {
     struct jit *j;

@@ -1,7 +1,11 @@
 /* Vector registers that the values of a chunk take. */
-#include "backend/jit/control/region.h"
+#include "backend/jit/analysis/register_pressure.h"
 
 #include <string.h>
+
+#include "backend/jit/analysis/insn_info.h"
+#include "backend/jit/bitset.h"
+#include "backend/jit/jit.h"
 
 /* ---- operands in memory ---------------------------------------------------------------------- */
 

@@ -1,7 +1,20 @@
 /* Instructions that end a block: branches, also by a table, ends of the kernel. */
-#include "backend/jit/control/gen.h"
+#include "backend/jit/control/branch.h"
 
 #include <string.h>
+
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/analysis/insn_info.h"
+#include "backend/jit/bitset.h"
+#include "backend/jit/control/block.h"
+#include "backend/jit/control/flow.h"
+#include "backend/jit/control/gen.h"
+#include "backend/jit/control/wait_masks.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/fault.h"
+#include "backend/jit/value/predicate_bounds.h"
+#include "backend/jit/value/registers.h"
 
 static uint32_t target_of(const struct jit *j, const struct pt_insn *insn)
 {

@@ -3,9 +3,16 @@
  * the order, such a block runs in parts instead: some strands of one chunk, as many as fit the registers, from their first
  * operation to the last; then the next ones. Strands share nothing but loads, which every part repeats.
  */
-#include "backend/jit/control/region.h"
+#include "backend/jit/control/chain_split.h"
 
 #include <string.h>
+
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/analysis/insn_info.h"
+#include "backend/jit/bitset.h"
+#include "backend/jit/control/block.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/target.h"
 
 enum {
     NONE = UINT32_MAX,
@@ -51,14 +58,6 @@ static bool is_idle(const struct pt_form *form)
 {
     return (form->effects & (PT_FX_BRANCH | PT_FX_END)) ||
            (jit_is_barrier(form) && !jit_is_reduction(form));
-}
-
-bool jit_is_plain_load(const struct pt_form *form)
-{
-    enum pt_space space = pt_form_space(form);
-    return (form->op == PT_OP_ld || form->op == PT_OP_ld_nc) && form->effects == PT_FX_READ &&
-           pt_order_of(form) == PT_ORDER_PLAIN &&
-           (space == PT_SPACE_SHARED || space == PT_SPACE_GLOBAL);
 }
 
 /* Nobody sees when it runs. */

@@ -3,134 +3,26 @@
  * machine's prefetcher does not follow. So CTAs take turns: some rounds, then the loop is left in its middle, what its groups need
  * is kept in the CTA's scratch memory, and the next CTA goes on where this one's memory ends.
  */
-#include "backend/jit/control/gen.h"
+#include "backend/jit/control/cta_interleave.h"
 
-enum {
-    STREAMS = 8, /* accesses of a turn: of lines a power of two apart caches hold few */
-    LEAST_ROUNDS = 2,
-    DEPTH = 8
-};
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/analysis/plan.h"
+#include "backend/jit/analysis/scratch_layout.h"
+#include "backend/jit/bitset.h"
+#include "backend/jit/control/gen.h"
+#include "backend/jit/control/region_spill.h"
+#include "backend/jit/control/remat.h"
+#include "backend/jit/control/wait_masks.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
 
 enum { THROUGH, WAITS }; /* of a group: it has left the region, or waits in the loop */
-
-/* ---- the loop -------------------------------------------------------------------------------- */
-
-static bool is_of_grid(const struct jit *j, const struct pt_operand *o, unsigned depth)
-{
-    if (o->kind == PT_OPND_SREG)
-        return o->index >= PT_SREG_nctaid_x && o->index <= PT_SREG_nctaid_z;
-    uint32_t only = o->kind == PT_OPND_REG ? j->regs[o->index].only : UINT32_MAX;
-    if (only == UINT32_MAX || depth == DEPTH)
-        return false;
-    const struct pt_insn *insn = &j->f->insns.v[only];
-    if (pt_insn_form(j->m, insn)->effects & ~(uint32_t)PT_FX_FP)
-        return false;
-    for (uint32_t i = 1; i < insn->n_operands; i++)
-        if (is_of_grid(j, &j->f->operands.v[insn->operands + i], depth + 1))
-            return true;
-    return false;
-}
-
-bool jit_strides_grid(const struct jit *j, const struct pt_insn *insn)
-{
-    const struct pt_operand *o = &j->f->operands.v[insn->operands];
-    if (pt_insn_form(j->m, insn)->op != PT_OP_add_int || insn->guard || o->kind != PT_OPND_REG)
-        return false;
-    for (unsigned k = 1; k < 3; k++)
-        if (o[k].kind == PT_OPND_REG && o[k].index == o->index)
-            return j->regs[o->index].n_defs == 2 && is_of_grid(j, &o[3 - k], 0);
-    return false;
-}
-
-static bool touches_global(const struct pt_form *form)
-{
-    enum pt_space space = pt_form_space(form);
-    return (form->effects & (PT_FX_READ | PT_FX_WRITE)) &&
-           (space == PT_SPACE_GLOBAL || space == PT_SPACE_GENERIC);
-}
-
-/* Accesses of a round; 0: CTAs do not take turns in such a loop. */
-static uint32_t accesses_of(const struct jit *j, const struct pt_loop *loop)
-{
-    uint32_t n = 0;
-    bool has_stride = false;
-    if (loop->parent != PT_NONE || !loop->is_reducible)
-        return 0;
-    for (uint32_t b = loop->header; b < loop->end; b++) {
-        const struct pt_block *block = &j->f->blocks.v[b];
-        if (jit_is_sync(j, b))
-            return 0;
-        for (uint32_t i = block->first; i < block->first + block->count; i++) {
-            n += touches_global(pt_insn_form(j->m, &j->f->insns.v[i]));
-            has_stride |= jit_strides_grid(j, &j->f->insns.v[i]);
-        }
-    }
-    return has_stride ? n : 0;
-}
-
-/* The only region that the block is generated in; NULL: there are several, or one begins there. */
-static struct jit_region *region_of(const struct jit_plan *plan, uint32_t block)
-{
-    struct jit_region *found = NULL;
-    if (jit_set_has(plan->entries, block))
-        return NULL;
-    for (uint32_t r = 0; r < plan->n_regions; r++) {
-        if (!jit_set_has(plan->regions[r].set, block))
-            continue;
-        if (found)
-            return NULL;
-        found = &plan->regions[r];
-    }
-    return found;
-}
-
-LLVMValueRef jit_turn_variable(struct jit *j, LLVMTypeRef type)
-{
-    return j->turn_loop ? jit_at(j, j->scratch, jit_i64(j, jit_take_scratch(j, 16)))
-                        : jit_alloca(j, type, "");
-}
-
-void jit_plan_turns(struct jit *j, struct jit_plan *plan)
-{
-    struct jit_turns *t = &plan->turns;
-    for (uint32_t l = 0; l < j->f->loops.n && !t->region; l++) {
-        uint32_t n = accesses_of(j, &j->f->loops.v[l]);
-        if (!n)
-            continue;
-        t->region = region_of(plan, j->f->loops.v[l].header);
-        t->loop = l;
-        t->rounds = STREAMS / n > LEAST_ROUNDS ? STREAMS / n : LEAST_ROUNDS;
-    }
-    if (!t->region)
-        return;
-    j->turn_loop = t->loop + 1;
-    t->state = jit_take_scratch(j, plan->n_groups * (uint32_t)sizeof(uint32_t));
-    t->next = jit_turn_variable(j, LLVMInt32TypeInContext(j->context));
-    t->live = j->live_in + j->f->loops.v[t->loop].header * (size_t)((j->f->regs.n + 63) / 64);
-}
-
-void jit_place_kept(struct jit *j, struct jit_plan *plan)
-{
-    for (uint32_t i = 1; plan->turns.region && i < j->f->regs.n; i++) {
-        struct jit_reg *r = &j->regs[i];
-        if (!jit_set_has(plan->turns.live, i) || r->crosses)
-            continue;
-        r->crosses = true;
-        r->is_remade = jit_can_remake(j, i);
-    }
-    plan->turns.kept = jit_take_scratch(j, 0);
-}
 
 /* ---- what a group keeps ---------------------------------------------------------------------- */
 
 bool jit_has_turns(const struct jit_gen *g)
 {
     return g->plan->turns.region == g->r;
-}
-
-static LLVMTypeRef i32_of(struct jit *j)
-{
-    return LLVMInt32TypeInContext(j->context);
 }
 
 static LLVMValueRef state_of(struct jit_gen *g)
@@ -205,7 +97,7 @@ static uint32_t header_of(const struct jit_gen *g)
 
 void jit_start_turns(struct jit *j, const struct jit_plan *plan)
 {
-    LLVMValueRef turn = LLVMBuildLoad2(j->b, i32_of(j), turn_of(j), "");
+    LLVMValueRef turn = LLVMBuildLoad2(j->b, jit_i32_of(j), turn_of(j), "");
     LLVMValueRef starts = LLVMBuildICmp(j->b, LLVMIntEQ, turn, jit_i32(j, 0), "");
     LLVMBuildStore(j->b, jit_i32(j, 0), turn_of(j));
     LLVMBuildCondBr(j->b, starts, plan->regions[0].start, plan->turns.resume);
@@ -218,7 +110,7 @@ void jit_open_turn(struct jit_gen *g)
     LLVMBasicBlockRef open = jit_new_block(j, "turn");
     g->resumes = jit_alloca(j, i1, "resumes");
     g->waits = jit_alloca(j, i1, "waits");
-    g->rounds = jit_alloca(j, i32_of(j), "rounds");
+    g->rounds = jit_alloca(j, jit_i32_of(j), "rounds");
     g->wait = jit_new_block(j, "wait");
     LLVMBuildStore(j->b, bit(j, false), g->resumes);
     LLVMBuildBr(j->b, open);
@@ -243,12 +135,6 @@ static void stand_at_header(struct jit_gen *g)
         LLVMBuildStore(j->b, all, g->inside[l][u]);
 }
 
-LLVMValueRef jit_takes_turns(struct jit *j)
-{
-    LLVMValueRef alone = jit_field(j, i32_of(j), j->cta, offsetof(struct pt_cta, is_alone));
-    return LLVMBuildICmp(j->b, LLVMIntEQ, alone, jit_i32(j, 0), "");
-}
-
 /* Of a turn; 0: it does not end. */
 static LLVMValueRef rounds_of(struct jit_gen *g)
 {
@@ -266,7 +152,7 @@ bool jit_resume_group(struct jit_gen *g)
     LLVMBuildStore(j->b, rounds_of(g), g->rounds);
     LLVMBuildCondBr(j->b, load_bit(j, g->resumes), again, starts);
     jit_continue_in(j, again);
-    LLVMValueRef was = LLVMBuildLoad2(j->b, i32_of(j), state, "");
+    LLVMValueRef was = LLVMBuildLoad2(j->b, jit_i32_of(j), state, "");
     LLVMBuildStore(j->b, jit_i32(j, THROUGH), state);
     LLVMValueRef waited = LLVMBuildICmp(j->b, LLVMIntEQ, was, jit_i32(j, WAITS), "");
     LLVMBuildCondBr(j->b, waited, goes_on, g->done);
@@ -290,7 +176,7 @@ void jit_go_again(struct jit_gen *g, uint32_t header)
         LLVMBuildBr(j->b, g->body[header]);
         return;
     }
-    LLVMValueRef left = LLVMBuildLoad2(j->b, i32_of(j), g->rounds, "");
+    LLVMValueRef left = LLVMBuildLoad2(j->b, jit_i32_of(j), g->rounds, "");
     left = LLVMBuildSub(j->b, left, jit_i32(j, 1), "");
     LLVMBuildStore(j->b, left, g->rounds);
     LLVMValueRef is_over = LLVMBuildICmp(j->b, LLVMIntEQ, left, jit_i32(j, 0), "");

@@ -1,7 +1,19 @@
 /* A kernel, from its IR to LLVM's. */
-#include "backend/jit/memory/access.h"
+#include "backend/jit/control/kernel.h"
 
 #include <string.h>
+
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/analysis/plan.h"
+#include "backend/jit/control/cta_interleave.h"
+#include "backend/jit/control/region.h"
+#include "backend/jit/control/resumable_warp.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/check.h"
+#include "backend/jit/memory/nontemporal.h"
+#include "backend/jit/object/object.h"
+#include "backend/jit/value/registers.h"
 
 enum { RUNS = 1000 };
 
@@ -83,34 +95,6 @@ static void note_runs(struct jit *j)
                           LLVMMDNodeInContext2(j->context, parts, 2));
 }
 
-/* A fault is told with the id of the CTA that is in memory. */
-static void go_to_next(struct jit *j, LLVMValueRef x)
-{
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    LLVMValueRef at = jit_at(j, j->cta, jit_i64(j, offsetof(struct pt_cta, id)));
-    LLVMSetVolatile(LLVMBuildStore(j->b, x, at), true);
-    LLVMValueRef stop = jit_field(j, i32, j->launch, offsetof(struct pt_launch, stop));
-    LLVMSetVolatile(stop, true);
-    LLVMBasicBlockRef stopped = jit_new_block(j, "stopped");
-    LLVMValueRef goes_on = LLVMBuildICmp(j->b, LLVMIntEQ, stop, jit_i32(j, 0), "");
-    jit_branch_mostly(j, goes_on, j->start, stopped);
-    jit_continue_in(j, stopped);
-    LLVMBuildRet(j->b, jit_i32(j, PT_RUN_YIELDED));
-}
-
-void jit_end_cta(struct jit *j)
-{
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    LLVMBasicBlockRef next = jit_new_block(j, "next"), over = jit_new_block(j, "row_end");
-    LLVMValueRef x = LLVMBuildAdd(j->b, j->id[0], jit_i32(j, 1), "");
-    LLVMValueRef end = jit_field(j, i32, j->cta, offsetof(struct pt_cta, row_end));
-    jit_branch_mostly(j, LLVMBuildICmp(j->b, LLVMIntULT, x, end, ""), next, over);
-    jit_continue_in(j, next);
-    go_to_next(j, x);
-    jit_continue_in(j, over);
-    LLVMBuildRet(j->b, jit_i32(j, PT_RUN_EXITED));
-}
-
 /* Null is an address like any other: what is loaded or stored there faults, as elsewhere where nothing is mapped. */
 static void allow_null(struct jit *j)
 {
@@ -141,13 +125,6 @@ static void finish_entry(struct jit *j)
     LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(j->function);
     LLVMPositionBuilderAtEnd(j->allocas, entry);
     LLVMBuildBr(j->allocas, LLVMGetNextBasicBlock(entry));
-}
-
-struct pt_place jit_place(const struct jit *j, uint32_t insn)
-{
-    if (j->inlined)
-        return pt_inlined_place(j->inlined, insn);
-    return (struct pt_place){(uint32_t)(j->f - j->m->funcs.v), insn};
 }
 
 /* Variables that pass arguments, of calls that may not be there: they are the thread's own. */

@@ -5,34 +5,35 @@
  * each for itself. Several such loops with little between them, as unrolling leaves them, are run by a lane one after the other: it
  * goes on in the same memory. Or as one, where they were one: reroll.c.
  */
-#include "backend/jit/control/gen.h"
+#include "backend/jit/control/per_lane_loop.h"
 
 #include <string.h>
 
-enum {
-    LOADS_LEAST = 5, /* one instruction in so many is a load */
-    LANES_MOST = 32  /* that run one after the other in one loop: bits of a word */
-};
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/analysis/insn_info.h"
+#include "backend/jit/analysis/loops.h"
+#include "backend/jit/bitset.h"
+#include "backend/jit/control/block.h"
+#include "backend/jit/control/flow.h"
+#include "backend/jit/control/gen.h"
+#include "backend/jit/control/reroll.h"
+#include "backend/jit/control/wait_masks.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/check.h"
+#include "backend/jit/memory/access_path.h"
+#include "backend/jit/value/pure_op.h"
+#include "backend/jit/value/registers.h"
+
+enum { LANES_MOST = 32 /* that run one after the other in one loop: bits of a word */ };
 
 /* ---- which loops ----------------------------------------------------------------------------- */
-
-/* The base of a plain load from memory that lanes share; NULL if the instruction is none. */
-static const struct pt_operand *load_base(const struct jit *j, const struct pt_insn *insn)
-{
-    const struct pt_form *form = pt_insn_form(j->m, insn);
-    if ((form->op != PT_OP_ld && form->op != PT_OP_ld_nc) || pt_order_of(form) != PT_ORDER_PLAIN ||
-        pt_form_has(form, PT_M_local))
-        return NULL;
-    const struct pt_operand *mem = &j->f->operands.v[insn->operands + 1];
-    const struct pt_operand *base = &j->f->operands.v[mem->index];
-    return mem->kind == PT_OPND_MEM && base->kind == PT_OPND_REG ? base : NULL;
-}
 
 /* What is loaded is where lanes alone say, or the instruction is pure and says nothing of the lane. */
 static bool is_simple(const struct jit *j, const struct pt_insn *insn)
 {
     const struct pt_form *form = pt_insn_form(j->m, insn);
-    const struct pt_operand *base = load_base(j, insn);
+    const struct pt_operand *base = jit_load_base(j, insn);
     if (base)
         return j->regs[base->index].shape == JIT_VECTOR;
     for (uint32_t k = 0; k < insn->n_operands; k++)
@@ -48,55 +49,11 @@ struct span {
     uint32_t to;         /* where lanes go on */
 };
 
-struct use {
+struct crossing {
     const struct jit *j;
     struct span span;
-    uint64_t *set;
-    bool meets, is_fine;
+    bool is_fine;
 };
-
-static void note_use(void *ud, uint32_t reg, bool is_def)
-{
-    struct use *u = ud;
-    u->meets |= !is_def && jit_set_has(u->set, reg);
-}
-
-static void note_def(void *ud, uint32_t reg, bool is_def)
-{
-    struct use *u = ud;
-    if (is_def)
-        jit_set_add(u->set, reg);
-}
-
-/* Adds to `set` what the block computes from its registers, and from loads if `starts`. */
-static void spread(const struct jit *j, const struct pt_block *b, uint64_t *set, bool starts)
-{
-    for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        const struct pt_insn *insn = &j->f->insns.v[i];
-        struct use u = {.j = j, .set = set, .meets = starts && load_base(j, insn)};
-        pt_insn_regs(j->m, j->f, insn, note_use, &u);
-        if (u.meets)
-            pt_insn_regs(j->m, j->f, insn, note_def, &u);
-    }
-}
-
-/* Where a round loads from, or whether it is the last, comes from what rounds before it loaded. */
-static bool is_chained(const struct jit *j, uint32_t block)
-{
-    const struct pt_block *b = &j->f->blocks.v[block];
-    size_t words = (j->f->regs.n + 63) / 64;
-    uint64_t *set = pt_arena_alloc(j->arena, words * sizeof *set);
-    spread(j, b, set, true);
-    for (size_t w = 0; w < words; w++)
-        set[w] &= j->live_in[block * words + w];
-    spread(j, b, set, false);
-    for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        const struct pt_operand *base = load_base(j, &j->f->insns.v[i]);
-        if (base && jit_set_has(set, base->index))
-            return true;
-    }
-    return jit_set_has(set, j->f->insns.v[jit_last_of(j, block)].guard);
-}
 
 /* Lanes may begin with this block of the span. */
 static bool is_start(const struct jit *j, const struct span *span, uint32_t block)
@@ -116,7 +73,7 @@ static bool does_cross(const struct jit *j, const struct span *span, uint32_t re
 /* A register goes into the blocks, or out of them, as lanes of a vector; others stay as they are. */
 static void check_register(void *ud, uint32_t reg, bool is_def)
 {
-    struct use *u = ud;
+    struct crossing *u = ud;
     const struct jit *j = u->j;
     bool crosses = does_cross(j, &u->span, reg);
     bool is_bit = j->regs[reg].type == LLVMInt1TypeInContext(j->context);
@@ -126,24 +83,11 @@ static void check_register(void *ud, uint32_t reg, bool is_def)
 
 static bool are_registers_fine(const struct jit *j, struct span span)
 {
-    struct use u = {.j = j, .span = span, .is_fine = true};
+    struct crossing u = {.j = j, .span = span, .is_fine = true};
     for (uint32_t b = span.first; b < span.end; b++)
         for (uint32_t i = j->f->blocks.v[b].first; i <= jit_last_of(j, b); i++)
             pt_insn_regs(j->m, j->f, &j->f->insns.v[i], check_register, &u);
     return u.is_fine;
-}
-
-bool jit_is_loading_loop(const struct jit *j, uint32_t block)
-{
-    const struct pt_block *b = &j->f->blocks.v[block];
-    const struct pt_insn *last = &j->f->insns.v[jit_last_of(j, block)];
-    uint32_t loads = 0;
-    if (j->vary->branch[block] <= PT_LEVEL_GROUP || pt_insn_form(j->m, last)->op != PT_OP_bra ||
-        !last->guard || b->next == block || j->f->operands.v[last->operands].index != block)
-        return false;
-    for (uint32_t i = b->first; i < b->first + b->count - 1; i++)
-        loads += load_base(j, &j->f->insns.v[i]) != NULL;
-    return loads * LOADS_LEAST >= b->count && !is_chained(j, block);
 }
 
 bool jit_is_serial(const struct jit_gen *g, uint32_t block)
@@ -282,9 +226,8 @@ static void enter(struct serial *s)
     s->seen = pt_arena_alloc(j->arena, (n + 63) / 64 * sizeof *s->seen);
     s->written = pt_arena_alloc(j->arena, (n + 63) / 64 * sizeof *s->written);
     memcpy(s->inner, s->outer, n * sizeof *s->inner);
-    struct use defs = {.set = s->written};
     for (uint32_t i = first; i <= last; i++)
-        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], note_def, &defs);
+        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], jit_note_write, s->written);
     for (uint32_t i = first; i <= last; i++)
         pt_insn_regs(j->m, j->f, &j->f->insns.v[i], pass, s);
 }
@@ -462,7 +405,7 @@ static LLVMValueRef test_bases(struct serial *s, uint64_t *trusted)
     LLVMValueRef test = NULL;
     for (uint32_t i = j->f->blocks.v[s->span.first].first; i <= last; i++) {
         jit_visit(j, i);
-        bool is_tested = load_base(j, j->insn) != NULL;
+        bool is_tested = jit_load_base(j, j->insn) != NULL;
         for (unsigned u = s->first; u < s->first + s->n_copies && is_tested; u++)
             is_tested = jit_test_base(j, u, s->written, &test);
         if (is_tested)

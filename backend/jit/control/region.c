@@ -6,36 +6,35 @@
  * branch. Masks exist only for blocks that part of a group may run (j->partial). Of those that are in no loop there is code
  * for all lanes as well, without masks, which goes on in its own kind until lanes part.
  */
-#include "backend/jit/control/gen.h"
+#include "backend/jit/control/region.h"
 
 #include <string.h>
 
-enum { MOSTLY = 2000 /* to one */ };
-
-/* Parts of LLVM heed this only where they know how often the function runs: kernel.c. */
-void jit_branch_mostly(struct jit *j, LLVMValueRef condition, LLVMBasicBlockRef usual,
-                       LLVMBasicBlockRef rare)
-{
-    static const char name[] = "branch_weights";
-    LLVMMetadataRef parts[] = {LLVMMDStringInContext2(j->context, name, strlen(name)),
-                               LLVMValueAsMetadata(jit_i32(j, MOSTLY)),
-                               LLVMValueAsMetadata(jit_i32(j, 1))};
-    LLVMMetadataRef node = LLVMMDNodeInContext2(j->context, parts, 3);
-    LLVMSetMetadata(LLVMBuildCondBr(j->b, condition, usual, rare),
-                    LLVMGetMDKindIDInContext(j->context, "prof", 4),
-                    LLVMMetadataAsValue(j->context, node));
-}
-
-LLVMBasicBlockRef jit_new_block(struct jit *j, const char *name)
-{
-    return LLVMAppendBasicBlockInContext(j->context, j->function, name);
-}
-
-void jit_continue_in(struct jit *j, LLVMBasicBlockRef block)
-{
-    jit_count_block(j);
-    LLVMPositionBuilderAtEnd(j->b, block);
-}
+#include "backend/jit/analysis/block_order.h"
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/analysis/insn_info.h"
+#include "backend/jit/analysis/plan.h"
+#include "backend/jit/bitset.h"
+#include "backend/jit/control/block.h"
+#include "backend/jit/control/branch.h"
+#include "backend/jit/control/chain_split.h"
+#include "backend/jit/control/cta_end.h"
+#include "backend/jit/control/cta_interleave.h"
+#include "backend/jit/control/flow.h"
+#include "backend/jit/control/gen.h"
+#include "backend/jit/control/per_lane_loop.h"
+#include "backend/jit/control/region_spill.h"
+#include "backend/jit/control/region_versions.h"
+#include "backend/jit/control/resumable_warp.h"
+#include "backend/jit/control/superblock.h"
+#include "backend/jit/control/wait_masks.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/memory/access_path.h"
+#include "backend/jit/memory/interleave.h"
+#include "backend/jit/value/lane_offsets.h"
+#include "backend/jit/value/pure_op.h"
+#include "backend/jit/warp/interp_step.h"
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
@@ -97,29 +96,6 @@ static void enter_block(struct jit_gen *g, uint32_t block)
     LLVMBuildCondBr(j->b, jit_has_waiting(g, block), g->body[block], skip);
     jit_continue_in(j, skip);
     jit_go_on(g, block, UINT32_MAX, UINT32_MAX);
-}
-
-static void note_write(void *ud, uint32_t reg, bool is_def)
-{
-    if (is_def)
-        jit_set_add(ud, reg);
-}
-
-LLVMValueRef jit_test_accesses(struct jit *j, const struct jit_order *o)
-{
-    LLVMValueRef all = NULL;
-    uint64_t *written = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *written);
-    j->trusted = pt_arena_alloc(j->arena, (j->f->insns.n + 63) / 64 * sizeof *j->trusted);
-    for (uint32_t i = o->n_early; i < o->n; i++) {
-        LLVMValueRef test = NULL;
-        jit_visit(j, o->insns[i]);
-        if (jit_test_access(j, written, &test))
-            jit_set_add(j->trusted, o->insns[i]);
-        if (test)
-            all = all ? LLVMBuildAnd(j->b, all, test, "") : test;
-        pt_insn_regs(j->m, j->f, j->insn, note_write, written);
-    }
-    return all;
 }
 
 /* No access makes a test of its own. */
@@ -329,7 +305,7 @@ static uint64_t *find_written(const struct jit_gen *g)
     for (uint32_t i = 0; i < g->r->n_blocks; i++) {
         const struct pt_block *b = &j->f->blocks.v[g->r->blocks[i]];
         for (uint32_t k = b->first; k < b->first + b->count; k++)
-            pt_insn_regs(j->m, j->f, &j->f->insns.v[k], note_write, set);
+            pt_insn_regs(j->m, j->f, &j->f->insns.v[k], jit_note_write, set);
     }
     return set;
 }

@@ -1,8 +1,16 @@
 /* What goes from one region to the next: registers, by memory or by variables; live lanes; what lanes bring to a reduction. */
-#include "backend/jit/memory/access.h"
-#include "backend/jit/control/gen.h"
+#include "backend/jit/control/region_spill.h"
 
 #include <string.h>
+
+#include "backend/jit/analysis/insn_info.h"
+#include "backend/jit/analysis/plan.h"
+#include "backend/jit/bitset.h"
+#include "backend/jit/control/gen.h"
+#include "backend/jit/control/remat.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/value/registers.h"
 
 /* ---- registers ------------------------------------------------------------------------------- */
 
@@ -15,27 +23,6 @@ static LLVMValueRef scratch_of(struct jit *j, const struct jit_reg *r, uint32_t 
     LLVMValueRef offset = LLVMBuildMul(j->b, group, jit_i64(j, r->scratch_bytes), "");
     return jit_at(j, j->scratch,
                   LLVMBuildAdd(j->b, offset, jit_i64(j, (uint64_t)r->scratch + at), ""));
-}
-
-LLVMValueRef jit_mask_to_bits(struct jit *j, LLVMValueRef mask)
-{
-    LLVMValueRef bits =
-        LLVMBuildBitCast(j->b, mask, LLVMIntTypeInContext(j->context, j->width), "");
-    return LLVMBuildZExtOrBitCast(j->b, bits, LLVMInt32TypeInContext(j->context), "");
-}
-
-/* Where masks have registers the mask is the low lanes of a longer one: LLVM 19, tuned for znver4, never ends with xor of two that are
- * 16-bit integers. */
-LLVMValueRef jit_mask_from_bits(struct jit *j, LLVMValueRef bits)
-{
-    int lanes[PT_WARP_SIZE];
-    for (unsigned i = 0; i < j->width; i++)
-        lanes[i] = (int)i;
-    if (j->target->has_mask_registers)
-        return jit_shuffle(j, LLVMBuildBitCast(j->b, bits, jit_int_type(j, 1, PT_WARP_SIZE), ""),
-                           NULL, lanes, j->width);
-    bits = LLVMBuildTruncOrBitCast(j->b, bits, LLVMIntTypeInContext(j->context, j->width), "");
-    return LLVMBuildBitCast(j->b, bits, jit_int_type(j, 1, j->width), "");
 }
 
 static LLVMValueRef load_unaligned(struct jit *j, LLVMTypeRef type, LLVMValueRef at)

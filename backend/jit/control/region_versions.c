@@ -2,7 +2,18 @@
  * lanes of a chunk lie then depends on the lowest bits of what t is mixed with, and where that does not change within a region,
  * the loop over groups is there once for each way of lying that is worth it, and once for all others.
  */
+#include "backend/jit/control/region_versions.h"
+
+#include "backend/jit/analysis/address_form.h"
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/bitset.h"
+#include "backend/jit/control/block.h"
 #include "backend/jit/control/gen.h"
+#include "backend/jit/control/remat.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/target.h"
+#include "backend/jit/value/registers.h"
 
 enum { INSNS_MOST = 512 }; /* of all versions, in copies */
 

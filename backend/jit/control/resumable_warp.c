@@ -7,204 +7,30 @@
  * have come to different starts take turns. At a sync point lanes wait for all others of their warp, be it one that names them
  * (bar.warp.sync), or a barrier, which counts whole warps.
  */
+#include "backend/jit/control/resumable_warp.h"
+
 #include "backend/barrier.h"
-#include "backend/jit/object/frontier.h"
+#include "backend/jit/analysis/insn_info.h"
+#include "backend/jit/analysis/plan.h"
+#include "backend/jit/analysis/stops.h"
 #include "backend/jit/control/gen.h"
-#include "backend/jit/object/support.h"
+#include "backend/jit/control/region_spill.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/debug_info.h"
+#include "backend/jit/object/frontier.h"
+#include "backend/jit/value/registers.h"
 
 /* ---- where lanes stop ------------------------------------------------------------------------ */
-
-static const struct pt_insn *first_of(const struct jit *j, uint32_t block)
-{
-    return &j->f->insns.v[j->f->blocks.v[block].first];
-}
-
-/* The operand that names the lanes of a warp that take part, or NULL. */
-static const struct pt_operand *members_of(const struct jit *j, const struct pt_insn *insn)
-{
-    switch (pt_insn_form(j->m, insn)->op) {
-    case PT_OP_shfl_sync:
-    case PT_OP_vote_sync:
-    case PT_OP_match_any:
-    case PT_OP_match_all:
-    case PT_OP_redux_sync:
-    case PT_OP_elect_sync:
-    case PT_OP_bar_warp_sync:
-        return &j->f->operands.v[insn->operands + insn->n_operands - 1];
-    default:
-        return NULL;
-    }
-}
-
-/* The lanes of a warp agree on the value. */
-static bool is_agreed(const struct jit *j, const struct pt_operand *o)
-{
-    return o->kind == PT_OPND_IMM ||
-           (o->kind == PT_OPND_REG && j->vary->regs[o->index].level <= PT_LEVEL_GROUP);
-}
-
-static bool is_of_warp(const struct jit *j, uint32_t block)
-{
-    const struct pt_form *form = pt_insn_form(j->m, first_of(j, block));
-    return (form->effects & PT_FX_WARP) && !jit_takes_present(form);
-}
-
-static bool names_all(const struct jit *j, uint32_t block)
-{
-    const struct pt_operand *members = members_of(j, first_of(j, block));
-    return !members || jit_names_all(j, members);
-}
-
-/* Lanes that take part in the instruction of a warp may not stand there together, or not only they, or may not be named. */
-static bool parts_warp(struct jit *j, uint32_t block)
-{
-    const struct pt_operand *members = members_of(j, first_of(j, block));
-    const char *why = j->why;
-    j->block = block;
-    bool is_whole = jit_is_whole(j);
-    j->why = why;
-    return !is_whole || (members && !is_agreed(j, members)) ||
-           (!names_all(j, block) && jit_is_parted(j, block) && !jit_has_whole_warps(j));
-}
-
-bool jit_parts_warps(struct jit *j)
-{
-    for (uint32_t b = 0; b < j->f->blocks.n; b++)
-        if (is_of_warp(j, b) && parts_warp(j, b))
-            return true;
-    return false;
-}
-
-static bool is_warp_barrier(const struct jit *j, uint32_t block)
-{
-    return pt_insn_form(j->m, first_of(j, block))->op == PT_OP_bar_warp_sync;
-}
 
 /* Groups of lanes that name different ones stay together there on an H200; elsewhere one runs after the other. */
 static bool goes_together(const struct jit *j, uint32_t block)
 {
-    return is_warp_barrier(j, block) ||
-           pt_insn_form(j->m, first_of(j, block))->op == PT_OP_shfl_sync;
-}
-
-static bool is_aligned(const struct pt_form *form)
-{
-    bool is_bar = form->op == PT_OP_bar_sync || form->op == PT_OP_bar_arrive ||
-                  form->op == PT_OP_bar_red_popc || form->op == PT_OP_bar_red_pred;
-    return is_bar || pt_form_has(form, PT_M_aligned);
-}
-
-/* Other lanes of the warp may stop elsewhere while some stand there. */
-static bool is_left_alone(const struct jit *j, uint32_t block)
-{
-    for (uint32_t b = 0; b < j->f->blocks.n; b++)
-        if (j->vary->stops[b] && jit_set_has(jit_waits(j, b), block))
-            return true;
-    return jit_set_has(j->vary->stuck, block);
-}
-
-/* A barrier that is not aligned takes lanes as they come: the same as if they had come together, where those that came first have
- * nothing else to do, and all come to the same one. */
-static bool can_come_together(const struct jit *j, uint32_t block)
-{
-    const struct pt_form *form = pt_insn_form(j->m, first_of(j, block));
-    bool goes_on = form->op == PT_OP_barrier_arrive || form->op == PT_OP_barrier_cluster_arrive;
-    if (is_aligned(form))
-        return true;
-    return goes_on ? !is_left_alone(j, block) : !jit_set_has(j->vary->stuck, block);
-}
-
-/* How lanes must stop at the block, as far as is known now; `asked`: as far as was known before. */
-static enum pt_stop ask(struct jit *j, uint32_t block, enum pt_stop asked, bool is_each)
-{
-    if (asked == PT_STOP_EACH)
-        return asked;
-    if (jit_is_sync(j, block))
-        return can_come_together(j, block) ? PT_STOP_ALL : PT_STOP_EACH;
-    if (!is_of_warp(j, block))
-        return PT_STOP_NONE;
-    if (asked == PT_STOP_NONE)
-        return !parts_warp(j, block) ? PT_STOP_NONE
-               : names_all(j, block) ? PT_STOP_ALL
-                                     : PT_STOP_EACH;
-    bool meets_others =
-        is_warp_barrier(j, block) && (is_each || jit_set_has(j->vary->stuck, block));
-    return meets_others ? PT_STOP_EACH : asked;
-}
-
-/* True if more is asked of a block than was. */
-static bool ask_all(struct jit *j, uint8_t *asked)
-{
-    bool is_more = false, is_each = false;
-    for (uint32_t b = 0; b < j->f->blocks.n; b++)
-        is_each |= is_warp_barrier(j, b) && asked[b] == PT_STOP_EACH;
-    for (uint32_t b = 0; b < j->f->blocks.n; b++) {
-        enum pt_stop stop = ask(j, b, (enum pt_stop)asked[b], is_each);
-        is_more |= stop != asked[b];
-        asked[b] = (uint8_t)stop;
-    }
-    return is_more;
-}
-
-static uint64_t *set_of(struct jit *j, const uint8_t *stops)
-{
-    uint64_t *set = jit_new_set(j);
-    for (uint32_t b = 0; b < j->f->blocks.n; b++)
-        if (stops[b])
-            jit_set_add(set, b);
-    return set;
-}
-
-void jit_find_stops(struct jit *j, struct pt_vary_shape *shape)
-{
-    uint32_t n = j->f->blocks.n;
-    uint8_t *asked = pt_arena_alloc(j->arena, n);
-    shape->copies = PT_WARP_SIZE / shape->width;
-    for (uint32_t b = 0; b < n; b++)
-        asked[b] = jit_is_sync(j, b) ? PT_STOP_ALL : PT_STOP_NONE;
-    do {
-        struct jit_plan plan = {0};
-        uint8_t *stops = pt_arena_alloc(j->arena, n);
-        jit_cut_apart(j, &plan, set_of(j, asked));
-        for (uint32_t b = 0; b < n; b++)
-            stops[b] = asked[b]                       ? asked[b]
-                       : jit_set_has(plan.entries, b) ? PT_STOP_SOME
-                                                      : PT_STOP_NONE;
-        j->vary = pt_vary_find(j->m, j->f, shape, stops, j->arena);
-    } while (ask_all(j, asked));
-}
-
-static enum jit_sync sync_of(const struct jit *j, uint32_t block)
-{
-    if (j->vary->stops[block] < PT_STOP_EACH)
-        return JIT_SYNC_NONE;
-    switch (pt_insn_form(j->m, first_of(j, block))->op) {
-    case PT_OP_bar_sync:
-    case PT_OP_bar_red_popc:
-    case PT_OP_bar_red_pred:
-    case PT_OP_barrier_sync:
-    case PT_OP_barrier_red_popc:
-    case PT_OP_barrier_red_pred:
-        return JIT_SYNC_BARRIER;
-    case PT_OP_bar_arrive:
-    case PT_OP_barrier_arrive:
-        return JIT_SYNC_ARRIVE;
-    case PT_OP_barrier_cluster_arrive:
-        return JIT_SYNC_CLUSTER_ARRIVE;
-    case PT_OP_barrier_cluster_wait:
-        return JIT_SYNC_CLUSTER_WAIT;
-    default:
-        return JIT_SYNC_WARP;
-    }
+    return jit_is_warp_barrier(j, block) ||
+           pt_insn_form(j->m, jit_first_insn(j, block))->op == PT_OP_shfl_sync;
 }
 
 /* ---- sync points that native code knows -------------------------------------------------------- */
-
-static bool refuse(struct jit *j, const char *why)
-{
-    j->why = why;
-    return false;
-}
 
 /* The operands of a CTA's barrier; `count` and `pred` may be NULL. */
 struct barrier {
@@ -219,38 +45,6 @@ static struct barrier barrier_of(const struct jit *j, const struct pt_insn *insn
     if (end - is_reduction > b.number + 1)
         b.count = b.number + 1;
     return b;
-}
-
-/* Lanes of the warp may pass by the barrier, to a block where all of them meet: the interpreter counts them then. */
-static bool is_passed_by(const struct jit *j, uint32_t block)
-{
-    const struct pt_block *blocks = j->f->blocks.v;
-    for (uint32_t b = blocks[block].ipdom; b != UINT32_MAX && blocks[b].loop == blocks[block].loop;
-         b = blocks[b].ipdom)
-        if (jit_set_has(jit_waits(j, b), block) ||
-            (jit_set_has(j->vary->stuck, b) && jit_set_has(j->vary->stuck, block)))
-            return true;
-    return false;
-}
-
-bool jit_knows_syncs(struct jit *j)
-{
-    for (uint32_t b = 0; b < j->f->blocks.n; b++)
-        if (jit_is_sync(j, b) && is_aligned(pt_insn_form(j->m, first_of(j, b))) &&
-            is_passed_by(j, b))
-            return refuse(j, "a barrier that threads of a warp pass by");
-    return true;
-}
-
-void jit_place_members(struct jit *j, struct jit_plan *plan)
-{
-    for (uint32_t i = 0; i < plan->n_regions; i++) {
-        struct jit_region *r = &plan->regions[i];
-        if (sync_of(j, r->entry) != JIT_SYNC_WARP || j->vary->stops[r->entry] != PT_STOP_EACH)
-            continue;
-        r->members = j->scratch_bytes;
-        j->scratch_bytes += plan->n_groups * JIT_MEMBERS_BYTES;
-    }
 }
 
 /* ---- lanes come to the start of a region ------------------------------------------------------- */
@@ -285,7 +79,7 @@ static LLVMValueRef read_number(struct jit *j, const struct pt_operand *o, LLVMV
 {
     if (!o)
         return jit_i32(j, 0);
-    if (is_agreed(j, o))
+    if (jit_is_agreed(j, o))
         return LLVMBuildAnd(j->b, jit_read(j, o, 0, PT_u32, 1, true), jit_i32(j, bits), "");
     LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->context, 0), i32_of(j), i32_of(j)};
     LLVMValueRef args[] = {in_memory(j, o), lanes, jit_i32(j, bits)};
@@ -310,7 +104,8 @@ static LLVMValueRef keep_members(struct jit_gen *g, uint32_t to)
     at = jit_at(j, j->scratch, LLVMBuildAdd(j->b, at, jit_i64(j, region_at(g, to)->members), ""));
     for (unsigned u = 0; u < j->copies; u++) {
         LLVMValueRef place = jit_at(j, at, jit_i64(j, u * j->width * 4));
-        LLVMValueRef value = jit_read(j, members_of(j, first_of(j, to)), u, PT_u32, j->width, true);
+        LLVMValueRef value =
+            jit_read(j, jit_members_of(j, jit_first_insn(j, to)), u, PT_u32, j->width, true);
         if (g->masks) {
             LLVMValueRef old = LLVMBuildLoad2(j->b, type, place, "");
             LLVMSetAlignment(old, 4);
@@ -324,11 +119,11 @@ static LLVMValueRef keep_members(struct jit_gen *g, uint32_t to)
 /* The sync point as jit_help_hold is told. */
 static uint32_t flags_of(const struct jit *j, uint32_t block)
 {
-    enum jit_sync sync = sync_of(j, block);
+    enum jit_sync sync = jit_sync_of(j, block);
     bool is_warp = sync == JIT_SYNC_WARP, is_each = j->vary->stops[block] == PT_STOP_EACH;
-    bool is_unaligned = !is_warp && !is_aligned(pt_insn_form(j->m, first_of(j, block)));
+    bool is_unaligned = !is_warp && !jit_is_aligned(pt_insn_form(j->m, jit_first_insn(j, block)));
     return sync | (is_each ? JIT_SYNC_EACH : 0u) | (is_unaligned ? JIT_SYNC_UNALIGNED : 0u) |
-           (is_warp_barrier(j, block) ? JIT_SYNC_ANYWHERE : 0u) |
+           (jit_is_warp_barrier(j, block) ? JIT_SYNC_ANYWHERE : 0u) |
            (goes_together(j, block) ? JIT_SYNC_TOGETHER : 0u);
 }
 
@@ -339,7 +134,7 @@ static void hold(struct jit_gen *g, uint32_t to, LLVMValueRef stand, LLVMValueRe
     uint32_t flags = flags_of(j, to), kind = flags & JIT_SYNC_KINDS;
     struct barrier b = {0};
     if (kind == JIT_SYNC_BARRIER || kind == JIT_SYNC_ARRIVE)
-        b = barrier_of(j, first_of(j, to));
+        b = barrier_of(j, jit_first_insn(j, to));
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0), i32 = i32_of(j);
     LLVMTypeRef types[] = {pointer, i32,    LLVMInt64TypeInContext(j->context), i32, i32, i32, i32,
                            i32,     pointer};
@@ -364,7 +159,7 @@ static void come(struct jit_gen *g, uint32_t to, LLVMValueRef lanes)
     struct pt_place at = jit_place(j, j->f->blocks.v[to].first);
     LLVMValueRef stand = jit_i32(j, (uint32_t)(region_at(g, to) - g->plan->regions));
     LLVMValueRef place = jit_i64(j, (uint64_t)at.func << 32 | at.insn);
-    if (sync_of(j, to)) {
+    if (jit_sync_of(j, to)) {
         hold(g, to, stand, place, lanes);
         return;
     }
@@ -440,7 +235,7 @@ void jit_leave_apart(struct jit_gen *g, uint32_t to)
     LLVMValueRef lanes = lanes_at(g, to);
     jit_save_group(g, to);
     tell_ended(g, lanes);
-    if (!sync_of(j, to)) {
+    if (!jit_sync_of(j, to)) {
         LLVMBasicBlockRef turns = NULL;
         if (jit_is_turning(g, to)) {
             LLVMValueRef turned = LLVMBuildLoad2(j->b, i32_of(j), j->turned, "");
@@ -490,7 +285,7 @@ LLVMValueRef jit_standing(struct jit_gen *g, unsigned copy)
 static void load_votes(struct jit_gen *g)
 {
     struct jit *j = g->j;
-    if (!jit_is_reduction(pt_insn_form(j->m, first_of(j, g->r->entry))))
+    if (!jit_is_reduction(pt_insn_form(j->m, jit_first_insn(j, g->r->entry))))
         return;
     for (unsigned i = 0; i < 2; i++) {
         size_t at = offsetof(struct jit_front, votes) + i * sizeof(uint32_t);

@@ -2,9 +2,22 @@
  * group pass all of the guards, as most groups do whose guards look for the end of the data, the blocks run as one, and
  * accesses that lie side by side are joined. Other groups go from block to block.
  */
-#include "backend/jit/control/gen.h"
+#include "backend/jit/control/superblock.h"
 
 #include <string.h>
+
+#include "backend/jit/analysis/block_order.h"
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/analysis/insn_info.h"
+#include "backend/jit/bitset.h"
+#include "backend/jit/control/block.h"
+#include "backend/jit/control/branch.h"
+#include "backend/jit/control/gen.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/memory/access_path.h"
+#include "backend/jit/memory/interleave.h"
+#include "backend/jit/value/predicate_bounds.h"
 
 enum { BLOCKS_MOST = 64, INSNS_MOST = 24, GUARDS_LEAST = 2 };
 

@@ -1,6 +1,9 @@
 /* Extended-precision arithmetic (PTX ISA 9.7.2). CC.CF is a predicate register behind those of the function. */
+#include "backend/jit/emit/carry.h"
+
 #include "backend/jit/emit/emit.h"
-#include "backend/jit/control/region.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
 
 static struct jit_reg *carry_of(struct jit *j, unsigned *copy)
 {

@@ -1,5 +1,8 @@
 /* Emitters of comparison and selection (PTX ISA 9.7.6, 9.7.7, testp). */
 #include "backend/jit/emit/emit.h"
+#include "backend/jit/emit/half.h"
+#include "backend/jit/emit/helpers.h"
+#include "backend/jit/llvm/build.h"
 
 static const struct {
     enum pt_mod mod;

@@ -1,5 +1,8 @@
 /* Emitters of conversions (PTX ISA 9.7.9.21): integers, and floating point to nearest or to an integral value. */
 #include "backend/jit/emit/emit.h"
+#include "backend/jit/emit/half.h"
+#include "backend/jit/emit/helpers.h"
+#include "backend/jit/llvm/build.h"
 
 static bool give(struct jit_op *op, LLVMValueRef value)
 {

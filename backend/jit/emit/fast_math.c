@@ -9,7 +9,13 @@
  *
  * Zeros, infinities, NaNs and signs come out as they should; f64, conversions and halves are as ever.
  */
+#include "backend/jit/emit/fast_math.h"
+
 #include "backend/jit/emit/emit.h"
+#include "backend/jit/emit/helpers.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/target.h"
 
 static LLVMValueRef real(struct jit_op *op, double value)
 {
@@ -38,6 +44,7 @@ static LLVMValueRef polynomial(struct jit_op *op, LLVMValueRef x, const double *
     }
     return sum;
 }
+
 #define POLYNOMIAL(op, x, c) polynomial(op, x, c, sizeof(c) / sizeof *(c))
 
 static LLVMValueRef copy_sign(struct jit_op *op, LLVMValueRef magnitude, LLVMValueRef sign)
@@ -220,20 +227,4 @@ jit_emitter *jit_fast_emitter(struct jit *j, const struct pt_form *form)
         [PT_OP_tanh_approx] = fast_tanh,
     };
     return j->options->math_fast ? emitters[form->op] : NULL;
-}
-
-bool jit_is_fast_rounding(struct jit *j, const struct pt_form *form)
-{
-    switch (form->op) {
-    case PT_OP_add_f32:
-    case PT_OP_sub_f32:
-    case PT_OP_mul_f32:
-    case PT_OP_fma_f32:
-    case PT_OP_div_f32:
-    case PT_OP_rcp_f32:
-    case PT_OP_sqrt_f32:
-        return j->options->math_fast;
-    default:
-        return false;
-    }
 }

@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "backend/jit/emit/emit.h"
+#include "backend/jit/emit/helpers.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/target.h"
 
 /* ---- f32 --------------------------------------------------------------------------------------------------- */
 

@@ -3,7 +3,12 @@
  * Operations run in f32 and are rounded once more, which changes nothing: f32 has more than twice the bits of either
  * format plus two. A product of f16 is exact there. A product of bf16 may be subnormal and lose bits, so it has no emitter.
  * A sum for fma of f16 is rounded to odd. All NaN results are 0x7fff. */
+#include "backend/jit/emit/half.h"
+
 #include "backend/jit/emit/emit.h"
+#include "backend/jit/emit/helpers.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/target.h"
 
 /* The machine converts f16: instructions for that came before those of fma. */
 static bool converts_f16(const struct jit_op *op)

@@ -1,5 +1,8 @@
 /* Emitters of integer arithmetic (PTX ISA 9.7.1). */
 #include "backend/jit/emit/emit.h"
+#include "backend/jit/emit/helpers.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/check.h"
 
 static bool give(struct jit_op *op, LLVMValueRef value)
 {

@@ -1,9 +1,13 @@
 /* Operations without an emitter: calls of the interpreter's own functions over n lanes (backend/lanes.h). */
-#include <stdio.h>
-#include <string.h>
+#include "backend/jit/emit/lane_call.h"
 
 #include "backend/jit/emit/emit.h"
-#include "backend/jit/value/value.h"
+#include "backend/jit/emit/helpers.h"
+#include "backend/jit/emit/table.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/object/object.h"
+#include "backend/jit/object/snapshot.h"
 
 enum { MIN_LANES = 4 };
 
@@ -54,28 +58,6 @@ static LLVMValueRef load_result(struct jit_op *op, unsigned bytes, LLVMValueRef 
     LLVMSetAlignment(value, 16);
     value = jit_resize(op, value, pt_type_bits(type), false);
     return BUILD(BitCast, value, jit_type(op->j, type, op->lanes));
-}
-
-static void add_attribute(struct jit *j, LLVMValueRef function, const char *name, uint64_t value)
-{
-    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                            LLVMCreateEnumAttribute(j->context, kind, value));
-}
-
-LLVMValueRef jit_declare(struct jit *j, const char *prefix, const char *name, LLVMTypeRef type)
-{
-    enum { READS_AND_WRITES_ARGUMENTS = 3 };
-    char symbol[128];
-    snprintf(symbol, sizeof symbol, "%s%s", prefix, name);
-    LLVMValueRef function = LLVMGetNamedFunction(j->module, symbol);
-    if (function)
-        return function;
-    function = LLVMAddFunction(j->module, symbol, type);
-    add_attribute(j, function, "nounwind", 0);
-    add_attribute(j, function, "willreturn", 0);
-    add_attribute(j, function, "memory", READS_AND_WRITES_ARGUMENTS);
-    return function;
 }
 
 static bool takes(const struct jit_op *op, const struct pt_lanes *lanes)

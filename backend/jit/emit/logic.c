@@ -1,5 +1,8 @@
 /* Emitters of bit manipulation, logic and shifts (PTX ISA 9.7.1.13 ..., 9.7.8). */
 #include "backend/jit/emit/emit.h"
+#include "backend/jit/emit/helpers.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/check.h"
 
 static bool give(struct jit_op *op, LLVMValueRef value)
 {

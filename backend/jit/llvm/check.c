@@ -2,6 +2,8 @@
  * (PT_CHECK_IR) this looks at the code before its passes: whatever LLVM may take for a promise of ours, or for a case that never
  * comes, is refused unless jit_proven stands where it is built, with the reason beside it.
  */
+#include "backend/jit/llvm/check.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,10 @@
  *
  * What is below the bounds takes a few seconds. The largest kernels of tests, samples and benchmarks, Triton's, have 117,343 instructions
  * in 3,176 blocks, of 6,399 instructions at most. */
-#include "backend/jit/control/region.h"
+#include "backend/jit/llvm/code_size.h"
+
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
 
 enum {
     FULL_INSTRUCTIONS = 1 << 17,
@@ -16,20 +19,6 @@ enum {
     LONG = 1 << 13, /* instructions of a kernel that will be large, times chunks of a group */
     INSTRUCTIONS_MOST = 1 << 20
 };
-
-static uint32_t count_block(LLVMBasicBlockRef block)
-{
-    uint32_t n = 0;
-    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
-        n++;
-    return n;
-}
-
-void jit_count_block(struct jit *j)
-{
-    LLVMBasicBlockRef block = LLVMGetInsertBlock(j->b);
-    j->n_generated += block ? count_block(block) : 0;
-}
 
 bool jit_is_bounded(struct jit *j)
 {
@@ -73,7 +62,7 @@ uint32_t jit_count_code(const struct jit *j)
 {
     uint32_t n = 0;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(j->function); b; b = LLVMGetNextBasicBlock(b))
-        n += count_block(b);
+        n += jit_count_in(b);
     return n;
 }
 

@@ -1,10 +1,11 @@
 /* Places of the PTX in LLVM's debug information. For debuggers and profilers: the file and line of .loc, where there is one, or
  * the line of PTX. For us, who read them back from the object (line_table.c): the function's index is the column, the
  * instruction's index + 1 the discriminator. */
-#include <stdio.h>
-#include <string.h>
+#include "backend/jit/llvm/debug_info.h"
 
 #include <llvm-c/DebugInfo.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "backend/jit/jit.h"
 
@@ -106,4 +107,11 @@ void jit_debug_finish(struct jit *j)
     LLVMDIBuilderFinalize(j->debug->builder);
     LLVMDisposeDIBuilder(j->debug->builder);
     j->debug = NULL;
+}
+
+struct pt_place jit_place(const struct jit *j, uint32_t insn)
+{
+    if (j->inlined)
+        return pt_inlined_place(j->inlined, insn);
+    return (struct pt_place){(uint32_t)(j->f - j->m->funcs.v), insn};
 }

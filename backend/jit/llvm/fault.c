@@ -1,8 +1,11 @@
 /* Where launches end early: who is at fault, and where the code was. */
-#include "backend/jit/object/support.h"
-#include "backend/jit/control/region.h"
+#include "backend/jit/llvm/fault.h"
 
 #include <string.h>
+
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/debug_info.h"
 
 static uint64_t place_of(const struct jit *j)
 {

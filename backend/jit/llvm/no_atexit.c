@@ -2,7 +2,6 @@
  * LLVM's destructors would take its tables away from under that thread. The system takes all memory
  * back. (A shared LLVM, as some distributions want it, registers by itself.)
  */
-#include "backend/jit/jit.h"
 
 int __cxa_atexit(void (*function)(void *), void *argument, void *object);
 

@@ -3,6 +3,8 @@
  * blocks it lives in (Braun and others, Simple and Efficient Construction of Static Single Assignment Form, 2013, made to
  * run over one variable at a time).
  */
+#include "backend/jit/llvm/ssa.h"
+
 #include <stdlib.h>
 
 #include "backend/jit/jit.h"

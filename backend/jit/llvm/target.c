@@ -1,14 +1,18 @@
 /* The host as LLVM sees it, the passes, and the machine the code is made for. */
-#include <pthread.h>
-#include <stdio.h>
-#include <string.h>
+#include "backend/jit/llvm/target.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/Transforms/PassBuilder.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/code_size.h"
+#include "backend/jit/llvm/ssa.h"
 
 static const struct level {
     const char *name, *cpu, *features;

@@ -4,6 +4,18 @@
 #include <llvm/Config/llvm-config.h>
 #include <string.h>
 
+#include "backend/jit/analysis/address_form.h"
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/bitset.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/check.h"
+#include "backend/jit/llvm/fault.h"
+#include "backend/jit/value/lane_offsets.h"
+#include "backend/jit/value/local_window.h"
+#include "backend/jit/value/registers.h"
+#include "backend/order.h"
+
 /* ---- what is accessed ------------------------------------------------------------------------ */
 
 static bool is_load_or_store(const struct pt_form *form)
@@ -305,16 +317,6 @@ void jit_store_at(struct jit *j, const struct jit_access *a, LLVMValueRef value,
     make_whole(a, access, LLVMTypeOf(value));
 }
 
-LLVMValueRef jit_shuffle(struct jit *j, LLVMValueRef x, LLVMValueRef y, const int *lanes,
-                         unsigned n)
-{
-    LLVMValueRef order[256];
-    for (unsigned i = 0; i < n; i++)
-        order[i] = jit_i32(j, (uint32_t)lanes[i]);
-    return LLVMBuildShuffleVector(j->b, x, y ? y : LLVMGetPoison(LLVMTypeOf(x)),
-                                  LLVMConstVector(order, n), "");
-}
-
 /* Up to LLVM 21 the alignment is an argument of its own behind the pointer, then an attribute of the pointer. */
 LLVMValueRef jit_masked(struct jit *j, const char *name, LLVMTypeRef types[2], LLVMValueRef args[3],
                         unsigned pointer, unsigned align)
@@ -359,4 +361,36 @@ void jit_join_ways(struct jit *j, const struct jit_ways *ways, LLVMValueRef *v)
     jit_continue_in(j, ways->after);
     for (unsigned i = 0; i < ways->n; i++)
         v[i] = ways->loaded[i];
+}
+
+/* Lane by lane, without branches: lanes that are off touch memory that nobody reads. */
+static LLVMValueRef address_or_nowhere(struct jit *j, const struct jit_access *a,
+                                       LLVMValueRef addresses, LLVMValueRef mask)
+{
+    LLVMValueRef nowhere;
+    if (!mask)
+        return addresses;
+    if (a->space == PT_SPACE_SHARED)
+        nowhere = jit_i32(j, PT_SHARED_BASE - 64); /* of the reserved kilobyte */
+    else
+        nowhere = LLVMBuildPtrToInt(j->b, jit_nowhere(j), LLVMInt64TypeInContext(j->context), "");
+    return LLVMBuildSelect(j->b, mask, addresses, jit_splat(j, nowhere), "");
+}
+
+void jit_lane_pointers(struct jit *j, const struct jit_access *a, unsigned copy,
+                       LLVMValueRef addresses, LLVMValueRef *pointers)
+{
+    addresses = address_or_nowhere(j, a, addresses, j->mask[copy]);
+    for (unsigned lane = 0; lane < j->width; lane++)
+        pointers[lane] = jit_pointer(j, a, jit_lane(j, addresses, lane));
+}
+
+const struct jit_join *jit_join_of(const struct jit *j)
+{
+    uint32_t insn = (uint32_t)(j->insn - j->f->insns.v);
+    for (const struct jit_join *join = j->joins; join; join = join->next)
+        for (unsigned i = 0; i < join->n; i++)
+            if (join->insns[i] == insn)
+                return join;
+    return NULL;
 }

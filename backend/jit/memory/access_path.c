@@ -1,48 +1,28 @@
 /* ld and st. How the lanes' addresses lie decides: one address is one access, consecutive ones a vector access, all
  * others are gathered and scattered. Where an affine form may not hold, a test chooses.
  */
-#include "backend/jit/memory/access.h"
+#include "backend/jit/memory/access_path.h"
 
-#include <string.h>
+#include "backend/jit/analysis/address_form.h"
+#include "backend/jit/analysis/block_order.h"
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/bitset.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/check.h"
+#include "backend/jit/memory/access.h"
+#include "backend/jit/memory/contiguous.h"
+#include "backend/jit/memory/contiguous_access.h"
+#include "backend/jit/memory/gather.h"
+#include "backend/jit/memory/interleave.h"
+#include "backend/jit/memory/lane_permute.h"
+#include "backend/jit/memory/overlapping_loads.h"
+#include "backend/jit/memory/prefetch.h"
+#include "backend/jit/value/pure_op.h"
+#include "backend/jit/value/registers.h"
+#include "backend/order.h"
 
 /* ---- one chunk ------------------------------------------------------------------------------- */
-
-void jit_access_run(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef address,
-                    LLVMValueRef *v)
-{
-    LLVMValueRef pointer = jit_pointer(j, a, address);
-    bool is_far = a->space == PT_SPACE_GLOBAL || a->space == PT_SPACE_GENERIC;
-    int64_t size = a->bytes * a->n, stride = size;
-    if (jit_shape_of(j, a->base, &stride) != JIT_AFFINE)
-        stride = size;
-    bool asks = !j->mask[copy] || !j->f->blocks.v[j->block].loop;
-    bool is_dense = stride == size || jit_is_near(j, a, stride);
-    if (is_far && asks && is_dense && stride > 0 && a->base->kind == PT_OPND_REG)
-        jit_prefetch(j, a->base->index, copy, pointer, (unsigned)stride * j->width);
-    if (stride == size && a->is_load)
-        jit_load_run(j, a, pointer, j->mask[copy], v);
-    else if (stride == size)
-        jit_store_run(j, a, pointer, j->mask[copy], v);
-    else if (!is_dense)
-        jit_access_apart(j, a, pointer, stride, v);
-    else if (a->is_load)
-        jit_load_near(j, a, pointer, stride, v);
-    else
-        jit_store_near(j, a, pointer, stride, v);
-}
-
-void jit_run_if(struct jit *j, const struct jit_access *a, unsigned copy, struct jit_ways *ways,
-                LLVMValueRef is_run, LLVMValueRef address, const LLVMValueRef *v)
-{
-    LLVMBasicBlockRef run = jit_new_block(j, "run"), others = jit_new_block(j, "others");
-    LLVMValueRef values[8];
-    memcpy(values, v, sizeof values);
-    LLVMBuildCondBr(j->b, is_run, run, others);
-    jit_continue_in(j, run);
-    jit_access_run(j, a, copy, address, values);
-    jit_end_way(j, ways, values);
-    jit_continue_in(j, others);
-}
 
 /* Some lane does the access, of this copy or of those that have the same address but for whole vectors. */
 static bool is_run_by_some(const struct jit *j, const struct jit_access *a, unsigned copy)
@@ -342,4 +322,21 @@ bool jit_memory(struct jit *j)
     access_copies(j, &a);
     fence(j, acquires ? LLVMAtomicOrderingAcquire : LLVMAtomicOrderingAcquireRelease, !acquires);
     return true;
+}
+
+LLVMValueRef jit_test_accesses(struct jit *j, const struct jit_order *o)
+{
+    LLVMValueRef all = NULL;
+    uint64_t *written = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *written);
+    j->trusted = pt_arena_alloc(j->arena, (j->f->insns.n + 63) / 64 * sizeof *j->trusted);
+    for (uint32_t i = o->n_early; i < o->n; i++) {
+        LLVMValueRef test = NULL;
+        jit_visit(j, o->insns[i]);
+        if (jit_test_access(j, written, &test))
+            jit_set_add(j->trusted, o->insns[i]);
+        if (test)
+            all = all ? LLVMBuildAnd(j->b, all, test, "") : test;
+        pt_insn_regs(j->m, j->f, j->insn, jit_note_write, written);
+    }
+    return all;
 }

@@ -1,14 +1,12 @@
 /* The stack of each thread in its window of local memory, behind the variables of all calls: where it ends is kept in the CTA's
  * scratch memory. (Calls that were expanded give back what they took: ir/inline.h.)
  */
-#include "backend/jit/control/gen.h"
+#include "backend/jit/memory/alloca.h"
 
-void jit_plan_stack(struct jit *j, const struct jit_plan *plan)
-{
-    if (pt_uses_stack(j->m, j->f))
-        j->stack = jit_take_scratch(j, plan->n_groups * j->copies * j->width *
-                                           (uint32_t)sizeof(uint32_t));
-}
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/fault.h"
+#include "backend/jit/value/registers.h"
 
 /* Where the ends of a chunk's stacks are kept, 32 bits each. */
 static LLVMValueRef ends_of(struct jit *j, unsigned copy)

@@ -1,7 +1,15 @@
 /* atom and red. Lanes go upwards, one after the other. A CTA runs on one worker, so shared memory needs no locked
  * instruction. */
+#include "backend/jit/memory/atomic.h"
+
+#include "backend/jit/analysis/insn_info.h"
+#include "backend/jit/emit/lane_call.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/fault.h"
 #include "backend/jit/memory/access.h"
-#include "backend/jit/control/region.h"
+#include "backend/jit/value/registers.h"
+#include "backend/order.h"
 
 enum { ELEMENTS = 8 };
 
@@ -59,21 +67,6 @@ LLVMAtomicOrdering jit_llvm_order(enum pt_order order)
     return orders[order];
 }
 
-static bool is_read(const struct jit *j, const struct pt_operand *d)
-{
-    return d->kind == PT_OPND_REG && jit_set_has(j->read, d->index);
-}
-
-bool jit_is_ordered(const struct jit *j, const struct pt_insn *insn)
-{
-    const struct pt_form *form = pt_insn_form(j->m, insn);
-    const struct pt_operand *o = &j->f->operands.v[insn->operands];
-    bool commutes = pt_form_has(form, PT_M_add) || pt_form_has(form, PT_M_min) ||
-                    pt_form_has(form, PT_M_max) || pt_form_has(form, PT_M_and) ||
-                    pt_form_has(form, PT_M_or) || pt_form_has(form, PT_M_xor);
-    return !commutes || (form->effects & PT_FX_FP) || (o->kind != PT_OPND_MEM && is_read(j, o));
-}
-
 /* What f16, bf16 and pairs of them do is stated once, for the interpreter too. */
 static const char *half_operation(const struct pt_form *form, enum pt_type type)
 {
@@ -97,7 +90,7 @@ static void describe_dest(struct jit *j, struct atomic *a, const struct pt_opera
 {
     for (unsigned i = 0; i < a->n; i++) {
         const struct pt_operand *d = o->kind == PT_OPND_VEC ? &j->f->operands.v[o->index + i] : o;
-        a->d[i] = is_read(j, d) ? d : NULL;
+        a->d[i] = jit_is_read(j, d) ? d : NULL;
     }
 }
 

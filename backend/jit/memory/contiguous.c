@@ -1,5 +1,14 @@
 /* Accesses of lanes side by side: vectors of memory, and how lanes lie in them. */
+#include "backend/jit/memory/contiguous.h"
+
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/bitset.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/target.h"
 #include "backend/jit/memory/access.h"
+#include "backend/jit/memory/nontemporal.h"
+#include "backend/order.h"
 
 /* A mask whose lanes stand for n elements each. */
 static LLVMValueRef spread_mask(struct jit *j, LLVMValueRef mask, unsigned n)

@@ -1,21 +1,10 @@
 /* Asynchronous copies, which native code makes at once: cp.async. What waits for such operations has nothing to do then. */
-#include "backend/jit/memory/access.h"
+#include "backend/jit/memory/cp_async.h"
 
-bool jit_is_idle(const struct pt_form *form)
-{
-    switch (form->op) {
-    case PT_OP_cp_async_commit:
-    case PT_OP_cp_async_wait:
-    case PT_OP_cp_bulk_commit:
-    case PT_OP_cp_bulk_wait:
-    case PT_OP_wgmma_fence:
-    case PT_OP_wgmma_commit:
-    case PT_OP_wgmma_wait:
-        return true;
-    default:
-        return false;
-    }
-}
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/memory/access.h"
+#include "backend/jit/value/registers.h"
 
 struct copy {
     struct jit *j;

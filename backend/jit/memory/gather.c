@@ -1,5 +1,14 @@
 /* Accesses of lanes anywhere. */
+#include "backend/jit/memory/gather.h"
+
+#include "backend/jit/analysis/address_form.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/fault.h"
+#include "backend/jit/llvm/target.h"
 #include "backend/jit/memory/access.h"
+#include "backend/jit/value/local_window.h"
+#include "backend/jit/value/registers.h"
 
 /* Lanes anywhere, by the machine's gathers and scatters. */
 static void gather(struct jit *j, const struct jit_access *a, LLVMValueRef pointers,
@@ -20,20 +29,6 @@ static void scatter(struct jit *j, const struct jit_access *a, LLVMValueRef poin
     LLVMTypeRef types[] = {LLVMTypeOf(value), LLVMTypeOf(pointers)};
     LLVMValueRef args[] = {value, pointers, mask ? mask : jit_mask_all(j)};
     jit_masked(j, "llvm.masked.scatter", types, args, 1, a->bytes);
-}
-
-/* Lane by lane, without branches: lanes that are off touch memory that nobody reads. */
-static LLVMValueRef address_or_nowhere(struct jit *j, const struct jit_access *a,
-                                       LLVMValueRef addresses, LLVMValueRef mask)
-{
-    LLVMValueRef nowhere;
-    if (!mask)
-        return addresses;
-    if (a->space == PT_SPACE_SHARED)
-        nowhere = jit_i32(j, PT_SHARED_BASE - 64); /* of the reserved kilobyte */
-    else
-        nowhere = LLVMBuildPtrToInt(j->b, jit_nowhere(j), LLVMInt64TypeInContext(j->context), "");
-    return LLVMBuildSelect(j->b, mask, addresses, jit_splat(j, nowhere), "");
 }
 
 static void load_lanes(struct jit *j, const struct jit_access *a, const LLVMValueRef *pointers,
@@ -105,14 +100,6 @@ static bool access_indexed(struct jit *j, const struct jit_access *a, unsigned c
     LLVMValueRef pointers = jit_indexed(j, base, index, s.scale, s.is_signed);
     access_by_machine(j, a, pointers, j->mask[copy], v);
     return true;
-}
-
-void jit_lane_pointers(struct jit *j, const struct jit_access *a, unsigned copy,
-                       LLVMValueRef addresses, LLVMValueRef *pointers)
-{
-    addresses = address_or_nowhere(j, a, addresses, j->mask[copy]);
-    for (unsigned lane = 0; lane < j->width; lane++)
-        pointers[lane] = jit_pointer(j, a, jit_lane(j, addresses, lane));
 }
 
 enum { LOCAL_ALIGN = 16 }; /* of windows, at least */

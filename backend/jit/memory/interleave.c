@@ -1,9 +1,17 @@
 /* Accesses of one form through one address that together touch a stretch in which the lanes lie side by side: elements of an
  * array of structures, a few elements a thread. They become one access of a vector in each lane, where the last of them stands.
  */
-#include "backend/jit/memory/access.h"
+#include "backend/jit/memory/interleave.h"
 
 #include <string.h>
+
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/bitset.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/memory/access.h"
+#include "backend/jit/memory/overlapping_loads.h"
+#include "backend/jit/value/pure_op.h"
+#include "backend/order.h"
 
 enum { REACH = 48 }; /* instructions from the first to the last */
 
@@ -118,16 +126,6 @@ static bool gather(struct jit *j, const uint32_t *insns, uint32_t n, struct grou
 }
 
 /* ---- the joins of a list ---------------------------------------------------------------------- */
-
-const struct jit_join *jit_join_of(const struct jit *j)
-{
-    uint32_t insn = (uint32_t)(j->insn - j->f->insns.v);
-    for (const struct jit_join *join = j->joins; join; join = join->next)
-        for (unsigned i = 0; i < join->n; i++)
-            if (join->insns[i] == insn)
-                return join;
-    return NULL;
-}
 
 void jit_find_joins(struct jit *j, const uint32_t *insns, uint32_t n)
 {

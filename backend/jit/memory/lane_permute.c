@@ -4,9 +4,23 @@
  * the distances of lanes are constants, be it only in a version of the region (region_versions.c), the order is known, and accesses are
  * tested with all others of the block.
  */
+#include "backend/jit/memory/lane_permute.h"
+
 #include <string.h>
 
-#include "backend/jit/memory/lane_permute.h"
+#include "backend/jit/analysis/address_form.h"
+#include "backend/jit/bitset.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/check.h"
+#include "backend/jit/llvm/target.h"
+#include "backend/jit/memory/access.h"
+#include "backend/jit/memory/contiguous.h"
+#include "backend/jit/memory/contiguous_access.h"
+#include "backend/jit/memory/gather.h"
+#include "backend/jit/value/lane_offsets.h"
+#include "backend/jit/value/registers.h"
+#include "backend/order.h"
 
 enum { ORDERS_MOST = 2 * JIT_ORDERED_LANES };
 

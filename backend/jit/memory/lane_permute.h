@@ -1,7 +1,9 @@
 /* Accesses in an order of lanes that thread indexes give: lane_permute.c, and store_pair.c for two of them. */
-#ifndef PTERA_BACKEND_JIT_EXCHANGE_H
-#define PTERA_BACKEND_JIT_EXCHANGE_H
+#ifndef PTERA_BACKEND_JIT_MEMORY_LANE_PERMUTE_H
+#define PTERA_BACKEND_JIT_MEMORY_LANE_PERMUTE_H
 
+#include "backend/jit/analysis/address_form.h"
+#include "backend/jit/jit.h"
 #include "backend/jit/memory/access.h"
 
 enum { JIT_ORDERED_LANES = 64 }; /* of a chunk, at most */
@@ -21,21 +23,34 @@ struct jit_indexes {
     struct jit_split split;
 };
 
+/* Where thread indexes alone tell the addresses apart. False if it is not worth asking how they lie. */
+bool jit_access_computed(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef *v);
+
+/* As jit_test_access, where it is known how they lie. */
+bool jit_test_computed(struct jit *j, const struct jit_access *a, const uint64_t *written,
+                       LLVMValueRef *test);
+
 /* Lanes of such an access can take their places in registers. */
 bool jit_can_exchange(const struct jit *j, const struct jit_access *a);
+
 /* Of indexes what the text says: what they are added to, and the stride. False if they are none. */
 bool jit_split_index(struct jit *j, const struct jit_access *a, struct jit_indexes *x);
+
 /* The same, and their values. */
 bool jit_find_indexes(struct jit *j, const struct jit_access *a, unsigned copy,
                       struct jit_indexes *x);
+
 /* The order, if it is known while the code is made: of lanes in a stretch of up to two vectors. */
 bool jit_find_known_order(struct jit *j, const struct jit_access *a, unsigned copy,
                           struct jit_lane_order *order);
+
 /* The address of an element that has this index. */
 LLVMValueRef jit_index_address(struct jit *j, const struct jit_access *a, unsigned copy,
                                const struct jit_indexes *x, LLVMValueRef index);
+
 /* Indexes of elements so far apart differ by it. */
 LLVMValueRef jit_index_distance(const struct jit_indexes *x, int elements);
+
 /* In a known order that jit_test_computed has found to fit. */
 void jit_access_known(struct jit *j, const struct jit_access *a, unsigned copy,
                       const struct jit_lane_order *o, LLVMValueRef *v);

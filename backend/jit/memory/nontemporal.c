@@ -4,7 +4,15 @@
  * agree on an order with others have none. Memory that is loaded just before is in the caches already, and loops may store to
  * one place again and again.
  */
+#include "backend/jit/memory/nontemporal.h"
+
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/analysis/insn_info.h"
+#include "backend/jit/bitset.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
 #include "backend/jit/memory/access.h"
+#include "backend/jit/value/pure_op.h"
 
 enum {
     LEAST = 32, /* bytes of a vector */

@@ -2,7 +2,17 @@
  * lie across two of those that lanes have stored, which are not there for loads until the machine has taken them to its cache,
  * behind all that was stored before. So vectors are loaded as they were stored, each once, and all others are made of two of them.
  */
+#include "backend/jit/memory/overlapping_loads.h"
+
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/target.h"
 #include "backend/jit/memory/access.h"
+#include "backend/jit/memory/contiguous.h"
+#include "backend/jit/value/pure_op.h"
+#include "backend/jit/value/registers.h"
+#include "backend/order.h"
 
 enum {
     REACH = 64, /* instructions from the first to the last */

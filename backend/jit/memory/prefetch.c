@@ -4,7 +4,17 @@
  * walk rows, each of which goes on where another ended as a rule: they ask for what lies further on. Straight code asks for what
  * a later CTA will touch: prefetch_distance.c.
  */
-#include "backend/jit/memory/access.h"
+#include "backend/jit/memory/prefetch.h"
+
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/analysis/insn_info.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/target.h"
+#include "backend/jit/memory/nontemporal.h"
+#include "backend/jit/memory/prefetch_distance.h"
+#include "backend/jit/memory/prefetch_redundant.h"
+#include "backend/jit/value/registers.h"
 
 enum {
     AHEAD = 12,         /* rounds */

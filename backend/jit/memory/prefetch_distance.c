@@ -2,7 +2,14 @@
  * prefetcher sees a stream in it, unless it follows short parts of CTAs that follow one another. An address is followed back to the
  * CTA's index, through sums and through products with what all CTAs agree on.
  */
-#include "backend/jit/control/region.h"
+#include "backend/jit/memory/prefetch_distance.h"
+
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/analysis/loops.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/target.h"
+#include "backend/jit/value/registers.h"
 
 enum {
     CTAS_AHEAD = 8,

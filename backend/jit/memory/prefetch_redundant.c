@@ -2,7 +2,10 @@
  * a point of a stencil. CTAs go upwards, so what lies behind was there for CTAs before: only those in front ask for what later ones
  * will touch. Addresses are taken apart into sums of products of registers and numbers.
  */
-#include "backend/jit/control/region.h"
+#include "backend/jit/memory/prefetch_redundant.h"
+
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/jit.h"
 
 enum {
     TERMS = 8,

@@ -1,7 +1,15 @@
 /* Two stores in one: neighbouring stores, of which each fills one half of a stretch of two vectors, become two stores of vectors. */
+#include "backend/jit/memory/store_pair.h"
+
 #include <string.h>
 
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/memory/access.h"
+#include "backend/jit/memory/contiguous.h"
 #include "backend/jit/memory/lane_permute.h"
+#include "backend/jit/value/registers.h"
 
 /* j->insn stores to the one half of a stretch, the next instruction, alike, to the other. */
 struct pair {

@@ -2,10 +2,13 @@
  * name first, so that nobody reads half a one; the oldest go when there are too many bytes. What a file says becomes code: only this
  * user's folder and files are used that nobody else may write to. Each look at them is at an open file. */
 #define _GNU_SOURCE
+#include "backend/jit/object/cache.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <llvm-c/blake3.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <llvm-c/blake3.h>
-
-#include "backend/jit/object/cache.h"
+#include "backend/jit/object/cache_key.h"
 #include "backend/jit/object/io.h"
+#include "backend/jit/object/object.h"
 
 enum { PATH_BYTES = 4096, TRIM_EVERY = 32, LEFT_SECONDS = 3600 };
 static const off_t most_bytes = 256 << 20;

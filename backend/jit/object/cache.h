@@ -1,22 +1,16 @@
 /* Compiled objects on disk. Nothing that goes wrong there is an error: the kernel is compiled then. */
-#ifndef PTERA_BACKEND_JIT_CACHE_H
-#define PTERA_BACKEND_JIT_CACHE_H
+#ifndef PTERA_BACKEND_JIT_OBJECT_CACHE_H
+#define PTERA_BACKEND_JIT_OBJECT_CACHE_H
 
+#include "backend/jit/object/cache_key.h"
 #include "backend/jit/object/object.h"
 #include "backend/native.h"
 
-struct jit_key {
-    uint8_t hash[32];
-};
-
-/* cache_key.c: of the object that a snapshot becomes; `cpu` is the one that code is tuned for. False if this compiler cannot tell itself from
- * others: then there is no key. */
-bool jit_key(const uint8_t *snapshot, size_t n, const char *cpu, struct jit_key *key);
-
-/* cache.c: the folder: PTERA_CACHE, else ptera in $XDG_CACHE_HOME or ~/.cache; NULL: there is none (PTERA_CACHE is no absolute path), or it
+/* The folder: PTERA_CACHE, else ptera in $XDG_CACHE_HOME or ~/.cache; NULL: there is none (PTERA_CACHE is no absolute path), or it
  * is not used: then jit_cache_refusal says which, and why. */
 const char *jit_cache_folder(void);
 const char *jit_cache_refusal(void);
+
 /* An object that is whole, or false. */
 bool jit_cache_read(const struct jit_key *key, struct jit_object *object);
 void jit_cache_write(const struct jit_key *key, const struct jit_object *object);

@@ -1,12 +1,11 @@
 /* What an object depends on, as one hash: the kernel's snapshot, the machine, and this compiler itself by the build id of its file. */
 #define _GNU_SOURCE
+#include "backend/jit/object/cache_key.h"
+
 #include <elf.h>
 #include <link.h>
-#include <string.h>
-
 #include <llvm-c/blake3.h>
-
-#include "backend/jit/object/cache.h"
+#include <string.h>
 
 /* ---- the compiler -------------------------------------------------------------------------------------- */
 

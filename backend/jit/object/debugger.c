@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "backend/jit/object/loader.h"
+#include "backend/jit/object/object.h"
+
 /* ---- gdb ----------------------------------------------------------------------------------------------- */
 
 struct jit_observed { /* the layout is gdb's */

@@ -1,7 +1,8 @@
 /* Debuggers and profilers that look at the process. */
-#ifndef PTERA_BACKEND_JIT_OBSERVE_H
-#define PTERA_BACKEND_JIT_OBSERVE_H
+#ifndef PTERA_BACKEND_JIT_OBJECT_DEBUGGER_H
+#define PTERA_BACKEND_JIT_OBJECT_DEBUGGER_H
 
+#include "backend/jit/object/loader.h"
 #include "backend/jit/object/object.h"
 
 struct jit_observed; /* code that gdb knows of */

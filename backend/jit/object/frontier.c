@@ -1,9 +1,9 @@
 /* Where the lanes of a warp stand: what native code calls between two regions. */
-#include "backend/barrier.h"
 #include "backend/jit/object/frontier.h"
-#include "backend/jit/object/support.h"
 
 #include <string.h>
+
+#include "backend/barrier.h"
 
 /* ---- lanes come ---------------------------------------------------------------------------------------- */
 

@@ -2,10 +2,11 @@
  * those of its lanes that have come to the region's start. When they have run they stand at the starts of other regions; jit_help_next
  * says which region is next, or that the runtime is to resume other warps first.
  */
-#ifndef PTERA_BACKEND_JIT_FRONT_H
-#define PTERA_BACKEND_JIT_FRONT_H
+#ifndef PTERA_BACKEND_JIT_OBJECT_FRONTIER_H
+#define PTERA_BACKEND_JIT_OBJECT_FRONTIER_H
 
 #include "backend/exec.h"
+#include "backend/native.h"
 
 enum jit_sync {
     JIT_SYNC_NONE,
@@ -46,6 +47,33 @@ struct jit_front {
     struct jit_stand stands[];
 };
 
+enum { JIT_LEAVES = 1 << 30, JIT_DIFFERS = 1 << 30 };
+
+/* For pt_native.places. */
+void jit_front_places(const struct jit_front *front,
+                      void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes,
+                                     uint32_t bar),
+                      void *ud);
+
+/* The warp begins: a front of n stands. */
+void jit_help_start(struct jit_front *front, uint32_t n);
+
+/* Lanes have come to the start of a region; `is_turn`: by the back edge of a loop that waits. */
+void jit_help_stand(struct jit_front *front, uint32_t stand, uint64_t place, uint32_t lanes, uint32_t is_turn);
+
+/* Likewise, to a sync point: enum jit_sync and its flags. JIT_SYNC_WARP with JIT_SYNC_EACH: `members` is what the lanes name. */
+void jit_help_hold(struct jit_front *front, uint32_t stand, uint64_t place, uint32_t lanes, uint32_t sync, uint32_t number,
+                   uint32_t given, uint32_t preds, const uint32_t *members);
+
+/* What the lanes' elements are; JIT_DIFFERS if they are not the same in the bits of `bits`. */
+uint32_t jit_help_agreed(const uint32_t *elements, uint32_t lanes, uint32_t bits);
+
+/* Lanes have ended. */
+void jit_help_exit(struct pt_warp *warp, uint32_t lanes);
+
+/* The region that runs next, in the lanes of front->lanes; or JIT_LEAVES + enum pt_run: the warp's turn is over. */
+uint32_t jit_help_next(struct pt_warp *warp, struct jit_front *front);
+
 /* Bytes of a front, a multiple of 64. */
 static inline uint32_t jit_front_bytes(uint32_t n_stands)
 {
@@ -58,11 +86,5 @@ static inline struct jit_front *jit_front_of(const struct pt_warp *warp, uint32_
 {
     return (struct jit_front *)(void *)(warp->cta->scratch + (size_t)warp->index * bytes);
 }
-
-/* For pt_native.places. */
-void jit_front_places(const struct jit_front *front,
-                      void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes,
-                                     uint32_t bar),
-                      void *ud);
 
 #endif

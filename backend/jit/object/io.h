@@ -1,6 +1,6 @@
 /* All of a block, from a file or through a socket. */
-#ifndef PTERA_BACKEND_JIT_IO_H
-#define PTERA_BACKEND_JIT_IO_H
+#ifndef PTERA_BACKEND_JIT_OBJECT_IO_H
+#define PTERA_BACKEND_JIT_OBJECT_IO_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,7 @@
 /* The line table of an object (DWARF 4, "Line Number Information"): which instruction each place of the code belongs to,
  * in the terms of debug_info.c: columns and discriminators. */
+#include "backend/jit/object/line_table.h"
+
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>

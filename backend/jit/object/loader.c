@@ -1,6 +1,8 @@
 /* Objects to memory: one mapping with code, read-only data and writable data, each on pages of its own; the few kinds
  * of relocation that position-independent code of the small model has. */
 #define _GNU_SOURCE
+#include "backend/jit/object/loader.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <math.h>
@@ -9,8 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "backend/jit/object/support.h"
 #include "backend/jit/object/object.h"
+#include "backend/jit/object/support.h"
 
 /* ---- symbols ------------------------------------------------------------------------------------------- */
 

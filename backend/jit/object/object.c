@@ -1,8 +1,8 @@
 /* Whether all that loading and reading an object looks at lies inside it: whoever made it, nothing beyond it is read then. */
+#include "backend/jit/object/object.h"
+
 #include <elf.h>
 #include <string.h>
-
-#include "backend/jit/object/object.h"
 
 enum { ALIGN_MOST = 4096, SECTION_MOST = 1 << 30 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/native.h"
 #include "ir/callee.h"
 
 /* ---- both directions ----------------------------------------------------------------------------------- */

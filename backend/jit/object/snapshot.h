@@ -1,8 +1,8 @@
 /* A kernel apart from the engine that has it: all that compiling it depends on, as bytes. They are what a compiler process is sent,
  * what is compiled (so that nothing of the module is locked meanwhile), and what the cache's key is the hash of.
  */
-#ifndef PTERA_BACKEND_JIT_SNAPSHOT_H
-#define PTERA_BACKEND_JIT_SNAPSHOT_H
+#ifndef PTERA_BACKEND_JIT_OBJECT_SNAPSHOT_H
+#define PTERA_BACKEND_JIT_OBJECT_SNAPSHOT_H
 
 #include "backend/native.h"
 

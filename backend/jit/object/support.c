@@ -1,6 +1,8 @@
 /* What native code calls for one thread, or for the whole CTA. */
 #include "backend/jit/object/support.h"
 
+#include <string.h>
+
 #include "backend/barrier.h"
 #include "backend/semantics/float.h"
 #include "backend/sreg.h"
@@ -64,4 +66,28 @@ uint32_t jit_help_step(struct pt_cta *cta, uint32_t warp, uint32_t func, uint32_
 uint64_t jit_help_atom_add_f64(uint64_t old, uint64_t b, uint32_t in_shared)
 {
     return pt_float_atom_add64(old, b, in_shared);
+}
+
+bool jit_device_function(struct pt_cta *cta, struct pt_fault *fault, uint32_t thread, uint32_t function,
+                         const void *args, void *result)
+{
+    const uint32_t *block = cta->launch->block;
+    uint32_t lane = thread % PT_WARP_SIZE;
+    struct pt_warp warp;
+    memset(&warp, 0, sizeof warp);
+    warp.cta = cta;
+    warp.index = thread / PT_WARP_SIZE;
+    warp.live = UINT32_C(1) << lane;
+    warp.tid[0][lane] = thread % block[0];
+    warp.tid[1][lane] = thread / block[0] % block[1];
+    warp.tid[2][lane] = thread / block[0] / block[1];
+    if (cta->launch->services->call(&warp, lane, function, args, result))
+        return true;
+    uint32_t func = fault->func, insn = fault->insn;
+    *fault = warp.fault;
+    fault->func = func;
+    fault->insn = insn;
+    fault->lanes = UINT32_C(1) << lane;
+    fault->warp = warp.index;
+    return false;
 }

@@ -1,5 +1,7 @@
 /* The host's side of compiler processes: those that are free, the exchange with one, its limits. */
 #define _GNU_SOURCE
+#include "backend/jit/process/client.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +20,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "backend/jit/object/object.h"
+#include "backend/jit/process/compile.h"
 #include "backend/jit/process/process.h"
+#include "backend/native.h"
 
 enum { TICK_MS = 5 /* between questions whether to stop */, FREE_MOST = 2 };
 

@@ -1,13 +1,19 @@
 /* LLVM's part of a compile, from the snapshot of a kernel to an object or a text. */
 #include "backend/jit/process/compile.h"
 
+#include <llvm-c/Analysis.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <llvm-c/Analysis.h>
-
+#include "backend/jit/control/kernel.h"
 #include "backend/jit/jit.h"
+#include "backend/jit/llvm/check.h"
+#include "backend/jit/llvm/debug_info.h"
+#include "backend/jit/llvm/target.h"
+#include "backend/jit/object/object.h"
+#include "backend/jit/object/snapshot.h"
+#include "backend/native.h"
 
 /* What a compile has to give back, whichever way it ends. */
 struct session {

@@ -1,6 +1,6 @@
 /* What LLVM makes of a snapshot. */
-#ifndef PTERA_BACKEND_JIT_COMPILE_H
-#define PTERA_BACKEND_JIT_COMPILE_H
+#ifndef PTERA_BACKEND_JIT_PROCESS_COMPILE_H
+#define PTERA_BACKEND_JIT_PROCESS_COMPILE_H
 
 #include "backend/jit/object/object.h"
 #include "backend/native.h"

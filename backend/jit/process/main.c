@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "backend/jit/process/process.h"
+#include "backend/native.h"
 
 int main(int argc, char **argv)
 {

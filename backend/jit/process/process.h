@@ -1,20 +1,13 @@
-/* Compiling in another process: client.c in the host, server.c in the compiler process, whose program is main.c.
- *
- * A compiler process is started when it is first needed, and kept for a while. The two share a socket; the host sends a request, the
- * compiler answers it, one at a time. Where the host gives up it kills the compiler; where the compiler dies the kernel stays interpreted. It has none
- * of the host's open files. It is a child of the host, which takes its end in when it next needs one, or at exit: grandchildren that outlive the
- * host would stay as zombies in containers whose first process takes in nobody. A host that waits for any child may see it; it ends by itself when
- * it has nothing to do, so that nobody waits for it for ever.
- */
-#ifndef PTERA_BACKEND_JIT_PROCESS_H
-#define PTERA_BACKEND_JIT_PROCESS_H
+/* .. */
+#ifndef PTERA_BACKEND_JIT_PROCESS_PROCESS_H
+#define PTERA_BACKEND_JIT_PROCESS_PROCESS_H
 
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "backend/jit/process/compile.h"
+#include "backend/jit/object/object.h"
+#include "backend/native.h"
 
-#define JIT_PROGRAM "ptera-compiler" /* beside libptera-jit.so */
 enum { JIT_SOCKET = 3, /* in the compiler process */ JIT_IDLE_MS = 2000 /* with nothing to do: it ends */ };
 
 /* What goes through the socket, each with `bytes` bytes behind it: both ends are of one build. */
@@ -28,6 +21,8 @@ struct jit_answer {
     struct pt_native_result result;
 };
 
+#define JIT_PROGRAM "ptera-compiler" /* beside libptera-jit.so */
+
 /* A descriptor of a process, which no other can be taken for when it has ended; -1: it is gone, or the system has none. */
 static inline int jit_process_open(pid_t pid)
 {
@@ -38,12 +33,5 @@ static inline int jit_process_open(pid_t pid)
     return -1;
 #endif
 }
-
-/* client.c: as jit_compile, in a compiler process within the limits, or in this one where limits->is_inside. From any number of threads at once. */
-bool jit_client_compile(const uint8_t *snapshot, size_t n, enum pt_native_print what, const struct pt_native_limits *limits,
-                        struct jit_object *object, struct pt_native_result *result);
-
-/* server.c: pt_jit.serve. */
-void jit_server_run(int socket, int host);
 
 #endif

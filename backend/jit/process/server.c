@@ -1,6 +1,9 @@
 /* The compiler process: answers requests until its host is gone. Whatever goes wrong in it harms it alone. */
 #define _GNU_SOURCE
+#include "backend/jit/process/server.h"
+
 #include <fcntl.h>
+#include <llvm-c/ErrorHandling.h>
 #include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
@@ -12,10 +15,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <llvm-c/ErrorHandling.h>
-
 #include "backend/jit/object/io.h"
+#include "backend/jit/process/compile.h"
 #include "backend/jit/process/process.h"
+#include "backend/native.h"
 
 static struct server {
     int socket, host; /* a descriptor of the host's process, or -1 */

@@ -3,19 +3,19 @@
  * for each chunk and offsets of its lanes. They change with d alone: LLVM takes what is asked of them out of the loop over
  * chunks.
  */
-#include "backend/jit/control/region.h"
+#include "backend/jit/value/lane_offsets.h"
 
 #include <string.h>
+
+#include "backend/jit/analysis/address_form.h"
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/value/registers.h"
 
 struct parts {
     LLVMValueRef origin, offsets; /* a scalar, a vector */
 };
-
-static struct pt_value value_of(const struct jit *j, const struct pt_operand *o)
-{
-    return o->kind == PT_OPND_REG ? j->vary->regs[o->index]
-                                  : pt_vary_sreg(&j->vary->shape, (enum pt_sreg)o->index);
-}
 
 /* Lanes of an operand; false if they are not at hand so, or no integers (mov.f32 moves those, too). `align`: the origin is
  * a multiple of 1 << align, and all offsets are below that. */
@@ -37,7 +37,7 @@ static bool read_parts(struct jit *j, const struct pt_operand *o, unsigned copy,
     parts->offsets = jit_steps(j, scalar, stride);
     if (shape != JIT_AFFINE)
         return true;
-    struct pt_value v = value_of(j, o);
+    struct pt_value v = jit_vary_value(j, o);
     bool is_below = stride > 0 && (uint64_t)stride * (j->width - 1) < UINT64_C(1) << v.align_log2;
     *align = is_below ? v.align_log2 : 0;
     return true;
@@ -109,13 +109,6 @@ static bool combine(struct jit *j, const struct pt_operand *o, unsigned copy, st
     }
 }
 
-/* Operations of two operands that keep the form. */
-static bool combines(enum pt_op op)
-{
-    return op == PT_OP_add_int || op == PT_OP_sub_int || op == PT_OP_mul_lo || op == PT_OP_and_b ||
-           op == PT_OP_or_b || op == PT_OP_xor_b;
-}
-
 static bool compute(struct jit *j, unsigned copy, struct parts *d)
 {
     const struct pt_operand *o = &j->f->operands.v[j->insn->operands];
@@ -138,52 +131,15 @@ static bool compute(struct jit *j, unsigned copy, struct parts *d)
         *d = each(j, LLVMAdd, *d, c);
         return true;
     default:
-        return combines((enum pt_op)j->form->op) && combine(j, o, copy, d);
+        return jit_combines_offsets((enum pt_op)j->form->op) && combine(j, o, copy, d);
     }
-}
-
-const struct pt_operand *jit_mixer_of(const struct jit *j, const struct pt_insn *insn)
-{
-    const struct pt_form *form = pt_insn_form(j->m, insn);
-    const struct pt_operand *o = &j->f->operands.v[insn->operands];
-    int64_t stride;
-    if (insn->guard || (form->op != PT_OP_and_b && form->op != PT_OP_xor_b) ||
-        pt_type_bits((enum pt_type)form->type[0]) != 32)
-        return NULL;
-    for (unsigned k = 1; k < 3; k++) {
-        const struct pt_operand *mixer = &o[k], *threads = &o[3 - k];
-        if (mixer->kind == PT_OPND_REG && j->vary->regs[mixer->index].level == PT_LEVEL_CTA &&
-            jit_shape_of(j, threads, &stride) == JIT_AFFINE && stride == 1 &&
-            1u << value_of(j, threads).align_log2 >= j->width)
-            return mixer;
-    }
-    return NULL;
-}
-
-/* The register is written by one instruction, in all lanes alike, and read in the same region. */
-static bool is_fit(const struct jit *j, const struct pt_operand *o)
-{
-    if (o->kind != PT_OPND_REG)
-        return false;
-    const struct jit_reg *r = &j->regs[o->index];
-    return r->shape == JIT_VECTOR && !r->crosses && r->def != UINT32_MAX &&
-           LLVMGetTypeKind(r->type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(r->type) >= 32 &&
-           LLVMGetIntTypeWidth(r->type) == pt_type_bits((enum pt_type)j->form->type[0]) &&
-           !jit_keeps_old(j, o->index);
-}
-
-bool jit_may_divide(const struct jit *j)
-{
-    enum pt_op op = (enum pt_op)j->form->op;
-    return (combines(op) || op == PT_OP_mov || op == PT_OP_shl || op == PT_OP_mad_lo) &&
-           is_fit(j, &j->f->operands.v[j->insn->operands]);
 }
 
 void jit_note_offsets(struct jit *j, unsigned copy)
 {
     const struct pt_operand *d = &j->f->operands.v[j->insn->operands];
     struct parts parts;
-    if (!is_fit(j, d) || !compute(j, copy, &parts))
+    if (!jit_fits_offsets(j, d) || !compute(j, copy, &parts))
         return;
     struct jit_reg *r = &j->regs[d->index];
     if (!r->origin[copy]) {

@@ -1,5 +1,8 @@
 /* Local memory: each thread has a window of its own, and a local address is an offset in it. */
-#include "backend/jit/control/region.h"
+#include "backend/jit/value/local_window.h"
+
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
 
 LLVMValueRef jit_local_windows(struct jit *j, unsigned copy)
 {

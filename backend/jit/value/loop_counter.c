@@ -4,7 +4,16 @@
  *
  * The register is set in the block before the loop, from one value, and changed by one instruction inside, by another one.
  */
-#include "backend/jit/control/gen.h"
+#include "backend/jit/value/loop_counter.h"
+
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/analysis/insn_info.h"
+#include "backend/jit/bitset.h"
+#include "backend/jit/emit/emit.h"
+#include "backend/jit/emit/table.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/value/registers.h"
 
 struct writes {
     uint32_t reg, n;

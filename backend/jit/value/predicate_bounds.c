@@ -3,7 +3,16 @@
  * answer without a vector. What is made of such predicates by and, or, not can be told likewise. The vector of a predicate that only
  * the branch at its block's end reads is computed behind that question, where lanes do part.
  */
-#include "backend/jit/control/gen.h"
+#include "backend/jit/value/predicate_bounds.h"
+
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/analysis/insn_info.h"
+#include "backend/jit/emit/emit.h"
+#include "backend/jit/emit/table.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/value/loop_counter.h"
+#include "backend/jit/value/registers.h"
 
 enum { STRIDE_MOST = 1 << 16, DEPTH = 4 };
 

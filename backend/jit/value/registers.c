@@ -1,174 +1,20 @@
 /* Registers in native code. */
-#include "backend/jit/value/value.h"
+#include "backend/jit/value/registers.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* ---- small things ---------------------------------------------------------------------------- */
-
-LLVMValueRef jit_i32(struct jit *j, uint32_t value)
-{
-    return LLVMConstInt(LLVMInt32TypeInContext(j->context), value, false);
-}
-
-LLVMValueRef jit_i64(struct jit *j, uint64_t value)
-{
-    return LLVMConstInt(LLVMInt64TypeInContext(j->context), value, false);
-}
-
-LLVMValueRef jit_alloca(struct jit *j, LLVMTypeRef type, const char *name)
-{
-    return LLVMBuildAlloca(j->allocas, type, name);
-}
-
-LLVMValueRef jit_at(struct jit *j, LLVMValueRef pointer, LLVMValueRef bytes)
-{
-    return LLVMBuildGEP2(j->b, LLVMInt8TypeInContext(j->context), pointer, &bytes, 1, "");
-}
-
-LLVMValueRef jit_field(struct jit *j, LLVMTypeRef type, LLVMValueRef pointer, size_t offset)
-{
-    return LLVMBuildLoad2(j->b, type, jit_at(j, pointer, jit_i64(j, offset)), "");
-}
-
-void jit_set_invariant(struct jit *j, LLVMValueRef load)
-{
-    LLVMSetMetadata(load, LLVMGetMDKindIDInContext(j->context, "invariant.load", 14),
-                    LLVMMDNodeInContext(j->context, NULL, 0));
-    jit_proven(j, load, "invariant.load"); /* by the caller */
-}
-
-static LLVMValueRef fence_lanes(struct jit *j, LLVMValueRef lanes);
-
-/* A predicate of all lanes, made of integers: LLVM is slow at spreading a single i1, and without the fence goes back to it. */
-static LLVMValueRef splat_bit(struct jit *j, LLVMValueRef bit)
-{
-    if (j->target->has_mask_registers) {
-        LLVMTypeRef bits = LLVMIntTypeInContext(j->context, j->width);
-        return LLVMBuildBitCast(j->b, LLVMBuildSExt(j->b, bit, bits, ""),
-                                jit_int_type(j, 1, j->width), "");
-    }
-    LLVMValueRef lane = LLVMBuildSExt(j->b, bit, LLVMInt32TypeInContext(j->context), "");
-    return jit_flow_mask(j, fence_lanes(j, jit_splat(j, lane)));
-}
-
-LLVMValueRef jit_splat(struct jit *j, LLVMValueRef scalar)
-{
-    if (LLVMTypeOf(scalar) == LLVMInt1TypeInContext(j->context) && !LLVMIsConstant(scalar))
-        return splat_bit(j, scalar);
-    LLVMTypeRef type = LLVMVectorType(LLVMTypeOf(scalar), j->width);
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    LLVMValueRef one =
-        LLVMBuildInsertElement(j->b, LLVMGetPoison(type), scalar, LLVMConstInt(i32, 0, false), "");
-    return LLVMBuildShuffleVector(j->b, one, LLVMGetPoison(type),
-                                  LLVMConstNull(LLVMVectorType(i32, j->width)), "");
-}
-
-LLVMValueRef jit_steps(struct jit *j, LLVMTypeRef element, int64_t stride)
-{
-    LLVMValueRef steps[64];
-    for (unsigned i = 0; i < j->width; i++)
-        steps[i] = LLVMConstInt(element, (uint64_t)stride * i, true);
-    return LLVMConstVector(steps, j->width);
-}
-
-/* Keeps LLVM from looking through lanes of 32 bits. */
-static LLVMValueRef fence_lanes(struct jit *j, LLVMValueRef vector)
-{
-    LLVMTypeRef floats = jit_float_type(j, 32, LLVMGetVectorSize(LLVMTypeOf(vector)));
-    LLVMValueRef lanes = LLVMBuildBitCast(j->b, vector, floats, "");
-    lanes = jit_intrinsic(j, "llvm.arithmetic.fence", floats, &lanes, 1);
-    return LLVMBuildBitCast(j->b, lanes, LLVMTypeOf(vector), "");
-}
-
-/* Without the fence LLVM 19 takes what only the pair's other lane needs for undefined, and lets it into addresses. */
-LLVMValueRef jit_lane(struct jit *j, LLVMValueRef vector, unsigned lane)
-{
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context), i64 = LLVMInt64TypeInContext(j->context);
-    if (LLVMGetElementType(LLVMTypeOf(vector)) != i32 || LLVMIsConstant(vector))
-        return LLVMBuildExtractElement(j->b, vector, jit_i32(j, lane), "");
-    LLVMTypeRef pairs = LLVMVectorType(i64, LLVMGetVectorSize(LLVMTypeOf(vector)) / 2);
-    LLVMValueRef pair = LLVMBuildBitCast(j->b, fence_lanes(j, vector), pairs, "");
-    pair = LLVMBuildExtractElement(j->b, pair, jit_i32(j, lane / 2), "");
-    if (lane % 2)
-        pair = LLVMBuildLShr(j->b, pair, jit_i64(j, 32), "");
-    return LLVMBuildTrunc(j->b, pair, i32, "");
-}
-
-LLVMValueRef jit_help(struct jit *j, const char *name, LLVMTypeRef type, LLVMValueRef *args)
-{
-    LLVMValueRef function = LLVMGetNamedFunction(j->module, name);
-    if (!function)
-        function = LLVMAddFunction(j->module, name, type);
-    return LLVMBuildCall2(j->b, type, function, args, LLVMCountParamTypes(type), "");
-}
-
-void jit_set_pure(struct jit *j, LLVMValueRef call)
-{
-    static const char *const names[] = {"memory", "nounwind", "willreturn"};
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
-        unsigned kind = LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
-        LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                                 LLVMCreateEnumAttribute(j->context, kind, 0));
-    }
-    jit_proven(j, call, "pure"); /* by the caller */
-}
-
-LLVMValueRef jit_nowhere(struct jit *j)
-{
-    if (!j->nowhere) {
-        j->nowhere = jit_alloca(j, LLVMArrayType2(LLVMInt64TypeInContext(j->context), 8), "nowhere");
-        LLVMSetAlignment(j->nowhere, 64);
-    }
-    return j->nowhere;
-}
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/analysis/nan.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/check.h"
+#include "backend/jit/object/object.h"
+#include "backend/jit/value/lane_offsets.h"
+#include "backend/jit/value/predicate_bounds.h"
+#include "backend/jit/value/pure_op.h"
 
 /* ---- masks ----------------------------------------------------------------------------------- */
-
-LLVMTypeRef jit_flow_type(struct jit *j)
-{
-    return jit_int_type(j, j->target->has_mask_registers ? 1 : 32, j->width);
-}
-
-/* The fence keeps LLVM from making vectors of i1 of it again. */
-LLVMValueRef jit_flow_of(struct jit *j, LLVMValueRef mask)
-{
-    if (j->target->has_mask_registers)
-        return mask;
-    LLVMValueRef flow = LLVMBuildSExt(j->b, mask, jit_flow_type(j), "");
-    return LLVMIsConstant(flow) ? flow : fence_lanes(j, flow);
-}
-
-LLVMValueRef jit_flow_and(struct jit *j, LLVMValueRef a, LLVMValueRef b)
-{
-    LLVMValueRef both = LLVMBuildAnd(j->b, a, b, "");
-    return j->target->has_mask_registers || LLVMIsConstant(both) ? both : fence_lanes(j, both);
-}
-
-LLVMValueRef jit_flow_mask(struct jit *j, LLVMValueRef flow)
-{
-    if (j->target->has_mask_registers)
-        return flow;
-    return LLVMBuildICmp(j->b, LLVMIntSLT, flow, LLVMConstNull(jit_flow_type(j)), "");
-}
-
-LLVMValueRef jit_flow_load(struct jit *j, LLVMValueRef slot)
-{
-    return LLVMBuildLoad2(j->b, jit_flow_type(j), slot, "");
-}
-
-LLVMValueRef jit_mask_load(struct jit *j, LLVMValueRef slot)
-{
-    return jit_flow_mask(j, jit_flow_load(j, slot));
-}
-
-/* Predicate registers: the same form, without the fence, as most do not leave their block. */
-void jit_mask_store(struct jit *j, LLVMValueRef slot, LLVMValueRef mask)
-{
-    if (!j->target->has_mask_registers)
-        mask = LLVMBuildSExt(j->b, mask, jit_flow_type(j), "");
-    LLVMBuildStore(j->b, mask, slot);
-}
 
 LLVMValueRef jit_read_flow(struct jit *j, const struct pt_operand *o, unsigned copy)
 {
@@ -177,28 +23,6 @@ LLVMValueRef jit_read_flow(struct jit *j, const struct pt_operand *o, unsigned c
         return jit_flow_of(j, jit_read(j, o, copy, PT_pred, j->width, true));
     LLVMValueRef flow = jit_flow_load(j, r->slot[copy]);
     return o->flags & PT_OPND_NEG ? LLVMBuildNot(j->b, flow, "") : flow;
-}
-
-LLVMValueRef jit_mask_all(struct jit *j)
-{
-    return LLVMConstAllOnes(jit_int_type(j, 1, j->width));
-}
-
-static LLVMValueRef mask_bits(struct jit *j, LLVMValueRef mask)
-{
-    return LLVMBuildBitCast(j->b, mask, LLVMIntTypeInContext(j->context, j->width), "");
-}
-
-LLVMValueRef jit_any(struct jit *j, LLVMValueRef mask)
-{
-    LLVMValueRef bits = mask_bits(j, mask);
-    return LLVMBuildICmp(j->b, LLVMIntNE, bits, LLVMConstNull(LLVMTypeOf(bits)), "");
-}
-
-LLVMValueRef jit_all(struct jit *j, LLVMValueRef mask)
-{
-    LLVMValueRef bits = mask_bits(j, mask);
-    return LLVMBuildICmp(j->b, LLVMIntEQ, bits, LLVMConstAllOnes(LLVMTypeOf(bits)), "");
 }
 
 /* ---- registers ------------------------------------------------------------------------------- */
@@ -238,18 +62,6 @@ static void make_reg(struct jit *j, uint32_t index, enum pt_type type)
         if (may_wrap)
             r->fits[u] = jit_alloca(j, LLVMInt1TypeInContext(j->context), "");
     }
-}
-
-unsigned jit_copies_on(const struct jit *j, uint32_t reg)
-{
-    if (!j->regs[reg].is_per_copy)
-        return j->copies;
-    return j->row && j->row->regs[reg].spans_group ? j->row->shape.copies : 1;
-}
-
-unsigned jit_first_of_row(const struct jit *j, uint32_t reg, unsigned copy)
-{
-    return copy - copy % jit_copies_on(j, reg);
 }
 
 void jit_value_init(struct jit *j)
@@ -564,39 +376,6 @@ LLVMValueRef jit_read_place(struct jit *j, const struct pt_operand *o, enum pt_t
                  : jit_read(j, o, 0, type, lanes, false);
 }
 
-enum jit_shape jit_shape_of(const struct jit *j, const struct pt_operand *o, int64_t *stride)
-{
-    *stride = 0;
-    if (o->kind == PT_OPND_REG) {
-        *stride = j->vary->regs[o->index].stride;
-        return (enum jit_shape)j->regs[o->index].shape;
-    }
-    if (o->kind != PT_OPND_SREG)
-        return JIT_SCALAR;
-    struct pt_value v = pt_vary_sreg(&j->vary->shape, (enum pt_sreg)o->index);
-    *stride = v.stride;
-    return v.level < PT_LEVEL_LANE ? JIT_SCALAR : v.is_affine ? JIT_AFFINE : JIT_VECTOR;
-}
-
-bool jit_constant(const struct jit *j, const struct pt_operand *o, uint64_t *value)
-{
-    if (o->kind == PT_OPND_REG && j->regs[o->index].def != UINT32_MAX) {
-        const struct pt_insn *def = &j->f->insns.v[j->regs[o->index].def];
-        if (pt_insn_form(j->m, def)->op == PT_OP_mov)
-            o = &j->f->operands.v[def->operands + 1];
-    }
-    *value = (uint64_t)o->imm;
-    return o->kind == PT_OPND_IMM && o->type != PT_f32 && o->type != PT_f64;
-}
-
-bool jit_is_per_copy(const struct jit *j, const struct pt_operand *o)
-{
-    if (o->kind == PT_OPND_REG)
-        return j->regs[o->index].is_per_copy;
-    return o->kind == PT_OPND_SREG &&
-           pt_vary_sreg(&j->vary->shape, (enum pt_sreg)o->index).level >= PT_LEVEL_CHUNK;
-}
-
 LLVMValueRef jit_fits(struct jit *j, const struct pt_operand *o, unsigned copy)
 {
     if (o->kind != PT_OPND_REG || !j->regs[o->index].fits[0])
@@ -607,40 +386,6 @@ LLVMValueRef jit_fits(struct jit *j, const struct pt_operand *o, unsigned copy)
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
-
-/* The header of the outermost loop around the block being generated, or UINT32_MAX. */
-static uint32_t outermost_header(const struct jit *j)
-{
-    uint32_t header = UINT32_MAX;
-    for (uint32_t l = j->f->blocks.v[j->block].loop; l; l = j->f->loops.v[l - 1].parent)
-        header = j->f->loops.v[l - 1].header;
-    return header;
-}
-
-bool jit_has_old(const struct jit *j, uint32_t reg)
-{
-    uint32_t header = outermost_header(j);
-    size_t words = (j->f->regs.n + 63) / 64;
-    return j->f->regs.v[reg].n_defs > 1 ||
-           (header != UINT32_MAX && j->live_in[header * words + reg / 64] >> (reg & 63) & 1);
-}
-
-bool jit_keeps_old(const struct jit *j, uint32_t reg)
-{
-    if (j->insn->guard && jit_has_old(j, reg))
-        return true;
-    if (j->f->regs.v[reg].n_defs <= 1 && !j->f->blocks.v[j->block].loop)
-        return false;
-    const uint64_t *waits = j->vary->waits_group + (size_t)j->block * j->vary->words;
-    size_t words = (j->f->regs.n + 63) / 64;
-    for (uint32_t w = 0; w < j->vary->words; w++)
-        for (uint64_t bits = waits[w]; bits; bits &= bits - 1) {
-            size_t x = w * 64 + (uint32_t)__builtin_ctzll(bits);
-            if (j->live_in[x * words + reg / 64] >> (reg & 63) & 1)
-                return true;
-        }
-    return false;
-}
 
 /* To the register's type: narrower values are extended, narrow bits of floats put in place. */
 static LLVMValueRef to_reg(struct jit *j, const struct jit_reg *r, LLVMValueRef value,

@@ -1,110 +1,12 @@
 /* Calls of device functions, which the runtime provides: lane by lane, in ascending order. Others were expanded (ir/inline.h). */
-#include "backend/jit/control/region.h"
+#include "backend/jit/warp/device_call.h"
 
-#include <string.h>
-
-enum { ARGS_MOST = 16 };
-
-/* ---- the runtime's side ------------------------------------------------------------------------------ */
-
-bool jit_device_function(struct pt_cta *cta, struct pt_fault *fault, uint32_t thread, uint32_t function,
-                         const void *args, void *result)
-{
-    const uint32_t *block = cta->launch->block;
-    uint32_t lane = thread % PT_WARP_SIZE;
-    struct pt_warp warp;
-    memset(&warp, 0, sizeof warp);
-    warp.cta = cta;
-    warp.index = thread / PT_WARP_SIZE;
-    warp.live = UINT32_C(1) << lane;
-    warp.tid[0][lane] = thread % block[0];
-    warp.tid[1][lane] = thread / block[0] % block[1];
-    warp.tid[2][lane] = thread / block[0] / block[1];
-    if (cta->launch->services->call(&warp, lane, function, args, result))
-        return true;
-    uint32_t func = fault->func, insn = fault->insn;
-    *fault = warp.fault;
-    fault->func = func;
-    fault->insn = insn;
-    fault->lanes = UINT32_C(1) << lane;
-    fault->warp = warp.index;
-    return false;
-}
-
-/* ---- what is called ---------------------------------------------------------------------------------- */
-
-/* One value that is passed; `at` is its place in the arguments. */
-struct pass {
-    const struct pt_operand *o;
-    const struct pt_symbol *variable; /* NULL: a register or constant */
-    enum pt_type type;
-    uint32_t bytes, at;
-    LLVMValueRef lanes; /* register: the values of all lanes, in an alloca */
-};
-
-struct device_call {
-    uint32_t device; /* as services->call takes it */
-    unsigned n;
-    struct pass args[ARGS_MOST];
-    bool has_result;
-    struct pass result;
-};
-
-/* `param`: as the callee declares it. */
-static bool describe_pass(const struct jit *j, const struct pt_operand *o, uint32_t param, uint32_t *at,
-                          struct pass *pass)
-{
-    *pass = (struct pass){.o = o};
-    uint32_t align = j->m->symbols.v[param].align;
-    align = align ? align : 1;
-    if (o->kind == PT_OPND_SYM) {
-        pass->variable = &j->m->symbols.v[o->index];
-        pass->bytes = (uint32_t)pass->variable->size;
-        if (pass->variable->space != PT_SPACE_LOCAL || o->imm)
-            return false;
-    } else if (o->kind == PT_OPND_REG) {
-        unsigned bits = pt_type_bits((enum pt_type)j->f->regs.v[o->index].type);
-        if (bits != 32 && bits != 64)
-            return false;
-        pass->type = bits == 32 ? PT_b32 : PT_b64;
-        pass->bytes = bits / 8;
-    } else {
-        return false;
-    }
-    *at = (*at + align - 1) & ~(align - 1);
-    pass->at = *at;
-    *at += pass->bytes;
-    return *at <= PT_DEVICE_BYTES;
-}
-
-static bool describe(const struct jit *j, const struct pt_insn *insn, struct device_call *call)
-{
-    const struct pt_operand *o = &j->f->operands.v[insn->operands], *end = o + insn->n_operands;
-    const struct pt_operand *results = o->kind == PT_OPND_LIST ? o++ : NULL;
-    uint32_t at = 0, none = 0;
-    memset(call, 0, sizeof *call);
-    if (o->kind != PT_OPND_FUNC || !j->m->funcs.v[o->index].is_declared_only)
-        return false;
-    uint32_t index = (o++)->index;
-    const struct pt_func *callee = &j->m->funcs.v[index];
-    call->device = callee->is_host ? PT_DEVICE_COUNT + index : pt_device_find(callee->name);
-    call->n = o < end ? (unsigned)o->imm : 0;
-    call->has_result = results && results->imm;
-    if (!call->device || call->n > ARGS_MOST || call->n > callee->params.n || (results && results->imm > 1))
-        return false;
-    for (unsigned i = 0; i < call->n; i++)
-        if (!describe_pass(j, &j->f->operands.v[o->index + i], callee->params.v[i], &at, &call->args[i]))
-            return false;
-    return !call->has_result ||
-           (describe_pass(j, &j->f->operands.v[results->index], callee->results.v[0], &none, &call->result) &&
-            call->result.bytes <= PT_DEVICE_BYTES);
-}
-
-bool jit_is_device_call(const struct jit *j, const struct pt_insn *insn)
-{
-    struct device_call call;
-    return describe(j, insn, &call);
-}
+#include "backend/jit/analysis/call_info.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/check.h"
+#include "backend/jit/llvm/debug_info.h"
+#include "backend/jit/value/registers.h"
 
 /* ---- the call ---------------------------------------------------------------------------------------- */
 
@@ -115,7 +17,7 @@ static LLVMValueRef bytes_alloca(struct jit *j, unsigned bytes)
     return at;
 }
 
-static void spread_register(struct jit *j, struct pass *pass, unsigned copy, bool is_result)
+static void spread_register(struct jit *j, struct jit_call_pass *pass, unsigned copy, bool is_result)
 {
     LLVMTypeRef type = LLVMVectorType(jit_type(j, pass->type, 1), j->width);
     pass->lanes = jit_alloca(j, type, "");
@@ -124,7 +26,7 @@ static void spread_register(struct jit *j, struct pass *pass, unsigned copy, boo
 }
 
 /* Where the lane has the value. */
-static LLVMValueRef place_of(struct jit *j, const struct pass *pass, LLVMValueRef lane,
+static LLVMValueRef place_of(struct jit *j, const struct jit_call_pass *pass, LLVMValueRef lane,
                              LLVMValueRef thread)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
@@ -168,14 +70,14 @@ static void end_kernel(struct jit *j)
     LLVMBuildRet(j->b, jit_i32(j, PT_RUN_FAULT));
 }
 
-static void call_lane(struct jit *j, struct device_call *call, LLVMValueRef lane, unsigned copy,
+static void call_lane(struct jit *j, struct jit_call_info *call, LLVMValueRef lane, unsigned copy,
                       LLVMValueRef args, LLVMValueRef result)
 {
     LLVMValueRef thread = LLVMBuildMul(j->b, j->group, jit_i32(j, j->width * j->copies), "");
     thread = LLVMBuildAdd(j->b, thread, jit_i32(j, copy * j->width), "");
     thread = LLVMBuildAdd(j->b, thread, lane, "");
     for (unsigned i = 0; i < call->n; i++) {
-        const struct pass *pass = &call->args[i];
+        const struct jit_call_pass *pass = &call->args[i];
         LLVMBuildMemCpy(j->b, jit_at(j, args, jit_i64(j, pass->at)), 1,
                         place_of(j, pass, lane, thread), 1, jit_i64(j, pass->bytes));
     }
@@ -191,7 +93,7 @@ static void call_lane(struct jit *j, struct device_call *call, LLVMValueRef lane
 }
 
 /* A loop over the lanes that are on. */
-static void call_chunk(struct jit *j, struct device_call *call, unsigned copy, LLVMValueRef args,
+static void call_chunk(struct jit *j, struct jit_call_info *call, unsigned copy, LLVMValueRef args,
                        LLVMValueRef result)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
@@ -218,8 +120,8 @@ static void call_chunk(struct jit *j, struct device_call *call, unsigned copy, L
 
 bool jit_device_call(struct jit *j)
 {
-    struct device_call call;
-    if (!describe(j, j->insn, &call)) {
+    struct jit_call_info call;
+    if (!jit_call_info_find(j, j->insn, &call)) {
         j->why = "a call";
         return false;
     }

@@ -1,23 +1,14 @@
 /* Instructions that the interpreter runs (pt_engine.step): a group is whole warps then; for each warp with lanes that are on, the
  * registers that the instruction reads go to where the interpreter has them, it runs the instruction, and results come back.
  */
-#include "backend/jit/control/region.h"
+#include "backend/jit/warp/interp_step.h"
 
-/* ---- which --------------------------------------------------------------------------------------- */
-
-bool jit_is_stepped(const struct jit *j, const struct pt_form *form)
-{
-    return pt_op_compiled((enum pt_op)form->op) == PT_JIT_CALL &&
-           !jit_has_lanes(j, form) && !jit_is_product(j, form);
-}
-
-bool jit_has_steps(const struct jit *j)
-{
-    for (uint32_t i = 0; i < j->f->insns.n; i++)
-        if (jit_is_stepped(j, pt_insn_form(j->m, &j->f->insns.v[i])))
-            return true;
-    return false;
-}
+#include "backend/jit/analysis/insn_info.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/check.h"
+#include "backend/jit/llvm/debug_info.h"
+#include "backend/jit/value/registers.h"
 
 /* ---- registers of a warp ------------------------------------------------------------------------- */
 
@@ -32,11 +23,6 @@ struct step {
     bool is_back;       /* results come back */
     bool is_known;
 };
-
-static unsigned chunks(const struct jit *j)
-{
-    return PT_WARP_SIZE / j->width;
-}
 
 static void count_register(void *ud, uint32_t reg, bool is_def)
 {
@@ -78,7 +64,7 @@ static LLVMValueRef place(const struct step *s, uint32_t bytes)
 static void put_mask(const struct step *s, const struct pt_operand *o)
 {
     LLVMValueRef bits[JIT_COPIES];
-    for (unsigned u = 0; u < chunks(s->j); u++)
+    for (unsigned u = 0; u < jit_warp_chunks(s->j); u++)
         bits[u] = jit_read(s->j, o, s->first + u, PT_pred, s->j->width, true);
     LLVMBuildStore(s->j->b, jit_warp_bits(s->j, bits), place(s, 0));
 }
@@ -92,8 +78,8 @@ static LLVMTypeRef elements(struct jit *j, unsigned bits)
 static void put_values(const struct step *s, const struct pt_operand *o, enum pt_type type)
 {
     struct jit *j = s->j;
-    unsigned bits = pt_type_bits(type), bytes = slot_bytes(bits) / chunks(j);
-    for (unsigned u = 0; u < chunks(j); u++) {
+    unsigned bits = pt_type_bits(type), bytes = slot_bytes(bits) / jit_warp_chunks(j);
+    for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
         LLVMValueRef value = jit_read(j, o, s->first + u, type, j->width, false);
         value = LLVMBuildBitCast(j->b, value, jit_int_type(j, bits, j->width), "");
         value = LLVMBuildZExtOrBitCast(j->b, value, elements(j, bits), "");
@@ -114,7 +100,7 @@ static LLVMValueRef get_mask(const struct step *s, unsigned u)
 static LLVMValueRef get_values(const struct step *s, unsigned u, enum pt_type type)
 {
     struct jit *j = s->j;
-    unsigned bits = pt_type_bits(type), bytes = slot_bytes(bits) / chunks(j);
+    unsigned bits = pt_type_bits(type), bytes = slot_bytes(bits) / jit_warp_chunks(j);
     LLVMValueRef value = LLVMBuildLoad2(j->b, elements(j, bits), place(s, u * bytes), "");
     LLVMSetAlignment(value, 16);
     value = LLVMBuildTruncOrBitCast(j->b, value, jit_int_type(j, bits, j->width), "");
@@ -153,7 +139,7 @@ static void get_register(struct step *s, const struct pt_operand *o, enum pt_typ
         return;
     }
     s->is_known &= shape == JIT_VECTOR;
-    for (unsigned u = 0; u < chunks(s->j); u++) {
+    for (unsigned u = 0; u < jit_warp_chunks(s->j); u++) {
         LLVMValueRef value = type == PT_pred ? get_mask(s, u) : get_values(s, u, type);
         jit_write(s->j, o, s->first + u, type, value, s->j->width, false);
     }
@@ -180,51 +166,14 @@ static void move_registers(struct step *s, bool is_back)
     pt_insn_regs(s->j->m, s->j->f, s->j->insn, move_register, s);
 }
 
-/* ---- registers that stay there ------------------------------------------------------------------- */
-
-struct touched {
-    uint32_t reg;
-    bool is_touched;
-};
-
-static void note_touched(void *ud, uint32_t reg, bool is_def)
-{
-    struct touched *t = ud;
-    (void)is_def;
-    t->is_touched |= reg == t->reg;
-}
-
-static bool is_touched(const struct jit *j, uint32_t reg)
-{
-    struct touched t = {.reg = reg};
-    for (uint32_t i = 0; i < j->f->insns.n && !t.is_touched; i++) {
-        const struct pt_insn *insn = &j->f->insns.v[i];
-        if (jit_is_stepped(j, pt_insn_form(j->m, insn)))
-            pt_insn_regs(j->m, j->f, insn, note_touched, &t);
-    }
-    return t.is_touched;
-}
-
-/* Warps that run apart leave lanes behind, with values of their own; of functions that were expanded the frame knows other registers. */
-bool jit_frame_slot(struct jit *j, uint32_t reg, uint32_t *slot)
-{
-    const struct jit_reg *r = &j->regs[reg];
-    if (!j->has_steps || j->inlined || j->runs_apart || j->width * j->copies != PT_WARP_SIZE ||
-        r->shape != JIT_VECTOR || pt_type_bits((enum pt_type)j->f->regs.v[reg].type) < 32 ||
-        !is_touched(j, reg))
-        return false;
-    *slot = j->snapshot->slots[j->snapshot->kernel][reg];
-    return true;
-}
-
 /* ---- the call ------------------------------------------------------------------------------------ */
 
 /* The warp's number in the CTA. */
 static LLVMValueRef warp_of(struct jit *j, unsigned first)
 {
-    unsigned warps = j->copies / chunks(j);
+    unsigned warps = j->copies / jit_warp_chunks(j);
     LLVMValueRef warp = LLVMBuildMul(j->b, j->group, jit_i32(j, warps), "");
-    return LLVMBuildAdd(j->b, warp, jit_i32(j, first / chunks(j)), "");
+    return LLVMBuildAdd(j->b, warp, jit_i32(j, first / jit_warp_chunks(j)), "");
 }
 
 static LLVMValueRef find_frame(struct jit *j, unsigned first, uint32_t func)
@@ -287,7 +236,7 @@ bool jit_step(struct jit *j)
 {
     if ((j->form->effects & PT_FX_WARP) && !jit_is_whole(j))
         return false;
-    for (unsigned first = 0; first < j->copies; first += chunks(j)) {
+    for (unsigned first = 0; first < j->copies; first += jit_warp_chunks(j)) {
         if (!step_warp(j, first)) {
             j->why = j->form->spelling;
             return false;

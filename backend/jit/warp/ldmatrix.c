@@ -1,16 +1,17 @@
 /* Matrices between shared memory and registers, and transposed between registers: ldmatrix, stmatrix, movmatrix. A register of a warp
  * holds the rows of a matrix one after the other, 16 bytes of four lanes each; transposed, its columns.
  */
+#include "backend/jit/warp/ldmatrix.h"
+
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/target.h"
 #include "backend/jit/memory/access.h"
+#include "backend/jit/value/registers.h"
 
 enum { ROWS = 8, ROW_BYTES = 16, ROW_LANES = 4 };
 
 /* Chunks of a warp. */
-static unsigned chunks(const struct jit *j)
-{
-    return PT_WARP_SIZE / j->width;
-}
-
 /* ---- rows and registers ---------------------------------------------------------------------- */
 
 static LLVMTypeRef row_type(struct jit *j)
@@ -39,7 +40,7 @@ static void rows_of_register(struct jit *j, LLVMValueRef *values, LLVMValueRef *
 static void register_of_rows(struct jit *j, LLVMValueRef *rows, LLVMValueRef *values)
 {
     unsigned n = j->width / ROW_LANES;
-    for (unsigned u = 0; u < chunks(j); u++) {
+    for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
         LLVMValueRef lanes = jit_join(j, rows + u * n, n);
         values[u] = LLVMBuildBitCast(j->b, lanes, jit_int_type(j, 32, j->width), "");
     }
@@ -101,7 +102,7 @@ static unsigned matrices(const struct jit *j)
 static void read_rows(struct jit *j, const struct pt_operand *o, unsigned first, LLVMValueRef *rows)
 {
     LLVMValueRef values[JIT_COPIES];
-    for (unsigned u = 0; u < chunks(j); u++)
+    for (unsigned u = 0; u < jit_warp_chunks(j); u++)
         values[u] = jit_read(j, o, first + u, PT_b32, j->width, false);
     rows_of_register(j, values, rows);
 }
@@ -111,7 +112,7 @@ static void write_rows(struct jit *j, const struct pt_operand *o, unsigned first
 {
     LLVMValueRef values[JIT_COPIES];
     register_of_rows(j, rows, values);
-    for (unsigned u = 0; u < chunks(j); u++)
+    for (unsigned u = 0; u < jit_warp_chunks(j); u++)
         jit_write(j, o, first + u, PT_b32, values[u], j->width, false);
 }
 

@@ -2,24 +2,16 @@
  * results come back. Code of its own for each mma was measured: it is no faster, and that of 64, which is not many for a kernel of
  * Triton's, takes LLVM twelve seconds.
  */
-#include "backend/jit/control/region.h"
+#include "backend/jit/warp/mma.h"
+
+#include "backend/jit/emit/lane_call.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/object/object.h"
+#include "backend/jit/object/snapshot.h"
+#include "backend/jit/value/registers.h"
 
 enum { D, A, B, C }; /* operands; the first three are arguments, too */
-
-static const struct pt_product *product_of(const struct jit *j, const struct pt_form *form)
-{
-    return jit_snapshot_product(j->snapshot, form);
-}
-
-bool jit_is_product(const struct jit *j, const struct pt_form *form)
-{
-    return product_of(j, form) != NULL;
-}
-
-static unsigned chunks(const struct jit *j)
-{
-    return PT_WARP_SIZE / j->width;
-}
 
 /* The registers of an operand. */
 static const struct pt_operand *registers(const struct jit *j, unsigned operand, unsigned *n)
@@ -40,7 +32,7 @@ static void put(struct jit *j, unsigned first, unsigned operand, LLVMValueRef me
     unsigned n;
     const struct pt_operand *o = registers(j, operand, &n);
     for (unsigned i = 0; i < n; i++)
-        for (unsigned u = 0; u < chunks(j); u++) {
+        for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
             LLVMValueRef value = jit_read(j, &o[i], first + u, PT_b32, j->width, true);
             LLVMSetAlignment(LLVMBuildStore(j->b, value, place(j, memory, i, u)), 4 * j->width);
         }
@@ -51,7 +43,7 @@ static void get(struct jit *j, unsigned first, LLVMValueRef memory)
     unsigned n;
     const struct pt_operand *o = registers(j, D, &n);
     for (unsigned i = 0; i < n; i++)
-        for (unsigned u = 0; u < chunks(j); u++) {
+        for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
             LLVMTypeRef type = jit_type(j, PT_f32, j->width);
             LLVMValueRef value = LLVMBuildLoad2(j->b, type, place(j, memory, i, u), "");
             LLVMSetAlignment(value, 4 * j->width);
@@ -68,7 +60,7 @@ bool jit_product(struct jit *j, unsigned first)
     put(j, first, A, args[A]);
     put(j, first, B, args[B]);
     put(j, first, C, args[D]);
-    LLVMValueRef function = jit_declare(j, JIT_PRODUCT, product_of(j, j->form)->name, type);
+    LLVMValueRef function = jit_declare(j, JIT_PRODUCT, jit_snapshot_product(j->snapshot, j->form)->name, type);
     LLVMBuildCall2(j->b, type, function, args, 3, "");
     get(j, first, args[D]);
     return true;

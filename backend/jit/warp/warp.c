@@ -1,94 +1,28 @@
 /* What the lanes of a warp do together. A group is one or several warps: all chunks of a warp are at hand. */
-#include "backend/jit/memory/access.h"
-#include "backend/jit/control/gen.h"
+#include "backend/jit/warp/warp.h"
 
-#include <string.h>
-
-static bool refuse(struct jit *j, const char *why)
-{
-    j->why = why;
-    return false;
-}
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/analysis/insn_info.h"
+#include "backend/jit/analysis/regions.h"
+#include "backend/jit/analysis/stops.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/fault.h"
+#include "backend/jit/value/registers.h"
+#include "backend/jit/warp/ldmatrix.h"
+#include "backend/jit/warp/mma.h"
 
 /* ---- who takes part -------------------------------------------------------------------------- */
-
-static bool talks(const struct jit *j, uint32_t block)
-{
-    const struct pt_block *b = &j->f->blocks.v[block];
-    for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        const struct pt_form *form = pt_insn_form(j->m, &j->f->insns.v[i]);
-        if ((form->effects & PT_FX_WARP) || jit_is_barrier(form))
-            return true;
-    }
-    return false;
-}
-
-static bool reaches_talk(struct jit *j, uint32_t block, uint64_t *seen)
-{
-    if (jit_set_has(seen, block))
-        return false;
-    jit_set_add(seen, block);
-    if (talks(j, block))
-        return true;
-    const struct pt_block *b = &j->f->blocks.v[block];
-    for (uint32_t e = 0; e < b->n_succ; e++)
-        if (reaches_talk(j, j->f->edges.v[b->succ + e], seen))
-            return true;
-    return false;
-}
-
-/* How lanes stop at the block being generated. */
-static uint8_t stop_here(const struct jit *j)
-{
-    return j->vary->stops ? j->vary->stops[j->block] : PT_STOP_NONE;
-}
-
-bool jit_is_whole(struct jit *j)
-{
-    if (stop_here(j) >= PT_STOP_EACH)
-        return true;
-    const uint64_t *waits = jit_waits(j, j->block);
-    uint64_t *seen = pt_arena_alloc(j->arena, j->vary->words * sizeof *seen);
-    for (uint32_t b = 0; b < j->f->blocks.n; b++)
-        if (jit_set_has(waits, b) && reaches_talk(j, b, seen))
-            return refuse(j, "an instruction of a warp whose lanes have parted");
-    return true;
-}
 
 static const struct pt_operand *operand(const struct jit *j, unsigned k)
 {
     return &j->f->operands.v[j->insn->operands + k];
 }
 
-/* Chunks of a warp. Arrays below hold one value for each. */
-static unsigned chunks(const struct jit *j)
-{
-    return PT_WARP_SIZE / j->width;
-}
-
-LLVMValueRef jit_warp_bits(struct jit *j, LLVMValueRef *lanes)
-{
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    LLVMValueRef all = jit_i32(j, 0);
-    for (unsigned u = 0; u < chunks(j); u++) {
-        LLVMValueRef bits = LLVMBuildBitCast(j->b, lanes[u] ? lanes[u] : jit_mask_all(j),
-                                             LLVMIntTypeInContext(j->context, j->width), "");
-        bits = LLVMBuildZExtOrBitCast(j->b, bits, i32, "");
-        all = LLVMBuildOr(j->b, all, LLVMBuildShl(j->b, bits, jit_i32(j, u * j->width), ""), "");
-    }
-    return all;
-}
-
-bool jit_names_all(const struct jit *j, const struct pt_operand *members)
-{
-    uint64_t number;
-    return jit_constant(j, members, &number) && (uint32_t)number == UINT32_MAX;
-}
-
 /* Lanes that have parted from others must be named. Warps are whole: plan.c sees to that. */
 static void test_members(struct jit *j, unsigned first, LLVMValueRef members)
 {
-    struct jit_blame who = {.first = first, .n = chunks(j)};
+    struct jit_blame who = {.first = first, .n = jit_warp_chunks(j)};
     LLVMValueRef here = jit_warp_bits(j, j->mask + first);
     LLVMValueRef strangers = LLVMBuildAnd(j->b, here, LLVMBuildNot(j->b, members, ""), "");
     LLVMValueRef bad = LLVMBuildICmp(j->b, LLVMIntNE, strangers, jit_i32(j, 0), "");
@@ -104,10 +38,10 @@ static void test_members(struct jit *j, unsigned first, LLVMValueRef members)
 static bool has_one_mask(struct jit *j, unsigned first, unsigned k)
 {
     int64_t stride;
-    if (stop_here(j) == PT_STOP_EACH)
+    if (jit_stop_here(j) == PT_STOP_EACH)
         return true;
     if (jit_shape_of(j, operand(j, k), &stride) != JIT_SCALAR || jit_is_per_copy(j, operand(j, k)))
-        return refuse(j, "member masks that differ");
+        return jit_refuse(j, "member masks that differ");
     if (!jit_names_all(j, operand(j, k)) && jit_is_parted(j, j->block))
         test_members(j, first, jit_read(j, operand(j, k), first, PT_u32, 1, true));
     return true;
@@ -116,7 +50,7 @@ static bool has_one_mask(struct jit *j, unsigned first, unsigned k)
 static void write_all(struct jit *j, unsigned first, const struct pt_operand *d, enum pt_type type,
                       LLVMValueRef value)
 {
-    for (unsigned u = first; u < first + chunks(j); u++)
+    for (unsigned u = first; u < first + jit_warp_chunks(j); u++)
         jit_write(j, d, u, type, value, 1, false);
 }
 
@@ -158,20 +92,6 @@ static uint32_t source_lane(enum shuffle how, uint32_t lane, uint32_t b, uint32_
     return *in_range ? (uint32_t)from & 31 : lane;
 }
 
-LLVMValueRef jit_join(struct jit *j, LLVMValueRef *parts, unsigned n)
-{
-    LLVMValueRef v[JIT_COPIES];
-    memcpy(v, parts, n * sizeof *v);
-    for (unsigned each = LLVMGetVectorSize(LLVMTypeOf(v[0])); n > 1; n /= 2, each *= 2) {
-        int order[256];
-        for (unsigned i = 0; i < 2 * each; i++)
-            order[i] = (int)i;
-        for (unsigned i = 0; i < n / 2; i++)
-            v[i] = jit_shuffle(j, v[2 * i], v[2 * i + 1], order, 2 * each);
-    }
-    return v[0];
-}
-
 static void write_shuffled(struct jit *j, const struct pt_operand *d, const struct pt_operand *p,
                            unsigned copy, LLVMValueRef value, LLVMValueRef in_range)
 {
@@ -185,8 +105,8 @@ static void shuffle_constant(struct jit *j, unsigned first, const struct pt_oper
                              const struct pt_operand *p, LLVMValueRef *a, uint32_t b, uint32_t c)
 {
     LLVMTypeRef i1 = LLVMInt1TypeInContext(j->context);
-    LLVMValueRef all = jit_join(j, a, chunks(j));
-    for (unsigned u = 0; u < chunks(j); u++) {
+    LLVMValueRef all = jit_join(j, a, jit_warp_chunks(j));
+    for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
         LLVMValueRef order[64], valid[64];
         for (unsigned i = 0; i < j->width; i++) {
             bool in_range;
@@ -201,23 +121,19 @@ static void shuffle_constant(struct jit *j, unsigned first, const struct pt_oper
     }
 }
 
-static LLVMValueRef each(struct jit *j, uint32_t value)
-{
-    return jit_const(jit_int_type(j, 32, j->width), value);
-}
-
 /* source_lane for the lanes of a chunk of a warp. */
 static LLVMValueRef source_lanes(struct jit *j, unsigned chunk, LLVMValueRef b, LLVMValueRef c,
                                  LLVMValueRef *in_range)
 {
     LLVMBuilderRef o = j->b;
-    LLVMValueRef n = LLVMBuildAnd(o, b, each(j, 31), "");
+    LLVMValueRef n = LLVMBuildAnd(o, b, jit_each(j, 31), "");
     LLVMValueRef lane = LLVMConstAdd(jit_steps(j, LLVMInt32TypeInContext(j->context), 1),
-                                     each(j, chunk * j->width));
-    LLVMValueRef segment = LLVMBuildAnd(o, LLVMBuildLShr(o, c, each(j, 8), ""), each(j, 31), "");
+                                     jit_each(j, chunk * j->width));
+    LLVMValueRef segment =
+        LLVMBuildAnd(o, LLVMBuildLShr(o, c, jit_each(j, 8), ""), jit_each(j, 31), "");
     LLVMValueRef low = LLVMBuildAnd(o, lane, segment, "");
     LLVMValueRef rest = LLVMBuildNot(o, segment, "");
-    LLVMValueRef limit = LLVMBuildAnd(o, LLVMBuildAnd(o, c, each(j, 31), ""), rest, "");
+    LLVMValueRef limit = LLVMBuildAnd(o, LLVMBuildAnd(o, c, jit_each(j, 31), ""), rest, "");
     limit = LLVMBuildOr(o, low, limit, "");
     LLVMValueRef from;
     switch (shuffle_of(j->form)) {
@@ -236,7 +152,7 @@ static LLVMValueRef source_lanes(struct jit *j, unsigned chunk, LLVMValueRef b, 
     }
     LLVMIntPredicate test = shuffle_of(j->form) == SHFL_UP ? LLVMIntSGE : LLVMIntSLE;
     *in_range = LLVMBuildICmp(o, test, from, limit, "");
-    return LLVMBuildSelect(o, *in_range, LLVMBuildAnd(o, from, each(j, 31), ""), lane, "");
+    return LLVMBuildSelect(o, *in_range, LLVMBuildAnd(o, from, jit_each(j, 31), ""), lane, "");
 }
 
 /* Distances known at run time: through memory. */
@@ -247,11 +163,11 @@ static void shuffle_any(struct jit *j, unsigned first, const struct pt_operand *
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context), type = LLVMVectorType(i32, j->width);
     LLVMValueRef memory = jit_alloca(j, LLVMArrayType2(i32, PT_WARP_SIZE), "");
-    for (unsigned u = 0; u < chunks(j); u++)
+    for (unsigned u = 0; u < jit_warp_chunks(j); u++)
         LLVMSetAlignment(
             LLVMBuildStore(j->b, a[u], jit_at(j, memory, jit_i64(j, u * j->width * 4))), 4);
     LLVMValueRef value[JIT_COPIES], in_range[JIT_COPIES];
-    for (unsigned u = 0; u < chunks(j); u++) {
+    for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
         LLVMValueRef n = jit_read(j, b, first + u, PT_b32, j->width, false);
         LLVMValueRef clamp = jit_read(j, c, first + u, PT_b32, j->width, false);
         LLVMValueRef from = source_lanes(j, u, n, clamp, &in_range[u]);
@@ -263,7 +179,7 @@ static void shuffle_any(struct jit *j, unsigned first, const struct pt_operand *
             value[u] = LLVMBuildInsertElement(j->b, value[u], one, jit_i32(j, i), "");
         }
     }
-    for (unsigned u = 0; u < chunks(j); u++)
+    for (unsigned u = 0; u < jit_warp_chunks(j); u++)
         write_shuffled(j, d, p, first + u, value[u], in_range[u]);
 }
 
@@ -277,10 +193,10 @@ static bool shfl(struct jit *j, unsigned first)
         d = &j->f->operands.v[d->index];
     }
     LLVMValueRef a[JIT_COPIES];
-    for (unsigned u = 0; u < chunks(j); u++) {
+    for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
         a[u] = jit_read(j, operand(j, 1), first + u, PT_b32, j->width, false);
         if (j->mask[first + u]) /* lanes that do not take part give 0 */
-            a[u] = LLVMBuildSelect(j->b, j->mask[first + u], a[u], each(j, 0), "");
+            a[u] = LLVMBuildSelect(j->b, j->mask[first + u], a[u], jit_each(j, 0), "");
     }
     const struct pt_operand *b = operand(j, 2), *c = operand(j, 3);
     uint64_t distance, clamp;
@@ -303,7 +219,7 @@ static bool vote(struct jit *j, unsigned first)
     LLVMValueRef lanes[JIT_COPIES];
     if (j->form->op == PT_OP_vote_sync && !has_one_mask(j, first, 2))
         return false;
-    for (unsigned u = 0; u < chunks(j); u++)
+    for (unsigned u = 0; u < jit_warp_chunks(j); u++)
         lanes[u] = jit_read(j, operand(j, 1), first + u, PT_pred, j->width, false);
     LLVMValueRef here = jit_warp_bits(j, j->mask + first);
     LLVMValueRef set = LLVMBuildAnd(j->b, jit_warp_bits(j, lanes), here, "");
@@ -352,13 +268,13 @@ static bool redux(struct jit *j, unsigned first)
     LLVMValueRef a[JIT_COPIES];
     if (!has_one_mask(j, first, 2))
         return false;
-    for (unsigned u = 0; u < chunks(j); u++) {
+    for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
         a[u] = jit_read(j, operand(j, 1), first + u, PT_b32, j->width, false);
         if (j->mask[first + u])
             a[u] = LLVMBuildSelect(j->b, j->mask[first + u], a[u],
-                                   each(j, neutral(j->form, is_signed)), "");
+                                   jit_each(j, neutral(j->form, is_signed)), "");
     }
-    LLVMValueRef all = jit_join(j, a, chunks(j));
+    LLVMValueRef all = jit_join(j, a, jit_warp_chunks(j));
     write_all(j, first, operand(j, 0), PT_b32,
               jit_intrinsic(j, reduction(j->form, is_signed), LLVMTypeOf(all), &all, 1));
     return true;
@@ -370,17 +286,16 @@ static bool elect(struct jit *j, unsigned first)
     const struct pt_operand *d = operand(j, 0);
     const struct pt_operand *p = &j->f->operands.v[d->index + 1];
     if (d->kind != PT_OPND_PAIR || !has_one_mask(j, first, 1))
-        return refuse(j, "elect.sync with these operands");
+        return jit_refuse(j, "elect.sync with these operands");
     LLVMValueRef args[] = {jit_warp_bits(j, j->mask + first),
                            LLVMConstNull(LLVMInt1TypeInContext(j->context))};
     LLVMValueRef leader =
         jit_intrinsic(j, "llvm.cttz", LLVMInt32TypeInContext(j->context), args, 2);
     write_all(j, first, &j->f->operands.v[d->index], PT_b32, leader);
-    for (unsigned u = 0; u < chunks(j); u++) {
+    for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
         LLVMValueRef lane = LLVMConstAdd(jit_steps(j, LLVMInt32TypeInContext(j->context), 1),
-                                         each(j, u * j->width));
-        LLVMValueRef is_leader =
-            LLVMBuildICmp(j->b, LLVMIntEQ, lane, jit_splat(j, leader), "");
+                                         jit_each(j, u * j->width));
+        LLVMValueRef is_leader = LLVMBuildICmp(j->b, LLVMIntEQ, lane, jit_splat(j, leader), "");
         jit_write(j, p, first + u, PT_pred, is_leader, j->width, false);
     }
     return true;
@@ -390,7 +305,7 @@ static bool elect(struct jit *j, unsigned first)
 
 static void read_chunks(struct jit *j, unsigned first, enum pt_type type, LLVMValueRef *a)
 {
-    for (unsigned u = 0; u < chunks(j); u++)
+    for (unsigned u = 0; u < jit_warp_chunks(j); u++)
         a[u] = jit_read(j, operand(j, 1), first + u, type, j->width, false);
 }
 
@@ -403,18 +318,18 @@ static bool match_any(struct jit *j, unsigned first)
     if (!has_one_mask(j, first, 2))
         return false;
     read_chunks(j, first, (enum pt_type)j->form->type[0], a);
-    for (unsigned u = 0; u < chunks(j); u++)
+    for (unsigned u = 0; u < jit_warp_chunks(j); u++)
         masks[u] = LLVMConstNull(lanes);
     for (unsigned i = 0; i < PT_WARP_SIZE; i++) {
         LLVMValueRef one = jit_splat(j, jit_lane(j, a[i / j->width], i % j->width));
-        LLVMValueRef bit = LLVMBuildAnd(j->b, here, each(j, UINT32_C(1) << i), "");
-        for (unsigned u = 0; u < chunks(j); u++) {
+        LLVMValueRef bit = LLVMBuildAnd(j->b, here, jit_each(j, UINT32_C(1) << i), "");
+        for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
             LLVMValueRef is_equal = LLVMBuildICmp(j->b, LLVMIntEQ, a[u], one, "");
             LLVMValueRef more = LLVMBuildSelect(j->b, is_equal, bit, LLVMConstNull(lanes), "");
             masks[u] = LLVMBuildOr(j->b, masks[u], more, "");
         }
     }
-    for (unsigned u = 0; u < chunks(j); u++)
+    for (unsigned u = 0; u < jit_warp_chunks(j); u++)
         jit_write(j, operand(j, 0), first + u, PT_u32, masks[u], j->width, false);
     return true;
 }
@@ -426,7 +341,7 @@ static LLVMValueRef lowest_value(struct jit *j, LLVMValueRef *a, LLVMValueRef he
     LLVMTypeRef i1 = LLVMInt1TypeInContext(j->context), i64 = LLVMInt64TypeInContext(j->context);
     unsigned bytes = LLVMGetIntTypeWidth(element) / 8;
     LLVMValueRef memory = jit_alloca(j, LLVMArrayType2(element, PT_WARP_SIZE), "");
-    for (unsigned u = 0; u < chunks(j); u++)
+    for (unsigned u = 0; u < jit_warp_chunks(j); u++)
         LLVMSetAlignment(LLVMBuildStore(j->b, a[u],
                                         jit_at(j, memory, jit_i64(j, u * j->width * bytes))),
                          bytes);
@@ -451,7 +366,7 @@ static bool match_all(struct jit *j, unsigned first)
     LLVMValueRef here = jit_warp_bits(j, j->mask + first);
     read_chunks(j, first, (enum pt_type)j->form->type[0], a);
     LLVMValueRef one = jit_splat(j, lowest_value(j, a, here));
-    for (unsigned u = 0; u < chunks(j); u++)
+    for (unsigned u = 0; u < jit_warp_chunks(j); u++)
         equal[u] = LLVMBuildICmp(j->b, LLVMIntEQ, a[u], one, "");
     LLVMValueRef differ = LLVMBuildNot(j->b, jit_warp_bits(j, equal), "");
     LLVMValueRef all = is_zero(j, LLVMBuildAnd(j->b, differ, here, ""));
@@ -490,7 +405,7 @@ static bool one_warp(struct jit *j, unsigned first)
     case PT_OP_movmatrix:
         return jit_matrix(j, first);
     default:
-        return refuse(j, j->form->spelling);
+        return jit_refuse(j, j->form->spelling);
     }
 }
 
@@ -498,7 +413,7 @@ bool jit_warp(struct jit *j)
 {
     if (j->width * j->copies % PT_WARP_SIZE || !(jit_takes_present(j->form) || jit_is_whole(j)))
         return false;
-    for (unsigned first = 0; first < j->copies; first += chunks(j))
+    for (unsigned first = 0; first < j->copies; first += jit_warp_chunks(j))
         if (!one_warp(j, first))
             return false;
     return true;

@@ -1,0 +1,11 @@
+/* Operations that are calls of lane functions (backend/lanes.h) share calls. */
+#ifndef PTERA_BACKEND_JIT_ANALYSIS_CALL_BATCH_H
+#define PTERA_BACKEND_JIT_ANALYSIS_CALL_BATCH_H
+
+#include "backend/jit/jit.h"
+
+/* Brings instructions together that share calls of lane functions; then how many from insns[0] on share one. */
+void jit_batch_order(struct jit *j, uint32_t *insns, uint32_t n);
+uint32_t jit_batch_length(struct jit *j, const uint32_t *insns, uint32_t n);
+
+#endif

@@ -1,0 +1,95 @@
+/* The loop in which CTAs take turns (control/cta_interleave.c), and what its groups keep meanwhile. */
+#include "backend/jit/analysis/cta_interleave_plan.h"
+
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/analysis/insn_info.h"
+#include "backend/jit/analysis/loops.h"
+#include "backend/jit/analysis/plan.h"
+#include "backend/jit/analysis/scratch_layout.h"
+#include "backend/jit/bitset.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+
+enum {
+    STREAMS = 8, /* accesses of a turn: of lines a power of two apart caches hold few */
+    LEAST_ROUNDS = 2
+};
+
+static bool touches_global(const struct pt_form *form)
+{
+    enum pt_space space = pt_form_space(form);
+    return (form->effects & (PT_FX_READ | PT_FX_WRITE)) &&
+           (space == PT_SPACE_GLOBAL || space == PT_SPACE_GENERIC);
+}
+
+/* Accesses of a round; 0: CTAs do not take turns in such a loop. */
+static uint32_t accesses_of(const struct jit *j, const struct pt_loop *loop)
+{
+    uint32_t n = 0;
+    bool has_stride = false;
+    if (loop->parent != PT_NONE || !loop->is_reducible)
+        return 0;
+    for (uint32_t b = loop->header; b < loop->end; b++) {
+        const struct pt_block *block = &j->f->blocks.v[b];
+        if (jit_is_sync(j, b))
+            return 0;
+        for (uint32_t i = block->first; i < block->first + block->count; i++) {
+            n += touches_global(pt_insn_form(j->m, &j->f->insns.v[i]));
+            has_stride |= jit_strides_grid(j, &j->f->insns.v[i]);
+        }
+    }
+    return has_stride ? n : 0;
+}
+
+/* The only region that the block is generated in; NULL: there are several, or one begins there. */
+static struct jit_region *region_of(const struct jit_plan *plan, uint32_t block)
+{
+    struct jit_region *found = NULL;
+    if (jit_set_has(plan->entries, block))
+        return NULL;
+    for (uint32_t r = 0; r < plan->n_regions; r++) {
+        if (!jit_set_has(plan->regions[r].set, block))
+            continue;
+        if (found)
+            return NULL;
+        found = &plan->regions[r];
+    }
+    return found;
+}
+
+LLVMValueRef jit_turn_variable(struct jit *j, LLVMTypeRef type)
+{
+    return j->turn_loop ? jit_at(j, j->scratch, jit_i64(j, jit_take_scratch(j, 16)))
+                        : jit_alloca(j, type, "");
+}
+
+void jit_plan_turns(struct jit *j, struct jit_plan *plan)
+{
+    struct jit_turns *t = &plan->turns;
+    for (uint32_t l = 0; l < j->f->loops.n && !t->region; l++) {
+        uint32_t n = accesses_of(j, &j->f->loops.v[l]);
+        if (!n)
+            continue;
+        t->region = region_of(plan, j->f->loops.v[l].header);
+        t->loop = l;
+        t->rounds = STREAMS / n > LEAST_ROUNDS ? STREAMS / n : LEAST_ROUNDS;
+    }
+    if (!t->region)
+        return;
+    j->turn_loop = t->loop + 1;
+    t->state = jit_take_scratch(j, plan->n_groups * (uint32_t)sizeof(uint32_t));
+    t->next = jit_turn_variable(j, LLVMInt32TypeInContext(j->context));
+    t->live = j->live_in + j->f->loops.v[t->loop].header * (size_t)((j->f->regs.n + 63) / 64);
+}
+
+void jit_place_kept(struct jit *j, struct jit_plan *plan)
+{
+    for (uint32_t i = 1; plan->turns.region && i < j->f->regs.n; i++) {
+        struct jit_reg *r = &j->regs[i];
+        if (!jit_set_has(plan->turns.live, i) || r->crosses)
+            continue;
+        r->crosses = true;
+        r->is_remade = jit_can_remake(j, i);
+    }
+    plan->turns.kept = jit_take_scratch(j, 0);
+}

@@ -1,0 +1,17 @@
+/* The loop in which CTAs take turns (control/cta_interleave.c), and what its groups keep meanwhile. */
+#ifndef PTERA_BACKEND_JIT_ANALYSIS_CTA_INTERLEAVE_PLAN_H
+#define PTERA_BACKEND_JIT_ANALYSIS_CTA_INTERLEAVE_PLAN_H
+
+#include "backend/jit/analysis/plan.h"
+#include "backend/jit/jit.h"
+
+/* Finds the loop in which CTAs take turns. */
+void jit_plan_turns(struct jit *j, struct jit_plan *plan);
+
+/* What groups keep from one turn to the next, once all that crosses regions has its place. */
+void jit_place_kept(struct jit *j, struct jit_plan *plan);
+
+/* Memory of a value that all groups agree on, from one turn to the next. */
+LLVMValueRef jit_turn_variable(struct jit *j, LLVMTypeRef type);
+
+#endif

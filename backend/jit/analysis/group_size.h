@@ -1,0 +1,13 @@
+/* How many chunks a group has, which share what is the same for all of their lanes. */
+#ifndef PTERA_BACKEND_JIT_ANALYSIS_GROUP_SIZE_H
+#define PTERA_BACKEND_JIT_ANALYSIS_GROUP_SIZE_H
+
+#include "backend/jit/jit.h"
+
+/* What is known of the kernel's values, and shape->copies. */
+void jit_choose_copies(struct jit *j, struct pt_vary_shape *shape);
+
+/* Finds j->row. */
+void jit_find_rows(struct jit *j, const struct pt_vary_shape *shape);
+
+#endif

@@ -1,0 +1,170 @@
+/* What is known of an instruction by itself: which unit runs it, what it has an effect on, who takes part. */
+#include "backend/jit/analysis/insn_info.h"
+
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/bitset.h"
+#include "backend/jit/emit/lane_call.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/object/snapshot.h"
+#include "backend/order.h"
+
+bool jit_is_idle(const struct pt_form *form)
+{
+    switch (form->op) {
+    case PT_OP_cp_async_commit:
+    case PT_OP_cp_async_wait:
+    case PT_OP_cp_bulk_commit:
+    case PT_OP_cp_bulk_wait:
+    case PT_OP_wgmma_fence:
+    case PT_OP_wgmma_commit:
+    case PT_OP_wgmma_wait:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool jit_is_read(const struct jit *j, const struct pt_operand *d)
+{
+    return d->kind == PT_OPND_REG && jit_set_has(j->read, d->index);
+}
+
+bool jit_is_ordered(const struct jit *j, const struct pt_insn *insn)
+{
+    const struct pt_form *form = pt_insn_form(j->m, insn);
+    const struct pt_operand *o = &j->f->operands.v[insn->operands];
+    bool commutes = pt_form_has(form, PT_M_add) || pt_form_has(form, PT_M_min) ||
+                    pt_form_has(form, PT_M_max) || pt_form_has(form, PT_M_and) ||
+                    pt_form_has(form, PT_M_or) || pt_form_has(form, PT_M_xor);
+    return !commutes || (form->effects & PT_FX_FP) || (o->kind != PT_OPND_MEM && jit_is_read(j, o));
+}
+
+bool jit_is_batched(struct jit *j, const struct pt_insn *insn)
+{
+    const struct pt_form *form = pt_insn_form(j->m, insn);
+    const struct pt_operand *d = &j->f->operands.v[insn->operands];
+    if (insn->guard || (form->effects & ~(uint32_t)PT_FX_FP) || d->kind != PT_OPND_REG ||
+        j->regs[d->index].shape != JIT_VECTOR)
+        return false;
+    return jit_needs_call(j, form);
+}
+
+bool jit_is_sync(const struct jit *j, uint32_t block)
+{
+    const struct pt_insn *first = &j->f->insns.v[j->f->blocks.v[block].first];
+    return jit_is_barrier(pt_insn_form(j->m, first));
+}
+
+bool jit_block_has_effect(const struct jit *j, uint32_t block, uint32_t effect)
+{
+    const struct pt_block *b = &j->f->blocks.v[block];
+    for (uint32_t i = b->first; i < b->first + b->count; i++)
+        if (pt_insn_form(j->m, &j->f->insns.v[i])->effects & effect)
+            return true;
+    return false;
+}
+
+bool jit_has_effect(const struct jit *j, uint32_t effect)
+{
+    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+        if (jit_block_has_effect(j, b, effect))
+            return true;
+    return false;
+}
+
+/* An access that all lanes of a warp do before any goes on. */
+static bool is_ordering_point(const struct pt_form *form)
+{
+    bool is_access = form->effects & (PT_FX_READ | PT_FX_WRITE);
+    return (form->effects & PT_FX_ATOMIC) || (is_access && pt_order_of(form) != PT_ORDER_PLAIN);
+}
+
+bool jit_has_ordering_points(const struct jit *j)
+{
+    for (uint32_t i = 0; i < j->f->insns.n; i++)
+        if (is_ordering_point(pt_insn_form(j->m, &j->f->insns.v[i])))
+            return true;
+    return false;
+}
+
+/* Those whose order could be told: warps do them one after the other. */
+bool jit_tells_order(const struct jit *j)
+{
+    for (uint32_t i = 0; i < j->f->insns.n; i++) {
+        const struct pt_form *form = pt_insn_form(j->m, &j->f->insns.v[i]);
+        bool is_atomic = form->effects & PT_FX_ATOMIC;
+        if (is_ordering_point(form) && (!is_atomic || jit_is_ordered(j, &j->f->insns.v[i])))
+            return true;
+    }
+    return false;
+}
+
+bool jit_is_stepped(const struct jit *j, const struct pt_form *form)
+{
+    return pt_op_compiled((enum pt_op)form->op) == PT_JIT_CALL &&
+           !jit_has_lanes(j, form) && !jit_is_product(j, form);
+}
+
+bool jit_has_steps(const struct jit *j)
+{
+    for (uint32_t i = 0; i < j->f->insns.n; i++)
+        if (jit_is_stepped(j, pt_insn_form(j->m, &j->f->insns.v[i])))
+            return true;
+    return false;
+}
+
+bool jit_is_plain_load(const struct pt_form *form)
+{
+    enum pt_space space = pt_form_space(form);
+    return (form->op == PT_OP_ld || form->op == PT_OP_ld_nc) && form->effects == PT_FX_READ &&
+           pt_order_of(form) == PT_ORDER_PLAIN &&
+           (space == PT_SPACE_SHARED || space == PT_SPACE_GLOBAL);
+}
+
+static bool talks(const struct jit *j, uint32_t block)
+{
+    const struct pt_block *b = &j->f->blocks.v[block];
+    for (uint32_t i = b->first; i < b->first + b->count; i++) {
+        const struct pt_form *form = pt_insn_form(j->m, &j->f->insns.v[i]);
+        if ((form->effects & PT_FX_WARP) || jit_is_barrier(form))
+            return true;
+    }
+    return false;
+}
+
+static bool reaches_talk(struct jit *j, uint32_t block, uint64_t *seen)
+{
+    if (jit_set_has(seen, block))
+        return false;
+    jit_set_add(seen, block);
+    if (talks(j, block))
+        return true;
+    const struct pt_block *b = &j->f->blocks.v[block];
+    for (uint32_t e = 0; e < b->n_succ; e++)
+        if (reaches_talk(j, j->f->edges.v[b->succ + e], seen))
+            return true;
+    return false;
+}
+
+/* How lanes stop at the block being generated. */
+uint8_t jit_stop_here(const struct jit *j)
+{
+    return j->vary->stops ? j->vary->stops[j->block] : PT_STOP_NONE;
+}
+
+bool jit_is_whole(struct jit *j)
+{
+    if (jit_stop_here(j) >= PT_STOP_EACH)
+        return true;
+    const uint64_t *waits = jit_waits(j, j->block);
+    uint64_t *seen = pt_arena_alloc(j->arena, j->vary->words * sizeof *seen);
+    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+        if (jit_set_has(waits, b) && reaches_talk(j, b, seen))
+            return jit_refuse(j, "an instruction of a warp whose lanes have parted");
+    return true;
+}
+
+bool jit_is_product(const struct jit *j, const struct pt_form *form)
+{
+    return jit_snapshot_product(j->snapshot, form) != NULL;
+}

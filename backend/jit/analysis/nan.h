@@ -1,0 +1,13 @@
+/* NaNs of f32. */
+#ifndef PTERA_BACKEND_JIT_ANALYSIS_NAN_H
+#define PTERA_BACKEND_JIT_ANALYSIS_NAN_H
+
+#include "backend/jit/jit.h"
+
+/* Finds jit_reg.is_raw and is_finite. */
+void jit_find_nans(struct jit *j);
+
+/* The operands, from the second on, one of which is the result of the instruction in each lane; 0: it is no such one. */
+unsigned jit_choices(const struct pt_form *form);
+
+#endif

@@ -1,0 +1,86 @@
+/* What lies where in a CTA's scratch memory. */
+#include "backend/jit/analysis/scratch_layout.h"
+
+#include "backend/jit/analysis/insn_info.h"
+#include "backend/jit/analysis/plan.h"
+#include "backend/jit/analysis/stops.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/object/frontier.h"
+
+void jit_place_members(struct jit *j, struct jit_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->n_regions; i++) {
+        struct jit_region *r = &plan->regions[i];
+        if (jit_sync_of(j, r->entry) != JIT_SYNC_WARP || j->vary->stops[r->entry] != PT_STOP_EACH)
+            continue;
+        r->members = j->scratch_bytes;
+        j->scratch_bytes += plan->n_groups * JIT_MEMBERS_BYTES;
+    }
+}
+
+static uint32_t element_bytes(const struct jit *j, uint32_t reg)
+{
+    unsigned bits = pt_type_bits((enum pt_type)j->f->regs.v[reg].type);
+    return bits == 1 ? 4 : bits / 8;
+}
+
+uint32_t jit_crossing_bytes(const struct jit *j, uint32_t index)
+{
+    const struct jit_reg *r = &j->regs[index];
+    bool is_mask = r->type == LLVMInt1TypeInContext(j->context);
+    bool is_wide = r->shape == JIT_VECTOR && !is_mask;
+    uint32_t one = element_bytes(j, index) * (is_wide || r->wide[0] ? j->width : 1);
+    uint32_t bytes = one * (r->is_per_copy || r->wide[0] ? j->copies : 1);
+    if (r->wide[0]) /* whether the affine form holds */
+        bytes += 4 * j->copies;
+    return (bytes + 3) & ~3u;
+}
+
+uint32_t jit_take_scratch(struct jit *j, uint32_t bytes)
+{
+    uint32_t at = (j->scratch_bytes + 63) & ~63u;
+    j->scratch_bytes = at + bytes;
+    return at;
+}
+
+void jit_plan_stack(struct jit *j, const struct jit_plan *plan)
+{
+    if (pt_uses_stack(j->m, j->f))
+        j->stack = jit_take_scratch(j, plan->n_groups * j->copies * j->width *
+                                           (uint32_t)sizeof(uint32_t));
+}
+
+struct touched {
+    uint32_t reg;
+    bool is_touched;
+};
+
+static void note_touched(void *ud, uint32_t reg, bool is_def)
+{
+    struct touched *t = ud;
+    (void)is_def;
+    t->is_touched |= reg == t->reg;
+}
+
+static bool is_touched(const struct jit *j, uint32_t reg)
+{
+    struct touched t = {.reg = reg};
+    for (uint32_t i = 0; i < j->f->insns.n && !t.is_touched; i++) {
+        const struct pt_insn *insn = &j->f->insns.v[i];
+        if (jit_is_stepped(j, pt_insn_form(j->m, insn)))
+            pt_insn_regs(j->m, j->f, insn, note_touched, &t);
+    }
+    return t.is_touched;
+}
+
+/* Warps that run apart leave lanes behind, with values of their own; of functions that were expanded the frame knows other registers. */
+bool jit_frame_slot(struct jit *j, uint32_t reg, uint32_t *slot)
+{
+    const struct jit_reg *r = &j->regs[reg];
+    if (!j->has_steps || j->inlined || j->runs_apart || j->width * j->copies != PT_WARP_SIZE ||
+        r->shape != JIT_VECTOR || pt_type_bits((enum pt_type)j->f->regs.v[reg].type) < 32 ||
+        !is_touched(j, reg))
+        return false;
+    *slot = j->snapshot->slots[j->snapshot->kernel][reg];
+    return true;
+}

@@ -1,0 +1,209 @@
+/* Where lanes of a warp stop, in kernels in which a thread may wait for others, and what for. */
+#include "backend/jit/analysis/stops.h"
+
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/analysis/insn_info.h"
+#include "backend/jit/analysis/plan.h"
+#include "backend/jit/analysis/regions.h"
+#include "backend/jit/bitset.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/object/frontier.h"
+
+/* The operand that names the lanes of a warp that take part, or NULL. */
+const struct pt_operand *jit_members_of(const struct jit *j, const struct pt_insn *insn)
+{
+    switch (pt_insn_form(j->m, insn)->op) {
+    case PT_OP_shfl_sync:
+    case PT_OP_vote_sync:
+    case PT_OP_match_any:
+    case PT_OP_match_all:
+    case PT_OP_redux_sync:
+    case PT_OP_elect_sync:
+    case PT_OP_bar_warp_sync:
+        return &j->f->operands.v[insn->operands + insn->n_operands - 1];
+    default:
+        return NULL;
+    }
+}
+
+/* The lanes of a warp agree on the value. */
+bool jit_is_agreed(const struct jit *j, const struct pt_operand *o)
+{
+    return o->kind == PT_OPND_IMM ||
+           (o->kind == PT_OPND_REG && j->vary->regs[o->index].level <= PT_LEVEL_GROUP);
+}
+
+static bool is_of_warp(const struct jit *j, uint32_t block)
+{
+    const struct pt_form *form = pt_insn_form(j->m, jit_first_insn(j, block));
+    return (form->effects & PT_FX_WARP) && !jit_takes_present(form);
+}
+
+static bool names_all(const struct jit *j, uint32_t block)
+{
+    const struct pt_operand *members = jit_members_of(j, jit_first_insn(j, block));
+    return !members || jit_names_all(j, members);
+}
+
+/* Lanes that take part in the instruction of a warp may not stand there together, or not only they, or may not be named. */
+static bool parts_warp(struct jit *j, uint32_t block)
+{
+    const struct pt_operand *members = jit_members_of(j, jit_first_insn(j, block));
+    const char *why = j->why;
+    j->block = block;
+    bool is_whole = jit_is_whole(j);
+    j->why = why;
+    return !is_whole || (members && !jit_is_agreed(j, members)) ||
+           (!names_all(j, block) && jit_is_parted(j, block) && !jit_has_whole_warps(j));
+}
+
+bool jit_parts_warps(struct jit *j)
+{
+    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+        if (is_of_warp(j, b) && parts_warp(j, b))
+            return true;
+    return false;
+}
+
+bool jit_is_warp_barrier(const struct jit *j, uint32_t block)
+{
+    return pt_insn_form(j->m, jit_first_insn(j, block))->op == PT_OP_bar_warp_sync;
+}
+
+bool jit_is_aligned(const struct pt_form *form)
+{
+    bool is_bar = form->op == PT_OP_bar_sync || form->op == PT_OP_bar_arrive ||
+                  form->op == PT_OP_bar_red_popc || form->op == PT_OP_bar_red_pred;
+    return is_bar || pt_form_has(form, PT_M_aligned);
+}
+
+/* Other lanes of the warp may stop elsewhere while some stand there. */
+static bool is_left_alone(const struct jit *j, uint32_t block)
+{
+    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+        if (j->vary->stops[b] && jit_set_has(jit_waits(j, b), block))
+            return true;
+    return jit_set_has(j->vary->stuck, block);
+}
+
+/* A barrier that is not aligned takes lanes as they come: the same as if they had come together, where those that came first have
+ * nothing else to do, and all come to the same one. */
+static bool can_come_together(const struct jit *j, uint32_t block)
+{
+    const struct pt_form *form = pt_insn_form(j->m, jit_first_insn(j, block));
+    bool goes_on = form->op == PT_OP_barrier_arrive || form->op == PT_OP_barrier_cluster_arrive;
+    if (jit_is_aligned(form))
+        return true;
+    return goes_on ? !is_left_alone(j, block) : !jit_set_has(j->vary->stuck, block);
+}
+
+/* How lanes must stop at the block, as far as is known now; `asked`: as far as was known before. */
+static enum pt_stop ask(struct jit *j, uint32_t block, enum pt_stop asked, bool is_each)
+{
+    if (asked == PT_STOP_EACH)
+        return asked;
+    if (jit_is_sync(j, block))
+        return can_come_together(j, block) ? PT_STOP_ALL : PT_STOP_EACH;
+    if (!is_of_warp(j, block))
+        return PT_STOP_NONE;
+    if (asked == PT_STOP_NONE)
+        return !parts_warp(j, block) ? PT_STOP_NONE
+               : names_all(j, block) ? PT_STOP_ALL
+                                     : PT_STOP_EACH;
+    bool meets_others =
+        jit_is_warp_barrier(j, block) && (is_each || jit_set_has(j->vary->stuck, block));
+    return meets_others ? PT_STOP_EACH : asked;
+}
+
+/* True if more is asked of a block than was. */
+static bool ask_all(struct jit *j, uint8_t *asked)
+{
+    bool is_more = false, is_each = false;
+    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+        is_each |= jit_is_warp_barrier(j, b) && asked[b] == PT_STOP_EACH;
+    for (uint32_t b = 0; b < j->f->blocks.n; b++) {
+        enum pt_stop stop = ask(j, b, (enum pt_stop)asked[b], is_each);
+        is_more |= stop != asked[b];
+        asked[b] = (uint8_t)stop;
+    }
+    return is_more;
+}
+
+static uint64_t *set_of(struct jit *j, const uint8_t *stops)
+{
+    uint64_t *set = jit_new_set(j);
+    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+        if (stops[b])
+            jit_set_add(set, b);
+    return set;
+}
+
+void jit_find_stops(struct jit *j, struct pt_vary_shape *shape)
+{
+    uint32_t n = j->f->blocks.n;
+    uint8_t *asked = pt_arena_alloc(j->arena, n);
+    shape->copies = PT_WARP_SIZE / shape->width;
+    for (uint32_t b = 0; b < n; b++)
+        asked[b] = jit_is_sync(j, b) ? PT_STOP_ALL : PT_STOP_NONE;
+    do {
+        struct jit_plan plan = {0};
+        uint8_t *stops = pt_arena_alloc(j->arena, n);
+        jit_cut_apart(j, &plan, set_of(j, asked));
+        for (uint32_t b = 0; b < n; b++)
+            stops[b] = asked[b]                       ? asked[b]
+                       : jit_set_has(plan.entries, b) ? PT_STOP_SOME
+                                                      : PT_STOP_NONE;
+        j->vary = pt_vary_find(j->m, j->f, shape, stops, j->arena);
+    } while (ask_all(j, asked));
+}
+
+enum jit_sync jit_sync_of(const struct jit *j, uint32_t block)
+{
+    if (j->vary->stops[block] < PT_STOP_EACH)
+        return JIT_SYNC_NONE;
+    switch (pt_insn_form(j->m, jit_first_insn(j, block))->op) {
+    case PT_OP_bar_sync:
+    case PT_OP_bar_red_popc:
+    case PT_OP_bar_red_pred:
+    case PT_OP_barrier_sync:
+    case PT_OP_barrier_red_popc:
+    case PT_OP_barrier_red_pred:
+        return JIT_SYNC_BARRIER;
+    case PT_OP_bar_arrive:
+    case PT_OP_barrier_arrive:
+        return JIT_SYNC_ARRIVE;
+    case PT_OP_barrier_cluster_arrive:
+        return JIT_SYNC_CLUSTER_ARRIVE;
+    case PT_OP_barrier_cluster_wait:
+        return JIT_SYNC_CLUSTER_WAIT;
+    default:
+        return JIT_SYNC_WARP;
+    }
+}
+
+/* Lanes of the warp may pass by the barrier, to a block where all of them meet: the interpreter counts them then. */
+static bool is_passed_by(const struct jit *j, uint32_t block)
+{
+    const struct pt_block *blocks = j->f->blocks.v;
+    for (uint32_t b = blocks[block].ipdom; b != UINT32_MAX && blocks[b].loop == blocks[block].loop;
+         b = blocks[b].ipdom)
+        if (jit_set_has(jit_waits(j, b), block) ||
+            (jit_set_has(j->vary->stuck, b) && jit_set_has(j->vary->stuck, block)))
+            return true;
+    return false;
+}
+
+bool jit_knows_syncs(struct jit *j)
+{
+    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+        if (jit_is_sync(j, b) && jit_is_aligned(pt_insn_form(j->m, jit_first_insn(j, b))) &&
+            is_passed_by(j, b))
+            return jit_refuse(j, "a barrier that threads of a warp pass by");
+    return true;
+}
+
+bool jit_names_all(const struct jit *j, const struct pt_operand *members)
+{
+    uint64_t number;
+    return jit_constant(j, members, &number) && (uint32_t)number == UINT32_MAX;
+}

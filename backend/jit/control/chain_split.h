@@ -1,0 +1,11 @@
+/* Blocks of many strands. */
+#ifndef PTERA_BACKEND_JIT_CONTROL_CHAIN_SPLIT_H
+#define PTERA_BACKEND_JIT_CONTROL_CHAIN_SPLIT_H
+
+#include "backend/jit/jit.h"
+
+/* True if the instructions had better run in parts than as they come; runs them so, in all lanes. */
+bool jit_has_strands(struct jit *j, const uint32_t *insns, uint32_t n);
+bool jit_run_strands(struct jit *j, const uint32_t *insns, uint32_t n);
+
+#endif

@@ -1,0 +1,12 @@
+/* A kernel, from its IR to LLVM's. */
+#ifndef PTERA_BACKEND_JIT_CONTROL_KERNEL_H
+#define PTERA_BACKEND_JIT_CONTROL_KERNEL_H
+
+#include "backend/jit/jit.h"
+#include "backend/native.h"
+
+/* The generator: makes the function JIT_ENTRY, with the signature of pt_native.run or resume, in j->module; context, module and
+ * builder are there, the arena's oom is set. False with j->why if the kernel cannot be native. */
+bool jit_generate(struct jit *j);
+
+#endif

@@ -1,0 +1,128 @@
+/* Masks of lanes that wait at blocks, the outlets of loops, and the look at the launch's stop on back edges. */
+#include "backend/jit/control/wait_masks.h"
+
+#include "backend/jit/analysis/insn_info.h"
+#include "backend/jit/control/gen.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/fault.h"
+
+/* The one block behind the loop that it is left for, not into another loop; or PT_NONE. */
+static uint32_t outlet_of(const struct jit_gen *g, uint32_t l)
+{
+    const struct pt_func *f = g->j->f;
+    const struct pt_loop *loop = &f->loops.v[l];
+    uint32_t outlet = PT_NONE;
+    for (uint32_t b = loop->header; b < loop->end; b++) {
+        const struct pt_block *block = &f->blocks.v[b];
+        const struct pt_insn *last = &f->insns.v[jit_last_of(g->j, b)];
+        uint32_t op = pt_insn_form(g->j->m, last)->op;
+        bool ends = op == PT_OP_ret || op == PT_OP_exit;
+        if (ends || !jit_is_in(g, b) || !jit_has_mask(g, b))
+            return PT_NONE;
+        for (uint32_t e = 0; e < block->n_succ; e++) {
+            uint32_t to = f->edges.v[block->succ + e];
+            if (jit_loop_holds(g, l, to))
+                continue;
+            uint32_t around = jit_loop_of(g, to);
+            if (to < loop->end || !jit_is_in(g, to) || !jit_has_mask(g, to) ||
+                (outlet != PT_NONE && outlet != to) ||
+                (around && !jit_loop_holds(g, around - 1, loop->header)))
+                return PT_NONE;
+            outlet = to;
+        }
+    }
+    return loop->is_reducible ? outlet : PT_NONE;
+}
+
+void jit_find_outlets(struct jit_gen *g)
+{
+    struct jit *j = g->j;
+    g->outlet = pt_arena_alloc(j->arena, (j->f->loops.n + 1) * sizeof *g->outlet);
+    g->inside = pt_arena_alloc(j->arena, (j->f->loops.n + 1) * sizeof *g->inside);
+    for (uint32_t l = 0; l < j->f->loops.n; l++)
+        g->outlet[l] = outlet_of(g, l);
+    for (uint32_t l = j->f->loops.n; l-- > 0;) /* one within another that has it too needs none */
+        for (uint32_t p = j->f->loops.v[l].parent; p; p = j->f->loops.v[p - 1].parent)
+            if (g->outlet[p - 1] == g->outlet[l])
+                g->outlet[l] = PT_NONE;
+}
+
+void jit_clear_outlets(struct jit_gen *g)
+{
+    for (uint32_t l = 0; l < g->j->f->loops.n; l++)
+        for (unsigned u = 0; g->outlet[l] != PT_NONE && u < g->j->copies; u++) {
+            if (!g->inside[l][u])
+                g->inside[l][u] = jit_alloca(g->j, jit_flow_type(g->j), "");
+            LLVMBuildStore(g->j->b, LLVMConstNull(jit_flow_type(g->j)), g->inside[l][u]);
+        }
+}
+
+LLVMValueRef jit_waiting(struct jit_gen *g, uint32_t block, unsigned copy)
+{
+    struct jit *j = g->j;
+    LLVMValueRef lanes = jit_flow_load(j, g->masks[block][copy]);
+    for (uint32_t l = 0; l < j->f->loops.n; l++)
+        if (g->outlet[l] != PT_NONE && g->outlet[l] == block)
+            lanes = LLVMBuildOr(j->b, lanes, jit_flow_load(j, g->inside[l][copy]), "");
+    return lanes;
+}
+
+void jit_clear_waiting(struct jit_gen *g, uint32_t block, unsigned copy)
+{
+    struct jit *j = g->j;
+    LLVMBuildStore(j->b, LLVMConstNull(jit_flow_type(j)), g->masks[block][copy]);
+    if (g->full[block])
+        LLVMBuildStore(j->b, LLVMConstNull(LLVMInt1TypeInContext(j->context)), g->full[block]);
+    for (uint32_t l = 0; l < j->f->loops.n; l++)
+        if (g->outlet[l] != PT_NONE && g->outlet[l] == block)
+            LLVMBuildStore(j->b, LLVMConstNull(jit_flow_type(j)), g->inside[l][copy]);
+}
+
+void jit_poll_rounds(struct jit *j, uint32_t insn, LLVMValueRef rounds)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMBasicBlockRef look = jit_new_block(j, "look"), on = jit_new_block(j, "");
+    LLVMBasicBlockRef stopped = jit_new_block(j, "stopped");
+    LLVMValueRef left = LLVMBuildLoad2(j->b, i32, j->budget, "");
+    left = LLVMBuildSub(j->b, left, rounds, "");
+    LLVMBuildStore(j->b, left, j->budget);
+    LLVMIntPredicate left_over = LLVMIsConstant(rounds) ? LLVMIntNE : LLVMIntSGT;
+    jit_branch_mostly(j, LLVMBuildICmp(j->b, left_over, left, jit_i32(j, 0), ""), on, look);
+    jit_continue_in(j, look);
+    LLVMBuildStore(j->b, jit_i32(j, JIT_BUDGET), j->budget);
+    LLVMValueRef stop = jit_field(j, i32, j->launch, offsetof(struct pt_launch, stop));
+    LLVMSetVolatile(stop, true);
+    jit_branch_mostly(j, LLVMBuildICmp(j->b, LLVMIntEQ, stop, jit_i32(j, 0), ""), on, stopped);
+    jit_continue_in(j, stopped);
+    j->insn = &j->f->insns.v[insn];
+    jit_stop(j);
+    jit_continue_in(j, on);
+}
+
+void jit_poll(struct jit *j, uint32_t insn)
+{
+    jit_poll_rounds(j, insn, jit_i32(j, 1));
+}
+
+/* The lanes that wait at the block, of all copies joined by `op`. */
+static LLVMValueRef join_waiting(struct jit_gen *g, uint32_t block, LLVMOpcode op)
+{
+    struct jit *j = g->j;
+    LLVMValueRef all = NULL;
+    for (unsigned u = 0; u < j->copies; u++) {
+        LLVMValueRef lanes = jit_waiting(g, block, u);
+        all = all ? LLVMBuildBinOp(j->b, op, all, lanes, "") : lanes;
+    }
+    return jit_flow_mask(j, all);
+}
+
+LLVMValueRef jit_has_waiting(struct jit_gen *g, uint32_t block)
+{
+    return jit_any(g->j, join_waiting(g, block, LLVMOr));
+}
+
+LLVMValueRef jit_all_wait(struct jit_gen *g, uint32_t block)
+{
+    return jit_all(g->j, join_waiting(g, block, LLVMAnd));
+}

@@ -1,0 +1,40 @@
+/* What emitters share: the operation's form, its sources and results. */
+#ifndef PTERA_BACKEND_JIT_EMIT_HELPERS_H
+#define PTERA_BACKEND_JIT_EMIT_HELPERS_H
+
+#include "backend/jit/emit/emit.h"
+#include "backend/jit/jit.h"
+
+/* True if directed roundings of the form are to nearest. */
+bool jit_is_fast_rounding(struct jit *j, const struct pt_form *form);
+
+/* True if vectors have instructions for the form's directed roundings. */
+bool jit_rounds_itself(struct jit *j, const struct pt_form *form);
+
+/* To nearest, spelled or not, or by jit_is_fast_rounding. */
+bool jit_is_rn(const struct jit_op *op);
+
+/* Integer constant written as operand `i` of the instruction. */
+uint64_t jit_immediate(const struct jit_op *op, unsigned i);
+
+LLVMValueRef jit_extend(struct jit_op *op, LLVMValueRef value, unsigned bits, bool is_signed);
+
+/* An integer cut or extended to `bits`. */
+LLVMValueRef jit_resize(struct jit_op *op, LLVMValueRef value, unsigned bits, bool is_signed);
+
+/* Intrinsics of one and two operands of the same type. */
+LLVMValueRef jit_unary(struct jit_op *op, const char *intrinsic, LLVMValueRef a);
+LLVMValueRef jit_binary(struct jit_op *op, const char *intrinsic, LLVMValueRef a, LLVMValueRef b);
+
+/* The bits of a floating-point value, and back. */
+LLVMValueRef jit_to_bits(struct jit_op *op, LLVMValueRef value, unsigned bits);
+LLVMValueRef jit_from_bits(struct jit_op *op, LLVMValueRef value, unsigned bits);
+LLVMValueRef jit_is_nan(struct jit_op *op, LLVMValueRef value);
+
+/* Source `i`, of type f32, flushed if the form has .ftz. */
+LLVMValueRef jit_flushed(struct jit_op *op, unsigned i);
+
+/* f32, f64: to [0, 1], NaN to +0. */
+LLVMValueRef jit_saturate(struct jit_op *op, LLVMValueRef value);
+
+#endif

@@ -1,0 +1,11 @@
+/* The table of emitters. */
+#ifndef PTERA_BACKEND_JIT_EMIT_TABLE_H
+#define PTERA_BACKEND_JIT_EMIT_TABLE_H
+
+#include "backend/jit/emit/emit.h"
+#include "backend/jit/jit.h"
+
+/* The emitter of a form's row, or NULL. (helpers.c: one table) */
+jit_emitter *jit_emitter_of(struct jit *j, const struct pt_form *form);
+
+#endif

@@ -1,0 +1,17 @@
+/* Places of the PTX in LLVM's debug information. */
+#ifndef PTERA_BACKEND_JIT_LLVM_DEBUG_INFO_H
+#define PTERA_BACKEND_JIT_LLVM_DEBUG_INFO_H
+
+#include "backend/jit/jit.h"
+#include "ir/inline.h"
+
+/* Where instruction `insn` of j->f comes from. */
+struct pt_place jit_place(const struct jit *j, uint32_t insn);
+
+/* What the builder makes from here on in its function belongs to instruction `insn` of j->f (UINT32_MAX: to none). */
+void jit_debug_place(struct jit *j, uint32_t insn);
+
+/* Once the module is whole. */
+void jit_debug_finish(struct jit *j);
+
+#endif

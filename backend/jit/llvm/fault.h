@@ -1,0 +1,31 @@
+/* Where launches end early: who is at fault, and where the code was. */
+#ifndef PTERA_BACKEND_JIT_LLVM_FAULT_H
+#define PTERA_BACKEND_JIT_LLVM_FAULT_H
+
+#include "backend/jit/jit.h"
+
+/* Who is at fault: lanes of n copies (vectors of i1; NULL: all of the chunk), some of them. */
+struct jit_blame {
+    unsigned first, n; /* copies */
+    LLVMValueRef lanes[JIT_COPIES]; /* of copy first + i */
+    LLVMValueRef pointer; /* what they access: one pointer, or a vector of those of the only copy; NULL: nothing */
+};
+
+/* The launch fails at j->insn: leaves the function. */
+void jit_fail(struct jit *j, enum pt_fault_kind kind, const struct jit_blame *who);
+
+/* The launch fails where `test` (i1) holds; goes on behind it. */
+void jit_fail_if(struct jit *j, LLVMValueRef test, enum pt_fault_kind kind,
+                 const struct jit_blame *who);
+
+/* Likewise where any lane is to blame. */
+void jit_fail_any(struct jit *j, enum pt_fault_kind kind, const struct jit_blame *who);
+
+/* Likewise where some lanes of a copy are bad; `pointers` is NULL or what they access. */
+void jit_fail_lanes(struct jit *j, enum pt_fault_kind kind, unsigned copy, LLVMValueRef bad,
+                    LLVMValueRef pointers);
+
+/* The launch is to stop, as j->insn has seen: leaves the function. */
+void jit_stop(struct jit *j);
+
+#endif

@@ -1,0 +1,11 @@
+/* Variables become values. */
+#ifndef PTERA_BACKEND_JIT_LLVM_SSA_H
+#define PTERA_BACKEND_JIT_LLVM_SSA_H
+
+#include "backend/jit/jit.h"
+
+/* Allocas of the whole function j->function that are only read and written become values. False if some do not, since that would take
+ * too long. */
+bool jit_promote(struct jit *j);
+
+#endif

@@ -1,0 +1,10 @@
+/* The stack of each thread in its window of local memory, behind the variables of all calls. */
+#ifndef PTERA_BACKEND_JIT_MEMORY_ALLOCA_H
+#define PTERA_BACKEND_JIT_MEMORY_ALLOCA_H
+
+#include "backend/jit/jit.h"
+
+/* alloca, stacksave, stackrestore: false with j->why set. */
+bool jit_stack(struct jit *j);
+
+#endif

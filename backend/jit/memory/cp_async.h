@@ -1,0 +1,10 @@
+/* Asynchronous copies, which native code makes at once. */
+#ifndef PTERA_BACKEND_JIT_MEMORY_CP_ASYNC_H
+#define PTERA_BACKEND_JIT_MEMORY_CP_ASYNC_H
+
+#include "backend/jit/jit.h"
+
+/* cp.async: false with j->why set. */
+bool jit_copy_async(struct jit *j);
+
+#endif

@@ -1,0 +1,15 @@
+/* Accesses of lanes anywhere. */
+#ifndef PTERA_BACKEND_JIT_MEMORY_GATHER_H
+#define PTERA_BACKEND_JIT_MEMORY_GATHER_H
+
+#include "backend/jit/jit.h"
+#include "backend/jit/memory/access.h"
+
+/* All lanes at a constant distance that keeps them aligned. */
+void jit_access_apart(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                      int64_t stride, LLVMValueRef *v);
+
+/* Lanes anywhere; misaligned ones fail. */
+void jit_access_any(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef *v);
+
+#endif

@@ -1,0 +1,18 @@
+/* Stores past the caches. */
+#ifndef PTERA_BACKEND_JIT_MEMORY_NONTEMPORAL_H
+#define PTERA_BACKEND_JIT_MEMORY_NONTEMPORAL_H
+
+#include "backend/jit/jit.h"
+#include "backend/jit/memory/access.h"
+
+/* Finds the stores that may go past the caches. */
+void jit_plan_streams(struct jit *j);
+
+/* j->insn is one. */
+bool jit_is_streaming(const struct jit *j);
+
+/* All lanes of a run. */
+void jit_store_stream(struct jit *j, const struct jit_access *a, LLVMValueRef value,
+                      LLVMValueRef pointer);
+
+#endif

@@ -1,0 +1,16 @@
+/* Local memory. */
+#ifndef PTERA_BACKEND_JIT_VALUE_LOCAL_WINDOW_H
+#define PTERA_BACKEND_JIT_VALUE_LOCAL_WINDOW_H
+
+#include "backend/jit/jit.h"
+
+/* Where the local windows of a copy's lanes begin (generic addresses). */
+LLVMValueRef jit_local_windows(struct jit *j, unsigned copy);
+
+/* Lanes whose access of `bytes` at an offset in the window leaves it. */
+LLVMValueRef jit_local_leaves(struct jit *j, LLVMValueRef offsets, uint64_t bytes);
+
+/* Generic addresses of local ones, or the other way. */
+LLVMValueRef jit_local_cvta(struct jit *j, LLVMValueRef address, unsigned copy, bool to_local);
+
+#endif

@@ -1,0 +1,13 @@
+/* Instructions that the interpreter runs (pt_engine.step). */
+#ifndef PTERA_BACKEND_JIT_WARP_INTERP_STEP_H
+#define PTERA_BACKEND_JIT_WARP_INTERP_STEP_H
+
+#include "backend/jit/jit.h"
+
+/* j->insn, by the interpreter. */
+bool jit_step(struct jit *j);
+
+/* j->frame, of the group's warp. */
+void jit_find_frame(struct jit *j);
+
+#endif

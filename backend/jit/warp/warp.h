@@ -1,0 +1,10 @@
+/* What the lanes of a warp do together. */
+#ifndef PTERA_BACKEND_JIT_WARP_WARP_H
+#define PTERA_BACKEND_JIT_WARP_WARP_H
+
+#include "backend/jit/jit.h"
+
+/* Instructions of a warp: false with j->why set. */
+bool jit_warp(struct jit *j);
+
+#endif
