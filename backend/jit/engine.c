@@ -116,7 +116,7 @@ static bool locate(uintptr_t pc, uint32_t *func, uint32_t *insn)
     const struct range *range = find_range(pc);
     const struct native *n = range ? atomic_load(&range->native) : NULL;
     if (n)
-        jit_places_read(&n->object, &places);
+        jit_line_table_read(&n->object, &places);
     for (uint32_t i = 0; i < places.n; i++)
         if ((uintptr_t)n->code.text + places.v[i].offset <= pc)
             best = &places.v[i];
@@ -135,9 +135,9 @@ static bool locate(uintptr_t pc, uint32_t *func, uint32_t *insn)
 static void release(struct pt_native *native)
 {
     struct native *n = (struct native *)native;
-    jit_forget(n->observed);
+    jit_debugger_remove(n->observed);
     remove_range(n);
-    jit_unload(&n->code);
+    jit_loader_unload(&n->code);
     free(n->object.bytes);
     free(n);
 }
@@ -147,7 +147,7 @@ static struct native *load(struct jit_object *object, const struct pt_program *p
 {
     struct native *n = calloc(1, sizeof *n);
     const char *why = NULL;
-    if (!n || !jit_load(object, program, &n->code, &why) || !add_range(n)) {
+    if (!n || !jit_loader_load(object, program, &n->code, &why) || !add_range(n)) {
         result->end = why ? PT_NATIVE_REFUSED : PT_NATIVE_NO_MEMORY;
         snprintf(result->why, sizeof result->why, "%s", why ? why : "");
         if (n)
@@ -157,8 +157,8 @@ static struct native *load(struct jit_object *object, const struct pt_program *p
     result->end = PT_NATIVE_MADE;
     n->object = *object;
     object->bytes = NULL;
-    n->observed =
-        jit_observe(&n->object, &n->code, program->image->module->funcs.v[program->kernel].name);
+    n->observed = jit_debugger_add(&n->object, &n->code,
+                                   program->image->module->funcs.v[program->kernel].name);
     if (n->object.front_bytes)
         n->base.resume = (enum pt_run(*)(struct pt_warp *, struct pt_fault *))n->code.entry;
     else
@@ -175,7 +175,7 @@ static struct native *load(struct jit_object *object, const struct pt_program *p
 static void places(const struct pt_native *native, const struct pt_warp *warp,
                    void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t bar), void *ud)
 {
-    jit_front_places(jit_front_of(warp, native->front_bytes), report, ud);
+    jit_frontier_report(jit_frontier_of_warp(warp, native->front_bytes), report, ud);
 }
 
 struct pt_native_request {
@@ -207,8 +207,8 @@ static struct pt_native *compile(const struct pt_native_request *r, const struct
     struct jit_object object = {0};
     struct jit_key key;
     struct native *n = NULL;
-    const char *cpu = jit_host_cpu();
-    bool has_key = cpu && jit_cache_folder() && jit_key(r->snapshot, r->n, cpu, &key);
+    const char *cpu = jit_target_host_cpu();
+    bool has_key = cpu && jit_cache_folder() && jit_cache_key_make(r->snapshot, r->n, cpu, &key);
     if (has_key && jit_cache_read(&key, &object))
         n = load(&object, program, result);
     if (!n) {

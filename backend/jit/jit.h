@@ -67,7 +67,7 @@ struct jit {
     LLVMBuilderRef b;
     LLVMValueRef function;
     unsigned width, copies;
-    unsigned first_copy, end_copy; /* those for which code is generated: all, but in jit_run_strands */
+    unsigned first_copy, end_copy; /* those for which code is generated: all, but in jit_chain_split_emit */
 
     /* Values of the whole function */
     LLVMBuilderRef allocas;     /* at the function's entry */
@@ -115,7 +115,7 @@ struct jit {
     bool is_version; /* the rest of `block` is generated in versions, and goes on behind all of them at one place */
     /* Lanes that run `insn`, by copy: vectors of i1; NULL: all of the chunk (or, in a scalar place, it runs at all). */
     LLVMValueRef mask[JIT_COPIES];
-    uint64_t *trusted;    /* instructions whose accesses have been tested: see jit_test_access; NULL: none */
+    uint64_t *trusted;    /* instructions whose accesses have been tested: see jit_access_path_test; NULL: none */
     uint64_t *distrusted; /* likewise, where not all of the tests hold */
     const struct jit_join *joins; /* accesses that run together with others; NULL: none */
     struct jit_overlap *overlaps; /* loads that share elements; NULL: none */
@@ -128,7 +128,7 @@ struct jit {
     PT_VEC(struct jit_proof {
         LLVMValueRef value;
         const char *what;
-    }) proofs; /* of jit_proven */
+    }) proofs; /* of jit_check_proven */
 };
 
 enum jit_shape {
@@ -153,7 +153,7 @@ struct jit_reg {
     bool is_late;      /* likewise, and its lanes are computed where lanes part: predicate_bounds.c */
     bool is_count;     /* likewise, of a counter: loop_counter.c */
     bool crosses;      /* live from one region into another */
-    bool is_in_frame;  /* crosses, in the interpreter's frame of the group's warp: see jit_frame_slot */
+    bool is_in_frame;  /* crosses, in the interpreter's frame of the group's warp: see jit_scratch_layout_frame_slot */
     bool is_remade;    /* crosses, and is computed anew in each region: cheap, from what is always at hand */
     uint32_t only;     /* its only definition; UINT32_MAX: it has several */
     uint32_t def;      /* the same, where it may be repeated; else UINT32_MAX */
@@ -164,7 +164,7 @@ struct jit_reg {
     uint32_t count_set, count_change, count_loop; /* of a counter: instructions, loop + 1 (0: it is none) */
     LLVMValueRef count;   /* likewise, alloca: its value in the lanes that are in the loop */
     struct jit_told told; /* allocas of what scalars tell of the predicate; NULL: nothing */
-    LLVMValueRef origin[JIT_COPIES], offsets[JIT_COPIES]; /* vectors that are kept so as well: see jit_offsets */
+    LLVMValueRef origin[JIT_COPIES], offsets[JIT_COPIES]; /* vectors that are kept so as well: see jit_lane_offsets_find */
     LLVMValueRef known[JIT_COPIES]; /* the offsets, if they are constant */
     /* crosses: level CTA: what the regions agree on, and what this region makes of it; others: offset in the scratch
      * memory, of a group's part of the register, or in the frame */

@@ -23,13 +23,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     /* A copy of the exact size, so that a read past the end is seen. */
     if (size)
         memcpy(object.bytes, data, size);
-    if (jit_load(&object, &program, &code, &why)) {
+    if (jit_loader_load(&object, &program, &code, &why)) {
         uintptr_t entry = (uintptr_t)code.entry - (uintptr_t)code.text;
-        jit_places_read(&object, &places);
+        jit_line_table_read(&object, &places);
         if (entry >= code.text_bytes)
             abort();
         free(places.v);
-        jit_unload(&code);
+        jit_loader_unload(&code);
     }
     free(object.bytes);
     return 0;

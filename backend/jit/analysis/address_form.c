@@ -4,20 +4,20 @@
 #include "backend/jit/analysis/def_use.h"
 #include "backend/jit/jit.h"
 
-struct pt_value jit_vary_value(const struct jit *j, const struct pt_operand *o)
+struct pt_value jit_address_form_value(const struct jit *j, const struct pt_operand *o)
 {
     return o->kind == PT_OPND_REG ? j->vary->regs[o->index]
                                   : pt_vary_sreg(&j->vary->shape, (enum pt_sreg)o->index);
 }
 
 /* Operations of two operands that keep the form. */
-bool jit_combines_offsets(enum pt_op op)
+bool jit_address_form_combines(enum pt_op op)
 {
     return op == PT_OP_add_int || op == PT_OP_sub_int || op == PT_OP_mul_lo || op == PT_OP_and_b ||
            op == PT_OP_or_b || op == PT_OP_xor_b;
 }
 
-const struct pt_operand *jit_mixer_of(const struct jit *j, const struct pt_insn *insn)
+const struct pt_operand *jit_address_form_mixer(const struct jit *j, const struct pt_insn *insn)
 {
     const struct pt_form *form = pt_insn_form(j->m, insn);
     const struct pt_operand *o = &j->f->operands.v[insn->operands];
@@ -28,15 +28,15 @@ const struct pt_operand *jit_mixer_of(const struct jit *j, const struct pt_insn 
     for (unsigned k = 1; k < 3; k++) {
         const struct pt_operand *mixer = &o[k], *threads = &o[3 - k];
         if (mixer->kind == PT_OPND_REG && j->vary->regs[mixer->index].level == PT_LEVEL_CTA &&
-            jit_shape_of(j, threads, &stride) == JIT_AFFINE && stride == 1 &&
-            1u << jit_vary_value(j, threads).align_log2 >= j->width)
+            jit_def_use_shape(j, threads, &stride) == JIT_AFFINE && stride == 1 &&
+            1u << jit_address_form_value(j, threads).align_log2 >= j->width)
             return mixer;
     }
     return NULL;
 }
 
 /* The register is written by one instruction, in all lanes alike, and read in the same region. */
-bool jit_fits_offsets(const struct jit *j, const struct pt_operand *o)
+bool jit_address_form_fits(const struct jit *j, const struct pt_operand *o)
 {
     if (o->kind != PT_OPND_REG)
         return false;
@@ -44,14 +44,15 @@ bool jit_fits_offsets(const struct jit *j, const struct pt_operand *o)
     return r->shape == JIT_VECTOR && !r->crosses && r->def != UINT32_MAX &&
            LLVMGetTypeKind(r->type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(r->type) >= 32 &&
            LLVMGetIntTypeWidth(r->type) == pt_type_bits((enum pt_type)j->form->type[0]) &&
-           !jit_keeps_old(j, o->index);
+           !jit_def_use_keeps_old(j, o->index);
 }
 
-bool jit_may_divide(const struct jit *j)
+bool jit_address_form_may_divide(const struct jit *j)
 {
     enum pt_op op = (enum pt_op)j->form->op;
-    return (jit_combines_offsets(op) || op == PT_OP_mov || op == PT_OP_shl || op == PT_OP_mad_lo) &&
-           jit_fits_offsets(j, &j->f->operands.v[j->insn->operands]);
+    return (jit_address_form_combines(op) || op == PT_OP_mov || op == PT_OP_shl ||
+            op == PT_OP_mad_lo) &&
+           jit_address_form_fits(j, &j->f->operands.v[j->insn->operands]);
 }
 
 static bool is_computed(const struct jit *j, uint32_t reg, unsigned *budget)
@@ -59,7 +60,7 @@ static bool is_computed(const struct jit *j, uint32_t reg, unsigned *budget)
     struct jit_sources s;
     if (j->regs[reg].shape != JIT_VECTOR)
         return true;
-    if (!*budget || j->regs[reg].def == UINT32_MAX || !jit_find_sources(j, j->regs[reg].def, &s))
+    if (!*budget || j->regs[reg].def == UINT32_MAX || !jit_def_use_sources(j, j->regs[reg].def, &s))
         return false;
     --*budget;
     for (uint32_t i = 0; i < s.n; i++)
@@ -68,7 +69,7 @@ static bool is_computed(const struct jit *j, uint32_t reg, unsigned *budget)
     return true;
 }
 
-bool jit_is_computed(const struct jit *j, const struct pt_operand *o)
+bool jit_address_form_is_computed(const struct jit *j, const struct pt_operand *o)
 {
     unsigned budget = JIT_CHAIN_DEPTH;
     return o->kind == PT_OPND_REG && is_computed(j, o->index, &budget);
@@ -98,11 +99,11 @@ static void add_mixing(const struct jit *j, const struct pt_insn *insn, struct j
     uint64_t by;
     if (op != PT_OP_and_b && op != PT_OP_xor_b && op != PT_OP_rem_int)
         return;
-    const struct pt_operand *d = jit_shape_of(j, &o[1], &stride) == JIT_SCALAR ? &o[1] : &o[2];
-    if (jit_shape_of(j, d, &stride) != JIT_SCALAR)
+    const struct pt_operand *d = jit_def_use_shape(j, &o[1], &stride) == JIT_SCALAR ? &o[1] : &o[2];
+    if (jit_def_use_shape(j, d, &stride) != JIT_SCALAR)
         return;
-    bool is_known = jit_constant(j, d, &by), swaps = op == PT_OP_xor_b;
-    if (!is_known && jit_mixer_of(j, insn))
+    bool is_known = jit_def_use_constant(j, d, &by), swaps = op == PT_OP_xor_b;
+    if (!is_known && jit_address_form_mixer(j, insn))
         mixing->unknown = d->index;
     if (!is_known && j->mixer && mixing->unknown == j->mixer && !j->low)
         return; /* they lie in no order that is asked for */
@@ -120,7 +121,7 @@ static void find_mixing(const struct jit *j, uint32_t reg, unsigned *budget,
     struct jit_sources s;
     uint32_t def = j->regs[reg].def;
     if (!*budget || j->regs[reg].shape != JIT_VECTOR || def == UINT32_MAX ||
-        !jit_find_sources(j, def, &s))
+        !jit_def_use_sources(j, def, &s))
         return;
     --*budget;
     add_mixing(j, &j->f->insns.v[def], mixing);
@@ -128,7 +129,8 @@ static void find_mixing(const struct jit *j, uint32_t reg, unsigned *budget,
         find_mixing(j, s.regs[i], budget, mixing);
 }
 
-struct jit_mixing jit_find_mixing(const struct jit *j, const struct pt_operand *address)
+struct jit_mixing jit_address_form_find_mixing(const struct jit *j,
+                                               const struct pt_operand *address)
 {
     struct jit_mixing mixing = {0};
     unsigned budget = JIT_CHAIN_DEPTH;
@@ -140,27 +142,28 @@ struct jit_mixing jit_find_mixing(const struct jit *j, const struct pt_operand *
 static bool has_value_of(const struct jit *j, const struct pt_operand *o, uint32_t def)
 {
     uint32_t at = (uint32_t)(j->insn - j->f->insns.v);
-    return o->kind != PT_OPND_REG || jit_is_unchanged(j, o->index, def, at);
+    return o->kind != PT_OPND_REG || jit_def_use_is_unchanged(j, o->index, def, at);
 }
 
-bool jit_split_address(const struct jit *j, const struct pt_operand *address,
-                       struct jit_split *split)
+bool jit_address_form_split(const struct jit *j, const struct pt_operand *address,
+                            struct jit_split *split)
 {
     uint32_t sum = address->kind == PT_OPND_REG ? j->regs[address->index].def : UINT32_MAX;
     int64_t stride;
-    if (sum == UINT32_MAX || !jit_dominates(j, sum, j->block) ||
+    if (sum == UINT32_MAX || !jit_def_use_dominates(j, sum, j->block) ||
         pt_insn_form(j->m, &j->f->insns.v[sum])->op != PT_OP_add_int)
         return false;
     const struct pt_operand *o = &j->f->operands.v[j->f->insns.v[sum].operands];
     for (unsigned k = 1; k < 3; k++) {
         uint32_t product = o[k].kind == PT_OPND_REG ? j->regs[o[k].index].def : UINT32_MAX;
-        if (product == UINT32_MAX || !jit_dominates(j, product, j->block) ||
-            jit_shape_of(j, &o[3 - k], &stride) != JIT_SCALAR || !has_value_of(j, &o[3 - k], sum))
+        if (product == UINT32_MAX || !jit_def_use_dominates(j, product, j->block) ||
+            jit_def_use_shape(j, &o[3 - k], &stride) != JIT_SCALAR ||
+            !has_value_of(j, &o[3 - k], sum))
             continue;
         const struct pt_form *form = pt_insn_form(j->m, &j->f->insns.v[product]);
         const struct pt_operand *p = &j->f->operands.v[j->f->insns.v[product].operands];
         if (form->op != PT_OP_mul_wide || pt_type_bits((enum pt_type)form->type[0]) != 32 ||
-            !jit_constant(j, &p[2], &split->scale) || !has_value_of(j, &p[1], product))
+            !jit_def_use_constant(j, &p[2], &split->scale) || !has_value_of(j, &p[1], product))
             continue;
         split->base = &o[3 - k];
         split->index = &p[1];

@@ -34,7 +34,7 @@ static void see_use(void *ud, uint32_t reg, bool is_def)
 {
     struct uses *u = ud;
     if (u->collects && !is_def)
-        jit_add_roots(u->j, reg, u->read);
+        jit_def_use_add_roots(u->j, reg, u->read);
     if (u->collects)
         jit_set_add(is_def ? u->written : u->read, reg);
     else if (jit_set_has(u->written, reg) || (is_def && jit_set_has(u->read, reg)))
@@ -49,7 +49,7 @@ static void see_use(void *ud, uint32_t reg, bool is_def)
 static bool is_pure(const struct jit *j, const struct pt_insn *insn)
 {
     bool is_plain = !insn->guard && !(pt_insn_form(j->m, insn)->effects & ~(uint32_t)PT_FX_FP);
-    return is_plain || jit_may_repeat(j, insn);
+    return is_plain || jit_def_use_may_repeat(j, insn);
 }
 
 static struct jit_order find_order(struct jit *j, uint32_t from, const uint32_t *insns, uint32_t n)
@@ -65,7 +65,7 @@ static struct jit_order find_order(struct jit *j, uint32_t from, const uint32_t 
         u.is_early = is_pure(j, insn);
         j->insn = insn;
         j->form = pt_insn_form(j->m, insn);
-        u.may_divide = j->low && u.is_early && jit_may_divide(j);
+        u.may_divide = j->low && u.is_early && jit_address_form_may_divide(j);
         u.collects = false;
         pt_insn_regs(j->m, j->f, insn, see_use, &u);
         early[i] = u.is_early;
@@ -79,11 +79,11 @@ static struct jit_order find_order(struct jit *j, uint32_t from, const uint32_t 
                 o.insns[o.n++] = insns[i];
             o.n_early += !late && early[i];
         }
-    jit_batch_order(j, o.insns + o.n_early, o.n - o.n_early);
+    jit_call_batch_gather(j, o.insns + o.n_early, o.n - o.n_early);
     return o;
 }
 
-struct jit_order jit_find_order(struct jit *j, uint32_t block)
+struct jit_order jit_block_order_find(struct jit *j, uint32_t block)
 {
     const struct pt_block *b = &j->f->blocks.v[block];
     uint32_t *insns = pt_arena_alloc(j->arena, b->count * sizeof *insns);
@@ -92,8 +92,8 @@ struct jit_order jit_find_order(struct jit *j, uint32_t block)
     return find_order(j, UINT32_MAX, insns, b->count);
 }
 
-struct jit_order jit_find_order_behind(struct jit *j, uint32_t from, const uint32_t *blocks,
-                                       unsigned n_blocks)
+struct jit_order jit_block_order_find_behind(struct jit *j, uint32_t from, const uint32_t *blocks,
+                                             unsigned n_blocks)
 {
     uint32_t n = 0;
     for (unsigned k = 0; k < n_blocks; k++)

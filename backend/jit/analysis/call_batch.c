@@ -31,7 +31,7 @@ static void see(void *ud, uint32_t reg, bool is_def)
 {
     struct probe *p = ud;
     if (p->collects && !is_def)
-        jit_add_roots(p->j, reg, p->of->read);
+        jit_def_use_add_roots(p->j, reg, p->of->read);
     if (p->collects)
         jit_set_add(is_def ? p->of->written : p->of->read, reg);
     else
@@ -69,7 +69,7 @@ static struct footprint nothing(struct jit *j)
 static uint32_t gather(struct jit *j, uint32_t *insns, uint32_t n)
 {
     uint32_t first = 0, n_early = 0, n_batch = 0, n_late = 0;
-    while (first < n && !jit_is_batched(j, &j->f->insns.v[insns[first]]))
+    while (first < n && !jit_insn_info_is_batched(j, &j->f->insns.v[insns[first]]))
         first++;
     if (first == n)
         return n;
@@ -80,7 +80,7 @@ static uint32_t gather(struct jit *j, uint32_t *insns, uint32_t n)
     for (uint32_t i = first; i < n; i++) {
         const struct pt_insn *insn = &j->f->insns.v[insns[i]];
         bool waits = conflicts(j, &behind, insn);
-        bool joins = !waits && insn->form == form && jit_is_batched(j, insn) &&
+        bool joins = !waits && insn->form == form && jit_insn_info_is_batched(j, insn) &&
                      (n_batch + 1) * j->copies * j->width <= JIT_LANES_MOST;
         if (joins)
             batch[n_batch++] = insns[i];
@@ -97,7 +97,7 @@ static uint32_t gather(struct jit *j, uint32_t *insns, uint32_t n)
     return first + n_early + n_batch;
 }
 
-void jit_batch_order(struct jit *j, uint32_t *insns, uint32_t n)
+void jit_call_batch_gather(struct jit *j, uint32_t *insns, uint32_t n)
 {
     for (uint32_t at = 0; at < n;)
         at += gather(j, insns + at, n - at < REACH ? n - at : REACH);
@@ -105,12 +105,12 @@ void jit_batch_order(struct jit *j, uint32_t *insns, uint32_t n)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-uint32_t jit_batch_length(struct jit *j, const uint32_t *insns, uint32_t n)
+uint32_t jit_call_batch_length(struct jit *j, const uint32_t *insns, uint32_t n)
 {
     uint32_t length = 0, room = JIT_LANES_MOST / (j->copies * j->width);
     while (length < n && length < room &&
            j->f->insns.v[insns[length]].form == j->f->insns.v[insns[0]].form &&
-           jit_is_batched(j, &j->f->insns.v[insns[length]]))
+           jit_insn_info_is_batched(j, &j->f->insns.v[insns[length]]))
         length++;
     if (length < 2)
         return length;

@@ -57,7 +57,7 @@ bool jit_call_info_find(const struct jit *j, const struct pt_insn *insn, struct 
                                  call->result.bytes <= PT_DEVICE_BYTES);
 }
 
-bool jit_is_device_call(const struct jit *j, const struct pt_insn *insn)
+bool jit_call_info_is_native(const struct jit *j, const struct pt_insn *insn)
 {
     struct jit_call_info call;
     return jit_call_info_find(j, insn, &call);

@@ -24,7 +24,7 @@ struct jit_call_info {
 };
 
 /* The instruction is a call of a device function that can be native. */
-bool jit_is_device_call(const struct jit *j, const struct pt_insn *insn);
+bool jit_call_info_is_native(const struct jit *j, const struct pt_insn *insn);
 
 /* What is called, and with what. False if the instruction is no call that can be native. */
 bool jit_call_info_find(const struct jit *j, const struct pt_insn *insn, struct jit_call_info *call);

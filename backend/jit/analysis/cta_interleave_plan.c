@@ -31,11 +31,11 @@ static uint32_t accesses_of(const struct jit *j, const struct pt_loop *loop)
         return 0;
     for (uint32_t b = loop->header; b < loop->end; b++) {
         const struct pt_block *block = &j->f->blocks.v[b];
-        if (jit_is_sync(j, b))
+        if (jit_insn_info_is_sync(j, b))
             return 0;
         for (uint32_t i = block->first; i < block->first + block->count; i++) {
             n += touches_global(pt_insn_form(j->m, &j->f->insns.v[i]));
-            has_stride |= jit_strides_grid(j, &j->f->insns.v[i]);
+            has_stride |= jit_loops_stride_grid(j, &j->f->insns.v[i]);
         }
     }
     return has_stride ? n : 0;
@@ -57,13 +57,13 @@ static struct jit_region *region_of(const struct jit_plan *plan, uint32_t block)
     return found;
 }
 
-LLVMValueRef jit_turn_variable(struct jit *j, LLVMTypeRef type)
+LLVMValueRef jit_cta_interleave_plan_variable(struct jit *j, LLVMTypeRef type)
 {
-    return j->turn_loop ? jit_at(j, j->scratch, jit_i64(j, jit_take_scratch(j, 16)))
+    return j->turn_loop ? jit_at(j, j->scratch, jit_i64(j, jit_scratch_layout_take(j, 16)))
                         : jit_alloca(j, type, "");
 }
 
-void jit_plan_turns(struct jit *j, struct jit_plan *plan)
+void jit_cta_interleave_plan_find(struct jit *j, struct jit_plan *plan)
 {
     struct jit_turns *t = &plan->turns;
     for (uint32_t l = 0; l < j->f->loops.n && !t->region; l++) {
@@ -77,19 +77,19 @@ void jit_plan_turns(struct jit *j, struct jit_plan *plan)
     if (!t->region)
         return;
     j->turn_loop = t->loop + 1;
-    t->state = jit_take_scratch(j, plan->n_groups * (uint32_t)sizeof(uint32_t));
-    t->next = jit_turn_variable(j, LLVMInt32TypeInContext(j->context));
+    t->state = jit_scratch_layout_take(j, plan->n_groups * (uint32_t)sizeof(uint32_t));
+    t->next = jit_cta_interleave_plan_variable(j, LLVMInt32TypeInContext(j->context));
     t->live = j->live_in + j->f->loops.v[t->loop].header * (size_t)((j->f->regs.n + 63) / 64);
 }
 
-void jit_place_kept(struct jit *j, struct jit_plan *plan)
+void jit_cta_interleave_plan_place_kept(struct jit *j, struct jit_plan *plan)
 {
     for (uint32_t i = 1; plan->turns.region && i < j->f->regs.n; i++) {
         struct jit_reg *r = &j->regs[i];
         if (!jit_set_has(plan->turns.live, i) || r->crosses)
             continue;
         r->crosses = true;
-        r->is_remade = jit_can_remake(j, i);
+        r->is_remade = jit_def_use_can_remat(j, i);
     }
-    plan->turns.kept = jit_take_scratch(j, 0);
+    plan->turns.kept = jit_scratch_layout_take(j, 0);
 }

@@ -47,12 +47,13 @@ static void note_single(void *ud, uint32_t reg, bool is_def)
     w->are_only &= !is_def || w->j->f->regs.v[reg].n_defs == 1;
 }
 
-bool jit_may_repeat(const struct jit *j, const struct pt_insn *insn)
+bool jit_def_use_may_repeat(const struct jit *j, const struct pt_insn *insn)
 {
     const struct pt_form *form = pt_insn_form(j->m, insn);
     struct writes writes = {j, true};
     pt_insn_regs(j->m, j->f, insn, note_single, &writes);
-    if (!writes.are_only || insn->guard || insn->n_operands < 2 || jit_is_stepped(j, form))
+    if (!writes.are_only || insn->guard || insn->n_operands < 2 ||
+        jit_insn_info_is_stepped(j, form))
         return false;
     if (!(form->effects & ~(uint32_t)PT_FX_FP))
         return true;
@@ -63,7 +64,7 @@ bool jit_may_repeat(const struct jit *j, const struct pt_insn *insn)
            (pt_form_has(form, PT_M_param) || pt_form_has(form, PT_M_param_entry));
 }
 
-void jit_find_defs(struct jit *j)
+void jit_def_use_find(struct jit *j)
 {
     uint32_t n = 0;
     j->regs = pt_arena_alloc(j->arena, (j->f->regs.n + 1) * sizeof *j->regs);
@@ -79,7 +80,7 @@ void jit_find_defs(struct jit *j)
     j->defs = pt_arena_alloc(j->arena, (n + 1) * sizeof *j->defs);
     j->roots = pt_arena_alloc(j->arena, (j->f->regs.n + 1) * sizeof *j->roots);
     for (uint32_t i = 0; i < j->f->insns.n; i++) {
-        struct scan s = {j, i, jit_may_repeat(j, &j->f->insns.v[i])};
+        struct scan s = {j, i, jit_def_use_may_repeat(j, &j->f->insns.v[i])};
         pt_insn_regs(j->m, j->f, &j->f->insns.v[i], note_def, &s);
     }
 }
@@ -94,7 +95,7 @@ static void note_source(void *ud, uint32_t reg, bool is_def)
         s->regs[s->n++] = reg;
 }
 
-bool jit_find_sources(const struct jit *j, uint32_t insn, struct jit_sources *s)
+bool jit_def_use_sources(const struct jit *j, uint32_t insn, struct jit_sources *s)
 {
     *s = (struct jit_sources){.j = j};
     pt_insn_regs(j->m, j->f, &j->f->insns.v[insn], note_source, s);
@@ -107,7 +108,7 @@ struct chain {
     unsigned n;
 };
 
-uint32_t jit_block_of(const struct jit *j, uint32_t insn)
+uint32_t jit_def_use_block(const struct jit *j, uint32_t insn)
 {
     uint32_t low = 0, high = j->f->blocks.n - 1;
     while (low < high) {
@@ -120,7 +121,7 @@ uint32_t jit_block_of(const struct jit *j, uint32_t insn)
     return low;
 }
 
-bool jit_is_live_into(const struct jit *j, uint32_t block, uint32_t reg)
+bool jit_def_use_is_live_into(const struct jit *j, uint32_t block, uint32_t reg)
 {
     return jit_set_has(j->live_in + (size_t)block * ((j->f->regs.n + 63) / 64), reg);
 }
@@ -130,7 +131,7 @@ static bool is_live_behind(const struct jit *j, uint32_t reg, uint32_t block, ui
 {
     const struct pt_block *b = &j->f->blocks.v[block];
     uint32_t def = j->regs[reg].def;
-    return jit_is_live_into(j, block, reg) || (def >= b->first && def <= insn);
+    return jit_def_use_is_live_into(j, block, reg) || (def >= b->first && def <= insn);
 }
 
 /* The register holds what the chain was computed from as long as any of the chain is needed; and is at hand wherever what was
@@ -139,10 +140,10 @@ static bool still_holds(const struct jit *j, uint32_t reg, const struct chain *c
 {
     const struct jit_reg *r = &j->regs[reg];
     for (uint32_t b = 0; b < j->f->blocks.n; b++)
-        if (jit_is_live_into(j, b, chain->reg[0]) && !jit_is_live_into(j, b, reg))
+        if (jit_def_use_is_live_into(j, b, chain->reg[0]) && !jit_def_use_is_live_into(j, b, reg))
             return false;
     for (uint32_t i = 0; i < r->n_defs; i++) {
-        uint32_t insn = j->defs[r->defs + i], block = jit_block_of(j, insn);
+        uint32_t insn = j->defs[r->defs + i], block = jit_def_use_block(j, insn);
         for (unsigned k = 0; k < chain->n; k++)
             if (is_live_behind(j, chain->reg[k], block, insn))
                 return false;
@@ -159,7 +160,7 @@ static bool can_remake(const struct jit *j, uint32_t reg, struct chain *chain)
     if (chain->n == JIT_CHAIN_DEPTH || r->def == UINT32_MAX)
         return false;
     bool is_cheap = r->shape == JIT_SCALAR || r->shape == JIT_AFFINE || r->is_range;
-    if (!is_cheap || !jit_find_sources(j, r->def, &s))
+    if (!is_cheap || !jit_def_use_sources(j, r->def, &s))
         return false;
     bool can = true;
     chain->reg[chain->n++] = reg;
@@ -169,29 +170,30 @@ static bool can_remake(const struct jit *j, uint32_t reg, struct chain *chain)
     return can;
 }
 
-bool jit_can_remake(const struct jit *j, uint32_t reg)
+bool jit_def_use_can_remat(const struct jit *j, uint32_t reg)
 {
     struct chain chain = {.n = 0};
     return !j->regs[reg].kept && can_remake(j, reg, &chain);
 }
 
-bool jit_dominates(const struct jit *j, uint32_t insn, uint32_t block)
+bool jit_def_use_dominates(const struct jit *j, uint32_t insn, uint32_t block)
 {
-    uint32_t of = jit_block_of(j, insn);
+    uint32_t of = jit_def_use_block(j, insn);
     while (block != of && j->f->blocks.v[block].idom != UINT32_MAX)
         block = j->f->blocks.v[block].idom;
     return block == of;
 }
 
-bool jit_is_behind(const struct jit *j, uint32_t insn)
+bool jit_def_use_is_behind(const struct jit *j, uint32_t insn)
 {
-    return !j->f->blocks.v[jit_block_of(j, insn)].loop && jit_dominates(j, insn, j->block);
+    return !j->f->blocks.v[jit_def_use_block(j, insn)].loop &&
+           jit_def_use_dominates(j, insn, j->block);
 }
 
 /* No lane waits anywhere in the group when the instruction runs, and nothing but registers keeps values. */
 static bool runs_alone(const struct jit *j, uint32_t insn)
 {
-    const uint64_t *waits = jit_waits(j, jit_block_of(j, insn));
+    const uint64_t *waits = jit_def_use_waits(j, jit_def_use_block(j, insn));
     for (uint32_t w = 0; w < j->vary->words; w++)
         if (waits[w])
             return false;
@@ -201,19 +203,20 @@ static bool runs_alone(const struct jit *j, uint32_t insn)
 /* The instruction runs once in a group, for all lanes that come to it, and nothing but registers keeps values. */
 static bool runs_once(const struct jit *j, uint32_t insn)
 {
-    return j->is_one_region && !j->f->blocks.v[jit_block_of(j, insn)].loop;
+    return j->is_one_region && !j->f->blocks.v[jit_def_use_block(j, insn)].loop;
 }
 
 /* The register holds at `to`, in the lanes that run it, what it held at `from`. Within a block nothing in between may write it.
  * From another block it must have been there for good, and not have been written since for other lanes alone: so it is live
  * here, or no other lane was anywhere, or it is never written again. */
-bool jit_is_unchanged(const struct jit *j, uint32_t reg, uint32_t from, uint32_t to)
+bool jit_def_use_is_unchanged(const struct jit *j, uint32_t reg, uint32_t from, uint32_t to)
 {
-    uint32_t only = j->regs[reg].only, block = jit_block_of(j, from);
+    uint32_t only = j->regs[reg].only, block = jit_def_use_block(j, from);
     if (block != j->block || to < from)
-        return only != UINT32_MAX && jit_dominates(j, only, block) &&
-               (jit_block_of(j, only) != block || only < from) &&
-               (jit_is_live_into(j, j->block, reg) || runs_alone(j, only) || runs_once(j, only));
+        return only != UINT32_MAX && jit_def_use_dominates(j, only, block) &&
+               (jit_def_use_block(j, only) != block || only < from) &&
+               (jit_def_use_is_live_into(j, j->block, reg) || runs_alone(j, only) ||
+                runs_once(j, only));
     for (uint32_t i = 0; i < j->regs[reg].n_defs; i++) {
         uint32_t def = j->defs[j->regs[reg].defs + i];
         if (def >= from && def < to)
@@ -237,7 +240,7 @@ static void note_root(void *ud, uint32_t reg, bool is_def)
     r->j->roots[r->n++] = reg;
 }
 
-void jit_add_roots(const struct jit *j, uint32_t reg, uint64_t *set)
+void jit_def_use_add_roots(const struct jit *j, uint32_t reg, uint64_t *set)
 {
     struct roots r = {j, set, 0};
     for (;;) {
@@ -250,19 +253,19 @@ void jit_add_roots(const struct jit *j, uint32_t reg, uint64_t *set)
     }
 }
 
-unsigned jit_copies_on(const struct jit *j, uint32_t reg)
+unsigned jit_def_use_copies_on(const struct jit *j, uint32_t reg)
 {
     if (!j->regs[reg].is_per_copy)
         return j->copies;
     return j->row && j->row->regs[reg].spans_group ? j->row->shape.copies : 1;
 }
 
-unsigned jit_first_of_row(const struct jit *j, uint32_t reg, unsigned copy)
+unsigned jit_def_use_first_of_row(const struct jit *j, uint32_t reg, unsigned copy)
 {
-    return copy - copy % jit_copies_on(j, reg);
+    return copy - copy % jit_def_use_copies_on(j, reg);
 }
 
-enum jit_shape jit_shape_of(const struct jit *j, const struct pt_operand *o, int64_t *stride)
+enum jit_shape jit_def_use_shape(const struct jit *j, const struct pt_operand *o, int64_t *stride)
 {
     *stride = 0;
     if (o->kind == PT_OPND_REG) {
@@ -276,7 +279,7 @@ enum jit_shape jit_shape_of(const struct jit *j, const struct pt_operand *o, int
     return v.level < PT_LEVEL_LANE ? JIT_SCALAR : v.is_affine ? JIT_AFFINE : JIT_VECTOR;
 }
 
-bool jit_constant(const struct jit *j, const struct pt_operand *o, uint64_t *value)
+bool jit_def_use_constant(const struct jit *j, const struct pt_operand *o, uint64_t *value)
 {
     if (o->kind == PT_OPND_REG && j->regs[o->index].def != UINT32_MAX) {
         const struct pt_insn *def = &j->f->insns.v[j->regs[o->index].def];
@@ -287,7 +290,7 @@ bool jit_constant(const struct jit *j, const struct pt_operand *o, uint64_t *val
     return o->kind == PT_OPND_IMM && o->type != PT_f32 && o->type != PT_f64;
 }
 
-bool jit_is_per_copy(const struct jit *j, const struct pt_operand *o)
+bool jit_def_use_is_per_copy(const struct jit *j, const struct pt_operand *o)
 {
     if (o->kind == PT_OPND_REG)
         return j->regs[o->index].is_per_copy;
@@ -304,7 +307,7 @@ static uint32_t outermost_header(const struct jit *j)
     return header;
 }
 
-bool jit_has_old(const struct jit *j, uint32_t reg)
+bool jit_def_use_has_old(const struct jit *j, uint32_t reg)
 {
     uint32_t header = outermost_header(j);
     size_t words = (j->f->regs.n + 63) / 64;
@@ -312,9 +315,9 @@ bool jit_has_old(const struct jit *j, uint32_t reg)
            (header != UINT32_MAX && j->live_in[header * words + reg / 64] >> (reg & 63) & 1);
 }
 
-bool jit_keeps_old(const struct jit *j, uint32_t reg)
+bool jit_def_use_keeps_old(const struct jit *j, uint32_t reg)
 {
-    if (j->insn->guard && jit_has_old(j, reg))
+    if (j->insn->guard && jit_def_use_has_old(j, reg))
         return true;
     if (j->f->regs.v[reg].n_defs <= 1 && !j->f->blocks.v[j->block].loop)
         return false;
@@ -329,7 +332,7 @@ bool jit_keeps_old(const struct jit *j, uint32_t reg)
     return false;
 }
 
-void jit_note_write(void *ud, uint32_t reg, bool is_def)
+void jit_def_use_note_write(void *ud, uint32_t reg, bool is_def)
 {
     if (is_def)
         jit_set_add(ud, reg);

@@ -52,7 +52,7 @@ static bool only_loads_part(const struct jit *j)
     for (uint32_t l = 0; l < j->f->loops.n; l++) {
         const struct pt_loop *loop = &j->f->loops.v[l];
         if (parts(j, loop) &&
-            (loop->end > loop->header + 1 || !jit_is_loading_loop(j, loop->header)))
+            (loop->end > loop->header + 1 || !jit_loops_is_loading(j, loop->header)))
             return false;
     }
     return true;
@@ -65,7 +65,7 @@ static bool has_parting_access(const struct jit *j)
         const struct pt_loop *loop = &j->f->loops.v[l];
         uint32_t end = parts(j, loop) ? loop->end : 0;
         for (uint32_t b = loop->header; b < end; b++)
-            if (jit_block_has_effect(j, b, PT_FX_READ | PT_FX_WRITE))
+            if (jit_insn_info_block_has_effect(j, b, PT_FX_READ | PT_FX_WRITE))
                 return true;
     }
     return false;
@@ -92,7 +92,7 @@ static bool has_striding_loop(const struct jit *j)
         const struct pt_operand *o = &j->f->operands.v[insn->operands];
         if (pt_insn_form(j->m, insn)->op != PT_OP_add_int || o[0].kind != PT_OPND_REG ||
             j->f->regs.v[o[0].index].n_defs != 2 || !j->vary->regs[o[0].index].is_affine ||
-            jit_strides_grid(j, insn))
+            jit_loops_stride_grid(j, insn))
             continue;
         for (unsigned k = 1; k < 3; k++)
             if (o[k].kind == PT_OPND_REG && o[3 - k].kind == PT_OPND_REG &&
@@ -113,7 +113,8 @@ static uint32_t row_copies(const struct pt_vary_shape *shape)
 /* Chunks that have to go together: of a warp, or of a row of the block, in which the other indexes are the same. */
 static uint32_t least_copies(const struct jit *j, const struct pt_vary_shape *shape)
 {
-    if (jit_has_effect(j, PT_FX_WARP | PT_FX_CALL) || jit_has_ordering_points(j) || jit_has_steps(j))
+    if (jit_insn_info_has_effect(j, PT_FX_WARP | PT_FX_CALL) ||
+        jit_insn_info_has_ordering_points(j) || jit_insn_info_has_steps(j))
         return PT_WARP_SIZE / shape->width;
     bool has_rows = (shape->block[1] > 1 || shape->block[2] > 1) && !has_parting_loop(j);
     return has_rows ? row_copies(shape) : 1;
@@ -138,7 +139,7 @@ static bool has_calling_loop(struct jit *j)
     for (uint32_t b = 0; b < j->f->blocks.n; b++) {
         const struct pt_block *block = &j->f->blocks.v[b];
         for (uint32_t i = block->first; block->loop && i < block->first + block->count; i++)
-            if (jit_needs_call(j, pt_insn_form(j->m, &j->f->insns.v[i])))
+            if (jit_lane_call_is_needed(j, pt_insn_form(j->m, &j->f->insns.v[i])))
                 return true;
     }
     return false;
@@ -152,7 +153,7 @@ static bool fits_registers(struct jit *j, uint32_t copies)
     uint32_t registers = j->target->has_mask_registers ? 32 : 16;
     if (copies <= CALLING_COPIES && has_calling_loop(j))
         return true;
-    uint32_t pressure = jit_pressure(j, copies <= COPIES_ENOUGH);
+    uint32_t pressure = jit_register_pressure_find(j, copies <= COPIES_ENOUGH);
     return copies * pressure <= (j->f->loops.n ? registers - registers / 4 : 3 * registers);
 }
 
@@ -163,7 +164,8 @@ static uint32_t choose_copies(struct jit *j, const struct pt_vary_shape *shape)
     uint32_t width = shape->width, copies = least_copies(j, shape), most = most_copies(j, shape);
     uint32_t threads = shape->block[0] * shape->block[1] * shape->block[2];
     bool is_wide = has_striding_loop(j) || (has_parting_access(j) && only_loads_part(j));
-    if (!threads || jit_tells_order(j) || jit_has_effect(j, PT_FX_CALL) || jit_has_steps(j))
+    if (!threads || jit_insn_info_tells_order(j) || jit_insn_info_has_effect(j, PT_FX_CALL) ||
+        jit_insn_info_has_steps(j))
         return copies;
     while (2 * copies <= most && (is_wide || fits_registers(j, 2 * copies)) &&
            threads % (2 * copies * width) == 0 && 2 * copies * j->f->insns.n <= CODE_MOST)
@@ -183,7 +185,8 @@ static bool parts_warps(struct jit *j)
     for (j->block = 0; j->block < j->f->blocks.n; j->block++) {
         const struct pt_block *b = &j->f->blocks.v[j->block];
         for (uint32_t i = b->first; i < b->first + b->count; i++)
-            if ((pt_insn_form(j->m, &j->f->insns.v[i])->effects & PT_FX_WARP) && !jit_is_whole(j)) {
+            if ((pt_insn_form(j->m, &j->f->insns.v[i])->effects & PT_FX_WARP) &&
+                !jit_insn_info_is_whole(j)) {
                 j->why = NULL;
                 return true;
             }
@@ -191,7 +194,7 @@ static bool parts_warps(struct jit *j)
     return false;
 }
 
-void jit_choose_copies(struct jit *j, struct pt_vary_shape *shape)
+void jit_group_size_choose(struct jit *j, struct pt_vary_shape *shape)
 {
     j->live_in = pt_live_in(j->m, j->f, j->arena);
     j->read = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *j->read);
@@ -207,7 +210,7 @@ void jit_choose_copies(struct jit *j, struct pt_vary_shape *shape)
     }
 }
 
-void jit_find_rows(struct jit *j, const struct pt_vary_shape *shape)
+void jit_group_size_find_rows(struct jit *j, const struct pt_vary_shape *shape)
 {
     struct pt_vary_shape row = *shape;
     row.copies = row_copies(shape);

@@ -8,7 +8,7 @@
 #include "backend/jit/object/snapshot.h"
 #include "backend/order.h"
 
-bool jit_is_idle(const struct pt_form *form)
+bool jit_insn_info_is_idle(const struct pt_form *form)
 {
     switch (form->op) {
     case PT_OP_cp_async_commit:
@@ -24,38 +24,39 @@ bool jit_is_idle(const struct pt_form *form)
     }
 }
 
-bool jit_is_read(const struct jit *j, const struct pt_operand *d)
+bool jit_insn_info_is_read(const struct jit *j, const struct pt_operand *d)
 {
     return d->kind == PT_OPND_REG && jit_set_has(j->read, d->index);
 }
 
-bool jit_is_ordered(const struct jit *j, const struct pt_insn *insn)
+bool jit_insn_info_is_ordered(const struct jit *j, const struct pt_insn *insn)
 {
     const struct pt_form *form = pt_insn_form(j->m, insn);
     const struct pt_operand *o = &j->f->operands.v[insn->operands];
     bool commutes = pt_form_has(form, PT_M_add) || pt_form_has(form, PT_M_min) ||
                     pt_form_has(form, PT_M_max) || pt_form_has(form, PT_M_and) ||
                     pt_form_has(form, PT_M_or) || pt_form_has(form, PT_M_xor);
-    return !commutes || (form->effects & PT_FX_FP) || (o->kind != PT_OPND_MEM && jit_is_read(j, o));
+    return !commutes || (form->effects & PT_FX_FP) ||
+           (o->kind != PT_OPND_MEM && jit_insn_info_is_read(j, o));
 }
 
-bool jit_is_batched(struct jit *j, const struct pt_insn *insn)
+bool jit_insn_info_is_batched(struct jit *j, const struct pt_insn *insn)
 {
     const struct pt_form *form = pt_insn_form(j->m, insn);
     const struct pt_operand *d = &j->f->operands.v[insn->operands];
     if (insn->guard || (form->effects & ~(uint32_t)PT_FX_FP) || d->kind != PT_OPND_REG ||
         j->regs[d->index].shape != JIT_VECTOR)
         return false;
-    return jit_needs_call(j, form);
+    return jit_lane_call_is_needed(j, form);
 }
 
-bool jit_is_sync(const struct jit *j, uint32_t block)
+bool jit_insn_info_is_sync(const struct jit *j, uint32_t block)
 {
     const struct pt_insn *first = &j->f->insns.v[j->f->blocks.v[block].first];
-    return jit_is_barrier(pt_insn_form(j->m, first));
+    return jit_insn_info_is_barrier(pt_insn_form(j->m, first));
 }
 
-bool jit_block_has_effect(const struct jit *j, uint32_t block, uint32_t effect)
+bool jit_insn_info_block_has_effect(const struct jit *j, uint32_t block, uint32_t effect)
 {
     const struct pt_block *b = &j->f->blocks.v[block];
     for (uint32_t i = b->first; i < b->first + b->count; i++)
@@ -64,10 +65,10 @@ bool jit_block_has_effect(const struct jit *j, uint32_t block, uint32_t effect)
     return false;
 }
 
-bool jit_has_effect(const struct jit *j, uint32_t effect)
+bool jit_insn_info_has_effect(const struct jit *j, uint32_t effect)
 {
     for (uint32_t b = 0; b < j->f->blocks.n; b++)
-        if (jit_block_has_effect(j, b, effect))
+        if (jit_insn_info_block_has_effect(j, b, effect))
             return true;
     return false;
 }
@@ -79,7 +80,7 @@ static bool is_ordering_point(const struct pt_form *form)
     return (form->effects & PT_FX_ATOMIC) || (is_access && pt_order_of(form) != PT_ORDER_PLAIN);
 }
 
-bool jit_has_ordering_points(const struct jit *j)
+bool jit_insn_info_has_ordering_points(const struct jit *j)
 {
     for (uint32_t i = 0; i < j->f->insns.n; i++)
         if (is_ordering_point(pt_insn_form(j->m, &j->f->insns.v[i])))
@@ -88,32 +89,33 @@ bool jit_has_ordering_points(const struct jit *j)
 }
 
 /* Those whose order could be told: warps do them one after the other. */
-bool jit_tells_order(const struct jit *j)
+bool jit_insn_info_tells_order(const struct jit *j)
 {
     for (uint32_t i = 0; i < j->f->insns.n; i++) {
         const struct pt_form *form = pt_insn_form(j->m, &j->f->insns.v[i]);
         bool is_atomic = form->effects & PT_FX_ATOMIC;
-        if (is_ordering_point(form) && (!is_atomic || jit_is_ordered(j, &j->f->insns.v[i])))
+        if (is_ordering_point(form) &&
+            (!is_atomic || jit_insn_info_is_ordered(j, &j->f->insns.v[i])))
             return true;
     }
     return false;
 }
 
-bool jit_is_stepped(const struct jit *j, const struct pt_form *form)
+bool jit_insn_info_is_stepped(const struct jit *j, const struct pt_form *form)
 {
-    return pt_op_compiled((enum pt_op)form->op) == PT_JIT_CALL &&
-           !jit_has_lanes(j, form) && !jit_is_product(j, form);
+    return pt_op_compiled((enum pt_op)form->op) == PT_JIT_CALL && !jit_lane_call_exists(j, form) &&
+           !jit_insn_info_is_product(j, form);
 }
 
-bool jit_has_steps(const struct jit *j)
+bool jit_insn_info_has_steps(const struct jit *j)
 {
     for (uint32_t i = 0; i < j->f->insns.n; i++)
-        if (jit_is_stepped(j, pt_insn_form(j->m, &j->f->insns.v[i])))
+        if (jit_insn_info_is_stepped(j, pt_insn_form(j->m, &j->f->insns.v[i])))
             return true;
     return false;
 }
 
-bool jit_is_plain_load(const struct pt_form *form)
+bool jit_insn_info_is_plain_load(const struct pt_form *form)
 {
     enum pt_space space = pt_form_space(form);
     return (form->op == PT_OP_ld || form->op == PT_OP_ld_nc) && form->effects == PT_FX_READ &&
@@ -126,7 +128,7 @@ static bool talks(const struct jit *j, uint32_t block)
     const struct pt_block *b = &j->f->blocks.v[block];
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
         const struct pt_form *form = pt_insn_form(j->m, &j->f->insns.v[i]);
-        if ((form->effects & PT_FX_WARP) || jit_is_barrier(form))
+        if ((form->effects & PT_FX_WARP) || jit_insn_info_is_barrier(form))
             return true;
     }
     return false;
@@ -147,16 +149,16 @@ static bool reaches_talk(struct jit *j, uint32_t block, uint64_t *seen)
 }
 
 /* How lanes stop at the block being generated. */
-uint8_t jit_stop_here(const struct jit *j)
+uint8_t jit_insn_info_stop(const struct jit *j)
 {
     return j->vary->stops ? j->vary->stops[j->block] : PT_STOP_NONE;
 }
 
-bool jit_is_whole(struct jit *j)
+bool jit_insn_info_is_whole(struct jit *j)
 {
-    if (jit_stop_here(j) >= PT_STOP_EACH)
+    if (jit_insn_info_stop(j) >= PT_STOP_EACH)
         return true;
-    const uint64_t *waits = jit_waits(j, j->block);
+    const uint64_t *waits = jit_def_use_waits(j, j->block);
     uint64_t *seen = pt_arena_alloc(j->arena, j->vary->words * sizeof *seen);
     for (uint32_t b = 0; b < j->f->blocks.n; b++)
         if (jit_set_has(waits, b) && reaches_talk(j, b, seen))
@@ -164,7 +166,7 @@ bool jit_is_whole(struct jit *j)
     return true;
 }
 
-bool jit_is_product(const struct jit *j, const struct pt_form *form)
+bool jit_insn_info_is_product(const struct jit *j, const struct pt_form *form)
 {
     return jit_snapshot_product(j->snapshot, form) != NULL;
 }

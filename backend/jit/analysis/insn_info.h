@@ -5,77 +5,77 @@
 #include "backend/jit/jit.h"
 
 /* Some instruction has one of these effects. */
-bool jit_has_effect(const struct jit *j, uint32_t effects);
+bool jit_insn_info_has_effect(const struct jit *j, uint32_t effects);
 
 /* Some are accesses that all lanes of a warp do before any goes on. */
-bool jit_has_ordering_points(const struct jit *j);
+bool jit_insn_info_has_ordering_points(const struct jit *j);
 
 /* The order of lanes' accesses could be told. */
-bool jit_tells_order(const struct jit *j);
+bool jit_insn_info_tells_order(const struct jit *j);
 
 /* The block's first instruction is a sync point of CTA or cluster. */
-bool jit_is_sync(const struct jit *j, uint32_t block);
+bool jit_insn_info_is_sync(const struct jit *j, uint32_t block);
 
 /* The instruction is a call that others may share. */
-bool jit_is_batched(struct jit *j, const struct pt_insn *insn);
+bool jit_insn_info_is_batched(struct jit *j, const struct pt_insn *insn);
 
 /* A load of shared or global memory that nobody orders. */
-bool jit_is_plain_load(const struct pt_form *form);
+bool jit_insn_info_is_plain_load(const struct pt_form *form);
 
 /* All live lanes of j->insn's warp stand there, but for those that only end; false with j->why set. */
-bool jit_is_whole(struct jit *j);
+bool jit_insn_info_is_whole(struct jit *j);
 
 /* The form is a product of matrices that a function for it computes. */
-bool jit_is_product(const struct jit *j, const struct pt_form *form);
+bool jit_insn_info_is_product(const struct jit *j, const struct pt_form *form);
 
 /* The instruction only waits for asynchronous operations, or groups them: it has nothing to do. */
-bool jit_is_idle(const struct pt_form *form);
+bool jit_insn_info_is_idle(const struct pt_form *form);
 
 /* True if the result of an atomic access, or what is left in memory, may depend on the order of the lanes. */
-bool jit_is_ordered(const struct jit *j, const struct pt_insn *insn);
+bool jit_insn_info_is_ordered(const struct jit *j, const struct pt_insn *insn);
 
 /* The interpreter runs instructions of the form, warp by warp: they have no code of their own. */
-bool jit_is_stepped(const struct jit *j, const struct pt_form *form);
+bool jit_insn_info_is_stepped(const struct jit *j, const struct pt_form *form);
 
 /* The function has such an instruction. */
-bool jit_has_steps(const struct jit *j);
+bool jit_insn_info_has_steps(const struct jit *j);
 
 /* Where lanes of the warp stop before the block, if they do: enum pt_stop. */
-uint8_t jit_stop_here(const struct jit *j);
+uint8_t jit_insn_info_stop(const struct jit *j);
 
 /* Some instruction of the block has it. */
-bool jit_block_has_effect(const struct jit *j, uint32_t block, uint32_t effect);
+bool jit_insn_info_block_has_effect(const struct jit *j, uint32_t block, uint32_t effect);
 
 /* The destination is a register that some instruction reads. */
-bool jit_is_read(const struct jit *j, const struct pt_operand *d);
+bool jit_insn_info_is_read(const struct jit *j, const struct pt_operand *d);
 
 /* The first instruction of a block. */
-static inline const struct pt_insn *jit_first_insn(const struct jit *j, uint32_t block)
+static inline const struct pt_insn *jit_insn_info_first(const struct jit *j, uint32_t block)
 {
     return &j->f->insns.v[j->f->blocks.v[block].first];
 }
 
 /* The last one: its index. */
-static inline uint32_t jit_last_of(const struct jit *j, uint32_t block)
+static inline uint32_t jit_insn_info_last(const struct jit *j, uint32_t block)
 {
     return j->f->blocks.v[block].first + j->f->blocks.v[block].count - 1;
 }
 
 /* A barrier of the CTA or the cluster; mbarriers are tested without waiting. */
-static inline bool jit_is_barrier(const struct pt_form *form)
+static inline bool jit_insn_info_is_barrier(const struct pt_form *form)
 {
     bool is_sync = form->effects & (PT_FX_CTA | PT_FX_CLUSTER);
     return is_sync && pt_op_compiled((enum pt_op)form->op) != PT_JIT_CALL;
 }
 
 /* An instruction of a warp that takes the lanes that are present. */
-static inline bool jit_takes_present(const struct pt_form *form)
+static inline bool jit_insn_info_takes_present(const struct pt_form *form)
 {
     return form->op == PT_OP_activemask || form->op == PT_OP_shfl || form->op == PT_OP_vote;
 }
 
 /* bar.red, barrier.red */
-static inline bool jit_is_reduction(const struct pt_form *form)
+static inline bool jit_insn_info_is_reduction(const struct pt_form *form)
 {
     return form->op == PT_OP_bar_red_popc || form->op == PT_OP_bar_red_pred ||
            form->op == PT_OP_barrier_red_popc || form->op == PT_OP_barrier_red_pred;

@@ -176,14 +176,14 @@ static void see_reg(void *ud, uint32_t reg, bool is_def)
 
 static void see_block(const struct jit *j, uint32_t block, struct regs *r)
 {
-    for (uint32_t i = j->f->blocks.v[block].first; i <= jit_last_of(j, block); i++)
+    for (uint32_t i = j->f->blocks.v[block].first; i <= jit_insn_info_last(j, block); i++)
         pt_insn_regs(j->m, j->f, &j->f->insns.v[i], see_reg, r);
 }
 
 /* The block, but for the branch at its end, once more. */
 static void run_block(struct eval *e, uint32_t block)
 {
-    for (uint32_t i = e->j->f->blocks.v[block].first; i < jit_last_of(e->j, block); i++) {
+    for (uint32_t i = e->j->f->blocks.v[block].first; i < jit_insn_info_last(e->j, block); i++) {
         const struct pt_insn *insn = &e->j->f->insns.v[i];
         const struct pt_operand *d = &e->j->f->operands.v[insn->operands];
         struct regs r = {0};
@@ -205,9 +205,10 @@ static void start_again(struct eval *e)
 /* The comparison of 32 bits by which the block, a loop, goes on; NULL: it is another. */
 static const struct pt_insn *end_of(const struct jit *j, uint32_t block)
 {
-    const struct pt_insn *last = &j->f->insns.v[jit_last_of(j, block)];
+    const struct pt_insn *last = &j->f->insns.v[jit_insn_info_last(j, block)];
     uint32_t only = j->regs[last->guard].only;
-    if (last->guard_neg || only < j->f->blocks.v[block].first || only >= jit_last_of(j, block))
+    if (last->guard_neg || only < j->f->blocks.v[block].first ||
+        only >= jit_insn_info_last(j, block))
         return NULL;
     const struct pt_insn *insn = &j->f->insns.v[only];
     const struct pt_form *form = pt_insn_form(j->m, insn);
@@ -264,7 +265,7 @@ static bool comes_before(const struct jit *j, uint32_t first, const uint64_t *wr
     uint64_t *defs = pt_arena_alloc(j->arena, words * sizeof *defs);
     struct regs r = {.defs = defs, .avoid = written};
     see_block(j, first + 1, &r);
-    for (uint32_t i = j->f->blocks.v[first + 1].first; i <= jit_last_of(j, first + 1); i++) {
+    for (uint32_t i = j->f->blocks.v[first + 1].first; i <= jit_insn_info_last(j, first + 1); i++) {
         const struct pt_insn *insn = &j->f->insns.v[i];
         uint32_t effects = pt_insn_form(j->m, insn)->effects;
         bool is_branch = effects & PT_FX_BRANCH;
@@ -272,15 +273,15 @@ static bool comes_before(const struct jit *j, uint32_t first, const uint64_t *wr
     }
     for (uint32_t reg = 0; reg < j->f->regs.n; reg++)
         for (uint32_t b = first; b <= first + 3 && jit_set_has(defs, reg); b++)
-            r.meets |= jit_is_live_into(j, b, reg);
+            r.meets |= jit_def_use_is_live_into(j, b, reg);
     return !r.meets;
 }
 
 /* The register is needed where the first loop, the second or what follows begins. */
 static bool matters(const struct jit *j, uint32_t first, uint32_t reg)
 {
-    return jit_is_live_into(j, first, reg) || jit_is_live_into(j, first + 2, reg) ||
-           jit_is_live_into(j, first + 3, reg);
+    return jit_def_use_is_live_into(j, first, reg) || jit_def_use_is_live_into(j, first + 2, reg) ||
+           jit_def_use_is_live_into(j, first + 3, reg);
 }
 
 /* Some rounds of the first loop do what one of the second does. */
@@ -311,12 +312,12 @@ static bool is_power(int64_t number)
 /* The block between leads to the second loop, unless its guard takes lanes behind it. */
 static bool leads_on(const struct jit *j, uint32_t block)
 {
-    const struct pt_insn *last = &j->f->insns.v[jit_last_of(j, block)];
+    const struct pt_insn *last = &j->f->insns.v[jit_insn_info_last(j, block)];
     bool branches = pt_insn_form(j->m, last)->op == PT_OP_bra;
     return !branches || (last->guard && j->f->operands.v[last->operands].index == block + 2);
 }
 
-bool jit_find_reroll(const struct jit *j, uint32_t first, struct jit_reroll *r)
+bool jit_loops_find_reroll(const struct jit *j, uint32_t first, struct jit_reroll *r)
 {
     size_t n = j->f->regs.n, words = (n + 63) / 64;
     struct eval e = {.j = j, .n = 1};
@@ -332,8 +333,8 @@ bool jit_find_reroll(const struct jit *j, uint32_t first, struct jit_reroll *r)
     start_again(&e);
     run_block(&e, first);
     if (e.fails || !is_power(step) || step > STEP_MOST || !find_counter(&e, first, r) ||
-        jit_is_live_into(j, first + 2, r->counter.index) ||
-        jit_is_live_into(j, first + 3, r->counter.index) ||
+        jit_def_use_is_live_into(j, first + 2, r->counter.index) ||
+        jit_def_use_is_live_into(j, first + 3, r->counter.index) ||
         (r->end.kind == PT_OPND_REG && jit_set_has(written, r->end.index)))
         return false;
     const struct node *sum = &e.nodes[value_of(&e, r->index.index)];
@@ -347,7 +348,7 @@ bool jit_find_reroll(const struct jit *j, uint32_t first, struct jit_reroll *r)
 
 enum { LOADS_LEAST = 5 /* one instruction in so many is a load */ };
 
-const struct pt_operand *jit_load_base(const struct jit *j, const struct pt_insn *insn)
+const struct pt_operand *jit_loops_load_base(const struct jit *j, const struct pt_insn *insn)
 {
     const struct pt_form *form = pt_insn_form(j->m, insn);
     if ((form->op != PT_OP_ld && form->op != PT_OP_ld_nc) || pt_order_of(form) != PT_ORDER_PLAIN ||
@@ -381,7 +382,7 @@ static void spread(const struct jit *j, const struct pt_block *b, uint64_t *set,
 {
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
         const struct pt_insn *insn = &j->f->insns.v[i];
-        struct use u = {.set = set, .meets = starts && jit_load_base(j, insn)};
+        struct use u = {.set = set, .meets = starts && jit_loops_load_base(j, insn)};
         pt_insn_regs(j->m, j->f, insn, note_use, &u);
         if (u.meets)
             pt_insn_regs(j->m, j->f, insn, note_def, &u);
@@ -399,23 +400,23 @@ static bool is_chained(const struct jit *j, uint32_t block)
         set[w] &= j->live_in[block * words + w];
     spread(j, b, set, false);
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        const struct pt_operand *base = jit_load_base(j, &j->f->insns.v[i]);
+        const struct pt_operand *base = jit_loops_load_base(j, &j->f->insns.v[i]);
         if (base && jit_set_has(set, base->index))
             return true;
     }
-    return jit_set_has(set, j->f->insns.v[jit_last_of(j, block)].guard);
+    return jit_set_has(set, j->f->insns.v[jit_insn_info_last(j, block)].guard);
 }
 
-bool jit_is_loading_loop(const struct jit *j, uint32_t block)
+bool jit_loops_is_loading(const struct jit *j, uint32_t block)
 {
     const struct pt_block *b = &j->f->blocks.v[block];
-    const struct pt_insn *last = &j->f->insns.v[jit_last_of(j, block)];
+    const struct pt_insn *last = &j->f->insns.v[jit_insn_info_last(j, block)];
     uint32_t loads = 0;
     if (j->vary->branch[block] <= PT_LEVEL_GROUP || pt_insn_form(j->m, last)->op != PT_OP_bra ||
         !last->guard || b->next == block || j->f->operands.v[last->operands].index != block)
         return false;
     for (uint32_t i = b->first; i < b->first + b->count - 1; i++)
-        loads += jit_load_base(j, &j->f->insns.v[i]) != NULL;
+        loads += jit_loops_load_base(j, &j->f->insns.v[i]) != NULL;
     return loads * LOADS_LEAST >= b->count && !is_chained(j, block);
 }
 
@@ -437,7 +438,7 @@ static bool is_of_grid(const struct jit *j, const struct pt_operand *o, unsigned
     return false;
 }
 
-bool jit_strides_grid(const struct jit *j, const struct pt_insn *insn)
+bool jit_loops_stride_grid(const struct jit *j, const struct pt_insn *insn)
 {
     const struct pt_operand *o = &j->f->operands.v[insn->operands];
     if (pt_insn_form(j->m, insn)->op != PT_OP_add_int || insn->guard || o->kind != PT_OPND_REG)

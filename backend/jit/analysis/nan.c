@@ -85,7 +85,7 @@ static void find_finite(struct scan *s)
 
 /* ---- values whose NaNs can wait -------------------------------------------------------------- */
 
-unsigned jit_choices(const struct pt_form *form)
+unsigned jit_nan_choices(const struct pt_form *form)
 {
     switch (form->op) {
     case PT_OP_mov:
@@ -113,7 +113,7 @@ static bool is_float(enum pt_type type)
 static bool gives_raw(const struct scan *s)
 {
     const struct pt_operand *o = &s->j->f->operands.v[s->insn->operands];
-    unsigned n = jit_choices(s->form);
+    unsigned n = jit_nan_choices(s->form);
     for (unsigned i = 1; i <= n; i++)
         if (!can_wait(s->j, &o[i]))
             return false;
@@ -146,7 +146,7 @@ static void find_raw(struct scan *s)
     } while (s->changed);
 }
 
-void jit_find_nans(struct jit *j)
+void jit_nan_find(struct jit *j)
 {
     struct scan s = {.j = j, .bound = pt_arena_alloc(j->arena, j->f->regs.n * sizeof(double))};
     find_finite(&s);

@@ -5,9 +5,9 @@
 #include "backend/jit/jit.h"
 
 /* Finds jit_reg.is_raw and is_finite. */
-void jit_find_nans(struct jit *j);
+void jit_nan_find(struct jit *j);
 
 /* The operands, from the second on, one of which is the result of the instruction in each lane; 0: it is no such one. */
-unsigned jit_choices(const struct pt_form *form);
+unsigned jit_nan_choices(const struct pt_form *form);
 
 #endif

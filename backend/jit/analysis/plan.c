@@ -35,7 +35,8 @@ static bool knows_operands(struct jit *j, const struct pt_insn *insn)
 static const struct pt_operand *count_of(const struct jit *j, const struct pt_insn *insn)
 {
     const struct pt_form *form = pt_insn_form(j->m, insn);
-    unsigned at = jit_is_reduction(form) ? 2 : 1, others = jit_is_reduction(form) ? 3 : 1;
+    unsigned at = jit_insn_info_is_reduction(form) ? 2 : 1,
+             others = jit_insn_info_is_reduction(form) ? 3 : 1;
     return insn->n_operands > others ? &j->f->operands.v[insn->operands + at] : NULL;
 }
 
@@ -53,11 +54,11 @@ static bool is_whole_barrier(const struct jit *j, const struct pt_insn *insn)
 {
     const struct pt_form *form = pt_insn_form(j->m, insn);
     const struct pt_operand *o = &j->f->operands.v[insn->operands], *count = count_of(j, insn);
-    const struct pt_operand *id = jit_is_reduction(form) ? o + 1 : o;
+    const struct pt_operand *id = jit_insn_info_is_reduction(form) ? o + 1 : o;
     bool is_agreed = id->kind == PT_OPND_IMM ||
                      (id->kind == PT_OPND_REG && j->vary->regs[id->index].level == PT_LEVEL_CTA);
-    bool waits =
-        form->op == PT_OP_bar_sync || form->op == PT_OP_barrier_sync || jit_is_reduction(form);
+    bool waits = form->op == PT_OP_bar_sync || form->op == PT_OP_barrier_sync ||
+                 jit_insn_info_is_reduction(form);
     return waits && is_agreed && (!count || counts_all(j, count));
 }
 
@@ -67,7 +68,7 @@ static bool has_count(const struct jit *j)
     for (uint32_t i = 0; i < j->f->insns.n; i++) {
         const struct pt_insn *insn = &j->f->insns.v[i];
         const struct pt_operand *count =
-            jit_is_barrier(pt_insn_form(j->m, insn)) ? count_of(j, insn) : NULL;
+            jit_insn_info_is_barrier(pt_insn_form(j->m, insn)) ? count_of(j, insn) : NULL;
         if (count && count->imm)
             return true;
     }
@@ -79,7 +80,8 @@ static bool may_be_stepped(struct jit *j, uint32_t index)
 {
     const struct pt_insn *insn = &j->f->insns.v[index];
     const struct pt_form *form = pt_insn_form(j->m, insn);
-    for (uint32_t k = 0; j->inlined && jit_is_stepped(j, form) && k < insn->n_operands; k++) {
+    for (uint32_t k = 0; j->inlined && jit_insn_info_is_stepped(j, form) && k < insn->n_operands;
+         k++) {
         const struct pt_operand *o = &j->f->operands.v[insn->operands + k];
         if (o->kind == PT_OPND_MEM)
             o = &j->f->operands.v[o->index];
@@ -95,7 +97,7 @@ static bool knows_all(struct jit *j)
         const struct pt_insn *insn = &j->f->insns.v[i];
         const struct pt_form *form = pt_insn_form(j->m, insn);
         if (form->effects & PT_FX_CALL) {
-            if (!jit_is_device_call(j, insn))
+            if (!jit_call_info_is_native(j, insn))
                 return jit_refuse(j, j->inlined->stays ? j->inlined->stays : "a call");
             continue;
         }
@@ -160,7 +162,7 @@ static void find_partial(struct jit *j, const struct jit_plan *plan)
     }
     j->partial = all;
     for (uint32_t b = 0; b < j->f->blocks.n; b++)
-        if (jit_is_parted(j, b))
+        if (jit_regions_is_parted(j, b))
             jit_set_add(j->partial, b);
 }
 
@@ -181,16 +183,16 @@ static void place_crossing(struct jit *j, const struct jit_plan *plan, uint32_t 
 {
     struct jit_reg *r = &j->regs[index];
     r->crosses = true;
-    r->is_remade = jit_can_remake(j, index);
+    r->is_remade = jit_def_use_can_remat(j, index);
     if (r->is_remade)
         return;
     if (r->shape == JIT_SCALAR && j->vary->regs[index].level == PT_LEVEL_CTA && !j->runs_apart) {
-        r->kept = jit_turn_variable(j, r->type);
-        r->next = jit_turn_variable(j, r->type);
+        r->kept = jit_cta_interleave_plan_variable(j, r->type);
+        r->next = jit_cta_interleave_plan_variable(j, r->type);
         return;
     }
-    r->scratch_bytes = jit_crossing_bytes(j, index);
-    r->is_in_frame = jit_frame_slot(j, index, &r->scratch);
+    r->scratch_bytes = jit_scratch_layout_crossing_bytes(j, index);
+    r->is_in_frame = jit_scratch_layout_frame_slot(j, index, &r->scratch);
     if (r->is_in_frame)
         return;
     j->scratch_bytes = (j->scratch_bytes + 63) & ~63u;
@@ -234,7 +236,7 @@ static bool has_sync_of_some(const struct jit *j)
 {
     for (uint32_t i = 0; i < j->f->insns.n; i++) {
         const struct pt_insn *insn = &j->f->insns.v[i];
-        if (jit_is_barrier(pt_insn_form(j->m, insn)) && !is_whole_barrier(j, insn))
+        if (jit_insn_info_is_barrier(pt_insn_form(j->m, insn)) && !is_whole_barrier(j, insn))
             return true;
     }
     return false;
@@ -254,7 +256,7 @@ static bool parts_only_warp(const struct jit *j)
     const uint32_t *block = j->vary->shape.block;
     uint32_t threads = block[0] * block[1] * block[2];
     for (uint32_t b = 0; threads && threads <= PT_WARP_SIZE && b < j->f->blocks.n; b++)
-        if (jit_is_sync(j, b) && jit_is_parted(j, b))
+        if (jit_insn_info_is_sync(j, b) && jit_regions_is_parted(j, b))
             return true;
     return false;
 }
@@ -263,15 +265,15 @@ static bool parts_only_warp(const struct jit *j)
 static bool runs_apart(struct jit *j)
 {
     struct jit_plan plan = {.entries = jit_new_set(j)};
-    bool begins_reducing = jit_is_reduction(pt_insn_form(j->m, &j->f->insns.v[0]));
+    bool begins_reducing = jit_insn_info_is_reduction(pt_insn_form(j->m, &j->f->insns.v[0]));
     if (j->options->has_cluster || begins_reducing || has_waiting_loop(j) || has_sync_of_some(j) ||
-        parts_only_warp(j) || jit_parts_warps(j))
+        parts_only_warp(j) || jit_stops_part_warps(j))
         return true;
-    const uint64_t *reaching = jit_find_reaching(j);
-    jit_find_entries(j, &plan, reaching);
-    if (!jit_are_convergent(j, plan.entries, reaching))
+    const uint64_t *reaching = jit_regions_find_reaching(j);
+    jit_regions_find_entries(j, &plan, reaching);
+    if (!jit_regions_are_convergent(j, plan.entries, reaching))
         return true;
-    jit_make_regions(j, &plan, reaching);
+    jit_regions_make(j, &plan, reaching);
     return has_count(j) && keeps_alive(&plan);
 }
 
@@ -279,12 +281,12 @@ void jit_plan_shape(struct jit *j)
 {
     struct pt_vary_shape shape = {.width = j->target->width, .copies = 1};
     memcpy(shape.block, j->options->block, sizeof shape.block);
-    jit_choose_copies(j, &shape);
+    jit_group_size_choose(j, &shape);
     j->runs_apart = runs_apart(j);
     if (j->runs_apart)
-        jit_find_stops(j, &shape);
+        jit_stops_find(j, &shape);
     else
-        jit_find_rows(j, &shape);
+        jit_group_size_find_rows(j, &shape);
     j->width = shape.width;
     j->copies = j->end_copy = shape.copies;
 }
@@ -292,7 +294,7 @@ void jit_plan_shape(struct jit *j)
 static bool has_reduction(const struct jit *j)
 {
     for (uint32_t i = 0; i < j->f->insns.n; i++)
-        if (jit_is_reduction(pt_insn_form(j->m, &j->f->insns.v[i])))
+        if (jit_insn_info_is_reduction(pt_insn_form(j->m, &j->f->insns.v[i])))
             return true;
     return false;
 }
@@ -306,32 +308,32 @@ static bool needs_no_barriers(const struct jit *j, const struct jit_plan *plan)
 /* Nothing is lost where a CTA's run is interrupted, and nobody can tell in which order CTAs run. */
 static bool may_take_turns(const struct jit *j)
 {
-    return !jit_has_effect(j, PT_FX_CALL) && !jit_has_steps(j) && !jit_tells_order(j) &&
-           !has_reduction(j) && keeps_carry(j);
+    return !jit_insn_info_has_effect(j, PT_FX_CALL) && !jit_insn_info_has_steps(j) &&
+           !jit_insn_info_tells_order(j) && !has_reduction(j) && keeps_carry(j);
 }
 
 /* From barrier to barrier. */
 static void plan_together(struct jit *j, struct jit_plan *plan)
 {
-    const uint64_t *reaching = jit_find_reaching(j);
+    const uint64_t *reaching = jit_regions_find_reaching(j);
     plan->entries = jit_new_set(j);
     if (needs_no_barriers(j, plan))
         jit_set_add(plan->entries, 0);
     else
-        jit_find_entries(j, plan, reaching);
-    jit_make_regions(j, plan, reaching);
+        jit_regions_find_entries(j, plan, reaching);
+    jit_regions_make(j, plan, reaching);
     plan->keeps_alive = keeps_alive(plan);
     plan->alive = j->scratch_bytes;
     if (plan->keeps_alive)
         j->scratch_bytes += plan->n_groups * j->copies * 4;
     if (may_take_turns(j))
-        jit_plan_turns(j, plan);
+        jit_cta_interleave_plan_find(j, plan);
 }
 
-bool jit_is_left(const struct jit *j, const struct jit_plan *plan, uint32_t block)
+bool jit_plan_is_left(const struct jit *j, const struct jit_plan *plan, uint32_t block)
 {
     for (uint32_t w = 0; w < j->vary->words; w++)
-        if (jit_waits(j, block)[w] & plan->entries[w])
+        if (jit_def_use_waits(j, block)[w] & plan->entries[w])
             return true;
     return false;
 }
@@ -342,7 +344,7 @@ static bool may_end_apart(const struct jit *j, const struct jit_plan *plan)
     if (keeps_alive(plan))
         return true;
     for (uint32_t b = 0; b < j->f->blocks.n; b++)
-        if (jit_ends_kernel(j, b) && jit_is_left(j, plan, b))
+        if (jit_regions_ends_kernel(j, b) && jit_plan_is_left(j, plan, b))
             return true;
     return false;
 }
@@ -351,20 +353,20 @@ static bool may_end_apart(const struct jit *j, const struct jit_plan *plan)
 static bool plan_apart(struct jit *j, struct jit_plan *plan)
 {
     uint64_t *stops = jit_new_set(j);
-    if (!jit_knows_syncs(j))
+    if (!jit_stops_are_known(j))
         return false;
     for (uint32_t b = 0; b < j->f->blocks.n; b++)
         if (j->vary->stops[b])
             jit_set_add(stops, b);
-    jit_cut_apart(j, plan, stops);
+    jit_regions_cut_apart(j, plan, stops);
     plan->has_ended = may_end_apart(j, plan);
-    plan->front_bytes = jit_front_bytes(plan->n_regions);
+    plan->front_bytes = jit_frontier_bytes(plan->n_regions);
     j->scratch_bytes = plan->front_bytes * plan->n_groups;
-    jit_place_members(j, plan);
+    jit_scratch_layout_place_members(j, plan);
     return true;
 }
 
-bool jit_plan(struct jit *j, struct jit_plan *plan)
+bool jit_plan_find(struct jit *j, struct jit_plan *plan)
 {
     const uint32_t *block = j->vary->shape.block;
     uint32_t threads = block[0] * block[1] * block[2], group = j->width * j->copies;
@@ -378,9 +380,9 @@ bool jit_plan(struct jit *j, struct jit_plan *plan)
     j->is_one_region = plan->n_regions == 1 && !plan->turns.region;
     find_partial(j, plan);
     j->starts_full = threads && threads % group == 0;
-    j->has_steps = jit_has_steps(j);
-    jit_plan_stack(j, plan);
+    j->has_steps = jit_insn_info_has_steps(j);
+    jit_scratch_layout_place_stack(j, plan);
     find_crossing(j, plan);
-    jit_place_kept(j, plan);
+    jit_cta_interleave_plan_place_kept(j, plan);
     return true;
 }

@@ -44,10 +44,10 @@ struct jit_plan {
 };
 
 /* Cuts the function into regions. False with j->why set if it cannot be native. */
-bool jit_plan(struct jit *j, struct jit_plan *plan);
+bool jit_plan_find(struct jit *j, struct jit_plan *plan);
 
 /* Lanes of the warp may stand where a region begins while the block runs. */
-bool jit_is_left(const struct jit *j, const struct jit_plan *plan, uint32_t block);
+bool jit_plan_is_left(const struct jit *j, const struct jit_plan *plan, uint32_t block);
 
 /* Chunks and groups for the kernel, and what is known of its values then. */
 void jit_plan_shape(struct jit *j);

@@ -13,12 +13,12 @@ static bool waits(const struct jit *j, const struct pt_loop *loop)
     return j->runs_apart && loop->communicates;
 }
 
-uint64_t *jit_find_reaching(struct jit *j)
+uint64_t *jit_regions_find_reaching(struct jit *j)
 {
     const struct pt_func *f = j->f;
     uint64_t *set = jit_new_set(j);
     for (uint32_t b = 0; b < f->blocks.n; b++)
-        if (jit_is_sync(j, b))
+        if (jit_insn_info_is_sync(j, b))
             jit_set_add(set, b);
     for (bool changed = true; changed;) {
         changed = false;
@@ -108,14 +108,14 @@ static void find_ways_out(struct jit *j, struct jit_plan *plan, const uint64_t *
 }
 
 /* Barriers, headers of loops that hold one or wait, and where such loops lead to begin regions. */
-void jit_find_entries(struct jit *j, struct jit_plan *plan, const uint64_t *reaching)
+void jit_regions_find_entries(struct jit *j, struct jit_plan *plan, const uint64_t *reaching)
 {
     const struct pt_func *f = j->f;
     uint64_t *syncs = jit_new_set(j);
     bool *holds = pt_arena_alloc(j->arena, f->loops.n + 1);
     jit_set_add(plan->entries, 0);
     for (uint32_t b = 0; b < f->blocks.n; b++)
-        if (jit_is_sync(j, b)) {
+        if (jit_insn_info_is_sync(j, b)) {
             jit_set_add(syncs, b);
             jit_set_add(plan->entries, b);
         }
@@ -129,7 +129,7 @@ void jit_find_entries(struct jit *j, struct jit_plan *plan, const uint64_t *reac
             find_ways_out(j, plan, reaching, &f->loops.v[l]);
 }
 
-bool jit_are_convergent(struct jit *j, const uint64_t *entries, const uint64_t *reaching)
+bool jit_regions_are_convergent(struct jit *j, const uint64_t *entries, const uint64_t *reaching)
 {
     const uint64_t *passed_by = find_passed_by(j, entries);
     for (uint32_t b = 0; b < j->f->blocks.n; b++)
@@ -163,7 +163,7 @@ static uint32_t *list_of(struct jit *j, const uint64_t *set, uint32_t *n)
     return list;
 }
 
-bool jit_ends_kernel(const struct jit *j, uint32_t block)
+bool jit_regions_ends_kernel(const struct jit *j, uint32_t block)
 {
     const struct pt_block *b = &j->f->blocks.v[block];
     const struct pt_form *form = pt_insn_form(j->m, &j->f->insns.v[b->first + b->count - 1]);
@@ -180,7 +180,7 @@ static void make_region(struct jit *j, struct jit_plan *plan, uint32_t entry)
     r->blocks = list_of(j, r->set, &r->n_blocks);
     r->exits = list_of(j, exits, &r->n_exits);
     for (uint32_t i = 0; i < r->n_blocks; i++)
-        r->has_ends |= jit_ends_kernel(j, r->blocks[i]);
+        r->has_ends |= jit_regions_ends_kernel(j, r->blocks[i]);
 }
 
 /* A block that several regions reach begins one, where it can: it would be generated more than once. */
@@ -199,7 +199,7 @@ static bool find_shared(struct jit *j, struct jit_plan *plan, const uint64_t *re
     return false;
 }
 
-void jit_make_regions(struct jit *j, struct jit_plan *plan, const uint64_t *reaching)
+void jit_regions_make(struct jit *j, struct jit_plan *plan, const uint64_t *reaching)
 {
     do {
         uint32_t n;
@@ -211,29 +211,30 @@ void jit_make_regions(struct jit *j, struct jit_plan *plan, const uint64_t *reac
     } while (find_shared(j, plan, reaching));
 }
 
-void jit_cut_apart(struct jit *j, struct jit_plan *plan, const uint64_t *also)
+void jit_regions_cut_apart(struct jit *j, struct jit_plan *plan, const uint64_t *also)
 {
     plan->entries = jit_new_set(j);
     for (uint32_t w = 0; w < j->vary->words; w++)
         plan->entries[w] = also[w];
-    jit_find_entries(j, plan, NULL);
-    jit_make_regions(j, plan, NULL);
+    jit_regions_find_entries(j, plan, NULL);
+    jit_regions_make(j, plan, NULL);
 }
 
-bool jit_is_parted(const struct jit *j, uint32_t block)
+bool jit_regions_is_parted(const struct jit *j, uint32_t block)
 {
     for (uint32_t w = 0; w < j->vary->words; w++)
-        if (jit_waits(j, block)[w])
+        if (jit_def_use_waits(j, block)[w])
             return true;
     return false;
 }
 
-bool jit_has_whole_warps(const struct jit *j)
+bool jit_regions_have_whole_warps(const struct jit *j)
 {
     const uint32_t *block = j->vary->shape.block;
     uint32_t threads = block[0] * block[1] * block[2];
     for (uint32_t b = 0; b < j->f->blocks.n; b++)
-        if (jit_ends_kernel(j, b) && (jit_is_parted(j, b) || j->vary->branch[b] > PT_LEVEL_GROUP))
+        if (jit_regions_ends_kernel(j, b) &&
+            (jit_regions_is_parted(j, b) || j->vary->branch[b] > PT_LEVEL_GROUP))
             return false;
     return threads && threads % PT_WARP_SIZE == 0;
 }

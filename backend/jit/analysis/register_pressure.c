@@ -41,8 +41,8 @@ static bool loads_for_one(const struct jit *j, const struct pt_insn *insn, struc
 {
     r->n_defs = 0;
     pt_insn_regs(j->m, j->f, insn, note_def, r);
-    return jit_is_plain_load(pt_insn_form(j->m, insn)) && !insn->guard && r->n_defs == 1 &&
-           j->f->regs.v[r->reg].n_defs == 1 && r->n[r->reg] == 1;
+    return jit_insn_info_is_plain_load(pt_insn_form(j->m, insn)) && !insn->guard &&
+           r->n_defs == 1 && j->f->regs.v[r->reg].n_defs == 1 && r->n[r->reg] == 1;
 }
 
 /* The reader of r->reg, loaded by instruction `i`, if it is arithmetic or a store of the same block and nothing writes memory in
@@ -128,7 +128,7 @@ static void only_uses(void *ud, uint32_t reg, bool is_def)
         leave_or_enter(ud, reg, false);
 }
 
-uint32_t jit_pressure(const struct jit *j, bool loads_operands)
+uint32_t jit_register_pressure_find(const struct jit *j, bool loads_operands)
 {
     const struct pt_func *f = j->f;
     size_t words = (f->regs.n + 63) / 64;

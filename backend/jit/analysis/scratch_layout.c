@@ -7,11 +7,12 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/object/frontier.h"
 
-void jit_place_members(struct jit *j, struct jit_plan *plan)
+void jit_scratch_layout_place_members(struct jit *j, struct jit_plan *plan)
 {
     for (uint32_t i = 0; i < plan->n_regions; i++) {
         struct jit_region *r = &plan->regions[i];
-        if (jit_sync_of(j, r->entry) != JIT_SYNC_WARP || j->vary->stops[r->entry] != PT_STOP_EACH)
+        if (jit_stops_sync(j, r->entry) != JIT_SYNC_WARP ||
+            j->vary->stops[r->entry] != PT_STOP_EACH)
             continue;
         r->members = j->scratch_bytes;
         j->scratch_bytes += plan->n_groups * JIT_MEMBERS_BYTES;
@@ -24,7 +25,7 @@ static uint32_t element_bytes(const struct jit *j, uint32_t reg)
     return bits == 1 ? 4 : bits / 8;
 }
 
-uint32_t jit_crossing_bytes(const struct jit *j, uint32_t index)
+uint32_t jit_scratch_layout_crossing_bytes(const struct jit *j, uint32_t index)
 {
     const struct jit_reg *r = &j->regs[index];
     bool is_mask = r->type == LLVMInt1TypeInContext(j->context);
@@ -36,18 +37,18 @@ uint32_t jit_crossing_bytes(const struct jit *j, uint32_t index)
     return (bytes + 3) & ~3u;
 }
 
-uint32_t jit_take_scratch(struct jit *j, uint32_t bytes)
+uint32_t jit_scratch_layout_take(struct jit *j, uint32_t bytes)
 {
     uint32_t at = (j->scratch_bytes + 63) & ~63u;
     j->scratch_bytes = at + bytes;
     return at;
 }
 
-void jit_plan_stack(struct jit *j, const struct jit_plan *plan)
+void jit_scratch_layout_place_stack(struct jit *j, const struct jit_plan *plan)
 {
     if (pt_uses_stack(j->m, j->f))
-        j->stack = jit_take_scratch(j, plan->n_groups * j->copies * j->width *
-                                           (uint32_t)sizeof(uint32_t));
+        j->stack = jit_scratch_layout_take(j, plan->n_groups * j->copies * j->width *
+                                                  (uint32_t)sizeof(uint32_t));
 }
 
 struct touched {
@@ -67,14 +68,14 @@ static bool is_touched(const struct jit *j, uint32_t reg)
     struct touched t = {.reg = reg};
     for (uint32_t i = 0; i < j->f->insns.n && !t.is_touched; i++) {
         const struct pt_insn *insn = &j->f->insns.v[i];
-        if (jit_is_stepped(j, pt_insn_form(j->m, insn)))
+        if (jit_insn_info_is_stepped(j, pt_insn_form(j->m, insn)))
             pt_insn_regs(j->m, j->f, insn, note_touched, &t);
     }
     return t.is_touched;
 }
 
 /* Warps that run apart leave lanes behind, with values of their own; of functions that were expanded the frame knows other registers. */
-bool jit_frame_slot(struct jit *j, uint32_t reg, uint32_t *slot)
+bool jit_scratch_layout_frame_slot(struct jit *j, uint32_t reg, uint32_t *slot)
 {
     const struct jit_reg *r = &j->regs[reg];
     if (!j->has_steps || j->inlined || j->runs_apart || j->width * j->copies != PT_WARP_SIZE ||

@@ -10,7 +10,7 @@
 #include "backend/jit/object/frontier.h"
 
 /* The operand that names the lanes of a warp that take part, or NULL. */
-const struct pt_operand *jit_members_of(const struct jit *j, const struct pt_insn *insn)
+const struct pt_operand *jit_stops_members(const struct jit *j, const struct pt_insn *insn)
 {
     switch (pt_insn_form(j->m, insn)->op) {
     case PT_OP_shfl_sync:
@@ -27,7 +27,7 @@ const struct pt_operand *jit_members_of(const struct jit *j, const struct pt_ins
 }
 
 /* The lanes of a warp agree on the value. */
-bool jit_is_agreed(const struct jit *j, const struct pt_operand *o)
+bool jit_stops_is_agreed(const struct jit *j, const struct pt_operand *o)
 {
     return o->kind == PT_OPND_IMM ||
            (o->kind == PT_OPND_REG && j->vary->regs[o->index].level <= PT_LEVEL_GROUP);
@@ -35,29 +35,30 @@ bool jit_is_agreed(const struct jit *j, const struct pt_operand *o)
 
 static bool is_of_warp(const struct jit *j, uint32_t block)
 {
-    const struct pt_form *form = pt_insn_form(j->m, jit_first_insn(j, block));
-    return (form->effects & PT_FX_WARP) && !jit_takes_present(form);
+    const struct pt_form *form = pt_insn_form(j->m, jit_insn_info_first(j, block));
+    return (form->effects & PT_FX_WARP) && !jit_insn_info_takes_present(form);
 }
 
 static bool names_all(const struct jit *j, uint32_t block)
 {
-    const struct pt_operand *members = jit_members_of(j, jit_first_insn(j, block));
-    return !members || jit_names_all(j, members);
+    const struct pt_operand *members = jit_stops_members(j, jit_insn_info_first(j, block));
+    return !members || jit_stops_names_all(j, members);
 }
 
 /* Lanes that take part in the instruction of a warp may not stand there together, or not only they, or may not be named. */
 static bool parts_warp(struct jit *j, uint32_t block)
 {
-    const struct pt_operand *members = jit_members_of(j, jit_first_insn(j, block));
+    const struct pt_operand *members = jit_stops_members(j, jit_insn_info_first(j, block));
     const char *why = j->why;
     j->block = block;
-    bool is_whole = jit_is_whole(j);
+    bool is_whole = jit_insn_info_is_whole(j);
     j->why = why;
-    return !is_whole || (members && !jit_is_agreed(j, members)) ||
-           (!names_all(j, block) && jit_is_parted(j, block) && !jit_has_whole_warps(j));
+    return !is_whole || (members && !jit_stops_is_agreed(j, members)) ||
+           (!names_all(j, block) && jit_regions_is_parted(j, block) &&
+            !jit_regions_have_whole_warps(j));
 }
 
-bool jit_parts_warps(struct jit *j)
+bool jit_stops_part_warps(struct jit *j)
 {
     for (uint32_t b = 0; b < j->f->blocks.n; b++)
         if (is_of_warp(j, b) && parts_warp(j, b))
@@ -65,12 +66,12 @@ bool jit_parts_warps(struct jit *j)
     return false;
 }
 
-bool jit_is_warp_barrier(const struct jit *j, uint32_t block)
+bool jit_stops_is_warp_barrier(const struct jit *j, uint32_t block)
 {
-    return pt_insn_form(j->m, jit_first_insn(j, block))->op == PT_OP_bar_warp_sync;
+    return pt_insn_form(j->m, jit_insn_info_first(j, block))->op == PT_OP_bar_warp_sync;
 }
 
-bool jit_is_aligned(const struct pt_form *form)
+bool jit_stops_is_aligned(const struct pt_form *form)
 {
     bool is_bar = form->op == PT_OP_bar_sync || form->op == PT_OP_bar_arrive ||
                   form->op == PT_OP_bar_red_popc || form->op == PT_OP_bar_red_pred;
@@ -81,7 +82,7 @@ bool jit_is_aligned(const struct pt_form *form)
 static bool is_left_alone(const struct jit *j, uint32_t block)
 {
     for (uint32_t b = 0; b < j->f->blocks.n; b++)
-        if (j->vary->stops[b] && jit_set_has(jit_waits(j, b), block))
+        if (j->vary->stops[b] && jit_set_has(jit_def_use_waits(j, b), block))
             return true;
     return jit_set_has(j->vary->stuck, block);
 }
@@ -90,9 +91,9 @@ static bool is_left_alone(const struct jit *j, uint32_t block)
  * nothing else to do, and all come to the same one. */
 static bool can_come_together(const struct jit *j, uint32_t block)
 {
-    const struct pt_form *form = pt_insn_form(j->m, jit_first_insn(j, block));
+    const struct pt_form *form = pt_insn_form(j->m, jit_insn_info_first(j, block));
     bool goes_on = form->op == PT_OP_barrier_arrive || form->op == PT_OP_barrier_cluster_arrive;
-    if (jit_is_aligned(form))
+    if (jit_stops_is_aligned(form))
         return true;
     return goes_on ? !is_left_alone(j, block) : !jit_set_has(j->vary->stuck, block);
 }
@@ -102,7 +103,7 @@ static enum pt_stop ask(struct jit *j, uint32_t block, enum pt_stop asked, bool 
 {
     if (asked == PT_STOP_EACH)
         return asked;
-    if (jit_is_sync(j, block))
+    if (jit_insn_info_is_sync(j, block))
         return can_come_together(j, block) ? PT_STOP_ALL : PT_STOP_EACH;
     if (!is_of_warp(j, block))
         return PT_STOP_NONE;
@@ -111,7 +112,7 @@ static enum pt_stop ask(struct jit *j, uint32_t block, enum pt_stop asked, bool 
                : names_all(j, block) ? PT_STOP_ALL
                                      : PT_STOP_EACH;
     bool meets_others =
-        jit_is_warp_barrier(j, block) && (is_each || jit_set_has(j->vary->stuck, block));
+        jit_stops_is_warp_barrier(j, block) && (is_each || jit_set_has(j->vary->stuck, block));
     return meets_others ? PT_STOP_EACH : asked;
 }
 
@@ -120,7 +121,7 @@ static bool ask_all(struct jit *j, uint8_t *asked)
 {
     bool is_more = false, is_each = false;
     for (uint32_t b = 0; b < j->f->blocks.n; b++)
-        is_each |= jit_is_warp_barrier(j, b) && asked[b] == PT_STOP_EACH;
+        is_each |= jit_stops_is_warp_barrier(j, b) && asked[b] == PT_STOP_EACH;
     for (uint32_t b = 0; b < j->f->blocks.n; b++) {
         enum pt_stop stop = ask(j, b, (enum pt_stop)asked[b], is_each);
         is_more |= stop != asked[b];
@@ -138,17 +139,17 @@ static uint64_t *set_of(struct jit *j, const uint8_t *stops)
     return set;
 }
 
-void jit_find_stops(struct jit *j, struct pt_vary_shape *shape)
+void jit_stops_find(struct jit *j, struct pt_vary_shape *shape)
 {
     uint32_t n = j->f->blocks.n;
     uint8_t *asked = pt_arena_alloc(j->arena, n);
     shape->copies = PT_WARP_SIZE / shape->width;
     for (uint32_t b = 0; b < n; b++)
-        asked[b] = jit_is_sync(j, b) ? PT_STOP_ALL : PT_STOP_NONE;
+        asked[b] = jit_insn_info_is_sync(j, b) ? PT_STOP_ALL : PT_STOP_NONE;
     do {
         struct jit_plan plan = {0};
         uint8_t *stops = pt_arena_alloc(j->arena, n);
-        jit_cut_apart(j, &plan, set_of(j, asked));
+        jit_regions_cut_apart(j, &plan, set_of(j, asked));
         for (uint32_t b = 0; b < n; b++)
             stops[b] = asked[b]                       ? asked[b]
                        : jit_set_has(plan.entries, b) ? PT_STOP_SOME
@@ -157,11 +158,11 @@ void jit_find_stops(struct jit *j, struct pt_vary_shape *shape)
     } while (ask_all(j, asked));
 }
 
-enum jit_sync jit_sync_of(const struct jit *j, uint32_t block)
+enum jit_sync jit_stops_sync(const struct jit *j, uint32_t block)
 {
     if (j->vary->stops[block] < PT_STOP_EACH)
         return JIT_SYNC_NONE;
-    switch (pt_insn_form(j->m, jit_first_insn(j, block))->op) {
+    switch (pt_insn_form(j->m, jit_insn_info_first(j, block))->op) {
     case PT_OP_bar_sync:
     case PT_OP_bar_red_popc:
     case PT_OP_bar_red_pred:
@@ -187,23 +188,24 @@ static bool is_passed_by(const struct jit *j, uint32_t block)
     const struct pt_block *blocks = j->f->blocks.v;
     for (uint32_t b = blocks[block].ipdom; b != UINT32_MAX && blocks[b].loop == blocks[block].loop;
          b = blocks[b].ipdom)
-        if (jit_set_has(jit_waits(j, b), block) ||
+        if (jit_set_has(jit_def_use_waits(j, b), block) ||
             (jit_set_has(j->vary->stuck, b) && jit_set_has(j->vary->stuck, block)))
             return true;
     return false;
 }
 
-bool jit_knows_syncs(struct jit *j)
+bool jit_stops_are_known(struct jit *j)
 {
     for (uint32_t b = 0; b < j->f->blocks.n; b++)
-        if (jit_is_sync(j, b) && jit_is_aligned(pt_insn_form(j->m, jit_first_insn(j, b))) &&
+        if (jit_insn_info_is_sync(j, b) &&
+            jit_stops_is_aligned(pt_insn_form(j->m, jit_insn_info_first(j, b))) &&
             is_passed_by(j, b))
             return jit_refuse(j, "a barrier that threads of a warp pass by");
     return true;
 }
 
-bool jit_names_all(const struct jit *j, const struct pt_operand *members)
+bool jit_stops_names_all(const struct jit *j, const struct pt_operand *members)
 {
     uint64_t number;
-    return jit_constant(j, members, &number) && (uint32_t)number == UINT32_MAX;
+    return jit_def_use_constant(j, members, &number) && (uint32_t)number == UINT32_MAX;
 }

@@ -6,30 +6,30 @@
 #include "backend/jit/object/frontier.h"
 
 /* What is known of the kernel's values where its warps run apart: j->vary, of groups that are warps. */
-void jit_find_stops(struct jit *j, struct pt_vary_shape *shape);
+void jit_stops_find(struct jit *j, struct pt_vary_shape *shape);
 
 /* The sync points are such as native code knows. False with j->why set. */
-bool jit_knows_syncs(struct jit *j);
+bool jit_stops_are_known(struct jit *j);
 
 /* An instruction of a warp needs lanes that may stand elsewhere, or lanes name different ones. */
-bool jit_parts_warps(struct jit *j);
+bool jit_stops_part_warps(struct jit *j);
 
 /* The member mask is known, and names all lanes. */
-bool jit_names_all(const struct jit *j, const struct pt_operand *members);
+bool jit_stops_names_all(const struct jit *j, const struct pt_operand *members);
 
 /* The operand that names the lanes that take part in the instruction; NULL: there is none. */
-const struct pt_operand *jit_members_of(const struct jit *j, const struct pt_insn *insn);
+const struct pt_operand *jit_stops_members(const struct jit *j, const struct pt_insn *insn);
 
 /* All lanes of the group hold the same in the operand. */
-bool jit_is_agreed(const struct jit *j, const struct pt_operand *o);
+bool jit_stops_is_agreed(const struct jit *j, const struct pt_operand *o);
 
 /* The block begins with bar.warp.sync. */
-bool jit_is_warp_barrier(const struct jit *j, uint32_t block);
+bool jit_stops_is_warp_barrier(const struct jit *j, uint32_t block);
 
 /* A barrier that all lanes of a warp come to together. */
-bool jit_is_aligned(const struct pt_form *form);
+bool jit_stops_is_aligned(const struct pt_form *form);
 
 /* What lanes wait for where the block begins. */
-enum jit_sync jit_sync_of(const struct jit *j, uint32_t block);
+enum jit_sync jit_stops_sync(const struct jit *j, uint32_t block);
 
 #endif

@@ -41,9 +41,9 @@ static void reduce(struct jit *j, LLVMValueRef *mask)
                              ? LLVMBuildICmp(j->b, LLVMIntEQ, votes, voters, "")
                              : LLVMBuildICmp(j->b, LLVMIntNE, votes, jit_i32(j, 0), "");
     enum pt_type type = pt_form_has(j->form, PT_M_popc) ? PT_u32 : PT_pred;
-    for (unsigned u = 0; u < (jit_is_per_copy(j, d) ? j->copies : 1); u++) {
-        jit_apply_guard(j, u, mask[u]);
-        jit_write(j, d, u, type, value, 1, false);
+    for (unsigned u = 0; u < (jit_def_use_is_per_copy(j, d) ? j->copies : 1); u++) {
+        jit_pure_op_apply_guard(j, u, mask[u]);
+        jit_registers_write(j, d, u, type, value, 1, false);
     }
 }
 
@@ -51,10 +51,10 @@ static void reduce(struct jit *j, LLVMValueRef *mask)
 static void stop_at_breakpoint(struct jit *j, LLVMValueRef *mask)
 {
     for (unsigned u = 0; u < j->copies; u++)
-        jit_apply_guard(j, u, mask[u]);
+        jit_pure_op_apply_guard(j, u, mask[u]);
     struct jit_blame who = {.n = j->copies};
     memcpy(who.lanes, j->mask, sizeof who.lanes);
-    jit_fail_any(j, PT_FAULT_TRAP, &who);
+    jit_fault_raise_if_any(j, PT_FAULT_TRAP, &who);
 }
 
 static bool instruction(struct jit *j, LLVMValueRef *mask)
@@ -64,47 +64,47 @@ static bool instruction(struct jit *j, LLVMValueRef *mask)
         stop_at_breakpoint(j, mask);
         return true;
     }
-    if (jit_is_barrier(j->form)) { /* where a region begins */
-        if (jit_is_reduction(j->form))
+    if (jit_insn_info_is_barrier(j->form)) { /* where a region begins */
+        if (jit_insn_info_is_reduction(j->form))
             reduce(j, mask);
         return true;
     }
-    if (jit_is_idle(j->form))
-        return !(effects & PT_FX_WARP) || jit_is_whole(j);
+    if (jit_insn_info_is_idle(j->form))
+        return !(effects & PT_FX_WARP) || jit_insn_info_is_whole(j);
     if (pt_is_of_stack(j->form)) {
         for (unsigned u = 0; u < j->copies; u++)
-            jit_apply_guard(j, u, mask[u]);
-        return jit_stack(j);
+            jit_pure_op_apply_guard(j, u, mask[u]);
+        return jit_alloca_emit(j);
     }
-    if (jit_is_stepped(j, j->form)) {
+    if (jit_insn_info_is_stepped(j, j->form)) {
         for (unsigned u = 0; u < j->copies; u++)
-            jit_apply_guard(j, u, mask[u]);
-        return jit_step(j);
+            jit_pure_op_apply_guard(j, u, mask[u]);
+        return jit_interp_step_emit(j);
     }
     if (!(effects &
           (PT_FX_CALL | PT_FX_READ | PT_FX_WRITE | PT_FX_WARP | PT_FX_FENCE | PT_FX_ATOMIC)))
-        return jit_pure(j, mask);
+        return jit_pure_op_emit(j, mask);
     if ((effects & PT_FX_FENCE) && !(effects & (PT_FX_READ | PT_FX_WRITE | PT_FX_WARP))) {
-        LLVMBuildFence(j->b, jit_llvm_order(pt_order_of(j->form)), false, "");
+        LLVMBuildFence(j->b, jit_atomic_order(pt_order_of(j->form)), false, "");
         return true;
     }
     for (unsigned u = 0; u < j->copies; u++)
-        jit_apply_guard(j, u, mask[u]);
+        jit_pure_op_apply_guard(j, u, mask[u]);
     if (effects & PT_FX_CALL)
-        return jit_device_call(j);
+        return jit_device_call_emit(j);
     if (effects & PT_FX_WARP)
-        return jit_warp(j);
+        return jit_warp_emit(j);
     if (j->form->op == PT_OP_cp_async)
-        return jit_copy_async(j);
-    return effects & PT_FX_ATOMIC ? jit_atomic(j) : jit_memory(j);
+        return jit_cp_async_emit(j);
+    return effects & PT_FX_ATOMIC ? jit_atomic_emit(j) : jit_access_path_emit(j);
 }
 
-bool jit_repeat(struct jit *j, uint32_t insn)
+bool jit_block_repeat(struct jit *j, uint32_t insn)
 {
     LLVMValueRef all[JIT_COPIES] = {0};
-    struct jit_visited was = jit_visit_aside(j, insn);
+    struct jit_visited was = jit_pure_op_visit_aside(j, insn);
     bool ok = instruction(j, all);
-    jit_come_back(j, &was);
+    jit_pure_op_come_back(j, &was);
     return ok;
 }
 
@@ -118,10 +118,10 @@ struct batch {
 static struct batch find_batch(struct jit *j, const uint32_t *insns, uint32_t from, uint32_t n)
 {
     struct batch b = {.at = from};
-    while (b.at < n && !jit_is_batched(j, &j->f->insns.v[insns[b.at]]))
+    while (b.at < n && !jit_insn_info_is_batched(j, &j->f->insns.v[insns[b.at]]))
         b.at++;
     b.insns = insns + b.at;
-    b.n = b.at < n ? jit_batch_length(j, b.insns, n - b.at) : 0;
+    b.n = b.at < n ? jit_call_batch_length(j, b.insns, n - b.at) : 0;
     b.is_stored = pt_arena_alloc(j->arena, b.n * j->copies * JIT_SOURCES * sizeof *b.is_stored);
     return b;
 }
@@ -153,16 +153,17 @@ static void store_for(struct jit *j, struct batch *b, uint32_t insn)
     const struct pt_form *form = j->form;
     struct jit_operands all;
     for (uint32_t i = 0; i < b->n; i++) {
-        jit_visit(j, b->insns[i]);
-        for (unsigned k = 0; jit_flatten(j, &all) && k < all.n_sources; k++) {
+        jit_pure_op_visit(j, b->insns[i]);
+        for (unsigned k = 0; jit_pure_op_flatten(j, &all) && k < all.n_sources; k++) {
             const struct pt_operand *o = all.source[k].o;
             if (o->kind != PT_OPND_REG || j->regs[o->index].only != insn)
                 continue;
             for (unsigned u = 0; u < j->copies; u++) {
                 struct jit_op op = batched_op(j, &all);
                 unsigned at = i * j->copies + u;
-                op.a[k] = jit_read_flat(j, &all.source[k], u, j->width, jit_takes_numbers(j->form));
-                jit_store_lanes(&op, k, at);
+                op.a[k] = jit_pure_op_read(j, &all.source[k], u, j->width,
+                                           jit_pure_op_takes_numbers(j->form));
+                jit_lane_call_store(&op, k, at);
                 b->is_stored[at * JIT_SOURCES + k] = true;
             }
         }
@@ -174,7 +175,7 @@ static void store_for(struct jit *j, struct batch *b, uint32_t insn)
 /* The same for all that the instruction has brought: those of joined accesses come with the last of them. */
 static void store_results(struct jit *j, struct batch *b, uint32_t insn)
 {
-    const struct jit_join *join = jit_join_of(j);
+    const struct jit_join *join = jit_access_join(j);
     if (!join)
         store_for(j, b, insn);
     for (uint32_t i = 0; join && insn == join->last && i < join->n; i++)
@@ -195,23 +196,23 @@ static bool run_batch(struct jit *j, const struct batch *b, LLVMValueRef *mask)
     struct jit_op *ops = pt_arena_alloc(j->arena, n * sizeof *ops);
     for (unsigned at = 0; at < n; at++) {
         j->insn = &j->f->insns.v[b->insns[at / j->copies]];
-        if (!jit_flatten(j, &all))
+        if (!jit_pure_op_flatten(j, &all))
             return false;
         ops[at] = batched_op(j, &all);
         for (unsigned k = 0; k < all.n_sources; k++)
             if (!b->is_stored[at * JIT_SOURCES + k])
-                ops[at].a[k] = jit_read_flat(j, &all.source[k], at % j->copies, j->width,
-                                             jit_takes_numbers(j->form));
+                ops[at].a[k] = jit_pure_op_read(j, &all.source[k], at % j->copies, j->width,
+                                                jit_pure_op_takes_numbers(j->form));
     }
-    if (!jit_call_lanes_together(ops, n))
+    if (!jit_lane_call_emit_together(ops, n))
         return false;
     for (unsigned at = 0; at < n; at++) {
         unsigned u = at % j->copies;
         j->insn = &j->f->insns.v[b->insns[at / j->copies]];
-        jit_flatten(j, &all);
-        jit_apply_guard(j, u, mask[u]);
-        jit_write(j, all.dest[0].o, u, all.dest[0].type, ops[at].d[0], j->width,
-                  all.dest[0].extends_sign);
+        jit_pure_op_flatten(j, &all);
+        jit_pure_op_apply_guard(j, u, mask[u]);
+        jit_registers_write(j, all.dest[0].o, u, all.dest[0].type, ops[at].d[0], j->width,
+                            all.dest[0].extends_sign);
     }
     return true;
 }
@@ -219,26 +220,26 @@ static bool run_batch(struct jit *j, const struct batch *b, LLVMValueRef *mask)
 /* Two stores that go together: they follow each other, and nothing else could come between. */
 static bool run_pair(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValueRef *mask)
 {
-    if (n < 2 || insns[1] != insns[0] + 1 || !jit_is_pair(j))
+    if (n < 2 || insns[1] != insns[0] + 1 || !jit_store_pair_applies(j))
         return false;
     for (unsigned u = j->first_copy; u < j->end_copy; u++) {
-        jit_apply_guard(j, u, mask[u]);
-        jit_store_pair(j, u);
+        jit_pure_op_apply_guard(j, u, mask[u]);
+        jit_store_pair_store(j, u);
     }
     return true;
 }
 
-bool jit_run(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValueRef *mask)
+bool jit_block_emit(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValueRef *mask)
 {
     struct batch b = find_batch(j, insns, 0, n);
     bool is_load = true; /* the last one */
     for (uint32_t i = 0; i < n; i++) {
-        jit_visit(j, insns[i]);
+        jit_pure_op_visit(j, insns[i]);
         if (j->form->effects & (PT_FX_BRANCH | PT_FX_END))
             continue;
-        jit_debug_place(j, insns[i]);
-        if (jit_is_late(j)) {
-            jit_note_range(j);
+        jit_debug_info_set(j, insns[i]);
+        if (jit_predicate_bounds_is_late(j)) {
+            jit_predicate_bounds_note(j);
             continue;
         }
         bool waits = b.n * j->copies > 1, is_batch = waits && i == b.at;
@@ -265,8 +266,8 @@ bool jit_run(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValueRef *mas
             store_results(j, &b, insns[i]);
         if (i >= b.at)
             b = find_batch(j, insns, i + 1, n);
-        jit_part_block(j);
-        if (!jit_is_bounded(j))
+        jit_code_size_part_block(j);
+        if (!jit_code_size_is_bounded(j))
             return false;
     }
     return true;

@@ -32,7 +32,7 @@ static LLVMValueRef read_guard(struct jit *j, const struct pt_insn *insn, unsign
                                unsigned lanes)
 {
     struct pt_operand guard = guard_of(insn);
-    return jit_read(j, &guard, copy, PT_pred, lanes, true);
+    return jit_registers_read(j, &guard, copy, PT_pred, lanes, true);
 }
 
 static void part_lanes(struct jit_gen *g, uint32_t from, const struct pt_insn *insn, uint32_t taken,
@@ -43,27 +43,27 @@ static void part_lanes(struct jit_gen *g, uint32_t from, const struct pt_insn *i
     struct pt_operand guard = guard_of(insn);
     for (unsigned u = 0; u < j->copies; u++) {
         LLVMValueRef all = g->cur[u] ? g->cur[u] : LLVMConstAllOnes(jit_flow_type(j));
-        LLVMValueRef holds = jit_read_flow(j, &guard, u);
+        LLVMValueRef holds = jit_registers_read_flow(j, &guard, u);
         yes[u] = jit_flow_and(j, all, holds);
         no[u] = jit_flow_and(j, all, LLVMBuildNot(j->b, holds, ""));
     }
     bool is_back = (taken != UINT32_MAX && jit_is_in(g, taken) && taken <= from) ||
                    (jit_is_in(g, next) && next <= from);
     if (is_back)
-        jit_poll(j, jit_last_of(j, from));
+        jit_wait_masks_poll(j, jit_insn_info_last(j, from));
     if (taken != UINT32_MAX)
-        jit_send(g, from, taken, yes);
-    jit_send(g, from, next, no);
-    jit_go_on(g, from, taken, next);
+        jit_flow_send(g, from, taken, yes);
+    jit_flow_send(g, from, next, no);
+    jit_flow_go_on(g, from, taken, next);
 }
 
 /* All lanes of the block branch, or end. */
 static void take(struct jit_gen *g, uint32_t from, uint32_t taken)
 {
     if (taken == UINT32_MAX)
-        jit_go_on(g, from, UINT32_MAX, UINT32_MAX);
+        jit_flow_go_on(g, from, UINT32_MAX, UINT32_MAX);
     else
-        jit_go_to(g, from, taken);
+        jit_flow_go_to(g, from, taken);
 }
 
 /* Where scalars tell that all lanes go the same way, they do without masks. */
@@ -73,19 +73,19 @@ static bool part(struct jit_gen *g, uint32_t from, const struct pt_insn *insn, u
     struct jit *j = g->j;
     struct pt_operand guard = guard_of(insn);
     struct jit_told told;
-    if (jit_tell(j, &guard, &told)) {
+    if (jit_predicate_bounds_tell(j, &guard, &told)) {
         LLVMBasicBlockRef none = jit_new_block(j, "none"), some = jit_new_block(j, "");
         LLVMBasicBlockRef all = jit_new_block(j, "all"), lanes = jit_new_block(j, "lanes");
         LLVMBuildCondBr(j->b, told.none, none, some);
         jit_continue_in(j, none);
-        jit_go_to(g, from, next);
+        jit_flow_go_to(g, from, next);
         jit_continue_in(j, some);
         LLVMBuildCondBr(j->b, told.all, all, lanes);
         jit_continue_in(j, all);
         take(g, from, taken);
         jit_continue_in(j, lanes);
     }
-    if (j->regs[insn->guard].is_late && !jit_repeat(j, j->regs[insn->guard].only))
+    if (j->regs[insn->guard].is_late && !jit_block_repeat(j, j->regs[insn->guard].only))
         return false;
     part_lanes(g, from, insn, taken, next);
     return true;
@@ -100,7 +100,7 @@ static void choose(struct jit_gen *g, uint32_t from, const struct pt_insn *insn,
     jit_continue_in(j, yes);
     take(g, from, taken);
     jit_continue_in(j, no);
-    jit_go_to(g, from, next);
+    jit_flow_go_to(g, from, next);
 }
 
 /* Lanes of a copy that run the last instruction: those of the block for which its guard holds. */
@@ -125,11 +125,11 @@ static void end_in_trap(struct jit_gen *g, uint32_t block, const struct pt_insn 
     struct jit *j = g->j;
     struct jit_blame who = all_running(g, insn);
     if (!insn->guard) {
-        jit_fail(j, PT_FAULT_TRAP, &who);
+        jit_fault_raise(j, PT_FAULT_TRAP, &who);
         return;
     }
-    jit_fail_any(j, PT_FAULT_TRAP, &who);
-    jit_go_to(g, block, j->f->blocks.v[block].next);
+    jit_fault_raise_if_any(j, PT_FAULT_TRAP, &who);
+    jit_flow_go_to(g, block, j->f->blocks.v[block].next);
 }
 
 /* ---- branches by a table --------------------------------------------------------------------- */
@@ -147,20 +147,21 @@ static void choose_by_table(struct jit_gen *g, uint32_t from, const struct pt_in
         LLVMBasicBlockRef yes = jit_new_block(j, ""), no = jit_new_block(j, "");
         LLVMBuildCondBr(j->b, read_guard(j, insn, 0, 1), yes, no);
         jit_continue_in(j, no);
-        jit_go_to(g, from, j->f->blocks.v[from].next);
+        jit_flow_go_to(g, from, j->f->blocks.v[from].next);
         jit_continue_in(j, yes);
     }
-    LLVMValueRef index = jit_read(j, &j->f->operands.v[insn->operands], 0, PT_u32, 1, true);
+    LLVMValueRef index =
+        jit_registers_read(j, &j->f->operands.v[insn->operands], 0, PT_u32, 1, true);
     LLVMBasicBlockRef beyond = jit_new_block(j, "");
     LLVMValueRef to = LLVMBuildSwitch(j->b, index, beyond, table->targets.n);
     jit_continue_in(j, beyond);
     struct jit_blame who = all_running(g, insn);
-    jit_fail(j, PT_FAULT_ILLEGAL_INSTRUCTION, &who);
+    jit_fault_raise(j, PT_FAULT_ILLEGAL_INSTRUCTION, &who);
     for (uint32_t i = 0; i < table->targets.n; i++) {
         LLVMBasicBlockRef leave = jit_new_block(j, "");
         LLVMAddCase(to, jit_i32(j, i), leave);
         jit_continue_in(j, leave);
-        jit_go_to(g, from, table->targets.v[i]);
+        jit_flow_go_to(g, from, table->targets.v[i]);
     }
 }
 
@@ -170,7 +171,7 @@ static LLVMValueRef lanes_to(struct jit *j, const struct pt_insn *insn, unsigned
 {
     const struct pt_table *table = table_of(j, insn);
     LLVMValueRef index =
-        jit_read(j, &j->f->operands.v[insn->operands], copy, PT_u32, j->width, true);
+        jit_registers_read(j, &j->f->operands.v[insn->operands], copy, PT_u32, j->width, true);
     LLVMValueRef some = LLVMConstNull(LLVMTypeOf(lanes));
     for (uint32_t i = 0; i < table->targets.n; i++) {
         if (table->targets.v[i] != block)
@@ -188,12 +189,12 @@ static void check_table(struct jit_gen *g, const struct pt_insn *insn, LLVMValue
     struct jit_blame who = {.n = j->copies};
     for (unsigned u = 0; u < j->copies; u++) {
         LLVMValueRef index =
-            jit_read(j, &j->f->operands.v[insn->operands], u, PT_u32, j->width, true);
+            jit_registers_read(j, &j->f->operands.v[insn->operands], u, PT_u32, j->width, true);
         LLVMValueRef n = jit_const(LLVMTypeOf(index), table_of(j, insn)->targets.n);
         LLVMValueRef bad = LLVMBuildICmp(j->b, LLVMIntUGE, index, n, "");
         who.lanes[u] = LLVMBuildAnd(j->b, bad, lanes[u], "");
     }
-    jit_fail_any(j, PT_FAULT_ILLEGAL_INSTRUCTION, &who);
+    jit_fault_raise_if_any(j, PT_FAULT_ILLEGAL_INSTRUCTION, &who);
 }
 
 static void part_by_table(struct jit_gen *g, uint32_t from, const struct pt_insn *insn)
@@ -202,11 +203,11 @@ static void part_by_table(struct jit_gen *g, uint32_t from, const struct pt_insn
     const struct pt_block *block = &j->f->blocks.v[from];
     LLVMValueRef lanes[JIT_COPIES], some[JIT_COPIES];
     uint64_t *waits = pt_arena_alloc(j->arena, j->vary->words * sizeof *waits);
-    memcpy(waits, jit_waits(j, from), j->vary->words * sizeof *waits);
+    memcpy(waits, jit_def_use_waits(j, from), j->vary->words * sizeof *waits);
     for (unsigned u = 0; u < j->copies; u++)
         lanes[u] = running(g, insn, u);
     check_table(g, insn, lanes);
-    jit_poll(j, jit_last_of(j, from));
+    jit_wait_masks_poll(j, jit_insn_info_last(j, from));
     for (uint32_t e = 0; e < block->n_succ; e++) {
         uint32_t to = j->f->edges.v[block->succ + e];
         jit_set_add(waits, to);
@@ -219,22 +220,22 @@ static void part_by_table(struct jit_gen *g, uint32_t from, const struct pt_insn
             }
             some[u] = jit_flow_of(j, some[u]);
         }
-        jit_send(g, from, to, some);
+        jit_flow_send(g, from, to, some);
     }
-    jit_go_on_among(g, from, j->f->blocks.v[from].loop, waits);
+    jit_flow_go_on_among(g, from, j->f->blocks.v[from].loop, waits);
 }
 
 /* ---- ends of blocks -------------------------------------------------------------------------- */
 
-bool jit_end_block(struct jit_gen *g, uint32_t block)
+bool jit_branch_end(struct jit_gen *g, uint32_t block)
 {
     struct jit *j = g->j;
     const struct pt_block *b = &j->f->blocks.v[block];
-    const struct pt_insn *insn = &j->f->insns.v[jit_last_of(j, block)];
+    const struct pt_insn *insn = &j->f->insns.v[jit_insn_info_last(j, block)];
     const struct pt_form *form = pt_insn_form(j->m, insn);
     j->insn = insn;
     if (!(form->effects & (PT_FX_BRANCH | PT_FX_END))) {
-        jit_go_to(g, block, b->next);
+        jit_flow_go_to(g, block, b->next);
         return true;
     }
     uint32_t taken = UINT32_MAX;
@@ -259,9 +260,9 @@ bool jit_end_block(struct jit_gen *g, uint32_t block)
         else
             return part(g, block, insn, taken, b->next);
     } else if (taken != UINT32_MAX) {
-        jit_go_to(g, block, taken);
+        jit_flow_go_to(g, block, taken);
     } else {
-        jit_go_on(g, block, UINT32_MAX, UINT32_MAX);
+        jit_flow_go_on(g, block, UINT32_MAX, UINT32_MAX);
     }
     return true;
 }

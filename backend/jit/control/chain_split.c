@@ -57,7 +57,7 @@ static void visit(struct block *b, uint32_t i, void (*see)(void *ud, uint32_t re
 static bool is_idle(const struct pt_form *form)
 {
     return (form->effects & (PT_FX_BRANCH | PT_FX_END)) ||
-           (jit_is_barrier(form) && !jit_is_reduction(form));
+           (jit_insn_info_is_barrier(form) && !jit_insn_info_is_reduction(form));
 }
 
 /* Nobody sees when it runs. */
@@ -65,16 +65,16 @@ static bool is_silent(const struct block *b, uint32_t i)
 {
     const struct pt_form *form = form_at(b, i);
     return !insn_at(b, i)->guard &&
-           (jit_is_plain_load(form) ||
-            (!(form->effects & ~(uint32_t)PT_FX_FP) && !jit_is_batched(b->j, insn_at(b, i)) &&
-             !jit_is_stepped(b->j, form)));
+           (jit_insn_info_is_plain_load(form) || (!(form->effects & ~(uint32_t)PT_FX_FP) &&
+                                                  !jit_insn_info_is_batched(b->j, insn_at(b, i)) &&
+                                                  !jit_insn_info_is_stepped(b->j, form)));
 }
 
 static void note_use(void *ud, uint32_t reg, bool is_def)
 {
     struct block *b = ud;
     if (!is_def)
-        jit_add_roots(b->j, reg, b->read);
+        jit_def_use_add_roots(b->j, reg, b->read);
     jit_set_add(is_def ? b->written : b->read, reg);
 }
 
@@ -96,7 +96,7 @@ static void check_load(void *ud, uint32_t reg, bool is_def)
 
 static bool is_shared_load(struct block *b, uint32_t i)
 {
-    b->is_load = jit_is_plain_load(form_at(b, i));
+    b->is_load = jit_insn_info_is_plain_load(form_at(b, i));
     if (b->is_load)
         visit(b, i, check_load);
     return b->is_load;
@@ -318,7 +318,7 @@ static bool find_size(struct block *b, uint32_t *copies, uint32_t *most)
     return *most * *copies >= LEAST_STRANDS;
 }
 
-bool jit_has_strands(struct jit *j, const uint32_t *insns, uint32_t n)
+bool jit_chain_split_pays(struct jit *j, const uint32_t *insns, uint32_t n)
 {
     struct block b;
     uint32_t copies, most;
@@ -331,7 +331,7 @@ static void forget_loads(struct jit *j)
     LLVMBuildFence(j->b, LLVMAtomicOrderingAcquireRelease, true, "");
 }
 
-bool jit_run_strands(struct jit *j, const uint32_t *insns, uint32_t n)
+bool jit_chain_split_emit(struct jit *j, const uint32_t *insns, uint32_t n)
 {
     struct block b;
     LLVMValueRef all[JIT_COPIES] = {0};
@@ -348,7 +348,7 @@ bool jit_run_strands(struct jit *j, const uint32_t *insns, uint32_t n)
                 if (runs(&b, &p, i))
                     some[n_some++] = insns[i];
             forget_loads(j);
-            ok = jit_run(j, some, n_some, all);
+            ok = jit_block_emit(j, some, n_some, all);
         }
     }
     j->first_copy = 0;

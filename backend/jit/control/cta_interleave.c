@@ -20,7 +20,7 @@ enum { THROUGH, WAITS }; /* of a group: it has left the region, or waits in the 
 
 /* ---- what a group keeps ---------------------------------------------------------------------- */
 
-bool jit_has_turns(const struct jit_gen *g)
+bool jit_cta_interleave_has_turns(const struct jit_gen *g)
 {
     return g->plan->turns.region == g->r;
 }
@@ -36,8 +36,8 @@ static LLVMValueRef state_of(struct jit_gen *g)
 /* The region's start gives the register to each group, turn by turn. */
 static bool is_given(const struct jit_gen *g, uint32_t reg)
 {
-    return jit_is_live_into(g->j, g->r->entry, reg) && jit_is_placed(&g->j->regs[reg]) &&
-           !jit_set_has(g->written, reg);
+    return jit_def_use_is_live_into(g->j, g->r->entry, reg) &&
+           jit_region_spill_is_placed(&g->j->regs[reg]) && !jit_set_has(g->written, reg);
 }
 
 /* Registers go to the group's memory, or come back from there. */
@@ -51,12 +51,12 @@ static void keep_registers(struct jit_gen *g, bool loads)
             continue;
         struct jit_reg r = j->regs[i];
         r.scratch = at;
-        r.scratch_bytes = jit_crossing_bytes(j, i);
-        for (unsigned u = 0; u < jit_crossing_copies(j, &r); u++) {
+        r.scratch_bytes = jit_scratch_layout_crossing_bytes(j, i);
+        for (unsigned u = 0; u < jit_region_spill_copies(j, &r); u++) {
             if (loads)
-                jit_load_crossing(j, &r, u);
+                jit_region_spill_load(j, &r, u);
             else
-                jit_store_crossing(j, &r, u, NULL);
+                jit_region_spill_store(j, &r, u, NULL);
         }
         at += r.scratch_bytes * g->plan->n_groups;
     }
@@ -68,7 +68,8 @@ static bool remake_all(struct jit_gen *g)
     struct jit *j = g->j;
     uint64_t *done = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *done);
     for (uint32_t i = 1; i < j->f->regs.n; i++)
-        if (jit_set_has(g->plan->turns.live, i) && j->regs[i].is_remade && !jit_remake(j, i, done))
+        if (jit_set_has(g->plan->turns.live, i) && j->regs[i].is_remade &&
+            !jit_remat_compute(j, i, done))
             return false;
     return true;
 }
@@ -95,7 +96,7 @@ static uint32_t header_of(const struct jit_gen *g)
     return g->j->f->loops.v[g->plan->turns.loop].header;
 }
 
-void jit_start_turns(struct jit *j, const struct jit_plan *plan)
+void jit_cta_interleave_start(struct jit *j, const struct jit_plan *plan)
 {
     LLVMValueRef turn = LLVMBuildLoad2(j->b, jit_i32_of(j), turn_of(j), "");
     LLVMValueRef starts = LLVMBuildICmp(j->b, LLVMIntEQ, turn, jit_i32(j, 0), "");
@@ -103,7 +104,7 @@ void jit_start_turns(struct jit *j, const struct jit_plan *plan)
     LLVMBuildCondBr(j->b, starts, plan->regions[0].start, plan->turns.resume);
 }
 
-void jit_open_turn(struct jit_gen *g)
+void jit_cta_interleave_open(struct jit_gen *g)
 {
     struct jit *j = g->j;
     LLVMTypeRef i1 = LLVMInt1TypeInContext(j->context);
@@ -143,7 +144,7 @@ static LLVMValueRef rounds_of(struct jit_gen *g)
     return LLVMBuildSelect(j->b, jit_takes_turns(j), rounds, jit_i32(j, 0), "");
 }
 
-bool jit_resume_group(struct jit_gen *g)
+bool jit_cta_interleave_resume_group(struct jit_gen *g)
 {
     struct jit *j = g->j;
     LLVMBasicBlockRef again = jit_new_block(j, "again"), goes_on = jit_new_block(j, "goes_on");
@@ -169,10 +170,10 @@ bool jit_resume_group(struct jit_gen *g)
 
 /* Each back edge has code of its own: where all lanes go round by one of them, LLVM sees a loop inside the loop. Groups that have
  * parted go on to the end: these are the last rounds. */
-void jit_go_again(struct jit_gen *g, uint32_t header)
+void jit_cta_interleave_go_again(struct jit_gen *g, uint32_t header)
 {
     struct jit *j = g->j;
-    if (!jit_has_turns(g) || header_of(g) != header) {
+    if (!jit_cta_interleave_has_turns(g) || header_of(g) != header) {
         LLVMBuildBr(j->b, g->body[header]);
         return;
     }
@@ -183,11 +184,11 @@ void jit_go_again(struct jit_gen *g, uint32_t header)
     LLVMBasicBlockRef over = jit_new_block(j, "over");
     LLVMBuildCondBr(j->b, is_over, over, g->body[header]);
     jit_continue_in(j, over);
-    LLVMValueRef all = jit_has_mask(g, header) ? jit_all_wait(g, header) : bit(j, true);
+    LLVMValueRef all = jit_has_mask(g, header) ? jit_wait_masks_all_wait(g, header) : bit(j, true);
     LLVMBuildCondBr(j->b, all, g->wait, g->body[header]);
 }
 
-void jit_end_turn(struct jit_gen *g)
+void jit_cta_interleave_end_turn(struct jit_gen *g)
 {
     struct jit *j = g->j;
     jit_continue_in(j, g->wait);
@@ -197,7 +198,7 @@ void jit_end_turn(struct jit_gen *g)
     LLVMBuildBr(j->b, g->done);
 }
 
-void jit_close_turn(struct jit_gen *g)
+void jit_cta_interleave_close(struct jit_gen *g)
 {
     struct jit *j = g->j;
     LLVMBasicBlockRef yield = jit_new_block(j, "yield"), over = jit_new_block(j, "through");

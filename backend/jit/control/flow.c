@@ -50,13 +50,13 @@ static void go_on_from(struct jit_gen *g, uint32_t from, uint32_t l, const struc
     LLVMBuildBr(g->j->b, g->end);
 }
 
-void jit_go_on(struct jit_gen *g, uint32_t from, uint32_t a, uint32_t b)
+void jit_flow_go_on(struct jit_gen *g, uint32_t from, uint32_t a, uint32_t b)
 {
-    struct pending p = {jit_waits(g->j, from), a, b};
+    struct pending p = {jit_def_use_waits(g->j, from), a, b};
     go_on_from(g, from, jit_loop_of(g, from), &p);
 }
 
-void jit_go_on_among(struct jit_gen *g, uint32_t from, uint32_t loop, const uint64_t *waits)
+void jit_flow_go_on_among(struct jit_gen *g, uint32_t from, uint32_t loop, const uint64_t *waits)
 {
     struct pending p = {waits, UINT32_MAX, UINT32_MAX};
     go_on_from(g, from, loop, &p);
@@ -66,7 +66,7 @@ void jit_go_on_among(struct jit_gen *g, uint32_t from, uint32_t loop, const uint
 static bool others_first(struct jit_gen *g, uint32_t from, uint32_t to)
 {
     const struct pt_func *f = g->j->f;
-    const uint64_t *waits = jit_waits(g->j, from);
+    const uint64_t *waits = jit_def_use_waits(g->j, from);
     for (uint32_t w = 0; g->j->runs_apart && !jit_is_in(g, to) && w < g->j->vary->words; w++)
         if (waits[w] & g->plan->entries[w])
             return true;
@@ -117,10 +117,10 @@ static void send(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueRef *ma
                  LLVMValueRef full)
 {
     struct jit *j = g->j;
-    jit_note_turn(g, from, to);
+    jit_resumable_warp_note_turn(g, from, to);
     if (!jit_has_mask(g, to) || pass_loops(g, from, to, mask))
         return;
-    bool joins = jit_set_has(jit_waits(j, from), to);
+    bool joins = jit_set_has(jit_def_use_waits(j, from), to);
     for (unsigned u = 0; u < j->copies; u++) {
         LLVMValueRef lanes = mask[u] ? mask[u] : LLVMConstAllOnes(jit_flow_type(j));
         if (joins && mask[u])
@@ -131,24 +131,24 @@ static void send(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueRef *ma
         LLVMBuildStore(j->b, full, g->full[to]);
 }
 
-void jit_send(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueRef *mask)
+void jit_flow_send(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueRef *mask)
 {
     send(g, from, to, mask, NULL);
 }
 
-void jit_go_to(struct jit_gen *g, uint32_t from, uint32_t to)
+void jit_flow_go_to(struct jit_gen *g, uint32_t from, uint32_t to)
 {
     if (jit_is_in(g, to) && to <= from)
-        jit_poll(g->j, jit_last_of(g->j, from));
+        jit_wait_masks_poll(g->j, jit_insn_info_last(g->j, from));
     if (g->runs_whole && jit_is_in(g, to) && g->whole[to]) {
         LLVMBuildBr(g->j->b, g->whole[to]);
         return;
     }
     send(g, from, to, g->cur, g->is_full);
     if (others_first(g, from, to))
-        jit_go_on(g, from, to, UINT32_MAX);
+        jit_flow_go_on(g, from, to, UINT32_MAX);
     else if (jit_is_in(g, to) && to <= from)
-        jit_go_again(g, to);
+        jit_cta_interleave_go_again(g, to);
     else
         LLVMBuildBr(g->j->b, jit_is_in(g, to) ? g->body[to] : g->leave[to]);
 }

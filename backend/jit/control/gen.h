@@ -29,7 +29,7 @@ struct jit_gen {
     /* By block, or NULL: where all lanes of the group run it, and none waits anywhere; and where those that wait at it do. */
     LLVMBasicBlockRef *whole, *part;
     LLVMBasicBlockRef *latch;          /* by loop */
-    uint32_t *outlet;                  /* by loop: where all its lanes go on, see jit_find_outlets; or PT_NONE */
+    uint32_t *outlet;                  /* by loop: where all its lanes go on, see jit_wait_masks_find_outlets; or PT_NONE */
     LLVMValueRef (*inside)[JIT_COPIES]; /* allocas: lanes that have gone into such a loop */
     LLVMBasicBlockRef *leave;          /* by block: exit to it */
     LLVMBasicBlockRef end, done;

@@ -24,7 +24,7 @@ static void note(struct jit *j, LLVMValueRef load, const char *what, uint64_t nu
     LLVMMetadataRef node = LLVMMDNodeInContext2(j->context, &value, 1);
     LLVMSetMetadata(load, LLVMGetMDKindIDInContext(j->context, what, (unsigned)strlen(what)),
                     LLVMMetadataAsValue(j->context, node));
-    jit_proven(j, load, what); /* see load_part */
+    jit_check_proven(j, load, what); /* see load_part */
 }
 
 /* A part that lies elsewhere. Its memory is there in any case: fields that do not change are read ahead of loops. */
@@ -156,33 +156,33 @@ static bool generate(struct jit *j)
 {
     if (!expand_calls(j))
         return false;
-    jit_find_defs(j);
+    jit_def_use_find(j);
     jit_plan_shape(j);
     begin(j);
-    jit_value_init(j);
+    jit_registers_init(j);
     struct jit_plan plan = {0};
-    if (!jit_plan(j, &plan))
+    if (!jit_plan_find(j, &plan))
         return false;
     j->front_bytes = plan.front_bytes;
-    jit_plan_streams(j);
+    jit_nontemporal_find(j);
     for (uint32_t r = 0; r < plan.n_regions; r++)
         plan.regions[r].start = jit_new_block(j, "region");
     if (plan.turns.region)
         plan.turns.resume = jit_new_block(j, "resume");
     if (j->runs_apart)
-        jit_begin_apart(j, &plan);
+        jit_resumable_warp_begin(j, &plan);
     else if (plan.turns.region)
-        jit_start_turns(j, &plan);
+        jit_cta_interleave_start(j, &plan);
     else
         LLVMBuildBr(j->b, plan.regions[0].start);
     for (uint32_t r = 0; r < plan.n_regions; r++)
-        if (!jit_region(j, &plan, &plan.regions[r]))
+        if (!jit_region_generate(j, &plan, &plan.regions[r]))
             return false;
     finish_entry(j);
     return true;
 }
 
-bool jit_generate(struct jit *j)
+bool jit_kernel_generate(struct jit *j)
 {
     j->why =
         pt_isa_check(); /* makes the instruction table, of which this shared object has a copy */

@@ -33,14 +33,14 @@ enum { LANES_MOST = 32 /* that run one after the other in one loop: bits of a wo
 static bool is_simple(const struct jit *j, const struct pt_insn *insn)
 {
     const struct pt_form *form = pt_insn_form(j->m, insn);
-    const struct pt_operand *base = jit_load_base(j, insn);
+    const struct pt_operand *base = jit_loops_load_base(j, insn);
     if (base)
         return j->regs[base->index].shape == JIT_VECTOR;
     for (uint32_t k = 0; k < insn->n_operands; k++)
         if (j->f->operands.v[insn->operands + k].kind == PT_OPND_SREG)
             return false;
     return !(form->effects & ~(uint32_t)PT_FX_FP) && !pt_form_has(form, PT_M_local) &&
-           !jit_is_stepped(j, form);
+           !jit_insn_info_is_stepped(j, form);
 }
 
 /* Blocks that a lane runs from where it waits until it is behind them. */
@@ -58,15 +58,15 @@ struct crossing {
 /* Lanes may begin with this block of the span. */
 static bool is_start(const struct jit *j, const struct span *span, uint32_t block)
 {
-    return block == span->first || jit_set_has(jit_waits(j, span->first), block);
+    return block == span->first || jit_set_has(jit_def_use_waits(j, span->first), block);
 }
 
 /* The register has a value where a lane begins or ends. */
 static bool does_cross(const struct jit *j, const struct span *span, uint32_t reg)
 {
-    bool crosses = jit_is_live_into(j, span->to, reg);
+    bool crosses = jit_def_use_is_live_into(j, span->to, reg);
     for (uint32_t b = span->first; b < span->end; b++)
-        crosses |= is_start(j, span, b) && jit_is_live_into(j, b, reg);
+        crosses |= is_start(j, span, b) && jit_def_use_is_live_into(j, b, reg);
     return crosses;
 }
 
@@ -85,16 +85,16 @@ static bool are_registers_fine(const struct jit *j, struct span span)
 {
     struct crossing u = {.j = j, .span = span, .is_fine = true};
     for (uint32_t b = span.first; b < span.end; b++)
-        for (uint32_t i = j->f->blocks.v[b].first; i <= jit_last_of(j, b); i++)
+        for (uint32_t i = j->f->blocks.v[b].first; i <= jit_insn_info_last(j, b); i++)
             pt_insn_regs(j->m, j->f, &j->f->insns.v[i], check_register, &u);
     return u.is_fine;
 }
 
-bool jit_is_serial(const struct jit_gen *g, uint32_t block)
+bool jit_per_lane_loop_applies(const struct jit_gen *g, uint32_t block)
 {
     const struct jit *j = g->j;
     const struct pt_block *b = &j->f->blocks.v[block];
-    if (block == g->r->entry || !jit_has_mask(g, block) || !jit_is_loading_loop(j, block))
+    if (block == g->r->entry || !jit_has_mask(g, block) || !jit_loops_is_loading(j, block))
         return false;
     for (uint32_t i = b->first; i < b->first + b->count - 1; i++)
         if (!is_simple(j, &j->f->insns.v[i]))
@@ -109,7 +109,7 @@ static bool is_between(const struct jit_gen *g, uint32_t block, uint32_t *target
 {
     const struct jit *j = g->j;
     const struct pt_block *b = &j->f->blocks.v[block];
-    const struct pt_insn *last = &j->f->insns.v[jit_last_of(j, block)];
+    const struct pt_insn *last = &j->f->insns.v[jit_insn_info_last(j, block)];
     bool branches = pt_insn_form(j->m, last)->op == PT_OP_bra;
     for (uint32_t i = b->first; i < b->first + b->count - branches; i++)
         if (!is_simple(j, &j->f->insns.v[i]))
@@ -129,7 +129,7 @@ static struct span find_span(const struct jit_gen *g, uint32_t first)
         return span;
     for (uint32_t b = first + 1; b < f->blocks.n; b++) {
         struct span longer = {first, b + 1, b + 1};
-        bool is_loop = jit_is_serial(g, b);
+        bool is_loop = jit_per_lane_loop_applies(g, b);
         uint32_t loop = f->blocks.v[b].loop;
         if (!jit_is_in(g, b) || b == g->r->entry || !jit_has_mask(g, b))
             break;
@@ -188,7 +188,7 @@ static void pass_lanes(struct serial *s, uint32_t reg)
     s->passed[s->n] = (struct passed){reg, jit_alloca(j, LLVMArrayType2(lanes, s->n_copies), ""),
                                       jit_alloca(j, s->inner[reg].type, "")};
     for (unsigned u = s->first; u < s->first + s->n_copies; u++)
-        store_passed(s, s->n, u, jit_read(j, &o, u, type, j->width, true));
+        store_passed(s, s->n, u, jit_registers_read(j, &o, u, type, j->width, true));
     s->n++;
 }
 
@@ -218,7 +218,7 @@ static void enter(struct serial *s)
 {
     struct jit *j = s->j;
     const struct pt_block *blocks = j->f->blocks.v;
-    uint32_t first = blocks[s->span.first].first, last = jit_last_of(j, s->span.end - 1);
+    uint32_t first = blocks[s->span.first].first, last = jit_insn_info_last(j, s->span.end - 1);
     size_t n = j->f->regs.n + 1;
     s->outer = j->regs;
     s->inner = pt_arena_alloc(j->arena, n * sizeof *s->inner);
@@ -227,7 +227,7 @@ static void enter(struct serial *s)
     s->written = pt_arena_alloc(j->arena, (n + 63) / 64 * sizeof *s->written);
     memcpy(s->inner, s->outer, n * sizeof *s->inner);
     for (uint32_t i = first; i <= last; i++)
-        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], jit_note_write, s->written);
+        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], jit_def_use_note_write, s->written);
     for (uint32_t i = first; i <= last; i++)
         pt_insn_regs(j->m, j->f, &j->f->insns.v[i], pass, s);
 }
@@ -242,7 +242,7 @@ static LLVMValueRef place_of(struct serial *s, uint32_t i, LLVMValueRef lane)
 static bool comes_back(const struct serial *s, uint32_t i)
 {
     uint32_t reg = s->passed[i].reg;
-    return jit_set_has(s->written, reg) && jit_is_live_into(s->j, s->span.to, reg);
+    return jit_set_has(s->written, reg) && jit_def_use_is_live_into(s->j, s->span.to, reg);
 }
 
 /* A block of one lane, which then goes on in one of `at`. */
@@ -250,26 +250,26 @@ static bool run_alone(struct serial *s, uint32_t block, LLVMBasicBlockRef *at)
 {
     struct jit *j = s->j;
     const struct pt_block *b = &j->f->blocks.v[block];
-    const struct pt_insn *last = &j->f->insns.v[jit_last_of(j, block)];
+    const struct pt_insn *last = &j->f->insns.v[jit_insn_info_last(j, block)];
     LLVMValueRef all[JIT_COPIES] = {0};
     uint32_t *insns = pt_arena_alloc(j->arena, b->count * sizeof *insns), first = s->span.first;
     for (uint32_t i = 0; i < b->count; i++)
         insns[i] = b->first + i;
     j->block = block;
-    if (!jit_run(j, insns, b->count, all))
+    if (!jit_block_emit(j, insns, b->count, all))
         return false;
     LLVMBasicBlockRef next = at[block + 1 - first], taken = next;
     if (pt_insn_form(j->m, last)->op == PT_OP_bra)
         taken = at[j->f->operands.v[last->operands].index - first];
     if (taken == at[block - first] && !s->is_counted)
-        jit_poll(j, jit_last_of(j, block));
+        jit_wait_masks_poll(j, jit_insn_info_last(j, block));
     if (!last->guard || taken == next) {
         LLVMBuildBr(j->b, taken);
         return true;
     }
     struct pt_operand o = {
         .kind = PT_OPND_REG, .index = last->guard, .flags = last->guard_neg ? PT_OPND_NEG : 0};
-    LLVMBuildCondBr(j->b, jit_read(j, &o, 0, PT_pred, 1, true), taken, next);
+    LLVMBuildCondBr(j->b, jit_registers_read(j, &o, 0, PT_pred, 1, true), taken, next);
     return true;
 }
 
@@ -282,7 +282,7 @@ static void start_lane(struct serial *s, LLVMValueRef lane, LLVMBasicBlockRef *a
             continue;
         LLVMBasicBlockRef other = jit_new_block(j, "");
         LLVMValueRef here = LLVMBuildLShr(j->b, s->lanes[i], lane, "");
-        jit_proven(j, here, "amount"); /* see lowest */
+        jit_check_proven(j, here, "amount"); /* see lowest */
         here = LLVMBuildTrunc(j->b, here, LLVMInt1TypeInContext(j->context), "");
         LLVMBuildCondBr(j->b, here, at[i], other);
         jit_continue_in(j, other);
@@ -302,7 +302,7 @@ static bool run_lane(struct serial *s, LLVMValueRef lane)
     if (s->is_counted) {
         const struct jit_reg *left = &s->inner[s->reroll->counter.index];
         LLVMValueRef rounds = LLVMBuildLoad2(j->b, left->type, left->slot[0], "");
-        jit_poll_rounds(j, jit_last_of(j, s->span.first), rounds);
+        jit_wait_masks_poll_rounds(j, jit_insn_info_last(j, s->span.first), rounds);
     }
     LLVMValueRef chunk = LLVMBuildUDiv(j->b, lane, jit_i32(j, j->width), "");
     chunk = LLVMBuildAdd(j->b, chunk, jit_i32(j, s->first), "");
@@ -401,13 +401,13 @@ static LLVMValueRef gather_passed(struct serial *s, uint32_t i, unsigned u)
 static LLVMValueRef test_bases(struct serial *s, uint64_t *trusted)
 {
     struct jit *j = s->j;
-    uint32_t last = jit_last_of(j, s->span.end - 1);
+    uint32_t last = jit_insn_info_last(j, s->span.end - 1);
     LLVMValueRef test = NULL;
     for (uint32_t i = j->f->blocks.v[s->span.first].first; i <= last; i++) {
-        jit_visit(j, i);
-        bool is_tested = jit_load_base(j, j->insn) != NULL;
+        jit_pure_op_visit(j, i);
+        bool is_tested = jit_loops_load_base(j, j->insn) != NULL;
         for (unsigned u = s->first; u < s->first + s->n_copies && is_tested; u++)
-            is_tested = jit_test_base(j, u, s->written, &test);
+            is_tested = jit_access_path_test_base(j, u, s->written, &test);
         if (is_tested)
             jit_set_add(trusted, i);
     }
@@ -476,8 +476,8 @@ static void take_lanes(struct jit_gen *g, struct serial *s, unsigned u)
         if (!is_start(j, &s->span, b) || !g->cur[u])
             continue;
         LLVMValueRef others = LLVMBuildNot(j->b, g->cur[u], "");
-        others = LLVMBuildAnd(j->b, jit_waiting(g, b, u), others, "");
-        jit_clear_waiting(g, b, u);
+        others = LLVMBuildAnd(j->b, jit_wait_masks_waiting(g, b, u), others, "");
+        jit_wait_masks_clear(g, b, u);
         LLVMValueRef *lanes = &s->lanes[b - s->span.first];
         *lanes = join_bits(s, *lanes, jit_flow_mask(j, others), u);
         g->cur[u] = LLVMBuildOr(j->b, g->cur[u], others, "");
@@ -491,7 +491,7 @@ static bool reroll(struct jit_gen *g, struct serial *s)
     struct jit *j = g->j;
     uint32_t between = s->span.first + 1;
     const struct pt_block *b = &j->f->blocks.v[between];
-    const struct pt_insn *last = &j->f->insns.v[jit_last_of(j, between)];
+    const struct pt_insn *last = &j->f->insns.v[jit_insn_info_last(j, between)];
     struct pt_operand skip = {
         .kind = PT_OPND_REG, .index = last->guard, .flags = last->guard_neg ? PT_OPND_NEG : 0};
     uint32_t *insns = pt_arena_alloc(j->arena, b->count * sizeof *insns);
@@ -501,15 +501,17 @@ static bool reroll(struct jit_gen *g, struct serial *s)
     for (unsigned u = 0; u < j->copies; u++)
         lanes[u] = g->cur[u] ? jit_flow_mask(j, g->cur[u]) : NULL;
     j->block = between;
-    if (!jit_run(j, insns, b->count, lanes) ||
-        (last->guard && j->regs[last->guard].is_late && !jit_repeat(j, j->regs[last->guard].only)))
+    if (!jit_block_emit(j, insns, b->count, lanes) ||
+        (last->guard && j->regs[last->guard].is_late &&
+         !jit_block_repeat(j, j->regs[last->guard].only)))
         return false;
     j->block = s->span.first;
     for (unsigned u = 0; u < j->copies; u++) {
-        LLVMValueRef skips = last->guard ? jit_flow_mask(j, jit_read_flow(j, &skip, u)) : NULL;
+        LLVMValueRef skips =
+            last->guard ? jit_flow_mask(j, jit_registers_read_flow(j, &skip, u)) : NULL;
         struct serial *of = &s[u / (LANES_MOST / j->width)];
-        of->rounds[u] = jit_count_rounds(j, of->reroll, u, mask_of(j, of->flow[u]), skips,
-                                         mask_of(j, g->cur[u]));
+        of->rounds[u] = jit_reroll_count_rounds(j, of->reroll, u, mask_of(j, of->flow[u]), skips,
+                                                mask_of(j, g->cur[u]));
     }
     return true;
 }
@@ -543,20 +545,20 @@ static void go_behind(struct jit_gen *g, struct span span)
 {
     struct jit *j = g->j;
     uint64_t *waits = pt_arena_alloc(j->arena, j->vary->words * sizeof *waits);
-    memcpy(waits, jit_waits(j, span.first), j->vary->words * sizeof *waits);
+    memcpy(waits, jit_def_use_waits(j, span.first), j->vary->words * sizeof *waits);
     jit_set_add(waits, span.to);
-    jit_send(g, span.first + 1, span.to, g->cur); /* from outside of the loops */
-    jit_go_on_among(g, span.end - 1, j->f->blocks.v[span.to].loop, waits);
+    jit_flow_send(g, span.first + 1, span.to, g->cur); /* from outside of the loops */
+    jit_flow_go_on_among(g, span.end - 1, j->f->blocks.v[span.to].loop, waits);
 }
 
-bool jit_run_serial(struct jit_gen *g, uint32_t block)
+bool jit_per_lane_loop_emit(struct jit_gen *g, uint32_t block)
 {
     struct jit *j = g->j;
     struct span span = find_span(g, block);
     struct serial s[JIT_COPIES];
     struct jit_reroll pair;
-    bool is_pair =
-        span.end == block + 3 && !is_start(j, &span, block + 2) && jit_find_reroll(j, block, &pair);
+    bool is_pair = span.end == block + 3 && !is_start(j, &span, block + 2) &&
+                   jit_loops_find_reroll(j, block, &pair);
     unsigned most = LANES_MOST / j->width, n = 0;
     j->trusted = NULL;
     for (unsigned u = 0; u < j->copies; u += s[n++].n_copies) {
@@ -572,7 +574,7 @@ bool jit_run_serial(struct jit_gen *g, uint32_t block)
         if (!run_copies(&s[i]))
             return false;
     if (span.end == block + 1)
-        jit_go_to(g, block, span.to);
+        jit_flow_go_to(g, block, span.to);
     else
         go_behind(g, span);
     return true;

@@ -5,10 +5,10 @@
 #include "backend/jit/control/gen.h"
 
 /* The block is a loop that lanes are to run one after the other. */
-bool jit_is_serial(const struct jit_gen *g, uint32_t block);
+bool jit_per_lane_loop_applies(const struct jit_gen *g, uint32_t block);
 
 /* Runs it, and loops that follow with little between, in the lanes of g->cur and those that wait at blocks between, until all
  * have left them. False with j->why set. */
-bool jit_run_serial(struct jit_gen *g, uint32_t block);
+bool jit_per_lane_loop_emit(struct jit_gen *g, uint32_t block);
 
 #endif

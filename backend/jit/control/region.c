@@ -1,7 +1,7 @@
 /* One region: a loop over the groups of a CTA. Inside, blocks in their order.
  *
  * Lanes of a group that part at a branch wait, by masks in variables, at the blocks they will run. After a block the
- * next place is the lowest block at which lanes may wait (jit_waits says where); it is skipped when its mask is empty. At
+ * next place is the lowest block at which lanes may wait (jit_def_use_waits says where); it is skipped when its mask is empty. At
  * the end of a loop it goes round again if lanes wait at its header. A branch that the whole group takes alike is a
  * branch. Masks exist only for blocks that part of a group may run (j->partial). Of those that are in no loop there is code
  * for all lanes as well, without masks, which goes on in its own kind until lanes part.
@@ -48,10 +48,10 @@ static bool only_rewrites(struct jit *j, uint32_t block)
     uint32_t n = 0;
     j->only_rewrites = true;
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        jit_visit(j, i);
+        jit_pure_op_visit(j, i);
         if (j->form->op == PT_OP_bra && !j->insn->guard)
             continue;
-        if (!jit_is_rewriting_store(j) || ++n > REWRITES_MOST)
+        if (!jit_access_path_is_rewriting(j) || ++n > REWRITES_MOST)
             return false;
     }
     return n;
@@ -59,7 +59,7 @@ static bool only_rewrites(struct jit *j, uint32_t block)
 
 static bool is_range(const struct jit *j, uint32_t block)
 {
-    uint32_t guard = j->f->insns.v[jit_last_of(j, block)].guard;
+    uint32_t guard = j->f->insns.v[jit_insn_info_last(j, block)].guard;
     return guard && j->regs[guard].is_range;
 }
 
@@ -75,7 +75,7 @@ static bool may_run_empty(const struct jit *j, uint32_t block)
         if (j->f->edges.v[before->succ + e] != block && j->f->edges.v[before->succ + e] != to)
             return false;
     for (uint32_t w = 0; w < j->vary->words; w++)
-        if (jit_waits(j, block - 1)[w])
+        if (jit_def_use_waits(j, block - 1)[w])
             return false;
     for (uint32_t i = 0; i < j->f->blocks.n; i++)
         for (uint32_t e = 0; e < j->f->blocks.v[i].n_succ; e++)
@@ -93,9 +93,9 @@ static void enter_block(struct jit_gen *g, uint32_t block)
         return;
     }
     LLVMBasicBlockRef skip = jit_new_block(j, "skip");
-    LLVMBuildCondBr(j->b, jit_has_waiting(g, block), g->body[block], skip);
+    LLVMBuildCondBr(j->b, jit_wait_masks_has_waiting(g, block), g->body[block], skip);
     jit_continue_in(j, skip);
-    jit_go_on(g, block, UINT32_MAX, UINT32_MAX);
+    jit_flow_go_on(g, block, UINT32_MAX, UINT32_MAX);
 }
 
 /* No access makes a test of its own. */
@@ -143,18 +143,18 @@ static bool run_block(struct jit_gen *g, uint32_t block)
     bool is_one = all && (g->whole[block] || j->only_rewrites); /* this is for some lanes */
     for (unsigned u = 0; u < j->copies; u++)
         masks[u] = g->cur[u] ? jit_flow_mask(j, g->cur[u]) : NULL;
-    struct jit_order o = jit_find_order(j, block);
+    struct jit_order o = jit_block_order_find(j, block);
     j->trusted = NULL;
     if (!touches_memory(j, &o))
-        return jit_run(j, o.insns, o.n, masks);
-    if (!jit_run(j, o.insns, o.n_early, masks))
+        return jit_block_emit(j, o.insns, o.n, masks);
+    if (!jit_block_emit(j, o.insns, o.n_early, masks))
         return false;
     uint32_t *late = o.insns + o.n_early, n_late = o.n - o.n_early;
-    LLVMValueRef good = jit_test_accesses(j, &o);
+    LLVMValueRef good = jit_access_path_test_all(j, &o);
     if (!all && !good) {
-        jit_find_joins(j, late, n_late);
-        bool ok = jit_run(j, late, n_late, masks);
-        jit_forget_joins(j);
+        jit_interleave_find(j, late, n_late);
+        bool ok = jit_block_emit(j, late, n_late, masks);
+        jit_interleave_forget(j);
         return ok;
     }
     LLVMBasicBlockRef after = jit_new_block(j, "after");
@@ -168,7 +168,7 @@ static bool run_block(struct jit_gen *g, uint32_t block)
         j->distrusted = trusted;
         if (g->runs_whole && g->whole[block])
             go_apart(g, block);
-        else if (jit_run(j, late, n_late, masks))
+        else if (jit_block_emit(j, late, n_late, masks))
             LLVMBuildBr(j->b, after);
         else
             return false;
@@ -176,9 +176,10 @@ static bool run_block(struct jit_gen *g, uint32_t block)
         jit_continue_in(j, tested);
         j->trusted = trusted;
     }
-    bool has_strands = !is_one && are_trusted(j, late, n_late) && jit_has_strands(j, late, n_late);
+    bool has_strands =
+        !is_one && are_trusted(j, late, n_late) && jit_chain_split_pays(j, late, n_late);
     if (!has_strands)
-        jit_find_joins(j, late, n_late);
+        jit_interleave_find(j, late, n_late);
     if (all && !is_one) { /* all lanes are on, or some */
         LLVMBasicBlockRef some = jit_new_block(j, "some"), full = jit_new_block(j, "full");
         if (g->is_full) {
@@ -188,17 +189,17 @@ static bool run_block(struct jit_gen *g, uint32_t block)
         }
         LLVMBuildCondBr(j->b, jit_all(j, jit_flow_mask(j, all)), full, some);
         jit_continue_in(j, some);
-        if (!jit_run(j, late, n_late, masks))
+        if (!jit_block_emit(j, late, n_late, masks))
             return false;
         LLVMBuildBr(j->b, after);
         jit_continue_in(j, full);
     }
-    bool ok = has_strands ? jit_run_strands(j, late, n_late)
-                          : jit_run(j, late, n_late, is_one ? masks : none);
+    bool ok = has_strands ? jit_chain_split_emit(j, late, n_late)
+                          : jit_block_emit(j, late, n_late, is_one ? masks : none);
     LLVMBuildBr(j->b, after);
     jit_continue_in(j, after);
     j->trusted = NULL;
-    jit_forget_joins(j);
+    jit_interleave_forget(j);
     j->is_version = false;
     return ok;
 }
@@ -207,7 +208,8 @@ static void find_full(struct jit_gen *g, uint32_t block)
 {
     LLVMTypeRef i1 = LLVMInt1TypeInContext(g->j->context);
     bool is_entry = block == g->r->entry || !jit_has_mask(g, block);
-    g->runs_whole = is_entry && !g->first[0] && !g->j->runs_apart && !jit_is_serial(g, block);
+    g->runs_whole =
+        is_entry && !g->first[0] && !g->j->runs_apart && !jit_per_lane_loop_applies(g, block);
     g->is_full = is_entry && !g->first[0] ? LLVMConstAllOnes(i1) : NULL;
     if (!is_entry && g->full[block])
         g->is_full = LLVMBuildLoad2(g->j->b, i1, g->full[block], "");
@@ -216,13 +218,13 @@ static void find_full(struct jit_gen *g, uint32_t block)
 static void find_waiting(struct jit_gen *g, uint32_t block)
 {
     for (unsigned u = 0; u < g->j->copies; u++)
-        g->cur[u] = jit_waiting(g, block, u);
+        g->cur[u] = jit_wait_masks_waiting(g, block, u);
 }
 
 static void clear_waiting(struct jit_gen *g, uint32_t block)
 {
     for (unsigned u = 0; u < g->j->copies; u++)
-        jit_clear_waiting(g, block, u);
+        jit_wait_masks_clear(g, block, u);
 }
 
 /* Where those that wait are all lanes they run the block without masks, and what follows, up to where they part. */
@@ -244,7 +246,7 @@ static bool generate_whole(struct jit_gen *g, uint32_t block)
     memset(g->cur, 0, sizeof g->cur);
     g->is_full = LLVMConstAllOnes(LLVMInt1TypeInContext(g->j->context));
     g->runs_whole = true;
-    return run_block(g, block) && jit_run_trace(g, block) && jit_end_block(g, block);
+    return run_block(g, block) && jit_superblock_emit(g, block) && jit_branch_end(g, block);
 }
 
 static bool generate_block(struct jit_gen *g, uint32_t block)
@@ -261,11 +263,11 @@ static bool generate_block(struct jit_gen *g, uint32_t block)
         find_waiting(g, block);
         clear_waiting(g, block);
     }
-    if (jit_is_serial(g, block))
-        return jit_run_serial(g, block);
+    if (jit_per_lane_loop_applies(g, block))
+        return jit_per_lane_loop_emit(g, block);
     if (g->whole[block])
-        return run_block(g, block) && jit_end_block(g, block) && generate_whole(g, block);
-    return run_block(g, block) && jit_run_trace(g, block) && jit_end_block(g, block);
+        return run_block(g, block) && jit_branch_end(g, block) && generate_whole(g, block);
+    return run_block(g, block) && jit_superblock_emit(g, block) && jit_branch_end(g, block);
 }
 
 /* The end of a loop: round again if lanes wait at its header. */
@@ -275,24 +277,24 @@ static void generate_latch(struct jit_gen *g, uint32_t l)
     const struct pt_loop *loop = &j->f->loops.v[l];
     jit_continue_in(j, g->latch[l]);
     if (!jit_has_mask(g, loop->header)) {
-        jit_go_again(g, loop->header);
+        jit_cta_interleave_go_again(g, loop->header);
         return;
     }
     LLVMBasicBlockRef out = jit_new_block(j, ""), again = jit_new_block(j, "");
-    LLVMBuildCondBr(j->b, jit_has_waiting(g, loop->header), again, out);
+    LLVMBuildCondBr(j->b, jit_wait_masks_has_waiting(g, loop->header), again, out);
     jit_continue_in(j, again);
-    jit_go_again(g, loop->header);
+    jit_cta_interleave_go_again(g, loop->header);
     jit_continue_in(j, out);
     uint64_t *waits = pt_arena_alloc(j->arena, j->vary->words * sizeof *waits);
     for (uint32_t b = loop->header; b < loop->end; b++) {
         if (!jit_is_in(g, b))
             continue;
         for (uint32_t w = 0; w < j->vary->words; w++)
-            waits[w] |= jit_waits(j, b)[w];
+            waits[w] |= jit_def_use_waits(j, b)[w];
         for (uint32_t e = 0; e < j->f->blocks.v[b].n_succ; e++)
             jit_set_add(waits, j->f->edges.v[j->f->blocks.v[b].succ + e]);
     }
-    jit_go_on_among(g, loop->end - 1, loop->parent, waits);
+    jit_flow_go_on_among(g, loop->end - 1, loop->parent, waits);
 }
 
 /* ---- the loop over groups -------------------------------------------------------------------- */
@@ -305,7 +307,7 @@ static uint64_t *find_written(const struct jit_gen *g)
     for (uint32_t i = 0; i < g->r->n_blocks; i++) {
         const struct pt_block *b = &j->f->blocks.v[g->r->blocks[i]];
         for (uint32_t k = b->first; k < b->first + b->count; k++)
-            pt_insn_regs(j->m, j->f, &j->f->insns.v[k], jit_note_write, set);
+            pt_insn_regs(j->m, j->f, &j->f->insns.v[k], jit_def_use_note_write, set);
     }
     return set;
 }
@@ -334,7 +336,7 @@ static void find_first(struct jit_gen *g)
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     bool has_ended = g->plan->keeps_alive && g->r->entry != 0;
     for (unsigned u = 0; u < j->copies; u++) {
-        LLVMValueRef standing = j->runs_apart ? jit_standing(g, u) : NULL;
+        LLVMValueRef standing = j->runs_apart ? jit_resumable_warp_standing(g, u) : NULL;
         g->first[u] = standing ? jit_flow_of(j, standing) : NULL;
         if (!j->starts_full && !j->runs_apart) {
             LLVMValueRef t = LLVMBuildMul(j->b, j->group, jit_i32(j, j->width * j->copies), "");
@@ -344,7 +346,7 @@ static void find_first(struct jit_gen *g)
             g->first[u] = jit_flow_of(j, LLVMBuildICmp(j->b, LLVMIntULT, t, n, ""));
         }
         if (has_ended)
-            g->first[u] = jit_flow_of(j, jit_load_alive(g, u));
+            g->first[u] = jit_flow_of(j, jit_region_spill_load_alive(g, u));
     }
 }
 
@@ -408,11 +410,11 @@ static void generate_exit(struct jit_gen *g, uint32_t e)
 {
     struct jit *j = g->j;
     if (j->runs_apart) {
-        jit_leave_apart(g, g->r->exits[e]);
+        jit_resumable_warp_leave(g, g->r->exits[e]);
         return;
     }
     jit_continue_in(j, g->leave[g->r->exits[e]]);
-    jit_save_group(g, g->r->exits[e]);
+    jit_region_spill_save_group(g, g->r->exits[e]);
     LLVMBuildStore(j->b, jit_i32(j, e), g->next);
     LLVMBuildBr(j->b, g->done);
 }
@@ -422,26 +424,26 @@ static void generate_end(struct jit_gen *g)
 {
     struct jit *j = g->j;
     if (j->runs_apart) {
-        jit_end_apart(g);
+        jit_resumable_warp_end(g);
         return;
     }
     jit_continue_in(j, g->end);
     for (uint32_t e = 0; e < g->r->n_exits; e++) {
         uint32_t to = g->r->exits[e];
         LLVMBasicBlockRef other = jit_new_block(j, "");
-        LLVMBuildCondBr(j->b, jit_has_waiting(g, to), g->leave[to], other);
+        LLVMBuildCondBr(j->b, jit_wait_masks_has_waiting(g, to), g->leave[to], other);
         jit_continue_in(j, other);
     }
     if (g->r->n_exits)
-        jit_save_ended(g);
+        jit_region_spill_save_ended(g);
     LLVMBuildBr(j->b, g->done);
 }
 
 static bool generate_group(struct jit_gen *g)
 {
     struct jit *j = g->j;
-    jit_find_frame(j);
-    if (!jit_load_registers(g))
+    jit_interp_step_find_frame(j);
+    if (!jit_region_spill_load_registers(g))
         return false;
     find_first(g);
     for (uint32_t i = 0; i < g->r->n_blocks; i++)
@@ -449,8 +451,8 @@ static bool generate_group(struct jit_gen *g)
             clear_mask(g, g->r->blocks[i]);
     for (uint32_t e = 0; e < g->r->n_exits; e++)
         clear_mask(g, g->r->exits[e]);
-    jit_clear_outlets(g);
-    if (jit_has_turns(g) && !jit_resume_group(g))
+    jit_wait_masks_clear_outlets(g);
+    if (jit_cta_interleave_has_turns(g) && !jit_cta_interleave_resume_group(g))
         return false;
     if (g->plan->keeps_alive && g->r->entry) {
         LLVMValueRef any = NULL;
@@ -466,8 +468,8 @@ static bool generate_group(struct jit_gen *g)
     for (uint32_t l = 0; l < j->f->loops.n; l++)
         if (g->latch[l])
             generate_latch(g, l);
-    if (jit_has_turns(g))
-        jit_end_turn(g);
+    if (jit_cta_interleave_has_turns(g))
+        jit_cta_interleave_end_turn(g);
     for (uint32_t e = 0; e < g->r->n_exits; e++)
         generate_exit(g, e);
     generate_end(g);
@@ -479,7 +481,7 @@ static void dispatch(struct jit_gen *g)
 {
     struct jit *j = g->j;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    jit_end_crossing(g);
+    jit_region_spill_end(g);
     LLVMBasicBlockRef over = jit_new_block(j, "over");
     LLVMValueRef next = LLVMBuildLoad2(j->b, i32, g->next, "");
     LLVMValueRef to = LLVMBuildSwitch(j->b, next, over, g->r->n_exits);
@@ -496,8 +498,8 @@ static bool stays_in_memory(const struct jit_gen *g)
 {
     if (g->r->n_blocks != 1)
         return false;
-    struct jit_order o = jit_find_order(g->j, g->r->blocks[0]);
-    return jit_has_strands(g->j, o.insns + o.n_early, o.n - o.n_early);
+    struct jit_order o = jit_block_order_find(g->j, g->r->blocks[0]);
+    return jit_chain_split_pays(g->j, o.insns + o.n_early, o.n - o.n_early);
 }
 
 /* A loop over the groups of the CTA. */
@@ -505,10 +507,10 @@ static bool run_groups(struct jit_gen *g, LLVMValueRef count, LLVMBasicBlockRef 
 {
     struct jit *j = g->j;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    jit_begin_crossing(j);
+    jit_region_spill_begin(j);
     LLVMBuildStore(j->b, jit_i32(j, UINT32_MAX), g->next);
-    if (jit_has_turns(g))
-        jit_open_turn(g);
+    if (jit_cta_interleave_has_turns(g))
+        jit_cta_interleave_open(g);
     LLVMBuildStore(j->b, jit_i32(j, 0), count);
     LLVMBuildBr(j->b, head);
     jit_continue_in(j, head);
@@ -521,8 +523,8 @@ static bool run_groups(struct jit_gen *g, LLVMValueRef count, LLVMBasicBlockRef 
     LLVMBasicBlockRef after = jit_new_block(j, "after_groups");
     LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, LLVMIntULT, more, groups_of(j), ""), head, after);
     jit_continue_in(j, after);
-    if (jit_has_turns(g))
-        jit_close_turn(g);
+    if (jit_cta_interleave_has_turns(g))
+        jit_cta_interleave_close(g);
     dispatch(g);
     return true;
 }
@@ -530,7 +532,7 @@ static bool run_groups(struct jit_gen *g, LLVMValueRef count, LLVMBasicBlockRef 
 static bool run_warp(struct jit_gen *g, LLVMBasicBlockRef head)
 {
     struct jit *j = g->j;
-    jit_start_apart(g);
+    jit_resumable_warp_start_region(g);
     LLVMBuildBr(j->b, head);
     jit_continue_in(j, head);
     bool ok = generate_group(g);
@@ -543,15 +545,15 @@ static bool run_version(struct jit_gen *g)
 {
     struct jit *j = g->j;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    g->next = jit_has_turns(g) ? g->plan->turns.next : jit_alloca(j, i32, "next");
+    g->next = jit_cta_interleave_has_turns(g) ? g->plan->turns.next : jit_alloca(j, i32, "next");
     LLVMValueRef count = jit_alloca(j, i32, "group");
     LLVMBasicBlockRef here = LLVMGetInsertBlock(j->b), head = jit_new_block(j, "group");
-    jit_forget_offsets(j);
+    jit_lane_offsets_forget(j);
     make_blocks(g);
-    jit_find_outlets(g);
+    jit_wait_masks_find_outlets(g);
     jit_continue_in(j, here);
     bool ok = j->runs_apart ? run_warp(g, head) : run_groups(g, count, head);
-    jit_leave_memory(g);
+    jit_region_spill_leave_memory(g);
     return ok;
 }
 
@@ -560,7 +562,7 @@ static bool run_versions(struct jit_gen *g, const struct jit_versions *v)
 {
     struct jit *j = g->j;
     LLVMBasicBlockRef others = jit_new_block(j, "others");
-    LLVMValueRef value = jit_version_value(g, v);
+    LLVMValueRef value = jit_region_versions_value(g, v);
     if (!value)
         return false;
     LLVMValueRef choice = LLVMBuildSwitch(j->b, value, others, v->n);
@@ -581,14 +583,15 @@ static bool run_versions(struct jit_gen *g, const struct jit_versions *v)
     return ok;
 }
 
-bool jit_region(struct jit *j, const struct jit_plan *plan, struct jit_region *region)
+bool jit_region_generate(struct jit *j, const struct jit_plan *plan, struct jit_region *region)
 {
     struct jit_gen g = {.j = j, .plan = plan, .r = region};
     struct jit_versions versions;
     g.written = find_written(&g);
     g.stays_in_memory = stays_in_memory(&g);
     jit_continue_in(j, region->start);
-    jit_poll(j, j->f->blocks.v[region->entry].first);
-    bool has_versions = !jit_has_turns(&g) && jit_find_versions(&g, &versions);
+    jit_wait_masks_poll(j, j->f->blocks.v[region->entry].first);
+    bool has_versions =
+        !jit_cta_interleave_has_turns(&g) && jit_region_versions_find(&g, &versions);
     return has_versions ? run_versions(&g, &versions) : run_version(&g);
 }

@@ -7,6 +7,6 @@
 #include "backend/order.h"
 
 /* Generates one region. False with j->why set. */
-bool jit_region(struct jit *j, const struct jit_plan *plan, struct jit_region *region);
+bool jit_region_generate(struct jit *j, const struct jit_plan *plan, struct jit_region *region);
 
 #endif

@@ -37,17 +37,17 @@ static void store_unaligned(struct jit *j, LLVMValueRef value, LLVMValueRef at)
     LLVMSetAlignment(LLVMBuildStore(j->b, value, at), 4);
 }
 
-unsigned jit_crossing_copies(const struct jit *j, const struct jit_reg *r)
+unsigned jit_region_spill_copies(const struct jit *j, const struct jit_reg *r)
 {
     return r->is_per_copy || r->wide[0] ? j->copies : 1;
 }
 
 static uint32_t copy_bytes(const struct jit *j, const struct jit_reg *r)
 {
-    return (r->scratch_bytes - (r->wide[0] ? 4 * j->copies : 0)) / jit_crossing_copies(j, r);
+    return (r->scratch_bytes - (r->wide[0] ? 4 * j->copies : 0)) / jit_region_spill_copies(j, r);
 }
 
-void jit_load_crossing(struct jit *j, const struct jit_reg *r, unsigned u)
+void jit_region_spill_load(struct jit *j, const struct jit_reg *r, unsigned u)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     bool is_bit = r->type == LLVMInt1TypeInContext(j->context);
@@ -75,7 +75,7 @@ void jit_load_crossing(struct jit *j, const struct jit_reg *r, unsigned u)
     }
 }
 
-void jit_store_crossing(struct jit *j, const struct jit_reg *r, unsigned u, LLVMValueRef mask)
+void jit_region_spill_store(struct jit *j, const struct jit_reg *r, unsigned u, LLVMValueRef mask)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     bool is_bit = r->type == LLVMInt1TypeInContext(j->context);
@@ -131,18 +131,18 @@ static void stay_in_memory(struct jit_gen *g, struct jit_reg *r)
 {
     uint32_t bytes = copy_bytes(g->j, r);
     memcpy(g->variables[r - g->j->regs], r->slot, sizeof r->slot);
-    for (unsigned u = 0; u < jit_crossing_copies(g->j, r); u++)
+    for (unsigned u = 0; u < jit_region_spill_copies(g->j, r); u++)
         r->slot[u] = scratch_of(g->j, r, u * bytes);
 }
 
-void jit_leave_memory(struct jit_gen *g)
+void jit_region_spill_leave_memory(struct jit_gen *g)
 {
     for (uint32_t i = 1; g->variables && i < g->j->f->regs.n; i++)
         if (g->variables[i][0])
             memcpy(g->j->regs[i].slot, g->variables[i], sizeof g->variables[i]);
 }
 
-bool jit_load_registers(struct jit_gen *g)
+bool jit_region_spill_load_registers(struct jit_gen *g)
 {
     struct jit *j = g->j;
     if (g->stays_in_memory)
@@ -154,7 +154,7 @@ bool jit_load_registers(struct jit_gen *g)
         struct jit_reg *r = &j->regs[i];
         if (r->is_remade) {
             continue;
-        } else if (!jit_set_has(in, i) || !jit_is_placed(r)) {
+        } else if (!jit_set_has(in, i) || !jit_region_spill_is_placed(r)) {
             if (j->f->regs.v[i].n_defs > 1 || jit_set_has(in, i))
                 clear_reg(j, r);
         } else if (r->kept) {
@@ -162,12 +162,13 @@ bool jit_load_registers(struct jit_gen *g)
         } else if (stays_in_memory(g, r)) {
             stay_in_memory(g, r);
         } else {
-            for (unsigned u = 0; u < jit_crossing_copies(j, r); u++)
-                jit_load_crossing(j, r, u);
+            for (unsigned u = 0; u < jit_region_spill_copies(j, r); u++)
+                jit_region_spill_load(j, r, u);
         }
     }
     for (uint32_t i = 1; i < j->f->regs.n; i++)
-        if (g->r->entry && jit_set_has(in, i) && j->regs[i].is_remade && !jit_remake(j, i, done))
+        if (g->r->entry && jit_set_has(in, i) && j->regs[i].is_remade &&
+            !jit_remat_compute(j, i, done))
             return false;
     return true;
 }
@@ -183,7 +184,7 @@ static LLVMValueRef alive_at(struct jit_gen *g, unsigned u)
                   LLVMBuildZExt(j->b, offset, LLVMInt64TypeInContext(j->context), ""));
 }
 
-LLVMValueRef jit_load_alive(struct jit_gen *g, unsigned copy)
+LLVMValueRef jit_region_spill_load_alive(struct jit_gen *g, unsigned copy)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(g->j->context);
     return jit_mask_from_bits(g->j, load_unaligned(g->j, i32, alive_at(g, copy)));
@@ -195,13 +196,14 @@ static void arrive(struct jit_gen *g, uint32_t to)
     struct jit *j = g->j;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     const struct pt_insn *insn = &j->f->insns.v[j->f->blocks.v[to].first];
-    if (!jit_is_reduction(pt_insn_form(j->m, insn)))
+    if (!jit_insn_info_is_reduction(pt_insn_form(j->m, insn)))
         return;
     const struct pt_operand *p = &j->f->operands.v[insn->operands + insn->n_operands - 1];
     for (unsigned u = 0; u < j->copies; u++) {
         LLVMValueRef here = jit_mask_load(j, g->masks[to][u]);
         LLVMValueRef lanes[] = {
-            LLVMBuildAnd(j->b, here, jit_read(j, p, u, PT_pred, j->width, true), ""), here};
+            LLVMBuildAnd(j->b, here, jit_registers_read(j, p, u, PT_pred, j->width, true), ""),
+            here};
         for (unsigned i = 0; i < 2; i++) {
             LLVMValueRef bits = jit_mask_to_bits(j, lanes[i]);
             LLVMValueRef n = jit_intrinsic(j, "llvm.ctpop", i32, &bits, 1);
@@ -223,7 +225,7 @@ static void complete_reduction(struct jit *j)
 
 /* ---- the edges of a region -------------------------------------------------------------------- */
 
-void jit_begin_crossing(struct jit *j)
+void jit_region_spill_begin(struct jit *j)
 {
     complete_reduction(j);
     for (uint32_t i = 1; i < j->f->regs.n; i++)
@@ -237,7 +239,7 @@ static bool others_stand(const struct jit_gen *g)
 {
     const struct jit *j = g->j;
     for (uint32_t i = 0; j->runs_apart && i < g->r->n_blocks; i++)
-        if (jit_is_left(j, g->plan, g->r->blocks[i]))
+        if (jit_plan_is_left(j, g->plan, g->r->blocks[i]))
             return true;
     return false;
 }
@@ -257,13 +259,13 @@ static void save_register(struct jit_gen *g, const struct jit_reg *r, uint32_t t
     struct jit *j = g->j;
     if (r->kept)
         LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, r->type, r->slot[0], ""), r->next);
-    for (unsigned u = 0; !r->kept && u < jit_crossing_copies(j, r); u++)
-        jit_store_crossing(j, r, u, is_part ? jit_mask_load(j, g->masks[to][u]) : NULL);
+    for (unsigned u = 0; !r->kept && u < jit_region_spill_copies(j, r); u++)
+        jit_region_spill_store(j, r, u, is_part ? jit_mask_load(j, g->masks[to][u]) : NULL);
 }
 
 /* Those of the frame first: what an instruction of the interpreter's left there stays where it is, if LLVM sees no other store
  * in between. */
-void jit_save_group(struct jit_gen *g, uint32_t to)
+void jit_region_spill_save_group(struct jit_gen *g, uint32_t to)
 {
     struct jit *j = g->j;
     bool is_part = others_stand(g);
@@ -277,13 +279,13 @@ void jit_save_group(struct jit_gen *g, uint32_t to)
         store_unaligned(j, jit_mask_to_bits(j, jit_mask_load(j, g->masks[to][u])), alive_at(g, u));
 }
 
-void jit_save_ended(struct jit_gen *g)
+void jit_region_spill_save_ended(struct jit_gen *g)
 {
     for (unsigned u = 0; g->plan->keeps_alive && u < g->j->copies; u++)
         store_unaligned(g->j, jit_i32(g->j, 0), alive_at(g, u));
 }
 
-void jit_end_crossing(struct jit_gen *g)
+void jit_region_spill_end(struct jit_gen *g)
 {
     struct jit *j = g->j;
     for (uint32_t i = 1; i < j->f->regs.n; i++)

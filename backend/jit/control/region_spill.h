@@ -6,32 +6,32 @@
 #include "backend/jit/jit.h"
 
 /* The region begins, and ends, for the CTA: what all groups agree on. */
-void jit_begin_crossing(struct jit *j);
-void jit_end_crossing(struct jit_gen *g);
+void jit_region_spill_begin(struct jit *j);
+void jit_region_spill_end(struct jit_gen *g);
 
 /* The group begins: registers that live into the region, and values made once more. */
-bool jit_load_registers(struct jit_gen *g);
+bool jit_region_spill_load_registers(struct jit_gen *g);
 
 /* Lanes that had not left the kernel when the last region ended. */
-LLVMValueRef jit_load_alive(struct jit_gen *g, unsigned copy);
+LLVMValueRef jit_region_spill_load_alive(struct jit_gen *g, unsigned copy);
 
 /* The group goes to region entry `to`: its registers, live lanes, what it brings to a reduction. */
-void jit_save_group(struct jit_gen *g, uint32_t to);
+void jit_region_spill_save_group(struct jit_gen *g, uint32_t to);
 
 /* All lanes of the group have left the kernel. */
-void jit_save_ended(struct jit_gen *g);
+void jit_region_spill_save_ended(struct jit_gen *g);
 
 /* The region has been generated: registers are variables again. */
-void jit_leave_memory(struct jit_gen *g);
+void jit_region_spill_leave_memory(struct jit_gen *g);
 
 /* One copy of it between its variable and its place in memory; how many copies there are. Other lanes than those of `mask` keep
  * what is in memory; NULL: there are none. */
-void jit_load_crossing(struct jit *j, const struct jit_reg *r, unsigned u);
-void jit_store_crossing(struct jit *j, const struct jit_reg *r, unsigned u, LLVMValueRef mask);
-unsigned jit_crossing_copies(const struct jit *j, const struct jit_reg *r);
+void jit_region_spill_load(struct jit *j, const struct jit_reg *r, unsigned u);
+void jit_region_spill_store(struct jit *j, const struct jit_reg *r, unsigned u, LLVMValueRef mask);
+unsigned jit_region_spill_copies(const struct jit *j, const struct jit_reg *r);
 
 /* The register crosses regions, in memory or a variable of the CTA. */
-static inline bool jit_is_placed(const struct jit_reg *r)
+static inline bool jit_region_spill_is_placed(const struct jit_reg *r)
 {
     return r->kept || r->scratch_bytes;
 }

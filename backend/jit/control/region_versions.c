@@ -96,7 +96,8 @@ static bool exchanges(const struct jit_gen *g, uint32_t reg)
                 const struct pt_operand *base =
                     o->kind == PT_OPND_MEM ? &j->f->operands.v[o->index] : NULL;
                 if (base && base->kind == PT_OPND_REG && j->regs[base->index].shape == JIT_VECTOR &&
-                    jit_is_computed(j, base) && jit_find_mixing(j, base).unknown == reg)
+                    jit_address_form_is_computed(j, base) &&
+                    jit_address_form_find_mixing(j, base).unknown == reg)
                     return true;
             }
         }
@@ -126,17 +127,17 @@ static uint32_t size_of(const struct jit_gen *g)
     return n * g->j->copies;
 }
 
-bool jit_find_versions(const struct jit_gen *g, struct jit_versions *v)
+bool jit_region_versions_find(const struct jit_gen *g, struct jit_versions *v)
 {
     struct jit *j = g->j;
     const struct pt_block *entry = &j->f->blocks.v[g->r->entry];
     v->insns = pt_arena_alloc(j->arena, entry->count * sizeof *v->insns);
     for (uint32_t i = entry->first; i < entry->first + entry->count && !j->runs_apart; i++) {
         const struct pt_insn *insn = &j->f->insns.v[i];
-        const struct pt_operand *mixer = jit_mixer_of(j, insn);
+        const struct pt_operand *mixer = jit_address_form_mixer(j, insn);
         struct chain c;
         uint64_t constant;
-        if (!mixer || jit_constant(j, mixer, &constant) || !exchanges(g, mixer->index) ||
+        if (!mixer || jit_def_use_constant(j, mixer, &constant) || !exchanges(g, mixer->index) ||
             !find_chain(g, mixer->index, i, &c, v->insns, &v->n_insns) ||
             !has_sources(&c, v->insns, v->n_insns))
             continue;
@@ -148,7 +149,7 @@ bool jit_find_versions(const struct jit_gen *g, struct jit_versions *v)
     return false;
 }
 
-LLVMValueRef jit_version_value(struct jit_gen *g, const struct jit_versions *v)
+LLVMValueRef jit_region_versions_value(struct jit_gen *g, const struct jit_versions *v)
 {
     struct jit *j = g->j;
     uint64_t *done = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *done);
@@ -159,12 +160,13 @@ LLVMValueRef jit_version_value(struct jit_gen *g, const struct jit_versions *v)
             LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, r->type, r->kept, ""), r->slot[0]);
     }
     for (uint32_t reg = 1; reg < j->f->regs.n; reg++)
-        if (jit_set_has(v->needs, reg) && j->regs[reg].is_remade && !jit_remake(j, reg, done))
+        if (jit_set_has(v->needs, reg) && j->regs[reg].is_remade &&
+            !jit_remat_compute(j, reg, done))
             return NULL;
     for (uint32_t i = v->n_insns; i-- > 0;)
-        if (!jit_repeat(j, v->insns[i]))
+        if (!jit_block_repeat(j, v->insns[i]))
             return NULL;
     struct pt_operand o = {.kind = PT_OPND_REG, .index = v->reg};
-    LLVMValueRef value = jit_read(j, &o, 0, PT_u32, 1, false);
+    LLVMValueRef value = jit_registers_read(j, &o, 0, PT_u32, 1, false);
     return LLVMBuildAnd(j->b, value, jit_i32(j, j->width - 1), "");
 }

@@ -23,11 +23,12 @@ static LLVMValueRef in_all_lanes(struct jit *j, uint32_t value)
 static LLVMValueRef read_lanes(struct jit *j, const struct pt_operand *o, unsigned copy,
                                enum pt_type type)
 {
-    return jit_read(j, o, copy, type, j->width, false);
+    return jit_registers_read(j, o, copy, type, j->width, false);
 }
 
-struct jit_rounds jit_count_rounds(struct jit *j, const struct jit_reroll *r, unsigned copy,
-                                   LLVMValueRef starts, LLVMValueRef skips, LLVMValueRef lanes)
+struct jit_rounds jit_reroll_count_rounds(struct jit *j, const struct jit_reroll *r, unsigned copy,
+                                          LLVMValueRef starts, LLVMValueRef skips,
+                                          LLVMValueRef lanes)
 {
     bool is_signed = pt_type_class(r->type) == PT_CLASS_S;
     LLVMValueRef none = in_all_lanes(j, 0), left = read_lanes(j, &r->counter, copy, r->type);

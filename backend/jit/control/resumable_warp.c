@@ -26,8 +26,8 @@
 /* Groups of lanes that name different ones stay together there on an H200; elsewhere one runs after the other. */
 static bool goes_together(const struct jit *j, uint32_t block)
 {
-    return jit_is_warp_barrier(j, block) ||
-           pt_insn_form(j->m, jit_first_insn(j, block))->op == PT_OP_shfl_sync;
+    return jit_stops_is_warp_barrier(j, block) ||
+           pt_insn_form(j->m, jit_insn_info_first(j, block))->op == PT_OP_shfl_sync;
 }
 
 /* ---- sync points that native code knows -------------------------------------------------------- */
@@ -40,7 +40,7 @@ struct barrier {
 static struct barrier barrier_of(const struct jit *j, const struct pt_insn *insn)
 {
     const struct pt_operand *o = &j->f->operands.v[insn->operands], *end = o + insn->n_operands;
-    bool is_reduction = jit_is_reduction(pt_insn_form(j->m, insn));
+    bool is_reduction = jit_insn_info_is_reduction(pt_insn_form(j->m, insn));
     struct barrier b = {.number = o + is_reduction, .pred = is_reduction ? end - 1 : NULL};
     if (end - is_reduction > b.number + 1)
         b.count = b.number + 1;
@@ -67,7 +67,7 @@ static LLVMValueRef in_memory(struct jit *j, const struct pt_operand *o)
 {
     LLVMValueRef memory = jit_alloca(j, LLVMArrayType2(i32_of(j), PT_WARP_SIZE), "");
     for (unsigned u = 0; u < j->copies; u++) {
-        LLVMValueRef value = jit_read(j, o, u, PT_u32, j->width, true);
+        LLVMValueRef value = jit_registers_read(j, o, u, PT_u32, j->width, true);
         LLVMSetAlignment(
             LLVMBuildStore(j->b, value, jit_at(j, memory, jit_i64(j, u * j->width * 4))), 4);
     }
@@ -79,8 +79,9 @@ static LLVMValueRef read_number(struct jit *j, const struct pt_operand *o, LLVMV
 {
     if (!o)
         return jit_i32(j, 0);
-    if (jit_is_agreed(j, o))
-        return LLVMBuildAnd(j->b, jit_read(j, o, 0, PT_u32, 1, true), jit_i32(j, bits), "");
+    if (jit_stops_is_agreed(j, o))
+        return LLVMBuildAnd(j->b, jit_registers_read(j, o, 0, PT_u32, 1, true), jit_i32(j, bits),
+                            "");
     LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->context, 0), i32_of(j), i32_of(j)};
     LLVMValueRef args[] = {in_memory(j, o), lanes, jit_i32(j, bits)};
     return jit_help(j, "jit_help_agreed", LLVMFunctionType(i32_of(j), types, 3, false), args);
@@ -90,7 +91,7 @@ static LLVMValueRef read_lanes(struct jit *j, const struct pt_operand *pred)
 {
     LLVMValueRef lanes[JIT_COPIES];
     for (unsigned u = 0; pred && u < j->copies; u++)
-        lanes[u] = jit_read(j, pred, u, PT_pred, j->width, true);
+        lanes[u] = jit_registers_read(j, pred, u, PT_pred, j->width, true);
     return pred ? jit_warp_bits(j, lanes) : jit_i32(j, 0);
 }
 
@@ -104,8 +105,8 @@ static LLVMValueRef keep_members(struct jit_gen *g, uint32_t to)
     at = jit_at(j, j->scratch, LLVMBuildAdd(j->b, at, jit_i64(j, region_at(g, to)->members), ""));
     for (unsigned u = 0; u < j->copies; u++) {
         LLVMValueRef place = jit_at(j, at, jit_i64(j, u * j->width * 4));
-        LLVMValueRef value =
-            jit_read(j, jit_members_of(j, jit_first_insn(j, to)), u, PT_u32, j->width, true);
+        LLVMValueRef value = jit_registers_read(j, jit_stops_members(j, jit_insn_info_first(j, to)),
+                                                u, PT_u32, j->width, true);
         if (g->masks) {
             LLVMValueRef old = LLVMBuildLoad2(j->b, type, place, "");
             LLVMSetAlignment(old, 4);
@@ -119,11 +120,12 @@ static LLVMValueRef keep_members(struct jit_gen *g, uint32_t to)
 /* The sync point as jit_help_hold is told. */
 static uint32_t flags_of(const struct jit *j, uint32_t block)
 {
-    enum jit_sync sync = jit_sync_of(j, block);
+    enum jit_sync sync = jit_stops_sync(j, block);
     bool is_warp = sync == JIT_SYNC_WARP, is_each = j->vary->stops[block] == PT_STOP_EACH;
-    bool is_unaligned = !is_warp && !jit_is_aligned(pt_insn_form(j->m, jit_first_insn(j, block)));
+    bool is_unaligned =
+        !is_warp && !jit_stops_is_aligned(pt_insn_form(j->m, jit_insn_info_first(j, block)));
     return sync | (is_each ? JIT_SYNC_EACH : 0u) | (is_unaligned ? JIT_SYNC_UNALIGNED : 0u) |
-           (jit_is_warp_barrier(j, block) ? JIT_SYNC_ANYWHERE : 0u) |
+           (jit_stops_is_warp_barrier(j, block) ? JIT_SYNC_ANYWHERE : 0u) |
            (goes_together(j, block) ? JIT_SYNC_TOGETHER : 0u);
 }
 
@@ -134,7 +136,7 @@ static void hold(struct jit_gen *g, uint32_t to, LLVMValueRef stand, LLVMValueRe
     uint32_t flags = flags_of(j, to), kind = flags & JIT_SYNC_KINDS;
     struct barrier b = {0};
     if (kind == JIT_SYNC_BARRIER || kind == JIT_SYNC_ARRIVE)
-        b = barrier_of(j, jit_first_insn(j, to));
+        b = barrier_of(j, jit_insn_info_first(j, to));
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0), i32 = i32_of(j);
     LLVMTypeRef types[] = {pointer, i32,    LLVMInt64TypeInContext(j->context), i32, i32, i32, i32,
                            i32,     pointer};
@@ -156,10 +158,10 @@ static void hold(struct jit_gen *g, uint32_t to, LLVMValueRef stand, LLVMValueRe
 static void come(struct jit_gen *g, uint32_t to, LLVMValueRef lanes)
 {
     struct jit *j = g->j;
-    struct pt_place at = jit_place(j, j->f->blocks.v[to].first);
+    struct pt_place at = jit_debug_info_place(j, j->f->blocks.v[to].first);
     LLVMValueRef stand = jit_i32(j, (uint32_t)(region_at(g, to) - g->plan->regions));
     LLVMValueRef place = jit_i64(j, (uint64_t)at.func << 32 | at.insn);
-    if (jit_sync_of(j, to)) {
+    if (jit_stops_sync(j, to)) {
         hold(g, to, stand, place, lanes);
         return;
     }
@@ -167,23 +169,23 @@ static void come(struct jit_gen *g, uint32_t to, LLVMValueRef lanes)
     LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->context, 0), i32, i64, i32, i32};
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->context), types, 5, false);
     LLVMValueRef is_turn = jit_i32(j, 0);
-    if (jit_is_turning(g, to))
+    if (jit_resumable_warp_is_turning(g, to))
         is_turn = LLVMBuildLoad2(j->b, i32, j->turned, "");
     LLVMValueRef args[] = {j->front, stand, place, lanes, is_turn};
     jit_help(j, "jit_help_stand", type, args);
 }
 
-bool jit_is_turning(const struct jit_gen *g, uint32_t block)
+bool jit_resumable_warp_is_turning(const struct jit_gen *g, uint32_t block)
 {
     const struct pt_func *f = g->j->f;
     uint32_t l = f->blocks.v[block].loop;
     return l && f->loops.v[l - 1].header == block && f->loops.v[l - 1].communicates;
 }
 
-void jit_note_turn(struct jit_gen *g, uint32_t from, uint32_t to)
+void jit_resumable_warp_note_turn(struct jit_gen *g, uint32_t from, uint32_t to)
 {
     struct jit *j = g->j;
-    if (j->runs_apart && to <= from && !jit_is_in(g, to) && jit_is_turning(g, to))
+    if (j->runs_apart && to <= from && !jit_is_in(g, to) && jit_resumable_warp_is_turning(g, to))
         LLVMBuildStore(j->b, jit_i32(j, 1), j->turned);
 }
 
@@ -228,16 +230,16 @@ static void tell_ended(struct jit_gen *g, LLVMValueRef left)
     jit_continue_in(j, on);
 }
 
-void jit_leave_apart(struct jit_gen *g, uint32_t to)
+void jit_resumable_warp_leave(struct jit_gen *g, uint32_t to)
 {
     struct jit *j = g->j;
     jit_continue_in(j, g->leave[to]);
     LLVMValueRef lanes = lanes_at(g, to);
-    jit_save_group(g, to);
+    jit_region_spill_save_group(g, to);
     tell_ended(g, lanes);
-    if (!jit_sync_of(j, to)) {
+    if (!jit_stops_sync(j, to)) {
         LLVMBasicBlockRef turns = NULL;
-        if (jit_is_turning(g, to)) {
+        if (jit_resumable_warp_is_turning(g, to)) {
             LLVMValueRef turned = LLVMBuildLoad2(j->b, i32_of(j), j->turned, "");
             turns = only_if(j, LLVMBuildICmp(j->b, LLVMIntEQ, turned, jit_i32(j, 0), ""));
         }
@@ -251,7 +253,7 @@ void jit_leave_apart(struct jit_gen *g, uint32_t to)
     LLVMBuildBr(j->b, j->choose);
 }
 
-void jit_end_apart(struct jit_gen *g)
+void jit_resumable_warp_end(struct jit_gen *g)
 {
     struct jit *j = g->j;
     LLVMValueRef left = jit_i32(j, 0);
@@ -261,7 +263,7 @@ void jit_end_apart(struct jit_gen *g)
         LLVMValueRef lanes = lanes_at(g, to);
         left = LLVMBuildOr(j->b, left, lanes, "");
         LLVMBasicBlockRef on = only_if(j, is_some(j, lanes));
-        jit_save_group(g, to);
+        jit_region_spill_save_group(g, to);
         come(g, to, lanes);
         LLVMBuildBr(j->b, on);
         jit_continue_in(j, on);
@@ -272,10 +274,10 @@ void jit_end_apart(struct jit_gen *g)
 
 /* ---- the start --------------------------------------------------------------------------------- */
 
-LLVMValueRef jit_standing(struct jit_gen *g, unsigned copy)
+LLVMValueRef jit_resumable_warp_standing(struct jit_gen *g, unsigned copy)
 {
     struct jit *j = g->j;
-    if (j->starts_full && !g->plan->has_ended && !jit_is_left(j, g->plan, g->r->entry))
+    if (j->starts_full && !g->plan->has_ended && !jit_plan_is_left(j, g->plan, g->r->entry))
         return NULL;
     LLVMValueRef lanes = LLVMBuildLoad2(j->b, i32_of(j), j->standing, "");
     return jit_mask_from_bits(j, LLVMBuildLShr(j->b, lanes, jit_i32(j, copy * j->width), ""));
@@ -285,7 +287,7 @@ LLVMValueRef jit_standing(struct jit_gen *g, unsigned copy)
 static void load_votes(struct jit_gen *g)
 {
     struct jit *j = g->j;
-    if (!jit_is_reduction(pt_insn_form(j->m, jit_first_insn(j, g->r->entry))))
+    if (!jit_insn_info_is_reduction(pt_insn_form(j->m, jit_insn_info_first(j, g->r->entry))))
         return;
     for (unsigned i = 0; i < 2; i++) {
         size_t at = offsetof(struct jit_front, votes) + i * sizeof(uint32_t);
@@ -293,7 +295,7 @@ static void load_votes(struct jit_gen *g)
     }
 }
 
-void jit_start_apart(struct jit_gen *g)
+void jit_resumable_warp_start_region(struct jit_gen *g)
 {
     struct jit *j = g->j;
     LLVMBuildStore(j->b, jit_i32(j, 0), j->turned);
@@ -320,7 +322,7 @@ static void start_warp(struct jit *j, const struct jit_plan *plan)
     come(&g, 0, jit_field(j, i32_of(j), j->warp, offsetof(struct pt_warp, live)));
 }
 
-void jit_begin_apart(struct jit *j, const struct jit_plan *plan)
+void jit_resumable_warp_begin(struct jit *j, const struct jit_plan *plan)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
     j->group = jit_field(j, i32_of(j), j->warp, offsetof(struct pt_warp, index));

@@ -32,7 +32,7 @@ struct trace {
 
 static const struct pt_insn *last_insn(const struct jit *j, uint32_t block)
 {
-    return &j->f->insns.v[jit_last_of(j, block)];
+    return &j->f->insns.v[jit_insn_info_last(j, block)];
 }
 
 static bool branches(const struct jit *j, uint32_t block)
@@ -48,7 +48,7 @@ static bool ends_in_guard(const struct jit *j, uint32_t block)
     const struct pt_form *form = pt_insn_form(j->m, last);
     return last->guard && j->vary->branch[block] > PT_LEVEL_GROUP &&
            (form->op == PT_OP_bra || form->op == PT_OP_ret || form->op == PT_OP_exit) &&
-           jit_asks_for_end(j, last->guard);
+           jit_predicate_bounds_asks_for_end(j, last->guard);
 }
 
 /* Plain operations, loads and stores. */
@@ -58,7 +58,7 @@ static bool is_simple(const struct jit *j, uint32_t block)
     for (uint32_t i = b->first; i < b->first + b->count - branches(j, block); i++) {
         const struct pt_form *form = pt_insn_form(j->m, &j->f->insns.v[i]);
         if ((form->effects & ~(uint32_t)(PT_FX_FP | PT_FX_READ | PT_FX_WRITE)) ||
-            jit_is_stepped(j, form))
+            jit_insn_info_is_stepped(j, form))
             return false;
     }
     return b->count <= INSNS_MOST;
@@ -116,7 +116,8 @@ static bool is_known_before(struct jit *j, const struct trace *t, uint32_t block
     uint32_t reg = last_insn(j, block)->guard, only = j->regs[reg].only;
     if (only >= b->first && only < b->first + b->count)
         return is_among(t->order.insns, t->order.n_early, only);
-    return jit_is_told_in(j, reg, block) && !is_among(t->order.insns, t->order.n, only);
+    return jit_predicate_bounds_is_told_in(j, reg, block) &&
+           !is_among(t->order.insns, t->order.n, only);
 }
 
 /* The trace up to the first guard that is not known before. */
@@ -133,7 +134,7 @@ static void cut(struct jit *j, struct trace *t)
     if (n == t->n)
         return;
     t->n = n;
-    t->order = jit_find_order_behind(j, t->from, t->blocks, t->n);
+    t->order = jit_block_order_find_behind(j, t->from, t->blocks, t->n);
 }
 
 static bool find_trace(struct jit_gen *g, uint32_t from, struct trace *t)
@@ -142,7 +143,7 @@ static bool find_trace(struct jit_gen *g, uint32_t from, struct trace *t)
     t->from = from;
     if (j->runs_apart || jit_set_has(g->traced, from) || find_blocks(g, t) < GUARDS_LEAST)
         return false;
-    t->order = jit_find_order_behind(j, from, t->blocks, t->n);
+    t->order = jit_block_order_find_behind(j, from, t->blocks, t->n);
     cut(j, t);
     unsigned n_guards = 1;
     for (unsigned i = 0; i + 1 < t->n; i++)
@@ -156,10 +157,10 @@ static bool run(struct jit *j, const uint32_t *insns, uint32_t n)
 {
     LLVMValueRef all[JIT_COPIES] = {0};
     for (uint32_t i = 0, count; i < n; i += count) {
-        j->block = jit_block_of(j, insns[i]);
-        for (count = 1; i + count < n && jit_block_of(j, insns[i + count]) == j->block;)
+        j->block = jit_def_use_block(j, insns[i]);
+        for (count = 1; i + count < n && jit_def_use_block(j, insns[i + count]) == j->block;)
             count++;
-        if (!jit_run(j, insns + i, count, all))
+        if (!jit_block_emit(j, insns + i, count, all))
             return false;
     }
     return true;
@@ -187,7 +188,7 @@ static LLVMValueRef all_pass(struct jit_gen *g, const struct trace *t)
         if (!ends_in_guard(j, block))
             continue;
         j->block = block;
-        if (!jit_tell(j, &guard, &told))
+        if (!jit_predicate_bounds_tell(j, &guard, &told))
             return NULL;
         all = and_if(j, all, told.none);
     }
@@ -207,20 +208,20 @@ static bool run_straight(struct jit_gen *g, const struct trace *t)
     g->is_full = LLVMConstAllOnes(LLVMInt1TypeInContext(j->context));
     g->runs_whole = !j->f->blocks.v[last].loop;
     j->is_version = true;
-    jit_find_joins(j, late, n_late);
+    jit_interleave_find(j, late, n_late);
     bool ok = run(j, late, n_late);
     j->is_version = false;
-    jit_forget_joins(j);
+    jit_interleave_forget(j);
     j->trusted = NULL;
     j->block = last;
-    ok = ok && jit_end_block(g, last);
+    ok = ok && jit_branch_end(g, last);
     memcpy(g->cur, cur, sizeof cur);
     g->is_full = is_full;
     g->runs_whole = runs_whole;
     return ok;
 }
 
-bool jit_run_trace(struct jit_gen *g, uint32_t from)
+bool jit_superblock_emit(struct jit_gen *g, uint32_t from)
 {
     struct jit *j = g->j;
     struct trace t;
@@ -232,7 +233,7 @@ bool jit_run_trace(struct jit_gen *g, uint32_t from)
     LLVMValueRef pass = ok ? all_pass(g, &t) : NULL;
     if (pass) {
         LLVMBasicBlockRef straight = jit_new_block(j, "straight"), others = jit_new_block(j, "");
-        pass = and_if(j, pass, jit_test_accesses(j, &t.order));
+        pass = and_if(j, pass, jit_access_path_test_all(j, &t.order));
         LLVMBuildCondBr(j->b, pass, straight, others);
         jit_continue_in(j, straight);
         ok = run_straight(g, &t);

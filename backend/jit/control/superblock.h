@@ -6,6 +6,6 @@
 
 /* Block `from` has run, but for the branch at its end. Where all lanes of the group go on through guarded blocks that follow, they
  * run those, and leave the last of them; goes on for other groups. False with j->why set. */
-bool jit_run_trace(struct jit_gen *g, uint32_t from);
+bool jit_superblock_emit(struct jit_gen *g, uint32_t from);
 
 #endif

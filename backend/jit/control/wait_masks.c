@@ -15,7 +15,7 @@ static uint32_t outlet_of(const struct jit_gen *g, uint32_t l)
     uint32_t outlet = PT_NONE;
     for (uint32_t b = loop->header; b < loop->end; b++) {
         const struct pt_block *block = &f->blocks.v[b];
-        const struct pt_insn *last = &f->insns.v[jit_last_of(g->j, b)];
+        const struct pt_insn *last = &f->insns.v[jit_insn_info_last(g->j, b)];
         uint32_t op = pt_insn_form(g->j->m, last)->op;
         bool ends = op == PT_OP_ret || op == PT_OP_exit;
         if (ends || !jit_is_in(g, b) || !jit_has_mask(g, b))
@@ -35,7 +35,7 @@ static uint32_t outlet_of(const struct jit_gen *g, uint32_t l)
     return loop->is_reducible ? outlet : PT_NONE;
 }
 
-void jit_find_outlets(struct jit_gen *g)
+void jit_wait_masks_find_outlets(struct jit_gen *g)
 {
     struct jit *j = g->j;
     g->outlet = pt_arena_alloc(j->arena, (j->f->loops.n + 1) * sizeof *g->outlet);
@@ -48,7 +48,7 @@ void jit_find_outlets(struct jit_gen *g)
                 g->outlet[l] = PT_NONE;
 }
 
-void jit_clear_outlets(struct jit_gen *g)
+void jit_wait_masks_clear_outlets(struct jit_gen *g)
 {
     for (uint32_t l = 0; l < g->j->f->loops.n; l++)
         for (unsigned u = 0; g->outlet[l] != PT_NONE && u < g->j->copies; u++) {
@@ -58,7 +58,7 @@ void jit_clear_outlets(struct jit_gen *g)
         }
 }
 
-LLVMValueRef jit_waiting(struct jit_gen *g, uint32_t block, unsigned copy)
+LLVMValueRef jit_wait_masks_waiting(struct jit_gen *g, uint32_t block, unsigned copy)
 {
     struct jit *j = g->j;
     LLVMValueRef lanes = jit_flow_load(j, g->masks[block][copy]);
@@ -68,7 +68,7 @@ LLVMValueRef jit_waiting(struct jit_gen *g, uint32_t block, unsigned copy)
     return lanes;
 }
 
-void jit_clear_waiting(struct jit_gen *g, uint32_t block, unsigned copy)
+void jit_wait_masks_clear(struct jit_gen *g, uint32_t block, unsigned copy)
 {
     struct jit *j = g->j;
     LLVMBuildStore(j->b, LLVMConstNull(jit_flow_type(j)), g->masks[block][copy]);
@@ -79,7 +79,7 @@ void jit_clear_waiting(struct jit_gen *g, uint32_t block, unsigned copy)
             LLVMBuildStore(j->b, LLVMConstNull(jit_flow_type(j)), g->inside[l][copy]);
 }
 
-void jit_poll_rounds(struct jit *j, uint32_t insn, LLVMValueRef rounds)
+void jit_wait_masks_poll_rounds(struct jit *j, uint32_t insn, LLVMValueRef rounds)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     LLVMBasicBlockRef look = jit_new_block(j, "look"), on = jit_new_block(j, "");
@@ -96,13 +96,13 @@ void jit_poll_rounds(struct jit *j, uint32_t insn, LLVMValueRef rounds)
     jit_branch_mostly(j, LLVMBuildICmp(j->b, LLVMIntEQ, stop, jit_i32(j, 0), ""), on, stopped);
     jit_continue_in(j, stopped);
     j->insn = &j->f->insns.v[insn];
-    jit_stop(j);
+    jit_fault_stop(j);
     jit_continue_in(j, on);
 }
 
-void jit_poll(struct jit *j, uint32_t insn)
+void jit_wait_masks_poll(struct jit *j, uint32_t insn)
 {
-    jit_poll_rounds(j, insn, jit_i32(j, 1));
+    jit_wait_masks_poll_rounds(j, insn, jit_i32(j, 1));
 }
 
 /* The lanes that wait at the block, of all copies joined by `op`. */
@@ -111,18 +111,18 @@ static LLVMValueRef join_waiting(struct jit_gen *g, uint32_t block, LLVMOpcode o
     struct jit *j = g->j;
     LLVMValueRef all = NULL;
     for (unsigned u = 0; u < j->copies; u++) {
-        LLVMValueRef lanes = jit_waiting(g, block, u);
+        LLVMValueRef lanes = jit_wait_masks_waiting(g, block, u);
         all = all ? LLVMBuildBinOp(j->b, op, all, lanes, "") : lanes;
     }
     return jit_flow_mask(j, all);
 }
 
-LLVMValueRef jit_has_waiting(struct jit_gen *g, uint32_t block)
+LLVMValueRef jit_wait_masks_has_waiting(struct jit_gen *g, uint32_t block)
 {
     return jit_any(g->j, join_waiting(g, block, LLVMOr));
 }
 
-LLVMValueRef jit_all_wait(struct jit_gen *g, uint32_t block)
+LLVMValueRef jit_wait_masks_all_wait(struct jit_gen *g, uint32_t block)
 {
     return jit_all(g->j, join_waiting(g, block, LLVMAnd));
 }

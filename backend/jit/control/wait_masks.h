@@ -7,25 +7,25 @@
 
 /* Finds loops that all lanes leave for one block behind them, which runs when none is left inside: where a lane leaves need not
  * be noted, as it has gone in. Clears what is noted of lanes. */
-void jit_find_outlets(struct jit_gen *g);
-void jit_clear_outlets(struct jit_gen *g);
+void jit_wait_masks_find_outlets(struct jit_gen *g);
+void jit_wait_masks_clear_outlets(struct jit_gen *g);
 
 /* The lanes that wait at a block. */
-LLVMValueRef jit_waiting(struct jit_gen *g, uint32_t block, unsigned copy);
+LLVMValueRef jit_wait_masks_waiting(struct jit_gen *g, uint32_t block, unsigned copy);
 
 /* They run it now. */
-void jit_clear_waiting(struct jit_gen *g, uint32_t block, unsigned copy);
+void jit_wait_masks_clear(struct jit_gen *g, uint32_t block, unsigned copy);
 
 /* i1: lanes of some copy wait at the block. */
-LLVMValueRef jit_has_waiting(struct jit_gen *g, uint32_t block);
+LLVMValueRef jit_wait_masks_has_waiting(struct jit_gen *g, uint32_t block);
 
 /* i1: all lanes of the group do. */
-LLVMValueRef jit_all_wait(struct jit_gen *g, uint32_t block);
+LLVMValueRef jit_wait_masks_all_wait(struct jit_gen *g, uint32_t block);
 
 /* Every now and then: is the launch to stop? `insn` is the place that is told then. */
-void jit_poll(struct jit *j, uint32_t insn);
+void jit_wait_masks_poll(struct jit *j, uint32_t insn);
 
 /* The same once for several rounds of a loop, at most 2^31 less JIT_BUDGET: an i32. */
-void jit_poll_rounds(struct jit *j, uint32_t insn, LLVMValueRef rounds);
+void jit_wait_masks_poll_rounds(struct jit *j, uint32_t insn, LLVMValueRef rounds);
 
 #endif

@@ -66,7 +66,7 @@ static LLVMValueRef product(struct jit_op *op)
 }
 
 /* d = x + y + carry. A subtraction adds the complement and 1; the carry of that sum is the inverse of a borrow. */
-bool jit_carry(struct jit_op *op, unsigned copy)
+bool jit_carry_emit(struct jit_op *op, unsigned copy)
 {
     LLVMValueRef x = op->a[0], y = op->a[1];
     bool is_sub = false, is_in = op->form->effects & PT_FX_CARRY_IN;

@@ -8,6 +8,6 @@
 /* Extended precision. One value stands for all lanes of CC.CF; for all copies. */
 bool jit_carry_is_one(const struct jit *j);
 bool jit_carry_is_shared(const struct jit *j);
-bool jit_carry(struct jit_op *op, unsigned copy);
+bool jit_carry_emit(struct jit_op *op, unsigned copy);
 
 #endif

@@ -67,7 +67,7 @@ static bool is_bf16(enum pt_type type)
 /* The form's result is an f16, and nothing here rounds to that. */
 static bool cannot_narrow(const struct jit_op *op)
 {
-    return is_half(jit_form_type(op, 0)) && !jit_narrows_to(op, is_bf16(jit_form_type(op, 0)));
+    return is_half(jit_form_type(op, 0)) && !jit_half_narrows_to(op, is_bf16(jit_form_type(op, 0)));
 }
 
 /* Source 0 as f32 or f64; .ftz is for f32. */

@@ -217,7 +217,7 @@ static bool fast_tanh(struct jit_op *op)
 
 /* ---- the hook ------------------------------------------------------------------------------------------------ */
 
-jit_emitter *jit_fast_emitter(struct jit *j, const struct pt_form *form)
+jit_emitter *jit_fast_math_emitter(struct jit *j, const struct pt_form *form)
 {
     static jit_emitter *const emitters[PT_OP_COUNT] = {
         [PT_OP_rcp_approx] = fast_rcp,   [PT_OP_rsqrt_approx] = fast_rsqrt,

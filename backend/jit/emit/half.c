@@ -16,7 +16,7 @@ static bool converts_f16(const struct jit_op *op)
     return op->j->target->has_fma;
 }
 
-bool jit_narrows_to(const struct jit_op *op, bool is_bf16)
+bool jit_half_narrows_to(const struct jit_op *op, bool is_bf16)
 {
     return is_bf16 || converts_f16(op);
 }
@@ -91,7 +91,7 @@ static bool open_half(struct jit_op *outer, struct half_op *h)
 {
     *h = (struct half_op){.op = *outer, .is_bf16 = is_bf16(outer)};
     struct jit_op *op = &h->op;
-    if (!jit_narrows_to(outer, h->is_bf16) || !jit_is_rn(outer))
+    if (!jit_half_narrows_to(outer, h->is_bf16) || !jit_is_rn(outer))
         return false;
     op->lanes *= jit_form_bits(outer, 0) / 16;
     for (unsigned i = 0; i < outer->n; i++)

@@ -5,7 +5,7 @@
 #include "backend/jit/emit/emit.h"
 
 /* True if there is code that rounds to f16, which is the machine's; to bf16 there is everywhere. */
-bool jit_narrows_to(const struct jit_op *op, bool is_bf16);
+bool jit_half_narrows_to(const struct jit_op *op, bool is_bf16);
 
 /* To f32: exact, NaN to some NaN (bf16: with its payload). */
 LLVMValueRef jit_half_to_f32(struct jit_op *op, LLVMValueRef half, bool is_bf16);

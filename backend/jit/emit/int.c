@@ -198,7 +198,7 @@ static bool is_plain_divisor(LLVMValueRef b, unsigned bits, bool is_signed)
 /* By b, which is neither 0 nor (signed) -1, as in all that follows. */
 static LLVMValueRef divide(struct jit_op *op, LLVMValueRef a, LLVMValueRef b, bool is_signed)
 {
-    return jit_proven(op->j, is_signed ? BUILD(SDiv, a, b) : BUILD(UDiv, a, b), "divisor");
+    return jit_check_proven(op->j, is_signed ? BUILD(SDiv, a, b) : BUILD(UDiv, a, b), "divisor");
 }
 
 /* Quotients of up to 32 bits, truncated from quotients of floating-point values with more than twice the bits minus the
@@ -209,10 +209,10 @@ static LLVMValueRef divide_real(struct jit_op *op, LLVMValueRef a, LLVMValueRef 
     LLVMTypeRef real = jit_floats(op, 2 * bits), integer = jit_ints(op, bits);
     if (!is_signed) {
         LLVMValueRef q = BUILD(FDiv, BUILD(UIToFP, a, real), BUILD(UIToFP, b, real));
-        return jit_proven(op->j, BUILD(FPToUI, q, integer), "range");
+        return jit_check_proven(op->j, BUILD(FPToUI, q, integer), "range");
     }
     LLVMValueRef q = BUILD(FDiv, BUILD(SIToFP, a, real), BUILD(SIToFP, b, real));
-    return jit_proven(op->j, BUILD(FPToSI, q, integer), "range");
+    return jit_check_proven(op->j, BUILD(FPToSI, q, integer), "range");
 }
 
 /* Machines have no vectors of division. */

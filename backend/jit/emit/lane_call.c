@@ -19,7 +19,7 @@ static bool is_real(LLVMTypeRef type)
 }
 
 /* The memory of argument i: the same for all calls, as each is over before the next. */
-LLVMValueRef jit_lanes_memory(struct jit *j, unsigned i)
+LLVMValueRef jit_lane_call_memory(struct jit *j, unsigned i)
 {
     j->n_lanes_used++;
     if (!j->lanes[i]) {
@@ -73,7 +73,7 @@ static LLVMValueRef part(struct jit_op *op, LLVMValueRef array, unsigned index, 
     return jit_at(op->j, array, jit_i64(op->j, (uint64_t)index * op->lanes * bytes));
 }
 
-void jit_store_lanes(struct jit_op *op, unsigned i, unsigned k)
+void jit_lane_call_store(struct jit_op *op, unsigned i, unsigned k)
 {
     uint64_t kind;
     const struct pt_lanes *lanes =
@@ -81,11 +81,11 @@ void jit_store_lanes(struct jit_op *op, unsigned i, unsigned k)
     if (!lanes || !takes(op, lanes))
         return;
     unsigned bytes = lanes->bytes[i + 1];
-    store_source(op, op->a[i], bytes, part(op, jit_lanes_memory(op->j, i + 1), k, bytes));
+    store_source(op, op->a[i], bytes, part(op, jit_lane_call_memory(op->j, i + 1), k, bytes));
     op->a[i] = NULL;
 }
 
-bool jit_call_lanes_together(struct jit_op *ops, unsigned n)
+bool jit_lane_call_emit_together(struct jit_op *ops, unsigned n)
 {
     struct jit_op *op = &ops[0];
     struct jit *j = op->j;
@@ -99,14 +99,14 @@ bool jit_call_lanes_together(struct jit_op *ops, unsigned n)
     LLVMTypeRef types[] = {pointer, pointer, pointer, pointer, i32};
     LLVMValueRef args[5];
     for (unsigned i = 0; i < 4; i++) {
-        args[i] = lanes->bytes[i] ? jit_lanes_memory(j, i) : LLVMConstNull(pointer);
+        args[i] = lanes->bytes[i] ? jit_lane_call_memory(j, i) : LLVMConstNull(pointer);
         for (unsigned k = 0; i && lanes->bytes[i] && k < n; k++)
             if (ops[k].a[i - 1])
                 store_source(&ops[k], ops[k].a[i - 1], lanes->bytes[i],
                              part(&ops[k], args[i], k, lanes->bytes[i]));
     }
     if (lanes->takes_kind) {
-        args[3] = jit_lanes_memory(j, 3);
+        args[3] = jit_lane_call_memory(j, 3);
         LLVMBuildStore(op->b, jit_i64(j, kind), args[3]);
     }
     unsigned count = n * op->lanes;
@@ -119,36 +119,37 @@ bool jit_call_lanes_together(struct jit_op *ops, unsigned n)
     return true;
 }
 
-bool jit_call_lanes(struct jit_op *op)
+bool jit_lane_call_emit(struct jit_op *op)
 {
-    return jit_call_lanes_together(op, 1);
+    return jit_lane_call_emit_together(op, 1);
 }
 
-bool jit_has_lanes(const struct jit *j, const struct pt_form *form)
+bool jit_lane_call_exists(const struct jit *j, const struct pt_form *form)
 {
     uint64_t kind;
     return jit_snapshot_lanes(j->snapshot, form, &kind) != NULL;
 }
 
-bool jit_needs_call(struct jit *j, const struct pt_form *form)
+bool jit_lane_call_is_needed(struct jit *j, const struct pt_form *form)
 {
     bool is_directed =
         pt_form_has(form, PT_M_rm) || pt_form_has(form, PT_M_rp) || pt_form_has(form, PT_M_rz);
     bool is_exact = is_directed && (form->effects & PT_FX_FP) && !jit_is_fast_rounding(j, form) &&
                     !jit_rounds_itself(j, form);
-    if (jit_emitter_of(j, form) && !is_exact)
+    if (jit_table_emitter(j, form) && !is_exact)
         return false;
-    return jit_has_lanes(j, form);
+    return jit_lane_call_exists(j, form);
 }
 
-LLVMValueRef jit_call_one(struct jit *j, const char *name, LLVMValueRef a, LLVMValueRef b)
+LLVMValueRef jit_lane_call_emit_one(struct jit *j, const char *name, LLVMValueRef a, LLVMValueRef b)
 {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     LLVMTypeRef types[] = {pointer, pointer, pointer, pointer, i32};
     struct jit_op op = {.j = j, .b = j->b, .lanes = 1};
-    LLVMValueRef args[] = {jit_lanes_memory(j, 0), jit_lanes_memory(j, 1), jit_lanes_memory(j, 2),
-                           LLVMConstNull(pointer), LLVMConstInt(i32, MIN_LANES, false)};
+    LLVMValueRef args[] = {jit_lane_call_memory(j, 0), jit_lane_call_memory(j, 1),
+                           jit_lane_call_memory(j, 2), LLVMConstNull(pointer),
+                           LLVMConstInt(i32, MIN_LANES, false)};
     store_source(&op, a, 4, args[1]);
     store_source(&op, b, 4, args[2]);
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->context), types, 5, false);

@@ -103,7 +103,7 @@ static LLVMValueRef shift(struct jit_op *op, LLVMValueRef value, LLVMValueRef n,
     LLVMValueRef is_inside = BUILD(ICmp, LLVMIntULT, n, jit_int_const(op, 32, bits));
     n = jit_resize(op, n, bits, false);
     value = is_left ? BUILD(Shl, value, n) : BUILD(LShr, value, n);
-    jit_proven(op->j, value, "amount"); /* beyond the width there is no result, which select leaves out */
+    jit_check_proven(op->j, value, "amount"); /* beyond the width there is no result, which select leaves out */
     return BUILD(Select, is_inside, value, jit_int_const(op, bits, 0));
 }
 
@@ -118,7 +118,7 @@ bool jit_emit_shr(struct jit_op *op)
     if (!jit_form_signed(op, 0))
         return give(op, shift(op, op->a[0], op->a[1], bits, false));
     LLVMValueRef n = jit_resize(op, min_const(op, op->a[1], 32, bits - 1), bits, false);
-    return give(op, jit_proven(op->j, BUILD(AShr, op->a[0], n), "amount"));
+    return give(op, jit_check_proven(op->j, BUILD(AShr, op->a[0], n), "amount"));
 }
 
 /* The upper word of b:a shifted left, or the lower one of it shifted right. */
@@ -195,7 +195,7 @@ static LLVMValueRef field_sign(struct jit_op *op, LLVMValueRef pos, LLVMValueRef
         BUILD(Or, BUILD(ICmp, LLVMIntUGT, pos, top), BUILD(ICmp, LLVMIntUGT, len, top));
     at = BUILD(Select, is_beyond, top, min_const(op, at, 32, bits - 1));
     LLVMValueRef left = jit_resize(op, BUILD(Sub, top, at), bits, false); /* at <= top */
-    LLVMValueRef high = jit_proven(op->j, BUILD(Shl, op->a[0], left), "amount");
+    LLVMValueRef high = jit_check_proven(op->j, BUILD(Shl, op->a[0], left), "amount");
     LLVMValueRef sign = BUILD(AShr, high, jit_int_const(op, bits, bits - 1));
     LLVMValueRef is_empty = BUILD(ICmp, LLVMIntEQ, len, jit_int_const(op, 32, 0));
     return BUILD(Select, is_empty, jit_int_const(op, bits, 0), sign);
@@ -263,7 +263,7 @@ static LLVMValueRef slide(struct jit_op *op, LLVMValueRef bits, bool is_right)
 /* The part of a at `from` bits (below 32), in all of d: `mask` is as wide as the part, `ones` has a one at the foot of each. */
 static LLVMValueRef repeat(struct jit_op *op, LLVMValueRef from, uint32_t mask, uint32_t ones)
 {
-    LLVMValueRef low = jit_proven(op->j, BUILD(LShr, op->a[0], from), "amount");
+    LLVMValueRef low = jit_check_proven(op->j, BUILD(LShr, op->a[0], from), "amount");
     LLVMValueRef part = BUILD(And, low, jit_int_const(op, 32, mask));
     return BUILD(Mul, part, jit_int_const(op, 32, ones));
 }
@@ -274,7 +274,7 @@ static LLVMValueRef clamp_bytes(struct jit_op *op, bool is_left)
     LLVMValueRef n = first_byte(op), byte = repeat(op, n, 0xff, 0x01010101);
     LLVMValueRef keep =
         BUILD(Shl, jit_int_const(op, 32, is_left ? ~UINT32_C(0xff) : UINT32_MAX), n);
-    jit_proven(op->j, keep, "amount"); /* at most 24 */
+    jit_check_proven(op->j, keep, "amount"); /* at most 24 */
     keep = is_left ? keep : BUILD(Not, keep);
     return BUILD(Or, BUILD(And, op->a[0], keep), BUILD(And, byte, BUILD(Not, keep)));
 }
@@ -309,7 +309,7 @@ static LLVMValueRef pick_byte(struct jit_op *op, unsigned i)
     LLVMValueRef below = BUILD(And, BUILD(Not, c), jit_int_const(op, 32, 3));
     LLVMValueRef top = BUILD(Shl, BUILD(Select, is_a, op->a[0], op->a[1]),
                              BUILD(Shl, below, jit_int_const(op, 32, 3)));
-    jit_proven(op->j, top, "amount"); /* at most 24 */
+    jit_check_proven(op->j, top, "amount"); /* at most 24 */
     top = BUILD(Select, is_plain, top, BUILD(AShr, top, jit_int_const(op, 32, 31)));
     return BUILD(Shl, BUILD(LShr, top, jit_int_const(op, 32, 24)), jit_int_const(op, 32, 8 * i));
 }

@@ -230,7 +230,7 @@ void jit_set_invariant(struct jit *j, LLVMValueRef load)
 {
     LLVMSetMetadata(load, LLVMGetMDKindIDInContext(j->context, "invariant.load", 14),
                     LLVMMDNodeInContext(j->context, NULL, 0));
-    jit_proven(j, load, "invariant.load"); /* by the caller */
+    jit_check_proven(j, load, "invariant.load"); /* by the caller */
 }
 
 static LLVMValueRef fence_lanes(struct jit *j, LLVMValueRef lanes);
@@ -306,7 +306,7 @@ void jit_set_pure(struct jit *j, LLVMValueRef call)
         LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                                  LLVMCreateEnumAttribute(j->context, kind, 0));
     }
-    jit_proven(j, call, "pure"); /* by the caller */
+    jit_check_proven(j, call, "pure"); /* by the caller */
 }
 
 LLVMValueRef jit_nowhere(struct jit *j)

@@ -1,6 +1,6 @@
 /* Nothing that is generated is undefined, whatever the kernel does: UNDEFINED.md says how each cause is kept out. In builds for tests
  * (PT_CHECK_IR) this looks at the code before its passes: whatever LLVM may take for a promise of ours, or for a case that never
- * comes, is refused unless jit_proven stands where it is built, with the reason beside it.
+ * comes, is refused unless jit_check_proven stands where it is built, with the reason beside it.
  */
 #include "backend/jit/llvm/check.h"
 
@@ -16,7 +16,7 @@ struct check {
     size_t size;
 };
 
-LLVMValueRef jit_proven(struct jit *j, LLVMValueRef value, const char *what)
+LLVMValueRef jit_check_proven(struct jit *j, LLVMValueRef value, const char *what)
 {
     if (PT_CHECK_IR && LLVMIsAInstruction(value))
         *pt_vec_push(j->arena, &j->proofs) = (struct jit_proof){value, what};
@@ -307,7 +307,7 @@ static void check_function(struct check *c, LLVMValueRef f)
             check_instruction(c, i);
 }
 
-bool jit_check(struct jit *j, char *text, size_t size)
+bool jit_check_module(struct jit *j, char *text, size_t size)
 {
     struct check c = {j, text, size};
     text[0] = 0;

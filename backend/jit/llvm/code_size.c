@@ -20,7 +20,7 @@ enum {
     INSTRUCTIONS_MOST = 1 << 20
 };
 
-bool jit_is_bounded(struct jit *j)
+bool jit_code_size_is_bounded(struct jit *j)
 {
     if (j->n_generated + j->part.n < INSTRUCTIONS_MOST)
         return true;
@@ -47,7 +47,7 @@ static bool will_be_large(const struct jit *j)
            (uint64_t)j->f->insns.n * j->copies > LONG;
 }
 
-void jit_part_block(struct jit *j)
+void jit_code_size_part_block(struct jit *j)
 {
     look_at_block(j);
     if (j->part.n < (will_be_large(j) ? LIGHT_PART : PART))
@@ -58,7 +58,7 @@ void jit_part_block(struct jit *j)
     j->n_in_parts += j->part.n;
 }
 
-uint32_t jit_count_code(const struct jit *j)
+uint32_t jit_code_size_count(const struct jit *j)
 {
     uint32_t n = 0;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(j->function); b; b = LLVMGetNextBasicBlock(b))
@@ -66,8 +66,8 @@ uint32_t jit_count_code(const struct jit *j)
     return n;
 }
 
-bool jit_is_large(const struct jit *j)
+bool jit_code_size_is_large(const struct jit *j)
 {
-    return j->n_in_parts > FULL_IN_PARTS || jit_count_code(j) > FULL_INSTRUCTIONS ||
+    return j->n_in_parts > FULL_IN_PARTS || jit_code_size_count(j) > FULL_INSTRUCTIONS ||
            LLVMCountBasicBlocks(j->function) > FULL_BLOCKS;
 }

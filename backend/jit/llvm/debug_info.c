@@ -82,14 +82,14 @@ static LLVMMetadataRef place_of(struct jit *j, LLVMMetadataRef scope, uint32_t i
     const struct pt_insn *insn = &j->f->insns.v[index];
     const struct pt_loc *loc = insn->loc != PT_NONE ? &j->m->locs.v[insn->loc] : NULL;
     bool is_named = loc && loc->file < j->m->files.n && j->m->files.v[loc->file].name;
-    struct pt_place from = jit_place(j, index);
+    struct pt_place from = jit_debug_info_place(j, index);
     scope = LLVMDIBuilderCreateLexicalBlockFile(
         j->debug->builder, scope, is_named ? file_of(j, loc) : j->debug->ptx, from.insn + 1);
     return LLVMDIBuilderCreateDebugLocation(j->context, is_named ? loc->line : insn->line,
                                             from.func <= COLUMN_MAX ? from.func : 0, scope, NULL);
 }
 
-void jit_debug_place(struct jit *j, uint32_t insn)
+void jit_debug_info_set(struct jit *j, uint32_t insn)
 {
     if (!j->debug)
         j->debug = start(j);
@@ -100,7 +100,7 @@ void jit_debug_place(struct jit *j, uint32_t insn)
     LLVMSetCurrentDebugLocation2(j->b, place);
 }
 
-void jit_debug_finish(struct jit *j)
+void jit_debug_info_finish(struct jit *j)
 {
     if (!j->debug)
         return;
@@ -109,7 +109,7 @@ void jit_debug_finish(struct jit *j)
     j->debug = NULL;
 }
 
-struct pt_place jit_place(const struct jit *j, uint32_t insn)
+struct pt_place jit_debug_info_place(const struct jit *j, uint32_t insn)
 {
     if (j->inlined)
         return pt_inlined_place(j->inlined, insn);

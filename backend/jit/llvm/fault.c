@@ -9,7 +9,7 @@
 
 static uint64_t place_of(const struct jit *j)
 {
-    struct pt_place place = jit_place(j, (uint32_t)(j->insn - j->f->insns.v));
+    struct pt_place place = jit_debug_info_place(j, (uint32_t)(j->insn - j->f->insns.v));
     return (uint64_t)place.func << 32 | place.insn;
 }
 
@@ -64,7 +64,7 @@ static LLVMValueRef helper(struct jit *j, LLVMTypeRef *type)
     return f;
 }
 
-void jit_fail(struct jit *j, enum pt_fault_kind kind, const struct jit_blame *who)
+void jit_fault_raise(struct jit *j, enum pt_fault_kind kind, const struct jit_blame *who)
 {
     LLVMTypeRef type, i64 = LLVMInt64TypeInContext(j->context);
     LLVMValueRef f = helper(j, &type);
@@ -80,36 +80,36 @@ void jit_fail(struct jit *j, enum pt_fault_kind kind, const struct jit_blame *wh
     LLVMBuildRet(j->b, jit_i32(j, PT_RUN_FAULT));
 }
 
-void jit_fail_if(struct jit *j, LLVMValueRef test, enum pt_fault_kind kind,
-                 const struct jit_blame *who)
+void jit_fault_raise_if(struct jit *j, LLVMValueRef test, enum pt_fault_kind kind,
+                        const struct jit_blame *who)
 {
     LLVMBasicBlockRef fail = jit_new_block(j, "fault"), on = jit_new_block(j, "");
     jit_branch_mostly(j, LLVMBuildNot(j->b, test, ""), on, fail);
     jit_continue_in(j, fail);
-    jit_fail(j, kind, who);
+    jit_fault_raise(j, kind, who);
     jit_continue_in(j, on);
 }
 
-void jit_fail_any(struct jit *j, enum pt_fault_kind kind, const struct jit_blame *who)
+void jit_fault_raise_if_any(struct jit *j, enum pt_fault_kind kind, const struct jit_blame *who)
 {
     LLVMValueRef test = NULL;
     for (unsigned i = 0; i < who->n; i++) {
         LLVMValueRef any = jit_any(j, who->lanes[i] ? who->lanes[i] : jit_mask_all(j));
         test = test ? LLVMBuildOr(j->b, test, any, "") : any;
     }
-    jit_fail_if(j, test, kind, who);
+    jit_fault_raise_if(j, test, kind, who);
 }
 
-void jit_fail_lanes(struct jit *j, enum pt_fault_kind kind, unsigned copy, LLVMValueRef bad,
-                    LLVMValueRef pointers)
+void jit_fault_raise_if_lanes(struct jit *j, enum pt_fault_kind kind, unsigned copy,
+                              LLVMValueRef bad, LLVMValueRef pointers)
 {
     struct jit_blame who = {.first = copy, .n = 1, .lanes = {bad}, .pointer = pointers};
-    jit_fail_if(j, jit_any(j, bad), kind, &who);
+    jit_fault_raise_if(j, jit_any(j, bad), kind, &who);
 }
 
-void jit_stop(struct jit *j)
+void jit_fault_stop(struct jit *j)
 {
-    struct pt_place place = jit_place(j, (uint32_t)(j->insn - j->f->insns.v));
+    struct pt_place place = jit_debug_info_place(j, (uint32_t)(j->insn - j->f->insns.v));
     LLVMValueRef func = jit_at(j, j->fault, jit_i64(j, offsetof(struct pt_fault, func)));
     LLVMValueRef insn = jit_at(j, j->fault, jit_i64(j, offsetof(struct pt_fault, insn)));
     LLVMBuildStore(j->b, jit_i32(j, place.func), func);

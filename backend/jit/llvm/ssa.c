@@ -324,7 +324,7 @@ static void keep(struct promote *p, const struct variable *v)
     LLVMBuildStore(p->j->b, LLVMConstNull(LLVMGetAllocatedType(v->is)), v->is);
 }
 
-bool jit_promote(struct jit *j)
+bool jit_ssa_promote(struct jit *j)
 {
     struct promote p = {.j = j, .arena = j->arena};
     find_blocks(&p, j->function);

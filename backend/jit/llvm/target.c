@@ -67,9 +67,9 @@ static void start_llvm(void)
     }
 }
 
-const struct jit_target *jit_target(const char *level)
+const struct jit_target *jit_target_find(const char *level)
 {
-    if (!jit_host_cpu())
+    if (!jit_target_host_cpu())
         return NULL;
     pthread_once(&once, start_llvm);
     for (int i = 0; i < N_LEVELS; i++)
@@ -86,7 +86,7 @@ unsigned jit_target_width(const char *level)
     return 0;
 }
 
-const char *jit_host_cpu(void)
+const char *jit_target_host_cpu(void)
 {
     pthread_mutex_lock(&host_cpu_lock);
     if (!host_cpu)
@@ -151,7 +151,7 @@ static uint32_t count_decided(const struct jit *j)
 
 static void run_all_passes(struct jit *j, LLVMTargetMachineRef machine)
 {
-    bool has_loads = jit_count_code(j) < WITH_LOADS;
+    bool has_loads = jit_code_size_count(j) < WITH_LOADS;
     run_passes(j, machine, "function(" FIRST ")");
     if (count_decided(j) > DECIDED_MOST)
         run_passes(j, machine, "function(simplifycfg)");
@@ -225,11 +225,11 @@ static void part_masks(struct jit *j)
             }
 }
 
-void jit_optimise(struct jit *j, LLVMTargetMachineRef machine)
+void jit_target_optimise(struct jit *j, LLVMTargetMachineRef machine)
 {
     tune(j);
-    j->is_light = jit_is_large(j);
-    if (!jit_promote(j))
+    j->is_light = jit_code_size_is_large(j);
+    if (!jit_ssa_promote(j))
         j->is_light = true;
     if (j->is_light)
         run_passes(j, machine, "function(early-cse)");

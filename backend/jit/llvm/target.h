@@ -15,16 +15,16 @@ struct jit_target {
 };
 
 /* The machine with no more than `level` ("v2", "v3", "v4", "aarch64") has; NULL if LLVM knows no such target. */
-const struct jit_target *jit_target(const char *level);
+const struct jit_target *jit_target_find(const char *level);
 
 /* Its width, without LLVM, which ends the process where it has no memory: for hosts of a compiler process. 0: there is no such level. */
 unsigned jit_target_width(const char *level);
 
 /* What code is tuned for. NULL: no memory. */
-const char *jit_host_cpu(void);
+const char *jit_target_host_cpu(void);
 LLVMTargetMachineRef jit_target_machine(const struct jit_target *target, LLVMCodeGenOptLevel level);
 
 /* Optimises j->module; finds j->is_light. */
-void jit_optimise(struct jit *j, LLVMTargetMachineRef machine);
+void jit_target_optimise(struct jit *j, LLVMTargetMachineRef machine);
 
 #endif

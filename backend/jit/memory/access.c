@@ -51,7 +51,7 @@ static bool gives_back(const struct jit *j, const struct jit_access *a, const st
            (from->kind == a->base->kind && from->index == a->base->index && from->imm == a->base->imm);
 }
 
-bool jit_names(const struct jit *j, const struct pt_operand *base, enum pt_space space)
+bool jit_access_names(const struct jit *j, const struct pt_operand *base, enum pt_space space)
 {
     return base->kind == PT_OPND_SYM && !(base->flags & PT_OPND_GENERIC) &&
            j->m->symbols.v[base->index].space == space;
@@ -64,7 +64,7 @@ static bool is_misaligned_parameter(const struct jit *j, const struct jit_access
            (j->m->symbols.v[a->base->index].offset + (uint64_t)a->base->imm) % (a->bytes * a->n);
 }
 
-bool jit_describe(struct jit *j, struct jit_access *a)
+bool jit_access_describe(struct jit *j, struct jit_access *a)
 {
     if (!is_load_or_store(j->form)) {
         j->why = j->form->spelling;
@@ -82,7 +82,7 @@ bool jit_describe(struct jit *j, struct jit_access *a)
     a->extends_sign = pt_type_class(a->type) == PT_CLASS_S;
     if (a->base->kind == PT_OPND_SYM && j->m->symbols.v[a->base->index].space == PT_SPACE_LOCAL)
         a->space = PT_SPACE_LOCAL; /* ld.param and st.param of arguments */
-    if (a->space == PT_SPACE_GENERIC && jit_names(j, a->base, PT_SPACE_SHARED))
+    if (a->space == PT_SPACE_GENERIC && jit_access_names(j, a->base, PT_SPACE_SHARED))
         a->space = PT_SPACE_SHARED;
     if (a->base->kind == PT_OPND_REG && (a->space == PT_SPACE_PARAM || a->space == PT_SPACE_CONST))
         a->window = a->space;
@@ -103,16 +103,16 @@ bool jit_describe(struct jit *j, struct jit_access *a)
     return true;
 }
 
-bool jit_try_describe(struct jit *j, struct jit_access *a)
+bool jit_access_try_describe(struct jit *j, struct jit_access *a)
 {
     const char *why = j->why;
-    bool ok = jit_describe(j, a);
+    bool ok = jit_access_describe(j, a);
     j->why = why;
     return ok;
 }
 
-bool jit_describe_place(struct jit *j, const struct pt_operand *mem, enum pt_space space,
-                        unsigned bytes, struct jit_access *a)
+bool jit_access_describe_place(struct jit *j, const struct pt_operand *mem, enum pt_space space,
+                               unsigned bytes, struct jit_access *a)
 {
     *a = (struct jit_access){.bytes = bytes, .n = 1, .space = space, .order = PT_ORDER_PLAIN};
     a->base = &j->f->operands.v[mem->index];
@@ -141,39 +141,41 @@ static LLVMValueRef address_of_parts(struct jit *j, const struct jit_access *a, 
     struct jit_split s;
     LLVMValueRef origin, offsets;
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
-    if (address_type(a) != PT_u64 || !jit_split_address(j, a->base, &s) ||
-        !jit_offsets(j, s.index, copy, &origin, &offsets))
+    if (address_type(a) != PT_u64 || !jit_address_form_split(j, a->base, &s) ||
+        !jit_lane_offsets_find(j, s.index, copy, &origin, &offsets))
         return NULL;
     LLVMTypeRef type = LLVMVectorType(i64, j->width);
-    LLVMValueRef index = jit_read(j, s.index, copy, PT_u32, j->width, false);
+    LLVMValueRef index = jit_registers_read(j, s.index, copy, PT_u32, j->width, false);
     index = LLVMBuildIntCast2(j->b, index, type, s.is_signed, "");
     index = LLVMBuildMul(j->b, index, jit_const(type, s.scale), "");
-    return LLVMBuildAdd(j->b, index, jit_read(j, s.base, copy, PT_u64, j->width, false), "");
+    return LLVMBuildAdd(j->b, index, jit_registers_read(j, s.base, copy, PT_u64, j->width, false),
+                        "");
 }
 
-LLVMValueRef jit_from_window(struct jit *j, const struct jit_access *a, LLVMValueRef address)
+LLVMValueRef jit_access_from_window(struct jit *j, const struct jit_access *a, LLVMValueRef address)
 {
     if (a->window == PT_SPACE_GENERIC)
         return address;
     bool is_vector = LLVMGetTypeKind(LLVMTypeOf(address)) == LLVMVectorTypeKind;
-    LLVMValueRef window = jit_window(j, a->window);
+    LLVMValueRef window = jit_registers_window(j, a->window);
     return LLVMBuildAdd(j->b, address, is_vector ? jit_splat(j, window) : window, "");
 }
 
-LLVMValueRef jit_address(struct jit *j, const struct jit_access *a, unsigned copy, unsigned lanes)
+LLVMValueRef jit_access_address(struct jit *j, const struct jit_access *a, unsigned copy,
+                                unsigned lanes)
 {
     LLVMValueRef base = lanes > 1 ? address_of_parts(j, a, copy) : NULL;
     if (a->base->kind != PT_OPND_REG)
-        return jit_read_place(j, a->base, address_type(a), lanes);
-    base = base ? base : jit_read(j, a->base, copy, address_type(a), lanes, false);
-    base = jit_from_window(j, a, base);
+        return jit_registers_read_place(j, a->base, address_type(a), lanes);
+    base = base ? base : jit_registers_read(j, a->base, copy, address_type(a), lanes, false);
+    base = jit_access_from_window(j, a, base);
     if (!a->base->imm)
         return base;
     return LLVMBuildAdd(j->b, base, jit_const(LLVMTypeOf(base), (uint64_t)a->base->imm), "");
 }
 
-LLVMValueRef jit_indexed(struct jit *j, LLVMValueRef base, LLVMValueRef index, uint64_t scale,
-                         bool is_signed)
+LLVMValueRef jit_access_indexed(struct jit *j, LLVMValueRef base, LLVMValueRef index,
+                                uint64_t scale, bool is_signed)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
     LLVMTypeRef element = LLVMIntTypeInContext(j->context, (unsigned)scale * 8);
@@ -185,13 +187,13 @@ LLVMValueRef jit_indexed(struct jit *j, LLVMValueRef base, LLVMValueRef index, u
     return LLVMBuildGEP2(j->b, element, base, &index, 1, "");
 }
 
-LLVMValueRef jit_pointer(struct jit *j, const struct jit_access *a, LLVMValueRef address)
+LLVMValueRef jit_access_pointer(struct jit *j, const struct jit_access *a, LLVMValueRef address)
 {
     LLVMTypeRef type = LLVMTypeOf(address), i64 = LLVMInt64TypeInContext(j->context);
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
     bool is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
     if (a->space == PT_SPACE_SHARED && is_vector)
-        return jit_indexed(j, j->shared, address, 1, false);
+        return jit_access_indexed(j, j->shared, address, 1, false);
     if (a->space == PT_SPACE_SHARED)
         return jit_at(j, j->shared, LLVMBuildZExt(j->b, address, i64, ""));
     if (is_vector)
@@ -199,7 +201,7 @@ LLVMValueRef jit_pointer(struct jit *j, const struct jit_access *a, LLVMValueRef
     return LLVMBuildIntToPtr(j->b, address, pointer, "");
 }
 
-LLVMValueRef jit_parameter(struct jit *j, const struct jit_access *a)
+LLVMValueRef jit_access_parameter(struct jit *j, const struct jit_access *a)
 {
     const struct pt_symbol *s = &j->m->symbols.v[a->base->index];
     return jit_at(j, j->params, jit_i64(j, s->offset + (uint64_t)a->base->imm));
@@ -216,7 +218,7 @@ static LLVMValueRef without_offset(LLVMValueRef address, unsigned align)
     return is_whole ? LLVMGetOperand(address, 0) : address;
 }
 
-LLVMValueRef jit_misaligned(struct jit *j, const struct jit_access *a, LLVMValueRef address)
+LLVMValueRef jit_access_misaligned(struct jit *j, const struct jit_access *a, LLVMValueRef address)
 {
     unsigned align = a->bytes * a->n;
     LLVMTypeRef type = LLVMTypeOf(address);
@@ -224,20 +226,21 @@ LLVMValueRef jit_misaligned(struct jit *j, const struct jit_access *a, LLVMValue
     return LLVMBuildICmp(j->b, LLVMIntNE, low, LLVMConstNull(type), "");
 }
 
-bool jit_is_trusted(const struct jit *j)
+bool jit_access_is_trusted(const struct jit *j)
 {
     return j->trusted && jit_set_has(j->trusted, (uint32_t)(j->insn - j->f->insns.v));
 }
 
-void jit_check_one(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef address)
+void jit_access_check_one(struct jit *j, const struct jit_access *a, unsigned copy,
+                          LLVMValueRef address)
 {
-    if (a->bytes * a->n == 1 || jit_is_trusted(j))
+    if (a->bytes * a->n == 1 || jit_access_is_trusted(j))
         return;
     struct jit_blame who = {.first = copy};
-    who.n = jit_is_per_copy(j, a->base) ? 1 : j->copies - copy;
+    who.n = jit_def_use_is_per_copy(j, a->base) ? 1 : j->copies - copy;
     for (unsigned i = 0; i < who.n; i++)
         who.lanes[i] = j->mask[copy + i];
-    jit_fail_if(j, jit_misaligned(j, a, address), PT_FAULT_MISALIGNED, &who);
+    jit_fault_raise_if(j, jit_access_misaligned(j, a, address), PT_FAULT_MISALIGNED, &who);
 }
 
 /* Offsets in the window that are known, of variables of the kernel: no smaller window is given to native code. */
@@ -253,35 +256,36 @@ static bool is_in_variables(const struct jit *j, const struct jit_access *a, LLV
     return LLVMIsConstant(offsets);
 }
 
-LLVMValueRef jit_in_window(struct jit *j, const struct jit_access *a, unsigned copy,
-                           LLVMValueRef offsets)
+LLVMValueRef jit_access_in_window(struct jit *j, const struct jit_access *a, unsigned copy,
+                                  LLVMValueRef offsets)
 {
-    LLVMValueRef addresses = LLVMBuildAdd(j->b, offsets, jit_local_windows(j, copy), "");
+    LLVMValueRef addresses = LLVMBuildAdd(j->b, offsets, jit_local_window_begin(j, copy), "");
     if (is_in_variables(j, a, offsets))
         return addresses;
-    LLVMValueRef bad = jit_local_leaves(j, offsets, (uint64_t)a->bytes * a->n);
+    LLVMValueRef bad = jit_local_window_leaves(j, offsets, (uint64_t)a->bytes * a->n);
     if (j->mask[copy])
         bad = LLVMBuildAnd(j->b, bad, j->mask[copy], "");
-    jit_fail_lanes(j, PT_FAULT_ILLEGAL_ADDRESS, copy, bad, jit_pointer(j, a, addresses));
+    jit_fault_raise_if_lanes(j, PT_FAULT_ILLEGAL_ADDRESS, copy, bad,
+                             jit_access_pointer(j, a, addresses));
     return addresses;
 }
 
-void jit_check_all(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef addresses,
-                   LLVMValueRef mask)
+void jit_access_check_all(struct jit *j, const struct jit_access *a, unsigned copy,
+                          LLVMValueRef addresses, LLVMValueRef mask)
 {
     if (a->bytes * a->n == 1)
         return;
-    LLVMValueRef bad = jit_misaligned(j, a, addresses);
+    LLVMValueRef bad = jit_access_misaligned(j, a, addresses);
     if (LLVMIsNull(bad))
         return;
     bad = mask ? LLVMBuildAnd(j->b, bad, mask, "") : bad;
-    jit_fail_lanes(j, PT_FAULT_MISALIGNED, copy, bad, NULL);
+    jit_fault_raise_if_lanes(j, PT_FAULT_MISALIGNED, copy, bad, NULL);
 }
 
 /* ---- accesses -------------------------------------------------------------------------------- */
 
-LLVMValueRef jit_element(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
-                         unsigned i)
+LLVMValueRef jit_access_element(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                                unsigned i)
 {
     return i ? jit_at(j, pointer, jit_i64(j, (uint64_t)i * a->bytes)) : pointer;
 }
@@ -297,8 +301,8 @@ static void make_whole(const struct jit_access *a, LLVMValueRef access, LLVMType
         LLVMSetOrdering(access, LLVMAtomicOrderingMonotonic);
 }
 
-LLVMValueRef jit_load_at(struct jit *j, const struct jit_access *a, LLVMTypeRef type,
-                         LLVMValueRef pointer, unsigned align)
+LLVMValueRef jit_access_load(struct jit *j, const struct jit_access *a, LLVMTypeRef type,
+                             LLVMValueRef pointer, unsigned align)
 {
     LLVMValueRef value = LLVMBuildLoad2(j->b, type, pointer, "");
     LLVMSetAlignment(value, align);
@@ -308,8 +312,8 @@ LLVMValueRef jit_load_at(struct jit *j, const struct jit_access *a, LLVMTypeRef 
     return value;
 }
 
-void jit_store_at(struct jit *j, const struct jit_access *a, LLVMValueRef value,
-                  LLVMValueRef pointer)
+void jit_access_store(struct jit *j, const struct jit_access *a, LLVMValueRef value,
+                      LLVMValueRef pointer)
 {
     LLVMValueRef access = LLVMBuildStore(j->b, value, pointer);
     LLVMSetAlignment(access, a->bytes);
@@ -318,8 +322,8 @@ void jit_store_at(struct jit *j, const struct jit_access *a, LLVMValueRef value,
 }
 
 /* Up to LLVM 21 the alignment is an argument of its own behind the pointer, then an attribute of the pointer. */
-LLVMValueRef jit_masked(struct jit *j, const char *name, LLVMTypeRef types[2], LLVMValueRef args[3],
-                        unsigned pointer, unsigned align)
+LLVMValueRef jit_access_masked(struct jit *j, const char *name, LLVMTypeRef types[2],
+                               LLVMValueRef args[3], unsigned pointer, unsigned align)
 {
     LLVMValueRef all[4];
     unsigned n = 0, id = LLVMLookupIntrinsicID(name, strlen(name));
@@ -331,13 +335,13 @@ LLVMValueRef jit_masked(struct jit *j, const char *name, LLVMTypeRef types[2], L
     }
     LLVMValueRef call = LLVMBuildCall2(j->b, LLVMGlobalGetValueType(f), f, all, n, "");
     if (LLVM_VERSION_MAJOR >= 22)
-        LLVMSetInstrParamAlignment(jit_proven(j, call, "arguments"), pointer + 1, align); /* tested before, or lanes are off */
+        LLVMSetInstrParamAlignment(jit_check_proven(j, call, "arguments"), pointer + 1, align); /* tested before, or lanes are off */
     return call;
 }
 
 /* ---- one of several ways --------------------------------------------------------------------- */
 
-void jit_begin_ways(struct jit *j, const struct jit_access *a, struct jit_ways *ways)
+void jit_access_begin_ways(struct jit *j, const struct jit_access *a, struct jit_ways *ways)
 {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(j->b);
     LLVMTypeRef type = LLVMVectorType(a->element, j->width);
@@ -348,7 +352,7 @@ void jit_begin_ways(struct jit *j, const struct jit_access *a, struct jit_ways *
     jit_continue_in(j, here);
 }
 
-void jit_end_way(struct jit *j, struct jit_ways *ways, LLVMValueRef *v)
+void jit_access_end_way(struct jit *j, struct jit_ways *ways, LLVMValueRef *v)
 {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(j->b);
     for (unsigned i = 0; i < ways->n; i++)
@@ -356,7 +360,7 @@ void jit_end_way(struct jit *j, struct jit_ways *ways, LLVMValueRef *v)
     LLVMBuildBr(j->b, ways->after);
 }
 
-void jit_join_ways(struct jit *j, const struct jit_ways *ways, LLVMValueRef *v)
+void jit_access_join_ways(struct jit *j, const struct jit_ways *ways, LLVMValueRef *v)
 {
     jit_continue_in(j, ways->after);
     for (unsigned i = 0; i < ways->n; i++)
@@ -377,15 +381,15 @@ static LLVMValueRef address_or_nowhere(struct jit *j, const struct jit_access *a
     return LLVMBuildSelect(j->b, mask, addresses, jit_splat(j, nowhere), "");
 }
 
-void jit_lane_pointers(struct jit *j, const struct jit_access *a, unsigned copy,
-                       LLVMValueRef addresses, LLVMValueRef *pointers)
+void jit_access_lane_pointers(struct jit *j, const struct jit_access *a, unsigned copy,
+                              LLVMValueRef addresses, LLVMValueRef *pointers)
 {
     addresses = address_or_nowhere(j, a, addresses, j->mask[copy]);
     for (unsigned lane = 0; lane < j->width; lane++)
-        pointers[lane] = jit_pointer(j, a, jit_lane(j, addresses, lane));
+        pointers[lane] = jit_access_pointer(j, a, jit_lane(j, addresses, lane));
 }
 
-const struct jit_join *jit_join_of(const struct jit *j)
+const struct jit_join *jit_access_join(const struct jit *j)
 {
     uint32_t insn = (uint32_t)(j->insn - j->f->insns.v);
     for (const struct jit_join *join = j->joins; join; join = join->next)

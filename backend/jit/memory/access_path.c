@@ -27,35 +27,36 @@
 /* Some lane does the access, of this copy or of those that have the same address but for whole vectors. */
 static bool is_run_by_some(const struct jit *j, const struct jit_access *a, unsigned copy)
 {
-    return !j->mask[copy] || (!j->insn->guard && (j->copies == 1 || !jit_is_per_copy(j, a->base)));
+    return !j->mask[copy] ||
+           (!j->insn->guard && (j->copies == 1 || !jit_def_use_is_per_copy(j, a->base)));
 }
 
 /* Consecutive if the affine form holds, and aligned. */
 static void access_affine(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef *v)
 {
-    LLVMValueRef address = jit_address(j, a, copy, 1), fits = NULL;
-    if (!jit_is_trusted(j)) {
-        fits = jit_fits(j, a->base, copy);
+    LLVMValueRef address = jit_access_address(j, a, copy, 1), fits = NULL;
+    if (!jit_access_is_trusted(j)) {
+        fits = jit_registers_fit(j, a->base, copy);
         if (!fits && is_run_by_some(j, a, copy)) { /* all lanes are misaligned, or none */
-            jit_check_one(j, a, copy, address);
-            jit_access_run(j, a, copy, address, v);
+            jit_access_check_one(j, a, copy, address);
+            jit_contiguous_access_emit(j, a, copy, address, v);
             return;
         }
         if (a->bytes * a->n > 1) {
-            LLVMValueRef aligned = LLVMBuildNot(j->b, jit_misaligned(j, a, address), "");
+            LLVMValueRef aligned = LLVMBuildNot(j->b, jit_access_misaligned(j, a, address), "");
             fits = fits ? LLVMBuildAnd(j->b, fits, aligned, "") : aligned;
         }
     }
     if (!fits) {
-        jit_access_run(j, a, copy, address, v);
+        jit_contiguous_access_emit(j, a, copy, address, v);
         return;
     }
     struct jit_ways ways;
-    jit_begin_ways(j, a, &ways);
-    jit_run_if(j, a, copy, &ways, fits, address, v);
-    jit_access_any(j, a, copy, v);
-    jit_end_way(j, &ways, v);
-    jit_join_ways(j, &ways, v);
+    jit_access_begin_ways(j, a, &ways);
+    jit_contiguous_access_emit_if(j, a, copy, &ways, fits, address, v);
+    jit_gather_access(j, a, copy, v);
+    jit_access_end_way(j, &ways, v);
+    jit_access_join_ways(j, &ways, v);
 }
 
 /* ---- one address ----------------------------------------------------------------------------- */
@@ -64,17 +65,17 @@ static void load_one(struct jit *j, const struct jit_access *a, unsigned copy, L
 {
     LLVMValueRef pointer;
     if (a->space == PT_SPACE_PARAM) {
-        pointer = jit_parameter(j, a);
+        pointer = jit_access_parameter(j, a);
     } else {
-        LLVMValueRef address = jit_address(j, a, copy, 1);
-        jit_check_one(j, a, copy, address);
-        pointer = jit_pointer(j, a, address);
+        LLVMValueRef address = jit_access_address(j, a, copy, 1);
+        jit_access_check_one(j, a, copy, address);
+        pointer = jit_access_pointer(j, a, address);
         if (j->is_alone && a->space != PT_SPACE_SHARED && a->base->kind == PT_OPND_REG)
-            jit_prefetch_walk(j, a->base->index, pointer);
+            jit_prefetch_emit_walk(j, a->base->index, pointer);
     }
     unsigned align = a->space == PT_SPACE_PARAM ? 1 : a->bytes;
     for (unsigned i = 0; i < a->n; i++)
-        v[i] = jit_load_at(j, a, a->element, jit_element(j, a, pointer, i), align);
+        v[i] = jit_access_load(j, a, a->element, jit_access_element(j, a, pointer, i), align);
 }
 
 /* i1: a lane of the copy runs the instruction; NULL: surely. */
@@ -89,7 +90,7 @@ static LLVMValueRef runs_in_group(struct jit *j)
 {
     LLVMValueRef any = j->guard;
     struct pt_operand guard = {.kind = PT_OPND_REG, .index = j->insn->guard};
-    if (!j->insn->guard || !jit_is_per_copy(j, &guard))
+    if (!j->insn->guard || !jit_def_use_is_per_copy(j, &guard))
         return any;
     any = jit_any(j, j->mask[0]);
     for (unsigned u = 1; u < j->copies; u++)
@@ -139,24 +140,26 @@ static LLVMValueRef last_lane(struct jit *j, LLVMValueRef mask)
         LLVMBuildBitCast(j->b, mask, LLVMIntTypeInContext(j->context, j->width), "");
     bits = LLVMBuildZExtOrBitCast(j->b, bits, i32, "");
     LLVMValueRef args[] = {bits, LLVMConstInt(LLVMInt1TypeInContext(j->context), 1, false)};
-    LLVMValueRef zeros = jit_proven(j, jit_intrinsic(j, "llvm.ctlz", i32, args, 2), "nonzero");
+    LLVMValueRef zeros =
+        jit_check_proven(j, jit_intrinsic(j, "llvm.ctlz", i32, args, 2), "nonzero");
     return LLVMBuildSub(j->b, jit_i32(j, 31), zeros, "");
 }
 
 static void store_uniform(struct jit *j, const struct jit_access *a, unsigned copy)
 {
     LLVMBasicBlockRef after = begin_if(j, runs_at_all(j, copy));
-    LLVMValueRef address = jit_address(j, a, copy, 1);
-    jit_check_one(j, a, copy, address);
-    LLVMValueRef pointer = jit_pointer(j, a, address);
+    LLVMValueRef address = jit_access_address(j, a, copy, 1);
+    jit_access_check_one(j, a, copy, address);
+    LLVMValueRef pointer = jit_access_pointer(j, a, address);
     for (unsigned i = 0; i < a->n; i++) {
         int64_t stride;
-        bool is_one = jit_shape_of(j, &a->values[i], &stride) == JIT_SCALAR;
+        bool is_one = jit_def_use_shape(j, &a->values[i], &stride) == JIT_SCALAR;
         LLVMValueRef value =
-            jit_read(j, &a->values[i], copy, a->type, is_one ? 1 : j->width, false);
+            jit_registers_read(j, &a->values[i], copy, a->type, is_one ? 1 : j->width, false);
         if (!is_one)
-            value = jit_proven(j, LLVMBuildExtractElement(j->b, value, last_lane(j, j->mask[copy]), ""), "index");
-        jit_store_at(j, a, value, jit_element(j, a, pointer, i));
+            value = jit_check_proven(
+                j, LLVMBuildExtractElement(j->b, value, last_lane(j, j->mask[copy]), ""), "index");
+        jit_access_store(j, a, value, jit_access_element(j, a, pointer, i));
     }
     if (after) {
         LLVMBuildBr(j->b, after);
@@ -185,7 +188,7 @@ static bool is_distrusted(const struct jit *j)
 static void access_chunk(struct jit *j, const struct jit_access *a, unsigned copy)
 {
     int64_t stride;
-    enum jit_shape shape = jit_shape_of(j, a->base, &stride);
+    enum jit_shape shape = jit_def_use_shape(j, a->base, &stride);
     LLVMValueRef v[8] = {0};
     if (a->space == PT_SPACE_LOCAL)
         shape = JIT_VECTOR; /* the lanes' windows lie apart */
@@ -194,17 +197,18 @@ static void access_chunk(struct jit *j, const struct jit_access *a, unsigned cop
         return;
     }
     for (unsigned i = 0; !a->is_load && i < a->n; i++)
-        v[i] = as_stored(j, a, jit_read(j, &a->values[i], copy, a->type, j->width, false));
+        v[i] =
+            as_stored(j, a, jit_registers_read(j, &a->values[i], copy, a->type, j->width, false));
     if (shape == JIT_SCALAR)
         load_uniform(j, a, copy, runs_at_all(j, copy), v);
     else if (shape == JIT_AFFINE && is_even(a, stride) && !is_distrusted(j) &&
              (!j->mask[copy] || stride == (int64_t)(a->bytes * a->n)))
         access_affine(j, a, copy, v);
-    else if (shape != JIT_VECTOR || is_distrusted(j) || !jit_access_computed(j, a, copy, v))
-        jit_access_any(j, a, copy, v);
+    else if (shape != JIT_VECTOR || is_distrusted(j) || !jit_lane_permute_access(j, a, copy, v))
+        jit_gather_access(j, a, copy, v);
     for (unsigned i = 0; a->is_load && i < a->n; i++)
-        jit_write(j, &a->values[i], copy, a->type, v[i], shape == JIT_SCALAR ? 1 : j->width,
-                  a->extends_sign);
+        jit_registers_write(j, &a->values[i], copy, a->type, v[i],
+                            shape == JIT_SCALAR ? 1 : j->width, a->extends_sign);
 }
 
 /* A load from one address for the group. */
@@ -212,7 +216,8 @@ static bool is_shared(const struct jit *j, const struct jit_access *a)
 {
     int64_t stride;
     return a->is_load && a->space != PT_SPACE_LOCAL &&
-           jit_shape_of(j, a->base, &stride) == JIT_SCALAR && !jit_is_per_copy(j, a->base);
+           jit_def_use_shape(j, a->base, &stride) == JIT_SCALAR &&
+           !jit_def_use_is_per_copy(j, a->base);
 }
 
 static void load_shared(struct jit *j, const struct jit_access *a)
@@ -220,39 +225,41 @@ static void load_shared(struct jit *j, const struct jit_access *a)
     LLVMValueRef v[8];
     load_uniform(j, a, 0, runs_in_group(j), v);
     for (unsigned i = 0; i < a->n; i++)
-        for (unsigned u = 0; u < (jit_is_per_copy(j, &a->values[i]) ? j->copies : 1); u++)
-            jit_write(j, &a->values[i], u, a->type, v[i], 1, a->extends_sign);
+        for (unsigned u = 0; u < (jit_def_use_is_per_copy(j, &a->values[i]) ? j->copies : 1); u++)
+            jit_registers_write(j, &a->values[i], u, a->type, v[i], 1, a->extends_sign);
 }
 
-bool jit_is_rewriting_store(struct jit *j)
+bool jit_access_path_is_rewriting(struct jit *j)
 {
     struct jit_access a;
-    return j->form->op == PT_OP_st && jit_try_describe(j, &a) && jit_is_rewriting(j, &a);
+    return j->form->op == PT_OP_st && jit_access_try_describe(j, &a) &&
+           jit_contiguous_is_rewriting(j, &a);
 }
 
-bool jit_test_access(struct jit *j, const uint64_t *written, LLVMValueRef *test)
+bool jit_access_path_test(struct jit *j, const uint64_t *written, LLVMValueRef *test)
 {
     struct jit_access a;
     int64_t stride;
     if ((j->form->effects & PT_FX_ATOMIC) || !(j->form->effects & (PT_FX_READ | PT_FX_WRITE)) ||
-        !jit_try_describe(j, &a))
+        !jit_access_try_describe(j, &a))
         return false;
-    enum jit_shape shape = jit_shape_of(j, a.base, &stride);
+    enum jit_shape shape = jit_def_use_shape(j, a.base, &stride);
     if (shape == JIT_VECTOR)
-        return a.space != PT_SPACE_PARAM && jit_test_computed(j, &a, written, test);
+        return a.space != PT_SPACE_PARAM && jit_lane_permute_test(j, &a, written, test);
     bool is_run = shape == JIT_AFFINE && is_even(&a, stride);
     if (a.space == PT_SPACE_PARAM || a.space == PT_SPACE_LOCAL ||
         !(is_run || shape == JIT_SCALAR) ||
         (a.base->kind == PT_OPND_REG && jit_set_has(written, a.base->index)))
         return false;
-    for (unsigned u = 0; u < (jit_is_per_copy(j, a.base) ? j->copies : 1); u++) {
-        LLVMValueRef address = jit_address(j, &a, u, 1);
-        LLVMValueRef bad = jit_misaligned(j, &a, address);
-        LLVMValueRef good = LLVMBuildNot(j->b, bad, ""), fits = jit_fits(j, a.base, u);
+    for (unsigned u = 0; u < (jit_def_use_is_per_copy(j, a.base) ? j->copies : 1); u++) {
+        LLVMValueRef address = jit_access_address(j, &a, u, 1);
+        LLVMValueRef bad = jit_access_misaligned(j, &a, address);
+        LLVMValueRef good = LLVMBuildNot(j->b, bad, ""), fits = jit_registers_fit(j, a.base, u);
         good = fits ? LLVMBuildAnd(j->b, good, fits, "") : good;
-        if (jit_is_rewriting(j, &a)) {
-            unsigned lanes = j->width * (jit_is_per_copy(j, a.base) ? 1 : j->copies);
-            LLVMValueRef is_own = jit_is_own(j, &a, jit_pointer(j, &a, address), lanes * a.n);
+        if (jit_contiguous_is_rewriting(j, &a)) {
+            unsigned lanes = j->width * (jit_def_use_is_per_copy(j, a.base) ? 1 : j->copies);
+            LLVMValueRef is_own =
+                jit_contiguous_is_own(j, &a, jit_access_pointer(j, &a, address), lanes * a.n);
             good = LLVMBuildAnd(j->b, good, is_own, "");
         }
         *test = *test ? LLVMBuildAnd(j->b, *test, good, "") : good;
@@ -260,16 +267,18 @@ bool jit_test_access(struct jit *j, const uint64_t *written, LLVMValueRef *test)
     return true;
 }
 
-bool jit_test_base(struct jit *j, unsigned copy, const uint64_t *written, LLVMValueRef *test)
+bool jit_access_path_test_base(struct jit *j, unsigned copy, const uint64_t *written,
+                               LLVMValueRef *test)
 {
     struct jit_access a;
     struct jit_split s;
-    if (!jit_describe(j, &a) || !jit_split_address(j, a.base, &s) || s.scale % (a.bytes * a.n) ||
+    if (!jit_access_describe(j, &a) || !jit_address_form_split(j, a.base, &s) ||
+        s.scale % (a.bytes * a.n) ||
         (s.base->kind == PT_OPND_REG && jit_set_has(written, s.base->index)))
         return false;
-    LLVMValueRef base = jit_read(j, s.base, copy, PT_u64, 1, false);
+    LLVMValueRef base = jit_registers_read(j, s.base, copy, PT_u64, 1, false);
     base = LLVMBuildAdd(j->b, base, jit_i64(j, (uint64_t)a.base->imm), "");
-    LLVMValueRef good = LLVMBuildNot(j->b, jit_misaligned(j, &a, base), "");
+    LLVMValueRef good = LLVMBuildNot(j->b, jit_access_misaligned(j, &a, base), "");
     *test = *test ? LLVMBuildAnd(j->b, *test, good, "") : good;
     return true;
 }
@@ -287,7 +296,7 @@ static void access_copies(struct jit *j, const struct jit_access *a)
         return;
     }
     for (unsigned u = j->first_copy; u < j->end_copy; u++)
-        if (!jit_load_overlapping(j, a, u))
+        if (!jit_overlapping_loads_load(j, a, u))
             access_chunk(j, a, u);
 }
 
@@ -298,20 +307,20 @@ static void run_join(struct jit *j, const struct jit_join *join)
     const struct pt_insn *last = j->insn;
     if (last != &j->f->insns.v[join->last])
         return;
-    jit_describe_join(j, join, &a);
+    jit_interleave_describe(j, join, &a);
     access_copies(j, &a);
     j->insn = last;
 }
 
-bool jit_memory(struct jit *j)
+bool jit_access_path_emit(struct jit *j)
 {
     struct jit_access a;
-    const struct jit_join *join = jit_join_of(j);
+    const struct jit_join *join = jit_access_join(j);
     if (join) {
         run_join(j, join);
         return true;
     }
-    if (!jit_describe(j, &a))
+    if (!jit_access_describe(j, &a))
         return false;
     if (a.order == PT_ORDER_PLAIN) {
         access_copies(j, &a);
@@ -324,19 +333,19 @@ bool jit_memory(struct jit *j)
     return true;
 }
 
-LLVMValueRef jit_test_accesses(struct jit *j, const struct jit_order *o)
+LLVMValueRef jit_access_path_test_all(struct jit *j, const struct jit_order *o)
 {
     LLVMValueRef all = NULL;
     uint64_t *written = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *written);
     j->trusted = pt_arena_alloc(j->arena, (j->f->insns.n + 63) / 64 * sizeof *j->trusted);
     for (uint32_t i = o->n_early; i < o->n; i++) {
         LLVMValueRef test = NULL;
-        jit_visit(j, o->insns[i]);
-        if (jit_test_access(j, written, &test))
+        jit_pure_op_visit(j, o->insns[i]);
+        if (jit_access_path_test(j, written, &test))
             jit_set_add(j->trusted, o->insns[i]);
         if (test)
             all = all ? LLVMBuildAnd(j->b, all, test, "") : test;
-        pt_insn_regs(j->m, j->f, j->insn, jit_note_write, written);
+        pt_insn_regs(j->m, j->f, j->insn, jit_def_use_note_write, written);
     }
     return all;
 }

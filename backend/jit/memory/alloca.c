@@ -33,7 +33,7 @@ static LLVMValueRef take(struct jit *j, const struct pt_operand *o, enum pt_type
 {
     LLVMTypeRef i64 = jit_int_type(j, 64, j->width);
     uint64_t align = j->insn->n_operands > 2 && o[2].imm ? (uint64_t)o[2].imm : 8;
-    LLVMValueRef size = jit_read(j, &o[1], copy, type, j->width, false);
+    LLVMValueRef size = jit_registers_read(j, &o[1], copy, type, j->width, false);
     size = LLVMBuildZExtOrBitCast(j->b, size, i64, "");
     LLVMValueRef at = aligned(j, LLVMBuildZExt(j->b, *end, i64, ""), align);
     LLVMValueRef window = jit_splat(j, jit_field(j, LLVMInt64TypeInContext(j->context), j->launch,
@@ -42,13 +42,13 @@ static LLVMValueRef take(struct jit *j, const struct pt_operand *o, enum pt_type
     LLVMValueRef bad = LLVMBuildOr(j->b, LLVMBuildICmp(j->b, LLVMIntUGT, at, window, ""),
                                    LLVMBuildICmp(j->b, LLVMIntUGT, size, rest, ""), "");
     bad = j->mask[copy] ? LLVMBuildAnd(j->b, bad, j->mask[copy], "") : bad;
-    jit_fail_lanes(j, PT_FAULT_STACK_OVERFLOW, copy, bad, NULL);
+    jit_fault_raise_if_lanes(j, PT_FAULT_STACK_OVERFLOW, copy, bad, NULL);
     *end = LLVMBuildTrunc(j->b, aligned(j, LLVMBuildAdd(j->b, at, size, ""), 16), LLVMTypeOf(*end),
                           "");
     return at;
 }
 
-bool jit_stack(struct jit *j)
+bool jit_alloca_emit(struct jit *j)
 {
     const struct pt_operand *o = &j->f->operands.v[j->insn->operands];
     enum pt_type type = (enum pt_type)j->form->type[0];
@@ -58,8 +58,8 @@ bool jit_stack(struct jit *j)
         LLVMValueRef value = old;
         LLVMSetAlignment(old, sizeof(uint32_t));
         if (j->form->op == PT_OP_stackrestore)
-            end = LLVMBuildIntCast2(j->b, jit_read(j, &o[0], u, type, j->width, false), i32, false,
-                                    "");
+            end = LLVMBuildIntCast2(j->b, jit_registers_read(j, &o[0], u, type, j->width, false),
+                                    i32, false, "");
         else if (j->form->op == PT_OP_alloca)
             value = take(j, o, type, u, &end);
         if (end != old) {
@@ -67,8 +67,8 @@ bool jit_stack(struct jit *j)
             LLVMSetAlignment(LLVMBuildStore(j->b, end, ends), sizeof(uint32_t));
         }
         if (j->form->op != PT_OP_stackrestore)
-            jit_write(j, &o[0], u, type, LLVMBuildIntCast2(j->b, value, wide, false, ""), j->width,
-                      false);
+            jit_registers_write(j, &o[0], u, type, LLVMBuildIntCast2(j->b, value, wide, false, ""),
+                                j->width, false);
     }
     return true;
 }

@@ -5,6 +5,6 @@
 #include "backend/jit/jit.h"
 
 /* alloca, stacksave, stackrestore: false with j->why set. */
-bool jit_stack(struct jit *j);
+bool jit_alloca_emit(struct jit *j);
 
 #endif

@@ -55,7 +55,7 @@ static bool operation(const struct pt_form *form, bool is_float, bool is_signed,
     return true;
 }
 
-LLVMAtomicOrdering jit_llvm_order(enum pt_order order)
+LLVMAtomicOrdering jit_atomic_order(enum pt_order order)
 {
     static const LLVMAtomicOrdering orders[] = {
         [PT_ORDER_RELAXED] = LLVMAtomicOrderingMonotonic,
@@ -90,7 +90,7 @@ static void describe_dest(struct jit *j, struct atomic *a, const struct pt_opera
 {
     for (unsigned i = 0; i < a->n; i++) {
         const struct pt_operand *d = o->kind == PT_OPND_VEC ? &j->f->operands.v[o->index + i] : o;
-        a->d[i] = jit_is_read(j, d) ? d : NULL;
+        a->d[i] = jit_insn_info_is_read(j, d) ? d : NULL;
     }
 }
 
@@ -109,14 +109,15 @@ static bool describe(struct jit *j, struct atomic *a)
     a->c = a->is_cas ? b + 1 : NULL;
     a->bytes = pt_type_bits(a->type) / 8;
     a->is_shared = pt_form_has(j->form, PT_M_shared) || pt_form_has(j->form, PT_M_shared_cta) ||
-                   pt_form_has(j->form, PT_M_shared_cluster) || jit_names(j, a->base, PT_SPACE_SHARED);
+                   pt_form_has(j->form, PT_M_shared_cluster) ||
+                   jit_access_names(j, a->base, PT_SPACE_SHARED);
     a->is_global = pt_form_has(j->form, PT_M_global) || a->n > 1;
     a->is_float = j->form->effects & PT_FX_FP;
     a->half = a->is_float ? half_operation(j->form, a->type) : NULL;
-    a->order = jit_llvm_order(pt_order_of(j->form));
+    a->order = jit_atomic_order(pt_order_of(j->form));
     a->element = LLVMIntTypeInContext(j->context, a->bytes * 8);
     bool is_signed = pt_type_class(a->type) == PT_CLASS_S;
-    if (jit_names(j, a->base, PT_SPACE_LOCAL)) {
+    if (jit_access_names(j, a->base, PT_SPACE_LOCAL)) {
         j->why = "an atomic access of a local variable";
         return false;
     }
@@ -168,7 +169,8 @@ static LLVMValueRef combine_halves(struct jit *j, const struct atomic *a, LLVMVa
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     old = LLVMBuildZExtOrBitCast(j->b, old, i32, "");
     b = LLVMBuildZExtOrBitCast(j->b, b, i32, "");
-    return LLVMBuildTruncOrBitCast(j->b, jit_call_one(j, a->half, old, b), a->element, "");
+    return LLVMBuildTruncOrBitCast(j->b, jit_lane_call_emit_one(j, a->half, old, b), a->element,
+                                   "");
 }
 
 static LLVMValueRef combine_floats(struct jit *j, const struct atomic *a, LLVMValueRef p,
@@ -281,8 +283,8 @@ static LLVMValueRef address_of(struct jit *j, const struct atomic *a, unsigned c
 {
     enum pt_type type = a->is_shared ? PT_u32 : PT_u64;
     if (a->base->kind != PT_OPND_REG)
-        return jit_read_place(j, a->base, type, j->width);
-    LLVMValueRef base = jit_read(j, a->base, copy, type, j->width, false);
+        return jit_registers_read_place(j, a->base, type, j->width);
+    LLVMValueRef base = jit_registers_read(j, a->base, copy, type, j->width, false);
     if (a->base->imm)
         base = LLVMBuildAdd(j->b, base, jit_const(LLVMTypeOf(base), (uint64_t)a->base->imm), "");
     return base;
@@ -305,17 +307,17 @@ static void check(struct jit *j, const struct atomic *a, unsigned copy, LLVMValu
     bad = mask ? LLVMBuildAnd(j->b, bad, mask, "") : bad;
     LLVMValueRef pointers = addresses;
     if (a->is_shared)
-        pointers = jit_indexed(j, j->shared, addresses, 1, false);
+        pointers = jit_access_indexed(j, j->shared, addresses, 1, false);
     else
         pointers = LLVMBuildIntToPtr(
             j->b, addresses, LLVMVectorType(LLVMPointerTypeInContext(j->context, 0), j->width), "");
-    jit_fail_lanes(j, PT_FAULT_MISALIGNED, copy, bad, pointers);
+    jit_fault_raise_if_lanes(j, PT_FAULT_MISALIGNED, copy, bad, pointers);
 }
 
 static LLVMValueRef as_bits(struct jit *j, const struct atomic *a, const struct pt_operand *o,
                             unsigned copy)
 {
-    LLVMValueRef value = jit_read(j, o, copy, a->type, j->width, false);
+    LLVMValueRef value = jit_registers_read(j, o, copy, a->type, j->width, false);
     return LLVMBuildBitCast(j->b, value, LLVMVectorType(a->element, j->width), "");
 }
 
@@ -387,8 +389,8 @@ static void run_chunk(struct jit *j, const struct atomic *a, unsigned copy)
     }
     for (unsigned i = 0; i < a->n; i++)
         if (v.result[i])
-            jit_write(j, a->d[i], copy, a->type, LLVMBuildLoad2(j->b, vector, v.result[i], ""),
-                      j->width, false);
+            jit_registers_write(j, a->d[i], copy, a->type,
+                                LLVMBuildLoad2(j->b, vector, v.result[i], ""), j->width, false);
 }
 
 /* Room for the offsets of all chunks: the same for all instructions, as each is over before the next. */
@@ -444,7 +446,7 @@ static bool is_any_read(const struct atomic *a)
     return false;
 }
 
-bool jit_atomic(struct jit *j)
+bool jit_atomic_emit(struct jit *j)
 {
     struct atomic a;
     if (!describe(j, &a))

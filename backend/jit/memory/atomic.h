@@ -6,9 +6,9 @@
 #include "backend/order.h"
 
 /* Atomic operations: false with j->why set. */
-bool jit_atomic(struct jit *j);
+bool jit_atomic_emit(struct jit *j);
 
 /* An order as LLVM has it. */
-LLVMAtomicOrdering jit_llvm_order(enum pt_order order);
+LLVMAtomicOrdering jit_atomic_order(enum pt_order order);
 
 #endif

@@ -81,7 +81,7 @@ static void load_halved(struct jit *j, const struct jit_access *a, LLVMValueRef 
     LLVMTypeRef type = LLVMVectorType(a->element, 8);
     LLVMValueRef row[4];
     for (unsigned i = 0; i < 4; i++)
-        row[i] = jit_load_at(j, a, type, jit_element(j, a, pointer, i * 8), a->bytes);
+        row[i] = jit_access_load(j, a, type, jit_access_element(j, a, pointer, i * 8), a->bytes);
     for (unsigned i = 0; i < 4; i++)
         v[i] = halves(j, row[i / 2], row[i / 2 + 2], i % 2);
     transpose(j, v);
@@ -95,18 +95,18 @@ static void store_halved(struct jit *j, const struct jit_access *a, LLVMValueRef
     transpose(j, lane);
     for (unsigned i = 0; i < 4; i++)
         row[i] = halves(j, lane[i % 2 * 2], lane[i % 2 * 2 + 1], i / 2);
-    if (jit_is_streaming(j)) {
-        jit_store_stream(j, a, jit_join(j, row, 4), pointer);
+    if (jit_nontemporal_applies(j)) {
+        jit_nontemporal_store(j, a, jit_join(j, row, 4), pointer);
         return;
     }
     for (unsigned i = 0; i < 4; i++)
-        jit_store_at(j, a, row[i], jit_element(j, a, pointer, i * 8));
+        jit_access_store(j, a, row[i], jit_access_element(j, a, pointer, i * 8));
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-void jit_load_run(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
-                  LLVMValueRef mask, LLVMValueRef *v)
+void jit_contiguous_load(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                         LLVMValueRef mask, LLVMValueRef *v)
 {
     LLVMTypeRef type = LLVMVectorType(a->element, j->width * a->n);
     LLVMValueRef all;
@@ -115,24 +115,24 @@ void jit_load_run(struct jit *j, const struct jit_access *a, LLVMValueRef pointe
         return;
     }
     if (!mask) {
-        all = jit_load_at(j, a, type, pointer, a->bytes);
+        all = jit_access_load(j, a, type, pointer, a->bytes);
     } else {
         LLVMTypeRef types[] = {type, LLVMTypeOf(pointer)};
         LLVMValueRef args[] = {pointer, spread_mask(j, mask, a->n), LLVMConstNull(type)};
-        all = jit_masked(j, "llvm.masked.load", types, args, 0, a->bytes);
+        all = jit_access_masked(j, "llvm.masked.load", types, args, 0, a->bytes);
     }
     for (unsigned i = 0; i < a->n; i++)
         v[i] = take_every(j, all, i, a->n);
 }
 
-bool jit_may_rewrite(const struct jit *j, const struct jit_access *a)
+bool jit_contiguous_may_rewrite(const struct jit *j, const struct jit_access *a)
 {
     return !j->target->has_mask_registers && a->space == PT_SPACE_SHARED &&
            a->order == PT_ORDER_PLAIN && !j->options->has_cluster;
 }
 
-LLVMValueRef jit_is_own(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
-                        unsigned elements)
+LLVMValueRef jit_contiguous_is_own(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                                   unsigned elements)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
     LLVMValueRef from = LLVMBuildPtrToInt(j->b, j->shared, i64, "");
@@ -142,14 +142,14 @@ LLVMValueRef jit_is_own(struct jit *j, const struct jit_access *a, LLVMValueRef 
     return LLVMBuildICmp(j->b, LLVMIntSLE, offset, most, "");
 }
 
-bool jit_is_rewriting(const struct jit *j, const struct jit_access *a)
+bool jit_contiguous_is_rewriting(const struct jit *j, const struct jit_access *a)
 {
     int64_t stride;
-    enum jit_shape shape = jit_shape_of(j, a->base, &stride);
+    enum jit_shape shape = jit_def_use_shape(j, a->base, &stride);
     bool is_partial = j->insn->guard || jit_set_has(j->partial, j->block);
-    return !a->is_load && jit_may_rewrite(j, a) &&
+    return !a->is_load && jit_contiguous_may_rewrite(j, a) &&
            (shape == JIT_VECTOR || (shape == JIT_AFFINE && is_partial && j->only_rewrites &&
-                                    !jit_join_of(j) && stride == (int64_t)(a->bytes * a->n)));
+                                    !jit_access_join(j) && stride == (int64_t)(a->bytes * a->n)));
 }
 
 static void store_masked(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
@@ -157,31 +157,31 @@ static void store_masked(struct jit *j, const struct jit_access *a, LLVMValueRef
 {
     LLVMTypeRef types[] = {LLVMTypeOf(all), LLVMTypeOf(pointer)};
     LLVMValueRef args[] = {all, pointer, mask};
-    jit_masked(j, "llvm.masked.store", types, args, 1, a->bytes);
+    jit_access_masked(j, "llvm.masked.store", types, args, 1, a->bytes);
 }
 
 static void rewrite(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                     LLVMValueRef mask, LLVMValueRef all)
 {
-    LLVMValueRef old = jit_load_at(j, a, LLVMTypeOf(all), pointer, a->bytes);
-    jit_store_at(j, a, LLVMBuildSelect(j->b, mask, all, old, ""), pointer);
+    LLVMValueRef old = jit_access_load(j, a, LLVMTypeOf(all), pointer, a->bytes);
+    jit_access_store(j, a, LLVMBuildSelect(j->b, mask, all, old, ""), pointer);
 }
 
 /* Lanes that are off write what is there, if that is the CTA's own. */
 static void store_some(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                        LLVMValueRef mask, LLVMValueRef all)
 {
-    if (!jit_may_rewrite(j, a)) {
+    if (!jit_contiguous_may_rewrite(j, a)) {
         store_masked(j, a, pointer, mask, all);
         return;
     }
-    if (jit_is_trusted(j) && jit_is_rewriting(j, a)) {
+    if (jit_access_is_trusted(j) && jit_contiguous_is_rewriting(j, a)) {
         rewrite(j, a, pointer, mask, all);
         return;
     }
     LLVMBasicBlockRef own = jit_new_block(j, "own"), other = jit_new_block(j, "other");
     LLVMBasicBlockRef after = jit_new_block(j, "");
-    jit_branch_mostly(j, jit_is_own(j, a, pointer, j->width * a->n), own, other);
+    jit_branch_mostly(j, jit_contiguous_is_own(j, a, pointer, j->width * a->n), own, other);
     jit_continue_in(j, other);
     store_masked(j, a, pointer, mask, all);
     LLVMBuildBr(j->b, after);
@@ -191,8 +191,8 @@ static void store_some(struct jit *j, const struct jit_access *a, LLVMValueRef p
     jit_continue_in(j, after);
 }
 
-void jit_store_run(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
-                   LLVMValueRef mask, LLVMValueRef *v)
+void jit_contiguous_store(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                          LLVMValueRef mask, LLVMValueRef *v)
 {
     if (is_halved(j, a, mask)) {
         store_halved(j, a, pointer, v);
@@ -201,13 +201,13 @@ void jit_store_run(struct jit *j, const struct jit_access *a, LLVMValueRef point
     LLVMValueRef all = interleave(j, v, a->n);
     if (mask)
         store_some(j, a, pointer, spread_mask(j, mask, a->n), all);
-    else if (jit_is_streaming(j))
-        jit_store_stream(j, a, all, pointer);
+    else if (jit_nontemporal_applies(j))
+        jit_nontemporal_store(j, a, all, pointer);
     else
-        jit_store_at(j, a, all, pointer);
+        jit_access_store(j, a, all, pointer);
 }
 
-bool jit_is_near(const struct jit *j, const struct jit_access *a, int64_t stride)
+bool jit_contiguous_is_near(const struct jit *j, const struct jit_access *a, int64_t stride)
 {
     int64_t apart = stride / a->bytes;
     bool is_few = apart == 2 || apart == 4;
@@ -233,7 +233,7 @@ static LLVMValueRef load_few_apart(struct jit *j, const struct jit_access *a, LL
     int lanes[64], width = (int)j->width, each = width / apart; /* lanes that a part holds */
     for (int i = 0; i < apart; i++) {
         int at = i + 1 < apart ? i * width : (apart * width - apart + 1) - width;
-        jit_load_run(j, a, jit_element(j, a, pointer, (unsigned)at), NULL, &part[i]);
+        jit_contiguous_load(j, a, jit_access_element(j, a, pointer, (unsigned)at), NULL, &part[i]);
     }
     for (int i = 0; i < apart; i += 2) {
         int late = i + 2 == apart ? apart - 1 : 0; /* elements by which the second begins early */
@@ -261,9 +261,9 @@ static void store_few_apart(struct jit *j, const struct jit_access *a, LLVMValue
         for (unsigned k = 0; k < j->width; k++)
             lanes[k] = (int)((i * j->width + k) / apart);
         LLVMValueRef args[] = {jit_shuffle(j, value, NULL, lanes, j->width),
-                               jit_element(j, a, pointer, i * j->width),
+                               jit_access_element(j, a, pointer, i * j->width),
                                LLVMConstVector(theirs, j->width)};
-        jit_masked(j, "llvm.masked.store", types, args, 1, a->bytes);
+        jit_access_masked(j, "llvm.masked.store", types, args, 1, a->bytes);
     }
 }
 
@@ -273,24 +273,24 @@ static LLVMValueRef lowest(struct jit *j, const struct jit_access *a, LLVMValueR
     return jit_at(j, pointer, jit_i64(j, -(uint64_t)(j->width - 1) * a->bytes));
 }
 
-void jit_load_near(struct jit *j, const struct jit_access *a, LLVMValueRef pointer, int64_t stride,
-                   LLVMValueRef *v)
+void jit_contiguous_load_near(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                              int64_t stride, LLVMValueRef *v)
 {
     if (stride > 0) {
         v[0] = load_few_apart(j, a, pointer, (int)(stride / a->bytes));
         return;
     }
-    jit_load_run(j, a, lowest(j, a, pointer), NULL, v);
+    jit_contiguous_load(j, a, lowest(j, a, pointer), NULL, v);
     v[0] = reversed(j, v[0]);
 }
 
-void jit_store_near(struct jit *j, const struct jit_access *a, LLVMValueRef pointer, int64_t stride,
-                    LLVMValueRef *v)
+void jit_contiguous_store_near(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                               int64_t stride, LLVMValueRef *v)
 {
     if (stride > 0) {
         store_few_apart(j, a, pointer, (unsigned)(stride / a->bytes), v[0]);
         return;
     }
     LLVMValueRef values[8] = {reversed(j, v[0])};
-    jit_store_run(j, a, lowest(j, a, pointer), NULL, values);
+    jit_contiguous_store(j, a, lowest(j, a, pointer), NULL, values);
 }

@@ -11,39 +11,40 @@
 #include "backend/jit/memory/gather.h"
 #include "backend/jit/memory/prefetch.h"
 
-void jit_access_run(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef address,
-                    LLVMValueRef *v)
+void jit_contiguous_access_emit(struct jit *j, const struct jit_access *a, unsigned copy,
+                                LLVMValueRef address, LLVMValueRef *v)
 {
-    LLVMValueRef pointer = jit_pointer(j, a, address);
+    LLVMValueRef pointer = jit_access_pointer(j, a, address);
     bool is_far = a->space == PT_SPACE_GLOBAL || a->space == PT_SPACE_GENERIC;
     int64_t size = a->bytes * a->n, stride = size;
-    if (jit_shape_of(j, a->base, &stride) != JIT_AFFINE)
+    if (jit_def_use_shape(j, a->base, &stride) != JIT_AFFINE)
         stride = size;
     bool asks = !j->mask[copy] || !j->f->blocks.v[j->block].loop;
-    bool is_dense = stride == size || jit_is_near(j, a, stride);
+    bool is_dense = stride == size || jit_contiguous_is_near(j, a, stride);
     if (is_far && asks && is_dense && stride > 0 && a->base->kind == PT_OPND_REG)
-        jit_prefetch(j, a->base->index, copy, pointer, (unsigned)stride * j->width);
+        jit_prefetch_emit(j, a->base->index, copy, pointer, (unsigned)stride * j->width);
     if (stride == size && a->is_load)
-        jit_load_run(j, a, pointer, j->mask[copy], v);
+        jit_contiguous_load(j, a, pointer, j->mask[copy], v);
     else if (stride == size)
-        jit_store_run(j, a, pointer, j->mask[copy], v);
+        jit_contiguous_store(j, a, pointer, j->mask[copy], v);
     else if (!is_dense)
-        jit_access_apart(j, a, pointer, stride, v);
+        jit_gather_access_strided(j, a, pointer, stride, v);
     else if (a->is_load)
-        jit_load_near(j, a, pointer, stride, v);
+        jit_contiguous_load_near(j, a, pointer, stride, v);
     else
-        jit_store_near(j, a, pointer, stride, v);
+        jit_contiguous_store_near(j, a, pointer, stride, v);
 }
 
-void jit_run_if(struct jit *j, const struct jit_access *a, unsigned copy, struct jit_ways *ways,
-                LLVMValueRef is_run, LLVMValueRef address, const LLVMValueRef *v)
+void jit_contiguous_access_emit_if(struct jit *j, const struct jit_access *a, unsigned copy,
+                                   struct jit_ways *ways, LLVMValueRef is_run, LLVMValueRef address,
+                                   const LLVMValueRef *v)
 {
     LLVMBasicBlockRef run = jit_new_block(j, "run"), others = jit_new_block(j, "others");
     LLVMValueRef values[8];
     memcpy(values, v, sizeof values);
     LLVMBuildCondBr(j->b, is_run, run, others);
     jit_continue_in(j, run);
-    jit_access_run(j, a, copy, address, values);
-    jit_end_way(j, ways, values);
+    jit_contiguous_access_emit(j, a, copy, address, values);
+    jit_access_end_way(j, ways, values);
     jit_continue_in(j, others);
 }

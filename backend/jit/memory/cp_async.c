@@ -27,8 +27,8 @@ static bool describe(struct copy *x)
         x->ignored = type == PT_pred ? &o[i] : x->ignored;
         x->bytes = type == PT_u32 ? &o[i] : x->bytes;
     }
-    return jit_describe_place(j, &o[0], PT_SPACE_SHARED, bytes, &x->to) &&
-           jit_describe_place(j, &o[1], PT_SPACE_GLOBAL, bytes, &x->from);
+    return jit_access_describe_place(j, &o[0], PT_SPACE_SHARED, bytes, &x->to) &&
+           jit_access_describe_place(j, &o[1], PT_SPACE_GLOBAL, bytes, &x->from);
 }
 
 static LLVMValueRef each(struct jit *j, uint32_t value)
@@ -42,12 +42,12 @@ static LLVMValueRef bytes_read(const struct copy *x, unsigned copy)
     struct jit *j = x->j;
     LLVMValueRef all = each(j, x->to.bytes);
     if (x->ignored) {
-        LLVMValueRef ignored = jit_read(j, x->ignored, copy, PT_pred, j->width, true);
+        LLVMValueRef ignored = jit_registers_read(j, x->ignored, copy, PT_pred, j->width, true);
         return LLVMBuildSelect(j->b, ignored, each(j, 0), all, "");
     }
     if (!x->bytes)
         return NULL;
-    LLVMValueRef args[] = {jit_read(j, x->bytes, copy, PT_u32, j->width, false), all};
+    LLVMValueRef args[] = {jit_registers_read(j, x->bytes, copy, PT_u32, j->width, false), all};
     return jit_intrinsic(j, "llvm.umin", LLVMTypeOf(all), args, 2);
 }
 
@@ -56,16 +56,16 @@ static void read_operands(struct copy *x)
 {
     struct jit *j = x->j;
     for (unsigned u = 0; u < j->copies; u++) {
-        x->at[u] = jit_address(j, &x->to, u, j->width);
-        x->source[u] = jit_address(j, &x->from, u, j->width);
+        x->at[u] = jit_access_address(j, &x->to, u, j->width);
+        x->source[u] = jit_access_address(j, &x->from, u, j->width);
         x->read[u] = bytes_read(x, u);
         LLVMValueRef mask = j->mask[u];
-        jit_check_all(j, &x->to, u, x->at[u], mask);
+        jit_access_check_all(j, &x->to, u, x->at[u], mask);
         if (x->read[u]) {
             LLVMValueRef reads = LLVMBuildICmp(j->b, LLVMIntNE, x->read[u], each(j, 0), "");
             mask = mask ? LLVMBuildAnd(j->b, mask, reads, "") : reads;
         }
-        jit_check_all(j, &x->from, u, x->source[u], mask);
+        jit_access_check_all(j, &x->from, u, x->source[u], mask);
     }
 }
 
@@ -97,7 +97,8 @@ static LLVMTypeRef piece(const struct copy *x)
 
 static void copy_piece(const struct copy *x, LLVMValueRef to, LLVMValueRef from)
 {
-    jit_store_at(x->j, &x->to, jit_load_at(x->j, &x->from, piece(x), from, x->from.bytes), to);
+    jit_access_store(x->j, &x->to, jit_access_load(x->j, &x->from, piece(x), from, x->from.bytes),
+                     to);
 }
 
 static void copy_whole(const struct copy *x)
@@ -105,8 +106,8 @@ static void copy_whole(const struct copy *x)
     struct jit *j = x->j;
     for (unsigned u = 0; u < j->copies; u++)
         for (unsigned lane = 0; lane < j->width; lane++)
-            copy_piece(x, jit_pointer(j, &x->to, jit_lane(j, x->at[u], lane)),
-                       jit_pointer(j, &x->from, jit_lane(j, x->source[u], lane)));
+            copy_piece(x, jit_access_pointer(j, &x->to, jit_lane(j, x->at[u], lane)),
+                       jit_access_pointer(j, &x->from, jit_lane(j, x->source[u], lane)));
 }
 
 /* ---- lane by lane ---------------------------------------------------------------------------- */
@@ -214,8 +215,8 @@ static void copy_lanes(const struct copy *x)
     LLVMBasicBlockRef some = jit_new_block(j, "");
     struct loop loop = begin_loop(j);
     LLVMValueRef read = kept(j, i32, l.read, loop.i);
-    LLVMValueRef to = jit_pointer(j, &x->to, kept(j, i32, l.to, loop.i));
-    LLVMValueRef from = jit_pointer(j, &x->from, kept(j, i64, l.from, loop.i));
+    LLVMValueRef to = jit_access_pointer(j, &x->to, kept(j, i32, l.to, loop.i));
+    LLVMValueRef from = jit_access_pointer(j, &x->from, kept(j, i64, l.from, loop.i));
     LLVMValueRef choice = LLVMBuildSwitch(j->b, read, some, 3);
     LLVMAddCase(choice, jit_i32(j, IS_OFF), loop.next);
     LLVMAddCase(choice, jit_i32(j, x->to.bytes), all);
@@ -224,14 +225,14 @@ static void copy_lanes(const struct copy *x)
     copy_piece(x, to, from);
     LLVMBuildBr(j->b, loop.next);
     jit_continue_in(j, none);
-    jit_store_at(j, &x->to, LLVMConstNull(piece(x)), to);
+    jit_access_store(j, &x->to, LLVMConstNull(piece(x)), to);
     LLVMBuildBr(j->b, loop.next);
     jit_continue_in(j, some);
     copy_bytes(x, to, from, read);
     end_loop(j, &loop, j->width * j->copies);
 }
 
-bool jit_copy_async(struct jit *j)
+bool jit_cp_async_emit(struct jit *j)
 {
     struct copy x = {.j = j};
     if (!describe(&x))

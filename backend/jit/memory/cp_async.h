@@ -5,6 +5,6 @@
 #include "backend/jit/jit.h"
 
 /* cp.async: false with j->why set. */
-bool jit_copy_async(struct jit *j);
+bool jit_cp_async_emit(struct jit *j);
 
 #endif

@@ -17,9 +17,9 @@ static void gather(struct jit *j, const struct jit_access *a, LLVMValueRef point
     LLVMTypeRef type = LLVMVectorType(a->element, j->width);
     LLVMTypeRef types[] = {type, LLVMTypeOf(pointers)};
     for (unsigned i = 0; i < a->n; i++) {
-        LLVMValueRef args[] = {jit_element(j, a, pointers, i), mask ? mask : jit_mask_all(j),
+        LLVMValueRef args[] = {jit_access_element(j, a, pointers, i), mask ? mask : jit_mask_all(j),
                                LLVMConstNull(type)};
-        v[i] = jit_masked(j, "llvm.masked.gather", types, args, 0, a->bytes);
+        v[i] = jit_access_masked(j, "llvm.masked.gather", types, args, 0, a->bytes);
     }
 }
 
@@ -28,7 +28,7 @@ static void scatter(struct jit *j, const struct jit_access *a, LLVMValueRef poin
 {
     LLVMTypeRef types[] = {LLVMTypeOf(value), LLVMTypeOf(pointers)};
     LLVMValueRef args[] = {value, pointers, mask ? mask : jit_mask_all(j)};
-    jit_masked(j, "llvm.masked.scatter", types, args, 1, a->bytes);
+    jit_access_masked(j, "llvm.masked.scatter", types, args, 1, a->bytes);
 }
 
 static void load_lanes(struct jit *j, const struct jit_access *a, const LLVMValueRef *pointers,
@@ -39,8 +39,8 @@ static void load_lanes(struct jit *j, const struct jit_access *a, const LLVMValu
         v[i] = LLVMGetPoison(type);
     for (unsigned lane = 0; lane < j->width; lane++)
         for (unsigned i = 0; i < a->n; i++) {
-            LLVMValueRef at = jit_element(j, a, pointers[lane], i);
-            LLVMValueRef one = jit_load_at(j, a, a->element, at, a->bytes);
+            LLVMValueRef at = jit_access_element(j, a, pointers[lane], i);
+            LLVMValueRef one = jit_access_load(j, a, a->element, at, a->bytes);
             v[i] = LLVMBuildInsertElement(j->b, v[i], one, jit_i32(j, lane), "");
         }
 }
@@ -51,7 +51,8 @@ static void store_lanes(struct jit *j, const struct jit_access *a, const LLVMVal
 {
     for (unsigned lane = 0; lane < j->width; lane++)
         for (unsigned i = 0; i < a->n; i++)
-            jit_store_at(j, a, jit_lane(j, v[i], lane), jit_element(j, a, pointers[lane], i));
+            jit_access_store(j, a, jit_lane(j, v[i], lane),
+                             jit_access_element(j, a, pointers[lane], i));
 }
 
 static void access_lanes(struct jit *j, const struct jit_access *a, const LLVMValueRef *pointers,
@@ -85,47 +86,48 @@ static bool access_indexed(struct jit *j, const struct jit_access *a, unsigned c
 {
     struct jit_split s;
     if (!has_gather(j, a) || a->space == PT_SPACE_SHARED || a->space == PT_SPACE_LOCAL ||
-        !jit_split_address(j, a->base, &s) || s.scale % (a->bytes * a->n))
+        !jit_address_form_split(j, a->base, &s) || s.scale % (a->bytes * a->n))
         return false;
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
-    LLVMValueRef base = jit_read(j, s.base, copy, PT_u64, 1, false);
-    base = LLVMBuildAdd(j->b, jit_from_window(j, a, base), jit_i64(j, (uint64_t)a->base->imm), "");
-    LLVMValueRef bad = jit_misaligned(j, a, base);
+    LLVMValueRef base = jit_registers_read(j, s.base, copy, PT_u64, 1, false);
+    base = LLVMBuildAdd(j->b, jit_access_from_window(j, a, base),
+                        jit_i64(j, (uint64_t)a->base->imm), "");
+    LLVMValueRef bad = jit_access_misaligned(j, a, base);
     if (j->mask[copy])
         bad = LLVMBuildAnd(j->b, bad, jit_any(j, j->mask[copy]), "");
     struct jit_blame who = {.first = copy, .n = 1, .lanes = {j->mask[copy]}};
-    jit_fail_if(j, bad, PT_FAULT_MISALIGNED, &who);
+    jit_fault_raise_if(j, bad, PT_FAULT_MISALIGNED, &who);
     base = LLVMBuildIntToPtr(j->b, base, pointer, "");
-    LLVMValueRef index = jit_read(j, s.index, copy, PT_u32, j->width, false);
-    LLVMValueRef pointers = jit_indexed(j, base, index, s.scale, s.is_signed);
+    LLVMValueRef index = jit_registers_read(j, s.index, copy, PT_u32, j->width, false);
+    LLVMValueRef pointers = jit_access_indexed(j, base, index, s.scale, s.is_signed);
     access_by_machine(j, a, pointers, j->mask[copy], v);
     return true;
 }
 
 enum { LOCAL_ALIGN = 16 }; /* of windows, at least */
 
-void jit_access_any(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef *v)
+void jit_gather_access(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef *v)
 {
     if (access_indexed(j, a, copy, v))
         return;
-    LLVMValueRef addresses = jit_address(j, a, copy, j->width), aligned = addresses;
+    LLVMValueRef addresses = jit_access_address(j, a, copy, j->width), aligned = addresses;
     LLVMValueRef mask = j->mask[copy];
     if (a->space == PT_SPACE_LOCAL && a->bytes * a->n > LOCAL_ALIGN)
-        aligned = LLVMBuildAdd(j->b, addresses, jit_local_windows(j, copy), "");
-    jit_check_all(j, a, copy, aligned, mask); /* misaligned comes first, as interpreted */
+        aligned = LLVMBuildAdd(j->b, addresses, jit_local_window_begin(j, copy), "");
+    jit_access_check_all(j, a, copy, aligned, mask); /* misaligned comes first, as interpreted */
     if (a->space == PT_SPACE_LOCAL)
-        addresses = jit_in_window(j, a, copy, addresses);
+        addresses = jit_access_in_window(j, a, copy, addresses);
     if (has_gather(j, a)) {
-        access_by_machine(j, a, jit_pointer(j, a, addresses), mask, v);
+        access_by_machine(j, a, jit_access_pointer(j, a, addresses), mask, v);
         return;
     }
     LLVMValueRef pointers[64];
-    jit_lane_pointers(j, a, copy, addresses, pointers);
+    jit_access_lane_pointers(j, a, copy, addresses, pointers);
     access_lanes(j, a, pointers, v);
 }
 
-void jit_access_apart(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
-                      int64_t stride, LLVMValueRef *v)
+void jit_gather_access_strided(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                               int64_t stride, LLVMValueRef *v)
 {
     LLVMTypeRef i8 = LLVMInt8TypeInContext(j->context), i64 = LLVMInt64TypeInContext(j->context);
     LLVMValueRef steps = jit_steps(j, i64, stride), pointers[64];

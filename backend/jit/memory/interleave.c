@@ -31,12 +31,12 @@ struct group {
 static unsigned elements_of_lane(struct jit *j, uint32_t insn, struct jit_access *a)
 {
     int64_t stride;
-    jit_visit(j, insn);
+    jit_pure_op_visit(j, insn);
     if (!(j->form->effects & (PT_FX_READ | PT_FX_WRITE)) || (j->form->effects & PT_FX_ATOMIC) ||
-        j->insn->guard || !jit_set_has(j->trusted, insn) || !jit_try_describe(j, a))
+        j->insn->guard || !jit_set_has(j->trusted, insn) || !jit_access_try_describe(j, a))
         return 0;
     if (a->n != 1 || a->base->kind != PT_OPND_REG || a->order != PT_ORDER_PLAIN ||
-        jit_shape_of(j, a->base, &stride) != JIT_AFFINE)
+        jit_def_use_shape(j, a->base, &stride) != JIT_AFFINE)
         return 0;
     unsigned n = stride > 0 && stride <= 8 * a->bytes ? (unsigned)(stride / a->bytes) : 0;
     return n * a->bytes == stride && n > 1 && !(n & (n - 1)) ? n : 0;
@@ -78,8 +78,8 @@ static void add(struct group *g, uint32_t insn, const struct jit_access *a)
 static int64_t offset_of(struct jit *j, uint32_t insn)
 {
     struct jit_access a;
-    jit_visit(j, insn);
-    jit_describe(j, &a);
+    jit_pure_op_visit(j, insn);
+    jit_access_describe(j, &a);
     return a.base->imm;
 }
 
@@ -127,38 +127,38 @@ static bool gather(struct jit *j, const uint32_t *insns, uint32_t n, struct grou
 
 /* ---- the joins of a list ---------------------------------------------------------------------- */
 
-void jit_find_joins(struct jit *j, const uint32_t *insns, uint32_t n)
+void jit_interleave_find(struct jit *j, const uint32_t *insns, uint32_t n)
 {
     struct group g;
-    jit_forget_joins(j);
+    jit_interleave_forget(j);
     for (uint32_t i = 0; i < n; i++) {
-        jit_visit(j, insns[i]);
-        if (jit_join_of(j) || !gather(j, insns + i, n - i, &g))
+        jit_pure_op_visit(j, insns[i]);
+        if (jit_access_join(j) || !gather(j, insns + i, n - i, &g))
             continue;
         struct jit_join *join = pt_arena_alloc(j->arena, sizeof *join);
         *join = g.join;
         join->next = j->joins;
         j->joins = join;
     }
-    jit_find_overlaps(j, insns, n);
+    jit_overlapping_loads_find(j, insns, n);
 }
 
-void jit_forget_joins(struct jit *j)
+void jit_interleave_forget(struct jit *j)
 {
     j->joins = NULL;
     j->overlaps = NULL;
 }
 
-void jit_describe_join(struct jit *j, const struct jit_join *join, struct jit_access *a)
+void jit_interleave_describe(struct jit *j, const struct jit_join *join, struct jit_access *a)
 {
     struct jit_access one;
     for (unsigned i = 0; i < join->n; i++) {
-        jit_visit(j, join->insns[i]);
-        jit_describe(j, &one);
+        jit_pure_op_visit(j, join->insns[i]);
+        jit_access_describe(j, &one);
         if (!i)
             *a = one;
         a->values[i] = one.values[0];
     }
     a->n = join->n;
-    jit_visit(j, join->first);
+    jit_pure_op_visit(j, join->first);
 }

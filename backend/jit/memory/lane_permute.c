@@ -65,7 +65,7 @@ static struct jit_lane_order swapped(unsigned width, unsigned d)
 static unsigned find_orders(const struct jit *j, const struct pt_operand *address,
                             struct jit_lane_order *orders)
 {
-    struct jit_mixing mixing = jit_find_mixing(j, address);
+    struct jit_mixing mixing = jit_address_form_find_mixing(j, address);
     unsigned n = 0;
     for (unsigned d = 1; d < j->width; d++)
         if (mixing.pairs >> d & 1)
@@ -78,7 +78,7 @@ static unsigned find_orders(const struct jit *j, const struct pt_operand *addres
 
 /* ---- accesses in an order -------------------------------------------------------------------- */
 
-bool jit_can_exchange(const struct jit *j, const struct jit_access *a)
+bool jit_lane_permute_can_access(const struct jit *j, const struct jit_access *a)
 {
     return j->target->has_masked_access && a->n == 1 && (a->bytes == 4 || a->bytes == 8) &&
            a->order == PT_ORDER_PLAIN;
@@ -131,8 +131,8 @@ static LLVMValueRef load_in_order(struct jit *j, const struct jit_access *a,
     unsigned n = find_parts(j, o, parts);
     int lanes[JIT_ORDERED_LANES], width = (int)j->width;
     for (unsigned k = 0; k < n; k++) {
-        LLVMValueRef at = jit_element(j, a, pointer, (unsigned)parts[k].at);
-        jit_load_run(j, a, at, mask ? part_mask(j, &parts[k], mask) : NULL, &vectors[k]);
+        LLVMValueRef at = jit_access_element(j, a, pointer, (unsigned)parts[k].at);
+        jit_contiguous_load(j, a, at, mask ? part_mask(j, &parts[k], mask) : NULL, &vectors[k]);
     }
     for (int i = 0; i < width; i++)
         lanes[i] = o->place[i] < width ? o->place[i] : o->place[i] - parts[1].at + width;
@@ -144,13 +144,13 @@ static bool rewrites(const struct jit *j, const struct jit_access *a,
                      const struct jit_lane_order *o, LLVMValueRef mask)
 {
     bool has_others = mask || o->last >= (int)j->width;
-    return has_others && !a->is_load && jit_may_rewrite(j, a);
+    return has_others && !a->is_load && jit_contiguous_may_rewrite(j, a);
 }
 
 /* The lanes at their elements. What those of nobody hold is not stored: part_mask leaves them out. */
 static LLVMValueRef move_lanes(struct jit *j, LLVMValueRef value, const struct part *part)
 {
-    return jit_proven(j, jit_shuffle(j, value, NULL, part->lanes, j->width), "mask");
+    return jit_check_proven(j, jit_shuffle(j, value, NULL, part->lanes, j->width), "mask");
 }
 
 /* Elements of nobody, and of lanes that are off, are written as they are: where the parts overlap, as the first leaves them. */
@@ -161,14 +161,14 @@ static void rewrite_in_order(struct jit *j, const struct jit_access *a, const st
     LLVMValueRef at[2], old[2];
     int lanes[JIT_ORDERED_LANES], width = (int)j->width;
     for (unsigned k = 0; k < n; k++) {
-        at[k] = jit_element(j, a, pointer, (unsigned)parts[k].at);
-        jit_load_run(j, a, at[k], NULL, &old[k]);
+        at[k] = jit_access_element(j, a, pointer, (unsigned)parts[k].at);
+        jit_contiguous_load(j, a, at[k], NULL, &old[k]);
     }
     for (unsigned k = 0; k < n; k++) {
         LLVMValueRef moved = move_lanes(j, value, &parts[k]);
         LLVMValueRef theirs = part_mask(j, &parts[k], mask);
         moved = theirs ? LLVMBuildSelect(j->b, theirs, moved, old[k], "") : moved;
-        jit_store_run(j, a, at[k], NULL, &moved);
+        jit_contiguous_store(j, a, at[k], NULL, &moved);
         for (int e = 0; k + 1 < n && e < width; e++)
             lanes[e] = parts[1].at + e < width ? parts[1].at + e : width + e;
         if (k + 1 < n)
@@ -187,9 +187,9 @@ static void store_in_order(struct jit *j, const struct jit_access *a,
         return;
     }
     for (unsigned k = 0; k < n; k++) {
-        LLVMValueRef at = jit_element(j, a, pointer, (unsigned)parts[k].at);
+        LLVMValueRef at = jit_access_element(j, a, pointer, (unsigned)parts[k].at);
         LLVMValueRef moved = move_lanes(j, value, &parts[k]);
-        jit_store_run(j, a, at, part_mask(j, &parts[k], mask), &moved);
+        jit_contiguous_store(j, a, at, part_mask(j, &parts[k], mask), &moved);
     }
 }
 
@@ -206,15 +206,15 @@ static void read_indexes(struct jit *j, const struct jit_access *a, unsigned cop
 {
     const struct pt_operand *o = x->is_split ? x->split.index : a->base;
     LLVMValueRef origin, lanes;
-    if (jit_offsets(j, o, copy, &origin, &lanes)) {
+    if (jit_lane_offsets_find(j, o, copy, &origin, &lanes)) {
         lanes = frozen(j, lanes);
         origin = frozen(j, origin);
         if (!x->is_split)
-            origin = LLVMBuildAdd(j->b, jit_from_window(j, a, origin),
+            origin = LLVMBuildAdd(j->b, jit_access_from_window(j, a, origin),
                                   jit_const(LLVMTypeOf(origin), (uint64_t)o->imm), "");
     } else {
-        lanes = x->is_split ? jit_read(j, o, copy, PT_u32, j->width, false)
-                            : jit_address(j, a, copy, j->width);
+        lanes = x->is_split ? jit_registers_read(j, o, copy, PT_u32, j->width, false)
+                            : jit_access_address(j, a, copy, j->width);
         lanes = LLVMBuildFreeze(j->b, lanes, "");
         origin = NULL;
     }
@@ -228,34 +228,34 @@ static void read_indexes(struct jit *j, const struct jit_access *a, unsigned cop
     x->type = LLVMTypeOf(first);
 }
 
-bool jit_split_index(struct jit *j, const struct jit_access *a, struct jit_indexes *x)
+bool jit_lane_permute_split_index(struct jit *j, const struct jit_access *a, struct jit_indexes *x)
 {
     x->split = (struct jit_split){.scale = 1};
-    x->is_split = a->space != PT_SPACE_SHARED && jit_split_address(j, a->base, &x->split);
-    if (a->space == PT_SPACE_LOCAL || !jit_is_computed(j, a->base) ||
+    x->is_split = a->space != PT_SPACE_SHARED && jit_address_form_split(j, a->base, &x->split);
+    if (a->space == PT_SPACE_LOCAL || !jit_address_form_is_computed(j, a->base) ||
         a->bytes * a->n % x->split.scale)
         return false;
     x->stride = (int64_t)(a->bytes * a->n / x->split.scale);
     return true;
 }
 
-bool jit_find_indexes(struct jit *j, const struct jit_access *a, unsigned copy,
-                      struct jit_indexes *x)
+bool jit_lane_permute_find_indexes(struct jit *j, const struct jit_access *a, unsigned copy,
+                                   struct jit_indexes *x)
 {
-    if (!jit_split_index(j, a, x))
+    if (!jit_lane_permute_split_index(j, a, x))
         return false;
     read_indexes(j, a, copy, x);
     return true;
 }
 
-bool jit_find_known_order(struct jit *j, const struct jit_access *a, unsigned copy,
-                          struct jit_lane_order *order)
+bool jit_lane_permute_find_order(struct jit *j, const struct jit_access *a, unsigned copy,
+                                 struct jit_lane_order *order)
 {
     struct jit_indexes x;
     int64_t at[JIT_ORDERED_LANES], lowest = 0;
-    if (!jit_split_index(j, a, &x))
+    if (!jit_lane_permute_split_index(j, a, &x))
         return false;
-    LLVMValueRef offsets = jit_known_offsets(j, x.is_split ? x.split.index : a->base, copy);
+    LLVMValueRef offsets = jit_lane_offsets_known(j, x.is_split ? x.split.index : a->base, copy);
     for (unsigned i = 0; offsets && i < j->width; i++) {
         at[i] = LLVMConstIntGetSExtValue(LLVMGetAggregateElement(offsets, i));
         lowest = i && lowest < at[i] ? lowest : at[i];
@@ -268,23 +268,24 @@ bool jit_find_known_order(struct jit *j, const struct jit_access *a, unsigned co
         order->last = order->place[i] > order->last ? order->place[i] : order->last;
     }
     return offsets && order->last >= (int)j->width - 1 &&
-           (is_run(j, order) || jit_can_exchange(j, a));
+           (is_run(j, order) || jit_lane_permute_can_access(j, a));
 }
 
-LLVMValueRef jit_index_address(struct jit *j, const struct jit_access *a, unsigned copy,
-                               const struct jit_indexes *x, LLVMValueRef index)
+LLVMValueRef jit_lane_permute_address(struct jit *j, const struct jit_access *a, unsigned copy,
+                                      const struct jit_indexes *x, LLVMValueRef index)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
     if (!x->is_split)
         return index;
     index = LLVMBuildIntCast2(j->b, index, i64, x->split.is_signed, "");
     index = LLVMBuildMul(j->b, index, jit_i64(j, x->split.scale), "");
-    index = LLVMBuildAdd(j->b, index, jit_read(j, x->split.base, copy, PT_u64, 1, false), "");
-    index = jit_from_window(j, a, index);
+    index =
+        LLVMBuildAdd(j->b, index, jit_registers_read(j, x->split.base, copy, PT_u64, 1, false), "");
+    index = jit_access_from_window(j, a, index);
     return LLVMBuildAdd(j->b, index, jit_i64(j, (uint64_t)a->base->imm), "");
 }
 
-LLVMValueRef jit_index_distance(const struct jit_indexes *x, int elements)
+LLVMValueRef jit_lane_permute_distance(const struct jit_indexes *x, int elements)
 {
     return LLVMConstInt(x->type, (uint64_t)(x->stride * elements), true);
 }
@@ -295,7 +296,7 @@ static LLVMValueRef is_order(struct jit *j, const struct jit_indexes *x,
 {
     LLVMValueRef places[JIT_ORDERED_LANES];
     for (unsigned i = 0; i < j->width; i++)
-        places[i] = jit_index_distance(x, o->place[i] - o->place[0]);
+        places[i] = jit_lane_permute_distance(x, o->place[i] - o->place[0]);
     LLVMValueRef vector = LLVMConstVector(places, j->width);
     return jit_all(j, LLVMBuildICmp(j->b, LLVMIntEQ, x->from_first, vector, ""));
 }
@@ -305,13 +306,15 @@ static LLVMValueRef fits(struct jit *j, const struct jit_access *a, unsigned cop
                          const struct jit_indexes *x, const struct jit_lane_order *o,
                          LLVMValueRef *address)
 {
-    LLVMValueRef lowest = LLVMBuildSub(j->b, x->first, jit_index_distance(x, o->place[0]), "");
+    LLVMValueRef lowest =
+        LLVMBuildSub(j->b, x->first, jit_lane_permute_distance(x, o->place[0]), "");
     uint64_t top = UINT64_MAX >> (64 - LLVMGetIntTypeWidth(x->type)) >> x->split.is_signed;
     LLVMValueRef most = LLVMConstInt(x->type, top - (uint64_t)(x->stride * o->last), false);
     LLVMIntPredicate at_most = x->split.is_signed ? LLVMIntSLE : LLVMIntULE;
     LLVMValueRef is_low = LLVMBuildICmp(j->b, at_most, lowest, most, "");
-    *address = jit_index_address(j, a, copy, x, lowest);
-    return LLVMBuildAnd(j->b, is_low, LLVMBuildNot(j->b, jit_misaligned(j, a, *address), ""), "");
+    *address = jit_lane_permute_address(j, a, copy, x, lowest);
+    return LLVMBuildAnd(j->b, is_low, LLVMBuildNot(j->b, jit_access_misaligned(j, a, *address), ""),
+                        "");
 }
 
 /* ---- the access ------------------------------------------------------------------------------ */
@@ -322,9 +325,9 @@ static void access_order(struct jit *j, const struct jit_access *a, unsigned cop
                          struct jit_ways *ways, LLVMBasicBlockRef others, LLVMValueRef value)
 {
     LLVMValueRef address, is_fit = fits(j, a, copy, x, o, &address);
-    LLVMValueRef pointer = jit_pointer(j, a, address);
+    LLVMValueRef pointer = jit_access_pointer(j, a, address);
     if (rewrites(j, a, o, j->mask[copy])) {
-        LLVMValueRef is_own = jit_is_own(j, a, pointer, (unsigned)o->last + 1);
+        LLVMValueRef is_own = jit_contiguous_is_own(j, a, pointer, (unsigned)o->last + 1);
         is_fit = LLVMBuildAnd(j->b, is_fit, is_own, "");
     }
     LLVMBasicBlockRef fit = jit_new_block(j, "in_order");
@@ -334,7 +337,7 @@ static void access_order(struct jit *j, const struct jit_access *a, unsigned cop
         value = load_in_order(j, a, o, pointer, j->mask[copy]);
     else
         store_in_order(j, a, o, pointer, j->mask[copy], value);
-    jit_end_way(j, ways, &value);
+    jit_access_end_way(j, ways, &value);
 }
 
 /* A way for each order; which it is, is found without branches, as that may not change from chunk to chunk. */
@@ -342,7 +345,7 @@ static void access_orders(struct jit *j, const struct jit_access *a, unsigned co
                           const struct jit_indexes *x, struct jit_ways *ways, LLVMValueRef value)
 {
     struct jit_lane_order orders[ORDERS_MOST];
-    unsigned n = jit_can_exchange(j, a) ? find_orders(j, a->base, orders) : 0;
+    unsigned n = jit_lane_permute_can_access(j, a) ? find_orders(j, a->base, orders) : 0;
     if (!n)
         return;
     LLVMBasicBlockRef others = jit_new_block(j, "any");
@@ -359,35 +362,37 @@ static void access_orders(struct jit *j, const struct jit_access *a, unsigned co
     jit_continue_in(j, others);
 }
 
-void jit_access_known(struct jit *j, const struct jit_access *a, unsigned copy,
-                      const struct jit_lane_order *o, LLVMValueRef *v)
+void jit_lane_permute_access_known(struct jit *j, const struct jit_access *a, unsigned copy,
+                                   const struct jit_lane_order *o, LLVMValueRef *v)
 {
     struct jit_indexes x;
-    jit_find_indexes(j, a, copy, &x);
-    LLVMValueRef lowest = LLVMBuildSub(j->b, x.first, jit_index_distance(&x, o->place[0]), "");
-    LLVMValueRef address = jit_index_address(j, a, copy, &x, lowest);
+    jit_lane_permute_find_indexes(j, a, copy, &x);
+    LLVMValueRef lowest =
+        LLVMBuildSub(j->b, x.first, jit_lane_permute_distance(&x, o->place[0]), "");
+    LLVMValueRef address = jit_lane_permute_address(j, a, copy, &x, lowest);
     if (is_run(j, o))
-        jit_access_run(j, a, copy, address, v);
+        jit_contiguous_access_emit(j, a, copy, address, v);
     else if (a->is_load)
-        v[0] = load_in_order(j, a, o, jit_pointer(j, a, address), j->mask[copy]);
+        v[0] = load_in_order(j, a, o, jit_access_pointer(j, a, address), j->mask[copy]);
     else
-        store_in_order(j, a, o, jit_pointer(j, a, address), j->mask[copy], v[0]);
+        store_in_order(j, a, o, jit_access_pointer(j, a, address), j->mask[copy], v[0]);
 }
 
-bool jit_access_computed(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef *v)
+bool jit_lane_permute_access(struct jit *j, const struct jit_access *a, unsigned copy,
+                             LLVMValueRef *v)
 {
     struct jit_indexes x;
     struct jit_ways ways;
     LLVMValueRef address;
     struct jit_lane_order known, run = consecutive(j->width);
-    bool is_known = jit_find_known_order(j, a, copy, &known);
-    if (is_known && jit_is_trusted(j)) {
-        jit_access_known(j, a, copy, &known, v);
+    bool is_known = jit_lane_permute_find_order(j, a, copy, &known);
+    if (is_known && jit_access_is_trusted(j)) {
+        jit_lane_permute_access_known(j, a, copy, &known, v);
         return true;
     }
-    if (!jit_find_indexes(j, a, copy, &x))
+    if (!jit_lane_permute_find_indexes(j, a, copy, &x))
         return false;
-    jit_begin_ways(j, a, &ways);
+    jit_access_begin_ways(j, a, &ways);
     if (is_known && !is_run(j, &known)) {
         LLVMBasicBlockRef others = jit_new_block(j, "any");
         access_order(j, a, copy, &x, &known, &ways, others, v[0]);
@@ -395,13 +400,13 @@ bool jit_access_computed(struct jit *j, const struct jit_access *a, unsigned cop
     } else {
         LLVMValueRef is_dense = is_order(j, &x, &run);
         is_dense = LLVMBuildAnd(j->b, is_dense, fits(j, a, copy, &x, &run, &address), "");
-        jit_run_if(j, a, copy, &ways, is_dense, address, v);
+        jit_contiguous_access_emit_if(j, a, copy, &ways, is_dense, address, v);
     }
     if (!is_known)
         access_orders(j, a, copy, &x, &ways, v[0]);
-    jit_access_any(j, a, copy, v);
-    jit_end_way(j, &ways, v);
-    jit_join_ways(j, &ways, v);
+    jit_gather_access(j, a, copy, v);
+    jit_access_end_way(j, &ways, v);
+    jit_access_join_ways(j, &ways, v);
     return true;
 }
 
@@ -418,29 +423,31 @@ static LLVMValueRef test_copy(struct jit *j, const struct jit_access *a, unsigne
 {
     struct jit_indexes x;
     LLVMValueRef address;
-    jit_find_indexes(j, a, copy, &x);
-    if (!jit_is_rewriting(j, a))
+    jit_lane_permute_find_indexes(j, a, copy, &x);
+    if (!jit_contiguous_is_rewriting(j, a))
         return fits(j, a, copy, &x, o, &address);
-    address = LLVMBuildSub(j->b, x.first, jit_index_distance(&x, o->place[0]), "");
-    address = jit_index_address(j, a, copy, &x, address);
-    LLVMValueRef is_own = jit_is_own(j, a, jit_pointer(j, a, address), (unsigned)o->last + 1);
-    return LLVMBuildAnd(j->b, is_own, LLVMBuildNot(j->b, jit_misaligned(j, a, address), ""), "");
+    address = LLVMBuildSub(j->b, x.first, jit_lane_permute_distance(&x, o->place[0]), "");
+    address = jit_lane_permute_address(j, a, copy, &x, address);
+    LLVMValueRef is_own =
+        jit_contiguous_is_own(j, a, jit_access_pointer(j, a, address), (unsigned)o->last + 1);
+    return LLVMBuildAnd(j->b, is_own, LLVMBuildNot(j->b, jit_access_misaligned(j, a, address), ""),
+                        "");
 }
 
-bool jit_test_computed(struct jit *j, const struct jit_access *a, const uint64_t *written,
-                       LLVMValueRef *test)
+bool jit_lane_permute_test(struct jit *j, const struct jit_access *a, const uint64_t *written,
+                           LLVMValueRef *test)
 {
     struct jit_lane_order o;
     struct jit_indexes x;
     for (unsigned u = 0; u < j->copies; u++)
-        if (!jit_find_known_order(j, a, u, &o))
+        if (!jit_lane_permute_find_order(j, a, u, &o))
             return false;
-    jit_split_index(j, a, &x);
+    jit_lane_permute_split_index(j, a, &x);
     if (will_be_written(written, x.is_split ? x.split.index : a->base) ||
         (x.is_split && will_be_written(written, x.split.base)))
         return false;
     for (unsigned u = 0; u < j->copies; u++) {
-        jit_find_known_order(j, a, u, &o);
+        jit_lane_permute_find_order(j, a, u, &o);
         LLVMValueRef good = test_copy(j, a, u, &o);
         *test = *test ? LLVMBuildAnd(j->b, *test, good, "") : good;
     }

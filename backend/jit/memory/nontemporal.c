@@ -23,8 +23,8 @@ enum {
 /* Nobody can tell in which order the kernel's stores take place while it runs. */
 static bool has_no_order(const struct jit *j)
 {
-    return !j->runs_apart && !jit_has_ordering_points(j) &&
-           !jit_has_effect(j, PT_FX_FENCE | PT_FX_CALL | PT_FX_CLUSTER);
+    return !j->runs_apart && !jit_insn_info_has_ordering_points(j) &&
+           !jit_insn_info_has_effect(j, PT_FX_FENCE | PT_FX_CALL | PT_FX_CLUSTER);
 }
 
 /* Registers through which something is loaded. */
@@ -47,11 +47,11 @@ static uint64_t *find_loaded(const struct jit *j)
 static uint32_t bytes_of(struct jit *j, uint32_t insn, const uint64_t *loaded)
 {
     struct jit_access a;
-    jit_visit(j, insn);
+    jit_pure_op_visit(j, insn);
     if (j->form->effects != PT_FX_WRITE || pt_form_space(j->form) != PT_SPACE_GLOBAL ||
-        j->f->blocks.v[jit_block_of(j, insn)].loop)
+        j->f->blocks.v[jit_def_use_block(j, insn)].loop)
         return 0;
-    if (!jit_try_describe(j, &a))
+    if (!jit_access_try_describe(j, &a))
         return 0;
     return a.base->kind == PT_OPND_REG && a.bytes * a.n * j->width >= LEAST &&
                    !jit_set_has(loaded, a.base->index)
@@ -72,7 +72,7 @@ static LLVMValueRef is_beyond_caches(struct jit *j, uint32_t bytes)
     return LLVMBuildICmp(j->b, LLVMIntUGT, all, jit_i64(j, CACHES / bytes), "");
 }
 
-void jit_plan_streams(struct jit *j)
+void jit_nontemporal_find(struct jit *j)
 {
     uint32_t all = 0;
     j->streaming = pt_arena_alloc(j->arena, (j->f->insns.n + 63) / 64 * sizeof *j->streaming);
@@ -89,13 +89,13 @@ void jit_plan_streams(struct jit *j)
         j->streams = is_beyond_caches(j, all);
 }
 
-bool jit_is_streaming(const struct jit *j)
+bool jit_nontemporal_applies(const struct jit *j)
 {
     return jit_set_has(j->streaming, (uint32_t)(j->insn - j->f->insns.v));
 }
 
-void jit_store_stream(struct jit *j, const struct jit_access *a, LLVMValueRef value,
-                      LLVMValueRef pointer)
+void jit_nontemporal_store(struct jit *j, const struct jit_access *a, LLVMValueRef value,
+                           LLVMValueRef pointer)
 {
     unsigned bytes = a->bytes * a->n * j->width, align = bytes < LINE ? bytes : LINE;
     LLVMBasicBlockRef past = jit_new_block(j, "past"), plain = jit_new_block(j, "plain");
@@ -105,7 +105,7 @@ void jit_store_stream(struct jit *j, const struct jit_access *a, LLVMValueRef va
     LLVMValueRef fits = LLVMBuildICmp(j->b, LLVMIntEQ, low, jit_i64(j, 0), "");
     LLVMBuildCondBr(j->b, LLVMBuildAnd(j->b, j->streams, fits, ""), past, plain);
     jit_continue_in(j, plain);
-    jit_store_at(j, a, value, pointer);
+    jit_access_store(j, a, value, pointer);
     LLVMBuildBr(j->b, after);
     jit_continue_in(j, past);
     LLVMValueRef store = LLVMBuildStore(j->b, value, pointer);

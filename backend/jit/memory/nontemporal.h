@@ -6,13 +6,13 @@
 #include "backend/jit/memory/access.h"
 
 /* Finds the stores that may go past the caches. */
-void jit_plan_streams(struct jit *j);
+void jit_nontemporal_find(struct jit *j);
 
 /* j->insn is one. */
-bool jit_is_streaming(const struct jit *j);
+bool jit_nontemporal_applies(const struct jit *j);
 
 /* All lanes of a run. */
-void jit_store_stream(struct jit *j, const struct jit_access *a, LLVMValueRef value,
-                      LLVMValueRef pointer);
+void jit_nontemporal_store(struct jit *j, const struct jit_access *a, LLVMValueRef value,
+                           LLVMValueRef pointer);
 
 #endif

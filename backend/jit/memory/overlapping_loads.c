@@ -49,18 +49,18 @@ static bool pays(const struct jit *j, unsigned bytes)
 static bool is_run(struct jit *j, uint32_t insn, struct jit_access *a)
 {
     int64_t stride;
-    jit_visit(j, insn);
+    jit_pure_op_visit(j, insn);
     if (j->form->op != PT_OP_ld && j->form->op != PT_OP_st)
         return false;
-    return jit_try_describe(j, a) && a->space == PT_SPACE_SHARED && a->order == PT_ORDER_PLAIN && a->n == 1 &&
-           pays(j, a->bytes) && a->base->kind == PT_OPND_REG &&
-           !jit_is_per_copy(j, a->base) && jit_shape_of(j, a->base, &stride) == JIT_AFFINE &&
-           stride == a->bytes;
+    return jit_access_try_describe(j, a) && a->space == PT_SPACE_SHARED &&
+           a->order == PT_ORDER_PLAIN && a->n == 1 && pays(j, a->bytes) &&
+           a->base->kind == PT_OPND_REG && !jit_def_use_is_per_copy(j, a->base) &&
+           jit_def_use_shape(j, a->base, &stride) == JIT_AFFINE && stride == a->bytes;
 }
 
 static bool may_overlap(struct jit *j, uint32_t insn, struct jit_access *a)
 {
-    return is_run(j, insn, a) && a->is_load && !j->insn->guard && jit_is_trusted(j);
+    return is_run(j, insn, a) && a->is_load && !j->insn->guard && jit_access_is_trusted(j);
 }
 
 struct change {
@@ -142,7 +142,7 @@ static struct jit_overlap *overlap_of(const struct jit *j, uint32_t insn)
     return NULL;
 }
 
-void jit_find_overlaps(struct jit *j, const uint32_t *insns, uint32_t n)
+void jit_overlapping_loads_find(struct jit *j, const uint32_t *insns, uint32_t n)
 {
     struct jit_overlap o;
     for (uint32_t i = 0; i < n; i++) {
@@ -176,8 +176,8 @@ static void load_vectors(struct jit *j, struct jit_overlap *o)
     for (unsigned i = 0; base.imm + bytes <= end; i++, base.imm += bytes) {
         if (base.imm < o->lowest)
             continue;
-        LLVMValueRef pointer = jit_pointer(j, &a, jit_address(j, &a, 0, 1));
-        jit_load_run(j, &a, pointer, NULL, &o->vectors[i]);
+        LLVMValueRef pointer = jit_access_pointer(j, &a, jit_access_address(j, &a, 0, 1));
+        jit_contiguous_load(j, &a, pointer, NULL, &o->vectors[i]);
     }
 }
 
@@ -204,7 +204,7 @@ static LLVMValueRef take_by_halves(struct jit *j, LLVMValueRef x, LLVMValueRef y
     return jit_shuffle(j, is_late ? middle : x, is_late ? y : middle, lanes, j->width);
 }
 
-bool jit_load_overlapping(struct jit *j, const struct jit_access *a, unsigned copy)
+bool jit_overlapping_loads_load(struct jit *j, const struct jit_access *a, unsigned copy)
 {
     uint32_t insn = (uint32_t)(j->insn - j->f->insns.v);
     struct jit_overlap *o = overlap_of(j, insn);
@@ -218,6 +218,6 @@ bool jit_load_overlapping(struct jit *j, const struct jit_access *a, unsigned co
     if (!x || !y)
         return false;
     LLVMValueRef v = from ? take_by_halves(j, x, y, from) : x;
-    jit_write(j, &a->values[0], copy, a->type, v, j->width, a->extends_sign);
+    jit_registers_write(j, &a->values[0], copy, a->type, v, j->width, a->extends_sign);
     return true;
 }

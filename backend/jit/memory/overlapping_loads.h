@@ -6,9 +6,9 @@
 #include "backend/jit/memory/access.h"
 
 /* Finds those of the instructions, in the order they run, whose accesses are in j->trusted and overlap: j->overlaps. */
-void jit_find_overlaps(struct jit *j, const uint32_t *insns, uint32_t n);
+void jit_overlapping_loads_find(struct jit *j, const uint32_t *insns, uint32_t n);
 
 /* j->insn as one of them; false if it loads by itself. */
-bool jit_load_overlapping(struct jit *j, const struct jit_access *a, unsigned copy);
+bool jit_overlapping_loads_load(struct jit *j, const struct jit_access *a, unsigned copy);
 
 #endif

@@ -75,13 +75,13 @@ static struct step step_of_operand(struct jit *j, const struct pt_loop *loop,
 static bool is_fixed(const struct jit *j, const struct pt_loop *loop, const struct pt_operand *o)
 {
     int64_t stride;
-    return o->kind == PT_OPND_REG && jit_shape_of(j, o, &stride) == JIT_SCALAR &&
-           !jit_is_per_copy(j, o) && !find_defs(j, loop, o->index).n;
+    return o->kind == PT_OPND_REG && jit_def_use_shape(j, o, &stride) == JIT_SCALAR &&
+           !jit_def_use_is_per_copy(j, o) && !find_defs(j, loop, o->index).n;
 }
 
 static LLVMValueRef read_fixed(struct jit *j, const struct pt_operand *o, enum pt_type type)
 {
-    LLVMValueRef value = jit_read(j, o, 0, type, 1, false);
+    LLVMValueRef value = jit_registers_read(j, o, 0, type, 1, false);
     return LLVMBuildIntCast2(j->b, value, LLVMInt64TypeInContext(j->context), true, "");
 }
 
@@ -214,11 +214,12 @@ static void ask_behind(struct jit *j, uint32_t reg, LLVMValueRef pointer, unsign
     for (uint32_t i = at; i < end && !writes; i++)
         writes = (pt_insn_form(j->m, &j->f->insns.v[i])->effects & PT_FX_WRITE) &&
                  goes_through(j, &j->f->insns.v[i], reg);
-    LLVMValueRef behind = jit_lies_behind(j) ? NULL : jit_distance_behind(j, reg);
+    LLVMValueRef behind =
+        jit_prefetch_redundant_applies(j) ? NULL : jit_prefetch_distance_behind(j, reg);
     if (!behind)
         return;
     LLVMValueRef next = jit_at(j, pointer, behind);
-    if (jit_is_streaming(j)) /* nobody needs the line: what is at hand anyway */
+    if (jit_nontemporal_applies(j)) /* nobody needs the line: what is at hand anyway */
         next = LLVMBuildSelect(j->b, j->streams, j->scratch, next, "");
     ask(j, next, bytes, writes, SECOND_LEVEL);
 }
@@ -236,12 +237,13 @@ static bool has_asked(const struct jit *j, uint32_t reg, unsigned copy, unsigned
 static unsigned rounds_ahead(const struct jit *j, const struct pt_loop *loop)
 {
     for (uint32_t b = loop->header; b < loop->end; b++)
-        if (jit_is_sync(j, b))
+        if (jit_insn_info_is_sync(j, b))
             return AHEAD_BARRIERS;
     return AHEAD;
 }
 
-void jit_prefetch(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef pointer, unsigned bytes)
+void jit_prefetch_emit(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef pointer,
+                       unsigned bytes)
 {
     if (has_asked(j, reg, copy, bytes))
         return;
@@ -256,13 +258,13 @@ void jit_prefetch(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef point
     unsigned rounds = rounds_ahead(j, &j->f->loops.v[l - 1]);
     LLVMValueRef by = LLVMBuildMul(j->b, step.bytes, jit_i64(j, rounds), "");
     bool writes = !(j->form->effects & PT_FX_READ);
-    LLVMValueRef next = l == j->turn_loop ? jit_distance_of_turns(j, reg) : NULL;
+    LLVMValueRef next = l == j->turn_loop ? jit_prefetch_distance_of_turns(j, reg) : NULL;
     if (next)
         by = LLVMBuildSelect(j->b, jit_takes_turns(j), next, by, "");
     ask(j, jit_at(j, pointer, by), bytes, writes, next ? FIRST_LEVEL : SECOND_LEVEL);
 }
 
-void jit_prefetch_walk(struct jit *j, uint32_t reg, LLVMValueRef pointer)
+void jit_prefetch_emit_walk(struct jit *j, uint32_t reg, LLVMValueRef pointer)
 {
     uint32_t l = j->f->blocks.v[j->block].loop;
     if (!l || j->target->follows_parts)

@@ -38,7 +38,7 @@ static bool is_at_hand(const struct jit *j, const struct pt_operand *o)
     int64_t stride;
     if (o->kind == PT_OPND_IMM)
         return true;
-    if (jit_shape_of(j, o, &stride) != JIT_SCALAR || jit_is_per_copy(j, o))
+    if (jit_def_use_shape(j, o, &stride) != JIT_SCALAR || jit_def_use_is_per_copy(j, o))
         return false;
     if (o->kind == PT_OPND_SREG)
         return true;
@@ -46,9 +46,9 @@ static bool is_at_hand(const struct jit *j, const struct pt_operand *o)
         return false;
     const struct pt_block *block = &j->f->blocks.v[j->block];
     uint32_t only = j->regs[o->index].only;
-    return jit_is_live_into(j, j->block, o->index) ||
+    return jit_def_use_is_live_into(j, j->block, o->index) ||
            (only >= block->first && only < (uint32_t)(j->insn - j->f->insns.v)) ||
-           (j->is_one_region && jit_is_behind(j, only));
+           (j->is_one_region && jit_def_use_is_behind(j, only));
 }
 
 /* The operand is a number, or the width of blocks whose shape is known. */
@@ -60,7 +60,7 @@ static bool is_number(const struct jit *j, const struct pt_operand *o, uint64_t 
             o = &j->f->operands.v[only->operands + 1];
     }
     if (o->kind != PT_OPND_SREG)
-        return jit_constant(j, o, number);
+        return jit_def_use_constant(j, o, number);
     if (o->index < PT_SREG_ntid_x || o->index > PT_SREG_ntid_z || !j->vary->shape.block[0])
         return false;
     *number = j->vary->shape.block[o->index - PT_SREG_ntid_x];
@@ -103,7 +103,7 @@ static struct slope slope_product(struct jit *j, const struct pt_operand *a,
     if (!is_at_hand(j, by))
         return (struct slope){0};
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
-    LLVMValueRef factor = jit_read(j, by, 0, type, 1, false);
+    LLVMValueRef factor = jit_registers_read(j, by, 0, type, 1, false);
     factor = LLVMBuildIntCast2(j->b, factor, i64, pt_type_class(type) == PT_CLASS_S, "");
     return (struct slope){true, LLVMBuildMul(j->b, s.bytes, factor, ""), false, 0};
 }
@@ -131,7 +131,7 @@ static struct slope slope_of_def(struct jit *j, const struct pt_insn *def, enum 
                          slope_of(j, &o[3], axis, depth), false);
     case PT_OP_shl: {
         struct slope s = slope_of(j, &o[1], axis, depth);
-        if (!s.bytes || !jit_constant(j, &o[2], &by) || by > 31)
+        if (!s.bytes || !jit_def_use_constant(j, &o[2], &by) || by > 31)
             return s.bytes ? (struct slope){0} : s;
         if (s.is_constant)
             return known(j, s.constant << by);
@@ -155,7 +155,7 @@ static uint32_t first_def(const struct jit *j, uint32_t reg)
 {
     const struct jit_reg *r = &j->regs[reg];
     for (unsigned k = 0; r->n_defs == 2 && k < 2; k++)
-        if (jit_strides_grid(j, &j->f->insns.v[j->defs[r->defs + k]]))
+        if (jit_loops_stride_grid(j, &j->f->insns.v[j->defs[r->defs + k]]))
             return j->defs[r->defs + 1 - k];
     return r->only;
 }
@@ -176,7 +176,7 @@ static struct slope slope_of(struct jit *j, const struct pt_operand *o, enum pt_
 static LLVMValueRef read_sreg(struct jit *j, enum pt_sreg sreg)
 {
     struct pt_operand o = {.kind = PT_OPND_SREG, .index = sreg};
-    return jit_read(j, &o, 0, PT_u32, 1, false);
+    return jit_registers_read(j, &o, 0, PT_u32, 1, false);
 }
 
 /* How far off the CTA touches that runs CTAS_AHEAD later: they go along x, then along y. */
@@ -192,7 +192,7 @@ static LLVMValueRef distance_ahead(struct jit *j, struct slope x, struct slope y
     return LLVMBuildAdd(j->b, LLVMBuildMul(j->b, dx, jit_i64(j, CTAS_AHEAD), ""), next, "");
 }
 
-LLVMValueRef jit_distance_behind(struct jit *j, uint32_t reg)
+LLVMValueRef jit_prefetch_distance_behind(struct jit *j, uint32_t reg)
 {
     const uint32_t *block = j->vary->shape.block;
     struct pt_operand o = {.kind = PT_OPND_REG, .index = reg};
@@ -203,7 +203,7 @@ LLVMValueRef jit_distance_behind(struct jit *j, uint32_t reg)
     return x.is_known && y.is_known ? distance_ahead(j, x, y) : jit_i64(j, BEHIND);
 }
 
-LLVMValueRef jit_distance_of_turns(struct jit *j, uint32_t reg)
+LLVMValueRef jit_prefetch_distance_of_turns(struct jit *j, uint32_t reg)
 {
     struct pt_operand o = {.kind = PT_OPND_REG, .index = reg};
     return slope_of(j, &o, PT_SREG_ctaid_x, 0).bytes;

@@ -5,6 +5,6 @@
 #include "backend/jit/jit.h"
 
 /* Another access of straight code near j->insn is in front of it, and asks for both. */
-bool jit_lies_behind(const struct jit *j);
+bool jit_prefetch_redundant_applies(const struct jit *j);
 
 #endif

@@ -72,11 +72,11 @@ static bool describe_pair(struct jit *j, struct pair *p)
     if (first->form != second->form || first->guard != second->guard ||
         first->guard_neg != second->guard_neg || j->form->op != PT_OP_st)
         return false;
-    bool ok = jit_try_describe(j, &p->a[0]);
+    bool ok = jit_access_try_describe(j, &p->a[0]);
     j->insn = second;
-    ok = ok && jit_try_describe(j, &p->a[1]);
+    ok = ok && jit_access_try_describe(j, &p->a[1]);
     j->insn = first;
-    return ok && !p->a[0].is_load && jit_can_exchange(j, &p->a[0]);
+    return ok && !p->a[0].is_load && jit_lane_permute_can_access(j, &p->a[0]);
 }
 
 /* Of every copy: NULL if it is no pair. */
@@ -86,15 +86,15 @@ static bool find_pair(struct jit *j, unsigned copy, struct pair *p)
     struct jit_indexes x, y;
     int64_t stride;
     if (j->form->op != PT_OP_st || ends_block(j, j->insn) || !describe_pair(j, p) ||
-        jit_shape_of(j, p->a[0].base, &stride) != JIT_VECTOR ||
-        jit_shape_of(j, p->a[1].base, &stride) != JIT_VECTOR ||
-        !jit_find_known_order(j, &p->a[0], copy, &p->order) ||
-        !jit_find_known_order(j, &p->a[1], copy, &second) ||
+        jit_def_use_shape(j, p->a[0].base, &stride) != JIT_VECTOR ||
+        jit_def_use_shape(j, p->a[1].base, &stride) != JIT_VECTOR ||
+        !jit_lane_permute_find_order(j, &p->a[0], copy, &p->order) ||
+        !jit_lane_permute_find_order(j, &p->a[1], copy, &second) ||
         memcmp(p->order.place, second.place, j->width * sizeof *second.place) != 0 ||
         !find_apart(j, &p->order, &p->apart))
         return false;
-    jit_split_index(j, &p->a[0], &x);
-    jit_split_index(j, &p->a[1], &y);
+    jit_lane_permute_split_index(j, &p->a[0], &x);
+    jit_lane_permute_split_index(j, &p->a[1], &y);
     const struct pt_operand *first_at = x.is_split ? x.split.index : p->a[0].base;
     const struct pt_operand *second_at = y.is_split ? y.split.index : p->a[1].base;
     if (!is_above(j, first_at, second_at))
@@ -109,21 +109,21 @@ static bool find_pair(struct jit *j, unsigned copy, struct pair *p)
 static LLVMValueRef fills_both(struct jit *j, unsigned copy, const struct pair *p)
 {
     struct jit_indexes x, y;
-    jit_find_indexes(j, &p->a[0], copy, &x);
-    jit_find_indexes(j, &p->a[1], copy, &y);
+    jit_lane_permute_find_indexes(j, &p->a[0], copy, &x);
+    jit_lane_permute_find_indexes(j, &p->a[1], copy, &y);
     LLVMValueRef apart = LLVMBuildSub(j->b, y.first, x.first, "");
-    return LLVMBuildICmp(j->b, LLVMIntEQ, apart, jit_index_distance(&x, p->apart), "");
+    return LLVMBuildICmp(j->b, LLVMIntEQ, apart, jit_lane_permute_distance(&x, p->apart), "");
 }
 
 /* ---- the stores ------------------------------------------------------------------------------ */
 
-bool jit_is_pair(struct jit *j)
+bool jit_store_pair_applies(struct jit *j)
 {
     struct pair pair;
-    if (!jit_is_trusted(j))
+    if (!jit_access_is_trusted(j))
         return false;
     j->insn++;
-    bool is_trusted = jit_is_trusted(j);
+    bool is_trusted = jit_access_is_trusted(j);
     j->insn--;
     for (unsigned u = j->first_copy; is_trusted && u < j->end_copy; u++)
         if (!find_pair(j, u, &pair))
@@ -147,41 +147,42 @@ static void store_half(struct jit *j, const struct pair *p, int at, LLVMValueRef
             lanes[e] = i + (upper ? width - low : low);
             whose[e] = i;
         }
-    LLVMValueRef at_half = jit_element(j, a, pointer, (unsigned)at), old;
+    LLVMValueRef at_half = jit_access_element(j, a, pointer, (unsigned)at), old;
     LLVMValueRef moved = jit_shuffle(j, first, second, lanes, j->width);
     if (mask) {
         LLVMValueRef flow = jit_flow_of(j, mask);
         mask = jit_flow_mask(
             j, jit_shuffle(j, flow, LLVMConstNull(LLVMTypeOf(flow)), whose, j->width));
     }
-    if (mask && jit_may_rewrite(j, a)) {
-        jit_load_run(j, a, at_half, NULL, &old);
+    if (mask && jit_contiguous_may_rewrite(j, a)) {
+        jit_contiguous_load(j, a, at_half, NULL, &old);
         moved = LLVMBuildSelect(j->b, mask, moved, old, "");
         mask = NULL;
     }
-    jit_store_run(j, a, at_half, mask, &moved);
+    jit_contiguous_store(j, a, at_half, mask, &moved);
 }
 
 static void store_both(struct jit *j, unsigned copy, const struct pair *p, LLVMValueRef *v)
 {
     const struct jit_access *lower = &p->a[p->apart < 0];
     struct jit_indexes x;
-    jit_find_indexes(j, lower, copy, &x);
+    jit_lane_permute_find_indexes(j, lower, copy, &x);
     LLVMValueRef lowest =
-        LLVMBuildSub(j->b, x.first, jit_index_distance(&x, p->order.place[0]), "");
-    LLVMValueRef pointer = jit_pointer(j, lower, jit_index_address(j, lower, copy, &x, lowest));
+        LLVMBuildSub(j->b, x.first, jit_lane_permute_distance(&x, p->order.place[0]), "");
+    LLVMValueRef pointer =
+        jit_access_pointer(j, lower, jit_lane_permute_address(j, lower, copy, &x, lowest));
     store_half(j, p, 0, pointer, j->mask[copy], v[0], v[1]);
     store_half(j, p, (int)j->width, pointer, j->mask[copy], v[0], v[1]);
 }
 
-void jit_store_pair(struct jit *j, unsigned copy)
+void jit_store_pair_store(struct jit *j, unsigned copy)
 {
     struct pair p;
     LLVMValueRef v[2];
     find_pair(j, copy, &p);
     for (unsigned k = 0; k < 2; k++) {
         const struct jit_access *a = &p.a[k];
-        v[k] = jit_read(j, &a->values[0], copy, a->type, j->width, false);
+        v[k] = jit_registers_read(j, &a->values[0], copy, a->type, j->width, false);
         v[k] = LLVMBuildBitCast(j->b, v[k], LLVMVectorType(a->element, j->width), "");
     }
     LLVMBasicBlockRef both = jit_new_block(j, "both"), each = jit_new_block(j, "each");
@@ -192,7 +193,7 @@ void jit_store_pair(struct jit *j, unsigned copy)
     LLVMBuildBr(j->b, after);
     jit_continue_in(j, each);
     for (unsigned k = 0; k < 2; k++)
-        jit_access_known(j, &p.a[k], copy, &p.order, &v[k]);
+        jit_lane_permute_access_known(j, &p.a[k], copy, &p.order, &v[k]);
     LLVMBuildBr(j->b, after);
     jit_continue_in(j, after);
 }

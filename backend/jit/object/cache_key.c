@@ -50,7 +50,7 @@ static int add_build_of(struct dl_phdr_info *info, size_t size, void *ud)
 
 /* ---- the key ------------------------------------------------------------------------------------------- */
 
-bool jit_key(const uint8_t *snapshot, size_t n, const char *cpu, struct jit_key *key)
+bool jit_cache_key_make(const uint8_t *snapshot, size_t n, const char *cpu, struct jit_key *key)
 {
     llvm_blake3_hasher s;
     struct build build = {&s, false};

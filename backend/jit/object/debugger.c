@@ -58,8 +58,8 @@ static void map_for_perf(const struct jit_code *code, const char *name)
     fclose(file);
 }
 
-struct jit_observed *jit_observe(const struct jit_object *object, const struct jit_code *code,
-                                 const char *name)
+struct jit_observed *jit_debugger_add(const struct jit_object *object, const struct jit_code *code,
+                                      const char *name)
 {
     struct jit_observed *o = calloc(1, sizeof *o);
     if (!o)
@@ -77,7 +77,7 @@ struct jit_observed *jit_observe(const struct jit_object *object, const struct j
     return o;
 }
 
-void jit_forget(struct jit_observed *o)
+void jit_debugger_remove(struct jit_observed *o)
 {
     if (!o)
         return;

@@ -297,10 +297,10 @@ uint32_t jit_help_next(struct pt_warp *warp, struct jit_front *front)
 
 /* ---- for reports --------------------------------------------------------------------------------------- */
 
-void jit_front_places(const struct jit_front *front,
-                      void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes,
-                                     uint32_t bar),
-                      void *ud)
+void jit_frontier_report(const struct jit_front *front,
+                         void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes,
+                                        uint32_t bar),
+                         void *ud)
 {
     for (uint32_t i = 0; i < front->n; i++) {
         const struct jit_stand *s = &front->stands[i];

@@ -50,10 +50,10 @@ struct jit_front {
 enum { JIT_LEAVES = 1 << 30, JIT_DIFFERS = 1 << 30 };
 
 /* For pt_native.places. */
-void jit_front_places(const struct jit_front *front,
-                      void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes,
-                                     uint32_t bar),
-                      void *ud);
+void jit_frontier_report(const struct jit_front *front,
+                         void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes,
+                                        uint32_t bar),
+                         void *ud);
 
 /* The warp begins: a front of n stands. */
 void jit_help_start(struct jit_front *front, uint32_t n);
@@ -75,14 +75,14 @@ void jit_help_exit(struct pt_warp *warp, uint32_t lanes);
 uint32_t jit_help_next(struct pt_warp *warp, struct jit_front *front);
 
 /* Bytes of a front, a multiple of 64. */
-static inline uint32_t jit_front_bytes(uint32_t n_stands)
+static inline uint32_t jit_frontier_bytes(uint32_t n_stands)
 {
     size_t bytes = sizeof(struct jit_front) + n_stands * sizeof(struct jit_stand);
     return (uint32_t)((bytes + 63) & ~(size_t)63);
 }
 
 /* Fronts lie at the start of the CTA's scratch memory. */
-static inline struct jit_front *jit_front_of(const struct pt_warp *warp, uint32_t bytes)
+static inline struct jit_front *jit_frontier_of_warp(const struct pt_warp *warp, uint32_t bytes)
 {
     return (struct jit_front *)(void *)(warp->cta->scratch + (size_t)warp->index * bytes);
 }

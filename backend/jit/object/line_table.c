@@ -191,7 +191,7 @@ static uint8_t *read_section(const uint8_t *object, size_t *bytes)
     return NULL;
 }
 
-void jit_places_read(const struct jit_object *object, struct jit_places *places)
+void jit_line_table_read(const struct jit_object *object, struct jit_places *places)
 {
     size_t bytes = 0;
     uint8_t *lines = read_section(object->bytes, &bytes);

@@ -16,6 +16,6 @@ struct jit_places {
 };
 
 /* Reads the line table that debug_info.c had LLVM write, of an object that was loaded. Without one, or with no memory, there are no places. */
-void jit_places_read(const struct jit_object *object, struct jit_places *places);
+void jit_line_table_read(const struct jit_object *object, struct jit_places *places);
 
 #endif

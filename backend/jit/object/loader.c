@@ -395,8 +395,8 @@ static void tell_addresses(const struct loader *l)
             sections[i].sh_addr = (uintptr_t)l->code->base + l->offset[i];
 }
 
-bool jit_load(struct jit_object *object, const struct pt_program *program, struct jit_code *code,
-              const char **why)
+bool jit_loader_load(struct jit_object *object, const struct pt_program *program,
+                     struct jit_code *code, const char **why)
 {
     struct loader l = {.program = program, .code = code};
     *code = (struct jit_code){0};
@@ -406,12 +406,12 @@ bool jit_load(struct jit_object *object, const struct pt_program *program, struc
     if (ok)
         tell_addresses(&l);
     else
-        jit_unload(code);
+        jit_loader_unload(code);
     *why = l.why;
     return ok;
 }
 
-void jit_unload(struct jit_code *code)
+void jit_loader_unload(struct jit_code *code)
 {
     if (code->base)
         munmap(code->base, code->bytes);

@@ -409,7 +409,7 @@ struct inside {
 static void *compile_main(void *ud)
 {
     struct inside *i = ud;
-    i->ok = jit_compile(i->snapshot, i->n, i->what, i->object, i->result);
+    i->ok = jit_compile_snapshot(i->snapshot, i->n, i->what, i->object, i->result);
     return NULL;
 }
 

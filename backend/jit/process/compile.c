@@ -33,7 +33,7 @@ static bool refuse(struct session *s, const char *before, const char *why)
 static bool open_llvm(struct session *s)
 {
     struct jit *j = &s->j;
-    j->target = jit_target(j->options->level);
+    j->target = jit_target_find(j->options->level);
     s->machine = j->target ? jit_target_machine(j->target, LLVMCodeGenLevelDefault) : NULL;
     if (!s->machine)
         return refuse(s, "", "LLVM has no target for this machine");
@@ -50,7 +50,7 @@ static bool open_llvm(struct session *s)
 static void close_session(struct session *s)
 {
     if (s->j.context) {
-        jit_debug_finish(&s->j);
+        jit_debug_info_finish(&s->j);
         LLVMDisposeBuilder(s->j.b);
         LLVMDisposeModule(s->j.module);
         LLVMContextDispose(s->j.context);
@@ -64,7 +64,8 @@ static void close_session(struct session *s)
 static bool verify(struct session *s)
 {
     char *message = NULL, found[256] = "";
-    bool ok = !LLVMVerifyModule(s->j.module, LLVMReturnStatusAction, &message) && jit_check(&s->j, found, sizeof found);
+    bool ok = !LLVMVerifyModule(s->j.module, LLVMReturnStatusAction, &message) &&
+              jit_check_module(&s->j, found, sizeof found);
     if (!ok)
         refuse(s, PT_NATIVE_BROKEN, *found ? found : message);
     LLVMDisposeMessage(message);
@@ -83,9 +84,9 @@ static bool generate(struct session *s, const uint8_t *snapshot, size_t n)
     j->f = &j->m->funcs.v[j->snapshot->kernel];
     if (!open_llvm(s))
         return false;
-    if (!jit_generate(j))
+    if (!jit_kernel_generate(j))
         return refuse(s, "", j->why);
-    jit_debug_finish(j);
+    jit_debug_info_finish(j);
     return verify(s);
 }
 
@@ -155,13 +156,13 @@ static void describe(const struct jit *j, struct jit_object *object)
     object->together = j->turn_loop ? JIT_TOGETHER : 0;
 }
 
-bool jit_compile(const uint8_t *snapshot, size_t n, enum pt_native_print what, struct jit_object *object,
-                 struct pt_native_result *result)
+bool jit_compile_snapshot(const uint8_t *snapshot, size_t n, enum pt_native_print what,
+                          struct jit_object *object, struct pt_native_result *result)
 {
     struct session s = {.result = result};
     bool ok = generate_in_arena(&s, snapshot, n);
     if (ok) {
-        jit_optimise(&s.j, s.machine);
+        jit_target_optimise(&s.j, s.machine);
         ok = what == PT_NATIVE_LLVM ? print(&s, object)
                                     : emit(&s, what == PT_NATIVE_OBJECT ? LLVMObjectFile : LLVMAssemblyFile, object);
     }

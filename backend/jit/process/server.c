@@ -104,7 +104,8 @@ static void offer_to_die(void)
 static bool answer(const struct jit_question *q, const uint8_t *snapshot)
 {
     struct jit_answer a = {0};
-    bool ok = jit_compile(snapshot, q->bytes, (enum pt_native_print)q->what, &a.object, &a.result);
+    bool ok = jit_compile_snapshot(snapshot, q->bytes, (enum pt_native_print)q->what, &a.object,
+                                   &a.result);
     uint8_t *bytes = a.object.bytes;
     a.bytes = ok ? a.object.size : 0;
     a.object.bytes = NULL;

@@ -23,21 +23,21 @@ static bool read_parts(struct jit *j, const struct pt_operand *o, unsigned copy,
                        struct parts *parts, unsigned *align)
 {
     int64_t stride;
-    enum jit_shape shape = jit_shape_of(j, o, &stride);
+    enum jit_shape shape = jit_def_use_shape(j, o, &stride);
     *align = 0;
     if (LLVMGetTypeKind(jit_type(j, type, 1)) != LLVMIntegerTypeKind)
         return false;
     if (o->kind == PT_OPND_REG && (shape == JIT_VECTOR || j->regs[o->index].fits[0]))
-        return jit_offsets(j, o, copy, &parts->origin, &parts->offsets) &&
+        return jit_lane_offsets_find(j, o, copy, &parts->origin, &parts->offsets) &&
                LLVMTypeOf(parts->origin) == jit_type(j, type, 1);
     if (shape == JIT_VECTOR)
         return false;
-    parts->origin = jit_read(j, o, copy, type, 1, false);
+    parts->origin = jit_registers_read(j, o, copy, type, 1, false);
     LLVMTypeRef scalar = LLVMTypeOf(parts->origin);
     parts->offsets = jit_steps(j, scalar, stride);
     if (shape != JIT_AFFINE)
         return true;
-    struct pt_value v = jit_vary_value(j, o);
+    struct pt_value v = jit_address_form_value(j, o);
     bool is_below = stride > 0 && (uint64_t)stride * (j->width - 1) < UINT64_C(1) << v.align_log2;
     *align = is_below ? v.align_log2 : 0;
     return true;
@@ -61,7 +61,7 @@ static struct parts mixed(struct jit *j, LLVMOpcode op, struct parts a, unsigned
                           LLVMValueRef b)
 {
     LLVMTypeRef type = LLVMTypeOf(b);
-    const struct pt_operand *mixer = j->low ? jit_mixer_of(j, j->insn) : NULL;
+    const struct pt_operand *mixer = j->low ? jit_address_form_mixer(j, j->insn) : NULL;
     bool is_known = mixer && mixer->index == j->mixer;
     uint64_t below = is_known ? j->width - 1 : (UINT64_C(1) << align) - 1;
     LLVMValueRef low = is_known ? LLVMConstInt(type, *j->low, false)
@@ -73,7 +73,7 @@ static struct parts mixed(struct jit *j, LLVMOpcode op, struct parts a, unsigned
 static bool is_scalar(const struct jit *j, const struct pt_operand *o)
 {
     int64_t stride;
-    return jit_shape_of(j, o, &stride) == JIT_SCALAR;
+    return jit_def_use_shape(j, o, &stride) == JIT_SCALAR;
 }
 
 /* The result of j->insn, of two sources of its type. */
@@ -120,7 +120,7 @@ static bool compute(struct jit *j, unsigned copy, struct parts *d)
     case PT_OP_mov:
         return read_parts(j, &o[1], copy, type, d, &align);
     case PT_OP_shl:
-        if (!jit_constant(j, &o[2], &by) || by >= pt_type_bits(type) ||
+        if (!jit_def_use_constant(j, &o[2], &by) || by >= pt_type_bits(type) ||
             !read_parts(j, &o[1], copy, type, d, &align))
             return false;
         *d = scaled(j, LLVMShl, *d, LLVMConstInt(LLVMTypeOf(d->origin), by, false));
@@ -131,15 +131,15 @@ static bool compute(struct jit *j, unsigned copy, struct parts *d)
         *d = each(j, LLVMAdd, *d, c);
         return true;
     default:
-        return jit_combines_offsets((enum pt_op)j->form->op) && combine(j, o, copy, d);
+        return jit_address_form_combines((enum pt_op)j->form->op) && combine(j, o, copy, d);
     }
 }
 
-void jit_note_offsets(struct jit *j, unsigned copy)
+void jit_lane_offsets_note(struct jit *j, unsigned copy)
 {
     const struct pt_operand *d = &j->f->operands.v[j->insn->operands];
     struct parts parts;
-    if (!jit_fits_offsets(j, d) || !compute(j, copy, &parts))
+    if (!jit_address_form_fits(j, d) || !compute(j, copy, &parts))
         return;
     struct jit_reg *r = &j->regs[d->index];
     if (!r->origin[copy]) {
@@ -151,7 +151,7 @@ void jit_note_offsets(struct jit *j, unsigned copy)
     LLVMBuildStore(j->b, parts.offsets, r->offsets[copy]);
 }
 
-void jit_forget_offsets(struct jit *j)
+void jit_lane_offsets_forget(struct jit *j)
 {
     for (uint32_t i = 1; i < j->f->regs.n; i++) {
         memset(j->regs[i].origin, 0, sizeof j->regs[i].origin);
@@ -159,14 +159,14 @@ void jit_forget_offsets(struct jit *j)
     }
 }
 
-LLVMValueRef jit_known_offsets(const struct jit *j, const struct pt_operand *o, unsigned copy)
+LLVMValueRef jit_lane_offsets_known(const struct jit *j, const struct pt_operand *o, unsigned copy)
 {
     bool is_kept = o->kind == PT_OPND_REG && j->regs[o->index].origin[copy];
     return is_kept ? j->regs[o->index].known[copy] : NULL;
 }
 
-bool jit_offsets(struct jit *j, const struct pt_operand *o, unsigned copy, LLVMValueRef *origin,
-                 LLVMValueRef *offsets)
+bool jit_lane_offsets_find(struct jit *j, const struct pt_operand *o, unsigned copy,
+                           LLVMValueRef *origin, LLVMValueRef *offsets)
 {
     if (o->kind != PT_OPND_REG || !j->regs[o->index].origin[copy])
         return false;

@@ -4,7 +4,7 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 
-LLVMValueRef jit_local_windows(struct jit *j, unsigned copy)
+LLVMValueRef jit_local_window_begin(struct jit *j, unsigned copy)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
     LLVMValueRef base = jit_field(j, i64, j->cta, offsetof(struct pt_cta, local));
@@ -17,7 +17,7 @@ LLVMValueRef jit_local_windows(struct jit *j, unsigned copy)
     return LLVMBuildAdd(j->b, jit_splat(j, base), lanes, "");
 }
 
-LLVMValueRef jit_local_leaves(struct jit *j, LLVMValueRef offsets, uint64_t bytes)
+LLVMValueRef jit_local_window_leaves(struct jit *j, LLVMValueRef offsets, uint64_t bytes)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
     LLVMValueRef size = jit_field(j, i64, j->launch, offsetof(struct pt_launch, local_stride));
@@ -25,9 +25,10 @@ LLVMValueRef jit_local_leaves(struct jit *j, LLVMValueRef offsets, uint64_t byte
     return LLVMBuildICmp(j->b, LLVMIntUGT, offsets, size, "");
 }
 
-LLVMValueRef jit_local_cvta(struct jit *j, LLVMValueRef address, unsigned copy, bool to_local)
+LLVMValueRef jit_local_window_cvta(struct jit *j, LLVMValueRef address, unsigned copy,
+                                   bool to_local)
 {
-    LLVMValueRef windows = jit_local_windows(j, copy);
+    LLVMValueRef windows = jit_local_window_begin(j, copy);
     windows = LLVMBuildIntCast2(j->b, windows, LLVMTypeOf(address), false, "");
     return to_local ? LLVMBuildSub(j->b, address, windows, "")
                     : LLVMBuildAdd(j->b, address, windows, "");

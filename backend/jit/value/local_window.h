@@ -5,12 +5,13 @@
 #include "backend/jit/jit.h"
 
 /* Where the local windows of a copy's lanes begin (generic addresses). */
-LLVMValueRef jit_local_windows(struct jit *j, unsigned copy);
+LLVMValueRef jit_local_window_begin(struct jit *j, unsigned copy);
 
 /* Lanes whose access of `bytes` at an offset in the window leaves it. */
-LLVMValueRef jit_local_leaves(struct jit *j, LLVMValueRef offsets, uint64_t bytes);
+LLVMValueRef jit_local_window_leaves(struct jit *j, LLVMValueRef offsets, uint64_t bytes);
 
 /* Generic addresses of local ones, or the other way. */
-LLVMValueRef jit_local_cvta(struct jit *j, LLVMValueRef address, unsigned copy, bool to_local);
+LLVMValueRef jit_local_window_cvta(struct jit *j, LLVMValueRef address, unsigned copy,
+                                   bool to_local);
 
 #endif

@@ -37,8 +37,8 @@ static bool is_one(const struct jit *j, const struct pt_operand *o)
 {
     int64_t stride;
     return (o->kind == PT_OPND_REG || o->kind == PT_OPND_IMM) && !o->select &&
-           !(o->flags & PT_OPND_MINUS) && jit_shape_of(j, o, &stride) == JIT_SCALAR &&
-           !jit_is_per_copy(j, o);
+           !(o->flags & PT_OPND_MINUS) && jit_def_use_shape(j, o, &stride) == JIT_SCALAR &&
+           !jit_def_use_is_per_copy(j, o);
 }
 
 static bool has_whole_type(struct jit *j, const struct pt_insn *insn, uint32_t reg)
@@ -93,11 +93,12 @@ static bool is_in_step(const struct jit *j, const struct pt_loop *loop)
         return false;
     for (uint32_t b = 0; b < j->f->blocks.n; b++)
         for (uint32_t x = loop->header; x < loop->end; x++)
-            if (jit_set_has(jit_waits(j, b), x))
+            if (jit_set_has(jit_def_use_waits(j, b), x))
                 return false;
-    uint32_t first = j->f->blocks.v[loop->header].first, last = jit_last_of(j, loop->end - 1);
+    uint32_t first = j->f->blocks.v[loop->header].first,
+             last = jit_insn_info_last(j, loop->end - 1);
     for (uint32_t i = first; i <= last; i++)
-        if (jit_is_barrier(pt_insn_form(j->m, &j->f->insns.v[i])))
+        if (jit_insn_info_is_barrier(pt_insn_form(j->m, &j->f->insns.v[i])))
             return false;
     return true;
 }
@@ -107,7 +108,7 @@ static uint32_t change_of(const struct jit *j, const struct pt_loop *loop, uint3
 {
     uint32_t change = UINT32_MAX;
     for (uint32_t b = loop->header; b < loop->end; b++)
-        for (uint32_t i = j->f->blocks.v[b].first; i <= jit_last_of(j, b); i++) {
+        for (uint32_t i = j->f->blocks.v[b].first; i <= jit_insn_info_last(j, b); i++) {
             if (!is_written(j, i, reg))
                 continue;
             if (change != UINT32_MAX)
@@ -117,7 +118,7 @@ static uint32_t change_of(const struct jit *j, const struct pt_loop *loop, uint3
     return change;
 }
 
-bool jit_find_count(struct jit *j, const struct pt_operand *o, uint32_t block)
+bool jit_loop_counter_find(struct jit *j, const struct pt_operand *o, uint32_t block)
 {
     uint32_t l = j->f->blocks.v[block].loop;
     if (o->kind != PT_OPND_REG || j->regs[o->index].shape != JIT_VECTOR || !l)
@@ -128,7 +129,7 @@ bool jit_find_count(struct jit *j, const struct pt_operand *o, uint32_t block)
              set = UINT32_MAX;
     if (r->count_loop || before == UINT32_MAX || change == UINT32_MAX)
         return r->count_loop == l;
-    for (uint32_t i = j->f->blocks.v[before].first; i <= jit_last_of(j, before); i++)
+    for (uint32_t i = j->f->blocks.v[before].first; i <= jit_insn_info_last(j, before); i++)
         set = is_written(j, i, o->index) ? i : set;
     if (set == UINT32_MAX || !sets(j, set, o->index) || !changes(j, change, o->index) ||
         !is_in_step(j, loop))
@@ -139,13 +140,13 @@ bool jit_find_count(struct jit *j, const struct pt_operand *o, uint32_t block)
     return true;
 }
 
-LLVMValueRef jit_read_count(struct jit *j, uint32_t reg)
+LLVMValueRef jit_loop_counter_read(struct jit *j, uint32_t reg)
 {
     const struct jit_reg *r = &j->regs[reg];
     return LLVMBuildLoad2(j->b, r->type, r->count, "");
 }
 
-void jit_note_count(struct jit *j)
+void jit_loop_counter_note(struct jit *j)
 {
     const struct pt_operand *o = &j->f->operands.v[j->insn->operands];
     uint32_t at = (uint32_t)(j->insn - j->f->insns.v);
@@ -155,7 +156,7 @@ void jit_note_count(struct jit *j)
     enum pt_type type = (enum pt_type)j->form->type[0];
     if (at != r->count_set && at != r->count_change)
         return;
-    LLVMValueRef value = jit_read(j, &o[at == r->count_set ? 1 : 2], 0, type, 1, false);
+    LLVMValueRef value = jit_registers_read(j, &o[at == r->count_set ? 1 : 2], 0, type, 1, false);
     if (!r->count)
         r->count = jit_alloca(j, r->type, "");
     if (at == r->count_change) {
@@ -165,8 +166,8 @@ void jit_note_count(struct jit *j)
                             .form = j->form,
                             .insn = j->insn,
                             .n = 2,
-                            .a = {jit_read_count(j, o[0].index), value}};
-        jit_emitter_of(j, j->form)(&op);
+                            .a = {jit_loop_counter_read(j, o[0].index), value}};
+        jit_table_emitter(j, j->form)(&op);
         value = op.d[0];
     }
     LLVMBuildStore(j->b, value, r->count);

@@ -36,7 +36,7 @@ static bool is_range_compare(const struct jit *j, const struct pt_insn *insn)
         return false;
     for (unsigned i = 1; i < 3; i++) {
         int64_t stride;
-        enum jit_shape shape = jit_shape_of(j, &o[i], &stride);
+        enum jit_shape shape = jit_def_use_shape(j, &o[i], &stride);
         if (!is_whole(j, form, &o[i]) || shape == JIT_VECTOR)
             return false;
         if (shape == JIT_AFFINE && (!stride || stride > STRIDE_MOST || stride < -STRIDE_MOST))
@@ -54,11 +54,12 @@ static bool is_count_compare(struct jit *j, uint32_t i, uint32_t block)
     const struct pt_operand *o = &j->f->operands.v[insn->operands + 1];
     if (form->op != PT_OP_setp_int || insn->n_operands != 3 || insn->guard)
         return false;
-    unsigned counter = jit_find_count(j, &o[0], block) ? 0 : 1;
+    unsigned counter = jit_loop_counter_find(j, &o[0], block) ? 0 : 1;
     int64_t stride;
-    return jit_find_count(j, &o[counter], block) && is_whole(j, form, &o[0]) &&
-           is_whole(j, form, &o[1]) && jit_shape_of(j, &o[1 - counter], &stride) == JIT_SCALAR &&
-           !jit_is_per_copy(j, &o[1 - counter]);
+    return jit_loop_counter_find(j, &o[counter], block) && is_whole(j, form, &o[0]) &&
+           is_whole(j, form, &o[1]) &&
+           jit_def_use_shape(j, &o[1 - counter], &stride) == JIT_SCALAR &&
+           !jit_def_use_is_per_copy(j, &o[1 - counter]);
 }
 
 static bool is_told(const struct jit *j, const struct pt_operand *o)
@@ -109,7 +110,7 @@ static bool can_wait(const struct jit *j, uint32_t insn, uint32_t last)
     struct uses u = {.j = j, .insn = &j->f->insns.v[insn]};
     for (uint32_t i = insn + 1; i <= last; i++) {
         pt_insn_regs(j->m, j->f, &j->f->insns.v[i], see_use, &u);
-        if (u.is_changed || jit_is_barrier(pt_insn_form(j->m, &j->f->insns.v[i])))
+        if (u.is_changed || jit_insn_info_is_barrier(pt_insn_form(j->m, &j->f->insns.v[i])))
             return false;
     }
     return true;
@@ -118,7 +119,7 @@ static bool can_wait(const struct jit *j, uint32_t insn, uint32_t last)
 /* The block ends in a branch, or an end, of some of its lanes. */
 static bool parts_lanes(const struct jit *j, uint32_t block)
 {
-    const struct pt_insn *last = &j->f->insns.v[jit_last_of(j, block)];
+    const struct pt_insn *last = &j->f->insns.v[jit_insn_info_last(j, block)];
     enum pt_op op = (enum pt_op)pt_insn_form(j->m, last)->op;
     bool goes_on =
         op == PT_OP_bra && j->f->operands.v[last->operands].index == j->f->blocks.v[block].next;
@@ -135,7 +136,7 @@ static void find_late(struct jit *j)
         const struct pt_block *block = &j->f->blocks.v[b];
         if (!block->count || !parts_lanes(j, b))
             continue;
-        uint32_t last = jit_last_of(j, b), guard = j->f->insns.v[last].guard;
+        uint32_t last = jit_insn_info_last(j, b), guard = j->f->insns.v[last].guard;
         struct jit_reg *r = &j->regs[guard];
         if (u.n[guard] != 1 || r->only < block->first || r->only >= last ||
             r->shape != JIT_VECTOR || !can_wait(j, r->only, last))
@@ -147,7 +148,7 @@ static void find_late(struct jit *j)
     }
 }
 
-bool jit_is_late(const struct jit *j)
+bool jit_predicate_bounds_is_late(const struct jit *j)
 {
     const struct pt_operand *d = &j->f->operands.v[j->insn->operands];
     return j->insn->n_operands && d->kind == PT_OPND_REG && j->regs[d->index].is_late;
@@ -163,7 +164,7 @@ static bool asks_for_end(const struct jit *j, uint32_t reg, unsigned depth)
     const struct pt_form *form = pt_insn_form(j->m, insn);
     const struct pt_operand *o = &j->f->operands.v[insn->operands];
     if (form->op == PT_OP_setp_int)
-        return !jit_constant(j, &o[1], &bound) && !jit_constant(j, &o[2], &bound) &&
+        return !jit_def_use_constant(j, &o[1], &bound) && !jit_def_use_constant(j, &o[2], &bound) &&
                !pt_form_has(form, PT_M_eq) && !pt_form_has(form, PT_M_ne);
     for (unsigned i = 1; i < insn->n_operands; i++)
         if (j->regs[o[i].index].shape != JIT_VECTOR || !asks_for_end(j, o[i].index, depth + 1))
@@ -171,12 +172,12 @@ static bool asks_for_end(const struct jit *j, uint32_t reg, unsigned depth)
     return true;
 }
 
-bool jit_asks_for_end(const struct jit *j, uint32_t reg)
+bool jit_predicate_bounds_asks_for_end(const struct jit *j, uint32_t reg)
 {
     return asks_for_end(j, reg, 0);
 }
 
-void jit_find_ranges(struct jit *j)
+void jit_predicate_bounds_find(struct jit *j)
 {
     for (uint32_t i = 0; i < j->f->insns.n; i++) {
         const struct pt_insn *insn = &j->f->insns.v[i];
@@ -207,7 +208,7 @@ static LLVMValueRef compare(struct jit *j, LLVMValueRef a, LLVMValueRef b)
 {
     struct jit_op op = {
         .j = j, .b = j->b, .lanes = 1, .form = j->form, .insn = j->insn, .n = 2, .a = {a, b}};
-    jit_emitter_of(j, j->form)(&op);
+    jit_table_emitter(j, j->form)(&op);
     return op.d[0];
 }
 
@@ -217,14 +218,14 @@ static struct jit_told tell_lanes(struct jit *j, unsigned copy, unsigned lanes)
     const struct pt_operand *o = &j->f->operands.v[j->insn->operands + 1];
     enum pt_type type = (enum pt_type)j->form->type[0];
     int64_t stride, other;
-    unsigned affine = jit_shape_of(j, &o[0], &stride) == JIT_AFFINE ? 0 : 1;
-    jit_shape_of(j, &o[affine], &stride);
-    jit_shape_of(j, &o[1 - affine], &other);
-    LLVMValueRef first = jit_read(j, &o[affine], copy, type, 1, false);
-    LLVMValueRef bound = jit_read(j, &o[1 - affine], copy, type, 1, false);
+    unsigned affine = jit_def_use_shape(j, &o[0], &stride) == JIT_AFFINE ? 0 : 1;
+    jit_def_use_shape(j, &o[affine], &stride);
+    jit_def_use_shape(j, &o[1 - affine], &other);
+    LLVMValueRef first = jit_registers_read(j, &o[affine], copy, type, 1, false);
+    LLVMValueRef bound = jit_registers_read(j, &o[1 - affine], copy, type, 1, false);
     LLVMValueRef span = LLVMConstInt(LLVMTypeOf(first), (uint64_t)(stride * (lanes - 1)), true);
     LLVMValueRef last = LLVMBuildAdd(j->b, first, span, "");
-    LLVMValueRef fits = jit_fits(j, &o[affine], copy), all, none;
+    LLVMValueRef fits = jit_registers_fit(j, &o[affine], copy), all, none;
     if (pt_form_has(j->form, PT_M_eq) || pt_form_has(j->form, PT_M_ne)) {
         LLVMValueRef low = stride > 0 ? first : last, high = stride > 0 ? last : first;
         LLVMValueRef apart = LLVMBuildICmp(j->b, LLVMIntUGT, LLVMBuildSub(j->b, bound, low, ""),
@@ -253,8 +254,8 @@ static struct jit_told tell_count(struct jit *j)
     LLVMValueRef side[2];
     for (unsigned i = 0; i < 2; i++)
         side[i] = o[i].kind == PT_OPND_REG && j->regs[o[i].index].count_loop
-                      ? jit_read_count(j, o[i].index)
-                      : jit_read(j, &o[i], 0, (enum pt_type)j->form->type[0], 1, false);
+                      ? jit_loop_counter_read(j, o[i].index)
+                      : jit_registers_read(j, &o[i], 0, (enum pt_type)j->form->type[0], 1, false);
     LLVMValueRef holds = compare(j, side[0], side[1]);
     return (struct jit_told){holds, LLVMBuildNot(j->b, holds, "")};
 }
@@ -264,7 +265,7 @@ static struct jit_told tell_compare(struct jit *j)
     const struct pt_operand *o = &j->f->operands.v[j->insn->operands + 1];
     if (j->regs[o[-1].index].is_count)
         return tell_count(j);
-    if (!jit_is_per_copy(j, &o[0]) && !jit_is_per_copy(j, &o[1]))
+    if (!jit_def_use_is_per_copy(j, &o[0]) && !jit_def_use_is_per_copy(j, &o[1]))
         return tell_lanes(j, 0, j->width * j->copies);
     struct jit_told told = tell_lanes(j, 0, j->width);
     for (unsigned u = 1; u < j->copies; u++)
@@ -283,12 +284,12 @@ static struct jit_told tell_source(struct jit *j, const struct pt_operand *o)
     const struct jit_reg *r = &j->regs[o->index];
     struct jit_told told;
     if (r->shape != JIT_SCALAR) {
-        if (!jit_tell(j, o, &told))
+        if (!jit_predicate_bounds_tell(j, o, &told))
             told = (struct jit_told){constant(j, false), constant(j, false)};
         return told;
     }
     for (unsigned u = 0; u < (r->is_per_copy ? j->copies : 1); u++) {
-        LLVMValueRef p = jit_read(j, o, u, PT_pred, 1, true);
+        LLVMValueRef p = jit_registers_read(j, o, u, PT_pred, 1, true);
         struct jit_told one = {p, LLVMBuildNot(j->b, p, "")};
         told = u ? both(j, told, one) : one;
     }
@@ -317,7 +318,7 @@ static LLVMValueRef make_slot(struct jit *j)
 }
 
 /* Of a part of the copies nothing is told: what is in the slots may be of another version of the block, an iteration ago. */
-void jit_note_range(struct jit *j)
+void jit_predicate_bounds_note(struct jit *j)
 {
     const struct pt_operand *d = &j->f->operands.v[j->insn->operands];
     if (d->kind != PT_OPND_REG || !j->regs[d->index].is_range)
@@ -332,7 +333,7 @@ void jit_note_range(struct jit *j)
     LLVMBuildStore(j->b, told.none, r->told.none);
 }
 
-bool jit_is_told_in(struct jit *j, uint32_t reg, uint32_t of)
+bool jit_predicate_bounds_is_told_in(struct jit *j, uint32_t reg, uint32_t of)
 {
     const struct jit_reg *r = &j->regs[reg];
     const struct pt_block *block = &j->f->blocks.v[of];
@@ -340,15 +341,15 @@ bool jit_is_told_in(struct jit *j, uint32_t reg, uint32_t of)
     if (r->only >= block->first && r->only < block->first + block->count)
         return true;
     j->block = of;
-    bool is_behind = jit_is_behind(j, r->only);
+    bool is_behind = jit_def_use_is_behind(j, r->only);
     j->block = here;
     return (!r->crosses || r->is_remade) && is_behind;
 }
 
-bool jit_tell(struct jit *j, const struct pt_operand *o, struct jit_told *told)
+bool jit_predicate_bounds_tell(struct jit *j, const struct pt_operand *o, struct jit_told *told)
 {
     const struct jit_reg *r = &j->regs[o->index];
-    if (!r->told.all || !jit_is_told_in(j, o->index, j->block))
+    if (!r->told.all || !jit_predicate_bounds_is_told_in(j, o->index, j->block))
         return false;
     *told = (struct jit_told){load(j, r->told.all), load(j, r->told.none)};
     if (o->flags & PT_OPND_NEG)

@@ -44,7 +44,7 @@ static bool add_operand(struct jit *j, struct jit_operands *all, const struct pt
     return true;
 }
 
-bool jit_flatten(struct jit *j, struct jit_operands *all)
+bool jit_pure_op_flatten(struct jit *j, struct jit_operands *all)
 {
     memset(all, 0, sizeof *all);
     for (unsigned k = 0; k < j->insn->n_operands; k++) {
@@ -68,7 +68,7 @@ bool jit_flatten(struct jit *j, struct jit_operands *all)
 static enum jit_shape shape_of(const struct jit *j, const struct pt_operand *o)
 {
     int64_t stride;
-    return jit_shape_of(j, o, &stride);
+    return jit_def_use_shape(j, o, &stride);
 }
 
 /* cvta between generic addresses and those of local memory, of which each lane has its own. */
@@ -86,8 +86,8 @@ static bool has_window(const struct pt_form *form)
 
 static LLVMValueRef through_window(struct jit *j, const struct jit_op *op, unsigned bits)
 {
-    LLVMValueRef window =
-        jit_window(j, pt_form_has(op->form, PT_M_const) ? PT_SPACE_CONST : PT_SPACE_PARAM);
+    LLVMValueRef window = jit_registers_window(
+        j, pt_form_has(op->form, PT_M_const) ? PT_SPACE_CONST : PT_SPACE_PARAM);
     window = LLVMBuildIntCast2(j->b, window, jit_int_type(j, bits, 1), false, "");
     window = op->lanes > 1 ? jit_splat(j, window) : window;
     return op->form->op == PT_OP_cvta ? LLVMBuildAdd(j->b, op->a[0], window, "")
@@ -130,7 +130,7 @@ static bool is_shared(const struct jit *j, const struct jit_operands *all)
 }
 
 /* Narrows j->mask to the lanes of the guard; uniform guards are in j->guard, too. */
-void jit_apply_guard(struct jit *j, unsigned copy, LLVMValueRef block_mask)
+void jit_pure_op_apply_guard(struct jit *j, unsigned copy, LLVMValueRef block_mask)
 {
     j->mask[copy] = block_mask;
     j->guard = NULL;
@@ -139,14 +139,14 @@ void jit_apply_guard(struct jit *j, unsigned copy, LLVMValueRef block_mask)
     struct pt_operand o = {.kind = PT_OPND_REG,
                            .index = j->insn->guard,
                            .flags = j->insn->guard_neg ? PT_OPND_NEG : 0};
-    LLVMValueRef p = jit_read(j, &o, copy, PT_pred, j->width, true);
+    LLVMValueRef p = jit_registers_read(j, &o, copy, PT_pred, j->width, true);
     if (shape_of(j, &o) == JIT_SCALAR)
-        j->guard = jit_read(j, &o, copy, PT_pred, 1, true);
+        j->guard = jit_registers_read(j, &o, copy, PT_pred, 1, true);
     j->mask[copy] = block_mask ? LLVMBuildAnd(j->b, block_mask, p, "") : p;
 }
 
 /* True if results and choices do not depend on what kind of NaN a source is. */
-bool jit_takes_numbers(const struct pt_form *form)
+bool jit_pure_op_takes_numbers(const struct pt_form *form)
 {
     if (form->op == PT_OP_copysign || form->op == PT_OP_cvt_f64_f32 ||
         form->op == PT_OP_cvt_tf32_f32 || pt_form_has(form, PT_M_xorsign) ||
@@ -155,10 +155,10 @@ bool jit_takes_numbers(const struct pt_form *form)
     return form->effects & PT_FX_FP;
 }
 
-LLVMValueRef jit_read_flat(struct jit *j, const struct jit_flat *f, unsigned copy, unsigned lanes,
-                           bool number)
+LLVMValueRef jit_pure_op_read(struct jit *j, const struct jit_flat *f, unsigned copy,
+                              unsigned lanes, bool number)
 {
-    return jit_read(j, f->o, copy, f->type, lanes, number);
+    return jit_registers_read(j, f->o, copy, f->type, lanes, number);
 }
 
 static LLVMValueRef shift_in(struct jit *j, LLVMValueRef value, LLVMTypeRef type, unsigned by)
@@ -218,7 +218,7 @@ static bool move(struct jit *j, struct jit_op *op, const struct jit_operands *al
             return true;
         }
         if (is_local_cvta(op->form)) {
-            op->d[0] = jit_local_cvta(j, op->a[0], copy, op->form->op == PT_OP_cvta_to);
+            op->d[0] = jit_local_window_cvta(j, op->a[0], copy, op->form->op == PT_OP_cvta_to);
             return true;
         }
         if (pt_form_has(op->form, PT_M_param) && j->inlined)
@@ -252,8 +252,8 @@ static bool compute(struct jit *j, struct jit_op *op, const struct jit_operands 
 {
     if (move(j, op, all, copy))
         return true;
-    jit_emitter *emit = jit_emitter_of(j, j->form);
-    if ((emit && emit(op)) || jit_call_lanes(op))
+    jit_emitter *emit = jit_table_emitter(j, j->form);
+    if ((emit && emit(op)) || jit_lane_call_emit(op))
         return true;
     j->why = j->form->spelling;
     return false;
@@ -266,17 +266,17 @@ static bool operate(struct jit *j, const struct jit_operands *all, unsigned copy
     *op = (struct jit_op){
         .j = j, .b = j->b, .lanes = lanes, .form = j->form, .insn = j->insn, .n = all->n_sources};
     bool is_raw_choice =
-        jit_choices(j->form) && is_reg(all->dest[0].o) && j->regs[all->dest[0].o->index].is_raw;
-    bool number = jit_takes_numbers(j->form) || is_raw_choice;
+        jit_nan_choices(j->form) && is_reg(all->dest[0].o) && j->regs[all->dest[0].o->index].is_raw;
+    bool number = jit_pure_op_takes_numbers(j->form) || is_raw_choice;
     if (all->n_sources > JIT_SOURCES || all->n_dests > JIT_DESTS) {
         j->why = "many operands";
         return false;
     }
     for (unsigned i = 0; i < all->n_sources; i++) {
-        op->a[i] = jit_read_flat(j, &all->source[i], copy, lanes, number);
+        op->a[i] = jit_pure_op_read(j, &all->source[i], copy, lanes, number);
         op->negated[i] = all->source[i].o->flags & PT_OPND_NEG;
     }
-    if (has_carry(j->form) ? !jit_carry(op, copy) : !compute(j, op, all, copy))
+    if (has_carry(j->form) ? !jit_carry_emit(op, copy) : !compute(j, op, all, copy))
         return false;
     const struct pt_operand *d = all->dest[0].o;
     if (op->is_number && !(is_reg(d) && j->regs[d->index].is_raw))
@@ -289,7 +289,7 @@ static LLVMValueRef test_wrap(struct jit *j, const struct jit_flat *source, unsi
                               int64_t stride, unsigned lanes)
 {
     unsigned bits = pt_type_bits(source->type);
-    LLVMValueRef base = jit_read_flat(j, source, copy, 1, true);
+    LLVMValueRef base = jit_pure_op_read(j, source, copy, 1, true);
     LLVMTypeRef type = LLVMTypeOf(base);
     bool is_signed = pt_type_class(source->type) == PT_CLASS_S;
     uint64_t span = (uint64_t)(stride < 0 ? -stride : stride) * (lanes - 1);
@@ -307,12 +307,12 @@ static LLVMValueRef test_fit(struct jit *j, const struct jit_operands *all, unsi
     LLVMValueRef fits = LLVMConstInt(LLVMInt1TypeInContext(j->context), 1, false);
     uint32_t reg = all->dest[0].o->index;
     unsigned bits = pt_type_bits((enum pt_type)j->f->regs.v[reg].type);
-    unsigned lanes = j->width * jit_copies_on(j, reg);
+    unsigned lanes = j->width * jit_def_use_copies_on(j, reg);
     for (unsigned i = 0; i < all->n_sources; i++) {
         int64_t stride;
-        if (jit_shape_of(j, all->source[i].o, &stride) != JIT_AFFINE)
+        if (jit_def_use_shape(j, all->source[i].o, &stride) != JIT_AFFINE)
             continue;
-        LLVMValueRef inherited = jit_fits(j, all->source[i].o, copy);
+        LLVMValueRef inherited = jit_registers_fit(j, all->source[i].o, copy);
         if (inherited)
             fits = LLVMBuildAnd(j->b, fits, inherited, "");
         if (pt_type_bits(all->source[i].type) < bits)
@@ -325,7 +325,7 @@ static LLVMValueRef test_fit(struct jit *j, const struct jit_operands *all, unsi
 static void store_guarded(struct jit *j, const struct pt_operand *d, LLVMValueRef value,
                           LLVMValueRef slot)
 {
-    if (j->guard && jit_has_old(j, d->index)) {
+    if (j->guard && jit_def_use_has_old(j, d->index)) {
         LLVMValueRef old = LLVMBuildLoad2(j->b, LLVMTypeOf(value), slot, "");
         value = LLVMBuildSelect(j->b, j->guard, value, old, "");
     }
@@ -337,7 +337,7 @@ static void go_on_in_row(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRe
                          LLVMValueRef *fits)
 {
     const struct jit_reg *r = &j->regs[reg];
-    unsigned first = jit_first_of_row(j, reg, copy);
+    unsigned first = jit_def_use_first_of_row(j, reg, copy);
     uint64_t offset = (uint64_t)j->vary->regs[reg].stride * ((copy - first) * j->width);
     *value = LLVMBuildLoad2(j->b, r->type, r->slot[first], "");
     *value = LLVMBuildAdd(j->b, *value, LLVMConstInt(r->type, offset, true), "");
@@ -359,7 +359,7 @@ static bool operate_affine(struct jit *j, const struct jit_operands *all, unsign
         wide[u] = LLVMBuildIntCast2(j->b, op.d[0], type, extends, "");
     }
     LLVMValueRef value = NULL, fits = NULL;
-    if (may_wrap && copy != jit_first_of_row(j, d->index, copy)) {
+    if (may_wrap && copy != jit_def_use_first_of_row(j, d->index, copy)) {
         go_on_in_row(j, d->index, copy, &value, &fits);
     } else {
         fits = may_wrap ? test_fit(j, all, copy) : NULL;
@@ -385,48 +385,48 @@ static bool pure_copy(struct jit *j, const struct jit_operands *all, unsigned co
     if (!operate(j, all, copy, lanes, &op))
         return false;
     for (unsigned i = 0; i < all->n_dests; i++)
-        jit_write(j, all->dest[i].o, copy, all->dest[i].type, op.d[i], lanes,
-                  all->dest[i].extends_sign);
-    jit_note_offsets(j, copy);
+        jit_registers_write(j, all->dest[i].o, copy, all->dest[i].type, op.d[i], lanes,
+                            all->dest[i].extends_sign);
+    jit_lane_offsets_note(j, copy);
     return true;
 }
 
-bool jit_pure(struct jit *j, LLVMValueRef *mask)
+bool jit_pure_op_emit(struct jit *j, LLVMValueRef *mask)
 {
     struct jit_operands all;
-    if (!jit_flatten(j, &all))
+    if (!jit_pure_op_flatten(j, &all))
         return false;
     if (!all.n_dests)
         return true; /* hints */
     bool one = is_shared(j, &all);
     for (unsigned u = one ? 0 : j->first_copy; u < (one ? 1 : j->end_copy); u++) {
-        jit_apply_guard(j, u, mask[u]);
+        jit_pure_op_apply_guard(j, u, mask[u]);
         if (!pure_copy(j, &all, u))
             return false;
     }
-    jit_note_range(j);
-    jit_note_count(j);
+    jit_predicate_bounds_note(j);
+    jit_loop_counter_note(j);
     return true;
 }
 
-void jit_visit(struct jit *j, uint32_t insn)
+void jit_pure_op_visit(struct jit *j, uint32_t insn)
 {
     j->insn = &j->f->insns.v[insn];
     j->form = pt_insn_form(j->m, j->insn);
 }
 
 /* Goes to an instruction that runs in all lanes. */
-struct jit_visited jit_visit_aside(struct jit *j, uint32_t insn)
+struct jit_visited jit_pure_op_visit_aside(struct jit *j, uint32_t insn)
 {
     struct jit_visited was = {j->insn, j->form, j->guard, {0}};
     memcpy(was.mask, j->mask, sizeof was.mask);
     memset(j->mask, 0, sizeof j->mask);
     j->guard = NULL;
-    jit_visit(j, insn);
+    jit_pure_op_visit(j, insn);
     return was;
 }
 
-void jit_come_back(struct jit *j, const struct jit_visited *was)
+void jit_pure_op_come_back(struct jit *j, const struct jit_visited *was)
 {
     j->insn = was->insn;
     j->form = was->form;
@@ -434,18 +434,18 @@ void jit_come_back(struct jit *j, const struct jit_visited *was)
     memcpy(j->mask, was->mask, sizeof was->mask);
 }
 
-LLVMValueRef jit_compute_lanes(struct jit *j, uint32_t insn, unsigned copy)
+LLVMValueRef jit_pure_op_compute_lanes(struct jit *j, uint32_t insn, unsigned copy)
 {
-    struct jit_visited was = jit_visit_aside(j, insn);
+    struct jit_visited was = jit_pure_op_visit_aside(j, insn);
     struct jit_operands all;
     struct jit_op op;
     LLVMValueRef value = NULL;
-    if (jit_flatten(j, &all) && operate(j, &all, copy, j->width, &op)) {
+    if (jit_pure_op_flatten(j, &all) && operate(j, &all, copy, j->width, &op)) {
         const struct jit_reg *r = &j->regs[all.dest[0].o->index];
         value = LLVMBuildIntCast2(j->b, op.d[0], LLVMVectorType(r->type, j->width),
                                   all.dest[0].extends_sign, "");
     }
-    jit_come_back(j, &was);
+    jit_pure_op_come_back(j, &was);
     return value;
 }
 
@@ -453,12 +453,12 @@ static bool can_remake_wide(const struct jit *j, uint32_t reg, uint32_t at, unsi
 {
     uint32_t def = j->regs[reg].def;
     struct jit_sources s;
-    if (depth == JIT_CHAIN_DEPTH || def == UINT32_MAX || !jit_dominates(j, def, j->block) ||
-        !jit_find_sources(j, def, &s))
+    if (depth == JIT_CHAIN_DEPTH || def == UINT32_MAX || !jit_def_use_dominates(j, def, j->block) ||
+        !jit_def_use_sources(j, def, &s))
         return false;
     for (uint32_t i = 0; i < s.n; i++) {
         const struct jit_reg *r = &j->regs[s.regs[i]];
-        if (!jit_is_unchanged(j, s.regs[i], def, at))
+        if (!jit_def_use_is_unchanged(j, s.regs[i], def, at))
             return false;
         if (r->wide[0] && !can_remake_wide(j, s.regs[i], at, depth + 1))
             return false;
@@ -466,10 +466,10 @@ static bool can_remake_wide(const struct jit *j, uint32_t reg, uint32_t at, unsi
     return true;
 }
 
-LLVMValueRef jit_remake_wide(struct jit *j, uint32_t reg, unsigned copy)
+LLVMValueRef jit_pure_op_remat_wide(struct jit *j, uint32_t reg, unsigned copy)
 {
     uint32_t at = (uint32_t)(j->insn - j->f->insns.v);
     if (!can_remake_wide(j, reg, at, 0))
         return NULL;
-    return jit_compute_lanes(j, j->regs[reg].def, copy);
+    return jit_pure_op_compute_lanes(j, j->regs[reg].def, copy);
 }

@@ -16,11 +16,11 @@
 
 /* ---- masks ----------------------------------------------------------------------------------- */
 
-LLVMValueRef jit_read_flow(struct jit *j, const struct pt_operand *o, unsigned copy)
+LLVMValueRef jit_registers_read_flow(struct jit *j, const struct pt_operand *o, unsigned copy)
 {
     const struct jit_reg *r = &j->regs[o->index];
     if (r->shape != JIT_VECTOR)
-        return jit_flow_of(j, jit_read(j, o, copy, PT_pred, j->width, true));
+        return jit_flow_of(j, jit_registers_read(j, o, copy, PT_pred, j->width, true));
     LLVMValueRef flow = jit_flow_load(j, r->slot[copy]);
     return o->flags & PT_OPND_NEG ? LLVMBuildNot(j->b, flow, "") : flow;
 }
@@ -64,13 +64,13 @@ static void make_reg(struct jit *j, uint32_t index, enum pt_type type)
     }
 }
 
-void jit_value_init(struct jit *j)
+void jit_registers_init(struct jit *j)
 {
-    jit_find_nans(j);
+    jit_nan_find(j);
     for (uint32_t i = 1; i < j->f->regs.n; i++)
         make_reg(j, i, (enum pt_type)j->f->regs.v[i].type);
     make_reg(j, j->f->regs.n, PT_pred); /* CC.CF */
-    jit_find_ranges(j);
+    jit_predicate_bounds_find(j);
 }
 
 /* ---- special registers ----------------------------------------------------------------------- */
@@ -105,7 +105,7 @@ static LLVMValueRef spread(struct jit *j, LLVMValueRef scalar, unsigned lanes)
 /* Blocks have a thread in each dimension. */
 static LLVMValueRef of_dim(struct jit *j, LLVMValueRef quotient)
 {
-    return jit_proven(j, quotient, "divisor");
+    return jit_check_proven(j, quotient, "divisor");
 }
 
 /* %tid, %laneid …: from the linear index, in all lanes or in lane 0. */
@@ -141,8 +141,8 @@ static LLVMValueRef lane_mask(struct jit *j, enum pt_sreg sreg, unsigned copy, u
     LLVMTypeRef type = LLVMTypeOf(lane);
     all = LLVMBuildShl(j->b, LLVMConstAllOnes(type), lane, "");         /* ge */
     above = LLVMBuildShl(j->b, jit_const(type, UINT32_MAX - 1), lane, ""); /* gt */
-    jit_proven(j, all, "amount"); /* a lane of a warp: below 32 */
-    jit_proven(j, above, "amount");
+    jit_check_proven(j, all, "amount"); /* a lane of a warp: below 32 */
+    jit_check_proven(j, above, "amount");
     switch (sreg) {
     case PT_SREG_lanemask_ge:
         return all;
@@ -260,7 +260,7 @@ static LLVMValueRef in_window(struct jit *j, uint64_t offset)
     return LLVMBuildAdd(j->b, LLVMBuildZExt(j->b, window, i64, ""), jit_i64(j, offset), "");
 }
 
-LLVMValueRef jit_window(struct jit *j, enum pt_space space)
+LLVMValueRef jit_registers_window(struct jit *j, enum pt_space space)
 {
     if (space == PT_SPACE_PARAM)
         return LLVMBuildPtrToInt(j->b, j->params, LLVMInt64TypeInContext(j->context), "");
@@ -289,7 +289,7 @@ static LLVMValueRef address(struct jit *j, const struct pt_operand *o)
     case PT_SPACE_PARAM: /* of the kernel */
     case PT_SPACE_CONST:
         if (o->flags & PT_OPND_GENERIC)
-            return LLVMBuildAdd(j->b, jit_window(j, (enum pt_space)s->space),
+            return LLVMBuildAdd(j->b, jit_registers_window(j, (enum pt_space)s->space),
                                 jit_i64(j, s->offset + offset), "");
         return jit_i64(j, s->offset + offset);
     default:
@@ -321,12 +321,12 @@ static LLVMValueRef read_reg(struct jit *j, uint32_t index, unsigned copy, unsig
         return jit_mask_load(j, r->slot[u]);
     if (lanes > 1 && r->wide[copy]) {
         LLVMTypeRef type = LLVMVectorType(r->type, j->width);
-        LLVMValueRef lanes_of = jit_remake_wide(j, index, copy);
+        LLVMValueRef lanes_of = jit_pure_op_remat_wide(j, index, copy);
         return lanes_of ? lanes_of : LLVMBuildLoad2(j->b, type, r->wide[copy], "");
     }
     struct pt_operand o = {.kind = PT_OPND_REG, .index = index};
     LLVMValueRef origin, offsets;
-    if (lanes > 1 && jit_offsets(j, &o, copy, &origin, &offsets))
+    if (lanes > 1 && jit_lane_offsets_find(j, &o, copy, &origin, &offsets))
         return LLVMBuildAdd(j->b, jit_splat(j, origin), offsets, "");
     LLVMValueRef value = LLVMBuildLoad2(j->b, slot_type(j, r), r->slot[u], "");
     if (r->shape == JIT_AFFINE && copy && !r->is_per_copy) {
@@ -341,8 +341,8 @@ static LLVMValueRef read_reg(struct jit *j, uint32_t index, unsigned copy, unsig
     return value;
 }
 
-LLVMValueRef jit_read(struct jit *j, const struct pt_operand *o, unsigned copy, enum pt_type type,
-                      unsigned lanes, bool number)
+LLVMValueRef jit_registers_read(struct jit *j, const struct pt_operand *o, unsigned copy,
+                                enum pt_type type, unsigned lanes, bool number)
 {
     LLVMValueRef value;
     switch (o->kind) {
@@ -367,16 +367,16 @@ LLVMValueRef jit_read(struct jit *j, const struct pt_operand *o, unsigned copy, 
     return value;
 }
 
-LLVMValueRef jit_read_place(struct jit *j, const struct pt_operand *o, enum pt_type type,
-                            unsigned lanes)
+LLVMValueRef jit_registers_read_place(struct jit *j, const struct pt_operand *o, enum pt_type type,
+                                      unsigned lanes)
 {
     bool is_constant = o->kind == PT_OPND_SYM && j->m->symbols.v[o->index].space == PT_SPACE_CONST;
     LLVMValueRef place = is_constant ? named(j, JIT_SYMBOL, o->index, (uint64_t)o->imm) : NULL;
     return place ? fit(j, spread(j, place, lanes), type, lanes)
-                 : jit_read(j, o, 0, type, lanes, false);
+                 : jit_registers_read(j, o, 0, type, lanes, false);
 }
 
-LLVMValueRef jit_fits(struct jit *j, const struct pt_operand *o, unsigned copy)
+LLVMValueRef jit_registers_fit(struct jit *j, const struct pt_operand *o, unsigned copy)
 {
     if (o->kind != PT_OPND_REG || !j->regs[o->index].fits[0])
         return NULL;
@@ -427,7 +427,7 @@ static void write_vector(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRe
     const struct jit_reg *r = &j->regs[reg];
     bool is_mask = r->type == LLVMInt1TypeInContext(j->context);
     LLVMTypeRef type = slot_type(j, r);
-    if (j->mask[copy] && jit_keeps_old(j, reg)) {
+    if (j->mask[copy] && jit_def_use_keeps_old(j, reg)) {
         LLVMValueRef old = is_mask ? jit_mask_load(j, r->slot[copy])
                                    : LLVMBuildLoad2(j->b, type, r->slot[copy], "");
         value = LLVMBuildSelect(j->b, j->mask[copy], value, old, "");
@@ -440,8 +440,8 @@ static void write_vector(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRe
         LLVMBuildStore(j->b, value, r->slot[copy]);
 }
 
-void jit_write(struct jit *j, const struct pt_operand *o, unsigned copy, enum pt_type type,
-               LLVMValueRef value, unsigned lanes, bool extends_sign)
+void jit_registers_write(struct jit *j, const struct pt_operand *o, unsigned copy,
+                         enum pt_type type, LLVMValueRef value, unsigned lanes, bool extends_sign)
 {
     (void)type;
     if (o->kind != PT_OPND_REG)
@@ -453,7 +453,7 @@ void jit_write(struct jit *j, const struct pt_operand *o, unsigned copy, enum pt
         return;
     }
     unsigned u = r->is_per_copy ? copy : 0;
-    if (j->guard && jit_has_old(j, o->index)) {
+    if (j->guard && jit_def_use_has_old(j, o->index)) {
         LLVMValueRef old = LLVMBuildLoad2(j->b, r->type, r->slot[u], "");
         value = LLVMBuildSelect(j->b, j->guard, value, old, "");
     }

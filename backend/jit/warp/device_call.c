@@ -22,7 +22,8 @@ static void spread_register(struct jit *j, struct jit_call_pass *pass, unsigned 
     LLVMTypeRef type = LLVMVectorType(jit_type(j, pass->type, 1), j->width);
     pass->lanes = jit_alloca(j, type, "");
     if (!is_result)
-        LLVMBuildStore(j->b, jit_read(j, pass->o, copy, pass->type, j->width, false), pass->lanes);
+        LLVMBuildStore(j->b, jit_registers_read(j, pass->o, copy, pass->type, j->width, false),
+                       pass->lanes);
 }
 
 /* Where the lane has the value. */
@@ -62,7 +63,7 @@ static LLVMValueRef call_function(struct jit *j, LLVMValueRef thread, uint32_t d
 /* Leaves the kernel; the runtime's side has said why. */
 static void end_kernel(struct jit *j)
 {
-    struct pt_place place = jit_place(j, (uint32_t)(j->insn - j->f->insns.v));
+    struct pt_place place = jit_debug_info_place(j, (uint32_t)(j->insn - j->f->insns.v));
     LLVMValueRef func = jit_at(j, j->fault, jit_i64(j, offsetof(struct pt_fault, func)));
     LLVMValueRef insn = jit_at(j, j->fault, jit_i64(j, offsetof(struct pt_fault, insn)));
     LLVMBuildStore(j->b, jit_i32(j, place.func), func);
@@ -110,7 +111,7 @@ static void call_chunk(struct jit *j, struct jit_call_info *call, unsigned copy,
     LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, LLVMIntNE, now, jit_i32(j, 0), ""), body, after);
     jit_continue_in(j, body);
     LLVMValueRef find[] = {now, LLVMConstInt(LLVMInt1TypeInContext(j->context), 1, false)};
-    LLVMValueRef lane = jit_proven(j, jit_intrinsic(j, "llvm.cttz", i32, find, 2), "nonzero");
+    LLVMValueRef lane = jit_check_proven(j, jit_intrinsic(j, "llvm.cttz", i32, find, 2), "nonzero");
     LLVMValueRef rest = LLVMBuildSub(j->b, now, jit_i32(j, 1), "");
     LLVMBuildStore(j->b, LLVMBuildAnd(j->b, now, rest, ""), left);
     call_lane(j, call, lane, copy, args, result);
@@ -118,7 +119,7 @@ static void call_chunk(struct jit *j, struct jit_call_info *call, unsigned copy,
     jit_continue_in(j, after);
 }
 
-bool jit_device_call(struct jit *j)
+bool jit_device_call_emit(struct jit *j)
 {
     struct jit_call_info call;
     if (!jit_call_info_find(j, j->insn, &call)) {
@@ -136,8 +137,8 @@ bool jit_device_call(struct jit *j)
         call_chunk(j, &call, u, args, result);
         if (is_register) {
             LLVMTypeRef type = LLVMVectorType(jit_type(j, call.result.type, 1), j->width);
-            jit_write(j, call.result.o, u, call.result.type,
-                      LLVMBuildLoad2(j->b, type, call.result.lanes, ""), j->width, false);
+            jit_registers_write(j, call.result.o, u, call.result.type,
+                                LLVMBuildLoad2(j->b, type, call.result.lanes, ""), j->width, false);
         }
     }
     return true;

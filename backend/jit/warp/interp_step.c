@@ -65,7 +65,7 @@ static void put_mask(const struct step *s, const struct pt_operand *o)
 {
     LLVMValueRef bits[JIT_COPIES];
     for (unsigned u = 0; u < jit_warp_chunks(s->j); u++)
-        bits[u] = jit_read(s->j, o, s->first + u, PT_pred, s->j->width, true);
+        bits[u] = jit_registers_read(s->j, o, s->first + u, PT_pred, s->j->width, true);
     LLVMBuildStore(s->j->b, jit_warp_bits(s->j, bits), place(s, 0));
 }
 
@@ -80,7 +80,7 @@ static void put_values(const struct step *s, const struct pt_operand *o, enum pt
     struct jit *j = s->j;
     unsigned bits = pt_type_bits(type), bytes = slot_bytes(bits) / jit_warp_chunks(j);
     for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
-        LLVMValueRef value = jit_read(j, o, s->first + u, type, j->width, false);
+        LLVMValueRef value = jit_registers_read(j, o, s->first + u, type, j->width, false);
         value = LLVMBuildBitCast(j->b, value, jit_int_type(j, bits, j->width), "");
         value = LLVMBuildZExtOrBitCast(j->b, value, elements(j, bits), "");
         LLVMSetAlignment(LLVMBuildStore(j->b, value, place(s, u * bytes)), 16);
@@ -113,12 +113,12 @@ static void get_one(struct step *s, const struct pt_operand *o, enum pt_type typ
     struct jit *j = s->j;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
     LLVMValueRef find[] = {s->lanes, LLVMConstInt(LLVMInt1TypeInContext(j->context), 1, false)};
-    LLVMValueRef lane = jit_proven(j, jit_intrinsic(j, "llvm.cttz", i32, find, 2), "nonzero"); /* some lane ran */
+    LLVMValueRef lane = jit_check_proven(j, jit_intrinsic(j, "llvm.cttz", i32, find, 2), "nonzero"); /* some lane ran */
     unsigned bits = pt_type_bits(type), bytes = slot_bytes(bits) / PT_WARP_SIZE;
     LLVMValueRef value;
     if (bits == 1) {
         value = LLVMBuildLShr(j->b, LLVMBuildLoad2(j->b, i32, place(s, 0), ""), lane, "");
-        jit_proven(j, value, "amount"); /* below 32 */
+        jit_check_proven(j, value, "amount"); /* below 32 */
     } else {
         LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
         LLVMValueRef offset = LLVMBuildZExt(j->b, lane, i64, "");
@@ -128,7 +128,7 @@ static void get_one(struct step *s, const struct pt_operand *o, enum pt_type typ
     }
     value = LLVMBuildTruncOrBitCast(j->b, value, LLVMIntTypeInContext(j->context, bits), "");
     value = LLVMBuildBitCast(j->b, value, jit_type(j, type, 1), "");
-    jit_write(j, o, s->first, type, value, 1, false);
+    jit_registers_write(j, o, s->first, type, value, 1, false);
 }
 
 static void get_register(struct step *s, const struct pt_operand *o, enum pt_type type)
@@ -141,7 +141,7 @@ static void get_register(struct step *s, const struct pt_operand *o, enum pt_typ
     s->is_known &= shape == JIT_VECTOR;
     for (unsigned u = 0; u < jit_warp_chunks(s->j); u++) {
         LLVMValueRef value = type == PT_pred ? get_mask(s, u) : get_values(s, u, type);
-        jit_write(s->j, o, s->first + u, type, value, s->j->width, false);
+        jit_registers_write(s->j, o, s->first + u, type, value, s->j->width, false);
     }
 }
 
@@ -185,7 +185,7 @@ static LLVMValueRef find_frame(struct jit *j, unsigned first, uint32_t func)
     return jit_help(j, "jit_help_frame", LLVMFunctionType(pointer, types, 3, false), args);
 }
 
-void jit_find_frame(struct jit *j)
+void jit_interp_step_find_frame(struct jit *j)
 {
     j->frame = NULL;
     if (!j->has_steps)
@@ -213,7 +213,7 @@ static LLVMValueRef call(const struct step *s)
 static bool step_warp(struct jit *j, unsigned first)
 {
     struct step s = {.j = j, .first = first, .is_known = true};
-    s.at = jit_place(j, (uint32_t)(j->insn - j->f->insns.v));
+    s.at = jit_debug_info_place(j, (uint32_t)(j->insn - j->f->insns.v));
     find_slots(&s);
     LLVMBasicBlockRef body = jit_new_block(j, "step"), fails = jit_new_block(j, "fails");
     LLVMBasicBlockRef back = jit_new_block(j, ""), after = jit_new_block(j, "");
@@ -232,9 +232,9 @@ static bool step_warp(struct jit *j, unsigned first)
     return s.is_known;
 }
 
-bool jit_step(struct jit *j)
+bool jit_interp_step_emit(struct jit *j)
 {
-    if ((j->form->effects & PT_FX_WARP) && !jit_is_whole(j))
+    if ((j->form->effects & PT_FX_WARP) && !jit_insn_info_is_whole(j))
         return false;
     for (unsigned first = 0; first < j->copies; first += jit_warp_chunks(j)) {
         if (!step_warp(j, first)) {

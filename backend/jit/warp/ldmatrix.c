@@ -103,7 +103,7 @@ static void read_rows(struct jit *j, const struct pt_operand *o, unsigned first,
 {
     LLVMValueRef values[JIT_COPIES];
     for (unsigned u = 0; u < jit_warp_chunks(j); u++)
-        values[u] = jit_read(j, o, first + u, PT_b32, j->width, false);
+        values[u] = jit_registers_read(j, o, first + u, PT_b32, j->width, false);
     rows_of_register(j, values, rows);
 }
 
@@ -113,7 +113,7 @@ static void write_rows(struct jit *j, const struct pt_operand *o, unsigned first
     LLVMValueRef values[JIT_COPIES];
     register_of_rows(j, rows, values);
     for (unsigned u = 0; u < jit_warp_chunks(j); u++)
-        jit_write(j, o, first + u, PT_b32, values[u], j->width, false);
+        jit_registers_write(j, o, first + u, PT_b32, values[u], j->width, false);
 }
 
 /* Lanes of the mask (NULL: all) that are among the first n. */
@@ -136,9 +136,9 @@ static void find_rows(struct jit *j, const struct jit_access *a, unsigned first,
     unsigned n = ROWS * matrices(j);
     for (unsigned at = 0; at < n; at += j->width) {
         unsigned copy = first + at / j->width;
-        LLVMValueRef addresses = jit_address(j, a, copy, j->width);
-        jit_check_all(j, a, copy, addresses, among_first(j, j->mask[copy], n - at));
-        jit_lane_pointers(j, a, copy, addresses, pointers + at);
+        LLVMValueRef addresses = jit_access_address(j, a, copy, j->width);
+        jit_access_check_all(j, a, copy, addresses, among_first(j, j->mask[copy], n - at));
+        jit_access_lane_pointers(j, a, copy, addresses, pointers + at);
     }
 }
 
@@ -146,7 +146,7 @@ static void find_rows(struct jit *j, const struct jit_access *a, unsigned first,
 static LLVMValueRef load_row(struct jit *j, const struct jit_access *a, unsigned first,
                              unsigned lane, LLVMValueRef pointer)
 {
-    LLVMValueRef row = jit_load_at(j, a, row_type(j), pointer, ROW_BYTES);
+    LLVMValueRef row = jit_access_load(j, a, row_type(j), pointer, ROW_BYTES);
     LLVMValueRef mask = j->mask[first + lane / j->width];
     if (!mask)
         return row;
@@ -159,7 +159,7 @@ static bool load(struct jit *j, unsigned first)
     const struct pt_operand *regs = registers(j, operand(j, 0));
     struct jit_access a;
     LLVMValueRef pointers[PT_WARP_SIZE], rows[PT_WARP_SIZE];
-    if (!jit_describe_place(j, operand(j, 1), pt_form_space(j->form), ROW_BYTES, &a))
+    if (!jit_access_describe_place(j, operand(j, 1), pt_form_space(j->form), ROW_BYTES, &a))
         return false;
     find_rows(j, &a, first, pointers);
     for (unsigned i = 0; i < ROWS * matrices(j); i++)
@@ -177,7 +177,7 @@ static bool store(struct jit *j, unsigned first)
     const struct pt_operand *regs = registers(j, operand(j, 1));
     struct jit_access a;
     LLVMValueRef pointers[PT_WARP_SIZE], rows[ROWS];
-    if (!jit_describe_place(j, operand(j, 0), pt_form_space(j->form), ROW_BYTES, &a))
+    if (!jit_access_describe_place(j, operand(j, 0), pt_form_space(j->form), ROW_BYTES, &a))
         return false;
     find_rows(j, &a, first, pointers);
     for (unsigned k = 0; k < matrices(j); k++) {
@@ -185,12 +185,12 @@ static bool store(struct jit *j, unsigned first)
         if (pt_form_has(j->form, PT_M_trans))
             transpose(j, rows);
         for (unsigned i = 0; i < ROWS; i++)
-            jit_store_at(j, &a, rows[i], pointers[ROWS * k + i]);
+            jit_access_store(j, &a, rows[i], pointers[ROWS * k + i]);
     }
     return true;
 }
 
-bool jit_matrix(struct jit *j, unsigned first)
+bool jit_ldmatrix_emit(struct jit *j, unsigned first)
 {
     LLVMValueRef rows[ROWS];
     if (j->form->op == PT_OP_ldmatrix)

@@ -33,7 +33,7 @@ static void put(struct jit *j, unsigned first, unsigned operand, LLVMValueRef me
     const struct pt_operand *o = registers(j, operand, &n);
     for (unsigned i = 0; i < n; i++)
         for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
-            LLVMValueRef value = jit_read(j, &o[i], first + u, PT_b32, j->width, true);
+            LLVMValueRef value = jit_registers_read(j, &o[i], first + u, PT_b32, j->width, true);
             LLVMSetAlignment(LLVMBuildStore(j->b, value, place(j, memory, i, u)), 4 * j->width);
         }
 }
@@ -47,16 +47,17 @@ static void get(struct jit *j, unsigned first, LLVMValueRef memory)
             LLVMTypeRef type = jit_type(j, PT_f32, j->width);
             LLVMValueRef value = LLVMBuildLoad2(j->b, type, place(j, memory, i, u), "");
             LLVMSetAlignment(value, 4 * j->width);
-            jit_write(j, &o[i], first + u, PT_f32, value, j->width, false);
+            jit_registers_write(j, &o[i], first + u, PT_f32, value, j->width, false);
         }
 }
 
-bool jit_product(struct jit *j, unsigned first)
+bool jit_mma_emit(struct jit *j, unsigned first)
 {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
     LLVMTypeRef types[] = {pointer, pointer, pointer};
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->context), types, 3, false);
-    LLVMValueRef args[] = {jit_lanes_memory(j, D), jit_lanes_memory(j, A), jit_lanes_memory(j, B)};
+    LLVMValueRef args[] = {jit_lane_call_memory(j, D), jit_lane_call_memory(j, A),
+                           jit_lane_call_memory(j, B)};
     put(j, first, A, args[A]);
     put(j, first, B, args[B]);
     put(j, first, C, args[D]);

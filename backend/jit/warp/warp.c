@@ -31,19 +31,20 @@ static void test_members(struct jit *j, unsigned first, LLVMValueRef members)
         who.lanes[u] = jit_mask_from_bits(j, bits);
     }
     LLVMValueRef parted = LLVMBuildICmp(j->b, LLVMIntNE, here, jit_i32(j, UINT32_MAX), "");
-    jit_fail_if(j, LLVMBuildAnd(j->b, bad, parted, ""), PT_FAULT_ILLEGAL_INSTRUCTION, &who);
+    jit_fault_raise_if(j, LLVMBuildAnd(j->b, bad, parted, ""), PT_FAULT_ILLEGAL_INSTRUCTION, &who);
 }
 
 /* The member mask is the same in all lanes: then those that are here take part. */
 static bool has_one_mask(struct jit *j, unsigned first, unsigned k)
 {
     int64_t stride;
-    if (jit_stop_here(j) == PT_STOP_EACH)
+    if (jit_insn_info_stop(j) == PT_STOP_EACH)
         return true;
-    if (jit_shape_of(j, operand(j, k), &stride) != JIT_SCALAR || jit_is_per_copy(j, operand(j, k)))
+    if (jit_def_use_shape(j, operand(j, k), &stride) != JIT_SCALAR ||
+        jit_def_use_is_per_copy(j, operand(j, k)))
         return jit_refuse(j, "member masks that differ");
-    if (!jit_names_all(j, operand(j, k)) && jit_is_parted(j, j->block))
-        test_members(j, first, jit_read(j, operand(j, k), first, PT_u32, 1, true));
+    if (!jit_stops_names_all(j, operand(j, k)) && jit_regions_is_parted(j, j->block))
+        test_members(j, first, jit_registers_read(j, operand(j, k), first, PT_u32, 1, true));
     return true;
 }
 
@@ -51,7 +52,7 @@ static void write_all(struct jit *j, unsigned first, const struct pt_operand *d,
                       LLVMValueRef value)
 {
     for (unsigned u = first; u < first + jit_warp_chunks(j); u++)
-        jit_write(j, d, u, type, value, 1, false);
+        jit_registers_write(j, d, u, type, value, 1, false);
 }
 
 /* ---- shfl ------------------------------------------------------------------------------------ */
@@ -95,9 +96,9 @@ static uint32_t source_lane(enum shuffle how, uint32_t lane, uint32_t b, uint32_
 static void write_shuffled(struct jit *j, const struct pt_operand *d, const struct pt_operand *p,
                            unsigned copy, LLVMValueRef value, LLVMValueRef in_range)
 {
-    jit_write(j, d, copy, PT_b32, value, j->width, false);
+    jit_registers_write(j, d, copy, PT_b32, value, j->width, false);
     if (p)
-        jit_write(j, p, copy, PT_pred, in_range, j->width, false);
+        jit_registers_write(j, p, copy, PT_pred, in_range, j->width, false);
 }
 
 /* Distances that the text states: permutes. */
@@ -168,8 +169,8 @@ static void shuffle_any(struct jit *j, unsigned first, const struct pt_operand *
             LLVMBuildStore(j->b, a[u], jit_at(j, memory, jit_i64(j, u * j->width * 4))), 4);
     LLVMValueRef value[JIT_COPIES], in_range[JIT_COPIES];
     for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
-        LLVMValueRef n = jit_read(j, b, first + u, PT_b32, j->width, false);
-        LLVMValueRef clamp = jit_read(j, c, first + u, PT_b32, j->width, false);
+        LLVMValueRef n = jit_registers_read(j, b, first + u, PT_b32, j->width, false);
+        LLVMValueRef clamp = jit_registers_read(j, c, first + u, PT_b32, j->width, false);
         LLVMValueRef from = source_lanes(j, u, n, clamp, &in_range[u]);
         value[u] = LLVMConstNull(type);
         for (unsigned i = 0; i < j->width; i++) {
@@ -194,13 +195,13 @@ static bool shfl(struct jit *j, unsigned first)
     }
     LLVMValueRef a[JIT_COPIES];
     for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
-        a[u] = jit_read(j, operand(j, 1), first + u, PT_b32, j->width, false);
+        a[u] = jit_registers_read(j, operand(j, 1), first + u, PT_b32, j->width, false);
         if (j->mask[first + u]) /* lanes that do not take part give 0 */
             a[u] = LLVMBuildSelect(j->b, j->mask[first + u], a[u], jit_each(j, 0), "");
     }
     const struct pt_operand *b = operand(j, 2), *c = operand(j, 3);
     uint64_t distance, clamp;
-    if (jit_constant(j, b, &distance) && jit_constant(j, c, &clamp))
+    if (jit_def_use_constant(j, b, &distance) && jit_def_use_constant(j, c, &clamp))
         shuffle_constant(j, first, d, p, a, (uint32_t)distance, (uint32_t)clamp);
     else
         shuffle_any(j, first, d, p, a, b, c);
@@ -220,7 +221,7 @@ static bool vote(struct jit *j, unsigned first)
     if (j->form->op == PT_OP_vote_sync && !has_one_mask(j, first, 2))
         return false;
     for (unsigned u = 0; u < jit_warp_chunks(j); u++)
-        lanes[u] = jit_read(j, operand(j, 1), first + u, PT_pred, j->width, false);
+        lanes[u] = jit_registers_read(j, operand(j, 1), first + u, PT_pred, j->width, false);
     LLVMValueRef here = jit_warp_bits(j, j->mask + first);
     LLVMValueRef set = LLVMBuildAnd(j->b, jit_warp_bits(j, lanes), here, "");
     LLVMValueRef all = LLVMBuildICmp(j->b, LLVMIntEQ, set, here, "");
@@ -269,7 +270,7 @@ static bool redux(struct jit *j, unsigned first)
     if (!has_one_mask(j, first, 2))
         return false;
     for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
-        a[u] = jit_read(j, operand(j, 1), first + u, PT_b32, j->width, false);
+        a[u] = jit_registers_read(j, operand(j, 1), first + u, PT_b32, j->width, false);
         if (j->mask[first + u])
             a[u] = LLVMBuildSelect(j->b, j->mask[first + u], a[u],
                                    jit_each(j, neutral(j->form, is_signed)), "");
@@ -296,7 +297,7 @@ static bool elect(struct jit *j, unsigned first)
         LLVMValueRef lane = LLVMConstAdd(jit_steps(j, LLVMInt32TypeInContext(j->context), 1),
                                          jit_each(j, u * j->width));
         LLVMValueRef is_leader = LLVMBuildICmp(j->b, LLVMIntEQ, lane, jit_splat(j, leader), "");
-        jit_write(j, p, first + u, PT_pred, is_leader, j->width, false);
+        jit_registers_write(j, p, first + u, PT_pred, is_leader, j->width, false);
     }
     return true;
 }
@@ -306,7 +307,7 @@ static bool elect(struct jit *j, unsigned first)
 static void read_chunks(struct jit *j, unsigned first, enum pt_type type, LLVMValueRef *a)
 {
     for (unsigned u = 0; u < jit_warp_chunks(j); u++)
-        a[u] = jit_read(j, operand(j, 1), first + u, type, j->width, false);
+        a[u] = jit_registers_read(j, operand(j, 1), first + u, type, j->width, false);
 }
 
 /* Each lane's mask is made bit by bit: lanes that have what lane i has. */
@@ -330,7 +331,7 @@ static bool match_any(struct jit *j, unsigned first)
         }
     }
     for (unsigned u = 0; u < jit_warp_chunks(j); u++)
-        jit_write(j, operand(j, 0), first + u, PT_u32, masks[u], j->width, false);
+        jit_registers_write(j, operand(j, 0), first + u, PT_u32, masks[u], j->width, false);
     return true;
 }
 
@@ -378,8 +379,8 @@ static bool match_all(struct jit *j, unsigned first)
 
 static bool one_warp(struct jit *j, unsigned first)
 {
-    if (jit_is_product(j, j->form))
-        return jit_product(j, first);
+    if (jit_insn_info_is_product(j, j->form))
+        return jit_mma_emit(j, first);
     switch ((enum pt_op)j->form->op) {
     case PT_OP_shfl:
     case PT_OP_shfl_sync:
@@ -403,15 +404,16 @@ static bool one_warp(struct jit *j, unsigned first)
     case PT_OP_ldmatrix:
     case PT_OP_stmatrix:
     case PT_OP_movmatrix:
-        return jit_matrix(j, first);
+        return jit_ldmatrix_emit(j, first);
     default:
         return jit_refuse(j, j->form->spelling);
     }
 }
 
-bool jit_warp(struct jit *j)
+bool jit_warp_emit(struct jit *j)
 {
-    if (j->width * j->copies % PT_WARP_SIZE || !(jit_takes_present(j->form) || jit_is_whole(j)))
+    if (j->width * j->copies % PT_WARP_SIZE ||
+        !(jit_insn_info_takes_present(j->form) || jit_insn_info_is_whole(j)))
         return false;
     for (unsigned first = 0; first < j->copies; first += jit_warp_chunks(j))
         if (!one_warp(j, first))
