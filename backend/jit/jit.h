@@ -172,12 +172,6 @@ struct jit_reg {
     uint32_t scratch, scratch_bytes;
 };
 
-struct jit;
-
-struct jit_reg;   /* registers.c */
-struct jit_overlap; /* overlapping_loads.c */
-struct jit_debug; /* debug_info.c */
-
 /* Generating gives up, for a reason that is static text. */
 static inline bool jit_refuse(struct jit *j, const char *why)
 {

@@ -1,4 +1,4 @@
-/* How many chunks a group has, which share what is the same for all of their lanes. */
+/* How many chunks a group has (thread coarsening), which share what is the same for all of their lanes. */
 #include "backend/jit/analysis/group_size.h"
 
 #include "backend/jit/analysis/insn_info.h"

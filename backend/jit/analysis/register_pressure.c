@@ -1,4 +1,4 @@
-/* Vector registers that the values of a chunk take. */
+/* Register pressure: vector registers that the values of a chunk take. */
 #include "backend/jit/analysis/register_pressure.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Vector registers that the values of a chunk take. */
+/* Register pressure: vector registers that the values of a chunk take. */
 #ifndef PTERA_BACKEND_JIT_ANALYSIS_REGISTER_PRESSURE_H
 #define PTERA_BACKEND_JIT_ANALYSIS_REGISTER_PRESSURE_H
 

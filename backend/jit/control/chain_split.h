@@ -1,4 +1,4 @@
-/* Blocks of many strands. */
+/* Blocks of many independent dependence chains, which run in parts that fit the registers. */
 #ifndef PTERA_BACKEND_JIT_CONTROL_CHAIN_SPLIT_H
 #define PTERA_BACKEND_JIT_CONTROL_CHAIN_SPLIT_H
 

@@ -1,4 +1,5 @@
-/* Turns. A loop in strides of the whole grid (i += gridDim.x * blockDim.x) touches a short run of memory in each round, and other
+/* CTAs that interleave in a loop: they take turns of some rounds. A loop in strides of the whole grid (i += gridDim.x * blockDim.x)
+ * touches a short run of memory in each round, and other
  * CTAs touch what lies in between. One CTA after the other would go through all of memory for each of them, in steps that the
  * machine's prefetcher does not follow. So CTAs take turns: some rounds, then the loop is left in its middle, what its groups need
  * is kept in the CTA's scratch memory, and the next CTA goes on where this one's memory ends.

@@ -1,4 +1,4 @@
-/* Turns. */
+/* CTAs that interleave in a loop: they take turns of some rounds. */
 #ifndef PTERA_BACKEND_JIT_CONTROL_CTA_INTERLEAVE_H
 #define PTERA_BACKEND_JIT_CONTROL_CTA_INTERLEAVE_H
 

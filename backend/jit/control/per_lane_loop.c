@@ -1,4 +1,4 @@
-/* Loops that run lane by lane. Where lanes leave a loop at different times and it does little but load from anywhere (the rows of
+/* Divergent loops that run lane by lane. Where lanes leave a loop at different times and it does little but load from anywhere (the rows of
  * a sparse matrix), a group goes round for its longest lane, with an access for each lane every time; a lane on its own goes
  * round as often as it needs, through memory that it walks in order. Lanes of all chunks take one loop, so that the machine
  * seldom meets its end. Not where a round's addresses come from what the last one loaded: there lanes wait for memory together, or

@@ -1,4 +1,4 @@
-/* Loops that run lane by lane. */
+/* Divergent loops that run lane by lane. */
 #ifndef PTERA_BACKEND_JIT_CONTROL_PER_LANE_LOOP_H
 #define PTERA_BACKEND_JIT_CONTROL_PER_LANE_LOOP_H
 

@@ -1,4 +1,4 @@
-/* One region: a loop over the groups of a CTA. Inside, blocks in their order.
+/* One region: a loop over groups, blocks in their order under masks: a loop over the groups of a CTA. Inside, blocks in their order.
  *
  * Lanes of a group that part at a branch wait, by masks in variables, at the blocks they will run. After a block the
  * next place is the lowest block at which lanes may wait (jit_def_use_waits says where); it is skipped when its mask is empty. At

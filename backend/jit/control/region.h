@@ -1,4 +1,4 @@
-/* One region. */
+/* One region: a loop over groups, blocks in their order under masks. */
 #ifndef PTERA_BACKEND_JIT_CONTROL_REGION_H
 #define PTERA_BACKEND_JIT_CONTROL_REGION_H
 

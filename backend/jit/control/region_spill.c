@@ -1,4 +1,5 @@
-/* What goes from one region to the next: registers, by memory or by variables; live lanes; what lanes bring to a reduction. */
+/* What is live from one region into the next: spilled, and loaded again: registers, by memory or by variables; live lanes; what lanes
+ * bring to a reduction. */
 #include "backend/jit/control/region_spill.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What goes from one region to the next. */
+/* What is live from one region into the next: spilled, and loaded again. */
 #ifndef PTERA_BACKEND_JIT_CONTROL_REGION_SPILL_H
 #define PTERA_BACKEND_JIT_CONTROL_REGION_SPILL_H
 

@@ -1,4 +1,5 @@
-/* Regions in versions. Threads exchange at distances on which the CTA agrees: t & mask, t ^ distance, t a thread's index. How the
+/* Regions in versions, as loops are versioned. Threads exchange at distances on which the CTA agrees: t & mask, t ^ distance, t a
+ * thread's index. How the
  * lanes of a chunk lie then depends on the lowest bits of what t is mixed with, and where that does not change within a region,
  * the loop over groups is there once for each way of lying that is worth it, and once for all others.
  */

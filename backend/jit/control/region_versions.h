@@ -1,4 +1,4 @@
-/* Regions in versions. */
+/* Regions in versions, as loops are versioned. */
 #ifndef PTERA_BACKEND_JIT_CONTROL_REGION_VERSIONS_H
 #define PTERA_BACKEND_JIT_CONTROL_REGION_VERSIONS_H
 

@@ -1,4 +1,4 @@
-/* Values that are computed once more instead of being kept: addresses and indexes that come from parameters and
+/* Rematerialisation: values that are computed once more instead of being kept: addresses and indexes that come from parameters and
  * special registers, which also shows LLVM what they are made of; and the lanes of affine values, which only the rare path
  * of an access asks for.
  */

@@ -1,4 +1,4 @@
-/* Values that are computed once more instead of being kept. */
+/* Rematerialisation: values that are computed once more instead of being kept. */
 #ifndef PTERA_BACKEND_JIT_CONTROL_REMAT_H
 #define PTERA_BACKEND_JIT_CONTROL_REMAT_H
 

@@ -1,4 +1,5 @@
-/* Kernels in which a thread may wait for others anywhere: in loops, at barriers of some of the threads, at the cluster's. Their warps
+/* Warps that are suspended and resumed: kernels in which a thread may wait for others anywhere: in loops, at barriers of some of the
+ * threads, at the cluster's. Their warps
  * run apart, one by one, and the runtime resumes them as it does the interpreter's.
  *
  * A group is a warp. Regions begin at sync points, at headers of loops that wait, and where others would overlap. A region runs the

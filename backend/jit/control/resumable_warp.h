@@ -1,4 +1,4 @@
-/* Kernels in which a thread may wait for others anywhere. */
+/* Warps that are suspended and resumed: kernels in which a thread may wait for others anywhere. */
 #ifndef PTERA_BACKEND_JIT_CONTROL_RESUMABLE_WARP_H
 #define PTERA_BACKEND_JIT_CONTROL_RESUMABLE_WARP_H
 

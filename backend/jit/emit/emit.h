@@ -1,4 +1,4 @@
-/* What emitters share. An emitter builds one pure operation (struct jit_op) */
+/* What emitters share. An emitter builds one pure operation (struct jit_op). */
 #ifndef PTERA_BACKEND_JIT_EMIT_EMIT_H
 #define PTERA_BACKEND_JIT_EMIT_EMIT_H
 

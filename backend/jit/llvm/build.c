@@ -9,36 +9,7 @@
 #include "backend/jit/llvm/check.h"
 #include "backend/jit/llvm/target.h"
 
-LLVMValueRef jit_shuffle(struct jit *j, LLVMValueRef x, LLVMValueRef y, const int *lanes,
-                         unsigned n)
-{
-    LLVMValueRef order[256];
-    for (unsigned i = 0; i < n; i++)
-        order[i] = jit_i32(j, (uint32_t)lanes[i]);
-    return LLVMBuildShuffleVector(j->b, x, y ? y : LLVMGetPoison(LLVMTypeOf(x)),
-                                  LLVMConstVector(order, n), "");
-}
-
-LLVMValueRef jit_mask_to_bits(struct jit *j, LLVMValueRef mask)
-{
-    LLVMValueRef bits =
-        LLVMBuildBitCast(j->b, mask, LLVMIntTypeInContext(j->context, j->width), "");
-    return LLVMBuildZExtOrBitCast(j->b, bits, LLVMInt32TypeInContext(j->context), "");
-}
-
-/* Where masks have registers the mask is the low lanes of a longer one: LLVM 19, tuned for znver4, never ends with xor of two that are
- * 16-bit integers. */
-LLVMValueRef jit_mask_from_bits(struct jit *j, LLVMValueRef bits)
-{
-    int lanes[PT_WARP_SIZE];
-    for (unsigned i = 0; i < j->width; i++)
-        lanes[i] = (int)i;
-    if (j->target->has_mask_registers)
-        return jit_shuffle(j, LLVMBuildBitCast(j->b, bits, jit_int_type(j, 1, PT_WARP_SIZE), ""),
-                           NULL, lanes, j->width);
-    bits = LLVMBuildTruncOrBitCast(j->b, bits, LLVMIntTypeInContext(j->context, j->width), "");
-    return LLVMBuildBitCast(j->b, bits, jit_int_type(j, 1, j->width), "");
-}
+/* ---- types and constants ------------------------------------------------------------------------- */
 
 static LLVMTypeRef of_lanes(LLVMTypeRef element, unsigned lanes)
 {
@@ -106,6 +77,104 @@ bool jit_is_const(LLVMValueRef value, uint64_t *constant)
     return true;
 }
 
+LLVMValueRef jit_i32(struct jit *j, uint32_t value)
+{
+    return LLVMConstInt(LLVMInt32TypeInContext(j->context), value, false);
+}
+
+LLVMValueRef jit_i64(struct jit *j, uint64_t value)
+{
+    return LLVMConstInt(LLVMInt64TypeInContext(j->context), value, false);
+}
+
+LLVMTypeRef jit_i32_of(struct jit *j)
+{
+    return LLVMInt32TypeInContext(j->context);
+}
+
+LLVMValueRef jit_each(struct jit *j, uint32_t value)
+{
+    return jit_const(jit_int_type(j, 32, j->width), value);
+}
+
+/* ---- blocks -------------------------------------------------------------------------------------- */
+
+uint32_t jit_count_in(LLVMBasicBlockRef block)
+{
+    uint32_t n = 0;
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
+        n++;
+    return n;
+}
+
+void jit_count_block(struct jit *j)
+{
+    LLVMBasicBlockRef block = LLVMGetInsertBlock(j->b);
+    j->n_generated += block ? jit_count_in(block) : 0;
+}
+
+LLVMBasicBlockRef jit_new_block(struct jit *j, const char *name)
+{
+    return LLVMAppendBasicBlockInContext(j->context, j->function, name);
+}
+
+void jit_continue_in(struct jit *j, LLVMBasicBlockRef block)
+{
+    jit_count_block(j);
+    LLVMPositionBuilderAtEnd(j->b, block);
+}
+
+enum { MOSTLY = 2000 /* to one */ };
+
+/* Parts of LLVM heed this only where they know how often the function runs: kernel.c. */
+void jit_branch_mostly(struct jit *j, LLVMValueRef condition, LLVMBasicBlockRef usual,
+                       LLVMBasicBlockRef rare)
+{
+    static const char name[] = "branch_weights";
+    LLVMMetadataRef parts[] = {LLVMMDStringInContext2(j->context, name, strlen(name)),
+                               LLVMValueAsMetadata(jit_i32(j, MOSTLY)),
+                               LLVMValueAsMetadata(jit_i32(j, 1))};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(j->context, parts, 3);
+    LLVMSetMetadata(LLVMBuildCondBr(j->b, condition, usual, rare),
+                    LLVMGetMDKindIDInContext(j->context, "prof", 4),
+                    LLVMMetadataAsValue(j->context, node));
+}
+
+/* ---- memory -------------------------------------------------------------------------------------- */
+
+LLVMValueRef jit_alloca(struct jit *j, LLVMTypeRef type, const char *name)
+{
+    return LLVMBuildAlloca(j->allocas, type, name);
+}
+
+LLVMValueRef jit_at(struct jit *j, LLVMValueRef pointer, LLVMValueRef bytes)
+{
+    return LLVMBuildGEP2(j->b, LLVMInt8TypeInContext(j->context), pointer, &bytes, 1, "");
+}
+
+LLVMValueRef jit_field(struct jit *j, LLVMTypeRef type, LLVMValueRef pointer, size_t offset)
+{
+    return LLVMBuildLoad2(j->b, type, jit_at(j, pointer, jit_i64(j, offset)), "");
+}
+
+void jit_set_invariant(struct jit *j, LLVMValueRef load)
+{
+    LLVMSetMetadata(load, LLVMGetMDKindIDInContext(j->context, "invariant.load", 14),
+                    LLVMMDNodeInContext(j->context, NULL, 0));
+    jit_check_proven(j, load, "invariant.load"); /* by the caller */
+}
+
+LLVMValueRef jit_nowhere(struct jit *j)
+{
+    if (!j->nowhere) {
+        j->nowhere = jit_alloca(j, LLVMArrayType2(LLVMInt64TypeInContext(j->context), 8), "nowhere");
+        LLVMSetAlignment(j->nowhere, 64);
+    }
+    return j->nowhere;
+}
+
+/* ---- calls --------------------------------------------------------------------------------------- */
+
 LLVMValueRef jit_intrinsic(struct jit *j, const char *name, LLVMTypeRef type, LLVMValueRef *args,
                            unsigned n)
 {
@@ -114,6 +183,49 @@ LLVMValueRef jit_intrinsic(struct jit *j, const char *name, LLVMTypeRef type, LL
     return LLVMBuildCall2(j->b, LLVMIntrinsicGetType(j->context, id, &type, 1), function, args, n,
                           "");
 }
+
+static void add_attribute(struct jit *j, LLVMValueRef function, const char *name, uint64_t value)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(j->context, kind, value));
+}
+
+LLVMValueRef jit_declare(struct jit *j, const char *prefix, const char *name, LLVMTypeRef type)
+{
+    enum { READS_AND_WRITES_ARGUMENTS = 3 };
+    char symbol[128];
+    snprintf(symbol, sizeof symbol, "%s%s", prefix, name);
+    LLVMValueRef function = LLVMGetNamedFunction(j->module, symbol);
+    if (function)
+        return function;
+    function = LLVMAddFunction(j->module, symbol, type);
+    add_attribute(j, function, "nounwind", 0);
+    add_attribute(j, function, "willreturn", 0);
+    add_attribute(j, function, "memory", READS_AND_WRITES_ARGUMENTS);
+    return function;
+}
+
+LLVMValueRef jit_help(struct jit *j, const char *name, LLVMTypeRef type, LLVMValueRef *args)
+{
+    LLVMValueRef function = LLVMGetNamedFunction(j->module, name);
+    if (!function)
+        function = LLVMAddFunction(j->module, name, type);
+    return LLVMBuildCall2(j->b, type, function, args, LLVMCountParamTypes(type), "");
+}
+
+void jit_set_pure(struct jit *j, LLVMValueRef call)
+{
+    static const char *const names[] = {"memory", "nounwind", "willreturn"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        unsigned kind = LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
+        LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                 LLVMCreateEnumAttribute(j->context, kind, 0));
+    }
+    jit_check_proven(j, call, "pure"); /* by the caller */
+}
+
+/* ---- f32 ----------------------------------------------------------------------------------------- */
 
 static unsigned lanes_of(LLVMTypeRef type)
 {
@@ -141,99 +253,18 @@ LLVMValueRef jit_flush(struct jit *j, LLVMValueRef value)
     return LLVMBuildBitCast(j->b, LLVMBuildSelect(j->b, is_tiny, sign, bits, ""), type, "");
 }
 
-static void add_attribute(struct jit *j, LLVMValueRef function, const char *name, uint64_t value)
-{
-    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                            LLVMCreateEnumAttribute(j->context, kind, value));
-}
-
-LLVMValueRef jit_declare(struct jit *j, const char *prefix, const char *name, LLVMTypeRef type)
-{
-    enum { READS_AND_WRITES_ARGUMENTS = 3 };
-    char symbol[128];
-    snprintf(symbol, sizeof symbol, "%s%s", prefix, name);
-    LLVMValueRef function = LLVMGetNamedFunction(j->module, symbol);
-    if (function)
-        return function;
-    function = LLVMAddFunction(j->module, symbol, type);
-    add_attribute(j, function, "nounwind", 0);
-    add_attribute(j, function, "willreturn", 0);
-    add_attribute(j, function, "memory", READS_AND_WRITES_ARGUMENTS);
-    return function;
-}
-
-enum { MOSTLY = 2000 /* to one */ };
-
-/* Parts of LLVM heed this only where they know how often the function runs: kernel.c. */
-void jit_branch_mostly(struct jit *j, LLVMValueRef condition, LLVMBasicBlockRef usual,
-                       LLVMBasicBlockRef rare)
-{
-    static const char name[] = "branch_weights";
-    LLVMMetadataRef parts[] = {LLVMMDStringInContext2(j->context, name, strlen(name)),
-                               LLVMValueAsMetadata(jit_i32(j, MOSTLY)),
-                               LLVMValueAsMetadata(jit_i32(j, 1))};
-    LLVMMetadataRef node = LLVMMDNodeInContext2(j->context, parts, 3);
-    LLVMSetMetadata(LLVMBuildCondBr(j->b, condition, usual, rare),
-                    LLVMGetMDKindIDInContext(j->context, "prof", 4),
-                    LLVMMetadataAsValue(j->context, node));
-}
-
-LLVMBasicBlockRef jit_new_block(struct jit *j, const char *name)
-{
-    return LLVMAppendBasicBlockInContext(j->context, j->function, name);
-}
-
-void jit_continue_in(struct jit *j, LLVMBasicBlockRef block)
-{
-    jit_count_block(j);
-    LLVMPositionBuilderAtEnd(j->b, block);
-}
-
-LLVMTypeRef jit_i32_of(struct jit *j)
-{
-    return LLVMInt32TypeInContext(j->context);
-}
-
-LLVMValueRef jit_takes_turns(struct jit *j)
-{
-    LLVMValueRef alone = jit_field(j, jit_i32_of(j), j->cta, offsetof(struct pt_cta, is_alone));
-    return LLVMBuildICmp(j->b, LLVMIntEQ, alone, jit_i32(j, 0), "");
-}
-
-LLVMValueRef jit_i32(struct jit *j, uint32_t value)
-{
-    return LLVMConstInt(LLVMInt32TypeInContext(j->context), value, false);
-}
-
-LLVMValueRef jit_i64(struct jit *j, uint64_t value)
-{
-    return LLVMConstInt(LLVMInt64TypeInContext(j->context), value, false);
-}
-
-LLVMValueRef jit_alloca(struct jit *j, LLVMTypeRef type, const char *name)
-{
-    return LLVMBuildAlloca(j->allocas, type, name);
-}
-
-LLVMValueRef jit_at(struct jit *j, LLVMValueRef pointer, LLVMValueRef bytes)
-{
-    return LLVMBuildGEP2(j->b, LLVMInt8TypeInContext(j->context), pointer, &bytes, 1, "");
-}
-
-LLVMValueRef jit_field(struct jit *j, LLVMTypeRef type, LLVMValueRef pointer, size_t offset)
-{
-    return LLVMBuildLoad2(j->b, type, jit_at(j, pointer, jit_i64(j, offset)), "");
-}
-
-void jit_set_invariant(struct jit *j, LLVMValueRef load)
-{
-    LLVMSetMetadata(load, LLVMGetMDKindIDInContext(j->context, "invariant.load", 14),
-                    LLVMMDNodeInContext(j->context, NULL, 0));
-    jit_check_proven(j, load, "invariant.load"); /* by the caller */
-}
+/* ---- vectors ------------------------------------------------------------------------------------- */
 
 static LLVMValueRef fence_lanes(struct jit *j, LLVMValueRef lanes);
+
+/* Keeps LLVM from looking through lanes of 32 bits. */
+static LLVMValueRef fence_lanes(struct jit *j, LLVMValueRef vector)
+{
+    LLVMTypeRef floats = jit_float_type(j, 32, LLVMGetVectorSize(LLVMTypeOf(vector)));
+    LLVMValueRef lanes = LLVMBuildBitCast(j->b, vector, floats, "");
+    lanes = jit_intrinsic(j, "llvm.arithmetic.fence", floats, &lanes, 1);
+    return LLVMBuildBitCast(j->b, lanes, LLVMTypeOf(vector), "");
+}
 
 /* A predicate of all lanes, made of integers: LLVM is slow at spreading a single i1, and without the fence goes back to it. */
 static LLVMValueRef splat_bit(struct jit *j, LLVMValueRef bit)
@@ -267,15 +298,6 @@ LLVMValueRef jit_steps(struct jit *j, LLVMTypeRef element, int64_t stride)
     return LLVMConstVector(steps, j->width);
 }
 
-/* Keeps LLVM from looking through lanes of 32 bits. */
-static LLVMValueRef fence_lanes(struct jit *j, LLVMValueRef vector)
-{
-    LLVMTypeRef floats = jit_float_type(j, 32, LLVMGetVectorSize(LLVMTypeOf(vector)));
-    LLVMValueRef lanes = LLVMBuildBitCast(j->b, vector, floats, "");
-    lanes = jit_intrinsic(j, "llvm.arithmetic.fence", floats, &lanes, 1);
-    return LLVMBuildBitCast(j->b, lanes, LLVMTypeOf(vector), "");
-}
-
 /* Without the fence LLVM 19 takes what only the pair's other lane needs for undefined, and lets it into addresses. */
 LLVMValueRef jit_lane(struct jit *j, LLVMValueRef vector, unsigned lane)
 {
@@ -290,33 +312,31 @@ LLVMValueRef jit_lane(struct jit *j, LLVMValueRef vector, unsigned lane)
     return LLVMBuildTrunc(j->b, pair, i32, "");
 }
 
-LLVMValueRef jit_help(struct jit *j, const char *name, LLVMTypeRef type, LLVMValueRef *args)
+LLVMValueRef jit_shuffle(struct jit *j, LLVMValueRef x, LLVMValueRef y, const int *lanes,
+                         unsigned n)
 {
-    LLVMValueRef function = LLVMGetNamedFunction(j->module, name);
-    if (!function)
-        function = LLVMAddFunction(j->module, name, type);
-    return LLVMBuildCall2(j->b, type, function, args, LLVMCountParamTypes(type), "");
+    LLVMValueRef order[256];
+    for (unsigned i = 0; i < n; i++)
+        order[i] = jit_i32(j, (uint32_t)lanes[i]);
+    return LLVMBuildShuffleVector(j->b, x, y ? y : LLVMGetPoison(LLVMTypeOf(x)),
+                                  LLVMConstVector(order, n), "");
 }
 
-void jit_set_pure(struct jit *j, LLVMValueRef call)
+LLVMValueRef jit_join(struct jit *j, LLVMValueRef *parts, unsigned n)
 {
-    static const char *const names[] = {"memory", "nounwind", "willreturn"};
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
-        unsigned kind = LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
-        LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                                 LLVMCreateEnumAttribute(j->context, kind, 0));
+    LLVMValueRef v[JIT_COPIES];
+    memcpy(v, parts, n * sizeof *v);
+    for (unsigned jit_each = LLVMGetVectorSize(LLVMTypeOf(v[0])); n > 1; n /= 2, jit_each *= 2) {
+        int order[256];
+        for (unsigned i = 0; i < 2 * jit_each; i++)
+            order[i] = (int)i;
+        for (unsigned i = 0; i < n / 2; i++)
+            v[i] = jit_shuffle(j, v[2 * i], v[2 * i + 1], order, 2 * jit_each);
     }
-    jit_check_proven(j, call, "pure"); /* by the caller */
+    return v[0];
 }
 
-LLVMValueRef jit_nowhere(struct jit *j)
-{
-    if (!j->nowhere) {
-        j->nowhere = jit_alloca(j, LLVMArrayType2(LLVMInt64TypeInContext(j->context), 8), "nowhere");
-        LLVMSetAlignment(j->nowhere, 64);
-    }
-    return j->nowhere;
-}
+/* ---- masks --------------------------------------------------------------------------------------- */
 
 LLVMTypeRef jit_flow_type(struct jit *j)
 {
@@ -385,6 +405,27 @@ LLVMValueRef jit_all(struct jit *j, LLVMValueRef mask)
     return LLVMBuildICmp(j->b, LLVMIntEQ, bits, LLVMConstAllOnes(LLVMTypeOf(bits)), "");
 }
 
+LLVMValueRef jit_mask_to_bits(struct jit *j, LLVMValueRef mask)
+{
+    LLVMValueRef bits =
+        LLVMBuildBitCast(j->b, mask, LLVMIntTypeInContext(j->context, j->width), "");
+    return LLVMBuildZExtOrBitCast(j->b, bits, LLVMInt32TypeInContext(j->context), "");
+}
+
+/* Where masks have registers the mask is the low lanes of a longer one: LLVM 19, tuned for znver4, never ends with xor of two that are
+ * 16-bit integers. */
+LLVMValueRef jit_mask_from_bits(struct jit *j, LLVMValueRef bits)
+{
+    int lanes[PT_WARP_SIZE];
+    for (unsigned i = 0; i < j->width; i++)
+        lanes[i] = (int)i;
+    if (j->target->has_mask_registers)
+        return jit_shuffle(j, LLVMBuildBitCast(j->b, bits, jit_int_type(j, 1, PT_WARP_SIZE), ""),
+                           NULL, lanes, j->width);
+    bits = LLVMBuildTruncOrBitCast(j->b, bits, LLVMIntTypeInContext(j->context, j->width), "");
+    return LLVMBuildBitCast(j->b, bits, jit_int_type(j, 1, j->width), "");
+}
+
 /* Chunks of a warp. Arrays below hold one value for each. */
 LLVMValueRef jit_warp_bits(struct jit *j, LLVMValueRef *lanes)
 {
@@ -399,35 +440,10 @@ LLVMValueRef jit_warp_bits(struct jit *j, LLVMValueRef *lanes)
     return all;
 }
 
-LLVMValueRef jit_join(struct jit *j, LLVMValueRef *parts, unsigned n)
-{
-    LLVMValueRef v[JIT_COPIES];
-    memcpy(v, parts, n * sizeof *v);
-    for (unsigned jit_each = LLVMGetVectorSize(LLVMTypeOf(v[0])); n > 1; n /= 2, jit_each *= 2) {
-        int order[256];
-        for (unsigned i = 0; i < 2 * jit_each; i++)
-            order[i] = (int)i;
-        for (unsigned i = 0; i < n / 2; i++)
-            v[i] = jit_shuffle(j, v[2 * i], v[2 * i + 1], order, 2 * jit_each);
-    }
-    return v[0];
-}
+/* ---- CTAs ---------------------------------------------------------------------------------------- */
 
-LLVMValueRef jit_each(struct jit *j, uint32_t value)
+LLVMValueRef jit_takes_turns(struct jit *j)
 {
-    return jit_const(jit_int_type(j, 32, j->width), value);
-}
-
-uint32_t jit_count_in(LLVMBasicBlockRef block)
-{
-    uint32_t n = 0;
-    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
-        n++;
-    return n;
-}
-
-void jit_count_block(struct jit *j)
-{
-    LLVMBasicBlockRef block = LLVMGetInsertBlock(j->b);
-    j->n_generated += block ? jit_count_in(block) : 0;
+    LLVMValueRef alone = jit_field(j, jit_i32_of(j), j->cta, offsetof(struct pt_cta, is_alone));
+    return LLVMBuildICmp(j->b, LLVMIntEQ, alone, jit_i32(j, 0), "");
 }

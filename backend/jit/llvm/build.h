@@ -4,31 +4,7 @@
 
 #include "backend/jit/jit.h"
 
-/* A mask of one chunk from the lowest bits of an i32, and back. */
-LLVMValueRef jit_mask_from_bits(struct jit *j, LLVMValueRef bits);
-LLVMValueRef jit_mask_to_bits(struct jit *j, LLVMValueRef mask);
-
-/* i1: the CTA takes turns with others. */
-LLVMValueRef jit_takes_turns(struct jit *j);
-
-/* Lanes of the chunks of a warp (NULL: all) as bits. */
-LLVMValueRef jit_warp_bits(struct jit *j, LLVMValueRef *lanes);
-
-/* An empty basic block. */
-LLVMBasicBlockRef jit_new_block(struct jit *j, const char *name);
-
-/* A branch that goes to `rare` hardly ever. */
-void jit_branch_mostly(struct jit *j, LLVMValueRef condition, LLVMBasicBlockRef usual,
-                       LLVMBasicBlockRef rare);
-
-/* Building goes on there. */
-void jit_continue_in(struct jit *j, LLVMBasicBlockRef block);
-
-/* An integer constant that is the same in all lanes. */
-bool jit_is_const(LLVMValueRef value, uint64_t *constant);
-
-/* The basic block being generated is left for another one. */
-void jit_count_block(struct jit *j);
+/* ---- types and constants ------------------------------------------------------------------------- */
 
 /* Types of scalars (lanes == 1) or vectors. */
 LLVMTypeRef jit_int_type(struct jit *j, unsigned bits, unsigned lanes);
@@ -41,9 +17,67 @@ LLVMTypeRef jit_type(struct jit *j, enum pt_type type, unsigned lanes);
 LLVMValueRef jit_const(LLVMTypeRef type, uint64_t value);
 LLVMValueRef jit_const_real(LLVMTypeRef type, double value);
 
+/* An integer constant that is the same in all lanes. */
+bool jit_is_const(LLVMValueRef value, uint64_t *constant);
+
+LLVMValueRef jit_i32(struct jit *j, uint32_t value);
+LLVMValueRef jit_i64(struct jit *j, uint64_t value);
+LLVMTypeRef jit_i32_of(struct jit *j);
+
+/* A number of 32 bits in all lanes of a chunk. */
+LLVMValueRef jit_each(struct jit *j, uint32_t value);
+
+/* ---- blocks -------------------------------------------------------------------------------------- */
+
+/* LLVM's instructions in a basic block. */
+uint32_t jit_count_in(LLVMBasicBlockRef block);
+
+/* The basic block being generated is left for another one. */
+void jit_count_block(struct jit *j);
+
+/* An empty basic block. */
+LLVMBasicBlockRef jit_new_block(struct jit *j, const char *name);
+
+/* Building goes on there. */
+void jit_continue_in(struct jit *j, LLVMBasicBlockRef block);
+
+/* A branch that goes to `rare` hardly ever. */
+void jit_branch_mostly(struct jit *j, LLVMValueRef condition, LLVMBasicBlockRef usual,
+                       LLVMBasicBlockRef rare);
+
+/* ---- memory -------------------------------------------------------------------------------------- */
+
+/* An alloca in the function's entry. */
+LLVMValueRef jit_alloca(struct jit *j, LLVMTypeRef type, const char *name);
+
+/* pointer + bytes */
+LLVMValueRef jit_at(struct jit *j, LLVMValueRef pointer, LLVMValueRef bytes);
+
+/* A field of a struct of the runtime, by offset. */
+LLVMValueRef jit_field(struct jit *j, LLVMTypeRef type, LLVMValueRef pointer, size_t offset);
+
+/* The memory does not change while native code runs. */
+void jit_set_invariant(struct jit *j, LLVMValueRef load);
+
+/* Memory that nobody reads. */
+LLVMValueRef jit_nowhere(struct jit *j);
+
+/* ---- calls --------------------------------------------------------------------------------------- */
+
 /* A call of an overloaded intrinsic ("llvm.fma"), overloaded on `type`. */
 LLVMValueRef jit_intrinsic(struct jit *j, const char *name, LLVMTypeRef type, LLVMValueRef *args,
                            unsigned n);
+
+/* A function, by its name in object.h, that reads and writes what its arguments point to and nothing else. */
+LLVMValueRef jit_declare(struct jit *j, const char *prefix, const char *name, LLVMTypeRef type);
+
+/* A call of a function of support.h. */
+LLVMValueRef jit_help(struct jit *j, const char *name, LLVMTypeRef type, LLVMValueRef *args);
+
+/* The call gives the same for the same arguments while native code runs a CTA, and does nothing else. */
+void jit_set_pure(struct jit *j, LLVMValueRef call);
+
+/* ---- f32 ----------------------------------------------------------------------------------------- */
 
 /* An f32 value whose NaNs are canonical; others as they are. */
 LLVMValueRef jit_canonical(struct jit *j, LLVMValueRef value);
@@ -51,8 +85,15 @@ LLVMValueRef jit_canonical(struct jit *j, LLVMValueRef value);
 /* An f32 value whose subnormals are zeros of their sign. */
 LLVMValueRef jit_flush(struct jit *j, LLVMValueRef value);
 
-/* A function, by its name in object.h, that reads and writes what its arguments point to and nothing else. */
-LLVMValueRef jit_declare(struct jit *j, const char *prefix, const char *name, LLVMTypeRef type);
+/* ---- vectors ------------------------------------------------------------------------------------- */
+
+LLVMValueRef jit_splat(struct jit *j, LLVMValueRef scalar);
+
+/* 0, stride, 2 stride … of an integer type. */
+LLVMValueRef jit_steps(struct jit *j, LLVMTypeRef element, int64_t stride);
+
+/* One lane; lanes of 32 bits leave a vector in pairs, which is one move for two. */
+LLVMValueRef jit_lane(struct jit *j, LLVMValueRef vector, unsigned lane);
 
 /* Lanes of x and y (NULL: x alone), n of them. */
 LLVMValueRef jit_shuffle(struct jit *j, LLVMValueRef x, LLVMValueRef y, const int *lanes,
@@ -60,6 +101,8 @@ LLVMValueRef jit_shuffle(struct jit *j, LLVMValueRef x, LLVMValueRef y, const in
 
 /* The lanes of n vectors, a power of two, as one vector. */
 LLVMValueRef jit_join(struct jit *j, LLVMValueRef *parts, unsigned n);
+
+/* ---- masks --------------------------------------------------------------------------------------- */
 
 /* Vectors of i1 that live across blocks compile badly where masks have no registers of their own: there a flow is lanes of
  * all ones or zeros, tested by their sign. */
@@ -82,43 +125,16 @@ LLVMValueRef jit_mask_all(struct jit *j);
 LLVMValueRef jit_any(struct jit *j, LLVMValueRef mask);
 LLVMValueRef jit_all(struct jit *j, LLVMValueRef mask);
 
-LLVMValueRef jit_splat(struct jit *j, LLVMValueRef scalar);
+/* A mask of one chunk from the lowest bits of an i32, and back. */
+LLVMValueRef jit_mask_from_bits(struct jit *j, LLVMValueRef bits);
+LLVMValueRef jit_mask_to_bits(struct jit *j, LLVMValueRef mask);
 
-/* 0, stride, 2 stride … of an integer type. */
-LLVMValueRef jit_steps(struct jit *j, LLVMTypeRef element, int64_t stride);
+/* Lanes of the chunks of a warp (NULL: all) as bits. */
+LLVMValueRef jit_warp_bits(struct jit *j, LLVMValueRef *lanes);
 
-/* One lane; lanes of 32 bits leave a vector in pairs, which is one move for two. */
-LLVMValueRef jit_lane(struct jit *j, LLVMValueRef vector, unsigned lane);
+/* ---- CTAs ---------------------------------------------------------------------------------------- */
 
-/* A call of a function of support.h. */
-LLVMValueRef jit_help(struct jit *j, const char *name, LLVMTypeRef type, LLVMValueRef *args);
-
-/* The call gives the same for the same arguments while native code runs a CTA, and does nothing else. */
-void jit_set_pure(struct jit *j, LLVMValueRef call);
-
-/* Memory that nobody reads. */
-LLVMValueRef jit_nowhere(struct jit *j);
-
-/* An alloca in the function's entry. */
-LLVMValueRef jit_alloca(struct jit *j, LLVMTypeRef type, const char *name);
-LLVMValueRef jit_i32(struct jit *j, uint32_t value);
-LLVMValueRef jit_i64(struct jit *j, uint64_t value);
-
-/* pointer + bytes */
-LLVMValueRef jit_at(struct jit *j, LLVMValueRef pointer, LLVMValueRef bytes);
-
-/* The memory does not change while native code runs. */
-void jit_set_invariant(struct jit *j, LLVMValueRef load);
-
-/* A field of a struct of the runtime, by offset. */
-LLVMValueRef jit_field(struct jit *j, LLVMTypeRef type, LLVMValueRef pointer, size_t offset);
-
-/* LLVM's instructions in a basic block. */
-uint32_t jit_count_in(LLVMBasicBlockRef block);
-
-/* A number of 32 bits in all lanes of a chunk. */
-LLVMValueRef jit_each(struct jit *j, uint32_t value);
-
-LLVMTypeRef jit_i32_of(struct jit *j);
+/* i1: the CTA takes turns with others. */
+LLVMValueRef jit_takes_turns(struct jit *j);
 
 #endif

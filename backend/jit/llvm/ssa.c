@@ -1,4 +1,5 @@
-/* Variables become values. LLVM's pass for this looks, for each variable, at all blocks that a store dominates; with a mask
+/* SSA construction: variables become values. LLVM's pass for this looks, for each variable, at all blocks that a store dominates; with a
+ * mask
  * a block and a variable a register that grows with the square of a kernel's length. Here the work for a variable is the
  * blocks it lives in (Braun and others, Simple and Efficient Construction of Static Single Assignment Form, 2013, made to
  * run over one variable at a time).

@@ -1,4 +1,4 @@
-/* Variables become values. */
+/* SSA construction: variables become values. */
 #ifndef PTERA_BACKEND_JIT_LLVM_SSA_H
 #define PTERA_BACKEND_JIT_LLVM_SSA_H
 

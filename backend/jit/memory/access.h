@@ -33,8 +33,6 @@ struct jit_join {
     uint32_t insns[8], n, first, last;
 };
 
-struct jit_join;  /* interleave.c */
-
 /* What j->insn accesses; false with j->why set if it is no load or store that can be native. */
 bool jit_access_describe(struct jit *j, struct jit_access *a);
 

@@ -1,4 +1,5 @@
-/* ld and st. How the lanes' addresses lie decides: one address is one access, consecutive ones a vector access, all
+/* ld and st: which way an access goes. How the lanes' addresses lie decides: one address is one access, consecutive ones a vector
+ * access, all
  * others are gathered and scattered. Where an affine form may not hold, a test chooses.
  */
 #include "backend/jit/memory/access_path.h"

@@ -1,4 +1,4 @@
-/* ld and st. */
+/* ld and st: which way an access goes. */
 #ifndef PTERA_BACKEND_JIT_MEMORY_ACCESS_PATH_H
 #define PTERA_BACKEND_JIT_MEMORY_ACCESS_PATH_H
 

@@ -1,4 +1,4 @@
-/* Accesses of lanes side by side: vectors of memory, and how lanes lie in them. */
+/* Contiguous accesses, of lanes side by side: vectors of memory, and how lanes lie in them. */
 #include "backend/jit/memory/contiguous.h"
 
 #include "backend/jit/analysis/def_use.h"

@@ -1,4 +1,4 @@
-/* Accesses of lanes side by side: vectors of memory, and how lanes lie in them. */
+/* Contiguous accesses, of lanes side by side: vectors of memory, and how lanes lie in them. */
 #ifndef PTERA_BACKEND_JIT_MEMORY_CONTIGUOUS_H
 #define PTERA_BACKEND_JIT_MEMORY_CONTIGUOUS_H
 

@@ -1,4 +1,4 @@
-/* Accesses of lanes anywhere. */
+/* Gathers and scatters: accesses of lanes anywhere. */
 #include "backend/jit/memory/gather.h"
 
 #include "backend/jit/analysis/address_form.h"

@@ -1,4 +1,4 @@
-/* Accesses of lanes anywhere. */
+/* Gathers and scatters: accesses of lanes anywhere. */
 #ifndef PTERA_BACKEND_JIT_MEMORY_GATHER_H
 #define PTERA_BACKEND_JIT_MEMORY_GATHER_H
 

@@ -1,4 +1,5 @@
-/* Accesses of one form through one address that together touch a stretch in which the lanes lie side by side: elements of an
+/* Interleaved accesses: those of one form through one address that together touch a stretch in which the lanes lie side by side:
+ * elements of an
  * array of structures, a few elements a thread. They become one access of a vector in each lane, where the last of them stands.
  */
 #include "backend/jit/memory/interleave.h"

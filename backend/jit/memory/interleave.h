@@ -1,4 +1,4 @@
-/* Accesses of one form through one address that together touch a stretch in which the lanes lie side by side. */
+/* Interleaved accesses: those of one form through one address that together touch a stretch in which the lanes lie side by side. */
 #ifndef PTERA_BACKEND_JIT_MEMORY_INTERLEAVE_H
 #define PTERA_BACKEND_JIT_MEMORY_INTERLEAVE_H
 

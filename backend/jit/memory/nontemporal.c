@@ -1,4 +1,5 @@
-/* Stores past the caches. A launch that stores more than caches hold would have the machine read each line before it is written,
+/* Non-temporal stores, past the caches. A launch that stores more than caches hold would have the machine read each line before it is
+ * written,
  * and push out what is read again: vectors of such a launch go to memory as they are. The machine orders these
  * stores with no others of their thread until an atomic operation of it, which follows each worker's last CTA; so kernels that
  * agree on an order with others have none. Memory that is loaded just before is in the caches already, and loops may store to

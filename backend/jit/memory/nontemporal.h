@@ -1,4 +1,4 @@
-/* Stores past the caches. */
+/* Non-temporal stores, past the caches. */
 #ifndef PTERA_BACKEND_JIT_MEMORY_NONTEMPORAL_H
 #define PTERA_BACKEND_JIT_MEMORY_NONTEMPORAL_H
 

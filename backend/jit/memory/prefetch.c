@@ -1,4 +1,4 @@
-/* What accesses will need soon. Loops that walk memory in long strides (grid-stride loops above all): the machine's own
+/* Prefetches: what accesses will need soon. Loops that walk memory in long strides (grid-stride loops above all): the machine's own
  * prefetcher does not follow them, so each access asks for what later rounds will need, or, where CTAs take turns, for what the
  * next CTA will need in this round: when their turn comes, what later rounds asked for is gone. Lanes that run one after the other
  * walk rows, each of which goes on where another ended as a rule: they ask for what lies further on. Straight code asks for what

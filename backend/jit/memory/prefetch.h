@@ -1,4 +1,4 @@
-/* What accesses will need soon. */
+/* Prefetches: what accesses will need soon. */
 #ifndef PTERA_BACKEND_JIT_MEMORY_PREFETCH_H
 #define PTERA_BACKEND_JIT_MEMORY_PREFETCH_H
 

@@ -1,4 +1,5 @@
-/* Which accesses of straight code lie behind others: by less than a line, or by what all CTAs agree on, as the rows and planes before
+/* Prefetches that others make redundant: which accesses of straight code lie behind others: by less than a line, or by what all CTAs
+ * agree on, as the rows and planes before
  * a point of a stencil. CTAs go upwards, so what lies behind was there for CTAs before: only those in front ask for what later ones
  * will touch. Addresses are taken apart into sums of products of registers and numbers.
  */

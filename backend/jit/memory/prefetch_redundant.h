@@ -1,4 +1,4 @@
-/* Which accesses of straight code lie behind others. */
+/* Prefetches that others make redundant: which accesses of straight code lie behind others. */
 #ifndef PTERA_BACKEND_JIT_MEMORY_PREFETCH_REDUNDANT_H
 #define PTERA_BACKEND_JIT_MEMORY_PREFETCH_REDUNDANT_H
 

@@ -1,4 +1,4 @@
-/* Two stores in one. */
+/* Two stores in one stretch of memory, as one. */
 #ifndef PTERA_BACKEND_JIT_MEMORY_STORE_PAIR_H
 #define PTERA_BACKEND_JIT_MEMORY_STORE_PAIR_H
 

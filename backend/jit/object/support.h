@@ -12,8 +12,6 @@
     X(jit_help_frame) X(jit_help_step)                                 \
     X(jit_help_start) X(jit_help_stand) X(jit_help_hold) X(jit_help_agreed) X(jit_help_exit) X(jit_help_next)
 
-struct jit_front;
-
 /* Calls a device function of the runtime for one thread; false with *fault set, but for its place. Native code calls it
  * by this name. */
 bool jit_device_function(struct pt_cta *cta, struct pt_fault *fault, uint32_t thread, uint32_t function,

@@ -1,4 +1,11 @@
-/* .. */
+/* Compiling in another process: client.c in the host, server.c in the compiler process, whose program is main.c.
+ *
+ * A compiler process is started when it is first needed, and kept for a while. The two share a socket; the host sends a request, the
+ * compiler answers it, one at a time. Where the host gives up it kills the compiler; where the compiler dies the kernel stays interpreted. It has none
+ * of the host's open files. It is a child of the host, which takes its end in when it next needs one, or at exit: grandchildren that outlive the
+ * host would stay as zombies in containers whose first process takes in nobody. A host that waits for any child may see it; it ends by itself when
+ * it has nothing to do, so that nobody waits for it for ever.
+ */
 #ifndef PTERA_BACKEND_JIT_PROCESS_PROCESS_H
 #define PTERA_BACKEND_JIT_PROCESS_PROCESS_H
 

@@ -1,4 +1,4 @@
-/* Local memory: each thread has a window of its own, and a local address is an offset in it. */
+/* Windows of local memory: each thread has a window of its own, and a local address is an offset in it. */
 #include "backend/jit/value/local_window.h"
 
 #include "backend/jit/jit.h"

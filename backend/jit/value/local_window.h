@@ -1,4 +1,4 @@
-/* Local memory. */
+/* Windows of local memory. */
 #ifndef PTERA_BACKEND_JIT_VALUE_LOCAL_WINDOW_H
 #define PTERA_BACKEND_JIT_VALUE_LOCAL_WINDOW_H
 

@@ -1,4 +1,5 @@
-/* Counters. Lanes that leave a loop at different times hold different values of what counts its rounds: it is a vector. But where no
+/* Counters of divergent loops, kept as scalars. Lanes that leave a loop at different times hold different values of what counts its
+ * rounds: it is a vector. But where no
  * lane ever waits inside the loop, those that are left have gone in together and gone round as often: they hold one value, which is
  * kept as a scalar as well. A comparison of it with what lanes share tells for all of them whether they go on.
  *

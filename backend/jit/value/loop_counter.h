@@ -1,4 +1,4 @@
-/* Counters. */
+/* Counters of divergent loops, kept as scalars. */
 #ifndef PTERA_BACKEND_JIT_VALUE_LOOP_COUNTER_H
 #define PTERA_BACKEND_JIT_VALUE_LOOP_COUNTER_H
 

@@ -1,4 +1,5 @@
-/* What scalars tell of predicates. Where an affine value is compared with one that lanes share, the lanes for which that holds are
+/* Bounds of predicates: what scalars tell of them for all lanes. Where an affine value is compared with one that lanes share, the lanes
+ * for which that holds are
  * a range: its ends, at the group's first and last lane, tell whether it holds for all of them or for none, which most groups
  * answer without a vector. What is made of such predicates by and, or, not can be told likewise. The vector of a predicate that only
  * the branch at its block's end reads is computed behind that question, where lanes do part.

@@ -1,4 +1,4 @@
-/* What scalars tell of predicates. */
+/* Bounds of predicates: what scalars tell of them for all lanes. */
 #ifndef PTERA_BACKEND_JIT_VALUE_PREDICATE_BOUNDS_H
 #define PTERA_BACKEND_JIT_VALUE_PREDICATE_BOUNDS_H
 

@@ -1,4 +1,4 @@
-/* mma. */
+/* mma: products of matrices by functions for a warp. */
 #ifndef PTERA_BACKEND_JIT_WARP_MMA_H
 #define PTERA_BACKEND_JIT_WARP_MMA_H
 
