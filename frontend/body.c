@@ -1,132 +1,32 @@
-/* Function bodies: statements, labels, .loc, target tables. */
-#include "frontend/insn.h"
-#include "frontend/parse.h"
+/* Function bodies: statements, target tables. */
+#include "frontend/body.h"
 
 #include <string.h>
 
-/* ---- labels ---------------------------------------------------------------------------------- */
-
-static uint32_t add_label(struct pt_parser *p, uint32_t name)
-{
-    struct pt_func *f = pt_parse_func(p);
-    *pt_vec_push(&p->m->arena, &f->labels) =
-        (struct pt_label){.name = p->scopes.names.v[name].text};
-    *pt_vec_push(&p->m->arena, &p->label_alias) = 0;
-    return f->labels.n - 1;
-}
-
-uint32_t pt_body_label(struct pt_parser *p, const struct pt_token *at)
-{
-    uint32_t reg;
-    if (at->kind != PT_TOK_NAME) {
-        pt_parse_unexpected(p, "a label");
-        return 0;
-    }
-    if (pt_scope_find_reg(&p->scopes, at->text, at->len, &reg)) {
-        pt_parse_error(p, at, "'%.*s' is a register, not a label", PT_TOKEN_ARGS(at));
-        return 0;
-    }
-    uint32_t name = pt_scope_intern(&p->scopes, at->text, at->len);
-    struct pt_binding *b = pt_scope_own(&p->scopes, name);
-    if (b && b->kind != PT_NAME_LABEL) {
-        pt_parse_error(p, at, "'%.*s' is not a label", PT_TOKEN_ARGS(at));
-        return 0;
-    }
-    if (!b) { /* perhaps a label of an outer block, but one that follows here would hide it */
-        uint32_t label = add_label(p, name);
-        b = pt_scope_define(&p->scopes, name, PT_NAME_LABEL, label);
-        b->is_pending = 1;
-        b->line = at->line;
-        b->col = at->col;
-    }
-    return b->index;
-}
-
-static bool define_label(struct pt_parser *p, const struct pt_token *at)
-{
-    uint32_t name = pt_scope_intern(&p->scopes, at->text, at->len);
-    struct pt_binding *b = pt_scope_own(&p->scopes, name);
-    if (b && !b->is_pending)
-        return pt_parse_error(p, at, "'%.*s' is already declared on %s", PT_TOKEN_ARGS(at),
-                              pt_parse_line(p, b->line));
-    if (!b)
-        b = pt_scope_define(&p->scopes, name, PT_NAME_LABEL, add_label(p, name));
-    b->is_pending = 0;
-    b->line = at->line;
-    struct pt_func *f = pt_parse_func(p);
-    f->labels.v[b->index].insn = f->insns.n;
-    f->labels.v[b->index].line = at->line;
-    return true;
-}
-
-/* A block ends in which a label was used but not met: it is one of the block around, or still to
- * come there. */
-static void hand_out(void *ud, const struct pt_binding *pending)
-{
-    struct pt_parser *p = ud;
-    struct pt_binding *b = pt_scope_own(&p->scopes, pending->name);
-    const struct pt_name *name = &p->scopes.names.v[pending->name];
-    if (p->scopes.depth == 0 || (b && b->kind != PT_NAME_LABEL)) {
-        pt_diag_error(&p->m->diags, pending->line, pending->col, name->len,
-                      "label '%.*s' is not defined", (int)(name->len < 60 ? name->len : 60),
-                      name->text);
-    } else if (b) {
-        p->label_alias.v[pending->index] = b->index;
-        p->has_alias = true;
-    } else {
-        b = pt_scope_define(&p->scopes, pending->name, PT_NAME_LABEL, pending->index);
-        b->is_pending = 1;
-        b->line = pending->line;
-        b->col = pending->col;
-    }
-}
-
-static uint32_t final_label(const struct pt_parser *p, uint32_t label)
-{
-    while (p->label_alias.v[label])
-        label = p->label_alias.v[label];
-    return label;
-}
-
-/* Makes every use of a label that turned out to be another one name that one, and drops those
- * labels. */
-static void settle_labels(struct pt_parser *p)
-{
-    struct pt_func *f = pt_parse_func(p);
-    if (!p->has_alias)
-        return;
-    uint32_t *place = pt_arena_alloc(&p->m->arena, (size_t)f->labels.n * sizeof *place);
-    uint32_t kept = 1;
-    for (uint32_t i = 1; i < f->labels.n; i++) {
-        if (p->label_alias.v[i])
-            continue;
-        place[i] = kept;
-        f->labels.v[kept++] = f->labels.v[i];
-    }
-    for (uint32_t i = 0; i < f->operands.n; i++)
-        if (f->operands.v[i].kind == PT_OPND_LABEL)
-            f->operands.v[i].index = place[final_label(p, f->operands.v[i].index)];
-    for (uint32_t i = 1; i < f->tables.n; i++)
-        for (uint32_t j = 0; f->tables.v[i].kind == 'b' && j < f->tables.v[i].targets.n; j++)
-            f->tables.v[i].targets.v[j] = place[final_label(p, f->tables.v[i].targets.v[j])];
-    f->labels.n = kept;
-}
+#include "frontend/call.h"
+#include "frontend/decl.h"
+#include "frontend/insn.h"
+#include "frontend/label.h"
+#include "frontend/loc.h"
+#include "frontend/operand.h"
+#include "frontend/pragma.h"
+#include "frontend/prototype.h"
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 static bool branch_target(struct pt_parser *p, uint32_t *target)
 {
-    *target = pt_body_label(p, &p->tok);
+    *target = pt_label_use(p, &p->tok);
     return *target != 0;
 }
 
 static bool call_target(struct pt_parser *p, uint32_t *target)
 {
     if (p->tok.kind != PT_TOK_NAME)
-        return pt_parse_unexpected(p, "the name of a function");
+        return pt_token_unexpected(p, "the name of a function");
     const struct pt_binding *b = pt_scope_find(&p->scopes, p->tok.text, p->tok.len);
     if (!b || b->kind != PT_NAME_FUNC)
-        return pt_parse_error(p, &p->tok, "'%.*s' is not a declared function",
+        return pt_token_error(p, &p->tok, "'%.*s' is not a declared function",
                               PT_TOKEN_ARGS(&p->tok));
     *target = b->index;
     return true;
@@ -139,9 +39,9 @@ static bool read_targets(struct pt_parser *p, struct pt_table *table)
         if (!(table->kind == 'b' ? branch_target(p, &target) : call_target(p, &target)))
             return false;
         *pt_vec_push(&p->m->arena, &table->targets) = target;
-        pt_parse_advance(p);
-    } while (pt_parse_accept(p, ','));
-    return pt_parse_expect(p, ';');
+        pt_token_advance(p);
+    } while (pt_token_accept(p, ','));
+    return pt_token_expect(p, ';');
 }
 
 /* NAME: .branchtargets … ; and its two sisters. */
@@ -152,20 +52,20 @@ static bool read_table(struct pt_parser *p, const struct pt_token *name_tok)
     const struct pt_binding *b = pt_scope_own(&p->scopes, name);
     struct pt_table table = {.name = p->scopes.names.v[name].text};
     if (b)
-        return pt_parse_error(p, name_tok, "'%.*s' is already declared on %s",
-                              PT_TOKEN_ARGS(name_tok), pt_parse_line(p, b->line));
-    table.kind = pt_parse_is_dot(p, "branchtargets") ? 'b'
-                 : pt_parse_is_dot(p, "calltargets") ? 'c'
+        return pt_token_error(p, name_tok, "'%.*s' is already declared on %s",
+                              PT_TOKEN_ARGS(name_tok), pt_token_line(p, b->line));
+    table.kind = pt_token_is_dot(p, "branchtargets") ? 'b'
+                 : pt_token_is_dot(p, "calltargets") ? 'c'
                                                      : 'p';
-    pt_parse_advance(p);
+    pt_token_advance(p);
     if (!(table.kind == 'b'
-              ? pt_parse_needs(p, &at, 51, 30, ".branchtargets")
-              : pt_parse_needs(p, &at, 21, 20,
+              ? pt_token_needs(p, &at, 51, 30, ".branchtargets")
+              : pt_token_needs(p, &at, 21, 20,
                                table.kind == 'c' ? ".calltargets" : ".callprototype")))
         return false;
-    if (!(table.kind == 'p' ? pt_func_prototype(p, &table.signature) : read_targets(p, &table)))
+    if (!(table.kind == 'p' ? pt_prototype_parse(p, &table.signature) : read_targets(p, &table)))
         return false;
-    struct pt_func *f = pt_parse_func(p);
+    struct pt_func *f = pt_token_func(p);
     *pt_vec_push(&p->m->arena, &f->tables) = table;
     pt_scope_define(&p->scopes, name, PT_NAME_TABLE, f->tables.n - 1)->line = name_tok->line;
     return true;
@@ -185,14 +85,14 @@ static const char *read_spelling(struct pt_parser *p, const struct pt_token *nam
     const char *end = name->text + name->len;
     while (p->tok.kind == PT_TOK_DOT && p->tok.text == end) {
         end += p->tok.len;
-        pt_parse_advance(p);
+        pt_token_advance(p);
     }
     *len = (uint32_t)(end - name->text);
     if (p->tok.kind != PT_TOK_DOT)
         return name->text;
     PT_VEC(char) s = {0};
     memcpy(pt_vec_extend(&p->m->arena, &s, *len), name->text, *len);
-    for (; p->tok.kind == PT_TOK_DOT; pt_parse_advance(p))
+    for (; p->tok.kind == PT_TOK_DOT; pt_token_advance(p))
         memcpy(pt_vec_extend(&p->m->arena, &s, p->tok.len), p->tok.text, p->tok.len);
     *len = s.n;
     return s.v;
@@ -209,7 +109,7 @@ static void unwrap(struct pt_parser *p, const struct pt_token *name)
     for (uint32_t i = 0; may && i < p->operands.n; i++) {
         struct pt_operand *o = &p->operands.v[i];
         if (o->kind == PT_OPND_VEC && o->imm == 1)
-            *o = pt_parse_func(p)->operands.v[o->index];
+            *o = pt_token_func(p)->operands.v[o->index];
     }
 }
 
@@ -221,9 +121,9 @@ static bool read_operands(struct pt_parser *p, const struct pt_token *name)
     if (!(token_is(name, "call") ? pt_operand_call(p) : pt_operand_list(p, token_is(name, "bra"))))
         return false;
     if (p->operands.n > PT_MAX_OPERANDS)
-        return pt_parse_error(p, name, "too many operands");
+        return pt_token_error(p, name, "too many operands");
     unwrap(p, name);
-    return pt_parse_expect(p, ';');
+    return pt_token_expect(p, ';');
 }
 
 static bool check_targets(struct pt_parser *p, const struct pt_token *name,
@@ -234,13 +134,13 @@ static bool check_targets(struct pt_parser *p, const struct pt_token *name,
     return !token_is(name, "brx") || pt_call_check_branch(p, name, insn);
 }
 
-/* Matches and appends an instruction with operands `operands`. A faulty one is left out; the error has been reported and its
- * ';' is read. False if it was faulty. */
+/* Matches and appends an instruction with operands `operands`. A faulty one is left out; the
+ * error has been reported and its ';' is read. False if it was faulty. */
 static bool add_instruction(struct pt_parser *p, const struct pt_token *name, struct pt_insn insn,
                             const char *spelling, uint32_t len, const struct pt_operand *operands,
                             uint32_t n)
 {
-    struct pt_func *f = pt_parse_func(p);
+    struct pt_func *f = pt_token_func(p);
     struct pt_operand *o = NULL;
     insn.operands = f->operands.n;
     insn.n_operands = (uint8_t)n;
@@ -253,13 +153,13 @@ static bool add_instruction(struct pt_parser *p, const struct pt_token *name, st
     return true;
 }
 
-/* mov.v4.u32 {%r1, %r2, %r3, %r4}, %tid: a whole special register is read as one mov a component. Returns whether it was
- * one. */
+/* mov.v4.u32 {%r1, %r2, %r3, %r4}, %tid: a whole special register is read as one mov a
+ * component. Returns whether it was one. */
 static bool add_sreg_vector(struct pt_parser *p, const struct pt_token *name, struct pt_insn insn,
                             const char *spelling, uint32_t len)
 {
     static const char head[] = "mov.v4.";
-    const struct pt_func *f = pt_parse_func(p);
+    const struct pt_func *f = pt_token_func(p);
     const struct pt_operand *o = p->operands.v;
     if (p->operands.n != 2 || o[0].kind != PT_OPND_VEC || o[0].imm != 4 ||
         o[1].kind != PT_OPND_VEC || o[1].imm != 4 ||
@@ -299,22 +199,22 @@ static bool read_instruction(struct pt_parser *p, const struct pt_token *name, s
 static bool read_guarded(struct pt_parser *p)
 {
     struct pt_insn insn = {0};
-    pt_parse_advance(p);
-    insn.guard_neg = pt_parse_accept(p, '!');
+    pt_token_advance(p);
+    insn.guard_neg = pt_token_accept(p, '!');
     struct pt_token at = p->tok;
     if (at.kind != PT_TOK_NAME)
-        return pt_parse_unexpected(p, "a predicate");
+        return pt_token_unexpected(p, "a predicate");
     if (!pt_scope_find_reg(&p->scopes, at.text, at.len, &insn.guard))
-        return pt_parse_error(p, &at, "'%.*s' is not a declared register", PT_TOKEN_ARGS(&at));
-    if (pt_parse_func(p)->regs.v[insn.guard].type != PT_pred)
-        return pt_parse_error(p, &at, "'%.*s' is not a predicate", PT_TOKEN_ARGS(&at));
-    pt_parse_advance(p);
+        return pt_token_error(p, &at, "'%.*s' is not a declared register", PT_TOKEN_ARGS(&at));
+    if (pt_token_func(p)->regs.v[insn.guard].type != PT_pred)
+        return pt_token_error(p, &at, "'%.*s' is not a predicate", PT_TOKEN_ARGS(&at));
+    pt_token_advance(p);
     struct pt_token name = p->tok;
     if (name.kind != PT_TOK_NAME)
-        return pt_parse_unexpected(p, "an instruction");
-    pt_parse_advance(p);
-    if (pt_parse_is(p, ':'))
-        return pt_parse_error(p, &name, "a label cannot have a guard");
+        return pt_token_unexpected(p, "an instruction");
+    pt_token_advance(p);
+    if (pt_token_is(p, ':'))
+        return pt_token_error(p, &name, "a label cannot have a guard");
     return read_instruction(p, &name, insn);
 }
 
@@ -323,22 +223,22 @@ static bool read_guarded(struct pt_parser *p)
 static bool read_directive(struct pt_parser *p)
 {
     static const struct pt_token none;
-    if (pt_parse_is_dot(p, "loc"))
+    if (pt_token_is_dot(p, "loc"))
         return pt_loc_parse(p);
-    if (pt_parse_is_dot(p, "loc_intermediate"))
+    if (pt_token_is_dot(p, "loc_intermediate"))
         return pt_loc_intermediate(p);
-    if (pt_parse_is_dot(p, "pragma"))
-        return pt_parse_pragma(p);
+    if (pt_token_is_dot(p, "pragma"))
+        return pt_pragma_parse(p);
     if (pt_decl_starts(p))
         return pt_decl_variables(p, PT_LINK_LOCAL, &none);
-    return pt_parse_error(p, &p->tok, "directive '%.*s' is not allowed in a function",
+    return pt_token_error(p, &p->tok, "directive '%.*s' is not allowed in a function",
                           PT_TOKEN_ARGS(&p->tok));
 }
 
 static bool is_table(const struct pt_parser *p)
 {
-    return pt_parse_is_dot(p, "branchtargets") || pt_parse_is_dot(p, "calltargets") ||
-           pt_parse_is_dot(p, "callprototype");
+    return pt_token_is_dot(p, "branchtargets") || pt_token_is_dot(p, "calltargets") ||
+           pt_token_is_dot(p, "callprototype");
 }
 
 static bool read_statement(struct pt_parser *p)
@@ -346,20 +246,20 @@ static bool read_statement(struct pt_parser *p)
     struct pt_token name = p->tok;
     if (name.kind == PT_TOK_DOT)
         return read_directive(p);
-    if (pt_parse_is(p, '@'))
+    if (pt_token_is(p, '@'))
         return read_guarded(p);
     if (name.kind != PT_TOK_NAME)
-        return pt_parse_unexpected(p, "an instruction");
-    pt_parse_advance(p);
-    if (!pt_parse_accept(p, ':'))
+        return pt_token_unexpected(p, "an instruction");
+    pt_token_advance(p);
+    if (!pt_token_accept(p, ':'))
         return read_instruction(p, &name, (struct pt_insn){0});
-    return is_table(p) ? read_table(p, &name) : define_label(p, &name);
+    return is_table(p) ? read_table(p, &name) : pt_label_define(p, &name);
 }
 
 /* Does the current '}' end a vector, whose '{' has been read already, rather than the block? */
 static bool ends_vector(const struct pt_parser *p)
 {
-    struct pt_token t = pt_parse_peek(p);
+    struct pt_token t = pt_token_peek(p);
     return t.kind == PT_TOK_PUNCT && strchr(",;]|", t.punct);
 }
 
@@ -370,20 +270,20 @@ static void skip_statement(struct pt_parser *p)
     uint32_t depth = 0;
     bool is_block = false;
     p->has_failed = true;
-    for (; p->tok.kind != PT_TOK_END; pt_parse_advance(p)) {
-        if (pt_parse_is(p, '{')) {
+    for (; p->tok.kind != PT_TOK_END; pt_token_advance(p)) {
+        if (pt_token_is(p, '{')) {
             depth++;
-        } else if (pt_parse_is(p, '}')) {
+        } else if (pt_token_is(p, '}')) {
             if (depth == 0 && !ends_vector(p))
                 return;
             depth -= depth > 0;
             if (depth == 0 && is_block) {
-                pt_parse_advance(p);
+                pt_token_advance(p);
                 return;
             }
-        } else if (pt_parse_is(p, ';')) {
+        } else if (pt_token_is(p, ';')) {
             if (depth == 0) {
-                pt_parse_advance(p);
+                pt_token_advance(p);
                 return;
             }
             is_block = true;
@@ -394,7 +294,7 @@ static void skip_statement(struct pt_parser *p)
 static void start(struct pt_parser *p)
 {
     struct pt_arena *a = &p->m->arena;
-    struct pt_func *f = pt_parse_func(p);
+    struct pt_func *f = pt_token_func(p);
     if (!f->regs.n)
         (void)pt_vec_push(a, &f->regs);
     (void)pt_vec_push(a, &f->labels);
@@ -409,19 +309,19 @@ static void start(struct pt_parser *p)
 static bool step(struct pt_parser *p, uint32_t *depth)
 {
     struct pt_token at = p->tok;
-    if (pt_parse_is(p, '{')) {
+    if (pt_token_is(p, '{')) {
         if (*depth == PT_MAX_NESTING)
-            return pt_parse_error(p, &at, "blocks are nested too deeply");
-        pt_parse_advance(p);
+            return pt_token_error(p, &at, "blocks are nested too deeply");
+        pt_token_advance(p);
         pt_scope_enter(&p->scopes);
         ++*depth;
-    } else if (pt_parse_is(p, '}')) {
-        pt_parse_func(p)->end_line = at.line;
-        pt_scope_leave(&p->scopes, hand_out, p);
+    } else if (pt_token_is(p, '}')) {
+        pt_token_func(p)->end_line = at.line;
+        pt_scope_leave(&p->scopes, pt_label_leave, p);
         --*depth;
-        pt_parse_advance(p);
+        pt_token_advance(p);
     } else if (at.kind == PT_TOK_END) {
-        return pt_parse_error(p, &at, "the body of '%s' has no end", pt_parse_func(p)->name);
+        return pt_token_error(p, &at, "the body of '%s' has no end", pt_token_func(p)->name);
     } else if (!read_statement(p)) {
         skip_statement(p);
     }
@@ -432,11 +332,11 @@ bool pt_body_parse(struct pt_parser *p)
 {
     uint32_t depth = 1;
     start(p);
-    pt_parse_advance(p);
+    pt_token_advance(p);
     while (depth && !pt_diags_full(&p->m->diags) && step(p, &depth))
         ;
     while (p->scopes.depth)
         pt_scope_leave(&p->scopes, NULL, NULL);
-    settle_labels(p);
+    pt_label_resolve(p);
     return depth == 0;
 }

@@ -1,6 +1,7 @@
 /* Calls against the signatures of what they call (PTX ISA, "call"). */
-#include "frontend/insn.h"
-#include "frontend/parse.h"
+#include "frontend/call.h"
+
+#include "frontend/fit.h"
 
 struct call {
     struct pt_parser *p;
@@ -31,22 +32,22 @@ static bool symbol_fits(struct call *c, const struct pt_operand *o, const struct
                         const char *what)
 {
     const struct pt_symbol *s = &c->p->m->symbols.v[o->index];
-    const struct pt_func *f = pt_parse_func(c->p);
+    const struct pt_func *f = pt_token_func(c->p);
     if (s->space != PT_SPACE_PARAM)
-        return pt_parse_error(
+        return pt_token_error(
             c->p, c->at,
             "%s '%s' of the call must be a register, a constant or a '.param' variable", what,
             s->name);
     for (uint32_t i = 0; i < f->params.n; i++)
         if (f->params.v[i] == o->index)
-            return pt_parse_error(c->p, c->at,
+            return pt_token_error(c->p, c->at,
                                   "'%s' is a parameter of '%s' and cannot be passed on as it is",
                                   s->name, f->name);
     bool is_same = formal->is_array ? formal->is_unsized ||
                                           (s->size == formal->size && s->align == formal->align)
                                     : s->vec == formal->vec && types_fit(s->type, formal->type);
     if (o->imm || s->is_array != formal->is_array || !is_same)
-        return pt_parse_error(c->p, c->at, "%s '%s' of the call does not fit '%s' of the callee",
+        return pt_token_error(c->p, c->at, "%s '%s' of the call does not fit '%s' of the callee",
                               what, s->name, formal->name);
     return true;
 }
@@ -62,7 +63,7 @@ static bool value_fits(struct call *c, const struct pt_operand *o, const struct 
         ok = !o->flags && !o->select && !formal->is_array && types_fit(o->type, formal->type);
     else if (o->kind == PT_OPND_IMM)
         ok = !is_result && !formal->is_array && constant_fits(o->type, formal->type);
-    return ok || pt_parse_error(c->p, c->at, "%s for '%s' of the callee does not fit its type .%s",
+    return ok || pt_token_error(c->p, c->at, "%s for '%s' of the callee does not fit its type .%s",
                                 what, formal->name, pt_type_name(formal->type));
 }
 
@@ -73,15 +74,15 @@ static bool list_fits(struct call *c, const struct pt_operand *list, const uint3
     uint32_t given = list ? (uint32_t)list->imm : 0;
     bool is_variadic = n && m->symbols.v[formals[n - 1]].is_unsized;
     if (given > n || given + is_variadic < n)
-        return pt_parse_error(c->p, c->at, "the call has %u %s, its callee %u", given,
+        return pt_token_error(c->p, c->at, "the call has %u %s, its callee %u", given,
                               is_result ? "results" : "arguments", n);
     for (uint32_t i = 0; i < given; i++) {
-        struct pt_operand *o = &pt_parse_func(c->p)->operands.v[list->index + i];
+        struct pt_operand *o = &pt_token_func(c->p)->operands.v[list->index + i];
         bool is_dropped = o->kind == PT_OPND_SINK && is_result;
         if (!is_dropped && !value_fits(c, o, &m->symbols.v[formals[i]], is_result))
             return false;
         if (o->kind == PT_OPND_IMM)
-            pt_insn_settle(m->symbols.v[formals[i]].type, o);
+            pt_fit_constant(m->symbols.v[formals[i]].type, o);
     }
     return true;
 }
@@ -103,9 +104,9 @@ static bool table_fits(struct call *c)
                 return false;
         return true;
     }
-    const struct pt_table *t = &pt_parse_func(c->p)->tables.v[c->table->index];
+    const struct pt_table *t = &pt_token_func(c->p)->tables.v[c->table->index];
     if (t->kind == 'b')
-        return pt_parse_error(c->p, c->at, "'%s' is a table of labels, not of functions", t->name);
+        return pt_token_error(c->p, c->at, "'%s' is a table of labels, not of functions", t->name);
     if (t->kind == 'p')
         return signature_fits(c, &m->funcs.v[t->signature]);
     for (uint32_t i = 0; i < t->targets.n; i++)
@@ -130,24 +131,24 @@ static void take_apart(struct call *c, const struct pt_operand *o, uint32_t n)
 bool pt_call_check(struct pt_parser *p, const struct pt_token *at, const struct pt_insn *insn)
 {
     struct call c = {.p = p, .at = at};
-    take_apart(&c, &pt_parse_func(p)->operands.v[insn->operands], insn->n_operands);
+    take_apart(&c, &pt_token_func(p)->operands.v[insn->operands], insn->n_operands);
     if (c.target->kind != PT_OPND_FUNC)
         return !c.table || table_fits(&c);
     const struct pt_func *callee = &p->m->funcs.v[c.target->index];
     if (callee->is_entry)
-        return pt_parse_error(p, at, "kernel '%s' cannot be called", callee->name);
+        return pt_token_error(p, at, "kernel '%s' cannot be called", callee->name);
     return signature_fits(&c, callee);
 }
 
 bool pt_call_check_branch(struct pt_parser *p, const struct pt_token *at,
                           const struct pt_insn *insn)
 {
-    const struct pt_operand *o = &pt_parse_func(p)->operands.v[insn->operands];
+    const struct pt_operand *o = &pt_token_func(p)->operands.v[insn->operands];
     for (uint32_t i = 0; i < insn->n_operands; i++) {
         const struct pt_table *t =
-            o[i].kind == PT_OPND_TABLE ? &pt_parse_func(p)->tables.v[o[i].index] : NULL;
+            o[i].kind == PT_OPND_TABLE ? &pt_token_func(p)->tables.v[o[i].index] : NULL;
         if (t && t->kind != 'b')
-            return pt_parse_error(p, at, "'%s' is not a table of labels", t->name);
+            return pt_token_error(p, at, "'%s' is not a table of labels", t->name);
     }
     return true;
 }

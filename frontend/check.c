@@ -17,15 +17,16 @@ __attribute__((format(printf, 2, 3))) static bool error(const struct pt_check *c
     return false;
 }
 
-/* ---- addresses ------------------------------------------------------------------------------------------ */
+/* ---- addresses ------------------------------------------------------------------------------- */
 
 static uint32_t bit(enum pt_space space)
 {
     return UINT32_C(1) << space;
 }
 
-/* Spaces that the form's state space modifier names; without one, those in which a generic address of a variable may
- * lie. 0: copies between two spaces, which say nothing of a single operand. */
+/* Spaces that the form's state space modifier names; without one, those in which a generic
+ * address of a variable may lie. 0: copies between two spaces, which say nothing of a single
+ * operand. */
 static uint32_t form_spaces(const struct pt_form *form)
 {
     uint32_t set = 0;
@@ -55,8 +56,8 @@ static bool is_input(const struct pt_func *f, uint32_t symbol)
     return false;
 }
 
-/* Bits that the register of an address has at least: some forms, which the assembler expands to several instructions,
- * do not take narrow ones. */
+/* Bits that the register of an address has at least: some forms, which the assembler expands to
+ * several instructions, do not take narrow ones. */
 static unsigned address_bits(const struct pt_form *form, uint32_t operand)
 {
     switch (form->op) {
@@ -119,7 +120,8 @@ static bool value_fits(const struct pt_check *c)
     if (!o || o->kind != PT_OPND_IMM)
         return true;
     if (c->form->op == PT_OP_fabric_pullred && o == &c->operands[4])
-        return o->imm == UINT32_MAX || error(c, "the mask of '%s' must be 0xffffffff", c->form->spelling);
+        return o->imm == UINT32_MAX ||
+               error(c, "the mask of '%s' must be 0xffffffff", c->form->spelling);
     if (c->form->op == PT_OP_alloca && c->n_operands == 3)
         return (o->imm > 0 && !(o->imm & (o->imm - 1))) ||
                error(c, "an alignment must be a power of two");

@@ -1,4 +1,5 @@
-/* Rules on the operands of an instruction that look beyond their types: state spaces of variables, values. */
+/* Rules on the operands of an instruction that look beyond their types: state spaces of
+ * variables, values. */
 #ifndef PTERA_FRONTEND_CHECK_H
 #define PTERA_FRONTEND_CHECK_H
 
@@ -14,8 +15,8 @@ struct pt_check {
     uint32_t line, col, len;
 };
 
-/* Variables and constants as addresses lie in a space that the form can access; constants have a value it allows.
- * Reports what does not fit. */
+/* Variables and constants as addresses lie in a space that the form can access; constants have a
+ * value it allows. Reports what does not fit. */
 bool pt_check_operands(const struct pt_check *c);
 
 #endif

@@ -1,17 +1,17 @@
 /* Constant expressions (PTX ISA, "Constant Expressions"): the operators of C on 64-bit integers,
  * signed or unsigned, and on f64. */
-#include "frontend/parse.h"
+#include "frontend/constexpr.h"
 
 #include <string.h>
 
-bool pt_const_starts(const struct pt_token *t)
+bool pt_constexpr_starts(const struct pt_token *t)
 {
     if (t->kind == PT_TOK_INT || t->kind == PT_TOK_F32 || t->kind == PT_TOK_F64)
         return true;
     if (t->kind == PT_TOK_DOT)
         return t->len > 1 && t->text[1] >= '0' && t->text[1] <= '9';
     if (t->kind == PT_TOK_NAME)
-        return t->len == 7 && memcmp(t->text, "WARP_SZ", 7) == 0;
+        return pt_token_is_warp_size(t);
     return t->kind == PT_TOK_PUNCT && strchr("(-+~!", t->punct) && t->punct;
 }
 
@@ -25,7 +25,7 @@ static bool is_int(const struct pt_const *v)
 
 static bool need_int(struct pt_parser *p, const struct pt_token *at, const struct pt_const *v)
 {
-    return is_int(v) || pt_parse_error(p, at, "an integer constant is needed here");
+    return is_int(v) || pt_token_error(p, at, "an integer constant is needed here");
 }
 
 static void set_int(struct pt_const *v, enum pt_type type, uint64_t bits)
@@ -38,11 +38,11 @@ static void set_int(struct pt_const *v, enum pt_type type, uint64_t bits)
 static bool cast(struct pt_parser *p, struct pt_const *v)
 {
     struct pt_token at = p->tok;
-    enum pt_type type = pt_parse_is_dot(p, "s64") ? PT_s64 : PT_u64;
-    if (type == PT_u64 && !pt_parse_is_dot(p, "u64"))
-        return pt_parse_error(p, &at, "only (.s64) and (.u64) are casts");
-    pt_parse_advance(p);
-    if (!pt_parse_expect(p, ')'))
+    enum pt_type type = pt_token_is_dot(p, "s64") ? PT_s64 : PT_u64;
+    if (type == PT_u64 && !pt_token_is_dot(p, "u64"))
+        return pt_token_error(p, &at, "only (.s64) and (.u64) are casts");
+    pt_token_advance(p);
+    if (!pt_token_expect(p, ')'))
         return false;
     struct pt_token operand = p->tok;
     if (!unary(p, v) || !need_int(p, &operand, v))
@@ -54,10 +54,10 @@ static bool cast(struct pt_parser *p, struct pt_const *v)
 static bool primary(struct pt_parser *p, struct pt_const *v)
 {
     struct pt_token *t = &p->tok;
-    if (t->kind == PT_TOK_DOT && pt_const_starts(t)) {
+    if (t->kind == PT_TOK_DOT && pt_constexpr_starts(t)) {
         pt_lex_again_as_number(&p->lexer, t);
         if (t->kind == PT_TOK_BAD)
-            return pt_parse_error(p, t, "%s", t->message);
+            return pt_token_error(p, t, "%s", t->message);
     }
     if (t->kind == PT_TOK_INT) {
         set_int(v, t->is_unsigned || t->value > INT64_MAX ? PT_u64 : PT_s64, t->value);
@@ -67,19 +67,19 @@ static bool primary(struct pt_parser *p, struct pt_const *v)
     } else if (t->kind == PT_TOK_F32) {
         v->type = PT_f32;
         v->i = (int64_t)t->value;
-    } else if (t->kind == PT_TOK_NAME && pt_const_starts(&p->tok)) {
+    } else if (pt_token_is_warp_size(t)) {
         set_int(v, PT_s64, 32);
     } else {
-        return pt_parse_unexpected(p, "a constant");
+        return pt_token_unexpected(p, "a constant");
     }
-    pt_parse_advance(p);
+    pt_token_advance(p);
     return true;
 }
 
 static bool no_bits(struct pt_parser *p, const struct pt_token *at, const struct pt_const *v)
 {
     return v->type != PT_f32 ||
-           pt_parse_error(p, at, "a 0f constant cannot be part of an expression");
+           pt_token_error(p, at, "a 0f constant cannot be part of an expression");
 }
 
 static bool unary(struct pt_parser *p, struct pt_const *v)
@@ -88,13 +88,13 @@ static bool unary(struct pt_parser *p, struct pt_const *v)
     if (op.kind != PT_TOK_PUNCT || !strchr("(-+~!", op.punct))
         return primary(p, v);
     if (++p->nesting > PT_MAX_NESTING)
-        return pt_parse_error(p, &op, "the expression is nested too deeply");
-    pt_parse_advance(p);
+        return pt_token_error(p, &op, "the expression is nested too deeply");
+    pt_token_advance(p);
     bool ok;
-    if (op.punct == '(' && p->tok.kind == PT_TOK_DOT && !pt_const_starts(&p->tok)) {
+    if (op.punct == '(' && p->tok.kind == PT_TOK_DOT && !pt_constexpr_starts(&p->tok)) {
         ok = cast(p, v);
     } else if (op.punct == '(') {
-        ok = ternary(p, v) && pt_parse_expect(p, ')');
+        ok = ternary(p, v) && pt_token_expect(p, ')');
     } else {
         struct pt_token at = p->tok;
         ok = unary(p, v) && no_bits(p, &at, v);
@@ -188,7 +188,7 @@ static bool apply_float(struct pt_parser *p, const struct pt_token *op, struct p
         set_int(a, PT_s64, x != y);
         return true;
     default:
-        return pt_parse_error(p, op, "this operator takes integers only");
+        return pt_token_error(p, op, "this operator takes integers only");
     }
 }
 
@@ -197,7 +197,7 @@ static bool divide(struct pt_parser *p, const struct pt_token *op, struct pt_con
 {
     bool is_rem = op->punct == '%';
     if (!b->i)
-        return pt_parse_error(p, op, "division by zero in a constant expression");
+        return pt_token_error(p, op, "division by zero in a constant expression");
     if (a->type == PT_u64)
         a->i =
             (int64_t)(is_rem ? (uint64_t)a->i % (uint64_t)b->i : (uint64_t)a->i / (uint64_t)b->i);
@@ -289,12 +289,12 @@ static bool binary(struct pt_parser *p, struct pt_const *a, int least)
     for (int prec = precedence(&p->tok); prec && prec >= least; prec = precedence(&p->tok)) {
         struct pt_token op = p->tok;
         struct pt_const b;
-        pt_parse_advance(p);
+        pt_token_advance(p);
         struct pt_token second = p->tok;
         if (!binary(p, &b, prec + 1) || !no_bits(p, &first, a) || !no_bits(p, &second, &b))
             return false;
         if (is_int(a) != is_int(&b))
-            return pt_parse_error(p, &op, "an integer and a floating-point constant do not mix");
+            return pt_token_error(p, &op, "an integer and a floating-point constant do not mix");
         if (!(is_int(a) ? apply_int(p, &op, a, &b) : apply_float(p, &op, a, &b)))
             return false;
     }
@@ -308,14 +308,14 @@ static bool ternary(struct pt_parser *p, struct pt_const *v)
     struct pt_const yes, no;
     if (!binary(p, v, 1))
         return false;
-    if (!pt_parse_is(p, '?'))
+    if (!pt_token_is(p, '?'))
         return true;
     if (++p->nesting > PT_MAX_NESTING)
-        return pt_parse_error(p, &at, "the expression is nested too deeply");
-    pt_parse_advance(p);
+        return pt_token_error(p, &at, "the expression is nested too deeply");
+    pt_token_advance(p);
     struct pt_token yes_at = p->tok;
     if (!need_int(p, &at, v) || !ternary(p, &yes) || !need_int(p, &yes_at, &yes) ||
-        !pt_parse_expect(p, ':'))
+        !pt_token_expect(p, ':'))
         return false;
     struct pt_token no_at = p->tok;
     if (!ternary(p, &no) || !need_int(p, &no_at, &no))
@@ -326,7 +326,7 @@ static bool ternary(struct pt_parser *p, struct pt_const *v)
     return true;
 }
 
-bool pt_const_parse(struct pt_parser *p, struct pt_const *v)
+bool pt_constexpr_parse(struct pt_parser *p, struct pt_const *v)
 {
     p->nesting = 0;
     return ternary(p, v);

@@ -1,5 +1,5 @@
-/* Cubins with PTX inside. Header as ptxas 13 writes it; then four sections: the note that says for which architecture, the PTX, words for
- * readers, names. */
+/* Cubins with PTX inside. Header as ptxas 13 writes it; then four sections: the note that says
+ * for which architecture, the PTX, words for readers, names. */
 #include "frontend/cubin.h"
 
 #include <elf.h>
@@ -28,7 +28,7 @@ struct note {
 };
 static const char owner[8] = "Ptera";
 
-/* ---- writing ------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 struct file {
     Elf64_Ehdr head;
@@ -94,7 +94,7 @@ void *pt_cubin_write(const struct pt_cubin *cubin, struct pt_arena *arena, size_
     return f;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 struct elf {
     const char *image;
@@ -163,7 +163,8 @@ static bool is_whole(const struct elf *elf)
     return true;
 }
 
-/* Of machine code: in the second byte of the flags since version 8 of the ABI, before that in the first. */
+/* Of machine code: in the second byte of the flags since version 8 of the ABI, before that in
+ * the first. */
 static unsigned sm_of(const Elf64_Ehdr *h)
 {
     return h->e_ident[EI_ABIVERSION] >= ABI_VERSION ? h->e_flags >> 8 & 0xff : h->e_flags & 0xff;

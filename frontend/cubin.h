@@ -1,5 +1,6 @@
-/* Cubins: the ELF files that assemblers for GPUs make. Where a program wants one, Ptera hands out PTX in such a file (PTX to be compiled
- * where it is loaded, as in any fatbinary), which loaders, fatbinary and readers of ELF files take for one. */
+/* Cubins: the ELF files that assemblers for GPUs make. Where a program wants one, Ptera hands
+ * out PTX in such a file (PTX to be compiled where it is loaded, as in any fatbinary), which
+ * loaders, fatbinary and readers of ELF files take for one. */
 #ifndef PTERA_FRONTEND_CUBIN_H
 #define PTERA_FRONTEND_CUBIN_H
 
@@ -15,7 +16,7 @@ enum pt_cubin_kind {
 };
 
 struct pt_cubin {
-    const char *text; /* several modules as pt_link_join joins them */
+    const char *text; /* several modules as pt_link_text_join joins them */
     size_t len;
     unsigned sm;         /* the architecture it was made for: 90 */
     char feature;        /* 0, 'a', 'f' */
@@ -23,13 +24,15 @@ struct pt_cubin {
     bool is_fmad_off;    /* written only: each module gets PT_PRAGMA_FMAD_OFF */
 };
 
-/* Reads an ELF image. PT_IMAGE_UNSIZED as its size: its own fields tell where it ends. `text` lies in the image. */
+/* Reads an ELF image. PT_IMAGE_UNSIZED as its size: its own fields tell where it ends. `text`
+ * lies in the image. */
 enum pt_cubin_kind pt_cubin_read(const void *image, size_t bytes, struct pt_cubin *cubin);
 
 /* Makes one, aligned to 16, in `arena`; *bytes is its size. */
 void *pt_cubin_write(const struct pt_cubin *cubin, struct pt_arena *arena, size_t *bytes);
 
-/* Anywhere among the statements of a module: no mul and add of it become an fma, as if assembled with -fmad=false. */
+/* Anywhere among the statements of a module: no mul and add of it become an fma, as if assembled
+ * with -fmad=false. */
 #define PT_PRAGMA_FMAD_OFF "ptera_fmad_off"
 
 #endif

@@ -1,8 +1,13 @@
 /* Declarations: variables of every state space, parameters, registers. */
-#include "frontend/parse.h"
+#include "frontend/decl.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "frontend/constexpr.h"
+#include "frontend/init.h"
+#include "frontend/link.h"
+#include "ir/layout.h"
 
 enum { MAX_DIMS = 16 };
 
@@ -30,7 +35,7 @@ static const struct {
 static bool find_space(const struct pt_parser *p, enum pt_space *space)
 {
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
-        if (pt_parse_is_dot(p, spaces[i].word)) {
+        if (pt_token_is_dot(p, spaces[i].word)) {
             *space = spaces[i].space;
             return true;
         }
@@ -41,13 +46,13 @@ static bool find_space(const struct pt_parser *p, enum pt_space *space)
 bool pt_decl_starts(const struct pt_parser *p)
 {
     enum pt_space space;
-    return pt_parse_is_dot(p, "align") || find_space(p, &space);
+    return pt_token_is_dot(p, "align") || find_space(p, &space);
 }
 
 static bool find_type(const struct pt_parser *p, enum pt_type *type)
 {
     for (int i = 1; i < PT_TYPE_COUNT; i++) {
-        if (pt_parse_is_dot(p, pt_type_name((enum pt_type)i))) {
+        if (pt_token_is_dot(p, pt_type_name((enum pt_type)i))) {
             *type = (enum pt_type)i;
             return true;
         }
@@ -58,12 +63,12 @@ static bool find_type(const struct pt_parser *p, enum pt_type *type)
 /* .align N */
 static bool read_align(struct pt_parser *p, uint32_t *align)
 {
-    pt_parse_advance(p);
+    pt_token_advance(p);
     struct pt_token at = p->tok;
-    if (!pt_parse_u32(p, align))
+    if (!pt_token_u32(p, align))
         return false;
     if (!*align || *align & (*align - 1))
-        return pt_parse_error(p, &at, "the alignment must be a power of two");
+        return pt_token_error(p, &at, "the alignment must be a power of two");
     return true;
 }
 
@@ -71,37 +76,37 @@ static bool read_align(struct pt_parser *p, uint32_t *align)
 static bool read_one_attribute(struct pt_parser *p, bool *is_managed)
 {
     struct pt_token at = p->tok;
-    if (pt_parse_accept_dot(p, "managed")) {
+    if (pt_token_accept_dot(p, "managed")) {
         *is_managed = true;
-        return pt_parse_needs(p, &at, 40, 30, ".attribute(.managed)");
+        return pt_token_needs(p, &at, 40, 30, ".attribute(.managed)");
     }
-    if (!pt_parse_accept_dot(p, "unified"))
-        return pt_parse_unexpected(p, "'.managed' or '.unified'");
-    if (!pt_parse_needs(p, &at, 80, 90, ".attribute(.unified)") || !pt_parse_expect(p, '('))
+    if (!pt_token_accept_dot(p, "unified"))
+        return pt_token_unexpected(p, "'.managed' or '.unified'");
+    if (!pt_token_needs(p, &at, 80, 90, ".attribute(.unified)") || !pt_token_expect(p, '('))
         return false;
     struct pt_const half;
-    return pt_const_parse(p, &half) && pt_parse_expect(p, ',') && pt_const_parse(p, &half) &&
-           pt_parse_expect(p, ')');
+    return pt_constexpr_parse(p, &half) && pt_token_expect(p, ',') &&
+           pt_constexpr_parse(p, &half) && pt_token_expect(p, ')');
 }
 
 bool pt_decl_attribute(struct pt_parser *p, bool *is_managed)
 {
-    if (!pt_parse_expect(p, '('))
+    if (!pt_token_expect(p, '('))
         return false;
     do {
         if (!read_one_attribute(p, is_managed))
             return false;
-    } while (pt_parse_accept(p, ','));
-    return pt_parse_expect(p, ')');
+    } while (pt_token_accept(p, ','));
+    return pt_token_expect(p, ')');
 }
 
 static bool read_align_and_attributes(struct pt_parser *p, struct prefix *d)
 {
     for (;;) {
-        if (pt_parse_is_dot(p, "align")) {
+        if (pt_token_is_dot(p, "align")) {
             if (!read_align(p, &d->align))
                 return false;
-        } else if (pt_parse_accept_dot(p, "attribute")) {
+        } else if (pt_token_accept_dot(p, "attribute")) {
             if (!pt_decl_attribute(p, &d->is_managed))
                 return false;
         } else {
@@ -115,45 +120,45 @@ static bool read_type(struct pt_parser *p, struct prefix *d)
 {
     struct pt_token at = p->tok;
     d->vec = 1;
-    if (pt_parse_accept_dot(p, "v2"))
+    if (pt_token_accept_dot(p, "v2"))
         d->vec = 2;
-    else if (pt_parse_accept_dot(p, "v4"))
+    else if (pt_token_accept_dot(p, "v4"))
         d->vec = 4;
     d->type_tok = p->tok;
     if (!find_type(p, &d->type))
-        return pt_parse_unexpected(p, "a type");
-    pt_parse_advance(p);
+        return pt_token_unexpected(p, "a type");
+    pt_token_advance(p);
     enum pt_type_class class = pt_type_class(d->type);
     if (class == PT_CLASS_N || class == PT_CLASS_I || d->type == PT_bf16 || d->type == PT_bf16x2 ||
         d->type == PT_f32x2)
-        return pt_parse_error(
+        return pt_token_error(
             p, &d->type_tok, "'%.*s' is a type of instructions only; declare a .b type of its size",
             PT_TOKEN_ARGS(&d->type_tok));
     if (d->vec > 1 && (class == PT_CLASS_P || class == PT_CLASS_O))
-        return pt_parse_error(p, &at, "'%.*s' has no vectors", PT_TOKEN_ARGS(&d->type_tok));
+        return pt_token_error(p, &at, "'%.*s' has no vectors", PT_TOKEN_ARGS(&d->type_tok));
     if (d->vec * pt_type_bits(d->type) > 128 && class != PT_CLASS_O)
-        return pt_parse_error(p, &at, "a vector variable has at most 128 bits");
+        return pt_token_error(p, &at, "a vector variable has at most 128 bits");
     return true;
 }
 
 /* .ptr [.space] [.align N], and the .align that parameters may have here too. */
 static bool read_parameter_suffix(struct pt_parser *p, struct prefix *d)
 {
-    if (pt_parse_is_dot(p, "align"))
+    if (pt_token_is_dot(p, "align"))
         return read_align(p, &d->align);
     struct pt_token at = p->tok;
-    if (!pt_parse_accept_dot(p, "ptr"))
+    if (!pt_token_accept_dot(p, "ptr"))
         return true;
-    if (!pt_parse_needs(p, &at, 22, 0, ".ptr"))
+    if (!pt_token_needs(p, &at, 22, 0, ".ptr"))
         return false;
     d->is_ptr = true;
     if (find_space(p, &d->ptr_space)) {
         if (d->ptr_space == PT_SPACE_REG || d->ptr_space == PT_SPACE_PARAM ||
             d->ptr_space == PT_SPACE_TEX)
-            return pt_parse_unexpected(p, "'.global', '.const', '.shared' or '.local'");
-        pt_parse_advance(p);
+            return pt_token_unexpected(p, "'.global', '.const', '.shared' or '.local'");
+        pt_token_advance(p);
     }
-    return !pt_parse_is_dot(p, "align") || read_align(p, &d->ptr_align);
+    return !pt_token_is_dot(p, "align") || read_align(p, &d->ptr_align);
 }
 
 /* Everything before the names. */
@@ -163,8 +168,8 @@ static bool read_prefix(struct pt_parser *p, struct prefix *d)
         return false;
     d->space_tok = p->tok;
     if (!find_space(p, &d->space))
-        return pt_parse_unexpected(p, "a state space");
-    pt_parse_advance(p);
+        return pt_token_unexpected(p, "a state space");
+    pt_token_advance(p);
     return read_align_and_attributes(p, d) && read_type(p, d);
 }
 
@@ -178,15 +183,15 @@ static bool check_prefix(struct pt_parser *p, const struct prefix *d)
 {
     const struct pt_token *at = &d->type_tok;
     if (d->type == PT_pred && d->space != PT_SPACE_REG)
-        return pt_parse_error(p, at, "a predicate must be in '.reg'");
-    if (d->type == PT_b128 && !pt_parse_needs(p, at, 83, 70, ".b128"))
+        return pt_token_error(p, at, "a predicate must be in '.reg'");
+    if (d->type == PT_b128 && !pt_token_needs(p, at, 83, 70, ".b128"))
         return false;
-    if (d->type == PT_f16x2 && !pt_parse_needs(p, at, 42, 53, ".f16x2"))
+    if (d->type == PT_f16x2 && !pt_token_needs(p, at, 42, 53, ".f16x2"))
         return false;
     if (d->space == PT_SPACE_PARAM && is_vector_or_packed(d))
-        return pt_parse_error(p, at, "a parameter cannot be a vector or of packed type");
+        return pt_token_error(p, at, "a parameter cannot be a vector or of packed type");
     if (d->is_managed && d->space != PT_SPACE_GLOBAL)
-        return pt_parse_error(p, &d->space_tok, "'.managed' variables must be in '.global'");
+        return pt_token_error(p, &d->space_tok, "'.managed' variables must be in '.global'");
     return true;
 }
 
@@ -195,31 +200,31 @@ static bool check_opaque(struct pt_parser *p, const struct prefix *d)
     if (pt_type_class(d->type) != PT_CLASS_O)
         return true;
     if (d->space != PT_SPACE_GLOBAL && !(d->space == PT_SPACE_PARAM && p->func))
-        return pt_parse_error(
+        return pt_token_error(
             p, &d->space_tok,
             "textures, samplers and surfaces must be in '.global' or kernel parameters");
     if (d->type == PT_samplerref && !p->m->texmode_independent)
-        return pt_parse_error(p, &d->type_tok,
+        return pt_token_error(p, &d->type_tok,
                               "'.samplerref' needs .target option texmode_independent");
-    return pt_parse_needs(p, &d->type_tok, 15, 0, pt_type_name(d->type));
+    return pt_token_needs(p, &d->type_tok, 15, 0, pt_type_name(d->type));
 }
 
 /* Space and linkage of a variable at module scope. */
 static bool check_module_scope(struct pt_parser *p, const struct prefix *d)
 {
     if (d->space == PT_SPACE_REG || d->space == PT_SPACE_LOCAL || d->space == PT_SPACE_PARAM)
-        return pt_parse_error(p, &d->space_tok, "'%.*s' variables must be declared in a function",
+        return pt_token_error(p, &d->space_tok, "'%.*s' variables must be declared in a function",
                               PT_TOKEN_ARGS(&d->space_tok));
     if (d->space == PT_SPACE_TEX) {
         if (d->type != PT_u32 && d->type != PT_u64)
-            return pt_parse_error(p, &d->type_tok, "a '.tex' variable must be .u32 or .u64");
+            return pt_token_error(p, &d->type_tok, "a '.tex' variable must be .u32 or .u64");
         if (p->m->ptx >= 15)
-            return pt_parse_error(
+            return pt_token_error(
                 p, &d->space_tok,
                 "'.tex' variables ended with .version 1.4; use '.global .texref'");
     }
     if (d->linkage == PT_LINK_COMMON && d->space != PT_SPACE_GLOBAL)
-        return pt_parse_error(p, &d->space_tok, "'.common' variables must be in '.global'");
+        return pt_token_error(p, &d->space_tok, "'.common' variables must be in '.global'");
     return true;
 }
 
@@ -233,12 +238,12 @@ static bool is_blank(const struct pt_token *t)
 static bool take_registers(struct pt_parser *p, const struct pt_token *at, uint64_t count,
                            uint32_t *first)
 {
-    struct pt_func *f = pt_parse_func(p);
+    struct pt_func *f = pt_token_func(p);
     if (!f->regs.n)
         (void)pt_vec_push(&p->m->arena, &f->regs);
     if (count > PT_MAX_REGS || f->regs.n + count > PT_MAX_REGS ||
         p->n_regs + count > 4 * PT_MAX_REGS)
-        return pt_parse_error(p, at, "too many registers (at most %d in a function)", PT_MAX_REGS);
+        return pt_token_error(p, at, "too many registers (at most %d in a function)", PT_MAX_REGS);
     *first = f->regs.n;
     p->n_regs += (uint32_t)count;
     if (count)
@@ -249,7 +254,7 @@ static bool take_registers(struct pt_parser *p, const struct pt_token *at, uint6
 static void set_register(struct pt_parser *p, uint32_t reg, const char *name, uint32_t base,
                          enum pt_type type, bool is_range)
 {
-    struct pt_reg *r = &pt_parse_func(p)->regs.v[reg];
+    struct pt_reg *r = &pt_token_func(p)->regs.v[reg];
     r->name = name;
     r->base = base;
     r->type = (uint8_t)type;
@@ -286,8 +291,8 @@ static bool add_register(struct pt_parser *p, const struct pt_token *at, uint32_
 
 static bool report_twice(struct pt_parser *p, const struct pt_token *at, uint32_t first_line)
 {
-    return pt_parse_error(p, at, "'%.*s' is already declared on %s", PT_TOKEN_ARGS(at),
-                          pt_parse_line(p, first_line));
+    return pt_token_error(p, at, "'%.*s' is already declared on %s", PT_TOKEN_ARGS(at),
+                          pt_token_line(p, first_line));
 }
 
 /* Interns the name of a new declaration; false if the current scope has one. */
@@ -298,7 +303,7 @@ static bool new_name(struct pt_parser *p, const struct pt_token *at, uint32_t *n
     if (old)
         return report_twice(p, at, old->line);
     if (p->scopes.depth && pt_scope_in_own_range(&p->scopes, at->text, at->len))
-        return pt_parse_error(p, at, "'%.*s' is already a member of a register range",
+        return pt_token_error(p, at, "'%.*s' is already a member of a register range",
                               PT_TOKEN_ARGS(at));
     return true;
 }
@@ -338,7 +343,7 @@ static bool add_range(struct pt_parser *p, const struct pt_token *at, const stru
         return add_vector_range(p, at, d, count);
     uint32_t prefix = pt_scope_intern(&p->scopes, at->text, at->len), first;
     if (count <= PT_MAX_REGS && pt_scope_range_clashes(&p->scopes, prefix, count))
-        return pt_parse_error(p, at, "a register of '%.*s<%u>' is already declared",
+        return pt_token_error(p, at, "a register of '%.*s<%u>' is already declared",
                               PT_TOKEN_ARGS(at), count);
     if (!take_registers(p, at, count, &first))
         return false;
@@ -353,13 +358,13 @@ static bool read_register(struct pt_parser *p, const struct prefix *d)
 {
     struct pt_token at = p->tok;
     uint32_t name, count, reg;
-    pt_parse_advance(p);
-    if (pt_parse_accept(p, '<'))
-        return pt_parse_u32(p, &count) && pt_parse_expect(p, '>') && add_range(p, &at, d, count);
-    if (pt_parse_is(p, '['))
-        return pt_parse_error(p, &at, "a register cannot be an array");
-    if (pt_parse_is(p, '='))
-        return pt_parse_error(p, &p->tok, "a register cannot have an initial value");
+    pt_token_advance(p);
+    if (pt_token_accept(p, '<'))
+        return pt_token_u32(p, &count) && pt_token_expect(p, '>') && add_range(p, &at, d, count);
+    if (pt_token_is(p, '['))
+        return pt_token_error(p, &at, "a register cannot be an array");
+    if (pt_token_is(p, '='))
+        return pt_token_error(p, &p->tok, "a register cannot have an initial value");
     if (!new_name(p, &at, &name) || !add_register(p, &at, name, d, &reg))
         return false;
     define(p, &at, name, PT_NAME_REG, reg)->count = d->vec;
@@ -376,23 +381,23 @@ struct shape {
 /* [N]… : only the first may be empty. */
 static bool read_dims(struct pt_parser *p, struct shape *s)
 {
-    while (pt_parse_accept(p, '[')) {
+    while (pt_token_accept(p, '[')) {
         struct pt_token at = p->tok;
         uint64_t n = 0;
         if (s->n == MAX_DIMS)
-            return pt_parse_error(p, &at, "an array has at most %d dimensions", MAX_DIMS);
-        if (!pt_parse_is(p, ']')) {
+            return pt_token_error(p, &at, "an array has at most %d dimensions", MAX_DIMS);
+        if (!pt_token_is(p, ']')) {
             if (at.kind == PT_TOK_INT)
                 n = at.value;
-            else if (at.kind == PT_TOK_NAME && pt_const_starts(&p->tok))
+            else if (at.kind == PT_TOK_NAME && pt_constexpr_starts(&p->tok))
                 n = 32;
             else
-                return pt_parse_unexpected(p, "the number of elements");
-            pt_parse_advance(p);
+                return pt_token_unexpected(p, "the number of elements");
+            pt_token_advance(p);
         } else if (s->n) {
-            return pt_parse_error(p, &at, "only the first dimension may be left out");
+            return pt_token_error(p, &at, "only the first dimension may be left out");
         }
-        if (!pt_parse_expect(p, ']'))
+        if (!pt_token_expect(p, ']'))
             return false;
         s->dims[s->n++] = n;
     }
@@ -448,13 +453,13 @@ static bool merge(struct pt_parser *p, const struct pt_token *at, struct pt_symb
         return report_twice(p, at, old->line);
     if ((old_extern && d->linkage == PT_LINK_LOCAL) ||
         (new_extern && old->linkage == PT_LINK_LOCAL))
-        return pt_parse_error(
+        return pt_token_error(
             p, at, "'%.*s' is '.extern' in one declaration and has no linkage in the other",
             PT_TOKEN_ARGS(at));
     if (old->space != now->space || old->type != now->type || old->vec != now->vec ||
         old->is_array != now->is_array || (old->size && now->size && old->size != now->size))
-        return pt_parse_error(p, at, "'%.*s' was declared differently on %s", PT_TOKEN_ARGS(at),
-                              pt_parse_line(p, old->line));
+        return pt_token_error(p, at, "'%.*s' was declared differently on %s", PT_TOKEN_ARGS(at),
+                              pt_token_line(p, old->line));
     if (old->align < now->align)
         old->align = now->align;
     if (!new_extern)
@@ -483,13 +488,13 @@ static bool read_initialiser(struct pt_parser *p, const struct pt_token *at, con
                              struct shape *s, struct pt_symbol *sym)
 {
     struct pt_token eq = p->tok;
-    if (!pt_parse_accept(p, '='))
+    if (!pt_token_accept(p, '='))
         return true;
     if (d->space != PT_SPACE_GLOBAL && d->space != PT_SPACE_CONST)
-        return pt_parse_error(p, &eq, "a variable in '%.*s' cannot have an initial value",
+        return pt_token_error(p, &eq, "a variable in '%.*s' cannot have an initial value",
                               PT_TOKEN_ARGS(&d->space_tok));
     if (d->linkage == PT_LINK_EXTERN)
-        return pt_parse_error(p, &eq, "'.extern' variable '%.*s' cannot have an initial value",
+        return pt_token_error(p, &eq, "'.extern' variable '%.*s' cannot have an initial value",
                               PT_TOKEN_ARGS(at));
     return is_opaque(d) ? pt_init_opaque(p, d->type) : pt_init_parse(p, sym, s->dims, s->n);
 }
@@ -500,10 +505,10 @@ static bool finish_variable(struct pt_parser *p, const struct pt_token *at, cons
     if (!read_initialiser(p, at, d, s, sym))
         return false;
     if (!size_of(d, s, &sym->size))
-        return pt_parse_error(p, at, "'%.*s' is too large", PT_TOKEN_ARGS(at));
+        return pt_token_error(p, at, "'%.*s' is too large", PT_TOKEN_ARGS(at));
     sym->is_unsized = s->n > 0 && !s->dims[0];
     if (sym->is_unsized && d->linkage != PT_LINK_EXTERN)
-        return pt_parse_error(p, at, "the number of elements of '%.*s' is missing",
+        return pt_token_error(p, at, "the number of elements of '%.*s' is missing",
                               PT_TOKEN_ARGS(at));
     return true;
 }
@@ -514,7 +519,7 @@ static void add_variable(struct pt_parser *p, const struct pt_token *at, uint32_
     uint32_t index = add_symbol(p, sym);
     define(p, at, name, PT_NAME_SYM, index);
     if (p->func)
-        *pt_vec_push(&p->m->arena, &pt_parse_func(p)->locals) = index;
+        *pt_vec_push(&p->m->arena, &pt_token_func(p)->locals) = index;
 }
 
 /* name<N>: N variables. */
@@ -523,10 +528,10 @@ static bool read_variables_of_range(struct pt_parser *p, const struct pt_token *
 {
     uint32_t count, name;
     struct shape s = {0};
-    if (!pt_parse_u32(p, &count) || !pt_parse_expect(p, '>'))
+    if (!pt_token_u32(p, &count) || !pt_token_expect(p, '>'))
         return false;
     if (count > PT_MAX_RANGED - p->n_ranged)
-        return pt_parse_error(p, at, "too many variables (at most %d in ranges)", PT_MAX_RANGED);
+        return pt_token_error(p, at, "too many variables (at most %d in ranges)", PT_MAX_RANGED);
     p->n_ranged += count;
     for (uint32_t i = 0; i < count; i++) {
         char text[128];
@@ -549,8 +554,8 @@ static bool read_variable(struct pt_parser *p, const struct prefix *d)
     struct pt_token at = p->tok;
     struct shape s = {0};
     uint32_t linked = PT_NONE;
-    pt_parse_advance(p);
-    if (pt_parse_accept(p, '<'))
+    pt_token_advance(p);
+    if (pt_token_accept(p, '<'))
         return read_variables_of_range(p, &at, d);
     if (!read_dims(p, &s))
         return false;
@@ -564,7 +569,7 @@ static bool read_variable(struct pt_parser *p, const struct prefix *d)
     sym.is_array = s.n > 0;
     if (!finish_variable(p, &at, d, &s, &sym))
         return false;
-    if (old && !pt_parse_is_elsewhere(p, p->m->symbols.v[old].line))
+    if (old && !pt_token_is_elsewhere(p, p->m->symbols.v[old].line))
         return merge(p, &at, &p->m->symbols.v[old], d, &sym);
     if (is_linked && !pt_link_variable(p, &at, &sym, &linked))
         return false;
@@ -582,22 +587,22 @@ bool pt_decl_variables(struct pt_parser *p, enum pt_linkage linkage,
     if (!read_prefix(p, &d) || !check_prefix(p, &d) || !(p->func || check_module_scope(p, &d)))
         return false;
     if (p->func && linkage != PT_LINK_LOCAL)
-        return pt_parse_error(p, linkage_tok, "'%.*s' is not allowed in a function",
+        return pt_token_error(p, linkage_tok, "'%.*s' is not allowed in a function",
                               PT_TOKEN_ARGS(linkage_tok));
     if (p->func && (is_opaque(&d) || d.space == PT_SPACE_TEX))
-        return pt_parse_error(p, &d.type_tok,
+        return pt_token_error(p, &d.type_tok,
                               "textures, samplers and surfaces cannot be declared in a function");
     if (!check_opaque(p, &d))
         return false;
-    if (pt_parse_accept(p, ';')) /* ".reg .u32;" declares nothing, and is accepted */
+    if (pt_token_accept(p, ';')) /* ".reg .u32;" declares nothing, and is accepted */
         return true;
     do {
-        if (p->tok.kind != PT_TOK_NAME || is_blank(&p->tok) || pt_const_starts(&p->tok))
-            return pt_parse_unexpected(p, "a name");
+        if (p->tok.kind != PT_TOK_NAME || is_blank(&p->tok) || pt_constexpr_starts(&p->tok))
+            return pt_token_unexpected(p, "a name");
         if (!(d.space == PT_SPACE_REG ? read_register(p, &d) : read_variable(p, &d)))
             return false;
-    } while (pt_parse_accept(p, ','));
-    return pt_parse_expect(p, ';');
+    } while (pt_token_accept(p, ','));
+    return pt_token_expect(p, ';');
 }
 
 /* ---- parameters ------------------------------------------------------------------------------ */
@@ -612,23 +617,23 @@ static bool check_parameter(struct pt_parser *p, const struct list *l, const str
     const struct pt_func *f = &p->m->funcs.v[l->func];
     uint32_t before = l->is_result ? f->results.n : f->params.n;
     if (d->space != PT_SPACE_PARAM && d->space != PT_SPACE_REG)
-        return pt_parse_error(p, &d->space_tok, "a parameter must be in '.param' or '.reg'");
+        return pt_token_error(p, &d->space_tok, "a parameter must be in '.param' or '.reg'");
     if (l->is_entry && d->space == PT_SPACE_REG)
-        return pt_parse_error(p, &d->space_tok, "a kernel's parameter must be in '.param'");
-    if (l->is_entry && !pt_parse_needs(p, &d->space_tok, 14, 0, ".entry (.param)"))
+        return pt_token_error(p, &d->space_tok, "a kernel's parameter must be in '.param'");
+    if (l->is_entry && !pt_token_needs(p, &d->space_tok, 14, 0, ".entry (.param)"))
         return false;
     if (!l->is_entry && d->space == PT_SPACE_PARAM &&
-        !pt_parse_needs(p, &d->space_tok, 20, 20, ".func (.param)"))
+        !pt_token_needs(p, &d->space_tok, 20, 20, ".func (.param)"))
         return false;
     if (!l->is_entry && d->is_ptr)
-        return pt_parse_error(p, &d->space_tok, "'.ptr' describes parameters of kernels only");
+        return pt_token_error(p, &d->space_tok, "'.ptr' describes parameters of kernels only");
     if (l->is_result && d->space == PT_SPACE_PARAM && before)
-        return pt_parse_error(p, &d->space_tok, "several results must be in '.reg'");
+        return pt_token_error(p, &d->space_tok, "several results must be in '.reg'");
     if (!l->is_entry && pt_type_class(d->type) == PT_CLASS_O)
-        return pt_parse_error(p, &d->type_tok, "'%.*s' parameters belong to kernels only",
+        return pt_token_error(p, &d->type_tok, "'%.*s' parameters belong to kernels only",
                               PT_TOKEN_ARGS(&d->type_tok));
     if (!l->is_result && before && p->m->symbols.v[f->params.v[before - 1]].is_unsized)
-        return pt_parse_error(p, &d->space_tok, "only the last parameter may have no size");
+        return pt_token_error(p, &d->space_tok, "only the last parameter may have no size");
     return check_prefix(p, d) && check_opaque(p, d);
 }
 
@@ -636,31 +641,24 @@ static bool check_array(struct pt_parser *p, const struct list *l, const struct 
                         const struct prefix *d, const struct shape *s)
 {
     if (s->n && d->space == PT_SPACE_REG)
-        return pt_parse_error(p, at, "a register cannot be an array");
+        return pt_token_error(p, at, "a register cannot be an array");
     if (s->n > 1)
-        return pt_parse_error(p, at, "a parameter array has one dimension");
+        return pt_token_error(p, at, "a parameter array has one dimension");
     if (s->n && !s->dims[0]) {
         if (l->is_entry || l->is_result)
-            return pt_parse_error(p, at, "the size of '%.*s' is missing", PT_TOKEN_ARGS(at));
-        return pt_parse_needs(p, at, 51, 30, "a parameter without size");
+            return pt_token_error(p, at, "the size of '%.*s' is missing", PT_TOKEN_ARGS(at));
+        return pt_token_needs(p, at, 51, 30, "a parameter without size");
     }
     return true;
 }
 
-/* Kernel parameters lie in the parameter block in order, each at its own alignment. */
 static bool place(struct pt_parser *p, const struct list *l, const struct pt_token *at,
                   struct pt_symbol *sym)
 {
     struct pt_func *f = &p->m->funcs.v[l->func];
-    uint64_t limit = p->m->sm < 20 ? 256 : p->m->ptx >= 81 && p->m->sm >= 70 ? 32764 : 4352;
-    if (!l->is_entry)
-        return true;
-    sym->offset = ((uint64_t)f->param_size + sym->align - 1) & ~(uint64_t)(sym->align - 1);
-    if (sym->size > limit || sym->offset + sym->size > limit)
-        return pt_parse_error(p, at, "the parameters of '%s' take more than %u bytes", f->name,
-                              (unsigned)limit);
-    f->param_size = (uint32_t)(sym->offset + sym->size);
-    return true;
+    unsigned limit = p->m->sm < 20 ? 256 : p->m->ptx >= 81 && p->m->sm >= 70 ? 32764 : 4352;
+    return !l->is_entry || pt_layout_parameter(f, sym, limit) ||
+           pt_token_error(p, at, "the parameters of '%s' take more than %u bytes", f->name, limit);
 }
 
 static bool bind_parameter(struct pt_parser *p, const struct list *l, const struct pt_token *at,
@@ -669,7 +667,7 @@ static bool bind_parameter(struct pt_parser *p, const struct list *l, const stru
     struct pt_func *f = &p->m->funcs.v[l->func];
     uint32_t name = pt_scope_intern(&p->scopes, at->text, at->len);
     if (is_blank(at) && !l->is_entry && !l->is_prototype)
-        return pt_parse_error(p, at, "a parameter must have a name");
+        return pt_token_error(p, at, "a parameter must have a name");
     bool is_named = !is_blank(at) && !l->is_prototype;
     if (is_named && !new_name(p, at, &name))
         return false;
@@ -682,7 +680,8 @@ static bool bind_parameter(struct pt_parser *p, const struct list *l, const stru
     for (uint32_t i = 0; i < n; i++) { /* a vector, which only registers may be: its components */
         sym->reg = first + (first ? i : 0);
         index = add_symbol(p, sym);
-        *(l->is_result ? pt_vec_push(&p->m->arena, &f->results) : pt_vec_push(&p->m->arena, &f->params)) = index;
+        *(l->is_result ? pt_vec_push(&p->m->arena, &f->results)
+                       : pt_vec_push(&p->m->arena, &f->params)) = index;
     }
     sym->reg = first;
     if (is_named && d->space == PT_SPACE_REG)
@@ -700,8 +699,8 @@ static bool read_parameter(struct pt_parser *p, const struct list *l)
         return false;
     struct pt_token at = p->tok;
     if (at.kind != PT_TOK_NAME)
-        return pt_parse_unexpected(p, "a name");
-    pt_parse_advance(p);
+        return pt_token_unexpected(p, "a name");
+    pt_token_advance(p);
     if (!read_dims(p, &s) || !check_array(p, l, &at, &d, &s))
         return false;
     struct pt_symbol sym = make_symbol(p, &at, NULL, &d);
@@ -709,20 +708,20 @@ static bool read_parameter(struct pt_parser *p, const struct list *l)
     sym.is_array = s.n > 0;
     sym.is_unsized = s.n > 0 && !s.dims[0];
     if (!size_of(&d, &s, &sym.size))
-        return pt_parse_error(p, &at, "'%.*s' is too large", PT_TOKEN_ARGS(&at));
+        return pt_token_error(p, &at, "'%.*s' is too large", PT_TOKEN_ARGS(&at));
     return place(p, l, &at, &sym) && bind_parameter(p, l, &at, &d, &sym);
 }
 
 bool pt_decl_parameters(struct pt_parser *p, uint32_t func, bool is_result, bool is_prototype)
 {
     struct list l = {func, p->m->funcs.v[func].is_entry, is_result, is_prototype};
-    if (!pt_parse_expect(p, '('))
+    if (!pt_token_expect(p, '('))
         return false;
-    if (pt_parse_accept(p, ')'))
+    if (pt_token_accept(p, ')'))
         return true;
     do {
         if (!read_parameter(p, &l))
             return false;
-    } while (pt_parse_accept(p, ','));
-    return pt_parse_expect(p, ')');
+    } while (pt_token_accept(p, ','));
+    return pt_token_expect(p, ')');
 }

@@ -1,4 +1,5 @@
-/* Fatbinaries. The format is not documented; it was found by looking at what nvcc 13 writes under each of its options. */
+/* Fatbinaries. The format is not documented; it was found by looking at what nvcc 13 writes
+ * under each of its options. */
 #include "frontend/fatbin.h"
 
 #include <elf.h>
@@ -16,7 +17,7 @@
 #endif
 
 #include "frontend/cubin.h"
-#include "frontend/link.h"
+#include "frontend/link_text.h"
 
 enum {
     WRAPPER_MAGIC = 0x466243b1,
@@ -94,7 +95,7 @@ static enum pt_image_status fail_truncated(struct reader *r)
     return fail(r, PT_IMAGE_INVALID, "the fatbinary is truncated or damaged");
 }
 
-/* ---- choosing an entry ------------------------------------------------------------------------ */
+/* ---- choosing an entry ----------------------------------------------------------------------- */
 
 /* Does the device run PTX for an architecture? */
 static bool runs(const struct reader *r, unsigned arch, char feature)
@@ -128,7 +129,8 @@ static void note_other(struct found *f, const struct entry *e)
                                              : "unknown code for";
     const char feature[2] = {feature_of(e), 0};
     static const char more[] = ", ...";
-    size_t n = strlen(f->others), room = sizeof f->others - sizeof more; /* what does not fit is told by `more` */
+    /* what does not fit is told by `more` */
+    size_t n = strlen(f->others), room = sizeof f->others - sizeof more;
     char text[64];
     snprintf(text, sizeof text, "%s%s sm_%u%s", n ? ", " : "", kind, e->arch, feature);
     if (n + strlen(text) <= room)
@@ -172,7 +174,7 @@ static enum pt_image_status look_at(struct reader *r, const uint8_t *fatbin, siz
     return PT_IMAGE_OK;
 }
 
-/* ---- the text of an entry --------------------------------------------------------------------- */
+/* ---- the text of an entry -------------------------------------------------------------------- */
 
 static size_t decompress_lz4(char *to, size_t size, const uint8_t *from, size_t bytes)
 {
@@ -187,7 +189,8 @@ static size_t decompress_lz4(char *to, size_t size, const uint8_t *from, size_t 
 #endif
 }
 
-static size_t decompress_zstd(struct pt_arena *arena, char *to, size_t size, const uint8_t *from, size_t bytes)
+static size_t decompress_zstd(struct pt_arena *arena, char *to, size_t size, const uint8_t *from,
+                              size_t bytes)
 {
 #ifdef PT_HAVE_ZSTD
     size_t n = ZSTD_decompress(to, size, from, bytes);
@@ -211,7 +214,8 @@ static const bool have_zstd = true;
 static const bool have_zstd = false;
 #endif
 
-/* Neither compression makes text more than 2^14 times smaller, so a wrong size cannot ask for much. */
+/* Neither compression makes text more than 2^14 times smaller, so a wrong size cannot ask for
+ * much. */
 enum { MAX_RATIO = 1 << 14 };
 
 static enum pt_image_status decompress(struct reader *r, const struct entry *e,
@@ -226,8 +230,9 @@ static enum pt_image_status decompress(struct reader *r, const struct entry *e,
         return fail_truncated(r);
     char *text = pt_arena_alloc(r->arena, e->plain_bytes + 1);
     unit->text = text;
-    unit->len = is_zstd ? decompress_zstd(r->arena, text, e->plain_bytes, payload, e->compressed_bytes)
-                        : decompress_lz4(text, e->plain_bytes, payload, e->compressed_bytes);
+    unit->len = is_zstd
+                    ? decompress_zstd(r->arena, text, e->plain_bytes, payload, e->compressed_bytes)
+                    : decompress_lz4(text, e->plain_bytes, payload, e->compressed_bytes);
     return unit->len ? PT_IMAGE_OK : fail_truncated(r);
 }
 
@@ -251,8 +256,8 @@ static enum pt_image_status fail_no_ptx(struct reader *r, const struct found *f)
 {
     char other[64] = "";
     if (f->newer)
-        snprintf(other, sizeof other, "; PTERA_COMPUTE_CAPABILITY=%u.%u runs what is there", f->newer / 10,
-                 f->newer % 10);
+        snprintf(other, sizeof other, "; PTERA_COMPUTE_CAPABILITY=%u.%u runs what is there",
+                 f->newer / 10, f->newer % 10);
     return fail(
         r, PT_IMAGE_NO_PTX,
         "no PTX for a device of compute capability %u.%u inside, only %s; nvcc adds it with "
@@ -261,7 +266,8 @@ static enum pt_image_status fail_no_ptx(struct reader *r, const struct found *f)
 }
 
 /* The text without the zeros behind it. */
-static enum pt_image_status give(struct reader *r, const char *text, size_t len, const char *if_empty)
+static enum pt_image_status give(struct reader *r, const char *text, size_t len,
+                                 const char *if_empty)
 {
     while (len && !text[len - 1])
         len--;
@@ -299,10 +305,11 @@ static enum pt_image_status read_fatbin(struct reader *r, const void *fatbin, si
     return status == PT_IMAGE_OK ? give(r, unit.text, unit.len, "the PTX inside is empty") : status;
 }
 
-/* ---- wrappers --------------------------------------------------------------------------------- */
+/* ---- wrappers -------------------------------------------------------------------------------- */
 
-/* Each unit with PTX is linked. Those without are left out: so is the vendor's device runtime library, machine code whose
- * functions Ptera has itself; functions of others are missed by the kernels that call them. */
+/* Each unit with PTX is linked. Those without are left out: so is the vendor's device runtime
+ * library, machine code whose functions Ptera has itself; functions of others are missed by the
+ * kernels that call them. */
 static enum pt_image_status read_units(struct reader *r, const void *const *fatbins)
 {
     PT_VEC(struct pt_link_unit) units = {0};
@@ -321,7 +328,7 @@ static enum pt_image_status read_units(struct reader *r, const void *const *fatb
     }
     if (!units.n)
         return fail_no_ptx(r, &last);
-    r->out->text = pt_link_join(units.v, units.n, r->arena, &r->out->len);
+    r->out->text = pt_link_text_join(units.v, units.n, r->arena, &r->out->len);
     return PT_IMAGE_OK;
 }
 
@@ -341,7 +348,7 @@ static enum pt_image_status read_wrapper(struct reader *r, const void *image, si
     return w.data ? read_fatbin(r, w.data, PT_IMAGE_UNSIZED) : fail_truncated(r);
 }
 
-/* ---- everything ------------------------------------------------------------------------------- */
+/* ---- everything ------------------------------------------------------------------------------ */
 
 static enum pt_image_status read_elf(struct reader *r, const void *image, size_t bytes)
 {
@@ -359,10 +366,11 @@ static enum pt_image_status read_elf(struct reader *r, const void *image, size_t
     }
     const char feature[2] = {cubin.feature, 0};
     if (!runs(r, cubin.sm, cubin.feature))
-        return fail(r, PT_IMAGE_NO_PTX,
-                    "the image holds PTX assembled for sm_%u%s, which a device of compute capability "
-                    "%u.%u does not run",
-                    cubin.sm, feature, r->sm / 10, r->sm % 10);
+        return fail(
+            r, PT_IMAGE_NO_PTX,
+            "the image holds PTX assembled for sm_%u%s, which a device of compute capability "
+            "%u.%u does not run",
+            cubin.sm, feature, r->sm / 10, r->sm % 10);
     return give(r, cubin.text, cubin.len, "the PTX inside is empty");
 }
 

@@ -1,4 +1,5 @@
-/* Images that program loaders get: PTX text, fatbinaries of nvcc and the wrappers around them, machine code. */
+/* Images that program loaders get: PTX text, fatbinaries of nvcc and the wrappers around them,
+ * machine code. */
 #ifndef PTERA_FRONTEND_FATBIN_H
 #define PTERA_FRONTEND_FATBIN_H
 
@@ -11,8 +12,9 @@ enum pt_image_status {
     PT_IMAGE_NOT_SUPPORTED /* a compression that this build has no library for */
 };
 
-/* The PTX of an image. `text` lies in the arena or in the image; several modules (of -rdc=true) are joined as
- * pt_link_join does. Where the status is not PT_IMAGE_OK `message` says why in words, without a final newline. */
+/* The PTX of an image. `text` lies in the arena or in the image; several modules (of -rdc=true)
+ * are joined as pt_link_text_join does. Where the status is not PT_IMAGE_OK `message` says why
+ * in words, without a final newline. */
 struct pt_image_text {
     const char *text;
     size_t len;
@@ -22,9 +24,10 @@ struct pt_image_text {
 /* As the size of an image of which only the address is known: its own fields tell where it ends. */
 #define PT_IMAGE_UNSIZED SIZE_MAX
 
-/* Finds the PTX for a device of compute capability `sm` (90: 9.0). Of several the newest that the device runs is taken; what is
- * for one architecture or family only (sm_90a, sm_100f) counts as newer than the plain one. A wrapper holds addresses: it is
- * followed only where the size is not known, since then the image is part of a program in memory. */
+/* Finds the PTX for a device of compute capability `sm` (90: 9.0). Of several the newest that
+ * the device runs is taken; what is for one architecture or family only (sm_90a, sm_100f) counts
+ * as newer than the plain one. A wrapper holds addresses: it is followed only where the size is
+ * not known, since then the image is part of a program in memory. */
 enum pt_image_status pt_image_read(const void *image, size_t bytes, unsigned sm,
                                    struct pt_arena *arena, struct pt_image_text *out);
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- registers and constants that fit a type ----------------------------------------------------------- */
+/* ---- registers and constants that fit a type ------------------------------------------------- */
 
 static uint64_t bit(enum pt_type type)
 {
@@ -46,9 +46,10 @@ static uint64_t float_regs(unsigned bits, bool wider)
     return set;
 }
 
-/* Registers an operand of the type accepts, as the assembler judges (PTX ISA 9.4, measured where the text is
- * silent): .bN registers fit any N-bit type, signed and unsigned mix, floating-point registers fit only their own and
- * untyped types. `vector`: elements of .v2 .v4 .v8, where floating-point types take integer registers too. */
+/* Registers an operand of the type accepts, as the assembler judges (PTX ISA 9.4, measured where
+ * the text is silent): .bN registers fit any N-bit type, signed and unsigned mix, floating-point
+ * registers fit only their own and untyped types. `vector`: elements of .v2 .v4 .v8, where
+ * floating-point types take integer registers too. */
 uint64_t pt_fit_regs(enum pt_type type, bool wider, bool vector)
 {
     unsigned bits = pt_type_bits(type);
@@ -76,8 +77,8 @@ uint64_t pt_fit_regs(enum pt_type type, bool wider, bool vector)
     }
 }
 
-/* Registers for a slot of a form. A .ftz conversion with a 64-bit side is expanded by the assembler, and what it expands to
- * takes no 128-bit registers. */
+/* Registers for a slot of a form. A .ftz conversion with a 64-bit side is expanded by the
+ * assembler, and what it expands to takes no 128-bit registers. */
 uint64_t pt_fit_slot(const struct pt_slot *slot, const struct pt_form *form, bool vector)
 {
     bool wider = slot->flags & PT_SLOT_WIDER;
@@ -122,7 +123,7 @@ static bool in_values(const struct pt_slot *slot, const struct pt_operand *o)
     return false;
 }
 
-/* ---- operands ------------------------------------------------------------------------------------------ */
+/* ---- operands -------------------------------------------------------------------------------- */
 
 static bool misfit(struct pt_misfit *why, const char *text)
 {
@@ -201,8 +202,9 @@ static bool sreg_fits(enum pt_sreg sreg, enum pt_type type, bool wider)
     return sreg == PT_SREG_gridid && (want == 32 || want == 64);
 }
 
-/* A selector of the video instructions (PTX ISA 9.7.18), as the assembler takes it: of a scalar one byte or half; of a source
- * one part of both sources for each part, of the result the parts that are written, downwards. */
+/* A selector of the video instructions (PTX ISA 9.7.18), as the assembler takes it: of a scalar
+ * one byte or half; of a source one part of both sources for each part, of the result the parts
+ * that are written, downwards. */
 static bool selector_fits(const struct pt_slot *slot, const struct pt_operand *o)
 {
     unsigned n = (unsigned)((uint64_t)o->imm >> 32), parts = slot->parts, last = 8;
@@ -270,7 +272,8 @@ static bool base_fits(const struct pt_func *f, const struct pt_operand *o, struc
     return true;
 }
 
-/* The name of a texture, sampler or surface; with `+` in the table, or a register with its handle. */
+/* The name of a texture, sampler or surface; with `+` in the table, or a register with its
+ * handle. */
 static bool handle_fits(const struct pt_func *f, const struct pt_candidate *c,
                         const struct pt_slot *slot, const struct pt_operand *o,
                         struct pt_misfit *why)
@@ -282,8 +285,8 @@ static bool handle_fits(const struct pt_func *f, const struct pt_candidate *c,
     return pt_fit_regs(PT_u64, false, false) >> o->type & 1 ? true : misfit_type(why, PT_u64, f, o);
 }
 
-/* The base of an address: of a type if the table says so (tensor memory, the least width of a register), else a register
- * of integer type, a variable or a constant. */
+/* The base of an address: of a type if the table says so (tensor memory, the least width of a
+ * register), else a register of integer type, a variable or a constant. */
 static bool typed_base_fits(const struct pt_func *f, const struct pt_candidate *c,
                             const struct pt_slot *slot, const struct pt_operand *o,
                             struct pt_misfit *why)
@@ -334,8 +337,8 @@ static uint8_t untyped_beside(const struct pt_func *f, const struct pt_operand *
     return PT_TYPE_NONE;
 }
 
-/* Elements of one type. As the assembler has it, their registers must fit each other, and then it is enough that one
- * fits the type: {.f64, .b64} passes for .u64. */
+/* Elements of one type. As the assembler has it, their registers must fit each other, and then
+ * it is enough that one fits the type: {.f64, .b64} passes for .u64. */
 static bool elements_fit(const struct pt_func *f, const struct pt_candidate *c,
                          const struct pt_slot *slot, const struct pt_operand *o,
                          struct pt_misfit *why)
@@ -484,7 +487,7 @@ uint32_t pt_fit_operands(const struct pt_func *f, const struct pt_candidate *c,
     return c->n_operands;
 }
 
-/* ---- literals take the type of their operand ----------------------------------------------------------- */
+/* ---- literals take the type of their operand ------------------------------------------------- */
 
 static uint64_t f32_bits(double d)
 {
@@ -494,7 +497,7 @@ static uint64_t f32_bits(double d)
     return bits;
 }
 
-void pt_insn_settle(enum pt_type type, struct pt_operand *o)
+void pt_fit_constant(enum pt_type type, struct pt_operand *o)
 {
     bool is_f32 = type == PT_f32 || (type == PT_b32 && o->type == PT_f64);
     if (is_f32 && o->type == PT_f64) {
@@ -522,7 +525,7 @@ void pt_fit_settle(struct pt_func *f, const struct pt_candidate *c, const struct
         slot = pt_slot_sub(slot, 0);
     if (o->kind == PT_OPND_IMM) {
         if (slot->kind != PT_SLOT_IMM && slot->kind != PT_SLOT_FIMM)
-            pt_insn_settle(pt_slot_type(slot, &c->form), o);
+            pt_fit_constant(pt_slot_type(slot, &c->form), o);
     } else if (o->kind == PT_OPND_VEC || o->kind == PT_OPND_PAIR) {
         unsigned n = o->kind == PT_OPND_PAIR ? 2 : (unsigned)o->imm;
         for (unsigned i = 0; i < n; i++)

@@ -21,14 +21,18 @@ struct pt_misfit {
     char text[160];
 };
 
-/* Registers an operand of the type accepts, a bit for each enum pt_type. `wider`: of more bits too; `vector`: an element of
- * .v2 .v4 .v8. */
+/* Registers an operand of the type accepts, a bit for each enum pt_type. `wider`: of more bits
+ * too; `vector`: an element of .v2 .v4 .v8. */
 uint64_t pt_fit_regs(enum pt_type type, bool wider, bool vector);
 /* The same for the values of a slot. */
 uint64_t pt_fit_slot(const struct pt_slot *slot, const struct pt_form *form, bool vector);
-/* Operands that fit, from the first on; c->n_operands if all do. `why`: NULL, or what is wrong with the next. */
+/* Operands that fit, from the first on; c->n_operands if all do. `why`: NULL, or what is wrong
+ * with the next. */
 uint32_t pt_fit_operands(const struct pt_func *f, const struct pt_candidate *c,
                          const struct pt_operand *operands, struct pt_misfit *why);
+/* Gives a constant the type: an integer becomes the low bits of it, a floating-point constant the
+ * bits of the value in that type. */
+void pt_fit_constant(enum pt_type type, struct pt_operand *constant);
 /* Gives literals the type of their operand. */
 void pt_fit_settle(struct pt_func *f, const struct pt_candidate *c, const struct pt_slot *slot,
                    struct pt_operand *o);

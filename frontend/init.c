@@ -1,7 +1,9 @@
 /* Initialisers of variables: values, addresses, nested braces; and the attributes of textures. */
-#include "frontend/parse.h"
+#include "frontend/init.h"
 
 #include <string.h>
+
+#include "frontend/constexpr.h"
 
 struct init {
     struct pt_symbol *sym;
@@ -19,7 +21,7 @@ static uint8_t *room(struct pt_parser *p, struct init *in, const struct pt_token
     if (end > in->bytes.n) {
         uint64_t more = end - in->bytes.n;
         if (more > p->init_left) {
-            pt_parse_error(p, at, "the initial value is too large");
+            pt_token_error(p, at, "the initial value is too large");
             return NULL;
         }
         p->init_left -= more;
@@ -48,14 +50,14 @@ static bool check_type(struct pt_parser *p, const struct pt_token *at, const str
     enum pt_type_class class = pt_type_class(sym->type);
     bool is_float = v->type == PT_f32 || v->type == PT_f64;
     if (class == PT_CLASS_H || (class == PT_CLASS_F && !is_float_type(sym->type)))
-        return pt_parse_error(p, at,
+        return pt_token_error(p, at,
                               "a variable of type .%s cannot have an initial value; use .b%u",
                               pt_type_name(sym->type), pt_type_bits(sym->type));
     if (is_float && class != PT_CLASS_F && class != PT_CLASS_B)
-        return pt_parse_error(p, at, "a floating-point value does not fit .%s",
+        return pt_token_error(p, at, "a floating-point value does not fit .%s",
                               pt_type_name(sym->type));
     if (!is_float && class == PT_CLASS_F)
-        return pt_parse_error(p, at, "an integer value does not fit .%s", pt_type_name(sym->type));
+        return pt_token_error(p, at, "an integer value does not fit .%s", pt_type_name(sym->type));
     return true;
 }
 
@@ -101,20 +103,20 @@ static struct pt_reloc *read_target(struct pt_parser *p, struct init *in, uint64
     const struct pt_binding *b =
         at.kind == PT_TOK_NAME ? pt_scope_find(&p->scopes, at.text, at.len) : NULL;
     if (at.kind != PT_TOK_NAME) {
-        pt_parse_unexpected(p, "the name of a variable or function");
+        pt_token_unexpected(p, "the name of a variable or function");
         return NULL;
     }
     if (!b || (b->kind != PT_NAME_SYM && b->kind != PT_NAME_FUNC)) {
-        pt_parse_error(p, &at, "'%.*s' is not a declared variable or function", PT_TOKEN_ARGS(&at));
+        pt_token_error(p, &at, "'%.*s' is not a declared variable or function", PT_TOKEN_ARGS(&at));
         return NULL;
     }
     const struct pt_symbol *s = b->kind == PT_NAME_SYM ? &p->m->symbols.v[b->index] : NULL;
     if (s && s->space != PT_SPACE_GLOBAL && s->space != PT_SPACE_CONST) {
-        pt_parse_error(
+        pt_token_error(
             p, &at, "an initial value can be the address of a '.global' or '.const' variable only");
         return NULL;
     }
-    if (!pt_parse_needs(p, &at, 21, s ? 0 : 20,
+    if (!pt_token_needs(p, &at, 21, s ? 0 : 20,
                         s ? "an address as initial value"
                           : "a function's address as initial value"))
         return NULL;
@@ -122,7 +124,7 @@ static struct pt_reloc *read_target(struct pt_parser *p, struct init *in, uint64
     if (r) {
         r->is_func = b->kind == PT_NAME_FUNC;
         r->target = b->index;
-        pt_parse_advance(p);
+        pt_token_advance(p);
     }
     return r;
 }
@@ -131,15 +133,15 @@ static bool read_addend(struct pt_parser *p, struct pt_reloc *r)
 {
     struct pt_const v;
     struct pt_token plus = p->tok;
-    if (!pt_parse_accept(p, '+'))
+    if (!pt_token_accept(p, '+'))
         return true;
     if (r->is_func)
-        return pt_parse_error(p, &plus, "nothing can be added to a function's address");
+        return pt_token_error(p, &plus, "nothing can be added to a function's address");
     struct pt_token at = p->tok;
-    if (!pt_const_parse(p, &v))
+    if (!pt_constexpr_parse(p, &v))
         return false;
     if (v.type != PT_s64 && v.type != PT_u64)
-        return pt_parse_error(p, &at, "an offset must be an integer");
+        return pt_token_error(p, &at, "an offset must be an integer");
     r->addend = v.i;
     return true;
 }
@@ -148,25 +150,25 @@ static bool check_address_type(struct pt_parser *p, const struct pt_token *at,
                                const struct pt_symbol *sym)
 {
     return sym->type == PT_u32 || sym->type == PT_u64 ||
-           pt_parse_error(p, at, "an address does not fit .%s; use .u64", pt_type_name(sym->type));
+           pt_token_error(p, at, "an address does not fit .%s; use .u64", pt_type_name(sym->type));
 }
 
 /* generic(NAME) */
 static bool read_generic(struct pt_parser *p, struct init *in, uint64_t offset)
 {
     struct pt_token at = p->tok;
-    pt_parse_advance(p);
-    if (!check_address_type(p, &at, in->sym) || !pt_parse_needs(p, &at, 31, 0, "generic()") ||
-        !pt_parse_expect(p, '('))
+    pt_token_advance(p);
+    if (!check_address_type(p, &at, in->sym) || !pt_token_needs(p, &at, 31, 0, "generic()") ||
+        !pt_token_expect(p, '('))
         return false;
     struct pt_token name = p->tok;
     struct pt_reloc *r = read_target(p, in, offset);
     if (!r)
         return false;
     if (r->is_func)
-        return pt_parse_error(p, &name, "generic() takes a variable");
+        return pt_token_error(p, &name, "generic() takes a variable");
     r->is_generic = 1;
-    return pt_parse_expect(p, ')') && read_addend(p, r);
+    return pt_token_expect(p, ')') && read_addend(p, r);
 }
 
 static bool read_address(struct pt_parser *p, struct init *in, uint64_t offset)
@@ -185,18 +187,18 @@ static bool read_mask(struct pt_parser *p, struct init *in, const struct pt_toke
     while (shift < 64 && mask->value != (uint64_t)0xff << shift)
         shift += 8;
     if (shift == 64)
-        return pt_parse_error(p, mask, "mask '%.*s' must be 0xff, 0xff00, 0xff0000 and so on",
+        return pt_token_error(p, mask, "mask '%.*s' must be 0xff, 0xff00, 0xff0000 and so on",
                               PT_TOKEN_ARGS(mask));
     if (in->sym->type != PT_u8)
-        return pt_parse_error(p, mask, "a byte of an address does not fit .%s; use .u8",
+        return pt_token_error(p, mask, "a byte of an address does not fit .%s; use .u8",
                               pt_type_name(in->sym->type));
-    if (!pt_parse_needs(p, mask, 71, 0, "mask()"))
+    if (!pt_token_needs(p, mask, 71, 0, "mask()"))
         return false;
     struct pt_reloc *r = read_target(p, in, offset);
     if (!r)
         return false;
     r->shift = (uint8_t)shift;
-    return pt_parse_expect(p, ')');
+    return pt_token_expect(p, ')');
 }
 
 /* ---- values and braces ----------------------------------------------------------------------- */
@@ -206,7 +208,7 @@ static bool is_mask(const struct pt_parser *p)
 {
     if (p->tok.kind != PT_TOK_INT)
         return false;
-    struct pt_token t = pt_parse_peek(p);
+    struct pt_token t = pt_token_peek(p);
     return t.kind == PT_TOK_PUNCT && t.punct == '(';
 }
 
@@ -214,18 +216,18 @@ static bool read_scalar(struct pt_parser *p, struct init *in, uint64_t offset)
 {
     struct pt_token at = p->tok;
     struct pt_const v;
-    if (pt_parse_is(p, '{'))
-        return pt_parse_error(p, &at, "too many braces in the initial value");
+    if (pt_token_is(p, '{'))
+        return pt_token_error(p, &at, "too many braces in the initial value");
     if (is_mask(p)) {
-        pt_parse_advance(p);
-        pt_parse_advance(p);
+        pt_token_advance(p);
+        pt_token_advance(p);
         return read_mask(p, in, &at, offset);
     }
     if (at.kind == PT_TOK_NAME && at.len == 7 && memcmp(at.text, "generic", 7) == 0)
         return read_generic(p, in, offset);
-    if (at.kind == PT_TOK_NAME && !pt_const_starts(&p->tok))
+    if (at.kind == PT_TOK_NAME && !pt_constexpr_starts(&p->tok))
         return read_address(p, in, offset);
-    return pt_const_parse(p, &v) && put_value(p, in, &at, &v, offset);
+    return pt_constexpr_parse(p, &v) && put_value(p, in, &at, &v, offset);
 }
 
 /* { element, … } of dimension `dim`, whose elements are `stride` units apart. *count: how many
@@ -237,22 +239,22 @@ static bool read_braces(struct pt_parser *p, struct init *in, uint32_t dim, uint
     for (uint32_t i = dim + 1; i < in->n_dims; i++)
         stride *= in->dims[i];
     *count = 0;
-    if (!pt_parse_expect(p, '{'))
+    if (!pt_token_expect(p, '{'))
         return false;
-    if (pt_parse_accept(p, '}'))
+    if (pt_token_accept(p, '}'))
         return true;
     do {
         uint64_t inner;
         if (in->dims[dim] && *count == in->dims[dim])
-            return pt_parse_error(p, &p->tok, "too many values (the dimension has %llu)",
+            return pt_token_error(p, &p->tok, "too many values (the dimension has %llu)",
                                   (unsigned long long)in->dims[dim]);
         uint64_t here = offset + *count * stride;
         if (!(dim + 1 < in->n_dims ? read_braces(p, in, dim + 1, here, &inner)
                                    : read_scalar(p, in, here)))
             return false;
         ++*count;
-    } while (pt_parse_accept(p, ','));
-    return pt_parse_expect(p, '}');
+    } while (pt_token_accept(p, ','));
+    return pt_token_expect(p, '}');
 }
 
 bool pt_init_parse(struct pt_parser *p, struct pt_symbol *sym, uint64_t *dims, uint32_t n_dims)
@@ -315,12 +317,12 @@ static bool read_attribute_name(struct pt_parser *p, enum pt_type type)
         if (!is_name(&at, attributes[i].name))
             continue;
         if (!(attributes[i].kinds & kind))
-            return pt_parse_error(p, &at, "'.%s' has no attribute '%s'", pt_type_name(type),
+            return pt_token_error(p, &at, "'.%s' has no attribute '%s'", pt_type_name(type),
                                   attributes[i].name);
-        pt_parse_advance(p);
-        return pt_parse_needs(p, &at, attributes[i].ptx, 0, attributes[i].name);
+        pt_token_advance(p);
+        return pt_token_needs(p, &at, attributes[i].ptx, 0, attributes[i].name);
     }
-    return pt_parse_unexpected(p, "the name of an attribute");
+    return pt_token_unexpected(p, "the name of an attribute");
 }
 
 static bool read_attribute_value(struct pt_parser *p)
@@ -328,23 +330,23 @@ static bool read_attribute_value(struct pt_parser *p)
     static const char *const values[] = {"nearest",   "linear",        "wrap",           "mirror",
                                          "clamp_ogl", "clamp_to_edge", "clamp_to_border"};
     struct pt_const v;
-    if (p->tok.kind != PT_TOK_NAME || pt_const_starts(&p->tok))
-        return pt_const_parse(p, &v);
+    if (p->tok.kind != PT_TOK_NAME || pt_constexpr_starts(&p->tok))
+        return pt_constexpr_parse(p, &v);
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        if (pt_parse_accept_name(p, values[i]))
+        if (pt_token_accept_name(p, values[i]))
             return true;
-    return pt_parse_unexpected(p, "the value of an attribute");
+    return pt_token_unexpected(p, "the value of an attribute");
 }
 
 bool pt_init_opaque(struct pt_parser *p, enum pt_type type)
 {
-    if (!pt_parse_expect(p, '{'))
+    if (!pt_token_expect(p, '{'))
         return false;
-    if (pt_parse_accept(p, '}'))
+    if (pt_token_accept(p, '}'))
         return true;
     do {
-        if (!read_attribute_name(p, type) || !pt_parse_expect(p, '=') || !read_attribute_value(p))
+        if (!read_attribute_name(p, type) || !pt_token_expect(p, '=') || !read_attribute_value(p))
             return false;
-    } while (pt_parse_accept(p, ','));
-    return pt_parse_expect(p, '}');
+    } while (pt_token_accept(p, ','));
+    return pt_token_expect(p, '}');
 }

@@ -1,8 +1,9 @@
 /* One instruction: spelling and operands to a form of the instruction table.
  *
- * A module spells a few hundred different instructions some hundred thousand times, so a spelling is matched against the
- * table once: its candidates (the lines that fit, one for each choice of optional operands) are kept in the
- * module, and an instruction costs a hash look-up and a check of its operands. */
+ * A module spells a few hundred different instructions some hundred thousand times, so a spelling
+ * is matched against the table once: its candidates (the lines that fit, one for each choice of
+ * optional operands) are kept in the module, and an instruction costs a hash look-up and a check of
+ * its operands. */
 #include "frontend/insn.h"
 
 #include <stdio.h>
@@ -32,7 +33,7 @@ struct place {
     uint32_t len, line, col;
 };
 
-/* ---- the cache of spellings ---------------------------------------------------------------------------- */
+/* ---- the cache of spellings ------------------------------------------------------------------ */
 
 static uint32_t hash_of(const char *s, uint32_t len)
 {
@@ -146,144 +147,7 @@ static struct spelling *find_spelling(struct pt_module *m, const char *text, uin
     return sp;
 }
 
-/* ---- what is wrong ------------------------------------------------------------------------------------- */
-
-static void error_part(const struct place *p, const struct pt_parts *parts, unsigned i,
-                       const char *what)
-{
-    pt_diag_error(&p->m->diags, p->line, p->col + parts->at[i] - 1, parts->len[i] + 1,
-                  "'.%.*s' %s '%.*s'", (int)parts->len[i], p->s + parts->at[i], what, (int)p->len,
-                  p->s);
-}
-
-static bool some_line(struct pt_search *s, unsigned first, unsigned n)
-{
-    for (unsigned i = 0; i < n; i++)
-        if (pt_spell_search(s, pt_line_at(first + i)))
-            return true;
-    return false;
-}
-
-static void unknown_mnemonic(const struct place *p, const struct pt_parts *parts)
-{
-    uint32_t near_len = 0;
-    const char *near = pt_mnemonic_near(p->s, parts->mnemonic_len, &near_len);
-    uint32_t len = parts->mnemonic_len ? parts->mnemonic_len : 1;
-    if (!near) {
-        pt_diag_error(&p->m->diags, p->line, p->col, len, "unknown instruction '%.*s'", (int)p->len,
-                      p->s);
-        return;
-    }
-    struct pt_search s = {.parts = parts, .skip = -1, .any_type = -1};
-    unsigned n, first = pt_lines_find(near, near_len, &n);
-    bool fits = true;
-    for (unsigned i = 0; i < parts->n; i++)
-        fits = fits && parts->token[i];
-    fits = fits && some_line(&s, first, n);
-    int rest = fits ? (int)(p->len - parts->mnemonic_len) : 0;
-    pt_diag_error(&p->m->diags, p->line, p->col, len,
-                  "unknown instruction '%.*s'; did you mean '%.*s%.*s'?", (int)p->len, p->s,
-                  (int)near_len, near, rest, p->s + parts->mnemonic_len);
-}
-
-/* A part no instruction has: the nearest that the mnemonic has, if there is one. */
-static void unknown_part(const struct place *p, const struct pt_parts *parts, unsigned part,
-                         unsigned first, unsigned n)
-{
-    unsigned best = parts->len[part] / 3 + 2;
-    char near[64] = "", name[64];
-    for (unsigned i = 0; i < n; i++)
-        for (unsigned e = 0; e < pt_line_at(first + i)->n_elems; e++) {
-            const struct pt_elem *elem = pt_line_elem(pt_line_at(first + i), e);
-            for (unsigned a = 0; a < elem->n; a++) {
-                pt_token_name(pt_elem_alt(elem, a)->token[0], name);
-                unsigned d = pt_word_distance(p->s + parts->at[part], parts->len[part], name + 1,
-                                              (uint32_t)strlen(name) - 1);
-                if (d < best) {
-                    best = d;
-                    memcpy(near, name, sizeof near);
-                }
-            }
-        }
-    char text[128] = "is not known in";
-    if (*near)
-        snprintf(text, sizeof text, "is not known (did you mean '%s'?) in", near);
-    error_part(p, parts, part, text);
-}
-
-/* The alternatives of the element a line lacks, those that are not in the list yet. */
-static void list_alternatives(const struct pt_search *s, char *list, size_t size, unsigned *count)
-{
-    const struct pt_elem *elem = pt_line_elem(s->line, (unsigned)s->lacking);
-    for (unsigned a = 0; a < elem->n; a++) {
-        const struct pt_alt *alt = pt_elem_alt(elem, a);
-        char text[3 * 64 + 3] = " ", name[64];
-        for (unsigned t = 0; t < alt->n; t++) {
-            pt_token_name(alt->token[t], name);
-            strcat(text, name);
-        }
-        strcat(text, ",");
-        if (strstr(list, text))
-            continue;
-        if ((*count)++ < 10 && strlen(list) + strlen(text) < size)
-            strcat(list, text);
-    }
-}
-
-/* True, and said, if some line fits but for one element. */
-static bool missing_part(const struct place *p, struct pt_search *s, unsigned first, unsigned n)
-{
-    char list[256] = "";
-    unsigned count = 0;
-    s->may_lack = true;
-    for (unsigned i = 0; i < n; i++)
-        if (pt_spell_search(s, pt_line_at(first + i)))
-            list_alternatives(s, list, sizeof list, &count);
-    s->may_lack = false;
-    if (!count)
-        return false;
-    list[strlen(list) - 1] = 0;
-    pt_diag_error(&p->m->diags, p->line, p->col, p->len, "'%.*s' needs%s%s%s", (int)p->len, p->s,
-                  count > 1 ? " one of" : "", list, count > 10 ? ", ..." : "");
-    return true;
-}
-
-/* No line fits the spelling: tries which one change would make it fit. */
-static void explain_spelling(const struct place *p)
-{
-    struct pt_parts parts;
-    int unknown = pt_spell_split(&parts, p->s, p->len);
-    unsigned n, first = pt_lines_find(p->s, parts.mnemonic_len, &n);
-    if (!n) {
-        unknown_mnemonic(p, &parts);
-        return;
-    }
-    if (unknown >= 0) {
-        unknown_part(p, &parts, (unsigned)unknown, first, n);
-        return;
-    }
-    if (parts.opcode_after >= 0) {
-        error_part(p, &parts, (unsigned)parts.opcode_after,
-                   "must come right behind the name of the instruction in");
-        return;
-    }
-    struct pt_search s = {.parts = &parts, .skip = -1, .any_type = -1};
-    for (s.skip = (int)parts.n - 1; s.skip >= 0; s.skip--)
-        if (some_line(&s, first, n)) {
-            error_part(p, &parts, (unsigned)s.skip, "is not allowed in");
-            return;
-        }
-    if (missing_part(p, &s, first, n))
-        return;
-    for (s.any_type = (int)parts.n - 1; s.any_type >= 0; s.any_type--)
-        if ((parts.token[s.any_type] & PT_TOKEN_TYPE) && some_line(&s, first, n)) {
-            error_part(p, &parts, (unsigned)s.any_type, "is the wrong type for");
-            return;
-        }
-    pt_diag_error(&p->m->diags, p->line, p->col, p->len,
-                  "no form of '%.*s' has these modifiers and types: '%.*s'",
-                  (int)parts.mnemonic_len, p->s, (int)p->len, p->s);
-}
+/* ---- what is wrong --------------------------------------------------------------------------- */
 
 static void explain_count(const struct place *p, const struct spelling *sp, uint32_t n_operands)
 {
@@ -380,7 +244,7 @@ static void explain_when(const struct place *p, const char *name, const struct p
                       when->ptx_hi / 10, when->ptx_hi % 10, m->ptx / 10, m->ptx % 10);
 }
 
-/* ---- the match ----------------------------------------------------------------------------------------- */
+/* ---- the match ------------------------------------------------------------------------------- */
 
 static uint32_t intern(struct pt_module *m, struct pt_candidate *c)
 {
@@ -397,8 +261,8 @@ static uint32_t intern(struct pt_module *m, struct pt_candidate *c)
     return c->index;
 }
 
-/* What an operand needs of its own: special registers have a first .version and .target, and so have the addresses of
- * kernels and of textures and surfaces taken by mov. Its name, or NULL. */
+/* What an operand needs of its own: special registers have a first .version and .target, and so
+ * have the addresses of kernels and of textures and surfaces taken by mov. Its name, or NULL. */
 static const char *operand_needs(const struct place *p, const struct pt_form *form,
                                  const struct pt_operand *o, uint16_t *ptx, uint16_t *sm)
 {
@@ -461,7 +325,7 @@ uint32_t pt_insn_match(struct pt_module *m, struct pt_func *f, const char *spell
             break;
     }
     if (!sp->n) {
-        explain_spelling(&p);
+        pt_spell_explain(m, spelling, len, line, col);
     } else if (!fits) {
         explain_operands(&p, sp, operands, n_operands);
     } else if (!pt_when_holds(&fits->when, target, m->ptx)) {

@@ -272,7 +272,8 @@ void pt_lex_again_as_number(struct pt_lexer *x, struct pt_token *t)
 
 /* ---- the other tokens ------------------------------------------------------------------------ */
 
-/* ".word", also with digits first (".1d") and with "::" parts (".L1::no_allocate"), one of which may be a ratio (".sp::2:4"). */
+/* ".word", also with digits first (".1d") and with "::" parts (".L1::no_allocate"), one of which
+ * may be a ratio (".sp::2:4"). */
 static void read_dot(struct pt_lexer *x, struct pt_token *t)
 {
     const char *p = word_end(x, x->p + 1);

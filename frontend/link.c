@@ -1,9 +1,12 @@
 /* Linking: names with linkage that several modules of one text share.
  *
- * Each module is read as if it were alone, with names of its own; where it first declares a name with linkage, the function or
- * variable that other modules have under that name takes its part. PTX ISA, "Linking Directives": of .weak definitions the
- * first stays, and gives way to a .visible one; of .common ones the largest counts; .extern ones wait for any of these. */
-#include "frontend/parse.h"
+ * Each module is read as if it were alone, with names of its own; where it first declares a name
+ * with linkage, the function or variable that other modules have under that name takes its part.
+ * PTX ISA, "Linking Directives": of .weak definitions the first stays, and gives way to a .visible
+ * one; of .common ones the largest counts; .extern ones wait for any of these. */
+#include "frontend/link.h"
+
+#include "frontend/redeclare.h"
 
 /* Of the name in other modules, or NULL. The entry is made where there is none. */
 static const struct pt_binding *find(struct pt_parser *p, const struct pt_token *at,
@@ -19,9 +22,9 @@ static const struct pt_binding *find(struct pt_parser *p, const struct pt_token 
 static bool check_kind(struct pt_parser *p, const struct pt_token *at, const struct pt_binding *b,
                        enum pt_name_kind kind)
 {
-    return b->kind == kind || pt_parse_error(p, at, "'%.*s' is a %s on %s", PT_TOKEN_ARGS(at),
+    return b->kind == kind || pt_token_error(p, at, "'%.*s' is a %s on %s", PT_TOKEN_ARGS(at),
                                              b->kind == PT_NAME_FUNC ? "function" : "variable",
-                                             pt_parse_line(p, b->line));
+                                             pt_token_line(p, b->line));
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */
@@ -36,17 +39,17 @@ bool pt_link_function(struct pt_parser *p, const struct pt_token *at, uint32_t *
         return false;
     const struct pt_func *old = &p->m->funcs.v[b->index], *now = &p->m->funcs.v[*func];
     bool is_defined = !old->is_declared_only || old->alias_of;
-    if (!pt_func_same(p->m, old, now))
-        return pt_parse_error(p, at, "'%.*s' was declared differently on %s", PT_TOKEN_ARGS(at),
-                              pt_parse_line(p, old->line));
+    if (!pt_redeclare_same(p->m, old, now))
+        return pt_token_error(p, at, "'%.*s' was declared differently on %s", PT_TOKEN_ARGS(at),
+                              pt_token_line(p, old->line));
     *is_spare = is_defined && !now->is_declared_only && now->linkage == PT_LINK_WEAK;
     if (is_defined && !now->is_declared_only && !*is_spare && old->linkage != PT_LINK_WEAK)
-        return pt_parse_error(p, at, "'%.*s' is already defined on %s", PT_TOKEN_ARGS(at),
-                              pt_parse_line(p, old->line));
+        return pt_token_error(p, at, "'%.*s' is already defined on %s", PT_TOKEN_ARGS(at),
+                              pt_token_line(p, old->line));
     if (is_defined && now->is_declared_only)
         p->m->funcs.n--;
     else if (!*is_spare)
-        pt_func_replace(p, b->index, *func);
+        pt_redeclare_replace(p, b->index, *func);
     *func = b->index;
     return true;
 }
@@ -83,11 +86,11 @@ static bool check_variable(struct pt_parser *p, const struct pt_token *at,
     bool are_common = old->linkage == PT_LINK_COMMON && now->linkage == PT_LINK_COMMON;
     if ((rank(old) == rank(now) && old->linkage == PT_LINK_VISIBLE) ||
         (are_common && old->init && now->init))
-        return pt_parse_error(p, at, "'%.*s' is already defined on %s", PT_TOKEN_ARGS(at),
-                              pt_parse_line(p, old->line));
+        return pt_token_error(p, at, "'%.*s' is already defined on %s", PT_TOKEN_ARGS(at),
+                              pt_token_line(p, old->line));
     return is_same_variable(old, now) ||
-           pt_parse_error(p, at, "'%.*s' was declared differently on %s", PT_TOKEN_ARGS(at),
-                          pt_parse_line(p, old->line));
+           pt_token_error(p, at, "'%.*s' was declared differently on %s", PT_TOKEN_ARGS(at),
+                          pt_token_line(p, old->line));
 }
 
 bool pt_link_variable(struct pt_parser *p, const struct pt_token *at, const struct pt_symbol *now,

@@ -1,19 +1,19 @@
-/* Several modules become one. A text may hold modules one behind the other, each but the last ended by a zero byte: pt_parse
- * reads them into one pt_module, where a name with linkage means the same thing in all of them. */
+/* Names with linkage that several modules of one text share. */
 #ifndef PTERA_FRONTEND_LINK_H
 #define PTERA_FRONTEND_LINK_H
 
-#include "ir/arena.h"
+#include "frontend/token.h"
 
-/* A module to be linked. `name` (NULL: none) is what messages call it. */
-struct pt_link_unit {
-    const char *name, *text;
-    size_t len;
-};
-
-/* Joins modules to such a text; each begins with a line marker (`# 1 "NAME"`) if it has a name. NUL-terminated, in `arena`;
- * *len is its length. */
-char *pt_link_join(const struct pt_link_unit *units, uint32_t n, struct pt_arena *arena,
-                   size_t *len);
+/* For the first declaration of a name with linkage in the module that is read: *func (the last one)
+ * becomes what other modules have under that name. If *is_spare it is a second .weak definition:
+ * its body is to be read and dropped. */
+bool pt_link_function(struct pt_parser *p, const struct pt_token *at, uint32_t *func,
+                      bool *is_spare);
+/* For a variable: *symbol is the one of other modules, made to what both declare, or PT_NONE: `now`
+ * is to be added. */
+bool pt_link_variable(struct pt_parser *p, const struct pt_token *at, const struct pt_symbol *now,
+                      uint32_t *symbol);
+/* After the last of several modules. */
+bool pt_link_check(struct pt_parser *p);
 
 #endif

@@ -1,7 +1,9 @@
 /* Source lines: .file and .loc. */
-#include "frontend/parse.h"
+#include "frontend/loc.h"
 
 #include <string.h>
+
+#include "frontend/constexpr.h"
 
 /* ---- .file ----------------------------------------------------------------------------------- */
 
@@ -41,23 +43,23 @@ bool pt_loc_file(struct pt_parser *p)
 {
     uint32_t number;
     struct pt_const ignored;
-    pt_parse_advance(p);
+    pt_token_advance(p);
     struct pt_token at = p->tok;
-    if (!pt_parse_u32(p, &number))
+    if (!pt_token_u32(p, &number))
         return false;
     if (p->tok.kind != PT_TOK_STRING)
-        return pt_parse_unexpected(p, "the name of a file");
+        return pt_token_unexpected(p, "the name of a file");
     uint32_t file = find_file(p, number);
     if (p->m->files.v[file].name != unnamed)
-        return pt_parse_error(p, &at, "file %u is already declared", number);
+        return pt_token_error(p, &at, "file %u is already declared", number);
     p->m->files.v[file].name = pt_arena_text(&p->m->arena, p->tok.text + 1, p->tok.len - 2);
-    pt_parse_advance(p);
+    pt_token_advance(p);
     at = p->tok;
-    if (!pt_parse_accept(p, ','))
+    if (!pt_token_accept(p, ','))
         return true;
-    if (!pt_parse_needs(p, &at, 32, 0, "the time of a file") || !pt_const_parse(p, &ignored))
+    if (!pt_token_needs(p, &at, 32, 0, "the time of a file") || !pt_constexpr_parse(p, &ignored))
         return false;
-    return !pt_parse_accept(p, ',') || pt_const_parse(p, &ignored);
+    return !pt_token_accept(p, ',') || pt_constexpr_parse(p, &ignored);
 }
 
 /* ---- .loc ------------------------------------------------------------------------------------ */
@@ -100,7 +102,7 @@ static void add_loc(struct pt_parser *p, const struct pt_loc *loc)
 static bool read_place(struct pt_parser *p, struct pt_loc *loc)
 {
     uint32_t file;
-    if (!pt_parse_u32(p, &file) || !pt_parse_u32(p, &loc->line) || !pt_parse_u32(p, &loc->col))
+    if (!pt_token_u32(p, &file) || !pt_token_u32(p, &loc->line) || !pt_token_u32(p, &loc->col))
         return false;
     loc->file = find_file(p, file);
     return true;
@@ -112,25 +114,25 @@ static bool read_inlined(struct pt_parser *p, struct pt_loc *loc)
     struct pt_token at = p->tok;
     struct pt_loc outer = {0};
     uint32_t ignored;
-    if (!pt_parse_accept_name(p, "function_name"))
-        return pt_parse_unexpected(p, "'function_name'");
-    if (!pt_parse_needs(p, &at, 70, 0, "function_name"))
+    if (!pt_token_accept_name(p, "function_name"))
+        return pt_token_unexpected(p, "'function_name'");
+    if (!pt_token_needs(p, &at, 70, 0, "function_name"))
         return false;
     if (p->tok.kind != PT_TOK_NAME && p->tok.kind != PT_TOK_DOT)
-        return pt_parse_unexpected(p, "a label of a debug section");
-    pt_parse_advance(p);
-    if (pt_parse_accept(p, '+') && !pt_parse_u32(p, &ignored))
+        return pt_token_unexpected(p, "a label of a debug section");
+    pt_token_advance(p);
+    if (pt_token_accept(p, '+') && !pt_token_u32(p, &ignored))
         return false;
-    if (!pt_parse_expect(p, ','))
+    if (!pt_token_expect(p, ','))
         return false;
     at = p->tok;
-    if (!pt_parse_accept_name(p, "inlined_at"))
-        return pt_parse_unexpected(p, "'inlined_at'");
+    if (!pt_token_accept_name(p, "inlined_at"))
+        return pt_token_unexpected(p, "'inlined_at'");
     if (!read_place(p, &outer))
         return false;
     loc->inlined_at = p->loc_slots.n ? *loc_slot(p, &outer) : 0;
     if (!loc->inlined_at)
-        return pt_parse_error(p, &at,
+        return pt_token_error(p, &at,
                               "no '.loc' before this one stands at the place it is inlined at");
     return true;
 }
@@ -138,8 +140,8 @@ static bool read_inlined(struct pt_parser *p, struct pt_loc *loc)
 bool pt_loc_parse(struct pt_parser *p)
 {
     struct pt_loc loc = {0};
-    pt_parse_advance(p);
-    if (!read_place(p, &loc) || (pt_parse_accept(p, ',') && !read_inlined(p, &loc)))
+    pt_token_advance(p);
+    if (!read_place(p, &loc) || (pt_token_accept(p, ',') && !read_inlined(p, &loc)))
         return false;
     add_loc(p, &loc);
     return true;
@@ -150,6 +152,6 @@ bool pt_loc_intermediate(struct pt_parser *p)
 {
     struct pt_token at = p->tok;
     struct pt_loc ignored = {0};
-    pt_parse_advance(p);
-    return pt_parse_needs(p, &at, 94, 0, ".loc_intermediate") && read_place(p, &ignored);
+    pt_token_advance(p);
+    return pt_token_needs(p, &at, 94, 0, ".loc_intermediate") && read_place(p, &ignored);
 }

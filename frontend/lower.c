@@ -1,7 +1,8 @@
 /* From the parsed to the lowered state: one function, when it is first needed.
  *
- * A register that a thread reads before it has written it holds zero (predicates: false), from where each activation of its function
- * begins: lowering writes it there, wherever a path leads to such a read, so that both engines and all analyses see the same. */
+ * A register that a thread reads before it has written it holds zero (predicates: false), from
+ * where each activation of its function begins: lowering writes it there, wherever a path leads to
+ * such a read, so that both engines and all analyses see the same. */
 #include "ir/ir.h"
 
 #include <setjmp.h>
@@ -92,9 +93,10 @@ static bool falls_off(const struct lower *l)
     return false;
 }
 
-/* ---- registers that are read before they are written ------------------------------------------ */
+/* ---- registers that are read before they are written ----------------------------------------- */
 
-/* How zero comes into a register of the type: a move of those of its width, but of 8 bits there is none. */
+/* How zero comes into a register of the type: a move of those of its width, but of 8 bits there
+ * is none. */
 static const char *zero_form(enum pt_type type)
 {
     if (type == PT_pred)
@@ -158,7 +160,7 @@ static void find_unwritten(struct lower *l)
             *pt_vec_push(&l->scratch, &l->unwritten) = r;
 }
 
-/* ---- the body ---------------------------------------------------------------------------------- */
+/* ---- the body -------------------------------------------------------------------------------- */
 
 /* Instructions that other lanes or threads take part in lose their guards, and the body gets an
  * end. What is read before it is written is set to zero first. */

@@ -1,8 +1,11 @@
 /* Operands of instructions, read generically: which of them an instruction takes is the
  * instruction table's business. */
-#include "frontend/parse.h"
+#include "frontend/operand.h"
 
 #include <string.h>
+
+#include "frontend/constexpr.h"
+#include "frontend/label.h"
 
 static struct pt_operand *push(struct pt_parser *p, enum pt_operand_kind kind, uint32_t index)
 {
@@ -15,7 +18,7 @@ static struct pt_operand *push(struct pt_parser *p, enum pt_operand_kind kind, u
  * `kind` for them. */
 static struct pt_operand *group(struct pt_parser *p, enum pt_operand_kind kind, uint32_t first)
 {
-    struct pt_func *f = pt_parse_func(p);
+    struct pt_func *f = pt_token_func(p);
     uint32_t n = p->operands.n - first, index = f->operands.n;
     if (n)
         memcpy(pt_vec_extend(&p->m->arena, &f->operands, n), p->operands.v + first,
@@ -29,7 +32,7 @@ static struct pt_operand *group(struct pt_parser *p, enum pt_operand_kind kind, 
 static bool constant(struct pt_parser *p)
 {
     struct pt_const v;
-    if (!pt_const_parse(p, &v))
+    if (!pt_constexpr_parse(p, &v))
         return false;
     struct pt_operand *o = push(p, PT_OPND_IMM, 0);
     o->type = (uint8_t)v.type;
@@ -45,13 +48,13 @@ static bool offset(struct pt_parser *p, int64_t *imm)
 {
     struct pt_const v;
     *imm = 0;
-    if (!pt_parse_accept(p, '+'))
+    if (!pt_token_accept(p, '+'))
         return true;
     struct pt_token at = p->tok;
-    if (!pt_const_parse(p, &v))
+    if (!pt_constexpr_parse(p, &v))
         return false;
     if (v.type == PT_f32 || v.type == PT_f64)
-        return pt_parse_error(p, &at, "an offset must be an integer");
+        return pt_token_error(p, &at, "an offset must be an integer");
     *imm = v.i;
     return true;
 }
@@ -65,9 +68,9 @@ static bool vector_component(struct pt_parser *p, uint32_t reg, uint32_t count, 
     const char *c = t->len == 2 ? strchr(names, t->text[1]) : NULL;
     uint32_t i = c ? (uint32_t)(c - names) & 3 : count;
     if (i >= count)
-        return pt_parse_error(p, t, "'%.*s' is no component of a vector of %u", PT_TOKEN_ARGS(t),
+        return pt_token_error(p, t, "'%.*s' is no component of a vector of %u", PT_TOKEN_ARGS(t),
                               count);
-    pt_parse_advance(p);
+    pt_token_advance(p);
     push(p, PT_OPND_REG, reg + i)->type = type;
     return true;
 }
@@ -92,17 +95,17 @@ static bool selector(struct pt_parser *p, struct pt_operand *o)
         digits = digits << 4 | (uint32_t)(t->text[i] - '0');
     }
     if (!ok)
-        return pt_parse_error(p, t, "'%.*s' is no selector of a register", PT_TOKEN_ARGS(t));
+        return pt_token_error(p, t, "'%.*s' is no selector of a register", PT_TOKEN_ARGS(t));
     o->select = (uint8_t)t->text[1];
     o->imm = (int64_t)digits | (int64_t)(t->len - 2) << 32;
-    pt_parse_advance(p);
+    pt_token_advance(p);
     return true;
 }
 
 /* A register whose name has been read. */
 static bool reg_operand(struct pt_parser *p, const struct pt_binding *b, uint32_t reg)
 {
-    uint8_t type = pt_parse_func(p)->regs.v[reg].type;
+    uint8_t type = pt_token_func(p)->regs.v[reg].type;
     uint32_t count = b->kind == PT_NAME_REG ? b->count : 1;
     bool has_suffix = p->tok.kind == PT_TOK_DOT;
     if (count > 1 && has_suffix)
@@ -157,16 +160,16 @@ static bool sreg_operand(struct pt_parser *p, const struct pt_token *name)
     enum pt_sreg s = find_sreg(name, suffix.text, has_suffix ? suffix.len : 0);
     if (s) {
         if (has_suffix)
-            pt_parse_advance(p);
+            pt_token_advance(p);
         push_sreg(p, s);
         return true;
     }
     if (has_suffix && (find_sreg(name, ".x", 2) || find_sreg(name, "", 0)))
-        return pt_parse_error(p, &suffix, "'%.*s' has no component '%.*s'", PT_TOKEN_ARGS(name),
+        return pt_token_error(p, &suffix, "'%.*s' has no component '%.*s'", PT_TOKEN_ARGS(name),
                               PT_TOKEN_ARGS(&suffix));
     if (!has_suffix && sreg_vector(p, name))
         return true;
-    return pt_parse_error(p, name, "'%.*s' is not declared", PT_TOKEN_ARGS(name));
+    return pt_token_error(p, name, "'%.*s' is not declared", PT_TOKEN_ARGS(name));
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -180,14 +183,14 @@ static bool element_operand(struct pt_parser *p, uint32_t index)
     struct pt_const v;
     uint32_t first = p->operands.n;
     if (!sym->is_array || !p->may_index)
-        return pt_parse_error(p, &at, "only an array that is a whole operand can have an index");
-    pt_parse_advance(p);
+        return pt_token_error(p, &at, "only an array that is a whole operand can have an index");
+    pt_token_advance(p);
     at = p->tok;
-    if (!pt_const_parse(p, &v))
+    if (!pt_constexpr_parse(p, &v))
         return false;
     if (v.type != PT_s64 && v.type != PT_u64)
-        return pt_parse_error(p, &at, "an index must be an integer");
-    if (!pt_parse_expect(p, ']'))
+        return pt_token_error(p, &at, "an index must be an integer");
+    if (!pt_token_expect(p, ']'))
         return false;
     push(p, PT_OPND_SYM, index)->imm =
         (int64_t)((uint64_t)v.i * pt_type_bytes(sym->type) * sym->vec);
@@ -201,7 +204,7 @@ static bool sym_operand(struct pt_parser *p, enum pt_operand_kind kind, uint32_t
     int64_t imm;
     if (kind == PT_OPND_SYM)
         p->m->symbols.v[index].is_used = 1;
-    if (kind == PT_OPND_SYM && pt_parse_is(p, '['))
+    if (kind == PT_OPND_SYM && pt_token_is(p, '['))
         return element_operand(p, index);
     if (!offset(p, &imm))
         return false;
@@ -213,7 +216,7 @@ static bool name_operand(struct pt_parser *p)
 {
     struct pt_token name = p->tok;
     uint32_t reg;
-    pt_parse_advance(p);
+    pt_token_advance(p);
     const struct pt_binding *b = pt_scope_find_reg(&p->scopes, name.text, name.len, &reg);
     if (b)
         return reg_operand(p, b, reg);
@@ -227,7 +230,7 @@ static bool name_operand(struct pt_parser *p)
         push(p, PT_OPND_TABLE, b->index);
         return true;
     case PT_NAME_LABEL:
-        return pt_parse_error(p, &name, "label '%.*s' cannot be an operand here",
+        return pt_token_error(p, &name, "label '%.*s' cannot be an operand here",
                               PT_TOKEN_ARGS(&name));
     default:
         return sreg_operand(p, &name);
@@ -243,14 +246,14 @@ static bool is_sink(const struct pt_token *t)
  * register. */
 static bool name_follows(const struct pt_parser *p)
 {
-    struct pt_token t = pt_parse_peek(p);
-    return t.kind == PT_TOK_NAME && !pt_const_starts(&t);
+    struct pt_token t = pt_token_peek(p);
+    return t.kind == PT_TOK_NAME && !pt_constexpr_starts(&t);
 }
 
 static bool signed_name(struct pt_parser *p, uint8_t flag)
 {
     uint32_t at = p->operands.n;
-    pt_parse_advance(p);
+    pt_token_advance(p);
     if (!name_operand(p))
         return false;
     p->operands.v[at].flags |= flag;
@@ -263,16 +266,16 @@ static bool simple(struct pt_parser *p)
     const struct pt_token *t = &p->tok;
     if (is_sink(t)) {
         push(p, PT_OPND_SINK, 0);
-        pt_parse_advance(p);
+        pt_token_advance(p);
         return true;
     }
-    if ((pt_parse_is(p, '!') || pt_parse_is(p, '-')) && name_follows(p))
-        return signed_name(p, pt_parse_is(p, '!') ? PT_OPND_NEG : PT_OPND_MINUS);
-    if (pt_const_starts(&p->tok))
+    if ((pt_token_is(p, '!') || pt_token_is(p, '-')) && name_follows(p))
+        return signed_name(p, pt_token_is(p, '!') ? PT_OPND_NEG : PT_OPND_MINUS);
+    if (pt_constexpr_starts(&p->tok))
         return constant(p);
     if (t->kind == PT_TOK_NAME)
         return name_operand(p);
-    return pt_parse_unexpected(p, "an operand");
+    return pt_token_unexpected(p, "an operand");
 }
 
 /* ---- groups ---------------------------------------------------------------------------------- */
@@ -285,16 +288,16 @@ static void spread_vector(struct pt_parser *p)
         return;
     p->operands.n--;
     for (int64_t i = 0; i < vector.imm; i++)
-        *pt_vec_push(&p->m->arena, &p->operands) = pt_parse_func(p)->operands.v[vector.index + i];
+        *pt_vec_push(&p->m->arena, &p->operands) = pt_token_func(p)->operands.v[vector.index + i];
 }
 
 /* { a, b, … } or ( a, b, … ), up to `close`. */
 static bool elements(struct pt_parser *p, enum pt_operand_kind kind, int close)
 {
     uint32_t first = p->operands.n;
-    pt_parse_advance(p);
-    if (kind == PT_OPND_LIST && pt_parse_is(p, close)) {
-        pt_parse_advance(p);
+    pt_token_advance(p);
+    if (kind == PT_OPND_LIST && pt_token_is(p, close)) {
+        pt_token_advance(p);
         group(p, kind, first);
         return true;
     }
@@ -303,8 +306,8 @@ static bool elements(struct pt_parser *p, enum pt_operand_kind kind, int close)
             return false;
         if (kind == PT_OPND_LIST)
             spread_vector(p);
-    } while (pt_parse_accept(p, ','));
-    if (!pt_parse_expect(p, close))
+    } while (pt_token_accept(p, ','));
+    if (!pt_token_expect(p, close))
         return false;
     group(p, kind, first);
     return true;
@@ -312,14 +315,14 @@ static bool elements(struct pt_parser *p, enum pt_operand_kind kind, int close)
 
 static bool memory_base(struct pt_parser *p)
 {
-    if (p->tok.kind != PT_TOK_NAME || pt_const_starts(&p->tok))
-        return pt_const_starts(&p->tok) ? constant(p) : pt_parse_unexpected(p, "an address");
+    if (p->tok.kind != PT_TOK_NAME || pt_constexpr_starts(&p->tok))
+        return pt_constexpr_starts(&p->tok) ? constant(p) : pt_token_unexpected(p, "an address");
     uint32_t at = p->operands.n;
     if (!name_operand(p))
         return false;
     struct pt_operand *base = &p->operands.v[at];
     int64_t imm;
-    if (base->kind != PT_OPND_REG || !pt_parse_is(p, '+'))
+    if (base->kind != PT_OPND_REG || !pt_token_is(p, '+'))
         return true;
     if (!offset(p, &imm))
         return false;
@@ -331,16 +334,16 @@ static bool memory_base(struct pt_parser *p)
 static bool memory(struct pt_parser *p)
 {
     uint32_t first = p->operands.n;
-    pt_parse_advance(p);
+    pt_token_advance(p);
     if (!memory_base(p))
         return false;
-    while (pt_parse_accept(p, ','))
-        if (!(pt_parse_is(p, '{') ? elements(p, PT_OPND_VEC, '}') : simple(p)))
+    while (pt_token_accept(p, ','))
+        if (!(pt_token_is(p, '{') ? elements(p, PT_OPND_VEC, '}') : simple(p)))
             return false;
-    if (!pt_parse_expect(p, ']'))
+    if (!pt_token_expect(p, ']'))
         return false;
     struct pt_operand *o = group(p, PT_OPND_MEM, first);
-    if (pt_parse_accept_dot(p, "unified"))
+    if (pt_token_accept_dot(p, "unified"))
         o->flags |= PT_OPND_UNIFIED;
     return true;
 }
@@ -348,15 +351,15 @@ static bool memory(struct pt_parser *p)
 static bool operand(struct pt_parser *p)
 {
     uint32_t first = p->operands.n;
-    if (pt_parse_is(p, '['))
+    if (pt_token_is(p, '['))
         return memory(p);
-    bool is_vector = pt_parse_is(p, '{');
+    bool is_vector = pt_token_is(p, '{');
     p->may_index = !is_vector;
     bool ok = is_vector ? elements(p, PT_OPND_VEC, '}') : simple(p);
     p->may_index = false;
     if (!ok)
         return false;
-    if (!pt_parse_accept(p, '|'))
+    if (!pt_token_accept(p, '|'))
         return true;
     if (!simple(p))
         return false;
@@ -366,35 +369,35 @@ static bool operand(struct pt_parser *p)
 
 static bool label_operand(struct pt_parser *p)
 {
-    uint32_t label = pt_body_label(p, &p->tok);
+    uint32_t label = pt_label_use(p, &p->tok);
     if (!label)
         return false;
-    pt_parse_advance(p);
+    pt_token_advance(p);
     push(p, PT_OPND_LABEL, label);
     return true;
 }
 
 bool pt_operand_list(struct pt_parser *p, bool is_branch)
 {
-    if (pt_parse_is(p, ';'))
+    if (pt_token_is(p, ';'))
         return true;
     do {
         if (!(is_branch ? label_operand(p) : operand(p)))
             return false;
-    } while (pt_parse_accept(p, ','));
+    } while (pt_token_accept(p, ','));
     return true;
 }
 
 bool pt_operand_call(struct pt_parser *p)
 {
-    if (pt_parse_is(p, '(') && (!elements(p, PT_OPND_LIST, ')') || !pt_parse_expect(p, ',')))
+    if (pt_token_is(p, '(') && (!elements(p, PT_OPND_LIST, ')') || !pt_token_expect(p, ',')))
         return false;
     if (p->tok.kind != PT_TOK_NAME)
-        return pt_parse_unexpected(p, "the function to call");
+        return pt_token_unexpected(p, "the function to call");
     if (!name_operand(p))
         return false;
-    while (pt_parse_accept(p, ','))
-        if (!(pt_parse_is(p, '(') ? elements(p, PT_OPND_LIST, ')') : simple(p)))
+    while (pt_token_accept(p, ','))
+        if (!(pt_token_is(p, '(') ? elements(p, PT_OPND_LIST, ')') : simple(p)))
             return false;
     return true;
 }

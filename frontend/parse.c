@@ -1,129 +1,14 @@
-/* The parser: token helpers, and the statements of a module. */
-#include "frontend/parse.h"
-
-#include <stdarg.h>
+/* The statements of a module, and the modules of a text. */
 #include <stdio.h>
 #include <string.h>
 
-#include "frontend/cubin.h"
-
-/* ---- tokens and errors ----------------------------------------------------------------------- */
-
-void pt_parse_advance(struct pt_parser *p)
-{
-    pt_lex_next(&p->lexer, &p->tok);
-    if (p->tok.kind == PT_TOK_BAD)
-        pt_parse_error(p, &p->tok, "%s", p->tok.message);
-}
-
-bool pt_parse_is(const struct pt_parser *p, int punct)
-{
-    return p->tok.kind == PT_TOK_PUNCT && p->tok.punct == punct;
-}
-
-bool pt_parse_is_dot(const struct pt_parser *p, const char *word)
-{
-    size_t n = strlen(word);
-    return p->tok.kind == PT_TOK_DOT && p->tok.len == n + 1 &&
-           memcmp(p->tok.text + 1, word, n) == 0;
-}
-
-struct pt_token pt_parse_peek(const struct pt_parser *p)
-{
-    struct pt_lexer ahead = p->lexer;
-    struct pt_token t;
-    pt_lex_next(&ahead, &t);
-    return t;
-}
-
-bool pt_parse_accept(struct pt_parser *p, int punct)
-{
-    if (!pt_parse_is(p, punct))
-        return false;
-    pt_parse_advance(p);
-    return true;
-}
-
-bool pt_parse_accept_dot(struct pt_parser *p, const char *word)
-{
-    if (!pt_parse_is_dot(p, word))
-        return false;
-    pt_parse_advance(p);
-    return true;
-}
-
-bool pt_parse_accept_name(struct pt_parser *p, const char *name)
-{
-    if (p->tok.kind != PT_TOK_NAME || p->tok.len != strlen(name) ||
-        memcmp(p->tok.text, name, p->tok.len) != 0)
-        return false;
-    pt_parse_advance(p);
-    return true;
-}
-
-bool pt_parse_expect(struct pt_parser *p, int punct)
-{
-    char what[] = {'\'', (char)punct, '\'', 0};
-    return pt_parse_accept(p, punct) || pt_parse_unexpected(p, what);
-}
-
-bool pt_parse_unexpected(struct pt_parser *p, const char *what)
-{
-    const struct pt_token *t = &p->tok;
-    if (t->kind == PT_TOK_BAD) /* reported when it was read */
-        return false;
-    if (t->kind == PT_TOK_END)
-        return pt_parse_error(p, t, "expected %s, not the end of the text", what);
-    return pt_parse_error(p, t, "expected %s, not '%.*s'", what, PT_TOKEN_ARGS(t));
-}
-
-bool pt_parse_error(struct pt_parser *p, const struct pt_token *at, const char *format, ...)
-{
-    char message[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
-    va_end(args);
-    pt_diag_error(&p->m->diags, at->line, at->col, at->len ? at->len : 1, "%s", message);
-    return false;
-}
-
-bool pt_parse_needs(struct pt_parser *p, const struct pt_token *at, unsigned ptx, unsigned sm,
-                    const char *what)
-{
-    const struct pt_module *m = p->m;
-    if (m->ptx < ptx)
-        return pt_parse_error(p, at, "'%s' needs .version %u.%u, this module says %u.%u", what,
-                              ptx / 10, ptx % 10, m->ptx / 10u, m->ptx % 10u);
-    if (m->sm < sm)
-        return pt_parse_error(p, at, "'%s' needs .target sm_%u, this module says sm_%u", what, sm,
-                              m->sm);
-    return true;
-}
-
-bool pt_parse_u32(struct pt_parser *p, uint32_t *value)
-{
-    const struct pt_token *t = &p->tok;
-    bool is_warp_size = t->kind == PT_TOK_NAME && pt_const_starts(&p->tok);
-    if (t->kind != PT_TOK_INT && !is_warp_size)
-        return pt_parse_unexpected(p, "a number");
-    if (t->kind == PT_TOK_INT && t->value > UINT32_MAX)
-        return pt_parse_error(p, t, "number is too large");
-    *value = is_warp_size ? 32 : (uint32_t)t->value;
-    pt_parse_advance(p);
-    return true;
-}
-
-const char *pt_parse_line(struct pt_parser *p, uint32_t line)
-{
-    uint32_t there;
-    const char *name = pt_diag_place(&p->m->diags, line, &there);
-    bool is_elsewhere = pt_parse_is_elsewhere(p, line);
-    size_t size = strlen(name) + 32;
-    char *text = pt_arena_alloc(&p->m->arena, size);
-    snprintf(text, size, is_elsewhere ? "line %u of %s" : "line %u", there, name);
-    return text;
-}
+#include "frontend/decl.h"
+#include "frontend/func.h"
+#include "frontend/link.h"
+#include "frontend/loc.h"
+#include "frontend/token.h"
+#include "frontend/pragma.h"
+#include "frontend/section.h"
 
 /* ---- the head of a module -------------------------------------------------------------------- */
 
@@ -131,13 +16,13 @@ const char *pt_parse_line(struct pt_parser *p, uint32_t line)
 static bool read_version(struct pt_parser *p)
 {
     struct pt_token t = p->tok;
-    if (!pt_parse_is_dot(p, "version"))
-        return pt_parse_unexpected(p, "'.version'");
-    pt_parse_advance(p);
+    if (!pt_token_is_dot(p, "version"))
+        return pt_token_unexpected(p, "'.version'");
+    pt_token_advance(p);
     t = p->tok;
     const char *dot = t.kind == PT_TOK_F64 ? memchr(t.text, '.', t.len) : NULL;
     if (!dot)
-        return pt_parse_unexpected(p, "a version such as 9.0");
+        return pt_token_unexpected(p, "a version such as 9.0");
     unsigned major = 0, minor = 0;
     for (const char *c = t.text; c < t.text + t.len; c++) {
         unsigned *n = c < dot ? &major : &minor;
@@ -147,14 +32,15 @@ static bool read_version(struct pt_parser *p)
     unsigned newest = pt_ptx_newest(), version = major * 10 + minor;
     bool is_newer = version > newest;
     if (!is_newer && !pt_ptx_is_known(major, minor))
-        return pt_parse_error(p, &t, "PTX version %.*s is not known (1.0 to %u.%u, or newer)",
+        return pt_token_error(p, &t, "PTX version %.*s is not known (1.0 to %u.%u, or newer)",
                               PT_TOKEN_ARGS(&t), newest / 10, newest % 10);
     if (is_newer)
-        pt_diag_warning(&p->m->diags, t.line, t.col, t.len,
-                        "PTX version %.*s is newer than %u.%u, the newest that is known: it is read as that",
-                        PT_TOKEN_ARGS(&t), newest / 10, newest % 10);
+        pt_diag_warning(
+            &p->m->diags, t.line, t.col, t.len,
+            "PTX version %.*s is newer than %u.%u, the newest that is known: it is read as that",
+            PT_TOKEN_ARGS(&t), newest / 10, newest % 10);
     p->m->ptx = (uint16_t)(is_newer ? newest : version);
-    pt_parse_advance(p);
+    pt_token_advance(p);
     return true;
 }
 
@@ -190,14 +76,14 @@ static bool read_one_target(struct pt_parser *p)
     struct pt_token t = p->tok;
     unsigned first_ptx;
     if (t.kind != PT_TOK_NAME)
-        return pt_parse_unexpected(p, "a target such as sm_90");
+        return pt_token_unexpected(p, "a target such as sm_90");
     if (!set_target(p->m, &t, &first_ptx))
-        return pt_parse_error(p, &t, "target '%.*s' is not known", PT_TOKEN_ARGS(&t));
+        return pt_token_error(p, &t, "target '%.*s' is not known", PT_TOKEN_ARGS(&t));
     if (p->m->ptx < first_ptx)
-        return pt_parse_error(p, &t, "target '%.*s' needs .version %u.%u, this module says %u.%u",
+        return pt_token_error(p, &t, "target '%.*s' needs .version %u.%u, this module says %u.%u",
                               PT_TOKEN_ARGS(&t), first_ptx / 10, first_ptx % 10, p->m->ptx / 10u,
                               p->m->ptx % 10u);
-    pt_parse_advance(p);
+    pt_token_advance(p);
     return true;
 }
 
@@ -205,7 +91,7 @@ static bool read_texmode(struct pt_parser *p, const struct pt_token *at, bool is
                          bool *has_texmode)
 {
     if (*has_texmode && p->m->texmode_independent != is_independent)
-        return pt_parse_error(p, at, "texmode_unified and texmode_independent exclude each other");
+        return pt_token_error(p, at, "texmode_unified and texmode_independent exclude each other");
     *has_texmode = true;
     p->m->texmode_independent = is_independent;
     return true;
@@ -214,18 +100,18 @@ static bool read_texmode(struct pt_parser *p, const struct pt_token *at, bool is
 static bool read_target_option(struct pt_parser *p, bool *has_texmode)
 {
     struct pt_token at = p->tok;
-    if (pt_parse_accept_name(p, "texmode_unified"))
+    if (pt_token_accept_name(p, "texmode_unified"))
         return read_texmode(p, &at, false, has_texmode);
-    if (pt_parse_accept_name(p, "texmode_independent"))
+    if (pt_token_accept_name(p, "texmode_independent"))
         return read_texmode(p, &at, true, has_texmode);
-    if (pt_parse_accept_name(p, "debug")) {
+    if (pt_token_accept_name(p, "debug")) {
         p->m->debug = true;
-        return pt_parse_needs(p, &at, 30, 0, "debug");
+        return pt_token_needs(p, &at, 30, 0, "debug");
     }
-    if (pt_parse_accept_name(p, "map_f64_to_f32")) {
+    if (pt_token_accept_name(p, "map_f64_to_f32")) {
         p->m->map_f64_to_f32 = true;
         return p->m->sm < 13 ||
-               pt_parse_error(p, &at, "map_f64_to_f32 is for targets below sm_13 only");
+               pt_token_error(p, &at, "map_f64_to_f32 is for targets below sm_13 only");
     }
     return read_one_target(p);
 }
@@ -234,12 +120,12 @@ static bool read_target_option(struct pt_parser *p, bool *has_texmode)
 static bool read_target(struct pt_parser *p)
 {
     bool has_texmode = false;
-    if (!pt_parse_is_dot(p, "target"))
-        return pt_parse_unexpected(p, "'.target'");
-    pt_parse_advance(p);
+    if (!pt_token_is_dot(p, "target"))
+        return pt_token_unexpected(p, "'.target'");
+    pt_token_advance(p);
     if (!read_one_target(p))
         return false;
-    while (pt_parse_accept(p, ','))
+    while (pt_token_accept(p, ','))
         if (!read_target_option(p, &has_texmode))
             return false;
     return true;
@@ -249,14 +135,14 @@ static bool read_address_size(struct pt_parser *p)
 {
     struct pt_token at = p->tok;
     uint32_t bits = 0;
-    pt_parse_advance(p);
-    if (!pt_parse_needs(p, &at, 23, 0, ".address_size"))
+    pt_token_advance(p);
+    if (!pt_token_needs(p, &at, 23, 0, ".address_size"))
         return false;
     at = p->tok;
-    if (!pt_parse_u32(p, &bits))
+    if (!pt_token_u32(p, &bits))
         return false;
     if (bits != 32 && bits != 64)
-        return pt_parse_error(p, &at, "the address size must be 32 or 64");
+        return pt_token_error(p, &at, "the address size must be 32 or 64");
     p->m->address_size = (uint8_t)bits;
     return true;
 }
@@ -270,98 +156,64 @@ static bool read_head(struct pt_parser *p)
     do {
         if (!read_target(p))
             return false;
-    } while (pt_parse_is_dot(p, "target"));
-    if (!pt_parse_is_dot(p, "address_size"))
+    } while (pt_token_is_dot(p, "target"));
+    if (!pt_token_is_dot(p, "address_size"))
         return true;
     return read_address_size(p);
 }
 
 /* ---- module statements ----------------------------------------------------------------------- */
 
-/* Ptera's own, which `ptera ptxas` writes; unknown ones mean nothing (PTX ISA 11.6.1). */
-static bool is_fmad_off(const struct pt_token *t)
-{
-    static const char word[] = "\"" PT_PRAGMA_FMAD_OFF "\"";
-    return t->len == sizeof word - 1 && memcmp(t->text, word, t->len) == 0;
-}
-
-bool pt_parse_pragma(struct pt_parser *p)
-{
-    static const struct {
-        const char *word;
-        uint8_t ptx, sm;
-    } known[] = {
-        {"enable_smem_spilling", 87, 75}, {"used_bytes_mask", 83, 50}, {"frequency", 90, 0}, {"mma_throughput", 93, 0}};
-    struct pt_token at = p->tok;
-    pt_parse_advance(p);
-    if (!pt_parse_needs(p, &at, 20, 0, ".pragma"))
-        return false;
-    do {
-        struct pt_token t = p->tok;
-        if (t.kind != PT_TOK_STRING)
-            return pt_parse_unexpected(p, "a string");
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-            size_t n = strlen(known[i].word);
-            if (t.len >= n + 2 && memcmp(t.text + 1, known[i].word, n) == 0 &&
-                !pt_parse_needs(p, &t, known[i].ptx, known[i].sm, known[i].word))
-                return false;
-        }
-        p->keeps_products |= is_fmad_off(&t);
-        pt_parse_advance(p);
-    } while (pt_parse_accept(p, ','));
-    return pt_parse_expect(p, ';');
-}
-
 static enum pt_linkage read_linkage(struct pt_parser *p)
 {
-    if (pt_parse_accept_dot(p, "visible"))
+    if (pt_token_accept_dot(p, "visible"))
         return PT_LINK_VISIBLE;
-    if (pt_parse_accept_dot(p, "extern"))
+    if (pt_token_accept_dot(p, "extern"))
         return PT_LINK_EXTERN;
-    if (pt_parse_accept_dot(p, "weak"))
+    if (pt_token_accept_dot(p, "weak"))
         return PT_LINK_WEAK;
-    return pt_parse_accept_dot(p, "common") ? PT_LINK_COMMON : PT_LINK_LOCAL;
+    return pt_token_accept_dot(p, "common") ? PT_LINK_COMMON : PT_LINK_LOCAL;
 }
 
 static bool read_declaration(struct pt_parser *p)
 {
     struct pt_token at = p->tok;
     enum pt_linkage linkage = read_linkage(p);
-    if (linkage == PT_LINK_WEAK && !pt_parse_needs(p, &at, 31, 0, ".weak"))
+    if (linkage == PT_LINK_WEAK && !pt_token_needs(p, &at, 31, 0, ".weak"))
         return false;
-    if (linkage == PT_LINK_COMMON && !pt_parse_needs(p, &at, 50, 0, ".common"))
+    if (linkage == PT_LINK_COMMON && !pt_token_needs(p, &at, 50, 0, ".common"))
         return false;
-    if (pt_parse_is_dot(p, "entry") || pt_parse_is_dot(p, "func")) {
+    if (pt_token_is_dot(p, "entry") || pt_token_is_dot(p, "func")) {
         if (linkage == PT_LINK_COMMON)
-            return pt_parse_error(p, &at, "a function cannot be '.common'");
+            return pt_token_error(p, &at, "a function cannot be '.common'");
         return pt_func_parse(p, linkage);
     }
     if (pt_decl_starts(p))
         return pt_decl_variables(p, linkage, &at);
     if (linkage != PT_LINK_LOCAL)
-        return pt_parse_unexpected(p, "a variable or function");
+        return pt_token_unexpected(p, "a variable or function");
     if (p->tok.kind == PT_TOK_DOT)
-        return pt_parse_error(p, &p->tok, "directive '%.*s' is not known or not allowed here",
+        return pt_token_error(p, &p->tok, "directive '%.*s' is not known or not allowed here",
                               PT_TOKEN_ARGS(&p->tok));
-    return pt_parse_unexpected(p, "a directive");
+    return pt_token_unexpected(p, "a directive");
 }
 
 static bool read_statement(struct pt_parser *p)
 {
     struct pt_token at = p->tok;
-    if (pt_parse_is_dot(p, "file"))
+    if (pt_token_is_dot(p, "file"))
         return pt_loc_file(p);
-    if (pt_parse_is_dot(p, "section"))
+    if (pt_token_is_dot(p, "section"))
         return pt_section_parse(p);
-    if (pt_parse_is_dot(p, "nv_intermediate_source_section"))
+    if (pt_token_is_dot(p, "nv_intermediate_source_section"))
         return pt_section_parse_source(p);
-    if (pt_parse_is_dot(p, "pragma"))
-        return pt_parse_pragma(p);
-    if (pt_parse_is_dot(p, "alias"))
+    if (pt_token_is_dot(p, "pragma"))
+        return pt_pragma_parse(p);
+    if (pt_token_is_dot(p, "alias"))
         return pt_func_alias(p);
-    if (pt_parse_is_dot(p, "version") || pt_parse_is_dot(p, "target") ||
-        pt_parse_is_dot(p, "address_size"))
-        return pt_parse_error(p, &at, "'%.*s' must be at the head of the module",
+    if (pt_token_is_dot(p, "version") || pt_token_is_dot(p, "target") ||
+        pt_token_is_dot(p, "address_size"))
+        return pt_token_error(p, &at, "'%.*s' must be at the head of the module",
                               PT_TOKEN_ARGS(&at));
     return read_declaration(p);
 }
@@ -371,7 +223,7 @@ static bool starts_statement(const struct pt_parser *p)
     static const char *const words[] = {"entry",  "func",  "visible", "extern",  "weak", "common",
                                         "global", "const", "file",    "section", "alias"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (pt_parse_is_dot(p, words[i]))
+        if (pt_token_is_dot(p, words[i]))
             return true;
     return false;
 }
@@ -382,18 +234,18 @@ static void skip_statement(struct pt_parser *p)
 {
     uint32_t depth = 0;
     p->has_failed = true;
-    for (; p->tok.kind != PT_TOK_END; pt_parse_advance(p)) {
+    for (; p->tok.kind != PT_TOK_END; pt_token_advance(p)) {
         bool is_closing = depth > 0;
-        if (pt_parse_is(p, '{'))
+        if (pt_token_is(p, '{'))
             depth++;
-        else if (pt_parse_is(p, '}') && depth > 0)
+        else if (pt_token_is(p, '}') && depth > 0)
             depth--;
         if (depth == 0 && is_closing) {
-            pt_parse_advance(p);
-            pt_parse_accept(p, ';');
+            pt_token_advance(p);
+            pt_token_accept(p, ';');
             return;
         }
-        if (depth == 0 && pt_parse_accept(p, ';'))
+        if (depth == 0 && pt_token_accept(p, ';'))
             return;
         if (depth == 0 && starts_statement(p))
             return;
@@ -437,7 +289,7 @@ static void read_statements(struct pt_parser *p)
         if (!read_statement(p)) {
             /* A statement that starts where the faulty one does is that one. */
             if (p->tok.text == before)
-                pt_parse_advance(p);
+                pt_token_advance(p);
             skip_statement(p);
         }
     }
@@ -455,7 +307,7 @@ static bool read_module(struct pt_parser *p, const char *text, size_t len, uint3
     p->loc = PT_NONE;
     p->keeps_products = false;
     p->m->insn_cache = NULL; /* what a spelling means depends on the version */
-    pt_parse_advance(p);
+    pt_token_advance(p);
     /* Without version and target nothing else can be judged. */
     if (p->tok.kind == PT_TOK_BAD || !read_head(p))
         return false;
@@ -473,11 +325,11 @@ static bool check_heads(struct pt_parser *p, const struct pt_module *last)
     bool is_named = m->diags.sources.v[m->diags.sources.n - 1].lines_before > 0;
     struct pt_token at = {.line = p->first_line + is_named, .col = 1, .len = 1};
     if (m->sm < 20 || last->sm < 20)
-        return pt_parse_error(p, &at, "modules for targets below sm_20 cannot be linked");
+        return pt_token_error(p, &at, "modules for targets below sm_20 cannot be linked");
     if (m->address_size != last->address_size)
-        return pt_parse_error(p, &at, "linked modules must have the same .address_size");
+        return pt_token_error(p, &at, "linked modules must have the same .address_size");
     if (m->texmode_independent != last->texmode_independent)
-        return pt_parse_error(p, &at, "linked modules must have the same texture mode");
+        return pt_token_error(p, &at, "linked modules must have the same texture mode");
     if (m->ptx < last->ptx)
         m->ptx = last->ptx;
     if (m->sm < last->sm) {

@@ -2,6 +2,7 @@
 #ifndef PTERA_FRONTEND_SPELL_H
 #define PTERA_FRONTEND_SPELL_H
 
+#include "ir/ir.h"
 #include "ir/row.h"
 
 enum { PT_SPELL_PARTS = PT_FORM_MODS + PT_FORM_TYPES + 2 };
@@ -16,7 +17,8 @@ struct pt_parts {
     int opcode_after; /* such a part behind one that does not, or -1 */
 };
 
-/* A search for the elements of a line that take the parts. With the relaxations it says what is wrong with a spelling. */
+/* A search for the elements of a line that take the parts. With the relaxations it says what is
+ * wrong with a spelling. */
 struct pt_search {
     const struct pt_parts *parts;
     const struct pt_line *line;
@@ -36,5 +38,9 @@ int pt_spell_split(struct pt_parts *p, const char *s, uint32_t len);
 bool pt_spell_search(struct pt_search *s, const struct pt_line *line);
 /* The form that a successful search found; `text` is the spelling. */
 void pt_spell_form(struct pt_form *form, const struct pt_search *s, const char *text);
+/* Reports what is wrong with a spelling that fits no line: the one change that would make it
+ * fit, or the nearest name. */
+void pt_spell_explain(struct pt_module *m, const char *s, uint32_t len, uint32_t line,
+                      uint32_t col);
 
 #endif

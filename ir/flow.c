@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ir/row.h"
+#include "ir/bits.h"
 
 /* ---- roles ----------------------------------------------------------------------------------- */
 
@@ -178,7 +179,7 @@ static void scan_block(struct scan *s, const struct pt_module *m, const struct p
 
 uint64_t *pt_live_in(const struct pt_module *m, const struct pt_func *f, struct pt_arena *arena)
 {
-    size_t words = (f->regs.n + 63) / 64, n = f->blocks.n;
+    size_t words = pt_bit_words(f->regs.n), n = f->blocks.n;
     uint64_t *in = pt_arena_alloc(arena, n * words * sizeof *in);
     uint64_t *killed = pt_arena_alloc(arena, n * words * sizeof *killed);
     struct scan s = {.covers = pt_arena_alloc(arena, f->regs.n * sizeof *s.covers),

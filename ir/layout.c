@@ -1,17 +1,14 @@
-/* Where variables lie: which of a module have a place of their own, the frame of an activation, and
- * the static shared memory of a kernel.
+/* Where variables lie: which of a module have a place of their own, the parameters of a kernel, the
+ * frame of an activation, and the static shared memory of a kernel.
  *
  * Shared memory is laid out for a kernel, not for a module: ptxas gives each kernel only what it
  * and its callees refer to, so two kernels that use one variable may see it at different offsets.
  */
-#include "ir/ir.h"
+#include "ir/layout.h"
 
 #include <string.h>
 
-static uint64_t round_up(uint64_t n, uint64_t align)
-{
-    return (n + align - 1) / align * align;
-}
+#include "ir/bits.h"
 
 /* ---- variables of the module ----------------------------------------------------------------- */
 
@@ -28,6 +25,17 @@ uint32_t pt_first_constant(const struct pt_module *m)
     return PT_NONE;
 }
 
+/* ---- parameters of kernels ------------------------------------------------------------------- */
+
+bool pt_layout_parameter(struct pt_func *f, struct pt_symbol *parameter, uint64_t limit)
+{
+    parameter->offset = pt_round_up(f->param_size, parameter->align ? parameter->align : 1);
+    if (parameter->size > limit || parameter->offset + parameter->size > limit)
+        return false;
+    f->param_size = (uint32_t)(parameter->offset + parameter->size);
+    return true;
+}
+
 /* ---- the frame ------------------------------------------------------------------------------- */
 
 static void place(struct pt_module *m, uint32_t symbol, uint64_t *size)
@@ -35,7 +43,7 @@ static void place(struct pt_module *m, uint32_t symbol, uint64_t *size)
     struct pt_symbol *s = &m->symbols.v[symbol];
     if (s->space != PT_SPACE_LOCAL && s->space != PT_SPACE_PARAM)
         return;
-    *size = round_up(*size, s->align ? s->align : 1);
+    *size = pt_round_up(*size, s->align ? s->align : 1);
     s->offset = *size;
     /* Past 4 GiB the frame is refused; stop there, so that the sum cannot wrap. */
     if (*size <= UINT32_MAX)
@@ -56,7 +64,7 @@ bool pt_frame_layout(struct pt_module *m, struct pt_func *f)
         place(m, f->results.v[i], &size);
     for (uint32_t i = 0; i < f->locals.n; i++)
         place(m, f->locals.v[i], &size);
-    size = round_up(size, 16);
+    size = pt_round_up(size, 16);
     /* As long as a call says: behind everything else. */
     if (variadic)
         m->symbols.v[variadic].offset = size;
@@ -184,13 +192,13 @@ void pt_shared_layout(const struct pt_module *m, uint32_t kernel, struct pt_shar
             *pt_vec_push(arena, &offsets) = UINT64_MAX;
             continue;
         }
-        shared->bytes = round_up(shared->bytes, align);
+        shared->bytes = pt_round_up(shared->bytes, align);
         *pt_vec_push(arena, &offsets) = shared->bytes;
         shared->bytes += s->size;
     }
     for (uint32_t i = 0; i < symbols.n; i++)
         if (offsets.v[i] == UINT64_MAX)
-            offsets.v[i] = round_up(shared->bytes, shared->dynamic_align);
+            offsets.v[i] = pt_round_up(shared->bytes, shared->dynamic_align);
     shared->n = symbols.n;
     shared->symbols = symbols.v;
     shared->offsets = offsets.v;

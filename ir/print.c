@@ -21,6 +21,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ir/bits.h"
+
 int pt_reg_name(const struct pt_func *func, uint32_t reg, char *buf, size_t size)
 {
     const struct pt_reg *r = &func->regs.v[reg];
@@ -398,7 +400,7 @@ static void put_facts(struct print *p, uint32_t b, uint32_t insn)
 static void put_live(struct print *p, uint32_t b)
 {
     const struct pt_block *block = &p->f->blocks.v[b];
-    size_t words = (p->f->regs.n + 63) / 64;
+    size_t words = pt_bit_words(p->f->regs.n);
     if (!block->count || !(pt_insn_form(p->m, &p->f->insns.v[block->first])->effects & (PT_FX_WARP | PT_FX_CTA | PT_FX_CLUSTER)))
         return;
     put(p, ", live:");

@@ -1,94 +1,25 @@
-/* The parts of ptera.h that only look something up or hand it on: results, information, buffers, texts. */
+/* The parts of ptera.h that only look something up or hand it on: information, buffers, texts. */
 #include <string.h>
 
 #include "frontend/lex.h"
+#include "runtime/diagnostics.h"
 #include "runtime/engine.h"
+#include "runtime/jit.h"
 #include "runtime/native.h"
+#include "runtime/sized.h"
 #include "runtime/thread.h"
 
-const char *ptera_result_text(ptera_result result)
+/* ---- information ----------------------------------------------------------------------------- */
+
+#define TEXT_OF(x) #x
+#define VERSION_TEXT(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
+static const char version_text[] =
+    VERSION_TEXT(PTERA_VERSION_MAJOR, PTERA_VERSION_MINOR, PTERA_VERSION_PATCH);
+
+const char *ptera_version(void)
 {
-    switch (result) {
-    case PTERA_OK:
-        return "success";
-    case PTERA_ERROR_INVALID_ARGUMENT:
-        return "invalid argument";
-    case PTERA_ERROR_OUT_OF_MEMORY:
-        return "out of memory";
-    case PTERA_ERROR_INVALID_PTX:
-        return "invalid PTX";
-    case PTERA_ERROR_UNSUPPORTED_PTX:
-        return "PTX that is not supported yet";
-    case PTERA_ERROR_FILE:
-        return "the file could not be read";
-    case PTERA_ERROR_NOT_FOUND:
-        return "not found";
-    case PTERA_ERROR_INVALID_LAUNCH:
-        return "invalid launch";
-    case PTERA_ERROR_NOT_INITIALIZED:
-        return "not initialized in this process, which is a fork";
-    case PTERA_ERROR_ILLEGAL_ADDRESS:
-        return "illegal address";
-    case PTERA_ERROR_MISALIGNED_ADDRESS:
-        return "misaligned address";
-    case PTERA_ERROR_TRAP:
-        return "trap";
-    case PTERA_ERROR_ASSERT:
-        return "failed assertion";
-    case PTERA_ERROR_STACK_OVERFLOW:
-        return "stack overflow";
-    case PTERA_ERROR_ILLEGAL_INSTRUCTION:
-        return "illegal instruction";
-    case PTERA_ERROR_DEADLOCK:
-        return "deadlock";
-    case PTERA_ERROR_TIMEOUT:
-        return "timeout";
-    case PTERA_ERROR_HOST_FUNCTION:
-        return "a host function failed";
-    case PTERA_ERROR_FINDINGS:
-        return "a checker found something";
-    }
-    return "unknown result";
+    return version_text;
 }
-
-/* ---- structs with a size ------------------------------------------------------------------------------- */
-
-enum { STRUCT_MAX = 4096 }; /* bytes: a size beyond it is none */
-
-void pt_api_init(void *to, size_t size, const void *from, size_t ours)
-{
-    if (!to || size < sizeof size)
-        return;
-    memset(to, 0, size);
-    memcpy(to, from, size < ours ? size : ours);
-    memcpy(to, &size, sizeof size);
-}
-
-bool pt_api_take(void *to, size_t ours, const void *from)
-{
-    size_t theirs;
-    memcpy(&theirs, from, sizeof theirs);
-    if (theirs < sizeof theirs || theirs > STRUCT_MAX)
-        return false;
-    for (size_t i = ours; i < theirs; i++)
-        if (((const char *)from)[i])
-            return false;
-    memcpy(to, from, theirs < ours ? theirs : ours);
-    return true;
-}
-
-ptera_result pt_api_give(void *to, void *from, size_t ours)
-{
-    size_t theirs;
-    memcpy(&theirs, to, sizeof theirs);
-    if (theirs < sizeof theirs)
-        return PTERA_ERROR_INVALID_ARGUMENT;
-    memcpy(from, &theirs, sizeof theirs);
-    memcpy(to, from, theirs < ours ? theirs : ours);
-    return PTERA_OK;
-}
-
-/* ---- information --------------------------------------------------------------------------------------- */
 
 ptera_result ptera_engine_info(const ptera_engine *engine, ptera_info *info)
 {
@@ -149,7 +80,9 @@ ptera_result ptera_isa_row_get(unsigned index, ptera_isa_row *row)
         .is_supported = pt_op_is_supported(op),
         .chapter = pt_op_chapter(op),
         .interprets = pt_op_is_supported(op),
-        .compiles = pt_op_compiled(op) == PT_JIT_EMIT ? 1 : pt_op_compiled(op) == PT_JIT_CALL ? 2 : 0,
+        .compiles = pt_op_compiled(op) == PT_JIT_EMIT   ? 1
+                    : pt_op_compiled(op) == PT_JIT_CALL ? 2
+                                                        : 0,
         .is_golden = pt_op_is_golden(op),
     };
     return PT_GIVE(row, mine);
@@ -177,7 +110,7 @@ ptera_result ptera_kernel_info(const ptera_kernel *kernel, ptera_kernel_status *
     return PT_GIVE(status, mine);
 }
 
-/* ---- buffers ------------------------------------------------------------------------------------------- */
+/* ---- buffers --------------------------------------------------------------------------------- */
 
 ptera_result ptera_buffer_alloc(ptera_engine *engine, size_t bytes, void **address)
 {
@@ -226,12 +159,14 @@ ptera_result ptera_memory_unregister(ptera_engine *engine, void *address)
     return PTERA_OK;
 }
 
-/* ---- modules ------------------------------------------------------------------------------------------- */
+/* ---- modules --------------------------------------------------------------------------------- */
 
 ptera_result ptera_module_diagnostic(const ptera_module *module, unsigned index,
                                      ptera_diagnostic *diagnostic)
 {
-    static const ptera_severity severities[] = {PTERA_NOTE, PTERA_WARNING, PTERA_ERROR};
+    static const ptera_severity severities[] = {[PT_SEV_NOTE] = PTERA_NOTE,
+                                                [PT_SEV_WARNING] = PTERA_WARNING,
+                                                [PT_SEV_ERROR] = PTERA_ERROR};
     ptera_diagnostic mine;
     if (!module || !diagnostic)
         return PTERA_ERROR_INVALID_ARGUMENT;
@@ -244,8 +179,15 @@ ptera_result ptera_module_diagnostic(const ptera_module *module, unsigned index,
         const struct pt_diag *d = &module->ir.diags.list.v[index];
         uint32_t file_line = 0;
         const char *file = pt_diag_place(&module->ir.diags, d->line, &file_line);
-        mine = (ptera_diagnostic){0,       severities[d->severity], d->unsupported, d->line, d->col,
-                                  d->message, module->diag_texts.v[index], file, d->line ? file_line : 0};
+        mine = (ptera_diagnostic){0,
+                                  severities[d->severity],
+                                  d->unsupported,
+                                  d->line,
+                                  d->col,
+                                  d->message,
+                                  module->diag_texts.v[index],
+                                  file,
+                                  d->line ? file_line : 0};
     }
     pthread_mutex_unlock(lock);
     return is_there ? PT_GIVE(diagnostic, mine) : PTERA_ERROR_NOT_FOUND;
@@ -294,10 +236,10 @@ static void emit(void *ud)
         return;
     }
     bool ok = e->what == PTERA_EMIT_AST || lower_for(e->module, e->func);
-    pt_module_format_diagnostics(e->module);
+    pt_diagnostics_format(e->module);
     if (ok)
         e->text = pt_print(ir, e->func, &ir->arena, &n);
-    e->result = ok ? PTERA_OK : pt_module_diagnosed(e->module);
+    e->result = ok ? PTERA_OK : pt_diagnostics_result(e->module, 0);
 }
 
 ptera_result ptera_module_emit(ptera_module *module, const char *kernel, ptera_emit what,
@@ -313,7 +255,7 @@ ptera_result ptera_module_emit(ptera_module *module, const char *kernel, ptera_e
     pthread_mutex_lock(&module->lock);
     struct emission e = {module, func, what, NULL, PTERA_ERROR_OUT_OF_MEMORY};
     if (what != PTERA_EMIT_TOKENS && module->ir.diags.errors)
-        e.result = pt_module_diagnosed(module);
+        e.result = pt_diagnostics_result(module, 0);
     else
         pt_thread_call(PT_STACK_WORK, emit, &e);
     pthread_mutex_unlock(&module->lock);
@@ -322,7 +264,7 @@ ptera_result ptera_module_emit(ptera_module *module, const char *kernel, ptera_e
     return e.result;
 }
 
-/* ---- kernels ------------------------------------------------------------------------------------------- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 const char *ptera_kernel_name(const ptera_kernel *kernel)
 {

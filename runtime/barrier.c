@@ -1,13 +1,10 @@
-/* CTA and cluster barriers (PTX ISA, "bar, barrier" and "barrier.cluster"): arrivals are counted in whole warps, and
- * threads that have exited never hold up a barrier. */
+/* CTA and cluster barriers (PTX ISA, "bar, barrier" and "barrier.cluster"): arrivals are counted
+ * in whole warps, and threads that have exited never hold up a barrier. */
+#include "runtime/barrier.h"
+
 #include <string.h>
 
-#include "runtime/launch.h"
-
-static struct pt_resident *resident_of(const struct pt_warp *warp)
-{
-    return (struct pt_resident *)(void *)warp->cta; /* its first member */
-}
+#include "runtime/slot.h"
 
 void pt_barrier_reset(struct pt_resident *r)
 {
@@ -44,8 +41,8 @@ static void count_lanes(struct pt_barrier *bar, const struct pt_warp *warp)
     count_warp(bar, warp);
 }
 
-/* Without a count all warps that have not exited take part. A count is a count: exited threads that it includes are waited
- * for in vain, as on an H200. */
+/* Without a count all warps that have not exited take part. A count is a count: exited threads
+ * that it includes are waited for in vain, as on an H200. */
 static bool is_complete(const struct pt_resident *r, const struct pt_barrier *bar)
 {
     if (bar->expected == PT_BARRIER_ALL)
@@ -84,8 +81,8 @@ static bool refuse(struct pt_warp *warp, uint32_t mask, const char *detail)
     return false;
 }
 
-/* Settles the number of threads the phase waits for; the first arrival says it. None is another number than that of all
- * threads, as on an H200. */
+/* Settles the number of threads the phase waits for; the first arrival says it. None is another
+ * number than that of all threads, as on an H200. */
 static bool expect(struct pt_warp *warp, struct pt_barrier *bar, uint32_t mask, uint32_t expected)
 {
     if (!bar->expected)
@@ -104,7 +101,7 @@ static uint32_t count_bits(uint32_t mask)
 bool pt_barrier_arrive(struct pt_warp *warp, uint32_t id, uint32_t mask, bool aligned,
                        uint32_t expected, uint32_t preds)
 {
-    struct pt_resident *r = resident_of(warp);
+    struct pt_resident *r = pt_resident_of(warp->cta);
     if (id > PT_CLUSTER_BARRIER)
         return refuse(warp, mask, "a CTA has barriers 0 to 15");
     struct pt_barrier *bar = &r->cta.bar[id];
@@ -128,7 +125,7 @@ bool pt_barrier_arrive(struct pt_warp *warp, uint32_t id, uint32_t mask, bool al
 
 void pt_barrier_exited(struct pt_warp *warp)
 {
-    struct pt_resident *r = resident_of(warp);
+    struct pt_resident *r = pt_resident_of(warp->cta);
     r->slot->events++;
     uint32_t bit = UINT32_C(1) << warp->index;
     if (!warp->live && (r->live_mask & bit)) {

@@ -36,7 +36,8 @@ static inline double pt_deadline_left(const struct timespec *deadline)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(deadline->tv_sec - now.tv_sec) + 1e-9 * (double)(deadline->tv_nsec - now.tv_nsec);
+    return (double)(deadline->tv_sec - now.tv_sec) +
+           1e-9 * (double)(deadline->tv_nsec - now.tv_nsec);
 }
 
 #endif

@@ -45,13 +45,14 @@ struct ptera_engine {
     double compile_seconds; /* this and what follows: struct pt_native_limits */
     uint64_t compile_bytes;
     bool compile_inside;
-    unsigned forks; /* engine.c: when it was made */
+    unsigned forks; /* pt_engine_forks, when it was made */
     struct pt_mem mem;
     struct pt_printer printer;
     struct pt_heap heap;
     struct pt_pool pool;
     struct pt_queue queue;
-    /* As pt_services.replicas; of whoever has mapped multicast memory, NULL: nobody. Set before the first launch. */
+    /* As pt_services.replicas; of whoever has mapped multicast memory, NULL: nobody. Set before
+     * the first launch. */
     const char *(*replicas)(uint64_t address, bool is_write, struct pt_replicas *replicas);
     void (*log)(void *ud, ptera_severity severity, const char *text); /* may be NULL */
     void *log_ud;
@@ -75,13 +76,16 @@ struct ptera_kernel {
     ptera_module *module;
     uint32_t func;
     struct pt_image image;      /* with symbols of its own: .shared is laid out for each kernel */
-    _Atomic(struct pt_program *) programs[PT_TEST_SETS]; /* by their tests; NULL until the first launch with those */
+    /* by their tests; NULL until the first launch with those */
+    _Atomic(struct pt_program *) programs[PT_TEST_SETS];
     struct pt_version *versions; /* under the engine's lock */
     atomic_uint_fast64_t interpreted_ns; /* so far, of all workers: how hot it is */
     atomic_uint_fast64_t native_launches, interpreted_launches, stepped;
-    atomic_uint_fast64_t compile_ns; /* that native code has taken, and that nobody was told of yet */
+    /* that native code has taken, and that nobody was told of yet */
+    atomic_uint_fast64_t compile_ns;
     atomic_uint registers;     /* registers.c; 0: not counted yet */
-    _Atomic(const char *) why; /* the last launch that asked for native code was interpreted; NULL: it was native */
+    /* the last launch that asked for native code was interpreted; NULL: it was native */
+    _Atomic(const char *) why;
 };
 
 /* A line of a kernel that the log has been told of. */
@@ -103,7 +107,8 @@ struct ptera_module {
     uint64_t constants_bytes;
     uint8_t *funcs;             /* reserved addresses that stand for functions */
     size_t funcs_bytes;
-    struct ptera_module *callers; /* closure.c: kernels that call this module's functions; NULL until they are wanted */
+    struct ptera_module
+        *callers; /* kernels that call this module's functions; NULL until they are wanted */
     struct pt_closure *closures;
     struct pt_host_link *host_links; /* by function; of those with is_host */
     ptera_kernel *kernels;
@@ -112,18 +117,11 @@ struct ptera_module {
     PT_VEC(struct pt_told) told; /* accesses outside that went on */
 };
 
-/* engine.c: memory by the engine's allocator. pt_engine_alloc gives zeroed memory or NULL. */
+/* Memory by the engine's allocator. pt_engine_alloc gives zeroed memory or NULL. */
 void *pt_engine_alloc(ptera_engine *engine, size_t bytes);
 void pt_engine_free(ptera_engine *engine, void *p);
-/* api.c: structs of ptera.h, which begin with their size: a caller's may be of another version than ours. PT_INIT makes `size`
- * bytes of theirs what `from` is; PT_TAKE copies theirs over our defaults, false if it says what we do not know; PT_GIVE copies
- * ours to theirs. */
-#define PT_INIT(to, size, from) pt_api_init((to), (size), &(from), sizeof(from))
-void pt_api_init(void *to, size_t size, const void *from, size_t ours);
-#define PT_TAKE(to, from) pt_api_take(&(to), sizeof(to), (from))
-bool pt_api_take(void *to, size_t ours, const void *from);
-#define PT_GIVE(to, from) pt_api_give((to), &(from), sizeof(from))
-ptera_result pt_api_give(void *to, void *from, size_t ours);
+/* How often this process and its ancestors were made by fork since the library came in. */
+unsigned pt_engine_forks(void);
 /* True in a process that a fork made after the engine: nothing may be done with it. */
 bool pt_engine_is_inherited(const ptera_engine *engine);
 /* Sets the text of ptera_engine_error. */
@@ -133,35 +131,7 @@ __attribute__((format(printf, 2, 3))) void pt_engine_fail(ptera_engine *engine, 
 /* What it is now, into PT_ERROR_BYTES. */
 void pt_engine_error_copy(ptera_engine *engine, char *error);
 /* Tells the embedder's log, if there is one. */
-__attribute__((format(printf, 3, 4))) void pt_engine_log(ptera_engine *engine, ptera_severity severity, const char *format, ...);
-
-/* module.c: compiles a kernel, if it is not yet, with a set of tests (enum pt_test). Errors are in the module's
- * diagnostics; the first is the engine's error text. */
-ptera_result pt_module_compile(ptera_kernel *kernel, uint32_t tests, const struct pt_program **program);
-void pt_module_free(ptera_module *module);
-/* The function or kernel of a name, or PT_NONE. */
-uint32_t pt_module_func(const ptera_module *module, const char *name);
-/* fit.c: false, with an error, where a kernel has more static shared memory, or the module more constants (`bytes`, as they lie), than GPUs do.
- * Jump to the module's arena.oom. */
-bool pt_fit_shared(ptera_module *module);
-bool pt_fit_constants(ptera_module *module, uint64_t bytes);
-/* A module whose text begins with that of `parent` and whose variables and functions, as far as they are there, are the
- * parent's own. NULL if there is no memory, or what was added is wrong. */
-ptera_module *pt_module_extend(ptera_module *parent, const char *text, size_t bytes);
-/* Makes the texts of diagnostics that have come in. Jumps to the module's arena.oom. */
-void pt_module_format_diagnostics(ptera_module *module);
-/* What the diagnostics amount to: invalid or unsupported PTX. */
-ptera_result pt_module_diagnosed(const ptera_module *module);
-/* The variable whose storage holds `address` or ends nearest before it, or PT_NONE. Takes no lock: addresses do not
- * change after loading. */
-uint32_t pt_module_variable_near(const ptera_module *module, uint64_t address);
-
-/* closure.c */
-void pt_closure_free_all(ptera_module *module);
-
-/* slot.c: frees the engine's slots that no launch uses; false: there were none. */
-bool pt_slot_reclaim(void *engine);
-/* params.c */
-void pt_params_free_all(ptera_engine *engine);
+__attribute__((format(printf, 3, 4))) void
+pt_engine_log(ptera_engine *engine, ptera_severity severity, const char *format, ...);
 
 #endif

@@ -9,8 +9,9 @@
 #include <ucontext.h>
 
 #include "backend/exec.h"
+#include "runtime/fpenv.h"
 #include "runtime/handler.h"
-#include "runtime/native.h"
+#include "runtime/jit.h"
 
 enum { ALT_STACK_BYTES = 64 << 10, SI_GENERAL_PROTECTION = 128 /* SI_KERNEL */ };
 enum { AUTODISARM = INT_MIN /* SS_AUTODISARM, which the C library does not have */ };
@@ -18,48 +19,7 @@ enum { AUTODISARM = INT_MIN /* SS_AUTODISARM, which the C library does not have 
 /* Initial-exec: the handler may not allocate, as the first use of a thread's dynamic TLS would. */
 static __thread __attribute__((tls_model("initial-exec"))) struct pt_fault_scope *current;
 
-/* ---- floating-point control ---------------------------------------------------------------------------- */
-
-#if defined(__x86_64__)
-/* MXCSR: round to nearest, all exceptions masked, no FTZ, no DAZ. Above it the x87 control word, which only what host functions
- * do can change. */
-static const uint64_t fp_default = UINT64_C(0x37f) << 32 | 0x1f80;
-
-static uint64_t get_fp(void)
-{
-    uint16_t x87;
-    __asm__ volatile("fnstcw %0" : "=m"(x87));
-    return (uint64_t)x87 << 32 | __builtin_ia32_stmxcsr();
-}
-
-static void set_fp(uint64_t control)
-{
-    uint16_t x87 = (uint16_t)(control >> 32);
-    __asm__ volatile("fldcw %0" : : "m"(x87));
-    __builtin_ia32_ldmxcsr((unsigned)control);
-}
-#elif defined(__aarch64__)
-static const uint64_t fp_default = 0;
-
-static uint64_t get_fp(void)
-{
-    uint64_t control;
-    __asm__ volatile("mrs %0, fpcr" : "=r"(control));
-    return control;
-}
-
-static void set_fp(uint64_t control)
-{
-    __asm__ volatile("msr fpcr, %0" : : "r"(control));
-}
-#endif
-
-void pt_fault_reset_fp(void)
-{
-    set_fp(fp_default);
-}
-
-/* ---- faults -------------------------------------------------------------------------------------------- */
+/* ---- faults ---------------------------------------------------------------------------------- */
 
 static uintptr_t fault_pc(const void *context)
 {
@@ -75,11 +35,13 @@ bool pt_fault_take(const siginfo_t *info, void *context)
 {
     struct pt_fault_scope *scope = current;
     uintptr_t pc = fault_pc(context);
-    if (!scope || info->si_code <= 0 || !(scope->is_copying || pt_is_access_code(pc) || pt_jit_holds(pc)))
+    if (!scope || info->si_code <= 0 ||
+        !(scope->is_copying || pt_is_access_code(pc) || pt_jit_holds(pc)))
         return false;
     bool has_address = info->si_code != SI_GENERAL_PROTECTION;
     uint64_t address = has_address ? (uint64_t)(uintptr_t)info->si_addr : PT_ADDRESS_UNKNOWN;
-    if (scope->tolerate && has_address && !scope->is_copying && scope->tolerate(scope->tolerate_ud, pc, address))
+    if (scope->tolerate && has_address && !scope->is_copying &&
+        scope->tolerate(scope->tolerate_ud, pc, address))
         return true;
     scope->signal = info->si_signo;
     scope->pc = pc;
@@ -89,7 +51,7 @@ bool pt_fault_take(const siginfo_t *info, void *context)
     siglongjmp(scope->is_copying ? scope->copying : scope->recover, 1);
 }
 
-/* ---- threads inside a launch --------------------------------------------------------------------------- */
+/* ---- threads inside a launch ----------------------------------------------------------------- */
 
 static pthread_mutex_t key_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t key;
@@ -122,7 +84,8 @@ static bool has_signal_stack(void)
         return true;
     if (!make_key())
         return false;
-    void *p = mmap(NULL, ALT_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *p =
+        mmap(NULL, ALT_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
         return false;
     if (pthread_setspecific(key, p) != 0) {
@@ -133,8 +96,9 @@ static bool has_signal_stack(void)
     return true;
 }
 
-/* The kernel puts the registers there, of which machines have more and more, and the handler wants its share; and it takes one with
- * SS_AUTODISARM away until the handler returns, which ours does not. */
+/* The kernel puts the registers there, of which machines have more and more, and the handler
+ * wants its share; and it takes one with SS_AUTODISARM away until the handler returns, which
+ * ours does not. */
 static bool is_fit(const stack_t *stack)
 {
     enum { FRAME_BYTES = 4096, HANDLER_BYTES = 2048 };
@@ -144,8 +108,9 @@ static bool is_fit(const stack_t *stack)
     return !(stack->ss_flags & AUTODISARM) && stack->ss_size >= frame + HANDLER_BYTES;
 }
 
-/* A thread that has no alternate stack keeps ours; one that has one that will not do has ours for the launch. Once there is a good
- * one it is looked at again only when the host has changed its handlers: system calls take longer than a small launch. */
+/* A thread that has no alternate stack keeps ours; one that has one that will not do has ours
+ * for the launch. Once there is a good one it is looked at again only when the host has changed
+ * its handlers: system calls take longer than a small launch. */
 static bool give_signal_stack(struct pt_fault_scope *scope)
 {
     static __thread unsigned good_since;
@@ -178,8 +143,8 @@ bool pt_fault_enter(struct pt_fault_scope *scope)
     scope->is_copying = 0;
     scope->tolerate = NULL;
     scope->outer = current;
-    scope->fp_control = get_fp();
-    set_fp(fp_default);
+    scope->fp_control = pt_fpenv_save();
+    pt_fpenv_reset();
     current = scope;
     return true;
 }
@@ -187,17 +152,17 @@ bool pt_fault_enter(struct pt_fault_scope *scope)
 void pt_fault_leave(struct pt_fault_scope *scope)
 {
     current = scope->outer;
-    set_fp(scope->fp_control);
+    pt_fpenv_restore(scope->fp_control);
     if (sigismember(&scope->mask, SIGSEGV) || sigismember(&scope->mask, SIGBUS))
         pthread_sigmask(SIG_SETMASK, &scope->mask, NULL);
     if (scope->is_stack_lent)
         sigaltstack(&scope->stack, NULL);
 }
 
-/* ---- guarded copies ------------------------------------------------------------------------------------ */
+/* ---- guarded copies -------------------------------------------------------------------------- */
 
-/* `done` counts in memory, because the loop may be left by the handler's jump. No sanitizer may look at
- * addresses that a kernel made up. */
+/* `done` counts in memory, because the loop may be left by the handler's jump. No sanitizer may
+ * look at addresses that a kernel made up. */
 __attribute__((noinline, no_sanitize("address", "thread", "undefined"))) static void
 copy_bytes(char *to, uint64_t from, size_t n, bool is_string, volatile size_t *done)
 {

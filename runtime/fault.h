@@ -1,4 +1,4 @@
-/* Memory faults of kernels: threads inside a launch, guarded reads, floating-point control. */
+/* Memory faults of kernels: threads inside a launch, guarded reads. */
 #ifndef PTERA_RUNTIME_FAULT_H
 #define PTERA_RUNTIME_FAULT_H
 
@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A thread inside a launch. A fault jumps to `recover` for a fault in an engine's access code and to
- * `copying` while pt_fault_copy runs; all other faults are not ours. */
+/* A thread inside a launch. A fault jumps to `recover` for a fault in an engine's access code
+ * and to `copying` while pt_fault_copy runs; all other faults are not ours. */
 struct pt_fault_scope {
     sigjmp_buf recover;
     sigjmp_buf copying;
@@ -28,20 +28,19 @@ struct pt_fault_scope {
     bool is_stack_lent; /* another one is in its place */
 };
 
-/* Makes the calling thread one inside a launch: the handler's scope, faults that are not blocked, an alternate stack, default
- * floating-point control. Returns false if there is no memory. The caller then sets scope->recover. */
+/* Makes the calling thread one inside a launch: the handler's scope, faults that are not
+ * blocked, an alternate stack, default floating-point control. Returns false if there is no
+ * memory. The caller then sets scope->recover. */
 bool pt_fault_enter(struct pt_fault_scope *scope);
 void pt_fault_leave(struct pt_fault_scope *scope);
 
-/* For the handler: leaves it by a jump if the fault is a kernel's, and returns otherwise: true, the access is to be done again. Takes no memory and
- * little of the stack, and no lock but that of device memory where its accesses may go on. */
+/* For the handler: leaves it by a jump if the fault is a kernel's, and returns otherwise: true,
+ * the access is to be done again. Takes no memory and little of the stack, and no lock but that
+ * of device memory where its accesses may go on. */
 bool pt_fault_take(const siginfo_t *info, void *context);
 
-/* Default floating-point control, after a fault left an engine in the middle. */
-void pt_fault_reset_fp(void);
-
-/* Copies from an address that a kernel gave. Returns the number of bytes copied before one could not be read. Inside a
- * launch only. */
+/* Copies from an address that a kernel gave. Returns the number of bytes copied before one could
+ * not be read. Inside a launch only. */
 size_t pt_fault_copy(void *to, uint64_t from, size_t n);
 /* Likewise, up to and with the first zero byte. */
 size_t pt_fault_copy_string(char *to, uint64_t from, size_t n);

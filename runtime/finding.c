@@ -1,8 +1,12 @@
 /* What the checkers of a launch find, in words: each pair of places once. */
+#include "runtime/finding.h"
+
 #include <inttypes.h>
 #include <string.h>
 
-#include "runtime/launch.h"
+#include "runtime/engine.h"
+#include "runtime/job.h"
+#include "runtime/words.h"
 
 enum {
     FINDINGS_MAX =
@@ -68,7 +72,7 @@ static void put_thread(struct pt_words *w, const struct pt_warp *warp, uint32_t 
 static const char *spelling(const struct pt_job *job, uint32_t func, uint32_t insn)
 {
     const ptera_module *module = job->kernel->module;
-    return pt_insn_form(&module->ir, pt_find_insn(module, func, insn))->spelling;
+    return pt_insn_form(&module->ir, pt_words_insn(module, func, insn))->spelling;
 }
 
 static void put_what(struct pt_words *w, const struct pt_warp *warp, const struct pt_finding *x)
@@ -92,7 +96,7 @@ static void describe(struct pt_words *w, const struct pt_warp *warp, const struc
     put_thread(w, warp, x->lane);
     pt_words_put(w, ", %s ", x->writes ? "writes" : "reads");
     put_what(w, warp, x);
-    pt_words_source(w, pt_find_insn(w->job->kernel->module, x->func, x->insn));
+    pt_words_source(w, pt_words_insn(w->job->kernel->module, x->func, x->insn));
     pt_words_put(w, ", which %s at ", spelling(w->job, x->other_func, x->other_insn));
     pt_words_place(w, x->other_func, x->other_insn, true);
     pt_words_put(w, ", ");
@@ -104,7 +108,7 @@ static void describe(struct pt_words *w, const struct pt_warp *warp, const struc
 static void tell(struct pt_job *job, const struct pt_finding *x, const char *message)
 {
     ptera_module *module = job->kernel->module;
-    const struct pt_insn *insn = pt_find_insn(module, x->func, x->insn);
+    const struct pt_insn *insn = pt_words_insn(module, x->func, x->insn);
     struct pt_diag diag = {.severity = PT_SEV_ERROR,
                            .line = insn->line,
                            .col = insn->col,
@@ -123,8 +127,7 @@ static void tell(struct pt_job *job, const struct pt_finding *x, const char *mes
 
 void pt_finding_add(const struct pt_warp *warp, const struct pt_finding *finding)
 {
-    /* The launch is the job's first member. */
-    struct pt_job *job = (struct pt_job *)(void *)warp->cta->launch;
+    struct pt_job *job = pt_job_of(warp->cta->launch);
     struct pt_findings *f = job->findings;
     char message[PT_ERROR_BYTES];
     struct pt_words words = {job, message, 0};

@@ -1,4 +1,6 @@
 /* What a GPU has no room for, as NVIDIA's assembler finds it: modules with more are refused when they are loaded. */
+#include "runtime/fit.h"
+
 #include <inttypes.h>
 
 #include "runtime/engine.h"

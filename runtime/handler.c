@@ -1,20 +1,17 @@
 /* Handlers of SIGSEGV and SIGBUS, over those of the host.
  *
- * A layer is one of our handlers and what it lies on: the action that was in its place. A host that sets an action of its own later,
- * be it one that hands on to ours, is a new thing to lie on, and the next launch puts another layer over it. Each layer has an entry
- * of its own, so that a host that keeps one, to call it or to put it back, has with it just what was below.
+ * A layer is one of our handlers and what it lies on: the action that was in its place. A host that
+ * sets an action of its own later, be it one that hands on to ours, is a new thing to lie on, and
+ * the next launch puts another layer over it. Each layer has an entry of its own, so that a host
+ * that keeps one, to call it or to put it back, has with it just what was below.
  */
 #define _GNU_SOURCE
 #include "runtime/handler.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <string.h>
 #include <ucontext.h>
-
-#include "runtime/fault.h"
 
 struct layer {
     struct sigaction below;
@@ -29,7 +26,9 @@ static unsigned n_layers[SIGNALS]; /* under the lock, as changes of the layers a
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned n_engines;
 static atomic_uint changes;
-static void (*_Atomic teller)(uint64_t address); /* NULL: nobody wants to know of the host's faults */
+static bool (*_Atomic taker)(const siginfo_t *info, void *context); /* set before a handler is */
+/* NULL: nobody wants to know of the host's faults */
+static void (*_Atomic teller)(uint64_t address);
 
 static void handle(unsigned n, int signal, siginfo_t *info, void *context);
 
@@ -71,8 +70,9 @@ static bool is_function(const struct sigaction *action)
     return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
-/* SA_NODEFER: what is below is called with the signals blocked that it names. A handler that ran on the thread's own stack goes on
- * doing so; others, and faults of kernels at the end of their stack, need the alternate one. */
+/* SA_NODEFER: what is below is called with the signals blocked that it names. A handler that ran
+ * on the thread's own stack goes on doing so; others, and faults of kernels at the end of their
+ * stack, need the alternate one. */
 static void put(int i, unsigned n)
 {
     const struct sigaction *below = &layers[i][n].below;
@@ -80,14 +80,16 @@ static void put(int i, unsigned n)
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_sigaction = entries[n];
-    action.sa_flags = SA_SIGINFO | SA_NODEFER | (is_on_own ? 0 : SA_ONSTACK) | (below->sa_flags & SA_RESTART);
+    action.sa_flags =
+        SA_SIGINFO | SA_NODEFER | (is_on_own ? 0 : SA_ONSTACK) | (below->sa_flags & SA_RESTART);
     sigaction(signals[i], &action, NULL);
 }
 
-/* ---- what is not ours ---------------------------------------------------------------------------------- */
+/* ---- what is not ours ------------------------------------------------------------------------ */
 
-/* The layers that a signal is going through: a host's handler may call ours again. The innermost hangs on the context's uc_link,
- * which the kernel sets to null for each signal and does not look at afterwards, and so do those of other copies of this library. */
+/* The layers that a signal is going through: a host's handler may call ours again. The innermost
+ * hangs on the context's uc_link, which the kernel sets to null for each signal and does not
+ * look at afterwards, and so do those of other copies of this library. */
 struct visit {
     const struct layer *layer;
     const struct visit *outer;
@@ -100,7 +102,8 @@ static bool is_visited(const struct visit *visit, const struct layer *layer)
     return visit != NULL;
 }
 
-/* What the kernel does where there is no handler. A fault happens again when ours returns, and ends the process. */
+/* What the kernel does where there is no handler. A fault happens again when ours returns, and
+ * ends the process. */
 static void act_by_default(int signal, const siginfo_t *info, bool is_ignored)
 {
     bool is_sent = info->si_code <= 0; /* by a process: it does not happen again */
@@ -125,8 +128,9 @@ static void call(const struct sigaction *action, int signal, siginfo_t *info, vo
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Leaves a signal to what the layer lies on. If that is what handed it back it has nothing below: handlers that keep ours after it
- * was put over them go round. Only the last layer may come twice in a line that ends, because it is made anew. */
+/* Leaves a signal to what the layer lies on. If that is what handed it back it has nothing
+ * below: handlers that keep ours after it was put over them go round. Only the last layer may
+ * come twice in a line that ends, because it is made anew. */
 static void hand_on(int i, unsigned n, siginfo_t *info, ucontext_t *context)
 {
     struct visit visit = {.outer = (const struct visit *)context->uc_link};
@@ -155,7 +159,7 @@ static void handle(unsigned n, int signal, siginfo_t *info, void *context)
         put(i, n);
         return;
     }
-    if (pt_fault_take(info, context))
+    if (atomic_load(&taker)(info, context))
         return;
     void (*tell)(uint64_t address) = atomic_load(&teller);
     if (tell && info->si_code > 0)
@@ -168,7 +172,7 @@ void pt_handler_tell(void (*tell)(uint64_t address))
     atomic_store(&teller, tell);
 }
 
-/* ---- installing ---------------------------------------------------------------------------------------- */
+/* ---- installing ------------------------------------------------------------------------------ */
 
 static bool is_same(const struct sigaction *a, const struct sigaction *b)
 {
@@ -225,7 +229,8 @@ static void take_out(int i)
     if (n == LAYERS)
         return;
     struct sigaction by_default = {.sa_handler = SIG_DFL};
-    sigaction(signals[i], atomic_load(&layers[i][n].is_spent) ? &by_default : &layers[i][n].below, NULL);
+    sigaction(signals[i], atomic_load(&layers[i][n].is_spent) ? &by_default : &layers[i][n].below,
+              NULL);
 }
 
 static void take_lock(void)
@@ -244,9 +249,10 @@ static void watch_forks(void)
     pthread_atfork(take_lock, give_lock, give_lock);
 }
 
-void pt_handler_install(void)
+void pt_handler_install(bool (*take)(const siginfo_t *info, void *context))
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    atomic_store(&taker, take);
     pthread_once(&once, watch_forks);
     pthread_mutex_lock(&lock);
     n_engines++;

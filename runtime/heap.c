@@ -4,7 +4,8 @@
 #include <string.h>
 
 enum { GRANULE = 16 };
-/* Of `size`: the extent is a block; the granule is a block's first. Granules inside an extent hold 0. */
+/* Of `size`: the extent is a block; the granule is a block's first. Granules inside an extent
+ * hold 0. */
 static const uint32_t used = UINT32_C(1) << 31, first = UINT32_C(1) << 30;
 
 void pt_heap_init(struct pt_heap *heap, struct pt_mem *mem, uint64_t limit)

@@ -10,15 +10,16 @@
 
 enum { PT_HEAP_CLASSES = 128 };
 
-/* Extents of 16-byte granules, described outside the memory they describe, so that a kernel that writes past its
- * block cannot break the heap. */
+/* Extents of 16-byte granules, described outside the memory they describe, so that a kernel that
+ * writes past its block cannot break the heap. */
 struct pt_heap {
     struct pt_mem *mem;
     pthread_mutex_t lock;
     uint64_t limit;    /* bytes */
     uint8_t *base;     /* NULL until first used */
     uint32_t granules;
-    uint32_t *size;    /* at an extent's first and last granule: its granules, with USED while it is a block */
+    /* at an extent's first and last granule: its granules, with USED while it is a block */
+    uint32_t *size;
     uint32_t *next, *prev; /* free extents of a class, as granule + 1 */
     uint32_t free[PT_HEAP_CLASSES];
     uint64_t some[PT_HEAP_CLASSES / 64]; /* classes that have free extents */
@@ -29,7 +30,8 @@ void pt_heap_init(struct pt_heap *heap, struct pt_mem *mem, uint64_t limit);
 void pt_heap_close(struct pt_heap *heap);
 /* The address of `bytes` bytes aligned to 16; 0 if there is no room. */
 uint64_t pt_heap_alloc(struct pt_heap *heap, uint64_t bytes);
-/* The block that holds `address`: its first byte and its bytes, a multiple of 16. Returns false if there is none. */
+/* The block that holds `address`: its first byte and its bytes, a multiple of 16. Returns false
+ * if there is none. */
 bool pt_heap_find(struct pt_heap *heap, uint64_t address, uint64_t *block, uint64_t *bytes);
 /* Returns false if `address` is not 0 and no block starts there. */
 bool pt_heap_free(struct pt_heap *heap, uint64_t address);

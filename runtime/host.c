@@ -1,4 +1,5 @@
-/* Functions of the embedder: registered by name, found by modules that declare them, called by libffi. */
+/* Functions of the embedder: registered by name, found by modules that declare them, called by
+ * libffi. */
 #include "runtime/host.h"
 
 #include <stdio.h>
@@ -6,7 +7,7 @@
 
 #include "ir/device.h"
 #include "runtime/engine.h"
-#include "runtime/fault.h"
+#include "runtime/fpenv.h"
 
 /* What ptera_function_fail says goes to the call that this thread is in. */
 struct host_call {
@@ -16,7 +17,7 @@ struct host_call {
 static _Thread_local struct host_call last_call;
 static _Thread_local bool is_calling;
 
-/* ---- registering --------------------------------------------------------------------------------------- */
+/* ---- registering ----------------------------------------------------------------------------- */
 
 static const struct pt_host_function *find(const struct pt_host *host, const char *name)
 {
@@ -70,7 +71,7 @@ ptera_result ptera_function_register(ptera_engine *engine, const char *name, con
     return result;
 }
 
-/* ---- what a module declares ---------------------------------------------------------------------------- */
+/* ---- what a module declares ------------------------------------------------------------------ */
 
 bool pt_host_is_integer(const ffi_type *type)
 {
@@ -97,17 +98,20 @@ static bool check(const ffi_type *type, const struct pt_symbol *s, const char *w
     return false;
 }
 
-bool pt_host_fits(const struct pt_module *module, uint32_t func, const struct pt_signature *signature, char *why, size_t why_bytes)
+bool pt_host_fits(const struct pt_module *module, uint32_t func,
+                  const struct pt_signature *signature, char *why, size_t why_bytes)
 {
     const struct pt_func *f = &module->funcs.v[func];
     uint32_t results = signature->result != &ffi_type_void;
     if (f->params.n != signature->n_params || f->results.n != results) {
-        snprintf(why, why_bytes, "it has %u parameters and %u results", signature->n_params, results);
+        snprintf(why, why_bytes, "it has %u parameters and %u results", signature->n_params,
+                 results);
         return false;
     }
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < f->params.n; i++) {
-        if (!check(signature->params[i], &module->symbols.v[f->params.v[i]], "its parameter", i + 1, why, why_bytes))
+        if (!check(signature->params[i], &module->symbols.v[f->params.v[i]], "its parameter", i + 1,
+                   why, why_bytes))
             return false;
         bytes += module->symbols.v[f->params.v[i]].size;
     }
@@ -115,7 +119,8 @@ bool pt_host_fits(const struct pt_module *module, uint32_t func, const struct pt
         snprintf(why, why_bytes, "it passes more than %d bytes", PT_DEVICE_BYTES);
         return false;
     }
-    return !results || check(signature->result, &module->symbols.v[f->results.v[0]], "its result", 0, why, why_bytes);
+    return !results || check(signature->result, &module->symbols.v[f->results.v[0]], "its result",
+                             0, why, why_bytes);
 }
 
 bool pt_host_link(struct pt_module *module, uint32_t func, const struct pt_host_function *function,
@@ -136,7 +141,7 @@ bool pt_host_link(struct pt_module *module, uint32_t func, const struct pt_host_
     return true;
 }
 
-/* ---- calling ------------------------------------------------------------------------------------------- */
+/* ---- calling --------------------------------------------------------------------------------- */
 
 const char *pt_host_call(const struct pt_host_link *link, const void *args, void *result)
 {
@@ -150,7 +155,7 @@ const char *pt_host_call(const struct pt_host_link *link, const void *args, void
     is_calling = true;
     ffi_call((ffi_cif *)(uintptr_t)&f->cif, f->code, value, params);
     is_calling = false;
-    pt_fault_reset_fp();
+    pt_fpenv_reset();
     memcpy(result, value, link->result_bytes);
     return last_call.has_failed ? last_call.text : NULL;
 }

@@ -16,7 +16,8 @@ struct pt_signature {
     unsigned n_params;
 };
 
-/* Reads a signature into the arena (whose oom is set). False if it is none; *at is the place of the error. */
+/* Reads a signature into the arena (whose oom is set). False if it is none; *at is the place of
+ * the error. */
 bool pt_signature_parse(struct pt_arena *arena, const char *text, struct pt_signature *signature,
                         const char **at);
 
@@ -47,14 +48,15 @@ const struct pt_host_function *pt_host_find(struct ptera_engine *engine, const c
 
 bool pt_host_is_integer(const ffi_type *type);
 
-/* True if a function of the module has parameters and a result of these sizes, all parameters and the result PT_DEVICE_BYTES at
- * most; else `why` says what differs. */
-bool pt_host_fits(const struct pt_module *module, uint32_t func, const struct pt_signature *signature, char *why,
-                  size_t why_bytes);
+/* True if a function of the module has parameters and a result of these sizes, all parameters
+ * and the result PT_DEVICE_BYTES at most; else `why` says what differs. */
+bool pt_host_fits(const struct pt_module *module, uint32_t func,
+                  const struct pt_signature *signature, char *why, size_t why_bytes);
 /* True if calls of the declared function can be passed on; else `why` says what differs. */
 bool pt_host_link(struct pt_module *module, uint32_t func, const struct pt_host_function *function,
                   struct pt_host_link *link, char *why, size_t why_bytes);
-/* Calls it. Returns what ptera_function_fail said in it, or NULL; valid until this thread calls another. */
+/* Calls it. Returns what ptera_function_fail said in it, or NULL; valid until this thread calls
+ * another. */
 const char *pt_host_call(const struct pt_host_link *link, const void *args, void *result);
 
 #endif

@@ -1,5 +1,8 @@
 /* Isolated launches: which memory is a kernel's. */
-#include "runtime/launch.h"
+#include "runtime/isolate.h"
+
+#include "runtime/engine.h"
+#include "runtime/job.h"
 
 static bool holds(struct pt_extent *e, uint64_t first, uint64_t bytes, uint64_t address)
 {
@@ -60,8 +63,7 @@ static bool find_allocation(const struct pt_job *job, uint64_t address, struct p
 bool pt_isolate_find(const struct pt_warp *warp, uint32_t lane, uint64_t address,
                      struct pt_extent *extent)
 {
-    /* The launch is the job's first member. */
-    const struct pt_job *job = (const struct pt_job *)(const void *)warp->cta->launch;
+    const struct pt_job *job = pt_job_of(warp->cta->launch);
     *extent = (struct pt_extent){
         .releases = atomic_load_explicit(job->launch.releases, memory_order_acquire)};
     return find_shared(job, warp->cta, address, extent) ||

@@ -5,10 +5,23 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/compile.h"
 #include "runtime/deadline.h"
+#include "runtime/engine.h"
+#include "runtime/finding.h"
 #include "runtime/handler.h"
+#include "runtime/hot.h"
+#include "runtime/jit.h"
+#include "runtime/job.h"
+#include "runtime/native.h"
+#include "runtime/params.h"
 #include "runtime/registers.h"
+#include "runtime/result.h"
+#include "runtime/sched.h"
+#include "runtime/services.h"
+#include "runtime/sized.h"
 #include "runtime/thread.h"
+#include "runtime/timer.h"
 
 void ptera_launch_init_sized(ptera_launch *launch, size_t size)
 {
@@ -261,7 +274,7 @@ ptera_result ptera_kernel_properties_get(ptera_kernel *kernel, ptera_kernel_prop
         return PTERA_ERROR_INVALID_ARGUMENT;
     if (pt_engine_is_inherited(kernel->module->engine))
         return PTERA_ERROR_NOT_INITIALIZED;
-    ptera_result result = pt_module_compile(kernel, 0, &program);
+    ptera_result result = pt_compile_kernel(kernel, 0, &program);
     if (result != PTERA_OK)
         return result;
     const struct pt_func *f = func_of(kernel);
@@ -340,7 +353,7 @@ static ptera_result run(struct pt_job *job)
     } else {
         pt_engine_fail(engine, "%s", job->report);
     }
-    return pt_report_result(kind);
+    return pt_result_of_fault(kind);
 }
 
 static ptera_result run_cooperative(struct pt_job *job)
@@ -385,14 +398,6 @@ static const char *why_interpreted(const struct pt_job *job)
     if (job->tests & (PT_TEST_ORDER | PT_TEST_TURNS))
         return "a launch whose threads run in another order is interpreted";
     return NULL;
-}
-
-/* Where all CTAs start at once there is nothing to switch between: what may run long waits for the compiler. */
-enum { WAIT_MS = 100 };
-
-static bool starts_at_once(const struct pt_job *job)
-{
-    return job->n_clusters <= job->engine->threads && func_of(job->kernel)->loops.n;
 }
 
 struct wanted {
@@ -445,17 +450,11 @@ static ptera_result choose_native(struct pt_job *job, const struct pt_variant *v
     return PTERA_OK;
 }
 
-/* What is there, or is worth waiting for; otherwise workers ask for it when the kernel proves hot. */
 static void choose_auto(struct pt_job *job, const struct pt_variant *variant)
 {
     job->may_be_native = !why_interpreted(job);
-    if (!job->may_be_native)
-        return;
-    bool waits = starts_at_once(job);
-    struct pt_version *version = waits ? pt_native_request(variant) : pt_native_find(variant);
-    if (version && waits)
-        pt_native_wait(version, WAIT_MS);
-    atomic_store(&job->version, version);
+    if (job->may_be_native)
+        pt_hot_begin(job, variant);
 }
 
 static ptera_result choose_engine(struct pt_job *job, const ptera_launch *given)
@@ -502,7 +501,7 @@ static ptera_result prepare(struct pt_job *job, const ptera_launch *given,
     job->launch.releases = given->isolate ? &job->engine->mem.releases : NULL;
     job->launch.services = &pt_launch_services;
     job->launch.grid_id = atomic_fetch_add(&job->engine->grid_ids, 1) + 1;
-    ptera_result r = pt_module_compile(job->kernel, job->tests, &job->launch.program);
+    ptera_result r = pt_compile_kernel(job->kernel, job->tests, &job->launch.program);
     if (r == PTERA_OK)
         r = set_shape(job, given, bounds, misfit);
     if (r == PTERA_OK)

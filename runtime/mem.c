@@ -8,7 +8,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* One range holds many allocations; it costs address space only. Where that is scarce ranges are small. */
+#include "ir/bits.h"
+
+/* One range holds many allocations; it costs address space only. Where that is scarce ranges are
+ * small. */
 static const size_t range_bytes = (size_t)64 << 30, small_range_bytes = (size_t)32 << 20;
 static const size_t huge_bytes = (size_t)2 << 20;
 
@@ -17,14 +20,9 @@ size_t pt_mem_page(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static size_t round_up(size_t bytes, size_t to)
-{
-    return (bytes + to - 1) & ~(to - 1);
-}
-
 size_t pt_mem_round(size_t bytes)
 {
-    return round_up(bytes, pt_mem_page());
+    return pt_round_up(bytes, pt_mem_page());
 }
 
 void *pt_mem_reserve(size_t bytes, size_t align)
@@ -38,7 +36,7 @@ void *pt_mem_reserve(size_t bytes, size_t align)
         return NULL;
     if (!slack)
         return p;
-    size_t before = round_up((uintptr_t)p, align) - (uintptr_t)p;
+    size_t before = pt_round_up((uintptr_t)p, align) - (uintptr_t)p;
     if (before)
         munmap(p, before);
     if (slack > before)
@@ -46,19 +44,22 @@ void *pt_mem_reserve(size_t bytes, size_t align)
     return p + before;
 }
 
-/* A limit on address space (ulimit -v, as batch systems set it): the embedder needs what there is. */
+/* A limit on address space (ulimit -v, as batch systems set it): the embedder needs what there
+ * is. */
 static bool is_scarce(void)
 {
     struct rlimit most;
     return getrlimit(RLIMIT_AS, &most) == 0 && most.rlim_cur < (rlim_t)1 << 40;
 }
 
-/* Where systems put nothing by themselves: above all that is not position-independent, below what is. */
+/* Where systems put nothing by themselves: above all that is not position-independent, below
+ * what is. */
 static const uintptr_t lone_first = (uintptr_t)1 << 36, lone_last = (uintptr_t)1 << 43;
 
 static bool reserve_at(uintptr_t at, size_t bytes)
 {
-    void *p = mmap((void *)at, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    void *p = mmap((void *)at, bytes, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (p != MAP_FAILED && p != (void *)at) { /* a system that does not know the flag */
         munmap(p, bytes);
         errno = EEXIST;
@@ -118,7 +119,8 @@ int pt_mem_file(size_t bytes)
     return -1;
 }
 
-/* The memory at `write` once more, to be read at `read`. (Emulators do not know the way without a file.) */
+/* The memory at `write` once more, to be read at `read`. (Emulators do not know the way without
+ * a file.) */
 static bool map_again(uint8_t *write, uint8_t *read, size_t bytes, int fd)
 {
     if (fd >= 0)
@@ -157,10 +159,10 @@ void pt_twin_unmap(struct pt_twin *twin)
     *twin = (struct pt_twin){0};
 }
 
-/* ---- allocations --------------------------------------------------------------------------------------- */
+/* ---- allocations ----------------------------------------------------------------------------- */
 
-void pt_mem_init(struct pt_mem *mem, const struct pt_allocator *allocator, size_t limit, bool (*reclaim)(void *ud),
-                 void *reclaim_ud)
+void pt_mem_init(struct pt_mem *mem, const struct pt_allocator *allocator, size_t limit,
+                 bool (*reclaim)(void *ud), void *reclaim_ud)
 {
     memset(mem, 0, sizeof *mem);
     mem->allocator = allocator;
@@ -231,11 +233,12 @@ static struct pt_mem_range *add_range(struct pt_mem *mem, size_t need)
     return &mem->ranges[mem->n_ranges++];
 }
 
-/* Room for `bytes` with a guard page on both sides behind range->next, so that freed addresses are reused late. */
+/* Room for `bytes` with a guard page on both sides behind range->next, so that freed addresses
+ * are reused late. */
 static uint8_t *room_at_next(struct pt_mem_range *range, size_t bytes, size_t align)
 {
     size_t page = pt_mem_page(), left = range->bytes - range->next;
-    size_t skip = round_up((uintptr_t)range->base + range->next + page, align) -
+    size_t skip = pt_round_up((uintptr_t)range->base + range->next + page, align) -
                   ((uintptr_t)range->base + range->next);
     if (bytes > left || skip + page > left - bytes)
         return NULL;
@@ -251,8 +254,9 @@ static uint8_t *room_in_gaps(const struct pt_mem *mem, const struct pt_mem_range
     size_t page = pt_mem_page();
     uint64_t at = (uintptr_t)range->base, end = at + range->bytes;
     for (size_t i = find_record(mem, at);; i++) {
-        uint64_t stop = i < mem->n_records && mem->records[i].first < end ? mem->records[i].room_first : end;
-        uint64_t p = round_up(at + page, align);
+        uint64_t stop =
+            i < mem->n_records && mem->records[i].first < end ? mem->records[i].room_first : end;
+        uint64_t p = pt_round_up(at + page, align);
         if (p + page <= stop && bytes <= stop - page - p)
             return (uint8_t *)(uintptr_t)p;
         if (stop == end)
@@ -299,7 +303,8 @@ static size_t place_in_room(size_t pages, size_t room)
 
 static void *alloc_locked(struct pt_mem *mem, size_t bytes, enum pt_mem_kind kind)
 {
-    size_t pages = pt_mem_round(bytes), room = mem->is_tolerant ? round_up(pages, huge_bytes) : pages;
+    size_t pages = pt_mem_round(bytes),
+           room = mem->is_tolerant ? pt_round_up(pages, huge_bytes) : pages;
     if (!grow_records(mem))
         return NULL;
     uint8_t *p = find_room(mem, room, room >= huge_bytes ? huge_bytes : pt_mem_page());
@@ -308,8 +313,9 @@ static void *alloc_locked(struct pt_mem *mem, size_t bytes, enum pt_mem_kind kin
         return NULL;
     if (pages >= huge_bytes)
         madvise(p, pages, MADV_HUGEPAGE);
-    uint64_t address = first + pages - round_up(bytes, PT_MEM_ALIGN);
-    insert_record(mem, (struct pt_mem_record){address, bytes, first, first + pages, room_first, room_first + room, kind});
+    uint64_t address = first + pages - pt_round_up(bytes, PT_MEM_ALIGN);
+    insert_record(mem, (struct pt_mem_record){address, bytes, first, first + pages, room_first,
+                                              room_first + room, kind});
     return (void *)(uintptr_t)address;
 }
 
@@ -372,7 +378,8 @@ static void drop_range(struct pt_mem *mem, uint64_t address)
     while (address - (uintptr_t)range->base >= range->bytes)
         range++;
     size_t i = find_record(mem, (uintptr_t)range->base);
-    bool is_empty = i == mem->n_records || mem->records[i].first - (uintptr_t)range->base >= range->bytes;
+    bool is_empty =
+        i == mem->n_records || mem->records[i].first - (uintptr_t)range->base >= range->bytes;
     if (!range->is_single || !is_empty)
         return;
     pt_mem_unreserve(range->base, range->bytes);
@@ -399,8 +406,9 @@ uint64_t pt_mem_reuse(struct pt_mem *mem, uint64_t address, size_t bytes)
 {
     pthread_mutex_lock(&mem->lock);
     struct pt_mem_record *r = record_of(mem, address);
-    bool fits = r && r->kind != PT_MEM_HOST && round_up(bytes, PT_MEM_ALIGN) <= r->last - r->first;
-    uint64_t now = fits ? r->last - round_up(bytes, PT_MEM_ALIGN) : 0;
+    bool fits =
+        r && r->kind != PT_MEM_HOST && pt_round_up(bytes, PT_MEM_ALIGN) <= r->last - r->first;
+    uint64_t now = fits ? r->last - pt_round_up(bytes, PT_MEM_ALIGN) : 0;
     if (fits) {
         mem->used += bytes - r->bytes;
         r->address = now;
@@ -418,7 +426,8 @@ static bool register_locked(struct pt_mem *mem, uint64_t address, size_t bytes, 
     if (*overlaps || !grow_records(mem))
         return false;
     uint64_t end = address + bytes;
-    insert_record(mem, (struct pt_mem_record){address, bytes, address, end, address, end, PT_MEM_HOST});
+    insert_record(mem,
+                  (struct pt_mem_record){address, bytes, address, end, address, end, PT_MEM_HOST});
     return true;
 }
 
@@ -461,11 +470,12 @@ void pt_mem_set_access(struct pt_mem *mem, uint64_t address, bool is_open)
     pthread_mutex_lock(&mem->lock);
     const struct pt_mem_record *r = record_of(mem, address);
     if (r)
-        mprotect((void *)(uintptr_t)r->first, r->last - r->first, is_open ? PROT_READ | PROT_WRITE : PROT_NONE);
+        mprotect((void *)(uintptr_t)r->first, r->last - r->first,
+                 is_open ? PROT_READ | PROT_WRITE : PROT_NONE);
     pthread_mutex_unlock(&mem->lock);
 }
 
-/* ---- accesses outside that go on ------------------------------------------------------------------------ */
+/* ---- accesses outside that go on ------------------------------------------------------------- */
 
 /* Whether the page is of an allocation's room, and not of the allocation. */
 static bool is_around(const struct pt_mem *mem, uint64_t page)

@@ -1,24 +1,26 @@
 /* Modules: where their variables lie, initialisers and relocations, kernels. */
-#include "runtime/engine.h"
-#include "runtime/native.h"
+
+#include "runtime/module.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/launch.h"
+#include "ir/bits.h"
+#include "runtime/closure.h"
+#include "runtime/diagnostics.h"
+#include "runtime/engine.h"
+#include "runtime/fit.h"
+#include "runtime/native.h"
+#include "runtime/sized.h"
+#include "runtime/slot.h"
 #include "runtime/thread.h"
 
 enum { FUNC_STRIDE = 16, VARIABLE_ALIGN = 16 };
 
-static uint64_t round_up(uint64_t n, uint64_t align)
-{
-    return align ? (n + align - 1) / align * align : n;
-}
+/* ---- addresses ------------------------------------------------------------------------------- */
 
-/* ---- addresses ----------------------------------------------------------------------------------------- */
-
-/* Gives the variables of a space their offsets in one block, in order of declaration, with `least` for their alignment. False: too
- * large. */
+/* Gives the variables of a space their offsets in one block, in order of declaration, with
+ * `least` for their alignment. False: too large. */
 static bool lay_out(ptera_module *module, enum pt_space space, uint32_t least, uint64_t *bytes)
 {
     uint64_t end = 0;
@@ -26,7 +28,7 @@ static bool lay_out(ptera_module *module, enum pt_space space, uint32_t least, u
         struct pt_symbol *s = &module->ir.symbols.v[i];
         if (!pt_is_placed(s, space))
             continue;
-        end = round_up(end, s->align > least ? s->align : least);
+        end = pt_round_up(end, s->align > least ? s->align : least);
         s->offset = module->symbols[i] = end;
         if (s->size > SIZE_MAX / 4 || end > SIZE_MAX / 4)
             return false;
@@ -67,15 +69,19 @@ static ptera_result place_variables(ptera_module *module)
 {
     uint64_t global = 0, constant = 0;
     module->symbols = pt_arena_alloc(&module->ir.arena, module->ir.symbols.n * sizeof(uint64_t));
-    if (!lay_out(module, PT_SPACE_GLOBAL, PT_MEM_ALIGN, &global) || !lay_out(module, PT_SPACE_CONST, 1, &constant))
+    if (!lay_out(module, PT_SPACE_GLOBAL, PT_MEM_ALIGN, &global) ||
+        !lay_out(module, PT_SPACE_CONST, 1, &constant))
         return PTERA_ERROR_OUT_OF_MEMORY;
     if (!pt_fit_constants(module, constant))
         return PTERA_ERROR_INVALID_PTX;
-    return give_memory(module, round_up(global, VARIABLE_ALIGN), round_up(constant, VARIABLE_ALIGN)) ? PTERA_OK
-                                                                                                   : PTERA_ERROR_OUT_OF_MEMORY;
+    return give_memory(module, pt_round_up(global, VARIABLE_ALIGN),
+                       pt_round_up(constant, VARIABLE_ALIGN))
+               ? PTERA_OK
+               : PTERA_ERROR_OUT_OF_MEMORY;
 }
 
-/* Where the host writes a variable: .const variables lie in memory that has a second address for it. */
+/* Where the host writes a variable: .const variables lie in memory that has a second address for
+ * it. */
 static uint8_t *host_address(const ptera_module *module, uint32_t symbol)
 {
     uint64_t address = module->symbols[symbol];
@@ -84,17 +90,18 @@ static uint8_t *host_address(const ptera_module *module, uint32_t symbol)
     return module->constants.write + (address - (uintptr_t)module->constants.read);
 }
 
-/* ---- initialisers -------------------------------------------------------------------------------------- */
+/* ---- initialisers ---------------------------------------------------------------------------- */
 
-/* The address of a variable: generic, or in its space. Global memory is identity-mapped in the generic space. */
+/* The address of a variable: generic, or in its space. Global memory is identity-mapped in the
+ * generic space. */
 static uint64_t variable_address(const ptera_module *module, uint32_t symbol, bool is_generic)
 {
     const struct pt_symbol *s = &module->ir.symbols.v[symbol];
     return s->space == PT_SPACE_CONST && !is_generic ? s->offset : module->symbols[symbol];
 }
 
-/* PTX ISA, "Initializers": the address of a variable in its space, generic(variable), or of a function; mask() takes
- * single bytes of it. */
+/* PTX ISA, "Initializers": the address of a variable in its space, generic(variable), or of a
+ * function; mask() takes single bytes of it. */
 static void relocate(const ptera_module *module, uint8_t *to, const struct pt_reloc *reloc)
 {
     uint64_t value = reloc->is_func
@@ -118,8 +125,8 @@ static void initialise(ptera_module *module)
     }
 }
 
-/* An .extern variable that is used must be defined here: there is no other module to find it in. As NVIDIA's assembler
- * does, one with a size is taken as defined, with a warning. */
+/* An .extern variable that is used must be defined here: there is no other module to find it in.
+ * As NVIDIA's assembler does, one with a size is taken as defined, with a warning. */
 static bool check_externs(ptera_module *module)
 {
     struct pt_module *ir = &module->ir;
@@ -146,19 +153,21 @@ static bool link_host(ptera_module *module)
     module->host_links = pt_arena_alloc(&ir->arena, ir->funcs.n * sizeof *module->host_links);
     for (uint32_t i = 1; i < ir->funcs.n; i++) {
         struct pt_func *f = &ir->funcs.v[i];
-        const struct pt_host_function *host = f->is_declared_only ? pt_host_find(module->engine, f->name) : NULL;
+        const struct pt_host_function *host =
+            f->is_declared_only ? pt_host_find(module->engine, f->name) : NULL;
         char why[128];
         if (!host)
             continue;
         f->is_host = pt_host_link(ir, i, host, &module->host_links[i], why, sizeof why);
         if (!f->is_host)
-            pt_diag_error(&ir->diags, f->line, 1, 1, "function '%s' is registered as '%s': %s", f->name, host->text, why);
+            pt_diag_error(&ir->diags, f->line, 1, 1, "function '%s' is registered as '%s': %s",
+                          f->name, host->text, why);
         ok = ok && f->is_host;
     }
     return ok;
 }
 
-/* ---- loading ------------------------------------------------------------------------------------------- */
+/* ---- loading --------------------------------------------------------------------------------- */
 
 static void list_kernels(ptera_module *module)
 {
@@ -176,40 +185,13 @@ static void list_kernels(ptera_module *module)
     }
 }
 
-/* Texts are made when a diagnostic comes in, so that reading them later changes nothing. */
-void pt_module_format_diagnostics(ptera_module *module)
-{
-    struct pt_module *ir = &module->ir;
-    while (module->diag_texts.n < ir->diags.list.n) {
-        const char *text = pt_diag_format(&ir->diags, &ir->diags.list.v[module->diag_texts.n],
-                                          &ir->arena);
-        *pt_vec_push(&ir->arena, &module->diag_texts) = text;
-    }
-}
-
-/* What entry `from` of the list and those behind it say. */
-static ptera_result diagnosed_from(const ptera_module *module, uint32_t from)
-{
-    ptera_result result = PTERA_ERROR_UNSUPPORTED_PTX;
-    const struct pt_diags *diags = &module->ir.diags;
-    for (uint32_t i = from; i < diags->list.n; i++)
-        if (diags->list.v[i].severity == PT_SEV_ERROR && !diags->list.v[i].unsupported)
-            result = PTERA_ERROR_INVALID_PTX;
-    return result;
-}
-
-ptera_result pt_module_diagnosed(const ptera_module *module)
-{
-    return diagnosed_from(module, 0);
-}
-
 static ptera_result load_parsed(ptera_module *module, bool is_valid)
 {
     is_valid = is_valid && check_externs(module) && link_host(module) && pt_fit_shared(module);
     ptera_result placed = is_valid ? place_variables(module) : PTERA_OK;
-    pt_module_format_diagnostics(module);
+    pt_diagnostics_format(module);
     if (!is_valid)
-        return pt_module_diagnosed(module);
+        return pt_diagnostics_result(module, 0);
     if (placed != PTERA_OK)
         return placed;
     initialise(module);
@@ -220,8 +202,6 @@ static ptera_result load_parsed(ptera_module *module, bool is_valid)
 /* What a module is asked for, on a thread with stack enough for it. */
 struct task {
     ptera_module *module;
-    ptera_kernel *kernel;
-    uint32_t tests;
     const ptera_module *parent;
     ptera_result result;
 };
@@ -295,6 +275,8 @@ void pt_module_free(ptera_module *module)
 {
     ptera_engine *engine = module->engine;
     pt_closure_free_all(module);
+    if (module->callers)
+        pt_module_free(module->callers);
     link_out(module);
     if (module->n_kernels)
         pt_slot_forget(engine, module);
@@ -409,121 +391,7 @@ void ptera_module_unload(ptera_module *module)
         pt_module_free(module);
 }
 
-/* ---- compiling ----------------------------------------------------------------------------------------- */
-
-static void make_image(ptera_kernel *kernel, struct pt_shared *shared, struct pt_arena *scratch)
-{
-    ptera_module *module = kernel->module;
-    uint32_t n = module->ir.symbols.n;
-    uint64_t *symbols = pt_arena_alloc(&module->ir.arena, n * sizeof *symbols);
-    memcpy(symbols, module->symbols, n * sizeof *symbols);
-    pt_shared_layout(&module->ir, kernel->func, shared, scratch);
-    for (uint32_t i = 0; i < shared->n; i++)
-        symbols[shared->symbols[i]] = PT_SHARED_BASE + shared->offsets[i];
-    kernel->image = (struct pt_image){&module->ir, symbols, (uintptr_t)module->funcs};
-}
-
-/* The text of the first error from entry `from` of the list on. */
-static const char *first_error(const ptera_module *module, uint32_t from)
-{
-    for (uint32_t i = from; i < module->diag_texts.n; i++)
-        if (module->ir.diags.list.v[i].severity == PT_SEV_ERROR)
-            return module->diag_texts.v[i];
-    return "";
-}
-
-/* Makes the program with some tests. The image, and with it the layout of shared memory, is the same for all. */
-static ptera_result compile_into(ptera_kernel *kernel, uint32_t tests, struct pt_arena *scratch)
-{
-    ptera_module *module = kernel->module;
-    jmp_buf oom;
-    module->ir.arena.oom = scratch->oom = &oom;
-    if (setjmp(oom))
-        return PTERA_ERROR_OUT_OF_MEMORY;
-    const struct pt_program *other = NULL;
-    for (uint32_t i = 0; i < PT_TEST_SETS && !other; i++)
-        other = kernel->programs[i];
-    struct pt_shared shared = {0};
-    uint32_t errors = module->ir.diags.errors, listed = module->ir.diags.list.n;
-    if (!other)
-        make_image(kernel, &shared, scratch);
-    struct pt_program *program = module->engine->backend->compile(
-        &kernel->image, kernel->func, tests, &module->engine->allocator);
-    module->ir.arena.oom = &oom; /* the engine had its own */
-    pt_module_format_diagnostics(module);
-    if (!program) {
-        if (module->ir.diags.errors == errors)
-            return PTERA_ERROR_OUT_OF_MEMORY;
-        /* Other kernels of the module may still be fit to run. */
-        module->ir.diags.errors = errors;
-        pt_engine_fail(module->engine, "%s", first_error(module, listed));
-        return diagnosed_from(module, listed);
-    }
-    program->shared_static = shared.bytes < UINT32_MAX ? (uint32_t)shared.bytes : UINT32_MAX;
-    program->shared_align = shared.dynamic_align;
-    if (other) {
-        program->shared_static = other->shared_static;
-        program->shared_align = other->shared_align;
-    }
-    atomic_store(&kernel->programs[tests], program);
-    return PTERA_OK;
-}
-
-static void compile(void *ud)
-{
-    struct task *task = ud;
-    struct pt_arena scratch;
-    pt_arena_init(&scratch, &task->module->engine->allocator);
-    task->result = compile_into(task->kernel, task->tests, &scratch);
-    pt_arena_free(&scratch);
-}
-
-ptera_result pt_module_compile(ptera_kernel *kernel, uint32_t tests,
-                               const struct pt_program **program)
-{
-    ptera_module *module = kernel->module;
-    ptera_result result = PTERA_OK;
-    _Atomic(struct pt_program *) *made = &kernel->programs[tests];
-    *program = atomic_load_explicit(made, memory_order_acquire);
-    if (*program)
-        return PTERA_OK;
-    pthread_mutex_lock(&module->lock);
-    if (!atomic_load(made))
-        result = do_task(compile, &(struct task){.module = module, .kernel = kernel, .tests = tests});
-    *program = atomic_load(made);
-    pthread_mutex_unlock(&module->lock);
-    return result;
-}
-
-static void verify_all(void *ud)
-{
-    struct task *task = ud;
-    ptera_module *module = task->module;
-    jmp_buf oom;
-    module->ir.arena.oom = &oom;
-    if (setjmp(oom))
-        return;
-    bool is_valid = module->ir.diags.errors == 0;
-    for (uint32_t i = 1; is_valid && i < module->ir.funcs.n; i++)
-        if (!module->ir.funcs.v[i].is_declared_only && !module->ir.funcs.v[i].alias_of)
-            pt_lower(&module->ir, i);
-    pt_module_format_diagnostics(module);
-    task->result = module->ir.diags.errors ? pt_module_diagnosed(module) : PTERA_OK;
-}
-
-ptera_result ptera_module_verify(ptera_module *module)
-{
-    if (!module)
-        return PTERA_ERROR_INVALID_ARGUMENT;
-    if (pt_engine_is_inherited(module->engine))
-        return PTERA_ERROR_NOT_INITIALIZED;
-    pthread_mutex_lock(&module->lock);
-    ptera_result result = do_task(verify_all, &(struct task){.module = module});
-    pthread_mutex_unlock(&module->lock);
-    return result;
-}
-
-/* ---- looking at a module ------------------------------------------------------------------------------- */
+/* ---- looking at a module --------------------------------------------------------------------- */
 
 uint32_t pt_module_func(const ptera_module *module, const char *name)
 {
@@ -551,7 +419,8 @@ uint32_t pt_module_variable_near(const ptera_module *module, uint64_t address)
     return found;
 }
 
-ptera_result ptera_module_properties_get(const ptera_module *module, ptera_module_properties *properties)
+ptera_result ptera_module_properties_get(const ptera_module *module,
+                                         ptera_module_properties *properties)
 {
     if (!module || !properties)
         return PTERA_ERROR_INVALID_ARGUMENT;
@@ -573,7 +442,8 @@ static bool is_variable(const struct pt_symbol *s)
     return pt_is_placed(s, PT_SPACE_GLOBAL) || pt_is_placed(s, PT_SPACE_CONST);
 }
 
-static void give_variable(const ptera_module *module, uint32_t symbol, void **address, size_t *bytes)
+static void give_variable(const ptera_module *module, uint32_t symbol, void **address,
+                          size_t *bytes)
 {
     if (address)
         *address = host_address(module, symbol);

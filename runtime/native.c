@@ -1,108 +1,27 @@
 /* Native code of kernels. */
-#define _GNU_SOURCE
 #include "runtime/native.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/compile.h"
 #include "runtime/deadline.h"
+#include "runtime/engine.h"
+#include "runtime/jit.h"
 #include "runtime/thread.h"
 
-/* After SHAPES shapes of a kernel one version for any shape serves the others; where there can be none, SHAPES_MAX have one of
- * their own. Code that no launch uses goes, least recently used first, when an engine has more than this. */
+/* After SHAPES shapes of a kernel one version for any shape serves the others; where there can
+ * be none, SHAPES_MAX have one of their own. Code that no launch uses goes, least recently used
+ * first, when an engine has more than this. */
 enum { SHAPES = 4, SHAPES_MAX = 16, CODE_MAX = 64 << 20, VERSIONS_MAX = 1024 };
-enum { ATTEMPTS = 8 /* to open the compiler */ };
 
-/* ---- the shared object --------------------------------------------------------------------------------- */
-
-static const char file_name[] = "libptera-jit.so";
-static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
-static atomic_uint attempts;
-static _Atomic(const struct pt_jit *) jit;
-static char jit_error[4200]; /* why the first attempt failed; not written again */
-
-/* Beside this library, unless PTERA_JIT_PATH names the file. */
-static void find_path(char *path, size_t size)
-{
-    const char *given = secure_getenv("PTERA_JIT_PATH");
-    Dl_info info;
-    const char *slash = NULL;
-    if (given && *given) {
-        snprintf(path, size, "%s", given);
-        return;
-    }
-    if (dladdr((const void *)&open_lock, &info) && info.dli_fname)
-        slash = strrchr(info.dli_fname, '/');
-    int folder = slash ? (int)(slash - info.dli_fname + 1) : 0;
-    snprintf(path, size, "%.*s%s", folder, folder ? info.dli_fname : "", file_name);
-}
-
-static void say_not_open(const char *why, const char *what)
-{
-    if (!*jit_error)
-        snprintf(jit_error, sizeof jit_error, "%s%s", why, what);
-}
-
-static void open_here(void *ud)
-{
-    (void)ud;
-    char path[4096];
-    find_path(path, sizeof path);
-    void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    void *entry = object ? dlsym(object, "ptera_jit") : NULL;
-    if (!entry) {
-        const char *why = dlerror();
-        say_not_open(why ? why : path, "");
-        return;
-    }
-    const struct pt_jit *(*get)(void);
-    memcpy(&get, &entry, sizeof get);
-    if (get()->version == PT_JIT_VERSION)
-        atomic_store(&jit, get());
-    else
-        say_not_open(path, " is of another version of Ptera");
-}
-
-static void open_jit(void)
-{
-    if (!pt_thread_call(PT_STACK_WORK, open_here, NULL))
-        say_not_open("there is no memory for a thread", "");
-}
-
-/* There may have been no memory: a second attempt, and some more, may succeed. */
-const struct pt_jit *pt_jit(void)
-{
-    const struct pt_jit *j = atomic_load_explicit(&jit, memory_order_acquire);
-    if (j || atomic_load(&attempts) == ATTEMPTS)
-        return j;
-    pthread_mutex_lock(&open_lock);
-    if (!atomic_load(&jit) && atomic_load(&attempts) < ATTEMPTS) {
-        open_jit();
-        atomic_fetch_add(&attempts, 1);
-    }
-    pthread_mutex_unlock(&open_lock);
-    return atomic_load(&jit);
-}
-
-const char *pt_jit_error(void)
-{
-    pt_jit();
-    return jit_error;
-}
-
-bool pt_jit_holds(uintptr_t pc)
-{
-    const struct pt_jit *j = atomic_load_explicit(&jit, memory_order_acquire);
-    return j && j->holds(pc);
-}
-
-/* ---- versions ------------------------------------------------------------------------------------------ */
+/* ---- versions -------------------------------------------------------------------------------- */
 
 static bool is_for(const struct pt_version *v, const struct pt_variant *variant)
 {
-    return v->made_for.math_fast == variant->math_fast && v->made_for.has_cluster == variant->has_cluster &&
+    return v->made_for.math_fast == variant->math_fast &&
+           v->made_for.has_cluster == variant->has_cluster &&
            memcmp(v->made_for.block, variant->block, sizeof variant->block) == 0;
 }
 
@@ -128,16 +47,17 @@ static unsigned count_shapes(const ptera_kernel *kernel)
     return n;
 }
 
-/* What is there for this shape. Otherwise *variant becomes what is to be made: of the shape's own while the kernel has few, or
- * where none can serve all. */
+/* What is there for this shape. Otherwise *variant becomes what is to be made: of the shape's
+ * own while the kernel has few, or where none can serve all. */
 static struct pt_version *find_or_choose(struct pt_variant *variant)
 {
     struct pt_version *v = find(variant);
     unsigned shapes = v ? 0 : count_shapes(variant->kernel);
     if (v || shapes < SHAPES)
         return v;
-    struct pt_variant any = {
-        .kernel = variant->kernel, .math_fast = variant->math_fast, .has_cluster = variant->has_cluster};
+    struct pt_variant any = {.kernel = variant->kernel,
+                             .math_fast = variant->math_fast,
+                             .has_cluster = variant->has_cluster};
     v = find(&any);
     if (v && atomic_load(&v->is_ready) && !v->native && shapes < SHAPES_MAX) {
         v->users--;
@@ -235,7 +155,7 @@ void pt_native_put(ptera_engine *engine, struct pt_version *version)
     pthread_mutex_unlock(&engine->lock);
 }
 
-/* ---- making one ---------------------------------------------------------------------------------------- */
+/* ---- making one ------------------------------------------------------------------------------ */
 
 /* Who makes a version, and until when. */
 struct making {
@@ -246,7 +166,8 @@ struct making {
 static bool is_stopped(void *ud)
 {
     const struct making *m = ud;
-    return atomic_load(&m->version->is_unwanted) || (m->deadline && pt_deadline_left(m->deadline) <= 0);
+    return atomic_load(&m->version->is_unwanted) ||
+           (m->deadline && pt_deadline_left(m->deadline) <= 0);
 }
 
 static struct pt_native_limits limits_of(const ptera_engine *engine)
@@ -285,7 +206,8 @@ static struct pt_native *compile(struct making *m, struct pt_native_result *resu
     memcpy(options.block, variant->block, sizeof options.block);
     if (!pt_jit()) {
         result->end = PT_NATIVE_REFUSED;
-        snprintf(result->why, sizeof result->why, "%.*s", (int)sizeof result->why - 1, pt_jit_error());
+        snprintf(result->why, sizeof result->why, "%.*s", (int)sizeof result->why - 1,
+                 pt_jit_error());
         return NULL;
     }
     tell_cache(module->engine);
@@ -321,7 +243,8 @@ static void finish(struct pt_version *v, struct pt_native *native)
     pthread_mutex_unlock(&engine->lock);
 }
 
-/* It was not made, but for a reason that another launch need not have. Where its module goes, the version does with that. */
+/* It was not made, but for a reason that another launch need not have. Where its module goes,
+ * the version does with that. */
 static void drop(struct pt_version *v)
 {
     ptera_engine *engine = v->made_for.kernel->module->engine;
@@ -334,8 +257,10 @@ static void drop(struct pt_version *v)
     pthread_mutex_unlock(&engine->lock);
 }
 
-/* Until the deadline, if there is one. Where nobody demands native code, no memory is a reason not to try again. */
-static enum pt_native_end make(struct pt_version *v, const struct timespec *deadline, bool is_demanded)
+/* Until the deadline, if there is one. Where nobody demands native code, no memory is a reason
+ * not to try again. */
+static enum pt_native_end make(struct pt_version *v, const struct timespec *deadline,
+                               bool is_demanded)
 {
     struct pt_native_result result;
     uint64_t begun = pt_now_ns();
@@ -351,9 +276,10 @@ static enum pt_native_end make(struct pt_version *v, const struct timespec *dead
     return PT_NATIVE_MADE;
 }
 
-/* ---- for a launch that waits --------------------------------------------------------------------------- */
+/* ---- for a launch that waits ----------------------------------------------------------------- */
 
-/* Under the engine's lock: true if the version waited to be compiled in the background, and does no more. */
+/* Under the engine's lock: true if the version waited to be compiled in the background, and does
+ * no more. */
 static bool take_from_queue(ptera_engine *engine, struct pt_version *v)
 {
     struct pt_version **p = &engine->compiler.queue;
@@ -376,7 +302,8 @@ static bool wait_for(ptera_engine *engine, struct pt_version *v, const struct ti
 }
 
 /* A version that is ready, or that the caller is to make; NULL with *end set. */
-static struct pt_version *get(struct pt_variant *variant, const struct timespec *deadline, bool *is_mine, enum pt_native_end *end)
+static struct pt_version *get(struct pt_variant *variant, const struct timespec *deadline,
+                              bool *is_mine, enum pt_native_end *end)
 {
     ptera_engine *engine = variant->kernel->module->engine;
     for (;;) {
@@ -395,7 +322,8 @@ static struct pt_version *get(struct pt_variant *variant, const struct timespec 
     }
 }
 
-static enum pt_native_end get_made(const struct pt_variant *given, const struct timespec *deadline, struct pt_version **version)
+static enum pt_native_end get_made(const struct pt_variant *given, const struct timespec *deadline,
+                                   struct pt_version **version)
 {
     struct pt_variant variant = *given;
     ptera_engine *engine = variant.kernel->module->engine;
@@ -414,7 +342,8 @@ static enum pt_native_end get_made(const struct pt_variant *given, const struct 
     return end;
 }
 
-enum pt_native_end pt_native_get(const struct pt_variant *variant, double seconds, struct pt_version **version)
+enum pt_native_end pt_native_get(const struct pt_variant *variant, double seconds,
+                                 struct pt_version **version)
 {
     struct timespec deadline = pt_deadline_in(seconds), *until = seconds > 0 ? &deadline : NULL;
     enum pt_native_end end = get_made(variant, until, version);
@@ -436,7 +365,7 @@ struct pt_version *pt_native_find(const struct pt_variant *given)
     return v;
 }
 
-/* ---- the background ------------------------------------------------------------------------------------ */
+/* ---- the background -------------------------------------------------------------------------- */
 
 static void *compile_main(void *ud)
 {
@@ -501,7 +430,8 @@ void pt_native_wait(struct pt_version *version, unsigned ms)
     pthread_mutex_unlock(&engine->lock);
 }
 
-/* Under the engine's lock: takes the version out of the queue, or stops what compiles it and waits for that. */
+/* Under the engine's lock: takes the version out of the queue, or stops what compiles it and
+ * waits for that. */
 static void settle(ptera_engine *engine, struct pt_version *v)
 {
     take_from_queue(engine, v);
@@ -546,7 +476,7 @@ void pt_native_close(ptera_engine *engine)
     pthread_cond_destroy(&c->change);
 }
 
-/* ---- looking at it ------------------------------------------------------------------------------------- */
+/* ---- looking at it --------------------------------------------------------------------------- */
 
 /* A copy that lives as long as the module. */
 static const void *keep(ptera_module *module, const char *data, size_t bytes)
@@ -567,10 +497,11 @@ ptera_result ptera_kernel_emit(ptera_kernel *kernel, const unsigned block[3], in
     if (pt_engine_is_inherited(kernel->module->engine))
         return PTERA_ERROR_NOT_INITIALIZED;
     ptera_module *module = kernel->module;
-    ptera_result result = pt_module_compile(kernel, 0, &program);
+    ptera_result result = pt_compile_kernel(kernel, 0, &program);
     if (result != PTERA_OK)
         return result;
-    struct pt_native_options options = {.math_fast = math_fast != 0, .level = module->engine->backend->name};
+    struct pt_native_options options = {.math_fast = math_fast != 0,
+                                        .level = module->engine->backend->name};
     memcpy(options.block, block, sizeof options.block);
     struct pt_native_limits limits = limits_of(module->engine);
     struct pt_native_result end = {PT_NATIVE_NO_MEMORY, ""};
@@ -579,8 +510,8 @@ ptera_result ptera_kernel_emit(ptera_kernel *kernel, const unsigned block[3], in
     if (r)
         pt_jit()->drop(r);
     if (!pt_jit() || end.end == PT_NATIVE_REFUSED) {
-        pt_engine_fail(module->engine, "kernel '%s' cannot be native: %s", module->ir.funcs.v[kernel->func].name,
-                       pt_jit() ? end.why : pt_jit_error());
+        pt_engine_fail(module->engine, "kernel '%s' cannot be native: %s",
+                       module->ir.funcs.v[kernel->func].name, pt_jit() ? end.why : pt_jit_error());
         return PTERA_ERROR_UNSUPPORTED_PTX;
     }
     pthread_mutex_lock(&module->lock);

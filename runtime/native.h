@@ -1,16 +1,10 @@
-/* Native code of kernels: the compiler's shared object, versions by block shape, and the thread that makes them while the
+/* Native code of kernels: versions by block shape, and the thread that makes them while the
  * interpreter runs. */
 #ifndef PTERA_RUNTIME_NATIVE_H
 #define PTERA_RUNTIME_NATIVE_H
 
 #include "backend/native.h"
 #include "runtime/engine.h"
-
-/* The compiler; opened by the first call. NULL if there is none: pt_jit_error says why. */
-const struct pt_jit *pt_jit(void);
-const char *pt_jit_error(void);
-/* True if `pc` lies in native code. For signal handlers: opens nothing. */
-bool pt_jit_holds(uintptr_t pc);
 
 /* What a version is made for. */
 struct pt_variant {
@@ -28,7 +22,8 @@ struct pt_version {
     unsigned users;
     uint64_t last_use;
     atomic_bool is_unwanted; /* its module goes: whoever compiles it stops */
-    bool is_dropped;         /* it was not made, and is in no list any more: its last user frees it */
+    /* it was not made, and is in no list any more: its last user frees it */
+    bool is_dropped;
     atomic_bool is_ready;    /* what follows is known */
     struct pt_native *native;
     char *why; /* it is not native */
@@ -47,10 +42,12 @@ static inline bool pt_native_fits(const struct pt_native *native, const struct p
     return native->local_bytes <= launch->local_stride;
 }
 
-/* The version for a launch, compiled if it is not there yet, in so many seconds at most (0: no limit), or the reason why there is no
- * native code: PT_NATIVE_MADE, and the caller gives it back. Otherwise *version is NULL: PT_NATIVE_NO_MEMORY; PT_NATIVE_STOPPED, the time was
- * over. The kernel's program has been made. */
-enum pt_native_end pt_native_get(const struct pt_variant *variant, double seconds, struct pt_version **version);
+/* The version for a launch, compiled if it is not there yet, in so many seconds at most (0: no
+ * limit), or the reason why there is no native code: PT_NATIVE_MADE, and the caller gives it
+ * back. Otherwise *version is NULL: PT_NATIVE_NO_MEMORY; PT_NATIVE_STOPPED, the time was over.
+ * The kernel's program has been made. */
+enum pt_native_end pt_native_get(const struct pt_variant *variant, double seconds,
+                                 struct pt_version **version);
 /* Likewise, but does not wait: what is not there is compiled in the background. */
 struct pt_version *pt_native_request(const struct pt_variant *variant);
 /* Likewise, but only what is there or under way; NULL otherwise. */

@@ -1,5 +1,6 @@
-/* Kernel parameter blocks: written by the host through one address, read by kernels through another. */
-#include "runtime/launch.h"
+/* Kernel parameter blocks: written by the host through one address, read by kernels through
+ * another. */
+#include "runtime/params.h"
 
 static void params_free(ptera_engine *engine, struct pt_params *params)
 {

@@ -16,7 +16,8 @@ static void relax(void)
 #endif
 }
 
-/* Waits a little for a count to come to `to`: launches often follow one another, and workers end together. */
+/* Waits a little for a count to come to `to`: launches often follow one another, and workers end
+ * together. */
 static void spin(const atomic_uint *count, unsigned to)
 {
     for (unsigned i = 0; i < SPINS && atomic_load_explicit(count, memory_order_acquire) != to; i++)

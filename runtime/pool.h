@@ -1,4 +1,5 @@
-/* Worker threads: a launch runs on its caller's thread and on as many threads of the pool as it has use for. */
+/* Worker threads: a launch runs on its caller's thread and on as many threads of the pool as it
+ * has use for. */
 #ifndef PTERA_RUNTIME_POOL_H
 #define PTERA_RUNTIME_POOL_H
 
@@ -34,8 +35,8 @@ struct pt_pool {
 void pt_pool_init(struct pt_pool *pool, const struct pt_allocator *allocator, unsigned threads);
 /* Ends the threads. No work may be under way. */
 void pt_pool_close(struct pt_pool *pool);
-/* Runs the work and returns when every worker that took part is through. If threads are busy or cannot be made, fewer
- * take part; the caller always does. */
+/* Runs the work and returns when every worker that took part is through. If threads are busy or
+ * cannot be made, fewer take part; the caller always does. */
 void pt_pool_run(struct pt_pool *pool, struct pt_work *work);
 
 #endif

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "ir/bits.h"
+
 #include "runtime/shape.h"
 
 /* The time to order a list grows with its square: of functions longer than LONG the regions are shorter, and a block of more than
@@ -1001,7 +1003,7 @@ uint32_t pt_pressure_bound(const struct pt_func *f)
 
 void pt_pressure_find(const struct pt_module *m, const struct pt_func *f, int32_t *pressure, struct pt_arena *arena)
 {
-    struct scan s = {.m = m, .f = f, .arena = arena, .words = (f->regs.n + 63) / 64, .found = pressure};
+    struct scan s = {.m = m, .f = f, .arena = arena, .words = pt_bit_words(f->regs.n), .found = pressure};
     memset(pressure, 0, PT_PRESSURE_COUNT * sizeof *pressure);
     pressure[PT_PRESSURE_bound] = (int32_t)pt_pressure_bound(f);
     s.steps = pt_arena_alloc(arena, f->insns.n * sizeof *s.steps);

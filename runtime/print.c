@@ -1,4 +1,5 @@
-/* Device printf: CUDA's conversions, an argument buffer laid out by nvcc, text that goes out whole. */
+/* Device printf: CUDA's conversions, an argument buffer laid out by nvcc, text that goes out
+ * whole. */
 #define _GNU_SOURCE
 #include "runtime/print.h"
 
@@ -8,10 +9,11 @@
 #include <string.h>
 
 #include "runtime/fault.h"
+#include "runtime/mem.h"
 
 enum { BUFFER_FIRST = 1 << 12, BUFFER_MAX = 1 << 20, CHUNK = 256 };
 
-/* ---- memory -------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 /* `have` bytes become `want`, or stay: then it returns false. */
 static bool resize(struct pt_mem *mem, char **p, size_t have, size_t want)
@@ -27,7 +29,7 @@ static bool resize(struct pt_mem *mem, char **p, size_t have, size_t want)
     return ok;
 }
 
-/* ---- the buffer ---------------------------------------------------------------------------------------- */
+/* ---- the buffer ------------------------------------------------------------------------------ */
 
 bool pt_print_init(struct pt_printer *printer, struct pt_mem *mem,
                    void (*print)(void *ud, const char *text, size_t bytes), void *ud)
@@ -101,7 +103,7 @@ void pt_print_put(struct pt_printer *printer, const char *text, size_t n)
     pthread_mutex_unlock(&printer->lock);
 }
 
-/* ---- text ---------------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static char *text_room(struct pt_text *t, size_t n)
 {
@@ -152,7 +154,7 @@ static void text_free(struct pt_text *t)
         resize(t->mem, &t->v, t->cap, 0);
 }
 
-/* ---- one call ------------------------------------------------------------------------------------------ */
+/* ---- one call -------------------------------------------------------------------------------- */
 
 struct call {
     const struct pt_readable *readable;
@@ -186,7 +188,8 @@ static bool read_string(struct call *c, struct pt_text *to, uint64_t from, size_
         char *room = text_room(to, want + 1);
         if (!room)
             return false;
-        size_t got = pt_fault_copy_string(room, from + to->n, count_readable(c, from + to->n, want));
+        size_t got =
+            pt_fault_copy_string(room, from + to->n, count_readable(c, from + to->n, want));
         if (got && room[got - 1] == 0) {
             to->n += got - 1;
             return true;
@@ -265,7 +268,8 @@ static const char *read_spec(struct call *c, const char *p, struct spec *s)
     return *p ? p + 1 : p;
 }
 
-/* The specification for the host's printf, whose arguments have the given length: "%-*.*ll" and a conversion. */
+/* The specification for the host's printf, whose arguments have the given length: "%-*.*ll" and
+ * a conversion. */
 static void host_format(char *buf, size_t size, const struct spec *s, const char *length)
 {
     snprintf(buf, size, "%%%s*%s%s%c", s->flags, s->has_precision ? ".*" : "", length,
@@ -394,7 +398,8 @@ static void put_char(struct call *c, const struct spec *s)
         text_put(&c->out, " ", 1);
 }
 
-/* Of numbers that take so much room, the host's printf is not asked: it would take that, and the time for it, to find out. */
+/* Of numbers that take so much room, the host's printf is not asked: it would take that, and the
+ * time for it, to find out. */
 static bool is_long(const struct spec *s)
 {
     long width = s->width < 0 ? -(long)s->width : s->width;
@@ -439,7 +444,8 @@ static void put_conversion(struct call *c, const struct spec *s, const char *beg
 static void put_all(struct call *c)
 {
     const char *p = c->format.v;
-    while (*p && !c->is_bad && !c->out.failed && !c->out.is_long && !c->string.is_long && !c->string.failed) {
+    while (*p && !c->is_bad && !c->out.failed && !c->out.is_long && !c->string.is_long &&
+           !c->string.failed) {
         const char *percent = strchrnul(p, '%');
         text_put(&c->out, p, (size_t)(percent - p));
         if (!*percent)
@@ -461,7 +467,10 @@ static enum pt_print_result finish(struct pt_printer *printer, struct call *c, u
     text_free(&c->format);
     text_free(&c->string);
     *bad = c->bad;
-    return failed ? PT_PRINT_NO_MEMORY : is_long ? PT_PRINT_TOO_LONG : c->is_bad ? PT_PRINT_BAD_ADDRESS : PT_PRINT_OK;
+    return failed      ? PT_PRINT_NO_MEMORY
+           : is_long   ? PT_PRINT_TOO_LONG
+           : c->is_bad ? PT_PRINT_BAD_ADDRESS
+                       : PT_PRINT_OK;
 }
 
 static void init_call(struct call *c, const struct pt_printer *printer,
@@ -486,7 +495,8 @@ enum pt_print_result pt_print_format(struct pt_printer *printer, const struct pt
     return finish(printer, &c, bad);
 }
 
-enum pt_print_result pt_print_assertion(struct pt_printer *printer, const struct pt_readable *readable,
+enum pt_print_result pt_print_assertion(struct pt_printer *printer,
+                                        const struct pt_readable *readable,
                                         const struct pt_assertion *a, uint64_t *bad)
 {
     struct call c;

@@ -45,13 +45,14 @@ void pt_print_put(struct pt_printer *printer, const char *text, size_t n);
 /* Text that waits goes out, and its buffer is given up. */
 void pt_print_flush(struct pt_printer *printer);
 
-/* What a call may read: count gives how many of `bytes` (> 0) bytes at `address`, beginning with the first. */
+/* What a call may read: count gives how many of `bytes` (> 0) bytes at `address`, beginning with
+ * the first. */
 struct pt_readable {
     size_t (*count)(const struct pt_readable *readable, uint64_t address, size_t bytes);
 };
 
-/* CUDA's vprintf: `format` and `args` are addresses a kernel gave. *count is its result. `readable` may be NULL: all that
- * can be read. */
+/* CUDA's vprintf: `format` and `args` are addresses a kernel gave. *count is its result.
+ * `readable` may be NULL: all that can be read. */
 enum pt_print_result pt_print_format(struct pt_printer *printer, const struct pt_readable *readable,
                                      uint64_t format, uint64_t args, int *count, uint64_t *bad);
 /* The text of a failed assertion, as CUDA words it. */
@@ -60,7 +61,8 @@ struct pt_assertion {
     uint32_t line;
     uint32_t cta[3], thread[3];
 };
-enum pt_print_result pt_print_assertion(struct pt_printer *printer, const struct pt_readable *readable,
+enum pt_print_result pt_print_assertion(struct pt_printer *printer,
+                                        const struct pt_readable *readable,
                                         const struct pt_assertion *a, uint64_t *bad);
 
 #endif

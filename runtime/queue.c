@@ -2,6 +2,7 @@
 #include "runtime/queue.h"
 
 #include "runtime/engine.h"
+#include "runtime/job.h"
 #include "runtime/launch.h"
 #include "runtime/thread.h"
 

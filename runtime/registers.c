@@ -1,5 +1,6 @@
-/* Registers that a kernel has on a GPU: NVIDIA's assembler chooses them by ways that are not known, so trees of decisions, fitted
- * to what it chose for some thousand kernels, tell them from the pressure (pressure.c). */
+/* Registers that a kernel has on a GPU: NVIDIA's assembler chooses them by ways that are not
+ * known, so trees of decisions, fitted to what it chose for some thousand kernels, tell them
+ * from the pressure (pressure.c). */
 #include "runtime/registers.h"
 
 #include <math.h>

@@ -1,23 +1,19 @@
-/* Failures of kernels in words: what, in which kernel, where in the text, which threads, what lies near. */
+/* Failures of kernels in words: what, in which kernel, where in the text, which threads, what
+ * lies near. */
+#include "runtime/report.h"
+
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "runtime/launch.h"
+#include "runtime/engine.h"
+#include "runtime/jit.h"
+#include "runtime/job.h"
+#include "runtime/module.h"
+#include "runtime/slot.h"
+#include "runtime/words.h"
+#include "runtime/worker.h"
 
 enum { LINES_MAX = 32 /* waiting groups that are listed */ };
-
-void pt_words_put(struct pt_words *w, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    size_t left = PT_ERROR_BYTES - w->n;
-    int n = vsnprintf(w->text + w->n, left, format, args);
-    va_end(args);
-    if (n > 0)
-        w->n += (size_t)n < left ? (size_t)n : left - 1;
-}
 
 static const char *const kind_text[] = {
     [PT_FAULT_ILLEGAL_ADDRESS] = "illegal address",
@@ -33,37 +29,8 @@ static const char *const kind_text[] = {
     [PT_FAULT_HOST_FUNCTION] = "failure of a host function",
 };
 
-ptera_result pt_report_result(enum pt_fault_kind kind)
-{
-    switch (kind) {
-    case PT_FAULT_ILLEGAL_ADDRESS:
-        return PTERA_ERROR_ILLEGAL_ADDRESS;
-    case PT_FAULT_MISALIGNED:
-        return PTERA_ERROR_MISALIGNED_ADDRESS;
-    case PT_FAULT_TRAP:
-        return PTERA_ERROR_TRAP;
-    case PT_FAULT_ASSERT:
-        return PTERA_ERROR_ASSERT;
-    case PT_FAULT_STACK_OVERFLOW:
-        return PTERA_ERROR_STACK_OVERFLOW;
-    case PT_FAULT_ILLEGAL_INSTRUCTION:
-        return PTERA_ERROR_ILLEGAL_INSTRUCTION;
-    case PT_FAULT_DEADLOCK:
-        return PTERA_ERROR_DEADLOCK;
-    case PT_FAULT_TIMEOUT:
-        return PTERA_ERROR_TIMEOUT;
-    case PT_FAULT_OUT_OF_MEMORY:
-        return PTERA_ERROR_OUT_OF_MEMORY;
-    case PT_FAULT_HOST_FUNCTION:
-        return PTERA_ERROR_HOST_FUNCTION;
-    case PT_FAULT_NONE:
-    case PT_FAULT_CANCELLED:
-        break;
-    }
-    return PTERA_OK;
-}
-
-/* The first to fail stops the launch and reports; others leave silently. Of those whom the time limit cut short, one reports. */
+/* The first to fail stops the launch and reports; others leave silently. Of those whom the time
+ * limit cut short, one reports. */
 static bool stop(struct pt_job *job, enum pt_fault_kind kind)
 {
     int now = PT_FAULT_NONE;
@@ -73,44 +40,7 @@ static bool stop(struct pt_job *job, enum pt_fault_kind kind)
     return !atomic_exchange(&job->is_reported, true);
 }
 
-/* ---- places -------------------------------------------------------------------------------------------- */
-
-const struct pt_insn *pt_find_insn(const ptera_module *module, uint32_t func, uint32_t insn)
-{
-    if (func == PT_NONE || func >= module->ir.funcs.n || insn >= module->ir.funcs.v[func].insns.n)
-        return NULL;
-    return &module->ir.funcs.v[func].insns.v[insn];
-}
-
-static const char *file_name(const struct pt_module *ir, uint32_t file)
-{
-    return file < ir->files.n && ir->files.v[file].name ? ir->files.v[file].name : "?";
-}
-
-void pt_words_source(struct pt_words *w, const struct pt_insn *insn)
-{
-    const struct pt_module *ir = &w->job->kernel->module->ir;
-    if (insn->loc == PT_NONE || insn->loc >= ir->locs.n)
-        return;
-    const struct pt_loc *loc = &ir->locs.v[insn->loc];
-    pt_words_put(w, " (%s:%" PRIu32 ")", file_name(ir, loc->file), loc->line);
-}
-
-void pt_words_place(struct pt_words *w, uint32_t func, uint32_t index, bool has_column)
-{
-    const ptera_module *module = w->job->kernel->module;
-    const struct pt_insn *insn = pt_find_insn(module, func, index);
-    if (!insn) {
-        pt_words_put(w, "%s", module->name);
-        return;
-    }
-    uint32_t line;
-    const char *name = pt_diag_place(&module->ir.diags, insn->line, &line);
-    pt_words_put(w, "%s:%" PRIu32, name, line);
-    if (has_column)
-        pt_words_put(w, ":%u", insn->col);
-    pt_words_source(w, insn);
-}
+/* ---- places ---------------------------------------------------------------------------------- */
 
 static void put_function(struct pt_words *w, uint32_t func)
 {
@@ -123,7 +53,7 @@ static void put_function(struct pt_words *w, uint32_t func)
 static void put_line(struct pt_words *w, uint32_t func, uint32_t index)
 {
     const ptera_module *module = w->job->kernel->module;
-    const struct pt_insn *insn = pt_find_insn(module, func, index);
+    const struct pt_insn *insn = pt_words_insn(module, func, index);
     if (!insn)
         return;
     const char *p = module->text, *end = p + module->text_len;
@@ -141,11 +71,6 @@ static void put_line(struct pt_words *w, uint32_t func, uint32_t index)
         pt_words_put(w, "\n  %.*s", (int)(end - p < 160 ? end - p : 160), p);
 }
 
-void pt_words_cta(struct pt_words *w, const struct pt_cta *cta)
-{
-    pt_words_put(w, ", CTA (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")", cta->id[0], cta->id[1], cta->id[2]);
-}
-
 static void put_threads(struct pt_words *w, uint32_t warp, uint32_t lanes)
 {
     if (!lanes) {
@@ -161,7 +86,7 @@ static void put_threads(struct pt_words *w, uint32_t warp, uint32_t lanes)
         pt_words_put(w, " and %d more of warp %" PRIu32, more, warp);
 }
 
-/* ---- what lies near an address ------------------------------------------------------------------------- */
+/* ---- what lies near an address --------------------------------------------------------------- */
 
 static void put_distance(struct pt_words *w, uint64_t address, uint64_t first, uint64_t bytes)
 {
@@ -241,7 +166,8 @@ static void put_record(struct pt_words *w, uint64_t address)
         return;
     pt_words_put(w, "\n  the address is ");
     put_distance(w, address, r.address, r.bytes);
-    pt_words_put(w, "%s of %" PRIu64 " bytes at 0x%" PRIx64, record_text[r.kind], r.bytes, r.address);
+    pt_words_put(w, "%s of %" PRIu64 " bytes at 0x%" PRIx64, record_text[r.kind], r.bytes,
+                 r.address);
 }
 
 static void put_nearest(struct pt_words *w, const struct pt_cta *cta, uint64_t address)
@@ -250,7 +176,7 @@ static void put_nearest(struct pt_words *w, const struct pt_cta *cta, uint64_t a
         put_record(w, address);
 }
 
-/* ---- reports ------------------------------------------------------------------------------------------- */
+/* ---- reports --------------------------------------------------------------------------------- */
 
 static void put_head(struct pt_words *w, const struct pt_cta *cta, const struct pt_fault *fault)
 {
@@ -282,7 +208,8 @@ static void put_line_of_places(struct places *p)
     if (!l->first || ++p->count > LINES_MAX)
         return;
     const struct pt_cta *cta = l->first->cta;
-    pt_words_put(&p->w, "\n  CTA (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ") ", cta->id[0], cta->id[1], cta->id[2]);
+    pt_words_put(&p->w, "\n  CTA (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ") ", cta->id[0], cta->id[1],
+                 cta->id[2]);
     if (l->first == l->last)
         pt_words_put(&p->w, "warp %" PRIu32, l->first->index);
     else
@@ -300,7 +227,8 @@ static void put_group(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, ui
 {
     struct places *p = ud;
     struct place_line *l = &p->line;
-    bool is_next = l->first && l->first->cta == p->warp->cta && p->warp->index == l->last->index + 1;
+    bool is_next =
+        l->first && l->first->cta == p->warp->cta && p->warp->index == l->last->index + 1;
     if (is_next && l->func == func && l->insn == insn && l->lanes == lanes && l->bar == bar) {
         l->last = p->warp;
         return;
@@ -311,7 +239,9 @@ static void put_group(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, ui
 
 /* Where a warp of the slot stands: as pt_engine.places. */
 static void find_places(const struct pt_slot *slot, const struct pt_warp *warp,
-                        void (*found)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t bar), void *ud)
+                        void (*found)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes,
+                                      uint32_t bar),
+                        void *ud)
 {
     if (slot->apart)
         pt_jit()->places(slot->apart, warp, found, ud);
@@ -352,7 +282,7 @@ static void report(struct pt_job *job, const struct pt_cta *cta, const struct pt
     if (is_known && !put_multicast(&w, fault))
         put_nearest(&w, cta, fault->address);
     if (warp && fault->kind == PT_FAULT_DEADLOCK)
-        put_places(job, &w, ((const struct pt_resident *)(const void *)cta)->slot);
+        put_places(job, &w, pt_resident_of(cta)->slot);
     pthread_mutex_unlock(&job->kernel->module->lock);
 }
 
@@ -369,7 +299,8 @@ void pt_report_native(struct pt_job *job, const struct pt_cta *cta, const struct
 void pt_report_stray(struct pt_job *job, const struct pt_stray *stray, char text[PT_ERROR_BYTES])
 {
     struct pt_words w = {job, text, 0};
-    struct pt_cta cta = {.id = {stray->cta[0], stray->cta[1], stray->cta[2]}, .launch = &job->launch};
+    struct pt_cta cta = {.id = {stray->cta[0], stray->cta[1], stray->cta[2]},
+                         .launch = &job->launch};
     put_head(&w, &cta, &stray->fault);
     if (stray->has_warp)
         put_threads(&w, stray->warp, stray->fault.lanes);
@@ -377,7 +308,9 @@ void pt_report_stray(struct pt_job *job, const struct pt_stray *stray, char text
     put_line(&w, stray->fault.func, stray->fault.insn);
     if (!put_variable(&w, stray->fault.address))
         put_record(&w, stray->fault.address);
-    pt_words_put(&w, "\n  the kernel goes on, as it would on a GPU, whose pages have 2 MiB (PTERA_OOB=warn)");
+    pt_words_put(
+        &w,
+        "\n  the kernel goes on, as it would on a GPU, whose pages have 2 MiB (PTERA_OOB=warn)");
 }
 
 /* The place of the first group of the first warp: what the head of the message names. */
@@ -435,7 +368,8 @@ void pt_report_native_timeout(struct pt_job *job, const struct pt_cta *cta,
     pthread_mutex_lock(&job->kernel->module->lock);
     put_head(&w, cta, &fault);
     put_line(&w, fault.func, fault.insn);
-    pt_words_put(&w, "\n  the time limit is over; native code does not tell which threads were here");
+    pt_words_put(&w,
+                 "\n  the time limit is over; native code does not tell which threads were here");
     pthread_mutex_unlock(&job->kernel->module->lock);
 }
 

@@ -1,13 +1,24 @@
-/* What a worker does: takes clusters in ascending order and resumes their warps in ascending order; in descending order where the
- * launch is reversed. */
+/* What a worker does: takes clusters in ascending order and resumes their warps in ascending
+ * order; in descending order where the launch is reversed. */
+#include "runtime/sched.h"
+
 #include <string.h>
-#include <time.h>
 
-#include "runtime/launch.h"
+#include "runtime/fault.h"
+#include "runtime/fpenv.h"
+#include "runtime/hot.h"
+#include "runtime/jit.h"
+#include "runtime/job.h"
+#include "runtime/native.h"
+#include "runtime/report.h"
+#include "runtime/slot.h"
+#include "runtime/stray.h"
+#include "runtime/worker.h"
 
-/* A cluster's turn ends after this many passes over its warps, or this many in which they only spun. A round over all resident
- * clusters in which none came to its end costs patience, more if all only spun; when it is used up the worker starts one more
- * cluster, since what they wait for may not have started. Counted, not timed, so that one worker always does the same. */
+/* A cluster's turn ends after this many passes over its warps, or this many in which they only
+ * spun. A round over all resident clusters in which none came to its end costs patience, more if
+ * all only spun; when it is used up the worker starts one more cluster, since what they wait for
+ * may not have started. Counted, not timed, so that one worker always does the same. */
 enum { TURN_PASSES = 1024, SPIN_PASSES = 16, PATIENCE = 64, COST_SPUN = 16, COST_MOVED = 1 };
 
 enum turn { TURN_DONE, TURN_MOVED, TURN_SPUN, TURN_STOPPED };
@@ -17,7 +28,7 @@ static bool is_stopped(struct pt_job *job)
     return atomic_load_explicit(&job->launch.stop, memory_order_relaxed) != 0;
 }
 
-/* ---- one cluster --------------------------------------------------------------------------------------- */
+/* ---- one cluster ----------------------------------------------------------------------------- */
 
 static bool is_runnable(const struct pt_warp *warp)
 {
@@ -109,7 +120,7 @@ static enum turn take_turn(struct pt_worker *w, struct pt_slot *slot)
     return progress_of(slot) != before ? TURN_MOVED : TURN_SPUN;
 }
 
-/* ---- residents ----------------------------------------------------------------------------------------- */
+/* ---- residents ------------------------------------------------------------------------------- */
 
 /* Takes `n` clusters that no worker has yet. Returns false if there are none left. */
 static bool claim(struct pt_worker *w, uint64_t n)
@@ -122,8 +133,8 @@ static bool claim(struct pt_worker *w, uint64_t n)
     return w->next < w->end;
 }
 
-/* Of a cooperative launch a worker takes a share at once. Another share becomes its own when it has nothing else to do: the
- * worker it was meant for may come late, or never. */
+/* Of a cooperative launch a worker takes a share at once. Another share becomes its own when it
+ * has nothing else to do: the worker it was meant for may come late, or never. */
 static bool next_cluster(struct pt_worker *w, uint64_t *index)
 {
     const struct pt_job *job = w->job;
@@ -136,7 +147,8 @@ static bool next_cluster(struct pt_worker *w, uint64_t *index)
     return true;
 }
 
-/* NULL: there is no memory. That is a failure only where nobody else has a slot to run all CTAs in. */
+/* NULL: there is no memory. That is a failure only where nobody else has a slot to run all CTAs
+ * in. */
 static struct pt_slot *get_slot(struct pt_worker *w, const struct pt_native *native)
 {
     struct pt_job *job = w->job;
@@ -236,7 +248,8 @@ static void retire(struct pt_worker *w, struct pt_slot **place)
     atomic_fetch_sub(&w->job->residents, 1);
 }
 
-/* One turn for each resident cluster. Returns what it cost of the patience; 0 if a cluster came to its end. */
+/* One turn for each resident cluster. Returns what it cost of the patience; 0 if a cluster came
+ * to its end. */
 static unsigned go_round(struct pt_worker *w)
 {
     bool ended = false, moved = false;
@@ -256,41 +269,13 @@ static unsigned go_round(struct pt_worker *w)
     return ended ? 0 : moved ? COST_MOVED : COST_SPUN;
 }
 
-/* ---- becoming native ----------------------------------------------------------------------------------- */
-
-enum { HOT_NS = 2000000 /* so long a kernel is interpreted before it is compiled */ };
+/* ---- becoming native ------------------------------------------------------------------------- */
 
 static const struct pt_native *native_of(struct pt_job *job)
 {
-    const struct pt_native *native = pt_native_of(atomic_load_explicit(&job->version, memory_order_acquire));
+    const struct pt_native *native =
+        pt_native_of(atomic_load_explicit(&job->version, memory_order_acquire));
     return native && pt_native_fits(native, &job->launch) ? native : NULL;
-}
-
-/* The clock that is read in a few nanoseconds. */
-static uint64_t coarse_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-/* Between clusters: asks for native code when the kernel is hot. Only one worker's request stays. */
-static void count_interpreted(struct pt_worker *w)
-{
-    struct pt_job *job = w->job;
-    uint64_t now = coarse_ns(), ns = now - w->interpreted;
-    w->interpreted = now;
-    if (!ns)
-        return;
-    uint64_t all = atomic_fetch_add(&job->kernel->interpreted_ns, ns) + ns;
-    if (all < HOT_NS || atomic_load(&job->version))
-        return;
-    struct pt_variant variant = {
-        .kernel = job->kernel, .math_fast = job->math_fast, .has_cluster = job->cluster_ctas > 1};
-    memcpy(variant.block, job->launch.block, sizeof variant.block);
-    struct pt_version *none = NULL, *version = pt_native_request(&variant);
-    if (version && !atomic_compare_exchange_strong(&job->version, &none, version))
-        pt_native_put(job->engine, version);
 }
 
 /* Runs clusters until there are none, or native code can go on. */
@@ -300,7 +285,7 @@ static void run_clusters(struct pt_worker *w)
     unsigned spent = 0;
     while (!is_stopped(job)) {
         if (!w->slots && job->may_be_native && !w->apart) {
-            count_interpreted(w);
+            pt_hot_count(job, &w->interpreted);
             if (native_of(job))
                 return;
         }
@@ -317,15 +302,21 @@ static void run_clusters(struct pt_worker *w)
         pt_report_timeout(w->job, w->slots);
 }
 
-/* ---- native code --------------------------------------------------------------------------------------- */
+/* ---- native code ----------------------------------------------------------------------------- */
 
 /* CTAs are taken in batches, small enough that workers end together. */
 enum { BATCHES = 16 /* a worker */, BATCH_MAX = 256 };
 
-/* CTAs take turns where one has had at least so many, more where few can: the last of them asks in vain for what the next would read.
- * All those of a worker stay in a cache, and those of all workers take no more mappings than the system allows (a slot takes about
- * six). */
-enum { FEW = 3, LEAST_TURNS_OF_FEW = 6, LEAST_TURNS = 2, TOGETHER_BYTES = 256 << 10, TOGETHER_ALL = 1024 };
+/* CTAs take turns where one has had at least so many, more where few can: the last of them asks
+ * in vain for what the next would read. All those of a worker stay in a cache, and those of all
+ * workers take no more mappings than the system allows (a slot takes about six). */
+enum {
+    FEW = 3,
+    LEAST_TURNS_OF_FEW = 6,
+    LEAST_TURNS = 2,
+    TOGETHER_BYTES = 256 << 10,
+    TOGETHER_ALL = 1024
+};
 
 static uint64_t batch_size(const struct pt_job *job)
 {
@@ -368,8 +359,8 @@ static uint32_t row_of(const struct pt_native *native, const struct pt_cta *cta,
     return native->needs_warps ? 1 : n < rest ? (uint32_t)n : rest;
 }
 
-/* Runs `n` CTAs from number `first` on, one after the other; *turns: how many the last ones took. Returns false if the launch is
- * over. */
+/* Runs `n` CTAs from number `first` on, one after the other; *turns: how many the last ones
+ * took. Returns false if the launch is over. */
 static bool run_batch(struct pt_worker *w, const struct pt_native *native, uint64_t first,
                       uint64_t n, uint32_t *turns)
 {
@@ -390,7 +381,8 @@ static bool run_batch(struct pt_worker *w, const struct pt_native *native, uint6
     return true;
 }
 
-/* The same for CTAs that take turns, of which each slot holds one: each runs until it asks for the others to, or ends. */
+/* The same for CTAs that take turns, of which each slot holds one: each runs until it asks for
+ * the others to, or ends. */
 static bool run_together(struct pt_worker *w, const struct pt_native *native, uint64_t first,
                          uint32_t n)
 {
@@ -445,8 +437,8 @@ static uint32_t add_slots(struct pt_worker *w, const struct pt_native *native, u
     return n;
 }
 
-/* CTAs from number `first` up to `end`. `together` is how many take turns; 0: that is still to be found out. Returns false if the
- * launch is over. */
+/* CTAs from number `first` up to `end`. `together` is how many take turns; 0: that is still to
+ * be found out. Returns false if the launch is over. */
 static bool run_ctas(struct pt_worker *w, const struct pt_native *native, uint64_t first,
                      uint64_t end, uint32_t *together)
 {
@@ -484,8 +476,9 @@ static bool take_of_part(struct pt_job *job, unsigned part, uint64_t size, uint6
     return true;
 }
 
-/* A worker begins with its own part of the grid, the same in each launch, and then helps others: launches often follow one another on
- * the same memory, which is in the caches of the core that touched it. */
+/* A worker begins with its own part of the grid, the same in each launch, and then helps others:
+ * launches often follow one another on the same memory, which is in the caches of the core that
+ * touched it. */
 static bool take_batch(struct pt_worker *w, uint64_t size, uint64_t *first, uint64_t *end)
 {
     struct pt_job *job = w->job;
@@ -524,7 +517,7 @@ static void run_apart(struct pt_worker *w, const struct pt_native *native)
     run_clusters(w);
 }
 
-/* ---- the worker ---------------------------------------------------------------------------------------- */
+/* ---- the worker ------------------------------------------------------------------------------ */
 
 static void native_fault(struct pt_worker *w)
 {
@@ -538,7 +531,7 @@ static void native_fault(struct pt_worker *w)
 static void memory_fault(struct pt_worker *w)
 {
     struct pt_warp *warp = w->native ? w->native->stepping : w->running;
-    pt_fault_reset_fp();
+    pt_fpenv_reset();
     if (!warp) {
         native_fault(w);
         return;
@@ -555,7 +548,7 @@ static void run_guarded(struct pt_worker *w)
         memory_fault(w);
         return;
     }
-    w->interpreted = coarse_ns();
+    w->interpreted = pt_hot_now();
     if (!native_of(w->job)) {
         atomic_store_explicit(&w->job->was_interpreted, true, memory_order_relaxed);
         run_clusters(w);

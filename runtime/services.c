@@ -1,13 +1,19 @@
 /* What a launch does for an engine while a warp runs. */
 #define _GNU_SOURCE
+#include "runtime/services.h"
+
 #include <string.h>
 #include <time.h>
 
-#include "runtime/launch.h"
+#include "runtime/barrier.h"
+#include "runtime/engine.h"
+#include "runtime/finding.h"
+#include "runtime/isolate.h"
+#include "runtime/job.h"
 
 static ptera_engine *engine_of(const struct pt_warp *warp)
 {
-    return ((struct pt_job *)(void *)warp->cta->launch)->engine; /* its first member */
+    return pt_job_of(warp->cta->launch)->engine;
 }
 
 static bool fail(struct pt_warp *warp, uint32_t lane, enum pt_fault_kind kind, const char *detail)
@@ -105,9 +111,10 @@ static bool call_free(struct pt_warp *warp, uint32_t lane, uint64_t address)
     return false;
 }
 
-static bool call_host(struct pt_warp *warp, uint32_t lane, uint32_t func, const void *args, void *result)
+static bool call_host(struct pt_warp *warp, uint32_t lane, uint32_t func, const void *args,
+                      void *result)
 {
-    const struct pt_job *job = (const struct pt_job *)(void *)warp->cta->launch; /* its first member */
+    const struct pt_job *job = pt_job_of(warp->cta->launch);
     const char *failure = pt_host_call(&job->kernel->module->host_links[func], args, result);
     return !failure || fail(warp, lane, PT_FAULT_HOST_FUNCTION, failure);
 }
@@ -157,8 +164,6 @@ static uint64_t globaltimer(void)
 {
     return now(CLOCK_REALTIME);
 }
-
-const char pt_no_multicast[] = "this is not an address of multicast memory";
 
 static const char *replicas(const struct pt_warp *warp, uint64_t address, bool is_write,
                             struct pt_replicas *found)

@@ -1,21 +1,23 @@
 /* Room for resident clusters. */
 #define _GNU_SOURCE
+#include "runtime/slot.h"
+
 #include <string.h>
 #include <sys/mman.h>
 
-#include "runtime/launch.h"
+#include "ir/bits.h"
+#include "runtime/barrier.h"
+#include "runtime/engine.h"
+#include "runtime/job.h"
 
 enum {
     FRAME_ALIGN = 64,
     SLOTS_KEPT = 16,
-    CLEARED_MAX = 256 << 10 /* larger frames are mapped anew: most of a stack for calls is never touched */
+    CLEARED_MAX =
+        256 << 10 /* larger frames are mapped anew: most of a stack for calls is never touched */
 };
-static const size_t shared_span = (size_t)1 << 32; /* of generic addresses that are shared memory's */
-
-static size_t round_up(size_t bytes, size_t to)
-{
-    return (bytes + to - 1) / to * to;
-}
+/* of generic addresses that are shared memory's */
+static const size_t shared_span = (size_t)1 << 32;
 
 /* What a cluster that failed had put off, and what was watched. */
 static void drop_operations(ptera_engine *engine, struct pt_slot *slot)
@@ -109,7 +111,7 @@ void pt_slot_put(ptera_engine *engine, struct pt_slot *slot)
         slot_free(engine, slot);
 }
 
-/* ---- making a slot ready ------------------------------------------------------------------------------- */
+/* ---- making a slot ready --------------------------------------------------------------------- */
 
 /* The last window, and a page behind it, end within the range. */
 static bool reserve_shared(struct pt_slot *slot, const struct pt_job *job)
@@ -195,16 +197,17 @@ static bool needs_warps(const struct pt_native *native)
     return !native || native->needs_warps;
 }
 
-/* Residents, warps and zeroed states, for a kernel and block shape that the slot was not made for. */
+/* Residents, warps and zeroed states, for a kernel and block shape that the slot was not made
+ * for. */
 static bool make_frames(struct pt_slot *slot, const struct pt_job *job,
                         const struct pt_native *native)
 {
     const struct pt_launch *launch = &job->launch;
     uint32_t n = job->cluster_ctas, n_warps = needs_warps(native) ? n * launch->n_warps : 0;
-    size_t scratch = native ? round_up(native->scratch_bytes, FRAME_ALIGN) : 0;
-    size_t state = round_up(launch->program->warp_bytes, FRAME_ALIGN);
-    size_t ctas = round_up(n * sizeof(struct pt_resident), FRAME_ALIGN);
-    size_t warps = round_up(n_warps * sizeof(struct pt_warp), FRAME_ALIGN);
+    size_t scratch = native ? pt_round_up(native->scratch_bytes, FRAME_ALIGN) : 0;
+    size_t state = pt_round_up(launch->program->warp_bytes, FRAME_ALIGN);
+    size_t ctas = pt_round_up(n * sizeof(struct pt_resident), FRAME_ALIGN);
+    size_t warps = pt_round_up(n_warps * sizeof(struct pt_warp), FRAME_ALIGN);
     slot->kernel = NULL;
     if (!map_frames(slot, ctas + warps + n_warps * state + n * scratch))
         return false;
@@ -283,7 +286,7 @@ struct pt_slot *pt_slot_get(struct pt_job *job, unsigned worker, const struct pt
     return NULL;
 }
 
-/* ---- starting a cluster -------------------------------------------------------------------------------- */
+/* ---- starting a cluster ---------------------------------------------------------------------- */
 
 static void place_cta(struct pt_resident *r, const struct pt_job *job, uint64_t index)
 {
@@ -321,7 +324,8 @@ static void fill_unwritten(struct pt_slot *slot, const struct pt_job *job)
     const struct pt_launch *launch = &job->launch;
     for (uint32_t i = 0; i < slot->n_ctas; i++) {
         struct pt_cta *cta = &slot->ctas[i].cta;
-        memset(cta->shared + cta->window + PT_SHARED_BASE, job->unwritten, launch->shared_bytes - PT_SHARED_BASE);
+        memset(cta->shared + cta->window + PT_SHARED_BASE, job->unwritten,
+               launch->shared_bytes - PT_SHARED_BASE);
         memset(cta->local, job->unwritten, launch->local_stride * launch->threads);
     }
 }

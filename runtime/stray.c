@@ -1,7 +1,15 @@
-/* Accesses of kernels outside their allocations that go on, as on a GPU, whose pages are large: PTERA_OOB=warn. */
+/* Accesses of kernels outside their allocations that go on, as on a GPU, whose pages are large:
+ * PTERA_OOB=warn. */
+#include "runtime/stray.h"
+
 #include <string.h>
 
-#include "runtime/launch.h"
+#include "runtime/engine.h"
+#include "runtime/jit.h"
+#include "runtime/job.h"
+#include "runtime/report.h"
+#include "runtime/words.h"
+#include "runtime/worker.h"
 
 /* What the engine would say of a fault of the warp; the warp goes on. */
 static struct pt_fault place_of(struct pt_warp *warp, uint64_t address)
@@ -47,7 +55,7 @@ bool pt_stray_take(void *worker, uintptr_t pc, uint64_t address)
 static bool is_new(const struct pt_job *job, const struct pt_fault *fault)
 {
     ptera_module *module = job->kernel->module;
-    const struct pt_insn *insn = pt_find_insn(module, fault->func, fault->insn);
+    const struct pt_insn *insn = pt_words_insn(module, fault->func, fault->insn);
     struct pt_told told = {job->kernel->func, insn ? insn->line : 0};
     for (uint32_t i = 0; i < module->told.n; i++)
         if (!memcmp(&module->told.v[i], &told, sizeof told))

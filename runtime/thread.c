@@ -36,7 +36,7 @@ bool pt_thread_start(pthread_t *thread, size_t stack_bytes, void *(*run)(void *u
     return error == 0;
 }
 
-/* ---- room on the stack --------------------------------------------------------------------------------- */
+/* ---- room on the stack ----------------------------------------------------------------------- */
 
 /* Of the calling thread; high is 0 until it is known. */
 static __thread struct {
@@ -90,7 +90,7 @@ bool pt_thread_call(size_t bytes, void (*run)(void *ud), void *ud)
     return true;
 }
 
-/* ---- signals of writing -------------------------------------------------------------------------------- */
+/* ---- signals of writing ---------------------------------------------------------------------- */
 
 static void set_of_pipe(sigset_t *set)
 {

@@ -7,15 +7,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Starts a thread that takes no signals: they go to the program's own threads. Those that the thread causes itself, as faults of
- * kernels are, stay open. It has so much stack at least; 0: as the program's threads have, but no less than kernels and the
- * functions that they call may take. */
+/* Starts a thread that takes no signals: they go to the program's own threads. Those that the
+ * thread causes itself, as faults of kernels are, stay open. It has so much stack at least; 0:
+ * as the program's threads have, but no less than kernels and the functions that they call may
+ * take. */
 bool pt_thread_start(pthread_t *thread, size_t stack_bytes, void *(*run)(void *ud), void *ud);
 
-enum { PT_STACK_WORK = 256 << 10 }; /* what reading, lowering, launching take of the stack at most */
-/* The calling thread has so much stack left. One that runs on a stack of the program's making, a coroutine's, never has. */
+/* what reading, lowering, launching take of the stack at most */
+enum { PT_STACK_WORK = 256 << 10 };
+/* The calling thread has so much stack left. One that runs on a stack of the program's making, a
+ * coroutine's, never has. */
 bool pt_thread_has_stack(size_t bytes);
-/* Runs run(ud) with so much stack: here, or else on a thread made for it, and waits. False if there is no memory for that. */
+/* Runs run(ud) with so much stack: here, or else on a thread made for it, and waits. False if
+ * there is no memory for that. */
 bool pt_thread_call(size_t bytes, void (*run)(void *ud), void *ud);
 
 /* While a thread writes where nobody may read any more: SIGPIPE does not come of it. */

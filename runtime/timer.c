@@ -1,9 +1,11 @@
-/* The time limit of a launch: a thread that sleeps until then, because an endless loop never comes back by itself. */
+/* The time limit of a launch: a thread that sleeps until then, because an endless loop never
+ * comes back by itself. */
 #define _GNU_SOURCE
+#include "runtime/timer.h"
+
 #include <errno.h>
 
 #include "runtime/deadline.h"
-#include "runtime/launch.h"
 #include "runtime/thread.h"
 
 static void *timer_main(void *ud)

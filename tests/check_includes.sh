@@ -4,8 +4,9 @@ cd "$1" || exit 2
 passed=0
 failed=0
 
-check() { # FOLDER ALLOWED-PREFIXES (an extended regular expression)
-    bad=$(grep -rnE --include='*.[ch]' --include='*.def' '^ *# *include "' "$1" | grep -vE "include \"($2)")
+check() { # FOLDER ALLOWED-PREFIXES (an extended regular expression) [FOLDERS-WITH-LINES-OF-THEIR-OWN]
+    bad=$(grep -rnE --include='*.[ch]' --include='*.def' --exclude-dir="${3:-.git}" --exclude-dir="${4:-.git}" \
+        --exclude-dir="${5:-.git}" --exclude-dir="${6:-.git}" '^ *# *include "' "$1" | grep -vE "include \"($2)")
     if [ -n "$bad" ]; then
         echo "FAILED $1 may include only $2:"
         echo "$bad"
@@ -26,9 +27,13 @@ for floor in object llvm emit analysis value memory warp control process; do
     check backend/jit/$floor "$jit"
 done
 check backend/jit "$jit"
-check runtime 'runtime/|backend/exec.h|backend/native.h|backend/semantics/tensormap_encode.h|frontend/|ir/|ptera.h'
-check tools 'tools/|tests/gen/|frontend/(cubin|fatbin|link).h|runtime/(cuda/summary|cudart/refuse|compilers/behind).h|ir/|ptera.h'
-check tests/gen 'tests/gen/|ir/|backend/native.h|ptera.h'
+check runtime 'runtime/[a-z_]*\.(h|def)"|backend/(exec|native)\.h|frontend/|ir/|ptera.h' cuda cudart compilers ocelot
+check runtime/cuda 'runtime/cuda/|runtime/[a-z_]*\.h"|backend/semantics/tensormap_encode.h|frontend/|ir/'
+check runtime/cudart 'runtime/cudart/|runtime/cuda/(abi|vendor).h'
+check runtime/compilers 'runtime/compilers/|frontend/|ir/'
+check runtime/ocelot 'runtime/ocelot/|ptera.h'
+check tools 'tools/|frontend/(cubin|fatbin|link_text).h|runtime/(cuda/summary|cudart/refuse|compilers/behind).h|ir/|ptera.h' fuzz
+check tools/fuzz 'tools/fuzz/|ir/|backend/native.h|ptera.h'
 check tests/api 'ptera.h|tests/'
 echo "includes: $passed passed, $failed failed, 0 skipped"
 [ "$failed" = 0 ]

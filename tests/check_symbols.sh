@@ -9,7 +9,7 @@ cd "$1/CMakeFiles" || exit 2
 # Folders from the lowest floor up, each with the most files that a circle inside it may have.
 floors='
 ir 1
-frontend 11
+frontend 1
 backend/semantics 1
 backend/interp 3
 backend/jit/object 1
@@ -22,14 +22,14 @@ backend/jit/warp 1
 backend/jit/control 1
 backend/jit/process 1
 backend/jit 1
-runtime 18
+runtime 1
 runtime/cuda 1
-runtime/cudart 2
+runtime/cudart 1
 runtime/compilers 1
 runtime/ocelot 1
-tests/gen 2
+tools/fuzz 1
 tools/audit 1
-tools 2
+tools 1
 '
 
 find . -name '*.c.o' -exec nm -A -g {} + | awk -v root="$root" -v floors="$floors" -v verbose="${2:-}" '

@@ -51,7 +51,7 @@ static bool complain(const struct arg *arg, const char *why)
     return false;
 }
 
-/* ---- values -------------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static uint64_t bits_of_f32(float f)
 {
@@ -67,7 +67,8 @@ static uint64_t bits_of_f64(double d)
     return u;
 }
 
-/* The nearest value with `mantissa` stored bits and the exponent range of a format with bias `bias`, ties to even. */
+/* The nearest value with `mantissa` stored bits and the exponent range of a format with bias
+ * `bias`, ties to even. */
 static uint64_t narrow(double d, int mantissa, int bias)
 {
     uint64_t sign = bits_of_f64(d) >> 63 << (mantissa + (bias == 127 ? 8 : 5));
@@ -172,7 +173,7 @@ static uint64_t get_element(const void *data, size_t i, const struct type *type)
     return bits;
 }
 
-/* ---- files --------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 void *read_file(const char *path, size_t *bytes)
 {
@@ -215,7 +216,7 @@ static bool write_file(const char *path, const void *data, size_t bytes)
     return ok;
 }
 
-/* ---- arguments ----------------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 static bool alloc_buffer(ptera_engine *engine, struct arg *arg, size_t bytes)
 {

@@ -1,4 +1,5 @@
-/* The kernel arguments of the command line: scalars, generated buffers, files, and how elements are shown. */
+/* The kernel arguments of the command line: scalars, generated buffers, files, and how elements
+ * are shown. */
 #ifndef PTERA_TOOLS_ARGS_H
 #define PTERA_TOOLS_ARGS_H
 
@@ -21,7 +22,8 @@ struct arg {
     size_t print_count;
 };
 
-/* Parses one ARG of `ptera run` and allocates its buffer. On failure prints why to standard error and returns false. */
+/* Parses one ARG of `ptera run` and allocates its buffer. On failure prints why to standard
+ * error and returns false. */
 bool arg_parse(ptera_engine *engine, const char *text, struct arg *arg);
 /* Prints and saves what the suffixes ask for. Returns false if a file could not be written. */
 bool arg_finish(const struct arg *arg);

@@ -29,7 +29,7 @@ static bool text_equal(const struct text *a, const struct text *b)
     return a->n == b->n && (!a->n || !memcmp(a->bytes, b->bytes, a->n));
 }
 
-/* ---- what a launch can change -------------------------------------------------------------------------- */
+/* ---- what a launch can change ---------------------------------------------------------------- */
 
 struct place {
     const char *kind, *name;
@@ -55,7 +55,7 @@ static bool find_place(const struct subject *s, unsigned index, struct place *pl
     return true;
 }
 
-/* ---- the other process --------------------------------------------------------------------------------- */
+/* ---- the other process ----------------------------------------------------------------------- */
 
 static bool put(FILE *file, const void *bytes, size_t n)
 {
@@ -143,7 +143,7 @@ void outcome_free(struct outcome *outcome)
     free(outcome->contents.bytes);
 }
 
-/* ---- the comparison ------------------------------------------------------------------------------------ */
+/* ---- the comparison -------------------------------------------------------------------------- */
 
 /* The aligned 8 bytes around the first byte that differs. */
 static void tell(const struct place *p, const uint8_t *interpreted)

@@ -1,8 +1,15 @@
-/* The sub-commands of `ptera`. Each takes its own arguments (argv[0] is its name) and returns the exit status. */
+/* The sub-commands of `ptera`. Each takes its own arguments (argv[0] is its name) and returns
+ * the exit status. */
 #ifndef PTERA_TOOLS_COMMANDS_H
 #define PTERA_TOOLS_COMMANDS_H
 
-enum exit_status { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INVALID_PTX = 3, EXIT_CANNOT_RUN = 127 };
+enum exit_status {
+    EXIT_GOOD = 0,
+    EXIT_FAILED = 1,
+    EXIT_USAGE = 2,
+    EXIT_INVALID_PTX = 3,
+    EXIT_CANNOT_RUN = 127
+};
 
 int command_run(int argc, char **argv);
 int command_check(int argc, char **argv);

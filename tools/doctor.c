@@ -1,6 +1,6 @@
-/* ptera doctor: which CUDA libraries a program would load, what code it carries, and what stands in the way. */
+/* ptera doctor: which CUDA libraries a program would load, what code it carries, and what stands
+ * in the way. */
 #include <limits.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -9,10 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tools/audit/elf.h"
 #include "tools/audit/runtime.h"
 #include "tools/commands.h"
-#include "tools/doctor.h"
-#include "tools/audit/elf.h"
+#include "tools/doctor_code.h"
+#include "tools/doctor_problem.h"
 #include "tools/exec.h"
 
 static const char doctor_help[] =
@@ -25,21 +26,10 @@ static const char doctor_help[] =
     "PTERA_DEVICE=h100 asks for another GPU than an H200 (the README lists them).\n"
     "The program is not run. Exit status: 0 nothing stands in the way, 1 something does.\n";
 
-static int n_problems;
+/* ---- libraries ------------------------------------------------------------------------------- */
 
-void doctor_problem(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    printf("  problem: ");
-    vprintf(format, args);
-    va_end(args);
-    n_problems++;
-}
-
-/* ---- libraries ---------------------------------------------------------------------------------------- */
-
-/* NVIDIA's libraries of kernels, and what else needs a real device: how their files' names and their functions' begin. */
+/* NVIDIA's libraries of kernels, and what else needs a real device: how their files' names and
+ * their functions' begin. */
 static const struct closed {
     const char *library, *function;
 } closed[] = {
@@ -55,7 +45,8 @@ static bool begins(const char *name, const char *prefix)
     return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-/* The library of that file name, or of a function: of several the one with the longest name. NULL: none of them. */
+/* The library of that file name, or of a function: of several the one with the longest name.
+ * NULL: none of them. */
 static const struct closed *find_closed(const char *name, bool is_function)
 {
     const struct closed *best = NULL;
@@ -112,7 +103,7 @@ static bool is_cuda(const char *name)
     return begins(name, "libcu") || begins(name, "libnv");
 }
 
-/* ---- the runtime library inside ------------------------------------------------------------------------ */
+/* ---- the runtime library inside -------------------------------------------------------------- */
 
 static bool needs_runtime(const struct elf *elf)
 {
@@ -149,7 +140,7 @@ static void look_into_library(const char *path)
     elf_close(&elf);
 }
 
-/* ---- libraries that are loaded --------------------------------------------------------------------------- */
+/* ---- libraries that are loaded --------------------------------------------------------------- */
 
 /* "NAME => PATH (0x…)" or "NAME => not found", as the dynamic loader tells. */
 static void look_at_library(const struct elf *elf, char *line)
@@ -234,6 +225,7 @@ int command_doctor(int argc, char **argv)
     look_at_runtime(&elf, path);
     doctor_code(&elf);
     elf_close(&elf);
+    unsigned n_problems = doctor_problem_count();
     puts(n_problems ? "something stands in the way" : "nothing stands in the way");
     return n_problems ? EXIT_FAILED : EXIT_GOOD;
 }

@@ -1,4 +1,6 @@
 /* The code for GPUs in a program: whether there is PTX, and which kernels cannot run. */
+#include "tools/doctor_code.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -6,9 +8,9 @@
 #include <string.h>
 
 #include "frontend/fatbin.h"
-#include "frontend/link.h"
+#include "frontend/link_text.h"
 #include "ptera.h"
-#include "tools/doctor.h"
+#include "tools/doctor_problem.h"
 
 struct look {
     ptera_engine *engine;
@@ -18,7 +20,7 @@ struct look {
     PT_VEC(struct pt_link_unit) units;  /* of relocatable code, which is linked */
 };
 
-/* ---- kernels ------------------------------------------------------------------------------------------- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 /* The first line of a text. */
 static int first_line(const char *text)
@@ -34,7 +36,8 @@ static void look_at_kernels(struct look *l, ptera_module *module)
         if (ptera_kernel_properties_get(kernel, &properties) == PTERA_OK)
             continue;
         const char *why = ptera_engine_error(l->engine);
-        doctor_problem("kernel '%s' cannot run: %.*s\n", ptera_kernel_name(kernel), first_line(why), why);
+        doctor_problem("kernel '%s' cannot run: %.*s\n", ptera_kernel_name(kernel), first_line(why),
+                       why);
     }
 }
 
@@ -46,13 +49,14 @@ static void look_at_text(struct look *l, const char *text, size_t len)
     ptera_result r = ptera_module_load(l->engine, "ptx", text, len, &module);
     if (r == PTERA_OK)
         look_at_kernels(l, module);
-    for (unsigned i = 0; r != PTERA_OK && module && ptera_module_diagnostic(module, i, &d) == PTERA_OK; i++)
+    for (unsigned i = 0;
+         r != PTERA_OK && module && ptera_module_diagnostic(module, i, &d) == PTERA_OK; i++)
         if (d.severity == PTERA_ERROR)
             doctor_problem("the PTX cannot be loaded: %.*s\n", first_line(d.text), d.text);
     ptera_module_unload(module);
 }
 
-/* ---- fatbinaries --------------------------------------------------------------------------------------- */
+/* ---- fatbinaries ----------------------------------------------------------------------------- */
 
 static void look_at_fatbin(struct look *l, const uint8_t *fatbin, size_t bytes, bool is_linked)
 {
@@ -97,7 +101,7 @@ static void look_at_all(struct look *l, const struct elf *elf)
         doctor_problem("none of the code inside can run: compile with -arch=compute_90 or a plain "
                        "-arch=sm_90, which adds PTX\n");
     if (l->units.n) {
-        const char *text = pt_link_join(l->units.v, l->units.n, &l->arena, &len);
+        const char *text = pt_link_text_join(l->units.v, l->units.n, &l->arena, &len);
         look_at_text(l, text, len);
     }
 }

@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-/* Sets it in this process, for the program at `path`. False (and a message) if Ptera's libraries are not where it is. */
+/* Sets it in this process, for the program at `path`. False (and a message) if Ptera's libraries
+ * are not where it is. */
 bool set_environment(const char *path);
 /* The folder of Ptera's libraries. */
 const char *library_folder(void);

@@ -6,17 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/gen/gen.h"
-#include "tests/gen/pen.h"
-#include "tests/gen/reduce.h"
-#include "tests/gen/trial.h"
+#include "tools/fuzz/gen.h"
+#include "tools/fuzz/pen.h"
+#include "tools/fuzz/reduce.h"
+#include "tools/fuzz/trial.h"
 #include "tools/commands.h"
 
 static const char fuzz_help[] =
     "usage: ptera fuzz [OPTIONS]\n\n"
     "Makes random, well-defined kernels and runs each at every CPU level that the machine has: in "
     "the interpreter, and as native\n"
-    "code at one of the levels, which take turns. All must leave the same bytes; kernels that the compiler does not know are left out.\n"
+    "code at one of the levels, which take turns. All must leave the same bytes; kernels that the "
+    "compiler does not know are left out.\n"
     "A kernel that fails is made smaller and written to a file. SIGINT and SIGTERM end it after "
     "the run at hand, with its report.\n\n"
     "  --seed N            of the first kernel; the next ones count up (1)\n"
@@ -48,7 +49,8 @@ static bool parse_number(const char *text, unsigned long long *n)
 
 static bool parse_engine(const char *text, enum trial_engine *engine)
 {
-    static const char *const names[] = {[TRIAL_INTERP] = "interp", [TRIAL_JIT] = "jit", [TRIAL_BOTH] = "both"};
+    static const char *const names[] = {
+        [TRIAL_INTERP] = "interp", [TRIAL_JIT] = "jit", [TRIAL_BOTH] = "both"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(text, names[i])) {
             *engine = i;
@@ -92,7 +94,8 @@ static bool parse_options(int argc, char **argv, struct options *o)
         } else if (!strcmp(argv[i], "--for-gpu")) {
             o->for_gpu = true;
         } else if (i + 1 == argc || !set_option(o, argv[i], argv[i + 1])) {
-            fprintf(stderr, "ptera fuzz: unknown option or bad value: '%s' (ptera fuzz --help)\n", argv[i]);
+            fprintf(stderr, "ptera fuzz: unknown option or bad value: '%s' (ptera fuzz --help)\n",
+                    argv[i]);
             return false;
         } else {
             i++;
@@ -103,7 +106,8 @@ static bool parse_options(int argc, char **argv, struct options *o)
 
 static volatile sig_atomic_t is_told_to_stop;
 
-static bool write_kernel(const struct gen_kernel *k, const struct options *o, const struct trial *trial)
+static bool write_kernel(const struct gen_kernel *k, const struct options *o,
+                         const struct trial *trial)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/fuzz-%llu.ptx", o->folder, (unsigned long long)k->seed);
@@ -112,8 +116,8 @@ static bool write_kernel(const struct gen_kernel *k, const struct options *o, co
     bool ok = file && fputs(text, file) >= 0;
     ok = file && fclose(file) == 0 && ok;
     if (ok)
-        printf("seed %llu: %s: %s\n    written to %s\n", (unsigned long long)k->seed, verdict_text(trial->verdict),
-               trial->text, path);
+        printf("seed %llu: %s: %s\n    written to %s\n", (unsigned long long)k->seed,
+               verdict_text(trial->verdict), trial->text, path);
     else
         perror(path);
     fflush(stdout);
@@ -128,7 +132,8 @@ static void show(const struct gen_kernel *k)
     free(text);
 }
 
-static void try_seed(struct pen *pen, unsigned long long seed, const struct options *o, unsigned long verdicts[VERDICTS])
+static void try_seed(struct pen *pen, unsigned long long seed, const struct options *o,
+                     unsigned long verdicts[VERDICTS])
 {
     struct gen_kernel kernel;
     struct trial trial;
@@ -171,7 +176,8 @@ static unsigned long report(const unsigned long verdicts[VERDICTS], const struct
         if (verdicts[v])
             printf("%s: %lu\n", verdict_text(v), verdicts[v]);
     }
-    failed += !failed && o->count && !verdicts[VERDICT_GOOD]; /* nothing was compared with anything */
+    /* nothing was compared with anything */
+    failed += !failed && o->count && !verdicts[VERDICT_GOOD];
     unsigned long skipped = verdicts[VERDICT_UNSUPPORTED] + verdicts[VERDICT_INTERPRETED];
     printf("fuzz: %lu passed, %lu failed, %lu skipped\n", verdicts[VERDICT_GOOD], failed, skipped);
     return failed;
@@ -180,7 +186,10 @@ static unsigned long report(const unsigned long verdicts[VERDICTS], const struct
 int command_fuzz(int argc, char **argv)
 {
     unsigned long verdicts[VERDICTS] = {0};
-    struct options o = {.seed = 1, .count = 100, .trial = {TRIAL_BOTH, .is_native_once = true, .seconds = 60}, .folder = "."};
+    struct options o = {.seed = 1,
+                        .count = 100,
+                        .trial = {TRIAL_BOTH, .is_native_once = true, .seconds = 60},
+                        .folder = "."};
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
         fputs(fuzz_help, stdout);
         return EXIT_GOOD;

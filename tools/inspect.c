@@ -22,12 +22,12 @@ static int wrong_usage(const char *why, const char *what, const char *help)
     return EXIT_USAGE;
 }
 
-/* ---- verify -------------------------------------------------------------------------------------------- */
+/* ---- verify ---------------------------------------------------------------------------------- */
 
-static const char verify_help[] =
-    "usage: ptera verify FILE.ptx...\n\n"
-    "Accepts what NVIDIA's assembler accepts and says why not. Forms that are valid but not implemented yet\n"
-    "are warnings.\n";
+static const char verify_help[] = "usage: ptera verify FILE.ptx...\n\n"
+                                  "Accepts what NVIDIA's assembler accepts and says why not. Forms "
+                                  "that are valid but not implemented yet\n"
+                                  "are warnings.\n";
 
 static int verify_file(ptera_engine *engine, const char *path)
 {
@@ -62,15 +62,18 @@ int command_verify(int argc, char **argv)
     return worst;
 }
 
-/* ---- compile ------------------------------------------------------------------------------------------- */
+/* ---- compile --------------------------------------------------------------------------------- */
 
 static const char compile_help[] =
     "usage: ptera compile FILE.ptx --emit tokens|ast|ir [-k KERNEL]\n"
-    "       ptera compile FILE.ptx --emit llvm|asm|obj [-k KERNEL] [-b X[,Y[,Z]]] [--math exact|fast]\n\n"
+    "       ptera compile FILE.ptx --emit llvm|asm|obj [-k KERNEL] [-b X[,Y[,Z]]] [--math "
+    "exact|fast]\n\n"
     "  tokens  the words of the text with their positions\n"
     "  ast     the module as read, printed as PTX\n"
-    "  ir      after lowering: numbered blocks, one register a web, contraction done; readable as PTX\n"
-    "  llvm    native code for blocks of that shape (without -b: of any): LLVM IR after its passes\n"
+    "  ir      after lowering: numbered blocks, one register a web, contraction done; readable as "
+    "PTX\n"
+    "  llvm    native code for blocks of that shape (without -b: of any): LLVM IR after its "
+    "passes\n"
     "  asm     its assembly\n"
     "  obj     its ELF object\n";
 
@@ -115,7 +118,9 @@ static int emit_native(ptera_engine *engine, ptera_module *module, const struct 
         fwrite(data, 1, bytes, stdout);
     else if (r != PTERA_ERROR_INVALID_PTX)
         fprintf(stderr, "ptera: %s\n", ptera_engine_error(engine));
-    return r == PTERA_OK ? EXIT_GOOD : r == PTERA_ERROR_INVALID_PTX ? EXIT_INVALID_PTX : EXIT_FAILED;
+    return r == PTERA_OK                  ? EXIT_GOOD
+           : r == PTERA_ERROR_INVALID_PTX ? EXIT_INVALID_PTX
+                                          : EXIT_FAILED;
 }
 
 static int emit(ptera_engine *engine, const struct compile_options *o)
@@ -161,7 +166,8 @@ static int parse_compile(int argc, char **argv, struct compile_options *o)
         if (!ok)
             return wrong_usage("bad value for ", a, compile_help);
     }
-    return o->path && o->what >= 0 ? EXIT_GOOD : wrong_usage("needs FILE.ptx and --emit", "", compile_help);
+    return o->path && o->what >= 0 ? EXIT_GOOD
+                                   : wrong_usage("needs FILE.ptx and --emit", "", compile_help);
 }
 
 int command_compile(int argc, char **argv)
@@ -180,12 +186,13 @@ int command_compile(int argc, char **argv)
     return status;
 }
 
-/* ---- info ---------------------------------------------------------------------------------------------- */
+/* ---- info ------------------------------------------------------------------------------------ */
 
 static const char info_help[] =
     "usage: ptera info [--isa [--summary]]\n\n"
     "  --isa       the instruction table: each row's name and chapter, whether it is parsed,\n"
-    "              interpreted, compiled (call: native code calls the interpreter for it) and golden\n"
+    "              interpreted, compiled (call: native code calls the interpreter for it) and "
+    "golden\n"
     "              (compared with an H200), and its syntax\n"
     "  --summary   only how many rows of each chapter are that, as a table in Markdown\n";
 
@@ -201,7 +208,8 @@ static void show_isa(void)
            "golden", "syntax");
     for (unsigned i = 0; ptera_isa_row_get(i, &row) == PTERA_OK; i++)
         printf("%-20s %-9s %-6s %-10s %-8s %-7s %s\n", row.id, row.chapter, yes_no(1),
-               yes_no(row.interprets), row.compiles > 1 ? "call" : yes_no(row.compiles), yes_no(row.is_golden), row.syntax);
+               yes_no(row.interprets), row.compiles > 1 ? "call" : yes_no(row.compiles),
+               yes_no(row.is_golden), row.syntax);
 }
 
 struct isa_count {

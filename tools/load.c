@@ -41,7 +41,8 @@ int create_engine(const ptera_options *options, ptera_engine **engine)
         return EXIT_USAGE;
     if (r == PTERA_ERROR_INVALID_ARGUMENT && (cpu || tier || async))
         fprintf(stderr,
-                "ptera: PTERA_CPU=%s is no CPU level of this build and machine, or PTERA_ENGINE=%s no engine, or "
+                "ptera: PTERA_CPU=%s is no CPU level of this build and machine, or PTERA_ENGINE=%s "
+                "no engine, or "
                 "PTERA_ASYNC=%s not issue or late\n",
                 cpu ? cpu : "", tier ? tier : "", async ? async : "");
     else if (r != PTERA_OK)

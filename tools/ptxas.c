@@ -1,11 +1,12 @@
-/* ptera ptxas: stands in for NVIDIA's assembler where a program calls one. It checks, and hands the PTX on in a cubin. */
+/* ptera ptxas: stands in for NVIDIA's assembler where a program calls one. It checks, and hands
+ * the PTX on in a cubin. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "frontend/cubin.h"
-#include "frontend/link.h"
+#include "frontend/link_text.h"
 #include "ir/isa.h"
 #include "ptera.h"
 #include "tools/commands.h"
@@ -30,7 +31,7 @@ static bool has(const struct assembly *a, enum ptxas_option option)
     return a->options.value[option] != NULL;
 }
 
-/* ---- input --------------------------------------------------------------------------------------------- */
+/* ---- input ----------------------------------------------------------------------------------- */
 
 static bool read_stream(struct pt_arena *arena, FILE *in, struct pt_link_unit *unit)
 {
@@ -69,11 +70,11 @@ static bool read_inputs(struct assembly *a)
     a->text = units[0].text;
     a->len = units[0].len;
     if (n > 1)
-        a->text = pt_link_join(units, n, &a->arena, &a->len);
+        a->text = pt_link_text_join(units, n, &a->arena, &a->len);
     return true;
 }
 
-/* ---- checks -------------------------------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 static void show(struct assembly *a, const ptera_diagnostic *d)
 {
@@ -145,7 +146,7 @@ static bool check(struct assembly *a)
     return false;
 }
 
-/* ---- what kernels use ---------------------------------------------------------------------------------- */
+/* ---- what kernels use ------------------------------------------------------------------------ */
 
 static bool is_wanted(const struct assembly *a, const char *name)
 {
@@ -204,8 +205,8 @@ static bool check_entries(const struct assembly *a)
     return true;
 }
 
-/* Nothing is told of kernels that cannot be launched: of those that wait for other objects, and where a warning has said why. A whole
- * program has all its functions. */
+/* Nothing is told of kernels that cannot be launched: of those that wait for other objects, and
+ * where a warning has said why. A whole program has all its functions. */
 static bool report(struct assembly *a)
 {
     ptera_kernel *kernel;
@@ -229,7 +230,7 @@ static bool report(struct assembly *a)
     return abort_if_failed(a);
 }
 
-/* ---- output -------------------------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 /* As ptxas does (measured, 13.0): neither for -O0 nor for -g. */
 static bool may_contract(const struct assembly *a)
@@ -259,10 +260,10 @@ static bool write_cubin(struct assembly *a)
     return false;
 }
 
-/* ---- the command --------------------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
-/* Programs look for "release N.N" and "VN.N.N": those of the toolkit that brought the newest PTX known here. CUDA 12.0 came with PTX 8.0, and
- * 13.0 with 9.0. */
+/* Programs look for "release N.N" and "VN.N.N": those of the toolkit that brought the newest PTX
+ * known here. CUDA 12.0 came with PTX 8.0, and 13.0 with 9.0. */
 static void show_version(void)
 {
     unsigned major = pt_ptx_newest() / 10 + 4, minor = pt_ptx_newest() % 10;

@@ -22,7 +22,7 @@ static const struct option {
 
 enum { MAX_NESTING = 16 }; /* of files with options */
 
-/* ---- messages ------------------------------------------------------------------------------------------ */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static void say(const char *severity, const char *format, va_list args)
 {
@@ -75,7 +75,7 @@ void ptxas_options_help(void)
     }
 }
 
-/* ---- values -------------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static bool is_number(const char *s)
 {
@@ -159,7 +159,7 @@ static bool set(struct ptxas_options *o, const struct option *option, const char
     return true;
 }
 
-/* ---- words --------------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 struct words {
     char **v;

@@ -25,16 +25,20 @@ static const char run_help[] =
     "  --timeout SECONDS   give up after that\n"
     "  --math exact|fast   fast may trade exactness for speed (exact)\n"
     "  --fmad on|off       contract mul and add into fma, as NVIDIA's assembler does (on)\n"
-    "  --async issue|late  when asynchronous operations take place: late shows where a kernel does not wait (issue)\n"
+    "  --async issue|late  when asynchronous operations take place: late shows where a kernel does "
+    "not wait (issue)\n"
     "  --order lockstep|lanes|reverse|turns\n"
-    "                      the threads of a warp together, or one after the other, or the last first, or warps in turns: a kernel "
+    "                      the threads of a warp together, or one after the other, or the last "
+    "first, or warps in turns: a kernel "
     "whose result\n"
     "                      changes depends on the order of threads (lockstep)\n"
-    "  --unwritten BYTE    shared and local memory holds it where a CTA begins: a kernel whose result changes reads what it has not written (0:\n"
+    "  --unwritten BYTE    shared and local memory holds it where a CTA begins: a kernel whose "
+    "result changes reads what it has not written (0:\n"
     "                      what the last CTA left, zeros at first)\n"
     "  --isolate           test every access against the allocations: what is not the kernel's "
     "memory is a fault\n"
-    "  --time              print the times of loading and running, and how it ran, to standard error\n\n";
+    "  --time              print the times of loading and running, and how it ran, to standard "
+    "error\n\n";
 
 enum { MAX_ARGS = 1024 };
 
@@ -77,8 +81,9 @@ static bool is_one_of(const char *text, const char *a, const char *b)
 
 static bool parse_engine(const char *text, struct options *o)
 {
-    static const char *const names[] = {
-        [PTERA_BACKEND_AUTO] = "auto", [PTERA_BACKEND_INTERP] = "interp", [PTERA_BACKEND_JIT] = "jit"};
+    static const char *const names[] = {[PTERA_BACKEND_AUTO] = "auto",
+                                        [PTERA_BACKEND_INTERP] = "interp",
+                                        [PTERA_BACKEND_JIT] = "jit"};
     o->both = !strcmp(text, "both");
     for (int i = PTERA_BACKEND_AUTO; i <= PTERA_BACKEND_JIT; i++) {
         if (strcmp(text, names[i]) != 0)
@@ -105,7 +110,8 @@ static bool parse_order(const char *text, ptera_order *order)
     return false;
 }
 
-/* An option with a value. Returns false if the value is bad; *known says whether the option exists. */
+/* An option with a value. Returns false if the value is bad; *known says whether the option
+ * exists. */
 static bool set_option(struct options *o, const char *name, const char *value, bool *known)
 {
     unsigned long n = 0;
@@ -163,7 +169,8 @@ static int parse_options(int argc, char **argv, struct options *o)
         } else if (i + 1 == argc) {
             return wrong_usage(o, "unknown option, or one without its value:", a);
         } else if (!set_option(o, a, argv[++i], &known)) {
-            fprintf(stderr, "ptera %s: bad value '%s' for %s (ptera run --help)\n", o->command, argv[i], a);
+            fprintf(stderr, "ptera %s: bad value '%s' for %s (ptera run --help)\n", o->command,
+                    argv[i], a);
             return EXIT_USAGE;
         } else if (!known) {
             return wrong_usage(o, "unknown option", a);
@@ -205,7 +212,8 @@ static bool check_args(ptera_kernel *kernel, const struct arg *args, unsigned n)
     return count == n;
 }
 
-/* "run 0.123 ms, native", or "interpreted" and why it is not native; what the interpreter did for native code. */
+/* "run 0.123 ms, native", or "interpreted" and why it is not native; what the interpreter did
+ * for native code. */
 static void show_time(const ptera_kernel *kernel, double ms)
 {
     ptera_kernel_status status = {.size = sizeof status};
@@ -317,7 +325,8 @@ int run_kernel(const char *command, int argc, char **argv, const ptera_launch *l
         o.engine.print = text_add;
         o.engine.print_ud = &o.text;
         o.engine.allow_fork = 1;
-        o.engine.threads = o.engine.threads ? o.engine.threads : 1; /* the order is fixed then, and the same */
+        /* the order is fixed then, and the same */
+        o.engine.threads = o.engine.threads ? o.engine.threads : 1;
     }
     ptera_engine *engine = NULL;
     status = create_engine(&o.engine, &engine);

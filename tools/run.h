@@ -4,8 +4,8 @@
 
 #include "ptera.h"
 
-/* Runs a kernel as the arguments of `ptera run` say (argv[0] is not looked at), on top of what `launch` says already. `command`
- * names the sub-command in messages. Returns the exit status. */
+/* Runs a kernel as the arguments of `ptera run` say (argv[0] is not looked at), on top of what
+ * `launch` says already. `command` names the sub-command in messages. Returns the exit status. */
 int run_kernel(const char *command, int argc, char **argv, const ptera_launch *launch);
 
 #endif

@@ -1,4 +1,5 @@
-/* Runs a program as a child, so that the table comes whatever way it ends: by exit, by _exit, or by a signal. */
+/* Runs a program as a child, so that the table comes whatever way it ends: by exit, by _exit, or
+ * by a signal. */
 #define _GNU_SOURCE /* memfd_create */
 #include "tools/summary.h"
 
@@ -16,7 +17,7 @@
 #include "runtime/cuda/summary.h"
 #include "tools/commands.h"
 
-/* ---- the table ----------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static double ms(uint64_t ns)
 {
@@ -93,7 +94,7 @@ static void put_summary(FILE *out, const char *program, const struct pt_summary 
     fflush(out);
 }
 
-/* ---- the program --------------------------------------------------------------------------------------- */
+/* ---- the program ----------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t child;
 
@@ -103,7 +104,8 @@ static void hand_on(int signal)
         kill((pid_t)child, signal);
 }
 
-/* What a terminal sends goes to both: this process waits for the other. What is sent to this one alone is handed on. */
+/* What a terminal sends goes to both: this process waits for the other. What is sent to this one
+ * alone is handed on. */
 static void set_signals(void)
 {
     static const int ignored[] = {SIGINT, SIGQUIT}, handed[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};

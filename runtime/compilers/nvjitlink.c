@@ -11,7 +11,7 @@
 
 #include "frontend/cubin.h"
 #include "frontend/fatbin.h"
-#include "frontend/link.h"
+#include "frontend/link_text.h"
 #include "runtime/compilers/real.h"
 
 enum {
@@ -206,7 +206,7 @@ static int Complete(struct handle *h)
     struct pt_cubin cubin = {
         .text = h->units.v->text, .len = h->units.v->len, .sm = h->sm, .feature = h->feature};
     if (h->units.n > 1)
-        cubin.text = pt_link_join(h->units.v, h->units.n, &h->arena, &cubin.len);
+        cubin.text = pt_link_text_join(h->units.v, h->units.n, &h->arena, &cubin.len);
     h->cubin = pt_cubin_write(&cubin, &h->arena, &h->bytes);
     return SUCCESS;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "runtime/compile.h"
 #include "runtime/registers.h"
 
 static const struct pt_func *ir_of(CUfunction f)
@@ -17,7 +18,7 @@ static CUresult compile(CUfunction f, const struct pt_program **program)
 {
     CUcontext ctx = f->module->ctx;
     pt_cu_step_out(ctx);
-    ptera_result r = pt_module_compile(f->kernel, 0, program);
+    ptera_result r = pt_compile_kernel(f->kernel, 0, program);
     pt_cu_step_in(ctx);
     if (r != PTERA_OK && !f->is_told)
         pt_cu_log("kernel '%s' cannot run: %s", ptera_kernel_name(f->kernel), ptera_engine_error(ctx->engine));

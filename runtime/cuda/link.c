@@ -1,5 +1,5 @@
 /* Linking of modules that are handed over one by one. The result that programs get is a cubin with all of them in one text, which
- * any loader here links (frontend/link.h). */
+ * any loader here links (frontend/link_text.h). */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #include "frontend/cubin.h"
 #include "frontend/fatbin.h"
-#include "frontend/link.h"
+#include "frontend/link_text.h"
 #include "runtime/cuda/driver.h"
 
 struct CUlinkState_st {
@@ -195,7 +195,7 @@ static CUresult make_image(CUlinkState state)
     state->arena.oom = &oom;
     if (setjmp(oom))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    const char *text = pt_link_join(state->units.v, state->units.n, &state->arena, &len);
+    const char *text = pt_link_text_join(state->units.v, state->units.n, &state->arena, &len);
     CUresult r = check(state, "linked PTX", text, len);
     const struct pt_cubin cubin = {.text = text, .len = len, .sm = device_sm()};
     if (r == CUDA_SUCCESS)

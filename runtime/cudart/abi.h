@@ -1,5 +1,6 @@
-/* The binary interface of CUDA's runtime library as far as it is not that of the driver library: numbers and layouts that programs
- * are compiled against, stated anew. PT_RT_MAJOR (11, 12, 13) chooses the release. Names and members are CUDA's. */
+/* The binary interface of CUDA's runtime library as far as it is not that of the driver library:
+ * numbers and layouts that programs are compiled against, stated anew. PT_RT_MAJOR (11, 12, 13)
+ * chooses the release. Names and members are CUDA's. */
 #ifndef PTERA_CUDART_ABI_H
 #define PTERA_CUDART_ABI_H
 

@@ -1,7 +1,8 @@
 /* Arrays: making them, what they are, copies between them and memory. */
+#include "runtime/cudart/array.h"
 #include "runtime/cudart/rt.h"
 
-/* ---- elements ------------------------------------------------------------------------------------------ */
+/* ---- elements -------------------------------------------------------------------------------- */
 
 enum { SIGNED, UNSIGNED, FLOATING }; /* cudaChannelFormatKind */
 
@@ -45,7 +46,7 @@ static cudaChannelFormatDesc channels_of(const CUDA_ARRAY3D_DESCRIPTOR *d)
     return c;
 }
 
-cudaError_t pt_rt_element(cudaArray_t array, size_t *bytes)
+cudaError_t pt_rt_array_element(cudaArray_t array, size_t *bytes)
 {
     CUDA_ARRAY3D_DESCRIPTOR d;
     CUresult r = cuArray3DGetDescriptor_v2(&d, array);
@@ -54,7 +55,7 @@ cudaError_t pt_rt_element(cudaArray_t array, size_t *bytes)
     return (cudaError_t)r;
 }
 
-/* ---- making them --------------------------------------------------------------------------------------- */
+/* ---- making them ----------------------------------------------------------------------------- */
 
 static cudaError_t describe(const cudaChannelFormatDesc *channels, cudaExtent extent,
                             unsigned flags, CUDA_ARRAY3D_DESCRIPTOR *d)
@@ -113,7 +114,7 @@ cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t *array, CUmipmappedArray mipm
     return RT_API(cuMipmappedArrayGetLevel(array, mipmap, level));
 }
 
-/* ---- what they are ------------------------------------------------------------------------------------- */
+/* ---- what they are --------------------------------------------------------------------------- */
 
 static cudaError_t get_info(cudaChannelFormatDesc *channels, cudaExtent *extent, unsigned *flags,
                             cudaArray_t array)
@@ -142,7 +143,7 @@ cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc *channels, cudaArray_t arra
     return RT_API(channels ? get_info(channels, NULL, NULL, array) : cudaErrorInvalidValue);
 }
 
-/* ---- copies of two dimensions -------------------------------------------------------------------------- */
+/* ---- copies of two dimensions ---------------------------------------------------------------- */
 
 /* One end of a copy: an array, from `x` bytes and `y` rows, or memory. */
 struct end {
@@ -191,7 +192,8 @@ static cudaError_t copy(struct end to, struct end from, size_t width, size_t hei
     return error || !waits ? error : (cudaError_t)cuStreamSynchronize(stream);
 }
 
-/* A copy in its four forms: in the default stream, in a stream, and both where the default stream is one for each thread. */
+/* A copy in its four forms: in the default stream, in a stream, and both where the default
+ * stream is one for each thread. */
 #define COPY(name, parameters, async_parameters, to, from, width, height)                    \
     cudaError_t name parameters                                                              \
     {                                                                                        \

@@ -25,7 +25,7 @@ cudaError_t cudaGetDeviceCount(int *n)
 
 cudaError_t cudaGetDevice(int *device)
 {
-    return RT_PLAIN(device ? pt_rt_device(device) : cudaErrorInvalidValue);
+    return RT_PLAIN(device ? pt_rt_context_device(device) : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaDeviceGetAttribute(int *value, CUdevice_attribute attribute, int device)
@@ -36,8 +36,9 @@ cudaError_t cudaDeviceGetAttribute(int *value, CUdevice_attribute attribute, int
 cudaError_t cudaGetDeviceFlags(unsigned *flags)
 {
     int device = 0, is_active;
-    cudaError_t error = flags ? pt_rt_device(&device) : cudaErrorInvalidValue;
-    return pt_rt_done(error ?: (cudaError_t)cuDevicePrimaryCtxGetState(device, flags, &is_active));
+    cudaError_t error = flags ? pt_rt_context_device(&device) : cudaErrorInvalidValue;
+    return pt_rt_error_done(
+        error ?: (cudaError_t)cuDevicePrimaryCtxGetState(device, flags, &is_active));
 }
 
 cudaError_t cudaSetValidDevices(int *devices, int n)
@@ -45,7 +46,7 @@ cudaError_t cudaSetValidDevices(int *devices, int n)
     return RT_PLAIN(devices || !n ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-/* ---- properties ---------------------------------------------------------------------------------------- */
+/* ---- properties ------------------------------------------------------------------------------ */
 
 static int attribute_of(CUdevice_attribute attribute, int device)
 {
@@ -120,7 +121,7 @@ cudaError_t cudaChooseDevice(int *device, const cudaDeviceProp *wanted)
     return cudaSuccess;
 }
 
-/* ---- peers --------------------------------------------------------------------------------------------- */
+/* ---- peers ----------------------------------------------------------------------------------- */
 
 static cudaError_t peer_context(int peer, CUcontext *context)
 {
@@ -150,7 +151,7 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer)
     return RT_API(change_peer(peer, 0, false));
 }
 
-/* ---- the driver's calls -------------------------------------------------------------------------------- */
+/* ---- the driver's calls ---------------------------------------------------------------------- */
 
 static cudaError_t find_entry(const char *name, void **entry, unsigned version,
                               unsigned long long flags, int *status)

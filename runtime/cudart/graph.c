@@ -1,6 +1,8 @@
 /* Nodes of graphs that the runtime describes in its own way. */
 #include <string.h>
 
+#include "runtime/cudart/memory.h"
+#include "runtime/cudart/program.h"
 #include "runtime/cudart/rt.h"
 
 struct node_place {
@@ -10,12 +12,12 @@ struct node_place {
     size_t n;
 };
 
-/* ---- kernels ------------------------------------------------------------------------------------------- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 static cudaError_t describe_kernel(const cudaKernelNodeParams *from, CUDA_KERNEL_NODE_PARAMS *to)
 {
     CUkernel kernel;
-    cudaError_t error = from ? pt_rt_kernel(from->func, &kernel) : cudaErrorInvalidValue;
+    cudaError_t error = from ? pt_rt_program_kernel(from->func, &kernel) : cudaErrorInvalidValue;
     if (!error)
         *to = (CUDA_KERNEL_NODE_PARAMS){.func = (CUfunction)kernel,
                                         .gridDimX = from->gridDim.x,
@@ -31,10 +33,10 @@ static cudaError_t describe_kernel(const cudaKernelNodeParams *from, CUDA_KERNEL
 }
 
 /* `call` with the description `k` of a kernel. */
-#define WITH_KERNEL(call)                                        \
-    CUDA_KERNEL_NODE_PARAMS k;                                   \
-    cudaError_t error = pt_rt_ready() ?: describe_kernel(p, &k); \
-    return pt_rt_done(error ?: (cudaError_t)(call))
+#define WITH_KERNEL(call)                                                \
+    CUDA_KERNEL_NODE_PARAMS k;                                           \
+    cudaError_t error = pt_rt_context_ready() ?: describe_kernel(p, &k); \
+    return pt_rt_error_done(error ?: (cudaError_t)(call))
 
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                    const cudaGraphNode_t *after, size_t n,
@@ -59,7 +61,7 @@ static cudaError_t get_kernel(cudaGraphNode_t node, cudaKernelNodeParams *p)
     CUDA_KERNEL_NODE_PARAMS k;
     CUresult r = p ? cuGraphKernelNodeGetParams_v2(node, &k) : CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
-        *p = (cudaKernelNodeParams){k.kern ? pt_rt_kernel_name(k.kern) : k.func,
+        *p = (cudaKernelNodeParams){k.kern ? pt_rt_program_kernel_name(k.kern) : k.func,
                                     {k.gridDimX, k.gridDimY, k.gridDimZ},
                                     {k.blockDimX, k.blockDimY, k.blockDimZ},
                                     k.sharedMemBytes,
@@ -73,7 +75,7 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodePar
     return RT_API(get_kernel(node, p));
 }
 
-/* ---- copies and sets ----------------------------------------------------------------------------------- */
+/* ---- copies and sets ------------------------------------------------------------------------- */
 
 static cudaError_t add_copy(const struct node_place *place, const CUDA_MEMCPY3D *copy)
 {
@@ -98,7 +100,7 @@ static cudaError_t describe_1d(void *to, const void *from, size_t bytes, cudaMem
                            .dstPtr = {to, bytes, bytes, 1},
                            .extent = {bytes, 1, 1},
                            .kind = kind};
-    return pt_rt_copy_3d(&p, copy);
+    return pt_rt_memory_copy_3d(&p, copy);
 }
 
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph,
@@ -106,7 +108,7 @@ cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                    const cudaMemcpy3DParms *p)
 {
     CUDA_MEMCPY3D copy;
-    return RT_API(pt_rt_copy_3d(p, &copy)
+    return RT_API(pt_rt_memory_copy_3d(p, &copy)
                       ?: add_copy(&(struct node_place){node, graph, after, n}, &copy));
 }
 
@@ -122,7 +124,8 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
 cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms *p)
 {
     CUDA_MEMCPY3D copy;
-    return RT_API(pt_rt_copy_3d(p, &copy) ?: (cudaError_t)cuGraphMemcpyNodeSetParams(node, &copy));
+    return RT_API(pt_rt_memory_copy_3d(p, &copy)
+                      ?: (cudaError_t)cuGraphMemcpyNodeSetParams(node, &copy));
 }
 
 cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, const void *from,
@@ -138,7 +141,7 @@ static cudaError_t get_copy(cudaGraphNode_t node, cudaMemcpy3DParms *p)
     CUDA_MEMCPY3D copy;
     CUresult r = p ? cuGraphMemcpyNodeGetParams(node, &copy) : CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
-        pt_rt_copy_3d_back(&copy, p);
+        pt_rt_memory_copy_3d_back(&copy, p);
     return (cudaError_t)r;
 }
 
@@ -151,7 +154,7 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
                                              const cudaMemcpy3DParms *p)
 {
     CUDA_MEMCPY3D copy;
-    return RT_API(pt_rt_copy_3d(p, &copy) ?: set_copy(exec, node, &copy));
+    return RT_API(pt_rt_memory_copy_3d(p, &copy) ?: set_copy(exec, node, &copy));
 }
 
 cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void *to,
@@ -162,11 +165,13 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNo
 }
 
 /* `call` with the description `copy` of one to, or from, a place in a variable. */
-#define WITH_VARIABLE(to, from, call)                                                \
-    CUDA_MEMCPY3D copy;                                                              \
-    void *place;                                                                     \
-    cudaError_t error = pt_rt_ready() ?: pt_rt_place(symbol, offset, bytes, &place); \
-    return pt_rt_done(error ?: describe_1d(to, from, bytes, kind, &copy) ?: (cudaError_t)(call))
+#define WITH_VARIABLE(to, from, call)                                               \
+    CUDA_MEMCPY3D copy;                                                             \
+    void *place;                                                                    \
+    cudaError_t error =                                                             \
+        pt_rt_context_ready() ?: pt_rt_memory_place(symbol, offset, bytes, &place); \
+    error = error ?: describe_1d(to, from, bytes, kind, &copy);                     \
+    return pt_rt_error_done(error ?: (cudaError_t)(call))
 
 cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
                                            const cudaGraphNode_t *after, size_t n,
@@ -244,7 +249,7 @@ cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
     return RT_API(set_set(exec, node, p));
 }
 
-/* ---- nodes of any type --------------------------------------------------------------------------------- */
+/* ---- nodes of any type ----------------------------------------------------------------------- */
 
 /* Only kernels and copies are described in the runtime's own way. */
 static cudaError_t describe(const cudaGraphNodeParams *from, CUgraphNodeParams *to)
@@ -259,16 +264,16 @@ static cudaError_t describe(const cudaGraphNodeParams *from, CUgraphNodeParams *
         !(error = describe_kernel(&from->kernel, &kernel)))
         to->kernel = kernel;
     if (from->type == CU_GRAPH_NODE_TYPE_MEMCPY &&
-        !(error = pt_rt_copy_3d(&from->memcpy.copyParams, &copy)))
+        !(error = pt_rt_memory_copy_3d(&from->memcpy.copyParams, &copy)))
         to->memcpy = (CUDA_MEMCPY_NODE_PARAMS){.flags = from->memcpy.flags, .copyParams = copy};
     return error;
 }
 
 /* `call` with the description `all` of a node. */
-#define WITH_NODE(call)                                     \
-    CUgraphNodeParams all;                                  \
-    cudaError_t error = pt_rt_ready() ?: describe(p, &all); \
-    return pt_rt_done(error ?: (cudaError_t)(call))
+#define WITH_NODE(call)                                             \
+    CUgraphNodeParams all;                                          \
+    cudaError_t error = pt_rt_context_ready() ?: describe(p, &all); \
+    return pt_rt_error_done(error ?: (cudaError_t)(call))
 
 #if PT_RT_MAJOR >= 13
 cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,

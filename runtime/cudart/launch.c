@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/cuda/vendor.h"
+#include "runtime/cudart/program.h"
 #include "runtime/cudart/rt.h"
 
 /* ---- launches ------------------------------------------------------------------------------------------ */
@@ -42,7 +43,7 @@ static cudaError_t launched(CUresult r)
 /* The kernel to launch with so many bytes of dynamic shared memory. */
 static cudaError_t find_kernel(const void *function, size_t shared, CUkernel *kernel)
 {
-    cudaError_t error = pt_rt_kernel(function, kernel);
+    cudaError_t error = pt_rt_program_kernel(function, kernel);
     return error ? error : shared > UINT32_MAX ? cudaErrorInvalidValue : cudaSuccess;
 }
 
@@ -132,7 +133,7 @@ static cudaError_t launch_config(const cudaLaunchConfig_t *config, const void *f
         return cudaErrorInvalidValue;
     if (is_per_thread)
         driver.hStream = pt_rt_per_thread(driver.hStream);
-    cudaError_t error = pt_rt_kernel(function, &kernel);
+    cudaError_t error = pt_rt_program_kernel(function, &kernel);
     return error ?: launched(cuLaunchKernelEx(&driver, (CUfunction)kernel, arguments, NULL));
 }
 
@@ -198,9 +199,9 @@ static cudaError_t get_attributes(cudaFuncAttributes *to, const void *function)
     CUkernel kernel;
     CUfunction loaded;
     int device = 0;
-    cudaError_t error = to ? pt_rt_kernel(function, &kernel) : cudaErrorInvalidValue;
+    cudaError_t error = to ? pt_rt_program_kernel(function, &kernel) : cudaErrorInvalidValue;
     if (!error)
-        error = pt_rt_device(&device) ?: (cudaError_t)cuKernelGetFunction(&loaded, kernel);
+        error = pt_rt_context_device(&device) ?: (cudaError_t)cuKernelGetFunction(&loaded, kernel);
     if (error)
         return error;
     *to = (cudaFuncAttributes){.sharedSizeBytes = (size_t)OF(SHARED_SIZE_BYTES),
@@ -233,7 +234,7 @@ static cudaError_t set_attribute(const void *function, CUfunction_attribute attr
 {
     CUkernel kernel;
     int device = 0;
-    cudaError_t error = pt_rt_kernel(function, &kernel) ?: pt_rt_device(&device);
+    cudaError_t error = pt_rt_program_kernel(function, &kernel) ?: pt_rt_context_device(&device);
     return error ?: (cudaError_t)cuKernelSetAttribute(attribute, value, kernel, device);
 }
 
@@ -246,7 +247,7 @@ static cudaError_t set_cache(const void *function, CUfunc_cache cache)
 {
     CUkernel kernel;
     int device = 0;
-    cudaError_t error = pt_rt_kernel(function, &kernel) ?: pt_rt_device(&device);
+    cudaError_t error = pt_rt_program_kernel(function, &kernel) ?: pt_rt_context_device(&device);
     return error ?: (cudaError_t)cuKernelSetCacheConfig(kernel, cache, device);
 }
 
@@ -260,13 +261,13 @@ cudaError_t cudaFuncSetSharedMemConfig(const void *function, CUsharedconfig conf
 {
     CUkernel kernel;
     (void)config;
-    return RT_API(pt_rt_kernel(function, &kernel));
+    return RT_API(pt_rt_program_kernel(function, &kernel));
 }
 
 static cudaError_t get_name(const char **name, const void *function)
 {
     CUkernel kernel;
-    cudaError_t error = name ? pt_rt_kernel(function, &kernel) : cudaErrorInvalidValue;
+    cudaError_t error = name ? pt_rt_program_kernel(function, &kernel) : cudaErrorInvalidValue;
     return error ?: (cudaError_t)cuKernelGetName(name, kernel);
 }
 
@@ -278,7 +279,7 @@ cudaError_t cudaFuncGetName(const char **name, const void *function)
 static cudaError_t get_parameter(const void *function, size_t index, size_t *offset, size_t *bytes)
 {
     CUkernel kernel;
-    cudaError_t error = pt_rt_kernel(function, &kernel);
+    cudaError_t error = pt_rt_program_kernel(function, &kernel);
     return error ?: (cudaError_t)cuKernelGetParamInfo(kernel, index, offset, bytes);
 }
 
@@ -292,8 +293,8 @@ cudaError_t cudaFuncGetParamInfo(const void *function, size_t index, size_t *off
 /* `call` with `kernel` in place of a function. */
 #define WITH_KERNEL(function, call)                                       \
     CUkernel kernel;                                                      \
-    cudaError_t error = pt_rt_ready() ?: pt_rt_kernel(function, &kernel); \
-    return pt_rt_done(error ?: (cudaError_t)(call))
+    cudaError_t error = pt_rt_context_ready() ?: pt_rt_program_kernel(function, &kernel); \
+    return pt_rt_error_done(error ?: (cudaError_t)(call))
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks,
                                                                    const void *function,

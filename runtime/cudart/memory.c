@@ -1,9 +1,12 @@
 /* Memory: allocation, copies and sets in one to three dimensions, symbols, what a pointer is. */
 #include <string.h>
 
+#include "runtime/cudart/memory.h"
+#include "runtime/cudart/array.h"
+#include "runtime/cudart/program.h"
 #include "runtime/cudart/rt.h"
 
-/* ---- allocation ---------------------------------------------------------------------------------------- */
+/* ---- allocation ------------------------------------------------------------------------------ */
 
 static cudaError_t allocate(void **p, size_t bytes)
 {
@@ -68,14 +71,15 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr *p, cudaExtent extent)
     return RT_API(allocate_3d(p, extent));
 }
 
-/* ---- copies of one dimension --------------------------------------------------------------------------- */
+/* ---- copies of one dimension ----------------------------------------------------------------- */
 
 static bool is_kind(cudaMemcpyKind kind)
 {
     return (unsigned)kind <= cudaMemcpyDefault;
 }
 
-/* As the program says by the kind; what it leaves open, and copies between two places of the host, the driver finds out. */
+/* As the program says by the kind; what it leaves open, and copies between two places of the
+ * host, the driver finds out. */
 static CUresult copy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
                      bool is_per_thread)
 {
@@ -149,7 +153,7 @@ cudaError_t cudaMemcpyAsync_ptsz(void *to, const void *from, size_t bytes, cudaM
 /* Device memory of all devices is in one address space. */
 static cudaError_t check_peers(int to_device, int from_device)
 {
-    return pt_rt_check_device(to_device) ?: pt_rt_check_device(from_device);
+    return pt_rt_context_check_device(to_device) ?: pt_rt_context_check_device(from_device);
 }
 
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
@@ -165,13 +169,13 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int f
                       ?: copy_1d_async(to, from, bytes, cudaMemcpyDefault, stream));
 }
 
-/* ---- symbols ------------------------------------------------------------------------------------------- */
+/* ---- symbols --------------------------------------------------------------------------------- */
 
-cudaError_t pt_rt_place(const void *symbol, size_t offset, size_t bytes, void **place)
+cudaError_t pt_rt_memory_place(const void *symbol, size_t offset, size_t bytes, void **place)
 {
     CUdeviceptr address;
     size_t size;
-    cudaError_t error = pt_rt_variable(symbol, &address, &size);
+    cudaError_t error = pt_rt_program_variable(symbol, &address, &size);
     if (!error && (offset > size || bytes > size - offset))
         error = cudaErrorInvalidValue;
     if (!error)
@@ -180,10 +184,11 @@ cudaError_t pt_rt_place(const void *symbol, size_t offset, size_t bytes, void **
 }
 
 /* The body of a copy to or from a variable: `call` uses `place`. */
-#define WITH_PLACE(call)                                                             \
-    void *place;                                                                     \
-    cudaError_t error = pt_rt_ready() ?: pt_rt_place(symbol, offset, bytes, &place); \
-    return pt_rt_done(error ?: (call))
+#define WITH_PLACE(call)                                                            \
+    void *place;                                                                    \
+    cudaError_t error =                                                             \
+        pt_rt_context_ready() ?: pt_rt_memory_place(symbol, offset, bytes, &place); \
+    return pt_rt_error_done(error ?: (call))
 
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset,
                                cudaMemcpyKind kind)
@@ -233,7 +238,7 @@ cudaError_t cudaMemcpyFromSymbolAsync_ptsz(void *to, const void *symbol, size_t 
     WITH_PLACE(copy_1d_async(to, place, bytes, kind, pt_rt_per_thread(stream)));
 }
 
-/* ---- copies of two and three dimensions ---------------------------------------------------------------- */
+/* ---- copies of two and three dimensions ------------------------------------------------------ */
 
 static CUmemorytype type_of(cudaMemcpyKind kind, bool is_source)
 {
@@ -302,12 +307,12 @@ cudaError_t cudaMemcpy2DAsync_ptsz(void *to, size_t to_pitch, const void *from, 
 static cudaError_t element_of(const cudaMemcpy3DParms *p, size_t *bytes)
 {
     *bytes = 1;
-    return p->srcArray   ? pt_rt_element(p->srcArray, bytes)
-           : p->dstArray ? pt_rt_element(p->dstArray, bytes)
+    return p->srcArray   ? pt_rt_array_element(p->srcArray, bytes)
+           : p->dstArray ? pt_rt_array_element(p->dstArray, bytes)
                          : cudaSuccess;
 }
 
-cudaError_t pt_rt_copy_3d(const cudaMemcpy3DParms *p, CUDA_MEMCPY3D *c)
+cudaError_t pt_rt_memory_copy_3d(const cudaMemcpy3DParms *p, CUDA_MEMCPY3D *c)
 {
     if (!p)
         return cudaErrorInvalidValue;
@@ -355,7 +360,7 @@ static cudaMemcpyKind kind_of(CUmemorytype to, CUmemorytype from)
 }
 
 /* How much of a row there is, the driver does not keep. */
-void pt_rt_copy_3d_back(const CUDA_MEMCPY3D *c, cudaMemcpy3DParms *p)
+void pt_rt_memory_copy_3d_back(const CUDA_MEMCPY3D *c, cudaMemcpy3DParms *p)
 {
     const void *from = c->srcMemoryType == CU_MEMORYTYPE_HOST ? c->srcHost : (void *)c->srcDevice;
     void *to = c->dstMemoryType == CU_MEMORYTYPE_HOST ? c->dstHost : (void *)c->dstDevice;
@@ -378,21 +383,21 @@ void pt_rt_copy_3d_back(const CUDA_MEMCPY3D *c, cudaMemcpy3DParms *p)
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *p)
 {
     CUDA_MEMCPY3D c;
-    cudaError_t error = pt_rt_copy_3d(p, &c);
+    cudaError_t error = pt_rt_memory_copy_3d(p, &c);
     return RT_API(error ?: (cudaError_t)cuMemcpy3D_v2(&c));
 }
 
 cudaError_t cudaMemcpy3D_ptds(const cudaMemcpy3DParms *p)
 {
     CUDA_MEMCPY3D c;
-    cudaError_t error = pt_rt_copy_3d(p, &c);
+    cudaError_t error = pt_rt_memory_copy_3d(p, &c);
     return RT_API(error ?: (cudaError_t)cuMemcpy3D_v2_ptds(&c));
 }
 
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *p, cudaStream_t stream)
 {
     CUDA_MEMCPY3D c;
-    cudaError_t error = pt_rt_copy_3d(p, &c);
+    cudaError_t error = pt_rt_memory_copy_3d(p, &c);
     return RT_API(error ?: (cudaError_t)cuMemcpy3DAsync_v2(&c, stream));
 }
 
@@ -408,20 +413,21 @@ static cudaError_t describe_peers(const cudaMemcpy3DPeerParms *p, CUDA_MEMCPY3D_
         return cudaErrorInvalidValue;
     const cudaMemcpy3DParms alone = {p->srcArray, p->srcPos, p->srcPtr, p->dstArray,
                                      p->dstPos,   p->dstPtr, p->extent, cudaMemcpyDefault};
-    cudaError_t error = check_peers(p->dstDevice, p->srcDevice) ?: pt_rt_copy_3d(&alone, &copy);
+    cudaError_t error =
+        check_peers(p->dstDevice, p->srcDevice) ?: pt_rt_memory_copy_3d(&alone, &copy);
     if (error)
         return error;
     _Static_assert(sizeof copy == sizeof *peer, "");
     memcpy(peer, &copy, sizeof copy); /* the layouts are the same but for the contexts */
-    return pt_rt_context(p->srcDevice, &peer->srcContext)
-               ?: pt_rt_context(p->dstDevice, &peer->dstContext);
+    return pt_rt_context_get(p->srcDevice, &peer->srcContext)
+               ?: pt_rt_context_get(p->dstDevice, &peer->dstContext);
 }
 
 /* `call` with the description `peer` of a copy between devices. */
-#define WITH_PEERS(call)                                           \
-    CUDA_MEMCPY3D_PEER peer;                                       \
-    cudaError_t error = pt_rt_ready() ?: describe_peers(p, &peer); \
-    return pt_rt_done(error ?: (cudaError_t)(call))
+#define WITH_PEERS(call)                                                   \
+    CUDA_MEMCPY3D_PEER peer;                                               \
+    cudaError_t error = pt_rt_context_ready() ?: describe_peers(p, &peer); \
+    return pt_rt_error_done(error ?: (cudaError_t)(call))
 
 cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms *p)
 {
@@ -443,7 +449,7 @@ cudaError_t cudaMemcpy3DPeerAsync_ptsz(const cudaMemcpy3DPeerParms *p, cudaStrea
     return cudaMemcpy3DPeerAsync(p, pt_rt_per_thread(stream));
 }
 
-/* ---- sets ---------------------------------------------------------------------------------------------- */
+/* ---- sets ------------------------------------------------------------------------------------ */
 
 cudaError_t cudaMemset(void *p, int value, size_t bytes)
 {
@@ -525,7 +531,7 @@ cudaError_t cudaMemset3D_ptds(cudaPitchedPtr p, int value, cudaExtent extent)
                       ?: (cudaError_t)cuStreamSynchronize(CU_STREAM_PER_THREAD));
 }
 
-/* ---- pointers ------------------------------------------------------------------------------------------ */
+/* ---- pointers -------------------------------------------------------------------------------- */
 
 CUresult cuPointerGetAttributes(unsigned, CUpointer_attribute *, void **, CUdeviceptr);
 

@@ -1,9 +1,12 @@
-/* What programs register before main: images, kernels and variables by the addresses of their host sides. */
+/* What programs register before main: images, kernels and variables by the addresses of their
+ * host sides. */
+#include "runtime/cudart/program.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
-
-#include "runtime/cudart/rt.h"
 
 /* A registered fatbinary; the handle that the program has. */
 struct image {
@@ -28,6 +31,7 @@ static struct image *images;
 static struct entity *entities;
 static size_t n_entities, n_slots;
 static atomic_bool has_managed; /* that are not loaded */
+static atomic_bool is_ending;   /* the exit handlers run */
 
 /* A thread that a fork leaves behind may hold it. */
 static void renew_lock(void)
@@ -82,7 +86,7 @@ static struct entity *find(const void *host)
     return e && e->host && e->image ? e : NULL;
 }
 
-/* ---- registration -------------------------------------------------------------------------------------- */
+/* ---- registration ---------------------------------------------------------------------------- */
 
 void **__cudaRegisterFatBinary(void *wrapper)
 {
@@ -127,14 +131,8 @@ void __cudaRegisterManagedVar(void **handle, void **host, char *device, const ch
     atomic_store(&has_managed, true);
 }
 
-/* Called by the program where it may first touch a managed variable. */
-char __cudaInitModule(void **handle)
-{
-    (void)handle;
-    return RT_PLAIN(pt_rt_ready()) == cudaSuccess;
-}
-
-/* Code of CUDA before 12 may have textures and surfaces of file scope; none of their kernels can be loaded. */
+/* Code of CUDA before 12 may have textures and surfaces of file scope; none of their kernels can
+ * be loaded. */
 void __cudaRegisterTexture(void **handle, const void *host, const void **device, const char *name,
                            int dim, int norm, int is_extern)
 {
@@ -147,8 +145,13 @@ void __cudaRegisterSurface(void **handle, const void *host, const void **device,
     (void)handle, (void)host, (void)device, (void)name, (void)dim, (void)is_extern;
 }
 
-/* Runs from the program's exit handlers, or when a library of it is closed. A process that ends does not wait for kernels that run:
- * they end with it. */
+void pt_rt_program_end(void)
+{
+    atomic_store(&is_ending, true);
+}
+
+/* Runs from the program's exit handlers, or when a library of it is closed. A process that ends
+ * does not wait for kernels that run: they end with it. */
 void __cudaUnregisterFatBinary(void **handle)
 {
     struct image *image = (struct image *)handle;
@@ -165,14 +168,14 @@ void __cudaUnregisterFatBinary(void **handle)
         if (entities[i].image == image)
             entities[i].image = NULL;
     pthread_mutex_unlock(&lock);
-    if (pt_rt_is_ending())
+    if (atomic_load(&is_ending))
         return;
     if (image->library)
         cuLibraryUnload(image->library);
     free(image);
 }
 
-/* ---- look-up ------------------------------------------------------------------------------------------- */
+/* ---- look-up --------------------------------------------------------------------------------- */
 
 static CUresult load(struct image *image)
 {
@@ -202,7 +205,7 @@ static cudaError_t find_kernel(const void *function, CUkernel *kernel)
     return cudaSuccess;
 }
 
-cudaError_t pt_rt_kernel(const void *function, CUkernel *kernel)
+cudaError_t pt_rt_program_kernel(const void *function, CUkernel *kernel)
 {
     pthread_mutex_lock(&lock);
     cudaError_t error = find_kernel(function, kernel);
@@ -210,7 +213,7 @@ cudaError_t pt_rt_kernel(const void *function, CUkernel *kernel)
     return error;
 }
 
-void *pt_rt_kernel_name(CUkernel kernel)
+void *pt_rt_program_kernel_name(CUkernel kernel)
 {
     const void *name = kernel;
     pthread_mutex_lock(&lock);
@@ -233,7 +236,7 @@ static cudaError_t find_variable(const void *symbol, CUdeviceptr *address, size_
     return r == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidSymbol : (cudaError_t)r;
 }
 
-cudaError_t pt_rt_variable(const void *symbol, CUdeviceptr *address, size_t *bytes)
+cudaError_t pt_rt_program_variable(const void *symbol, CUdeviceptr *address, size_t *bytes)
 {
     pthread_mutex_lock(&lock);
     cudaError_t error = find_variable(symbol, address, bytes);
@@ -257,7 +260,7 @@ static cudaError_t load_managed(void)
     return cudaSuccess;
 }
 
-cudaError_t pt_rt_load_managed(void)
+cudaError_t pt_rt_program_load_managed(void)
 {
     cudaError_t error = cudaSuccess;
     if (!atomic_load_explicit(&has_managed, memory_order_relaxed))
@@ -269,52 +272,11 @@ cudaError_t pt_rt_load_managed(void)
     return error;
 }
 
-void pt_rt_forget_managed(void)
+void pt_rt_program_forget_managed(void)
 {
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < n_slots; i++)
         if (entities[i].image && entities[i].managed)
             atomic_store(&has_managed, true);
     pthread_mutex_unlock(&lock);
-}
-
-/* ---- symbols ------------------------------------------------------------------------------------------- */
-
-cudaError_t cudaGetSymbolAddress(void **address, const void *symbol)
-{
-    size_t bytes;
-    return RT_API(address ? pt_rt_variable(symbol, (CUdeviceptr *)address, &bytes)
-                          : cudaErrorInvalidValue);
-}
-
-cudaError_t cudaGetSymbolSize(size_t *bytes, const void *symbol)
-{
-    CUdeviceptr address;
-    return RT_API(bytes ? pt_rt_variable(symbol, &address, bytes) : cudaErrorInvalidValue);
-}
-
-cudaError_t cudaGetKernel(cudaKernel_t *kernel, const void *function)
-{
-    return RT_API(kernel ? pt_rt_kernel(function, kernel) : cudaErrorInvalidValue);
-}
-
-/* What nvcc 13 calls once for each kernel, before its first launch. That does not look at the result: it is to say the same again. */
-cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *function)
-{
-    cudaError_t error = cudaGetKernel(kernel, function);
-    if (error && kernel)
-        *kernel = (cudaKernel_t)function;
-    return error;
-}
-
-static cudaError_t function_of(cudaFunction_t *out, const void *symbol)
-{
-    CUkernel kernel;
-    cudaError_t error = out ? pt_rt_kernel(symbol, &kernel) : cudaErrorInvalidValue;
-    return error ?: (cudaError_t)cuKernelGetFunction(out, kernel);
-}
-
-cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, const void *symbol)
-{
-    return RT_API(function_of(function, symbol));
 }

@@ -1,5 +1,5 @@
-/* What answers for functions of other releases that this library does not have: `ptera exec` sends calls of NVIDIA's static
- * runtime library here. Includes nothing of ours. */
+/* What answers for functions of other releases that this library does not have: `ptera exec`
+ * sends calls of NVIDIA's static runtime library here. Includes nothing of ours. */
 #ifndef PTERA_CUDART_REFUSE_H
 #define PTERA_CUDART_REFUSE_H
 

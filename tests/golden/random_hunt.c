@@ -1,14 +1,14 @@
 /* Looks for random kernels of which an NVIDIA GPU and the interpreter make different bytes, and makes those smaller.
  *
- *     cc -O2 -I. -Iinclude SOURCES -LBUILD -lptera -lm -ldl      (this file, those of ir and of tests/gen but trial.c)
+ *     cc -O2 -I. -Iinclude SOURCES -LBUILD -lptera -lm -ldl      (this file, those of ir and of tools/fuzz but trial.c)
  *     ./a.out FIRST COUNT STEP SECONDS
  *
  * Tries the kernels of COUNT seeds, FIRST and every STEP-th behind it, until the time is over, and prints what it found. Not part of
  * the build: needs a GPU. */
 #include <time.h>
 
-#include "tests/gen/gen.h"
-#include "tests/gen/reduce.h"
+#include "tools/fuzz/gen.h"
+#include "tools/fuzz/reduce.h"
 #include "tests/golden/random_device.h"
 #include "tests/golden/random_engine.h"
 

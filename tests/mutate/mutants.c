@@ -24,7 +24,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tests/gen/pen.h"
+#include "tools/fuzz/pen.h"
 #include "tests/mutate/mutate.h"
 #include "tests/mutate/run.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/gen/build.h"
+#include "tools/fuzz/build.h"
 
 enum { TRIES = 40, CHANGES = 3 };
 

@@ -11,7 +11,7 @@
 
 #include "backend/barrier.h"
 #include "ptera.h"
-#include "tests/gen/pen.h"
+#include "tools/fuzz/pen.h"
 #include "tests/mutate/vary.h"
 
 enum {

@@ -1,5 +1,5 @@
 /* Several modules in one text: which declarations are one thing, which are errors, and how their places are told. */
-#include "frontend/link.h"
+#include "frontend/link_text.h"
 
 #include "tests/unit/load.h"
 
@@ -13,7 +13,7 @@ static bool parse(const struct pt_link_unit *units, uint32_t n)
     module.arena.oom = &load_oom;
     if (setjmp(load_oom))
         return false;
-    const char *text = pt_link_join(units, n, &module.arena, &len);
+    const char *text = pt_link_text_join(units, n, &module.arena, &len);
     return pt_parse(&module, "all", text, len);
 }
 

@@ -1,0 +1,51 @@
+/* One launch under way. */
+#ifndef PTERA_RUNTIME_JOB_H
+#define PTERA_RUNTIME_JOB_H
+
+#include <stddef.h>
+
+#include "runtime/engine.h"
+
+enum { PT_PARTS_MOST = 16 };
+
+struct pt_job {
+    struct pt_launch launch;
+    ptera_kernel *kernel;
+    ptera_engine *engine;
+    uint32_t cluster_ctas;
+    uint32_t clusters[3];
+    uint64_t n_clusters;
+    uint32_t capacity; /* clusters that may be resident at once */
+    bool is_cooperative;
+    bool is_late;                 /* asynchronous operations are put off */
+    uint8_t unwritten;            /* as ptera_launch has it */
+    uint32_t tests;               /* enum pt_test */
+    struct pt_findings *findings; /* NULL: the launch is not checked */
+    ptera_backend backend;        /* that was asked for */
+    bool may_be_native, math_fast;
+    _Atomic(struct pt_version *)
+        version; /* whose native code runs it, once it is ready; NULL: the interpreter does */
+    atomic_bool was_native, was_interpreted; /* some of it, at least */
+    unsigned n_workers;
+    atomic_uint_fast64_t next_cluster;
+    /* of the grid, each for a worker to begin with, where native code runs all of it; 0: there are
+     * none */
+    unsigned n_parts;
+    atomic_uint_fast64_t taken[PT_PARTS_MOST]; /* of each part; next_cluster is their sum then */
+    atomic_uint residents;
+    atomic_uint holders; /* workers that have a slot, or are about to get one */
+    atomic_bool is_reported;
+    char *report; /* PT_ERROR_BYTES, while it runs */
+    ptera_result result;
+    double timeout_seconds; /* 0: none */
+    uint8_t parameters[];   /* the block */
+};
+
+/* The job of a launch that an engine has. */
+static inline struct pt_job *pt_job_of(const struct pt_launch *launch)
+{
+    _Static_assert(offsetof(struct pt_job, launch) == 0, "a launch is found in its job");
+    return (struct pt_job *)(uintptr_t)launch;
+}
+
+#endif

@@ -1,0 +1,60 @@
+/* Text about a launch that is being written: places in PTX and in sources, CTAs. */
+#include "runtime/words.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+void pt_words_put(struct pt_words *w, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    size_t left = PT_ERROR_BYTES - w->n;
+    int n = vsnprintf(w->text + w->n, left, format, args);
+    va_end(args);
+    if (n > 0)
+        w->n += (size_t)n < left ? (size_t)n : left - 1;
+}
+
+const struct pt_insn *pt_words_insn(const ptera_module *module, uint32_t func, uint32_t insn)
+{
+    if (func == PT_NONE || func >= module->ir.funcs.n || insn >= module->ir.funcs.v[func].insns.n)
+        return NULL;
+    return &module->ir.funcs.v[func].insns.v[insn];
+}
+
+static const char *file_name(const struct pt_module *ir, uint32_t file)
+{
+    return file < ir->files.n && ir->files.v[file].name ? ir->files.v[file].name : "?";
+}
+
+void pt_words_source(struct pt_words *w, const struct pt_insn *insn)
+{
+    const struct pt_module *ir = &w->job->kernel->module->ir;
+    if (insn->loc == PT_NONE || insn->loc >= ir->locs.n)
+        return;
+    const struct pt_loc *loc = &ir->locs.v[insn->loc];
+    pt_words_put(w, " (%s:%" PRIu32 ")", file_name(ir, loc->file), loc->line);
+}
+
+void pt_words_place(struct pt_words *w, uint32_t func, uint32_t index, bool has_column)
+{
+    const ptera_module *module = w->job->kernel->module;
+    const struct pt_insn *insn = pt_words_insn(module, func, index);
+    if (!insn) {
+        pt_words_put(w, "%s", module->name);
+        return;
+    }
+    uint32_t line;
+    const char *name = pt_diag_place(&module->ir.diags, insn->line, &line);
+    pt_words_put(w, "%s:%" PRIu32, name, line);
+    if (has_column)
+        pt_words_put(w, ":%u", insn->col);
+    pt_words_source(w, insn);
+}
+
+void pt_words_cta(struct pt_words *w, const struct pt_cta *cta)
+{
+    pt_words_put(w, ", CTA (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")", cta->id[0], cta->id[1],
+                 cta->id[2]);
+}

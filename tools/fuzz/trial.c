@@ -1,0 +1,211 @@
+/* Trials: what is done in the process, and asked of it. */
+#include "tools/fuzz/trial.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend/native.h"
+#include "ptera.h"
+#include "tools/fuzz/gen.h"
+#include "tools/fuzz/pen.h"
+
+struct request {
+    unsigned grid[3], block[3];
+    uint32_t s;
+    uint64_t w, seed;
+    size_t out_bytes, sums_bytes, text_bytes;
+};
+
+const char *verdict_text(enum verdict verdict)
+{
+    static const char *const texts[] = {"good", "unsupported", "interpreted", "invalid PTX", "failed", "different", "crashed"};
+    return texts[verdict];
+}
+
+/* ---- in the process of its own ------------------------------------------------------------------------------- */
+
+struct level {
+    const char *name;
+    ptera_engine *engine;
+};
+
+struct bench {
+    const struct trial_options *options;
+    unsigned n_levels;
+    struct level level[TRIAL_LEVELS];
+};
+
+/* Contents of out and sums after a launch. */
+struct contents {
+    char *bytes;
+    size_t n;
+};
+
+static void open_levels(struct bench *bench)
+{
+    static const char *const names[] = {"v4", "v3", "v2", "aarch64"};
+    for (size_t i = 0; i < sizeof names / sizeof *names && bench->n_levels < TRIAL_LEVELS; i++) {
+        ptera_options options;
+        ptera_options_init(&options);
+        options.cpu = names[i];
+        options.threads = 1;
+        struct level *level = &bench->level[bench->n_levels];
+        level->name = names[i];
+        if (bench->options->cpu && strcmp(bench->options->cpu, names[i]))
+            continue;
+        bench->n_levels += ptera_engine_create(&options, &level->engine) == PTERA_OK;
+    }
+}
+
+static void say(struct trial *trial, enum verdict verdict, const char *level, const char *engine, const char *what)
+{
+    trial->verdict = verdict;
+    snprintf(trial->text, sizeof trial->text, "%s, %s: %s", level, engine, what);
+}
+
+static bool launch(const struct level *level, ptera_kernel *kernel, const struct request *r, ptera_backend backend,
+                   struct contents *after, struct trial *trial)
+{
+    void *out = NULL, *sums = NULL;
+    bool ok = ptera_buffer_alloc(level->engine, r->out_bytes, &out) == PTERA_OK &&
+              ptera_buffer_alloc(level->engine, r->sums_bytes, &sums) == PTERA_OK;
+    const void *parameters[] = {&out, &sums, &r->s, &r->w};
+    ptera_launch launch;
+    ptera_launch_init(&launch);
+    memcpy(launch.grid, r->grid, sizeof launch.grid);
+    memcpy(launch.block, r->block, sizeof launch.block);
+    launch.backend = backend;
+    launch.parameters = parameters;
+    launch.n_parameters = 4;
+    ptera_result result = ok ? ptera_kernel_launch(kernel, &launch) : PTERA_ERROR_OUT_OF_MEMORY;
+    after->n = r->out_bytes + r->sums_bytes;
+    after->bytes = malloc(after->n);
+    if (result == PTERA_OK && after->bytes) {
+        memcpy(after->bytes, out, r->out_bytes);
+        memcpy(after->bytes + r->out_bytes, sums, r->sums_bytes);
+    } else {
+        bool unsupported = result == PTERA_ERROR_UNSUPPORTED_PTX, invalid = result == PTERA_ERROR_INVALID_PTX;
+        const char *why = ptera_engine_error(level->engine);
+        say(trial, unsupported ? VERDICT_UNSUPPORTED : invalid ? VERDICT_INVALID : VERDICT_FAILED, level->name,
+            backend == PTERA_BACKEND_JIT ? "native" : "interpreted", *why ? why : ptera_result_text(result));
+    }
+    ptera_buffer_free(level->engine, out);
+    ptera_buffer_free(level->engine, sums);
+    return trial->verdict == VERDICT_GOOD;
+}
+
+/* The first byte that differs. */
+static void compare(const struct contents *first, const struct contents *other, const struct request *r,
+                    const struct level *level, const char *engine, struct trial *trial)
+{
+    size_t at = 0;
+    char text[160];
+    while (at < first->n && first->bytes[at] == other->bytes[at])
+        at++;
+    if (at == first->n)
+        return;
+    bool is_sum = at >= r->out_bytes;
+    snprintf(text, sizeof text, "byte %zu of %s is 0x%02x, the first engine's is 0x%02x", is_sum ? at - r->out_bytes : at,
+             is_sum ? "sums" : "out", other->bytes[at] & 0xff, first->bytes[at] & 0xff);
+    say(trial, VERDICT_DIFFERENT, level->name, engine, text);
+}
+
+static void expect_native(ptera_kernel *kernel, const struct level *level, struct trial *trial)
+{
+    ptera_kernel_status status = {.size = sizeof status};
+    ptera_kernel_info(kernel, &status);
+    const char *why = status.why ? status.why : "no reason given";
+    bool is_broken = !strncmp(why, PT_NATIVE_BROKEN, sizeof PT_NATIVE_BROKEN - 1);
+    if (!status.native_launches)
+        say(trial, is_broken ? VERDICT_FAILED : VERDICT_INTERPRETED, level->name, "native", why);
+}
+
+/* One launch at a level, compared with the first there was. */
+static bool run_one(const struct bench *bench, unsigned i, ptera_kernel *kernel, const struct request *r,
+                    ptera_backend backend, struct contents *first, struct trial *trial)
+{
+    struct contents after = {0};
+    bool ok = launch(&bench->level[i], kernel, r, backend, &after, trial);
+    if (ok && backend == PTERA_BACKEND_JIT)
+        expect_native(kernel, &bench->level[i], trial);
+    if (ok && first->bytes)
+        compare(first, &after, r, &bench->level[i], backend == PTERA_BACKEND_JIT ? "native" : "interpreted", trial);
+    if (ok && !first->bytes)
+        *first = after;
+    else
+        free(after.bytes);
+    return trial->verdict == VERDICT_GOOD;
+}
+
+static void run_level(const struct bench *bench, unsigned i, const struct request *r, const char *text,
+                      struct contents *first, struct trial *trial)
+{
+    const struct level *level = &bench->level[i];
+    ptera_module *module = NULL;
+    ptera_kernel *kernel;
+    if (ptera_module_load(level->engine, "random.ptx", text, r->text_bytes, &module) != PTERA_OK ||
+        ptera_module_kernel(module, "k", 0, &kernel) != PTERA_OK) {
+        ptera_diagnostic d = {.size = sizeof d};
+        bool has_text = module && ptera_module_diagnostic(module, 0, &d) == PTERA_OK;
+        say(trial, VERDICT_INVALID, level->name, "loading", has_text ? d.text : "no module");
+    } else {
+        enum trial_engine engine = bench->options->engine;
+        bool is_native = engine != TRIAL_INTERP && (!bench->options->is_native_once || r->seed % bench->n_levels == i);
+        bool ok = engine == TRIAL_JIT || run_one(bench, i, kernel, r, PTERA_BACKEND_INTERP, first, trial);
+        if (ok && is_native)
+            run_one(bench, i, kernel, r, PTERA_BACKEND_JIT, first, trial);
+    }
+    ptera_module_unload(module);
+}
+
+static void serve(const void *ud, int in, int out)
+{
+    const struct trial_options *options = ud;
+    struct bench bench = {.options = options};
+    struct request r;
+    open_levels(&bench);
+    while (pen_read(in, &r, sizeof r)) {
+        struct trial trial = {.verdict = VERDICT_GOOD};
+        struct contents first = {0};
+        char *text = malloc(r.text_bytes + 1);
+        if (!text || !pen_read(in, text, r.text_bytes))
+            return;
+        alarm(options->seconds);
+        if (!bench.n_levels)
+            say(&trial, VERDICT_FAILED, options->cpu ? options->cpu : "", "engine", "no such CPU level");
+        for (unsigned i = 0; i < bench.n_levels && trial.verdict == VERDICT_GOOD; i++)
+            run_level(&bench, i, &r, text, &first, &trial);
+        alarm(0);
+        free(first.bytes);
+        free(text);
+        if (!pen_write(out, &trial, sizeof trial))
+            return;
+    }
+}
+
+/* ---- here -------------------------------------------------------------------------------------------------------- */
+
+struct pen *trial_open(const struct trial_options *options)
+{
+    return pen_open(serve, options);
+}
+
+void trial_run(struct pen *pen, const struct gen_kernel *k, struct trial *trial)
+{
+    char *text = gen_text(k);
+    struct request r = {.s = k->s, .w = k->w, .seed = k->seed, .out_bytes = k->out_bytes, .sums_bytes = k->sums_bytes,
+                        .text_bytes = strlen(text)};
+    memcpy(r.grid, k->grid, sizeof r.grid);
+    memcpy(r.block, k->block, sizeof r.block);
+    char why[TRIAL_TEXT];
+    memset(trial, 0, sizeof *trial);
+    if (!pen_ask(pen, &r, sizeof r, text, r.text_bytes, trial, sizeof *trial, why, sizeof why)) {
+        memset(trial, 0, sizeof *trial);
+        trial->verdict = VERDICT_CRASHED;
+        memcpy(trial->text, why, sizeof why);
+    }
+    free(text);
+}
