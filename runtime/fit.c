@@ -1,15 +1,19 @@
-/* What a GPU has no room for, as NVIDIA's assembler finds it: modules with more are refused when they are loaded. */
+/* What a GPU has no room for, as NVIDIA's assembler finds it: modules with more are refused when
+ * they are loaded. */
 #include "runtime/fit.h"
 
 #include <inttypes.h>
 
 #include "runtime/engine.h"
 
-static bool fits(struct pt_module *ir, uint64_t bytes, uint64_t most, uint32_t line, const char *what)
+static bool fits(struct pt_module *ir, uint64_t bytes, uint64_t most, uint32_t line,
+                 const char *what)
 {
     if (bytes <= most)
         return true;
-    pt_diag_error(&ir->diags, line, 1, 1, "%" PRIu64 " bytes of %s, of which there are %" PRIu64 " at most", bytes, what, most);
+    pt_diag_error(&ir->diags, line, 1, 1,
+                  "%" PRIu64 " bytes of %s, of which there are %" PRIu64 " at most", bytes, what,
+                  most);
     return false;
 }
 

@@ -36,7 +36,7 @@ static const struct pt_func *func_of(const ptera_kernel *kernel)
     return &kernel->module->ir.funcs.v[kernel->func];
 }
 
-/* ---- shape --------------------------------------------------------------------------------------------- */
+/* ---- shape ----------------------------------------------------------------------------------- */
 
 static const char *shape_text(char text[40], const uint32_t v[3])
 {
@@ -198,10 +198,11 @@ static ptera_result set_shape(struct pt_job *job, const ptera_launch *given,
     return set_local(job);
 }
 
-/* ---- parameters ---------------------------------------------------------------------------------------- */
+/* ---- parameters ------------------------------------------------------------------------------ */
 
 /* The kernel's parameter that value `i` is for; NULL if it has none of that name. */
-static const struct pt_symbol *parameter_given(const ptera_kernel *kernel, const ptera_launch *given, uint32_t i)
+static const struct pt_symbol *parameter_given(const ptera_kernel *kernel,
+                                               const ptera_launch *given, uint32_t i)
 {
     const struct pt_func *f = func_of(kernel);
     const struct pt_symbol *symbols = kernel->module->ir.symbols.v;
@@ -221,10 +222,12 @@ static ptera_result check_names(const ptera_kernel *kernel, const ptera_launch *
     ptera_engine *engine = kernel->module->engine;
     for (unsigned i = 0; i < given->n_parameters; i++) {
         if (!names[i] || !parameter_given(kernel, given, i))
-            return REFUSE(engine, "kernel '%s' has no parameter '%s'", kernel_name, names[i] ? names[i] : "(null)");
+            return REFUSE(engine, "kernel '%s' has no parameter '%s'", kernel_name,
+                          names[i] ? names[i] : "(null)");
         for (unsigned k = 0; k < i; k++)
             if (!strcmp(names[i], names[k]))
-                return REFUSE(engine, "kernel '%s': parameter '%s' is given twice", kernel_name, names[i]);
+                return REFUSE(engine, "kernel '%s': parameter '%s' is given twice", kernel_name,
+                              names[i]);
     }
     return PTERA_OK;
 }
@@ -235,8 +238,9 @@ static ptera_result check_parameters(const ptera_kernel *kernel, const ptera_lau
     ptera_engine *engine = kernel->module->engine;
     if (given->parameter_block) {
         if (given->parameter_block_bytes != f->param_size)
-            return REFUSE(engine, "kernel '%s': a parameter block of %zu bytes was given, it has %u", f->name,
-                          given->parameter_block_bytes, f->param_size);
+            return REFUSE(engine,
+                          "kernel '%s': a parameter block of %zu bytes was given, it has %u",
+                          f->name, given->parameter_block_bytes, f->param_size);
         return PTERA_OK;
     }
     if (given->n_parameters != f->params.n)
@@ -292,22 +296,23 @@ ptera_result ptera_kernel_properties_get(ptera_kernel *kernel, ptera_kernel_prop
         mine.max_threads = PT_DEVICE_BLOCK_THREADS;
     for (int d = 0; d < 3; d++) {
         mine.required_block[d] = f->reqntid[0] && !f->reqntid[d] ? 1 : f->reqntid[d];
-        mine.required_cluster[d] = f->reqnctapercluster[0] && !f->reqnctapercluster[d] ? 1 : f->reqnctapercluster[d];
+        mine.required_cluster[d] =
+            f->reqnctapercluster[0] && !f->reqnctapercluster[d] ? 1 : f->reqnctapercluster[d];
         mine.max_cluster *= mine.required_cluster[d] ? mine.required_cluster[d] : 1;
     }
     mine.registers = pt_registers_count(kernel);
     return PT_GIVE(properties, mine);
 }
 
-/* ---- the run ------------------------------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 /* What cooperative kernels read through %envreg1 and %envreg2: its size and the barrier word. */
 struct grid_barrier {
     uint32_t bytes, barrier;
 };
 
-/* Waking threads takes longer than running a few thousand instructions: kernels without loops and calls, whose length
- * is known, run on the caller's thread alone then. */
+/* Waking threads takes longer than running a few thousand instructions: kernels without loops
+ * and calls, whose length is known, run on the caller's thread alone then. */
 enum { ALONE_MAX = 16384 /* instructions of warps */ };
 
 bool pt_launch_is_short(const struct pt_job *job)
@@ -383,7 +388,7 @@ static ptera_result run_with_parameters(struct pt_job *job)
     return r;
 }
 
-/* ---- which engine -------------------------------------------------------------------------------------- */
+/* ---- which engine ---------------------------------------------------------------------------- */
 
 static const char *why_interpreted(const struct pt_job *job)
 {
@@ -414,7 +419,8 @@ static void get_version(void *ud)
 }
 
 /* The launch's time limit holds for the compile, too; what is left of it is for the run. */
-static ptera_result get_native(struct pt_job *job, const struct pt_variant *variant, struct pt_version **version)
+static ptera_result get_native(struct pt_job *job, const struct pt_variant *variant,
+                               struct pt_version **version)
 {
     struct timespec deadline = pt_deadline_in(job->timeout_seconds);
     struct wanted w = {variant, job->timeout_seconds, NULL, PT_NATIVE_NO_MEMORY};
@@ -425,8 +431,8 @@ static ptera_result get_native(struct pt_job *job, const struct pt_variant *vari
         return PTERA_ERROR_OUT_OF_MEMORY;
     if (w.end == PT_NATIVE_STOPPED || (is_limited && left <= 0)) {
         pt_native_put(job->engine, w.version);
-        pt_engine_fail(job->engine, "timeout in kernel '%s' at %s, while it was compiled", func_of(job->kernel)->name,
-                       job->kernel->module->name);
+        pt_engine_fail(job->engine, "timeout in kernel '%s' at %s, while it was compiled",
+                       func_of(job->kernel)->name, job->kernel->module->name);
         return PTERA_ERROR_TIMEOUT;
     }
     job->timeout_seconds = left;
@@ -446,7 +452,9 @@ static ptera_result choose_native(struct pt_job *job, const struct pt_variant *v
         return r;
     atomic_store(&job->version, version);
     bool is_small = version && version->native && !pt_native_fits(version->native, &job->launch);
-    atomic_store(&job->kernel->why, why ? why : is_small ? "a stack smaller than its calls take" : version->why);
+    atomic_store(&job->kernel->why, why        ? why
+                                    : is_small ? "a stack smaller than its calls take"
+                                               : version->why);
     return PTERA_OK;
 }
 
@@ -459,9 +467,11 @@ static void choose_auto(struct pt_job *job, const struct pt_variant *variant)
 
 static ptera_result choose_engine(struct pt_job *job, const ptera_launch *given)
 {
-    ptera_backend backend = given->backend == PTERA_BACKEND_DEFAULT ? job->engine->tier : given->backend;
-    struct pt_variant variant = {
-        .kernel = job->kernel, .math_fast = given->math_fast != 0, .has_cluster = job->cluster_ctas > 1};
+    ptera_backend backend =
+        given->backend == PTERA_BACKEND_DEFAULT ? job->engine->tier : given->backend;
+    struct pt_variant variant = {.kernel = job->kernel,
+                                 .math_fast = given->math_fast != 0,
+                                 .has_cluster = job->cluster_ctas > 1};
     memcpy(variant.block, job->launch.block, sizeof variant.block);
     job->math_fast = variant.math_fast;
     job->backend = backend;
@@ -476,13 +486,15 @@ static void count_launch(struct pt_job *job)
 {
     ptera_kernel *kernel = job->kernel;
     bool was_native = atomic_load(&job->was_native);
-    atomic_fetch_add_explicit(was_native ? &kernel->native_launches : &kernel->interpreted_launches, 1,
-                              memory_order_relaxed);
+    atomic_fetch_add_explicit(was_native ? &kernel->native_launches : &kernel->interpreted_launches,
+                              1, memory_order_relaxed);
 }
 
 static uint32_t tests_of(ptera_order order)
 {
-    return order == PTERA_ORDER_LOCKSTEP ? 0 : order == PTERA_ORDER_TURNS ? PT_TEST_TURNS : PT_TEST_ORDER;
+    return order == PTERA_ORDER_LOCKSTEP ? 0
+           : order == PTERA_ORDER_TURNS  ? PT_TEST_TURNS
+                                         : PT_TEST_ORDER;
 }
 
 /* Everything that depends on what was given: afterwards it is not looked at any more. */
@@ -495,8 +507,8 @@ static ptera_result prepare(struct pt_job *job, const ptera_launch *given,
     job->unwritten = (uint8_t)given->unwritten;
     if (given->checks && !(job->findings = pt_findings_new(job->engine, given)))
         return PTERA_ERROR_OUT_OF_MEMORY;
-    job->tests = (given->isolate ? PT_TEST_MEMORY : 0) | (job->is_late || job->findings ? PT_TEST_ASYNC : 0) |
-                 tests_of(given->order);
+    job->tests = (given->isolate ? PT_TEST_MEMORY : 0) |
+                 (job->is_late || job->findings ? PT_TEST_ASYNC : 0) | tests_of(given->order);
     job->launch.is_reversed = given->order == PTERA_ORDER_REVERSE;
     job->launch.releases = given->isolate ? &job->engine->mem.releases : NULL;
     job->launch.services = &pt_launch_services;
@@ -514,7 +526,8 @@ static ptera_result prepare(struct pt_job *job, const ptera_launch *given,
 
 static void say_no_memory(const ptera_kernel *kernel)
 {
-    pt_engine_fail(kernel->module->engine, "no memory to launch kernel '%s'", func_of(kernel)->name);
+    pt_engine_fail(kernel->module->engine, "no memory to launch kernel '%s'",
+                   func_of(kernel)->name);
 }
 
 ptera_result pt_launch_prepare(ptera_kernel *kernel, const ptera_launch *given,
@@ -573,8 +586,9 @@ static void say_why(const struct pt_job *job, char *why, size_t size)
     } else if (!reason && !atomic_load(&version->is_ready))
         reason = "native code is being compiled";
     else if (!reason && version->native)
-        reason = pt_native_fits(version->native, &job->launch) ? "it ended before its native code was there"
-                                                               : "a stack smaller than its calls take";
+        reason = pt_native_fits(version->native, &job->launch)
+                     ? "it ended before its native code was there"
+                     : "a stack smaller than its calls take";
     else if (!reason)
         reason = version->why;
     snprintf(why, size, "%s", reason);
@@ -602,7 +616,8 @@ ptera_result pt_launch_run(struct pt_job *job, struct pt_launched *launched)
     ptera_result r = job->result;
     if (r == PTERA_OK && pt_findings_count(job->findings)) {
         uint32_t n = pt_findings_count(job->findings);
-        pt_engine_fail(job->engine, "kernel '%s': %u finding%s", func_of(job->kernel)->name, n, n > 1 ? "s" : "");
+        pt_engine_fail(job->engine, "kernel '%s': %u finding%s", func_of(job->kernel)->name, n,
+                       n > 1 ? "s" : "");
         r = PTERA_ERROR_FINDINGS;
     }
     count_launch(job);
@@ -622,7 +637,8 @@ ptera_result pt_launch_take(ptera_kernel *kernel, const ptera_launch *given, str
         return PTERA_ERROR_NOT_INITIALIZED;
     if (!(mine.timeout_seconds >= 0) || mine.backend < PTERA_BACKEND_DEFAULT ||
         mine.backend > PTERA_BACKEND_JIT || mine.checks & ~(unsigned)PTERA_CHECK_RACE ||
-        mine.order < PTERA_ORDER_LOCKSTEP || mine.order > PTERA_ORDER_TURNS || mine.unwritten > UINT8_MAX)
+        mine.order < PTERA_ORDER_LOCKSTEP || mine.order > PTERA_ORDER_TURNS ||
+        mine.unwritten > UINT8_MAX)
         return PTERA_ERROR_INVALID_ARGUMENT;
     return pt_launch_prepare(kernel, &mine, NULL, job, NULL);
 }

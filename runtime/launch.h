@@ -5,9 +5,9 @@
 #include "runtime/job.h"
 #include "runtime/shape.h"
 
-/* A launch in two steps, for those who run it later. The first checks and copies all that was given;
- * the job is freed by running or dropping it. `given` is complete and its options are valid. What the
- * caller demands beyond device and kernel may be NULL, and so may `misfit`: why
+/* A launch in two steps, for those who run it later. The first checks and copies all that was
+ * given; the job is freed by running or dropping it. `given` is complete and its options are
+ * valid. What the caller demands beyond device and kernel may be NULL, and so may `misfit`: why
  * PTERA_ERROR_INVALID_LAUNCH comes back, if that is for the launch's shape. */
 ptera_result pt_launch_prepare(ptera_kernel *kernel, const ptera_launch *given,
                                const struct pt_shape_bounds *bounds, struct pt_job **job,

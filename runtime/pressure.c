@@ -1,8 +1,10 @@
-/* How many registers a kernel's values need in the orders that an assembler may give its instructions.
+/* How many registers a kernel's values need in the orders that an assembler may give its
+ * instructions.
  *
- * A *region* is a stretch of blocks that an assembler makes one of, short conditional ones guarded. Its instructions become a list
- * in which each value has a name of its own; a short loop's body may be in it four times. A list is put in order under a *cap*: by
- * latency while that many registers are not exceeded, by what frees most otherwise. Registers are counted in halves, since 16 bits
+ * A *region* is a stretch of blocks that an assembler makes one of, short conditional ones guarded.
+ * Its instructions become a list in which each value has a name of its own; a short loop's body may
+ * be in it four times. A list is put in order under a *cap*: by latency while that many registers
+ * are not exceeded, by what frees most otherwise. Registers are counted in halves, since 16 bits
  * that come or go in pairs share one. */
 #include "runtime/pressure.h"
 
@@ -12,9 +14,19 @@
 
 #include "runtime/shape.h"
 
-/* The time to order a list grows with its square: of functions longer than LONG the regions are shorter, and a block of more than
- * LIST_MOST stays as it is. */
-enum { REGION_INSNS = 2000, LIST_MOST = 4096, LONG = 16384, LONG_REGION_INSNS = 250, GUARDED_INSNS = 64, SHORT_LOOP = 128, COPIES = 4, REMADE_DEPTH = 3, NO_CAP = 1 << 20 };
+/* The time to order a list grows with its square: of functions longer than LONG the regions are
+ * shorter, and a block of more than LIST_MOST stays as it is. */
+enum {
+    REGION_INSNS = 2000,
+    LIST_MOST = 4096,
+    LONG = 16384,
+    LONG_REGION_INSNS = 250,
+    GUARDED_INSNS = 64,
+    SHORT_LOOP = 128,
+    COPIES = 4,
+    REMADE_DEPTH = 3,
+    NO_CAP = 1 << 20
+};
 
 /* An instruction of the function. */
 struct step {
@@ -33,10 +45,12 @@ struct item {
     uint32_t first, n_uses, n_defs; /* values: uses, then definitions */
     uint32_t edges, n_before, n_after; /* items: those that come before it, then those after */
     uint32_t waits;                 /* for so many */
-    bool is_silent;                 /* only for uniform values and constants: costs vector units nothing */
+    /* only for uniform values and constants: costs vector units nothing */
+    bool is_silent;
     bool may_wait;                  /* a load, or an integer that only loads want */
     bool is_issued;
-    int32_t height, early;          /* cycles to the end of the list; the first in which its operands are there */
+    /* cycles to the end of the list; the first in which its operands are there */
+    int32_t height, early;
 };
 
 struct value {
@@ -150,8 +164,10 @@ static uint8_t class_of(enum pt_space space)
 
 static int32_t latency_of(const struct step *t, const char *spelling)
 {
-    static const char *const approximations[] = {"ex2", "lg2", "rcp", "rsqrt", "sqrt", "sin", "cos", "tanh", "div", "rem", NULL};
-    static const char *const exchanges[] = {"shfl", "vote", "redux", "match", "mma", "wmma", "ldmatrix", NULL};
+    static const char *const approximations[] = {"ex2", "lg2",  "rcp", "rsqrt", "sqrt", "sin",
+                                                 "cos", "tanh", "div", "rem",   NULL};
+    static const char *const exchanges[] = {"shfl", "vote", "redux",    "match",
+                                            "mma",  "wmma", "ldmatrix", NULL};
     if (t->is_load)
         return t->class == CLASS_SHARED ? 24 : t->class == CLASS_CONSTANT ? 8 : 60;
     if (t->effects & PT_FX_ATOMIC)
@@ -206,9 +222,11 @@ static void read_step(struct scan *s, uint32_t i)
     t->op = form->op;
     t->effects = form->effects;
     t->class = class_of(space);
-    t->is_load = t->effects & PT_FX_READ && !(t->effects & (PT_FX_WRITE | PT_FX_ATOMIC)) && space != PT_SPACE_PARAM;
+    t->is_load = t->effects & PT_FX_READ && !(t->effects & (PT_FX_WRITE | PT_FX_ATOMIC)) &&
+                 space != PT_SPACE_PARAM;
     t->is_read_only = t->class == CLASS_CONSTANT || pt_form_has(form, PT_M_nc);
-    t->is_fence = t->effects & (PT_FX_FENCE | PT_FX_VOLATILE | PT_FX_CTA | PT_FX_CLUSTER | PT_FX_CALL);
+    t->is_fence =
+        t->effects & (PT_FX_FENCE | PT_FX_VOLATILE | PT_FX_CTA | PT_FX_CLUSTER | PT_FX_CALL);
     t->is_slow = is_slow(form->spelling);
     t->is_f64 = t->effects & PT_FX_FP && strstr(form->spelling, "f64");
     t->is_integer = !t->effects;
@@ -311,7 +329,9 @@ static void weigh(struct scan *s)
     }
     for (uint32_t r = 1; r < s->f->regs.n; r++) {
         uint32_t bits = pt_type_bits(s->f->regs.v[r].type);
-        s->weight[r] = bits <= 1 ? 0 : bits <= 16 && is_half[r] ? 1 : (int32_t)((bits + 31) / 32 * 2);
+        s->weight[r] = bits <= 1                  ? 0
+                       : bits <= 16 && is_half[r] ? 1
+                                                  : (int32_t)((bits + 31) / 32 * 2);
         s->vector[r] = s->varies[r] && !s->is_constant[r] ? s->weight[r] : 0;
     }
 }
@@ -335,7 +355,8 @@ static void start_back(struct scan *s, uint32_t block)
 static int32_t units_of(const struct scan *s, const int32_t *weight)
 {
     int32_t n = 0;
-    for (uint32_t r = next_in(s->live, s->words, 0); r != UINT32_MAX; r = next_in(s->live, s->words, r + 1))
+    for (uint32_t r = next_in(s->live, s->words, 0); r != UINT32_MAX;
+         r = next_in(s->live, s->words, r + 1))
         n += weight[r];
     return n;
 }
@@ -396,7 +417,8 @@ static int32_t block_remade(struct scan *s, uint32_t b, uint32_t at)
     start_back(s, b);
     for (uint32_t i = s->f->blocks.v[b].first + s->f->blocks.v[b].count; i-- > at;)
         step_back(s, i);
-    for (uint32_t r = next_in(s->live, s->words, 0); r != UINT32_MAX; r = next_in(s->live, s->words, r + 1))
+    for (uint32_t r = next_in(s->live, s->words, 0); r != UINT32_MAX;
+         r = next_in(s->live, s->words, r + 1))
         if (s->vector[r] && !is_remade(s, s->live, r, 0))
             n += s->vector[r];
     return n;
@@ -448,7 +470,8 @@ static void add_arc(struct scan *s, struct list *l, uint32_t from, uint32_t to)
         *pt_vec_push(s->arena, &l->arcs) = (struct pair){from, to};
 }
 
-/* Integer units take one constant from its bank; two of 64 bits, and what is added to a product, they want in registers. */
+/* Integer units take one constant from its bank; two of 64 bits, and what is added to a product,
+ * they want in registers. */
 static bool loads_constants(const struct scan *s, const struct step *t)
 {
     return t->is_integer && t->n_defs && s->vector[defs_of(s, t)[0]];
@@ -507,7 +530,8 @@ static void add_item(struct scan *s, struct list *l, uint32_t insn, bool is_cond
         add_use(s, l, at, uses_of(s, t)[u]);
     for (uint32_t d = 0; d < t->n_defs; d++) {
         uint32_t reg = defs_of(s, t)[d];
-        bool is_partial = (is_conditional || s->f->insns.v[insn].guard) && s->f->regs.v[reg].n_defs > 1;
+        bool is_partial =
+            (is_conditional || s->f->insns.v[insn].guard) && s->f->regs.v[reg].n_defs > 1;
         add_def(s, l, at, reg, is_partial);
     }
 }
@@ -843,7 +867,8 @@ static void make_list(struct scan *s, struct list *l, const struct region *r, un
                 add_item(s, l, block->first + i, is_conditional);
         }
     find_after(s, r);
-    for (uint32_t reg = next_in(s->after, s->words, 0); reg != UINT32_MAX; reg = next_in(s->after, s->words, reg + 1)) {
+    for (uint32_t reg = next_in(s->after, s->words, 0); reg != UINT32_MAX;
+         reg = next_in(s->after, s->words, reg + 1)) {
         if (s->name[reg] && !s->is_constant[reg])
             l->values.v[s->name[reg] - 1].is_out = true;
         if (!s->name[reg] && s->vector[reg] && has(in, reg) && !is_remade(s, in, reg, 0))
@@ -891,7 +916,8 @@ static int32_t cap_of(int32_t registers)
 
 static void try_orders(struct scan *s, struct list *l)
 {
-    int32_t *n = s->found, late = order_late(l, false), lazy = order_late(l, true), greedy = order_capped(l, 0), text = order_text(l);
+    int32_t *n = s->found, late = order_late(l, false), lazy = order_late(l, true),
+            greedy = order_capped(l, 0), text = order_text(l);
     int32_t least = late < lazy ? late : lazy;
     least = least < greedy ? least : greedy;
     raise(&n[PT_PRESSURE_late], late);
@@ -923,7 +949,8 @@ static void find_orders(struct scan *s)
         b = r.end;
     }
     n[PT_PRESSURE_regions] = (int32_t)lists.n;
-    n[PT_PRESSURE_step] = s->f->minnctapersm ? n[PT_PRESSURE_bound] : step_above(n[PT_PRESSURE_least] / 2 + OVERHEAD);
+    n[PT_PRESSURE_step] =
+        s->f->minnctapersm ? n[PT_PRESSURE_bound] : step_above(n[PT_PRESSURE_least] / 2 + OVERHEAD);
     int32_t cap = cap_of(n[PT_PRESSURE_step]);
     for (uint32_t k = 0; k < lists.n; k++) {
         raise(&n[PT_PRESSURE_capped], order_capped(&lists.v[k], cap));
@@ -938,7 +965,8 @@ static void find_orders(struct scan *s)
 static int32_t loop_hoists(const struct scan *s, const struct pt_loop *loop)
 {
     const struct pt_block *blocks = s->f->blocks.v;
-    uint32_t from = blocks[loop->header].first, to = blocks[loop->end - 1].first + blocks[loop->end - 1].count;
+    uint32_t from = blocks[loop->header].first,
+             to = blocks[loop->end - 1].first + blocks[loop->end - 1].count;
     int32_t n = 0;
     for (uint32_t i = from; i < to; i++) {
         const struct step *t = &s->steps[i];
@@ -981,7 +1009,8 @@ static void find_live_out(struct scan *s)
         const struct pt_block *block = &s->f->blocks.v[b];
         for (uint32_t e = 0; e < block->n_succ; e++)
             for (uint32_t w = 0; w < s->words; w++)
-                s->live_out[(size_t)b * s->words + w] |= s->live_in[(size_t)s->f->edges.v[block->succ + e] * s->words + w];
+                s->live_out[(size_t)b * s->words + w] |=
+                    s->live_in[(size_t)s->f->edges.v[block->succ + e] * s->words + w];
     }
 }
 
@@ -1001,9 +1030,11 @@ uint32_t pt_pressure_bound(const struct pt_func *f)
     return room >= FEWEST && room < most ? (uint32_t)room : most;
 }
 
-void pt_pressure_find(const struct pt_module *m, const struct pt_func *f, int32_t *pressure, struct pt_arena *arena)
+void pt_pressure_find(const struct pt_module *m, const struct pt_func *f, int32_t *pressure,
+                      struct pt_arena *arena)
 {
-    struct scan s = {.m = m, .f = f, .arena = arena, .words = pt_bit_words(f->regs.n), .found = pressure};
+    struct scan s = {
+        .m = m, .f = f, .arena = arena, .words = pt_bit_words(f->regs.n), .found = pressure};
     memset(pressure, 0, PT_PRESSURE_COUNT * sizeof *pressure);
     pressure[PT_PRESSURE_bound] = (int32_t)pt_pressure_bound(f);
     s.steps = pt_arena_alloc(arena, f->insns.n * sizeof *s.steps);

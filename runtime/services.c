@@ -34,7 +34,8 @@ struct lane_readable {
 
 static size_t count_readable(const struct pt_readable *readable, uint64_t address, size_t bytes)
 {
-    const struct lane_readable *r = (const struct lane_readable *)readable; /* its first member */
+    _Static_assert(offsetof(struct lane_readable, base) == 0, "a lane's view is found by its base");
+    const struct lane_readable *r = (const struct lane_readable *)readable;
     struct pt_extent e;
     if (!pt_isolate_find(r->warp, r->lane, address, &e))
         return 0;

@@ -82,9 +82,10 @@ static bool needs(const struct elf *elf, const char *library)
     return false;
 }
 
-/* A library that is loaded already serves everybody who asks for its name, so paths inside the program do not count; for what asks by
- * a path there is the auditor. Which runtime a script, or a library with one inside, will ask for is not known: all are
- * there, that of the program before the others. */
+/* A library that is loaded already serves everybody who asks for its name, so paths inside the
+ * program do not count; for what asks by a path there is the auditor. Which runtime a script, or
+ * a library with one inside, will ask for is not known: all are there, that of the program
+ * before the others. */
 static void preload_for(const char *path)
 {
     struct elf elf;

@@ -6,7 +6,7 @@
 #include "runtime/cudart/program.h"
 #include "runtime/cudart/rt.h"
 
-/* ---- launches ------------------------------------------------------------------------------------------ */
+/* ---- launches -------------------------------------------------------------------------------- */
 
 #if PT_RT_MAJOR >= 13
 static cudaError_t launched(CUresult r)
@@ -23,7 +23,8 @@ static enum pt_misfit last_misfit(void)
                                                                            : PT_MISFIT_NONE;
 }
 
-/* These releases of the runtime have codes of their own for a grid or block that no device could run, or not with this kernel. */
+/* These releases of the runtime have codes of their own for a grid or block that no device could
+ * run, or not with this kernel. */
 static cudaError_t launched(CUresult r)
 {
     if (r != CUDA_ERROR_INVALID_VALUE)
@@ -149,9 +150,10 @@ cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const voi
     return RT_API(launch_config(config, function, arguments, true));
 }
 
-/* ---- kernel<<<...>>>(...) ------------------------------------------------------------------------------ */
+/* ---- kernel<<<...>>>(...) -------------------------------------------------------------------- */
 
-/* What stands in the brackets is kept while the arguments are evaluated, which may launch kernels themselves. */
+/* What stands in the brackets is kept while the arguments are evaluated, which may launch
+ * kernels themselves. */
 struct configuration {
     dim3 grid, block;
     size_t shared;
@@ -184,7 +186,7 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, 
     return cudaSuccess;
 }
 
-/* ---- attributes ---------------------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 static int attribute_of(CUfunction_attribute attribute, CUkernel kernel, int device)
 {
@@ -288,7 +290,7 @@ cudaError_t cudaFuncGetParamInfo(const void *function, size_t index, size_t *off
     return RT_API(get_parameter(function, index, offset, bytes));
 }
 
-/* ---- occupancy ----------------------------------------------------------------------------------------- */
+/* ---- occupancy ------------------------------------------------------------------------------- */
 
 /* `call` with `kernel` in place of a function. */
 #define WITH_KERNEL(function, call)                                       \

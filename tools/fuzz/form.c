@@ -1,12 +1,12 @@
-/* Instructions that only compute, drawn from the instruction table: a new row is covered if its operands are registers
- * and constants of common widths. */
+/* Instructions that only compute, drawn from the instruction table: a new row is covered if its
+ * operands are registers and constants of common widths. */
 #include "tools/fuzz/build.h"
 
 #include <string.h>
 
 #include "ir/row.h"
 
-/* ---- registers ----------------------------------------------------------------------------------------- */
+/* ---- registers ------------------------------------------------------------------------------- */
 
 static const char letter[GEN_CLASSES] = {'p', 'h', 'r', 'd'};
 
@@ -29,7 +29,8 @@ const char *gen_uniform_source(struct gen *g, const struct gen_place *place, enu
     return gen_format(g, "%%u%c%u", letter[class], i % GEN_UNIFORM_POOL);
 }
 
-const char *gen_value(struct gen *g, const struct gen_values *values, enum gen_class class, bool takes_float)
+const char *gen_value(struct gen *g, const struct gen_values *values, enum gen_class class,
+                      bool takes_float)
 {
     unsigned first = values->n ? gen_below(g, values->n) : 0;
     for (unsigned i = 0; i < values->n; i++) {
@@ -50,8 +51,14 @@ struct gen_value gen_new_value(struct gen *g, enum gen_class class, bool is_floa
 char *gen_zero_text(struct gen *g, const struct gen_value *value)
 {
     if (value->is_float)
-        return gen_format(g, value->class == GEN_R ? "mov.f32 %s, 0f00000000;" : "mov.f64 %s, 0d0000000000000000;", value->name);
-    return gen_format(g, value->class == GEN_P ? "setp.ne.u32 %s, 0, 0;" : value->class == GEN_R ? "mov.b32 %s, 0;" : "mov.b64 %s, 0;",
+        return gen_format(g,
+                          value->class == GEN_R ? "mov.f32 %s, 0f00000000;"
+                                                : "mov.f64 %s, 0d0000000000000000;",
+                          value->name);
+    return gen_format(g,
+                      value->class == GEN_P   ? "setp.ne.u32 %s, 0, 0;"
+                      : value->class == GEN_R ? "mov.b32 %s, 0;"
+                                              : "mov.b64 %s, 0;",
                       value->name);
 }
 
@@ -62,9 +69,11 @@ void gen_add_value(struct gen_values *values, const struct gen_value *value)
 }
 
 /* One of the preferred values, mostly; NULL: another source is to be drawn. */
-static const char *preferred(struct gen *g, const struct gen_place *place, enum gen_class class, bool takes_float)
+static const char *preferred(struct gen *g, const struct gen_place *place, enum gen_class class,
+                             bool takes_float)
 {
-    return place->values && gen_chance(g, 70) ? gen_value(g, place->values, class, takes_float) : NULL;
+    return place->values && gen_chance(g, 70) ? gen_value(g, place->values, class, takes_float)
+                                              : NULL;
 }
 
 const char *gen_source(struct gen *g, const struct gen_place *place, enum gen_class class)
@@ -89,7 +98,7 @@ const char *gen_guard(struct gen *g)
     return gen_format(g, "@%s%%p%u ", not, gen_below(g, GEN_POOL));
 }
 
-/* ---- lines of the table that can be drawn ------------------------------------------------------------------ */
+/* ---- lines of the table that can be drawn ---------------------------------------------------- */
 
 enum { VERSION = 87, TARGET = 90, LINES = 2048, GROUPS = 4 };
 
@@ -97,7 +106,8 @@ enum { VERSION = 87, TARGET = 90, LINES = 2048, GROUPS = 4 };
 static const struct {
     const char *name;
     unsigned percent;
-} chapters[] = {{"integer", 30}, {"float", 20}, {"compare", 14}, {"logic", 16}, {"move", 6}, {"convert", 14}};
+} chapters[] = {{"integer", 30}, {"float", 20}, {"compare", 14},
+                {"logic", 16},   {"move", 6},   {"convert", 14}};
 enum { CHAPTERS = sizeof chapters / sizeof *chapters };
 
 static bool is_drawn(struct gen *g, const struct pt_line *line)
@@ -107,8 +117,9 @@ static bool is_drawn(struct gen *g, const struct pt_line *line)
         return false;
     struct pt_when need = {UINT64_C(1) << pt_target_find(TARGET, 0), VERSION, VERSION};
     return pt_op_is_supported(op) && (pt_op_effects(op) & ~(uint32_t)PT_FX_FP) == PT_FX_PURE &&
-           (g->has_selectors || strcmp(pt_op_chapter(op), "video")) && (line->when.targets & need.targets) &&
-           line->when.ptx_lo <= VERSION && VERSION <= line->when.ptx_hi;
+           (g->has_selectors || strcmp(pt_op_chapter(op), "video")) &&
+           (line->when.targets & need.targets) && line->when.ptx_lo <= VERSION &&
+           VERSION <= line->when.ptx_hi;
 }
 
 /* From the chapter, or (NULL) from any. */
@@ -127,7 +138,7 @@ static const struct pt_line *draw_line(struct gen *g, const char *chapter)
     return candidate[gen_below(g, n)];
 }
 
-/* ---- spelling -------------------------------------------------------------------------------------------- */
+/* ---- spelling -------------------------------------------------------------------------------- */
 
 struct drawn {
     struct pt_form form;
@@ -136,7 +147,8 @@ struct drawn {
     const char *written[GEN_POOL]; /* destinations: all different */
     enum pt_type type[GEN_POOL];   /* of them */
     unsigned n_written;
-    struct gen_values *values; /* of the place, if results may be such; NULL: they go to variables */
+    /* of the place, if results may be such; NULL: they go to variables */
+    struct gen_values *values;
     struct gen_value made[GEN_POOL];
     unsigned n_made;
 };
@@ -177,7 +189,8 @@ static bool add_token(struct drawn *d, unsigned token)
 static bool draw_spelling(struct gen *g, struct drawn *d, const struct pt_line *line)
 {
     unsigned target = pt_target_find(TARGET, 0);
-    snprintf(d->spelling, sizeof d->spelling, "%.*s", (int)strcspn(line->syntax, ".{ "), line->syntax);
+    snprintf(d->spelling, sizeof d->spelling, "%.*s", (int)strcspn(line->syntax, ".{ "),
+             line->syntax);
     for (unsigned i = 0; i < line->n_elems; i++) {
         const struct pt_elem *e = pt_line_elem(line, i);
         const struct pt_alt *alt = pt_elem_alt(e, gen_below(g, e->n));
@@ -192,7 +205,7 @@ static bool draw_spelling(struct gen *g, struct drawn *d, const struct pt_line *
     return true;
 }
 
-/* ---- operands -------------------------------------------------------------------------------------------- */
+/* ---- operands -------------------------------------------------------------------------------- */
 
 static bool class_of(const struct pt_slot *slot, enum pt_type type, enum gen_class *class)
 {
@@ -203,13 +216,16 @@ static bool class_of(const struct pt_slot *slot, enum pt_type type, enum gen_cla
     return bits == 16 || bits == 32 || bits == 64 || type == PT_pred;
 }
 
-static void add_dest(struct gen *g, struct drawn *d, const struct pt_slot *slot, enum gen_class class)
+static void add_dest(struct gen *g, struct drawn *d, const struct pt_slot *slot,
+                     enum gen_class class)
 {
-    if ((slot->flags & PT_SLOT_WIDER) && class != GEN_P && gen_chance(g, 20) && class < GEN_D && !g->for_gpu)
+    if ((slot->flags & PT_SLOT_WIDER) && class != GEN_P && gen_chance(g, 20) && class < GEN_D &&
+        !g->for_gpu)
         class++;
     const char *name = NULL;
     enum pt_type type = pt_slot_type(slot, &d->form);
-    bool is_float = (type == PT_f32 && class == GEN_R) || (type == PT_f64 && class == GEN_D), is_value = d->values && class != GEN_H && gen_chance(g, 75);
+    bool is_float = (type == PT_f32 && class == GEN_R) || (type == PT_f64 && class == GEN_D),
+         is_value = d->values && class != GEN_H && gen_chance(g, 75);
     is_value &= !(slot->flags & PT_SLOT_INOUT); /* it is read, too */
     if (is_value) {
         d->made[d->n_made] = gen_new_value(g, class, is_float && gen_chance(g, 50));
@@ -227,7 +243,8 @@ static void add_dest(struct gen *g, struct drawn *d, const struct pt_slot *slot,
     strcat(d->operands, name);
 }
 
-static bool constant_of(struct gen *g, const struct pt_slot *slot, enum pt_type type, char *text, size_t n)
+static bool constant_of(struct gen *g, const struct pt_slot *slot, enum pt_type type, char *text,
+                        size_t n)
 {
     unsigned bits = pt_type_bits(type);
     int64_t value;
@@ -239,7 +256,8 @@ static bool constant_of(struct gen *g, const struct pt_slot *slot, enum pt_type 
     } else if (slot->kind == PT_SLOT_IMM) {
         value = gen_below(g, 256);
     } else if (type == PT_f32 || type == PT_f64) {
-        snprintf(text, n, type == PT_f32 ? "0f%08llX" : "0d%016llX", (unsigned long long)gen_special(g, bits));
+        snprintf(text, n, type == PT_f32 ? "0f%08llX" : "0d%016llX",
+                 (unsigned long long)gen_special(g, bits));
         return true;
     } else if (bits < 16 || pt_type_class(type) == PT_CLASS_F || pt_type_class(type) > PT_CLASS_F) {
         return false;
@@ -260,7 +278,8 @@ static void add_selector(struct gen *g, struct drawn *d, const struct pt_slot *s
     unsigned parts = slot->parts;
     bool is_half = parts == 2 || (parts == 1 && gen_chance(g, 50));
     unsigned choices = parts > 1 ? 2 * parts : is_half ? 2 : 4;
-    if (!(slot->flags & PT_SLOT_SELECTED) && !((slot->flags & PT_SLOT_SELECT) && g->has_selectors && gen_chance(g, 40)))
+    if (!(slot->flags & PT_SLOT_SELECTED) &&
+        !((slot->flags & PT_SLOT_SELECT) && g->has_selectors && gen_chance(g, 40)))
         return;
     strcat(d->operands, is_half ? ".h" : ".b");
     for (unsigned i = parts; i--;) {
@@ -270,11 +289,12 @@ static void add_selector(struct gen *g, struct drawn *d, const struct pt_slot *s
     }
 }
 
-static bool add_source(struct gen *g, struct drawn *d, const struct pt_slot *slot, enum pt_type type,
-                       enum gen_class class, const struct gen_place *place)
+static bool add_source(struct gen *g, struct drawn *d, const struct pt_slot *slot,
+                       enum pt_type type, enum gen_class class, const struct gen_place *place)
 {
     char text[64];
-    bool is_open = g->for_gpu && (type == PT_f32 || type == PT_f64 || pt_type_bits(d->form.type[0]) == 16);
+    bool is_open =
+        g->for_gpu && (type == PT_f32 || type == PT_f64 || pt_type_bits(d->form.type[0]) == 16);
     bool wants = slot->kind == PT_SLOT_VALUE && class != GEN_P && !d->has_constant &&
                  !(slot->flags & PT_SLOT_SELECTED) && gen_chance(g, 16) && !is_open;
     if (wants && constant_of(g, slot, type, text, sizeof text)) {
@@ -286,19 +306,23 @@ static bool add_source(struct gen *g, struct drawn *d, const struct pt_slot *slo
         class++;
     if ((slot->flags & PT_SLOT_NOT) && class == GEN_P && gen_chance(g, 25))
         strcat(d->operands, "!");
-    if ((slot->flags & PT_SLOT_MINUS) && g->has_selectors && !strchr(d->operands, '-') && gen_chance(g, 25))
+    if ((slot->flags & PT_SLOT_MINUS) && g->has_selectors && !strchr(d->operands, '-') &&
+        gen_chance(g, 25))
         strcat(d->operands, "-");
     bool is_float = (type == PT_f32 && class == GEN_R) || (type == PT_f64 && class == GEN_D);
     const char *value = is_float && !d->uniform ? preferred(g, place, class, true) : NULL;
-    strcat(d->operands, value ? value : d->uniform ? gen_uniform_source(g, place, class) : gen_source(g, place, class));
+    strcat(d->operands, value        ? value
+                        : d->uniform ? gen_uniform_source(g, place, class)
+                                     : gen_source(g, place, class));
     add_selector(g, d, slot);
     return true;
 }
 
-static bool add_operand(struct gen *g, struct drawn *d, const struct pt_slot *slot, const struct gen_place *place);
+static bool add_operand(struct gen *g, struct drawn *d, const struct pt_slot *slot,
+                        const struct gen_place *place);
 
-static bool add_parts(struct gen *g, struct drawn *d, const struct pt_slot *slot, unsigned n, const char *between,
-                      const struct gen_place *place)
+static bool add_parts(struct gen *g, struct drawn *d, const struct pt_slot *slot, unsigned n,
+                      const char *between, const struct gen_place *place)
 {
     for (unsigned i = 0; i < n; i++) {
         strcat(d->operands, i ? between : "");
@@ -308,7 +332,8 @@ static bool add_parts(struct gen *g, struct drawn *d, const struct pt_slot *slot
     return true;
 }
 
-static bool add_vector(struct gen *g, struct drawn *d, const struct pt_slot *slot, const struct gen_place *place)
+static bool add_vector(struct gen *g, struct drawn *d, const struct pt_slot *slot,
+                       const struct gen_place *place)
 {
     unsigned lo, hi;
     pt_slot_count(slot, &d->form, &lo, &hi);
@@ -319,7 +344,8 @@ static bool add_vector(struct gen *g, struct drawn *d, const struct pt_slot *slo
     return is_good;
 }
 
-static bool add_operand(struct gen *g, struct drawn *d, const struct pt_slot *slot, const struct gen_place *place)
+static bool add_operand(struct gen *g, struct drawn *d, const struct pt_slot *slot,
+                        const struct gen_place *place)
 {
     enum pt_type type = pt_slot_type(slot, &d->form);
     enum gen_class class;
@@ -327,7 +353,8 @@ static bool add_operand(struct gen *g, struct drawn *d, const struct pt_slot *sl
     switch (slot->kind) {
     case PT_SLOT_VALUE:
     case PT_SLOT_REG:
-        if (!class_of(slot, type, &class) || d->n_written == (d->uniform ? GEN_UNIFORM_POOL : GEN_POOL))
+        if (!class_of(slot, type, &class) ||
+            d->n_written == (d->uniform ? GEN_UNIFORM_POOL : GEN_POOL))
             return false;
         if (!pt_slot_is_dest(slot))
             return add_source(g, d, slot, type, class, place);
@@ -382,7 +409,8 @@ static bool is_for_gpu(const struct drawn *d)
     bool is_shift = !strncmp(d->spelling, "shl.", 4) || !strncmp(d->spelling, "shr.", 4);
     if (is_shift && pt_type_bits(d->form.type[0]) == 64)
         return false;
-    return !is_set(d) || pt_type_bits(d->form.type[0]) != 16 || pt_type_class(d->form.type[0]) != PT_CLASS_F;
+    return !is_set(d) || pt_type_bits(d->form.type[0]) != 16 ||
+           pt_type_class(d->form.type[0]) != PT_CLASS_F;
 }
 
 /* Makes the one NaN of all NaNs in a register of a floating-point type. */
@@ -393,18 +421,25 @@ static const char *settle_nan(struct gen *g, enum pt_type type, const char *name
     switch (type) {
     case PT_f16:
     case PT_bf16:
-        return gen_format(g, "\nsetp.nan.%s %%q%u, %s, %s;\nselp.b16 %s, 0x7fff, %s, %%q%u;", spelling, n, name, name, name, name, n);
+        return gen_format(g, "\nsetp.nan.%s %%q%u, %s, %s;\nselp.b16 %s, 0x7fff, %s, %%q%u;",
+                          spelling, n, name, name, name, name, n);
     case PT_f16x2:
     case PT_bf16x2:
-        return gen_format(g, "\nsetp.nan.%s %%q%u|%%q%u, %s, %s;\nand.b32 %%t%u, %s, 0xffff0000;\nor.b32 %%t%u, %%t%u, 0x7fff;\n"
-                             "selp.b32 %s, %%t%u, %s, %%q%u;\nand.b32 %%t%u, %s, 0xffff;\nor.b32 %%t%u, %%t%u, 0x7fff0000;\n"
-                             "selp.b32 %s, %%t%u, %s, %%q%u;",
-                          spelling, n, m, name, name, n, name, n, n, name, n, name, n, m, name, m, m, name, m, name, m);
+        return gen_format(g,
+                          "\nsetp.nan.%s %%q%u|%%q%u, %s, %s;\nand.b32 %%t%u, %s, "
+                          "0xffff0000;\nor.b32 %%t%u, %%t%u, 0x7fff;\n"
+                          "selp.b32 %s, %%t%u, %s, %%q%u;\nand.b32 %%t%u, %s, 0xffff;\nor.b32 "
+                          "%%t%u, %%t%u, 0x7fff0000;\n"
+                          "selp.b32 %s, %%t%u, %s, %%q%u;",
+                          spelling, n, m, name, name, n, name, n, n, name, n, name, n, m, name, m,
+                          m, name, m, name, m);
     case PT_f32:
-        return gen_format(g, "\nsetp.nan.f32 %%q%u, %s, %s;\nselp.b32 %s, 0x7fffffff, %s, %%q%u;", n, name, name, name, name, n);
+        return gen_format(g, "\nsetp.nan.f32 %%q%u, %s, %s;\nselp.b32 %s, 0x7fffffff, %s, %%q%u;",
+                          n, name, name, name, name, n);
     case PT_f64:
-        return gen_format(g, "\nsetp.nan.f64 %%q%u, %s, %s;\nselp.b64 %s, 0x7fffffffffffffff, %s, %%q%u;", n, name, name, name,
-                          name, n);
+        return gen_format(
+            g, "\nsetp.nan.f64 %%q%u, %s, %s;\nselp.b64 %s, 0x7fffffffffffffff, %s, %%q%u;", n,
+            name, name, name, name, n);
     default:
         return "";
     }
@@ -417,7 +452,8 @@ static void put_drawn(struct gen *g, const struct drawn *d, const char *guard)
         settled = gen_format(g, "%s%s", settled, settle_nan(g, d->type[i], d->written[i]));
     struct gen_node *node = gen_line(g, "%s%s %s;%s", guard, d->spelling, d->operands, settled);
     for (unsigned i = 0; i < d->n_made; i++) {
-        node->stand_in = gen_format(g, "%s%s\n", node->stand_in ? node->stand_in : "", gen_zero_text(g, &d->made[i]));
+        node->stand_in = gen_format(g, "%s%s\n", node->stand_in ? node->stand_in : "",
+                                    gen_zero_text(g, &d->made[i]));
         gen_add_value(d->values, &d->made[i]);
     }
 }
@@ -425,7 +461,8 @@ static void put_drawn(struct gen *g, const struct drawn *d, const char *guard)
 /* An instruction, and its operands. `d` has what they may be. */
 static void draw(struct gen *g, struct drawn *d, const char *chapter, const struct gen_place *place)
 {
-    while (!draw_form(g, d, chapter) || (g->for_gpu && !is_for_gpu(d)) || !draw_operands(g, d, place))
+    while (!draw_form(g, d, chapter) || (g->for_gpu && !is_for_gpu(d)) ||
+           !draw_operands(g, d, place))
         continue;
 }
 
@@ -460,8 +497,10 @@ void gen_burst(struct gen *g, const struct gen_place *place)
 
 void gen_special_register(struct gen *g)
 {
-    static const char *const names[] = {"tid.x", "tid.x", "tid.y", "tid.z", "ntid.x", "ctaid.x", "ctaid.y", "nctaid.x", "laneid", "laneid",
-                                        "lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt", "warpid"};
+    static const char *const names[] = {"tid.x",       "tid.x",       "tid.y",       "tid.z",
+                                        "ntid.x",      "ctaid.x",     "ctaid.y",     "nctaid.x",
+                                        "laneid",      "laneid",      "lanemask_eq", "lanemask_le",
+                                        "lanemask_lt", "lanemask_ge", "lanemask_gt", "warpid"};
     enum { NAMES = sizeof names / sizeof *names };
     const char *name = names[gen_below(g, NAMES - g->for_gpu)], *guard = gen_guard(g);
     gen_line(g, "%smov.u32 %s, %%%s;", guard, gen_dest(g, GEN_R), name);
@@ -480,8 +519,9 @@ void gen_carry_chain(struct gen *g, const struct gen_place *place)
         const char *name = i == 0 ? first[kind] : i < n ? middle[kind] : last[kind];
         const char *a = gen_source(g, place, class), *b = gen_source(g, place, class);
         const char *c = gen_source(g, place, class), *dest = gen_dest(g, class);
-        text = gen_format(g, "%s%s.%c%u %s, %s, %s%s%s;\n", text, name, gen_chance(g, 50) ? 'u' : 's',
-                          class == GEN_D ? 64 : 32, dest, a, b, kind == 2 ? ", " : "", kind == 2 ? c : "");
+        text = gen_format(g, "%s%s.%c%u %s, %s, %s%s%s;\n", text, name,
+                          gen_chance(g, 50) ? 'u' : 's', class == GEN_D ? 64 : 32, dest, a, b,
+                          kind == 2 ? ", " : "", kind == 2 ? c : "");
     }
     gen_line(g, "%s", text);
 }

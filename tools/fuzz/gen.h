@@ -1,14 +1,16 @@
-/* Random, well-defined PTX kernels: the same seed gives the same kernel. (No expression draws twice: C leaves open which draw comes
- * first.)
+/* Random, well-defined PTX kernels: the same seed gives the same kernel. (No expression draws
+ * twice: C leaves open which draw comes first.)
  *
- * A kernel is a tree of nodes that hold text, so that it can be reduced: any node can be taken out, or what its lists hold
- * put in its place, and the kernel stays well-defined. Its result does not depend on the order in which threads run: a
- * thread writes its own elements of each array of `out`, cells of `sums` take one commutative operation each, shared memory
- * is exchanged between barriers that all threads of the CTA reach. Every loop ends, every register is written before it is
- * read.
+ * A kernel is a tree of nodes that hold text, so that it can be reduced: any node can be taken out,
+ * or what its lists hold put in its place, and the kernel stays well-defined. Its result does not
+ * depend on the order in which threads run: a thread writes its own elements of each array of
+ * `out`, cells of `sums` take one commutative operation each, shared memory is exchanged between
+ * barriers that all threads of the CTA reach. Every loop ends, every register is written before it
+ * is read.
  *
- * Accesses that native code joins, orders or runs ahead with have statements of their own: neighbouring elements (near.c), loops in
- * strides of a grid of many CTAs (flow.c, walk), threads that meet at distances (share.c, gen_meet).
+ * Accesses that native code joins, orders or runs ahead with have statements of their own:
+ * neighbouring elements (near.c), loops in strides of a grid of many CTAs (flow.c, walk), threads
+ * that meet at distances (share.c, gen_meet).
  *
  * The kernel's parameters: out (u64), sums (u64), s (u32), w (u64).
  */
@@ -76,7 +78,8 @@ struct gen_kernel {
 void gen_make(struct gen_kernel *k, uint64_t seed, bool for_gpu);
 void gen_free(struct gen_kernel *k);
 
-/* The module as PTX, with its `ptera run` command at its head. The caller frees. Functions that nobody calls are left out. */
+/* The module as PTX, with its `ptera run` command at its head. The caller frees. Functions that
+ * nobody calls are left out. */
 char *gen_text(const struct gen_kernel *k);
 /* A list of nodes as it is written now. The caller frees. */
 char *gen_list_text(const struct gen_node *list);

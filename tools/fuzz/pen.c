@@ -96,8 +96,8 @@ void pen_close(struct pen *pen)
     free(pen);
 }
 
-bool pen_ask(struct pen *pen, const void *head, size_t head_bytes, const void *rest, size_t rest_bytes, void *answer,
-             size_t answer_bytes, char *why, size_t why_bytes)
+bool pen_ask(struct pen *pen, const void *head, size_t head_bytes, const void *rest,
+             size_t rest_bytes, void *answer, size_t answer_bytes, char *why, size_t why_bytes)
 {
     if (pen->child && pen->n_requests++ == REQUESTS)
         stop(pen);
@@ -105,7 +105,8 @@ bool pen_ask(struct pen *pen, const void *head, size_t head_bytes, const void *r
         snprintf(why, why_bytes, "no process to try it in");
         return false;
     }
-    if (pen_write(pen->to, head, head_bytes) && pen_write(pen->to, rest, rest_bytes) && pen_read(pen->from, answer, answer_bytes))
+    if (pen_write(pen->to, head, head_bytes) && pen_write(pen->to, rest, rest_bytes) &&
+        pen_read(pen->from, answer, answer_bytes))
         return true;
     int status = stop(pen);
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)

@@ -23,10 +23,13 @@ bool gen_chance(struct gen *g, unsigned percent)
 static uint64_t float_corner(struct gen *g, unsigned fraction_bits, unsigned exponent_bits)
 {
     uint64_t most = (UINT64_C(1) << exponent_bits) - 1, one = most >> 1;
-    uint64_t exponents[] = {0, 0, 1, one - 1, one, one + 1, one + fraction_bits, most - 1, most, most};
-    uint64_t fraction_most = (UINT64_C(1) << fraction_bits) - 1, any = gen_random(g) & fraction_most;
+    uint64_t exponents[] = {0,        0,    1,   one - 1, one, one + 1, one + fraction_bits,
+                            most - 1, most, most};
+    uint64_t fraction_most = (UINT64_C(1) << fraction_bits) - 1,
+             any = gen_random(g) & fraction_most;
     uint64_t fractions[] = {0, 0, 1, fraction_most, fraction_most / 2 + 1, any, any};
-    uint64_t exponent = exponents[gen_below(g, 10)], fraction = fractions[gen_below(g, 7)], sign = gen_below(g, 2);
+    uint64_t exponent = exponents[gen_below(g, 10)], fraction = fractions[gen_below(g, 7)],
+             sign = gen_below(g, 2);
     return sign << (fraction_bits + exponent_bits) | exponent << fraction_bits | fraction;
 }
 

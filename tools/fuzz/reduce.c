@@ -1,4 +1,5 @@
-/* Reduction: nodes, from whole lists down to single lines, are taken out as long as the kernel fails alike. */
+/* Reduction: nodes, from whole lists down to single lines, are taken out as long as the kernel
+ * fails alike. */
 #include "tools/fuzz/reduce.h"
 
 #include <stdlib.h>
@@ -165,7 +166,8 @@ static void shrink_grid(struct reduction *r)
     }
 }
 
-void gen_reduce(struct gen_kernel *kernel, struct pen *pen, struct trial *trial, const volatile sig_atomic_t *stop)
+void gen_reduce(struct gen_kernel *kernel, struct pen *pen, struct trial *trial,
+                const volatile sig_atomic_t *stop)
 {
     struct reduction r = {kernel, pen, trial, stop, now() + MAX_SECONDS};
     shrink_grid(&r);

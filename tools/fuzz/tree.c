@@ -61,7 +61,7 @@ void gen_free(struct gen_kernel *k)
     pt_arena_free(&k->arena);
 }
 
-/* ---- text ---------------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 /* A line for each statement, labels at the margin. */
 static void put_text(FILE *out, const char *text)
@@ -138,7 +138,8 @@ static bool has_call(const char *text, const struct gen_func *f)
     return strstr(text, call) || strstr(text, move);
 }
 
-/* The functions that the text calls and those that they call, deepest first: function i calls only those before it. */
+/* The functions that the text calls and those that they call, deepest first: function i calls
+ * only those before it. */
 static void put_called(FILE *out, const struct gen_kernel *k, const char *text, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
@@ -159,7 +160,8 @@ char *gen_text(const struct gen_kernel *k)
     size_t n;
     FILE *out = open_memstream(&text, &n);
     fprintf(out,
-            "// RUN: ptera run %%s -g %u,%u,%u -b %u,%u,%u --engine both zero:%zu zero:%zu u32:%u u64:%llu\n"
+            "// RUN: ptera run %%s -g %u,%u,%u -b %u,%u,%u --engine both zero:%zu zero:%zu u32:%u "
+            "u64:%llu\n"
             ".version 8.7\n.target sm_90\n.address_size 64\n%s",
             k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1], k->block[2], k->out_bytes,
             k->sums_bytes, k->s, (unsigned long long)k->w, k->variables);

@@ -21,11 +21,12 @@ struct request {
 
 const char *verdict_text(enum verdict verdict)
 {
-    static const char *const texts[] = {"good", "unsupported", "interpreted", "invalid PTX", "failed", "different", "crashed"};
+    static const char *const texts[] = {"good",   "unsupported", "interpreted", "invalid PTX",
+                                        "failed", "different",   "crashed"};
     return texts[verdict];
 }
 
-/* ---- in the process of its own ------------------------------------------------------------------------------- */
+/* ---- in the process of its own --------------------------------------------------------------- */
 
 struct level {
     const char *name;
@@ -60,14 +61,15 @@ static void open_levels(struct bench *bench)
     }
 }
 
-static void say(struct trial *trial, enum verdict verdict, const char *level, const char *engine, const char *what)
+static void say(struct trial *trial, enum verdict verdict, const char *level, const char *engine,
+                const char *what)
 {
     trial->verdict = verdict;
     snprintf(trial->text, sizeof trial->text, "%s, %s: %s", level, engine, what);
 }
 
-static bool launch(const struct level *level, ptera_kernel *kernel, const struct request *r, ptera_backend backend,
-                   struct contents *after, struct trial *trial)
+static bool launch(const struct level *level, ptera_kernel *kernel, const struct request *r,
+                   ptera_backend backend, struct contents *after, struct trial *trial)
 {
     void *out = NULL, *sums = NULL;
     bool ok = ptera_buffer_alloc(level->engine, r->out_bytes, &out) == PTERA_OK &&
@@ -87,10 +89,15 @@ static bool launch(const struct level *level, ptera_kernel *kernel, const struct
         memcpy(after->bytes, out, r->out_bytes);
         memcpy(after->bytes + r->out_bytes, sums, r->sums_bytes);
     } else {
-        bool unsupported = result == PTERA_ERROR_UNSUPPORTED_PTX, invalid = result == PTERA_ERROR_INVALID_PTX;
+        bool unsupported = result == PTERA_ERROR_UNSUPPORTED_PTX,
+             invalid = result == PTERA_ERROR_INVALID_PTX;
         const char *why = ptera_engine_error(level->engine);
-        say(trial, unsupported ? VERDICT_UNSUPPORTED : invalid ? VERDICT_INVALID : VERDICT_FAILED, level->name,
-            backend == PTERA_BACKEND_JIT ? "native" : "interpreted", *why ? why : ptera_result_text(result));
+        say(trial,
+            unsupported ? VERDICT_UNSUPPORTED
+            : invalid   ? VERDICT_INVALID
+                        : VERDICT_FAILED,
+            level->name, backend == PTERA_BACKEND_JIT ? "native" : "interpreted",
+            *why ? why : ptera_result_text(result));
     }
     ptera_buffer_free(level->engine, out);
     ptera_buffer_free(level->engine, sums);
@@ -98,8 +105,9 @@ static bool launch(const struct level *level, ptera_kernel *kernel, const struct
 }
 
 /* The first byte that differs. */
-static void compare(const struct contents *first, const struct contents *other, const struct request *r,
-                    const struct level *level, const char *engine, struct trial *trial)
+static void compare(const struct contents *first, const struct contents *other,
+                    const struct request *r, const struct level *level, const char *engine,
+                    struct trial *trial)
 {
     size_t at = 0;
     char text[160];
@@ -108,8 +116,9 @@ static void compare(const struct contents *first, const struct contents *other, 
     if (at == first->n)
         return;
     bool is_sum = at >= r->out_bytes;
-    snprintf(text, sizeof text, "byte %zu of %s is 0x%02x, the first engine's is 0x%02x", is_sum ? at - r->out_bytes : at,
-             is_sum ? "sums" : "out", other->bytes[at] & 0xff, first->bytes[at] & 0xff);
+    snprintf(text, sizeof text, "byte %zu of %s is 0x%02x, the first engine's is 0x%02x",
+             is_sum ? at - r->out_bytes : at, is_sum ? "sums" : "out", other->bytes[at] & 0xff,
+             first->bytes[at] & 0xff);
     say(trial, VERDICT_DIFFERENT, level->name, engine, text);
 }
 
@@ -124,15 +133,17 @@ static void expect_native(ptera_kernel *kernel, const struct level *level, struc
 }
 
 /* One launch at a level, compared with the first there was. */
-static bool run_one(const struct bench *bench, unsigned i, ptera_kernel *kernel, const struct request *r,
-                    ptera_backend backend, struct contents *first, struct trial *trial)
+static bool run_one(const struct bench *bench, unsigned i, ptera_kernel *kernel,
+                    const struct request *r, ptera_backend backend, struct contents *first,
+                    struct trial *trial)
 {
     struct contents after = {0};
     bool ok = launch(&bench->level[i], kernel, r, backend, &after, trial);
     if (ok && backend == PTERA_BACKEND_JIT)
         expect_native(kernel, &bench->level[i], trial);
     if (ok && first->bytes)
-        compare(first, &after, r, &bench->level[i], backend == PTERA_BACKEND_JIT ? "native" : "interpreted", trial);
+        compare(first, &after, r, &bench->level[i],
+                backend == PTERA_BACKEND_JIT ? "native" : "interpreted", trial);
     if (ok && !first->bytes)
         *first = after;
     else
@@ -140,8 +151,8 @@ static bool run_one(const struct bench *bench, unsigned i, ptera_kernel *kernel,
     return trial->verdict == VERDICT_GOOD;
 }
 
-static void run_level(const struct bench *bench, unsigned i, const struct request *r, const char *text,
-                      struct contents *first, struct trial *trial)
+static void run_level(const struct bench *bench, unsigned i, const struct request *r,
+                      const char *text, struct contents *first, struct trial *trial)
 {
     const struct level *level = &bench->level[i];
     ptera_module *module = NULL;
@@ -153,8 +164,10 @@ static void run_level(const struct bench *bench, unsigned i, const struct reques
         say(trial, VERDICT_INVALID, level->name, "loading", has_text ? d.text : "no module");
     } else {
         enum trial_engine engine = bench->options->engine;
-        bool is_native = engine != TRIAL_INTERP && (!bench->options->is_native_once || r->seed % bench->n_levels == i);
-        bool ok = engine == TRIAL_JIT || run_one(bench, i, kernel, r, PTERA_BACKEND_INTERP, first, trial);
+        bool is_native = engine != TRIAL_INTERP &&
+                         (!bench->options->is_native_once || r->seed % bench->n_levels == i);
+        bool ok =
+            engine == TRIAL_JIT || run_one(bench, i, kernel, r, PTERA_BACKEND_INTERP, first, trial);
         if (ok && is_native)
             run_one(bench, i, kernel, r, PTERA_BACKEND_JIT, first, trial);
     }
@@ -175,7 +188,8 @@ static void serve(const void *ud, int in, int out)
             return;
         alarm(options->seconds);
         if (!bench.n_levels)
-            say(&trial, VERDICT_FAILED, options->cpu ? options->cpu : "", "engine", "no such CPU level");
+            say(&trial, VERDICT_FAILED, options->cpu ? options->cpu : "", "engine",
+                "no such CPU level");
         for (unsigned i = 0; i < bench.n_levels && trial.verdict == VERDICT_GOOD; i++)
             run_level(&bench, i, &r, text, &first, &trial);
         alarm(0);
@@ -186,7 +200,7 @@ static void serve(const void *ud, int in, int out)
     }
 }
 
-/* ---- here -------------------------------------------------------------------------------------------------------- */
+/* ---- here ------------------------------------------------------------------------------------ */
 
 struct pen *trial_open(const struct trial_options *options)
 {
@@ -196,7 +210,11 @@ struct pen *trial_open(const struct trial_options *options)
 void trial_run(struct pen *pen, const struct gen_kernel *k, struct trial *trial)
 {
     char *text = gen_text(k);
-    struct request r = {.s = k->s, .w = k->w, .seed = k->seed, .out_bytes = k->out_bytes, .sums_bytes = k->sums_bytes,
+    struct request r = {.s = k->s,
+                        .w = k->w,
+                        .seed = k->seed,
+                        .out_bytes = k->out_bytes,
+                        .sums_bytes = k->sums_bytes,
                         .text_bytes = strlen(text)};
     memcpy(r.grid, k->grid, sizeof r.grid);
     memcpy(r.block, k->block, sizeof r.block);

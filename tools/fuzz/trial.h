@@ -1,4 +1,5 @@
-/* Running a module on the engines, in a process of its own: what crashes or hangs there is a verdict here. */
+/* Running a module on the engines, in a process of its own: what crashes or hangs there is a
+ * verdict here. */
 #ifndef PTERA_TOOLS_FUZZ_TRIAL_H
 #define PTERA_TOOLS_FUZZ_TRIAL_H
 
@@ -8,7 +9,8 @@
 enum verdict {
     VERDICT_GOOD,
     VERDICT_UNSUPPORTED, /* PTX that is not implemented yet: nothing ran */
-    VERDICT_INTERPRETED, /* native code was asked for, and the compiler does not know something: nothing to compare */
+    /* native code was asked for, and the compiler does not know something: nothing to compare */
+    VERDICT_INTERPRETED,
     VERDICT_INVALID,     /* no valid PTX */
     VERDICT_FAILED,      /* a launch failed */
     VERDICT_DIFFERENT,
@@ -24,7 +26,8 @@ enum trial_engine { TRIAL_INTERP, TRIAL_JIT, TRIAL_BOTH };
 struct trial_options {
     enum trial_engine engine;
     const char *cpu;    /* one CPU level; NULL: all that the machine has */
-    bool is_native_once; /* native code at one of the levels, by turns: the kernel's seed says which */
+    /* native code at one of the levels, by turns: the kernel's seed says which */
+    bool is_native_once;
     unsigned seconds; /* for one module */
 };
 
@@ -37,7 +40,8 @@ struct trial {
 
 struct pen;
 
-/* Nothing of the engines runs in this process. The options must live as long as the pen. NULL with errno if that cannot be. */
+/* Nothing of the engines runs in this process. The options must live as long as the pen. NULL
+ * with errno if that cannot be. */
 struct pen *trial_open(const struct trial_options *options);
 /* The kernel's module as it is written now. */
 void trial_run(struct pen *pen, const struct gen_kernel *kernel, struct trial *trial);
