@@ -41,7 +41,8 @@ enum pt_test {
                            accesses are tested if these are checked */
     PT_TEST_ORDER = 4,  /* whether results depend on the order of lanes: they run one after the other */
     PT_TEST_TURNS = 8,  /* likewise, of warps: each lets the others go on behind every access to memory */
-    PT_TEST_SETS = 16   /* of them */
+    PT_TEST_OBSERVED = 16, /* observers that watch every program: backend/observer.h */
+    PT_TEST_SETS = 32   /* of them */
 };
 
 /* What an engine made of one kernel and all functions it may call. The engine's own struct begins with this. */
@@ -128,7 +129,7 @@ struct pt_barrier {
     uint32_t arrived_lanes[PT_MAX_WARPS];
 };
 
-/* What is known of a cluster's asynchronous operations in flight: backend/interp/race.h. All arrays, and each watch, are
+/* What is known of a cluster's asynchronous operations in flight: backend/interp/race.c. All arrays, and each watch, are
  * from the module's allocator. */
 struct pt_race {
     struct pt_watch **watches;
@@ -251,6 +252,8 @@ struct pt_services {
 
 #define PT_ADDRESS_UNKNOWN (UINT64_C(1) << 63)
 
+struct pt_observer;
+
 struct pt_engine {
     const char *name; /* of the CPU level: "v2", "v3", "v4", "aarch64" */
     /* Compiles a kernel, with a set of tests. On failure returns NULL: diagnostics are in the module's list, or memory ran
@@ -291,6 +294,8 @@ struct pt_engine {
      * where a lane that does not run holds any value. `is_fast`: as math_fast of struct pt_native_options. Returns false on
      * a fault (warp->fault). */
     bool (*step)(struct pt_warp *warp, uint32_t func, uint32_t insn, uint32_t lanes, bool is_fast);
+    /* All observers, then NULL: backend/observer.h. */
+    const struct pt_observer *const *observers;
 };
 
 /* The interpreter for the best level of this machine, or the one PTERA_CPU names ("v2", "v3", "v4"); NULL if that

@@ -111,7 +111,8 @@ static bool set_up(ptera_engine *engine, const ptera_options *o)
     pthread_mutex_init(&engine->lock, NULL);
     pt_native_init(engine);
     pt_arena_init(&engine->host.arena, &engine->allocator);
-    pt_mem_init(&engine->mem, &engine->allocator, o->memory_bytes, pt_slot_reclaim, engine);
+    pt_mem_init(&engine->mem, &engine->allocator, o->memory_bytes, pt_slot_reclaim, engine,
+                engine->backend->observers);
     engine->log = o->log;
     engine->log_ud = o->log_ud;
     set_tolerance(engine);

@@ -14,6 +14,7 @@
 #include "runtime/jit.h"
 #include "runtime/job.h"
 #include "runtime/native.h"
+#include "runtime/observe.h"
 #include "runtime/params.h"
 #include "runtime/registers.h"
 #include "runtime/result.h"
@@ -400,6 +401,8 @@ static const char *why_interpreted(const struct pt_job *job)
         return "a launch that puts asynchronous operations off is interpreted";
     if (job->unwritten)
         return "a launch that fills memory nobody has written is interpreted";
+    if (job->tests & PT_TEST_OBSERVED)
+        return "an observed launch is interpreted";
     if (job->tests & (PT_TEST_ORDER | PT_TEST_TURNS))
         return "a launch whose threads run in another order is interpreted";
     return NULL;
@@ -508,7 +511,8 @@ static ptera_result prepare(struct pt_job *job, const ptera_launch *given,
     if (given->checks && !(job->findings = pt_findings_new(job->engine, given)))
         return PTERA_ERROR_OUT_OF_MEMORY;
     job->tests = (given->isolate ? PT_TEST_MEMORY : 0) |
-                 (job->is_late || job->findings ? PT_TEST_ASYNC : 0) | tests_of(given->order);
+                 (job->is_late || job->findings ? PT_TEST_ASYNC : 0) | tests_of(given->order) |
+                 pt_observe_tests(job->engine->backend->observers);
     job->launch.is_reversed = given->order == PTERA_ORDER_REVERSE;
     job->launch.releases = given->isolate ? &job->engine->mem.releases : NULL;
     job->launch.services = &pt_launch_services;
@@ -610,7 +614,9 @@ ptera_result pt_launch_run(struct pt_job *job, struct pt_launched *launched)
     uint64_t begun = launched ? pt_now_ns() : 0;
     pt_handler_ensure();
     job->result = PTERA_ERROR_OUT_OF_MEMORY;
+    pt_observe_launch(job->engine->backend->observers, &job->launch, false);
     pt_thread_call(PT_STACK_WORK, run_reported, job);
+    pt_observe_launch(job->engine->backend->observers, &job->launch, true);
     if (launched)
         tell(job, pt_now_ns() - begun, launched);
     ptera_result r = job->result;

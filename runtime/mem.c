@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "ir/bits.h"
+#include "runtime/observe.h"
 
 /* One range holds many allocations; it costs address space only. Where that is scarce ranges are
  * small. */
@@ -162,13 +163,15 @@ void pt_twin_unmap(struct pt_twin *twin)
 /* ---- allocations ----------------------------------------------------------------------------- */
 
 void pt_mem_init(struct pt_mem *mem, const struct pt_allocator *allocator, size_t limit,
-                 bool (*reclaim)(void *ud), void *reclaim_ud)
+                 bool (*reclaim)(void *ud), void *reclaim_ud,
+                 const struct pt_observer *const *observers)
 {
     memset(mem, 0, sizeof *mem);
     mem->allocator = allocator;
     mem->limit = limit;
     mem->reclaim = reclaim;
     mem->reclaim_ud = reclaim_ud;
+    mem->observers = observers;
     pthread_mutex_init(&mem->lock, NULL);
 }
 
@@ -338,7 +341,11 @@ void *pt_mem_alloc(struct pt_mem *mem, size_t bytes, enum pt_mem_kind kind)
     if (bytes > SIZE_MAX / 2)
         return NULL;
     void *p = try_alloc(mem, bytes, kind);
-    return p || !mem->reclaim(mem->reclaim_ud) ? p : try_alloc(mem, bytes, kind);
+    if (!p && mem->reclaim(mem->reclaim_ud))
+        p = try_alloc(mem, bytes, kind);
+    if (p)
+        pt_observe_memory(mem->observers, PT_MEMORY_ALLOCATED, p, bytes);
+    return p;
 }
 
 static bool try_charge(struct pt_mem *mem, size_t bytes)
@@ -392,6 +399,7 @@ bool pt_mem_free(struct pt_mem *mem, void *address, enum pt_mem_kind kind)
     struct pt_mem_record *r = record_of(mem, (uintptr_t)address);
     bool found = r && r->kind == kind;
     if (found) {
+        pt_observe_memory(mem->observers, PT_MEMORY_FREED, address, r->bytes);
         uint64_t first = r->room_first;
         mem->used -= r->bytes;
         pt_mem_decommit((void *)(uintptr_t)first, r->room_last - first);

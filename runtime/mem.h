@@ -31,6 +31,8 @@ struct pt_mem_range {
     bool is_single;     /* made for one allocation, and goes when there is none in it any more */
 };
 
+struct pt_observer;
+
 struct pt_mem {
     const struct pt_allocator *allocator;
     pthread_mutex_t lock;
@@ -49,11 +51,13 @@ struct pt_mem {
     uint64_t opened[PT_MEM_OPENED]; /* pages that pt_mem_open made usable; more stay open */
     atomic_uint n_opened;
     /* grows when memory is freed, also in the device heap, or unregistered */
+    const struct pt_observer *const *observers; /* they are told of allocations */
     atomic_uint_fast64_t releases;
 };
 
 void pt_mem_init(struct pt_mem *mem, const struct pt_allocator *allocator, size_t limit,
-                 bool (*reclaim)(void *ud), void *reclaim_ud);
+                 bool (*reclaim)(void *ud), void *reclaim_ud,
+                 const struct pt_observer *const *observers);
 void pt_mem_close(struct pt_mem *mem);
 /* `bytes` (> 0) zeroed bytes between guard pages; NULL if there is no memory. */
 void *pt_mem_alloc(struct pt_mem *mem, size_t bytes, enum pt_mem_kind kind);

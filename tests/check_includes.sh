@@ -19,7 +19,7 @@ check() { # FOLDER ALLOWED-PREFIXES (an extended regular expression) [FOLDERS-WI
 check ir 'ir/'
 check frontend 'frontend/|ir/'
 check backend/semantics 'backend/semantics/|ir/'
-check backend/interp 'backend/interp/|backend/semantics/|backend/exec.h|backend/barrier.h|backend/order.h|backend/sreg.h|ir/'
+check backend/interp 'backend/interp/|backend/semantics/|backend/exec.h|backend/observer.h|backend/barrier.h|backend/order.h|backend/sreg.h|ir/'
 # The compiler's floors: each may include those before it.
 jit='backend/jit/(jit|bitset).h|backend/semantics/|backend/exec.h|backend/native.h|backend/lanes.h|backend/barrier.h|backend/order.h|backend/sreg.h|ir/'
 for floor in object llvm emit analysis value memory warp control process; do
@@ -27,7 +27,7 @@ for floor in object llvm emit analysis value memory warp control process; do
     check backend/jit/$floor "$jit"
 done
 check backend/jit "$jit"
-check runtime 'runtime/[a-z_]*\.(h|def)"|backend/(exec|native)\.h|frontend/|ir/|ptera.h' cuda cudart compilers ocelot
+check runtime 'runtime/[a-z_]*\.(h|def)"|backend/(exec|native|observer)\.h|frontend/|ir/|ptera.h' cuda cudart compilers ocelot
 check runtime/cuda 'runtime/cuda/|runtime/[a-z_]*\.h"|backend/semantics/tensormap_encode.h|frontend/|ir/'
 check runtime/cudart 'runtime/cudart/|runtime/cuda/(abi|vendor).h'
 check runtime/compilers 'runtime/compilers/|frontend/|ir/'

@@ -11,7 +11,7 @@ floors='
 ir 1
 frontend 1
 backend/semantics 1
-backend/interp 3
+backend/interp 1
 backend/jit/object 1
 backend/jit/llvm 1
 backend/jit/emit 1

@@ -1,7 +1,7 @@
 /* Asynchronous operations of all kinds: when they take place, and the groups that they are waited for in. PTX ISA 9.7.9.25. */
 #include "backend/interp/async.h"
 #include "backend/interp/operands.h"
-#include "backend/interp/race.h"
+#include "backend/interp/observe.h"
 
 /* ---- moving bytes ---------------------------------------------------------------------------- */
 
@@ -88,27 +88,29 @@ static bool complete(const struct pt_code *c, struct pt_frame *f, const struct p
 {
     if (op->run)
         op->run(op);
-    if (pt_race_is_on(f))
-        pt_race_done(op);
+    if (pt_is_observed(f))
+        pt_observe_done(op);
     return !op->complete || op->complete(c, f, op);
 }
 
-/* An operation of a cluster whose operations are put off, or checked. */
+/* An operation that is put off, or observed. */
 static bool issue(const struct pt_code *c, struct pt_frame *f, struct pt_async_op op)
 {
     op.warp = f->state->warp;
     op.code = c;
     op.frame = f;
     op.group = op.kind < PT_GROUP_KINDS ? f->state->committed[op.kind][op.lane] : 0;
-    if (f->cta->async->is_checked && !pt_race_issue(&op))
+    if (pt_is_observed(f) && !pt_observe_issued(&op))
         return out_of_memory(c, f, op.lane);
-    return f->cta->async->is_late ? put_off(c, f, op) : complete(c, f, &op);
+    bool is_late = f->cta->async && f->cta->async->is_late;
+    return is_late ? put_off(c, f, op) : complete(c, f, &op);
 }
 
 bool pt_async_issue(const struct pt_code *c, struct pt_frame *f, const struct pt_async_op *op)
 {
     f->state->acting = 1u << op->lane;
-    bool is_good = f->cta->async ? issue(c, f, *op) : complete(c, f, op);
+    bool is_good =
+        f->cta->async || pt_is_observed(f) ? issue(c, f, *op) : complete(c, f, op);
     f->state->acting = 0;
     return is_good;
 }
@@ -181,8 +183,6 @@ void pt_async_forget(const struct pt_frame *f)
 {
     struct pt_async *q = f->cta->async;
     uint32_t n = q->n;
-    if (q->is_checked)
-        pt_race_forget(f);
     q->n = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (q->ops[i]->kind == PT_ASYNC_WGMMA && q->ops[i]->frame == f)
@@ -219,8 +219,8 @@ static struct wanted groups_of(const struct pt_code *c, const struct pt_frame *f
 PT_HANDLER(wait_group)
 {
     struct wanted w = groups_of(c, f);
-    if (pt_race_is_on(f))
-        pt_race_waited(f, w.kind, w.pending, false);
+    if (pt_is_observed(f))
+        pt_observe_waited(c, f, w.kind, w.pending, false);
     return f->cta->async && !complete_wanted(c, f, &w) ? NULL : c + 1;
 }
 
@@ -248,8 +248,8 @@ static bool stage(const struct pt_code *c, struct pt_frame *f, const struct want
 PT_HANDLER(wait_group_read)
 {
     struct wanted w = groups_of(c, f);
-    if (pt_race_is_on(f))
-        pt_race_waited(f, w.kind, w.pending, true);
+    if (pt_is_observed(f))
+        pt_observe_waited(c, f, w.kind, w.pending, true);
     return f->cta->async && !stage(c, f, &w) ? NULL : c + 1;
 }
 

@@ -4,7 +4,7 @@
 #include "backend/interp/address.h"
 #include "backend/interp/async.h"
 #include "backend/interp/elements.h"
-#include "backend/interp/isolate.h"
+#include "backend/interp/observe.h"
 #include "backend/interp/mbarrier.h"
 #include "backend/interp/operands.h"
 
@@ -39,8 +39,8 @@ PT_HANDLER(send)
             return NULL;
         }
         pt_elements_gather(&e->data, f, i, data);
-        if (!pt_isolate_allows(c, f, i, op.to, bytes, true) ||
-            !pt_isolate_allows(c, f, i, op.mbarrier, 8, true) || !pt_async_issue(c, f, &op))
+        if (!pt_observe_async(c, f, i, op.to, bytes, true) ||
+            !pt_observe_async(c, f, i, op.mbarrier, 8, true) || !pt_async_issue(c, f, &op))
             return NULL;
     }
     return c + 1;

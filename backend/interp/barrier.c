@@ -3,8 +3,8 @@
 #include "backend/barrier.h"
 #include "backend/interp/blocks.h"
 #include "backend/interp/frontier.h"
+#include "backend/interp/observe.h"
 #include "backend/interp/operands.h"
-#include "backend/interp/race.h"
 
 /* ---- barriers: o = destination, barrier, threads, predicate ------------------------------------ */
 
@@ -26,12 +26,21 @@ struct barrier_site {
     uint32_t joins[];
 };
 
+static void observe(const struct pt_code *c, struct pt_frame *f, uint32_t lanes, int what,
+                    uint32_t bar, uint32_t phase)
+{
+    pt_observe_sync(
+        c, f, lanes,
+        (struct pt_sync){.what = what, .where = PT_SYNC_OF_BARRIER, .bar = bar, .phase = phase});
+}
+
 /* Writes what a barrier returns (bar.red) to the lanes of a group that it releases. */
 static void give_result(const struct pt_group *g)
 {
     const struct pt_code *c = g->code;
-    if (pt_race_is_on(g->frame))
-        pt_race_acquire(g->frame, g->mask, pt_race_barrier(g->frame->cta, g->bar, g->phase));
+    if (pt_is_observed(g->frame))
+        observe(c ? c : g->frame->body->start[g->block], g->frame, g->mask, PT_SYNC_ACQUIRE, g->bar,
+                g->phase);
     if (!c)
         return;
     const struct pt_barrier *bar = &g->frame->cta->bar[g->bar];
@@ -121,9 +130,8 @@ PT_HANDLER(barrier)
         return pt_frontier_other(f);
     }
     struct pt_group g = {f, c, f->mask, site->after, id, f->cta->bar[id].phase};
-    if (pt_race_is_on(f))
-        pt_race_release(f, is_aligned ? s->warp->live : f->mask,
-                        pt_race_barrier(f->cta, id, g.phase));
+    if (pt_is_observed(f))
+        observe(c, f, is_aligned ? s->warp->live : f->mask, PT_SYNC_RELEASE, id, g.phase);
     if (!f->cta->launch->services->arrive(s->warp, id, f->mask, is_aligned, count,
                                           c->aux & BAR_RESULT ? PT_PRED(3) & f->mask : 0))
         return barrier_fault(c, f);
@@ -225,10 +233,9 @@ pt_handler PT_DO(barrier_red_pred)(struct pt_select *s)
 
 PT_HANDLER(cluster_arrive)
 {
-    if (pt_race_is_on(f) && !(c->aux & BAR_RELAXED))
-        pt_race_release(
-            f, f->mask,
-            pt_race_barrier(f->cta, PT_CLUSTER_BARRIER, f->cta->bar[PT_CLUSTER_BARRIER].phase));
+    if (pt_is_observed(f) && !(c->aux & BAR_RELAXED))
+        observe(c, f, f->mask, PT_SYNC_RELEASE, PT_CLUSTER_BARRIER,
+                f->cta->bar[PT_CLUSTER_BARRIER].phase);
     f->cta->launch->services->arrive(f->state->warp, PT_CLUSTER_BARRIER, f->mask,
                                      c->aux & BAR_ALIGNED, PT_BARRIER_ALL, 0);
     return pt_goto(f, (uint32_t)c->imm, c + 1);
@@ -244,8 +251,8 @@ PT_HANDLER(cluster_wait)
     uint32_t go = f->mask & ~stay;
     uint32_t block = (uint32_t)c->imm;
     struct pt_group g = {f, c, stay, block, PT_CLUSTER_BARRIER, bar->phase};
-    if (pt_race_is_on(f))
-        pt_race_acquire(f, go, pt_race_barrier(f->cta, PT_CLUSTER_BARRIER, bar->phase - 1));
+    if (pt_is_observed(f))
+        observe(c, f, go, PT_SYNC_ACQUIRE, PT_CLUSTER_BARRIER, bar->phase - 1);
     if (stay)
         s->groups[s->n_groups++] = g;
     if (!go)

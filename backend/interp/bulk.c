@@ -1,7 +1,7 @@
 /* cp.async.bulk and cp.reduce.async.bulk: copies of one thread. PTX ISA 9.7.9.25.4. */
 #include "backend/interp/bulk.h"
 #include "backend/interp/address.h"
-#include "backend/interp/isolate.h"
+#include "backend/interp/observe.h"
 #include "backend/interp/mbarrier.h"
 #include "backend/interp/operands.h"
 
@@ -44,8 +44,8 @@ static bool may_move(const struct pt_code *c, struct pt_frame *f, const struct p
         return pt_fail_at(c, f, PT_FAULT_MISALIGNED, 1u << op->lane, misaligned, NULL);
     if (op->bytes & 15)
         return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, 1u << op->lane, not_sixteens);
-    return pt_isolate_allows(c, f, op->lane, op->to, op->bytes, true) &&
-           pt_isolate_allows(c, f, op->lane, op->from, op->bytes, false);
+    return pt_observe_async(c, f, op->lane, op->to, op->bytes, true) &&
+           pt_observe_async(c, f, op->lane, op->from, op->bytes, false);
 }
 
 PT_HANDLER(move)

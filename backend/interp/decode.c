@@ -5,9 +5,8 @@
 #include "backend/interp/call.h"
 #include "backend/interp/decoder.h"
 #include "backend/interp/frontier.h"
-#include "backend/interp/isolate.h"
+#include "backend/interp/observe.h"
 #include "backend/interp/operands.h"
-#include "backend/interp/race.h"
 #include "backend/interp/selectors.h"
 #include "backend/interp/slots.h"
 
@@ -39,17 +38,13 @@ pt_handler pt_decode_handler(struct pt_module *module, const struct pt_form *for
     return handler;
 }
 
-/* The tests before an access, of which there are at most two. Returns how many. */
+/* The codes before an access. Returns how many. */
 static uint32_t make_tests(const struct pt_select *s, const struct pt_code *access, bool is_write,
-                           struct pt_code tests[2])
+                           struct pt_code tests[PT_OBSERVERS_MAX])
 {
     struct pt_decoder *d = s->decoder;
-    uint32_t asked = d->program->base.tests, n = 0;
-    tests[n] = *access;
-    n += asked & PT_TEST_MEMORY && pt_isolate_test(&tests[n], d->f, is_write, d->n_accesses++);
-    tests[n] = *access;
-    n += asked & PT_TEST_ASYNC && pt_race_test(&tests[n], s->form, is_write);
-    return n;
+    return pt_observe_make_accesses(d->program, d->f, s->form, access, is_write, d->n_accesses++,
+                                    tests);
 }
 
 static struct pt_code *emit(struct pt_decoder *d, const struct pt_code *code)
@@ -96,7 +91,7 @@ static void emit_guard(struct pt_decoder *d, const struct pt_insn *insn, const s
 /* Registers of an instruction that an operation in flight may use. */
 struct in_flight {
     struct pt_decoder *d;
-    PT_VEC(struct pt_race_reg) regs;
+    PT_VEC(struct pt_register_use) regs;
 };
 
 static void see_in_flight(void *ud, uint32_t reg, bool is_def)
@@ -104,8 +99,8 @@ static void see_in_flight(void *ud, uint32_t reg, bool is_def)
     struct in_flight *seen = ud;
     struct pt_decoder *d = seen->d;
     if (d->is_in_flight[reg])
-        *(struct pt_race_reg *)pt_vec_push(&d->program->arena, &seen->regs) =
-            (struct pt_race_reg){reg, d->slots[reg], is_def};
+        *(struct pt_register_use *)pt_vec_push(&d->program->arena, &seen->regs) =
+            (struct pt_register_use){reg, d->slots[reg], is_def};
 }
 
 /* What a wgmma writes may be in flight already, for another of the same shape. */
@@ -116,7 +111,7 @@ static bool make_register_test(struct pt_decoder *d, uint32_t index, struct pt_c
     if (pt_is_wgmma(pt_insn_form(d->m, insn)))
         return false;
     pt_insn_regs(d->m, d->f, insn, see_in_flight, &seen);
-    *test = pt_race_test_registers(index, seen.regs.v, seen.regs.n);
+    *test = pt_observe_make_registers(index, seen.regs.v, seen.regs.n);
     return seen.regs.n > 0;
 }
 
@@ -167,14 +162,20 @@ static bool decode_insn(struct pt_decoder *d, uint32_t index)
             pt_refuse(&s, "these operands");
         return false;
     }
-    struct pt_code tests[3];
+    struct pt_code tests[PT_OBSERVERS_MAX + 2];
     bool is_write = form->effects & (PT_FX_WRITE | PT_FX_ATOMIC);
-    uint32_t n_tests = s.is_access ? make_tests(&s, &code, is_write, tests) : 0;
+    uint32_t n_tests = 0;
+    if (pt_observe_asks_instructions(d->program))
+        tests[n_tests++] = (struct pt_code){.fn = pt_observe_instruction, .insn = index};
+    if (s.is_access)
+        n_tests += make_tests(&s, &code, is_write, &tests[n_tests]);
     n_tests += d->is_in_flight && make_register_test(d, index, &tests[n_tests]);
-    struct pt_code tests_behind[2];
+    struct pt_code tests_behind[PT_OBSERVERS_MAX];
     uint32_t n_behind = 0;
     if (d->access_behind)
         n_behind = make_tests(&s, &d->behind.v[d->access_behind - 1], true, tests_behind);
+    if (d->is_first && pt_observe_asks_blocks(d->program))
+        emit(d, &(struct pt_code){.fn = pt_observe_block, .insn = index});
     for (uint32_t i = 0; i < d->before.n; i++)
         emit(d, &d->before.v[i]);
     if (insn->guard && !pt_branch_takes_guard(form))
@@ -279,6 +280,7 @@ static void decode_blocks(struct pt_decoder *d)
         starts[d->block] = d->body->codes.n;
         for (uint32_t i = 0; i < block->count; i++) {
             d->is_last = i + 1 == block->count;
+            d->is_first = starts[d->block] == d->body->codes.n;
             decode_in_order(d, block->first + i);
             if (!d->is_last && pt_blocks_splits(d, &f->insns.v[block->first + i]))
                 starts[++d->block] = d->body->codes.n;

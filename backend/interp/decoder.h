@@ -26,6 +26,7 @@ struct pt_decoder {
     uint32_t *chain;
     uint32_t chain_cap;
     uint32_t ir_block, block;
+    bool is_first;       /* the instruction begins its decoded block */
     bool is_last;        /* the instruction ends its IR block */
     uint32_t link_block; /* of the code being made, or NO_SLOT */
     uint32_t n_accesses; /* so far */

@@ -1,6 +1,6 @@
 /* Activations: the frame of the kernel, and of each function that it has called. */
 #include "backend/interp/frame.h"
-#include "backend/interp/async.h"
+#include "backend/interp/observe.h"
 
 static void fill_constants(struct pt_frame *f)
 {
@@ -77,6 +77,8 @@ struct pt_frame *pt_frame_make(struct pt_frame *caller, const struct pt_body *bo
 void pt_frame_drop(struct pt_frame *f)
 {
     struct pt_state *s = f->state;
+    if (pt_is_observed(f))
+        pt_observe_returned(f);
     if (f->cta->async)
         pt_async_forget(f);
     if (f->deeper)
@@ -96,6 +98,7 @@ void pt_frame_prepare(const struct pt_launch *launch, struct pt_warp *warp)
     memset(s, 0, sizeof *s);
     s->warp = warp;
     s->program = p;
+    s->observers = p->observers;
     s->is_serial = p->base.tests & PT_TEST_ORDER;
     s->entry = (struct pt_frame *)((char *)s + ((sizeof *s + 63) & ~(size_t)63));
     s->callees = (uint8_t *)s->entry + p->entry_bytes;

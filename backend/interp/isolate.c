@@ -5,8 +5,8 @@
  * compare addresses with one extent and are done. What is misaligned is left to the access, which
  * reports it before it touches anything.
  */
-#include "backend/interp/isolate.h"
 #include "backend/interp/address.h"
+#include "backend/observer.h"
 
 /* Operands of a test, in places that no address uses. */
 enum { IS_WRITE = 0, RECENT = 4 };
@@ -78,19 +78,24 @@ static const struct pt_code *test_lanes(const struct pt_code *c, struct pt_frame
     return NULL;
 }
 
-bool pt_isolate_allows(const struct pt_code *c, struct pt_frame *f, uint32_t lane, uint64_t address,
-                       uint64_t bytes, bool is_write)
+/* Accesses that no test stands before: those of instructions of a warp, and of asynchronous operations. */
+static bool access(const struct pt_event *e, const struct pt_access *a)
 {
-    const struct pt_launch *launch = f->cta->launch;
-    struct pt_extent found = {0};
-    if (!launch->releases || !bytes)
-        return true;
-    if (!launch->services->find(f->state->warp, lane, address, &found) ||
-        !pt_extent_holds(&found, address, bytes))
-        return pt_fail_at(c, f, PT_FAULT_ILLEGAL_ADDRESS, 1u << lane, address, not_memory);
-    if (found.is_read_only && is_write)
-        return pt_fail_at(c, f, PT_FAULT_ILLEGAL_ADDRESS, 1u << lane, address, only_read);
-    return true;
+    const struct pt_services *services = e->warp->cta->launch->services;
+    const char *detail = NULL;
+    uint32_t bad = 0;
+    for (uint32_t left = e->lanes; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        struct pt_extent found = {0};
+        bool is_found = services->find(e->warp, i, a->address[i], &found) &&
+                        pt_extent_holds(&found, a->address[i], a->bytes);
+        if (is_found && !(found.is_read_only && a->use & PT_USE_WRITE))
+            continue;
+        detail = bad ? detail : is_found ? only_read : not_memory;
+        bad |= 1u << i;
+    }
+    return !bad || pt_fail_at(e->code, e->frame, PT_FAULT_ILLEGAL_ADDRESS, bad,
+                              a->address[__builtin_ctz(bad)], detail);
 }
 
 /* ---- the common kinds of address ------------------------------------------------------------- */
@@ -167,9 +172,10 @@ static pt_handler handler_of(enum pt_address kind)
                                          : test_any;
 }
 
-bool pt_isolate_test(struct pt_code *test, const struct pt_func *func, bool is_write,
-                     uint32_t number)
+static bool place(struct pt_code *test, const struct pt_func *func, const struct pt_form *form,
+                  bool is_write, uint32_t number)
 {
+    (void)form;
     enum pt_address kind = pt_address_kind(test);
     uint64_t at = pt_address_code(test).imm, bytes = bytes_of(test), all = func->param_size;
     /* The access itself stays in the thread's local window; or its place is known now. */
@@ -181,3 +187,6 @@ bool pt_isolate_test(struct pt_code *test, const struct pt_func *func, bool is_w
     test->o[RECENT] = recent_index(kind, number);
     return true;
 }
+
+const struct pt_observer PT_LEVEL_NAME(pt_observer_isolate) = {
+    .name = "isolate", .tests = PT_TEST_MEMORY, .access = access, .place = place};

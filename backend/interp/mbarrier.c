@@ -6,8 +6,8 @@
  */
 #include "backend/interp/mbarrier.h"
 #include "backend/interp/address.h"
+#include "backend/interp/observe.h"
 #include "backend/interp/operands.h"
-#include "backend/interp/race.h"
 #include "backend/semantics/mbarrier.h"
 
 enum { DROPS = 0x1000 }; /* in aux, above the kind of address and the bytes */
@@ -52,13 +52,23 @@ PT_ACCESS_INLINE uint64_t *word_at(uint64_t address)
     return (uint64_t *)(uintptr_t)address;
 }
 
-PT_ACCESS_INLINE void change(struct pt_frame *f, uint64_t address, uint64_t word)
+static void observe(const struct pt_code *c, struct pt_frame *f, uint32_t lanes, int what,
+                    uint64_t address, uint32_t phase)
+{
+    pt_observe_sync(
+        c, f, lanes,
+        (struct pt_sync){
+            .what = what, .where = PT_SYNC_OF_MBARRIER, .mbarrier = address, .phase = phase});
+}
+
+PT_ACCESS_INLINE void change(const struct pt_code *c, struct pt_frame *f, uint64_t address,
+                             uint64_t word)
 {
     uint64_t *p = word_at(address), old = *p;
     f->cta->phases += pt_mbarrier_is_past(word, old);
     *p = word;
-    if (pt_race_is_on(f) && pt_mbarrier_is_past(word, old))
-        pt_race_next_phase(f, address, pt_mbarrier_read(old).phase);
+    if (pt_is_observed(f) && pt_mbarrier_is_past(word, old))
+        observe(c, f, f->mask, PT_SYNC_PHASE, address, pt_mbarrier_read(old).phase);
 }
 
 PT_ACCESS uint32_t pt_mbarrier_phase(uint64_t address)
@@ -97,13 +107,13 @@ PT_ACCESS_HANDLER(arrive)
         uint32_t i = (uint32_t)__builtin_ctz(left);
         uint64_t word = *word_at(a[i]);
         state[i] = pt_mbarrier_state(word);
-        if (pt_race_is_on(f))
-            pt_race_release(f, 1u << i, pt_race_mbarrier(a[i], pt_mbarrier_read(word).phase));
+        if (pt_is_observed(f))
+            observe(c, f, 1u << i, PT_SYNC_RELEASE, a[i], pt_mbarrier_read(word).phase);
         if (!pt_mbarrier_tx(&word, bytes[i]))
             return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, 1u << i, tx_range);
         if (!pt_mbarrier_arrive(&word, count[i], c->aux & DROPS))
             return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, 1u << i, too_many);
-        change(f, a[i], word);
+        change(c, f, a[i], word);
     }
     uint64_t *d = PT_SLOT(0, u64);
     for (uint32_t left = f->mask; left; left &= left - 1)
@@ -121,7 +131,7 @@ PT_ACCESS_HANDLER(arrive)
             uint64_t word = *word_at(a[i]);                                            \
             if (!pt_mbarrier_tx(&word, sign(int64_t) bytes[i]))                        \
                 return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, 1u << i, tx_range); \
-            change(f, a[i], word);                                                     \
+            change(c, f, a[i], word);                                                  \
         }                                                                              \
         return c + 1;                                                                  \
     }
@@ -144,7 +154,7 @@ PT_ACCESS bool pt_mbarrier_change(const struct pt_code *c, struct pt_frame *f, u
                        how == PT_MBARRIER_COMPLETE_TX ? tx_range
                        : how == PT_MBARRIER_ARRIVE    ? too_many
                                                       : too_many_expected);
-    change(f, address, word);
+    change(c, f, address, word);
     return true;
 }
 
@@ -175,24 +185,24 @@ static bool tested(const struct pt_code *c, struct pt_frame *f, const uint64_t *
 #define PHASE_u64(state) (uint32_t)((state) >> 63)
 #define PHASE_u32(parity) (parity)
 
-#define TEST(name, T, is_past)                                                        \
-    PT_ACCESS_HANDLER(name)                                                           \
-    {                                                                                 \
-        MBARRIER_ADDRESSES;                                                           \
-        const PT_ELT_##T *phase = PT_SLOT(2, T);                                      \
-        uint32_t past = 0;                                                            \
-        for (uint32_t left = f->mask; left; left &= left - 1) {                       \
-            uint32_t i = (uint32_t)__builtin_ctz(left);                               \
-            past |= (uint32_t)is_past(*word_at(a[i]), phase[i]) << i;                 \
-        }                                                                             \
-        for (uint32_t left = pt_race_is_on(f) ? past : 0; left; left &= left - 1) {   \
-            uint32_t i = (uint32_t)__builtin_ctz(left);                               \
-            pt_race_acquire(f, 1u << i, pt_race_mbarrier(a[i], PHASE_##T(phase[i]))); \
-        }                                                                             \
-        if (f->cta->async && !tested(c, f, a))                                        \
-            return NULL;                                                              \
-        PT_SET_PRED(0, past);                                                         \
-        return c + 1;                                                                 \
+#define TEST(name, T, is_past)                                                       \
+    PT_ACCESS_HANDLER(name)                                                          \
+    {                                                                                \
+        MBARRIER_ADDRESSES;                                                          \
+        const PT_ELT_##T *phase = PT_SLOT(2, T);                                     \
+        uint32_t past = 0;                                                           \
+        for (uint32_t left = f->mask; left; left &= left - 1) {                      \
+            uint32_t i = (uint32_t)__builtin_ctz(left);                              \
+            past |= (uint32_t)is_past(*word_at(a[i]), phase[i]) << i;                \
+        }                                                                            \
+        for (uint32_t left = pt_is_observed(f) ? past : 0; left; left &= left - 1) { \
+            uint32_t i = (uint32_t)__builtin_ctz(left);                              \
+            observe(c, f, 1u << i, PT_SYNC_ACQUIRE, a[i], PHASE_##T(phase[i]));      \
+        }                                                                            \
+        if (f->cta->async && !tested(c, f, a))                                       \
+            return NULL;                                                             \
+        PT_SET_PRED(0, past);                                                        \
+        return c + 1;                                                                \
     }
 TEST(test_state, u64, pt_mbarrier_is_past)
 TEST(test_parity, u32, pt_mbarrier_parity_is_past)

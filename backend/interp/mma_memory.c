@@ -5,36 +5,18 @@
  * there are not used.
  */
 #include "backend/interp/address.h"
+#include "backend/interp/observe.h"
 #include "backend/interp/operands.h"
-#include "backend/interp/race.h"
 #include "backend/semantics/fragment.h"
 #include "ir/row.h"
 
 /* Lanes of f->mask may access `bytes` at their addresses; else false, reported. Not every lane of an
- * instruction has an address, so tests of isolated and checked launches are made here. */
+ * instruction has an address, so observers are told here. */
 static bool may_access(const struct pt_code *c, struct pt_frame *f, uint32_t lanes,
                        const uint64_t *a, uint32_t bytes, bool is_write)
 {
-    struct pt_extent found;
-    uint32_t bad = 0;
-    for (uint32_t left = pt_race_is_on(f) ? lanes : 0; left; left &= left - 1)
-        pt_race_access(c, f, left & -left, a[__builtin_ctz(left)], bytes,
-                       is_write ? PT_USE_WRITE : PT_USE_READ);
-    if (!(f->state->program->base.tests & PT_TEST_MEMORY))
-        return true;
-    for (uint32_t left = lanes; left; left &= left - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(left);
-        if (!f->cta->launch->services->find(f->state->warp, i, a[i], &found) ||
-            !pt_extent_holds(&found, a[i], bytes) || (is_write && found.is_read_only))
-            bad |= 1u << i;
-    }
-    if (!bad)
-        return true;
-    pt_fail(c, f, PT_FAULT_ILLEGAL_ADDRESS, bad,
-            "this is not memory that the kernel may so access");
-    f->state->warp->fault.has_address = true;
-    f->state->warp->fault.address = a[__builtin_ctz(bad)];
-    return false;
+    return !pt_is_observed(f) ||
+           pt_observe_access(c, f, lanes, a, bytes, is_write ? PT_USE_WRITE : PT_USE_READ);
 }
 
 /* ---- ldmatrix, stmatrix ---------------------------------------------------------------------- */

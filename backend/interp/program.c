@@ -2,6 +2,8 @@
 #include "backend/interp/program.h"
 #include "backend/interp/call.h"
 #include "backend/interp/decode.h"
+#include "backend/interp/observers.h"
+#include "backend/observer.h"
 #include "ir/callee.h"
 
 /* The call graph below a kernel: how deep activations nest and how much local memory they take. */
@@ -122,6 +124,23 @@ static void size_state(struct reach *r, uint32_t kernel)
     p->base.local_bytes = !r->is_bounded || p->is_unbounded ? 0 : local ? local : 16;
 }
 
+/* Those whose tests the program is compiled for. */
+static void choose_observers(struct pt_interp_program *p)
+{
+    const struct pt_observer **chosen = NULL;
+    uint32_t n = 0, all = 0;
+    while (pt_observers[all])
+        all++;
+    for (uint32_t i = 0; i < all; i++) {
+        if (!(pt_observers[i]->tests & p->base.tests))
+            continue;
+        if (!chosen)
+            chosen = pt_arena_alloc(&p->arena, (all + 1) * sizeof *chosen);
+        chosen[n++] = pt_observers[i];
+    }
+    p->observers = chosen;
+}
+
 static bool build(struct pt_interp_program *p, struct pt_arena *scratch)
 {
     struct pt_module *m = p->base.image->module;
@@ -129,6 +148,7 @@ static bool build(struct pt_interp_program *p, struct pt_arena *scratch)
     struct reach r = {.program = p, .m = m, .is_bounded = true};
     r.funcs = pt_reachable(m, kernel, scratch, &r.n);
     p->bodies = pt_arena_alloc(&p->arena, m->funcs.n * sizeof(struct pt_body *));
+    choose_observers(p);
     for (uint32_t i = 0; i < r.n; i++)
         if (!m->funcs.v[r.funcs[i]].is_declared_only && !pt_lower(m, r.funcs[i]))
             return false;

@@ -1,6 +1,19 @@
-/* Watches, what threads know of them, and the tests before accesses: see race.h. */
-#include "backend/interp/race.h"
+/* Checked launches: races of asynchronous operations with what threads of their cluster do.
+ *
+ * A *watch* is what one operation in flight reads or writes, and which threads have observed that it is done: an access of
+ * another thread, or of the operation's own before it has waited, is a race (PTX ISA 8, "Memory Consistency Model"; 9.7.9.25,
+ * completion mechanisms). A thread observes it by its own wait (groups), by a test of the mbarrier that counts the
+ * operation, or from a thread that has observed it, by what orders the two: barriers of the warp, the CTA and the cluster,
+ * mbarriers, and atomic, volatile and other strong accesses of one address (fences are taken to be where they belong).
+ *
+ * What carries such knowledge is a *key*: a barrier or an mbarrier in one of its phases, or an address. A thread that
+ * releases gives a key what it knows, one that acquires has it then. Keys are few: where two fall together, races may go
+ * unseen, but none is made up.
+ */
+#include "backend/interp/address.h"
 #include "backend/interp/mbarrier.h"
+#include "backend/observer.h"
+#include "backend/order.h"
 
 enum { KEYS = 512, LINES = 4096, LINE_SHIFT = 7, NO_NODE = UINT32_MAX, FIRST_SWEEP = 64 };
 
@@ -49,6 +62,25 @@ static uint32_t line_of(uint64_t address)
     return (uint32_t)(mix(address >> LINE_SHIFT) % LINES);
 }
 
+/* True if races are looked for in the frame's cluster. */
+static bool is_on(const struct pt_frame *f)
+{
+    return f->cta->async && f->cta->async->is_checked;
+}
+
+/* The key of an mbarrier at an address in a phase, of which only the parity counts. */
+static uint64_t mbarrier_key(uint64_t address, uint32_t phase)
+{
+    return address | (phase & 1);
+}
+
+/* The key of a barrier of the CTA, or of the cluster. */
+static uint64_t barrier_key(const struct pt_cta *cta, uint32_t bar, uint32_t phase)
+{
+    uint64_t rank = bar == PT_CLUSTER_BARRIER ? 0 : cta->cluster_rank;
+    return UINT64_C(1) << 63 | rank << 16 | bar << 1 | (phase & 1);
+}
+
 /* ---- what threads know ----------------------------------------------------------------------- */
 
 static bool has_key(const struct pt_watch *w, uint32_t k)
@@ -66,7 +98,7 @@ static uint32_t key_index(uint64_t key)
     return (uint32_t)(mix(key) % KEYS);
 }
 
-void pt_race_release(const struct pt_frame *f, uint32_t lanes, uint64_t key)
+static void release(const struct pt_frame *f, uint32_t lanes, uint64_t key)
 {
     struct pt_race *r = race_of(f);
     uint32_t warp = warp_number(f->state->warp), k = key_index(key);
@@ -75,7 +107,7 @@ void pt_race_release(const struct pt_frame *f, uint32_t lanes, uint64_t key)
             add_key(r->watches[i], k);
 }
 
-void pt_race_acquire(const struct pt_frame *f, uint32_t lanes, uint64_t key)
+static void acquire(const struct pt_frame *f, uint32_t lanes, uint64_t key)
 {
     struct pt_race *r = race_of(f);
     uint32_t warp = warp_number(f->state->warp), k = key_index(key);
@@ -84,7 +116,7 @@ void pt_race_acquire(const struct pt_frame *f, uint32_t lanes, uint64_t key)
             r->watches[i]->known[warp] |= lanes;
 }
 
-void pt_race_join(const struct pt_frame *f, uint32_t lanes)
+static void join(const struct pt_frame *f, uint32_t lanes)
 {
     struct pt_race *r = race_of(f);
     uint32_t warp = warp_number(f->state->warp);
@@ -93,18 +125,18 @@ void pt_race_join(const struct pt_frame *f, uint32_t lanes)
             r->watches[i]->known[warp] |= lanes;
 }
 
-void pt_race_next_phase(const struct pt_frame *f, uint64_t address, uint32_t phase)
+static void next_phase(const struct pt_frame *f, uint64_t address, uint32_t phase)
 {
     struct pt_race *r = race_of(f);
-    uint32_t from = key_index(pt_race_mbarrier(address, phase));
-    uint32_t to = key_index(pt_race_mbarrier(address, phase + 1));
+    uint32_t from = key_index(mbarrier_key(address, phase));
+    uint32_t to = key_index(mbarrier_key(address, phase + 1));
     for (uint32_t i = 0; i < r->n; i++)
         if (has_key(r->watches[i], from))
             add_key(r->watches[i], to);
 }
 
-void pt_race_waited(const struct pt_frame *f, enum pt_async_kind kind, uint32_t pending,
-                    bool is_read)
+static void waited(const struct pt_frame *f, enum pt_async_kind kind, uint32_t pending,
+                   bool is_read)
 {
     struct pt_race *r = race_of(f);
     const struct pt_state *s = f->state;
@@ -122,12 +154,12 @@ void pt_race_waited(const struct pt_frame *f, enum pt_async_kind kind, uint32_t 
 }
 
 /* An arrival comes behind the copies that its thread issued before. */
-void pt_race_done(const struct pt_async_op *op)
+static void done(const struct pt_async_op *op)
 {
     struct pt_race *r = race_of(op->frame);
     if (!op->mbarrier || !pt_mbarrier_may_be(op->frame, op->mbarrier))
         return;
-    uint32_t k = key_index(pt_race_mbarrier(op->mbarrier, pt_mbarrier_phase(op->mbarrier)));
+    uint32_t k = key_index(mbarrier_key(op->mbarrier, pt_mbarrier_phase(op->mbarrier)));
     for (uint32_t i = 0; i < r->n; i++) {
         struct pt_watch *w = r->watches[i];
         bool is_copy = op->kind == PT_ASYNC_ARRIVAL && w->op.kind == PT_ASYNC_COPY &&
@@ -138,7 +170,7 @@ void pt_race_done(const struct pt_async_op *op)
     }
 }
 
-void pt_race_forget(const struct pt_frame *f)
+static void forget(const struct pt_frame *f)
 {
     struct pt_race *r = race_of(f);
     for (uint32_t i = 0; i < r->n; i++)
@@ -271,8 +303,8 @@ static void find(const struct pt_code *c, const struct pt_frame *f, uint32_t lan
     f->cta->launch->services->found(f->state->warp, &finding);
 }
 
-void pt_race_access(const struct pt_code *c, const struct pt_frame *f, uint32_t lanes,
-                    uint64_t address, uint64_t bytes, uint32_t use)
+static void access(const struct pt_code *c, const struct pt_frame *f, uint32_t lanes,
+                   uint64_t address, uint64_t bytes, uint32_t use)
 {
     struct pt_race *r = race_of(f);
     uint32_t warp = warp_number(f->state->warp);
@@ -295,8 +327,8 @@ void pt_race_access(const struct pt_code *c, const struct pt_frame *f, uint32_t 
         }
 }
 
-void pt_race_registers(const struct pt_code *c, const struct pt_frame *f,
-                       const struct pt_race_reg *regs, uint32_t n)
+static void registers(const struct pt_code *c, const struct pt_frame *f,
+                      const struct pt_register_use *regs, uint32_t n)
 {
     struct pt_race *r = race_of(f);
     uint32_t warp = warp_number(f->state->warp);
@@ -339,7 +371,7 @@ static bool see_extent(void *ud, uint64_t first, uint32_t bytes)
     if (!bytes)
         return true;
     if (!side->extents)
-        pt_race_access(op->code, op->frame, lanes_of(op), first, bytes, side->use);
+        access(op->code, op->frame, lanes_of(op), first, bytes, side->use);
     else
         side->extents[side->n] = (struct extent){first, bytes};
     side->n++;
@@ -407,7 +439,7 @@ static bool watch_side(const struct pt_async_op *op, uint32_t use)
     return add_nodes(f, r->n - 1);
 }
 
-bool pt_race_issue(struct pt_async_op *op)
+static bool issue(struct pt_async_op *op)
 {
     uint32_t write = op->join ? PT_USE_WRITE | PT_USE_ATOMIC : PT_USE_WRITE;
     op->number = ++race_of(op->frame)->issued;
@@ -415,3 +447,127 @@ bool pt_race_issue(struct pt_async_op *op)
         return true;
     return watch_side(op, PT_USE_READ) && (op->kind == PT_ASYNC_WGMMA || watch_side(op, write));
 }
+
+/* ---- codes before accesses -------------------------------------------------------------------- */
+
+/* Operands of a test, in places that no address uses. */
+enum { USE = 0, IS_STRONG = 4 };
+
+/* Others see what came before a strong access, and it sees what came before theirs. */
+PT_HANDLER(test_access)
+{
+    if (!is_on(f) || !f->cta->async->race.n)
+        return c + 1;
+    struct pt_code at = pt_address_code(c);
+    uint64_t a[PT_WARP_SIZE], bytes = UINT64_C(1) << (c->aux >> 8 & 15);
+    uint32_t outside;
+    if (pt_address_all(&at, f, pt_address_kind(c), a, &outside) & (bytes - 1))
+        return c + 1;
+    for (uint32_t left = f->mask; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        if (c->o[IS_STRONG])
+            acquire(f, 1u << i, a[i]);
+        access(c, f, 1u << i, a[i], bytes, c->o[USE]);
+        if (c->o[IS_STRONG])
+            release(f, 1u << i, a[i]);
+    }
+    return c + 1;
+}
+
+/* An mbarrier orders by its phases instead. */
+static bool is_mbarrier(const struct pt_form *form)
+{
+    return form->op >= PT_OP_mbarrier_init && form->op <= PT_OP_mbarrier_pending_count;
+}
+
+static bool place(struct pt_code *test, const struct pt_func *func, const struct pt_form *form,
+                  bool is_write, uint32_t number)
+{
+    (void)func;
+    (void)number;
+    enum pt_address kind = pt_address_kind(test);
+    bool is_param = kind >= PT_ADDRESS_PARAM && kind <= PT_ADDRESS_PARAM32;
+    if (is_param || kind >= PT_ADDRESS_LOCAL_VAR)
+        return false;
+    bool is_atomic = form->effects & PT_FX_ATOMIC;
+    test->fn = test_access;
+    test->o[USE] = (is_write ? PT_USE_WRITE : PT_USE_READ) | (is_atomic ? PT_USE_ATOMIC : 0);
+    test->o[IS_STRONG] = !is_mbarrier(form) && pt_order_of(form) != PT_ORDER_PLAIN;
+    return true;
+}
+
+/* ---- the observer ---------------------------------------------------------------------------- */
+
+static bool see_access(const struct pt_event *e, const struct pt_access *a)
+{
+    if (!is_on(e->frame) || a->is_async)
+        return true;
+    for (uint32_t left = e->lanes; left; left &= left - 1)
+        access(e->code, e->frame, left & -left, a->address[__builtin_ctz(left)], a->bytes, a->use);
+    return true;
+}
+
+static void see_sync(const struct pt_event *e, const struct pt_sync *sync)
+{
+    if (!is_on(e->frame))
+        return;
+    uint64_t key = sync->where == PT_SYNC_OF_MBARRIER
+                       ? mbarrier_key(sync->mbarrier, sync->phase)
+                       : barrier_key(e->frame->cta, sync->bar, sync->phase);
+    switch (sync->what) {
+    case PT_SYNC_RELEASE:
+        release(e->frame, e->lanes, key);
+        break;
+    case PT_SYNC_ACQUIRE:
+        acquire(e->frame, e->lanes, key);
+        break;
+    case PT_SYNC_JOIN:
+        join(e->frame, e->lanes);
+        break;
+    case PT_SYNC_PHASE:
+        next_phase(e->frame, sync->mbarrier, sync->phase);
+        break;
+    }
+}
+
+static void see_registers(const struct pt_event *e, const struct pt_register_use *uses, uint32_t n)
+{
+    if (is_on(e->frame))
+        registers(e->code, e->frame, uses, n);
+}
+
+static bool see_issued(const struct pt_event *e, struct pt_async_op *op)
+{
+    return !is_on(e->frame) || issue(op);
+}
+
+static void see_done(const struct pt_async_op *op)
+{
+    if (is_on(op->frame))
+        done(op);
+}
+
+static void see_waited(const struct pt_event *e, uint32_t kind, uint32_t pending, bool is_read)
+{
+    if (is_on(e->frame))
+        waited(e->frame, (enum pt_async_kind)kind, pending, is_read);
+}
+
+static void see_returned(const struct pt_frame *f)
+{
+    if (is_on(f))
+        forget(f);
+}
+
+const struct pt_observer PT_LEVEL_NAME(pt_observer_race) = {
+    .name = "race",
+    .tests = PT_TEST_ASYNC,
+    .access = see_access,
+    .sync = see_sync,
+    .registers = see_registers,
+    .issued = see_issued,
+    .done = see_done,
+    .waited = see_waited,
+    .returned = see_returned,
+    .place = place,
+};

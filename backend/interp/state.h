@@ -21,6 +21,8 @@ enum {
 };
 #define PT_GROUP_KINDS 3u /* kinds of asynchronous operations that have groups: async.h */
 
+struct pt_observer;
+
 /* A constant slot of the frame. */
 struct pt_constant {
     uint32_t offset;
@@ -69,6 +71,7 @@ struct pt_interp_program {
     uint32_t n_callees;      /* how many a warp may have at once */
     uint32_t entry_bytes;    /* room of the kernel's own */
     bool is_unbounded;       /* alloca is used: local memory is not known */
+    const struct pt_observer *const *observers; /* those that watch it, then NULL; NULL: nobody */
 };
 
 /* Lanes that wait for the end of a barrier's phase. */
@@ -89,6 +92,7 @@ enum pt_next {
 struct pt_state {
     struct pt_warp *warp;
     const struct pt_interp_program *program;
+    const struct pt_observer *const *observers; /* the program's */
     struct pt_frame *frame;     /* the activation that runs */
     const struct pt_code *code; /* where it goes on; inside memory handlers, the code that runs */
     enum pt_next next;

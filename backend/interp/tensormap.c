@@ -1,8 +1,7 @@
 /* tensormap.replace. PTX ISA 9.7.9.28. Values lose the bits that their field has no room for, as on an H100. */
 #include "backend/interp/address.h"
-#include "backend/interp/isolate.h"
+#include "backend/interp/observe.h"
 #include "backend/interp/operands.h"
-#include "backend/interp/race.h"
 
 /* What is written: `bits` bits from bit `at` on become the value less `bias`. */
 struct field {
@@ -50,10 +49,9 @@ PT_HANDLER(replace)
         uint32_t i = (uint32_t)__builtin_ctz(left);
         if (map[i] % PT_TENSORMAP_ALIGN)
             return pt_fail_at(c, f, PT_FAULT_MISALIGNED, 1u << i, map[i], NULL);
-        if (!pt_isolate_allows(c, f, i, map[i], PT_TENSORMAP_BYTES, true))
+        if (pt_is_observed(f) &&
+            !pt_observe_lane(c, f, i, map[i], PT_TENSORMAP_BYTES, PT_USE_WRITE, false))
             return NULL;
-        if (pt_race_is_on(f))
-            pt_race_access(c, f, 1u << i, map[i], PT_TENSORMAP_BYTES, PT_USE_WRITE);
         f->state->acting = 1u << i;
         change_at(d, map[i], value[i]);
     }

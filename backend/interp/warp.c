@@ -11,8 +11,8 @@
 #include "backend/barrier.h"
 #include "backend/interp/blocks.h"
 #include "backend/interp/frontier.h"
+#include "backend/interp/observe.h"
 #include "backend/interp/operands.h"
-#include "backend/interp/race.h"
 
 /* Computes for the lanes of f->mask, which all take part. */
 typedef void (*operation)(const struct pt_code *c, struct pt_frame *f);
@@ -430,6 +430,8 @@ static uint32_t parked_with(struct pt_state *s, uint32_t members, bool release)
     for (struct pt_frame *f = s->deepest; f; f = f->shallower) {
         for (uint32_t b = 0; b < f->body->n_blocks; b++) {
             const struct pt_code *c = pt_frontier_first(f->body, b);
+            while (c->fn == pt_observe_block || c->fn == pt_observe_instruction)
+                c++;
             if (!f->wait[b] || !(f->parked[b / 64] >> b % 64 & 1) || c->fn != bar_warp_sync)
                 continue;
             uint32_t lanes = 0;
@@ -471,8 +473,9 @@ PT_HANDLER(bar_warp_sync)
             parked_with(s, members, true);
             go |= group;
         }
-        if (pt_race_is_on(f) && go & group)
-            pt_race_join(f, members & s->warp->live);
+        if (pt_is_observed(f) && go & group)
+            pt_observe_sync(c, f, members & s->warp->live,
+                            (struct pt_sync){.what = PT_SYNC_JOIN, .where = PT_SYNC_OF_WARP});
     }
     if (stay)
         pt_frontier_park(f, block, stay);

@@ -661,7 +661,7 @@ static pt_handler select_wgmma(struct pt_select *s)
     s->code->ptr = x;
     bool takes = pt_rows_takes((enum pt_type)x->type_a, (enum pt_type)x->type_d, PT_MMA_M);
     x->multiply = takes && !x->is_sparse ? wgmma_rows : wgmma;
-    return pt_operands_program(s)->base.tests & PT_TEST_ASYNC ? issue : x->multiply;
+    return pt_operands_program(s)->base.tests & (PT_TEST_ASYNC | PT_TEST_OBSERVED) ? issue : x->multiply;
 }
 
 #define WGMMA(id)                              \

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "runtime/deadline.h"
+#include "runtime/observe.h"
 #include "runtime/thread.h"
 
 /* Kernels of different streams may wait for each other: so many run side by side at least (CUDA: 128 on most devices). */
@@ -219,7 +220,10 @@ static void run(struct pt_cu_command *command, bool is_runner)
     CUcontext reached = command->op.work == PT_CU_KERNEL_LAUNCH ? command->ctx : NULL;
     if (reaches)
         pt_cu_reach(reached);
+    const struct pt_observer *const *observers = command->ctx->engine->backend->observers;
     pt_cu_unlock();
+    if (error == CUDA_SUCCESS && pt_observe_asks_memory(observers))
+        pt_cu_execute_observe(&command->op, observers);
     command->failed = pt_cu_execute_op(&command->op, error);
     pt_cu_lock();
     if (reaches)

@@ -489,6 +489,8 @@ bool pt_cu_op_is_short(const struct pt_cu_op *op);
 bool pt_cu_op_touches_memory(const struct pt_cu_op *op);
 /* execute.c: does it, after nothing (CUDA_SUCCESS) or a context's error: then callbacks alone. */
 CUresult pt_cu_execute_op(struct pt_cu_op *op, CUresult error);
+/* Tells observers what a copy, or a fill, moves: row by row. */
+void pt_cu_execute_observe(const struct pt_cu_op *op, const struct pt_observer *const *observers);
 /* All that is under way in any context is done. */
 void pt_cu_command_drain_all(void);
 /* Waits until nothing of the context is under way. */

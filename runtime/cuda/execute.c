@@ -4,6 +4,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "runtime/observe.h"
+
 enum { PATTERN_BYTES = 8 << 10, POLL_NS = 20000 };
 
 static void copy_box(const struct pt_cu_copy *c)
@@ -75,6 +77,19 @@ static CUresult run_kernel(struct pt_cu_launch *launch)
     if (r != PTERA_OK)
         pt_cu_log("%s", ptera_engine_error(engine));
     return pt_cu_result(r);
+}
+
+void pt_cu_execute_observe(const struct pt_cu_op *op, const struct pt_observer *const *observers)
+{
+    const struct pt_cu_copy *c = &op->copy;
+    for (size_t i = 0; op->work == PT_CU_COPY && i < c->depth * c->height; i++) {
+        size_t z = i / c->height, y = i % c->height;
+        pt_observe_memory(observers, PT_MEMORY_READ, c->from + z * c->from_slice + y * c->from_pitch, c->width);
+        pt_observe_memory(observers, PT_MEMORY_WRITTEN, c->to + z * c->to_slice + y * c->to_pitch, c->width);
+    }
+    for (size_t y = 0; op->work == PT_CU_SET && y < op->set.height; y++)
+        pt_observe_memory(observers, PT_MEMORY_WRITTEN, op->set.to + y * op->set.pitch,
+                          op->set.width * op->set.element_bytes);
 }
 
 static void move(const struct pt_cu_op *op)

@@ -1,0 +1,67 @@
+/* How handlers tell observers what happens: nothing is asked where nobody watches. */
+#ifndef PTERA_BACKEND_INTERP_OBSERVE_H
+#define PTERA_BACKEND_INTERP_OBSERVE_H
+
+#include "backend/interp/async.h"
+#include "backend/observer.h"
+
+enum { PT_OBSERVERS_MAX = 8 };
+
+static inline bool pt_is_observed(const struct pt_frame *f)
+{
+    return f->state->observers;
+}
+
+/* An access by `lanes`, of `bytes` at each one's address. False after pt_fail: it may not happen. */
+#define pt_observe_access PT_LEVEL_NAME(pt_observe_access)
+bool pt_observe_access(const struct pt_code *c, struct pt_frame *f, uint32_t lanes,
+                       const uint64_t *address, uint64_t bytes, uint32_t use);
+/* The same of one lane, now or by the asynchronous operation that it is about to issue. */
+#define pt_observe_lane PT_LEVEL_NAME(pt_observe_lane)
+bool pt_observe_lane(const struct pt_code *c, struct pt_frame *f, uint32_t lane, uint64_t address,
+                     uint64_t bytes, uint32_t use, bool is_async);
+static inline bool pt_observe_async(const struct pt_code *c, struct pt_frame *f, uint32_t lane,
+                                    uint64_t address, uint64_t bytes, bool is_write)
+{
+    return !pt_is_observed(f) ||
+           pt_observe_lane(c, f, lane, address, bytes, is_write ? PT_USE_WRITE : PT_USE_READ, true);
+}
+
+#define pt_observe_sync PT_LEVEL_NAME(pt_observe_sync)
+void pt_observe_sync(const struct pt_code *c, struct pt_frame *f, uint32_t lanes,
+                     struct pt_sync sync);
+/* False if there is no memory. */
+#define pt_observe_issued PT_LEVEL_NAME(pt_observe_issued)
+bool pt_observe_issued(struct pt_async_op *op);
+#define pt_observe_done PT_LEVEL_NAME(pt_observe_done)
+void pt_observe_done(const struct pt_async_op *op);
+#define pt_observe_waited PT_LEVEL_NAME(pt_observe_waited)
+void pt_observe_waited(const struct pt_code *c, struct pt_frame *f, enum pt_async_kind kind,
+                       uint32_t pending, bool is_read);
+#define pt_observe_returned PT_LEVEL_NAME(pt_observe_returned)
+void pt_observe_returned(const struct pt_frame *f);
+
+/* ---- for the decoder: codes before others ---- */
+
+/* Makes the codes before an access from its own. Returns how many. */
+#define pt_observe_make_accesses PT_LEVEL_NAME(pt_observe_make_accesses)
+uint32_t pt_observe_make_accesses(const struct pt_interp_program *p, const struct pt_func *func,
+                                  const struct pt_form *form, const struct pt_code *access,
+                                  bool is_write, uint32_t number,
+                                  struct pt_code codes[PT_OBSERVERS_MAX]);
+/* The code that tells of `n` registers in an array that lives as long as the program. */
+#define pt_observe_make_registers PT_LEVEL_NAME(pt_observe_make_registers)
+struct pt_code pt_observe_make_registers(uint32_t insn, const struct pt_register_use *uses,
+                                         uint32_t n);
+/* Codes before the first instruction of a block, and before every instruction. */
+#define pt_observe_block PT_LEVEL_NAME(pt_observe_block)
+#define pt_observe_instruction PT_LEVEL_NAME(pt_observe_instruction)
+const struct pt_code *pt_observe_block(const struct pt_code *c, struct pt_frame *f);
+const struct pt_code *pt_observe_instruction(const struct pt_code *c, struct pt_frame *f);
+/* Somebody wants to be told of them. */
+#define pt_observe_asks_blocks PT_LEVEL_NAME(pt_observe_asks_blocks)
+#define pt_observe_asks_instructions PT_LEVEL_NAME(pt_observe_asks_instructions)
+bool pt_observe_asks_blocks(const struct pt_interp_program *p);
+bool pt_observe_asks_instructions(const struct pt_interp_program *p);
+
+#endif
