@@ -14,6 +14,7 @@
 #include "runtime/pool.h"
 #include "runtime/print.h"
 #include "runtime/queue.h"
+#include "runtime/twin.h"
 
 enum { PT_ERROR_BYTES = 8192 };
 

@@ -107,12 +107,4 @@ void pt_mem_decommit(void *base, size_t bytes);
  * (ulimit -f; to grow one more would end it by a signal). */
 int pt_mem_file(size_t bytes);
 
-/* Memory with two addresses: `write` for the host, `read` for kernels, which may only read it. */
-struct pt_twin {
-    uint8_t *write, *read;
-    size_t bytes;
-};
-bool pt_twin_map(struct pt_twin *twin, size_t bytes);
-void pt_twin_unmap(struct pt_twin *twin);
-
 #endif

@@ -14,6 +14,7 @@
 #include "runtime/sized.h"
 #include "runtime/slot.h"
 #include "runtime/thread.h"
+#include "runtime/twin.h"
 
 enum { FUNC_STRIDE = 16, VARIABLE_ALIGN = 16 };
 
