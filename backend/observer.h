@@ -1,9 +1,11 @@
-/* Observers: what watches an execution without taking part in it, such as the checks of races and of isolation. An observer
- * gives functions for what it wants to know, and NULL for the rest; the table in backend/interp/observers.c names it.
+/* Observers: what watches an execution without taking part in it, such as the checks of races and
+ * of isolation. An observer gives functions for what it wants to know, and NULL for the rest; a
+ * line of backend/interp/observers.def names it.
  *
- * It watches the programs that are compiled with one of its tests (enum pt_test), and costs nothing in others: where a
- * program is decoded, codes that tell of accesses, instructions and blocks are put before theirs; all else is told behind
- * one test of a flag. Programs that are observed are interpreted.
+ * It watches the programs that are compiled with one of its tests (enum pt_test), and costs nothing
+ * in others: where a program is decoded, codes that tell of accesses, instructions and blocks are
+ * put before theirs; all else is told behind one test of a pointer. Observed programs are
+ * interpreted.
  */
 #ifndef PTERA_BACKEND_OBSERVER_H
 #define PTERA_BACKEND_OBSERVER_H
@@ -31,14 +33,19 @@ struct pt_access {
     const uint64_t *address; /* by lane: generic */
     uint64_t bytes;          /* of each lane */
     uint32_t use;            /* enum pt_use */
-    enum pt_space space;     /* as the instruction says; PT_SPACE_NONE: any */
+    enum pt_space space;     /* as the instruction says; PT_SPACE_GENERIC: it says none */
     enum pt_order order;
     bool is_async; /* of the asynchronous operation that the lanes issue, which may come later */
 };
 
 /* The event's lanes pass on what they know, or learn what others passed on. */
 struct pt_sync {
-    enum { PT_SYNC_RELEASE, PT_SYNC_ACQUIRE, PT_SYNC_JOIN /* both, among the lanes */, PT_SYNC_PHASE /* it is over */ } what;
+    enum {
+        PT_SYNC_RELEASE,
+        PT_SYNC_ACQUIRE,
+        PT_SYNC_JOIN, /* both, among the lanes */
+        PT_SYNC_PHASE /* it is over */
+    } what;
     enum { PT_SYNC_OF_WARP, PT_SYNC_OF_BARRIER, PT_SYNC_OF_MBARRIER } where;
     uint32_t bar;      /* of a barrier: its number, or PT_CLUSTER_BARRIER */
     uint64_t mbarrier; /* of an mbarrier: its address */
@@ -57,26 +64,30 @@ enum pt_memory_event { PT_MEMORY_ALLOCATED, PT_MEMORY_FREED, PT_MEMORY_WRITTEN, 
 struct pt_observer {
     const char *name;
     uint32_t tests; /* enum pt_test */
-    /* What threads do. `access` returns false if the access may not happen: then warp->fault is set, and the warp stops. */
+    /* What threads do. `access` returns false if the access may not happen: then warp->fault is
+     * set, and the warp stops. */
     bool (*access)(const struct pt_event *e, const struct pt_access *access);
     void (*sync)(const struct pt_event *e, const struct pt_sync *sync);
     void (*instruction)(const struct pt_event *e);
     void (*block)(const struct pt_event *e); /* its first instruction */
     void (*registers)(const struct pt_event *e, const struct pt_register_use *uses, uint32_t n);
-    /* Asynchronous operations: issued (false: no memory), and done, its mbarrier being about to say so. */
+    /* Asynchronous operations: issued (false: no memory), and done, its mbarrier being about to say
+     * so. */
     bool (*issued)(const struct pt_event *e, struct pt_async_op *op);
     void (*done)(const struct pt_async_op *op);
-    /* The lanes have waited for groups of a kind but the youngest `pending`; with `is_read`, only for what they read. */
+    /* The lanes have waited for groups of a kind but the youngest `pending`; with `is_read`, only
+     * for what they read. */
     void (*waited)(const struct pt_event *e, uint32_t kind, uint32_t pending, bool is_read);
     /* An activation of a function ends, and its registers with it. */
     void (*returned)(const struct pt_frame *f);
     /* What hosts do: of any thread. */
     void (*launched)(const struct pt_launch *launch, bool is_over);
     void (*memory)(enum pt_memory_event event, uint64_t address, uint64_t bytes);
-    /* Of observers in backend/interp: makes a code of its own to stand before an access, from a copy of the access's code,
-     * instead of the one that calls `access`. `number` tells the function's accesses apart. False: none is needed. */
-    bool (*place)(struct pt_code *test, const struct pt_func *func, const struct pt_form *form, bool is_write,
-                  uint32_t number);
+    /* Of observers in backend/interp: makes a code of its own to stand before an access, from a
+     * copy of the access's code, instead of the one that calls `access`. `number` tells the
+     * function's accesses apart. False: none is needed. */
+    bool (*place)(struct pt_code *test, const struct pt_func *func, const struct pt_form *form,
+                  bool is_write, uint32_t number);
 };
 
 #endif

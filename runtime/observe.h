@@ -5,7 +5,8 @@
 #include "backend/observer.h"
 
 static inline void pt_observe_memory(const struct pt_observer *const *observers,
-                                     enum pt_memory_event event, const void *address, uint64_t bytes)
+                                     enum pt_memory_event event, const void *address,
+                                     uint64_t bytes)
 {
     for (; *observers; observers++)
         if ((*observers)->memory)
@@ -29,7 +30,7 @@ static inline void pt_observe_launch(const struct pt_observer *const *observers,
             (*observers)->launched(launch, is_over);
 }
 
-/* The tests of programs that all launches are compiled with: PT_TEST_OBSERVED where somebody watches them. */
+/* The tests that all launches are compiled with: PT_TEST_OBSERVED where somebody watches them. */
 static inline uint32_t pt_observe_tests(const struct pt_observer *const *observers)
 {
     uint32_t tests = 0;

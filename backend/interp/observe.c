@@ -93,8 +93,8 @@ void pt_observe_returned(const struct pt_frame *f)
 
 /* ---- codes before others --------------------------------------------------------------------- */
 
-/* What is misaligned, or leaves its window, is left to the access, which reports it. o[0] is the use, o[4] the observer's
- * place in the list: no address uses these. */
+/* What is misaligned, or leaves its window, is left to the access, which reports it. o[0] is the
+ * use, o[4] the observer's place in the list: no address uses these. */
 enum { USE = 0, OBSERVER = 4 };
 
 PT_HANDLER(before_access)
