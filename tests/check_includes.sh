@@ -28,7 +28,7 @@ for floor in object llvm emit analysis value memory warp control process; do
 done
 check backend/jit "$jit"
 check runtime 'runtime/[a-z_]*\.(h|def)"|backend/(exec|native|observer)\.h|frontend/|ir/|ptera.h' cuda cudart compilers ocelot
-check runtime/cuda 'runtime/cuda/|runtime/[a-z_]*\.h"|backend/semantics/tensormap_encode.h|frontend/|ir/'
+check runtime/cuda 'runtime/cuda/|runtime/[a-z_]*\.h"|backend/semantics/tensormap_encode.h|frontend/|ir/|ptera.h'
 check runtime/cudart 'runtime/cudart/|runtime/cuda/(abi|vendor).h'
 check runtime/compilers 'runtime/compilers/|frontend/|ir/'
 check runtime/ocelot 'runtime/ocelot/|ptera.h'

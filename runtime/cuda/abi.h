@@ -1,6 +1,7 @@
-/* The binary interface of CUDA's driver library, version 13.0, as far as Ptera answers it: numbers, layouts and names that
- * programs are compiled against, stated anew. Programs may include it in place of NVIDIA's header; cuda.def declares the calls.
- * Names and members are CUDA's. tests/cuda/abi.c compares it with NVIDIA's header where that is installed. */
+/* The binary interface of CUDA's driver library, version 13.0, as far as Ptera answers it: numbers,
+ * layouts and names that programs are compiled against, stated anew. Programs may include it in
+ * place of NVIDIA's header; cuda.def declares the calls. Names and members are CUDA's.
+ * tests/cuda/abi.c compares it with NVIDIA's header where that is installed. */
 #ifndef PTERA_CUDA_ABI_H
 #define PTERA_CUDA_ABI_H
 
@@ -13,7 +14,7 @@ extern "C" {
 
 #define CUDA_VERSION 13000
 
-/* ---- handles ------------------------------------------------------------------------------------------- */
+/* ---- handles --------------------------------------------------------------------------------- */
 
 typedef unsigned long long CUdeviceptr;
 typedef int CUdevice;
@@ -66,7 +67,7 @@ typedef enum cudaError_enum {
 #undef X
 } CUresult;
 
-/* ---- devices, contexts --------------------------------------------------------------------------------- */
+/* ---- devices, contexts ----------------------------------------------------------------------- */
 
 typedef enum CUdevice_attribute_enum {
 #define X(name, id, ...) CU_DEVICE_ATTRIBUTE_##name = id,
@@ -139,7 +140,7 @@ typedef enum CUsharedconfig_enum {
     CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE
 } CUsharedconfig;
 
-/* ---- modules, functions -------------------------------------------------------------------------------- */
+/* ---- modules, functions ---------------------------------------------------------------------- */
 
 typedef enum CUjit_option_enum {
     CU_JIT_MAX_REGISTERS,
@@ -205,7 +206,7 @@ typedef enum CUfunction_attribute_enum {
 typedef size_t (*CUoccupancyB2DSize)(int blockSize);
 enum { CU_OCCUPANCY_DEFAULT = 0, CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE = 1 };
 
-/* ---- launches ------------------------------------------------------------------------------------------ */
+/* ---- launches -------------------------------------------------------------------------------- */
 
 typedef enum CUlaunchAttributeID_enum {
     CU_LAUNCH_ATTRIBUTE_IGNORE,
@@ -280,7 +281,7 @@ typedef struct CUlaunchConfig_st {
 typedef void (*CUhostFn)(void *userData);
 typedef void (*CUstreamCallback)(CUstream stream, CUresult status, void *userData);
 
-/* ---- streams, events ----------------------------------------------------------------------------------- */
+/* ---- streams, events ------------------------------------------------------------------------- */
 
 enum { CU_STREAM_DEFAULT = 0, CU_STREAM_NON_BLOCKING = 1 };
 enum {
@@ -336,7 +337,7 @@ typedef enum CUstreamCaptureMode_enum {
 } CUstreamCaptureMode;
 enum { CU_STREAM_ADD_CAPTURE_DEPENDENCIES, CU_STREAM_SET_CAPTURE_DEPENDENCIES };
 
-/* ---- memory -------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 typedef enum CUmemorytype_enum {
     CU_MEMORYTYPE_HOST = 1,
@@ -561,7 +562,7 @@ typedef enum CUmemPool_attribute_enum {
     CU_MEMPOOL_ATTR_USED_MEM_HIGH
 } CUmemPool_attribute;
 
-/* ---- graphs -------------------------------------------------------------------------------------------- */
+/* ---- graphs ---------------------------------------------------------------------------------- */
 
 typedef enum CUgraphNodeType_enum {
     CU_GRAPH_NODE_TYPE_KERNEL,
@@ -685,7 +686,7 @@ typedef struct CUgraphExecUpdateResultInfo_st {
     CUgraphNode errorNode, errorFromNode;
 } CUgraphExecUpdateResultInfo;
 
-/* ---- looking up entries -------------------------------------------------------------------------------- */
+/* ---- looking up entries ---------------------------------------------------------------------- */
 
 typedef enum CUdriverProcAddressQueryResult_enum {
     CU_GET_PROC_ADDRESS_SUCCESS,
@@ -698,7 +699,7 @@ enum {
     CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM = 2
 };
 
-/* ---- tensor maps --------------------------------------------------------------------------------------- */
+/* ---- tensor maps ----------------------------------------------------------------------------- */
 
 typedef struct CUtensorMap_st {
     cuuint64_t opaque[16];
@@ -750,14 +751,14 @@ typedef enum CUtensorMapFloatOOBfill_enum {
     CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA
 } CUtensorMapFloatOOBfill;
 
-/* ---- messages about errors ----------------------------------------------------------------------------- */
+/* ---- messages about errors ------------------------------------------------------------------- */
 
 typedef enum CUlogLevel_enum { CU_LOG_LEVEL_ERROR, CU_LOG_LEVEL_WARNING } CUlogLevel;
 typedef struct CUlogsCallbackEntry_st *CUlogsCallbackHandle;
 typedef void (*CUlogsCallback)(void *data, CUlogLevel level, char *message, size_t length);
 typedef unsigned CUlogIterator;
 
-/* ---- the calls ----------------------------------------------------------------------------------------- */
+/* ---- the calls ------------------------------------------------------------------------------- */
 
 #if defined(__GNUC__)
 #define PTERA_CUDA_API __attribute__((visibility("default")))

@@ -1,5 +1,6 @@
-/* Telling of launches and copies, to who wants to know: lines of the log, and the table of `ptera exec --summary`. */
-#include "runtime/cuda/driver.h"
+/* Telling of launches and copies, to who wants to know: lines of the log, and the table of `ptera
+ * exec --summary`. */
+#include "runtime/cuda/account.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,6 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/cuda/lock.h"
+#include "runtime/cuda/log.h"
+#include "runtime/cuda/op.h"
+#include "runtime/cuda/range.h"
 #include "runtime/cuda/summary.h"
 #include "runtime/deadline.h"
 
@@ -35,12 +40,12 @@ __attribute__((destructor)) static void close_summary(void)
     summary = NULL;
 }
 
-bool pt_cu_accounts(void)
+bool pt_cu_account_is_on(void)
 {
-    return summary || pt_cu_logs(PT_CU_LOG_LAUNCH);
+    return summary || pt_cu_log_is_on(PT_CU_LOG_LAUNCH);
 }
 
-/* ---- kernels ------------------------------------------------------------------------------------------- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 static uint64_t hash_of(const char *name) /* FNV-1a; never 0 */
 {
@@ -113,9 +118,9 @@ static void log_launch(const char *what, const struct pt_launched *l, ptera_resu
                                               : "native";
     if (l->compile_ns)
         snprintf(compiled, sizeof compiled, ", compiled in %.3f ms", (double)l->compile_ns * 1e-6);
-    pt_cu_log("launch: %s: %s%s%s%s%s, ran for %.3f ms%s", what, engine, *l->why ? " (" : "",
-              l->why, *l->why ? ")" : "", compiled, (double)l->run_ns * 1e-6,
-              result == PTERA_OK ? "" : ", failed");
+    pt_cu_log_print("launch: %s: %s%s%s%s%s, ran for %.3f ms%s", what, engine, *l->why ? " (" : "",
+                    l->why, *l->why ? ")" : "", compiled, (double)l->run_ns * 1e-6,
+                    result == PTERA_OK ? "" : ", failed");
 }
 
 ptera_result pt_cu_account_launch(struct pt_job *job)
@@ -130,25 +135,25 @@ ptera_result pt_cu_account_launch(struct pt_job *job)
     ptera_result r = pt_launch_run(job, &launched);
     if (row)
         add_launch(row, &launched, r);
-    if (pt_cu_logs(PT_CU_LOG_LAUNCH))
+    if (pt_cu_log_is_on(PT_CU_LOG_LAUNCH))
         log_launch(what, &launched, r);
     return r;
 }
 
-/* ---- copies -------------------------------------------------------------------------------------------- */
+/* ---- copies ---------------------------------------------------------------------------------- */
 
 /* Managed memory counts as the device's. */
 static bool is_device(const void *address)
 {
-    const struct pt_cu_range *range = pt_cu_find((uintptr_t)address);
+    const struct pt_cu_range *range = pt_cu_range_find((uintptr_t)address);
     return range && range->memory != PT_CU_HOST && range->memory != PT_CU_REGISTERED;
 }
 
 static enum pt_summary_move kind_of(const struct pt_cu_copy *copy)
 {
-    pt_cu_lock();
+    pt_cu_lock_take();
     bool to = is_device(copy->to), from = is_device(copy->from);
-    pt_cu_unlock();
+    pt_cu_lock_release();
     return to     ? (from ? PT_SUMMARY_ON_DEVICE : PT_SUMMARY_TO_DEVICE)
            : from ? PT_SUMMARY_FROM_DEVICE
                   : PT_SUMMARY_ON_HOST;

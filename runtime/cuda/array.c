@@ -1,6 +1,15 @@
-/* Arrays: memory of textures and surfaces, in rows of elements with up to four channels; mipmapped ones with a level for each
- * size. */
+/* Arrays: memory of textures and surfaces, in rows of elements with up to four channels; mipmapped
+ * ones with a level for each size. */
+#include "runtime/cuda/array.h"
+
+#include "runtime/cuda/block.h"
+#include "runtime/cuda/command.h"
+#include "runtime/cuda/context_list.h"
+#include "runtime/cuda/current.h"
 #include "runtime/cuda/driver.h"
+#include "runtime/cuda/entry.h"
+#include "runtime/cuda/handle.h"
+#include "runtime/cuda/range.h"
 
 enum { ROW_ALIGN = 32, LEVELS_MAX = 17 };
 
@@ -44,7 +53,8 @@ static CUresult check_descriptor(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
     const unsigned known = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP |
                            CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_DEPTH_TEXTURE;
-    bool is_layered = (d->Flags & CUDA_ARRAY3D_LAYERED) != 0, is_cube = (d->Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
+    bool is_layered = (d->Flags & CUDA_ARRAY3D_LAYERED) != 0,
+         is_cube = (d->Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
     if (!d->Width || !is_within(d) || !channel_bytes(d->Format))
         return CUDA_ERROR_INVALID_VALUE;
     if (d->NumChannels != 1 && d->NumChannels != 2 && d->NumChannels != 4)
@@ -53,7 +63,8 @@ static CUresult check_descriptor(const CUDA_ARRAY3D_DESCRIPTOR *d)
         return CUDA_ERROR_NOT_SUPPORTED;
     if (d->Depth && !d->Height && !is_layered)
         return CUDA_ERROR_INVALID_VALUE;
-    if (is_cube && (d->Width != d->Height || (is_layered ? !d->Depth || d->Depth % 6 : d->Depth != 6)))
+    if (is_cube &&
+        (d->Width != d->Height || (is_layered ? !d->Depth || d->Depth % 6 : d->Depth != 6)))
         return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;
 }
@@ -73,7 +84,7 @@ static size_t bytes_of(const struct CUarray_st *a)
 
 static CUarray new_array(CUcontext ctx, const CUDA_ARRAY3D_DESCRIPTOR *descriptor)
 {
-    CUarray a = pt_cu_new(PT_CU_ARRAY, sizeof *a);
+    CUarray a = pt_cu_handle_new(PT_CU_ARRAY, sizeof *a);
     if (!a)
         return NULL;
     a->ctx = ctx;
@@ -91,16 +102,16 @@ void pt_cu_array_delete(CUarray array)
         place = &(*place)->next;
     *place = array->next;
     if (array->texels)
-        pt_cu_free(array->texels);
+        pt_cu_block_free(array->texels);
     if (array->mipmap && array->mipmap->levels[0] == array)
-        pt_cu_delete(array->mipmap);
-    pt_cu_delete(array);
+        pt_cu_handle_delete(array->mipmap);
+    pt_cu_handle_delete(array);
 }
 
 static CUresult create(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *descriptor)
 {
     CUcontext ctx;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r == CUDA_SUCCESS)
         r = out && descriptor ? check_descriptor(descriptor) : CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS)
@@ -108,7 +119,7 @@ static CUresult create(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *descriptor)
     CUarray a = new_array(ctx, descriptor);
     if (!a)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    r = pt_cu_alloc(ctx, bytes_of(a), PT_CU_TEXELS, &a->texels);
+    r = pt_cu_block_alloc(ctx, bytes_of(a), PT_CU_TEXELS, &a->texels);
     if (r != CUDA_SUCCESS) {
         pt_cu_array_delete(a);
         return r;
@@ -138,8 +149,9 @@ CUresult cuArray3DCreate_v2(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *descr
 
 static CUresult check_array(CUarray array)
 {
-    CUresult r = pt_cu_check_init();
-    return r == CUDA_SUCCESS && !pt_cu_is(array, PT_CU_ARRAY) ? CUDA_ERROR_INVALID_HANDLE : r;
+    CUresult r = pt_cu_driver_check();
+    return r == CUDA_SUCCESS && !pt_cu_handle_is(array, PT_CU_ARRAY) ? CUDA_ERROR_INVALID_HANDLE
+                                                                     : r;
 }
 
 static CUresult destroy(CUarray array)
@@ -149,8 +161,8 @@ static CUresult destroy(CUarray array)
         r = CUDA_ERROR_INVALID_HANDLE;
     if (r != CUDA_SUCCESS)
         return r;
-    r = pt_cu_drain(array->ctx);
-    if (pt_cu_is(array, PT_CU_ARRAY))
+    r = pt_cu_command_drain(array->ctx);
+    if (pt_cu_handle_is(array, PT_CU_ARRAY))
         pt_cu_array_delete(array);
     return r;
 }
@@ -189,7 +201,7 @@ CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *descriptor, CUarray arra
     return API(get_descriptor_2d(descriptor, array));
 }
 
-/* ---- mipmapped arrays ---------------------------------------------------------------------------------- */
+/* ---- mipmapped arrays ------------------------------------------------------------------------ */
 
 static size_t halve(size_t n, bool layered)
 {
@@ -209,7 +221,8 @@ static unsigned count_levels(const CUDA_ARRAY3D_DESCRIPTOR *d)
 }
 
 /* All levels lie in one piece of memory. */
-static CUresult make_levels(CUmipmappedArray m, CUcontext ctx, CUDA_ARRAY3D_DESCRIPTOR d, unsigned n)
+static CUresult make_levels(CUmipmappedArray m, CUcontext ctx, CUDA_ARRAY3D_DESCRIPTOR d,
+                            unsigned n)
 {
     bool layered = (d.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
     size_t bytes = 0;
@@ -224,7 +237,7 @@ static CUresult make_levels(CUmipmappedArray m, CUcontext ctx, CUDA_ARRAY3D_DESC
         d.Height = halve(d.Height, false);
         d.Depth = halve(d.Depth, layered);
     }
-    CUresult r = pt_cu_alloc(ctx, bytes, PT_CU_TEXELS, &m->levels[0]->texels);
+    CUresult r = pt_cu_block_alloc(ctx, bytes, PT_CU_TEXELS, &m->levels[0]->texels);
     if (r != CUDA_SUCCESS)
         return r;
     uint8_t *data = (uint8_t *)(uintptr_t)m->levels[0]->texels->first;
@@ -239,20 +252,21 @@ static CUresult make_levels(CUmipmappedArray m, CUcontext ctx, CUDA_ARRAY3D_DESC
 static void delete_mipmap(CUmipmappedArray m)
 {
     if (!m->n_levels)
-        pt_cu_delete(m);
+        pt_cu_handle_delete(m);
     for (unsigned i = m->n_levels; i-- > 0;)
         pt_cu_array_delete(m->levels[i]);
 }
 
-static CUresult create_mipmap(CUmipmappedArray *out, const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned levels)
+static CUresult create_mipmap(CUmipmappedArray *out, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
+                              unsigned levels)
 {
     CUcontext ctx;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r == CUDA_SUCCESS)
         r = out && descriptor && levels ? check_descriptor(descriptor) : CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS)
         return r;
-    CUmipmappedArray m = pt_cu_new(PT_CU_MIPMAP, sizeof *m);
+    CUmipmappedArray m = pt_cu_handle_new(PT_CU_MIPMAP, sizeof *m);
     if (!m)
         return CUDA_ERROR_OUT_OF_MEMORY;
     unsigned most = count_levels(descriptor);
@@ -264,15 +278,16 @@ static CUresult create_mipmap(CUmipmappedArray *out, const CUDA_ARRAY3D_DESCRIPT
     return r;
 }
 
-CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned levels)
+CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
+                                unsigned levels)
 {
     return API(create_mipmap(array, descriptor, levels));
 }
 
 static CUresult check_mipmap(CUmipmappedArray m)
 {
-    CUresult r = pt_cu_check_init();
-    return r == CUDA_SUCCESS && !pt_cu_is(m, PT_CU_MIPMAP) ? CUDA_ERROR_INVALID_HANDLE : r;
+    CUresult r = pt_cu_driver_check();
+    return r == CUDA_SUCCESS && !pt_cu_handle_is(m, PT_CU_MIPMAP) ? CUDA_ERROR_INVALID_HANDLE : r;
 }
 
 static CUresult get_level(CUarray *level, CUmipmappedArray m, unsigned index)
@@ -295,8 +310,8 @@ static CUresult destroy_mipmap(CUmipmappedArray m)
     CUresult r = check_mipmap(m);
     if (r != CUDA_SUCCESS)
         return r;
-    r = pt_cu_drain(m->levels[0]->ctx);
-    if (pt_cu_is(m, PT_CU_MIPMAP))
+    r = pt_cu_command_drain(m->levels[0]->ctx);
+    if (pt_cu_handle_is(m, PT_CU_MIPMAP))
         delete_mipmap(m);
     return r;
 }

@@ -1,11 +1,19 @@
-/* Blocks of device memory: made, kept when they are freed, freed as soon as nothing is under way. */
-#include "runtime/cuda/driver.h"
+/* Blocks of device memory: made, kept when they are freed, freed as soon as nothing is under
+ * way. */
+#include "runtime/cuda/block.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Freed blocks wait here to be used again for the same size: mapping anew takes several system calls, and the system clears pages. Large ones do
- * if they are a pool's; kernels that use others after they were freed are to be found out. */
+#include "runtime/cuda/context_list.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/range.h"
+#include "runtime/cuda/trap.h"
+#include "runtime/engine.h"
+
+/* Freed blocks wait here to be used again for the same size: mapping anew takes several system
+ * calls, and the system clears pages. Large ones do if they are a pool's; kernels that use others
+ * after they were freed are to be found out. */
 enum { KEPT_BYTES = 1 << 20, KEPT_SUM = 256 << 20 };
 
 static size_t round_up(size_t bytes)
@@ -81,8 +89,8 @@ static struct pt_cu_range *new_block(CUcontext ctx, size_t bytes)
     return range;
 }
 
-/* What there is room for. Pinned memory is the host's; managed memory may be more than devices have, and the host: pages come as they
- * are used. */
+/* What there is room for. Pinned memory is the host's; managed memory may be more than devices
+ * have, and the host: pages come as they are used. */
 static bool has_room(CUcontext ctx, size_t bytes, enum pt_cu_memory memory)
 {
     size_t all = pt_cu_driver.device_bytes, used = pt_cu_driver.devices[ctx->device].used_bytes;
@@ -90,7 +98,8 @@ static bool has_room(CUcontext ctx, size_t bytes, enum pt_cu_memory memory)
            (bytes <= all && (memory == PT_CU_HOST || used <= all - bytes));
 }
 
-CUresult pt_cu_alloc(CUcontext ctx, size_t bytes, enum pt_cu_memory memory, struct pt_cu_range **out)
+CUresult pt_cu_block_alloc(CUcontext ctx, size_t bytes, enum pt_cu_memory memory,
+                           struct pt_cu_range **out)
 {
     size_t charged = memory == PT_CU_MANAGED || memory == PT_CU_HOST ? 0 : bytes;
     if (!has_room(ctx, bytes, memory))
@@ -107,7 +116,7 @@ CUresult pt_cu_alloc(CUcontext ctx, size_t bytes, enum pt_cu_memory memory, stru
                                   .device = ctx->device,
                                   .charged = charged,
                                   .fd = -1};
-    if (!pt_cu_enter_range(range)) {
+    if (!pt_cu_range_enter(range)) {
         pt_mem_free(&ctx->engine->mem, (void *)(uintptr_t)range->first, PT_MEM_BUFFER);
         free(range);
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -118,14 +127,14 @@ CUresult pt_cu_alloc(CUcontext ctx, size_t bytes, enum pt_cu_memory memory, stru
     return CUDA_SUCCESS;
 }
 
-void pt_cu_free(struct pt_cu_range *range)
+void pt_cu_block_free(struct pt_cu_range *range)
 {
-    pt_cu_leave_range(range);
+    pt_cu_range_leave(range);
     if (!range->keep || !range->keep(range))
-        pt_cu_release(range);
+        pt_cu_block_release(range);
 }
 
-void pt_cu_release(struct pt_cu_range *range)
+void pt_cu_block_release(struct pt_cu_range *range)
 {
     CUcontext ctx = range->ctx;
     pt_cu_driver.devices[range->device].used_bytes -= range->charged;
@@ -137,20 +146,20 @@ void pt_cu_release(struct pt_cu_range *range)
     free(range);
 }
 
-void pt_cu_free_later(struct pt_cu_range *range)
+void pt_cu_block_free_later(struct pt_cu_range *range)
 {
     CUcontext ctx = range->ctx;
     range->is_going = true;
     range->doomed = ctx->doomed;
     ctx->doomed = range;
-    pt_cu_free_doomed(ctx);
+    pt_cu_block_free_doomed(ctx);
 }
 
-void pt_cu_free_doomed(CUcontext ctx)
+void pt_cu_block_free_doomed(CUcontext ctx)
 {
     while (!ctx->pending && ctx->doomed) {
         struct pt_cu_range *range = ctx->doomed;
         ctx->doomed = range->doomed;
-        pt_cu_free(range);
+        pt_cu_block_free(range);
     }
 }

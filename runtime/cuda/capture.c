@@ -1,15 +1,37 @@
-/* Stream capture: work given to streams becomes nodes of a graph. */
-#include "runtime/cuda/graph.h"
+/* Stream capture: work given to streams becomes nodes of a graph.
+ *
+ * A stream is in one of two states: not captured (stream->capture is NULL), or part of one capture.
+ * not captured -> captured   cuStreamBeginCapture: it is the capture's origin; it waits for an
+ * event that was recorded in a captured stream: it joins captured -> not captured   the origin ends
+ * the capture, or the stream is destroyed A capture goes from active to ended, perhaps by way of
+ * invalidated: active -> invalidated      (is_spoilt) a stream or event of it is used as a capture
+ * forbids active -> ended            (origin NULL) cuStreamEndCapture in the origin: the graph is
+ * the program's, if all streams that joined have been waited for invalidated -> ended
+ * cuStreamEndCapture: an error, and the graph is destroyed unless the program gave it either ->
+ * ended            the origin is destroyed Events recorded in it hold an ended capture until they
+ * are recorded anew or destroyed. */
+#include "runtime/cuda/capture.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/cuda/context_list.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/entry.h"
+#include "runtime/cuda/event.h"
+#include "runtime/cuda/graph.h"
+#include "runtime/cuda/graph_memory.h"
+#include "runtime/cuda/handle.h"
+#include "runtime/cuda/op.h"
+#include "runtime/cuda/stream.h"
+#include "runtime/cuda/thread.h"
+
 struct pt_cu_capture {
-    unsigned refs;          /* of streams and events */
+    unsigned refs; /* of streams and events */
     uint64_t id;
     CUgraph graph;
-    bool is_given;          /* the graph is the program's */
-    CUstream origin;        /* where it began; NULL: over */
+    bool is_given;   /* the graph is the program's */
+    CUstream origin; /* where it began; NULL: over */
     CUstreamCaptureMode mode;
     uint64_t thread;
     bool is_spoilt;
@@ -17,7 +39,7 @@ struct pt_cu_capture {
 
 static size_t n_captures; /* that have not ended */
 
-/* ---- who takes part ------------------------------------------------------------------------------------ */
+/* ---- who takes part -------------------------------------------------------------------------- */
 
 static void put(struct pt_cu_capture *capture)
 {
@@ -84,7 +106,7 @@ void pt_cu_capture_forget(CUevent event)
     event->capture = NULL;
 }
 
-/* ---- what is allowed ----------------------------------------------------------------------------------- */
+/* ---- what is allowed ------------------------------------------------------------------------- */
 
 CUresult pt_cu_capture_spoil(CUstream stream, CUresult error)
 {
@@ -95,7 +117,8 @@ CUresult pt_cu_capture_spoil(CUstream stream, CUresult error)
 
 CUresult pt_cu_capture_forbid(CUstream stream)
 {
-    return stream->capture ? pt_cu_capture_spoil(stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) : CUDA_SUCCESS;
+    return stream->capture ? pt_cu_capture_spoil(stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
+                           : CUDA_SUCCESS;
 }
 
 CUresult pt_cu_capture_forbid_event(CUevent event)
@@ -132,10 +155,10 @@ static bool forbids_unsafe(const struct pt_cu_capture *capture, const struct pt_
 CUresult pt_cu_capture_forbid_unsafe(void)
 {
     CUresult r = CUDA_SUCCESS;
-    const struct pt_cu_thread *thread = n_captures ? pt_cu_thread() : NULL;
+    const struct pt_cu_thread *thread = n_captures ? pt_cu_thread_get() : NULL;
     if (!thread)
         return CUDA_SUCCESS;
-    for (CUcontext ctx = pt_cu_next_context(NULL); ctx; ctx = pt_cu_next_context(ctx))
+    for (CUcontext ctx = pt_cu_context_list_next(NULL); ctx; ctx = pt_cu_context_list_next(ctx))
         for (CUstream s = ctx->streams; s; s = s->next)
             if (s->capture && forbids_unsafe(s->capture, thread))
                 r = pt_cu_capture_forbid(s);
@@ -162,7 +185,7 @@ CUresult pt_cu_capture_check(CUstream stream)
                     : CUDA_SUCCESS;
 }
 
-/* ---- nodes --------------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static CUgraphNodeType type_of(enum pt_cu_work work)
 {
@@ -191,11 +214,17 @@ static CUgraphNodeType type_of(enum pt_cu_work work)
 static CUDA_MEMCPY3D describe_copy(const struct pt_cu_copy *c)
 {
     return (CUDA_MEMCPY3D){
-        .srcMemoryType = CU_MEMORYTYPE_UNIFIED, .srcDevice = (uintptr_t)c->from, .srcPitch = c->from_pitch,
+        .srcMemoryType = CU_MEMORYTYPE_UNIFIED,
+        .srcDevice = (uintptr_t)c->from,
+        .srcPitch = c->from_pitch,
         .srcHeight = c->from_pitch ? c->from_slice / c->from_pitch : 0,
-        .dstMemoryType = CU_MEMORYTYPE_UNIFIED, .dstDevice = (uintptr_t)c->to, .dstPitch = c->to_pitch,
+        .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
+        .dstDevice = (uintptr_t)c->to,
+        .dstPitch = c->to_pitch,
         .dstHeight = c->to_pitch ? c->to_slice / c->to_pitch : 0,
-        .WidthInBytes = c->width, .Height = c->height, .Depth = c->depth,
+        .WidthInBytes = c->width,
+        .Height = c->height,
+        .Depth = c->depth,
     };
 }
 
@@ -205,8 +234,8 @@ static void describe(CUgraphNode node, const struct CUstream_st *stream)
     if (op->work == PT_CU_COPY)
         node->copy = describe_copy(&op->copy);
     if (op->work == PT_CU_SET)
-        node->set = (CUDA_MEMSET_NODE_PARAMS){(uintptr_t)op->set.to, op->set.pitch, op->set.value, op->set.element_bytes,
-                                              op->set.width, op->set.height};
+        node->set = (CUDA_MEMSET_NODE_PARAMS){(uintptr_t)op->set.to, op->set.pitch, op->set.value,
+                                              op->set.element_bytes, op->set.width, op->set.height};
     if (op->work == PT_CU_RECORD)
         node->event = op->record.event;
     if (op->work == PT_CU_KERNEL_LAUNCH)
@@ -216,10 +245,10 @@ static void describe(CUgraphNode node, const struct CUstream_st *stream)
 /* A new node behind the stream's last ones, which it takes the place of. */
 static CUresult append(CUstream stream, CUgraphNodeType type, CUgraphNode *out)
 {
-    CUgraphNode node = pt_cu_node_new(stream->capture->graph, type, stream->ctx);
+    CUgraphNode node = pt_cu_graph_node_new(stream->capture->graph, type, stream->ctx);
     bool ok = node != NULL;
     for (size_t i = 0; ok && i < stream->n_capture_tail; i++)
-        ok = pt_cu_node_after(node, stream->capture_tail[i]);
+        ok = pt_cu_graph_node_after(node, stream->capture_tail[i]);
     ok = ok && set_tail(stream, &node, 1, false);
     *out = node;
     return ok ? CUDA_SUCCESS : pt_cu_capture_spoil(stream, CUDA_ERROR_OUT_OF_MEMORY);
@@ -233,7 +262,7 @@ CUresult pt_cu_capture_add(CUstream stream, struct pt_cu_op *op)
         pt_cu_op_drop(op);
         return r;
     }
-    r = pt_cu_node_take(node, op);
+    r = pt_cu_graph_node_take(node, op);
     describe(node, stream);
     return r;
 }
@@ -255,7 +284,7 @@ CUresult pt_cu_capture_alloc(CUstream stream, size_t bytes, CUdeviceptr *address
         r = append(stream, CU_GRAPH_NODE_TYPE_MEM_ALLOC, &node);
     if (r != CUDA_SUCCESS)
         return pt_cu_capture_spoil(stream, r);
-    r = pt_cu_node_set_alloc(node, &p);
+    r = pt_cu_graph_memory_set_alloc(node, &p);
     *address = p.dptr;
     return r == CUDA_SUCCESS ? r : spoil_node(stream, node, r);
 }
@@ -264,13 +293,13 @@ CUresult pt_cu_capture_free(CUstream stream, CUdeviceptr address)
 {
     CUgraphNode node;
     CUresult r = pt_cu_capture_check(stream);
-    if (r == CUDA_SUCCESS && !pt_cu_graph_block_at(address))
+    if (r == CUDA_SUCCESS && !pt_cu_graph_memory_block_at(address))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
         r = append(stream, CU_GRAPH_NODE_TYPE_MEM_FREE, &node);
     if (r != CUDA_SUCCESS)
         return pt_cu_capture_spoil(stream, r);
-    r = pt_cu_node_set_free(node, address);
+    r = pt_cu_graph_memory_set_free(node, address);
     return r == CUDA_SUCCESS ? r : spoil_node(stream, node, r);
 }
 
@@ -278,10 +307,10 @@ CUresult pt_cu_capture_child(CUstream stream, CUgraph graph)
 {
     CUgraphNode node;
     CUresult r = append(stream, CU_GRAPH_NODE_TYPE_GRAPH, &node);
-    return r == CUDA_SUCCESS ? pt_cu_node_set_child(node, graph) : r;
+    return r == CUDA_SUCCESS ? pt_cu_graph_node_set_child(node, graph) : r;
 }
 
-/* ---- events -------------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 /* The event stands for the stream's last nodes. */
 CUresult pt_cu_capture_record(CUstream stream, CUevent event)
@@ -326,14 +355,16 @@ CUresult pt_cu_capture_wait(CUstream stream, CUevent event, unsigned flags)
         return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
     if (!stream->capture)
         join(stream, event->capture);
-    return set_tail(stream, event->captured, event->n_captured, true) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    return set_tail(stream, event->captured, event->n_captured, true) ? CUDA_SUCCESS
+                                                                      : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* ---- beginning and ending ------------------------------------------------------------------------------ */
+/* ---- beginning and ending -------------------------------------------------------------------- */
 
-static CUresult begin(CUstream stream, CUgraph graph, const CUgraphNode *nodes, size_t n, CUstreamCaptureMode mode)
+static CUresult begin(CUstream stream, CUgraph graph, const CUgraphNode *nodes, size_t n,
+                      CUstreamCaptureMode mode)
 {
-    struct pt_cu_thread *thread = pt_cu_thread();
+    struct pt_cu_thread *thread = pt_cu_thread_get();
     if ((unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED)
         return CUDA_ERROR_INVALID_VALUE;
     if (stream == stream->ctx->null_stream)
@@ -352,7 +383,7 @@ static CUresult begin(CUstream stream, CUgraph graph, const CUgraphNode *nodes, 
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     capture->is_given = graph != NULL;
-    capture->id = pt_cu_new_id();
+    capture->id = pt_cu_handle_new_id();
     capture->origin = stream;
     capture->mode = mode;
     capture->thread = thread->id;
@@ -364,36 +395,39 @@ static CUresult begin(CUstream stream, CUgraph graph, const CUgraphNode *nodes, 
 static CUresult begin_capture(CUstream null, CUstream given, CUstreamCaptureMode mode)
 {
     CUstream stream;
-    CUresult r = pt_cu_stream(null, given, &stream);
+    CUresult r = pt_cu_stream_find(null, given, &stream);
     return r == CUDA_SUCCESS ? begin(stream, NULL, NULL, 0, mode) : r;
 }
 
-PER_THREAD_API(cuStreamBeginCapture, _ptsz, begin_capture, (CUstream stream), stream, CU_STREAM_CAPTURE_MODE_GLOBAL)
-PER_THREAD_API(cuStreamBeginCapture_v2, _ptsz, begin_capture, (CUstream stream, CUstreamCaptureMode mode), stream, mode)
+PER_THREAD_API(cuStreamBeginCapture, _ptsz, begin_capture, (CUstream stream), stream,
+               CU_STREAM_CAPTURE_MODE_GLOBAL)
+PER_THREAD_API(cuStreamBeginCapture_v2, _ptsz, begin_capture,
+               (CUstream stream, CUstreamCaptureMode mode), stream, mode)
 
 static CUresult check_nodes(CUgraph graph, const CUgraphNode *nodes, size_t n)
 {
     if (n && !nodes)
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < n; i++)
-        if (!pt_cu_is(nodes[i], PT_CU_NODE) || nodes[i]->graph != graph)
+        if (!pt_cu_handle_is(nodes[i], PT_CU_NODE) || nodes[i]->graph != graph)
             return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;
 }
 
-static CUresult begin_to_graph(CUstream null, CUstream given, CUgraph graph, const CUgraphNode *nodes, size_t n,
-                               CUstreamCaptureMode mode)
+static CUresult begin_to_graph(CUstream null, CUstream given, CUgraph graph,
+                               const CUgraphNode *nodes, size_t n, CUstreamCaptureMode mode)
 {
     CUstream stream;
-    CUresult r = pt_cu_stream(null, given, &stream);
+    CUresult r = pt_cu_stream_find(null, given, &stream);
     if (r == CUDA_SUCCESS)
-        r = pt_cu_is(graph, PT_CU_GRAPH) ? check_nodes(graph, nodes, n) : CUDA_ERROR_INVALID_VALUE;
+        r = pt_cu_handle_is(graph, PT_CU_GRAPH) ? check_nodes(graph, nodes, n)
+                                                : CUDA_ERROR_INVALID_VALUE;
     return r == CUDA_SUCCESS ? begin(stream, graph, nodes, n, mode) : r;
 }
 
 PER_THREAD_API(cuStreamBeginCaptureToGraph, _ptsz, begin_to_graph,
-               (CUstream stream, CUgraph graph, const CUgraphNode *nodes, const CUgraphEdgeData *data, size_t n,
-                CUstreamCaptureMode mode),
+               (CUstream stream, CUgraph graph, const CUgraphNode *nodes,
+                const CUgraphEdgeData *data, size_t n, CUstreamCaptureMode mode),
                stream, graph, nodes, ((void)data, n), mode)
 
 static void mark_reached(CUgraphNode node)
@@ -414,7 +448,7 @@ static bool is_joined(const struct pt_cu_capture *capture)
         capture->graph->nodes[i]->index = 0;
     for (size_t i = 0; i < origin->n_capture_tail; i++)
         mark_reached(origin->capture_tail[i]);
-    for (CUcontext ctx = pt_cu_next_context(NULL); ctx; ctx = pt_cu_next_context(ctx))
+    for (CUcontext ctx = pt_cu_context_list_next(NULL); ctx; ctx = pt_cu_context_list_next(ctx))
         for (CUstream s = ctx->streams; s; s = s->next)
             for (size_t i = 0; s->capture == capture && i < s->n_capture_tail; i++)
                 all &= s->capture_tail[i]->index == 1;
@@ -426,7 +460,7 @@ static void end_all(struct pt_cu_capture *capture)
     capture->refs++;
     capture->origin = NULL;
     n_captures--;
-    for (CUcontext ctx = pt_cu_next_context(NULL); ctx; ctx = pt_cu_next_context(ctx))
+    for (CUcontext ctx = pt_cu_context_list_next(NULL); ctx; ctx = pt_cu_context_list_next(ctx))
         for (CUstream s = ctx->streams; s; s = s->next)
             if (s->capture == capture)
                 pt_cu_capture_leave(s);
@@ -436,7 +470,7 @@ static void end_all(struct pt_cu_capture *capture)
 static CUresult end_capture(CUstream null, CUstream given, CUgraph *graph)
 {
     CUstream stream;
-    CUresult r = pt_cu_stream(null, given, &stream);
+    CUresult r = pt_cu_stream_find(null, given, &stream);
     if (r == CUDA_SUCCESS && !graph)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS)
@@ -445,13 +479,14 @@ static CUresult end_capture(CUstream null, CUstream given, CUgraph *graph)
     *graph = NULL;
     if (!capture)
         return CUDA_ERROR_ILLEGAL_STATE;
-    if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != pt_cu_thread()->id)
+    if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED &&
+        capture->thread != pt_cu_thread_get()->id)
         return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
     if (capture->origin != stream)
         return pt_cu_capture_spoil(stream, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
-    r = capture->is_spoilt     ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+    r = capture->is_spoilt    ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
         : !is_joined(capture) ? CUDA_ERROR_STREAM_CAPTURE_UNJOINED
-                               : CUDA_SUCCESS;
+                              : CUDA_SUCCESS;
     if (r == CUDA_SUCCESS)
         *graph = capture->graph;
     else if (!capture->is_given)
@@ -461,13 +496,14 @@ static CUresult end_capture(CUstream null, CUstream given, CUgraph *graph)
     return r;
 }
 
-PER_THREAD_API(cuStreamEndCapture, _ptsz, end_capture, (CUstream stream, CUgraph *graph), stream, graph)
+PER_THREAD_API(cuStreamEndCapture, _ptsz, end_capture, (CUstream stream, CUgraph *graph), stream,
+               graph)
 
-/* ---- asking -------------------------------------------------------------------------------------------- */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 static CUstreamCaptureStatus status_of(const struct CUstream_st *stream)
 {
-    return !stream->capture            ? CU_STREAM_CAPTURE_STATUS_NONE
+    return !stream->capture             ? CU_STREAM_CAPTURE_STATUS_NONE
            : stream->capture->is_spoilt ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
                                         : CU_STREAM_CAPTURE_STATUS_ACTIVE;
 }
@@ -484,7 +520,7 @@ struct info {
 static CUresult get_info(CUstream null, CUstream given, struct info info)
 {
     CUstream stream;
-    CUresult r = pt_cu_stream(null, given, &stream);
+    CUresult r = pt_cu_stream_find(null, given, &stream);
     if (r == CUDA_SUCCESS && !info.status)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS)
@@ -508,7 +544,8 @@ static CUresult get_info(CUstream null, CUstream given, struct info info)
     return CUDA_SUCCESS;
 }
 
-PER_THREAD_API(cuStreamIsCapturing, _ptsz, get_info, (CUstream stream, CUstreamCaptureStatus *status), stream,
+PER_THREAD_API(cuStreamIsCapturing, _ptsz, get_info,
+               (CUstream stream, CUstreamCaptureStatus *status), stream,
                (struct info){.status = status})
 PER_THREAD_API(cuStreamGetCaptureInfo, _ptsz, get_info,
                (CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id), stream,
@@ -522,32 +559,37 @@ PER_THREAD_API(cuStreamGetCaptureInfo_v3, _ptsz, get_info,
                 const CUgraphNode **nodes, const CUgraphEdgeData **data, size_t *n),
                stream, (struct info){status, id, graph, nodes, data, n})
 
-static CUresult update_dependencies(CUstream null, CUstream given, const CUgraphNode *nodes, size_t n, unsigned flags)
+static CUresult update_dependencies(CUstream null, CUstream given, const CUgraphNode *nodes,
+                                    size_t n, unsigned flags)
 {
     CUstream stream;
-    CUresult r = pt_cu_stream(null, given, &stream);
+    CUresult r = pt_cu_stream_find(null, given, &stream);
     if (r == CUDA_SUCCESS && !stream->capture)
         r = CUDA_ERROR_ILLEGAL_STATE;
     if (r == CUDA_SUCCESS)
         r = pt_cu_capture_check(stream);
     if (r == CUDA_SUCCESS)
-        r = flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES ? CUDA_ERROR_INVALID_VALUE
-                                                       : check_nodes(stream->capture->graph, nodes, n);
-    if (r == CUDA_SUCCESS && !set_tail(stream, nodes, n, flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES))
+        r = flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES
+                ? CUDA_ERROR_INVALID_VALUE
+                : check_nodes(stream->capture->graph, nodes, n);
+    if (r == CUDA_SUCCESS &&
+        !set_tail(stream, nodes, n, flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES))
         r = CUDA_ERROR_OUT_OF_MEMORY;
     return r;
 }
 
 PER_THREAD_API(cuStreamUpdateCaptureDependencies, _ptsz, update_dependencies,
-               (CUstream stream, CUgraphNode *nodes, size_t n, unsigned flags), stream, nodes, n, flags)
+               (CUstream stream, CUgraphNode *nodes, size_t n, unsigned flags), stream, nodes, n,
+               flags)
 PER_THREAD_API(cuStreamUpdateCaptureDependencies_v2, _ptsz, update_dependencies,
-               (CUstream stream, CUgraphNode *nodes, const CUgraphEdgeData *data, size_t n, unsigned flags), stream,
-               nodes, ((void)data, n), flags)
+               (CUstream stream, CUgraphNode *nodes, const CUgraphEdgeData *data, size_t n,
+                unsigned flags),
+               stream, nodes, ((void)data, n), flags)
 
 static CUresult exchange_mode(CUstreamCaptureMode *mode)
 {
-    struct pt_cu_thread *thread = pt_cu_thread();
-    CUresult r = pt_cu_check_init();
+    struct pt_cu_thread *thread = pt_cu_thread_get();
+    CUresult r = pt_cu_driver_check();
     if (r == CUDA_SUCCESS && (!mode || (unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS && !thread)

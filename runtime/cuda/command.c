@@ -1,24 +1,37 @@
-/* Work under way: commands that wait for each other, and the threads that run what waits for nothing any more. Streams, events and
- * graphs are all made of this. */
-#include "runtime/cuda/driver.h"
+/* Work under way: commands that wait for each other, and the threads that run what waits for
+ * nothing any more. Streams, events and graphs are all made of this. */
+#include "runtime/cuda/command.h"
 
 #include <stdlib.h>
 
+#include "runtime/cuda/block.h"
+#include "runtime/cuda/context_list.h"
+#include "runtime/cuda/event_page.h"
+#include "runtime/cuda/execute.h"
+#include "runtime/cuda/lock.h"
+#include "runtime/cuda/op.h"
+#include "runtime/cuda/range.h"
+#include "runtime/cuda/thread.h"
+#include "runtime/cuda/trap.h"
 #include "runtime/deadline.h"
+#include "runtime/engine.h"
 #include "runtime/observe.h"
 #include "runtime/thread.h"
 
-/* Kernels of different streams may wait for each other: so many run side by side at least (CUDA: 128 on most devices). */
+/* Kernels of different streams may wait for each other: so many run side by side at least (CUDA:
+ * 128 on most devices). */
 enum { RUNNERS_MAX = 256 };
 
-static pthread_cond_t change = PTHREAD_COND_INITIALIZER; /* a command is done, or its caller's turn has come */
+static pthread_cond_t change =
+    PTHREAD_COND_INITIALIZER; /* a command is done, or its caller's turn has come */
 static pthread_cond_t wanted = PTHREAD_COND_INITIALIZER; /* something can run */
 static struct pt_cu_command *ready;                      /* by priority */
 static unsigned n_waiting, n_idle, n_runners;
 
-/* ---- commands ------------------------------------------------------------------------------------------ */
+/* ---- commands -------------------------------------------------------------------------------- */
 
-/* What another context's memory is used by is that context's work, too: it is not freed before. A kernel may use any, and fails where it is gone. */
+/* What another context's memory is used by is that context's work, too: it is not freed before. A
+ * kernel may use any, and fails where it is gone. */
 static void count_owner(struct pt_cu_command *command, const struct pt_cu_range *range)
 {
     if (!range || !range->ctx || range->ctx == command->ctx)
@@ -32,15 +45,15 @@ static void count_owners(struct pt_cu_command *command)
     const struct pt_cu_op *op = &command->op;
     switch (op->work) {
     case PT_CU_COPY:
-        count_owner(command, pt_cu_find((uintptr_t)op->copy.from));
-        count_owner(command, pt_cu_find((uintptr_t)op->copy.to));
+        count_owner(command, pt_cu_range_find((uintptr_t)op->copy.from));
+        count_owner(command, pt_cu_range_find((uintptr_t)op->copy.to));
         break;
     case PT_CU_SET:
-        count_owner(command, pt_cu_find((uintptr_t)op->set.to));
+        count_owner(command, pt_cu_range_find((uintptr_t)op->set.to));
         break;
     case PT_CU_WAIT_VALUE:
     case PT_CU_WRITE_VALUE:
-        count_owner(command, pt_cu_find((uintptr_t)op->value.address));
+        count_owner(command, pt_cu_range_find((uintptr_t)op->value.address));
         break;
     case PT_CU_FREE_POOLED:
         count_owner(command, op->free.range);
@@ -102,7 +115,7 @@ void pt_cu_command_cancel(struct pt_cu_command *command)
     command->by_caller = false;
 }
 
-/* ---- scheduling, under the lock ------------------------------------------------------------------------ */
+/* ---- scheduling, under the lock -------------------------------------------------------------- */
 
 static void enqueue(struct pt_cu_command *command)
 {
@@ -124,8 +137,8 @@ static void run(struct pt_cu_command *command, bool is_runner);
 static void *runner_main(void *ud)
 {
     (void)ud;
-    pt_cu_lock();
-    pt_cu_thread(); /* with a stack for kernels' faults */
+    pt_cu_lock_take();
+    pt_cu_thread_get(); /* with a stack for kernels' faults */
     for (;;) {
         struct pt_cu_command *command = ready;
         if (command) {
@@ -134,7 +147,7 @@ static void *runner_main(void *ud)
             continue;
         }
         n_idle++;
-        pt_cu_wait(&wanted);
+        pt_cu_lock_wait(&wanted);
         n_idle--;
     }
     return NULL;
@@ -183,7 +196,7 @@ static void make_ready(struct pt_cu_command *command, bool *has_taker)
 /* What a kernel did becomes the error of all contexts that the device has now, as on GPUs. */
 static void break_contexts(CUdevice device, CUresult error)
 {
-    for (CUcontext ctx = pt_cu_next_context(NULL); ctx; ctx = pt_cu_next_context(ctx))
+    for (CUcontext ctx = pt_cu_context_list_next(NULL); ctx; ctx = pt_cu_context_list_next(ctx))
         if (ctx->device == device && ctx->error == CUDA_SUCCESS)
             ctx->error = error;
 }
@@ -200,7 +213,7 @@ static void finish(struct pt_cu_command *command, bool is_runner)
     if (command->op.work == PT_CU_FREE_POOLED)
         command->op.free.call(command->op.free.range);
     if (command->op.work == PT_CU_RECORD && command->op.record.shared)
-        pt_cu_shared_done(command->op.record.shared, command->op.record.number);
+        pt_cu_event_page_done(command->op.record.shared, command->op.record.number);
     for (unsigned i = 0; i < command->n_owners; i++)
         command->owners[i]->pending--;
     for (size_t i = 0; i < command->n_dependents; i++)
@@ -208,7 +221,7 @@ static void finish(struct pt_cu_command *command, bool is_runner)
             make_ready(command->dependents[i], &has_taker);
     command->n_dependents = 0;
     pt_cu_op_drop(&command->op);
-    pt_cu_free_doomed(ctx);
+    pt_cu_block_free_doomed(ctx);
     wake_callers();
     pt_cu_command_put(command);
 }
@@ -219,15 +232,15 @@ static void run(struct pt_cu_command *command, bool is_runner)
     bool reaches = pt_cu_op_touches_memory(&command->op);
     CUcontext reached = command->op.work == PT_CU_KERNEL_LAUNCH ? command->ctx : NULL;
     if (reaches)
-        pt_cu_reach(reached);
+        pt_cu_trap_reach(reached);
     const struct pt_observer *const *observers = command->ctx->engine->backend->observers;
-    pt_cu_unlock();
+    pt_cu_lock_release();
     if (error == CUDA_SUCCESS && pt_observe_asks_memory(observers))
         pt_cu_execute_observe(&command->op, observers);
     command->failed = pt_cu_execute_op(&command->op, error);
-    pt_cu_lock();
+    pt_cu_lock_take();
     if (reaches)
-        pt_cu_unreach(reached);
+        pt_cu_trap_unreach(reached);
     finish(command, is_runner);
 }
 
@@ -253,7 +266,7 @@ static void wait_for_change(void)
         return;
     }
     n_waiting++;
-    pt_cu_wait(&change);
+    pt_cu_lock_wait(&change);
     n_waiting--;
 }
 
@@ -269,27 +282,27 @@ CUresult pt_cu_command_finish(struct pt_cu_command *command)
     return ctx->error;
 }
 
-CUresult pt_cu_drain(CUcontext ctx)
+CUresult pt_cu_command_drain(CUcontext ctx)
 {
     while (ctx->pending)
         wait_for_change();
     return ctx->error;
 }
 
-void pt_cu_step_out(CUcontext ctx)
+void pt_cu_command_step_out(CUcontext ctx)
 {
     ctx->outside++;
-    pt_cu_unlock();
+    pt_cu_lock_release();
 }
 
-void pt_cu_step_in(CUcontext ctx)
+void pt_cu_command_step_in(CUcontext ctx)
 {
-    pt_cu_lock();
+    pt_cu_lock_take();
     if (--ctx->outside == 0)
         wake_callers();
 }
 
-void pt_cu_quiesce(CUcontext ctx)
+void pt_cu_command_quiesce(CUcontext ctx)
 {
     while (ctx->pending || ctx->outside)
         wait_for_change();
@@ -297,6 +310,6 @@ void pt_cu_quiesce(CUcontext ctx)
 
 void pt_cu_command_drain_all(void)
 {
-    for (CUcontext ctx = pt_cu_next_context(NULL); ctx; ctx = pt_cu_next_context(ctx))
-        pt_cu_drain(ctx);
+    for (CUcontext ctx = pt_cu_context_list_next(NULL); ctx; ctx = pt_cu_context_list_next(ctx))
+        pt_cu_command_drain(ctx);
 }

@@ -1,14 +1,39 @@
 /* Contexts: each has an engine of its own, so that what a kernel breaks stays inside. */
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/context.h"
 
 #include <stdlib.h>
+
+#include "runtime/cuda/array.h"
+#include "runtime/cuda/block.h"
+#include "runtime/cuda/capture.h"
+#include "runtime/cuda/command.h"
+#include "runtime/cuda/context_list.h"
+#include "runtime/cuda/current.h"
+#include "runtime/cuda/device.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/entry.h"
+#include "runtime/cuda/error.h"
+#include "runtime/cuda/event.h"
+#include "runtime/cuda/handle.h"
+#include "runtime/cuda/ipc.h"
+#include "runtime/cuda/limit.h"
+#include "runtime/cuda/lock.h"
+#include "runtime/cuda/log.h"
+#include "runtime/cuda/module.h"
+#include "runtime/cuda/multicast.h"
+#include "runtime/cuda/pool.h"
+#include "runtime/cuda/printed.h"
+#include "runtime/cuda/range.h"
+#include "runtime/cuda/stream.h"
+#include "runtime/cuda/stream_management.h"
+#include "runtime/cuda/thread.h"
 
 enum { API_VERSION_OLD = 3010, API_VERSION = 3020 };
 
 /* Work that is under way in them goes on. */
 static void delete_default_streams(uint64_t thread)
 {
-    for (CUcontext ctx = pt_cu_next_context(NULL); ctx; ctx = pt_cu_next_context(ctx)) {
+    for (CUcontext ctx = pt_cu_context_list_next(NULL); ctx; ctx = pt_cu_context_list_next(ctx)) {
         CUstream next;
         for (CUstream s = ctx->streams; s; s = next) {
             next = s->next;
@@ -18,30 +43,32 @@ static void delete_default_streams(uint64_t thread)
     }
 }
 
-/* ---- text that kernels print --------------------------------------------------------------------------- */
+/* ---- text that kernels print ----------------------------------------------------------------- */
 
 void pt_cu_context_end_thread(struct pt_cu_thread *thread)
 {
-    pt_cu_lock();
+    pt_cu_lock_take();
     delete_default_streams(thread->id);
     pt_cu_current_leave_all(thread);
-    pt_cu_unlock();
+    pt_cu_lock_release();
 }
 
-/* Errors that a kernel survives are told always, notes of the engine with what else is said of loading. */
+/* Errors that a kernel survives are told always, notes of the engine with what else is said of
+ * loading. */
 static void take_note(void *ud, ptera_severity severity, const char *text)
 {
     (void)ud;
-    if (severity == PTERA_ERROR || pt_cu_logs(PT_CU_LOG_LOAD))
-        pt_cu_log("%s", text);
+    if (severity == PTERA_ERROR || pt_cu_log_is_on(PT_CU_LOG_LOAD))
+        pt_cu_log_print("%s", text);
 }
 
-/* ---- making and unmaking ------------------------------------------------------------------------------- */
+/* ---- making and unmaking --------------------------------------------------------------------- */
 
 static bool is_allocated(const struct pt_cu_range *range)
 {
-    return range->memory == PT_CU_DEVICE || range->memory == PT_CU_HOST || range->memory == PT_CU_MANAGED ||
-           range->memory == PT_CU_POOLED || range->memory == PT_CU_TEXELS;
+    return range->memory == PT_CU_DEVICE || range->memory == PT_CU_HOST ||
+           range->memory == PT_CU_MANAGED || range->memory == PT_CU_POOLED ||
+           range->memory == PT_CU_TEXELS;
 }
 
 static void free_one(struct pt_cu_range *range, void *ctx)
@@ -49,27 +76,26 @@ static void free_one(struct pt_cu_range *range, void *ctx)
     if (range->ctx != ctx)
         return;
     if (is_allocated(range))
-        pt_cu_free(range);
+        pt_cu_block_free(range);
     else if (range->memory == PT_CU_IMPORTED)
-        pt_cu_close_import(range);
+        pt_cu_ipc_close(range);
     else
-        pt_cu_remove(range);
+        pt_cu_range_remove(range);
 }
 
 static void free_all(CUcontext ctx)
 {
     while (ctx->arrays)
         pt_cu_array_delete(ctx->arrays);
-    pt_cu_each_range(free_one, ctx);
-    pt_cu_pools_forget(ctx);
+    pt_cu_range_each(free_one, ctx);
+    pt_cu_pool_forget(ctx);
     pt_cu_block_drop_kept(ctx);
 }
 
-/* Ends all that a context has. The object stays. */
-static void kill_context(CUcontext ctx)
+void pt_cu_context_kill(CUcontext ctx)
 {
-    pt_cu_quiesce(ctx);
-    pt_cu_flush_printed(ctx);
+    pt_cu_command_quiesce(ctx);
+    pt_cu_printed_flush(ctx);
     ctx->is_alive = false;
     pt_cu_context_list_leave(ctx);
     while (ctx->events)
@@ -88,7 +114,7 @@ static void kill_context(CUcontext ctx)
     ctx->n_printed = ctx->cap_printed = 0;
 }
 
-static CUresult revive(CUcontext ctx)
+CUresult pt_cu_context_revive(CUcontext ctx)
 {
     ptera_options options;
     ptera_options_init(&options);
@@ -98,22 +124,22 @@ static CUresult revive(CUcontext ctx)
     options.device = pt_cu_driver.profile->id;
     ptera_result made = ptera_engine_create(&options, &ctx->engine);
     if (made != PTERA_OK)
-        return pt_cu_result(made);
-    ctx->engine->replicas = pt_cu_replicas;
-    pt_cu_limits_reset(ctx);
+        return pt_cu_error_of(made);
+    ctx->engine->replicas = pt_cu_multicast_replicas;
+    pt_cu_limit_reset(ctx);
     ctx->is_alive = true;
     pt_cu_context_list_enter(ctx);
     ctx->error = CUDA_SUCCESS;
     ctx->null_stream = pt_cu_stream_new(ctx, CU_STREAM_DEFAULT, 0);
     if (ctx->null_stream)
         return CUDA_SUCCESS;
-    kill_context(ctx);
+    pt_cu_context_kill(ctx);
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-static CUcontext new_context(CUdevice device, bool is_primary)
+CUcontext pt_cu_context_new(CUdevice device, bool is_primary)
 {
-    CUcontext ctx = pt_cu_new(PT_CU_CONTEXT, sizeof *ctx);
+    CUcontext ctx = pt_cu_handle_new(PT_CU_CONTEXT, sizeof *ctx);
     if (!ctx)
         return NULL;
     ctx->device = device;
@@ -123,7 +149,7 @@ static CUcontext new_context(CUdevice device, bool is_primary)
     return ctx;
 }
 
-static bool are_flags(unsigned flags)
+bool pt_cu_context_are_flags(unsigned flags)
 {
     unsigned sched = flags & CU_CTX_SCHED_MASK;
     return !(flags & ~(unsigned)CU_CTX_FLAGS_MASK) && !(sched & (sched - 1));
@@ -131,28 +157,28 @@ static bool are_flags(unsigned flags)
 
 static CUresult create(CUcontext *out, unsigned flags, CUdevice device, unsigned api_version)
 {
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     if (r != CUDA_SUCCESS)
         return r;
-    if (!out || !are_flags(flags))
+    if (!out || !pt_cu_context_are_flags(flags))
         return CUDA_ERROR_INVALID_VALUE;
-    if (!pt_cu_is_device(device))
+    if (!pt_cu_device_is_valid(device))
         return CUDA_ERROR_INVALID_DEVICE;
-    CUcontext ctx = new_context(device, false);
+    CUcontext ctx = pt_cu_context_new(device, false);
     if (!ctx)
         return CUDA_ERROR_OUT_OF_MEMORY;
     ctx->flags = flags | CU_CTX_MAP_HOST;
     ctx->uses = 1;
     ctx->api_version = api_version;
-    r = revive(ctx);
+    r = pt_cu_context_revive(ctx);
     if (r == CUDA_SUCCESS)
         r = pt_cu_current_push(ctx);
     if (r == CUDA_SUCCESS)
         *out = ctx;
     else if (ctx->is_alive)
-        kill_context(ctx);
+        pt_cu_context_kill(ctx);
     if (r != CUDA_SUCCESS)
-        pt_cu_delete(ctx);
+        pt_cu_handle_delete(ctx);
     return r;
 }
 
@@ -167,7 +193,8 @@ CUresult cuCtxCreate_v2(CUcontext *ctx, unsigned flags, CUdevice device)
 }
 
 /* Affinity to some SMs is nothing that a device here offers. */
-CUresult cuCtxCreate_v3(CUcontext *ctx, CUexecAffinityParam *affinity, int n, unsigned flags, CUdevice device)
+CUresult cuCtxCreate_v3(CUcontext *ctx, CUexecAffinityParam *affinity, int n, unsigned flags,
+                        CUdevice device)
 {
     if (n < 0 || (n && !affinity))
         return API(CUDA_ERROR_INVALID_VALUE);
@@ -179,22 +206,23 @@ CUresult cuCtxCreate_v4(CUcontext *ctx, CUctxCreateParams *params, unsigned flag
     if (params && params->cigParams)
         return API(CUDA_ERROR_NOT_SUPPORTED);
     bool affine = params && params->numExecAffinityParams;
-    return API(affine ? CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY : create(ctx, flags, device, API_VERSION));
+    return API(affine ? CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY
+                      : create(ctx, flags, device, API_VERSION));
 }
 
 static CUresult destroy(CUcontext ctx)
 {
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     if (r != CUDA_SUCCESS)
         return r;
     if (!ctx)
         return CUDA_ERROR_INVALID_VALUE;
-    if (!pt_cu_is(ctx, PT_CU_CONTEXT) || ctx->is_primary)
+    if (!pt_cu_handle_is(ctx, PT_CU_CONTEXT) || ctx->is_primary)
         return CUDA_ERROR_INVALID_CONTEXT;
     if (!ctx->is_alive)
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     ctx->refs++;
-    kill_context(ctx);
+    pt_cu_context_kill(ctx);
     pt_cu_current_leave(ctx);
     pt_cu_current_unref(ctx);
     return CUDA_SUCCESS;
@@ -213,7 +241,7 @@ CUresult cuCtxDestroy_v2(CUcontext ctx)
 static CUresult attach(CUcontext *out, unsigned flags)
 {
     CUcontext ctx;
-    CUresult r = pt_cu_current_any(&ctx);
+    CUresult r = pt_cu_current_get_any(&ctx);
     if (r == CUDA_SUCCESS && (!out || flags))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS)
@@ -232,7 +260,7 @@ CUresult cuCtxAttach(CUcontext *ctx, unsigned flags)
 static CUresult detach(CUcontext given)
 {
     CUcontext ctx;
-    CUresult r = pt_cu_current_any(&ctx);
+    CUresult r = pt_cu_current_get_any(&ctx);
     if (r == CUDA_SUCCESS && (given != ctx || !ctx->uses))
         r = CUDA_ERROR_INVALID_CONTEXT;
     if (r != CUDA_SUCCESS)
@@ -245,135 +273,14 @@ CUresult cuCtxDetach(CUcontext ctx)
     return API(detach(ctx));
 }
 
-/* ---- primary contexts ---------------------------------------------------------------------------------- */
+/* ---- about the current one, or one that is given --------------------------------------------- */
 
-static CUresult check_device(CUdevice device)
-{
-    CUresult r = pt_cu_check_init();
-    return r == CUDA_SUCCESS && !pt_cu_is_device(device) ? CUDA_ERROR_INVALID_DEVICE : r;
-}
-
-static CUresult retain(CUcontext *out, CUdevice device)
-{
-    CUresult r = check_device(device);
-    if (r != CUDA_SUCCESS)
-        return r;
-    if (!out)
-        return CUDA_ERROR_INVALID_VALUE;
-    struct pt_cu_device *d = &pt_cu_driver.devices[device];
-    if (!d->primary)
-        d->primary = new_context(device, true);
-    if (!d->primary)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    if (!d->primary->is_alive)
-        r = revive(d->primary);
-    if (r != CUDA_SUCCESS)
-        return r;
-    d->primary->flags = d->primary_flags | CU_CTX_MAP_HOST;
-    d->retained++;
-    *out = d->primary;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice device)
-{
-    return API(retain(ctx, device));
-}
-
-static CUresult release(CUdevice device)
-{
-    CUresult r = check_device(device);
-    if (r != CUDA_SUCCESS)
-        return r;
-    struct pt_cu_device *d = &pt_cu_driver.devices[device];
-    if (!d->retained)
-        return CUDA_ERROR_INVALID_CONTEXT;
-    if (--d->retained == 0 && d->primary->is_alive)
-        kill_context(d->primary);
-    return CUDA_SUCCESS;
-}
-
-CUresult cuDevicePrimaryCtxRelease(CUdevice device)
-{
-    return API(release(device));
-}
-
-CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
-{
-    return API(release(device));
-}
-
-/* Those who retained it keep it; it is made anew at once, empty. */
-static CUresult reset(CUdevice device)
-{
-    CUresult r = check_device(device);
-    if (r != CUDA_SUCCESS)
-        return r;
-    struct pt_cu_device *d = &pt_cu_driver.devices[device];
-    if (!d->primary || !d->primary->is_alive)
-        return CUDA_SUCCESS;
-    kill_context(d->primary);
-    return d->retained ? revive(d->primary) : CUDA_SUCCESS;
-}
-
-CUresult cuDevicePrimaryCtxReset(CUdevice device)
-{
-    return API(reset(device));
-}
-
-CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
-{
-    return API(reset(device));
-}
-
-static CUresult set_primary_flags(CUdevice device, unsigned flags)
-{
-    CUresult r = check_device(device);
-    if (r != CUDA_SUCCESS)
-        return r;
-    if (!are_flags(flags))
-        return CUDA_ERROR_INVALID_VALUE;
-    struct pt_cu_device *d = &pt_cu_driver.devices[device];
-    d->primary_flags = flags;
-    if (d->primary)
-        d->primary->flags = flags | CU_CTX_MAP_HOST;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags)
-{
-    return API(set_primary_flags(device, flags));
-}
-
-CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags)
-{
-    return API(set_primary_flags(device, flags));
-}
-
-static CUresult get_state(CUdevice device, unsigned *flags, int *active)
-{
-    CUresult r = check_device(device);
-    if (r != CUDA_SUCCESS)
-        return r;
-    if (!flags || !active)
-        return CUDA_ERROR_INVALID_VALUE;
-    const struct pt_cu_device *d = &pt_cu_driver.devices[device];
-    *flags = d->primary_flags;
-    *active = d->primary && d->primary->is_alive;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active)
-{
-    return API(get_state(device, flags, active));
-}
-
-/* ---- about the current one, or one that is given ------------------------------------------------------- */
-
-/* Bindings that look for "_v2" of every name call these without the argument: what is no context means the current one. */
+/* Bindings that look for "_v2" of every name call these without the argument: what is no context
+ * means the current one. */
 static CUresult or_current(CUcontext given, CUcontext *ctx)
 {
-    return pt_cu_is(given, PT_CU_CONTEXT) ? pt_cu_context_list_check(*ctx = given) : pt_cu_current_any(ctx);
+    return pt_cu_handle_is(given, PT_CU_CONTEXT) ? pt_cu_context_list_check(*ctx = given)
+                                                 : pt_cu_current_get_any(ctx);
 }
 
 static CUresult get_device(CUdevice *device, CUcontext given)
@@ -407,9 +314,9 @@ static CUresult synchronize(CUcontext given)
         r = pt_cu_capture_forbid_context(ctx);
     if (r != CUDA_SUCCESS)
         return r;
-    r = pt_cu_drain(ctx);
-    pt_cu_pools_trim(ctx->device);
-    pt_cu_flush_printed(ctx);
+    r = pt_cu_command_drain(ctx);
+    pt_cu_pool_trim_all(ctx->device);
+    pt_cu_printed_flush(ctx);
     return r;
 }
 
@@ -426,7 +333,7 @@ CUresult cuCtxSynchronize_v2(CUcontext ctx)
 static CUresult get_flags(unsigned *flags)
 {
     CUcontext ctx;
-    CUresult r = pt_cu_current_any(&ctx);
+    CUresult r = pt_cu_current_get_any(&ctx);
     if (r == CUDA_SUCCESS && !flags)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
@@ -442,8 +349,8 @@ CUresult cuCtxGetFlags(unsigned *flags)
 static CUresult set_flags(unsigned flags)
 {
     CUcontext ctx;
-    CUresult r = pt_cu_current(&ctx);
-    if (r == CUDA_SUCCESS && !are_flags(flags))
+    CUresult r = pt_cu_current_get(&ctx);
+    if (r == CUDA_SUCCESS && !pt_cu_context_are_flags(flags))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
         ctx->flags = flags | CU_CTX_MAP_HOST;
@@ -458,7 +365,7 @@ CUresult cuCtxSetFlags(unsigned flags)
 static CUresult get_id(CUcontext given, unsigned long long *id)
 {
     CUcontext ctx;
-    CUresult r = given ? pt_cu_context_list_check(ctx = given) : pt_cu_current_any(&ctx);
+    CUresult r = given ? pt_cu_context_list_check(ctx = given) : pt_cu_current_get_any(&ctx);
     if (r == CUDA_SUCCESS && !id)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
@@ -474,7 +381,7 @@ CUresult cuCtxGetId(CUcontext ctx, unsigned long long *id)
 static CUresult get_api_version(CUcontext given, unsigned *version)
 {
     CUcontext ctx;
-    CUresult r = given ? pt_cu_context_list_check(ctx = given) : pt_cu_current_any(&ctx);
+    CUresult r = given ? pt_cu_context_list_check(ctx = given) : pt_cu_current_get_any(&ctx);
     if (r == CUDA_SUCCESS && !version)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
@@ -487,12 +394,12 @@ CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned *version)
     return API(get_api_version(ctx, version));
 }
 
-/* ---- preferences --------------------------------------------------------------------------------------- */
+/* ---- preferences ----------------------------------------------------------------------------- */
 
 static CUresult cache_config(CUfunc_cache *get, CUfunc_cache set)
 {
     CUcontext ctx;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r == CUDA_SUCCESS && ((unsigned)set > CU_FUNC_CACHE_PREFER_EQUAL))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS && get)
@@ -516,7 +423,7 @@ CUresult cuCtxSetCacheConfig(CUfunc_cache config)
 static CUresult shared_config(CUsharedconfig *get, CUsharedconfig set)
 {
     CUcontext ctx;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r == CUDA_SUCCESS && ((unsigned)set > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS && get)
@@ -526,7 +433,8 @@ static CUresult shared_config(CUsharedconfig *get, CUsharedconfig set)
 
 CUresult cuCtxGetSharedMemConfig(CUsharedconfig *config)
 {
-    return API(config ? shared_config(config, CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE) : CUDA_ERROR_INVALID_VALUE);
+    return API(config ? shared_config(config, CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE)
+                      : CUDA_ERROR_INVALID_VALUE);
 }
 
 CUresult cuCtxSetSharedMemConfig(CUsharedconfig config)
@@ -537,7 +445,7 @@ CUresult cuCtxSetSharedMemConfig(CUsharedconfig config)
 static CUresult priority_range(int *least, int *greatest)
 {
     CUcontext ctx;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r == CUDA_SUCCESS && least)
         *least = 0;
     if (r == CUDA_SUCCESS && greatest)
@@ -553,7 +461,7 @@ CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
 static CUresult succeed_if_current(void)
 {
     CUcontext ctx;
-    return pt_cu_current(&ctx);
+    return pt_cu_current_get(&ctx);
 }
 
 CUresult cuCtxResetPersistingL2Cache(void)
@@ -572,12 +480,12 @@ CUresult cuProfilerStop(void)
     return API(succeed_if_current());
 }
 
-/* ---- memory of other devices --------------------------------------------------------------------------- */
+/* ---- memory of other devices ----------------------------------------------------------------- */
 
 static CUresult set_peer(CUcontext peer, unsigned flags, bool enable)
 {
     CUcontext ctx;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r == CUDA_SUCCESS)
         r = pt_cu_context_list_check(peer);
     if (r != CUDA_SUCCESS)

@@ -1,9 +1,12 @@
 /* The live contexts. */
+#include "runtime/cuda/context_list.h"
+
 #include "runtime/cuda/driver.h"
+#include "runtime/cuda/handle.h"
 
 static CUcontext alive;
 
-CUcontext pt_cu_next_context(CUcontext ctx)
+CUcontext pt_cu_context_list_next(CUcontext ctx)
 {
     return ctx ? ctx->next : alive;
 }
@@ -29,10 +32,10 @@ void pt_cu_context_list_leave(CUcontext ctx)
 
 CUresult pt_cu_context_list_check(CUcontext ctx)
 {
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     if (r != CUDA_SUCCESS)
         return r;
-    if (!pt_cu_is(ctx, PT_CU_CONTEXT))
+    if (!pt_cu_handle_is(ctx, PT_CU_CONTEXT))
         return CUDA_ERROR_INVALID_CONTEXT;
     return ctx->is_alive ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }

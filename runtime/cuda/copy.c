@@ -1,9 +1,19 @@
 /* Copying and setting memory, in rows and boxes, between all kinds of memory. */
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/copy.h"
 
 #include <string.h>
 
-/* ---- rows ---------------------------------------------------------------------------------------------- */
+#include "runtime/cuda/array.h"
+#include "runtime/cuda/capture.h"
+#include "runtime/cuda/current.h"
+#include "runtime/cuda/entry.h"
+#include "runtime/cuda/handle.h"
+#include "runtime/cuda/op.h"
+#include "runtime/cuda/range.h"
+#include "runtime/cuda/stream.h"
+#include "runtime/cuda/submit.h"
+
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* What the call says of an address: that it is the device's, the host's, or either. */
 enum side { DEVICE, HOST, ANY };
@@ -13,29 +23,29 @@ static bool is_side(enum side side, uint64_t address, size_t bytes)
     if (!address)
         return false;
     if (side == DEVICE)
-        return pt_cu_is_usable(address, bytes);
+        return pt_cu_range_is_usable(address, bytes);
     /* Host memory need not be known; of what is known no copy leaves the range. */
-    return !pt_cu_find(address) || pt_cu_is_usable(address, bytes);
+    return !pt_cu_range_find(address) || pt_cu_range_is_usable(address, bytes);
 }
 
 /* Memory that the program may change or free when the call is back: such copies are waited for. */
 static bool is_pageable(uint64_t address)
 {
-    return !pt_cu_find(address);
+    return !pt_cu_range_find(address);
 }
 
 static CUresult submit_copy(CUstream stream, struct pt_cu_op *op, bool is_async, bool is_pageable)
 {
     if (stream->capture || (is_async && !is_pageable))
-        return pt_cu_submit(stream, op);
+        return pt_cu_submit_op(stream, op);
     return pt_cu_submit_and_wait(stream, op);
 }
 
-static CUresult copy_row(CUstream null, CUstream given, bool is_async, enum side to_side, uint64_t to,
-                         enum side from_side, uint64_t from, size_t bytes)
+static CUresult copy_row(CUstream null, CUstream given, bool is_async, enum side to_side,
+                         uint64_t to, enum side from_side, uint64_t from, size_t bytes)
 {
     CUstream stream;
-    CUresult r = pt_cu_stream(null, given, &stream);
+    CUresult r = pt_cu_stream_find(null, given, &stream);
     if (r != CUDA_SUCCESS || !bytes)
         return r;
     if (!is_side(to_side, to, bytes) || !is_side(from_side, from, bytes))
@@ -50,11 +60,12 @@ static CUresult copy_row(CUstream null, CUstream given, bool is_async, enum side
     return submit_copy(stream, &op, is_async, is_pageable(to) || is_pageable(from));
 }
 
-#define COPY_API(name, to_side, to_type, from_side, from_type) \
-    PER_THREAD_API(name, _ptds, copy_row, (to_type to, from_type from, size_t bytes), NULL, false, to_side, \
-                   (uintptr_t)to, from_side, (uintptr_t)from, bytes)
-#define COPY_ASYNC_API(name, to_side, to_type, from_side, from_type) \
-    PER_THREAD_API(name, _ptsz, copy_row, (to_type to, from_type from, size_t bytes, CUstream stream), stream, true, \
+#define COPY_API(name, to_side, to_type, from_side, from_type)                                     \
+    PER_THREAD_API(name, _ptds, copy_row, (to_type to, from_type from, size_t bytes), NULL, false, \
+                   to_side, (uintptr_t)to, from_side, (uintptr_t)from, bytes)
+#define COPY_ASYNC_API(name, to_side, to_type, from_side, from_type)                          \
+    PER_THREAD_API(name, _ptsz, copy_row,                                                     \
+                   (to_type to, from_type from, size_t bytes, CUstream stream), stream, true, \
                    to_side, (uintptr_t)to, from_side, (uintptr_t)from, bytes)
 
 COPY_API(cuMemcpy, ANY, CUdeviceptr, ANY, CUdeviceptr)
@@ -67,24 +78,26 @@ COPY_ASYNC_API(cuMemcpyDtoHAsync_v2, HOST, void *, DEVICE, CUdeviceptr)
 COPY_ASYNC_API(cuMemcpyDtoDAsync_v2, DEVICE, CUdeviceptr, DEVICE, CUdeviceptr)
 
 /* Between contexts, which share one memory: only the contexts are checked. */
-static CUresult copy_peer(CUstream null, CUstream given, bool is_async, CUdeviceptr to, CUcontext to_ctx,
-                          CUdeviceptr from, CUcontext from_ctx, size_t bytes)
+static CUresult copy_peer(CUstream null, CUstream given, bool is_async, CUdeviceptr to,
+                          CUcontext to_ctx, CUdeviceptr from, CUcontext from_ctx, size_t bytes)
 {
     CUcontext ctx;
-    CUresult r = pt_cu_context(to_ctx, &ctx);
+    CUresult r = pt_cu_current_or(to_ctx, &ctx);
     if (r == CUDA_SUCCESS)
-        r = pt_cu_context(from_ctx, &ctx);
+        r = pt_cu_current_or(from_ctx, &ctx);
     return r == CUDA_SUCCESS ? copy_row(null, given, is_async, DEVICE, to, DEVICE, from, bytes) : r;
 }
 
 PER_THREAD_API(cuMemcpyPeer, _ptds, copy_peer,
-               (CUdeviceptr to, CUcontext to_ctx, CUdeviceptr from, CUcontext from_ctx, size_t bytes), NULL, false, to,
-               to_ctx, from, from_ctx, bytes)
+               (CUdeviceptr to, CUcontext to_ctx, CUdeviceptr from, CUcontext from_ctx,
+                size_t bytes),
+               NULL, false, to, to_ctx, from, from_ctx, bytes)
 PER_THREAD_API(cuMemcpyPeerAsync, _ptsz, copy_peer,
-               (CUdeviceptr to, CUcontext to_ctx, CUdeviceptr from, CUcontext from_ctx, size_t bytes, CUstream stream),
+               (CUdeviceptr to, CUcontext to_ctx, CUdeviceptr from, CUcontext from_ctx,
+                size_t bytes, CUstream stream),
                stream, true, to, to_ctx, from, from_ctx, bytes)
 
-/* ---- boxes --------------------------------------------------------------------------------------------- */
+/* ---- boxes ----------------------------------------------------------------------------------- */
 
 /* One side of a CUDA_MEMCPY3D. */
 struct corner {
@@ -103,33 +116,41 @@ struct place {
 static CUresult place_in_array(const struct corner *c, const CUDA_MEMCPY3D *m, struct place *place)
 {
     CUarray a = c->array;
-    if (!pt_cu_is(a, PT_CU_ARRAY))
+    if (!pt_cu_handle_is(a, PT_CU_ARRAY))
         return CUDA_ERROR_INVALID_HANDLE;
-    size_t rows = a->descriptor.Height ? a->descriptor.Height : 1, slices = a->descriptor.Depth ? a->descriptor.Depth : 1;
+    size_t rows = a->descriptor.Height ? a->descriptor.Height : 1,
+           slices = a->descriptor.Depth ? a->descriptor.Depth : 1;
     size_t width = a->descriptor.Width * a->element_bytes;
-    if (c->x > width || m->WidthInBytes > width - c->x || c->y > rows || m->Height > rows - c->y || c->z > slices ||
-        m->Depth > slices - c->z || c->x % a->element_bytes || m->WidthInBytes % a->element_bytes)
+    if (c->x > width || m->WidthInBytes > width - c->x || c->y > rows || m->Height > rows - c->y ||
+        c->z > slices || m->Depth > slices - c->z || c->x % a->element_bytes ||
+        m->WidthInBytes % a->element_bytes)
         return CUDA_ERROR_INVALID_VALUE;
-    *place = (struct place){a->data + c->z * a->slice + c->y * a->pitch + c->x, a->pitch, a->slice, false};
+    *place = (struct place){a->data + c->z * a->slice + c->y * a->pitch + c->x, a->pitch, a->slice,
+                            false};
     return CUDA_SUCCESS;
 }
 
-static CUresult place_in_memory(const struct corner *c, const CUDA_MEMCPY3D *m, enum side side, struct place *place)
+static CUresult place_in_memory(const struct corner *c, const CUDA_MEMCPY3D *m, enum side side,
+                                struct place *place)
 {
     uint64_t base = c->type == CU_MEMORYTYPE_HOST ? c->host : c->device;
-    if (c->x > INT32_MAX || m->WidthInBytes > INT32_MAX || c->y > INT32_MAX || m->Height > INT32_MAX || c->z > INT32_MAX ||
+    if (c->x > INT32_MAX || m->WidthInBytes > INT32_MAX || c->y > INT32_MAX ||
+        m->Height > INT32_MAX || c->z > INT32_MAX ||
         m->Depth > INT32_MAX) /* sums of them do not overflow */
         return CUDA_ERROR_INVALID_VALUE;
-    size_t pitch = c->pitch ? c->pitch : c->x + m->WidthInBytes, height = c->height ? c->height : c->y + m->Height;
+    size_t pitch = c->pitch ? c->pitch : c->x + m->WidthInBytes,
+           height = c->height ? c->height : c->y + m->Height;
     const size_t most = SIZE_MAX / 4;
-    if (pitch < c->x + m->WidthInBytes || (m->Depth > 1 && height < c->y + m->Height) || pitch > INT32_MAX ||
-        height > most / pitch || c->y > most / pitch || c->z + m->Depth > most / (pitch * height))
+    if (pitch < c->x + m->WidthInBytes || (m->Depth > 1 && height < c->y + m->Height) ||
+        pitch > INT32_MAX || height > most / pitch || c->y > most / pitch ||
+        c->z + m->Depth > most / (pitch * height))
         return CUDA_ERROR_INVALID_VALUE;
     size_t slice = pitch * height, first = c->z * slice + c->y * pitch + c->x;
     size_t bytes = (m->Depth - 1) * slice + (m->Height - 1) * pitch + m->WidthInBytes;
     if (!base || !is_side(side, base + first, bytes))
         return CUDA_ERROR_INVALID_VALUE;
-    *place = (struct place){(uint8_t *)(uintptr_t)(base + first), pitch, slice, is_pageable(base + first)};
+    *place = (struct place){(uint8_t *)(uintptr_t)(base + first), pitch, slice,
+                            is_pageable(base + first)};
     return CUDA_SUCCESS;
 }
 
@@ -152,10 +173,12 @@ static CUresult find_place(const struct corner *c, const CUDA_MEMCPY3D *m, struc
 CUresult pt_cu_copy_op(const CUDA_MEMCPY3D *m, struct pt_cu_op *op, bool *is_pageable)
 {
     struct place to, from;
-    struct corner source = {m->srcMemoryType, (uintptr_t)m->srcHost, m->srcDevice, m->srcArray,
-                            m->srcXInBytes, m->srcY, m->srcZ, m->srcPitch, m->srcHeight};
-    struct corner target = {m->dstMemoryType, (uintptr_t)m->dstHost, m->dstDevice, m->dstArray,
-                            m->dstXInBytes, m->dstY, m->dstZ, m->dstPitch, m->dstHeight};
+    struct corner source = {m->srcMemoryType, (uintptr_t)m->srcHost, m->srcDevice,
+                            m->srcArray,      m->srcXInBytes,        m->srcY,
+                            m->srcZ,          m->srcPitch,           m->srcHeight};
+    struct corner target = {m->dstMemoryType, (uintptr_t)m->dstHost, m->dstDevice,
+                            m->dstArray,      m->dstXInBytes,        m->dstY,
+                            m->dstZ,          m->dstPitch,           m->dstHeight};
     *op = (struct pt_cu_op){.work = PT_CU_COPY};
     *is_pageable = false;
     if (!m->WidthInBytes || !m->Height || !m->Depth)
@@ -167,8 +190,8 @@ CUresult pt_cu_copy_op(const CUDA_MEMCPY3D *m, struct pt_cu_op *op, bool *is_pag
         r = find_place(&target, m, &to);
     if (r != CUDA_SUCCESS)
         return r;
-    op->copy = (struct pt_cu_copy){to.address, from.address, to.pitch, to.slice, from.pitch, from.slice,
-                                   m->WidthInBytes, m->Height, m->Depth};
+    op->copy = (struct pt_cu_copy){to.address, from.address,    to.pitch,  to.slice, from.pitch,
+                                   from.slice, m->WidthInBytes, m->Height, m->Depth};
     *is_pageable = to.is_pageable || from.is_pageable;
     return CUDA_SUCCESS;
 }
@@ -178,7 +201,7 @@ static CUresult copy_3d(CUstream null, CUstream given, bool is_async, const CUDA
     CUstream stream;
     struct pt_cu_op op;
     bool is_pageable;
-    CUresult r = pt_cu_stream(null, given, &stream);
+    CUresult r = pt_cu_stream_find(null, given, &stream);
     if (r == CUDA_SUCCESS)
         r = m ? pt_cu_copy_op(m, &op, &is_pageable) : CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS || !op.copy.width)
@@ -189,46 +212,63 @@ static CUresult copy_3d(CUstream null, CUstream given, bool is_async, const CUDA
 }
 
 PER_THREAD_API(cuMemcpy3D_v2, _ptds, copy_3d, (const CUDA_MEMCPY3D *copy), NULL, false, copy)
-PER_THREAD_API(cuMemcpy3DAsync_v2, _ptsz, copy_3d, (const CUDA_MEMCPY3D *copy, CUstream stream), stream, true, copy)
+PER_THREAD_API(cuMemcpy3DAsync_v2, _ptsz, copy_3d, (const CUDA_MEMCPY3D *copy, CUstream stream),
+               stream, true, copy)
 
 /* The layouts are the same but for the contexts. */
-static CUresult copy_3d_peer(CUstream null, CUstream given, bool is_async, const CUDA_MEMCPY3D_PEER *peer)
+static CUresult copy_3d_peer(CUstream null, CUstream given, bool is_async,
+                             const CUDA_MEMCPY3D_PEER *peer)
 {
     CUDA_MEMCPY3D copy;
     CUcontext ctx;
     if (!peer)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult r = pt_cu_context(peer->srcContext, &ctx);
+    CUresult r = pt_cu_current_or(peer->srcContext, &ctx);
     if (r == CUDA_SUCCESS)
-        r = pt_cu_context(peer->dstContext, &ctx);
+        r = pt_cu_current_or(peer->dstContext, &ctx);
     _Static_assert(sizeof copy == sizeof *peer, "");
     memcpy(&copy, peer, sizeof copy);
     return r == CUDA_SUCCESS ? copy_3d(null, given, is_async, &copy) : r;
 }
 
-PER_THREAD_API(cuMemcpy3DPeer, _ptds, copy_3d_peer, (const CUDA_MEMCPY3D_PEER *copy), NULL, false, copy)
-PER_THREAD_API(cuMemcpy3DPeerAsync, _ptsz, copy_3d_peer, (const CUDA_MEMCPY3D_PEER *copy, CUstream stream), stream,
-               true, copy)
+PER_THREAD_API(cuMemcpy3DPeer, _ptds, copy_3d_peer, (const CUDA_MEMCPY3D_PEER *copy), NULL, false,
+               copy)
+PER_THREAD_API(cuMemcpy3DPeerAsync, _ptsz, copy_3d_peer,
+               (const CUDA_MEMCPY3D_PEER *copy, CUstream stream), stream, true, copy)
 
 static CUresult copy_2d(CUstream null, CUstream given, bool is_async, const CUDA_MEMCPY2D *m)
 {
     if (!m)
         return CUDA_ERROR_INVALID_VALUE;
     CUDA_MEMCPY3D copy = {
-        .srcXInBytes = m->srcXInBytes, .srcY = m->srcY, .srcMemoryType = m->srcMemoryType, .srcHost = m->srcHost,
-        .srcDevice = m->srcDevice, .srcArray = m->srcArray, .srcPitch = m->srcPitch,
-        .dstXInBytes = m->dstXInBytes, .dstY = m->dstY, .dstMemoryType = m->dstMemoryType, .dstHost = m->dstHost,
-        .dstDevice = m->dstDevice, .dstArray = m->dstArray, .dstPitch = m->dstPitch,
-        .WidthInBytes = m->WidthInBytes, .Height = m->Height, .Depth = 1,
+        .srcXInBytes = m->srcXInBytes,
+        .srcY = m->srcY,
+        .srcMemoryType = m->srcMemoryType,
+        .srcHost = m->srcHost,
+        .srcDevice = m->srcDevice,
+        .srcArray = m->srcArray,
+        .srcPitch = m->srcPitch,
+        .dstXInBytes = m->dstXInBytes,
+        .dstY = m->dstY,
+        .dstMemoryType = m->dstMemoryType,
+        .dstHost = m->dstHost,
+        .dstDevice = m->dstDevice,
+        .dstArray = m->dstArray,
+        .dstPitch = m->dstPitch,
+        .WidthInBytes = m->WidthInBytes,
+        .Height = m->Height,
+        .Depth = 1,
     };
     return copy_3d(null, given, is_async, &copy);
 }
 
 PER_THREAD_API(cuMemcpy2D_v2, _ptds, copy_2d, (const CUDA_MEMCPY2D *copy), NULL, false, copy)
-PER_THREAD_API(cuMemcpy2DUnaligned_v2, _ptds, copy_2d, (const CUDA_MEMCPY2D *copy), NULL, false, copy)
-PER_THREAD_API(cuMemcpy2DAsync_v2, _ptsz, copy_2d, (const CUDA_MEMCPY2D *copy, CUstream stream), stream, true, copy)
+PER_THREAD_API(cuMemcpy2DUnaligned_v2, _ptds, copy_2d, (const CUDA_MEMCPY2D *copy), NULL, false,
+               copy)
+PER_THREAD_API(cuMemcpy2DAsync_v2, _ptsz, copy_2d, (const CUDA_MEMCPY2D *copy, CUstream stream),
+               stream, true, copy)
 
-/* ---- rows of one-dimensional arrays -------------------------------------------------------------------- */
+/* ---- rows of one-dimensional arrays ---------------------------------------------------------- */
 
 /* An end of a copy: memory, or an offset into an array. */
 struct end {
@@ -238,14 +278,23 @@ struct end {
     size_t offset;
 };
 
-static CUresult copy_array(CUstream null, CUstream given, bool is_async, struct end to, struct end from, size_t bytes)
+static CUresult copy_array(CUstream null, CUstream given, bool is_async, struct end to,
+                           struct end from, size_t bytes)
 {
     CUDA_MEMCPY3D copy = {
-        .srcMemoryType = from.type, .srcXInBytes = from.offset, .srcHost = (const void *)(uintptr_t)from.address,
-        .srcDevice = from.address, .srcArray = from.array,
-        .dstMemoryType = to.type, .dstXInBytes = to.offset, .dstHost = (void *)(uintptr_t)to.address,
-        .dstDevice = to.address, .dstArray = to.array,
-        .WidthInBytes = bytes, .Height = 1, .Depth = 1,
+        .srcMemoryType = from.type,
+        .srcXInBytes = from.offset,
+        .srcHost = (const void *)(uintptr_t)from.address,
+        .srcDevice = from.address,
+        .srcArray = from.array,
+        .dstMemoryType = to.type,
+        .dstXInBytes = to.offset,
+        .dstHost = (void *)(uintptr_t)to.address,
+        .dstDevice = to.address,
+        .dstArray = to.array,
+        .WidthInBytes = bytes,
+        .Height = 1,
+        .Depth = 1,
     };
     return copy_3d(null, given, is_async, &copy);
 }
@@ -254,27 +303,31 @@ static CUresult copy_array(CUstream null, CUstream given, bool is_async, struct 
 #define ON_DEVICE(address) ((struct end){CU_MEMORYTYPE_DEVICE, (address), NULL, 0})
 #define ON_HOST(address) ((struct end){CU_MEMORYTYPE_HOST, (uintptr_t)(address), NULL, 0})
 
-PER_THREAD_API(cuMemcpyDtoA_v2, _ptds, copy_array, (CUarray to, size_t offset, CUdeviceptr from, size_t bytes), NULL,
-               false, IN_ARRAY(to, offset), ON_DEVICE(from), bytes)
-PER_THREAD_API(cuMemcpyAtoD_v2, _ptds, copy_array, (CUdeviceptr to, CUarray from, size_t offset, size_t bytes), NULL,
-               false, ON_DEVICE(to), IN_ARRAY(from, offset), bytes)
-PER_THREAD_API(cuMemcpyHtoA_v2, _ptds, copy_array, (CUarray to, size_t offset, const void *from, size_t bytes), NULL,
-               false, IN_ARRAY(to, offset), ON_HOST(from), bytes)
-PER_THREAD_API(cuMemcpyAtoH_v2, _ptds, copy_array, (void *to, CUarray from, size_t offset, size_t bytes), NULL, false,
-               ON_HOST(to), IN_ARRAY(from, offset), bytes)
-PER_THREAD_API(cuMemcpyAtoA_v2, _ptds, copy_array,
-               (CUarray to, size_t to_offset, CUarray from, size_t from_offset, size_t bytes), NULL, false,
-               IN_ARRAY(to, to_offset), IN_ARRAY(from, from_offset), bytes)
-PER_THREAD_API(cuMemcpyHtoAAsync_v2, _ptsz, copy_array,
-               (CUarray to, size_t offset, const void *from, size_t bytes, CUstream stream), stream, true,
+PER_THREAD_API(cuMemcpyDtoA_v2, _ptds, copy_array,
+               (CUarray to, size_t offset, CUdeviceptr from, size_t bytes), NULL, false,
+               IN_ARRAY(to, offset), ON_DEVICE(from), bytes)
+PER_THREAD_API(cuMemcpyAtoD_v2, _ptds, copy_array,
+               (CUdeviceptr to, CUarray from, size_t offset, size_t bytes), NULL, false,
+               ON_DEVICE(to), IN_ARRAY(from, offset), bytes)
+PER_THREAD_API(cuMemcpyHtoA_v2, _ptds, copy_array,
+               (CUarray to, size_t offset, const void *from, size_t bytes), NULL, false,
                IN_ARRAY(to, offset), ON_HOST(from), bytes)
-PER_THREAD_API(cuMemcpyAtoHAsync_v2, _ptsz, copy_array,
-               (void *to, CUarray from, size_t offset, size_t bytes, CUstream stream), stream, true, ON_HOST(to),
+PER_THREAD_API(cuMemcpyAtoH_v2, _ptds, copy_array,
+               (void *to, CUarray from, size_t offset, size_t bytes), NULL, false, ON_HOST(to),
                IN_ARRAY(from, offset), bytes)
+PER_THREAD_API(cuMemcpyAtoA_v2, _ptds, copy_array,
+               (CUarray to, size_t to_offset, CUarray from, size_t from_offset, size_t bytes), NULL,
+               false, IN_ARRAY(to, to_offset), IN_ARRAY(from, from_offset), bytes)
+PER_THREAD_API(cuMemcpyHtoAAsync_v2, _ptsz, copy_array,
+               (CUarray to, size_t offset, const void *from, size_t bytes, CUstream stream), stream,
+               true, IN_ARRAY(to, offset), ON_HOST(from), bytes)
+PER_THREAD_API(cuMemcpyAtoHAsync_v2, _ptsz, copy_array,
+               (void *to, CUarray from, size_t offset, size_t bytes, CUstream stream), stream, true,
+               ON_HOST(to), IN_ARRAY(from, offset), bytes)
 
-/* ---- setting ------------------------------------------------------------------------------------------- */
+/* ---- setting --------------------------------------------------------------------------------- */
 
-CUresult pt_cu_set_op(const CUDA_MEMSET_NODE_PARAMS *p, struct pt_cu_op *op)
+CUresult pt_cu_copy_set_op(const CUDA_MEMSET_NODE_PARAMS *p, struct pt_cu_op *op)
 {
     unsigned bytes = p->elementSize;
     const size_t most = SIZE_MAX / 4;
@@ -285,38 +338,41 @@ CUresult pt_cu_set_op(const CUDA_MEMSET_NODE_PARAMS *p, struct pt_cu_op *op)
         return CUDA_ERROR_INVALID_VALUE;
     size_t row = p->width * bytes, pitch = p->height > 1 ? p->pitch : row;
     if (p->dst % bytes || pitch < row || pitch % bytes || p->height > most / pitch ||
-        !pt_cu_is_usable(p->dst, (p->height - 1) * pitch + row))
+        !pt_cu_range_is_usable(p->dst, (p->height - 1) * pitch + row))
         return CUDA_ERROR_INVALID_VALUE;
-    op->set = (struct pt_cu_set){(uint8_t *)(uintptr_t)p->dst, pitch, p->width, p->height, bytes, p->value};
+    op->set = (struct pt_cu_set){
+        (uint8_t *)(uintptr_t)p->dst, pitch, p->width, p->height, bytes, p->value};
     return CUDA_SUCCESS;
 }
 
 /* Asynchronous in both forms, as in CUDA; what follows in the stream sees it. */
-static CUresult set(CUstream null, CUstream given, unsigned element_bytes, CUdeviceptr to, size_t pitch,
-                    unsigned value, size_t width, size_t height)
+static CUresult set(CUstream null, CUstream given, unsigned element_bytes, CUdeviceptr to,
+                    size_t pitch, unsigned value, size_t width, size_t height)
 {
     CUstream stream;
     struct pt_cu_op op;
     const CUDA_MEMSET_NODE_PARAMS params = {to, pitch, value, element_bytes, width, height};
-    CUresult r = pt_cu_stream(null, given, &stream);
+    CUresult r = pt_cu_stream_find(null, given, &stream);
     if (r == CUDA_SUCCESS)
-        r = pt_cu_set_op(&params, &op);
+        r = pt_cu_copy_set_op(&params, &op);
     if (r != CUDA_SUCCESS || !op.set.width)
         return r;
-    return pt_cu_submit(stream, &op);
+    return pt_cu_submit_op(stream, &op);
 }
 
-#define SET_API(bits, type) \
-    PER_THREAD_API(cuMemsetD##bits##_v2, _ptds, set, (CUdeviceptr to, type value, size_t n), NULL, bits / 8, to, 0, \
-                   value, n, 1) \
-    PER_THREAD_API(cuMemsetD##bits##Async, _ptsz, set, (CUdeviceptr to, type value, size_t n, CUstream stream), \
-                   stream, bits / 8, to, 0, value, n, 1) \
-    PER_THREAD_API(cuMemsetD2D##bits##_v2, _ptds, set, \
-                   (CUdeviceptr to, size_t pitch, type value, size_t width, size_t height), NULL, bits / 8, to, \
-                   pitch, value, width, height) \
-    PER_THREAD_API(cuMemsetD2D##bits##Async, _ptsz, set, \
-                   (CUdeviceptr to, size_t pitch, type value, size_t width, size_t height, CUstream stream), stream, \
-                   bits / 8, to, pitch, value, width, height)
+#define SET_API(bits, type)                                                                        \
+    PER_THREAD_API(cuMemsetD##bits##_v2, _ptds, set, (CUdeviceptr to, type value, size_t n), NULL, \
+                   bits / 8, to, 0, value, n, 1)                                                   \
+    PER_THREAD_API(cuMemsetD##bits##Async, _ptsz, set,                                             \
+                   (CUdeviceptr to, type value, size_t n, CUstream stream), stream, bits / 8, to,  \
+                   0, value, n, 1)                                                                 \
+    PER_THREAD_API(cuMemsetD2D##bits##_v2, _ptds, set,                                             \
+                   (CUdeviceptr to, size_t pitch, type value, size_t width, size_t height), NULL,  \
+                   bits / 8, to, pitch, value, width, height)                                      \
+    PER_THREAD_API(                                                                                \
+        cuMemsetD2D##bits##Async, _ptsz, set,                                                      \
+        (CUdeviceptr to, size_t pitch, type value, size_t width, size_t height, CUstream stream),  \
+        stream, bits / 8, to, pitch, value, width, height)
 SET_API(8, unsigned char)
 SET_API(16, unsigned short)
 SET_API(32, unsigned int)

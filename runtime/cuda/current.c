@@ -1,23 +1,29 @@
 /* The contexts of each thread: a stack, of which the last one is current. */
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/current.h"
 
 #include <stdlib.h>
+
+#include "runtime/cuda/context_list.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/entry.h"
+#include "runtime/cuda/handle.h"
+#include "runtime/cuda/thread.h"
 
 void pt_cu_current_unref(CUcontext ctx)
 {
     if (--ctx->refs == 0 && !ctx->is_alive && !ctx->is_primary)
-        pt_cu_delete(ctx);
+        pt_cu_handle_delete(ctx);
 }
 
 static CUcontext top(void)
 {
-    const struct pt_cu_thread *mine = pt_cu_thread();
+    const struct pt_cu_thread *mine = pt_cu_thread_get();
     return mine && mine->depth ? mine->stack[mine->depth - 1] : NULL;
 }
 
 CUresult pt_cu_current_push(CUcontext ctx)
 {
-    struct pt_cu_thread *thread = pt_cu_thread();
+    struct pt_cu_thread *thread = pt_cu_thread_get();
     if (thread && thread->depth == thread->cap) {
         size_t cap = thread->cap ? thread->cap * 2 : 8;
         CUcontext *stack = realloc(thread->stack, cap * sizeof *stack);
@@ -37,7 +43,7 @@ void pt_cu_current_leave(CUcontext ctx)
 {
     if (top() != ctx)
         return;
-    pt_cu_thread()->depth--;
+    pt_cu_thread_get()->depth--;
     ctx->refs--;
 }
 
@@ -47,9 +53,9 @@ void pt_cu_current_leave_all(struct pt_cu_thread *thread)
         pt_cu_current_unref(thread->stack[--thread->depth]);
 }
 
-CUresult pt_cu_current_any(CUcontext *ctx)
+CUresult pt_cu_current_get_any(CUcontext *ctx)
 {
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     *ctx = r == CUDA_SUCCESS ? top() : NULL;
     if (r == CUDA_SUCCESS && !*ctx)
         r = CUDA_ERROR_INVALID_CONTEXT;
@@ -58,35 +64,35 @@ CUresult pt_cu_current_any(CUcontext *ctx)
     return r;
 }
 
-CUresult pt_cu_current(CUcontext *ctx)
+CUresult pt_cu_current_get(CUcontext *ctx)
 {
-    CUresult r = pt_cu_current_any(ctx);
+    CUresult r = pt_cu_current_get_any(ctx);
     return r == CUDA_SUCCESS ? (*ctx)->error : r;
 }
 
-CUresult pt_cu_context(CUcontext given, CUcontext *ctx)
+CUresult pt_cu_current_or(CUcontext given, CUcontext *ctx)
 {
     if (!given)
-        return pt_cu_current(ctx);
-    CUresult r = pt_cu_check_init();
+        return pt_cu_current_get(ctx);
+    CUresult r = pt_cu_driver_check();
     if (r != CUDA_SUCCESS)
         return r;
-    if (!pt_cu_is(given, PT_CU_CONTEXT))
+    if (!pt_cu_handle_is(given, PT_CU_CONTEXT))
         return CUDA_ERROR_INVALID_CONTEXT;
     *ctx = given;
     return given->is_alive ? given->error : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
-/* ---- entries ------------------------------------------------------------------------------------------- */
+/* ---- entries --------------------------------------------------------------------------------- */
 
 static CUresult set_current(CUcontext ctx)
 {
-    CUresult r = ctx ? pt_cu_context_list_check(ctx) : pt_cu_check_init();
+    CUresult r = ctx ? pt_cu_context_list_check(ctx) : pt_cu_driver_check();
     if (r != CUDA_SUCCESS)
         return r;
     if (!top())
         return ctx ? pt_cu_current_push(ctx) : CUDA_SUCCESS;
-    struct pt_cu_thread *thread = pt_cu_thread();
+    struct pt_cu_thread *thread = pt_cu_thread_get();
     CUcontext before = top();
     if (ctx) {
         thread->stack[thread->depth - 1] = ctx;
@@ -105,7 +111,7 @@ CUresult cuCtxSetCurrent(CUcontext ctx)
 
 static CUresult get_current(CUcontext *ctx)
 {
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     if (r == CUDA_SUCCESS && !ctx)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
@@ -136,7 +142,7 @@ CUresult cuCtxPushCurrent_v2(CUcontext ctx)
 
 static CUresult pop_current(CUcontext *ctx)
 {
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     if (r != CUDA_SUCCESS)
         return r;
     CUcontext before = top();
@@ -144,7 +150,7 @@ static CUresult pop_current(CUcontext *ctx)
         return CUDA_ERROR_INVALID_CONTEXT;
     if (ctx)
         *ctx = before;
-    pt_cu_thread()->depth--;
+    pt_cu_thread_get()->depth--;
     pt_cu_current_unref(before);
     return CUDA_SUCCESS;
 }

@@ -1,11 +1,16 @@
 /* Devices: PTERA_DEVICES of them (1), all alike: runtime/device.h says which. */
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/device.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/entry.h"
+#include "runtime/cuda/log.h"
+#include "runtime/device.h"
 
 static bool read_count(const char *text, int *n)
 {
@@ -39,7 +44,7 @@ static size_t memory_of(const struct pt_cu_driver *driver)
     return driver->has_name && own < host ? own : host;
 }
 
-CUresult pt_cu_devices_init(void)
+CUresult pt_cu_device_init(void)
 {
     struct pt_cu_driver *driver = &pt_cu_driver;
     const char *count = getenv("PTERA_DEVICES");
@@ -47,13 +52,13 @@ CUresult pt_cu_devices_init(void)
     driver->profile = pt_device_choose(NULL, why, sizeof why);
     driver->n_devices = 1;
     if (!driver->profile) {
-        pt_cu_log("%s", why);
+        pt_cu_log_print("%s", why);
         return CUDA_ERROR_INVALID_DEVICE;
     }
     driver->limits = driver->profile->limits;
     driver->has_name = pt_device_is_named();
     if (count && *count && !read_count(count, &driver->n_devices)) {
-        pt_cu_log("PTERA_DEVICES: '%s' is not a number up to %d", count, PT_CU_DEVICES_MAX);
+        pt_cu_log_print("PTERA_DEVICES: '%s' is not a number up to %d", count, PT_CU_DEVICES_MAX);
         return CUDA_ERROR_INVALID_DEVICE;
     }
     driver->n_devices = count_visible(driver->n_devices, getenv("CUDA_VISIBLE_DEVICES"));
@@ -66,12 +71,12 @@ CUresult pt_cu_devices_init(void)
     return driver->devices ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-bool pt_cu_is_device(CUdevice device)
+bool pt_cu_device_is_valid(CUdevice device)
 {
     return device >= 0 && device < pt_cu_driver.n_devices;
 }
 
-int pt_cu_attribute(CUdevice_attribute attribute, CUdevice d)
+int pt_cu_device_attribute(CUdevice_attribute attribute, CUdevice d)
 {
     const struct pt_device *p = pt_cu_driver.profile;
     const struct pt_device_limits *l = pt_cu_driver.limits;
@@ -90,19 +95,19 @@ int pt_cu_attribute(CUdevice_attribute attribute, CUdevice d)
 /* Checks what every call about a device has. */
 static CUresult check(const void *output, CUdevice device)
 {
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     if (r != CUDA_SUCCESS)
         return r;
     if (!output)
         return CUDA_ERROR_INVALID_VALUE;
-    return pt_cu_is_device(device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    return pt_cu_device_is_valid(device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
 /* ---- which devices ------------------------------------------------------------------------------------- */
 
 static CUresult get_count(int *count)
 {
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     if (r == CUDA_SUCCESS && !count)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
@@ -169,7 +174,7 @@ CUresult cuDeviceGetPCIBusId(char *id, int bytes, CUdevice device)
 static CUresult get_by_bus_id(CUdevice *device, const char *id)
 {
     unsigned domain = 0, bus, slot, function = 0;
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     if (r != CUDA_SUCCESS)
         return r;
     if (!device || !id)
@@ -220,7 +225,7 @@ static CUresult get_attribute(int *value, CUdevice_attribute attribute, CUdevice
         return r;
     if ((int)attribute <= 0 || attribute >= CU_DEVICE_ATTRIBUTE_MAX)
         return CUDA_ERROR_INVALID_VALUE;
-    *value = pt_cu_attribute(attribute, device);
+    *value = pt_cu_device_attribute(attribute, device);
     return CUDA_SUCCESS;
 }
 
@@ -249,7 +254,7 @@ static CUresult get_properties(CUdevprop *properties, CUdevice d)
     CUresult r = check(properties, d);
     if (r != CUDA_SUCCESS)
         return r;
-#define VALUE(name) pt_cu_attribute(CU_DEVICE_ATTRIBUTE_##name, d)
+#define VALUE(name) pt_cu_device_attribute(CU_DEVICE_ATTRIBUTE_##name, d)
     *properties = (CUdevprop){
         .maxThreadsPerBlock = VALUE(MAX_THREADS_PER_BLOCK),
         .maxThreadsDim = {VALUE(MAX_BLOCK_DIM_X), VALUE(MAX_BLOCK_DIM_Y), VALUE(MAX_BLOCK_DIM_Z)},
@@ -304,7 +309,7 @@ CUresult cuDeviceGetExecAffinitySupport(int *supported, CUexecAffinityType type,
 static CUresult check_pair(const void *output, CUdevice device, CUdevice peer)
 {
     CUresult r = check(output, device);
-    return r == CUDA_SUCCESS && !pt_cu_is_device(peer) ? CUDA_ERROR_INVALID_DEVICE : r;
+    return r == CUDA_SUCCESS && !pt_cu_device_is_valid(peer) ? CUDA_ERROR_INVALID_DEVICE : r;
 }
 
 /* All devices share one memory. */

@@ -1,9 +1,14 @@
 /* Graphs as text in the DOT language of Graphviz. */
-#include "runtime/cuda/graph.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/entry.h"
+#include "runtime/cuda/graph.h"
+#include "runtime/cuda/handle.h"
+#include "runtime/cuda/module.h"
+#include "runtime/cuda/op.h"
 
 enum {
     VERBOSE = 1,
@@ -40,7 +45,7 @@ static const char *const type_names[] = {
     [CU_GRAPH_NODE_TYPE_BATCH_MEM_OP] = "BATCH_MEM_OP",
 };
 
-/* ---- what a node says ---------------------------------------------------------------------------------- */
+/* ---- what a node says ------------------------------------------------------------------------ */
 
 static void put_kernel(const struct dot *d, CUgraphNode node)
 {
@@ -78,7 +83,7 @@ static void put_content(const struct dot *d, CUgraphNode node)
         fprintf(d->out, "\\nnode 0x%" PRIxPTR, (uintptr_t)node);
 }
 
-/* ---- graphs -------------------------------------------------------------------------------------------- */
+/* ---- graphs ---------------------------------------------------------------------------------- */
 
 static void put_graph(struct dot *d, CUgraph graph);
 
@@ -114,8 +119,8 @@ static void put_graph(struct dot *d, CUgraph graph)
 
 static CUresult print(CUgraph graph, const char *path, unsigned flags)
 {
-    CUresult r = pt_cu_check_init();
-    if (r == CUDA_SUCCESS && (!pt_cu_is(graph, PT_CU_GRAPH) || !path || flags >= FLAGS_MOST))
+    CUresult r = pt_cu_driver_check();
+    if (r == CUDA_SUCCESS && (!pt_cu_handle_is(graph, PT_CU_GRAPH) || !path || flags >= FLAGS_MOST))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS)
         return r;

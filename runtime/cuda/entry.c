@@ -1,13 +1,18 @@
 /* Entering and leaving the driver. */
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/entry.h"
 
-void pt_cu_enter(void)
+#include "runtime/cuda/error_log.h"
+#include "runtime/cuda/lock.h"
+#include "runtime/cuda/log.h"
+
+void pt_cu_entry_begin(void)
 {
-    pt_cu_lock();
+    pt_cu_lock_take();
     pt_cu_log_begin_call();
 }
 
-/* What is not supported is said once of each entry, if the call has not said more itself. With the lock. */
+/* What is not supported is said once of each entry, if the call has not said more itself. With the
+ * lock. */
 static void tell_refusal(const char *entry)
 {
     enum { MOST = 64 };
@@ -19,19 +24,19 @@ static void tell_refusal(const char *entry)
     if (n_told < MOST)
         told[n_told++] = entry;
     if (!pt_cu_log_has_written())
-        pt_cu_log("%s: what it was asked for is not supported", entry);
+        pt_cu_log_print("%s: what it was asked for is not supported", entry);
 }
 
-CUresult pt_cu_leave(const char *entry, CUresult result)
+CUresult pt_cu_entry_end(const char *entry, CUresult result)
 {
     const char *name = "unknown";
     if (result == CUDA_ERROR_NOT_SUPPORTED)
         tell_refusal(entry);
-    pt_cu_unlock();
+    pt_cu_lock_release();
     cuGetErrorName(result, &name);
-    if (pt_cu_logs(PT_CU_LOG_API))
-        pt_cu_log("%s: %s", entry, name);
+    if (pt_cu_log_is_on(PT_CU_LOG_API))
+        pt_cu_log_print("%s: %s", entry, name);
     if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY)
-        pt_cu_logs_add("Returning %d (%s) from %s", (int)result, name, entry);
+        pt_cu_error_log_add("Returning %d (%s) from %s", (int)result, name, entry);
     return result;
 }

@@ -1,5 +1,5 @@
 /* CUDA's errors: their names and texts, and which one a result of the engine is. */
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/error.h"
 
 static const struct error {
     CUresult value;
@@ -35,7 +35,7 @@ CUresult cuGetErrorString(CUresult result, const char **text)
     return e && text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult pt_cu_result(ptera_result result)
+CUresult pt_cu_error_of(ptera_result result)
 {
     static const CUresult results[] = {
         [PTERA_ERROR_INVALID_ARGUMENT] = CUDA_ERROR_INVALID_VALUE,
@@ -56,6 +56,7 @@ CUresult pt_cu_result(ptera_result result)
         [PTERA_ERROR_DEADLOCK] = CUDA_ERROR_LAUNCH_TIMEOUT,
         [PTERA_ERROR_TIMEOUT] = CUDA_ERROR_LAUNCH_TIMEOUT,
     };
-    _Static_assert(sizeof results / sizeof *results == PTERA_ERROR_TIMEOUT + 1, "results of the engine that a GPU has, too");
+    _Static_assert(sizeof results / sizeof *results == PTERA_ERROR_TIMEOUT + 1,
+                   "results of the engine that a GPU has, too");
     return (size_t)result < sizeof results / sizeof *results ? results[result] : CUDA_ERROR_UNKNOWN;
 }

@@ -13,7 +13,7 @@ enum { MESSAGE_MOST = 1024 };
 
 struct pt_cu_error_log pt_cu_error_log = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void pt_cu_logs_renew(void)
+void pt_cu_error_log_renew(void)
 {
     pthread_mutex_init(&pt_cu_error_log.lock, NULL);
 }
@@ -33,7 +33,8 @@ static void keep(const char *line)
     if (!copy)
         return;
     while (pt_cu_error_log.first != pt_cu_error_log.end &&
-           (pt_cu_error_log.bytes + n > PT_CU_ERROR_LOG_BYTES || pt_cu_error_log.end - pt_cu_error_log.first == PT_CU_ERROR_LOG_MOST))
+           (pt_cu_error_log.bytes + n > PT_CU_ERROR_LOG_BYTES ||
+            pt_cu_error_log.end - pt_cu_error_log.first == PT_CU_ERROR_LOG_MOST))
         drop_oldest();
     pt_cu_error_log.lines[pt_cu_error_log.end++ % PT_CU_ERROR_LOG_MOST] = copy;
     pt_cu_error_log.bytes += n;
@@ -56,14 +57,15 @@ static void call_back(char *message, size_t n)
     enum { MOST = 16 };
     struct CUlogsCallbackEntry_st called[MOST];
     unsigned count = 0;
-    for (struct CUlogsCallbackEntry_st *c = pt_cu_error_log.callbacks; c && count < MOST; c = c->next)
+    for (struct CUlogsCallbackEntry_st *c = pt_cu_error_log.callbacks; c && count < MOST;
+         c = c->next)
         called[count++] = *c;
     pthread_mutex_unlock(&pt_cu_error_log.lock);
     for (unsigned i = 0; i < count; i++)
         called[i].call(called[i].ud, CU_LOG_LEVEL_ERROR, message, n);
 }
 
-void pt_cu_logs_add(const char *format, ...)
+void pt_cu_error_log_add(const char *format, ...)
 {
     char line[MESSAGE_MOST];
     va_list args;

@@ -1,7 +1,20 @@
 /* Events: the command that was last recorded. */
-#include "runtime/cuda/event_page.h"
+#include "runtime/cuda/event.h"
 
 #include <time.h>
+
+#include "runtime/cuda/capture.h"
+#include "runtime/cuda/command.h"
+#include "runtime/cuda/context_list.h"
+#include "runtime/cuda/current.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/entry.h"
+#include "runtime/cuda/event_page.h"
+#include "runtime/cuda/handle.h"
+#include "runtime/cuda/op.h"
+#include "runtime/cuda/pool.h"
+#include "runtime/cuda/printed.h"
+#include "runtime/cuda/stream.h"
 
 void pt_cu_event_delete(CUevent event)
 {
@@ -11,15 +24,16 @@ void pt_cu_event_delete(CUevent event)
     *place = event->next;
     pt_cu_capture_forget(event);
     pt_cu_command_put(event->recorded);
-    pt_cu_shared_put(event->shared);
-    pt_cu_delete(event);
+    pt_cu_event_page_put(event->shared);
+    pt_cu_handle_delete(event);
 }
 
-CUresult pt_cu_event_new(CUcontext ctx, unsigned flags, struct pt_cu_shared *shared, CUevent *out)
+CUresult pt_cu_event_new(CUcontext ctx, unsigned flags, struct pt_cu_event_page *shared,
+                         CUevent *out)
 {
-    CUevent event = pt_cu_new(PT_CU_EVENT, sizeof *event);
+    CUevent event = pt_cu_handle_new(PT_CU_EVENT, sizeof *event);
     if (!event) {
-        pt_cu_shared_put(shared);
+        pt_cu_event_page_put(shared);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     event->ctx = ctx;
@@ -35,13 +49,13 @@ static CUresult create(CUevent *out, unsigned flags)
 {
     const unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
     CUcontext ctx;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r != CUDA_SUCCESS)
         return r;
     bool no_timing = (flags & CU_EVENT_DISABLE_TIMING) != 0;
     if (!out || flags & ~known || (flags & CU_EVENT_INTERPROCESS && !no_timing))
         return CUDA_ERROR_INVALID_VALUE;
-    struct pt_cu_shared *shared = flags & CU_EVENT_INTERPROCESS ? pt_cu_shared_new() : NULL;
+    struct pt_cu_event_page *shared = flags & CU_EVENT_INTERPROCESS ? pt_cu_event_page_new() : NULL;
     if (flags & CU_EVENT_INTERPROCESS && !shared)
         return CUDA_ERROR_OUT_OF_MEMORY;
     return pt_cu_event_new(ctx, flags, shared, out);
@@ -54,8 +68,8 @@ CUresult cuEventCreate(CUevent *event, unsigned flags)
 
 static CUresult check(CUevent event)
 {
-    CUresult r = pt_cu_check_init();
-    if (r == CUDA_SUCCESS && !pt_cu_is(event, PT_CU_EVENT))
+    CUresult r = pt_cu_driver_check();
+    if (r == CUDA_SUCCESS && !pt_cu_handle_is(event, PT_CU_EVENT))
         r = CUDA_ERROR_INVALID_HANDLE;
     return r;
 }
@@ -92,14 +106,15 @@ CUresult pt_cu_event_record(CUevent event, CUstream stream, unsigned flags)
         return r;
     struct pt_cu_op op = {.work = PT_CU_RECORD, .record.event = event};
     if (stream->capture)
-        return flags & CU_EVENT_RECORD_EXTERNAL ? pt_cu_capture_add(stream, &op) : pt_cu_capture_record(stream, event);
+        return flags & CU_EVENT_RECORD_EXTERNAL ? pt_cu_capture_add(stream, &op)
+                                                : pt_cu_capture_record(stream, event);
     if (event->shared) {
-        op.record.shared = pt_cu_shared_ref(event->shared);
-        op.record.number = pt_cu_shared_record(event->shared);
+        op.record.shared = pt_cu_event_page_ref(event->shared);
+        op.record.number = pt_cu_event_page_record(event->shared);
     }
     struct pt_cu_command *command = pt_cu_stream_append(stream, &op, false);
     if (!command && event->shared)
-        pt_cu_shared_done(event->shared, op.record.number);
+        pt_cu_event_page_done(event->shared, op.record.number);
     if (!command)
         return CUDA_ERROR_OUT_OF_MEMORY;
     pt_cu_capture_forget(event);
@@ -112,13 +127,14 @@ CUresult pt_cu_event_record(CUevent event, CUstream stream, unsigned flags)
 static CUresult record(CUstream null, CUevent event, CUstream given, unsigned flags)
 {
     CUstream stream;
-    CUresult r = pt_cu_stream(null, given, &stream);
+    CUresult r = pt_cu_stream_find(null, given, &stream);
     return r == CUDA_SUCCESS ? pt_cu_event_record(event, stream, flags) : r;
 }
 
-PER_THREAD_API(cuEventRecord, _ptsz, record, (CUevent event, CUstream stream), event, stream, CU_EVENT_RECORD_DEFAULT)
-PER_THREAD_API(cuEventRecordWithFlags, _ptsz, record, (CUevent event, CUstream stream, unsigned flags), event, stream,
-               flags)
+PER_THREAD_API(cuEventRecord, _ptsz, record, (CUevent event, CUstream stream), event, stream,
+               CU_EVENT_RECORD_DEFAULT)
+PER_THREAD_API(cuEventRecordWithFlags, _ptsz, record,
+               (CUevent event, CUstream stream, unsigned flags), event, stream, flags)
 
 /* What cannot be asked while the event stands for a place in a graph. */
 static CUresult check_recorded(CUevent event)
@@ -135,7 +151,7 @@ static CUresult query(CUevent event)
 {
     CUresult r = check_recorded(event);
     if (r == CUDA_SUCCESS && event->shared)
-        return pt_cu_shared_is_done(event->shared) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+        return pt_cu_event_page_is_done(event->shared) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
     if (r == CUDA_SUCCESS && event->recorded && !event->recorded->is_done)
         r = CUDA_ERROR_NOT_READY;
     return r;
@@ -149,16 +165,16 @@ CUresult cuEventQuery(CUevent event)
 enum { POLL_NS = 20000 };
 
 /* Waits for the last record so far. The lock is left meanwhile. */
-static void finish_shared(CUcontext ctx, struct pt_cu_shared *shared)
+static void finish_shared(CUcontext ctx, struct pt_cu_event_page *shared)
 {
     const struct timespec pause = {0, POLL_NS};
     uint64_t number = atomic_load(&shared->page->recorded);
-    pt_cu_shared_ref(shared);
-    pt_cu_step_out(ctx);
+    pt_cu_event_page_ref(shared);
+    pt_cu_command_step_out(ctx);
     while (atomic_load(&shared->page->done) < number)
         nanosleep(&pause, NULL);
-    pt_cu_step_in(ctx);
-    pt_cu_shared_put(shared);
+    pt_cu_command_step_in(ctx);
+    pt_cu_event_page_put(shared);
 }
 
 static CUresult synchronize(CUevent event)
@@ -169,14 +185,14 @@ static CUresult synchronize(CUevent event)
     CUcontext ctx = event->ctx;
     if (event->shared) {
         finish_shared(ctx, event->shared);
-        pt_cu_flush_printed(ctx);
+        pt_cu_printed_flush(ctx);
         return ctx->error;
     }
     struct pt_cu_command *command = pt_cu_command_ref(event->recorded);
     r = pt_cu_command_finish(command);
     pt_cu_command_put(command);
-    pt_cu_pools_trim(ctx->device);
-    pt_cu_flush_printed(ctx);
+    pt_cu_pool_trim_all(ctx->device);
+    pt_cu_printed_flush(ctx);
     return r;
 }
 
@@ -200,7 +216,8 @@ static CUresult elapsed(float *milliseconds, CUevent start, CUevent end)
         return CUDA_ERROR_INVALID_HANDLE;
     if (!start->recorded->is_done || !end->recorded->is_done)
         return CUDA_ERROR_NOT_READY;
-    *milliseconds = (float)((double)(int64_t)(end->recorded->done_ns - start->recorded->done_ns) * 1e-6);
+    *milliseconds =
+        (float)((double)(int64_t)(end->recorded->done_ns - start->recorded->done_ns) * 1e-6);
     return CUDA_SUCCESS;
 }
 

@@ -1,12 +1,29 @@
-/* Executable graphs: made from a graph once, launched often, changed in place. */
-#include "runtime/cuda/graph.h"
-
+/* Executable graphs: made from a graph once, launched often, changed in place.
+ *
+ * An executable is idle or has launches under way; each launch waits for the one before (`last`).
+ * Changing it is possible in both: commands have their operations already. */
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- making -------------------------------------------------------------------------------------------- */
+#include "runtime/cuda/capture.h"
+#include "runtime/cuda/command.h"
+#include "runtime/cuda/copy.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/entry.h"
+#include "runtime/cuda/event.h"
+#include "runtime/cuda/graph.h"
+#include "runtime/cuda/graph_memory.h"
+#include "runtime/cuda/handle.h"
+#include "runtime/cuda/launch.h"
+#include "runtime/cuda/node.h"
+#include "runtime/cuda/op.h"
+#include "runtime/cuda/range.h"
+#include "runtime/cuda/stream.h"
 
-/* Brings the nodes into an order in which each comes behind those that it depends on. False: there is a circle. */
+/* ---- making ---------------------------------------------------------------------------------- */
+
+/* Brings the nodes into an order in which each comes behind those that it depends on. False: there
+ * is a circle. */
 static bool sort_nodes(CUgraph graph)
 {
     size_t n = graph->n_nodes, done = 0;
@@ -36,14 +53,16 @@ static bool sort_nodes(CUgraph graph)
 
 static CUresult instantiate(CUgraphExec *out, CUgraph graph, cuuint64_t flags)
 {
-    const cuuint64_t known = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
+    const cuuint64_t known = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
+                             CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
                              CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
     CUgraph clone;
-    CUresult r = pt_cu_check_init();
-    if (r == CUDA_SUCCESS && (!out || !pt_cu_is(graph, PT_CU_GRAPH)))
+    CUresult r = pt_cu_driver_check();
+    if (r == CUDA_SUCCESS && (!out || !pt_cu_handle_is(graph, PT_CU_GRAPH)))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS && flags & ~known)
-        r = flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+        r = flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH ? CUDA_ERROR_NOT_SUPPORTED
+                                                              : CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
         r = pt_cu_graph_memory_take(graph, true);
     if (r == CUDA_SUCCESS && (r = pt_cu_graph_clone(graph, &clone)) != CUDA_SUCCESS)
@@ -51,7 +70,7 @@ static CUresult instantiate(CUgraphExec *out, CUgraph graph, cuuint64_t flags)
     if (r != CUDA_SUCCESS)
         return r;
     bool is_sorted = sort_nodes(clone);
-    CUgraphExec exec = is_sorted ? pt_cu_new(PT_CU_EXEC, sizeof *exec) : NULL;
+    CUgraphExec exec = is_sorted ? pt_cu_handle_new(PT_CU_EXEC, sizeof *exec) : NULL;
     if (!exec) {
         pt_cu_graph_memory_take(graph, false);
         pt_cu_graph_delete(clone);
@@ -64,7 +83,8 @@ static CUresult instantiate(CUgraphExec *out, CUgraph graph, cuuint64_t flags)
     return CUDA_SUCCESS;
 }
 
-static CUresult instantiate_with_log(CUgraphExec *exec, CUgraph graph, CUgraphNode *error_node, char *log, size_t bytes)
+static CUresult instantiate_with_log(CUgraphExec *exec, CUgraph graph, CUgraphNode *error_node,
+                                     char *log, size_t bytes)
 {
     if (error_node)
         *error_node = NULL;
@@ -73,12 +93,14 @@ static CUresult instantiate_with_log(CUgraphExec *exec, CUgraph graph, CUgraphNo
     return instantiate(exec, graph, 0);
 }
 
-CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *error_node, char *log, size_t bytes)
+CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *error_node, char *log,
+                            size_t bytes)
 {
     return API(instantiate_with_log(exec, graph, error_node, log, bytes));
 }
 
-CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *error_node, char *log, size_t bytes)
+CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *error_node, char *log,
+                               size_t bytes)
 {
     return API(instantiate_with_log(exec, graph, error_node, log, bytes));
 }
@@ -88,30 +110,34 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned 
     return API(instantiate(exec, graph, flags));
 }
 
-static CUresult instantiate_with_params(CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *p)
+static CUresult instantiate_with_params(CUgraphExec *exec, CUgraph graph,
+                                        CUDA_GRAPH_INSTANTIATE_PARAMS *p)
 {
     if (!p)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult r = instantiate(exec, graph, p->flags);
     p->hErrNode_out = NULL;
-    p->result_out = r == CUDA_SUCCESS ? CUDA_GRAPH_INSTANTIATE_SUCCESS : CUDA_GRAPH_INSTANTIATE_ERROR;
+    p->result_out =
+        r == CUDA_SUCCESS ? CUDA_GRAPH_INSTANTIATE_SUCCESS : CUDA_GRAPH_INSTANTIATE_ERROR;
     return r;
 }
 
-CUresult cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params)
+CUresult cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph,
+                                      CUDA_GRAPH_INSTANTIATE_PARAMS *params)
 {
     return API(instantiate_with_params(exec, graph, params));
 }
 
-CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params)
+CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec *exec, CUgraph graph,
+                                           CUDA_GRAPH_INSTANTIATE_PARAMS *params)
 {
     return API(instantiate_with_params(exec, graph, params));
 }
 
 static CUresult check_exec(CUgraphExec exec)
 {
-    CUresult r = pt_cu_check_init();
-    return r == CUDA_SUCCESS && !pt_cu_is(exec, PT_CU_EXEC) ? CUDA_ERROR_INVALID_VALUE : r;
+    CUresult r = pt_cu_driver_check();
+    return r == CUDA_SUCCESS && !pt_cu_handle_is(exec, PT_CU_EXEC) ? CUDA_ERROR_INVALID_VALUE : r;
 }
 
 /* Launches that are under way have all they need. */
@@ -123,7 +149,7 @@ static CUresult destroy(CUgraphExec exec)
     pt_cu_command_put(exec->last);
     pt_cu_graph_memory_take(exec->graph, false);
     pt_cu_graph_delete(exec->graph);
-    pt_cu_delete(exec);
+    pt_cu_handle_delete(exec);
     return CUDA_SUCCESS;
 }
 
@@ -147,7 +173,7 @@ CUresult cuGraphExecGetFlags(CUgraphExec exec, cuuint64_t *flags)
     return API(get_flags(exec, flags));
 }
 
-/* ---- launching ----------------------------------------------------------------------------------------- */
+/* ---- launching ------------------------------------------------------------------------------- */
 
 /* The node's operation, ready to run. */
 static CUresult make_op(CUgraphNode node, struct pt_cu_op *op)
@@ -155,29 +181,34 @@ static CUresult make_op(CUgraphNode node, struct pt_cu_op *op)
     *op = node->is_disabled ? (struct pt_cu_op){.work = PT_CU_EMPTY} : node->op;
     if (op->work != PT_CU_KERNEL_LAUNCH)
         return CUDA_SUCCESS;
-    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, node->op.launch.parameters, CU_LAUNCH_PARAM_BUFFER_SIZE,
-                     &node->op.launch.bytes, CU_LAUNCH_PARAM_END};
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, node->op.launch.parameters,
+                     CU_LAUNCH_PARAM_BUFFER_SIZE, &node->op.launch.bytes, CU_LAUNCH_PARAM_END};
     op->launch.parameters = NULL;
     return pt_cu_launch_ready(&op->launch, NULL, extra);
 }
 
 static CUresult launch_nodes(CUgraph graph, struct pt_cu_command *begin, struct pt_cu_command *end);
 
-/* The node's command, or the first of two, behind `begin` and what the node depends on; `end` behind the node. */
-static bool put_in_order(CUgraphNode node, struct pt_cu_command *first, struct pt_cu_command *begin, struct pt_cu_command *end)
+/* The node's command, or the first of two, behind `begin` and what the node depends on; `end`
+ * behind the node. */
+static bool put_in_order(CUgraphNode node, struct pt_cu_command *first, struct pt_cu_command *begin,
+                         struct pt_cu_command *end)
 {
     bool ok = pt_cu_command_after(first, begin) && pt_cu_command_after(end, node->command);
     for (size_t i = 0; i < node->n_before; i++)
         ok = ok && pt_cu_command_after(first, node->before[i]->command);
-    return ok && (node->op.work != PT_CU_WAIT_EVENT || node->is_disabled || !pt_cu_is(node->event, PT_CU_EVENT) ||
+    return ok && (node->op.work != PT_CU_WAIT_EVENT || node->is_disabled ||
+                  !pt_cu_handle_is(node->event, PT_CU_EVENT) ||
                   pt_cu_command_after(node->command, node->event->recorded));
 }
 
-static CUresult launch_node(CUgraphNode node, struct pt_cu_command *begin, struct pt_cu_command *end)
+static CUresult launch_node(CUgraphNode node, struct pt_cu_command *begin,
+                            struct pt_cu_command *end)
 {
     struct pt_cu_op op = {.work = PT_CU_EMPTY};
     CUresult r = node->child ? CUDA_SUCCESS : make_op(node, &op);
-    struct pt_cu_command *first = NULL, *c = r == CUDA_SUCCESS ? pt_cu_command_new(node->ctx, &op) : NULL;
+    struct pt_cu_command *first = NULL,
+                         *c = r == CUDA_SUCCESS ? pt_cu_command_new(node->ctx, &op) : NULL;
     if (r == CUDA_SUCCESS && !c) {
         pt_cu_op_drop(&op);
         r = CUDA_ERROR_OUT_OF_MEMORY;
@@ -199,7 +230,7 @@ static CUresult launch_node(CUgraphNode node, struct pt_cu_command *begin, struc
         pt_cu_command_start(c);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    if (op.work == PT_CU_RECORD && pt_cu_is(node->event, PT_CU_EVENT)) {
+    if (op.work == PT_CU_RECORD && pt_cu_handle_is(node->event, PT_CU_EVENT)) {
         pt_cu_command_put(node->event->recorded);
         node->event->recorded = pt_cu_command_ref(c);
     }
@@ -232,7 +263,8 @@ static CUresult launch_nodes(CUgraph graph, struct pt_cu_command *begin, struct 
 static CUresult launch_in(CUgraphExec exec, CUstream stream)
 {
     struct pt_cu_op empty = {.work = PT_CU_EMPTY};
-    struct pt_cu_command *begin = pt_cu_stream_append(stream, &empty, false), *end = begin ? pt_cu_stream_append(stream, &empty, false) : NULL;
+    struct pt_cu_command *begin = pt_cu_stream_append(stream, &empty, false);
+    struct pt_cu_command *end = begin ? pt_cu_stream_append(stream, &empty, false) : NULL;
     if (!end || !pt_cu_command_after(begin, exec->last)) {
         if (begin)
             pt_cu_command_start(begin);
@@ -260,7 +292,7 @@ static CUresult launch_in(CUgraphExec exec, CUstream stream)
 static CUresult launch(CUstream null, CUgraphExec exec, CUstream given)
 {
     CUstream stream;
-    CUresult r = pt_cu_stream(null, given, &stream);
+    CUresult r = pt_cu_stream_find(null, given, &stream);
     if (r == CUDA_SUCCESS)
         r = check_exec(exec);
     if (r == CUDA_SUCCESS)
@@ -278,26 +310,28 @@ PER_THREAD_API(cuGraphLaunch, _ptsz, launch, (CUgraphExec exec, CUstream stream)
 static CUresult upload(CUstream null, CUgraphExec exec, CUstream given)
 {
     CUstream stream;
-    CUresult r = pt_cu_stream(null, given, &stream);
+    CUresult r = pt_cu_stream_find(null, given, &stream);
     return r == CUDA_SUCCESS ? check_exec(exec) : r;
 }
 
 PER_THREAD_API(cuGraphUpload, _ptsz, upload, (CUgraphExec exec, CUstream stream), exec, stream)
 
-/* ---- changing ------------------------------------------------------------------------------------------ */
+/* ---- changing -------------------------------------------------------------------------------- */
 
 /* The executable's node that was made from a node of the graph, or of a child of it. */
 static CUgraphNode find(CUgraph graph, CUgraphNode original)
 {
     for (size_t i = 0; i < graph->n_nodes; i++) {
         CUgraphNode node = graph->nodes[i];
-        if (node->original == original || (node->child && (node = find(node->child, original)) != NULL))
+        if (node->original == original ||
+            (node->child && (node = find(node->child, original)) != NULL))
             return node;
     }
     return NULL;
 }
 
-static CUresult find_node(CUgraphExec exec, CUgraphNode original, const void *params, CUgraphNode *node)
+static CUresult find_node(CUgraphExec exec, CUgraphNode original, const void *params,
+                          CUgraphNode *node)
 {
     CUresult r = check_exec(exec);
     if (r == CUDA_SUCCESS && !params)
@@ -308,7 +342,7 @@ static CUresult find_node(CUgraphExec exec, CUgraphNode original, const void *pa
 
 static bool is_device_memory(const void *p)
 {
-    const struct pt_cu_range *range = pt_cu_find((uintptr_t)p);
+    const struct pt_cu_range *range = pt_cu_range_find((uintptr_t)p);
     return range && range->memory != PT_CU_HOST && range->memory != PT_CU_REGISTERED;
 }
 
@@ -317,7 +351,8 @@ static bool is_flat(const struct pt_cu_copy *c)
     return c->height <= 1 && c->depth <= 1;
 }
 
-/* Whether a copy in an executable can become another one: between memory of the same kinds; boxes stay as large as they are. */
+/* Whether a copy in an executable can become another one: between memory of the same kinds; boxes
+ * stay as large as they are. */
 static bool can_become_copy(const struct pt_cu_copy *a, const struct pt_cu_copy *b)
 {
     bool is_alike = is_device_memory(a->to) == is_device_memory(b->to) &&
@@ -352,10 +387,10 @@ static CUresult check_change(CUgraphNode node, const CUgraphNodeParams *p)
     if (p->type == CU_GRAPH_NODE_TYPE_MEMCPY)
         r = pt_cu_copy_op(&p->memcpy.copyParams, &op, &is_pageable);
     else if (p->type == CU_GRAPH_NODE_TYPE_MEMSET)
-        r = pt_cu_set_op(&(CUDA_MEMSET_NODE_PARAMS){p->memset.dst, p->memset.pitch, p->memset.value,
-                                                    p->memset.elementSize, p->memset.width,
-                                                    p->memset.height},
-                         &op);
+        r = pt_cu_copy_set_op(&(CUDA_MEMSET_NODE_PARAMS){p->memset.dst, p->memset.pitch,
+                                                         p->memset.value, p->memset.elementSize,
+                                                         p->memset.width, p->memset.height},
+                              &op);
     else
         return CUDA_SUCCESS;
     return r == CUDA_SUCCESS && !can_become(&node->op, &op) ? CUDA_ERROR_INVALID_VALUE : r;
@@ -381,11 +416,14 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNod
     return API(set_node(exec, node, params));
 }
 
-#define SET(is_given, type_name, member, value) \
-    ((is_given) ? set_node(exec, node, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_##type_name, .member = value}) \
-                : CUDA_ERROR_INVALID_VALUE)
+#define SET(is_given, type_name, member, value)                                                    \
+    ((is_given)                                                                                    \
+         ? set_node(exec, node,                                                                    \
+                    &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_##type_name, .member = value}) \
+         : CUDA_ERROR_INVALID_VALUE)
 
-CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *p)
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_KERNEL_NODE_PARAMS_v1 *p)
 {
     CUDA_KERNEL_NODE_PARAMS whole = {0};
     if (p)
@@ -393,19 +431,22 @@ CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node, cons
     return API(SET(p, KERNEL, kernel, whole));
 }
 
-CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p)
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
+                                           const CUDA_KERNEL_NODE_PARAMS *p)
 {
     return API(SET(p, KERNEL, kernel, *p));
 }
 
 /* The context of a copy, or of a set, stays what it was. */
-CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *p, CUcontext ctx)
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *p,
+                                        CUcontext ctx)
 {
     (void)ctx;
     return API(SET(p, MEMCPY, memcpy.copyParams, *p));
 }
 
-CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx)
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx)
 {
     CUDA_MEMSET_NODE_PARAMS_v2 whole = {0};
     (void)ctx;
@@ -414,7 +455,8 @@ CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node, cons
     return API(SET(p, MEMSET, memset, whole));
 }
 
-CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_HOST_NODE_PARAMS *p)
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                      const CUDA_HOST_NODE_PARAMS *p)
 {
     return API(SET(p, HOST, host, *p));
 }
@@ -438,8 +480,8 @@ static CUresult enabled(CUgraphExec exec, CUgraphNode original, unsigned *get, u
 {
     CUgraphNode node;
     CUresult r = find_node(exec, original, original, &node);
-    if (r == CUDA_SUCCESS && node->type != CU_GRAPH_NODE_TYPE_KERNEL && node->type != CU_GRAPH_NODE_TYPE_MEMCPY &&
-        node->type != CU_GRAPH_NODE_TYPE_MEMSET)
+    if (r == CUDA_SUCCESS && node->type != CU_GRAPH_NODE_TYPE_KERNEL &&
+        node->type != CU_GRAPH_NODE_TYPE_MEMCPY && node->type != CU_GRAPH_NODE_TYPE_MEMSET)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS && get)
         *get = !node->is_disabled;
@@ -458,7 +500,7 @@ CUresult cuGraphNodeGetEnabled(CUgraphExec exec, CUgraphNode node, unsigned *is_
     return API(is_enabled ? enabled(exec, node, is_enabled, 0) : CUDA_ERROR_INVALID_VALUE);
 }
 
-/* ---- changing all of it -------------------------------------------------------------------------------- */
+/* ---- changing all of it ---------------------------------------------------------------------- */
 
 static bool has_same_edges(CUgraphNode a, CUgraphNode b)
 {
@@ -519,14 +561,15 @@ static CUresult update(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultI
 {
     CUgraph clone;
     CUresult r = check_exec(exec);
-    if (r == CUDA_SUCCESS && (!info || !pt_cu_is(graph, PT_CU_GRAPH)))
+    if (r == CUDA_SUCCESS && (!info || !pt_cu_handle_is(graph, PT_CU_GRAPH)))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
         r = pt_cu_graph_clone(graph, &clone);
     if (r != CUDA_SUCCESS)
         return r;
     *info = (CUgraphExecUpdateResultInfo){0};
-    info->result = sort_nodes(clone) ? compare(exec->graph, clone, &info->errorNode) : CU_GRAPH_EXEC_UPDATE_ERROR;
+    info->result = sort_nodes(clone) ? compare(exec->graph, clone, &info->errorNode)
+                                     : CU_GRAPH_EXEC_UPDATE_ERROR;
     if (info->result != CU_GRAPH_EXEC_UPDATE_SUCCESS) {
         pt_cu_graph_delete(clone);
         return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
@@ -544,7 +587,8 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdate
     return API(update(exec, graph, info));
 }
 
-static CUresult update_v1(CUgraphExec exec, CUgraph graph, CUgraphNode *error_node, CUgraphExecUpdateResult *result)
+static CUresult update_v1(CUgraphExec exec, CUgraph graph, CUgraphNode *error_node,
+                          CUgraphExecUpdateResult *result)
 {
     CUgraphExecUpdateResultInfo info;
     if (!error_node || !result)
@@ -557,7 +601,8 @@ static CUresult update_v1(CUgraphExec exec, CUgraph graph, CUgraphNode *error_no
     return r;
 }
 
-CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *error_node, CUgraphExecUpdateResult *result)
+CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *error_node,
+                           CUgraphExecUpdateResult *result)
 {
     return API(update_v1(exec, graph, error_node, result));
 }

@@ -1,9 +1,14 @@
 /* The executor: does what an operation says, without the lock. */
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/execute.h"
 
 #include <string.h>
 #include <time.h>
 
+#include "runtime/cuda/account.h"
+#include "runtime/cuda/error.h"
+#include "runtime/cuda/log.h"
+#include "runtime/cuda/op.h"
+#include "runtime/cuda/thread.h"
 #include "runtime/observe.h"
 
 enum { PATTERN_BYTES = 8 << 10, POLL_NS = 20000 };
@@ -12,8 +17,8 @@ static void copy_box(const struct pt_cu_copy *c)
 {
     for (size_t z = 0; z < c->depth; z++)
         for (size_t y = 0; y < c->height; y++)
-            memmove(c->to + z * c->to_slice + y * c->to_pitch, c->from + z * c->from_slice + y * c->from_pitch,
-                    c->width);
+            memmove(c->to + z * c->to_slice + y * c->to_pitch,
+                    c->from + z * c->from_slice + y * c->from_pitch, c->width);
 }
 
 /* Wider elements: what is set already is copied behind itself, in pieces that stay in a cache. */
@@ -73,10 +78,10 @@ static CUresult run_kernel(struct pt_cu_launch *launch)
     ptera_engine *engine = launch->job->engine;
     struct pt_job *job = launch->job;
     launch->job = NULL;
-    ptera_result r = pt_cu_accounts() ? pt_cu_account_launch(job) : pt_launch_run(job, NULL);
+    ptera_result r = pt_cu_account_is_on() ? pt_cu_account_launch(job) : pt_launch_run(job, NULL);
     if (r != PTERA_OK)
-        pt_cu_log("%s", ptera_engine_error(engine));
-    return pt_cu_result(r);
+        pt_cu_log_print("%s", ptera_engine_error(engine));
+    return pt_cu_error_of(r);
 }
 
 void pt_cu_execute_observe(const struct pt_cu_op *op, const struct pt_observer *const *observers)
@@ -84,8 +89,10 @@ void pt_cu_execute_observe(const struct pt_cu_op *op, const struct pt_observer *
     const struct pt_cu_copy *c = &op->copy;
     for (size_t i = 0; op->work == PT_CU_COPY && i < c->depth * c->height; i++) {
         size_t z = i / c->height, y = i % c->height;
-        pt_observe_memory(observers, PT_MEMORY_READ, c->from + z * c->from_slice + y * c->from_pitch, c->width);
-        pt_observe_memory(observers, PT_MEMORY_WRITTEN, c->to + z * c->to_slice + y * c->to_pitch, c->width);
+        pt_observe_memory(observers, PT_MEMORY_READ,
+                          c->from + z * c->from_slice + y * c->from_pitch, c->width);
+        pt_observe_memory(observers, PT_MEMORY_WRITTEN, c->to + z * c->to_slice + y * c->to_pitch,
+                          c->width);
     }
     for (size_t y = 0; op->work == PT_CU_SET && y < op->set.height; y++)
         pt_observe_memory(observers, PT_MEMORY_WRITTEN, op->set.to + y * op->set.pitch,
@@ -103,7 +110,7 @@ static void move(const struct pt_cu_op *op)
 /* The program's function, which may not call CUDA (cuLaunchHostFunc, cuStreamAddCallback). */
 static void call_host(const struct pt_cu_op *op, CUresult error)
 {
-    struct pt_cu_thread *thread = pt_cu_thread();
+    struct pt_cu_thread *thread = pt_cu_thread_get();
     if (thread)
         thread->is_in_host_function = true;
     if (op->work == PT_CU_CALLBACK)
@@ -125,7 +132,7 @@ CUresult pt_cu_execute_op(struct pt_cu_op *op, CUresult error)
         return run_kernel(&op->launch);
     case PT_CU_COPY:
     case PT_CU_SET:
-        if (pt_cu_accounts())
+        if (pt_cu_account_is_on())
             pt_cu_account_move(op, move);
         else
             move(op);

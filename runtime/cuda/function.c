@@ -1,9 +1,19 @@
 /* Functions and a library's kernels: attributes, parameters, names. */
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/function.h"
 
 #include <string.h>
 
 #include "runtime/compile.h"
+#include "runtime/cuda/command.h"
+#include "runtime/cuda/context_list.h"
+#include "runtime/cuda/device.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/entry.h"
+#include "runtime/cuda/error.h"
+#include "runtime/cuda/handle.h"
+#include "runtime/cuda/log.h"
+#include "runtime/cuda/module.h"
+#include "runtime/device.h"
 #include "runtime/registers.h"
 
 static const struct pt_func *ir_of(CUfunction f)
@@ -17,13 +27,13 @@ static const struct pt_func *ir_of(CUfunction f)
 static CUresult compile(CUfunction f, const struct pt_program **program)
 {
     CUcontext ctx = f->module->ctx;
-    pt_cu_step_out(ctx);
+    pt_cu_command_step_out(ctx);
     ptera_result r = pt_compile_kernel(f->kernel, 0, program);
-    pt_cu_step_in(ctx);
+    pt_cu_command_step_in(ctx);
     if (r != PTERA_OK && !f->is_told)
-        pt_cu_log("kernel '%s' cannot run: %s", ptera_kernel_name(f->kernel), ptera_engine_error(ctx->engine));
+        pt_cu_log_print("kernel '%s' cannot run: %s", ptera_kernel_name(f->kernel), ptera_engine_error(ctx->engine));
     f->is_told |= r != PTERA_OK;
-    return pt_cu_result(r);
+    return pt_cu_error_of(r);
 }
 
 static uint64_t constant_bytes(CUfunction f)
@@ -56,7 +66,7 @@ static CUresult own_value(CUfunction f, CUfunction_attribute attribute, int *val
     CUresult r = compile(f, &program);
     if (r != CUDA_SUCCESS)
         return r;
-    const int default_shared = pt_cu_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 0);
+    const int default_shared = pt_cu_device_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 0);
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
         *value = declared_threads(f) ? declared_threads(f) : threads_by_registers(f);
@@ -142,7 +152,7 @@ static CUresult check_setting(CUfunction f, CUfunction_attribute attribute, int 
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
         r = own_value(f, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &is);
         if (r == CUDA_SUCCESS &&
-            (value < 0 || value > pt_cu_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 0) - is))
+            (value < 0 || value > pt_cu_device_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 0) - is))
             r = CUDA_ERROR_INVALID_VALUE;
         return r;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
@@ -175,7 +185,7 @@ static CUresult set_value(struct pt_cu_settings *settings, CUfunction f, CUfunct
 static CUresult get_attribute(int *value, CUfunction_attribute attribute, CUfunction handle)
 {
     CUfunction f;
-    CUresult r = pt_cu_function(handle, &f);
+    CUresult r = pt_cu_module_function(handle, &f);
     if (r == CUDA_SUCCESS && !value)
         r = CUDA_ERROR_INVALID_VALUE;
     return r == CUDA_SUCCESS ? pt_cu_function_value(f, attribute, value) : r;
@@ -189,7 +199,7 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
 static CUresult set_attribute(CUfunction handle, CUfunction_attribute attribute, int value)
 {
     CUfunction f;
-    CUresult r = pt_cu_function(handle, &f);
+    CUresult r = pt_cu_module_function(handle, &f);
     return r == CUDA_SUCCESS ? set_value(&f->settings, f, attribute, value) : r;
 }
 
@@ -201,12 +211,12 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
 /* A kernel's function where its device's primary context, or the current one, is. */
 static CUresult check_kernel(CUkernel kernel, CUdevice device, CUfunction *f)
 {
-    CUresult r = pt_cu_check_init();
-    if (r == CUDA_SUCCESS && !pt_cu_is(kernel, PT_CU_KERNEL))
+    CUresult r = pt_cu_driver_check();
+    if (r == CUDA_SUCCESS && !pt_cu_handle_is(kernel, PT_CU_KERNEL))
         r = CUDA_ERROR_INVALID_HANDLE;
-    if (r == CUDA_SUCCESS && !pt_cu_is_device(device))
+    if (r == CUDA_SUCCESS && !pt_cu_device_is_valid(device))
         r = CUDA_ERROR_INVALID_DEVICE;
-    return r == CUDA_SUCCESS ? pt_cu_function(kernel, f) : r;
+    return r == CUDA_SUCCESS ? pt_cu_module_function(kernel, f) : r;
 }
 
 static CUresult get_kernel_attribute(int *value, CUfunction_attribute attribute, CUkernel kernel, CUdevice device)
@@ -238,7 +248,7 @@ CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkerne
 static CUresult set_cache_config(CUfunction handle, CUfunc_cache config)
 {
     CUfunction f;
-    CUresult r = pt_cu_function(handle, &f);
+    CUresult r = pt_cu_module_function(handle, &f);
     if (r == CUDA_SUCCESS && (unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL)
         r = CUDA_ERROR_INVALID_VALUE;
     return r;
@@ -260,7 +270,7 @@ CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice d
 static CUresult set_shared_config(CUfunction handle, CUsharedconfig config)
 {
     CUfunction f;
-    CUresult r = pt_cu_function(handle, &f);
+    CUresult r = pt_cu_module_function(handle, &f);
     if (r == CUDA_SUCCESS && (unsigned)config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE)
         r = CUDA_ERROR_INVALID_VALUE;
     return r;
@@ -276,7 +286,7 @@ CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config)
 static CUresult get_module(CUmodule *module, CUfunction handle)
 {
     CUfunction f;
-    CUresult r = pt_cu_function(handle, &f);
+    CUresult r = pt_cu_module_function(handle, &f);
     if (r == CUDA_SUCCESS && !module)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
@@ -291,14 +301,14 @@ CUresult cuFuncGetModule(CUmodule *module, CUfunction function)
 
 static CUresult get_name(const char **name, const void *handle)
 {
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     if (r != CUDA_SUCCESS)
         return r;
     if (!name)
         return CUDA_ERROR_INVALID_VALUE;
-    if (pt_cu_is(handle, PT_CU_KERNEL))
+    if (pt_cu_handle_is(handle, PT_CU_KERNEL))
         *name = ((const struct CUkern_st *)handle)->name;
-    else if (pt_cu_is(handle, PT_CU_FUNCTION))
+    else if (pt_cu_handle_is(handle, PT_CU_FUNCTION))
         *name = ptera_kernel_name(((const struct CUfunc_st *)handle)->kernel);
     else
         return CUDA_ERROR_INVALID_HANDLE;
@@ -319,7 +329,7 @@ static CUresult get_param_info(const void *handle, size_t index, size_t *offset,
 {
     CUfunction f;
     ptera_parameter p = {.size = sizeof p};
-    CUresult r = pt_cu_function(handle, &f);
+    CUresult r = pt_cu_module_function(handle, &f);
     if (r == CUDA_SUCCESS && !offset)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS)
@@ -344,12 +354,12 @@ CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *offset, siz
 
 static CUresult kernel_function(CUfunction *function, CUkernel kernel)
 {
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     if (r == CUDA_SUCCESS && !function)
         r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS && !pt_cu_is(kernel, PT_CU_KERNEL))
+    if (r == CUDA_SUCCESS && !pt_cu_handle_is(kernel, PT_CU_KERNEL))
         r = CUDA_ERROR_INVALID_HANDLE;
-    return r == CUDA_SUCCESS ? pt_cu_function(kernel, function) : r;
+    return r == CUDA_SUCCESS ? pt_cu_module_function(kernel, function) : r;
 }
 
 CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
@@ -359,10 +369,10 @@ CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
 
 static CUresult kernel_library(CUlibrary *library, CUkernel kernel)
 {
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     if (r == CUDA_SUCCESS && !library)
         r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS && !pt_cu_is(kernel, PT_CU_KERNEL))
+    if (r == CUDA_SUCCESS && !pt_cu_handle_is(kernel, PT_CU_KERNEL))
         r = CUDA_ERROR_INVALID_HANDLE;
     if (r == CUDA_SUCCESS)
         *library = kernel->library;
@@ -379,7 +389,7 @@ static CUresult load(CUfunction handle, CUfunctionLoadingState *state)
 {
     CUfunction f;
     const struct pt_program *program;
-    CUresult r = pt_cu_function(handle, &f);
+    CUresult r = pt_cu_module_function(handle, &f);
     if (r != CUDA_SUCCESS)
         return r;
     if (!state)
@@ -398,7 +408,7 @@ CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function)
     return API(state ? load(function, state) : CUDA_ERROR_INVALID_VALUE);
 }
 
-size_t pt_cu_parameter_bytes(CUfunction f)
+size_t pt_cu_function_parameter_bytes(CUfunction f)
 {
     return f->module->ptera->ir.funcs.v[f->kernel->func].param_size;
 }

@@ -1,17 +1,30 @@
-/* Graphs: nodes and the edges between them. */
+/* Graphs: nodes and the edges between them.
+ *
+ * A graph is one of three things, and stays that until it is destroyed: the program's
+ * nodes and edges can be added, changed and removed a child node's          (is_owned) a clone that
+ * goes with its node an executable's         (is_owned) a clone whose nodes exec.c has sorted A
+ * graph of the program's in which a capture goes on is spoken of in capture.c; what the nodes that
+ * allocate memory may be in, in graph_memory.c. */
 #include "runtime/cuda/graph.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- making and unmaking ------------------------------------------------------------------------------- */
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/entry.h"
+#include "runtime/cuda/function.h"
+#include "runtime/cuda/graph_memory.h"
+#include "runtime/cuda/handle.h"
+#include "runtime/cuda/op.h"
+
+/* ---- making and unmaking --------------------------------------------------------------------- */
 
 CUgraph pt_cu_graph_new(void)
 {
-    return pt_cu_new(PT_CU_GRAPH, sizeof(struct CUgraph_st));
+    return pt_cu_handle_new(PT_CU_GRAPH, sizeof(struct CUgraph_st));
 }
 
-CUgraphNode pt_cu_node_new(CUgraph graph, CUgraphNodeType type, CUcontext ctx)
+CUgraphNode pt_cu_graph_node_new(CUgraph graph, CUgraphNodeType type, CUcontext ctx)
 {
     if (graph->n_nodes == graph->cap_nodes) {
         size_t cap = graph->cap_nodes ? graph->cap_nodes * 2 : 8;
@@ -21,7 +34,7 @@ CUgraphNode pt_cu_node_new(CUgraph graph, CUgraphNodeType type, CUcontext ctx)
         graph->nodes = more;
         graph->cap_nodes = cap;
     }
-    CUgraphNode node = pt_cu_new(PT_CU_NODE, sizeof *node);
+    CUgraphNode node = pt_cu_handle_new(PT_CU_NODE, sizeof *node);
     if (!node)
         return NULL;
     node->graph = graph;
@@ -39,7 +52,7 @@ static void drop_content(CUgraphNode node)
     if (node->child)
         pt_cu_graph_delete(node->child);
     node->child = NULL;
-    pt_cu_graph_block_put(node->block);
+    pt_cu_graph_memory_block_put(node->block);
     node->block = NULL;
 }
 
@@ -47,7 +60,7 @@ static void free_node(CUgraphNode node)
 {
     drop_content(node);
     free(node->before);
-    pt_cu_delete(node);
+    pt_cu_handle_delete(node);
 }
 
 static void forget(CUgraphNode node, CUgraphNode earlier)
@@ -59,7 +72,7 @@ static void forget(CUgraphNode node, CUgraphNode earlier)
     node->n_before = n;
 }
 
-void pt_cu_node_delete(CUgraphNode node)
+void pt_cu_graph_node_delete(CUgraphNode node)
 {
     CUgraph graph = node->graph;
     size_t n = 0;
@@ -77,7 +90,7 @@ void pt_cu_graph_delete(CUgraph graph)
     for (size_t i = 0; i < graph->n_nodes; i++)
         free_node(graph->nodes[i]);
     free(graph->nodes);
-    pt_cu_delete(graph);
+    pt_cu_handle_delete(graph);
 }
 
 static bool depends_on(CUgraphNode node, CUgraphNode earlier)
@@ -88,7 +101,7 @@ static bool depends_on(CUgraphNode node, CUgraphNode earlier)
     return false;
 }
 
-bool pt_cu_node_after(CUgraphNode node, CUgraphNode earlier)
+bool pt_cu_graph_node_after(CUgraphNode node, CUgraphNode earlier)
 {
     if (depends_on(node, earlier))
         return true;
@@ -100,7 +113,7 @@ bool pt_cu_node_after(CUgraphNode node, CUgraphNode earlier)
     return true;
 }
 
-/* ---- copies -------------------------------------------------------------------------------------------- */
+/* ---- copies ---------------------------------------------------------------------------------- */
 
 static CUresult copy_parameters(CUgraphNode node, const struct pt_cu_launch *from)
 {
@@ -112,7 +125,7 @@ static CUresult copy_parameters(CUgraphNode node, const struct pt_cu_launch *fro
     return CUDA_SUCCESS;
 }
 
-CUresult pt_cu_node_assign(CUgraphNode node, CUgraphNode from)
+CUresult pt_cu_graph_node_assign(CUgraphNode node, CUgraphNode from)
 {
     CUgraph child = NULL;
     CUresult r = from->child ? pt_cu_graph_clone(from->child, &child) : CUDA_SUCCESS;
@@ -123,16 +136,17 @@ CUresult pt_cu_node_assign(CUgraphNode node, CUgraphNode from)
     node->copy = from->copy;
     node->set = from->set;
     node->hints = from->hints;
-    node->block = pt_cu_graph_block_ref(from->block);
+    node->block = pt_cu_graph_memory_block_ref(from->block);
     node->event = from->event;
     node->ctx = from->ctx;
     node->child = child;
     if (child)
         child->is_owned = true;
-    return from->op.work == PT_CU_KERNEL_LAUNCH ? copy_parameters(node, &from->op.launch) : CUDA_SUCCESS;
+    return from->op.work == PT_CU_KERNEL_LAUNCH ? copy_parameters(node, &from->op.launch)
+                                                : CUDA_SUCCESS;
 }
 
-CUresult pt_cu_node_take(CUgraphNode node, struct pt_cu_op *op)
+CUresult pt_cu_graph_node_take(CUgraphNode node, struct pt_cu_op *op)
 {
     node->op = *op;
     if (op->work != PT_CU_KERNEL_LAUNCH)
@@ -140,7 +154,7 @@ CUresult pt_cu_node_take(CUgraphNode node, struct pt_cu_op *op)
     struct pt_job *job = op->launch.job;
     struct pt_cu_launch *l = &node->op.launch;
     l->job = NULL;
-    l->bytes = pt_cu_parameter_bytes(l->function);
+    l->bytes = pt_cu_function_parameter_bytes(l->function);
     const struct pt_cu_launch ready = {.bytes = l->bytes, .parameters = job->parameters};
     CUresult r = copy_parameters(node, &ready);
     pt_launch_drop(job);
@@ -150,8 +164,9 @@ CUresult pt_cu_node_take(CUgraphNode node, struct pt_cu_op *op)
 static CUresult clone_nodes(CUgraph graph, CUgraph clone)
 {
     for (size_t i = 0; i < graph->n_nodes; i++) {
-        CUgraphNode from = graph->nodes[i], node = pt_cu_node_new(clone, from->type, from->ctx);
-        CUresult r = node ? pt_cu_node_assign(node, from) : CUDA_ERROR_OUT_OF_MEMORY;
+        CUgraphNode from = graph->nodes[i],
+                    node = pt_cu_graph_node_new(clone, from->type, from->ctx);
+        CUresult r = node ? pt_cu_graph_node_assign(node, from) : CUDA_ERROR_OUT_OF_MEMORY;
         if (r != CUDA_SUCCESS)
             return r;
         node->original = from;
@@ -160,7 +175,8 @@ static CUresult clone_nodes(CUgraph graph, CUgraph clone)
     }
     for (size_t i = 0; i < graph->n_nodes; i++)
         for (size_t k = 0; k < graph->nodes[i]->n_before; k++)
-            if (!pt_cu_node_after(clone->nodes[i], clone->nodes[graph->nodes[i]->before[k]->index]))
+            if (!pt_cu_graph_node_after(clone->nodes[i],
+                                        clone->nodes[graph->nodes[i]->before[k]->index]))
                 return CUDA_ERROR_OUT_OF_MEMORY;
     return CUDA_SUCCESS;
 }
@@ -176,12 +192,12 @@ CUresult pt_cu_graph_clone(CUgraph graph, CUgraph *out)
     return r;
 }
 
-CUresult pt_cu_node_set_child(CUgraphNode node, CUgraph child)
+CUresult pt_cu_graph_node_set_child(CUgraphNode node, CUgraph child)
 {
     CUgraph clone;
-    if (!pt_cu_is(child, PT_CU_GRAPH) || child == node->graph)
+    if (!pt_cu_handle_is(child, PT_CU_GRAPH) || child == node->graph)
         return CUDA_ERROR_INVALID_VALUE;
-    if (pt_cu_graph_has_memory(child))
+    if (pt_cu_graph_memory_is_in(child))
         return CUDA_ERROR_NOT_SUPPORTED; /* CUDA's, too */
     CUresult r = pt_cu_graph_clone(child, &clone);
     if (r != CUDA_SUCCESS)
@@ -193,23 +209,23 @@ CUresult pt_cu_node_set_child(CUgraphNode node, CUgraph child)
     return CUDA_SUCCESS;
 }
 
-/* ---- entries: graphs ----------------------------------------------------------------------------------- */
+/* ---- entries: graphs ------------------------------------------------------------------------- */
 
 static CUresult check_graph(CUgraph graph)
 {
-    CUresult r = pt_cu_check_init();
-    return r == CUDA_SUCCESS && !pt_cu_is(graph, PT_CU_GRAPH) ? CUDA_ERROR_INVALID_VALUE : r;
+    CUresult r = pt_cu_driver_check();
+    return r == CUDA_SUCCESS && !pt_cu_handle_is(graph, PT_CU_GRAPH) ? CUDA_ERROR_INVALID_VALUE : r;
 }
 
 static CUresult check_node(CUgraphNode node)
 {
-    CUresult r = pt_cu_check_init();
-    return r == CUDA_SUCCESS && !pt_cu_is(node, PT_CU_NODE) ? CUDA_ERROR_INVALID_VALUE : r;
+    CUresult r = pt_cu_driver_check();
+    return r == CUDA_SUCCESS && !pt_cu_handle_is(node, PT_CU_NODE) ? CUDA_ERROR_INVALID_VALUE : r;
 }
 
 static CUresult create(CUgraph *graph, unsigned flags)
 {
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     if (r == CUDA_SUCCESS && (!graph || flags))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS && !(*graph = pt_cu_graph_new()))
@@ -242,7 +258,7 @@ static CUresult clone(CUgraph *out, CUgraph graph)
     CUresult r = check_graph(graph);
     if (r == CUDA_SUCCESS && !out)
         r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS && pt_cu_graph_has_memory(graph))
+    if (r == CUDA_SUCCESS && pt_cu_graph_memory_is_in(graph))
         r = CUDA_ERROR_NOT_SUPPORTED; /* CUDA's, too */
     return r == CUDA_SUCCESS ? pt_cu_graph_clone(graph, out) : r;
 }
@@ -271,9 +287,10 @@ CUresult cuGraphNodeFindInClone(CUgraphNode *node, CUgraphNode original, CUgraph
     return API(find_in_clone(node, original, graph));
 }
 
-/* ---- entries: looking at nodes and edges --------------------------------------------------------------- */
+/* ---- entries: looking at nodes and edges ----------------------------------------------------- */
 
-/* Lists are asked for twice: first without room, for their number. What is left of the room becomes null. */
+/* Lists are asked for twice: first without room, for their number. What is left of the room becomes
+ * null. */
 struct listing {
     CUgraphNode *nodes;
     size_t room, n;
@@ -324,7 +341,8 @@ static void clear_data(CUgraphEdgeData *data, size_t n)
         memset(data, 0, n * sizeof *data);
 }
 
-static CUresult get_edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *data, size_t *count)
+static CUresult get_edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *data,
+                          size_t *count)
 {
     CUresult r = check_graph(graph);
     if (r == CUDA_SUCCESS && (!count || !from != !to))
@@ -350,12 +368,14 @@ CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, size
     return API(get_edges(graph, from, to, NULL, count));
 }
 
-CUresult cuGraphGetEdges_v2(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *data, size_t *count)
+CUresult cuGraphGetEdges_v2(CUgraph graph, CUgraphNode *from, CUgraphNode *to,
+                            CUgraphEdgeData *data, size_t *count)
 {
     return API(get_edges(graph, from, to, data, count));
 }
 
-static CUresult get_neighbours(CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *data, size_t *count, bool behind)
+static CUresult get_neighbours(CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *data,
+                               size_t *count, bool behind)
 {
     CUresult r = check_node(node);
     if (r == CUDA_SUCCESS && !count)
@@ -378,7 +398,8 @@ CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *nodes, size_t
     return API(get_neighbours(node, nodes, NULL, count, false));
 }
 
-CUresult cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *data, size_t *count)
+CUresult cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *data,
+                                       size_t *count)
 {
     return API(get_neighbours(node, nodes, data, count, false));
 }
@@ -388,7 +409,8 @@ CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *nodes, size
     return API(get_neighbours(node, nodes, NULL, count, true));
 }
 
-CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *data, size_t *count)
+CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode *nodes,
+                                         CUgraphEdgeData *data, size_t *count)
 {
     return API(get_neighbours(node, nodes, data, count, true));
 }
@@ -408,20 +430,22 @@ CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType *type)
     return API(get_type(node, type));
 }
 
-/* ---- entries: changing edges --------------------------------------------------------------------------- */
+/* ---- entries: changing edges ----------------------------------------------------------------- */
 
-static bool are_edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *data, size_t n)
+static bool are_edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                      const CUgraphEdgeData *data, size_t n)
 {
     static const CUgraphEdgeData plain;
     for (size_t i = 0; i < n; i++)
-        if (!pt_cu_is(from[i], PT_CU_NODE) || !pt_cu_is(to[i], PT_CU_NODE) || from[i]->graph != graph ||
-            to[i]->graph != graph || from[i] == to[i] || (data && memcmp(&data[i], &plain, sizeof plain) != 0))
+        if (!pt_cu_handle_is(from[i], PT_CU_NODE) || !pt_cu_handle_is(to[i], PT_CU_NODE) ||
+            from[i]->graph != graph || to[i]->graph != graph || from[i] == to[i] ||
+            (data && memcmp(&data[i], &plain, sizeof plain) != 0))
             return false;
     return true;
 }
 
-static CUresult change_edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *data,
-                             size_t n, bool add)
+static CUresult change_edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                             const CUgraphEdgeData *data, size_t n, bool add)
 {
     CUresult r = check_graph(graph);
     if (r == CUDA_SUCCESS && n && (!from || !to || !are_edges(graph, from, to, data, n)))
@@ -432,13 +456,14 @@ static CUresult change_edges(CUgraph graph, const CUgraphNode *from, const CUgra
     for (size_t i = 0; r == CUDA_SUCCESS && i < n; i++) {
         if (!add)
             forget(to[i], from[i]);
-        else if (!pt_cu_node_after(to[i], from[i]))
+        else if (!pt_cu_graph_node_after(to[i], from[i]))
             r = CUDA_ERROR_OUT_OF_MEMORY;
     }
     return r;
 }
 
-CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t n)
+CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                                size_t n)
 {
     return API(change_edges(graph, from, to, NULL, n, true));
 }
@@ -449,7 +474,8 @@ CUresult cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from, const
     return API(change_edges(graph, from, to, data, n, true));
 }
 
-CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t n)
+CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                                   size_t n)
 {
     return API(change_edges(graph, from, to, NULL, n, false));
 }
@@ -463,10 +489,10 @@ CUresult cuGraphRemoveDependencies_v2(CUgraph graph, const CUgraphNode *from, co
 static CUresult destroy_node(CUgraphNode node)
 {
     CUresult r = check_node(node);
-    if (r == CUDA_SUCCESS && pt_cu_graph_has_memory(node->graph))
+    if (r == CUDA_SUCCESS && pt_cu_graph_memory_is_in(node->graph))
         r = CUDA_ERROR_NOT_SUPPORTED; /* CUDA's, too */
     if (r == CUDA_SUCCESS)
-        pt_cu_node_delete(node);
+        pt_cu_graph_node_delete(node);
     return r;
 }
 

@@ -1,35 +1,44 @@
-/* Graphs: nodes with their operations, and what is made of them to be launched. */
+/* Graphs: nodes and the edges between them. */
 #ifndef PTERA_CUDA_GRAPH_H
 #define PTERA_CUDA_GRAPH_H
 
-#include "runtime/cuda/driver.h"
+#include <stdbool.h>
+
+#include "runtime/cuda/abi.h"
+#include "runtime/cuda/handle.h"
+#include "runtime/cuda/hint.h"
+#include "runtime/cuda/op.h"
+
+struct pt_cu_command;
+struct pt_cu_graph_block;
 
 struct CUgraphNode_st {
     struct pt_cu_object object;
     CUgraph graph;
     CUgraphNodeType type;
-    CUgraphNode original;  /* the node it was cloned from */
-    CUcontext ctx;         /* where it runs */
-    struct pt_cu_op op;    /* a kernel's has its parameters, and no job */
-    CUDA_MEMCPY3D copy;    /* as it was given */
+    CUgraphNode original; /* the node it was cloned from */
+    CUcontext ctx;        /* where it runs */
+    struct pt_cu_op op;   /* a kernel's has its parameters, and no job */
+    CUDA_MEMCPY3D copy;   /* as it was given */
     CUDA_MEMSET_NODE_PARAMS set;
-    void **pointers;       /* of kernel parameters, into their block */
+    void **pointers; /* of kernel parameters, into their block */
     struct pt_cu_hints hints;
     CUevent event;
     CUgraph child;
     bool is_disabled;
     struct pt_cu_graph_block *block; /* of nodes that allocate or free */
-    CUgraphNode *before;   /* what it depends on */
+    CUgraphNode *before;             /* what it depends on */
     size_t n_before;
-    size_t index;          /* in an executable: its place in the order */
+    size_t index;                  /* in an executable: its place in the order */
     struct pt_cu_command *command; /* in an executable, while it is being launched */
 };
 
 struct CUgraph_st {
     struct pt_cu_object object;
-    CUgraphNode *nodes;    /* as they were added; in an executable, each behind those that it depends on */
+    CUgraphNode
+        *nodes; /* as they were added; in an executable, each behind those that it depends on */
     size_t n_nodes, cap_nodes;
-    bool is_owned;         /* a child node's, or an executable's */
+    bool is_owned; /* a child node's, or an executable's */
 };
 
 struct CUgraphExec_st {
@@ -39,37 +48,18 @@ struct CUgraphExec_st {
     struct pt_cu_command *last; /* the end of its last launch */
 };
 
-/* graph.c */
+/**/
 CUgraph pt_cu_graph_new(void);
 void pt_cu_graph_delete(CUgraph graph);
 CUresult pt_cu_graph_clone(CUgraph graph, CUgraph *clone);
 /* A node of that type; NULL: no memory. */
-CUgraphNode pt_cu_node_new(CUgraph graph, CUgraphNodeType type, CUcontext ctx);
-bool pt_cu_node_after(CUgraphNode node, CUgraphNode earlier);
-void pt_cu_node_delete(CUgraphNode node);
+CUgraphNode pt_cu_graph_node_new(CUgraph graph, CUgraphNodeType type, CUcontext ctx);
+bool pt_cu_graph_node_after(CUgraphNode node, CUgraphNode earlier);
+void pt_cu_graph_node_delete(CUgraphNode node);
 /* Takes over an operation that a stream was given. */
-CUresult pt_cu_node_take(CUgraphNode node, struct pt_cu_op *op);
+CUresult pt_cu_graph_node_take(CUgraphNode node, struct pt_cu_op *op);
 /* What a node's operation is replaced with, from another node of its type. */
-CUresult pt_cu_node_assign(CUgraphNode node, CUgraphNode from);
-
-/* node.c: checks parameters and gives the node its operation. */
-CUresult pt_cu_node_set_kernel(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *params);
-CUresult pt_cu_node_set_copy(CUgraphNode node, const CUDA_MEMCPY3D *params);
-CUresult pt_cu_node_set_set(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *params);
-CUresult pt_cu_node_set_host(CUgraphNode node, const CUDA_HOST_NODE_PARAMS *params);
-CUresult pt_cu_node_set_event(CUgraphNode node, CUevent event);
-CUresult pt_cu_node_set_child(CUgraphNode node, CUgraph child);
-/* Whatever the type is. Memory that is allocated tells its address in `params`. */
-CUresult pt_cu_node_set(CUgraphNode node, CUgraphNodeParams *params);
-
-/* graph_memory.c */
-struct pt_cu_graph_block *pt_cu_graph_block_ref(struct pt_cu_graph_block *block);
-void pt_cu_graph_block_put(struct pt_cu_graph_block *block);
-bool pt_cu_graph_has_memory(const struct CUgraph_st *graph);
-CUresult pt_cu_node_set_alloc(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS *params);
-CUresult pt_cu_node_set_free(CUgraphNode node, CUdeviceptr address);
-/* An executable is made, or goes. */
-CUresult pt_cu_graph_memory_take(CUgraph graph, bool take);
-CUresult pt_cu_graph_memory_launch(CUgraph graph, bool frees_first);
+CUresult pt_cu_graph_node_assign(CUgraphNode node, CUgraphNode from);
+CUresult pt_cu_graph_node_set_child(CUgraphNode node, CUgraph child);
 
 #endif

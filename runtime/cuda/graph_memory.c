@@ -1,9 +1,19 @@
-/* Memory of graphs: a node allocates it, another one frees it. The block is there as long as a graph, or an executable of one, has a
- * node of it, so that its address stays; the nodes only say from where to where it may be used. */
-#include "runtime/cuda/graph.h"
+/* Memory of graphs: a node allocates it, another one frees it. The block is there as long as a
+ * graph, or an executable of one, has a node of it, so that its address stays; the nodes only say
+ * from where to where it may be used. */
+#include "runtime/cuda/graph_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "runtime/cuda/block.h"
+#include "runtime/cuda/context_list.h"
+#include "runtime/cuda/device.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/entry.h"
+#include "runtime/cuda/graph.h"
+#include "runtime/cuda/handle.h"
+#include "runtime/cuda/range.h"
 
 struct pt_cu_graph_block {
     unsigned refs; /* nodes */
@@ -14,9 +24,9 @@ struct pt_cu_graph_block {
     bool has_exec; /* an executable was made of its graph */
 };
 
-/* ---- blocks -------------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
-struct pt_cu_graph_block *pt_cu_graph_block_ref(struct pt_cu_graph_block *block)
+struct pt_cu_graph_block *pt_cu_graph_memory_block_ref(struct pt_cu_graph_block *block)
 {
     if (block)
         block->refs++;
@@ -25,12 +35,12 @@ struct pt_cu_graph_block *pt_cu_graph_block_ref(struct pt_cu_graph_block *block)
 
 static struct pt_cu_range *range_of(const struct pt_cu_graph_block *block)
 {
-    struct pt_cu_range *range = pt_cu_find(block->address);
+    struct pt_cu_range *range = pt_cu_range_find(block->address);
     return range && range->owner == block ? range : NULL; /* its context may be gone */
 }
 
 /* Work that is under way may use it still: it goes when its context has none. */
-void pt_cu_graph_block_put(struct pt_cu_graph_block *block)
+void pt_cu_graph_memory_block_put(struct pt_cu_graph_block *block)
 {
     if (!block || --block->refs)
         return;
@@ -38,7 +48,7 @@ void pt_cu_graph_block_put(struct pt_cu_graph_block *block)
     if (range) {
         range->owner = NULL; /* held: from now on memory like any other */
         if (!block->is_held)
-            pt_cu_free_later(range);
+            pt_cu_block_free_later(range);
     }
     free(block);
 }
@@ -47,7 +57,8 @@ static CUresult new_block(CUcontext ctx, size_t bytes, struct pt_cu_graph_block 
 {
     struct pt_cu_range *range;
     struct pt_cu_graph_block *block = calloc(1, sizeof *block);
-    CUresult r = block ? pt_cu_alloc(ctx, bytes, PT_CU_DEVICE, &range) : CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult r =
+        block ? pt_cu_block_alloc(ctx, bytes, PT_CU_DEVICE, &range) : CUDA_ERROR_OUT_OF_MEMORY;
     if (r != CUDA_SUCCESS) {
         free(block);
         return r;
@@ -59,20 +70,20 @@ static CUresult new_block(CUcontext ctx, size_t bytes, struct pt_cu_graph_block 
     return CUDA_SUCCESS;
 }
 
-struct pt_cu_graph_block *pt_cu_graph_block_at(CUdeviceptr address)
+struct pt_cu_graph_block *pt_cu_graph_memory_block_at(CUdeviceptr address)
 {
-    const struct pt_cu_range *range = pt_cu_find(address);
+    const struct pt_cu_range *range = pt_cu_range_find(address);
     return range && range->memory == PT_CU_DEVICE && range->first == address ? range->owner : NULL;
 }
 
-bool pt_cu_graph_block_release(struct pt_cu_graph_block *block)
+bool pt_cu_graph_memory_block_release(struct pt_cu_graph_block *block)
 {
     bool was_held = block->is_held;
     block->is_held = false;
     return was_held;
 }
 
-/* ---- nodes --------------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static bool frees(const struct CUgraph_st *graph, const struct pt_cu_graph_block *block)
 {
@@ -82,7 +93,7 @@ static bool frees(const struct CUgraph_st *graph, const struct pt_cu_graph_block
     return false;
 }
 
-bool pt_cu_graph_has_memory(const struct CUgraph_st *graph)
+bool pt_cu_graph_memory_is_in(const struct CUgraph_st *graph)
 {
     for (size_t i = 0; i < graph->n_nodes; i++)
         if (graph->nodes[i]->block)
@@ -90,13 +101,13 @@ bool pt_cu_graph_has_memory(const struct CUgraph_st *graph)
     return false;
 }
 
-CUresult pt_cu_node_set_alloc(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS *p)
+CUresult pt_cu_graph_memory_set_alloc(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS *p)
 {
     struct pt_cu_graph_block *block;
     if (!p->bytesize || p->poolProps.location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
         (p->accessDescCount && !p->accessDescs) || node->block)
         return CUDA_ERROR_INVALID_VALUE;
-    if (!pt_cu_is_device(p->poolProps.location.id))
+    if (!pt_cu_device_is_valid(p->poolProps.location.id))
         return CUDA_ERROR_INVALID_DEVICE;
     CUresult r = new_block(node->ctx, p->bytesize, &block);
     if (r != CUDA_SUCCESS)
@@ -106,19 +117,19 @@ CUresult pt_cu_node_set_alloc(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS *p)
     return CUDA_SUCCESS;
 }
 
-CUresult pt_cu_node_set_free(CUgraphNode node, CUdeviceptr address)
+CUresult pt_cu_graph_memory_set_free(CUgraphNode node, CUdeviceptr address)
 {
-    struct pt_cu_graph_block *block = pt_cu_graph_block_at(address);
+    struct pt_cu_graph_block *block = pt_cu_graph_memory_block_at(address);
     if (!block || node->block || frees(node->graph, block))
         return CUDA_ERROR_INVALID_VALUE;
-    node->block = pt_cu_graph_block_ref(block);
+    node->block = pt_cu_graph_memory_block_ref(block);
     return CUDA_SUCCESS;
 }
 
 static CUresult check(CUgraphNode node, CUgraphNodeType type)
 {
-    CUresult r = pt_cu_check_init();
-    bool is_one = pt_cu_is(node, PT_CU_NODE) && node->type == type;
+    CUresult r = pt_cu_driver_check();
+    bool is_one = pt_cu_handle_is(node, PT_CU_NODE) && node->type == type;
     return r == CUDA_SUCCESS && !is_one ? CUDA_ERROR_INVALID_VALUE : r;
 }
 
@@ -155,7 +166,7 @@ CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr *address)
     return API(get_free(node, address));
 }
 
-/* ---- executables --------------------------------------------------------------------------------------- */
+/* ---- executables ----------------------------------------------------------------------------- */
 
 /* One executable at a time of a graph that has memory. */
 CUresult pt_cu_graph_memory_take(CUgraph graph, bool take)
@@ -170,7 +181,8 @@ CUresult pt_cu_graph_memory_take(CUgraph graph, bool take)
     return CUDA_SUCCESS;
 }
 
-/* What is still allocated since the last launch cannot be allocated again, unless launches are to free it first. */
+/* What is still allocated since the last launch cannot be allocated again, unless launches are to
+ * free it first. */
 CUresult pt_cu_graph_memory_launch(CUgraph graph, bool frees_first)
 {
     for (size_t i = 0; i < graph->n_nodes; i++) {

@@ -1,8 +1,8 @@
 /* Which handles are live: a set of addresses, so that a wild handle is an error and not a crash. */
+#include "runtime/cuda/handle.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "runtime/cuda/driver.h"
 
 static const void **set; /* open addressing; `gone` where one was taken out */
 static size_t capacity, filled, live;
@@ -10,7 +10,7 @@ static const char gone_mark;
 static const void *const gone = &gone_mark;
 static uint64_t last_id;
 
-uint64_t pt_cu_new_id(void)
+uint64_t pt_cu_handle_new_id(void)
 {
     return ++last_id;
 }
@@ -60,19 +60,19 @@ static bool make_room(void)
     return true;
 }
 
-void *pt_cu_new(enum pt_cu_kind kind, size_t bytes)
+void *pt_cu_handle_new(enum pt_cu_kind kind, size_t bytes)
 {
     struct pt_cu_object *object = make_room() ? calloc(1, bytes) : NULL;
     if (!object)
         return NULL;
     object->kind = kind;
-    object->id = pt_cu_new_id();
+    object->id = pt_cu_handle_new_id();
     insert(object);
     live++;
     return object;
 }
 
-void pt_cu_delete(void *object)
+void pt_cu_handle_delete(void *object)
 {
     const void **place = find(object);
     if (!place)
@@ -82,7 +82,7 @@ void pt_cu_delete(void *object)
     free(object);
 }
 
-bool pt_cu_is(const void *handle, enum pt_cu_kind kind)
+bool pt_cu_handle_is(const void *handle, enum pt_cu_kind kind)
 {
     const struct pt_cu_object *object = handle;
     return find(handle) && object->kind == kind;

@@ -1,17 +1,19 @@
-/* Hints: attributes of streams, kernel nodes and launches that are checked and told again. Where caches and memory domains do not
- * exist there is nothing else to do with them. */
-#include "runtime/cuda/driver.h"
+/* Hints: attributes of streams, kernel nodes and launches that are checked and told again. Where
+ * caches and memory domains do not exist there is nothing else to do with them. */
+#include "runtime/cuda/hint.h"
 
 #include <string.h>
 
+#include "runtime/cuda/device.h"
+
 enum { PERCENT = 100, PROPERTY_STREAMING = 1, PROPERTY_PERSISTING = 2, POLICY_MOST = 4 };
 
-/* ---- values -------------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static bool is_window(const CUaccessPolicyWindow *w, CUdevice device)
 {
     size_t most =
-        (size_t)pt_cu_attribute(CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE, device);
+        (size_t)pt_cu_device_attribute(CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE, device);
     return w->num_bytes <= most && w->hitRatio >= 0 && w->hitRatio <= 1 &&
            (unsigned)w->hitProp <= PROPERTY_PERSISTING &&
            (unsigned)w->missProp <= PROPERTY_STREAMING;
@@ -19,7 +21,7 @@ static bool is_window(const CUaccessPolicyWindow *w, CUdevice device)
 
 bool pt_cu_hint_is_valid(CUlaunchAttributeID id, const CUlaunchAttributeValue *v, CUdevice device)
 {
-    int domains = pt_cu_attribute(CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT, device);
+    int domains = pt_cu_device_attribute(CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT, device);
     switch (id) {
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
         return is_window(&v->accessPolicyWindow, device);
@@ -36,7 +38,7 @@ bool pt_cu_hint_is_valid(CUlaunchAttributeID id, const CUlaunchAttributeValue *v
     }
 }
 
-/* ---- kept ---------------------------------------------------------------------------------------------- */
+/* ---- kept ------------------------------------------------------------------------------------ */
 
 static CUlaunchAttributeValue *slot_of(struct pt_cu_hints *hints, CUlaunchAttributeID id)
 {

@@ -1,12 +1,13 @@
 /* Images that modules are loaded from: frontend/fatbin.h finds the PTX in them. */
 #define _GNU_SOURCE
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/image.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "frontend/fatbin.h"
+#include "runtime/cuda/driver.h"
 
 static CUresult keep(const struct pt_image_text *found, struct pt_cu_text *text)
 {
@@ -34,7 +35,8 @@ static CUresult read_image(const void *image, size_t bytes, struct pt_arena *are
     if (status == PT_IMAGE_OK && memmem(found.text, found.len, ".version", 8))
         return keep(&found, text);
     if (status == PT_IMAGE_OK) {
-        snprintf(text->log, sizeof text->log, "the image is neither PTX nor machine code: it has no .version");
+        snprintf(text->log, sizeof text->log,
+                 "the image is neither PTX nor machine code: it has no .version");
         return CUDA_ERROR_INVALID_IMAGE;
     }
     snprintf(text->log, sizeof text->log, "%s", found.message);

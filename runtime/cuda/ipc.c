@@ -1,7 +1,7 @@
-/* Memory of one process in another. An allocation moves to a file in memory, at the same address, when its handle is first asked
- * for; the other process opens that file. */
+/* Memory of one process in another. An allocation moves to a file in memory, at the same address,
+ * when its handle is first asked for; the other process opens that file. */
 #define _GNU_SOURCE
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/ipc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +10,13 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "runtime/cuda/command.h"
+#include "runtime/cuda/context_list.h"
+#include "runtime/cuda/current.h"
+#include "runtime/cuda/entry.h"
+#include "runtime/cuda/range.h"
+#include "runtime/cuda/trap.h"
 
 /* What the 64 bytes hold. */
 struct handle {
@@ -44,8 +51,8 @@ static bool move_to_file(struct pt_cu_range *range, const struct pt_mem_record *
     int fd = pt_mem_file(bytes);
     if (fd < 0)
         return false;
-    bool ok = write_all(fd, pages, bytes) &&
-              mmap(pages, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED;
+    bool ok = write_all(fd, pages, bytes) && mmap(pages, bytes, PROT_READ | PROT_WRITE,
+                                                  MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED;
     if (ok)
         range->fd = fd;
     else
@@ -58,24 +65,29 @@ static CUresult get_handle(CUipcMemHandle *out, CUdeviceptr address)
     CUcontext ctx;
     struct pt_mem_record record;
     struct stat st;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r != CUDA_SUCCESS)
         return r;
-    struct pt_cu_range *range = pt_cu_find(address);
+    struct pt_cu_range *range = pt_cu_range_find(address);
     if (!out || !range || range->memory != PT_CU_DEVICE)
         return CUDA_ERROR_INVALID_VALUE;
-    r = pt_cu_drain(range->ctx);
+    r = pt_cu_command_drain(range->ctx);
     if (r != CUDA_SUCCESS)
         return r;
     if (!pt_mem_near(&range->ctx->engine->mem, range->first, &record))
         return CUDA_ERROR_INVALID_VALUE;
-    pt_cu_reach(NULL);
+    pt_cu_trap_reach(NULL);
     bool is_shared = range->fd >= 0 || move_to_file(range, &record);
-    pt_cu_unreach(NULL);
+    pt_cu_trap_unreach(NULL);
     if (!is_shared || fstat(range->fd, &st) != 0)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    struct handle h = {.pid = (uint32_t)getpid(), .fd = range->fd, .device = st.st_dev, .inode = st.st_ino,
-                       .offset = range->first - record.first, .bytes = range->bytes, .pages = record.last - record.first};
+    struct handle h = {.pid = (uint32_t)getpid(),
+                       .fd = range->fd,
+                       .device = st.st_dev,
+                       .inode = st.st_ino,
+                       .offset = range->first - record.first,
+                       .bytes = range->bytes,
+                       .pages = record.last - record.first};
     memcpy(h.magic, magic, sizeof magic);
     memset(out, 0, sizeof *out);
     memcpy(out, &h, sizeof h);
@@ -95,8 +107,10 @@ static void *map_file(const struct handle *h)
     int fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0)
         return NULL;
-    bool is_same = fstat(fd, &st) == 0 && st.st_dev == h->device && st.st_ino == h->inode && (uint64_t)st.st_size == h->pages;
-    void *p = is_same ? mmap(NULL, h->pages, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+    bool is_same = fstat(fd, &st) == 0 && st.st_dev == h->device && st.st_ino == h->inode &&
+                   (uint64_t)st.st_size == h->pages;
+    void *p =
+        is_same ? mmap(NULL, h->pages, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
     close(fd);
     return p == MAP_FAILED ? NULL : p;
 }
@@ -105,17 +119,19 @@ static CUresult open_handle(CUdeviceptr *out, const CUipcMemHandle *given, unsig
 {
     CUcontext ctx;
     struct handle h;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r != CUDA_SUCCESS)
         return r;
     memcpy(&h, given, sizeof h);
-    if (!out || flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS || memcmp(h.magic, magic, sizeof magic) != 0 ||
-        h.offset > h.pages || h.bytes > h.pages - h.offset)
+    if (!out || flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS ||
+        memcmp(h.magic, magic, sizeof magic) != 0 || h.offset > h.pages ||
+        h.bytes > h.pages - h.offset)
         return CUDA_ERROR_INVALID_VALUE;
     if (h.pid == (uint32_t)getpid()) /* for other processes only */
         return CUDA_ERROR_INVALID_CONTEXT;
     uint8_t *pages = map_file(&h);
-    struct pt_cu_range *range = pages ? pt_cu_add((uintptr_t)pages + h.offset, h.bytes, PT_CU_IMPORTED, ctx) : NULL;
+    struct pt_cu_range *range =
+        pages ? pt_cu_range_add((uintptr_t)pages + h.offset, h.bytes, PT_CU_IMPORTED, ctx) : NULL;
     if (!range && pages)
         munmap(pages, h.pages);
     if (!range)
@@ -136,23 +152,23 @@ CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *address, CUipcMemHandle handle, unsi
     return API(open_handle(address, &handle, flags));
 }
 
-void pt_cu_close_import(struct pt_cu_range *range)
+void pt_cu_ipc_close(struct pt_cu_range *range)
 {
     munmap((void *)(uintptr_t)(range->first - range->pages_before), range->pages_bytes);
-    pt_cu_remove(range);
+    pt_cu_range_remove(range);
 }
 
 static CUresult close_handle(CUdeviceptr address)
 {
     CUcontext ctx;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r != CUDA_SUCCESS)
         return r;
-    struct pt_cu_range *range = pt_cu_find(address);
+    struct pt_cu_range *range = pt_cu_range_find(address);
     if (!range || range->memory != PT_CU_IMPORTED || range->first != address)
         return CUDA_ERROR_INVALID_VALUE;
-    r = pt_cu_drain(range->ctx);
-    pt_cu_close_import(range);
+    r = pt_cu_command_drain(range->ctx);
+    pt_cu_ipc_close(range);
     return r;
 }
 

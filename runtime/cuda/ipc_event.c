@@ -1,12 +1,17 @@
 /* Handles by which other processes get an event. */
 #define _GNU_SOURCE
-#include "runtime/cuda/event_page.h"
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "runtime/cuda/current.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/entry.h"
+#include "runtime/cuda/event.h"
+#include "runtime/cuda/event_page.h"
+#include "runtime/cuda/handle.h"
 
 /* What the 64 bytes of a handle hold. */
 struct handle {
@@ -21,14 +26,17 @@ _Static_assert(sizeof(struct handle) <= CU_IPC_HANDLE_SIZE, "");
 static CUresult get_handle(CUipcEventHandle *out, CUevent event)
 {
     struct stat st;
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     if (r != CUDA_SUCCESS)
         return r;
-    if (!pt_cu_is(event, PT_CU_EVENT))
+    if (!pt_cu_handle_is(event, PT_CU_EVENT))
         return CUDA_ERROR_INVALID_HANDLE;
     if (!out || !event->shared || event->shared->is_imported || fstat(event->shared->fd, &st) != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    struct handle h = {.pid = (uint32_t)getpid(), .fd = event->shared->fd, .device = st.st_dev, .inode = st.st_ino};
+    struct handle h = {.pid = (uint32_t)getpid(),
+                       .fd = event->shared->fd,
+                       .device = st.st_dev,
+                       .inode = st.st_ino};
     memcpy(h.magic, magic, sizeof magic);
     memset(out, 0, sizeof *out);
     memcpy(out, &h, sizeof h);
@@ -40,7 +48,7 @@ CUresult cuIpcGetEventHandle(CUipcEventHandle *handle, CUevent event)
     return API(get_handle(handle, event));
 }
 
-static struct pt_cu_shared *open_page(const struct handle *h)
+static struct pt_cu_event_page *open_page(const struct handle *h)
 {
     char path[64];
     struct stat st;
@@ -50,7 +58,7 @@ static struct pt_cu_shared *open_page(const struct handle *h)
         return NULL;
     bool is_same = fstat(fd, &st) == 0 && st.st_dev == h->device && st.st_ino == h->inode &&
                    (size_t)st.st_size >= sizeof(struct pt_cu_event_counts);
-    struct pt_cu_shared *shared = is_same ? pt_cu_event_page_map(fd, true) : NULL;
+    struct pt_cu_event_page *shared = is_same ? pt_cu_event_page_map(fd, true) : NULL;
     close(fd);
     return shared;
 }
@@ -59,7 +67,7 @@ static CUresult open_handle(CUevent *event, const CUipcEventHandle *given)
 {
     CUcontext ctx;
     struct handle h;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r != CUDA_SUCCESS)
         return r;
     memcpy(&h, given, sizeof h);
@@ -67,7 +75,7 @@ static CUresult open_handle(CUevent *event, const CUipcEventHandle *given)
         return CUDA_ERROR_INVALID_VALUE;
     if (h.pid == (uint32_t)getpid()) /* for other processes only */
         return CUDA_ERROR_INVALID_CONTEXT;
-    struct pt_cu_shared *shared = open_page(&h);
+    struct pt_cu_event_page *shared = open_page(&h);
     if (!shared)
         return CUDA_ERROR_MAP_FAILED;
     return pt_cu_event_new(ctx, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING, shared, event);

@@ -1,8 +1,25 @@
 /* Launching kernels. */
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/launch.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "runtime/cuda/command.h"
+#include "runtime/cuda/context_list.h"
+#include "runtime/cuda/device.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/entry.h"
+#include "runtime/cuda/error.h"
+#include "runtime/cuda/event.h"
+#include "runtime/cuda/function.h"
+#include "runtime/cuda/hint.h"
+#include "runtime/cuda/log.h"
+#include "runtime/cuda/module.h"
+#include "runtime/cuda/occupancy.h"
+#include "runtime/cuda/op.h"
+#include "runtime/cuda/stream.h"
+#include "runtime/cuda/submit.h"
+#include "runtime/device.h"
 
 /* ---- what fits ----------------------------------------------------------------------------------------- */
 
@@ -100,7 +117,7 @@ static CUresult read_extra(CUfunction f, void **extra, ptera_launch *l)
         else
             return CUDA_ERROR_INVALID_VALUE;
     }
-    l->parameter_block_bytes = pt_cu_parameter_bytes(f);
+    l->parameter_block_bytes = pt_cu_function_parameter_bytes(f);
     bool has_all = bytes && *bytes >= l->parameter_block_bytes && (l->parameter_block || !l->parameter_block_bytes);
     return has_all ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
@@ -133,13 +150,13 @@ CUresult pt_cu_launch_ready(struct pt_cu_launch *launch, void **parameters, void
     if (r != CUDA_SUCCESS)
         return r;
     CUcontext ctx = f->module->ctx;
-    pt_cu_step_out(ctx);
+    pt_cu_command_step_out(ctx);
     ptera_result made =
         pt_launch_prepare(f->kernel, &launch->launch, &bounds, &launch->job, &misfit);
-    pt_cu_step_in(ctx);
-    if (made != PTERA_OK && pt_cu_logs(PT_CU_LOG_LAUNCH))
-        pt_cu_log("%s", ptera_engine_error(ctx->engine));
-    return misfit ? result_of(misfit) : pt_cu_result(made);
+    pt_cu_command_step_in(ctx);
+    if (made != PTERA_OK && pt_cu_log_is_on(PT_CU_LOG_LAUNCH))
+        pt_cu_log_print("%s", ptera_engine_error(ctx->engine));
+    return misfit ? result_of(misfit) : pt_cu_error_of(made);
 }
 
 /* ---- entries ------------------------------------------------------------------------------------------- */
@@ -211,8 +228,8 @@ static CUresult set_attributes(struct pt_cu_launch *launch, const CUlaunchConfig
     return check_preferred(l, preferred);
 }
 
-CUresult pt_cu_launch(CUstream null, const CUlaunchConfig *c, const void *handle, void **parameters,
-                      void **extra, bool cooperative)
+CUresult pt_cu_launch_start(CUstream null, const CUlaunchConfig *c, const void *handle, void **parameters,
+                            void **extra, bool cooperative)
 {
     CUstream stream;
     CUevent completion = NULL;
@@ -220,9 +237,9 @@ CUresult pt_cu_launch(CUstream null, const CUlaunchConfig *c, const void *handle
     last_misfit = PT_MISFIT_NONE;
     if (!c)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult r = pt_cu_stream(null, c->hStream, &stream);
+    CUresult r = pt_cu_stream_find(null, c->hStream, &stream);
     if (r == CUDA_SUCCESS)
-        r = pt_cu_function(handle, &op.launch.function);
+        r = pt_cu_module_function(handle, &op.launch.function);
     if (r != CUDA_SUCCESS)
         return r;
     set_shape(&op.launch.launch, c);
@@ -234,23 +251,23 @@ CUresult pt_cu_launch(CUstream null, const CUlaunchConfig *c, const void *handle
         r = pt_cu_launch_ready(&op.launch, parameters, extra);
     if (r != CUDA_SUCCESS)
         return r;
-    r = pt_cu_driver.launches_block && !stream->capture ? pt_cu_submit_and_wait(stream, &op) : pt_cu_submit(stream, &op);
+    r = pt_cu_driver.launches_block && !stream->capture ? pt_cu_submit_and_wait(stream, &op) : pt_cu_submit_op(stream, &op);
     return r == CUDA_SUCCESS && completion ? pt_cu_event_record(completion, stream, 0) : r;
 }
 
 #define CONFIG(stream) \
     (&(CUlaunchConfig){grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, (stream), NULL, 0})
 
-PER_THREAD_API(cuLaunchKernel, _ptsz, pt_cu_launch,
+PER_THREAD_API(cuLaunchKernel, _ptsz, pt_cu_launch_start,
                (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                 unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                 CUstream stream, void **parameters, void **extra),
                CONFIG(stream), function, parameters, extra, false)
-PER_THREAD_API(cuLaunchCooperativeKernel, _ptsz, pt_cu_launch,
+PER_THREAD_API(cuLaunchCooperativeKernel, _ptsz, pt_cu_launch_start,
                (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                 unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                 CUstream stream, void **parameters),
                CONFIG(stream), function, parameters, NULL, true)
-PER_THREAD_API(cuLaunchKernelEx, _ptsz, pt_cu_launch,
+PER_THREAD_API(cuLaunchKernelEx, _ptsz, pt_cu_launch_start,
                (const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra),
                config, function, parameters, extra, false)

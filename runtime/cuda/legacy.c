@@ -1,8 +1,11 @@
 /* Launches as before CUDA 4: block shape, shared memory and parameters are set of the function first, and stay set. */
-#include "runtime/cuda/driver.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "runtime/cuda/entry.h"
+#include "runtime/cuda/launch.h"
+#include "runtime/cuda/module.h"
+#include "runtime/shape.h"
 
 enum { PARAMETERS_MOST = 4096 };
 
@@ -16,7 +19,7 @@ struct pt_cu_legacy {
 static CUresult find(CUfunction handle, struct pt_cu_legacy **set)
 {
     CUfunction f;
-    CUresult r = handle ? pt_cu_function(handle, &f) : CUDA_ERROR_INVALID_HANDLE;
+    CUresult r = handle ? pt_cu_module_function(handle, &f) : CUDA_ERROR_INVALID_HANDLE;
     if (r != CUDA_SUCCESS)
         return r;
     if (!f->legacy)
@@ -122,7 +125,7 @@ static CUresult launch(CUfunction f, int width, int height, CUstream stream)
                                    .blockDimZ = set->block[2],
                                    .sharedMemBytes = set->shared_bytes,
                                    .hStream = stream};
-    return pt_cu_launch(CU_STREAM_LEGACY, &config, f, NULL, extra, false);
+    return pt_cu_launch_start(CU_STREAM_LEGACY, &config, f, NULL, extra, false);
 }
 
 CUresult cuLaunch(CUfunction f)

@@ -1,9 +1,17 @@
 /* Limits of a context, with the values, steps and bounds that an H100 has (driver 580). */
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/limit.h"
+
+#include "runtime/cuda/context_list.h"
+#include "runtime/cuda/current.h"
+#include "runtime/cuda/device.h"
+#include "runtime/cuda/entry.h"
+#include "runtime/engine.h"
 
 enum {
     STACK_DEFAULT = 1024,
-    STACK_ROOM = 64 << 10, /* what threads have at least: kernels here take other amounts for the same calls */
+    STACK_ROOM =
+        64
+        << 10, /* what threads have at least: kernels here take other amounts for the same calls */
     STACK_STEP = 16,
     STACK_MOST = 511 << 10,
     FIFO_DEFAULT = 8650752,
@@ -22,7 +30,7 @@ enum {
 };
 static const size_t fifo_most = (size_t)2 << 30, heap_most = ((size_t)16 << 30) - HEAP_STEP;
 
-/* ---- values -------------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static size_t round_up(size_t value, size_t step)
 {
@@ -36,7 +44,7 @@ static size_t between(size_t least, size_t value, size_t most)
 
 static size_t attribute(CUcontext ctx, CUdevice_attribute which)
 {
-    return (size_t)pt_cu_attribute(which, ctx->device);
+    return (size_t)pt_cu_device_attribute(which, ctx->device);
 }
 
 static size_t persisting_most(CUcontext ctx)
@@ -49,7 +57,7 @@ static size_t persisting_step(CUcontext ctx)
     return attribute(ctx, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE) / L2_PARTS;
 }
 
-void pt_cu_limits_reset(CUcontext ctx)
+void pt_cu_limit_reset(CUcontext ctx)
 {
     size_t *limits = ctx->limits;
     limits[CU_LIMIT_STACK_SIZE] = STACK_DEFAULT;
@@ -57,14 +65,16 @@ void pt_cu_limits_reset(CUcontext ctx)
     limits[CU_LIMIT_MALLOC_HEAP_SIZE] = HEAP_DEFAULT;
     limits[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = LAUNCHES_DEFAULT;
     limits[CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = FETCH_DEFAULT;
-    limits[CU_LIMIT_PERSISTING_L2_CACHE_SIZE] = persisting_most(ctx) ? L2_PARTS_DEFAULT * persisting_step(ctx) : 0;
-    limits[CU_LIMIT_SHMEM_SIZE] = attribute(ctx, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    limits[CU_LIMIT_PERSISTING_L2_CACHE_SIZE] =
+        persisting_most(ctx) ? L2_PARTS_DEFAULT * persisting_step(ctx) : 0;
+    limits[CU_LIMIT_SHMEM_SIZE] =
+        attribute(ctx, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
     limits[CU_LIMIT_CIG_ENABLED] = 0;
     ctx->engine->stack_bytes = STACK_ROOM;
     ctx->engine->heap.limit = HEAP_DEFAULT;
 }
 
-/* ---- stack and heap ------------------------------------------------------------------------------------ */
+/* ---- stack and heap -------------------------------------------------------------------------- */
 
 static CUresult set_stack(CUcontext ctx, size_t *value)
 {
@@ -84,13 +94,14 @@ static CUresult set_heap(CUcontext ctx, size_t *value)
     return CUDA_SUCCESS;
 }
 
-/* ---- calls --------------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static CUresult check_limit(CUlimit limit)
 {
     if ((int)limit < 0 || limit >= CU_LIMIT_MAX)
         return CUDA_ERROR_INVALID_VALUE;
-    bool has_none = limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH || limit == CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED;
+    bool has_none =
+        limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH || limit == CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED;
     return has_none ? CUDA_ERROR_UNSUPPORTED_LIMIT : CUDA_SUCCESS;
 }
 
@@ -123,7 +134,7 @@ static CUresult apply(CUcontext ctx, CUlimit limit, size_t *value)
 static CUresult set_limit(CUlimit limit, size_t value)
 {
     CUcontext ctx;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r == CUDA_SUCCESS)
         r = check_limit(limit);
     if (r == CUDA_SUCCESS)
@@ -141,7 +152,7 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 static CUresult get_limit(size_t *value, CUlimit limit)
 {
     CUcontext ctx;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r == CUDA_SUCCESS && !value)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)

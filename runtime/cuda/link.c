@@ -10,7 +10,13 @@
 #include "frontend/cubin.h"
 #include "frontend/fatbin.h"
 #include "frontend/link_text.h"
+#include "runtime/cuda/current.h"
 #include "runtime/cuda/driver.h"
+#include "runtime/cuda/entry.h"
+#include "runtime/cuda/handle.h"
+#include "runtime/cuda/jit_options.h"
+#include "runtime/cuda/log.h"
+#include "runtime/engine.h"
 
 struct CUlinkState_st {
     struct pt_cu_object object;
@@ -28,9 +34,9 @@ static unsigned device_sm(void)
 
 static CUresult fail(struct CUlinkState_st *state, CUresult result, const char *why)
 {
-    pt_cu_write_log(&state->options.error, why);
-    if (pt_cu_logs(PT_CU_LOG_LOAD))
-        pt_cu_log("link: %s", why);
+    pt_cu_jit_options_write(&state->options.error, why);
+    if (pt_cu_log_is_on(PT_CU_LOG_LOAD))
+        pt_cu_log_print("link: %s", why);
     return result;
 }
 
@@ -62,12 +68,12 @@ static CUresult create(unsigned n, CUjit_option *options, void **values, CUlinkS
 {
     CUcontext ctx;
     struct pt_cu_jit_options read;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r != CUDA_SUCCESS)
         return r;
-    if (!out || !pt_cu_read_options(&read, n, options, values))
+    if (!out || !pt_cu_jit_options_read(&read, n, options, values))
         return CUDA_ERROR_INVALID_VALUE;
-    struct CUlinkState_st *state = pt_cu_new(PT_CU_LINK, sizeof *state);
+    struct CUlinkState_st *state = pt_cu_handle_new(PT_CU_LINK, sizeof *state);
     if (!state)
         return CUDA_ERROR_OUT_OF_MEMORY;
     state->options = read;
@@ -88,10 +94,10 @@ CUresult cuLinkCreate(unsigned n, CUjit_option *options, void **values, CUlinkSt
 
 static CUresult destroy(CUlinkState state)
 {
-    if (!pt_cu_is(state, PT_CU_LINK))
+    if (!pt_cu_handle_is(state, PT_CU_LINK))
         return CUDA_ERROR_INVALID_HANDLE;
     pt_arena_free(&state->arena);
-    pt_cu_delete(state);
+    pt_cu_handle_delete(state);
     return CUDA_SUCCESS;
 }
 
@@ -132,7 +138,7 @@ static CUresult add_image(CUlinkState state, const void *data, size_t bytes, con
 static CUresult add(CUlinkState state, CUjitInputType type, const void *data, size_t bytes,
                     const char *name)
 {
-    if (!pt_cu_is(state, PT_CU_LINK))
+    if (!pt_cu_handle_is(state, PT_CU_LINK))
         return CUDA_ERROR_INVALID_HANDLE;
     if (!data || !bytes || (unsigned)type >= CU_JIT_NUM_INPUT_TYPES || state->image)
         return CUDA_ERROR_INVALID_VALUE;
@@ -205,15 +211,15 @@ static CUresult make_image(CUlinkState state)
 
 static CUresult complete(CUlinkState state, void **image, size_t *bytes)
 {
-    if (!pt_cu_is(state, PT_CU_LINK))
+    if (!pt_cu_handle_is(state, PT_CU_LINK))
         return CUDA_ERROR_INVALID_HANDLE;
     if (!image || !state->units.n)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult r = state->image ? CUDA_SUCCESS : make_image(state);
     if (r != CUDA_SUCCESS)
         return r;
-    pt_cu_write_log(&state->options.error, "");
-    pt_cu_write_log(&state->options.info, "");
+    pt_cu_jit_options_write(&state->options.error, "");
+    pt_cu_jit_options_write(&state->options.info, "");
     *image = state->image;
     if (bytes)
         *bytes = state->bytes;

@@ -1,24 +1,24 @@
 /* The one lock of the driver. */
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/lock.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-void pt_cu_lock(void)
+void pt_cu_lock_take(void)
 {
     pthread_mutex_lock(&lock);
 }
 
-void pt_cu_unlock(void)
+void pt_cu_lock_release(void)
 {
     pthread_mutex_unlock(&lock);
 }
 
-bool pt_cu_try_lock(void)
+bool pt_cu_lock_try(void)
 {
     return pthread_mutex_trylock(&lock) == 0;
 }
 
-void pt_cu_wait(pthread_cond_t *change)
+void pt_cu_lock_wait(pthread_cond_t *change)
 {
     pthread_cond_wait(change, &lock);
 }

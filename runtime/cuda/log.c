@@ -1,5 +1,5 @@
 /* The log that PTERA_LOG asks for, on stderr. */
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/log.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,12 +25,12 @@ __attribute__((constructor)) static void read_log_mask(void)
     }
 }
 
-bool pt_cu_logs(enum pt_cu_log what)
+bool pt_cu_log_is_on(enum pt_cu_log_subject what)
 {
     return (log_mask & what) != 0;
 }
 
-void pt_cu_log(const char *format, ...)
+void pt_cu_log_print(const char *format, ...)
 {
     char line[1024] = "ptera: ";
     va_list args;

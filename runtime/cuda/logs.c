@@ -1,12 +1,14 @@
 /* What programs ask of the kept messages about errors (error_log.c): callbacks, and copies. */
 #define _GNU_SOURCE
-#include "runtime/cuda/error_log.h"
-
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- callbacks ----------------------------------------------------------------------------------------- */
+#include "runtime/cuda/entry.h"
+#include "runtime/cuda/error_log.h"
+
+/* ---- callbacks ------------------------------------------------------------------------------- */
 
 static CUresult register_callback(CUlogsCallback call, void *ud, CUlogsCallbackHandle *handle)
 {
@@ -49,7 +51,7 @@ CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle handle)
     return API(unregister_callback(handle));
 }
 
-/* ---- what is kept -------------------------------------------------------------------------------------- */
+/* ---- what is kept ---------------------------------------------------------------------------- */
 
 static CUresult current(CUlogIterator *iterator, unsigned flags)
 {
@@ -69,7 +71,8 @@ CUresult cuLogsCurrent(CUlogIterator *iterator, unsigned flags)
 /* The message to begin with. Numbers go round, too. */
 static unsigned begin_of(const CUlogIterator *iterator)
 {
-    bool is_kept = iterator && *iterator - pt_cu_error_log.first <= pt_cu_error_log.end - pt_cu_error_log.first;
+    bool is_kept = iterator &&
+                   *iterator - pt_cu_error_log.first <= pt_cu_error_log.end - pt_cu_error_log.first;
     return is_kept ? *iterator : pt_cu_error_log.first;
 }
 
@@ -113,7 +116,9 @@ static unsigned fit(unsigned begin, size_t room, bool *is_cut)
         return begin;
     *is_cut = true;
     unsigned i = pt_cu_error_log.end;
-    for (n = strlen(lost); i != begin && n + strlen(pt_cu_error_log.lines[(i - 1) % PT_CU_ERROR_LOG_MOST]) <= room; i--)
+    for (n = strlen(lost);
+         i != begin && n + strlen(pt_cu_error_log.lines[(i - 1) % PT_CU_ERROR_LOG_MOST]) <= room;
+         i--)
         n += strlen(pt_cu_error_log.lines[(i - 1) % PT_CU_ERROR_LOG_MOST]);
     return i;
 }

@@ -1,27 +1,36 @@
-/* Allocating: device, pinned, registered and managed memory. All of it is the process's own memory, so that a device pointer is a
- * host pointer. */
-#include "runtime/cuda/driver.h"
-
+/* Allocating: device, pinned, registered and managed memory. All of it is the process's own memory,
+ * so that a device pointer is a host pointer. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/cuda/block.h"
+#include "runtime/cuda/capture.h"
+#include "runtime/cuda/command.h"
+#include "runtime/cuda/context_list.h"
+#include "runtime/cuda/current.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/entry.h"
+#include "runtime/cuda/graph_memory.h"
+#include "runtime/cuda/range.h"
+#include "runtime/cuda/stream.h"
+
 enum { PITCH_ALIGN = 512 };
 
-/* ---- device memory ------------------------------------------------------------------------------------- */
+/* ---- device memory --------------------------------------------------------------------------- */
 
 static CUresult alloc(CUdeviceptr *out, size_t bytes, enum pt_cu_memory memory)
 {
     CUcontext ctx;
     struct pt_cu_range *range;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r == CUDA_SUCCESS)
         r = pt_cu_capture_forbid_unsafe();
     if (r != CUDA_SUCCESS)
         return r;
     if (!out || !bytes)
         return CUDA_ERROR_INVALID_VALUE;
-    r = pt_cu_alloc(ctx, bytes, memory, &range);
+    r = pt_cu_block_alloc(ctx, bytes, memory, &range);
     if (r == CUDA_SUCCESS)
         *out = range->first;
     return r;
@@ -32,7 +41,8 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes)
     return API(alloc(address, bytes, PT_CU_DEVICE));
 }
 
-static CUresult alloc_pitch(CUdeviceptr *out, size_t *pitch, size_t width, size_t height, unsigned element_bytes)
+static CUresult alloc_pitch(CUdeviceptr *out, size_t *pitch, size_t width, size_t height,
+                            unsigned element_bytes)
 {
     if (!pitch || !width || !height || width > SIZE_MAX / 4 / height ||
         (element_bytes != 4 && element_bytes != 8 && element_bytes != 16))
@@ -44,7 +54,8 @@ static CUresult alloc_pitch(CUdeviceptr *out, size_t *pitch, size_t width, size_
     return r;
 }
 
-CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, size_t height, unsigned element_bytes)
+CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, size_t height,
+                            unsigned element_bytes)
 {
     return API(alloc_pitch(address, pitch, width, height, element_bytes));
 }
@@ -53,30 +64,31 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, s
 static CUresult free_at(uint64_t address, bool (*is_right)(const struct pt_cu_range *range))
 {
     CUcontext ctx;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r == CUDA_SUCCESS && address)
         r = pt_cu_capture_forbid_unsafe();
     if (r != CUDA_SUCCESS || !address)
         return r;
-    struct pt_cu_range *range = pt_cu_find(address);
+    struct pt_cu_range *range = pt_cu_range_find(address);
     if (!range || range->first != address || range->is_going || !is_right(range))
         return CUDA_ERROR_INVALID_VALUE;
-    struct pt_cu_graph_block *block = pt_cu_graph_block_at(address);
-    if (block && !pt_cu_graph_block_release(block))
+    struct pt_cu_graph_block *block = pt_cu_graph_memory_block_at(address);
+    if (block && !pt_cu_graph_memory_block_release(block))
         return CUDA_ERROR_INVALID_VALUE;
     if (block)
-        return pt_cu_drain(range->ctx);
+        return pt_cu_command_drain(range->ctx);
     range->is_going = true;
-    r = pt_cu_drain(range->ctx);
-    range = pt_cu_find(address); /* its context may have gone meanwhile */
+    r = pt_cu_command_drain(range->ctx);
+    range = pt_cu_range_find(address); /* its context may have gone meanwhile */
     if (range && range->is_going)
-        pt_cu_free(range);
+        pt_cu_block_free(range);
     return r;
 }
 
 static bool is_device(const struct pt_cu_range *range)
 {
-    return range->memory == PT_CU_DEVICE || range->memory == PT_CU_MANAGED || range->memory == PT_CU_POOLED;
+    return range->memory == PT_CU_DEVICE || range->memory == PT_CU_MANAGED ||
+           range->memory == PT_CU_POOLED;
 }
 
 CUresult cuMemFree_v2(CUdeviceptr address)
@@ -87,7 +99,7 @@ CUresult cuMemFree_v2(CUdeviceptr address)
 static CUresult get_info(size_t *available, size_t *total)
 {
     CUcontext ctx;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r == CUDA_SUCCESS && available)
         *available = pt_cu_driver.device_bytes - pt_cu_driver.devices[ctx->device].used_bytes;
     if (r == CUDA_SUCCESS && total)
@@ -100,18 +112,19 @@ CUresult cuMemGetInfo_v2(size_t *available, size_t *total)
     return API(get_info(available, total));
 }
 
-/* ---- host memory --------------------------------------------------------------------------------------- */
+/* ---- host memory ----------------------------------------------------------------------------- */
 
 static CUresult host_alloc(void **out, size_t bytes, unsigned flags)
 {
-    const unsigned known = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
+    const unsigned known =
+        CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
     CUdeviceptr address;
     if (!out || flags & ~known)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult r = alloc(&address, bytes, PT_CU_HOST);
     if (r != CUDA_SUCCESS)
         return r;
-    struct pt_cu_range *range = pt_cu_find(address);
+    struct pt_cu_range *range = pt_cu_range_find(address);
     range->flags = flags | CU_MEMHOSTALLOC_DEVICEMAP;
     *out = (void *)(uintptr_t)address;
     return CUDA_SUCCESS;
@@ -139,17 +152,17 @@ CUresult cuMemFreeHost(void *address)
 
 static CUresult host_register(void *address, size_t bytes, unsigned flags)
 {
-    const unsigned known = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_IOMEMORY |
-                           CU_MEMHOSTREGISTER_READ_ONLY;
+    const unsigned known = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
+                           CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY;
     CUcontext ctx;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r == CUDA_SUCCESS)
         r = pt_cu_capture_forbid_unsafe();
     if (r != CUDA_SUCCESS)
         return r;
     if (!address || !bytes || flags & ~known || bytes > UINTPTR_MAX - (uintptr_t)address)
         return CUDA_ERROR_INVALID_VALUE;
-    struct pt_cu_range *range = pt_cu_add((uintptr_t)address, bytes, PT_CU_REGISTERED, ctx);
+    struct pt_cu_range *range = pt_cu_range_add((uintptr_t)address, bytes, PT_CU_REGISTERED, ctx);
     if (!range)
         return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
     range->flags = flags | CU_MEMHOSTREGISTER_DEVICEMAP;
@@ -164,18 +177,18 @@ CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned flags)
 static CUresult host_unregister(void *address)
 {
     CUcontext ctx;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r == CUDA_SUCCESS)
         r = pt_cu_capture_forbid_unsafe();
     if (r != CUDA_SUCCESS)
         return r;
     if (!address)
         return CUDA_ERROR_INVALID_VALUE;
-    struct pt_cu_range *range = pt_cu_find((uintptr_t)address);
+    struct pt_cu_range *range = pt_cu_range_find((uintptr_t)address);
     if (!range || range->memory != PT_CU_REGISTERED || range->first != (uintptr_t)address)
         return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
-    r = pt_cu_drain(range->ctx);
-    pt_cu_remove(range);
+    r = pt_cu_command_drain(range->ctx);
+    pt_cu_range_remove(range);
     return r;
 }
 
@@ -186,7 +199,7 @@ CUresult cuMemHostUnregister(void *address)
 
 static struct pt_cu_range *find_host(const void *address)
 {
-    struct pt_cu_range *range = pt_cu_find((uintptr_t)address);
+    struct pt_cu_range *range = pt_cu_range_find((uintptr_t)address);
     bool is_one = range && (range->memory == PT_CU_HOST || range->memory == PT_CU_REGISTERED);
     return is_one ? range : NULL;
 }
@@ -194,7 +207,7 @@ static struct pt_cu_range *find_host(const void *address)
 static CUresult host_device_pointer(CUdeviceptr *out, void *address, unsigned flags)
 {
     CUcontext ctx;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r != CUDA_SUCCESS)
         return r;
     if (!out || flags || !find_host(address))
@@ -211,7 +224,7 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *out, void *address, unsigned 
 static CUresult host_flags(unsigned *flags, void *address)
 {
     CUcontext ctx;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     const struct pt_cu_range *range = r == CUDA_SUCCESS ? find_host(address) : NULL;
     if (r == CUDA_SUCCESS && (!flags || !range || range->memory != PT_CU_HOST))
         r = CUDA_ERROR_INVALID_VALUE;
@@ -225,7 +238,7 @@ CUresult cuMemHostGetFlags(unsigned *flags, void *address)
     return API(host_flags(flags, address));
 }
 
-/* ---- managed memory ------------------------------------------------------------------------------------ */
+/* ---- managed memory -------------------------------------------------------------------------- */
 
 static CUresult alloc_managed(CUdeviceptr *out, size_t bytes, unsigned flags)
 {
@@ -233,7 +246,7 @@ static CUresult alloc_managed(CUdeviceptr *out, size_t bytes, unsigned flags)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult r = alloc(out, bytes, PT_CU_MANAGED);
     if (r == CUDA_SUCCESS)
-        pt_cu_find(*out)->flags = flags;
+        pt_cu_range_find(*out)->flags = flags;
     return r;
 }
 
@@ -243,22 +256,26 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)
 }
 
 /* Memory that is everybody's needs no attaching. */
-static CUresult attach(CUstream null, CUstream given, CUdeviceptr address, size_t bytes, unsigned flags)
+static CUresult attach(CUstream null, CUstream given, CUdeviceptr address, size_t bytes,
+                       unsigned flags)
 {
     CUstream stream;
-    CUresult r = pt_cu_stream(null, given, &stream);
+    CUresult r = pt_cu_stream_find(null, given, &stream);
     if (r == CUDA_SUCCESS)
         r = pt_cu_capture_forbid(stream);
     if (r != CUDA_SUCCESS)
         return r;
-    const struct pt_cu_range *range = pt_cu_find(address);
+    const struct pt_cu_range *range = pt_cu_range_find(address);
     bool is_managed = range && range->memory == PT_CU_MANAGED && range->first == address;
     bool is_all = is_managed && (bytes == 0 || bytes == range->bytes);
-    if (!is_all || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE))
+    if (!is_all || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST &&
+                    flags != CU_MEM_ATTACH_SINGLE))
         return CUDA_ERROR_INVALID_VALUE;
-    return flags == CU_MEM_ATTACH_SINGLE && stream == stream->ctx->null_stream ? CUDA_ERROR_INVALID_VALUE
-                                                                               : CUDA_SUCCESS;
+    return flags == CU_MEM_ATTACH_SINGLE && stream == stream->ctx->null_stream
+               ? CUDA_ERROR_INVALID_VALUE
+               : CUDA_SUCCESS;
 }
 
 PER_THREAD_API(cuStreamAttachMemAsync, _ptsz, attach,
-               (CUstream stream, CUdeviceptr address, size_t bytes, unsigned flags), stream, address, bytes, flags)
+               (CUstream stream, CUdeviceptr address, size_t bytes, unsigned flags), stream,
+               address, bytes, flags)

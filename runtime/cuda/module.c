@@ -1,57 +1,27 @@
 /* Modules and libraries: PTX loaded into a context at once, or into each when it is used there. */
 #define _GNU_SOURCE
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/module.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what cuModuleLoadDataEx is told ------------------------------------------------------------------- */
+#include "runtime/cuda/command.h"
+#include "runtime/cuda/context_list.h"
+#include "runtime/cuda/current.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/entry.h"
+#include "runtime/cuda/error.h"
+#include "runtime/cuda/handle.h"
+#include "runtime/cuda/image.h"
+#include "runtime/cuda/jit_options.h"
+#include "runtime/cuda/log.h"
+#include "runtime/cuda/range.h"
 
-bool pt_cu_read_options(struct pt_cu_jit_options *o, unsigned n, const CUjit_option *options, void **values)
-{
-    *o = (struct pt_cu_jit_options){0};
-    if (n && (!options || !values))
-        return false;
-    for (unsigned i = 0; i < n; i++) {
-        switch (options[i]) {
-        case CU_JIT_INFO_LOG_BUFFER:
-            o->info.text = values[i];
-            break;
-        case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
-            o->info.size = (uint32_t)(uintptr_t)values[i];
-            o->info.size_option = &values[i];
-            break;
-        case CU_JIT_ERROR_LOG_BUFFER:
-            o->error.text = values[i];
-            break;
-        case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
-            o->error.size = (uint32_t)(uintptr_t)values[i];
-            o->error.size_option = &values[i];
-            break;
-        case CU_JIT_WALL_TIME:
-            o->wall_time = &values[i];
-            break;
-        default: /* the others advise NVIDIA's compiler */
-            if ((unsigned)options[i] >= CU_JIT_NUM_OPTIONS)
-                return false;
-        }
-    }
-    return true;
-}
+/* ---- what cuModuleLoadDataEx is told --------------------------------------------------------- */
 
-void pt_cu_write_log(struct pt_cu_jit_log *log, const char *text)
-{
-    size_t n = 0;
-    if (log->text && log->size)
-        n = (size_t)snprintf(log->text, log->size, "%s", text);
-    if (n >= log->size)
-        n = log->size ? log->size - 1 : 0;
-    if (log->size_option)
-        *log->size_option = (void *)(uintptr_t)n;
-}
-
-/* Diagnostics of one severity, as they are shown here and as NVIDIA's assembler words them for programs; freed by the caller. */
+/* Diagnostics of one severity, as they are shown here and as NVIDIA's assembler words them for
+ * programs; freed by the caller. */
 struct texts {
     char *shown, *ptxas;
 };
@@ -89,28 +59,29 @@ static const char *text_of(const char *text)
     return text ? text : "";
 }
 
-/* Why a load failed goes to the log that the program gave for it, or else to ours. `why`: nothing is wrong with the PTX itself. */
+/* Why a load failed goes to the log that the program gave for it, or else to ours. `why`: nothing
+ * is wrong with the PTX itself. */
 static void write_diagnostics(struct pt_cu_jit_options *o, ptera_module *module, const char *why)
 {
     struct texts errors = collect(module, PTERA_ERROR), warnings = collect(module, PTERA_WARNING);
     const char *shown = why ? why : text_of(errors.shown), *warned = text_of(warnings.shown);
-    bool logs = pt_cu_logs(PT_CU_LOG_LOAD), is_told = logs || (*shown && !o->error.text);
-    pt_cu_write_log(&o->error, why ? why : text_of(errors.ptxas));
-    pt_cu_write_log(&o->info, text_of(warnings.ptxas));
+    bool logs = pt_cu_log_is_on(PT_CU_LOG_LOAD), is_told = logs || (*shown && !o->error.text);
+    pt_cu_jit_options_write(&o->error, why ? why : text_of(errors.ptxas));
+    pt_cu_jit_options_write(&o->info, text_of(warnings.ptxas));
     if (is_told && *shown)
-        pt_cu_log("load: %s", shown);
+        pt_cu_log_print("load: %s", shown);
     if (is_told && *warned)
-        pt_cu_log("load: %s", warned);
+        pt_cu_log_print("load: %s", warned);
     if (logs && !*shown)
-        pt_cu_log("load: PTX %u.%u for sm_%u, %u kernels", module->ir.ptx / 10u,
-                  module->ir.ptx % 10u, module->ir.sm, module->n_kernels);
+        pt_cu_log_print("load: PTX %u.%u for sm_%u, %u kernels", module->ir.ptx / 10u,
+                        module->ir.ptx % 10u, module->ir.sm, module->n_kernels);
     free(errors.shown);
     free(errors.ptxas);
     free(warnings.shown);
     free(warnings.ptxas);
 }
 
-/* ---- loading ------------------------------------------------------------------------------------------- */
+/* ---- loading --------------------------------------------------------------------------------- */
 
 /* The PTX says a version that came after this driver. */
 static bool is_newer(const struct pt_cu_text *text)
@@ -128,10 +99,13 @@ static CUresult check_target(const ptera_module *module, char *why, size_t size)
     const struct pt_device_limits *p = pt_cu_driver.limits;
     unsigned device = (unsigned)(p->major * 10 + p->minor), sm = module->ir.sm;
     char feature[2] = {(char)module->ir.sm_feature, 0};
-    bool fits = feature[0] == 'a' ? sm == device : feature[0] == 'f' ? sm <= device && sm / 10 == device / 10 : sm <= device;
+    bool fits = feature[0] == 'a'   ? sm == device
+                : feature[0] == 'f' ? sm <= device && sm / 10 == device / 10
+                                    : sm <= device;
     if (fits)
         return CUDA_SUCCESS;
-    snprintf(why, size, "the PTX is for sm_%u%s, the device has compute capability %d.%d", sm, feature, p->major, p->minor);
+    snprintf(why, size, "the PTX is for sm_%u%s, the device has compute capability %d.%d", sm,
+             feature, p->major, p->minor);
     return CUDA_ERROR_INVALID_PTX;
 }
 
@@ -142,10 +116,12 @@ static void enter_variables(CUmodule module)
     struct pt_mem_record record;
     uint64_t globals = (uintptr_t)m->globals;
     if (m->globals && pt_mem_near(&m->engine->mem, globals, &record))
-        pt_cu_add(globals, record.bytes, PT_CU_VARIABLES, module->ctx);
+        pt_cu_range_add(globals, record.bytes, PT_CU_VARIABLES, module->ctx);
     if (m->constants_bytes) {
-        pt_cu_add((uintptr_t)m->constants.write, m->constants_bytes, PT_CU_VARIABLES, module->ctx);
-        pt_cu_add((uintptr_t)m->constants.read, m->constants_bytes, PT_CU_VARIABLES, module->ctx);
+        pt_cu_range_add((uintptr_t)m->constants.write, m->constants_bytes, PT_CU_VARIABLES,
+                        module->ctx);
+        pt_cu_range_add((uintptr_t)m->constants.read, m->constants_bytes, PT_CU_VARIABLES,
+                        module->ctx);
     }
 }
 
@@ -153,15 +129,15 @@ static void leave_variables(const ptera_module *m)
 {
     const void *blocks[] = {m->globals, m->constants.write, m->constants.read};
     for (size_t i = 0; i < 3; i++) {
-        struct pt_cu_range *range = blocks[i] ? pt_cu_find((uintptr_t)blocks[i]) : NULL;
+        struct pt_cu_range *range = blocks[i] ? pt_cu_range_find((uintptr_t)blocks[i]) : NULL;
         if (range)
-            pt_cu_remove(range);
+            pt_cu_range_remove(range);
     }
 }
 
 static CUmodule new_module(CUcontext ctx, ptera_module *ptera)
 {
-    CUmodule module = pt_cu_new(PT_CU_MODULE, sizeof *module);
+    CUmodule module = pt_cu_handle_new(PT_CU_MODULE, sizeof *module);
     if (!module)
         return NULL;
     module->ctx = ctx;
@@ -172,14 +148,15 @@ static CUmodule new_module(CUcontext ctx, ptera_module *ptera)
     return module;
 }
 
-static CUresult load_text(CUcontext ctx, const struct pt_cu_text *text, struct pt_cu_jit_options *options, CUmodule *out)
+static CUresult load_text(CUcontext ctx, const struct pt_cu_text *text,
+                          struct pt_cu_jit_options *options, CUmodule *out)
 {
     ptera_module *ptera = NULL;
     char why[128];
-    pt_cu_step_out(ctx);
+    pt_cu_command_step_out(ctx);
     ptera_result loaded = ptera_module_load(ctx->engine, "ptx", text->text, text->bytes, &ptera);
-    pt_cu_step_in(ctx);
-    CUresult r = pt_cu_result(loaded);
+    pt_cu_command_step_in(ctx);
+    CUresult r = pt_cu_error_of(loaded);
     if (loaded == PTERA_OK && (r = check_target(ptera, why, sizeof why)) != CUDA_SUCCESS)
         write_diagnostics(options, ptera, why);
     else if (ptera)
@@ -196,20 +173,20 @@ static CUresult load_text(CUcontext ctx, const struct pt_cu_text *text, struct p
 /* No PTX was found in an image. */
 static void refuse_image(struct pt_cu_jit_options *options, const struct pt_cu_text *text)
 {
-    pt_cu_write_log(&options->error, text->log);
-    pt_cu_write_log(&options->info, "");
+    pt_cu_jit_options_write(&options->error, text->log);
+    pt_cu_jit_options_write(&options->info, "");
 }
 
-static CUresult load_image(CUmodule *out, const void *image, size_t bytes, unsigned n, const CUjit_option *names,
-                           void **values)
+static CUresult load_image(CUmodule *out, const void *image, size_t bytes, unsigned n,
+                           const CUjit_option *names, void **values)
 {
     CUcontext ctx;
     struct pt_cu_jit_options options;
     struct pt_cu_text text;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r != CUDA_SUCCESS)
         return r;
-    if (!out || !image || !pt_cu_read_options(&options, n, names, values))
+    if (!out || !image || !pt_cu_jit_options_read(&options, n, names, values))
         return CUDA_ERROR_INVALID_VALUE;
     r = pt_cu_image_text(image, bytes, &text);
     if (r == CUDA_SUCCESS)
@@ -217,7 +194,7 @@ static CUresult load_image(CUmodule *out, const void *image, size_t bytes, unsig
     else
         refuse_image(&options, &text);
     if (r != CUDA_SUCCESS && text.log[0])
-        pt_cu_log("%s", text.log);
+        pt_cu_log_print("%s", text.log);
     free(text.text);
     return r;
 }
@@ -227,7 +204,8 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image)
     return API(load_image(module, image, 0, 0, NULL, NULL));
 }
 
-CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned n, CUjit_option *options, void **values)
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned n, CUjit_option *options,
+                            void **values)
 {
     return API(load_image(module, image, 0, n, options, values));
 }
@@ -277,7 +255,7 @@ CUresult cuModuleLoad(CUmodule *module, const char *path)
     return API(load_file(module, path));
 }
 
-/* ---- unloading ----------------------------------------------------------------------------------------- */
+/* ---- unloading ------------------------------------------------------------------------------- */
 
 void pt_cu_module_delete(CUmodule module)
 {
@@ -289,17 +267,17 @@ void pt_cu_module_delete(CUmodule module)
         CUfunction function = module->functions;
         module->functions = function->next;
         free(function->legacy);
-        pt_cu_delete(function);
+        pt_cu_handle_delete(function);
     }
     leave_variables(module->ptera);
     ptera_module_unload(module->ptera);
-    pt_cu_delete(module);
+    pt_cu_handle_delete(module);
 }
 
 static CUresult check_module(CUmodule module)
 {
-    CUresult r = pt_cu_check_init();
-    if (r == CUDA_SUCCESS && !pt_cu_is(module, PT_CU_MODULE))
+    CUresult r = pt_cu_driver_check();
+    if (r == CUDA_SUCCESS && !pt_cu_handle_is(module, PT_CU_MODULE))
         r = CUDA_ERROR_INVALID_HANDLE;
     return r == CUDA_SUCCESS ? module->ctx->error : r;
 }
@@ -311,8 +289,8 @@ static CUresult unload(CUmodule module)
         return r;
     if (module->library)
         return CUDA_ERROR_NOT_PERMITTED;
-    r = pt_cu_drain(module->ctx);
-    if (pt_cu_is(module, PT_CU_MODULE))
+    r = pt_cu_command_drain(module->ctx);
+    if (pt_cu_handle_is(module, PT_CU_MODULE))
         pt_cu_module_delete(module);
     return r;
 }
@@ -326,7 +304,7 @@ static CUresult loading_mode(CUmoduleLoadingMode *mode)
 {
     if (mode)
         *mode = CU_MODULE_LAZY_LOADING;
-    return mode ? pt_cu_check_init() : CUDA_ERROR_INVALID_VALUE;
+    return mode ? pt_cu_driver_check() : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
@@ -334,14 +312,14 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
     return API(loading_mode(mode));
 }
 
-/* ---- functions and variables --------------------------------------------------------------------------- */
+/* ---- functions and variables ----------------------------------------------------------------- */
 
 static CUresult function_of(CUmodule module, ptera_kernel *kernel, CUfunction *out)
 {
     CUfunction f = module->functions;
     while (f && f->kernel != kernel)
         f = f->next;
-    if (!f && (f = pt_cu_new(PT_CU_FUNCTION, sizeof *f)) != NULL) {
+    if (!f && (f = pt_cu_handle_new(PT_CU_FUNCTION, sizeof *f)) != NULL) {
         f->module = module;
         f->kernel = kernel;
         f->next = module->functions;
@@ -358,7 +336,7 @@ static CUresult get_function(CUfunction *out, CUmodule module, const char *name)
     if (r == CUDA_SUCCESS && (!out || !name))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
-        r = pt_cu_result(ptera_module_kernel(module->ptera, name, 0, &kernel));
+        r = pt_cu_error_of(ptera_module_kernel(module->ptera, name, 0, &kernel));
     return r == CUDA_SUCCESS ? function_of(module, kernel, out) : r;
 }
 
@@ -405,7 +383,7 @@ static CUresult get_global(CUdeviceptr *address, size_t *bytes, CUmodule module,
     if (r == CUDA_SUCCESS && (!name || (!address && !bytes)))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
-        r = pt_cu_result(ptera_module_variable(module->ptera, name, &p, &size));
+        r = pt_cu_error_of(ptera_module_variable(module->ptera, name, &p, &size));
     if (r != CUDA_SUCCESS)
         return r;
     if (address)
@@ -415,19 +393,21 @@ static CUresult get_global(CUdeviceptr *address, size_t *bytes, CUmodule module,
     return CUDA_SUCCESS;
 }
 
-CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name)
+CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module,
+                              const char *name)
 {
     return API(get_global(address, bytes, module, name));
 }
 
-/* ---- libraries ----------------------------------------------------------------------------------------- */
+/* ---- libraries ------------------------------------------------------------------------------- */
 
 static CUlibrary libraries;
 
 static CUresult check_library(CUlibrary library)
 {
-    CUresult r = pt_cu_check_init();
-    return r == CUDA_SUCCESS && !pt_cu_is(library, PT_CU_LIBRARY) ? CUDA_ERROR_INVALID_HANDLE : r;
+    CUresult r = pt_cu_driver_check();
+    return r == CUDA_SUCCESS && !pt_cu_handle_is(library, PT_CU_LIBRARY) ? CUDA_ERROR_INVALID_HANDLE
+                                                                         : r;
 }
 
 /* The module that a library is in a context, or NULL. */
@@ -458,37 +438,39 @@ CUresult pt_cu_module_of(CUlibrary library, CUcontext ctx, CUmodule *out)
     return CUDA_SUCCESS;
 }
 
-/* Where a context is current the PTX is compiled at once, so that what is wrong with it is said here. */
-static CUresult library_load(CUlibrary *out, const void *image, size_t bytes, unsigned n, const CUjit_option *names,
-                             void **values)
+/* Where a context is current the PTX is compiled at once, so that what is wrong with it is said
+ * here. */
+static CUresult library_load(CUlibrary *out, const void *image, size_t bytes, unsigned n,
+                             const CUjit_option *names, void **values)
 {
     CUcontext ctx;
     CUmodule module;
     struct pt_cu_jit_options options;
     struct pt_cu_text text;
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     if (r != CUDA_SUCCESS)
         return r;
-    if (!out || !image || !pt_cu_read_options(&options, n, names, values))
+    if (!out || !image || !pt_cu_jit_options_read(&options, n, names, values))
         return CUDA_ERROR_INVALID_VALUE;
     r = pt_cu_image_text(image, bytes, &text);
     if (r != CUDA_SUCCESS) {
         refuse_image(&options, &text);
-        pt_cu_log("%s", text.log);
+        pt_cu_log_print("%s", text.log);
         return r;
     }
-    CUlibrary library = pt_cu_new(PT_CU_LIBRARY, sizeof *library);
+    CUlibrary library = pt_cu_handle_new(PT_CU_LIBRARY, sizeof *library);
     if (!library) {
         free(text.text);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     library->text = text.text;
     library->bytes = text.bytes;
-    if (pt_cu_current(&ctx) == CUDA_SUCCESS && (r = load_text(ctx, &text, &options, &module)) == CUDA_SUCCESS)
+    if (pt_cu_current_get(&ctx) == CUDA_SUCCESS &&
+        (r = load_text(ctx, &text, &options, &module)) == CUDA_SUCCESS)
         module->library = library;
     if (r != CUDA_SUCCESS) {
         free(library->text);
-        pt_cu_delete(library);
+        pt_cu_handle_delete(library);
         return r;
     }
     library->next = libraries;
@@ -497,14 +479,17 @@ static CUresult library_load(CUlibrary *out, const void *image, size_t bytes, un
     return CUDA_SUCCESS;
 }
 
-CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *options, void **values, unsigned n,
-                           CUlibraryOption *library_options, void **library_values, unsigned n_library)
+CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *options,
+                           void **values, unsigned n, CUlibraryOption *library_options,
+                           void **library_values, unsigned n_library)
 {
     bool is_right = !n_library || (library_options && library_values);
-    return API(is_right ? library_load(library, image, 0, n, options, values) : CUDA_ERROR_INVALID_VALUE);
+    return API(is_right ? library_load(library, image, 0, n, options, values)
+                        : CUDA_ERROR_INVALID_VALUE);
 }
 
-static CUresult library_load_file(CUlibrary *out, const char *path, unsigned n, const CUjit_option *names, void **values)
+static CUresult library_load_file(CUlibrary *out, const char *path, unsigned n,
+                                  const CUjit_option *names, void **values)
 {
     size_t bytes;
     if (!out || !path)
@@ -512,16 +497,19 @@ static CUresult library_load_file(CUlibrary *out, const char *path, unsigned n, 
     char *data = read_file(path, &bytes);
     if (!data)
         return CUDA_ERROR_FILE_NOT_FOUND;
-    CUresult r = bytes ? library_load(out, data, bytes, n, names, values) : CUDA_ERROR_INVALID_IMAGE;
+    CUresult r =
+        bytes ? library_load(out, data, bytes, n, names, values) : CUDA_ERROR_INVALID_IMAGE;
     free(data);
     return r;
 }
 
-CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_option *options, void **values, unsigned n,
-                               CUlibraryOption *library_options, void **library_values, unsigned n_library)
+CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_option *options,
+                               void **values, unsigned n, CUlibraryOption *library_options,
+                               void **library_values, unsigned n_library)
 {
     bool is_right = !n_library || (library_options && library_values);
-    return API(is_right ? library_load_file(library, path, n, options, values) : CUDA_ERROR_INVALID_VALUE);
+    return API(is_right ? library_load_file(library, path, n, options, values)
+                        : CUDA_ERROR_INVALID_VALUE);
 }
 
 static void unload_from(CUcontext ctx, CUlibrary library)
@@ -539,22 +527,22 @@ static CUresult library_unload(CUlibrary library)
     CUresult r = check_library(library);
     if (r != CUDA_SUCCESS)
         return r;
-    for (CUcontext ctx = pt_cu_next_context(NULL); ctx; ctx = pt_cu_next_context(ctx)) {
-        pt_cu_drain(ctx);
+    for (CUcontext ctx = pt_cu_context_list_next(NULL); ctx; ctx = pt_cu_context_list_next(ctx)) {
+        pt_cu_command_drain(ctx);
         unload_from(ctx, library);
     }
     while (library->kernels) {
         CUkernel kernel = library->kernels;
         library->kernels = kernel->next;
         free(kernel->name);
-        pt_cu_delete(kernel);
+        pt_cu_handle_delete(kernel);
     }
     CUlibrary *place = &libraries;
     while (*place != library)
         place = &(*place)->next;
     *place = library->next;
     free(library->text);
-    pt_cu_delete(library);
+    pt_cu_handle_delete(library);
     return CUDA_SUCCESS;
 }
 
@@ -572,7 +560,7 @@ static CUresult kernel_of(CUlibrary library, const char *name, CUkernel *out)
     if (k)
         return CUDA_SUCCESS;
     char *copy = strdup(name);
-    k = copy ? pt_cu_new(PT_CU_KERNEL, sizeof *k) : NULL;
+    k = copy ? pt_cu_handle_new(PT_CU_KERNEL, sizeof *k) : NULL;
     if (!k) {
         free(copy);
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -585,7 +573,8 @@ static CUresult kernel_of(CUlibrary library, const char *name, CUkernel *out)
     return CUDA_SUCCESS;
 }
 
-/* Where no context is current there is nothing yet to look the name up in: a wrong one shows when the kernel is used. */
+/* Where no context is current there is nothing yet to look the name up in: a wrong one shows when
+ * the kernel is used. */
 static CUresult library_kernel(CUkernel *out, CUlibrary library, const char *name)
 {
     CUcontext ctx;
@@ -596,10 +585,10 @@ static CUresult library_kernel(CUkernel *out, CUlibrary library, const char *nam
         return r;
     if (!out || !name)
         return CUDA_ERROR_INVALID_VALUE;
-    if (pt_cu_current(&ctx) == CUDA_SUCCESS) {
+    if (pt_cu_current_get(&ctx) == CUDA_SUCCESS) {
         r = pt_cu_module_of(library, ctx, &module);
         if (r == CUDA_SUCCESS)
-            r = pt_cu_result(ptera_module_kernel(module->ptera, name, 0, &kernel));
+            r = pt_cu_error_of(ptera_module_kernel(module->ptera, name, 0, &kernel));
     }
     return r == CUDA_SUCCESS ? kernel_of(library, name, out) : r;
 }
@@ -614,7 +603,7 @@ static CUresult library_module(CUmodule *out, CUlibrary library)
     CUcontext ctx;
     CUresult r = check_library(library);
     if (r == CUDA_SUCCESS)
-        r = pt_cu_current(&ctx);
+        r = pt_cu_current_get(&ctx);
     if (r == CUDA_SUCCESS && !out)
         r = CUDA_ERROR_INVALID_VALUE;
     return r == CUDA_SUCCESS ? pt_cu_module_of(library, ctx, out) : r;
@@ -653,36 +642,40 @@ CUresult cuLibraryEnumerateKernels(CUkernel *kernels, unsigned n, CUlibrary libr
     return API(library_kernels(kernels, n, library));
 }
 
-static CUresult library_global(CUdeviceptr *address, size_t *bytes, CUlibrary library, const char *name)
+static CUresult library_global(CUdeviceptr *address, size_t *bytes, CUlibrary library,
+                               const char *name)
 {
     CUmodule module;
     CUresult r = library_module(&module, library);
     return r == CUDA_SUCCESS ? get_global(address, bytes, module, name) : r;
 }
 
-CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary library, const char *name)
+CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary library,
+                            const char *name)
 {
     return API(library_global(address, bytes, library, name));
 }
 
 /* All memory is the host's as well. */
-CUresult cuLibraryGetManaged(CUdeviceptr *address, size_t *bytes, CUlibrary library, const char *name)
+CUresult cuLibraryGetManaged(CUdeviceptr *address, size_t *bytes, CUlibrary library,
+                             const char *name)
 {
     return API(library_global(address, bytes, library, name));
 }
 
-CUresult pt_cu_function(const void *handle, CUfunction *out)
+CUresult pt_cu_module_function(const void *handle, CUfunction *out)
 {
     CUcontext ctx;
     CUmodule module;
     CUkernel kernel = (CUkernel)(uintptr_t)handle;
-    if (pt_cu_is(handle, PT_CU_FUNCTION)) {
+    if (pt_cu_handle_is(handle, PT_CU_FUNCTION)) {
         *out = (CUfunction)(uintptr_t)handle;
         return (*out)->module->ctx->error;
     }
-    CUresult r = pt_cu_is(handle, PT_CU_KERNEL) ? pt_cu_current(&ctx) : CUDA_ERROR_INVALID_HANDLE;
-    if (r == CUDA_SUCCESS && pt_cu_is(kernel->used, PT_CU_FUNCTION) && kernel->used->of == kernel &&
-        kernel->used->module->ctx == ctx) {
+    CUresult r =
+        pt_cu_handle_is(handle, PT_CU_KERNEL) ? pt_cu_current_get(&ctx) : CUDA_ERROR_INVALID_HANDLE;
+    if (r == CUDA_SUCCESS && pt_cu_handle_is(kernel->used, PT_CU_FUNCTION) &&
+        kernel->used->of == kernel && kernel->used->module->ctx == ctx) {
         *out = kernel->used;
         return CUDA_SUCCESS;
     }

@@ -1,11 +1,22 @@
-/* Multicast objects: memory of several devices under one address, which multimem instructions access.
+/* Multicast objects: memory of several devices under one address, which multimem instructions
+ * access.
  *
- * An object has, for each device that was added, memory that is bound to it at offsets. A mapping of it has no pages: ordinary
- * accesses fault. What is bound is mapped here for kernels, wherever the program has it. */
+ * An object has, for each device that was added, memory that is bound to it at offsets. A mapping
+ * of it has no pages: ordinary accesses fault. What is bound is mapped here for kernels, wherever
+ * the program has it. */
 #include "runtime/cuda/multicast.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
+
+#include "runtime/cuda/command.h"
+#include "runtime/cuda/device.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/entry.h"
+#include "runtime/cuda/handle.h"
+#include "runtime/cuda/lock.h"
+#include "runtime/cuda/mappable.h"
+#include "runtime/cuda/range.h"
 
 struct binding {
     struct binding *next;
@@ -24,16 +35,18 @@ struct multicast {
 };
 _Static_assert((int)PT_REPLICAS_MAX >= (int)PT_CU_DEVICES_MAX, "each device may have a replica");
 
-static pthread_cond_t added = PTHREAD_COND_INITIALIZER; /* a device, or an object has been released */
+static pthread_cond_t added =
+    PTHREAD_COND_INITIALIZER; /* a device, or an object has been released */
 
-/* Of the mappings, their flags and the bindings, which kernels read while others hold the driver's lock. */
+/* Of the mappings, their flags and the bindings, which kernels read while others hold the driver's
+ * lock. */
 static pthread_rwlock_t kernels = PTHREAD_RWLOCK_INITIALIZER;
 static struct pt_cu_range *mappings;
 
 static CUresult check_multicast(CUmemGenericAllocationHandle handle, struct multicast **m)
 {
     void *object = NULL;
-    CUresult r = pt_cu_check_mappable(handle, PT_CU_MULTICAST_OBJECT, &object);
+    CUresult r = pt_cu_mappable_check(handle, PT_CU_MULTICAST_OBJECT, &object);
     *m = object;
     return r;
 }
@@ -46,18 +59,19 @@ static bool is_member(const struct multicast *m, CUdevice device)
     return i < m->n_devices;
 }
 
-/* ---- objects ------------------------------------------------------------------------------------------- */
+/* ---- objects --------------------------------------------------------------------------------- */
 
 static CUresult check_prop(const CUmulticastObjectProp *prop)
 {
-    CUresult r = pt_cu_check_init();
-    if (r == CUDA_SUCCESS &&
-        (!prop || prop->flags || !prop->numDevices || prop->numDevices > (unsigned)pt_cu_driver.n_devices))
+    CUresult r = pt_cu_driver_check();
+    if (r == CUDA_SUCCESS && (!prop || prop->flags || !prop->numDevices ||
+                              prop->numDevices > (unsigned)pt_cu_driver.n_devices))
         r = CUDA_ERROR_INVALID_VALUE;
-    return r == CUDA_SUCCESS ? pt_cu_check_handle_types(prop->handleTypes) : r;
+    return r == CUDA_SUCCESS ? pt_cu_mappable_check_types(prop->handleTypes) : r;
 }
 
-static CUresult get_granularity(size_t *bytes, const CUmulticastObjectProp *prop, CUmulticastGranularity_flags option)
+static CUresult get_granularity(size_t *bytes, const CUmulticastObjectProp *prop,
+                                CUmulticastGranularity_flags option)
 {
     CUresult r = check_prop(prop);
     if (r == CUDA_SUCCESS && (!bytes || (unsigned)option > CU_MULTICAST_GRANULARITY_RECOMMENDED))
@@ -91,7 +105,7 @@ static void delete_object(struct pt_cu_mappable *base)
         m->bindings = b->next;
         drop_binding(b);
     }
-    pt_cu_delete(m);
+    pt_cu_handle_delete(m);
     pthread_cond_broadcast(&added);
 }
 
@@ -102,7 +116,7 @@ static CUresult create(CUmemGenericAllocationHandle *handle, const CUmulticastOb
         r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS)
         return r;
-    struct multicast *m = pt_cu_new(PT_CU_MULTICAST_OBJECT, sizeof *m);
+    struct multicast *m = pt_cu_handle_new(PT_CU_MULTICAST_OBJECT, sizeof *m);
     if (!m)
         return CUDA_ERROR_OUT_OF_MEMORY;
     m->prop = *prop;
@@ -124,7 +138,7 @@ static CUresult add_device(CUmemGenericAllocationHandle handle, CUdevice device)
     CUresult r = check_multicast(handle, &m);
     if (r != CUDA_SUCCESS)
         return r;
-    if (!pt_cu_is_device(device))
+    if (!pt_cu_device_is_valid(device))
         return CUDA_ERROR_INVALID_DEVICE;
     if (m->n_devices == m->prop.numDevices || is_member(m, device))
         return CUDA_ERROR_INVALID_VALUE;
@@ -143,22 +157,23 @@ CUresult pt_cu_multicast_wait(CUmemGenericAllocationHandle handle)
     struct multicast *m;
     CUresult r = check_multicast(handle, &m);
     while (r == CUDA_SUCCESS && m->n_devices < m->prop.numDevices) {
-        pt_cu_wait(&added);
+        pt_cu_lock_wait(&added);
         r = check_multicast(handle, &m);
     }
     return r;
 }
 
-/* ---- binding ------------------------------------------------------------------------------------------- */
+/* ---- binding --------------------------------------------------------------------------------- */
 
 static bool is_part(uint64_t offset, size_t bytes, size_t of)
 {
-    return bytes && bytes % PT_CU_GRANULARITY == 0 && offset % PT_CU_GRANULARITY == 0 && offset <= of &&
-           bytes <= of - offset;
+    return bytes && bytes % PT_CU_GRANULARITY == 0 && offset % PT_CU_GRANULARITY == 0 &&
+           offset <= of && bytes <= of - offset;
 }
 
 /* Memory of a device is to be bound to a part of the object. */
-static CUresult check_binding(const struct multicast *m, uint64_t offset, CUdevice device, size_t bytes)
+static CUresult check_binding(const struct multicast *m, uint64_t offset, CUdevice device,
+                              size_t bytes)
 {
     if (!is_part(offset, bytes, m->base.bytes))
         return CUDA_ERROR_INVALID_VALUE;
@@ -184,20 +199,24 @@ static CUresult enter_binding(struct multicast *m, struct binding what)
 }
 
 /* Objects that others may get are bound to memory that others may get. */
-static CUresult bind_allocation(struct multicast *m, uint64_t offset, struct pt_cu_allocation *a, uint64_t from,
-                                size_t bytes)
+static CUresult bind_allocation(struct multicast *m, uint64_t offset, struct pt_cu_allocation *a,
+                                uint64_t from, size_t bytes)
 {
     CUresult r = check_binding(m, offset, a->prop.location.id, bytes);
-    if (r == CUDA_SUCCESS && (!is_part(from, bytes, a->base.bytes) ||
-                              m->prop.handleTypes & ~(unsigned long long)a->prop.requestedHandleTypes))
+    if (r == CUDA_SUCCESS &&
+        (!is_part(from, bytes, a->base.bytes) ||
+         m->prop.handleTypes & ~(unsigned long long)a->prop.requestedHandleTypes))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS)
         return r;
     void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, a->fd, (off_t)from);
     if (at == MAP_FAILED)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    r = enter_binding(m, (struct binding){.device = a->prop.location.id, .offset = offset, .bytes = bytes,
-                                          .at = (uintptr_t)at, .allocation = a});
+    r = enter_binding(m, (struct binding){.device = a->prop.location.id,
+                                          .offset = offset,
+                                          .bytes = bytes,
+                                          .at = (uintptr_t)at,
+                                          .allocation = a});
     if (r == CUDA_SUCCESS)
         a->base.maps++;
     else
@@ -205,14 +224,15 @@ static CUresult bind_allocation(struct multicast *m, uint64_t offset, struct pt_
     return r;
 }
 
-static CUresult bind_memory(CUmemGenericAllocationHandle handle, size_t offset, CUmemGenericAllocationHandle memory,
-                            size_t from, size_t bytes, unsigned long long flags)
+static CUresult bind_memory(CUmemGenericAllocationHandle handle, size_t offset,
+                            CUmemGenericAllocationHandle memory, size_t from, size_t bytes,
+                            unsigned long long flags)
 {
     struct multicast *m;
     void *a = NULL;
     CUresult r = pt_cu_multicast_wait(handle);
     if (r == CUDA_SUCCESS)
-        r = pt_cu_check_mappable(memory, PT_CU_ALLOCATION, &a);
+        r = pt_cu_mappable_check(memory, PT_CU_ALLOCATION, &a);
     if (r == CUDA_SUCCESS)
         r = check_multicast(handle, &m);
     if (r == CUDA_SUCCESS && flags)
@@ -220,14 +240,15 @@ static CUresult bind_memory(CUmemGenericAllocationHandle handle, size_t offset, 
     return r == CUDA_SUCCESS ? bind_allocation(m, offset, a, from, bytes) : r;
 }
 
-CUresult cuMulticastBindMem(CUmemGenericAllocationHandle handle, size_t offset, CUmemGenericAllocationHandle memory,
-                            size_t from, size_t bytes, unsigned long long flags)
+CUresult cuMulticastBindMem(CUmemGenericAllocationHandle handle, size_t offset,
+                            CUmemGenericAllocationHandle memory, size_t from, size_t bytes,
+                            unsigned long long flags)
 {
     return API(bind_memory(handle, offset, memory, from, bytes, flags));
 }
 
-static CUresult bind_address(CUmemGenericAllocationHandle handle, size_t offset, CUdeviceptr address, size_t bytes,
-                             unsigned long long flags)
+static CUresult bind_address(CUmemGenericAllocationHandle handle, size_t offset,
+                             CUdeviceptr address, size_t bytes, unsigned long long flags)
 {
     struct multicast *m;
     CUresult r = pt_cu_multicast_wait(handle);
@@ -235,27 +256,32 @@ static CUresult bind_address(CUmemGenericAllocationHandle handle, size_t offset,
         r = check_multicast(handle, &m);
     if (r != CUDA_SUCCESS)
         return r;
-    const struct pt_cu_range *range = pt_cu_find(address);
-    if (flags || !range || bytes > range->bytes - (address - range->first) || address % PT_CU_GRANULARITY)
+    const struct pt_cu_range *range = pt_cu_range_find(address);
+    if (flags || !range || bytes > range->bytes - (address - range->first) ||
+        address % PT_CU_GRANULARITY)
         return CUDA_ERROR_INVALID_VALUE;
     if (range->memory == PT_CU_MAPPED)
-        return bind_allocation(m, offset, range->owner, range->offset + (address - range->first), bytes);
+        return bind_allocation(m, offset, range->owner, range->offset + (address - range->first),
+                               bytes);
     if (range->memory != PT_CU_POOLED || m->prop.handleTypes)
         return CUDA_ERROR_INVALID_VALUE;
     r = check_binding(m, offset, range->device, bytes);
-    return r == CUDA_SUCCESS ? enter_binding(m, (struct binding){.device = range->device, .offset = offset,
-                                                                 .bytes = bytes, .at = address})
+    return r == CUDA_SUCCESS ? enter_binding(m, (struct binding){.device = range->device,
+                                                                 .offset = offset,
+                                                                 .bytes = bytes,
+                                                                 .at = address})
                              : r;
 }
 
-CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle handle, size_t offset, CUdeviceptr address, size_t bytes,
-                             unsigned long long flags)
+CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle handle, size_t offset,
+                             CUdeviceptr address, size_t bytes, unsigned long long flags)
 {
     return API(bind_address(handle, offset, address, bytes, flags));
 }
 
 /* What was bound is unbound as a whole. */
-static CUresult unbind(CUmemGenericAllocationHandle handle, CUdevice device, size_t offset, size_t bytes)
+static CUresult unbind(CUmemGenericAllocationHandle handle, CUdevice device, size_t offset,
+                       size_t bytes)
 {
     struct multicast *m;
     CUresult r = check_multicast(handle, &m);
@@ -268,7 +294,8 @@ static CUresult unbind(CUmemGenericAllocationHandle handle, CUdevice device, siz
     if (r != CUDA_SUCCESS)
         return r;
     struct binding **place = &m->bindings;
-    while (*place && ((*place)->device != device || (*place)->offset != offset || (*place)->bytes != bytes))
+    while (*place &&
+           ((*place)->device != device || (*place)->offset != offset || (*place)->bytes != bytes))
         place = &(*place)->next;
     struct binding *b = *place;
     if (!b)
@@ -280,12 +307,13 @@ static CUresult unbind(CUmemGenericAllocationHandle handle, CUdevice device, siz
     return CUDA_SUCCESS;
 }
 
-CUresult cuMulticastUnbind(CUmemGenericAllocationHandle handle, CUdevice device, size_t offset, size_t bytes)
+CUresult cuMulticastUnbind(CUmemGenericAllocationHandle handle, CUdevice device, size_t offset,
+                           size_t bytes)
 {
     return API(unbind(handle, device, offset, bytes));
 }
 
-/* ---- what kernels find --------------------------------------------------------------------------------- */
+/* ---- what kernels find ----------------------------------------------------------------------- */
 
 void pt_cu_multicast_enter(struct pt_cu_range *range)
 {
@@ -313,7 +341,8 @@ void pt_cu_multicast_protect(struct pt_cu_range *range, unsigned flags)
 }
 
 /* The device's memory at that place in the object, or NULL. */
-static const struct binding *find_binding(const struct multicast *m, CUdevice device, uint64_t offset)
+static const struct binding *find_binding(const struct multicast *m, CUdevice device,
+                                          uint64_t offset)
 {
     const struct binding *b = m->bindings;
     while (b && (b->device != device || offset - b->offset >= b->bytes))
@@ -322,7 +351,8 @@ static const struct binding *find_binding(const struct multicast *m, CUdevice de
 }
 
 /* The part of the mapping around `address` in which each device has one binding. */
-static const char *find_part(const struct pt_cu_range *range, uint64_t address, struct pt_replicas *found)
+static const char *find_part(const struct pt_cu_range *range, uint64_t address,
+                             struct pt_replicas *found)
 {
     const struct multicast *m = range->owner;
     uint64_t offset = address - range->first + range->offset;
@@ -357,7 +387,7 @@ static const char *find(uint64_t address, bool is_write, struct pt_replicas *fou
     return find_part(range, address, found);
 }
 
-const char *pt_cu_replicas(uint64_t address, bool is_write, struct pt_replicas *found)
+const char *pt_cu_multicast_replicas(uint64_t address, bool is_write, struct pt_replicas *found)
 {
     pthread_rwlock_rdlock(&kernels);
     const char *problem = find(address, is_write, found);

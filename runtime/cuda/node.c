@@ -1,22 +1,40 @@
 /* What the nodes of graphs do: adding them, their parameters. */
-#include "runtime/cuda/graph.h"
+#include "runtime/cuda/node.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- operations from parameters ------------------------------------------------------------------------ */
+#include "runtime/cuda/context_list.h"
+#include "runtime/cuda/copy.h"
+#include "runtime/cuda/current.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/entry.h"
+#include "runtime/cuda/event.h"
+#include "runtime/cuda/graph.h"
+#include "runtime/cuda/graph_memory.h"
+#include "runtime/cuda/handle.h"
+#include "runtime/cuda/hint.h"
+#include "runtime/cuda/launch.h"
+#include "runtime/cuda/log.h"
+#include "runtime/cuda/module.h"
+#include "runtime/cuda/op.h"
+
+/* ---- operations from parameters -------------------------------------------------------------- */
 
 /* The operation's parameter block is what a launch of the same would have been given. */
 CUresult pt_cu_node_set_kernel(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p)
 {
     struct pt_cu_op op = {.work = PT_CU_KERNEL_LAUNCH};
     struct pt_cu_launch *l = &op.launch;
-    CUresult r = pt_cu_function(p->func ? (const void *)p->func : (const void *)p->kern, &l->function);
+    CUresult r = pt_cu_module_function(p->func ? (const void *)p->func : (const void *)p->kern,
+                                       &l->function);
     if (r != CUDA_SUCCESS)
         return r;
     ptera_launch_init(&l->launch);
-    memcpy(l->launch.grid, (unsigned[]){p->gridDimX, p->gridDimY, p->gridDimZ}, sizeof l->launch.grid);
-    memcpy(l->launch.block, (unsigned[]){p->blockDimX, p->blockDimY, p->blockDimZ}, sizeof l->launch.block);
+    memcpy(l->launch.grid, (unsigned[]){p->gridDimX, p->gridDimY, p->gridDimZ},
+           sizeof l->launch.grid);
+    memcpy(l->launch.block, (unsigned[]){p->blockDimX, p->blockDimY, p->blockDimZ},
+           sizeof l->launch.block);
     l->launch.shared_bytes = p->sharedMemBytes;
     if (node->op.work == PT_CU_KERNEL_LAUNCH) { /* attributes stay */
         memcpy(l->launch.cluster, node->op.launch.launch.cluster, sizeof l->launch.cluster);
@@ -30,7 +48,7 @@ CUresult pt_cu_node_set_kernel(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *
     free(node->pointers);
     node->pointers = NULL;
     node->ctx = l->function->module->ctx;
-    return pt_cu_node_take(node, &op);
+    return pt_cu_graph_node_take(node, &op);
 }
 
 CUresult pt_cu_node_set_copy(CUgraphNode node, const CUDA_MEMCPY3D *p)
@@ -48,7 +66,7 @@ CUresult pt_cu_node_set_copy(CUgraphNode node, const CUDA_MEMCPY3D *p)
 CUresult pt_cu_node_set_set(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *p)
 {
     struct pt_cu_op op;
-    CUresult r = pt_cu_set_op(p, &op);
+    CUresult r = pt_cu_copy_set_op(p, &op);
     if (r != CUDA_SUCCESS)
         return r;
     node->op = op;
@@ -66,10 +84,10 @@ CUresult pt_cu_node_set_host(CUgraphNode node, const CUDA_HOST_NODE_PARAMS *p)
 
 CUresult pt_cu_node_set_event(CUgraphNode node, CUevent event)
 {
-    if (!pt_cu_is(event, PT_CU_EVENT))
+    if (!pt_cu_handle_is(event, PT_CU_EVENT))
         return CUDA_ERROR_INVALID_HANDLE;
     if (event->shared) {
-        pt_cu_log("events of several processes in graphs are not supported");
+        pt_cu_log_print("events of several processes in graphs are not supported");
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     bool records = node->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
@@ -87,35 +105,36 @@ CUresult pt_cu_node_set(CUgraphNode node, CUgraphNodeParams *p)
         return pt_cu_node_set_copy(node, &p->memcpy.copyParams);
     case CU_GRAPH_NODE_TYPE_MEMSET: {
         const CUDA_MEMSET_NODE_PARAMS_v2 *m = &p->memset;
-        return pt_cu_node_set_set(node, &(CUDA_MEMSET_NODE_PARAMS){m->dst, m->pitch, m->value, m->elementSize, m->width,
-                                                                   m->height});
+        return pt_cu_node_set_set(node,
+                                  &(CUDA_MEMSET_NODE_PARAMS){m->dst, m->pitch, m->value,
+                                                             m->elementSize, m->width, m->height});
     }
     case CU_GRAPH_NODE_TYPE_HOST:
         return pt_cu_node_set_host(node, &p->host);
     case CU_GRAPH_NODE_TYPE_GRAPH:
-        return pt_cu_node_set_child(node, p->graph.graph);
+        return pt_cu_graph_node_set_child(node, p->graph.graph);
     case CU_GRAPH_NODE_TYPE_EMPTY:
         return CUDA_SUCCESS;
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         return pt_cu_node_set_event(node, p->eventWait.event);
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-        return pt_cu_node_set_alloc(node, &p->alloc);
+        return pt_cu_graph_memory_set_alloc(node, &p->alloc);
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
-        return pt_cu_node_set_free(node, p->free.dptr);
+        return pt_cu_graph_memory_set_free(node, p->free.dptr);
     default:
         return CUDA_ERROR_NOT_SUPPORTED;
     }
 }
 
-/* ---- adding -------------------------------------------------------------------------------------------- */
+/* ---- adding ---------------------------------------------------------------------------------- */
 
 static CUresult check_before(CUgraph graph, const CUgraphNode *before, size_t n)
 {
     if (n && !before)
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < n; i++)
-        if (!pt_cu_is(before[i], PT_CU_NODE) || before[i]->graph != graph)
+        if (!pt_cu_handle_is(before[i], PT_CU_NODE) || before[i]->graph != graph)
             return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;
 }
@@ -124,33 +143,34 @@ static CUresult check_before(CUgraph graph, const CUgraphNode *before, size_t n)
 static CUresult add(CUgraphNode *out, CUgraph graph, const CUgraphNode *before, size_t n,
                     CUgraphNodeParams *params, CUcontext ctx)
 {
-    CUresult r = pt_cu_context(ctx, &ctx);
-    if (r == CUDA_SUCCESS && (!out || !params || !pt_cu_is(graph, PT_CU_GRAPH)))
+    CUresult r = pt_cu_current_or(ctx, &ctx);
+    if (r == CUDA_SUCCESS && (!out || !params || !pt_cu_handle_is(graph, PT_CU_GRAPH)))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
         r = check_before(graph, before, n);
     if (r != CUDA_SUCCESS)
         return r;
-    CUgraphNode node = pt_cu_node_new(graph, params->type, ctx);
+    CUgraphNode node = pt_cu_graph_node_new(graph, params->type, ctx);
     if (!node)
         return CUDA_ERROR_OUT_OF_MEMORY;
     r = pt_cu_node_set(node, params);
     for (size_t i = 0; r == CUDA_SUCCESS && i < n; i++)
-        r = pt_cu_node_after(node, before[i]) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+        r = pt_cu_graph_node_after(node, before[i]) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
     if (r == CUDA_SUCCESS)
         *out = node;
     else
-        pt_cu_node_delete(node);
+        pt_cu_graph_node_delete(node);
     return r;
 }
 
-CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n, CUgraphNodeParams *params)
+CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n,
+                        CUgraphNodeParams *params)
 {
     return API(add(node, graph, before, n, params, NULL));
 }
 
-CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, const CUgraphEdgeData *data,
-                           size_t n, CUgraphNodeParams *params)
+CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *before,
+                           const CUgraphEdgeData *data, size_t n, CUgraphNodeParams *params)
 {
     static const CUgraphEdgeData plain;
     bool is_plain = true;
@@ -161,17 +181,24 @@ CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *
 
 static CUDA_KERNEL_NODE_PARAMS of_v1(const CUDA_KERNEL_NODE_PARAMS_v1 *p)
 {
-    return (CUDA_KERNEL_NODE_PARAMS){.func = p->func, .gridDimX = p->gridDimX, .gridDimY = p->gridDimY,
-                                     .gridDimZ = p->gridDimZ, .blockDimX = p->blockDimX, .blockDimY = p->blockDimY,
-                                     .blockDimZ = p->blockDimZ, .sharedMemBytes = p->sharedMemBytes,
-                                     .kernelParams = p->kernelParams, .extra = p->extra};
+    return (CUDA_KERNEL_NODE_PARAMS){.func = p->func,
+                                     .gridDimX = p->gridDimX,
+                                     .gridDimY = p->gridDimY,
+                                     .gridDimZ = p->gridDimZ,
+                                     .blockDimX = p->blockDimX,
+                                     .blockDimY = p->blockDimY,
+                                     .blockDimZ = p->blockDimZ,
+                                     .sharedMemBytes = p->sharedMemBytes,
+                                     .kernelParams = p->kernelParams,
+                                     .extra = p->extra};
 }
 
 /* The entry of one type: `is_given` is false where a pointer to parameters is null. */
-#define ADD(is_given, type_name, member, value, ctx) \
-    ((is_given) ? add(node, graph, before, n, \
-                      &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_##type_name, .member = value}, ctx) \
-                : CUDA_ERROR_INVALID_VALUE)
+#define ADD(is_given, type_name, member, value, ctx)                                               \
+    ((is_given)                                                                                    \
+         ? add(node, graph, before, n,                                                             \
+               &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_##type_name, .member = value}, ctx) \
+         : CUDA_ERROR_INVALID_VALUE)
 
 CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n,
                               const CUDA_KERNEL_NODE_PARAMS_v1 *p)
@@ -179,8 +206,8 @@ CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNod
     return API(ADD(p, KERNEL, kernel, of_v1(p), NULL));
 }
 
-CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n,
-                                 const CUDA_KERNEL_NODE_PARAMS *p)
+CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *before,
+                                 size_t n, const CUDA_KERNEL_NODE_PARAMS *p)
 {
     return API(ADD(p, KERNEL, kernel, *p, p->ctx));
 }
@@ -193,7 +220,8 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNod
 
 static CUDA_MEMSET_NODE_PARAMS_v2 to_v2(const CUDA_MEMSET_NODE_PARAMS *p)
 {
-    return (CUDA_MEMSET_NODE_PARAMS_v2){p->dst, p->pitch, p->value, p->elementSize, p->width, p->height, NULL};
+    return (CUDA_MEMSET_NODE_PARAMS_v2){p->dst,   p->pitch,  p->value, p->elementSize,
+                                        p->width, p->height, NULL};
 }
 
 CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n,
@@ -208,7 +236,8 @@ CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode 
     return API(ADD(p, HOST, host, *p, NULL));
 }
 
-CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n, CUgraph child)
+CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before,
+                                  size_t n, CUgraph child)
 {
     return API(ADD(child, GRAPH, graph.graph, child, NULL));
 }
@@ -218,12 +247,14 @@ CUresult cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode
     return API(ADD(true, EMPTY, graph.graph, NULL, NULL));
 }
 
-CUresult cuGraphAddEventRecordNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n, CUevent event)
+CUresult cuGraphAddEventRecordNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before,
+                                   size_t n, CUevent event)
 {
     return API(ADD(true, EVENT_RECORD, eventRecord.event, event, NULL));
 }
 
-CUresult cuGraphAddEventWaitNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n, CUevent event)
+CUresult cuGraphAddEventWaitNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before,
+                                 size_t n, CUevent event)
 {
     return API(ADD(true, WAIT_EVENT, eventWait.event, event, NULL));
 }
@@ -251,19 +282,19 @@ CUresult cuGraphAddMemFreeNode(CUgraphNode *node, CUgraph graph, const CUgraphNo
     return API(ADD(true, MEM_FREE, free.dptr, address, NULL));
 }
 
-/* ---- parameters of a node ------------------------------------------------------------------------------ */
+/* ---- parameters of a node -------------------------------------------------------------------- */
 
 static CUresult check(CUgraphNode node, CUgraphNodeType type, const void *params)
 {
-    CUresult r = pt_cu_check_init();
-    if (r == CUDA_SUCCESS && (!params || !pt_cu_is(node, PT_CU_NODE) || node->type != type))
+    CUresult r = pt_cu_driver_check();
+    if (r == CUDA_SUCCESS && (!params || !pt_cu_handle_is(node, PT_CU_NODE) || node->type != type))
         r = CUDA_ERROR_INVALID_VALUE;
     return r;
 }
 
-#define SET(type_name, setter, params) \
+#define SET(type_name, setter, params)                                     \
     (check(node, CU_GRAPH_NODE_TYPE_##type_name, (params)) == CUDA_SUCCESS \
-         ? setter(node, (params)) \
+         ? setter(node, (params))                                          \
          : check(node, CU_GRAPH_NODE_TYPE_##type_name, (params)))
 
 CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *p)
@@ -339,8 +370,18 @@ static CUresult get_kernel(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p)
         return r;
     const struct pt_cu_launch *l = &node->op.launch;
     const unsigned *g = l->launch.grid, *b = l->launch.block;
-    *p = (CUDA_KERNEL_NODE_PARAMS){l->function, g[0], g[1], g[2], b[0], b[1], b[2], l->launch.shared_bytes, node->pointers,
-                                   NULL, l->function->of, node->ctx};
+    *p = (CUDA_KERNEL_NODE_PARAMS){l->function,
+                                   g[0],
+                                   g[1],
+                                   g[2],
+                                   b[0],
+                                   b[1],
+                                   b[2],
+                                   l->launch.shared_bytes,
+                                   node->pointers,
+                                   NULL,
+                                   l->function->of,
+                                   node->ctx};
     return CUDA_SUCCESS;
 }
 
@@ -364,9 +405,9 @@ CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1
 }
 
 /* The entry that tells what a node of a type has. */
-#define GET(type_name, params, value) \
+#define GET(type_name, params, value)                                      \
     (check(node, CU_GRAPH_NODE_TYPE_##type_name, (params)) == CUDA_SUCCESS \
-         ? (*(params) = (value), CUDA_SUCCESS) \
+         ? (*(params) = (value), CUDA_SUCCESS)                             \
          : check(node, CU_GRAPH_NODE_TYPE_##type_name, (params)))
 
 CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *p)
@@ -399,9 +440,10 @@ CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent *event)
     return API(GET(WAIT_EVENT, event, node->event));
 }
 
-/* ---- attributes of kernel nodes ------------------------------------------------------------------------ */
+/* ---- attributes of kernel nodes -------------------------------------------------------------- */
 
-static CUresult attribute(CUgraphNode node, CUkernelNodeAttrID id, CUkernelNodeAttrValue *v, bool set)
+static CUresult attribute(CUgraphNode node, CUkernelNodeAttrID id, CUkernelNodeAttrValue *v,
+                          bool set)
 {
     CUresult r = check(node, CU_GRAPH_NODE_TYPE_KERNEL, v);
     if (r != CUDA_SUCCESS)
@@ -410,13 +452,15 @@ static CUresult attribute(CUgraphNode node, CUkernelNodeAttrID id, CUkernelNodeA
     unsigned *c = l->launch.cluster;
     switch (id) {
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-        *(set ? &l->launch.cooperative : &v->cooperative) = set ? v->cooperative : l->launch.cooperative;
+        *(set ? &l->launch.cooperative : &v->cooperative) =
+            set ? v->cooperative : l->launch.cooperative;
         return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_PRIORITY:
         *(set ? &l->priority : &v->priority) = set ? v->priority : l->priority;
         return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-        memcpy(set ? (void *)c : &v->clusterDim, set ? (const void *)&v->clusterDim : c, sizeof v->clusterDim);
+        memcpy(set ? (void *)c : &v->clusterDim, set ? (const void *)&v->clusterDim : c,
+               sizeof v->clusterDim);
         return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY: /* a stream's */
         return CUDA_ERROR_INVALID_VALUE;
@@ -426,12 +470,14 @@ static CUresult attribute(CUgraphNode node, CUkernelNodeAttrID id, CUkernelNodeA
     }
 }
 
-CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUkernelNodeAttrID id, CUkernelNodeAttrValue *value)
+CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUkernelNodeAttrID id,
+                                       CUkernelNodeAttrValue *value)
 {
     return API(attribute(node, id, value, false));
 }
 
-CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID id, const CUkernelNodeAttrValue *value)
+CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID id,
+                                       const CUkernelNodeAttrValue *value)
 {
     CUkernelNodeAttrValue copy = value ? *value : (CUkernelNodeAttrValue){{0}};
     return API(attribute(node, id, value ? &copy : NULL, true));
@@ -447,7 +493,8 @@ static CUresult copy_attributes(CUgraphNode to, CUgraphNode from)
     to->hints = from->hints;
     to->op.launch.priority = from->op.launch.priority;
     to->op.launch.launch.cooperative = from->op.launch.launch.cooperative;
-    memcpy(to->op.launch.launch.cluster, from->op.launch.launch.cluster, sizeof to->op.launch.launch.cluster);
+    memcpy(to->op.launch.launch.cluster, from->op.launch.launch.cluster,
+           sizeof to->op.launch.launch.cluster);
     return CUDA_SUCCESS;
 }
 

@@ -1,5 +1,12 @@
 /* Occupancy: how many blocks of a function an SM has room for. */
+#include "runtime/cuda/occupancy.h"
+
+#include "runtime/cuda/device.h"
 #include "runtime/cuda/driver.h"
+#include "runtime/cuda/entry.h"
+#include "runtime/cuda/function.h"
+#include "runtime/cuda/module.h"
+#include "runtime/device.h"
 
 enum { WARP = PT_DEVICE_WARP, CLUSTER_SM_BLOCKS = 8 };
 
@@ -13,7 +20,7 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-CUresult pt_cu_active_blocks(CUfunction f, int threads, size_t dynamic_shared, int *blocks)
+CUresult pt_cu_occupancy_blocks(CUfunction f, int threads, size_t dynamic_shared, int *blocks)
 {
     int registers, shared, most;
     CUresult r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_NUM_REGS, &registers);
@@ -35,10 +42,10 @@ CUresult pt_cu_active_blocks(CUfunction f, int threads, size_t dynamic_shared, i
 static CUresult active_blocks(int *blocks, CUfunction handle, int threads, size_t dynamic_shared, unsigned flags)
 {
     CUfunction f;
-    CUresult r = pt_cu_function(handle, &f);
+    CUresult r = pt_cu_module_function(handle, &f);
     if (r == CUDA_SUCCESS && (!blocks || threads <= 0 || flags & ~(unsigned)CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE))
         r = CUDA_ERROR_INVALID_VALUE;
-    return r == CUDA_SUCCESS ? pt_cu_active_blocks(f, threads, dynamic_shared, blocks) : r;
+    return r == CUDA_SUCCESS ? pt_cu_occupancy_blocks(f, threads, dynamic_shared, blocks) : r;
 }
 
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads, size_t shared)
@@ -58,7 +65,7 @@ static CUresult potential_block(int *min_grid, int *block, CUfunction handle, CU
 {
     CUfunction f;
     int most, best = 0;
-    CUresult r = pt_cu_function(handle, &f);
+    CUresult r = pt_cu_module_function(handle, &f);
     if (r == CUDA_SUCCESS && (!min_grid || !block || limit < 0 || flags & ~(unsigned)CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
@@ -69,7 +76,7 @@ static CUresult potential_block(int *min_grid, int *block, CUfunction handle, CU
         most = limit;
     for (int threads = most; threads > 0; threads = round_up(threads, WARP) - WARP) {
         int blocks;
-        r = pt_cu_active_blocks(f, threads, size_of ? size_of(threads) : shared, &blocks);
+        r = pt_cu_occupancy_blocks(f, threads, size_of ? size_of(threads) : shared, &blocks);
         if (r != CUDA_SUCCESS)
             return r;
         if (blocks * threads <= best)
@@ -100,11 +107,11 @@ static CUresult available_shared(size_t *bytes, CUfunction handle, int blocks, i
     CUfunction f;
     const struct pt_device_limits *l = pt_cu_driver.limits;
     int shared, fit, most;
-    CUresult r = pt_cu_function(handle, &f);
+    CUresult r = pt_cu_module_function(handle, &f);
     if (r == CUDA_SUCCESS && (!bytes || blocks <= 0 || threads <= 0))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
-        r = pt_cu_active_blocks(f, threads, 0, &fit);
+        r = pt_cu_occupancy_blocks(f, threads, 0, &fit);
     if (r == CUDA_SUCCESS && blocks > fit)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
@@ -128,7 +135,7 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction funct
 
 static CUresult read_config(CUfunction handle, const CUlaunchConfig *c, CUfunction *f, int *threads, int *cluster)
 {
-    CUresult r = pt_cu_function(handle, f);
+    CUresult r = pt_cu_module_function(handle, f);
     if (r == CUDA_SUCCESS && (!c || (c->numAttrs && !c->attrs)))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS && !pt_cu_driver.limits->cluster)
@@ -153,7 +160,7 @@ static CUresult read_config(CUfunction handle, const CUlaunchConfig *c, CUfuncti
 static CUresult cluster_blocks(CUfunction f, int threads, int cluster, const CUlaunchConfig *config, int *blocks, int *most)
 {
     int dynamic, non_portable;
-    CUresult r = pt_cu_active_blocks(f, threads, config->sharedMemBytes, blocks);
+    CUresult r = pt_cu_occupancy_blocks(f, threads, config->sharedMemBytes, blocks);
     if (r == CUDA_SUCCESS)
         r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, &dynamic);
     if (r == CUDA_SUCCESS)

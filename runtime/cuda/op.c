@@ -1,17 +1,19 @@
 /* Operations as data: one piece of work, for a stream or a node of a graph. */
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/op.h"
 
 #include <stdlib.h>
+
+#include "runtime/cuda/event_page.h"
 
 enum { SHORT_BYTES = 64 << 10 };
 
 void pt_cu_op_drop(struct pt_cu_op *op)
 {
-    struct pt_cu_shared **shared = op->work == PT_CU_RECORD       ? &op->record.shared
-                                   : op->work == PT_CU_WAIT_VALUE ? &op->value.shared
-                                                                  : NULL;
+    struct pt_cu_event_page **shared = op->work == PT_CU_RECORD       ? &op->record.shared
+                                       : op->work == PT_CU_WAIT_VALUE ? &op->value.shared
+                                                                      : NULL;
     if (shared) {
-        pt_cu_shared_put(*shared);
+        pt_cu_event_page_put(*shared);
         *shared = NULL;
     }
     if (op->work != PT_CU_KERNEL_LAUNCH)

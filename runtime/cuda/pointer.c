@@ -1,36 +1,45 @@
 /* What the driver knows of an address, and what programs advise about managed memory. */
-#include "runtime/cuda/driver.h"
-
 #include <string.h>
 
-/* ---- attributes of pointers ---------------------------------------------------------------------------- */
+#include "runtime/cuda/current.h"
+#include "runtime/cuda/device.h"
+#include "runtime/cuda/entry.h"
+#include "runtime/cuda/range.h"
+#include "runtime/cuda/stream.h"
+
+/* ---- attributes of pointers ------------------------------------------------------------------ */
 
 static bool is_host_kind(const struct pt_cu_range *r)
 {
     return r->memory == PT_CU_HOST || r->memory == PT_CU_REGISTERED;
 }
 
-/* An attribute's value: `bytes` of it. Those of an address that is not known are 0, or -1 where 0 would be a device. */
+/* An attribute's value: `bytes` of it. Those of an address that is not known are 0, or -1 where 0
+ * would be a device. */
 struct value {
     uint64_t bits;
     size_t bytes;
 };
 
-static CUresult attribute_of(const struct pt_cu_range *r, CUdeviceptr address, CUpointer_attribute attribute,
-                             struct value *value)
+static CUresult attribute_of(const struct pt_cu_range *r, CUdeviceptr address,
+                             CUpointer_attribute attribute, struct value *value)
 {
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
         *value = (struct value){r ? (uintptr_t)r->ctx : 0, sizeof(CUcontext)};
         break;
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-        *value = (struct value){!r ? 0 : is_host_kind(r) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE, sizeof(unsigned)};
+        *value = (struct value){!r                ? 0
+                                : is_host_kind(r) ? CU_MEMORYTYPE_HOST
+                                                  : CU_MEMORYTYPE_DEVICE,
+                                sizeof(unsigned)};
         break;
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
         *value = (struct value){r ? address : 0, sizeof(CUdeviceptr)};
         break;
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-        *value = (struct value){r && (is_host_kind(r) || r->memory == PT_CU_MANAGED) ? address : 0, sizeof(void *)};
+        *value = (struct value){r && (is_host_kind(r) || r->memory == PT_CU_MANAGED) ? address : 0,
+                                sizeof(void *)};
         return r && !value->bits ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
         *value = (struct value){r && r->sync_memops, sizeof(int)};
@@ -60,18 +69,21 @@ static CUresult attribute_of(const struct pt_cu_range *r, CUdeviceptr address, C
         *value = (struct value){r != NULL, sizeof(int)};
         break;
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-        *value = (struct value){r && r->memory == PT_CU_MAPPED ? CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR : 0,
-                                sizeof(uint64_t)};
+        *value = (struct value){
+            r && r->memory == PT_CU_MAPPED ? CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR : 0,
+            sizeof(uint64_t)};
         break;
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
         *value = (struct value){0, sizeof(int)};
         break;
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-        *value = (struct value){r ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_NONE, sizeof(int)};
+        *value = (struct value){
+            r ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_NONE, sizeof(int)};
         break;
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-        *value = (struct value){r && r->memory == PT_CU_POOLED ? (uintptr_t)r->owner : 0, sizeof(CUmemoryPool)};
+        *value = (struct value){r && r->memory == PT_CU_POOLED ? (uintptr_t)r->owner : 0,
+                                sizeof(CUmemoryPool)};
         break;
     case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
         return CUDA_ERROR_NOT_SUPPORTED;
@@ -85,10 +97,10 @@ static CUresult get_attribute(void *data, CUpointer_attribute attribute, CUdevic
 {
     CUcontext ctx;
     struct value value;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r != CUDA_SUCCESS)
         return r;
-    const struct pt_cu_range *range = pt_cu_find(address);
+    const struct pt_cu_range *range = pt_cu_range_find(address);
     if (!data || !range)
         return CUDA_ERROR_INVALID_VALUE;
     r = attribute_of(range, address, attribute, &value);
@@ -103,15 +115,16 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
 }
 
 /* Several at once: what an address does not have is 0, without an error. */
-static CUresult get_attributes(unsigned n, const CUpointer_attribute *attributes, void **data, CUdeviceptr address)
+static CUresult get_attributes(unsigned n, const CUpointer_attribute *attributes, void **data,
+                               CUdeviceptr address)
 {
     CUcontext ctx;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r != CUDA_SUCCESS)
         return r;
     if (!n || !attributes || !data)
         return CUDA_ERROR_INVALID_VALUE;
-    const struct pt_cu_range *range = pt_cu_find(address);
+    const struct pt_cu_range *range = pt_cu_range_find(address);
     for (unsigned i = 0; i < n; i++) {
         struct value value = {0};
         r = attribute_of(range, address, attributes[i], &value);
@@ -123,7 +136,8 @@ static CUresult get_attributes(unsigned n, const CUpointer_attribute *attributes
     return CUDA_SUCCESS;
 }
 
-CUresult cuPointerGetAttributes(unsigned n, CUpointer_attribute *attributes, void **data, CUdeviceptr address)
+CUresult cuPointerGetAttributes(unsigned n, CUpointer_attribute *attributes, void **data,
+                                CUdeviceptr address)
 {
     return API(get_attributes(n, attributes, data, address));
 }
@@ -131,10 +145,10 @@ CUresult cuPointerGetAttributes(unsigned n, CUpointer_attribute *attributes, voi
 static CUresult set_attribute(const void *value, CUpointer_attribute attribute, CUdeviceptr address)
 {
     CUcontext ctx;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r != CUDA_SUCCESS)
         return r;
-    struct pt_cu_range *range = pt_cu_find(address);
+    struct pt_cu_range *range = pt_cu_range_find(address);
     int flag;
     if (!value || !range || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS)
         return CUDA_ERROR_INVALID_VALUE;
@@ -143,7 +157,8 @@ static CUresult set_attribute(const void *value, CUpointer_attribute attribute, 
     return CUDA_SUCCESS;
 }
 
-CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr address)
+CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
+                               CUdeviceptr address)
 {
     return API(set_attribute(value, attribute, address));
 }
@@ -151,10 +166,10 @@ CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
 static CUresult address_range(CUdeviceptr *base, size_t *bytes, CUdeviceptr address)
 {
     CUcontext ctx;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r != CUDA_SUCCESS)
         return r;
-    const struct pt_cu_range *range = pt_cu_find(address);
+    const struct pt_cu_range *range = pt_cu_range_find(address);
     if (!range)
         return CUDA_ERROR_NOT_FOUND;
     if (base)
@@ -169,7 +184,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr a
     return API(address_range(base, bytes, address));
 }
 
-/* ---- managed memory ------------------------------------------------------------------------------------ */
+/* ---- managed memory -------------------------------------------------------------------------- */
 
 enum { HOST_BIT = 63 };
 
@@ -177,18 +192,19 @@ enum { HOST_BIT = 63 };
 static CUresult find_managed(CUdeviceptr address, size_t bytes, struct pt_cu_range **range)
 {
     CUcontext ctx;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r != CUDA_SUCCESS)
         return r;
-    *range = pt_cu_find(address);
-    bool is_one = bytes && *range && (*range)->memory == PT_CU_MANAGED && pt_cu_is_usable(address, bytes);
+    *range = pt_cu_range_find(address);
+    bool is_one = bytes && *range && (*range)->memory == PT_CU_MANAGED &&
+                  pt_cu_range_is_usable(address, bytes);
     return is_one ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 static bool is_location(CUmemLocation l)
 {
     if (l.type == CU_MEM_LOCATION_TYPE_DEVICE)
-        return pt_cu_is_device(l.id);
+        return pt_cu_device_is_valid(l.id);
     return l.type == CU_MEM_LOCATION_TYPE_HOST || l.type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
            l.type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
 }
@@ -206,16 +222,19 @@ static uint64_t bit_of(CUmemLocation l)
 }
 
 /* Advice is kept for the whole range, and told again; memory that is everybody's needs none. */
-static CUresult advise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUmemLocation location)
+static CUresult advise(CUdeviceptr address, size_t bytes, CUmem_advise advice,
+                       CUmemLocation location)
 {
     struct pt_cu_range *range;
     CUresult r = find_managed(address, bytes, &range);
     if (r != CUDA_SUCCESS)
         return r;
-    bool has_place = advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION || advice == CU_MEM_ADVISE_SET_ACCESSED_BY ||
+    bool has_place = advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION ||
+                     advice == CU_MEM_ADVISE_SET_ACCESSED_BY ||
                      advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY;
     if (has_place && !is_location(location))
-        return location.type == CU_MEM_LOCATION_TYPE_DEVICE ? CUDA_ERROR_INVALID_DEVICE : CUDA_ERROR_INVALID_VALUE;
+        return location.type == CU_MEM_LOCATION_TYPE_DEVICE ? CUDA_ERROR_INVALID_DEVICE
+                                                            : CUDA_ERROR_INVALID_VALUE;
     switch (advice) {
     case CU_MEM_ADVISE_SET_READ_MOSTLY:
     case CU_MEM_ADVISE_UNSET_READ_MOSTLY:
@@ -244,17 +263,18 @@ CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUd
     return API(advise(address, bytes, advice, of_device(device)));
 }
 
-CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUmemLocation location)
+CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice,
+                        CUmemLocation location)
 {
     return API(advise(address, bytes, advice, location));
 }
 
-static CUresult prefetch(CUstream null, CUstream given, CUdeviceptr address, size_t bytes, CUmemLocation location,
-                         unsigned flags)
+static CUresult prefetch(CUstream null, CUstream given, CUdeviceptr address, size_t bytes,
+                         CUmemLocation location, unsigned flags)
 {
     CUstream stream;
     struct pt_cu_range *range;
-    CUresult r = pt_cu_stream(null, given, &stream);
+    CUresult r = pt_cu_stream_find(null, given, &stream);
     if (r == CUDA_SUCCESS)
         r = find_managed(address, bytes, &range);
     if (r != CUDA_SUCCESS)
@@ -267,11 +287,12 @@ static CUresult prefetch(CUstream null, CUstream given, CUdeviceptr address, siz
 }
 
 PER_THREAD_API(cuMemPrefetchAsync, _ptsz, prefetch,
-               (CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream), stream, address, bytes,
-               of_device(device), 0)
+               (CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream), stream,
+               address, bytes, of_device(device), 0)
 PER_THREAD_API(cuMemPrefetchAsync_v2, _ptsz, prefetch,
-               (CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned flags, CUstream stream), stream,
-               address, bytes, location, flags)
+               (CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned flags,
+                CUstream stream),
+               stream, address, bytes, location, flags)
 
 /* A place as the older attributes name it. */
 static int device_of(CUmemLocation l)
@@ -294,7 +315,8 @@ static CUresult list_accessed_by(const struct pt_cu_range *range, int *devices, 
     return CUDA_SUCCESS;
 }
 
-static CUresult range_attribute(void *data, size_t bytes, CUmem_range_attribute attribute, const struct pt_cu_range *r)
+static CUresult range_attribute(void *data, size_t bytes, CUmem_range_attribute attribute,
+                                const struct pt_cu_range *r)
 {
     int value;
     if (!data || !bytes)
@@ -332,7 +354,8 @@ static CUresult range_attribute(void *data, size_t bytes, CUmem_range_attribute 
     return CUDA_SUCCESS;
 }
 
-static CUresult get_range_attributes(void **data, const size_t *sizes, const CUmem_range_attribute *attributes, size_t n,
+static CUresult get_range_attributes(void **data, const size_t *sizes,
+                                     const CUmem_range_attribute *attributes, size_t n,
                                      CUdeviceptr address, size_t bytes)
 {
     struct pt_cu_range *range;
@@ -344,14 +367,14 @@ static CUresult get_range_attributes(void **data, const size_t *sizes, const CUm
     return r;
 }
 
-CUresult cuMemRangeGetAttribute(void *data, size_t size, CUmem_range_attribute attribute, CUdeviceptr address,
-                                size_t bytes)
+CUresult cuMemRangeGetAttribute(void *data, size_t size, CUmem_range_attribute attribute,
+                                CUdeviceptr address, size_t bytes)
 {
     return API(get_range_attributes(&data, &size, &attribute, 1, address, bytes));
 }
 
-CUresult cuMemRangeGetAttributes(void **data, size_t *sizes, CUmem_range_attribute *attributes, size_t n,
-                                 CUdeviceptr address, size_t bytes)
+CUresult cuMemRangeGetAttributes(void **data, size_t *sizes, CUmem_range_attribute *attributes,
+                                 size_t n, CUdeviceptr address, size_t bytes)
 {
     return API(get_range_attributes(data, sizes, attributes, n, address, bytes));
 }

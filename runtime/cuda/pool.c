@@ -1,16 +1,30 @@
 /* Memory pools, and memory that is allocated and freed in the order of a stream. */
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/pool.h"
 
 #include <string.h>
 
-/* Blocks come from the context's memory. What is freed stays in the pool, for later blocks of about its size, until a synchronisation finds more
- * than the release threshold. */
+#include "runtime/cuda/block.h"
+#include "runtime/cuda/capture.h"
+#include "runtime/cuda/context_list.h"
+#include "runtime/cuda/device.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/entry.h"
+#include "runtime/cuda/graph_memory.h"
+#include "runtime/cuda/handle.h"
+#include "runtime/cuda/op.h"
+#include "runtime/cuda/range.h"
+#include "runtime/cuda/stream.h"
+#include "runtime/cuda/submit.h"
+#include "runtime/cuda/trap.h"
+
+/* Blocks come from the context's memory. What is freed stays in the pool, for later blocks of about
+ * its size, until a synchronisation finds more than the release threshold. */
 struct CUmemPoolHandle_st {
     struct pt_cu_object object;
     CUmemoryPool next; /* of all */
     CUdevice device;
-    struct pt_cu_range *kept;  /* freed blocks, the last freed first */
-    struct pt_cu_range *going; /* blocks that commands are to free */
+    struct pt_cu_range *kept;      /* freed blocks, the last freed first */
+    struct pt_cu_range *going;     /* blocks that commands are to free */
     bool is_default, is_destroyed; /* destroyed: goes with its last block */
     size_t blocks, most_bytes;
     int reuse[3];
@@ -22,7 +36,7 @@ static CUmemoryPool pools;
 
 static CUmemoryPool new_pool(CUdevice device)
 {
-    CUmemoryPool pool = pt_cu_new(PT_CU_POOL, sizeof *pool);
+    CUmemoryPool pool = pt_cu_handle_new(PT_CU_POOL, sizeof *pool);
     if (!pool)
         return NULL;
     pool->device = device;
@@ -40,24 +54,24 @@ static void delete_pool(CUmemoryPool pool)
     while (*p != pool)
         p = &(*p)->next;
     *p = pool->next;
-    pt_cu_delete(pool);
+    pt_cu_handle_delete(pool);
 }
 
 static CUresult check_pool(CUmemoryPool pool)
 {
-    CUresult r = pt_cu_check_init();
-    bool is_one = pt_cu_is(pool, PT_CU_POOL) && !pool->is_destroyed;
+    CUresult r = pt_cu_driver_check();
+    bool is_one = pt_cu_handle_is(pool, PT_CU_POOL) && !pool->is_destroyed;
     return r == CUDA_SUCCESS && !is_one ? CUDA_ERROR_INVALID_VALUE : r;
 }
 
-/* ---- what is kept -------------------------------------------------------------------------------------- */
+/* ---- what is kept ---------------------------------------------------------------------------- */
 
 static void give_back(CUmemoryPool pool, struct pt_cu_range **place)
 {
     struct pt_cu_range *range = *place;
     *place = range->next;
     pool->reserved -= range->room;
-    pt_cu_release(range);
+    pt_cu_block_release(range);
 }
 
 /* Until no more than so many bytes are reserved: what was freed first goes first. */
@@ -71,14 +85,14 @@ static void trim(CUmemoryPool pool, uint64_t most)
     }
 }
 
-void pt_cu_pools_trim(CUdevice device)
+void pt_cu_pool_trim_all(CUdevice device)
 {
     for (CUmemoryPool pool = pools; pool; pool = pool->next)
         if (pool->device == device)
             trim(pool, pool->release_threshold);
 }
 
-void pt_cu_pools_forget(CUcontext ctx)
+void pt_cu_pool_forget(CUcontext ctx)
 {
     for (CUmemoryPool pool = pools; pool; pool = pool->next) {
         struct pt_cu_range **p = &pool->kept;
@@ -91,14 +105,17 @@ void pt_cu_pools_forget(CUcontext ctx)
     }
 }
 
-/* The block of a list that fits best, an eighth too large at most; of a stream's, if that is not 0. */
-static struct pt_cu_range **find_block(struct pt_cu_range **list, CUcontext ctx, size_t bytes, uint64_t stream)
+/* The block of a list that fits best, an eighth too large at most; of a stream's, if that is not
+ * 0. */
+static struct pt_cu_range **find_block(struct pt_cu_range **list, CUcontext ctx, size_t bytes,
+                                       uint64_t stream)
 {
     struct pt_cu_range **best = NULL;
     size_t least = pt_mem_round(bytes), most = least + least / 8;
     for (struct pt_cu_range **p = list; *p; p = &(*p)->next) {
         const struct pt_cu_range *r = *p;
-        bool fits = r->ctx == ctx && r->room >= least && r->room <= most && (!stream || r->freed_in == stream);
+        bool fits = r->ctx == ctx && r->room >= least && r->room <= most &&
+                    (!stream || r->freed_in == stream);
         if (fits && (!best || r->room < (*best)->room))
             best = p;
     }
@@ -119,8 +136,8 @@ static void resize(struct pt_cu_range *range, size_t bytes)
     range->bytes = bytes;
 }
 
-/* A block that will have been freed by what the stream has to do before. It is known as a range still, in its own pages, so that it stays in its
- * place among others. */
+/* A block that will have been freed by what the stream has to do before. It is known as a range
+ * still, in its own pages, so that it stays in its place among others. */
 static struct pt_cu_range *take_going(CUmemoryPool pool, size_t bytes, CUstream stream)
 {
     struct pt_cu_range **place = find_block(&pool->going, stream->ctx, bytes, stream->object.id);
@@ -129,7 +146,7 @@ static struct pt_cu_range *take_going(CUmemoryPool pool, size_t bytes, CUstream 
     struct pt_cu_range *range = take_from(place);
     range->void_frees++;
     range->is_going = false;
-    range->id = pt_cu_new_id();
+    range->id = pt_cu_handle_new_id();
     pool->used -= range->bytes;
     resize(range, bytes);
     return range;
@@ -142,25 +159,25 @@ static struct pt_cu_range *take_kept(CUmemoryPool pool, size_t bytes, CUcontext 
         return NULL;
     struct pt_cu_range *range = take_from(place);
     resize(range, bytes);
-    if (pt_cu_enter_range(range)) {
+    if (pt_cu_range_enter(range)) {
         pool->blocks++;
         return range;
     }
     pool->reserved -= range->room;
-    pt_cu_release(range);
+    pt_cu_block_release(range);
     return NULL;
 }
 
-/* ---- pools of devices ---------------------------------------------------------------------------------- */
+/* ---- pools of devices ------------------------------------------------------------------------ */
 
 static CUresult default_pool(CUmemoryPool *pool, CUdevice device)
 {
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     if (r != CUDA_SUCCESS)
         return r;
     if (!pool)
         return CUDA_ERROR_INVALID_VALUE;
-    if (!pt_cu_is_device(device))
+    if (!pt_cu_device_is_valid(device))
         return CUDA_ERROR_INVALID_DEVICE;
     struct pt_cu_device *d = &pt_cu_driver.devices[device];
     if (!d->default_pool && (d->default_pool = new_pool(device)) != NULL)
@@ -190,7 +207,7 @@ CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device)
 static CUresult set_pool(CUdevice device, CUmemoryPool pool)
 {
     CUresult r = check_pool(pool);
-    if (r == CUDA_SUCCESS && !pt_cu_is_device(device))
+    if (r == CUDA_SUCCESS && !pt_cu_device_is_valid(device))
         r = CUDA_ERROR_INVALID_DEVICE;
     if (r == CUDA_SUCCESS && pool->device != device)
         r = CUDA_ERROR_INVALID_VALUE;
@@ -207,7 +224,7 @@ CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool)
 /* Of memory at a place: a device's, of which only the pinned kind is in pools. */
 static CUresult check_place(const CUmemLocation *place, CUmemAllocationType type)
 {
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     if (r == CUDA_SUCCESS &&
         (!place || type == CU_MEM_ALLOCATION_TYPE_INVALID || type > CU_MEM_ALLOCATION_TYPE_MANAGED))
         r = CUDA_ERROR_INVALID_VALUE;
@@ -245,17 +262,17 @@ CUresult cuMemSetMemPool(CUmemLocation *place, CUmemAllocationType type, CUmemor
     return API(set_pool_at(place, type, pool));
 }
 
-/* ---- pools of the program ------------------------------------------------------------------------------ */
+/* ---- pools of the program -------------------------------------------------------------------- */
 
 static CUresult create(CUmemoryPool *pool, const CUmemPoolProps *props)
 {
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     if (r != CUDA_SUCCESS)
         return r;
     if (!pool || !props || props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
         props->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
         return CUDA_ERROR_INVALID_VALUE;
-    if (!pt_cu_is_device(props->location.id))
+    if (!pt_cu_device_is_valid(props->location.id))
         return CUDA_ERROR_INVALID_DEVICE;
     if (props->handleTypes != CU_MEM_HANDLE_TYPE_NONE)
         return CUDA_ERROR_NOT_SUPPORTED;
@@ -375,9 +392,11 @@ static CUresult set_access(CUmemoryPool pool, const CUmemAccessDesc *descs, size
     for (size_t i = 0; r == CUDA_SUCCESS && i < n; i++) {
         CUmemLocation l = descs[i].location;
         if (l.type != CU_MEM_LOCATION_TYPE_DEVICE ||
-            (descs[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && descs[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE))
+            (descs[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE &&
+             descs[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE))
             return CUDA_ERROR_INVALID_VALUE;
-        if (!pt_cu_is_device(l.id) || (l.id == pool->device && descs[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE))
+        if (!pt_cu_device_is_valid(l.id) ||
+            (l.id == pool->device && descs[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE))
             return CUDA_ERROR_INVALID_DEVICE;
         pool->access[l.id] = descs[i].flags;
     }
@@ -389,12 +408,13 @@ CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *descs, siz
     return API(set_access(pool, descs, n));
 }
 
-static CUresult get_access(CUmemAccess_flags *flags, CUmemoryPool pool, const CUmemLocation *location)
+static CUresult get_access(CUmemAccess_flags *flags, CUmemoryPool pool,
+                           const CUmemLocation *location)
 {
     CUresult r = check_pool(pool);
     if (r == CUDA_SUCCESS && (!flags || !location || location->type != CU_MEM_LOCATION_TYPE_DEVICE))
         r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS && !pt_cu_is_device(location->id))
+    if (r == CUDA_SUCCESS && !pt_cu_device_is_valid(location->id))
         r = CUDA_ERROR_INVALID_DEVICE;
     if (r == CUDA_SUCCESS)
         *flags = pool->access[location->id];
@@ -406,7 +426,7 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool pool, CUmemLo
     return API(get_access(flags, pool, location));
 }
 
-/* ---- allocating in order ------------------------------------------------------------------------------- */
+/* ---- allocating in order --------------------------------------------------------------------- */
 
 /* A block is being freed. True: the pool keeps it. */
 static bool keep_block(struct pt_cu_range *range)
@@ -458,16 +478,17 @@ static void free_block(struct pt_cu_range *range)
         return;
     }
     leave_going(range);
-    pt_cu_free(range);
+    pt_cu_block_free(range);
 }
 
-static CUresult new_block(CUmemoryPool pool, size_t bytes, CUcontext ctx, struct pt_cu_range **range)
+static CUresult new_block(CUmemoryPool pool, size_t bytes, CUcontext ctx,
+                          struct pt_cu_range **range)
 {
-    CUresult r = pt_cu_alloc(ctx, bytes, PT_CU_POOLED, range);
+    CUresult r = pt_cu_block_alloc(ctx, bytes, PT_CU_POOLED, range);
     if (r == CUDA_ERROR_OUT_OF_MEMORY) {
         for (CUmemoryPool p = pools; p; p = p->next)
             trim(p, 0);
-        r = pt_cu_alloc(ctx, bytes, PT_CU_POOLED, range);
+        r = pt_cu_block_alloc(ctx, bytes, PT_CU_POOLED, range);
     }
     if (r != CUDA_SUCCESS)
         return r;
@@ -490,7 +511,8 @@ static CUresult alloc_from(CUdeviceptr *out, size_t bytes, CUmemoryPool pool, CU
         return CUDA_ERROR_INVALID_VALUE;
     if (stream->capture)
         return pt_cu_capture_alloc(stream, bytes, out);
-    if (pool->most_bytes && (pool->used > pool->most_bytes || bytes > pool->most_bytes - pool->used))
+    if (pool->most_bytes &&
+        (pool->used > pool->most_bytes || bytes > pool->most_bytes - pool->used))
         return CUDA_ERROR_OUT_OF_MEMORY;
     range = take_going(pool, bytes, stream);
     if (!range)
@@ -510,39 +532,41 @@ static CUresult alloc_async(CUstream null, CUdeviceptr *out, size_t bytes, CUstr
 {
     CUstream stream;
     CUmemoryPool pool;
-    CUresult r = pt_cu_stream(null, given, &stream);
+    CUresult r = pt_cu_stream_find(null, given, &stream);
     if (r == CUDA_SUCCESS)
         r = current_pool(&pool, stream->ctx->device);
     return r == CUDA_SUCCESS ? alloc_from(out, bytes, pool, stream) : r;
 }
 
-PER_THREAD_API(cuMemAllocAsync, _ptsz, alloc_async, (CUdeviceptr *address, size_t bytes, CUstream stream), address,
-               bytes, stream)
+PER_THREAD_API(cuMemAllocAsync, _ptsz, alloc_async,
+               (CUdeviceptr * address, size_t bytes, CUstream stream), address, bytes, stream)
 
-static CUresult alloc_from_async(CUstream null, CUdeviceptr *out, size_t bytes, CUmemoryPool pool, CUstream given)
+static CUresult alloc_from_async(CUstream null, CUdeviceptr *out, size_t bytes, CUmemoryPool pool,
+                                 CUstream given)
 {
     CUstream stream;
-    CUresult r = pt_cu_stream(null, given, &stream);
+    CUresult r = pt_cu_stream_find(null, given, &stream);
     if (r == CUDA_SUCCESS)
         r = check_pool(pool);
     return r == CUDA_SUCCESS ? alloc_from(out, bytes, pool, stream) : r;
 }
 
 PER_THREAD_API(cuMemAllocFromPoolAsync, _ptsz, alloc_from_async,
-               (CUdeviceptr *address, size_t bytes, CUmemoryPool pool, CUstream stream), address, bytes, pool, stream)
+               (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream stream), address,
+               bytes, pool, stream)
 
 static CUresult free_async(CUstream null, CUdeviceptr address, CUstream given)
 {
     CUstream stream;
-    CUresult r = pt_cu_stream(null, given, &stream);
+    CUresult r = pt_cu_stream_find(null, given, &stream);
     if (r != CUDA_SUCCESS)
         return r;
-    struct pt_cu_graph_block *block = pt_cu_graph_block_at(address);
+    struct pt_cu_graph_block *block = pt_cu_graph_memory_block_at(address);
     if (stream->capture)
         return pt_cu_capture_free(stream, address);
     if (block)
-        return pt_cu_graph_block_release(block) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-    struct pt_cu_range *range = pt_cu_find(address);
+        return pt_cu_graph_memory_block_release(block) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    struct pt_cu_range *range = pt_cu_range_find(address);
     bool is_block = range && range->first == address && !range->is_going &&
                     (range->memory == PT_CU_POOLED || range->memory == PT_CU_DEVICE);
     if (!is_block)
@@ -552,7 +576,7 @@ static CUresult free_async(CUstream null, CUdeviceptr address, CUstream given)
     range->frees++;
     range->freed_in = stream->object.id;
     enter_going(range);
-    r = pt_cu_submit(stream, &op);
+    r = pt_cu_submit_op(stream, &op);
     if (r == CUDA_ERROR_OUT_OF_MEMORY) { /* nothing of it is there */
         leave_going(range);
         range->frees--;
@@ -561,4 +585,5 @@ static CUresult free_async(CUstream null, CUdeviceptr address, CUstream given)
     return r;
 }
 
-PER_THREAD_API(cuMemFreeAsync, _ptsz, free_async, (CUdeviceptr address, CUstream stream), address, stream)
+PER_THREAD_API(cuMemFreeAsync, _ptsz, free_async, (CUdeviceptr address, CUstream stream), address,
+               stream)

@@ -1,10 +1,11 @@
 /* Text that kernels print: it waits for the next call that synchronises. */
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/printed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/cuda/context_list.h"
 #include "runtime/thread.h"
 
 /* A program whose reader has gone is not to die of what its kernels print. */
@@ -24,7 +25,8 @@ static void write_out(CUcontext ctx, bool is_last)
     ctx->n_printed = 0;
 }
 
-/* From any worker. Text waits for the next synchronising call, or until there is as much as the FIFO holds. */
+/* From any worker. Text waits for the next synchronising call, or until there is as much as the
+ * FIFO holds. */
 void pt_cu_printed_take(void *ud, const char *text, size_t bytes)
 {
     CUcontext ctx = ud;
@@ -50,7 +52,7 @@ void pt_cu_printed_take(void *ud, const char *text, size_t bytes)
     pthread_mutex_unlock(&ctx->print_lock);
 }
 
-void pt_cu_flush_printed(CUcontext ctx)
+void pt_cu_printed_flush(CUcontext ctx)
 {
     pthread_mutex_lock(&ctx->print_lock);
     if (ctx->n_printed)

@@ -1,7 +1,8 @@
 /* Looking entries up by name: the table of all of them, which nothing else has. */
-#include "runtime/cuda/driver.h"
-
 #include <string.h>
+
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/entry.h"
 
 #define CU(symbol, name, version, stream, types)
 #define NOT_SUPPORTED(symbol, name, version, stream) PTERA_CUDA_API CUresult symbol(void);
@@ -18,14 +19,17 @@ static const struct entry {
     void (*address)(void);
 } entries[] = {
 #define CU(symbol, name, version, stream, types) {#name, version, stream, (void (*)(void))symbol},
-#define NOT_SUPPORTED(symbol, name, version, stream) {#name, version, stream, (void (*)(void))symbol},
+#define NOT_SUPPORTED(symbol, name, version, stream) \
+    {#name, version, stream, (void (*)(void))symbol},
 #include "runtime/cuda/cuda.def"
 #undef NOT_SUPPORTED
 #undef CU
 };
 
-/* The newest entry of that name up to `version`; for programs with a default stream a thread its twin, if there is one. */
-static const struct entry *find_entry(const char *name, int version, bool per_thread, bool *is_known)
+/* The newest entry of that name up to `version`; for programs with a default stream a thread its
+ * twin, if there is one. */
+static const struct entry *find_entry(const char *name, int version, bool per_thread,
+                                      bool *is_known)
 {
     const struct entry *best = NULL;
     *is_known = false;
@@ -45,11 +49,12 @@ static const struct entry *find_entry(const char *name, int version, bool per_th
 static CUresult get_proc_address(const char *name, void **address, int version, cuuint64_t flags,
                                  CUdriverProcAddressQueryResult *status)
 {
-    if (!name || !address || flags > CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM || version > PT_CU_DRIVER_VERSION)
+    if (!name || !address || flags > CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM ||
+        version > PT_CU_DRIVER_VERSION)
         return CUDA_ERROR_INVALID_VALUE;
     bool is_known;
-    const struct entry *e =
-        find_entry(name, version, flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &is_known);
+    const struct entry *e = find_entry(
+        name, version, flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &is_known);
     *address = NULL;
     if (e)
         memcpy(address, &e->address, sizeof *address);

@@ -1,9 +1,12 @@
 /* The ranges of addresses that the driver knows, in a tree by address. */
 #define _GNU_SOURCE
+#include "runtime/cuda/range.h"
+
 #include <search.h>
 #include <stdlib.h>
 
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/context_list.h"
+#include "runtime/cuda/handle.h"
 
 static void *tree;
 
@@ -23,18 +26,18 @@ static struct pt_cu_range *find(uint64_t address, uint64_t bytes)
     return found ? *found : NULL;
 }
 
-struct pt_cu_range *pt_cu_find(uint64_t address)
+struct pt_cu_range *pt_cu_range_find(uint64_t address)
 {
     return address < UINT64_MAX ? find(address, 1) : NULL;
 }
 
 /* What is mapped into reserved address space can go on in the range behind. */
-bool pt_cu_is_usable(uint64_t address, size_t bytes)
+bool pt_cu_range_is_usable(uint64_t address, size_t bytes)
 {
     if (bytes > UINT64_MAX - address)
         return false;
     while (bytes) {
-        const struct pt_cu_range *range = pt_cu_find(address);
+        const struct pt_cu_range *range = pt_cu_range_find(address);
         if (!range || range->memory == PT_CU_MULTICAST)
             return false;
         uint64_t rest = range->first + range->bytes - address;
@@ -48,7 +51,8 @@ bool pt_cu_is_usable(uint64_t address, size_t bytes)
     return true;
 }
 
-struct pt_cu_range *pt_cu_add(uint64_t first, uint64_t bytes, enum pt_cu_memory memory, CUcontext ctx)
+struct pt_cu_range *pt_cu_range_add(uint64_t first, uint64_t bytes, enum pt_cu_memory memory,
+                                    CUcontext ctx)
 {
     struct pt_cu_range *range = calloc(1, sizeof *range);
     if (!range)
@@ -59,30 +63,30 @@ struct pt_cu_range *pt_cu_add(uint64_t first, uint64_t bytes, enum pt_cu_memory 
     range->ctx = ctx;
     range->device = ctx ? ctx->device : 0;
     range->fd = -1;
-    if (!pt_cu_enter_range(range)) {
+    if (!pt_cu_range_enter(range)) {
         free(range);
         return NULL;
     }
     return range;
 }
 
-bool pt_cu_enter_range(struct pt_cu_range *range)
+bool pt_cu_range_enter(struct pt_cu_range *range)
 {
     struct pt_cu_range **place = tsearch(range, &tree, compare);
     if (!place || *place != range)
         return false;
-    range->id = pt_cu_new_id();
+    range->id = pt_cu_handle_new_id();
     return true;
 }
 
-void pt_cu_leave_range(struct pt_cu_range *range)
+void pt_cu_range_leave(struct pt_cu_range *range)
 {
     tdelete(range, &tree, compare);
 }
 
-void pt_cu_remove(struct pt_cu_range *range)
+void pt_cu_range_remove(struct pt_cu_range *range)
 {
-    pt_cu_leave_range(range);
+    pt_cu_range_leave(range);
     free(range);
 }
 
@@ -107,7 +111,7 @@ static void add_to_list(const void *node, VISIT order, void *ud)
     list->v[list->n++] = *(struct pt_cu_range *const *)node;
 }
 
-void pt_cu_each_range(void (*visit)(struct pt_cu_range *range, void *ud), void *ud)
+void pt_cu_range_each(void (*visit)(struct pt_cu_range *range, void *ud), void *ud)
 {
     struct list list = {0};
     twalk_r(tree, add_to_list, &list);

@@ -1,11 +1,18 @@
 /* Streams as data: making and finding them, and what waits for what. */
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/stream.h"
 
 #include <stdlib.h>
 
+#include "runtime/cuda/command.h"
+#include "runtime/cuda/context_list.h"
+#include "runtime/cuda/current.h"
+#include "runtime/cuda/handle.h"
+#include "runtime/cuda/op.h"
+#include "runtime/cuda/thread.h"
+
 CUstream pt_cu_stream_new(CUcontext ctx, unsigned flags, int priority)
 {
-    CUstream stream = pt_cu_new(PT_CU_STREAM, sizeof *stream);
+    CUstream stream = pt_cu_handle_new(PT_CU_STREAM, sizeof *stream);
     if (!stream)
         return NULL;
     stream->ctx = ctx;
@@ -38,24 +45,25 @@ void pt_cu_stream_hand_over(CUstream stream)
     if (!is_blocking(stream) || !is_busy(stream))
         return;
     struct pt_cu_command *marker = pt_cu_command_new(ctx, &op);
-    bool ok = marker && pt_cu_command_after(marker, ctx->null_stream->tail) && pt_cu_command_after(marker, stream->tail);
+    bool ok = marker && pt_cu_command_after(marker, ctx->null_stream->tail) &&
+              pt_cu_command_after(marker, stream->tail);
     if (marker) {
         pt_cu_command_put(ctx->null_stream->tail);
         ctx->null_stream->tail = marker;
         pt_cu_command_start(marker);
     }
     if (!ok) /* no memory */
-        pt_cu_drain(ctx);
+        pt_cu_command_drain(ctx);
 }
 
 /* This thread's default stream in the context. It is as any blocking stream. */
 static CUstream per_thread(CUcontext ctx)
 {
-    struct pt_cu_thread *thread = pt_cu_thread();
+    struct pt_cu_thread *thread = pt_cu_thread_get();
     if (!thread)
         return NULL;
     CUstream stream = thread->stream;
-    if (pt_cu_is(stream, PT_CU_STREAM) && stream->thread == thread->id && stream->ctx == ctx)
+    if (pt_cu_handle_is(stream, PT_CU_STREAM) && stream->thread == thread->id && stream->ctx == ctx)
         return stream;
     for (stream = ctx->streams; stream && stream->thread != thread->id; stream = stream->next)
         continue;
@@ -67,10 +75,10 @@ static CUstream per_thread(CUcontext ctx)
     return stream;
 }
 
-CUresult pt_cu_stream(CUstream null, CUstream given, CUstream *stream)
+CUresult pt_cu_stream_find(CUstream null, CUstream given, CUstream *stream)
 {
     CUcontext ctx;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r != CUDA_SUCCESS)
         return r;
     if (!given)
@@ -79,14 +87,15 @@ CUresult pt_cu_stream(CUstream null, CUstream given, CUstream *stream)
         *stream = ctx->null_stream;
     else if (given == CU_STREAM_PER_THREAD)
         *stream = per_thread(ctx);
-    else if (pt_cu_is(given, PT_CU_STREAM))
+    else if (pt_cu_handle_is(given, PT_CU_STREAM))
         *stream = given;
     else
         return CUDA_ERROR_INVALID_HANDLE;
     return *stream ? (*stream)->ctx->error : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* What is new in the default stream waits for all blocking streams; what is new in those waits for it. */
+/* What is new in the default stream waits for all blocking streams; what is new in those waits for
+ * it. */
 static bool wait_for_others(struct pt_cu_command *command, CUstream stream)
 {
     CUcontext ctx = stream->ctx;

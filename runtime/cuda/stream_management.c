@@ -1,5 +1,20 @@
 /* The entries of streams. */
+#include "runtime/cuda/stream_management.h"
+
+#include "runtime/cuda/capture.h"
+#include "runtime/cuda/command.h"
+#include "runtime/cuda/context_list.h"
+#include "runtime/cuda/current.h"
 #include "runtime/cuda/driver.h"
+#include "runtime/cuda/entry.h"
+#include "runtime/cuda/event.h"
+#include "runtime/cuda/event_page.h"
+#include "runtime/cuda/handle.h"
+#include "runtime/cuda/hint.h"
+#include "runtime/cuda/op.h"
+#include "runtime/cuda/pool.h"
+#include "runtime/cuda/stream.h"
+#include "runtime/cuda/submit.h"
 
 void pt_cu_stream_management_delete(CUstream stream)
 {
@@ -10,15 +25,15 @@ void pt_cu_stream_management_delete(CUstream stream)
     *place = stream->next;
     pt_cu_capture_leave(stream);
     pt_cu_command_put(stream->tail);
-    pt_cu_delete(stream);
+    pt_cu_handle_delete(stream);
 }
 
-/* ---- entries ------------------------------------------------------------------------------------------- */
+/* ---- entries --------------------------------------------------------------------------------- */
 
 static CUresult create(CUstream *out, unsigned flags, int priority)
 {
     CUcontext ctx;
-    CUresult r = pt_cu_current(&ctx);
+    CUresult r = pt_cu_current_get(&ctx);
     if (r != CUDA_SUCCESS)
         return r;
     if (!out || flags & ~(unsigned)CU_STREAM_NON_BLOCKING)
@@ -44,10 +59,11 @@ CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priori
 /* Default streams stay. */
 static CUresult destroy(CUstream stream)
 {
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     if (r != CUDA_SUCCESS)
         return r;
-    if (!pt_cu_is(stream, PT_CU_STREAM) || stream->thread || stream == stream->ctx->null_stream)
+    if (!pt_cu_handle_is(stream, PT_CU_STREAM) || stream->thread ||
+        stream == stream->ctx->null_stream)
         return CUDA_ERROR_INVALID_HANDLE;
     pt_cu_stream_management_delete(stream);
     return CUDA_SUCCESS;
@@ -66,12 +82,12 @@ CUresult cuStreamDestroy_v2(CUstream stream)
 static CUresult synchronize(CUstream null, CUstream given)
 {
     CUstream stream;
-    CUresult r = pt_cu_stream(null, given, &stream);
+    CUresult r = pt_cu_stream_find(null, given, &stream);
     if (r != CUDA_SUCCESS)
         return r;
     CUdevice device = stream->ctx->device;
-    r = pt_cu_stream_finish(stream);
-    pt_cu_pools_trim(device);
+    r = pt_cu_submit_finish(stream);
+    pt_cu_pool_trim_all(device);
     return r;
 }
 
@@ -80,7 +96,7 @@ PER_THREAD_API(cuStreamSynchronize, _ptsz, synchronize, (CUstream stream), strea
 static CUresult query(CUstream null, CUstream given)
 {
     CUstream stream;
-    CUresult r = pt_cu_stream(null, given, &stream);
+    CUresult r = pt_cu_stream_find(null, given, &stream);
     if (r == CUDA_SUCCESS)
         r = pt_cu_capture_check(stream);
     if (r == CUDA_SUCCESS)
@@ -95,18 +111,18 @@ PER_THREAD_API(cuStreamQuery, _ptsz, query, (CUstream stream), stream)
 static CUresult wait_event(CUstream null, CUstream given, CUevent event, unsigned flags)
 {
     CUstream stream;
-    CUresult r = pt_cu_stream(null, given, &stream);
+    CUresult r = pt_cu_stream_find(null, given, &stream);
     if (r != CUDA_SUCCESS)
         return r;
-    if (!pt_cu_is(event, PT_CU_EVENT))
+    if (!pt_cu_handle_is(event, PT_CU_EVENT))
         return CUDA_ERROR_INVALID_HANDLE;
     if (flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL)
         return CUDA_ERROR_INVALID_VALUE;
     if (stream->capture || event->capture)
         return pt_cu_capture_wait(stream, event, flags);
-    if (event->shared && !pt_cu_shared_is_done(event->shared)) {
-        struct pt_cu_op wait = pt_cu_shared_wait(event->shared);
-        return pt_cu_submit(stream, &wait);
+    if (event->shared && !pt_cu_event_page_is_done(event->shared)) {
+        struct pt_cu_op wait = pt_cu_event_page_wait(event->shared);
+        return pt_cu_submit_op(stream, &wait);
     }
     if (event->shared || !event->recorded || event->recorded->is_done)
         return CUDA_SUCCESS;
@@ -120,94 +136,50 @@ static CUresult wait_event(CUstream null, CUstream given, CUevent event, unsigne
     return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-PER_THREAD_API(cuStreamWaitEvent, _ptsz, wait_event, (CUstream stream, CUevent event, unsigned flags), stream, event,
-               flags)
+PER_THREAD_API(cuStreamWaitEvent, _ptsz, wait_event,
+               (CUstream stream, CUevent event, unsigned flags), stream, event, flags)
 
-static CUresult get_priority(CUstream null, CUstream given, int *priority)
-{
-    CUstream stream;
-    CUresult r = pt_cu_stream(null, given, &stream);
-    if (r == CUDA_SUCCESS && !priority)
-        r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS)
-        *priority = stream->priority;
-    return r;
-}
+/* An entry that tells something of a stream. */
+#define GET_API(symbol, type, member)                                       \
+    static CUresult symbol##_in(CUstream null, CUstream given, type *value) \
+    {                                                                       \
+        CUstream stream;                                                    \
+        CUresult r = pt_cu_stream_find(null, given, &stream);               \
+        if (r == CUDA_SUCCESS && !value)                                    \
+            r = CUDA_ERROR_INVALID_VALUE;                                   \
+        if (r == CUDA_SUCCESS)                                              \
+            *value = stream->member;                                        \
+        return r;                                                           \
+    }                                                                       \
+    PER_THREAD_API(symbol, _ptsz, symbol##_in, (CUstream stream, type * value), stream, value)
+GET_API(cuStreamGetPriority, int, priority)
+GET_API(cuStreamGetFlags, unsigned, flags)
+GET_API(cuStreamGetId, unsigned long long, object.id)
+GET_API(cuStreamGetCtx, CUcontext, ctx)
+GET_API(cuStreamGetDevice, CUdevice, ctx->device)
 
-PER_THREAD_API(cuStreamGetPriority, _ptsz, get_priority, (CUstream stream, int *priority), stream, priority)
-
-static CUresult get_flags(CUstream null, CUstream given, unsigned *flags)
-{
-    CUstream stream;
-    CUresult r = pt_cu_stream(null, given, &stream);
-    if (r == CUDA_SUCCESS && !flags)
-        r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS)
-        *flags = stream->flags;
-    return r;
-}
-
-PER_THREAD_API(cuStreamGetFlags, _ptsz, get_flags, (CUstream stream, unsigned *flags), stream, flags)
-
-static CUresult get_id(CUstream null, CUstream given, unsigned long long *id)
-{
-    CUstream stream;
-    CUresult r = pt_cu_stream(null, given, &stream);
-    if (r == CUDA_SUCCESS && !id)
-        r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS)
-        *id = stream->object.id;
-    return r;
-}
-
-PER_THREAD_API(cuStreamGetId, _ptsz, get_id, (CUstream stream, unsigned long long *id), stream, id)
-
-static CUresult get_ctx(CUstream null, CUstream given, CUcontext *ctx)
-{
-    CUstream stream;
-    CUresult r = pt_cu_stream(null, given, &stream);
-    if (r == CUDA_SUCCESS && !ctx)
-        r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS)
-        *ctx = stream->ctx;
-    return r;
-}
-
-PER_THREAD_API(cuStreamGetCtx, _ptsz, get_ctx, (CUstream stream, CUcontext *ctx), stream, ctx)
-
-static CUresult get_device(CUstream null, CUstream given, CUdevice *device)
-{
-    CUstream stream;
-    CUresult r = pt_cu_stream(null, given, &stream);
-    if (r == CUDA_SUCCESS && !device)
-        r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS)
-        *device = stream->ctx->device;
-    return r;
-}
-
-PER_THREAD_API(cuStreamGetDevice, _ptsz, get_device, (CUstream stream, CUdevice *device), stream, device)
-
-/* ---- functions of the host ----------------------------------------------------------------------------- */
+/* ---- functions of the host ------------------------------------------------------------------- */
 
 static CUresult launch_host(CUstream null, CUstream given, CUhostFn call, void *ud)
 {
     CUstream stream;
-    CUresult r = pt_cu_stream(null, given, &stream);
+    CUresult r = pt_cu_stream_find(null, given, &stream);
     if (r == CUDA_SUCCESS && !call)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS)
         return r;
     struct pt_cu_op op = {.work = PT_CU_HOST_CALL, .host = {call, ud}};
-    return pt_cu_submit(stream, &op);
+    return pt_cu_submit_op(stream, &op);
 }
 
-PER_THREAD_API(cuLaunchHostFunc, _ptsz, launch_host, (CUstream stream, CUhostFn call, void *ud), stream, call, ud)
+PER_THREAD_API(cuLaunchHostFunc, _ptsz, launch_host, (CUstream stream, CUhostFn call, void *ud),
+               stream, call, ud)
 
-static CUresult add_callback(CUstream null, CUstream given, CUstreamCallback call, void *ud, unsigned flags)
+static CUresult add_callback(CUstream null, CUstream given, CUstreamCallback call, void *ud,
+                             unsigned flags)
 {
     CUstream stream;
-    CUresult r = pt_cu_stream(null, given, &stream);
+    CUresult r = pt_cu_stream_find(null, given, &stream);
     if (r == CUDA_SUCCESS && (!call || flags))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS && stream->capture)
@@ -215,19 +187,20 @@ static CUresult add_callback(CUstream null, CUstream given, CUstreamCallback cal
     if (r != CUDA_SUCCESS)
         return r;
     struct pt_cu_op op = {.work = PT_CU_CALLBACK, .callback = {call, given, ud}};
-    return pt_cu_submit(stream, &op);
+    return pt_cu_submit_op(stream, &op);
 }
 
 PER_THREAD_API(cuStreamAddCallback, _ptsz, add_callback,
-               (CUstream stream, CUstreamCallback call, void *ud, unsigned flags), stream, call, ud, flags)
+               (CUstream stream, CUstreamCallback call, void *ud, unsigned flags), stream, call, ud,
+               flags)
 
-/* ---- attributes ---------------------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 static CUresult attribute(CUstream null, CUstream given, CUstreamAttrID id, CUstreamAttrValue *get,
                           const CUstreamAttrValue *set)
 {
     CUstream stream;
-    CUresult r = pt_cu_stream(null, given, &stream);
+    CUresult r = pt_cu_stream_find(null, given, &stream);
     if (r != CUDA_SUCCESS)
         return r;
     if (!get && !set)
@@ -247,19 +220,22 @@ static CUresult attribute(CUstream null, CUstream given, CUstreamAttrID id, CUst
 }
 
 PER_THREAD_API(cuStreamGetAttribute, _ptsz, attribute,
-               (CUstream stream, CUstreamAttrID id, CUstreamAttrValue *value), stream, id, value, NULL)
+               (CUstream stream, CUstreamAttrID id, CUstreamAttrValue *value), stream, id, value,
+               NULL)
 PER_THREAD_API(cuStreamSetAttribute, _ptsz, attribute,
-               (CUstream stream, CUstreamAttrID id, const CUstreamAttrValue *value), stream, id, NULL, value)
+               (CUstream stream, CUstreamAttrID id, const CUstreamAttrValue *value), stream, id,
+               NULL, value)
 
 static CUresult copy_attributes(CUstream null, CUstream to, CUstream from)
 {
     CUstream target, source;
-    CUresult r = pt_cu_stream(null, to, &target);
+    CUresult r = pt_cu_stream_find(null, to, &target);
     if (r == CUDA_SUCCESS)
-        r = pt_cu_stream(null, from, &source);
+        r = pt_cu_stream_find(null, from, &source);
     if (r == CUDA_SUCCESS)
         target->hints = source->hints;
     return r;
 }
 
-PER_THREAD_API(cuStreamCopyAttributes, _ptsz, copy_attributes, (CUstream to, CUstream from), to, from)
+PER_THREAD_API(cuStreamCopyAttributes, _ptsz, copy_attributes, (CUstream to, CUstream from), to,
+               from)

@@ -1,7 +1,15 @@
-/* Giving an operation to a stream: behind what is in it, or to the graph that it is captured into. */
-#include "runtime/cuda/driver.h"
+/* Giving an operation to a stream: behind what is in it, or to the graph that it is captured
+ * into. */
+#include "runtime/cuda/submit.h"
 
-CUresult pt_cu_submit(CUstream stream, struct pt_cu_op *op)
+#include "runtime/cuda/capture.h"
+#include "runtime/cuda/command.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/op.h"
+#include "runtime/cuda/printed.h"
+#include "runtime/cuda/stream.h"
+
+CUresult pt_cu_submit_op(CUstream stream, struct pt_cu_op *op)
 {
     CUresult r = pt_cu_capture_check(stream);
     if (r == CUDA_SUCCESS && stream->capture)
@@ -10,7 +18,8 @@ CUresult pt_cu_submit(CUstream stream, struct pt_cu_op *op)
         pt_cu_op_drop(op);
         return r;
     }
-    bool is_awaited = pt_cu_driver.traps_host && (op->work == PT_CU_KERNEL_LAUNCH || op->work == PT_CU_COPY || op->work == PT_CU_SET);
+    bool is_awaited = pt_cu_driver.traps_host && (op->work == PT_CU_KERNEL_LAUNCH ||
+                                                  op->work == PT_CU_COPY || op->work == PT_CU_SET);
     struct pt_cu_command *command = pt_cu_stream_append(stream, op, false);
     if (!command)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -36,11 +45,11 @@ CUresult pt_cu_submit_and_wait(CUstream stream, struct pt_cu_op *op)
     CUcontext ctx = stream->ctx;
     r = pt_cu_command_finish(command);
     pt_cu_command_put(command);
-    pt_cu_flush_printed(ctx);
+    pt_cu_printed_flush(ctx);
     return r;
 }
 
-CUresult pt_cu_stream_finish(CUstream stream)
+CUresult pt_cu_submit_finish(CUstream stream)
 {
     struct pt_cu_op op = {.work = PT_CU_EMPTY};
     return pt_cu_submit_and_wait(stream, &op);

@@ -1,6 +1,6 @@
 /* Tensor maps. */
 #include "backend/semantics/tensormap_encode.h"
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/entry.h"
 
 /* A map is at a multiple of 64 bytes. */
 static bool is_map(const CUtensorMap *map)

@@ -1,7 +1,10 @@
 /* What the driver has of each thread of the program. */
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/thread.h"
 
+#include <pthread.h>
 #include <stdlib.h>
+
+#include "runtime/cuda/handle.h"
 
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
@@ -27,14 +30,14 @@ static void make_key(void)
     pthread_key_create(&key, thread_end);
 }
 
-struct pt_cu_thread *pt_cu_thread(void)
+struct pt_cu_thread *pt_cu_thread_get(void)
 {
     if (mine)
         return mine;
     pthread_once(&key_once, make_key);
     mine = calloc(1, sizeof *mine);
     if (mine) {
-        mine->id = pt_cu_new_id();
+        mine->id = pt_cu_handle_new_id();
         pthread_setspecific(key, mine);
     }
     return mine;

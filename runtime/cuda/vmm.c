@@ -1,12 +1,27 @@
-/* Virtual memory management: address space that is reserved, memory that is made, and which of it is where. */
+/* Virtual memory management: address space that is reserved, memory that is made, and which of it
+ * is where.
+ *
+ * Address space is free -> reserved (cuMemAddressReserve) -> mapped (cuMemMap) -> reserved
+ * (cuMemUnmap) -> free (cuMemAddressFree, of what has no mapping). What is mapped has no access
+ * until cuMemSetAccess gives it some, which it can take away again. Memory lives from cuMemCreate,
+ * or an import, as long as it has a handle (cuMemRelease gives one back,
+ * cuMemRetainAllocationHandle makes one more) or is mapped. */
 #define _GNU_SOURCE
-#include "runtime/cuda/multicast.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "runtime/cuda/command.h"
+#include "runtime/cuda/device.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/entry.h"
+#include "runtime/cuda/handle.h"
+#include "runtime/cuda/log.h"
+#include "runtime/cuda/mappable.h"
+#include "runtime/cuda/multicast.h"
+#include "runtime/cuda/range.h"
 
 struct reservation {
     struct reservation *next;
@@ -17,7 +32,8 @@ static struct reservation *reservations;
 static struct reservation *find_reservation(uint64_t address, size_t bytes)
 {
     struct reservation *r = reservations;
-    while (r && !(address >= r->first && bytes <= r->bytes && address - r->first <= r->bytes - bytes))
+    while (r &&
+           !(address >= r->first && bytes <= r->bytes && address - r->first <= r->bytes - bytes))
         r = r->next;
     return r;
 }
@@ -26,8 +42,9 @@ static struct reservation *find_reservation(uint64_t address, size_t bytes)
 static CUresult check_any(CUmemGenericAllocationHandle handle, struct pt_cu_mappable **m)
 {
     void *object = NULL;
-    bool is_multicast = pt_cu_is((void *)(uintptr_t)handle, PT_CU_MULTICAST_OBJECT);
-    CUresult r = pt_cu_check_mappable(handle, is_multicast ? PT_CU_MULTICAST_OBJECT : PT_CU_ALLOCATION, &object);
+    bool is_multicast = pt_cu_handle_is((void *)(uintptr_t)handle, PT_CU_MULTICAST_OBJECT);
+    CUresult r = pt_cu_mappable_check(
+        handle, is_multicast ? PT_CU_MULTICAST_OBJECT : PT_CU_ALLOCATION, &object);
     *m = object;
     return r;
 }
@@ -35,7 +52,7 @@ static CUresult check_any(CUmemGenericAllocationHandle handle, struct pt_cu_mapp
 static CUresult check_allocation(CUmemGenericAllocationHandle handle, struct pt_cu_allocation **a)
 {
     void *object = NULL;
-    CUresult r = pt_cu_check_mappable(handle, PT_CU_ALLOCATION, &object);
+    CUresult r = pt_cu_mappable_check(handle, PT_CU_ALLOCATION, &object);
     *a = object;
     return r;
 }
@@ -45,7 +62,7 @@ static void delete_allocation(struct pt_cu_mappable *m)
     struct pt_cu_allocation *a = (struct pt_cu_allocation *)m; /* its first member */
     close(a->fd);
     pt_cu_driver.devices[a->prop.location.id].used_bytes -= a->base.bytes;
-    pt_cu_delete(a);
+    pt_cu_handle_delete(a);
 }
 
 static bool is_mapping(const struct pt_cu_range *range)
@@ -53,14 +70,15 @@ static bool is_mapping(const struct pt_cu_range *range)
     return range && (range->memory == PT_CU_MAPPED || range->memory == PT_CU_MULTICAST);
 }
 
-/* ---- address space ------------------------------------------------------------------------------------- */
+/* ---- address space --------------------------------------------------------------------------- */
 
 /* The address asked for is a hint. */
 static void *reserve_at(uint64_t hint, size_t bytes, size_t align)
 {
     if (!hint || hint % align)
         return pt_mem_reserve(bytes, align);
-    void *p = mmap((void *)(uintptr_t)hint, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *p = mmap((void *)(uintptr_t)hint, bytes, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p != MAP_FAILED && (uintptr_t)p % align == 0)
         return p;
     if (p != MAP_FAILED)
@@ -68,15 +86,17 @@ static void *reserve_at(uint64_t hint, size_t bytes, size_t align)
     return pt_mem_reserve(bytes, align);
 }
 
-static CUresult reserve(CUdeviceptr *out, size_t bytes, size_t align, CUdeviceptr hint, unsigned long long flags)
+static CUresult reserve(CUdeviceptr *out, size_t bytes, size_t align, CUdeviceptr hint,
+                        unsigned long long flags)
 {
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     if (r != CUDA_SUCCESS)
         return r;
     if (!out || !bytes || bytes % PT_CU_GRANULARITY || align & (align - 1) || flags)
         return CUDA_ERROR_INVALID_VALUE;
     struct reservation *made = malloc(sizeof *made);
-    void *p = made ? reserve_at(hint, bytes, align > PT_CU_GRANULARITY ? align : PT_CU_GRANULARITY) : NULL;
+    void *p = made ? reserve_at(hint, bytes, align > PT_CU_GRANULARITY ? align : PT_CU_GRANULARITY)
+                   : NULL;
     if (!p) {
         free(made);
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -102,7 +122,7 @@ static void count_mapped(struct pt_cu_range *range, void *ud)
 
 static CUresult unreserve(CUdeviceptr address, size_t bytes)
 {
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     if (r != CUDA_SUCCESS)
         return r;
     struct reservation **place = &reservations;
@@ -111,7 +131,7 @@ static CUresult unreserve(CUdeviceptr address, size_t bytes)
     if (!*place)
         return CUDA_ERROR_INVALID_VALUE;
     struct reservation probe = **place;
-    pt_cu_each_range(count_mapped, &probe);
+    pt_cu_range_each(count_mapped, &probe);
     if (!probe.bytes) /* something is mapped there still */
         return CUDA_ERROR_INVALID_VALUE;
     struct reservation *gone = *place;
@@ -126,20 +146,22 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes)
     return API(unreserve(address, bytes));
 }
 
-/* ---- memory -------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static CUresult check_prop(const CUmemAllocationProp *prop)
 {
-    if (!prop || prop->type != CU_MEM_ALLOCATION_TYPE_PINNED || prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+    if (!prop || prop->type != CU_MEM_ALLOCATION_TYPE_PINNED ||
+        prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
         return CUDA_ERROR_INVALID_VALUE;
-    if (!pt_cu_is_device(prop->location.id))
+    if (!pt_cu_device_is_valid(prop->location.id))
         return CUDA_ERROR_INVALID_DEVICE;
-    return pt_cu_check_handle_types(prop->requestedHandleTypes);
+    return pt_cu_mappable_check_types(prop->requestedHandleTypes);
 }
 
-static CUresult get_granularity(size_t *bytes, const CUmemAllocationProp *prop, CUmemAllocationGranularity_flags option)
+static CUresult get_granularity(size_t *bytes, const CUmemAllocationProp *prop,
+                                CUmemAllocationGranularity_flags option)
 {
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     if (r == CUDA_SUCCESS && (!bytes || (unsigned)option > CU_MEM_ALLOC_GRANULARITY_RECOMMENDED))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
@@ -155,9 +177,10 @@ CUresult cuMemGetAllocationGranularity(size_t *bytes, const CUmemAllocationProp 
     return API(get_granularity(bytes, prop, option));
 }
 
-static CUresult enter_allocation(CUmemGenericAllocationHandle *out, const CUmemAllocationProp *prop, size_t bytes, int fd)
+static CUresult enter_allocation(CUmemGenericAllocationHandle *out, const CUmemAllocationProp *prop,
+                                 size_t bytes, int fd)
 {
-    struct pt_cu_allocation *a = pt_cu_new(PT_CU_ALLOCATION, sizeof *a);
+    struct pt_cu_allocation *a = pt_cu_handle_new(PT_CU_ALLOCATION, sizeof *a);
     if (!a)
         return CUDA_ERROR_OUT_OF_MEMORY;
     a->prop = *prop;
@@ -170,10 +193,10 @@ static CUresult enter_allocation(CUmemGenericAllocationHandle *out, const CUmemA
     return CUDA_SUCCESS;
 }
 
-static CUresult create(CUmemGenericAllocationHandle *out, size_t bytes, const CUmemAllocationProp *prop,
-                       unsigned long long flags)
+static CUresult create(CUmemGenericAllocationHandle *out, size_t bytes,
+                       const CUmemAllocationProp *prop, unsigned long long flags)
 {
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     if (r == CUDA_SUCCESS && (!out || !bytes || bytes % PT_CU_GRANULARITY || flags))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
@@ -190,8 +213,8 @@ static CUresult create(CUmemGenericAllocationHandle *out, size_t bytes, const CU
     return r;
 }
 
-CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes, const CUmemAllocationProp *prop,
-                     unsigned long long flags)
+CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes,
+                     const CUmemAllocationProp *prop, unsigned long long flags)
 {
     return API(create(handle, bytes, prop, flags));
 }
@@ -223,17 +246,18 @@ static CUresult get_properties(CUmemAllocationProp *prop, CUmemGenericAllocation
     return r;
 }
 
-CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop, CUmemGenericAllocationHandle handle)
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
+                                                CUmemGenericAllocationHandle handle)
 {
     return API(get_properties(prop, handle));
 }
 
 static CUresult retain(CUmemGenericAllocationHandle *handle, const void *address)
 {
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     if (r != CUDA_SUCCESS)
         return r;
-    const struct pt_cu_range *range = pt_cu_find((uintptr_t)address);
+    const struct pt_cu_range *range = pt_cu_range_find((uintptr_t)address);
     if (!handle || !is_mapping(range))
         return CUDA_ERROR_INVALID_VALUE;
     struct pt_cu_mappable *m = range->owner;
@@ -247,14 +271,14 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
     return API(retain(handle, address));
 }
 
-/* ---- files for other processes ------------------------------------------------------------------------- */
+/* ---- files for other processes --------------------------------------------------------------- */
 
-static CUresult export_file(void *out, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type,
-                            unsigned long long flags)
+static CUresult export_file(void *out, CUmemGenericAllocationHandle handle,
+                            CUmemAllocationHandleType type, unsigned long long flags)
 {
     struct pt_cu_allocation *a;
-    if (pt_cu_is((void *)(uintptr_t)handle, PT_CU_MULTICAST_OBJECT)) {
-        pt_cu_log("cuMemExportToShareableHandle of a multicast object is not supported");
+    if (pt_cu_handle_is((void *)(uintptr_t)handle, PT_CU_MULTICAST_OBJECT)) {
+        pt_cu_log_print("cuMemExportToShareableHandle of a multicast object is not supported");
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     CUresult r = check_allocation(handle, &a);
@@ -269,24 +293,26 @@ static CUresult export_file(void *out, CUmemGenericAllocationHandle handle, CUme
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemExportToShareableHandle(void *out, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type,
-                                      unsigned long long flags)
+CUresult cuMemExportToShareableHandle(void *out, CUmemGenericAllocationHandle handle,
+                                      CUmemAllocationHandleType type, unsigned long long flags)
 {
     return API(export_file(out, handle, type, flags));
 }
 
 /* The number of the file is passed instead of a pointer. */
-static CUresult import_file(CUmemGenericAllocationHandle *out, void *number, CUmemAllocationHandleType type)
+static CUresult import_file(CUmemGenericAllocationHandle *out, void *number,
+                            CUmemAllocationHandleType type)
 {
     struct stat st;
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     if (r != CUDA_SUCCESS)
         return r;
     int given = (int)(uintptr_t)number;
-    if (!out || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || fstat(given, &st) != 0 || st.st_size <= 0 ||
-        (size_t)st.st_size % PT_CU_GRANULARITY)
+    if (!out || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || fstat(given, &st) != 0 ||
+        st.st_size <= 0 || (size_t)st.st_size % PT_CU_GRANULARITY)
         return CUDA_ERROR_INVALID_VALUE;
-    const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .requestedHandleTypes = type,
+    const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                      .requestedHandleTypes = type,
                                       .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
     int fd = dup(given);
     if (fd < 0)
@@ -303,14 +329,14 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, vo
     return API(import_file(handle, number, type));
 }
 
-/* ---- mapping ------------------------------------------------------------------------------------------- */
+/* ---- mapping --------------------------------------------------------------------------------- */
 
 /* Mapped memory cannot be touched until its access is set. */
 static CUresult map_allocation(struct pt_cu_range *range)
 {
     struct pt_cu_allocation *a = range->owner;
-    void *at = mmap((void *)(uintptr_t)range->first, range->bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, a->fd,
-                    (off_t)range->offset);
+    void *at = mmap((void *)(uintptr_t)range->first, range->bytes, PROT_NONE,
+                    MAP_SHARED | MAP_FIXED, a->fd, (off_t)range->offset);
     range->device = a->prop.location.id;
     return at == MAP_FAILED ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }
@@ -318,14 +344,15 @@ static CUresult map_allocation(struct pt_cu_range *range)
 static CUresult map_checked(uint64_t address, size_t bytes, size_t offset, struct pt_cu_mappable *m)
 {
     bool is_multicast = m->object.kind == PT_CU_MULTICAST_OBJECT;
-    struct pt_cu_range *range = pt_cu_add(address, bytes, is_multicast ? PT_CU_MULTICAST : PT_CU_MAPPED, NULL);
+    struct pt_cu_range *range =
+        pt_cu_range_add(address, bytes, is_multicast ? PT_CU_MULTICAST : PT_CU_MAPPED, NULL);
     if (!range) /* something is mapped there */
         return CUDA_ERROR_INVALID_VALUE;
     range->owner = m;
     range->offset = offset;
     CUresult r = is_multicast ? CUDA_SUCCESS : map_allocation(range);
     if (r != CUDA_SUCCESS) {
-        pt_cu_remove(range);
+        pt_cu_range_remove(range);
         return r;
     }
     if (is_multicast)
@@ -334,8 +361,8 @@ static CUresult map_checked(uint64_t address, size_t bytes, size_t offset, struc
     return CUDA_SUCCESS;
 }
 
-static CUresult map(CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
-                    unsigned long long flags)
+static CUresult map(CUdeviceptr address, size_t bytes, size_t offset,
+                    CUmemGenericAllocationHandle handle, unsigned long long flags)
 {
     struct pt_cu_mappable *m;
     CUresult r = check_any(handle, &m);
@@ -344,24 +371,26 @@ static CUresult map(CUdeviceptr address, size_t bytes, size_t offset, CUmemGener
     if (r != CUDA_SUCCESS)
         return r;
     bool fits = offset <= m->bytes && bytes <= m->bytes - offset;
-    if (flags || !bytes || bytes % PT_CU_GRANULARITY || offset % PT_CU_GRANULARITY || address % PT_CU_GRANULARITY ||
-        !fits || !find_reservation(address, bytes))
+    if (flags || !bytes || bytes % PT_CU_GRANULARITY || offset % PT_CU_GRANULARITY ||
+        address % PT_CU_GRANULARITY || !fits || !find_reservation(address, bytes))
         return CUDA_ERROR_INVALID_VALUE;
     return map_checked(address, bytes, offset, m);
 }
 
-CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
-                  unsigned long long flags)
+CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
+                  CUmemGenericAllocationHandle handle, unsigned long long flags)
 {
     return API(map(address, bytes, offset, handle, flags));
 }
 
-/* Calls visit for each mapping of an area that consists of whole mappings; an error if it does not. */
-static CUresult each_mapping(uint64_t address, size_t bytes, CUresult (*visit)(struct pt_cu_range *range, unsigned how),
+/* Calls visit for each mapping of an area that consists of whole mappings; an error if it does
+ * not. */
+static CUresult each_mapping(uint64_t address, size_t bytes,
+                             CUresult (*visit)(struct pt_cu_range *range, unsigned how),
                              unsigned how)
 {
     for (uint64_t at = address, end = address + bytes; at < end;) {
-        struct pt_cu_range *range = pt_cu_find(at);
+        struct pt_cu_range *range = pt_cu_range_find(at);
         if (!is_mapping(range) || range->first != at || range->bytes > end - at)
             return CUDA_ERROR_INVALID_VALUE;
         at += range->bytes;
@@ -380,7 +409,7 @@ static CUresult unmap_one(struct pt_cu_range *range, unsigned how)
         pt_cu_multicast_leave(range);
     else
         pt_mem_decommit((void *)(uintptr_t)range->first, range->bytes);
-    pt_cu_remove(range);
+    pt_cu_range_remove(range);
     m->maps--;
     pt_cu_mappable_drop(m);
     return CUDA_SUCCESS;
@@ -388,7 +417,7 @@ static CUresult unmap_one(struct pt_cu_range *range, unsigned how)
 
 static CUresult unmap(CUdeviceptr address, size_t bytes)
 {
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     if (r == CUDA_SUCCESS && !bytes)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
@@ -419,10 +448,11 @@ static CUresult protect_one(struct pt_cu_range *range, unsigned flags)
 }
 
 /* The process has one address space: the widest access that is asked for is everybody's. */
-static CUresult set_access(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *descs, size_t n)
+static CUresult set_access(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *descs,
+                           size_t n)
 {
     unsigned widest = 0;
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     if (r == CUDA_SUCCESS && (!bytes || !descs || !n))
         r = CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; r == CUDA_SUCCESS && i < n; i++) {
@@ -430,7 +460,8 @@ static CUresult set_access(CUdeviceptr address, size_t bytes, const CUmemAccessD
         if (flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
             flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
             return CUDA_ERROR_INVALID_VALUE;
-        if (descs[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE && !pt_cu_is_device(descs[i].location.id))
+        if (descs[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
+            !pt_cu_device_is_valid(descs[i].location.id))
             return CUDA_ERROR_INVALID_DEVICE;
         widest |= flags;
     }
@@ -444,19 +475,21 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc
     return API(set_access(address, bytes, descs, n));
 }
 
-static CUresult get_access(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr address)
+static CUresult get_access(unsigned long long *flags, const CUmemLocation *location,
+                           CUdeviceptr address)
 {
-    CUresult r = pt_cu_check_init();
+    CUresult r = pt_cu_driver_check();
     if (r != CUDA_SUCCESS)
         return r;
-    const struct pt_cu_range *range = pt_cu_find(address);
+    const struct pt_cu_range *range = pt_cu_range_find(address);
     if (!flags || !location || !is_mapping(range))
         return CUDA_ERROR_INVALID_VALUE;
     *flags = range->flags;
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr address)
+CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location,
+                        CUdeviceptr address)
 {
     return API(get_access(flags, location, address));
 }

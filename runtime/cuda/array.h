@@ -1,0 +1,26 @@
+/* Arrays: memory of textures and surfaces, in rows of elements with up to four channels; mipmapped
+ * ones with a level for each size. */
+#ifndef PTERA_CUDA_ARRAY_H
+#define PTERA_CUDA_ARRAY_H
+
+#include "runtime/cuda/abi.h"
+#include "runtime/cuda/handle.h"
+
+struct pt_cu_range;
+
+/* An array: elements of up to four channels in rows, rows in slices, layers or faces. */
+struct CUarray_st {
+    struct pt_cu_object object;
+    CUcontext ctx;
+    CUDA_ARRAY3D_DESCRIPTOR descriptor;
+    size_t element_bytes, pitch, slice;
+    uint8_t *data;
+    struct pt_cu_range *texels; /* the memory; of a mipmapped array the first level's */
+    CUmipmappedArray mipmap;    /* whose level it is, or NULL */
+    CUarray next;
+};
+
+/**/
+void pt_cu_array_delete(CUarray array);
+
+#endif

@@ -1,0 +1,50 @@
+/* Work under way: commands that wait for each other, and the threads that run what waits for
+ * nothing any more. Streams, events and graphs are all made of this. */
+#ifndef PTERA_CUDA_COMMAND_H
+#define PTERA_CUDA_COMMAND_H
+
+#include <stdbool.h>
+
+#include "runtime/cuda/abi.h"
+#include "runtime/cuda/op.h"
+
+/* An operation under way. It runs when all that it waits for is done. */
+struct pt_cu_command {
+    struct pt_cu_command *next; /* in the queue of what can run */
+    CUcontext ctx;
+    CUcontext owners[2]; /* of the memory that it uses, if they are others */
+    struct pt_cu_op op;
+    unsigned refs, unmet, n_owners;
+    int priority;
+    bool is_done, by_caller;
+    CUresult failed;  /* this itself, not the context */
+    uint64_t done_ns; /* CLOCK_MONOTONIC */
+    struct pt_cu_command **dependents;
+    size_t n_dependents, cap_dependents;
+};
+
+/* A new command that takes the operation over; NULL if there is no memory. The caller has a
+ * reference. */
+struct pt_cu_command *pt_cu_command_new(CUcontext ctx, const struct pt_cu_op *op);
+/* Makes it wait for another one (NULL: for nothing). False: no memory, and it does not. */
+bool pt_cu_command_after(struct pt_cu_command *command, struct pt_cu_command *earlier);
+/* It is to do nothing when its turn comes. */
+void pt_cu_command_cancel(struct pt_cu_command *command);
+/* All dependencies are there: it runs as soon as they are done; short ones at once, here. */
+void pt_cu_command_start(struct pt_cu_command *command);
+/* Waits until it is done. Returns the context's error, or the command's. */
+CUresult pt_cu_command_finish(struct pt_cu_command *command);
+void pt_cu_command_put(struct pt_cu_command *command);
+struct pt_cu_command *pt_cu_command_ref(struct pt_cu_command *command);
+/* All that is under way in any context is done. */
+void pt_cu_command_drain_all(void);
+/* Waits until nothing of the context is under way. */
+CUresult pt_cu_command_drain(CUcontext ctx);
+/* Leaves the lock for work on what belongs to the context, which stays until the call takes the
+ * lock back and lets it go. */
+void pt_cu_command_step_out(CUcontext ctx);
+void pt_cu_command_step_in(CUcontext ctx);
+/* Waits, before its end, until no call is outside either. */
+void pt_cu_command_quiesce(CUcontext ctx);
+
+#endif

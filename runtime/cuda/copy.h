@@ -1,0 +1,16 @@
+/* Copying and setting memory, in rows and boxes, between all kinds of memory. */
+#ifndef PTERA_CUDA_COPY_H
+#define PTERA_CUDA_COPY_H
+
+#include <stdbool.h>
+
+#include "runtime/cuda/abi.h"
+
+struct pt_cu_op;
+
+/* Operations from descriptions; one of no bytes has no width. *is_pageable: memory that the driver
+ * does not know takes part. */
+CUresult pt_cu_copy_op(const CUDA_MEMCPY3D *copy, struct pt_cu_op *op, bool *is_pageable);
+CUresult pt_cu_copy_set_op(const CUDA_MEMSET_NODE_PARAMS *params, struct pt_cu_op *op);
+
+#endif

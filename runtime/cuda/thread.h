@@ -1,0 +1,24 @@
+/* What the driver has of each thread of the program. */
+#ifndef PTERA_CUDA_THREAD_H
+#define PTERA_CUDA_THREAD_H
+
+#include <stdbool.h>
+
+#include "runtime/cuda/abi.h"
+
+/* What a thread has: its contexts, the last one current, and its default streams. */
+struct pt_cu_thread {
+    CUcontext *stack;
+    size_t depth, cap;
+    uint64_t id;
+    CUstream stream; /* its default stream that was used last */
+    CUstreamCaptureMode capture_mode;
+    bool is_in_host_function; /* of a stream, which may not call CUDA */
+};
+
+/* The caller's, or NULL if there is no memory. */
+struct pt_cu_thread *pt_cu_thread_get(void);
+/* What is called for each thread that ends, before it is freed. */
+void pt_cu_thread_at_end(void (*end)(struct pt_cu_thread *thread));
+
+#endif
