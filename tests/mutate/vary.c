@@ -2,10 +2,11 @@
 #include "tests/mutate/vary.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define CLOCK_START (UINT64_C(1) << 32)
 
 char *vary_without(const char *text, unsigned line)
 {
@@ -24,16 +25,21 @@ char *vary_without(const char *text, unsigned line)
     return copy;
 }
 
-/* The name of a clock that begins here, its length and width. */
-static size_t clock_at(const char *at, bool *is_wide)
+/* The name of a clock that begins here: its length, or 0; and which bits of the clock it reads. */
+static size_t clock_at(const char *at, unsigned *shift, unsigned *bits)
 {
-    static const char *const names[] = {"%clock64", "%globaltimer", "%clock", "%clock_hi", "%globaltimer_lo", "%globaltimer_hi"};
+    static const struct clock {
+        const char *name;
+        unsigned shift, bits;
+    } clocks[] = {{"%clock64", 0, 64}, {"%globaltimer", 0, 64}, {"%clock", 0, 32},
+                  {"%clock_hi", 32, 32}, {"%globaltimer_lo", 0, 32}, {"%globaltimer_hi", 32, 32}};
     size_t n = 1;
     while (isalnum((unsigned char)at[n]) || at[n] == '_' || at[n] == '$')
         n++;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (n == strlen(names[i]) && !strncmp(at, names[i], n)) {
-            *is_wide = i < 2;
+    for (const struct clock *c = clocks; c < clocks + sizeof clocks / sizeof *clocks; c++)
+        if (n == strlen(c->name) && !strncmp(at, c->name, n)) {
+            *shift = c->shift;
+            *bits = c->bits;
             return n;
         }
     return 0;
@@ -43,13 +49,13 @@ char *vary_clocks(const char *text, uint64_t step)
 {
     char *copy = NULL;
     size_t bytes = 0;
-    uint64_t value = 0;
-    bool is_wide;
+    uint64_t value = step ? CLOCK_START : 0;
+    unsigned shift, width;
     FILE *out = open_memstream(&copy, &bytes);
     for (const char *at = text; *at;) {
-        size_t n = *at == '%' ? clock_at(at, &is_wide) : 0;
+        size_t n = *at == '%' ? clock_at(at, &shift, &width) : 0;
         if (n)
-            value += step, fprintf(out, "%llu", (unsigned long long)(is_wide ? value : value & UINT32_MAX));
+            value += step, fprintf(out, "%llu", (unsigned long long)(value >> shift & UINT64_MAX >> (64 - width)));
         else
             fputc(*at, out);
         at += n ? n : 1;

@@ -6,7 +6,7 @@
 
 /* Without the instruction on the line; if there are several, without the load or the first one. */
 char *vary_without(const char *text, unsigned line);
-/* Reads of clocks give `step` and multiples of it. */
+/* Reads of clocks give what grows by `step` each time, from where high halves are not zero; 0: zero each time. */
 char *vary_clocks(const char *text, uint64_t step);
 /* Kernels have another local variable before the first one. */
 char *vary_places(const char *text);
