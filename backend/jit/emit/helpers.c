@@ -21,7 +21,8 @@ bool jit_is_rn(const struct jit_op *op)
            (!jit_has(op, PT_M_rz) && !jit_has(op, PT_M_rm) && !jit_has(op, PT_M_rp));
 }
 
-bool jit_rounds_itself(struct jit *j, const struct pt_form *form)
+/* Arithmetic of f32 that may name a rounding mode. */
+static bool is_rounded_f32(const struct pt_form *form)
 {
     switch (form->op) {
     case PT_OP_add_f32:
@@ -31,10 +32,15 @@ bool jit_rounds_itself(struct jit *j, const struct pt_form *form)
     case PT_OP_div_f32:
     case PT_OP_rcp_f32:
     case PT_OP_sqrt_f32:
-        return j->target->has_mask_registers && j->width == 16;
+        return true;
     default:
         return false;
     }
+}
+
+bool jit_rounds_itself(struct jit *j, const struct pt_form *form)
+{
+    return is_rounded_f32(form) && j->target->has_mask_registers && j->width == 16;
 }
 
 /* ---- values ------------------------------------------------------------------------------------------------ */
@@ -101,16 +107,5 @@ LLVMValueRef jit_saturate(struct jit_op *op, LLVMValueRef value)
 
 bool jit_is_fast_rounding(struct jit *j, const struct pt_form *form)
 {
-    switch (form->op) {
-    case PT_OP_add_f32:
-    case PT_OP_sub_f32:
-    case PT_OP_mul_f32:
-    case PT_OP_fma_f32:
-    case PT_OP_div_f32:
-    case PT_OP_rcp_f32:
-    case PT_OP_sqrt_f32:
-        return j->options->math_fast;
-    default:
-        return false;
-    }
+    return is_rounded_f32(form) && j->options->math_fast;
 }
