@@ -111,38 +111,28 @@ static bool knows_all(struct jit *j)
 
 /* ---- masks ----------------------------------------------------------------------------------- */
 
-static void mark_from(struct jit *j, uint32_t block, uint32_t end)
+/* Marks a block and what follows it, up to a block or one of a set; UINT32_MAX, NULL: to the end. */
+static void mark_from(struct jit *j, uint32_t block, uint32_t end, const uint64_t *ends)
 {
-    if (block == end || jit_set_has(j->partial, block))
+    if (block == end || (ends && jit_set_has(ends, block)) || jit_set_has(j->partial, block))
         return;
     jit_set_add(j->partial, block);
     const struct pt_block *b = &j->f->blocks.v[block];
     for (uint32_t e = 0; e < b->n_succ; e++)
-        mark_from(j, j->f->edges.v[b->succ + e], end);
+        mark_from(j, j->f->edges.v[b->succ + e], end, ends);
 }
 
-/* Marks a block that lanes reach while others have left the region, and what follows in the region. */
-static void mark_behind(struct jit *j, const struct jit_plan *plan, uint32_t block)
-{
-    if (block >= j->f->blocks.n || jit_set_has(plan->entries, block) || jit_set_has(j->partial, block))
-        return;
-    jit_set_add(j->partial, block);
-    const struct pt_block *b = &j->f->blocks.v[block];
-    for (uint32_t e = 0; e < b->n_succ; e++)
-        mark_behind(j, plan, j->f->edges.v[b->succ + e]);
-}
-
-/* Marks the blocks between a branch at which a group may part and where it meets again: its immediate postdominator, unless some lanes
- * leave the region before, and wait at an entry of the next one. */
+/* Marks the blocks between a branch at which a group may part and where it meets again: its immediate
+ * postdominator, unless some lanes leave the region before, and wait at an entry of the next one. */
 static void mark_parted(struct jit *j, const struct jit_plan *plan, const struct pt_block *block)
 {
     bool leaves = false;
     for (uint32_t e = 0; e < block->n_succ; e++)
-        mark_from(j, j->f->edges.v[block->succ + e], block->ipdom);
+        mark_from(j, j->f->edges.v[block->succ + e], block->ipdom, NULL);
     for (uint32_t w = 0; w < j->vary->words; w++)
         leaves |= (j->partial[w] & plan->entries[w]) != 0;
-    if (leaves)
-        mark_behind(j, plan, block->ipdom);
+    if (leaves && block->ipdom != UINT32_MAX)
+        mark_from(j, block->ipdom, UINT32_MAX, plan->entries);
 }
 
 /* Blocks that part of a group may run. Lanes that wait somewhere have not met: where warps run apart, and in loops of several entries, of
