@@ -4,9 +4,9 @@
 
 /* After selection: operand 0 is p (or d), 1 and 2 are a and b, 3 is the predicate c, 4 is q. */
 #define TEST2(name, T, ...) PT_TEST2(test_##name, 1, T, 2, T, __VA_ARGS__)
-#define PT_CMP_UPPER
-#include "backend/semantics/cmp.def"
-#undef PT_CMP_UPPER
+#define PT_COMPARE_UPPER
+#include "backend/semantics/compare.def"
+#undef PT_COMPARE_UPPER
 
 /* How the test combines with c; q gets the inverse test. Bits of aux. */
 enum { BOOL_AND = 1, BOOL_OR = 2, BOOL_XOR = 3, BOOL = 3, HAS_Q = 4 };
@@ -70,7 +70,7 @@ static inline const struct pt_code *set_pair(const struct pt_code *c, struct pt_
     {                                                \
         return set_general(c, f, test_##name(c, f)); \
     }
-#include "backend/semantics/cmp.def"
+#include "backend/semantics/compare.def"
 
 #define PAIR_TEST(cmp, type)                                                                \
     PT_HANDLER(setp_##cmp##_##type##x2)                                                     \
@@ -81,11 +81,12 @@ static inline const struct pt_code *set_pair(const struct pt_code *c, struct pt_
     {                                                                                       \
         return set_pair(c, f, test_##cmp##_##type(c, f), test_##cmp##_##type##h(c, f));     \
     }
-#define FLOAT_CMPS(X, type)                                                                \
-    X(eq, type)                                                                            \
-    X(ne, type)                                                                            \
-    X(lt, type) X(le, type) X(gt, type) X(ge, type) X(equ, type) X(neu, type) X(ltu, type) \
-        X(leu, type) X(gtu, type) X(geu, type) X(num, type) X(nan, type)
+#define FLOAT_CMPS(X, type)                                                                 \
+    X(eq, type)                                                                             \
+    X(ne, type)                                                                             \
+    X(lt, type)                                                                             \
+    X(le, type) X(gt, type) X(ge, type) X(equ, type) X(neu, type) X(ltu, type) X(leu, type) \
+        X(gtu, type) X(geu, type) X(num, type) X(nan, type)
 FLOAT_CMPS(PAIR_TEST, f16)
 FLOAT_CMPS(PAIR_TEST, ftz_f16)
 FLOAT_CMPS(PAIR_TEST, bf16)

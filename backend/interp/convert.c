@@ -1,20 +1,21 @@
 /* Conversions: handlers and selectors (PTX ISA 9.7.9.21). The frequent ones have handlers of their own; any other
  * goes through one that reads what to do from imm. */
 #include "backend/interp/pick.h"
-#include "backend/semantics/cvt.h"
+#include "backend/semantics/convert.h"
 
 #define LANE1 LANE1_FN
 #define LANE2 LANE2_FN
 #define LANE3 LANE3_FN
-#include "backend/semantics/cvt.def"
+#include "backend/semantics/convert.def"
 
 /* ---- any conversion ------------------------------------------------------------------------------------ */
 
-#define KIND_FIELDS(X)                                                                      \
-    X(from, 0, 7)                                                                           \
-    X(to, 3, 7)                                                                             \
-    X(from_bits, 6, 127) X(to_bits, 13, 127) X(rnd, 20, 7) X(integral, 23, 1) X(ftz, 24, 1) \
-        X(sat, 25, 1) X(relu, 26, 1) X(satfinite, 27, 1)
+#define KIND_FIELDS(X)                                                               \
+    X(from, 0, 7)                                                                    \
+    X(to, 3, 7)                                                                      \
+    X(from_bits, 6, 127)                                                             \
+    X(to_bits, 13, 127) X(rnd, 20, 7) X(integral, 23, 1) X(ftz, 24, 1) X(sat, 25, 1) \
+        X(relu, 26, 1) X(satfinite, 27, 1)
 
 static uint64_t kind_to_imm(const struct pt_cvt *k)
 {
@@ -56,26 +57,26 @@ static struct pt_cvt kind_of_imm(uint64_t imm)
         for (uint32_t i = 0; i < n; i++)                                                       \
             d_[i] = (PT_ELT_##D)((expr) & cut);                                                \
     }
-ANY_FN(any_w_w, u32, u32, pt_cvt_any(&k, a_[i]))
-ANY_FN(any_w_l, u32, u64, pt_cvt_any(&k, a_[i]))
-ANY_FN(any_l_w, u64, u32, pt_cvt_any(&k, a_[i]))
-ANY_FN(any_l_l, u64, u64, pt_cvt_any(&k, a_[i]))
+ANY_FN(any_w_w, u32, u32, pt_convert_any(&k, a_[i]))
+ANY_FN(any_w_l, u32, u64, pt_convert_any(&k, a_[i]))
+ANY_FN(any_l_w, u64, u32, pt_convert_any(&k, a_[i]))
+ANY_FN(any_l_l, u64, u64, pt_convert_any(&k, a_[i]))
 
 static uint8_t kind_of_type(enum pt_type t)
 {
     switch (t) {
     case PT_f16:
     case PT_f16x2:
-        return PT_CVT_F16;
+        return PT_CONVERT_F16;
     case PT_bf16:
     case PT_bf16x2:
-        return PT_CVT_BF16;
+        return PT_CONVERT_BF16;
     case PT_f32:
-        return PT_CVT_F32;
+        return PT_CONVERT_F32;
     case PT_f64:
-        return PT_CVT_F64;
+        return PT_CONVERT_F64;
     default:
-        return pt_type_class(t) == PT_CLASS_S ? PT_CVT_S : PT_CVT_U;
+        return pt_type_class(t) == PT_CLASS_S ? PT_CONVERT_S : PT_CONVERT_U;
     }
 }
 
@@ -215,7 +216,7 @@ FREQUENT_ROW(cvt_bf16_f32, cvt_rn_bf16_f32)
 
 static uint32_t pair_of(const struct pt_cvt *k, uint32_t high, uint32_t low)
 {
-    return (uint32_t)(pt_cvt_any(k, low) | pt_cvt_any(k, high) << 16);
+    return (uint32_t)(pt_convert_any(k, low) | pt_convert_any(k, high) << 16);
 }
 
 PT_HANDLER(pair_any)
@@ -287,11 +288,11 @@ pt_handler PT_DO(cvt_pack)(struct pt_select *s)
 
 /* ---- functions over lanes -------------------------------------------------------------------------------- */
 
-PT_LANES_TABLE(cvt) = {
+PT_LANES_TABLE(convert) = {
 #define LANE1 LANE1_ROW
 #define LANE2 LANE2_ROW
 #define LANE3 LANE3_ROW
-#include "backend/semantics/cvt.def"
+#include "backend/semantics/convert.def"
 #define KIND_ROW(name_, ...) \
     {{"cvt_" #name_, lanes_##name_, {__VA_ARGS__}, .takes_kind = true}, name_},
     KIND_ROW(any_w_w, 4, 4) KIND_ROW(any_w_l, 4, 8) KIND_ROW(any_l_w, 8, 4) KIND_ROW(any_l_l, 8, 8)

@@ -1,16 +1,16 @@
 /* Integer arithmetic: handlers and selectors (PTX ISA 9.7.1, 9.7.2). */
 #include "backend/interp/pick.h"
-#include "backend/semantics/int.h"
+#include "backend/semantics/integer.h"
 
 #define LANE1 LANE1_FN
 #define LANE2 LANE2_FN
 #define LANE3 LANE3_FN
-#include "backend/semantics/int.def"
-PT_LANES_TABLE(int) = {
+#include "backend/semantics/integer.def"
+PT_LANES_TABLE(integer) = {
 #define LANE1 LANE1_ROW
 #define LANE2 LANE2_ROW
 #define LANE3 LANE3_ROW
-#include "backend/semantics/int.def"
+#include "backend/semantics/integer.def"
     PT_LANES_END};
 
 /* Types that do not care for sign, and types that do. */
@@ -175,10 +175,10 @@ CARRY_FN(carry_mad_lo_64, u64, 3, a *b, c_)
 /* The 16-bit forms take the upper word of the product of the extended values: 0, or the sign. */
 CARRY_FN(carry_mad_hi_u16, u16, 3, 0, c_)
 CARRY_FN(carry_mad_hi_s16, u16, 3, ((int16_t)a * (int16_t)b) >> 31, c_)
-CARRY_FN(carry_mad_hi_u32, u32, 3, pt_int_mulhi_u32(a, b), c_)
-CARRY_FN(carry_mad_hi_s32, u32, 3, pt_int_mulhi_s32((int32_t)a, (int32_t)b), c_)
-CARRY_FN(carry_mad_hi_u64, u64, 3, pt_int_mulhi_u64(a, b), c_)
-CARRY_FN(carry_mad_hi_s64, u64, 3, pt_int_mulhi_s64((int64_t)a, (int64_t)b), c_)
+CARRY_FN(carry_mad_hi_u32, u32, 3, pt_integer_mulhi_u32(a, b), c_)
+CARRY_FN(carry_mad_hi_s32, u32, 3, pt_integer_mulhi_s32((int32_t)a, (int32_t)b), c_)
+CARRY_FN(carry_mad_hi_u64, u64, 3, pt_integer_mulhi_u64(a, b), c_)
+CARRY_FN(carry_mad_hi_s64, u64, 3, pt_integer_mulhi_s64((int64_t)a, (int64_t)b), c_)
 
 /* A row of the group; `how` says what of CC.CF it reads and writes. */
 #define CARRY_ROW(id, how, pattern, ...)                  \

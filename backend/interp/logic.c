@@ -1,18 +1,18 @@
 /* Bit manipulation, logic and shifts: handlers and selectors (PTX ISA 9.7.1.13 ..., 9.7.8). */
 #include "backend/interp/pick.h"
-#include "backend/semantics/bits.h"
+#include "backend/semantics/logic.h"
 
 #define LANE1 LANE1_FN
 #define LANE2 LANE2_FN
 #define LANE3 LANE3_FN
 #define LANE4 LANE4_FN
-#include "backend/semantics/bits.def"
-PT_LANES_TABLE(bits) = {
+#include "backend/semantics/logic.def"
+PT_LANES_TABLE(logic) = {
 #define LANE1 LANE1_ROW
 #define LANE2 LANE2_ROW
 #define LANE3 LANE3_ROW
 #define LANE4 LANE4_ROW
-#include "backend/semantics/bits.def"
+#include "backend/semantics/logic.def"
     PT_LANES_END};
 
 #define B_WIDTHS(op)                                                        \
@@ -168,7 +168,7 @@ pt_handler PT_DO(prmt)(struct pt_select *s)
                        const uint32_t c_ = c__[i]; const uint32_t value = (expr););          \
         return c + 1;                                                                        \
     }
-LOP3_FN(lop3_any, pt_bits_lop3(a, b, c_, table))
+LOP3_FN(lop3_any, pt_logic_lop3(a, b, c_, table))
 LOP3_FN(lop3_96, a ^ b ^ c_)
 LOP3_FN(lop3_e8, (a & b) | (c_ & (a | b)))
 LOP3_FN(lop3_80, a &b &c_)
@@ -189,7 +189,7 @@ PT_HANDLER(lop3_bool)
     const uint32_t table = c->aux & 0xff, q = PT_PRED(5);
     PT_LANES
     {
-        uint32_t v = pt_bits_lop3(a_[i], b_[i], c__[i], table);
+        uint32_t v = pt_logic_lop3(a_[i], b_[i], c__[i], table);
         d_[i] = f->lanes[i] ? v : d_[i];
         flags[i] = v ? UINT32_MAX : 0;
     }

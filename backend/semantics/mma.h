@@ -31,7 +31,7 @@
 #ifndef PTERA_BACKEND_SEMANTICS_MMA_H
 #define PTERA_BACKEND_SEMANTICS_MMA_H
 
-#include "backend/semantics/cvt.h"
+#include "backend/semantics/convert.h"
 #include "ir/isa.h"
 
 enum {
@@ -317,7 +317,8 @@ PT_LANE pt_mma_ints pt_mma_float_sum(bool is_narrow, const float *value, const i
                                      uint32_t k, int32_t fraction, pt_mma_ints *top)
 {
     pt_mma_ints max = *top;
-    pt_mma_uints sum = {0}; /* wraps where there is an infinity or a NaN, whose result is put in later */
+    pt_mma_uints sum = {
+        0}; /* wraps where there is an infinity or a NaN, whose result is put in later */
     for (uint32_t i = 0; i < k; i++) {
         pt_mma_ints p = *(const pt_mma_ints *)&b->place[at ? at[i] : i][n] + place[i];
         max = PT_MMA_MAX(p, max);
@@ -332,7 +333,7 @@ PT_LANE pt_mma_ints pt_mma_float_sum(bool is_narrow, const float *value, const i
         pt_mma_ints scale = base + (*(const pt_mma_ints *)&b->place[r][n] + place[i]);
         scale = PT_MMA_MAX(scale, none) << 23;
         product *= is_narrow ? one : (pt_mma_floats)scale;
-        sum += (pt_mma_uints)__builtin_convertvector(product, pt_mma_ints);
+        sum += (pt_mma_uints) __builtin_convertvector(product, pt_mma_ints);
     }
     return (pt_mma_ints)sum;
 }
@@ -436,14 +437,14 @@ static inline void pt_mma_float8(const struct pt_mma_float *op, const enum pt_ty
     half.k = op->k / 2;
     for (uint32_t i = 0; i < depth; i++)
         for (uint32_t n = 0; n < PT_MMA_N; n++)
-            wide_b[i][n] = pt_cvt_fp8_f16(vb[i][n], fmt_b, false);
+            wide_b[i][n] = pt_convert_fp8_f16(vb[i][n], fmt_b, false);
     pt_mma_float_set_b(&b, PT_f16, depth, (const uint32_t(*)[PT_MMA_N])wide_b);
     pt_mma_float_set_c(&c, result, op->rows, NULL);
     for (uint32_t step = 0; step < 2; step++) {
         for (uint32_t m = 0; m < op->rows; m++)
             for (uint32_t i = 0; i < half.k; i++) {
                 uint32_t from = i / 2 * 4 + i % 2 + 2 * step;
-                wide_a[m][i] = pt_cvt_fp8_f16(va[m][from], fmt_a, false);
+                wide_a[m][i] = pt_convert_fp8_f16(va[m][from], fmt_a, false);
                 all.at[m][i] = sparsity ? sparsity->at[m][from] : (uint8_t)from;
             }
         pt_mma_float_set_a(&a, PT_f16, op->rows, half.k, (const uint32_t(*)[PT_MMA_A])wide_a);
@@ -509,7 +510,8 @@ static inline void pt_mma_int(uint32_t rows, uint32_t k, const uint32_t a[][PT_M
         }
         for (uint32_t n = 0; n < PT_MMA_N; n++) {
             int64_t total = (int64_t)sum[n] + (int32_t)c->v[m][n];
-            d->v[m][n] = saturates ? (uint32_t)pt_cvt_clamp_s(total, 32, true) : (uint32_t)total;
+            d->v[m][n] =
+                saturates ? (uint32_t)pt_convert_clamp_s(total, 32, true) : (uint32_t)total;
         }
     }
 }

@@ -2,7 +2,7 @@
  * for the forms that have one, by form and by name; they compute what the lane functions compute, also in place, and write
  * n elements. */
 #include "backend/exec.h"
-#include "backend/semantics/cvt.h"
+#include "backend/semantics/convert.h"
 #include "backend/semantics/mufu.h"
 #include "tests/unit/load.h"
 
@@ -106,14 +106,14 @@ static unsigned wrong_results(const struct pt_lanes *lanes, unsigned insn, bool 
 /* ---- operations that levels compute in ways of their own, against the lane functions at the base level -------------- */
 
 static const char *const named[] = {
-    "rcp_approx_f32",    "rcp_approx_ftz_f32",  "rsqrt_approx_f32",  "rsqrt_approx_ftz_f32",
-    "sqrt_approx_f32",   "sqrt_approx_ftz_f32", "ex2_approx_f32",    "ex2_approx_ftz_f32",
-    "lg2_approx_f32",    "lg2_approx_ftz_f32",  "sin_approx_f32",    "cos_approx_f32",
-    "add_rm_f32",        "sub_rp_ftz_sat_f32",  "mul_rz_f32",        "mul_rp_ftz_f32",
-    "fma_rm_f32",        "fma_rz_ftz_f32",      "fma_rm_ftz_f32",    "fma_rp_ftz_sat_f32",
-    "div_rm_f32",        "div_rz_ftz_f32",      "rcp_rp_ftz_f32",    "sqrt_rm_ftz_f32",
-    "add_rz_f64",        "sub_rm_f64",          "mul_rp_f64",        "fma_rm_f64",
-    "div_rz_f64",        "rcp_rp_f64",          "sqrt_rm_f64",
+    "rcp_approx_f32",  "rcp_approx_ftz_f32",  "rsqrt_approx_f32", "rsqrt_approx_ftz_f32",
+    "sqrt_approx_f32", "sqrt_approx_ftz_f32", "ex2_approx_f32",   "ex2_approx_ftz_f32",
+    "lg2_approx_f32",  "lg2_approx_ftz_f32",  "sin_approx_f32",   "cos_approx_f32",
+    "add_rm_f32",      "sub_rp_ftz_sat_f32",  "mul_rz_f32",       "mul_rp_ftz_f32",
+    "fma_rm_f32",      "fma_rz_ftz_f32",      "fma_rm_ftz_f32",   "fma_rp_ftz_sat_f32",
+    "div_rm_f32",      "div_rz_ftz_f32",      "rcp_rp_ftz_f32",   "sqrt_rm_ftz_f32",
+    "add_rz_f64",      "sub_rm_f64",          "mul_rp_f64",       "fma_rm_f64",
+    "div_rz_f64",      "rcp_rp_f64",          "sqrt_rm_f64",
 };
 
 static uint64_t expect_named(unsigned i, uint64_t a, uint64_t b, uint64_t c)
@@ -193,10 +193,10 @@ static void check_named(const struct pt_engine *engine)
             fill_corners(&c, lanes->bytes[3], &state);
             lanes->fn(&d, &a, &b, &c, n);
             for (unsigned i = 0; i < n; i++)
-                wrong += element(&d, lanes->bytes[0], i) !=
-                         expect_named(k, element(&a, lanes->bytes[1], i),
-                                      element(&b, lanes->bytes[2], i),
-                                      element(&c, lanes->bytes[3], i));
+                wrong +=
+                    element(&d, lanes->bytes[0], i) !=
+                    expect_named(k, element(&a, lanes->bytes[1], i),
+                                 element(&b, lanes->bytes[2], i), element(&c, lanes->bytes[3], i));
         }
         CHECK(lanes != NULL);
         if (wrong)

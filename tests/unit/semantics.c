@@ -3,9 +3,9 @@
 #include <fenv.h>
 #include <math.h>
 
-#include "backend/semantics/bits.h"
-#include "backend/semantics/cvt.h"
-#include "backend/semantics/int.h"
+#include "backend/semantics/logic.h"
+#include "backend/semantics/convert.h"
+#include "backend/semantics/integer.h"
 #include "tests/unit/check.h"
 
 enum { ROUNDS = 200000 };
@@ -95,8 +95,8 @@ static void check_f32(enum pt_round rnd, int mode)
         volatile double wide = pt_lane_f64(some_f64());
         uint64_t bits = pt_lane_u64(wide);
         if (!pt_float_is_nan64(bits))
-            bad[5] +=
-                !same32(pt_cvt_f64_f32(bits, rnd, false, false), IN_MODE(float, mode, (float)wide));
+            bad[5] += !same32(pt_convert_f64_f32(bits, rnd, false, false),
+                              IN_MODE(float, mode, (float)wide));
     }
     CHECK(bad[0] == 0);
     CHECK(bad[1] == 0);
@@ -120,7 +120,7 @@ static void check_f64(enum pt_round rnd, int mode)
         bad[2] += !same64(pt_float_fma64(a, b, c, rnd), IN_MODE(double, mode, fma(x, y, z)));
         bad[3] += !same64(pt_float_div64(a, b, rnd), IN_MODE(double, mode, x / y));
         bad[4] += !same64(pt_float_sqrt64(a, rnd), IN_MODE(double, mode, sqrt(x)));
-        bad[5] += !same64(pt_cvt_int_f64(m & INT64_MAX, false, rnd),
+        bad[5] += !same64(pt_convert_int_f64(m & INT64_MAX, false, rnd),
                           IN_MODE(double, mode, (double)(int64_t)(m & INT64_MAX)));
     }
     CHECK(bad[0] == 0);
@@ -160,18 +160,18 @@ static void check_bits(void)
     for (int i = 0; i < ROUNDS; i++) {
         uint32_t x = (uint32_t)(next() >> (next() & 63));
         uint64_t y = next() >> (next() & 63);
-        bad += pt_bits_popc32(x) != (uint32_t)__builtin_popcount(x);
-        bad += pt_bits_popc64(y) != (uint32_t)__builtin_popcountll(y);
-        bad += pt_bits_clz32(x) != (x ? (uint32_t)__builtin_clz(x) : 32);
-        bad += pt_bits_clz64(y) != (y ? (uint32_t)__builtin_clzll(y) : 64);
-        bad += pt_bits_brev32(pt_bits_brev32(x)) != x;
-        bad += pt_bits_lop3(x, (uint32_t)y, (uint32_t)(y >> 32), 0x96) !=
+        bad += pt_logic_popc32(x) != (uint32_t)__builtin_popcount(x);
+        bad += pt_logic_popc64(y) != (uint32_t)__builtin_popcountll(y);
+        bad += pt_logic_clz32(x) != (x ? (uint32_t)__builtin_clz(x) : 32);
+        bad += pt_logic_clz64(y) != (y ? (uint32_t)__builtin_clzll(y) : 64);
+        bad += pt_logic_brev32(pt_logic_brev32(x)) != x;
+        bad += pt_logic_lop3(x, (uint32_t)y, (uint32_t)(y >> 32), 0x96) !=
                (x ^ (uint32_t)y ^ (uint32_t)(y >> 32));
     }
     CHECK(bad == 0);
-    CHECK(pt_int_div_s32(INT32_MIN, -1) == 0x80000000);
-    CHECK(pt_int_rem_s64(INT64_MIN, -1) == 0);
-    CHECK(pt_int_div_u32(7, 0) == UINT32_MAX);
+    CHECK(pt_integer_div_s32(INT32_MIN, -1) == 0x80000000);
+    CHECK(pt_integer_rem_s64(INT64_MIN, -1) == 0);
+    CHECK(pt_integer_div_u32(7, 0) == UINT32_MAX);
 }
 
 int main(void)

@@ -1,80 +1,80 @@
-/* Integer arithmetic of one lane (PTX ISA 9.7.1, 9.7.2): helpers of int.def. */
-#ifndef PTERA_BACKEND_SEMANTICS_INT_H
-#define PTERA_BACKEND_SEMANTICS_INT_H
+/* Integer arithmetic of one lane (PTX ISA 9.7.1, 9.7.2): helpers of integer.def. */
+#ifndef PTERA_BACKEND_SEMANTICS_INTEGER_H
+#define PTERA_BACKEND_SEMANTICS_INTEGER_H
 
 #include "backend/semantics/lane.h"
 
-PT_LANE uint64_t pt_int_mulhi_u64(uint64_t a, uint64_t b)
+PT_LANE uint64_t pt_integer_mulhi_u64(uint64_t a, uint64_t b)
 {
     return (uint64_t)((unsigned __int128)a * b >> 64);
 }
 
-PT_LANE uint64_t pt_int_mulhi_s64(int64_t a, int64_t b)
+PT_LANE uint64_t pt_integer_mulhi_s64(int64_t a, int64_t b)
 {
     return (uint64_t)((__int128)a * b >> 64);
 }
 
-PT_LANE uint32_t pt_int_mulhi_u32(uint32_t a, uint32_t b)
+PT_LANE uint32_t pt_integer_mulhi_u32(uint32_t a, uint32_t b)
 {
     return (uint32_t)((uint64_t)a * b >> 32);
 }
 
-PT_LANE uint32_t pt_int_mulhi_s32(int32_t a, int32_t b)
+PT_LANE uint32_t pt_integer_mulhi_s32(int32_t a, int32_t b)
 {
     return (uint32_t)((uint64_t)((int64_t)a * b) >> 32);
 }
 
 /* Clamps a 64-bit value to the range of s32. */
-PT_LANE int32_t pt_int_sat_s32(int64_t v)
+PT_LANE int32_t pt_integer_sat_s32(int64_t v)
 {
     v = v > INT32_MAX ? INT32_MAX : v;
     return (int32_t)(v < INT32_MIN ? INT32_MIN : v);
 }
 
 /* Division by zero does not trap: an H200 gives a quotient and a remainder of all ones. */
-PT_LANE uint32_t pt_int_div_u32(uint32_t a, uint32_t b)
+PT_LANE uint32_t pt_integer_div_u32(uint32_t a, uint32_t b)
 {
     return b ? a / b : UINT32_MAX;
 }
 
-PT_LANE uint32_t pt_int_rem_u32(uint32_t a, uint32_t b)
+PT_LANE uint32_t pt_integer_rem_u32(uint32_t a, uint32_t b)
 {
     return b ? a % b : UINT32_MAX;
 }
 
-PT_LANE uint64_t pt_int_div_u64(uint64_t a, uint64_t b)
+PT_LANE uint64_t pt_integer_div_u64(uint64_t a, uint64_t b)
 {
     return b ? a / b : UINT64_MAX;
 }
 
-PT_LANE uint64_t pt_int_rem_u64(uint64_t a, uint64_t b)
+PT_LANE uint64_t pt_integer_rem_u64(uint64_t a, uint64_t b)
 {
     return b ? a % b : UINT64_MAX;
 }
 
 /* -1 is kept from the host's divide instruction: INT_MIN / -1 traps there and wraps here. */
-PT_LANE uint32_t pt_int_div_s32(int32_t a, int32_t b)
+PT_LANE uint32_t pt_integer_div_s32(int32_t a, int32_t b)
 {
     bool plain = b != 0 && b != -1;
     int32_t q = a / (plain ? b : 1);
     return b == 0 ? UINT32_MAX : b == -1 ? 0u - (uint32_t)a : (uint32_t)q;
 }
 
-PT_LANE uint32_t pt_int_rem_s32(int32_t a, int32_t b)
+PT_LANE uint32_t pt_integer_rem_s32(int32_t a, int32_t b)
 {
     bool plain = b != 0 && b != -1;
     int32_t r = a % (plain ? b : 1);
     return b == 0 ? UINT32_MAX : b == -1 ? 0 : (uint32_t)r;
 }
 
-PT_LANE uint64_t pt_int_div_s64(int64_t a, int64_t b)
+PT_LANE uint64_t pt_integer_div_s64(int64_t a, int64_t b)
 {
     bool plain = b != 0 && b != -1;
     int64_t q = a / (plain ? b : 1);
     return b == 0 ? UINT64_MAX : b == -1 ? 0u - (uint64_t)a : (uint64_t)q;
 }
 
-PT_LANE uint64_t pt_int_rem_s64(int64_t a, int64_t b)
+PT_LANE uint64_t pt_integer_rem_s64(int64_t a, int64_t b)
 {
     bool plain = b != 0 && b != -1;
     int64_t r = a % (plain ? b : 1);
@@ -82,23 +82,24 @@ PT_LANE uint64_t pt_int_rem_s64(int64_t a, int64_t b)
 }
 
 /* mul24, mad24: the low 24 bits of each source, signed ones extended from bit 23. */
-PT_LANE uint64_t pt_int_mul24_u(uint32_t a, uint32_t b)
+PT_LANE uint64_t pt_integer_mul24_u(uint32_t a, uint32_t b)
 {
     return (uint64_t)(a & 0xffffff) * (b & 0xffffff);
 }
 
-PT_LANE uint64_t pt_int_mul24_s(uint32_t a, uint32_t b)
+PT_LANE uint64_t pt_integer_mul24_s(uint32_t a, uint32_t b)
 {
     return (uint64_t)((int64_t)((int32_t)(a << 8) >> 8) * ((int32_t)(b << 8) >> 8));
 }
 
 /* A packed pair of 16-bit halves. */
-#define PT_INT_PAIR(lo, hi) (((uint32_t)(lo) & 0xffffu) | (uint32_t)(hi) << 16)
-#define PT_INT_MIN(x, y) ((x) < (y) ? (x) : (y))
-#define PT_INT_MAX(x, y) ((x) > (y) ? (x) : (y))
+#define PT_INTEGER_PAIR(lo, hi) (((uint32_t)(lo) & 0xffffu) | (uint32_t)(hi) << 16)
+#define PT_INTEGER_MIN(x, y) ((x) < (y) ? (x) : (y))
+#define PT_INTEGER_MAX(x, y) ((x) > (y) ? (x) : (y))
 
 /* The smaller or larger of each pair of halves; .relu cuts at 0 from below. */
-PT_LANE uint32_t pt_int_pick_half(uint32_t a, uint32_t b, bool larger, bool is_signed, bool relu)
+PT_LANE uint32_t pt_integer_pick_half(uint32_t a, uint32_t b, bool larger, bool is_signed,
+                                      bool relu)
 {
     int32_t x = is_signed ? (int32_t)(int16_t)a : (int32_t)(uint16_t)a;
     int32_t y = is_signed ? (int32_t)(int16_t)b : (int32_t)(uint16_t)b;
@@ -106,37 +107,38 @@ PT_LANE uint32_t pt_int_pick_half(uint32_t a, uint32_t b, bool larger, bool is_s
     return (uint32_t)(relu && r < 0 ? 0 : r) & 0xffff;
 }
 
-PT_LANE uint32_t pt_int_pick_x2(uint32_t a, uint32_t b, bool larger, bool is_signed, bool relu)
+PT_LANE uint32_t pt_integer_pick_x2(uint32_t a, uint32_t b, bool larger, bool is_signed, bool relu)
 {
-    return pt_int_pick_half(a, b, larger, is_signed, relu) |
-           pt_int_pick_half(a >> 16, b >> 16, larger, is_signed, relu) << 16;
+    return pt_integer_pick_half(a, b, larger, is_signed, relu) |
+           pt_integer_pick_half(a >> 16, b >> 16, larger, is_signed, relu) << 16;
 }
 
 /* Byte i of x as the dot products read it. */
-PT_LANE int32_t pt_int_byte(uint32_t x, unsigned i, bool is_signed)
+PT_LANE int32_t pt_integer_byte(uint32_t x, unsigned i, bool is_signed)
 {
     return is_signed ? (int32_t)(int8_t)(x >> 8 * i) : (int32_t)(uint8_t)(x >> 8 * i);
 }
 
-PT_LANE uint32_t pt_int_dp4a(uint32_t a, uint32_t b, uint32_t c, bool as, bool bs)
+PT_LANE uint32_t pt_integer_dp4a(uint32_t a, uint32_t b, uint32_t c, bool as, bool bs)
 {
     for (unsigned i = 0; i < 4; i++)
-        c += (uint32_t)(pt_int_byte(a, i, as) * pt_int_byte(b, i, bs));
+        c += (uint32_t)(pt_integer_byte(a, i, as) * pt_integer_byte(b, i, bs));
     return c;
 }
 
 /* Two 16-bit halves of a times two bytes of b: its lower (half = 0) or upper ones. */
-PT_LANE uint32_t pt_int_dp2a(uint32_t a, uint32_t b, uint32_t c, bool as, bool bs, unsigned half)
+PT_LANE uint32_t pt_integer_dp2a(uint32_t a, uint32_t b, uint32_t c, bool as, bool bs,
+                                 unsigned half)
 {
     for (unsigned i = 0; i < 2; i++) {
         int32_t x = as ? (int32_t)(int16_t)(a >> 16 * i) : (int32_t)(uint16_t)(a >> 16 * i);
-        c += (uint32_t)x * (uint32_t)pt_int_byte(b, 2 * half + i, bs);
+        c += (uint32_t)x * (uint32_t)pt_integer_byte(b, 2 * half + i, bs);
     }
     return c;
 }
 
 /* Product of two polynomials over GF(2): the lower, and the upper 64 bits. */
-PT_LANE uint64_t pt_int_clmul_lo(uint64_t a, uint64_t b)
+PT_LANE uint64_t pt_integer_clmul_lo(uint64_t a, uint64_t b)
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < 64; i++)
@@ -144,7 +146,7 @@ PT_LANE uint64_t pt_int_clmul_lo(uint64_t a, uint64_t b)
     return sum;
 }
 
-PT_LANE uint64_t pt_int_clmul_hi(uint64_t a, uint64_t b)
+PT_LANE uint64_t pt_integer_clmul_hi(uint64_t a, uint64_t b)
 {
     uint64_t sum = 0;
     for (unsigned i = 1; i < 64; i++)
@@ -152,45 +154,45 @@ PT_LANE uint64_t pt_int_clmul_hi(uint64_t a, uint64_t b)
     return sum;
 }
 
-enum pt_int_packed {
-    PT_INT_ADD,
-    PT_INT_SUB,
-    PT_INT_MIN,
-    PT_INT_MAX,
-    PT_INT_EQ, /* compared: all ones or zero */
-    PT_INT_NE,
-    PT_INT_LT,
-    PT_INT_LE,
-    PT_INT_GT,
-    PT_INT_GE
+enum pt_integer_packed {
+    PT_INTEGER_ADD,
+    PT_INTEGER_SUB,
+    PT_INTEGER_MIN,
+    PT_INTEGER_MAX,
+    PT_INTEGER_EQ, /* compared: all ones or zero */
+    PT_INTEGER_NE,
+    PT_INTEGER_LT,
+    PT_INTEGER_LE,
+    PT_INTEGER_GT,
+    PT_INTEGER_GE
 };
 
-PT_LANE int64_t pt_int_part(uint32_t a, unsigned at, unsigned bits, bool is_signed)
+PT_LANE int64_t pt_integer_part(uint32_t a, unsigned at, unsigned bits, bool is_signed)
 {
     int64_t low = (int64_t)((uint64_t)a >> at & ((UINT64_C(1) << bits) - 1));
     return is_signed && low >> (bits - 1) ? low - (INT64_C(1) << bits) : low;
 }
 
-PT_LANE int64_t pt_int_packed_one(int64_t x, int64_t y, enum pt_int_packed op)
+PT_LANE int64_t pt_integer_packed_one(int64_t x, int64_t y, enum pt_integer_packed op)
 {
     switch (op) {
-    case PT_INT_ADD:
+    case PT_INTEGER_ADD:
         return x + y;
-    case PT_INT_SUB:
+    case PT_INTEGER_SUB:
         return x - y;
-    case PT_INT_MIN:
+    case PT_INTEGER_MIN:
         return x < y ? x : y;
-    case PT_INT_MAX:
+    case PT_INTEGER_MAX:
         return x > y ? x : y;
-    case PT_INT_EQ:
+    case PT_INTEGER_EQ:
         return -(int64_t)(x == y);
-    case PT_INT_NE:
+    case PT_INTEGER_NE:
         return -(int64_t)(x != y);
-    case PT_INT_LT:
+    case PT_INTEGER_LT:
         return -(int64_t)(x < y);
-    case PT_INT_LE:
+    case PT_INTEGER_LE:
         return -(int64_t)(x <= y);
-    case PT_INT_GT:
+    case PT_INTEGER_GT:
         return -(int64_t)(x > y);
     default:
         return -(int64_t)(x >= y);
@@ -198,14 +200,15 @@ PT_LANE int64_t pt_int_packed_one(int64_t x, int64_t y, enum pt_int_packed op)
 }
 
 /* Each part of 8, 16 or 32 bits by itself. `saturates`: to what the part can hold. */
-PT_LANE uint32_t pt_int_packed(uint32_t a, uint32_t b, unsigned bits, bool is_signed, bool saturates,
-                               enum pt_int_packed op)
+PT_LANE uint32_t pt_integer_packed(uint32_t a, uint32_t b, unsigned bits, bool is_signed,
+                                   bool saturates, enum pt_integer_packed op)
 {
     int64_t least = is_signed ? -(INT64_C(1) << (bits - 1)) : 0;
     int64_t most = least + (INT64_C(1) << bits) - 1;
     uint32_t result = 0;
     for (unsigned at = 0; at < 32; at += bits) {
-        int64_t v = pt_int_packed_one(pt_int_part(a, at, bits, is_signed), pt_int_part(b, at, bits, is_signed), op);
+        int64_t v = pt_integer_packed_one(pt_integer_part(a, at, bits, is_signed),
+                                          pt_integer_part(b, at, bits, is_signed), op);
         if (saturates)
             v = v < least ? least : v > most ? most : v;
         result |= (uint32_t)(((uint64_t)v & ((UINT64_C(1) << bits) - 1)) << at);
