@@ -16,7 +16,7 @@ backend/jit/object 1
 backend/jit/llvm 1
 backend/jit/emit 1
 backend/jit/analysis 1
-backend/jit/value 5
+backend/jit/value 3
 backend/jit/memory 1
 backend/jit/warp 1
 backend/jit/control 1

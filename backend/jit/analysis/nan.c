@@ -152,3 +152,13 @@ void jit_nan_find(struct jit *j)
     find_finite(&s);
     find_raw(&s);
 }
+
+/* True if results and choices do not depend on what kind of NaN a source is. */
+bool jit_nan_takes_numbers(const struct pt_form *form)
+{
+    if (form->op == PT_OP_copysign || form->op == PT_OP_cvt_f64_f32 ||
+        form->op == PT_OP_cvt_tf32_f32 || pt_form_has(form, PT_M_xorsign) ||
+        (form->op == PT_OP_cvt_f32_f32 && !pt_form_has(form, PT_M_sat)))
+        return false;
+    return form->effects & PT_FX_FP;
+}

@@ -10,4 +10,7 @@ void jit_nan_find(struct jit *j);
 /* The operands, from the second on, one of which is the result of the instruction in each lane; 0: it is no such one. */
 unsigned jit_nan_choices(const struct pt_form *form);
 
+/* The form takes NaNs of any bits for the same. */
+bool jit_nan_takes_numbers(const struct pt_form *form);
+
 #endif

@@ -10,7 +10,7 @@
 #include "backend/jit/analysis/insn_info.h"
 #include "backend/jit/analysis/regions.h"
 #include "backend/jit/analysis/scratch_layout.h"
-#include "backend/jit/analysis/stops.h"
+#include "backend/jit/analysis/sync_points.h"
 #include "backend/jit/bitset.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/target.h"
@@ -257,7 +257,7 @@ static bool runs_apart(struct jit *j)
     struct jit_plan plan = {.entries = jit_new_set(j)};
     bool begins_reducing = jit_insn_info_is_reduction(pt_insn_form(j->m, &j->f->insns.v[0]));
     if (j->options->has_cluster || begins_reducing || has_waiting_loop(j) || has_sync_of_some(j) ||
-        parts_only_warp(j) || jit_stops_part_warps(j))
+        parts_only_warp(j) || jit_sync_points_part_warps(j))
         return true;
     const uint64_t *reaching = jit_regions_find_reaching(j);
     jit_regions_find_entries(j, &plan, reaching);
@@ -274,7 +274,7 @@ void jit_plan_shape(struct jit *j)
     jit_group_size_choose(j, &shape);
     j->runs_apart = runs_apart(j);
     if (j->runs_apart)
-        jit_stops_find(j, &shape);
+        jit_sync_points_find(j, &shape);
     else
         jit_group_size_find_rows(j, &shape);
     j->width = shape.width;
@@ -343,7 +343,7 @@ static bool may_end_apart(const struct jit *j, const struct jit_plan *plan)
 static bool plan_apart(struct jit *j, struct jit_plan *plan)
 {
     uint64_t *stops = jit_new_set(j);
-    if (!jit_stops_are_known(j))
+    if (!jit_sync_points_are_known(j))
         return false;
     for (uint32_t b = 0; b < j->f->blocks.n; b++)
         if (j->vary->stops[b])

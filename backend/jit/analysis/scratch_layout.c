@@ -3,7 +3,7 @@
 
 #include "backend/jit/analysis/insn_info.h"
 #include "backend/jit/analysis/plan.h"
-#include "backend/jit/analysis/stops.h"
+#include "backend/jit/analysis/sync_points.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/object/frontier.h"
 
@@ -11,7 +11,7 @@ void jit_scratch_layout_place_members(struct jit *j, struct jit_plan *plan)
 {
     for (uint32_t i = 0; i < plan->n_regions; i++) {
         struct jit_region *r = &plan->regions[i];
-        if (jit_stops_sync(j, r->entry) != JIT_SYNC_WARP ||
+        if (jit_sync_points_sync(j, r->entry) != JIT_SYNC_WARP ||
             j->vary->stops[r->entry] != PT_STOP_EACH)
             continue;
         r->members = j->scratch_bytes;

@@ -6,6 +6,8 @@
 #include "backend/jit/analysis/call_batch.h"
 #include "backend/jit/analysis/def_use.h"
 #include "backend/jit/analysis/insn_info.h"
+#include "backend/jit/analysis/nan.h"
+#include "backend/jit/control/barrier_reduce.h"
 #include "backend/jit/emit/emit.h"
 #include "backend/jit/emit/lane_call.h"
 #include "backend/jit/jit.h"
@@ -19,9 +21,12 @@
 #include "backend/jit/memory/atomic.h"
 #include "backend/jit/memory/cp_async.h"
 #include "backend/jit/memory/store_pair.h"
+#include "backend/jit/value/guard.h"
+#include "backend/jit/value/operands.h"
 #include "backend/jit/value/predicate_bounds.h"
-#include "backend/jit/value/pure_op.h"
+#include "backend/jit/value/pure_insn.h"
 #include "backend/jit/value/registers.h"
+#include "backend/jit/value/visit.h"
 #include "backend/jit/warp/device_call.h"
 #include "backend/jit/warp/interp_step.h"
 #include "backend/jit/warp/warp.h"
@@ -29,29 +34,11 @@
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* bar.red: what all lanes that came to the barrier brought. */
-static void reduce(struct jit *j, LLVMValueRef *mask)
-{
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    const struct pt_operand *d = &j->f->operands.v[j->insn->operands];
-    LLVMValueRef votes = LLVMBuildLoad2(j->b, i32, j->reduced[0], "");
-    LLVMValueRef voters = LLVMBuildLoad2(j->b, i32, j->reduced[1], "");
-    LLVMValueRef value = pt_form_has(j->form, PT_M_popc) ? votes
-                         : pt_form_has(j->form, PT_M_and)
-                             ? LLVMBuildICmp(j->b, LLVMIntEQ, votes, voters, "")
-                             : LLVMBuildICmp(j->b, LLVMIntNE, votes, jit_i32(j, 0), "");
-    enum pt_type type = pt_form_has(j->form, PT_M_popc) ? PT_u32 : PT_pred;
-    for (unsigned u = 0; u < (jit_def_use_is_per_copy(j, d) ? j->copies : 1); u++) {
-        jit_pure_op_apply_guard(j, u, mask[u]);
-        jit_registers_write(j, d, u, type, value, 1, false);
-    }
-}
-
 /* Nobody is there to take it. */
 static void stop_at_breakpoint(struct jit *j, LLVMValueRef *mask)
 {
     for (unsigned u = 0; u < j->copies; u++)
-        jit_pure_op_apply_guard(j, u, mask[u]);
+        jit_guard_apply(j, u, mask[u]);
     struct jit_blame who = {.n = j->copies};
     memcpy(who.lanes, j->mask, sizeof who.lanes);
     jit_fault_raise_if_any(j, PT_FAULT_TRAP, &who);
@@ -66,30 +53,30 @@ static bool instruction(struct jit *j, LLVMValueRef *mask)
     }
     if (jit_insn_info_is_barrier(j->form)) { /* where a region begins */
         if (jit_insn_info_is_reduction(j->form))
-            reduce(j, mask);
+            jit_barrier_reduce_emit(j, mask);
         return true;
     }
     if (jit_insn_info_is_idle(j->form))
         return !(effects & PT_FX_WARP) || jit_insn_info_is_whole(j);
     if (pt_is_of_stack(j->form)) {
         for (unsigned u = 0; u < j->copies; u++)
-            jit_pure_op_apply_guard(j, u, mask[u]);
+            jit_guard_apply(j, u, mask[u]);
         return jit_alloca_emit(j);
     }
     if (jit_insn_info_is_stepped(j, j->form)) {
         for (unsigned u = 0; u < j->copies; u++)
-            jit_pure_op_apply_guard(j, u, mask[u]);
+            jit_guard_apply(j, u, mask[u]);
         return jit_interp_step_emit(j);
     }
     if (!(effects &
           (PT_FX_CALL | PT_FX_READ | PT_FX_WRITE | PT_FX_WARP | PT_FX_FENCE | PT_FX_ATOMIC)))
-        return jit_pure_op_emit(j, mask);
+        return jit_pure_insn_emit(j, mask);
     if ((effects & PT_FX_FENCE) && !(effects & (PT_FX_READ | PT_FX_WRITE | PT_FX_WARP))) {
         LLVMBuildFence(j->b, jit_atomic_order(pt_order_of(j->form)), false, "");
         return true;
     }
     for (unsigned u = 0; u < j->copies; u++)
-        jit_pure_op_apply_guard(j, u, mask[u]);
+        jit_guard_apply(j, u, mask[u]);
     if (effects & PT_FX_CALL)
         return jit_device_call_emit(j);
     if (effects & PT_FX_WARP)
@@ -102,9 +89,9 @@ static bool instruction(struct jit *j, LLVMValueRef *mask)
 bool jit_block_repeat(struct jit *j, uint32_t insn)
 {
     LLVMValueRef all[JIT_COPIES] = {0};
-    struct jit_visited was = jit_pure_op_visit_aside(j, insn);
+    struct jit_visited was = jit_visit_aside(j, insn);
     bool ok = instruction(j, all);
-    jit_pure_op_come_back(j, &was);
+    jit_visit_come_back(j, &was);
     return ok;
 }
 
@@ -153,16 +140,16 @@ static void store_for(struct jit *j, struct batch *b, uint32_t insn)
     const struct pt_form *form = j->form;
     struct jit_operands all;
     for (uint32_t i = 0; i < b->n; i++) {
-        jit_pure_op_visit(j, b->insns[i]);
-        for (unsigned k = 0; jit_pure_op_flatten(j, &all) && k < all.n_sources; k++) {
+        jit_visit_insn(j, b->insns[i]);
+        for (unsigned k = 0; jit_operands_flatten(j, &all) && k < all.n_sources; k++) {
             const struct pt_operand *o = all.source[k].o;
             if (o->kind != PT_OPND_REG || j->regs[o->index].only != insn)
                 continue;
             for (unsigned u = 0; u < j->copies; u++) {
                 struct jit_op op = batched_op(j, &all);
                 unsigned at = i * j->copies + u;
-                op.a[k] = jit_pure_op_read(j, &all.source[k], u, j->width,
-                                           jit_pure_op_takes_numbers(j->form));
+                op.a[k] = jit_operands_read(j, &all.source[k], u, j->width,
+                                           jit_nan_takes_numbers(j->form));
                 jit_lane_call_store(&op, k, at);
                 b->is_stored[at * JIT_SOURCES + k] = true;
             }
@@ -196,21 +183,21 @@ static bool run_batch(struct jit *j, const struct batch *b, LLVMValueRef *mask)
     struct jit_op *ops = pt_arena_alloc(j->arena, n * sizeof *ops);
     for (unsigned at = 0; at < n; at++) {
         j->insn = &j->f->insns.v[b->insns[at / j->copies]];
-        if (!jit_pure_op_flatten(j, &all))
+        if (!jit_operands_flatten(j, &all))
             return false;
         ops[at] = batched_op(j, &all);
         for (unsigned k = 0; k < all.n_sources; k++)
             if (!b->is_stored[at * JIT_SOURCES + k])
-                ops[at].a[k] = jit_pure_op_read(j, &all.source[k], at % j->copies, j->width,
-                                                jit_pure_op_takes_numbers(j->form));
+                ops[at].a[k] = jit_operands_read(j, &all.source[k], at % j->copies, j->width,
+                                                jit_nan_takes_numbers(j->form));
     }
     if (!jit_lane_call_emit_together(ops, n))
         return false;
     for (unsigned at = 0; at < n; at++) {
         unsigned u = at % j->copies;
         j->insn = &j->f->insns.v[b->insns[at / j->copies]];
-        jit_pure_op_flatten(j, &all);
-        jit_pure_op_apply_guard(j, u, mask[u]);
+        jit_operands_flatten(j, &all);
+        jit_guard_apply(j, u, mask[u]);
         jit_registers_write(j, all.dest[0].o, u, all.dest[0].type, ops[at].d[0], j->width,
                             all.dest[0].extends_sign);
     }
@@ -223,7 +210,7 @@ static bool run_pair(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValue
     if (n < 2 || insns[1] != insns[0] + 1 || !jit_store_pair_applies(j))
         return false;
     for (unsigned u = j->first_copy; u < j->end_copy; u++) {
-        jit_pure_op_apply_guard(j, u, mask[u]);
+        jit_guard_apply(j, u, mask[u]);
         jit_store_pair_store(j, u);
     }
     return true;
@@ -234,7 +221,7 @@ bool jit_block_emit(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValueR
     struct batch b = find_batch(j, insns, 0, n);
     bool is_load = true; /* the last one */
     for (uint32_t i = 0; i < n; i++) {
-        jit_pure_op_visit(j, insns[i]);
+        jit_visit_insn(j, insns[i]);
         if (j->form->effects & (PT_FX_BRANCH | PT_FX_END))
             continue;
         jit_debug_info_set(j, insns[i]);

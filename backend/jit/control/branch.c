@@ -9,7 +9,7 @@
 #include "backend/jit/control/block.h"
 #include "backend/jit/control/flow.h"
 #include "backend/jit/control/gen.h"
-#include "backend/jit/control/wait_masks.h"
+#include "backend/jit/control/stop_poll.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/fault.h"
@@ -50,7 +50,7 @@ static void part_lanes(struct jit_gen *g, uint32_t from, const struct pt_insn *i
     bool is_back = (taken != UINT32_MAX && jit_is_in(g, taken) && taken <= from) ||
                    (jit_is_in(g, next) && next <= from);
     if (is_back)
-        jit_wait_masks_poll(j, jit_insn_info_last(j, from));
+        jit_stop_poll_emit(j, jit_insn_info_last(j, from));
     if (taken != UINT32_MAX)
         jit_flow_send(g, from, taken, yes);
     jit_flow_send(g, from, next, no);
@@ -207,7 +207,7 @@ static void part_by_table(struct jit_gen *g, uint32_t from, const struct pt_insn
     for (unsigned u = 0; u < j->copies; u++)
         lanes[u] = running(g, insn, u);
     check_table(g, insn, lanes);
-    jit_wait_masks_poll(j, jit_insn_info_last(j, from));
+    jit_stop_poll_emit(j, jit_insn_info_last(j, from));
     for (uint32_t e = 0; e < block->n_succ; e++) {
         uint32_t to = j->f->edges.v[block->succ + e];
         jit_set_add(waits, to);

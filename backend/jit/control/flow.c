@@ -7,7 +7,7 @@
 #include "backend/jit/control/cta_interleave.h"
 #include "backend/jit/control/gen.h"
 #include "backend/jit/control/resumable_warp.h"
-#include "backend/jit/control/wait_masks.h"
+#include "backend/jit/control/stop_poll.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 
@@ -139,7 +139,7 @@ void jit_flow_send(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueRef *
 void jit_flow_go_to(struct jit_gen *g, uint32_t from, uint32_t to)
 {
     if (jit_is_in(g, to) && to <= from)
-        jit_wait_masks_poll(g->j, jit_insn_info_last(g->j, from));
+        jit_stop_poll_emit(g->j, jit_insn_info_last(g->j, from));
     if (g->runs_whole && jit_is_in(g, to) && g->whole[to]) {
         LLVMBuildBr(g->j->b, g->whole[to]);
         return;

@@ -5,6 +5,7 @@
 
 #include "backend/jit/analysis/def_use.h"
 #include "backend/jit/analysis/plan.h"
+#include "backend/jit/control/barrier_reduce.h"
 #include "backend/jit/control/cta_interleave.h"
 #include "backend/jit/control/region.h"
 #include "backend/jit/control/resumable_warp.h"
@@ -13,6 +14,7 @@
 #include "backend/jit/llvm/check.h"
 #include "backend/jit/memory/nontemporal.h"
 #include "backend/jit/object/object.h"
+#include "backend/jit/value/predicate_bounds.h"
 #include "backend/jit/value/registers.h"
 
 enum { RUNS = 1000 };
@@ -78,11 +80,7 @@ static void start_cta(struct jit *j)
         j->id[d] = jit_field(j, i32, j->cta, offsetof(struct pt_cta, id) + d * sizeof(uint32_t));
     j->budget = jit_alloca(j, i32, "budget");
     LLVMBuildStore(j->b, jit_i32(j, JIT_BUDGET), j->budget);
-    for (unsigned i = 0; i < 2; i++) {
-        j->arrived[i] = jit_alloca(j, i32, "arrived");
-        j->reduced[i] = jit_alloca(j, i32, "reduced");
-        LLVMBuildStore(j->b, jit_i32(j, 0), j->arrived[i]);
-    }
+    jit_barrier_reduce_begin(j);
 }
 
 /* That it runs often, as far as LLVM asks: code for what is rare then stays where it is, rather than in front of loops. */
@@ -160,6 +158,7 @@ static bool generate(struct jit *j)
     jit_plan_shape(j);
     begin(j);
     jit_registers_init(j);
+    jit_predicate_bounds_find(j);
     struct jit_plan plan = {0};
     if (!jit_plan_find(j, &plan))
         return false;

@@ -17,13 +17,14 @@
 #include "backend/jit/control/flow.h"
 #include "backend/jit/control/gen.h"
 #include "backend/jit/control/reroll.h"
+#include "backend/jit/control/stop_poll.h"
 #include "backend/jit/control/wait_masks.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/check.h"
 #include "backend/jit/memory/access_path.h"
-#include "backend/jit/value/pure_op.h"
 #include "backend/jit/value/registers.h"
+#include "backend/jit/value/visit.h"
 
 enum { LANES_MOST = 32 /* that run one after the other in one loop: bits of a word */ };
 
@@ -262,7 +263,7 @@ static bool run_alone(struct serial *s, uint32_t block, LLVMBasicBlockRef *at)
     if (pt_insn_form(j->m, last)->op == PT_OP_bra)
         taken = at[j->f->operands.v[last->operands].index - first];
     if (taken == at[block - first] && !s->is_counted)
-        jit_wait_masks_poll(j, jit_insn_info_last(j, block));
+        jit_stop_poll_emit(j, jit_insn_info_last(j, block));
     if (!last->guard || taken == next) {
         LLVMBuildBr(j->b, taken);
         return true;
@@ -302,7 +303,7 @@ static bool run_lane(struct serial *s, LLVMValueRef lane)
     if (s->is_counted) {
         const struct jit_reg *left = &s->inner[s->reroll->counter.index];
         LLVMValueRef rounds = LLVMBuildLoad2(j->b, left->type, left->slot[0], "");
-        jit_wait_masks_poll_rounds(j, jit_insn_info_last(j, s->span.first), rounds);
+        jit_stop_poll_emit_rounds(j, jit_insn_info_last(j, s->span.first), rounds);
     }
     LLVMValueRef chunk = LLVMBuildUDiv(j->b, lane, jit_i32(j, j->width), "");
     chunk = LLVMBuildAdd(j->b, chunk, jit_i32(j, s->first), "");
@@ -404,7 +405,7 @@ static LLVMValueRef test_bases(struct serial *s, uint64_t *trusted)
     uint32_t last = jit_insn_info_last(j, s->span.end - 1);
     LLVMValueRef test = NULL;
     for (uint32_t i = j->f->blocks.v[s->span.first].first; i <= last; i++) {
-        jit_pure_op_visit(j, i);
+        jit_visit_insn(j, i);
         bool is_tested = jit_loops_load_base(j, j->insn) != NULL;
         for (unsigned u = s->first; u < s->first + s->n_copies && is_tested; u++)
             is_tested = jit_access_path_test_base(j, u, s->written, &test);

@@ -26,6 +26,7 @@
 #include "backend/jit/control/region_spill.h"
 #include "backend/jit/control/region_versions.h"
 #include "backend/jit/control/resumable_warp.h"
+#include "backend/jit/control/stop_poll.h"
 #include "backend/jit/control/superblock.h"
 #include "backend/jit/control/wait_masks.h"
 #include "backend/jit/jit.h"
@@ -33,7 +34,7 @@
 #include "backend/jit/memory/access_path.h"
 #include "backend/jit/memory/interleave.h"
 #include "backend/jit/value/lane_offsets.h"
-#include "backend/jit/value/pure_op.h"
+#include "backend/jit/value/visit.h"
 #include "backend/jit/warp/interp_step.h"
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
@@ -48,7 +49,7 @@ static bool only_rewrites(struct jit *j, uint32_t block)
     uint32_t n = 0;
     j->only_rewrites = true;
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        jit_pure_op_visit(j, i);
+        jit_visit_insn(j, i);
         if (j->form->op == PT_OP_bra && !j->insn->guard)
             continue;
         if (!jit_access_path_is_rewriting(j) || ++n > REWRITES_MOST)
@@ -590,7 +591,7 @@ bool jit_region_generate(struct jit *j, const struct jit_plan *plan, struct jit_
     g.written = find_written(&g);
     g.stays_in_memory = stays_in_memory(&g);
     jit_continue_in(j, region->start);
-    jit_wait_masks_poll(j, j->f->blocks.v[region->entry].first);
+    jit_stop_poll_emit(j, j->f->blocks.v[region->entry].first);
     bool has_versions =
         !jit_cta_interleave_has_turns(&g) && jit_region_versions_find(&g, &versions);
     return has_versions ? run_versions(&g, &versions) : run_version(&g);

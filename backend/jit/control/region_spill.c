@@ -1,17 +1,16 @@
-/* What is live from one region into the next: spilled, and loaded again: registers, by memory or by variables; live lanes; what lanes
- * bring to a reduction. */
+/* What is live from one region into the next: spilled, and loaded again: registers, by memory or by
+ * variables; live lanes. */
 #include "backend/jit/control/region_spill.h"
 
 #include <string.h>
 
-#include "backend/jit/analysis/insn_info.h"
 #include "backend/jit/analysis/plan.h"
 #include "backend/jit/bitset.h"
+#include "backend/jit/control/barrier_reduce.h"
 #include "backend/jit/control/gen.h"
 #include "backend/jit/control/remat.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
-#include "backend/jit/value/registers.h"
 
 /* ---- registers ------------------------------------------------------------------------------- */
 
@@ -174,7 +173,7 @@ bool jit_region_spill_load_registers(struct jit_gen *g)
     return true;
 }
 
-/* ---- live lanes, and what they bring ---------------------------------------------------------- */
+/* ---- live lanes ------------------------------------------------------------------------------ */
 
 static LLVMValueRef alive_at(struct jit_gen *g, unsigned u)
 {
@@ -191,44 +190,11 @@ LLVMValueRef jit_region_spill_load_alive(struct jit_gen *g, unsigned copy)
     return jit_mask_from_bits(g->j, load_unaligned(g->j, i32, alive_at(g, copy)));
 }
 
-/* bar.red where the next region begins: lanes arrive with their predicates. */
-static void arrive(struct jit_gen *g, uint32_t to)
-{
-    struct jit *j = g->j;
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    const struct pt_insn *insn = &j->f->insns.v[j->f->blocks.v[to].first];
-    if (!jit_insn_info_is_reduction(pt_insn_form(j->m, insn)))
-        return;
-    const struct pt_operand *p = &j->f->operands.v[insn->operands + insn->n_operands - 1];
-    for (unsigned u = 0; u < j->copies; u++) {
-        LLVMValueRef here = jit_mask_load(j, g->masks[to][u]);
-        LLVMValueRef lanes[] = {
-            LLVMBuildAnd(j->b, here, jit_registers_read(j, p, u, PT_pred, j->width, true), ""),
-            here};
-        for (unsigned i = 0; i < 2; i++) {
-            LLVMValueRef bits = jit_mask_to_bits(j, lanes[i]);
-            LLVMValueRef n = jit_intrinsic(j, "llvm.ctpop", i32, &bits, 1);
-            n = LLVMBuildAdd(j->b, LLVMBuildLoad2(j->b, i32, j->arrived[i], ""), n, "");
-            LLVMBuildStore(j->b, n, j->arrived[i]);
-        }
-    }
-}
-
-/* Everybody has arrived, nobody at the next one. */
-static void complete_reduction(struct jit *j)
-{
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    for (unsigned i = 0; i < 2; i++) {
-        LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, i32, j->arrived[i], ""), j->reduced[i]);
-        LLVMBuildStore(j->b, jit_i32(j, 0), j->arrived[i]);
-    }
-}
-
-/* ---- the edges of a region -------------------------------------------------------------------- */
+/* ---- the edges of a region ------------------------------------------------------------------- */
 
 void jit_region_spill_begin(struct jit *j)
 {
-    complete_reduction(j);
+    jit_barrier_reduce_complete(j);
     for (uint32_t i = 1; i < j->f->regs.n; i++)
         if (j->regs[i].kept)
             LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, j->regs[i].type, j->regs[i].kept, ""),
@@ -245,7 +211,8 @@ static bool others_stand(const struct jit_gen *g)
     return false;
 }
 
-/* The region leaves the register to region `to`. Others may have had its place in the frame, so that it is not there still. */
+/* The region leaves the register to region `to`. Others may have had its place in the frame, so
+ * that it is not there still. */
 static bool is_saved(const struct jit_gen *g, uint32_t reg, uint32_t to)
 {
     const struct jit_reg *r = &g->j->regs[reg];
@@ -264,8 +231,8 @@ static void save_register(struct jit_gen *g, const struct jit_reg *r, uint32_t t
         jit_region_spill_store(j, r, u, is_part ? jit_mask_load(j, g->masks[to][u]) : NULL);
 }
 
-/* Those of the frame first: what an instruction of the interpreter's left there stays where it is, if LLVM sees no other store
- * in between. */
+/* Those of the frame first: what an instruction of the interpreter's left there stays where it is,
+ * if LLVM sees no other store in between. */
 void jit_region_spill_save_group(struct jit_gen *g, uint32_t to)
 {
     struct jit *j = g->j;
@@ -275,7 +242,7 @@ void jit_region_spill_save_group(struct jit_gen *g, uint32_t to)
             if (j->regs[i].is_in_frame == in_frame && is_saved(g, i, to))
                 save_register(g, &j->regs[i], to, is_part);
     if (!j->runs_apart)
-        arrive(g, to);
+        jit_barrier_reduce_arrive(g, to);
     for (unsigned u = 0; g->plan->keeps_alive && u < j->copies; u++)
         store_unaligned(j, jit_mask_to_bits(j, jit_mask_load(j, g->masks[to][u])), alive_at(g, u));
 }

@@ -24,8 +24,8 @@ void jit_region_spill_save_ended(struct jit_gen *g);
 /* The region has been generated: registers are variables again. */
 void jit_region_spill_leave_memory(struct jit_gen *g);
 
-/* One copy of it between its variable and its place in memory; how many copies there are. Other lanes than those of `mask` keep
- * what is in memory; NULL: there are none. */
+/* One copy of it between its variable and its place in memory; how many copies there are. Other
+ * lanes than those of `mask` keep what is in memory; NULL: there are none. */
 void jit_region_spill_load(struct jit *j, const struct jit_reg *r, unsigned u);
 void jit_region_spill_store(struct jit *j, const struct jit_reg *r, unsigned u, LLVMValueRef mask);
 unsigned jit_region_spill_copies(const struct jit *j, const struct jit_reg *r);

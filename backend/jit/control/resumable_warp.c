@@ -13,7 +13,8 @@
 #include "backend/barrier.h"
 #include "backend/jit/analysis/insn_info.h"
 #include "backend/jit/analysis/plan.h"
-#include "backend/jit/analysis/stops.h"
+#include "backend/jit/analysis/sync_points.h"
+#include "backend/jit/control/barrier_reduce.h"
 #include "backend/jit/control/gen.h"
 #include "backend/jit/control/region_spill.h"
 #include "backend/jit/jit.h"
@@ -27,7 +28,7 @@
 /* Groups of lanes that name different ones stay together there on an H200; elsewhere one runs after the other. */
 static bool goes_together(const struct jit *j, uint32_t block)
 {
-    return jit_stops_is_warp_barrier(j, block) ||
+    return jit_sync_points_is_warp_barrier(j, block) ||
            pt_insn_form(j->m, jit_insn_info_first(j, block))->op == PT_OP_shfl_sync;
 }
 
@@ -80,7 +81,7 @@ static LLVMValueRef read_number(struct jit *j, const struct pt_operand *o, LLVMV
 {
     if (!o)
         return jit_i32(j, 0);
-    if (jit_stops_is_agreed(j, o))
+    if (jit_sync_points_is_agreed(j, o))
         return LLVMBuildAnd(j->b, jit_registers_read(j, o, 0, PT_u32, 1, true), jit_i32(j, bits),
                             "");
     LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->context, 0), i32_of(j), i32_of(j)};
@@ -106,7 +107,7 @@ static LLVMValueRef keep_members(struct jit_gen *g, uint32_t to)
     at = jit_at(j, j->scratch, LLVMBuildAdd(j->b, at, jit_i64(j, region_at(g, to)->members), ""));
     for (unsigned u = 0; u < j->copies; u++) {
         LLVMValueRef place = jit_at(j, at, jit_i64(j, u * j->width * 4));
-        LLVMValueRef value = jit_registers_read(j, jit_stops_members(j, jit_insn_info_first(j, to)),
+        LLVMValueRef value = jit_registers_read(j, jit_sync_points_members(j, jit_insn_info_first(j, to)),
                                                 u, PT_u32, j->width, true);
         if (g->masks) {
             LLVMValueRef old = LLVMBuildLoad2(j->b, type, place, "");
@@ -121,12 +122,12 @@ static LLVMValueRef keep_members(struct jit_gen *g, uint32_t to)
 /* The sync point as jit_help_hold is told. */
 static uint32_t flags_of(const struct jit *j, uint32_t block)
 {
-    enum jit_sync sync = jit_stops_sync(j, block);
+    enum jit_sync sync = jit_sync_points_sync(j, block);
     bool is_warp = sync == JIT_SYNC_WARP, is_each = j->vary->stops[block] == PT_STOP_EACH;
     bool is_unaligned =
-        !is_warp && !jit_stops_is_aligned(pt_insn_form(j->m, jit_insn_info_first(j, block)));
+        !is_warp && !jit_sync_points_is_aligned(pt_insn_form(j->m, jit_insn_info_first(j, block)));
     return sync | (is_each ? JIT_SYNC_EACH : 0u) | (is_unaligned ? JIT_SYNC_UNALIGNED : 0u) |
-           (jit_stops_is_warp_barrier(j, block) ? JIT_SYNC_ANYWHERE : 0u) |
+           (jit_sync_points_is_warp_barrier(j, block) ? JIT_SYNC_ANYWHERE : 0u) |
            (goes_together(j, block) ? JIT_SYNC_TOGETHER : 0u);
 }
 
@@ -162,7 +163,7 @@ static void come(struct jit_gen *g, uint32_t to, LLVMValueRef lanes)
     struct pt_place at = jit_debug_info_place(j, j->f->blocks.v[to].first);
     LLVMValueRef stand = jit_i32(j, (uint32_t)(region_at(g, to) - g->plan->regions));
     LLVMValueRef place = jit_i64(j, (uint64_t)at.func << 32 | at.insn);
-    if (jit_stops_sync(j, to)) {
+    if (jit_sync_points_sync(j, to)) {
         hold(g, to, stand, place, lanes);
         return;
     }
@@ -238,7 +239,7 @@ void jit_resumable_warp_leave(struct jit_gen *g, uint32_t to)
     LLVMValueRef lanes = lanes_at(g, to);
     jit_region_spill_save_group(g, to);
     tell_ended(g, lanes);
-    if (!jit_stops_sync(j, to)) {
+    if (!jit_sync_points_sync(j, to)) {
         LLVMBasicBlockRef turns = NULL;
         if (jit_resumable_warp_is_turning(g, to)) {
             LLVMValueRef turned = LLVMBuildLoad2(j->b, i32_of(j), j->turned, "");
@@ -284,23 +285,11 @@ LLVMValueRef jit_resumable_warp_standing(struct jit_gen *g, unsigned copy)
     return jit_mask_from_bits(j, LLVMBuildLShr(j->b, lanes, jit_i32(j, copy * j->width), ""));
 }
 
-/* What threads brought to the barrier at which the region begins. */
-static void load_votes(struct jit_gen *g)
-{
-    struct jit *j = g->j;
-    if (!jit_insn_info_is_reduction(pt_insn_form(j->m, jit_insn_info_first(j, g->r->entry))))
-        return;
-    for (unsigned i = 0; i < 2; i++) {
-        size_t at = offsetof(struct jit_front, votes) + i * sizeof(uint32_t);
-        LLVMBuildStore(j->b, jit_field(j, i32_of(j), j->front, at), j->reduced[i]);
-    }
-}
-
 void jit_resumable_warp_start_region(struct jit_gen *g)
 {
     struct jit *j = g->j;
     LLVMBuildStore(j->b, jit_i32(j, 0), j->turned);
-    load_votes(g);
+    jit_barrier_reduce_load_votes(g);
 }
 
 static LLVMValueRef call_next(struct jit *j)

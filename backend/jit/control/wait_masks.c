@@ -1,11 +1,10 @@
-/* Masks of lanes that wait at blocks, the outlets of loops, and the look at the launch's stop on back edges. */
+/* Masks of lanes that wait at blocks, and the outlets of loops. */
 #include "backend/jit/control/wait_masks.h"
 
 #include "backend/jit/analysis/insn_info.h"
 #include "backend/jit/control/gen.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
-#include "backend/jit/llvm/fault.h"
 
 /* The one block behind the loop that it is left for, not into another loop; or PT_NONE. */
 static uint32_t outlet_of(const struct jit_gen *g, uint32_t l)
@@ -77,32 +76,6 @@ void jit_wait_masks_clear(struct jit_gen *g, uint32_t block, unsigned copy)
     for (uint32_t l = 0; l < j->f->loops.n; l++)
         if (g->outlet[l] != PT_NONE && g->outlet[l] == block)
             LLVMBuildStore(j->b, LLVMConstNull(jit_flow_type(j)), g->inside[l][copy]);
-}
-
-void jit_wait_masks_poll_rounds(struct jit *j, uint32_t insn, LLVMValueRef rounds)
-{
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    LLVMBasicBlockRef look = jit_new_block(j, "look"), on = jit_new_block(j, "");
-    LLVMBasicBlockRef stopped = jit_new_block(j, "stopped");
-    LLVMValueRef left = LLVMBuildLoad2(j->b, i32, j->budget, "");
-    left = LLVMBuildSub(j->b, left, rounds, "");
-    LLVMBuildStore(j->b, left, j->budget);
-    LLVMIntPredicate left_over = LLVMIsConstant(rounds) ? LLVMIntNE : LLVMIntSGT;
-    jit_branch_mostly(j, LLVMBuildICmp(j->b, left_over, left, jit_i32(j, 0), ""), on, look);
-    jit_continue_in(j, look);
-    LLVMBuildStore(j->b, jit_i32(j, JIT_BUDGET), j->budget);
-    LLVMValueRef stop = jit_field(j, i32, j->launch, offsetof(struct pt_launch, stop));
-    LLVMSetVolatile(stop, true);
-    jit_branch_mostly(j, LLVMBuildICmp(j->b, LLVMIntEQ, stop, jit_i32(j, 0), ""), on, stopped);
-    jit_continue_in(j, stopped);
-    j->insn = &j->f->insns.v[insn];
-    jit_fault_stop(j);
-    jit_continue_in(j, on);
-}
-
-void jit_wait_masks_poll(struct jit *j, uint32_t insn)
-{
-    jit_wait_masks_poll_rounds(j, insn, jit_i32(j, 1));
 }
 
 /* The lanes that wait at the block, of all copies joined by `op`. */

@@ -1,12 +1,12 @@
-/* Masks of lanes that wait at blocks, the outlets of loops, and the look at the launch's stop on back edges. */
+/* Masks of lanes that wait at blocks, and the outlets of loops. */
 #ifndef PTERA_BACKEND_JIT_CONTROL_WAIT_MASKS_H
 #define PTERA_BACKEND_JIT_CONTROL_WAIT_MASKS_H
 
 #include "backend/jit/control/gen.h"
 #include "backend/jit/jit.h"
 
-/* Finds loops that all lanes leave for one block behind them, which runs when none is left inside: where a lane leaves need not
- * be noted, as it has gone in. Clears what is noted of lanes. */
+/* Finds loops that all lanes leave for one block behind them, which runs when none is left inside:
+ * where a lane leaves need not be noted, as it has gone in. Clears what is noted of lanes. */
 void jit_wait_masks_find_outlets(struct jit_gen *g);
 void jit_wait_masks_clear_outlets(struct jit_gen *g);
 
@@ -21,11 +21,5 @@ LLVMValueRef jit_wait_masks_has_waiting(struct jit_gen *g, uint32_t block);
 
 /* i1: all lanes of the group do. */
 LLVMValueRef jit_wait_masks_all_wait(struct jit_gen *g, uint32_t block);
-
-/* Every now and then: is the launch to stop? `insn` is the place that is told then. */
-void jit_wait_masks_poll(struct jit *j, uint32_t insn);
-
-/* The same once for several rounds of a loop, at most 2^31 less JIT_BUDGET: an i32. */
-void jit_wait_masks_poll_rounds(struct jit *j, uint32_t insn, LLVMValueRef rounds);
 
 #endif

@@ -290,6 +290,11 @@ LLVMValueRef jit_splat(struct jit *j, LLVMValueRef scalar)
                                   LLVMConstNull(LLVMVectorType(i32, j->width)), "");
 }
 
+LLVMValueRef jit_spread(struct jit *j, LLVMValueRef scalar, unsigned lanes)
+{
+    return lanes > 1 ? jit_splat(j, scalar) : scalar;
+}
+
 LLVMValueRef jit_steps(struct jit *j, LLVMTypeRef element, int64_t stride)
 {
     LLVMValueRef steps[64];

@@ -89,6 +89,9 @@ LLVMValueRef jit_flush(struct jit *j, LLVMValueRef value);
 
 LLVMValueRef jit_splat(struct jit *j, LLVMValueRef scalar);
 
+/* The same for several lanes; for one the scalar itself. */
+LLVMValueRef jit_spread(struct jit *j, LLVMValueRef scalar, unsigned lanes);
+
 /* 0, stride, 2 stride … of an integer type. */
 LLVMValueRef jit_steps(struct jit *j, LLVMTypeRef element, int64_t stride);
 

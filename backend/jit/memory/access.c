@@ -14,6 +14,7 @@
 #include "backend/jit/value/lane_offsets.h"
 #include "backend/jit/value/local_window.h"
 #include "backend/jit/value/registers.h"
+#include "backend/jit/value/symbol.h"
 #include "backend/order.h"
 
 /* ---- what is accessed ------------------------------------------------------------------------ */
@@ -157,7 +158,7 @@ LLVMValueRef jit_access_from_window(struct jit *j, const struct jit_access *a, L
     if (a->window == PT_SPACE_GENERIC)
         return address;
     bool is_vector = LLVMGetTypeKind(LLVMTypeOf(address)) == LLVMVectorTypeKind;
-    LLVMValueRef window = jit_registers_window(j, a->window);
+    LLVMValueRef window = jit_symbol_window(j, a->window);
     return LLVMBuildAdd(j->b, address, is_vector ? jit_splat(j, window) : window, "");
 }
 

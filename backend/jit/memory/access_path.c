@@ -13,14 +13,14 @@
 #include "backend/jit/llvm/check.h"
 #include "backend/jit/memory/access.h"
 #include "backend/jit/memory/contiguous.h"
-#include "backend/jit/memory/contiguous_access.h"
 #include "backend/jit/memory/gather.h"
 #include "backend/jit/memory/interleave.h"
 #include "backend/jit/memory/lane_permute.h"
 #include "backend/jit/memory/overlapping_loads.h"
 #include "backend/jit/memory/prefetch.h"
-#include "backend/jit/value/pure_op.h"
+#include "backend/jit/memory/strided.h"
 #include "backend/jit/value/registers.h"
+#include "backend/jit/value/visit.h"
 #include "backend/order.h"
 
 /* ---- one chunk ------------------------------------------------------------------------------- */
@@ -40,7 +40,7 @@ static void access_affine(struct jit *j, const struct jit_access *a, unsigned co
         fits = jit_registers_fit(j, a->base, copy);
         if (!fits && is_run_by_some(j, a, copy)) { /* all lanes are misaligned, or none */
             jit_access_check_one(j, a, copy, address);
-            jit_contiguous_access_emit(j, a, copy, address, v);
+            jit_strided_emit(j, a, copy, address, v);
             return;
         }
         if (a->bytes * a->n > 1) {
@@ -49,12 +49,12 @@ static void access_affine(struct jit *j, const struct jit_access *a, unsigned co
         }
     }
     if (!fits) {
-        jit_contiguous_access_emit(j, a, copy, address, v);
+        jit_strided_emit(j, a, copy, address, v);
         return;
     }
     struct jit_ways ways;
     jit_access_begin_ways(j, a, &ways);
-    jit_contiguous_access_emit_if(j, a, copy, &ways, fits, address, v);
+    jit_strided_emit_if(j, a, copy, &ways, fits, address, v);
     jit_gather_access(j, a, copy, v);
     jit_access_end_way(j, &ways, v);
     jit_access_join_ways(j, &ways, v);
@@ -341,7 +341,7 @@ LLVMValueRef jit_access_path_test_all(struct jit *j, const struct jit_order *o)
     j->trusted = pt_arena_alloc(j->arena, (j->f->insns.n + 63) / 64 * sizeof *j->trusted);
     for (uint32_t i = o->n_early; i < o->n; i++) {
         LLVMValueRef test = NULL;
-        jit_pure_op_visit(j, o->insns[i]);
+        jit_visit_insn(j, o->insns[i]);
         if (jit_access_path_test(j, written, &test))
             jit_set_add(j->trusted, o->insns[i]);
         if (test)

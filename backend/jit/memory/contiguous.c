@@ -1,4 +1,5 @@
-/* Contiguous accesses, of lanes side by side: vectors of memory, and how lanes lie in them. */
+/* Contiguous (coalesced) accesses: lanes side by side make one vector load or store, and how lanes
+ * lie in it. */
 #include "backend/jit/memory/contiguous.h"
 
 #include "backend/jit/analysis/def_use.h"
@@ -47,10 +48,10 @@ static LLVMValueRef interleave(struct jit *j, LLVMValueRef *v, unsigned n)
     return n == 1 ? v[0] : jit_shuffle(j, half[0], NULL, lanes, n * j->width);
 }
 
-/* ---- fours of 32 bits in vectors of two halves ------------------------------------------------ */
+/* ---- fours of 32 bits in vectors of two halves ----------------------------------------------- */
 
-/* Each lane has four, and the vector eight lanes: moves within halves, of which the machine makes two a cycle, and one for each
- * vector between them. LLVM finds longer ways. */
+/* Each lane has four, and the vector eight lanes: moves within halves, of which the machine makes
+ * two a cycle, and one for each vector between them. LLVM finds longer ways. */
 static bool is_halved(const struct jit *j, const struct jit_access *a, LLVMValueRef mask)
 {
     return !mask && a->n == 4 && a->bytes == 4 && j->width == 8 && j->target->has_masked_access;
@@ -63,7 +64,8 @@ static LLVMValueRef halves(struct jit *j, LLVMValueRef x, LLVMValueRef y, bool s
     return jit_shuffle(j, x, y, lanes[second], 8);
 }
 
-/* Rows become columns in each half: v[i] holds lane i, and lane i + 4, of the four; or the other way round. */
+/* Rows become columns in each half: v[i] holds lane i, and lane i + 4, of the four; or the other
+ * way round. */
 static void transpose(struct jit *j, LLVMValueRef *v)
 {
     static const int ones[2][8] = {{0, 8, 1, 9, 4, 12, 5, 13}, {2, 10, 3, 11, 6, 14, 7, 15}};
@@ -205,92 +207,4 @@ void jit_contiguous_store(struct jit *j, const struct jit_access *a, LLVMValueRe
         jit_nontemporal_store(j, a, all, pointer);
     else
         jit_access_store(j, a, all, pointer);
-}
-
-bool jit_contiguous_is_near(const struct jit *j, const struct jit_access *a, int64_t stride)
-{
-    int64_t apart = stride / a->bytes;
-    bool is_few = apart == 2 || apart == 4;
-    return a->n == 1 && stride % a->bytes == 0 &&
-           (apart == -1 ||
-            (is_few && a->bytes >= 4 && (a->is_load || j->target->has_mask_registers)));
-}
-
-/* The other way round. */
-static LLVMValueRef reversed(struct jit *j, LLVMValueRef vector)
-{
-    int lanes[64];
-    for (unsigned i = 0; i < j->width; i++)
-        lanes[i] = (int)(j->width - 1 - i);
-    return jit_shuffle(j, vector, NULL, lanes, j->width);
-}
-
-/* The last vector ends with the last lane's element: between elements of lanes there is no page without any. */
-static LLVMValueRef load_few_apart(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
-                                   int apart)
-{
-    LLVMValueRef part[4];
-    int lanes[64], width = (int)j->width, each = width / apart; /* lanes that a part holds */
-    for (int i = 0; i < apart; i++) {
-        int at = i + 1 < apart ? i * width : (apart * width - apart + 1) - width;
-        jit_contiguous_load(j, a, jit_access_element(j, a, pointer, (unsigned)at), NULL, &part[i]);
-    }
-    for (int i = 0; i < apart; i += 2) {
-        int late = i + 2 == apart ? apart - 1 : 0; /* elements by which the second begins early */
-        for (int k = 0; k < width; k++)
-            lanes[k] = k % (2 * each) < each ? k % each * apart : width + k % each * apart + late;
-        part[i] = jit_shuffle(j, part[i], part[i + 1], lanes, j->width);
-    }
-    if (apart == 2)
-        return part[0];
-    for (int i = 0; i < width; i++)
-        lanes[i] = i < 2 * each ? i : width + i - 2 * each;
-    return jit_shuffle(j, part[0], part[2], lanes, j->width);
-}
-
-static void store_few_apart(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
-                            unsigned apart, LLVMValueRef value)
-{
-    LLVMTypeRef types[] = {LLVMTypeOf(value), LLVMTypeOf(pointer)};
-    LLVMTypeRef i1 = LLVMInt1TypeInContext(j->context);
-    LLVMValueRef theirs[64];
-    int lanes[64];
-    for (unsigned i = 0; i < j->width; i++)
-        theirs[i] = LLVMConstInt(i1, i % apart == 0, false);
-    for (unsigned i = 0; i < apart; i++) {
-        for (unsigned k = 0; k < j->width; k++)
-            lanes[k] = (int)((i * j->width + k) / apart);
-        LLVMValueRef args[] = {jit_shuffle(j, value, NULL, lanes, j->width),
-                               jit_access_element(j, a, pointer, i * j->width),
-                               LLVMConstVector(theirs, j->width)};
-        jit_access_masked(j, "llvm.masked.store", types, args, 1, a->bytes);
-    }
-}
-
-/* Of lanes in falling order, where the lowest is. */
-static LLVMValueRef lowest(struct jit *j, const struct jit_access *a, LLVMValueRef pointer)
-{
-    return jit_at(j, pointer, jit_i64(j, -(uint64_t)(j->width - 1) * a->bytes));
-}
-
-void jit_contiguous_load_near(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
-                              int64_t stride, LLVMValueRef *v)
-{
-    if (stride > 0) {
-        v[0] = load_few_apart(j, a, pointer, (int)(stride / a->bytes));
-        return;
-    }
-    jit_contiguous_load(j, a, lowest(j, a, pointer), NULL, v);
-    v[0] = reversed(j, v[0]);
-}
-
-void jit_contiguous_store_near(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
-                               int64_t stride, LLVMValueRef *v)
-{
-    if (stride > 0) {
-        store_few_apart(j, a, pointer, (unsigned)(stride / a->bytes), v[0]);
-        return;
-    }
-    LLVMValueRef values[8] = {reversed(j, v[0])};
-    jit_contiguous_store(j, a, lowest(j, a, pointer), NULL, values);
 }

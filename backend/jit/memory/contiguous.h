@@ -1,4 +1,5 @@
-/* Contiguous accesses, of lanes side by side: vectors of memory, and how lanes lie in them. */
+/* Contiguous (coalesced) accesses: lanes side by side make one vector load or store, and how lanes
+ * lie in it. */
 #ifndef PTERA_BACKEND_JIT_MEMORY_CONTIGUOUS_H
 #define PTERA_BACKEND_JIT_MEMORY_CONTIGUOUS_H
 
@@ -11,20 +12,14 @@ void jit_contiguous_load(struct jit *j, const struct jit_access *a, LLVMValueRef
 void jit_contiguous_store(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                           LLVMValueRef mask, LLVMValueRef *v);
 
-/* Lanes that are off may have what is in their memory written once more, which is much less work than leaving it out: it is the
- * CTA's own. jit_contiguous_is_own (i1): so many elements from the pointer on are all the CTA's. */
+/* Lanes that are off may have what is in their memory written once more, which is much less work
+ * than leaving it out: it is the CTA's own. jit_contiguous_is_own (i1): so many elements from the
+ * pointer on are all the CTA's. */
 bool jit_contiguous_may_rewrite(const struct jit *j, const struct jit_access *a);
 LLVMValueRef jit_contiguous_is_own(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                                    unsigned elements);
 
 /* j->insn is a store that may do so, if it is tested before that all is the CTA's own. */
 bool jit_contiguous_is_rewriting(const struct jit *j, const struct jit_access *a);
-
-/* All lanes a few elements apart, or in falling order: vector accesses. `pointer` is that of lane 0. */
-bool jit_contiguous_is_near(const struct jit *j, const struct jit_access *a, int64_t stride);
-void jit_contiguous_load_near(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
-                              int64_t stride, LLVMValueRef *v);
-void jit_contiguous_store_near(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
-                               int64_t stride, LLVMValueRef *v);
 
 #endif

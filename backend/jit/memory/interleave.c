@@ -11,7 +11,7 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/memory/access.h"
 #include "backend/jit/memory/overlapping_loads.h"
-#include "backend/jit/value/pure_op.h"
+#include "backend/jit/value/visit.h"
 #include "backend/order.h"
 
 enum { REACH = 48 }; /* instructions from the first to the last */
@@ -32,7 +32,7 @@ struct group {
 static unsigned elements_of_lane(struct jit *j, uint32_t insn, struct jit_access *a)
 {
     int64_t stride;
-    jit_pure_op_visit(j, insn);
+    jit_visit_insn(j, insn);
     if (!(j->form->effects & (PT_FX_READ | PT_FX_WRITE)) || (j->form->effects & PT_FX_ATOMIC) ||
         j->insn->guard || !jit_set_has(j->trusted, insn) || !jit_access_try_describe(j, a))
         return 0;
@@ -79,7 +79,7 @@ static void add(struct group *g, uint32_t insn, const struct jit_access *a)
 static int64_t offset_of(struct jit *j, uint32_t insn)
 {
     struct jit_access a;
-    jit_pure_op_visit(j, insn);
+    jit_visit_insn(j, insn);
     jit_access_describe(j, &a);
     return a.base->imm;
 }
@@ -133,7 +133,7 @@ void jit_interleave_find(struct jit *j, const uint32_t *insns, uint32_t n)
     struct group g;
     jit_interleave_forget(j);
     for (uint32_t i = 0; i < n; i++) {
-        jit_pure_op_visit(j, insns[i]);
+        jit_visit_insn(j, insns[i]);
         if (jit_access_join(j) || !gather(j, insns + i, n - i, &g))
             continue;
         struct jit_join *join = pt_arena_alloc(j->arena, sizeof *join);
@@ -154,12 +154,12 @@ void jit_interleave_describe(struct jit *j, const struct jit_join *join, struct 
 {
     struct jit_access one;
     for (unsigned i = 0; i < join->n; i++) {
-        jit_pure_op_visit(j, join->insns[i]);
+        jit_visit_insn(j, join->insns[i]);
         jit_access_describe(j, &one);
         if (!i)
             *a = one;
         a->values[i] = one.values[0];
     }
     a->n = join->n;
-    jit_pure_op_visit(j, join->first);
+    jit_visit_insn(j, join->first);
 }

@@ -16,7 +16,7 @@
 #include "backend/jit/llvm/target.h"
 #include "backend/jit/memory/access.h"
 #include "backend/jit/memory/contiguous.h"
-#include "backend/jit/memory/contiguous_access.h"
+#include "backend/jit/memory/strided.h"
 #include "backend/jit/memory/gather.h"
 #include "backend/jit/value/lane_offsets.h"
 #include "backend/jit/value/registers.h"
@@ -371,7 +371,7 @@ void jit_lane_permute_access_known(struct jit *j, const struct jit_access *a, un
         LLVMBuildSub(j->b, x.first, jit_lane_permute_distance(&x, o->place[0]), "");
     LLVMValueRef address = jit_lane_permute_address(j, a, copy, &x, lowest);
     if (is_run(j, o))
-        jit_contiguous_access_emit(j, a, copy, address, v);
+        jit_strided_emit(j, a, copy, address, v);
     else if (a->is_load)
         v[0] = load_in_order(j, a, o, jit_access_pointer(j, a, address), j->mask[copy]);
     else
@@ -400,7 +400,7 @@ bool jit_lane_permute_access(struct jit *j, const struct jit_access *a, unsigned
     } else {
         LLVMValueRef is_dense = is_order(j, &x, &run);
         is_dense = LLVMBuildAnd(j->b, is_dense, fits(j, a, copy, &x, &run, &address), "");
-        jit_contiguous_access_emit_if(j, a, copy, &ways, is_dense, address, v);
+        jit_strided_emit_if(j, a, copy, &ways, is_dense, address, v);
     }
     if (!is_known)
         access_orders(j, a, copy, &x, &ways, v[0]);

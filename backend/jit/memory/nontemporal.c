@@ -13,7 +13,7 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/memory/access.h"
-#include "backend/jit/value/pure_op.h"
+#include "backend/jit/value/visit.h"
 
 enum {
     LEAST = 32, /* bytes of a vector */
@@ -48,7 +48,7 @@ static uint64_t *find_loaded(const struct jit *j)
 static uint32_t bytes_of(struct jit *j, uint32_t insn, const uint64_t *loaded)
 {
     struct jit_access a;
-    jit_pure_op_visit(j, insn);
+    jit_visit_insn(j, insn);
     if (j->form->effects != PT_FX_WRITE || pt_form_space(j->form) != PT_SPACE_GLOBAL ||
         j->f->blocks.v[jit_def_use_block(j, insn)].loop)
         return 0;

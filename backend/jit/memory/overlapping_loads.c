@@ -10,8 +10,8 @@
 #include "backend/jit/llvm/target.h"
 #include "backend/jit/memory/access.h"
 #include "backend/jit/memory/contiguous.h"
-#include "backend/jit/value/pure_op.h"
 #include "backend/jit/value/registers.h"
+#include "backend/jit/value/visit.h"
 #include "backend/order.h"
 
 enum {
@@ -49,7 +49,7 @@ static bool pays(const struct jit *j, unsigned bytes)
 static bool is_run(struct jit *j, uint32_t insn, struct jit_access *a)
 {
     int64_t stride;
-    jit_pure_op_visit(j, insn);
+    jit_visit_insn(j, insn);
     if (j->form->op != PT_OP_ld && j->form->op != PT_OP_st)
         return false;
     return jit_access_try_describe(j, a) && a->space == PT_SPACE_SHARED &&

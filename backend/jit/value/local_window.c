@@ -1,4 +1,5 @@
-/* Windows of local memory: each thread has a window of its own, and a local address is an offset in it. */
+/* Windows of local memory: each thread has a window of its own, and a local address is an offset in
+ * it. */
 #include "backend/jit/value/local_window.h"
 
 #include "backend/jit/jit.h"
@@ -23,13 +24,4 @@ LLVMValueRef jit_local_window_leaves(struct jit *j, LLVMValueRef offsets, uint64
     LLVMValueRef size = jit_field(j, i64, j->launch, offsetof(struct pt_launch, local_stride));
     size = jit_splat(j, LLVMBuildSub(j->b, size, jit_i64(j, bytes), ""));
     return LLVMBuildICmp(j->b, LLVMIntUGT, offsets, size, "");
-}
-
-LLVMValueRef jit_local_window_cvta(struct jit *j, LLVMValueRef address, unsigned copy,
-                                   bool to_local)
-{
-    LLVMValueRef windows = jit_local_window_begin(j, copy);
-    windows = LLVMBuildIntCast2(j->b, windows, LLVMTypeOf(address), false, "");
-    return to_local ? LLVMBuildSub(j->b, address, windows, "")
-                    : LLVMBuildAdd(j->b, address, windows, "");
 }

@@ -10,8 +10,4 @@ LLVMValueRef jit_local_window_begin(struct jit *j, unsigned copy);
 /* Lanes whose access of `bytes` at an offset in the window leaves it. */
 LLVMValueRef jit_local_window_leaves(struct jit *j, LLVMValueRef offsets, uint64_t bytes);
 
-/* Generic addresses of local ones, or the other way. */
-LLVMValueRef jit_local_window_cvta(struct jit *j, LLVMValueRef address, unsigned copy,
-                                   bool to_local);
-
 #endif

@@ -1,18 +1,16 @@
-/* Registers in native code. */
+/* PTX registers as LLVM values: storage, reads and writes, as scalar, affine value or vector. */
 #include "backend/jit/value/registers.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "backend/jit/analysis/def_use.h"
 #include "backend/jit/analysis/nan.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
-#include "backend/jit/llvm/check.h"
-#include "backend/jit/object/object.h"
+#include "backend/jit/value/evaluate.h"
 #include "backend/jit/value/lane_offsets.h"
-#include "backend/jit/value/predicate_bounds.h"
-#include "backend/jit/value/pure_op.h"
+#include "backend/jit/value/special_registers.h"
+#include "backend/jit/value/symbol.h"
 
 /* ---- masks ----------------------------------------------------------------------------------- */
 
@@ -70,146 +68,6 @@ void jit_registers_init(struct jit *j)
     for (uint32_t i = 1; i < j->f->regs.n; i++)
         make_reg(j, i, (enum pt_type)j->f->regs.v[i].type);
     make_reg(j, j->f->regs.n, PT_pred); /* CC.CF */
-    jit_predicate_bounds_find(j);
-}
-
-/* ---- special registers ----------------------------------------------------------------------- */
-
-/* Linear index of the first thread of a chunk. */
-static LLVMValueRef first_thread(struct jit *j, unsigned copy)
-{
-    LLVMValueRef g = LLVMBuildMul(j->b, j->group, jit_i32(j, j->width * j->copies), "");
-    return LLVMBuildAdd(j->b, g, jit_i32(j, copy * j->width), "");
-}
-
-/* A field that stays as it is while native code runs. */
-static LLVMValueRef fixed_field(struct jit *j, LLVMValueRef pointer, size_t offset)
-{
-    LLVMValueRef value = jit_field(j, LLVMInt32TypeInContext(j->context), pointer, offset);
-    jit_set_invariant(j, value);
-    return value;
-}
-
-static LLVMValueRef block_dim(struct jit *j, unsigned d)
-{
-    if (j->vary->shape.block[0])
-        return jit_i32(j, j->vary->shape.block[d]);
-    return fixed_field(j, j->launch, offsetof(struct pt_launch, block) + d * sizeof(uint32_t));
-}
-
-static LLVMValueRef spread(struct jit *j, LLVMValueRef scalar, unsigned lanes)
-{
-    return lanes > 1 ? jit_splat(j, scalar) : scalar;
-}
-
-/* Blocks have a thread in each dimension. */
-static LLVMValueRef of_dim(struct jit *j, LLVMValueRef quotient)
-{
-    return jit_check_proven(j, quotient, "divisor");
-}
-
-/* %tid, %laneid …: from the linear index, in all lanes or in lane 0. */
-static LLVMValueRef of_thread(struct jit *j, enum pt_sreg sreg, unsigned copy, unsigned lanes)
-{
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    LLVMValueRef t = spread(j, first_thread(j, copy), lanes);
-    if (lanes > 1)
-        t = LLVMBuildAdd(j->b, t, jit_steps(j, i32, 1), "");
-    const uint32_t *block = j->vary->shape.block;
-    bool is_line = block[0] && block[1] == 1 && block[2] == 1;
-    LLVMValueRef x = spread(j, block_dim(j, 0), lanes), y = spread(j, block_dim(j, 1), lanes);
-    switch (sreg) {
-    case PT_SREG_tid_x:
-        return is_line ? t : of_dim(j, LLVMBuildURem(j->b, t, x, ""));
-    case PT_SREG_tid_y:
-        return is_line ? LLVMConstNull(LLVMTypeOf(t))
-                       : of_dim(j, LLVMBuildURem(j->b, of_dim(j, LLVMBuildUDiv(j->b, t, x, "")), y, ""));
-    case PT_SREG_tid_z:
-        return is_line ? LLVMConstNull(LLVMTypeOf(t))
-                       : of_dim(j, LLVMBuildUDiv(j->b, of_dim(j, LLVMBuildUDiv(j->b, t, x, "")), y, ""));
-    case PT_SREG_laneid:
-        return LLVMBuildAnd(j->b, t, spread(j, jit_i32(j, PT_WARP_SIZE - 1), lanes), "");
-    default: /* %warpid */
-        return LLVMBuildLShr(j->b, t, spread(j, jit_i32(j, 5), lanes), "");
-    }
-}
-
-/* %lanemask_eq and its kind: bits of a warp. */
-static LLVMValueRef lane_mask(struct jit *j, enum pt_sreg sreg, unsigned copy, unsigned lanes)
-{
-    LLVMValueRef lane = of_thread(j, PT_SREG_laneid, copy, lanes), all, above;
-    LLVMTypeRef type = LLVMTypeOf(lane);
-    all = LLVMBuildShl(j->b, LLVMConstAllOnes(type), lane, "");         /* ge */
-    above = LLVMBuildShl(j->b, jit_const(type, UINT32_MAX - 1), lane, ""); /* gt */
-    jit_check_proven(j, all, "amount"); /* a lane of a warp: below 32 */
-    jit_check_proven(j, above, "amount");
-    switch (sreg) {
-    case PT_SREG_lanemask_ge:
-        return all;
-    case PT_SREG_lanemask_gt:
-        return above;
-    case PT_SREG_lanemask_lt:
-        return LLVMBuildNot(j->b, all, "");
-    case PT_SREG_lanemask_le:
-        return LLVMBuildNot(j->b, above, "");
-    default:
-        return LLVMBuildXor(j->b, all, above, "");
-    }
-}
-
-static bool is_clock(enum pt_sreg sreg)
-{
-    return (sreg >= PT_SREG_clock && sreg <= PT_SREG_globaltimer_hi) || sreg == PT_SREG_clock64 ||
-           sreg == PT_SREG_globaltimer;
-}
-
-/* Those that are rarely read: by a call. But for clocks they stay as they are while a CTA runs, of which the call is told. */
-static LLVMValueRef of_cta(struct jit *j, enum pt_sreg sreg)
-{
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context), i32 = LLVMInt32TypeInContext(j->context);
-    LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->context, 0), i32, i32};
-    LLVMValueRef args[] = {j->cta, jit_i32(j, sreg), j->id[0]};
-    LLVMValueRef value = jit_help(j, "jit_help_sreg", LLVMFunctionType(i64, types, 3, false), args);
-    if (!is_clock(sreg))
-        jit_set_pure(j, value);
-    unsigned bits = pt_type_bits(pt_sreg_type(sreg));
-    return LLVMBuildTrunc(j->b, value, LLVMIntTypeInContext(j->context, bits), "");
-}
-
-static LLVMValueRef sreg_value(struct jit *j, enum pt_sreg sreg, unsigned copy, unsigned lanes)
-{
-    switch (sreg) {
-    case PT_SREG_tid_x:
-    case PT_SREG_tid_y:
-    case PT_SREG_tid_z:
-    case PT_SREG_laneid:
-    case PT_SREG_warpid:
-        return of_thread(j, sreg, copy, lanes);
-    case PT_SREG_ntid_x:
-    case PT_SREG_ntid_y:
-    case PT_SREG_ntid_z:
-        return spread(j, block_dim(j, (unsigned)(sreg - PT_SREG_ntid_x)), lanes);
-    case PT_SREG_ctaid_x:
-    case PT_SREG_ctaid_y:
-    case PT_SREG_ctaid_z:
-        return spread(j, j->id[sreg - PT_SREG_ctaid_x], lanes);
-    case PT_SREG_nctaid_x:
-    case PT_SREG_nctaid_y:
-    case PT_SREG_nctaid_z:
-        return spread(j,
-                      fixed_field(j, j->launch,
-                                  offsetof(struct pt_launch, grid) +
-                                      (size_t)(sreg - PT_SREG_nctaid_x) * sizeof(uint32_t)),
-                      lanes);
-    case PT_SREG_lanemask_eq:
-    case PT_SREG_lanemask_le:
-    case PT_SREG_lanemask_lt:
-    case PT_SREG_lanemask_ge:
-    case PT_SREG_lanemask_gt:
-        return lane_mask(j, sreg, copy, lanes);
-    default:
-        return spread(j, of_cta(j, sreg), lanes);
-    }
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -238,65 +96,6 @@ static LLVMValueRef constant(struct jit *j, const struct pt_operand *o, enum pt_
     return LLVMConstBitCast(value, jit_type(j, type, 1));
 }
 
-/* An address as an integer: that of the variable where the loader puts it. */
-static LLVMValueRef named(struct jit *j, const char *prefix, uint32_t index, uint64_t offset)
-{
-    char name[32];
-    snprintf(name, sizeof name, "%s%u", prefix, index);
-    LLVMValueRef global = LLVMGetNamedGlobal(j->module, name);
-    if (!global)
-        global = LLVMAddGlobal(j->module, LLVMInt8TypeInContext(j->context), name);
-    LLVMValueRef at = LLVMConstPtrToInt(global, LLVMInt64TypeInContext(j->context));
-    return LLVMBuildAdd(j->b, at, jit_i64(j, offset), "");
-}
-
-/* The shared address of an offset in the CTA's window, which of a cluster's CTAs is not the first alone. */
-static LLVMValueRef in_window(struct jit *j, uint64_t offset)
-{
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context), i64 = LLVMInt64TypeInContext(j->context);
-    if (!j->options->has_cluster)
-        return jit_i64(j, offset);
-    LLVMValueRef window = jit_field(j, i32, j->cta, offsetof(struct pt_cta, window));
-    return LLVMBuildAdd(j->b, LLVMBuildZExt(j->b, window, i64, ""), jit_i64(j, offset), "");
-}
-
-LLVMValueRef jit_registers_window(struct jit *j, enum pt_space space)
-{
-    if (space == PT_SPACE_PARAM)
-        return LLVMBuildPtrToInt(j->b, j->params, LLVMInt64TypeInContext(j->context), "");
-    uint32_t first = pt_first_constant(j->m);
-    return first == PT_NONE ? jit_i64(j, 0)
-                            : named(j, JIT_SYMBOL, first, 0 - j->m->symbols.v[first].offset);
-}
-
-/* What a named variable or function is as a value: for variables, the address in their space. */
-static LLVMValueRef address(struct jit *j, const struct pt_operand *o)
-{
-    if (o->kind == PT_OPND_FUNC)
-        return named(j, JIT_FUNC, o->index, 0);
-    const struct pt_symbol *s = &j->m->symbols.v[o->index];
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
-    uint64_t offset = (uint64_t)o->imm;
-    switch ((enum pt_space)s->space) {
-    case PT_SPACE_SHARED:
-        offset += j->snapshot->shared[o->index];
-        if (o->flags & PT_OPND_GENERIC)
-            return LLVMBuildAdd(j->b, LLVMBuildPtrToInt(j->b, j->shared, i64, ""),
-                                in_window(j, offset), "");
-        return in_window(j, offset);
-    case PT_SPACE_LOCAL: /* an offset in the thread's window */
-        return jit_i64(j, s->offset + offset);
-    case PT_SPACE_PARAM: /* of the kernel */
-    case PT_SPACE_CONST:
-        if (o->flags & PT_OPND_GENERIC)
-            return LLVMBuildAdd(j->b, jit_registers_window(j, (enum pt_space)s->space),
-                                jit_i64(j, s->offset + offset), "");
-        return jit_i64(j, s->offset + offset);
-    default:
-        return named(j, JIT_SYMBOL, o->index, offset);
-    }
-}
-
 /* From a register's or integer type to what the slot has: narrowed or zero-extended bits. */
 static LLVMValueRef fit(struct jit *j, LLVMValueRef value, enum pt_type type, unsigned lanes)
 {
@@ -321,7 +120,7 @@ static LLVMValueRef read_reg(struct jit *j, uint32_t index, unsigned copy, unsig
         return jit_mask_load(j, r->slot[u]);
     if (lanes > 1 && r->wide[copy]) {
         LLVMTypeRef type = LLVMVectorType(r->type, j->width);
-        LLVMValueRef lanes_of = jit_pure_op_remat_wide(j, index, copy);
+        LLVMValueRef lanes_of = jit_evaluate_wide_again(j, index, copy);
         return lanes_of ? lanes_of : LLVMBuildLoad2(j->b, type, r->wide[copy], "");
     }
     struct pt_operand o = {.kind = PT_OPND_REG, .index = index};
@@ -355,10 +154,10 @@ LLVMValueRef jit_registers_read(struct jit *j, const struct pt_operand *o, unsig
         value = constant(j, o, type);
         return lanes > 1 ? jit_splat(j, value) : value;
     case PT_OPND_SREG:
-        value = sreg_value(j, (enum pt_sreg)o->index, copy, lanes);
+        value = jit_special_registers_read(j, (enum pt_sreg)o->index, copy, lanes);
         break;
     default:
-        value = spread(j, address(j, o), lanes);
+        value = jit_spread(j, jit_symbol_address(j, o), lanes);
         break;
     }
     value = fit(j, value, type, lanes);
@@ -370,9 +169,8 @@ LLVMValueRef jit_registers_read(struct jit *j, const struct pt_operand *o, unsig
 LLVMValueRef jit_registers_read_place(struct jit *j, const struct pt_operand *o, enum pt_type type,
                                       unsigned lanes)
 {
-    bool is_constant = o->kind == PT_OPND_SYM && j->m->symbols.v[o->index].space == PT_SPACE_CONST;
-    LLVMValueRef place = is_constant ? named(j, JIT_SYMBOL, o->index, (uint64_t)o->imm) : NULL;
-    return place ? fit(j, spread(j, place, lanes), type, lanes)
+    LLVMValueRef place = jit_symbol_constant_place(j, o);
+    return place ? fit(j, jit_spread(j, place, lanes), type, lanes)
                  : jit_registers_read(j, o, 0, type, lanes, false);
 }
 

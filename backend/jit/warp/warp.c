@@ -4,7 +4,7 @@
 #include "backend/jit/analysis/def_use.h"
 #include "backend/jit/analysis/insn_info.h"
 #include "backend/jit/analysis/regions.h"
-#include "backend/jit/analysis/stops.h"
+#include "backend/jit/analysis/sync_points.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/fault.h"
@@ -43,7 +43,7 @@ static bool has_one_mask(struct jit *j, unsigned first, unsigned k)
     if (jit_def_use_shape(j, operand(j, k), &stride) != JIT_SCALAR ||
         jit_def_use_is_per_copy(j, operand(j, k)))
         return jit_refuse(j, "member masks that differ");
-    if (!jit_stops_names_all(j, operand(j, k)) && jit_regions_is_parted(j, j->block))
+    if (!jit_sync_points_names_all(j, operand(j, k)) && jit_regions_is_parted(j, j->block))
         test_members(j, first, jit_registers_read(j, operand(j, k), first, PT_u32, 1, true));
     return true;
 }

@@ -1,5 +1,5 @@
 /* Where lanes of a warp stop, in kernels in which a thread may wait for others, and what for. */
-#include "backend/jit/analysis/stops.h"
+#include "backend/jit/analysis/sync_points.h"
 
 #include "backend/jit/analysis/def_use.h"
 #include "backend/jit/analysis/insn_info.h"
@@ -10,7 +10,7 @@
 #include "backend/jit/object/frontier.h"
 
 /* The operand that names the lanes of a warp that take part, or NULL. */
-const struct pt_operand *jit_stops_members(const struct jit *j, const struct pt_insn *insn)
+const struct pt_operand *jit_sync_points_members(const struct jit *j, const struct pt_insn *insn)
 {
     switch (pt_insn_form(j->m, insn)->op) {
     case PT_OP_shfl_sync:
@@ -27,7 +27,7 @@ const struct pt_operand *jit_stops_members(const struct jit *j, const struct pt_
 }
 
 /* The lanes of a warp agree on the value. */
-bool jit_stops_is_agreed(const struct jit *j, const struct pt_operand *o)
+bool jit_sync_points_is_agreed(const struct jit *j, const struct pt_operand *o)
 {
     return o->kind == PT_OPND_IMM ||
            (o->kind == PT_OPND_REG && j->vary->regs[o->index].level <= PT_LEVEL_GROUP);
@@ -41,24 +41,25 @@ static bool is_of_warp(const struct jit *j, uint32_t block)
 
 static bool names_all(const struct jit *j, uint32_t block)
 {
-    const struct pt_operand *members = jit_stops_members(j, jit_insn_info_first(j, block));
-    return !members || jit_stops_names_all(j, members);
+    const struct pt_operand *members = jit_sync_points_members(j, jit_insn_info_first(j, block));
+    return !members || jit_sync_points_names_all(j, members);
 }
 
-/* Lanes that take part in the instruction of a warp may not stand there together, or not only they, or may not be named. */
+/* Lanes that take part in the instruction of a warp may not stand there together, or not only they,
+ * or may not be named. */
 static bool parts_warp(struct jit *j, uint32_t block)
 {
-    const struct pt_operand *members = jit_stops_members(j, jit_insn_info_first(j, block));
+    const struct pt_operand *members = jit_sync_points_members(j, jit_insn_info_first(j, block));
     const char *why = j->why;
     j->block = block;
     bool is_whole = jit_insn_info_is_whole(j);
     j->why = why;
-    return !is_whole || (members && !jit_stops_is_agreed(j, members)) ||
+    return !is_whole || (members && !jit_sync_points_is_agreed(j, members)) ||
            (!names_all(j, block) && jit_regions_is_parted(j, block) &&
             !jit_regions_have_whole_warps(j));
 }
 
-bool jit_stops_part_warps(struct jit *j)
+bool jit_sync_points_part_warps(struct jit *j)
 {
     for (uint32_t b = 0; b < j->f->blocks.n; b++)
         if (is_of_warp(j, b) && parts_warp(j, b))
@@ -66,12 +67,12 @@ bool jit_stops_part_warps(struct jit *j)
     return false;
 }
 
-bool jit_stops_is_warp_barrier(const struct jit *j, uint32_t block)
+bool jit_sync_points_is_warp_barrier(const struct jit *j, uint32_t block)
 {
     return pt_insn_form(j->m, jit_insn_info_first(j, block))->op == PT_OP_bar_warp_sync;
 }
 
-bool jit_stops_is_aligned(const struct pt_form *form)
+bool jit_sync_points_is_aligned(const struct pt_form *form)
 {
     bool is_bar = form->op == PT_OP_bar_sync || form->op == PT_OP_bar_arrive ||
                   form->op == PT_OP_bar_red_popc || form->op == PT_OP_bar_red_pred;
@@ -87,13 +88,13 @@ static bool is_left_alone(const struct jit *j, uint32_t block)
     return jit_set_has(j->vary->stuck, block);
 }
 
-/* A barrier that is not aligned takes lanes as they come: the same as if they had come together, where those that came first have
- * nothing else to do, and all come to the same one. */
+/* A barrier that is not aligned takes lanes as they come: the same as if they had come together,
+ * where those that came first have nothing else to do, and all come to the same one. */
 static bool can_come_together(const struct jit *j, uint32_t block)
 {
     const struct pt_form *form = pt_insn_form(j->m, jit_insn_info_first(j, block));
     bool goes_on = form->op == PT_OP_barrier_arrive || form->op == PT_OP_barrier_cluster_arrive;
-    if (jit_stops_is_aligned(form))
+    if (jit_sync_points_is_aligned(form))
         return true;
     return goes_on ? !is_left_alone(j, block) : !jit_set_has(j->vary->stuck, block);
 }
@@ -111,8 +112,8 @@ static enum pt_stop ask(struct jit *j, uint32_t block, enum pt_stop asked, bool 
         return !parts_warp(j, block) ? PT_STOP_NONE
                : names_all(j, block) ? PT_STOP_ALL
                                      : PT_STOP_EACH;
-    bool meets_others =
-        jit_stops_is_warp_barrier(j, block) && (is_each || jit_set_has(j->vary->stuck, block));
+    bool meets_others = jit_sync_points_is_warp_barrier(j, block) &&
+                        (is_each || jit_set_has(j->vary->stuck, block));
     return meets_others ? PT_STOP_EACH : asked;
 }
 
@@ -121,7 +122,7 @@ static bool ask_all(struct jit *j, uint8_t *asked)
 {
     bool is_more = false, is_each = false;
     for (uint32_t b = 0; b < j->f->blocks.n; b++)
-        is_each |= jit_stops_is_warp_barrier(j, b) && asked[b] == PT_STOP_EACH;
+        is_each |= jit_sync_points_is_warp_barrier(j, b) && asked[b] == PT_STOP_EACH;
     for (uint32_t b = 0; b < j->f->blocks.n; b++) {
         enum pt_stop stop = ask(j, b, (enum pt_stop)asked[b], is_each);
         is_more |= stop != asked[b];
@@ -139,7 +140,7 @@ static uint64_t *set_of(struct jit *j, const uint8_t *stops)
     return set;
 }
 
-void jit_stops_find(struct jit *j, struct pt_vary_shape *shape)
+void jit_sync_points_find(struct jit *j, struct pt_vary_shape *shape)
 {
     uint32_t n = j->f->blocks.n;
     uint8_t *asked = pt_arena_alloc(j->arena, n);
@@ -158,7 +159,7 @@ void jit_stops_find(struct jit *j, struct pt_vary_shape *shape)
     } while (ask_all(j, asked));
 }
 
-enum jit_sync jit_stops_sync(const struct jit *j, uint32_t block)
+enum jit_sync jit_sync_points_sync(const struct jit *j, uint32_t block)
 {
     if (j->vary->stops[block] < PT_STOP_EACH)
         return JIT_SYNC_NONE;
@@ -182,7 +183,8 @@ enum jit_sync jit_stops_sync(const struct jit *j, uint32_t block)
     }
 }
 
-/* Lanes of the warp may pass by the barrier, to a block where all of them meet: the interpreter counts them then. */
+/* Lanes of the warp may pass by the barrier, to a block where all of them meet: the interpreter
+ * counts them then. */
 static bool is_passed_by(const struct jit *j, uint32_t block)
 {
     const struct pt_block *blocks = j->f->blocks.v;
@@ -194,17 +196,17 @@ static bool is_passed_by(const struct jit *j, uint32_t block)
     return false;
 }
 
-bool jit_stops_are_known(struct jit *j)
+bool jit_sync_points_are_known(struct jit *j)
 {
     for (uint32_t b = 0; b < j->f->blocks.n; b++)
         if (jit_insn_info_is_sync(j, b) &&
-            jit_stops_is_aligned(pt_insn_form(j->m, jit_insn_info_first(j, b))) &&
+            jit_sync_points_is_aligned(pt_insn_form(j->m, jit_insn_info_first(j, b))) &&
             is_passed_by(j, b))
             return jit_refuse(j, "a barrier that threads of a warp pass by");
     return true;
 }
 
-bool jit_stops_names_all(const struct jit *j, const struct pt_operand *members)
+bool jit_sync_points_names_all(const struct jit *j, const struct pt_operand *members)
 {
     uint64_t number;
     return jit_def_use_constant(j, members, &number) && (uint32_t)number == UINT32_MAX;

@@ -1,0 +1,32 @@
+/* Loops poll for the stop of the launch: on their back edges, every now and then. */
+#include "backend/jit/control/stop_poll.h"
+
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/fault.h"
+
+void jit_stop_poll_emit_rounds(struct jit *j, uint32_t insn, LLVMValueRef rounds)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMBasicBlockRef look = jit_new_block(j, "look"), on = jit_new_block(j, "");
+    LLVMBasicBlockRef stopped = jit_new_block(j, "stopped");
+    LLVMValueRef left = LLVMBuildLoad2(j->b, i32, j->budget, "");
+    left = LLVMBuildSub(j->b, left, rounds, "");
+    LLVMBuildStore(j->b, left, j->budget);
+    LLVMIntPredicate left_over = LLVMIsConstant(rounds) ? LLVMIntNE : LLVMIntSGT;
+    jit_branch_mostly(j, LLVMBuildICmp(j->b, left_over, left, jit_i32(j, 0), ""), on, look);
+    jit_continue_in(j, look);
+    LLVMBuildStore(j->b, jit_i32(j, JIT_BUDGET), j->budget);
+    LLVMValueRef stop = jit_field(j, i32, j->launch, offsetof(struct pt_launch, stop));
+    LLVMSetVolatile(stop, true);
+    jit_branch_mostly(j, LLVMBuildICmp(j->b, LLVMIntEQ, stop, jit_i32(j, 0), ""), on, stopped);
+    jit_continue_in(j, stopped);
+    j->insn = &j->f->insns.v[insn];
+    jit_fault_stop(j);
+    jit_continue_in(j, on);
+}
+
+void jit_stop_poll_emit(struct jit *j, uint32_t insn)
+{
+    jit_stop_poll_emit_rounds(j, insn, jit_i32(j, 1));
+}

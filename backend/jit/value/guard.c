@@ -1,0 +1,23 @@
+/* Guards (@p): the lanes in which an instruction has an effect. */
+#include "backend/jit/value/guard.h"
+
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/value/registers.h"
+
+/* Narrows j->mask to the lanes of the guard; uniform guards are in j->guard, too. */
+void jit_guard_apply(struct jit *j, unsigned copy, LLVMValueRef block_mask)
+{
+    j->mask[copy] = block_mask;
+    j->guard = NULL;
+    if (!j->insn->guard)
+        return;
+    struct pt_operand o = {.kind = PT_OPND_REG,
+                           .index = j->insn->guard,
+                           .flags = j->insn->guard_neg ? PT_OPND_NEG : 0};
+    int64_t stride;
+    LLVMValueRef p = jit_registers_read(j, &o, copy, PT_pred, j->width, true);
+    if (jit_def_use_shape(j, &o, &stride) == JIT_SCALAR)
+        j->guard = jit_registers_read(j, &o, copy, PT_pred, 1, true);
+    j->mask[copy] = block_mask ? LLVMBuildAnd(j->b, block_mask, p, "") : p;
+}

@@ -1,0 +1,184 @@
+/* Pure instructions: once where the value is scalar, for lane 0 where it is affine, else in all
+ * lanes. */
+#include "backend/jit/value/pure_insn.h"
+
+#include "backend/jit/analysis/def_use.h"
+#include "backend/jit/emit/carry.h"
+#include "backend/jit/emit/emit.h"
+#include "backend/jit/jit.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/value/cvta.h"
+#include "backend/jit/value/evaluate.h"
+#include "backend/jit/value/guard.h"
+#include "backend/jit/value/lane_offsets.h"
+#include "backend/jit/value/loop_counter.h"
+#include "backend/jit/value/operands.h"
+#include "backend/jit/value/predicate_bounds.h"
+#include "backend/jit/value/registers.h"
+
+static enum jit_shape shape_of(const struct jit *j, const struct pt_operand *o)
+{
+    int64_t stride;
+    return jit_def_use_shape(j, o, &stride);
+}
+
+static bool has_carry(const struct pt_form *form)
+{
+    return form->effects & (PT_FX_CARRY_IN | PT_FX_CARRY_OUT);
+}
+
+/* One value stands for all lanes: the sources agree, or (of affine ones) lane 0 tells. */
+static bool is_one(const struct jit *j, const struct jit_operands *all)
+{
+    const struct pt_operand *d = all->dest[0].o;
+    if (jit_cvta_is_local(j->form))
+        return false;
+    if (d->kind == PT_OPND_REG && j->regs[d->index].shape == JIT_SCALAR)
+        return true;
+    for (unsigned i = 0; i < all->n_sources; i++)
+        if (shape_of(j, all->source[i].o) != JIT_SCALAR)
+            return false;
+    return !has_carry(j->form) || jit_carry_is_one(j);
+}
+
+static bool is_reg(const struct pt_operand *o)
+{
+    return o->kind == PT_OPND_REG;
+}
+
+/* One value for the whole group is enough. */
+static bool is_shared(const struct jit *j, const struct jit_operands *all)
+{
+    if (has_carry(j->form) && !jit_carry_is_shared(j))
+        return false;
+    for (unsigned i = 0; i < all->n_dests; i++)
+        if (is_reg(all->dest[i].o) && j->regs[all->dest[i].o->index].is_per_copy)
+            return false;
+    return true;
+}
+
+/* The narrow affine value of a source does not wrap within so many lanes. */
+static LLVMValueRef test_wrap(struct jit *j, const struct jit_flat *source, unsigned copy,
+                              int64_t stride, unsigned lanes)
+{
+    unsigned bits = pt_type_bits(source->type);
+    LLVMValueRef base = jit_operands_read(j, source, copy, 1, true);
+    LLVMTypeRef type = LLVMTypeOf(base);
+    bool is_signed = pt_type_class(source->type) == PT_CLASS_S;
+    uint64_t span = (uint64_t)(stride < 0 ? -stride : stride) * (lanes - 1);
+    uint64_t top = is_signed    ? (UINT64_C(1) << (bits - 1)) - 1
+                   : bits == 64 ? UINT64_MAX
+                                : (UINT64_C(1) << bits) - 1;
+    uint64_t limit = stride > 0 ? top - span : is_signed ? ~top + span : span;
+    LLVMIntPredicate test =
+        stride > 0 ? (is_signed ? LLVMIntSLE : LLVMIntULE) : (is_signed ? LLVMIntSGE : LLVMIntUGE);
+    return LLVMBuildICmp(j->b, test, base, LLVMConstInt(type, limit, true), "");
+}
+
+static LLVMValueRef test_fit(struct jit *j, const struct jit_operands *all, unsigned copy)
+{
+    LLVMValueRef fits = LLVMConstInt(LLVMInt1TypeInContext(j->context), 1, false);
+    uint32_t reg = all->dest[0].o->index;
+    unsigned bits = pt_type_bits((enum pt_type)j->f->regs.v[reg].type);
+    unsigned lanes = j->width * jit_def_use_copies_on(j, reg);
+    for (unsigned i = 0; i < all->n_sources; i++) {
+        int64_t stride;
+        if (jit_def_use_shape(j, all->source[i].o, &stride) != JIT_AFFINE)
+            continue;
+        LLVMValueRef inherited = jit_registers_fit(j, all->source[i].o, copy);
+        if (inherited)
+            fits = LLVMBuildAnd(j->b, fits, inherited, "");
+        if (pt_type_bits(all->source[i].type) < bits)
+            fits = LLVMBuildAnd(j->b, fits, test_wrap(j, &all->source[i], copy, stride, lanes), "");
+    }
+    return fits;
+}
+
+/* Old values of affine registers are never needed but under a uniform guard. */
+static void store_guarded(struct jit *j, const struct pt_operand *d, LLVMValueRef value,
+                          LLVMValueRef slot)
+{
+    if (j->guard && jit_def_use_has_old(j, d->index)) {
+        LLVMValueRef old = LLVMBuildLoad2(j->b, LLVMTypeOf(value), slot, "");
+        value = LLVMBuildSelect(j->b, j->guard, value, old, "");
+    }
+    LLVMBuildStore(j->b, value, slot);
+}
+
+/* The chunk goes on where the first of its row of threads began, whose form has been tested for the
+ * row. */
+static void go_on_in_row(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef *value,
+                         LLVMValueRef *fits)
+{
+    const struct jit_reg *r = &j->regs[reg];
+    unsigned first = jit_def_use_first_of_row(j, reg, copy);
+    uint64_t offset = (uint64_t)j->vary->regs[reg].stride * ((copy - first) * j->width);
+    *value = LLVMBuildLoad2(j->b, r->type, r->slot[first], "");
+    *value = LLVMBuildAdd(j->b, *value, LLVMConstInt(r->type, offset, true), "");
+    *fits = LLVMBuildLoad2(j->b, LLVMInt1TypeInContext(j->context), r->fits[first], "");
+}
+
+static bool operate_affine(struct jit *j, const struct jit_operands *all, unsigned copy)
+{
+    const struct pt_operand *d = all->dest[0].o;
+    struct jit_reg *r = &j->regs[d->index];
+    bool may_wrap = r->wide[copy], extends = all->dest[0].extends_sign;
+    unsigned last = r->is_per_copy ? copy : j->copies - 1;
+    LLVMTypeRef type = LLVMVectorType(r->type, j->width);
+    LLVMValueRef wide[JIT_COPIES];
+    struct jit_op op;
+    for (unsigned u = copy; may_wrap && u <= last; u++) {
+        if (!jit_evaluate_op(j, all, u, j->width, &op))
+            return false;
+        wide[u] = LLVMBuildIntCast2(j->b, op.d[0], type, extends, "");
+    }
+    LLVMValueRef value = NULL, fits = NULL;
+    if (may_wrap && copy != jit_def_use_first_of_row(j, d->index, copy)) {
+        go_on_in_row(j, d->index, copy, &value, &fits);
+    } else {
+        fits = may_wrap ? test_fit(j, all, copy) : NULL;
+        if (!jit_evaluate_op(j, all, copy, 1, &op))
+            return false;
+        value = LLVMBuildIntCast2(j->b, op.d[0], r->type, extends, "");
+    }
+    store_guarded(j, d, value, r->slot[copy]);
+    for (unsigned u = copy; may_wrap && u <= last; u++)
+        store_guarded(j, d, wide[u], r->wide[u]);
+    if (may_wrap)
+        store_guarded(j, d, fits, r->fits[copy]);
+    return true;
+}
+
+static bool pure_copy(struct jit *j, const struct jit_operands *all, unsigned copy)
+{
+    const struct pt_operand *d = all->dest[0].o;
+    if (is_reg(d) && j->regs[d->index].shape == JIT_AFFINE)
+        return operate_affine(j, all, copy);
+    struct jit_op op;
+    unsigned lanes = is_one(j, all) ? 1 : j->width;
+    if (!jit_evaluate_op(j, all, copy, lanes, &op))
+        return false;
+    for (unsigned i = 0; i < all->n_dests; i++)
+        jit_registers_write(j, all->dest[i].o, copy, all->dest[i].type, op.d[i], lanes,
+                            all->dest[i].extends_sign);
+    jit_lane_offsets_note(j, copy);
+    return true;
+}
+
+bool jit_pure_insn_emit(struct jit *j, LLVMValueRef *mask)
+{
+    struct jit_operands all;
+    if (!jit_operands_flatten(j, &all))
+        return false;
+    if (!all.n_dests)
+        return true; /* hints */
+    bool one = is_shared(j, &all);
+    for (unsigned u = one ? 0 : j->first_copy; u < (one ? 1 : j->end_copy); u++) {
+        jit_guard_apply(j, u, mask[u]);
+        if (!pure_copy(j, &all, u))
+            return false;
+    }
+    jit_predicate_bounds_note(j);
+    jit_loop_counter_note(j);
+    return true;
+}
