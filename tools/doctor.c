@@ -23,7 +23,7 @@ static const char doctor_help[] =
     "each kernel that cannot run and why, and each of NVIDIA's libraries that is machine code for "
     "GPUs, with the functions that\n"
     "PROGRAM uses of it.\n"
-    "PTERA_DEVICE=h100 asks for another GPU than an H200 (the README lists them).\n"
+    "PTERA_DEVICE=h100 asks for another GPU than an H200 (docs/environment.md lists them).\n"
     "The program is not run. Exit status: 0 nothing stands in the way, 1 something does.\n";
 
 /* ---- libraries ------------------------------------------------------------------------------- */

@@ -34,7 +34,7 @@ static const char exec_help[] =
     "  PTERA_DEVICE=h100  the GPU that there seems to be: v100, t4, a100, a40, l40s, l4, rtx4090, "
     "h200, h100, b200, b300, rtx5090,\n"
     "                     gb10, xavier, orin, thor; h200\n"
-    "  PTERA_ENGINE, PTERA_DEVICES, PTERA_COMPUTE_CAPABILITY   see the README\n\n"
+    "  PTERA_ENGINE, PTERA_DEVICES, PTERA_COMPUTE_CAPABILITY   see docs/environment.md\n\n"
     "`ptera doctor PROGRAM` says beforehand what stands in the way.\n";
 
 static const char *const runtimes[] = {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"};
