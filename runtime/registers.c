@@ -1,84 +1,47 @@
-/* Registers that a kernel has on a GPU: NVIDIA's assembler chooses them by ways that are not
- * known, so trees of decisions, fitted to what it chose for some thousand kernels, tell them
- * from the pressure (pressure.c). */
+/* Registers that a kernel would need on a GPU: the estimate of runtime/registers/ within what
+ * directives allow. */
 #include "runtime/registers.h"
 
-#include <math.h>
+#include "runtime/registers/estimate.h"
+#include "runtime/shape.h"
 
-#include "runtime/pressure.h"
-
-enum { DEPTH = 5, SPLITS = (1 << DEPTH) - 1, UNIT = 4096, NONE = 4, FEWEST = 8 };
-
-struct tree {
-    struct {
-        uint8_t what; /* enum pt_pressure */
-        int16_t n;
-    } splits[SPLITS];
-    int16_t leaves[1 << DEPTH];
-};
-
-static const struct tree trees[] = {
-#define START(n)
-#define TREE(splits, leaves) {{splits}, {leaves}},
-#define S(what, n) {PT_PRESSURE_##what, n},
-#define L(n) n,
-#include "runtime/registers.def"
-#undef START
-#undef TREE
-};
-
-enum {
-    START_AT =
-#define START(n) n
-#define TREE(splits, leaves)
-#include "runtime/registers.def"
-};
-
-static int32_t leaf_of(const struct tree *t, const int32_t *pressure)
+uint32_t pt_registers_bound(const struct pt_func *f)
 {
-    unsigned k = 0;
-    while (k < SPLITS)
-        k = 2 * k + (pressure[t->splits[k].what] <= t->splits[k].n ? 1 : 2);
-    return t->leaves[k - SPLITS];
+    enum { WARP = PT_DEVICE_WARP, UNIT = PT_DEVICE_REGISTER_UNIT / WARP, FEWEST = UNIT };
+    enum { PARTS = PT_DEVICE_SM_PARTITIONS, PART_REGISTERS = PT_DEVICE_SM_REGISTERS / PARTS };
+    uint32_t most = f->maxnreg && f->maxnreg < PT_DEVICE_THREAD_REGISTERS
+                        ? f->maxnreg
+                        : PT_DEVICE_THREAD_REGISTERS;
+    uint64_t threads = pt_shape_declared_threads(f);
+    if (!threads || threads > PT_DEVICE_BLOCK_THREADS)
+        return most;
+    uint64_t warps = (threads + WARP - 1) / WARP * (f->minnctapersm ? f->minnctapersm : 1);
+    uint64_t room = PART_REGISTERS / ((warps + PARTS - 1) / PARTS * WARP) / UNIT * UNIT;
+    /* Out of range, .minnctapersm is ignored, as ptxas does. */
+    return room >= FEWEST && room < most ? (uint32_t)room : most;
 }
 
-/* Registers are given to warps by eights, and the assembler avoids to use few of the last. */
-static unsigned snap(unsigned n)
-{
-    return n > 32 && n % 8 <= 2 ? n / 8 * 8 : n;
-}
-
-static unsigned estimate(const int32_t *pressure)
-{
-    int32_t sum = START_AT;
-    for (unsigned t = 0; t < sizeof trees / sizeof *trees; t++)
-        sum += leaf_of(&trees[t], pressure);
-    unsigned n = snap((unsigned)lround(exp2(sum / (double)UNIT)));
-    return n < FEWEST ? FEWEST : n;
-}
-
-static unsigned within_bound(const struct pt_func *f, unsigned n)
-{
-    unsigned bound = pt_pressure_bound(f);
-    return n < bound ? n : bound;
-}
+/* What a kernel that there is no memory to look at is said to need. */
+enum { UNKNOWN = 8 };
 
 static unsigned count(const ptera_kernel *kernel)
 {
     const ptera_module *module = kernel->module;
     const struct pt_func *f = &module->ir.funcs.v[kernel->func];
-    int32_t pressure[PT_PRESSURE_COUNT];
+    uint32_t bound = pt_registers_bound(f);
+    int32_t features[PT_FEATURES];
     struct pt_arena arena;
     jmp_buf oom;
     pt_arena_init(&arena, &module->engine->allocator);
     arena.oom = &oom;
     if (setjmp(oom)) {
         pt_arena_free(&arena);
-        return within_bound(f, FEWEST);
+        return pt_registers_bound(f) < UNKNOWN ? pt_registers_bound(f) : UNKNOWN;
     }
-    pt_pressure_find(&module->ir, f, pressure, &arena);
+    pt_features_find(&module->ir, f, bound, features, &arena);
     pt_arena_free(&arena);
-    return within_bound(f, pressure[PT_PRESSURE_text] ? estimate(pressure) : NONE);
+    unsigned n = pt_estimate_registers(features);
+    return n < bound ? n : bound;
 }
 
 unsigned pt_registers_count(ptera_kernel *kernel)

@@ -22,6 +22,7 @@ backend/jit/warp 1
 backend/jit/control 1
 backend/jit/process 1
 backend/jit 1
+runtime/registers 1
 runtime 1
 runtime/cuda 1
 runtime/cudart 1

@@ -1,5 +1,5 @@
-"""Fits runtime/registers.def to what ptxas says of the kernels that are not held out (make.py). Needs scikit-learn.
-    python3 fit.py DATA.tsv registers.def      writes the table
+"""Fits runtime/registers/trees.def to what ptxas says of the kernels that are not held out (make.py). Needs scikit-learn.
+    python3 fit.py DATA.tsv trees.def      writes the table
     python3 fit.py DATA.tsv                    states the error: of those held out, and of each source by a fit to the others"""
 import csv, sys
 import numpy as np

@@ -1,13 +1,13 @@
 /* Registers as NVIDIA's assembler counts them: the estimate of runtime/registers.c beside what it said of kernels that the fit has
  * not seen.
- *     registers FOLDER          kernels.tsv there: file, kernel, count. Fails below the accuracy that runtime/README.md states
- *     registers --show FILE...  for fit.py: file, kernel and pressure of each kernel */
+ *     registers FOLDER          kernels.tsv there: file, kernel, count. Fails below the accuracy that runtime/registers/README.md states
+ *     registers --show FILE...  for fit.py: file, kernel and features of each kernel */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/launch.h"
-#include "runtime/pressure.h"
+#include "runtime/registers/features.h"
 #include "runtime/registers.h"
 
 /* In per cent. */
@@ -91,7 +91,7 @@ static int check(ptera_engine *engine, const char *folder)
 
 static void show_kernel(const char *path, ptera_module *module, unsigned k)
 {
-    int32_t pressure[PT_PRESSURE_COUNT];
+    int32_t features[PT_FEATURES];
     ptera_kernel *kernel = &module->kernels[k];
     struct pt_arena arena;
     jmp_buf oom;
@@ -100,10 +100,10 @@ static void show_kernel(const char *path, ptera_module *module, unsigned k)
     if (setjmp(oom) || !pt_lower(&module->ir, kernel->func))
         exit(1);
     const struct pt_func *f = &module->ir.funcs.v[kernel->func];
-    pt_pressure_find(&module->ir, f, pressure, &arena);
+    pt_features_find(&module->ir, f, pt_registers_bound(f), features, &arena);
     printf("%s\t%s", path, f->name);
-    for (unsigned i = 0; i < PT_PRESSURE_COUNT; i++)
-        printf("\t%d", (int)pressure[i]);
+    for (unsigned i = 0; i < PT_FEATURES; i++)
+        printf("\t%d", (int)features[i]);
     printf("\n");
     pt_arena_free(&arena);
 }
@@ -111,8 +111,8 @@ static void show_kernel(const char *path, ptera_module *module, unsigned k)
 static int show(ptera_engine *engine, char **files)
 {
     printf("file\tkernel");
-#define PRESSURE(name, what) printf("\t%s", #name);
-#include "runtime/pressure.def"
+#define FEATURE(name, what) printf("\t%s", #name);
+#include "runtime/registers/features.def"
     printf("\n");
     for (; *files; files++) {
         ptera_module *module = load(engine, *files);
