@@ -5,11 +5,13 @@
 #define LANE1 LANE1_FN
 #define LANE2 LANE2_FN
 #define LANE3 LANE3_FN
+#define LANE4 LANE4_FN
 #include "backend/semantics/integer.def"
 PT_LANES_TABLE(integer) = {
 #define LANE1 LANE1_ROW
 #define LANE2 LANE2_ROW
 #define LANE3 LANE3_ROW
+#define LANE4 LANE4_ROW
 #include "backend/semantics/integer.def"
     PT_LANES_END};
 
@@ -219,4 +221,64 @@ pt_handler PT_DO(madc)(struct pt_select *s)
 pt_handler PT_DO(madc_cc)(struct pt_select *s)
 {
     return pick_mad_carry(s, CARRY_IN | CARRY_OUT);
+}
+
+/* ---- bits ------------------------------------------------------------------------------------ */
+
+#define B_WIDTHS(op)                                                        \
+    pt_handler PT_DO(op)(struct pt_select * s)                              \
+    {                                                                       \
+        return pt_pick(s, PT_BITS(s, 0) == 64 ? op##_b64 : op##_b32, "w0"); \
+    }
+B_WIDTHS(popc)
+B_WIDTHS(clz)
+#undef B_WIDTHS
+
+pt_handler PT_DO(brev)(struct pt_select *s)
+{
+    return pt_pick(s, PT_BITS(s, 0) == 64 ? brev_b64 : brev_b32, "00");
+}
+
+pt_handler PT_DO(bfind)(struct pt_select *s)
+{
+    PT_TABLE(fn) = {
+        [PT_u32] = bfind_u32, [PT_s32] = bfind_s32, [PT_u64] = bfind_u64, [PT_s64] = bfind_s64};
+    return pt_pick(s, fn[s->form->type[0]], "w0");
+}
+
+pt_handler PT_DO(bfind_shiftamt)(struct pt_select *s)
+{
+    PT_TABLE(fn) = {[PT_u32] = bfind_shiftamt_u32,
+                    [PT_s32] = bfind_shiftamt_s32,
+                    [PT_u64] = bfind_shiftamt_u64,
+                    [PT_s64] = bfind_shiftamt_s64};
+    return pt_pick(s, fn[s->form->type[0]], "w0");
+}
+
+pt_handler PT_DO(bfe)(struct pt_select *s)
+{
+    PT_TABLE(fn) = {[PT_u32] = bfe_u32, [PT_s32] = bfe_s32, [PT_u64] = bfe_u64, [PT_s64] = bfe_s64};
+    return pt_pick(s, fn[s->form->type[0]], "00ww");
+}
+
+pt_handler PT_DO(bfi)(struct pt_select *s)
+{
+    return pt_pick(s, PT_BITS(s, 0) == 64 ? bfi_b64 : bfi_b32, "000ww");
+}
+
+pt_handler PT_DO(bmsk)(struct pt_select *s)
+{
+    return pt_pick(s, PT_HAS(s, wrap) ? bmsk_wrap_b32 : bmsk_clamp_b32, "www");
+}
+
+pt_handler PT_DO(szext)(struct pt_select *s)
+{
+    static const pt_handler fn[2][2] = {{szext_clamp_u32, szext_wrap_u32},
+                                        {szext_clamp_s32, szext_wrap_s32}};
+    return pt_pick(s, fn[s->form->type[0] == PT_s32][PT_HAS(s, wrap)], "www");
+}
+
+pt_handler PT_DO(fns)(struct pt_select *s)
+{
+    return pt_pick(s, fns_b32, "wwww");
 }

@@ -9,7 +9,7 @@ struct pt_lanes_row {
     pt_handler handler;    /* of the same operation */
 };
 
-#define PT_LANES_LISTS(X) X(integer) X(logic) X(float) X(half) X(mufu) X(convert)
+#define PT_LANES_LISTS(X) X(integer) X(logic) X(float) X(half) X(mufu) X(convert) X(move)
 #define X(list) extern const struct pt_lanes_row PT_LEVEL_NAME(pt_lanes_##list)[];
 PT_LANES_LISTS(X)
 #undef X

@@ -1,77 +1,17 @@
-/* Bit manipulation, logic and shifts: handlers and selectors (PTX ISA 9.7.1.13 ..., 9.7.8). */
+/* Logic and shifts: handlers and selectors (PTX ISA 9.7.8). */
 #include "backend/interp/pick.h"
 #include "backend/semantics/logic.h"
 
 #define LANE1 LANE1_FN
 #define LANE2 LANE2_FN
 #define LANE3 LANE3_FN
-#define LANE4 LANE4_FN
 #include "backend/semantics/logic.def"
 PT_LANES_TABLE(logic) = {
 #define LANE1 LANE1_ROW
 #define LANE2 LANE2_ROW
 #define LANE3 LANE3_ROW
-#define LANE4 LANE4_ROW
 #include "backend/semantics/logic.def"
     PT_LANES_END};
-
-#define B_WIDTHS(op)                                                        \
-    pt_handler PT_DO(op)(struct pt_select * s)                              \
-    {                                                                       \
-        return pt_pick(s, PT_BITS(s, 0) == 64 ? op##_b64 : op##_b32, "w0"); \
-    }
-B_WIDTHS(popc)
-B_WIDTHS(clz)
-#undef B_WIDTHS
-
-pt_handler PT_DO(brev)(struct pt_select *s)
-{
-    return pt_pick(s, PT_BITS(s, 0) == 64 ? brev_b64 : brev_b32, "00");
-}
-
-pt_handler PT_DO(bfind)(struct pt_select *s)
-{
-    PT_TABLE(fn) = {
-        [PT_u32] = bfind_u32, [PT_s32] = bfind_s32, [PT_u64] = bfind_u64, [PT_s64] = bfind_s64};
-    return pt_pick(s, fn[s->form->type[0]], "w0");
-}
-
-pt_handler PT_DO(bfind_shiftamt)(struct pt_select *s)
-{
-    PT_TABLE(fn) = {[PT_u32] = bfind_shiftamt_u32,
-                    [PT_s32] = bfind_shiftamt_s32,
-                    [PT_u64] = bfind_shiftamt_u64,
-                    [PT_s64] = bfind_shiftamt_s64};
-    return pt_pick(s, fn[s->form->type[0]], "w0");
-}
-
-pt_handler PT_DO(bfe)(struct pt_select *s)
-{
-    PT_TABLE(fn) = {[PT_u32] = bfe_u32, [PT_s32] = bfe_s32, [PT_u64] = bfe_u64, [PT_s64] = bfe_s64};
-    return pt_pick(s, fn[s->form->type[0]], "00ww");
-}
-
-pt_handler PT_DO(bfi)(struct pt_select *s)
-{
-    return pt_pick(s, PT_BITS(s, 0) == 64 ? bfi_b64 : bfi_b32, "000ww");
-}
-
-pt_handler PT_DO(bmsk)(struct pt_select *s)
-{
-    return pt_pick(s, PT_HAS(s, wrap) ? bmsk_wrap_b32 : bmsk_clamp_b32, "www");
-}
-
-pt_handler PT_DO(szext)(struct pt_select *s)
-{
-    static const pt_handler fn[2][2] = {{szext_clamp_u32, szext_wrap_u32},
-                                        {szext_clamp_s32, szext_wrap_s32}};
-    return pt_pick(s, fn[s->form->type[0] == PT_s32][PT_HAS(s, wrap)], "www");
-}
-
-pt_handler PT_DO(fns)(struct pt_select *s)
-{
-    return pt_pick(s, fns_b32, "wwww");
-}
 
 static pt_handler by_bits(struct pt_select *s, pt_handler b16, pt_handler b32, pt_handler b64)
 {
@@ -140,18 +80,6 @@ pt_handler PT_DO(shf)(struct pt_select *s)
 {
     static const pt_handler fn[2][2] = {{shf_l_clamp, shf_l_wrap}, {shf_r_clamp, shf_r_wrap}};
     return pt_pick(s, fn[PT_HAS(s, r)][PT_HAS(s, wrap)], "wwww");
-}
-
-pt_handler PT_DO(prmt)(struct pt_select *s)
-{
-    pt_handler fn = PT_HAS(s, f4e)    ? prmt_b32_f4e
-                    : PT_HAS(s, b4e)  ? prmt_b32_b4e
-                    : PT_HAS(s, rc8)  ? prmt_b32_rc8
-                    : PT_HAS(s, ecl)  ? prmt_b32_ecl
-                    : PT_HAS(s, ecr)  ? prmt_b32_ecr
-                    : PT_HAS(s, rc16) ? prmt_b32_rc16
-                                      : prmt_b32;
-    return pt_pick(s, fn, "wwww");
 }
 
 /* ---- lop3 ---------------------------------------------------------------------------------------------- */

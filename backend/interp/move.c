@@ -1,6 +1,15 @@
-/* mov, addresses and their windows. PTX ISA 9.7.9.2, 9.7.9.16-22. */
+/* mov, prmt, addresses and their windows. PTX ISA 9.7.9.2, 9.7.9.16-22. */
 #include "backend/interp/materialize.h"
 #include "backend/interp/operands.h"
+#include "backend/interp/pick.h"
+#include "backend/semantics/move.h"
+
+#define LANE3 LANE3_FN
+#include "backend/semantics/move.def"
+PT_LANES_TABLE(move) = {
+#define LANE3 LANE3_ROW
+#include "backend/semantics/move.def"
+    PT_LANES_END};
 
 /* ---- mov ------------------------------------------------------------------------------------- */
 
@@ -201,6 +210,18 @@ pt_handler PT_DO(mov_vec)(struct pt_select *s)
 }
 
 #define LOCAL_WINDOW ((uint64_t)(uintptr_t)local0 + (uint64_t)i * stride)
+
+pt_handler PT_DO(prmt)(struct pt_select *s)
+{
+    pt_handler fn = PT_HAS(s, f4e)    ? prmt_b32_f4e
+                    : PT_HAS(s, b4e)  ? prmt_b32_b4e
+                    : PT_HAS(s, rc8)  ? prmt_b32_rc8
+                    : PT_HAS(s, ecl)  ? prmt_b32_ecl
+                    : PT_HAS(s, ecr)  ? prmt_b32_ecr
+                    : PT_HAS(s, rc16) ? prmt_b32_rc16
+                                      : prmt_b32;
+    return pt_pick(s, fn, "wwww");
+}
 
 /* ---- cvta, isspacep -------------------------------------------------------------------------- */
 

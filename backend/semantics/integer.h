@@ -216,4 +216,146 @@ PT_LANE uint32_t pt_integer_packed(uint32_t a, uint32_t b, unsigned bits, bool i
     return result;
 }
 
+/* ---- bits: counted, found, moved (9.7.1.14 to 9.7.1.23) --------------------------------------- */
+
+/* Counts are written with arithmetic instead of builtins where a host has no vector form of them. */
+PT_LANE uint32_t pt_integer_popc32(uint32_t x)
+{
+    x -= x >> 1 & 0x55555555;
+    x = (x & 0x33333333) + (x >> 2 & 0x33333333);
+    x = (x + (x >> 4)) & 0x0f0f0f0f;
+    return x * 0x01010101u >> 24;
+}
+
+PT_LANE uint32_t pt_integer_popc64(uint64_t x)
+{
+    return pt_integer_popc32((uint32_t)x) + pt_integer_popc32((uint32_t)(x >> 32));
+}
+
+PT_LANE uint32_t pt_integer_clz32(uint32_t x)
+{
+    x |= x >> 1;
+    x |= x >> 2;
+    x |= x >> 4;
+    x |= x >> 8;
+    x |= x >> 16;
+    return pt_integer_popc32(~x);
+}
+
+PT_LANE uint32_t pt_integer_clz64(uint64_t x)
+{
+    uint32_t hi = (uint32_t)(x >> 32);
+    return hi ? pt_integer_clz32(hi) : 32 + pt_integer_clz32((uint32_t)x);
+}
+
+PT_LANE uint32_t pt_integer_brev32(uint32_t x)
+{
+    x = (x >> 1 & 0x55555555) | (x & 0x55555555) << 1;
+    x = (x >> 2 & 0x33333333) | (x & 0x33333333) << 2;
+    x = (x >> 4 & 0x0f0f0f0f) | (x & 0x0f0f0f0f) << 4;
+    x = (x >> 8 & 0x00ff00ff) | (x & 0x00ff00ff) << 8;
+    return x >> 16 | x << 16;
+}
+
+PT_LANE uint64_t pt_integer_brev64(uint64_t x)
+{
+    return (uint64_t)pt_integer_brev32((uint32_t)x) << 32 | pt_integer_brev32((uint32_t)(x >> 32));
+}
+
+/* bfind: the position of the highest one (signed: of the highest bit that differs from the sign), all ones if there
+ * is none; .shiftamt: the left shift that brings it to the top. */
+PT_LANE uint32_t pt_integer_bfind32(uint32_t x, bool is_signed, bool shiftamt)
+{
+    if (is_signed)
+        x ^= (uint32_t)((int32_t)x >> 31);
+    uint32_t n = pt_integer_clz32(x);
+    return x == 0 ? UINT32_MAX : shiftamt ? n : 31 - n;
+}
+
+PT_LANE uint32_t pt_integer_bfind64(uint64_t x, bool is_signed, bool shiftamt)
+{
+    if (is_signed)
+        x ^= (uint64_t)((int64_t)x >> 63);
+    uint32_t n = pt_integer_clz64(x);
+    return x == 0 ? UINT32_MAX : shiftamt ? n : 63 - n;
+}
+
+/* bfe: `len` bits from bit `pos`. The signed form extends from the field's top bit, or from the sign of the source where
+ * the field reaches beyond it. The 32-bit form reads the low byte of pos and len, the 64-bit form all of them. */
+PT_LANE uint64_t pt_integer_bfe64(uint64_t a, uint32_t pos, uint32_t len, bool is_signed)
+{
+    uint64_t end = (uint64_t)pos + len;
+    uint32_t top = end < 64 ? (uint32_t)(end - 1) & 63 : 63;
+    uint64_t fill = is_signed && len ? -(a >> top & 1) : 0;
+    uint64_t keep = len > 63 ? ~0ull : (1ull << (len & 63)) - 1;
+    keep &= pt_lane_shr64(~0ull, pos);
+    return (pt_lane_shr64(a, pos) & keep) | (fill & ~keep);
+}
+
+PT_LANE uint32_t pt_integer_bfe32(uint32_t a, uint32_t pos, uint32_t len, bool is_signed)
+{
+    pos &= 255;
+    len &= 255;
+    uint32_t top = pos + len - 1 < 31 ? pos + len - 1 : 31;
+    uint32_t fill = is_signed && len ? -(a >> top & 1) : 0;
+    uint32_t keep = len > 31 ? ~0u : (1u << (len & 31)) - 1;
+    keep &= pt_lane_shr(~0u, pos);
+    return (pt_lane_shr(a, pos) & keep) | (fill & ~keep);
+}
+
+/* bfi: the low `len` bits of a into b at `pos`; pos and len as for bfe. */
+PT_LANE uint32_t pt_integer_bfi32(uint32_t a, uint32_t b, uint32_t pos, uint32_t len)
+{
+    pos &= 255;
+    len &= 255;
+    uint32_t mask = pt_lane_shl(len > 31 ? ~0u : (1u << (len & 31)) - 1, pos);
+    return (pt_lane_shl(a, pos) & mask) | (b & ~mask);
+}
+
+PT_LANE uint64_t pt_integer_bfi64(uint64_t a, uint64_t b, uint32_t pos, uint32_t len)
+{
+    uint64_t mask = pt_lane_shl64(len > 63 ? ~0ull : (1ull << (len & 63)) - 1, pos);
+    return (pt_lane_shl64(a, pos) & mask) | (b & ~mask);
+}
+
+/* bmsk: `len` ones from bit `pos`; .clamp cuts both at 32, .wrap takes them modulo 32. */
+PT_LANE uint32_t pt_integer_bmsk(uint32_t pos, uint32_t len, bool wrap)
+{
+    if (wrap) {
+        pos &= 31;
+        len &= 31;
+    }
+    return pt_lane_shl(len > 31 ? ~0u : (1u << (len & 31)) - 1, pos);
+}
+
+/* szext: a cut to `n` bits, then extended by zero or sign. */
+PT_LANE uint32_t pt_integer_szext(uint32_t a, uint32_t n, bool is_signed, bool wrap)
+{
+    if (wrap)
+        n &= 31;
+    uint32_t keep = n > 31 ? ~0u : (1u << (n & 31)) - 1;
+    uint32_t fill = is_signed && n && n < 32 ? -(a >> ((n - 1) & 31) & 1) : 0;
+    return (a & keep) | (fill & ~keep);
+}
+
+/* fns (PTX ISA 9.7.1.17): the n-th set bit of mask from `base` on, upward for n > 0, downward for n < 0; n = 0: base
+ * itself if it is set. All ones if there is none. */
+PT_LANE uint32_t pt_integer_fns(uint32_t mask, uint32_t base, int32_t n)
+{
+    uint32_t found = UINT32_MAX;
+    if (n == INT32_MIN) /* has no magnitude: an H200 gives 0 */
+        return 0;
+    if (n == 0)
+        return base < 32 && (mask >> base & 1) ? base : UINT32_MAX;
+    uint32_t left = n > 0 ? (uint32_t)n : 0u - (uint32_t)n;
+    for (uint32_t i = base; i < 32; i += n > 0 ? 1u : UINT32_MAX) {
+        left -= mask >> i & 1;
+        if (left == 0) {
+            found = i;
+            break;
+        }
+    }
+    return found;
+}
+
 #endif

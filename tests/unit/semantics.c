@@ -3,9 +3,9 @@
 #include <fenv.h>
 #include <math.h>
 
-#include "backend/semantics/logic.h"
 #include "backend/semantics/convert.h"
 #include "backend/semantics/integer.h"
+#include "backend/semantics/logic.h"
 #include "tests/unit/check.h"
 
 enum { ROUNDS = 200000 };
@@ -160,11 +160,11 @@ static void check_bits(void)
     for (int i = 0; i < ROUNDS; i++) {
         uint32_t x = (uint32_t)(next() >> (next() & 63));
         uint64_t y = next() >> (next() & 63);
-        bad += pt_logic_popc32(x) != (uint32_t)__builtin_popcount(x);
-        bad += pt_logic_popc64(y) != (uint32_t)__builtin_popcountll(y);
-        bad += pt_logic_clz32(x) != (x ? (uint32_t)__builtin_clz(x) : 32);
-        bad += pt_logic_clz64(y) != (y ? (uint32_t)__builtin_clzll(y) : 64);
-        bad += pt_logic_brev32(pt_logic_brev32(x)) != x;
+        bad += pt_integer_popc32(x) != (uint32_t)__builtin_popcount(x);
+        bad += pt_integer_popc64(y) != (uint32_t)__builtin_popcountll(y);
+        bad += pt_integer_clz32(x) != (x ? (uint32_t)__builtin_clz(x) : 32);
+        bad += pt_integer_clz64(y) != (y ? (uint32_t)__builtin_clzll(y) : 64);
+        bad += pt_integer_brev32(pt_integer_brev32(x)) != x;
         bad += pt_logic_lop3(x, (uint32_t)y, (uint32_t)(y >> 32), 0x96) !=
                (x ^ (uint32_t)y ^ (uint32_t)(y >> 32));
     }

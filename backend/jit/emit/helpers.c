@@ -4,6 +4,7 @@
 #include "backend/jit/emit/emit.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/check.h"
 #include "backend/jit/llvm/target.h"
 
 /* ---- types and constants ----------------------------------------------------------------------------------- */
@@ -108,4 +109,19 @@ LLVMValueRef jit_saturate(struct jit_op *op, LLVMValueRef value)
 bool jit_is_fast_rounding(struct jit *j, const struct pt_form *form)
 {
     return is_rounded_f32(form) && j->options->math_fast;
+}
+
+LLVMValueRef jit_min_const(struct jit_op *op, LLVMValueRef n, unsigned bits, uint64_t top)
+{
+    return jit_binary(op, "llvm.umin", n, jit_int_const(op, bits, top));
+}
+
+LLVMValueRef jit_shift(struct jit_op *op, LLVMValueRef value, LLVMValueRef n, unsigned bits,
+                       bool is_left)
+{
+    LLVMValueRef is_inside = BUILD(ICmp, LLVMIntULT, n, jit_int_const(op, 32, bits));
+    n = jit_resize(op, n, bits, false);
+    value = is_left ? BUILD(Shl, value, n) : BUILD(LShr, value, n);
+    jit_check_proven(op->j, value, "amount"); /* beyond the width select leaves it out */
+    return BUILD(Select, is_inside, value, jit_int_const(op, bits, 0));
 }

@@ -26,6 +26,13 @@ LLVMValueRef jit_resize(struct jit_op *op, LLVMValueRef value, unsigned bits, bo
 LLVMValueRef jit_unary(struct jit_op *op, const char *intrinsic, LLVMValueRef a);
 LLVMValueRef jit_binary(struct jit_op *op, const char *intrinsic, LLVMValueRef a, LLVMValueRef b);
 
+/* The lower of an integer and a constant. */
+LLVMValueRef jit_min_const(struct jit_op *op, LLVMValueRef n, unsigned bits, uint64_t top);
+
+/* value << n or value >> n, `bits` wide; n is 32 bits wide and any number: the width or more gives 0. */
+LLVMValueRef jit_shift(struct jit_op *op, LLVMValueRef value, LLVMValueRef n, unsigned bits,
+                       bool is_left);
+
 /* The bits of a floating-point value, and back. */
 LLVMValueRef jit_to_bits(struct jit_op *op, LLVMValueRef value, unsigned bits);
 LLVMValueRef jit_from_bits(struct jit_op *op, LLVMValueRef value, unsigned bits);

@@ -289,3 +289,112 @@ bool jit_emit_dp2a(struct jit_op *op)
 {
     return emit_dot(op, 2, 16, jit_has(op, PT_M_hi) ? 2 : 0);
 }
+
+/* ---- counts ------------------------------------------------------------------------------------------------ */
+
+bool jit_emit_popc(struct jit_op *op)
+{
+    return give(op, jit_resize(op, jit_unary(op, "llvm.ctpop", op->a[0]), 32, false));
+}
+
+static LLVMValueRef leading_zeros(struct jit_op *op, LLVMValueRef value)
+{
+    LLVMValueRef args[] = {value, LLVMConstInt(LLVMInt1TypeInContext(op->j->context), 0, false)};
+    return jit_resize(op, jit_intrinsic(op->j, "llvm.ctlz", LLVMTypeOf(value), args, 2), 32, false);
+}
+
+bool jit_emit_clz(struct jit_op *op)
+{
+    return give(op, leading_zeros(op, op->a[0]));
+}
+
+bool jit_emit_brev(struct jit_op *op)
+{
+    return give(op, jit_unary(op, "llvm.bitreverse", op->a[0]));
+}
+
+bool jit_emit_bfind(struct jit_op *op)
+{
+    unsigned bits = jit_form_bits(op, 0);
+    LLVMValueRef value = op->a[0];
+    if (jit_form_signed(op, 0))
+        value = BUILD(Xor, value, BUILD(AShr, value, jit_int_const(op, bits, bits - 1)));
+    LLVMValueRef n = leading_zeros(op, value);
+    if (!jit_has(op, PT_M_shiftamt))
+        n = BUILD(Sub, jit_int_const(op, 32, bits - 1), n);
+    LLVMValueRef is_none = BUILD(ICmp, LLVMIntEQ, value, jit_int_const(op, bits, 0));
+    return give(op, BUILD(Select, is_none, jit_int_const(op, 32, UINT32_MAX), n));
+}
+
+/* ---- fields ------------------------------------------------------------------------------------------------ */
+
+/* The low n bits, n being 32 bits wide and any number. */
+static LLVMValueRef low_ones(struct jit_op *op, LLVMValueRef n, unsigned bits)
+{
+    return BUILD(Not, jit_shift(op, jit_int_const(op, bits, UINT64_MAX), n, bits, true));
+}
+
+/* A position or length: the 32-bit forms read its low byte. */
+static LLVMValueRef field_count(struct jit_op *op, LLVMValueRef n, unsigned bits)
+{
+    return bits == 32 ? BUILD(And, n, jit_int_const(op, 32, 255)) : n;
+}
+
+/* Bit `pos + len - 1` of the source, or its top bit where that is beyond: all ones or zeros; zeros for no length. */
+static LLVMValueRef field_sign(struct jit_op *op, LLVMValueRef pos, LLVMValueRef len, unsigned bits)
+{
+    LLVMValueRef top = jit_int_const(op, 32, bits - 1), one = jit_int_const(op, 32, 1);
+    LLVMValueRef at = BUILD(Sub, BUILD(Add, pos, len), one);
+    /* Either alone may be beyond, and their sum may wrap. */
+    LLVMValueRef is_beyond =
+        BUILD(Or, BUILD(ICmp, LLVMIntUGT, pos, top), BUILD(ICmp, LLVMIntUGT, len, top));
+    at = BUILD(Select, is_beyond, top, jit_min_const(op, at, 32, bits - 1));
+    LLVMValueRef left = jit_resize(op, BUILD(Sub, top, at), bits, false); /* at <= top */
+    LLVMValueRef high = jit_check_proven(op->j, BUILD(Shl, op->a[0], left), "amount");
+    LLVMValueRef sign = BUILD(AShr, high, jit_int_const(op, bits, bits - 1));
+    LLVMValueRef is_empty = BUILD(ICmp, LLVMIntEQ, len, jit_int_const(op, 32, 0));
+    return BUILD(Select, is_empty, jit_int_const(op, bits, 0), sign);
+}
+
+bool jit_emit_bfe(struct jit_op *op)
+{
+    unsigned bits = jit_form_bits(op, 0);
+    LLVMValueRef pos = field_count(op, op->a[1], bits), len = field_count(op, op->a[2], bits);
+    LLVMValueRef keep = low_ones(op, len, bits);
+    LLVMValueRef field = BUILD(And, jit_shift(op, op->a[0], pos, bits, false), keep);
+    if (!jit_form_signed(op, 0))
+        return give(op, field);
+    keep = BUILD(And, keep, jit_shift(op, jit_int_const(op, bits, UINT64_MAX), pos, bits, false));
+    LLVMValueRef fill = BUILD(And, field_sign(op, pos, len, bits), BUILD(Not, keep));
+    return give(op, BUILD(Or, field, fill));
+}
+
+bool jit_emit_bfi(struct jit_op *op)
+{
+    unsigned bits = jit_form_bits(op, 0);
+    LLVMValueRef pos = field_count(op, op->a[2], bits), len = field_count(op, op->a[3], bits);
+    LLVMValueRef mask = jit_shift(op, low_ones(op, len, bits), pos, bits, true);
+    LLVMValueRef field = BUILD(And, jit_shift(op, op->a[0], pos, bits, true), mask);
+    return give(op, BUILD(Or, field, BUILD(And, op->a[1], BUILD(Not, mask))));
+}
+
+static LLVMValueRef wrapped(struct jit_op *op, LLVMValueRef n)
+{
+    return jit_has(op, PT_M_wrap) ? BUILD(And, n, jit_int_const(op, 32, 31)) : n;
+}
+
+bool jit_emit_bmsk(struct jit_op *op)
+{
+    LLVMValueRef ones = low_ones(op, wrapped(op, op->a[1]), 32);
+    return give(op, jit_shift(op, ones, wrapped(op, op->a[0]), 32, true));
+}
+
+bool jit_emit_szext(struct jit_op *op)
+{
+    LLVMValueRef n = wrapped(op, op->a[1]), keep = low_ones(op, n, 32);
+    LLVMValueRef d = BUILD(And, op->a[0], keep), zero = jit_int_const(op, 32, 0);
+    if (!jit_form_signed(op, 0))
+        return give(op, d);
+    LLVMValueRef fill = BUILD(And, field_sign(op, zero, n, 32), BUILD(Not, keep));
+    return give(op, BUILD(Or, d, fill));
+}
