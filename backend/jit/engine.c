@@ -29,7 +29,7 @@ struct range {
 
 struct native {
     struct pt_native base;
-    struct jit_code code;
+    struct jit_loaded code;
     struct jit_object object; /* for debuggers, and for places when something fails */
     struct jit_observed *observed;
     struct range *range;

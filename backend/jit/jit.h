@@ -44,73 +44,101 @@ enum {
     JIT_BUDGET = 1 << 16 /* back edges between looks at launch->stop */
 };
 
-struct jit {
+/* What is constant for a kernel. */
+struct jit_unit {
     const struct jit_target *target;
+    unsigned width; /* the target's: lanes of a chunk */
     struct jit_snapshot *snapshot;
     const struct pt_native_options *options; /* the snapshot's */
     struct pt_module *m;
     struct pt_func *f;
     const struct pt_inlined *inlined; /* what m and f are where calls were expanded, or NULL */
+    struct pt_arena *arena;
+    const char **why; /* what is set where generating gives up: to static text */
+};
+
+/* What analyses have found, before code is made. */
+struct jit_facts {
+    const struct jit_unit *unit;
     struct pt_vary *vary;
     struct pt_vary *row; /* likewise of groups that are a row of threads, where a group has several; else NULL */
-    struct pt_arena *arena;
-    const char *why; /* set where generating gives up: static text */
-    uint32_t scratch_bytes; /* to be set: see struct pt_native */
-    uint32_t front_bytes;   /* likewise */
-    uint32_t stack;         /* in scratch memory: where threads' stacks end (alloca.c) */
-    uint32_t turn_loop;     /* the loop, + 1, in which CTAs take turns; PT_NONE: they do not */
-    bool has_steps;         /* the interpreter runs some instructions */
-    bool is_light;          /* made by few passes in linear time, for its size */
+    unsigned copies;
+    struct jit_reg *regs;
+    /* instructions that define registers, by register (def_use.c); room for a list of registers */
+    uint32_t *defs, *roots;
+    uint64_t *live_in;   /* pt_live_in */
+    uint64_t *read;      /* registers that some instruction reads */
+    uint64_t *streaming; /* stores that may go past the caches: nontemporal.c */
+    uint64_t *partial;   /* blocks that not all live lanes of a group run together */
+    bool runs_apart;     /* warps run one by one, until they wait: resumable_warp.c */
+    bool starts_full;    /* every group begins with all its lanes on */
+    bool is_one_region;  /* the kernel is one region: no value goes through memory */
+    bool has_steps;      /* the interpreter runs some instructions */
+    uint32_t turn_loop;  /* the loop, + 1, in which CTAs interleave; 0: they do not */
+    uint32_t scratch_bytes, front_bytes; /* see struct pt_native */
+    uint32_t stack; /* in scratch memory: where threads' stacks end (alloca.c) */
+};
 
+/* The function of LLVM's that is being made. */
+struct jit_code {
+    const struct jit_unit *unit;
     LLVMContextRef context;
     LLVMModuleRef module;
     LLVMBuilderRef b;
     LLVMValueRef function;
-    unsigned width, copies;
-    unsigned first_copy, end_copy; /* those for which code is generated: all, but in jit_chain_split_emit */
+    LLVMBuilderRef allocas; /* at the function's entry */
 
     /* Values of the whole function */
-    LLVMBuilderRef allocas;     /* at the function's entry */
-    LLVMBasicBlockRef start;    /* where each CTA of a row begins */
+    LLVMBasicBlockRef start; /* where each CTA of a row begins */
     LLVMValueRef cta, launch, fault, scratch, params, shared;
-    LLVMValueRef id[3];         /* i32: %ctaid */
-    LLVMValueRef shared_bytes;  /* i32: of the CTA's window */
-    LLVMValueRef group;         /* i32: of the region loop being generated */
-    LLVMValueRef frame;         /* likewise, where the interpreter runs some instructions: its registers of the group's warp */
-    LLVMValueRef warp, front;   /* of a kernel whose warps run apart; NULL in others */
-    LLVMValueRef standing;      /* likewise, alloca: lanes of the warp that run the region */
-    LLVMValueRef turned;        /* likewise: some have taken the back edge of a loop that waits */
-    LLVMBasicBlockRef choose;   /* likewise: where the next region is chosen */
-    LLVMValueRef budget;        /* alloca: back edges until the next look at launch->stop */
-    LLVMValueRef arrived[2];    /* bar.red, allocas: lanes with a true predicate and lanes that have come so far */
-    LLVMValueRef reduced[2];    /* likewise: of the barrier at which the region begins */
-    LLVMValueRef nowhere;       /* alloca: memory that nobody reads, or NULL */
-    LLVMValueRef lanes[4];      /* allocas of lane_call.c */
-    uint32_t n_lanes_used;      /* how often their memory has been asked for */
-    LLVMValueRef blamed[2];     /* allocas of fault.c */
-    LLVMValueRef offsets;       /* alloca of atomic.c */
-    uint64_t *live_in;          /* pt_live_in */
-    uint64_t *read;             /* registers that some instruction reads */
-    uint64_t *streaming;        /* stores that may go past the caches: nontemporal.c */
-    LLVMValueRef streams;       /* i1: they do */
-    uint64_t *partial;          /* blocks that not all live lanes of a group run together */
-    bool
-        only_rewrites; /* the block does nothing in lanes that are off but write what is there, and runs in any case */
-    bool runs_apart;            /* warps run one by one, until they wait: resumable_warp.c */
-    bool starts_full;           /* every group begins with all its lanes on */
-    bool is_one_region;         /* the kernel is one region: no value goes through memory */
+    LLVMValueRef id[3];        /* i32: %ctaid */
+    LLVMValueRef shared_bytes; /* i32: of the CTA's window */
+    /* i32: where the interpreter runs some instructions, its registers of the group's warp */
+    LLVMValueRef frame;
+    LLVMValueRef warp, front; /* of a kernel whose warps run apart; NULL in others */
+    LLVMValueRef standing;    /* likewise, alloca: lanes of the warp that run the region */
+    LLVMValueRef turned;      /* likewise: some have taken the back edge of a loop that waits */
+    LLVMBasicBlockRef choose; /* likewise: where the next region is chosen */
+    LLVMValueRef budget;      /* alloca: back edges until the next look at launch->stop */
+    /* bar.red, allocas: lanes with a true predicate and lanes that have come so far */
+    LLVMValueRef arrived[2];
+    LLVMValueRef reduced[2]; /* likewise: of the barrier at which the region begins */
+    LLVMValueRef streams;    /* i1: stores go past the caches */
+    LLVMValueRef nowhere;    /* alloca: memory that nobody reads, or NULL */
+    LLVMValueRef lanes[4];   /* allocas of lane_call.c */
+    uint32_t n_lanes_used;   /* how often their memory has been asked for */
+    LLVMValueRef blamed[2];  /* allocas of fault.c */
+    LLVMValueRef offsets;    /* alloca of atomic.c */
 
-    uint32_t n_generated;       /* LLVM's instructions, in all basic blocks but the one being generated */
-    struct jit_part {           /* code_size.c: of it, as far as it has been looked at */
+    uint32_t n_generated; /* LLVM's instructions, in all basic blocks but the one being generated */
+    struct jit_part {     /* code_size.c: of it, as far as it has been looked at */
         LLVMBasicBlockRef block;
         LLVMValueRef last;
         uint32_t n;
     } part;
-    uint32_t n_in_parts;        /* in basic blocks that became several */
+    uint32_t n_in_parts; /* in basic blocks that became several */
+    bool is_light;       /* made by few passes in linear time, for its size */
+    struct jit_debug *debug;
+    PT_VEC(struct jit_proof {
+        LLVMValueRef value;
+        const char *what;
+    })
+    proofs; /* of jit_check_proven */
+};
 
+/* Where generating stands. */
+struct jit {
+    const struct jit_unit *unit;
+    struct jit_facts *facts;
+    struct jit_code *code;
+    LLVMValueRef group; /* i32: of the region loop being generated */
+    unsigned first_copy,
+        end_copy; /* those for which code is generated: all, but in jit_chain_split_emit */
     uint32_t block;             /* being generated */
     const struct pt_insn *insn; /* likewise */
     const struct pt_form *form;
+    /* the block does nothing in lanes that are off but write what is there, and runs in any case */
+    bool only_rewrites;
     bool is_alone;   /* one lane runs, in loops through rows of memory: per_lane_loop.c */
     bool is_version; /* the rest of `block` is generated in versions, and goes on behind all of them at one place */
     /* Lanes that run `insn`, by copy: vectors of i1; NULL: all of the chunk (or, in a scalar place, it runs at all). */
@@ -119,16 +147,9 @@ struct jit {
     uint64_t *distrusted; /* likewise, where not all of the tests hold */
     const struct jit_join *joins; /* accesses that run together with others; NULL: none */
     struct jit_overlap *overlaps; /* loads that share elements; NULL: none */
-    LLVMValueRef guard;         /* uniform guard of `insn` (i1, of this copy), or NULL */
+    LLVMValueRef guard;           /* uniform guard of `insn` (i1, of this copy), or NULL */
     uint32_t mixer;       /* a register on whose lowest bits versions of the region rest, or 0: region_versions.c */
     const uint32_t *low;  /* these bits in this version; NULL: they are others than in those that know them */
-    struct jit_reg *regs;
-    uint32_t *defs, *roots; /* instructions that define registers, by register (remat.c); room for a list of registers */
-    struct jit_debug *debug;
-    PT_VEC(struct jit_proof {
-        LLVMValueRef value;
-        const char *what;
-    }) proofs; /* of jit_check_proven */
 };
 
 enum jit_shape {
@@ -173,16 +194,16 @@ struct jit_reg {
 };
 
 /* Generating gives up, for a reason that is static text. */
-static inline bool jit_refuse(struct jit *j, const char *why)
+static inline bool jit_refuse(const struct jit_unit *u, const char *why)
 {
-    j->why = why;
+    *u->why = why;
     return false;
 }
 
 /* Chunks of a warp. */
 static inline unsigned jit_warp_chunks(const struct jit *j)
 {
-    return PT_WARP_SIZE / j->width;
+    return PT_WARP_SIZE / j->unit->width;
 }
 
 #endif

@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct pt_program program = {.engine = pt_interp(NULL), .image = &image};
     struct jit_object object = {.bytes = malloc(size ? size : 1), .size = size};
     struct jit_places places;
-    struct jit_code code;
+    struct jit_loaded code;
     const char *why;
     memset(&module, 0, sizeof module);
     module.symbols.n = sizeof symbols / sizeof *symbols;

@@ -6,8 +6,8 @@
 
 struct pt_value jit_address_form_value(const struct jit *j, const struct pt_operand *o)
 {
-    return o->kind == PT_OPND_REG ? j->vary->regs[o->index]
-                                  : pt_vary_sreg(&j->vary->shape, (enum pt_sreg)o->index);
+    return o->kind == PT_OPND_REG ? j->facts->vary->regs[o->index]
+                                  : pt_vary_sreg(&j->facts->vary->shape, (enum pt_sreg)o->index);
 }
 
 /* Operations of two operands that keep the form. */
@@ -19,17 +19,18 @@ bool jit_address_form_combines(enum pt_op op)
 
 const struct pt_operand *jit_address_form_mixer(const struct jit *j, const struct pt_insn *insn)
 {
-    const struct pt_form *form = pt_insn_form(j->m, insn);
-    const struct pt_operand *o = &j->f->operands.v[insn->operands];
+    const struct pt_form *form = pt_insn_form(j->unit->m, insn);
+    const struct pt_operand *o = &j->unit->f->operands.v[insn->operands];
     int64_t stride;
     if (insn->guard || (form->op != PT_OP_and_b && form->op != PT_OP_xor_b) ||
         pt_type_bits((enum pt_type)form->type[0]) != 32)
         return NULL;
     for (unsigned k = 1; k < 3; k++) {
         const struct pt_operand *mixer = &o[k], *threads = &o[3 - k];
-        if (mixer->kind == PT_OPND_REG && j->vary->regs[mixer->index].level == PT_LEVEL_CTA &&
+        if (mixer->kind == PT_OPND_REG &&
+            j->facts->vary->regs[mixer->index].level == PT_LEVEL_CTA &&
             jit_def_use_shape(j, threads, &stride) == JIT_AFFINE && stride == 1 &&
-            1u << jit_address_form_value(j, threads).align_log2 >= j->width)
+            1u << jit_address_form_value(j, threads).align_log2 >= j->unit->width)
             return mixer;
     }
     return NULL;
@@ -40,7 +41,7 @@ bool jit_address_form_fits(const struct jit *j, const struct pt_operand *o)
 {
     if (o->kind != PT_OPND_REG)
         return false;
-    const struct jit_reg *r = &j->regs[o->index];
+    const struct jit_reg *r = &j->facts->regs[o->index];
     return r->shape == JIT_VECTOR && !r->crosses && r->def != UINT32_MAX &&
            LLVMGetTypeKind(r->type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(r->type) >= 32 &&
            LLVMGetIntTypeWidth(r->type) == pt_type_bits((enum pt_type)j->form->type[0]) &&
@@ -52,15 +53,16 @@ bool jit_address_form_may_divide(const struct jit *j)
     enum pt_op op = (enum pt_op)j->form->op;
     return (jit_address_form_combines(op) || op == PT_OP_mov || op == PT_OP_shl ||
             op == PT_OP_mad_lo) &&
-           jit_address_form_fits(j, &j->f->operands.v[j->insn->operands]);
+           jit_address_form_fits(j, &j->unit->f->operands.v[j->insn->operands]);
 }
 
 static bool is_computed(const struct jit *j, uint32_t reg, unsigned *budget)
 {
     struct jit_sources s;
-    if (j->regs[reg].shape != JIT_VECTOR)
+    if (j->facts->regs[reg].shape != JIT_VECTOR)
         return true;
-    if (!*budget || j->regs[reg].def == UINT32_MAX || !jit_def_use_sources(j, j->regs[reg].def, &s))
+    if (!*budget || j->facts->regs[reg].def == UINT32_MAX ||
+        !jit_def_use_sources(j, j->facts->regs[reg].def, &s))
         return false;
     --*budget;
     for (uint32_t i = 0; i < s.n; i++)
@@ -79,7 +81,7 @@ bool jit_address_form_is_computed(const struct jit *j, const struct pt_operand *
 static uint64_t all_distances(const struct jit *j, bool swaps)
 {
     uint64_t set = 0;
-    for (unsigned d = 1; d < j->width; d *= 2)
+    for (unsigned d = 1; d < j->unit->width; d *= 2)
         set |= UINT64_C(1) << d | (swaps ? UINT64_C(1) << (2 * d - 1) : 0);
     return set;
 }
@@ -87,14 +89,14 @@ static uint64_t all_distances(const struct jit *j, bool swaps)
 /* t & (d - 1), t & -d, t % d */
 static uint64_t distance_of_mask(const struct jit *j, uint64_t mask)
 {
-    uint64_t low = mask & (j->width - 1), d = low & 1 ? low + 1 : j->width - low;
-    return d < j->width && !(d & (d - 1)) ? UINT64_C(1) << d : 0;
+    uint64_t low = mask & (j->unit->width - 1), d = low & 1 ? low + 1 : j->unit->width - low;
+    return d < j->unit->width && !(d & (d - 1)) ? UINT64_C(1) << d : 0;
 }
 
 static void add_mixing(const struct jit *j, const struct pt_insn *insn, struct jit_mixing *mixing)
 {
-    const struct pt_operand *o = &j->f->operands.v[insn->operands];
-    enum pt_op op = (enum pt_op)pt_insn_form(j->m, insn)->op;
+    const struct pt_operand *o = &j->unit->f->operands.v[insn->operands];
+    enum pt_op op = (enum pt_op)pt_insn_form(j->unit->m, insn)->op;
     int64_t stride;
     uint64_t by;
     if (op != PT_OP_and_b && op != PT_OP_xor_b && op != PT_OP_rem_int)
@@ -110,7 +112,7 @@ static void add_mixing(const struct jit *j, const struct pt_insn *insn, struct j
     if (!is_known)
         *(swaps ? &mixing->swaps : &mixing->pairs) |= all_distances(j, swaps);
     else if (swaps)
-        mixing->swaps |= (UINT64_C(1) << (by & (j->width - 1))) & ~UINT64_C(1);
+        mixing->swaps |= (UINT64_C(1) << (by & (j->unit->width - 1))) & ~UINT64_C(1);
     else
         mixing->pairs |= distance_of_mask(j, op == PT_OP_rem_int ? by - 1 : by);
 }
@@ -119,12 +121,12 @@ static void find_mixing(const struct jit *j, uint32_t reg, unsigned *budget,
                         struct jit_mixing *mixing)
 {
     struct jit_sources s;
-    uint32_t def = j->regs[reg].def;
-    if (!*budget || j->regs[reg].shape != JIT_VECTOR || def == UINT32_MAX ||
+    uint32_t def = j->facts->regs[reg].def;
+    if (!*budget || j->facts->regs[reg].shape != JIT_VECTOR || def == UINT32_MAX ||
         !jit_def_use_sources(j, def, &s))
         return;
     --*budget;
-    add_mixing(j, &j->f->insns.v[def], mixing);
+    add_mixing(j, &j->unit->f->insns.v[def], mixing);
     for (uint32_t i = 0; i < s.n; i++)
         find_mixing(j, s.regs[i], budget, mixing);
 }
@@ -141,27 +143,27 @@ struct jit_mixing jit_address_form_find_mixing(const struct jit *j,
 
 static bool has_value_of(const struct jit *j, const struct pt_operand *o, uint32_t def)
 {
-    uint32_t at = (uint32_t)(j->insn - j->f->insns.v);
+    uint32_t at = (uint32_t)(j->insn - j->unit->f->insns.v);
     return o->kind != PT_OPND_REG || jit_def_use_is_unchanged(j, o->index, def, at);
 }
 
 bool jit_address_form_split(const struct jit *j, const struct pt_operand *address,
                             struct jit_split *split)
 {
-    uint32_t sum = address->kind == PT_OPND_REG ? j->regs[address->index].def : UINT32_MAX;
+    uint32_t sum = address->kind == PT_OPND_REG ? j->facts->regs[address->index].def : UINT32_MAX;
     int64_t stride;
     if (sum == UINT32_MAX || !jit_def_use_dominates(j, sum, j->block) ||
-        pt_insn_form(j->m, &j->f->insns.v[sum])->op != PT_OP_add_int)
+        pt_insn_form(j->unit->m, &j->unit->f->insns.v[sum])->op != PT_OP_add_int)
         return false;
-    const struct pt_operand *o = &j->f->operands.v[j->f->insns.v[sum].operands];
+    const struct pt_operand *o = &j->unit->f->operands.v[j->unit->f->insns.v[sum].operands];
     for (unsigned k = 1; k < 3; k++) {
-        uint32_t product = o[k].kind == PT_OPND_REG ? j->regs[o[k].index].def : UINT32_MAX;
+        uint32_t product = o[k].kind == PT_OPND_REG ? j->facts->regs[o[k].index].def : UINT32_MAX;
         if (product == UINT32_MAX || !jit_def_use_dominates(j, product, j->block) ||
             jit_def_use_shape(j, &o[3 - k], &stride) != JIT_SCALAR ||
             !has_value_of(j, &o[3 - k], sum))
             continue;
-        const struct pt_form *form = pt_insn_form(j->m, &j->f->insns.v[product]);
-        const struct pt_operand *p = &j->f->operands.v[j->f->insns.v[product].operands];
+        const struct pt_form *form = pt_insn_form(j->unit->m, &j->unit->f->insns.v[product]);
+        const struct pt_operand *p = &j->unit->f->operands.v[j->unit->f->insns.v[product].operands];
         if (form->op != PT_OP_mul_wide || pt_type_bits((enum pt_type)form->type[0]) != 32 ||
             !jit_def_use_constant(j, &p[2], &split->scale) || !has_value_of(j, &p[1], product))
             continue;

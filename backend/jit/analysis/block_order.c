@@ -20,12 +20,12 @@ struct uses {
 /* No lane that goes elsewhere reads what the register holds, so that it may be written for all. */
 static bool is_free(const struct uses *u, uint32_t reg)
 {
-    const struct pt_block *from = &u->j->f->blocks.v[u->from];
-    size_t words = (u->j->f->regs.n + 63) / 64;
-    if (u->j->f->regs.v[reg].n_defs > 1)
+    const struct pt_block *from = &u->j->unit->f->blocks.v[u->from];
+    size_t words = (u->j->unit->f->regs.n + 63) / 64;
+    if (u->j->unit->f->regs.v[reg].n_defs > 1)
         return false;
     for (uint32_t e = 0; e < from->n_succ; e++)
-        if (jit_set_has(u->j->live_in + u->j->f->edges.v[from->succ + e] * words, reg))
+        if (jit_set_has(u->j->facts->live_in + u->j->unit->f->edges.v[from->succ + e] * words, reg))
             return false;
     return true;
 }
@@ -39,8 +39,8 @@ static void see_use(void *ud, uint32_t reg, bool is_def)
         jit_set_add(is_def ? u->written : u->read, reg);
     else if (jit_set_has(u->written, reg) || (is_def && jit_set_has(u->read, reg)))
         u->is_early = false;
-    else if (is_def && u->j->regs[reg].shape == JIT_VECTOR && !u->j->regs[reg].is_range &&
-             !u->may_divide)
+    else if (is_def && u->j->facts->regs[reg].shape == JIT_VECTOR &&
+             !u->j->facts->regs[reg].is_range && !u->may_divide)
         u->is_early = false;
     else if (is_def && u->from != UINT32_MAX && !is_free(u, reg))
         u->is_early = false;
@@ -48,30 +48,31 @@ static void see_use(void *ud, uint32_t reg, bool is_def)
 
 static bool is_pure(const struct jit *j, const struct pt_insn *insn)
 {
-    bool is_plain = !insn->guard && !(pt_insn_form(j->m, insn)->effects & ~(uint32_t)PT_FX_FP);
+    bool is_plain =
+        !insn->guard && !(pt_insn_form(j->unit->m, insn)->effects & ~(uint32_t)PT_FX_FP);
     return is_plain || jit_def_use_may_repeat(j, insn);
 }
 
 static struct jit_order find_order(struct jit *j, uint32_t from, const uint32_t *insns, uint32_t n)
 {
-    size_t words = (j->f->regs.n + 63) / 64;
-    struct jit_order o = {.insns = pt_arena_alloc(j->arena, n * sizeof(uint32_t))};
+    size_t words = (j->unit->f->regs.n + 63) / 64;
+    struct jit_order o = {.insns = pt_arena_alloc(j->unit->arena, n * sizeof(uint32_t))};
     struct uses u = {.j = j, .from = from};
-    u.read = pt_arena_alloc(j->arena, words * sizeof(uint64_t));
-    u.written = pt_arena_alloc(j->arena, words * sizeof(uint64_t));
-    uint8_t *early = pt_arena_alloc(j->arena, n);
+    u.read = pt_arena_alloc(j->unit->arena, words * sizeof(uint64_t));
+    u.written = pt_arena_alloc(j->unit->arena, words * sizeof(uint64_t));
+    uint8_t *early = pt_arena_alloc(j->unit->arena, n);
     for (uint32_t i = 0; i < n; i++) {
-        const struct pt_insn *insn = &j->f->insns.v[insns[i]];
+        const struct pt_insn *insn = &j->unit->f->insns.v[insns[i]];
         u.is_early = is_pure(j, insn);
         j->insn = insn;
-        j->form = pt_insn_form(j->m, insn);
+        j->form = pt_insn_form(j->unit->m, insn);
         u.may_divide = j->low && u.is_early && jit_address_form_may_divide(j);
         u.collects = false;
-        pt_insn_regs(j->m, j->f, insn, see_use, &u);
+        pt_insn_regs(j->unit->m, j->unit->f, insn, see_use, &u);
         early[i] = u.is_early;
         u.collects = true;
         if (!early[i])
-            pt_insn_regs(j->m, j->f, insn, see_use, &u);
+            pt_insn_regs(j->unit->m, j->unit->f, insn, see_use, &u);
     }
     for (int late = 0; late < 2; late++)
         for (uint32_t i = 0; i < n; i++) {
@@ -85,8 +86,8 @@ static struct jit_order find_order(struct jit *j, uint32_t from, const uint32_t 
 
 struct jit_order jit_block_order_find(struct jit *j, uint32_t block)
 {
-    const struct pt_block *b = &j->f->blocks.v[block];
-    uint32_t *insns = pt_arena_alloc(j->arena, b->count * sizeof *insns);
+    const struct pt_block *b = &j->unit->f->blocks.v[block];
+    uint32_t *insns = pt_arena_alloc(j->unit->arena, b->count * sizeof *insns);
     for (uint32_t i = 0; i < b->count; i++)
         insns[i] = b->first + i;
     return find_order(j, UINT32_MAX, insns, b->count);
@@ -97,13 +98,14 @@ struct jit_order jit_block_order_find_behind(struct jit *j, uint32_t from, const
 {
     uint32_t n = 0;
     for (unsigned k = 0; k < n_blocks; k++)
-        n += j->f->blocks.v[blocks[k]].count;
-    uint32_t *insns = pt_arena_alloc(j->arena, (n + 1) * sizeof *insns);
+        n += j->unit->f->blocks.v[blocks[k]].count;
+    uint32_t *insns = pt_arena_alloc(j->unit->arena, (n + 1) * sizeof *insns);
     n = 0;
     for (unsigned k = 0; k < n_blocks; k++) {
-        const struct pt_block *b = &j->f->blocks.v[blocks[k]];
+        const struct pt_block *b = &j->unit->f->blocks.v[blocks[k]];
         for (uint32_t i = b->first; i < b->first + b->count; i++)
-            if (!(pt_insn_form(j->m, &j->f->insns.v[i])->effects & (PT_FX_BRANCH | PT_FX_END)))
+            if (!(pt_insn_form(j->unit->m, &j->unit->f->insns.v[i])->effects &
+                  (PT_FX_BRANCH | PT_FX_END)))
                 insns[n++] = i;
     }
     return find_order(j, from, insns, n);

@@ -41,8 +41,8 @@ static void see(void *ud, uint32_t reg, bool is_def)
 static void add(struct jit *j, struct footprint *of, const struct pt_insn *insn)
 {
     struct probe p = {j, of, true, false};
-    uint32_t effects = pt_insn_form(j->m, insn)->effects;
-    pt_insn_regs(j->m, j->f, insn, see, &p);
+    uint32_t effects = pt_insn_form(j->unit->m, insn)->effects;
+    pt_insn_regs(j->unit->m, j->unit->f, insn, see, &p);
     of->loads |= (effects & PT_FX_READ) != 0;
     of->stores |= (effects & ~(uint32_t)(PT_FX_READ | PT_FX_FP)) != 0;
 }
@@ -51,17 +51,17 @@ static void add(struct jit *j, struct footprint *of, const struct pt_insn *insn)
 static bool conflicts(struct jit *j, struct footprint *of, const struct pt_insn *insn)
 {
     struct probe p = {j, of, false, false};
-    uint32_t effects = pt_insn_form(j->m, insn)->effects;
+    uint32_t effects = pt_insn_form(j->unit->m, insn)->effects;
     bool loads = effects & PT_FX_READ, stores = effects & ~(uint32_t)(PT_FX_READ | PT_FX_FP);
-    pt_insn_regs(j->m, j->f, insn, see, &p);
+    pt_insn_regs(j->unit->m, j->unit->f, insn, see, &p);
     return p.conflicts || (of->stores && (loads || stores)) || (of->loads && stores);
 }
 
 static struct footprint nothing(struct jit *j)
 {
-    size_t bytes = (j->f->regs.n + 63) / 64 * sizeof(uint64_t);
-    return (struct footprint){pt_arena_alloc(j->arena, bytes), pt_arena_alloc(j->arena, bytes),
-                              false, false};
+    size_t bytes = (j->unit->f->regs.n + 63) / 64 * sizeof(uint64_t);
+    return (struct footprint){pt_arena_alloc(j->unit->arena, bytes),
+                              pt_arena_alloc(j->unit->arena, bytes), false, false};
 }
 
 /* Takes the first batched instruction and all like it that can run with it. insns becomes: what runs before, the batch, what
@@ -69,19 +69,19 @@ static struct footprint nothing(struct jit *j)
 static uint32_t gather(struct jit *j, uint32_t *insns, uint32_t n)
 {
     uint32_t first = 0, n_early = 0, n_batch = 0, n_late = 0;
-    while (first < n && !jit_insn_info_is_batched(j, &j->f->insns.v[insns[first]]))
+    while (first < n && !jit_insn_info_is_batched(j, &j->unit->f->insns.v[insns[first]]))
         first++;
     if (first == n)
         return n;
-    uint32_t *early = pt_arena_alloc(j->arena, 3 * n * sizeof *early), *batch = early + n;
+    uint32_t *early = pt_arena_alloc(j->unit->arena, 3 * n * sizeof *early), *batch = early + n;
     uint32_t *late = batch + n;
-    uint32_t form = j->f->insns.v[insns[first]].form;
+    uint32_t form = j->unit->f->insns.v[insns[first]].form;
     struct footprint behind = nothing(j); /* of the batch and all that is late */
     for (uint32_t i = first; i < n; i++) {
-        const struct pt_insn *insn = &j->f->insns.v[insns[i]];
+        const struct pt_insn *insn = &j->unit->f->insns.v[insns[i]];
         bool waits = conflicts(j, &behind, insn);
         bool joins = !waits && insn->form == form && jit_insn_info_is_batched(j, insn) &&
-                     (n_batch + 1) * j->copies * j->width <= JIT_LANES_MOST;
+                     (n_batch + 1) * j->facts->copies * j->unit->width <= JIT_LANES_MOST;
         if (joins)
             batch[n_batch++] = insns[i];
         else if (waits || insn->form == form)
@@ -107,19 +107,19 @@ void jit_call_batch_gather(struct jit *j, uint32_t *insns, uint32_t n)
 
 uint32_t jit_call_batch_length(struct jit *j, const uint32_t *insns, uint32_t n)
 {
-    uint32_t length = 0, room = JIT_LANES_MOST / (j->copies * j->width);
+    uint32_t length = 0, room = JIT_LANES_MOST / (j->facts->copies * j->unit->width);
     while (length < n && length < room &&
-           j->f->insns.v[insns[length]].form == j->f->insns.v[insns[0]].form &&
-           jit_insn_info_is_batched(j, &j->f->insns.v[insns[length]]))
+           j->unit->f->insns.v[insns[length]].form == j->unit->f->insns.v[insns[0]].form &&
+           jit_insn_info_is_batched(j, &j->unit->f->insns.v[insns[length]]))
         length++;
     if (length < 2)
         return length;
     /* An instruction that needs another's result ends the batch. */
     struct footprint of = nothing(j);
     for (uint32_t i = 0; i < length; i++) {
-        if (conflicts(j, &of, &j->f->insns.v[insns[i]]))
+        if (conflicts(j, &of, &j->unit->f->insns.v[insns[i]]))
             return i;
-        add(j, &of, &j->f->insns.v[insns[i]]);
+        add(j, &of, &j->unit->f->insns.v[insns[i]]);
     }
     return length;
 }

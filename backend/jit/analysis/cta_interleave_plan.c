@@ -30,12 +30,12 @@ static uint32_t accesses_of(const struct jit *j, const struct pt_loop *loop)
     if (loop->parent != PT_NONE || !loop->is_reducible)
         return 0;
     for (uint32_t b = loop->header; b < loop->end; b++) {
-        const struct pt_block *block = &j->f->blocks.v[b];
+        const struct pt_block *block = &j->unit->f->blocks.v[b];
         if (jit_insn_info_is_sync(j, b))
             return 0;
         for (uint32_t i = block->first; i < block->first + block->count; i++) {
-            n += touches_global(pt_insn_form(j->m, &j->f->insns.v[i]));
-            has_stride |= jit_loops_stride_grid(j, &j->f->insns.v[i]);
+            n += touches_global(pt_insn_form(j->unit->m, &j->unit->f->insns.v[i]));
+            has_stride |= jit_loops_stride_grid(j, &j->unit->f->insns.v[i]);
         }
     }
     return has_stride ? n : 0;
@@ -59,33 +59,35 @@ static struct jit_region *region_of(const struct jit_plan *plan, uint32_t block)
 
 LLVMValueRef jit_cta_interleave_plan_variable(struct jit *j, LLVMTypeRef type)
 {
-    return j->turn_loop ? jit_at(j, j->scratch, jit_i64(j, jit_scratch_layout_take(j, 16)))
-                        : jit_alloca(j, type, "");
+    return j->facts->turn_loop
+               ? jit_at(j, j->code->scratch, jit_i64(j, jit_scratch_layout_take(j, 16)))
+               : jit_alloca(j, type, "");
 }
 
 void jit_cta_interleave_plan_find(struct jit *j, struct jit_plan *plan)
 {
     struct jit_turns *t = &plan->turns;
-    for (uint32_t l = 0; l < j->f->loops.n && !t->region; l++) {
-        uint32_t n = accesses_of(j, &j->f->loops.v[l]);
+    for (uint32_t l = 0; l < j->unit->f->loops.n && !t->region; l++) {
+        uint32_t n = accesses_of(j, &j->unit->f->loops.v[l]);
         if (!n)
             continue;
-        t->region = region_of(plan, j->f->loops.v[l].header);
+        t->region = region_of(plan, j->unit->f->loops.v[l].header);
         t->loop = l;
         t->rounds = STREAMS / n > LEAST_ROUNDS ? STREAMS / n : LEAST_ROUNDS;
     }
     if (!t->region)
         return;
-    j->turn_loop = t->loop + 1;
+    j->facts->turn_loop = t->loop + 1;
     t->state = jit_scratch_layout_take(j, plan->n_groups * (uint32_t)sizeof(uint32_t));
-    t->next = jit_cta_interleave_plan_variable(j, LLVMInt32TypeInContext(j->context));
-    t->live = j->live_in + j->f->loops.v[t->loop].header * (size_t)((j->f->regs.n + 63) / 64);
+    t->next = jit_cta_interleave_plan_variable(j, LLVMInt32TypeInContext(j->code->context));
+    t->live = j->facts->live_in +
+              j->unit->f->loops.v[t->loop].header * (size_t)((j->unit->f->regs.n + 63) / 64);
 }
 
 void jit_cta_interleave_plan_place_kept(struct jit *j, struct jit_plan *plan)
 {
-    for (uint32_t i = 1; plan->turns.region && i < j->f->regs.n; i++) {
-        struct jit_reg *r = &j->regs[i];
+    for (uint32_t i = 1; plan->turns.region && i < j->unit->f->regs.n; i++) {
+        struct jit_reg *r = &j->facts->regs[i];
         if (!jit_set_has(plan->turns.live, i) || r->crosses)
             continue;
         r->crosses = true;

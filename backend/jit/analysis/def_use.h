@@ -16,7 +16,7 @@ struct jit_sources {
 /* An empty set of blocks. */
 uint64_t *jit_new_set(struct jit *j);
 
-/* Makes j->regs, with jit_reg.only, def and defs. */
+/* Makes j->facts->regs, with jit_reg.only, def and defs. */
 void jit_def_use_find(struct jit *j);
 
 /* A pure instruction, or the load of a parameter, that alone writes its results: they are the same whenever it runs. */
@@ -77,7 +77,7 @@ void jit_def_use_note_write(void *ud, uint32_t reg, bool is_def);
 /* The blocks where lanes of the group may wait while others run `block`. */
 static inline const uint64_t *jit_def_use_waits(const struct jit *j, uint32_t block)
 {
-    return j->vary->waits_group + (size_t)block * j->vary->words;
+    return j->facts->vary->waits_group + (size_t)block * j->facts->vary->words;
 }
 
 #endif

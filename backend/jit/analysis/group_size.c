@@ -12,17 +12,18 @@
 /* A guard that compares affine with uniform values: lanes part only where a range ends. */
 static bool is_range_end(const struct jit *j, uint32_t block)
 {
-    const struct pt_block *b = &j->f->blocks.v[block];
-    uint32_t guard = j->f->insns.v[b->first + b->count - 1].guard;
+    const struct pt_block *b = &j->unit->f->blocks.v[block];
+    uint32_t guard = j->unit->f->insns.v[b->first + b->count - 1].guard;
     for (uint32_t i = b->first; guard && i < b->first + b->count; i++) {
-        const struct pt_insn *insn = &j->f->insns.v[i];
-        const struct pt_operand *o = &j->f->operands.v[insn->operands];
-        if (pt_insn_form(j->m, insn)->op != PT_OP_setp_int || o->kind != PT_OPND_REG ||
+        const struct pt_insn *insn = &j->unit->f->insns.v[i];
+        const struct pt_operand *o = &j->unit->f->operands.v[insn->operands];
+        if (pt_insn_form(j->unit->m, insn)->op != PT_OP_setp_int || o->kind != PT_OPND_REG ||
             o->index != guard)
             continue;
         for (unsigned k = 1; k < 3; k++)
-            if (o[k].kind == PT_OPND_REG && j->vary->regs[o[k].index].level == PT_LEVEL_LANE &&
-                !j->vary->regs[o[k].index].is_affine)
+            if (o[k].kind == PT_OPND_REG &&
+                j->facts->vary->regs[o[k].index].level == PT_LEVEL_LANE &&
+                !j->facts->vary->regs[o[k].index].is_affine)
                 return false;
         return true;
     }
@@ -32,7 +33,7 @@ static bool is_range_end(const struct jit *j, uint32_t block)
 static bool parts(const struct jit *j, const struct pt_loop *loop)
 {
     for (uint32_t b = loop->header; b < loop->end; b++)
-        if (j->vary->branch[b] > PT_LEVEL_GROUP && !is_range_end(j, b))
+        if (j->facts->vary->branch[b] > PT_LEVEL_GROUP && !is_range_end(j, b))
             return true;
     return false;
 }
@@ -40,8 +41,8 @@ static bool parts(const struct jit *j, const struct pt_loop *loop)
 /* Lanes part inside a loop: wide groups would go round for the slowest of many lanes. */
 static bool has_parting_loop(const struct jit *j)
 {
-    for (uint32_t l = 0; l < j->f->loops.n; l++)
-        if (parts(j, &j->f->loops.v[l]))
+    for (uint32_t l = 0; l < j->unit->f->loops.n; l++)
+        if (parts(j, &j->unit->f->loops.v[l]))
             return true;
     return false;
 }
@@ -49,8 +50,8 @@ static bool has_parting_loop(const struct jit *j)
 /* All such loops are those that lanes run one after the other, each for as long as it needs. */
 static bool only_loads_part(const struct jit *j)
 {
-    for (uint32_t l = 0; l < j->f->loops.n; l++) {
-        const struct pt_loop *loop = &j->f->loops.v[l];
+    for (uint32_t l = 0; l < j->unit->f->loops.n; l++) {
+        const struct pt_loop *loop = &j->unit->f->loops.v[l];
         if (parts(j, loop) &&
             (loop->end > loop->header + 1 || !jit_loops_is_loading(j, loop->header)))
             return false;
@@ -61,8 +62,8 @@ static bool only_loads_part(const struct jit *j)
 /* Such a loop touches memory, which is work for each lane, be it on or not. */
 static bool has_parting_access(const struct jit *j)
 {
-    for (uint32_t l = 0; l < j->f->loops.n; l++) {
-        const struct pt_loop *loop = &j->f->loops.v[l];
+    for (uint32_t l = 0; l < j->unit->f->loops.n; l++) {
+        const struct pt_loop *loop = &j->unit->f->loops.v[l];
         uint32_t end = parts(j, loop) ? loop->end : 0;
         for (uint32_t b = loop->header; b < end; b++)
             if (jit_insn_info_block_has_effect(j, b, PT_FX_READ | PT_FX_WRITE))
@@ -87,16 +88,17 @@ enum {
  * lanes at a time are worth more than registers. Not in strides of the grid: CTAs that take turns read what lies in between. */
 static bool has_striding_loop(const struct jit *j)
 {
-    for (uint32_t i = 0; i < j->f->insns.n; i++) {
-        const struct pt_insn *insn = &j->f->insns.v[i];
-        const struct pt_operand *o = &j->f->operands.v[insn->operands];
-        if (pt_insn_form(j->m, insn)->op != PT_OP_add_int || o[0].kind != PT_OPND_REG ||
-            j->f->regs.v[o[0].index].n_defs != 2 || !j->vary->regs[o[0].index].is_affine ||
-            jit_loops_stride_grid(j, insn))
+    for (uint32_t i = 0; i < j->unit->f->insns.n; i++) {
+        const struct pt_insn *insn = &j->unit->f->insns.v[i];
+        const struct pt_operand *o = &j->unit->f->operands.v[insn->operands];
+        if (pt_insn_form(j->unit->m, insn)->op != PT_OP_add_int || o[0].kind != PT_OPND_REG ||
+            j->unit->f->regs.v[o[0].index].n_defs != 2 ||
+            !j->facts->vary->regs[o[0].index].is_affine || jit_loops_stride_grid(j, insn))
             continue;
         for (unsigned k = 1; k < 3; k++)
             if (o[k].kind == PT_OPND_REG && o[3 - k].kind == PT_OPND_REG &&
-                o[3 - k].index == o[0].index && j->vary->regs[o[k].index].level == PT_LEVEL_CTA)
+                o[3 - k].index == o[0].index &&
+                j->facts->vary->regs[o[k].index].level == PT_LEVEL_CTA)
                 return true;
     }
     return false;
@@ -128,7 +130,7 @@ static uint32_t most_copies(const struct jit *j, const struct pt_vary_shape *sha
         return (only_loads_part(j) ? LOADING_LANES : PARTING_LANES) / shape->width;
     if (has_parting_loop(j))
         return PARTING_COPIES;
-    if (j->f->loops.n)
+    if (j->unit->f->loops.n)
         return COPIES_MOST;
     return has_rows ? ROW_LANES / shape->width : STRAIGHT_COPIES;
 }
@@ -136,10 +138,10 @@ static uint32_t most_copies(const struct jit *j, const struct pt_vary_shape *sha
 /* A loop calls lane functions. */
 static bool has_calling_loop(struct jit *j)
 {
-    for (uint32_t b = 0; b < j->f->blocks.n; b++) {
-        const struct pt_block *block = &j->f->blocks.v[b];
+    for (uint32_t b = 0; b < j->unit->f->blocks.n; b++) {
+        const struct pt_block *block = &j->unit->f->blocks.v[b];
         for (uint32_t i = block->first; block->loop && i < block->first + block->count; i++)
-            if (jit_lane_call_is_needed(j, pt_insn_form(j->m, &j->f->insns.v[i])))
+            if (jit_lane_call_is_needed(j, pt_insn_form(j->unit->m, &j->unit->f->insns.v[i])))
                 return true;
     }
     return false;
@@ -150,11 +152,11 @@ static bool has_calling_loop(struct jit *j)
  * whose start takes as long as several chunks. What is loaded for one operation may come from memory where chunks are few. */
 static bool fits_registers(struct jit *j, uint32_t copies)
 {
-    uint32_t registers = j->target->has_mask_registers ? 32 : 16;
+    uint32_t registers = j->unit->target->has_mask_registers ? 32 : 16;
     if (copies <= CALLING_COPIES && has_calling_loop(j))
         return true;
     uint32_t pressure = jit_register_pressure_find(j, copies <= COPIES_ENOUGH);
-    return copies * pressure <= (j->f->loops.n ? registers - registers / 4 : 3 * registers);
+    return copies * pressure <= (j->unit->f->loops.n ? registers - registers / 4 : 3 * registers);
 }
 
 /* Several chunks share the work that is the same for all, above all a loop's. Device functions are called warp by warp: what
@@ -168,7 +170,7 @@ static uint32_t choose_copies(struct jit *j, const struct pt_vary_shape *shape)
         jit_insn_info_has_steps(j))
         return copies;
     while (2 * copies <= most && (is_wide || fits_registers(j, 2 * copies)) &&
-           threads % (2 * copies * width) == 0 && 2 * copies * j->f->insns.n <= CODE_MOST)
+           threads % (2 * copies * width) == 0 && 2 * copies * j->unit->f->insns.n <= CODE_MOST)
         copies *= 2;
     return copies;
 }
@@ -182,31 +184,30 @@ static void note_read(void *ud, uint32_t reg, bool is_def)
 /* Warps that go together may part where one alone would not: an instruction of a warp needs all of its lanes. */
 static bool parts_warps(struct jit *j)
 {
-    for (j->block = 0; j->block < j->f->blocks.n; j->block++) {
-        const struct pt_block *b = &j->f->blocks.v[j->block];
+    for (uint32_t block = 0; block < j->unit->f->blocks.n; block++) {
+        const struct pt_block *b = &j->unit->f->blocks.v[block];
         for (uint32_t i = b->first; i < b->first + b->count; i++)
-            if ((pt_insn_form(j->m, &j->f->insns.v[i])->effects & PT_FX_WARP) &&
-                !jit_insn_info_is_whole(j)) {
-                j->why = NULL;
+            if ((pt_insn_form(j->unit->m, &j->unit->f->insns.v[i])->effects & PT_FX_WARP) &&
+                !jit_insn_info_is_whole(j, block))
                 return true;
-            }
     }
     return false;
 }
 
 void jit_group_size_choose(struct jit *j, struct pt_vary_shape *shape)
 {
-    j->live_in = pt_live_in(j->m, j->f, j->arena);
-    j->read = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *j->read);
-    for (uint32_t i = 0; i < j->f->insns.n; i++)
-        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], note_read, j->read);
-    j->vary = pt_vary_find(j->m, j->f, shape, NULL, j->arena);
+    j->facts->live_in = pt_live_in(j->unit->m, j->unit->f, j->unit->arena);
+    j->facts->read =
+        pt_arena_alloc(j->unit->arena, (j->unit->f->regs.n + 63) / 64 * sizeof *j->facts->read);
+    for (uint32_t i = 0; i < j->unit->f->insns.n; i++)
+        pt_insn_regs(j->unit->m, j->unit->f, &j->unit->f->insns.v[i], note_read, j->facts->read);
+    j->facts->vary = pt_vary_find(j->unit->m, j->unit->f, shape, NULL, j->unit->arena);
     shape->copies = choose_copies(j, shape);
     if (shape->copies > 1)
-        j->vary = pt_vary_find(j->m, j->f, shape, NULL, j->arena);
+        j->facts->vary = pt_vary_find(j->unit->m, j->unit->f, shape, NULL, j->unit->arena);
     if (shape->copies > PT_WARP_SIZE / shape->width && parts_warps(j)) {
         shape->copies = PT_WARP_SIZE / shape->width;
-        j->vary = pt_vary_find(j->m, j->f, shape, NULL, j->arena);
+        j->facts->vary = pt_vary_find(j->unit->m, j->unit->f, shape, NULL, j->unit->arena);
     }
 }
 
@@ -215,5 +216,5 @@ void jit_group_size_find_rows(struct jit *j, const struct pt_vary_shape *shape)
     struct pt_vary_shape row = *shape;
     row.copies = row_copies(shape);
     if (row.copies > 1 && row.copies < shape->copies)
-        j->row = pt_vary_find(j->m, j->f, &row, NULL, j->arena);
+        j->facts->row = pt_vary_find(j->unit->m, j->unit->f, &row, NULL, j->unit->arena);
 }

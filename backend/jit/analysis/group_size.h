@@ -7,7 +7,7 @@
 /* What is known of the kernel's values, and shape->copies. */
 void jit_group_size_choose(struct jit *j, struct pt_vary_shape *shape);
 
-/* Finds j->row. */
+/* Finds j->facts->row. */
 void jit_group_size_find_rows(struct jit *j, const struct pt_vary_shape *shape);
 
 #endif

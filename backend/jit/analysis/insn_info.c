@@ -26,13 +26,13 @@ bool jit_insn_info_is_idle(const struct pt_form *form)
 
 bool jit_insn_info_is_read(const struct jit *j, const struct pt_operand *d)
 {
-    return d->kind == PT_OPND_REG && jit_set_has(j->read, d->index);
+    return d->kind == PT_OPND_REG && jit_set_has(j->facts->read, d->index);
 }
 
 bool jit_insn_info_is_ordered(const struct jit *j, const struct pt_insn *insn)
 {
-    const struct pt_form *form = pt_insn_form(j->m, insn);
-    const struct pt_operand *o = &j->f->operands.v[insn->operands];
+    const struct pt_form *form = pt_insn_form(j->unit->m, insn);
+    const struct pt_operand *o = &j->unit->f->operands.v[insn->operands];
     bool commutes = pt_form_has(form, PT_M_add) || pt_form_has(form, PT_M_min) ||
                     pt_form_has(form, PT_M_max) || pt_form_has(form, PT_M_and) ||
                     pt_form_has(form, PT_M_or) || pt_form_has(form, PT_M_xor);
@@ -42,32 +42,32 @@ bool jit_insn_info_is_ordered(const struct jit *j, const struct pt_insn *insn)
 
 bool jit_insn_info_is_batched(struct jit *j, const struct pt_insn *insn)
 {
-    const struct pt_form *form = pt_insn_form(j->m, insn);
-    const struct pt_operand *d = &j->f->operands.v[insn->operands];
+    const struct pt_form *form = pt_insn_form(j->unit->m, insn);
+    const struct pt_operand *d = &j->unit->f->operands.v[insn->operands];
     if (insn->guard || (form->effects & ~(uint32_t)PT_FX_FP) || d->kind != PT_OPND_REG ||
-        j->regs[d->index].shape != JIT_VECTOR)
+        j->facts->regs[d->index].shape != JIT_VECTOR)
         return false;
     return jit_lane_call_is_needed(j, form);
 }
 
 bool jit_insn_info_is_sync(const struct jit *j, uint32_t block)
 {
-    const struct pt_insn *first = &j->f->insns.v[j->f->blocks.v[block].first];
-    return jit_insn_info_is_barrier(pt_insn_form(j->m, first));
+    const struct pt_insn *first = &j->unit->f->insns.v[j->unit->f->blocks.v[block].first];
+    return jit_insn_info_is_barrier(pt_insn_form(j->unit->m, first));
 }
 
 bool jit_insn_info_block_has_effect(const struct jit *j, uint32_t block, uint32_t effect)
 {
-    const struct pt_block *b = &j->f->blocks.v[block];
+    const struct pt_block *b = &j->unit->f->blocks.v[block];
     for (uint32_t i = b->first; i < b->first + b->count; i++)
-        if (pt_insn_form(j->m, &j->f->insns.v[i])->effects & effect)
+        if (pt_insn_form(j->unit->m, &j->unit->f->insns.v[i])->effects & effect)
             return true;
     return false;
 }
 
 bool jit_insn_info_has_effect(const struct jit *j, uint32_t effect)
 {
-    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+    for (uint32_t b = 0; b < j->unit->f->blocks.n; b++)
         if (jit_insn_info_block_has_effect(j, b, effect))
             return true;
     return false;
@@ -82,8 +82,8 @@ static bool is_ordering_point(const struct pt_form *form)
 
 bool jit_insn_info_has_ordering_points(const struct jit *j)
 {
-    for (uint32_t i = 0; i < j->f->insns.n; i++)
-        if (is_ordering_point(pt_insn_form(j->m, &j->f->insns.v[i])))
+    for (uint32_t i = 0; i < j->unit->f->insns.n; i++)
+        if (is_ordering_point(pt_insn_form(j->unit->m, &j->unit->f->insns.v[i])))
             return true;
     return false;
 }
@@ -91,11 +91,11 @@ bool jit_insn_info_has_ordering_points(const struct jit *j)
 /* Those whose order could be told: warps do them one after the other. */
 bool jit_insn_info_tells_order(const struct jit *j)
 {
-    for (uint32_t i = 0; i < j->f->insns.n; i++) {
-        const struct pt_form *form = pt_insn_form(j->m, &j->f->insns.v[i]);
+    for (uint32_t i = 0; i < j->unit->f->insns.n; i++) {
+        const struct pt_form *form = pt_insn_form(j->unit->m, &j->unit->f->insns.v[i]);
         bool is_atomic = form->effects & PT_FX_ATOMIC;
         if (is_ordering_point(form) &&
-            (!is_atomic || jit_insn_info_is_ordered(j, &j->f->insns.v[i])))
+            (!is_atomic || jit_insn_info_is_ordered(j, &j->unit->f->insns.v[i])))
             return true;
     }
     return false;
@@ -109,8 +109,8 @@ bool jit_insn_info_is_stepped(const struct jit *j, const struct pt_form *form)
 
 bool jit_insn_info_has_steps(const struct jit *j)
 {
-    for (uint32_t i = 0; i < j->f->insns.n; i++)
-        if (jit_insn_info_is_stepped(j, pt_insn_form(j->m, &j->f->insns.v[i])))
+    for (uint32_t i = 0; i < j->unit->f->insns.n; i++)
+        if (jit_insn_info_is_stepped(j, pt_insn_form(j->unit->m, &j->unit->f->insns.v[i])))
             return true;
     return false;
 }
@@ -125,48 +125,47 @@ bool jit_insn_info_is_plain_load(const struct pt_form *form)
 
 static bool talks(const struct jit *j, uint32_t block)
 {
-    const struct pt_block *b = &j->f->blocks.v[block];
+    const struct pt_block *b = &j->unit->f->blocks.v[block];
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        const struct pt_form *form = pt_insn_form(j->m, &j->f->insns.v[i]);
+        const struct pt_form *form = pt_insn_form(j->unit->m, &j->unit->f->insns.v[i]);
         if ((form->effects & PT_FX_WARP) || jit_insn_info_is_barrier(form))
             return true;
     }
     return false;
 }
 
-static bool reaches_talk(struct jit *j, uint32_t block, uint64_t *seen)
+static bool reaches_talk(const struct jit *j, uint32_t block, uint64_t *seen)
 {
     if (jit_set_has(seen, block))
         return false;
     jit_set_add(seen, block);
     if (talks(j, block))
         return true;
-    const struct pt_block *b = &j->f->blocks.v[block];
+    const struct pt_block *b = &j->unit->f->blocks.v[block];
     for (uint32_t e = 0; e < b->n_succ; e++)
-        if (reaches_talk(j, j->f->edges.v[b->succ + e], seen))
+        if (reaches_talk(j, j->unit->f->edges.v[b->succ + e], seen))
             return true;
     return false;
 }
 
-/* How lanes stop at the block being generated. */
-uint8_t jit_insn_info_stop(const struct jit *j)
+uint8_t jit_insn_info_stop(const struct jit *j, uint32_t block)
 {
-    return j->vary->stops ? j->vary->stops[j->block] : PT_STOP_NONE;
+    return j->facts->vary->stops ? j->facts->vary->stops[block] : PT_STOP_NONE;
 }
 
-bool jit_insn_info_is_whole(struct jit *j)
+bool jit_insn_info_is_whole(const struct jit *j, uint32_t block)
 {
-    if (jit_insn_info_stop(j) >= PT_STOP_EACH)
+    if (jit_insn_info_stop(j, block) >= PT_STOP_EACH)
         return true;
-    const uint64_t *waits = jit_def_use_waits(j, j->block);
-    uint64_t *seen = pt_arena_alloc(j->arena, j->vary->words * sizeof *seen);
-    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+    const uint64_t *waits = jit_def_use_waits(j, block);
+    uint64_t *seen = pt_arena_alloc(j->unit->arena, j->facts->vary->words * sizeof *seen);
+    for (uint32_t b = 0; b < j->unit->f->blocks.n; b++)
         if (jit_set_has(waits, b) && reaches_talk(j, b, seen))
-            return jit_refuse(j, "an instruction of a warp whose lanes have parted");
+            return false;
     return true;
 }
 
 bool jit_insn_info_is_product(const struct jit *j, const struct pt_form *form)
 {
-    return jit_snapshot_product(j->snapshot, form) != NULL;
+    return jit_snapshot_product(j->unit->snapshot, form) != NULL;
 }

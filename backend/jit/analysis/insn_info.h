@@ -22,8 +22,11 @@ bool jit_insn_info_is_batched(struct jit *j, const struct pt_insn *insn);
 /* A load of shared or global memory that nobody orders. */
 bool jit_insn_info_is_plain_load(const struct pt_form *form);
 
-/* All live lanes of j->insn's warp stand there, but for those that only end; false with j->why set. */
-bool jit_insn_info_is_whole(struct jit *j);
+/* All live lanes of a warp that runs the block stand there, but for those that only end. */
+bool jit_insn_info_is_whole(const struct jit *j, uint32_t block);
+
+/* Why an instruction of a warp is not native where they do not. */
+#define JIT_INSN_INFO_PARTED "an instruction of a warp whose lanes have parted"
 
 /* The form is a product of matrices that a function for it computes. */
 bool jit_insn_info_is_product(const struct jit *j, const struct pt_form *form);
@@ -41,7 +44,7 @@ bool jit_insn_info_is_stepped(const struct jit *j, const struct pt_form *form);
 bool jit_insn_info_has_steps(const struct jit *j);
 
 /* Where lanes of the warp stop before the block, if they do: enum pt_stop. */
-uint8_t jit_insn_info_stop(const struct jit *j);
+uint8_t jit_insn_info_stop(const struct jit *j, uint32_t block);
 
 /* Some instruction of the block has it. */
 bool jit_insn_info_block_has_effect(const struct jit *j, uint32_t block, uint32_t effect);
@@ -52,13 +55,13 @@ bool jit_insn_info_is_read(const struct jit *j, const struct pt_operand *d);
 /* The first instruction of a block. */
 static inline const struct pt_insn *jit_insn_info_first(const struct jit *j, uint32_t block)
 {
-    return &j->f->insns.v[j->f->blocks.v[block].first];
+    return &j->unit->f->insns.v[j->unit->f->blocks.v[block].first];
 }
 
 /* The last one: its index. */
 static inline uint32_t jit_insn_info_last(const struct jit *j, uint32_t block)
 {
-    return j->f->blocks.v[block].first + j->f->blocks.v[block].count - 1;
+    return j->unit->f->blocks.v[block].first + j->unit->f->blocks.v[block].count - 1;
 }
 
 /* A barrier of the CTA or the cluster; mbarriers are tested without waiting. */

@@ -83,7 +83,7 @@ static uint32_t sum_of(struct eval *e, uint32_t value, unsigned bits, int64_t nu
 static bool is_whole(const struct eval *e, const struct pt_operand *o, enum pt_type type)
 {
     return o->kind == PT_OPND_REG && !o->flags && !o->select &&
-           pt_type_bits((enum pt_type)e->j->f->regs.v[o->index].type) == pt_type_bits(type);
+           pt_type_bits((enum pt_type)e->j->unit->f->regs.v[o->index].type) == pt_type_bits(type);
 }
 
 /* The operation with its sources; e->fails if some are of another kind. */
@@ -91,8 +91,8 @@ static struct node operation(struct eval *e, const struct pt_insn *insn)
 {
     struct node node = new_node(NODE_RESULT, insn->form);
     for (uint32_t k = 1; k < insn->n_operands && !e->fails; k++) {
-        const struct pt_operand *o = &e->j->f->operands.v[insn->operands + k];
-        const struct pt_operand *base = &e->j->f->operands.v[o->index];
+        const struct pt_operand *o = &e->j->unit->f->operands.v[insn->operands + k];
+        const struct pt_operand *base = &e->j->unit->f->operands.v[o->index];
         node.source[k - 1].as = o->kind | (uint32_t)o->flags << 8 | (uint32_t)o->select << 16;
         if (o->kind == PT_OPND_REG)
             node.value[k - 1] = value_of(e, o->index);
@@ -139,8 +139,8 @@ static uint32_t evaluate_product(struct eval *e, struct node node, const struct 
 /* Numbers are added last, so that both loops show the same sums. */
 static uint32_t evaluate(struct eval *e, const struct pt_insn *insn)
 {
-    const struct pt_form *form = pt_insn_form(e->j->m, insn);
-    const struct pt_operand *o = &e->j->f->operands.v[insn->operands];
+    const struct pt_form *form = pt_insn_form(e->j->unit->m, insn);
+    const struct pt_operand *o = &e->j->unit->f->operands.v[insn->operands];
     enum pt_type type = (enum pt_type)form->type[0];
     unsigned bits = pt_type_bits(type);
     struct node node = operation(e, insn);
@@ -176,18 +176,19 @@ static void see_reg(void *ud, uint32_t reg, bool is_def)
 
 static void see_block(const struct jit *j, uint32_t block, struct regs *r)
 {
-    for (uint32_t i = j->f->blocks.v[block].first; i <= jit_insn_info_last(j, block); i++)
-        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], see_reg, r);
+    for (uint32_t i = j->unit->f->blocks.v[block].first; i <= jit_insn_info_last(j, block); i++)
+        pt_insn_regs(j->unit->m, j->unit->f, &j->unit->f->insns.v[i], see_reg, r);
 }
 
 /* The block, but for the branch at its end, once more. */
 static void run_block(struct eval *e, uint32_t block)
 {
-    for (uint32_t i = e->j->f->blocks.v[block].first; i < jit_insn_info_last(e->j, block); i++) {
-        const struct pt_insn *insn = &e->j->f->insns.v[i];
-        const struct pt_operand *d = &e->j->f->operands.v[insn->operands];
+    for (uint32_t i = e->j->unit->f->blocks.v[block].first; i < jit_insn_info_last(e->j, block);
+         i++) {
+        const struct pt_insn *insn = &e->j->unit->f->insns.v[i];
+        const struct pt_operand *d = &e->j->unit->f->operands.v[insn->operands];
         struct regs r = {0};
-        pt_insn_regs(e->j->m, e->j->f, insn, see_reg, &r);
+        pt_insn_regs(e->j->unit->m, e->j->unit->f, insn, see_reg, &r);
         e->fails |= insn->guard || r.n_defs != 1 || d->kind != PT_OPND_REG ||
                     insn->n_operands > SOURCES + 1;
         uint32_t value = e->fails ? 0 : evaluate(e, insn);
@@ -199,19 +200,19 @@ static void run_block(struct eval *e, uint32_t block)
 
 static void start_again(struct eval *e)
 {
-    memset(e->value, 0, e->j->f->regs.n * sizeof *e->value);
+    memset(e->value, 0, e->j->unit->f->regs.n * sizeof *e->value);
 }
 
 /* The comparison of 32 bits by which the block, a loop, goes on; NULL: it is another. */
 static const struct pt_insn *end_of(const struct jit *j, uint32_t block)
 {
-    const struct pt_insn *last = &j->f->insns.v[jit_insn_info_last(j, block)];
-    uint32_t only = j->regs[last->guard].only;
-    if (last->guard_neg || only < j->f->blocks.v[block].first ||
+    const struct pt_insn *last = &j->unit->f->insns.v[jit_insn_info_last(j, block)];
+    uint32_t only = j->facts->regs[last->guard].only;
+    if (last->guard_neg || only < j->unit->f->blocks.v[block].first ||
         only >= jit_insn_info_last(j, block))
         return NULL;
-    const struct pt_insn *insn = &j->f->insns.v[only];
-    const struct pt_form *form = pt_insn_form(j->m, insn);
+    const struct pt_insn *insn = &j->unit->f->insns.v[only];
+    const struct pt_form *form = pt_insn_form(j->unit->m, insn);
     bool is_plain = form->op == PT_OP_setp_int && insn->n_operands == 3 && !insn->guard;
     return is_plain && pt_type_bits((enum pt_type)form->type[0]) == 32 ? insn : NULL;
 }
@@ -221,12 +222,12 @@ static int64_t find_index(struct eval *e, uint32_t block, struct jit_reroll *r)
 {
     const struct jit *j = e->j;
     const struct pt_insn *end = end_of(j, block);
-    if (!end || !pt_form_has(pt_insn_form(j->m, end), PT_M_lt))
+    if (!end || !pt_form_has(pt_insn_form(j->unit->m, end), PT_M_lt))
         return 0;
-    const struct pt_operand *o = &j->f->operands.v[end->operands];
+    const struct pt_operand *o = &j->unit->f->operands.v[end->operands];
     r->index = o[1];
     r->end = o[2];
-    r->type = (enum pt_type)pt_insn_form(j->m, end)->type[0];
+    r->type = (enum pt_type)pt_insn_form(j->unit->m, end)->type[0];
     if (!is_whole(e, &o[1], r->type) || (o[2].kind != PT_OPND_IMM && !is_whole(e, &o[2], r->type)))
         return 0;
     run_block(e, block);
@@ -244,10 +245,10 @@ static bool find_counter(struct eval *e, uint32_t block, struct jit_reroll *r)
 {
     const struct jit *j = e->j;
     const struct pt_insn *end = end_of(j, block);
-    if (!end || !pt_form_has(pt_insn_form(j->m, end), PT_M_ne))
+    if (!end || !pt_form_has(pt_insn_form(j->unit->m, end), PT_M_ne))
         return false;
-    const struct pt_operand *o = &j->f->operands.v[end->operands];
-    enum pt_type type = (enum pt_type)pt_insn_form(j->m, end)->type[0];
+    const struct pt_operand *o = &j->unit->f->operands.v[end->operands];
+    enum pt_type type = (enum pt_type)pt_insn_form(j->unit->m, end)->type[0];
     if (!is_whole(e, &o[1], type) || o[2].kind != PT_OPND_IMM || o[2].imm)
         return false;
     r->counter = o[1];
@@ -261,17 +262,18 @@ static bool find_counter(struct eval *e, uint32_t block, struct jit_reroll *r)
 /* What lies between can run before: it reads nothing that the first loop writes, loads nothing, and is read nowhere else. */
 static bool comes_before(const struct jit *j, uint32_t first, const uint64_t *written)
 {
-    size_t words = (j->f->regs.n + 63) / 64;
-    uint64_t *defs = pt_arena_alloc(j->arena, words * sizeof *defs);
+    size_t words = (j->unit->f->regs.n + 63) / 64;
+    uint64_t *defs = pt_arena_alloc(j->unit->arena, words * sizeof *defs);
     struct regs r = {.defs = defs, .avoid = written};
     see_block(j, first + 1, &r);
-    for (uint32_t i = j->f->blocks.v[first + 1].first; i <= jit_insn_info_last(j, first + 1); i++) {
-        const struct pt_insn *insn = &j->f->insns.v[i];
-        uint32_t effects = pt_insn_form(j->m, insn)->effects;
+    for (uint32_t i = j->unit->f->blocks.v[first + 1].first; i <= jit_insn_info_last(j, first + 1);
+         i++) {
+        const struct pt_insn *insn = &j->unit->f->insns.v[i];
+        uint32_t effects = pt_insn_form(j->unit->m, insn)->effects;
         bool is_branch = effects & PT_FX_BRANCH;
         r.meets |= (effects & PT_FX_READ) || (insn->guard && !is_branch);
     }
-    for (uint32_t reg = 0; reg < j->f->regs.n; reg++)
+    for (uint32_t reg = 0; reg < j->unit->f->regs.n; reg++)
         for (uint32_t b = first; b <= first + 3 && jit_set_has(defs, reg); b++)
             r.meets |= jit_def_use_is_live_into(j, b, reg);
     return !r.meets;
@@ -288,10 +290,10 @@ static bool matters(const struct jit *j, uint32_t first, uint32_t reg)
 static bool do_the_same(struct eval *e, uint32_t first, unsigned rounds, const uint64_t *written,
                         const struct jit_reroll *r)
 {
-    size_t n = e->j->f->regs.n;
+    size_t n = e->j->unit->f->regs.n;
     start_again(e);
     run_block(e, first + 2);
-    uint32_t *after = pt_arena_alloc(e->j->arena, n * sizeof *after);
+    uint32_t *after = pt_arena_alloc(e->j->unit->arena, n * sizeof *after);
     if (!e->fails)
         memcpy(after, e->value, n * sizeof *after);
     start_again(e);
@@ -312,18 +314,18 @@ static bool is_power(int64_t number)
 /* The block between leads to the second loop, unless its guard takes lanes behind it. */
 static bool leads_on(const struct jit *j, uint32_t block)
 {
-    const struct pt_insn *last = &j->f->insns.v[jit_insn_info_last(j, block)];
-    bool branches = pt_insn_form(j->m, last)->op == PT_OP_bra;
-    return !branches || (last->guard && j->f->operands.v[last->operands].index == block + 2);
+    const struct pt_insn *last = &j->unit->f->insns.v[jit_insn_info_last(j, block)];
+    bool branches = pt_insn_form(j->unit->m, last)->op == PT_OP_bra;
+    return !branches || (last->guard && j->unit->f->operands.v[last->operands].index == block + 2);
 }
 
 bool jit_loops_find_reroll(const struct jit *j, uint32_t first, struct jit_reroll *r)
 {
-    size_t n = j->f->regs.n, words = (n + 63) / 64;
+    size_t n = j->unit->f->regs.n, words = (n + 63) / 64;
     struct eval e = {.j = j, .n = 1};
-    e.nodes = pt_arena_alloc(j->arena, NODES_MOST * sizeof *e.nodes);
-    e.value = pt_arena_alloc(j->arena, n * sizeof *e.value);
-    uint64_t *written = pt_arena_alloc(j->arena, words * sizeof *written);
+    e.nodes = pt_arena_alloc(j->unit->arena, NODES_MOST * sizeof *e.nodes);
+    e.value = pt_arena_alloc(j->unit->arena, n * sizeof *e.value);
+    uint64_t *written = pt_arena_alloc(j->unit->arena, words * sizeof *written);
     struct regs loops = {.defs = written};
     see_block(j, first, &loops);
     if (!leads_on(j, first + 1) || !comes_before(j, first, written))
@@ -350,12 +352,12 @@ enum { LOADS_LEAST = 5 /* one instruction in so many is a load */ };
 
 const struct pt_operand *jit_loops_load_base(const struct jit *j, const struct pt_insn *insn)
 {
-    const struct pt_form *form = pt_insn_form(j->m, insn);
+    const struct pt_form *form = pt_insn_form(j->unit->m, insn);
     if ((form->op != PT_OP_ld && form->op != PT_OP_ld_nc) || pt_order_of(form) != PT_ORDER_PLAIN ||
         pt_form_has(form, PT_M_local))
         return NULL;
-    const struct pt_operand *mem = &j->f->operands.v[insn->operands + 1];
-    const struct pt_operand *base = &j->f->operands.v[mem->index];
+    const struct pt_operand *mem = &j->unit->f->operands.v[insn->operands + 1];
+    const struct pt_operand *base = &j->unit->f->operands.v[mem->index];
     return mem->kind == PT_OPND_MEM && base->kind == PT_OPND_REG ? base : NULL;
 }
 
@@ -381,42 +383,43 @@ static void note_def(void *ud, uint32_t reg, bool is_def)
 static void spread(const struct jit *j, const struct pt_block *b, uint64_t *set, bool starts)
 {
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        const struct pt_insn *insn = &j->f->insns.v[i];
+        const struct pt_insn *insn = &j->unit->f->insns.v[i];
         struct use u = {.set = set, .meets = starts && jit_loops_load_base(j, insn)};
-        pt_insn_regs(j->m, j->f, insn, note_use, &u);
+        pt_insn_regs(j->unit->m, j->unit->f, insn, note_use, &u);
         if (u.meets)
-            pt_insn_regs(j->m, j->f, insn, note_def, &u);
+            pt_insn_regs(j->unit->m, j->unit->f, insn, note_def, &u);
     }
 }
 
 /* Where a round loads from, or whether it is the last, comes from what rounds before it loaded. */
 static bool is_chained(const struct jit *j, uint32_t block)
 {
-    const struct pt_block *b = &j->f->blocks.v[block];
-    size_t words = (j->f->regs.n + 63) / 64;
-    uint64_t *set = pt_arena_alloc(j->arena, words * sizeof *set);
+    const struct pt_block *b = &j->unit->f->blocks.v[block];
+    size_t words = (j->unit->f->regs.n + 63) / 64;
+    uint64_t *set = pt_arena_alloc(j->unit->arena, words * sizeof *set);
     spread(j, b, set, true);
     for (size_t w = 0; w < words; w++)
-        set[w] &= j->live_in[block * words + w];
+        set[w] &= j->facts->live_in[block * words + w];
     spread(j, b, set, false);
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        const struct pt_operand *base = jit_loops_load_base(j, &j->f->insns.v[i]);
+        const struct pt_operand *base = jit_loops_load_base(j, &j->unit->f->insns.v[i]);
         if (base && jit_set_has(set, base->index))
             return true;
     }
-    return jit_set_has(set, j->f->insns.v[jit_insn_info_last(j, block)].guard);
+    return jit_set_has(set, j->unit->f->insns.v[jit_insn_info_last(j, block)].guard);
 }
 
 bool jit_loops_is_loading(const struct jit *j, uint32_t block)
 {
-    const struct pt_block *b = &j->f->blocks.v[block];
-    const struct pt_insn *last = &j->f->insns.v[jit_insn_info_last(j, block)];
+    const struct pt_block *b = &j->unit->f->blocks.v[block];
+    const struct pt_insn *last = &j->unit->f->insns.v[jit_insn_info_last(j, block)];
     uint32_t loads = 0;
-    if (j->vary->branch[block] <= PT_LEVEL_GROUP || pt_insn_form(j->m, last)->op != PT_OP_bra ||
-        !last->guard || b->next == block || j->f->operands.v[last->operands].index != block)
+    if (j->facts->vary->branch[block] <= PT_LEVEL_GROUP ||
+        pt_insn_form(j->unit->m, last)->op != PT_OP_bra || !last->guard || b->next == block ||
+        j->unit->f->operands.v[last->operands].index != block)
         return false;
     for (uint32_t i = b->first; i < b->first + b->count - 1; i++)
-        loads += jit_loops_load_base(j, &j->f->insns.v[i]) != NULL;
+        loads += jit_loops_load_base(j, &j->unit->f->insns.v[i]) != NULL;
     return loads * LOADS_LEAST >= b->count && !is_chained(j, block);
 }
 
@@ -426,25 +429,26 @@ static bool is_of_grid(const struct jit *j, const struct pt_operand *o, unsigned
 {
     if (o->kind == PT_OPND_SREG)
         return o->index >= PT_SREG_nctaid_x && o->index <= PT_SREG_nctaid_z;
-    uint32_t only = o->kind == PT_OPND_REG ? j->regs[o->index].only : UINT32_MAX;
+    uint32_t only = o->kind == PT_OPND_REG ? j->facts->regs[o->index].only : UINT32_MAX;
     if (only == UINT32_MAX || depth == GRID_DEPTH)
         return false;
-    const struct pt_insn *insn = &j->f->insns.v[only];
-    if (pt_insn_form(j->m, insn)->effects & ~(uint32_t)PT_FX_FP)
+    const struct pt_insn *insn = &j->unit->f->insns.v[only];
+    if (pt_insn_form(j->unit->m, insn)->effects & ~(uint32_t)PT_FX_FP)
         return false;
     for (uint32_t i = 1; i < insn->n_operands; i++)
-        if (is_of_grid(j, &j->f->operands.v[insn->operands + i], depth + 1))
+        if (is_of_grid(j, &j->unit->f->operands.v[insn->operands + i], depth + 1))
             return true;
     return false;
 }
 
 bool jit_loops_stride_grid(const struct jit *j, const struct pt_insn *insn)
 {
-    const struct pt_operand *o = &j->f->operands.v[insn->operands];
-    if (pt_insn_form(j->m, insn)->op != PT_OP_add_int || insn->guard || o->kind != PT_OPND_REG)
+    const struct pt_operand *o = &j->unit->f->operands.v[insn->operands];
+    if (pt_insn_form(j->unit->m, insn)->op != PT_OP_add_int || insn->guard ||
+        o->kind != PT_OPND_REG)
         return false;
     for (unsigned k = 1; k < 3; k++)
         if (o[k].kind == PT_OPND_REG && o[k].index == o->index)
-            return j->regs[o->index].n_defs == 2 && is_of_grid(j, &o[3 - k], 0);
+            return j->facts->regs[o->index].n_defs == 2 && is_of_grid(j, &o[3 - k], 0);
     return false;
 }

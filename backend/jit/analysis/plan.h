@@ -43,7 +43,7 @@ struct jit_plan {
     uint32_t alive;     /* in scratch memory: the live lanes of each copy, 4 bytes */
 };
 
-/* Cuts the function into regions. False with j->why set if it cannot be native. */
+/* Cuts the function into regions. False with unit->why set if it cannot be native. */
 bool jit_plan_find(struct jit *j, struct jit_plan *plan);
 
 /* Lanes of the warp may stand where a region begins while the block runs. */

@@ -10,12 +10,12 @@
 /* A loop that may wait for other threads, here or in one inside. */
 static bool waits(const struct jit *j, const struct pt_loop *loop)
 {
-    return j->runs_apart && loop->communicates;
+    return j->facts->runs_apart && loop->communicates;
 }
 
 uint64_t *jit_regions_find_reaching(struct jit *j)
 {
-    const struct pt_func *f = j->f;
+    const struct pt_func *f = j->unit->f;
     uint64_t *set = jit_new_set(j);
     for (uint32_t b = 0; b < f->blocks.n; b++)
         if (jit_insn_info_is_sync(j, b))
@@ -37,13 +37,13 @@ uint64_t *jit_regions_find_reaching(struct jit *j)
 
 static const uint64_t *waits_cta(const struct jit *j, uint32_t block)
 {
-    return j->vary->waits_cta + (size_t)block * j->vary->words;
+    return j->facts->vary->waits_cta + (size_t)block * j->facts->vary->words;
 }
 
 /* All live threads that will meet a barrier again run the block together; or none need to. */
 static bool is_convergent(const struct jit *j, const uint64_t *reaching, uint32_t block)
 {
-    for (uint32_t w = 0; !j->runs_apart && w < j->vary->words; w++)
+    for (uint32_t w = 0; !j->facts->runs_apart && w < j->facts->vary->words; w++)
         if (waits_cta(j, block)[w] & reaching[w])
             return false;
     return true;
@@ -53,16 +53,16 @@ static bool is_convergent(const struct jit *j, const uint64_t *reaching, uint32_
 static uint64_t *find_passed_by(struct jit *j, const uint64_t *entries)
 {
     uint64_t *set = jit_new_set(j);
-    bool changed = !j->runs_apart;
-    for (uint32_t b = 0; changed && b < j->f->blocks.n; b++)
-        for (uint32_t w = 0; jit_set_has(entries, b) && w < j->vary->words; w++)
+    bool changed = !j->facts->runs_apart;
+    for (uint32_t b = 0; changed && b < j->unit->f->blocks.n; b++)
+        for (uint32_t w = 0; jit_set_has(entries, b) && w < j->facts->vary->words; w++)
             set[w] |= waits_cta(j, b)[w];
     while (changed) {
         changed = false;
-        for (uint32_t b = 0; b < j->f->blocks.n; b++) {
-            const struct pt_block *block = &j->f->blocks.v[b];
+        for (uint32_t b = 0; b < j->unit->f->blocks.n; b++) {
+            const struct pt_block *block = &j->unit->f->blocks.v[b];
             for (uint32_t e = 0; jit_set_has(set, b) && !jit_set_has(entries, b) && e < block->n_succ; e++) {
-                uint32_t to = j->f->edges.v[block->succ + e];
+                uint32_t to = j->unit->f->edges.v[block->succ + e];
                 changed |= !jit_set_has(set, to) && !jit_set_has(entries, to);
                 if (!jit_set_has(entries, to))
                     jit_set_add(set, to);
@@ -76,7 +76,7 @@ static uint64_t *find_passed_by(struct jit *j, const uint64_t *entries)
  * others run from the block, which is not one of `passed_by` then. */
 static bool is_met(const struct jit *j, const uint64_t *entries, const uint64_t *passed_by, uint32_t block)
 {
-    for (uint32_t w = 0; !j->runs_apart && w < j->vary->words; w++)
+    for (uint32_t w = 0; !j->facts->runs_apart && w < j->facts->vary->words; w++)
         if (waits_cta(j, block)[w] & entries[w])
             return false;
     return !jit_set_has(passed_by, block);
@@ -94,7 +94,7 @@ static bool loop_has(const struct pt_loop *loop, const uint64_t *syncs)
 static void find_ways_out(struct jit *j, struct jit_plan *plan, const uint64_t *reaching,
                           const struct pt_loop *loop)
 {
-    const struct pt_func *f = j->f;
+    const struct pt_func *f = j->unit->f;
     const uint64_t *passed_by = find_passed_by(j, plan->entries);
     for (uint32_t b = loop->header; b < loop->end; b++)
         for (uint32_t e = 0; e < f->blocks.v[b].n_succ; e++) {
@@ -110,9 +110,9 @@ static void find_ways_out(struct jit *j, struct jit_plan *plan, const uint64_t *
 /* Barriers, headers of loops that hold one or wait, and where such loops lead to begin regions. */
 void jit_regions_find_entries(struct jit *j, struct jit_plan *plan, const uint64_t *reaching)
 {
-    const struct pt_func *f = j->f;
+    const struct pt_func *f = j->unit->f;
     uint64_t *syncs = jit_new_set(j);
-    bool *holds = pt_arena_alloc(j->arena, f->loops.n + 1);
+    bool *holds = pt_arena_alloc(j->unit->arena, f->loops.n + 1);
     jit_set_add(plan->entries, 0);
     for (uint32_t b = 0; b < f->blocks.n; b++)
         if (jit_insn_info_is_sync(j, b)) {
@@ -132,7 +132,7 @@ void jit_regions_find_entries(struct jit *j, struct jit_plan *plan, const uint64
 bool jit_regions_are_convergent(struct jit *j, const uint64_t *entries, const uint64_t *reaching)
 {
     const uint64_t *passed_by = find_passed_by(j, entries);
-    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+    for (uint32_t b = 0; b < j->unit->f->blocks.n; b++)
         if (jit_set_has(entries, b) &&
             !(is_convergent(j, reaching, b) && is_met(j, entries, passed_by, b)))
             return false;
@@ -142,10 +142,10 @@ bool jit_regions_are_convergent(struct jit *j, const uint64_t *entries, const ui
 static void flood(struct jit *j, const struct jit_plan *plan, struct jit_region *r, uint32_t block,
                   uint64_t *exits)
 {
-    const struct pt_block *b = &j->f->blocks.v[block];
+    const struct pt_block *b = &j->unit->f->blocks.v[block];
     jit_set_add(r->set, block);
     for (uint32_t e = 0; e < b->n_succ; e++) {
-        uint32_t to = j->f->edges.v[b->succ + e];
+        uint32_t to = j->unit->f->edges.v[b->succ + e];
         if (jit_set_has(plan->entries, to))
             jit_set_add(exits, to);
         else if (!jit_set_has(r->set, to))
@@ -155,9 +155,9 @@ static void flood(struct jit *j, const struct jit_plan *plan, struct jit_region 
 
 static uint32_t *list_of(struct jit *j, const uint64_t *set, uint32_t *n)
 {
-    uint32_t *list = pt_arena_alloc(j->arena, j->f->blocks.n * sizeof *list);
+    uint32_t *list = pt_arena_alloc(j->unit->arena, j->unit->f->blocks.n * sizeof *list);
     *n = 0;
-    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+    for (uint32_t b = 0; b < j->unit->f->blocks.n; b++)
         if (jit_set_has(set, b))
             list[(*n)++] = b;
     return list;
@@ -165,8 +165,9 @@ static uint32_t *list_of(struct jit *j, const uint64_t *set, uint32_t *n)
 
 bool jit_regions_ends_kernel(const struct jit *j, uint32_t block)
 {
-    const struct pt_block *b = &j->f->blocks.v[block];
-    const struct pt_form *form = pt_insn_form(j->m, &j->f->insns.v[b->first + b->count - 1]);
+    const struct pt_block *b = &j->unit->f->blocks.v[block];
+    const struct pt_form *form =
+        pt_insn_form(j->unit->m, &j->unit->f->insns.v[b->first + b->count - 1]);
     return form->op == PT_OP_ret || form->op == PT_OP_exit;
 }
 
@@ -187,7 +188,7 @@ static void make_region(struct jit *j, struct jit_plan *plan, uint32_t entry)
 static bool find_shared(struct jit *j, struct jit_plan *plan, const uint64_t *reaching)
 {
     const uint64_t *passed_by = find_passed_by(j, plan->entries);
-    for (uint32_t b = 0; b < j->f->blocks.n; b++) {
+    for (uint32_t b = 0; b < j->unit->f->blocks.n; b++) {
         uint32_t owners = 0;
         for (uint32_t r = 0; r < plan->n_regions; r++)
             owners += jit_set_has(plan->regions[r].set, b);
@@ -205,7 +206,7 @@ void jit_regions_make(struct jit *j, struct jit_plan *plan, const uint64_t *reac
         uint32_t n;
         uint32_t *entries = list_of(j, plan->entries, &n);
         plan->n_regions = 0;
-        plan->regions = pt_arena_alloc(j->arena, n * sizeof *plan->regions);
+        plan->regions = pt_arena_alloc(j->unit->arena, n * sizeof *plan->regions);
         for (uint32_t i = 0; i < n; i++)
             make_region(j, plan, entries[i]);
     } while (find_shared(j, plan, reaching));
@@ -214,7 +215,7 @@ void jit_regions_make(struct jit *j, struct jit_plan *plan, const uint64_t *reac
 void jit_regions_cut_apart(struct jit *j, struct jit_plan *plan, const uint64_t *also)
 {
     plan->entries = jit_new_set(j);
-    for (uint32_t w = 0; w < j->vary->words; w++)
+    for (uint32_t w = 0; w < j->facts->vary->words; w++)
         plan->entries[w] = also[w];
     jit_regions_find_entries(j, plan, NULL);
     jit_regions_make(j, plan, NULL);
@@ -222,7 +223,7 @@ void jit_regions_cut_apart(struct jit *j, struct jit_plan *plan, const uint64_t 
 
 bool jit_regions_is_parted(const struct jit *j, uint32_t block)
 {
-    for (uint32_t w = 0; w < j->vary->words; w++)
+    for (uint32_t w = 0; w < j->facts->vary->words; w++)
         if (jit_def_use_waits(j, block)[w])
             return true;
     return false;
@@ -230,11 +231,11 @@ bool jit_regions_is_parted(const struct jit *j, uint32_t block)
 
 bool jit_regions_have_whole_warps(const struct jit *j)
 {
-    const uint32_t *block = j->vary->shape.block;
+    const uint32_t *block = j->facts->vary->shape.block;
     uint32_t threads = block[0] * block[1] * block[2];
-    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+    for (uint32_t b = 0; b < j->unit->f->blocks.n; b++)
         if (jit_regions_ends_kernel(j, b) &&
-            (jit_regions_is_parted(j, b) || j->vary->branch[b] > PT_LEVEL_GROUP))
+            (jit_regions_is_parted(j, b) || j->facts->vary->branch[b] > PT_LEVEL_GROUP))
             return false;
     return threads && threads % PT_WARP_SIZE == 0;
 }

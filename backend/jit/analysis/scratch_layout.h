@@ -14,7 +14,7 @@ void jit_scratch_layout_place_members(struct jit *j, struct jit_plan *plan);
 /* Bytes of a group's part of a register that goes through memory. */
 uint32_t jit_scratch_layout_crossing_bytes(const struct jit *j, uint32_t reg);
 
-/* The memory that alloca, stacksave, stackrestore need: j->stack. */
+/* The memory that alloca, stacksave, stackrestore need: j->facts->stack. */
 void jit_scratch_layout_place_stack(struct jit *j, const struct jit_plan *plan);
 
 /* A register that instructions of the interpreter read or write may cross regions in its frame, as it lies there: from one such

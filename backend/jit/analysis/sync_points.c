@@ -12,7 +12,7 @@
 /* The operand that names the lanes of a warp that take part, or NULL. */
 const struct pt_operand *jit_sync_points_members(const struct jit *j, const struct pt_insn *insn)
 {
-    switch (pt_insn_form(j->m, insn)->op) {
+    switch (pt_insn_form(j->unit->m, insn)->op) {
     case PT_OP_shfl_sync:
     case PT_OP_vote_sync:
     case PT_OP_match_any:
@@ -20,7 +20,7 @@ const struct pt_operand *jit_sync_points_members(const struct jit *j, const stru
     case PT_OP_redux_sync:
     case PT_OP_elect_sync:
     case PT_OP_bar_warp_sync:
-        return &j->f->operands.v[insn->operands + insn->n_operands - 1];
+        return &j->unit->f->operands.v[insn->operands + insn->n_operands - 1];
     default:
         return NULL;
     }
@@ -30,12 +30,12 @@ const struct pt_operand *jit_sync_points_members(const struct jit *j, const stru
 bool jit_sync_points_is_agreed(const struct jit *j, const struct pt_operand *o)
 {
     return o->kind == PT_OPND_IMM ||
-           (o->kind == PT_OPND_REG && j->vary->regs[o->index].level <= PT_LEVEL_GROUP);
+           (o->kind == PT_OPND_REG && j->facts->vary->regs[o->index].level <= PT_LEVEL_GROUP);
 }
 
 static bool is_of_warp(const struct jit *j, uint32_t block)
 {
-    const struct pt_form *form = pt_insn_form(j->m, jit_insn_info_first(j, block));
+    const struct pt_form *form = pt_insn_form(j->unit->m, jit_insn_info_first(j, block));
     return (form->effects & PT_FX_WARP) && !jit_insn_info_takes_present(form);
 }
 
@@ -50,18 +50,15 @@ static bool names_all(const struct jit *j, uint32_t block)
 static bool parts_warp(struct jit *j, uint32_t block)
 {
     const struct pt_operand *members = jit_sync_points_members(j, jit_insn_info_first(j, block));
-    const char *why = j->why;
-    j->block = block;
-    bool is_whole = jit_insn_info_is_whole(j);
-    j->why = why;
-    return !is_whole || (members && !jit_sync_points_is_agreed(j, members)) ||
+    return !jit_insn_info_is_whole(j, block) ||
+           (members && !jit_sync_points_is_agreed(j, members)) ||
            (!names_all(j, block) && jit_regions_is_parted(j, block) &&
             !jit_regions_have_whole_warps(j));
 }
 
 bool jit_sync_points_part_warps(struct jit *j)
 {
-    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+    for (uint32_t b = 0; b < j->unit->f->blocks.n; b++)
         if (is_of_warp(j, b) && parts_warp(j, b))
             return true;
     return false;
@@ -69,7 +66,7 @@ bool jit_sync_points_part_warps(struct jit *j)
 
 bool jit_sync_points_is_warp_barrier(const struct jit *j, uint32_t block)
 {
-    return pt_insn_form(j->m, jit_insn_info_first(j, block))->op == PT_OP_bar_warp_sync;
+    return pt_insn_form(j->unit->m, jit_insn_info_first(j, block))->op == PT_OP_bar_warp_sync;
 }
 
 bool jit_sync_points_is_aligned(const struct pt_form *form)
@@ -82,21 +79,21 @@ bool jit_sync_points_is_aligned(const struct pt_form *form)
 /* Other lanes of the warp may stop elsewhere while some stand there. */
 static bool is_left_alone(const struct jit *j, uint32_t block)
 {
-    for (uint32_t b = 0; b < j->f->blocks.n; b++)
-        if (j->vary->stops[b] && jit_set_has(jit_def_use_waits(j, b), block))
+    for (uint32_t b = 0; b < j->unit->f->blocks.n; b++)
+        if (j->facts->vary->stops[b] && jit_set_has(jit_def_use_waits(j, b), block))
             return true;
-    return jit_set_has(j->vary->stuck, block);
+    return jit_set_has(j->facts->vary->stuck, block);
 }
 
 /* A barrier that is not aligned takes lanes as they come: the same as if they had come together,
  * where those that came first have nothing else to do, and all come to the same one. */
 static bool can_come_together(const struct jit *j, uint32_t block)
 {
-    const struct pt_form *form = pt_insn_form(j->m, jit_insn_info_first(j, block));
+    const struct pt_form *form = pt_insn_form(j->unit->m, jit_insn_info_first(j, block));
     bool goes_on = form->op == PT_OP_barrier_arrive || form->op == PT_OP_barrier_cluster_arrive;
     if (jit_sync_points_is_aligned(form))
         return true;
-    return goes_on ? !is_left_alone(j, block) : !jit_set_has(j->vary->stuck, block);
+    return goes_on ? !is_left_alone(j, block) : !jit_set_has(j->facts->vary->stuck, block);
 }
 
 /* How lanes must stop at the block, as far as is known now; `asked`: as far as was known before. */
@@ -113,7 +110,7 @@ static enum pt_stop ask(struct jit *j, uint32_t block, enum pt_stop asked, bool 
                : names_all(j, block) ? PT_STOP_ALL
                                      : PT_STOP_EACH;
     bool meets_others = jit_sync_points_is_warp_barrier(j, block) &&
-                        (is_each || jit_set_has(j->vary->stuck, block));
+                        (is_each || jit_set_has(j->facts->vary->stuck, block));
     return meets_others ? PT_STOP_EACH : asked;
 }
 
@@ -121,9 +118,9 @@ static enum pt_stop ask(struct jit *j, uint32_t block, enum pt_stop asked, bool 
 static bool ask_all(struct jit *j, uint8_t *asked)
 {
     bool is_more = false, is_each = false;
-    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+    for (uint32_t b = 0; b < j->unit->f->blocks.n; b++)
         is_each |= jit_sync_points_is_warp_barrier(j, b) && asked[b] == PT_STOP_EACH;
-    for (uint32_t b = 0; b < j->f->blocks.n; b++) {
+    for (uint32_t b = 0; b < j->unit->f->blocks.n; b++) {
         enum pt_stop stop = ask(j, b, (enum pt_stop)asked[b], is_each);
         is_more |= stop != asked[b];
         asked[b] = (uint8_t)stop;
@@ -134,7 +131,7 @@ static bool ask_all(struct jit *j, uint8_t *asked)
 static uint64_t *set_of(struct jit *j, const uint8_t *stops)
 {
     uint64_t *set = jit_new_set(j);
-    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+    for (uint32_t b = 0; b < j->unit->f->blocks.n; b++)
         if (stops[b])
             jit_set_add(set, b);
     return set;
@@ -142,28 +139,28 @@ static uint64_t *set_of(struct jit *j, const uint8_t *stops)
 
 void jit_sync_points_find(struct jit *j, struct pt_vary_shape *shape)
 {
-    uint32_t n = j->f->blocks.n;
-    uint8_t *asked = pt_arena_alloc(j->arena, n);
+    uint32_t n = j->unit->f->blocks.n;
+    uint8_t *asked = pt_arena_alloc(j->unit->arena, n);
     shape->copies = PT_WARP_SIZE / shape->width;
     for (uint32_t b = 0; b < n; b++)
         asked[b] = jit_insn_info_is_sync(j, b) ? PT_STOP_ALL : PT_STOP_NONE;
     do {
         struct jit_plan plan = {0};
-        uint8_t *stops = pt_arena_alloc(j->arena, n);
+        uint8_t *stops = pt_arena_alloc(j->unit->arena, n);
         jit_regions_cut_apart(j, &plan, set_of(j, asked));
         for (uint32_t b = 0; b < n; b++)
             stops[b] = asked[b]                       ? asked[b]
                        : jit_set_has(plan.entries, b) ? PT_STOP_SOME
                                                       : PT_STOP_NONE;
-        j->vary = pt_vary_find(j->m, j->f, shape, stops, j->arena);
+        j->facts->vary = pt_vary_find(j->unit->m, j->unit->f, shape, stops, j->unit->arena);
     } while (ask_all(j, asked));
 }
 
 enum jit_sync jit_sync_points_sync(const struct jit *j, uint32_t block)
 {
-    if (j->vary->stops[block] < PT_STOP_EACH)
+    if (j->facts->vary->stops[block] < PT_STOP_EACH)
         return JIT_SYNC_NONE;
-    switch (pt_insn_form(j->m, jit_insn_info_first(j, block))->op) {
+    switch (pt_insn_form(j->unit->m, jit_insn_info_first(j, block))->op) {
     case PT_OP_bar_sync:
     case PT_OP_bar_red_popc:
     case PT_OP_bar_red_pred:
@@ -187,22 +184,22 @@ enum jit_sync jit_sync_points_sync(const struct jit *j, uint32_t block)
  * counts them then. */
 static bool is_passed_by(const struct jit *j, uint32_t block)
 {
-    const struct pt_block *blocks = j->f->blocks.v;
+    const struct pt_block *blocks = j->unit->f->blocks.v;
     for (uint32_t b = blocks[block].ipdom; b != UINT32_MAX && blocks[b].loop == blocks[block].loop;
          b = blocks[b].ipdom)
         if (jit_set_has(jit_def_use_waits(j, b), block) ||
-            (jit_set_has(j->vary->stuck, b) && jit_set_has(j->vary->stuck, block)))
+            (jit_set_has(j->facts->vary->stuck, b) && jit_set_has(j->facts->vary->stuck, block)))
             return true;
     return false;
 }
 
 bool jit_sync_points_are_known(struct jit *j)
 {
-    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+    for (uint32_t b = 0; b < j->unit->f->blocks.n; b++)
         if (jit_insn_info_is_sync(j, b) &&
-            jit_sync_points_is_aligned(pt_insn_form(j->m, jit_insn_info_first(j, b))) &&
+            jit_sync_points_is_aligned(pt_insn_form(j->unit->m, jit_insn_info_first(j, b))) &&
             is_passed_by(j, b))
-            return jit_refuse(j, "a barrier that threads of a warp pass by");
+            return jit_refuse(j->unit, "a barrier that threads of a warp pass by");
     return true;
 }
 

@@ -5,11 +5,11 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/object/frontier.h"
 
-/* What is known of the kernel's values where its warps run apart: j->vary, of groups that are
+/* What is known of the kernel's values where its warps run apart: j->facts->vary, of groups that are
  * warps. */
 void jit_sync_points_find(struct jit *j, struct pt_vary_shape *shape);
 
-/* The sync points are such as native code knows. False with j->why set. */
+/* The sync points are such as native code knows. False with unit->why set. */
 bool jit_sync_points_are_known(struct jit *j);
 
 /* An instruction of a warp needs lanes that may stand elsewhere, or lanes name different ones. */

@@ -12,69 +12,73 @@
 
 void jit_barrier_reduce_begin(struct jit *j)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     for (unsigned i = 0; i < 2; i++) {
-        j->arrived[i] = jit_alloca(j, i32, "arrived");
-        j->reduced[i] = jit_alloca(j, i32, "reduced");
-        LLVMBuildStore(j->b, jit_i32(j, 0), j->arrived[i]);
+        j->code->arrived[i] = jit_alloca(j, i32, "arrived");
+        j->code->reduced[i] = jit_alloca(j, i32, "reduced");
+        LLVMBuildStore(j->code->b, jit_i32(j, 0), j->code->arrived[i]);
     }
 }
 
 void jit_barrier_reduce_arrive(struct jit_gen *g, uint32_t to)
 {
     struct jit *j = g->j;
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    const struct pt_insn *insn = &j->f->insns.v[j->f->blocks.v[to].first];
-    if (!jit_insn_info_is_reduction(pt_insn_form(j->m, insn)))
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
+    const struct pt_insn *insn = &j->unit->f->insns.v[j->unit->f->blocks.v[to].first];
+    if (!jit_insn_info_is_reduction(pt_insn_form(j->unit->m, insn)))
         return;
-    const struct pt_operand *p = &j->f->operands.v[insn->operands + insn->n_operands - 1];
-    for (unsigned u = 0; u < j->copies; u++) {
+    const struct pt_operand *p = &j->unit->f->operands.v[insn->operands + insn->n_operands - 1];
+    for (unsigned u = 0; u < j->facts->copies; u++) {
         LLVMValueRef here = jit_mask_load(j, g->masks[to][u]);
         LLVMValueRef lanes[] = {
-            LLVMBuildAnd(j->b, here, jit_registers_read(j, p, u, PT_pred, j->width, true), ""),
+            LLVMBuildAnd(j->code->b, here,
+                         jit_registers_read(j, p, u, PT_pred, j->unit->width, true), ""),
             here};
         for (unsigned i = 0; i < 2; i++) {
             LLVMValueRef bits = jit_mask_to_bits(j, lanes[i]);
             LLVMValueRef n = jit_intrinsic(j, "llvm.ctpop", i32, &bits, 1);
-            n = LLVMBuildAdd(j->b, LLVMBuildLoad2(j->b, i32, j->arrived[i], ""), n, "");
-            LLVMBuildStore(j->b, n, j->arrived[i]);
+            n = LLVMBuildAdd(j->code->b, LLVMBuildLoad2(j->code->b, i32, j->code->arrived[i], ""),
+                             n, "");
+            LLVMBuildStore(j->code->b, n, j->code->arrived[i]);
         }
     }
 }
 
 void jit_barrier_reduce_complete(struct jit *j)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     for (unsigned i = 0; i < 2; i++) {
-        LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, i32, j->arrived[i], ""), j->reduced[i]);
-        LLVMBuildStore(j->b, jit_i32(j, 0), j->arrived[i]);
+        LLVMBuildStore(j->code->b, LLVMBuildLoad2(j->code->b, i32, j->code->arrived[i], ""),
+                       j->code->reduced[i]);
+        LLVMBuildStore(j->code->b, jit_i32(j, 0), j->code->arrived[i]);
     }
 }
 
 void jit_barrier_reduce_load_votes(struct jit_gen *g)
 {
     struct jit *j = g->j;
-    if (!jit_insn_info_is_reduction(pt_insn_form(j->m, jit_insn_info_first(j, g->r->entry))))
+    if (!jit_insn_info_is_reduction(pt_insn_form(j->unit->m, jit_insn_info_first(j, g->r->entry))))
         return;
     for (unsigned i = 0; i < 2; i++) {
         size_t at = offsetof(struct jit_front, votes) + i * sizeof(uint32_t);
-        LLVMBuildStore(j->b, jit_field(j, LLVMInt32TypeInContext(j->context), j->front, at),
-                       j->reduced[i]);
+        LLVMBuildStore(j->code->b,
+                       jit_field(j, LLVMInt32TypeInContext(j->code->context), j->code->front, at),
+                       j->code->reduced[i]);
     }
 }
 
 void jit_barrier_reduce_emit(struct jit *j, LLVMValueRef *mask)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    const struct pt_operand *d = &j->f->operands.v[j->insn->operands];
-    LLVMValueRef votes = LLVMBuildLoad2(j->b, i32, j->reduced[0], "");
-    LLVMValueRef voters = LLVMBuildLoad2(j->b, i32, j->reduced[1], "");
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
+    const struct pt_operand *d = &j->unit->f->operands.v[j->insn->operands];
+    LLVMValueRef votes = LLVMBuildLoad2(j->code->b, i32, j->code->reduced[0], "");
+    LLVMValueRef voters = LLVMBuildLoad2(j->code->b, i32, j->code->reduced[1], "");
     LLVMValueRef value = pt_form_has(j->form, PT_M_popc) ? votes
                          : pt_form_has(j->form, PT_M_and)
-                             ? LLVMBuildICmp(j->b, LLVMIntEQ, votes, voters, "")
-                             : LLVMBuildICmp(j->b, LLVMIntNE, votes, jit_i32(j, 0), "");
+                             ? LLVMBuildICmp(j->code->b, LLVMIntEQ, votes, voters, "")
+                             : LLVMBuildICmp(j->code->b, LLVMIntNE, votes, jit_i32(j, 0), "");
     enum pt_type type = pt_form_has(j->form, PT_M_popc) ? PT_u32 : PT_pred;
-    for (unsigned u = 0; u < (jit_def_use_is_per_copy(j, d) ? j->copies : 1); u++) {
+    for (unsigned u = 0; u < (jit_def_use_is_per_copy(j, d) ? j->facts->copies : 1); u++) {
         jit_guard_apply(j, u, mask[u]);
         jit_registers_write(j, d, u, type, value, 1, false);
     }

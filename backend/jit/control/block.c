@@ -37,9 +37,9 @@
 /* Nobody is there to take it. */
 static void stop_at_breakpoint(struct jit *j, LLVMValueRef *mask)
 {
-    for (unsigned u = 0; u < j->copies; u++)
+    for (unsigned u = 0; u < j->facts->copies; u++)
         jit_guard_apply(j, u, mask[u]);
-    struct jit_blame who = {.n = j->copies};
+    struct jit_blame who = {.n = j->facts->copies};
     memcpy(who.lanes, j->mask, sizeof who.lanes);
     jit_fault_raise_if_any(j, PT_FAULT_TRAP, &who);
 }
@@ -57,14 +57,15 @@ static bool instruction(struct jit *j, LLVMValueRef *mask)
         return true;
     }
     if (jit_insn_info_is_idle(j->form))
-        return !(effects & PT_FX_WARP) || jit_insn_info_is_whole(j);
+        return !(effects & PT_FX_WARP) || jit_insn_info_is_whole(j, j->block) ||
+               jit_refuse(j->unit, JIT_INSN_INFO_PARTED);
     if (pt_is_of_stack(j->form)) {
-        for (unsigned u = 0; u < j->copies; u++)
+        for (unsigned u = 0; u < j->facts->copies; u++)
             jit_guard_apply(j, u, mask[u]);
         return jit_alloca_emit(j);
     }
     if (jit_insn_info_is_stepped(j, j->form)) {
-        for (unsigned u = 0; u < j->copies; u++)
+        for (unsigned u = 0; u < j->facts->copies; u++)
             jit_guard_apply(j, u, mask[u]);
         return jit_interp_step_emit(j);
     }
@@ -72,10 +73,10 @@ static bool instruction(struct jit *j, LLVMValueRef *mask)
           (PT_FX_CALL | PT_FX_READ | PT_FX_WRITE | PT_FX_WARP | PT_FX_FENCE | PT_FX_ATOMIC)))
         return jit_pure_insn_emit(j, mask);
     if ((effects & PT_FX_FENCE) && !(effects & (PT_FX_READ | PT_FX_WRITE | PT_FX_WARP))) {
-        LLVMBuildFence(j->b, jit_atomic_order(pt_order_of(j->form)), false, "");
+        LLVMBuildFence(j->code->b, jit_atomic_order(pt_order_of(j->form)), false, "");
         return true;
     }
-    for (unsigned u = 0; u < j->copies; u++)
+    for (unsigned u = 0; u < j->facts->copies; u++)
         jit_guard_apply(j, u, mask[u]);
     if (effects & PT_FX_CALL)
         return jit_device_call_emit(j);
@@ -105,11 +106,12 @@ struct batch {
 static struct batch find_batch(struct jit *j, const uint32_t *insns, uint32_t from, uint32_t n)
 {
     struct batch b = {.at = from};
-    while (b.at < n && !jit_insn_info_is_batched(j, &j->f->insns.v[insns[b.at]]))
+    while (b.at < n && !jit_insn_info_is_batched(j, &j->unit->f->insns.v[insns[b.at]]))
         b.at++;
     b.insns = insns + b.at;
     b.n = b.at < n ? jit_call_batch_length(j, b.insns, n - b.at) : 0;
-    b.is_stored = pt_arena_alloc(j->arena, b.n * j->copies * JIT_SOURCES * sizeof *b.is_stored);
+    b.is_stored =
+        pt_arena_alloc(j->unit->arena, b.n * j->facts->copies * JIT_SOURCES * sizeof *b.is_stored);
     return b;
 }
 
@@ -117,17 +119,17 @@ static struct batch find_batch(struct jit *j, const uint32_t *insns, uint32_t fr
 static void fence_loads(struct jit *j)
 {
     static const char clobbers[] = "~{memory}";
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->context), NULL, 0, false);
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->code->context), NULL, 0, false);
     LLVMValueRef fence = LLVMGetInlineAsm(type, "", 0, clobbers, sizeof clobbers - 1, true, false,
                                           LLVMInlineAsmDialectATT, false);
-    LLVMBuildCall2(j->b, type, fence, NULL, 0, "");
+    LLVMBuildCall2(j->code->b, type, fence, NULL, 0, "");
 }
 
 static struct jit_op batched_op(struct jit *j, const struct jit_operands *all)
 {
     return (struct jit_op){.j = j,
-                           .b = j->b,
-                           .lanes = j->width,
+                           .b = j->code->b,
+                           .lanes = j->unit->width,
                            .form = j->form,
                            .insn = j->insn,
                            .n = all->n_sources};
@@ -143,13 +145,13 @@ static void store_for(struct jit *j, struct batch *b, uint32_t insn)
         jit_visit_insn(j, b->insns[i]);
         for (unsigned k = 0; jit_operands_flatten(j, &all) && k < all.n_sources; k++) {
             const struct pt_operand *o = all.source[k].o;
-            if (o->kind != PT_OPND_REG || j->regs[o->index].only != insn)
+            if (o->kind != PT_OPND_REG || j->facts->regs[o->index].only != insn)
                 continue;
-            for (unsigned u = 0; u < j->copies; u++) {
+            for (unsigned u = 0; u < j->facts->copies; u++) {
                 struct jit_op op = batched_op(j, &all);
-                unsigned at = i * j->copies + u;
-                op.a[k] = jit_operands_read(j, &all.source[k], u, j->width,
-                                           jit_nan_takes_numbers(j->form));
+                unsigned at = i * j->facts->copies + u;
+                op.a[k] = jit_operands_read(j, &all.source[k], u, j->unit->width,
+                                            jit_nan_takes_numbers(j->form));
                 jit_lane_call_store(&op, k, at);
                 b->is_stored[at * JIT_SOURCES + k] = true;
             }
@@ -172,33 +174,33 @@ static void store_results(struct jit *j, struct batch *b, uint32_t insn)
 /* Another call has used that memory. */
 static void forget_stored(struct jit *j, struct batch *b)
 {
-    memset(b->is_stored, 0, b->n * j->copies * JIT_SOURCES * sizeof *b->is_stored);
+    memset(b->is_stored, 0, b->n * j->facts->copies * JIT_SOURCES * sizeof *b->is_stored);
 }
 
 /* All sources are read before a result is written. */
 static bool run_batch(struct jit *j, const struct batch *b, LLVMValueRef *mask)
 {
     struct jit_operands all;
-    unsigned n = b->n * j->copies;
-    struct jit_op *ops = pt_arena_alloc(j->arena, n * sizeof *ops);
+    unsigned n = b->n * j->facts->copies;
+    struct jit_op *ops = pt_arena_alloc(j->unit->arena, n * sizeof *ops);
     for (unsigned at = 0; at < n; at++) {
-        j->insn = &j->f->insns.v[b->insns[at / j->copies]];
+        j->insn = &j->unit->f->insns.v[b->insns[at / j->facts->copies]];
         if (!jit_operands_flatten(j, &all))
             return false;
         ops[at] = batched_op(j, &all);
         for (unsigned k = 0; k < all.n_sources; k++)
             if (!b->is_stored[at * JIT_SOURCES + k])
-                ops[at].a[k] = jit_operands_read(j, &all.source[k], at % j->copies, j->width,
-                                                jit_nan_takes_numbers(j->form));
+                ops[at].a[k] = jit_operands_read(j, &all.source[k], at % j->facts->copies,
+                                                 j->unit->width, jit_nan_takes_numbers(j->form));
     }
     if (!jit_lane_call_emit_together(ops, n))
         return false;
     for (unsigned at = 0; at < n; at++) {
-        unsigned u = at % j->copies;
-        j->insn = &j->f->insns.v[b->insns[at / j->copies]];
+        unsigned u = at % j->facts->copies;
+        j->insn = &j->unit->f->insns.v[b->insns[at / j->facts->copies]];
         jit_operands_flatten(j, &all);
         jit_guard_apply(j, u, mask[u]);
-        jit_registers_write(j, all.dest[0].o, u, all.dest[0].type, ops[at].d[0], j->width,
+        jit_registers_write(j, all.dest[0].o, u, all.dest[0].type, ops[at].d[0], j->unit->width,
                             all.dest[0].extends_sign);
     }
     return true;
@@ -229,7 +231,7 @@ bool jit_block_emit(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValueR
             jit_predicate_bounds_note(j);
             continue;
         }
-        bool waits = b.n * j->copies > 1, is_batch = waits && i == b.at;
+        bool waits = b.n * j->facts->copies > 1, is_batch = waits && i == b.at;
         if (run_pair(j, insns + i, n - i, mask)) {
             if (waits)
                 forget_stored(j, &b);
@@ -240,14 +242,14 @@ bool jit_block_emit(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValueR
         if (waits && !is_batch && !is_load && (j->form->effects & PT_FX_READ))
             fence_loads(j);
         is_load = j->form->effects & PT_FX_READ;
-        uint32_t n_lanes_used = j->n_lanes_used;
+        uint32_t n_lanes_used = j->code->n_lanes_used;
         if (is_batch ? !run_batch(j, &b, mask) : !instruction(j, mask)) {
-            if (!j->why)
-                j->why = "an instruction the compiler does not know";
+            if (!*j->unit->why)
+                *j->unit->why = "an instruction the compiler does not know";
             return false;
         }
         i += is_batch ? b.n - 1 : 0;
-        if (n_lanes_used != j->n_lanes_used)
+        if (n_lanes_used != j->code->n_lanes_used)
             forget_stored(j, &b);
         if (waits && !is_batch)
             store_results(j, &b, insns[i]);

@@ -18,7 +18,7 @@
 
 static uint32_t target_of(const struct jit *j, const struct pt_insn *insn)
 {
-    return j->f->operands.v[insn->operands].index;
+    return j->unit->f->operands.v[insn->operands].index;
 }
 
 static struct pt_operand guard_of(const struct pt_insn *insn)
@@ -41,11 +41,11 @@ static void part_lanes(struct jit_gen *g, uint32_t from, const struct pt_insn *i
     struct jit *j = g->j;
     LLVMValueRef yes[JIT_COPIES], no[JIT_COPIES];
     struct pt_operand guard = guard_of(insn);
-    for (unsigned u = 0; u < j->copies; u++) {
+    for (unsigned u = 0; u < j->facts->copies; u++) {
         LLVMValueRef all = g->cur[u] ? g->cur[u] : LLVMConstAllOnes(jit_flow_type(j));
         LLVMValueRef holds = jit_registers_read_flow(j, &guard, u);
         yes[u] = jit_flow_and(j, all, holds);
-        no[u] = jit_flow_and(j, all, LLVMBuildNot(j->b, holds, ""));
+        no[u] = jit_flow_and(j, all, LLVMBuildNot(j->code->b, holds, ""));
     }
     bool is_back = (taken != UINT32_MAX && jit_is_in(g, taken) && taken <= from) ||
                    (jit_is_in(g, next) && next <= from);
@@ -76,16 +76,17 @@ static bool part(struct jit_gen *g, uint32_t from, const struct pt_insn *insn, u
     if (jit_predicate_bounds_tell(j, &guard, &told)) {
         LLVMBasicBlockRef none = jit_new_block(j, "none"), some = jit_new_block(j, "");
         LLVMBasicBlockRef all = jit_new_block(j, "all"), lanes = jit_new_block(j, "lanes");
-        LLVMBuildCondBr(j->b, told.none, none, some);
+        LLVMBuildCondBr(j->code->b, told.none, none, some);
         jit_continue_in(j, none);
         jit_flow_go_to(g, from, next);
         jit_continue_in(j, some);
-        LLVMBuildCondBr(j->b, told.all, all, lanes);
+        LLVMBuildCondBr(j->code->b, told.all, all, lanes);
         jit_continue_in(j, all);
         take(g, from, taken);
         jit_continue_in(j, lanes);
     }
-    if (j->regs[insn->guard].is_late && !jit_block_repeat(j, j->regs[insn->guard].only))
+    if (j->facts->regs[insn->guard].is_late &&
+        !jit_block_repeat(j, j->facts->regs[insn->guard].only))
         return false;
     part_lanes(g, from, insn, taken, next);
     return true;
@@ -96,7 +97,7 @@ static void choose(struct jit_gen *g, uint32_t from, const struct pt_insn *insn,
 {
     struct jit *j = g->j;
     LLVMBasicBlockRef yes = jit_new_block(j, ""), no = jit_new_block(j, "");
-    LLVMBuildCondBr(j->b, read_guard(j, insn, 0, 1), yes, no);
+    LLVMBuildCondBr(j->code->b, read_guard(j, insn, 0, 1), yes, no);
     jit_continue_in(j, yes);
     take(g, from, taken);
     jit_continue_in(j, no);
@@ -108,12 +109,14 @@ static LLVMValueRef running(struct jit_gen *g, const struct pt_insn *insn, unsig
 {
     struct jit *j = g->j;
     LLVMValueRef lanes = g->cur[copy] ? jit_flow_mask(j, g->cur[copy]) : jit_mask_all(j);
-    return insn->guard ? LLVMBuildAnd(j->b, lanes, read_guard(j, insn, copy, j->width), "") : lanes;
+    return insn->guard
+               ? LLVMBuildAnd(j->code->b, lanes, read_guard(j, insn, copy, j->unit->width), "")
+               : lanes;
 }
 
 static struct jit_blame all_running(struct jit_gen *g, const struct pt_insn *insn)
 {
-    struct jit_blame who = {.n = g->j->copies};
+    struct jit_blame who = {.n = g->j->facts->copies};
     for (unsigned u = 0; u < who.n; u++)
         who.lanes[u] = running(g, insn, u);
     return who;
@@ -129,14 +132,14 @@ static void end_in_trap(struct jit_gen *g, uint32_t block, const struct pt_insn 
         return;
     }
     jit_fault_raise_if_any(j, PT_FAULT_TRAP, &who);
-    jit_flow_go_to(g, block, j->f->blocks.v[block].next);
+    jit_flow_go_to(g, block, j->unit->f->blocks.v[block].next);
 }
 
 /* ---- branches by a table --------------------------------------------------------------------- */
 
 static const struct pt_table *table_of(const struct jit *j, const struct pt_insn *insn)
 {
-    return &j->f->tables.v[j->f->operands.v[insn->operands + 1].index];
+    return &j->unit->f->tables.v[j->unit->f->operands.v[insn->operands + 1].index];
 }
 
 static void choose_by_table(struct jit_gen *g, uint32_t from, const struct pt_insn *insn)
@@ -145,15 +148,15 @@ static void choose_by_table(struct jit_gen *g, uint32_t from, const struct pt_in
     const struct pt_table *table = table_of(j, insn);
     if (insn->guard) {
         LLVMBasicBlockRef yes = jit_new_block(j, ""), no = jit_new_block(j, "");
-        LLVMBuildCondBr(j->b, read_guard(j, insn, 0, 1), yes, no);
+        LLVMBuildCondBr(j->code->b, read_guard(j, insn, 0, 1), yes, no);
         jit_continue_in(j, no);
-        jit_flow_go_to(g, from, j->f->blocks.v[from].next);
+        jit_flow_go_to(g, from, j->unit->f->blocks.v[from].next);
         jit_continue_in(j, yes);
     }
     LLVMValueRef index =
-        jit_registers_read(j, &j->f->operands.v[insn->operands], 0, PT_u32, 1, true);
+        jit_registers_read(j, &j->unit->f->operands.v[insn->operands], 0, PT_u32, 1, true);
     LLVMBasicBlockRef beyond = jit_new_block(j, "");
-    LLVMValueRef to = LLVMBuildSwitch(j->b, index, beyond, table->targets.n);
+    LLVMValueRef to = LLVMBuildSwitch(j->code->b, index, beyond, table->targets.n);
     jit_continue_in(j, beyond);
     struct jit_blame who = all_running(g, insn);
     jit_fault_raise(j, PT_FAULT_ILLEGAL_INSTRUCTION, &who);
@@ -170,29 +173,29 @@ static LLVMValueRef lanes_to(struct jit *j, const struct pt_insn *insn, unsigned
                              uint32_t block, LLVMValueRef lanes)
 {
     const struct pt_table *table = table_of(j, insn);
-    LLVMValueRef index =
-        jit_registers_read(j, &j->f->operands.v[insn->operands], copy, PT_u32, j->width, true);
+    LLVMValueRef index = jit_registers_read(j, &j->unit->f->operands.v[insn->operands], copy,
+                                            PT_u32, j->unit->width, true);
     LLVMValueRef some = LLVMConstNull(LLVMTypeOf(lanes));
     for (uint32_t i = 0; i < table->targets.n; i++) {
         if (table->targets.v[i] != block)
             continue;
         LLVMValueRef number = jit_const(LLVMTypeOf(index), i);
-        LLVMValueRef here = LLVMBuildICmp(j->b, LLVMIntEQ, index, number, "");
-        some = LLVMBuildOr(j->b, some, here, "");
+        LLVMValueRef here = LLVMBuildICmp(j->code->b, LLVMIntEQ, index, number, "");
+        some = LLVMBuildOr(j->code->b, some, here, "");
     }
-    return LLVMBuildAnd(j->b, some, lanes, "");
+    return LLVMBuildAnd(j->code->b, some, lanes, "");
 }
 
 static void check_table(struct jit_gen *g, const struct pt_insn *insn, LLVMValueRef *lanes)
 {
     struct jit *j = g->j;
-    struct jit_blame who = {.n = j->copies};
-    for (unsigned u = 0; u < j->copies; u++) {
-        LLVMValueRef index =
-            jit_registers_read(j, &j->f->operands.v[insn->operands], u, PT_u32, j->width, true);
+    struct jit_blame who = {.n = j->facts->copies};
+    for (unsigned u = 0; u < j->facts->copies; u++) {
+        LLVMValueRef index = jit_registers_read(j, &j->unit->f->operands.v[insn->operands], u,
+                                                PT_u32, j->unit->width, true);
         LLVMValueRef n = jit_const(LLVMTypeOf(index), table_of(j, insn)->targets.n);
-        LLVMValueRef bad = LLVMBuildICmp(j->b, LLVMIntUGE, index, n, "");
-        who.lanes[u] = LLVMBuildAnd(j->b, bad, lanes[u], "");
+        LLVMValueRef bad = LLVMBuildICmp(j->code->b, LLVMIntUGE, index, n, "");
+        who.lanes[u] = LLVMBuildAnd(j->code->b, bad, lanes[u], "");
     }
     jit_fault_raise_if_any(j, PT_FAULT_ILLEGAL_INSTRUCTION, &who);
 }
@@ -200,29 +203,29 @@ static void check_table(struct jit_gen *g, const struct pt_insn *insn, LLVMValue
 static void part_by_table(struct jit_gen *g, uint32_t from, const struct pt_insn *insn)
 {
     struct jit *j = g->j;
-    const struct pt_block *block = &j->f->blocks.v[from];
+    const struct pt_block *block = &j->unit->f->blocks.v[from];
     LLVMValueRef lanes[JIT_COPIES], some[JIT_COPIES];
-    uint64_t *waits = pt_arena_alloc(j->arena, j->vary->words * sizeof *waits);
-    memcpy(waits, jit_def_use_waits(j, from), j->vary->words * sizeof *waits);
-    for (unsigned u = 0; u < j->copies; u++)
+    uint64_t *waits = pt_arena_alloc(j->unit->arena, j->facts->vary->words * sizeof *waits);
+    memcpy(waits, jit_def_use_waits(j, from), j->facts->vary->words * sizeof *waits);
+    for (unsigned u = 0; u < j->facts->copies; u++)
         lanes[u] = running(g, insn, u);
     check_table(g, insn, lanes);
     jit_stop_poll_emit(j, jit_insn_info_last(j, from));
     for (uint32_t e = 0; e < block->n_succ; e++) {
-        uint32_t to = j->f->edges.v[block->succ + e];
+        uint32_t to = j->unit->f->edges.v[block->succ + e];
         jit_set_add(waits, to);
-        for (unsigned u = 0; u < j->copies; u++) {
+        for (unsigned u = 0; u < j->facts->copies; u++) {
             some[u] = lanes_to(j, insn, u, to, lanes[u]);
             if (insn->guard && to == block->next) {
                 LLVMValueRef here = g->cur[u] ? jit_flow_mask(j, g->cur[u]) : jit_mask_all(j);
-                here = LLVMBuildAnd(j->b, here, LLVMBuildNot(j->b, lanes[u], ""), "");
-                some[u] = LLVMBuildOr(j->b, some[u], here, "");
+                here = LLVMBuildAnd(j->code->b, here, LLVMBuildNot(j->code->b, lanes[u], ""), "");
+                some[u] = LLVMBuildOr(j->code->b, some[u], here, "");
             }
             some[u] = jit_flow_of(j, some[u]);
         }
         jit_flow_send(g, from, to, some);
     }
-    jit_flow_go_on_among(g, from, j->f->blocks.v[from].loop, waits);
+    jit_flow_go_on_among(g, from, j->unit->f->blocks.v[from].loop, waits);
 }
 
 /* ---- ends of blocks -------------------------------------------------------------------------- */
@@ -230,9 +233,9 @@ static void part_by_table(struct jit_gen *g, uint32_t from, const struct pt_insn
 bool jit_branch_end(struct jit_gen *g, uint32_t block)
 {
     struct jit *j = g->j;
-    const struct pt_block *b = &j->f->blocks.v[block];
-    const struct pt_insn *insn = &j->f->insns.v[jit_insn_info_last(j, block)];
-    const struct pt_form *form = pt_insn_form(j->m, insn);
+    const struct pt_block *b = &j->unit->f->blocks.v[block];
+    const struct pt_insn *insn = &j->unit->f->insns.v[jit_insn_info_last(j, block)];
+    const struct pt_form *form = pt_insn_form(j->unit->m, insn);
     j->insn = insn;
     if (!(form->effects & (PT_FX_BRANCH | PT_FX_END))) {
         jit_flow_go_to(g, block, b->next);
@@ -245,17 +248,16 @@ bool jit_branch_end(struct jit_gen *g, uint32_t block)
         end_in_trap(g, block, insn);
         return true;
     } else if (form->op == PT_OP_brx_idx) {
-        if (j->vary->branch[block] > PT_LEVEL_GROUP)
+        if (j->facts->vary->branch[block] > PT_LEVEL_GROUP)
             part_by_table(g, block, insn);
         else
             choose_by_table(g, block, insn);
         return true;
     } else if (form->op != PT_OP_ret && form->op != PT_OP_exit) {
-        j->why = form->spelling;
-        return false;
+        return jit_refuse(j->unit, form->spelling);
     }
     if (insn->guard && taken != b->next) {
-        if (j->vary->branch[block] <= PT_LEVEL_GROUP)
+        if (j->facts->vary->branch[block] <= PT_LEVEL_GROUP)
             choose(g, block, insn, taken, b->next);
         else
             return part(g, block, insn, taken, b->next);

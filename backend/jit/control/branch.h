@@ -4,7 +4,7 @@
 
 #include "backend/jit/control/gen.h"
 
-/* Where the lanes of a block go at its end. False with j->why set. */
+/* Where the lanes of a block go at its end. False with unit->why set. */
 bool jit_branch_end(struct jit_gen *g, uint32_t block);
 
 #endif

@@ -38,18 +38,18 @@ struct block {
 
 static const struct pt_insn *insn_at(const struct block *b, uint32_t i)
 {
-    return &b->j->f->insns.v[b->insns[i]];
+    return &b->j->unit->f->insns.v[b->insns[i]];
 }
 
 static const struct pt_form *form_at(const struct block *b, uint32_t i)
 {
-    return pt_insn_form(b->j->m, insn_at(b, i));
+    return pt_insn_form(b->j->unit->m, insn_at(b, i));
 }
 
 static void visit(struct block *b, uint32_t i, void (*see)(void *ud, uint32_t reg, bool is_def))
 {
     b->at = i;
-    pt_insn_regs(b->j->m, b->j->f, insn_at(b, i), see, b);
+    pt_insn_regs(b->j->unit->m, b->j->unit->f, insn_at(b, i), see, b);
 }
 
 /* ---- what the block is made of --------------------------------------------------------------- */
@@ -90,7 +90,7 @@ static void note_seen(void *ud, uint32_t reg, bool is_def)
 static void check_load(void *ud, uint32_t reg, bool is_def)
 {
     struct block *b = ud;
-    b->is_load &= is_def ? b->j->f->regs.v[reg].n_defs == 1 && jit_set_has(b->read, reg) &&
+    b->is_load &= is_def ? b->j->unit->f->regs.v[reg].n_defs == 1 && jit_set_has(b->read, reg) &&
                                !jit_set_has(b->seen, reg)
                          : !jit_set_has(b->written, reg);
 }
@@ -109,7 +109,7 @@ static void note_carried(void *ud, uint32_t reg, bool is_def)
     if (!is_def)
         return;
     jit_set_add(b->carried, reg);
-    b->ok &= b->j->regs[reg].shape == JIT_VECTOR && b->j->regs[reg].is_per_copy;
+    b->ok &= b->j->facts->regs[reg].shape == JIT_VECTOR && b->j->facts->regs[reg].is_per_copy;
 }
 
 static uint32_t first_of(struct block *b, uint32_t i)
@@ -146,7 +146,7 @@ static bool find_strands(struct block *b)
             visit(b, i, note_carried);
         visit(b, i, note_seen);
     }
-    memset(b->toucher, 0xff, b->j->f->regs.n * sizeof *b->toucher);
+    memset(b->toucher, 0xff, b->j->unit->f->regs.n * sizeof *b->toucher);
     for (uint32_t i = 0; i < b->n; i++)
         if (b->strand[i] != NONE)
             visit(b, i, join);
@@ -194,7 +194,7 @@ static void note_read(void *ud, uint32_t reg, bool is_def)
 
 static void find_last_reads(struct block *b, const struct part *p)
 {
-    memset(b->last, 0xff, b->j->f->regs.n * sizeof *b->last);
+    memset(b->last, 0xff, b->j->unit->f->regs.n * sizeof *b->last);
     for (uint32_t i = 0; i < b->n; i++)
         if (is_in_part(b, p, i))
             visit(b, i, note_read);
@@ -220,7 +220,7 @@ static bool runs(struct block *b, const struct part *p, uint32_t i)
 
 static uint32_t room_of(const struct jit *j)
 {
-    return (j->target->has_mask_registers ? 32 : 16) - 1;
+    return (j->unit->target->has_mask_registers ? 32 : 16) - 1;
 }
 
 struct pressure {
@@ -231,8 +231,8 @@ struct pressure {
 
 static uint32_t weight(const struct pressure *p, uint32_t reg)
 {
-    const struct jit_reg *r = &p->b->j->regs[reg];
-    enum pt_type type = (enum pt_type)p->b->j->f->regs.v[reg].type;
+    const struct jit_reg *r = &p->b->j->facts->regs[reg];
+    enum pt_type type = (enum pt_type)p->b->j->unit->f->regs.v[reg].type;
     bool is_number = type == PT_f32 || type == PT_f64;
     if (pt_type_bits(type) == 1 || (r->shape != JIT_VECTOR && !is_number))
         return 0;
@@ -257,13 +257,13 @@ static void count(void *ud, uint32_t reg, bool is_def)
 static uint32_t find_pressure(struct block *b, const struct part *part, uint32_t copies)
 {
     struct pressure p = {.b = b, .copies = copies};
-    p.live = pt_arena_alloc(b->j->arena, (b->j->f->regs.n + 63) / 64 * sizeof *p.live);
+    p.live = pt_arena_alloc(b->j->unit->arena, (b->j->unit->f->regs.n + 63) / 64 * sizeof *p.live);
     find_last_reads(b, part);
     for (uint32_t i = 0; i < b->n; i++) {
         if (!runs(b, part, i))
             continue;
         b->at = i;
-        pt_insn_regs(b->j->m, b->j->f, insn_at(b, i), count, &p);
+        pt_insn_regs(b->j->unit->m, b->j->unit->f, insn_at(b, i), count, &p);
     }
     return p.most;
 }
@@ -282,19 +282,19 @@ static struct part find_part(struct block *b, uint32_t from, uint32_t most, uint
 
 static bool find_block(struct jit *j, const uint32_t *insns, uint32_t n, struct block *b)
 {
-    size_t words = (j->f->regs.n + 63) / 64;
+    size_t words = (j->unit->f->regs.n + 63) / 64;
     *b = (struct block){.j = j, .insns = insns, .n = n, .ok = true};
     if (n > MOST_INSNS)
         return false;
-    uint64_t *sets = pt_arena_alloc(j->arena, 4 * words * sizeof *sets);
-    uint32_t most = n > j->f->regs.n ? n : j->f->regs.n;
+    uint64_t *sets = pt_arena_alloc(j->unit->arena, 4 * words * sizeof *sets);
+    uint32_t most = n > j->unit->f->regs.n ? n : j->unit->f->regs.n;
     b->written = sets;
     b->carried = sets + words;
     b->read = sets + 2 * words;
     b->seen = sets + 3 * words;
-    b->strand = pt_arena_alloc(j->arena, n * sizeof *b->strand);
-    b->toucher = pt_arena_alloc(j->arena, most * sizeof *b->toucher);
-    b->last = pt_arena_alloc(j->arena, j->f->regs.n * sizeof *b->last);
+    b->strand = pt_arena_alloc(j->unit->arena, n * sizeof *b->strand);
+    b->toucher = pt_arena_alloc(j->unit->arena, most * sizeof *b->toucher);
+    b->last = pt_arena_alloc(j->unit->arena, j->unit->f->regs.n * sizeof *b->last);
     if (!find_strands(b))
         return false;
     number_strands(b);
@@ -308,7 +308,7 @@ static bool find_size(struct block *b, uint32_t *copies, uint32_t *most)
     struct jit *j = b->j;
     struct part all = {0, b->n_strands}, p = {0, 0};
     uint32_t n_parts = 0;
-    *copies = j->copies;
+    *copies = j->facts->copies;
     if (!b->n_strands || find_pressure(b, &all, *copies) <= room_of(j))
         return false;
     while (*copies > 1 && find_pressure(b, &all, *copies) > room_of(j))
@@ -329,16 +329,16 @@ bool jit_chain_split_pays(struct jit *j, const uint32_t *insns, uint32_t n)
 /* What a part loads again is not to be what the part before it loaded, in registers all the while. */
 static void forget_loads(struct jit *j)
 {
-    LLVMBuildFence(j->b, LLVMAtomicOrderingAcquireRelease, true, "");
+    LLVMBuildFence(j->code->b, LLVMAtomicOrderingAcquireRelease, true, "");
 }
 
 bool jit_chain_split_emit(struct jit *j, const uint32_t *insns, uint32_t n)
 {
     struct block b;
     LLVMValueRef all[JIT_COPIES] = {0};
-    uint32_t *some = pt_arena_alloc(j->arena, n * sizeof *some), copies = 0, most;
+    uint32_t *some = pt_arena_alloc(j->unit->arena, n * sizeof *some), copies = 0, most;
     bool ok = find_block(j, insns, n, &b) && find_size(&b, &copies, &most);
-    for (uint32_t first = 0; first < j->copies && ok; first += copies) {
+    for (uint32_t first = 0; first < j->facts->copies && ok; first += copies) {
         j->first_copy = first;
         j->end_copy = first + copies;
         for (struct part p = {0, 0}; p.to < b.n_strands && ok;) {
@@ -353,6 +353,6 @@ bool jit_chain_split_emit(struct jit *j, const uint32_t *insns, uint32_t n)
         }
     }
     j->first_copy = 0;
-    j->end_copy = j->copies;
+    j->end_copy = j->facts->copies;
     return ok;
 }

@@ -7,27 +7,27 @@
 /* A fault is told with the id of the CTA that is in memory. */
 static void go_to_next(struct jit *j, LLVMValueRef x)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    LLVMValueRef at = jit_at(j, j->cta, jit_i64(j, offsetof(struct pt_cta, id)));
-    LLVMSetVolatile(LLVMBuildStore(j->b, x, at), true);
-    LLVMValueRef stop = jit_field(j, i32, j->launch, offsetof(struct pt_launch, stop));
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
+    LLVMValueRef at = jit_at(j, j->code->cta, jit_i64(j, offsetof(struct pt_cta, id)));
+    LLVMSetVolatile(LLVMBuildStore(j->code->b, x, at), true);
+    LLVMValueRef stop = jit_field(j, i32, j->code->launch, offsetof(struct pt_launch, stop));
     LLVMSetVolatile(stop, true);
     LLVMBasicBlockRef stopped = jit_new_block(j, "stopped");
-    LLVMValueRef goes_on = LLVMBuildICmp(j->b, LLVMIntEQ, stop, jit_i32(j, 0), "");
-    jit_branch_mostly(j, goes_on, j->start, stopped);
+    LLVMValueRef goes_on = LLVMBuildICmp(j->code->b, LLVMIntEQ, stop, jit_i32(j, 0), "");
+    jit_branch_mostly(j, goes_on, j->code->start, stopped);
     jit_continue_in(j, stopped);
-    LLVMBuildRet(j->b, jit_i32(j, PT_RUN_YIELDED));
+    LLVMBuildRet(j->code->b, jit_i32(j, PT_RUN_YIELDED));
 }
 
 void jit_end_cta(struct jit *j)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     LLVMBasicBlockRef next = jit_new_block(j, "next"), over = jit_new_block(j, "row_end");
-    LLVMValueRef x = LLVMBuildAdd(j->b, j->id[0], jit_i32(j, 1), "");
-    LLVMValueRef end = jit_field(j, i32, j->cta, offsetof(struct pt_cta, row_end));
-    jit_branch_mostly(j, LLVMBuildICmp(j->b, LLVMIntULT, x, end, ""), next, over);
+    LLVMValueRef x = LLVMBuildAdd(j->code->b, j->code->id[0], jit_i32(j, 1), "");
+    LLVMValueRef end = jit_field(j, i32, j->code->cta, offsetof(struct pt_cta, row_end));
+    jit_branch_mostly(j, LLVMBuildICmp(j->code->b, LLVMIntULT, x, end, ""), next, over);
     jit_continue_in(j, next);
     go_to_next(j, x);
     jit_continue_in(j, over);
-    LLVMBuildRet(j->b, jit_i32(j, PT_RUN_EXITED));
+    LLVMBuildRet(j->code->b, jit_i32(j, PT_RUN_EXITED));
 }

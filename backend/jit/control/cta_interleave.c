@@ -29,16 +29,17 @@ bool jit_cta_interleave_has_turns(const struct jit_gen *g)
 static LLVMValueRef state_of(struct jit_gen *g)
 {
     struct jit *j = g->j;
-    LLVMValueRef at = LLVMBuildMul(j->b, j->group, jit_i32(j, sizeof(uint32_t)), "");
-    at = LLVMBuildAdd(j->b, at, jit_i32(j, g->plan->turns.state), "");
-    return jit_at(j, j->scratch, LLVMBuildZExt(j->b, at, LLVMInt64TypeInContext(j->context), ""));
+    LLVMValueRef at = LLVMBuildMul(j->code->b, j->group, jit_i32(j, sizeof(uint32_t)), "");
+    at = LLVMBuildAdd(j->code->b, at, jit_i32(j, g->plan->turns.state), "");
+    return jit_at(j, j->code->scratch,
+                  LLVMBuildZExt(j->code->b, at, LLVMInt64TypeInContext(j->code->context), ""));
 }
 
 /* The region's start gives the register to each group, turn by turn. */
 static bool is_given(const struct jit_gen *g, uint32_t reg)
 {
     return jit_def_use_is_live_into(g->j, g->r->entry, reg) &&
-           jit_region_spill_is_placed(&g->j->regs[reg]) && !jit_set_has(g->written, reg);
+           jit_region_spill_is_placed(&g->j->facts->regs[reg]) && !jit_set_has(g->written, reg);
 }
 
 /* Registers go to the group's memory, or come back from there. */
@@ -47,10 +48,10 @@ static void keep_registers(struct jit_gen *g, bool loads)
     const struct jit_turns *t = &g->plan->turns;
     struct jit *j = g->j;
     uint32_t at = t->kept;
-    for (uint32_t i = 1; i < j->f->regs.n; i++) {
-        if (!jit_set_has(t->live, i) || j->regs[i].is_remade || is_given(g, i))
+    for (uint32_t i = 1; i < j->unit->f->regs.n; i++) {
+        if (!jit_set_has(t->live, i) || j->facts->regs[i].is_remade || is_given(g, i))
             continue;
-        struct jit_reg r = j->regs[i];
+        struct jit_reg r = j->facts->regs[i];
         r.scratch = at;
         r.scratch_bytes = jit_scratch_layout_crossing_bytes(j, i);
         for (unsigned u = 0; u < jit_region_spill_copies(j, &r); u++) {
@@ -61,15 +62,15 @@ static void keep_registers(struct jit_gen *g, bool loads)
         }
         at += r.scratch_bytes * g->plan->n_groups;
     }
-    j->scratch_bytes = at > j->scratch_bytes ? at : j->scratch_bytes;
+    j->facts->scratch_bytes = at > j->facts->scratch_bytes ? at : j->facts->scratch_bytes;
 }
 
 static bool remake_all(struct jit_gen *g)
 {
     struct jit *j = g->j;
-    uint64_t *done = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *done);
-    for (uint32_t i = 1; i < j->f->regs.n; i++)
-        if (jit_set_has(g->plan->turns.live, i) && j->regs[i].is_remade &&
+    uint64_t *done = pt_arena_alloc(j->unit->arena, (j->unit->f->regs.n + 63) / 64 * sizeof *done);
+    for (uint32_t i = 1; i < j->unit->f->regs.n; i++)
+        if (jit_set_has(g->plan->turns.live, i) && j->facts->regs[i].is_remade &&
             !jit_remat_compute(j, i, done))
             return false;
     return true;
@@ -79,48 +80,48 @@ static bool remake_all(struct jit_gen *g)
 
 static LLVMValueRef turn_of(struct jit *j)
 {
-    return jit_at(j, j->cta, jit_i64(j, offsetof(struct pt_cta, turn)));
+    return jit_at(j, j->code->cta, jit_i64(j, offsetof(struct pt_cta, turn)));
 }
 
 static LLVMValueRef bit(struct jit *j, bool value)
 {
-    return LLVMConstInt(LLVMInt1TypeInContext(j->context), value, false);
+    return LLVMConstInt(LLVMInt1TypeInContext(j->code->context), value, false);
 }
 
 static LLVMValueRef load_bit(struct jit *j, LLVMValueRef variable)
 {
-    return LLVMBuildLoad2(j->b, LLVMInt1TypeInContext(j->context), variable, "");
+    return LLVMBuildLoad2(j->code->b, LLVMInt1TypeInContext(j->code->context), variable, "");
 }
 
 static uint32_t header_of(const struct jit_gen *g)
 {
-    return g->j->f->loops.v[g->plan->turns.loop].header;
+    return g->j->unit->f->loops.v[g->plan->turns.loop].header;
 }
 
 void jit_cta_interleave_start(struct jit *j, const struct jit_plan *plan)
 {
-    LLVMValueRef turn = LLVMBuildLoad2(j->b, jit_i32_of(j), turn_of(j), "");
-    LLVMValueRef starts = LLVMBuildICmp(j->b, LLVMIntEQ, turn, jit_i32(j, 0), "");
-    LLVMBuildStore(j->b, jit_i32(j, 0), turn_of(j));
-    LLVMBuildCondBr(j->b, starts, plan->regions[0].start, plan->turns.resume);
+    LLVMValueRef turn = LLVMBuildLoad2(j->code->b, jit_i32_of(j), turn_of(j), "");
+    LLVMValueRef starts = LLVMBuildICmp(j->code->b, LLVMIntEQ, turn, jit_i32(j, 0), "");
+    LLVMBuildStore(j->code->b, jit_i32(j, 0), turn_of(j));
+    LLVMBuildCondBr(j->code->b, starts, plan->regions[0].start, plan->turns.resume);
 }
 
 void jit_cta_interleave_open(struct jit_gen *g)
 {
     struct jit *j = g->j;
-    LLVMTypeRef i1 = LLVMInt1TypeInContext(j->context);
+    LLVMTypeRef i1 = LLVMInt1TypeInContext(j->code->context);
     LLVMBasicBlockRef open = jit_new_block(j, "turn");
     g->resumes = jit_alloca(j, i1, "resumes");
     g->waits = jit_alloca(j, i1, "waits");
     g->rounds = jit_alloca(j, jit_i32_of(j), "rounds");
     g->wait = jit_new_block(j, "wait");
-    LLVMBuildStore(j->b, bit(j, false), g->resumes);
-    LLVMBuildBr(j->b, open);
+    LLVMBuildStore(j->code->b, bit(j, false), g->resumes);
+    LLVMBuildBr(j->code->b, open);
     jit_continue_in(j, g->plan->turns.resume);
-    LLVMBuildStore(j->b, bit(j, true), g->resumes);
-    LLVMBuildBr(j->b, open);
+    LLVMBuildStore(j->code->b, bit(j, true), g->resumes);
+    LLVMBuildBr(j->code->b, open);
     jit_continue_in(j, open);
-    LLVMBuildStore(j->b, bit(j, false), g->waits);
+    LLVMBuildStore(j->code->b, bit(j, false), g->waits);
 }
 
 /* All lanes of the group stand at the loop's header, and nowhere else. */
@@ -129,12 +130,12 @@ static void stand_at_header(struct jit_gen *g)
     struct jit *j = g->j;
     uint32_t header = header_of(g), l = g->plan->turns.loop;
     LLVMValueRef all = LLVMConstAllOnes(jit_flow_type(j));
-    for (unsigned u = 0; jit_has_mask(g, header) && u < j->copies; u++)
-        LLVMBuildStore(j->b, all, g->masks[header][u]);
+    for (unsigned u = 0; jit_has_mask(g, header) && u < j->facts->copies; u++)
+        LLVMBuildStore(j->code->b, all, g->masks[header][u]);
     if (g->full[header])
-        LLVMBuildStore(j->b, bit(j, true), g->full[header]);
-    for (unsigned u = 0; g->outlet[l] != PT_NONE && u < j->copies; u++)
-        LLVMBuildStore(j->b, all, g->inside[l][u]);
+        LLVMBuildStore(j->code->b, bit(j, true), g->full[header]);
+    for (unsigned u = 0; g->outlet[l] != PT_NONE && u < j->facts->copies; u++)
+        LLVMBuildStore(j->code->b, all, g->inside[l][u]);
 }
 
 /* Of a turn; 0: it does not end. */
@@ -142,7 +143,7 @@ static LLVMValueRef rounds_of(struct jit_gen *g)
 {
     struct jit *j = g->j;
     LLVMValueRef rounds = jit_i32(j, g->plan->turns.rounds);
-    return LLVMBuildSelect(j->b, jit_takes_turns(j), rounds, jit_i32(j, 0), "");
+    return LLVMBuildSelect(j->code->b, jit_takes_turns(j), rounds, jit_i32(j, 0), "");
 }
 
 bool jit_cta_interleave_resume_group(struct jit_gen *g)
@@ -151,21 +152,21 @@ bool jit_cta_interleave_resume_group(struct jit_gen *g)
     LLVMBasicBlockRef again = jit_new_block(j, "again"), goes_on = jit_new_block(j, "goes_on");
     LLVMBasicBlockRef starts = jit_new_block(j, "starts");
     LLVMValueRef state = state_of(g);
-    LLVMBuildStore(j->b, rounds_of(g), g->rounds);
-    LLVMBuildCondBr(j->b, load_bit(j, g->resumes), again, starts);
+    LLVMBuildStore(j->code->b, rounds_of(g), g->rounds);
+    LLVMBuildCondBr(j->code->b, load_bit(j, g->resumes), again, starts);
     jit_continue_in(j, again);
-    LLVMValueRef was = LLVMBuildLoad2(j->b, jit_i32_of(j), state, "");
-    LLVMBuildStore(j->b, jit_i32(j, THROUGH), state);
-    LLVMValueRef waited = LLVMBuildICmp(j->b, LLVMIntEQ, was, jit_i32(j, WAITS), "");
-    LLVMBuildCondBr(j->b, waited, goes_on, g->done);
+    LLVMValueRef was = LLVMBuildLoad2(j->code->b, jit_i32_of(j), state, "");
+    LLVMBuildStore(j->code->b, jit_i32(j, THROUGH), state);
+    LLVMValueRef waited = LLVMBuildICmp(j->code->b, LLVMIntEQ, was, jit_i32(j, WAITS), "");
+    LLVMBuildCondBr(j->code->b, waited, goes_on, g->done);
     jit_continue_in(j, goes_on);
     keep_registers(g, true);
     if (!remake_all(g))
         return false;
     stand_at_header(g);
-    LLVMBuildBr(j->b, g->body[header_of(g)]);
+    LLVMBuildBr(j->code->b, g->body[header_of(g)]);
     jit_continue_in(j, starts);
-    LLVMBuildStore(j->b, jit_i32(j, THROUGH), state);
+    LLVMBuildStore(j->code->b, jit_i32(j, THROUGH), state);
     return true;
 }
 
@@ -175,18 +176,18 @@ void jit_cta_interleave_go_again(struct jit_gen *g, uint32_t header)
 {
     struct jit *j = g->j;
     if (!jit_cta_interleave_has_turns(g) || header_of(g) != header) {
-        LLVMBuildBr(j->b, g->body[header]);
+        LLVMBuildBr(j->code->b, g->body[header]);
         return;
     }
-    LLVMValueRef left = LLVMBuildLoad2(j->b, jit_i32_of(j), g->rounds, "");
-    left = LLVMBuildSub(j->b, left, jit_i32(j, 1), "");
-    LLVMBuildStore(j->b, left, g->rounds);
-    LLVMValueRef is_over = LLVMBuildICmp(j->b, LLVMIntEQ, left, jit_i32(j, 0), "");
+    LLVMValueRef left = LLVMBuildLoad2(j->code->b, jit_i32_of(j), g->rounds, "");
+    left = LLVMBuildSub(j->code->b, left, jit_i32(j, 1), "");
+    LLVMBuildStore(j->code->b, left, g->rounds);
+    LLVMValueRef is_over = LLVMBuildICmp(j->code->b, LLVMIntEQ, left, jit_i32(j, 0), "");
     LLVMBasicBlockRef over = jit_new_block(j, "over");
-    LLVMBuildCondBr(j->b, is_over, over, g->body[header]);
+    LLVMBuildCondBr(j->code->b, is_over, over, g->body[header]);
     jit_continue_in(j, over);
     LLVMValueRef all = jit_has_mask(g, header) ? jit_wait_masks_all_wait(g, header) : bit(j, true);
-    LLVMBuildCondBr(j->b, all, g->wait, g->body[header]);
+    LLVMBuildCondBr(j->code->b, all, g->wait, g->body[header]);
 }
 
 void jit_cta_interleave_end_turn(struct jit_gen *g)
@@ -194,18 +195,18 @@ void jit_cta_interleave_end_turn(struct jit_gen *g)
     struct jit *j = g->j;
     jit_continue_in(j, g->wait);
     keep_registers(g, false);
-    LLVMBuildStore(j->b, jit_i32(j, WAITS), state_of(g));
-    LLVMBuildStore(j->b, bit(j, true), g->waits);
-    LLVMBuildBr(j->b, g->done);
+    LLVMBuildStore(j->code->b, jit_i32(j, WAITS), state_of(g));
+    LLVMBuildStore(j->code->b, bit(j, true), g->waits);
+    LLVMBuildBr(j->code->b, g->done);
 }
 
 void jit_cta_interleave_close(struct jit_gen *g)
 {
     struct jit *j = g->j;
     LLVMBasicBlockRef yield = jit_new_block(j, "yield"), over = jit_new_block(j, "through");
-    LLVMBuildCondBr(j->b, load_bit(j, g->waits), yield, over);
+    LLVMBuildCondBr(j->code->b, load_bit(j, g->waits), yield, over);
     jit_continue_in(j, yield);
-    LLVMBuildStore(j->b, jit_i32(j, 1), turn_of(j));
-    LLVMBuildRet(j->b, jit_i32(j, PT_RUN_YIELDED));
+    LLVMBuildStore(j->code->b, jit_i32(j, 1), turn_of(j));
+    LLVMBuildRet(j->code->b, jit_i32(j, PT_RUN_YIELDED));
     jit_continue_in(j, over);
 }

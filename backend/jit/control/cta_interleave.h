@@ -13,7 +13,7 @@ bool jit_cta_interleave_has_turns(const struct jit_gen *g);
 void jit_cta_interleave_open(struct jit_gen *g);
 
 /* A group, which has its registers of the region's start: goes on where it waits, if it does; building goes on where the region
- * begins. False with j->why set. */
+ * begins. False with unit->why set. */
 bool jit_cta_interleave_resume_group(struct jit_gen *g);
 
 /* Lanes go on in a loop's header again, unless a turn ends there. */

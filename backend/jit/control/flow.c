@@ -25,29 +25,29 @@ static bool is_pending(const struct pending *p, uint32_t block)
 /* Continues at the first place after `from` (inside loop `l`, or PT_NONE) where lanes may wait. */
 static void go_on_from(struct jit_gen *g, uint32_t from, uint32_t l, const struct pending *p)
 {
-    const struct pt_func *f = g->j->f;
+    const struct pt_func *f = g->j->unit->f;
     for (uint32_t i = 0; i < g->r->n_blocks; i++) {
         uint32_t x = g->r->blocks[i];
         if (x <= from || !jit_is_in(g, x))
             continue;
         for (; l && f->loops.v[l - 1].end <= x; l = f->loops.v[l - 1].parent) {
             if (jit_is_in(g, f->loops.v[l - 1].header) && is_pending(p, f->loops.v[l - 1].header)) {
-                LLVMBuildBr(g->j->b, g->latch[l - 1]);
+                LLVMBuildBr(g->j->code->b, g->latch[l - 1]);
                 return;
             }
         }
         if (is_pending(p, x)) {
-            LLVMBuildBr(g->j->b, g->enter[x]);
+            LLVMBuildBr(g->j->code->b, g->enter[x]);
             return;
         }
     }
     for (; l; l = f->loops.v[l - 1].parent) {
         if (jit_is_in(g, f->loops.v[l - 1].header) && is_pending(p, f->loops.v[l - 1].header)) {
-            LLVMBuildBr(g->j->b, g->latch[l - 1]);
+            LLVMBuildBr(g->j->code->b, g->latch[l - 1]);
             return;
         }
     }
-    LLVMBuildBr(g->j->b, g->end);
+    LLVMBuildBr(g->j->code->b, g->end);
 }
 
 void jit_flow_go_on(struct jit_gen *g, uint32_t from, uint32_t a, uint32_t b)
@@ -65,9 +65,10 @@ void jit_flow_go_on_among(struct jit_gen *g, uint32_t from, uint32_t loop, const
 /* True if other lanes may wait at a place that comes before `to` when block `from` has run. */
 static bool others_first(struct jit_gen *g, uint32_t from, uint32_t to)
 {
-    const struct pt_func *f = g->j->f;
+    const struct pt_func *f = g->j->unit->f;
     const uint64_t *waits = jit_def_use_waits(g->j, from);
-    for (uint32_t w = 0; g->j->runs_apart && !jit_is_in(g, to) && w < g->j->vary->words; w++)
+    for (uint32_t w = 0;
+         g->j->facts->runs_apart && !jit_is_in(g, to) && w < g->j->facts->vary->words; w++)
         if (waits[w] & g->plan->entries[w])
             return true;
     bool is_back = jit_is_in(g, to) && to <= from;
@@ -96,15 +97,15 @@ static bool others_first(struct jit_gen *g, uint32_t from, uint32_t to)
 static bool pass_loops(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueRef *mask)
 {
     struct jit *j = g->j;
-    for (uint32_t l = 0; l < j->f->loops.n; l++) {
+    for (uint32_t l = 0; l < j->unit->f->loops.n; l++) {
         if (g->outlet[l] == PT_NONE || jit_loop_holds(g, l, from) == jit_loop_holds(g, l, to))
             continue;
         if (jit_loop_holds(g, l, from))
             return true;
-        for (unsigned u = 0; u < j->copies; u++) {
+        for (unsigned u = 0; u < j->facts->copies; u++) {
             LLVMValueRef lanes = mask[u] ? mask[u] : LLVMConstAllOnes(jit_flow_type(j));
-            lanes = LLVMBuildOr(j->b, jit_flow_load(j, g->inside[l][u]), lanes, "");
-            LLVMBuildStore(j->b, lanes, g->inside[l][u]);
+            lanes = LLVMBuildOr(j->code->b, jit_flow_load(j, g->inside[l][u]), lanes, "");
+            LLVMBuildStore(j->code->b, lanes, g->inside[l][u]);
         }
     }
     return false;
@@ -121,14 +122,14 @@ static void send(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueRef *ma
     if (!jit_has_mask(g, to) || pass_loops(g, from, to, mask))
         return;
     bool joins = jit_set_has(jit_def_use_waits(j, from), to);
-    for (unsigned u = 0; u < j->copies; u++) {
+    for (unsigned u = 0; u < j->facts->copies; u++) {
         LLVMValueRef lanes = mask[u] ? mask[u] : LLVMConstAllOnes(jit_flow_type(j));
         if (joins && mask[u])
-            lanes = LLVMBuildOr(j->b, jit_flow_load(j, g->masks[to][u]), lanes, "");
-        LLVMBuildStore(j->b, lanes, g->masks[to][u]);
+            lanes = LLVMBuildOr(j->code->b, jit_flow_load(j, g->masks[to][u]), lanes, "");
+        LLVMBuildStore(j->code->b, lanes, g->masks[to][u]);
     }
     if (full && g->full[to])
-        LLVMBuildStore(j->b, full, g->full[to]);
+        LLVMBuildStore(j->code->b, full, g->full[to]);
 }
 
 void jit_flow_send(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueRef *mask)
@@ -141,7 +142,7 @@ void jit_flow_go_to(struct jit_gen *g, uint32_t from, uint32_t to)
     if (jit_is_in(g, to) && to <= from)
         jit_stop_poll_emit(g->j, jit_insn_info_last(g->j, from));
     if (g->runs_whole && jit_is_in(g, to) && g->whole[to]) {
-        LLVMBuildBr(g->j->b, g->whole[to]);
+        LLVMBuildBr(g->j->code->b, g->whole[to]);
         return;
     }
     send(g, from, to, g->cur, g->is_full);
@@ -150,5 +151,5 @@ void jit_flow_go_to(struct jit_gen *g, uint32_t from, uint32_t to)
     else if (jit_is_in(g, to) && to <= from)
         jit_cta_interleave_go_again(g, to);
     else
-        LLVMBuildBr(g->j->b, jit_is_in(g, to) ? g->body[to] : g->leave[to]);
+        LLVMBuildBr(g->j->code->b, jit_is_in(g, to) ? g->body[to] : g->leave[to]);
 }

@@ -55,19 +55,19 @@ static inline bool jit_is_in(const struct jit_gen *g, uint32_t block)
 /* Masks are kept for blocks that part of the group may run, and for exits. */
 static inline bool jit_has_mask(const struct jit_gen *g, uint32_t block)
 {
-    return !jit_is_in(g, block) || jit_set_has(g->j->partial, block);
+    return !jit_is_in(g, block) || jit_set_has(g->j->facts->partial, block);
 }
 
 /* The loop that the block is in, + 1, or 0: as in struct pt_block. */
 static inline uint32_t jit_loop_of(const struct jit_gen *g, uint32_t block)
 {
-    return g->j->f->blocks.v[block].loop;
+    return g->j->unit->f->blocks.v[block].loop;
 }
 
 /* Loop `l` has the block in it. */
 static inline bool jit_loop_holds(const struct jit_gen *g, uint32_t l, uint32_t block)
 {
-    return block >= g->j->f->loops.v[l].header && block < g->j->f->loops.v[l].end;
+    return block >= g->j->unit->f->loops.v[l].header && block < g->j->unit->f->loops.v[l].end;
 }
 
 #endif

@@ -33,12 +33,12 @@ enum { LANES_MOST = 32 /* that run one after the other in one loop: bits of a wo
 /* What is loaded is where lanes alone say, or the instruction is pure and says nothing of the lane. */
 static bool is_simple(const struct jit *j, const struct pt_insn *insn)
 {
-    const struct pt_form *form = pt_insn_form(j->m, insn);
+    const struct pt_form *form = pt_insn_form(j->unit->m, insn);
     const struct pt_operand *base = jit_loops_load_base(j, insn);
     if (base)
-        return j->regs[base->index].shape == JIT_VECTOR;
+        return j->facts->regs[base->index].shape == JIT_VECTOR;
     for (uint32_t k = 0; k < insn->n_operands; k++)
-        if (j->f->operands.v[insn->operands + k].kind == PT_OPND_SREG)
+        if (j->unit->f->operands.v[insn->operands + k].kind == PT_OPND_SREG)
             return false;
     return !(form->effects & ~(uint32_t)PT_FX_FP) && !pt_form_has(form, PT_M_local) &&
            !jit_insn_info_is_stepped(j, form);
@@ -77,8 +77,8 @@ static void check_register(void *ud, uint32_t reg, bool is_def)
     struct crossing *u = ud;
     const struct jit *j = u->j;
     bool crosses = does_cross(j, &u->span, reg);
-    bool is_bit = j->regs[reg].type == LLVMInt1TypeInContext(j->context);
-    if (crosses && (is_bit || (is_def && j->regs[reg].shape != JIT_VECTOR)))
+    bool is_bit = j->facts->regs[reg].type == LLVMInt1TypeInContext(j->code->context);
+    if (crosses && (is_bit || (is_def && j->facts->regs[reg].shape != JIT_VECTOR)))
         u->is_fine = false;
 }
 
@@ -86,19 +86,19 @@ static bool are_registers_fine(const struct jit *j, struct span span)
 {
     struct crossing u = {.j = j, .span = span, .is_fine = true};
     for (uint32_t b = span.first; b < span.end; b++)
-        for (uint32_t i = j->f->blocks.v[b].first; i <= jit_insn_info_last(j, b); i++)
-            pt_insn_regs(j->m, j->f, &j->f->insns.v[i], check_register, &u);
+        for (uint32_t i = j->unit->f->blocks.v[b].first; i <= jit_insn_info_last(j, b); i++)
+            pt_insn_regs(j->unit->m, j->unit->f, &j->unit->f->insns.v[i], check_register, &u);
     return u.is_fine;
 }
 
 bool jit_per_lane_loop_applies(const struct jit_gen *g, uint32_t block)
 {
     const struct jit *j = g->j;
-    const struct pt_block *b = &j->f->blocks.v[block];
+    const struct pt_block *b = &j->unit->f->blocks.v[block];
     if (block == g->r->entry || !jit_has_mask(g, block) || !jit_loops_is_loading(j, block))
         return false;
     for (uint32_t i = b->first; i < b->first + b->count - 1; i++)
-        if (!is_simple(j, &j->f->insns.v[i]))
+        if (!is_simple(j, &j->unit->f->insns.v[i]))
             return false;
     return are_registers_fine(j, (struct span){block, block + 1, b->next});
 }
@@ -109,13 +109,13 @@ bool jit_per_lane_loop_applies(const struct jit_gen *g, uint32_t block)
 static bool is_between(const struct jit_gen *g, uint32_t block, uint32_t *target)
 {
     const struct jit *j = g->j;
-    const struct pt_block *b = &j->f->blocks.v[block];
-    const struct pt_insn *last = &j->f->insns.v[jit_insn_info_last(j, block)];
-    bool branches = pt_insn_form(j->m, last)->op == PT_OP_bra;
+    const struct pt_block *b = &j->unit->f->blocks.v[block];
+    const struct pt_insn *last = &j->unit->f->insns.v[jit_insn_info_last(j, block)];
+    bool branches = pt_insn_form(j->unit->m, last)->op == PT_OP_bra;
     for (uint32_t i = b->first; i < b->first + b->count - branches; i++)
-        if (!is_simple(j, &j->f->insns.v[i]))
+        if (!is_simple(j, &j->unit->f->insns.v[i]))
             return false;
-    *target = branches ? j->f->operands.v[last->operands].index : block + 1;
+    *target = branches ? j->unit->f->operands.v[last->operands].index : block + 1;
     return *target > block && (b->next == block + 1 || (branches && !last->guard));
 }
 
@@ -123,10 +123,10 @@ static bool is_between(const struct jit_gen *g, uint32_t block, uint32_t *target
 static struct span find_span(const struct jit_gen *g, uint32_t first)
 {
     const struct jit *j = g->j;
-    const struct pt_func *f = j->f;
+    const struct pt_func *f = j->unit->f;
     struct span span = {first, first + 1, f->blocks.v[first].next};
     uint32_t around = f->loops.v[f->blocks.v[first].loop - 1].parent, furthest = first + 1, target;
-    if (j->runs_apart || span.to != first + 1 || f->blocks.v[first + 1].loop != around)
+    if (j->facts->runs_apart || span.to != first + 1 || f->blocks.v[first + 1].loop != around)
         return span;
     for (uint32_t b = first + 1; b < f->blocks.n; b++) {
         struct span longer = {first, b + 1, b + 1};
@@ -176,20 +176,20 @@ struct serial {
 static void store_passed(struct serial *s, uint32_t i, unsigned u, LLVMValueRef lanes)
 {
     LLVMValueRef at = jit_i32(s->j, u - s->first);
-    at = LLVMBuildGEP2(s->j->b, LLVMTypeOf(lanes), s->passed[i].lanes, &at, 1, "");
-    LLVMBuildStore(s->j->b, lanes, at);
+    at = LLVMBuildGEP2(s->j->code->b, LLVMTypeOf(lanes), s->passed[i].lanes, &at, 1, "");
+    LLVMBuildStore(s->j->code->b, lanes, at);
 }
 
 static void pass_lanes(struct serial *s, uint32_t reg)
 {
     struct jit *j = s->j;
     struct pt_operand o = {.kind = PT_OPND_REG, .index = reg};
-    enum pt_type type = (enum pt_type)j->f->regs.v[reg].type;
-    LLVMTypeRef lanes = LLVMVectorType(s->inner[reg].type, j->width);
+    enum pt_type type = (enum pt_type)j->unit->f->regs.v[reg].type;
+    LLVMTypeRef lanes = LLVMVectorType(s->inner[reg].type, j->unit->width);
     s->passed[s->n] = (struct passed){reg, jit_alloca(j, LLVMArrayType2(lanes, s->n_copies), ""),
                                       jit_alloca(j, s->inner[reg].type, "")};
     for (unsigned u = s->first; u < s->first + s->n_copies; u++)
-        store_passed(s, s->n, u, jit_registers_read(j, &o, u, type, j->width, true));
+        store_passed(s, s->n, u, jit_registers_read(j, &o, u, type, j->unit->width, true));
     s->n++;
 }
 
@@ -218,25 +218,26 @@ static void pass(void *ud, uint32_t reg, bool is_def)
 static void enter(struct serial *s)
 {
     struct jit *j = s->j;
-    const struct pt_block *blocks = j->f->blocks.v;
+    const struct pt_block *blocks = j->unit->f->blocks.v;
     uint32_t first = blocks[s->span.first].first, last = jit_insn_info_last(j, s->span.end - 1);
-    size_t n = j->f->regs.n + 1;
-    s->outer = j->regs;
-    s->inner = pt_arena_alloc(j->arena, n * sizeof *s->inner);
-    s->passed = pt_arena_alloc(j->arena, n * sizeof *s->passed);
-    s->seen = pt_arena_alloc(j->arena, (n + 63) / 64 * sizeof *s->seen);
-    s->written = pt_arena_alloc(j->arena, (n + 63) / 64 * sizeof *s->written);
+    size_t n = j->unit->f->regs.n + 1;
+    s->outer = j->facts->regs;
+    s->inner = pt_arena_alloc(j->unit->arena, n * sizeof *s->inner);
+    s->passed = pt_arena_alloc(j->unit->arena, n * sizeof *s->passed);
+    s->seen = pt_arena_alloc(j->unit->arena, (n + 63) / 64 * sizeof *s->seen);
+    s->written = pt_arena_alloc(j->unit->arena, (n + 63) / 64 * sizeof *s->written);
     memcpy(s->inner, s->outer, n * sizeof *s->inner);
     for (uint32_t i = first; i <= last; i++)
-        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], jit_def_use_note_write, s->written);
+        pt_insn_regs(j->unit->m, j->unit->f, &j->unit->f->insns.v[i], jit_def_use_note_write,
+                     s->written);
     for (uint32_t i = first; i <= last; i++)
-        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], pass, s);
+        pt_insn_regs(j->unit->m, j->unit->f, &j->unit->f->insns.v[i], pass, s);
 }
 
 static LLVMValueRef place_of(struct serial *s, uint32_t i, LLVMValueRef lane)
 {
     LLVMTypeRef type = s->inner[s->passed[i].reg].type;
-    return LLVMBuildGEP2(s->j->b, type, s->passed[i].lanes, &lane, 1, "");
+    return LLVMBuildGEP2(s->j->code->b, type, s->passed[i].lanes, &lane, 1, "");
 }
 
 /* The blocks change the register, and it is needed behind. */
@@ -250,27 +251,28 @@ static bool comes_back(const struct serial *s, uint32_t i)
 static bool run_alone(struct serial *s, uint32_t block, LLVMBasicBlockRef *at)
 {
     struct jit *j = s->j;
-    const struct pt_block *b = &j->f->blocks.v[block];
-    const struct pt_insn *last = &j->f->insns.v[jit_insn_info_last(j, block)];
+    const struct pt_block *b = &j->unit->f->blocks.v[block];
+    const struct pt_insn *last = &j->unit->f->insns.v[jit_insn_info_last(j, block)];
     LLVMValueRef all[JIT_COPIES] = {0};
-    uint32_t *insns = pt_arena_alloc(j->arena, b->count * sizeof *insns), first = s->span.first;
+    uint32_t *insns = pt_arena_alloc(j->unit->arena, b->count * sizeof *insns),
+             first = s->span.first;
     for (uint32_t i = 0; i < b->count; i++)
         insns[i] = b->first + i;
     j->block = block;
     if (!jit_block_emit(j, insns, b->count, all))
         return false;
     LLVMBasicBlockRef next = at[block + 1 - first], taken = next;
-    if (pt_insn_form(j->m, last)->op == PT_OP_bra)
-        taken = at[j->f->operands.v[last->operands].index - first];
+    if (pt_insn_form(j->unit->m, last)->op == PT_OP_bra)
+        taken = at[j->unit->f->operands.v[last->operands].index - first];
     if (taken == at[block - first] && !s->is_counted)
         jit_stop_poll_emit(j, jit_insn_info_last(j, block));
     if (!last->guard || taken == next) {
-        LLVMBuildBr(j->b, taken);
+        LLVMBuildBr(j->code->b, taken);
         return true;
     }
     struct pt_operand o = {
         .kind = PT_OPND_REG, .index = last->guard, .flags = last->guard_neg ? PT_OPND_NEG : 0};
-    LLVMBuildCondBr(j->b, jit_registers_read(j, &o, 0, PT_pred, 1, true), taken, next);
+    LLVMBuildCondBr(j->code->b, jit_registers_read(j, &o, 0, PT_pred, 1, true), taken, next);
     return true;
 }
 
@@ -282,13 +284,13 @@ static void start_lane(struct serial *s, LLVMValueRef lane, LLVMBasicBlockRef *a
         if (!s->lanes[i])
             continue;
         LLVMBasicBlockRef other = jit_new_block(j, "");
-        LLVMValueRef here = LLVMBuildLShr(j->b, s->lanes[i], lane, "");
+        LLVMValueRef here = LLVMBuildLShr(j->code->b, s->lanes[i], lane, "");
         jit_check_proven(j, here, "amount"); /* see lowest */
-        here = LLVMBuildTrunc(j->b, here, LLVMInt1TypeInContext(j->context), "");
-        LLVMBuildCondBr(j->b, here, at[i], other);
+        here = LLVMBuildTrunc(j->code->b, here, LLVMInt1TypeInContext(j->code->context), "");
+        LLVMBuildCondBr(j->code->b, here, at[i], other);
         jit_continue_in(j, other);
     }
-    LLVMBuildBr(j->b, at[0]);
+    LLVMBuildBr(j->code->b, at[0]);
 }
 
 /* One lane, from its registers until it is behind the blocks. */
@@ -296,18 +298,18 @@ static bool run_lane(struct serial *s, LLVMValueRef lane)
 {
     struct jit *j = s->j;
     uint32_t n = s->span.end - s->span.first, block = j->block;
-    LLVMBasicBlockRef *at = pt_arena_alloc(j->arena, (n + 1) * sizeof(LLVMBasicBlockRef));
+    LLVMBasicBlockRef *at = pt_arena_alloc(j->unit->arena, (n + 1) * sizeof(LLVMBasicBlockRef));
     for (uint32_t i = 0; i < n; i++)
         at[i] = jit_new_block(j, "alone");
     at[n] = jit_new_block(j, "over");
     if (s->is_counted) {
         const struct jit_reg *left = &s->inner[s->reroll->counter.index];
-        LLVMValueRef rounds = LLVMBuildLoad2(j->b, left->type, left->slot[0], "");
+        LLVMValueRef rounds = LLVMBuildLoad2(j->code->b, left->type, left->slot[0], "");
         jit_stop_poll_emit_rounds(j, jit_insn_info_last(j, s->span.first), rounds);
     }
-    LLVMValueRef chunk = LLVMBuildUDiv(j->b, lane, jit_i32(j, j->width), "");
-    chunk = LLVMBuildAdd(j->b, chunk, jit_i32(j, s->first), "");
-    j->group = LLVMBuildAdd(j->b, s->group, chunk, "");
+    LLVMValueRef chunk = LLVMBuildUDiv(j->code->b, lane, jit_i32(j, j->unit->width), "");
+    chunk = LLVMBuildAdd(j->code->b, chunk, jit_i32(j, s->first), "");
+    j->group = LLVMBuildAdd(j->code->b, s->group, chunk, "");
     start_lane(s, lane, at);
     for (uint32_t i = 0; i < n; i++) {
         jit_continue_in(j, at[i]);
@@ -319,7 +321,7 @@ static bool run_lane(struct serial *s, LLVMValueRef lane)
     for (uint32_t i = 0; i < s->n; i++) {
         const struct jit_reg *r = &s->inner[s->passed[i].reg];
         if (comes_back(s, i))
-            LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, r->type, r->slot[0], ""),
+            LLVMBuildStore(j->code->b, LLVMBuildLoad2(j->code->b, r->type, r->slot[0], ""),
                            place_of(s, i, lane));
     }
     return true;
@@ -329,9 +331,9 @@ static bool run_lane(struct serial *s, LLVMValueRef lane)
 static LLVMValueRef lowest(const struct serial *s, LLVMValueRef lanes)
 {
     struct jit *j = s->j;
-    LLVMValueRef args[] = {lanes, LLVMConstInt(LLVMInt1TypeInContext(j->context), 0, false)};
+    LLVMValueRef args[] = {lanes, LLVMConstInt(LLVMInt1TypeInContext(j->code->context), 0, false)};
     LLVMValueRef lane = jit_intrinsic(j, "llvm.cttz", LLVMTypeOf(lanes), args, 2);
-    return LLVMBuildAnd(j->b, lane, jit_i32(j, s->n_copies * j->width - 1), "");
+    return LLVMBuildAnd(j->code->b, lane, jit_i32(j, s->n_copies * j->unit->width - 1), "");
 }
 
 /* Loads what the lane begins with, before it is its turn: how often it goes round is at hand then as soon as the machine finds that
@@ -341,9 +343,9 @@ static void load_next(struct serial *s, LLVMValueRef lane)
     struct jit *j = s->j;
     for (uint32_t i = 0; i < s->n; i++) {
         LLVMTypeRef type = s->inner[s->passed[i].reg].type;
-        LLVMValueRef value = LLVMBuildLoad2(j->b, type, place_of(s, i, lane), "");
+        LLVMValueRef value = LLVMBuildLoad2(j->code->b, type, place_of(s, i, lane), "");
         LLVMSetVolatile(value, true);
-        LLVMBuildStore(j->b, value, s->passed[i].next);
+        LLVMBuildStore(j->code->b, value, s->passed[i].next);
     }
 }
 
@@ -351,8 +353,8 @@ static void take_next(struct serial *s)
 {
     for (uint32_t i = 0; i < s->n; i++) {
         const struct jit_reg *r = &s->inner[s->passed[i].reg];
-        LLVMValueRef value = LLVMBuildLoad2(s->j->b, r->type, s->passed[i].next, "");
-        LLVMBuildStore(s->j->b, value, r->slot[0]);
+        LLVMValueRef value = LLVMBuildLoad2(s->j->code->b, r->type, s->passed[i].next, "");
+        LLVMBuildStore(s->j->code->b, value, r->slot[0]);
     }
 }
 
@@ -360,24 +362,26 @@ static void take_next(struct serial *s)
 static bool run_lanes(struct serial *s, LLVMValueRef lanes)
 {
     struct jit *j = s->j;
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     LLVMValueRef left = jit_alloca(j, i32, "left");
     LLVMBasicBlockRef next = jit_new_block(j, "next_lane"), lane = jit_new_block(j, "lane");
     LLVMBasicBlockRef done = jit_new_block(j, "lanes_done");
-    LLVMBuildStore(j->b, lanes, left);
+    LLVMBuildStore(j->code->b, lanes, left);
     load_next(s, lowest(s, lanes));
-    LLVMBuildBr(j->b, next);
+    LLVMBuildBr(j->code->b, next);
     jit_continue_in(j, next);
-    LLVMValueRef bits = LLVMBuildLoad2(j->b, i32, left, "");
-    LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, LLVMIntNE, bits, jit_i32(j, 0), ""), lane, done);
+    LLVMValueRef bits = LLVMBuildLoad2(j->code->b, i32, left, "");
+    LLVMBuildCondBr(j->code->b, LLVMBuildICmp(j->code->b, LLVMIntNE, bits, jit_i32(j, 0), ""), lane,
+                    done);
     jit_continue_in(j, lane);
-    LLVMValueRef rest = LLVMBuildAnd(j->b, bits, LLVMBuildSub(j->b, bits, jit_i32(j, 1), ""), "");
-    LLVMBuildStore(j->b, rest, left);
+    LLVMValueRef rest =
+        LLVMBuildAnd(j->code->b, bits, LLVMBuildSub(j->code->b, bits, jit_i32(j, 1), ""), "");
+    LLVMBuildStore(j->code->b, rest, left);
     take_next(s);
     load_next(s, lowest(s, rest));
     if (!run_lane(s, lowest(s, bits)))
         return false;
-    LLVMBuildBr(j->b, next);
+    LLVMBuildBr(j->code->b, next);
     jit_continue_in(j, done);
     return true;
 }
@@ -388,12 +392,12 @@ static LLVMValueRef gather_passed(struct serial *s, uint32_t i, unsigned u)
 {
     struct jit *j = s->j;
     LLVMTypeRef type = s->inner[s->passed[i].reg].type;
-    LLVMValueRef lanes = LLVMGetPoison(LLVMVectorType(type, j->width));
-    for (unsigned lane = 0; lane < j->width; lane++) {
-        LLVMValueRef at = place_of(s, i, jit_i32(j, (u - s->first) * j->width + lane));
-        LLVMValueRef one = LLVMBuildLoad2(j->b, type, at, "");
+    LLVMValueRef lanes = LLVMGetPoison(LLVMVectorType(type, j->unit->width));
+    for (unsigned lane = 0; lane < j->unit->width; lane++) {
+        LLVMValueRef at = place_of(s, i, jit_i32(j, (u - s->first) * j->unit->width + lane));
+        LLVMValueRef one = LLVMBuildLoad2(j->code->b, type, at, "");
         LLVMSetVolatile(one, true);
-        lanes = LLVMBuildInsertElement(j->b, lanes, one, jit_i32(j, lane), "");
+        lanes = LLVMBuildInsertElement(j->code->b, lanes, one, jit_i32(j, lane), "");
     }
     return lanes;
 }
@@ -404,7 +408,7 @@ static LLVMValueRef test_bases(struct serial *s, uint64_t *trusted)
     struct jit *j = s->j;
     uint32_t last = jit_insn_info_last(j, s->span.end - 1);
     LLVMValueRef test = NULL;
-    for (uint32_t i = j->f->blocks.v[s->span.first].first; i <= last; i++) {
+    for (uint32_t i = j->unit->f->blocks.v[s->span.first].first; i <= last; i++) {
         jit_visit_insn(j, i);
         bool is_tested = jit_loops_load_base(j, j->insn) != NULL;
         for (unsigned u = s->first; u < s->first + s->n_copies && is_tested; u++)
@@ -421,8 +425,8 @@ static LLVMValueRef join_bits(const struct serial *s, LLVMValueRef bits, LLVMVal
 {
     struct jit *j = s->j;
     LLVMValueRef more = jit_mask_to_bits(j, mask);
-    more = LLVMBuildShl(j->b, more, jit_i32(j, (u - s->first) * j->width), "");
-    return bits ? LLVMBuildOr(j->b, bits, more, "") : more;
+    more = LLVMBuildShl(j->code->b, more, jit_i32(j, (u - s->first) * j->unit->width), "");
+    return bits ? LLVMBuildOr(j->code->b, bits, more, "") : more;
 }
 
 /* All rounds of two loops by the first. */
@@ -445,7 +449,7 @@ static bool run_tested(struct serial *s, LLVMValueRef test, uint64_t *trusted)
 {
     struct jit *j = s->j;
     for (unsigned u = s->first; s->reroll && u < s->first + s->n_copies; u++)
-        test = test ? LLVMBuildAnd(j->b, test, s->rounds[u].hold, "") : s->rounds[u].hold;
+        test = test ? LLVMBuildAnd(j->code->b, test, s->rounds[u].hold, "") : s->rounds[u].hold;
     if (!test)
         return run_lanes(s, s->all);
     LLVMBasicBlockRef tested = jit_new_block(j, "tested"), slow = jit_new_block(j, "slow");
@@ -453,12 +457,12 @@ static bool run_tested(struct serial *s, LLVMValueRef test, uint64_t *trusted)
     jit_branch_mostly(j, test, tested, slow);
     jit_continue_in(j, slow);
     bool ok = run_lanes(s, s->all);
-    LLVMBuildBr(j->b, after);
+    LLVMBuildBr(j->code->b, after);
     jit_continue_in(j, tested);
     j->trusted = trusted;
     ok = ok && (s->reroll ? run_rerolled(s) : run_lanes(s, s->all));
     j->trusted = NULL;
-    LLVMBuildBr(j->b, after);
+    LLVMBuildBr(j->code->b, after);
     jit_continue_in(j, after);
     return ok;
 }
@@ -476,12 +480,12 @@ static void take_lanes(struct jit_gen *g, struct serial *s, unsigned u)
     for (uint32_t b = s->span.first + 1; b < s->span.end; b++) {
         if (!is_start(j, &s->span, b) || !g->cur[u])
             continue;
-        LLVMValueRef others = LLVMBuildNot(j->b, g->cur[u], "");
-        others = LLVMBuildAnd(j->b, jit_wait_masks_waiting(g, b, u), others, "");
+        LLVMValueRef others = LLVMBuildNot(j->code->b, g->cur[u], "");
+        others = LLVMBuildAnd(j->code->b, jit_wait_masks_waiting(g, b, u), others, "");
         jit_wait_masks_clear(g, b, u);
         LLVMValueRef *lanes = &s->lanes[b - s->span.first];
         *lanes = join_bits(s, *lanes, jit_flow_mask(j, others), u);
-        g->cur[u] = LLVMBuildOr(j->b, g->cur[u], others, "");
+        g->cur[u] = LLVMBuildOr(j->code->b, g->cur[u], others, "");
     }
     s->all = join_bits(s, s->all, mask_of(j, g->cur[u]), u);
 }
@@ -491,26 +495,26 @@ static bool reroll(struct jit_gen *g, struct serial *s)
 {
     struct jit *j = g->j;
     uint32_t between = s->span.first + 1;
-    const struct pt_block *b = &j->f->blocks.v[between];
-    const struct pt_insn *last = &j->f->insns.v[jit_insn_info_last(j, between)];
+    const struct pt_block *b = &j->unit->f->blocks.v[between];
+    const struct pt_insn *last = &j->unit->f->insns.v[jit_insn_info_last(j, between)];
     struct pt_operand skip = {
         .kind = PT_OPND_REG, .index = last->guard, .flags = last->guard_neg ? PT_OPND_NEG : 0};
-    uint32_t *insns = pt_arena_alloc(j->arena, b->count * sizeof *insns);
+    uint32_t *insns = pt_arena_alloc(j->unit->arena, b->count * sizeof *insns);
     LLVMValueRef lanes[JIT_COPIES];
     for (uint32_t i = 0; i < b->count; i++)
         insns[i] = b->first + i;
-    for (unsigned u = 0; u < j->copies; u++)
+    for (unsigned u = 0; u < j->facts->copies; u++)
         lanes[u] = g->cur[u] ? jit_flow_mask(j, g->cur[u]) : NULL;
     j->block = between;
     if (!jit_block_emit(j, insns, b->count, lanes) ||
-        (last->guard && j->regs[last->guard].is_late &&
-         !jit_block_repeat(j, j->regs[last->guard].only)))
+        (last->guard && j->facts->regs[last->guard].is_late &&
+         !jit_block_repeat(j, j->facts->regs[last->guard].only)))
         return false;
     j->block = s->span.first;
-    for (unsigned u = 0; u < j->copies; u++) {
+    for (unsigned u = 0; u < j->facts->copies; u++) {
         LLVMValueRef skips =
             last->guard ? jit_flow_mask(j, jit_registers_read_flow(j, &skip, u)) : NULL;
-        struct serial *of = &s[u / (LANES_MOST / j->width)];
+        struct serial *of = &s[u / (LANES_MOST / j->unit->width)];
         of->rounds[u] = jit_reroll_count_rounds(j, of->reroll, u, mask_of(j, of->flow[u]), skips,
                                                 mask_of(j, g->cur[u]));
     }
@@ -520,24 +524,25 @@ static bool reroll(struct jit_gen *g, struct serial *s)
 static bool run_copies(struct serial *s)
 {
     struct jit *j = s->j;
-    unsigned copies = j->copies;
+    unsigned copies = j->facts->copies;
     LLVMValueRef group = j->group;
     enter(s);
-    uint64_t *trusted = pt_arena_alloc(j->arena, (j->f->insns.n + 63) / 64 * sizeof *trusted);
+    uint64_t *trusted =
+        pt_arena_alloc(j->unit->arena, (j->unit->f->insns.n + 63) / 64 * sizeof *trusted);
     LLVMValueRef test = test_bases(s, trusted);
     /* what lanes run is that of groups of one chunk each: those that fail are told by it */
-    s->group = LLVMBuildMul(j->b, group, jit_i32(j, copies), "");
-    j->regs = s->inner;
-    j->copies = 1;
+    s->group = LLVMBuildMul(j->code->b, group, jit_i32(j, copies), "");
+    j->facts->regs = s->inner;
+    j->facts->copies = 1;
     j->is_alone = true;
     bool ok = run_tested(s, test, trusted);
     j->is_alone = false;
-    j->regs = s->outer;
-    j->copies = copies;
+    j->facts->regs = s->outer;
+    j->facts->copies = copies;
     j->group = group;
     for (uint32_t i = 0; i < s->n; i++)
         for (unsigned u = s->first; u < s->first + s->n_copies && comes_back(s, i); u++)
-            LLVMBuildStore(j->b, gather_passed(s, i, u), s->outer[s->passed[i].reg].slot[u]);
+            LLVMBuildStore(j->code->b, gather_passed(s, i, u), s->outer[s->passed[i].reg].slot[u]);
     return ok;
 }
 
@@ -545,11 +550,11 @@ static bool run_copies(struct serial *s)
 static void go_behind(struct jit_gen *g, struct span span)
 {
     struct jit *j = g->j;
-    uint64_t *waits = pt_arena_alloc(j->arena, j->vary->words * sizeof *waits);
-    memcpy(waits, jit_def_use_waits(j, span.first), j->vary->words * sizeof *waits);
+    uint64_t *waits = pt_arena_alloc(j->unit->arena, j->facts->vary->words * sizeof *waits);
+    memcpy(waits, jit_def_use_waits(j, span.first), j->facts->vary->words * sizeof *waits);
     jit_set_add(waits, span.to);
     jit_flow_send(g, span.first + 1, span.to, g->cur); /* from outside of the loops */
-    jit_flow_go_on_among(g, span.end - 1, j->f->blocks.v[span.to].loop, waits);
+    jit_flow_go_on_among(g, span.end - 1, j->unit->f->blocks.v[span.to].loop, waits);
 }
 
 bool jit_per_lane_loop_emit(struct jit_gen *g, uint32_t block)
@@ -560,12 +565,12 @@ bool jit_per_lane_loop_emit(struct jit_gen *g, uint32_t block)
     struct jit_reroll pair;
     bool is_pair = span.end == block + 3 && !is_start(j, &span, block + 2) &&
                    jit_loops_find_reroll(j, block, &pair);
-    unsigned most = LANES_MOST / j->width, n = 0;
+    unsigned most = LANES_MOST / j->unit->width, n = 0;
     j->trusted = NULL;
-    for (unsigned u = 0; u < j->copies; u += s[n++].n_copies) {
+    for (unsigned u = 0; u < j->facts->copies; u += s[n++].n_copies) {
         s[n] = (struct serial){.j = j, .span = span, .first = u, .reroll = is_pair ? &pair : NULL};
-        s[n].n_copies = j->copies - u < most ? j->copies - u : most;
-        s[n].lanes = pt_arena_alloc(j->arena, (span.end - span.first) * sizeof(LLVMValueRef));
+        s[n].n_copies = j->facts->copies - u < most ? j->facts->copies - u : most;
+        s[n].lanes = pt_arena_alloc(j->unit->arena, (span.end - span.first) * sizeof(LLVMValueRef));
         for (unsigned k = 0; k < s[n].n_copies; k++)
             take_lanes(g, &s[n], u + k);
     }

@@ -8,7 +8,7 @@
 bool jit_per_lane_loop_applies(const struct jit_gen *g, uint32_t block);
 
 /* Runs it, and loops that follow with little between, in the lanes of g->cur and those that wait at blocks between, until all
- * have left them. False with j->why set. */
+ * have left them. False with unit->why set. */
 bool jit_per_lane_loop_emit(struct jit_gen *g, uint32_t block);
 
 #endif

@@ -3,7 +3,7 @@
  * Lanes of a group that part at a branch wait, by masks in variables, at the blocks they will run. After a block the
  * next place is the lowest block at which lanes may wait (jit_def_use_waits says where); it is skipped when its mask is empty. At
  * the end of a loop it goes round again if lanes wait at its header. A branch that the whole group takes alike is a
- * branch. Masks exist only for blocks that part of a group may run (j->partial). Of those that are in no loop there is code
+ * branch. Masks exist only for blocks that part of a group may run (j->facts->partial). Of those that are in no loop there is code
  * for all lanes as well, without masks, which goes on in its own kind until lanes part.
  */
 #include "backend/jit/control/region.h"
@@ -45,7 +45,7 @@ enum { REWRITES_MOST = 4 };
  * on where that is hard to foresee. */
 static bool only_rewrites(struct jit *j, uint32_t block)
 {
-    const struct pt_block *b = &j->f->blocks.v[block];
+    const struct pt_block *b = &j->unit->f->blocks.v[block];
     uint32_t n = 0;
     j->only_rewrites = true;
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
@@ -60,27 +60,28 @@ static bool only_rewrites(struct jit *j, uint32_t block)
 
 static bool is_range(const struct jit *j, uint32_t block)
 {
-    uint32_t guard = j->f->insns.v[jit_insn_info_last(j, block)].guard;
-    return guard && j->regs[guard].is_range;
+    uint32_t guard = j->unit->f->insns.v[jit_insn_info_last(j, block)].guard;
+    return guard && j->facts->regs[guard].is_range;
 }
 
 /* The only way into the block is from the one before it, beside which no lane waits, and all lanes meet behind the block: it may
  * run without any. */
 static bool may_run_empty(const struct jit *j, uint32_t block)
 {
-    const struct pt_block *b = &j->f->blocks.v[block], *before = block ? b - 1 : NULL;
+    const struct pt_block *b = &j->unit->f->blocks.v[block], *before = block ? b - 1 : NULL;
     if (!before || b->n_succ != 1 || before->n_succ != 2 || is_range(j, block - 1))
         return false;
-    uint32_t to = j->f->edges.v[b->succ], n_preds = 0;
+    uint32_t to = j->unit->f->edges.v[b->succ], n_preds = 0;
     for (uint32_t e = 0; e < 2; e++)
-        if (j->f->edges.v[before->succ + e] != block && j->f->edges.v[before->succ + e] != to)
+        if (j->unit->f->edges.v[before->succ + e] != block &&
+            j->unit->f->edges.v[before->succ + e] != to)
             return false;
-    for (uint32_t w = 0; w < j->vary->words; w++)
+    for (uint32_t w = 0; w < j->facts->vary->words; w++)
         if (jit_def_use_waits(j, block - 1)[w])
             return false;
-    for (uint32_t i = 0; i < j->f->blocks.n; i++)
-        for (uint32_t e = 0; e < j->f->blocks.v[i].n_succ; e++)
-            n_preds += j->f->edges.v[j->f->blocks.v[i].succ + e] == block;
+    for (uint32_t i = 0; i < j->unit->f->blocks.n; i++)
+        for (uint32_t e = 0; e < j->unit->f->blocks.v[i].n_succ; e++)
+            n_preds += j->unit->f->edges.v[j->unit->f->blocks.v[i].succ + e] == block;
     return n_preds == 1 && to > block;
 }
 
@@ -90,11 +91,11 @@ static void enter_block(struct jit_gen *g, uint32_t block)
     jit_continue_in(j, g->enter[block]);
     j->only_rewrites = only_rewrites(j, block) && may_run_empty(j, block);
     if (block == g->r->entry || !jit_has_mask(g, block) || j->only_rewrites) {
-        LLVMBuildBr(j->b, g->body[block]);
+        LLVMBuildBr(j->code->b, g->body[block]);
         return;
     }
     LLVMBasicBlockRef skip = jit_new_block(j, "skip");
-    LLVMBuildCondBr(j->b, jit_wait_masks_has_waiting(g, block), g->body[block], skip);
+    LLVMBuildCondBr(j->code->b, jit_wait_masks_has_waiting(g, block), g->body[block], skip);
     jit_continue_in(j, skip);
     jit_flow_go_on(g, block, UINT32_MAX, UINT32_MAX);
 }
@@ -103,7 +104,8 @@ static void enter_block(struct jit_gen *g, uint32_t block)
 static bool are_trusted(const struct jit *j, const uint32_t *insns, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        if ((pt_insn_form(j->m, &j->f->insns.v[insns[i]])->effects & (PT_FX_READ | PT_FX_WRITE)) &&
+        if ((pt_insn_form(j->unit->m, &j->unit->f->insns.v[insns[i]])->effects &
+             (PT_FX_READ | PT_FX_WRITE)) &&
             !jit_set_has(j->trusted, insns[i]))
             return false;
     return true;
@@ -112,7 +114,8 @@ static bool are_trusted(const struct jit *j, const uint32_t *insns, uint32_t n)
 static bool touches_memory(const struct jit *j, const struct jit_order *o)
 {
     for (uint32_t i = 0; i < o->n; i++)
-        if (pt_insn_form(j->m, &j->f->insns.v[o->insns[i]])->effects & (PT_FX_READ | PT_FX_WRITE))
+        if (pt_insn_form(j->unit->m, &j->unit->f->insns.v[o->insns[i]])->effects &
+            (PT_FX_READ | PT_FX_WRITE))
             return true;
     return false;
 }
@@ -121,18 +124,18 @@ static bool touches_memory(const struct jit *j, const struct jit_order *o)
 static LLVMValueRef lanes_of_all(struct jit_gen *g)
 {
     LLVMValueRef all = NULL;
-    for (unsigned u = 0; u < g->j->copies; u++)
+    for (unsigned u = 0; u < g->j->facts->copies; u++)
         if (g->cur[u])
-            all = all ? LLVMBuildAnd(g->j->b, all, g->cur[u], "") : g->cur[u];
+            all = all ? LLVMBuildAnd(g->j->code->b, all, g->cur[u], "") : g->cur[u];
     return all;
 }
 
 /* From the code for all lanes to that for those that wait. */
 static void go_apart(struct jit_gen *g, uint32_t block)
 {
-    for (unsigned u = 0; u < g->j->copies; u++)
-        LLVMBuildStore(g->j->b, LLVMConstAllOnes(jit_flow_type(g->j)), g->masks[block][u]);
-    LLVMBuildBr(g->j->b, g->part[block]);
+    for (unsigned u = 0; u < g->j->facts->copies; u++)
+        LLVMBuildStore(g->j->code->b, LLVMConstAllOnes(jit_flow_type(g->j)), g->masks[block][u]);
+    LLVMBuildBr(g->j->code->b, g->part[block]);
 }
 
 /* A block that touches memory comes in up to three versions: plain accesses where all lanes are on and the tests of addresses
@@ -142,7 +145,7 @@ static bool run_block(struct jit_gen *g, uint32_t block)
     struct jit *j = g->j;
     LLVMValueRef masks[JIT_COPIES] = {0}, none[JIT_COPIES] = {0}, all = lanes_of_all(g);
     bool is_one = all && (g->whole[block] || j->only_rewrites); /* this is for some lanes */
-    for (unsigned u = 0; u < j->copies; u++)
+    for (unsigned u = 0; u < j->facts->copies; u++)
         masks[u] = g->cur[u] ? jit_flow_mask(j, g->cur[u]) : NULL;
     struct jit_order o = jit_block_order_find(j, block);
     j->trusted = NULL;
@@ -170,7 +173,7 @@ static bool run_block(struct jit_gen *g, uint32_t block)
         if (g->runs_whole && g->whole[block])
             go_apart(g, block);
         else if (jit_block_emit(j, late, n_late, masks))
-            LLVMBuildBr(j->b, after);
+            LLVMBuildBr(j->code->b, after);
         else
             return false;
         j->distrusted = NULL;
@@ -185,19 +188,19 @@ static bool run_block(struct jit_gen *g, uint32_t block)
         LLVMBasicBlockRef some = jit_new_block(j, "some"), full = jit_new_block(j, "full");
         if (g->is_full) {
             LLVMBasicBlockRef look = jit_new_block(j, "");
-            LLVMBuildCondBr(j->b, g->is_full, full, look);
+            LLVMBuildCondBr(j->code->b, g->is_full, full, look);
             jit_continue_in(j, look);
         }
-        LLVMBuildCondBr(j->b, jit_all(j, jit_flow_mask(j, all)), full, some);
+        LLVMBuildCondBr(j->code->b, jit_all(j, jit_flow_mask(j, all)), full, some);
         jit_continue_in(j, some);
         if (!jit_block_emit(j, late, n_late, masks))
             return false;
-        LLVMBuildBr(j->b, after);
+        LLVMBuildBr(j->code->b, after);
         jit_continue_in(j, full);
     }
     bool ok = has_strands ? jit_chain_split_emit(j, late, n_late)
                           : jit_block_emit(j, late, n_late, is_one ? masks : none);
-    LLVMBuildBr(j->b, after);
+    LLVMBuildBr(j->code->b, after);
     jit_continue_in(j, after);
     j->trusted = NULL;
     jit_interleave_forget(j);
@@ -207,24 +210,24 @@ static bool run_block(struct jit_gen *g, uint32_t block)
 
 static void find_full(struct jit_gen *g, uint32_t block)
 {
-    LLVMTypeRef i1 = LLVMInt1TypeInContext(g->j->context);
+    LLVMTypeRef i1 = LLVMInt1TypeInContext(g->j->code->context);
     bool is_entry = block == g->r->entry || !jit_has_mask(g, block);
-    g->runs_whole =
-        is_entry && !g->first[0] && !g->j->runs_apart && !jit_per_lane_loop_applies(g, block);
+    g->runs_whole = is_entry && !g->first[0] && !g->j->facts->runs_apart &&
+                    !jit_per_lane_loop_applies(g, block);
     g->is_full = is_entry && !g->first[0] ? LLVMConstAllOnes(i1) : NULL;
     if (!is_entry && g->full[block])
-        g->is_full = LLVMBuildLoad2(g->j->b, i1, g->full[block], "");
+        g->is_full = LLVMBuildLoad2(g->j->code->b, i1, g->full[block], "");
 }
 
 static void find_waiting(struct jit_gen *g, uint32_t block)
 {
-    for (unsigned u = 0; u < g->j->copies; u++)
+    for (unsigned u = 0; u < g->j->facts->copies; u++)
         g->cur[u] = jit_wait_masks_waiting(g, block, u);
 }
 
 static void clear_waiting(struct jit_gen *g, uint32_t block)
 {
-    for (unsigned u = 0; u < g->j->copies; u++)
+    for (unsigned u = 0; u < g->j->facts->copies; u++)
         jit_wait_masks_clear(g, block, u);
 }
 
@@ -234,10 +237,10 @@ static void go_whole(struct jit_gen *g, uint32_t block)
     LLVMBasicBlockRef all = jit_new_block(g->j, "all");
     find_waiting(g, block);
     LLVMValueRef is_all = jit_all(g->j, jit_flow_mask(g->j, lanes_of_all(g)));
-    LLVMBuildCondBr(g->j->b, is_all, all, g->part[block]);
+    LLVMBuildCondBr(g->j->code->b, is_all, all, g->part[block]);
     jit_continue_in(g->j, all);
     clear_waiting(g, block);
-    LLVMBuildBr(g->j->b, g->whole[block]);
+    LLVMBuildBr(g->j->code->b, g->whole[block]);
     jit_continue_in(g->j, g->part[block]);
 }
 
@@ -245,7 +248,7 @@ static bool generate_whole(struct jit_gen *g, uint32_t block)
 {
     jit_continue_in(g->j, g->whole[block]);
     memset(g->cur, 0, sizeof g->cur);
-    g->is_full = LLVMConstAllOnes(LLVMInt1TypeInContext(g->j->context));
+    g->is_full = LLVMConstAllOnes(LLVMInt1TypeInContext(g->j->code->context));
     g->runs_whole = true;
     return run_block(g, block) && jit_superblock_emit(g, block) && jit_branch_end(g, block);
 }
@@ -275,25 +278,25 @@ static bool generate_block(struct jit_gen *g, uint32_t block)
 static void generate_latch(struct jit_gen *g, uint32_t l)
 {
     struct jit *j = g->j;
-    const struct pt_loop *loop = &j->f->loops.v[l];
+    const struct pt_loop *loop = &j->unit->f->loops.v[l];
     jit_continue_in(j, g->latch[l]);
     if (!jit_has_mask(g, loop->header)) {
         jit_cta_interleave_go_again(g, loop->header);
         return;
     }
     LLVMBasicBlockRef out = jit_new_block(j, ""), again = jit_new_block(j, "");
-    LLVMBuildCondBr(j->b, jit_wait_masks_has_waiting(g, loop->header), again, out);
+    LLVMBuildCondBr(j->code->b, jit_wait_masks_has_waiting(g, loop->header), again, out);
     jit_continue_in(j, again);
     jit_cta_interleave_go_again(g, loop->header);
     jit_continue_in(j, out);
-    uint64_t *waits = pt_arena_alloc(j->arena, j->vary->words * sizeof *waits);
+    uint64_t *waits = pt_arena_alloc(j->unit->arena, j->facts->vary->words * sizeof *waits);
     for (uint32_t b = loop->header; b < loop->end; b++) {
         if (!jit_is_in(g, b))
             continue;
-        for (uint32_t w = 0; w < j->vary->words; w++)
+        for (uint32_t w = 0; w < j->facts->vary->words; w++)
             waits[w] |= jit_def_use_waits(j, b)[w];
-        for (uint32_t e = 0; e < j->f->blocks.v[b].n_succ; e++)
-            jit_set_add(waits, j->f->edges.v[j->f->blocks.v[b].succ + e]);
+        for (uint32_t e = 0; e < j->unit->f->blocks.v[b].n_succ; e++)
+            jit_set_add(waits, j->unit->f->edges.v[j->unit->f->blocks.v[b].succ + e]);
     }
     jit_flow_go_on_among(g, loop->end - 1, loop->parent, waits);
 }
@@ -304,11 +307,12 @@ static void generate_latch(struct jit_gen *g, uint32_t l)
 static uint64_t *find_written(const struct jit_gen *g)
 {
     struct jit *j = g->j;
-    uint64_t *set = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *set);
+    uint64_t *set = pt_arena_alloc(j->unit->arena, (j->unit->f->regs.n + 63) / 64 * sizeof *set);
     for (uint32_t i = 0; i < g->r->n_blocks; i++) {
-        const struct pt_block *b = &j->f->blocks.v[g->r->blocks[i]];
+        const struct pt_block *b = &j->unit->f->blocks.v[g->r->blocks[i]];
         for (uint32_t k = b->first; k < b->first + b->count; k++)
-            pt_insn_regs(j->m, j->f, &j->f->insns.v[k], jit_def_use_note_write, set);
+            pt_insn_regs(j->unit->m, j->unit->f, &j->unit->f->insns.v[k], jit_def_use_note_write,
+                         set);
     }
     return set;
 }
@@ -316,35 +320,36 @@ static uint64_t *find_written(const struct jit_gen *g)
 /* Threads of the CTA. */
 static LLVMValueRef threads_of(struct jit *j)
 {
-    const uint32_t *block = j->vary->shape.block;
+    const uint32_t *block = j->facts->vary->shape.block;
     if (block[0])
         return jit_i32(j, block[0] * block[1] * block[2]);
-    return jit_field(j, LLVMInt32TypeInContext(j->context), j->launch,
+    return jit_field(j, LLVMInt32TypeInContext(j->code->context), j->code->launch,
                      offsetof(struct pt_launch, threads));
 }
 
 static LLVMValueRef groups_of(struct jit *j)
 {
-    uint32_t group = j->width * j->copies;
-    LLVMValueRef up = LLVMBuildAdd(j->b, threads_of(j), jit_i32(j, group - 1), "");
-    return LLVMBuildUDiv(j->b, up, jit_i32(j, group), "");
+    uint32_t group = j->unit->width * j->facts->copies;
+    LLVMValueRef up = LLVMBuildAdd(j->code->b, threads_of(j), jit_i32(j, group - 1), "");
+    return LLVMBuildUDiv(j->code->b, up, jit_i32(j, group), "");
 }
 
 /* Lanes on at the start of the group. */
 static void find_first(struct jit_gen *g)
 {
     struct jit *j = g->j;
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     bool has_ended = g->plan->keeps_alive && g->r->entry != 0;
-    for (unsigned u = 0; u < j->copies; u++) {
-        LLVMValueRef standing = j->runs_apart ? jit_resumable_warp_standing(g, u) : NULL;
+    for (unsigned u = 0; u < j->facts->copies; u++) {
+        LLVMValueRef standing = j->facts->runs_apart ? jit_resumable_warp_standing(g, u) : NULL;
         g->first[u] = standing ? jit_flow_of(j, standing) : NULL;
-        if (!j->starts_full && !j->runs_apart) {
-            LLVMValueRef t = LLVMBuildMul(j->b, j->group, jit_i32(j, j->width * j->copies), "");
-            t = jit_splat(j, LLVMBuildAdd(j->b, t, jit_i32(j, u * j->width), ""));
-            t = LLVMBuildAdd(j->b, t, jit_steps(j, i32, 1), "");
+        if (!j->facts->starts_full && !j->facts->runs_apart) {
+            LLVMValueRef t = LLVMBuildMul(j->code->b, j->group,
+                                          jit_i32(j, j->unit->width * j->facts->copies), "");
+            t = jit_splat(j, LLVMBuildAdd(j->code->b, t, jit_i32(j, u * j->unit->width), ""));
+            t = LLVMBuildAdd(j->code->b, t, jit_steps(j, i32, 1), "");
             LLVMValueRef n = jit_splat(j, threads_of(j));
-            g->first[u] = jit_flow_of(j, LLVMBuildICmp(j->b, LLVMIntULT, t, n, ""));
+            g->first[u] = jit_flow_of(j, LLVMBuildICmp(j->code->b, LLVMIntULT, t, n, ""));
         }
         if (has_ended)
             g->first[u] = jit_flow_of(j, jit_region_spill_load_alive(g, u));
@@ -354,24 +359,24 @@ static void find_first(struct jit_gen *g)
 /* Straight code that part of a group may run. */
 static bool has_whole(const struct jit_gen *g, uint32_t block)
 {
-    return !g->j->runs_apart && jit_is_in(g, block) && jit_has_mask(g, block) &&
-           !g->j->f->blocks.v[block].loop &&
+    return !g->j->facts->runs_apart && jit_is_in(g, block) && jit_has_mask(g, block) &&
+           !g->j->unit->f->blocks.v[block].loop &&
            !(only_rewrites(g->j, block) && may_run_empty(g->j, block));
 }
 
 static void make_blocks(struct jit_gen *g)
 {
     struct jit *j = g->j;
-    size_t n = j->f->blocks.n;
-    g->masks = pt_arena_alloc(j->arena, n * sizeof *g->masks);
-    g->enter = pt_arena_alloc(j->arena, n * sizeof *g->enter);
-    g->body = pt_arena_alloc(j->arena, n * sizeof *g->body);
-    g->leave = pt_arena_alloc(j->arena, n * sizeof *g->leave);
-    g->full = pt_arena_alloc(j->arena, n * sizeof *g->full);
-    g->latch = pt_arena_alloc(j->arena, (j->f->loops.n + 1) * sizeof *g->latch);
+    size_t n = j->unit->f->blocks.n;
+    g->masks = pt_arena_alloc(j->unit->arena, n * sizeof *g->masks);
+    g->enter = pt_arena_alloc(j->unit->arena, n * sizeof *g->enter);
+    g->body = pt_arena_alloc(j->unit->arena, n * sizeof *g->body);
+    g->leave = pt_arena_alloc(j->unit->arena, n * sizeof *g->leave);
+    g->full = pt_arena_alloc(j->unit->arena, n * sizeof *g->full);
+    g->latch = pt_arena_alloc(j->unit->arena, (j->unit->f->loops.n + 1) * sizeof *g->latch);
     g->traced = jit_new_set(j);
-    g->whole = pt_arena_alloc(j->arena, n * sizeof *g->whole);
-    g->part = pt_arena_alloc(j->arena, n * sizeof *g->part);
+    g->whole = pt_arena_alloc(j->unit->arena, n * sizeof *g->whole);
+    g->part = pt_arena_alloc(j->unit->arena, n * sizeof *g->part);
     for (uint32_t i = 0; i < g->r->n_blocks; i++) {
         g->enter[g->r->blocks[i]] = jit_new_block(j, "enter");
         g->body[g->r->blocks[i]] = jit_new_block(j, "body");
@@ -382,8 +387,8 @@ static void make_blocks(struct jit_gen *g)
     }
     for (uint32_t e = 0; e < g->r->n_exits; e++)
         g->leave[g->r->exits[e]] = jit_new_block(j, "leave");
-    for (uint32_t l = 0; l < j->f->loops.n; l++)
-        if (jit_is_in(g, j->f->loops.v[l].header))
+    for (uint32_t l = 0; l < j->unit->f->loops.n; l++)
+        if (jit_is_in(g, j->unit->f->loops.v[l].header))
             g->latch[l] = jit_new_block(j, "latch");
     g->end = jit_new_block(j, "end");
     g->done = jit_new_block(j, "done");
@@ -392,39 +397,40 @@ static void make_blocks(struct jit_gen *g)
 static void clear_mask(struct jit_gen *g, uint32_t block)
 {
     struct jit *j = g->j;
-    for (unsigned u = 0; jit_has_mask(g, block) && u < j->copies; u++) {
+    for (unsigned u = 0; jit_has_mask(g, block) && u < j->facts->copies; u++) {
         if (!g->masks[block][u])
             g->masks[block][u] = jit_alloca(j, jit_flow_type(j), "");
-        LLVMBuildStore(j->b, LLVMConstNull(jit_flow_type(j)), g->masks[block][u]);
+        LLVMBuildStore(j->code->b, LLVMConstNull(jit_flow_type(j)), g->masks[block][u]);
     }
     if (!jit_has_mask(g, block) || !jit_is_in(g, block))
         return;
     if (g->whole[block])
         return;
     if (!g->full[block])
-        g->full[block] = jit_alloca(j, LLVMInt1TypeInContext(j->context), "");
-    LLVMBuildStore(j->b, LLVMConstNull(LLVMInt1TypeInContext(j->context)), g->full[block]);
+        g->full[block] = jit_alloca(j, LLVMInt1TypeInContext(j->code->context), "");
+    LLVMBuildStore(j->code->b, LLVMConstNull(LLVMInt1TypeInContext(j->code->context)),
+                   g->full[block]);
 }
 
 /* The group leaves by exit number `e`. */
 static void generate_exit(struct jit_gen *g, uint32_t e)
 {
     struct jit *j = g->j;
-    if (j->runs_apart) {
+    if (j->facts->runs_apart) {
         jit_resumable_warp_leave(g, g->r->exits[e]);
         return;
     }
     jit_continue_in(j, g->leave[g->r->exits[e]]);
     jit_region_spill_save_group(g, g->r->exits[e]);
-    LLVMBuildStore(j->b, jit_i32(j, e), g->next);
-    LLVMBuildBr(j->b, g->done);
+    LLVMBuildStore(j->code->b, jit_i32(j, e), g->next);
+    LLVMBuildBr(j->code->b, g->done);
 }
 
 /* No lane is left inside: to the exit where they wait, if any. */
 static void generate_end(struct jit_gen *g)
 {
     struct jit *j = g->j;
-    if (j->runs_apart) {
+    if (j->facts->runs_apart) {
         jit_resumable_warp_end(g);
         return;
     }
@@ -432,12 +438,12 @@ static void generate_end(struct jit_gen *g)
     for (uint32_t e = 0; e < g->r->n_exits; e++) {
         uint32_t to = g->r->exits[e];
         LLVMBasicBlockRef other = jit_new_block(j, "");
-        LLVMBuildCondBr(j->b, jit_wait_masks_has_waiting(g, to), g->leave[to], other);
+        LLVMBuildCondBr(j->code->b, jit_wait_masks_has_waiting(g, to), g->leave[to], other);
         jit_continue_in(j, other);
     }
     if (g->r->n_exits)
         jit_region_spill_save_ended(g);
-    LLVMBuildBr(j->b, g->done);
+    LLVMBuildBr(j->code->b, g->done);
 }
 
 static bool generate_group(struct jit_gen *g)
@@ -457,16 +463,17 @@ static bool generate_group(struct jit_gen *g)
         return false;
     if (g->plan->keeps_alive && g->r->entry) {
         LLVMValueRef any = NULL;
-        for (unsigned u = 0; u < j->copies; u++)
-            any = any ? LLVMBuildOr(j->b, any, g->first[u], "") : g->first[u];
-        LLVMBuildCondBr(j->b, jit_any(j, jit_flow_mask(j, any)), g->body[g->r->entry], g->done);
+        for (unsigned u = 0; u < j->facts->copies; u++)
+            any = any ? LLVMBuildOr(j->code->b, any, g->first[u], "") : g->first[u];
+        LLVMBuildCondBr(j->code->b, jit_any(j, jit_flow_mask(j, any)), g->body[g->r->entry],
+                        g->done);
     } else {
-        LLVMBuildBr(j->b, g->enter[g->r->entry]);
+        LLVMBuildBr(j->code->b, g->enter[g->r->entry]);
     }
     for (uint32_t i = 0; i < g->r->n_blocks; i++)
         if (!generate_block(g, g->r->blocks[i]))
             return false;
-    for (uint32_t l = 0; l < j->f->loops.n; l++)
+    for (uint32_t l = 0; l < j->unit->f->loops.n; l++)
         if (g->latch[l])
             generate_latch(g, l);
     if (jit_cta_interleave_has_turns(g))
@@ -481,11 +488,11 @@ static bool generate_group(struct jit_gen *g)
 static void dispatch(struct jit_gen *g)
 {
     struct jit *j = g->j;
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     jit_region_spill_end(g);
     LLVMBasicBlockRef over = jit_new_block(j, "over");
-    LLVMValueRef next = LLVMBuildLoad2(j->b, i32, g->next, "");
-    LLVMValueRef to = LLVMBuildSwitch(j->b, next, over, g->r->n_exits);
+    LLVMValueRef next = LLVMBuildLoad2(j->code->b, i32, g->next, "");
+    LLVMValueRef to = LLVMBuildSwitch(j->code->b, next, over, g->r->n_exits);
     for (uint32_t e = 0; e < g->r->n_exits; e++)
         for (uint32_t r = 0; r < g->plan->n_regions; r++)
             if (g->plan->regions[r].entry == g->r->exits[e])
@@ -507,22 +514,23 @@ static bool stays_in_memory(const struct jit_gen *g)
 static bool run_groups(struct jit_gen *g, LLVMValueRef count, LLVMBasicBlockRef head)
 {
     struct jit *j = g->j;
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     jit_region_spill_begin(j);
-    LLVMBuildStore(j->b, jit_i32(j, UINT32_MAX), g->next);
+    LLVMBuildStore(j->code->b, jit_i32(j, UINT32_MAX), g->next);
     if (jit_cta_interleave_has_turns(g))
         jit_cta_interleave_open(g);
-    LLVMBuildStore(j->b, jit_i32(j, 0), count);
-    LLVMBuildBr(j->b, head);
+    LLVMBuildStore(j->code->b, jit_i32(j, 0), count);
+    LLVMBuildBr(j->code->b, head);
     jit_continue_in(j, head);
-    j->group = LLVMBuildLoad2(j->b, i32, count, "");
+    j->group = LLVMBuildLoad2(j->code->b, i32, count, "");
     if (!generate_group(g))
         return false;
     jit_continue_in(j, g->done);
-    LLVMValueRef more = LLVMBuildAdd(j->b, j->group, jit_i32(j, 1), "");
-    LLVMBuildStore(j->b, more, count);
+    LLVMValueRef more = LLVMBuildAdd(j->code->b, j->group, jit_i32(j, 1), "");
+    LLVMBuildStore(j->code->b, more, count);
     LLVMBasicBlockRef after = jit_new_block(j, "after_groups");
-    LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, LLVMIntULT, more, groups_of(j), ""), head, after);
+    LLVMBuildCondBr(j->code->b, LLVMBuildICmp(j->code->b, LLVMIntULT, more, groups_of(j), ""), head,
+                    after);
     jit_continue_in(j, after);
     if (jit_cta_interleave_has_turns(g))
         jit_cta_interleave_close(g);
@@ -534,7 +542,7 @@ static bool run_warp(struct jit_gen *g, LLVMBasicBlockRef head)
 {
     struct jit *j = g->j;
     jit_resumable_warp_start_region(g);
-    LLVMBuildBr(j->b, head);
+    LLVMBuildBr(j->code->b, head);
     jit_continue_in(j, head);
     bool ok = generate_group(g);
     LLVMDeleteBasicBlock(g->done); /* where regions of CTAs go */
@@ -545,15 +553,15 @@ static bool run_warp(struct jit_gen *g, LLVMBasicBlockRef head)
 static bool run_version(struct jit_gen *g)
 {
     struct jit *j = g->j;
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     g->next = jit_cta_interleave_has_turns(g) ? g->plan->turns.next : jit_alloca(j, i32, "next");
     LLVMValueRef count = jit_alloca(j, i32, "group");
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(j->b), head = jit_new_block(j, "group");
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(j->code->b), head = jit_new_block(j, "group");
     jit_lane_offsets_forget(j);
     make_blocks(g);
     jit_wait_masks_find_outlets(g);
     jit_continue_in(j, here);
-    bool ok = j->runs_apart ? run_warp(g, head) : run_groups(g, count, head);
+    bool ok = j->facts->runs_apart ? run_warp(g, head) : run_groups(g, count, head);
     jit_region_spill_leave_memory(g);
     return ok;
 }
@@ -566,7 +574,7 @@ static bool run_versions(struct jit_gen *g, const struct jit_versions *v)
     LLVMValueRef value = jit_region_versions_value(g, v);
     if (!value)
         return false;
-    LLVMValueRef choice = LLVMBuildSwitch(j->b, value, others, v->n);
+    LLVMValueRef choice = LLVMBuildSwitch(j->code->b, value, others, v->n);
     j->mixer = v->reg;
     for (uint32_t i = 0; i < v->n; i++) {
         struct jit_gen version = *g;
@@ -591,7 +599,7 @@ bool jit_region_generate(struct jit *j, const struct jit_plan *plan, struct jit_
     g.written = find_written(&g);
     g.stays_in_memory = stays_in_memory(&g);
     jit_continue_in(j, region->start);
-    jit_stop_poll_emit(j, j->f->blocks.v[region->entry].first);
+    jit_stop_poll_emit(j, j->unit->f->blocks.v[region->entry].first);
     bool has_versions =
         !jit_cta_interleave_has_turns(&g) && jit_region_versions_find(&g, &versions);
     return has_versions ? run_versions(&g, &versions) : run_version(&g);

@@ -31,7 +31,7 @@ static void meet(void *ud, uint32_t reg, bool is_def)
     if (!is_def || !jit_set_has(c->needs, reg))
         return;
     c->is_met = true;
-    c->fails |= c->g->j->regs[reg].def != c->insn;
+    c->fails |= c->g->j->facts->regs[reg].def != c->insn;
 }
 
 static void need(void *ud, uint32_t reg, bool is_def)
@@ -48,19 +48,19 @@ static bool find_chain(const struct jit_gen *g, uint32_t reg, uint32_t at, struc
 {
     const struct jit *j = g->j;
     *c = (struct chain){.g = g};
-    c->needs = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *c->needs);
+    c->needs = pt_arena_alloc(j->unit->arena, (j->unit->f->regs.n + 63) / 64 * sizeof *c->needs);
     jit_set_add(c->needs, reg);
     *n = 0;
-    for (uint32_t i = at; i-- > j->f->blocks.v[g->r->entry].first && !c->fails;) {
+    for (uint32_t i = at; i-- > j->unit->f->blocks.v[g->r->entry].first && !c->fails;) {
         c->insn = i;
         c->is_met = false;
-        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], meet, c);
+        pt_insn_regs(j->unit->m, j->unit->f, &j->unit->f->insns.v[i], meet, c);
         if (!c->is_met)
             continue;
         insns[(*n)++] = i;
-        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], need, c);
+        pt_insn_regs(j->unit->m, j->unit->f, &j->unit->f->insns.v[i], need, c);
     }
-    bool is_made = *n && j->regs[reg].def == insns[0];
+    bool is_made = *n && j->facts->regs[reg].def == insns[0];
     return !c->fails && (is_made || !jit_set_has(g->written, reg));
 }
 
@@ -68,13 +68,14 @@ static bool find_chain(const struct jit_gen *g, uint32_t reg, uint32_t at, struc
 static bool has_sources(const struct chain *c, const uint32_t *insns, uint32_t n)
 {
     const struct jit *j = c->g->j;
-    for (uint32_t reg = 1; reg < j->f->regs.n; reg++) {
+    for (uint32_t reg = 1; reg < j->unit->f->regs.n; reg++) {
         bool is_made = false;
         for (uint32_t i = 0; i < n; i++)
-            is_made |= j->regs[reg].def == insns[i];
-        if (jit_set_has(c->needs, reg) && j->regs[reg].shape != JIT_SCALAR)
+            is_made |= j->facts->regs[reg].def == insns[i];
+        if (jit_set_has(c->needs, reg) && j->facts->regs[reg].shape != JIT_SCALAR)
             return false;
-        bool is_there = c->g->r->entry && (j->regs[reg].kept || j->regs[reg].is_remade);
+        bool is_there =
+            c->g->r->entry && (j->facts->regs[reg].kept || j->facts->regs[reg].is_remade);
         if (jit_set_has(c->needs, reg) && !is_made && !is_there)
             return false;
     }
@@ -86,17 +87,18 @@ static bool exchanges(const struct jit_gen *g, uint32_t reg)
 {
     struct jit *j = g->j;
     for (uint32_t b = 0; b < g->r->n_blocks; b++) {
-        const struct pt_block *block = &j->f->blocks.v[g->r->blocks[b]];
+        const struct pt_block *block = &j->unit->f->blocks.v[g->r->blocks[b]];
         for (uint32_t i = block->first; i < block->first + block->count; i++) {
-            const struct pt_insn *insn = &j->f->insns.v[i];
-            const struct pt_form *form = pt_insn_form(j->m, insn);
+            const struct pt_insn *insn = &j->unit->f->insns.v[i];
+            const struct pt_form *form = pt_insn_form(j->unit->m, insn);
             if (!(form->effects & (PT_FX_READ | PT_FX_WRITE)) || (form->effects & PT_FX_ATOMIC))
                 continue;
             for (uint32_t k = 0; k < insn->n_operands; k++) {
-                const struct pt_operand *o = &j->f->operands.v[insn->operands + k];
+                const struct pt_operand *o = &j->unit->f->operands.v[insn->operands + k];
                 const struct pt_operand *base =
-                    o->kind == PT_OPND_MEM ? &j->f->operands.v[o->index] : NULL;
-                if (base && base->kind == PT_OPND_REG && j->regs[base->index].shape == JIT_VECTOR &&
+                    o->kind == PT_OPND_MEM ? &j->unit->f->operands.v[o->index] : NULL;
+                if (base && base->kind == PT_OPND_REG &&
+                    j->facts->regs[base->index].shape == JIT_VECTOR &&
                     jit_address_form_is_computed(j, base) &&
                     jit_address_form_find_mixing(j, base).unknown == reg)
                     return true;
@@ -110,12 +112,12 @@ static bool exchanges(const struct jit_gen *g, uint32_t reg)
 static uint32_t find_values(const struct jit *j, bool swaps, uint32_t *values)
 {
     uint32_t n = 0;
-    if (!j->target->has_masked_access) {
-        values[n++] = swaps ? 0 : j->width - 1;
+    if (!j->unit->target->has_masked_access) {
+        values[n++] = swaps ? 0 : j->unit->width - 1;
         return n;
     }
     values[n++] = 0;
-    for (uint32_t d = 1; d < j->width; d *= 2)
+    for (uint32_t d = 1; d < j->unit->width; d *= 2)
         values[n++] = swaps ? d : 2 * d - 1;
     return n;
 }
@@ -124,17 +126,17 @@ static uint32_t size_of(const struct jit_gen *g)
 {
     uint32_t n = 0;
     for (uint32_t b = 0; b < g->r->n_blocks; b++)
-        n += g->j->f->blocks.v[g->r->blocks[b]].count;
-    return n * g->j->copies;
+        n += g->j->unit->f->blocks.v[g->r->blocks[b]].count;
+    return n * g->j->facts->copies;
 }
 
 bool jit_region_versions_find(const struct jit_gen *g, struct jit_versions *v)
 {
     struct jit *j = g->j;
-    const struct pt_block *entry = &j->f->blocks.v[g->r->entry];
-    v->insns = pt_arena_alloc(j->arena, entry->count * sizeof *v->insns);
-    for (uint32_t i = entry->first; i < entry->first + entry->count && !j->runs_apart; i++) {
-        const struct pt_insn *insn = &j->f->insns.v[i];
+    const struct pt_block *entry = &j->unit->f->blocks.v[g->r->entry];
+    v->insns = pt_arena_alloc(j->unit->arena, entry->count * sizeof *v->insns);
+    for (uint32_t i = entry->first; i < entry->first + entry->count && !j->facts->runs_apart; i++) {
+        const struct pt_insn *insn = &j->unit->f->insns.v[i];
         const struct pt_operand *mixer = jit_address_form_mixer(j, insn);
         struct chain c;
         uint64_t constant;
@@ -144,7 +146,7 @@ bool jit_region_versions_find(const struct jit_gen *g, struct jit_versions *v)
             continue;
         v->reg = mixer->index;
         v->needs = c.needs;
-        v->n = find_values(j, pt_insn_form(j->m, insn)->op == PT_OP_xor_b, v->values);
+        v->n = find_values(j, pt_insn_form(j->unit->m, insn)->op == PT_OP_xor_b, v->values);
         return size_of(g) * v->n <= INSNS_MOST;
     }
     return false;
@@ -153,15 +155,16 @@ bool jit_region_versions_find(const struct jit_gen *g, struct jit_versions *v)
 LLVMValueRef jit_region_versions_value(struct jit_gen *g, const struct jit_versions *v)
 {
     struct jit *j = g->j;
-    uint64_t *done = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *done);
+    uint64_t *done = pt_arena_alloc(j->unit->arena, (j->unit->f->regs.n + 63) / 64 * sizeof *done);
     j->block = g->r->entry;
-    for (uint32_t reg = 1; reg < j->f->regs.n; reg++) {
-        const struct jit_reg *r = &j->regs[reg];
+    for (uint32_t reg = 1; reg < j->unit->f->regs.n; reg++) {
+        const struct jit_reg *r = &j->facts->regs[reg];
         if (r->kept)
-            LLVMBuildStore(j->b, LLVMBuildLoad2(j->b, r->type, r->kept, ""), r->slot[0]);
+            LLVMBuildStore(j->code->b, LLVMBuildLoad2(j->code->b, r->type, r->kept, ""),
+                           r->slot[0]);
     }
-    for (uint32_t reg = 1; reg < j->f->regs.n; reg++)
-        if (jit_set_has(v->needs, reg) && j->regs[reg].is_remade &&
+    for (uint32_t reg = 1; reg < j->unit->f->regs.n; reg++)
+        if (jit_set_has(v->needs, reg) && j->facts->regs[reg].is_remade &&
             !jit_remat_compute(j, reg, done))
             return NULL;
     for (uint32_t i = v->n_insns; i-- > 0;)
@@ -169,5 +172,5 @@ LLVMValueRef jit_region_versions_value(struct jit_gen *g, const struct jit_versi
             return NULL;
     struct pt_operand o = {.kind = PT_OPND_REG, .index = v->reg};
     LLVMValueRef value = jit_registers_read(j, &o, 0, PT_u32, 1, false);
-    return LLVMBuildAnd(j->b, value, jit_i32(j, j->width - 1), "");
+    return LLVMBuildAnd(j->code->b, value, jit_i32(j, j->unit->width - 1), "");
 }

@@ -15,7 +15,7 @@ struct jit_versions {
 /* False: one version is enough. */
 bool jit_region_versions_find(const struct jit_gen *g, struct jit_versions *v);
 
-/* The bits (i32) when the region begins; NULL with j->why set. */
+/* The bits (i32) when the region begins; NULL with unit->why set. */
 LLVMValueRef jit_region_versions_value(struct jit_gen *g, const struct jit_versions *v);
 
 #endif

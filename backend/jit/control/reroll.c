@@ -23,7 +23,7 @@ static LLVMValueRef in_all_lanes(struct jit *j, uint32_t value)
 static LLVMValueRef read_lanes(struct jit *j, const struct pt_operand *o, unsigned copy,
                                enum pt_type type)
 {
-    return jit_registers_read(j, o, copy, type, j->width, false);
+    return jit_registers_read(j, o, copy, type, j->unit->width, false);
 }
 
 struct jit_rounds jit_reroll_count_rounds(struct jit *j, const struct jit_reroll *r, unsigned copy,
@@ -32,30 +32,34 @@ struct jit_rounds jit_reroll_count_rounds(struct jit *j, const struct jit_reroll
 {
     bool is_signed = pt_type_class(r->type) == PT_CLASS_S;
     LLVMValueRef none = in_all_lanes(j, 0), left = read_lanes(j, &r->counter, copy, r->type);
-    LLVMValueRef is_few = LLVMBuildICmp(
-        j->b, LLVMIntULT, LLVMBuildSub(j->b, left, in_all_lanes(j, 1), ""), in_all_lanes(j, r->rounds - 1), "");
-    left = LLVMBuildSelect(j->b, starts, left, none, "");
+    LLVMValueRef is_few = LLVMBuildICmp(j->code->b, LLVMIntULT,
+                                        LLVMBuildSub(j->code->b, left, in_all_lanes(j, 1), ""),
+                                        in_all_lanes(j, r->rounds - 1), "");
+    left = LLVMBuildSelect(j->code->b, starts, left, none, "");
     LLVMValueRef index = read_lanes(j, &r->index, copy, r->type);
     LLVMValueRef end = read_lanes(j, &r->end, copy, r->type);
-    index = LLVMBuildAdd(j->b, index, LLVMBuildMul(j->b, left, in_all_lanes(j, r->step), ""), "");
-    LLVMValueRef way = LLVMBuildSub(j->b, end, index, "");
-    LLVMValueRef rest = LLVMBuildAnd(j->b, way, in_all_lanes(j, r->step * r->rounds - 1), "");
-    LLVMValueRef is_whole =
-        LLVMBuildAnd(j->b, LLVMBuildICmp(j->b, LLVMIntEQ, rest, none, ""),
-                     LLVMBuildICmp(j->b, is_signed ? LLVMIntSLT : LLVMIntULT, index, end, ""), "");
-    LLVMValueRef more = LLVMBuildUDiv(j->b, way, in_all_lanes(j, r->step), "");
+    index = LLVMBuildAdd(j->code->b, index,
+                         LLVMBuildMul(j->code->b, left, in_all_lanes(j, r->step), ""), "");
+    LLVMValueRef way = LLVMBuildSub(j->code->b, end, index, "");
+    LLVMValueRef rest = LLVMBuildAnd(j->code->b, way, in_all_lanes(j, r->step * r->rounds - 1), "");
+    LLVMValueRef is_whole = LLVMBuildAnd(
+        j->code->b, LLVMBuildICmp(j->code->b, LLVMIntEQ, rest, none, ""),
+        LLVMBuildICmp(j->code->b, is_signed ? LLVMIntSLT : LLVMIntULT, index, end, ""), "");
+    LLVMValueRef more = LLVMBuildUDiv(j->code->b, way, in_all_lanes(j, r->step), "");
     if (skips) {
-        is_whole = LLVMBuildOr(j->b, is_whole, skips, "");
-        more = LLVMBuildSelect(j->b, skips, none, more, "");
+        is_whole = LLVMBuildOr(j->code->b, is_whole, skips, "");
+        more = LLVMBuildSelect(j->code->b, skips, none, more, "");
     }
-    is_few = LLVMBuildOr(j->b, is_few, LLVMBuildNot(j->b, starts, ""), "");
-    LLVMValueRef holds = LLVMBuildAnd(j->b, is_few, is_whole, "");
-    LLVMValueRef rounds = LLVMBuildAdd(j->b, left, more, "");
-    LLVMValueRef some = LLVMBuildICmp(j->b, LLVMIntNE, rounds, none, "");
-    LLVMValueRef ends = LLVMBuildICmp(j->b, LLVMIntULT, rounds, in_all_lanes(j, ROUNDS_AT_ONCE), "");
-    holds = LLVMBuildAnd(j->b, holds, ends, "");
+    is_few = LLVMBuildOr(j->code->b, is_few, LLVMBuildNot(j->code->b, starts, ""), "");
+    LLVMValueRef holds = LLVMBuildAnd(j->code->b, is_few, is_whole, "");
+    LLVMValueRef rounds = LLVMBuildAdd(j->code->b, left, more, "");
+    LLVMValueRef some = LLVMBuildICmp(j->code->b, LLVMIntNE, rounds, none, "");
+    LLVMValueRef ends =
+        LLVMBuildICmp(j->code->b, LLVMIntULT, rounds, in_all_lanes(j, ROUNDS_AT_ONCE), "");
+    holds = LLVMBuildAnd(j->code->b, holds, ends, "");
     return (struct jit_rounds){
         .n = rounds,
-        .lanes = LLVMBuildAnd(j->b, lanes, some, ""),
-        .hold = jit_all(j, LLVMBuildOr(j->b, holds, LLVMBuildNot(j->b, lanes, ""), ""))};
+        .lanes = LLVMBuildAnd(j->code->b, lanes, some, ""),
+        .hold =
+            jit_all(j, LLVMBuildOr(j->code->b, holds, LLVMBuildNot(j->code->b, lanes, ""), ""))};
 }

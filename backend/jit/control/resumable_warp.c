@@ -29,7 +29,7 @@
 static bool goes_together(const struct jit *j, uint32_t block)
 {
     return jit_sync_points_is_warp_barrier(j, block) ||
-           pt_insn_form(j->m, jit_insn_info_first(j, block))->op == PT_OP_shfl_sync;
+           pt_insn_form(j->unit->m, jit_insn_info_first(j, block))->op == PT_OP_shfl_sync;
 }
 
 /* ---- sync points that native code knows -------------------------------------------------------- */
@@ -41,8 +41,9 @@ struct barrier {
 
 static struct barrier barrier_of(const struct jit *j, const struct pt_insn *insn)
 {
-    const struct pt_operand *o = &j->f->operands.v[insn->operands], *end = o + insn->n_operands;
-    bool is_reduction = jit_insn_info_is_reduction(pt_insn_form(j->m, insn));
+    const struct pt_operand *o = &j->unit->f->operands.v[insn->operands],
+                            *end = o + insn->n_operands;
+    bool is_reduction = jit_insn_info_is_reduction(pt_insn_form(j->unit->m, insn));
     struct barrier b = {.number = o + is_reduction, .pred = is_reduction ? end - 1 : NULL};
     if (end - is_reduction > b.number + 1)
         b.count = b.number + 1;
@@ -53,7 +54,7 @@ static struct barrier barrier_of(const struct jit *j, const struct pt_insn *insn
 
 static LLVMTypeRef i32_of(struct jit *j)
 {
-    return LLVMInt32TypeInContext(j->context);
+    return LLVMInt32TypeInContext(j->code->context);
 }
 
 static const struct jit_region *region_at(const struct jit_gen *g, uint32_t block)
@@ -68,10 +69,11 @@ static const struct jit_region *region_at(const struct jit_gen *g, uint32_t bloc
 static LLVMValueRef in_memory(struct jit *j, const struct pt_operand *o)
 {
     LLVMValueRef memory = jit_alloca(j, LLVMArrayType2(i32_of(j), PT_WARP_SIZE), "");
-    for (unsigned u = 0; u < j->copies; u++) {
-        LLVMValueRef value = jit_registers_read(j, o, u, PT_u32, j->width, true);
-        LLVMSetAlignment(
-            LLVMBuildStore(j->b, value, jit_at(j, memory, jit_i64(j, u * j->width * 4))), 4);
+    for (unsigned u = 0; u < j->facts->copies; u++) {
+        LLVMValueRef value = jit_registers_read(j, o, u, PT_u32, j->unit->width, true);
+        LLVMSetAlignment(LLVMBuildStore(j->code->b, value,
+                                        jit_at(j, memory, jit_i64(j, u * j->unit->width * 4))),
+                         4);
     }
     return memory;
 }
@@ -82,9 +84,9 @@ static LLVMValueRef read_number(struct jit *j, const struct pt_operand *o, LLVMV
     if (!o)
         return jit_i32(j, 0);
     if (jit_sync_points_is_agreed(j, o))
-        return LLVMBuildAnd(j->b, jit_registers_read(j, o, 0, PT_u32, 1, true), jit_i32(j, bits),
-                            "");
-    LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->context, 0), i32_of(j), i32_of(j)};
+        return LLVMBuildAnd(j->code->b, jit_registers_read(j, o, 0, PT_u32, 1, true),
+                            jit_i32(j, bits), "");
+    LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->code->context, 0), i32_of(j), i32_of(j)};
     LLVMValueRef args[] = {in_memory(j, o), lanes, jit_i32(j, bits)};
     return jit_help(j, "jit_help_agreed", LLVMFunctionType(i32_of(j), types, 3, false), args);
 }
@@ -92,8 +94,8 @@ static LLVMValueRef read_number(struct jit *j, const struct pt_operand *o, LLVMV
 static LLVMValueRef read_lanes(struct jit *j, const struct pt_operand *pred)
 {
     LLVMValueRef lanes[JIT_COPIES];
-    for (unsigned u = 0; pred && u < j->copies; u++)
-        lanes[u] = jit_registers_read(j, pred, u, PT_pred, j->width, true);
+    for (unsigned u = 0; pred && u < j->facts->copies; u++)
+        lanes[u] = jit_registers_read(j, pred, u, PT_pred, j->unit->width, true);
     return pred ? jit_warp_bits(j, lanes) : jit_i32(j, 0);
 }
 
@@ -101,20 +103,23 @@ static LLVMValueRef read_lanes(struct jit *j, const struct pt_operand *pred)
 static LLVMValueRef keep_members(struct jit_gen *g, uint32_t to)
 {
     struct jit *j = g->j;
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context), type = jit_int_type(j, 32, j->width);
-    LLVMValueRef at = LLVMBuildMul(j->b, LLVMBuildZExt(j->b, j->group, i64, ""),
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context),
+                type = jit_int_type(j, 32, j->unit->width);
+    LLVMValueRef at = LLVMBuildMul(j->code->b, LLVMBuildZExt(j->code->b, j->group, i64, ""),
                                    jit_i64(j, JIT_MEMBERS_BYTES), "");
-    at = jit_at(j, j->scratch, LLVMBuildAdd(j->b, at, jit_i64(j, region_at(g, to)->members), ""));
-    for (unsigned u = 0; u < j->copies; u++) {
-        LLVMValueRef place = jit_at(j, at, jit_i64(j, u * j->width * 4));
-        LLVMValueRef value = jit_registers_read(j, jit_sync_points_members(j, jit_insn_info_first(j, to)),
-                                                u, PT_u32, j->width, true);
+    at = jit_at(j, j->code->scratch,
+                LLVMBuildAdd(j->code->b, at, jit_i64(j, region_at(g, to)->members), ""));
+    for (unsigned u = 0; u < j->facts->copies; u++) {
+        LLVMValueRef place = jit_at(j, at, jit_i64(j, u * j->unit->width * 4));
+        LLVMValueRef value =
+            jit_registers_read(j, jit_sync_points_members(j, jit_insn_info_first(j, to)), u, PT_u32,
+                               j->unit->width, true);
         if (g->masks) {
-            LLVMValueRef old = LLVMBuildLoad2(j->b, type, place, "");
+            LLVMValueRef old = LLVMBuildLoad2(j->code->b, type, place, "");
             LLVMSetAlignment(old, 4);
-            value = LLVMBuildSelect(j->b, jit_mask_load(j, g->masks[to][u]), value, old, "");
+            value = LLVMBuildSelect(j->code->b, jit_mask_load(j, g->masks[to][u]), value, old, "");
         }
-        LLVMSetAlignment(LLVMBuildStore(j->b, value, place), 4);
+        LLVMSetAlignment(LLVMBuildStore(j->code->b, value, place), 4);
     }
     return at;
 }
@@ -123,9 +128,9 @@ static LLVMValueRef keep_members(struct jit_gen *g, uint32_t to)
 static uint32_t flags_of(const struct jit *j, uint32_t block)
 {
     enum jit_sync sync = jit_sync_points_sync(j, block);
-    bool is_warp = sync == JIT_SYNC_WARP, is_each = j->vary->stops[block] == PT_STOP_EACH;
-    bool is_unaligned =
-        !is_warp && !jit_sync_points_is_aligned(pt_insn_form(j->m, jit_insn_info_first(j, block)));
+    bool is_warp = sync == JIT_SYNC_WARP, is_each = j->facts->vary->stops[block] == PT_STOP_EACH;
+    bool is_unaligned = !is_warp && !jit_sync_points_is_aligned(
+                                        pt_insn_form(j->unit->m, jit_insn_info_first(j, block)));
     return sync | (is_each ? JIT_SYNC_EACH : 0u) | (is_unaligned ? JIT_SYNC_UNALIGNED : 0u) |
            (jit_sync_points_is_warp_barrier(j, block) ? JIT_SYNC_ANYWHERE : 0u) |
            (goes_together(j, block) ? JIT_SYNC_TOGETHER : 0u);
@@ -139,12 +144,12 @@ static void hold(struct jit_gen *g, uint32_t to, LLVMValueRef stand, LLVMValueRe
     struct barrier b = {0};
     if (kind == JIT_SYNC_BARRIER || kind == JIT_SYNC_ARRIVE)
         b = barrier_of(j, jit_insn_info_first(j, to));
-    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0), i32 = i32_of(j);
-    LLVMTypeRef types[] = {pointer, i32,    LLVMInt64TypeInContext(j->context), i32, i32, i32, i32,
-                           i32,     pointer};
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->context), types, 9, false);
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->code->context, 0), i32 = i32_of(j);
+    LLVMTypeRef types[] = {
+        pointer, i32, LLVMInt64TypeInContext(j->code->context), i32, i32, i32, i32, i32, pointer};
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->code->context), types, 9, false);
     bool has_members = kind == JIT_SYNC_WARP && (flags & JIT_SYNC_EACH);
-    LLVMValueRef args[] = {j->front,
+    LLVMValueRef args[] = {j->code->front,
                            stand,
                            place,
                            lanes,
@@ -160,26 +165,26 @@ static void hold(struct jit_gen *g, uint32_t to, LLVMValueRef stand, LLVMValueRe
 static void come(struct jit_gen *g, uint32_t to, LLVMValueRef lanes)
 {
     struct jit *j = g->j;
-    struct pt_place at = jit_debug_info_place(j, j->f->blocks.v[to].first);
+    struct pt_place at = jit_debug_info_place(j, j->unit->f->blocks.v[to].first);
     LLVMValueRef stand = jit_i32(j, (uint32_t)(region_at(g, to) - g->plan->regions));
     LLVMValueRef place = jit_i64(j, (uint64_t)at.func << 32 | at.insn);
     if (jit_sync_points_sync(j, to)) {
         hold(g, to, stand, place, lanes);
         return;
     }
-    LLVMTypeRef i32 = i32_of(j), i64 = LLVMInt64TypeInContext(j->context);
-    LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->context, 0), i32, i64, i32, i32};
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->context), types, 5, false);
+    LLVMTypeRef i32 = i32_of(j), i64 = LLVMInt64TypeInContext(j->code->context);
+    LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->code->context, 0), i32, i64, i32, i32};
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->code->context), types, 5, false);
     LLVMValueRef is_turn = jit_i32(j, 0);
     if (jit_resumable_warp_is_turning(g, to))
-        is_turn = LLVMBuildLoad2(j->b, i32, j->turned, "");
-    LLVMValueRef args[] = {j->front, stand, place, lanes, is_turn};
+        is_turn = LLVMBuildLoad2(j->code->b, i32, j->code->turned, "");
+    LLVMValueRef args[] = {j->code->front, stand, place, lanes, is_turn};
     jit_help(j, "jit_help_stand", type, args);
 }
 
 bool jit_resumable_warp_is_turning(const struct jit_gen *g, uint32_t block)
 {
-    const struct pt_func *f = g->j->f;
+    const struct pt_func *f = g->j->unit->f;
     uint32_t l = f->blocks.v[block].loop;
     return l && f->loops.v[l - 1].header == block && f->loops.v[l - 1].communicates;
 }
@@ -187,8 +192,9 @@ bool jit_resumable_warp_is_turning(const struct jit_gen *g, uint32_t block)
 void jit_resumable_warp_note_turn(struct jit_gen *g, uint32_t from, uint32_t to)
 {
     struct jit *j = g->j;
-    if (j->runs_apart && to <= from && !jit_is_in(g, to) && jit_resumable_warp_is_turning(g, to))
-        LLVMBuildStore(j->b, jit_i32(j, 1), j->turned);
+    if (j->facts->runs_apart && to <= from && !jit_is_in(g, to) &&
+        jit_resumable_warp_is_turning(g, to))
+        LLVMBuildStore(j->code->b, jit_i32(j, 1), j->code->turned);
 }
 
 /* ---- the ends of a region ---------------------------------------------------------------------- */
@@ -196,7 +202,7 @@ void jit_resumable_warp_note_turn(struct jit_gen *g, uint32_t from, uint32_t to)
 static LLVMValueRef lanes_at(struct jit_gen *g, uint32_t to)
 {
     LLVMValueRef lanes[JIT_COPIES];
-    for (unsigned u = 0; u < g->j->copies; u++)
+    for (unsigned u = 0; u < g->j->facts->copies; u++)
         lanes[u] = jit_mask_load(g->j, g->masks[to][u]);
     return jit_warp_bits(g->j, lanes);
 }
@@ -205,14 +211,14 @@ static LLVMValueRef lanes_at(struct jit_gen *g, uint32_t to)
 static LLVMBasicBlockRef only_if(struct jit *j, LLVMValueRef is_on)
 {
     LLVMBasicBlockRef yes = jit_new_block(j, ""), no = jit_new_block(j, "");
-    LLVMBuildCondBr(j->b, is_on, yes, no);
+    LLVMBuildCondBr(j->code->b, is_on, yes, no);
     jit_continue_in(j, yes);
     return no;
 }
 
 static LLVMValueRef is_some(struct jit *j, LLVMValueRef lanes)
 {
-    return LLVMBuildICmp(j->b, LLVMIntNE, lanes, jit_i32(j, 0), "");
+    return LLVMBuildICmp(j->code->b, LLVMIntNE, lanes, jit_i32(j, 0), "");
 }
 
 /* Tells which of the lanes that ran have ended: all but `left`. */
@@ -221,14 +227,14 @@ static void tell_ended(struct jit_gen *g, LLVMValueRef left)
     struct jit *j = g->j;
     if (!g->r->has_ends)
         return;
-    LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->context, 0), i32_of(j)};
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->context), types, 2, false);
-    LLVMValueRef lanes = LLVMBuildLoad2(j->b, i32_of(j), j->standing, "");
-    lanes = LLVMBuildAnd(j->b, lanes, LLVMBuildNot(j->b, left, ""), "");
+    LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->code->context, 0), i32_of(j)};
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->code->context), types, 2, false);
+    LLVMValueRef lanes = LLVMBuildLoad2(j->code->b, i32_of(j), j->code->standing, "");
+    lanes = LLVMBuildAnd(j->code->b, lanes, LLVMBuildNot(j->code->b, left, ""), "");
     LLVMBasicBlockRef on = only_if(j, is_some(j, lanes));
-    LLVMValueRef args[] = {j->warp, lanes};
+    LLVMValueRef args[] = {j->code->warp, lanes};
     jit_help(j, "jit_help_exit", type, args);
-    LLVMBuildBr(j->b, on);
+    LLVMBuildBr(j->code->b, on);
     jit_continue_in(j, on);
 }
 
@@ -242,17 +248,17 @@ void jit_resumable_warp_leave(struct jit_gen *g, uint32_t to)
     if (!jit_sync_points_sync(j, to)) {
         LLVMBasicBlockRef turns = NULL;
         if (jit_resumable_warp_is_turning(g, to)) {
-            LLVMValueRef turned = LLVMBuildLoad2(j->b, i32_of(j), j->turned, "");
-            turns = only_if(j, LLVMBuildICmp(j->b, LLVMIntEQ, turned, jit_i32(j, 0), ""));
+            LLVMValueRef turned = LLVMBuildLoad2(j->code->b, i32_of(j), j->code->turned, "");
+            turns = only_if(j, LLVMBuildICmp(j->code->b, LLVMIntEQ, turned, jit_i32(j, 0), ""));
         }
-        LLVMBuildStore(j->b, lanes, j->standing);
-        LLVMBuildBr(j->b, region_at(g, to)->start);
+        LLVMBuildStore(j->code->b, lanes, j->code->standing);
+        LLVMBuildBr(j->code->b, region_at(g, to)->start);
         if (!turns)
             return;
         jit_continue_in(j, turns);
     }
     come(g, to, lanes);
-    LLVMBuildBr(j->b, j->choose);
+    LLVMBuildBr(j->code->b, j->code->choose);
 }
 
 void jit_resumable_warp_end(struct jit_gen *g)
@@ -263,15 +269,15 @@ void jit_resumable_warp_end(struct jit_gen *g)
     for (uint32_t e = 0; e < g->r->n_exits; e++) {
         uint32_t to = g->r->exits[e];
         LLVMValueRef lanes = lanes_at(g, to);
-        left = LLVMBuildOr(j->b, left, lanes, "");
+        left = LLVMBuildOr(j->code->b, left, lanes, "");
         LLVMBasicBlockRef on = only_if(j, is_some(j, lanes));
         jit_region_spill_save_group(g, to);
         come(g, to, lanes);
-        LLVMBuildBr(j->b, on);
+        LLVMBuildBr(j->code->b, on);
         jit_continue_in(j, on);
     }
     tell_ended(g, left);
-    LLVMBuildBr(j->b, j->choose);
+    LLVMBuildBr(j->code->b, j->code->choose);
 }
 
 /* ---- the start --------------------------------------------------------------------------------- */
@@ -279,24 +285,25 @@ void jit_resumable_warp_end(struct jit_gen *g)
 LLVMValueRef jit_resumable_warp_standing(struct jit_gen *g, unsigned copy)
 {
     struct jit *j = g->j;
-    if (j->starts_full && !g->plan->has_ended && !jit_plan_is_left(j, g->plan, g->r->entry))
+    if (j->facts->starts_full && !g->plan->has_ended && !jit_plan_is_left(j, g->plan, g->r->entry))
         return NULL;
-    LLVMValueRef lanes = LLVMBuildLoad2(j->b, i32_of(j), j->standing, "");
-    return jit_mask_from_bits(j, LLVMBuildLShr(j->b, lanes, jit_i32(j, copy * j->width), ""));
+    LLVMValueRef lanes = LLVMBuildLoad2(j->code->b, i32_of(j), j->code->standing, "");
+    return jit_mask_from_bits(
+        j, LLVMBuildLShr(j->code->b, lanes, jit_i32(j, copy * j->unit->width), ""));
 }
 
 void jit_resumable_warp_start_region(struct jit_gen *g)
 {
     struct jit *j = g->j;
-    LLVMBuildStore(j->b, jit_i32(j, 0), j->turned);
+    LLVMBuildStore(j->code->b, jit_i32(j, 0), j->code->turned);
     jit_barrier_reduce_load_votes(g);
 }
 
 static LLVMValueRef call_next(struct jit *j)
 {
-    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->code->context, 0);
     LLVMTypeRef types[] = {pointer, pointer};
-    LLVMValueRef args[] = {j->warp, j->front};
+    LLVMValueRef args[] = {j->code->warp, j->code->front};
     return jit_help(j, "jit_help_next", LLVMFunctionType(i32_of(j), types, 2, false), args);
 }
 
@@ -304,39 +311,40 @@ static LLVMValueRef call_next(struct jit *j)
 static void start_warp(struct jit *j, const struct jit_plan *plan)
 {
     struct jit_gen g = {.j = j, .plan = plan};
-    LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->context, 0), i32_of(j)};
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->context), types, 2, false);
-    LLVMValueRef args[] = {j->front, jit_i32(j, plan->n_regions)};
+    LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->code->context, 0), i32_of(j)};
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->code->context), types, 2, false);
+    LLVMValueRef args[] = {j->code->front, jit_i32(j, plan->n_regions)};
     jit_help(j, "jit_help_start", type, args);
-    LLVMBuildStore(j->b, jit_i32(j, 0), j->turned);
-    come(&g, 0, jit_field(j, i32_of(j), j->warp, offsetof(struct pt_warp, live)));
+    LLVMBuildStore(j->code->b, jit_i32(j, 0), j->code->turned);
+    come(&g, 0, jit_field(j, i32_of(j), j->code->warp, offsetof(struct pt_warp, live)));
 }
 
 void jit_resumable_warp_begin(struct jit *j, const struct jit_plan *plan)
 {
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
-    j->group = jit_field(j, i32_of(j), j->warp, offsetof(struct pt_warp, index));
-    LLVMValueRef offset = LLVMBuildMul(j->b, LLVMBuildZExt(j->b, j->group, i64, ""),
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
+    j->group = jit_field(j, i32_of(j), j->code->warp, offsetof(struct pt_warp, index));
+    LLVMValueRef offset = LLVMBuildMul(j->code->b, LLVMBuildZExt(j->code->b, j->group, i64, ""),
                                        jit_i64(j, plan->front_bytes), "");
-    j->front = jit_at(j, j->scratch, offset);
-    j->standing = jit_alloca(j, i32_of(j), "standing");
-    j->turned = jit_alloca(j, i32_of(j), "turned");
-    j->choose = jit_new_block(j, "choose");
+    j->code->front = jit_at(j, j->code->scratch, offset);
+    j->code->standing = jit_alloca(j, i32_of(j), "standing");
+    j->code->turned = jit_alloca(j, i32_of(j), "turned");
+    j->code->choose = jit_new_block(j, "choose");
     LLVMValueRef is_started =
-        jit_field(j, i32_of(j), j->front, offsetof(struct jit_front, is_started));
+        jit_field(j, i32_of(j), j->code->front, offsetof(struct jit_front, is_started));
     LLVMBasicBlockRef start = jit_new_block(j, "start");
-    LLVMBuildCondBr(j->b, is_some(j, is_started), j->choose, start);
+    LLVMBuildCondBr(j->code->b, is_some(j, is_started), j->code->choose, start);
     jit_continue_in(j, start);
     start_warp(j, plan);
-    LLVMBuildBr(j->b, j->choose);
-    jit_continue_in(j, j->choose);
+    LLVMBuildBr(j->code->b, j->code->choose);
+    jit_continue_in(j, j->code->choose);
     LLVMValueRef next = call_next(j);
-    LLVMBuildStore(j->b, jit_field(j, i32_of(j), j->front, offsetof(struct jit_front, lanes)),
-                   j->standing);
+    LLVMBuildStore(j->code->b,
+                   jit_field(j, i32_of(j), j->code->front, offsetof(struct jit_front, lanes)),
+                   j->code->standing);
     LLVMBasicBlockRef leave = jit_new_block(j, "leave");
-    LLVMValueRef to = LLVMBuildSwitch(j->b, next, leave, plan->n_regions);
+    LLVMValueRef to = LLVMBuildSwitch(j->code->b, next, leave, plan->n_regions);
     for (uint32_t r = 0; r < plan->n_regions; r++)
         LLVMAddCase(to, jit_i32(j, r), plan->regions[r].start);
     jit_continue_in(j, leave);
-    LLVMBuildRet(j->b, LLVMBuildSub(j->b, next, jit_i32(j, JIT_LEAVES), ""));
+    LLVMBuildRet(j->code->b, LLVMBuildSub(j->code->b, next, jit_i32(j, JIT_LEAVES), ""));
 }

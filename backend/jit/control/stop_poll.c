@@ -7,21 +7,22 @@
 
 void jit_stop_poll_emit_rounds(struct jit *j, uint32_t insn, LLVMValueRef rounds)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     LLVMBasicBlockRef look = jit_new_block(j, "look"), on = jit_new_block(j, "");
     LLVMBasicBlockRef stopped = jit_new_block(j, "stopped");
-    LLVMValueRef left = LLVMBuildLoad2(j->b, i32, j->budget, "");
-    left = LLVMBuildSub(j->b, left, rounds, "");
-    LLVMBuildStore(j->b, left, j->budget);
+    LLVMValueRef left = LLVMBuildLoad2(j->code->b, i32, j->code->budget, "");
+    left = LLVMBuildSub(j->code->b, left, rounds, "");
+    LLVMBuildStore(j->code->b, left, j->code->budget);
     LLVMIntPredicate left_over = LLVMIsConstant(rounds) ? LLVMIntNE : LLVMIntSGT;
-    jit_branch_mostly(j, LLVMBuildICmp(j->b, left_over, left, jit_i32(j, 0), ""), on, look);
+    jit_branch_mostly(j, LLVMBuildICmp(j->code->b, left_over, left, jit_i32(j, 0), ""), on, look);
     jit_continue_in(j, look);
-    LLVMBuildStore(j->b, jit_i32(j, JIT_BUDGET), j->budget);
-    LLVMValueRef stop = jit_field(j, i32, j->launch, offsetof(struct pt_launch, stop));
+    LLVMBuildStore(j->code->b, jit_i32(j, JIT_BUDGET), j->code->budget);
+    LLVMValueRef stop = jit_field(j, i32, j->code->launch, offsetof(struct pt_launch, stop));
     LLVMSetVolatile(stop, true);
-    jit_branch_mostly(j, LLVMBuildICmp(j->b, LLVMIntEQ, stop, jit_i32(j, 0), ""), on, stopped);
+    jit_branch_mostly(j, LLVMBuildICmp(j->code->b, LLVMIntEQ, stop, jit_i32(j, 0), ""), on,
+                      stopped);
     jit_continue_in(j, stopped);
-    j->insn = &j->f->insns.v[insn];
+    j->insn = &j->unit->f->insns.v[insn];
     jit_fault_stop(j);
     jit_continue_in(j, on);
 }

@@ -32,12 +32,12 @@ struct trace {
 
 static const struct pt_insn *last_insn(const struct jit *j, uint32_t block)
 {
-    return &j->f->insns.v[jit_insn_info_last(j, block)];
+    return &j->unit->f->insns.v[jit_insn_info_last(j, block)];
 }
 
 static bool branches(const struct jit *j, uint32_t block)
 {
-    return pt_insn_form(j->m, last_insn(j, block))->effects & (PT_FX_BRANCH | PT_FX_END);
+    return pt_insn_form(j->unit->m, last_insn(j, block))->effects & (PT_FX_BRANCH | PT_FX_END);
 }
 
 /* Lanes of the block may leave it for elsewhere; all those of a group go to `next` if its guard, of which scalars tell, does not
@@ -45,8 +45,8 @@ static bool branches(const struct jit *j, uint32_t block)
 static bool ends_in_guard(const struct jit *j, uint32_t block)
 {
     const struct pt_insn *last = last_insn(j, block);
-    const struct pt_form *form = pt_insn_form(j->m, last);
-    return last->guard && j->vary->branch[block] > PT_LEVEL_GROUP &&
+    const struct pt_form *form = pt_insn_form(j->unit->m, last);
+    return last->guard && j->facts->vary->branch[block] > PT_LEVEL_GROUP &&
            (form->op == PT_OP_bra || form->op == PT_OP_ret || form->op == PT_OP_exit) &&
            jit_predicate_bounds_asks_for_end(j, last->guard);
 }
@@ -54,9 +54,9 @@ static bool ends_in_guard(const struct jit *j, uint32_t block)
 /* Plain operations, loads and stores. */
 static bool is_simple(const struct jit *j, uint32_t block)
 {
-    const struct pt_block *b = &j->f->blocks.v[block];
+    const struct pt_block *b = &j->unit->f->blocks.v[block];
     for (uint32_t i = b->first; i < b->first + b->count - branches(j, block); i++) {
-        const struct pt_form *form = pt_insn_form(j->m, &j->f->insns.v[i]);
+        const struct pt_form *form = pt_insn_form(j->unit->m, &j->unit->f->insns.v[i]);
         if ((form->effects & ~(uint32_t)(PT_FX_FP | PT_FX_READ | PT_FX_WRITE)) ||
             jit_insn_info_is_stepped(j, form))
             return false;
@@ -66,16 +66,16 @@ static bool is_simple(const struct jit *j, uint32_t block)
 
 static bool touches_memory(const struct jit *j, uint32_t block)
 {
-    const struct pt_block *b = &j->f->blocks.v[block];
+    const struct pt_block *b = &j->unit->f->blocks.v[block];
     for (uint32_t i = b->first; i < b->first + b->count; i++)
-        if (pt_insn_form(j->m, &j->f->insns.v[i])->effects & (PT_FX_READ | PT_FX_WRITE))
+        if (pt_insn_form(j->unit->m, &j->unit->f->insns.v[i])->effects & (PT_FX_READ | PT_FX_WRITE))
             return true;
     return false;
 }
 
 static bool can_follow(const struct jit_gen *g, uint32_t from, uint32_t block)
 {
-    const struct pt_func *f = g->j->f;
+    const struct pt_func *f = g->j->unit->f;
     uint32_t loop = f->blocks.v[from].loop;
     return block != UINT32_MAX && block > from && jit_is_in(g, block) &&
            f->blocks.v[block].loop == loop && !(loop && f->loops.v[loop - 1].header == block) &&
@@ -90,7 +90,7 @@ static unsigned find_blocks(const struct jit_gen *g, struct trace *t)
     t->n = 0;
     for (uint32_t b = t->from; n < BLOCKS_MOST;) {
         bool is_guard = ends_in_guard(j, b);
-        uint32_t next = j->f->blocks.v[b].next;
+        uint32_t next = j->unit->f->blocks.v[b].next;
         if ((!is_guard && (branches(j, b) || b == t->from)) || !can_follow(g, b, next))
             break;
         t->blocks[n++] = b = next;
@@ -112,8 +112,8 @@ static bool is_among(const uint32_t *insns, uint32_t n, uint32_t insn)
 /* What the guard of a block in the trace compares is known before the trace runs. */
 static bool is_known_before(struct jit *j, const struct trace *t, uint32_t block)
 {
-    const struct pt_block *b = &j->f->blocks.v[block];
-    uint32_t reg = last_insn(j, block)->guard, only = j->regs[reg].only;
+    const struct pt_block *b = &j->unit->f->blocks.v[block];
+    uint32_t reg = last_insn(j, block)->guard, only = j->facts->regs[reg].only;
     if (only >= b->first && only < b->first + b->count)
         return is_among(t->order.insns, t->order.n_early, only);
     return jit_predicate_bounds_is_told_in(j, reg, block) &&
@@ -141,7 +141,7 @@ static bool find_trace(struct jit_gen *g, uint32_t from, struct trace *t)
 {
     struct jit *j = g->j;
     t->from = from;
-    if (j->runs_apart || jit_set_has(g->traced, from) || find_blocks(g, t) < GUARDS_LEAST)
+    if (j->facts->runs_apart || jit_set_has(g->traced, from) || find_blocks(g, t) < GUARDS_LEAST)
         return false;
     t->order = jit_block_order_find_behind(j, from, t->blocks, t->n);
     cut(j, t);
@@ -168,7 +168,7 @@ static bool run(struct jit *j, const uint32_t *insns, uint32_t n)
 
 static LLVMValueRef and_if(struct jit *j, LLVMValueRef all, LLVMValueRef one)
 {
-    return !one ? all : all ? LLVMBuildAnd(j->b, all, one, "") : one;
+    return !one ? all : all ? LLVMBuildAnd(j->code->b, all, one, "") : one;
 }
 
 /* i1: the group has all its lanes, and no guard keeps one of them from the trace's end; NULL: nobody can tell. */
@@ -176,7 +176,7 @@ static LLVMValueRef all_pass(struct jit_gen *g, const struct trace *t)
 {
     struct jit *j = g->j;
     LLVMValueRef all = g->is_full;
-    for (unsigned u = 0; !g->is_full && u < j->copies; u++)
+    for (unsigned u = 0; !g->is_full && u < j->facts->copies; u++)
         if (g->cur[u])
             all = and_if(j, all, jit_all(j, jit_flow_mask(j, g->cur[u])));
     for (unsigned i = 0; i < t->n; i++) {
@@ -205,8 +205,8 @@ static bool run_straight(struct jit_gen *g, const struct trace *t)
     uint32_t n_late = t->order.n - t->order.n_early, last = t->blocks[t->n - 1];
     memcpy(cur, g->cur, sizeof cur);
     memset(g->cur, 0, sizeof g->cur);
-    g->is_full = LLVMConstAllOnes(LLVMInt1TypeInContext(j->context));
-    g->runs_whole = !j->f->blocks.v[last].loop;
+    g->is_full = LLVMConstAllOnes(LLVMInt1TypeInContext(j->code->context));
+    g->runs_whole = !j->unit->f->blocks.v[last].loop;
     j->is_version = true;
     jit_interleave_find(j, late, n_late);
     bool ok = run(j, late, n_late);
@@ -234,7 +234,7 @@ bool jit_superblock_emit(struct jit_gen *g, uint32_t from)
     if (pass) {
         LLVMBasicBlockRef straight = jit_new_block(j, "straight"), others = jit_new_block(j, "");
         pass = and_if(j, pass, jit_access_path_test_all(j, &t.order));
-        LLVMBuildCondBr(j->b, pass, straight, others);
+        LLVMBuildCondBr(j->code->b, pass, straight, others);
         jit_continue_in(j, straight);
         ok = run_straight(g, &t);
         jit_continue_in(j, others);

@@ -9,13 +9,13 @@
 /* The one block behind the loop that it is left for, not into another loop; or PT_NONE. */
 static uint32_t outlet_of(const struct jit_gen *g, uint32_t l)
 {
-    const struct pt_func *f = g->j->f;
+    const struct pt_func *f = g->j->unit->f;
     const struct pt_loop *loop = &f->loops.v[l];
     uint32_t outlet = PT_NONE;
     for (uint32_t b = loop->header; b < loop->end; b++) {
         const struct pt_block *block = &f->blocks.v[b];
         const struct pt_insn *last = &f->insns.v[jit_insn_info_last(g->j, b)];
-        uint32_t op = pt_insn_form(g->j->m, last)->op;
+        uint32_t op = pt_insn_form(g->j->unit->m, last)->op;
         bool ends = op == PT_OP_ret || op == PT_OP_exit;
         if (ends || !jit_is_in(g, b) || !jit_has_mask(g, b))
             return PT_NONE;
@@ -37,23 +37,24 @@ static uint32_t outlet_of(const struct jit_gen *g, uint32_t l)
 void jit_wait_masks_find_outlets(struct jit_gen *g)
 {
     struct jit *j = g->j;
-    g->outlet = pt_arena_alloc(j->arena, (j->f->loops.n + 1) * sizeof *g->outlet);
-    g->inside = pt_arena_alloc(j->arena, (j->f->loops.n + 1) * sizeof *g->inside);
-    for (uint32_t l = 0; l < j->f->loops.n; l++)
+    g->outlet = pt_arena_alloc(j->unit->arena, (j->unit->f->loops.n + 1) * sizeof *g->outlet);
+    g->inside = pt_arena_alloc(j->unit->arena, (j->unit->f->loops.n + 1) * sizeof *g->inside);
+    for (uint32_t l = 0; l < j->unit->f->loops.n; l++)
         g->outlet[l] = outlet_of(g, l);
-    for (uint32_t l = j->f->loops.n; l-- > 0;) /* one within another that has it too needs none */
-        for (uint32_t p = j->f->loops.v[l].parent; p; p = j->f->loops.v[p - 1].parent)
+    for (uint32_t l = j->unit->f->loops.n;
+         l-- > 0;) /* one within another that has it too needs none */
+        for (uint32_t p = j->unit->f->loops.v[l].parent; p; p = j->unit->f->loops.v[p - 1].parent)
             if (g->outlet[p - 1] == g->outlet[l])
                 g->outlet[l] = PT_NONE;
 }
 
 void jit_wait_masks_clear_outlets(struct jit_gen *g)
 {
-    for (uint32_t l = 0; l < g->j->f->loops.n; l++)
-        for (unsigned u = 0; g->outlet[l] != PT_NONE && u < g->j->copies; u++) {
+    for (uint32_t l = 0; l < g->j->unit->f->loops.n; l++)
+        for (unsigned u = 0; g->outlet[l] != PT_NONE && u < g->j->facts->copies; u++) {
             if (!g->inside[l][u])
                 g->inside[l][u] = jit_alloca(g->j, jit_flow_type(g->j), "");
-            LLVMBuildStore(g->j->b, LLVMConstNull(jit_flow_type(g->j)), g->inside[l][u]);
+            LLVMBuildStore(g->j->code->b, LLVMConstNull(jit_flow_type(g->j)), g->inside[l][u]);
         }
 }
 
@@ -61,21 +62,22 @@ LLVMValueRef jit_wait_masks_waiting(struct jit_gen *g, uint32_t block, unsigned 
 {
     struct jit *j = g->j;
     LLVMValueRef lanes = jit_flow_load(j, g->masks[block][copy]);
-    for (uint32_t l = 0; l < j->f->loops.n; l++)
+    for (uint32_t l = 0; l < j->unit->f->loops.n; l++)
         if (g->outlet[l] != PT_NONE && g->outlet[l] == block)
-            lanes = LLVMBuildOr(j->b, lanes, jit_flow_load(j, g->inside[l][copy]), "");
+            lanes = LLVMBuildOr(j->code->b, lanes, jit_flow_load(j, g->inside[l][copy]), "");
     return lanes;
 }
 
 void jit_wait_masks_clear(struct jit_gen *g, uint32_t block, unsigned copy)
 {
     struct jit *j = g->j;
-    LLVMBuildStore(j->b, LLVMConstNull(jit_flow_type(j)), g->masks[block][copy]);
+    LLVMBuildStore(j->code->b, LLVMConstNull(jit_flow_type(j)), g->masks[block][copy]);
     if (g->full[block])
-        LLVMBuildStore(j->b, LLVMConstNull(LLVMInt1TypeInContext(j->context)), g->full[block]);
-    for (uint32_t l = 0; l < j->f->loops.n; l++)
+        LLVMBuildStore(j->code->b, LLVMConstNull(LLVMInt1TypeInContext(j->code->context)),
+                       g->full[block]);
+    for (uint32_t l = 0; l < j->unit->f->loops.n; l++)
         if (g->outlet[l] != PT_NONE && g->outlet[l] == block)
-            LLVMBuildStore(j->b, LLVMConstNull(jit_flow_type(j)), g->inside[l][copy]);
+            LLVMBuildStore(j->code->b, LLVMConstNull(jit_flow_type(j)), g->inside[l][copy]);
 }
 
 /* The lanes that wait at the block, of all copies joined by `op`. */
@@ -83,9 +85,9 @@ static LLVMValueRef join_waiting(struct jit_gen *g, uint32_t block, LLVMOpcode o
 {
     struct jit *j = g->j;
     LLVMValueRef all = NULL;
-    for (unsigned u = 0; u < j->copies; u++) {
+    for (unsigned u = 0; u < j->facts->copies; u++) {
         LLVMValueRef lanes = jit_wait_masks_waiting(g, block, u);
-        all = all ? LLVMBuildBinOp(j->b, op, all, lanes, "") : lanes;
+        all = all ? LLVMBuildBinOp(j->code->b, op, all, lanes, "") : lanes;
     }
     return jit_flow_mask(j, all);
 }

@@ -7,19 +7,20 @@
 
 static struct jit_reg *carry_of(struct jit *j, unsigned *copy)
 {
-    struct jit_reg *r = &j->regs[j->f->regs.n];
+    struct jit_reg *r = &j->facts->regs[j->unit->f->regs.n];
     *copy = r->is_per_copy ? *copy : 0;
     return r;
 }
 
 bool jit_carry_is_one(const struct jit *j)
 {
-    return !(j->form->effects & PT_FX_CARRY_IN) || j->regs[j->f->regs.n].shape == JIT_SCALAR;
+    return !(j->form->effects & PT_FX_CARRY_IN) ||
+           j->facts->regs[j->unit->f->regs.n].shape == JIT_SCALAR;
 }
 
 bool jit_carry_is_shared(const struct jit *j)
 {
-    return !j->regs[j->f->regs.n].is_per_copy;
+    return !j->facts->regs[j->unit->f->regs.n].is_per_copy;
 }
 
 static LLVMValueRef read_carry(struct jit_op *op, unsigned copy)

@@ -88,7 +88,7 @@ bool jit_emit_cvt_to_int(struct jit_op *op)
     LLVMTypeRef types[] = {jit_ints(op, to), LLVMTypeOf(x)};
     const char *name = is_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
     unsigned id = LLVMLookupIntrinsicID(name, 15);
-    LLVMValueRef function = LLVMGetIntrinsicDeclaration(op->j->module, id, types, 2);
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(op->j->code->module, id, types, 2);
     LLVMValueRef d = BUILD(Call2, LLVMGlobalGetValueType(function), function, &x, 1);
     if (to == 64 || jit_form_type(op, 1) == PT_f64)
         d = BUILD(Select, jit_is_nan(op, x), jit_int_const(op, to, UINT64_C(1) << (to - 1)), d);

@@ -25,7 +25,7 @@ static LLVMValueRef real(struct jit_op *op, double value)
 static LLVMValueRef muladd(struct jit_op *op, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c)
 {
     LLVMValueRef args[] = {a, b, c};
-    if (!op->j->target->has_fma)
+    if (!op->j->unit->target->has_fma)
         return BUILD(FAdd, BUILD(FMul, a, b), c);
     return jit_intrinsic(op->j, "llvm.fma", LLVMTypeOf(a), args, 3);
 }
@@ -66,7 +66,7 @@ static LLVMValueRef where(struct jit_op *op, LLVMRealPredicate cond, LLVMValueRe
 
 static bool has_ftz(const struct jit_op *op)
 {
-    return jit_has(op, PT_M_ftz) || op->j->m->sm < 20;
+    return jit_has(op, PT_M_ftz) || op->j->unit->m->sm < 20;
 }
 
 static LLVMValueRef source(struct jit_op *op, unsigned i)
@@ -226,5 +226,5 @@ jit_emitter *jit_fast_math_emitter(struct jit *j, const struct pt_form *form)
         [PT_OP_sin_approx] = fast_sin,   [PT_OP_cos_approx] = fast_cos,
         [PT_OP_tanh_approx] = fast_tanh,
     };
-    return j->options->math_fast ? emitters[form->op] : NULL;
+    return j->unit->options->math_fast ? emitters[form->op] : NULL;
 }

@@ -13,7 +13,7 @@
 /* .ftz, which targets before sm_20 have without it (PTX ISA 9.7.3). */
 static bool has_ftz(const struct jit_op *op)
 {
-    return jit_has(op, PT_M_ftz) || op->j->m->sm < 20;
+    return jit_has(op, PT_M_ftz) || op->j->unit->m->sm < 20;
 }
 
 static LLVMValueRef source(struct jit_op *op, unsigned i)
@@ -61,10 +61,10 @@ static LLVMValueRef round_as_told(struct jit_op *op, const char *name, LLVMValue
     LLVMValueRef all[4];
     uint32_t mode = jit_has(op, PT_M_rm) ? DOWN : jit_has(op, PT_M_rp) ? UP : TO_ZERO;
     memcpy(all, args, n * sizeof *args);
-    all[n] = LLVMConstInt(LLVMInt32TypeInContext(op->j->context), QUIET | mode, false);
+    all[n] = LLVMConstInt(LLVMInt32TypeInContext(op->j->code->context), QUIET | mode, false);
     snprintf(intrinsic, sizeof intrinsic, "llvm.x86.avx512.%s.512", name);
     unsigned id = LLVMLookupIntrinsicID(intrinsic, strlen(intrinsic));
-    LLVMValueRef f = LLVMGetIntrinsicDeclaration(op->j->module, id, NULL, 0);
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(op->j->code->module, id, NULL, 0);
     return LLVMBuildCall2(op->b, LLVMGlobalGetValueType(f), f, all, n + 1, "");
 }
 
@@ -137,7 +137,7 @@ static LLVMValueRef fused(struct jit_op *op, LLVMValueRef a, LLVMValueRef b, LLV
 
 bool jit_emit_fma_f32(struct jit_op *op)
 {
-    if (!can_round(op) || !op->j->target->has_fma)
+    if (!can_round(op) || !op->j->unit->target->has_fma)
         return false;
     LLVMValueRef a = source(op, 0), b = source(op, 1), c = source(op, 2);
     LLVMValueRef d = fused(op, a, b, c);
@@ -286,7 +286,7 @@ bool jit_emit_mul_f64(struct jit_op *op)
 
 bool jit_emit_fma_f64(struct jit_op *op)
 {
-    if (!jit_is_rn(op) || !op->j->target->has_fma)
+    if (!jit_is_rn(op) || !op->j->unit->target->has_fma)
         return false;
     LLVMValueRef operands[] = {op->a[1], op->a[2], op->a[0]};
     return give_f64(op, fused(op, op->a[0], op->a[1], op->a[2]), operands, 3);

@@ -13,7 +13,7 @@
 /* The machine converts f16: instructions for that came before those of fma. */
 static bool converts_f16(const struct jit_op *op)
 {
-    return op->j->target->has_fma;
+    return op->j->unit->target->has_fma;
 }
 
 bool jit_half_narrows_to(const struct jit_op *op, bool is_bf16)

@@ -11,7 +11,7 @@
 
 uint64_t jit_immediate(const struct jit_op *op, unsigned i)
 {
-    return (uint64_t)op->j->f->operands.v[op->insn->operands + i].imm;
+    return (uint64_t)op->j->unit->f->operands.v[op->insn->operands + i].imm;
 }
 
 /* ---- the form ---------------------------------------------------------------------------------------------- */
@@ -41,7 +41,7 @@ static bool is_rounded_f32(const struct pt_form *form)
 
 bool jit_rounds_itself(struct jit *j, const struct pt_form *form)
 {
-    return is_rounded_f32(form) && j->target->has_mask_registers && j->width == 16;
+    return is_rounded_f32(form) && j->unit->target->has_mask_registers && j->unit->width == 16;
 }
 
 /* ---- values ------------------------------------------------------------------------------------------------ */
@@ -108,7 +108,7 @@ LLVMValueRef jit_saturate(struct jit_op *op, LLVMValueRef value)
 
 bool jit_is_fast_rounding(struct jit *j, const struct pt_form *form)
 {
-    return is_rounded_f32(form) && j->options->math_fast;
+    return is_rounded_f32(form) && j->unit->options->math_fast;
 }
 
 LLVMValueRef jit_min_const(struct jit_op *op, LLVMValueRef n, unsigned bits, uint64_t top)

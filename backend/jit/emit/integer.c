@@ -299,7 +299,8 @@ bool jit_emit_popc(struct jit_op *op)
 
 static LLVMValueRef leading_zeros(struct jit_op *op, LLVMValueRef value)
 {
-    LLVMValueRef args[] = {value, LLVMConstInt(LLVMInt1TypeInContext(op->j->context), 0, false)};
+    LLVMValueRef args[] = {value,
+                           LLVMConstInt(LLVMInt1TypeInContext(op->j->code->context), 0, false)};
     return jit_resize(op, jit_intrinsic(op->j, "llvm.ctlz", LLVMTypeOf(value), args, 2), 32, false);
 }
 

@@ -21,19 +21,19 @@ static bool is_real(LLVMTypeRef type)
 /* The memory of argument i: the same for all calls, as each is over before the next. */
 LLVMValueRef jit_lane_call_memory(struct jit *j, unsigned i)
 {
-    j->n_lanes_used++;
-    if (!j->lanes[i]) {
-        LLVMTypeRef type = LLVMArrayType2(LLVMInt64TypeInContext(j->context), JIT_LANES_MOST);
-        j->lanes[i] = LLVMBuildAlloca(j->allocas, type, "lanes");
-        LLVMSetAlignment(j->lanes[i], 64);
+    j->code->n_lanes_used++;
+    if (!j->code->lanes[i]) {
+        LLVMTypeRef type = LLVMArrayType2(LLVMInt64TypeInContext(j->code->context), JIT_LANES_MOST);
+        j->code->lanes[i] = LLVMBuildAlloca(j->code->allocas, type, "lanes");
+        LLVMSetAlignment(j->code->lanes[i], 64);
     }
-    return j->lanes[i];
+    return j->code->lanes[i];
 }
 
 /* One value becomes the least that a function takes. */
 static LLVMValueRef spread(struct jit_op *op, LLVMValueRef value, unsigned bits)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(op->j->context);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(op->j->code->context);
     LLVMTypeRef type = jit_int_type(op->j, bits, MIN_LANES);
     value = BUILD(InsertElement, LLVMGetPoison(type), value, LLVMConstInt(i32, 0, false));
     return BUILD(ShuffleVector, value, LLVMGetPoison(type),
@@ -76,8 +76,7 @@ static LLVMValueRef part(struct jit_op *op, LLVMValueRef array, unsigned index, 
 void jit_lane_call_store(struct jit_op *op, unsigned i, unsigned k)
 {
     uint64_t kind;
-    const struct pt_lanes *lanes =
-        jit_snapshot_lanes(op->j->snapshot, op->form, &kind);
+    const struct pt_lanes *lanes = jit_snapshot_lanes(op->j->unit->snapshot, op->form, &kind);
     if (!lanes || !takes(op, lanes))
         return;
     unsigned bytes = lanes->bytes[i + 1];
@@ -90,12 +89,11 @@ bool jit_lane_call_emit_together(struct jit_op *ops, unsigned n)
     struct jit_op *op = &ops[0];
     struct jit *j = op->j;
     uint64_t kind;
-    const struct pt_lanes *lanes =
-        jit_snapshot_lanes(j->snapshot, op->form, &kind);
+    const struct pt_lanes *lanes = jit_snapshot_lanes(j->unit->snapshot, op->form, &kind);
     if (!lanes || !takes(op, lanes))
         return false;
-    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0),
-                i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->code->context, 0),
+                i32 = LLVMInt32TypeInContext(j->code->context);
     LLVMTypeRef types[] = {pointer, pointer, pointer, pointer, i32};
     LLVMValueRef args[5];
     for (unsigned i = 0; i < 4; i++) {
@@ -111,7 +109,7 @@ bool jit_lane_call_emit_together(struct jit_op *ops, unsigned n)
     }
     unsigned count = n * op->lanes;
     args[4] = LLVMConstInt(i32, count < MIN_LANES ? MIN_LANES : count, false);
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->context), types, 5, false);
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->code->context), types, 5, false);
     BUILD(Call2, type, jit_declare(j, JIT_LANES, lanes->name, type), args, 5);
     for (unsigned k = 0; k < n; k++)
         ops[k].d[0] =
@@ -127,7 +125,7 @@ bool jit_lane_call_emit(struct jit_op *op)
 bool jit_lane_call_exists(const struct jit *j, const struct pt_form *form)
 {
     uint64_t kind;
-    return jit_snapshot_lanes(j->snapshot, form, &kind) != NULL;
+    return jit_snapshot_lanes(j->unit->snapshot, form, &kind) != NULL;
 }
 
 bool jit_lane_call_is_needed(struct jit *j, const struct pt_form *form)
@@ -143,16 +141,16 @@ bool jit_lane_call_is_needed(struct jit *j, const struct pt_form *form)
 
 LLVMValueRef jit_lane_call_emit_one(struct jit *j, const char *name, LLVMValueRef a, LLVMValueRef b)
 {
-    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->code->context, 0);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     LLVMTypeRef types[] = {pointer, pointer, pointer, pointer, i32};
-    struct jit_op op = {.j = j, .b = j->b, .lanes = 1};
+    struct jit_op op = {.j = j, .b = j->code->b, .lanes = 1};
     LLVMValueRef args[] = {jit_lane_call_memory(j, 0), jit_lane_call_memory(j, 1),
                            jit_lane_call_memory(j, 2), LLVMConstNull(pointer),
                            LLVMConstInt(i32, MIN_LANES, false)};
     store_source(&op, a, 4, args[1]);
     store_source(&op, b, 4, args[2]);
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->context), types, 5, false);
-    LLVMBuildCall2(j->b, type, jit_declare(j, JIT_LANES, name, type), args, 5, "");
-    return LLVMBuildLoad2(j->b, i32, args[0], "");
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->code->context), types, 5, false);
+    LLVMBuildCall2(j->code->b, type, jit_declare(j, JIT_LANES, name, type), args, 5, "");
+    return LLVMBuildLoad2(j->code->b, i32, args[0], "");
 }

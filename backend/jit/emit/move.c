@@ -85,7 +85,7 @@ static LLVMValueRef pick_bytes(struct jit_op *op, LLVMValueRef a, LLVMValueRef b
                                const uint32_t *pick)
 {
     LLVMValueRef index[4 * 64];
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(op->j->context);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(op->j->code->context);
     for (unsigned i = 0; i < 4 * op->lanes; i++) {
         uint32_t from = pick[i % 4], at = i / 4 * 4 + from % 4 + (from > 3 ? 4 * op->lanes : 0);
         index[i] = LLVMConstInt(i32, at, false);

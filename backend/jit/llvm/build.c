@@ -18,14 +18,14 @@ static LLVMTypeRef of_lanes(LLVMTypeRef element, unsigned lanes)
 
 LLVMTypeRef jit_int_type(struct jit *j, unsigned bits, unsigned lanes)
 {
-    return of_lanes(LLVMIntTypeInContext(j->context, bits), lanes);
+    return of_lanes(LLVMIntTypeInContext(j->code->context, bits), lanes);
 }
 
 LLVMTypeRef jit_float_type(struct jit *j, unsigned bits, unsigned lanes)
 {
-    LLVMTypeRef type = bits == 16   ? LLVMHalfTypeInContext(j->context)
-                       : bits == 32 ? LLVMFloatTypeInContext(j->context)
-                                    : LLVMDoubleTypeInContext(j->context);
+    LLVMTypeRef type = bits == 16   ? LLVMHalfTypeInContext(j->code->context)
+                       : bits == 32 ? LLVMFloatTypeInContext(j->code->context)
+                                    : LLVMDoubleTypeInContext(j->code->context);
     return of_lanes(type, lanes);
 }
 
@@ -79,22 +79,22 @@ bool jit_is_const(LLVMValueRef value, uint64_t *constant)
 
 LLVMValueRef jit_i32(struct jit *j, uint32_t value)
 {
-    return LLVMConstInt(LLVMInt32TypeInContext(j->context), value, false);
+    return LLVMConstInt(LLVMInt32TypeInContext(j->code->context), value, false);
 }
 
 LLVMValueRef jit_i64(struct jit *j, uint64_t value)
 {
-    return LLVMConstInt(LLVMInt64TypeInContext(j->context), value, false);
+    return LLVMConstInt(LLVMInt64TypeInContext(j->code->context), value, false);
 }
 
 LLVMTypeRef jit_i32_of(struct jit *j)
 {
-    return LLVMInt32TypeInContext(j->context);
+    return LLVMInt32TypeInContext(j->code->context);
 }
 
 LLVMValueRef jit_each(struct jit *j, uint32_t value)
 {
-    return jit_const(jit_int_type(j, 32, j->width), value);
+    return jit_const(jit_int_type(j, 32, j->unit->width), value);
 }
 
 /* ---- blocks -------------------------------------------------------------------------------------- */
@@ -109,19 +109,19 @@ uint32_t jit_count_in(LLVMBasicBlockRef block)
 
 void jit_count_block(struct jit *j)
 {
-    LLVMBasicBlockRef block = LLVMGetInsertBlock(j->b);
-    j->n_generated += block ? jit_count_in(block) : 0;
+    LLVMBasicBlockRef block = LLVMGetInsertBlock(j->code->b);
+    j->code->n_generated += block ? jit_count_in(block) : 0;
 }
 
 LLVMBasicBlockRef jit_new_block(struct jit *j, const char *name)
 {
-    return LLVMAppendBasicBlockInContext(j->context, j->function, name);
+    return LLVMAppendBasicBlockInContext(j->code->context, j->code->function, name);
 }
 
 void jit_continue_in(struct jit *j, LLVMBasicBlockRef block)
 {
     jit_count_block(j);
-    LLVMPositionBuilderAtEnd(j->b, block);
+    LLVMPositionBuilderAtEnd(j->code->b, block);
 }
 
 enum { MOSTLY = 2000 /* to one */ };
@@ -131,46 +131,48 @@ void jit_branch_mostly(struct jit *j, LLVMValueRef condition, LLVMBasicBlockRef 
                        LLVMBasicBlockRef rare)
 {
     static const char name[] = "branch_weights";
-    LLVMMetadataRef parts[] = {LLVMMDStringInContext2(j->context, name, strlen(name)),
+    LLVMMetadataRef parts[] = {LLVMMDStringInContext2(j->code->context, name, strlen(name)),
                                LLVMValueAsMetadata(jit_i32(j, MOSTLY)),
                                LLVMValueAsMetadata(jit_i32(j, 1))};
-    LLVMMetadataRef node = LLVMMDNodeInContext2(j->context, parts, 3);
-    LLVMSetMetadata(LLVMBuildCondBr(j->b, condition, usual, rare),
-                    LLVMGetMDKindIDInContext(j->context, "prof", 4),
-                    LLVMMetadataAsValue(j->context, node));
+    LLVMMetadataRef node = LLVMMDNodeInContext2(j->code->context, parts, 3);
+    LLVMSetMetadata(LLVMBuildCondBr(j->code->b, condition, usual, rare),
+                    LLVMGetMDKindIDInContext(j->code->context, "prof", 4),
+                    LLVMMetadataAsValue(j->code->context, node));
 }
 
 /* ---- memory -------------------------------------------------------------------------------------- */
 
 LLVMValueRef jit_alloca(struct jit *j, LLVMTypeRef type, const char *name)
 {
-    return LLVMBuildAlloca(j->allocas, type, name);
+    return LLVMBuildAlloca(j->code->allocas, type, name);
 }
 
 LLVMValueRef jit_at(struct jit *j, LLVMValueRef pointer, LLVMValueRef bytes)
 {
-    return LLVMBuildGEP2(j->b, LLVMInt8TypeInContext(j->context), pointer, &bytes, 1, "");
+    return LLVMBuildGEP2(j->code->b, LLVMInt8TypeInContext(j->code->context), pointer, &bytes, 1,
+                         "");
 }
 
 LLVMValueRef jit_field(struct jit *j, LLVMTypeRef type, LLVMValueRef pointer, size_t offset)
 {
-    return LLVMBuildLoad2(j->b, type, jit_at(j, pointer, jit_i64(j, offset)), "");
+    return LLVMBuildLoad2(j->code->b, type, jit_at(j, pointer, jit_i64(j, offset)), "");
 }
 
 void jit_set_invariant(struct jit *j, LLVMValueRef load)
 {
-    LLVMSetMetadata(load, LLVMGetMDKindIDInContext(j->context, "invariant.load", 14),
-                    LLVMMDNodeInContext(j->context, NULL, 0));
+    LLVMSetMetadata(load, LLVMGetMDKindIDInContext(j->code->context, "invariant.load", 14),
+                    LLVMMDNodeInContext(j->code->context, NULL, 0));
     jit_check_proven(j, load, "invariant.load"); /* by the caller */
 }
 
 LLVMValueRef jit_nowhere(struct jit *j)
 {
-    if (!j->nowhere) {
-        j->nowhere = jit_alloca(j, LLVMArrayType2(LLVMInt64TypeInContext(j->context), 8), "nowhere");
-        LLVMSetAlignment(j->nowhere, 64);
+    if (!j->code->nowhere) {
+        j->code->nowhere =
+            jit_alloca(j, LLVMArrayType2(LLVMInt64TypeInContext(j->code->context), 8), "nowhere");
+        LLVMSetAlignment(j->code->nowhere, 64);
     }
-    return j->nowhere;
+    return j->code->nowhere;
 }
 
 /* ---- calls --------------------------------------------------------------------------------------- */
@@ -179,16 +181,16 @@ LLVMValueRef jit_intrinsic(struct jit *j, const char *name, LLVMTypeRef type, LL
                            unsigned n)
 {
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-    LLVMValueRef function = LLVMGetIntrinsicDeclaration(j->module, id, &type, 1);
-    return LLVMBuildCall2(j->b, LLVMIntrinsicGetType(j->context, id, &type, 1), function, args, n,
-                          "");
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(j->code->module, id, &type, 1);
+    return LLVMBuildCall2(j->code->b, LLVMIntrinsicGetType(j->code->context, id, &type, 1),
+                          function, args, n, "");
 }
 
 static void add_attribute(struct jit *j, LLVMValueRef function, const char *name, uint64_t value)
 {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
     LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                            LLVMCreateEnumAttribute(j->context, kind, value));
+                            LLVMCreateEnumAttribute(j->code->context, kind, value));
 }
 
 LLVMValueRef jit_declare(struct jit *j, const char *prefix, const char *name, LLVMTypeRef type)
@@ -196,10 +198,10 @@ LLVMValueRef jit_declare(struct jit *j, const char *prefix, const char *name, LL
     enum { READS_AND_WRITES_ARGUMENTS = 3 };
     char symbol[128];
     snprintf(symbol, sizeof symbol, "%s%s", prefix, name);
-    LLVMValueRef function = LLVMGetNamedFunction(j->module, symbol);
+    LLVMValueRef function = LLVMGetNamedFunction(j->code->module, symbol);
     if (function)
         return function;
-    function = LLVMAddFunction(j->module, symbol, type);
+    function = LLVMAddFunction(j->code->module, symbol, type);
     add_attribute(j, function, "nounwind", 0);
     add_attribute(j, function, "willreturn", 0);
     add_attribute(j, function, "memory", READS_AND_WRITES_ARGUMENTS);
@@ -208,10 +210,10 @@ LLVMValueRef jit_declare(struct jit *j, const char *prefix, const char *name, LL
 
 LLVMValueRef jit_help(struct jit *j, const char *name, LLVMTypeRef type, LLVMValueRef *args)
 {
-    LLVMValueRef function = LLVMGetNamedFunction(j->module, name);
+    LLVMValueRef function = LLVMGetNamedFunction(j->code->module, name);
     if (!function)
-        function = LLVMAddFunction(j->module, name, type);
-    return LLVMBuildCall2(j->b, type, function, args, LLVMCountParamTypes(type), "");
+        function = LLVMAddFunction(j->code->module, name, type);
+    return LLVMBuildCall2(j->code->b, type, function, args, LLVMCountParamTypes(type), "");
 }
 
 void jit_set_pure(struct jit *j, LLVMValueRef call)
@@ -220,7 +222,7 @@ void jit_set_pure(struct jit *j, LLVMValueRef call)
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
         unsigned kind = LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
         LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                                 LLVMCreateEnumAttribute(j->context, kind, 0));
+                                 LLVMCreateEnumAttribute(j->code->context, kind, 0));
     }
     jit_check_proven(j, call, "pure"); /* by the caller */
 }
@@ -239,18 +241,19 @@ LLVMValueRef jit_canonical(struct jit *j, LLVMValueRef value)
     if (type != jit_float_type(j, 32, lanes))
         return value;
     LLVMValueRef nan = LLVMConstBitCast(jit_const(jit_int_type(j, 32, lanes), 0x7fffffff), type);
-    LLVMValueRef is_nan = LLVMBuildFCmp(j->b, LLVMRealUNO, value, value, "");
-    return LLVMBuildSelect(j->b, is_nan, nan, value, "");
+    LLVMValueRef is_nan = LLVMBuildFCmp(j->code->b, LLVMRealUNO, value, value, "");
+    return LLVMBuildSelect(j->code->b, is_nan, nan, value, "");
 }
 
 LLVMValueRef jit_flush(struct jit *j, LLVMValueRef value)
 {
     LLVMTypeRef type = LLVMTypeOf(value), ints = jit_int_type(j, 32, lanes_of(type));
-    LLVMValueRef bits = LLVMBuildBitCast(j->b, value, ints, "");
-    LLVMValueRef exponent = LLVMBuildAnd(j->b, bits, jit_const(ints, 0x7f800000), "");
-    LLVMValueRef sign = LLVMBuildAnd(j->b, bits, jit_const(ints, 0x80000000), "");
-    LLVMValueRef is_tiny = LLVMBuildICmp(j->b, LLVMIntEQ, exponent, jit_const(ints, 0), "");
-    return LLVMBuildBitCast(j->b, LLVMBuildSelect(j->b, is_tiny, sign, bits, ""), type, "");
+    LLVMValueRef bits = LLVMBuildBitCast(j->code->b, value, ints, "");
+    LLVMValueRef exponent = LLVMBuildAnd(j->code->b, bits, jit_const(ints, 0x7f800000), "");
+    LLVMValueRef sign = LLVMBuildAnd(j->code->b, bits, jit_const(ints, 0x80000000), "");
+    LLVMValueRef is_tiny = LLVMBuildICmp(j->code->b, LLVMIntEQ, exponent, jit_const(ints, 0), "");
+    return LLVMBuildBitCast(j->code->b, LLVMBuildSelect(j->code->b, is_tiny, sign, bits, ""), type,
+                            "");
 }
 
 /* ---- vectors ------------------------------------------------------------------------------------- */
@@ -261,33 +264,34 @@ static LLVMValueRef fence_lanes(struct jit *j, LLVMValueRef lanes);
 static LLVMValueRef fence_lanes(struct jit *j, LLVMValueRef vector)
 {
     LLVMTypeRef floats = jit_float_type(j, 32, LLVMGetVectorSize(LLVMTypeOf(vector)));
-    LLVMValueRef lanes = LLVMBuildBitCast(j->b, vector, floats, "");
+    LLVMValueRef lanes = LLVMBuildBitCast(j->code->b, vector, floats, "");
     lanes = jit_intrinsic(j, "llvm.arithmetic.fence", floats, &lanes, 1);
-    return LLVMBuildBitCast(j->b, lanes, LLVMTypeOf(vector), "");
+    return LLVMBuildBitCast(j->code->b, lanes, LLVMTypeOf(vector), "");
 }
 
 /* A predicate of all lanes, made of integers: LLVM is slow at spreading a single i1, and without the fence goes back to it. */
 static LLVMValueRef splat_bit(struct jit *j, LLVMValueRef bit)
 {
-    if (j->target->has_mask_registers) {
-        LLVMTypeRef bits = LLVMIntTypeInContext(j->context, j->width);
-        return LLVMBuildBitCast(j->b, LLVMBuildSExt(j->b, bit, bits, ""),
-                                jit_int_type(j, 1, j->width), "");
+    if (j->unit->target->has_mask_registers) {
+        LLVMTypeRef bits = LLVMIntTypeInContext(j->code->context, j->unit->width);
+        return LLVMBuildBitCast(j->code->b, LLVMBuildSExt(j->code->b, bit, bits, ""),
+                                jit_int_type(j, 1, j->unit->width), "");
     }
-    LLVMValueRef lane = LLVMBuildSExt(j->b, bit, LLVMInt32TypeInContext(j->context), "");
+    LLVMValueRef lane =
+        LLVMBuildSExt(j->code->b, bit, LLVMInt32TypeInContext(j->code->context), "");
     return jit_flow_mask(j, fence_lanes(j, jit_splat(j, lane)));
 }
 
 LLVMValueRef jit_splat(struct jit *j, LLVMValueRef scalar)
 {
-    if (LLVMTypeOf(scalar) == LLVMInt1TypeInContext(j->context) && !LLVMIsConstant(scalar))
+    if (LLVMTypeOf(scalar) == LLVMInt1TypeInContext(j->code->context) && !LLVMIsConstant(scalar))
         return splat_bit(j, scalar);
-    LLVMTypeRef type = LLVMVectorType(LLVMTypeOf(scalar), j->width);
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    LLVMValueRef one =
-        LLVMBuildInsertElement(j->b, LLVMGetPoison(type), scalar, LLVMConstInt(i32, 0, false), "");
-    return LLVMBuildShuffleVector(j->b, one, LLVMGetPoison(type),
-                                  LLVMConstNull(LLVMVectorType(i32, j->width)), "");
+    LLVMTypeRef type = LLVMVectorType(LLVMTypeOf(scalar), j->unit->width);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
+    LLVMValueRef one = LLVMBuildInsertElement(j->code->b, LLVMGetPoison(type), scalar,
+                                              LLVMConstInt(i32, 0, false), "");
+    return LLVMBuildShuffleVector(j->code->b, one, LLVMGetPoison(type),
+                                  LLVMConstNull(LLVMVectorType(i32, j->unit->width)), "");
 }
 
 LLVMValueRef jit_spread(struct jit *j, LLVMValueRef scalar, unsigned lanes)
@@ -298,23 +302,24 @@ LLVMValueRef jit_spread(struct jit *j, LLVMValueRef scalar, unsigned lanes)
 LLVMValueRef jit_steps(struct jit *j, LLVMTypeRef element, int64_t stride)
 {
     LLVMValueRef steps[64];
-    for (unsigned i = 0; i < j->width; i++)
+    for (unsigned i = 0; i < j->unit->width; i++)
         steps[i] = LLVMConstInt(element, (uint64_t)stride * i, true);
-    return LLVMConstVector(steps, j->width);
+    return LLVMConstVector(steps, j->unit->width);
 }
 
 /* Without the fence LLVM 19 takes what only the pair's other lane needs for undefined, and lets it into addresses. */
 LLVMValueRef jit_lane(struct jit *j, LLVMValueRef vector, unsigned lane)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context), i64 = LLVMInt64TypeInContext(j->context);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context),
+                i64 = LLVMInt64TypeInContext(j->code->context);
     if (LLVMGetElementType(LLVMTypeOf(vector)) != i32 || LLVMIsConstant(vector))
-        return LLVMBuildExtractElement(j->b, vector, jit_i32(j, lane), "");
+        return LLVMBuildExtractElement(j->code->b, vector, jit_i32(j, lane), "");
     LLVMTypeRef pairs = LLVMVectorType(i64, LLVMGetVectorSize(LLVMTypeOf(vector)) / 2);
-    LLVMValueRef pair = LLVMBuildBitCast(j->b, fence_lanes(j, vector), pairs, "");
-    pair = LLVMBuildExtractElement(j->b, pair, jit_i32(j, lane / 2), "");
+    LLVMValueRef pair = LLVMBuildBitCast(j->code->b, fence_lanes(j, vector), pairs, "");
+    pair = LLVMBuildExtractElement(j->code->b, pair, jit_i32(j, lane / 2), "");
     if (lane % 2)
-        pair = LLVMBuildLShr(j->b, pair, jit_i64(j, 32), "");
-    return LLVMBuildTrunc(j->b, pair, i32, "");
+        pair = LLVMBuildLShr(j->code->b, pair, jit_i64(j, 32), "");
+    return LLVMBuildTrunc(j->code->b, pair, i32, "");
 }
 
 LLVMValueRef jit_shuffle(struct jit *j, LLVMValueRef x, LLVMValueRef y, const int *lanes,
@@ -323,7 +328,7 @@ LLVMValueRef jit_shuffle(struct jit *j, LLVMValueRef x, LLVMValueRef y, const in
     LLVMValueRef order[256];
     for (unsigned i = 0; i < n; i++)
         order[i] = jit_i32(j, (uint32_t)lanes[i]);
-    return LLVMBuildShuffleVector(j->b, x, y ? y : LLVMGetPoison(LLVMTypeOf(x)),
+    return LLVMBuildShuffleVector(j->code->b, x, y ? y : LLVMGetPoison(LLVMTypeOf(x)),
                                   LLVMConstVector(order, n), "");
 }
 
@@ -345,34 +350,35 @@ LLVMValueRef jit_join(struct jit *j, LLVMValueRef *parts, unsigned n)
 
 LLVMTypeRef jit_flow_type(struct jit *j)
 {
-    return jit_int_type(j, j->target->has_mask_registers ? 1 : 32, j->width);
+    return jit_int_type(j, j->unit->target->has_mask_registers ? 1 : 32, j->unit->width);
 }
 
 /* The fence keeps LLVM from making vectors of i1 of it again. */
 LLVMValueRef jit_flow_of(struct jit *j, LLVMValueRef mask)
 {
-    if (j->target->has_mask_registers)
+    if (j->unit->target->has_mask_registers)
         return mask;
-    LLVMValueRef flow = LLVMBuildSExt(j->b, mask, jit_flow_type(j), "");
+    LLVMValueRef flow = LLVMBuildSExt(j->code->b, mask, jit_flow_type(j), "");
     return LLVMIsConstant(flow) ? flow : fence_lanes(j, flow);
 }
 
 LLVMValueRef jit_flow_and(struct jit *j, LLVMValueRef a, LLVMValueRef b)
 {
-    LLVMValueRef both = LLVMBuildAnd(j->b, a, b, "");
-    return j->target->has_mask_registers || LLVMIsConstant(both) ? both : fence_lanes(j, both);
+    LLVMValueRef both = LLVMBuildAnd(j->code->b, a, b, "");
+    return j->unit->target->has_mask_registers || LLVMIsConstant(both) ? both
+                                                                       : fence_lanes(j, both);
 }
 
 LLVMValueRef jit_flow_mask(struct jit *j, LLVMValueRef flow)
 {
-    if (j->target->has_mask_registers)
+    if (j->unit->target->has_mask_registers)
         return flow;
-    return LLVMBuildICmp(j->b, LLVMIntSLT, flow, LLVMConstNull(jit_flow_type(j)), "");
+    return LLVMBuildICmp(j->code->b, LLVMIntSLT, flow, LLVMConstNull(jit_flow_type(j)), "");
 }
 
 LLVMValueRef jit_flow_load(struct jit *j, LLVMValueRef slot)
 {
-    return LLVMBuildLoad2(j->b, jit_flow_type(j), slot, "");
+    return LLVMBuildLoad2(j->code->b, jit_flow_type(j), slot, "");
 }
 
 LLVMValueRef jit_mask_load(struct jit *j, LLVMValueRef slot)
@@ -383,38 +389,39 @@ LLVMValueRef jit_mask_load(struct jit *j, LLVMValueRef slot)
 /* Predicate registers: the same form, without the fence, as most do not leave their block. */
 void jit_mask_store(struct jit *j, LLVMValueRef slot, LLVMValueRef mask)
 {
-    if (!j->target->has_mask_registers)
-        mask = LLVMBuildSExt(j->b, mask, jit_flow_type(j), "");
-    LLVMBuildStore(j->b, mask, slot);
+    if (!j->unit->target->has_mask_registers)
+        mask = LLVMBuildSExt(j->code->b, mask, jit_flow_type(j), "");
+    LLVMBuildStore(j->code->b, mask, slot);
 }
 
 LLVMValueRef jit_mask_all(struct jit *j)
 {
-    return LLVMConstAllOnes(jit_int_type(j, 1, j->width));
+    return LLVMConstAllOnes(jit_int_type(j, 1, j->unit->width));
 }
 
 static LLVMValueRef mask_bits(struct jit *j, LLVMValueRef mask)
 {
-    return LLVMBuildBitCast(j->b, mask, LLVMIntTypeInContext(j->context, j->width), "");
+    return LLVMBuildBitCast(j->code->b, mask,
+                            LLVMIntTypeInContext(j->code->context, j->unit->width), "");
 }
 
 LLVMValueRef jit_any(struct jit *j, LLVMValueRef mask)
 {
     LLVMValueRef bits = mask_bits(j, mask);
-    return LLVMBuildICmp(j->b, LLVMIntNE, bits, LLVMConstNull(LLVMTypeOf(bits)), "");
+    return LLVMBuildICmp(j->code->b, LLVMIntNE, bits, LLVMConstNull(LLVMTypeOf(bits)), "");
 }
 
 LLVMValueRef jit_all(struct jit *j, LLVMValueRef mask)
 {
     LLVMValueRef bits = mask_bits(j, mask);
-    return LLVMBuildICmp(j->b, LLVMIntEQ, bits, LLVMConstAllOnes(LLVMTypeOf(bits)), "");
+    return LLVMBuildICmp(j->code->b, LLVMIntEQ, bits, LLVMConstAllOnes(LLVMTypeOf(bits)), "");
 }
 
 LLVMValueRef jit_mask_to_bits(struct jit *j, LLVMValueRef mask)
 {
-    LLVMValueRef bits =
-        LLVMBuildBitCast(j->b, mask, LLVMIntTypeInContext(j->context, j->width), "");
-    return LLVMBuildZExtOrBitCast(j->b, bits, LLVMInt32TypeInContext(j->context), "");
+    LLVMValueRef bits = LLVMBuildBitCast(
+        j->code->b, mask, LLVMIntTypeInContext(j->code->context, j->unit->width), "");
+    return LLVMBuildZExtOrBitCast(j->code->b, bits, LLVMInt32TypeInContext(j->code->context), "");
 }
 
 /* Where masks have registers the mask is the low lanes of a longer one: LLVM 19, tuned for znver4, never ends with xor of two that are
@@ -422,25 +429,29 @@ LLVMValueRef jit_mask_to_bits(struct jit *j, LLVMValueRef mask)
 LLVMValueRef jit_mask_from_bits(struct jit *j, LLVMValueRef bits)
 {
     int lanes[PT_WARP_SIZE];
-    for (unsigned i = 0; i < j->width; i++)
+    for (unsigned i = 0; i < j->unit->width; i++)
         lanes[i] = (int)i;
-    if (j->target->has_mask_registers)
-        return jit_shuffle(j, LLVMBuildBitCast(j->b, bits, jit_int_type(j, 1, PT_WARP_SIZE), ""),
-                           NULL, lanes, j->width);
-    bits = LLVMBuildTruncOrBitCast(j->b, bits, LLVMIntTypeInContext(j->context, j->width), "");
-    return LLVMBuildBitCast(j->b, bits, jit_int_type(j, 1, j->width), "");
+    if (j->unit->target->has_mask_registers)
+        return jit_shuffle(j,
+                           LLVMBuildBitCast(j->code->b, bits, jit_int_type(j, 1, PT_WARP_SIZE), ""),
+                           NULL, lanes, j->unit->width);
+    bits = LLVMBuildTruncOrBitCast(j->code->b, bits,
+                                   LLVMIntTypeInContext(j->code->context, j->unit->width), "");
+    return LLVMBuildBitCast(j->code->b, bits, jit_int_type(j, 1, j->unit->width), "");
 }
 
 /* Chunks of a warp. Arrays below hold one value for each. */
 LLVMValueRef jit_warp_bits(struct jit *j, LLVMValueRef *lanes)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     LLVMValueRef all = jit_i32(j, 0);
     for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
-        LLVMValueRef bits = LLVMBuildBitCast(j->b, lanes[u] ? lanes[u] : jit_mask_all(j),
-                                             LLVMIntTypeInContext(j->context, j->width), "");
-        bits = LLVMBuildZExtOrBitCast(j->b, bits, i32, "");
-        all = LLVMBuildOr(j->b, all, LLVMBuildShl(j->b, bits, jit_i32(j, u * j->width), ""), "");
+        LLVMValueRef bits =
+            LLVMBuildBitCast(j->code->b, lanes[u] ? lanes[u] : jit_mask_all(j),
+                             LLVMIntTypeInContext(j->code->context, j->unit->width), "");
+        bits = LLVMBuildZExtOrBitCast(j->code->b, bits, i32, "");
+        all = LLVMBuildOr(j->code->b, all,
+                          LLVMBuildShl(j->code->b, bits, jit_i32(j, u * j->unit->width), ""), "");
     }
     return all;
 }
@@ -449,6 +460,7 @@ LLVMValueRef jit_warp_bits(struct jit *j, LLVMValueRef *lanes)
 
 LLVMValueRef jit_takes_turns(struct jit *j)
 {
-    LLVMValueRef alone = jit_field(j, jit_i32_of(j), j->cta, offsetof(struct pt_cta, is_alone));
-    return LLVMBuildICmp(j->b, LLVMIntEQ, alone, jit_i32(j, 0), "");
+    LLVMValueRef alone =
+        jit_field(j, jit_i32_of(j), j->code->cta, offsetof(struct pt_cta, is_alone));
+    return LLVMBuildICmp(j->code->b, LLVMIntEQ, alone, jit_i32(j, 0), "");
 }

@@ -19,7 +19,7 @@ struct check {
 LLVMValueRef jit_check_proven(struct jit *j, LLVMValueRef value, const char *what)
 {
     if (PT_CHECK_IR && LLVMIsAInstruction(value))
-        *pt_vec_push(j->arena, &j->proofs) = (struct jit_proof){value, what};
+        *pt_vec_push(j->unit->arena, &j->code->proofs) = (struct jit_proof){value, what};
     return value;
 }
 
@@ -33,7 +33,8 @@ static int by_value(const void *a, const void *b)
 static bool is_proven(const struct jit *j, LLVMValueRef i, const char *what)
 {
     struct jit_proof proof = {i, what};
-    return j->proofs.n && bsearch(&proof, j->proofs.v, j->proofs.n, sizeof proof, by_value);
+    return j->code->proofs.n &&
+           bsearch(&proof, j->code->proofs.v, j->code->proofs.n, sizeof proof, by_value);
 }
 
 static void report(struct check *c, const char *what, LLVMValueRef where)
@@ -236,8 +237,8 @@ static void check_metadata(struct check *c, LLVMValueRef i)
     LLVMValueMetadataEntry *all = LLVMInstructionGetAllMetadataOtherThanDebugLoc(i, &n);
     for (unsigned e = 0; e < n; e++) {
         unsigned id = LLVMValueMetadataEntriesGetKind(all, e), k = 0;
-        while (k < KINDS &&
-               id != LLVMGetMDKindIDInContext(c->j->context, kinds[k].name, (unsigned)strlen(kinds[k].name)))
+        while (k < KINDS && id != LLVMGetMDKindIDInContext(c->j->code->context, kinds[k].name,
+                                                           (unsigned)strlen(kinds[k].name)))
             k++;
         expect(c, i, k == KINDS || !kinds[k].is_harmless, k == KINDS ? "metadata" : kinds[k].name);
     }
@@ -313,9 +314,9 @@ bool jit_check_module(struct jit *j, char *text, size_t size)
     text[0] = 0;
     if (!PT_CHECK_IR)
         return true;
-    if (j->proofs.n)
-        qsort(j->proofs.v, j->proofs.n, sizeof *j->proofs.v, by_value);
-    for (LLVMValueRef f = LLVMGetFirstFunction(j->module); f; f = LLVMGetNextFunction(f))
+    if (j->code->proofs.n)
+        qsort(j->code->proofs.v, j->code->proofs.n, sizeof *j->code->proofs.v, by_value);
+    for (LLVMValueRef f = LLVMGetFirstFunction(j->code->module); f; f = LLVMGetNextFunction(f))
         check_function(&c, f);
     return !text[0];
 }

@@ -22,17 +22,16 @@ enum {
 
 bool jit_code_size_is_bounded(struct jit *j)
 {
-    if (j->n_generated + j->part.n < INSTRUCTIONS_MOST)
+    if (j->code->n_generated + j->code->part.n < INSTRUCTIONS_MOST)
         return true;
-    j->why = "too much code";
-    return false;
+    return jit_refuse(j->unit, "too much code");
 }
 
 /* What has come to the basic block since it was looked at. */
 static void look_at_block(struct jit *j)
 {
-    struct jit_part *p = &j->part;
-    LLVMBasicBlockRef block = LLVMGetInsertBlock(j->b);
+    struct jit_part *p = &j->code->part;
+    LLVMBasicBlockRef block = LLVMGetInsertBlock(j->code->b);
     LLVMValueRef last = LLVMGetLastInstruction(block);
     if (p->block != block)
         *p = (struct jit_part){.block = block};
@@ -43,31 +42,32 @@ static void look_at_block(struct jit *j)
 
 static bool will_be_large(const struct jit *j)
 {
-    return j->n_in_parts > FULL_IN_PARTS || j->n_generated > FULL_INSTRUCTIONS ||
-           (uint64_t)j->f->insns.n * j->copies > LONG;
+    return j->code->n_in_parts > FULL_IN_PARTS || j->code->n_generated > FULL_INSTRUCTIONS ||
+           (uint64_t)j->unit->f->insns.n * j->facts->copies > LONG;
 }
 
 void jit_code_size_part_block(struct jit *j)
 {
     look_at_block(j);
-    if (j->part.n < (will_be_large(j) ? LIGHT_PART : PART))
+    if (j->code->part.n < (will_be_large(j) ? LIGHT_PART : PART))
         return;
     LLVMBasicBlockRef next = jit_new_block(j, "part");
-    LLVMBuildBr(j->b, next);
+    LLVMBuildBr(j->code->b, next);
     jit_continue_in(j, next);
-    j->n_in_parts += j->part.n;
+    j->code->n_in_parts += j->code->part.n;
 }
 
 uint32_t jit_code_size_count(const struct jit *j)
 {
     uint32_t n = 0;
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(j->function); b; b = LLVMGetNextBasicBlock(b))
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(j->code->function); b;
+         b = LLVMGetNextBasicBlock(b))
         n += jit_count_in(b);
     return n;
 }
 
 bool jit_code_size_is_large(const struct jit *j)
 {
-    return j->n_in_parts > FULL_IN_PARTS || jit_code_size_count(j) > FULL_INSTRUCTIONS ||
-           LLVMCountBasicBlocks(j->function) > FULL_BLOCKS;
+    return j->code->n_in_parts > FULL_IN_PARTS || jit_code_size_count(j) > FULL_INSTRUCTIONS ||
+           LLVMCountBasicBlocks(j->code->function) > FULL_BLOCKS;
 }

@@ -4,7 +4,7 @@
 
 #include "backend/jit/jit.h"
 
-/* False with j->why set where so much code has been generated that the kernel is not made. */
+/* False with unit->why set where so much code has been generated that the kernel is not made. */
 bool jit_code_size_is_bounded(struct jit *j);
 
 /* Called behind each instruction of the kernel: long basic blocks become several. */

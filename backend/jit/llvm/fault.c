@@ -9,7 +9,7 @@
 
 static uint64_t place_of(const struct jit *j)
 {
-    struct pt_place place = jit_debug_info_place(j, (uint32_t)(j->insn - j->f->insns.v));
+    struct pt_place place = jit_debug_info_place(j, (uint32_t)(j->insn - j->unit->f->insns.v));
     return (uint64_t)place.func << 32 | place.insn;
 }
 
@@ -18,31 +18,34 @@ static uint64_t place_of(const struct jit *j)
 /* Masks go to memory as they are: asked for as bits, they would be made in that form where they are tested, too. */
 static LLVMValueRef store_lanes(struct jit *j, const struct jit_blame *who)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    if (!j->blamed[0])
-        j->blamed[0] = jit_alloca(j, LLVMArrayType2(i32, JIT_COPIES * j->width), "blamed");
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
+    if (!j->code->blamed[0])
+        j->code->blamed[0] =
+            jit_alloca(j, LLVMArrayType2(i32, JIT_COPIES * j->unit->width), "blamed");
     for (unsigned i = 0; i < who->n; i++) {
         LLVMValueRef mask = who->lanes[i] ? who->lanes[i] : jit_mask_all(j);
-        LLVMValueRef elements = LLVMBuildSExt(j->b, mask, LLVMVectorType(i32, j->width), "");
-        LLVMValueRef to = jit_at(j, j->blamed[0], jit_i64(j, (uint64_t)i * j->width * 4));
-        LLVMSetAlignment(LLVMBuildStore(j->b, elements, to), 4);
+        LLVMValueRef elements =
+            LLVMBuildSExt(j->code->b, mask, LLVMVectorType(i32, j->unit->width), "");
+        LLVMValueRef to =
+            jit_at(j, j->code->blamed[0], jit_i64(j, (uint64_t)i * j->unit->width * 4));
+        LLVMSetAlignment(LLVMBuildStore(j->code->b, elements, to), 4);
     }
-    return j->blamed[0];
+    return j->code->blamed[0];
 }
 
 /* What they access; *n is the number of addresses. */
 static LLVMValueRef store_addresses(struct jit *j, LLVMValueRef pointer, uint32_t *n)
 {
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
     *n = 0;
     if (!pointer)
-        return LLVMConstNull(LLVMPointerTypeInContext(j->context, 0));
-    if (!j->blamed[1])
-        j->blamed[1] = jit_alloca(j, LLVMArrayType2(i64, j->width), "accessed");
+        return LLVMConstNull(LLVMPointerTypeInContext(j->code->context, 0));
+    if (!j->code->blamed[1])
+        j->code->blamed[1] = jit_alloca(j, LLVMArrayType2(i64, j->unit->width), "accessed");
     bool is_vector = LLVMGetTypeKind(LLVMTypeOf(pointer)) == LLVMVectorTypeKind;
-    *n = is_vector ? j->width : 1;
-    LLVMSetAlignment(LLVMBuildStore(j->b, pointer, j->blamed[1]), 8);
-    return j->blamed[1];
+    *n = is_vector ? j->unit->width : 1;
+    LLVMSetAlignment(LLVMBuildStore(j->code->b, pointer, j->code->blamed[1]), 8);
+    return j->code->blamed[1];
 }
 
 /* ---- leaving --------------------------------------------------------------------------------- */
@@ -50,41 +53,41 @@ static LLVMValueRef store_addresses(struct jit *j, LLVMValueRef pointer, uint32_
 static LLVMValueRef helper(struct jit *j, LLVMTypeRef *type)
 {
     static const char name[] = "jit_help_fail";
-    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->code->context, 0);
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
     LLVMTypeRef types[] = {pointer, pointer, i64, i64, i64, pointer, pointer};
-    *type = LLVMFunctionType(LLVMVoidTypeInContext(j->context), types, 7, false);
-    LLVMValueRef f = LLVMGetNamedFunction(j->module, name);
+    *type = LLVMFunctionType(LLVMVoidTypeInContext(j->code->context), types, 7, false);
+    LLVMValueRef f = LLVMGetNamedFunction(j->code->module, name);
     if (f)
         return f;
-    f = LLVMAddFunction(j->module, name, *type);
+    f = LLVMAddFunction(j->code->module, name, *type);
     unsigned cold = LLVMGetEnumAttributeKindForName("cold", strlen("cold"));
     LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                            LLVMCreateEnumAttribute(j->context, cold, 0));
+                            LLVMCreateEnumAttribute(j->code->context, cold, 0));
     return f;
 }
 
 void jit_fault_raise(struct jit *j, enum pt_fault_kind kind, const struct jit_blame *who)
 {
-    LLVMTypeRef type, i64 = LLVMInt64TypeInContext(j->context);
+    LLVMTypeRef type, i64 = LLVMInt64TypeInContext(j->code->context);
     LLVMValueRef f = helper(j, &type);
     uint32_t n;
     LLVMValueRef lanes = store_lanes(j, who), addresses = store_addresses(j, who->pointer, &n);
-    LLVMValueRef first = LLVMBuildMul(j->b, LLVMBuildZExt(j->b, j->group, i64, ""),
-                                      jit_i64(j, (uint64_t)j->width * j->copies), "");
-    first = LLVMBuildAdd(j->b, first, jit_i64(j, (uint64_t)who->first * j->width), "");
-    uint64_t what = (uint64_t)kind << 32 | who->n * j->width << 16 | n;
-    LLVMValueRef args[] = {j->cta, j->fault, jit_i64(j, what), jit_i64(j, place_of(j)),
-                           first,  lanes,    addresses};
-    LLVMBuildCall2(j->b, type, f, args, 7, "");
-    LLVMBuildRet(j->b, jit_i32(j, PT_RUN_FAULT));
+    LLVMValueRef first = LLVMBuildMul(j->code->b, LLVMBuildZExt(j->code->b, j->group, i64, ""),
+                                      jit_i64(j, (uint64_t)j->unit->width * j->facts->copies), "");
+    first = LLVMBuildAdd(j->code->b, first, jit_i64(j, (uint64_t)who->first * j->unit->width), "");
+    uint64_t what = (uint64_t)kind << 32 | who->n * j->unit->width << 16 | n;
+    LLVMValueRef args[] = {j->code->cta, j->code->fault, jit_i64(j, what), jit_i64(j, place_of(j)),
+                           first,        lanes,          addresses};
+    LLVMBuildCall2(j->code->b, type, f, args, 7, "");
+    LLVMBuildRet(j->code->b, jit_i32(j, PT_RUN_FAULT));
 }
 
 void jit_fault_raise_if(struct jit *j, LLVMValueRef test, enum pt_fault_kind kind,
                         const struct jit_blame *who)
 {
     LLVMBasicBlockRef fail = jit_new_block(j, "fault"), on = jit_new_block(j, "");
-    jit_branch_mostly(j, LLVMBuildNot(j->b, test, ""), on, fail);
+    jit_branch_mostly(j, LLVMBuildNot(j->code->b, test, ""), on, fail);
     jit_continue_in(j, fail);
     jit_fault_raise(j, kind, who);
     jit_continue_in(j, on);
@@ -95,7 +98,7 @@ void jit_fault_raise_if_any(struct jit *j, enum pt_fault_kind kind, const struct
     LLVMValueRef test = NULL;
     for (unsigned i = 0; i < who->n; i++) {
         LLVMValueRef any = jit_any(j, who->lanes[i] ? who->lanes[i] : jit_mask_all(j));
-        test = test ? LLVMBuildOr(j->b, test, any, "") : any;
+        test = test ? LLVMBuildOr(j->code->b, test, any, "") : any;
     }
     jit_fault_raise_if(j, test, kind, who);
 }
@@ -109,10 +112,10 @@ void jit_fault_raise_if_lanes(struct jit *j, enum pt_fault_kind kind, unsigned c
 
 void jit_fault_stop(struct jit *j)
 {
-    struct pt_place place = jit_debug_info_place(j, (uint32_t)(j->insn - j->f->insns.v));
-    LLVMValueRef func = jit_at(j, j->fault, jit_i64(j, offsetof(struct pt_fault, func)));
-    LLVMValueRef insn = jit_at(j, j->fault, jit_i64(j, offsetof(struct pt_fault, insn)));
-    LLVMBuildStore(j->b, jit_i32(j, place.func), func);
-    LLVMBuildStore(j->b, jit_i32(j, place.insn), insn);
-    LLVMBuildRet(j->b, jit_i32(j, PT_RUN_YIELDED));
+    struct pt_place place = jit_debug_info_place(j, (uint32_t)(j->insn - j->unit->f->insns.v));
+    LLVMValueRef func = jit_at(j, j->code->fault, jit_i64(j, offsetof(struct pt_fault, func)));
+    LLVMValueRef insn = jit_at(j, j->code->fault, jit_i64(j, offsetof(struct pt_fault, insn)));
+    LLVMBuildStore(j->code->b, jit_i32(j, place.func), func);
+    LLVMBuildStore(j->code->b, jit_i32(j, place.insn), insn);
+    LLVMBuildRet(j->code->b, jit_i32(j, PT_RUN_YIELDED));
 }

@@ -169,7 +169,7 @@ static struct block *look(struct promote *p, uint32_t block)
 
 static LLVMValueRef new_phi(struct promote *p, uint32_t block)
 {
-    LLVMBuilderRef builder = p->j->b;
+    LLVMBuilderRef builder = p->j->code->b;
     LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(p->blocks[block].is));
     LLVMSetCurrentDebugLocation2(builder, NULL);
     LLVMValueRef phi = LLVMBuildPhi(builder, p->type, "");
@@ -187,7 +187,8 @@ static LLVMValueRef value_in(struct promote *p, uint32_t block)
         struct block *b = look(p, at);
         if (b->in)
             value = b->in;
-        else if (b->is == p->j->start || !b->n_preds || steps > p->n_blocks) /* nothing enters it, or a cycle */
+        else if (b->is == p->j->code->start || !b->n_preds ||
+                 steps > p->n_blocks) /* nothing enters it, or a cycle */
             value = LLVMConstNull(p->type);
         else if (b->n_preds > 1)
             value = new_phi(p, at);
@@ -320,18 +321,18 @@ static bool lives_in_one_block(const struct variable *v)
 /* It stays a variable, of zero at first as the values of others are. */
 static void keep(struct promote *p, const struct variable *v)
 {
-    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(p->j->function);
-    LLVMPositionBuilderBefore(p->j->b, LLVMGetBasicBlockTerminator(entry));
-    LLVMBuildStore(p->j->b, LLVMConstNull(LLVMGetAllocatedType(v->is)), v->is);
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(p->j->code->function);
+    LLVMPositionBuilderBefore(p->j->code->b, LLVMGetBasicBlockTerminator(entry));
+    LLVMBuildStore(p->j->code->b, LLVMConstNull(LLVMGetAllocatedType(v->is)), v->is);
 }
 
 bool jit_ssa_promote(struct jit *j)
 {
-    struct promote p = {.j = j, .arena = j->arena};
-    find_blocks(&p, j->function);
+    struct promote p = {.j = j, .arena = j->unit->arena};
+    find_blocks(&p, j->code->function);
     find_edges(&p);
-    find_variables(&p, j->function);
-    find_accesses(&p, j->function);
+    find_variables(&p, j->code->function);
+    find_accesses(&p, j->code->function);
     bool all = true;
     for (uint32_t i = 0; i < p.n_variables; i++) {
         const struct variable *v = &p.variables[p.in_order[i]];

@@ -4,7 +4,7 @@
 
 #include "backend/jit/jit.h"
 
-/* Allocas of the whole function j->function that are only read and written become values. False if some do not, since that would take
+/* Allocas of the whole function j->code->function that are only read and written become values. False if some do not, since that would take
  * too long. */
 bool jit_ssa_promote(struct jit *j);
 

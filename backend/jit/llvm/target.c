@@ -110,9 +110,9 @@ LLVMTargetMachineRef jit_target_machine(const struct jit_target *target, LLVMCod
 /* Instructions are those of the level, their order and choice is the host's. */
 static void tune(struct jit *j)
 {
-    LLVMAttributeRef attribute =
-        LLVMCreateStringAttribute(j->context, "tune-cpu", 8, host_cpu, (unsigned)strlen(host_cpu));
-    for (LLVMValueRef f = LLVMGetFirstFunction(j->module); f; f = LLVMGetNextFunction(f))
+    LLVMAttributeRef attribute = LLVMCreateStringAttribute(j->code->context, "tune-cpu", 8,
+                                                           host_cpu, (unsigned)strlen(host_cpu));
+    for (LLVMValueRef f = LLVMGetFirstFunction(j->code->module); f; f = LLVMGetNextFunction(f))
         if (LLVMCountBasicBlocks(f))
             LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute);
 }
@@ -127,7 +127,7 @@ static void tune(struct jit *j)
 static void run_passes(struct jit *j, LLVMTargetMachineRef machine, const char *passes)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef error = LLVMRunPasses(j->module, passes, machine, options);
+    LLVMErrorRef error = LLVMRunPasses(j->code->module, passes, machine, options);
     LLVMDisposePassBuilderOptions(options);
     if (error) /* a name that this LLVM does not know: the code is right without */
         LLVMConsumeError(error);
@@ -142,7 +142,8 @@ enum { DECIDED_MOST = 256 };
 static uint32_t count_decided(const struct jit *j)
 {
     uint32_t n = 0;
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(j->function); b; b = LLVMGetNextBasicBlock(b)) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(j->code->function); b;
+         b = LLVMGetNextBasicBlock(b)) {
         LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
         n += LLVMIsABranchInst(end) && LLVMIsConditional(end) && LLVMIsConstant(LLVMGetCondition(end));
     }
@@ -185,11 +186,11 @@ static void fence_operand(struct jit *j, LLVMValueRef select, unsigned k)
     LLVMTypeRef type = LLVMTypeOf(v);
     LLVMTypeRef floats =
         jit_float_type(j, LLVMGetIntTypeWidth(LLVMGetElementType(type)), LLVMGetVectorSize(type));
-    LLVMPositionBuilderBefore(j->b, select);
-    LLVMSetCurrentDebugLocation2(j->b, LLVMInstructionGetDebugLoc(select));
-    LLVMValueRef lanes = LLVMBuildBitCast(j->b, v, floats, "");
+    LLVMPositionBuilderBefore(j->code->b, select);
+    LLVMSetCurrentDebugLocation2(j->code->b, LLVMInstructionGetDebugLoc(select));
+    LLVMValueRef lanes = LLVMBuildBitCast(j->code->b, v, floats, "");
     lanes = jit_intrinsic(j, "llvm.arithmetic.fence", floats, &lanes, 1);
-    LLVMSetOperand(select, k, LLVMBuildBitCast(j->b, lanes, type, ""));
+    LLVMSetOperand(select, k, LLVMBuildBitCast(j->code->b, lanes, type, ""));
 }
 
 /* LLVM 19 gives VPTERNLOG under a mask the wrong table where it picks bits by a broadcast constant and lanes that are off keep
@@ -208,16 +209,16 @@ static void part_union(struct jit *j, LLVMValueRef i)
     if (LLVMGetInstructionOpcode(i) != LLVMOr || LLVMGetTypeKind(type) != LLVMVectorTypeKind ||
         LLVMGetIntTypeWidth(LLVMGetElementType(type)) != 1)
         return;
-    LLVMPositionBuilderBefore(j->b, i);
-    LLVMSetCurrentDebugLocation2(j->b, LLVMInstructionGetDebugLoc(i));
+    LLVMPositionBuilderBefore(j->code->b, i);
+    LLVMSetCurrentDebugLocation2(j->code->b, LLVMInstructionGetDebugLoc(i));
     for (unsigned k = 0; k < 2; k++)
         if (LLVMIsAInstruction(LLVMGetOperand(i, k)))
-            LLVMSetOperand(i, k, LLVMBuildFreeze(j->b, LLVMGetOperand(i, k), ""));
+            LLVMSetOperand(i, k, LLVMBuildFreeze(j->code->b, LLVMGetOperand(i, k), ""));
 }
 
 static void part_masks(struct jit *j)
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(j->module); f; f = LLVMGetNextFunction(f))
+    for (LLVMValueRef f = LLVMGetFirstFunction(j->code->module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
             for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
                 part_mask_from_pick(j, i);
@@ -228,13 +229,13 @@ static void part_masks(struct jit *j)
 void jit_target_optimise(struct jit *j, LLVMTargetMachineRef machine)
 {
     tune(j);
-    j->is_light = jit_code_size_is_large(j);
+    j->code->is_light = jit_code_size_is_large(j);
     if (!jit_ssa_promote(j))
-        j->is_light = true;
-    if (j->is_light)
+        j->code->is_light = true;
+    if (j->code->is_light)
         run_passes(j, machine, "function(early-cse)");
     else
         run_all_passes(j, machine);
-    if (j->target->has_mask_registers)
+    if (j->unit->target->has_mask_registers)
         part_masks(j);
 }

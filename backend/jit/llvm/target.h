@@ -24,7 +24,7 @@ unsigned jit_target_width(const char *level);
 const char *jit_target_host_cpu(void);
 LLVMTargetMachineRef jit_target_machine(const struct jit_target *target, LLVMCodeGenOptLevel level);
 
-/* Optimises j->module; finds j->is_light. */
+/* Optimises j->code->module; finds j->code->is_light. */
 void jit_target_optimise(struct jit *j, LLVMTargetMachineRef machine);
 
 #endif

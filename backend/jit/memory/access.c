@@ -39,15 +39,17 @@ static bool is_load_or_store(const struct pt_form *form)
 /* The value comes from a load of constants, or from where it goes. */
 static bool gives_back(const struct jit *j, const struct jit_access *a, const struct pt_operand *value)
 {
-    uint32_t only = value->kind == PT_OPND_REG ? j->regs[value->index].only : UINT32_MAX;
+    uint32_t only = value->kind == PT_OPND_REG ? j->facts->regs[value->index].only : UINT32_MAX;
     if (only == UINT32_MAX)
         return false;
-    const struct pt_insn *def = &j->f->insns.v[only];
-    const struct pt_form *form = pt_insn_form(j->m, def);
+    const struct pt_insn *def = &j->unit->f->insns.v[only];
+    const struct pt_form *form = pt_insn_form(j->unit->m, def);
     if (!is_load_or_store(form))
         return false;
-    const struct pt_operand *from = &j->f->operands.v[j->f->operands.v[def->operands + 1].index];
-    bool is_const_symbol = from->kind == PT_OPND_SYM && j->m->symbols.v[from->index].space == PT_SPACE_CONST;
+    const struct pt_operand *from =
+        &j->unit->f->operands.v[j->unit->f->operands.v[def->operands + 1].index];
+    bool is_const_symbol =
+        from->kind == PT_OPND_SYM && j->unit->m->symbols.v[from->index].space == PT_SPACE_CONST;
     return is_const_symbol || pt_form_space(form) == PT_SPACE_CONST ||
            (from->kind == a->base->kind && from->index == a->base->index && from->imm == a->base->imm);
 }
@@ -55,23 +57,23 @@ static bool gives_back(const struct jit *j, const struct jit_access *a, const st
 bool jit_access_names(const struct jit *j, const struct pt_operand *base, enum pt_space space)
 {
     return base->kind == PT_OPND_SYM && !(base->flags & PT_OPND_GENERIC) &&
-           j->m->symbols.v[base->index].space == space;
+           j->unit->m->symbols.v[base->index].space == space;
 }
 
 /* Loads of parameters are not tested for alignment. */
 static bool is_misaligned_parameter(const struct jit *j, const struct jit_access *a)
 {
     return a->space == PT_SPACE_PARAM &&
-           (j->m->symbols.v[a->base->index].offset + (uint64_t)a->base->imm) % (a->bytes * a->n);
+           (j->unit->m->symbols.v[a->base->index].offset + (uint64_t)a->base->imm) %
+               (a->bytes * a->n);
 }
 
-bool jit_access_describe(struct jit *j, struct jit_access *a)
+/* Why it cannot be native, or NULL. */
+static const char *describe(struct jit *j, struct jit_access *a)
 {
-    if (!is_load_or_store(j->form)) {
-        j->why = j->form->spelling;
-        return false;
-    }
-    const struct pt_operand *o = &j->f->operands.v[j->insn->operands];
+    if (!is_load_or_store(j->form))
+        return j->form->spelling;
+    const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands];
     memset(a, 0, sizeof *a);
     a->is_load = j->form->effects & PT_FX_READ;
     a->type = (enum pt_type)j->form->type[0];
@@ -79,9 +81,10 @@ bool jit_access_describe(struct jit *j, struct jit_access *a)
     a->space = pt_form_has(j->form, PT_M_param_func) ? PT_SPACE_LOCAL : pt_form_space(j->form);
     const struct pt_operand *value = &o[a->is_load ? 0 : 1], *mem = &o[a->is_load ? 1 : 0];
     a->n = value->kind == PT_OPND_VEC ? (unsigned)value->imm : 1;
-    a->base = &j->f->operands.v[mem->index];
+    a->base = &j->unit->f->operands.v[mem->index];
     a->extends_sign = pt_type_class(a->type) == PT_CLASS_S;
-    if (a->base->kind == PT_OPND_SYM && j->m->symbols.v[a->base->index].space == PT_SPACE_LOCAL)
+    if (a->base->kind == PT_OPND_SYM &&
+        j->unit->m->symbols.v[a->base->index].space == PT_SPACE_LOCAL)
         a->space = PT_SPACE_LOCAL; /* ld.param and st.param of arguments */
     if (a->space == PT_SPACE_GENERIC && jit_access_names(j, a->base, PT_SPACE_SHARED))
         a->space = PT_SPACE_SHARED;
@@ -92,38 +95,39 @@ bool jit_access_describe(struct jit *j, struct jit_access *a)
     a->is_constant = a->space == PT_SPACE_CONST || a->space == PT_SPACE_PARAM;
     a->order = pt_order_of(j->form);
     if (a->base->kind == PT_OPND_FUNC ||
-        (a->space == PT_SPACE_PARAM && a->base->kind != PT_OPND_SYM) || is_misaligned_parameter(j, a)) {
-        j->why = "an access of this kind";
-        return false;
-    }
+        (a->space == PT_SPACE_PARAM && a->base->kind != PT_OPND_SYM) ||
+        is_misaligned_parameter(j, a))
+        return "an access of this kind";
     for (unsigned i = 0; i < a->n; i++)
-        a->values[i] = value->kind == PT_OPND_VEC ? j->f->operands.v[value->index + i] : *value;
+        a->values[i] =
+            value->kind == PT_OPND_VEC ? j->unit->f->operands.v[value->index + i] : *value;
     for (unsigned i = 0; !a->is_load && i < a->n; i++)
         a->gives_back |= gives_back(j, a, &a->values[i]);
-    a->element = LLVMIntTypeInContext(j->context, a->bytes * 8);
-    return true;
+    a->element = LLVMIntTypeInContext(j->code->context, a->bytes * 8);
+    return NULL;
+}
+
+bool jit_access_describe(struct jit *j, struct jit_access *a)
+{
+    const char *why = describe(j, a);
+    return !why || jit_refuse(j->unit, why);
 }
 
 bool jit_access_try_describe(struct jit *j, struct jit_access *a)
 {
-    const char *why = j->why;
-    bool ok = jit_access_describe(j, a);
-    j->why = why;
-    return ok;
+    return !describe(j, a);
 }
 
 bool jit_access_describe_place(struct jit *j, const struct pt_operand *mem, enum pt_space space,
                                unsigned bytes, struct jit_access *a)
 {
     *a = (struct jit_access){.bytes = bytes, .n = 1, .space = space, .order = PT_ORDER_PLAIN};
-    a->base = &j->f->operands.v[mem->index];
+    a->base = &j->unit->f->operands.v[mem->index];
     enum pt_space of = space;
     if (a->base->kind == PT_OPND_SYM)
-        of = (enum pt_space)j->m->symbols.v[a->base->index].space;
-    if (a->base->kind == PT_OPND_FUNC || of == PT_SPACE_LOCAL || of == PT_SPACE_PARAM) {
-        j->why = "an access of this kind";
-        return false;
-    }
+        of = (enum pt_space)j->unit->m->symbols.v[a->base->index].space;
+    if (a->base->kind == PT_OPND_FUNC || of == PT_SPACE_LOCAL || of == PT_SPACE_PARAM)
+        return jit_refuse(j->unit, "an access of this kind");
     return true;
 }
 
@@ -141,16 +145,16 @@ static LLVMValueRef address_of_parts(struct jit *j, const struct jit_access *a, 
 {
     struct jit_split s;
     LLVMValueRef origin, offsets;
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
     if (address_type(a) != PT_u64 || !jit_address_form_split(j, a->base, &s) ||
         !jit_lane_offsets_find(j, s.index, copy, &origin, &offsets))
         return NULL;
-    LLVMTypeRef type = LLVMVectorType(i64, j->width);
-    LLVMValueRef index = jit_registers_read(j, s.index, copy, PT_u32, j->width, false);
-    index = LLVMBuildIntCast2(j->b, index, type, s.is_signed, "");
-    index = LLVMBuildMul(j->b, index, jit_const(type, s.scale), "");
-    return LLVMBuildAdd(j->b, index, jit_registers_read(j, s.base, copy, PT_u64, j->width, false),
-                        "");
+    LLVMTypeRef type = LLVMVectorType(i64, j->unit->width);
+    LLVMValueRef index = jit_registers_read(j, s.index, copy, PT_u32, j->unit->width, false);
+    index = LLVMBuildIntCast2(j->code->b, index, type, s.is_signed, "");
+    index = LLVMBuildMul(j->code->b, index, jit_const(type, s.scale), "");
+    return LLVMBuildAdd(j->code->b, index,
+                        jit_registers_read(j, s.base, copy, PT_u64, j->unit->width, false), "");
 }
 
 LLVMValueRef jit_access_from_window(struct jit *j, const struct jit_access *a, LLVMValueRef address)
@@ -159,7 +163,7 @@ LLVMValueRef jit_access_from_window(struct jit *j, const struct jit_access *a, L
         return address;
     bool is_vector = LLVMGetTypeKind(LLVMTypeOf(address)) == LLVMVectorTypeKind;
     LLVMValueRef window = jit_symbol_window(j, a->window);
-    return LLVMBuildAdd(j->b, address, is_vector ? jit_splat(j, window) : window, "");
+    return LLVMBuildAdd(j->code->b, address, is_vector ? jit_splat(j, window) : window, "");
 }
 
 LLVMValueRef jit_access_address(struct jit *j, const struct jit_access *a, unsigned copy,
@@ -172,40 +176,41 @@ LLVMValueRef jit_access_address(struct jit *j, const struct jit_access *a, unsig
     base = jit_access_from_window(j, a, base);
     if (!a->base->imm)
         return base;
-    return LLVMBuildAdd(j->b, base, jit_const(LLVMTypeOf(base), (uint64_t)a->base->imm), "");
+    return LLVMBuildAdd(j->code->b, base, jit_const(LLVMTypeOf(base), (uint64_t)a->base->imm), "");
 }
 
 LLVMValueRef jit_access_indexed(struct jit *j, LLVMValueRef base, LLVMValueRef index,
                                 uint64_t scale, bool is_signed)
 {
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
-    LLVMTypeRef element = LLVMIntTypeInContext(j->context, (unsigned)scale * 8);
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
+    LLVMTypeRef element = LLVMIntTypeInContext(j->code->context, (unsigned)scale * 8);
     if (!is_signed) {
-        index = LLVMBuildXor(j->b, index, jit_const(LLVMTypeOf(index), UINT32_C(1) << 31), "");
+        index =
+            LLVMBuildXor(j->code->b, index, jit_const(LLVMTypeOf(index), UINT32_C(1) << 31), "");
         base = jit_at(j, base, jit_i64(j, (UINT64_C(1) << 31) * scale));
     }
-    index = LLVMBuildSExt(j->b, index, LLVMVectorType(i64, j->width), "");
-    return LLVMBuildGEP2(j->b, element, base, &index, 1, "");
+    index = LLVMBuildSExt(j->code->b, index, LLVMVectorType(i64, j->unit->width), "");
+    return LLVMBuildGEP2(j->code->b, element, base, &index, 1, "");
 }
 
 LLVMValueRef jit_access_pointer(struct jit *j, const struct jit_access *a, LLVMValueRef address)
 {
-    LLVMTypeRef type = LLVMTypeOf(address), i64 = LLVMInt64TypeInContext(j->context);
-    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
+    LLVMTypeRef type = LLVMTypeOf(address), i64 = LLVMInt64TypeInContext(j->code->context);
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->code->context, 0);
     bool is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
     if (a->space == PT_SPACE_SHARED && is_vector)
-        return jit_access_indexed(j, j->shared, address, 1, false);
+        return jit_access_indexed(j, j->code->shared, address, 1, false);
     if (a->space == PT_SPACE_SHARED)
-        return jit_at(j, j->shared, LLVMBuildZExt(j->b, address, i64, ""));
+        return jit_at(j, j->code->shared, LLVMBuildZExt(j->code->b, address, i64, ""));
     if (is_vector)
-        pointer = LLVMVectorType(pointer, j->width);
-    return LLVMBuildIntToPtr(j->b, address, pointer, "");
+        pointer = LLVMVectorType(pointer, j->unit->width);
+    return LLVMBuildIntToPtr(j->code->b, address, pointer, "");
 }
 
 LLVMValueRef jit_access_parameter(struct jit *j, const struct jit_access *a)
 {
-    const struct pt_symbol *s = &j->m->symbols.v[a->base->index];
-    return jit_at(j, j->params, jit_i64(j, s->offset + (uint64_t)a->base->imm));
+    const struct pt_symbol *s = &j->unit->m->symbols.v[a->base->index];
+    return jit_at(j, j->code->params, jit_i64(j, s->offset + (uint64_t)a->base->imm));
 }
 
 /* ---- misaligned addresses -------------------------------------------------------------------- */
@@ -223,13 +228,14 @@ LLVMValueRef jit_access_misaligned(struct jit *j, const struct jit_access *a, LL
 {
     unsigned align = a->bytes * a->n;
     LLVMTypeRef type = LLVMTypeOf(address);
-    LLVMValueRef low = LLVMBuildAnd(j->b, without_offset(address, align), jit_const(type, align - 1), "");
-    return LLVMBuildICmp(j->b, LLVMIntNE, low, LLVMConstNull(type), "");
+    LLVMValueRef low =
+        LLVMBuildAnd(j->code->b, without_offset(address, align), jit_const(type, align - 1), "");
+    return LLVMBuildICmp(j->code->b, LLVMIntNE, low, LLVMConstNull(type), "");
 }
 
 bool jit_access_is_trusted(const struct jit *j)
 {
-    return j->trusted && jit_set_has(j->trusted, (uint32_t)(j->insn - j->f->insns.v));
+    return j->trusted && jit_set_has(j->trusted, (uint32_t)(j->insn - j->unit->f->insns.v));
 }
 
 void jit_access_check_one(struct jit *j, const struct jit_access *a, unsigned copy,
@@ -238,7 +244,7 @@ void jit_access_check_one(struct jit *j, const struct jit_access *a, unsigned co
     if (a->bytes * a->n == 1 || jit_access_is_trusted(j))
         return;
     struct jit_blame who = {.first = copy};
-    who.n = jit_def_use_is_per_copy(j, a->base) ? 1 : j->copies - copy;
+    who.n = jit_def_use_is_per_copy(j, a->base) ? 1 : j->facts->copies - copy;
     for (unsigned i = 0; i < who.n; i++)
         who.lanes[i] = j->mask[copy + i];
     jit_fault_raise_if(j, jit_access_misaligned(j, a, address), PT_FAULT_MISALIGNED, &who);
@@ -247,9 +253,9 @@ void jit_access_check_one(struct jit *j, const struct jit_access *a, unsigned co
 /* Offsets in the window that are known, of variables of the kernel: no smaller window is given to native code. */
 static bool is_in_variables(const struct jit *j, const struct jit_access *a, LLVMValueRef offsets)
 {
-    for (unsigned lane = 0; LLVMIsConstant(offsets) && lane < j->width; lane++) {
+    for (unsigned lane = 0; LLVMIsConstant(offsets) && lane < j->unit->width; lane++) {
         LLVMValueRef offset = LLVMGetAggregateElement(offsets, lane);
-        uint64_t bytes = (uint64_t)a->bytes * a->n, size = j->f->local_size;
+        uint64_t bytes = (uint64_t)a->bytes * a->n, size = j->unit->f->local_size;
         if (!offset || !LLVMIsAConstantInt(offset) || size < bytes ||
             LLVMConstIntGetZExtValue(offset) > size - bytes)
             return false;
@@ -260,12 +266,12 @@ static bool is_in_variables(const struct jit *j, const struct jit_access *a, LLV
 LLVMValueRef jit_access_in_window(struct jit *j, const struct jit_access *a, unsigned copy,
                                   LLVMValueRef offsets)
 {
-    LLVMValueRef addresses = LLVMBuildAdd(j->b, offsets, jit_local_window_begin(j, copy), "");
+    LLVMValueRef addresses = LLVMBuildAdd(j->code->b, offsets, jit_local_window_begin(j, copy), "");
     if (is_in_variables(j, a, offsets))
         return addresses;
     LLVMValueRef bad = jit_local_window_leaves(j, offsets, (uint64_t)a->bytes * a->n);
     if (j->mask[copy])
-        bad = LLVMBuildAnd(j->b, bad, j->mask[copy], "");
+        bad = LLVMBuildAnd(j->code->b, bad, j->mask[copy], "");
     jit_fault_raise_if_lanes(j, PT_FAULT_ILLEGAL_ADDRESS, copy, bad,
                              jit_access_pointer(j, a, addresses));
     return addresses;
@@ -279,7 +285,7 @@ void jit_access_check_all(struct jit *j, const struct jit_access *a, unsigned co
     LLVMValueRef bad = jit_access_misaligned(j, a, addresses);
     if (LLVMIsNull(bad))
         return;
-    bad = mask ? LLVMBuildAnd(j->b, bad, mask, "") : bad;
+    bad = mask ? LLVMBuildAnd(j->code->b, bad, mask, "") : bad;
     jit_fault_raise_if_lanes(j, PT_FAULT_MISALIGNED, copy, bad, NULL);
 }
 
@@ -305,7 +311,7 @@ static void make_whole(const struct jit_access *a, LLVMValueRef access, LLVMType
 LLVMValueRef jit_access_load(struct jit *j, const struct jit_access *a, LLVMTypeRef type,
                              LLVMValueRef pointer, unsigned align)
 {
-    LLVMValueRef value = LLVMBuildLoad2(j->b, type, pointer, "");
+    LLVMValueRef value = LLVMBuildLoad2(j->code->b, type, pointer, "");
     LLVMSetAlignment(value, align);
     make_whole(a, value, type);
     if (a->is_constant)
@@ -316,7 +322,7 @@ LLVMValueRef jit_access_load(struct jit *j, const struct jit_access *a, LLVMType
 void jit_access_store(struct jit *j, const struct jit_access *a, LLVMValueRef value,
                       LLVMValueRef pointer)
 {
-    LLVMValueRef access = LLVMBuildStore(j->b, value, pointer);
+    LLVMValueRef access = LLVMBuildStore(j->code->b, value, pointer);
     LLVMSetAlignment(access, a->bytes);
     LLVMSetVolatile(access, a->gives_back);
     make_whole(a, access, LLVMTypeOf(value));
@@ -328,13 +334,13 @@ LLVMValueRef jit_access_masked(struct jit *j, const char *name, LLVMTypeRef type
 {
     LLVMValueRef all[4];
     unsigned n = 0, id = LLVMLookupIntrinsicID(name, strlen(name));
-    LLVMValueRef f = LLVMGetIntrinsicDeclaration(j->module, id, types, 2);
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(j->code->module, id, types, 2);
     for (unsigned i = 0; i < 3; i++) {
         all[n++] = args[i];
         if (i == pointer && LLVM_VERSION_MAJOR < 22)
             all[n++] = jit_i32(j, align);
     }
-    LLVMValueRef call = LLVMBuildCall2(j->b, LLVMGlobalGetValueType(f), f, all, n, "");
+    LLVMValueRef call = LLVMBuildCall2(j->code->b, LLVMGlobalGetValueType(f), f, all, n, "");
     if (LLVM_VERSION_MAJOR >= 22)
         LLVMSetInstrParamAlignment(jit_check_proven(j, call, "arguments"), pointer + 1, align); /* tested before, or lanes are off */
     return call;
@@ -344,21 +350,21 @@ LLVMValueRef jit_access_masked(struct jit *j, const char *name, LLVMTypeRef type
 
 void jit_access_begin_ways(struct jit *j, const struct jit_access *a, struct jit_ways *ways)
 {
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(j->b);
-    LLVMTypeRef type = LLVMVectorType(a->element, j->width);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(j->code->b);
+    LLVMTypeRef type = LLVMVectorType(a->element, j->unit->width);
     *ways = (struct jit_ways){.after = jit_new_block(j, ""), .n = a->is_load ? a->n : 0};
     jit_continue_in(j, ways->after);
     for (unsigned i = 0; i < ways->n; i++)
-        ways->loaded[i] = LLVMBuildPhi(j->b, type, "");
+        ways->loaded[i] = LLVMBuildPhi(j->code->b, type, "");
     jit_continue_in(j, here);
 }
 
 void jit_access_end_way(struct jit *j, struct jit_ways *ways, LLVMValueRef *v)
 {
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(j->b);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(j->code->b);
     for (unsigned i = 0; i < ways->n; i++)
         LLVMAddIncoming(ways->loaded[i], &v[i], &here, 1);
-    LLVMBuildBr(j->b, ways->after);
+    LLVMBuildBr(j->code->b, ways->after);
 }
 
 void jit_access_join_ways(struct jit *j, const struct jit_ways *ways, LLVMValueRef *v)
@@ -378,21 +384,22 @@ static LLVMValueRef address_or_nowhere(struct jit *j, const struct jit_access *a
     if (a->space == PT_SPACE_SHARED)
         nowhere = jit_i32(j, PT_SHARED_BASE - 64); /* of the reserved kilobyte */
     else
-        nowhere = LLVMBuildPtrToInt(j->b, jit_nowhere(j), LLVMInt64TypeInContext(j->context), "");
-    return LLVMBuildSelect(j->b, mask, addresses, jit_splat(j, nowhere), "");
+        nowhere = LLVMBuildPtrToInt(j->code->b, jit_nowhere(j),
+                                    LLVMInt64TypeInContext(j->code->context), "");
+    return LLVMBuildSelect(j->code->b, mask, addresses, jit_splat(j, nowhere), "");
 }
 
 void jit_access_lane_pointers(struct jit *j, const struct jit_access *a, unsigned copy,
                               LLVMValueRef addresses, LLVMValueRef *pointers)
 {
     addresses = address_or_nowhere(j, a, addresses, j->mask[copy]);
-    for (unsigned lane = 0; lane < j->width; lane++)
+    for (unsigned lane = 0; lane < j->unit->width; lane++)
         pointers[lane] = jit_access_pointer(j, a, jit_lane(j, addresses, lane));
 }
 
 const struct jit_join *jit_access_join(const struct jit *j)
 {
-    uint32_t insn = (uint32_t)(j->insn - j->f->insns.v);
+    uint32_t insn = (uint32_t)(j->insn - j->unit->f->insns.v);
     for (const struct jit_join *join = j->joins; join; join = join->next)
         for (unsigned i = 0; i < join->n; i++)
             if (join->insns[i] == insn)

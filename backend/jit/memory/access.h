@@ -33,16 +33,16 @@ struct jit_join {
     uint32_t insns[8], n, first, last;
 };
 
-/* What j->insn accesses; false with j->why set if it is no load or store that can be native. */
+/* What j->insn accesses; false with unit->why set if it is no load or store that can be native. */
 bool jit_access_describe(struct jit *j, struct jit_access *a);
 
-/* Likewise of an instruction that is looked at for another's sake: j->why stays as it is. */
+/* Likewise of an instruction that is looked at for another's sake: refuses nothing. */
 bool jit_access_try_describe(struct jit *j, struct jit_access *a);
 
 /* The address is that of a variable of the space, which instructions without a state space may name, too. */
 bool jit_access_names(const struct jit *j, const struct pt_operand *base, enum pt_space space);
 
-/* A place of `bytes` in `space` that other instructions access: base, bytes, space. False with j->why set if it cannot be native. */
+/* A place of `bytes` in `space` that other instructions access: base, bytes, space. False with unit->why set if it cannot be native. */
 bool jit_access_describe_place(struct jit *j, const struct pt_operand *mem, enum pt_space space,
                                unsigned bytes, struct jit_access *a);
 

@@ -29,7 +29,7 @@
 static bool is_run_by_some(const struct jit *j, const struct jit_access *a, unsigned copy)
 {
     return !j->mask[copy] ||
-           (!j->insn->guard && (j->copies == 1 || !jit_def_use_is_per_copy(j, a->base)));
+           (!j->insn->guard && (j->facts->copies == 1 || !jit_def_use_is_per_copy(j, a->base)));
 }
 
 /* Consecutive if the affine form holds, and aligned. */
@@ -44,8 +44,9 @@ static void access_affine(struct jit *j, const struct jit_access *a, unsigned co
             return;
         }
         if (a->bytes * a->n > 1) {
-            LLVMValueRef aligned = LLVMBuildNot(j->b, jit_access_misaligned(j, a, address), "");
-            fits = fits ? LLVMBuildAnd(j->b, fits, aligned, "") : aligned;
+            LLVMValueRef aligned =
+                LLVMBuildNot(j->code->b, jit_access_misaligned(j, a, address), "");
+            fits = fits ? LLVMBuildAnd(j->code->b, fits, aligned, "") : aligned;
         }
     }
     if (!fits) {
@@ -82,7 +83,7 @@ static void load_one(struct jit *j, const struct jit_access *a, unsigned copy, L
 /* i1: a lane of the copy runs the instruction; NULL: surely. */
 static LLVMValueRef runs_at_all(struct jit *j, unsigned copy)
 {
-    bool is_sure = !j->mask[copy] || (!j->insn->guard && j->copies == 1);
+    bool is_sure = !j->mask[copy] || (!j->insn->guard && j->facts->copies == 1);
     return is_sure ? NULL : jit_any(j, j->mask[copy]);
 }
 
@@ -94,8 +95,8 @@ static LLVMValueRef runs_in_group(struct jit *j)
     if (!j->insn->guard || !jit_def_use_is_per_copy(j, &guard))
         return any;
     any = jit_any(j, j->mask[0]);
-    for (unsigned u = 1; u < j->copies; u++)
-        any = LLVMBuildOr(j->b, any, jit_any(j, j->mask[u]), "");
+    for (unsigned u = 1; u < j->facts->copies; u++)
+        any = LLVMBuildOr(j->code->b, any, jit_any(j, j->mask[u]), "");
     return any;
 }
 
@@ -105,7 +106,7 @@ static LLVMBasicBlockRef begin_if(struct jit *j, LLVMValueRef condition)
     if (!condition)
         return NULL;
     LLVMBasicBlockRef run = jit_new_block(j, "one"), after = jit_new_block(j, "");
-    LLVMBuildCondBr(j->b, condition, run, after);
+    LLVMBuildCondBr(j->code->b, condition, run, after);
     jit_continue_in(j, run);
     return after;
 }
@@ -114,19 +115,19 @@ static LLVMBasicBlockRef begin_if(struct jit *j, LLVMValueRef condition)
 static void load_uniform(struct jit *j, const struct jit_access *a, unsigned copy,
                          LLVMValueRef condition, LLVMValueRef *v)
 {
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(j->b);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(j->code->b);
     LLVMBasicBlockRef after =
         a->is_constant && a->space == PT_SPACE_PARAM ? NULL : begin_if(j, condition);
     load_one(j, a, copy, v);
     if (!after)
         return;
-    LLVMBasicBlockRef run = LLVMGetInsertBlock(j->b);
-    LLVMBuildBr(j->b, after);
+    LLVMBasicBlockRef run = LLVMGetInsertBlock(j->code->b);
+    LLVMBuildBr(j->code->b, after);
     jit_continue_in(j, after);
     for (unsigned i = 0; i < a->n; i++) {
         LLVMValueRef values[] = {v[i], LLVMConstNull(a->element)};
         LLVMBasicBlockRef blocks[] = {run, before};
-        v[i] = LLVMBuildPhi(j->b, a->element, "");
+        v[i] = LLVMBuildPhi(j->code->b, a->element, "");
         LLVMAddIncoming(v[i], values, blocks, 2);
     }
 }
@@ -135,15 +136,15 @@ static void load_uniform(struct jit *j, const struct jit_access *a, unsigned cop
 static LLVMValueRef last_lane(struct jit *j, LLVMValueRef mask)
 {
     if (!mask)
-        return jit_i32(j, j->width - 1);
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    LLVMValueRef bits =
-        LLVMBuildBitCast(j->b, mask, LLVMIntTypeInContext(j->context, j->width), "");
-    bits = LLVMBuildZExtOrBitCast(j->b, bits, i32, "");
-    LLVMValueRef args[] = {bits, LLVMConstInt(LLVMInt1TypeInContext(j->context), 1, false)};
+        return jit_i32(j, j->unit->width - 1);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
+    LLVMValueRef bits = LLVMBuildBitCast(
+        j->code->b, mask, LLVMIntTypeInContext(j->code->context, j->unit->width), "");
+    bits = LLVMBuildZExtOrBitCast(j->code->b, bits, i32, "");
+    LLVMValueRef args[] = {bits, LLVMConstInt(LLVMInt1TypeInContext(j->code->context), 1, false)};
     LLVMValueRef zeros =
         jit_check_proven(j, jit_intrinsic(j, "llvm.ctlz", i32, args, 2), "nonzero");
-    return LLVMBuildSub(j->b, jit_i32(j, 31), zeros, "");
+    return LLVMBuildSub(j->code->b, jit_i32(j, 31), zeros, "");
 }
 
 static void store_uniform(struct jit *j, const struct jit_access *a, unsigned copy)
@@ -156,14 +157,15 @@ static void store_uniform(struct jit *j, const struct jit_access *a, unsigned co
         int64_t stride;
         bool is_one = jit_def_use_shape(j, &a->values[i], &stride) == JIT_SCALAR;
         LLVMValueRef value =
-            jit_registers_read(j, &a->values[i], copy, a->type, is_one ? 1 : j->width, false);
+            jit_registers_read(j, &a->values[i], copy, a->type, is_one ? 1 : j->unit->width, false);
         if (!is_one)
             value = jit_check_proven(
-                j, LLVMBuildExtractElement(j->b, value, last_lane(j, j->mask[copy]), ""), "index");
+                j, LLVMBuildExtractElement(j->code->b, value, last_lane(j, j->mask[copy]), ""),
+                "index");
         jit_access_store(j, a, value, jit_access_element(j, a, pointer, i));
     }
     if (after) {
-        LLVMBuildBr(j->b, after);
+        LLVMBuildBr(j->code->b, after);
         jit_continue_in(j, after);
     }
 }
@@ -172,7 +174,7 @@ static void store_uniform(struct jit *j, const struct jit_access *a, unsigned co
 
 static LLVMValueRef as_stored(struct jit *j, const struct jit_access *a, LLVMValueRef value)
 {
-    return LLVMBuildBitCast(j->b, value, LLVMVectorType(a->element, j->width), "");
+    return LLVMBuildBitCast(j->code->b, value, LLVMVectorType(a->element, j->unit->width), "");
 }
 
 /* Lanes a stride apart are aligned if the first is. */
@@ -183,7 +185,7 @@ static bool is_even(const struct jit_access *a, int64_t stride)
 
 static bool is_distrusted(const struct jit *j)
 {
-    return j->distrusted && jit_set_has(j->distrusted, (uint32_t)(j->insn - j->f->insns.v));
+    return j->distrusted && jit_set_has(j->distrusted, (uint32_t)(j->insn - j->unit->f->insns.v));
 }
 
 static void access_chunk(struct jit *j, const struct jit_access *a, unsigned copy)
@@ -198,8 +200,8 @@ static void access_chunk(struct jit *j, const struct jit_access *a, unsigned cop
         return;
     }
     for (unsigned i = 0; !a->is_load && i < a->n; i++)
-        v[i] =
-            as_stored(j, a, jit_registers_read(j, &a->values[i], copy, a->type, j->width, false));
+        v[i] = as_stored(
+            j, a, jit_registers_read(j, &a->values[i], copy, a->type, j->unit->width, false));
     if (shape == JIT_SCALAR)
         load_uniform(j, a, copy, runs_at_all(j, copy), v);
     else if (shape == JIT_AFFINE && is_even(a, stride) && !is_distrusted(j) &&
@@ -209,7 +211,7 @@ static void access_chunk(struct jit *j, const struct jit_access *a, unsigned cop
         jit_gather_access(j, a, copy, v);
     for (unsigned i = 0; a->is_load && i < a->n; i++)
         jit_registers_write(j, &a->values[i], copy, a->type, v[i],
-                            shape == JIT_SCALAR ? 1 : j->width, a->extends_sign);
+                            shape == JIT_SCALAR ? 1 : j->unit->width, a->extends_sign);
 }
 
 /* A load from one address for the group. */
@@ -226,7 +228,8 @@ static void load_shared(struct jit *j, const struct jit_access *a)
     LLVMValueRef v[8];
     load_uniform(j, a, 0, runs_in_group(j), v);
     for (unsigned i = 0; i < a->n; i++)
-        for (unsigned u = 0; u < (jit_def_use_is_per_copy(j, &a->values[i]) ? j->copies : 1); u++)
+        for (unsigned u = 0; u < (jit_def_use_is_per_copy(j, &a->values[i]) ? j->facts->copies : 1);
+             u++)
             jit_registers_write(j, &a->values[i], u, a->type, v[i], 1, a->extends_sign);
 }
 
@@ -252,18 +255,20 @@ bool jit_access_path_test(struct jit *j, const uint64_t *written, LLVMValueRef *
         !(is_run || shape == JIT_SCALAR) ||
         (a.base->kind == PT_OPND_REG && jit_set_has(written, a.base->index)))
         return false;
-    for (unsigned u = 0; u < (jit_def_use_is_per_copy(j, a.base) ? j->copies : 1); u++) {
+    for (unsigned u = 0; u < (jit_def_use_is_per_copy(j, a.base) ? j->facts->copies : 1); u++) {
         LLVMValueRef address = jit_access_address(j, &a, u, 1);
         LLVMValueRef bad = jit_access_misaligned(j, &a, address);
-        LLVMValueRef good = LLVMBuildNot(j->b, bad, ""), fits = jit_registers_fit(j, a.base, u);
-        good = fits ? LLVMBuildAnd(j->b, good, fits, "") : good;
+        LLVMValueRef good = LLVMBuildNot(j->code->b, bad, ""),
+                     fits = jit_registers_fit(j, a.base, u);
+        good = fits ? LLVMBuildAnd(j->code->b, good, fits, "") : good;
         if (jit_contiguous_is_rewriting(j, &a)) {
-            unsigned lanes = j->width * (jit_def_use_is_per_copy(j, a.base) ? 1 : j->copies);
+            unsigned lanes =
+                j->unit->width * (jit_def_use_is_per_copy(j, a.base) ? 1 : j->facts->copies);
             LLVMValueRef is_own =
                 jit_contiguous_is_own(j, &a, jit_access_pointer(j, &a, address), lanes * a.n);
-            good = LLVMBuildAnd(j->b, good, is_own, "");
+            good = LLVMBuildAnd(j->code->b, good, is_own, "");
         }
-        *test = *test ? LLVMBuildAnd(j->b, *test, good, "") : good;
+        *test = *test ? LLVMBuildAnd(j->code->b, *test, good, "") : good;
     }
     return true;
 }
@@ -278,16 +283,16 @@ bool jit_access_path_test_base(struct jit *j, unsigned copy, const uint64_t *wri
         (s.base->kind == PT_OPND_REG && jit_set_has(written, s.base->index)))
         return false;
     LLVMValueRef base = jit_registers_read(j, s.base, copy, PT_u64, 1, false);
-    base = LLVMBuildAdd(j->b, base, jit_i64(j, (uint64_t)a.base->imm), "");
-    LLVMValueRef good = LLVMBuildNot(j->b, jit_access_misaligned(j, &a, base), "");
-    *test = *test ? LLVMBuildAnd(j->b, *test, good, "") : good;
+    base = LLVMBuildAdd(j->code->b, base, jit_i64(j, (uint64_t)a.base->imm), "");
+    LLVMValueRef good = LLVMBuildNot(j->code->b, jit_access_misaligned(j, &a, base), "");
+    *test = *test ? LLVMBuildAnd(j->code->b, *test, good, "") : good;
     return true;
 }
 
 /* Nothing that the order concerns is moved across by LLVM, or by the machine. */
 static void fence(struct jit *j, LLVMAtomicOrdering order, bool only_here)
 {
-    LLVMBuildFence(j->b, order, only_here, "");
+    LLVMBuildFence(j->code->b, order, only_here, "");
 }
 
 static void access_copies(struct jit *j, const struct jit_access *a)
@@ -306,7 +311,7 @@ static void run_join(struct jit *j, const struct jit_join *join)
 {
     struct jit_access a;
     const struct pt_insn *last = j->insn;
-    if (last != &j->f->insns.v[join->last])
+    if (last != &j->unit->f->insns.v[join->last])
         return;
     jit_interleave_describe(j, join, &a);
     access_copies(j, &a);
@@ -337,16 +342,18 @@ bool jit_access_path_emit(struct jit *j)
 LLVMValueRef jit_access_path_test_all(struct jit *j, const struct jit_order *o)
 {
     LLVMValueRef all = NULL;
-    uint64_t *written = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *written);
-    j->trusted = pt_arena_alloc(j->arena, (j->f->insns.n + 63) / 64 * sizeof *j->trusted);
+    uint64_t *written =
+        pt_arena_alloc(j->unit->arena, (j->unit->f->regs.n + 63) / 64 * sizeof *written);
+    j->trusted =
+        pt_arena_alloc(j->unit->arena, (j->unit->f->insns.n + 63) / 64 * sizeof *j->trusted);
     for (uint32_t i = o->n_early; i < o->n; i++) {
         LLVMValueRef test = NULL;
         jit_visit_insn(j, o->insns[i]);
         if (jit_access_path_test(j, written, &test))
             jit_set_add(j->trusted, o->insns[i]);
         if (test)
-            all = all ? LLVMBuildAnd(j->b, all, test, "") : test;
-        pt_insn_regs(j->m, j->f, j->insn, jit_def_use_note_write, written);
+            all = all ? LLVMBuildAnd(j->code->b, all, test, "") : test;
+        pt_insn_regs(j->unit->m, j->unit->f, j->insn, jit_def_use_note_write, written);
     }
     return all;
 }

@@ -8,7 +8,7 @@
 /* Tests all accesses that can be tested at once; j->trusted will hold them. NULL if there are none. */
 LLVMValueRef jit_access_path_test_all(struct jit *j, const struct jit_order *o);
 
-/* Ld, st and their kind: false with j->why set. */
+/* Ld, st and their kind: false with unit->why set. */
 bool jit_access_path_emit(struct jit *j);
 
 /* j->insn is a store that may write what is there in lanes that are off. */

@@ -4,7 +4,7 @@
 
 #include "backend/jit/jit.h"
 
-/* alloca, stacksave, stackrestore: false with j->why set. */
+/* alloca, stacksave, stackrestore: false with unit->why set. */
 bool jit_alloca_emit(struct jit *j);
 
 #endif

@@ -89,22 +89,23 @@ static const char *half_operation(const struct pt_form *form, enum pt_type type)
 static void describe_dest(struct jit *j, struct atomic *a, const struct pt_operand *o)
 {
     for (unsigned i = 0; i < a->n; i++) {
-        const struct pt_operand *d = o->kind == PT_OPND_VEC ? &j->f->operands.v[o->index + i] : o;
+        const struct pt_operand *d =
+            o->kind == PT_OPND_VEC ? &j->unit->f->operands.v[o->index + i] : o;
         a->d[i] = jit_insn_info_is_read(j, d) ? d : NULL;
     }
 }
 
 static bool describe(struct jit *j, struct atomic *a)
 {
-    const struct pt_operand *o = &j->f->operands.v[j->insn->operands];
+    const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands];
     bool has_dest = o->kind != PT_OPND_MEM;
     *a = (struct atomic){.type = (enum pt_type)j->form->type[0]};
     const struct pt_operand *b = o + has_dest + 1;
     a->n = b->kind == PT_OPND_VEC ? (unsigned)b->imm : 1;
     if (has_dest)
         describe_dest(j, a, o);
-    a->base = &j->f->operands.v[o[has_dest].index];
-    a->b = b->kind == PT_OPND_VEC ? &j->f->operands.v[b->index] : b;
+    a->base = &j->unit->f->operands.v[o[has_dest].index];
+    a->b = b->kind == PT_OPND_VEC ? &j->unit->f->operands.v[b->index] : b;
     a->is_cas = pt_form_has(j->form, PT_M_cas);
     a->c = a->is_cas ? b + 1 : NULL;
     a->bytes = pt_type_bits(a->type) / 8;
@@ -115,16 +116,12 @@ static bool describe(struct jit *j, struct atomic *a)
     a->is_float = j->form->effects & PT_FX_FP;
     a->half = a->is_float ? half_operation(j->form, a->type) : NULL;
     a->order = jit_atomic_order(pt_order_of(j->form));
-    a->element = LLVMIntTypeInContext(j->context, a->bytes * 8);
+    a->element = LLVMIntTypeInContext(j->code->context, a->bytes * 8);
     bool is_signed = pt_type_class(a->type) == PT_CLASS_S;
-    if (jit_access_names(j, a->base, PT_SPACE_LOCAL)) {
-        j->why = "an atomic access of a local variable";
-        return false;
-    }
-    if (!a->is_cas && !a->half && !operation(j->form, a->is_float, is_signed, &a->op)) {
-        j->why = j->form->spelling;
-        return false;
-    }
+    if (jit_access_names(j, a->base, PT_SPACE_LOCAL))
+        return jit_refuse(j->unit, "an atomic access of a local variable");
+    if (!a->is_cas && !a->half && !operation(j->form, a->is_float, is_signed, &a->op))
+        return jit_refuse(j->unit, j->form->spelling);
     return true;
 }
 
@@ -133,44 +130,46 @@ static bool describe(struct jit *j, struct atomic *a)
 /* i1: the address lies in shared memory, whose additions keep subnormals and make NaNs quiet. */
 static LLVMValueRef is_in_shared(struct jit *j, const struct atomic *a, LLVMValueRef p)
 {
-    LLVMTypeRef i1 = LLVMInt1TypeInContext(j->context), i64 = LLVMInt64TypeInContext(j->context);
+    LLVMTypeRef i1 = LLVMInt1TypeInContext(j->code->context),
+                i64 = LLVMInt64TypeInContext(j->code->context);
     if (a->is_shared || a->is_global)
         return LLVMConstInt(i1, a->is_shared, false);
-    LLVMValueRef offset = LLVMBuildSub(j->b, LLVMBuildPtrToInt(j->b, p, i64, ""),
-                                       LLVMBuildPtrToInt(j->b, j->shared, i64, ""), "");
-    return LLVMBuildICmp(j->b, LLVMIntULE, offset, jit_i64(j, UINT32_MAX), "");
+    LLVMValueRef offset = LLVMBuildSub(j->code->b, LLVMBuildPtrToInt(j->code->b, p, i64, ""),
+                                       LLVMBuildPtrToInt(j->code->b, j->code->shared, i64, ""), "");
+    return LLVMBuildICmp(j->code->b, LLVMIntULE, offset, jit_i64(j, UINT32_MAX), "");
 }
 
 static LLVMValueRef flush_unless(struct jit *j, LLVMValueRef in_shared, LLVMValueRef value)
 {
-    return LLVMBuildSelect(j->b, in_shared, value, jit_flush(j, value), "");
+    return LLVMBuildSelect(j->code->b, in_shared, value, jit_flush(j, value), "");
 }
 
 static LLVMValueRef add_f32(struct jit *j, LLVMValueRef in_shared, LLVMValueRef old, LLVMValueRef b)
 {
-    LLVMTypeRef f32 = LLVMFloatTypeInContext(j->context), bits = LLVMTypeOf(old);
-    old = flush_unless(j, in_shared, LLVMBuildBitCast(j->b, old, f32, ""));
-    b = flush_unless(j, in_shared, LLVMBuildBitCast(j->b, b, f32, ""));
-    LLVMValueRef sum = flush_unless(j, in_shared, LLVMBuildFAdd(j->b, old, b, ""));
-    return LLVMBuildBitCast(j->b, jit_canonical(j, sum), bits, "");
+    LLVMTypeRef f32 = LLVMFloatTypeInContext(j->code->context), bits = LLVMTypeOf(old);
+    old = flush_unless(j, in_shared, LLVMBuildBitCast(j->code->b, old, f32, ""));
+    b = flush_unless(j, in_shared, LLVMBuildBitCast(j->code->b, b, f32, ""));
+    LLVMValueRef sum = flush_unless(j, in_shared, LLVMBuildFAdd(j->code->b, old, b, ""));
+    return LLVMBuildBitCast(j->code->b, jit_canonical(j, sum), bits, "");
 }
 
 static LLVMValueRef add_f64(struct jit *j, LLVMValueRef in_shared, LLVMValueRef old, LLVMValueRef b)
 {
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context), i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context),
+                i32 = LLVMInt32TypeInContext(j->code->context);
     LLVMTypeRef types[] = {i64, i64, i32};
-    LLVMValueRef args[] = {old, b, LLVMBuildZExt(j->b, in_shared, i32, "")};
+    LLVMValueRef args[] = {old, b, LLVMBuildZExt(j->code->b, in_shared, i32, "")};
     return jit_help(j, "jit_help_atom_add_f64", LLVMFunctionType(i64, types, 3, false), args);
 }
 
 static LLVMValueRef combine_halves(struct jit *j, const struct atomic *a, LLVMValueRef old,
                                    LLVMValueRef b)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    old = LLVMBuildZExtOrBitCast(j->b, old, i32, "");
-    b = LLVMBuildZExtOrBitCast(j->b, b, i32, "");
-    return LLVMBuildTruncOrBitCast(j->b, jit_lane_call_emit_one(j, a->half, old, b), a->element,
-                                   "");
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
+    old = LLVMBuildZExtOrBitCast(j->code->b, old, i32, "");
+    b = LLVMBuildZExtOrBitCast(j->code->b, b, i32, "");
+    return LLVMBuildTruncOrBitCast(j->code->b, jit_lane_call_emit_one(j, a->half, old, b),
+                                   a->element, "");
 }
 
 static LLVMValueRef combine_floats(struct jit *j, const struct atomic *a, LLVMValueRef p,
@@ -184,13 +183,13 @@ static LLVMValueRef combine_floats(struct jit *j, const struct atomic *a, LLVMVa
 
 static LLVMValueRef pick(struct jit *j, LLVMIntPredicate test, LLVMValueRef x, LLVMValueRef y)
 {
-    return LLVMBuildSelect(j->b, LLVMBuildICmp(j->b, test, x, y, ""), x, y, "");
+    return LLVMBuildSelect(j->code->b, LLVMBuildICmp(j->code->b, test, x, y, ""), x, y, "");
 }
 
 static LLVMValueRef renew(struct jit *j, const struct atomic *a, LLVMValueRef p, LLVMValueRef old,
                           LLVMValueRef b)
 {
-    LLVMBuilderRef o = j->b;
+    LLVMBuilderRef o = j->code->b;
     LLVMValueRef zero = LLVMConstNull(a->element), one = LLVMConstInt(a->element, 1, false), out;
     if (a->is_float)
         return combine_floats(j, a, p, old, b);
@@ -226,12 +225,13 @@ static LLVMValueRef renew(struct jit *j, const struct atomic *a, LLVMValueRef p,
 static LLVMValueRef in_shared(struct jit *j, const struct atomic *a, LLVMValueRef p, LLVMValueRef b,
                               LLVMValueRef c)
 {
-    LLVMValueRef old = LLVMBuildLoad2(j->b, a->element, p, ""), new;
+    LLVMValueRef old = LLVMBuildLoad2(j->code->b, a->element, p, ""), new;
     if (a->is_cas)
-        new = LLVMBuildSelect(j->b, LLVMBuildICmp(j->b, LLVMIntEQ, old, b, ""), c, old, "");
+        new = LLVMBuildSelect(j->code->b, LLVMBuildICmp(j->code->b, LLVMIntEQ, old, b, ""), c, old,
+                              "");
     else
         new = renew(j, a, p, old, b);
-    LLVMBuildStore(j->b, new, p);
+    LLVMBuildStore(j->code->b, new, p);
     return old;
 }
 
@@ -239,18 +239,18 @@ static LLVMValueRef in_shared(struct jit *j, const struct atomic *a, LLVMValueRe
 static LLVMValueRef exchange_float(struct jit *j, const struct atomic *a, LLVMValueRef p,
                                    LLVMValueRef b)
 {
-    LLVMValueRef seen = LLVMBuildLoad2(j->b, a->element, p, "");
+    LLVMValueRef seen = LLVMBuildLoad2(j->code->b, a->element, p, "");
     LLVMSetOrdering(seen, LLVMAtomicOrderingMonotonic);
     LLVMSetAlignment(seen, a->bytes);
-    LLVMBasicBlockRef from = LLVMGetInsertBlock(j->b), again = jit_new_block(j, "again");
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(j->code->b), again = jit_new_block(j, "again");
     LLVMBasicBlockRef done = jit_new_block(j, "");
-    LLVMBuildBr(j->b, again);
+    LLVMBuildBr(j->code->b, again);
     jit_continue_in(j, again);
-    LLVMValueRef old = LLVMBuildPhi(j->b, a->element, "");
-    LLVMValueRef pair = LLVMBuildAtomicCmpXchg(j->b, p, old, renew(j, a, p, old, b), a->order,
+    LLVMValueRef old = LLVMBuildPhi(j->code->b, a->element, "");
+    LLVMValueRef pair = LLVMBuildAtomicCmpXchg(j->code->b, p, old, renew(j, a, p, old, b), a->order,
                                                LLVMAtomicOrderingMonotonic, false);
-    LLVMValueRef now = LLVMBuildExtractValue(j->b, pair, 0, "");
-    LLVMBuildCondBr(j->b, LLVMBuildExtractValue(j->b, pair, 1, ""), done, again);
+    LLVMValueRef now = LLVMBuildExtractValue(j->code->b, pair, 0, "");
+    LLVMBuildCondBr(j->code->b, LLVMBuildExtractValue(j->code->b, pair, 1, ""), done, again);
     LLVMValueRef values[] = {seen, now};
     LLVMBasicBlockRef blocks[] = {from, again};
     LLVMAddIncoming(old, values, blocks, 2);
@@ -268,12 +268,12 @@ static LLVMValueRef one_lane(struct jit *j, const struct atomic *a, LLVMValueRef
             a->order == LLVMAtomicOrderingAcquire || a->order == LLVMAtomicOrderingAcquireRelease
                 ? LLVMAtomicOrderingAcquire
                 : LLVMAtomicOrderingMonotonic;
-        LLVMValueRef pair = LLVMBuildAtomicCmpXchg(j->b, p, b, c, a->order, failure, false);
-        return LLVMBuildExtractValue(j->b, pair, 0, "");
+        LLVMValueRef pair = LLVMBuildAtomicCmpXchg(j->code->b, p, b, c, a->order, failure, false);
+        return LLVMBuildExtractValue(j->code->b, pair, 0, "");
     }
     if (a->is_float)
         return exchange_float(j, a, p, b);
-    return LLVMBuildAtomicRMW(j->b, a->op, p, b, a->order, false);
+    return LLVMBuildAtomicRMW(j->code->b, a->op, p, b, a->order, false);
 }
 
 /* ---- the lanes ------------------------------------------------------------------------------- */
@@ -283,42 +283,46 @@ static LLVMValueRef address_of(struct jit *j, const struct atomic *a, unsigned c
 {
     enum pt_type type = a->is_shared ? PT_u32 : PT_u64;
     if (a->base->kind != PT_OPND_REG)
-        return jit_registers_read_place(j, a->base, type, j->width);
-    LLVMValueRef base = jit_registers_read(j, a->base, copy, type, j->width, false);
+        return jit_registers_read_place(j, a->base, type, j->unit->width);
+    LLVMValueRef base = jit_registers_read(j, a->base, copy, type, j->unit->width, false);
     if (a->base->imm)
-        base = LLVMBuildAdd(j->b, base, jit_const(LLVMTypeOf(base), (uint64_t)a->base->imm), "");
+        base =
+            LLVMBuildAdd(j->code->b, base, jit_const(LLVMTypeOf(base), (uint64_t)a->base->imm), "");
     return base;
 }
 
 static LLVMValueRef pointer_of(struct jit *j, const struct atomic *a, LLVMValueRef address)
 {
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
     if (a->is_shared)
-        return jit_at(j, j->shared, LLVMBuildZExt(j->b, address, i64, ""));
-    return LLVMBuildIntToPtr(j->b, address, LLVMPointerTypeInContext(j->context, 0), "");
+        return jit_at(j, j->code->shared, LLVMBuildZExt(j->code->b, address, i64, ""));
+    return LLVMBuildIntToPtr(j->code->b, address, LLVMPointerTypeInContext(j->code->context, 0),
+                             "");
 }
 
 static void check(struct jit *j, const struct atomic *a, unsigned copy, LLVMValueRef addresses,
                   LLVMValueRef mask)
 {
     LLVMTypeRef type = LLVMTypeOf(addresses);
-    LLVMValueRef low = LLVMBuildAnd(j->b, addresses, jit_const(type, a->bytes * a->n - 1), "");
-    LLVMValueRef bad = LLVMBuildICmp(j->b, LLVMIntNE, low, LLVMConstNull(type), "");
-    bad = mask ? LLVMBuildAnd(j->b, bad, mask, "") : bad;
+    LLVMValueRef low =
+        LLVMBuildAnd(j->code->b, addresses, jit_const(type, a->bytes * a->n - 1), "");
+    LLVMValueRef bad = LLVMBuildICmp(j->code->b, LLVMIntNE, low, LLVMConstNull(type), "");
+    bad = mask ? LLVMBuildAnd(j->code->b, bad, mask, "") : bad;
     LLVMValueRef pointers = addresses;
     if (a->is_shared)
-        pointers = jit_access_indexed(j, j->shared, addresses, 1, false);
+        pointers = jit_access_indexed(j, j->code->shared, addresses, 1, false);
     else
         pointers = LLVMBuildIntToPtr(
-            j->b, addresses, LLVMVectorType(LLVMPointerTypeInContext(j->context, 0), j->width), "");
+            j->code->b, addresses,
+            LLVMVectorType(LLVMPointerTypeInContext(j->code->context, 0), j->unit->width), "");
     jit_fault_raise_if_lanes(j, PT_FAULT_MISALIGNED, copy, bad, pointers);
 }
 
 static LLVMValueRef as_bits(struct jit *j, const struct atomic *a, const struct pt_operand *o,
                             unsigned copy)
 {
-    LLVMValueRef value = jit_registers_read(j, o, copy, a->type, j->width, false);
-    return LLVMBuildBitCast(j->b, value, LLVMVectorType(a->element, j->width), "");
+    LLVMValueRef value = jit_registers_read(j, o, copy, a->type, j->unit->width, false);
+    return LLVMBuildBitCast(j->code->b, value, LLVMVectorType(a->element, j->unit->width), "");
 }
 
 /* Sources of all elements in all lanes, and a variable for what was there. */
@@ -331,7 +335,8 @@ static struct values read_values(struct jit *j, const struct atomic *a, unsigned
     struct values v = {.c = a->c ? as_bits(j, a, a->c, copy) : NULL};
     for (unsigned i = 0; i < a->n; i++) {
         v.b[i] = as_bits(j, a, a->b + i, copy);
-        v.result[i] = a->d[i] ? jit_alloca(j, LLVMVectorType(a->element, j->width), "") : NULL;
+        v.result[i] =
+            a->d[i] ? jit_alloca(j, LLVMVectorType(a->element, j->unit->width), "") : NULL;
     }
     return v;
 }
@@ -345,10 +350,10 @@ static void run_lane(struct jit *j, const struct atomic *a, const struct values 
         LLVMValueRef old = one_lane(j, a, at, jit_lane(j, v->b[i], lane), c);
         if (!v->result[i])
             continue;
-        LLVMTypeRef vector = LLVMVectorType(a->element, j->width);
-        LLVMValueRef lanes = LLVMBuildLoad2(j->b, vector, v->result[i], "");
-        lanes = LLVMBuildInsertElement(j->b, lanes, old, jit_i32(j, lane), "");
-        LLVMBuildStore(j->b, lanes, v->result[i]);
+        LLVMTypeRef vector = LLVMVectorType(a->element, j->unit->width);
+        LLVMValueRef lanes = LLVMBuildLoad2(j->code->b, vector, v->result[i], "");
+        lanes = LLVMBuildInsertElement(j->code->b, lanes, old, jit_i32(j, lane), "");
+        LLVMBuildStore(j->code->b, lanes, v->result[i]);
     }
 }
 
@@ -363,54 +368,56 @@ static LLVMValueRef checked_addresses(struct jit *j, const struct atomic *a, uns
         return addresses;
     /* lanes that are off change a word of the reserved kilobyte */
     LLVMValueRef nowhere = jit_splat(j, jit_i32(j, PT_SHARED_BASE - 64));
-    addresses = LLVMBuildSelect(j->b, *mask, addresses, nowhere, "");
+    addresses = LLVMBuildSelect(j->code->b, *mask, addresses, nowhere, "");
     *mask = NULL;
     return addresses;
 }
 
 static void run_chunk(struct jit *j, const struct atomic *a, unsigned copy)
 {
-    LLVMTypeRef vector = LLVMVectorType(a->element, j->width);
+    LLVMTypeRef vector = LLVMVectorType(a->element, j->unit->width);
     LLVMValueRef mask, addresses = checked_addresses(j, a, copy, &mask);
     struct values v = read_values(j, a, copy);
-    for (unsigned i = 0; i < j->width; i++) {
+    for (unsigned i = 0; i < j->unit->width; i++) {
         LLVMBasicBlockRef on = NULL;
         if (mask) {
             LLVMBasicBlockRef run = jit_new_block(j, "lane");
             on = jit_new_block(j, "");
-            LLVMBuildCondBr(j->b, jit_lane(j, mask, i), run, on);
+            LLVMBuildCondBr(j->code->b, jit_lane(j, mask, i), run, on);
             jit_continue_in(j, run);
         }
         run_lane(j, a, &v, jit_lane(j, addresses, i), i);
         if (on) {
-            LLVMBuildBr(j->b, on);
+            LLVMBuildBr(j->code->b, on);
             jit_continue_in(j, on);
         }
     }
     for (unsigned i = 0; i < a->n; i++)
         if (v.result[i])
             jit_registers_write(j, a->d[i], copy, a->type,
-                                LLVMBuildLoad2(j->b, vector, v.result[i], ""), j->width, false);
+                                LLVMBuildLoad2(j->code->b, vector, v.result[i], ""), j->unit->width,
+                                false);
 }
 
 /* Room for the offsets of all chunks: the same for all instructions, as each is over before the next. */
 static LLVMValueRef offsets_memory(struct jit *j)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    if (!j->offsets) {
-        j->offsets = jit_alloca(j, LLVMArrayType2(i32, JIT_COPIES * j->width), "offsets");
-        LLVMSetAlignment(j->offsets, 64);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
+    if (!j->code->offsets) {
+        j->code->offsets =
+            jit_alloca(j, LLVMArrayType2(i32, JIT_COPIES * j->unit->width), "offsets");
+        LLVMSetAlignment(j->code->offsets, 64);
     }
-    return j->offsets;
+    return j->code->offsets;
 }
 
 /* Two neighbours of the offsets in memory. The load is volatile: LLVM would forward what was stored, as moves out of
  * vectors, which are slower than loads. */
 static LLVMValueRef load_pair(struct jit *j, LLVMValueRef memory, unsigned index)
 {
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
     LLVMValueRef at = jit_at(j, memory, jit_i64(j, index * 4));
-    LLVMValueRef pair = LLVMBuildLoad2(j->b, i64, at, "");
+    LLVMValueRef pair = LLVMBuildLoad2(j->code->b, i64, at, "");
     LLVMSetVolatile(pair, true);
     LLVMSetAlignment(pair, 8);
     return pair;
@@ -420,20 +427,20 @@ static LLVMValueRef load_pair(struct jit *j, LLVMValueRef memory, unsigned index
  * memory. */
 static void run_stored(struct jit *j, const struct atomic *a)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     LLVMValueRef memory = offsets_memory(j), unmasked;
-    for (unsigned u = 0; u < j->copies; u++) {
+    for (unsigned u = 0; u < j->facts->copies; u++) {
         LLVMValueRef offsets = checked_addresses(j, a, u, &unmasked);
-        LLVMValueRef at = jit_at(j, memory, jit_i64(j, u * j->width * 4));
-        LLVMSetAlignment(LLVMBuildStore(j->b, offsets, at), j->width * 4);
+        LLVMValueRef at = jit_at(j, memory, jit_i64(j, u * j->unit->width * 4));
+        LLVMSetAlignment(LLVMBuildStore(j->code->b, offsets, at), j->unit->width * 4);
     }
-    for (unsigned u = 0; u < j->copies; u++) {
+    for (unsigned u = 0; u < j->facts->copies; u++) {
         struct values v = read_values(j, a, u);
-        for (unsigned i = 0; i < j->width; i += 2) {
-            LLVMValueRef pair = load_pair(j, memory, u * j->width + i);
-            run_lane(j, a, &v, LLVMBuildTrunc(j->b, pair, i32, ""), i);
-            LLVMValueRef second = LLVMBuildLShr(j->b, pair, jit_i64(j, 32), "");
-            run_lane(j, a, &v, LLVMBuildTrunc(j->b, second, i32, ""), i + 1);
+        for (unsigned i = 0; i < j->unit->width; i += 2) {
+            LLVMValueRef pair = load_pair(j, memory, u * j->unit->width + i);
+            run_lane(j, a, &v, LLVMBuildTrunc(j->code->b, pair, i32, ""), i);
+            LLVMValueRef second = LLVMBuildLShr(j->code->b, pair, jit_i64(j, 32), "");
+            run_lane(j, a, &v, LLVMBuildTrunc(j->code->b, second, i32, ""), i + 1);
         }
     }
 }
@@ -455,7 +462,7 @@ bool jit_atomic_emit(struct jit *j)
         run_stored(j, &a);
         return true;
     }
-    for (unsigned u = 0; u < j->copies; u++)
+    for (unsigned u = 0; u < j->facts->copies; u++)
         run_chunk(j, &a, u);
     return true;
 }

@@ -5,7 +5,7 @@
 #include "backend/jit/jit.h"
 #include "backend/order.h"
 
-/* Atomic operations: false with j->why set. */
+/* Atomic operations: false with unit->why set. */
 bool jit_atomic_emit(struct jit *j);
 
 /* An order as LLVM has it. */

@@ -15,25 +15,25 @@
 static LLVMValueRef spread_mask(struct jit *j, LLVMValueRef mask, unsigned n)
 {
     int lanes[256];
-    for (unsigned i = 0; i < n * j->width; i++)
+    for (unsigned i = 0; i < n * j->unit->width; i++)
         lanes[i] = (int)(i / n);
-    return n == 1 ? mask : jit_shuffle(j, mask, NULL, lanes, n * j->width);
+    return n == 1 ? mask : jit_shuffle(j, mask, NULL, lanes, n * j->unit->width);
 }
 
 /* Elements i, i + n, i + 2n …: those of one register. */
 static LLVMValueRef take_every(struct jit *j, LLVMValueRef all, unsigned i, unsigned n)
 {
     int lanes[64];
-    for (unsigned k = 0; k < j->width; k++)
+    for (unsigned k = 0; k < j->unit->width; k++)
         lanes[k] = (int)(k * n + i);
-    return n == 1 ? all : jit_shuffle(j, all, NULL, lanes, j->width);
+    return n == 1 ? all : jit_shuffle(j, all, NULL, lanes, j->unit->width);
 }
 
 /* One after the other: x0 y0 x1 y1 … of n vectors, n a power of two. */
 static LLVMValueRef interleave(struct jit *j, LLVMValueRef *v, unsigned n)
 {
     LLVMValueRef half[8];
-    unsigned each = j->width;
+    unsigned each = j->unit->width;
     int lanes[256];
     for (unsigned i = 0; i < n; i++)
         half[i] = v[i];
@@ -43,9 +43,9 @@ static LLVMValueRef interleave(struct jit *j, LLVMValueRef *v, unsigned n)
         for (unsigned i = 0; i < count / 2; i++)
             half[i] = jit_shuffle(j, half[2 * i], half[2 * i + 1], lanes, 2 * each);
     }
-    for (unsigned i = 0; i < n * j->width; i++)
-        lanes[i] = (int)(i % n * j->width + i / n);
-    return n == 1 ? v[0] : jit_shuffle(j, half[0], NULL, lanes, n * j->width);
+    for (unsigned i = 0; i < n * j->unit->width; i++)
+        lanes[i] = (int)(i % n * j->unit->width + i / n);
+    return n == 1 ? v[0] : jit_shuffle(j, half[0], NULL, lanes, n * j->unit->width);
 }
 
 /* ---- fours of 32 bits in vectors of two halves ----------------------------------------------- */
@@ -54,7 +54,8 @@ static LLVMValueRef interleave(struct jit *j, LLVMValueRef *v, unsigned n)
  * two a cycle, and one for each vector between them. LLVM finds longer ways. */
 static bool is_halved(const struct jit *j, const struct jit_access *a, LLVMValueRef mask)
 {
-    return !mask && a->n == 4 && a->bytes == 4 && j->width == 8 && j->target->has_masked_access;
+    return !mask && a->n == 4 && a->bytes == 4 && j->unit->width == 8 &&
+           j->unit->target->has_masked_access;
 }
 
 /* The first or the second halves of two vectors. */
@@ -110,7 +111,7 @@ static void store_halved(struct jit *j, const struct jit_access *a, LLVMValueRef
 void jit_contiguous_load(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                          LLVMValueRef mask, LLVMValueRef *v)
 {
-    LLVMTypeRef type = LLVMVectorType(a->element, j->width * a->n);
+    LLVMTypeRef type = LLVMVectorType(a->element, j->unit->width * a->n);
     LLVMValueRef all;
     if (is_halved(j, a, mask)) {
         load_halved(j, a, pointer, v);
@@ -129,26 +130,27 @@ void jit_contiguous_load(struct jit *j, const struct jit_access *a, LLVMValueRef
 
 bool jit_contiguous_may_rewrite(const struct jit *j, const struct jit_access *a)
 {
-    return !j->target->has_mask_registers && a->space == PT_SPACE_SHARED &&
-           a->order == PT_ORDER_PLAIN && !j->options->has_cluster;
+    return !j->unit->target->has_mask_registers && a->space == PT_SPACE_SHARED &&
+           a->order == PT_ORDER_PLAIN && !j->unit->options->has_cluster;
 }
 
 LLVMValueRef jit_contiguous_is_own(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                                    unsigned elements)
 {
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
-    LLVMValueRef from = LLVMBuildPtrToInt(j->b, j->shared, i64, "");
-    LLVMValueRef offset = LLVMBuildSub(j->b, LLVMBuildPtrToInt(j->b, pointer, i64, ""), from, "");
-    LLVMValueRef most = LLVMBuildZExt(j->b, j->shared_bytes, i64, "");
-    most = LLVMBuildSub(j->b, most, jit_i64(j, (uint64_t)elements * a->bytes), "");
-    return LLVMBuildICmp(j->b, LLVMIntSLE, offset, most, "");
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
+    LLVMValueRef from = LLVMBuildPtrToInt(j->code->b, j->code->shared, i64, "");
+    LLVMValueRef offset =
+        LLVMBuildSub(j->code->b, LLVMBuildPtrToInt(j->code->b, pointer, i64, ""), from, "");
+    LLVMValueRef most = LLVMBuildZExt(j->code->b, j->code->shared_bytes, i64, "");
+    most = LLVMBuildSub(j->code->b, most, jit_i64(j, (uint64_t)elements * a->bytes), "");
+    return LLVMBuildICmp(j->code->b, LLVMIntSLE, offset, most, "");
 }
 
 bool jit_contiguous_is_rewriting(const struct jit *j, const struct jit_access *a)
 {
     int64_t stride;
     enum jit_shape shape = jit_def_use_shape(j, a->base, &stride);
-    bool is_partial = j->insn->guard || jit_set_has(j->partial, j->block);
+    bool is_partial = j->insn->guard || jit_set_has(j->facts->partial, j->block);
     return !a->is_load && jit_contiguous_may_rewrite(j, a) &&
            (shape == JIT_VECTOR || (shape == JIT_AFFINE && is_partial && j->only_rewrites &&
                                     !jit_access_join(j) && stride == (int64_t)(a->bytes * a->n)));
@@ -166,7 +168,7 @@ static void rewrite(struct jit *j, const struct jit_access *a, LLVMValueRef poin
                     LLVMValueRef mask, LLVMValueRef all)
 {
     LLVMValueRef old = jit_access_load(j, a, LLVMTypeOf(all), pointer, a->bytes);
-    jit_access_store(j, a, LLVMBuildSelect(j->b, mask, all, old, ""), pointer);
+    jit_access_store(j, a, LLVMBuildSelect(j->code->b, mask, all, old, ""), pointer);
 }
 
 /* Lanes that are off write what is there, if that is the CTA's own. */
@@ -183,13 +185,13 @@ static void store_some(struct jit *j, const struct jit_access *a, LLVMValueRef p
     }
     LLVMBasicBlockRef own = jit_new_block(j, "own"), other = jit_new_block(j, "other");
     LLVMBasicBlockRef after = jit_new_block(j, "");
-    jit_branch_mostly(j, jit_contiguous_is_own(j, a, pointer, j->width * a->n), own, other);
+    jit_branch_mostly(j, jit_contiguous_is_own(j, a, pointer, j->unit->width * a->n), own, other);
     jit_continue_in(j, other);
     store_masked(j, a, pointer, mask, all);
-    LLVMBuildBr(j->b, after);
+    LLVMBuildBr(j->code->b, after);
     jit_continue_in(j, own);
     rewrite(j, a, pointer, mask, all);
-    LLVMBuildBr(j->b, after);
+    LLVMBuildBr(j->code->b, after);
     jit_continue_in(j, after);
 }
 

@@ -4,7 +4,7 @@
 
 #include "backend/jit/jit.h"
 
-/* cp.async: false with j->why set. */
+/* cp.async: false with unit->why set. */
 bool jit_cp_async_emit(struct jit *j);
 
 #endif

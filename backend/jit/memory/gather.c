@@ -14,7 +14,7 @@
 static void gather(struct jit *j, const struct jit_access *a, LLVMValueRef pointers,
                    LLVMValueRef mask, LLVMValueRef *v)
 {
-    LLVMTypeRef type = LLVMVectorType(a->element, j->width);
+    LLVMTypeRef type = LLVMVectorType(a->element, j->unit->width);
     LLVMTypeRef types[] = {type, LLVMTypeOf(pointers)};
     for (unsigned i = 0; i < a->n; i++) {
         LLVMValueRef args[] = {jit_access_element(j, a, pointers, i), mask ? mask : jit_mask_all(j),
@@ -34,14 +34,14 @@ static void scatter(struct jit *j, const struct jit_access *a, LLVMValueRef poin
 static void load_lanes(struct jit *j, const struct jit_access *a, const LLVMValueRef *pointers,
                        LLVMValueRef *v)
 {
-    LLVMTypeRef type = LLVMVectorType(a->element, j->width);
+    LLVMTypeRef type = LLVMVectorType(a->element, j->unit->width);
     for (unsigned i = 0; i < a->n; i++)
         v[i] = LLVMGetPoison(type);
-    for (unsigned lane = 0; lane < j->width; lane++)
+    for (unsigned lane = 0; lane < j->unit->width; lane++)
         for (unsigned i = 0; i < a->n; i++) {
             LLVMValueRef at = jit_access_element(j, a, pointers[lane], i);
             LLVMValueRef one = jit_access_load(j, a, a->element, at, a->bytes);
-            v[i] = LLVMBuildInsertElement(j->b, v[i], one, jit_i32(j, lane), "");
+            v[i] = LLVMBuildInsertElement(j->code->b, v[i], one, jit_i32(j, lane), "");
         }
 }
 
@@ -49,7 +49,7 @@ static void load_lanes(struct jit *j, const struct jit_access *a, const LLVMValu
 static void store_lanes(struct jit *j, const struct jit_access *a, const LLVMValueRef *pointers,
                         LLVMValueRef *v)
 {
-    for (unsigned lane = 0; lane < j->width; lane++)
+    for (unsigned lane = 0; lane < j->unit->width; lane++)
         for (unsigned i = 0; i < a->n; i++)
             jit_access_store(j, a, jit_lane(j, v[i], lane),
                              jit_access_element(j, a, pointers[lane], i));
@@ -67,7 +67,7 @@ static void access_lanes(struct jit *j, const struct jit_access *a, const LLVMVa
 /* The machine has gathers and scatters of such elements. */
 static bool has_gather(const struct jit *j, const struct jit_access *a)
 {
-    return j->target->has_mask_registers && (a->bytes == 4 || a->bytes == 8) &&
+    return j->unit->target->has_mask_registers && (a->bytes == 4 || a->bytes == 8) &&
            (a->is_load || a->n == 1);
 }
 
@@ -88,17 +88,17 @@ static bool access_indexed(struct jit *j, const struct jit_access *a, unsigned c
     if (!has_gather(j, a) || a->space == PT_SPACE_SHARED || a->space == PT_SPACE_LOCAL ||
         !jit_address_form_split(j, a->base, &s) || s.scale % (a->bytes * a->n))
         return false;
-    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->code->context, 0);
     LLVMValueRef base = jit_registers_read(j, s.base, copy, PT_u64, 1, false);
-    base = LLVMBuildAdd(j->b, jit_access_from_window(j, a, base),
+    base = LLVMBuildAdd(j->code->b, jit_access_from_window(j, a, base),
                         jit_i64(j, (uint64_t)a->base->imm), "");
     LLVMValueRef bad = jit_access_misaligned(j, a, base);
     if (j->mask[copy])
-        bad = LLVMBuildAnd(j->b, bad, jit_any(j, j->mask[copy]), "");
+        bad = LLVMBuildAnd(j->code->b, bad, jit_any(j, j->mask[copy]), "");
     struct jit_blame who = {.first = copy, .n = 1, .lanes = {j->mask[copy]}};
     jit_fault_raise_if(j, bad, PT_FAULT_MISALIGNED, &who);
-    base = LLVMBuildIntToPtr(j->b, base, pointer, "");
-    LLVMValueRef index = jit_registers_read(j, s.index, copy, PT_u32, j->width, false);
+    base = LLVMBuildIntToPtr(j->code->b, base, pointer, "");
+    LLVMValueRef index = jit_registers_read(j, s.index, copy, PT_u32, j->unit->width, false);
     LLVMValueRef pointers = jit_access_indexed(j, base, index, s.scale, s.is_signed);
     access_by_machine(j, a, pointers, j->mask[copy], v);
     return true;
@@ -110,10 +110,10 @@ void jit_gather_access(struct jit *j, const struct jit_access *a, unsigned copy,
 {
     if (access_indexed(j, a, copy, v))
         return;
-    LLVMValueRef addresses = jit_access_address(j, a, copy, j->width), aligned = addresses;
+    LLVMValueRef addresses = jit_access_address(j, a, copy, j->unit->width), aligned = addresses;
     LLVMValueRef mask = j->mask[copy];
     if (a->space == PT_SPACE_LOCAL && a->bytes * a->n > LOCAL_ALIGN)
-        aligned = LLVMBuildAdd(j->b, addresses, jit_local_window_begin(j, copy), "");
+        aligned = LLVMBuildAdd(j->code->b, addresses, jit_local_window_begin(j, copy), "");
     jit_access_check_all(j, a, copy, aligned, mask); /* misaligned comes first, as interpreted */
     if (a->space == PT_SPACE_LOCAL)
         addresses = jit_access_in_window(j, a, copy, addresses);
@@ -129,13 +129,14 @@ void jit_gather_access(struct jit *j, const struct jit_access *a, unsigned copy,
 void jit_gather_access_strided(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                                int64_t stride, LLVMValueRef *v)
 {
-    LLVMTypeRef i8 = LLVMInt8TypeInContext(j->context), i64 = LLVMInt64TypeInContext(j->context);
+    LLVMTypeRef i8 = LLVMInt8TypeInContext(j->code->context),
+                i64 = LLVMInt64TypeInContext(j->code->context);
     LLVMValueRef steps = jit_steps(j, i64, stride), pointers[64];
     if (has_gather(j, a)) {
-        access_by_machine(j, a, LLVMBuildGEP2(j->b, i8, pointer, &steps, 1, ""), NULL, v);
+        access_by_machine(j, a, LLVMBuildGEP2(j->code->b, i8, pointer, &steps, 1, ""), NULL, v);
         return;
     }
-    for (unsigned lane = 0; lane < j->width; lane++)
+    for (unsigned lane = 0; lane < j->unit->width; lane++)
         pointers[lane] = jit_at(j, pointer, jit_i64(j, (uint64_t)stride * lane));
     access_lanes(j, a, pointers, v);
 }

@@ -61,9 +61,9 @@ static void see(void *ud, uint32_t reg, bool is_def)
 /* The instruction need not run before the accesses so far, nor behind them. */
 static bool commutes(struct jit *j, struct group *g, const struct pt_insn *insn)
 {
-    uint32_t effects = pt_insn_form(j->m, insn)->effects & ~(uint32_t)PT_FX_FP;
+    uint32_t effects = pt_insn_form(j->unit->m, insn)->effects & ~(uint32_t)PT_FX_FP;
     g->conflicts = effects && !(effects == PT_FX_READ && g->first.is_load);
-    pt_insn_regs(j->m, j->f, insn, see, g);
+    pt_insn_regs(j->unit->m, j->unit->f, insn, see, g);
     return !g->conflicts;
 }
 
@@ -103,20 +103,21 @@ static bool sort(struct jit *j, struct group *g)
 /* The accesses that can be joined with the first of the instructions. */
 static bool gather(struct jit *j, const uint32_t *insns, uint32_t n, struct group *g)
 {
-    size_t bytes = (j->f->regs.n + 63) / 64 * sizeof(uint64_t);
+    size_t bytes = (j->unit->f->regs.n + 63) / 64 * sizeof(uint64_t);
     struct jit_access a;
     memset(g, 0, sizeof *g);
     g->wanted = elements_of_lane(j, insns[0], &g->first);
     if (!g->wanted)
         return false;
     g->join.first = g->join.last = insns[0];
-    g->results = pt_arena_alloc(j->arena, bytes);
-    g->unchanged = pt_arena_alloc(j->arena, bytes);
+    g->results = pt_arena_alloc(j->unit->arena, bytes);
+    g->unchanged = pt_arena_alloc(j->unit->arena, bytes);
     add(g, insns[0], &g->first);
     for (uint32_t i = 1; i < n && i < REACH && g->join.n < g->wanted; i++) {
         bool joins = elements_of_lane(j, insns[i], &a) && is_like(&g->first, &a);
-        const struct pt_insn *insn = &j->f->insns.v[insns[i]];
-        if (joins ? (pt_insn_regs(j->m, j->f, insn, see, g), g->conflicts) : !commutes(j, g, insn))
+        const struct pt_insn *insn = &j->unit->f->insns.v[insns[i]];
+        if (joins ? (pt_insn_regs(j->unit->m, j->unit->f, insn, see, g), g->conflicts)
+                  : !commutes(j, g, insn))
             return false;
         if (!joins)
             continue;
@@ -136,7 +137,7 @@ void jit_interleave_find(struct jit *j, const uint32_t *insns, uint32_t n)
         jit_visit_insn(j, insns[i]);
         if (jit_access_join(j) || !gather(j, insns + i, n - i, &g))
             continue;
-        struct jit_join *join = pt_arena_alloc(j->arena, sizeof *join);
+        struct jit_join *join = pt_arena_alloc(j->unit->arena, sizeof *join);
         *join = g.join;
         join->next = j->joins;
         j->joins = join;

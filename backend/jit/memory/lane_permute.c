@@ -46,7 +46,7 @@ static struct jit_lane_order lower_of_pairs(unsigned width, unsigned d)
 
 static bool is_run(const struct jit *j, const struct jit_lane_order *o)
 {
-    for (unsigned i = 0; i < j->width; i++)
+    for (unsigned i = 0; i < j->unit->width; i++)
         if (o->place[i] != (int)i)
             return false;
     return true;
@@ -67,12 +67,12 @@ static unsigned find_orders(const struct jit *j, const struct pt_operand *addres
 {
     struct jit_mixing mixing = jit_address_form_find_mixing(j, address);
     unsigned n = 0;
-    for (unsigned d = 1; d < j->width; d++)
+    for (unsigned d = 1; d < j->unit->width; d++)
         if (mixing.pairs >> d & 1)
-            orders[n++] = lower_of_pairs(j->width, d);
-    for (unsigned d = 1; d < j->width; d++)
+            orders[n++] = lower_of_pairs(j->unit->width, d);
+    for (unsigned d = 1; d < j->unit->width; d++)
         if (mixing.swaps >> d & 1)
-            orders[n++] = swapped(j->width, d);
+            orders[n++] = swapped(j->unit->width, d);
     return n;
 }
 
@@ -80,7 +80,7 @@ static unsigned find_orders(const struct jit *j, const struct pt_operand *addres
 
 bool jit_lane_permute_can_access(const struct jit *j, const struct jit_access *a)
 {
-    return j->target->has_masked_access && a->n == 1 && (a->bytes == 4 || a->bytes == 8) &&
+    return j->unit->target->has_masked_access && a->n == 1 && (a->bytes == 4 || a->bytes == 8) &&
            a->order == PT_ORDER_PLAIN;
 }
 
@@ -94,7 +94,7 @@ struct part {
 /* The parts' ends are elements of lanes, and so is no page between them that no lane touches. */
 static unsigned find_parts(const struct jit *j, const struct jit_lane_order *o, struct part *parts)
 {
-    int width = (int)j->width;
+    int width = (int)j->unit->width;
     unsigned n = o->last < width ? 1 : 2;
     parts[0].at = parts[0].from = 0;
     parts[1].at = o->last + 1 - width;
@@ -119,7 +119,7 @@ static LLVMValueRef part_mask(struct jit *j, const struct part *part, LLVMValueR
         return NULL;
     LLVMValueRef flow = jit_flow_of(j, mask ? mask : jit_mask_all(j));
     return jit_flow_mask(
-        j, jit_shuffle(j, flow, LLVMConstNull(LLVMTypeOf(flow)), part->lanes, j->width));
+        j, jit_shuffle(j, flow, LLVMConstNull(LLVMTypeOf(flow)), part->lanes, j->unit->width));
 }
 
 static LLVMValueRef load_in_order(struct jit *j, const struct jit_access *a,
@@ -129,28 +129,28 @@ static LLVMValueRef load_in_order(struct jit *j, const struct jit_access *a,
     struct part parts[2];
     LLVMValueRef vectors[2] = {0};
     unsigned n = find_parts(j, o, parts);
-    int lanes[JIT_ORDERED_LANES], width = (int)j->width;
+    int lanes[JIT_ORDERED_LANES], width = (int)j->unit->width;
     for (unsigned k = 0; k < n; k++) {
         LLVMValueRef at = jit_access_element(j, a, pointer, (unsigned)parts[k].at);
         jit_contiguous_load(j, a, at, mask ? part_mask(j, &parts[k], mask) : NULL, &vectors[k]);
     }
     for (int i = 0; i < width; i++)
         lanes[i] = o->place[i] < width ? o->place[i] : o->place[i] - parts[1].at + width;
-    return jit_shuffle(j, vectors[0], vectors[1], lanes, j->width);
+    return jit_shuffle(j, vectors[0], vectors[1], lanes, j->unit->width);
 }
 
 /* The stretch has elements that are not to change, and they may be written. */
 static bool rewrites(const struct jit *j, const struct jit_access *a,
                      const struct jit_lane_order *o, LLVMValueRef mask)
 {
-    bool has_others = mask || o->last >= (int)j->width;
+    bool has_others = mask || o->last >= (int)j->unit->width;
     return has_others && !a->is_load && jit_contiguous_may_rewrite(j, a);
 }
 
 /* The lanes at their elements. What those of nobody hold is not stored: part_mask leaves them out. */
 static LLVMValueRef move_lanes(struct jit *j, LLVMValueRef value, const struct part *part)
 {
-    return jit_check_proven(j, jit_shuffle(j, value, NULL, part->lanes, j->width), "mask");
+    return jit_check_proven(j, jit_shuffle(j, value, NULL, part->lanes, j->unit->width), "mask");
 }
 
 /* Elements of nobody, and of lanes that are off, are written as they are: where the parts overlap, as the first leaves them. */
@@ -159,7 +159,7 @@ static void rewrite_in_order(struct jit *j, const struct jit_access *a, const st
                              LLVMValueRef value)
 {
     LLVMValueRef at[2], old[2];
-    int lanes[JIT_ORDERED_LANES], width = (int)j->width;
+    int lanes[JIT_ORDERED_LANES], width = (int)j->unit->width;
     for (unsigned k = 0; k < n; k++) {
         at[k] = jit_access_element(j, a, pointer, (unsigned)parts[k].at);
         jit_contiguous_load(j, a, at[k], NULL, &old[k]);
@@ -167,12 +167,12 @@ static void rewrite_in_order(struct jit *j, const struct jit_access *a, const st
     for (unsigned k = 0; k < n; k++) {
         LLVMValueRef moved = move_lanes(j, value, &parts[k]);
         LLVMValueRef theirs = part_mask(j, &parts[k], mask);
-        moved = theirs ? LLVMBuildSelect(j->b, theirs, moved, old[k], "") : moved;
+        moved = theirs ? LLVMBuildSelect(j->code->b, theirs, moved, old[k], "") : moved;
         jit_contiguous_store(j, a, at[k], NULL, &moved);
         for (int e = 0; k + 1 < n && e < width; e++)
             lanes[e] = parts[1].at + e < width ? parts[1].at + e : width + e;
         if (k + 1 < n)
-            old[1] = jit_shuffle(j, moved, old[1], lanes, j->width);
+            old[1] = jit_shuffle(j, moved, old[1], lanes, j->unit->width);
     }
 }
 
@@ -197,7 +197,7 @@ static void store_in_order(struct jit *j, const struct jit_access *a,
 
 static LLVMValueRef frozen(struct jit *j, LLVMValueRef v)
 {
-    return LLVMIsConstant(v) ? v : LLVMBuildFreeze(j->b, v, "");
+    return LLVMIsConstant(v) ? v : LLVMBuildFreeze(j->code->b, v, "");
 }
 
 /* Lanes that are off may hold nothing: frozen. */
@@ -210,21 +210,23 @@ static void read_indexes(struct jit *j, const struct jit_access *a, unsigned cop
         lanes = frozen(j, lanes);
         origin = frozen(j, origin);
         if (!x->is_split)
-            origin = LLVMBuildAdd(j->b, jit_access_from_window(j, a, origin),
+            origin = LLVMBuildAdd(j->code->b, jit_access_from_window(j, a, origin),
                                   jit_const(LLVMTypeOf(origin), (uint64_t)o->imm), "");
     } else {
-        lanes = x->is_split ? jit_registers_read(j, o, copy, PT_u32, j->width, false)
-                            : jit_access_address(j, a, copy, j->width);
-        lanes = LLVMBuildFreeze(j->b, lanes, "");
+        lanes = x->is_split ? jit_registers_read(j, o, copy, PT_u32, j->unit->width, false)
+                            : jit_access_address(j, a, copy, j->unit->width);
+        lanes = LLVMBuildFreeze(j->code->b, lanes, "");
         origin = NULL;
     }
     if (a->space == PT_SPACE_SHARED) {
-        lanes = LLVMBuildIntCast2(j->b, lanes, jit_int_type(j, 32, j->width), false, "");
-        origin = origin ? LLVMBuildIntCast2(j->b, origin, jit_int_type(j, 32, 1), false, "") : NULL;
+        lanes =
+            LLVMBuildIntCast2(j->code->b, lanes, jit_int_type(j, 32, j->unit->width), false, "");
+        origin = origin ? LLVMBuildIntCast2(j->code->b, origin, jit_int_type(j, 32, 1), false, "")
+                        : NULL;
     }
-    LLVMValueRef first = LLVMBuildExtractElement(j->b, lanes, jit_i32(j, 0), "");
-    x->first = origin ? LLVMBuildAdd(j->b, origin, first, "") : first;
-    x->from_first = LLVMBuildSub(j->b, lanes, jit_splat(j, first), "");
+    LLVMValueRef first = LLVMBuildExtractElement(j->code->b, lanes, jit_i32(j, 0), "");
+    x->first = origin ? LLVMBuildAdd(j->code->b, origin, first, "") : first;
+    x->from_first = LLVMBuildSub(j->code->b, lanes, jit_splat(j, first), "");
     x->type = LLVMTypeOf(first);
 }
 
@@ -256,33 +258,34 @@ bool jit_lane_permute_find_order(struct jit *j, const struct jit_access *a, unsi
     if (!jit_lane_permute_split_index(j, a, &x))
         return false;
     LLVMValueRef offsets = jit_lane_offsets_known(j, x.is_split ? x.split.index : a->base, copy);
-    for (unsigned i = 0; offsets && i < j->width; i++) {
+    for (unsigned i = 0; offsets && i < j->unit->width; i++) {
         at[i] = LLVMConstIntGetSExtValue(LLVMGetAggregateElement(offsets, i));
         lowest = i && lowest < at[i] ? lowest : at[i];
     }
     order->last = 0;
-    for (unsigned i = 0; offsets && i < j->width; i++) {
-        if ((at[i] - lowest) % x.stride || (at[i] - lowest) / x.stride >= 2 * (int64_t)j->width)
+    for (unsigned i = 0; offsets && i < j->unit->width; i++) {
+        if ((at[i] - lowest) % x.stride ||
+            (at[i] - lowest) / x.stride >= 2 * (int64_t)j->unit->width)
             return false;
         order->place[i] = (int)((at[i] - lowest) / x.stride);
         order->last = order->place[i] > order->last ? order->place[i] : order->last;
     }
-    return offsets && order->last >= (int)j->width - 1 &&
+    return offsets && order->last >= (int)j->unit->width - 1 &&
            (is_run(j, order) || jit_lane_permute_can_access(j, a));
 }
 
 LLVMValueRef jit_lane_permute_address(struct jit *j, const struct jit_access *a, unsigned copy,
                                       const struct jit_indexes *x, LLVMValueRef index)
 {
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
     if (!x->is_split)
         return index;
-    index = LLVMBuildIntCast2(j->b, index, i64, x->split.is_signed, "");
-    index = LLVMBuildMul(j->b, index, jit_i64(j, x->split.scale), "");
-    index =
-        LLVMBuildAdd(j->b, index, jit_registers_read(j, x->split.base, copy, PT_u64, 1, false), "");
+    index = LLVMBuildIntCast2(j->code->b, index, i64, x->split.is_signed, "");
+    index = LLVMBuildMul(j->code->b, index, jit_i64(j, x->split.scale), "");
+    index = LLVMBuildAdd(j->code->b, index,
+                         jit_registers_read(j, x->split.base, copy, PT_u64, 1, false), "");
     index = jit_access_from_window(j, a, index);
-    return LLVMBuildAdd(j->b, index, jit_i64(j, (uint64_t)a->base->imm), "");
+    return LLVMBuildAdd(j->code->b, index, jit_i64(j, (uint64_t)a->base->imm), "");
 }
 
 LLVMValueRef jit_lane_permute_distance(const struct jit_indexes *x, int elements)
@@ -295,10 +298,10 @@ static LLVMValueRef is_order(struct jit *j, const struct jit_indexes *x,
                              const struct jit_lane_order *o)
 {
     LLVMValueRef places[JIT_ORDERED_LANES];
-    for (unsigned i = 0; i < j->width; i++)
+    for (unsigned i = 0; i < j->unit->width; i++)
         places[i] = jit_lane_permute_distance(x, o->place[i] - o->place[0]);
-    LLVMValueRef vector = LLVMConstVector(places, j->width);
-    return jit_all(j, LLVMBuildICmp(j->b, LLVMIntEQ, x->from_first, vector, ""));
+    LLVMValueRef vector = LLVMConstVector(places, j->unit->width);
+    return jit_all(j, LLVMBuildICmp(j->code->b, LLVMIntEQ, x->from_first, vector, ""));
 }
 
 /* i1: a stretch of elements in that order wraps nowhere, and is aligned. It begins at `address`. */
@@ -307,14 +310,14 @@ static LLVMValueRef fits(struct jit *j, const struct jit_access *a, unsigned cop
                          LLVMValueRef *address)
 {
     LLVMValueRef lowest =
-        LLVMBuildSub(j->b, x->first, jit_lane_permute_distance(x, o->place[0]), "");
+        LLVMBuildSub(j->code->b, x->first, jit_lane_permute_distance(x, o->place[0]), "");
     uint64_t top = UINT64_MAX >> (64 - LLVMGetIntTypeWidth(x->type)) >> x->split.is_signed;
     LLVMValueRef most = LLVMConstInt(x->type, top - (uint64_t)(x->stride * o->last), false);
     LLVMIntPredicate at_most = x->split.is_signed ? LLVMIntSLE : LLVMIntULE;
-    LLVMValueRef is_low = LLVMBuildICmp(j->b, at_most, lowest, most, "");
+    LLVMValueRef is_low = LLVMBuildICmp(j->code->b, at_most, lowest, most, "");
     *address = jit_lane_permute_address(j, a, copy, x, lowest);
-    return LLVMBuildAnd(j->b, is_low, LLVMBuildNot(j->b, jit_access_misaligned(j, a, *address), ""),
-                        "");
+    return LLVMBuildAnd(j->code->b, is_low,
+                        LLVMBuildNot(j->code->b, jit_access_misaligned(j, a, *address), ""), "");
 }
 
 /* ---- the access ------------------------------------------------------------------------------ */
@@ -328,10 +331,10 @@ static void access_order(struct jit *j, const struct jit_access *a, unsigned cop
     LLVMValueRef pointer = jit_access_pointer(j, a, address);
     if (rewrites(j, a, o, j->mask[copy])) {
         LLVMValueRef is_own = jit_contiguous_is_own(j, a, pointer, (unsigned)o->last + 1);
-        is_fit = LLVMBuildAnd(j->b, is_fit, is_own, "");
+        is_fit = LLVMBuildAnd(j->code->b, is_fit, is_own, "");
     }
     LLVMBasicBlockRef fit = jit_new_block(j, "in_order");
-    LLVMBuildCondBr(j->b, is_fit, fit, others);
+    LLVMBuildCondBr(j->code->b, is_fit, fit, others);
     jit_continue_in(j, fit);
     if (a->is_load)
         value = load_in_order(j, a, o, pointer, j->mask[copy]);
@@ -351,8 +354,8 @@ static void access_orders(struct jit *j, const struct jit_access *a, unsigned co
     LLVMBasicBlockRef others = jit_new_block(j, "any");
     LLVMValueRef which = jit_i32(j, n);
     for (unsigned i = 0; i < n; i++)
-        which = LLVMBuildSelect(j->b, is_order(j, x, &orders[i]), jit_i32(j, i), which, "");
-    LLVMValueRef choice = LLVMBuildSwitch(j->b, which, others, n);
+        which = LLVMBuildSelect(j->code->b, is_order(j, x, &orders[i]), jit_i32(j, i), which, "");
+    LLVMValueRef choice = LLVMBuildSwitch(j->code->b, which, others, n);
     for (unsigned i = 0; i < n; i++) {
         LLVMBasicBlockRef chosen = jit_new_block(j, "order");
         LLVMAddCase(choice, jit_i32(j, i), chosen);
@@ -368,7 +371,7 @@ void jit_lane_permute_access_known(struct jit *j, const struct jit_access *a, un
     struct jit_indexes x;
     jit_lane_permute_find_indexes(j, a, copy, &x);
     LLVMValueRef lowest =
-        LLVMBuildSub(j->b, x.first, jit_lane_permute_distance(&x, o->place[0]), "");
+        LLVMBuildSub(j->code->b, x.first, jit_lane_permute_distance(&x, o->place[0]), "");
     LLVMValueRef address = jit_lane_permute_address(j, a, copy, &x, lowest);
     if (is_run(j, o))
         jit_strided_emit(j, a, copy, address, v);
@@ -384,7 +387,7 @@ bool jit_lane_permute_access(struct jit *j, const struct jit_access *a, unsigned
     struct jit_indexes x;
     struct jit_ways ways;
     LLVMValueRef address;
-    struct jit_lane_order known, run = consecutive(j->width);
+    struct jit_lane_order known, run = consecutive(j->unit->width);
     bool is_known = jit_lane_permute_find_order(j, a, copy, &known);
     if (is_known && jit_access_is_trusted(j)) {
         jit_lane_permute_access_known(j, a, copy, &known, v);
@@ -399,7 +402,7 @@ bool jit_lane_permute_access(struct jit *j, const struct jit_access *a, unsigned
         jit_continue_in(j, others);
     } else {
         LLVMValueRef is_dense = is_order(j, &x, &run);
-        is_dense = LLVMBuildAnd(j->b, is_dense, fits(j, a, copy, &x, &run, &address), "");
+        is_dense = LLVMBuildAnd(j->code->b, is_dense, fits(j, a, copy, &x, &run, &address), "");
         jit_strided_emit_if(j, a, copy, &ways, is_dense, address, v);
     }
     if (!is_known)
@@ -426,12 +429,12 @@ static LLVMValueRef test_copy(struct jit *j, const struct jit_access *a, unsigne
     jit_lane_permute_find_indexes(j, a, copy, &x);
     if (!jit_contiguous_is_rewriting(j, a))
         return fits(j, a, copy, &x, o, &address);
-    address = LLVMBuildSub(j->b, x.first, jit_lane_permute_distance(&x, o->place[0]), "");
+    address = LLVMBuildSub(j->code->b, x.first, jit_lane_permute_distance(&x, o->place[0]), "");
     address = jit_lane_permute_address(j, a, copy, &x, address);
     LLVMValueRef is_own =
         jit_contiguous_is_own(j, a, jit_access_pointer(j, a, address), (unsigned)o->last + 1);
-    return LLVMBuildAnd(j->b, is_own, LLVMBuildNot(j->b, jit_access_misaligned(j, a, address), ""),
-                        "");
+    return LLVMBuildAnd(j->code->b, is_own,
+                        LLVMBuildNot(j->code->b, jit_access_misaligned(j, a, address), ""), "");
 }
 
 bool jit_lane_permute_test(struct jit *j, const struct jit_access *a, const uint64_t *written,
@@ -439,17 +442,17 @@ bool jit_lane_permute_test(struct jit *j, const struct jit_access *a, const uint
 {
     struct jit_lane_order o;
     struct jit_indexes x;
-    for (unsigned u = 0; u < j->copies; u++)
+    for (unsigned u = 0; u < j->facts->copies; u++)
         if (!jit_lane_permute_find_order(j, a, u, &o))
             return false;
     jit_lane_permute_split_index(j, a, &x);
     if (will_be_written(written, x.is_split ? x.split.index : a->base) ||
         (x.is_split && will_be_written(written, x.split.base)))
         return false;
-    for (unsigned u = 0; u < j->copies; u++) {
+    for (unsigned u = 0; u < j->facts->copies; u++) {
         jit_lane_permute_find_order(j, a, u, &o);
         LLVMValueRef good = test_copy(j, a, u, &o);
-        *test = *test ? LLVMBuildAnd(j->b, *test, good, "") : good;
+        *test = *test ? LLVMBuildAnd(j->code->b, *test, good, "") : good;
     }
     return true;
 }

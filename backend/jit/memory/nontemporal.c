@@ -24,21 +24,22 @@ enum {
 /* Nobody can tell in which order the kernel's stores take place while it runs. */
 static bool has_no_order(const struct jit *j)
 {
-    return !j->runs_apart && !jit_insn_info_has_ordering_points(j) &&
+    return !j->facts->runs_apart && !jit_insn_info_has_ordering_points(j) &&
            !jit_insn_info_has_effect(j, PT_FX_FENCE | PT_FX_CALL | PT_FX_CLUSTER);
 }
 
 /* Registers through which something is loaded. */
 static uint64_t *find_loaded(const struct jit *j)
 {
-    uint64_t *loaded = pt_arena_alloc(j->arena, (j->f->regs.n + 63) / 64 * sizeof *loaded);
-    for (uint32_t i = 0; i < j->f->insns.n; i++) {
-        const struct pt_insn *insn = &j->f->insns.v[i];
-        bool loads = pt_insn_form(j->m, insn)->effects & PT_FX_READ;
+    uint64_t *loaded =
+        pt_arena_alloc(j->unit->arena, (j->unit->f->regs.n + 63) / 64 * sizeof *loaded);
+    for (uint32_t i = 0; i < j->unit->f->insns.n; i++) {
+        const struct pt_insn *insn = &j->unit->f->insns.v[i];
+        bool loads = pt_insn_form(j->unit->m, insn)->effects & PT_FX_READ;
         for (uint32_t k = 0; loads && k < insn->n_operands; k++) {
-            const struct pt_operand *o = &j->f->operands.v[insn->operands + k];
-            if (o->kind == PT_OPND_MEM && j->f->operands.v[o->index].kind == PT_OPND_REG)
-                jit_set_add(loaded, j->f->operands.v[o->index].index);
+            const struct pt_operand *o = &j->unit->f->operands.v[insn->operands + k];
+            if (o->kind == PT_OPND_MEM && j->unit->f->operands.v[o->index].kind == PT_OPND_REG)
+                jit_set_add(loaded, j->unit->f->operands.v[o->index].index);
         }
     }
     return loaded;
@@ -50,11 +51,11 @@ static uint32_t bytes_of(struct jit *j, uint32_t insn, const uint64_t *loaded)
     struct jit_access a;
     jit_visit_insn(j, insn);
     if (j->form->effects != PT_FX_WRITE || pt_form_space(j->form) != PT_SPACE_GLOBAL ||
-        j->f->blocks.v[jit_def_use_block(j, insn)].loop)
+        j->unit->f->blocks.v[jit_def_use_block(j, insn)].loop)
         return 0;
     if (!jit_access_try_describe(j, &a))
         return 0;
-    return a.base->kind == PT_OPND_REG && a.bytes * a.n * j->width >= LEAST &&
+    return a.base->kind == PT_OPND_REG && a.bytes * a.n * j->unit->width >= LEAST &&
                    !jit_set_has(loaded, a.base->index)
                ? a.bytes * a.n
                : 0;
@@ -63,57 +64,62 @@ static uint32_t bytes_of(struct jit *j, uint32_t insn, const uint64_t *loaded)
 /* i1: the launch stores more than caches hold, so many bytes a thread. */
 static LLVMValueRef is_beyond_caches(struct jit *j, uint32_t bytes)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context), i64 = LLVMInt64TypeInContext(j->context);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context),
+                i64 = LLVMInt64TypeInContext(j->code->context);
     size_t grid = offsetof(struct pt_launch, grid), threads = offsetof(struct pt_launch, threads);
-    LLVMValueRef all = LLVMBuildZExt(j->b, jit_field(j, i32, j->launch, threads), i64, "");
+    LLVMValueRef all =
+        LLVMBuildZExt(j->code->b, jit_field(j, i32, j->code->launch, threads), i64, "");
     for (unsigned d = 0; d < 3; d++) {
-        LLVMValueRef size = jit_field(j, i32, j->launch, grid + d * sizeof(uint32_t));
-        all = LLVMBuildMul(j->b, all, LLVMBuildZExt(j->b, size, i64, ""), "");
+        LLVMValueRef size = jit_field(j, i32, j->code->launch, grid + d * sizeof(uint32_t));
+        all = LLVMBuildMul(j->code->b, all, LLVMBuildZExt(j->code->b, size, i64, ""), "");
     }
-    return LLVMBuildICmp(j->b, LLVMIntUGT, all, jit_i64(j, CACHES / bytes), "");
+    return LLVMBuildICmp(j->code->b, LLVMIntUGT, all, jit_i64(j, CACHES / bytes), "");
 }
 
 void jit_nontemporal_find(struct jit *j)
 {
     uint32_t all = 0;
-    j->streaming = pt_arena_alloc(j->arena, (j->f->insns.n + 63) / 64 * sizeof *j->streaming);
+    j->facts->streaming = pt_arena_alloc(j->unit->arena, (j->unit->f->insns.n + 63) / 64 *
+                                                             sizeof *j->facts->streaming);
     if (!has_no_order(j))
         return;
     const uint64_t *loaded = find_loaded(j);
-    for (uint32_t i = 0; i < j->f->insns.n; i++) {
+    for (uint32_t i = 0; i < j->unit->f->insns.n; i++) {
         uint32_t bytes = bytes_of(j, i, loaded);
         if (bytes)
-            jit_set_add(j->streaming, i);
+            jit_set_add(j->facts->streaming, i);
         all += bytes;
     }
     if (all)
-        j->streams = is_beyond_caches(j, all);
+        j->code->streams = is_beyond_caches(j, all);
 }
 
 bool jit_nontemporal_applies(const struct jit *j)
 {
-    return jit_set_has(j->streaming, (uint32_t)(j->insn - j->f->insns.v));
+    return jit_set_has(j->facts->streaming, (uint32_t)(j->insn - j->unit->f->insns.v));
 }
 
 void jit_nontemporal_store(struct jit *j, const struct jit_access *a, LLVMValueRef value,
                            LLVMValueRef pointer)
 {
-    unsigned bytes = a->bytes * a->n * j->width, align = bytes < LINE ? bytes : LINE;
+    unsigned bytes = a->bytes * a->n * j->unit->width, align = bytes < LINE ? bytes : LINE;
     LLVMBasicBlockRef past = jit_new_block(j, "past"), plain = jit_new_block(j, "plain");
     LLVMBasicBlockRef after = jit_new_block(j, "");
-    LLVMValueRef low = LLVMBuildPtrToInt(j->b, pointer, LLVMInt64TypeInContext(j->context), "");
-    low = LLVMBuildAnd(j->b, low, jit_i64(j, align - 1), "");
-    LLVMValueRef fits = LLVMBuildICmp(j->b, LLVMIntEQ, low, jit_i64(j, 0), "");
-    LLVMBuildCondBr(j->b, LLVMBuildAnd(j->b, j->streams, fits, ""), past, plain);
+    LLVMValueRef low =
+        LLVMBuildPtrToInt(j->code->b, pointer, LLVMInt64TypeInContext(j->code->context), "");
+    low = LLVMBuildAnd(j->code->b, low, jit_i64(j, align - 1), "");
+    LLVMValueRef fits = LLVMBuildICmp(j->code->b, LLVMIntEQ, low, jit_i64(j, 0), "");
+    LLVMBuildCondBr(j->code->b, LLVMBuildAnd(j->code->b, j->code->streams, fits, ""), past, plain);
     jit_continue_in(j, plain);
     jit_access_store(j, a, value, pointer);
-    LLVMBuildBr(j->b, after);
+    LLVMBuildBr(j->code->b, after);
     jit_continue_in(j, past);
-    LLVMValueRef store = LLVMBuildStore(j->b, value, pointer);
+    LLVMValueRef store = LLVMBuildStore(j->code->b, value, pointer);
     LLVMSetAlignment(store, align);
     LLVMMetadataRef one = LLVMValueAsMetadata(jit_i32(j, 1));
-    LLVMSetMetadata(store, LLVMGetMDKindIDInContext(j->context, "nontemporal", 11),
-                    LLVMMetadataAsValue(j->context, LLVMMDNodeInContext2(j->context, &one, 1)));
-    LLVMBuildBr(j->b, after);
+    LLVMSetMetadata(
+        store, LLVMGetMDKindIDInContext(j->code->context, "nontemporal", 11),
+        LLVMMetadataAsValue(j->code->context, LLVMMDNodeInContext2(j->code->context, &one, 1)));
+    LLVMBuildBr(j->code->b, after);
     jit_continue_in(j, after);
 }

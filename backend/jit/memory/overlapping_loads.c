@@ -34,15 +34,15 @@ struct jit_overlap {
 
 static int64_t vector_bytes(const struct jit *j, const struct jit_access *a)
 {
-    return (int64_t)a->bytes * j->width;
+    return (int64_t)a->bytes * j->unit->width;
 }
 
 /* Moves cost less than the loads: of vectors of 16 bytes few cross a line, and elements of 8 bytes take two registers a vector, of which
  * there are to be many then. */
 static bool pays(const struct jit *j, unsigned bytes)
 {
-    return j->target->has_masked_access &&
-           (bytes == 4 || (bytes == 8 && j->target->has_mask_registers));
+    return j->unit->target->has_masked_access &&
+           (bytes == 4 || (bytes == 8 && j->unit->target->has_mask_registers));
 }
 
 /* The instruction accesses shared memory, lanes side by side in all chunks. */
@@ -78,15 +78,16 @@ static void see(void *ud, uint32_t reg, bool is_def)
 static bool ends_reach(struct jit *j, const struct pt_insn *insn, uint32_t base)
 {
     struct change c = {base, false};
-    pt_insn_regs(j->m, j->f, insn, see, &c);
-    return c.is_seen || (pt_insn_form(j->m, insn)->effects & ~(uint32_t)(PT_FX_READ | PT_FX_FP));
+    pt_insn_regs(j->unit->m, j->unit->f, insn, see, &c);
+    return c.is_seen ||
+           (pt_insn_form(j->unit->m, insn)->effects & ~(uint32_t)(PT_FX_READ | PT_FX_FP));
 }
 
 /* Where a vector begins that lanes have stored: of the stores through the address, or else the lowest load. */
 static int64_t find_phase(struct jit *j, const struct jit_overlap *o)
 {
     struct jit_access a;
-    for (uint32_t i = 0; i < j->f->insns.n; i++)
+    for (uint32_t i = 0; i < j->unit->f->insns.n; i++)
         if (is_run(j, i, &a) && !a.is_load && a.bytes == o->first.bytes &&
             a.base->index == o->first.base->index)
             return a.base->imm;
@@ -111,8 +112,8 @@ static bool is_worth_it(struct jit *j, struct jit_overlap *o)
         is_run(j, o->insns[i], &a);
         n_within += (a.base->imm - o->origin) % bytes != 0;
     }
-    return n_within >= LEAST && o->highest - o->lowest <= bytes * j->copies &&
-           (o->highest - o->origin) / bytes + j->copies + 1 < VECTORS;
+    return n_within >= LEAST && o->highest - o->lowest <= bytes * j->facts->copies &&
+           (o->highest - o->origin) / bytes + j->facts->copies + 1 < VECTORS;
 }
 
 /* Those that overlap with the first of the instructions. */
@@ -124,7 +125,7 @@ static bool gather(struct jit *j, const uint32_t *insns, uint32_t n, struct jit_
         return false;
     add(o, insns[0], o->first.base->imm);
     for (uint32_t i = 1; i < n && i < REACH && o->n < MOST; i++) {
-        if (ends_reach(j, &j->f->insns.v[insns[i - 1]], o->first.base->index))
+        if (ends_reach(j, &j->unit->f->insns.v[insns[i - 1]], o->first.base->index))
             break;
         if (may_overlap(j, insns[i], &a) && a.bytes == o->first.bytes &&
             a.base->index == o->first.base->index && (a.base->imm - o->lowest) % a.bytes == 0)
@@ -149,7 +150,7 @@ void jit_overlapping_loads_find(struct jit *j, const uint32_t *insns, uint32_t n
         if (overlap_of(j, insns[i]) || !gather(j, insns + i, n - i, &o))
             continue;
         o.next = j->overlaps;
-        j->overlaps = pt_arena_alloc(j->arena, sizeof o);
+        j->overlaps = pt_arena_alloc(j->unit->arena, sizeof o);
         *j->overlaps = o;
     }
 }
@@ -159,10 +160,10 @@ void jit_overlapping_loads_find(struct jit *j, const uint32_t *insns, uint32_t n
 /* All lanes of all chunks load. */
 static bool loads_all(const struct jit *j)
 {
-    for (unsigned u = 0; u < j->copies; u++)
+    for (unsigned u = 0; u < j->facts->copies; u++)
         if (j->mask[u])
             return false;
-    return j->first_copy == 0 && j->end_copy == j->copies;
+    return j->first_copy == 0 && j->end_copy == j->facts->copies;
 }
 
 /* Those vectors of which the loads touch every byte: no other page is. */
@@ -170,7 +171,7 @@ static void load_vectors(struct jit *j, struct jit_overlap *o)
 {
     struct jit_access a = o->first;
     struct pt_operand base = *a.base;
-    int64_t bytes = vector_bytes(j, &a), end = o->highest + bytes * j->copies;
+    int64_t bytes = vector_bytes(j, &a), end = o->highest + bytes * j->facts->copies;
     a.base = &base;
     base.imm = o->origin;
     for (unsigned i = 0; base.imm + bytes <= end; i++, base.imm += bytes) {
@@ -185,28 +186,28 @@ static void load_vectors(struct jit *j, struct jit_overlap *o)
 static LLVMValueRef take_across(struct jit *j, LLVMValueRef x, LLVMValueRef y, unsigned from)
 {
     int lanes[64] = {0};
-    for (unsigned i = 0; i < j->width; i++)
+    for (unsigned i = 0; i < j->unit->width; i++)
         lanes[i] = (int)(from + i);
-    return jit_shuffle(j, x, y, lanes, j->width);
+    return jit_shuffle(j, x, y, lanes, j->unit->width);
 }
 
 /* Vectors of two halves, where the machine moves lanes within those: first the halves, which others want as well. LLVM finds longer
  * ways. */
 static LLVMValueRef take_by_halves(struct jit *j, LLVMValueRef x, LLVMValueRef y, unsigned from)
 {
-    int lanes[64] = {0}, half = (int)j->width / 2, within = (int)from % half;
+    int lanes[64] = {0}, half = (int)j->unit->width / 2, within = (int)from % half;
     LLVMValueRef middle = take_across(j, x, y, (unsigned)half);
     if (!within)
         return middle;
     for (int i = 0; i < 2 * half; i++) /* the second vector's numbers are those behind the first's */
         lanes[i] = i % half + within < half ? i + within : i + within + half;
     bool is_late = (int)from > half;
-    return jit_shuffle(j, is_late ? middle : x, is_late ? y : middle, lanes, j->width);
+    return jit_shuffle(j, is_late ? middle : x, is_late ? y : middle, lanes, j->unit->width);
 }
 
 bool jit_overlapping_loads_load(struct jit *j, const struct jit_access *a, unsigned copy)
 {
-    uint32_t insn = (uint32_t)(j->insn - j->f->insns.v);
+    uint32_t insn = (uint32_t)(j->insn - j->unit->f->insns.v);
     struct jit_overlap *o = overlap_of(j, insn);
     if (!o || !loads_all(j))
         return false;
@@ -218,6 +219,6 @@ bool jit_overlapping_loads_load(struct jit *j, const struct jit_access *a, unsig
     if (!x || !y)
         return false;
     LLVMValueRef v = from ? take_by_halves(j, x, y, from) : x;
-    jit_registers_write(j, &a->values[0], copy, a->type, v, j->width, a->extends_sign);
+    jit_registers_write(j, &a->values[0], copy, a->type, v, j->unit->width, a->extends_sign);
     return true;
 }

@@ -53,9 +53,9 @@ static struct search find_defs(const struct jit *j, const struct pt_loop *loop, 
 {
     struct search s = {.reg = reg};
     for (uint32_t b = loop->header; b < loop->end; b++) {
-        const struct pt_block *block = &j->f->blocks.v[b];
+        const struct pt_block *block = &j->unit->f->blocks.v[b];
         for (s.at = block->first; s.at < block->first + block->count; s.at++)
-            pt_insn_regs(j->m, j->f, &j->f->insns.v[s.at], note_def, &s);
+            pt_insn_regs(j->unit->m, j->unit->f, &j->unit->f->insns.v[s.at], note_def, &s);
     }
     return s;
 }
@@ -82,7 +82,7 @@ static bool is_fixed(const struct jit *j, const struct pt_loop *loop, const stru
 static LLVMValueRef read_fixed(struct jit *j, const struct pt_operand *o, enum pt_type type)
 {
     LLVMValueRef value = jit_registers_read(j, o, 0, type, 1, false);
-    return LLVMBuildIntCast2(j->b, value, LLVMInt64TypeInContext(j->context), true, "");
+    return LLVMBuildIntCast2(j->code->b, value, LLVMInt64TypeInContext(j->code->context), true, "");
 }
 
 static struct step scale(struct jit *j, const struct pt_loop *loop, struct step s,
@@ -91,12 +91,12 @@ static struct step scale(struct jit *j, const struct pt_loop *loop, struct step 
     if (!s.is_known || !s.bytes)
         return s;
     if (by->kind == PT_OPND_IMM) {
-        s.bytes = LLVMBuildMul(j->b, s.bytes, jit_i64(j, (uint64_t)by->imm), "");
+        s.bytes = LLVMBuildMul(j->code->b, s.bytes, jit_i64(j, (uint64_t)by->imm), "");
         return s;
     }
     if (!is_fixed(j, loop, by))
         return unknown;
-    s.bytes = LLVMBuildMul(j->b, s.bytes, read_fixed(j, by, type), "");
+    s.bytes = LLVMBuildMul(j->code->b, s.bytes, read_fixed(j, by, type), "");
     s.is_long = true; /* rows of a matrix */
     return s;
 }
@@ -107,7 +107,7 @@ static struct step shift(struct jit *j, struct step s, const struct pt_operand *
         return s;
     if (by->kind != PT_OPND_IMM)
         return unknown;
-    s.bytes = LLVMBuildShl(j->b, s.bytes, jit_i64(j, (uint64_t)by->imm & 63), "");
+    s.bytes = LLVMBuildShl(j->code->b, s.bytes, jit_i64(j, (uint64_t)by->imm & 63), "");
     return s;
 }
 
@@ -117,7 +117,7 @@ static struct step sum(struct jit *j, struct step a, struct step b)
         return unknown;
     if (!a.bytes || !b.bytes)
         return a.bytes ? a : b;
-    a.bytes = LLVMBuildAdd(j->b, a.bytes, b.bytes, "");
+    a.bytes = LLVMBuildAdd(j->code->b, a.bytes, b.bytes, "");
     a.is_long |= b.is_long;
     return a;
 }
@@ -126,8 +126,8 @@ static struct step sum(struct jit *j, struct step a, struct step b)
 static struct step advance(struct jit *j, const struct pt_loop *loop, uint32_t reg,
                            const struct pt_insn *insn)
 {
-    const struct pt_operand *o = &j->f->operands.v[insn->operands];
-    if (pt_insn_form(j->m, insn)->op != PT_OP_add_int || insn->guard)
+    const struct pt_operand *o = &j->unit->f->operands.v[insn->operands];
+    if (pt_insn_form(j->unit->m, insn)->op != PT_OP_add_int || insn->guard)
         return unknown;
     const struct pt_operand *s = o[1].kind == PT_OPND_REG && o[1].index == reg ? &o[2] : &o[1];
     const struct pt_operand *self = s == &o[1] ? &o[2] : &o[1];
@@ -137,7 +137,7 @@ static struct step advance(struct jit *j, const struct pt_loop *loop, uint32_t r
         return (struct step){true, jit_i64(j, (uint64_t)s->imm), s->imm >= SHORT_STEP};
     if (!is_fixed(j, loop, s))
         return unknown;
-    enum pt_type type = (enum pt_type)pt_insn_form(j->m, insn)->type[0];
+    enum pt_type type = (enum pt_type)pt_insn_form(j->unit->m, insn)->type[0];
     return (struct step){true, read_fixed(j, s, type), true};
 }
 
@@ -148,11 +148,11 @@ static struct step step_of(struct jit *j, const struct pt_loop *loop, uint32_t r
         return (struct step){true, NULL, false};
     if (def.n > 1 || depth > DEPTH)
         return unknown;
-    const struct pt_insn *insn = &j->f->insns.v[def.insn];
-    const struct pt_operand *o = &j->f->operands.v[insn->operands];
-    const struct pt_form *form = pt_insn_form(j->m, insn);
+    const struct pt_insn *insn = &j->unit->f->insns.v[def.insn];
+    const struct pt_operand *o = &j->unit->f->operands.v[insn->operands];
+    const struct pt_form *form = pt_insn_form(j->unit->m, insn);
     enum pt_type type = (enum pt_type)form->type[0];
-    if (j->f->regs.v[reg].n_defs > 1)
+    if (j->unit->f->regs.v[reg].n_defs > 1)
         return advance(j, loop, reg, insn);
     switch ((enum pt_op)form->op) {
     case PT_OP_add_int:
@@ -182,7 +182,7 @@ enum { SECOND_LEVEL = 2, FIRST_LEVEL = 3 }; /* of caches, as llvm.prefetch has t
 
 static void ask(struct jit *j, LLVMValueRef pointer, unsigned bytes, bool writes, unsigned level)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     for (unsigned at = 0; at < bytes; at += LINE) {
         LLVMValueRef args[] = {jit_at(j, pointer, jit_i64(j, at)), LLVMConstInt(i32, writes, false),
                                LLVMConstInt(i32, level, false), LLVMConstInt(i32, 1, false)};
@@ -194,9 +194,9 @@ static void ask(struct jit *j, LLVMValueRef pointer, unsigned bytes, bool writes
 static bool goes_through(const struct jit *j, const struct pt_insn *insn, uint32_t reg)
 {
     for (uint32_t k = 0; k < insn->n_operands; k++) {
-        const struct pt_operand *o = &j->f->operands.v[insn->operands + k];
-        if (o->kind == PT_OPND_MEM && j->f->operands.v[o->index].kind == PT_OPND_REG &&
-            j->f->operands.v[o->index].index == reg)
+        const struct pt_operand *o = &j->unit->f->operands.v[insn->operands + k];
+        if (o->kind == PT_OPND_MEM && j->unit->f->operands.v[o->index].kind == PT_OPND_REG &&
+            j->unit->f->operands.v[o->index].index == reg)
             return true;
     }
     return false;
@@ -205,22 +205,22 @@ static bool goes_through(const struct jit *j, const struct pt_insn *insn, uint32
 /* Straight code. The first access through an address asks, for writing if a store follows near by. */
 static void ask_behind(struct jit *j, uint32_t reg, LLVMValueRef pointer, unsigned bytes)
 {
-    uint32_t at = (uint32_t)(j->insn - j->f->insns.v), first = at > NEAR ? at - NEAR : 0;
-    uint32_t end = j->f->insns.n - at > NEAR ? at + NEAR : j->f->insns.n;
+    uint32_t at = (uint32_t)(j->insn - j->unit->f->insns.v), first = at > NEAR ? at - NEAR : 0;
+    uint32_t end = j->unit->f->insns.n - at > NEAR ? at + NEAR : j->unit->f->insns.n;
     bool writes = false;
     for (uint32_t i = first; i < at; i++)
-        if (goes_through(j, &j->f->insns.v[i], reg))
+        if (goes_through(j, &j->unit->f->insns.v[i], reg))
             return;
     for (uint32_t i = at; i < end && !writes; i++)
-        writes = (pt_insn_form(j->m, &j->f->insns.v[i])->effects & PT_FX_WRITE) &&
-                 goes_through(j, &j->f->insns.v[i], reg);
+        writes = (pt_insn_form(j->unit->m, &j->unit->f->insns.v[i])->effects & PT_FX_WRITE) &&
+                 goes_through(j, &j->unit->f->insns.v[i], reg);
     LLVMValueRef behind =
         jit_prefetch_redundant_applies(j) ? NULL : jit_prefetch_distance_behind(j, reg);
     if (!behind)
         return;
     LLVMValueRef next = jit_at(j, pointer, behind);
     if (jit_nontemporal_applies(j)) /* nobody needs the line: what is at hand anyway */
-        next = LLVMBuildSelect(j->b, j->streams, j->scratch, next, "");
+        next = LLVMBuildSelect(j->code->b, j->code->streams, j->code->scratch, next, "");
     ask(j, next, bytes, writes, SECOND_LEVEL);
 }
 
@@ -228,8 +228,10 @@ static void ask_behind(struct jit *j, uint32_t reg, LLVMValueRef pointer, unsign
  * that begin with a line. */
 static bool has_asked(const struct jit *j, uint32_t reg, unsigned copy, unsigned bytes)
 {
-    unsigned row = j->vary->shape.block[0] * (bytes / j->width), group = j->copies * bytes;
-    bool goes_on = !j->regs[reg].is_per_copy || (row && row % LINE == 0 && group % LINE == 0);
+    unsigned row = j->facts->vary->shape.block[0] * (bytes / j->unit->width),
+             group = j->facts->copies * bytes;
+    bool goes_on =
+        !j->facts->regs[reg].is_per_copy || (row && row % LINE == 0 && group % LINE == 0);
     return goes_on && bytes < LINE && copy * bytes % LINE != 0;
 }
 
@@ -247,29 +249,29 @@ void jit_prefetch_emit(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef 
 {
     if (has_asked(j, reg, copy, bytes))
         return;
-    uint32_t l = j->f->blocks.v[j->block].loop;
+    uint32_t l = j->unit->f->blocks.v[j->block].loop;
     if (!l) {
         ask_behind(j, reg, pointer, bytes);
         return;
     }
-    struct step step = step_of(j, &j->f->loops.v[l - 1], reg, 0);
+    struct step step = step_of(j, &j->unit->f->loops.v[l - 1], reg, 0);
     if (!step.is_known || !step.bytes || !step.is_long)
         return;
-    unsigned rounds = rounds_ahead(j, &j->f->loops.v[l - 1]);
-    LLVMValueRef by = LLVMBuildMul(j->b, step.bytes, jit_i64(j, rounds), "");
+    unsigned rounds = rounds_ahead(j, &j->unit->f->loops.v[l - 1]);
+    LLVMValueRef by = LLVMBuildMul(j->code->b, step.bytes, jit_i64(j, rounds), "");
     bool writes = !(j->form->effects & PT_FX_READ);
-    LLVMValueRef next = l == j->turn_loop ? jit_prefetch_distance_of_turns(j, reg) : NULL;
+    LLVMValueRef next = l == j->facts->turn_loop ? jit_prefetch_distance_of_turns(j, reg) : NULL;
     if (next)
-        by = LLVMBuildSelect(j->b, jit_takes_turns(j), next, by, "");
+        by = LLVMBuildSelect(j->code->b, jit_takes_turns(j), next, by, "");
     ask(j, jit_at(j, pointer, by), bytes, writes, next ? FIRST_LEVEL : SECOND_LEVEL);
 }
 
 void jit_prefetch_emit_walk(struct jit *j, uint32_t reg, LLVMValueRef pointer)
 {
-    uint32_t l = j->f->blocks.v[j->block].loop;
-    if (!l || j->target->follows_parts)
+    uint32_t l = j->unit->f->blocks.v[j->block].loop;
+    if (!l || j->unit->target->follows_parts)
         return;
-    struct step step = step_of(j, &j->f->loops.v[l - 1], reg, 0);
+    struct step step = step_of(j, &j->unit->f->loops.v[l - 1], reg, 0);
     if (!step.is_known || !step.bytes || step.is_long || !LLVMIsAConstantInt(step.bytes))
         return;
     bool is_back = LLVMConstIntGetSExtValue(step.bytes) < 0;

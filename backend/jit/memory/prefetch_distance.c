@@ -42,28 +42,28 @@ static bool is_at_hand(const struct jit *j, const struct pt_operand *o)
         return false;
     if (o->kind == PT_OPND_SREG)
         return true;
-    if (o->kind != PT_OPND_REG || j->regs[o->index].only == UINT32_MAX)
+    if (o->kind != PT_OPND_REG || j->facts->regs[o->index].only == UINT32_MAX)
         return false;
-    const struct pt_block *block = &j->f->blocks.v[j->block];
-    uint32_t only = j->regs[o->index].only;
+    const struct pt_block *block = &j->unit->f->blocks.v[j->block];
+    uint32_t only = j->facts->regs[o->index].only;
     return jit_def_use_is_live_into(j, j->block, o->index) ||
-           (only >= block->first && only < (uint32_t)(j->insn - j->f->insns.v)) ||
-           (j->is_one_region && jit_def_use_is_behind(j, only));
+           (only >= block->first && only < (uint32_t)(j->insn - j->unit->f->insns.v)) ||
+           (j->facts->is_one_region && jit_def_use_is_behind(j, only));
 }
 
 /* The operand is a number, or the width of blocks whose shape is known. */
 static bool is_number(const struct jit *j, const struct pt_operand *o, uint64_t *number)
 {
-    if (o->kind == PT_OPND_REG && j->regs[o->index].only != UINT32_MAX) {
-        const struct pt_insn *only = &j->f->insns.v[j->regs[o->index].only];
-        if (pt_insn_form(j->m, only)->op == PT_OP_mov_sreg && !only->guard)
-            o = &j->f->operands.v[only->operands + 1];
+    if (o->kind == PT_OPND_REG && j->facts->regs[o->index].only != UINT32_MAX) {
+        const struct pt_insn *only = &j->unit->f->insns.v[j->facts->regs[o->index].only];
+        if (pt_insn_form(j->unit->m, only)->op == PT_OP_mov_sreg && !only->guard)
+            o = &j->unit->f->operands.v[only->operands + 1];
     }
     if (o->kind != PT_OPND_SREG)
         return jit_def_use_constant(j, o, number);
-    if (o->index < PT_SREG_ntid_x || o->index > PT_SREG_ntid_z || !j->vary->shape.block[0])
+    if (o->index < PT_SREG_ntid_x || o->index > PT_SREG_ntid_z || !j->facts->vary->shape.block[0])
         return false;
-    *number = j->vary->shape.block[o->index - PT_SREG_ntid_x];
+    *number = j->facts->vary->shape.block[o->index - PT_SREG_ntid_x];
     return true;
 }
 
@@ -78,7 +78,7 @@ static struct slope slope_sum(struct jit *j, struct slope a, struct slope b, boo
     if (s.is_constant)
         return known(j, subtracts ? a.constant - b.constant : a.constant + b.constant);
     LLVMValueRef x = a.bytes ? a.bytes : jit_i64(j, 0), y = b.bytes ? b.bytes : jit_i64(j, 0);
-    s.bytes = subtracts ? LLVMBuildSub(j->b, x, y, "") : LLVMBuildAdd(j->b, x, y, "");
+    s.bytes = subtracts ? LLVMBuildSub(j->code->b, x, y, "") : LLVMBuildAdd(j->code->b, x, y, "");
     return s;
 }
 
@@ -98,21 +98,22 @@ static struct slope slope_product(struct jit *j, const struct pt_operand *a,
     if (is_number(j, by, &constant))
         return s.is_constant
                    ? known(j, s.constant * constant)
-                   : (struct slope){true, LLVMBuildMul(j->b, s.bytes, jit_i64(j, constant), ""),
+                   : (struct slope){true,
+                                    LLVMBuildMul(j->code->b, s.bytes, jit_i64(j, constant), ""),
                                     false, 0};
     if (!is_at_hand(j, by))
         return (struct slope){0};
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
     LLVMValueRef factor = jit_registers_read(j, by, 0, type, 1, false);
-    factor = LLVMBuildIntCast2(j->b, factor, i64, pt_type_class(type) == PT_CLASS_S, "");
-    return (struct slope){true, LLVMBuildMul(j->b, s.bytes, factor, ""), false, 0};
+    factor = LLVMBuildIntCast2(j->code->b, factor, i64, pt_type_class(type) == PT_CLASS_S, "");
+    return (struct slope){true, LLVMBuildMul(j->code->b, s.bytes, factor, ""), false, 0};
 }
 
 static struct slope slope_of_def(struct jit *j, const struct pt_insn *def, enum pt_sreg axis,
                                  unsigned depth)
 {
-    const struct pt_operand *o = &j->f->operands.v[def->operands];
-    const struct pt_form *form = pt_insn_form(j->m, def);
+    const struct pt_operand *o = &j->unit->f->operands.v[def->operands];
+    const struct pt_form *form = pt_insn_form(j->unit->m, def);
     enum pt_type type = (enum pt_type)form->type[0];
     uint64_t by;
     if (def->guard)
@@ -135,7 +136,7 @@ static struct slope slope_of_def(struct jit *j, const struct pt_insn *def, enum 
             return s.bytes ? (struct slope){0} : s;
         if (s.is_constant)
             return known(j, s.constant << by);
-        s.bytes = LLVMBuildShl(j->b, s.bytes, jit_i64(j, by), "");
+        s.bytes = LLVMBuildShl(j->code->b, s.bytes, jit_i64(j, by), "");
         return s;
     }
     case PT_OP_mov:
@@ -153,10 +154,10 @@ static struct slope slope_of_def(struct jit *j, const struct pt_insn *def, enum 
 /* The register's only definition, or the one before a loop that goes in strides of the grid; UINT32_MAX: there is no such. */
 static uint32_t first_def(const struct jit *j, uint32_t reg)
 {
-    const struct jit_reg *r = &j->regs[reg];
+    const struct jit_reg *r = &j->facts->regs[reg];
     for (unsigned k = 0; r->n_defs == 2 && k < 2; k++)
-        if (jit_loops_stride_grid(j, &j->f->insns.v[j->defs[r->defs + k]]))
-            return j->defs[r->defs + 1 - k];
+        if (jit_loops_stride_grid(j, &j->unit->f->insns.v[j->facts->defs[r->defs + k]]))
+            return j->facts->defs[r->defs + 1 - k];
     return r->only;
 }
 
@@ -170,7 +171,7 @@ static struct slope slope_of(struct jit *j, const struct pt_operand *o, enum pt_
     uint32_t def = first_def(j, o->index);
     if (def == UINT32_MAX || depth > DEPTH)
         return (struct slope){0};
-    return slope_of_def(j, &j->f->insns.v[def], axis, depth + 1);
+    return slope_of_def(j, &j->unit->f->insns.v[def], axis, depth + 1);
 }
 
 static LLVMValueRef read_sreg(struct jit *j, enum pt_sreg sreg)
@@ -182,23 +183,25 @@ static LLVMValueRef read_sreg(struct jit *j, enum pt_sreg sreg)
 /* How far off the CTA touches that runs CTAS_AHEAD later: they go along x, then along y. */
 static LLVMValueRef distance_ahead(struct jit *j, struct slope x, struct slope y)
 {
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
     LLVMValueRef ahead = jit_i32(j, CTAS_AHEAD), width = read_sreg(j, PT_SREG_nctaid_x);
-    LLVMValueRef left = LLVMBuildSub(j->b, width, read_sreg(j, PT_SREG_ctaid_x), "");
-    LLVMValueRef same_row = LLVMBuildICmp(j->b, LLVMIntUGT, left, ahead, "");
+    LLVMValueRef left = LLVMBuildSub(j->code->b, width, read_sreg(j, PT_SREG_ctaid_x), "");
+    LLVMValueRef same_row = LLVMBuildICmp(j->code->b, LLVMIntUGT, left, ahead, "");
     LLVMValueRef zero = jit_i64(j, 0), dx = x.bytes ? x.bytes : zero, dy = y.bytes ? y.bytes : zero;
-    LLVMValueRef next = LLVMBuildMul(j->b, dx, LLVMBuildZExt(j->b, width, i64, ""), "");
-    next = LLVMBuildSelect(j->b, same_row, zero, LLVMBuildSub(j->b, dy, next, ""), "");
-    return LLVMBuildAdd(j->b, LLVMBuildMul(j->b, dx, jit_i64(j, CTAS_AHEAD), ""), next, "");
+    LLVMValueRef next = LLVMBuildMul(j->code->b, dx, LLVMBuildZExt(j->code->b, width, i64, ""), "");
+    next = LLVMBuildSelect(j->code->b, same_row, zero, LLVMBuildSub(j->code->b, dy, next, ""), "");
+    return LLVMBuildAdd(j->code->b, LLVMBuildMul(j->code->b, dx, jit_i64(j, CTAS_AHEAD), ""), next,
+                        "");
 }
 
 LLVMValueRef jit_prefetch_distance_behind(struct jit *j, uint32_t reg)
 {
-    const uint32_t *block = j->vary->shape.block;
+    const uint32_t *block = j->facts->vary->shape.block;
     struct pt_operand o = {.kind = PT_OPND_REG, .index = reg};
     struct slope x = slope_of(j, &o, PT_SREG_ctaid_x, 0), y = slope_of(j, &o, PT_SREG_ctaid_y, 0);
     bool is_line = block[1] == 1 && block[2] == 1;
-    if (j->target->follows_parts && is_line && x.is_known && x.is_constant && x.constant < PAGE)
+    if (j->unit->target->follows_parts && is_line && x.is_known && x.is_constant &&
+        x.constant < PAGE)
         return NULL;
     return x.is_known && y.is_known ? distance_ahead(j, x, y) : jit_i64(j, BEHIND);
 }

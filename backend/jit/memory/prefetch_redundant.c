@@ -65,8 +65,8 @@ static bool add_product(const struct jit *j, struct sum *s, const struct pt_oper
 static bool add_parts(const struct jit *j, struct sum *s, const struct pt_insn *def, uint64_t by,
                       unsigned depth)
 {
-    const struct pt_operand *o = &j->f->operands.v[def->operands];
-    const struct pt_form *form = pt_insn_form(j->m, def);
+    const struct pt_operand *o = &j->unit->f->operands.v[def->operands];
+    const struct pt_form *form = pt_insn_form(j->unit->m, def);
     enum pt_type type = (enum pt_type)form->type[0];
     uint64_t number;
     switch ((enum pt_op)form->op) {
@@ -110,8 +110,8 @@ static void add(const struct jit *j, struct sum *s, const struct pt_operand *o, 
     } else if (o->kind != PT_OPND_REG) {
         s->is_known = false;
     } else {
-        uint32_t only = j->regs[o->index].only;
-        const struct pt_insn *def = only == UINT32_MAX ? NULL : &j->f->insns.v[only];
+        uint32_t only = j->facts->regs[o->index].only;
+        const struct pt_insn *def = only == UINT32_MAX ? NULL : &j->unit->f->insns.v[only];
         if (!def || def->guard || depth == DEPTH || !add_parts(j, s, def, by, depth + 1))
             add_term(s, o->index, by);
     }
@@ -120,15 +120,15 @@ static void add(const struct jit *j, struct sum *s, const struct pt_operand *o, 
 /* The register, with its offset, through which straight code touches memory far away; NULL: the instruction does not. */
 static const struct pt_operand *address_of(const struct jit *j, const struct pt_insn *insn)
 {
-    const struct pt_form *form = pt_insn_form(j->m, insn);
+    const struct pt_form *form = pt_insn_form(j->unit->m, insn);
     enum pt_space space = pt_form_space(form);
     if (!(form->effects & (PT_FX_READ | PT_FX_WRITE)) ||
         (space != PT_SPACE_GLOBAL && space != PT_SPACE_GENERIC))
         return NULL;
     for (uint32_t k = 0; k < insn->n_operands; k++) {
-        const struct pt_operand *o = &j->f->operands.v[insn->operands + k];
-        if (o->kind == PT_OPND_MEM && j->f->operands.v[o->index].kind == PT_OPND_REG)
-            return &j->f->operands.v[o->index];
+        const struct pt_operand *o = &j->unit->f->operands.v[insn->operands + k];
+        if (o->kind == PT_OPND_MEM && j->unit->f->operands.v[o->index].kind == PT_OPND_REG)
+            return &j->unit->f->operands.v[o->index];
     }
     return NULL;
 }
@@ -145,8 +145,9 @@ static struct sum sum_of(const struct jit *j, const struct pt_operand *address)
 static bool is_of_cta(const struct jit *j, uint32_t term)
 {
     if (term & SPECIAL)
-        return pt_vary_sreg(&j->vary->shape, (enum pt_sreg)(term & ~SPECIAL)).level == PT_LEVEL_CTA;
-    return j->vary->regs[term].level == PT_LEVEL_CTA;
+        return pt_vary_sreg(&j->facts->vary->shape, (enum pt_sreg)(term & ~SPECIAL)).level ==
+               PT_LEVEL_CTA;
+    return j->facts->vary->regs[term].level == PT_LEVEL_CTA;
 }
 
 /* a - b is a sum of what is subtracted alone; or nearly nothing, and b comes first. */
@@ -167,17 +168,17 @@ static bool is_behind(const struct jit *j, struct sum a, const struct sum *b, bo
 
 bool jit_prefetch_redundant_applies(const struct jit *j)
 {
-    uint32_t at = (uint32_t)(j->insn - j->f->insns.v), from = at > NEAR ? at - NEAR : 0;
+    uint32_t at = (uint32_t)(j->insn - j->unit->f->insns.v), from = at > NEAR ? at - NEAR : 0;
     const struct pt_operand *address = address_of(j, j->insn);
     struct sum a = {0};
     if (address)
         a = sum_of(j, address);
-    for (uint32_t b = 0; a.is_known && b < j->f->blocks.n; b++) {
-        const struct pt_block *block = &j->f->blocks.v[b];
+    for (uint32_t b = 0; a.is_known && b < j->unit->f->blocks.n; b++) {
+        const struct pt_block *block = &j->unit->f->blocks.v[b];
         for (uint32_t i = block->first; !block->loop && i < block->first + block->count; i++) {
-            if (i < from || i > at + NEAR || i == at || !address_of(j, &j->f->insns.v[i]))
+            if (i < from || i > at + NEAR || i == at || !address_of(j, &j->unit->f->insns.v[i]))
                 continue;
-            struct sum s = sum_of(j, address_of(j, &j->f->insns.v[i]));
+            struct sum s = sum_of(j, address_of(j, &j->unit->f->insns.v[i]));
             if (is_behind(j, a, &s, i < at))
                 return true;
         }

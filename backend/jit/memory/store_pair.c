@@ -23,10 +23,10 @@ struct pair {
 static bool is_above(const struct jit *j, const struct pt_operand *first,
                      const struct pt_operand *second)
 {
-    uint32_t def = first->kind == PT_OPND_REG ? j->regs[first->index].def : UINT32_MAX;
-    const struct pt_insn *insn = def == UINT32_MAX ? NULL : &j->f->insns.v[def];
+    uint32_t def = first->kind == PT_OPND_REG ? j->facts->regs[first->index].def : UINT32_MAX;
+    const struct pt_insn *insn = def == UINT32_MAX ? NULL : &j->unit->f->insns.v[def];
     for (uint32_t k = 1; insn && k < insn->n_operands; k++) {
-        const struct pt_operand *o = &j->f->operands.v[insn->operands + k];
+        const struct pt_operand *o = &j->unit->f->operands.v[insn->operands + k];
         if (o->kind == PT_OPND_REG && second->kind == PT_OPND_REG && o->index == second->index)
             return false;
     }
@@ -37,12 +37,12 @@ static bool is_above(const struct jit *j, const struct pt_operand *first,
 static bool fills_stretch(const struct jit *j, const struct jit_lane_order *o, int apart)
 {
     bool is_there[2 * JIT_ORDERED_LANES] = {0};
-    for (unsigned i = 0; i < j->width; i++) {
-        if (o->place[i] + apart >= 2 * (int)j->width)
+    for (unsigned i = 0; i < j->unit->width; i++) {
+        if (o->place[i] + apart >= 2 * (int)j->unit->width)
             return false;
         is_there[o->place[i]] = is_there[o->place[i] + apart] = true;
     }
-    for (unsigned e = 0; e < 2 * j->width; e++)
+    for (unsigned e = 0; e < 2 * j->unit->width; e++)
         if (!is_there[e])
             return false;
     return true;
@@ -50,7 +50,7 @@ static bool fills_stretch(const struct jit *j, const struct jit_lane_order *o, i
 
 static bool find_apart(const struct jit *j, struct jit_lane_order *o, int *apart)
 {
-    for (int d = 1; d < (int)j->width; d *= 2)
+    for (int d = 1; d < (int)j->unit->width; d *= 2)
         if (fills_stretch(j, o, d)) {
             *apart = d;
             return true;
@@ -60,10 +60,10 @@ static bool find_apart(const struct jit *j, struct jit_lane_order *o, int *apart
 
 static bool ends_block(const struct jit *j, const struct pt_insn *insn)
 {
-    uint32_t behind = (uint32_t)(insn - j->f->insns.v) + 1;
-    bool is_end = behind == j->f->insns.n;
-    for (uint32_t b = 0; b < j->f->blocks.n; b++)
-        is_end |= j->f->blocks.v[b].first == behind;
+    uint32_t behind = (uint32_t)(insn - j->unit->f->insns.v) + 1;
+    bool is_end = behind == j->unit->f->insns.n;
+    for (uint32_t b = 0; b < j->unit->f->blocks.n; b++)
+        is_end |= j->unit->f->blocks.v[b].first == behind;
     return is_end;
 }
 
@@ -91,7 +91,7 @@ static bool find_pair(struct jit *j, unsigned copy, struct pair *p)
         jit_def_use_shape(j, p->a[1].base, &stride) != JIT_VECTOR ||
         !jit_lane_permute_find_order(j, &p->a[0], copy, &p->order) ||
         !jit_lane_permute_find_order(j, &p->a[1], copy, &second) ||
-        memcmp(p->order.place, second.place, j->width * sizeof *second.place) != 0 ||
+        memcmp(p->order.place, second.place, j->unit->width * sizeof *second.place) != 0 ||
         !find_apart(j, &p->order, &p->apart))
         return false;
     jit_lane_permute_split_index(j, &p->a[0], &x);
@@ -112,8 +112,8 @@ static LLVMValueRef fills_both(struct jit *j, unsigned copy, const struct pair *
     struct jit_indexes x, y;
     jit_lane_permute_find_indexes(j, &p->a[0], copy, &x);
     jit_lane_permute_find_indexes(j, &p->a[1], copy, &y);
-    LLVMValueRef apart = LLVMBuildSub(j->b, y.first, x.first, "");
-    return LLVMBuildICmp(j->b, LLVMIntEQ, apart, jit_lane_permute_distance(&x, p->apart), "");
+    LLVMValueRef apart = LLVMBuildSub(j->code->b, y.first, x.first, "");
+    return LLVMBuildICmp(j->code->b, LLVMIntEQ, apart, jit_lane_permute_distance(&x, p->apart), "");
 }
 
 /* ---- the stores ------------------------------------------------------------------------------ */
@@ -137,8 +137,8 @@ static void store_half(struct jit *j, const struct pair *p, int at, LLVMValueRef
                        LLVMValueRef mask, LLVMValueRef first, LLVMValueRef second)
 {
     const struct jit_access *a = &p->a[0];
-    int lanes[JIT_ORDERED_LANES], whose[JIT_ORDERED_LANES], width = (int)j->width,
-                                                      low = p->apart < 0 ? width : 0;
+    int lanes[JIT_ORDERED_LANES], whose[JIT_ORDERED_LANES], width = (int)j->unit->width,
+                                                            low = p->apart < 0 ? width : 0;
     int apart = p->apart < 0 ? -p->apart : p->apart;
     for (int i = 0; i < width; i++)
         for (int upper = 0; upper < 2; upper++) {
@@ -149,15 +149,15 @@ static void store_half(struct jit *j, const struct pair *p, int at, LLVMValueRef
             whose[e] = i;
         }
     LLVMValueRef at_half = jit_access_element(j, a, pointer, (unsigned)at), old;
-    LLVMValueRef moved = jit_shuffle(j, first, second, lanes, j->width);
+    LLVMValueRef moved = jit_shuffle(j, first, second, lanes, j->unit->width);
     if (mask) {
         LLVMValueRef flow = jit_flow_of(j, mask);
         mask = jit_flow_mask(
-            j, jit_shuffle(j, flow, LLVMConstNull(LLVMTypeOf(flow)), whose, j->width));
+            j, jit_shuffle(j, flow, LLVMConstNull(LLVMTypeOf(flow)), whose, j->unit->width));
     }
     if (mask && jit_contiguous_may_rewrite(j, a)) {
         jit_contiguous_load(j, a, at_half, NULL, &old);
-        moved = LLVMBuildSelect(j->b, mask, moved, old, "");
+        moved = LLVMBuildSelect(j->code->b, mask, moved, old, "");
         mask = NULL;
     }
     jit_contiguous_store(j, a, at_half, mask, &moved);
@@ -169,11 +169,11 @@ static void store_both(struct jit *j, unsigned copy, const struct pair *p, LLVMV
     struct jit_indexes x;
     jit_lane_permute_find_indexes(j, lower, copy, &x);
     LLVMValueRef lowest =
-        LLVMBuildSub(j->b, x.first, jit_lane_permute_distance(&x, p->order.place[0]), "");
+        LLVMBuildSub(j->code->b, x.first, jit_lane_permute_distance(&x, p->order.place[0]), "");
     LLVMValueRef pointer =
         jit_access_pointer(j, lower, jit_lane_permute_address(j, lower, copy, &x, lowest));
     store_half(j, p, 0, pointer, j->mask[copy], v[0], v[1]);
-    store_half(j, p, (int)j->width, pointer, j->mask[copy], v[0], v[1]);
+    store_half(j, p, (int)j->unit->width, pointer, j->mask[copy], v[0], v[1]);
 }
 
 void jit_store_pair_store(struct jit *j, unsigned copy)
@@ -183,18 +183,18 @@ void jit_store_pair_store(struct jit *j, unsigned copy)
     find_pair(j, copy, &p);
     for (unsigned k = 0; k < 2; k++) {
         const struct jit_access *a = &p.a[k];
-        v[k] = jit_registers_read(j, &a->values[0], copy, a->type, j->width, false);
-        v[k] = LLVMBuildBitCast(j->b, v[k], LLVMVectorType(a->element, j->width), "");
+        v[k] = jit_registers_read(j, &a->values[0], copy, a->type, j->unit->width, false);
+        v[k] = LLVMBuildBitCast(j->code->b, v[k], LLVMVectorType(a->element, j->unit->width), "");
     }
     LLVMBasicBlockRef both = jit_new_block(j, "both"), each = jit_new_block(j, "each");
     LLVMBasicBlockRef after = jit_new_block(j, "");
-    LLVMBuildCondBr(j->b, fills_both(j, copy, &p), both, each);
+    LLVMBuildCondBr(j->code->b, fills_both(j, copy, &p), both, each);
     jit_continue_in(j, both);
     store_both(j, copy, &p, v);
-    LLVMBuildBr(j->b, after);
+    LLVMBuildBr(j->code->b, after);
     jit_continue_in(j, each);
     for (unsigned k = 0; k < 2; k++)
         jit_lane_permute_access_known(j, &p.a[k], copy, &p.order, &v[k]);
-    LLVMBuildBr(j->b, after);
+    LLVMBuildBr(j->code->b, after);
     jit_continue_in(j, after);
 }

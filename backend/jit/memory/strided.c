@@ -20,16 +20,16 @@ static bool is_near(const struct jit *j, const struct jit_access *a, int64_t str
     bool is_few = apart == 2 || apart == 4;
     return a->n == 1 && stride % a->bytes == 0 &&
            (apart == -1 ||
-            (is_few && a->bytes >= 4 && (a->is_load || j->target->has_mask_registers)));
+            (is_few && a->bytes >= 4 && (a->is_load || j->unit->target->has_mask_registers)));
 }
 
 /* The other way round. */
 static LLVMValueRef reversed(struct jit *j, LLVMValueRef vector)
 {
     int lanes[64];
-    for (unsigned i = 0; i < j->width; i++)
-        lanes[i] = (int)(j->width - 1 - i);
-    return jit_shuffle(j, vector, NULL, lanes, j->width);
+    for (unsigned i = 0; i < j->unit->width; i++)
+        lanes[i] = (int)(j->unit->width - 1 - i);
+    return jit_shuffle(j, vector, NULL, lanes, j->unit->width);
 }
 
 /* The last vector ends with the last lane's element: between elements of lanes there is no page
@@ -38,7 +38,7 @@ static LLVMValueRef load_few_apart(struct jit *j, const struct jit_access *a, LL
                                    int apart)
 {
     LLVMValueRef part[4];
-    int lanes[64], width = (int)j->width, each = width / apart; /* lanes that a part holds */
+    int lanes[64], width = (int)j->unit->width, each = width / apart; /* lanes that a part holds */
     for (int i = 0; i < apart; i++) {
         int at = i + 1 < apart ? i * width : (apart * width - apart + 1) - width;
         jit_contiguous_load(j, a, jit_access_element(j, a, pointer, (unsigned)at), NULL, &part[i]);
@@ -47,30 +47,30 @@ static LLVMValueRef load_few_apart(struct jit *j, const struct jit_access *a, LL
         int late = i + 2 == apart ? apart - 1 : 0; /* elements by which the second begins early */
         for (int k = 0; k < width; k++)
             lanes[k] = k % (2 * each) < each ? k % each * apart : width + k % each * apart + late;
-        part[i] = jit_shuffle(j, part[i], part[i + 1], lanes, j->width);
+        part[i] = jit_shuffle(j, part[i], part[i + 1], lanes, j->unit->width);
     }
     if (apart == 2)
         return part[0];
     for (int i = 0; i < width; i++)
         lanes[i] = i < 2 * each ? i : width + i - 2 * each;
-    return jit_shuffle(j, part[0], part[2], lanes, j->width);
+    return jit_shuffle(j, part[0], part[2], lanes, j->unit->width);
 }
 
 static void store_few_apart(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                             unsigned apart, LLVMValueRef value)
 {
     LLVMTypeRef types[] = {LLVMTypeOf(value), LLVMTypeOf(pointer)};
-    LLVMTypeRef i1 = LLVMInt1TypeInContext(j->context);
+    LLVMTypeRef i1 = LLVMInt1TypeInContext(j->code->context);
     LLVMValueRef theirs[64];
     int lanes[64];
-    for (unsigned i = 0; i < j->width; i++)
+    for (unsigned i = 0; i < j->unit->width; i++)
         theirs[i] = LLVMConstInt(i1, i % apart == 0, false);
     for (unsigned i = 0; i < apart; i++) {
-        for (unsigned k = 0; k < j->width; k++)
-            lanes[k] = (int)((i * j->width + k) / apart);
-        LLVMValueRef args[] = {jit_shuffle(j, value, NULL, lanes, j->width),
-                               jit_access_element(j, a, pointer, i * j->width),
-                               LLVMConstVector(theirs, j->width)};
+        for (unsigned k = 0; k < j->unit->width; k++)
+            lanes[k] = (int)((i * j->unit->width + k) / apart);
+        LLVMValueRef args[] = {jit_shuffle(j, value, NULL, lanes, j->unit->width),
+                               jit_access_element(j, a, pointer, i * j->unit->width),
+                               LLVMConstVector(theirs, j->unit->width)};
         jit_access_masked(j, "llvm.masked.store", types, args, 1, a->bytes);
     }
 }
@@ -78,7 +78,7 @@ static void store_few_apart(struct jit *j, const struct jit_access *a, LLVMValue
 /* Of lanes in falling order, where the lowest is. */
 static LLVMValueRef lowest(struct jit *j, const struct jit_access *a, LLVMValueRef pointer)
 {
-    return jit_at(j, pointer, jit_i64(j, -(uint64_t)(j->width - 1) * a->bytes));
+    return jit_at(j, pointer, jit_i64(j, -(uint64_t)(j->unit->width - 1) * a->bytes));
 }
 
 static void load_near(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
@@ -111,10 +111,10 @@ void jit_strided_emit(struct jit *j, const struct jit_access *a, unsigned copy,
     int64_t size = a->bytes * a->n, stride = size;
     if (jit_def_use_shape(j, a->base, &stride) != JIT_AFFINE)
         stride = size;
-    bool asks = !j->mask[copy] || !j->f->blocks.v[j->block].loop;
+    bool asks = !j->mask[copy] || !j->unit->f->blocks.v[j->block].loop;
     bool is_dense = stride == size || is_near(j, a, stride);
     if (is_far && asks && is_dense && stride > 0 && a->base->kind == PT_OPND_REG)
-        jit_prefetch_emit(j, a->base->index, copy, pointer, (unsigned)stride * j->width);
+        jit_prefetch_emit(j, a->base->index, copy, pointer, (unsigned)stride * j->unit->width);
     if (stride == size && a->is_load)
         jit_contiguous_load(j, a, pointer, j->mask[copy], v);
     else if (stride == size)
@@ -134,7 +134,7 @@ void jit_strided_emit_if(struct jit *j, const struct jit_access *a, unsigned cop
     LLVMBasicBlockRef run = jit_new_block(j, "run"), others = jit_new_block(j, "others");
     LLVMValueRef values[8];
     memcpy(values, v, sizeof values);
-    LLVMBuildCondBr(j->b, is_run, run, others);
+    LLVMBuildCondBr(j->code->b, is_run, run, others);
     jit_continue_in(j, run);
     jit_strided_emit(j, a, copy, address, values);
     jit_access_end_way(j, ways, values);

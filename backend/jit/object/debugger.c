@@ -44,7 +44,7 @@ static void notify(struct jit_observed *o, uint32_t action)
 
 /* ---- perf ---------------------------------------------------------------------------------------------- */
 
-static void map_for_perf(const struct jit_code *code, const char *name)
+static void map_for_perf(const struct jit_loaded *code, const char *name)
 {
     const char *wanted = secure_getenv("PTERA_PERF");
     char path[64];
@@ -58,8 +58,8 @@ static void map_for_perf(const struct jit_code *code, const char *name)
     fclose(file);
 }
 
-struct jit_observed *jit_debugger_add(const struct jit_object *object, const struct jit_code *code,
-                                      const char *name)
+struct jit_observed *jit_debugger_add(const struct jit_object *object,
+                                      const struct jit_loaded *code, const char *name)
 {
     struct jit_observed *o = calloc(1, sizeof *o);
     if (!o)

@@ -84,7 +84,7 @@ struct loader {
     uint32_t n_symbols;
     const char *names;
     const struct pt_program *program;
-    struct jit_code *code;
+    struct jit_loaded *code;
     const char *why;
     size_t offset[JIT_SECTIONS_MAX]; /* of loaded sections, in the mapping */
     size_t part[N_PARTS + 1];    /* where each begins */
@@ -396,10 +396,10 @@ static void tell_addresses(const struct loader *l)
 }
 
 bool jit_loader_load(struct jit_object *object, const struct pt_program *program,
-                     struct jit_code *code, const char **why)
+                     struct jit_loaded *code, const char **why)
 {
     struct loader l = {.program = program, .code = code};
-    *code = (struct jit_code){0};
+    *code = (struct jit_loaded){0};
     bool ok =
         read_header(&l, object) && place(&l) && find_symbols(&l) && relocate_all(&l) && protect(&l);
     free(l.address);
@@ -411,7 +411,7 @@ bool jit_loader_load(struct jit_object *object, const struct pt_program *program
     return ok;
 }
 
-void jit_loader_unload(struct jit_code *code)
+void jit_loader_unload(struct jit_loaded *code)
 {
     if (code->base)
         munmap(code->base, code->bytes);

@@ -5,7 +5,7 @@
 #include "backend/exec.h"
 #include "backend/jit/object/object.h"
 
-struct jit_code {
+struct jit_loaded {
     uint8_t *base; /* the mapping */
     size_t bytes;
     uint8_t *text; /* machine code, at its start */
@@ -15,7 +15,7 @@ struct jit_code {
 
 /* Maps the object's code and resolves what it refers to; the object's sections get their addresses. On failure *why is a static text, or NULL: no memory. */
 bool jit_loader_load(struct jit_object *object, const struct pt_program *program,
-                     struct jit_code *code, const char **why);
-void jit_loader_unload(struct jit_code *code);
+                     struct jit_loaded *code, const char **why);
+void jit_loader_unload(struct jit_loaded *code);
 
 #endif

@@ -17,7 +17,11 @@
 
 /* What a compile has to give back, whichever way it ends. */
 struct session {
+    struct jit_unit unit;
+    struct jit_facts facts;
+    struct jit_code code;
     struct jit j;
+    const char *why;
     struct pt_arena arena;
     LLVMTargetMachineRef machine;
     struct pt_native_result *result;
@@ -32,28 +36,30 @@ static bool refuse(struct session *s, const char *before, const char *why)
 
 static bool open_llvm(struct session *s)
 {
-    struct jit *j = &s->j;
-    j->target = jit_target_find(j->options->level);
-    s->machine = j->target ? jit_target_machine(j->target, LLVMCodeGenLevelDefault) : NULL;
+    struct jit_unit *u = &s->unit;
+    struct jit_code *c = &s->code;
+    u->target = jit_target_find(u->options->level);
+    s->machine = u->target ? jit_target_machine(u->target, LLVMCodeGenLevelDefault) : NULL;
     if (!s->machine)
         return refuse(s, "", "LLVM has no target for this machine");
-    j->context = LLVMContextCreate();
-    j->module = LLVMModuleCreateWithNameInContext(j->f->name, j->context);
-    j->b = LLVMCreateBuilderInContext(j->context);
-    LLVMSetTarget(j->module, j->target->triple);
+    u->width = u->target->width;
+    c->context = LLVMContextCreate();
+    c->module = LLVMModuleCreateWithNameInContext(u->f->name, c->context);
+    c->b = LLVMCreateBuilderInContext(c->context);
+    LLVMSetTarget(c->module, u->target->triple);
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(s->machine);
-    LLVMSetModuleDataLayout(j->module, layout);
+    LLVMSetModuleDataLayout(c->module, layout);
     LLVMDisposeTargetData(layout);
     return true;
 }
 
 static void close_session(struct session *s)
 {
-    if (s->j.context) {
+    if (s->code.context) {
         jit_debug_info_finish(&s->j);
-        LLVMDisposeBuilder(s->j.b);
-        LLVMDisposeModule(s->j.module);
-        LLVMContextDispose(s->j.context);
+        LLVMDisposeBuilder(s->code.b);
+        LLVMDisposeModule(s->code.module);
+        LLVMContextDispose(s->code.context);
     }
     if (s->machine)
         LLVMDisposeTargetMachine(s->machine);
@@ -64,7 +70,7 @@ static void close_session(struct session *s)
 static bool verify(struct session *s)
 {
     char *message = NULL, found[256] = "";
-    bool ok = !LLVMVerifyModule(s->j.module, LLVMReturnStatusAction, &message) &&
+    bool ok = !LLVMVerifyModule(s->code.module, LLVMReturnStatusAction, &message) &&
               jit_check_module(&s->j, found, sizeof found);
     if (!ok)
         refuse(s, PT_NATIVE_BROKEN, *found ? found : message);
@@ -74,19 +80,22 @@ static bool verify(struct session *s)
 
 static bool generate(struct session *s, const uint8_t *snapshot, size_t n)
 {
-    struct jit *j = &s->j;
-    j->arena = &s->arena;
-    j->snapshot = jit_snapshot_read(snapshot, n, j->arena);
-    if (!j->snapshot)
+    struct jit_unit *u = &s->unit;
+    u->arena = &s->arena;
+    u->why = &s->why;
+    u->snapshot = jit_snapshot_read(snapshot, n, u->arena);
+    if (!u->snapshot)
         return refuse(s, "", "a snapshot that is not whole");
-    j->options = &j->snapshot->options;
-    j->m = &j->snapshot->m;
-    j->f = &j->m->funcs.v[j->snapshot->kernel];
+    u->options = &u->snapshot->options;
+    u->m = &u->snapshot->m;
+    u->f = &u->m->funcs.v[u->snapshot->kernel];
     if (!open_llvm(s))
         return false;
-    if (!jit_kernel_generate(j))
-        return refuse(s, "", j->why);
-    jit_debug_info_finish(j);
+    s->facts.unit = s->code.unit = u;
+    s->j = (struct jit){.unit = u, .facts = &s->facts, .code = &s->code};
+    if (!jit_kernel_generate(u, &s->j))
+        return refuse(s, "", s->why);
+    jit_debug_info_finish(&s->j);
     return verify(s);
 }
 
@@ -116,7 +125,7 @@ static bool copy(struct session *s, const char *from, size_t n, struct jit_objec
 
 static bool print(struct session *s, struct jit_object *object)
 {
-    char *text = LLVMPrintModuleToString(s->j.module);
+    char *text = LLVMPrintModuleToString(s->code.module);
     bool ok = copy(s, text, strlen(text), object);
     LLVMDisposeMessage(text);
     return ok;
@@ -125,7 +134,7 @@ static bool print(struct session *s, struct jit_object *object)
 /* Instructions are chosen, and registers given, in time that grows with the code alone. */
 static void take_light_machine(struct session *s)
 {
-    LLVMTargetMachineRef machine = jit_target_machine(s->j.target, LLVMCodeGenLevelNone);
+    LLVMTargetMachineRef machine = jit_target_machine(s->unit.target, LLVMCodeGenLevelNone);
     if (!machine)
         return;
     LLVMDisposeTargetMachine(s->machine);
@@ -136,9 +145,9 @@ static bool emit(struct session *s, LLVMCodeGenFileType type, struct jit_object 
 {
     LLVMMemoryBufferRef buffer;
     char *message = NULL;
-    if (s->j.is_light)
+    if (s->code.is_light)
         take_light_machine(s);
-    if (LLVMTargetMachineEmitToMemoryBuffer(s->machine, s->j.module, type, &message, &buffer)) {
+    if (LLVMTargetMachineEmitToMemoryBuffer(s->machine, s->code.module, type, &message, &buffer)) {
         LLVMDisposeMessage(message);
         return refuse(s, "", "LLVM cannot emit code for this kernel");
     }
@@ -147,13 +156,13 @@ static bool emit(struct session *s, LLVMCodeGenFileType type, struct jit_object 
     return ok;
 }
 
-static void describe(const struct jit *j, struct jit_object *object)
+static void describe(const struct session *s, struct jit_object *object)
 {
-    object->scratch_bytes = j->scratch_bytes;
-    object->needs_warps = j->has_steps || j->runs_apart;
-    object->front_bytes = j->front_bytes;
-    object->local_bytes = j->f->local_size;
-    object->together = j->turn_loop ? JIT_TOGETHER : 0;
+    object->scratch_bytes = s->facts.scratch_bytes;
+    object->needs_warps = s->facts.has_steps || s->facts.runs_apart;
+    object->front_bytes = s->facts.front_bytes;
+    object->local_bytes = s->unit.f->local_size;
+    object->together = s->facts.turn_loop ? JIT_TOGETHER : 0;
 }
 
 bool jit_compile_snapshot(const uint8_t *snapshot, size_t n, enum pt_native_print what,
@@ -167,7 +176,7 @@ bool jit_compile_snapshot(const uint8_t *snapshot, size_t n, enum pt_native_prin
                                     : emit(&s, what == PT_NATIVE_OBJECT ? LLVMObjectFile : LLVMAssemblyFile, object);
     }
     if (ok) {
-        describe(&s.j, object);
+        describe(&s, object);
         result->end = PT_NATIVE_MADE;
     }
     close_session(&s);

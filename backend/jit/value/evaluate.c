@@ -22,22 +22,23 @@ static bool compute(struct jit *j, struct jit_op *op, const struct jit_operands 
     jit_emitter *emit = jit_table_emitter(j, j->form);
     if ((emit && emit(op)) || jit_lane_call_emit(op))
         return true;
-    j->why = j->form->spelling;
-    return false;
+    return jit_refuse(j->unit, j->form->spelling);
 }
 
 bool jit_evaluate_op(struct jit *j, const struct jit_operands *all, unsigned copy, unsigned lanes,
                      struct jit_op *op)
 {
-    *op = (struct jit_op){
-        .j = j, .b = j->b, .lanes = lanes, .form = j->form, .insn = j->insn, .n = all->n_sources};
+    *op = (struct jit_op){.j = j,
+                          .b = j->code->b,
+                          .lanes = lanes,
+                          .form = j->form,
+                          .insn = j->insn,
+                          .n = all->n_sources};
     bool is_raw_choice = jit_nan_choices(j->form) && all->dest[0].o->kind == PT_OPND_REG &&
-                         j->regs[all->dest[0].o->index].is_raw;
+                         j->facts->regs[all->dest[0].o->index].is_raw;
     bool number = jit_nan_takes_numbers(j->form) || is_raw_choice;
-    if (all->n_sources > JIT_SOURCES || all->n_dests > JIT_DESTS) {
-        j->why = "many operands";
-        return false;
-    }
+    if (all->n_sources > JIT_SOURCES || all->n_dests > JIT_DESTS)
+        return jit_refuse(j->unit, "many operands");
     for (unsigned i = 0; i < all->n_sources; i++) {
         op->a[i] = jit_operands_read(j, &all->source[i], copy, lanes, number);
         op->negated[i] = all->source[i].o->flags & PT_OPND_NEG;
@@ -46,7 +47,7 @@ bool jit_evaluate_op(struct jit *j, const struct jit_operands *all, unsigned cop
                                                                 : !compute(j, op, all, copy))
         return false;
     const struct pt_operand *d = all->dest[0].o;
-    if (op->is_number && !(d->kind == PT_OPND_REG && j->regs[d->index].is_raw))
+    if (op->is_number && !(d->kind == PT_OPND_REG && j->facts->regs[d->index].is_raw))
         op->d[0] = jit_canonical(j, op->d[0]);
     return true;
 }
@@ -57,9 +58,9 @@ LLVMValueRef jit_evaluate_lanes(struct jit *j, uint32_t insn, unsigned copy)
     struct jit_operands all;
     struct jit_op op;
     LLVMValueRef value = NULL;
-    if (jit_operands_flatten(j, &all) && jit_evaluate_op(j, &all, copy, j->width, &op)) {
-        const struct jit_reg *r = &j->regs[all.dest[0].o->index];
-        value = LLVMBuildIntCast2(j->b, op.d[0], LLVMVectorType(r->type, j->width),
+    if (jit_operands_flatten(j, &all) && jit_evaluate_op(j, &all, copy, j->unit->width, &op)) {
+        const struct jit_reg *r = &j->facts->regs[all.dest[0].o->index];
+        value = LLVMBuildIntCast2(j->code->b, op.d[0], LLVMVectorType(r->type, j->unit->width),
                                   all.dest[0].extends_sign, "");
     }
     jit_visit_come_back(j, &was);
@@ -68,13 +69,13 @@ LLVMValueRef jit_evaluate_lanes(struct jit *j, uint32_t insn, unsigned copy)
 
 static bool can_remake_wide(const struct jit *j, uint32_t reg, uint32_t at, unsigned depth)
 {
-    uint32_t def = j->regs[reg].def;
+    uint32_t def = j->facts->regs[reg].def;
     struct jit_sources s;
     if (depth == JIT_CHAIN_DEPTH || def == UINT32_MAX || !jit_def_use_dominates(j, def, j->block) ||
         !jit_def_use_sources(j, def, &s))
         return false;
     for (uint32_t i = 0; i < s.n; i++) {
-        const struct jit_reg *r = &j->regs[s.regs[i]];
+        const struct jit_reg *r = &j->facts->regs[s.regs[i]];
         if (!jit_def_use_is_unchanged(j, s.regs[i], def, at))
             return false;
         if (r->wide[0] && !can_remake_wide(j, s.regs[i], at, depth + 1))
@@ -85,8 +86,8 @@ static bool can_remake_wide(const struct jit *j, uint32_t reg, uint32_t at, unsi
 
 LLVMValueRef jit_evaluate_wide_again(struct jit *j, uint32_t reg, unsigned copy)
 {
-    uint32_t at = (uint32_t)(j->insn - j->f->insns.v);
+    uint32_t at = (uint32_t)(j->insn - j->unit->f->insns.v);
     if (!can_remake_wide(j, reg, at, 0))
         return NULL;
-    return jit_evaluate_lanes(j, j->regs[reg].def, copy);
+    return jit_evaluate_lanes(j, j->facts->regs[reg].def, copy);
 }

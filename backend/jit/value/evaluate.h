@@ -8,7 +8,7 @@
 #include "backend/jit/value/operands.h"
 
 /* j->insn, whose operands are `all`: its results in op->d, in all lanes of the copy (lanes ==
- * width) or in its lane 0 (lanes == 1). False with j->why set. */
+ * width) or in its lane 0 (lanes == 1). False with unit->why set. */
 bool jit_evaluate_op(struct jit *j, const struct jit_operands *all, unsigned copy, unsigned lanes,
                      struct jit_op *op);
 

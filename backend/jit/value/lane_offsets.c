@@ -27,7 +27,7 @@ static bool read_parts(struct jit *j, const struct pt_operand *o, unsigned copy,
     *align = 0;
     if (LLVMGetTypeKind(jit_type(j, type, 1)) != LLVMIntegerTypeKind)
         return false;
-    if (o->kind == PT_OPND_REG && (shape == JIT_VECTOR || j->regs[o->index].fits[0]))
+    if (o->kind == PT_OPND_REG && (shape == JIT_VECTOR || j->facts->regs[o->index].fits[0]))
         return jit_lane_offsets_find(j, o, copy, &parts->origin, &parts->offsets) &&
                LLVMTypeOf(parts->origin) == jit_type(j, type, 1);
     if (shape == JIT_VECTOR)
@@ -38,7 +38,8 @@ static bool read_parts(struct jit *j, const struct pt_operand *o, unsigned copy,
     if (shape != JIT_AFFINE)
         return true;
     struct pt_value v = jit_address_form_value(j, o);
-    bool is_below = stride > 0 && (uint64_t)stride * (j->width - 1) < UINT64_C(1) << v.align_log2;
+    bool is_below = stride > 0 && (uint64_t)stride * (j->unit->width - 1) < UINT64_C(1)
+                                                                                << v.align_log2;
     *align = is_below ? v.align_log2 : 0;
     return true;
 }
@@ -46,8 +47,8 @@ static bool read_parts(struct jit *j, const struct pt_operand *o, unsigned copy,
 /* a op b, part by part. */
 static struct parts each(struct jit *j, LLVMOpcode op, struct parts a, struct parts b)
 {
-    return (struct parts){LLVMBuildBinOp(j->b, op, a.origin, b.origin, ""),
-                          LLVMBuildBinOp(j->b, op, a.offsets, b.offsets, "")};
+    return (struct parts){LLVMBuildBinOp(j->code->b, op, a.origin, b.origin, ""),
+                          LLVMBuildBinOp(j->code->b, op, a.offsets, b.offsets, "")};
 }
 
 /* a op b where op distributes over sums and all lanes have the same b. */
@@ -63,10 +64,10 @@ static struct parts mixed(struct jit *j, LLVMOpcode op, struct parts a, unsigned
     LLVMTypeRef type = LLVMTypeOf(b);
     const struct pt_operand *mixer = j->low ? jit_address_form_mixer(j, j->insn) : NULL;
     bool is_known = mixer && mixer->index == j->mixer;
-    uint64_t below = is_known ? j->width - 1 : (UINT64_C(1) << align) - 1;
+    uint64_t below = is_known ? j->unit->width - 1 : (UINT64_C(1) << align) - 1;
     LLVMValueRef low = is_known ? LLVMConstInt(type, *j->low, false)
-                                : LLVMBuildAnd(j->b, b, LLVMConstInt(type, below, false), "");
-    LLVMValueRef high = LLVMBuildAnd(j->b, b, LLVMConstInt(type, ~below, false), "");
+                                : LLVMBuildAnd(j->code->b, b, LLVMConstInt(type, below, false), "");
+    LLVMValueRef high = LLVMBuildAnd(j->code->b, b, LLVMConstInt(type, ~below, false), "");
     return each(j, op, a, (struct parts){high, jit_splat(j, low)});
 }
 
@@ -111,7 +112,7 @@ static bool combine(struct jit *j, const struct pt_operand *o, unsigned copy, st
 
 static bool compute(struct jit *j, unsigned copy, struct parts *d)
 {
-    const struct pt_operand *o = &j->f->operands.v[j->insn->operands];
+    const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands];
     enum pt_type type = (enum pt_type)j->form->type[0];
     unsigned align;
     uint64_t by;
@@ -137,43 +138,43 @@ static bool compute(struct jit *j, unsigned copy, struct parts *d)
 
 void jit_lane_offsets_note(struct jit *j, unsigned copy)
 {
-    const struct pt_operand *d = &j->f->operands.v[j->insn->operands];
+    const struct pt_operand *d = &j->unit->f->operands.v[j->insn->operands];
     struct parts parts;
     if (!jit_address_form_fits(j, d) || !compute(j, copy, &parts))
         return;
-    struct jit_reg *r = &j->regs[d->index];
+    struct jit_reg *r = &j->facts->regs[d->index];
     if (!r->origin[copy]) {
         r->origin[copy] = jit_alloca(j, LLVMTypeOf(parts.origin), "origin");
         r->offsets[copy] = jit_alloca(j, LLVMTypeOf(parts.offsets), "offsets");
     }
     r->known[copy] = LLVMIsConstant(parts.offsets) ? parts.offsets : NULL;
-    LLVMBuildStore(j->b, parts.origin, r->origin[copy]);
-    LLVMBuildStore(j->b, parts.offsets, r->offsets[copy]);
+    LLVMBuildStore(j->code->b, parts.origin, r->origin[copy]);
+    LLVMBuildStore(j->code->b, parts.offsets, r->offsets[copy]);
 }
 
 void jit_lane_offsets_forget(struct jit *j)
 {
-    for (uint32_t i = 1; i < j->f->regs.n; i++) {
-        memset(j->regs[i].origin, 0, sizeof j->regs[i].origin);
-        memset(j->regs[i].known, 0, sizeof j->regs[i].known);
+    for (uint32_t i = 1; i < j->unit->f->regs.n; i++) {
+        memset(j->facts->regs[i].origin, 0, sizeof j->facts->regs[i].origin);
+        memset(j->facts->regs[i].known, 0, sizeof j->facts->regs[i].known);
     }
 }
 
 LLVMValueRef jit_lane_offsets_known(const struct jit *j, const struct pt_operand *o, unsigned copy)
 {
-    bool is_kept = o->kind == PT_OPND_REG && j->regs[o->index].origin[copy];
-    return is_kept ? j->regs[o->index].known[copy] : NULL;
+    bool is_kept = o->kind == PT_OPND_REG && j->facts->regs[o->index].origin[copy];
+    return is_kept ? j->facts->regs[o->index].known[copy] : NULL;
 }
 
 bool jit_lane_offsets_find(struct jit *j, const struct pt_operand *o, unsigned copy,
                            LLVMValueRef *origin, LLVMValueRef *offsets)
 {
-    if (o->kind != PT_OPND_REG || !j->regs[o->index].origin[copy])
+    if (o->kind != PT_OPND_REG || !j->facts->regs[o->index].origin[copy])
         return false;
-    const struct jit_reg *r = &j->regs[o->index];
-    *origin = LLVMBuildLoad2(j->b, r->type, r->origin[copy], "");
-    *offsets = r->known[copy]
-                   ? r->known[copy]
-                   : LLVMBuildLoad2(j->b, LLVMVectorType(r->type, j->width), r->offsets[copy], "");
+    const struct jit_reg *r = &j->facts->regs[o->index];
+    *origin = LLVMBuildLoad2(j->code->b, r->type, r->origin[copy], "");
+    *offsets = r->known[copy] ? r->known[copy]
+                              : LLVMBuildLoad2(j->code->b, LLVMVectorType(r->type, j->unit->width),
+                                               r->offsets[copy], "");
     return true;
 }

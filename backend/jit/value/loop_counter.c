@@ -29,7 +29,7 @@ static void see_write(void *ud, uint32_t reg, bool is_def)
 static bool is_written(const struct jit *j, uint32_t insn, uint32_t reg)
 {
     struct writes w = {.reg = reg};
-    pt_insn_regs(j->m, j->f, &j->f->insns.v[insn], see_write, &w);
+    pt_insn_regs(j->unit->m, j->unit->f, &j->unit->f->insns.v[insn], see_write, &w);
     return w.n;
 }
 
@@ -44,29 +44,29 @@ static bool is_one(const struct jit *j, const struct pt_operand *o)
 
 static bool has_whole_type(struct jit *j, const struct pt_insn *insn, uint32_t reg)
 {
-    enum pt_type type = (enum pt_type)pt_insn_form(j->m, insn)->type[0];
+    enum pt_type type = (enum pt_type)pt_insn_form(j->unit->m, insn)->type[0];
     enum pt_type_class c = pt_type_class(type);
     return (c == PT_CLASS_B || c == PT_CLASS_U || c == PT_CLASS_S) &&
-           j->regs[reg].type == jit_type(j, type, 1);
+           j->facts->regs[reg].type == jit_type(j, type, 1);
 }
 
 /* reg = one value */
 static bool sets(struct jit *j, uint32_t i, uint32_t reg)
 {
-    const struct pt_insn *insn = &j->f->insns.v[i];
-    const struct pt_operand *o = &j->f->operands.v[insn->operands];
-    return pt_insn_form(j->m, insn)->op == PT_OP_mov && !insn->guard &&
+    const struct pt_insn *insn = &j->unit->f->insns.v[i];
+    const struct pt_operand *o = &j->unit->f->operands.v[insn->operands];
+    return pt_insn_form(j->unit->m, insn)->op == PT_OP_mov && !insn->guard &&
            has_whole_type(j, insn, reg) && is_one(j, &o[1]);
 }
 
 /* reg = reg + one value, or less one */
 static bool changes(struct jit *j, uint32_t i, uint32_t reg)
 {
-    const struct pt_insn *insn = &j->f->insns.v[i];
-    const struct pt_operand *o = &j->f->operands.v[insn->operands];
-    enum pt_op op = (enum pt_op)pt_insn_form(j->m, insn)->op;
+    const struct pt_insn *insn = &j->unit->f->insns.v[i];
+    const struct pt_operand *o = &j->unit->f->operands.v[insn->operands];
+    enum pt_op op = (enum pt_op)pt_insn_form(j->unit->m, insn)->op;
     if ((op != PT_OP_add_int && op != PT_OP_sub_int) || insn->guard || insn->n_operands != 3 ||
-        pt_form_has(pt_insn_form(j->m, insn), PT_M_sat) || !has_whole_type(j, insn, reg))
+        pt_form_has(pt_insn_form(j->unit->m, insn), PT_M_sat) || !has_whole_type(j, insn, reg))
         return false;
     return o[1].kind == PT_OPND_REG && o[1].index == reg && is_one(j, &o[2]);
 }
@@ -74,10 +74,10 @@ static bool changes(struct jit *j, uint32_t i, uint32_t reg)
 /* The only block from which lanes go into the loop; or UINT32_MAX. */
 static uint32_t block_before(const struct jit *j, const struct pt_loop *loop)
 {
-    const struct pt_block *header = &j->f->blocks.v[loop->header];
+    const struct pt_block *header = &j->unit->f->blocks.v[loop->header];
     uint32_t before = UINT32_MAX;
     for (uint32_t e = 0; e < header->n_pred; e++) {
-        uint32_t from = j->f->edges.v[header->pred + e];
+        uint32_t from = j->unit->f->edges.v[header->pred + e];
         if (from >= loop->header && from < loop->end)
             continue;
         if (before != UINT32_MAX)
@@ -90,16 +90,16 @@ static uint32_t block_before(const struct jit *j, const struct pt_loop *loop)
 /* Lanes inside are always together, and nothing makes them wait for other threads. */
 static bool is_in_step(const struct jit *j, const struct pt_loop *loop)
 {
-    if (j->runs_apart || !loop->is_reducible || loop->communicates)
+    if (j->facts->runs_apart || !loop->is_reducible || loop->communicates)
         return false;
-    for (uint32_t b = 0; b < j->f->blocks.n; b++)
+    for (uint32_t b = 0; b < j->unit->f->blocks.n; b++)
         for (uint32_t x = loop->header; x < loop->end; x++)
             if (jit_set_has(jit_def_use_waits(j, b), x))
                 return false;
-    uint32_t first = j->f->blocks.v[loop->header].first,
+    uint32_t first = j->unit->f->blocks.v[loop->header].first,
              last = jit_insn_info_last(j, loop->end - 1);
     for (uint32_t i = first; i <= last; i++)
-        if (jit_insn_info_is_barrier(pt_insn_form(j->m, &j->f->insns.v[i])))
+        if (jit_insn_info_is_barrier(pt_insn_form(j->unit->m, &j->unit->f->insns.v[i])))
             return false;
     return true;
 }
@@ -109,7 +109,7 @@ static uint32_t change_of(const struct jit *j, const struct pt_loop *loop, uint3
 {
     uint32_t change = UINT32_MAX;
     for (uint32_t b = loop->header; b < loop->end; b++)
-        for (uint32_t i = j->f->blocks.v[b].first; i <= jit_insn_info_last(j, b); i++) {
+        for (uint32_t i = j->unit->f->blocks.v[b].first; i <= jit_insn_info_last(j, b); i++) {
             if (!is_written(j, i, reg))
                 continue;
             if (change != UINT32_MAX)
@@ -121,16 +121,16 @@ static uint32_t change_of(const struct jit *j, const struct pt_loop *loop, uint3
 
 bool jit_loop_counter_find(struct jit *j, const struct pt_operand *o, uint32_t block)
 {
-    uint32_t l = j->f->blocks.v[block].loop;
-    if (o->kind != PT_OPND_REG || j->regs[o->index].shape != JIT_VECTOR || !l)
+    uint32_t l = j->unit->f->blocks.v[block].loop;
+    if (o->kind != PT_OPND_REG || j->facts->regs[o->index].shape != JIT_VECTOR || !l)
         return false;
-    struct jit_reg *r = &j->regs[o->index];
-    const struct pt_loop *loop = &j->f->loops.v[l - 1];
+    struct jit_reg *r = &j->facts->regs[o->index];
+    const struct pt_loop *loop = &j->unit->f->loops.v[l - 1];
     uint32_t before = block_before(j, loop), change = change_of(j, loop, o->index),
              set = UINT32_MAX;
     if (r->count_loop || before == UINT32_MAX || change == UINT32_MAX)
         return r->count_loop == l;
-    for (uint32_t i = j->f->blocks.v[before].first; i <= jit_insn_info_last(j, before); i++)
+    for (uint32_t i = j->unit->f->blocks.v[before].first; i <= jit_insn_info_last(j, before); i++)
         set = is_written(j, i, o->index) ? i : set;
     if (set == UINT32_MAX || !sets(j, set, o->index) || !changes(j, change, o->index) ||
         !is_in_step(j, loop))
@@ -143,17 +143,17 @@ bool jit_loop_counter_find(struct jit *j, const struct pt_operand *o, uint32_t b
 
 LLVMValueRef jit_loop_counter_read(struct jit *j, uint32_t reg)
 {
-    const struct jit_reg *r = &j->regs[reg];
-    return LLVMBuildLoad2(j->b, r->type, r->count, "");
+    const struct jit_reg *r = &j->facts->regs[reg];
+    return LLVMBuildLoad2(j->code->b, r->type, r->count, "");
 }
 
 void jit_loop_counter_note(struct jit *j)
 {
-    const struct pt_operand *o = &j->f->operands.v[j->insn->operands];
-    uint32_t at = (uint32_t)(j->insn - j->f->insns.v);
-    if (o[0].kind != PT_OPND_REG || j->first_copy || !j->regs[o[0].index].count_loop)
+    const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands];
+    uint32_t at = (uint32_t)(j->insn - j->unit->f->insns.v);
+    if (o[0].kind != PT_OPND_REG || j->first_copy || !j->facts->regs[o[0].index].count_loop)
         return;
-    struct jit_reg *r = &j->regs[o[0].index];
+    struct jit_reg *r = &j->facts->regs[o[0].index];
     enum pt_type type = (enum pt_type)j->form->type[0];
     if (at != r->count_set && at != r->count_change)
         return;
@@ -162,7 +162,7 @@ void jit_loop_counter_note(struct jit *j)
         r->count = jit_alloca(j, r->type, "");
     if (at == r->count_change) {
         struct jit_op op = {.j = j,
-                            .b = j->b,
+                            .b = j->code->b,
                             .lanes = 1,
                             .form = j->form,
                             .insn = j->insn,
@@ -171,5 +171,5 @@ void jit_loop_counter_note(struct jit *j)
         jit_table_emitter(j, j->form)(&op);
         value = op.d[0];
     }
-    LLVMBuildStore(j->b, value, r->count);
+    LLVMBuildStore(j->code->b, value, r->count);
 }

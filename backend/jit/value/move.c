@@ -8,15 +8,15 @@
 
 static LLVMValueRef shift_in(struct jit *j, LLVMValueRef value, LLVMTypeRef type, unsigned by)
 {
-    value = LLVMBuildZExt(j->b, value, type, "");
-    return LLVMBuildShl(j->b, value, jit_const(type, by), "");
+    value = LLVMBuildZExt(j->code->b, value, type, "");
+    return LLVMBuildShl(j->code->b, value, jit_const(type, by), "");
 }
 
 static void as_integers(struct jit *j, struct jit_op *op, enum pt_type type)
 {
     for (unsigned i = 0; i < op->n; i++)
-        op->a[i] =
-            LLVMBuildBitCast(j->b, op->a[i], jit_int_type(j, pt_type_bits(type), op->lanes), "");
+        op->a[i] = LLVMBuildBitCast(j->code->b, op->a[i],
+                                    jit_int_type(j, pt_type_bits(type), op->lanes), "");
 }
 
 bool jit_move_emit(struct jit *j, struct jit_op *op, const struct jit_operands *all)
@@ -28,7 +28,8 @@ bool jit_move_emit(struct jit *j, struct jit_op *op, const struct jit_operands *
         LLVMValueRef value = LLVMConstNull(type);
         as_integers(j, op, all->source[0].type);
         for (unsigned i = 0; i < op->n; i++)
-            value = LLVMBuildOr(j->b, value, shift_in(j, op->a[i], type, bits / op->n * i), "");
+            value =
+                LLVMBuildOr(j->code->b, value, shift_in(j, op->a[i], type, bits / op->n * i), "");
         op->d[0] = value;
         return true;
     }
@@ -36,8 +37,8 @@ bool jit_move_emit(struct jit *j, struct jit_op *op, const struct jit_operands *
         for (unsigned i = 0; i < all->n_dests; i++) {
             LLVMTypeRef part = jit_int_type(j, bits / all->n_dests, op->lanes);
             LLVMValueRef low =
-                LLVMBuildLShr(j->b, op->a[0], jit_const(type, bits / all->n_dests * i), "");
-            op->d[i] = LLVMBuildTrunc(j->b, low, part, "");
+                LLVMBuildLShr(j->code->b, op->a[0], jit_const(type, bits / all->n_dests * i), "");
+            op->d[i] = LLVMBuildTrunc(j->code->b, low, part, "");
         }
         return true;
     case PT_OP_mov_vec:

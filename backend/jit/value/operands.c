@@ -18,16 +18,12 @@ static bool add_operand(struct jit *j, struct jit_operands *all, const struct pt
     enum pt_type type = type_of(j, slot);
     struct jit_flat flat = {o, type,
                             (slot->flags & PT_SLOT_WIDER) && pt_type_class(type) == PT_CLASS_S};
-    if (slot->flags & PT_SLOT_INOUT || (o->flags & PT_OPND_MINUS) || o->select) {
-        j->why = "an operand with a selector or sign";
-        return false;
-    }
+    if (slot->flags & PT_SLOT_INOUT || (o->flags & PT_OPND_MINUS) || o->select)
+        return jit_refuse(j->unit, "an operand with a selector or sign");
     unsigned *n = slot->flags & PT_SLOT_DEST ? &all->n_dests : &all->n_sources;
     struct jit_flat *list = slot->flags & PT_SLOT_DEST ? all->dest : all->source;
-    if (*n == (slot->flags & PT_SLOT_DEST ? JIT_DESTS + 2 : JIT_SOURCES + 2)) {
-        j->why = "many operands";
-        return false;
-    }
+    if (*n == (slot->flags & PT_SLOT_DEST ? JIT_DESTS + 2 : JIT_SOURCES + 2))
+        return jit_refuse(j->unit, "many operands");
     list[(*n)++] = flat;
     return true;
 }
@@ -37,7 +33,7 @@ bool jit_operands_flatten(struct jit *j, struct jit_operands *all)
     memset(all, 0, sizeof *all);
     for (unsigned k = 0; k < j->insn->n_operands; k++) {
         const struct pt_slot *slot = pt_form_slot(j->form, k);
-        const struct pt_operand *o = &j->f->operands.v[j->insn->operands + k];
+        const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands + k];
         unsigned parts = o->kind == PT_OPND_PAIR  ? 2
                          : o->kind == PT_OPND_VEC ? (unsigned)o->imm
                                                   : 0;
@@ -46,7 +42,7 @@ bool jit_operands_flatten(struct jit *j, struct jit_operands *all)
         for (unsigned i = 0; i < parts; i++) {
             const struct pt_slot *sub =
                 slot->n_sub ? pt_slot_sub(slot, slot->n_sub > i ? i : 0) : slot;
-            if (!add_operand(j, all, sub, &j->f->operands.v[o->index + i]))
+            if (!add_operand(j, all, sub, &j->unit->f->operands.v[o->index + i]))
                 return false;
         }
     }

@@ -16,7 +16,7 @@ struct jit_operands {
     unsigned n_dests, n_sources;
 };
 
-/* The operands of j->insn. False with j->why set. */
+/* The operands of j->insn. False with unit->why set. */
 bool jit_operands_flatten(struct jit *j, struct jit_operands *all);
 
 /* As jit_registers_read. */

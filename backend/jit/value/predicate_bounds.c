@@ -24,14 +24,14 @@ static bool is_whole(const struct jit *j, const struct pt_form *form, const stru
     unsigned bits = pt_type_bits((enum pt_type)form->type[0]);
     bool has_bits = o->kind == PT_OPND_IMM || (o->kind == PT_OPND_SREG && bits == 32) ||
                     (o->kind == PT_OPND_REG && bits >= 32 &&
-                     pt_type_bits((enum pt_type)j->f->regs.v[o->index].type) == bits);
+                     pt_type_bits((enum pt_type)j->unit->f->regs.v[o->index].type) == bits);
     return has_bits && !o->select && !(o->flags & PT_OPND_MINUS);
 }
 
 static bool is_range_compare(const struct jit *j, const struct pt_insn *insn)
 {
-    const struct pt_form *form = pt_insn_form(j->m, insn);
-    const struct pt_operand *o = &j->f->operands.v[insn->operands];
+    const struct pt_form *form = pt_insn_form(j->unit->m, insn);
+    const struct pt_operand *o = &j->unit->f->operands.v[insn->operands];
     unsigned bits = pt_type_bits((enum pt_type)form->type[0]), n_affine = 0;
     if (form->op != PT_OP_setp_int || insn->n_operands != 3 || bits < 32)
         return false;
@@ -50,9 +50,9 @@ static bool is_range_compare(const struct jit *j, const struct pt_insn *insn)
 /* A counter that the lanes of its loop share is compared with what they share. */
 static bool is_count_compare(struct jit *j, uint32_t i, uint32_t block)
 {
-    const struct pt_insn *insn = &j->f->insns.v[i];
-    const struct pt_form *form = pt_insn_form(j->m, insn);
-    const struct pt_operand *o = &j->f->operands.v[insn->operands + 1];
+    const struct pt_insn *insn = &j->unit->f->insns.v[i];
+    const struct pt_form *form = pt_insn_form(j->unit->m, insn);
+    const struct pt_operand *o = &j->unit->f->operands.v[insn->operands + 1];
     if (form->op != PT_OP_setp_int || insn->n_operands != 3 || insn->guard)
         return false;
     unsigned counter = jit_loop_counter_find(j, &o[0], block) ? 0 : 1;
@@ -66,13 +66,13 @@ static bool is_count_compare(struct jit *j, uint32_t i, uint32_t block)
 static bool is_told(const struct jit *j, const struct pt_operand *o)
 {
     return o->kind == PT_OPND_REG &&
-           (j->regs[o->index].is_range || j->regs[o->index].shape == JIT_SCALAR);
+           (j->facts->regs[o->index].is_range || j->facts->regs[o->index].shape == JIT_SCALAR);
 }
 
 static bool is_range_logic(const struct jit *j, const struct pt_insn *insn)
 {
-    const struct pt_operand *o = &j->f->operands.v[insn->operands];
-    switch ((enum pt_op)pt_insn_form(j->m, insn)->op) {
+    const struct pt_operand *o = &j->unit->f->operands.v[insn->operands];
+    switch ((enum pt_op)pt_insn_form(j->unit->m, insn)->op) {
     case PT_OP_and_pred:
     case PT_OP_or_pred:
         return is_told(j, &o[1]) && is_told(j, &o[2]);
@@ -100,7 +100,7 @@ static void see_use(void *ud, uint32_t reg, bool is_def)
         return;
     }
     for (unsigned i = 1; is_def && i < 3; i++) {
-        const struct pt_operand *o = &u->j->f->operands.v[u->insn->operands + i];
+        const struct pt_operand *o = &u->j->unit->f->operands.v[u->insn->operands + i];
         u->is_changed |= o->kind == PT_OPND_REG && o->index == reg;
     }
 }
@@ -108,10 +108,11 @@ static void see_use(void *ud, uint32_t reg, bool is_def)
 /* Up to the block's last instruction neither what is compared changes nor a region ends. */
 static bool can_wait(const struct jit *j, uint32_t insn, uint32_t last)
 {
-    struct uses u = {.j = j, .insn = &j->f->insns.v[insn]};
+    struct uses u = {.j = j, .insn = &j->unit->f->insns.v[insn]};
     for (uint32_t i = insn + 1; i <= last; i++) {
-        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], see_use, &u);
-        if (u.is_changed || jit_insn_info_is_barrier(pt_insn_form(j->m, &j->f->insns.v[i])))
+        pt_insn_regs(j->unit->m, j->unit->f, &j->unit->f->insns.v[i], see_use, &u);
+        if (u.is_changed ||
+            jit_insn_info_is_barrier(pt_insn_form(j->unit->m, &j->unit->f->insns.v[i])))
             return false;
     }
     return true;
@@ -120,55 +121,56 @@ static bool can_wait(const struct jit *j, uint32_t insn, uint32_t last)
 /* The block ends in a branch, or an end, of some of its lanes. */
 static bool parts_lanes(const struct jit *j, uint32_t block)
 {
-    const struct pt_insn *last = &j->f->insns.v[jit_insn_info_last(j, block)];
-    enum pt_op op = (enum pt_op)pt_insn_form(j->m, last)->op;
-    bool goes_on =
-        op == PT_OP_bra && j->f->operands.v[last->operands].index == j->f->blocks.v[block].next;
-    return last->guard && j->vary->branch[block] > PT_LEVEL_GROUP && !goes_on &&
+    const struct pt_insn *last = &j->unit->f->insns.v[jit_insn_info_last(j, block)];
+    enum pt_op op = (enum pt_op)pt_insn_form(j->unit->m, last)->op;
+    bool goes_on = op == PT_OP_bra &&
+                   j->unit->f->operands.v[last->operands].index == j->unit->f->blocks.v[block].next;
+    return last->guard && j->facts->vary->branch[block] > PT_LEVEL_GROUP && !goes_on &&
            (op == PT_OP_bra || op == PT_OP_ret || op == PT_OP_exit);
 }
 
 static void find_late(struct jit *j)
 {
-    struct uses u = {.n = pt_arena_alloc(j->arena, (j->f->regs.n + 1) * sizeof *u.n)};
-    for (uint32_t i = 0; i < j->f->insns.n; i++)
-        pt_insn_regs(j->m, j->f, &j->f->insns.v[i], see_use, &u);
-    for (uint32_t b = 0; b < j->f->blocks.n; b++) {
-        const struct pt_block *block = &j->f->blocks.v[b];
+    struct uses u = {.n = pt_arena_alloc(j->unit->arena, (j->unit->f->regs.n + 1) * sizeof *u.n)};
+    for (uint32_t i = 0; i < j->unit->f->insns.n; i++)
+        pt_insn_regs(j->unit->m, j->unit->f, &j->unit->f->insns.v[i], see_use, &u);
+    for (uint32_t b = 0; b < j->unit->f->blocks.n; b++) {
+        const struct pt_block *block = &j->unit->f->blocks.v[b];
         if (!block->count || !parts_lanes(j, b))
             continue;
-        uint32_t last = jit_insn_info_last(j, b), guard = j->f->insns.v[last].guard;
-        struct jit_reg *r = &j->regs[guard];
+        uint32_t last = jit_insn_info_last(j, b), guard = j->unit->f->insns.v[last].guard;
+        struct jit_reg *r = &j->facts->regs[guard];
         if (u.n[guard] != 1 || r->only < block->first || r->only >= last ||
             r->shape != JIT_VECTOR || !can_wait(j, r->only, last))
             continue;
         if (is_count_compare(j, r->only, b))
             r->is_range = r->is_count = r->is_late = true;
         else
-            r->is_late = r->is_range && is_range_compare(j, &j->f->insns.v[r->only]);
+            r->is_late = r->is_range && is_range_compare(j, &j->unit->f->insns.v[r->only]);
     }
 }
 
 bool jit_predicate_bounds_is_late(const struct jit *j)
 {
-    const struct pt_operand *d = &j->f->operands.v[j->insn->operands];
-    return j->insn->n_operands && d->kind == PT_OPND_REG && j->regs[d->index].is_late;
+    const struct pt_operand *d = &j->unit->f->operands.v[j->insn->operands];
+    return j->insn->n_operands && d->kind == PT_OPND_REG && j->facts->regs[d->index].is_late;
 }
 
 static bool asks_for_end(const struct jit *j, uint32_t reg, unsigned depth)
 {
-    const struct jit_reg *r = &j->regs[reg];
+    const struct jit_reg *r = &j->facts->regs[reg];
     uint64_t bound;
     if (!r->is_range || depth > DEPTH)
         return false;
-    const struct pt_insn *insn = &j->f->insns.v[r->only];
-    const struct pt_form *form = pt_insn_form(j->m, insn);
-    const struct pt_operand *o = &j->f->operands.v[insn->operands];
+    const struct pt_insn *insn = &j->unit->f->insns.v[r->only];
+    const struct pt_form *form = pt_insn_form(j->unit->m, insn);
+    const struct pt_operand *o = &j->unit->f->operands.v[insn->operands];
     if (form->op == PT_OP_setp_int)
         return !jit_def_use_constant(j, &o[1], &bound) && !jit_def_use_constant(j, &o[2], &bound) &&
                !pt_form_has(form, PT_M_eq) && !pt_form_has(form, PT_M_ne);
     for (unsigned i = 1; i < insn->n_operands; i++)
-        if (j->regs[o[i].index].shape != JIT_VECTOR || !asks_for_end(j, o[i].index, depth + 1))
+        if (j->facts->regs[o[i].index].shape != JIT_VECTOR ||
+            !asks_for_end(j, o[i].index, depth + 1))
             return false;
     return true;
 }
@@ -180,13 +182,13 @@ bool jit_predicate_bounds_asks_for_end(const struct jit *j, uint32_t reg)
 
 void jit_predicate_bounds_find(struct jit *j)
 {
-    for (uint32_t i = 0; i < j->f->insns.n; i++) {
-        const struct pt_insn *insn = &j->f->insns.v[i];
-        const struct pt_operand *d = &j->f->operands.v[insn->operands];
+    for (uint32_t i = 0; i < j->unit->f->insns.n; i++) {
+        const struct pt_insn *insn = &j->unit->f->insns.v[i];
+        const struct pt_operand *d = &j->unit->f->operands.v[insn->operands];
         if (!insn->n_operands || d->kind != PT_OPND_REG || insn->guard)
             continue;
-        struct jit_reg *r = &j->regs[d->index];
-        if (r->only == i && r->shape == JIT_VECTOR && j->f->regs.v[d->index].type == PT_pred)
+        struct jit_reg *r = &j->facts->regs[d->index];
+        if (r->only == i && r->shape == JIT_VECTOR && j->unit->f->regs.v[d->index].type == PT_pred)
             r->is_range = is_range_compare(j, insn) || is_range_logic(j, insn);
     }
     find_late(j);
@@ -196,19 +198,19 @@ void jit_predicate_bounds_find(struct jit *j)
 
 static LLVMValueRef constant(struct jit *j, bool value)
 {
-    return LLVMConstInt(LLVMInt1TypeInContext(j->context), value, false);
+    return LLVMConstInt(LLVMInt1TypeInContext(j->code->context), value, false);
 }
 
 static struct jit_told both(struct jit *j, struct jit_told a, struct jit_told b)
 {
-    return (struct jit_told){LLVMBuildAnd(j->b, a.all, b.all, ""),
-                             LLVMBuildAnd(j->b, a.none, b.none, "")};
+    return (struct jit_told){LLVMBuildAnd(j->code->b, a.all, b.all, ""),
+                             LLVMBuildAnd(j->code->b, a.none, b.none, "")};
 }
 
 static LLVMValueRef compare(struct jit *j, LLVMValueRef a, LLVMValueRef b)
 {
     struct jit_op op = {
-        .j = j, .b = j->b, .lanes = 1, .form = j->form, .insn = j->insn, .n = 2, .a = {a, b}};
+        .j = j, .b = j->code->b, .lanes = 1, .form = j->form, .insn = j->insn, .n = 2, .a = {a, b}};
     jit_table_emitter(j, j->form)(&op);
     return op.d[0];
 }
@@ -216,7 +218,7 @@ static LLVMValueRef compare(struct jit *j, LLVMValueRef a, LLVMValueRef b)
 /* Of so many lanes from the first of the copy on. */
 static struct jit_told tell_lanes(struct jit *j, unsigned copy, unsigned lanes)
 {
-    const struct pt_operand *o = &j->f->operands.v[j->insn->operands + 1];
+    const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands + 1];
     enum pt_type type = (enum pt_type)j->form->type[0];
     int64_t stride, other;
     unsigned affine = jit_def_use_shape(j, &o[0], &stride) == JIT_AFFINE ? 0 : 1;
@@ -225,12 +227,13 @@ static struct jit_told tell_lanes(struct jit *j, unsigned copy, unsigned lanes)
     LLVMValueRef first = jit_registers_read(j, &o[affine], copy, type, 1, false);
     LLVMValueRef bound = jit_registers_read(j, &o[1 - affine], copy, type, 1, false);
     LLVMValueRef span = LLVMConstInt(LLVMTypeOf(first), (uint64_t)(stride * (lanes - 1)), true);
-    LLVMValueRef last = LLVMBuildAdd(j->b, first, span, "");
+    LLVMValueRef last = LLVMBuildAdd(j->code->b, first, span, "");
     LLVMValueRef fits = jit_registers_fit(j, &o[affine], copy), all, none;
     if (pt_form_has(j->form, PT_M_eq) || pt_form_has(j->form, PT_M_ne)) {
         LLVMValueRef low = stride > 0 ? first : last, high = stride > 0 ? last : first;
-        LLVMValueRef apart = LLVMBuildICmp(j->b, LLVMIntUGT, LLVMBuildSub(j->b, bound, low, ""),
-                                           LLVMBuildSub(j->b, high, low, ""), "");
+        LLVMValueRef apart =
+            LLVMBuildICmp(j->code->b, LLVMIntUGT, LLVMBuildSub(j->code->b, bound, low, ""),
+                          LLVMBuildSub(j->code->b, high, low, ""), "");
         bool is_eq = pt_form_has(j->form, PT_M_eq);
         all = is_eq ? constant(j, false) : apart;
         none = is_eq ? apart : constant(j, false);
@@ -238,60 +241,62 @@ static struct jit_told tell_lanes(struct jit *j, unsigned copy, unsigned lanes)
         bool is_signed = pt_type_class(type) == PT_CLASS_S;
         LLVMIntPredicate up = is_signed ? LLVMIntSLE : LLVMIntULE;
         LLVMValueRef rises =
-            LLVMBuildICmp(j->b, up, stride > 0 ? first : last, stride > 0 ? last : first, "");
+            LLVMBuildICmp(j->code->b, up, stride > 0 ? first : last, stride > 0 ? last : first, "");
         LLVMValueRef a = affine ? compare(j, bound, first) : compare(j, first, bound);
         LLVMValueRef b = affine ? compare(j, bound, last) : compare(j, last, bound);
-        all = LLVMBuildAnd(j->b, rises, LLVMBuildAnd(j->b, a, b, ""), "");
-        none = LLVMBuildAnd(j->b, rises, LLVMBuildNot(j->b, LLVMBuildOr(j->b, a, b, ""), ""), "");
+        all = LLVMBuildAnd(j->code->b, rises, LLVMBuildAnd(j->code->b, a, b, ""), "");
+        none = LLVMBuildAnd(j->code->b, rises,
+                            LLVMBuildNot(j->code->b, LLVMBuildOr(j->code->b, a, b, ""), ""), "");
     }
     if (fits)
-        all = LLVMBuildAnd(j->b, all, fits, ""), none = LLVMBuildAnd(j->b, none, fits, "");
+        all = LLVMBuildAnd(j->code->b, all, fits, ""),
+        none = LLVMBuildAnd(j->code->b, none, fits, "");
     return (struct jit_told){all, none};
 }
 
 static struct jit_told tell_count(struct jit *j)
 {
-    const struct pt_operand *o = &j->f->operands.v[j->insn->operands + 1];
+    const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands + 1];
     LLVMValueRef side[2];
     for (unsigned i = 0; i < 2; i++)
-        side[i] = o[i].kind == PT_OPND_REG && j->regs[o[i].index].count_loop
+        side[i] = o[i].kind == PT_OPND_REG && j->facts->regs[o[i].index].count_loop
                       ? jit_loop_counter_read(j, o[i].index)
                       : jit_registers_read(j, &o[i], 0, (enum pt_type)j->form->type[0], 1, false);
     LLVMValueRef holds = compare(j, side[0], side[1]);
-    return (struct jit_told){holds, LLVMBuildNot(j->b, holds, "")};
+    return (struct jit_told){holds, LLVMBuildNot(j->code->b, holds, "")};
 }
 
 static struct jit_told tell_compare(struct jit *j)
 {
-    const struct pt_operand *o = &j->f->operands.v[j->insn->operands + 1];
-    if (j->regs[o[-1].index].is_count)
+    const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands + 1];
+    if (j->facts->regs[o[-1].index].is_count)
         return tell_count(j);
     if (!jit_def_use_is_per_copy(j, &o[0]) && !jit_def_use_is_per_copy(j, &o[1]))
-        return tell_lanes(j, 0, j->width * j->copies);
-    struct jit_told told = tell_lanes(j, 0, j->width);
-    for (unsigned u = 1; u < j->copies; u++)
-        told = both(j, told, tell_lanes(j, u, j->width));
+        return tell_lanes(j, 0, j->unit->width * j->facts->copies);
+    struct jit_told told = tell_lanes(j, 0, j->unit->width);
+    for (unsigned u = 1; u < j->facts->copies; u++)
+        told = both(j, told, tell_lanes(j, u, j->unit->width));
     return told;
 }
 
 static LLVMValueRef load(struct jit *j, LLVMValueRef slot)
 {
-    return LLVMBuildLoad2(j->b, LLVMInt1TypeInContext(j->context), slot, "");
+    return LLVMBuildLoad2(j->code->b, LLVMInt1TypeInContext(j->code->context), slot, "");
 }
 
 /* Of a source of and, or, not. */
 static struct jit_told tell_source(struct jit *j, const struct pt_operand *o)
 {
-    const struct jit_reg *r = &j->regs[o->index];
+    const struct jit_reg *r = &j->facts->regs[o->index];
     struct jit_told told;
     if (r->shape != JIT_SCALAR) {
         if (!jit_predicate_bounds_tell(j, o, &told))
             told = (struct jit_told){constant(j, false), constant(j, false)};
         return told;
     }
-    for (unsigned u = 0; u < (r->is_per_copy ? j->copies : 1); u++) {
+    for (unsigned u = 0; u < (r->is_per_copy ? j->facts->copies : 1); u++) {
         LLVMValueRef p = jit_registers_read(j, o, u, PT_pred, 1, true);
-        struct jit_told one = {p, LLVMBuildNot(j->b, p, "")};
+        struct jit_told one = {p, LLVMBuildNot(j->code->b, p, "")};
         told = u ? both(j, told, one) : one;
     }
     return told;
@@ -299,45 +304,45 @@ static struct jit_told tell_source(struct jit *j, const struct pt_operand *o)
 
 static struct jit_told tell_logic(struct jit *j)
 {
-    const struct pt_operand *o = &j->f->operands.v[j->insn->operands];
+    const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands];
     struct jit_told a = tell_source(j, &o[1]);
     if (j->form->op == PT_OP_not_pred)
         return (struct jit_told){a.none, a.all};
     struct jit_told b = tell_source(j, &o[2]);
     if (j->form->op == PT_OP_and_pred)
-        return (struct jit_told){LLVMBuildAnd(j->b, a.all, b.all, ""),
-                                 LLVMBuildOr(j->b, a.none, b.none, "")};
-    return (struct jit_told){LLVMBuildOr(j->b, a.all, b.all, ""),
-                             LLVMBuildAnd(j->b, a.none, b.none, "")};
+        return (struct jit_told){LLVMBuildAnd(j->code->b, a.all, b.all, ""),
+                                 LLVMBuildOr(j->code->b, a.none, b.none, "")};
+    return (struct jit_told){LLVMBuildOr(j->code->b, a.all, b.all, ""),
+                             LLVMBuildAnd(j->code->b, a.none, b.none, "")};
 }
 
 static LLVMValueRef make_slot(struct jit *j)
 {
-    LLVMValueRef slot = jit_alloca(j, LLVMInt1TypeInContext(j->context), "");
-    LLVMBuildStore(j->allocas, constant(j, false), slot);
+    LLVMValueRef slot = jit_alloca(j, LLVMInt1TypeInContext(j->code->context), "");
+    LLVMBuildStore(j->code->allocas, constant(j, false), slot);
     return slot;
 }
 
 /* Of a part of the copies nothing is told: what is in the slots may be of another version of the block, an iteration ago. */
 void jit_predicate_bounds_note(struct jit *j)
 {
-    const struct pt_operand *d = &j->f->operands.v[j->insn->operands];
-    if (d->kind != PT_OPND_REG || !j->regs[d->index].is_range)
+    const struct pt_operand *d = &j->unit->f->operands.v[j->insn->operands];
+    if (d->kind != PT_OPND_REG || !j->facts->regs[d->index].is_range)
         return;
-    struct jit_reg *r = &j->regs[d->index];
+    struct jit_reg *r = &j->facts->regs[d->index];
     struct jit_told told = {constant(j, false), constant(j, false)};
-    if (!j->first_copy && j->end_copy == j->copies)
+    if (!j->first_copy && j->end_copy == j->facts->copies)
         told = j->form->op == PT_OP_setp_int ? tell_compare(j) : tell_logic(j);
     if (!r->told.all)
         r->told = (struct jit_told){make_slot(j), make_slot(j)};
-    LLVMBuildStore(j->b, told.all, r->told.all);
-    LLVMBuildStore(j->b, told.none, r->told.none);
+    LLVMBuildStore(j->code->b, told.all, r->told.all);
+    LLVMBuildStore(j->code->b, told.none, r->told.none);
 }
 
 bool jit_predicate_bounds_is_told_in(struct jit *j, uint32_t reg, uint32_t of)
 {
-    const struct jit_reg *r = &j->regs[reg];
-    const struct pt_block *block = &j->f->blocks.v[of];
+    const struct jit_reg *r = &j->facts->regs[reg];
+    const struct pt_block *block = &j->unit->f->blocks.v[of];
     uint32_t here = j->block;
     if (r->only >= block->first && r->only < block->first + block->count)
         return true;
@@ -349,7 +354,7 @@ bool jit_predicate_bounds_is_told_in(struct jit *j, uint32_t reg, uint32_t of)
 
 bool jit_predicate_bounds_tell(struct jit *j, const struct pt_operand *o, struct jit_told *told)
 {
-    const struct jit_reg *r = &j->regs[o->index];
+    const struct jit_reg *r = &j->facts->regs[o->index];
     if (!r->told.all || !jit_predicate_bounds_is_told_in(j, o->index, j->block))
         return false;
     *told = (struct jit_told){load(j, r->told.all), load(j, r->told.none)};

@@ -33,7 +33,7 @@ static bool is_one(const struct jit *j, const struct jit_operands *all)
     const struct pt_operand *d = all->dest[0].o;
     if (jit_cvta_is_local(j->form))
         return false;
-    if (d->kind == PT_OPND_REG && j->regs[d->index].shape == JIT_SCALAR)
+    if (d->kind == PT_OPND_REG && j->facts->regs[d->index].shape == JIT_SCALAR)
         return true;
     for (unsigned i = 0; i < all->n_sources; i++)
         if (shape_of(j, all->source[i].o) != JIT_SCALAR)
@@ -52,7 +52,7 @@ static bool is_shared(const struct jit *j, const struct jit_operands *all)
     if (has_carry(j->form) && !jit_carry_is_shared(j))
         return false;
     for (unsigned i = 0; i < all->n_dests; i++)
-        if (is_reg(all->dest[i].o) && j->regs[all->dest[i].o->index].is_per_copy)
+        if (is_reg(all->dest[i].o) && j->facts->regs[all->dest[i].o->index].is_per_copy)
             return false;
     return true;
 }
@@ -72,24 +72,25 @@ static LLVMValueRef test_wrap(struct jit *j, const struct jit_flat *source, unsi
     uint64_t limit = stride > 0 ? top - span : is_signed ? ~top + span : span;
     LLVMIntPredicate test =
         stride > 0 ? (is_signed ? LLVMIntSLE : LLVMIntULE) : (is_signed ? LLVMIntSGE : LLVMIntUGE);
-    return LLVMBuildICmp(j->b, test, base, LLVMConstInt(type, limit, true), "");
+    return LLVMBuildICmp(j->code->b, test, base, LLVMConstInt(type, limit, true), "");
 }
 
 static LLVMValueRef test_fit(struct jit *j, const struct jit_operands *all, unsigned copy)
 {
-    LLVMValueRef fits = LLVMConstInt(LLVMInt1TypeInContext(j->context), 1, false);
+    LLVMValueRef fits = LLVMConstInt(LLVMInt1TypeInContext(j->code->context), 1, false);
     uint32_t reg = all->dest[0].o->index;
-    unsigned bits = pt_type_bits((enum pt_type)j->f->regs.v[reg].type);
-    unsigned lanes = j->width * jit_def_use_copies_on(j, reg);
+    unsigned bits = pt_type_bits((enum pt_type)j->unit->f->regs.v[reg].type);
+    unsigned lanes = j->unit->width * jit_def_use_copies_on(j, reg);
     for (unsigned i = 0; i < all->n_sources; i++) {
         int64_t stride;
         if (jit_def_use_shape(j, all->source[i].o, &stride) != JIT_AFFINE)
             continue;
         LLVMValueRef inherited = jit_registers_fit(j, all->source[i].o, copy);
         if (inherited)
-            fits = LLVMBuildAnd(j->b, fits, inherited, "");
+            fits = LLVMBuildAnd(j->code->b, fits, inherited, "");
         if (pt_type_bits(all->source[i].type) < bits)
-            fits = LLVMBuildAnd(j->b, fits, test_wrap(j, &all->source[i], copy, stride, lanes), "");
+            fits = LLVMBuildAnd(j->code->b, fits,
+                                test_wrap(j, &all->source[i], copy, stride, lanes), "");
     }
     return fits;
 }
@@ -99,10 +100,10 @@ static void store_guarded(struct jit *j, const struct pt_operand *d, LLVMValueRe
                           LLVMValueRef slot)
 {
     if (j->guard && jit_def_use_has_old(j, d->index)) {
-        LLVMValueRef old = LLVMBuildLoad2(j->b, LLVMTypeOf(value), slot, "");
-        value = LLVMBuildSelect(j->b, j->guard, value, old, "");
+        LLVMValueRef old = LLVMBuildLoad2(j->code->b, LLVMTypeOf(value), slot, "");
+        value = LLVMBuildSelect(j->code->b, j->guard, value, old, "");
     }
-    LLVMBuildStore(j->b, value, slot);
+    LLVMBuildStore(j->code->b, value, slot);
 }
 
 /* The chunk goes on where the first of its row of threads began, whose form has been tested for the
@@ -110,27 +111,28 @@ static void store_guarded(struct jit *j, const struct pt_operand *d, LLVMValueRe
 static void go_on_in_row(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef *value,
                          LLVMValueRef *fits)
 {
-    const struct jit_reg *r = &j->regs[reg];
+    const struct jit_reg *r = &j->facts->regs[reg];
     unsigned first = jit_def_use_first_of_row(j, reg, copy);
-    uint64_t offset = (uint64_t)j->vary->regs[reg].stride * ((copy - first) * j->width);
-    *value = LLVMBuildLoad2(j->b, r->type, r->slot[first], "");
-    *value = LLVMBuildAdd(j->b, *value, LLVMConstInt(r->type, offset, true), "");
-    *fits = LLVMBuildLoad2(j->b, LLVMInt1TypeInContext(j->context), r->fits[first], "");
+    uint64_t offset =
+        (uint64_t)j->facts->vary->regs[reg].stride * ((copy - first) * j->unit->width);
+    *value = LLVMBuildLoad2(j->code->b, r->type, r->slot[first], "");
+    *value = LLVMBuildAdd(j->code->b, *value, LLVMConstInt(r->type, offset, true), "");
+    *fits = LLVMBuildLoad2(j->code->b, LLVMInt1TypeInContext(j->code->context), r->fits[first], "");
 }
 
 static bool operate_affine(struct jit *j, const struct jit_operands *all, unsigned copy)
 {
     const struct pt_operand *d = all->dest[0].o;
-    struct jit_reg *r = &j->regs[d->index];
+    struct jit_reg *r = &j->facts->regs[d->index];
     bool may_wrap = r->wide[copy], extends = all->dest[0].extends_sign;
-    unsigned last = r->is_per_copy ? copy : j->copies - 1;
-    LLVMTypeRef type = LLVMVectorType(r->type, j->width);
+    unsigned last = r->is_per_copy ? copy : j->facts->copies - 1;
+    LLVMTypeRef type = LLVMVectorType(r->type, j->unit->width);
     LLVMValueRef wide[JIT_COPIES];
     struct jit_op op;
     for (unsigned u = copy; may_wrap && u <= last; u++) {
-        if (!jit_evaluate_op(j, all, u, j->width, &op))
+        if (!jit_evaluate_op(j, all, u, j->unit->width, &op))
             return false;
-        wide[u] = LLVMBuildIntCast2(j->b, op.d[0], type, extends, "");
+        wide[u] = LLVMBuildIntCast2(j->code->b, op.d[0], type, extends, "");
     }
     LLVMValueRef value = NULL, fits = NULL;
     if (may_wrap && copy != jit_def_use_first_of_row(j, d->index, copy)) {
@@ -139,7 +141,7 @@ static bool operate_affine(struct jit *j, const struct jit_operands *all, unsign
         fits = may_wrap ? test_fit(j, all, copy) : NULL;
         if (!jit_evaluate_op(j, all, copy, 1, &op))
             return false;
-        value = LLVMBuildIntCast2(j->b, op.d[0], r->type, extends, "");
+        value = LLVMBuildIntCast2(j->code->b, op.d[0], r->type, extends, "");
     }
     store_guarded(j, d, value, r->slot[copy]);
     for (unsigned u = copy; may_wrap && u <= last; u++)
@@ -152,10 +154,10 @@ static bool operate_affine(struct jit *j, const struct jit_operands *all, unsign
 static bool pure_copy(struct jit *j, const struct jit_operands *all, unsigned copy)
 {
     const struct pt_operand *d = all->dest[0].o;
-    if (is_reg(d) && j->regs[d->index].shape == JIT_AFFINE)
+    if (is_reg(d) && j->facts->regs[d->index].shape == JIT_AFFINE)
         return operate_affine(j, all, copy);
     struct jit_op op;
-    unsigned lanes = is_one(j, all) ? 1 : j->width;
+    unsigned lanes = is_one(j, all) ? 1 : j->unit->width;
     if (!jit_evaluate_op(j, all, copy, lanes, &op))
         return false;
     for (unsigned i = 0; i < all->n_dests; i++)

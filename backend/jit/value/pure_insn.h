@@ -5,7 +5,7 @@
 
 #include "backend/jit/jit.h"
 
-/* j->insn, a pure instruction, in the lanes of `mask`. False with j->why set. */
+/* j->insn, a pure instruction, in the lanes of `mask`. False with unit->why set. */
 bool jit_pure_insn_emit(struct jit *j, LLVMValueRef *mask);
 
 #endif

@@ -16,11 +16,11 @@
 
 LLVMValueRef jit_registers_read_flow(struct jit *j, const struct pt_operand *o, unsigned copy)
 {
-    const struct jit_reg *r = &j->regs[o->index];
+    const struct jit_reg *r = &j->facts->regs[o->index];
     if (r->shape != JIT_VECTOR)
-        return jit_flow_of(j, jit_registers_read(j, o, copy, PT_pred, j->width, true));
+        return jit_flow_of(j, jit_registers_read(j, o, copy, PT_pred, j->unit->width, true));
     LLVMValueRef flow = jit_flow_load(j, r->slot[copy]);
-    return o->flags & PT_OPND_NEG ? LLVMBuildNot(j->b, flow, "") : flow;
+    return o->flags & PT_OPND_NEG ? LLVMBuildNot(j->code->b, flow, "") : flow;
 }
 
 /* ---- registers ------------------------------------------------------------------------------- */
@@ -28,46 +28,46 @@ LLVMValueRef jit_registers_read_flow(struct jit *j, const struct pt_operand *o, 
 static LLVMTypeRef reg_type(struct jit *j, enum pt_type type)
 {
     if (type == PT_f32)
-        return LLVMFloatTypeInContext(j->context);
+        return LLVMFloatTypeInContext(j->code->context);
     if (type == PT_f64)
-        return LLVMDoubleTypeInContext(j->context);
-    return LLVMIntTypeInContext(j->context, pt_type_bits(type));
+        return LLVMDoubleTypeInContext(j->code->context);
+    return LLVMIntTypeInContext(j->code->context, pt_type_bits(type));
 }
 
 static LLVMTypeRef slot_type(struct jit *j, const struct jit_reg *r)
 {
     if (r->shape != JIT_VECTOR)
         return r->type;
-    if (r->type == LLVMInt1TypeInContext(j->context))
+    if (r->type == LLVMInt1TypeInContext(j->code->context))
         return jit_flow_type(j);
-    return LLVMVectorType(r->type, j->width);
+    return LLVMVectorType(r->type, j->unit->width);
 }
 
 static void make_reg(struct jit *j, uint32_t index, enum pt_type type)
 {
-    struct jit_reg *r = &j->regs[index];
-    const struct pt_value *v = &j->vary->regs[index];
+    struct jit_reg *r = &j->facts->regs[index];
+    const struct pt_value *v = &j->facts->vary->regs[index];
     r->type = reg_type(j, type);
     r->shape = v->level < PT_LEVEL_LANE ? JIT_SCALAR : v->is_affine ? JIT_AFFINE : JIT_VECTOR;
     r->is_per_copy = v->level >= PT_LEVEL_CHUNK && !(r->shape == JIT_AFFINE && v->spans_group);
     bool may_wrap = r->shape == JIT_AFFINE && v->may_wrap;
-    for (unsigned u = 0; u < j->copies; u++) {
+    for (unsigned u = 0; u < j->facts->copies; u++) {
         if (may_wrap)
-            r->wide[u] = jit_alloca(j, LLVMVectorType(r->type, j->width), "");
+            r->wide[u] = jit_alloca(j, LLVMVectorType(r->type, j->unit->width), "");
         if (u && !r->is_per_copy)
             continue;
         r->slot[u] = jit_alloca(j, slot_type(j, r), "");
         if (may_wrap)
-            r->fits[u] = jit_alloca(j, LLVMInt1TypeInContext(j->context), "");
+            r->fits[u] = jit_alloca(j, LLVMInt1TypeInContext(j->code->context), "");
     }
 }
 
 void jit_registers_init(struct jit *j)
 {
     jit_nan_find(j);
-    for (uint32_t i = 1; i < j->f->regs.n; i++)
-        make_reg(j, i, (enum pt_type)j->f->regs.v[i].type);
-    make_reg(j, j->f->regs.n, PT_pred); /* CC.CF */
+    for (uint32_t i = 1; i < j->unit->f->regs.n; i++)
+        make_reg(j, i, (enum pt_type)j->unit->f->regs.v[i].type);
+    make_reg(j, j->unit->f->regs.n, PT_pred); /* CC.CF */
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -90,8 +90,8 @@ static LLVMValueRef constant(struct jit *j, const struct pt_operand *o, enum pt_
         memcpy(&bits, &wide, sizeof bits);
     }
     if (type == PT_pred)
-        return LLVMConstInt(LLVMInt1TypeInContext(j->context), bits != 0, false);
-    LLVMTypeRef integer = LLVMIntTypeInContext(j->context, pt_type_bits(type));
+        return LLVMConstInt(LLVMInt1TypeInContext(j->code->context), bits != 0, false);
+    LLVMTypeRef integer = LLVMIntTypeInContext(j->code->context, pt_type_bits(type));
     LLVMValueRef value = LLVMConstInt(integer, bits, true);
     return LLVMConstBitCast(value, jit_type(j, type, 1));
 }
@@ -104,39 +104,40 @@ static LLVMValueRef fit(struct jit *j, LLVMValueRef value, enum pt_type type, un
         return value;
     unsigned bits = pt_type_bits(type);
     LLVMTypeRef element = lanes > 1 ? LLVMGetElementType(has) : has;
-    if (element == LLVMFloatTypeInContext(j->context))
-        value = LLVMBuildBitCast(j->b, value, jit_int_type(j, 32, lanes), "");
-    else if (element == LLVMDoubleTypeInContext(j->context))
-        value = LLVMBuildBitCast(j->b, value, jit_int_type(j, 64, lanes), "");
-    value = LLVMBuildIntCast2(j->b, value, jit_int_type(j, bits, lanes), false, "");
-    return LLVMBuildBitCast(j->b, value, want, "");
+    if (element == LLVMFloatTypeInContext(j->code->context))
+        value = LLVMBuildBitCast(j->code->b, value, jit_int_type(j, 32, lanes), "");
+    else if (element == LLVMDoubleTypeInContext(j->code->context))
+        value = LLVMBuildBitCast(j->code->b, value, jit_int_type(j, 64, lanes), "");
+    value = LLVMBuildIntCast2(j->code->b, value, jit_int_type(j, bits, lanes), false, "");
+    return LLVMBuildBitCast(j->code->b, value, want, "");
 }
 
 static LLVMValueRef read_reg(struct jit *j, uint32_t index, unsigned copy, unsigned lanes)
 {
-    const struct jit_reg *r = &j->regs[index];
+    const struct jit_reg *r = &j->facts->regs[index];
     unsigned u = r->is_per_copy ? copy : 0;
-    if (r->shape == JIT_VECTOR && r->type == LLVMInt1TypeInContext(j->context))
+    if (r->shape == JIT_VECTOR && r->type == LLVMInt1TypeInContext(j->code->context))
         return jit_mask_load(j, r->slot[u]);
     if (lanes > 1 && r->wide[copy]) {
-        LLVMTypeRef type = LLVMVectorType(r->type, j->width);
+        LLVMTypeRef type = LLVMVectorType(r->type, j->unit->width);
         LLVMValueRef lanes_of = jit_evaluate_wide_again(j, index, copy);
-        return lanes_of ? lanes_of : LLVMBuildLoad2(j->b, type, r->wide[copy], "");
+        return lanes_of ? lanes_of : LLVMBuildLoad2(j->code->b, type, r->wide[copy], "");
     }
     struct pt_operand o = {.kind = PT_OPND_REG, .index = index};
     LLVMValueRef origin, offsets;
     if (lanes > 1 && jit_lane_offsets_find(j, &o, copy, &origin, &offsets))
-        return LLVMBuildAdd(j->b, jit_splat(j, origin), offsets, "");
-    LLVMValueRef value = LLVMBuildLoad2(j->b, slot_type(j, r), r->slot[u], "");
+        return LLVMBuildAdd(j->code->b, jit_splat(j, origin), offsets, "");
+    LLVMValueRef value = LLVMBuildLoad2(j->code->b, slot_type(j, r), r->slot[u], "");
     if (r->shape == JIT_AFFINE && copy && !r->is_per_copy) {
-        int64_t offset = j->vary->regs[index].stride * (int64_t)(copy * j->width);
-        value = LLVMBuildAdd(j->b, value, LLVMConstInt(r->type, (uint64_t)offset, true), "");
+        int64_t offset = j->facts->vary->regs[index].stride * (int64_t)(copy * j->unit->width);
+        value = LLVMBuildAdd(j->code->b, value, LLVMConstInt(r->type, (uint64_t)offset, true), "");
     }
     if (lanes == 1 || r->shape == JIT_VECTOR)
         return value;
     value = jit_splat(j, value);
     if (r->shape == JIT_AFFINE)
-        value = LLVMBuildAdd(j->b, value, jit_steps(j, r->type, j->vary->regs[index].stride), "");
+        value = LLVMBuildAdd(j->code->b, value,
+                             jit_steps(j, r->type, j->facts->vary->regs[index].stride), "");
     return value;
 }
 
@@ -147,7 +148,7 @@ LLVMValueRef jit_registers_read(struct jit *j, const struct pt_operand *o, unsig
     switch (o->kind) {
     case PT_OPND_REG:
         value = read_reg(j, o->index, copy, lanes);
-        if (j->regs[o->index].is_raw && !j->regs[o->index].is_finite && !number)
+        if (j->facts->regs[o->index].is_raw && !j->facts->regs[o->index].is_finite && !number)
             value = jit_canonical(j, value);
         break;
     case PT_OPND_IMM:
@@ -162,7 +163,7 @@ LLVMValueRef jit_registers_read(struct jit *j, const struct pt_operand *o, unsig
     }
     value = fit(j, value, type, lanes);
     if (o->kind == PT_OPND_REG && type == PT_pred && (o->flags & PT_OPND_NEG))
-        value = LLVMBuildNot(j->b, value, "");
+        value = LLVMBuildNot(j->code->b, value, "");
     return value;
 }
 
@@ -176,10 +177,10 @@ LLVMValueRef jit_registers_read_place(struct jit *j, const struct pt_operand *o,
 
 LLVMValueRef jit_registers_fit(struct jit *j, const struct pt_operand *o, unsigned copy)
 {
-    if (o->kind != PT_OPND_REG || !j->regs[o->index].fits[0])
+    if (o->kind != PT_OPND_REG || !j->facts->regs[o->index].fits[0])
         return NULL;
-    const struct jit_reg *r = &j->regs[o->index];
-    return LLVMBuildLoad2(j->b, LLVMInt1TypeInContext(j->context),
+    const struct jit_reg *r = &j->facts->regs[o->index];
+    return LLVMBuildLoad2(j->code->b, LLVMInt1TypeInContext(j->code->context),
                           r->fits[r->is_per_copy ? copy : 0], "");
 }
 
@@ -194,27 +195,28 @@ static LLVMValueRef to_reg(struct jit *j, const struct jit_reg *r, LLVMValueRef 
     if (has == want)
         return value;
     LLVMTypeRef element = lanes > 1 ? LLVMGetElementType(has) : has;
-    if (element == LLVMFloatTypeInContext(j->context))
-        value = LLVMBuildBitCast(j->b, value, jit_int_type(j, 32, lanes), "");
-    else if (element == LLVMDoubleTypeInContext(j->context))
-        value = LLVMBuildBitCast(j->b, value, jit_int_type(j, 64, lanes), "");
-    unsigned bits = r->type == LLVMFloatTypeInContext(j->context)    ? 32
-                    : r->type == LLVMDoubleTypeInContext(j->context) ? 64
-                                                                     : LLVMGetIntTypeWidth(r->type);
-    value = LLVMBuildIntCast2(j->b, value, jit_int_type(j, bits, lanes), extends_sign, "");
-    return LLVMBuildBitCast(j->b, value, want, "");
+    if (element == LLVMFloatTypeInContext(j->code->context))
+        value = LLVMBuildBitCast(j->code->b, value, jit_int_type(j, 32, lanes), "");
+    else if (element == LLVMDoubleTypeInContext(j->code->context))
+        value = LLVMBuildBitCast(j->code->b, value, jit_int_type(j, 64, lanes), "");
+    unsigned bits = r->type == LLVMFloatTypeInContext(j->code->context) ? 32
+                    : r->type == LLVMDoubleTypeInContext(j->code->context)
+                        ? 64
+                        : LLVMGetIntTypeWidth(r->type);
+    value = LLVMBuildIntCast2(j->code->b, value, jit_int_type(j, bits, lanes), extends_sign, "");
+    return LLVMBuildBitCast(j->code->b, value, want, "");
 }
 
 /* The predicate is read behind j->block, or behind the version of it that is being generated. */
 static bool leaves_block(const struct jit *j, uint32_t reg)
 {
-    const struct pt_block *block = &j->f->blocks.v[j->block];
-    size_t words = (j->f->regs.n + 63) / 64;
-    if (j->is_version && j->f->insns.v[block->first + block->count - 1].guard == reg)
+    const struct pt_block *block = &j->unit->f->blocks.v[j->block];
+    size_t words = (j->unit->f->regs.n + 63) / 64;
+    if (j->is_version && j->unit->f->insns.v[block->first + block->count - 1].guard == reg)
         return true;
     for (uint32_t e = 0; e < block->n_succ; e++) {
-        uint32_t to = j->f->edges.v[block->succ + e];
-        if (j->live_in[to * words + reg / 64] >> (reg & 63) & 1)
+        uint32_t to = j->unit->f->edges.v[block->succ + e];
+        if (j->facts->live_in[to * words + reg / 64] >> (reg & 63) & 1)
             return true;
     }
     return false;
@@ -222,20 +224,20 @@ static bool leaves_block(const struct jit *j, uint32_t reg)
 
 static void write_vector(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef value)
 {
-    const struct jit_reg *r = &j->regs[reg];
-    bool is_mask = r->type == LLVMInt1TypeInContext(j->context);
+    const struct jit_reg *r = &j->facts->regs[reg];
+    bool is_mask = r->type == LLVMInt1TypeInContext(j->code->context);
     LLVMTypeRef type = slot_type(j, r);
     if (j->mask[copy] && jit_def_use_keeps_old(j, reg)) {
         LLVMValueRef old = is_mask ? jit_mask_load(j, r->slot[copy])
-                                   : LLVMBuildLoad2(j->b, type, r->slot[copy], "");
-        value = LLVMBuildSelect(j->b, j->mask[copy], value, old, "");
+                                   : LLVMBuildLoad2(j->code->b, type, r->slot[copy], "");
+        value = LLVMBuildSelect(j->code->b, j->mask[copy], value, old, "");
     }
     if (is_mask && leaves_block(j, reg))
-        LLVMBuildStore(j->b, jit_flow_of(j, value), r->slot[copy]);
+        LLVMBuildStore(j->code->b, jit_flow_of(j, value), r->slot[copy]);
     else if (is_mask)
         jit_mask_store(j, r->slot[copy], value);
     else
-        LLVMBuildStore(j->b, value, r->slot[copy]);
+        LLVMBuildStore(j->code->b, value, r->slot[copy]);
 }
 
 void jit_registers_write(struct jit *j, const struct pt_operand *o, unsigned copy,
@@ -244,7 +246,7 @@ void jit_registers_write(struct jit *j, const struct pt_operand *o, unsigned cop
     (void)type;
     if (o->kind != PT_OPND_REG)
         return;
-    const struct jit_reg *r = &j->regs[o->index];
+    const struct jit_reg *r = &j->facts->regs[o->index];
     value = to_reg(j, r, value, lanes, extends_sign);
     if (r->shape == JIT_VECTOR) {
         write_vector(j, o->index, copy, lanes > 1 ? value : jit_splat(j, value));
@@ -252,8 +254,8 @@ void jit_registers_write(struct jit *j, const struct pt_operand *o, unsigned cop
     }
     unsigned u = r->is_per_copy ? copy : 0;
     if (j->guard && jit_def_use_has_old(j, o->index)) {
-        LLVMValueRef old = LLVMBuildLoad2(j->b, r->type, r->slot[u], "");
-        value = LLVMBuildSelect(j->b, j->guard, value, old, "");
+        LLVMValueRef old = LLVMBuildLoad2(j->code->b, r->type, r->slot[u], "");
+        value = LLVMBuildSelect(j->code->b, j->guard, value, old, "");
     }
-    LLVMBuildStore(j->b, value, r->slot[u]);
+    LLVMBuildStore(j->code->b, value, r->slot[u]);
 }

@@ -9,23 +9,25 @@
 /* Linear index of the first thread of a chunk. */
 static LLVMValueRef first_thread(struct jit *j, unsigned copy)
 {
-    LLVMValueRef g = LLVMBuildMul(j->b, j->group, jit_i32(j, j->width * j->copies), "");
-    return LLVMBuildAdd(j->b, g, jit_i32(j, copy * j->width), "");
+    LLVMValueRef g =
+        LLVMBuildMul(j->code->b, j->group, jit_i32(j, j->unit->width * j->facts->copies), "");
+    return LLVMBuildAdd(j->code->b, g, jit_i32(j, copy * j->unit->width), "");
 }
 
 /* A field that stays as it is while native code runs. */
 static LLVMValueRef fixed_field(struct jit *j, LLVMValueRef pointer, size_t offset)
 {
-    LLVMValueRef value = jit_field(j, LLVMInt32TypeInContext(j->context), pointer, offset);
+    LLVMValueRef value = jit_field(j, LLVMInt32TypeInContext(j->code->context), pointer, offset);
     jit_set_invariant(j, value);
     return value;
 }
 
 static LLVMValueRef block_dim(struct jit *j, unsigned d)
 {
-    if (j->vary->shape.block[0])
-        return jit_i32(j, j->vary->shape.block[d]);
-    return fixed_field(j, j->launch, offsetof(struct pt_launch, block) + d * sizeof(uint32_t));
+    if (j->facts->vary->shape.block[0])
+        return jit_i32(j, j->facts->vary->shape.block[d]);
+    return fixed_field(j, j->code->launch,
+                       offsetof(struct pt_launch, block) + d * sizeof(uint32_t));
 }
 
 /* Blocks have a thread in each dimension. */
@@ -37,29 +39,31 @@ static LLVMValueRef of_dim(struct jit *j, LLVMValueRef quotient)
 /* %tid, %laneid …: from the linear index, in all lanes or in lane 0. */
 static LLVMValueRef of_thread(struct jit *j, enum pt_sreg sreg, unsigned copy, unsigned lanes)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     LLVMValueRef t = jit_spread(j, first_thread(j, copy), lanes);
     if (lanes > 1)
-        t = LLVMBuildAdd(j->b, t, jit_steps(j, i32, 1), "");
-    const uint32_t *block = j->vary->shape.block;
+        t = LLVMBuildAdd(j->code->b, t, jit_steps(j, i32, 1), "");
+    const uint32_t *block = j->facts->vary->shape.block;
     bool is_line = block[0] && block[1] == 1 && block[2] == 1;
     LLVMValueRef x = jit_spread(j, block_dim(j, 0), lanes),
                  y = jit_spread(j, block_dim(j, 1), lanes);
     switch (sreg) {
     case PT_SREG_tid_x:
-        return is_line ? t : of_dim(j, LLVMBuildURem(j->b, t, x, ""));
+        return is_line ? t : of_dim(j, LLVMBuildURem(j->code->b, t, x, ""));
     case PT_SREG_tid_y:
         return is_line ? LLVMConstNull(LLVMTypeOf(t))
-                       : of_dim(j, LLVMBuildURem(j->b, of_dim(j, LLVMBuildUDiv(j->b, t, x, "")), y,
+                       : of_dim(j, LLVMBuildURem(j->code->b,
+                                                 of_dim(j, LLVMBuildUDiv(j->code->b, t, x, "")), y,
                                                  ""));
     case PT_SREG_tid_z:
         return is_line ? LLVMConstNull(LLVMTypeOf(t))
-                       : of_dim(j, LLVMBuildUDiv(j->b, of_dim(j, LLVMBuildUDiv(j->b, t, x, "")), y,
+                       : of_dim(j, LLVMBuildUDiv(j->code->b,
+                                                 of_dim(j, LLVMBuildUDiv(j->code->b, t, x, "")), y,
                                                  ""));
     case PT_SREG_laneid:
-        return LLVMBuildAnd(j->b, t, jit_spread(j, jit_i32(j, PT_WARP_SIZE - 1), lanes), "");
+        return LLVMBuildAnd(j->code->b, t, jit_spread(j, jit_i32(j, PT_WARP_SIZE - 1), lanes), "");
     default: /* %warpid */
-        return LLVMBuildLShr(j->b, t, jit_spread(j, jit_i32(j, 5), lanes), "");
+        return LLVMBuildLShr(j->code->b, t, jit_spread(j, jit_i32(j, 5), lanes), "");
     }
 }
 
@@ -68,8 +72,8 @@ static LLVMValueRef lane_mask(struct jit *j, enum pt_sreg sreg, unsigned copy, u
 {
     LLVMValueRef lane = of_thread(j, PT_SREG_laneid, copy, lanes), all, above;
     LLVMTypeRef type = LLVMTypeOf(lane);
-    all = LLVMBuildShl(j->b, LLVMConstAllOnes(type), lane, "");            /* ge */
-    above = LLVMBuildShl(j->b, jit_const(type, UINT32_MAX - 1), lane, ""); /* gt */
+    all = LLVMBuildShl(j->code->b, LLVMConstAllOnes(type), lane, "");            /* ge */
+    above = LLVMBuildShl(j->code->b, jit_const(type, UINT32_MAX - 1), lane, ""); /* gt */
     jit_check_proven(j, all, "amount"); /* a lane of a warp: below 32 */
     jit_check_proven(j, above, "amount");
     switch (sreg) {
@@ -78,11 +82,11 @@ static LLVMValueRef lane_mask(struct jit *j, enum pt_sreg sreg, unsigned copy, u
     case PT_SREG_lanemask_gt:
         return above;
     case PT_SREG_lanemask_lt:
-        return LLVMBuildNot(j->b, all, "");
+        return LLVMBuildNot(j->code->b, all, "");
     case PT_SREG_lanemask_le:
-        return LLVMBuildNot(j->b, above, "");
+        return LLVMBuildNot(j->code->b, above, "");
     default:
-        return LLVMBuildXor(j->b, all, above, "");
+        return LLVMBuildXor(j->code->b, all, above, "");
     }
 }
 
@@ -96,14 +100,15 @@ static bool is_clock(enum pt_sreg sreg)
  * which the call is told. */
 static LLVMValueRef of_cta(struct jit *j, enum pt_sreg sreg)
 {
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context), i32 = LLVMInt32TypeInContext(j->context);
-    LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->context, 0), i32, i32};
-    LLVMValueRef args[] = {j->cta, jit_i32(j, sreg), j->id[0]};
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context),
+                i32 = LLVMInt32TypeInContext(j->code->context);
+    LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->code->context, 0), i32, i32};
+    LLVMValueRef args[] = {j->code->cta, jit_i32(j, sreg), j->code->id[0]};
     LLVMValueRef value = jit_help(j, "jit_help_sreg", LLVMFunctionType(i64, types, 3, false), args);
     if (!is_clock(sreg))
         jit_set_pure(j, value);
     unsigned bits = pt_type_bits(pt_sreg_type(sreg));
-    return LLVMBuildTrunc(j->b, value, LLVMIntTypeInContext(j->context, bits), "");
+    return LLVMBuildTrunc(j->code->b, value, LLVMIntTypeInContext(j->code->context, bits), "");
 }
 
 LLVMValueRef jit_special_registers_read(struct jit *j, enum pt_sreg sreg, unsigned copy,
@@ -123,12 +128,12 @@ LLVMValueRef jit_special_registers_read(struct jit *j, enum pt_sreg sreg, unsign
     case PT_SREG_ctaid_x:
     case PT_SREG_ctaid_y:
     case PT_SREG_ctaid_z:
-        return jit_spread(j, j->id[sreg - PT_SREG_ctaid_x], lanes);
+        return jit_spread(j, j->code->id[sreg - PT_SREG_ctaid_x], lanes);
     case PT_SREG_nctaid_x:
     case PT_SREG_nctaid_y:
     case PT_SREG_nctaid_z:
         return jit_spread(j,
-                          fixed_field(j, j->launch,
+                          fixed_field(j, j->code->launch,
                                       offsetof(struct pt_launch, grid) +
                                           (size_t)(sreg - PT_SREG_nctaid_x) * sizeof(uint32_t)),
                           lanes);

@@ -12,45 +12,48 @@ static LLVMValueRef named(struct jit *j, const char *prefix, uint32_t index, uin
 {
     char name[32];
     snprintf(name, sizeof name, "%s%u", prefix, index);
-    LLVMValueRef global = LLVMGetNamedGlobal(j->module, name);
+    LLVMValueRef global = LLVMGetNamedGlobal(j->code->module, name);
     if (!global)
-        global = LLVMAddGlobal(j->module, LLVMInt8TypeInContext(j->context), name);
-    LLVMValueRef at = LLVMConstPtrToInt(global, LLVMInt64TypeInContext(j->context));
-    return LLVMBuildAdd(j->b, at, jit_i64(j, offset), "");
+        global = LLVMAddGlobal(j->code->module, LLVMInt8TypeInContext(j->code->context), name);
+    LLVMValueRef at = LLVMConstPtrToInt(global, LLVMInt64TypeInContext(j->code->context));
+    return LLVMBuildAdd(j->code->b, at, jit_i64(j, offset), "");
 }
 
 /* The shared address of an offset in the CTA's window, which of a cluster's CTAs is not the first
  * alone. */
 static LLVMValueRef in_window(struct jit *j, uint64_t offset)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context), i64 = LLVMInt64TypeInContext(j->context);
-    if (!j->options->has_cluster)
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context),
+                i64 = LLVMInt64TypeInContext(j->code->context);
+    if (!j->unit->options->has_cluster)
         return jit_i64(j, offset);
-    LLVMValueRef window = jit_field(j, i32, j->cta, offsetof(struct pt_cta, window));
-    return LLVMBuildAdd(j->b, LLVMBuildZExt(j->b, window, i64, ""), jit_i64(j, offset), "");
+    LLVMValueRef window = jit_field(j, i32, j->code->cta, offsetof(struct pt_cta, window));
+    return LLVMBuildAdd(j->code->b, LLVMBuildZExt(j->code->b, window, i64, ""), jit_i64(j, offset),
+                        "");
 }
 
 LLVMValueRef jit_symbol_window(struct jit *j, enum pt_space space)
 {
     if (space == PT_SPACE_PARAM)
-        return LLVMBuildPtrToInt(j->b, j->params, LLVMInt64TypeInContext(j->context), "");
-    uint32_t first = pt_first_constant(j->m);
+        return LLVMBuildPtrToInt(j->code->b, j->code->params,
+                                 LLVMInt64TypeInContext(j->code->context), "");
+    uint32_t first = pt_first_constant(j->unit->m);
     return first == PT_NONE ? jit_i64(j, 0)
-                            : named(j, JIT_SYMBOL, first, 0 - j->m->symbols.v[first].offset);
+                            : named(j, JIT_SYMBOL, first, 0 - j->unit->m->symbols.v[first].offset);
 }
 
 LLVMValueRef jit_symbol_address(struct jit *j, const struct pt_operand *o)
 {
     if (o->kind == PT_OPND_FUNC)
         return named(j, JIT_FUNC, o->index, 0);
-    const struct pt_symbol *s = &j->m->symbols.v[o->index];
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
+    const struct pt_symbol *s = &j->unit->m->symbols.v[o->index];
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
     uint64_t offset = (uint64_t)o->imm;
     switch ((enum pt_space)s->space) {
     case PT_SPACE_SHARED:
-        offset += j->snapshot->shared[o->index];
+        offset += j->unit->snapshot->shared[o->index];
         if (o->flags & PT_OPND_GENERIC)
-            return LLVMBuildAdd(j->b, LLVMBuildPtrToInt(j->b, j->shared, i64, ""),
+            return LLVMBuildAdd(j->code->b, LLVMBuildPtrToInt(j->code->b, j->code->shared, i64, ""),
                                 in_window(j, offset), "");
         return in_window(j, offset);
     case PT_SPACE_LOCAL: /* an offset in the thread's window */
@@ -58,7 +61,7 @@ LLVMValueRef jit_symbol_address(struct jit *j, const struct pt_operand *o)
     case PT_SPACE_PARAM: /* of the kernel */
     case PT_SPACE_CONST:
         if (o->flags & PT_OPND_GENERIC)
-            return LLVMBuildAdd(j->b, jit_symbol_window(j, (enum pt_space)s->space),
+            return LLVMBuildAdd(j->code->b, jit_symbol_window(j, (enum pt_space)s->space),
                                 jit_i64(j, s->offset + offset), "");
         return jit_i64(j, s->offset + offset);
     default:
@@ -68,6 +71,7 @@ LLVMValueRef jit_symbol_address(struct jit *j, const struct pt_operand *o)
 
 LLVMValueRef jit_symbol_constant_place(struct jit *j, const struct pt_operand *o)
 {
-    bool is_constant = o->kind == PT_OPND_SYM && j->m->symbols.v[o->index].space == PT_SPACE_CONST;
+    bool is_constant =
+        o->kind == PT_OPND_SYM && j->unit->m->symbols.v[o->index].space == PT_SPACE_CONST;
     return is_constant ? named(j, JIT_SYMBOL, o->index, (uint64_t)o->imm) : NULL;
 }

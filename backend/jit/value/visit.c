@@ -7,8 +7,8 @@
 
 void jit_visit_insn(struct jit *j, uint32_t insn)
 {
-    j->insn = &j->f->insns.v[insn];
-    j->form = pt_insn_form(j->m, j->insn);
+    j->insn = &j->unit->f->insns.v[insn];
+    j->form = pt_insn_form(j->unit->m, j->insn);
 }
 
 struct jit_visited jit_visit_aside(struct jit *j, uint32_t insn)

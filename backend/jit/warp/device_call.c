@@ -12,17 +12,19 @@
 
 static LLVMValueRef bytes_alloca(struct jit *j, unsigned bytes)
 {
-    LLVMValueRef at = jit_alloca(j, LLVMArrayType2(LLVMInt64TypeInContext(j->context), bytes / 8), "");
+    LLVMValueRef at =
+        jit_alloca(j, LLVMArrayType2(LLVMInt64TypeInContext(j->code->context), bytes / 8), "");
     LLVMSetAlignment(at, 16);
     return at;
 }
 
 static void spread_register(struct jit *j, struct jit_call_pass *pass, unsigned copy, bool is_result)
 {
-    LLVMTypeRef type = LLVMVectorType(jit_type(j, pass->type, 1), j->width);
+    LLVMTypeRef type = LLVMVectorType(jit_type(j, pass->type, 1), j->unit->width);
     pass->lanes = jit_alloca(j, type, "");
     if (!is_result)
-        LLVMBuildStore(j->b, jit_registers_read(j, pass->o, copy, pass->type, j->width, false),
+        LLVMBuildStore(j->code->b,
+                       jit_registers_read(j, pass->o, copy, pass->type, j->unit->width, false),
                        pass->lanes);
 }
 
@@ -30,16 +32,16 @@ static void spread_register(struct jit *j, struct jit_call_pass *pass, unsigned 
 static LLVMValueRef place_of(struct jit *j, const struct jit_call_pass *pass, LLVMValueRef lane,
                              LLVMValueRef thread)
 {
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context);
-    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->code->context, 0);
     if (!pass->variable) {
-        LLVMValueRef index = LLVMBuildZExt(j->b, lane, i64, "");
-        return jit_at(j, pass->lanes, LLVMBuildMul(j->b, index, jit_i64(j, pass->bytes), ""));
+        LLVMValueRef index = LLVMBuildZExt(j->code->b, lane, i64, "");
+        return jit_at(j, pass->lanes, LLVMBuildMul(j->code->b, index, jit_i64(j, pass->bytes), ""));
     }
-    LLVMValueRef base = jit_field(j, pointer, j->cta, offsetof(struct pt_cta, local));
-    LLVMValueRef at = jit_field(j, i64, j->launch, offsetof(struct pt_launch, local_stride));
-    at = LLVMBuildMul(j->b, at, LLVMBuildZExt(j->b, thread, i64, ""), "");
-    at = LLVMBuildAdd(j->b, at, jit_i64(j, pass->variable->offset), "");
+    LLVMValueRef base = jit_field(j, pointer, j->code->cta, offsetof(struct pt_cta, local));
+    LLVMValueRef at = jit_field(j, i64, j->code->launch, offsetof(struct pt_launch, local_stride));
+    at = LLVMBuildMul(j->code->b, at, LLVMBuildZExt(j->code->b, thread, i64, ""), "");
+    at = LLVMBuildAdd(j->code->b, at, jit_i64(j, pass->variable->offset), "");
     return jit_at(j, base, at);
 }
 
@@ -47,49 +49,52 @@ static LLVMValueRef call_function(struct jit *j, LLVMValueRef thread, uint32_t d
                                   LLVMValueRef args, LLVMValueRef result)
 {
     static const char name[] = "jit_device_function";
-    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context), i8 = LLVMInt8TypeInContext(j->context);
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->code->context, 0);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context),
+                i8 = LLVMInt8TypeInContext(j->code->context);
     LLVMTypeRef types[] = {pointer, pointer, i32, i32, pointer, pointer};
     LLVMTypeRef type = LLVMFunctionType(i8, types, 6, false);
-    LLVMValueRef f = LLVMGetNamedFunction(j->module, name);
+    LLVMValueRef f = LLVMGetNamedFunction(j->code->module, name);
     if (!f)
-        f = LLVMAddFunction(j->module, name, type);
-    LLVMValueRef values[] = {j->cta, j->fault, thread, jit_i32(j, device), args, result};
-    LLVMValueRef ok = LLVMBuildCall2(j->b, type, f, values, 6, "");
-    ok = LLVMBuildTrunc(j->b, ok, LLVMInt1TypeInContext(j->context), "");
+        f = LLVMAddFunction(j->code->module, name, type);
+    LLVMValueRef values[] = {j->code->cta,       j->code->fault, thread,
+                             jit_i32(j, device), args,           result};
+    LLVMValueRef ok = LLVMBuildCall2(j->code->b, type, f, values, 6, "");
+    ok = LLVMBuildTrunc(j->code->b, ok, LLVMInt1TypeInContext(j->code->context), "");
     return ok;
 }
 
 /* Leaves the kernel; the runtime's side has said why. */
 static void end_kernel(struct jit *j)
 {
-    struct pt_place place = jit_debug_info_place(j, (uint32_t)(j->insn - j->f->insns.v));
-    LLVMValueRef func = jit_at(j, j->fault, jit_i64(j, offsetof(struct pt_fault, func)));
-    LLVMValueRef insn = jit_at(j, j->fault, jit_i64(j, offsetof(struct pt_fault, insn)));
-    LLVMBuildStore(j->b, jit_i32(j, place.func), func);
-    LLVMBuildStore(j->b, jit_i32(j, place.insn), insn);
-    LLVMBuildRet(j->b, jit_i32(j, PT_RUN_FAULT));
+    struct pt_place place = jit_debug_info_place(j, (uint32_t)(j->insn - j->unit->f->insns.v));
+    LLVMValueRef func = jit_at(j, j->code->fault, jit_i64(j, offsetof(struct pt_fault, func)));
+    LLVMValueRef insn = jit_at(j, j->code->fault, jit_i64(j, offsetof(struct pt_fault, insn)));
+    LLVMBuildStore(j->code->b, jit_i32(j, place.func), func);
+    LLVMBuildStore(j->code->b, jit_i32(j, place.insn), insn);
+    LLVMBuildRet(j->code->b, jit_i32(j, PT_RUN_FAULT));
 }
 
 static void call_lane(struct jit *j, struct jit_call_info *call, LLVMValueRef lane, unsigned copy,
                       LLVMValueRef args, LLVMValueRef result)
 {
-    LLVMValueRef thread = LLVMBuildMul(j->b, j->group, jit_i32(j, j->width * j->copies), "");
-    thread = LLVMBuildAdd(j->b, thread, jit_i32(j, copy * j->width), "");
-    thread = LLVMBuildAdd(j->b, thread, lane, "");
+    LLVMValueRef thread =
+        LLVMBuildMul(j->code->b, j->group, jit_i32(j, j->unit->width * j->facts->copies), "");
+    thread = LLVMBuildAdd(j->code->b, thread, jit_i32(j, copy * j->unit->width), "");
+    thread = LLVMBuildAdd(j->code->b, thread, lane, "");
     for (unsigned i = 0; i < call->n; i++) {
         const struct jit_call_pass *pass = &call->args[i];
-        LLVMBuildMemCpy(j->b, jit_at(j, args, jit_i64(j, pass->at)), 1,
+        LLVMBuildMemCpy(j->code->b, jit_at(j, args, jit_i64(j, pass->at)), 1,
                         place_of(j, pass, lane, thread), 1, jit_i64(j, pass->bytes));
     }
     LLVMValueRef ok = call_function(j, thread, call->device, args, result);
     LLVMBasicBlockRef fail = jit_new_block(j, "fails"), on = jit_new_block(j, "");
-    LLVMBuildCondBr(j->b, ok, on, fail);
+    LLVMBuildCondBr(j->code->b, ok, on, fail);
     jit_continue_in(j, fail);
     end_kernel(j);
     jit_continue_in(j, on);
     if (call->has_result)
-        LLVMBuildMemCpy(j->b, place_of(j, &call->result, lane, thread), 1, result, 1,
+        LLVMBuildMemCpy(j->code->b, place_of(j, &call->result, lane, thread), 1, result, 1,
                         jit_i64(j, call->result.bytes));
 }
 
@@ -97,37 +102,36 @@ static void call_lane(struct jit *j, struct jit_call_info *call, LLVMValueRef la
 static void call_chunk(struct jit *j, struct jit_call_info *call, unsigned copy, LLVMValueRef args,
                        LLVMValueRef result)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     LLVMValueRef mask = j->mask[copy] ? j->mask[copy] : jit_mask_all(j);
-    LLVMValueRef bits =
-        LLVMBuildBitCast(j->b, mask, LLVMIntTypeInContext(j->context, j->width), "");
+    LLVMValueRef bits = LLVMBuildBitCast(
+        j->code->b, mask, LLVMIntTypeInContext(j->code->context, j->unit->width), "");
     LLVMValueRef left = jit_alloca(j, i32, "left");
-    LLVMBuildStore(j->b, LLVMBuildZExtOrBitCast(j->b, bits, i32, ""), left);
+    LLVMBuildStore(j->code->b, LLVMBuildZExtOrBitCast(j->code->b, bits, i32, ""), left);
     LLVMBasicBlockRef head = jit_new_block(j, "lanes"), body = jit_new_block(j, "lane");
     LLVMBasicBlockRef after = jit_new_block(j, "");
-    LLVMBuildBr(j->b, head);
+    LLVMBuildBr(j->code->b, head);
     jit_continue_in(j, head);
-    LLVMValueRef now = LLVMBuildLoad2(j->b, i32, left, "");
-    LLVMBuildCondBr(j->b, LLVMBuildICmp(j->b, LLVMIntNE, now, jit_i32(j, 0), ""), body, after);
+    LLVMValueRef now = LLVMBuildLoad2(j->code->b, i32, left, "");
+    LLVMBuildCondBr(j->code->b, LLVMBuildICmp(j->code->b, LLVMIntNE, now, jit_i32(j, 0), ""), body,
+                    after);
     jit_continue_in(j, body);
-    LLVMValueRef find[] = {now, LLVMConstInt(LLVMInt1TypeInContext(j->context), 1, false)};
+    LLVMValueRef find[] = {now, LLVMConstInt(LLVMInt1TypeInContext(j->code->context), 1, false)};
     LLVMValueRef lane = jit_check_proven(j, jit_intrinsic(j, "llvm.cttz", i32, find, 2), "nonzero");
-    LLVMValueRef rest = LLVMBuildSub(j->b, now, jit_i32(j, 1), "");
-    LLVMBuildStore(j->b, LLVMBuildAnd(j->b, now, rest, ""), left);
+    LLVMValueRef rest = LLVMBuildSub(j->code->b, now, jit_i32(j, 1), "");
+    LLVMBuildStore(j->code->b, LLVMBuildAnd(j->code->b, now, rest, ""), left);
     call_lane(j, call, lane, copy, args, result);
-    LLVMBuildBr(j->b, head);
+    LLVMBuildBr(j->code->b, head);
     jit_continue_in(j, after);
 }
 
 bool jit_device_call_emit(struct jit *j)
 {
     struct jit_call_info call;
-    if (!jit_call_info_find(j, j->insn, &call)) {
-        j->why = "a call";
-        return false;
-    }
+    if (!jit_call_info_find(j, j->insn, &call))
+        return jit_refuse(j->unit, "a call");
     LLVMValueRef args = bytes_alloca(j, PT_DEVICE_BYTES), result = bytes_alloca(j, PT_DEVICE_BYTES);
-    for (unsigned u = 0; u < j->copies; u++) {
+    for (unsigned u = 0; u < j->facts->copies; u++) {
         for (unsigned i = 0; i < call.n; i++)
             if (!call.args[i].variable)
                 spread_register(j, &call.args[i], u, false);
@@ -136,9 +140,10 @@ bool jit_device_call_emit(struct jit *j)
             spread_register(j, &call.result, u, true);
         call_chunk(j, &call, u, args, result);
         if (is_register) {
-            LLVMTypeRef type = LLVMVectorType(jit_type(j, call.result.type, 1), j->width);
+            LLVMTypeRef type = LLVMVectorType(jit_type(j, call.result.type, 1), j->unit->width);
             jit_registers_write(j, call.result.o, u, call.result.type,
-                                LLVMBuildLoad2(j->b, type, call.result.lanes, ""), j->width, false);
+                                LLVMBuildLoad2(j->code->b, type, call.result.lanes, ""),
+                                j->unit->width, false);
         }
     }
     return true;

@@ -4,7 +4,7 @@
 
 #include "backend/jit/jit.h"
 
-/* A call of a device function of the runtime: false with j->why set. */
+/* A call of a device function of the runtime: false with unit->why set. */
 bool jit_device_call_emit(struct jit *j);
 
 #endif

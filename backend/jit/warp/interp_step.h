@@ -7,7 +7,7 @@
 /* j->insn, by the interpreter. */
 bool jit_interp_step_emit(struct jit *j);
 
-/* j->frame, of the group's warp. */
+/* j->code->frame, of the group's warp. */
 void jit_interp_step_find_frame(struct jit *j);
 
 #endif

@@ -32,17 +32,18 @@ static void rows_of_register(struct jit *j, LLVMValueRef *values, LLVMValueRef *
 {
     for (unsigned i = 0; i < ROWS; i++) {
         unsigned lane = i * ROW_LANES;
-        LLVMValueRef row = part_of(j, values[lane / j->width], lane % j->width, ROW_LANES);
-        rows[i] = LLVMBuildBitCast(j->b, row, row_type(j), "");
+        LLVMValueRef row =
+            part_of(j, values[lane / j->unit->width], lane % j->unit->width, ROW_LANES);
+        rows[i] = LLVMBuildBitCast(j->code->b, row, row_type(j), "");
     }
 }
 
 static void register_of_rows(struct jit *j, LLVMValueRef *rows, LLVMValueRef *values)
 {
-    unsigned n = j->width / ROW_LANES;
+    unsigned n = j->unit->width / ROW_LANES;
     for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
         LLVMValueRef lanes = jit_join(j, rows + u * n, n);
-        values[u] = LLVMBuildBitCast(j->b, lanes, jit_int_type(j, 32, j->width), "");
+        values[u] = LLVMBuildBitCast(j->code->b, lanes, jit_int_type(j, 32, j->unit->width), "");
     }
 }
 
@@ -73,7 +74,7 @@ static void permute(struct jit *j, LLVMValueRef *rows)
 
 static void transpose(struct jit *j, LLVMValueRef *rows)
 {
-    if (j->target->has_mask_registers && j->width == 16) {
+    if (j->unit->target->has_mask_registers && j->unit->width == 16) {
         permute(j, rows);
         return;
     }
@@ -85,13 +86,13 @@ static void transpose(struct jit *j, LLVMValueRef *rows)
 
 static const struct pt_operand *operand(const struct jit *j, unsigned k)
 {
-    return &j->f->operands.v[j->insn->operands + k];
+    return &j->unit->f->operands.v[j->insn->operands + k];
 }
 
 /* A register of each matrix. */
 static const struct pt_operand *registers(const struct jit *j, const struct pt_operand *o)
 {
-    return o->kind == PT_OPND_VEC ? &j->f->operands.v[o->index] : o;
+    return o->kind == PT_OPND_VEC ? &j->unit->f->operands.v[o->index] : o;
 }
 
 static unsigned matrices(const struct jit *j)
@@ -103,7 +104,7 @@ static void read_rows(struct jit *j, const struct pt_operand *o, unsigned first,
 {
     LLVMValueRef values[JIT_COPIES];
     for (unsigned u = 0; u < jit_warp_chunks(j); u++)
-        values[u] = jit_registers_read(j, o, first + u, PT_b32, j->width, false);
+        values[u] = jit_registers_read(j, o, first + u, PT_b32, j->unit->width, false);
     rows_of_register(j, values, rows);
 }
 
@@ -113,20 +114,20 @@ static void write_rows(struct jit *j, const struct pt_operand *o, unsigned first
     LLVMValueRef values[JIT_COPIES];
     register_of_rows(j, rows, values);
     for (unsigned u = 0; u < jit_warp_chunks(j); u++)
-        jit_registers_write(j, o, first + u, PT_b32, values[u], j->width, false);
+        jit_registers_write(j, o, first + u, PT_b32, values[u], j->unit->width, false);
 }
 
 /* Lanes of the mask (NULL: all) that are among the first n. */
 static LLVMValueRef among_first(struct jit *j, LLVMValueRef mask, unsigned n)
 {
-    LLVMTypeRef i1 = LLVMInt1TypeInContext(j->context);
+    LLVMTypeRef i1 = LLVMInt1TypeInContext(j->code->context);
     LLVMValueRef is_among[64];
-    if (n >= j->width)
+    if (n >= j->unit->width)
         return mask;
-    for (unsigned i = 0; i < j->width; i++)
+    for (unsigned i = 0; i < j->unit->width; i++)
         is_among[i] = LLVMConstInt(i1, i < n, false);
-    LLVMValueRef lanes = LLVMConstVector(is_among, j->width);
-    return mask ? LLVMBuildAnd(j->b, mask, lanes, "") : lanes;
+    LLVMValueRef lanes = LLVMConstVector(is_among, j->unit->width);
+    return mask ? LLVMBuildAnd(j->code->b, mask, lanes, "") : lanes;
 }
 
 /* Pointers to the rows of all matrices, which the first lanes have. */
@@ -134,9 +135,9 @@ static void find_rows(struct jit *j, const struct jit_access *a, unsigned first,
                       LLVMValueRef *pointers)
 {
     unsigned n = ROWS * matrices(j);
-    for (unsigned at = 0; at < n; at += j->width) {
-        unsigned copy = first + at / j->width;
-        LLVMValueRef addresses = jit_access_address(j, a, copy, j->width);
+    for (unsigned at = 0; at < n; at += j->unit->width) {
+        unsigned copy = first + at / j->unit->width;
+        LLVMValueRef addresses = jit_access_address(j, a, copy, j->unit->width);
         jit_access_check_all(j, a, copy, addresses, among_first(j, j->mask[copy], n - at));
         jit_access_lane_pointers(j, a, copy, addresses, pointers + at);
     }
@@ -147,11 +148,12 @@ static LLVMValueRef load_row(struct jit *j, const struct jit_access *a, unsigned
                              unsigned lane, LLVMValueRef pointer)
 {
     LLVMValueRef row = jit_access_load(j, a, row_type(j), pointer, ROW_BYTES);
-    LLVMValueRef mask = j->mask[first + lane / j->width];
+    LLVMValueRef mask = j->mask[first + lane / j->unit->width];
     if (!mask)
         return row;
-    LLVMValueRef is_on = LLVMBuildExtractElement(j->b, mask, jit_i32(j, lane % j->width), "");
-    return LLVMBuildSelect(j->b, is_on, row, LLVMConstNull(row_type(j)), "");
+    LLVMValueRef is_on =
+        LLVMBuildExtractElement(j->code->b, mask, jit_i32(j, lane % j->unit->width), "");
+    return LLVMBuildSelect(j->code->b, is_on, row, LLVMConstNull(row_type(j)), "");
 }
 
 static bool load(struct jit *j, unsigned first)

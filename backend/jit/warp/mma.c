@@ -17,14 +17,14 @@ enum { D, A, B, C }; /* operands; the first three are arguments, too */
 /* The registers of an operand. */
 static const struct pt_operand *registers(const struct jit *j, unsigned operand, unsigned *n)
 {
-    const struct pt_operand *o = &j->f->operands.v[j->insn->operands + operand];
+    const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands + operand];
     *n = o->kind == PT_OPND_VEC ? (unsigned)o->imm : 1;
-    return o->kind == PT_OPND_VEC ? &j->f->operands.v[o->index] : o;
+    return o->kind == PT_OPND_VEC ? &j->unit->f->operands.v[o->index] : o;
 }
 
 static LLVMValueRef place(struct jit *j, LLVMValueRef memory, unsigned reg, unsigned chunk)
 {
-    unsigned lane = reg * PT_WARP_SIZE + chunk * j->width;
+    unsigned lane = reg * PT_WARP_SIZE + chunk * j->unit->width;
     return jit_at(j, memory, jit_i64(j, sizeof(uint32_t) * lane));
 }
 
@@ -34,8 +34,10 @@ static void put(struct jit *j, unsigned first, unsigned operand, LLVMValueRef me
     const struct pt_operand *o = registers(j, operand, &n);
     for (unsigned i = 0; i < n; i++)
         for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
-            LLVMValueRef value = jit_registers_read(j, &o[i], first + u, PT_b32, j->width, true);
-            LLVMSetAlignment(LLVMBuildStore(j->b, value, place(j, memory, i, u)), 4 * j->width);
+            LLVMValueRef value =
+                jit_registers_read(j, &o[i], first + u, PT_b32, j->unit->width, true);
+            LLVMSetAlignment(LLVMBuildStore(j->code->b, value, place(j, memory, i, u)),
+                             4 * j->unit->width);
         }
 }
 
@@ -45,25 +47,26 @@ static void get(struct jit *j, unsigned first, LLVMValueRef memory)
     const struct pt_operand *o = registers(j, D, &n);
     for (unsigned i = 0; i < n; i++)
         for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
-            LLVMTypeRef type = jit_type(j, PT_f32, j->width);
-            LLVMValueRef value = LLVMBuildLoad2(j->b, type, place(j, memory, i, u), "");
-            LLVMSetAlignment(value, 4 * j->width);
-            jit_registers_write(j, &o[i], first + u, PT_f32, value, j->width, false);
+            LLVMTypeRef type = jit_type(j, PT_f32, j->unit->width);
+            LLVMValueRef value = LLVMBuildLoad2(j->code->b, type, place(j, memory, i, u), "");
+            LLVMSetAlignment(value, 4 * j->unit->width);
+            jit_registers_write(j, &o[i], first + u, PT_f32, value, j->unit->width, false);
         }
 }
 
 bool jit_mma_emit(struct jit *j, unsigned first)
 {
-    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->context, 0);
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(j->code->context, 0);
     LLVMTypeRef types[] = {pointer, pointer, pointer};
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->context), types, 3, false);
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->code->context), types, 3, false);
     LLVMValueRef args[] = {jit_lane_call_memory(j, D), jit_lane_call_memory(j, A),
                            jit_lane_call_memory(j, B)};
     put(j, first, A, args[A]);
     put(j, first, B, args[B]);
     put(j, first, C, args[D]);
-    LLVMValueRef function = jit_declare(j, JIT_PRODUCT, jit_snapshot_product(j->snapshot, j->form)->name, type);
-    LLVMBuildCall2(j->b, type, function, args, 3, "");
+    LLVMValueRef function =
+        jit_declare(j, JIT_PRODUCT, jit_snapshot_product(j->unit->snapshot, j->form)->name, type);
+    LLVMBuildCall2(j->code->b, type, function, args, 3, "");
     get(j, first, args[D]);
     return true;
 }

@@ -16,7 +16,7 @@
 
 static const struct pt_operand *operand(const struct jit *j, unsigned k)
 {
-    return &j->f->operands.v[j->insn->operands + k];
+    return &j->unit->f->operands.v[j->insn->operands + k];
 }
 
 /* Lanes that have parted from others must be named. Warps are whole: plan.c sees to that. */
@@ -24,25 +24,28 @@ static void test_members(struct jit *j, unsigned first, LLVMValueRef members)
 {
     struct jit_blame who = {.first = first, .n = jit_warp_chunks(j)};
     LLVMValueRef here = jit_warp_bits(j, j->mask + first);
-    LLVMValueRef strangers = LLVMBuildAnd(j->b, here, LLVMBuildNot(j->b, members, ""), "");
-    LLVMValueRef bad = LLVMBuildICmp(j->b, LLVMIntNE, strangers, jit_i32(j, 0), "");
+    LLVMValueRef strangers =
+        LLVMBuildAnd(j->code->b, here, LLVMBuildNot(j->code->b, members, ""), "");
+    LLVMValueRef bad = LLVMBuildICmp(j->code->b, LLVMIntNE, strangers, jit_i32(j, 0), "");
     for (unsigned u = 0; u < who.n; u++) {
-        LLVMValueRef bits = LLVMBuildLShr(j->b, strangers, jit_i32(j, u * j->width), "");
+        LLVMValueRef bits =
+            LLVMBuildLShr(j->code->b, strangers, jit_i32(j, u * j->unit->width), "");
         who.lanes[u] = jit_mask_from_bits(j, bits);
     }
-    LLVMValueRef parted = LLVMBuildICmp(j->b, LLVMIntNE, here, jit_i32(j, UINT32_MAX), "");
-    jit_fault_raise_if(j, LLVMBuildAnd(j->b, bad, parted, ""), PT_FAULT_ILLEGAL_INSTRUCTION, &who);
+    LLVMValueRef parted = LLVMBuildICmp(j->code->b, LLVMIntNE, here, jit_i32(j, UINT32_MAX), "");
+    jit_fault_raise_if(j, LLVMBuildAnd(j->code->b, bad, parted, ""), PT_FAULT_ILLEGAL_INSTRUCTION,
+                       &who);
 }
 
 /* The member mask is the same in all lanes: then those that are here take part. */
 static bool has_one_mask(struct jit *j, unsigned first, unsigned k)
 {
     int64_t stride;
-    if (jit_insn_info_stop(j) == PT_STOP_EACH)
+    if (jit_insn_info_stop(j, j->block) == PT_STOP_EACH)
         return true;
     if (jit_def_use_shape(j, operand(j, k), &stride) != JIT_SCALAR ||
         jit_def_use_is_per_copy(j, operand(j, k)))
-        return jit_refuse(j, "member masks that differ");
+        return jit_refuse(j->unit, "member masks that differ");
     if (!jit_sync_points_names_all(j, operand(j, k)) && jit_regions_is_parted(j, j->block))
         test_members(j, first, jit_registers_read(j, operand(j, k), first, PT_u32, 1, true));
     return true;
@@ -96,29 +99,29 @@ static uint32_t source_lane(enum shuffle how, uint32_t lane, uint32_t b, uint32_
 static void write_shuffled(struct jit *j, const struct pt_operand *d, const struct pt_operand *p,
                            unsigned copy, LLVMValueRef value, LLVMValueRef in_range)
 {
-    jit_registers_write(j, d, copy, PT_b32, value, j->width, false);
+    jit_registers_write(j, d, copy, PT_b32, value, j->unit->width, false);
     if (p)
-        jit_registers_write(j, p, copy, PT_pred, in_range, j->width, false);
+        jit_registers_write(j, p, copy, PT_pred, in_range, j->unit->width, false);
 }
 
 /* Distances that the text states: permutes. */
 static void shuffle_constant(struct jit *j, unsigned first, const struct pt_operand *d,
                              const struct pt_operand *p, LLVMValueRef *a, uint32_t b, uint32_t c)
 {
-    LLVMTypeRef i1 = LLVMInt1TypeInContext(j->context);
+    LLVMTypeRef i1 = LLVMInt1TypeInContext(j->code->context);
     LLVMValueRef all = jit_join(j, a, jit_warp_chunks(j));
     for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
         LLVMValueRef order[64], valid[64];
-        for (unsigned i = 0; i < j->width; i++) {
+        for (unsigned i = 0; i < j->unit->width; i++) {
             bool in_range;
             uint32_t from =
-                source_lane(shuffle_of(j->form), u * j->width + i, b, c, &in_range);
+                source_lane(shuffle_of(j->form), u * j->unit->width + i, b, c, &in_range);
             order[i] = jit_i32(j, from);
             valid[i] = LLVMConstInt(i1, in_range, false);
         }
-        LLVMValueRef value = LLVMBuildShuffleVector(j->b, all, LLVMGetPoison(LLVMTypeOf(all)),
-                                                    LLVMConstVector(order, j->width), "");
-        write_shuffled(j, d, p, first + u, value, LLVMConstVector(valid, j->width));
+        LLVMValueRef value = LLVMBuildShuffleVector(j->code->b, all, LLVMGetPoison(LLVMTypeOf(all)),
+                                                    LLVMConstVector(order, j->unit->width), "");
+        write_shuffled(j, d, p, first + u, value, LLVMConstVector(valid, j->unit->width));
     }
 }
 
@@ -126,10 +129,10 @@ static void shuffle_constant(struct jit *j, unsigned first, const struct pt_oper
 static LLVMValueRef source_lanes(struct jit *j, unsigned chunk, LLVMValueRef b, LLVMValueRef c,
                                  LLVMValueRef *in_range)
 {
-    LLVMBuilderRef o = j->b;
+    LLVMBuilderRef o = j->code->b;
     LLVMValueRef n = LLVMBuildAnd(o, b, jit_each(j, 31), "");
-    LLVMValueRef lane = LLVMConstAdd(jit_steps(j, LLVMInt32TypeInContext(j->context), 1),
-                                     jit_each(j, chunk * j->width));
+    LLVMValueRef lane = LLVMConstAdd(jit_steps(j, LLVMInt32TypeInContext(j->code->context), 1),
+                                     jit_each(j, chunk * j->unit->width));
     LLVMValueRef segment =
         LLVMBuildAnd(o, LLVMBuildLShr(o, c, jit_each(j, 8), ""), jit_each(j, 31), "");
     LLVMValueRef low = LLVMBuildAnd(o, lane, segment, "");
@@ -161,23 +164,25 @@ static void shuffle_any(struct jit *j, unsigned first, const struct pt_operand *
                         const struct pt_operand *p, LLVMValueRef *a, const struct pt_operand *b,
                         const struct pt_operand *c)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->context);
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->context), type = LLVMVectorType(i32, j->width);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context),
+                type = LLVMVectorType(i32, j->unit->width);
     LLVMValueRef memory = jit_alloca(j, LLVMArrayType2(i32, PT_WARP_SIZE), "");
     for (unsigned u = 0; u < jit_warp_chunks(j); u++)
         LLVMSetAlignment(
-            LLVMBuildStore(j->b, a[u], jit_at(j, memory, jit_i64(j, u * j->width * 4))), 4);
+            LLVMBuildStore(j->code->b, a[u], jit_at(j, memory, jit_i64(j, u * j->unit->width * 4))),
+            4);
     LLVMValueRef value[JIT_COPIES], in_range[JIT_COPIES];
     for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
-        LLVMValueRef n = jit_registers_read(j, b, first + u, PT_b32, j->width, false);
-        LLVMValueRef clamp = jit_registers_read(j, c, first + u, PT_b32, j->width, false);
+        LLVMValueRef n = jit_registers_read(j, b, first + u, PT_b32, j->unit->width, false);
+        LLVMValueRef clamp = jit_registers_read(j, c, first + u, PT_b32, j->unit->width, false);
         LLVMValueRef from = source_lanes(j, u, n, clamp, &in_range[u]);
         value[u] = LLVMConstNull(type);
-        for (unsigned i = 0; i < j->width; i++) {
-            LLVMValueRef at = LLVMBuildZExt(j->b, jit_lane(j, from, i), i64, "");
-            at = LLVMBuildShl(j->b, at, jit_i64(j, 2), "");
-            LLVMValueRef one = LLVMBuildLoad2(j->b, i32, jit_at(j, memory, at), "");
-            value[u] = LLVMBuildInsertElement(j->b, value[u], one, jit_i32(j, i), "");
+        for (unsigned i = 0; i < j->unit->width; i++) {
+            LLVMValueRef at = LLVMBuildZExt(j->code->b, jit_lane(j, from, i), i64, "");
+            at = LLVMBuildShl(j->code->b, at, jit_i64(j, 2), "");
+            LLVMValueRef one = LLVMBuildLoad2(j->code->b, i32, jit_at(j, memory, at), "");
+            value[u] = LLVMBuildInsertElement(j->code->b, value[u], one, jit_i32(j, i), "");
         }
     }
     for (unsigned u = 0; u < jit_warp_chunks(j); u++)
@@ -190,14 +195,14 @@ static bool shfl(struct jit *j, unsigned first)
     if (j->form->op == PT_OP_shfl_sync && !has_one_mask(j, first, 4))
         return false;
     if (d->kind == PT_OPND_PAIR) {
-        p = &j->f->operands.v[d->index + 1];
-        d = &j->f->operands.v[d->index];
+        p = &j->unit->f->operands.v[d->index + 1];
+        d = &j->unit->f->operands.v[d->index];
     }
     LLVMValueRef a[JIT_COPIES];
     for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
-        a[u] = jit_registers_read(j, operand(j, 1), first + u, PT_b32, j->width, false);
+        a[u] = jit_registers_read(j, operand(j, 1), first + u, PT_b32, j->unit->width, false);
         if (j->mask[first + u]) /* lanes that do not take part give 0 */
-            a[u] = LLVMBuildSelect(j->b, j->mask[first + u], a[u], jit_each(j, 0), "");
+            a[u] = LLVMBuildSelect(j->code->b, j->mask[first + u], a[u], jit_each(j, 0), "");
     }
     const struct pt_operand *b = operand(j, 2), *c = operand(j, 3);
     uint64_t distance, clamp;
@@ -212,7 +217,7 @@ static bool shfl(struct jit *j, unsigned first)
 
 static LLVMValueRef is_zero(struct jit *j, LLVMValueRef bits)
 {
-    return LLVMBuildICmp(j->b, LLVMIntEQ, bits, jit_i32(j, 0), "");
+    return LLVMBuildICmp(j->code->b, LLVMIntEQ, bits, jit_i32(j, 0), "");
 }
 
 static bool vote(struct jit *j, unsigned first)
@@ -221,18 +226,19 @@ static bool vote(struct jit *j, unsigned first)
     if (j->form->op == PT_OP_vote_sync && !has_one_mask(j, first, 2))
         return false;
     for (unsigned u = 0; u < jit_warp_chunks(j); u++)
-        lanes[u] = jit_registers_read(j, operand(j, 1), first + u, PT_pred, j->width, false);
+        lanes[u] = jit_registers_read(j, operand(j, 1), first + u, PT_pred, j->unit->width, false);
     LLVMValueRef here = jit_warp_bits(j, j->mask + first);
-    LLVMValueRef set = LLVMBuildAnd(j->b, jit_warp_bits(j, lanes), here, "");
-    LLVMValueRef all = LLVMBuildICmp(j->b, LLVMIntEQ, set, here, "");
+    LLVMValueRef set = LLVMBuildAnd(j->code->b, jit_warp_bits(j, lanes), here, "");
+    LLVMValueRef all = LLVMBuildICmp(j->code->b, LLVMIntEQ, set, here, "");
     if (pt_form_has(j->form, PT_M_ballot))
         write_all(j, first, operand(j, 0), PT_b32, set);
     else if (pt_form_has(j->form, PT_M_all))
         write_all(j, first, operand(j, 0), PT_pred, all);
     else if (pt_form_has(j->form, PT_M_any))
-        write_all(j, first, operand(j, 0), PT_pred, LLVMBuildNot(j->b, is_zero(j, set), ""));
+        write_all(j, first, operand(j, 0), PT_pred, LLVMBuildNot(j->code->b, is_zero(j, set), ""));
     else
-        write_all(j, first, operand(j, 0), PT_pred, LLVMBuildOr(j->b, all, is_zero(j, set), ""));
+        write_all(j, first, operand(j, 0), PT_pred,
+                  LLVMBuildOr(j->code->b, all, is_zero(j, set), ""));
     return true;
 }
 
@@ -270,9 +276,9 @@ static bool redux(struct jit *j, unsigned first)
     if (!has_one_mask(j, first, 2))
         return false;
     for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
-        a[u] = jit_registers_read(j, operand(j, 1), first + u, PT_b32, j->width, false);
+        a[u] = jit_registers_read(j, operand(j, 1), first + u, PT_b32, j->unit->width, false);
         if (j->mask[first + u])
-            a[u] = LLVMBuildSelect(j->b, j->mask[first + u], a[u],
+            a[u] = LLVMBuildSelect(j->code->b, j->mask[first + u], a[u],
                                    jit_each(j, neutral(j->form, is_signed)), "");
     }
     LLVMValueRef all = jit_join(j, a, jit_warp_chunks(j));
@@ -285,19 +291,20 @@ static bool redux(struct jit *j, unsigned first)
 static bool elect(struct jit *j, unsigned first)
 {
     const struct pt_operand *d = operand(j, 0);
-    const struct pt_operand *p = &j->f->operands.v[d->index + 1];
+    const struct pt_operand *p = &j->unit->f->operands.v[d->index + 1];
     if (d->kind != PT_OPND_PAIR || !has_one_mask(j, first, 1))
-        return jit_refuse(j, "elect.sync with these operands");
+        return jit_refuse(j->unit, "elect.sync with these operands");
     LLVMValueRef args[] = {jit_warp_bits(j, j->mask + first),
-                           LLVMConstNull(LLVMInt1TypeInContext(j->context))};
+                           LLVMConstNull(LLVMInt1TypeInContext(j->code->context))};
     LLVMValueRef leader =
-        jit_intrinsic(j, "llvm.cttz", LLVMInt32TypeInContext(j->context), args, 2);
-    write_all(j, first, &j->f->operands.v[d->index], PT_b32, leader);
+        jit_intrinsic(j, "llvm.cttz", LLVMInt32TypeInContext(j->code->context), args, 2);
+    write_all(j, first, &j->unit->f->operands.v[d->index], PT_b32, leader);
     for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
-        LLVMValueRef lane = LLVMConstAdd(jit_steps(j, LLVMInt32TypeInContext(j->context), 1),
-                                         jit_each(j, u * j->width));
-        LLVMValueRef is_leader = LLVMBuildICmp(j->b, LLVMIntEQ, lane, jit_splat(j, leader), "");
-        jit_registers_write(j, p, first + u, PT_pred, is_leader, j->width, false);
+        LLVMValueRef lane = LLVMConstAdd(jit_steps(j, LLVMInt32TypeInContext(j->code->context), 1),
+                                         jit_each(j, u * j->unit->width));
+        LLVMValueRef is_leader =
+            LLVMBuildICmp(j->code->b, LLVMIntEQ, lane, jit_splat(j, leader), "");
+        jit_registers_write(j, p, first + u, PT_pred, is_leader, j->unit->width, false);
     }
     return true;
 }
@@ -307,14 +314,14 @@ static bool elect(struct jit *j, unsigned first)
 static void read_chunks(struct jit *j, unsigned first, enum pt_type type, LLVMValueRef *a)
 {
     for (unsigned u = 0; u < jit_warp_chunks(j); u++)
-        a[u] = jit_registers_read(j, operand(j, 1), first + u, type, j->width, false);
+        a[u] = jit_registers_read(j, operand(j, 1), first + u, type, j->unit->width, false);
 }
 
 /* Each lane's mask is made bit by bit: lanes that have what lane i has. */
 static bool match_any(struct jit *j, unsigned first)
 {
     LLVMValueRef a[JIT_COPIES], masks[JIT_COPIES];
-    LLVMTypeRef lanes = jit_int_type(j, 32, j->width);
+    LLVMTypeRef lanes = jit_int_type(j, 32, j->unit->width);
     LLVMValueRef here = jit_splat(j, jit_warp_bits(j, j->mask + first));
     if (!has_one_mask(j, first, 2))
         return false;
@@ -322,16 +329,17 @@ static bool match_any(struct jit *j, unsigned first)
     for (unsigned u = 0; u < jit_warp_chunks(j); u++)
         masks[u] = LLVMConstNull(lanes);
     for (unsigned i = 0; i < PT_WARP_SIZE; i++) {
-        LLVMValueRef one = jit_splat(j, jit_lane(j, a[i / j->width], i % j->width));
-        LLVMValueRef bit = LLVMBuildAnd(j->b, here, jit_each(j, UINT32_C(1) << i), "");
+        LLVMValueRef one = jit_splat(j, jit_lane(j, a[i / j->unit->width], i % j->unit->width));
+        LLVMValueRef bit = LLVMBuildAnd(j->code->b, here, jit_each(j, UINT32_C(1) << i), "");
         for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
-            LLVMValueRef is_equal = LLVMBuildICmp(j->b, LLVMIntEQ, a[u], one, "");
-            LLVMValueRef more = LLVMBuildSelect(j->b, is_equal, bit, LLVMConstNull(lanes), "");
-            masks[u] = LLVMBuildOr(j->b, masks[u], more, "");
+            LLVMValueRef is_equal = LLVMBuildICmp(j->code->b, LLVMIntEQ, a[u], one, "");
+            LLVMValueRef more =
+                LLVMBuildSelect(j->code->b, is_equal, bit, LLVMConstNull(lanes), "");
+            masks[u] = LLVMBuildOr(j->code->b, masks[u], more, "");
         }
     }
     for (unsigned u = 0; u < jit_warp_chunks(j); u++)
-        jit_registers_write(j, operand(j, 0), first + u, PT_u32, masks[u], j->width, false);
+        jit_registers_write(j, operand(j, 0), first + u, PT_u32, masks[u], j->unit->width, false);
     return true;
 }
 
@@ -339,19 +347,21 @@ static bool match_any(struct jit *j, unsigned first)
 static LLVMValueRef lowest_value(struct jit *j, LLVMValueRef *a, LLVMValueRef here)
 {
     LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(a[0]));
-    LLVMTypeRef i1 = LLVMInt1TypeInContext(j->context), i64 = LLVMInt64TypeInContext(j->context);
+    LLVMTypeRef i1 = LLVMInt1TypeInContext(j->code->context),
+                i64 = LLVMInt64TypeInContext(j->code->context);
     unsigned bytes = LLVMGetIntTypeWidth(element) / 8;
     LLVMValueRef memory = jit_alloca(j, LLVMArrayType2(element, PT_WARP_SIZE), "");
     for (unsigned u = 0; u < jit_warp_chunks(j); u++)
-        LLVMSetAlignment(LLVMBuildStore(j->b, a[u],
-                                        jit_at(j, memory, jit_i64(j, u * j->width * bytes))),
+        LLVMSetAlignment(LLVMBuildStore(j->code->b, a[u],
+                                        jit_at(j, memory, jit_i64(j, u * j->unit->width * bytes))),
                          bytes);
     LLVMValueRef args[] = {here, LLVMConstNull(i1)};
     LLVMValueRef lane =
-        jit_intrinsic(j, "llvm.cttz", LLVMInt32TypeInContext(j->context), args, 2);
-    lane = LLVMBuildAnd(j->b, lane, jit_i32(j, PT_WARP_SIZE - 1), "");
-    LLVMValueRef at = LLVMBuildMul(j->b, LLVMBuildZExt(j->b, lane, i64, ""), jit_i64(j, bytes), "");
-    return LLVMBuildLoad2(j->b, element, jit_at(j, memory, at), "");
+        jit_intrinsic(j, "llvm.cttz", LLVMInt32TypeInContext(j->code->context), args, 2);
+    lane = LLVMBuildAnd(j->code->b, lane, jit_i32(j, PT_WARP_SIZE - 1), "");
+    LLVMValueRef at =
+        LLVMBuildMul(j->code->b, LLVMBuildZExt(j->code->b, lane, i64, ""), jit_i64(j, bytes), "");
+    return LLVMBuildLoad2(j->code->b, element, jit_at(j, memory, at), "");
 }
 
 static bool match_all(struct jit *j, unsigned first)
@@ -361,17 +371,17 @@ static bool match_all(struct jit *j, unsigned first)
     if (!has_one_mask(j, first, 2))
         return false;
     if (d->kind == PT_OPND_PAIR) {
-        p = &j->f->operands.v[d->index + 1];
-        d = &j->f->operands.v[d->index];
+        p = &j->unit->f->operands.v[d->index + 1];
+        d = &j->unit->f->operands.v[d->index];
     }
     LLVMValueRef here = jit_warp_bits(j, j->mask + first);
     read_chunks(j, first, (enum pt_type)j->form->type[0], a);
     LLVMValueRef one = jit_splat(j, lowest_value(j, a, here));
     for (unsigned u = 0; u < jit_warp_chunks(j); u++)
-        equal[u] = LLVMBuildICmp(j->b, LLVMIntEQ, a[u], one, "");
-    LLVMValueRef differ = LLVMBuildNot(j->b, jit_warp_bits(j, equal), "");
-    LLVMValueRef all = is_zero(j, LLVMBuildAnd(j->b, differ, here, ""));
-    write_all(j, first, d, PT_u32, LLVMBuildSelect(j->b, all, here, jit_i32(j, 0), ""));
+        equal[u] = LLVMBuildICmp(j->code->b, LLVMIntEQ, a[u], one, "");
+    LLVMValueRef differ = LLVMBuildNot(j->code->b, jit_warp_bits(j, equal), "");
+    LLVMValueRef all = is_zero(j, LLVMBuildAnd(j->code->b, differ, here, ""));
+    write_all(j, first, d, PT_u32, LLVMBuildSelect(j->code->b, all, here, jit_i32(j, 0), ""));
     if (p)
         write_all(j, first, p, PT_pred, all);
     return true;
@@ -406,16 +416,17 @@ static bool one_warp(struct jit *j, unsigned first)
     case PT_OP_movmatrix:
         return jit_ldmatrix_emit(j, first);
     default:
-        return jit_refuse(j, j->form->spelling);
+        return jit_refuse(j->unit, j->form->spelling);
     }
 }
 
 bool jit_warp_emit(struct jit *j)
 {
-    if (j->width * j->copies % PT_WARP_SIZE ||
-        !(jit_insn_info_takes_present(j->form) || jit_insn_info_is_whole(j)))
+    if (j->unit->width * j->facts->copies % PT_WARP_SIZE)
         return false;
-    for (unsigned first = 0; first < j->copies; first += jit_warp_chunks(j))
+    if (!jit_insn_info_takes_present(j->form) && !jit_insn_info_is_whole(j, j->block))
+        return jit_refuse(j->unit, JIT_INSN_INFO_PARTED);
+    for (unsigned first = 0; first < j->facts->copies; first += jit_warp_chunks(j))
         if (!one_warp(j, first))
             return false;
     return true;

@@ -4,7 +4,7 @@
 
 #include "backend/jit/jit.h"
 
-/* Instructions of a warp: false with j->why set. */
+/* Instructions of a warp: false with unit->why set. */
 bool jit_warp_emit(struct jit *j);
 
 #endif
