@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/bits.h"
+
 enum {
 #define LIMITS(major, minor, ...) OF_##major##_##minor,
 #define DEVICE(...)
@@ -112,15 +114,11 @@ const struct pt_device *pt_device_choose(const char *id, char *why, size_t size)
 
 /* ---- how much of it a block takes ------------------------------------------------------------ */
 
-static int round_up(int n, int to)
-{
-    return (n + to - 1) / to * to;
-}
-
 /* Warps share the registers of one part of the SM. */
 static int by_registers(int registers, int warps)
 {
-    int warp_registers = round_up(registers * PT_DEVICE_WARP, PT_DEVICE_REGISTER_UNIT);
+    int warp_registers =
+        (int)pt_round_up((uint64_t)registers * PT_DEVICE_WARP, PT_DEVICE_REGISTER_UNIT);
     int part_warps = PT_DEVICE_SM_REGISTERS / PT_DEVICE_SM_PARTITIONS / warp_registers;
     return part_warps * PT_DEVICE_SM_PARTITIONS / warps;
 }
@@ -134,7 +132,8 @@ int pt_device_blocks(const struct pt_device *device, int threads, int registers,
 {
     const struct pt_device_limits *l = device->limits;
     int warps = (threads + PT_DEVICE_WARP - 1) / PT_DEVICE_WARP;
-    int block_shared = round_up(shared + l->reserved_shared, l->shared_unit);
+    int block_shared =
+        (int)pt_round_up((uint64_t)(shared + l->reserved_shared), (uint64_t)l->shared_unit);
     int n = least(l->sm_blocks, l->sm_threads / PT_DEVICE_WARP / warps);
     if (registers)
         n = least(n, by_registers(registers, warps));

@@ -30,6 +30,18 @@ enum {
     PT_DEVICE_CLOCK_KHZ = 1000000 /* %clock counts nanoseconds */
 };
 
+/* The most shared memory that a block has, of any device. */
+enum {
+    PT_DEVICE_SHARED_MOST = sizeof(union {
+#define LIMITS(major, minor, threads, blocks, sm_kib, block_kib, ...) \
+    uint8_t of_##major##_##minor[block_kib << 10];
+#define DEVICE(...)
+#include "runtime/device.def"
+#undef LIMITS
+#undef DEVICE
+    })
+};
+
 struct pt_device_limits {
     int major, minor; /* compute capability */
     int sm_threads, sm_blocks;

@@ -29,7 +29,7 @@ done
 check backend/jit "$jit"
 check runtime/registers 'runtime/registers/|ir/'
 check runtime 'runtime/[a-z_]*\.(h|def)"|runtime/registers/estimate.h|backend/(exec|native|observer)\.h|frontend/|ir/|ptera.h' 'cuda*' compilers ocelot registers
-check runtime/cuda 'runtime/cuda/|runtime/[a-z_]*\.h"|backend/semantics/tensormap_encode.h|frontend/|ir/|ptera.h'
+check runtime/cuda 'runtime/cuda/|runtime/[a-z_]*\.h"|backend/semantics/tensormap(_encode)?.h|frontend/|ir/|ptera.h'
 check runtime/cudart 'runtime/cudart/|runtime/cuda/(abi|vendor).h'
 check runtime/compilers 'runtime/compilers/|frontend/|ir/'
 check runtime/ocelot 'runtime/ocelot/|ptera.h'

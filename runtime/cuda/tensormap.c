@@ -1,6 +1,11 @@
 /* Tensor maps. */
+#include "backend/semantics/tensormap.h"
 #include "backend/semantics/tensormap_encode.h"
 #include "runtime/cuda/entry.h"
+#include "runtime/device.h"
+
+/* A tile fits the shared memory of some device. */
+_Static_assert((int)PT_TILE_BYTES_MAX == (int)PT_DEVICE_SHARED_MOST, "runtime/device.def");
 
 /* A map is at a multiple of 64 bytes. */
 static bool is_map(const CUtensorMap *map)
