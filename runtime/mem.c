@@ -3,6 +3,7 @@
 #include "runtime/mem.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -16,9 +17,16 @@
 static const size_t range_bytes = (size_t)64 << 30, small_range_bytes = (size_t)32 << 20;
 static const size_t huge_bytes = (size_t)2 << 20;
 
+/* Asked once: sysconf takes longer than what a launch does with the answer. */
 size_t pt_mem_page(void)
 {
-    return (size_t)sysconf(_SC_PAGESIZE);
+    static atomic_size_t asked;
+    size_t page = atomic_load_explicit(&asked, memory_order_relaxed);
+    if (page)
+        return page;
+    page = (size_t)sysconf(_SC_PAGESIZE);
+    atomic_store_explicit(&asked, page, memory_order_relaxed);
+    return page;
 }
 
 size_t pt_mem_round(size_t bytes)

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "ir/bits.h"
+
 static uint32_t one_at_least(uint32_t n)
 {
     return n ? n : 1;
@@ -33,10 +35,9 @@ static void set_cluster(const struct pt_func *f, const unsigned given[3], struct
 {
     bool is_given = given[0] || given[1] || given[2], is_required = f->reqnctapercluster[0];
     shape->is_explicit_cluster = is_given || is_required;
+    const uint32_t *size = is_given ? given : f->reqnctapercluster;
     for (int d = 0; d < 3; d++)
-        shape->cluster[d] = is_given      ? one_at_least(given[d])
-                            : is_required ? one_at_least(f->reqnctapercluster[d])
-                                          : 1;
+        shape->cluster[d] = shape->is_explicit_cluster ? one_at_least(size[d]) : 1;
 }
 
 enum pt_misfit pt_shape_check_size(const struct pt_func *f, const ptera_launch *given,
@@ -46,10 +47,8 @@ enum pt_misfit pt_shape_check_size(const struct pt_func *f, const ptera_launch *
     memcpy(g, given->grid, sizeof shape->grid);
     memcpy(shape->block, given->block, sizeof shape->block);
     set_cluster(f, given->cluster, shape);
-    for (int d = 0; f->blocks_are_clusters && d < 3; d++)
-        g[d] = g[d] > INT32_MAX / shape->cluster[d]
-                   ? 0
-                   : g[d] * shape->cluster[d]; /* the grid is given in clusters */
+    for (int d = 0; f->blocks_are_clusters && d < 3; d++) /* the grid is given in clusters */
+        g[d] = g[d] > INT32_MAX / shape->cluster[d] ? 0 : g[d] * shape->cluster[d];
     return !pt_shape_is_block(shape->block) ? PT_MISFIT_BLOCK
            : !is_grid(g)                    ? PT_MISFIT_GRID
                                             : PT_MISFIT_NONE;
@@ -78,8 +77,7 @@ static enum pt_misfit check_shared(const struct pt_device *device, const struct 
                                    uint32_t dynamic, const struct pt_shape_bounds *bounds,
                                    struct pt_shape *shape)
 {
-    uint32_t align = one_at_least(program->shared_align);
-    uint64_t offset = ((uint64_t)program->shared_static + align - 1) / align * align;
+    uint64_t offset = pt_round_up(program->shared_static, one_at_least(program->shared_align));
     uint64_t total = dynamic ? offset + dynamic : program->shared_static;
     if (bounds->has_dynamic && dynamic > bounds->dynamic)
         return PT_MISFIT_DYNAMIC;
@@ -111,11 +109,22 @@ static enum pt_misfit check_cluster_size(const struct pt_device *device, const s
                                                                         : PT_MISFIT_NONE;
 }
 
+/* Blocks without clusters are clusters of their own. */
+static void count_blocks(struct pt_shape *shape)
+{
+    const uint32_t *g = shape->grid;
+    memcpy(shape->clusters, g, sizeof shape->clusters);
+    shape->cluster_ctas = 1;
+    shape->n_clusters = (uint64_t)g[0] * g[1] * g[2];
+}
+
 static enum pt_misfit check_cluster(const struct pt_device *device, const struct pt_func *f,
                                     const struct pt_shape_bounds *bounds, struct pt_shape *shape)
 {
-    if (!shape->is_explicit_cluster && f->explicit_cluster)
-        return PT_MISFIT_CLUSTER_MISSING;
+    if (!shape->is_explicit_cluster) {
+        count_blocks(shape);
+        return f->explicit_cluster ? PT_MISFIT_CLUSTER_MISSING : PT_MISFIT_NONE;
+    }
     for (int d = 0; f->reqnctapercluster[0] && d < 3; d++)
         if (shape->cluster[d] != one_at_least(f->reqnctapercluster[d]))
             return PT_MISFIT_CLUSTER_REQUIRED;
