@@ -34,21 +34,18 @@ static void observe(const struct pt_code *c, struct pt_frame *f, uint32_t lanes,
         (struct pt_sync){.what = what, .where = PT_SYNC_OF_BARRIER, .bar = bar, .phase = phase});
 }
 
+/* What few barriers need is kept out of line: all others run fewer instructions then. */
+
 /* Writes what a barrier returns (bar.red) to the lanes of a group that it releases. */
-static void give_result(const struct pt_group *g)
+static __attribute__((noinline)) void write_result(const struct pt_group *g)
 {
     const struct pt_code *c = g->code;
-    if (pt_is_observed(g->frame))
-        observe(c ? c : g->frame->body->start[g->block], g->frame, g->mask, PT_SYNC_ACQUIRE, g->bar,
-                g->phase);
-    if (!c)
-        return;
     const struct pt_barrier *bar = &g->frame->cta->bar[g->bar];
     char *slot = (char *)g->frame + c->o[0];
     if ((c->aux & BAR_RESULT) == BAR_POPC) {
         for (uint32_t left = g->mask; left; left &= left - 1)
             ((uint32_t *)slot)[__builtin_ctz(left)] = bar->result_popc;
-    } else if (c->aux & BAR_RESULT) {
+    } else {
         bool is_and = (c->aux & BAR_RESULT) == BAR_AND;
         bool value = is_and ? bar->result_popc == bar->result_of : bar->result_popc > 0;
         uint32_t *pred = (uint32_t *)slot;
@@ -56,8 +53,19 @@ static void give_result(const struct pt_group *g)
     }
 }
 
+/* The phase that the lanes of a group wait for is over. */
+static inline void end_wait(const struct pt_group *g)
+{
+    const struct pt_code *c = g->code;
+    if (pt_is_observed(g->frame))
+        observe(c ? c : g->frame->body->start[g->block], g->frame, g->mask, PT_SYNC_ACQUIRE, g->bar,
+                g->phase);
+    if (c && c->aux & BAR_RESULT)
+        write_result(g);
+}
+
 /* All lanes give what `lane` gives: one barrier and one count. */
-static bool is_agreed(const struct pt_code *c, const struct pt_frame *f, uint32_t lane)
+static __attribute__((noinline)) bool is_agreed(const struct pt_code *c, const struct pt_frame *f, uint32_t lane)
 {
     const uint32_t *ids = PT_SLOT(1, u32), *counts = PT_SLOT(2, u32);
     uint32_t differ = 0;
@@ -78,7 +86,8 @@ static uint32_t count_of(const struct pt_code *c, const struct pt_frame *f, uint
 /* An aligned barrier that lanes of the warp have not come to. They are waited for, and often in vain, as on an H200. But a
  * short `if` around the barrier is no branch there: the whole warp passes by. So where the others wait at the end of such an
  * `if` the warp counts, and waits, as a whole; true then. */
-static bool comes_whole(const struct barrier_site *site, const struct pt_frame *f, uint32_t others)
+static __attribute__((noinline)) bool comes_whole(const struct barrier_site *site,
+                                                  const struct pt_frame *f, uint32_t others)
 {
     for (uint32_t i = 0; i < site->n_joins; i++)
         others &= ~f->wait[site->joins[i]];
@@ -138,7 +147,7 @@ PT_HANDLER(barrier)
     if (c->aux & BAR_ARRIVE)
         return pt_goto(f, g.block, c + 1);
     if (f->cta->bar[id].phase != g.phase && !(s->program->base.tests & PT_TEST_TURNS)) {
-        give_result(&g);
+        end_wait(&g);
         return pt_goto(f, g.block, c + 1);
     }
     s->groups[s->n_groups++] = g;
@@ -291,7 +300,7 @@ static __attribute__((noinline)) bool release_groups(struct pt_state *s)
             i++;
             continue;
         }
-        give_result(g);
+        end_wait(g);
         pt_frontier_wait(g->frame, g->block, g->mask);
         *g = s->groups[--s->n_groups];
     }
@@ -306,7 +315,7 @@ static bool release_warp(struct pt_state *s)
     if (s->n_groups != 1 || s->is_serial || g->mask != s->warp->live ||
         f->cta->bar[g->bar].phase == g->phase)
         return false;
-    give_result(g);
+    end_wait(g);
     pt_set_mask(f, g->mask);
     s->n_groups = 0;
     s->frame = f;

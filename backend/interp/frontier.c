@@ -301,11 +301,3 @@ enum pt_run pt_frontier_deadlock(struct pt_state *s)
     }
     return PT_RUN_FAULT;
 }
-
-bool pt_frontier_is_stopped(struct pt_state *s)
-{
-    if (s->unbudgeted < PT_CODES_UNTIL_POLL)
-        return false;
-    s->unbudgeted = 0;
-    return atomic_load_explicit(&s->warp->cta->launch->stop, memory_order_relaxed);
-}

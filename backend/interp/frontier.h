@@ -21,7 +21,6 @@
 #define pt_frontier_meet PT_LEVEL_NAME(pt_frontier_meet)
 #define pt_frontier_part PT_LEVEL_NAME(pt_frontier_part)
 #define pt_frontier_give_way PT_LEVEL_NAME(pt_frontier_give_way)
-#define pt_frontier_is_stopped PT_LEVEL_NAME(pt_frontier_is_stopped)
 #define pt_frontier_pick PT_LEVEL_NAME(pt_frontier_pick)
 #define pt_frontier_deadlock PT_LEVEL_NAME(pt_frontier_deadlock)
 
@@ -44,8 +43,6 @@ const struct pt_code *pt_frontier_other(struct pt_frame *f);
 const struct pt_code *pt_frontier_turn(struct pt_frame *f, uint32_t block);
 /* The same when the budget of another loop is used up: the warp yields if the launch is to stop. */
 const struct pt_code *pt_frontier_poll(struct pt_frame *f, uint32_t block);
-/* Looks at the launch's stop where state->unbudgeted says that it is time. */
-bool pt_frontier_is_stopped(struct pt_state *s);
 /* Lanes have exited: whoever waits for lanes of the warp looks again. */
 void pt_frontier_unpark(struct pt_state *s);
 /* Chooses the lanes that run next: state->frame and state->code. False if none can. */
@@ -59,6 +56,14 @@ const struct pt_code *pt_frontier_meet(const struct pt_code *c, struct pt_frame 
 const struct pt_code *pt_frontier_part(const struct pt_code *c, struct pt_frame *f);
 /* Behind an access, of a program whose warps take turns: other warps go on, then the lanes at block o[0]. */
 const struct pt_code *pt_frontier_give_way(const struct pt_code *c, struct pt_frame *f);
+/* Looks at the launch's stop where state->unbudgeted says that it is time. */
+static inline bool pt_frontier_is_stopped(struct pt_state *s)
+{
+    if (s->unbudgeted < PT_CODES_UNTIL_POLL)
+        return false;
+    s->unbudgeted = 0;
+    return atomic_load_explicit(&s->warp->cta->launch->stop, memory_order_relaxed);
+}
 /* The first code of a block that belongs to an instruction. */
 static inline const struct pt_code *pt_frontier_first(const struct pt_body *body, uint32_t block)
 {

@@ -21,14 +21,16 @@ static bool choose(struct pt_state *s, bool is_resumed)
         s->run = PT_RUN_YIELDED;
         return false;
     }
-    if (pt_frontier_pick(s))
+    if (s->warp->live && pt_frontier_pick(s))
         return true;
-    if (s->turned & s->warp->live)
+    if (!s->warp->live)
+        s->run = PT_RUN_EXITED;
+    else if (s->turned & s->warp->live)
         end_round(s);
     else if (s->n_groups)
         pt_barrier_suspend(s);
     else
-        s->run = s->warp->live ? pt_frontier_deadlock(s) : PT_RUN_EXITED;
+        s->run = pt_frontier_deadlock(s);
     s->next = PT_NEXT_PICK;
     return false;
 }
