@@ -90,6 +90,9 @@ struct jit_code {
 
     /* Values of the whole function */
     LLVMBasicBlockRef start; /* where each CTA of a row begins */
+    LLVMBasicBlockRef *regions; /* where each region begins */
+    LLVMValueRef turn_exit;     /* in scratch memory: number of the exit taken */
+    LLVMBasicBlockRef resume;   /* where a turn begins that is not the first: cta_interleave.c */
     LLVMValueRef cta, launch, fault, scratch, params, shared;
     LLVMValueRef id[3];        /* i32: %ctaid */
     LLVMValueRef shared_bytes; /* i32: of the CTA's window */
@@ -116,6 +119,7 @@ struct jit_code {
         LLVMValueRef last;
         uint32_t n;
     } part;
+    uint32_t scratch_bytes; /* what code uses of scratch memory, if more than is planned */
     uint32_t n_in_parts; /* in basic blocks that became several */
     bool is_light;       /* made by few passes in linear time, for its size */
     struct jit_debug *debug;
@@ -129,7 +133,7 @@ struct jit_code {
 /* Where generating stands. */
 struct jit {
     const struct jit_unit *unit;
-    struct jit_facts *facts;
+    const struct jit_facts *facts;
     struct jit_code *code;
     LLVMValueRef group; /* i32: of the region loop being generated */
     unsigned first_copy,
@@ -173,8 +177,10 @@ struct jit_reg {
     bool is_range;     /* a predicate of which scalars tell: predicate_bounds.c */
     bool is_late;      /* likewise, and its lanes are computed where lanes part: predicate_bounds.c */
     bool is_count;     /* likewise, of a counter: loop_counter.c */
+    bool may_wrap;     /* affine forms that may not hold: wide, fits */
     bool crosses;      /* live from one region into another */
     bool is_in_frame;  /* crosses, in the interpreter's frame of the group's warp: see jit_scratch_layout_frame_slot */
+    bool is_kept; /* crosses, and is the same in the whole CTA: in variables, `kept` and `next` */
     bool is_remade;    /* crosses, and is computed anew in each region: cheap, from what is always at hand */
     uint32_t only;     /* its only definition; UINT32_MAX: it has several */
     uint32_t def;      /* the same, where it may be repeated; else UINT32_MAX */
@@ -187,10 +193,11 @@ struct jit_reg {
     struct jit_told told; /* allocas of what scalars tell of the predicate; NULL: nothing */
     LLVMValueRef origin[JIT_COPIES], offsets[JIT_COPIES]; /* vectors that are kept so as well: see jit_lane_offsets_find */
     LLVMValueRef known[JIT_COPIES]; /* the offsets, if they are constant */
-    /* crosses: level CTA: what the regions agree on, and what this region makes of it; others: offset in the scratch
-     * memory, of a group's part of the register, or in the frame */
-    LLVMValueRef kept, next;
-    uint32_t scratch, scratch_bytes;
+    LLVMValueRef kept,
+        next; /* is_kept: what the regions agree on, and what this region makes of it */
+    /* crosses: offset in scratch memory, of a group's part of the register, or in the frame; is_kept: of `kept` and `next`, where CTAs
+     * interleave */
+    uint32_t scratch, scratch_next, scratch_bytes;
 };
 
 /* Generating gives up, for a reason that is static text. */

@@ -18,31 +18,35 @@ struct jit_split {
     bool is_signed;
 };
 
-/* The result of j->insn may be kept as an origin and offsets: see jit_lane_offsets_find. */
-bool jit_address_form_may_divide(const struct jit *j);
+/* The result of the instruction, which runs in the block, may be kept as an origin and offsets: see jit_lane_offsets_find. */
+bool jit_address_form_may_divide(const struct jit_facts *a, const struct pt_insn *insn,
+                                 uint32_t block);
 
 /* The instruction mixes thread indexes, of which a chunk has W from a multiple of W on, with a value that all lanes share: how
  * lanes lie then depends on the lowest bits of that, W its width. NULL: it is no such instruction. */
-const struct pt_operand *jit_address_form_mixer(const struct jit *j, const struct pt_insn *insn);
+const struct pt_operand *jit_address_form_mixer(const struct jit_facts *a,
+                                                const struct pt_insn *insn);
 
 /* The register's lanes differ by arithmetic on thread indexes, not by what was loaded. */
-bool jit_address_form_is_computed(const struct jit *j, const struct pt_operand *o);
+bool jit_address_form_is_computed(const struct jit_facts *a, const struct pt_operand *o);
 
-/* What is known of the arithmetic behind an address: all distances where d is known only at run time. */
-struct jit_mixing jit_address_form_find_mixing(const struct jit *j,
-                                               const struct pt_operand *address);
+/* What is known of the arithmetic behind an address: all distances where d is known only at run time. `ignored`: a register that
+ * lanes are mixed with in no order that is asked for, or 0. */
+struct jit_mixing jit_address_form_find_mixing(const struct jit_facts *a,
+                                               const struct pt_operand *address, uint32_t ignored);
 
-/* False if the address was not made so, or not from what the registers hold now. */
-bool jit_address_form_split(const struct jit *j, const struct pt_operand *address,
-                            struct jit_split *split);
+/* False if the address was not made so, or not from what the registers hold where the instruction runs, in the block. */
+bool jit_address_form_split(const struct jit_facts *a, const struct pt_insn *insn, uint32_t block,
+                            const struct pt_operand *address, struct jit_split *split);
 
 /* What is known of a register, or of a special one. */
-struct pt_value jit_address_form_value(const struct jit *j, const struct pt_operand *o);
+struct pt_value jit_address_form_value(const struct jit_facts *a, const struct pt_operand *o);
 
 /* The operation of two such operands gives one: lane by lane, without a look at higher bits. */
 bool jit_address_form_combines(enum pt_op op);
 
-/* The destination of j->insn can be kept as an origin and offsets. */
-bool jit_address_form_fits(const struct jit *j, const struct pt_operand *o);
+/* The destination of the instruction, which runs in the block, can be kept as an origin and offsets. */
+bool jit_address_form_fits(const struct jit_facts *a, const struct pt_insn *insn, uint32_t block,
+                           const struct pt_operand *o);
 
 #endif

@@ -10,11 +10,11 @@ struct jit_order {
     uint32_t *insns, n, n_early;
 };
 
-struct jit_order jit_block_order_find(struct jit *j, uint32_t block);
+struct jit_order jit_block_order_find(const struct jit_facts *a, uint32_t block, bool divides);
 
 /* The same of blocks that follow block `from`, one after the other, as if they were one. The branches at their ends are left out.
  * What comes first may run though lanes go elsewhere. */
-struct jit_order jit_block_order_find_behind(struct jit *j, uint32_t from, const uint32_t *blocks,
-                                             unsigned n_blocks);
+struct jit_order jit_block_order_find_behind(const struct jit_facts *a, uint32_t from, bool divides,
+                                             const uint32_t *blocks, unsigned n_blocks);
 
 #endif

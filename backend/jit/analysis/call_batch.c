@@ -22,7 +22,7 @@ struct footprint {
 };
 
 struct probe {
-    const struct jit *j;
+    const struct jit_facts *a;
     struct footprint *of;
     bool collects, conflicts;
 };
@@ -31,57 +31,57 @@ static void see(void *ud, uint32_t reg, bool is_def)
 {
     struct probe *p = ud;
     if (p->collects && !is_def)
-        jit_def_use_add_roots(p->j, reg, p->of->read);
+        jit_def_use_add_roots(p->a, reg, p->of->read);
     if (p->collects)
         jit_set_add(is_def ? p->of->written : p->of->read, reg);
     else
         p->conflicts |= jit_set_has(p->of->written, reg) || (is_def && jit_set_has(p->of->read, reg));
 }
 
-static void add(struct jit *j, struct footprint *of, const struct pt_insn *insn)
+static void add(const struct jit_facts *a, struct footprint *of, const struct pt_insn *insn)
 {
-    struct probe p = {j, of, true, false};
-    uint32_t effects = pt_insn_form(j->unit->m, insn)->effects;
-    pt_insn_regs(j->unit->m, j->unit->f, insn, see, &p);
+    struct probe p = {a, of, true, false};
+    uint32_t effects = pt_insn_form(a->unit->m, insn)->effects;
+    pt_insn_regs(a->unit->m, a->unit->f, insn, see, &p);
     of->loads |= (effects & PT_FX_READ) != 0;
     of->stores |= (effects & ~(uint32_t)(PT_FX_READ | PT_FX_FP)) != 0;
 }
 
 /* The instruction may not go before what `of` holds. */
-static bool conflicts(struct jit *j, struct footprint *of, const struct pt_insn *insn)
+static bool conflicts(const struct jit_facts *a, struct footprint *of, const struct pt_insn *insn)
 {
-    struct probe p = {j, of, false, false};
-    uint32_t effects = pt_insn_form(j->unit->m, insn)->effects;
+    struct probe p = {a, of, false, false};
+    uint32_t effects = pt_insn_form(a->unit->m, insn)->effects;
     bool loads = effects & PT_FX_READ, stores = effects & ~(uint32_t)(PT_FX_READ | PT_FX_FP);
-    pt_insn_regs(j->unit->m, j->unit->f, insn, see, &p);
+    pt_insn_regs(a->unit->m, a->unit->f, insn, see, &p);
     return p.conflicts || (of->stores && (loads || stores)) || (of->loads && stores);
 }
 
-static struct footprint nothing(struct jit *j)
+static struct footprint nothing(const struct jit_facts *a)
 {
-    size_t bytes = (j->unit->f->regs.n + 63) / 64 * sizeof(uint64_t);
-    return (struct footprint){pt_arena_alloc(j->unit->arena, bytes),
-                              pt_arena_alloc(j->unit->arena, bytes), false, false};
+    size_t bytes = (a->unit->f->regs.n + 63) / 64 * sizeof(uint64_t);
+    return (struct footprint){pt_arena_alloc(a->unit->arena, bytes),
+                              pt_arena_alloc(a->unit->arena, bytes), false, false};
 }
 
 /* Takes the first batched instruction and all like it that can run with it. insns becomes: what runs before, the batch, what
  * runs after. Returns how many are no longer to be looked at: all up to the end of the batch. */
-static uint32_t gather(struct jit *j, uint32_t *insns, uint32_t n)
+static uint32_t gather(const struct jit_facts *a, uint32_t *insns, uint32_t n)
 {
     uint32_t first = 0, n_early = 0, n_batch = 0, n_late = 0;
-    while (first < n && !jit_insn_info_is_batched(j, &j->unit->f->insns.v[insns[first]]))
+    while (first < n && !jit_insn_info_is_batched(a, &a->unit->f->insns.v[insns[first]]))
         first++;
     if (first == n)
         return n;
-    uint32_t *early = pt_arena_alloc(j->unit->arena, 3 * n * sizeof *early), *batch = early + n;
+    uint32_t *early = pt_arena_alloc(a->unit->arena, 3 * n * sizeof *early), *batch = early + n;
     uint32_t *late = batch + n;
-    uint32_t form = j->unit->f->insns.v[insns[first]].form;
-    struct footprint behind = nothing(j); /* of the batch and all that is late */
+    uint32_t form = a->unit->f->insns.v[insns[first]].form;
+    struct footprint behind = nothing(a); /* of the batch and all that is late */
     for (uint32_t i = first; i < n; i++) {
-        const struct pt_insn *insn = &j->unit->f->insns.v[insns[i]];
-        bool waits = conflicts(j, &behind, insn);
-        bool joins = !waits && insn->form == form && jit_insn_info_is_batched(j, insn) &&
-                     (n_batch + 1) * j->facts->copies * j->unit->width <= JIT_LANES_MOST;
+        const struct pt_insn *insn = &a->unit->f->insns.v[insns[i]];
+        bool waits = conflicts(a, &behind, insn);
+        bool joins = !waits && insn->form == form && jit_insn_info_is_batched(a, insn) &&
+                     (n_batch + 1) * a->copies * a->unit->width <= JIT_LANES_MOST;
         if (joins)
             batch[n_batch++] = insns[i];
         else if (waits || insn->form == form)
@@ -89,7 +89,7 @@ static uint32_t gather(struct jit *j, uint32_t *insns, uint32_t n)
         else
             early[n_early++] = insns[i];
         if (joins || waits || insn->form == form)
-            add(j, &behind, insn);
+            add(a, &behind, insn);
     }
     memcpy(insns + first, early, n_early * sizeof *early);
     memcpy(insns + first + n_early, batch, n_batch * sizeof *batch);
@@ -97,29 +97,29 @@ static uint32_t gather(struct jit *j, uint32_t *insns, uint32_t n)
     return first + n_early + n_batch;
 }
 
-void jit_call_batch_gather(struct jit *j, uint32_t *insns, uint32_t n)
+void jit_call_batch_gather(const struct jit_facts *a, uint32_t *insns, uint32_t n)
 {
     for (uint32_t at = 0; at < n;)
-        at += gather(j, insns + at, n - at < REACH ? n - at : REACH);
+        at += gather(a, insns + at, n - at < REACH ? n - at : REACH);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-uint32_t jit_call_batch_length(struct jit *j, const uint32_t *insns, uint32_t n)
+uint32_t jit_call_batch_length(const struct jit_facts *a, const uint32_t *insns, uint32_t n)
 {
-    uint32_t length = 0, room = JIT_LANES_MOST / (j->facts->copies * j->unit->width);
+    uint32_t length = 0, room = JIT_LANES_MOST / (a->copies * a->unit->width);
     while (length < n && length < room &&
-           j->unit->f->insns.v[insns[length]].form == j->unit->f->insns.v[insns[0]].form &&
-           jit_insn_info_is_batched(j, &j->unit->f->insns.v[insns[length]]))
+           a->unit->f->insns.v[insns[length]].form == a->unit->f->insns.v[insns[0]].form &&
+           jit_insn_info_is_batched(a, &a->unit->f->insns.v[insns[length]]))
         length++;
     if (length < 2)
         return length;
     /* An instruction that needs another's result ends the batch. */
-    struct footprint of = nothing(j);
+    struct footprint of = nothing(a);
     for (uint32_t i = 0; i < length; i++) {
-        if (conflicts(j, &of, &j->unit->f->insns.v[insns[i]]))
+        if (conflicts(a, &of, &a->unit->f->insns.v[insns[i]]))
             return i;
-        add(j, &of, &j->unit->f->insns.v[insns[i]]);
+        add(a, &of, &a->unit->f->insns.v[insns[i]]);
     }
     return length;
 }

@@ -12,7 +12,6 @@ struct jit_call_pass {
     const struct pt_symbol *variable; /* NULL: a register or constant */
     enum pt_type type;
     uint32_t bytes, at;
-    LLVMValueRef lanes; /* register: the values of all lanes, in an alloca */
 };
 
 struct jit_call_info {
@@ -24,9 +23,10 @@ struct jit_call_info {
 };
 
 /* The instruction is a call of a device function that can be native. */
-bool jit_call_info_is_native(const struct jit *j, const struct pt_insn *insn);
+bool jit_call_info_is_native(const struct jit_facts *a, const struct pt_insn *insn);
 
 /* What is called, and with what. False if the instruction is no call that can be native. */
-bool jit_call_info_find(const struct jit *j, const struct pt_insn *insn, struct jit_call_info *call);
+bool jit_call_info_find(const struct jit_facts *a, const struct pt_insn *insn,
+                        struct jit_call_info *call);
 
 #endif

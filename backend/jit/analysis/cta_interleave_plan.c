@@ -8,7 +8,6 @@
 #include "backend/jit/analysis/scratch_layout.h"
 #include "backend/jit/bitset.h"
 #include "backend/jit/jit.h"
-#include "backend/jit/llvm/build.h"
 
 enum {
     STREAMS = 8, /* accesses of a turn: of lines a power of two apart caches hold few */
@@ -23,19 +22,19 @@ static bool touches_global(const struct pt_form *form)
 }
 
 /* Accesses of a round; 0: CTAs do not take turns in such a loop. */
-static uint32_t accesses_of(const struct jit *j, const struct pt_loop *loop)
+static uint32_t accesses_of(const struct jit_facts *a, const struct pt_loop *loop)
 {
     uint32_t n = 0;
     bool has_stride = false;
     if (loop->parent != PT_NONE || !loop->is_reducible)
         return 0;
     for (uint32_t b = loop->header; b < loop->end; b++) {
-        const struct pt_block *block = &j->unit->f->blocks.v[b];
-        if (jit_insn_info_is_sync(j, b))
+        const struct pt_block *block = &a->unit->f->blocks.v[b];
+        if (jit_insn_info_is_sync(a, b))
             return 0;
         for (uint32_t i = block->first; i < block->first + block->count; i++) {
-            n += touches_global(pt_insn_form(j->unit->m, &j->unit->f->insns.v[i]));
-            has_stride |= jit_loops_stride_grid(j, &j->unit->f->insns.v[i]);
+            n += touches_global(pt_insn_form(a->unit->m, &a->unit->f->insns.v[i]));
+            has_stride |= jit_loops_stride_grid(a, &a->unit->f->insns.v[i]);
         }
     }
     return has_stride ? n : 0;
@@ -57,41 +56,34 @@ static struct jit_region *region_of(const struct jit_plan *plan, uint32_t block)
     return found;
 }
 
-LLVMValueRef jit_cta_interleave_plan_variable(struct jit *j, LLVMTypeRef type)
-{
-    return j->facts->turn_loop
-               ? jit_at(j, j->code->scratch, jit_i64(j, jit_scratch_layout_take(j, 16)))
-               : jit_alloca(j, type, "");
-}
-
-void jit_cta_interleave_plan_find(struct jit *j, struct jit_plan *plan)
+void jit_cta_interleave_plan_find(struct jit_facts *a, struct jit_plan *plan)
 {
     struct jit_turns *t = &plan->turns;
-    for (uint32_t l = 0; l < j->unit->f->loops.n && !t->region; l++) {
-        uint32_t n = accesses_of(j, &j->unit->f->loops.v[l]);
+    for (uint32_t l = 0; l < a->unit->f->loops.n && !t->region; l++) {
+        uint32_t n = accesses_of(a, &a->unit->f->loops.v[l]);
         if (!n)
             continue;
-        t->region = region_of(plan, j->unit->f->loops.v[l].header);
+        t->region = region_of(plan, a->unit->f->loops.v[l].header);
         t->loop = l;
         t->rounds = STREAMS / n > LEAST_ROUNDS ? STREAMS / n : LEAST_ROUNDS;
     }
     if (!t->region)
         return;
-    j->facts->turn_loop = t->loop + 1;
-    t->state = jit_scratch_layout_take(j, plan->n_groups * (uint32_t)sizeof(uint32_t));
-    t->next = jit_cta_interleave_plan_variable(j, LLVMInt32TypeInContext(j->code->context));
-    t->live = j->facts->live_in +
-              j->unit->f->loops.v[t->loop].header * (size_t)((j->unit->f->regs.n + 63) / 64);
+    a->turn_loop = t->loop + 1;
+    t->state = jit_scratch_layout_take(a, plan->n_groups * (uint32_t)sizeof(uint32_t));
+    t->next = jit_scratch_layout_take(a, 16);
+    t->live =
+        a->live_in + a->unit->f->loops.v[t->loop].header * (size_t)((a->unit->f->regs.n + 63) / 64);
 }
 
-void jit_cta_interleave_plan_place_kept(struct jit *j, struct jit_plan *plan)
+void jit_cta_interleave_plan_place_kept(struct jit_facts *a, struct jit_plan *plan)
 {
-    for (uint32_t i = 1; plan->turns.region && i < j->unit->f->regs.n; i++) {
-        struct jit_reg *r = &j->facts->regs[i];
+    for (uint32_t i = 1; plan->turns.region && i < a->unit->f->regs.n; i++) {
+        struct jit_reg *r = &a->regs[i];
         if (!jit_set_has(plan->turns.live, i) || r->crosses)
             continue;
         r->crosses = true;
-        r->is_remade = jit_def_use_can_remat(j, i);
+        r->is_remade = jit_def_use_can_remat(a, i);
     }
-    plan->turns.kept = jit_scratch_layout_take(j, 0);
+    plan->turns.kept = jit_scratch_layout_take(a, 0);
 }

@@ -6,12 +6,9 @@
 #include "backend/jit/jit.h"
 
 /* Finds the loop in which CTAs take turns. */
-void jit_cta_interleave_plan_find(struct jit *j, struct jit_plan *plan);
+void jit_cta_interleave_plan_find(struct jit_facts *a, struct jit_plan *plan);
 
 /* What groups keep from one turn to the next, once all that crosses regions has its place. */
-void jit_cta_interleave_plan_place_kept(struct jit *j, struct jit_plan *plan);
-
-/* Memory of a value that all groups agree on, from one turn to the next. */
-LLVMValueRef jit_cta_interleave_plan_variable(struct jit *j, LLVMTypeRef type);
+void jit_cta_interleave_plan_place_kept(struct jit_facts *a, struct jit_plan *plan);
 
 #endif

@@ -10,63 +10,62 @@
 #include "backend/jit/llvm/target.h"
 
 /* A guard that compares affine with uniform values: lanes part only where a range ends. */
-static bool is_range_end(const struct jit *j, uint32_t block)
+static bool is_range_end(const struct jit_facts *a, uint32_t block)
 {
-    const struct pt_block *b = &j->unit->f->blocks.v[block];
-    uint32_t guard = j->unit->f->insns.v[b->first + b->count - 1].guard;
+    const struct pt_block *b = &a->unit->f->blocks.v[block];
+    uint32_t guard = a->unit->f->insns.v[b->first + b->count - 1].guard;
     for (uint32_t i = b->first; guard && i < b->first + b->count; i++) {
-        const struct pt_insn *insn = &j->unit->f->insns.v[i];
-        const struct pt_operand *o = &j->unit->f->operands.v[insn->operands];
-        if (pt_insn_form(j->unit->m, insn)->op != PT_OP_setp_int || o->kind != PT_OPND_REG ||
+        const struct pt_insn *insn = &a->unit->f->insns.v[i];
+        const struct pt_operand *o = &a->unit->f->operands.v[insn->operands];
+        if (pt_insn_form(a->unit->m, insn)->op != PT_OP_setp_int || o->kind != PT_OPND_REG ||
             o->index != guard)
             continue;
         for (unsigned k = 1; k < 3; k++)
-            if (o[k].kind == PT_OPND_REG &&
-                j->facts->vary->regs[o[k].index].level == PT_LEVEL_LANE &&
-                !j->facts->vary->regs[o[k].index].is_affine)
+            if (o[k].kind == PT_OPND_REG && a->vary->regs[o[k].index].level == PT_LEVEL_LANE &&
+                !a->vary->regs[o[k].index].is_affine)
                 return false;
         return true;
     }
     return false;
 }
 
-static bool parts(const struct jit *j, const struct pt_loop *loop)
+static bool parts(const struct jit_facts *a, const struct pt_loop *loop)
 {
     for (uint32_t b = loop->header; b < loop->end; b++)
-        if (j->facts->vary->branch[b] > PT_LEVEL_GROUP && !is_range_end(j, b))
+        if (a->vary->branch[b] > PT_LEVEL_GROUP && !is_range_end(a, b))
             return true;
     return false;
 }
 
 /* Lanes part inside a loop: wide groups would go round for the slowest of many lanes. */
-static bool has_parting_loop(const struct jit *j)
+static bool has_parting_loop(const struct jit_facts *a)
 {
-    for (uint32_t l = 0; l < j->unit->f->loops.n; l++)
-        if (parts(j, &j->unit->f->loops.v[l]))
+    for (uint32_t l = 0; l < a->unit->f->loops.n; l++)
+        if (parts(a, &a->unit->f->loops.v[l]))
             return true;
     return false;
 }
 
 /* All such loops are those that lanes run one after the other, each for as long as it needs. */
-static bool only_loads_part(const struct jit *j)
+static bool only_loads_part(const struct jit_facts *a)
 {
-    for (uint32_t l = 0; l < j->unit->f->loops.n; l++) {
-        const struct pt_loop *loop = &j->unit->f->loops.v[l];
-        if (parts(j, loop) &&
-            (loop->end > loop->header + 1 || !jit_loops_is_loading(j, loop->header)))
+    for (uint32_t l = 0; l < a->unit->f->loops.n; l++) {
+        const struct pt_loop *loop = &a->unit->f->loops.v[l];
+        if (parts(a, loop) &&
+            (loop->end > loop->header + 1 || !jit_loops_is_loading(a, loop->header)))
             return false;
     }
     return true;
 }
 
 /* Such a loop touches memory, which is work for each lane, be it on or not. */
-static bool has_parting_access(const struct jit *j)
+static bool has_parting_access(const struct jit_facts *a)
 {
-    for (uint32_t l = 0; l < j->unit->f->loops.n; l++) {
-        const struct pt_loop *loop = &j->unit->f->loops.v[l];
-        uint32_t end = parts(j, loop) ? loop->end : 0;
+    for (uint32_t l = 0; l < a->unit->f->loops.n; l++) {
+        const struct pt_loop *loop = &a->unit->f->loops.v[l];
+        uint32_t end = parts(a, loop) ? loop->end : 0;
         for (uint32_t b = loop->header; b < end; b++)
-            if (jit_insn_info_block_has_effect(j, b, PT_FX_READ | PT_FX_WRITE))
+            if (jit_insn_info_block_has_effect(a, b, PT_FX_READ | PT_FX_WRITE))
                 return true;
     }
     return false;
@@ -86,19 +85,18 @@ enum {
 
 /* A loop whose indexes advance by what the whole CTA agrees on, known at run time: it walks memory in long strides, where many
  * lanes at a time are worth more than registers. Not in strides of the grid: CTAs that take turns read what lies in between. */
-static bool has_striding_loop(const struct jit *j)
+static bool has_striding_loop(const struct jit_facts *a)
 {
-    for (uint32_t i = 0; i < j->unit->f->insns.n; i++) {
-        const struct pt_insn *insn = &j->unit->f->insns.v[i];
-        const struct pt_operand *o = &j->unit->f->operands.v[insn->operands];
-        if (pt_insn_form(j->unit->m, insn)->op != PT_OP_add_int || o[0].kind != PT_OPND_REG ||
-            j->unit->f->regs.v[o[0].index].n_defs != 2 ||
-            !j->facts->vary->regs[o[0].index].is_affine || jit_loops_stride_grid(j, insn))
+    for (uint32_t i = 0; i < a->unit->f->insns.n; i++) {
+        const struct pt_insn *insn = &a->unit->f->insns.v[i];
+        const struct pt_operand *o = &a->unit->f->operands.v[insn->operands];
+        if (pt_insn_form(a->unit->m, insn)->op != PT_OP_add_int || o[0].kind != PT_OPND_REG ||
+            a->unit->f->regs.v[o[0].index].n_defs != 2 || !a->vary->regs[o[0].index].is_affine ||
+            jit_loops_stride_grid(a, insn))
             continue;
         for (unsigned k = 1; k < 3; k++)
             if (o[k].kind == PT_OPND_REG && o[3 - k].kind == PT_OPND_REG &&
-                o[3 - k].index == o[0].index &&
-                j->facts->vary->regs[o[k].index].level == PT_LEVEL_CTA)
+                o[3 - k].index == o[0].index && a->vary->regs[o[k].index].level == PT_LEVEL_CTA)
                 return true;
     }
     return false;
@@ -113,35 +111,35 @@ static uint32_t row_copies(const struct pt_vary_shape *shape)
 }
 
 /* Chunks that have to go together: of a warp, or of a row of the block, in which the other indexes are the same. */
-static uint32_t least_copies(const struct jit *j, const struct pt_vary_shape *shape)
+static uint32_t least_copies(const struct jit_facts *a, const struct pt_vary_shape *shape)
 {
-    if (jit_insn_info_has_effect(j, PT_FX_WARP | PT_FX_CALL) ||
-        jit_insn_info_has_ordering_points(j) || jit_insn_info_has_steps(j))
+    if (jit_insn_info_has_effect(a, PT_FX_WARP | PT_FX_CALL) ||
+        jit_insn_info_has_ordering_points(a) || jit_insn_info_has_steps(a))
         return PT_WARP_SIZE / shape->width;
-    bool has_rows = (shape->block[1] > 1 || shape->block[2] > 1) && !has_parting_loop(j);
+    bool has_rows = (shape->block[1] > 1 || shape->block[2] > 1) && !has_parting_loop(a);
     return has_rows ? row_copies(shape) : 1;
 }
 
 /* More would cost more than they bring: lanes that wait for others, or rows that end at different places. */
-static uint32_t most_copies(const struct jit *j, const struct pt_vary_shape *shape)
+static uint32_t most_copies(const struct jit_facts *a, const struct pt_vary_shape *shape)
 {
     bool has_rows = shape->block[1] > 1 || shape->block[2] > 1;
-    if (has_parting_access(j))
-        return (only_loads_part(j) ? LOADING_LANES : PARTING_LANES) / shape->width;
-    if (has_parting_loop(j))
+    if (has_parting_access(a))
+        return (only_loads_part(a) ? LOADING_LANES : PARTING_LANES) / shape->width;
+    if (has_parting_loop(a))
         return PARTING_COPIES;
-    if (j->unit->f->loops.n)
+    if (a->unit->f->loops.n)
         return COPIES_MOST;
     return has_rows ? ROW_LANES / shape->width : STRAIGHT_COPIES;
 }
 
 /* A loop calls lane functions. */
-static bool has_calling_loop(struct jit *j)
+static bool has_calling_loop(struct jit_facts *a)
 {
-    for (uint32_t b = 0; b < j->unit->f->blocks.n; b++) {
-        const struct pt_block *block = &j->unit->f->blocks.v[b];
+    for (uint32_t b = 0; b < a->unit->f->blocks.n; b++) {
+        const struct pt_block *block = &a->unit->f->blocks.v[b];
         for (uint32_t i = block->first; block->loop && i < block->first + block->count; i++)
-            if (jit_lane_call_is_needed(j, pt_insn_form(j->unit->m, &j->unit->f->insns.v[i])))
+            if (jit_lane_call_is_needed(a->unit, pt_insn_form(a->unit->m, &a->unit->f->insns.v[i])))
                 return true;
     }
     return false;
@@ -150,27 +148,27 @@ static bool has_calling_loop(struct jit *j)
 /* Values of so many chunks fit the registers. Without a loop they need not: what one chunk's chain of operations waits for is
  * longer than what it takes to put a value into memory and back. Nor where they go to memory for each call of a lane function,
  * whose start takes as long as several chunks. What is loaded for one operation may come from memory where chunks are few. */
-static bool fits_registers(struct jit *j, uint32_t copies)
+static bool fits_registers(struct jit_facts *a, uint32_t copies)
 {
-    uint32_t registers = j->unit->target->has_mask_registers ? 32 : 16;
-    if (copies <= CALLING_COPIES && has_calling_loop(j))
+    uint32_t registers = a->unit->target->has_mask_registers ? 32 : 16;
+    if (copies <= CALLING_COPIES && has_calling_loop(a))
         return true;
-    uint32_t pressure = jit_register_pressure_find(j, copies <= COPIES_ENOUGH);
-    return copies * pressure <= (j->unit->f->loops.n ? registers - registers / 4 : 3 * registers);
+    uint32_t pressure = jit_register_pressure_find(a, copies <= COPIES_ENOUGH);
+    return copies * pressure <= (a->unit->f->loops.n ? registers - registers / 4 : 3 * registers);
 }
 
 /* Several chunks share the work that is the same for all, above all a loop's. Device functions are called warp by warp: what
  * they print has an order. */
-static uint32_t choose_copies(struct jit *j, const struct pt_vary_shape *shape)
+static uint32_t choose_copies(struct jit_facts *a, const struct pt_vary_shape *shape)
 {
-    uint32_t width = shape->width, copies = least_copies(j, shape), most = most_copies(j, shape);
+    uint32_t width = shape->width, copies = least_copies(a, shape), most = most_copies(a, shape);
     uint32_t threads = shape->block[0] * shape->block[1] * shape->block[2];
-    bool is_wide = has_striding_loop(j) || (has_parting_access(j) && only_loads_part(j));
-    if (!threads || jit_insn_info_tells_order(j) || jit_insn_info_has_effect(j, PT_FX_CALL) ||
-        jit_insn_info_has_steps(j))
+    bool is_wide = has_striding_loop(a) || (has_parting_access(a) && only_loads_part(a));
+    if (!threads || jit_insn_info_tells_order(a) || jit_insn_info_has_effect(a, PT_FX_CALL) ||
+        jit_insn_info_has_steps(a))
         return copies;
-    while (2 * copies <= most && (is_wide || fits_registers(j, 2 * copies)) &&
-           threads % (2 * copies * width) == 0 && 2 * copies * j->unit->f->insns.n <= CODE_MOST)
+    while (2 * copies <= most && (is_wide || fits_registers(a, 2 * copies)) &&
+           threads % (2 * copies * width) == 0 && 2 * copies * a->unit->f->insns.n <= CODE_MOST)
         copies *= 2;
     return copies;
 }
@@ -182,39 +180,38 @@ static void note_read(void *ud, uint32_t reg, bool is_def)
 }
 
 /* Warps that go together may part where one alone would not: an instruction of a warp needs all of its lanes. */
-static bool parts_warps(struct jit *j)
+static bool parts_warps(struct jit_facts *a)
 {
-    for (uint32_t block = 0; block < j->unit->f->blocks.n; block++) {
-        const struct pt_block *b = &j->unit->f->blocks.v[block];
+    for (uint32_t block = 0; block < a->unit->f->blocks.n; block++) {
+        const struct pt_block *b = &a->unit->f->blocks.v[block];
         for (uint32_t i = b->first; i < b->first + b->count; i++)
-            if ((pt_insn_form(j->unit->m, &j->unit->f->insns.v[i])->effects & PT_FX_WARP) &&
-                !jit_insn_info_is_whole(j, block))
+            if ((pt_insn_form(a->unit->m, &a->unit->f->insns.v[i])->effects & PT_FX_WARP) &&
+                !jit_insn_info_is_whole(a, block))
                 return true;
     }
     return false;
 }
 
-void jit_group_size_choose(struct jit *j, struct pt_vary_shape *shape)
+void jit_group_size_choose(struct jit_facts *a, struct pt_vary_shape *shape)
 {
-    j->facts->live_in = pt_live_in(j->unit->m, j->unit->f, j->unit->arena);
-    j->facts->read =
-        pt_arena_alloc(j->unit->arena, (j->unit->f->regs.n + 63) / 64 * sizeof *j->facts->read);
-    for (uint32_t i = 0; i < j->unit->f->insns.n; i++)
-        pt_insn_regs(j->unit->m, j->unit->f, &j->unit->f->insns.v[i], note_read, j->facts->read);
-    j->facts->vary = pt_vary_find(j->unit->m, j->unit->f, shape, NULL, j->unit->arena);
-    shape->copies = choose_copies(j, shape);
+    a->live_in = pt_live_in(a->unit->m, a->unit->f, a->unit->arena);
+    a->read = pt_arena_alloc(a->unit->arena, (a->unit->f->regs.n + 63) / 64 * sizeof *a->read);
+    for (uint32_t i = 0; i < a->unit->f->insns.n; i++)
+        pt_insn_regs(a->unit->m, a->unit->f, &a->unit->f->insns.v[i], note_read, a->read);
+    a->vary = pt_vary_find(a->unit->m, a->unit->f, shape, NULL, a->unit->arena);
+    shape->copies = choose_copies(a, shape);
     if (shape->copies > 1)
-        j->facts->vary = pt_vary_find(j->unit->m, j->unit->f, shape, NULL, j->unit->arena);
-    if (shape->copies > PT_WARP_SIZE / shape->width && parts_warps(j)) {
+        a->vary = pt_vary_find(a->unit->m, a->unit->f, shape, NULL, a->unit->arena);
+    if (shape->copies > PT_WARP_SIZE / shape->width && parts_warps(a)) {
         shape->copies = PT_WARP_SIZE / shape->width;
-        j->facts->vary = pt_vary_find(j->unit->m, j->unit->f, shape, NULL, j->unit->arena);
+        a->vary = pt_vary_find(a->unit->m, a->unit->f, shape, NULL, a->unit->arena);
     }
 }
 
-void jit_group_size_find_rows(struct jit *j, const struct pt_vary_shape *shape)
+void jit_group_size_find_rows(struct jit_facts *a, const struct pt_vary_shape *shape)
 {
     struct pt_vary_shape row = *shape;
     row.copies = row_copies(shape);
     if (row.copies > 1 && row.copies < shape->copies)
-        j->facts->row = pt_vary_find(j->unit->m, j->unit->f, &row, NULL, j->unit->arena);
+        a->row = pt_vary_find(a->unit->m, a->unit->f, &row, NULL, a->unit->arena);
 }

@@ -24,51 +24,51 @@ bool jit_insn_info_is_idle(const struct pt_form *form)
     }
 }
 
-bool jit_insn_info_is_read(const struct jit *j, const struct pt_operand *d)
+bool jit_insn_info_is_read(const struct jit_facts *a, const struct pt_operand *d)
 {
-    return d->kind == PT_OPND_REG && jit_set_has(j->facts->read, d->index);
+    return d->kind == PT_OPND_REG && jit_set_has(a->read, d->index);
 }
 
-bool jit_insn_info_is_ordered(const struct jit *j, const struct pt_insn *insn)
+bool jit_insn_info_is_ordered(const struct jit_facts *a, const struct pt_insn *insn)
 {
-    const struct pt_form *form = pt_insn_form(j->unit->m, insn);
-    const struct pt_operand *o = &j->unit->f->operands.v[insn->operands];
+    const struct pt_form *form = pt_insn_form(a->unit->m, insn);
+    const struct pt_operand *o = &a->unit->f->operands.v[insn->operands];
     bool commutes = pt_form_has(form, PT_M_add) || pt_form_has(form, PT_M_min) ||
                     pt_form_has(form, PT_M_max) || pt_form_has(form, PT_M_and) ||
                     pt_form_has(form, PT_M_or) || pt_form_has(form, PT_M_xor);
     return !commutes || (form->effects & PT_FX_FP) ||
-           (o->kind != PT_OPND_MEM && jit_insn_info_is_read(j, o));
+           (o->kind != PT_OPND_MEM && jit_insn_info_is_read(a, o));
 }
 
-bool jit_insn_info_is_batched(struct jit *j, const struct pt_insn *insn)
+bool jit_insn_info_is_batched(const struct jit_facts *a, const struct pt_insn *insn)
 {
-    const struct pt_form *form = pt_insn_form(j->unit->m, insn);
-    const struct pt_operand *d = &j->unit->f->operands.v[insn->operands];
+    const struct pt_form *form = pt_insn_form(a->unit->m, insn);
+    const struct pt_operand *d = &a->unit->f->operands.v[insn->operands];
     if (insn->guard || (form->effects & ~(uint32_t)PT_FX_FP) || d->kind != PT_OPND_REG ||
-        j->facts->regs[d->index].shape != JIT_VECTOR)
+        a->regs[d->index].shape != JIT_VECTOR)
         return false;
-    return jit_lane_call_is_needed(j, form);
+    return jit_lane_call_is_needed(a->unit, form);
 }
 
-bool jit_insn_info_is_sync(const struct jit *j, uint32_t block)
+bool jit_insn_info_is_sync(const struct jit_facts *a, uint32_t block)
 {
-    const struct pt_insn *first = &j->unit->f->insns.v[j->unit->f->blocks.v[block].first];
-    return jit_insn_info_is_barrier(pt_insn_form(j->unit->m, first));
+    const struct pt_insn *first = &a->unit->f->insns.v[a->unit->f->blocks.v[block].first];
+    return jit_insn_info_is_barrier(pt_insn_form(a->unit->m, first));
 }
 
-bool jit_insn_info_block_has_effect(const struct jit *j, uint32_t block, uint32_t effect)
+bool jit_insn_info_block_has_effect(const struct jit_facts *a, uint32_t block, uint32_t effect)
 {
-    const struct pt_block *b = &j->unit->f->blocks.v[block];
+    const struct pt_block *b = &a->unit->f->blocks.v[block];
     for (uint32_t i = b->first; i < b->first + b->count; i++)
-        if (pt_insn_form(j->unit->m, &j->unit->f->insns.v[i])->effects & effect)
+        if (pt_insn_form(a->unit->m, &a->unit->f->insns.v[i])->effects & effect)
             return true;
     return false;
 }
 
-bool jit_insn_info_has_effect(const struct jit *j, uint32_t effect)
+bool jit_insn_info_has_effect(const struct jit_facts *a, uint32_t effect)
 {
-    for (uint32_t b = 0; b < j->unit->f->blocks.n; b++)
-        if (jit_insn_info_block_has_effect(j, b, effect))
+    for (uint32_t b = 0; b < a->unit->f->blocks.n; b++)
+        if (jit_insn_info_block_has_effect(a, b, effect))
             return true;
     return false;
 }
@@ -80,37 +80,37 @@ static bool is_ordering_point(const struct pt_form *form)
     return (form->effects & PT_FX_ATOMIC) || (is_access && pt_order_of(form) != PT_ORDER_PLAIN);
 }
 
-bool jit_insn_info_has_ordering_points(const struct jit *j)
+bool jit_insn_info_has_ordering_points(const struct jit_facts *a)
 {
-    for (uint32_t i = 0; i < j->unit->f->insns.n; i++)
-        if (is_ordering_point(pt_insn_form(j->unit->m, &j->unit->f->insns.v[i])))
+    for (uint32_t i = 0; i < a->unit->f->insns.n; i++)
+        if (is_ordering_point(pt_insn_form(a->unit->m, &a->unit->f->insns.v[i])))
             return true;
     return false;
 }
 
 /* Those whose order could be told: warps do them one after the other. */
-bool jit_insn_info_tells_order(const struct jit *j)
+bool jit_insn_info_tells_order(const struct jit_facts *a)
 {
-    for (uint32_t i = 0; i < j->unit->f->insns.n; i++) {
-        const struct pt_form *form = pt_insn_form(j->unit->m, &j->unit->f->insns.v[i]);
+    for (uint32_t i = 0; i < a->unit->f->insns.n; i++) {
+        const struct pt_form *form = pt_insn_form(a->unit->m, &a->unit->f->insns.v[i]);
         bool is_atomic = form->effects & PT_FX_ATOMIC;
         if (is_ordering_point(form) &&
-            (!is_atomic || jit_insn_info_is_ordered(j, &j->unit->f->insns.v[i])))
+            (!is_atomic || jit_insn_info_is_ordered(a, &a->unit->f->insns.v[i])))
             return true;
     }
     return false;
 }
 
-bool jit_insn_info_is_stepped(const struct jit *j, const struct pt_form *form)
+bool jit_insn_info_is_stepped(const struct jit_facts *a, const struct pt_form *form)
 {
-    return pt_op_compiled((enum pt_op)form->op) == PT_JIT_CALL && !jit_lane_call_exists(j, form) &&
-           !jit_insn_info_is_product(j, form);
+    return pt_op_compiled((enum pt_op)form->op) == PT_JIT_CALL &&
+           !jit_lane_call_exists(a->unit, form) && !jit_insn_info_is_product(a, form);
 }
 
-bool jit_insn_info_has_steps(const struct jit *j)
+bool jit_insn_info_has_steps(const struct jit_facts *a)
 {
-    for (uint32_t i = 0; i < j->unit->f->insns.n; i++)
-        if (jit_insn_info_is_stepped(j, pt_insn_form(j->unit->m, &j->unit->f->insns.v[i])))
+    for (uint32_t i = 0; i < a->unit->f->insns.n; i++)
+        if (jit_insn_info_is_stepped(a, pt_insn_form(a->unit->m, &a->unit->f->insns.v[i])))
             return true;
     return false;
 }
@@ -123,49 +123,49 @@ bool jit_insn_info_is_plain_load(const struct pt_form *form)
            (space == PT_SPACE_SHARED || space == PT_SPACE_GLOBAL);
 }
 
-static bool talks(const struct jit *j, uint32_t block)
+static bool talks(const struct jit_facts *a, uint32_t block)
 {
-    const struct pt_block *b = &j->unit->f->blocks.v[block];
+    const struct pt_block *b = &a->unit->f->blocks.v[block];
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        const struct pt_form *form = pt_insn_form(j->unit->m, &j->unit->f->insns.v[i]);
+        const struct pt_form *form = pt_insn_form(a->unit->m, &a->unit->f->insns.v[i]);
         if ((form->effects & PT_FX_WARP) || jit_insn_info_is_barrier(form))
             return true;
     }
     return false;
 }
 
-static bool reaches_talk(const struct jit *j, uint32_t block, uint64_t *seen)
+static bool reaches_talk(const struct jit_facts *a, uint32_t block, uint64_t *seen)
 {
     if (jit_set_has(seen, block))
         return false;
     jit_set_add(seen, block);
-    if (talks(j, block))
+    if (talks(a, block))
         return true;
-    const struct pt_block *b = &j->unit->f->blocks.v[block];
+    const struct pt_block *b = &a->unit->f->blocks.v[block];
     for (uint32_t e = 0; e < b->n_succ; e++)
-        if (reaches_talk(j, j->unit->f->edges.v[b->succ + e], seen))
+        if (reaches_talk(a, a->unit->f->edges.v[b->succ + e], seen))
             return true;
     return false;
 }
 
-uint8_t jit_insn_info_stop(const struct jit *j, uint32_t block)
+uint8_t jit_insn_info_stop(const struct jit_facts *a, uint32_t block)
 {
-    return j->facts->vary->stops ? j->facts->vary->stops[block] : PT_STOP_NONE;
+    return a->vary->stops ? a->vary->stops[block] : PT_STOP_NONE;
 }
 
-bool jit_insn_info_is_whole(const struct jit *j, uint32_t block)
+bool jit_insn_info_is_whole(const struct jit_facts *a, uint32_t block)
 {
-    if (jit_insn_info_stop(j, block) >= PT_STOP_EACH)
+    if (jit_insn_info_stop(a, block) >= PT_STOP_EACH)
         return true;
-    const uint64_t *waits = jit_def_use_waits(j, block);
-    uint64_t *seen = pt_arena_alloc(j->unit->arena, j->facts->vary->words * sizeof *seen);
-    for (uint32_t b = 0; b < j->unit->f->blocks.n; b++)
-        if (jit_set_has(waits, b) && reaches_talk(j, b, seen))
+    const uint64_t *waits = jit_def_use_waits(a, block);
+    uint64_t *seen = pt_arena_alloc(a->unit->arena, a->vary->words * sizeof *seen);
+    for (uint32_t b = 0; b < a->unit->f->blocks.n; b++)
+        if (jit_set_has(waits, b) && reaches_talk(a, b, seen))
             return false;
     return true;
 }
 
-bool jit_insn_info_is_product(const struct jit *j, const struct pt_form *form)
+bool jit_insn_info_is_product(const struct jit_facts *a, const struct pt_form *form)
 {
-    return jit_snapshot_product(j->unit->snapshot, form) != NULL;
+    return jit_snapshot_product(a->unit->snapshot, form) != NULL;
 }

@@ -5,63 +5,63 @@
 #include "backend/jit/jit.h"
 
 /* Some instruction has one of these effects. */
-bool jit_insn_info_has_effect(const struct jit *j, uint32_t effects);
+bool jit_insn_info_has_effect(const struct jit_facts *a, uint32_t effects);
 
 /* Some are accesses that all lanes of a warp do before any goes on. */
-bool jit_insn_info_has_ordering_points(const struct jit *j);
+bool jit_insn_info_has_ordering_points(const struct jit_facts *a);
 
 /* The order of lanes' accesses could be told. */
-bool jit_insn_info_tells_order(const struct jit *j);
+bool jit_insn_info_tells_order(const struct jit_facts *a);
 
 /* The block's first instruction is a sync point of CTA or cluster. */
-bool jit_insn_info_is_sync(const struct jit *j, uint32_t block);
+bool jit_insn_info_is_sync(const struct jit_facts *a, uint32_t block);
 
 /* The instruction is a call that others may share. */
-bool jit_insn_info_is_batched(struct jit *j, const struct pt_insn *insn);
+bool jit_insn_info_is_batched(const struct jit_facts *a, const struct pt_insn *insn);
 
 /* A load of shared or global memory that nobody orders. */
 bool jit_insn_info_is_plain_load(const struct pt_form *form);
 
 /* All live lanes of a warp that runs the block stand there, but for those that only end. */
-bool jit_insn_info_is_whole(const struct jit *j, uint32_t block);
+bool jit_insn_info_is_whole(const struct jit_facts *a, uint32_t block);
 
 /* Why an instruction of a warp is not native where they do not. */
 #define JIT_INSN_INFO_PARTED "an instruction of a warp whose lanes have parted"
 
 /* The form is a product of matrices that a function for it computes. */
-bool jit_insn_info_is_product(const struct jit *j, const struct pt_form *form);
+bool jit_insn_info_is_product(const struct jit_facts *a, const struct pt_form *form);
 
 /* The instruction only waits for asynchronous operations, or groups them: it has nothing to do. */
 bool jit_insn_info_is_idle(const struct pt_form *form);
 
 /* True if the result of an atomic access, or what is left in memory, may depend on the order of the lanes. */
-bool jit_insn_info_is_ordered(const struct jit *j, const struct pt_insn *insn);
+bool jit_insn_info_is_ordered(const struct jit_facts *a, const struct pt_insn *insn);
 
 /* The interpreter runs instructions of the form, warp by warp: they have no code of their own. */
-bool jit_insn_info_is_stepped(const struct jit *j, const struct pt_form *form);
+bool jit_insn_info_is_stepped(const struct jit_facts *a, const struct pt_form *form);
 
 /* The function has such an instruction. */
-bool jit_insn_info_has_steps(const struct jit *j);
+bool jit_insn_info_has_steps(const struct jit_facts *a);
 
 /* Where lanes of the warp stop before the block, if they do: enum pt_stop. */
-uint8_t jit_insn_info_stop(const struct jit *j, uint32_t block);
+uint8_t jit_insn_info_stop(const struct jit_facts *a, uint32_t block);
 
 /* Some instruction of the block has it. */
-bool jit_insn_info_block_has_effect(const struct jit *j, uint32_t block, uint32_t effect);
+bool jit_insn_info_block_has_effect(const struct jit_facts *a, uint32_t block, uint32_t effect);
 
 /* The destination is a register that some instruction reads. */
-bool jit_insn_info_is_read(const struct jit *j, const struct pt_operand *d);
+bool jit_insn_info_is_read(const struct jit_facts *a, const struct pt_operand *d);
 
 /* The first instruction of a block. */
-static inline const struct pt_insn *jit_insn_info_first(const struct jit *j, uint32_t block)
+static inline const struct pt_insn *jit_insn_info_first(const struct jit_facts *a, uint32_t block)
 {
-    return &j->unit->f->insns.v[j->unit->f->blocks.v[block].first];
+    return &a->unit->f->insns.v[a->unit->f->blocks.v[block].first];
 }
 
 /* The last one: its index. */
-static inline uint32_t jit_insn_info_last(const struct jit *j, uint32_t block)
+static inline uint32_t jit_insn_info_last(const struct jit_facts *a, uint32_t block)
 {
-    return j->unit->f->blocks.v[block].first + j->unit->f->blocks.v[block].count - 1;
+    return a->unit->f->blocks.v[block].first + a->unit->f->blocks.v[block].count - 1;
 }
 
 /* A barrier of the CTA or the cluster; mbarriers are tested without waiting. */

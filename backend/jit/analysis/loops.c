@@ -30,7 +30,7 @@ struct node {
 };
 
 struct eval {
-    const struct jit *j;
+    const struct jit_facts *a;
     struct node *nodes; /* nodes[0] unused */
     uint32_t n;
     uint32_t *value; /* by register: its node, or 0: that of the start */
@@ -83,7 +83,7 @@ static uint32_t sum_of(struct eval *e, uint32_t value, unsigned bits, int64_t nu
 static bool is_whole(const struct eval *e, const struct pt_operand *o, enum pt_type type)
 {
     return o->kind == PT_OPND_REG && !o->flags && !o->select &&
-           pt_type_bits((enum pt_type)e->j->unit->f->regs.v[o->index].type) == pt_type_bits(type);
+           pt_type_bits((enum pt_type)e->a->unit->f->regs.v[o->index].type) == pt_type_bits(type);
 }
 
 /* The operation with its sources; e->fails if some are of another kind. */
@@ -91,8 +91,8 @@ static struct node operation(struct eval *e, const struct pt_insn *insn)
 {
     struct node node = new_node(NODE_RESULT, insn->form);
     for (uint32_t k = 1; k < insn->n_operands && !e->fails; k++) {
-        const struct pt_operand *o = &e->j->unit->f->operands.v[insn->operands + k];
-        const struct pt_operand *base = &e->j->unit->f->operands.v[o->index];
+        const struct pt_operand *o = &e->a->unit->f->operands.v[insn->operands + k];
+        const struct pt_operand *base = &e->a->unit->f->operands.v[o->index];
         node.source[k - 1].as = o->kind | (uint32_t)o->flags << 8 | (uint32_t)o->select << 16;
         if (o->kind == PT_OPND_REG)
             node.value[k - 1] = value_of(e, o->index);
@@ -139,8 +139,8 @@ static uint32_t evaluate_product(struct eval *e, struct node node, const struct 
 /* Numbers are added last, so that both loops show the same sums. */
 static uint32_t evaluate(struct eval *e, const struct pt_insn *insn)
 {
-    const struct pt_form *form = pt_insn_form(e->j->unit->m, insn);
-    const struct pt_operand *o = &e->j->unit->f->operands.v[insn->operands];
+    const struct pt_form *form = pt_insn_form(e->a->unit->m, insn);
+    const struct pt_operand *o = &e->a->unit->f->operands.v[insn->operands];
     enum pt_type type = (enum pt_type)form->type[0];
     unsigned bits = pt_type_bits(type);
     struct node node = operation(e, insn);
@@ -174,21 +174,21 @@ static void see_reg(void *ud, uint32_t reg, bool is_def)
         jit_set_add(r->defs, reg);
 }
 
-static void see_block(const struct jit *j, uint32_t block, struct regs *r)
+static void see_block(const struct jit_facts *a, uint32_t block, struct regs *r)
 {
-    for (uint32_t i = j->unit->f->blocks.v[block].first; i <= jit_insn_info_last(j, block); i++)
-        pt_insn_regs(j->unit->m, j->unit->f, &j->unit->f->insns.v[i], see_reg, r);
+    for (uint32_t i = a->unit->f->blocks.v[block].first; i <= jit_insn_info_last(a, block); i++)
+        pt_insn_regs(a->unit->m, a->unit->f, &a->unit->f->insns.v[i], see_reg, r);
 }
 
 /* The block, but for the branch at its end, once more. */
 static void run_block(struct eval *e, uint32_t block)
 {
-    for (uint32_t i = e->j->unit->f->blocks.v[block].first; i < jit_insn_info_last(e->j, block);
+    for (uint32_t i = e->a->unit->f->blocks.v[block].first; i < jit_insn_info_last(e->a, block);
          i++) {
-        const struct pt_insn *insn = &e->j->unit->f->insns.v[i];
-        const struct pt_operand *d = &e->j->unit->f->operands.v[insn->operands];
+        const struct pt_insn *insn = &e->a->unit->f->insns.v[i];
+        const struct pt_operand *d = &e->a->unit->f->operands.v[insn->operands];
         struct regs r = {0};
-        pt_insn_regs(e->j->unit->m, e->j->unit->f, insn, see_reg, &r);
+        pt_insn_regs(e->a->unit->m, e->a->unit->f, insn, see_reg, &r);
         e->fails |= insn->guard || r.n_defs != 1 || d->kind != PT_OPND_REG ||
                     insn->n_operands > SOURCES + 1;
         uint32_t value = e->fails ? 0 : evaluate(e, insn);
@@ -200,19 +200,19 @@ static void run_block(struct eval *e, uint32_t block)
 
 static void start_again(struct eval *e)
 {
-    memset(e->value, 0, e->j->unit->f->regs.n * sizeof *e->value);
+    memset(e->value, 0, e->a->unit->f->regs.n * sizeof *e->value);
 }
 
 /* The comparison of 32 bits by which the block, a loop, goes on; NULL: it is another. */
-static const struct pt_insn *end_of(const struct jit *j, uint32_t block)
+static const struct pt_insn *end_of(const struct jit_facts *a, uint32_t block)
 {
-    const struct pt_insn *last = &j->unit->f->insns.v[jit_insn_info_last(j, block)];
-    uint32_t only = j->facts->regs[last->guard].only;
-    if (last->guard_neg || only < j->unit->f->blocks.v[block].first ||
-        only >= jit_insn_info_last(j, block))
+    const struct pt_insn *last = &a->unit->f->insns.v[jit_insn_info_last(a, block)];
+    uint32_t only = a->regs[last->guard].only;
+    if (last->guard_neg || only < a->unit->f->blocks.v[block].first ||
+        only >= jit_insn_info_last(a, block))
         return NULL;
-    const struct pt_insn *insn = &j->unit->f->insns.v[only];
-    const struct pt_form *form = pt_insn_form(j->unit->m, insn);
+    const struct pt_insn *insn = &a->unit->f->insns.v[only];
+    const struct pt_form *form = pt_insn_form(a->unit->m, insn);
     bool is_plain = form->op == PT_OP_setp_int && insn->n_operands == 3 && !insn->guard;
     return is_plain && pt_type_bits((enum pt_type)form->type[0]) == 32 ? insn : NULL;
 }
@@ -220,14 +220,14 @@ static const struct pt_insn *end_of(const struct jit *j, uint32_t block)
 /* What the second loop adds to its index in a round, as the comparison sees it; 0: it is not so. */
 static int64_t find_index(struct eval *e, uint32_t block, struct jit_reroll *r)
 {
-    const struct jit *j = e->j;
-    const struct pt_insn *end = end_of(j, block);
-    if (!end || !pt_form_has(pt_insn_form(j->unit->m, end), PT_M_lt))
+    const struct jit_facts *a = e->a;
+    const struct pt_insn *end = end_of(a, block);
+    if (!end || !pt_form_has(pt_insn_form(a->unit->m, end), PT_M_lt))
         return 0;
-    const struct pt_operand *o = &j->unit->f->operands.v[end->operands];
+    const struct pt_operand *o = &a->unit->f->operands.v[end->operands];
     r->index = o[1];
     r->end = o[2];
-    r->type = (enum pt_type)pt_insn_form(j->unit->m, end)->type[0];
+    r->type = (enum pt_type)pt_insn_form(a->unit->m, end)->type[0];
     if (!is_whole(e, &o[1], r->type) || (o[2].kind != PT_OPND_IMM && !is_whole(e, &o[2], r->type)))
         return 0;
     run_block(e, block);
@@ -243,64 +243,64 @@ static int64_t find_index(struct eval *e, uint32_t block, struct jit_reroll *r)
 /* The first loop counts down to 0 in a register that nothing else reads. */
 static bool find_counter(struct eval *e, uint32_t block, struct jit_reroll *r)
 {
-    const struct jit *j = e->j;
-    const struct pt_insn *end = end_of(j, block);
-    if (!end || !pt_form_has(pt_insn_form(j->unit->m, end), PT_M_ne))
+    const struct jit_facts *a = e->a;
+    const struct pt_insn *end = end_of(a, block);
+    if (!end || !pt_form_has(pt_insn_form(a->unit->m, end), PT_M_ne))
         return false;
-    const struct pt_operand *o = &j->unit->f->operands.v[end->operands];
-    enum pt_type type = (enum pt_type)pt_insn_form(j->unit->m, end)->type[0];
+    const struct pt_operand *o = &a->unit->f->operands.v[end->operands];
+    enum pt_type type = (enum pt_type)pt_insn_form(a->unit->m, end)->type[0];
     if (!is_whole(e, &o[1], type) || o[2].kind != PT_OPND_IMM || o[2].imm)
         return false;
     r->counter = o[1];
     struct regs reads = {.reg = o[1].index};
-    see_block(j, block, &reads);
+    see_block(a, block, &reads);
     uint32_t value = value_of(e, o[1].index);
     return reads.n_reads == 2 && e->nodes[e->value[o[0].index]].value[0] == value &&
            value == sum_of(e, start_of(e, o[1].index), 32, -1);
 }
 
 /* What lies between can run before: it reads nothing that the first loop writes, loads nothing, and is read nowhere else. */
-static bool comes_before(const struct jit *j, uint32_t first, const uint64_t *written)
+static bool comes_before(const struct jit_facts *a, uint32_t first, const uint64_t *written)
 {
-    size_t words = (j->unit->f->regs.n + 63) / 64;
-    uint64_t *defs = pt_arena_alloc(j->unit->arena, words * sizeof *defs);
+    size_t words = (a->unit->f->regs.n + 63) / 64;
+    uint64_t *defs = pt_arena_alloc(a->unit->arena, words * sizeof *defs);
     struct regs r = {.defs = defs, .avoid = written};
-    see_block(j, first + 1, &r);
-    for (uint32_t i = j->unit->f->blocks.v[first + 1].first; i <= jit_insn_info_last(j, first + 1);
+    see_block(a, first + 1, &r);
+    for (uint32_t i = a->unit->f->blocks.v[first + 1].first; i <= jit_insn_info_last(a, first + 1);
          i++) {
-        const struct pt_insn *insn = &j->unit->f->insns.v[i];
-        uint32_t effects = pt_insn_form(j->unit->m, insn)->effects;
+        const struct pt_insn *insn = &a->unit->f->insns.v[i];
+        uint32_t effects = pt_insn_form(a->unit->m, insn)->effects;
         bool is_branch = effects & PT_FX_BRANCH;
         r.meets |= (effects & PT_FX_READ) || (insn->guard && !is_branch);
     }
-    for (uint32_t reg = 0; reg < j->unit->f->regs.n; reg++)
+    for (uint32_t reg = 0; reg < a->unit->f->regs.n; reg++)
         for (uint32_t b = first; b <= first + 3 && jit_set_has(defs, reg); b++)
-            r.meets |= jit_def_use_is_live_into(j, b, reg);
+            r.meets |= jit_def_use_is_live_into(a, b, reg);
     return !r.meets;
 }
 
 /* The register is needed where the first loop, the second or what follows begins. */
-static bool matters(const struct jit *j, uint32_t first, uint32_t reg)
+static bool matters(const struct jit_facts *a, uint32_t first, uint32_t reg)
 {
-    return jit_def_use_is_live_into(j, first, reg) || jit_def_use_is_live_into(j, first + 2, reg) ||
-           jit_def_use_is_live_into(j, first + 3, reg);
+    return jit_def_use_is_live_into(a, first, reg) || jit_def_use_is_live_into(a, first + 2, reg) ||
+           jit_def_use_is_live_into(a, first + 3, reg);
 }
 
 /* Some rounds of the first loop do what one of the second does. */
 static bool do_the_same(struct eval *e, uint32_t first, unsigned rounds, const uint64_t *written,
                         const struct jit_reroll *r)
 {
-    size_t n = e->j->unit->f->regs.n;
+    size_t n = e->a->unit->f->regs.n;
     start_again(e);
     run_block(e, first + 2);
-    uint32_t *after = pt_arena_alloc(e->j->unit->arena, n * sizeof *after);
+    uint32_t *after = pt_arena_alloc(e->a->unit->arena, n * sizeof *after);
     if (!e->fails)
         memcpy(after, e->value, n * sizeof *after);
     start_again(e);
     for (unsigned i = 0; i < rounds && !e->fails; i++)
         run_block(e, first);
     for (uint32_t reg = 0; reg < n && !e->fails; reg++)
-        if (jit_set_has(written, reg) && reg != r->counter.index && matters(e->j, first, reg) &&
+        if (jit_set_has(written, reg) && reg != r->counter.index && matters(e->a, first, reg) &&
             e->value[reg] != after[reg])
             return false;
     return !e->fails;
@@ -312,31 +312,31 @@ static bool is_power(int64_t number)
 }
 
 /* The block between leads to the second loop, unless its guard takes lanes behind it. */
-static bool leads_on(const struct jit *j, uint32_t block)
+static bool leads_on(const struct jit_facts *a, uint32_t block)
 {
-    const struct pt_insn *last = &j->unit->f->insns.v[jit_insn_info_last(j, block)];
-    bool branches = pt_insn_form(j->unit->m, last)->op == PT_OP_bra;
-    return !branches || (last->guard && j->unit->f->operands.v[last->operands].index == block + 2);
+    const struct pt_insn *last = &a->unit->f->insns.v[jit_insn_info_last(a, block)];
+    bool branches = pt_insn_form(a->unit->m, last)->op == PT_OP_bra;
+    return !branches || (last->guard && a->unit->f->operands.v[last->operands].index == block + 2);
 }
 
-bool jit_loops_find_reroll(const struct jit *j, uint32_t first, struct jit_reroll *r)
+bool jit_loops_find_reroll(const struct jit_facts *a, uint32_t first, struct jit_reroll *r)
 {
-    size_t n = j->unit->f->regs.n, words = (n + 63) / 64;
-    struct eval e = {.j = j, .n = 1};
-    e.nodes = pt_arena_alloc(j->unit->arena, NODES_MOST * sizeof *e.nodes);
-    e.value = pt_arena_alloc(j->unit->arena, n * sizeof *e.value);
-    uint64_t *written = pt_arena_alloc(j->unit->arena, words * sizeof *written);
+    size_t n = a->unit->f->regs.n, words = (n + 63) / 64;
+    struct eval e = {.a = a, .n = 1};
+    e.nodes = pt_arena_alloc(a->unit->arena, NODES_MOST * sizeof *e.nodes);
+    e.value = pt_arena_alloc(a->unit->arena, n * sizeof *e.value);
+    uint64_t *written = pt_arena_alloc(a->unit->arena, words * sizeof *written);
     struct regs loops = {.defs = written};
-    see_block(j, first, &loops);
-    if (!leads_on(j, first + 1) || !comes_before(j, first, written))
+    see_block(a, first, &loops);
+    if (!leads_on(a, first + 1) || !comes_before(a, first, written))
         return false;
-    see_block(j, first + 2, &loops);
+    see_block(a, first + 2, &loops);
     int64_t step = e.step = find_index(&e, first + 2, r);
     start_again(&e);
     run_block(&e, first);
     if (e.fails || !is_power(step) || step > STEP_MOST || !find_counter(&e, first, r) ||
-        jit_def_use_is_live_into(j, first + 2, r->counter.index) ||
-        jit_def_use_is_live_into(j, first + 3, r->counter.index) ||
+        jit_def_use_is_live_into(a, first + 2, r->counter.index) ||
+        jit_def_use_is_live_into(a, first + 3, r->counter.index) ||
         (r->end.kind == PT_OPND_REG && jit_set_has(written, r->end.index)))
         return false;
     const struct node *sum = &e.nodes[value_of(&e, r->index.index)];
@@ -350,14 +350,14 @@ bool jit_loops_find_reroll(const struct jit *j, uint32_t first, struct jit_rerol
 
 enum { LOADS_LEAST = 5 /* one instruction in so many is a load */ };
 
-const struct pt_operand *jit_loops_load_base(const struct jit *j, const struct pt_insn *insn)
+const struct pt_operand *jit_loops_load_base(const struct jit_facts *a, const struct pt_insn *insn)
 {
-    const struct pt_form *form = pt_insn_form(j->unit->m, insn);
+    const struct pt_form *form = pt_insn_form(a->unit->m, insn);
     if ((form->op != PT_OP_ld && form->op != PT_OP_ld_nc) || pt_order_of(form) != PT_ORDER_PLAIN ||
         pt_form_has(form, PT_M_local))
         return NULL;
-    const struct pt_operand *mem = &j->unit->f->operands.v[insn->operands + 1];
-    const struct pt_operand *base = &j->unit->f->operands.v[mem->index];
+    const struct pt_operand *mem = &a->unit->f->operands.v[insn->operands + 1];
+    const struct pt_operand *base = &a->unit->f->operands.v[mem->index];
     return mem->kind == PT_OPND_MEM && base->kind == PT_OPND_REG ? base : NULL;
 }
 
@@ -380,75 +380,75 @@ static void note_def(void *ud, uint32_t reg, bool is_def)
 }
 
 /* Adds to `set` what the block computes from its registers, and from loads if `starts`. */
-static void spread(const struct jit *j, const struct pt_block *b, uint64_t *set, bool starts)
+static void spread(const struct jit_facts *a, const struct pt_block *b, uint64_t *set, bool starts)
 {
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        const struct pt_insn *insn = &j->unit->f->insns.v[i];
-        struct use u = {.set = set, .meets = starts && jit_loops_load_base(j, insn)};
-        pt_insn_regs(j->unit->m, j->unit->f, insn, note_use, &u);
+        const struct pt_insn *insn = &a->unit->f->insns.v[i];
+        struct use u = {.set = set, .meets = starts && jit_loops_load_base(a, insn)};
+        pt_insn_regs(a->unit->m, a->unit->f, insn, note_use, &u);
         if (u.meets)
-            pt_insn_regs(j->unit->m, j->unit->f, insn, note_def, &u);
+            pt_insn_regs(a->unit->m, a->unit->f, insn, note_def, &u);
     }
 }
 
 /* Where a round loads from, or whether it is the last, comes from what rounds before it loaded. */
-static bool is_chained(const struct jit *j, uint32_t block)
+static bool is_chained(const struct jit_facts *a, uint32_t block)
 {
-    const struct pt_block *b = &j->unit->f->blocks.v[block];
-    size_t words = (j->unit->f->regs.n + 63) / 64;
-    uint64_t *set = pt_arena_alloc(j->unit->arena, words * sizeof *set);
-    spread(j, b, set, true);
+    const struct pt_block *b = &a->unit->f->blocks.v[block];
+    size_t words = (a->unit->f->regs.n + 63) / 64;
+    uint64_t *set = pt_arena_alloc(a->unit->arena, words * sizeof *set);
+    spread(a, b, set, true);
     for (size_t w = 0; w < words; w++)
-        set[w] &= j->facts->live_in[block * words + w];
-    spread(j, b, set, false);
+        set[w] &= a->live_in[block * words + w];
+    spread(a, b, set, false);
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        const struct pt_operand *base = jit_loops_load_base(j, &j->unit->f->insns.v[i]);
+        const struct pt_operand *base = jit_loops_load_base(a, &a->unit->f->insns.v[i]);
         if (base && jit_set_has(set, base->index))
             return true;
     }
-    return jit_set_has(set, j->unit->f->insns.v[jit_insn_info_last(j, block)].guard);
+    return jit_set_has(set, a->unit->f->insns.v[jit_insn_info_last(a, block)].guard);
 }
 
-bool jit_loops_is_loading(const struct jit *j, uint32_t block)
+bool jit_loops_is_loading(const struct jit_facts *a, uint32_t block)
 {
-    const struct pt_block *b = &j->unit->f->blocks.v[block];
-    const struct pt_insn *last = &j->unit->f->insns.v[jit_insn_info_last(j, block)];
+    const struct pt_block *b = &a->unit->f->blocks.v[block];
+    const struct pt_insn *last = &a->unit->f->insns.v[jit_insn_info_last(a, block)];
     uint32_t loads = 0;
-    if (j->facts->vary->branch[block] <= PT_LEVEL_GROUP ||
-        pt_insn_form(j->unit->m, last)->op != PT_OP_bra || !last->guard || b->next == block ||
-        j->unit->f->operands.v[last->operands].index != block)
+    if (a->vary->branch[block] <= PT_LEVEL_GROUP ||
+        pt_insn_form(a->unit->m, last)->op != PT_OP_bra || !last->guard || b->next == block ||
+        a->unit->f->operands.v[last->operands].index != block)
         return false;
     for (uint32_t i = b->first; i < b->first + b->count - 1; i++)
-        loads += jit_loops_load_base(j, &j->unit->f->insns.v[i]) != NULL;
-    return loads * LOADS_LEAST >= b->count && !is_chained(j, block);
+        loads += jit_loops_load_base(a, &a->unit->f->insns.v[i]) != NULL;
+    return loads * LOADS_LEAST >= b->count && !is_chained(a, block);
 }
 
 enum { GRID_DEPTH = 8 /* of operands that are looked at */ };
 
-static bool is_of_grid(const struct jit *j, const struct pt_operand *o, unsigned depth)
+static bool is_of_grid(const struct jit_facts *a, const struct pt_operand *o, unsigned depth)
 {
     if (o->kind == PT_OPND_SREG)
         return o->index >= PT_SREG_nctaid_x && o->index <= PT_SREG_nctaid_z;
-    uint32_t only = o->kind == PT_OPND_REG ? j->facts->regs[o->index].only : UINT32_MAX;
+    uint32_t only = o->kind == PT_OPND_REG ? a->regs[o->index].only : UINT32_MAX;
     if (only == UINT32_MAX || depth == GRID_DEPTH)
         return false;
-    const struct pt_insn *insn = &j->unit->f->insns.v[only];
-    if (pt_insn_form(j->unit->m, insn)->effects & ~(uint32_t)PT_FX_FP)
+    const struct pt_insn *insn = &a->unit->f->insns.v[only];
+    if (pt_insn_form(a->unit->m, insn)->effects & ~(uint32_t)PT_FX_FP)
         return false;
     for (uint32_t i = 1; i < insn->n_operands; i++)
-        if (is_of_grid(j, &j->unit->f->operands.v[insn->operands + i], depth + 1))
+        if (is_of_grid(a, &a->unit->f->operands.v[insn->operands + i], depth + 1))
             return true;
     return false;
 }
 
-bool jit_loops_stride_grid(const struct jit *j, const struct pt_insn *insn)
+bool jit_loops_stride_grid(const struct jit_facts *a, const struct pt_insn *insn)
 {
-    const struct pt_operand *o = &j->unit->f->operands.v[insn->operands];
-    if (pt_insn_form(j->unit->m, insn)->op != PT_OP_add_int || insn->guard ||
+    const struct pt_operand *o = &a->unit->f->operands.v[insn->operands];
+    if (pt_insn_form(a->unit->m, insn)->op != PT_OP_add_int || insn->guard ||
         o->kind != PT_OPND_REG)
         return false;
     for (unsigned k = 1; k < 3; k++)
         if (o[k].kind == PT_OPND_REG && o[k].index == o->index)
-            return j->facts->regs[o->index].n_defs == 2 && is_of_grid(j, &o[3 - k], 0);
+            return a->regs[o->index].n_defs == 2 && is_of_grid(a, &o[3 - k], 0);
     return false;
 }

@@ -14,16 +14,16 @@ struct jit_reroll {
 
 /* Blocks first and first + 2 are such loops, and lanes that leave the second, or go from the block between behind it, go on in block
  * first + 3. */
-bool jit_loops_find_reroll(const struct jit *j, uint32_t first, struct jit_reroll *r);
+bool jit_loops_find_reroll(const struct jit_facts *a, uint32_t first, struct jit_reroll *r);
 
 /* R = r + s, s made of the grid's width. */
-bool jit_loops_stride_grid(const struct jit *j, const struct pt_insn *insn);
+bool jit_loops_stride_grid(const struct jit_facts *a, const struct pt_insn *insn);
 
 /* The block is a loop that lanes leave at different times and that does little but load, from where no round before says:
  * one that lanes may run one after the other. */
-bool jit_loops_is_loading(const struct jit *j, uint32_t block);
+bool jit_loops_is_loading(const struct jit_facts *a, uint32_t block);
 
 /* The base of a plain load from memory that lanes share; NULL if the instruction is none. */
-const struct pt_operand *jit_loops_load_base(const struct jit *j, const struct pt_insn *insn);
+const struct pt_operand *jit_loops_load_base(const struct jit_facts *a, const struct pt_insn *insn);
 
 #endif

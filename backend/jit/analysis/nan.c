@@ -9,7 +9,7 @@
 #include "backend/jit/jit.h"
 
 struct scan {
-    struct jit *j;
+    const struct jit_facts *a;
     double *bound; /* by register: no value is larger in magnitude; INFINITY: not known */
     const struct pt_insn *insn;
     const struct pt_form *form;
@@ -31,7 +31,7 @@ static float number_of(const struct pt_operand *o)
 
 static double bound_of(const struct scan *s, unsigned i)
 {
-    const struct pt_operand *o = &s->j->unit->f->operands.v[s->insn->operands + i];
+    const struct pt_operand *o = &s->a->unit->f->operands.v[s->insn->operands + i];
     if (o->kind == PT_OPND_REG)
         return s->bound[o->index];
     return o->kind == PT_OPND_IMM && isfinite(number_of(o)) ? fabs(number_of(o)) : INFINITY;
@@ -67,19 +67,19 @@ static double bound_of_result(const struct scan *s)
 /* Definitions come before uses, but for those around a loop, of registers that have several. */
 static void find_finite(struct scan *s)
 {
-    const struct pt_func *f = s->j->unit->f;
+    const struct pt_func *f = s->a->unit->f;
     for (uint32_t i = 0; i < f->regs.n; i++)
         s->bound[i] = INFINITY;
     for (uint32_t i = 0; i < f->insns.n; i++) {
         s->insn = &f->insns.v[i];
-        s->form = pt_insn_form(s->j->unit->m, s->insn);
+        s->form = pt_insn_form(s->a->unit->m, s->insn);
         const struct pt_operand *d = &f->operands.v[s->insn->operands];
         if (!s->insn->n_operands || d->kind != PT_OPND_REG || f->regs.v[d->index].type != PT_f32 ||
-            f->regs.v[d->index].n_defs != 1 || s->j->facts->regs[d->index].only != i)
+            f->regs.v[d->index].n_defs != 1 || s->a->regs[d->index].only != i)
             continue;
         double bound = bound_of_result(s) * (1 + 0x1p-20); /* rounded */
         s->bound[d->index] = bound < 0x1p126 ? bound : INFINITY;
-        s->j->facts->regs[d->index].is_finite = bound < 0x1p126;
+        s->a->regs[d->index].is_finite = bound < 0x1p126;
     }
 }
 
@@ -98,10 +98,10 @@ unsigned jit_nan_choices(const struct pt_form *form)
     }
 }
 
-static bool can_wait(const struct jit *j, const struct pt_operand *o)
+static bool can_wait(const struct jit_facts *a, const struct pt_operand *o)
 {
     if (o->kind == PT_OPND_REG)
-        return j->facts->regs[o->index].is_raw || j->facts->regs[o->index].is_finite;
+        return a->regs[o->index].is_raw || a->regs[o->index].is_finite;
     return o->kind == PT_OPND_IMM && !isnan(number_of(o));
 }
 
@@ -112,10 +112,10 @@ static bool is_float(enum pt_type type)
 
 static bool gives_raw(const struct scan *s)
 {
-    const struct pt_operand *o = &s->j->unit->f->operands.v[s->insn->operands];
+    const struct pt_operand *o = &s->a->unit->f->operands.v[s->insn->operands];
     unsigned n = jit_nan_choices(s->form);
     for (unsigned i = 1; i <= n; i++)
-        if (!can_wait(s->j, &o[i]))
+        if (!can_wait(s->a, &o[i]))
             return false;
     return n || ((s->form->effects & PT_FX_FP) && is_float((enum pt_type)s->form->type[0]) &&
                  !strcmp(pt_op_chapter((enum pt_op)s->form->op), "float"));
@@ -124,32 +124,32 @@ static bool gives_raw(const struct scan *s)
 static void scan_raw(void *ud, uint32_t reg, bool is_def)
 {
     struct scan *s = ud;
-    if (!is_def || !s->j->facts->regs[reg].is_raw || gives_raw(s))
+    if (!is_def || !s->a->regs[reg].is_raw || gives_raw(s))
         return;
-    s->j->facts->regs[reg].is_raw = false;
+    s->a->regs[reg].is_raw = false;
     s->changed = true;
 }
 
 /* Registers whose every definition is arithmetic, or a choice of such values. */
 static void find_raw(struct scan *s)
 {
-    const struct pt_func *f = s->j->unit->f;
+    const struct pt_func *f = s->a->unit->f;
     for (uint32_t i = 1; i < f->regs.n; i++)
-        s->j->facts->regs[i].is_raw = is_float((enum pt_type)f->regs.v[i].type);
+        s->a->regs[i].is_raw = is_float((enum pt_type)f->regs.v[i].type);
     do {
         s->changed = false;
         for (uint32_t i = 0; i < f->insns.n; i++) {
             s->insn = &f->insns.v[i];
-            s->form = pt_insn_form(s->j->unit->m, s->insn);
-            pt_insn_regs(s->j->unit->m, f, s->insn, scan_raw, s);
+            s->form = pt_insn_form(s->a->unit->m, s->insn);
+            pt_insn_regs(s->a->unit->m, f, s->insn, scan_raw, s);
         }
     } while (s->changed);
 }
 
-void jit_nan_find(struct jit *j)
+void jit_nan_find(const struct jit_facts *a)
 {
-    struct scan s = {.j = j,
-                     .bound = pt_arena_alloc(j->unit->arena, j->unit->f->regs.n * sizeof(double))};
+    struct scan s = {.a = a,
+                     .bound = pt_arena_alloc(a->unit->arena, a->unit->f->regs.n * sizeof(double))};
     find_finite(&s);
     find_raw(&s);
 }

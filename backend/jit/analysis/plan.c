@@ -18,31 +18,31 @@
 
 /* ---- what is native -------------------------------------------------------------------------- */
 
-static bool knows_operands(struct jit *j, const struct pt_insn *insn)
+static bool knows_operands(struct jit_facts *a, const struct pt_insn *insn)
 {
     for (uint32_t k = 0; k < insn->n_operands; k++) {
-        const struct pt_operand *o = &j->unit->f->operands.v[insn->operands + k];
+        const struct pt_operand *o = &a->unit->f->operands.v[insn->operands + k];
         if (o->kind != PT_OPND_SYM)
             continue;
-        const struct pt_symbol *s = &j->unit->m->symbols.v[o->index];
+        const struct pt_symbol *s = &a->unit->m->symbols.v[o->index];
         if (s->space == PT_SPACE_LOCAL && (o->flags & PT_OPND_GENERIC))
-            return jit_refuse(j->unit, "the generic address of a local variable");
+            return jit_refuse(a->unit, "the generic address of a local variable");
     }
     return true;
 }
 
 /* The operand that says how many threads a barrier waits for, or NULL. */
-static const struct pt_operand *count_of(const struct jit *j, const struct pt_insn *insn)
+static const struct pt_operand *count_of(const struct jit_facts *a, const struct pt_insn *insn)
 {
-    const struct pt_form *form = pt_insn_form(j->unit->m, insn);
+    const struct pt_form *form = pt_insn_form(a->unit->m, insn);
     unsigned at = jit_insn_info_is_reduction(form) ? 2 : 1,
              others = jit_insn_info_is_reduction(form) ? 3 : 1;
-    return insn->n_operands > others ? &j->unit->f->operands.v[insn->operands + at] : NULL;
+    return insn->n_operands > others ? &a->unit->f->operands.v[insn->operands + at] : NULL;
 }
 
-static bool counts_all(const struct jit *j, const struct pt_operand *count)
+static bool counts_all(const struct jit_facts *a, const struct pt_operand *count)
 {
-    const uint32_t *block = j->facts->vary->shape.block;
+    const uint32_t *block = a->vary->shape.block;
     uint32_t threads = block[0] * block[1] * block[2];
     uint32_t warps = (threads + PT_WARP_SIZE - 1) / PT_WARP_SIZE;
     return count->kind == PT_OPND_IMM &&
@@ -50,27 +50,26 @@ static bool counts_all(const struct jit *j, const struct pt_operand *count)
 }
 
 /* A barrier of all threads of the CTA: whatever its number is, if they agree on it. */
-static bool is_whole_barrier(const struct jit *j, const struct pt_insn *insn)
+static bool is_whole_barrier(const struct jit_facts *a, const struct pt_insn *insn)
 {
-    const struct pt_form *form = pt_insn_form(j->unit->m, insn);
-    const struct pt_operand *o = &j->unit->f->operands.v[insn->operands],
-                            *count = count_of(j, insn);
+    const struct pt_form *form = pt_insn_form(a->unit->m, insn);
+    const struct pt_operand *o = &a->unit->f->operands.v[insn->operands],
+                            *count = count_of(a, insn);
     const struct pt_operand *id = jit_insn_info_is_reduction(form) ? o + 1 : o;
-    bool is_agreed =
-        id->kind == PT_OPND_IMM ||
-        (id->kind == PT_OPND_REG && j->facts->vary->regs[id->index].level == PT_LEVEL_CTA);
+    bool is_agreed = id->kind == PT_OPND_IMM ||
+                     (id->kind == PT_OPND_REG && a->vary->regs[id->index].level == PT_LEVEL_CTA);
     bool waits = form->op == PT_OP_bar_sync || form->op == PT_OP_barrier_sync ||
                  jit_insn_info_is_reduction(form);
-    return waits && is_agreed && (!count || counts_all(j, count));
+    return waits && is_agreed && (!count || counts_all(a, count));
 }
 
 /* Such a barrier waits, in vain, for threads that have ended. */
-static bool has_count(const struct jit *j)
+static bool has_count(const struct jit_facts *a)
 {
-    for (uint32_t i = 0; i < j->unit->f->insns.n; i++) {
-        const struct pt_insn *insn = &j->unit->f->insns.v[i];
+    for (uint32_t i = 0; i < a->unit->f->insns.n; i++) {
+        const struct pt_insn *insn = &a->unit->f->insns.v[i];
         const struct pt_operand *count =
-            jit_insn_info_is_barrier(pt_insn_form(j->unit->m, insn)) ? count_of(j, insn) : NULL;
+            jit_insn_info_is_barrier(pt_insn_form(a->unit->m, insn)) ? count_of(a, insn) : NULL;
         if (count && count->imm)
             return true;
     }
@@ -78,35 +77,35 @@ static bool has_count(const struct jit *j)
 }
 
 /* Where calls were expanded, the interpreter would look for local variables in another place. */
-static bool may_be_stepped(struct jit *j, uint32_t index)
+static bool may_be_stepped(struct jit_facts *a, uint32_t index)
 {
-    const struct pt_insn *insn = &j->unit->f->insns.v[index];
-    const struct pt_form *form = pt_insn_form(j->unit->m, insn);
+    const struct pt_insn *insn = &a->unit->f->insns.v[index];
+    const struct pt_form *form = pt_insn_form(a->unit->m, insn);
     for (uint32_t k = 0;
-         j->unit->inlined && jit_insn_info_is_stepped(j, form) && k < insn->n_operands; k++) {
-        const struct pt_operand *o = &j->unit->f->operands.v[insn->operands + k];
+         a->unit->inlined && jit_insn_info_is_stepped(a, form) && k < insn->n_operands; k++) {
+        const struct pt_operand *o = &a->unit->f->operands.v[insn->operands + k];
         if (o->kind == PT_OPND_MEM)
-            o = &j->unit->f->operands.v[o->index];
-        if (o->kind == PT_OPND_SYM && j->unit->m->symbols.v[o->index].space == PT_SPACE_LOCAL)
-            return jit_refuse(j->unit, form->spelling);
+            o = &a->unit->f->operands.v[o->index];
+        if (o->kind == PT_OPND_SYM && a->unit->m->symbols.v[o->index].space == PT_SPACE_LOCAL)
+            return jit_refuse(a->unit, form->spelling);
     }
     return true;
 }
 
-static bool knows_all(struct jit *j)
+static bool knows_all(struct jit_facts *a)
 {
-    for (uint32_t i = 0; i < j->unit->f->insns.n; i++) {
-        const struct pt_insn *insn = &j->unit->f->insns.v[i];
-        const struct pt_form *form = pt_insn_form(j->unit->m, insn);
+    for (uint32_t i = 0; i < a->unit->f->insns.n; i++) {
+        const struct pt_insn *insn = &a->unit->f->insns.v[i];
+        const struct pt_form *form = pt_insn_form(a->unit->m, insn);
         if (form->effects & PT_FX_CALL) {
-            if (!jit_call_info_is_native(j, insn))
-                return jit_refuse(j->unit,
-                                  j->unit->inlined->stays ? j->unit->inlined->stays : "a call");
+            if (!jit_call_info_is_native(a, insn))
+                return jit_refuse(a->unit,
+                                  a->unit->inlined->stays ? a->unit->inlined->stays : "a call");
             continue;
         }
         if (pt_op_compiled((enum pt_op)form->op) == PT_JIT_NONE)
-            return jit_refuse(j->unit, form->spelling);
-        if (!knows_operands(j, insn) || !may_be_stepped(j, i))
+            return jit_refuse(a->unit, form->spelling);
+        if (!knows_operands(a, insn) || !may_be_stepped(a, i))
             return false;
     }
     return true;
@@ -115,48 +114,49 @@ static bool knows_all(struct jit *j)
 /* ---- masks ----------------------------------------------------------------------------------- */
 
 /* Marks a block and what follows it, up to a block or one of a set; UINT32_MAX, NULL: to the end. */
-static void mark_from(struct jit *j, uint32_t block, uint32_t end, const uint64_t *ends)
+static void mark_from(struct jit_facts *a, uint32_t block, uint32_t end, const uint64_t *ends)
 {
-    if (block == end || (ends && jit_set_has(ends, block)) || jit_set_has(j->facts->partial, block))
+    if (block == end || (ends && jit_set_has(ends, block)) || jit_set_has(a->partial, block))
         return;
-    jit_set_add(j->facts->partial, block);
-    const struct pt_block *b = &j->unit->f->blocks.v[block];
+    jit_set_add(a->partial, block);
+    const struct pt_block *b = &a->unit->f->blocks.v[block];
     for (uint32_t e = 0; e < b->n_succ; e++)
-        mark_from(j, j->unit->f->edges.v[b->succ + e], end, ends);
+        mark_from(a, a->unit->f->edges.v[b->succ + e], end, ends);
 }
 
 /* Marks the blocks between a branch at which a group may part and where it meets again: its immediate
  * postdominator, unless some lanes leave the region before, and wait at an entry of the next one. */
-static void mark_parted(struct jit *j, const struct jit_plan *plan, const struct pt_block *block)
+static void mark_parted(struct jit_facts *a, const struct jit_plan *plan,
+                        const struct pt_block *block)
 {
     bool leaves = false;
     for (uint32_t e = 0; e < block->n_succ; e++)
-        mark_from(j, j->unit->f->edges.v[block->succ + e], block->ipdom, NULL);
-    for (uint32_t w = 0; w < j->facts->vary->words; w++)
-        leaves |= (j->facts->partial[w] & plan->entries[w]) != 0;
+        mark_from(a, a->unit->f->edges.v[block->succ + e], block->ipdom, NULL);
+    for (uint32_t w = 0; w < a->vary->words; w++)
+        leaves |= (a->partial[w] & plan->entries[w]) != 0;
     if (leaves && block->ipdom != UINT32_MAX)
-        mark_from(j, block->ipdom, UINT32_MAX, plan->entries);
+        mark_from(a, block->ipdom, UINT32_MAX, plan->entries);
 }
 
 /* Blocks that part of a group may run. Lanes that wait somewhere have not met: where warps run apart, and in loops of several entries, of
  * which one may be where both ways of a branch lead in the end. */
-static void find_partial(struct jit *j, const struct jit_plan *plan)
+static void find_partial(struct jit_facts *a, const struct jit_plan *plan)
 {
-    j->facts->partial = jit_new_set(j);
-    uint64_t *all = jit_new_set(j);
-    for (uint32_t b = 0; b < j->unit->f->blocks.n; b++) {
-        const struct pt_block *block = &j->unit->f->blocks.v[b];
-        if (j->facts->vary->branch[b] <= PT_LEVEL_GROUP)
+    a->partial = jit_new_set(a);
+    uint64_t *all = jit_new_set(a);
+    for (uint32_t b = 0; b < a->unit->f->blocks.n; b++) {
+        const struct pt_block *block = &a->unit->f->blocks.v[b];
+        if (a->vary->branch[b] <= PT_LEVEL_GROUP)
             continue;
-        memset(j->facts->partial, 0, j->facts->vary->words * sizeof(uint64_t));
-        mark_parted(j, plan, block);
-        for (uint32_t w = 0; w < j->facts->vary->words; w++)
-            all[w] |= j->facts->partial[w];
+        memset(a->partial, 0, a->vary->words * sizeof(uint64_t));
+        mark_parted(a, plan, block);
+        for (uint32_t w = 0; w < a->vary->words; w++)
+            all[w] |= a->partial[w];
     }
-    j->facts->partial = all;
-    for (uint32_t b = 0; b < j->unit->f->blocks.n; b++)
-        if (jit_regions_is_parted(j, b))
-            jit_set_add(j->facts->partial, b);
+    a->partial = all;
+    for (uint32_t b = 0; b < a->unit->f->blocks.n; b++)
+        if (jit_regions_is_parted(a, b))
+            jit_set_add(a->partial, b);
 }
 
 /* Some lanes may end in a region that others leave for the next. */
@@ -170,52 +170,56 @@ static bool keeps_alive(const struct jit_plan *plan)
     return false;
 }
 
+enum { KEPT_BYTES = 16 }; /* of a register */
+
 /* ---- registers between regions --------------------------------------------------------------- */
 
-static void place_crossing(struct jit *j, const struct jit_plan *plan, uint32_t index)
+static void place_crossing(struct jit_facts *a, const struct jit_plan *plan, uint32_t index)
 {
-    struct jit_reg *r = &j->facts->regs[index];
+    struct jit_reg *r = &a->regs[index];
     r->crosses = true;
-    r->is_remade = jit_def_use_can_remat(j, index);
+    r->is_remade = jit_def_use_can_remat(a, index);
     if (r->is_remade)
         return;
-    if (r->shape == JIT_SCALAR && j->facts->vary->regs[index].level == PT_LEVEL_CTA &&
-        !j->facts->runs_apart) {
-        r->kept = jit_cta_interleave_plan_variable(j, r->type);
-        r->next = jit_cta_interleave_plan_variable(j, r->type);
+    if (r->shape == JIT_SCALAR && a->vary->regs[index].level == PT_LEVEL_CTA && !a->runs_apart) {
+        r->is_kept = true;
+        if (a->turn_loop) {
+            r->scratch = jit_scratch_layout_take(a, KEPT_BYTES);
+            r->scratch_next = jit_scratch_layout_take(a, KEPT_BYTES);
+        }
         return;
     }
-    r->scratch_bytes = jit_scratch_layout_crossing_bytes(j, index);
-    r->is_in_frame = jit_scratch_layout_frame_slot(j, index, &r->scratch);
+    r->scratch_bytes = jit_scratch_layout_crossing_bytes(a, index);
+    r->is_in_frame = jit_scratch_layout_frame_slot(a, index, &r->scratch);
     if (r->is_in_frame)
         return;
-    j->facts->scratch_bytes = (j->facts->scratch_bytes + 63) & ~63u;
-    r->scratch = j->facts->scratch_bytes;
-    j->facts->scratch_bytes += r->scratch_bytes * plan->n_groups;
+    a->scratch_bytes = (a->scratch_bytes + 63) & ~63u;
+    r->scratch = a->scratch_bytes;
+    a->scratch_bytes += r->scratch_bytes * plan->n_groups;
 }
 
-static void find_crossing(struct jit *j, const struct jit_plan *plan)
+static void find_crossing(struct jit_facts *a, const struct jit_plan *plan)
 {
-    size_t words = (j->unit->f->regs.n + 63) / 64;
-    for (uint32_t i = 1; i < j->unit->f->regs.n; i++)
+    size_t words = (a->unit->f->regs.n + 63) / 64;
+    for (uint32_t i = 1; i < a->unit->f->regs.n; i++)
         for (uint32_t r = 0; r < plan->n_regions; r++) {
-            const uint64_t *in = j->facts->live_in + plan->regions[r].entry * words;
+            const uint64_t *in = a->live_in + plan->regions[r].entry * words;
             if (plan->regions[r].entry && jit_set_has(in, i)) {
-                place_crossing(j, plan, i);
+                place_crossing(a, plan, i);
                 break;
             }
         }
 }
 
 /* CC.CF is not kept from one region to the next: it is set in the block that reads it. */
-static bool keeps_carry(const struct jit *j)
+static bool keeps_carry(const struct jit_facts *a)
 {
-    for (uint32_t b = 0; b < j->unit->f->blocks.n; b++) {
-        const struct pt_block *block = &j->unit->f->blocks.v[b];
+    for (uint32_t b = 0; b < a->unit->f->blocks.n; b++) {
+        const struct pt_block *block = &a->unit->f->blocks.v[b];
         bool is_set = false;
         for (uint32_t i = block->first; i < block->first + block->count; i++) {
-            const struct pt_insn *insn = &j->unit->f->insns.v[i];
-            uint32_t effects = pt_insn_form(j->unit->m, insn)->effects;
+            const struct pt_insn *insn = &a->unit->f->insns.v[i];
+            uint32_t effects = pt_insn_form(a->unit->m, insn)->effects;
             if ((effects & PT_FX_CARRY_IN) && !is_set)
                 return false;
             is_set |= (effects & PT_FX_CARRY_OUT) && !insn->guard;
@@ -226,158 +230,157 @@ static bool keeps_carry(const struct jit *j)
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
-static bool has_sync_of_some(const struct jit *j)
+static bool has_sync_of_some(const struct jit_facts *a)
 {
-    for (uint32_t i = 0; i < j->unit->f->insns.n; i++) {
-        const struct pt_insn *insn = &j->unit->f->insns.v[i];
-        if (jit_insn_info_is_barrier(pt_insn_form(j->unit->m, insn)) && !is_whole_barrier(j, insn))
+    for (uint32_t i = 0; i < a->unit->f->insns.n; i++) {
+        const struct pt_insn *insn = &a->unit->f->insns.v[i];
+        if (jit_insn_info_is_barrier(pt_insn_form(a->unit->m, insn)) && !is_whole_barrier(a, insn))
             return true;
     }
     return false;
 }
 
-static bool has_waiting_loop(const struct jit *j)
+static bool has_waiting_loop(const struct jit_facts *a)
 {
-    for (uint32_t l = 0; l < j->unit->f->loops.n; l++)
-        if (j->unit->f->loops.v[l].communicates)
+    for (uint32_t l = 0; l < a->unit->f->loops.n; l++)
+        if (a->unit->f->loops.v[l].communicates)
             return true;
     return false;
 }
 
 /* Lanes of a CTA's only warp may wait elsewhere while others come to a barrier: it has to be found out what becomes of them. */
-static bool parts_only_warp(const struct jit *j)
+static bool parts_only_warp(const struct jit_facts *a)
 {
-    const uint32_t *block = j->facts->vary->shape.block;
+    const uint32_t *block = a->vary->shape.block;
     uint32_t threads = block[0] * block[1] * block[2];
-    for (uint32_t b = 0; threads && threads <= PT_WARP_SIZE && b < j->unit->f->blocks.n; b++)
-        if (jit_insn_info_is_sync(j, b) && jit_regions_is_parted(j, b))
+    for (uint32_t b = 0; threads && threads <= PT_WARP_SIZE && b < a->unit->f->blocks.n; b++)
+        if (jit_insn_info_is_sync(a, b) && jit_regions_is_parted(a, b))
             return true;
     return false;
 }
 
 /* The groups of a CTA cannot run one after the other from barrier to barrier. */
-static bool runs_apart(struct jit *j)
+static bool runs_apart(struct jit_facts *a)
 {
-    struct jit_plan plan = {.entries = jit_new_set(j)};
+    struct jit_plan plan = {.entries = jit_new_set(a)};
     bool begins_reducing =
-        jit_insn_info_is_reduction(pt_insn_form(j->unit->m, &j->unit->f->insns.v[0]));
-    if (j->unit->options->has_cluster || begins_reducing || has_waiting_loop(j) ||
-        has_sync_of_some(j) || parts_only_warp(j) || jit_sync_points_part_warps(j))
+        jit_insn_info_is_reduction(pt_insn_form(a->unit->m, &a->unit->f->insns.v[0]));
+    if (a->unit->options->has_cluster || begins_reducing || has_waiting_loop(a) ||
+        has_sync_of_some(a) || parts_only_warp(a) || jit_sync_points_part_warps(a))
         return true;
-    const uint64_t *reaching = jit_regions_find_reaching(j);
-    jit_regions_find_entries(j, &plan, reaching);
-    if (!jit_regions_are_convergent(j, plan.entries, reaching))
+    const uint64_t *reaching = jit_regions_find_reaching(a);
+    jit_regions_find_entries(a, &plan, reaching);
+    if (!jit_regions_are_convergent(a, plan.entries, reaching))
         return true;
-    jit_regions_make(j, &plan, reaching);
-    return has_count(j) && keeps_alive(&plan);
+    jit_regions_make(a, &plan, reaching);
+    return has_count(a) && keeps_alive(&plan);
 }
 
-void jit_plan_shape(struct jit *j)
+void jit_plan_shape(struct jit_facts *a)
 {
-    struct pt_vary_shape shape = {.width = j->unit->width, .copies = 1};
-    memcpy(shape.block, j->unit->options->block, sizeof shape.block);
-    jit_group_size_choose(j, &shape);
-    j->facts->runs_apart = runs_apart(j);
-    if (j->facts->runs_apart)
-        jit_sync_points_find(j, &shape);
+    struct pt_vary_shape shape = {.width = a->unit->width, .copies = 1};
+    memcpy(shape.block, a->unit->options->block, sizeof shape.block);
+    jit_group_size_choose(a, &shape);
+    a->runs_apart = runs_apart(a);
+    if (a->runs_apart)
+        jit_sync_points_find(a, &shape);
     else
-        jit_group_size_find_rows(j, &shape);
-    j->facts->copies = shape.copies;
+        jit_group_size_find_rows(a, &shape);
+    a->copies = shape.copies;
 }
 
-static bool has_reduction(const struct jit *j)
+static bool has_reduction(const struct jit_facts *a)
 {
-    for (uint32_t i = 0; i < j->unit->f->insns.n; i++)
-        if (jit_insn_info_is_reduction(pt_insn_form(j->unit->m, &j->unit->f->insns.v[i])))
+    for (uint32_t i = 0; i < a->unit->f->insns.n; i++)
+        if (jit_insn_info_is_reduction(pt_insn_form(a->unit->m, &a->unit->f->insns.v[i])))
             return true;
     return false;
 }
 
 /* The CTA is one warp, which comes to each barrier as a whole: there is nobody to wait for. */
-static bool needs_no_barriers(const struct jit *j, const struct jit_plan *plan)
+static bool needs_no_barriers(const struct jit_facts *a, const struct jit_plan *plan)
 {
-    return plan->n_groups == 1 && j->unit->width * j->facts->copies <= PT_WARP_SIZE &&
-           !has_reduction(j);
+    return plan->n_groups == 1 && a->unit->width * a->copies <= PT_WARP_SIZE && !has_reduction(a);
 }
 
 /* Nothing is lost where a CTA's run is interrupted, and nobody can tell in which order CTAs run. */
-static bool may_take_turns(const struct jit *j)
+static bool may_take_turns(const struct jit_facts *a)
 {
-    return !jit_insn_info_has_effect(j, PT_FX_CALL) && !jit_insn_info_has_steps(j) &&
-           !jit_insn_info_tells_order(j) && !has_reduction(j) && keeps_carry(j);
+    return !jit_insn_info_has_effect(a, PT_FX_CALL) && !jit_insn_info_has_steps(a) &&
+           !jit_insn_info_tells_order(a) && !has_reduction(a) && keeps_carry(a);
 }
 
 /* From barrier to barrier. */
-static void plan_together(struct jit *j, struct jit_plan *plan)
+static void plan_together(struct jit_facts *a, struct jit_plan *plan)
 {
-    const uint64_t *reaching = jit_regions_find_reaching(j);
-    plan->entries = jit_new_set(j);
-    if (needs_no_barriers(j, plan))
+    const uint64_t *reaching = jit_regions_find_reaching(a);
+    plan->entries = jit_new_set(a);
+    if (needs_no_barriers(a, plan))
         jit_set_add(plan->entries, 0);
     else
-        jit_regions_find_entries(j, plan, reaching);
-    jit_regions_make(j, plan, reaching);
+        jit_regions_find_entries(a, plan, reaching);
+    jit_regions_make(a, plan, reaching);
     plan->keeps_alive = keeps_alive(plan);
-    plan->alive = j->facts->scratch_bytes;
+    plan->alive = a->scratch_bytes;
     if (plan->keeps_alive)
-        j->facts->scratch_bytes += plan->n_groups * j->facts->copies * 4;
-    if (may_take_turns(j))
-        jit_cta_interleave_plan_find(j, plan);
+        a->scratch_bytes += plan->n_groups * a->copies * 4;
+    if (may_take_turns(a))
+        jit_cta_interleave_plan_find(a, plan);
 }
 
-bool jit_plan_is_left(const struct jit *j, const struct jit_plan *plan, uint32_t block)
+bool jit_plan_is_left(const struct jit_facts *a, const struct jit_plan *plan, uint32_t block)
 {
-    for (uint32_t w = 0; w < j->facts->vary->words; w++)
-        if (jit_def_use_waits(j, block)[w] & plan->entries[w])
+    for (uint32_t w = 0; w < a->vary->words; w++)
+        if (jit_def_use_waits(a, block)[w] & plan->entries[w])
             return true;
     return false;
 }
 
 /* Some lanes of a warp may end before others do. */
-static bool may_end_apart(const struct jit *j, const struct jit_plan *plan)
+static bool may_end_apart(const struct jit_facts *a, const struct jit_plan *plan)
 {
     if (keeps_alive(plan))
         return true;
-    for (uint32_t b = 0; b < j->unit->f->blocks.n; b++)
-        if (jit_regions_ends_kernel(j, b) && jit_plan_is_left(j, plan, b))
+    for (uint32_t b = 0; b < a->unit->f->blocks.n; b++)
+        if (jit_regions_ends_kernel(a, b) && jit_plan_is_left(a, plan, b))
             return true;
     return false;
 }
 
 /* From wherever a thread may wait. */
-static bool plan_apart(struct jit *j, struct jit_plan *plan)
+static bool plan_apart(struct jit_facts *a, struct jit_plan *plan)
 {
-    uint64_t *stops = jit_new_set(j);
-    if (!jit_sync_points_are_known(j))
+    uint64_t *stops = jit_new_set(a);
+    if (!jit_sync_points_are_known(a))
         return false;
-    for (uint32_t b = 0; b < j->unit->f->blocks.n; b++)
-        if (j->facts->vary->stops[b])
+    for (uint32_t b = 0; b < a->unit->f->blocks.n; b++)
+        if (a->vary->stops[b])
             jit_set_add(stops, b);
-    jit_regions_cut_apart(j, plan, stops);
-    plan->has_ended = may_end_apart(j, plan);
-    plan->front_bytes = jit_frontier_bytes(plan->n_regions);
-    j->facts->scratch_bytes = plan->front_bytes * plan->n_groups;
-    jit_scratch_layout_place_members(j, plan);
+    jit_regions_cut_apart(a, plan, stops);
+    plan->has_ended = may_end_apart(a, plan);
+    a->front_bytes = plan->front_bytes = jit_frontier_bytes(plan->n_regions);
+    a->scratch_bytes = plan->front_bytes * plan->n_groups;
+    jit_scratch_layout_place_members(a, plan);
     return true;
 }
 
-bool jit_plan_find(struct jit *j, struct jit_plan *plan)
+bool jit_plan_find(struct jit_facts *a, struct jit_plan *plan)
 {
-    const uint32_t *block = j->facts->vary->shape.block;
-    uint32_t threads = block[0] * block[1] * block[2], group = j->unit->width * j->facts->copies;
+    const uint32_t *block = a->vary->shape.block;
+    uint32_t threads = block[0] * block[1] * block[2], group = a->unit->width * a->copies;
     plan->n_groups = ((threads ? threads : PT_MAX_WARPS * PT_WARP_SIZE) + group - 1) / group;
-    if (!knows_all(j) || (j->facts->runs_apart && !plan_apart(j, plan)))
+    if (!knows_all(a) || (a->runs_apart && !plan_apart(a, plan)))
         return false;
-    if (!j->facts->runs_apart)
-        plan_together(j, plan);
-    if (plan->n_regions > 1 && !keeps_carry(j))
-        return jit_refuse(j->unit, "a carry that may be kept beyond a barrier");
-    j->facts->is_one_region = plan->n_regions == 1 && !plan->turns.region;
-    find_partial(j, plan);
-    j->facts->starts_full = threads && threads % group == 0;
-    j->facts->has_steps = jit_insn_info_has_steps(j);
-    jit_scratch_layout_place_stack(j, plan);
-    find_crossing(j, plan);
-    jit_cta_interleave_plan_place_kept(j, plan);
+    if (!a->runs_apart)
+        plan_together(a, plan);
+    if (plan->n_regions > 1 && !keeps_carry(a))
+        return jit_refuse(a->unit, "a carry that may be kept beyond a barrier");
+    a->is_one_region = plan->n_regions == 1 && !plan->turns.region;
+    find_partial(a, plan);
+    a->starts_full = threads && threads % group == 0;
+    a->has_steps = jit_insn_info_has_steps(a);
+    jit_scratch_layout_place_stack(a, plan);
+    find_crossing(a, plan);
+    jit_cta_interleave_plan_place_kept(a, plan);
     return true;
 }

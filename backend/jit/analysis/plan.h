@@ -16,7 +16,6 @@ struct jit_region {
     uint32_t n_exits, *exits;   /* entries of regions that follow */
     bool has_ends;              /* lanes may leave the kernel in it */
     uint32_t members;           /* in scratch memory, where it begins with an instruction of part of a warp: what lanes name */
-    LLVMBasicBlockRef start;
 };
 
 enum { JIT_MEMBERS_BYTES = 4 * PT_WARP_SIZE }; /* of a warp */
@@ -27,8 +26,7 @@ struct jit_turns {
     uint32_t loop, rounds;     /* of a turn */
     const uint64_t *live;      /* registers that groups need when they go on */
     uint32_t state, kept;      /* in scratch memory, for each group: where it stands, what it keeps */
-    LLVMValueRef next;         /* in scratch memory: number of the exit taken */
-    LLVMBasicBlockRef resume;  /* where a turn begins that is not the first */
+    uint32_t next;             /* likewise, once: number of the exit taken */
 };
 
 struct jit_plan {
@@ -44,12 +42,12 @@ struct jit_plan {
 };
 
 /* Cuts the function into regions. False with unit->why set if it cannot be native. */
-bool jit_plan_find(struct jit *j, struct jit_plan *plan);
+bool jit_plan_find(struct jit_facts *a, struct jit_plan *plan);
 
 /* Lanes of the warp may stand where a region begins while the block runs. */
-bool jit_plan_is_left(const struct jit *j, const struct jit_plan *plan, uint32_t block);
+bool jit_plan_is_left(const struct jit_facts *a, const struct jit_plan *plan, uint32_t block);
 
 /* Chunks and groups for the kernel, and what is known of its values then. */
-void jit_plan_shape(struct jit *j);
+void jit_plan_shape(struct jit_facts *a);
 
 #endif

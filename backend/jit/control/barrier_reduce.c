@@ -57,7 +57,8 @@ void jit_barrier_reduce_complete(struct jit *j)
 void jit_barrier_reduce_load_votes(struct jit_gen *g)
 {
     struct jit *j = g->j;
-    if (!jit_insn_info_is_reduction(pt_insn_form(j->unit->m, jit_insn_info_first(j, g->r->entry))))
+    if (!jit_insn_info_is_reduction(
+            pt_insn_form(j->unit->m, jit_insn_info_first(j->facts, g->r->entry))))
         return;
     for (unsigned i = 0; i < 2; i++) {
         size_t at = offsetof(struct jit_front, votes) + i * sizeof(uint32_t);
@@ -78,7 +79,7 @@ void jit_barrier_reduce_emit(struct jit *j, LLVMValueRef *mask)
                              ? LLVMBuildICmp(j->code->b, LLVMIntEQ, votes, voters, "")
                              : LLVMBuildICmp(j->code->b, LLVMIntNE, votes, jit_i32(j, 0), "");
     enum pt_type type = pt_form_has(j->form, PT_M_popc) ? PT_u32 : PT_pred;
-    for (unsigned u = 0; u < (jit_def_use_is_per_copy(j, d) ? j->facts->copies : 1); u++) {
+    for (unsigned u = 0; u < (jit_def_use_is_per_copy(j->facts, d) ? j->facts->copies : 1); u++) {
         jit_guard_apply(j, u, mask[u]);
         jit_registers_write(j, d, u, type, value, 1, false);
     }

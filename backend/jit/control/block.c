@@ -57,14 +57,14 @@ static bool instruction(struct jit *j, LLVMValueRef *mask)
         return true;
     }
     if (jit_insn_info_is_idle(j->form))
-        return !(effects & PT_FX_WARP) || jit_insn_info_is_whole(j, j->block) ||
+        return !(effects & PT_FX_WARP) || jit_insn_info_is_whole(j->facts, j->block) ||
                jit_refuse(j->unit, JIT_INSN_INFO_PARTED);
     if (pt_is_of_stack(j->form)) {
         for (unsigned u = 0; u < j->facts->copies; u++)
             jit_guard_apply(j, u, mask[u]);
         return jit_alloca_emit(j);
     }
-    if (jit_insn_info_is_stepped(j, j->form)) {
+    if (jit_insn_info_is_stepped(j->facts, j->form)) {
         for (unsigned u = 0; u < j->facts->copies; u++)
             jit_guard_apply(j, u, mask[u]);
         return jit_interp_step_emit(j);
@@ -106,10 +106,10 @@ struct batch {
 static struct batch find_batch(struct jit *j, const uint32_t *insns, uint32_t from, uint32_t n)
 {
     struct batch b = {.at = from};
-    while (b.at < n && !jit_insn_info_is_batched(j, &j->unit->f->insns.v[insns[b.at]]))
+    while (b.at < n && !jit_insn_info_is_batched(j->facts, &j->unit->f->insns.v[insns[b.at]]))
         b.at++;
     b.insns = insns + b.at;
-    b.n = b.at < n ? jit_call_batch_length(j, b.insns, n - b.at) : 0;
+    b.n = b.at < n ? jit_call_batch_length(j->facts, b.insns, n - b.at) : 0;
     b.is_stored =
         pt_arena_alloc(j->unit->arena, b.n * j->facts->copies * JIT_SOURCES * sizeof *b.is_stored);
     return b;

@@ -50,7 +50,7 @@ static void part_lanes(struct jit_gen *g, uint32_t from, const struct pt_insn *i
     bool is_back = (taken != UINT32_MAX && jit_is_in(g, taken) && taken <= from) ||
                    (jit_is_in(g, next) && next <= from);
     if (is_back)
-        jit_stop_poll_emit(j, jit_insn_info_last(j, from));
+        jit_stop_poll_emit(j, jit_insn_info_last(j->facts, from));
     if (taken != UINT32_MAX)
         jit_flow_send(g, from, taken, yes);
     jit_flow_send(g, from, next, no);
@@ -206,11 +206,11 @@ static void part_by_table(struct jit_gen *g, uint32_t from, const struct pt_insn
     const struct pt_block *block = &j->unit->f->blocks.v[from];
     LLVMValueRef lanes[JIT_COPIES], some[JIT_COPIES];
     uint64_t *waits = pt_arena_alloc(j->unit->arena, j->facts->vary->words * sizeof *waits);
-    memcpy(waits, jit_def_use_waits(j, from), j->facts->vary->words * sizeof *waits);
+    memcpy(waits, jit_def_use_waits(j->facts, from), j->facts->vary->words * sizeof *waits);
     for (unsigned u = 0; u < j->facts->copies; u++)
         lanes[u] = running(g, insn, u);
     check_table(g, insn, lanes);
-    jit_stop_poll_emit(j, jit_insn_info_last(j, from));
+    jit_stop_poll_emit(j, jit_insn_info_last(j->facts, from));
     for (uint32_t e = 0; e < block->n_succ; e++) {
         uint32_t to = j->unit->f->edges.v[block->succ + e];
         jit_set_add(waits, to);
@@ -234,7 +234,7 @@ bool jit_branch_end(struct jit_gen *g, uint32_t block)
 {
     struct jit *j = g->j;
     const struct pt_block *b = &j->unit->f->blocks.v[block];
-    const struct pt_insn *insn = &j->unit->f->insns.v[jit_insn_info_last(j, block)];
+    const struct pt_insn *insn = &j->unit->f->insns.v[jit_insn_info_last(j->facts, block)];
     const struct pt_form *form = pt_insn_form(j->unit->m, insn);
     j->insn = insn;
     if (!(form->effects & (PT_FX_BRANCH | PT_FX_END))) {

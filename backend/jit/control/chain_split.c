@@ -65,17 +65,17 @@ static bool is_idle(const struct pt_form *form)
 static bool is_silent(const struct block *b, uint32_t i)
 {
     const struct pt_form *form = form_at(b, i);
-    return !insn_at(b, i)->guard &&
-           (jit_insn_info_is_plain_load(form) || (!(form->effects & ~(uint32_t)PT_FX_FP) &&
-                                                  !jit_insn_info_is_batched(b->j, insn_at(b, i)) &&
-                                                  !jit_insn_info_is_stepped(b->j, form)));
+    return !insn_at(b, i)->guard && (jit_insn_info_is_plain_load(form) ||
+                                     (!(form->effects & ~(uint32_t)PT_FX_FP) &&
+                                      !jit_insn_info_is_batched(b->j->facts, insn_at(b, i)) &&
+                                      !jit_insn_info_is_stepped(b->j->facts, form)));
 }
 
 static void note_use(void *ud, uint32_t reg, bool is_def)
 {
     struct block *b = ud;
     if (!is_def)
-        jit_def_use_add_roots(b->j, reg, b->read);
+        jit_def_use_add_roots(b->j->facts, reg, b->read);
     jit_set_add(is_def ? b->written : b->read, reg);
 }
 

@@ -38,7 +38,7 @@ static LLVMValueRef state_of(struct jit_gen *g)
 /* The region's start gives the register to each group, turn by turn. */
 static bool is_given(const struct jit_gen *g, uint32_t reg)
 {
-    return jit_def_use_is_live_into(g->j, g->r->entry, reg) &&
+    return jit_def_use_is_live_into(g->j->facts, g->r->entry, reg) &&
            jit_region_spill_is_placed(&g->j->facts->regs[reg]) && !jit_set_has(g->written, reg);
 }
 
@@ -53,7 +53,7 @@ static void keep_registers(struct jit_gen *g, bool loads)
             continue;
         struct jit_reg r = j->facts->regs[i];
         r.scratch = at;
-        r.scratch_bytes = jit_scratch_layout_crossing_bytes(j, i);
+        r.scratch_bytes = jit_scratch_layout_crossing_bytes(j->facts, i);
         for (unsigned u = 0; u < jit_region_spill_copies(j, &r); u++) {
             if (loads)
                 jit_region_spill_load(j, &r, u);
@@ -62,7 +62,7 @@ static void keep_registers(struct jit_gen *g, bool loads)
         }
         at += r.scratch_bytes * g->plan->n_groups;
     }
-    j->facts->scratch_bytes = at > j->facts->scratch_bytes ? at : j->facts->scratch_bytes;
+    j->code->scratch_bytes = at > j->code->scratch_bytes ? at : j->code->scratch_bytes;
 }
 
 static bool remake_all(struct jit_gen *g)
@@ -98,12 +98,12 @@ static uint32_t header_of(const struct jit_gen *g)
     return g->j->unit->f->loops.v[g->plan->turns.loop].header;
 }
 
-void jit_cta_interleave_start(struct jit *j, const struct jit_plan *plan)
+void jit_cta_interleave_start(struct jit *j)
 {
     LLVMValueRef turn = LLVMBuildLoad2(j->code->b, jit_i32_of(j), turn_of(j), "");
     LLVMValueRef starts = LLVMBuildICmp(j->code->b, LLVMIntEQ, turn, jit_i32(j, 0), "");
     LLVMBuildStore(j->code->b, jit_i32(j, 0), turn_of(j));
-    LLVMBuildCondBr(j->code->b, starts, plan->regions[0].start, plan->turns.resume);
+    LLVMBuildCondBr(j->code->b, starts, j->code->regions[0], j->code->resume);
 }
 
 void jit_cta_interleave_open(struct jit_gen *g)
@@ -117,7 +117,7 @@ void jit_cta_interleave_open(struct jit_gen *g)
     g->wait = jit_new_block(j, "wait");
     LLVMBuildStore(j->code->b, bit(j, false), g->resumes);
     LLVMBuildBr(j->code->b, open);
-    jit_continue_in(j, g->plan->turns.resume);
+    jit_continue_in(j, j->code->resume);
     LLVMBuildStore(j->code->b, bit(j, true), g->resumes);
     LLVMBuildBr(j->code->b, open);
     jit_continue_in(j, open);

@@ -52,7 +52,7 @@ static void go_on_from(struct jit_gen *g, uint32_t from, uint32_t l, const struc
 
 void jit_flow_go_on(struct jit_gen *g, uint32_t from, uint32_t a, uint32_t b)
 {
-    struct pending p = {jit_def_use_waits(g->j, from), a, b};
+    struct pending p = {jit_def_use_waits(g->j->facts, from), a, b};
     go_on_from(g, from, jit_loop_of(g, from), &p);
 }
 
@@ -66,7 +66,7 @@ void jit_flow_go_on_among(struct jit_gen *g, uint32_t from, uint32_t loop, const
 static bool others_first(struct jit_gen *g, uint32_t from, uint32_t to)
 {
     const struct pt_func *f = g->j->unit->f;
-    const uint64_t *waits = jit_def_use_waits(g->j, from);
+    const uint64_t *waits = jit_def_use_waits(g->j->facts, from);
     for (uint32_t w = 0;
          g->j->facts->runs_apart && !jit_is_in(g, to) && w < g->j->facts->vary->words; w++)
         if (waits[w] & g->plan->entries[w])
@@ -121,7 +121,7 @@ static void send(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueRef *ma
     jit_resumable_warp_note_turn(g, from, to);
     if (!jit_has_mask(g, to) || pass_loops(g, from, to, mask))
         return;
-    bool joins = jit_set_has(jit_def_use_waits(j, from), to);
+    bool joins = jit_set_has(jit_def_use_waits(j->facts, from), to);
     for (unsigned u = 0; u < j->facts->copies; u++) {
         LLVMValueRef lanes = mask[u] ? mask[u] : LLVMConstAllOnes(jit_flow_type(j));
         if (joins && mask[u])
@@ -140,7 +140,7 @@ void jit_flow_send(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueRef *
 void jit_flow_go_to(struct jit_gen *g, uint32_t from, uint32_t to)
 {
     if (jit_is_in(g, to) && to <= from)
-        jit_stop_poll_emit(g->j, jit_insn_info_last(g->j, from));
+        jit_stop_poll_emit(g->j, jit_insn_info_last(g->j->facts, from));
     if (g->runs_whole && jit_is_in(g, to) && g->whole[to]) {
         LLVMBuildBr(g->j->code->b, g->whole[to]);
         return;

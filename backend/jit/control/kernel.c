@@ -8,6 +8,7 @@
 #include "backend/jit/control/barrier_reduce.h"
 #include "backend/jit/control/cta_interleave.h"
 #include "backend/jit/control/region.h"
+#include "backend/jit/control/region_spill.h"
 #include "backend/jit/control/resumable_warp.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
@@ -153,29 +154,43 @@ static bool expand_calls(struct jit_unit *u)
     return true;
 }
 
-static bool generate(struct jit *j)
+/* Variables of the CTA that regions share. */
+static void make_variables(struct jit *j, const struct jit_plan *plan)
 {
-    jit_def_use_find(j);
-    jit_plan_shape(j);
+    if (plan->turns.region)
+        j->code->turn_exit = jit_at(j, j->code->scratch, jit_i64(j, plan->turns.next));
+    jit_region_spill_make_variables(j);
+}
+
+static void make_starts(struct jit *j, const struct jit_plan *plan)
+{
+    j->code->regions = pt_arena_alloc(j->unit->arena, plan->n_regions * sizeof *j->code->regions);
+    for (uint32_t r = 0; r < plan->n_regions; r++)
+        j->code->regions[r] = jit_new_block(j, "region");
+    if (plan->turns.region)
+        j->code->resume = jit_new_block(j, "resume");
+}
+
+static bool generate(struct jit_facts *facts, struct jit *j)
+{
+    jit_def_use_find(facts);
+    jit_plan_shape(facts);
     j->end_copy = j->facts->copies;
     begin(j);
     jit_registers_init(j);
     jit_predicate_bounds_find(j);
     struct jit_plan plan = {0};
-    if (!jit_plan_find(j, &plan))
+    if (!jit_plan_find(facts, &plan))
         return false;
-    j->facts->front_bytes = plan.front_bytes;
-    jit_nontemporal_find(j);
-    for (uint32_t r = 0; r < plan.n_regions; r++)
-        plan.regions[r].start = jit_new_block(j, "region");
-    if (plan.turns.region)
-        plan.turns.resume = jit_new_block(j, "resume");
+    make_variables(j, &plan);
+    facts->streaming = jit_nontemporal_find(j);
+    make_starts(j, &plan);
     if (j->facts->runs_apart)
         jit_resumable_warp_begin(j, &plan);
     else if (plan.turns.region)
-        jit_cta_interleave_start(j, &plan);
+        jit_cta_interleave_start(j);
     else
-        LLVMBuildBr(j->code->b, plan.regions[0].start);
+        LLVMBuildBr(j->code->b, j->code->regions[0]);
     for (uint32_t r = 0; r < plan.n_regions; r++)
         if (!jit_region_generate(j, &plan, &plan.regions[r]))
             return false;
@@ -183,14 +198,14 @@ static bool generate(struct jit *j)
     return true;
 }
 
-bool jit_kernel_generate(struct jit_unit *u, struct jit *j)
+bool jit_kernel_generate(struct jit_unit *u, struct jit_facts *facts, struct jit *j)
 {
     /* makes the instruction table, of which this shared object has a copy */
     *u->why = pt_isa_check();
     if (*u->why || !expand_calls(u))
         return false;
     j->code->allocas = LLVMCreateBuilderInContext(j->code->context);
-    bool ok = generate(j);
+    bool ok = generate(facts, j);
     LLVMDisposeBuilder(j->code->allocas);
     return ok;
 }

@@ -34,14 +34,14 @@ enum { LANES_MOST = 32 /* that run one after the other in one loop: bits of a wo
 static bool is_simple(const struct jit *j, const struct pt_insn *insn)
 {
     const struct pt_form *form = pt_insn_form(j->unit->m, insn);
-    const struct pt_operand *base = jit_loops_load_base(j, insn);
+    const struct pt_operand *base = jit_loops_load_base(j->facts, insn);
     if (base)
         return j->facts->regs[base->index].shape == JIT_VECTOR;
     for (uint32_t k = 0; k < insn->n_operands; k++)
         if (j->unit->f->operands.v[insn->operands + k].kind == PT_OPND_SREG)
             return false;
     return !(form->effects & ~(uint32_t)PT_FX_FP) && !pt_form_has(form, PT_M_local) &&
-           !jit_insn_info_is_stepped(j, form);
+           !jit_insn_info_is_stepped(j->facts, form);
 }
 
 /* Blocks that a lane runs from where it waits until it is behind them. */
@@ -59,15 +59,15 @@ struct crossing {
 /* Lanes may begin with this block of the span. */
 static bool is_start(const struct jit *j, const struct span *span, uint32_t block)
 {
-    return block == span->first || jit_set_has(jit_def_use_waits(j, span->first), block);
+    return block == span->first || jit_set_has(jit_def_use_waits(j->facts, span->first), block);
 }
 
 /* The register has a value where a lane begins or ends. */
 static bool does_cross(const struct jit *j, const struct span *span, uint32_t reg)
 {
-    bool crosses = jit_def_use_is_live_into(j, span->to, reg);
+    bool crosses = jit_def_use_is_live_into(j->facts, span->to, reg);
     for (uint32_t b = span->first; b < span->end; b++)
-        crosses |= is_start(j, span, b) && jit_def_use_is_live_into(j, b, reg);
+        crosses |= is_start(j, span, b) && jit_def_use_is_live_into(j->facts, b, reg);
     return crosses;
 }
 
@@ -86,7 +86,7 @@ static bool are_registers_fine(const struct jit *j, struct span span)
 {
     struct crossing u = {.j = j, .span = span, .is_fine = true};
     for (uint32_t b = span.first; b < span.end; b++)
-        for (uint32_t i = j->unit->f->blocks.v[b].first; i <= jit_insn_info_last(j, b); i++)
+        for (uint32_t i = j->unit->f->blocks.v[b].first; i <= jit_insn_info_last(j->facts, b); i++)
             pt_insn_regs(j->unit->m, j->unit->f, &j->unit->f->insns.v[i], check_register, &u);
     return u.is_fine;
 }
@@ -95,7 +95,7 @@ bool jit_per_lane_loop_applies(const struct jit_gen *g, uint32_t block)
 {
     const struct jit *j = g->j;
     const struct pt_block *b = &j->unit->f->blocks.v[block];
-    if (block == g->r->entry || !jit_has_mask(g, block) || !jit_loops_is_loading(j, block))
+    if (block == g->r->entry || !jit_has_mask(g, block) || !jit_loops_is_loading(j->facts, block))
         return false;
     for (uint32_t i = b->first; i < b->first + b->count - 1; i++)
         if (!is_simple(j, &j->unit->f->insns.v[i]))
@@ -110,7 +110,7 @@ static bool is_between(const struct jit_gen *g, uint32_t block, uint32_t *target
 {
     const struct jit *j = g->j;
     const struct pt_block *b = &j->unit->f->blocks.v[block];
-    const struct pt_insn *last = &j->unit->f->insns.v[jit_insn_info_last(j, block)];
+    const struct pt_insn *last = &j->unit->f->insns.v[jit_insn_info_last(j->facts, block)];
     bool branches = pt_insn_form(j->unit->m, last)->op == PT_OP_bra;
     for (uint32_t i = b->first; i < b->first + b->count - branches; i++)
         if (!is_simple(j, &j->unit->f->insns.v[i]))
@@ -210,6 +210,7 @@ static void pass(void *ud, uint32_t reg, bool is_def)
         pass_lanes(s, reg);
     r->shape = JIT_SCALAR;
     r->is_per_copy = r->is_range = r->is_count = r->is_late = false; /* a predicate is computed where it stands */
+    r->may_wrap = false;
     memset(r->wide, 0, sizeof r->wide);
     memset(r->fits, 0, sizeof r->fits);
 }
@@ -219,7 +220,8 @@ static void enter(struct serial *s)
 {
     struct jit *j = s->j;
     const struct pt_block *blocks = j->unit->f->blocks.v;
-    uint32_t first = blocks[s->span.first].first, last = jit_insn_info_last(j, s->span.end - 1);
+    uint32_t first = blocks[s->span.first].first,
+             last = jit_insn_info_last(j->facts, s->span.end - 1);
     size_t n = j->unit->f->regs.n + 1;
     s->outer = j->facts->regs;
     s->inner = pt_arena_alloc(j->unit->arena, n * sizeof *s->inner);
@@ -244,7 +246,7 @@ static LLVMValueRef place_of(struct serial *s, uint32_t i, LLVMValueRef lane)
 static bool comes_back(const struct serial *s, uint32_t i)
 {
     uint32_t reg = s->passed[i].reg;
-    return jit_set_has(s->written, reg) && jit_def_use_is_live_into(s->j, s->span.to, reg);
+    return jit_set_has(s->written, reg) && jit_def_use_is_live_into(s->j->facts, s->span.to, reg);
 }
 
 /* A block of one lane, which then goes on in one of `at`. */
@@ -252,7 +254,7 @@ static bool run_alone(struct serial *s, uint32_t block, LLVMBasicBlockRef *at)
 {
     struct jit *j = s->j;
     const struct pt_block *b = &j->unit->f->blocks.v[block];
-    const struct pt_insn *last = &j->unit->f->insns.v[jit_insn_info_last(j, block)];
+    const struct pt_insn *last = &j->unit->f->insns.v[jit_insn_info_last(j->facts, block)];
     LLVMValueRef all[JIT_COPIES] = {0};
     uint32_t *insns = pt_arena_alloc(j->unit->arena, b->count * sizeof *insns),
              first = s->span.first;
@@ -265,7 +267,7 @@ static bool run_alone(struct serial *s, uint32_t block, LLVMBasicBlockRef *at)
     if (pt_insn_form(j->unit->m, last)->op == PT_OP_bra)
         taken = at[j->unit->f->operands.v[last->operands].index - first];
     if (taken == at[block - first] && !s->is_counted)
-        jit_stop_poll_emit(j, jit_insn_info_last(j, block));
+        jit_stop_poll_emit(j, jit_insn_info_last(j->facts, block));
     if (!last->guard || taken == next) {
         LLVMBuildBr(j->code->b, taken);
         return true;
@@ -305,7 +307,7 @@ static bool run_lane(struct serial *s, LLVMValueRef lane)
     if (s->is_counted) {
         const struct jit_reg *left = &s->inner[s->reroll->counter.index];
         LLVMValueRef rounds = LLVMBuildLoad2(j->code->b, left->type, left->slot[0], "");
-        jit_stop_poll_emit_rounds(j, jit_insn_info_last(j, s->span.first), rounds);
+        jit_stop_poll_emit_rounds(j, jit_insn_info_last(j->facts, s->span.first), rounds);
     }
     LLVMValueRef chunk = LLVMBuildUDiv(j->code->b, lane, jit_i32(j, j->unit->width), "");
     chunk = LLVMBuildAdd(j->code->b, chunk, jit_i32(j, s->first), "");
@@ -406,11 +408,11 @@ static LLVMValueRef gather_passed(struct serial *s, uint32_t i, unsigned u)
 static LLVMValueRef test_bases(struct serial *s, uint64_t *trusted)
 {
     struct jit *j = s->j;
-    uint32_t last = jit_insn_info_last(j, s->span.end - 1);
+    uint32_t last = jit_insn_info_last(j->facts, s->span.end - 1);
     LLVMValueRef test = NULL;
     for (uint32_t i = j->unit->f->blocks.v[s->span.first].first; i <= last; i++) {
         jit_visit_insn(j, i);
-        bool is_tested = jit_loops_load_base(j, j->insn) != NULL;
+        bool is_tested = jit_loops_load_base(j->facts, j->insn) != NULL;
         for (unsigned u = s->first; u < s->first + s->n_copies && is_tested; u++)
             is_tested = jit_access_path_test_base(j, u, s->written, &test);
         if (is_tested)
@@ -496,7 +498,7 @@ static bool reroll(struct jit_gen *g, struct serial *s)
     struct jit *j = g->j;
     uint32_t between = s->span.first + 1;
     const struct pt_block *b = &j->unit->f->blocks.v[between];
-    const struct pt_insn *last = &j->unit->f->insns.v[jit_insn_info_last(j, between)];
+    const struct pt_insn *last = &j->unit->f->insns.v[jit_insn_info_last(j->facts, between)];
     struct pt_operand skip = {
         .kind = PT_OPND_REG, .index = last->guard, .flags = last->guard_neg ? PT_OPND_NEG : 0};
     uint32_t *insns = pt_arena_alloc(j->unit->arena, b->count * sizeof *insns);
@@ -524,26 +526,26 @@ static bool reroll(struct jit_gen *g, struct serial *s)
 static bool run_copies(struct serial *s)
 {
     struct jit *j = s->j;
-    unsigned copies = j->facts->copies;
-    LLVMValueRef group = j->group;
     enter(s);
     uint64_t *trusted =
         pt_arena_alloc(j->unit->arena, (j->unit->f->insns.n + 63) / 64 * sizeof *trusted);
     LLVMValueRef test = test_bases(s, trusted);
     /* what lanes run is that of groups of one chunk each: those that fail are told by it */
-    s->group = LLVMBuildMul(j->code->b, group, jit_i32(j, copies), "");
-    j->facts->regs = s->inner;
-    j->facts->copies = 1;
-    j->is_alone = true;
-    bool ok = run_tested(s, test, trusted);
-    j->is_alone = false;
-    j->facts->regs = s->outer;
-    j->facts->copies = copies;
-    j->group = group;
+    s->group = LLVMBuildMul(j->code->b, j->group, jit_i32(j, j->facts->copies), "");
+    struct jit_facts of_one = *j->facts;
+    of_one.regs = s->inner;
+    of_one.copies = 1;
+    struct jit one = *j;
+    one.facts = &of_one;
+    one.is_alone = true;
+    struct serial alone = *s;
+    alone.j = &one;
+    if (!run_tested(&alone, test, trusted))
+        return false;
     for (uint32_t i = 0; i < s->n; i++)
         for (unsigned u = s->first; u < s->first + s->n_copies && comes_back(s, i); u++)
             LLVMBuildStore(j->code->b, gather_passed(s, i, u), s->outer[s->passed[i].reg].slot[u]);
-    return ok;
+    return true;
 }
 
 /* The lanes are behind the span; others may stand where they stood when it began, but for its blocks. */
@@ -551,7 +553,7 @@ static void go_behind(struct jit_gen *g, struct span span)
 {
     struct jit *j = g->j;
     uint64_t *waits = pt_arena_alloc(j->unit->arena, j->facts->vary->words * sizeof *waits);
-    memcpy(waits, jit_def_use_waits(j, span.first), j->facts->vary->words * sizeof *waits);
+    memcpy(waits, jit_def_use_waits(j->facts, span.first), j->facts->vary->words * sizeof *waits);
     jit_set_add(waits, span.to);
     jit_flow_send(g, span.first + 1, span.to, g->cur); /* from outside of the loops */
     jit_flow_go_on_among(g, span.end - 1, j->unit->f->blocks.v[span.to].loop, waits);
@@ -564,7 +566,7 @@ bool jit_per_lane_loop_emit(struct jit_gen *g, uint32_t block)
     struct serial s[JIT_COPIES];
     struct jit_reroll pair;
     bool is_pair = span.end == block + 3 && !is_start(j, &span, block + 2) &&
-                   jit_loops_find_reroll(j, block, &pair);
+                   jit_loops_find_reroll(j->facts, block, &pair);
     unsigned most = LANES_MOST / j->unit->width, n = 0;
     j->trusted = NULL;
     for (unsigned u = 0; u < j->facts->copies; u += s[n++].n_copies) {

@@ -60,7 +60,7 @@ static bool only_rewrites(struct jit *j, uint32_t block)
 
 static bool is_range(const struct jit *j, uint32_t block)
 {
-    uint32_t guard = j->unit->f->insns.v[jit_insn_info_last(j, block)].guard;
+    uint32_t guard = j->unit->f->insns.v[jit_insn_info_last(j->facts, block)].guard;
     return guard && j->facts->regs[guard].is_range;
 }
 
@@ -77,7 +77,7 @@ static bool may_run_empty(const struct jit *j, uint32_t block)
             j->unit->f->edges.v[before->succ + e] != to)
             return false;
     for (uint32_t w = 0; w < j->facts->vary->words; w++)
-        if (jit_def_use_waits(j, block - 1)[w])
+        if (jit_def_use_waits(j->facts, block - 1)[w])
             return false;
     for (uint32_t i = 0; i < j->unit->f->blocks.n; i++)
         for (uint32_t e = 0; e < j->unit->f->blocks.v[i].n_succ; e++)
@@ -147,7 +147,7 @@ static bool run_block(struct jit_gen *g, uint32_t block)
     bool is_one = all && (g->whole[block] || j->only_rewrites); /* this is for some lanes */
     for (unsigned u = 0; u < j->facts->copies; u++)
         masks[u] = g->cur[u] ? jit_flow_mask(j, g->cur[u]) : NULL;
-    struct jit_order o = jit_block_order_find(j, block);
+    struct jit_order o = jit_block_order_find(j->facts, block, j->low != NULL);
     j->trusted = NULL;
     if (!touches_memory(j, &o))
         return jit_block_emit(j, o.insns, o.n, masks);
@@ -294,7 +294,7 @@ static void generate_latch(struct jit_gen *g, uint32_t l)
         if (!jit_is_in(g, b))
             continue;
         for (uint32_t w = 0; w < j->facts->vary->words; w++)
-            waits[w] |= jit_def_use_waits(j, b)[w];
+            waits[w] |= jit_def_use_waits(j->facts, b)[w];
         for (uint32_t e = 0; e < j->unit->f->blocks.v[b].n_succ; e++)
             jit_set_add(waits, j->unit->f->edges.v[j->unit->f->blocks.v[b].succ + e]);
     }
@@ -374,7 +374,7 @@ static void make_blocks(struct jit_gen *g)
     g->leave = pt_arena_alloc(j->unit->arena, n * sizeof *g->leave);
     g->full = pt_arena_alloc(j->unit->arena, n * sizeof *g->full);
     g->latch = pt_arena_alloc(j->unit->arena, (j->unit->f->loops.n + 1) * sizeof *g->latch);
-    g->traced = jit_new_set(j);
+    g->traced = jit_new_set(j->facts);
     g->whole = pt_arena_alloc(j->unit->arena, n * sizeof *g->whole);
     g->part = pt_arena_alloc(j->unit->arena, n * sizeof *g->part);
     for (uint32_t i = 0; i < g->r->n_blocks; i++) {
@@ -496,7 +496,7 @@ static void dispatch(struct jit_gen *g)
     for (uint32_t e = 0; e < g->r->n_exits; e++)
         for (uint32_t r = 0; r < g->plan->n_regions; r++)
             if (g->plan->regions[r].entry == g->r->exits[e])
-                LLVMAddCase(to, jit_i32(j, e), g->plan->regions[r].start);
+                LLVMAddCase(to, jit_i32(j, e), j->code->regions[r]);
     jit_continue_in(j, over);
     jit_end_cta(j);
 }
@@ -506,7 +506,7 @@ static bool stays_in_memory(const struct jit_gen *g)
 {
     if (g->r->n_blocks != 1)
         return false;
-    struct jit_order o = jit_block_order_find(g->j, g->r->blocks[0]);
+    struct jit_order o = jit_block_order_find(g->j->facts, g->r->blocks[0], g->j->low != NULL);
     return jit_chain_split_pays(g->j, o.insns + o.n_early, o.n - o.n_early);
 }
 
@@ -554,7 +554,7 @@ static bool run_version(struct jit_gen *g)
 {
     struct jit *j = g->j;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
-    g->next = jit_cta_interleave_has_turns(g) ? g->plan->turns.next : jit_alloca(j, i32, "next");
+    g->next = jit_cta_interleave_has_turns(g) ? j->code->turn_exit : jit_alloca(j, i32, "next");
     LLVMValueRef count = jit_alloca(j, i32, "group");
     LLVMBasicBlockRef here = LLVMGetInsertBlock(j->code->b), head = jit_new_block(j, "group");
     jit_lane_offsets_forget(j);
@@ -598,7 +598,7 @@ bool jit_region_generate(struct jit *j, const struct jit_plan *plan, struct jit_
     struct jit_versions versions;
     g.written = find_written(&g);
     g.stays_in_memory = stays_in_memory(&g);
-    jit_continue_in(j, region->start);
+    jit_continue_in(j, j->code->regions[region - plan->regions]);
     jit_stop_poll_emit(j, j->unit->f->blocks.v[region->entry].first);
     bool has_versions =
         !jit_cta_interleave_has_turns(&g) && jit_region_versions_find(&g, &versions);

@@ -161,7 +161,7 @@ bool jit_region_spill_load_registers(struct jit_gen *g)
         } else if (!jit_set_has(in, i) || !jit_region_spill_is_placed(r)) {
             if (j->unit->f->regs.v[i].n_defs > 1 || jit_set_has(in, i))
                 clear_reg(j, r);
-        } else if (r->kept) {
+        } else if (r->is_kept) {
             LLVMBuildStore(j->code->b, LLVMBuildLoad2(j->code->b, r->type, r->kept, ""),
                            r->slot[0]);
         } else if (stays_in_memory(g, r)) {
@@ -197,11 +197,29 @@ LLVMValueRef jit_region_spill_load_alive(struct jit_gen *g, unsigned copy)
 
 /* ---- the edges of a region ------------------------------------------------------------------- */
 
+/* A variable of the CTA: in scratch memory where it goes on from one turn to the next. */
+static LLVMValueRef make_variable(struct jit *j, LLVMTypeRef type, uint32_t at)
+{
+    return j->facts->turn_loop ? jit_at(j, j->code->scratch, jit_i64(j, at))
+                               : jit_alloca(j, type, "");
+}
+
+void jit_region_spill_make_variables(struct jit *j)
+{
+    for (uint32_t i = 1; i < j->unit->f->regs.n; i++) {
+        struct jit_reg *r = &j->facts->regs[i];
+        if (!r->is_kept)
+            continue;
+        r->kept = make_variable(j, r->type, r->scratch);
+        r->next = make_variable(j, r->type, r->scratch_next);
+    }
+}
+
 void jit_region_spill_begin(struct jit *j)
 {
     jit_barrier_reduce_complete(j);
     for (uint32_t i = 1; i < j->unit->f->regs.n; i++)
-        if (j->facts->regs[i].kept)
+        if (j->facts->regs[i].is_kept)
             LLVMBuildStore(
                 j->code->b,
                 LLVMBuildLoad2(j->code->b, j->facts->regs[i].type, j->facts->regs[i].kept, ""),
@@ -213,7 +231,7 @@ static bool others_stand(const struct jit_gen *g)
 {
     const struct jit *j = g->j;
     for (uint32_t i = 0; j->facts->runs_apart && i < g->r->n_blocks; i++)
-        if (jit_plan_is_left(j, g->plan, g->r->blocks[i]))
+        if (jit_plan_is_left(j->facts, g->plan, g->r->blocks[i]))
             return true;
     return false;
 }
@@ -232,9 +250,9 @@ static bool is_saved(const struct jit_gen *g, uint32_t reg, uint32_t to)
 static void save_register(struct jit_gen *g, const struct jit_reg *r, uint32_t to, bool is_part)
 {
     struct jit *j = g->j;
-    if (r->kept)
+    if (r->is_kept)
         LLVMBuildStore(j->code->b, LLVMBuildLoad2(j->code->b, r->type, r->slot[0], ""), r->next);
-    for (unsigned u = 0; !r->kept && u < jit_region_spill_copies(j, r); u++)
+    for (unsigned u = 0; !r->is_kept && u < jit_region_spill_copies(j, r); u++)
         jit_region_spill_store(j, r, u, is_part ? jit_mask_load(j, g->masks[to][u]) : NULL);
 }
 
@@ -264,7 +282,7 @@ void jit_region_spill_end(struct jit_gen *g)
 {
     struct jit *j = g->j;
     for (uint32_t i = 1; i < j->unit->f->regs.n; i++)
-        if (j->facts->regs[i].kept && jit_set_has(g->written, i))
+        if (j->facts->regs[i].is_kept && jit_set_has(g->written, i))
             LLVMBuildStore(
                 j->code->b,
                 LLVMBuildLoad2(j->code->b, j->facts->regs[i].type, j->facts->regs[i].next, ""),

@@ -5,6 +5,9 @@
 #include "backend/jit/control/gen.h"
 #include "backend/jit/jit.h"
 
+/* Makes the variables of what the CTA agrees on: jit_reg.kept. */
+void jit_region_spill_make_variables(struct jit *j);
+
 /* The region begins, and ends, for the CTA: what all groups agree on. */
 void jit_region_spill_begin(struct jit *j);
 void jit_region_spill_end(struct jit_gen *g);
@@ -33,7 +36,7 @@ unsigned jit_region_spill_copies(const struct jit *j, const struct jit_reg *r);
 /* The register crosses regions, in memory or a variable of the CTA. */
 static inline bool jit_region_spill_is_placed(const struct jit_reg *r)
 {
-    return r->kept || r->scratch_bytes;
+    return r->is_kept || r->scratch_bytes;
 }
 
 #endif

@@ -75,7 +75,7 @@ static bool has_sources(const struct chain *c, const uint32_t *insns, uint32_t n
         if (jit_set_has(c->needs, reg) && j->facts->regs[reg].shape != JIT_SCALAR)
             return false;
         bool is_there =
-            c->g->r->entry && (j->facts->regs[reg].kept || j->facts->regs[reg].is_remade);
+            c->g->r->entry && (j->facts->regs[reg].is_kept || j->facts->regs[reg].is_remade);
         if (jit_set_has(c->needs, reg) && !is_made && !is_there)
             return false;
     }
@@ -99,8 +99,8 @@ static bool exchanges(const struct jit_gen *g, uint32_t reg)
                     o->kind == PT_OPND_MEM ? &j->unit->f->operands.v[o->index] : NULL;
                 if (base && base->kind == PT_OPND_REG &&
                     j->facts->regs[base->index].shape == JIT_VECTOR &&
-                    jit_address_form_is_computed(j, base) &&
-                    jit_address_form_find_mixing(j, base).unknown == reg)
+                    jit_address_form_is_computed(j->facts, base) &&
+                    jit_address_form_find_mixing(j->facts, base, 0).unknown == reg)
                     return true;
             }
         }
@@ -137,10 +137,11 @@ bool jit_region_versions_find(const struct jit_gen *g, struct jit_versions *v)
     v->insns = pt_arena_alloc(j->unit->arena, entry->count * sizeof *v->insns);
     for (uint32_t i = entry->first; i < entry->first + entry->count && !j->facts->runs_apart; i++) {
         const struct pt_insn *insn = &j->unit->f->insns.v[i];
-        const struct pt_operand *mixer = jit_address_form_mixer(j, insn);
+        const struct pt_operand *mixer = jit_address_form_mixer(j->facts, insn);
         struct chain c;
         uint64_t constant;
-        if (!mixer || jit_def_use_constant(j, mixer, &constant) || !exchanges(g, mixer->index) ||
+        if (!mixer || jit_def_use_constant(j->facts, mixer, &constant) ||
+            !exchanges(g, mixer->index) ||
             !find_chain(g, mixer->index, i, &c, v->insns, &v->n_insns) ||
             !has_sources(&c, v->insns, v->n_insns))
             continue;
@@ -159,7 +160,7 @@ LLVMValueRef jit_region_versions_value(struct jit_gen *g, const struct jit_versi
     j->block = g->r->entry;
     for (uint32_t reg = 1; reg < j->unit->f->regs.n; reg++) {
         const struct jit_reg *r = &j->facts->regs[reg];
-        if (r->kept)
+        if (r->is_kept)
             LLVMBuildStore(j->code->b, LLVMBuildLoad2(j->code->b, r->type, r->kept, ""),
                            r->slot[0]);
     }

@@ -14,10 +14,10 @@
 bool jit_remat_compute(struct jit *j, uint32_t reg, uint64_t *done)
 {
     struct jit_sources s;
-    if (jit_set_has(done, reg) || j->facts->regs[reg].kept)
+    if (jit_set_has(done, reg) || j->facts->regs[reg].is_kept)
         return true;
     jit_set_add(done, reg);
-    if (!jit_def_use_sources(j, j->facts->regs[reg].def, &s))
+    if (!jit_def_use_sources(j->facts, j->facts->regs[reg].def, &s))
         return false;
     for (uint32_t i = 0; i < s.n; i++)
         if (!jit_remat_compute(j, s.regs[i], done))

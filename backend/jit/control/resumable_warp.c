@@ -28,8 +28,8 @@
 /* Groups of lanes that name different ones stay together there on an H200; elsewhere one runs after the other. */
 static bool goes_together(const struct jit *j, uint32_t block)
 {
-    return jit_sync_points_is_warp_barrier(j, block) ||
-           pt_insn_form(j->unit->m, jit_insn_info_first(j, block))->op == PT_OP_shfl_sync;
+    return jit_sync_points_is_warp_barrier(j->facts, block) ||
+           pt_insn_form(j->unit->m, jit_insn_info_first(j->facts, block))->op == PT_OP_shfl_sync;
 }
 
 /* ---- sync points that native code knows -------------------------------------------------------- */
@@ -83,7 +83,7 @@ static LLVMValueRef read_number(struct jit *j, const struct pt_operand *o, LLVMV
 {
     if (!o)
         return jit_i32(j, 0);
-    if (jit_sync_points_is_agreed(j, o))
+    if (jit_sync_points_is_agreed(j->facts, o))
         return LLVMBuildAnd(j->code->b, jit_registers_read(j, o, 0, PT_u32, 1, true),
                             jit_i32(j, bits), "");
     LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->code->context, 0), i32_of(j), i32_of(j)};
@@ -111,9 +111,9 @@ static LLVMValueRef keep_members(struct jit_gen *g, uint32_t to)
                 LLVMBuildAdd(j->code->b, at, jit_i64(j, region_at(g, to)->members), ""));
     for (unsigned u = 0; u < j->facts->copies; u++) {
         LLVMValueRef place = jit_at(j, at, jit_i64(j, u * j->unit->width * 4));
-        LLVMValueRef value =
-            jit_registers_read(j, jit_sync_points_members(j, jit_insn_info_first(j, to)), u, PT_u32,
-                               j->unit->width, true);
+        LLVMValueRef value = jit_registers_read(
+            j, jit_sync_points_members(j->facts, jit_insn_info_first(j->facts, to)), u, PT_u32,
+            j->unit->width, true);
         if (g->masks) {
             LLVMValueRef old = LLVMBuildLoad2(j->code->b, type, place, "");
             LLVMSetAlignment(old, 4);
@@ -127,12 +127,13 @@ static LLVMValueRef keep_members(struct jit_gen *g, uint32_t to)
 /* The sync point as jit_help_hold is told. */
 static uint32_t flags_of(const struct jit *j, uint32_t block)
 {
-    enum jit_sync sync = jit_sync_points_sync(j, block);
+    enum jit_sync sync = jit_sync_points_sync(j->facts, block);
     bool is_warp = sync == JIT_SYNC_WARP, is_each = j->facts->vary->stops[block] == PT_STOP_EACH;
-    bool is_unaligned = !is_warp && !jit_sync_points_is_aligned(
-                                        pt_insn_form(j->unit->m, jit_insn_info_first(j, block)));
+    bool is_unaligned =
+        !is_warp &&
+        !jit_sync_points_is_aligned(pt_insn_form(j->unit->m, jit_insn_info_first(j->facts, block)));
     return sync | (is_each ? JIT_SYNC_EACH : 0u) | (is_unaligned ? JIT_SYNC_UNALIGNED : 0u) |
-           (jit_sync_points_is_warp_barrier(j, block) ? JIT_SYNC_ANYWHERE : 0u) |
+           (jit_sync_points_is_warp_barrier(j->facts, block) ? JIT_SYNC_ANYWHERE : 0u) |
            (goes_together(j, block) ? JIT_SYNC_TOGETHER : 0u);
 }
 
@@ -143,7 +144,7 @@ static void hold(struct jit_gen *g, uint32_t to, LLVMValueRef stand, LLVMValueRe
     uint32_t flags = flags_of(j, to), kind = flags & JIT_SYNC_KINDS;
     struct barrier b = {0};
     if (kind == JIT_SYNC_BARRIER || kind == JIT_SYNC_ARRIVE)
-        b = barrier_of(j, jit_insn_info_first(j, to));
+        b = barrier_of(j, jit_insn_info_first(j->facts, to));
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->code->context, 0), i32 = i32_of(j);
     LLVMTypeRef types[] = {
         pointer, i32, LLVMInt64TypeInContext(j->code->context), i32, i32, i32, i32, i32, pointer};
@@ -168,7 +169,7 @@ static void come(struct jit_gen *g, uint32_t to, LLVMValueRef lanes)
     struct pt_place at = jit_debug_info_place(j, j->unit->f->blocks.v[to].first);
     LLVMValueRef stand = jit_i32(j, (uint32_t)(region_at(g, to) - g->plan->regions));
     LLVMValueRef place = jit_i64(j, (uint64_t)at.func << 32 | at.insn);
-    if (jit_sync_points_sync(j, to)) {
+    if (jit_sync_points_sync(j->facts, to)) {
         hold(g, to, stand, place, lanes);
         return;
     }
@@ -245,14 +246,14 @@ void jit_resumable_warp_leave(struct jit_gen *g, uint32_t to)
     LLVMValueRef lanes = lanes_at(g, to);
     jit_region_spill_save_group(g, to);
     tell_ended(g, lanes);
-    if (!jit_sync_points_sync(j, to)) {
+    if (!jit_sync_points_sync(j->facts, to)) {
         LLVMBasicBlockRef turns = NULL;
         if (jit_resumable_warp_is_turning(g, to)) {
             LLVMValueRef turned = LLVMBuildLoad2(j->code->b, i32_of(j), j->code->turned, "");
             turns = only_if(j, LLVMBuildICmp(j->code->b, LLVMIntEQ, turned, jit_i32(j, 0), ""));
         }
         LLVMBuildStore(j->code->b, lanes, j->code->standing);
-        LLVMBuildBr(j->code->b, region_at(g, to)->start);
+        LLVMBuildBr(j->code->b, j->code->regions[region_at(g, to) - g->plan->regions]);
         if (!turns)
             return;
         jit_continue_in(j, turns);
@@ -285,7 +286,8 @@ void jit_resumable_warp_end(struct jit_gen *g)
 LLVMValueRef jit_resumable_warp_standing(struct jit_gen *g, unsigned copy)
 {
     struct jit *j = g->j;
-    if (j->facts->starts_full && !g->plan->has_ended && !jit_plan_is_left(j, g->plan, g->r->entry))
+    if (j->facts->starts_full && !g->plan->has_ended &&
+        !jit_plan_is_left(j->facts, g->plan, g->r->entry))
         return NULL;
     LLVMValueRef lanes = LLVMBuildLoad2(j->code->b, i32_of(j), j->code->standing, "");
     return jit_mask_from_bits(
@@ -344,7 +346,7 @@ void jit_resumable_warp_begin(struct jit *j, const struct jit_plan *plan)
     LLVMBasicBlockRef leave = jit_new_block(j, "leave");
     LLVMValueRef to = LLVMBuildSwitch(j->code->b, next, leave, plan->n_regions);
     for (uint32_t r = 0; r < plan->n_regions; r++)
-        LLVMAddCase(to, jit_i32(j, r), plan->regions[r].start);
+        LLVMAddCase(to, jit_i32(j, r), j->code->regions[r]);
     jit_continue_in(j, leave);
     LLVMBuildRet(j->code->b, LLVMBuildSub(j->code->b, next, jit_i32(j, JIT_LEAVES), ""));
 }

@@ -32,7 +32,7 @@ struct trace {
 
 static const struct pt_insn *last_insn(const struct jit *j, uint32_t block)
 {
-    return &j->unit->f->insns.v[jit_insn_info_last(j, block)];
+    return &j->unit->f->insns.v[jit_insn_info_last(j->facts, block)];
 }
 
 static bool branches(const struct jit *j, uint32_t block)
@@ -58,7 +58,7 @@ static bool is_simple(const struct jit *j, uint32_t block)
     for (uint32_t i = b->first; i < b->first + b->count - branches(j, block); i++) {
         const struct pt_form *form = pt_insn_form(j->unit->m, &j->unit->f->insns.v[i]);
         if ((form->effects & ~(uint32_t)(PT_FX_FP | PT_FX_READ | PT_FX_WRITE)) ||
-            jit_insn_info_is_stepped(j, form))
+            jit_insn_info_is_stepped(j->facts, form))
             return false;
     }
     return b->count <= INSNS_MOST;
@@ -134,7 +134,7 @@ static void cut(struct jit *j, struct trace *t)
     if (n == t->n)
         return;
     t->n = n;
-    t->order = jit_block_order_find_behind(j, t->from, t->blocks, t->n);
+    t->order = jit_block_order_find_behind(j->facts, t->from, j->low != NULL, t->blocks, t->n);
 }
 
 static bool find_trace(struct jit_gen *g, uint32_t from, struct trace *t)
@@ -143,7 +143,7 @@ static bool find_trace(struct jit_gen *g, uint32_t from, struct trace *t)
     t->from = from;
     if (j->facts->runs_apart || jit_set_has(g->traced, from) || find_blocks(g, t) < GUARDS_LEAST)
         return false;
-    t->order = jit_block_order_find_behind(j, from, t->blocks, t->n);
+    t->order = jit_block_order_find_behind(j->facts, from, j->low != NULL, t->blocks, t->n);
     cut(j, t);
     unsigned n_guards = 1;
     for (unsigned i = 0; i + 1 < t->n; i++)
@@ -157,8 +157,8 @@ static bool run(struct jit *j, const uint32_t *insns, uint32_t n)
 {
     LLVMValueRef all[JIT_COPIES] = {0};
     for (uint32_t i = 0, count; i < n; i += count) {
-        j->block = jit_def_use_block(j, insns[i]);
-        for (count = 1; i + count < n && jit_def_use_block(j, insns[i + count]) == j->block;)
+        j->block = jit_def_use_block(j->facts, insns[i]);
+        for (count = 1; i + count < n && jit_def_use_block(j->facts, insns[i + count]) == j->block;)
             count++;
         if (!jit_block_emit(j, insns + i, count, all))
             return false;

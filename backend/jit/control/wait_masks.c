@@ -14,7 +14,7 @@ static uint32_t outlet_of(const struct jit_gen *g, uint32_t l)
     uint32_t outlet = PT_NONE;
     for (uint32_t b = loop->header; b < loop->end; b++) {
         const struct pt_block *block = &f->blocks.v[b];
-        const struct pt_insn *last = &f->insns.v[jit_insn_info_last(g->j, b)];
+        const struct pt_insn *last = &f->insns.v[jit_insn_info_last(g->j->facts, b)];
         uint32_t op = pt_insn_form(g->j->unit->m, last)->op;
         bool ends = op == PT_OP_ret || op == PT_OP_exit;
         if (ends || !jit_is_in(g, b) || !jit_has_mask(g, b))

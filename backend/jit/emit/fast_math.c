@@ -217,7 +217,7 @@ static bool fast_tanh(struct jit_op *op)
 
 /* ---- the hook ------------------------------------------------------------------------------------------------ */
 
-jit_emitter *jit_fast_math_emitter(struct jit *j, const struct pt_form *form)
+jit_emitter *jit_fast_math_emitter(const struct jit_unit *u, const struct pt_form *form)
 {
     static jit_emitter *const emitters[PT_OP_COUNT] = {
         [PT_OP_rcp_approx] = fast_rcp,   [PT_OP_rsqrt_approx] = fast_rsqrt,
@@ -226,5 +226,5 @@ jit_emitter *jit_fast_math_emitter(struct jit *j, const struct pt_form *form)
         [PT_OP_sin_approx] = fast_sin,   [PT_OP_cos_approx] = fast_cos,
         [PT_OP_tanh_approx] = fast_tanh,
     };
-    return j->unit->options->math_fast ? emitters[form->op] : NULL;
+    return u->options->math_fast ? emitters[form->op] : NULL;
 }

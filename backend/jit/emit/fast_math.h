@@ -6,6 +6,6 @@
 #include "backend/jit/jit.h"
 
 /* The emitter that serves then, or NULL. */
-jit_emitter *jit_fast_math_emitter(struct jit *j, const struct pt_form *form);
+jit_emitter *jit_fast_math_emitter(const struct jit_unit *u, const struct pt_form *form);
 
 #endif

@@ -71,7 +71,7 @@ static LLVMValueRef round_as_told(struct jit_op *op, const char *name, LLVMValue
 /* True if the form's rounding is what instructions do here. */
 static bool can_round(const struct jit_op *op)
 {
-    return jit_is_rn(op) || (op->lanes > 1 && jit_rounds_itself(op->j, op->form));
+    return jit_is_rn(op) || (op->lanes > 1 && jit_rounds_itself(op->j->unit, op->form));
 }
 
 static LLVMValueRef binary(struct jit_op *op, LLVMOpcode opcode, const char *name, LLVMValueRef a,

@@ -18,7 +18,7 @@ uint64_t jit_immediate(const struct jit_op *op, unsigned i)
 
 bool jit_is_rn(const struct jit_op *op)
 {
-    return jit_is_fast_rounding(op->j, op->form) ||
+    return jit_is_fast_rounding(op->j->unit, op->form) ||
            (!jit_has(op, PT_M_rz) && !jit_has(op, PT_M_rm) && !jit_has(op, PT_M_rp));
 }
 
@@ -39,9 +39,9 @@ static bool is_rounded_f32(const struct pt_form *form)
     }
 }
 
-bool jit_rounds_itself(struct jit *j, const struct pt_form *form)
+bool jit_rounds_itself(const struct jit_unit *u, const struct pt_form *form)
 {
-    return is_rounded_f32(form) && j->unit->target->has_mask_registers && j->unit->width == 16;
+    return is_rounded_f32(form) && u->target->has_mask_registers && u->width == 16;
 }
 
 /* ---- values ------------------------------------------------------------------------------------------------ */
@@ -106,9 +106,9 @@ LLVMValueRef jit_saturate(struct jit_op *op, LLVMValueRef value)
     return BUILD(Select, BUILD(FCmp, LLVMRealOLT, value, one), value, one);
 }
 
-bool jit_is_fast_rounding(struct jit *j, const struct pt_form *form)
+bool jit_is_fast_rounding(const struct jit_unit *u, const struct pt_form *form)
 {
-    return is_rounded_f32(form) && j->unit->options->math_fast;
+    return is_rounded_f32(form) && u->options->math_fast;
 }
 
 LLVMValueRef jit_min_const(struct jit_op *op, LLVMValueRef n, unsigned bits, uint64_t top)

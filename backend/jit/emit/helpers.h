@@ -6,10 +6,10 @@
 #include "backend/jit/jit.h"
 
 /* True if directed roundings of the form are to nearest. */
-bool jit_is_fast_rounding(struct jit *j, const struct pt_form *form);
+bool jit_is_fast_rounding(const struct jit_unit *u, const struct pt_form *form);
 
 /* True if vectors have instructions for the form's directed roundings. */
-bool jit_rounds_itself(struct jit *j, const struct pt_form *form);
+bool jit_rounds_itself(const struct jit_unit *u, const struct pt_form *form);
 
 /* To nearest, spelled or not, or by jit_is_fast_rounding. */
 bool jit_is_rn(const struct jit_op *op);

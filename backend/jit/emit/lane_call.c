@@ -122,21 +122,21 @@ bool jit_lane_call_emit(struct jit_op *op)
     return jit_lane_call_emit_together(op, 1);
 }
 
-bool jit_lane_call_exists(const struct jit *j, const struct pt_form *form)
+bool jit_lane_call_exists(const struct jit_unit *u, const struct pt_form *form)
 {
     uint64_t kind;
-    return jit_snapshot_lanes(j->unit->snapshot, form, &kind) != NULL;
+    return jit_snapshot_lanes(u->snapshot, form, &kind) != NULL;
 }
 
-bool jit_lane_call_is_needed(struct jit *j, const struct pt_form *form)
+bool jit_lane_call_is_needed(const struct jit_unit *u, const struct pt_form *form)
 {
     bool is_directed =
         pt_form_has(form, PT_M_rm) || pt_form_has(form, PT_M_rp) || pt_form_has(form, PT_M_rz);
-    bool is_exact = is_directed && (form->effects & PT_FX_FP) && !jit_is_fast_rounding(j, form) &&
-                    !jit_rounds_itself(j, form);
-    if (jit_table_emitter(j, form) && !is_exact)
+    bool is_exact = is_directed && (form->effects & PT_FX_FP) && !jit_is_fast_rounding(u, form) &&
+                    !jit_rounds_itself(u, form);
+    if (jit_table_emitter(u, form) && !is_exact)
         return false;
-    return jit_lane_call_exists(j, form);
+    return jit_lane_call_exists(u, form);
 }
 
 LLVMValueRef jit_lane_call_emit_one(struct jit *j, const char *name, LLVMValueRef a, LLVMValueRef b)

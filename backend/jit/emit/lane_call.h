@@ -16,10 +16,10 @@ bool jit_lane_call_emit_together(struct jit_op *ops, unsigned n);
 void jit_lane_call_store(struct jit_op *op, unsigned i, unsigned k);
 
 /* True if there is such a function. */
-bool jit_lane_call_exists(const struct jit *j, const struct pt_form *form);
+bool jit_lane_call_exists(const struct jit_unit *u, const struct pt_form *form);
 
 /* True if such a call is how the form is compiled. */
-bool jit_lane_call_is_needed(struct jit *j, const struct pt_form *form);
+bool jit_lane_call_is_needed(const struct jit_unit *u, const struct pt_form *form);
 
 /* Memory of JIT_LANES_MOST elements of 8 bytes, aligned to 64, for argument i < 4 of such calls. */
 LLVMValueRef jit_lane_call_memory(struct jit *j, unsigned i);

@@ -14,12 +14,12 @@ enum {
 #define EMIT(row, function) _Static_assert(JIT_OF_##row == (int)PT_JIT_EMIT, #row " has an emitter");
 #include "backend/jit/emit/emit.def"
 
-jit_emitter *jit_table_emitter(struct jit *j, const struct pt_form *form)
+jit_emitter *jit_table_emitter(const struct jit_unit *u, const struct pt_form *form)
 {
     static jit_emitter *const emitters[PT_OP_COUNT] = {
 #define EMIT(row, function) [PT_OP_##row] = jit_emit_##function,
 #include "backend/jit/emit/emit.def"
     };
-    jit_emitter *fast = jit_fast_math_emitter(j, form);
+    jit_emitter *fast = jit_fast_math_emitter(u, form);
     return fast ? fast : emitters[form->op];
 }

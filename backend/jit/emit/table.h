@@ -6,6 +6,6 @@
 #include "backend/jit/jit.h"
 
 /* The emitter of a form's row, or NULL. (helpers.c: one table) */
-jit_emitter *jit_table_emitter(struct jit *j, const struct pt_form *form);
+jit_emitter *jit_table_emitter(const struct jit_unit *u, const struct pt_form *form);
 
 #endif

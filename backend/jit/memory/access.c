@@ -146,7 +146,8 @@ static LLVMValueRef address_of_parts(struct jit *j, const struct jit_access *a, 
     struct jit_split s;
     LLVMValueRef origin, offsets;
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
-    if (address_type(a) != PT_u64 || !jit_address_form_split(j, a->base, &s) ||
+    if (address_type(a) != PT_u64 ||
+        !jit_address_form_split(j->facts, j->insn, j->block, a->base, &s) ||
         !jit_lane_offsets_find(j, s.index, copy, &origin, &offsets))
         return NULL;
     LLVMTypeRef type = LLVMVectorType(i64, j->unit->width);
@@ -244,7 +245,7 @@ void jit_access_check_one(struct jit *j, const struct jit_access *a, unsigned co
     if (a->bytes * a->n == 1 || jit_access_is_trusted(j))
         return;
     struct jit_blame who = {.first = copy};
-    who.n = jit_def_use_is_per_copy(j, a->base) ? 1 : j->facts->copies - copy;
+    who.n = jit_def_use_is_per_copy(j->facts, a->base) ? 1 : j->facts->copies - copy;
     for (unsigned i = 0; i < who.n; i++)
         who.lanes[i] = j->mask[copy + i];
     jit_fault_raise_if(j, jit_access_misaligned(j, a, address), PT_FAULT_MISALIGNED, &who);

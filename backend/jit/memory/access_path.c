@@ -28,8 +28,8 @@
 /* Some lane does the access, of this copy or of those that have the same address but for whole vectors. */
 static bool is_run_by_some(const struct jit *j, const struct jit_access *a, unsigned copy)
 {
-    return !j->mask[copy] ||
-           (!j->insn->guard && (j->facts->copies == 1 || !jit_def_use_is_per_copy(j, a->base)));
+    return !j->mask[copy] || (!j->insn->guard && (j->facts->copies == 1 ||
+                                                  !jit_def_use_is_per_copy(j->facts, a->base)));
 }
 
 /* Consecutive if the affine form holds, and aligned. */
@@ -92,7 +92,7 @@ static LLVMValueRef runs_in_group(struct jit *j)
 {
     LLVMValueRef any = j->guard;
     struct pt_operand guard = {.kind = PT_OPND_REG, .index = j->insn->guard};
-    if (!j->insn->guard || !jit_def_use_is_per_copy(j, &guard))
+    if (!j->insn->guard || !jit_def_use_is_per_copy(j->facts, &guard))
         return any;
     any = jit_any(j, j->mask[0]);
     for (unsigned u = 1; u < j->facts->copies; u++)
@@ -155,7 +155,7 @@ static void store_uniform(struct jit *j, const struct jit_access *a, unsigned co
     LLVMValueRef pointer = jit_access_pointer(j, a, address);
     for (unsigned i = 0; i < a->n; i++) {
         int64_t stride;
-        bool is_one = jit_def_use_shape(j, &a->values[i], &stride) == JIT_SCALAR;
+        bool is_one = jit_def_use_shape(j->facts, &a->values[i], &stride) == JIT_SCALAR;
         LLVMValueRef value =
             jit_registers_read(j, &a->values[i], copy, a->type, is_one ? 1 : j->unit->width, false);
         if (!is_one)
@@ -191,7 +191,7 @@ static bool is_distrusted(const struct jit *j)
 static void access_chunk(struct jit *j, const struct jit_access *a, unsigned copy)
 {
     int64_t stride;
-    enum jit_shape shape = jit_def_use_shape(j, a->base, &stride);
+    enum jit_shape shape = jit_def_use_shape(j->facts, a->base, &stride);
     LLVMValueRef v[8] = {0};
     if (a->space == PT_SPACE_LOCAL)
         shape = JIT_VECTOR; /* the lanes' windows lie apart */
@@ -219,8 +219,8 @@ static bool is_shared(const struct jit *j, const struct jit_access *a)
 {
     int64_t stride;
     return a->is_load && a->space != PT_SPACE_LOCAL &&
-           jit_def_use_shape(j, a->base, &stride) == JIT_SCALAR &&
-           !jit_def_use_is_per_copy(j, a->base);
+           jit_def_use_shape(j->facts, a->base, &stride) == JIT_SCALAR &&
+           !jit_def_use_is_per_copy(j->facts, a->base);
 }
 
 static void load_shared(struct jit *j, const struct jit_access *a)
@@ -228,8 +228,8 @@ static void load_shared(struct jit *j, const struct jit_access *a)
     LLVMValueRef v[8];
     load_uniform(j, a, 0, runs_in_group(j), v);
     for (unsigned i = 0; i < a->n; i++)
-        for (unsigned u = 0; u < (jit_def_use_is_per_copy(j, &a->values[i]) ? j->facts->copies : 1);
-             u++)
+        for (unsigned u = 0;
+             u < (jit_def_use_is_per_copy(j->facts, &a->values[i]) ? j->facts->copies : 1); u++)
             jit_registers_write(j, &a->values[i], u, a->type, v[i], 1, a->extends_sign);
 }
 
@@ -247,7 +247,7 @@ bool jit_access_path_test(struct jit *j, const uint64_t *written, LLVMValueRef *
     if ((j->form->effects & PT_FX_ATOMIC) || !(j->form->effects & (PT_FX_READ | PT_FX_WRITE)) ||
         !jit_access_try_describe(j, &a))
         return false;
-    enum jit_shape shape = jit_def_use_shape(j, a.base, &stride);
+    enum jit_shape shape = jit_def_use_shape(j->facts, a.base, &stride);
     if (shape == JIT_VECTOR)
         return a.space != PT_SPACE_PARAM && jit_lane_permute_test(j, &a, written, test);
     bool is_run = shape == JIT_AFFINE && is_even(&a, stride);
@@ -255,7 +255,8 @@ bool jit_access_path_test(struct jit *j, const uint64_t *written, LLVMValueRef *
         !(is_run || shape == JIT_SCALAR) ||
         (a.base->kind == PT_OPND_REG && jit_set_has(written, a.base->index)))
         return false;
-    for (unsigned u = 0; u < (jit_def_use_is_per_copy(j, a.base) ? j->facts->copies : 1); u++) {
+    for (unsigned u = 0; u < (jit_def_use_is_per_copy(j->facts, a.base) ? j->facts->copies : 1);
+         u++) {
         LLVMValueRef address = jit_access_address(j, &a, u, 1);
         LLVMValueRef bad = jit_access_misaligned(j, &a, address);
         LLVMValueRef good = LLVMBuildNot(j->code->b, bad, ""),
@@ -263,7 +264,7 @@ bool jit_access_path_test(struct jit *j, const uint64_t *written, LLVMValueRef *
         good = fits ? LLVMBuildAnd(j->code->b, good, fits, "") : good;
         if (jit_contiguous_is_rewriting(j, &a)) {
             unsigned lanes =
-                j->unit->width * (jit_def_use_is_per_copy(j, a.base) ? 1 : j->facts->copies);
+                j->unit->width * (jit_def_use_is_per_copy(j->facts, a.base) ? 1 : j->facts->copies);
             LLVMValueRef is_own =
                 jit_contiguous_is_own(j, &a, jit_access_pointer(j, &a, address), lanes * a.n);
             good = LLVMBuildAnd(j->code->b, good, is_own, "");
@@ -278,7 +279,8 @@ bool jit_access_path_test_base(struct jit *j, unsigned copy, const uint64_t *wri
 {
     struct jit_access a;
     struct jit_split s;
-    if (!jit_access_describe(j, &a) || !jit_address_form_split(j, a.base, &s) ||
+    if (!jit_access_describe(j, &a) ||
+        !jit_address_form_split(j->facts, j->insn, j->block, a.base, &s) ||
         s.scale % (a.bytes * a.n) ||
         (s.base->kind == PT_OPND_REG && jit_set_has(written, s.base->index)))
         return false;

@@ -91,7 +91,7 @@ static void describe_dest(struct jit *j, struct atomic *a, const struct pt_opera
     for (unsigned i = 0; i < a->n; i++) {
         const struct pt_operand *d =
             o->kind == PT_OPND_VEC ? &j->unit->f->operands.v[o->index + i] : o;
-        a->d[i] = jit_insn_info_is_read(j, d) ? d : NULL;
+        a->d[i] = jit_insn_info_is_read(j->facts, d) ? d : NULL;
     }
 }
 

@@ -149,7 +149,7 @@ LLVMValueRef jit_contiguous_is_own(struct jit *j, const struct jit_access *a, LL
 bool jit_contiguous_is_rewriting(const struct jit *j, const struct jit_access *a)
 {
     int64_t stride;
-    enum jit_shape shape = jit_def_use_shape(j, a->base, &stride);
+    enum jit_shape shape = jit_def_use_shape(j->facts, a->base, &stride);
     bool is_partial = j->insn->guard || jit_set_has(j->facts->partial, j->block);
     return !a->is_load && jit_contiguous_may_rewrite(j, a) &&
            (shape == JIT_VECTOR || (shape == JIT_AFFINE && is_partial && j->only_rewrites &&

@@ -86,7 +86,8 @@ static bool access_indexed(struct jit *j, const struct jit_access *a, unsigned c
 {
     struct jit_split s;
     if (!has_gather(j, a) || a->space == PT_SPACE_SHARED || a->space == PT_SPACE_LOCAL ||
-        !jit_address_form_split(j, a->base, &s) || s.scale % (a->bytes * a->n))
+        !jit_address_form_split(j->facts, j->insn, j->block, a->base, &s) ||
+        s.scale % (a->bytes * a->n))
         return false;
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->code->context, 0);
     LLVMValueRef base = jit_registers_read(j, s.base, copy, PT_u64, 1, false);

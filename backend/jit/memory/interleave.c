@@ -37,7 +37,7 @@ static unsigned elements_of_lane(struct jit *j, uint32_t insn, struct jit_access
         j->insn->guard || !jit_set_has(j->trusted, insn) || !jit_access_try_describe(j, a))
         return 0;
     if (a->n != 1 || a->base->kind != PT_OPND_REG || a->order != PT_ORDER_PLAIN ||
-        jit_def_use_shape(j, a->base, &stride) != JIT_AFFINE)
+        jit_def_use_shape(j->facts, a->base, &stride) != JIT_AFFINE)
         return 0;
     unsigned n = stride > 0 && stride <= 8 * a->bytes ? (unsigned)(stride / a->bytes) : 0;
     return n * a->bytes == stride && n > 1 && !(n & (n - 1)) ? n : 0;

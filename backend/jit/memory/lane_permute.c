@@ -65,7 +65,8 @@ static struct jit_lane_order swapped(unsigned width, unsigned d)
 static unsigned find_orders(const struct jit *j, const struct pt_operand *address,
                             struct jit_lane_order *orders)
 {
-    struct jit_mixing mixing = jit_address_form_find_mixing(j, address);
+    struct jit_mixing mixing =
+        jit_address_form_find_mixing(j->facts, address, j->low ? 0 : j->mixer);
     unsigned n = 0;
     for (unsigned d = 1; d < j->unit->width; d++)
         if (mixing.pairs >> d & 1)
@@ -233,8 +234,9 @@ static void read_indexes(struct jit *j, const struct jit_access *a, unsigned cop
 bool jit_lane_permute_split_index(struct jit *j, const struct jit_access *a, struct jit_indexes *x)
 {
     x->split = (struct jit_split){.scale = 1};
-    x->is_split = a->space != PT_SPACE_SHARED && jit_address_form_split(j, a->base, &x->split);
-    if (a->space == PT_SPACE_LOCAL || !jit_address_form_is_computed(j, a->base) ||
+    x->is_split = a->space != PT_SPACE_SHARED &&
+                  jit_address_form_split(j->facts, j->insn, j->block, a->base, &x->split);
+    if (a->space == PT_SPACE_LOCAL || !jit_address_form_is_computed(j->facts, a->base) ||
         a->bytes * a->n % x->split.scale)
         return false;
     x->stride = (int64_t)(a->bytes * a->n / x->split.scale);

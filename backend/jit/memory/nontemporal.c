@@ -24,8 +24,8 @@ enum {
 /* Nobody can tell in which order the kernel's stores take place while it runs. */
 static bool has_no_order(const struct jit *j)
 {
-    return !j->facts->runs_apart && !jit_insn_info_has_ordering_points(j) &&
-           !jit_insn_info_has_effect(j, PT_FX_FENCE | PT_FX_CALL | PT_FX_CLUSTER);
+    return !j->facts->runs_apart && !jit_insn_info_has_ordering_points(j->facts) &&
+           !jit_insn_info_has_effect(j->facts, PT_FX_FENCE | PT_FX_CALL | PT_FX_CLUSTER);
 }
 
 /* Registers through which something is loaded. */
@@ -51,7 +51,7 @@ static uint32_t bytes_of(struct jit *j, uint32_t insn, const uint64_t *loaded)
     struct jit_access a;
     jit_visit_insn(j, insn);
     if (j->form->effects != PT_FX_WRITE || pt_form_space(j->form) != PT_SPACE_GLOBAL ||
-        j->unit->f->blocks.v[jit_def_use_block(j, insn)].loop)
+        j->unit->f->blocks.v[jit_def_use_block(j->facts, insn)].loop)
         return 0;
     if (!jit_access_try_describe(j, &a))
         return 0;
@@ -76,22 +76,23 @@ static LLVMValueRef is_beyond_caches(struct jit *j, uint32_t bytes)
     return LLVMBuildICmp(j->code->b, LLVMIntUGT, all, jit_i64(j, CACHES / bytes), "");
 }
 
-void jit_nontemporal_find(struct jit *j)
+uint64_t *jit_nontemporal_find(struct jit *j)
 {
     uint32_t all = 0;
-    j->facts->streaming = pt_arena_alloc(j->unit->arena, (j->unit->f->insns.n + 63) / 64 *
-                                                             sizeof *j->facts->streaming);
+    uint64_t *streaming =
+        pt_arena_alloc(j->unit->arena, (j->unit->f->insns.n + 63) / 64 * sizeof *streaming);
     if (!has_no_order(j))
-        return;
+        return streaming;
     const uint64_t *loaded = find_loaded(j);
     for (uint32_t i = 0; i < j->unit->f->insns.n; i++) {
         uint32_t bytes = bytes_of(j, i, loaded);
         if (bytes)
-            jit_set_add(j->facts->streaming, i);
+            jit_set_add(streaming, i);
         all += bytes;
     }
     if (all)
         j->code->streams = is_beyond_caches(j, all);
+    return streaming;
 }
 
 bool jit_nontemporal_applies(const struct jit *j)

@@ -6,7 +6,7 @@
 #include "backend/jit/memory/access.h"
 
 /* Finds the stores that may go past the caches. */
-void jit_nontemporal_find(struct jit *j);
+uint64_t *jit_nontemporal_find(struct jit *j);
 
 /* j->insn is one. */
 bool jit_nontemporal_applies(const struct jit *j);

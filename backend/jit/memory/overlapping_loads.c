@@ -54,8 +54,8 @@ static bool is_run(struct jit *j, uint32_t insn, struct jit_access *a)
         return false;
     return jit_access_try_describe(j, a) && a->space == PT_SPACE_SHARED &&
            a->order == PT_ORDER_PLAIN && a->n == 1 && pays(j, a->bytes) &&
-           a->base->kind == PT_OPND_REG && !jit_def_use_is_per_copy(j, a->base) &&
-           jit_def_use_shape(j, a->base, &stride) == JIT_AFFINE && stride == a->bytes;
+           a->base->kind == PT_OPND_REG && !jit_def_use_is_per_copy(j->facts, a->base) &&
+           jit_def_use_shape(j->facts, a->base, &stride) == JIT_AFFINE && stride == a->bytes;
 }
 
 static bool may_overlap(struct jit *j, uint32_t insn, struct jit_access *a)

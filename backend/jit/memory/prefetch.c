@@ -75,8 +75,8 @@ static struct step step_of_operand(struct jit *j, const struct pt_loop *loop,
 static bool is_fixed(const struct jit *j, const struct pt_loop *loop, const struct pt_operand *o)
 {
     int64_t stride;
-    return o->kind == PT_OPND_REG && jit_def_use_shape(j, o, &stride) == JIT_SCALAR &&
-           !jit_def_use_is_per_copy(j, o) && !find_defs(j, loop, o->index).n;
+    return o->kind == PT_OPND_REG && jit_def_use_shape(j->facts, o, &stride) == JIT_SCALAR &&
+           !jit_def_use_is_per_copy(j->facts, o) && !find_defs(j, loop, o->index).n;
 }
 
 static LLVMValueRef read_fixed(struct jit *j, const struct pt_operand *o, enum pt_type type)
@@ -239,7 +239,7 @@ static bool has_asked(const struct jit *j, uint32_t reg, unsigned copy, unsigned
 static unsigned rounds_ahead(const struct jit *j, const struct pt_loop *loop)
 {
     for (uint32_t b = loop->header; b < loop->end; b++)
-        if (jit_insn_info_is_sync(j, b))
+        if (jit_insn_info_is_sync(j->facts, b))
             return AHEAD_BARRIERS;
     return AHEAD;
 }

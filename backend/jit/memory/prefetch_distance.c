@@ -38,7 +38,8 @@ static bool is_at_hand(const struct jit *j, const struct pt_operand *o)
     int64_t stride;
     if (o->kind == PT_OPND_IMM)
         return true;
-    if (jit_def_use_shape(j, o, &stride) != JIT_SCALAR || jit_def_use_is_per_copy(j, o))
+    if (jit_def_use_shape(j->facts, o, &stride) != JIT_SCALAR ||
+        jit_def_use_is_per_copy(j->facts, o))
         return false;
     if (o->kind == PT_OPND_SREG)
         return true;
@@ -46,9 +47,9 @@ static bool is_at_hand(const struct jit *j, const struct pt_operand *o)
         return false;
     const struct pt_block *block = &j->unit->f->blocks.v[j->block];
     uint32_t only = j->facts->regs[o->index].only;
-    return jit_def_use_is_live_into(j, j->block, o->index) ||
+    return jit_def_use_is_live_into(j->facts, j->block, o->index) ||
            (only >= block->first && only < (uint32_t)(j->insn - j->unit->f->insns.v)) ||
-           (j->facts->is_one_region && jit_def_use_is_behind(j, only));
+           (j->facts->is_one_region && jit_def_use_is_behind(j->facts, only, j->block));
 }
 
 /* The operand is a number, or the width of blocks whose shape is known. */
@@ -60,7 +61,7 @@ static bool is_number(const struct jit *j, const struct pt_operand *o, uint64_t 
             o = &j->unit->f->operands.v[only->operands + 1];
     }
     if (o->kind != PT_OPND_SREG)
-        return jit_def_use_constant(j, o, number);
+        return jit_def_use_constant(j->facts, o, number);
     if (o->index < PT_SREG_ntid_x || o->index > PT_SREG_ntid_z || !j->facts->vary->shape.block[0])
         return false;
     *number = j->facts->vary->shape.block[o->index - PT_SREG_ntid_x];
@@ -132,7 +133,7 @@ static struct slope slope_of_def(struct jit *j, const struct pt_insn *def, enum 
                          slope_of(j, &o[3], axis, depth), false);
     case PT_OP_shl: {
         struct slope s = slope_of(j, &o[1], axis, depth);
-        if (!s.bytes || !jit_def_use_constant(j, &o[2], &by) || by > 31)
+        if (!s.bytes || !jit_def_use_constant(j->facts, &o[2], &by) || by > 31)
             return s.bytes ? (struct slope){0} : s;
         if (s.is_constant)
             return known(j, s.constant << by);
@@ -156,7 +157,7 @@ static uint32_t first_def(const struct jit *j, uint32_t reg)
 {
     const struct jit_reg *r = &j->facts->regs[reg];
     for (unsigned k = 0; r->n_defs == 2 && k < 2; k++)
-        if (jit_loops_stride_grid(j, &j->unit->f->insns.v[j->facts->defs[r->defs + k]]))
+        if (jit_loops_stride_grid(j->facts, &j->unit->f->insns.v[j->facts->defs[r->defs + k]]))
             return j->facts->defs[r->defs + 1 - k];
     return r->only;
 }

@@ -52,9 +52,9 @@ static bool add_product(const struct jit *j, struct sum *s, const struct pt_oper
                         enum pt_type type, uint64_t by, unsigned depth)
 {
     uint64_t number;
-    if (jit_def_use_constant(j, &o[1], &number))
+    if (jit_def_use_constant(j->facts, &o[1], &number))
         add(j, s, &o[0], type, by * number, depth);
-    else if (jit_def_use_constant(j, &o[0], &number))
+    else if (jit_def_use_constant(j->facts, &o[0], &number))
         add(j, s, &o[1], type, by * number, depth);
     else
         return false;
@@ -85,7 +85,7 @@ static bool add_parts(const struct jit *j, struct sum *s, const struct pt_insn *
         add(j, s, &o[3], type, by, depth);
         return true;
     case PT_OP_shl:
-        if (!jit_def_use_constant(j, &o[2], &number) || number > 31)
+        if (!jit_def_use_constant(j->facts, &o[2], &number) || number > 31)
             return false;
         add(j, s, &o[1], type, by << number, depth);
         return true;
@@ -103,7 +103,7 @@ static void add(const struct jit *j, struct sum *s, const struct pt_operand *o, 
                 uint64_t by, unsigned depth)
 {
     uint64_t number;
-    if (jit_def_use_constant(j, o, &number)) {
+    if (jit_def_use_constant(j->facts, o, &number)) {
         s->constant += by * (pt_type_bits(type) == 32 ? (uint64_t)(int32_t)number : number);
     } else if (o->kind == PT_OPND_SREG) {
         add_term(s, SPECIAL | o->index, by);

@@ -87,8 +87,8 @@ static bool find_pair(struct jit *j, unsigned copy, struct pair *p)
     struct jit_indexes x, y;
     int64_t stride;
     if (j->form->op != PT_OP_st || ends_block(j, j->insn) || !describe_pair(j, p) ||
-        jit_def_use_shape(j, p->a[0].base, &stride) != JIT_VECTOR ||
-        jit_def_use_shape(j, p->a[1].base, &stride) != JIT_VECTOR ||
+        jit_def_use_shape(j->facts, p->a[0].base, &stride) != JIT_VECTOR ||
+        jit_def_use_shape(j->facts, p->a[1].base, &stride) != JIT_VECTOR ||
         !jit_lane_permute_find_order(j, &p->a[0], copy, &p->order) ||
         !jit_lane_permute_find_order(j, &p->a[1], copy, &second) ||
         memcmp(p->order.place, second.place, j->unit->width * sizeof *second.place) != 0 ||

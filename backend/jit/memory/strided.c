@@ -109,7 +109,7 @@ void jit_strided_emit(struct jit *j, const struct jit_access *a, unsigned copy,
     LLVMValueRef pointer = jit_access_pointer(j, a, address);
     bool is_far = a->space == PT_SPACE_GLOBAL || a->space == PT_SPACE_GENERIC;
     int64_t size = a->bytes * a->n, stride = size;
-    if (jit_def_use_shape(j, a->base, &stride) != JIT_AFFINE)
+    if (jit_def_use_shape(j->facts, a->base, &stride) != JIT_AFFINE)
         stride = size;
     bool asks = !j->mask[copy] || !j->unit->f->blocks.v[j->block].loop;
     bool is_dense = stride == size || is_near(j, a, stride);

@@ -93,7 +93,7 @@ static bool generate(struct session *s, const uint8_t *snapshot, size_t n)
         return false;
     s->facts.unit = s->code.unit = u;
     s->j = (struct jit){.unit = u, .facts = &s->facts, .code = &s->code};
-    if (!jit_kernel_generate(u, &s->j))
+    if (!jit_kernel_generate(u, &s->facts, &s->j))
         return refuse(s, "", s->why);
     jit_debug_info_finish(&s->j);
     return verify(s);
@@ -158,7 +158,8 @@ static bool emit(struct session *s, LLVMCodeGenFileType type, struct jit_object 
 
 static void describe(const struct session *s, struct jit_object *object)
 {
-    object->scratch_bytes = s->facts.scratch_bytes;
+    bool is_more = s->code.scratch_bytes > s->facts.scratch_bytes;
+    object->scratch_bytes = is_more ? s->code.scratch_bytes : s->facts.scratch_bytes;
     object->needs_warps = s->facts.has_steps || s->facts.runs_apart;
     object->front_bytes = s->facts.front_bytes;
     object->local_bytes = s->unit.f->local_size;

@@ -19,7 +19,7 @@ static bool compute(struct jit *j, struct jit_op *op, const struct jit_operands 
 {
     if (jit_move_emit(j, op, all) || jit_cvta_emit(j, op, copy))
         return true;
-    jit_emitter *emit = jit_table_emitter(j, j->form);
+    jit_emitter *emit = jit_table_emitter(j->unit, j->form);
     if ((emit && emit(op)) || jit_lane_call_emit(op))
         return true;
     return jit_refuse(j->unit, j->form->spelling);
@@ -71,12 +71,12 @@ static bool can_remake_wide(const struct jit *j, uint32_t reg, uint32_t at, unsi
 {
     uint32_t def = j->facts->regs[reg].def;
     struct jit_sources s;
-    if (depth == JIT_CHAIN_DEPTH || def == UINT32_MAX || !jit_def_use_dominates(j, def, j->block) ||
-        !jit_def_use_sources(j, def, &s))
+    if (depth == JIT_CHAIN_DEPTH || def == UINT32_MAX ||
+        !jit_def_use_dominates(j->facts, def, j->block) || !jit_def_use_sources(j->facts, def, &s))
         return false;
     for (uint32_t i = 0; i < s.n; i++) {
         const struct jit_reg *r = &j->facts->regs[s.regs[i]];
-        if (!jit_def_use_is_unchanged(j, s.regs[i], def, at))
+        if (!jit_def_use_is_unchanged(j->facts, s.regs[i], def, at, j->block))
             return false;
         if (r->wide[0] && !can_remake_wide(j, s.regs[i], at, depth + 1))
             return false;

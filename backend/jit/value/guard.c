@@ -17,7 +17,7 @@ void jit_guard_apply(struct jit *j, unsigned copy, LLVMValueRef block_mask)
                            .flags = j->insn->guard_neg ? PT_OPND_NEG : 0};
     int64_t stride;
     LLVMValueRef p = jit_registers_read(j, &o, copy, PT_pred, j->unit->width, true);
-    if (jit_def_use_shape(j, &o, &stride) == JIT_SCALAR)
+    if (jit_def_use_shape(j->facts, &o, &stride) == JIT_SCALAR)
         j->guard = jit_registers_read(j, &o, copy, PT_pred, 1, true);
     j->mask[copy] = block_mask ? LLVMBuildAnd(j->code->b, block_mask, p, "") : p;
 }

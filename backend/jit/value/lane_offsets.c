@@ -23,7 +23,7 @@ static bool read_parts(struct jit *j, const struct pt_operand *o, unsigned copy,
                        struct parts *parts, unsigned *align)
 {
     int64_t stride;
-    enum jit_shape shape = jit_def_use_shape(j, o, &stride);
+    enum jit_shape shape = jit_def_use_shape(j->facts, o, &stride);
     *align = 0;
     if (LLVMGetTypeKind(jit_type(j, type, 1)) != LLVMIntegerTypeKind)
         return false;
@@ -37,7 +37,7 @@ static bool read_parts(struct jit *j, const struct pt_operand *o, unsigned copy,
     parts->offsets = jit_steps(j, scalar, stride);
     if (shape != JIT_AFFINE)
         return true;
-    struct pt_value v = jit_address_form_value(j, o);
+    struct pt_value v = jit_address_form_value(j->facts, o);
     bool is_below = stride > 0 && (uint64_t)stride * (j->unit->width - 1) < UINT64_C(1)
                                                                                 << v.align_log2;
     *align = is_below ? v.align_log2 : 0;
@@ -62,7 +62,7 @@ static struct parts mixed(struct jit *j, LLVMOpcode op, struct parts a, unsigned
                           LLVMValueRef b)
 {
     LLVMTypeRef type = LLVMTypeOf(b);
-    const struct pt_operand *mixer = j->low ? jit_address_form_mixer(j, j->insn) : NULL;
+    const struct pt_operand *mixer = j->low ? jit_address_form_mixer(j->facts, j->insn) : NULL;
     bool is_known = mixer && mixer->index == j->mixer;
     uint64_t below = is_known ? j->unit->width - 1 : (UINT64_C(1) << align) - 1;
     LLVMValueRef low = is_known ? LLVMConstInt(type, *j->low, false)
@@ -74,7 +74,7 @@ static struct parts mixed(struct jit *j, LLVMOpcode op, struct parts a, unsigned
 static bool is_scalar(const struct jit *j, const struct pt_operand *o)
 {
     int64_t stride;
-    return jit_def_use_shape(j, o, &stride) == JIT_SCALAR;
+    return jit_def_use_shape(j->facts, o, &stride) == JIT_SCALAR;
 }
 
 /* The result of j->insn, of two sources of its type. */
@@ -121,7 +121,7 @@ static bool compute(struct jit *j, unsigned copy, struct parts *d)
     case PT_OP_mov:
         return read_parts(j, &o[1], copy, type, d, &align);
     case PT_OP_shl:
-        if (!jit_def_use_constant(j, &o[2], &by) || by >= pt_type_bits(type) ||
+        if (!jit_def_use_constant(j->facts, &o[2], &by) || by >= pt_type_bits(type) ||
             !read_parts(j, &o[1], copy, type, d, &align))
             return false;
         *d = scaled(j, LLVMShl, *d, LLVMConstInt(LLVMTypeOf(d->origin), by, false));
@@ -140,7 +140,7 @@ void jit_lane_offsets_note(struct jit *j, unsigned copy)
 {
     const struct pt_operand *d = &j->unit->f->operands.v[j->insn->operands];
     struct parts parts;
-    if (!jit_address_form_fits(j, d) || !compute(j, copy, &parts))
+    if (!jit_address_form_fits(j->facts, j->insn, j->block, d) || !compute(j, copy, &parts))
         return;
     struct jit_reg *r = &j->facts->regs[d->index];
     if (!r->origin[copy]) {

@@ -38,8 +38,8 @@ static bool is_one(const struct jit *j, const struct pt_operand *o)
 {
     int64_t stride;
     return (o->kind == PT_OPND_REG || o->kind == PT_OPND_IMM) && !o->select &&
-           !(o->flags & PT_OPND_MINUS) && jit_def_use_shape(j, o, &stride) == JIT_SCALAR &&
-           !jit_def_use_is_per_copy(j, o);
+           !(o->flags & PT_OPND_MINUS) && jit_def_use_shape(j->facts, o, &stride) == JIT_SCALAR &&
+           !jit_def_use_is_per_copy(j->facts, o);
 }
 
 static bool has_whole_type(struct jit *j, const struct pt_insn *insn, uint32_t reg)
@@ -94,10 +94,10 @@ static bool is_in_step(const struct jit *j, const struct pt_loop *loop)
         return false;
     for (uint32_t b = 0; b < j->unit->f->blocks.n; b++)
         for (uint32_t x = loop->header; x < loop->end; x++)
-            if (jit_set_has(jit_def_use_waits(j, b), x))
+            if (jit_set_has(jit_def_use_waits(j->facts, b), x))
                 return false;
     uint32_t first = j->unit->f->blocks.v[loop->header].first,
-             last = jit_insn_info_last(j, loop->end - 1);
+             last = jit_insn_info_last(j->facts, loop->end - 1);
     for (uint32_t i = first; i <= last; i++)
         if (jit_insn_info_is_barrier(pt_insn_form(j->unit->m, &j->unit->f->insns.v[i])))
             return false;
@@ -109,7 +109,8 @@ static uint32_t change_of(const struct jit *j, const struct pt_loop *loop, uint3
 {
     uint32_t change = UINT32_MAX;
     for (uint32_t b = loop->header; b < loop->end; b++)
-        for (uint32_t i = j->unit->f->blocks.v[b].first; i <= jit_insn_info_last(j, b); i++) {
+        for (uint32_t i = j->unit->f->blocks.v[b].first; i <= jit_insn_info_last(j->facts, b);
+             i++) {
             if (!is_written(j, i, reg))
                 continue;
             if (change != UINT32_MAX)
@@ -130,7 +131,8 @@ bool jit_loop_counter_find(struct jit *j, const struct pt_operand *o, uint32_t b
              set = UINT32_MAX;
     if (r->count_loop || before == UINT32_MAX || change == UINT32_MAX)
         return r->count_loop == l;
-    for (uint32_t i = j->unit->f->blocks.v[before].first; i <= jit_insn_info_last(j, before); i++)
+    for (uint32_t i = j->unit->f->blocks.v[before].first; i <= jit_insn_info_last(j->facts, before);
+         i++)
         set = is_written(j, i, o->index) ? i : set;
     if (set == UINT32_MAX || !sets(j, set, o->index) || !changes(j, change, o->index) ||
         !is_in_step(j, loop))
@@ -168,7 +170,7 @@ void jit_loop_counter_note(struct jit *j)
                             .insn = j->insn,
                             .n = 2,
                             .a = {jit_loop_counter_read(j, o[0].index), value}};
-        jit_table_emitter(j, j->form)(&op);
+        jit_table_emitter(j->unit, j->form)(&op);
         value = op.d[0];
     }
     LLVMBuildStore(j->code->b, value, r->count);

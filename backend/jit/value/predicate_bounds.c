@@ -37,7 +37,7 @@ static bool is_range_compare(const struct jit *j, const struct pt_insn *insn)
         return false;
     for (unsigned i = 1; i < 3; i++) {
         int64_t stride;
-        enum jit_shape shape = jit_def_use_shape(j, &o[i], &stride);
+        enum jit_shape shape = jit_def_use_shape(j->facts, &o[i], &stride);
         if (!is_whole(j, form, &o[i]) || shape == JIT_VECTOR)
             return false;
         if (shape == JIT_AFFINE && (!stride || stride > STRIDE_MOST || stride < -STRIDE_MOST))
@@ -59,8 +59,8 @@ static bool is_count_compare(struct jit *j, uint32_t i, uint32_t block)
     int64_t stride;
     return jit_loop_counter_find(j, &o[counter], block) && is_whole(j, form, &o[0]) &&
            is_whole(j, form, &o[1]) &&
-           jit_def_use_shape(j, &o[1 - counter], &stride) == JIT_SCALAR &&
-           !jit_def_use_is_per_copy(j, &o[1 - counter]);
+           jit_def_use_shape(j->facts, &o[1 - counter], &stride) == JIT_SCALAR &&
+           !jit_def_use_is_per_copy(j->facts, &o[1 - counter]);
 }
 
 static bool is_told(const struct jit *j, const struct pt_operand *o)
@@ -121,7 +121,7 @@ static bool can_wait(const struct jit *j, uint32_t insn, uint32_t last)
 /* The block ends in a branch, or an end, of some of its lanes. */
 static bool parts_lanes(const struct jit *j, uint32_t block)
 {
-    const struct pt_insn *last = &j->unit->f->insns.v[jit_insn_info_last(j, block)];
+    const struct pt_insn *last = &j->unit->f->insns.v[jit_insn_info_last(j->facts, block)];
     enum pt_op op = (enum pt_op)pt_insn_form(j->unit->m, last)->op;
     bool goes_on = op == PT_OP_bra &&
                    j->unit->f->operands.v[last->operands].index == j->unit->f->blocks.v[block].next;
@@ -138,7 +138,7 @@ static void find_late(struct jit *j)
         const struct pt_block *block = &j->unit->f->blocks.v[b];
         if (!block->count || !parts_lanes(j, b))
             continue;
-        uint32_t last = jit_insn_info_last(j, b), guard = j->unit->f->insns.v[last].guard;
+        uint32_t last = jit_insn_info_last(j->facts, b), guard = j->unit->f->insns.v[last].guard;
         struct jit_reg *r = &j->facts->regs[guard];
         if (u.n[guard] != 1 || r->only < block->first || r->only >= last ||
             r->shape != JIT_VECTOR || !can_wait(j, r->only, last))
@@ -166,8 +166,9 @@ static bool asks_for_end(const struct jit *j, uint32_t reg, unsigned depth)
     const struct pt_form *form = pt_insn_form(j->unit->m, insn);
     const struct pt_operand *o = &j->unit->f->operands.v[insn->operands];
     if (form->op == PT_OP_setp_int)
-        return !jit_def_use_constant(j, &o[1], &bound) && !jit_def_use_constant(j, &o[2], &bound) &&
-               !pt_form_has(form, PT_M_eq) && !pt_form_has(form, PT_M_ne);
+        return !jit_def_use_constant(j->facts, &o[1], &bound) &&
+               !jit_def_use_constant(j->facts, &o[2], &bound) && !pt_form_has(form, PT_M_eq) &&
+               !pt_form_has(form, PT_M_ne);
     for (unsigned i = 1; i < insn->n_operands; i++)
         if (j->facts->regs[o[i].index].shape != JIT_VECTOR ||
             !asks_for_end(j, o[i].index, depth + 1))
@@ -211,7 +212,7 @@ static LLVMValueRef compare(struct jit *j, LLVMValueRef a, LLVMValueRef b)
 {
     struct jit_op op = {
         .j = j, .b = j->code->b, .lanes = 1, .form = j->form, .insn = j->insn, .n = 2, .a = {a, b}};
-    jit_table_emitter(j, j->form)(&op);
+    jit_table_emitter(j->unit, j->form)(&op);
     return op.d[0];
 }
 
@@ -221,9 +222,9 @@ static struct jit_told tell_lanes(struct jit *j, unsigned copy, unsigned lanes)
     const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands + 1];
     enum pt_type type = (enum pt_type)j->form->type[0];
     int64_t stride, other;
-    unsigned affine = jit_def_use_shape(j, &o[0], &stride) == JIT_AFFINE ? 0 : 1;
-    jit_def_use_shape(j, &o[affine], &stride);
-    jit_def_use_shape(j, &o[1 - affine], &other);
+    unsigned affine = jit_def_use_shape(j->facts, &o[0], &stride) == JIT_AFFINE ? 0 : 1;
+    jit_def_use_shape(j->facts, &o[affine], &stride);
+    jit_def_use_shape(j->facts, &o[1 - affine], &other);
     LLVMValueRef first = jit_registers_read(j, &o[affine], copy, type, 1, false);
     LLVMValueRef bound = jit_registers_read(j, &o[1 - affine], copy, type, 1, false);
     LLVMValueRef span = LLVMConstInt(LLVMTypeOf(first), (uint64_t)(stride * (lanes - 1)), true);
@@ -271,7 +272,7 @@ static struct jit_told tell_compare(struct jit *j)
     const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands + 1];
     if (j->facts->regs[o[-1].index].is_count)
         return tell_count(j);
-    if (!jit_def_use_is_per_copy(j, &o[0]) && !jit_def_use_is_per_copy(j, &o[1]))
+    if (!jit_def_use_is_per_copy(j->facts, &o[0]) && !jit_def_use_is_per_copy(j->facts, &o[1]))
         return tell_lanes(j, 0, j->unit->width * j->facts->copies);
     struct jit_told told = tell_lanes(j, 0, j->unit->width);
     for (unsigned u = 1; u < j->facts->copies; u++)
@@ -347,7 +348,7 @@ bool jit_predicate_bounds_is_told_in(struct jit *j, uint32_t reg, uint32_t of)
     if (r->only >= block->first && r->only < block->first + block->count)
         return true;
     j->block = of;
-    bool is_behind = jit_def_use_is_behind(j, r->only);
+    bool is_behind = jit_def_use_is_behind(j->facts, r->only, j->block);
     j->block = here;
     return (!r->crosses || r->is_remade) && is_behind;
 }

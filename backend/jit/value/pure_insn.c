@@ -19,7 +19,7 @@
 static enum jit_shape shape_of(const struct jit *j, const struct pt_operand *o)
 {
     int64_t stride;
-    return jit_def_use_shape(j, o, &stride);
+    return jit_def_use_shape(j->facts, o, &stride);
 }
 
 static bool has_carry(const struct pt_form *form)
@@ -80,10 +80,10 @@ static LLVMValueRef test_fit(struct jit *j, const struct jit_operands *all, unsi
     LLVMValueRef fits = LLVMConstInt(LLVMInt1TypeInContext(j->code->context), 1, false);
     uint32_t reg = all->dest[0].o->index;
     unsigned bits = pt_type_bits((enum pt_type)j->unit->f->regs.v[reg].type);
-    unsigned lanes = j->unit->width * jit_def_use_copies_on(j, reg);
+    unsigned lanes = j->unit->width * jit_def_use_copies_on(j->facts, reg);
     for (unsigned i = 0; i < all->n_sources; i++) {
         int64_t stride;
-        if (jit_def_use_shape(j, all->source[i].o, &stride) != JIT_AFFINE)
+        if (jit_def_use_shape(j->facts, all->source[i].o, &stride) != JIT_AFFINE)
             continue;
         LLVMValueRef inherited = jit_registers_fit(j, all->source[i].o, copy);
         if (inherited)
@@ -99,7 +99,7 @@ static LLVMValueRef test_fit(struct jit *j, const struct jit_operands *all, unsi
 static void store_guarded(struct jit *j, const struct pt_operand *d, LLVMValueRef value,
                           LLVMValueRef slot)
 {
-    if (j->guard && jit_def_use_has_old(j, d->index)) {
+    if (j->guard && jit_def_use_has_old(j->facts, j->block, d->index)) {
         LLVMValueRef old = LLVMBuildLoad2(j->code->b, LLVMTypeOf(value), slot, "");
         value = LLVMBuildSelect(j->code->b, j->guard, value, old, "");
     }
@@ -112,7 +112,7 @@ static void go_on_in_row(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRe
                          LLVMValueRef *fits)
 {
     const struct jit_reg *r = &j->facts->regs[reg];
-    unsigned first = jit_def_use_first_of_row(j, reg, copy);
+    unsigned first = jit_def_use_first_of_row(j->facts, reg, copy);
     uint64_t offset =
         (uint64_t)j->facts->vary->regs[reg].stride * ((copy - first) * j->unit->width);
     *value = LLVMBuildLoad2(j->code->b, r->type, r->slot[first], "");
@@ -135,7 +135,7 @@ static bool operate_affine(struct jit *j, const struct jit_operands *all, unsign
         wide[u] = LLVMBuildIntCast2(j->code->b, op.d[0], type, extends, "");
     }
     LLVMValueRef value = NULL, fits = NULL;
-    if (may_wrap && copy != jit_def_use_first_of_row(j, d->index, copy)) {
+    if (may_wrap && copy != jit_def_use_first_of_row(j->facts, d->index, copy)) {
         go_on_in_row(j, d->index, copy, &value, &fits);
     } else {
         fits = may_wrap ? test_fit(j, all, copy) : NULL;

@@ -50,21 +50,21 @@ static void make_reg(struct jit *j, uint32_t index, enum pt_type type)
     r->type = reg_type(j, type);
     r->shape = v->level < PT_LEVEL_LANE ? JIT_SCALAR : v->is_affine ? JIT_AFFINE : JIT_VECTOR;
     r->is_per_copy = v->level >= PT_LEVEL_CHUNK && !(r->shape == JIT_AFFINE && v->spans_group);
-    bool may_wrap = r->shape == JIT_AFFINE && v->may_wrap;
+    r->may_wrap = r->shape == JIT_AFFINE && v->may_wrap;
     for (unsigned u = 0; u < j->facts->copies; u++) {
-        if (may_wrap)
+        if (r->may_wrap)
             r->wide[u] = jit_alloca(j, LLVMVectorType(r->type, j->unit->width), "");
         if (u && !r->is_per_copy)
             continue;
         r->slot[u] = jit_alloca(j, slot_type(j, r), "");
-        if (may_wrap)
+        if (r->may_wrap)
             r->fits[u] = jit_alloca(j, LLVMInt1TypeInContext(j->code->context), "");
     }
 }
 
 void jit_registers_init(struct jit *j)
 {
-    jit_nan_find(j);
+    jit_nan_find(j->facts);
     for (uint32_t i = 1; i < j->unit->f->regs.n; i++)
         make_reg(j, i, (enum pt_type)j->unit->f->regs.v[i].type);
     make_reg(j, j->unit->f->regs.n, PT_pred); /* CC.CF */
@@ -227,7 +227,7 @@ static void write_vector(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRe
     const struct jit_reg *r = &j->facts->regs[reg];
     bool is_mask = r->type == LLVMInt1TypeInContext(j->code->context);
     LLVMTypeRef type = slot_type(j, r);
-    if (j->mask[copy] && jit_def_use_keeps_old(j, reg)) {
+    if (j->mask[copy] && jit_def_use_keeps_old(j->facts, j->insn, j->block, reg)) {
         LLVMValueRef old = is_mask ? jit_mask_load(j, r->slot[copy])
                                    : LLVMBuildLoad2(j->code->b, type, r->slot[copy], "");
         value = LLVMBuildSelect(j->code->b, j->mask[copy], value, old, "");
@@ -253,7 +253,7 @@ void jit_registers_write(struct jit *j, const struct pt_operand *o, unsigned cop
         return;
     }
     unsigned u = r->is_per_copy ? copy : 0;
-    if (j->guard && jit_def_use_has_old(j, o->index)) {
+    if (j->guard && jit_def_use_has_old(j->facts, j->block, o->index)) {
         LLVMValueRef old = LLVMBuildLoad2(j->code->b, r->type, r->slot[u], "");
         value = LLVMBuildSelect(j->code->b, j->guard, value, old, "");
     }

@@ -10,6 +10,12 @@
 
 /* ---- the call ---------------------------------------------------------------------------------------- */
 
+/* A call, with the values of registers that it passes: allocas, of all lanes of a chunk. */
+struct call {
+    struct jit_call_info info;
+    LLVMValueRef args[JIT_CALL_ARGS], result;
+};
+
 static LLVMValueRef bytes_alloca(struct jit *j, unsigned bytes)
 {
     LLVMValueRef at =
@@ -18,25 +24,27 @@ static LLVMValueRef bytes_alloca(struct jit *j, unsigned bytes)
     return at;
 }
 
-static void spread_register(struct jit *j, struct jit_call_pass *pass, unsigned copy, bool is_result)
+static LLVMValueRef spread_register(struct jit *j, const struct jit_call_pass *pass, unsigned copy,
+                                    bool is_result)
 {
     LLVMTypeRef type = LLVMVectorType(jit_type(j, pass->type, 1), j->unit->width);
-    pass->lanes = jit_alloca(j, type, "");
+    LLVMValueRef lanes = jit_alloca(j, type, "");
     if (!is_result)
         LLVMBuildStore(j->code->b,
                        jit_registers_read(j, pass->o, copy, pass->type, j->unit->width, false),
-                       pass->lanes);
+                       lanes);
+    return lanes;
 }
 
 /* Where the lane has the value. */
-static LLVMValueRef place_of(struct jit *j, const struct jit_call_pass *pass, LLVMValueRef lane,
-                             LLVMValueRef thread)
+static LLVMValueRef place_of(struct jit *j, const struct jit_call_pass *pass, LLVMValueRef lanes,
+                             LLVMValueRef lane, LLVMValueRef thread)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->code->context, 0);
     if (!pass->variable) {
         LLVMValueRef index = LLVMBuildZExt(j->code->b, lane, i64, "");
-        return jit_at(j, pass->lanes, LLVMBuildMul(j->code->b, index, jit_i64(j, pass->bytes), ""));
+        return jit_at(j, lanes, LLVMBuildMul(j->code->b, index, jit_i64(j, pass->bytes), ""));
     }
     LLVMValueRef base = jit_field(j, pointer, j->code->cta, offsetof(struct pt_cta, local));
     LLVMValueRef at = jit_field(j, i64, j->code->launch, offsetof(struct pt_launch, local_stride));
@@ -75,31 +83,31 @@ static void end_kernel(struct jit *j)
     LLVMBuildRet(j->code->b, jit_i32(j, PT_RUN_FAULT));
 }
 
-static void call_lane(struct jit *j, struct jit_call_info *call, LLVMValueRef lane, unsigned copy,
+static void call_lane(struct jit *j, const struct call *call, LLVMValueRef lane, unsigned copy,
                       LLVMValueRef args, LLVMValueRef result)
 {
     LLVMValueRef thread =
         LLVMBuildMul(j->code->b, j->group, jit_i32(j, j->unit->width * j->facts->copies), "");
     thread = LLVMBuildAdd(j->code->b, thread, jit_i32(j, copy * j->unit->width), "");
     thread = LLVMBuildAdd(j->code->b, thread, lane, "");
-    for (unsigned i = 0; i < call->n; i++) {
-        const struct jit_call_pass *pass = &call->args[i];
+    for (unsigned i = 0; i < call->info.n; i++) {
+        const struct jit_call_pass *pass = &call->info.args[i];
         LLVMBuildMemCpy(j->code->b, jit_at(j, args, jit_i64(j, pass->at)), 1,
-                        place_of(j, pass, lane, thread), 1, jit_i64(j, pass->bytes));
+                        place_of(j, pass, call->args[i], lane, thread), 1, jit_i64(j, pass->bytes));
     }
-    LLVMValueRef ok = call_function(j, thread, call->device, args, result);
+    LLVMValueRef ok = call_function(j, thread, call->info.device, args, result);
     LLVMBasicBlockRef fail = jit_new_block(j, "fails"), on = jit_new_block(j, "");
     LLVMBuildCondBr(j->code->b, ok, on, fail);
     jit_continue_in(j, fail);
     end_kernel(j);
     jit_continue_in(j, on);
-    if (call->has_result)
-        LLVMBuildMemCpy(j->code->b, place_of(j, &call->result, lane, thread), 1, result, 1,
-                        jit_i64(j, call->result.bytes));
+    if (call->info.has_result)
+        LLVMBuildMemCpy(j->code->b, place_of(j, &call->info.result, call->result, lane, thread), 1,
+                        result, 1, jit_i64(j, call->info.result.bytes));
 }
 
 /* A loop over the lanes that are on. */
-static void call_chunk(struct jit *j, struct jit_call_info *call, unsigned copy, LLVMValueRef args,
+static void call_chunk(struct jit *j, const struct call *call, unsigned copy, LLVMValueRef args,
                        LLVMValueRef result)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
@@ -127,23 +135,25 @@ static void call_chunk(struct jit *j, struct jit_call_info *call, unsigned copy,
 
 bool jit_device_call_emit(struct jit *j)
 {
-    struct jit_call_info call;
-    if (!jit_call_info_find(j, j->insn, &call))
+    struct call call = {0};
+    const struct jit_call_info *info = &call.info;
+    const struct jit_call_pass *result = &info->result;
+    if (!jit_call_info_find(j->facts, j->insn, &call.info))
         return jit_refuse(j->unit, "a call");
-    LLVMValueRef args = bytes_alloca(j, PT_DEVICE_BYTES), result = bytes_alloca(j, PT_DEVICE_BYTES);
+    LLVMValueRef args = bytes_alloca(j, PT_DEVICE_BYTES), bytes = bytes_alloca(j, PT_DEVICE_BYTES);
     for (unsigned u = 0; u < j->facts->copies; u++) {
-        for (unsigned i = 0; i < call.n; i++)
-            if (!call.args[i].variable)
-                spread_register(j, &call.args[i], u, false);
-        bool is_register = call.has_result && !call.result.variable;
+        for (unsigned i = 0; i < info->n; i++)
+            if (!info->args[i].variable)
+                call.args[i] = spread_register(j, &info->args[i], u, false);
+        bool is_register = info->has_result && !result->variable;
         if (is_register)
-            spread_register(j, &call.result, u, true);
-        call_chunk(j, &call, u, args, result);
+            call.result = spread_register(j, result, u, true);
+        call_chunk(j, &call, u, args, bytes);
         if (is_register) {
-            LLVMTypeRef type = LLVMVectorType(jit_type(j, call.result.type, 1), j->unit->width);
-            jit_registers_write(j, call.result.o, u, call.result.type,
-                                LLVMBuildLoad2(j->code->b, type, call.result.lanes, ""),
-                                j->unit->width, false);
+            LLVMTypeRef type = LLVMVectorType(jit_type(j, result->type, 1), j->unit->width);
+            jit_registers_write(j, result->o, u, result->type,
+                                LLVMBuildLoad2(j->code->b, type, call.result, ""), j->unit->width,
+                                false);
         }
     }
     return true;

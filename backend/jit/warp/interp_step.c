@@ -240,7 +240,7 @@ static bool step_warp(struct jit *j, unsigned first)
 
 bool jit_interp_step_emit(struct jit *j)
 {
-    if ((j->form->effects & PT_FX_WARP) && !jit_insn_info_is_whole(j, j->block))
+    if ((j->form->effects & PT_FX_WARP) && !jit_insn_info_is_whole(j->facts, j->block))
         return jit_refuse(j->unit, JIT_INSN_INFO_PARTED);
     for (unsigned first = 0; first < j->facts->copies; first += jit_warp_chunks(j)) {
         if (!step_warp(j, first))

@@ -41,12 +41,13 @@ static void test_members(struct jit *j, unsigned first, LLVMValueRef members)
 static bool has_one_mask(struct jit *j, unsigned first, unsigned k)
 {
     int64_t stride;
-    if (jit_insn_info_stop(j, j->block) == PT_STOP_EACH)
+    if (jit_insn_info_stop(j->facts, j->block) == PT_STOP_EACH)
         return true;
-    if (jit_def_use_shape(j, operand(j, k), &stride) != JIT_SCALAR ||
-        jit_def_use_is_per_copy(j, operand(j, k)))
+    if (jit_def_use_shape(j->facts, operand(j, k), &stride) != JIT_SCALAR ||
+        jit_def_use_is_per_copy(j->facts, operand(j, k)))
         return jit_refuse(j->unit, "member masks that differ");
-    if (!jit_sync_points_names_all(j, operand(j, k)) && jit_regions_is_parted(j, j->block))
+    if (!jit_sync_points_names_all(j->facts, operand(j, k)) &&
+        jit_regions_is_parted(j->facts, j->block))
         test_members(j, first, jit_registers_read(j, operand(j, k), first, PT_u32, 1, true));
     return true;
 }
@@ -206,7 +207,7 @@ static bool shfl(struct jit *j, unsigned first)
     }
     const struct pt_operand *b = operand(j, 2), *c = operand(j, 3);
     uint64_t distance, clamp;
-    if (jit_def_use_constant(j, b, &distance) && jit_def_use_constant(j, c, &clamp))
+    if (jit_def_use_constant(j->facts, b, &distance) && jit_def_use_constant(j->facts, c, &clamp))
         shuffle_constant(j, first, d, p, a, (uint32_t)distance, (uint32_t)clamp);
     else
         shuffle_any(j, first, d, p, a, b, c);
@@ -389,7 +390,7 @@ static bool match_all(struct jit *j, unsigned first)
 
 static bool one_warp(struct jit *j, unsigned first)
 {
-    if (jit_insn_info_is_product(j, j->form))
+    if (jit_insn_info_is_product(j->facts, j->form))
         return jit_mma_emit(j, first);
     switch ((enum pt_op)j->form->op) {
     case PT_OP_shfl:
@@ -424,7 +425,7 @@ bool jit_warp_emit(struct jit *j)
 {
     if (j->unit->width * j->facts->copies % PT_WARP_SIZE)
         return false;
-    if (!jit_insn_info_takes_present(j->form) && !jit_insn_info_is_whole(j, j->block))
+    if (!jit_insn_info_takes_present(j->form) && !jit_insn_info_is_whole(j->facts, j->block))
         return jit_refuse(j->unit, JIT_INSN_INFO_PARTED);
     for (unsigned first = 0; first < j->facts->copies; first += jit_warp_chunks(j))
         if (!one_warp(j, first))
