@@ -1,4 +1,4 @@
-/* Triton's kernels in tests/real: every buffer must come out as it did on an H200, to the bit. */
+/* Triton's kernels in tests/hardware/real: every buffer must come out as it did on an H200, to the bit. */
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -140,7 +140,7 @@ static bool run_case(const char *name)
 {
     static struct real_case c;
     memset(&c, 0, sizeof c);
-    snprintf(c.folder, sizeof c.folder, "%s/tests/real/%s", SOURCE_DIR, name);
+    snprintf(c.folder, sizeof c.folder, "%s/tests/hardware/real/%s", SOURCE_DIR, name);
     bool ok = read_case(&c) && launch(&c);
     size_t wrong = ok ? count_differences(&c) : 0;
     if (!ok || wrong)
@@ -157,7 +157,7 @@ int main(int argc, char **argv)
     if (ptera_engine_create(NULL, &engine) != PTERA_OK)
         return 1;
     struct dirent **entries;
-    int n = scandir(SOURCE_DIR "/tests/real", &entries, NULL, alphasort);
+    int n = scandir(SOURCE_DIR "/tests/hardware/real", &entries, NULL, alphasort);
     for (int i = 0; i < n; i++) {
         if (!strchr(entries[i]->d_name, '.')) {
             bool ok = run_case(entries[i]->d_name);

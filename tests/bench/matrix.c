@@ -1,6 +1,6 @@
 /* Measures the matrix units in native code: matrix REAL_FOLDER
  *
- * Nanoseconds a warp-level mma, on one worker; then Triton's f16 matmuls of tests/real at 512 x 512 x 512, one worker a core,
+ * Nanoseconds a warp-level mma, on one worker; then Triton's f16 matmuls of tests/hardware/real at 512 x 512 x 512, one worker a core,
  * against OpenBLAS's sgemm of that size with as many threads, where libopenblas.so.0 is installed. OpenBLAS chooses its kernel
  * by the name of the CPU: where it knows it not, OPENBLAS_CORETYPE (SkylakeX, Haswell) names a fitting one. Exact and with math_fast;
  * medians of several runs after one that compiles.

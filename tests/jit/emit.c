@@ -2,7 +2,7 @@
  *
  *     emit [--every N] [FIRST-LETTERS-OF-FORMS [list]]
  *
- * The forms are those of tests/isa/forms.tsv, or each N-th of them; "list" lists those that are not native. Kernels of several forms each read their sources from tables: once with a row for each
+ * The forms are those of tests/assembler/isa/forms.tsv, or each N-th of them; "list" lists those that are not native. Kernels of several forms each read their sources from tables: once with a row for each
  * thread (vectors), once with one thread a CTA (scalars). A form that keeps a kernel from being native is left out and
  * counted as skipped. */
 #include <inttypes.h>
@@ -416,7 +416,7 @@ int main(int argc, char **argv)
     wanted = malloc(OUT_BYTES);
     given = malloc(OUT_BYTES);
     fill_table();
-    read_forms(SOURCE_DIR "/tests/isa/forms.tsv", only);
+    read_forms(SOURCE_DIR "/tests/assembler/isa/forms.tsv", only);
     add_constants(only);
     keep_every(step ? step : 1);
     unsigned vectors = test_forms(CTA), scalars = test_forms(1), left_out = 0;

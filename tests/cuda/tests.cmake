@@ -1,0 +1,17 @@
+# Programs over the driver API: one file a noun.
+file(GLOB cuda_tests CONFIGURE_DEPENDS cuda/*.c)
+foreach(source ${cuda_tests})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(cuda_${name} ${source})
+  target_link_libraries(cuda_${name} PRIVATE ptera_cuda m Threads::Threads)
+  add_test(NAME cuda_${name} COMMAND cuda_${name})
+endforeach()
+target_sources(cuda_abi PRIVATE cuda/abi/theirs.c)
+target_link_libraries(cuda_entry PRIVATE ${CMAKE_DL_LIBS})
+
+# The libraries, opened and closed. (A program without the sanitizer cannot open what has it.)
+if(NOT PTERA_SANITIZE)
+  add_executable(unload cuda/unload/unload.c)
+  target_link_libraries(unload PRIVATE ${CMAKE_DL_LIBS})
+  add_test(NAME cuda_unload COMMAND unload $<TARGET_FILE:ptera_cuda> $<TARGET_FILE:ptera> $<TARGET_FILE:ptera_cudart_13>)
+endif()
