@@ -224,7 +224,7 @@ static bool lower(struct lower *l, struct pt_func *source)
         return lower(l, source);
     pt_web_split(l->m, &f, &l->scratch);
     pt_contract(l->m, &f, &l->scratch, find_form);
-    pt_wait_find(l->m, &f, &l->scratch);
+    pt_spin_loop_find(l->m, &f, &l->scratch);
     f.calls = false;
     for (uint32_t i = 0; i < f.insns.n; i++)
         f.calls |= (effects(l, &f.insns.v[i]) & PT_FX_CALL) != 0;

@@ -1,13 +1,13 @@
-/* What is known of an integer in the lanes of a chunk and of a group (ir/vary.h), and arithmetic on that. */
+/* What is known of an integer in the lanes of a chunk and of a group (ir/uniformity.h), and arithmetic on that. */
 #ifndef PTERA_IR_AFFINE_H
 #define PTERA_IR_AFFINE_H
 
-#include "ir/vary.h"
+#include "ir/uniformity.h"
 
 /* The stretches of threads that values are looked at over. */
 enum { PT_SPAN_CHUNK, PT_SPAN_GROUP, PT_SPANS };
 
-struct pt_fact {
+struct pt_affine {
     bool is_known;           /* false: no definition has been seen yet */
     bool is_const;
     bool is_affine;          /* over a chunk; the level is LANE */
@@ -20,19 +20,19 @@ struct pt_fact {
     uint64_t max;            /* no thread has more, as an unsigned number */
 };
 
-enum pt_fact_op {
-    PT_FACT_ADD,
-    PT_FACT_SUB,
-    PT_FACT_MUL,
-    PT_FACT_AND,
-    PT_FACT_OR,
-    PT_FACT_XOR,
-    PT_FACT_SHL,
-    PT_FACT_SHR, /* unsigned */
-    PT_FACT_SAR
+enum pt_affine_op {
+    PT_AFFINE_ADD,
+    PT_AFFINE_SUB,
+    PT_AFFINE_MUL,
+    PT_AFFINE_AND,
+    PT_AFFINE_OR,
+    PT_AFFINE_XOR,
+    PT_AFFINE_SHL,
+    PT_AFFINE_SHR, /* unsigned */
+    PT_AFFINE_SAR
 };
 
-enum pt_fact_cmp { PT_FACT_LT, PT_FACT_LE, PT_FACT_GT, PT_FACT_GE };
+enum pt_affine_cmp { PT_AFFINE_LT, PT_AFFINE_LE, PT_AFFINE_GT, PT_AFFINE_GE };
 
 /* The lanes of the spans, and how integers of one width behave. */
 struct pt_width {
@@ -40,23 +40,24 @@ struct pt_width {
     unsigned bits;         /* at most 64 */
 };
 
-struct pt_fact pt_fact_const(uint64_t value, unsigned bits);
+struct pt_affine pt_affine_const(uint64_t value, unsigned bits);
 /* Of `level`, otherwise anything of that width. */
-struct pt_fact pt_fact_any(enum pt_level level, unsigned bits);
+struct pt_affine pt_affine_any(enum pt_level level, unsigned bits);
 /* first + lane over the span, and all of it below `n`. */
-struct pt_fact pt_fact_lanes(const uint32_t *lanes, bool is_in_group, uint64_t n);
+struct pt_affine pt_affine_lanes(const uint32_t *lanes, bool is_in_group, uint64_t n);
 
-struct pt_fact pt_fact_op(enum pt_fact_op op, const struct pt_fact *a, const struct pt_fact *b,
-                          struct pt_width w);
+struct pt_affine pt_affine_op(enum pt_affine_op op, const struct pt_affine *a,
+                              const struct pt_affine *b, struct pt_width w);
 /* The low `from` bits, extended or cut to w.bits. */
-struct pt_fact pt_fact_cvt(const struct pt_fact *a, unsigned from, bool is_signed, struct pt_width w);
+struct pt_affine pt_affine_cvt(const struct pt_affine *a, unsigned from, bool is_signed,
+                               struct pt_width w);
 /* The level of `a cmp b`. */
-enum pt_level pt_fact_compare(enum pt_fact_cmp cmp, bool is_signed, const struct pt_fact *a,
-                              const struct pt_fact *b, struct pt_width w);
+enum pt_level pt_affine_compare(enum pt_affine_cmp cmp, bool is_signed, const struct pt_affine *a,
+                                const struct pt_affine *b, struct pt_width w);
 
 /* A register that holds the one or the other; true if *into changes. */
-bool pt_fact_join(struct pt_fact *into, const struct pt_fact *other, unsigned bits);
+bool pt_affine_join(struct pt_affine *into, const struct pt_affine *other, unsigned bits);
 /* The value differs between larger sets than it seems; true if that is new. */
-bool pt_fact_raise(struct pt_fact *fact, enum pt_level level);
+bool pt_affine_raise(struct pt_affine *fact, enum pt_level level);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/callee.h"
+#include "ir/call_graph.h"
 #include "ir/escape.h"
 #include "ir/row.h"
 
@@ -44,7 +44,7 @@ struct inliner {
     bool is_too_much;
     uint32_t begin; /* operand: where stacks begin; 0: nothing uses them */
     const char *stays; /* why the first call does that stays; NULL: none does */
-    uint8_t *addressed; /* pt_addressed, or NULL: no indirect call so far */
+    uint8_t *addressed; /* pt_call_graph_addressed, or NULL: no indirect call so far */
 };
 
 /* ---- forms ----------------------------------------------------------------------------------- */
@@ -598,7 +598,7 @@ static void expand_any(struct inliner *in, struct body *b, const struct pt_insn 
     uint32_t first = add_choice(in, found, n), end = add_label(in, 1);
     for (uint32_t i = 0; i < n && !in->is_too_much; i++) {
         in->f->labels.v[first + i].insn = in->f->insns.n;
-        call->callee = pt_aliased(in->from, funcs[i]);
+        call->callee = pt_call_graph_aliased(in->from, funcs[i]);
         expand(in, b, call);
         add_branch(in, end);
     }
@@ -610,10 +610,11 @@ static bool expand_indirect(struct inliner *in, struct body *b, const struct pt_
 {
     uint32_t n;
     if (!in->addressed)
-        in->addressed = pt_addressed(in->from, in->scratch);
-    const uint32_t *funcs = pt_callees(in->from, b->f, insn, in->addressed, in->scratch, &n);
+        in->addressed = pt_call_graph_addressed(in->from, in->scratch);
+    const uint32_t *funcs =
+        pt_call_graph_callees(in->from, b->f, insn, in->addressed, in->scratch, &n);
     for (uint32_t i = 0; i < n; i++) {
-        call->callee = pt_aliased(in->from, funcs[i]);
+        call->callee = pt_call_graph_aliased(in->from, funcs[i]);
         if (!can_expand(in, b, call))
             return false;
     }
@@ -633,7 +634,7 @@ static bool expand_call(struct inliner *in, struct body *b, const struct pt_insn
         call.args = o;
     if (callee->kind != PT_OPND_FUNC)
         return expand_indirect(in, b, insn, &call);
-    call.callee = pt_aliased(in->from, callee->index);
+    call.callee = pt_call_graph_aliased(in->from, callee->index);
     if (!can_expand(in, b, &call))
         return false;
     expand(in, b, &call);
@@ -756,7 +757,7 @@ static void finish(struct inliner *in)
     uint32_t bra = find_form(m, "bra", PT_OP_bra, 1, PT_M_NONE, PT_TYPE_NONE, 1);
     pt_cfg_build(m, f, bra, in->scratch);
     pt_web_split(m, f, in->scratch);
-    pt_wait_find(m, f, in->scratch);
+    pt_spin_loop_find(m, f, in->scratch);
     f->calls = any_call(m, f);
     f->is_lowered = true;
     for (uint32_t i = first; i < m->symbols.n; i++) {

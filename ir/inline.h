@@ -1,7 +1,7 @@
 /* Calls replaced by the bodies they call, on a copy: what an engine that keeps no stack of activations runs.
  *
  * Calls of functions that are defined and not active already (recursion) are expanded; others stay. An indirect call
- * is expanded to a choice among those it may call (ir/callee.h): by brx.idx, with an index beyond its table where the pointer is
+ * is expanded to a choice among those it may call (ir/call_graph.h): by brx.idx, with an index beyond its table where the pointer is
  * none of theirs. A variable of an activation lies where it would if the call were made: the frames of callees begin behind the caller's.
  * Parameters and results that are only loaded and stored whole, by their names, become registers (ir/escape.h).
  */

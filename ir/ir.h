@@ -243,7 +243,8 @@ bool pt_lower(struct pt_module *m, uint32_t func);
 /* ir/layout.c: the functions that may run when `func` is called: itself first, then what it calls, aliases resolved,
  * functions that are only declared included. Where a call is indirect and its targets are not listed, every function that is
  * not a kernel. They need not be lowered. */
-uint32_t *pt_reachable(const struct pt_module *m, uint32_t func, struct pt_arena *arena, uint32_t *n);
+uint32_t *pt_call_graph_reachable(const struct pt_module *m, uint32_t func, struct pt_arena *arena,
+                                  uint32_t *n);
 
 /* ir/layout.c: shared memory of one kernel: the variables that it and what it may call use, in order of declaration. */
 struct pt_shared {
@@ -269,8 +270,8 @@ bool pt_frame_layout(struct pt_module *m, struct pt_func *f);
 /* The passes of pt_lower. `scratch` holds what they need only while they run.
  * ir/cfg.c: fills blocks, edges, loops and dominators from `insns` and `labels`; `bra` is the form of a plain bra. */
 void pt_cfg_build(struct pt_module *m, struct pt_func *f, uint32_t bra, struct pt_arena *scratch);
-/* ir/wait.c: finds the loops that may wait for other threads (`communicates`); after pt_web_split. */
-void pt_wait_find(struct pt_module *m, struct pt_func *f, struct pt_arena *scratch);
+/* ir/spin_loop.c: finds the loops that may wait for other threads (`communicates`); after pt_web_split. */
+void pt_spin_loop_find(struct pt_module *m, struct pt_func *f, struct pt_arena *scratch);
 /* ir/web.c: splits registers into webs. */
 void pt_web_split(struct pt_module *m, struct pt_func *f, struct pt_arena *scratch);
 /* ir/web.c: a new register of the type of `reg` and named after it; `mark` is pt_web_mark(f), which keeps its name new. */

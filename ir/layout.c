@@ -157,8 +157,8 @@ static void reach_all(struct reach *r, uint32_t func)
     }
 }
 
-uint32_t *pt_reachable(const struct pt_module *m, uint32_t func, struct pt_arena *arena,
-                       uint32_t *n)
+uint32_t *pt_call_graph_reachable(const struct pt_module *m, uint32_t func, struct pt_arena *arena,
+                                  uint32_t *n)
 {
     struct reach r = {.m = m, .arena = arena};
     reach_all(&r, func);

@@ -14,7 +14,7 @@
  * variable: whether its address goes anywhere but into accesses.
  */
 #include "ir/escape.h"
-#include "ir/vary.h"
+#include "ir/uniformity.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -46,8 +46,8 @@ struct print {
     const char **symbols;        /* by symbol of the module */
     const uint8_t *is_signature; /* by function: only the signature of a prototype */
     uint32_t loc;
-    /* of a lowered function; vary: only of a kernel */
-    const struct pt_vary *vary;
+    /* of a lowered function; uniformity: only of a kernel */
+    const struct pt_uniformity *uniformity;
     const uint64_t *live_in;
     const struct pt_local_use *locals;
 };
@@ -347,11 +347,12 @@ enum { WARP = 32 };
 static void find_facts(struct print *p)
 {
     const struct pt_func *f = p->f;
-    struct pt_vary_shape shape = {.width = WARP, .copies = 1};
+    struct pt_uniformity_shape shape = {.width = WARP, .copies = 1};
     memcpy(shape.block, f->reqntid, sizeof shape.block);
     p->live_in = f->is_lowered ? pt_live_in(p->m, f, p->arena) : NULL;
     p->locals = f->is_lowered ? pt_escape_find(p->m, f, 1, p->arena) : NULL;
-    p->vary = f->is_lowered && f->is_entry ? pt_vary_find(p->m, f, &shape, NULL, p->arena) : NULL;
+    p->uniformity =
+        f->is_lowered && f->is_entry ? pt_uniformity_find(p->m, f, &shape, NULL, p->arena) : NULL;
 }
 
 static void put_value(struct print *p, const struct pt_value *v)
@@ -367,7 +368,7 @@ static void put_value(struct print *p, const struct pt_value *v)
 static void put_result(void *ud, uint32_t reg, bool is_def)
 {
     struct print *p = ud;
-    const struct pt_value *v = &p->vary->regs[reg];
+    const struct pt_value *v = &p->uniformity->regs[reg];
     if (!is_def || (v->level > PT_LEVEL_GROUP && !v->is_affine))
         return;
     put(p, " // ");
@@ -378,7 +379,7 @@ static void put_result(void *ud, uint32_t reg, bool is_def)
 
 static void put_branch_fact(struct print *p, uint32_t b)
 {
-    uint8_t level = p->vary->branch[b];
+    uint8_t level = p->uniformity->branch[b];
     if (p->f->blocks.v[b].n_succ > 1)
         put(p, " // %s",
             level > PT_LEVEL_GROUP    ? "parts lanes"
@@ -389,7 +390,7 @@ static void put_branch_fact(struct print *p, uint32_t b)
 static void put_facts(struct print *p, uint32_t b, uint32_t insn)
 {
     const struct pt_block *block = &p->f->blocks.v[b];
-    if (!p->vary)
+    if (!p->uniformity)
         return;
     pt_insn_regs(p->m, p->f, &p->f->insns.v[insn], put_result, p);
     if (insn == block->first + block->count - 1)

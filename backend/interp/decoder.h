@@ -34,7 +34,7 @@ struct pt_decoder {
     PT_VEC(struct pt_link) links;
     PT_VEC(struct pt_code) before, behind;
     uint32_t access_behind; /* the one of them that accesses memory, counted from 1; 0: none does */
-    uint8_t *addressed;     /* pt_addressed, or NULL: no indirect call so far */
+    uint8_t *addressed;     /* pt_call_graph_addressed, or NULL: no indirect call so far */
 };
 
 #endif

@@ -4,7 +4,7 @@
 #include "backend/interp/decoder.h"
 #include "backend/interp/materialize.h"
 #include "backend/interp/slots.h"
-#include "ir/callee.h"
+#include "ir/call_graph.h"
 
 uint32_t pt_operands_slot(struct pt_select *s, uint32_t bytes)
 {
@@ -253,8 +253,9 @@ const uint8_t *pt_operands_callees(const struct pt_select *s)
     uint8_t *is_callee = pt_arena_alloc(&d->program->arena, d->m->funcs.n);
     uint32_t n;
     if (!d->addressed)
-        d->addressed = pt_addressed(d->m, d->scratch);
-    const uint32_t *funcs = pt_callees(d->m, d->f, s->insn, d->addressed, d->scratch, &n);
+        d->addressed = pt_call_graph_addressed(d->m, d->scratch);
+    const uint32_t *funcs =
+        pt_call_graph_callees(d->m, d->f, s->insn, d->addressed, d->scratch, &n);
     for (uint32_t i = 0; i < n; i++)
         is_callee[funcs[i]] = 1;
     return is_callee;

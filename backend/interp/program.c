@@ -4,7 +4,7 @@
 #include "backend/interp/decode.h"
 #include "backend/interp/observers.h"
 #include "backend/observer.h"
-#include "ir/callee.h"
+#include "ir/call_graph.h"
 
 /* The call graph below a kernel: how deep activations nest and how much local memory they take. */
 struct reach {
@@ -146,7 +146,7 @@ static bool build(struct pt_interp_program *p, struct pt_arena *scratch)
     struct pt_module *m = p->base.image->module;
     uint32_t errors = m->diags.errors, kernel = real_func(m, p->base.kernel);
     struct reach r = {.program = p, .m = m, .is_bounded = true};
-    r.funcs = pt_reachable(m, kernel, scratch, &r.n);
+    r.funcs = pt_call_graph_reachable(m, kernel, scratch, &r.n);
     p->bodies = pt_arena_alloc(&p->arena, m->funcs.n * sizeof(struct pt_body *));
     choose_observers(p);
     for (uint32_t i = 0; i < r.n; i++)

@@ -17,7 +17,7 @@
  *   process/   LLVM's part, from a snapshot to an object (compile), in this process or in another one (client, server)
  *   engine.c   the entry of the shared object
  *
- * Everything works on chunks of `width` lanes, `copies` of them at a time (ir/vary.h). A predicate of a chunk is an
+ * Everything works on chunks of `width` lanes, `copies` of them at a time (ir/uniformity.h). A predicate of a chunk is an
  * i1 (uniform) or a vector of i1; registers of up to 16, 32, 64, 128 bits are i16, i32, i64, i128, those declared
  * .f32 and .f64 float and double.
  */
@@ -33,7 +33,7 @@
 #include "backend/native.h"
 #include "ir/inline.h"
 #include "ir/row.h"
-#include "ir/vary.h"
+#include "ir/uniformity.h"
 
 enum {
     JIT_COPIES = 16,
@@ -60,8 +60,8 @@ struct jit_unit {
 /* What analyses have found, before code is made. */
 struct jit_facts {
     const struct jit_unit *unit;
-    struct pt_vary *vary;
-    struct pt_vary *row; /* likewise of groups that are a row of threads, where a group has several; else NULL */
+    struct pt_uniformity *uniformity;
+    struct pt_uniformity *row; /* likewise of groups that are a row of threads; NULL: not several */
     unsigned copies;
     struct jit_reg *regs;
     /* instructions that define registers, by register (def_use.c); room for a list of registers */

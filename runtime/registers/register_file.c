@@ -1,7 +1,7 @@
 /* Where the assembler keeps each register of PTX. */
 #include "runtime/registers/register_file.h"
 
-#include "ir/vary.h"
+#include "ir/uniformity.h"
 
 /* The uniform unit knows integers only, and takes nothing back from the other one. */
 static bool is_beyond_uniform_unit(const struct pt_insn_cost *c)
@@ -22,8 +22,9 @@ static bool reads_varying(const struct pt_code *code, const struct pt_register_f
 
 static void find_varying(const struct pt_code *code, struct pt_register_file *file)
 {
-    const struct pt_vary_shape shape = {.width = 32, .copies = 1};
-    const struct pt_vary *uniformity = pt_vary_find(code->m, code->f, &shape, NULL, code->arena);
+    const struct pt_uniformity_shape shape = {.width = 32, .copies = 1};
+    const struct pt_uniformity *uniformity =
+        pt_uniformity_find(code->m, code->f, &shape, NULL, code->arena);
     for (uint32_t r = 1; r < code->f->regs.n; r++)
         file->varies[r] = uniformity->regs[r].level != PT_LEVEL_CTA;
     for (bool changed = true; changed;) {

@@ -6,8 +6,9 @@
 
 struct pt_value jit_address_form_value(const struct jit_facts *a, const struct pt_operand *o)
 {
-    return o->kind == PT_OPND_REG ? a->vary->regs[o->index]
-                                  : pt_vary_sreg(&a->vary->shape, (enum pt_sreg)o->index);
+    return o->kind == PT_OPND_REG
+               ? a->uniformity->regs[o->index]
+               : pt_uniformity_sreg(&a->uniformity->shape, (enum pt_sreg)o->index);
 }
 
 /* Operations of two operands that keep the form. */
@@ -28,7 +29,7 @@ const struct pt_operand *jit_address_form_mixer(const struct jit_facts *a,
         return NULL;
     for (unsigned k = 1; k < 3; k++) {
         const struct pt_operand *mixer = &o[k], *threads = &o[3 - k];
-        if (mixer->kind == PT_OPND_REG && a->vary->regs[mixer->index].level == PT_LEVEL_CTA &&
+        if (mixer->kind == PT_OPND_REG && a->uniformity->regs[mixer->index].level == PT_LEVEL_CTA &&
             jit_def_use_shape(a, threads, &stride) == JIT_AFFINE && stride == 1 &&
             1u << jit_address_form_value(a, threads).align_log2 >= a->unit->width)
             return mixer;

@@ -7,7 +7,7 @@
 
 uint64_t *jit_new_set(const struct jit_facts *a)
 {
-    return pt_arena_alloc(a->unit->arena, a->vary->words * sizeof(uint64_t));
+    return pt_arena_alloc(a->unit->arena, a->uniformity->words * sizeof(uint64_t));
 }
 
 struct scan {
@@ -195,7 +195,7 @@ bool jit_def_use_is_behind(const struct jit_facts *a, uint32_t insn, uint32_t bl
 static bool runs_alone(const struct jit_facts *a, uint32_t insn)
 {
     const uint64_t *waits = jit_def_use_waits(a, jit_def_use_block(a, insn));
-    for (uint32_t w = 0; w < a->vary->words; w++)
+    for (uint32_t w = 0; w < a->uniformity->words; w++)
         if (waits[w])
             return false;
     return a->is_one_region;
@@ -272,12 +272,12 @@ enum jit_shape jit_def_use_shape(const struct jit_facts *a, const struct pt_oper
 {
     *stride = 0;
     if (o->kind == PT_OPND_REG) {
-        *stride = a->vary->regs[o->index].stride;
+        *stride = a->uniformity->regs[o->index].stride;
         return (enum jit_shape)a->regs[o->index].shape;
     }
     if (o->kind != PT_OPND_SREG)
         return JIT_SCALAR;
-    struct pt_value v = pt_vary_sreg(&a->vary->shape, (enum pt_sreg)o->index);
+    struct pt_value v = pt_uniformity_sreg(&a->uniformity->shape, (enum pt_sreg)o->index);
     *stride = v.stride;
     return v.level < PT_LEVEL_LANE ? JIT_SCALAR : v.is_affine ? JIT_AFFINE : JIT_VECTOR;
 }
@@ -298,7 +298,8 @@ bool jit_def_use_is_per_copy(const struct jit_facts *a, const struct pt_operand 
     if (o->kind == PT_OPND_REG)
         return a->regs[o->index].is_per_copy;
     return o->kind == PT_OPND_SREG &&
-           pt_vary_sreg(&a->vary->shape, (enum pt_sreg)o->index).level >= PT_LEVEL_CHUNK;
+           pt_uniformity_sreg(&a->uniformity->shape, (enum pt_sreg)o->index).level >=
+               PT_LEVEL_CHUNK;
 }
 
 /* The header of the outermost loop around the block, or UINT32_MAX. */
@@ -327,7 +328,7 @@ bool jit_def_use_keeps_old(const struct jit_facts *a, const struct pt_insn *insn
         return false;
     const uint64_t *waits = jit_def_use_waits(a, block);
     size_t words = (a->unit->f->regs.n + 63) / 64;
-    for (uint32_t w = 0; w < a->vary->words; w++)
+    for (uint32_t w = 0; w < a->uniformity->words; w++)
         for (uint64_t bits = waits[w]; bits; bits &= bits - 1) {
             size_t x = w * 64 + (uint32_t)__builtin_ctzll(bits);
             if (a->live_in[x * words + reg / 64] >> (reg & 63) & 1)

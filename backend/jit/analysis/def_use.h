@@ -80,7 +80,7 @@ void jit_def_use_note_write(void *ud, uint32_t reg, bool is_def);
 /* The blocks where lanes of the group may wait while others run `block`. */
 static inline const uint64_t *jit_def_use_waits(const struct jit_facts *a, uint32_t block)
 {
-    return a->vary->waits_group + (size_t)block * a->vary->words;
+    return a->uniformity->waits_group + (size_t)block * a->uniformity->words;
 }
 
 #endif

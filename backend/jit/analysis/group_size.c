@@ -21,8 +21,9 @@ static bool is_range_end(const struct jit_facts *a, uint32_t block)
             o->index != guard)
             continue;
         for (unsigned k = 1; k < 3; k++)
-            if (o[k].kind == PT_OPND_REG && a->vary->regs[o[k].index].level == PT_LEVEL_LANE &&
-                !a->vary->regs[o[k].index].is_affine)
+            if (o[k].kind == PT_OPND_REG &&
+                a->uniformity->regs[o[k].index].level == PT_LEVEL_LANE &&
+                !a->uniformity->regs[o[k].index].is_affine)
                 return false;
         return true;
     }
@@ -32,7 +33,7 @@ static bool is_range_end(const struct jit_facts *a, uint32_t block)
 static bool parts(const struct jit_facts *a, const struct pt_loop *loop)
 {
     for (uint32_t b = loop->header; b < loop->end; b++)
-        if (a->vary->branch[b] > PT_LEVEL_GROUP && !is_range_end(a, b))
+        if (a->uniformity->branch[b] > PT_LEVEL_GROUP && !is_range_end(a, b))
             return true;
     return false;
 }
@@ -91,19 +92,20 @@ static bool has_striding_loop(const struct jit_facts *a)
         const struct pt_insn *insn = &a->unit->f->insns.v[i];
         const struct pt_operand *o = &a->unit->f->operands.v[insn->operands];
         if (pt_insn_form(a->unit->m, insn)->op != PT_OP_add_int || o[0].kind != PT_OPND_REG ||
-            a->unit->f->regs.v[o[0].index].n_defs != 2 || !a->vary->regs[o[0].index].is_affine ||
-            jit_loops_stride_grid(a, insn))
+            a->unit->f->regs.v[o[0].index].n_defs != 2 ||
+            !a->uniformity->regs[o[0].index].is_affine || jit_loops_stride_grid(a, insn))
             continue;
         for (unsigned k = 1; k < 3; k++)
             if (o[k].kind == PT_OPND_REG && o[3 - k].kind == PT_OPND_REG &&
-                o[3 - k].index == o[0].index && a->vary->regs[o[k].index].level == PT_LEVEL_CTA)
+                o[3 - k].index == o[0].index &&
+                a->uniformity->regs[o[k].index].level == PT_LEVEL_CTA)
                 return true;
     }
     return false;
 }
 
 /* Chunks of a row of threads; 1, if it is not of as many as a group may have. */
-static uint32_t row_copies(const struct pt_vary_shape *shape)
+static uint32_t row_copies(const struct pt_uniformity_shape *shape)
 {
     uint32_t row = shape->block[0] / shape->width;
     bool is_even = row && shape->block[0] % shape->width == 0 && !(row & (row - 1));
@@ -111,7 +113,7 @@ static uint32_t row_copies(const struct pt_vary_shape *shape)
 }
 
 /* Chunks that have to go together: of a warp, or of a row of the block, in which the other indexes are the same. */
-static uint32_t least_copies(const struct jit_facts *a, const struct pt_vary_shape *shape)
+static uint32_t least_copies(const struct jit_facts *a, const struct pt_uniformity_shape *shape)
 {
     if (jit_insn_info_has_effect(a, PT_FX_WARP | PT_FX_CALL) ||
         jit_insn_info_has_ordering_points(a) || jit_insn_info_has_steps(a))
@@ -121,7 +123,7 @@ static uint32_t least_copies(const struct jit_facts *a, const struct pt_vary_sha
 }
 
 /* More would cost more than they bring: lanes that wait for others, or rows that end at different places. */
-static uint32_t most_copies(const struct jit_facts *a, const struct pt_vary_shape *shape)
+static uint32_t most_copies(const struct jit_facts *a, const struct pt_uniformity_shape *shape)
 {
     bool has_rows = shape->block[1] > 1 || shape->block[2] > 1;
     if (has_parting_access(a))
@@ -159,7 +161,7 @@ static bool fits_registers(struct jit_facts *a, uint32_t copies)
 
 /* Several chunks share the work that is the same for all, above all a loop's. Device functions are called warp by warp: what
  * they print has an order. */
-static uint32_t choose_copies(struct jit_facts *a, const struct pt_vary_shape *shape)
+static uint32_t choose_copies(struct jit_facts *a, const struct pt_uniformity_shape *shape)
 {
     uint32_t width = shape->width, copies = least_copies(a, shape), most = most_copies(a, shape);
     uint32_t threads = shape->block[0] * shape->block[1] * shape->block[2];
@@ -192,26 +194,26 @@ static bool parts_warps(struct jit_facts *a)
     return false;
 }
 
-void jit_group_size_choose(struct jit_facts *a, struct pt_vary_shape *shape)
+void jit_group_size_choose(struct jit_facts *a, struct pt_uniformity_shape *shape)
 {
     a->live_in = pt_live_in(a->unit->m, a->unit->f, a->unit->arena);
     a->read = pt_arena_alloc(a->unit->arena, (a->unit->f->regs.n + 63) / 64 * sizeof *a->read);
     for (uint32_t i = 0; i < a->unit->f->insns.n; i++)
         pt_insn_regs(a->unit->m, a->unit->f, &a->unit->f->insns.v[i], note_read, a->read);
-    a->vary = pt_vary_find(a->unit->m, a->unit->f, shape, NULL, a->unit->arena);
+    a->uniformity = pt_uniformity_find(a->unit->m, a->unit->f, shape, NULL, a->unit->arena);
     shape->copies = choose_copies(a, shape);
     if (shape->copies > 1)
-        a->vary = pt_vary_find(a->unit->m, a->unit->f, shape, NULL, a->unit->arena);
+        a->uniformity = pt_uniformity_find(a->unit->m, a->unit->f, shape, NULL, a->unit->arena);
     if (shape->copies > PT_WARP_SIZE / shape->width && parts_warps(a)) {
         shape->copies = PT_WARP_SIZE / shape->width;
-        a->vary = pt_vary_find(a->unit->m, a->unit->f, shape, NULL, a->unit->arena);
+        a->uniformity = pt_uniformity_find(a->unit->m, a->unit->f, shape, NULL, a->unit->arena);
     }
 }
 
-void jit_group_size_find_rows(struct jit_facts *a, const struct pt_vary_shape *shape)
+void jit_group_size_find_rows(struct jit_facts *a, const struct pt_uniformity_shape *shape)
 {
-    struct pt_vary_shape row = *shape;
+    struct pt_uniformity_shape row = *shape;
     row.copies = row_copies(shape);
     if (row.copies > 1 && row.copies < shape->copies)
-        a->row = pt_vary_find(a->unit->m, a->unit->f, &row, NULL, a->unit->arena);
+        a->row = pt_uniformity_find(a->unit->m, a->unit->f, &row, NULL, a->unit->arena);
 }

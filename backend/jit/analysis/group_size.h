@@ -5,9 +5,9 @@
 #include "backend/jit/jit.h"
 
 /* What is known of the kernel's values, and shape->copies. */
-void jit_group_size_choose(struct jit_facts *a, struct pt_vary_shape *shape);
+void jit_group_size_choose(struct jit_facts *a, struct pt_uniformity_shape *shape);
 
 /* Finds a->row. */
-void jit_group_size_find_rows(struct jit_facts *a, const struct pt_vary_shape *shape);
+void jit_group_size_find_rows(struct jit_facts *a, const struct pt_uniformity_shape *shape);
 
 #endif

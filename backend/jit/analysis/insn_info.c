@@ -150,7 +150,7 @@ static bool reaches_talk(const struct jit_facts *a, uint32_t block, uint64_t *se
 
 uint8_t jit_insn_info_stop(const struct jit_facts *a, uint32_t block)
 {
-    return a->vary->stops ? a->vary->stops[block] : PT_STOP_NONE;
+    return a->uniformity->stops ? a->uniformity->stops[block] : PT_STOP_NONE;
 }
 
 bool jit_insn_info_is_whole(const struct jit_facts *a, uint32_t block)
@@ -158,7 +158,7 @@ bool jit_insn_info_is_whole(const struct jit_facts *a, uint32_t block)
     if (jit_insn_info_stop(a, block) >= PT_STOP_EACH)
         return true;
     const uint64_t *waits = jit_def_use_waits(a, block);
-    uint64_t *seen = pt_arena_alloc(a->unit->arena, a->vary->words * sizeof *seen);
+    uint64_t *seen = pt_arena_alloc(a->unit->arena, a->uniformity->words * sizeof *seen);
     for (uint32_t b = 0; b < a->unit->f->blocks.n; b++)
         if (jit_set_has(waits, b) && reaches_talk(a, b, seen))
             return false;

@@ -414,7 +414,7 @@ bool jit_loops_is_loading(const struct jit_facts *a, uint32_t block)
     const struct pt_block *b = &a->unit->f->blocks.v[block];
     const struct pt_insn *last = &a->unit->f->insns.v[jit_insn_info_last(a, block)];
     uint32_t loads = 0;
-    if (a->vary->branch[block] <= PT_LEVEL_GROUP ||
+    if (a->uniformity->branch[block] <= PT_LEVEL_GROUP ||
         pt_insn_form(a->unit->m, last)->op != PT_OP_bra || !last->guard || b->next == block ||
         a->unit->f->operands.v[last->operands].index != block)
         return false;

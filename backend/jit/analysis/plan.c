@@ -42,7 +42,7 @@ static const struct pt_operand *count_of(const struct jit_facts *a, const struct
 
 static bool counts_all(const struct jit_facts *a, const struct pt_operand *count)
 {
-    const uint32_t *block = a->vary->shape.block;
+    const uint32_t *block = a->uniformity->shape.block;
     uint32_t threads = block[0] * block[1] * block[2];
     uint32_t warps = (threads + PT_WARP_SIZE - 1) / PT_WARP_SIZE;
     return count->kind == PT_OPND_IMM &&
@@ -56,8 +56,9 @@ static bool is_whole_barrier(const struct jit_facts *a, const struct pt_insn *in
     const struct pt_operand *o = &a->unit->f->operands.v[insn->operands],
                             *count = count_of(a, insn);
     const struct pt_operand *id = jit_insn_info_is_reduction(form) ? o + 1 : o;
-    bool is_agreed = id->kind == PT_OPND_IMM ||
-                     (id->kind == PT_OPND_REG && a->vary->regs[id->index].level == PT_LEVEL_CTA);
+    bool is_agreed =
+        id->kind == PT_OPND_IMM ||
+        (id->kind == PT_OPND_REG && a->uniformity->regs[id->index].level == PT_LEVEL_CTA);
     bool waits = form->op == PT_OP_bar_sync || form->op == PT_OP_barrier_sync ||
                  jit_insn_info_is_reduction(form);
     return waits && is_agreed && (!count || counts_all(a, count));
@@ -132,7 +133,7 @@ static void mark_parted(struct jit_facts *a, const struct jit_plan *plan,
     bool leaves = false;
     for (uint32_t e = 0; e < block->n_succ; e++)
         mark_from(a, a->unit->f->edges.v[block->succ + e], block->ipdom, NULL);
-    for (uint32_t w = 0; w < a->vary->words; w++)
+    for (uint32_t w = 0; w < a->uniformity->words; w++)
         leaves |= (a->partial[w] & plan->entries[w]) != 0;
     if (leaves && block->ipdom != UINT32_MAX)
         mark_from(a, block->ipdom, UINT32_MAX, plan->entries);
@@ -146,11 +147,11 @@ static void find_partial(struct jit_facts *a, const struct jit_plan *plan)
     uint64_t *all = jit_new_set(a);
     for (uint32_t b = 0; b < a->unit->f->blocks.n; b++) {
         const struct pt_block *block = &a->unit->f->blocks.v[b];
-        if (a->vary->branch[b] <= PT_LEVEL_GROUP)
+        if (a->uniformity->branch[b] <= PT_LEVEL_GROUP)
             continue;
-        memset(a->partial, 0, a->vary->words * sizeof(uint64_t));
+        memset(a->partial, 0, a->uniformity->words * sizeof(uint64_t));
         mark_parted(a, plan, block);
-        for (uint32_t w = 0; w < a->vary->words; w++)
+        for (uint32_t w = 0; w < a->uniformity->words; w++)
             all[w] |= a->partial[w];
     }
     a->partial = all;
@@ -181,7 +182,8 @@ static void place_crossing(struct jit_facts *a, const struct jit_plan *plan, uin
     r->is_remade = jit_def_use_can_remat(a, index);
     if (r->is_remade)
         return;
-    if (r->shape == JIT_SCALAR && a->vary->regs[index].level == PT_LEVEL_CTA && !a->runs_apart) {
+    if (r->shape == JIT_SCALAR && a->uniformity->regs[index].level == PT_LEVEL_CTA &&
+        !a->runs_apart) {
         r->is_kept = true;
         if (a->turn_loop) {
             r->scratch = jit_scratch_layout_take(a, KEPT_BYTES);
@@ -251,7 +253,7 @@ static bool has_waiting_loop(const struct jit_facts *a)
 /* Lanes of a CTA's only warp may wait elsewhere while others come to a barrier: it has to be found out what becomes of them. */
 static bool parts_only_warp(const struct jit_facts *a)
 {
-    const uint32_t *block = a->vary->shape.block;
+    const uint32_t *block = a->uniformity->shape.block;
     uint32_t threads = block[0] * block[1] * block[2];
     for (uint32_t b = 0; threads && threads <= PT_WARP_SIZE && b < a->unit->f->blocks.n; b++)
         if (jit_insn_info_is_sync(a, b) && jit_regions_is_parted(a, b))
@@ -278,7 +280,7 @@ static bool runs_apart(struct jit_facts *a)
 
 void jit_plan_shape(struct jit_facts *a)
 {
-    struct pt_vary_shape shape = {.width = a->unit->width, .copies = 1};
+    struct pt_uniformity_shape shape = {.width = a->unit->width, .copies = 1};
     memcpy(shape.block, a->unit->options->block, sizeof shape.block);
     jit_group_size_choose(a, &shape);
     a->runs_apart = runs_apart(a);
@@ -330,7 +332,7 @@ static void plan_together(struct jit_facts *a, struct jit_plan *plan)
 
 bool jit_plan_is_left(const struct jit_facts *a, const struct jit_plan *plan, uint32_t block)
 {
-    for (uint32_t w = 0; w < a->vary->words; w++)
+    for (uint32_t w = 0; w < a->uniformity->words; w++)
         if (jit_def_use_waits(a, block)[w] & plan->entries[w])
             return true;
     return false;
@@ -354,7 +356,7 @@ static bool plan_apart(struct jit_facts *a, struct jit_plan *plan)
     if (!jit_sync_points_are_known(a))
         return false;
     for (uint32_t b = 0; b < a->unit->f->blocks.n; b++)
-        if (a->vary->stops[b])
+        if (a->uniformity->stops[b])
             jit_set_add(stops, b);
     jit_regions_cut_apart(a, plan, stops);
     plan->has_ended = may_end_apart(a, plan);
@@ -366,7 +368,7 @@ static bool plan_apart(struct jit_facts *a, struct jit_plan *plan)
 
 bool jit_plan_find(struct jit_facts *a, struct jit_plan *plan)
 {
-    const uint32_t *block = a->vary->shape.block;
+    const uint32_t *block = a->uniformity->shape.block;
     uint32_t threads = block[0] * block[1] * block[2], group = a->unit->width * a->copies;
     plan->n_groups = ((threads ? threads : PT_MAX_WARPS * PT_WARP_SIZE) + group - 1) / group;
     if (!knows_all(a) || (a->runs_apart && !plan_apart(a, plan)))

@@ -37,13 +37,13 @@ uint64_t *jit_regions_find_reaching(struct jit_facts *a)
 
 static const uint64_t *waits_cta(const struct jit_facts *a, uint32_t block)
 {
-    return a->vary->waits_cta + (size_t)block * a->vary->words;
+    return a->uniformity->waits_cta + (size_t)block * a->uniformity->words;
 }
 
 /* All live threads that will meet a barrier again run the block together; or none need to. */
 static bool is_convergent(const struct jit_facts *a, const uint64_t *reaching, uint32_t block)
 {
-    for (uint32_t w = 0; !a->runs_apart && w < a->vary->words; w++)
+    for (uint32_t w = 0; !a->runs_apart && w < a->uniformity->words; w++)
         if (waits_cta(a, block)[w] & reaching[w])
             return false;
     return true;
@@ -55,7 +55,7 @@ static uint64_t *find_passed_by(struct jit_facts *a, const uint64_t *entries)
     uint64_t *set = jit_new_set(a);
     bool changed = !a->runs_apart;
     for (uint32_t b = 0; changed && b < a->unit->f->blocks.n; b++)
-        for (uint32_t w = 0; jit_set_has(entries, b) && w < a->vary->words; w++)
+        for (uint32_t w = 0; jit_set_has(entries, b) && w < a->uniformity->words; w++)
             set[w] |= waits_cta(a, b)[w];
     while (changed) {
         changed = false;
@@ -77,7 +77,7 @@ static uint64_t *find_passed_by(struct jit_facts *a, const uint64_t *entries)
 static bool is_met(const struct jit_facts *a, const uint64_t *entries, const uint64_t *passed_by,
                    uint32_t block)
 {
-    for (uint32_t w = 0; !a->runs_apart && w < a->vary->words; w++)
+    for (uint32_t w = 0; !a->runs_apart && w < a->uniformity->words; w++)
         if (waits_cta(a, block)[w] & entries[w])
             return false;
     return !jit_set_has(passed_by, block);
@@ -217,7 +217,7 @@ void jit_regions_make(struct jit_facts *a, struct jit_plan *plan, const uint64_t
 void jit_regions_cut_apart(struct jit_facts *a, struct jit_plan *plan, const uint64_t *also)
 {
     plan->entries = jit_new_set(a);
-    for (uint32_t w = 0; w < a->vary->words; w++)
+    for (uint32_t w = 0; w < a->uniformity->words; w++)
         plan->entries[w] = also[w];
     jit_regions_find_entries(a, plan, NULL);
     jit_regions_make(a, plan, NULL);
@@ -225,7 +225,7 @@ void jit_regions_cut_apart(struct jit_facts *a, struct jit_plan *plan, const uin
 
 bool jit_regions_is_parted(const struct jit_facts *a, uint32_t block)
 {
-    for (uint32_t w = 0; w < a->vary->words; w++)
+    for (uint32_t w = 0; w < a->uniformity->words; w++)
         if (jit_def_use_waits(a, block)[w])
             return true;
     return false;
@@ -233,11 +233,11 @@ bool jit_regions_is_parted(const struct jit_facts *a, uint32_t block)
 
 bool jit_regions_have_whole_warps(const struct jit_facts *a)
 {
-    const uint32_t *block = a->vary->shape.block;
+    const uint32_t *block = a->uniformity->shape.block;
     uint32_t threads = block[0] * block[1] * block[2];
     for (uint32_t b = 0; b < a->unit->f->blocks.n; b++)
         if (jit_regions_ends_kernel(a, b) &&
-            (jit_regions_is_parted(a, b) || a->vary->branch[b] > PT_LEVEL_GROUP))
+            (jit_regions_is_parted(a, b) || a->uniformity->branch[b] > PT_LEVEL_GROUP))
             return false;
     return threads && threads % PT_WARP_SIZE == 0;
 }

@@ -97,7 +97,7 @@ struct pressure {
 static uint32_t weight(const struct pressure *p, uint32_t reg)
 {
     const struct jit_facts *a = p->a;
-    const struct pt_value *v = &a->vary->regs[reg];
+    const struct pt_value *v = &a->uniformity->regs[reg];
     unsigned bits = pt_type_bits((enum pt_type)a->unit->f->regs.v[reg].type);
     bool is_operand = p->operands && jit_set_has(p->operands, reg);
     if (v->level < PT_LEVEL_LANE || v->is_affine || bits == 1 || is_operand)

@@ -12,7 +12,7 @@ void jit_scratch_layout_place_members(struct jit_facts *a, struct jit_plan *plan
     for (uint32_t i = 0; i < plan->n_regions; i++) {
         struct jit_region *r = &plan->regions[i];
         if (jit_sync_points_sync(a, r->entry) != JIT_SYNC_WARP ||
-            a->vary->stops[r->entry] != PT_STOP_EACH)
+            a->uniformity->stops[r->entry] != PT_STOP_EACH)
             continue;
         r->members = a->scratch_bytes;
         a->scratch_bytes += plan->n_groups * JIT_MEMBERS_BYTES;

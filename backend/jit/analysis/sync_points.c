@@ -31,7 +31,7 @@ const struct pt_operand *jit_sync_points_members(const struct jit_facts *a,
 bool jit_sync_points_is_agreed(const struct jit_facts *a, const struct pt_operand *o)
 {
     return o->kind == PT_OPND_IMM ||
-           (o->kind == PT_OPND_REG && a->vary->regs[o->index].level <= PT_LEVEL_GROUP);
+           (o->kind == PT_OPND_REG && a->uniformity->regs[o->index].level <= PT_LEVEL_GROUP);
 }
 
 static bool is_of_warp(const struct jit_facts *a, uint32_t block)
@@ -81,9 +81,9 @@ bool jit_sync_points_is_aligned(const struct pt_form *form)
 static bool is_left_alone(const struct jit_facts *a, uint32_t block)
 {
     for (uint32_t b = 0; b < a->unit->f->blocks.n; b++)
-        if (a->vary->stops[b] && jit_set_has(jit_def_use_waits(a, b), block))
+        if (a->uniformity->stops[b] && jit_set_has(jit_def_use_waits(a, b), block))
             return true;
-    return jit_set_has(a->vary->stuck, block);
+    return jit_set_has(a->uniformity->stuck, block);
 }
 
 /* A barrier that is not aligned takes lanes as they come: the same as if they had come together,
@@ -94,7 +94,7 @@ static bool can_come_together(const struct jit_facts *a, uint32_t block)
     bool goes_on = form->op == PT_OP_barrier_arrive || form->op == PT_OP_barrier_cluster_arrive;
     if (jit_sync_points_is_aligned(form))
         return true;
-    return goes_on ? !is_left_alone(a, block) : !jit_set_has(a->vary->stuck, block);
+    return goes_on ? !is_left_alone(a, block) : !jit_set_has(a->uniformity->stuck, block);
 }
 
 /* How lanes must stop at the block, as far as is known now; `asked`: as far as was known before. */
@@ -111,7 +111,7 @@ static enum pt_stop ask(struct jit_facts *a, uint32_t block, enum pt_stop asked,
                : names_all(a, block) ? PT_STOP_ALL
                                      : PT_STOP_EACH;
     bool meets_others = jit_sync_points_is_warp_barrier(a, block) &&
-                        (is_each || jit_set_has(a->vary->stuck, block));
+                        (is_each || jit_set_has(a->uniformity->stuck, block));
     return meets_others ? PT_STOP_EACH : asked;
 }
 
@@ -138,7 +138,7 @@ static uint64_t *set_of(struct jit_facts *a, const uint8_t *stops)
     return set;
 }
 
-void jit_sync_points_find(struct jit_facts *a, struct pt_vary_shape *shape)
+void jit_sync_points_find(struct jit_facts *a, struct pt_uniformity_shape *shape)
 {
     uint32_t n = a->unit->f->blocks.n;
     uint8_t *asked = pt_arena_alloc(a->unit->arena, n);
@@ -153,13 +153,13 @@ void jit_sync_points_find(struct jit_facts *a, struct pt_vary_shape *shape)
             stops[b] = asked[b]                       ? asked[b]
                        : jit_set_has(plan.entries, b) ? PT_STOP_SOME
                                                       : PT_STOP_NONE;
-        a->vary = pt_vary_find(a->unit->m, a->unit->f, shape, stops, a->unit->arena);
+        a->uniformity = pt_uniformity_find(a->unit->m, a->unit->f, shape, stops, a->unit->arena);
     } while (ask_all(a, asked));
 }
 
 enum jit_sync jit_sync_points_sync(const struct jit_facts *a, uint32_t block)
 {
-    if (a->vary->stops[block] < PT_STOP_EACH)
+    if (a->uniformity->stops[block] < PT_STOP_EACH)
         return JIT_SYNC_NONE;
     switch (pt_insn_form(a->unit->m, jit_insn_info_first(a, block))->op) {
     case PT_OP_bar_sync:
@@ -189,7 +189,7 @@ static bool is_passed_by(const struct jit_facts *a, uint32_t block)
     for (uint32_t b = blocks[block].ipdom; b != UINT32_MAX && blocks[b].loop == blocks[block].loop;
          b = blocks[b].ipdom)
         if (jit_set_has(jit_def_use_waits(a, b), block) ||
-            (jit_set_has(a->vary->stuck, b) && jit_set_has(a->vary->stuck, block)))
+            (jit_set_has(a->uniformity->stuck, b) && jit_set_has(a->uniformity->stuck, block)))
             return true;
     return false;
 }

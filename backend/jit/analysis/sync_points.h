@@ -5,9 +5,9 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/object/frontier.h"
 
-/* What is known of the kernel's values where its warps run apart: a->vary, of groups that are
+/* What is known of the kernel's values where its warps run apart: a->uniformity, of groups that are
  * warps. */
-void jit_sync_points_find(struct jit_facts *a, struct pt_vary_shape *shape);
+void jit_sync_points_find(struct jit_facts *a, struct pt_uniformity_shape *shape);
 
 /* The sync points are such as native code knows. False with unit->why set. */
 bool jit_sync_points_are_known(struct jit_facts *a);

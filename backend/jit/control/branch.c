@@ -205,8 +205,8 @@ static void part_by_table(struct jit_gen *g, uint32_t from, const struct pt_insn
     struct jit *j = g->j;
     const struct pt_block *block = &j->unit->f->blocks.v[from];
     LLVMValueRef lanes[JIT_COPIES], some[JIT_COPIES];
-    uint64_t *waits = pt_arena_alloc(j->unit->arena, j->facts->vary->words * sizeof *waits);
-    memcpy(waits, jit_def_use_waits(j->facts, from), j->facts->vary->words * sizeof *waits);
+    uint64_t *waits = pt_arena_alloc(j->unit->arena, j->facts->uniformity->words * sizeof *waits);
+    memcpy(waits, jit_def_use_waits(j->facts, from), j->facts->uniformity->words * sizeof *waits);
     for (unsigned u = 0; u < j->facts->copies; u++)
         lanes[u] = running(g, insn, u);
     check_table(g, insn, lanes);
@@ -248,7 +248,7 @@ bool jit_branch_end(struct jit_gen *g, uint32_t block)
         end_in_trap(g, block, insn);
         return true;
     } else if (form->op == PT_OP_brx_idx) {
-        if (j->facts->vary->branch[block] > PT_LEVEL_GROUP)
+        if (j->facts->uniformity->branch[block] > PT_LEVEL_GROUP)
             part_by_table(g, block, insn);
         else
             choose_by_table(g, block, insn);
@@ -257,7 +257,7 @@ bool jit_branch_end(struct jit_gen *g, uint32_t block)
         return jit_refuse(j->unit, form->spelling);
     }
     if (insn->guard && taken != b->next) {
-        if (j->facts->vary->branch[block] <= PT_LEVEL_GROUP)
+        if (j->facts->uniformity->branch[block] <= PT_LEVEL_GROUP)
             choose(g, block, insn, taken, b->next);
         else
             return part(g, block, insn, taken, b->next);

@@ -68,7 +68,7 @@ static bool others_first(struct jit_gen *g, uint32_t from, uint32_t to)
     const struct pt_func *f = g->j->unit->f;
     const uint64_t *waits = jit_def_use_waits(g->j->facts, from);
     for (uint32_t w = 0;
-         g->j->facts->runs_apart && !jit_is_in(g, to) && w < g->j->facts->vary->words; w++)
+         g->j->facts->runs_apart && !jit_is_in(g, to) && w < g->j->facts->uniformity->words; w++)
         if (waits[w] & g->plan->entries[w])
             return true;
     bool is_back = jit_is_in(g, to) && to <= from;

@@ -552,8 +552,9 @@ static bool run_copies(struct serial *s)
 static void go_behind(struct jit_gen *g, struct span span)
 {
     struct jit *j = g->j;
-    uint64_t *waits = pt_arena_alloc(j->unit->arena, j->facts->vary->words * sizeof *waits);
-    memcpy(waits, jit_def_use_waits(j->facts, span.first), j->facts->vary->words * sizeof *waits);
+    uint64_t *waits = pt_arena_alloc(j->unit->arena, j->facts->uniformity->words * sizeof *waits);
+    memcpy(waits, jit_def_use_waits(j->facts, span.first),
+           j->facts->uniformity->words * sizeof *waits);
     jit_set_add(waits, span.to);
     jit_flow_send(g, span.first + 1, span.to, g->cur); /* from outside of the loops */
     jit_flow_go_on_among(g, span.end - 1, j->unit->f->blocks.v[span.to].loop, waits);

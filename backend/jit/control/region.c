@@ -76,7 +76,7 @@ static bool may_run_empty(const struct jit *j, uint32_t block)
         if (j->unit->f->edges.v[before->succ + e] != block &&
             j->unit->f->edges.v[before->succ + e] != to)
             return false;
-    for (uint32_t w = 0; w < j->facts->vary->words; w++)
+    for (uint32_t w = 0; w < j->facts->uniformity->words; w++)
         if (jit_def_use_waits(j->facts, block - 1)[w])
             return false;
     for (uint32_t i = 0; i < j->unit->f->blocks.n; i++)
@@ -289,11 +289,11 @@ static void generate_latch(struct jit_gen *g, uint32_t l)
     jit_continue_in(j, again);
     jit_cta_interleave_go_again(g, loop->header);
     jit_continue_in(j, out);
-    uint64_t *waits = pt_arena_alloc(j->unit->arena, j->facts->vary->words * sizeof *waits);
+    uint64_t *waits = pt_arena_alloc(j->unit->arena, j->facts->uniformity->words * sizeof *waits);
     for (uint32_t b = loop->header; b < loop->end; b++) {
         if (!jit_is_in(g, b))
             continue;
-        for (uint32_t w = 0; w < j->facts->vary->words; w++)
+        for (uint32_t w = 0; w < j->facts->uniformity->words; w++)
             waits[w] |= jit_def_use_waits(j->facts, b)[w];
         for (uint32_t e = 0; e < j->unit->f->blocks.v[b].n_succ; e++)
             jit_set_add(waits, j->unit->f->edges.v[j->unit->f->blocks.v[b].succ + e]);
@@ -320,7 +320,7 @@ static uint64_t *find_written(const struct jit_gen *g)
 /* Threads of the CTA. */
 static LLVMValueRef threads_of(struct jit *j)
 {
-    const uint32_t *block = j->facts->vary->shape.block;
+    const uint32_t *block = j->facts->uniformity->shape.block;
     if (block[0])
         return jit_i32(j, block[0] * block[1] * block[2]);
     return jit_field(j, LLVMInt32TypeInContext(j->code->context), j->code->launch,

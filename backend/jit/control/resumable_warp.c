@@ -128,7 +128,8 @@ static LLVMValueRef keep_members(struct jit_gen *g, uint32_t to)
 static uint32_t flags_of(const struct jit *j, uint32_t block)
 {
     enum jit_sync sync = jit_sync_points_sync(j->facts, block);
-    bool is_warp = sync == JIT_SYNC_WARP, is_each = j->facts->vary->stops[block] == PT_STOP_EACH;
+    bool is_warp = sync == JIT_SYNC_WARP,
+         is_each = j->facts->uniformity->stops[block] == PT_STOP_EACH;
     bool is_unaligned =
         !is_warp &&
         !jit_sync_points_is_aligned(pt_insn_form(j->unit->m, jit_insn_info_first(j->facts, block)));

@@ -46,7 +46,7 @@ static bool ends_in_guard(const struct jit *j, uint32_t block)
 {
     const struct pt_insn *last = last_insn(j, block);
     const struct pt_form *form = pt_insn_form(j->unit->m, last);
-    return last->guard && j->facts->vary->branch[block] > PT_LEVEL_GROUP &&
+    return last->guard && j->facts->uniformity->branch[block] > PT_LEVEL_GROUP &&
            (form->op == PT_OP_bra || form->op == PT_OP_ret || form->op == PT_OP_exit) &&
            jit_predicate_bounds_asks_for_end(j, last->guard);
 }

@@ -228,7 +228,7 @@ static void ask_behind(struct jit *j, uint32_t reg, LLVMValueRef pointer, unsign
  * that begin with a line. */
 static bool has_asked(const struct jit *j, uint32_t reg, unsigned copy, unsigned bytes)
 {
-    unsigned row = j->facts->vary->shape.block[0] * (bytes / j->unit->width),
+    unsigned row = j->facts->uniformity->shape.block[0] * (bytes / j->unit->width),
              group = j->facts->copies * bytes;
     bool goes_on =
         !j->facts->regs[reg].is_per_copy || (row && row % LINE == 0 && group % LINE == 0);

@@ -62,9 +62,10 @@ static bool is_number(const struct jit *j, const struct pt_operand *o, uint64_t 
     }
     if (o->kind != PT_OPND_SREG)
         return jit_def_use_constant(j->facts, o, number);
-    if (o->index < PT_SREG_ntid_x || o->index > PT_SREG_ntid_z || !j->facts->vary->shape.block[0])
+    if (o->index < PT_SREG_ntid_x || o->index > PT_SREG_ntid_z ||
+        !j->facts->uniformity->shape.block[0])
         return false;
-    *number = j->facts->vary->shape.block[o->index - PT_SREG_ntid_x];
+    *number = j->facts->uniformity->shape.block[o->index - PT_SREG_ntid_x];
     return true;
 }
 
@@ -197,7 +198,7 @@ static LLVMValueRef distance_ahead(struct jit *j, struct slope x, struct slope y
 
 LLVMValueRef jit_prefetch_distance_behind(struct jit *j, uint32_t reg)
 {
-    const uint32_t *block = j->facts->vary->shape.block;
+    const uint32_t *block = j->facts->uniformity->shape.block;
     struct pt_operand o = {.kind = PT_OPND_REG, .index = reg};
     struct slope x = slope_of(j, &o, PT_SREG_ctaid_x, 0), y = slope_of(j, &o, PT_SREG_ctaid_y, 0);
     bool is_line = block[1] == 1 && block[2] == 1;

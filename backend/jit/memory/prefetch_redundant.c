@@ -145,9 +145,9 @@ static struct sum sum_of(const struct jit *j, const struct pt_operand *address)
 static bool is_of_cta(const struct jit *j, uint32_t term)
 {
     if (term & SPECIAL)
-        return pt_vary_sreg(&j->facts->vary->shape, (enum pt_sreg)(term & ~SPECIAL)).level ==
-               PT_LEVEL_CTA;
-    return j->facts->vary->regs[term].level == PT_LEVEL_CTA;
+        return pt_uniformity_sreg(&j->facts->uniformity->shape, (enum pt_sreg)(term & ~SPECIAL))
+                   .level == PT_LEVEL_CTA;
+    return j->facts->uniformity->regs[term].level == PT_LEVEL_CTA;
 }
 
 /* a - b is a sum of what is subtracted alone; or nearly nothing, and b comes first. */

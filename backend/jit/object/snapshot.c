@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "backend/native.h"
-#include "ir/callee.h"
+#include "ir/call_graph.h"
 
 /* ---- both directions ----------------------------------------------------------------------------------- */
 
@@ -293,7 +293,7 @@ static uint8_t *find_bodies(const struct pt_program *program, struct pt_arena *a
     const struct pt_module *m = program->image->module;
     uint8_t *has_body = pt_arena_alloc(arena, m->funcs.n);
     uint32_t n;
-    const uint32_t *funcs = pt_reachable(m, program->kernel, arena, &n);
+    const uint32_t *funcs = pt_call_graph_reachable(m, program->kernel, arena, &n);
     for (uint32_t i = 0; i < n; i++) {
         has_body[funcs[i]] = 1;
         if (calls_indirectly(m, &m->funcs.v[funcs[i]])) {

@@ -125,7 +125,7 @@ static bool parts_lanes(const struct jit *j, uint32_t block)
     enum pt_op op = (enum pt_op)pt_insn_form(j->unit->m, last)->op;
     bool goes_on = op == PT_OP_bra &&
                    j->unit->f->operands.v[last->operands].index == j->unit->f->blocks.v[block].next;
-    return last->guard && j->facts->vary->branch[block] > PT_LEVEL_GROUP && !goes_on &&
+    return last->guard && j->facts->uniformity->branch[block] > PT_LEVEL_GROUP && !goes_on &&
            (op == PT_OP_bra || op == PT_OP_ret || op == PT_OP_exit);
 }
 

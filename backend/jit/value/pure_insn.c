@@ -114,7 +114,7 @@ static void go_on_in_row(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRe
     const struct jit_reg *r = &j->facts->regs[reg];
     unsigned first = jit_def_use_first_of_row(j->facts, reg, copy);
     uint64_t offset =
-        (uint64_t)j->facts->vary->regs[reg].stride * ((copy - first) * j->unit->width);
+        (uint64_t)j->facts->uniformity->regs[reg].stride * ((copy - first) * j->unit->width);
     *value = LLVMBuildLoad2(j->code->b, r->type, r->slot[first], "");
     *value = LLVMBuildAdd(j->code->b, *value, LLVMConstInt(r->type, offset, true), "");
     *fits = LLVMBuildLoad2(j->code->b, LLVMInt1TypeInContext(j->code->context), r->fits[first], "");

@@ -46,7 +46,7 @@ static LLVMTypeRef slot_type(struct jit *j, const struct jit_reg *r)
 static void make_reg(struct jit *j, uint32_t index, enum pt_type type)
 {
     struct jit_reg *r = &j->facts->regs[index];
-    const struct pt_value *v = &j->facts->vary->regs[index];
+    const struct pt_value *v = &j->facts->uniformity->regs[index];
     r->type = reg_type(j, type);
     r->shape = v->level < PT_LEVEL_LANE ? JIT_SCALAR : v->is_affine ? JIT_AFFINE : JIT_VECTOR;
     r->is_per_copy = v->level >= PT_LEVEL_CHUNK && !(r->shape == JIT_AFFINE && v->spans_group);
@@ -129,7 +129,8 @@ static LLVMValueRef read_reg(struct jit *j, uint32_t index, unsigned copy, unsig
         return LLVMBuildAdd(j->code->b, jit_splat(j, origin), offsets, "");
     LLVMValueRef value = LLVMBuildLoad2(j->code->b, slot_type(j, r), r->slot[u], "");
     if (r->shape == JIT_AFFINE && copy && !r->is_per_copy) {
-        int64_t offset = j->facts->vary->regs[index].stride * (int64_t)(copy * j->unit->width);
+        int64_t offset =
+            j->facts->uniformity->regs[index].stride * (int64_t)(copy * j->unit->width);
         value = LLVMBuildAdd(j->code->b, value, LLVMConstInt(r->type, (uint64_t)offset, true), "");
     }
     if (lanes == 1 || r->shape == JIT_VECTOR)
@@ -137,7 +138,7 @@ static LLVMValueRef read_reg(struct jit *j, uint32_t index, unsigned copy, unsig
     value = jit_splat(j, value);
     if (r->shape == JIT_AFFINE)
         value = LLVMBuildAdd(j->code->b, value,
-                             jit_steps(j, r->type, j->facts->vary->regs[index].stride), "");
+                             jit_steps(j, r->type, j->facts->uniformity->regs[index].stride), "");
     return value;
 }
 

@@ -24,8 +24,8 @@ static LLVMValueRef fixed_field(struct jit *j, LLVMValueRef pointer, size_t offs
 
 static LLVMValueRef block_dim(struct jit *j, unsigned d)
 {
-    if (j->facts->vary->shape.block[0])
-        return jit_i32(j, j->facts->vary->shape.block[d]);
+    if (j->facts->uniformity->shape.block[0])
+        return jit_i32(j, j->facts->uniformity->shape.block[d]);
     return fixed_field(j, j->code->launch,
                        offsetof(struct pt_launch, block) + d * sizeof(uint32_t));
 }
@@ -43,7 +43,7 @@ static LLVMValueRef of_thread(struct jit *j, enum pt_sreg sreg, unsigned copy, u
     LLVMValueRef t = jit_spread(j, first_thread(j, copy), lanes);
     if (lanes > 1)
         t = LLVMBuildAdd(j->code->b, t, jit_steps(j, i32, 1), "");
-    const uint32_t *block = j->facts->vary->shape.block;
+    const uint32_t *block = j->facts->uniformity->shape.block;
     bool is_line = block[0] && block[1] == 1 && block[2] == 1;
     LLVMValueRef x = jit_spread(j, block_dim(j, 0), lanes),
                  y = jit_spread(j, block_dim(j, 1), lanes);

@@ -1,5 +1,5 @@
 /* Whom an indirect call may call. */
-#include "ir/callee.h"
+#include "ir/call_graph.h"
 
 /* ---- addresses that are taken ---------------------------------------------------------------- */
 
@@ -30,7 +30,7 @@ static void mark_initialiser(const struct pt_symbol *s, uint8_t *addressed)
             addressed[s->relocs.v[i].target] = 1;
 }
 
-uint8_t *pt_addressed(const struct pt_module *m, struct pt_arena *arena)
+uint8_t *pt_call_graph_addressed(const struct pt_module *m, struct pt_arena *arena)
 {
     uint8_t *addressed = pt_arena_alloc(arena, m->funcs.n);
     for (uint32_t i = 1; i < m->funcs.n; i++)
@@ -67,8 +67,9 @@ static bool has_signature(const struct pt_module *m, uint32_t func, uint32_t sig
            is_same(m, a->results.v, a->results.n, b->results.v, b->results.n);
 }
 
-uint32_t *pt_callees(const struct pt_module *m, const struct pt_func *f, const struct pt_insn *call,
-                     const uint8_t *addressed, struct pt_arena *arena, uint32_t *n)
+uint32_t *pt_call_graph_callees(const struct pt_module *m, const struct pt_func *f,
+                                const struct pt_insn *call, const uint8_t *addressed,
+                                struct pt_arena *arena, uint32_t *n)
 {
     const struct pt_operand *o = &f->operands.v[call->operands + call->n_operands - 1u];
     const struct pt_table *table = o->kind == PT_OPND_TABLE ? &f->tables.v[o->index] : NULL;
@@ -81,7 +82,7 @@ uint32_t *pt_callees(const struct pt_module *m, const struct pt_func *f, const s
         mark_initialiser(&m->symbols.v[o->index], named);
     *n = 0;
     for (uint32_t i = 1; i < m->funcs.n; i++) {
-        uint32_t func = pt_aliased(m, i);
+        uint32_t func = pt_call_graph_aliased(m, i);
         bool is_named = signature ? addressed[i] && has_signature(m, func, signature) : named[i];
         if (is_named && !m->funcs.v[func].is_declared_only && !m->funcs.v[func].is_entry)
             list[(*n)++] = i;

@@ -16,8 +16,8 @@
  * the back edges of a loop let other work run first (pt_block.communicates), it is for the caller to see that it does, or to
  * name the blocks at which lanes of a group stop (enum pt_stop).
  */
-#ifndef PTERA_IR_VARY_H
-#define PTERA_IR_VARY_H
+#ifndef PTERA_IR_UNIFORMITY_H
+#define PTERA_IR_UNIFORMITY_H
 
 #include "ir/ir.h"
 
@@ -36,7 +36,7 @@ enum pt_stop {
     PT_STOP_ALL   /* all of the group that have not ended go on together */
 };
 
-struct pt_vary_shape {
+struct pt_uniformity_shape {
     uint32_t block[3];      /* threads of the CTA; block[0] == 0: not known */
     uint32_t width, copies; /* powers of two */
 };
@@ -51,8 +51,8 @@ struct pt_value {
     int64_t stride;     /* affine: not 0 */
 };
 
-struct pt_vary {
-    struct pt_vary_shape shape;
+struct pt_uniformity {
+    struct pt_uniformity_shape shape;
     const uint8_t *stops;  /* enum pt_stop by block, or NULL */
     struct pt_value *regs; /* by register; the one behind the last is CC.CF */
     uint8_t *branch;       /* by block: level of the choice its last instruction makes (CTA where there is none) */
@@ -62,10 +62,11 @@ struct pt_vary {
 };
 
 /* The function is lowered. `stops`: enum pt_stop by block; NULL: there are none. Everything is in `arena`. */
-struct pt_vary *pt_vary_find(const struct pt_module *m, const struct pt_func *f, const struct pt_vary_shape *shape,
-                             const uint8_t *stops, struct pt_arena *arena);
+struct pt_uniformity *pt_uniformity_find(const struct pt_module *m, const struct pt_func *f,
+                                         const struct pt_uniformity_shape *shape,
+                                         const uint8_t *stops, struct pt_arena *arena);
 
 /* The value of a special register over chunks of the shape. */
-struct pt_value pt_vary_sreg(const struct pt_vary_shape *shape, enum pt_sreg sreg);
+struct pt_value pt_uniformity_sreg(const struct pt_uniformity_shape *shape, enum pt_sreg sreg);
 
 #endif

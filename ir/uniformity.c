@@ -1,4 +1,4 @@
-/* How values and control differ between threads: the analysis behind ir/vary.h.
+/* How values and control differ between threads: the analysis behind ir/uniformity.h.
  *
  * All starts out as good as can be (nothing known of registers, all branches uniform) and is made worse, until every
  * definition, branch and waiting place agrees with what the others say: an optimistic fixpoint.
@@ -12,7 +12,7 @@
  * A register written in b while another lane waits at x, where the register is live, is not the same in the two lanes: so what
  * is written at different times (in iterations that only some lanes run) or at different places counts as different.
  */
-#include "ir/vary.h"
+#include "ir/uniformity.h"
 
 #include "ir/affine.h"
 #include "ir/row.h"
@@ -31,14 +31,14 @@ struct fronts {
     bool any_open;
 };
 
-struct vary {
+struct uniformity {
     const struct pt_module *m;
     const struct pt_func *f;
-    const struct pt_vary_shape *shape;
+    const struct pt_uniformity_shape *shape;
     uint32_t lanes[PT_SPANS], threads; /* of the spans, of the CTA (0: not known) */
     const uint64_t *live_in;
     size_t reg_words, block_words;
-    struct pt_fact *facts; /* by register; the last is CC.CF */
+    struct pt_affine *facts; /* by register; the last is CC.CF */
     uint32_t *outermost;   /* by block: header of the outermost loop around it, or UINT32_MAX */
     struct fronts cta, group;
     bool changes;
@@ -48,7 +48,7 @@ struct vary {
     const struct pt_insn *insn;
     const struct pt_form *form;
     const struct pt_operand *o;
-    struct pt_fact fact;   /* what it gives its destinations */
+    struct pt_affine fact; /* what it gives its destinations */
     bool has_guard_passed; /* of its sources as they are visited */
     const uint64_t *live;  /* registers live where others wait */
     enum pt_level waiting; /* the level of those */
@@ -59,7 +59,7 @@ static bool has_bit(const uint64_t *set, uint32_t i)
     return set[i / 64] >> (i & 63) & 1;
 }
 
-static unsigned reg_bits(const struct vary *v, uint32_t reg)
+static unsigned reg_bits(const struct uniformity *v, uint32_t reg)
 {
     unsigned bits = reg < v->f->regs.n ? pt_type_bits((enum pt_type)v->f->regs.v[reg].type) : 1;
     return bits < 64 ? bits : 64;
@@ -73,23 +73,23 @@ static bool is_int(enum pt_type type)
 
 /* ---- special registers ------------------------------------------------------------------------- */
 
-static struct vary with_shape(const struct pt_vary_shape *shape)
+static struct uniformity with_shape(const struct pt_uniformity_shape *shape)
 {
-    return (struct vary){
+    return (struct uniformity){
         .shape = shape,
         .lanes = {shape->width, shape->width * shape->copies},
         .threads = shape->block[0] * shape->block[1] * shape->block[2],
     };
 }
 
-static struct pt_fact bounded(enum pt_level level, uint64_t max)
+static struct pt_affine bounded(enum pt_level level, uint64_t max)
 {
-    struct pt_fact fact = pt_fact_any(level, 32);
+    struct pt_affine fact = pt_affine_any(level, 32);
     fact.max = max;
-    return max ? fact : pt_fact_const(0, 32);
+    return max ? fact : pt_affine_const(0, 32);
 }
 
-static struct pt_fact tid_fact(const struct vary *v, unsigned dim)
+static struct pt_affine tid_fact(const struct uniformity *v, unsigned dim)
 {
     static const uint32_t limit[3] = {1024, 1024, 64};
     if (!v->threads)
@@ -99,7 +99,7 @@ static struct pt_fact tid_fact(const struct vary *v, unsigned dim)
         inner *= v->shape->block[i];
     bool is_last = inner * n == v->threads;
     if (n > 1 && inner == 1 && (is_last || n % v->lanes[PT_SPAN_CHUNK] == 0))
-        return pt_fact_lanes(v->lanes, is_last || n % v->lanes[PT_SPAN_GROUP] == 0, n);
+        return pt_affine_lanes(v->lanes, is_last || n % v->lanes[PT_SPAN_GROUP] == 0, n);
     bool is_uniform = inner % v->lanes[PT_SPAN_CHUNK] == 0;
     return bounded(!is_uniform                            ? PT_LEVEL_LANE
                    : inner % v->lanes[PT_SPAN_GROUP] == 0 ? PT_LEVEL_GROUP
@@ -107,7 +107,7 @@ static struct pt_fact tid_fact(const struct vary *v, unsigned dim)
                    n - 1);
 }
 
-static struct pt_fact sreg_fact(const struct vary *v, enum pt_sreg sreg)
+static struct pt_affine sreg_fact(const struct uniformity *v, enum pt_sreg sreg)
 {
     bool is_in_warp = v->lanes[PT_SPAN_GROUP] <= WARP_SIZE;
     switch (sreg) {
@@ -118,10 +118,10 @@ static struct pt_fact sreg_fact(const struct vary *v, enum pt_sreg sreg)
     case PT_SREG_ntid_x:
     case PT_SREG_ntid_y:
     case PT_SREG_ntid_z:
-        return v->threads ? pt_fact_const(v->shape->block[sreg - PT_SREG_ntid_x], 32)
+        return v->threads ? pt_affine_const(v->shape->block[sreg - PT_SREG_ntid_x], 32)
                           : bounded(PT_LEVEL_CTA, 1024);
     case PT_SREG_laneid:
-        return pt_fact_lanes(v->lanes, is_in_warp, WARP_SIZE);
+        return pt_affine_lanes(v->lanes, is_in_warp, WARP_SIZE);
     case PT_SREG_warpid:
         return bounded(is_in_warp ? PT_LEVEL_GROUP : PT_LEVEL_CHUNK,
                        v->threads ? (v->threads - 1) / WARP_SIZE : WARP_SIZE - 1);
@@ -136,14 +136,14 @@ static struct pt_fact sreg_fact(const struct vary *v, enum pt_sreg sreg)
     case PT_SREG_globaltimer:
     case PT_SREG_globaltimer_lo:
     case PT_SREG_globaltimer_hi:
-        return pt_fact_any(PT_LEVEL_LANE, 64);
+        return pt_affine_any(PT_LEVEL_LANE, 64);
     default:
-        return pt_fact_any(PT_LEVEL_CTA, pt_type_bits(pt_sreg_type(sreg)));
+        return pt_affine_any(PT_LEVEL_CTA, pt_type_bits(pt_sreg_type(sreg)));
     }
 }
 
 /* The level a shape gives a value that is known to have `level`. */
-static uint8_t settled(const struct vary *v, uint8_t level)
+static uint8_t settled(const struct uniformity *v, uint8_t level)
 {
     if (level == PT_LEVEL_CHUNK && v->shape->copies == 1)
         level = PT_LEVEL_GROUP;
@@ -152,7 +152,7 @@ static uint8_t settled(const struct vary *v, uint8_t level)
     return level;
 }
 
-static struct pt_value value_of(const struct vary *v, const struct pt_fact *fact)
+static struct pt_value value_of(const struct uniformity *v, const struct pt_affine *fact)
 {
     bool is_aligned = fact->is_affine || fact->level < PT_LEVEL_LANE;
     return (struct pt_value){.level = settled(v, fact->level),
@@ -163,17 +163,17 @@ static struct pt_value value_of(const struct vary *v, const struct pt_fact *fact
                              .stride = fact->stride};
 }
 
-struct pt_value pt_vary_sreg(const struct pt_vary_shape *shape, enum pt_sreg sreg)
+struct pt_value pt_uniformity_sreg(const struct pt_uniformity_shape *shape, enum pt_sreg sreg)
 {
-    struct vary v = with_shape(shape);
-    struct pt_fact fact = sreg_fact(&v, sreg);
+    struct uniformity v = with_shape(shape);
+    struct pt_affine fact = sreg_fact(&v, sreg);
     return value_of(&v, &fact);
 }
 
 /* ---- operands ---------------------------------------------------------------------------------- */
 
 /* In a window of each thread: local variables, and parameters other than the kernel's. */
-static bool is_own(const struct vary *v, uint32_t symbol)
+static bool is_own(const struct uniformity *v, uint32_t symbol)
 {
     const struct pt_symbol *s = &v->m->symbols.v[symbol];
     if (s->space != PT_SPACE_PARAM)
@@ -185,38 +185,39 @@ static bool is_own(const struct vary *v, uint32_t symbol)
 }
 
 /* In a kernel all threads have a variable at the same place of their windows. */
-static struct pt_fact symbol_fact(const struct vary *v, const struct pt_operand *o)
+static struct pt_affine symbol_fact(const struct uniformity *v, const struct pt_operand *o)
 {
     const struct pt_symbol *s = &v->m->symbols.v[o->index];
     if (is_own(v, o->index) && (!v->f->is_entry || (o->flags & PT_OPND_GENERIC)))
-        return pt_fact_any(PT_LEVEL_LANE, 64);
-    struct pt_fact fact = pt_fact_any(PT_LEVEL_CTA, 64);
+        return pt_affine_any(PT_LEVEL_LANE, 64);
+    struct pt_affine fact = pt_affine_any(PT_LEVEL_CTA, 64);
     uint64_t unit = (uint64_t)o->imm | s->align;
     uint8_t align = unit ? (uint8_t)__builtin_ctzll(unit) : 0;
     fact.align[PT_SPAN_CHUNK] = fact.align[PT_SPAN_GROUP] = align;
     return fact;
 }
 
-static struct pt_fact operand_fact(const struct vary *v, const struct pt_operand *o, unsigned bits)
+static struct pt_affine operand_fact(const struct uniformity *v, const struct pt_operand *o,
+                                     unsigned bits)
 {
     switch (o->kind) {
     case PT_OPND_REG:
         return v->facts[o->index];
     case PT_OPND_IMM:
-        return pt_fact_const((uint64_t)o->imm, bits);
+        return pt_affine_const((uint64_t)o->imm, bits);
     case PT_OPND_SREG:
         return sreg_fact(v, (enum pt_sreg)o->index);
     case PT_OPND_SYM:
         return symbol_fact(v, o);
     default:
-        return pt_fact_any(PT_LEVEL_CTA, bits);
+        return pt_affine_any(PT_LEVEL_CTA, bits);
     }
 }
 
 static void add_source(void *ud, uint32_t reg, bool is_def)
 {
-    struct vary *v = ud;
-    const struct pt_fact *fact = &v->facts[reg];
+    struct uniformity *v = ud;
+    const struct pt_affine *fact = &v->facts[reg];
     bool is_guard = reg == v->insn->guard && !v->has_guard_passed;
     v->has_guard_passed |= is_guard;
     if (is_def || is_guard)
@@ -228,24 +229,24 @@ static void add_source(void *ud, uint32_t reg, bool is_def)
 }
 
 /* Special registers among the operands, and addresses in windows of each thread. */
-static void add_places(struct vary *v, const struct pt_operand *o, uint32_t n)
+static void add_places(struct uniformity *v, const struct pt_operand *o, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         if (o[i].kind == PT_OPND_VEC)
             add_places(v, v->f->operands.v + o[i].index, (uint32_t)o[i].imm);
         if (o[i].kind != PT_OPND_SREG && o[i].kind != PT_OPND_SYM)
             continue;
-        struct pt_fact fact = operand_fact(v, &o[i], 64);
+        struct pt_affine fact = operand_fact(v, &o[i], 64);
         if (fact.level > v->fact.level)
             v->fact.level = fact.level;
     }
 }
 
 /* No better than the worst of the sources. The guard comes before them, and may be one. */
-static struct pt_fact worst_source(struct vary *v)
+static struct pt_affine worst_source(struct uniformity *v)
 {
     v->has_guard_passed = false;
-    v->fact = pt_fact_any(PT_LEVEL_CTA, 64);
+    v->fact = pt_affine_any(PT_LEVEL_CTA, 64);
     pt_insn_regs(v->m, v->f, v->insn, add_source, v);
     add_places(v, v->o, v->insn->n_operands);
     if (v->form->effects & PT_FX_CARRY_IN)
@@ -255,84 +256,85 @@ static struct pt_fact worst_source(struct vary *v)
 
 /* ---- instructions ------------------------------------------------------------------------------ */
 
-static struct pt_width width(const struct vary *v, unsigned bits)
+static struct pt_width width(const struct uniformity *v, unsigned bits)
 {
     return (struct pt_width){v->lanes, bits < 64 ? bits : 64};
 }
 
-static unsigned type_bits(const struct vary *v)
+static unsigned type_bits(const struct uniformity *v)
 {
     return pt_type_bits((enum pt_type)v->form->type[0]);
 }
 
-static bool is_signed(const struct vary *v)
+static bool is_signed(const struct uniformity *v)
 {
     return pt_type_class((enum pt_type)v->form->type[0]) == PT_CLASS_S;
 }
 
-static struct pt_fact binary(const struct vary *v, enum pt_fact_op op)
+static struct pt_affine binary(const struct uniformity *v, enum pt_affine_op op)
 {
     unsigned bits = type_bits(v);
-    struct pt_fact a = operand_fact(v, &v->o[1], bits), b = operand_fact(v, &v->o[2], bits);
-    return pt_fact_op(op, &a, &b, width(v, bits));
+    struct pt_affine a = operand_fact(v, &v->o[1], bits), b = operand_fact(v, &v->o[2], bits);
+    return pt_affine_op(op, &a, &b, width(v, bits));
 }
 
 /* The distance has 32 bits, whatever is shifted. */
-static struct pt_fact shifted(const struct vary *v, enum pt_fact_op op)
+static struct pt_affine shifted(const struct uniformity *v, enum pt_affine_op op)
 {
     unsigned bits = type_bits(v);
-    struct pt_fact a = operand_fact(v, &v->o[1], bits), by = operand_fact(v, &v->o[2], 32);
-    return pt_fact_op(op, &a, &by, width(v, bits));
+    struct pt_affine a = operand_fact(v, &v->o[1], bits), by = operand_fact(v, &v->o[2], 32);
+    return pt_affine_op(op, &a, &by, width(v, bits));
 }
 
-static struct pt_fact plus_third(const struct vary *v, struct pt_fact product, unsigned bits)
+static struct pt_affine plus_third(const struct uniformity *v, struct pt_affine product,
+                                   unsigned bits)
 {
-    struct pt_fact c = operand_fact(v, &v->o[3], bits);
-    return pt_fact_op(PT_FACT_ADD, &product, &c, width(v, bits));
+    struct pt_affine c = operand_fact(v, &v->o[3], bits);
+    return pt_affine_op(PT_AFFINE_ADD, &product, &c, width(v, bits));
 }
 
-static struct pt_fact negated(const struct vary *v)
+static struct pt_affine negated(const struct uniformity *v)
 {
-    struct pt_fact zero = pt_fact_const(0, 64), a = operand_fact(v, &v->o[1], type_bits(v));
-    return pt_fact_op(PT_FACT_SUB, &zero, &a, width(v, type_bits(v)));
+    struct pt_affine zero = pt_affine_const(0, 64), a = operand_fact(v, &v->o[1], type_bits(v));
+    return pt_affine_op(PT_AFFINE_SUB, &zero, &a, width(v, type_bits(v)));
 }
 
-static struct pt_fact wide_product(const struct vary *v)
+static struct pt_affine wide_product(const struct uniformity *v)
 {
     unsigned bits = type_bits(v);
     struct pt_width wide = width(v, 2 * bits);
-    struct pt_fact a = operand_fact(v, &v->o[1], bits), b = operand_fact(v, &v->o[2], bits);
-    a = pt_fact_cvt(&a, bits, is_signed(v), wide);
-    b = pt_fact_cvt(&b, bits, is_signed(v), wide);
-    return pt_fact_op(PT_FACT_MUL, &a, &b, wide);
+    struct pt_affine a = operand_fact(v, &v->o[1], bits), b = operand_fact(v, &v->o[2], bits);
+    a = pt_affine_cvt(&a, bits, is_signed(v), wide);
+    b = pt_affine_cvt(&b, bits, is_signed(v), wide);
+    return pt_affine_op(PT_AFFINE_MUL, &a, &b, wide);
 }
 
 /* Division or remainder by a power of two of what is not negative. */
-static struct pt_fact quotient(struct vary *v, bool is_rem)
+static struct pt_affine quotient(struct uniformity *v, bool is_rem)
 {
     unsigned bits = type_bits(v);
-    struct pt_fact a = operand_fact(v, &v->o[1], bits), b = operand_fact(v, &v->o[2], bits);
+    struct pt_affine a = operand_fact(v, &v->o[1], bits), b = operand_fact(v, &v->o[2], bits);
     uint64_t top = UINT64_MAX >> (64 - bits + is_signed(v));
     if (!b.is_const || !b.value || (b.value & (b.value - 1)) || b.value > top || a.max > top)
         return worst_source(v);
-    struct pt_fact by =
-        pt_fact_const(is_rem ? b.value - 1 : (uint64_t)__builtin_ctzll(b.value), 64);
-    return pt_fact_op(is_rem ? PT_FACT_AND : PT_FACT_SHR, &a, &by, width(v, bits));
+    struct pt_affine by =
+        pt_affine_const(is_rem ? b.value - 1 : (uint64_t)__builtin_ctzll(b.value), 64);
+    return pt_affine_op(is_rem ? PT_AFFINE_AND : PT_AFFINE_SHR, &a, &by, width(v, bits));
 }
 
-static struct pt_fact bit_field(struct vary *v)
+static struct pt_affine bit_field(struct uniformity *v)
 {
     unsigned bits = type_bits(v);
-    struct pt_fact a = operand_fact(v, &v->o[1], bits);
-    struct pt_fact at = operand_fact(v, &v->o[2], 8), n = operand_fact(v, &v->o[3], 8);
+    struct pt_affine a = operand_fact(v, &v->o[1], bits);
+    struct pt_affine at = operand_fact(v, &v->o[2], 8), n = operand_fact(v, &v->o[3], 8);
     if (is_signed(v) || !at.is_const || !n.is_const || at.value >= bits || n.value >= bits)
         return worst_source(v);
-    struct pt_fact mask = pt_fact_const(((uint64_t)1 << n.value) - 1, 64);
-    a = pt_fact_op(PT_FACT_SHR, &a, &at, width(v, bits));
-    return pt_fact_op(PT_FACT_AND, &a, &mask, width(v, bits));
+    struct pt_affine mask = pt_affine_const(((uint64_t)1 << n.value) - 1, 64);
+    a = pt_affine_op(PT_AFFINE_SHR, &a, &at, width(v, bits));
+    return pt_affine_op(PT_AFFINE_AND, &a, &mask, width(v, bits));
 }
 
-static struct pt_fact moved(struct vary *v)
+static struct pt_affine moved(struct uniformity *v)
 {
     return is_int((enum pt_type)v->form->type[0]) ? operand_fact(v, &v->o[1], type_bits(v))
                                                   : worst_source(v);
@@ -340,66 +342,69 @@ static struct pt_fact moved(struct vary *v)
 
 enum { WINDOW_ALIGN = 12 }; /* log2: windows begin with a page */
 
-static struct pt_fact moved_by_window(struct vary *v)
+static struct pt_affine moved_by_window(struct uniformity *v)
 {
     unsigned bits = type_bits(v);
-    struct pt_fact a = operand_fact(v, &v->o[1], bits), window = pt_fact_any(PT_LEVEL_CTA, bits);
+    struct pt_affine a = operand_fact(v, &v->o[1], bits),
+                     window = pt_affine_any(PT_LEVEL_CTA, bits);
     window.align[PT_SPAN_CHUNK] = window.align[PT_SPAN_GROUP] = WINDOW_ALIGN;
-    enum pt_fact_op op = v->form->op == PT_OP_cvta ? PT_FACT_ADD : PT_FACT_SUB;
-    return a.is_known ? pt_fact_op(op, &a, &window, width(v, bits)) : a;
+    enum pt_affine_op op = v->form->op == PT_OP_cvta ? PT_AFFINE_ADD : PT_AFFINE_SUB;
+    return a.is_known ? pt_affine_op(op, &a, &window, width(v, bits)) : a;
 }
 
 /* Local addresses are each thread's own. Those of shared memory go through 32 bits. */
-static struct pt_fact converted_address(struct vary *v)
+static struct pt_affine converted_address(struct uniformity *v)
 {
     if (pt_form_has(v->form, PT_M_local))
-        return pt_fact_any(PT_LEVEL_LANE, 64);
+        return pt_affine_any(PT_LEVEL_LANE, 64);
     if (pt_form_has(v->form, PT_M_global))
         return operand_fact(v, &v->o[1], type_bits(v));
     return pt_form_has(v->form, PT_M_const) ? moved_by_window(v) : worst_source(v);
 }
 
-static struct pt_fact converted(struct vary *v)
+static struct pt_affine converted(struct uniformity *v)
 {
     unsigned to = type_bits(v), from = pt_type_bits((enum pt_type)v->form->type[1]);
     bool from_signed = pt_type_class((enum pt_type)v->form->type[1]) == PT_CLASS_S;
     if (reg_bits(v, v->o[0].index) != to)
         return worst_source(v);
-    struct pt_fact a = operand_fact(v, &v->o[1], from);
-    return a.is_known ? pt_fact_cvt(&a, from, from_signed, width(v, to)) : a;
+    struct pt_affine a = operand_fact(v, &v->o[1], from);
+    return a.is_known ? pt_affine_cvt(&a, from, from_signed, width(v, to)) : a;
 }
 
-static struct pt_fact selected(struct vary *v)
+static struct pt_affine selected(struct uniformity *v)
 {
-    struct pt_fact a = operand_fact(v, &v->o[1], type_bits(v)), all = worst_source(v);
-    struct pt_fact b = operand_fact(v, &v->o[2], type_bits(v)), p = operand_fact(v, &v->o[3], 1);
+    struct pt_affine a = operand_fact(v, &v->o[1], type_bits(v)), all = worst_source(v);
+    struct pt_affine b = operand_fact(v, &v->o[2], type_bits(v)), p = operand_fact(v, &v->o[3], 1);
     if (!is_int((enum pt_type)v->form->type[0]) || p.level > PT_LEVEL_GROUP || !all.is_known)
         return all;
-    pt_fact_join(&a, &b, type_bits(v));
-    pt_fact_raise(&a, (enum pt_level)p.level);
+    pt_affine_join(&a, &b, type_bits(v));
+    pt_affine_raise(&a, (enum pt_level)p.level);
     return a;
 }
 
-static struct pt_fact compared(struct vary *v)
+static struct pt_affine compared(struct uniformity *v)
 {
     static const struct {
         enum pt_mod mod;
-        enum pt_fact_cmp cmp;
+        enum pt_affine_cmp cmp;
     } orders[] = {
-        {PT_M_lt, PT_FACT_LT}, {PT_M_lo, PT_FACT_LT}, {PT_M_le, PT_FACT_LE}, {PT_M_ls, PT_FACT_LE},
-        {PT_M_gt, PT_FACT_GT}, {PT_M_hi, PT_FACT_GT}, {PT_M_ge, PT_FACT_GE}, {PT_M_hs, PT_FACT_GE},
+        {PT_M_lt, PT_AFFINE_LT}, {PT_M_lo, PT_AFFINE_LT}, {PT_M_le, PT_AFFINE_LE},
+        {PT_M_ls, PT_AFFINE_LE}, {PT_M_gt, PT_AFFINE_GT}, {PT_M_hi, PT_AFFINE_GT},
+        {PT_M_ge, PT_AFFINE_GE}, {PT_M_hs, PT_AFFINE_GE},
     };
     unsigned bits = type_bits(v);
-    struct pt_fact a = operand_fact(v, &v->o[1], bits), b = operand_fact(v, &v->o[2], bits);
-    struct pt_fact all = worst_source(v);
+    struct pt_affine a = operand_fact(v, &v->o[1], bits), b = operand_fact(v, &v->o[2], bits);
+    struct pt_affine all = worst_source(v);
     for (size_t i = 0; i < sizeof orders / sizeof *orders && all.is_known; i++) {
         if (!pt_form_has(v->form, orders[i].mod))
             continue;
-        enum pt_level level = pt_fact_compare(orders[i].cmp, is_signed(v), &a, &b, width(v, bits));
+        enum pt_level level =
+            pt_affine_compare(orders[i].cmp, is_signed(v), &a, &b, width(v, bits));
         all.level = (uint8_t)level;
     }
     if (v->insn->n_operands > 3) {
-        struct pt_fact c = operand_fact(v, &v->o[3], 1);
+        struct pt_affine c = operand_fact(v, &v->o[3], 1);
         all.level = c.level > all.level ? c.level : all.level;
     }
     return all;
@@ -407,7 +412,7 @@ static struct pt_fact compared(struct vary *v)
 
 /* ---- memory ------------------------------------------------------------------------------------ */
 
-static bool is_own_memory(const struct vary *v, const struct pt_operand *base)
+static bool is_own_memory(const struct uniformity *v, const struct pt_operand *base)
 {
     bool is_func_param = pt_form_has(v->form, PT_M_param_func) ||
                          (pt_form_has(v->form, PT_M_param) && !v->f->is_entry);
@@ -416,7 +421,7 @@ static bool is_own_memory(const struct vary *v, const struct pt_operand *base)
     return pt_form_has(v->form, PT_M_local) || is_func_param;
 }
 
-static bool is_constant_memory(const struct vary *v, const struct pt_operand *base)
+static bool is_constant_memory(const struct uniformity *v, const struct pt_operand *base)
 {
     if (v->form->op != PT_OP_ld)
         return true; /* ld.global.nc, ldu */
@@ -429,13 +434,13 @@ static bool is_constant_memory(const struct vary *v, const struct pt_operand *ba
 }
 
 /* A group reads one address once. Others may write there before the next group does. */
-static struct pt_fact loaded(struct vary *v)
+static struct pt_affine loaded(struct uniformity *v)
 {
     const struct pt_operand *base = &v->f->operands.v[v->o[1].index];
-    struct pt_fact fact = worst_source(v);
+    struct pt_affine fact = worst_source(v);
     if (base->kind == PT_OPND_SYM)
         fact = symbol_fact(v, base);
-    fact = (struct pt_fact){.is_known = fact.is_known, .level = fact.level, .max = UINT64_MAX};
+    fact = (struct pt_affine){.is_known = fact.is_known, .level = fact.level, .max = UINT64_MAX};
     if (is_own_memory(v, base))
         fact.level = PT_LEVEL_LANE;
     else if (!is_constant_memory(v, base) && fact.level < PT_LEVEL_GROUP)
@@ -444,48 +449,48 @@ static struct pt_fact loaded(struct vary *v)
 }
 
 /* An mbarrier that all lanes of a warp ask for the same phase: they ask at once. */
-static struct pt_fact tested(struct vary *v)
+static struct pt_affine tested(struct uniformity *v)
 {
-    struct pt_fact fact = worst_source(v);
+    struct pt_affine fact = worst_source(v);
     bool is_in_warp = v->lanes[PT_SPAN_GROUP] <= WARP_SIZE;
     enum pt_level level = is_in_warp ? PT_LEVEL_GROUP : PT_LEVEL_LANE;
-    return pt_fact_any(fact.level < level ? level : (enum pt_level)fact.level, 64);
+    return pt_affine_any(fact.level < level ? level : (enum pt_level)fact.level, 64);
 }
 
 /* ---- other threads ----------------------------------------------------------------------------- */
 
 /* A result all lanes get alike, where all that the member mask names are in the group. */
-static struct pt_fact agreed(struct vary *v, const struct pt_operand *members)
+static struct pt_affine agreed(struct uniformity *v, const struct pt_operand *members)
 {
     uint32_t group = v->lanes[PT_SPAN_GROUP]; /* one warp, or several */
     enum pt_level level = group == WARP_SIZE ? PT_LEVEL_GROUP : PT_LEVEL_CHUNK;
-    struct pt_fact mask = operand_fact(v, members, 32);
-    return pt_fact_any(group % WARP_SIZE == 0 && mask.level <= PT_LEVEL_GROUP ? level : PT_LEVEL_LANE,
-                       64);
+    struct pt_affine mask = operand_fact(v, members, 32);
+    return pt_affine_any(
+        group % WARP_SIZE == 0 && mask.level <= PT_LEVEL_GROUP ? level : PT_LEVEL_LANE, 64);
 }
 
 /* The last phase's count; the same for the whole CTA if no other phase can have come between. */
-static struct pt_fact reduced_by_barrier(struct vary *v, bool has_count)
+static struct pt_affine reduced_by_barrier(struct uniformity *v, bool has_count)
 {
-    struct pt_fact id = operand_fact(v, &v->o[1], 32);
+    struct pt_affine id = operand_fact(v, &v->o[1], 32);
     const uint64_t *waits = v->cta.waits + v->block * v->block_words;
     uint64_t others = 0;
     for (size_t i = 0; i < v->block_words; i++)
         others |= waits[i];
     if (id.level == PT_LEVEL_CTA && !has_count && !others)
-        return pt_fact_any(PT_LEVEL_CTA, 64);
-    return pt_fact_any(id.level <= PT_LEVEL_GROUP ? PT_LEVEL_GROUP : PT_LEVEL_LANE, 64);
+        return pt_affine_any(PT_LEVEL_CTA, 64);
+    return pt_affine_any(id.level <= PT_LEVEL_GROUP ? PT_LEVEL_GROUP : PT_LEVEL_LANE, 64);
 }
 
-static struct pt_fact by_effects(struct vary *v)
+static struct pt_affine by_effects(struct uniformity *v)
 {
     uint32_t others = PT_FX_READ | PT_FX_ATOMIC | PT_FX_WARP | PT_FX_CTA | PT_FX_CLUSTER |
                       PT_FX_CALL | PT_FX_VOLATILE;
-    return v->form->effects & others ? pt_fact_any(PT_LEVEL_LANE, 64) : worst_source(v);
+    return v->form->effects & others ? pt_affine_any(PT_LEVEL_LANE, 64) : worst_source(v);
 }
 
 /* What the instruction gives its destinations. */
-static struct pt_fact result(struct vary *v)
+static struct pt_affine result(struct uniformity *v)
 {
     unsigned bits = type_bits(v);
     switch (v->form->op) {
@@ -498,29 +503,29 @@ static struct pt_fact result(struct vary *v)
     case PT_OP_cvta_to:
         return converted_address(v);
     case PT_OP_add_int:
-        return binary(v, PT_FACT_ADD);
+        return binary(v, PT_AFFINE_ADD);
     case PT_OP_sub_int:
-        return binary(v, PT_FACT_SUB);
+        return binary(v, PT_AFFINE_SUB);
     case PT_OP_neg_int:
         return negated(v);
     case PT_OP_mul_lo:
-        return binary(v, PT_FACT_MUL);
+        return binary(v, PT_AFFINE_MUL);
     case PT_OP_mad_lo:
-        return plus_third(v, binary(v, PT_FACT_MUL), bits);
+        return plus_third(v, binary(v, PT_AFFINE_MUL), bits);
     case PT_OP_mul_wide:
         return wide_product(v);
     case PT_OP_mad_wide:
         return plus_third(v, wide_product(v), 2 * bits);
     case PT_OP_and_b:
-        return binary(v, PT_FACT_AND);
+        return binary(v, PT_AFFINE_AND);
     case PT_OP_or_b:
-        return binary(v, PT_FACT_OR);
+        return binary(v, PT_AFFINE_OR);
     case PT_OP_xor_b:
-        return binary(v, PT_FACT_XOR);
+        return binary(v, PT_AFFINE_XOR);
     case PT_OP_shl:
-        return shifted(v, PT_FACT_SHL);
+        return shifted(v, PT_AFFINE_SHL);
     case PT_OP_shr:
-        return shifted(v, is_signed(v) ? PT_FACT_SAR : PT_FACT_SHR);
+        return shifted(v, is_signed(v) ? PT_AFFINE_SAR : PT_AFFINE_SHR);
     case PT_OP_div_int:
         return quotient(v, false);
     case PT_OP_rem_int:
@@ -559,7 +564,7 @@ static struct pt_fact result(struct vary *v)
 /* ---- definitions ------------------------------------------------------------------------------- */
 
 /* Lanes that the guard leaves out keep a value that is not this definition's of the same time. */
-static bool keeps_old_value(const struct vary *v, uint32_t reg)
+static bool keeps_old_value(const struct uniformity *v, uint32_t reg)
 {
     uint32_t header = v->outermost[v->block];
     if (reg == v->f->regs.n || v->f->regs.v[reg].n_defs > 1)
@@ -567,18 +572,18 @@ static bool keeps_old_value(const struct vary *v, uint32_t reg)
     return header != UINT32_MAX && has_bit(v->live_in + header * v->reg_words, reg);
 }
 
-static void define(struct vary *v, uint32_t reg)
+static void define(struct uniformity *v, uint32_t reg)
 {
-    struct pt_fact *to = &v->facts[reg], fact = v->fact;
+    struct pt_affine *to = &v->facts[reg], fact = v->fact;
     bool is_int_reg = reg < v->f->regs.n && is_int((enum pt_type)v->f->regs.v[reg].type);
     if (!is_int_reg && fact.is_known)
-        fact = pt_fact_any((enum pt_level)fact.level, 64);
+        fact = pt_affine_any((enum pt_level)fact.level, 64);
     fact.level = settled(v, fact.level);
-    v->changes |= pt_fact_join(to, &fact, reg_bits(v, reg));
+    v->changes |= pt_affine_join(to, &fact, reg_bits(v, reg));
     if (!v->insn->guard || !fact.is_known || !keeps_old_value(v, reg))
         return;
     enum pt_level guard = (enum pt_level)v->facts[v->insn->guard].level;
-    v->changes |= pt_fact_raise(to, guard > PT_LEVEL_GROUP ? PT_LEVEL_LANE : guard);
+    v->changes |= pt_affine_raise(to, guard > PT_LEVEL_GROUP ? PT_LEVEL_LANE : guard);
 }
 
 static void define_reg(void *ud, uint32_t reg, bool is_def)
@@ -587,7 +592,7 @@ static void define_reg(void *ud, uint32_t reg, bool is_def)
         define(ud, reg);
 }
 
-static void visit_insns(struct vary *v)
+static void visit_insns(struct uniformity *v)
 {
     for (v->block = 0; v->block < v->f->blocks.n; v->block++) {
         const struct pt_block *b = &v->f->blocks.v[v->block];
@@ -605,14 +610,14 @@ static void visit_insns(struct vary *v)
 
 /* ---- pairs of lanes ---------------------------------------------------------------------------- */
 
-static uint32_t loop_end(const struct vary *v, uint32_t header)
+static uint32_t loop_end(const struct uniformity *v, uint32_t header)
 {
     return v->f->loops.v[v->f->blocks.v[header].loop - 1].end;
 }
 
 /* Which of two lanes runs first, when the last block either ran is `from`: what is not behind it is the header of a
  * loop around it, where a lane waits for the next iteration. */
-static bool is_first(const struct vary *v, uint32_t a, uint32_t b, uint32_t from)
+static bool is_first(const struct uniformity *v, uint32_t a, uint32_t b, uint32_t from)
 {
     if (a > from && b > from)
         return a < b;
@@ -621,7 +626,7 @@ static bool is_first(const struct vary *v, uint32_t a, uint32_t b, uint32_t from
     return a > from ? a < loop_end(v, b) : b >= loop_end(v, a);
 }
 
-static void add_waiting(struct vary *v, struct fronts *s, uint32_t runs, uint32_t waits)
+static void add_waiting(struct uniformity *v, struct fronts *s, uint32_t runs, uint32_t waits)
 {
     uint64_t *word = s->waits + runs * v->block_words + waits / 64;
     uint64_t bit = (uint64_t)1 << (waits & 63);
@@ -646,7 +651,7 @@ static enum patience patience_at(const struct fronts *s, uint32_t block)
     return stop == PT_STOP_NONE ? GOES_ON : stop == PT_STOP_ALL ? NEEDS_ALL : LETS_GO_ON;
 }
 
-static void add_pair(struct vary *v, struct fronts *s, uint32_t a, uint32_t b, uint32_t from)
+static void add_pair(struct uniformity *v, struct fronts *s, uint32_t a, uint32_t b, uint32_t from)
 {
     enum patience at_a = patience_at(s, a), at_b = patience_at(s, b);
     if (a == b)
@@ -664,7 +669,7 @@ static void add_pair(struct vary *v, struct fronts *s, uint32_t a, uint32_t b, u
     }
 }
 
-static void part_lanes(struct vary *v, struct fronts *s, uint32_t block)
+static void part_lanes(struct uniformity *v, struct fronts *s, uint32_t block)
 {
     const struct pt_block *b = &v->f->blocks.v[block];
     const uint32_t *to = v->f->edges.v + b->succ;
@@ -677,7 +682,8 @@ static void part_lanes(struct vary *v, struct fronts *s, uint32_t block)
 }
 
 /* The lane that runs goes on to each successor, while the other waits. */
-static void follow(struct vary *v, struct fronts *s, uint32_t block, size_t word, uint64_t waiting)
+static void follow(struct uniformity *v, struct fronts *s, uint32_t block, size_t word,
+                   uint64_t waiting)
 {
     const struct pt_block *b = &v->f->blocks.v[block];
     for (; waiting; waiting &= waiting - 1) {
@@ -689,13 +695,13 @@ static void follow(struct vary *v, struct fronts *s, uint32_t block, size_t word
 
 static void define_waiting(void *ud, uint32_t reg, bool is_def)
 {
-    struct vary *v = ud;
+    struct uniformity *v = ud;
     if (is_def && has_bit(v->live, reg))
-        v->changes |= pt_fact_raise(&v->facts[reg], v->waiting);
+        v->changes |= pt_affine_raise(&v->facts[reg], v->waiting);
 }
 
 /* What the block writes and those who wait at one of `waiting` still read. */
-static void raise_written(struct vary *v, enum pt_level level, uint32_t block, size_t word,
+static void raise_written(struct uniformity *v, enum pt_level level, uint32_t block, size_t word,
                           uint64_t waiting)
 {
     const struct pt_block *b = &v->f->blocks.v[block];
@@ -707,12 +713,12 @@ static void raise_written(struct vary *v, enum pt_level level, uint32_t block, s
             v->insn = &v->f->insns.v[i];
             pt_insn_regs(v->m, v->f, v->insn, define_waiting, v);
             if (pt_insn_form(v->m, v->insn)->effects & PT_FX_CARRY_OUT)
-                v->changes |= pt_fact_raise(&v->facts[v->f->regs.n], level);
+                v->changes |= pt_affine_raise(&v->facts[v->f->regs.n], level);
         }
     }
 }
 
-static void close_block(struct vary *v, struct fronts *s, uint32_t block)
+static void close_block(struct uniformity *v, struct fronts *s, uint32_t block)
 {
     enum pt_level level = s->level == PT_LEVEL_CTA ? PT_LEVEL_GROUP : PT_LEVEL_LANE;
     s->is_open[block] = false;
@@ -725,7 +731,7 @@ static void close_block(struct vary *v, struct fronts *s, uint32_t block)
     }
 }
 
-static void find_pairs(struct vary *v, struct fronts *s, const uint8_t *branch)
+static void find_pairs(struct uniformity *v, struct fronts *s, const uint8_t *branch)
 {
     for (uint32_t b = 0; b < v->f->blocks.n; b++) {
         if (branch[b] > s->level)
@@ -742,7 +748,7 @@ static void find_pairs(struct vary *v, struct fronts *s, const uint8_t *branch)
     }
 }
 
-static void find_branches(struct vary *v, uint8_t *branch)
+static void find_branches(struct uniformity *v, uint8_t *branch)
 {
     for (uint32_t b = 0; b < v->f->blocks.n; b++) {
         const struct pt_block *block = &v->f->blocks.v[b];
@@ -752,7 +758,7 @@ static void find_branches(struct vary *v, uint8_t *branch)
             continue;
         uint8_t level = insn->guard ? v->facts[insn->guard].level : PT_LEVEL_CTA;
         if (form->op == PT_OP_brx_idx) {
-            struct pt_fact index = operand_fact(v, &v->f->operands.v[insn->operands], 32);
+            struct pt_affine index = operand_fact(v, &v->f->operands.v[insn->operands], 32);
             level = index.level > level ? index.level : level;
         }
         v->changes |= level > branch[b];
@@ -762,7 +768,7 @@ static void find_branches(struct vary *v, uint8_t *branch)
 
 /* ---- all of it --------------------------------------------------------------------------------- */
 
-static void prepare_fronts(struct vary *v, struct fronts *s, enum pt_level level,
+static void prepare_fronts(struct uniformity *v, struct fronts *s, enum pt_level level,
                            struct pt_arena *arena)
 {
     size_t n = v->f->blocks.n;
@@ -774,7 +780,7 @@ static void prepare_fronts(struct vary *v, struct fronts *s, enum pt_level level
     s->stuck = pt_arena_alloc(arena, v->block_words * sizeof *s->stuck);
 }
 
-static void find_outermost(struct vary *v, struct pt_arena *arena)
+static void find_outermost(struct uniformity *v, struct pt_arena *arena)
 {
     v->outermost = pt_arena_alloc(arena, v->f->blocks.n * sizeof *v->outermost);
     for (uint32_t b = 0; b < v->f->blocks.n; b++) {
@@ -786,28 +792,29 @@ static void find_outermost(struct vary *v, struct pt_arena *arena)
 }
 
 /* Registers that are read before they are written: all threads find the same there. */
-static void enter_unwritten(struct vary *v)
+static void enter_unwritten(struct uniformity *v)
 {
     for (uint32_t r = 0; r < v->f->regs.n && v->f->blocks.n; r++)
         if (has_bit(v->live_in, r))
-            v->facts[r] = pt_fact_any(PT_LEVEL_CTA, reg_bits(v, r));
+            v->facts[r] = pt_affine_any(PT_LEVEL_CTA, reg_bits(v, r));
 }
 
 /* Values a function is called with. */
-static void enter_params(struct vary *v)
+static void enter_params(struct uniformity *v)
 {
     for (uint32_t i = 0; i < v->f->params.n; i++) {
         const struct pt_symbol *s = &v->m->symbols.v[v->f->params.v[i]];
         if (s->space == PT_SPACE_REG)
-            v->facts[s->reg] = pt_fact_any(PT_LEVEL_LANE, 64);
+            v->facts[s->reg] = pt_affine_any(PT_LEVEL_LANE, 64);
     }
 }
 
-struct pt_vary *pt_vary_find(const struct pt_module *m, const struct pt_func *f,
-                             const struct pt_vary_shape *shape, const uint8_t *stops, struct pt_arena *arena)
+struct pt_uniformity *pt_uniformity_find(const struct pt_module *m, const struct pt_func *f,
+                                         const struct pt_uniformity_shape *shape,
+                                         const uint8_t *stops, struct pt_arena *arena)
 {
-    struct vary v = with_shape(shape);
-    struct pt_vary *found = pt_arena_alloc(arena, sizeof *found);
+    struct uniformity v = with_shape(shape);
+    struct pt_uniformity *found = pt_arena_alloc(arena, sizeof *found);
     v.m = m;
     v.f = f;
     v.reg_words = (f->regs.n + 63) / 64;
@@ -829,13 +836,13 @@ struct pt_vary *pt_vary_find(const struct pt_module *m, const struct pt_func *f,
         find_pairs(&v, &v.group, branch);
     } while (v.changes);
 
-    *found = (struct pt_vary){.shape = *shape,
-                              .stops = stops,
-                              .branch = branch,
-                              .words = (uint32_t)v.block_words,
-                              .waits_cta = v.cta.waits,
-                              .waits_group = v.group.waits,
-                              .stuck = v.group.stuck};
+    *found = (struct pt_uniformity){.shape = *shape,
+                                    .stops = stops,
+                                    .branch = branch,
+                                    .words = (uint32_t)v.block_words,
+                                    .waits_cta = v.cta.waits,
+                                    .waits_group = v.group.waits,
+                                    .stuck = v.group.stuck};
     found->regs = pt_arena_alloc(arena, (f->regs.n + 1) * sizeof *found->regs);
     for (uint32_t r = 0; r <= f->regs.n; r++)
         found->regs[r] = value_of(&v, &v.facts[r]);

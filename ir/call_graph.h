@@ -1,19 +1,20 @@
 /* Whom an indirect call may call. */
-#ifndef PTERA_IR_CALLEE_H
-#define PTERA_IR_CALLEE_H
+#ifndef PTERA_IR_CALL_GRAPH_H
+#define PTERA_IR_CALL_GRAPH_H
 
 #include "ir/ir.h"
 
 /* By function: 1 where an instruction or an initialiser of the module takes its address. In `arena`. */
-uint8_t *pt_addressed(const struct pt_module *m, struct pt_arena *arena);
+uint8_t *pt_call_graph_addressed(const struct pt_module *m, struct pt_arena *arena);
 
 /* What the call of `f` may find at its address: the functions that its table or array names; with a prototype, those of `addressed`
  * that have its parameters and results. Each once, aliases as such, without kernels and functions that are only declared. */
-uint32_t *pt_callees(const struct pt_module *m, const struct pt_func *f, const struct pt_insn *call,
-                     const uint8_t *addressed, struct pt_arena *arena, uint32_t *n);
+uint32_t *pt_call_graph_callees(const struct pt_module *m, const struct pt_func *f,
+                                const struct pt_insn *call, const uint8_t *addressed,
+                                struct pt_arena *arena, uint32_t *n);
 
 /* The function that an alias stands for; others stand for themselves. */
-static inline uint32_t pt_aliased(const struct pt_module *m, uint32_t func)
+static inline uint32_t pt_call_graph_aliased(const struct pt_module *m, uint32_t func)
 {
     while (func && m->funcs.v[func].alias_of)
         func = m->funcs.v[func].alias_of;

@@ -7,7 +7,7 @@
 #include "ir/device.h"
 #include "ir/ir.h"
 
-struct wait {
+struct search {
     struct pt_module *m;
     const struct pt_func *f;
     struct pt_arena *scratch;
@@ -20,13 +20,13 @@ enum answer { ANSWER_NO = 1, ANSWER_YES };
 
 static void count_use(void *ud, uint32_t reg, bool is_def)
 {
-    struct wait *w = ud;
+    struct search *w = ud;
     w->n_uses[reg] += !is_def;
 }
 
 static void find_used_result(void *ud, uint32_t reg, bool is_def)
 {
-    struct wait *w = ud;
+    struct search *w = ud;
     w->found |= is_def && (!w->n_uses || w->n_uses[reg]);
 }
 
@@ -69,7 +69,7 @@ static bool waits_for_own(const struct pt_form *form)
 }
 
 /* An instruction other than a call. */
-static bool insn_waits(struct wait *w, const struct pt_insn *insn)
+static bool insn_waits(struct search *w, const struct pt_insn *insn)
 {
     const struct pt_form *form = pt_insn_form(w->m, insn);
     uint32_t memory = form->effects & (PT_FX_READ | PT_FX_WRITE);
@@ -84,10 +84,10 @@ static bool insn_waits(struct wait *w, const struct pt_insn *insn)
     return w->found;
 }
 
-static bool body_waits(struct wait *w, uint32_t func)
+static bool body_waits(struct search *w, uint32_t func)
 {
     const struct pt_func *f = &w->m->funcs.v[func];
-    struct wait body = {.m = w->m, .f = f};
+    struct search body = {.m = w->m, .f = f};
     if (f->is_declared_only)
         return !pt_device_find(f->name);
     for (uint32_t i = 0; i < f->insns.n; i++)
@@ -97,12 +97,12 @@ static bool body_waits(struct wait *w, uint32_t func)
     return false;
 }
 
-static bool callee_waits(struct wait *w, uint32_t func)
+static bool callee_waits(struct search *w, uint32_t func)
 {
     if (w->callee[func])
         return w->callee[func] == ANSWER_YES;
     uint32_t n;
-    const uint32_t *all = pt_reachable(w->m, func, w->scratch, &n);
+    const uint32_t *all = pt_call_graph_reachable(w->m, func, w->scratch, &n);
     bool waits = false;
     for (uint32_t i = 0; i < n && !waits; i++)
         waits = body_waits(w, all[i]);
@@ -110,7 +110,7 @@ static bool callee_waits(struct wait *w, uint32_t func)
     return waits;
 }
 
-static bool call_waits(struct wait *w, const struct pt_insn *insn)
+static bool call_waits(struct search *w, const struct pt_insn *insn)
 {
     for (uint32_t k = 0; k < insn->n_operands; k++) {
         const struct pt_operand *o = &w->f->operands.v[insn->operands + k];
@@ -120,7 +120,7 @@ static bool call_waits(struct wait *w, const struct pt_insn *insn)
     return true; /* indirect */
 }
 
-static bool block_waits(struct wait *w, const struct pt_block *b)
+static bool block_waits(struct search *w, const struct pt_block *b)
 {
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
         const struct pt_insn *insn = &w->f->insns.v[i];
@@ -131,11 +131,11 @@ static bool block_waits(struct wait *w, const struct pt_block *b)
     return false;
 }
 
-void pt_wait_find(struct pt_module *m, struct pt_func *f, struct pt_arena *scratch)
+void pt_spin_loop_find(struct pt_module *m, struct pt_func *f, struct pt_arena *scratch)
 {
     if (!f->loops.n)
         return;
-    struct wait w = {.m = m, .f = f, .scratch = scratch};
+    struct search w = {.m = m, .f = f, .scratch = scratch};
     w.n_uses = pt_arena_alloc(scratch, f->regs.n * sizeof *w.n_uses);
     w.callee = pt_arena_alloc(scratch, m->funcs.n);
     for (uint32_t i = 0; i < f->insns.n; i++)

@@ -1,23 +1,23 @@
 /* How values and control differ between threads: known kernels by hand, and random ones against a run of all their
- * threads in the order that ir/vary.h states. */
+ * threads in the order that ir/uniformity.h states. */
 #include "ir/row.h"
-#include "ir/vary.h"
+#include "ir/uniformity.h"
 #include "tests/unit/load.h"
 
 enum { MAX_THREADS = 64, MAX_REGS = 64, MAX_BLOCKS = 64, MAX_STEPS = 400 };
 
-static const struct pt_vary_shape shape_1d = {{256, 1, 1}, 8, 1};
-static const struct pt_vary_shape shape_warp = {{256, 1, 1}, 8, 4};
+static const struct pt_uniformity_shape shape_1d = {{256, 1, 1}, 8, 1};
+static const struct pt_uniformity_shape shape_warp = {{256, 1, 1}, 8, 4};
 
 /* ---- by hand ----------------------------------------------------------------------------------- */
 
 struct vary_test {
     struct pt_module m;
     const struct pt_func *f;
-    struct pt_vary *vary;
+    struct pt_uniformity *uniformity;
 };
 
-static bool find(struct vary_test *t, const struct pt_vary_shape *shape, const char *body)
+static bool find(struct vary_test *t, const struct pt_uniformity_shape *shape, const char *body)
 {
     struct text text = {0};
     append(&text,
@@ -32,7 +32,7 @@ static bool find(struct vary_test *t, const struct pt_vary_shape *shape, const c
     free(text.text);
     if (ok) {
         t->f = &t->m.funcs.v[1];
-        t->vary = pt_vary_find(&t->m, t->f, shape, NULL, &t->m.arena);
+        t->uniformity = pt_uniformity_find(&t->m, t->f, shape, NULL, &t->m.arena);
     } else {
         pt_arena_free(&t->m.arena);
     }
@@ -46,7 +46,7 @@ static const struct pt_value *reg_value(const struct vary_test *t, const char *r
         char name[64];
         pt_reg_name(t->f, r, name, sizeof name);
         if (!strcmp(name, reg))
-            return &t->vary->regs[r];
+            return &t->uniformity->regs[r];
     }
     return &none;
 }
@@ -64,7 +64,7 @@ static const char *text_of(const struct pt_value *v)
 }
 
 /* What one register is after a body. */
-static void check_reg(const struct pt_vary_shape *shape, const char *body, const char *reg,
+static void check_reg(const struct pt_uniformity_shape *shape, const char *body, const char *reg,
                       const char *want)
 {
     struct vary_test t;
@@ -79,12 +79,13 @@ static void check_reg(const struct pt_vary_shape *shape, const char *body, const
 
 static void test_special_registers(void)
 {
-    struct pt_vary_shape square = {{16, 16, 1}, 8, 1}, square16 = {{16, 16, 1}, 16, 1};
-    struct pt_vary_shape square4 = {{16, 16, 1}, 8, 4}, small = {{4, 64, 1}, 8, 1};
-    struct pt_vary_shape cube = {{8, 4, 4}, 8, 4}, column = {{1, 64, 1}, 8, 1}, any = {{0}, 8, 1};
-    struct pt_vary_shape odd = {{100, 1, 1}, 8, 4}, odd2 = {{100, 2, 1}, 8, 1};
+    struct pt_uniformity_shape square = {{16, 16, 1}, 8, 1}, square16 = {{16, 16, 1}, 16, 1};
+    struct pt_uniformity_shape square4 = {{16, 16, 1}, 8, 4}, small = {{4, 64, 1}, 8, 1};
+    struct pt_uniformity_shape cube = {{8, 4, 4}, 8, 4}, column = {{1, 64, 1}, 8, 1},
+                               any = {{0}, 8, 1};
+    struct pt_uniformity_shape odd = {{100, 1, 1}, 8, 4}, odd2 = {{100, 2, 1}, 8, 1};
     const struct {
-        const struct pt_vary_shape *shape;
+        const struct pt_uniformity_shape *shape;
         enum pt_sreg sreg;
         const char *want;
     } cases[] = {
@@ -102,7 +103,7 @@ static void test_special_registers(void)
         {&odd, PT_SREG_tid_x, "lane+1~3"},      {&odd2, PT_SREG_tid_x, "lane"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct pt_value v = pt_vary_sreg(cases[i].shape, cases[i].sreg);
+        struct pt_value v = pt_uniformity_sreg(cases[i].shape, cases[i].sreg);
         CHECK_TEXT(text_of(&v), cases[i].want);
     }
 }
@@ -259,7 +260,7 @@ static void test_control(void)
 struct machine {
     const struct pt_module *m;
     const struct pt_func *f;
-    const struct pt_vary *vary;
+    const struct pt_uniformity *uniformity;
     uint32_t threads;
     uint64_t regs[MAX_THREADS][MAX_REGS];
     uint64_t waiting[MAX_BLOCKS]; /* threads that stand there */
@@ -284,13 +285,13 @@ static uint64_t ones(unsigned bits)
 
 static uint32_t first_of_chunk(const struct machine *w, uint32_t t)
 {
-    return t & ~(w->vary->shape.width - 1);
+    return t & ~(w->uniformity->shape.width - 1);
 }
 
 /* Threads of one chunk hold what the analysis says. */
 static bool fits_chunk(const struct machine *w, uint32_t reg, uint32_t t, uint32_t u)
 {
-    const struct pt_value *v = &w->vary->regs[reg];
+    const struct pt_value *v = &w->uniformity->regs[reg];
     uint64_t a = w->regs[t][reg], b = w->regs[u][reg], mask = ones(reg_bits(w, reg));
     if (v->is_affine && v->may_wrap)
         return true;
@@ -305,7 +306,7 @@ static bool fits_chunk(const struct machine *w, uint32_t reg, uint32_t t, uint32
 /* What the threads that run together read is as the analysis says. */
 static void check_read(struct machine *w, uint32_t reg, uint64_t threads)
 {
-    const struct pt_value *v = &w->vary->regs[reg];
+    const struct pt_value *v = &w->uniformity->regs[reg];
     uint32_t t = (uint32_t)__builtin_ctzll(threads);
     bool is_alike = true, is_right = true;
     for (uint32_t u = t; u < w->threads; u++) {
@@ -332,7 +333,7 @@ static uint64_t read_operand(const struct machine *w, uint32_t t, const struct p
 
 static uint64_t read_sreg(const struct machine *w, uint32_t t, uint32_t sreg)
 {
-    const uint32_t *n = w->vary->shape.block;
+    const uint32_t *n = w->uniformity->shape.block;
     return sreg == PT_SREG_tid_x ? t % n[0] : sreg == PT_SREG_tid_y ? t / n[0] : 3;
 }
 
@@ -427,10 +428,10 @@ static void execute(struct machine *w, const struct pt_insn *insn, uint64_t thre
 
 static void check_waiting(struct machine *w, uint32_t block)
 {
-    const uint64_t *waits = w->is_cta ? w->vary->waits_cta : w->vary->waits_group;
+    const uint64_t *waits = w->is_cta ? w->uniformity->waits_cta : w->uniformity->waits_group;
     for (uint32_t x = 0; x < w->f->blocks.n; x++)
         if (w->waiting[x])
-            CHECK(has_bit(waits + block * w->vary->words, x));
+            CHECK(has_bit(waits + block * w->uniformity->words, x));
 }
 
 static void run_block(struct machine *w, uint32_t block)
@@ -456,7 +457,7 @@ static void run_block(struct machine *w, uint32_t block)
             execute(w, insn, run);
             continue;
         }
-        if (w->vary->branch[block] <= agree)
+        if (w->uniformity->branch[block] <= agree)
             CHECK(run == 0 || run == threads);
         threads &= ~run;
     }
@@ -560,7 +561,7 @@ static void random_kernel(struct text *t, uint32_t *seed)
     append(t, "ret;\n}\n");
 }
 
-static void test_random(const struct pt_vary_shape *shape, uint32_t seed)
+static void test_random(const struct pt_uniformity_shape *shape, uint32_t seed)
 {
     static struct machine w;
     struct pt_module m;
@@ -573,7 +574,7 @@ static void test_random(const struct pt_vary_shape *shape, uint32_t seed)
     }
     w.m = &m;
     w.f = &m.funcs.v[1];
-    w.vary = pt_vary_find(&m, w.f, shape, NULL, &m.arena);
+    w.uniformity = pt_uniformity_find(&m, w.f, shape, NULL, &m.arena);
     w.threads = shape->block[0] * shape->block[1] * shape->block[2];
     if (w.f->regs.n <= MAX_REGS && w.f->blocks.n <= MAX_BLOCKS) {
         uint32_t group = shape->width * shape->copies;
@@ -592,7 +593,7 @@ static void test_random(const struct pt_vary_shape *shape, uint32_t seed)
 
 int main(void)
 {
-    static const struct pt_vary_shape shapes[] = {
+    static const struct pt_uniformity_shape shapes[] = {
         {{32, 1, 1}, 4, 1}, {{32, 1, 1}, 4, 2},  {{8, 4, 1}, 4, 1}, {{8, 4, 1}, 4, 4},
         {{4, 8, 1}, 4, 2},  {{16, 2, 1}, 16, 1}, {{8, 4, 1}, 8, 4}, {{30, 1, 1}, 8, 2},
     };
