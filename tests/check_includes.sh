@@ -21,7 +21,7 @@ check frontend 'frontend/|ir/'
 check backend/semantics 'backend/semantics/|ir/'
 check backend/interp 'backend/interp/|backend/semantics/|backend/exec.h|backend/observer.h|backend/barrier.h|backend/order.h|backend/sreg.h|ir/'
 # The compiler's floors: each may include those before it.
-jit='backend/jit/(jit|bitset).h|backend/semantics/|backend/exec.h|backend/native.h|backend/lanes.h|backend/barrier.h|backend/order.h|backend/sreg.h|ir/'
+jit='backend/jit/(jit|bitset|tune).(h|def)|backend/semantics/|backend/exec.h|backend/native.h|backend/lanes.h|backend/barrier.h|backend/order.h|backend/sreg.h|ir/'
 for floor in object llvm emit analysis value memory warp control process; do
     jit="backend/jit/$floor/|$jit"
     check backend/jit/$floor "$jit"

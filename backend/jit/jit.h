@@ -35,14 +35,7 @@
 #include "ir/row.h"
 #include "ir/uniformity.h"
 
-enum {
-    JIT_COPIES = 16,
-    JIT_SOURCES = 6,
-    JIT_DESTS = 4,
-    JIT_TOGETHER = 32,    /* CTAs that take turns */
-    JIT_LANES_MOST = 256, /* of a call of a lane function */
-    JIT_BUDGET = 1 << 16 /* back edges between looks at launch->stop */
-};
+enum { JIT_COPIES = 16, JIT_SOURCES = 6, JIT_DESTS = 4 };
 
 /* What is constant for a kernel. */
 struct jit_unit {

@@ -3,6 +3,7 @@
 
 #include "backend/jit/analysis/def_use.h"
 #include "backend/jit/jit.h"
+#include "backend/jit/tune.h"
 
 struct pt_value jit_address_form_value(const struct jit_facts *a, const struct pt_operand *o)
 {

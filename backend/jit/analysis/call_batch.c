@@ -10,8 +10,7 @@
 #include "backend/jit/analysis/insn_info.h"
 #include "backend/jit/bitset.h"
 #include "backend/jit/jit.h"
-
-enum { REACH = 512 }; /* instructions among which those that go together are looked for */
+#include "backend/jit/tune.h"
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
@@ -81,7 +80,7 @@ static uint32_t gather(const struct jit_facts *a, uint32_t *insns, uint32_t n)
         const struct pt_insn *insn = &a->unit->f->insns.v[insns[i]];
         bool waits = conflicts(a, &behind, insn);
         bool joins = !waits && insn->form == form && jit_insn_info_is_batched(a, insn) &&
-                     (n_batch + 1) * a->copies * a->unit->width <= JIT_LANES_MOST;
+                     (n_batch + 1) * a->copies * a->unit->width <= JIT_LANE_CALL_LANES;
         if (joins)
             batch[n_batch++] = insns[i];
         else if (waits || insn->form == form)
@@ -100,14 +99,14 @@ static uint32_t gather(const struct jit_facts *a, uint32_t *insns, uint32_t n)
 void jit_call_batch_gather(const struct jit_facts *a, uint32_t *insns, uint32_t n)
 {
     for (uint32_t at = 0; at < n;)
-        at += gather(a, insns + at, n - at < REACH ? n - at : REACH);
+        at += gather(a, insns + at, n - at < JIT_CALL_BATCH_INSNS ? n - at : JIT_CALL_BATCH_INSNS);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 uint32_t jit_call_batch_length(const struct jit_facts *a, const uint32_t *insns, uint32_t n)
 {
-    uint32_t length = 0, room = JIT_LANES_MOST / (a->copies * a->unit->width);
+    uint32_t length = 0, room = JIT_LANE_CALL_LANES / (a->copies * a->unit->width);
     while (length < n && length < room &&
            a->unit->f->insns.v[insns[length]].form == a->unit->f->insns.v[insns[0]].form &&
            jit_insn_info_is_batched(a, &a->unit->f->insns.v[insns[length]]))

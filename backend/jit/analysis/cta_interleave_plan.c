@@ -8,11 +8,7 @@
 #include "backend/jit/analysis/scratch_layout.h"
 #include "backend/jit/bitset.h"
 #include "backend/jit/jit.h"
-
-enum {
-    STREAMS = 8, /* accesses of a turn: of lines a power of two apart caches hold few */
-    LEAST_ROUNDS = 2
-};
+#include "backend/jit/tune.h"
 
 static bool touches_global(const struct pt_form *form)
 {
@@ -65,7 +61,9 @@ void jit_cta_interleave_plan_find(struct jit_facts *a, struct jit_plan *plan)
             continue;
         t->region = region_of(plan, a->unit->f->loops.v[l].header);
         t->loop = l;
-        t->rounds = STREAMS / n > LEAST_ROUNDS ? STREAMS / n : LEAST_ROUNDS;
+        t->rounds = JIT_INTERLEAVE_ACCESSES / n > JIT_INTERLEAVE_ROUNDS
+                        ? JIT_INTERLEAVE_ACCESSES / n
+                        : JIT_INTERLEAVE_ROUNDS;
     }
     if (!t->region)
         return;

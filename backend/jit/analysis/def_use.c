@@ -4,6 +4,7 @@
 #include "backend/jit/analysis/insn_info.h"
 #include "backend/jit/bitset.h"
 #include "backend/jit/jit.h"
+#include "backend/jit/tune.h"
 
 uint64_t *jit_new_set(const struct jit_facts *a)
 {

@@ -4,8 +4,6 @@
 
 #include "backend/jit/jit.h"
 
-enum { JIT_CHAIN_DEPTH = 16 };
-
 /* Calls visit for every register that the instruction reads. */
 struct jit_sources {
     const struct jit_facts *a;

@@ -8,6 +8,7 @@
 #include "backend/jit/emit/lane_call.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/target.h"
+#include "backend/jit/tune.h"
 
 /* A guard that compares affine with uniform values: lanes part only where a range ends. */
 static bool is_range_end(const struct jit_facts *a, uint32_t block)
@@ -72,18 +73,6 @@ static bool has_parting_access(const struct jit_facts *a)
     return false;
 }
 
-enum {
-    PARTING_LANES = 16,
-    LOADING_LANES = 32, /* that run one after the other */
-    ROW_LANES = 32, /* of code without loops, where a block has rows */
-    PARTING_COPIES = 2,
-    STRAIGHT_COPIES = 4,
-    CALLING_COPIES = 2,
-    COPIES_MOST = JIT_COPIES,
-    COPIES_ENOUGH = 8, /* so many chains of operations hide each other's latency */
-    CODE_MOST = 4096   /* instructions of a group */
-};
-
 /* A loop whose indexes advance by what the whole CTA agrees on, known at run time: it walks memory in long strides, where many
  * lanes at a time are worth more than registers. Not in strides of the grid: CTAs that take turns read what lies in between. */
 static bool has_striding_loop(const struct jit_facts *a)
@@ -109,7 +98,7 @@ static uint32_t row_copies(const struct pt_uniformity_shape *shape)
 {
     uint32_t row = shape->block[0] / shape->width;
     bool is_even = row && shape->block[0] % shape->width == 0 && !(row & (row - 1));
-    return is_even && row <= COPIES_MOST ? row : 1;
+    return is_even && row <= JIT_COPIES ? row : 1;
 }
 
 /* Chunks that have to go together: of a warp, or of a row of the block, in which the other indexes are the same. */
@@ -127,12 +116,13 @@ static uint32_t most_copies(const struct jit_facts *a, const struct pt_uniformit
 {
     bool has_rows = shape->block[1] > 1 || shape->block[2] > 1;
     if (has_parting_access(a))
-        return (only_loads_part(a) ? LOADING_LANES : PARTING_LANES) / shape->width;
+        return (only_loads_part(a) ? JIT_GROUP_LANES_LOADING : JIT_GROUP_LANES_PARTING) /
+               shape->width;
     if (has_parting_loop(a))
-        return PARTING_COPIES;
+        return JIT_GROUP_COPIES_PARTING;
     if (a->unit->f->loops.n)
-        return COPIES_MOST;
-    return has_rows ? ROW_LANES / shape->width : STRAIGHT_COPIES;
+        return JIT_COPIES;
+    return has_rows ? JIT_GROUP_LANES_ROW / shape->width : JIT_GROUP_COPIES_STRAIGHT;
 }
 
 /* A loop calls lane functions. */
@@ -153,10 +143,12 @@ static bool has_calling_loop(struct jit_facts *a)
 static bool fits_registers(struct jit_facts *a, uint32_t copies)
 {
     uint32_t registers = a->unit->target->has_mask_registers ? 32 : 16;
-    if (copies <= CALLING_COPIES && has_calling_loop(a))
+    if (copies <= JIT_GROUP_COPIES_CALLING && has_calling_loop(a))
         return true;
-    uint32_t pressure = jit_register_pressure_find(a, copies <= COPIES_ENOUGH);
-    return copies * pressure <= (a->unit->f->loops.n ? registers - registers / 4 : 3 * registers);
+    uint32_t pressure = jit_register_pressure_find(a, copies <= JIT_GROUP_COPIES_ENOUGH);
+    uint32_t percent =
+        a->unit->f->loops.n ? JIT_GROUP_REGISTERS_LOOP : JIT_GROUP_REGISTERS_STRAIGHT;
+    return copies * pressure * 100 <= registers * percent;
 }
 
 /* Several chunks share the work that is the same for all, above all a loop's. Device functions are called warp by warp: what
@@ -170,7 +162,8 @@ static uint32_t choose_copies(struct jit_facts *a, const struct pt_uniformity_sh
         jit_insn_info_has_steps(a))
         return copies;
     while (2 * copies <= most && (is_wide || fits_registers(a, 2 * copies)) &&
-           threads % (2 * copies * width) == 0 && 2 * copies * a->unit->f->insns.n <= CODE_MOST)
+           threads % (2 * copies * width) == 0 &&
+           2 * copies * a->unit->f->insns.n <= JIT_GROUP_INSNS)
         copies *= 2;
     return copies;
 }

@@ -7,16 +7,12 @@
 #include "backend/jit/analysis/insn_info.h"
 #include "backend/jit/bitset.h"
 #include "backend/jit/jit.h"
+#include "backend/jit/tune.h"
 #include "backend/order.h"
 
 enum { NODE_START = 1, NODE_SUM, NODE_RESULT };
 
-enum {
-    SOURCES = 4,
-    NODES_MOST = 256,
-    ROUNDS_MOST = 16, /* of the first in one of the second */
-    STEP_MOST = 64
-};
+enum { SOURCES = 4 };
 
 /* A value: what a register held at the start, another and a number, or an operation. Without padding: compared as bytes. */
 struct node {
@@ -46,7 +42,7 @@ static uint32_t find_node(struct eval *e, const struct node *node)
     for (uint32_t i = 1; i < e->n; i++)
         if (!memcmp(&e->nodes[i], node, sizeof *node))
             return i;
-    e->fails |= e->n == NODES_MOST;
+    e->fails |= e->n == JIT_UNROLLED_NODES;
     if (e->fails)
         return 0;
     e->nodes[e->n] = *node;
@@ -323,7 +319,7 @@ bool jit_loops_find_reroll(const struct jit_facts *a, uint32_t first, struct jit
 {
     size_t n = a->unit->f->regs.n, words = (n + 63) / 64;
     struct eval e = {.a = a, .n = 1};
-    e.nodes = pt_arena_alloc(a->unit->arena, NODES_MOST * sizeof *e.nodes);
+    e.nodes = pt_arena_alloc(a->unit->arena, JIT_UNROLLED_NODES * sizeof *e.nodes);
     e.value = pt_arena_alloc(a->unit->arena, n * sizeof *e.value);
     uint64_t *written = pt_arena_alloc(a->unit->arena, words * sizeof *written);
     struct regs loops = {.defs = written};
@@ -334,7 +330,7 @@ bool jit_loops_find_reroll(const struct jit_facts *a, uint32_t first, struct jit
     int64_t step = e.step = find_index(&e, first + 2, r);
     start_again(&e);
     run_block(&e, first);
-    if (e.fails || !is_power(step) || step > STEP_MOST || !find_counter(&e, first, r) ||
+    if (e.fails || !is_power(step) || step > JIT_UNROLLED_STEP || !find_counter(&e, first, r) ||
         jit_def_use_is_live_into(a, first + 2, r->counter.index) ||
         jit_def_use_is_live_into(a, first + 3, r->counter.index) ||
         (r->end.kind == PT_OPND_REG && jit_set_has(written, r->end.index)))
@@ -345,10 +341,8 @@ bool jit_loops_find_reroll(const struct jit_facts *a, uint32_t first, struct jit
         return false;
     r->step = (unsigned)sum->source[0].imm;
     r->rounds = (unsigned)step / r->step;
-    return r->rounds <= ROUNDS_MOST && do_the_same(&e, first, r->rounds, written, r);
+    return r->rounds <= JIT_UNROLLED_ROUNDS && do_the_same(&e, first, r->rounds, written, r);
 }
-
-enum { LOADS_LEAST = 5 /* one instruction in so many is a load */ };
 
 const struct pt_operand *jit_loops_load_base(const struct jit_facts *a, const struct pt_insn *insn)
 {
@@ -420,17 +414,15 @@ bool jit_loops_is_loading(const struct jit_facts *a, uint32_t block)
         return false;
     for (uint32_t i = b->first; i < b->first + b->count - 1; i++)
         loads += jit_loops_load_base(a, &a->unit->f->insns.v[i]) != NULL;
-    return loads * LOADS_LEAST >= b->count && !is_chained(a, block);
+    return loads * JIT_LOADING_INSNS >= b->count && !is_chained(a, block);
 }
-
-enum { GRID_DEPTH = 8 /* of operands that are looked at */ };
 
 static bool is_of_grid(const struct jit_facts *a, const struct pt_operand *o, unsigned depth)
 {
     if (o->kind == PT_OPND_SREG)
         return o->index >= PT_SREG_nctaid_x && o->index <= PT_SREG_nctaid_z;
     uint32_t only = o->kind == PT_OPND_REG ? a->regs[o->index].only : UINT32_MAX;
-    if (only == UINT32_MAX || depth == GRID_DEPTH)
+    if (only == UINT32_MAX || depth == JIT_GRID_DEPTH)
         return false;
     const struct pt_insn *insn = &a->unit->f->insns.v[only];
     if (pt_insn_form(a->unit->m, insn)->effects & ~(uint32_t)PT_FX_FP)

@@ -6,10 +6,9 @@
 #include "backend/jit/analysis/insn_info.h"
 #include "backend/jit/bitset.h"
 #include "backend/jit/jit.h"
+#include "backend/jit/tune.h"
 
 /* ---- operands in memory ---------------------------------------------------------------------- */
-
-enum { NEAR = 16 }; /* instructions in which the reader is looked for: what waits longer takes a register */
 
 struct reads {
     uint32_t *n;          /* by register: how often it is read */
@@ -50,7 +49,8 @@ static bool loads_for_one(const struct jit_facts *a, const struct pt_insn *insn,
 static uint32_t find_reader(const struct jit_facts *a, const struct pt_block *b, uint32_t i,
                             struct reads *r)
 {
-    uint32_t end = b->first + b->count < i + NEAR ? b->first + b->count : i + NEAR;
+    uint32_t end =
+        b->first + b->count < i + JIT_PRESSURE_NEAR ? b->first + b->count : i + JIT_PRESSURE_NEAR;
     r->is_read = false;
     for (uint32_t k = i + 1; k < end; k++) {
         uint32_t effects =

@@ -14,12 +14,9 @@
 #include "backend/jit/control/block.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/target.h"
+#include "backend/jit/tune.h"
 
-enum {
-    NONE = UINT32_MAX,
-    LEAST_STRANDS = 6, /* of a part, and chunks: fewer would wait for each other's latency */
-    MOST_INSNS = 4096
-};
+enum { NONE = UINT32_MAX };
 
 struct block {
     struct jit *j;
@@ -284,7 +281,7 @@ static bool find_block(struct jit *j, const uint32_t *insns, uint32_t n, struct 
 {
     size_t words = (j->unit->f->regs.n + 63) / 64;
     *b = (struct block){.j = j, .insns = insns, .n = n, .ok = true};
-    if (n > MOST_INSNS)
+    if (n > JIT_CHAIN_SPLIT_INSNS)
         return false;
     uint64_t *sets = pt_arena_alloc(j->unit->arena, 4 * words * sizeof *sets);
     uint32_t most = n > j->unit->f->regs.n ? n : j->unit->f->regs.n;
@@ -316,7 +313,7 @@ static bool find_size(struct block *b, uint32_t *copies, uint32_t *most)
     for (; p.to < b->n_strands; n_parts++)
         p = find_part(b, p.to, b->n_strands, *copies);
     *most = (b->n_strands + n_parts - 1) / n_parts;
-    return *most * *copies >= LEAST_STRANDS;
+    return *most * *copies >= JIT_CHAIN_SPLIT_STRANDS;
 }
 
 bool jit_chain_split_pays(struct jit *j, const uint32_t *insns, uint32_t n)

@@ -15,10 +15,9 @@
 #include "backend/jit/llvm/check.h"
 #include "backend/jit/memory/nontemporal.h"
 #include "backend/jit/object/object.h"
+#include "backend/jit/tune.h"
 #include "backend/jit/value/predicate_bounds.h"
 #include "backend/jit/value/registers.h"
-
-enum { RUNS = 1000 };
 
 /* A number that metadata of a load states. */
 static void note(struct jit *j, LLVMValueRef load, const char *what, uint64_t number)
@@ -84,7 +83,7 @@ static void start_cta(struct jit *j)
         j->code->id[d] =
             jit_field(j, i32, j->code->cta, offsetof(struct pt_cta, id) + d * sizeof(uint32_t));
     j->code->budget = jit_alloca(j, i32, "budget");
-    LLVMBuildStore(j->code->b, jit_i32(j, JIT_BUDGET), j->code->budget);
+    LLVMBuildStore(j->code->b, jit_i32(j, JIT_STOP_POLL_EDGES), j->code->budget);
     jit_barrier_reduce_begin(j);
 }
 
@@ -93,7 +92,7 @@ static void note_runs(struct jit *j)
 {
     static const char name[] = "function_entry_count";
     LLVMMetadataRef parts[] = {LLVMMDStringInContext2(j->code->context, name, strlen(name)),
-                               LLVMValueAsMetadata(jit_i64(j, RUNS))};
+                               LLVMValueAsMetadata(jit_i64(j, JIT_FUNCTION_RUNS))};
     LLVMGlobalSetMetadata(j->code->function, LLVMGetMDKindIDInContext(j->code->context, "prof", 4),
                           LLVMMDNodeInContext2(j->code->context, parts, 2));
 }

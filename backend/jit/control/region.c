@@ -33,13 +33,12 @@
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/memory/access_path.h"
 #include "backend/jit/memory/interleave.h"
+#include "backend/jit/tune.h"
 #include "backend/jit/value/lane_offsets.h"
 #include "backend/jit/value/visit.h"
 #include "backend/jit/warp/interp_step.h"
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
-
-enum { REWRITES_MOST = 4 };
 
 /* A few stores under a mask that no scalars tell, all of which may write what is there: less work than to find out whether lanes are
  * on where that is hard to foresee. */
@@ -52,7 +51,7 @@ static bool only_rewrites(struct jit *j, uint32_t block)
         jit_visit_insn(j, i);
         if (j->form->op == PT_OP_bra && !j->insn->guard)
             continue;
-        if (!jit_access_path_is_rewriting(j) || ++n > REWRITES_MOST)
+        if (!jit_access_path_is_rewriting(j) || ++n > JIT_REWRITE_STORES)
             return false;
     }
     return n;

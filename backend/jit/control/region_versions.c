@@ -14,9 +14,8 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/target.h"
+#include "backend/jit/tune.h"
 #include "backend/jit/value/registers.h"
-
-enum { INSNS_MOST = 512 }; /* of all versions, in copies */
 
 struct chain {
     const struct jit_gen *g;
@@ -148,7 +147,7 @@ bool jit_region_versions_find(const struct jit_gen *g, struct jit_versions *v)
         v->reg = mixer->index;
         v->needs = c.needs;
         v->n = find_values(j, pt_insn_form(j->unit->m, insn)->op == PT_OP_xor_b, v->values);
-        return size_of(g) * v->n <= INSNS_MOST;
+        return size_of(g) * v->n <= JIT_VERSIONS_INSNS;
     }
     return false;
 }

@@ -9,9 +9,8 @@
 #include "backend/jit/analysis/loops.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
+#include "backend/jit/tune.h"
 #include "backend/jit/value/registers.h"
-
-enum { ROUNDS_AT_ONCE = 1 << 16 /* of a lane, without a look at launch->stop */ };
 
 /* ---- how many rounds -------------------------------------------------------------------------- */
 
@@ -55,7 +54,7 @@ struct jit_rounds jit_reroll_count_rounds(struct jit *j, const struct jit_reroll
     LLVMValueRef rounds = LLVMBuildAdd(j->code->b, left, more, "");
     LLVMValueRef some = LLVMBuildICmp(j->code->b, LLVMIntNE, rounds, none, "");
     LLVMValueRef ends =
-        LLVMBuildICmp(j->code->b, LLVMIntULT, rounds, in_all_lanes(j, ROUNDS_AT_ONCE), "");
+        LLVMBuildICmp(j->code->b, LLVMIntULT, rounds, in_all_lanes(j, JIT_REROLL_ROUNDS), "");
     holds = LLVMBuildAnd(j->code->b, holds, ends, "");
     return (struct jit_rounds){
         .n = rounds,

@@ -4,6 +4,7 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/fault.h"
+#include "backend/jit/tune.h"
 
 void jit_stop_poll_emit_rounds(struct jit *j, uint32_t insn, LLVMValueRef rounds)
 {
@@ -16,7 +17,7 @@ void jit_stop_poll_emit_rounds(struct jit *j, uint32_t insn, LLVMValueRef rounds
     LLVMIntPredicate left_over = LLVMIsConstant(rounds) ? LLVMIntNE : LLVMIntSGT;
     jit_branch_mostly(j, LLVMBuildICmp(j->code->b, left_over, left, jit_i32(j, 0), ""), on, look);
     jit_continue_in(j, look);
-    LLVMBuildStore(j->code->b, jit_i32(j, JIT_BUDGET), j->code->budget);
+    LLVMBuildStore(j->code->b, jit_i32(j, JIT_STOP_POLL_EDGES), j->code->budget);
     LLVMValueRef stop = jit_field(j, i32, j->code->launch, offsetof(struct pt_launch, stop));
     LLVMSetVolatile(stop, true);
     jit_branch_mostly(j, LLVMBuildICmp(j->code->b, LLVMIntEQ, stop, jit_i32(j, 0), ""), on,

@@ -7,7 +7,7 @@
 /* Every now and then: is the launch to stop? `insn` is the place that is told then. */
 void jit_stop_poll_emit(struct jit *j, uint32_t insn);
 
-/* The same once for several rounds of a loop, at most 2^31 less JIT_BUDGET: an i32. */
+/* The same once for several rounds of a loop, at most 2^31 less JIT_STOP_POLL_EDGES: an i32. */
 void jit_stop_poll_emit_rounds(struct jit *j, uint32_t insn, LLVMValueRef rounds);
 
 #endif

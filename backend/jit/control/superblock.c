@@ -17,13 +17,12 @@
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/memory/access_path.h"
 #include "backend/jit/memory/interleave.h"
+#include "backend/jit/tune.h"
 #include "backend/jit/value/predicate_bounds.h"
-
-enum { BLOCKS_MOST = 64, INSNS_MOST = 24, GUARDS_LEAST = 2 };
 
 struct trace {
     uint32_t from; /* the block behind which it begins */
-    uint32_t blocks[BLOCKS_MOST];
+    uint32_t blocks[JIT_SUPERBLOCK_BLOCKS];
     unsigned n;
     struct jit_order order; /* of them as of one block */
 };
@@ -61,7 +60,7 @@ static bool is_simple(const struct jit *j, uint32_t block)
             jit_insn_info_is_stepped(j->facts, form))
             return false;
     }
-    return b->count <= INSNS_MOST;
+    return b->count <= JIT_SUPERBLOCK_INSNS;
 }
 
 static bool touches_memory(const struct jit *j, uint32_t block)
@@ -88,7 +87,7 @@ static unsigned find_blocks(const struct jit_gen *g, struct trace *t)
     struct jit *j = g->j;
     unsigned n = 0, n_guarded = 0;
     t->n = 0;
-    for (uint32_t b = t->from; n < BLOCKS_MOST;) {
+    for (uint32_t b = t->from; n < JIT_SUPERBLOCK_BLOCKS;) {
         bool is_guard = ends_in_guard(j, b);
         uint32_t next = j->unit->f->blocks.v[b].next;
         if ((!is_guard && (branches(j, b) || b == t->from)) || !can_follow(g, b, next))
@@ -141,14 +140,15 @@ static bool find_trace(struct jit_gen *g, uint32_t from, struct trace *t)
 {
     struct jit *j = g->j;
     t->from = from;
-    if (j->facts->runs_apart || jit_set_has(g->traced, from) || find_blocks(g, t) < GUARDS_LEAST)
+    if (j->facts->runs_apart || jit_set_has(g->traced, from) ||
+        find_blocks(g, t) < JIT_SUPERBLOCK_GUARDS)
         return false;
     t->order = jit_block_order_find_behind(j->facts, from, j->low != NULL, t->blocks, t->n);
     cut(j, t);
     unsigned n_guards = 1;
     for (unsigned i = 0; i + 1 < t->n; i++)
         n_guards += ends_in_guard(j, t->blocks[i]);
-    return n_guards >= GUARDS_LEAST;
+    return n_guards >= JIT_SUPERBLOCK_GUARDS;
 }
 
 /* ---- running it ------------------------------------------------------------------------------ */

@@ -16,6 +16,7 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/target.h"
+#include "backend/jit/tune.h"
 
 static LLVMValueRef real(struct jit_op *op, double value)
 {
@@ -34,7 +35,7 @@ static LLVMValueRef muladd(struct jit_op *op, LLVMValueRef a, LLVMValueRef b, LL
  * long. Measured: with 16 lanes their number counts, with fewer the length. */
 static LLVMValueRef polynomial(struct jit_op *op, LLVMValueRef x, const double *c, unsigned n)
 {
-    unsigned step = op->lanes < 16 ? 2 : 1;
+    unsigned step = op->lanes < JIT_FAST_MATH_LANES ? 2 : 1;
     LLVMValueRef power = step == 2 ? BUILD(FMul, x, x) : x, sum = NULL;
     for (unsigned end = (n + step - 1) / step * step; end > 0; end -= step) {
         LLVMValueRef part = real(op, c[end - step]);

@@ -8,6 +8,7 @@
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/object/object.h"
 #include "backend/jit/object/snapshot.h"
+#include "backend/jit/tune.h"
 
 enum { MIN_LANES = 4 };
 
@@ -23,7 +24,8 @@ LLVMValueRef jit_lane_call_memory(struct jit *j, unsigned i)
 {
     j->code->n_lanes_used++;
     if (!j->code->lanes[i]) {
-        LLVMTypeRef type = LLVMArrayType2(LLVMInt64TypeInContext(j->code->context), JIT_LANES_MOST);
+        LLVMTypeRef type =
+            LLVMArrayType2(LLVMInt64TypeInContext(j->code->context), JIT_LANE_CALL_LANES);
         j->code->lanes[i] = LLVMBuildAlloca(j->code->allocas, type, "lanes");
         LLVMSetAlignment(j->code->lanes[i], 64);
     }

@@ -5,14 +5,15 @@
 #include "backend/jit/emit/emit.h"
 #include "backend/jit/jit.h"
 
-/* An operation by the interpreter's own function (backend/lanes.h): arguments go to memory, the function runs over
- * the lanes, results come back. False if the form has none. */
+/* An operation by the interpreter's own function (backend/lanes.h): arguments go to memory, the
+ * function runs over the lanes, results come back. False if the form has none. */
 bool jit_lane_call_emit(struct jit_op *op);
 
-/* The same for n operations of one form at once, of n * lanes <= JIT_LANES_MOST. */
+/* The same for n operations of one form at once, of n * lanes <= JIT_LANE_CALL_LANES. */
 bool jit_lane_call_emit_together(struct jit_op *ops, unsigned n);
 
-/* Source i of the k-th of such operations goes to memory at once, and is NULL then: the next call takes it from there. */
+/* Source i of the k-th of such operations goes to memory at once, and is NULL then: the next call
+ * takes it from there. */
 void jit_lane_call_store(struct jit_op *op, unsigned i, unsigned k);
 
 /* True if there is such a function. */
@@ -21,10 +22,12 @@ bool jit_lane_call_exists(const struct jit_unit *u, const struct pt_form *form);
 /* True if such a call is how the form is compiled. */
 bool jit_lane_call_is_needed(const struct jit_unit *u, const struct pt_form *form);
 
-/* Memory of JIT_LANES_MOST elements of 8 bytes, aligned to 64, for argument i < 4 of such calls. */
+/* Memory of JIT_LANE_CALL_LANES elements of 8 bytes, aligned to 64, for argument i < 4 of such
+ * calls. */
 LLVMValueRef jit_lane_call_memory(struct jit *j, unsigned i);
 
-/* An operation of two sources of 32 bits by the interpreter's function of that name, for one lane. */
+/* An operation of two sources of 32 bits by the interpreter's function of that name, for one
+ * lane. */
 LLVMValueRef jit_lane_call_emit_one(struct jit *j, const char *name, LLVMValueRef a,
                                     LLVMValueRef b);
 

@@ -8,6 +8,7 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/check.h"
 #include "backend/jit/llvm/target.h"
+#include "backend/jit/tune.h"
 
 /* ---- types and constants ------------------------------------------------------------------------- */
 
@@ -124,15 +125,13 @@ void jit_continue_in(struct jit *j, LLVMBasicBlockRef block)
     LLVMPositionBuilderAtEnd(j->code->b, block);
 }
 
-enum { MOSTLY = 2000 /* to one */ };
-
 /* Parts of LLVM heed this only where they know how often the function runs: kernel.c. */
 void jit_branch_mostly(struct jit *j, LLVMValueRef condition, LLVMBasicBlockRef usual,
                        LLVMBasicBlockRef rare)
 {
     static const char name[] = "branch_weights";
     LLVMMetadataRef parts[] = {LLVMMDStringInContext2(j->code->context, name, strlen(name)),
-                               LLVMValueAsMetadata(jit_i32(j, MOSTLY)),
+                               LLVMValueAsMetadata(jit_i32(j, JIT_BRANCH_WEIGHT)),
                                LLVMValueAsMetadata(jit_i32(j, 1))};
     LLVMMetadataRef node = LLVMMDNodeInContext2(j->code->context, parts, 3);
     LLVMSetMetadata(LLVMBuildCondBr(j->code->b, condition, usual, rare),

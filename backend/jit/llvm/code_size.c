@@ -9,20 +9,11 @@
 
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
-
-enum {
-    FULL_INSTRUCTIONS = 1 << 17,
-    FULL_BLOCKS = 1 << 12,
-    PART = 1 << 13,
-    FULL_IN_PARTS = 4 * PART,
-    LIGHT_PART = 1 << 9,
-    LONG = 1 << 13, /* instructions of a kernel that will be large, times chunks of a group */
-    INSTRUCTIONS_MOST = 1 << 20
-};
+#include "backend/jit/tune.h"
 
 bool jit_code_size_is_bounded(struct jit *j)
 {
-    if (j->code->n_generated + j->code->part.n < INSTRUCTIONS_MOST)
+    if (j->code->n_generated + j->code->part.n < JIT_KERNEL_INSNS)
         return true;
     return jit_refuse(j->unit, "too much code");
 }
@@ -42,14 +33,14 @@ static void look_at_block(struct jit *j)
 
 static bool will_be_large(const struct jit *j)
 {
-    return j->code->n_in_parts > FULL_IN_PARTS || j->code->n_generated > FULL_INSTRUCTIONS ||
-           (uint64_t)j->unit->f->insns.n * j->facts->copies > LONG;
+    return j->code->n_in_parts > JIT_FULL_IN_PARTS || j->code->n_generated > JIT_FULL_INSNS ||
+           (uint64_t)j->unit->f->insns.n * j->facts->copies > JIT_LIGHT_INSNS;
 }
 
 void jit_code_size_part_block(struct jit *j)
 {
     look_at_block(j);
-    if (j->code->part.n < (will_be_large(j) ? LIGHT_PART : PART))
+    if (j->code->part.n < (will_be_large(j) ? JIT_LIGHT_PART : JIT_FULL_PART))
         return;
     LLVMBasicBlockRef next = jit_new_block(j, "part");
     LLVMBuildBr(j->code->b, next);
@@ -68,6 +59,6 @@ uint32_t jit_code_size_count(const struct jit *j)
 
 bool jit_code_size_is_large(const struct jit *j)
 {
-    return j->code->n_in_parts > FULL_IN_PARTS || jit_code_size_count(j) > FULL_INSTRUCTIONS ||
-           LLVMCountBasicBlocks(j->code->function) > FULL_BLOCKS;
+    return j->code->n_in_parts > JIT_FULL_IN_PARTS || jit_code_size_count(j) > JIT_FULL_INSNS ||
+           LLVMCountBasicBlocks(j->code->function) > JIT_FULL_BLOCKS;
 }

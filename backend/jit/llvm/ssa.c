@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "backend/jit/jit.h"
+#include "backend/jit/tune.h"
 
 typedef PT_VEC(LLVMValueRef) values;
 
@@ -30,10 +31,8 @@ struct variable {
     }) accesses; /* as they stand in the function */
 };
 
-/* What it may cost in all: blocks looked at and values of phis made, values of the phis that stay. Variables for which that is used up
- * become values only where they live in one block. */
-enum { WORK_MOST = 1 << 20, PHI_VALUES_MOST = 1 << 16 };
-
+/* JIT_SSA_WORK and JIT_SSA_PHI_VALUES are what it may cost in all. Variables for which that is used
+ * up become values only where they live in one block. */
 struct promote {
     struct jit *j;
     struct pt_arena *arena;
@@ -336,7 +335,7 @@ bool jit_ssa_promote(struct jit *j)
     bool all = true;
     for (uint32_t i = 0; i < p.n_variables; i++) {
         const struct variable *v = &p.variables[p.in_order[i]];
-        bool is_cheap = p.work < WORK_MOST && p.n_phi_values < PHI_VALUES_MOST;
+        bool is_cheap = p.work < JIT_SSA_WORK && p.n_phi_values < JIT_SSA_PHI_VALUES;
         bool becomes_value = is_cheap || lives_in_one_block(v);
         if (becomes_value)
             promote(&p, v);

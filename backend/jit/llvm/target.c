@@ -13,6 +13,7 @@
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/code_size.h"
 #include "backend/jit/llvm/ssa.h"
+#include "backend/jit/tune.h"
 
 static const struct level {
     const char *name, *cpu, *features;
@@ -35,15 +36,19 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char *host_cpu;
 static pthread_mutex_t host_cpu_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The scheduler compares each access of a block with all before it, up to so many: that time grows with their square. */
+/* The scheduler compares each access of a block with all before it, up to so many: that time grows
+ * with their square. */
 static void bound_scheduler(void)
 {
-    static const char *const words[] = {"ptera", "-dag-maps-huge-region=128"};
+    char option[64];
+    snprintf(option, sizeof option, "-dag-maps-huge-region=%d", JIT_SCHEDULER_ACCESSES);
+    const char *const words[] = {"ptera", option};
     LLVMParseCommandLineOptions(2, words, NULL);
 }
 
-/* Zen 4 follows later CTAs' parts better by itself, and other Zen are taken to; Intel's Emerald Rapids takes twice the time for a stencil,
- * and a sixth more for a sparse matrix, if nobody asks. */
+/* Zen 4 follows later CTAs' parts better by itself, and other Zen are taken to; Intel's Emerald
+ * Rapids takes twice the time for a stencil, and a sixth more for a sparse matrix, if nobody
+ * asks. */
 static bool follows_parts(void)
 {
     return !strncmp(host_cpu, "znver", 5);
@@ -117,8 +122,8 @@ static void tune(struct jit *j)
             LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute);
 }
 
-/* The generator makes vectors itself: no pass that does. What is dead once variables are values goes first, or common
- * subexpressions would be taken from there. */
+/* The generator makes vectors itself: no pass that does. What is dead once variables are values
+ * goes first, or common subexpressions would be taken from there. */
 #define FIRST "sroa,dce,early-cse<memssa>"
 #define REST(GVN)                                                                                    \
     "instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,loop-mssa(licm)," GVN           \
@@ -133,12 +138,8 @@ static void run_passes(struct jit *j, LLVMTargetMachineRef machine, const char *
         LLVMConsumeError(error);
 }
 
-/* Instructions. GVN holds each load under a mask against all stores and such loads before it. */
-enum { WITH_LOADS = 16384 };
-
-/* Instructions are combined by what branches above tell, one by one, those among them that always go one way: many of these go before. */
-enum { DECIDED_MOST = 256 };
-
+/* Instructions are combined by what branches above tell, one by one, those among them that always
+ * go one way: many of these go before. */
 static uint32_t count_decided(const struct jit *j)
 {
     uint32_t n = 0;
@@ -152,9 +153,9 @@ static uint32_t count_decided(const struct jit *j)
 
 static void run_all_passes(struct jit *j, LLVMTargetMachineRef machine)
 {
-    bool has_loads = jit_code_size_count(j) < WITH_LOADS;
+    bool has_loads = jit_code_size_count(j) < JIT_GVN_INSNS;
     run_passes(j, machine, "function(" FIRST ")");
-    if (count_decided(j) > DECIDED_MOST)
+    if (count_decided(j) > JIT_DECIDED_BRANCHES)
         run_passes(j, machine, "function(simplifycfg)");
     run_passes(j, machine, has_loads ? "function(" REST("gvn") ")" : "function(" REST("gvn<no-memdep>") ")");
 }
@@ -193,8 +194,8 @@ static void fence_operand(struct jit *j, LLVMValueRef select, unsigned k)
     LLVMSetOperand(select, k, LLVMBuildBitCast(j->code->b, lanes, type, ""));
 }
 
-/* LLVM 19 gives VPTERNLOG under a mask the wrong table where it picks bits by a broadcast constant and lanes that are off keep
- * its third source. */
+/* LLVM 19 gives VPTERNLOG under a mask the wrong table where it picks bits by a broadcast constant
+ * and lanes that are off keep its third source. */
 static void part_mask_from_pick(struct jit *j, LLVMValueRef i)
 {
     for (unsigned k = 1; k < 3 && LLVMIsASelectInst(i); k++)
@@ -202,7 +203,8 @@ static void part_mask_from_pick(struct jit *j, LLVMValueRef i)
             fence_operand(j, i, k);
 }
 
-/* LLVM 19 takes a union of masks that were integers for one of integers, and that for one of masks, without end. */
+/* LLVM 19 takes a union of masks that were integers for one of integers, and that for one of masks,
+ * without end. */
 static void part_union(struct jit *j, LLVMValueRef i)
 {
     LLVMTypeRef type = LLVMTypeOf(i);

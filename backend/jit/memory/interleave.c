@@ -11,10 +11,9 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/memory/access.h"
 #include "backend/jit/memory/overlapping_loads.h"
+#include "backend/jit/tune.h"
 #include "backend/jit/value/visit.h"
 #include "backend/order.h"
-
-enum { REACH = 48 }; /* instructions from the first to the last */
 
 /* What must stay as it is from the first access to the last. */
 struct group {
@@ -113,7 +112,7 @@ static bool gather(struct jit *j, const uint32_t *insns, uint32_t n, struct grou
     g->results = pt_arena_alloc(j->unit->arena, bytes);
     g->unchanged = pt_arena_alloc(j->unit->arena, bytes);
     add(g, insns[0], &g->first);
-    for (uint32_t i = 1; i < n && i < REACH && g->join.n < g->wanted; i++) {
+    for (uint32_t i = 1; i < n && i < JIT_JOIN_INSNS && g->join.n < g->wanted; i++) {
         bool joins = elements_of_lane(j, insns[i], &a) && is_like(&g->first, &a);
         const struct pt_insn *insn = &j->unit->f->insns.v[insns[i]];
         if (joins ? (pt_insn_regs(j->unit->m, j->unit->f, insn, see, g), g->conflicts)

@@ -13,13 +13,10 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/memory/access.h"
+#include "backend/jit/tune.h"
 #include "backend/jit/value/visit.h"
 
-enum {
-    LEAST = 32, /* bytes of a vector */
-    LINE = 64,
-    CACHES = 32 << 20 /* larger ones are shared by more cores, or with others */
-};
+enum { LINE = 64 };
 
 /* Nobody can tell in which order the kernel's stores take place while it runs. */
 static bool has_no_order(const struct jit *j)
@@ -55,7 +52,8 @@ static uint32_t bytes_of(struct jit *j, uint32_t insn, const uint64_t *loaded)
         return 0;
     if (!jit_access_try_describe(j, &a))
         return 0;
-    return a.base->kind == PT_OPND_REG && a.bytes * a.n * j->unit->width >= LEAST &&
+    return a.base->kind == PT_OPND_REG &&
+                   a.bytes * a.n * j->unit->width >= JIT_NONTEMPORAL_VECTOR &&
                    !jit_set_has(loaded, a.base->index)
                ? a.bytes * a.n
                : 0;
@@ -73,7 +71,8 @@ static LLVMValueRef is_beyond_caches(struct jit *j, uint32_t bytes)
         LLVMValueRef size = jit_field(j, i32, j->code->launch, grid + d * sizeof(uint32_t));
         all = LLVMBuildMul(j->code->b, all, LLVMBuildZExt(j->code->b, size, i64, ""), "");
     }
-    return LLVMBuildICmp(j->code->b, LLVMIntUGT, all, jit_i64(j, CACHES / bytes), "");
+    return LLVMBuildICmp(j->code->b, LLVMIntUGT, all, jit_i64(j, JIT_NONTEMPORAL_LAUNCH / bytes),
+                         "");
 }
 
 uint64_t *jit_nontemporal_find(struct jit *j)

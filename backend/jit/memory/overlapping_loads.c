@@ -10,20 +10,16 @@
 #include "backend/jit/llvm/target.h"
 #include "backend/jit/memory/access.h"
 #include "backend/jit/memory/contiguous.h"
+#include "backend/jit/tune.h"
 #include "backend/jit/value/registers.h"
 #include "backend/jit/value/visit.h"
 #include "backend/order.h"
 
-enum {
-    REACH = 64, /* instructions from the first to the last */
-    LEAST = 2,  /* loads that are made of two vectors; for fewer that is more work */
-    MOST = 32,
-    VECTORS = JIT_COPIES + 4
-};
+enum { VECTORS = JIT_COPIES + 4 };
 
 struct jit_overlap {
     struct jit_overlap *next;
-    uint32_t insns[MOST], n;
+    uint32_t insns[JIT_OVERLAP_LOADS], n;
     struct jit_access first;
     int64_t lowest, highest; /* offsets */
     int64_t origin;          /* of the first vector, which may begin before the lowest */
@@ -112,7 +108,8 @@ static bool is_worth_it(struct jit *j, struct jit_overlap *o)
         is_run(j, o->insns[i], &a);
         n_within += (a.base->imm - o->origin) % bytes != 0;
     }
-    return n_within >= LEAST && o->highest - o->lowest <= bytes * j->facts->copies &&
+    return n_within >= JIT_OVERLAP_LOADS_LEAST &&
+           o->highest - o->lowest <= bytes * j->facts->copies &&
            (o->highest - o->origin) / bytes + j->facts->copies + 1 < VECTORS;
 }
 
@@ -124,14 +121,14 @@ static bool gather(struct jit *j, const uint32_t *insns, uint32_t n, struct jit_
     if (!may_overlap(j, insns[0], &o->first))
         return false;
     add(o, insns[0], o->first.base->imm);
-    for (uint32_t i = 1; i < n && i < REACH && o->n < MOST; i++) {
+    for (uint32_t i = 1; i < n && i < JIT_OVERLAP_INSNS && o->n < JIT_OVERLAP_LOADS; i++) {
         if (ends_reach(j, &j->unit->f->insns.v[insns[i - 1]], o->first.base->index))
             break;
         if (may_overlap(j, insns[i], &a) && a.bytes == o->first.bytes &&
             a.base->index == o->first.base->index && (a.base->imm - o->lowest) % a.bytes == 0)
             add(o, insns[i], a.base->imm);
     }
-    return o->n >= LEAST && is_worth_it(j, o);
+    return o->n >= JIT_OVERLAP_LOADS_LEAST && is_worth_it(j, o);
 }
 
 static struct jit_overlap *overlap_of(const struct jit *j, uint32_t insn)

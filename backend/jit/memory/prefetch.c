@@ -14,15 +14,11 @@
 #include "backend/jit/memory/nontemporal.h"
 #include "backend/jit/memory/prefetch_distance.h"
 #include "backend/jit/memory/prefetch_redundant.h"
+#include "backend/jit/tune.h"
 #include "backend/jit/value/registers.h"
 
 enum {
-    AHEAD = 12,         /* rounds */
-    AHEAD_BARRIERS = 2, /* rounds with barriers in them */
-    WALK_AHEAD = 768,   /* bytes */
-    DEPTH = 8,
-    LINE = 64, /* bytes */
-    NEAR = 64, /* instructions in which another access through the same address is looked for */
+    LINE = 64,        /* bytes */
     SHORT_STEP = 4096 /* the machine follows shorter constant steps by itself */
 };
 
@@ -146,7 +142,7 @@ static struct step step_of(struct jit *j, const struct pt_loop *loop, uint32_t r
     struct search def = find_defs(j, loop, reg);
     if (!def.n)
         return (struct step){true, NULL, false};
-    if (def.n > 1 || depth > DEPTH)
+    if (def.n > 1 || depth > JIT_PREFETCH_DEPTH)
         return unknown;
     const struct pt_insn *insn = &j->unit->f->insns.v[def.insn];
     const struct pt_operand *o = &j->unit->f->operands.v[insn->operands];
@@ -205,8 +201,10 @@ static bool goes_through(const struct jit *j, const struct pt_insn *insn, uint32
 /* Straight code. The first access through an address asks, for writing if a store follows near by. */
 static void ask_behind(struct jit *j, uint32_t reg, LLVMValueRef pointer, unsigned bytes)
 {
-    uint32_t at = (uint32_t)(j->insn - j->unit->f->insns.v), first = at > NEAR ? at - NEAR : 0;
-    uint32_t end = j->unit->f->insns.n - at > NEAR ? at + NEAR : j->unit->f->insns.n;
+    uint32_t at = (uint32_t)(j->insn - j->unit->f->insns.v),
+             first = at > JIT_PREFETCH_NEAR ? at - JIT_PREFETCH_NEAR : 0;
+    uint32_t end =
+        j->unit->f->insns.n - at > JIT_PREFETCH_NEAR ? at + JIT_PREFETCH_NEAR : j->unit->f->insns.n;
     bool writes = false;
     for (uint32_t i = first; i < at; i++)
         if (goes_through(j, &j->unit->f->insns.v[i], reg))
@@ -240,8 +238,8 @@ static unsigned rounds_ahead(const struct jit *j, const struct pt_loop *loop)
 {
     for (uint32_t b = loop->header; b < loop->end; b++)
         if (jit_insn_info_is_sync(j->facts, b))
-            return AHEAD_BARRIERS;
-    return AHEAD;
+            return JIT_PREFETCH_ROUNDS_BARRIER;
+    return JIT_PREFETCH_ROUNDS;
 }
 
 void jit_prefetch_emit(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef pointer,
@@ -275,6 +273,6 @@ void jit_prefetch_emit_walk(struct jit *j, uint32_t reg, LLVMValueRef pointer)
     if (!step.is_known || !step.bytes || step.is_long || !LLVMIsAConstantInt(step.bytes))
         return;
     bool is_back = LLVMConstIntGetSExtValue(step.bytes) < 0;
-    uint64_t ahead = is_back ? -(uint64_t)WALK_AHEAD : WALK_AHEAD;
+    uint64_t ahead = is_back ? -(uint64_t)JIT_PREFETCH_WALK : JIT_PREFETCH_WALK;
     ask(j, jit_at(j, pointer, jit_i64(j, ahead)), 1, false, FIRST_LEVEL);
 }

@@ -9,14 +9,10 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/target.h"
+#include "backend/jit/tune.h"
 #include "backend/jit/value/registers.h"
 
-enum {
-    CTAS_AHEAD = 8,
-    BEHIND = 4096, /* bytes, where CTAs are at unknown distances */
-    PAGE = 4096,   /* bytes; the machine follows no stream beyond */
-    DEPTH = 8
-};
+enum { PAGE = 4096 }; /* bytes; the machine follows no stream beyond */
 
 /* By how much a value is more in the next CTA along an axis. */
 struct slope {
@@ -171,7 +167,7 @@ static struct slope slope_of(struct jit *j, const struct pt_operand *o, enum pt_
     if (o->kind != PT_OPND_REG)
         return known(j, 0);
     uint32_t def = first_def(j, o->index);
-    if (def == UINT32_MAX || depth > DEPTH)
+    if (def == UINT32_MAX || depth > JIT_PREFETCH_DEPTH)
         return (struct slope){0};
     return slope_of_def(j, &j->unit->f->insns.v[def], axis, depth + 1);
 }
@@ -182,18 +178,18 @@ static LLVMValueRef read_sreg(struct jit *j, enum pt_sreg sreg)
     return jit_registers_read(j, &o, 0, PT_u32, 1, false);
 }
 
-/* How far off the CTA touches that runs CTAS_AHEAD later: they go along x, then along y. */
+/* How far off the CTA touches that runs JIT_PREFETCH_CTAS later: they go along x, then along y. */
 static LLVMValueRef distance_ahead(struct jit *j, struct slope x, struct slope y)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
-    LLVMValueRef ahead = jit_i32(j, CTAS_AHEAD), width = read_sreg(j, PT_SREG_nctaid_x);
+    LLVMValueRef ahead = jit_i32(j, JIT_PREFETCH_CTAS), width = read_sreg(j, PT_SREG_nctaid_x);
     LLVMValueRef left = LLVMBuildSub(j->code->b, width, read_sreg(j, PT_SREG_ctaid_x), "");
     LLVMValueRef same_row = LLVMBuildICmp(j->code->b, LLVMIntUGT, left, ahead, "");
     LLVMValueRef zero = jit_i64(j, 0), dx = x.bytes ? x.bytes : zero, dy = y.bytes ? y.bytes : zero;
     LLVMValueRef next = LLVMBuildMul(j->code->b, dx, LLVMBuildZExt(j->code->b, width, i64, ""), "");
     next = LLVMBuildSelect(j->code->b, same_row, zero, LLVMBuildSub(j->code->b, dy, next, ""), "");
-    return LLVMBuildAdd(j->code->b, LLVMBuildMul(j->code->b, dx, jit_i64(j, CTAS_AHEAD), ""), next,
-                        "");
+    return LLVMBuildAdd(j->code->b, LLVMBuildMul(j->code->b, dx, jit_i64(j, JIT_PREFETCH_CTAS), ""),
+                        next, "");
 }
 
 LLVMValueRef jit_prefetch_distance_behind(struct jit *j, uint32_t reg)
@@ -205,7 +201,7 @@ LLVMValueRef jit_prefetch_distance_behind(struct jit *j, uint32_t reg)
     if (j->unit->target->follows_parts && is_line && x.is_known && x.is_constant &&
         x.constant < PAGE)
         return NULL;
-    return x.is_known && y.is_known ? distance_ahead(j, x, y) : jit_i64(j, BEHIND);
+    return x.is_known && y.is_known ? distance_ahead(j, x, y) : jit_i64(j, JIT_PREFETCH_BEHIND);
 }
 
 LLVMValueRef jit_prefetch_distance_of_turns(struct jit *j, uint32_t reg)

@@ -7,20 +7,18 @@
 
 #include "backend/jit/analysis/def_use.h"
 #include "backend/jit/jit.h"
+#include "backend/jit/tune.h"
 
 enum {
-    TERMS = 8,
-    DEPTH = 12,
     LINE = 64,        /* bytes */
-    NEAR = 128,       /* instructions in which others are looked for */
     SPECIAL = 1 << 30 /* a term that is a special register */
 };
 
 struct sum {
     bool is_known;
     unsigned n;
-    uint32_t term[TERMS];
-    uint64_t by[TERMS];
+    uint32_t term[JIT_PREFETCH_REDUNDANT_TERMS];
+    uint64_t by[JIT_PREFETCH_REDUNDANT_TERMS];
     uint64_t constant;
 };
 
@@ -29,7 +27,7 @@ static void add_term(struct sum *s, uint32_t term, uint64_t by)
     unsigned i = 0;
     while (i < s->n && s->term[i] != term)
         i++;
-    if (i == TERMS) {
+    if (i == JIT_PREFETCH_REDUNDANT_TERMS) {
         s->is_known = false;
         return;
     }
@@ -112,7 +110,8 @@ static void add(const struct jit *j, struct sum *s, const struct pt_operand *o, 
     } else {
         uint32_t only = j->facts->regs[o->index].only;
         const struct pt_insn *def = only == UINT32_MAX ? NULL : &j->unit->f->insns.v[only];
-        if (!def || def->guard || depth == DEPTH || !add_parts(j, s, def, by, depth + 1))
+        if (!def || def->guard || depth == JIT_PREFETCH_REDUNDANT_DEPTH ||
+            !add_parts(j, s, def, by, depth + 1))
             add_term(s, o->index, by);
     }
 }
@@ -168,7 +167,8 @@ static bool is_behind(const struct jit *j, struct sum a, const struct sum *b, bo
 
 bool jit_prefetch_redundant_applies(const struct jit *j)
 {
-    uint32_t at = (uint32_t)(j->insn - j->unit->f->insns.v), from = at > NEAR ? at - NEAR : 0;
+    uint32_t at = (uint32_t)(j->insn - j->unit->f->insns.v),
+             from = at > JIT_PREFETCH_REDUNDANT_NEAR ? at - JIT_PREFETCH_REDUNDANT_NEAR : 0;
     const struct pt_operand *address = address_of(j, j->insn);
     struct sum a = {0};
     if (address)
@@ -176,7 +176,8 @@ bool jit_prefetch_redundant_applies(const struct jit *j)
     for (uint32_t b = 0; a.is_known && b < j->unit->f->blocks.n; b++) {
         const struct pt_block *block = &j->unit->f->blocks.v[b];
         for (uint32_t i = block->first; !block->loop && i < block->first + block->count; i++) {
-            if (i < from || i > at + NEAR || i == at || !address_of(j, &j->unit->f->insns.v[i]))
+            if (i < from || i > at + JIT_PREFETCH_REDUNDANT_NEAR || i == at ||
+                !address_of(j, &j->unit->f->insns.v[i]))
                 continue;
             struct sum s = sum_of(j, address_of(j, &j->unit->f->insns.v[i]));
             if (is_behind(j, a, &s, i < at))

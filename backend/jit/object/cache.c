@@ -22,9 +22,9 @@
 #include "backend/jit/object/cache_key.h"
 #include "backend/jit/object/io.h"
 #include "backend/jit/object/object.h"
+#include "backend/jit/tune.h"
 
-enum { PATH_BYTES = 4096, TRIM_EVERY = 32, LEFT_SECONDS = 3600 };
-static const off_t most_bytes = 256 << 20;
+enum { PATH_BYTES = 4096 };
 
 struct header {
     char magic[8];
@@ -150,9 +150,9 @@ static bool read_file(int fd, const struct jit_key *key, struct jit_object *obje
     struct stat st;
     struct header h;
     uint8_t hash[LLVM_BLAKE3_OUT_LEN];
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !is_mine_alone(&st) || st.st_size > most_bytes ||
-        !jit_io_read(fd, &h, sizeof h) || memcmp(h.magic, magic, sizeof magic) ||
-        (uint64_t)st.st_size != h.size + sizeof h)
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !is_mine_alone(&st) ||
+        st.st_size > JIT_CACHE_BYTES || !jit_io_read(fd, &h, sizeof h) ||
+        memcmp(h.magic, magic, sizeof magic) || (uint64_t)st.st_size != h.size + sizeof h)
         return false;
     object->scratch_bytes = h.scratch_bytes;
     object->needs_warps = h.needs_warps;
@@ -218,7 +218,8 @@ static int by_age(const void *a, const void *b)
 /* Files that were left half written go at once, when whoever wrote them must have ended. */
 static bool is_left(int dir, const char *name, const struct stat *st, bool is_part)
 {
-    return is_part && st->st_mtim.tv_sec < time(NULL) - LEFT_SECONDS && unlinkat(dir, name, 0) == 0;
+    return is_part && st->st_mtim.tv_sec < time(NULL) - JIT_CACHE_LEFT &&
+           unlinkat(dir, name, 0) == 0;
 }
 
 static struct entry *list_entries(DIR *dir, size_t *n, off_t *bytes)
@@ -259,9 +260,9 @@ static void trim(int folder_fd)
         return;
     }
     struct entry *list = list_entries(dir, &n, &bytes);
-    if (bytes > most_bytes) {
+    if (bytes > JIT_CACHE_BYTES) {
         qsort(list, n, sizeof *list, by_age);
-        for (size_t i = 0; i < n && bytes > most_bytes / 4 * 3; i++)
+        for (size_t i = 0; i < n && bytes > JIT_CACHE_BYTES / 4 * 3; i++)
             if (unlinkat(fd, list[i].name, 0) == 0)
                 bytes -= list[i].bytes;
     }
@@ -275,7 +276,8 @@ static void trim(int folder_fd)
 static bool is_allowed(size_t bytes)
 {
     struct rlimit most;
-    return bytes <= (size_t)most_bytes && getrlimit(RLIMIT_FSIZE, &most) == 0 && bytes <= most.rlim_cur;
+    return bytes <= (size_t)JIT_CACHE_BYTES && getrlimit(RLIMIT_FSIZE, &most) == 0 &&
+           bytes <= most.rlim_cur;
 }
 
 static void write_entry(int dir, const struct jit_key *key, const struct header *h,
@@ -309,7 +311,7 @@ void jit_cache_write(const struct jit_key *key, const struct jit_object *object)
     int dir = jit_cache_folder() ? open_folder(&why) : -1;
     if (dir < 0)
         return;
-    if (atomic_fetch_add(&writes, 1) % TRIM_EVERY == 0)
+    if (atomic_fetch_add(&writes, 1) % JIT_CACHE_TRIM == 0)
         trim(dir);
     memcpy(h.magic, magic, sizeof magic);
     hash_of(key, h, object, h.hash);

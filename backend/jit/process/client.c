@@ -23,9 +23,8 @@
 #include "backend/jit/object/object.h"
 #include "backend/jit/process/compile.h"
 #include "backend/jit/process/process.h"
+#include "backend/jit/tune.h"
 #include "backend/native.h"
-
-enum { TICK_MS = 5 /* between questions whether to stop */, FREE_MOST = 2 };
 
 static bool end_with(struct pt_native_result *result, enum pt_native_end end)
 {
@@ -148,7 +147,7 @@ static void give_back(struct compiler *c, bool is_usable)
     pthread_mutex_lock(&lock);
     for (const struct compiler *o = compilers; o; o = o->next)
         n_free += o->state == FREE;
-    c->state = is_usable && n_free < FREE_MOST ? FREE : DYING;
+    c->state = is_usable && n_free < JIT_COMPILERS_FREE ? FREE : DYING;
     if (c->state == DYING)
         kill_compiler(c);
     reap_all();
@@ -318,7 +317,7 @@ static bool wait_for(struct exchange *x, short events)
 {
     const struct pt_native_limits *l = x->limits;
     struct pollfd on = {.fd = x->socket, .events = events};
-    while (poll(&on, 1, TICK_MS) <= 0) {
+    while (poll(&on, 1, JIT_COMPILER_TICK) <= 0) {
         if (l->is_stopped && l->is_stopped(l->ud))
             return end_with(x->result, PT_NATIVE_STOPPED);
         if (l->seconds > 0 && seconds_since(&x->start) > l->seconds)
@@ -421,7 +420,7 @@ static bool compile_inside(struct inside *i)
     sigset_t all, before;
     sigfillset(&all);
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, JIT_STACK_BYTES);
+    pthread_attr_setstacksize(&attributes, JIT_COMPILER_STACK);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int error = pthread_create(&thread, &attributes, compile_main, i);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

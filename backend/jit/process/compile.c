@@ -13,6 +13,7 @@
 #include "backend/jit/llvm/target.h"
 #include "backend/jit/object/object.h"
 #include "backend/jit/object/snapshot.h"
+#include "backend/jit/tune.h"
 #include "backend/native.h"
 
 /* What a compile has to give back, whichever way it ends. */
@@ -163,7 +164,7 @@ static void describe(const struct session *s, struct jit_object *object)
     object->needs_warps = s->facts.has_steps || s->facts.runs_apart;
     object->front_bytes = s->facts.front_bytes;
     object->local_bytes = s->unit.f->local_size;
-    object->together = s->facts.turn_loop ? JIT_TOGETHER : 0;
+    object->together = s->facts.turn_loop ? JIT_INTERLEAVE_CTAS : 0;
 }
 
 bool jit_compile_snapshot(const uint8_t *snapshot, size_t n, enum pt_native_print what,

@@ -5,8 +5,6 @@
 #include "backend/jit/object/object.h"
 #include "backend/native.h"
 
-enum { JIT_STACK_BYTES = 64 << 20 }; /* of a thread that compiles: LLVM recurses */
-
 /* `what` the n bytes of a snapshot become: of texts object->bytes alone is set. False with *result set. */
 bool jit_compile_snapshot(const uint8_t *snapshot, size_t n, enum pt_native_print what,
                           struct jit_object *object, struct pt_native_result *result);

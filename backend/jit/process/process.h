@@ -15,7 +15,7 @@
 #include "backend/jit/object/object.h"
 #include "backend/native.h"
 
-enum { JIT_SOCKET = 3, /* in the compiler process */ JIT_IDLE_MS = 2000 /* with nothing to do: it ends */ };
+enum { JIT_SOCKET = 3 }; /* in the compiler process */
 
 /* What goes through the socket, each with `bytes` bytes behind it: both ends are of one build. */
 struct jit_question {

@@ -18,6 +18,7 @@
 #include "backend/jit/object/io.h"
 #include "backend/jit/process/compile.h"
 #include "backend/jit/process/process.h"
+#include "backend/jit/tune.h"
 #include "backend/native.h"
 
 static struct server {
@@ -118,7 +119,7 @@ static bool answer(const struct jit_question *q, const uint8_t *snapshot)
 static bool wait_for_question(void)
 {
     struct pollfd on = {.fd = server.socket, .events = POLLIN};
-    return poll(&on, 1, JIT_IDLE_MS) > 0;
+    return poll(&on, 1, JIT_COMPILER_IDLE) > 0;
 }
 
 static void *serve(void *ud)
@@ -148,7 +149,7 @@ void jit_server_run(int socket, int host)
     offer_to_die();
     mallopt(M_ARENA_MAX, 1); /* others are address space that is reserved, which the limit would not count */
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, JIT_STACK_BYTES);
+    pthread_attr_setstacksize(&attributes, JIT_COMPILER_STACK);
     if (pthread_create(&watcher, NULL, watch, NULL) || pthread_create(&worker, &attributes, serve, NULL))
         return;
     pthread_join(worker, NULL);

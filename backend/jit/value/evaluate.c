@@ -10,6 +10,7 @@
 #include "backend/jit/emit/table.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
+#include "backend/jit/tune.h"
 #include "backend/jit/value/cvta.h"
 #include "backend/jit/value/move.h"
 #include "backend/jit/value/operands.h"

@@ -12,10 +12,11 @@
 #include "backend/jit/emit/table.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
+#include "backend/jit/tune.h"
 #include "backend/jit/value/loop_counter.h"
 #include "backend/jit/value/registers.h"
 
-enum { STRIDE_MOST = 1 << 16, DEPTH = 4 };
+enum { STRIDE_MOST = 1 << 16 };
 
 /* ---- which predicates ------------------------------------------------------------------------ */
 
@@ -160,7 +161,7 @@ static bool asks_for_end(const struct jit *j, uint32_t reg, unsigned depth)
 {
     const struct jit_reg *r = &j->facts->regs[reg];
     uint64_t bound;
-    if (!r->is_range || depth > DEPTH)
+    if (!r->is_range || depth > JIT_BOUNDS_DEPTH)
         return false;
     const struct pt_insn *insn = &j->unit->f->insns.v[r->only];
     const struct pt_form *form = pt_insn_form(j->unit->m, insn);
