@@ -123,14 +123,15 @@ struct jit_code {
     proofs; /* of jit_check_proven */
 };
 
-/* Where generating stands. */
+/* Where generating stands: a cursor, which is passed. Who wants it elsewhere passes a copy, so that nothing has to be put back; only
+ * what goes from instruction to instruction (jit_visit_insn, jit_guard_apply) moves the cursor of its caller. */
 struct jit {
     const struct jit_unit *unit;
     const struct jit_facts *facts;
     struct jit_code *code;
     LLVMValueRef group; /* i32: of the region loop being generated */
     unsigned first_copy,
-        end_copy; /* those for which code is generated: all, but in jit_chain_split_emit */
+        end_copy; /* those for which code is generated: all, but where a block runs in parts (chain_split.c) */
     uint32_t block;             /* being generated */
     const struct pt_insn *insn; /* likewise */
     const struct pt_form *form;

@@ -10,7 +10,7 @@
 #include "backend/jit/value/guard.h"
 #include "backend/jit/value/registers.h"
 
-void jit_barrier_reduce_begin(struct jit *j)
+void jit_barrier_reduce_begin(const struct jit *j)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     for (unsigned i = 0; i < 2; i++) {
@@ -22,7 +22,7 @@ void jit_barrier_reduce_begin(struct jit *j)
 
 void jit_barrier_reduce_arrive(struct jit_gen *g, uint32_t to)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     const struct pt_insn *insn = &j->unit->f->insns.v[j->unit->f->blocks.v[to].first];
     if (!jit_insn_info_is_reduction(pt_insn_form(j->unit->m, insn)))
@@ -44,7 +44,7 @@ void jit_barrier_reduce_arrive(struct jit_gen *g, uint32_t to)
     }
 }
 
-void jit_barrier_reduce_complete(struct jit *j)
+void jit_barrier_reduce_complete(const struct jit *j)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     for (unsigned i = 0; i < 2; i++) {
@@ -56,7 +56,7 @@ void jit_barrier_reduce_complete(struct jit *j)
 
 void jit_barrier_reduce_load_votes(struct jit_gen *g)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     if (!jit_insn_info_is_reduction(
             pt_insn_form(j->unit->m, jit_insn_info_first(j->facts, g->r->entry))))
         return;

@@ -6,13 +6,13 @@
 #include "backend/jit/jit.h"
 
 /* The CTA begins: nobody has arrived. */
-void jit_barrier_reduce_begin(struct jit *j);
+void jit_barrier_reduce_begin(const struct jit *j);
 
 /* Lanes go to the region that begins with the barrier: they arrive, with their predicates. */
 void jit_barrier_reduce_arrive(struct jit_gen *g, uint32_t to);
 
 /* A region begins for the CTA: everybody has arrived, nobody at the next barrier. */
-void jit_barrier_reduce_complete(struct jit *j);
+void jit_barrier_reduce_complete(const struct jit *j);
 
 /* The same where warps run apart: what the runtime has counted. */
 void jit_barrier_reduce_load_votes(struct jit_gen *g);

@@ -87,13 +87,11 @@ static bool instruction(struct jit *j, LLVMValueRef *mask)
     return effects & PT_FX_ATOMIC ? jit_atomic_emit(j) : jit_access_path_emit(j);
 }
 
-bool jit_block_repeat(struct jit *j, uint32_t insn)
+bool jit_block_repeat(const struct jit *j, uint32_t insn)
 {
     LLVMValueRef all[JIT_COPIES] = {0};
-    struct jit_visited was = jit_visit_aside(j, insn);
-    bool ok = instruction(j, all);
-    jit_visit_come_back(j, &was);
-    return ok;
+    struct jit at = jit_visit_aside(j, insn);
+    return instruction(&at, all);
 }
 
 /* Instructions that share a call. */
@@ -103,7 +101,8 @@ struct batch {
     bool *is_stored; /* by instruction, copy, source: it is where the call takes it */
 };
 
-static struct batch find_batch(struct jit *j, const uint32_t *insns, uint32_t from, uint32_t n)
+static struct batch find_batch(const struct jit *j, const uint32_t *insns, uint32_t from,
+                               uint32_t n)
 {
     struct batch b = {.at = from};
     while (b.at < n && !jit_insn_info_is_batched(j->facts, &j->unit->f->insns.v[insns[b.at]]))
@@ -116,7 +115,7 @@ static struct batch find_batch(struct jit *j, const uint32_t *insns, uint32_t fr
 }
 
 /* Loads do not move up across this. LLVM would make all loads of the block first, and have no registers for what it loaded. */
-static void fence_loads(struct jit *j)
+static void fence_loads(const struct jit *j)
 {
     static const char clobbers[] = "~{memory}";
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->code->context), NULL, 0, false);
@@ -125,7 +124,7 @@ static void fence_loads(struct jit *j)
     LLVMBuildCall2(j->code->b, type, fence, NULL, 0, "");
 }
 
-static struct jit_op batched_op(struct jit *j, const struct jit_operands *all)
+static struct jit_op batched_op(const struct jit *j, const struct jit_operands *all)
 {
     return (struct jit_op){.j = j,
                            .b = j->code->b,
@@ -136,33 +135,30 @@ static struct jit_op batched_op(struct jit *j, const struct jit_operands *all)
 }
 
 /* What the instruction has computed for the batch goes to memory at once: there it waits for nobody's register. */
-static void store_for(struct jit *j, struct batch *b, uint32_t insn)
+static void store_for(const struct jit *j, struct batch *b, uint32_t insn)
 {
-    const struct pt_insn *was = j->insn;
-    const struct pt_form *form = j->form;
+    struct jit at_use = *j, *use = &at_use;
     struct jit_operands all;
     for (uint32_t i = 0; i < b->n; i++) {
-        jit_visit_insn(j, b->insns[i]);
-        for (unsigned k = 0; jit_operands_flatten(j, &all) && k < all.n_sources; k++) {
+        jit_visit_insn(use, b->insns[i]);
+        for (unsigned k = 0; jit_operands_flatten(use, &all) && k < all.n_sources; k++) {
             const struct pt_operand *o = all.source[k].o;
             if (o->kind != PT_OPND_REG || j->facts->regs[o->index].only != insn)
                 continue;
             for (unsigned u = 0; u < j->facts->copies; u++) {
-                struct jit_op op = batched_op(j, &all);
+                struct jit_op op = batched_op(use, &all);
                 unsigned at = i * j->facts->copies + u;
-                op.a[k] = jit_operands_read(j, &all.source[k], u, j->unit->width,
-                                            jit_nan_takes_numbers(j->form));
+                op.a[k] = jit_operands_read(use, &all.source[k], u, j->unit->width,
+                                            jit_nan_takes_numbers(use->form));
                 jit_lane_call_store(&op, k, at);
                 b->is_stored[at * JIT_SOURCES + k] = true;
             }
         }
     }
-    j->insn = was;
-    j->form = form;
 }
 
 /* The same for all that the instruction has brought: those of joined accesses come with the last of them. */
-static void store_results(struct jit *j, struct batch *b, uint32_t insn)
+static void store_results(const struct jit *j, struct batch *b, uint32_t insn)
 {
     const struct jit_join *join = jit_access_join(j);
     if (!join)
@@ -172,7 +168,7 @@ static void store_results(struct jit *j, struct batch *b, uint32_t insn)
 }
 
 /* Another call has used that memory. */
-static void forget_stored(struct jit *j, struct batch *b)
+static void forget_stored(const struct jit *j, struct batch *b)
 {
     memset(b->is_stored, 0, b->n * j->facts->copies * JIT_SOURCES * sizeof *b->is_stored);
 }
@@ -218,8 +214,9 @@ static bool run_pair(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValue
     return true;
 }
 
-bool jit_block_emit(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValueRef *mask)
+bool jit_block_emit(const struct jit *before, const uint32_t *insns, uint32_t n, LLVMValueRef *mask)
 {
+    struct jit at = *before, *j = &at;
     struct batch b = find_batch(j, insns, 0, n);
     bool is_load = true; /* the last one */
     for (uint32_t i = 0; i < n; i++) {

@@ -15,6 +15,7 @@
 #include "backend/jit/llvm/fault.h"
 #include "backend/jit/value/predicate_bounds.h"
 #include "backend/jit/value/registers.h"
+#include "backend/jit/value/visit.h"
 
 static uint32_t target_of(const struct jit *j, const struct pt_insn *insn)
 {
@@ -28,7 +29,7 @@ static struct pt_operand guard_of(const struct pt_insn *insn)
 }
 
 /* The guard as a mask of one chunk, or as one value. */
-static LLVMValueRef read_guard(struct jit *j, const struct pt_insn *insn, unsigned copy,
+static LLVMValueRef read_guard(const struct jit *j, const struct pt_insn *insn, unsigned copy,
                                unsigned lanes)
 {
     struct pt_operand guard = guard_of(insn);
@@ -38,7 +39,7 @@ static LLVMValueRef read_guard(struct jit *j, const struct pt_insn *insn, unsign
 static void part_lanes(struct jit_gen *g, uint32_t from, const struct pt_insn *insn, uint32_t taken,
                        uint32_t next)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     LLVMValueRef yes[JIT_COPIES], no[JIT_COPIES];
     struct pt_operand guard = guard_of(insn);
     for (unsigned u = 0; u < j->facts->copies; u++) {
@@ -70,7 +71,7 @@ static void take(struct jit_gen *g, uint32_t from, uint32_t taken)
 static bool part(struct jit_gen *g, uint32_t from, const struct pt_insn *insn, uint32_t taken,
                  uint32_t next)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     struct pt_operand guard = guard_of(insn);
     struct jit_told told;
     if (jit_predicate_bounds_tell(j, &guard, &told)) {
@@ -95,7 +96,7 @@ static bool part(struct jit_gen *g, uint32_t from, const struct pt_insn *insn, u
 static void choose(struct jit_gen *g, uint32_t from, const struct pt_insn *insn, uint32_t taken,
                    uint32_t next)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     LLVMBasicBlockRef yes = jit_new_block(j, ""), no = jit_new_block(j, "");
     LLVMBuildCondBr(j->code->b, read_guard(j, insn, 0, 1), yes, no);
     jit_continue_in(j, yes);
@@ -107,7 +108,7 @@ static void choose(struct jit_gen *g, uint32_t from, const struct pt_insn *insn,
 /* Lanes of a copy that run the last instruction: those of the block for which its guard holds. */
 static LLVMValueRef running(struct jit_gen *g, const struct pt_insn *insn, unsigned copy)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     LLVMValueRef lanes = g->cur[copy] ? jit_flow_mask(j, g->cur[copy]) : jit_mask_all(j);
     return insn->guard
                ? LLVMBuildAnd(j->code->b, lanes, read_guard(j, insn, copy, j->unit->width), "")
@@ -125,7 +126,7 @@ static struct jit_blame all_running(struct jit_gen *g, const struct pt_insn *ins
 /* Ends the launch as soon as a lane runs it. */
 static void end_in_trap(struct jit_gen *g, uint32_t block, const struct pt_insn *insn)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     struct jit_blame who = all_running(g, insn);
     if (!insn->guard) {
         jit_fault_raise(j, PT_FAULT_TRAP, &who);
@@ -144,7 +145,7 @@ static const struct pt_table *table_of(const struct jit *j, const struct pt_insn
 
 static void choose_by_table(struct jit_gen *g, uint32_t from, const struct pt_insn *insn)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     const struct pt_table *table = table_of(j, insn);
     if (insn->guard) {
         LLVMBasicBlockRef yes = jit_new_block(j, ""), no = jit_new_block(j, "");
@@ -169,7 +170,7 @@ static void choose_by_table(struct jit_gen *g, uint32_t from, const struct pt_in
 }
 
 /* Lanes whose index leads to the block; `lanes` are those that branch. */
-static LLVMValueRef lanes_to(struct jit *j, const struct pt_insn *insn, unsigned copy,
+static LLVMValueRef lanes_to(const struct jit *j, const struct pt_insn *insn, unsigned copy,
                              uint32_t block, LLVMValueRef lanes)
 {
     const struct pt_table *table = table_of(j, insn);
@@ -188,7 +189,7 @@ static LLVMValueRef lanes_to(struct jit *j, const struct pt_insn *insn, unsigned
 
 static void check_table(struct jit_gen *g, const struct pt_insn *insn, LLVMValueRef *lanes)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     struct jit_blame who = {.n = j->facts->copies};
     for (unsigned u = 0; u < j->facts->copies; u++) {
         LLVMValueRef index = jit_registers_read(j, &j->unit->f->operands.v[insn->operands], u,
@@ -202,7 +203,7 @@ static void check_table(struct jit_gen *g, const struct pt_insn *insn, LLVMValue
 
 static void part_by_table(struct jit_gen *g, uint32_t from, const struct pt_insn *insn)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     const struct pt_block *block = &j->unit->f->blocks.v[from];
     LLVMValueRef lanes[JIT_COPIES], some[JIT_COPIES];
     uint64_t *waits = pt_arena_alloc(j->unit->arena, j->facts->uniformity->words * sizeof *waits);
@@ -230,13 +231,16 @@ static void part_by_table(struct jit_gen *g, uint32_t from, const struct pt_insn
 
 /* ---- ends of blocks -------------------------------------------------------------------------- */
 
-bool jit_branch_end(struct jit_gen *g, uint32_t block)
+bool jit_branch_end(const struct jit_gen *before, uint32_t block)
 {
-    struct jit *j = g->j;
+    struct jit at = *before->j;
+    const struct jit *j = &at;
+    struct jit_gen end = *before, *g = &end;
+    g->j = j;
     const struct pt_block *b = &j->unit->f->blocks.v[block];
-    const struct pt_insn *insn = &j->unit->f->insns.v[jit_insn_info_last(j->facts, block)];
-    const struct pt_form *form = pt_insn_form(j->unit->m, insn);
-    j->insn = insn;
+    jit_visit_insn(&at, jit_insn_info_last(j->facts, block));
+    const struct pt_insn *insn = at.insn;
+    const struct pt_form *form = at.form;
     if (!(form->effects & (PT_FX_BRANCH | PT_FX_END))) {
         jit_flow_go_to(g, block, b->next);
         return true;

@@ -5,6 +5,6 @@
 #include "backend/jit/control/gen.h"
 
 /* Where the lanes of a block go at its end. False with unit->why set. */
-bool jit_branch_end(struct jit_gen *g, uint32_t block);
+bool jit_branch_end(const struct jit_gen *g, uint32_t block);
 
 #endif

@@ -19,7 +19,7 @@
 enum { NONE = UINT32_MAX };
 
 struct block {
-    struct jit *j;
+    const struct jit *j;
     const uint32_t *insns;
     uint32_t n;
     uint64_t *read, *written; /* registers, by the block */
@@ -277,7 +277,7 @@ static struct part find_part(struct block *b, uint32_t from, uint32_t most, uint
 
 /* ---- the block ------------------------------------------------------------------------------- */
 
-static bool find_block(struct jit *j, const uint32_t *insns, uint32_t n, struct block *b)
+static bool find_block(const struct jit *j, const uint32_t *insns, uint32_t n, struct block *b)
 {
     size_t words = (j->unit->f->regs.n + 63) / 64;
     *b = (struct block){.j = j, .insns = insns, .n = n, .ok = true};
@@ -302,7 +302,7 @@ static bool find_block(struct jit *j, const uint32_t *insns, uint32_t n, struct 
  * it is. */
 static bool find_size(struct block *b, uint32_t *copies, uint32_t *most)
 {
-    struct jit *j = b->j;
+    const struct jit *j = b->j;
     struct part all = {0, b->n_strands}, p = {0, 0};
     uint32_t n_parts = 0;
     *copies = j->facts->copies;
@@ -316,7 +316,7 @@ static bool find_size(struct block *b, uint32_t *copies, uint32_t *most)
     return *most * *copies >= JIT_CHAIN_SPLIT_STRANDS;
 }
 
-bool jit_chain_split_pays(struct jit *j, const uint32_t *insns, uint32_t n)
+bool jit_chain_split_pays(const struct jit *j, const uint32_t *insns, uint32_t n)
 {
     struct block b;
     uint32_t copies, most;
@@ -324,20 +324,21 @@ bool jit_chain_split_pays(struct jit *j, const uint32_t *insns, uint32_t n)
 }
 
 /* What a part loads again is not to be what the part before it loaded, in registers all the while. */
-static void forget_loads(struct jit *j)
+static void forget_loads(const struct jit *j)
 {
     LLVMBuildFence(j->code->b, LLVMAtomicOrderingAcquireRelease, true, "");
 }
 
-bool jit_chain_split_emit(struct jit *j, const uint32_t *insns, uint32_t n)
+bool jit_chain_split_emit(const struct jit *j, const uint32_t *insns, uint32_t n)
 {
     struct block b;
     LLVMValueRef all[JIT_COPIES] = {0};
     uint32_t *some = pt_arena_alloc(j->unit->arena, n * sizeof *some), copies = 0, most;
     bool ok = find_block(j, insns, n, &b) && find_size(&b, &copies, &most);
     for (uint32_t first = 0; first < j->facts->copies && ok; first += copies) {
-        j->first_copy = first;
-        j->end_copy = first + copies;
+        struct jit at = *j;
+        at.first_copy = first;
+        at.end_copy = first + copies;
         for (struct part p = {0, 0}; p.to < b.n_strands && ok;) {
             uint32_t n_some = 0;
             p = find_part(&b, p.to, most, copies);
@@ -346,10 +347,8 @@ bool jit_chain_split_emit(struct jit *j, const uint32_t *insns, uint32_t n)
                 if (runs(&b, &p, i))
                     some[n_some++] = insns[i];
             forget_loads(j);
-            ok = jit_block_emit(j, some, n_some, all);
+            ok = jit_block_emit(&at, some, n_some, all);
         }
     }
-    j->first_copy = 0;
-    j->end_copy = j->facts->copies;
     return ok;
 }

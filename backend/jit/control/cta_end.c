@@ -5,7 +5,7 @@
 #include "backend/jit/llvm/build.h"
 
 /* A fault is told with the id of the CTA that is in memory. */
-static void go_to_next(struct jit *j, LLVMValueRef x)
+static void go_to_next(const struct jit *j, LLVMValueRef x)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     LLVMValueRef at = jit_at(j, j->code->cta, jit_i64(j, offsetof(struct pt_cta, id)));
@@ -19,7 +19,7 @@ static void go_to_next(struct jit *j, LLVMValueRef x)
     LLVMBuildRet(j->code->b, jit_i32(j, PT_RUN_YIELDED));
 }
 
-void jit_end_cta(struct jit *j)
+void jit_end_cta(const struct jit *j)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     LLVMBasicBlockRef next = jit_new_block(j, "next"), over = jit_new_block(j, "row_end");

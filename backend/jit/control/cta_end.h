@@ -5,6 +5,6 @@
 #include "backend/jit/jit.h"
 
 /* The CTA is through: the next of the row begins, or native code returns. */
-void jit_end_cta(struct jit *j);
+void jit_end_cta(const struct jit *j);
 
 #endif

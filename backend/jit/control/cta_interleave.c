@@ -28,7 +28,7 @@ bool jit_cta_interleave_has_turns(const struct jit_gen *g)
 
 static LLVMValueRef state_of(struct jit_gen *g)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     LLVMValueRef at = LLVMBuildMul(j->code->b, j->group, jit_i32(j, sizeof(uint32_t)), "");
     at = LLVMBuildAdd(j->code->b, at, jit_i32(j, g->plan->turns.state), "");
     return jit_at(j, j->code->scratch,
@@ -46,7 +46,7 @@ static bool is_given(const struct jit_gen *g, uint32_t reg)
 static void keep_registers(struct jit_gen *g, bool loads)
 {
     const struct jit_turns *t = &g->plan->turns;
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     uint32_t at = t->kept;
     for (uint32_t i = 1; i < j->unit->f->regs.n; i++) {
         if (!jit_set_has(t->live, i) || j->facts->regs[i].is_remade || is_given(g, i))
@@ -67,7 +67,7 @@ static void keep_registers(struct jit_gen *g, bool loads)
 
 static bool remake_all(struct jit_gen *g)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     uint64_t *done = pt_arena_alloc(j->unit->arena, (j->unit->f->regs.n + 63) / 64 * sizeof *done);
     for (uint32_t i = 1; i < j->unit->f->regs.n; i++)
         if (jit_set_has(g->plan->turns.live, i) && j->facts->regs[i].is_remade &&
@@ -78,17 +78,17 @@ static bool remake_all(struct jit_gen *g)
 
 /* ---- turns ----------------------------------------------------------------------------------- */
 
-static LLVMValueRef turn_of(struct jit *j)
+static LLVMValueRef turn_of(const struct jit *j)
 {
     return jit_at(j, j->code->cta, jit_i64(j, offsetof(struct pt_cta, turn)));
 }
 
-static LLVMValueRef bit(struct jit *j, bool value)
+static LLVMValueRef bit(const struct jit *j, bool value)
 {
     return LLVMConstInt(LLVMInt1TypeInContext(j->code->context), value, false);
 }
 
-static LLVMValueRef load_bit(struct jit *j, LLVMValueRef variable)
+static LLVMValueRef load_bit(const struct jit *j, LLVMValueRef variable)
 {
     return LLVMBuildLoad2(j->code->b, LLVMInt1TypeInContext(j->code->context), variable, "");
 }
@@ -98,7 +98,7 @@ static uint32_t header_of(const struct jit_gen *g)
     return g->j->unit->f->loops.v[g->plan->turns.loop].header;
 }
 
-void jit_cta_interleave_start(struct jit *j)
+void jit_cta_interleave_start(const struct jit *j)
 {
     LLVMValueRef turn = LLVMBuildLoad2(j->code->b, jit_i32_of(j), turn_of(j), "");
     LLVMValueRef starts = LLVMBuildICmp(j->code->b, LLVMIntEQ, turn, jit_i32(j, 0), "");
@@ -108,7 +108,7 @@ void jit_cta_interleave_start(struct jit *j)
 
 void jit_cta_interleave_open(struct jit_gen *g)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     LLVMTypeRef i1 = LLVMInt1TypeInContext(j->code->context);
     LLVMBasicBlockRef open = jit_new_block(j, "turn");
     g->resumes = jit_alloca(j, i1, "resumes");
@@ -127,7 +127,7 @@ void jit_cta_interleave_open(struct jit_gen *g)
 /* All lanes of the group stand at the loop's header, and nowhere else. */
 static void stand_at_header(struct jit_gen *g)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     uint32_t header = header_of(g), l = g->plan->turns.loop;
     LLVMValueRef all = LLVMConstAllOnes(jit_flow_type(j));
     for (unsigned u = 0; jit_has_mask(g, header) && u < j->facts->copies; u++)
@@ -141,14 +141,14 @@ static void stand_at_header(struct jit_gen *g)
 /* Of a turn; 0: it does not end. */
 static LLVMValueRef rounds_of(struct jit_gen *g)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     LLVMValueRef rounds = jit_i32(j, g->plan->turns.rounds);
     return LLVMBuildSelect(j->code->b, jit_takes_turns(j), rounds, jit_i32(j, 0), "");
 }
 
 bool jit_cta_interleave_resume_group(struct jit_gen *g)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     LLVMBasicBlockRef again = jit_new_block(j, "again"), goes_on = jit_new_block(j, "goes_on");
     LLVMBasicBlockRef starts = jit_new_block(j, "starts");
     LLVMValueRef state = state_of(g);
@@ -174,7 +174,7 @@ bool jit_cta_interleave_resume_group(struct jit_gen *g)
  * parted go on to the end: these are the last rounds. */
 void jit_cta_interleave_go_again(struct jit_gen *g, uint32_t header)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     if (!jit_cta_interleave_has_turns(g) || header_of(g) != header) {
         LLVMBuildBr(j->code->b, g->body[header]);
         return;
@@ -192,7 +192,7 @@ void jit_cta_interleave_go_again(struct jit_gen *g, uint32_t header)
 
 void jit_cta_interleave_end_turn(struct jit_gen *g)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     jit_continue_in(j, g->wait);
     keep_registers(g, false);
     LLVMBuildStore(j->code->b, jit_i32(j, WAITS), state_of(g));
@@ -202,7 +202,7 @@ void jit_cta_interleave_end_turn(struct jit_gen *g)
 
 void jit_cta_interleave_close(struct jit_gen *g)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     LLVMBasicBlockRef yield = jit_new_block(j, "yield"), over = jit_new_block(j, "through");
     LLVMBuildCondBr(j->code->b, load_bit(j, g->waits), yield, over);
     jit_continue_in(j, yield);

@@ -26,6 +26,6 @@ void jit_cta_interleave_end_turn(struct jit_gen *g);
 void jit_cta_interleave_close(struct jit_gen *g);
 
 /* The start of the function: the CTA's start, or where it goes on. */
-void jit_cta_interleave_start(struct jit *j);
+void jit_cta_interleave_start(const struct jit *j);
 
 #endif

@@ -96,7 +96,7 @@ static bool others_first(struct jit_gen *g, uint32_t from, uint32_t to)
 /* Lanes go into loops, or leave one by its outlet (true). */
 static bool pass_loops(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueRef *mask)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     for (uint32_t l = 0; l < j->unit->f->loops.n; l++) {
         if (g->outlet[l] == PT_NONE || jit_loop_holds(g, l, from) == jit_loop_holds(g, l, to))
             continue;
@@ -117,7 +117,7 @@ static bool pass_loops(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueR
 static void send(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueRef *mask,
                  LLVMValueRef full)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     jit_resumable_warp_note_turn(g, from, to);
     if (!jit_has_mask(g, to) || pass_loops(g, from, to, mask))
         return;

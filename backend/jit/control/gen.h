@@ -20,7 +20,7 @@
 #include "backend/jit/jit.h"
 
 struct jit_gen {
-    struct jit *j;
+    const struct jit *j;
     const struct jit_plan *plan;
     struct jit_region *r;
     LLVMValueRef first[JIT_COPIES]; /* lanes on at the start of the group, as a flow; NULL: all */

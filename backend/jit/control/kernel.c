@@ -20,7 +20,7 @@
 #include "backend/jit/value/registers.h"
 
 /* A number that metadata of a load states. */
-static void note(struct jit *j, LLVMValueRef load, const char *what, uint64_t number)
+static void note(const struct jit *j, LLVMValueRef load, const char *what, uint64_t number)
 {
     LLVMMetadataRef value = LLVMValueAsMetadata(jit_i64(j, number));
     LLVMMetadataRef node = LLVMMDNodeInContext2(j->code->context, &value, 1);
@@ -30,7 +30,8 @@ static void note(struct jit *j, LLVMValueRef load, const char *what, uint64_t nu
 }
 
 /* A part that lies elsewhere. Its memory is there in any case: fields that do not change are read ahead of loops. */
-static LLVMValueRef load_part(struct jit *j, LLVMValueRef pointer, size_t offset, uint64_t bytes)
+static LLVMValueRef load_part(const struct jit *j, LLVMValueRef pointer, size_t offset,
+                              uint64_t bytes)
 {
     LLVMValueRef part =
         jit_field(j, LLVMPointerTypeInContext(j->code->context, 0), pointer, offset);
@@ -40,7 +41,7 @@ static LLVMValueRef load_part(struct jit *j, LLVMValueRef pointer, size_t offset
     return part;
 }
 
-static void note_argument(struct jit *j, uint64_t bytes)
+static void note_argument(const struct jit *j, uint64_t bytes)
 {
     static const char *const names[] = {"dereferenceable", "align"};
     uint64_t numbers[] = {bytes, _Alignof(uint64_t)};
@@ -52,7 +53,7 @@ static void note_argument(struct jit *j, uint64_t bytes)
 }
 
 /* What all CTAs of a row have in common, and code asks for again and again. */
-static void load_parts(struct jit *j)
+static void load_parts(const struct jit *j)
 {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->code->context, 0);
     j->code->cta = LLVMGetParam(j->code->function, 0);
@@ -73,7 +74,7 @@ static void load_parts(struct jit *j)
 }
 
 /* What begins anew in each CTA of a row. */
-static void start_cta(struct jit *j)
+static void start_cta(const struct jit *j)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     j->code->start = jit_new_block(j, "start");
@@ -88,7 +89,7 @@ static void start_cta(struct jit *j)
 }
 
 /* That it runs often, as far as LLVM asks: code for what is rare then stays where it is, rather than in front of loops. */
-static void note_runs(struct jit *j)
+static void note_runs(const struct jit *j)
 {
     static const char name[] = "function_entry_count";
     LLVMMetadataRef parts[] = {LLVMMDStringInContext2(j->code->context, name, strlen(name)),
@@ -98,7 +99,7 @@ static void note_runs(struct jit *j)
 }
 
 /* Null is an address like any other: what is loaded or stored there faults, as elsewhere where nothing is mapped. */
-static void allow_null(struct jit *j)
+static void allow_null(const struct jit *j)
 {
     static const char name[] = "null_pointer_is_valid";
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
@@ -107,7 +108,7 @@ static void allow_null(struct jit *j)
 }
 
 /* The function with an empty body. Allocas go to its entry, the rest begins in a block behind. */
-static void begin(struct jit *j)
+static void begin(const struct jit *j)
 {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->code->context, 0);
     LLVMTypeRef parameters[] = {pointer, pointer};
@@ -123,7 +124,7 @@ static void begin(struct jit *j)
     start_cta(j);
 }
 
-static void finish_entry(struct jit *j)
+static void finish_entry(const struct jit *j)
 {
     LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(j->code->function);
     LLVMPositionBuilderAtEnd(j->code->allocas, entry);
@@ -154,14 +155,14 @@ static bool expand_calls(struct jit_unit *u)
 }
 
 /* Variables of the CTA that regions share. */
-static void make_variables(struct jit *j, const struct jit_plan *plan)
+static void make_variables(const struct jit *j, const struct jit_plan *plan)
 {
     if (plan->turns.region)
         j->code->turn_exit = jit_at(j, j->code->scratch, jit_i64(j, plan->turns.next));
     jit_region_spill_make_variables(j);
 }
 
-static void make_starts(struct jit *j, const struct jit_plan *plan)
+static void make_starts(const struct jit *j, const struct jit_plan *plan)
 {
     j->code->regions = pt_arena_alloc(j->unit->arena, plan->n_regions * sizeof *j->code->regions);
     for (uint32_t r = 0; r < plan->n_regions; r++)

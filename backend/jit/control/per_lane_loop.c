@@ -157,7 +157,7 @@ struct passed {
 };
 
 struct serial {
-    struct jit *j;
+    const struct jit *j;
     struct jit_reg *outer, *inner; /* the registers, of all lanes and of one */
     struct span span;
     unsigned first, n_copies;        /* of the group: their lanes run one after the other */
@@ -182,7 +182,7 @@ static void store_passed(struct serial *s, uint32_t i, unsigned u, LLVMValueRef 
 
 static void pass_lanes(struct serial *s, uint32_t reg)
 {
-    struct jit *j = s->j;
+    const struct jit *j = s->j;
     struct pt_operand o = {.kind = PT_OPND_REG, .index = reg};
     enum pt_type type = (enum pt_type)j->unit->f->regs.v[reg].type;
     LLVMTypeRef lanes = LLVMVectorType(s->inner[reg].type, j->unit->width);
@@ -196,7 +196,7 @@ static void pass_lanes(struct serial *s, uint32_t reg)
 static void pass(void *ud, uint32_t reg, bool is_def)
 {
     struct serial *s = ud;
-    struct jit *j = s->j;
+    const struct jit *j = s->j;
     struct jit_reg *r = &s->inner[reg];
     (void)is_def;
     if (jit_set_has(s->seen, reg))
@@ -218,7 +218,7 @@ static void pass(void *ud, uint32_t reg, bool is_def)
 /* Registers become those of one lane. */
 static void enter(struct serial *s)
 {
-    struct jit *j = s->j;
+    const struct jit *j = s->j;
     const struct pt_block *blocks = j->unit->f->blocks.v;
     uint32_t first = blocks[s->span.first].first,
              last = jit_insn_info_last(j->facts, s->span.end - 1);
@@ -252,7 +252,8 @@ static bool comes_back(const struct serial *s, uint32_t i)
 /* A block of one lane, which then goes on in one of `at`. */
 static bool run_alone(struct serial *s, uint32_t block, LLVMBasicBlockRef *at)
 {
-    struct jit *j = s->j;
+    struct jit in_block = *s->j;
+    const struct jit *j = &in_block;
     const struct pt_block *b = &j->unit->f->blocks.v[block];
     const struct pt_insn *last = &j->unit->f->insns.v[jit_insn_info_last(j->facts, block)];
     LLVMValueRef all[JIT_COPIES] = {0};
@@ -260,7 +261,7 @@ static bool run_alone(struct serial *s, uint32_t block, LLVMBasicBlockRef *at)
              first = s->span.first;
     for (uint32_t i = 0; i < b->count; i++)
         insns[i] = b->first + i;
-    j->block = block;
+    in_block.block = block;
     if (!jit_block_emit(j, insns, b->count, all))
         return false;
     LLVMBasicBlockRef next = at[block + 1 - first], taken = next;
@@ -281,7 +282,7 @@ static bool run_alone(struct serial *s, uint32_t block, LLVMBasicBlockRef *at)
 /* Where the lane begins. */
 static void start_lane(struct serial *s, LLVMValueRef lane, LLVMBasicBlockRef *at)
 {
-    struct jit *j = s->j;
+    const struct jit *j = s->j;
     for (uint32_t i = 1; i < s->span.end - s->span.first; i++) {
         if (!s->lanes[i])
             continue;
@@ -296,10 +297,12 @@ static void start_lane(struct serial *s, LLVMValueRef lane, LLVMBasicBlockRef *a
 }
 
 /* One lane, from its registers until it is behind the blocks. */
-static bool run_lane(struct serial *s, LLVMValueRef lane)
+static bool run_lane(struct serial *lanes, LLVMValueRef lane)
 {
-    struct jit *j = s->j;
-    uint32_t n = s->span.end - s->span.first, block = j->block;
+    struct jit of_lane = *lanes->j;
+    struct serial here = *lanes, *s = &here;
+    const struct jit *j = s->j = &of_lane;
+    uint32_t n = s->span.end - s->span.first;
     LLVMBasicBlockRef *at = pt_arena_alloc(j->unit->arena, (n + 1) * sizeof(LLVMBasicBlockRef));
     for (uint32_t i = 0; i < n; i++)
         at[i] = jit_new_block(j, "alone");
@@ -311,14 +314,13 @@ static bool run_lane(struct serial *s, LLVMValueRef lane)
     }
     LLVMValueRef chunk = LLVMBuildUDiv(j->code->b, lane, jit_i32(j, j->unit->width), "");
     chunk = LLVMBuildAdd(j->code->b, chunk, jit_i32(j, s->first), "");
-    j->group = LLVMBuildAdd(j->code->b, s->group, chunk, "");
+    of_lane.group = LLVMBuildAdd(j->code->b, s->group, chunk, "");
     start_lane(s, lane, at);
     for (uint32_t i = 0; i < n; i++) {
         jit_continue_in(j, at[i]);
         if (!run_alone(s, s->span.first + i, at))
             return false;
     }
-    j->block = block;
     jit_continue_in(j, at[n]);
     for (uint32_t i = 0; i < s->n; i++) {
         const struct jit_reg *r = &s->inner[s->passed[i].reg];
@@ -332,7 +334,7 @@ static bool run_lane(struct serial *s, LLVMValueRef lane)
 /* The lowest of some lanes; any where there is none. */
 static LLVMValueRef lowest(const struct serial *s, LLVMValueRef lanes)
 {
-    struct jit *j = s->j;
+    const struct jit *j = s->j;
     LLVMValueRef args[] = {lanes, LLVMConstInt(LLVMInt1TypeInContext(j->code->context), 0, false)};
     LLVMValueRef lane = jit_intrinsic(j, "llvm.cttz", LLVMTypeOf(lanes), args, 2);
     return LLVMBuildAnd(j->code->b, lane, jit_i32(j, s->n_copies * j->unit->width - 1), "");
@@ -342,7 +344,7 @@ static LLVMValueRef lowest(const struct serial *s, LLVMValueRef lanes)
  * the lane before it has ended, which it had not foreseen. Volatile: LLVM would load it where it is needed. */
 static void load_next(struct serial *s, LLVMValueRef lane)
 {
-    struct jit *j = s->j;
+    const struct jit *j = s->j;
     for (uint32_t i = 0; i < s->n; i++) {
         LLVMTypeRef type = s->inner[s->passed[i].reg].type;
         LLVMValueRef value = LLVMBuildLoad2(j->code->b, type, place_of(s, i, lane), "");
@@ -363,7 +365,7 @@ static void take_next(struct serial *s)
 /* Lanes, given as bits, upwards. */
 static bool run_lanes(struct serial *s, LLVMValueRef lanes)
 {
-    struct jit *j = s->j;
+    const struct jit *j = s->j;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     LLVMValueRef left = jit_alloca(j, i32, "left");
     LLVMBasicBlockRef next = jit_new_block(j, "next_lane"), lane = jit_new_block(j, "lane");
@@ -392,7 +394,7 @@ static bool run_lanes(struct serial *s, LLVMValueRef lanes)
  * before it is done, and so would the loop behind that begins with it. Volatile: LLVM would make one load of them. */
 static LLVMValueRef gather_passed(struct serial *s, uint32_t i, unsigned u)
 {
-    struct jit *j = s->j;
+    const struct jit *j = s->j;
     LLVMTypeRef type = s->inner[s->passed[i].reg].type;
     LLVMValueRef lanes = LLVMGetPoison(LLVMVectorType(type, j->unit->width));
     for (unsigned lane = 0; lane < j->unit->width; lane++) {
@@ -407,14 +409,15 @@ static LLVMValueRef gather_passed(struct serial *s, uint32_t i, unsigned u)
 /* i1: the bases of loads from a base and an index are aligned, and so are all their addresses; NULL: there is none such. */
 static LLVMValueRef test_bases(struct serial *s, uint64_t *trusted)
 {
-    struct jit *j = s->j;
+    const struct jit *j = s->j;
     uint32_t last = jit_insn_info_last(j->facts, s->span.end - 1);
     LLVMValueRef test = NULL;
     for (uint32_t i = j->unit->f->blocks.v[s->span.first].first; i <= last; i++) {
-        jit_visit_insn(j, i);
-        bool is_tested = jit_loops_load_base(j->facts, j->insn) != NULL;
+        struct jit at = *j;
+        jit_visit_insn(&at, i);
+        bool is_tested = jit_loops_load_base(j->facts, at.insn) != NULL;
         for (unsigned u = s->first; u < s->first + s->n_copies && is_tested; u++)
-            is_tested = jit_access_path_test_base(j, u, s->written, &test);
+            is_tested = jit_access_path_test_base(&at, u, s->written, &test);
         if (is_tested)
             jit_set_add(trusted, i);
     }
@@ -425,7 +428,7 @@ static LLVMValueRef test_bases(struct serial *s, uint64_t *trusted)
 static LLVMValueRef join_bits(const struct serial *s, LLVMValueRef bits, LLVMValueRef mask,
                               unsigned u)
 {
-    struct jit *j = s->j;
+    const struct jit *j = s->j;
     LLVMValueRef more = jit_mask_to_bits(j, mask);
     more = LLVMBuildShl(j->code->b, more, jit_i32(j, (u - s->first) * j->unit->width), "");
     return bits ? LLVMBuildOr(j->code->b, bits, more, "") : more;
@@ -449,7 +452,7 @@ static bool run_rerolled(struct serial *s)
 /* Without tests in the loop, where one before it does. */
 static bool run_tested(struct serial *s, LLVMValueRef test, uint64_t *trusted)
 {
-    struct jit *j = s->j;
+    const struct jit *j = s->j;
     for (unsigned u = s->first; s->reroll && u < s->first + s->n_copies; u++)
         test = test ? LLVMBuildAnd(j->code->b, test, s->rounds[u].hold, "") : s->rounds[u].hold;
     if (!test)
@@ -461,15 +464,17 @@ static bool run_tested(struct serial *s, LLVMValueRef test, uint64_t *trusted)
     bool ok = run_lanes(s, s->all);
     LLVMBuildBr(j->code->b, after);
     jit_continue_in(j, tested);
-    j->trusted = trusted;
-    ok = ok && (s->reroll ? run_rerolled(s) : run_lanes(s, s->all));
-    j->trusted = NULL;
+    struct jit trusting = *j;
+    trusting.trusted = trusted;
+    struct serial fast = *s;
+    fast.j = &trusting;
+    ok = ok && (s->reroll ? run_rerolled(&fast) : run_lanes(&fast, s->all));
     LLVMBuildBr(j->code->b, after);
     jit_continue_in(j, after);
     return ok;
 }
 
-static LLVMValueRef mask_of(struct jit *j, LLVMValueRef flow)
+static LLVMValueRef mask_of(const struct jit *j, LLVMValueRef flow)
 {
     return flow ? jit_flow_mask(j, flow) : jit_mask_all(j);
 }
@@ -477,7 +482,7 @@ static LLVMValueRef mask_of(struct jit *j, LLVMValueRef flow)
 /* Takes the lanes of a copy that run the first block or wait at others of the span. */
 static void take_lanes(struct jit_gen *g, struct serial *s, unsigned u)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     s->flow[u] = g->cur[u];
     for (uint32_t b = s->span.first + 1; b < s->span.end; b++) {
         if (!is_start(j, &s->span, b) || !g->cur[u])
@@ -495,7 +500,7 @@ static void take_lanes(struct jit_gen *g, struct serial *s, unsigned u)
 /* Runs what lies between two loops, and counts their rounds. */
 static bool reroll(struct jit_gen *g, struct serial *s)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     uint32_t between = s->span.first + 1;
     const struct pt_block *b = &j->unit->f->blocks.v[between];
     const struct pt_insn *last = &j->unit->f->insns.v[jit_insn_info_last(j->facts, between)];
@@ -507,12 +512,12 @@ static bool reroll(struct jit_gen *g, struct serial *s)
         insns[i] = b->first + i;
     for (unsigned u = 0; u < j->facts->copies; u++)
         lanes[u] = g->cur[u] ? jit_flow_mask(j, g->cur[u]) : NULL;
-    j->block = between;
-    if (!jit_block_emit(j, insns, b->count, lanes) ||
+    struct jit at = *j;
+    at.block = between;
+    if (!jit_block_emit(&at, insns, b->count, lanes) ||
         (last->guard && j->facts->regs[last->guard].is_late &&
-         !jit_block_repeat(j, j->facts->regs[last->guard].only)))
+         !jit_block_repeat(&at, j->facts->regs[last->guard].only)))
         return false;
-    j->block = s->span.first;
     for (unsigned u = 0; u < j->facts->copies; u++) {
         LLVMValueRef skips =
             last->guard ? jit_flow_mask(j, jit_registers_read_flow(j, &skip, u)) : NULL;
@@ -525,7 +530,7 @@ static bool reroll(struct jit_gen *g, struct serial *s)
 
 static bool run_copies(struct serial *s)
 {
-    struct jit *j = s->j;
+    const struct jit *j = s->j;
     enter(s);
     uint64_t *trusted =
         pt_arena_alloc(j->unit->arena, (j->unit->f->insns.n + 63) / 64 * sizeof *trusted);
@@ -551,7 +556,7 @@ static bool run_copies(struct serial *s)
 /* The lanes are behind the span; others may stand where they stood when it began, but for its blocks. */
 static void go_behind(struct jit_gen *g, struct span span)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     uint64_t *waits = pt_arena_alloc(j->unit->arena, j->facts->uniformity->words * sizeof *waits);
     memcpy(waits, jit_def_use_waits(j->facts, span.first),
            j->facts->uniformity->words * sizeof *waits);
@@ -562,14 +567,13 @@ static void go_behind(struct jit_gen *g, struct span span)
 
 bool jit_per_lane_loop_emit(struct jit_gen *g, uint32_t block)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     struct span span = find_span(g, block);
     struct serial s[JIT_COPIES];
     struct jit_reroll pair;
     bool is_pair = span.end == block + 3 && !is_start(j, &span, block + 2) &&
                    jit_loops_find_reroll(j->facts, block, &pair);
     unsigned most = LANES_MOST / j->unit->width, n = 0;
-    j->trusted = NULL;
     for (unsigned u = 0; u < j->facts->copies; u += s[n++].n_copies) {
         s[n] = (struct serial){.j = j, .span = span, .first = u, .reroll = is_pair ? &pair : NULL};
         s[n].n_copies = j->facts->copies - u < most ? j->facts->copies - u : most;

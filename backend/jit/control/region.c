@@ -42,16 +42,17 @@
 
 /* A few stores under a mask that no scalars tell, all of which may write what is there: less work than to find out whether lanes are
  * on where that is hard to foresee. */
-static bool only_rewrites(struct jit *j, uint32_t block)
+static bool only_rewrites(const struct jit *j, uint32_t block)
 {
     const struct pt_block *b = &j->unit->f->blocks.v[block];
     uint32_t n = 0;
-    j->only_rewrites = true;
+    struct jit at = *j;
+    at.only_rewrites = true;
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        jit_visit_insn(j, i);
-        if (j->form->op == PT_OP_bra && !j->insn->guard)
+        jit_visit_insn(&at, i);
+        if (at.form->op == PT_OP_bra && !at.insn->guard)
             continue;
-        if (!jit_access_path_is_rewriting(j) || ++n > JIT_REWRITE_STORES)
+        if (!jit_access_path_is_rewriting(&at) || ++n > JIT_REWRITE_STORES)
             return false;
     }
     return n;
@@ -86,9 +87,8 @@ static bool may_run_empty(const struct jit *j, uint32_t block)
 
 static void enter_block(struct jit_gen *g, uint32_t block)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     jit_continue_in(j, g->enter[block]);
-    j->only_rewrites = only_rewrites(j, block) && may_run_empty(j, block);
     if (block == g->r->entry || !jit_has_mask(g, block) || j->only_rewrites) {
         LLVMBuildBr(j->code->b, g->body[block]);
         return;
@@ -120,7 +120,7 @@ static bool touches_memory(const struct jit *j, const struct jit_order *o)
 }
 
 /* Lanes that are on in all copies; NULL: all. */
-static LLVMValueRef lanes_of_all(struct jit_gen *g)
+static LLVMValueRef lanes_of_all(const struct jit_gen *g)
 {
     LLVMValueRef all = NULL;
     for (unsigned u = 0; u < g->j->facts->copies; u++)
@@ -130,7 +130,7 @@ static LLVMValueRef lanes_of_all(struct jit_gen *g)
 }
 
 /* From the code for all lanes to that for those that wait. */
-static void go_apart(struct jit_gen *g, uint32_t block)
+static void go_apart(const struct jit_gen *g, uint32_t block)
 {
     for (unsigned u = 0; u < g->j->facts->copies; u++)
         LLVMBuildStore(g->j->code->b, LLVMConstAllOnes(jit_flow_type(g->j)), g->masks[block][u]);
@@ -139,50 +139,48 @@ static void go_apart(struct jit_gen *g, uint32_t block)
 
 /* A block that touches memory comes in up to three versions: plain accesses where all lanes are on and the tests of addresses
  * hold; masked ones where the tests hold; and one for everything else. */
-static bool run_block(struct jit_gen *g, uint32_t block)
+static bool run_block(const struct jit_gen *g, uint32_t block)
 {
-    struct jit *j = g->j;
+    struct jit at = *g->j;
+    const struct jit *j = &at;
     LLVMValueRef masks[JIT_COPIES] = {0}, none[JIT_COPIES] = {0}, all = lanes_of_all(g);
     bool is_one = all && (g->whole[block] || j->only_rewrites); /* this is for some lanes */
+    uint64_t *trusted;
     for (unsigned u = 0; u < j->facts->copies; u++)
         masks[u] = g->cur[u] ? jit_flow_mask(j, g->cur[u]) : NULL;
     struct jit_order o = jit_block_order_find(j->facts, block, j->low != NULL);
-    j->trusted = NULL;
     if (!touches_memory(j, &o))
         return jit_block_emit(j, o.insns, o.n, masks);
     if (!jit_block_emit(j, o.insns, o.n_early, masks))
         return false;
     uint32_t *late = o.insns + o.n_early, n_late = o.n - o.n_early;
-    LLVMValueRef good = jit_access_path_test_all(j, &o);
+    LLVMValueRef good = jit_access_path_test_all(j, &o, &trusted);
     if (!all && !good) {
-        jit_interleave_find(j, late, n_late);
-        bool ok = jit_block_emit(j, late, n_late, masks);
-        jit_interleave_forget(j);
-        return ok;
+        at.trusted = trusted;
+        jit_interleave_find(&at, late, n_late);
+        return jit_block_emit(&at, late, n_late, masks);
     }
     LLVMBasicBlockRef after = jit_new_block(j, "after");
-    uint64_t *trusted = j->trusted;
-    j->is_version = true;
+    at.is_version = true;
     if (good) { /* the tests hold, or each lane of each access is on its own: it is rare */
         LLVMBasicBlockRef slow = jit_new_block(j, "slow"), tested = jit_new_block(j, "tested");
         jit_branch_mostly(j, good, tested, slow);
         jit_continue_in(j, slow);
-        j->trusted = NULL;
-        j->distrusted = trusted;
+        struct jit distrusting = at;
+        distrusting.distrusted = trusted;
         if (g->runs_whole && g->whole[block])
             go_apart(g, block);
-        else if (jit_block_emit(j, late, n_late, masks))
+        else if (jit_block_emit(&distrusting, late, n_late, masks))
             LLVMBuildBr(j->code->b, after);
         else
             return false;
-        j->distrusted = NULL;
         jit_continue_in(j, tested);
-        j->trusted = trusted;
     }
+    at.trusted = trusted;
     bool has_strands =
         !is_one && are_trusted(j, late, n_late) && jit_chain_split_pays(j, late, n_late);
     if (!has_strands)
-        jit_interleave_find(j, late, n_late);
+        jit_interleave_find(&at, late, n_late);
     if (all && !is_one) { /* all lanes are on, or some */
         LLVMBasicBlockRef some = jit_new_block(j, "some"), full = jit_new_block(j, "full");
         if (g->is_full) {
@@ -201,9 +199,6 @@ static bool run_block(struct jit_gen *g, uint32_t block)
                           : jit_block_emit(j, late, n_late, is_one ? masks : none);
     LLVMBuildBr(j->code->b, after);
     jit_continue_in(j, after);
-    j->trusted = NULL;
-    jit_interleave_forget(j);
-    j->is_version = false;
     return ok;
 }
 
@@ -243,8 +238,9 @@ static void go_whole(struct jit_gen *g, uint32_t block)
     jit_continue_in(g->j, g->part[block]);
 }
 
-static bool generate_whole(struct jit_gen *g, uint32_t block)
+static bool generate_whole(const struct jit_gen *of, uint32_t block)
 {
+    struct jit_gen whole = *of, *g = &whole;
     jit_continue_in(g->j, g->whole[block]);
     memset(g->cur, 0, sizeof g->cur);
     g->is_full = LLVMConstAllOnes(LLVMInt1TypeInContext(g->j->code->context));
@@ -252,12 +248,16 @@ static bool generate_whole(struct jit_gen *g, uint32_t block)
     return run_block(g, block) && jit_superblock_emit(g, block) && jit_branch_end(g, block);
 }
 
-static bool generate_block(struct jit_gen *g, uint32_t block)
+static bool generate_block(const struct jit_gen *region, uint32_t block)
 {
-    struct jit *j = g->j;
+    struct jit at = *region->j;
+    const struct jit *j = &at;
+    struct jit_gen here = *region, *g = &here;
+    g->j = j;
+    at.block = block;
+    at.only_rewrites = only_rewrites(j, block) && may_run_empty(j, block);
     enter_block(g, block);
     jit_continue_in(j, g->body[block]);
-    j->block = block;
     find_full(g, block);
     memcpy(g->cur, g->first, sizeof g->cur);
     if (g->whole[block])
@@ -276,7 +276,7 @@ static bool generate_block(struct jit_gen *g, uint32_t block)
 /* The end of a loop: round again if lanes wait at its header. */
 static void generate_latch(struct jit_gen *g, uint32_t l)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     const struct pt_loop *loop = &j->unit->f->loops.v[l];
     jit_continue_in(j, g->latch[l]);
     if (!jit_has_mask(g, loop->header)) {
@@ -305,7 +305,7 @@ static void generate_latch(struct jit_gen *g, uint32_t l)
 /* Registers that the region may write. */
 static uint64_t *find_written(const struct jit_gen *g)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     uint64_t *set = pt_arena_alloc(j->unit->arena, (j->unit->f->regs.n + 63) / 64 * sizeof *set);
     for (uint32_t i = 0; i < g->r->n_blocks; i++) {
         const struct pt_block *b = &j->unit->f->blocks.v[g->r->blocks[i]];
@@ -317,7 +317,7 @@ static uint64_t *find_written(const struct jit_gen *g)
 }
 
 /* Threads of the CTA. */
-static LLVMValueRef threads_of(struct jit *j)
+static LLVMValueRef threads_of(const struct jit *j)
 {
     const uint32_t *block = j->facts->uniformity->shape.block;
     if (block[0])
@@ -326,7 +326,7 @@ static LLVMValueRef threads_of(struct jit *j)
                      offsetof(struct pt_launch, threads));
 }
 
-static LLVMValueRef groups_of(struct jit *j)
+static LLVMValueRef groups_of(const struct jit *j)
 {
     uint32_t group = j->unit->width * j->facts->copies;
     LLVMValueRef up = LLVMBuildAdd(j->code->b, threads_of(j), jit_i32(j, group - 1), "");
@@ -336,7 +336,7 @@ static LLVMValueRef groups_of(struct jit *j)
 /* Lanes on at the start of the group. */
 static void find_first(struct jit_gen *g)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     bool has_ended = g->plan->keeps_alive && g->r->entry != 0;
     for (unsigned u = 0; u < j->facts->copies; u++) {
@@ -365,7 +365,7 @@ static bool has_whole(const struct jit_gen *g, uint32_t block)
 
 static void make_blocks(struct jit_gen *g)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     size_t n = j->unit->f->blocks.n;
     g->masks = pt_arena_alloc(j->unit->arena, n * sizeof *g->masks);
     g->enter = pt_arena_alloc(j->unit->arena, n * sizeof *g->enter);
@@ -395,7 +395,7 @@ static void make_blocks(struct jit_gen *g)
 
 static void clear_mask(struct jit_gen *g, uint32_t block)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     for (unsigned u = 0; jit_has_mask(g, block) && u < j->facts->copies; u++) {
         if (!g->masks[block][u])
             g->masks[block][u] = jit_alloca(j, jit_flow_type(j), "");
@@ -414,7 +414,7 @@ static void clear_mask(struct jit_gen *g, uint32_t block)
 /* The group leaves by exit number `e`. */
 static void generate_exit(struct jit_gen *g, uint32_t e)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     if (j->facts->runs_apart) {
         jit_resumable_warp_leave(g, g->r->exits[e]);
         return;
@@ -428,7 +428,7 @@ static void generate_exit(struct jit_gen *g, uint32_t e)
 /* No lane is left inside: to the exit where they wait, if any. */
 static void generate_end(struct jit_gen *g)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     if (j->facts->runs_apart) {
         jit_resumable_warp_end(g);
         return;
@@ -447,7 +447,7 @@ static void generate_end(struct jit_gen *g)
 
 static bool generate_group(struct jit_gen *g)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     jit_interp_step_find_frame(j);
     if (!jit_region_spill_load_registers(g))
         return false;
@@ -480,13 +480,14 @@ static bool generate_group(struct jit_gen *g)
     for (uint32_t e = 0; e < g->r->n_exits; e++)
         generate_exit(g, e);
     generate_end(g);
+    jit_region_spill_leave_memory(g);
     return true;
 }
 
 /* Behind the loop: what all groups agree on counts from here, and the next region runs. */
 static void dispatch(struct jit_gen *g)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     jit_region_spill_end(g);
     LLVMBasicBlockRef over = jit_new_block(j, "over");
@@ -512,7 +513,8 @@ static bool stays_in_memory(const struct jit_gen *g)
 /* A loop over the groups of the CTA. */
 static bool run_groups(struct jit_gen *g, LLVMValueRef count, LLVMBasicBlockRef head)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
+    struct jit of_group = *j;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     jit_region_spill_begin(j);
     LLVMBuildStore(j->code->b, jit_i32(j, UINT32_MAX), g->next);
@@ -521,11 +523,13 @@ static bool run_groups(struct jit_gen *g, LLVMValueRef count, LLVMBasicBlockRef 
     LLVMBuildStore(j->code->b, jit_i32(j, 0), count);
     LLVMBuildBr(j->code->b, head);
     jit_continue_in(j, head);
-    j->group = LLVMBuildLoad2(j->code->b, i32, count, "");
-    if (!generate_group(g))
+    of_group.group = LLVMBuildLoad2(j->code->b, i32, count, "");
+    struct jit_gen group = *g;
+    group.j = &of_group;
+    if (!generate_group(&group))
         return false;
     jit_continue_in(j, g->done);
-    LLVMValueRef more = LLVMBuildAdd(j->code->b, j->group, jit_i32(j, 1), "");
+    LLVMValueRef more = LLVMBuildAdd(j->code->b, of_group.group, jit_i32(j, 1), "");
     LLVMBuildStore(j->code->b, more, count);
     LLVMBasicBlockRef after = jit_new_block(j, "after_groups");
     LLVMBuildCondBr(j->code->b, LLVMBuildICmp(j->code->b, LLVMIntULT, more, groups_of(j), ""), head,
@@ -539,7 +543,7 @@ static bool run_groups(struct jit_gen *g, LLVMValueRef count, LLVMBasicBlockRef 
 
 static bool run_warp(struct jit_gen *g, LLVMBasicBlockRef head)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     jit_resumable_warp_start_region(g);
     LLVMBuildBr(j->code->b, head);
     jit_continue_in(j, head);
@@ -551,7 +555,7 @@ static bool run_warp(struct jit_gen *g, LLVMBasicBlockRef head)
 /* The loop over groups, built where the builder stands. */
 static bool run_version(struct jit_gen *g)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     g->next = jit_cta_interleave_has_turns(g) ? j->code->turn_exit : jit_alloca(j, i32, "next");
     LLVMValueRef count = jit_alloca(j, i32, "group");
@@ -560,41 +564,45 @@ static bool run_version(struct jit_gen *g)
     make_blocks(g);
     jit_wait_masks_find_outlets(g);
     jit_continue_in(j, here);
-    bool ok = j->facts->runs_apart ? run_warp(g, head) : run_groups(g, count, head);
-    jit_region_spill_leave_memory(g);
-    return ok;
+    return j->facts->runs_apart ? run_warp(g, head) : run_groups(g, count, head);
 }
 
 /* Goes to one of several versions, behind which come all other cases. */
 static bool run_versions(struct jit_gen *g, const struct jit_versions *v)
 {
-    struct jit *j = g->j;
+    struct jit at = *g->j;
+    const struct jit *j = &at;
     LLVMBasicBlockRef others = jit_new_block(j, "others");
     LLVMValueRef value = jit_region_versions_value(g, v);
     if (!value)
         return false;
     LLVMValueRef choice = LLVMBuildSwitch(j->code->b, value, others, v->n);
-    j->mixer = v->reg;
+    at.mixer = v->reg;
     for (uint32_t i = 0; i < v->n; i++) {
+        struct jit known = at;
         struct jit_gen version = *g;
         LLVMBasicBlockRef block = jit_new_block(j, "version");
         LLVMAddCase(choice, jit_i32(j, v->values[i]), block);
         jit_continue_in(j, block);
-        j->low = &v->values[i];
+        known.low = &v->values[i];
+        version.j = &known;
         if (!run_version(&version))
             return false;
     }
-    j->low = NULL;
+    struct jit_gen other = *g;
+    other.j = j;
     jit_continue_in(j, others);
-    bool ok = run_version(g);
-    j->mixer = 0;
-    return ok;
+    return run_version(&other);
 }
 
-bool jit_region_generate(struct jit *j, const struct jit_plan *plan, struct jit_region *region)
+bool jit_region_generate(const struct jit *before, const struct jit_plan *plan,
+                         struct jit_region *region)
 {
+    struct jit at = *before;
+    const struct jit *j = &at;
     struct jit_gen g = {.j = j, .plan = plan, .r = region};
     struct jit_versions versions;
+    at.block = region->entry;
     g.written = find_written(&g);
     g.stays_in_memory = stays_in_memory(&g);
     jit_continue_in(j, j->code->regions[region - plan->regions]);

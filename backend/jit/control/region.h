@@ -7,6 +7,7 @@
 #include "backend/order.h"
 
 /* Generates one region. False with unit->why set. */
-bool jit_region_generate(struct jit *j, const struct jit_plan *plan, struct jit_region *region);
+bool jit_region_generate(const struct jit *j, const struct jit_plan *plan,
+                         struct jit_region *region);
 
 #endif

@@ -14,7 +14,7 @@
 
 /* ---- registers ------------------------------------------------------------------------------- */
 
-static LLVMValueRef scratch_of(struct jit *j, const struct jit_reg *r, uint32_t at)
+static LLVMValueRef scratch_of(const struct jit *j, const struct jit_reg *r, uint32_t at)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
     if (r->is_in_frame)
@@ -25,14 +25,14 @@ static LLVMValueRef scratch_of(struct jit *j, const struct jit_reg *r, uint32_t 
                   LLVMBuildAdd(j->code->b, offset, jit_i64(j, (uint64_t)r->scratch + at), ""));
 }
 
-static LLVMValueRef load_unaligned(struct jit *j, LLVMTypeRef type, LLVMValueRef at)
+static LLVMValueRef load_unaligned(const struct jit *j, LLVMTypeRef type, LLVMValueRef at)
 {
     LLVMValueRef value = LLVMBuildLoad2(j->code->b, type, at, "");
     LLVMSetAlignment(value, 4);
     return value;
 }
 
-static void store_unaligned(struct jit *j, LLVMValueRef value, LLVMValueRef at)
+static void store_unaligned(const struct jit *j, LLVMValueRef value, LLVMValueRef at)
 {
     LLVMSetAlignment(LLVMBuildStore(j->code->b, value, at), 4);
 }
@@ -48,7 +48,7 @@ static uint32_t copy_bytes(const struct jit *j, const struct jit_reg *r)
            jit_region_spill_copies(j, r);
 }
 
-void jit_region_spill_load(struct jit *j, const struct jit_reg *r, unsigned u)
+void jit_region_spill_load(const struct jit *j, const struct jit_reg *r, unsigned u)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     bool is_bit = r->type == LLVMInt1TypeInContext(j->code->context);
@@ -79,7 +79,8 @@ void jit_region_spill_load(struct jit *j, const struct jit_reg *r, unsigned u)
     }
 }
 
-void jit_region_spill_store(struct jit *j, const struct jit_reg *r, unsigned u, LLVMValueRef mask)
+void jit_region_spill_store(const struct jit *j, const struct jit_reg *r, unsigned u,
+                            LLVMValueRef mask)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     bool is_bit = r->type == LLVMInt1TypeInContext(j->code->context);
@@ -118,7 +119,7 @@ static const uint64_t *live_into(const struct jit *j, uint32_t block)
 }
 
 /* Zeros where a lane's old value could be asked for though nothing wrote it yet. */
-static void clear_reg(struct jit *j, const struct jit_reg *r)
+static void clear_reg(const struct jit *j, const struct jit_reg *r)
 {
     for (unsigned u = 0; u < (r->is_per_copy ? j->facts->copies : 1); u++)
         LLVMBuildStore(j->code->b, LLVMConstNull(LLVMGetAllocatedType(r->slot[u])), r->slot[u]);
@@ -148,7 +149,7 @@ void jit_region_spill_leave_memory(struct jit_gen *g)
 
 bool jit_region_spill_load_registers(struct jit_gen *g)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     if (g->stays_in_memory)
         g->variables = pt_arena_alloc(j->unit->arena, j->unit->f->regs.n * sizeof *g->variables);
     const uint64_t *in = live_into(j, g->r->entry);
@@ -182,7 +183,7 @@ bool jit_region_spill_load_registers(struct jit_gen *g)
 
 static LLVMValueRef alive_at(struct jit_gen *g, unsigned u)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     LLVMValueRef offset = LLVMBuildMul(j->code->b, j->group, jit_i32(j, 4 * j->facts->copies), "");
     offset = LLVMBuildAdd(j->code->b, offset, jit_i32(j, g->plan->alive + 4 * u), "");
     return jit_at(j, j->code->scratch,
@@ -198,13 +199,13 @@ LLVMValueRef jit_region_spill_load_alive(struct jit_gen *g, unsigned copy)
 /* ---- the edges of a region ------------------------------------------------------------------- */
 
 /* A variable of the CTA: in scratch memory where it goes on from one turn to the next. */
-static LLVMValueRef make_variable(struct jit *j, LLVMTypeRef type, uint32_t at)
+static LLVMValueRef make_variable(const struct jit *j, LLVMTypeRef type, uint32_t at)
 {
     return j->facts->turn_loop ? jit_at(j, j->code->scratch, jit_i64(j, at))
                                : jit_alloca(j, type, "");
 }
 
-void jit_region_spill_make_variables(struct jit *j)
+void jit_region_spill_make_variables(const struct jit *j)
 {
     for (uint32_t i = 1; i < j->unit->f->regs.n; i++) {
         struct jit_reg *r = &j->facts->regs[i];
@@ -215,7 +216,7 @@ void jit_region_spill_make_variables(struct jit *j)
     }
 }
 
-void jit_region_spill_begin(struct jit *j)
+void jit_region_spill_begin(const struct jit *j)
 {
     jit_barrier_reduce_complete(j);
     for (uint32_t i = 1; i < j->unit->f->regs.n; i++)
@@ -249,7 +250,7 @@ static bool is_saved(const struct jit_gen *g, uint32_t reg, uint32_t to)
 
 static void save_register(struct jit_gen *g, const struct jit_reg *r, uint32_t to, bool is_part)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     if (r->is_kept)
         LLVMBuildStore(j->code->b, LLVMBuildLoad2(j->code->b, r->type, r->slot[0], ""), r->next);
     for (unsigned u = 0; !r->is_kept && u < jit_region_spill_copies(j, r); u++)
@@ -260,7 +261,7 @@ static void save_register(struct jit_gen *g, const struct jit_reg *r, uint32_t t
  * if LLVM sees no other store in between. */
 void jit_region_spill_save_group(struct jit_gen *g, uint32_t to)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     bool is_part = others_stand(g);
     for (int in_frame = 1; in_frame >= 0; in_frame--)
         for (uint32_t i = 1; i < j->unit->f->regs.n; i++)
@@ -280,7 +281,7 @@ void jit_region_spill_save_ended(struct jit_gen *g)
 
 void jit_region_spill_end(struct jit_gen *g)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     for (uint32_t i = 1; i < j->unit->f->regs.n; i++)
         if (j->facts->regs[i].is_kept && jit_set_has(g->written, i))
             LLVMBuildStore(

@@ -6,10 +6,10 @@
 #include "backend/jit/jit.h"
 
 /* Makes the variables of what the CTA agrees on: jit_reg.kept. */
-void jit_region_spill_make_variables(struct jit *j);
+void jit_region_spill_make_variables(const struct jit *j);
 
 /* The region begins, and ends, for the CTA: what all groups agree on. */
-void jit_region_spill_begin(struct jit *j);
+void jit_region_spill_begin(const struct jit *j);
 void jit_region_spill_end(struct jit_gen *g);
 
 /* The group begins: registers that live into the region, and values made once more. */
@@ -29,8 +29,9 @@ void jit_region_spill_leave_memory(struct jit_gen *g);
 
 /* One copy of it between its variable and its place in memory; how many copies there are. Other
  * lanes than those of `mask` keep what is in memory; NULL: there are none. */
-void jit_region_spill_load(struct jit *j, const struct jit_reg *r, unsigned u);
-void jit_region_spill_store(struct jit *j, const struct jit_reg *r, unsigned u, LLVMValueRef mask);
+void jit_region_spill_load(const struct jit *j, const struct jit_reg *r, unsigned u);
+void jit_region_spill_store(const struct jit *j, const struct jit_reg *r, unsigned u,
+                            LLVMValueRef mask);
 unsigned jit_region_spill_copies(const struct jit *j, const struct jit_reg *r);
 
 /* The register crosses regions, in memory or a variable of the CTA. */

@@ -84,7 +84,7 @@ static bool has_sources(const struct chain *c, const uint32_t *insns, uint32_t n
 /* Some access of the region goes where threads exchange. */
 static bool exchanges(const struct jit_gen *g, uint32_t reg)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     for (uint32_t b = 0; b < g->r->n_blocks; b++) {
         const struct pt_block *block = &j->unit->f->blocks.v[g->r->blocks[b]];
         for (uint32_t i = block->first; i < block->first + block->count; i++) {
@@ -131,7 +131,7 @@ static uint32_t size_of(const struct jit_gen *g)
 
 bool jit_region_versions_find(const struct jit_gen *g, struct jit_versions *v)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     const struct pt_block *entry = &j->unit->f->blocks.v[g->r->entry];
     v->insns = pt_arena_alloc(j->unit->arena, entry->count * sizeof *v->insns);
     for (uint32_t i = entry->first; i < entry->first + entry->count && !j->facts->runs_apart; i++) {
@@ -154,9 +154,8 @@ bool jit_region_versions_find(const struct jit_gen *g, struct jit_versions *v)
 
 LLVMValueRef jit_region_versions_value(struct jit_gen *g, const struct jit_versions *v)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     uint64_t *done = pt_arena_alloc(j->unit->arena, (j->unit->f->regs.n + 63) / 64 * sizeof *done);
-    j->block = g->r->entry;
     for (uint32_t reg = 1; reg < j->unit->f->regs.n; reg++) {
         const struct jit_reg *r = &j->facts->regs[reg];
         if (r->is_kept)

@@ -11,7 +11,7 @@
 
 /* ---- anew in each region --------------------------------------------------------------------- */
 
-bool jit_remat_compute(struct jit *j, uint32_t reg, uint64_t *done)
+bool jit_remat_compute(const struct jit *j, uint32_t reg, uint64_t *done)
 {
     struct jit_sources s;
     if (jit_set_has(done, reg) || j->facts->regs[reg].is_kept)

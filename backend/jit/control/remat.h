@@ -5,6 +5,6 @@
 #include "backend/jit/jit.h"
 
 /* Computes it in all lanes, and what it is made of; `done` holds registers that have their value. */
-bool jit_remat_compute(struct jit *j, uint32_t reg, uint64_t *done);
+bool jit_remat_compute(const struct jit *j, uint32_t reg, uint64_t *done);
 
 #endif

@@ -14,19 +14,19 @@
 
 /* ---- how many rounds -------------------------------------------------------------------------- */
 
-static LLVMValueRef in_all_lanes(struct jit *j, uint32_t value)
+static LLVMValueRef in_all_lanes(const struct jit *j, uint32_t value)
 {
     return jit_splat(j, jit_i32(j, value));
 }
 
-static LLVMValueRef read_lanes(struct jit *j, const struct pt_operand *o, unsigned copy,
+static LLVMValueRef read_lanes(const struct jit *j, const struct pt_operand *o, unsigned copy,
                                enum pt_type type)
 {
     return jit_registers_read(j, o, copy, type, j->unit->width, false);
 }
 
-struct jit_rounds jit_reroll_count_rounds(struct jit *j, const struct jit_reroll *r, unsigned copy,
-                                          LLVMValueRef starts, LLVMValueRef skips,
+struct jit_rounds jit_reroll_count_rounds(const struct jit *j, const struct jit_reroll *r,
+                                          unsigned copy, LLVMValueRef starts, LLVMValueRef skips,
                                           LLVMValueRef lanes)
 {
     bool is_signed = pt_type_class(r->type) == PT_CLASS_S;

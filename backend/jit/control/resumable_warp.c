@@ -52,7 +52,7 @@ static struct barrier barrier_of(const struct jit *j, const struct pt_insn *insn
 
 /* ---- lanes come to the start of a region ------------------------------------------------------- */
 
-static LLVMTypeRef i32_of(struct jit *j)
+static LLVMTypeRef i32_of(const struct jit *j)
 {
     return LLVMInt32TypeInContext(j->code->context);
 }
@@ -66,7 +66,7 @@ static const struct jit_region *region_at(const struct jit_gen *g, uint32_t bloc
 }
 
 /* The lanes of the warp as integers in memory. */
-static LLVMValueRef in_memory(struct jit *j, const struct pt_operand *o)
+static LLVMValueRef in_memory(const struct jit *j, const struct pt_operand *o)
 {
     LLVMValueRef memory = jit_alloca(j, LLVMArrayType2(i32_of(j), PT_WARP_SIZE), "");
     for (unsigned u = 0; u < j->facts->copies; u++) {
@@ -78,7 +78,7 @@ static LLVMValueRef in_memory(struct jit *j, const struct pt_operand *o)
     return memory;
 }
 
-static LLVMValueRef read_number(struct jit *j, const struct pt_operand *o, LLVMValueRef lanes,
+static LLVMValueRef read_number(const struct jit *j, const struct pt_operand *o, LLVMValueRef lanes,
                                 uint32_t bits)
 {
     if (!o)
@@ -91,7 +91,7 @@ static LLVMValueRef read_number(struct jit *j, const struct pt_operand *o, LLVMV
     return jit_help(j, "jit_help_agreed", LLVMFunctionType(i32_of(j), types, 3, false), args);
 }
 
-static LLVMValueRef read_lanes(struct jit *j, const struct pt_operand *pred)
+static LLVMValueRef read_lanes(const struct jit *j, const struct pt_operand *pred)
 {
     LLVMValueRef lanes[JIT_COPIES];
     for (unsigned u = 0; pred && u < j->facts->copies; u++)
@@ -102,7 +102,7 @@ static LLVMValueRef read_lanes(struct jit *j, const struct pt_operand *pred)
 /* Keeps what the lanes that come name, beside what those name that are there. */
 static LLVMValueRef keep_members(struct jit_gen *g, uint32_t to)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context),
                 type = jit_int_type(j, 32, j->unit->width);
     LLVMValueRef at = LLVMBuildMul(j->code->b, LLVMBuildZExt(j->code->b, j->group, i64, ""),
@@ -141,7 +141,7 @@ static uint32_t flags_of(const struct jit *j, uint32_t block)
 static void hold(struct jit_gen *g, uint32_t to, LLVMValueRef stand, LLVMValueRef place,
                  LLVMValueRef lanes)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     uint32_t flags = flags_of(j, to), kind = flags & JIT_SYNC_KINDS;
     struct barrier b = {0};
     if (kind == JIT_SYNC_BARRIER || kind == JIT_SYNC_ARRIVE)
@@ -166,7 +166,7 @@ static void hold(struct jit_gen *g, uint32_t to, LLVMValueRef stand, LLVMValueRe
 /* Lanes, some at least, stand at the start of region `to` from now on. */
 static void come(struct jit_gen *g, uint32_t to, LLVMValueRef lanes)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     struct pt_place at = jit_debug_info_place(j, j->unit->f->blocks.v[to].first);
     LLVMValueRef stand = jit_i32(j, (uint32_t)(region_at(g, to) - g->plan->regions));
     LLVMValueRef place = jit_i64(j, (uint64_t)at.func << 32 | at.insn);
@@ -193,7 +193,7 @@ bool jit_resumable_warp_is_turning(const struct jit_gen *g, uint32_t block)
 
 void jit_resumable_warp_note_turn(struct jit_gen *g, uint32_t from, uint32_t to)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     if (j->facts->runs_apart && to <= from && !jit_is_in(g, to) &&
         jit_resumable_warp_is_turning(g, to))
         LLVMBuildStore(j->code->b, jit_i32(j, 1), j->code->turned);
@@ -210,7 +210,7 @@ static LLVMValueRef lanes_at(struct jit_gen *g, uint32_t to)
 }
 
 /* Where `is_on` (i1) holds, goes to the first block; the builder stands in it. Returns the other. */
-static LLVMBasicBlockRef only_if(struct jit *j, LLVMValueRef is_on)
+static LLVMBasicBlockRef only_if(const struct jit *j, LLVMValueRef is_on)
 {
     LLVMBasicBlockRef yes = jit_new_block(j, ""), no = jit_new_block(j, "");
     LLVMBuildCondBr(j->code->b, is_on, yes, no);
@@ -218,7 +218,7 @@ static LLVMBasicBlockRef only_if(struct jit *j, LLVMValueRef is_on)
     return no;
 }
 
-static LLVMValueRef is_some(struct jit *j, LLVMValueRef lanes)
+static LLVMValueRef is_some(const struct jit *j, LLVMValueRef lanes)
 {
     return LLVMBuildICmp(j->code->b, LLVMIntNE, lanes, jit_i32(j, 0), "");
 }
@@ -226,7 +226,7 @@ static LLVMValueRef is_some(struct jit *j, LLVMValueRef lanes)
 /* Tells which of the lanes that ran have ended: all but `left`. */
 static void tell_ended(struct jit_gen *g, LLVMValueRef left)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     if (!g->r->has_ends)
         return;
     LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->code->context, 0), i32_of(j)};
@@ -242,7 +242,7 @@ static void tell_ended(struct jit_gen *g, LLVMValueRef left)
 
 void jit_resumable_warp_leave(struct jit_gen *g, uint32_t to)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     jit_continue_in(j, g->leave[to]);
     LLVMValueRef lanes = lanes_at(g, to);
     jit_region_spill_save_group(g, to);
@@ -265,7 +265,7 @@ void jit_resumable_warp_leave(struct jit_gen *g, uint32_t to)
 
 void jit_resumable_warp_end(struct jit_gen *g)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     LLVMValueRef left = jit_i32(j, 0);
     jit_continue_in(j, g->end);
     for (uint32_t e = 0; e < g->r->n_exits; e++) {
@@ -286,7 +286,7 @@ void jit_resumable_warp_end(struct jit_gen *g)
 
 LLVMValueRef jit_resumable_warp_standing(struct jit_gen *g, unsigned copy)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     if (j->facts->starts_full && !g->plan->has_ended &&
         !jit_plan_is_left(j->facts, g->plan, g->r->entry))
         return NULL;
@@ -297,12 +297,12 @@ LLVMValueRef jit_resumable_warp_standing(struct jit_gen *g, unsigned copy)
 
 void jit_resumable_warp_start_region(struct jit_gen *g)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     LLVMBuildStore(j->code->b, jit_i32(j, 0), j->code->turned);
     jit_barrier_reduce_load_votes(g);
 }
 
-static LLVMValueRef call_next(struct jit *j)
+static LLVMValueRef call_next(const struct jit *j)
 {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->code->context, 0);
     LLVMTypeRef types[] = {pointer, pointer};
@@ -311,7 +311,7 @@ static LLVMValueRef call_next(struct jit *j)
 }
 
 /* All lanes come to the first region. */
-static void start_warp(struct jit *j, const struct jit_plan *plan)
+static void start_warp(const struct jit *j, const struct jit_plan *plan)
 {
     struct jit_gen g = {.j = j, .plan = plan};
     LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->code->context, 0), i32_of(j)};

@@ -4,9 +4,10 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/fault.h"
+#include "backend/jit/value/visit.h"
 #include "backend/jit/tune.h"
 
-void jit_stop_poll_emit_rounds(struct jit *j, uint32_t insn, LLVMValueRef rounds)
+void jit_stop_poll_emit_rounds(const struct jit *j, uint32_t insn, LLVMValueRef rounds)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     LLVMBasicBlockRef look = jit_new_block(j, "look"), on = jit_new_block(j, "");
@@ -23,12 +24,13 @@ void jit_stop_poll_emit_rounds(struct jit *j, uint32_t insn, LLVMValueRef rounds
     jit_branch_mostly(j, LLVMBuildICmp(j->code->b, LLVMIntEQ, stop, jit_i32(j, 0), ""), on,
                       stopped);
     jit_continue_in(j, stopped);
-    j->insn = &j->unit->f->insns.v[insn];
-    jit_fault_stop(j);
+    struct jit at = *j;
+    jit_visit_insn(&at, insn);
+    jit_fault_stop(&at);
     jit_continue_in(j, on);
 }
 
-void jit_stop_poll_emit(struct jit *j, uint32_t insn)
+void jit_stop_poll_emit(const struct jit *j, uint32_t insn)
 {
     jit_stop_poll_emit_rounds(j, insn, jit_i32(j, 1));
 }

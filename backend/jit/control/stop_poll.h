@@ -5,9 +5,9 @@
 #include "backend/jit/jit.h"
 
 /* Every now and then: is the launch to stop? `insn` is the place that is told then. */
-void jit_stop_poll_emit(struct jit *j, uint32_t insn);
+void jit_stop_poll_emit(const struct jit *j, uint32_t insn);
 
 /* The same once for several rounds of a loop, at most 2^31 less JIT_STOP_POLL_EDGES: an i32. */
-void jit_stop_poll_emit_rounds(struct jit *j, uint32_t insn, LLVMValueRef rounds);
+void jit_stop_poll_emit_rounds(const struct jit *j, uint32_t insn, LLVMValueRef rounds);
 
 #endif

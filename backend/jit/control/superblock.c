@@ -84,7 +84,7 @@ static bool can_follow(const struct jit_gen *g, uint32_t from, uint32_t block)
 /* From one guard to the block behind the last; how many guarded blocks among them touch memory. */
 static unsigned find_blocks(const struct jit_gen *g, struct trace *t)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     unsigned n = 0, n_guarded = 0;
     t->n = 0;
     for (uint32_t b = t->from; n < JIT_SUPERBLOCK_BLOCKS;) {
@@ -109,7 +109,7 @@ static bool is_among(const uint32_t *insns, uint32_t n, uint32_t insn)
 }
 
 /* What the guard of a block in the trace compares is known before the trace runs. */
-static bool is_known_before(struct jit *j, const struct trace *t, uint32_t block)
+static bool is_known_before(const struct jit *j, const struct trace *t, uint32_t block)
 {
     const struct pt_block *b = &j->unit->f->blocks.v[block];
     uint32_t reg = last_insn(j, block)->guard, only = j->facts->regs[reg].only;
@@ -120,7 +120,7 @@ static bool is_known_before(struct jit *j, const struct trace *t, uint32_t block
 }
 
 /* The trace up to the first guard that is not known before. */
-static void cut(struct jit *j, struct trace *t)
+static void cut(const struct jit *j, struct trace *t)
 {
     unsigned n = 0;
     for (unsigned i = 0; i < t->n; i++) {
@@ -138,7 +138,7 @@ static void cut(struct jit *j, struct trace *t)
 
 static bool find_trace(struct jit_gen *g, uint32_t from, struct trace *t)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     t->from = from;
     if (j->facts->runs_apart || jit_set_has(g->traced, from) ||
         find_blocks(g, t) < JIT_SUPERBLOCK_GUARDS)
@@ -153,28 +153,29 @@ static bool find_trace(struct jit_gen *g, uint32_t from, struct trace *t)
 
 /* ---- running it ------------------------------------------------------------------------------ */
 
-static bool run(struct jit *j, const uint32_t *insns, uint32_t n)
+static bool run(const struct jit *j, const uint32_t *insns, uint32_t n)
 {
     LLVMValueRef all[JIT_COPIES] = {0};
+    struct jit at = *j;
     for (uint32_t i = 0, count; i < n; i += count) {
-        j->block = jit_def_use_block(j->facts, insns[i]);
-        for (count = 1; i + count < n && jit_def_use_block(j->facts, insns[i + count]) == j->block;)
+        at.block = jit_def_use_block(j->facts, insns[i]);
+        for (count = 1; i + count < n && jit_def_use_block(j->facts, insns[i + count]) == at.block;)
             count++;
-        if (!jit_block_emit(j, insns + i, count, all))
+        if (!jit_block_emit(&at, insns + i, count, all))
             return false;
     }
     return true;
 }
 
-static LLVMValueRef and_if(struct jit *j, LLVMValueRef all, LLVMValueRef one)
+static LLVMValueRef and_if(const struct jit *j, LLVMValueRef all, LLVMValueRef one)
 {
     return !one ? all : all ? LLVMBuildAnd(j->code->b, all, one, "") : one;
 }
 
-/* i1: the group has all its lanes, and no guard keeps one of them from the trace's end; NULL: nobody can tell. */
-static LLVMValueRef all_pass(struct jit_gen *g, const struct trace *t)
+/* i1: the group has all its lanes, and no guard keeps one of them from the trace's end; NULL: nobody can tell. The cursor moves from
+ * guard to guard. */
+static LLVMValueRef all_pass(struct jit_gen *g, const struct trace *t, struct jit *j)
 {
-    struct jit *j = g->j;
     LLVMValueRef all = g->is_full;
     for (unsigned u = 0; !g->is_full && u < j->facts->copies; u++)
         if (g->cur[u])
@@ -196,50 +197,44 @@ static LLVMValueRef all_pass(struct jit_gen *g, const struct trace *t)
 }
 
 /* All lanes, from the trace's first block to where its last one ends. */
-static bool run_straight(struct jit_gen *g, const struct trace *t)
+static bool run_straight(const struct jit_gen *g, const struct trace *t, uint64_t *trusted)
 {
-    struct jit *j = g->j;
-    LLVMValueRef cur[JIT_COPIES], is_full = g->is_full;
-    bool runs_whole = g->runs_whole;
+    struct jit at = *g->j, behind = *g->j;
+    struct jit_gen end = *g;
     const uint32_t *late = t->order.insns + t->order.n_early;
     uint32_t n_late = t->order.n - t->order.n_early, last = t->blocks[t->n - 1];
-    memcpy(cur, g->cur, sizeof cur);
-    memset(g->cur, 0, sizeof g->cur);
-    g->is_full = LLVMConstAllOnes(LLVMInt1TypeInContext(j->code->context));
-    g->runs_whole = !j->unit->f->blocks.v[last].loop;
-    j->is_version = true;
-    jit_interleave_find(j, late, n_late);
-    bool ok = run(j, late, n_late);
-    j->is_version = false;
-    jit_interleave_forget(j);
-    j->trusted = NULL;
-    j->block = last;
-    ok = ok && jit_branch_end(g, last);
-    memcpy(g->cur, cur, sizeof cur);
-    g->is_full = is_full;
-    g->runs_whole = runs_whole;
-    return ok;
+    at.trusted = trusted;
+    at.is_version = true;
+    jit_interleave_find(&at, late, n_late);
+    if (!run(&at, late, n_late))
+        return false;
+    behind.block = last;
+    end.j = &behind;
+    memset(end.cur, 0, sizeof end.cur);
+    end.is_full = LLVMConstAllOnes(LLVMInt1TypeInContext(g->j->code->context));
+    end.runs_whole = !g->j->unit->f->blocks.v[last].loop;
+    return jit_branch_end(&end, last);
 }
 
 bool jit_superblock_emit(struct jit_gen *g, uint32_t from)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     struct trace t;
     if (!find_trace(g, from, &t))
         return true;
     for (unsigned i = 0; i < t.n; i++)
         jit_set_add(g->traced, t.blocks[i]);
     bool ok = run(j, t.order.insns, t.order.n_early);
-    LLVMValueRef pass = ok ? all_pass(g, &t) : NULL;
+    struct jit at_guard = *j;
+    LLVMValueRef pass = ok ? all_pass(g, &t, &at_guard) : NULL;
     if (pass) {
+        uint64_t *trusted;
         LLVMBasicBlockRef straight = jit_new_block(j, "straight"), others = jit_new_block(j, "");
-        pass = and_if(j, pass, jit_access_path_test_all(j, &t.order));
+        pass = and_if(j, pass, jit_access_path_test_all(&at_guard, &t.order, &trusted));
         LLVMBuildCondBr(j->code->b, pass, straight, others);
         jit_continue_in(j, straight);
-        ok = run_straight(g, &t);
+        ok = run_straight(g, &t, trusted);
         jit_continue_in(j, others);
     }
-    j->trusted = NULL;
-    j->block = from;
     return ok;
 }

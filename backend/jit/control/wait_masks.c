@@ -36,7 +36,7 @@ static uint32_t outlet_of(const struct jit_gen *g, uint32_t l)
 
 void jit_wait_masks_find_outlets(struct jit_gen *g)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     g->outlet = pt_arena_alloc(j->unit->arena, (j->unit->f->loops.n + 1) * sizeof *g->outlet);
     g->inside = pt_arena_alloc(j->unit->arena, (j->unit->f->loops.n + 1) * sizeof *g->inside);
     for (uint32_t l = 0; l < j->unit->f->loops.n; l++)
@@ -60,7 +60,7 @@ void jit_wait_masks_clear_outlets(struct jit_gen *g)
 
 LLVMValueRef jit_wait_masks_waiting(struct jit_gen *g, uint32_t block, unsigned copy)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     LLVMValueRef lanes = jit_flow_load(j, g->masks[block][copy]);
     for (uint32_t l = 0; l < j->unit->f->loops.n; l++)
         if (g->outlet[l] != PT_NONE && g->outlet[l] == block)
@@ -70,7 +70,7 @@ LLVMValueRef jit_wait_masks_waiting(struct jit_gen *g, uint32_t block, unsigned 
 
 void jit_wait_masks_clear(struct jit_gen *g, uint32_t block, unsigned copy)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     LLVMBuildStore(j->code->b, LLVMConstNull(jit_flow_type(j)), g->masks[block][copy]);
     if (g->full[block])
         LLVMBuildStore(j->code->b, LLVMConstNull(LLVMInt1TypeInContext(j->code->context)),
@@ -83,7 +83,7 @@ void jit_wait_masks_clear(struct jit_gen *g, uint32_t block, unsigned copy)
 /* The lanes that wait at the block, of all copies joined by `op`. */
 static LLVMValueRef join_waiting(struct jit_gen *g, uint32_t block, LLVMOpcode op)
 {
-    struct jit *j = g->j;
+    const struct jit *j = g->j;
     LLVMValueRef all = NULL;
     for (unsigned u = 0; u < j->facts->copies; u++) {
         LLVMValueRef lanes = jit_wait_masks_waiting(g, block, u);

@@ -5,7 +5,7 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 
-static struct jit_reg *carry_of(struct jit *j, unsigned *copy)
+static struct jit_reg *carry_of(const struct jit *j, unsigned *copy)
 {
     struct jit_reg *r = &j->facts->regs[j->unit->f->regs.n];
     *copy = r->is_per_copy ? *copy : 0;
@@ -25,7 +25,7 @@ bool jit_carry_is_shared(const struct jit *j)
 
 static LLVMValueRef read_carry(struct jit_op *op, unsigned copy)
 {
-    struct jit *j = op->j;
+    const struct jit *j = op->j;
     const struct jit_reg *r = carry_of(j, &copy);
     if (r->shape == JIT_VECTOR)
         return jit_mask_load(j, r->slot[copy]);
@@ -35,7 +35,7 @@ static LLVMValueRef read_carry(struct jit_op *op, unsigned copy)
 
 static void write_carry(struct jit_op *op, unsigned copy, LLVMValueRef carry)
 {
-    struct jit *j = op->j;
+    const struct jit *j = op->j;
     LLVMValueRef mask = j->mask[copy];
     const struct jit_reg *r = carry_of(j, &copy);
     if (r->shape == JIT_VECTOR) {

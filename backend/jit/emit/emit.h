@@ -9,7 +9,7 @@
  * (8, 16, 32, 64, 128 bits), float, double; .f16, .bf16 and packed types are iN; predicates i1; all of them vectors if
  * lanes > 1, constants included. A source in a wider register has been narrowed. */
 struct jit_op {
-    struct jit *j;
+    const struct jit *j;
     LLVMBuilderRef b;
     unsigned lanes;
     const struct pt_form *form;

@@ -20,7 +20,7 @@ static bool is_real(LLVMTypeRef type)
 }
 
 /* The memory of argument i: the same for all calls, as each is over before the next. */
-LLVMValueRef jit_lane_call_memory(struct jit *j, unsigned i)
+LLVMValueRef jit_lane_call_memory(const struct jit *j, unsigned i)
 {
     j->code->n_lanes_used++;
     if (!j->code->lanes[i]) {
@@ -89,7 +89,7 @@ void jit_lane_call_store(struct jit_op *op, unsigned i, unsigned k)
 bool jit_lane_call_emit_together(struct jit_op *ops, unsigned n)
 {
     struct jit_op *op = &ops[0];
-    struct jit *j = op->j;
+    const struct jit *j = op->j;
     uint64_t kind;
     const struct pt_lanes *lanes = jit_snapshot_lanes(j->unit->snapshot, op->form, &kind);
     if (!lanes || !takes(op, lanes))
@@ -141,7 +141,8 @@ bool jit_lane_call_is_needed(const struct jit_unit *u, const struct pt_form *for
     return jit_lane_call_exists(u, form);
 }
 
-LLVMValueRef jit_lane_call_emit_one(struct jit *j, const char *name, LLVMValueRef a, LLVMValueRef b)
+LLVMValueRef jit_lane_call_emit_one(const struct jit *j, const char *name, LLVMValueRef a,
+                                    LLVMValueRef b)
 {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->code->context, 0);
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);

@@ -24,11 +24,11 @@ bool jit_lane_call_is_needed(const struct jit_unit *u, const struct pt_form *for
 
 /* Memory of JIT_LANE_CALL_LANES elements of 8 bytes, aligned to 64, for argument i < 4 of such
  * calls. */
-LLVMValueRef jit_lane_call_memory(struct jit *j, unsigned i);
+LLVMValueRef jit_lane_call_memory(const struct jit *j, unsigned i);
 
 /* An operation of two sources of 32 bits by the interpreter's function of that name, for one
  * lane. */
-LLVMValueRef jit_lane_call_emit_one(struct jit *j, const char *name, LLVMValueRef a,
+LLVMValueRef jit_lane_call_emit_one(const struct jit *j, const char *name, LLVMValueRef a,
                                     LLVMValueRef b);
 
 #endif

@@ -17,12 +17,12 @@ static LLVMTypeRef of_lanes(LLVMTypeRef element, unsigned lanes)
     return lanes > 1 ? LLVMVectorType(element, lanes) : element;
 }
 
-LLVMTypeRef jit_int_type(struct jit *j, unsigned bits, unsigned lanes)
+LLVMTypeRef jit_int_type(const struct jit *j, unsigned bits, unsigned lanes)
 {
     return of_lanes(LLVMIntTypeInContext(j->code->context, bits), lanes);
 }
 
-LLVMTypeRef jit_float_type(struct jit *j, unsigned bits, unsigned lanes)
+LLVMTypeRef jit_float_type(const struct jit *j, unsigned bits, unsigned lanes)
 {
     LLVMTypeRef type = bits == 16   ? LLVMHalfTypeInContext(j->code->context)
                        : bits == 32 ? LLVMFloatTypeInContext(j->code->context)
@@ -30,7 +30,7 @@ LLVMTypeRef jit_float_type(struct jit *j, unsigned bits, unsigned lanes)
     return of_lanes(type, lanes);
 }
 
-LLVMTypeRef jit_type(struct jit *j, enum pt_type type, unsigned lanes)
+LLVMTypeRef jit_type(const struct jit *j, enum pt_type type, unsigned lanes)
 {
     if (type == PT_f32 || type == PT_f64)
         return jit_float_type(j, pt_type_bits(type), lanes);
@@ -78,22 +78,22 @@ bool jit_is_const(LLVMValueRef value, uint64_t *constant)
     return true;
 }
 
-LLVMValueRef jit_i32(struct jit *j, uint32_t value)
+LLVMValueRef jit_i32(const struct jit *j, uint32_t value)
 {
     return LLVMConstInt(LLVMInt32TypeInContext(j->code->context), value, false);
 }
 
-LLVMValueRef jit_i64(struct jit *j, uint64_t value)
+LLVMValueRef jit_i64(const struct jit *j, uint64_t value)
 {
     return LLVMConstInt(LLVMInt64TypeInContext(j->code->context), value, false);
 }
 
-LLVMTypeRef jit_i32_of(struct jit *j)
+LLVMTypeRef jit_i32_of(const struct jit *j)
 {
     return LLVMInt32TypeInContext(j->code->context);
 }
 
-LLVMValueRef jit_each(struct jit *j, uint32_t value)
+LLVMValueRef jit_each(const struct jit *j, uint32_t value)
 {
     return jit_const(jit_int_type(j, 32, j->unit->width), value);
 }
@@ -108,25 +108,25 @@ uint32_t jit_count_in(LLVMBasicBlockRef block)
     return n;
 }
 
-void jit_count_block(struct jit *j)
+void jit_count_block(const struct jit *j)
 {
     LLVMBasicBlockRef block = LLVMGetInsertBlock(j->code->b);
     j->code->n_generated += block ? jit_count_in(block) : 0;
 }
 
-LLVMBasicBlockRef jit_new_block(struct jit *j, const char *name)
+LLVMBasicBlockRef jit_new_block(const struct jit *j, const char *name)
 {
     return LLVMAppendBasicBlockInContext(j->code->context, j->code->function, name);
 }
 
-void jit_continue_in(struct jit *j, LLVMBasicBlockRef block)
+void jit_continue_in(const struct jit *j, LLVMBasicBlockRef block)
 {
     jit_count_block(j);
     LLVMPositionBuilderAtEnd(j->code->b, block);
 }
 
 /* Parts of LLVM heed this only where they know how often the function runs: kernel.c. */
-void jit_branch_mostly(struct jit *j, LLVMValueRef condition, LLVMBasicBlockRef usual,
+void jit_branch_mostly(const struct jit *j, LLVMValueRef condition, LLVMBasicBlockRef usual,
                        LLVMBasicBlockRef rare)
 {
     static const char name[] = "branch_weights";
@@ -141,30 +141,30 @@ void jit_branch_mostly(struct jit *j, LLVMValueRef condition, LLVMBasicBlockRef 
 
 /* ---- memory -------------------------------------------------------------------------------------- */
 
-LLVMValueRef jit_alloca(struct jit *j, LLVMTypeRef type, const char *name)
+LLVMValueRef jit_alloca(const struct jit *j, LLVMTypeRef type, const char *name)
 {
     return LLVMBuildAlloca(j->code->allocas, type, name);
 }
 
-LLVMValueRef jit_at(struct jit *j, LLVMValueRef pointer, LLVMValueRef bytes)
+LLVMValueRef jit_at(const struct jit *j, LLVMValueRef pointer, LLVMValueRef bytes)
 {
     return LLVMBuildGEP2(j->code->b, LLVMInt8TypeInContext(j->code->context), pointer, &bytes, 1,
                          "");
 }
 
-LLVMValueRef jit_field(struct jit *j, LLVMTypeRef type, LLVMValueRef pointer, size_t offset)
+LLVMValueRef jit_field(const struct jit *j, LLVMTypeRef type, LLVMValueRef pointer, size_t offset)
 {
     return LLVMBuildLoad2(j->code->b, type, jit_at(j, pointer, jit_i64(j, offset)), "");
 }
 
-void jit_set_invariant(struct jit *j, LLVMValueRef load)
+void jit_set_invariant(const struct jit *j, LLVMValueRef load)
 {
     LLVMSetMetadata(load, LLVMGetMDKindIDInContext(j->code->context, "invariant.load", 14),
                     LLVMMDNodeInContext(j->code->context, NULL, 0));
     jit_check_proven(j, load, "invariant.load"); /* by the caller */
 }
 
-LLVMValueRef jit_nowhere(struct jit *j)
+LLVMValueRef jit_nowhere(const struct jit *j)
 {
     if (!j->code->nowhere) {
         j->code->nowhere =
@@ -176,8 +176,8 @@ LLVMValueRef jit_nowhere(struct jit *j)
 
 /* ---- calls --------------------------------------------------------------------------------------- */
 
-LLVMValueRef jit_intrinsic(struct jit *j, const char *name, LLVMTypeRef type, LLVMValueRef *args,
-                           unsigned n)
+LLVMValueRef jit_intrinsic(const struct jit *j, const char *name, LLVMTypeRef type,
+                           LLVMValueRef *args, unsigned n)
 {
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
     LLVMValueRef function = LLVMGetIntrinsicDeclaration(j->code->module, id, &type, 1);
@@ -185,14 +185,16 @@ LLVMValueRef jit_intrinsic(struct jit *j, const char *name, LLVMTypeRef type, LL
                           function, args, n, "");
 }
 
-static void add_attribute(struct jit *j, LLVMValueRef function, const char *name, uint64_t value)
+static void add_attribute(const struct jit *j, LLVMValueRef function, const char *name,
+                          uint64_t value)
 {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
     LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                             LLVMCreateEnumAttribute(j->code->context, kind, value));
 }
 
-LLVMValueRef jit_declare(struct jit *j, const char *prefix, const char *name, LLVMTypeRef type)
+LLVMValueRef jit_declare(const struct jit *j, const char *prefix, const char *name,
+                         LLVMTypeRef type)
 {
     enum { READS_AND_WRITES_ARGUMENTS = 3 };
     char symbol[128];
@@ -207,7 +209,7 @@ LLVMValueRef jit_declare(struct jit *j, const char *prefix, const char *name, LL
     return function;
 }
 
-LLVMValueRef jit_help(struct jit *j, const char *name, LLVMTypeRef type, LLVMValueRef *args)
+LLVMValueRef jit_help(const struct jit *j, const char *name, LLVMTypeRef type, LLVMValueRef *args)
 {
     LLVMValueRef function = LLVMGetNamedFunction(j->code->module, name);
     if (!function)
@@ -215,7 +217,7 @@ LLVMValueRef jit_help(struct jit *j, const char *name, LLVMTypeRef type, LLVMVal
     return LLVMBuildCall2(j->code->b, type, function, args, LLVMCountParamTypes(type), "");
 }
 
-void jit_set_pure(struct jit *j, LLVMValueRef call)
+void jit_set_pure(const struct jit *j, LLVMValueRef call)
 {
     static const char *const names[] = {"memory", "nounwind", "willreturn"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
@@ -233,7 +235,7 @@ static unsigned lanes_of(LLVMTypeRef type)
     return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetVectorSize(type) : 1;
 }
 
-LLVMValueRef jit_canonical(struct jit *j, LLVMValueRef value)
+LLVMValueRef jit_canonical(const struct jit *j, LLVMValueRef value)
 {
     LLVMTypeRef type = LLVMTypeOf(value);
     unsigned lanes = lanes_of(type);
@@ -244,7 +246,7 @@ LLVMValueRef jit_canonical(struct jit *j, LLVMValueRef value)
     return LLVMBuildSelect(j->code->b, is_nan, nan, value, "");
 }
 
-LLVMValueRef jit_flush(struct jit *j, LLVMValueRef value)
+LLVMValueRef jit_flush(const struct jit *j, LLVMValueRef value)
 {
     LLVMTypeRef type = LLVMTypeOf(value), ints = jit_int_type(j, 32, lanes_of(type));
     LLVMValueRef bits = LLVMBuildBitCast(j->code->b, value, ints, "");
@@ -257,10 +259,10 @@ LLVMValueRef jit_flush(struct jit *j, LLVMValueRef value)
 
 /* ---- vectors ------------------------------------------------------------------------------------- */
 
-static LLVMValueRef fence_lanes(struct jit *j, LLVMValueRef lanes);
+static LLVMValueRef fence_lanes(const struct jit *j, LLVMValueRef lanes);
 
 /* Keeps LLVM from looking through lanes of 32 bits. */
-static LLVMValueRef fence_lanes(struct jit *j, LLVMValueRef vector)
+static LLVMValueRef fence_lanes(const struct jit *j, LLVMValueRef vector)
 {
     LLVMTypeRef floats = jit_float_type(j, 32, LLVMGetVectorSize(LLVMTypeOf(vector)));
     LLVMValueRef lanes = LLVMBuildBitCast(j->code->b, vector, floats, "");
@@ -269,7 +271,7 @@ static LLVMValueRef fence_lanes(struct jit *j, LLVMValueRef vector)
 }
 
 /* A predicate of all lanes, made of integers: LLVM is slow at spreading a single i1, and without the fence goes back to it. */
-static LLVMValueRef splat_bit(struct jit *j, LLVMValueRef bit)
+static LLVMValueRef splat_bit(const struct jit *j, LLVMValueRef bit)
 {
     if (j->unit->target->has_mask_registers) {
         LLVMTypeRef bits = LLVMIntTypeInContext(j->code->context, j->unit->width);
@@ -281,7 +283,7 @@ static LLVMValueRef splat_bit(struct jit *j, LLVMValueRef bit)
     return jit_flow_mask(j, fence_lanes(j, jit_splat(j, lane)));
 }
 
-LLVMValueRef jit_splat(struct jit *j, LLVMValueRef scalar)
+LLVMValueRef jit_splat(const struct jit *j, LLVMValueRef scalar)
 {
     if (LLVMTypeOf(scalar) == LLVMInt1TypeInContext(j->code->context) && !LLVMIsConstant(scalar))
         return splat_bit(j, scalar);
@@ -293,12 +295,12 @@ LLVMValueRef jit_splat(struct jit *j, LLVMValueRef scalar)
                                   LLVMConstNull(LLVMVectorType(i32, j->unit->width)), "");
 }
 
-LLVMValueRef jit_spread(struct jit *j, LLVMValueRef scalar, unsigned lanes)
+LLVMValueRef jit_spread(const struct jit *j, LLVMValueRef scalar, unsigned lanes)
 {
     return lanes > 1 ? jit_splat(j, scalar) : scalar;
 }
 
-LLVMValueRef jit_steps(struct jit *j, LLVMTypeRef element, int64_t stride)
+LLVMValueRef jit_steps(const struct jit *j, LLVMTypeRef element, int64_t stride)
 {
     LLVMValueRef steps[64];
     for (unsigned i = 0; i < j->unit->width; i++)
@@ -307,7 +309,7 @@ LLVMValueRef jit_steps(struct jit *j, LLVMTypeRef element, int64_t stride)
 }
 
 /* Without the fence LLVM 19 takes what only the pair's other lane needs for undefined, and lets it into addresses. */
-LLVMValueRef jit_lane(struct jit *j, LLVMValueRef vector, unsigned lane)
+LLVMValueRef jit_lane(const struct jit *j, LLVMValueRef vector, unsigned lane)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context),
                 i64 = LLVMInt64TypeInContext(j->code->context);
@@ -321,7 +323,7 @@ LLVMValueRef jit_lane(struct jit *j, LLVMValueRef vector, unsigned lane)
     return LLVMBuildTrunc(j->code->b, pair, i32, "");
 }
 
-LLVMValueRef jit_shuffle(struct jit *j, LLVMValueRef x, LLVMValueRef y, const int *lanes,
+LLVMValueRef jit_shuffle(const struct jit *j, LLVMValueRef x, LLVMValueRef y, const int *lanes,
                          unsigned n)
 {
     LLVMValueRef order[256];
@@ -331,7 +333,7 @@ LLVMValueRef jit_shuffle(struct jit *j, LLVMValueRef x, LLVMValueRef y, const in
                                   LLVMConstVector(order, n), "");
 }
 
-LLVMValueRef jit_join(struct jit *j, LLVMValueRef *parts, unsigned n)
+LLVMValueRef jit_join(const struct jit *j, LLVMValueRef *parts, unsigned n)
 {
     LLVMValueRef v[JIT_COPIES];
     memcpy(v, parts, n * sizeof *v);
@@ -347,13 +349,13 @@ LLVMValueRef jit_join(struct jit *j, LLVMValueRef *parts, unsigned n)
 
 /* ---- masks --------------------------------------------------------------------------------------- */
 
-LLVMTypeRef jit_flow_type(struct jit *j)
+LLVMTypeRef jit_flow_type(const struct jit *j)
 {
     return jit_int_type(j, j->unit->target->has_mask_registers ? 1 : 32, j->unit->width);
 }
 
 /* The fence keeps LLVM from making vectors of i1 of it again. */
-LLVMValueRef jit_flow_of(struct jit *j, LLVMValueRef mask)
+LLVMValueRef jit_flow_of(const struct jit *j, LLVMValueRef mask)
 {
     if (j->unit->target->has_mask_registers)
         return mask;
@@ -361,62 +363,62 @@ LLVMValueRef jit_flow_of(struct jit *j, LLVMValueRef mask)
     return LLVMIsConstant(flow) ? flow : fence_lanes(j, flow);
 }
 
-LLVMValueRef jit_flow_and(struct jit *j, LLVMValueRef a, LLVMValueRef b)
+LLVMValueRef jit_flow_and(const struct jit *j, LLVMValueRef a, LLVMValueRef b)
 {
     LLVMValueRef both = LLVMBuildAnd(j->code->b, a, b, "");
     return j->unit->target->has_mask_registers || LLVMIsConstant(both) ? both
                                                                        : fence_lanes(j, both);
 }
 
-LLVMValueRef jit_flow_mask(struct jit *j, LLVMValueRef flow)
+LLVMValueRef jit_flow_mask(const struct jit *j, LLVMValueRef flow)
 {
     if (j->unit->target->has_mask_registers)
         return flow;
     return LLVMBuildICmp(j->code->b, LLVMIntSLT, flow, LLVMConstNull(jit_flow_type(j)), "");
 }
 
-LLVMValueRef jit_flow_load(struct jit *j, LLVMValueRef slot)
+LLVMValueRef jit_flow_load(const struct jit *j, LLVMValueRef slot)
 {
     return LLVMBuildLoad2(j->code->b, jit_flow_type(j), slot, "");
 }
 
-LLVMValueRef jit_mask_load(struct jit *j, LLVMValueRef slot)
+LLVMValueRef jit_mask_load(const struct jit *j, LLVMValueRef slot)
 {
     return jit_flow_mask(j, jit_flow_load(j, slot));
 }
 
 /* Predicate registers: the same form, without the fence, as most do not leave their block. */
-void jit_mask_store(struct jit *j, LLVMValueRef slot, LLVMValueRef mask)
+void jit_mask_store(const struct jit *j, LLVMValueRef slot, LLVMValueRef mask)
 {
     if (!j->unit->target->has_mask_registers)
         mask = LLVMBuildSExt(j->code->b, mask, jit_flow_type(j), "");
     LLVMBuildStore(j->code->b, mask, slot);
 }
 
-LLVMValueRef jit_mask_all(struct jit *j)
+LLVMValueRef jit_mask_all(const struct jit *j)
 {
     return LLVMConstAllOnes(jit_int_type(j, 1, j->unit->width));
 }
 
-static LLVMValueRef mask_bits(struct jit *j, LLVMValueRef mask)
+static LLVMValueRef mask_bits(const struct jit *j, LLVMValueRef mask)
 {
     return LLVMBuildBitCast(j->code->b, mask,
                             LLVMIntTypeInContext(j->code->context, j->unit->width), "");
 }
 
-LLVMValueRef jit_any(struct jit *j, LLVMValueRef mask)
+LLVMValueRef jit_any(const struct jit *j, LLVMValueRef mask)
 {
     LLVMValueRef bits = mask_bits(j, mask);
     return LLVMBuildICmp(j->code->b, LLVMIntNE, bits, LLVMConstNull(LLVMTypeOf(bits)), "");
 }
 
-LLVMValueRef jit_all(struct jit *j, LLVMValueRef mask)
+LLVMValueRef jit_all(const struct jit *j, LLVMValueRef mask)
 {
     LLVMValueRef bits = mask_bits(j, mask);
     return LLVMBuildICmp(j->code->b, LLVMIntEQ, bits, LLVMConstAllOnes(LLVMTypeOf(bits)), "");
 }
 
-LLVMValueRef jit_mask_to_bits(struct jit *j, LLVMValueRef mask)
+LLVMValueRef jit_mask_to_bits(const struct jit *j, LLVMValueRef mask)
 {
     LLVMValueRef bits = LLVMBuildBitCast(
         j->code->b, mask, LLVMIntTypeInContext(j->code->context, j->unit->width), "");
@@ -425,7 +427,7 @@ LLVMValueRef jit_mask_to_bits(struct jit *j, LLVMValueRef mask)
 
 /* Where masks have registers the mask is the low lanes of a longer one: LLVM 19, tuned for znver4, never ends with xor of two that are
  * 16-bit integers. */
-LLVMValueRef jit_mask_from_bits(struct jit *j, LLVMValueRef bits)
+LLVMValueRef jit_mask_from_bits(const struct jit *j, LLVMValueRef bits)
 {
     int lanes[PT_WARP_SIZE];
     for (unsigned i = 0; i < j->unit->width; i++)
@@ -440,7 +442,7 @@ LLVMValueRef jit_mask_from_bits(struct jit *j, LLVMValueRef bits)
 }
 
 /* Chunks of a warp. Arrays below hold one value for each. */
-LLVMValueRef jit_warp_bits(struct jit *j, LLVMValueRef *lanes)
+LLVMValueRef jit_warp_bits(const struct jit *j, const LLVMValueRef *lanes)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     LLVMValueRef all = jit_i32(j, 0);
@@ -457,7 +459,7 @@ LLVMValueRef jit_warp_bits(struct jit *j, LLVMValueRef *lanes)
 
 /* ---- CTAs ---------------------------------------------------------------------------------------- */
 
-LLVMValueRef jit_takes_turns(struct jit *j)
+LLVMValueRef jit_takes_turns(const struct jit *j)
 {
     LLVMValueRef alone =
         jit_field(j, jit_i32_of(j), j->code->cta, offsetof(struct pt_cta, is_alone));

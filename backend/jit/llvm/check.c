@@ -11,12 +11,12 @@
 #include "backend/jit/jit.h"
 
 struct check {
-    struct jit *j; /* whose proofs are sorted */
+    const struct jit *j; /* whose proofs are sorted */
     char *text;    /* what was found first; empty: nothing */
     size_t size;
 };
 
-LLVMValueRef jit_check_proven(struct jit *j, LLVMValueRef value, const char *what)
+LLVMValueRef jit_check_proven(const struct jit *j, LLVMValueRef value, const char *what)
 {
     if (PT_CHECK_IR && LLVMIsAInstruction(value))
         *pt_vec_push(j->unit->arena, &j->code->proofs) = (struct jit_proof){value, what};
@@ -308,7 +308,7 @@ static void check_function(struct check *c, LLVMValueRef f)
             check_instruction(c, i);
 }
 
-bool jit_check_module(struct jit *j, char *text, size_t size)
+bool jit_check_module(const struct jit *j, char *text, size_t size)
 {
     struct check c = {j, text, size};
     text[0] = 0;

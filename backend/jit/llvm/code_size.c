@@ -11,7 +11,7 @@
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/tune.h"
 
-bool jit_code_size_is_bounded(struct jit *j)
+bool jit_code_size_is_bounded(const struct jit *j)
 {
     if (j->code->n_generated + j->code->part.n < JIT_KERNEL_INSNS)
         return true;
@@ -19,7 +19,7 @@ bool jit_code_size_is_bounded(struct jit *j)
 }
 
 /* What has come to the basic block since it was looked at. */
-static void look_at_block(struct jit *j)
+static void look_at_block(const struct jit *j)
 {
     struct jit_part *p = &j->code->part;
     LLVMBasicBlockRef block = LLVMGetInsertBlock(j->code->b);
@@ -37,7 +37,7 @@ static bool will_be_large(const struct jit *j)
            (uint64_t)j->unit->f->insns.n * j->facts->copies > JIT_LIGHT_INSNS;
 }
 
-void jit_code_size_part_block(struct jit *j)
+void jit_code_size_part_block(const struct jit *j)
 {
     look_at_block(j);
     if (j->code->part.n < (will_be_large(j) ? JIT_LIGHT_PART : JIT_FULL_PART))

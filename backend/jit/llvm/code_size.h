@@ -5,10 +5,10 @@
 #include "backend/jit/jit.h"
 
 /* False with unit->why set where so much code has been generated that the kernel is not made. */
-bool jit_code_size_is_bounded(struct jit *j);
+bool jit_code_size_is_bounded(const struct jit *j);
 
 /* Called behind each instruction of the kernel: long basic blocks become several. */
-void jit_code_size_part_block(struct jit *j);
+void jit_code_size_part_block(const struct jit *j);
 
 /* The code, all of which is generated, is too much for passes that take more than twice the time for twice the code. */
 bool jit_code_size_is_large(const struct jit *j);

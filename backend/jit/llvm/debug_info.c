@@ -22,7 +22,7 @@ static LLVMMetadataRef make_file(struct jit_debug *d, const char *name)
     return LLVMDIBuilderCreateFile(d->builder, name, strlen(name), "", 0);
 }
 
-static void set_flag(struct jit *j, const char *name, unsigned value)
+static void set_flag(const struct jit *j, const char *name, unsigned value)
 {
     LLVMTypeRef type = LLVMInt32TypeInContext(j->code->context);
     LLVMAddModuleFlag(j->code->module, LLVMModuleFlagBehaviorWarning, name, strlen(name),
@@ -30,7 +30,7 @@ static void set_flag(struct jit *j, const char *name, unsigned value)
 }
 
 /* Of the kernel, not of the file that was loaded: that may be another when the object is used again. */
-static const char *ptx_name(struct jit *j)
+static const char *ptx_name(const struct jit *j)
 {
     size_t n = strlen(j->unit->f->name) + sizeof ".ptx";
     char *name = pt_arena_alloc(j->unit->arena, n);
@@ -38,7 +38,7 @@ static const char *ptx_name(struct jit *j)
     return name;
 }
 
-static struct jit_debug *start(struct jit *j)
+static struct jit_debug *start(const struct jit *j)
 {
     struct jit_debug *d = pt_arena_alloc(j->unit->arena, sizeof *d);
     set_flag(j, "Debug Info Version", LLVMDebugMetadataVersion());
@@ -52,7 +52,7 @@ static struct jit_debug *start(struct jit *j)
     return d;
 }
 
-static LLVMMetadataRef subprogram(struct jit *j, LLVMValueRef function)
+static LLVMMetadataRef subprogram(const struct jit *j, LLVMValueRef function)
 {
     struct jit_debug *d = j->code->debug;
     LLVMMetadataRef found = LLVMGetSubprogram(function);
@@ -69,7 +69,7 @@ static LLVMMetadataRef subprogram(struct jit *j, LLVMValueRef function)
     return found;
 }
 
-static LLVMMetadataRef file_of(struct jit *j, const struct pt_loc *loc)
+static LLVMMetadataRef file_of(const struct jit *j, const struct pt_loc *loc)
 {
     LLVMMetadataRef *file = &j->code->debug->files[loc->file];
     if (!*file)
@@ -78,7 +78,7 @@ static LLVMMetadataRef file_of(struct jit *j, const struct pt_loc *loc)
 }
 
 /* A scope of the instruction's own, for the discriminator. */
-static LLVMMetadataRef place_of(struct jit *j, LLVMMetadataRef scope, uint32_t index)
+static LLVMMetadataRef place_of(const struct jit *j, LLVMMetadataRef scope, uint32_t index)
 {
     const struct pt_insn *insn = &j->unit->f->insns.v[index];
     const struct pt_loc *loc = insn->loc != PT_NONE ? &j->unit->m->locs.v[insn->loc] : NULL;
@@ -91,7 +91,7 @@ static LLVMMetadataRef place_of(struct jit *j, LLVMMetadataRef scope, uint32_t i
                                             from.func <= COLUMN_MAX ? from.func : 0, scope, NULL);
 }
 
-void jit_debug_info_set(struct jit *j, uint32_t insn)
+void jit_debug_info_set(const struct jit *j, uint32_t insn)
 {
     if (!j->code->debug)
         j->code->debug = start(j);
@@ -103,7 +103,7 @@ void jit_debug_info_set(struct jit *j, uint32_t insn)
     LLVMSetCurrentDebugLocation2(j->code->b, place);
 }
 
-void jit_debug_info_finish(struct jit *j)
+void jit_debug_info_finish(const struct jit *j)
 {
     if (!j->code->debug)
         return;

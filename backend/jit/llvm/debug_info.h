@@ -9,9 +9,9 @@
 struct pt_place jit_debug_info_place(const struct jit *j, uint32_t insn);
 
 /* What the builder makes from here on in its function belongs to instruction `insn` of j->unit->f (UINT32_MAX: to none). */
-void jit_debug_info_set(struct jit *j, uint32_t insn);
+void jit_debug_info_set(const struct jit *j, uint32_t insn);
 
 /* Once the module is whole. */
-void jit_debug_info_finish(struct jit *j);
+void jit_debug_info_finish(const struct jit *j);
 
 #endif

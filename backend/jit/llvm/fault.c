@@ -16,7 +16,7 @@ static uint64_t place_of(const struct jit *j)
 /* ---- who ------------------------------------------------------------------------------------- */
 
 /* Masks go to memory as they are: asked for as bits, they would be made in that form where they are tested, too. */
-static LLVMValueRef store_lanes(struct jit *j, const struct jit_blame *who)
+static LLVMValueRef store_lanes(const struct jit *j, const struct jit_blame *who)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     if (!j->code->blamed[0])
@@ -34,7 +34,7 @@ static LLVMValueRef store_lanes(struct jit *j, const struct jit_blame *who)
 }
 
 /* What they access; *n is the number of addresses. */
-static LLVMValueRef store_addresses(struct jit *j, LLVMValueRef pointer, uint32_t *n)
+static LLVMValueRef store_addresses(const struct jit *j, LLVMValueRef pointer, uint32_t *n)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
     *n = 0;
@@ -50,7 +50,7 @@ static LLVMValueRef store_addresses(struct jit *j, LLVMValueRef pointer, uint32_
 
 /* ---- leaving --------------------------------------------------------------------------------- */
 
-static LLVMValueRef helper(struct jit *j, LLVMTypeRef *type)
+static LLVMValueRef helper(const struct jit *j, LLVMTypeRef *type)
 {
     static const char name[] = "jit_help_fail";
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->code->context, 0);
@@ -67,7 +67,7 @@ static LLVMValueRef helper(struct jit *j, LLVMTypeRef *type)
     return f;
 }
 
-void jit_fault_raise(struct jit *j, enum pt_fault_kind kind, const struct jit_blame *who)
+void jit_fault_raise(const struct jit *j, enum pt_fault_kind kind, const struct jit_blame *who)
 {
     LLVMTypeRef type, i64 = LLVMInt64TypeInContext(j->code->context);
     LLVMValueRef f = helper(j, &type);
@@ -83,7 +83,7 @@ void jit_fault_raise(struct jit *j, enum pt_fault_kind kind, const struct jit_bl
     LLVMBuildRet(j->code->b, jit_i32(j, PT_RUN_FAULT));
 }
 
-void jit_fault_raise_if(struct jit *j, LLVMValueRef test, enum pt_fault_kind kind,
+void jit_fault_raise_if(const struct jit *j, LLVMValueRef test, enum pt_fault_kind kind,
                         const struct jit_blame *who)
 {
     LLVMBasicBlockRef fail = jit_new_block(j, "fault"), on = jit_new_block(j, "");
@@ -93,7 +93,8 @@ void jit_fault_raise_if(struct jit *j, LLVMValueRef test, enum pt_fault_kind kin
     jit_continue_in(j, on);
 }
 
-void jit_fault_raise_if_any(struct jit *j, enum pt_fault_kind kind, const struct jit_blame *who)
+void jit_fault_raise_if_any(const struct jit *j, enum pt_fault_kind kind,
+                            const struct jit_blame *who)
 {
     LLVMValueRef test = NULL;
     for (unsigned i = 0; i < who->n; i++) {
@@ -103,14 +104,14 @@ void jit_fault_raise_if_any(struct jit *j, enum pt_fault_kind kind, const struct
     jit_fault_raise_if(j, test, kind, who);
 }
 
-void jit_fault_raise_if_lanes(struct jit *j, enum pt_fault_kind kind, unsigned copy,
+void jit_fault_raise_if_lanes(const struct jit *j, enum pt_fault_kind kind, unsigned copy,
                               LLVMValueRef bad, LLVMValueRef pointers)
 {
     struct jit_blame who = {.first = copy, .n = 1, .lanes = {bad}, .pointer = pointers};
     jit_fault_raise_if(j, jit_any(j, bad), kind, &who);
 }
 
-void jit_fault_stop(struct jit *j)
+void jit_fault_stop(const struct jit *j)
 {
     struct pt_place place = jit_debug_info_place(j, (uint32_t)(j->insn - j->unit->f->insns.v));
     LLVMValueRef func = jit_at(j, j->code->fault, jit_i64(j, offsetof(struct pt_fault, func)));

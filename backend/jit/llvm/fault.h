@@ -12,20 +12,21 @@ struct jit_blame {
 };
 
 /* The launch fails at j->insn: leaves the function. */
-void jit_fault_raise(struct jit *j, enum pt_fault_kind kind, const struct jit_blame *who);
+void jit_fault_raise(const struct jit *j, enum pt_fault_kind kind, const struct jit_blame *who);
 
 /* The launch fails where `test` (i1) holds; goes on behind it. */
-void jit_fault_raise_if(struct jit *j, LLVMValueRef test, enum pt_fault_kind kind,
+void jit_fault_raise_if(const struct jit *j, LLVMValueRef test, enum pt_fault_kind kind,
                         const struct jit_blame *who);
 
 /* Likewise where any lane is to blame. */
-void jit_fault_raise_if_any(struct jit *j, enum pt_fault_kind kind, const struct jit_blame *who);
+void jit_fault_raise_if_any(const struct jit *j, enum pt_fault_kind kind,
+                            const struct jit_blame *who);
 
 /* Likewise where some lanes of a copy are bad; `pointers` is NULL or what they access. */
-void jit_fault_raise_if_lanes(struct jit *j, enum pt_fault_kind kind, unsigned copy,
+void jit_fault_raise_if_lanes(const struct jit *j, enum pt_fault_kind kind, unsigned copy,
                               LLVMValueRef bad, LLVMValueRef pointers);
 
 /* The launch is to stop, as j->insn has seen: leaves the function. */
-void jit_fault_stop(struct jit *j);
+void jit_fault_stop(const struct jit *j);
 
 #endif

@@ -34,7 +34,7 @@ struct variable {
 /* JIT_SSA_WORK and JIT_SSA_PHI_VALUES are what it may cost in all. Variables for which that is used
  * up become values only where they live in one block. */
 struct promote {
-    struct jit *j;
+    const struct jit *j;
     struct pt_arena *arena;
     uint32_t work, n_phi_values;
     struct block *blocks; /* by address */
@@ -325,7 +325,7 @@ static void keep(struct promote *p, const struct variable *v)
     LLVMBuildStore(p->j->code->b, LLVMConstNull(LLVMGetAllocatedType(v->is)), v->is);
 }
 
-bool jit_ssa_promote(struct jit *j)
+bool jit_ssa_promote(const struct jit *j)
 {
     struct promote p = {.j = j, .arena = j->unit->arena};
     find_blocks(&p, j->code->function);

@@ -6,6 +6,6 @@
 
 /* Allocas of the whole function j->code->function that are only read and written become values. False if some do not, since that would take
  * too long. */
-bool jit_ssa_promote(struct jit *j);
+bool jit_ssa_promote(const struct jit *j);
 
 #endif

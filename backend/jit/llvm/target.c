@@ -113,7 +113,7 @@ LLVMTargetMachineRef jit_target_machine(const struct jit_target *target, LLVMCod
 }
 
 /* Instructions are those of the level, their order and choice is the host's. */
-static void tune(struct jit *j)
+static void tune(const struct jit *j)
 {
     LLVMAttributeRef attribute = LLVMCreateStringAttribute(j->code->context, "tune-cpu", 8,
                                                            host_cpu, (unsigned)strlen(host_cpu));
@@ -129,7 +129,7 @@ static void tune(struct jit *j)
     "instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,loop-mssa(licm)," GVN           \
     ",instcombine<no-verify-fixpoint>,dse,simplifycfg,adce,simplifycfg"
 
-static void run_passes(struct jit *j, LLVMTargetMachineRef machine, const char *passes)
+static void run_passes(const struct jit *j, LLVMTargetMachineRef machine, const char *passes)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef error = LLVMRunPasses(j->code->module, passes, machine, options);
@@ -151,7 +151,7 @@ static uint32_t count_decided(const struct jit *j)
     return n;
 }
 
-static void run_all_passes(struct jit *j, LLVMTargetMachineRef machine)
+static void run_all_passes(const struct jit *j, LLVMTargetMachineRef machine)
 {
     bool has_loads = jit_code_size_count(j) < JIT_GVN_INSNS;
     run_passes(j, machine, "function(" FIRST ")");
@@ -181,7 +181,7 @@ static bool picks_bits(LLVMValueRef v)
            is_and_by_constant(LLVMGetOperand(v, 0)) && is_and_by_constant(LLVMGetOperand(v, 1));
 }
 
-static void fence_operand(struct jit *j, LLVMValueRef select, unsigned k)
+static void fence_operand(const struct jit *j, LLVMValueRef select, unsigned k)
 {
     LLVMValueRef v = LLVMGetOperand(select, k);
     LLVMTypeRef type = LLVMTypeOf(v);
@@ -196,7 +196,7 @@ static void fence_operand(struct jit *j, LLVMValueRef select, unsigned k)
 
 /* LLVM 19 gives VPTERNLOG under a mask the wrong table where it picks bits by a broadcast constant
  * and lanes that are off keep its third source. */
-static void part_mask_from_pick(struct jit *j, LLVMValueRef i)
+static void part_mask_from_pick(const struct jit *j, LLVMValueRef i)
 {
     for (unsigned k = 1; k < 3 && LLVMIsASelectInst(i); k++)
         if (picks_bits(LLVMGetOperand(i, k)))
@@ -205,7 +205,7 @@ static void part_mask_from_pick(struct jit *j, LLVMValueRef i)
 
 /* LLVM 19 takes a union of masks that were integers for one of integers, and that for one of masks,
  * without end. */
-static void part_union(struct jit *j, LLVMValueRef i)
+static void part_union(const struct jit *j, LLVMValueRef i)
 {
     LLVMTypeRef type = LLVMTypeOf(i);
     if (LLVMGetInstructionOpcode(i) != LLVMOr || LLVMGetTypeKind(type) != LLVMVectorTypeKind ||
@@ -218,7 +218,7 @@ static void part_union(struct jit *j, LLVMValueRef i)
             LLVMSetOperand(i, k, LLVMBuildFreeze(j->code->b, LLVMGetOperand(i, k), ""));
 }
 
-static void part_masks(struct jit *j)
+static void part_masks(const struct jit *j)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(j->code->module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
@@ -228,7 +228,7 @@ static void part_masks(struct jit *j)
             }
 }
 
-void jit_target_optimise(struct jit *j, LLVMTargetMachineRef machine)
+void jit_target_optimise(const struct jit *j, LLVMTargetMachineRef machine)
 {
     tune(j);
     j->code->is_light = jit_code_size_is_large(j);

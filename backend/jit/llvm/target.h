@@ -25,6 +25,6 @@ const char *jit_target_host_cpu(void);
 LLVMTargetMachineRef jit_target_machine(const struct jit_target *target, LLVMCodeGenOptLevel level);
 
 /* Optimises j->code->module; finds j->code->is_light. */
-void jit_target_optimise(struct jit *j, LLVMTargetMachineRef machine);
+void jit_target_optimise(const struct jit *j, LLVMTargetMachineRef machine);
 
 #endif

@@ -69,7 +69,7 @@ static bool is_misaligned_parameter(const struct jit *j, const struct jit_access
 }
 
 /* Why it cannot be native, or NULL. */
-static const char *describe(struct jit *j, struct jit_access *a)
+static const char *describe(const struct jit *j, struct jit_access *a)
 {
     if (!is_load_or_store(j->form))
         return j->form->spelling;
@@ -107,19 +107,19 @@ static const char *describe(struct jit *j, struct jit_access *a)
     return NULL;
 }
 
-bool jit_access_describe(struct jit *j, struct jit_access *a)
+bool jit_access_describe(const struct jit *j, struct jit_access *a)
 {
     const char *why = describe(j, a);
     return !why || jit_refuse(j->unit, why);
 }
 
-bool jit_access_try_describe(struct jit *j, struct jit_access *a)
+bool jit_access_try_describe(const struct jit *j, struct jit_access *a)
 {
     return !describe(j, a);
 }
 
-bool jit_access_describe_place(struct jit *j, const struct pt_operand *mem, enum pt_space space,
-                               unsigned bytes, struct jit_access *a)
+bool jit_access_describe_place(const struct jit *j, const struct pt_operand *mem,
+                               enum pt_space space, unsigned bytes, struct jit_access *a)
 {
     *a = (struct jit_access){.bytes = bytes, .n = 1, .space = space, .order = PT_ORDER_PLAIN};
     a->base = &j->unit->f->operands.v[mem->index];
@@ -141,7 +141,7 @@ static enum pt_type address_type(const struct jit_access *a)
 
 /* Lanes of an address, from an index that is kept as an origin and offsets: where they are not needed, which is mostly, nothing but
  * those is computed. NULL: it is not made so. */
-static LLVMValueRef address_of_parts(struct jit *j, const struct jit_access *a, unsigned copy)
+static LLVMValueRef address_of_parts(const struct jit *j, const struct jit_access *a, unsigned copy)
 {
     struct jit_split s;
     LLVMValueRef origin, offsets;
@@ -158,7 +158,8 @@ static LLVMValueRef address_of_parts(struct jit *j, const struct jit_access *a, 
                         jit_registers_read(j, s.base, copy, PT_u64, j->unit->width, false), "");
 }
 
-LLVMValueRef jit_access_from_window(struct jit *j, const struct jit_access *a, LLVMValueRef address)
+LLVMValueRef jit_access_from_window(const struct jit *j, const struct jit_access *a,
+                                    LLVMValueRef address)
 {
     if (a->window == PT_SPACE_GENERIC)
         return address;
@@ -167,7 +168,7 @@ LLVMValueRef jit_access_from_window(struct jit *j, const struct jit_access *a, L
     return LLVMBuildAdd(j->code->b, address, is_vector ? jit_splat(j, window) : window, "");
 }
 
-LLVMValueRef jit_access_address(struct jit *j, const struct jit_access *a, unsigned copy,
+LLVMValueRef jit_access_address(const struct jit *j, const struct jit_access *a, unsigned copy,
                                 unsigned lanes)
 {
     LLVMValueRef base = lanes > 1 ? address_of_parts(j, a, copy) : NULL;
@@ -180,7 +181,7 @@ LLVMValueRef jit_access_address(struct jit *j, const struct jit_access *a, unsig
     return LLVMBuildAdd(j->code->b, base, jit_const(LLVMTypeOf(base), (uint64_t)a->base->imm), "");
 }
 
-LLVMValueRef jit_access_indexed(struct jit *j, LLVMValueRef base, LLVMValueRef index,
+LLVMValueRef jit_access_indexed(const struct jit *j, LLVMValueRef base, LLVMValueRef index,
                                 uint64_t scale, bool is_signed)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
@@ -194,7 +195,8 @@ LLVMValueRef jit_access_indexed(struct jit *j, LLVMValueRef base, LLVMValueRef i
     return LLVMBuildGEP2(j->code->b, element, base, &index, 1, "");
 }
 
-LLVMValueRef jit_access_pointer(struct jit *j, const struct jit_access *a, LLVMValueRef address)
+LLVMValueRef jit_access_pointer(const struct jit *j, const struct jit_access *a,
+                                LLVMValueRef address)
 {
     LLVMTypeRef type = LLVMTypeOf(address), i64 = LLVMInt64TypeInContext(j->code->context);
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->code->context, 0);
@@ -208,7 +210,7 @@ LLVMValueRef jit_access_pointer(struct jit *j, const struct jit_access *a, LLVMV
     return LLVMBuildIntToPtr(j->code->b, address, pointer, "");
 }
 
-LLVMValueRef jit_access_parameter(struct jit *j, const struct jit_access *a)
+LLVMValueRef jit_access_parameter(const struct jit *j, const struct jit_access *a)
 {
     const struct pt_symbol *s = &j->unit->m->symbols.v[a->base->index];
     return jit_at(j, j->code->params, jit_i64(j, s->offset + (uint64_t)a->base->imm));
@@ -225,7 +227,8 @@ static LLVMValueRef without_offset(LLVMValueRef address, unsigned align)
     return is_whole ? LLVMGetOperand(address, 0) : address;
 }
 
-LLVMValueRef jit_access_misaligned(struct jit *j, const struct jit_access *a, LLVMValueRef address)
+LLVMValueRef jit_access_misaligned(const struct jit *j, const struct jit_access *a,
+                                   LLVMValueRef address)
 {
     unsigned align = a->bytes * a->n;
     LLVMTypeRef type = LLVMTypeOf(address);
@@ -239,7 +242,7 @@ bool jit_access_is_trusted(const struct jit *j)
     return j->trusted && jit_set_has(j->trusted, (uint32_t)(j->insn - j->unit->f->insns.v));
 }
 
-void jit_access_check_one(struct jit *j, const struct jit_access *a, unsigned copy,
+void jit_access_check_one(const struct jit *j, const struct jit_access *a, unsigned copy,
                           LLVMValueRef address)
 {
     if (a->bytes * a->n == 1 || jit_access_is_trusted(j))
@@ -264,7 +267,7 @@ static bool is_in_variables(const struct jit *j, const struct jit_access *a, LLV
     return LLVMIsConstant(offsets);
 }
 
-LLVMValueRef jit_access_in_window(struct jit *j, const struct jit_access *a, unsigned copy,
+LLVMValueRef jit_access_in_window(const struct jit *j, const struct jit_access *a, unsigned copy,
                                   LLVMValueRef offsets)
 {
     LLVMValueRef addresses = LLVMBuildAdd(j->code->b, offsets, jit_local_window_begin(j, copy), "");
@@ -278,7 +281,7 @@ LLVMValueRef jit_access_in_window(struct jit *j, const struct jit_access *a, uns
     return addresses;
 }
 
-void jit_access_check_all(struct jit *j, const struct jit_access *a, unsigned copy,
+void jit_access_check_all(const struct jit *j, const struct jit_access *a, unsigned copy,
                           LLVMValueRef addresses, LLVMValueRef mask)
 {
     if (a->bytes * a->n == 1)
@@ -292,8 +295,8 @@ void jit_access_check_all(struct jit *j, const struct jit_access *a, unsigned co
 
 /* ---- accesses -------------------------------------------------------------------------------- */
 
-LLVMValueRef jit_access_element(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
-                                unsigned i)
+LLVMValueRef jit_access_element(const struct jit *j, const struct jit_access *a,
+                                LLVMValueRef pointer, unsigned i)
 {
     return i ? jit_at(j, pointer, jit_i64(j, (uint64_t)i * a->bytes)) : pointer;
 }
@@ -309,7 +312,7 @@ static void make_whole(const struct jit_access *a, LLVMValueRef access, LLVMType
         LLVMSetOrdering(access, LLVMAtomicOrderingMonotonic);
 }
 
-LLVMValueRef jit_access_load(struct jit *j, const struct jit_access *a, LLVMTypeRef type,
+LLVMValueRef jit_access_load(const struct jit *j, const struct jit_access *a, LLVMTypeRef type,
                              LLVMValueRef pointer, unsigned align)
 {
     LLVMValueRef value = LLVMBuildLoad2(j->code->b, type, pointer, "");
@@ -320,7 +323,7 @@ LLVMValueRef jit_access_load(struct jit *j, const struct jit_access *a, LLVMType
     return value;
 }
 
-void jit_access_store(struct jit *j, const struct jit_access *a, LLVMValueRef value,
+void jit_access_store(const struct jit *j, const struct jit_access *a, LLVMValueRef value,
                       LLVMValueRef pointer)
 {
     LLVMValueRef access = LLVMBuildStore(j->code->b, value, pointer);
@@ -330,7 +333,7 @@ void jit_access_store(struct jit *j, const struct jit_access *a, LLVMValueRef va
 }
 
 /* Up to LLVM 21 the alignment is an argument of its own behind the pointer, then an attribute of the pointer. */
-LLVMValueRef jit_access_masked(struct jit *j, const char *name, LLVMTypeRef types[2],
+LLVMValueRef jit_access_masked(const struct jit *j, const char *name, LLVMTypeRef types[2],
                                LLVMValueRef args[3], unsigned pointer, unsigned align)
 {
     LLVMValueRef all[4];
@@ -349,7 +352,7 @@ LLVMValueRef jit_access_masked(struct jit *j, const char *name, LLVMTypeRef type
 
 /* ---- one of several ways --------------------------------------------------------------------- */
 
-void jit_access_begin_ways(struct jit *j, const struct jit_access *a, struct jit_ways *ways)
+void jit_access_begin_ways(const struct jit *j, const struct jit_access *a, struct jit_ways *ways)
 {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(j->code->b);
     LLVMTypeRef type = LLVMVectorType(a->element, j->unit->width);
@@ -360,7 +363,7 @@ void jit_access_begin_ways(struct jit *j, const struct jit_access *a, struct jit
     jit_continue_in(j, here);
 }
 
-void jit_access_end_way(struct jit *j, struct jit_ways *ways, LLVMValueRef *v)
+void jit_access_end_way(const struct jit *j, struct jit_ways *ways, LLVMValueRef *v)
 {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(j->code->b);
     for (unsigned i = 0; i < ways->n; i++)
@@ -368,7 +371,7 @@ void jit_access_end_way(struct jit *j, struct jit_ways *ways, LLVMValueRef *v)
     LLVMBuildBr(j->code->b, ways->after);
 }
 
-void jit_access_join_ways(struct jit *j, const struct jit_ways *ways, LLVMValueRef *v)
+void jit_access_join_ways(const struct jit *j, const struct jit_ways *ways, LLVMValueRef *v)
 {
     jit_continue_in(j, ways->after);
     for (unsigned i = 0; i < ways->n; i++)
@@ -376,7 +379,7 @@ void jit_access_join_ways(struct jit *j, const struct jit_ways *ways, LLVMValueR
 }
 
 /* Lane by lane, without branches: lanes that are off touch memory that nobody reads. */
-static LLVMValueRef address_or_nowhere(struct jit *j, const struct jit_access *a,
+static LLVMValueRef address_or_nowhere(const struct jit *j, const struct jit_access *a,
                                        LLVMValueRef addresses, LLVMValueRef mask)
 {
     LLVMValueRef nowhere;
@@ -390,7 +393,7 @@ static LLVMValueRef address_or_nowhere(struct jit *j, const struct jit_access *a
     return LLVMBuildSelect(j->code->b, mask, addresses, jit_splat(j, nowhere), "");
 }
 
-void jit_access_lane_pointers(struct jit *j, const struct jit_access *a, unsigned copy,
+void jit_access_lane_pointers(const struct jit *j, const struct jit_access *a, unsigned copy,
                               LLVMValueRef addresses, LLVMValueRef *pointers)
 {
     addresses = address_or_nowhere(j, a, addresses, j->mask[copy]);

@@ -34,77 +34,79 @@ struct jit_join {
 };
 
 /* What j->insn accesses; false with unit->why set if it is no load or store that can be native. */
-bool jit_access_describe(struct jit *j, struct jit_access *a);
+bool jit_access_describe(const struct jit *j, struct jit_access *a);
 
 /* Likewise of an instruction that is looked at for another's sake: refuses nothing. */
-bool jit_access_try_describe(struct jit *j, struct jit_access *a);
+bool jit_access_try_describe(const struct jit *j, struct jit_access *a);
 
 /* The address is that of a variable of the space, which instructions without a state space may name, too. */
 bool jit_access_names(const struct jit *j, const struct pt_operand *base, enum pt_space space);
 
 /* A place of `bytes` in `space` that other instructions access: base, bytes, space. False with unit->why set if it cannot be native. */
-bool jit_access_describe_place(struct jit *j, const struct pt_operand *mem, enum pt_space space,
-                               unsigned bytes, struct jit_access *a);
+bool jit_access_describe_place(const struct jit *j, const struct pt_operand *mem,
+                               enum pt_space space, unsigned bytes, struct jit_access *a);
 
 /* An address, or addresses, in a->window (GENERIC: as they are) as generic ones. */
-LLVMValueRef jit_access_from_window(struct jit *j, const struct jit_access *a,
+LLVMValueRef jit_access_from_window(const struct jit *j, const struct jit_access *a,
                                     LLVMValueRef address);
 
 /* Address of one lane, or of all, as integers with the constant part added; generic but for shared and local accesses. */
-LLVMValueRef jit_access_address(struct jit *j, const struct jit_access *a, unsigned copy,
+LLVMValueRef jit_access_address(const struct jit *j, const struct jit_access *a, unsigned copy,
                                 unsigned lanes);
 
 /* The integer address (or addresses) as pointers. */
-LLVMValueRef jit_access_pointer(struct jit *j, const struct jit_access *a, LLVMValueRef address);
+LLVMValueRef jit_access_pointer(const struct jit *j, const struct jit_access *a,
+                                LLVMValueRef address);
 
 /* base + index * scale for indexes of 32 bits. Gathers take signed ones: for unsigned ones all are moved by half the range. */
-LLVMValueRef jit_access_indexed(struct jit *j, LLVMValueRef base, LLVMValueRef index,
+LLVMValueRef jit_access_indexed(const struct jit *j, LLVMValueRef base, LLVMValueRef index,
                                 uint64_t scale, bool is_signed);
 
 /* A kernel's parameter. */
-LLVMValueRef jit_access_parameter(struct jit *j, const struct jit_access *a);
+LLVMValueRef jit_access_parameter(const struct jit *j, const struct jit_access *a);
 
 /* Local accesses: from offsets to addresses, and none beyond the window. */
-LLVMValueRef jit_access_in_window(struct jit *j, const struct jit_access *a, unsigned copy,
+LLVMValueRef jit_access_in_window(const struct jit *j, const struct jit_access *a, unsigned copy,
                                   LLVMValueRef offsets);
 
-LLVMValueRef jit_access_misaligned(struct jit *j, const struct jit_access *a, LLVMValueRef address);
+LLVMValueRef jit_access_misaligned(const struct jit *j, const struct jit_access *a,
+                                   LLVMValueRef address);
 
 /* j->insn's accesses have been tested: see jit_access_path_test. */
 bool jit_access_is_trusted(const struct jit *j);
 
 /* Misaligned addresses fail: one of all lanes of a copy and those behind that share it, or of those in the mask (NULL: all). The
  * report leaves them out: held until then, they would take registers where nothing fails. */
-void jit_access_check_one(struct jit *j, const struct jit_access *a, unsigned copy,
+void jit_access_check_one(const struct jit *j, const struct jit_access *a, unsigned copy,
                           LLVMValueRef address);
-void jit_access_check_all(struct jit *j, const struct jit_access *a, unsigned copy,
+void jit_access_check_all(const struct jit *j, const struct jit_access *a, unsigned copy,
                           LLVMValueRef addresses, LLVMValueRef mask);
 
 /* Element i of a vector access. */
-LLVMValueRef jit_access_element(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
-                                unsigned i);
-LLVMValueRef jit_access_load(struct jit *j, const struct jit_access *a, LLVMTypeRef type,
+LLVMValueRef jit_access_element(const struct jit *j, const struct jit_access *a,
+                                LLVMValueRef pointer, unsigned i);
+LLVMValueRef jit_access_load(const struct jit *j, const struct jit_access *a, LLVMTypeRef type,
                              LLVMValueRef pointer, unsigned align);
-void jit_access_store(struct jit *j, const struct jit_access *a, LLVMValueRef value,
+void jit_access_store(const struct jit *j, const struct jit_access *a, LLVMValueRef value,
                       LLVMValueRef pointer);
 
 /* A call of llvm.masked.*, of which argument `pointer` is the pointer or the pointers, aligned to `align`. */
-LLVMValueRef jit_access_masked(struct jit *j, const char *name, LLVMTypeRef types[2],
+LLVMValueRef jit_access_masked(const struct jit *j, const char *name, LLVMTypeRef types[2],
                                LLVMValueRef args[3], unsigned pointer, unsigned align);
 
-void jit_access_begin_ways(struct jit *j, const struct jit_access *a, struct jit_ways *ways);
+void jit_access_begin_ways(const struct jit *j, const struct jit_access *a, struct jit_ways *ways);
 
 /* A way ends here, having loaded v. */
-void jit_access_end_way(struct jit *j, struct jit_ways *ways, LLVMValueRef *v);
+void jit_access_end_way(const struct jit *j, struct jit_ways *ways, LLVMValueRef *v);
 
 /* Goes on behind all of them with what was loaded. */
-void jit_access_join_ways(struct jit *j, const struct jit_ways *ways, LLVMValueRef *v);
+void jit_access_join_ways(const struct jit *j, const struct jit_ways *ways, LLVMValueRef *v);
 
 /* That of j->insn, or NULL. */
 const struct jit_join *jit_access_join(const struct jit *j);
 
 /* Where the lanes of a chunk go one by one; those that are off touch memory that nobody reads. */
-void jit_access_lane_pointers(struct jit *j, const struct jit_access *a, unsigned copy,
+void jit_access_lane_pointers(const struct jit *j, const struct jit_access *a, unsigned copy,
                               LLVMValueRef addresses, LLVMValueRef *pointers);
 
 #endif

@@ -33,7 +33,8 @@ static bool is_run_by_some(const struct jit *j, const struct jit_access *a, unsi
 }
 
 /* Consecutive if the affine form holds, and aligned. */
-static void access_affine(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef *v)
+static void access_affine(const struct jit *j, const struct jit_access *a, unsigned copy,
+                          LLVMValueRef *v)
 {
     LLVMValueRef address = jit_access_address(j, a, copy, 1), fits = NULL;
     if (!jit_access_is_trusted(j)) {
@@ -63,7 +64,8 @@ static void access_affine(struct jit *j, const struct jit_access *a, unsigned co
 
 /* ---- one address ----------------------------------------------------------------------------- */
 
-static void load_one(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef *v)
+static void load_one(const struct jit *j, const struct jit_access *a, unsigned copy,
+                     LLVMValueRef *v)
 {
     LLVMValueRef pointer;
     if (a->space == PT_SPACE_PARAM) {
@@ -81,14 +83,14 @@ static void load_one(struct jit *j, const struct jit_access *a, unsigned copy, L
 }
 
 /* i1: a lane of the copy runs the instruction; NULL: surely. */
-static LLVMValueRef runs_at_all(struct jit *j, unsigned copy)
+static LLVMValueRef runs_at_all(const struct jit *j, unsigned copy)
 {
     bool is_sure = !j->mask[copy] || (!j->insn->guard && j->facts->copies == 1);
     return is_sure ? NULL : jit_any(j, j->mask[copy]);
 }
 
 /* The same of all copies. Some lane runs the block. */
-static LLVMValueRef runs_in_group(struct jit *j)
+static LLVMValueRef runs_in_group(const struct jit *j)
 {
     LLVMValueRef any = j->guard;
     struct pt_operand guard = {.kind = PT_OPND_REG, .index = j->insn->guard};
@@ -101,7 +103,7 @@ static LLVMValueRef runs_in_group(struct jit *j)
 }
 
 /* A block that runs only where `condition` holds; NULL where there is none. */
-static LLVMBasicBlockRef begin_if(struct jit *j, LLVMValueRef condition)
+static LLVMBasicBlockRef begin_if(const struct jit *j, LLVMValueRef condition)
 {
     if (!condition)
         return NULL;
@@ -112,7 +114,7 @@ static LLVMBasicBlockRef begin_if(struct jit *j, LLVMValueRef condition)
 }
 
 /* One address, if `condition` (NULL: in any case) holds. */
-static void load_uniform(struct jit *j, const struct jit_access *a, unsigned copy,
+static void load_uniform(const struct jit *j, const struct jit_access *a, unsigned copy,
                          LLVMValueRef condition, LLVMValueRef *v)
 {
     LLVMBasicBlockRef before = LLVMGetInsertBlock(j->code->b);
@@ -133,7 +135,7 @@ static void load_uniform(struct jit *j, const struct jit_access *a, unsigned cop
 }
 
 /* The highest lane of the mask, which has one: the one whose value stays where all lanes store to one address. */
-static LLVMValueRef last_lane(struct jit *j, LLVMValueRef mask)
+static LLVMValueRef last_lane(const struct jit *j, LLVMValueRef mask)
 {
     if (!mask)
         return jit_i32(j, j->unit->width - 1);
@@ -147,7 +149,7 @@ static LLVMValueRef last_lane(struct jit *j, LLVMValueRef mask)
     return LLVMBuildSub(j->code->b, jit_i32(j, 31), zeros, "");
 }
 
-static void store_uniform(struct jit *j, const struct jit_access *a, unsigned copy)
+static void store_uniform(const struct jit *j, const struct jit_access *a, unsigned copy)
 {
     LLVMBasicBlockRef after = begin_if(j, runs_at_all(j, copy));
     LLVMValueRef address = jit_access_address(j, a, copy, 1);
@@ -172,7 +174,7 @@ static void store_uniform(struct jit *j, const struct jit_access *a, unsigned co
 
 /* ---- the instruction ------------------------------------------------------------------------- */
 
-static LLVMValueRef as_stored(struct jit *j, const struct jit_access *a, LLVMValueRef value)
+static LLVMValueRef as_stored(const struct jit *j, const struct jit_access *a, LLVMValueRef value)
 {
     return LLVMBuildBitCast(j->code->b, value, LLVMVectorType(a->element, j->unit->width), "");
 }
@@ -188,7 +190,7 @@ static bool is_distrusted(const struct jit *j)
     return j->distrusted && jit_set_has(j->distrusted, (uint32_t)(j->insn - j->unit->f->insns.v));
 }
 
-static void access_chunk(struct jit *j, const struct jit_access *a, unsigned copy)
+static void access_chunk(const struct jit *j, const struct jit_access *a, unsigned copy)
 {
     int64_t stride;
     enum jit_shape shape = jit_def_use_shape(j->facts, a->base, &stride);
@@ -223,7 +225,7 @@ static bool is_shared(const struct jit *j, const struct jit_access *a)
            !jit_def_use_is_per_copy(j->facts, a->base);
 }
 
-static void load_shared(struct jit *j, const struct jit_access *a)
+static void load_shared(const struct jit *j, const struct jit_access *a)
 {
     LLVMValueRef v[8];
     load_uniform(j, a, 0, runs_in_group(j), v);
@@ -233,14 +235,14 @@ static void load_shared(struct jit *j, const struct jit_access *a)
             jit_registers_write(j, &a->values[i], u, a->type, v[i], 1, a->extends_sign);
 }
 
-bool jit_access_path_is_rewriting(struct jit *j)
+bool jit_access_path_is_rewriting(const struct jit *j)
 {
     struct jit_access a;
     return j->form->op == PT_OP_st && jit_access_try_describe(j, &a) &&
            jit_contiguous_is_rewriting(j, &a);
 }
 
-bool jit_access_path_test(struct jit *j, const uint64_t *written, LLVMValueRef *test)
+bool jit_access_path_test(const struct jit *j, const uint64_t *written, LLVMValueRef *test)
 {
     struct jit_access a;
     int64_t stride;
@@ -274,7 +276,7 @@ bool jit_access_path_test(struct jit *j, const uint64_t *written, LLVMValueRef *
     return true;
 }
 
-bool jit_access_path_test_base(struct jit *j, unsigned copy, const uint64_t *written,
+bool jit_access_path_test_base(const struct jit *j, unsigned copy, const uint64_t *written,
                                LLVMValueRef *test)
 {
     struct jit_access a;
@@ -292,12 +294,12 @@ bool jit_access_path_test_base(struct jit *j, unsigned copy, const uint64_t *wri
 }
 
 /* Nothing that the order concerns is moved across by LLVM, or by the machine. */
-static void fence(struct jit *j, LLVMAtomicOrdering order, bool only_here)
+static void fence(const struct jit *j, LLVMAtomicOrdering order, bool only_here)
 {
     LLVMBuildFence(j->code->b, order, only_here, "");
 }
 
-static void access_copies(struct jit *j, const struct jit_access *a)
+static void access_copies(const struct jit *j, const struct jit_access *a)
 {
     if (is_shared(j, a)) {
         load_shared(j, a);
@@ -309,18 +311,18 @@ static void access_copies(struct jit *j, const struct jit_access *a)
 }
 
 /* All of them, where the last stands. */
-static void run_join(struct jit *j, const struct jit_join *join)
+static void run_join(const struct jit *j, const struct jit_join *join)
 {
     struct jit_access a;
-    const struct pt_insn *last = j->insn;
-    if (last != &j->unit->f->insns.v[join->last])
+    struct jit first = *j;
+    if (j->insn != &j->unit->f->insns.v[join->last])
         return;
     jit_interleave_describe(j, join, &a);
-    access_copies(j, &a);
-    j->insn = last;
+    jit_visit_insn(&first, join->first);
+    access_copies(&first, &a);
 }
 
-bool jit_access_path_emit(struct jit *j)
+bool jit_access_path_emit(const struct jit *j)
 {
     struct jit_access a;
     const struct jit_join *join = jit_access_join(j);
@@ -341,21 +343,23 @@ bool jit_access_path_emit(struct jit *j)
     return true;
 }
 
-LLVMValueRef jit_access_path_test_all(struct jit *j, const struct jit_order *o)
+LLVMValueRef jit_access_path_test_all(const struct jit *j, const struct jit_order *o,
+                                      uint64_t **trusted)
 {
     LLVMValueRef all = NULL;
+    struct jit at = *j;
     uint64_t *written =
         pt_arena_alloc(j->unit->arena, (j->unit->f->regs.n + 63) / 64 * sizeof *written);
-    j->trusted =
-        pt_arena_alloc(j->unit->arena, (j->unit->f->insns.n + 63) / 64 * sizeof *j->trusted);
+    *trusted = pt_arena_alloc(j->unit->arena, (j->unit->f->insns.n + 63) / 64 * sizeof **trusted);
+    at.trusted = *trusted;
     for (uint32_t i = o->n_early; i < o->n; i++) {
         LLVMValueRef test = NULL;
-        jit_visit_insn(j, o->insns[i]);
-        if (jit_access_path_test(j, written, &test))
-            jit_set_add(j->trusted, o->insns[i]);
+        jit_visit_insn(&at, o->insns[i]);
+        if (jit_access_path_test(&at, written, &test))
+            jit_set_add(*trusted, o->insns[i]);
         if (test)
             all = all ? LLVMBuildAnd(j->code->b, all, test, "") : test;
-        pt_insn_regs(j->unit->m, j->unit->f, j->insn, jit_def_use_note_write, written);
+        pt_insn_regs(j->unit->m, j->unit->f, at.insn, jit_def_use_note_write, written);
     }
     return all;
 }

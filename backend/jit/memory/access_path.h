@@ -5,21 +5,22 @@
 #include "backend/jit/analysis/block_order.h"
 #include "backend/jit/jit.h"
 
-/* Tests all accesses that can be tested at once; j->trusted will hold them. NULL if there are none. */
-LLVMValueRef jit_access_path_test_all(struct jit *j, const struct jit_order *o);
+/* Tests all accesses that can be tested at once: `trusted` are they. NULL if there are none. */
+LLVMValueRef jit_access_path_test_all(const struct jit *j, const struct jit_order *o,
+                                      uint64_t **trusted);
 
 /* Ld, st and their kind: false with unit->why set. */
-bool jit_access_path_emit(struct jit *j);
+bool jit_access_path_emit(const struct jit *j);
 
 /* j->insn is a store that may write what is there in lanes that are off. */
-bool jit_access_path_is_rewriting(struct jit *j);
+bool jit_access_path_is_rewriting(const struct jit *j);
 
 /* What j->insn's accesses of all copies rest on (aligned, affine forms hold), tested before the instruction; NULL:
  * nothing. False if it cannot be tested now: `written` holds registers that will be written before. */
-bool jit_access_path_test(struct jit *j, const uint64_t *written, LLVMValueRef *test);
+bool jit_access_path_test(const struct jit *j, const uint64_t *written, LLVMValueRef *test);
 
 /* The same for an access by a base that lanes share and indexes: all are aligned where the base is. */
-bool jit_access_path_test_base(struct jit *j, unsigned copy, const uint64_t *written,
+bool jit_access_path_test_base(const struct jit *j, unsigned copy, const uint64_t *written,
                                LLVMValueRef *test);
 
 #endif

@@ -9,7 +9,7 @@
 #include "backend/jit/value/registers.h"
 
 /* Where the ends of a chunk's stacks are kept, 32 bits each. */
-static LLVMValueRef ends_of(struct jit *j, unsigned copy)
+static LLVMValueRef ends_of(const struct jit *j, unsigned copy)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
     LLVMValueRef at =
@@ -22,7 +22,7 @@ static LLVMValueRef ends_of(struct jit *j, unsigned copy)
 }
 
 /* Rounds up to a power of two. */
-static LLVMValueRef aligned(struct jit *j, LLVMValueRef v, uint64_t align)
+static LLVMValueRef aligned(const struct jit *j, LLVMValueRef v, uint64_t align)
 {
     LLVMTypeRef type = LLVMTypeOf(v);
     v = LLVMBuildAdd(j->code->b, v, jit_const(type, align - 1), "");
@@ -30,7 +30,7 @@ static LLVMValueRef aligned(struct jit *j, LLVMValueRef v, uint64_t align)
 }
 
 /* Takes memory at the stack's end: its address. *end becomes the new end. */
-static LLVMValueRef take(struct jit *j, const struct pt_operand *o, enum pt_type type,
+static LLVMValueRef take(const struct jit *j, const struct pt_operand *o, enum pt_type type,
                          unsigned copy, LLVMValueRef *end)
 {
     LLVMTypeRef i64 = jit_int_type(j, 64, j->unit->width);
@@ -52,7 +52,7 @@ static LLVMValueRef take(struct jit *j, const struct pt_operand *o, enum pt_type
     return at;
 }
 
-bool jit_alloca_emit(struct jit *j)
+bool jit_alloca_emit(const struct jit *j)
 {
     const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands];
     enum pt_type type = (enum pt_type)j->form->type[0];

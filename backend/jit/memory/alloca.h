@@ -5,6 +5,6 @@
 #include "backend/jit/jit.h"
 
 /* alloca, stacksave, stackrestore: false with unit->why set. */
-bool jit_alloca_emit(struct jit *j);
+bool jit_alloca_emit(const struct jit *j);
 
 #endif

@@ -86,7 +86,7 @@ static const char *half_operation(const struct pt_form *form, enum pt_type type)
     return NULL;
 }
 
-static void describe_dest(struct jit *j, struct atomic *a, const struct pt_operand *o)
+static void describe_dest(const struct jit *j, struct atomic *a, const struct pt_operand *o)
 {
     for (unsigned i = 0; i < a->n; i++) {
         const struct pt_operand *d =
@@ -95,7 +95,7 @@ static void describe_dest(struct jit *j, struct atomic *a, const struct pt_opera
     }
 }
 
-static bool describe(struct jit *j, struct atomic *a)
+static bool describe(const struct jit *j, struct atomic *a)
 {
     const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands];
     bool has_dest = o->kind != PT_OPND_MEM;
@@ -128,7 +128,7 @@ static bool describe(struct jit *j, struct atomic *a)
 /* ---- one lane -------------------------------------------------------------------------------- */
 
 /* i1: the address lies in shared memory, whose additions keep subnormals and make NaNs quiet. */
-static LLVMValueRef is_in_shared(struct jit *j, const struct atomic *a, LLVMValueRef p)
+static LLVMValueRef is_in_shared(const struct jit *j, const struct atomic *a, LLVMValueRef p)
 {
     LLVMTypeRef i1 = LLVMInt1TypeInContext(j->code->context),
                 i64 = LLVMInt64TypeInContext(j->code->context);
@@ -139,12 +139,13 @@ static LLVMValueRef is_in_shared(struct jit *j, const struct atomic *a, LLVMValu
     return LLVMBuildICmp(j->code->b, LLVMIntULE, offset, jit_i64(j, UINT32_MAX), "");
 }
 
-static LLVMValueRef flush_unless(struct jit *j, LLVMValueRef in_shared, LLVMValueRef value)
+static LLVMValueRef flush_unless(const struct jit *j, LLVMValueRef in_shared, LLVMValueRef value)
 {
     return LLVMBuildSelect(j->code->b, in_shared, value, jit_flush(j, value), "");
 }
 
-static LLVMValueRef add_f32(struct jit *j, LLVMValueRef in_shared, LLVMValueRef old, LLVMValueRef b)
+static LLVMValueRef add_f32(const struct jit *j, LLVMValueRef in_shared, LLVMValueRef old,
+                            LLVMValueRef b)
 {
     LLVMTypeRef f32 = LLVMFloatTypeInContext(j->code->context), bits = LLVMTypeOf(old);
     old = flush_unless(j, in_shared, LLVMBuildBitCast(j->code->b, old, f32, ""));
@@ -153,7 +154,8 @@ static LLVMValueRef add_f32(struct jit *j, LLVMValueRef in_shared, LLVMValueRef 
     return LLVMBuildBitCast(j->code->b, jit_canonical(j, sum), bits, "");
 }
 
-static LLVMValueRef add_f64(struct jit *j, LLVMValueRef in_shared, LLVMValueRef old, LLVMValueRef b)
+static LLVMValueRef add_f64(const struct jit *j, LLVMValueRef in_shared, LLVMValueRef old,
+                            LLVMValueRef b)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context),
                 i32 = LLVMInt32TypeInContext(j->code->context);
@@ -162,7 +164,7 @@ static LLVMValueRef add_f64(struct jit *j, LLVMValueRef in_shared, LLVMValueRef 
     return jit_help(j, "jit_help_atom_add_f64", LLVMFunctionType(i64, types, 3, false), args);
 }
 
-static LLVMValueRef combine_halves(struct jit *j, const struct atomic *a, LLVMValueRef old,
+static LLVMValueRef combine_halves(const struct jit *j, const struct atomic *a, LLVMValueRef old,
                                    LLVMValueRef b)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
@@ -172,7 +174,7 @@ static LLVMValueRef combine_halves(struct jit *j, const struct atomic *a, LLVMVa
                                    a->element, "");
 }
 
-static LLVMValueRef combine_floats(struct jit *j, const struct atomic *a, LLVMValueRef p,
+static LLVMValueRef combine_floats(const struct jit *j, const struct atomic *a, LLVMValueRef p,
                                    LLVMValueRef old, LLVMValueRef b)
 {
     if (a->half)
@@ -181,13 +183,13 @@ static LLVMValueRef combine_floats(struct jit *j, const struct atomic *a, LLVMVa
     return a->type == PT_f64 ? add_f64(j, in_shared, old, b) : add_f32(j, in_shared, old, b);
 }
 
-static LLVMValueRef pick(struct jit *j, LLVMIntPredicate test, LLVMValueRef x, LLVMValueRef y)
+static LLVMValueRef pick(const struct jit *j, LLVMIntPredicate test, LLVMValueRef x, LLVMValueRef y)
 {
     return LLVMBuildSelect(j->code->b, LLVMBuildICmp(j->code->b, test, x, y, ""), x, y, "");
 }
 
-static LLVMValueRef renew(struct jit *j, const struct atomic *a, LLVMValueRef p, LLVMValueRef old,
-                          LLVMValueRef b)
+static LLVMValueRef renew(const struct jit *j, const struct atomic *a, LLVMValueRef p,
+                          LLVMValueRef old, LLVMValueRef b)
 {
     LLVMBuilderRef o = j->code->b;
     LLVMValueRef zero = LLVMConstNull(a->element), one = LLVMConstInt(a->element, 1, false), out;
@@ -222,8 +224,8 @@ static LLVMValueRef renew(struct jit *j, const struct atomic *a, LLVMValueRef p,
     }
 }
 
-static LLVMValueRef in_shared(struct jit *j, const struct atomic *a, LLVMValueRef p, LLVMValueRef b,
-                              LLVMValueRef c)
+static LLVMValueRef in_shared(const struct jit *j, const struct atomic *a, LLVMValueRef p,
+                              LLVMValueRef b, LLVMValueRef c)
 {
     LLVMValueRef old = LLVMBuildLoad2(j->code->b, a->element, p, ""), new;
     if (a->is_cas)
@@ -236,7 +238,7 @@ static LLVMValueRef in_shared(struct jit *j, const struct atomic *a, LLVMValueRe
 }
 
 /* A loop of compare-and-swap, for what no instruction does. */
-static LLVMValueRef exchange_float(struct jit *j, const struct atomic *a, LLVMValueRef p,
+static LLVMValueRef exchange_float(const struct jit *j, const struct atomic *a, LLVMValueRef p,
                                    LLVMValueRef b)
 {
     LLVMValueRef seen = LLVMBuildLoad2(j->code->b, a->element, p, "");
@@ -258,8 +260,8 @@ static LLVMValueRef exchange_float(struct jit *j, const struct atomic *a, LLVMVa
     return now;
 }
 
-static LLVMValueRef one_lane(struct jit *j, const struct atomic *a, LLVMValueRef p, LLVMValueRef b,
-                             LLVMValueRef c)
+static LLVMValueRef one_lane(const struct jit *j, const struct atomic *a, LLVMValueRef p,
+                             LLVMValueRef b, LLVMValueRef c)
 {
     if (a->is_shared)
         return in_shared(j, a, p, b, c);
@@ -279,7 +281,7 @@ static LLVMValueRef one_lane(struct jit *j, const struct atomic *a, LLVMValueRef
 /* ---- the lanes ------------------------------------------------------------------------------- */
 
 /* Addresses in their space: shared ones are offsets of 32 bits. */
-static LLVMValueRef address_of(struct jit *j, const struct atomic *a, unsigned copy)
+static LLVMValueRef address_of(const struct jit *j, const struct atomic *a, unsigned copy)
 {
     enum pt_type type = a->is_shared ? PT_u32 : PT_u64;
     if (a->base->kind != PT_OPND_REG)
@@ -291,7 +293,7 @@ static LLVMValueRef address_of(struct jit *j, const struct atomic *a, unsigned c
     return base;
 }
 
-static LLVMValueRef pointer_of(struct jit *j, const struct atomic *a, LLVMValueRef address)
+static LLVMValueRef pointer_of(const struct jit *j, const struct atomic *a, LLVMValueRef address)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
     if (a->is_shared)
@@ -300,8 +302,8 @@ static LLVMValueRef pointer_of(struct jit *j, const struct atomic *a, LLVMValueR
                              "");
 }
 
-static void check(struct jit *j, const struct atomic *a, unsigned copy, LLVMValueRef addresses,
-                  LLVMValueRef mask)
+static void check(const struct jit *j, const struct atomic *a, unsigned copy,
+                  LLVMValueRef addresses, LLVMValueRef mask)
 {
     LLVMTypeRef type = LLVMTypeOf(addresses);
     LLVMValueRef low =
@@ -318,7 +320,7 @@ static void check(struct jit *j, const struct atomic *a, unsigned copy, LLVMValu
     jit_fault_raise_if_lanes(j, PT_FAULT_MISALIGNED, copy, bad, pointers);
 }
 
-static LLVMValueRef as_bits(struct jit *j, const struct atomic *a, const struct pt_operand *o,
+static LLVMValueRef as_bits(const struct jit *j, const struct atomic *a, const struct pt_operand *o,
                             unsigned copy)
 {
     LLVMValueRef value = jit_registers_read(j, o, copy, a->type, j->unit->width, false);
@@ -330,7 +332,7 @@ struct values {
     LLVMValueRef b[ELEMENTS], c, result[ELEMENTS];
 };
 
-static struct values read_values(struct jit *j, const struct atomic *a, unsigned copy)
+static struct values read_values(const struct jit *j, const struct atomic *a, unsigned copy)
 {
     struct values v = {.c = a->c ? as_bits(j, a, a->c, copy) : NULL};
     for (unsigned i = 0; i < a->n; i++) {
@@ -341,7 +343,7 @@ static struct values read_values(struct jit *j, const struct atomic *a, unsigned
     return v;
 }
 
-static void run_lane(struct jit *j, const struct atomic *a, const struct values *v,
+static void run_lane(const struct jit *j, const struct atomic *a, const struct values *v,
                      LLVMValueRef address, unsigned lane)
 {
     LLVMValueRef p = pointer_of(j, a, address), c = v->c ? jit_lane(j, v->c, lane) : NULL;
@@ -358,7 +360,7 @@ static void run_lane(struct jit *j, const struct atomic *a, const struct values 
 }
 
 /* Addresses of the lanes that are on, and the mask that is left to test lane by lane. */
-static LLVMValueRef checked_addresses(struct jit *j, const struct atomic *a, unsigned copy,
+static LLVMValueRef checked_addresses(const struct jit *j, const struct atomic *a, unsigned copy,
                                       LLVMValueRef *mask)
 {
     LLVMValueRef addresses = address_of(j, a, copy);
@@ -373,7 +375,7 @@ static LLVMValueRef checked_addresses(struct jit *j, const struct atomic *a, uns
     return addresses;
 }
 
-static void run_chunk(struct jit *j, const struct atomic *a, unsigned copy)
+static void run_chunk(const struct jit *j, const struct atomic *a, unsigned copy)
 {
     LLVMTypeRef vector = LLVMVectorType(a->element, j->unit->width);
     LLVMValueRef mask, addresses = checked_addresses(j, a, copy, &mask);
@@ -400,7 +402,7 @@ static void run_chunk(struct jit *j, const struct atomic *a, unsigned copy)
 }
 
 /* Room for the offsets of all chunks: the same for all instructions, as each is over before the next. */
-static LLVMValueRef offsets_memory(struct jit *j)
+static LLVMValueRef offsets_memory(const struct jit *j)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     if (!j->code->offsets) {
@@ -413,7 +415,7 @@ static LLVMValueRef offsets_memory(struct jit *j)
 
 /* Two neighbours of the offsets in memory. The load is volatile: LLVM would forward what was stored, as moves out of
  * vectors, which are slower than loads. */
-static LLVMValueRef load_pair(struct jit *j, LLVMValueRef memory, unsigned index)
+static LLVMValueRef load_pair(const struct jit *j, LLVMValueRef memory, unsigned index)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
     LLVMValueRef at = jit_at(j, memory, jit_i64(j, index * 4));
@@ -425,7 +427,7 @@ static LLVMValueRef load_pair(struct jit *j, LLVMValueRef memory, unsigned index
 
 /* Shared memory, and nobody reads what was there: the offsets of all chunks take their way to scalar registers through
  * memory. */
-static void run_stored(struct jit *j, const struct atomic *a)
+static void run_stored(const struct jit *j, const struct atomic *a)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     LLVMValueRef memory = offsets_memory(j), unmasked;
@@ -453,7 +455,7 @@ static bool is_any_read(const struct atomic *a)
     return false;
 }
 
-bool jit_atomic_emit(struct jit *j)
+bool jit_atomic_emit(const struct jit *j)
 {
     struct atomic a;
     if (!describe(j, &a))

@@ -6,7 +6,7 @@
 #include "backend/order.h"
 
 /* Atomic operations: false with unit->why set. */
-bool jit_atomic_emit(struct jit *j);
+bool jit_atomic_emit(const struct jit *j);
 
 /* An order as LLVM has it. */
 LLVMAtomicOrdering jit_atomic_order(enum pt_order order);

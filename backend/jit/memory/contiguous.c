@@ -12,7 +12,7 @@
 #include "backend/order.h"
 
 /* A mask whose lanes stand for n elements each. */
-static LLVMValueRef spread_mask(struct jit *j, LLVMValueRef mask, unsigned n)
+static LLVMValueRef spread_mask(const struct jit *j, LLVMValueRef mask, unsigned n)
 {
     int lanes[256];
     for (unsigned i = 0; i < n * j->unit->width; i++)
@@ -21,7 +21,7 @@ static LLVMValueRef spread_mask(struct jit *j, LLVMValueRef mask, unsigned n)
 }
 
 /* Elements i, i + n, i + 2n …: those of one register. */
-static LLVMValueRef take_every(struct jit *j, LLVMValueRef all, unsigned i, unsigned n)
+static LLVMValueRef take_every(const struct jit *j, LLVMValueRef all, unsigned i, unsigned n)
 {
     int lanes[64];
     for (unsigned k = 0; k < j->unit->width; k++)
@@ -30,7 +30,7 @@ static LLVMValueRef take_every(struct jit *j, LLVMValueRef all, unsigned i, unsi
 }
 
 /* One after the other: x0 y0 x1 y1 … of n vectors, n a power of two. */
-static LLVMValueRef interleave(struct jit *j, LLVMValueRef *v, unsigned n)
+static LLVMValueRef interleave(const struct jit *j, LLVMValueRef *v, unsigned n)
 {
     LLVMValueRef half[8];
     unsigned each = j->unit->width;
@@ -59,7 +59,7 @@ static bool is_halved(const struct jit *j, const struct jit_access *a, LLVMValue
 }
 
 /* The first or the second halves of two vectors. */
-static LLVMValueRef halves(struct jit *j, LLVMValueRef x, LLVMValueRef y, bool second)
+static LLVMValueRef halves(const struct jit *j, LLVMValueRef x, LLVMValueRef y, bool second)
 {
     static const int lanes[2][8] = {{0, 1, 2, 3, 8, 9, 10, 11}, {4, 5, 6, 7, 12, 13, 14, 15}};
     return jit_shuffle(j, x, y, lanes[second], 8);
@@ -67,7 +67,7 @@ static LLVMValueRef halves(struct jit *j, LLVMValueRef x, LLVMValueRef y, bool s
 
 /* Rows become columns in each half: v[i] holds lane i, and lane i + 4, of the four; or the other
  * way round. */
-static void transpose(struct jit *j, LLVMValueRef *v)
+static void transpose(const struct jit *j, LLVMValueRef *v)
 {
     static const int ones[2][8] = {{0, 8, 1, 9, 4, 12, 5, 13}, {2, 10, 3, 11, 6, 14, 7, 15}};
     static const int pairs[2][8] = {{0, 1, 8, 9, 4, 5, 12, 13}, {2, 3, 10, 11, 6, 7, 14, 15}};
@@ -78,7 +78,7 @@ static void transpose(struct jit *j, LLVMValueRef *v)
         v[i] = jit_shuffle(j, u[i / 2], u[i / 2 + 2], pairs[i % 2], 8);
 }
 
-static void load_halved(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+static void load_halved(const struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                         LLVMValueRef *v)
 {
     LLVMTypeRef type = LLVMVectorType(a->element, 8);
@@ -90,7 +90,7 @@ static void load_halved(struct jit *j, const struct jit_access *a, LLVMValueRef 
     transpose(j, v);
 }
 
-static void store_halved(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+static void store_halved(const struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                          LLVMValueRef *v)
 {
     LLVMValueRef lane[4] = {v[0], v[1], v[2], v[3]};
@@ -108,7 +108,7 @@ static void store_halved(struct jit *j, const struct jit_access *a, LLVMValueRef
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-void jit_contiguous_load(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+void jit_contiguous_load(const struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                          LLVMValueRef mask, LLVMValueRef *v)
 {
     LLVMTypeRef type = LLVMVectorType(a->element, j->unit->width * a->n);
@@ -134,8 +134,8 @@ bool jit_contiguous_may_rewrite(const struct jit *j, const struct jit_access *a)
            a->order == PT_ORDER_PLAIN && !j->unit->options->has_cluster;
 }
 
-LLVMValueRef jit_contiguous_is_own(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
-                                   unsigned elements)
+LLVMValueRef jit_contiguous_is_own(const struct jit *j, const struct jit_access *a,
+                                   LLVMValueRef pointer, unsigned elements)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
     LLVMValueRef from = LLVMBuildPtrToInt(j->code->b, j->code->shared, i64, "");
@@ -156,7 +156,7 @@ bool jit_contiguous_is_rewriting(const struct jit *j, const struct jit_access *a
                                     !jit_access_join(j) && stride == (int64_t)(a->bytes * a->n)));
 }
 
-static void store_masked(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+static void store_masked(const struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                          LLVMValueRef mask, LLVMValueRef all)
 {
     LLVMTypeRef types[] = {LLVMTypeOf(all), LLVMTypeOf(pointer)};
@@ -164,7 +164,7 @@ static void store_masked(struct jit *j, const struct jit_access *a, LLVMValueRef
     jit_access_masked(j, "llvm.masked.store", types, args, 1, a->bytes);
 }
 
-static void rewrite(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+static void rewrite(const struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                     LLVMValueRef mask, LLVMValueRef all)
 {
     LLVMValueRef old = jit_access_load(j, a, LLVMTypeOf(all), pointer, a->bytes);
@@ -172,7 +172,7 @@ static void rewrite(struct jit *j, const struct jit_access *a, LLVMValueRef poin
 }
 
 /* Lanes that are off write what is there, if that is the CTA's own. */
-static void store_some(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+static void store_some(const struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                        LLVMValueRef mask, LLVMValueRef all)
 {
     if (!jit_contiguous_may_rewrite(j, a)) {
@@ -195,7 +195,7 @@ static void store_some(struct jit *j, const struct jit_access *a, LLVMValueRef p
     jit_continue_in(j, after);
 }
 
-void jit_contiguous_store(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+void jit_contiguous_store(const struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                           LLVMValueRef mask, LLVMValueRef *v)
 {
     if (is_halved(j, a, mask)) {

@@ -7,7 +7,7 @@
 #include "backend/jit/value/registers.h"
 
 struct copy {
-    struct jit *j;
+    const struct jit *j;
     struct jit_access to, from;
     const struct pt_operand *bytes, *ignored;        /* NULL: not given */
     LLVMValueRef at[JIT_COPIES], source[JIT_COPIES]; /* addresses of the lanes of each chunk */
@@ -19,7 +19,7 @@ struct copy {
 
 static bool describe(struct copy *x)
 {
-    struct jit *j = x->j;
+    const struct jit *j = x->j;
     const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands];
     unsigned bytes = (unsigned)o[2].imm;
     for (unsigned i = 3; i < j->insn->n_operands; i++) {
@@ -31,7 +31,7 @@ static bool describe(struct copy *x)
            jit_access_describe_place(j, &o[1], PT_SPACE_GLOBAL, bytes, &x->from);
 }
 
-static LLVMValueRef each(struct jit *j, uint32_t value)
+static LLVMValueRef each(const struct jit *j, uint32_t value)
 {
     return jit_const(jit_int_type(j, 32, j->unit->width), value);
 }
@@ -39,7 +39,7 @@ static LLVMValueRef each(struct jit *j, uint32_t value)
 /* Bytes that the lanes of a chunk read, no more than there are. */
 static LLVMValueRef bytes_read(const struct copy *x, unsigned copy)
 {
-    struct jit *j = x->j;
+    const struct jit *j = x->j;
     LLVMValueRef all = each(j, x->to.bytes);
     if (x->ignored) {
         LLVMValueRef ignored =
@@ -56,7 +56,7 @@ static LLVMValueRef bytes_read(const struct copy *x, unsigned copy)
 /* Reads what the instruction says of all lanes. Misaligned ones fail; where nothing is read from does not matter. */
 static void read_operands(struct copy *x)
 {
-    struct jit *j = x->j;
+    const struct jit *j = x->j;
     for (unsigned u = 0; u < j->facts->copies; u++) {
         x->at[u] = jit_access_address(j, &x->to, u, j->unit->width);
         x->source[u] = jit_access_address(j, &x->from, u, j->unit->width);
@@ -76,7 +76,7 @@ static void read_operands(struct copy *x)
 /* i1: all lanes are on, and read all bytes. */
 static LLVMValueRef is_whole(const struct copy *x)
 {
-    struct jit *j = x->j;
+    const struct jit *j = x->j;
     LLVMValueRef whole = jit_mask_all(j);
     for (unsigned u = 0; u < j->facts->copies; u++) {
         if (x->read[u]) {
@@ -93,7 +93,7 @@ static LLVMValueRef is_whole(const struct copy *x)
 /* What one lane copies. */
 static LLVMTypeRef piece(const struct copy *x)
 {
-    struct jit *j = x->j;
+    const struct jit *j = x->j;
     return x->to.bytes == 16 ? jit_int_type(j, 32, 4) : jit_int_type(j, 8 * x->to.bytes, 1);
 }
 
@@ -105,7 +105,7 @@ static void copy_piece(const struct copy *x, LLVMValueRef to, LLVMValueRef from)
 
 static void copy_whole(const struct copy *x)
 {
-    struct jit *j = x->j;
+    const struct jit *j = x->j;
     for (unsigned u = 0; u < j->facts->copies; u++)
         for (unsigned lane = 0; lane < j->unit->width; lane++)
             copy_piece(x, jit_access_pointer(j, &x->to, jit_lane(j, x->at[u], lane)),
@@ -121,7 +121,7 @@ struct lanes {
     LLVMValueRef to, from, read;
 };
 
-static void keep(struct jit *j, LLVMValueRef array, unsigned copy, LLVMValueRef lanes)
+static void keep(const struct jit *j, LLVMValueRef array, unsigned copy, LLVMValueRef lanes)
 {
     LLVMTypeRef type = LLVMTypeOf(lanes);
     unsigned bytes = LLVMGetIntTypeWidth(LLVMGetElementType(type)) / 8;
@@ -131,7 +131,7 @@ static void keep(struct jit *j, LLVMValueRef array, unsigned copy, LLVMValueRef 
 
 static struct lanes keep_lanes(const struct copy *x)
 {
-    struct jit *j = x->j;
+    const struct jit *j = x->j;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context),
                 i64 = LLVMInt64TypeInContext(j->code->context);
     unsigned n = j->unit->width * j->facts->copies;
@@ -149,7 +149,8 @@ static struct lanes keep_lanes(const struct copy *x)
     return l;
 }
 
-static LLVMValueRef kept(struct jit *j, LLVMTypeRef type, LLVMValueRef array, LLVMValueRef lane)
+static LLVMValueRef kept(const struct jit *j, LLVMTypeRef type, LLVMValueRef array,
+                         LLVMValueRef lane)
 {
     LLVMValueRef at = LLVMBuildGEP2(j->code->b, type, array, &lane, 1, "");
     return LLVMBuildLoad2(j->code->b, type, at, "");
@@ -161,7 +162,7 @@ struct loop {
     LLVMValueRef counter, i;
 };
 
-static struct loop begin_loop(struct jit *j)
+static struct loop begin_loop(const struct jit *j)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     struct loop loop = {.head = jit_new_block(j, "lane"), .next = jit_new_block(j, "")};
@@ -173,7 +174,7 @@ static struct loop begin_loop(struct jit *j)
     return loop;
 }
 
-static void end_loop(struct jit *j, const struct loop *loop, uint32_t n)
+static void end_loop(const struct jit *j, const struct loop *loop, uint32_t n)
 {
     LLVMBasicBlockRef after = jit_new_block(j, "");
     LLVMBuildBr(j->code->b, loop->next);
@@ -185,7 +186,7 @@ static void end_loop(struct jit *j, const struct loop *loop, uint32_t n)
     jit_continue_in(j, after);
 }
 
-static LLVMValueRef byte_at(struct jit *j, LLVMValueRef pointer, LLVMValueRef i)
+static LLVMValueRef byte_at(const struct jit *j, LLVMValueRef pointer, LLVMValueRef i)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
     return jit_at(j, pointer, LLVMBuildZExt(j->code->b, i, i64, ""));
@@ -194,7 +195,7 @@ static LLVMValueRef byte_at(struct jit *j, LLVMValueRef pointer, LLVMValueRef i)
 /* `read` bytes from there, then zeros. */
 static void copy_bytes(const struct copy *x, LLVMValueRef to, LLVMValueRef from, LLVMValueRef read)
 {
-    struct jit *j = x->j;
+    const struct jit *j = x->j;
     LLVMTypeRef i8 = LLVMInt8TypeInContext(j->code->context);
     LLVMBasicBlockRef load = jit_new_block(j, ""), zero = jit_new_block(j, "");
     struct loop loop = begin_loop(j);
@@ -212,7 +213,7 @@ static void copy_bytes(const struct copy *x, LLVMValueRef to, LLVMValueRef from,
 /* Lanes upwards: those that are off, that copy all bytes, that copy none, and others. */
 static void copy_lanes(const struct copy *x)
 {
-    struct jit *j = x->j;
+    const struct jit *j = x->j;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context),
                 i64 = LLVMInt64TypeInContext(j->code->context);
     struct lanes l = keep_lanes(x);
@@ -237,7 +238,7 @@ static void copy_lanes(const struct copy *x)
     end_loop(j, &loop, j->unit->width * j->facts->copies);
 }
 
-bool jit_cp_async_emit(struct jit *j)
+bool jit_cp_async_emit(const struct jit *j)
 {
     struct copy x = {.j = j};
     if (!describe(&x))

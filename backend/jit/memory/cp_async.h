@@ -5,6 +5,6 @@
 #include "backend/jit/jit.h"
 
 /* cp.async: false with unit->why set. */
-bool jit_cp_async_emit(struct jit *j);
+bool jit_cp_async_emit(const struct jit *j);
 
 #endif

@@ -11,7 +11,7 @@
 #include "backend/jit/value/registers.h"
 
 /* Lanes anywhere, by the machine's gathers and scatters. */
-static void gather(struct jit *j, const struct jit_access *a, LLVMValueRef pointers,
+static void gather(const struct jit *j, const struct jit_access *a, LLVMValueRef pointers,
                    LLVMValueRef mask, LLVMValueRef *v)
 {
     LLVMTypeRef type = LLVMVectorType(a->element, j->unit->width);
@@ -23,7 +23,7 @@ static void gather(struct jit *j, const struct jit_access *a, LLVMValueRef point
     }
 }
 
-static void scatter(struct jit *j, const struct jit_access *a, LLVMValueRef pointers,
+static void scatter(const struct jit *j, const struct jit_access *a, LLVMValueRef pointers,
                     LLVMValueRef mask, LLVMValueRef value)
 {
     LLVMTypeRef types[] = {LLVMTypeOf(value), LLVMTypeOf(pointers)};
@@ -31,8 +31,8 @@ static void scatter(struct jit *j, const struct jit_access *a, LLVMValueRef poin
     jit_access_masked(j, "llvm.masked.scatter", types, args, 1, a->bytes);
 }
 
-static void load_lanes(struct jit *j, const struct jit_access *a, const LLVMValueRef *pointers,
-                       LLVMValueRef *v)
+static void load_lanes(const struct jit *j, const struct jit_access *a,
+                       const LLVMValueRef *pointers, LLVMValueRef *v)
 {
     LLVMTypeRef type = LLVMVectorType(a->element, j->unit->width);
     for (unsigned i = 0; i < a->n; i++)
@@ -46,8 +46,8 @@ static void load_lanes(struct jit *j, const struct jit_access *a, const LLVMValu
 }
 
 /* Upwards, all elements of a lane together: the last lane's value stays. */
-static void store_lanes(struct jit *j, const struct jit_access *a, const LLVMValueRef *pointers,
-                        LLVMValueRef *v)
+static void store_lanes(const struct jit *j, const struct jit_access *a,
+                        const LLVMValueRef *pointers, LLVMValueRef *v)
 {
     for (unsigned lane = 0; lane < j->unit->width; lane++)
         for (unsigned i = 0; i < a->n; i++)
@@ -55,8 +55,8 @@ static void store_lanes(struct jit *j, const struct jit_access *a, const LLVMVal
                              jit_access_element(j, a, pointers[lane], i));
 }
 
-static void access_lanes(struct jit *j, const struct jit_access *a, const LLVMValueRef *pointers,
-                         LLVMValueRef *v)
+static void access_lanes(const struct jit *j, const struct jit_access *a,
+                         const LLVMValueRef *pointers, LLVMValueRef *v)
 {
     if (a->is_load)
         load_lanes(j, a, pointers, v);
@@ -71,8 +71,8 @@ static bool has_gather(const struct jit *j, const struct jit_access *a)
            (a->is_load || a->n == 1);
 }
 
-static void access_by_machine(struct jit *j, const struct jit_access *a, LLVMValueRef pointers,
-                              LLVMValueRef mask, LLVMValueRef *v)
+static void access_by_machine(const struct jit *j, const struct jit_access *a,
+                              LLVMValueRef pointers, LLVMValueRef mask, LLVMValueRef *v)
 {
     if (a->is_load)
         gather(j, a, pointers, mask, v);
@@ -81,7 +81,7 @@ static void access_by_machine(struct jit *j, const struct jit_access *a, LLVMVal
 }
 
 /* By a gather or scatter of a base and indexes of 32 bits. False if the address is not made so. */
-static bool access_indexed(struct jit *j, const struct jit_access *a, unsigned copy,
+static bool access_indexed(const struct jit *j, const struct jit_access *a, unsigned copy,
                            LLVMValueRef *v)
 {
     struct jit_split s;
@@ -107,7 +107,8 @@ static bool access_indexed(struct jit *j, const struct jit_access *a, unsigned c
 
 enum { LOCAL_ALIGN = 16 }; /* of windows, at least */
 
-void jit_gather_access(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef *v)
+void jit_gather_access(const struct jit *j, const struct jit_access *a, unsigned copy,
+                       LLVMValueRef *v)
 {
     if (access_indexed(j, a, copy, v))
         return;
@@ -127,8 +128,8 @@ void jit_gather_access(struct jit *j, const struct jit_access *a, unsigned copy,
     access_lanes(j, a, pointers, v);
 }
 
-void jit_gather_access_strided(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
-                               int64_t stride, LLVMValueRef *v)
+void jit_gather_access_strided(const struct jit *j, const struct jit_access *a,
+                               LLVMValueRef pointer, int64_t stride, LLVMValueRef *v)
 {
     LLVMTypeRef i8 = LLVMInt8TypeInContext(j->code->context),
                 i64 = LLVMInt64TypeInContext(j->code->context);

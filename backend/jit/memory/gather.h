@@ -6,10 +6,11 @@
 #include "backend/jit/memory/access.h"
 
 /* All lanes at a constant distance that keeps them aligned. */
-void jit_gather_access_strided(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
-                               int64_t stride, LLVMValueRef *v);
+void jit_gather_access_strided(const struct jit *j, const struct jit_access *a,
+                               LLVMValueRef pointer, int64_t stride, LLVMValueRef *v);
 
 /* Lanes anywhere; misaligned ones fail. */
-void jit_gather_access(struct jit *j, const struct jit_access *a, unsigned copy, LLVMValueRef *v);
+void jit_gather_access(const struct jit *j, const struct jit_access *a, unsigned copy,
+                       LLVMValueRef *v);
 
 #endif

@@ -28,12 +28,14 @@ struct group {
 /* ---- what may be joined ---------------------------------------------------------------------- */
 
 /* How many elements of a lane lie between two of its own; 0: the instruction is no access that may be joined. */
-static unsigned elements_of_lane(struct jit *j, uint32_t insn, struct jit_access *a)
+static unsigned elements_of_lane(const struct jit *j, uint32_t insn, struct jit_access *a)
 {
     int64_t stride;
-    jit_visit_insn(j, insn);
-    if (!(j->form->effects & (PT_FX_READ | PT_FX_WRITE)) || (j->form->effects & PT_FX_ATOMIC) ||
-        j->insn->guard || !jit_set_has(j->trusted, insn) || !jit_access_try_describe(j, a))
+    struct jit at = *j;
+    jit_visit_insn(&at, insn);
+    uint32_t effects = at.form->effects;
+    if (!(effects & (PT_FX_READ | PT_FX_WRITE)) || (effects & PT_FX_ATOMIC) || at.insn->guard ||
+        !jit_set_has(j->trusted, insn) || !jit_access_try_describe(&at, a))
         return 0;
     if (a->n != 1 || a->base->kind != PT_OPND_REG || a->order != PT_ORDER_PLAIN ||
         jit_def_use_shape(j->facts, a->base, &stride) != JIT_AFFINE)
@@ -58,7 +60,7 @@ static void see(void *ud, uint32_t reg, bool is_def)
 }
 
 /* The instruction need not run before the accesses so far, nor behind them. */
-static bool commutes(struct jit *j, struct group *g, const struct pt_insn *insn)
+static bool commutes(const struct jit *j, struct group *g, const struct pt_insn *insn)
 {
     uint32_t effects = pt_insn_form(j->unit->m, insn)->effects & ~(uint32_t)PT_FX_FP;
     g->conflicts = effects && !(effects == PT_FX_READ && g->first.is_load);
@@ -75,16 +77,17 @@ static void add(struct group *g, uint32_t insn, const struct jit_access *a)
         jit_set_add(a->is_load ? g->results : g->unchanged, value->index);
 }
 
-static int64_t offset_of(struct jit *j, uint32_t insn)
+static int64_t offset_of(const struct jit *j, uint32_t insn)
 {
     struct jit_access a;
-    jit_visit_insn(j, insn);
-    jit_access_describe(j, &a);
+    struct jit at = *j;
+    jit_visit_insn(&at, insn);
+    jit_access_describe(&at, &a);
     return a.base->imm;
 }
 
 /* By offset; false if they are not side by side. */
-static bool sort(struct jit *j, struct group *g)
+static bool sort(const struct jit *j, struct group *g)
 {
     uint32_t *v = g->join.insns;
     for (unsigned i = 1; i < g->join.n; i++)
@@ -100,7 +103,7 @@ static bool sort(struct jit *j, struct group *g)
 }
 
 /* The accesses that can be joined with the first of the instructions. */
-static bool gather(struct jit *j, const uint32_t *insns, uint32_t n, struct group *g)
+static bool gather(const struct jit *j, const uint32_t *insns, uint32_t n, struct group *g)
 {
     size_t bytes = (j->unit->f->regs.n + 63) / 64 * sizeof(uint64_t);
     struct jit_access a;
@@ -131,7 +134,8 @@ static bool gather(struct jit *j, const uint32_t *insns, uint32_t n, struct grou
 void jit_interleave_find(struct jit *j, const uint32_t *insns, uint32_t n)
 {
     struct group g;
-    jit_interleave_forget(j);
+    j->joins = NULL;
+    j->overlaps = NULL;
     for (uint32_t i = 0; i < n; i++) {
         jit_visit_insn(j, insns[i]);
         if (jit_access_join(j) || !gather(j, insns + i, n - i, &g))
@@ -144,22 +148,16 @@ void jit_interleave_find(struct jit *j, const uint32_t *insns, uint32_t n)
     jit_overlapping_loads_find(j, insns, n);
 }
 
-void jit_interleave_forget(struct jit *j)
-{
-    j->joins = NULL;
-    j->overlaps = NULL;
-}
-
-void jit_interleave_describe(struct jit *j, const struct jit_join *join, struct jit_access *a)
+void jit_interleave_describe(const struct jit *j, const struct jit_join *join, struct jit_access *a)
 {
     struct jit_access one;
+    struct jit at = *j;
     for (unsigned i = 0; i < join->n; i++) {
-        jit_visit_insn(j, join->insns[i]);
-        jit_access_describe(j, &one);
+        jit_visit_insn(&at, join->insns[i]);
+        jit_access_describe(&at, &one);
         if (!i)
             *a = one;
         a->values[i] = one.values[0];
     }
     a->n = join->n;
-    jit_visit_insn(j, join->first);
 }

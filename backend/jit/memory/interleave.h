@@ -6,11 +6,11 @@
 #include "backend/jit/memory/access.h"
 
 /* Finds those of the instructions, in the order they run, whose accesses are in j->trusted and run together: j->joins,
- * j->overlaps; and forgets them. */
+ * j->overlaps. */
 void jit_interleave_find(struct jit *j, const uint32_t *insns, uint32_t n);
-void jit_interleave_forget(struct jit *j);
 
 /* What they access together. j->insn becomes the first. */
-void jit_interleave_describe(struct jit *j, const struct jit_join *join, struct jit_access *a);
+void jit_interleave_describe(const struct jit *j, const struct jit_join *join,
+                             struct jit_access *a);
 
 #endif

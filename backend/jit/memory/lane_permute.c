@@ -114,7 +114,7 @@ static unsigned find_parts(const struct jit *j, const struct jit_lane_order *o, 
 }
 
 /* The lanes of a mask (NULL: all) at their elements. NULL: all elements. */
-static LLVMValueRef part_mask(struct jit *j, const struct part *part, LLVMValueRef mask)
+static LLVMValueRef part_mask(const struct jit *j, const struct part *part, LLVMValueRef mask)
 {
     if (!mask && part->is_full)
         return NULL;
@@ -123,7 +123,7 @@ static LLVMValueRef part_mask(struct jit *j, const struct part *part, LLVMValueR
         j, jit_shuffle(j, flow, LLVMConstNull(LLVMTypeOf(flow)), part->lanes, j->unit->width));
 }
 
-static LLVMValueRef load_in_order(struct jit *j, const struct jit_access *a,
+static LLVMValueRef load_in_order(const struct jit *j, const struct jit_access *a,
                                   const struct jit_lane_order *o, LLVMValueRef pointer,
                                   LLVMValueRef mask)
 {
@@ -149,15 +149,15 @@ static bool rewrites(const struct jit *j, const struct jit_access *a,
 }
 
 /* The lanes at their elements. What those of nobody hold is not stored: part_mask leaves them out. */
-static LLVMValueRef move_lanes(struct jit *j, LLVMValueRef value, const struct part *part)
+static LLVMValueRef move_lanes(const struct jit *j, LLVMValueRef value, const struct part *part)
 {
     return jit_check_proven(j, jit_shuffle(j, value, NULL, part->lanes, j->unit->width), "mask");
 }
 
 /* Elements of nobody, and of lanes that are off, are written as they are: where the parts overlap, as the first leaves them. */
-static void rewrite_in_order(struct jit *j, const struct jit_access *a, const struct part *parts,
-                             unsigned n, LLVMValueRef pointer, LLVMValueRef mask,
-                             LLVMValueRef value)
+static void rewrite_in_order(const struct jit *j, const struct jit_access *a,
+                             const struct part *parts, unsigned n, LLVMValueRef pointer,
+                             LLVMValueRef mask, LLVMValueRef value)
 {
     LLVMValueRef at[2], old[2];
     int lanes[JIT_ORDERED_LANES], width = (int)j->unit->width;
@@ -177,7 +177,7 @@ static void rewrite_in_order(struct jit *j, const struct jit_access *a, const st
     }
 }
 
-static void store_in_order(struct jit *j, const struct jit_access *a,
+static void store_in_order(const struct jit *j, const struct jit_access *a,
                            const struct jit_lane_order *o, LLVMValueRef pointer, LLVMValueRef mask,
                            LLVMValueRef value)
 {
@@ -196,13 +196,13 @@ static void store_in_order(struct jit *j, const struct jit_access *a,
 
 /* ---- which order it is ----------------------------------------------------------------------- */
 
-static LLVMValueRef frozen(struct jit *j, LLVMValueRef v)
+static LLVMValueRef frozen(const struct jit *j, LLVMValueRef v)
 {
     return LLVMIsConstant(v) ? v : LLVMBuildFreeze(j->code->b, v, "");
 }
 
 /* Lanes that are off may hold nothing: frozen. */
-static void read_indexes(struct jit *j, const struct jit_access *a, unsigned copy,
+static void read_indexes(const struct jit *j, const struct jit_access *a, unsigned copy,
                          struct jit_indexes *x)
 {
     const struct pt_operand *o = x->is_split ? x->split.index : a->base;
@@ -231,7 +231,8 @@ static void read_indexes(struct jit *j, const struct jit_access *a, unsigned cop
     x->type = LLVMTypeOf(first);
 }
 
-bool jit_lane_permute_split_index(struct jit *j, const struct jit_access *a, struct jit_indexes *x)
+bool jit_lane_permute_split_index(const struct jit *j, const struct jit_access *a,
+                                  struct jit_indexes *x)
 {
     x->split = (struct jit_split){.scale = 1};
     x->is_split = a->space != PT_SPACE_SHARED &&
@@ -243,7 +244,7 @@ bool jit_lane_permute_split_index(struct jit *j, const struct jit_access *a, str
     return true;
 }
 
-bool jit_lane_permute_find_indexes(struct jit *j, const struct jit_access *a, unsigned copy,
+bool jit_lane_permute_find_indexes(const struct jit *j, const struct jit_access *a, unsigned copy,
                                    struct jit_indexes *x)
 {
     if (!jit_lane_permute_split_index(j, a, x))
@@ -252,7 +253,7 @@ bool jit_lane_permute_find_indexes(struct jit *j, const struct jit_access *a, un
     return true;
 }
 
-bool jit_lane_permute_find_order(struct jit *j, const struct jit_access *a, unsigned copy,
+bool jit_lane_permute_find_order(const struct jit *j, const struct jit_access *a, unsigned copy,
                                  struct jit_lane_order *order)
 {
     struct jit_indexes x;
@@ -276,8 +277,9 @@ bool jit_lane_permute_find_order(struct jit *j, const struct jit_access *a, unsi
            (is_run(j, order) || jit_lane_permute_can_access(j, a));
 }
 
-LLVMValueRef jit_lane_permute_address(struct jit *j, const struct jit_access *a, unsigned copy,
-                                      const struct jit_indexes *x, LLVMValueRef index)
+LLVMValueRef jit_lane_permute_address(const struct jit *j, const struct jit_access *a,
+                                      unsigned copy, const struct jit_indexes *x,
+                                      LLVMValueRef index)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
     if (!x->is_split)
@@ -296,7 +298,7 @@ LLVMValueRef jit_lane_permute_distance(const struct jit_indexes *x, int elements
 }
 
 /* i1: the lanes lie in the order. */
-static LLVMValueRef is_order(struct jit *j, const struct jit_indexes *x,
+static LLVMValueRef is_order(const struct jit *j, const struct jit_indexes *x,
                              const struct jit_lane_order *o)
 {
     LLVMValueRef places[JIT_ORDERED_LANES];
@@ -307,7 +309,7 @@ static LLVMValueRef is_order(struct jit *j, const struct jit_indexes *x,
 }
 
 /* i1: a stretch of elements in that order wraps nowhere, and is aligned. It begins at `address`. */
-static LLVMValueRef fits(struct jit *j, const struct jit_access *a, unsigned copy,
+static LLVMValueRef fits(const struct jit *j, const struct jit_access *a, unsigned copy,
                          const struct jit_indexes *x, const struct jit_lane_order *o,
                          LLVMValueRef *address)
 {
@@ -325,7 +327,7 @@ static LLVMValueRef fits(struct jit *j, const struct jit_access *a, unsigned cop
 /* ---- the access ------------------------------------------------------------------------------ */
 
 /* The stretch in the order, if it fits; else on in `others`. */
-static void access_order(struct jit *j, const struct jit_access *a, unsigned copy,
+static void access_order(const struct jit *j, const struct jit_access *a, unsigned copy,
                          const struct jit_indexes *x, const struct jit_lane_order *o,
                          struct jit_ways *ways, LLVMBasicBlockRef others, LLVMValueRef value)
 {
@@ -346,7 +348,7 @@ static void access_order(struct jit *j, const struct jit_access *a, unsigned cop
 }
 
 /* A way for each order; which it is, is found without branches, as that may not change from chunk to chunk. */
-static void access_orders(struct jit *j, const struct jit_access *a, unsigned copy,
+static void access_orders(const struct jit *j, const struct jit_access *a, unsigned copy,
                           const struct jit_indexes *x, struct jit_ways *ways, LLVMValueRef value)
 {
     struct jit_lane_order orders[ORDERS_MOST];
@@ -367,7 +369,7 @@ static void access_orders(struct jit *j, const struct jit_access *a, unsigned co
     jit_continue_in(j, others);
 }
 
-void jit_lane_permute_access_known(struct jit *j, const struct jit_access *a, unsigned copy,
+void jit_lane_permute_access_known(const struct jit *j, const struct jit_access *a, unsigned copy,
                                    const struct jit_lane_order *o, LLVMValueRef *v)
 {
     struct jit_indexes x;
@@ -383,7 +385,7 @@ void jit_lane_permute_access_known(struct jit *j, const struct jit_access *a, un
         store_in_order(j, a, o, jit_access_pointer(j, a, address), j->mask[copy], v[0]);
 }
 
-bool jit_lane_permute_access(struct jit *j, const struct jit_access *a, unsigned copy,
+bool jit_lane_permute_access(const struct jit *j, const struct jit_access *a, unsigned copy,
                              LLVMValueRef *v)
 {
     struct jit_indexes x;
@@ -423,7 +425,7 @@ static bool will_be_written(const uint64_t *written, const struct pt_operand *o)
 }
 
 /* One copy of j->insn's access fits its order. */
-static LLVMValueRef test_copy(struct jit *j, const struct jit_access *a, unsigned copy,
+static LLVMValueRef test_copy(const struct jit *j, const struct jit_access *a, unsigned copy,
                               const struct jit_lane_order *o)
 {
     struct jit_indexes x;
@@ -439,7 +441,7 @@ static LLVMValueRef test_copy(struct jit *j, const struct jit_access *a, unsigne
                         LLVMBuildNot(j->code->b, jit_access_misaligned(j, a, address), ""), "");
 }
 
-bool jit_lane_permute_test(struct jit *j, const struct jit_access *a, const uint64_t *written,
+bool jit_lane_permute_test(const struct jit *j, const struct jit_access *a, const uint64_t *written,
                            LLVMValueRef *test)
 {
     struct jit_lane_order o;

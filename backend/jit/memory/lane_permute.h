@@ -24,36 +24,38 @@ struct jit_indexes {
 };
 
 /* Where thread indexes alone tell the addresses apart. False if it is not worth asking how they lie. */
-bool jit_lane_permute_access(struct jit *j, const struct jit_access *a, unsigned copy,
+bool jit_lane_permute_access(const struct jit *j, const struct jit_access *a, unsigned copy,
                              LLVMValueRef *v);
 
 /* As jit_access_path_test, where it is known how they lie. */
-bool jit_lane_permute_test(struct jit *j, const struct jit_access *a, const uint64_t *written,
+bool jit_lane_permute_test(const struct jit *j, const struct jit_access *a, const uint64_t *written,
                            LLVMValueRef *test);
 
 /* Lanes of such an access can take their places in registers. */
 bool jit_lane_permute_can_access(const struct jit *j, const struct jit_access *a);
 
 /* Of indexes what the text says: what they are added to, and the stride. False if they are none. */
-bool jit_lane_permute_split_index(struct jit *j, const struct jit_access *a, struct jit_indexes *x);
+bool jit_lane_permute_split_index(const struct jit *j, const struct jit_access *a,
+                                  struct jit_indexes *x);
 
 /* The same, and their values. */
-bool jit_lane_permute_find_indexes(struct jit *j, const struct jit_access *a, unsigned copy,
+bool jit_lane_permute_find_indexes(const struct jit *j, const struct jit_access *a, unsigned copy,
                                    struct jit_indexes *x);
 
 /* The order, if it is known while the code is made: of lanes in a stretch of up to two vectors. */
-bool jit_lane_permute_find_order(struct jit *j, const struct jit_access *a, unsigned copy,
+bool jit_lane_permute_find_order(const struct jit *j, const struct jit_access *a, unsigned copy,
                                  struct jit_lane_order *order);
 
 /* The address of an element that has this index. */
-LLVMValueRef jit_lane_permute_address(struct jit *j, const struct jit_access *a, unsigned copy,
-                                      const struct jit_indexes *x, LLVMValueRef index);
+LLVMValueRef jit_lane_permute_address(const struct jit *j, const struct jit_access *a,
+                                      unsigned copy, const struct jit_indexes *x,
+                                      LLVMValueRef index);
 
 /* Indexes of elements so far apart differ by it. */
 LLVMValueRef jit_lane_permute_distance(const struct jit_indexes *x, int elements);
 
 /* In a known order that jit_lane_permute_test has found to fit. */
-void jit_lane_permute_access_known(struct jit *j, const struct jit_access *a, unsigned copy,
+void jit_lane_permute_access_known(const struct jit *j, const struct jit_access *a, unsigned copy,
                                    const struct jit_lane_order *o, LLVMValueRef *v);
 
 #endif

@@ -43,14 +43,15 @@ static uint64_t *find_loaded(const struct jit *j)
 }
 
 /* Bytes of a thread; 0: it is no store that may go past the caches. */
-static uint32_t bytes_of(struct jit *j, uint32_t insn, const uint64_t *loaded)
+static uint32_t bytes_of(const struct jit *j, uint32_t insn, const uint64_t *loaded)
 {
     struct jit_access a;
-    jit_visit_insn(j, insn);
-    if (j->form->effects != PT_FX_WRITE || pt_form_space(j->form) != PT_SPACE_GLOBAL ||
+    struct jit at = *j;
+    jit_visit_insn(&at, insn);
+    if (at.form->effects != PT_FX_WRITE || pt_form_space(at.form) != PT_SPACE_GLOBAL ||
         j->unit->f->blocks.v[jit_def_use_block(j->facts, insn)].loop)
         return 0;
-    if (!jit_access_try_describe(j, &a))
+    if (!jit_access_try_describe(&at, &a))
         return 0;
     return a.base->kind == PT_OPND_REG &&
                    a.bytes * a.n * j->unit->width >= JIT_NONTEMPORAL_VECTOR &&
@@ -60,7 +61,7 @@ static uint32_t bytes_of(struct jit *j, uint32_t insn, const uint64_t *loaded)
 }
 
 /* i1: the launch stores more than caches hold, so many bytes a thread. */
-static LLVMValueRef is_beyond_caches(struct jit *j, uint32_t bytes)
+static LLVMValueRef is_beyond_caches(const struct jit *j, uint32_t bytes)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context),
                 i64 = LLVMInt64TypeInContext(j->code->context);
@@ -75,7 +76,7 @@ static LLVMValueRef is_beyond_caches(struct jit *j, uint32_t bytes)
                          "");
 }
 
-uint64_t *jit_nontemporal_find(struct jit *j)
+uint64_t *jit_nontemporal_find(const struct jit *j)
 {
     uint32_t all = 0;
     uint64_t *streaming =
@@ -99,7 +100,7 @@ bool jit_nontemporal_applies(const struct jit *j)
     return jit_set_has(j->facts->streaming, (uint32_t)(j->insn - j->unit->f->insns.v));
 }
 
-void jit_nontemporal_store(struct jit *j, const struct jit_access *a, LLVMValueRef value,
+void jit_nontemporal_store(const struct jit *j, const struct jit_access *a, LLVMValueRef value,
                            LLVMValueRef pointer)
 {
     unsigned bytes = a->bytes * a->n * j->unit->width, align = bytes < LINE ? bytes : LINE;

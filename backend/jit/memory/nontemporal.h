@@ -6,13 +6,13 @@
 #include "backend/jit/memory/access.h"
 
 /* Finds the stores that may go past the caches. */
-uint64_t *jit_nontemporal_find(struct jit *j);
+uint64_t *jit_nontemporal_find(const struct jit *j);
 
 /* j->insn is one. */
 bool jit_nontemporal_applies(const struct jit *j);
 
 /* All lanes of a run. */
-void jit_nontemporal_store(struct jit *j, const struct jit_access *a, LLVMValueRef value,
+void jit_nontemporal_store(const struct jit *j, const struct jit_access *a, LLVMValueRef value,
                            LLVMValueRef pointer);
 
 #endif

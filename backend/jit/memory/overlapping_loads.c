@@ -42,21 +42,24 @@ static bool pays(const struct jit *j, unsigned bytes)
 }
 
 /* The instruction accesses shared memory, lanes side by side in all chunks. */
-static bool is_run(struct jit *j, uint32_t insn, struct jit_access *a)
+static bool is_run(const struct jit *j, uint32_t insn, struct jit_access *a)
 {
     int64_t stride;
-    jit_visit_insn(j, insn);
-    if (j->form->op != PT_OP_ld && j->form->op != PT_OP_st)
+    struct jit at = *j;
+    jit_visit_insn(&at, insn);
+    if (at.form->op != PT_OP_ld && at.form->op != PT_OP_st)
         return false;
-    return jit_access_try_describe(j, a) && a->space == PT_SPACE_SHARED &&
+    return jit_access_try_describe(&at, a) && a->space == PT_SPACE_SHARED &&
            a->order == PT_ORDER_PLAIN && a->n == 1 && pays(j, a->bytes) &&
            a->base->kind == PT_OPND_REG && !jit_def_use_is_per_copy(j->facts, a->base) &&
            jit_def_use_shape(j->facts, a->base, &stride) == JIT_AFFINE && stride == a->bytes;
 }
 
-static bool may_overlap(struct jit *j, uint32_t insn, struct jit_access *a)
+static bool may_overlap(const struct jit *j, uint32_t insn, struct jit_access *a)
 {
-    return is_run(j, insn, a) && a->is_load && !j->insn->guard && jit_access_is_trusted(j);
+    struct jit at = *j;
+    jit_visit_insn(&at, insn);
+    return is_run(j, insn, a) && a->is_load && !at.insn->guard && jit_access_is_trusted(&at);
 }
 
 struct change {
@@ -71,7 +74,7 @@ static void see(void *ud, uint32_t reg, bool is_def)
 }
 
 /* Behind the instruction memory, or the address, is another. */
-static bool ends_reach(struct jit *j, const struct pt_insn *insn, uint32_t base)
+static bool ends_reach(const struct jit *j, const struct pt_insn *insn, uint32_t base)
 {
     struct change c = {base, false};
     pt_insn_regs(j->unit->m, j->unit->f, insn, see, &c);
@@ -80,7 +83,7 @@ static bool ends_reach(struct jit *j, const struct pt_insn *insn, uint32_t base)
 }
 
 /* Where a vector begins that lanes have stored: of the stores through the address, or else the lowest load. */
-static int64_t find_phase(struct jit *j, const struct jit_overlap *o)
+static int64_t find_phase(const struct jit *j, const struct jit_overlap *o)
 {
     struct jit_access a;
     for (uint32_t i = 0; i < j->unit->f->insns.n; i++)
@@ -98,7 +101,7 @@ static void add(struct jit_overlap *o, uint32_t insn, int64_t offset)
 }
 
 /* Together they load a stretch without gaps, and enough of them begin within a stored vector. */
-static bool is_worth_it(struct jit *j, struct jit_overlap *o)
+static bool is_worth_it(const struct jit *j, struct jit_overlap *o)
 {
     struct jit_access a;
     unsigned n_within = 0;
@@ -114,7 +117,7 @@ static bool is_worth_it(struct jit *j, struct jit_overlap *o)
 }
 
 /* Those that overlap with the first of the instructions. */
-static bool gather(struct jit *j, const uint32_t *insns, uint32_t n, struct jit_overlap *o)
+static bool gather(const struct jit *j, const uint32_t *insns, uint32_t n, struct jit_overlap *o)
 {
     struct jit_access a;
     *o = (struct jit_overlap){0};
@@ -164,7 +167,7 @@ static bool loads_all(const struct jit *j)
 }
 
 /* Those vectors of which the loads touch every byte: no other page is. */
-static void load_vectors(struct jit *j, struct jit_overlap *o)
+static void load_vectors(const struct jit *j, struct jit_overlap *o)
 {
     struct jit_access a = o->first;
     struct pt_operand base = *a.base;
@@ -180,7 +183,7 @@ static void load_vectors(struct jit *j, struct jit_overlap *o)
 }
 
 /* Lanes from `from` on of two vectors, the second behind the first. */
-static LLVMValueRef take_across(struct jit *j, LLVMValueRef x, LLVMValueRef y, unsigned from)
+static LLVMValueRef take_across(const struct jit *j, LLVMValueRef x, LLVMValueRef y, unsigned from)
 {
     int lanes[64] = {0};
     for (unsigned i = 0; i < j->unit->width; i++)
@@ -190,7 +193,8 @@ static LLVMValueRef take_across(struct jit *j, LLVMValueRef x, LLVMValueRef y, u
 
 /* Vectors of two halves, where the machine moves lanes within those: first the halves, which others want as well. LLVM finds longer
  * ways. */
-static LLVMValueRef take_by_halves(struct jit *j, LLVMValueRef x, LLVMValueRef y, unsigned from)
+static LLVMValueRef take_by_halves(const struct jit *j, LLVMValueRef x, LLVMValueRef y,
+                                   unsigned from)
 {
     int lanes[64] = {0}, half = (int)j->unit->width / 2, within = (int)from % half;
     LLVMValueRef middle = take_across(j, x, y, (unsigned)half);
@@ -202,7 +206,7 @@ static LLVMValueRef take_by_halves(struct jit *j, LLVMValueRef x, LLVMValueRef y
     return jit_shuffle(j, is_late ? middle : x, is_late ? y : middle, lanes, j->unit->width);
 }
 
-bool jit_overlapping_loads_load(struct jit *j, const struct jit_access *a, unsigned copy)
+bool jit_overlapping_loads_load(const struct jit *j, const struct jit_access *a, unsigned copy)
 {
     uint32_t insn = (uint32_t)(j->insn - j->unit->f->insns.v);
     struct jit_overlap *o = overlap_of(j, insn);

@@ -9,6 +9,6 @@
 void jit_overlapping_loads_find(struct jit *j, const uint32_t *insns, uint32_t n);
 
 /* j->insn as one of them; false if it loads by itself. */
-bool jit_overlapping_loads_load(struct jit *j, const struct jit_access *a, unsigned copy);
+bool jit_overlapping_loads_load(const struct jit *j, const struct jit_access *a, unsigned copy);
 
 #endif

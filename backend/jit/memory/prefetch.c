@@ -58,9 +58,10 @@ static struct search find_defs(const struct jit *j, const struct pt_loop *loop, 
 
 /* ---- what a round adds ----------------------------------------------------------------------- */
 
-static struct step step_of(struct jit *j, const struct pt_loop *loop, uint32_t reg, unsigned depth);
+static struct step step_of(const struct jit *j, const struct pt_loop *loop, uint32_t reg,
+                           unsigned depth);
 
-static struct step step_of_operand(struct jit *j, const struct pt_loop *loop,
+static struct step step_of_operand(const struct jit *j, const struct pt_loop *loop,
                                    const struct pt_operand *o, unsigned depth)
 {
     struct step none = {true, NULL, false};
@@ -75,13 +76,13 @@ static bool is_fixed(const struct jit *j, const struct pt_loop *loop, const stru
            !jit_def_use_is_per_copy(j->facts, o) && !find_defs(j, loop, o->index).n;
 }
 
-static LLVMValueRef read_fixed(struct jit *j, const struct pt_operand *o, enum pt_type type)
+static LLVMValueRef read_fixed(const struct jit *j, const struct pt_operand *o, enum pt_type type)
 {
     LLVMValueRef value = jit_registers_read(j, o, 0, type, 1, false);
     return LLVMBuildIntCast2(j->code->b, value, LLVMInt64TypeInContext(j->code->context), true, "");
 }
 
-static struct step scale(struct jit *j, const struct pt_loop *loop, struct step s,
+static struct step scale(const struct jit *j, const struct pt_loop *loop, struct step s,
                          const struct pt_operand *by, enum pt_type type)
 {
     if (!s.is_known || !s.bytes)
@@ -97,7 +98,7 @@ static struct step scale(struct jit *j, const struct pt_loop *loop, struct step 
     return s;
 }
 
-static struct step shift(struct jit *j, struct step s, const struct pt_operand *by)
+static struct step shift(const struct jit *j, struct step s, const struct pt_operand *by)
 {
     if (!s.is_known || !s.bytes)
         return s;
@@ -107,7 +108,7 @@ static struct step shift(struct jit *j, struct step s, const struct pt_operand *
     return s;
 }
 
-static struct step sum(struct jit *j, struct step a, struct step b)
+static struct step sum(const struct jit *j, struct step a, struct step b)
 {
     if (!a.is_known || !b.is_known)
         return unknown;
@@ -119,7 +120,7 @@ static struct step sum(struct jit *j, struct step a, struct step b)
 }
 
 /* r = r + s, s the same in all lanes and rounds. */
-static struct step advance(struct jit *j, const struct pt_loop *loop, uint32_t reg,
+static struct step advance(const struct jit *j, const struct pt_loop *loop, uint32_t reg,
                            const struct pt_insn *insn)
 {
     const struct pt_operand *o = &j->unit->f->operands.v[insn->operands];
@@ -137,7 +138,8 @@ static struct step advance(struct jit *j, const struct pt_loop *loop, uint32_t r
     return (struct step){true, read_fixed(j, s, type), true};
 }
 
-static struct step step_of(struct jit *j, const struct pt_loop *loop, uint32_t reg, unsigned depth)
+static struct step step_of(const struct jit *j, const struct pt_loop *loop, uint32_t reg,
+                           unsigned depth)
 {
     struct search def = find_defs(j, loop, reg);
     if (!def.n)
@@ -176,7 +178,8 @@ static struct step step_of(struct jit *j, const struct pt_loop *loop, uint32_t r
 
 enum { SECOND_LEVEL = 2, FIRST_LEVEL = 3 }; /* of caches, as llvm.prefetch has them */
 
-static void ask(struct jit *j, LLVMValueRef pointer, unsigned bytes, bool writes, unsigned level)
+static void ask(const struct jit *j, LLVMValueRef pointer, unsigned bytes, bool writes,
+                unsigned level)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     for (unsigned at = 0; at < bytes; at += LINE) {
@@ -199,7 +202,7 @@ static bool goes_through(const struct jit *j, const struct pt_insn *insn, uint32
 }
 
 /* Straight code. The first access through an address asks, for writing if a store follows near by. */
-static void ask_behind(struct jit *j, uint32_t reg, LLVMValueRef pointer, unsigned bytes)
+static void ask_behind(const struct jit *j, uint32_t reg, LLVMValueRef pointer, unsigned bytes)
 {
     uint32_t at = (uint32_t)(j->insn - j->unit->f->insns.v),
              first = at > JIT_PREFETCH_NEAR ? at - JIT_PREFETCH_NEAR : 0;
@@ -242,7 +245,7 @@ static unsigned rounds_ahead(const struct jit *j, const struct pt_loop *loop)
     return JIT_PREFETCH_ROUNDS;
 }
 
-void jit_prefetch_emit(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef pointer,
+void jit_prefetch_emit(const struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef pointer,
                        unsigned bytes)
 {
     if (has_asked(j, reg, copy, bytes))
@@ -264,7 +267,7 @@ void jit_prefetch_emit(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef 
     ask(j, jit_at(j, pointer, by), bytes, writes, next ? FIRST_LEVEL : SECOND_LEVEL);
 }
 
-void jit_prefetch_emit_walk(struct jit *j, uint32_t reg, LLVMValueRef pointer)
+void jit_prefetch_emit_walk(const struct jit *j, uint32_t reg, LLVMValueRef pointer)
 {
     uint32_t l = j->unit->f->blocks.v[j->block].loop;
     if (!l || j->unit->target->follows_parts)

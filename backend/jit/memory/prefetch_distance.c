@@ -22,7 +22,7 @@ struct slope {
     uint64_t constant;
 };
 
-static struct slope known(struct jit *j, uint64_t constant)
+static struct slope known(const struct jit *j, uint64_t constant)
 {
     LLVMValueRef bytes = constant ? jit_i64(j, constant) : NULL;
     return (struct slope){true, bytes, true, constant};
@@ -65,10 +65,10 @@ static bool is_number(const struct jit *j, const struct pt_operand *o, uint64_t 
     return true;
 }
 
-static struct slope slope_of(struct jit *j, const struct pt_operand *o, enum pt_sreg axis,
+static struct slope slope_of(const struct jit *j, const struct pt_operand *o, enum pt_sreg axis,
                              unsigned depth);
 
-static struct slope slope_sum(struct jit *j, struct slope a, struct slope b, bool subtracts)
+static struct slope slope_sum(const struct jit *j, struct slope a, struct slope b, bool subtracts)
 {
     struct slope s = {a.is_known && b.is_known, NULL, a.is_constant && b.is_constant, 0};
     if (!s.is_known || (!a.bytes && !b.bytes))
@@ -81,7 +81,7 @@ static struct slope slope_sum(struct jit *j, struct slope a, struct slope b, boo
 }
 
 /* The slope of a product of which one factor is the same in all CTAs. */
-static struct slope slope_product(struct jit *j, const struct pt_operand *a,
+static struct slope slope_product(const struct jit *j, const struct pt_operand *a,
                                   const struct pt_operand *b, enum pt_type type, enum pt_sreg axis,
                                   unsigned depth)
 {
@@ -107,7 +107,7 @@ static struct slope slope_product(struct jit *j, const struct pt_operand *a,
     return (struct slope){true, LLVMBuildMul(j->code->b, s.bytes, factor, ""), false, 0};
 }
 
-static struct slope slope_of_def(struct jit *j, const struct pt_insn *def, enum pt_sreg axis,
+static struct slope slope_of_def(const struct jit *j, const struct pt_insn *def, enum pt_sreg axis,
                                  unsigned depth)
 {
     const struct pt_operand *o = &j->unit->f->operands.v[def->operands];
@@ -159,7 +159,7 @@ static uint32_t first_def(const struct jit *j, uint32_t reg)
     return r->only;
 }
 
-static struct slope slope_of(struct jit *j, const struct pt_operand *o, enum pt_sreg axis,
+static struct slope slope_of(const struct jit *j, const struct pt_operand *o, enum pt_sreg axis,
                              unsigned depth)
 {
     if (o->kind == PT_OPND_SREG)
@@ -172,14 +172,14 @@ static struct slope slope_of(struct jit *j, const struct pt_operand *o, enum pt_
     return slope_of_def(j, &j->unit->f->insns.v[def], axis, depth + 1);
 }
 
-static LLVMValueRef read_sreg(struct jit *j, enum pt_sreg sreg)
+static LLVMValueRef read_sreg(const struct jit *j, enum pt_sreg sreg)
 {
     struct pt_operand o = {.kind = PT_OPND_SREG, .index = sreg};
     return jit_registers_read(j, &o, 0, PT_u32, 1, false);
 }
 
 /* How far off the CTA touches that runs JIT_PREFETCH_CTAS later: they go along x, then along y. */
-static LLVMValueRef distance_ahead(struct jit *j, struct slope x, struct slope y)
+static LLVMValueRef distance_ahead(const struct jit *j, struct slope x, struct slope y)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
     LLVMValueRef ahead = jit_i32(j, JIT_PREFETCH_CTAS), width = read_sreg(j, PT_SREG_nctaid_x);
@@ -192,7 +192,7 @@ static LLVMValueRef distance_ahead(struct jit *j, struct slope x, struct slope y
                         next, "");
 }
 
-LLVMValueRef jit_prefetch_distance_behind(struct jit *j, uint32_t reg)
+LLVMValueRef jit_prefetch_distance_behind(const struct jit *j, uint32_t reg)
 {
     const uint32_t *block = j->facts->uniformity->shape.block;
     struct pt_operand o = {.kind = PT_OPND_REG, .index = reg};
@@ -204,7 +204,7 @@ LLVMValueRef jit_prefetch_distance_behind(struct jit *j, uint32_t reg)
     return x.is_known && y.is_known ? distance_ahead(j, x, y) : jit_i64(j, JIT_PREFETCH_BEHIND);
 }
 
-LLVMValueRef jit_prefetch_distance_of_turns(struct jit *j, uint32_t reg)
+LLVMValueRef jit_prefetch_distance_of_turns(const struct jit *j, uint32_t reg)
 {
     struct pt_operand o = {.kind = PT_OPND_REG, .index = reg};
     return slope_of(j, &o, PT_SREG_ctaid_x, 0).bytes;

@@ -67,21 +67,20 @@ static bool ends_block(const struct jit *j, const struct pt_insn *insn)
     return is_end;
 }
 
-static bool describe_pair(struct jit *j, struct pair *p)
+static bool describe_pair(const struct jit *j, struct pair *p)
 {
     const struct pt_insn *first = j->insn, *second = first + 1;
     if (first->form != second->form || first->guard != second->guard ||
         first->guard_neg != second->guard_neg || j->form->op != PT_OP_st)
         return false;
-    bool ok = jit_access_try_describe(j, &p->a[0]);
-    j->insn = second;
-    ok = ok && jit_access_try_describe(j, &p->a[1]);
-    j->insn = first;
-    return ok && !p->a[0].is_load && jit_lane_permute_can_access(j, &p->a[0]);
+    struct jit next = *j;
+    next.insn = second;
+    return jit_access_try_describe(j, &p->a[0]) && jit_access_try_describe(&next, &p->a[1]) &&
+           !p->a[0].is_load && jit_lane_permute_can_access(j, &p->a[0]);
 }
 
 /* Of every copy: NULL if it is no pair. */
-static bool find_pair(struct jit *j, unsigned copy, struct pair *p)
+static bool find_pair(const struct jit *j, unsigned copy, struct pair *p)
 {
     struct jit_lane_order second;
     struct jit_indexes x, y;
@@ -107,7 +106,7 @@ static bool find_pair(struct jit *j, unsigned copy, struct pair *p)
 }
 
 /* i1: so far apart they are. */
-static LLVMValueRef fills_both(struct jit *j, unsigned copy, const struct pair *p)
+static LLVMValueRef fills_both(const struct jit *j, unsigned copy, const struct pair *p)
 {
     struct jit_indexes x, y;
     jit_lane_permute_find_indexes(j, &p->a[0], copy, &x);
@@ -118,22 +117,21 @@ static LLVMValueRef fills_both(struct jit *j, unsigned copy, const struct pair *
 
 /* ---- the stores ------------------------------------------------------------------------------ */
 
-bool jit_store_pair_applies(struct jit *j)
+bool jit_store_pair_applies(const struct jit *j)
 {
     struct pair pair;
-    if (!jit_access_is_trusted(j))
+    struct jit next = *j;
+    next.insn++;
+    if (!jit_access_is_trusted(j) || !jit_access_is_trusted(&next))
         return false;
-    j->insn++;
-    bool is_trusted = jit_access_is_trusted(j);
-    j->insn--;
-    for (unsigned u = j->first_copy; is_trusted && u < j->end_copy; u++)
+    for (unsigned u = j->first_copy; u < j->end_copy; u++)
         if (!find_pair(j, u, &pair))
             return false;
-    return is_trusted;
+    return true;
 }
 
 /* A half of the stretch: elements from `at` on. */
-static void store_half(struct jit *j, const struct pair *p, int at, LLVMValueRef pointer,
+static void store_half(const struct jit *j, const struct pair *p, int at, LLVMValueRef pointer,
                        LLVMValueRef mask, LLVMValueRef first, LLVMValueRef second)
 {
     const struct jit_access *a = &p->a[0];
@@ -163,7 +161,7 @@ static void store_half(struct jit *j, const struct pair *p, int at, LLVMValueRef
     jit_contiguous_store(j, a, at_half, mask, &moved);
 }
 
-static void store_both(struct jit *j, unsigned copy, const struct pair *p, LLVMValueRef *v)
+static void store_both(const struct jit *j, unsigned copy, const struct pair *p, LLVMValueRef *v)
 {
     const struct jit_access *lower = &p->a[p->apart < 0];
     struct jit_indexes x;
@@ -176,7 +174,7 @@ static void store_both(struct jit *j, unsigned copy, const struct pair *p, LLVMV
     store_half(j, p, (int)j->unit->width, pointer, j->mask[copy], v[0], v[1]);
 }
 
-void jit_store_pair_store(struct jit *j, unsigned copy)
+void jit_store_pair_store(const struct jit *j, unsigned copy)
 {
     struct pair p;
     LLVMValueRef v[2];

@@ -24,7 +24,7 @@ static bool is_near(const struct jit *j, const struct jit_access *a, int64_t str
 }
 
 /* The other way round. */
-static LLVMValueRef reversed(struct jit *j, LLVMValueRef vector)
+static LLVMValueRef reversed(const struct jit *j, LLVMValueRef vector)
 {
     int lanes[64];
     for (unsigned i = 0; i < j->unit->width; i++)
@@ -34,8 +34,8 @@ static LLVMValueRef reversed(struct jit *j, LLVMValueRef vector)
 
 /* The last vector ends with the last lane's element: between elements of lanes there is no page
  * without any. */
-static LLVMValueRef load_few_apart(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
-                                   int apart)
+static LLVMValueRef load_few_apart(const struct jit *j, const struct jit_access *a,
+                                   LLVMValueRef pointer, int apart)
 {
     LLVMValueRef part[4];
     int lanes[64], width = (int)j->unit->width, each = width / apart; /* lanes that a part holds */
@@ -56,7 +56,7 @@ static LLVMValueRef load_few_apart(struct jit *j, const struct jit_access *a, LL
     return jit_shuffle(j, part[0], part[2], lanes, j->unit->width);
 }
 
-static void store_few_apart(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+static void store_few_apart(const struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                             unsigned apart, LLVMValueRef value)
 {
     LLVMTypeRef types[] = {LLVMTypeOf(value), LLVMTypeOf(pointer)};
@@ -76,12 +76,12 @@ static void store_few_apart(struct jit *j, const struct jit_access *a, LLVMValue
 }
 
 /* Of lanes in falling order, where the lowest is. */
-static LLVMValueRef lowest(struct jit *j, const struct jit_access *a, LLVMValueRef pointer)
+static LLVMValueRef lowest(const struct jit *j, const struct jit_access *a, LLVMValueRef pointer)
 {
     return jit_at(j, pointer, jit_i64(j, -(uint64_t)(j->unit->width - 1) * a->bytes));
 }
 
-static void load_near(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+static void load_near(const struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                       int64_t stride, LLVMValueRef *v)
 {
     if (stride > 0) {
@@ -92,7 +92,7 @@ static void load_near(struct jit *j, const struct jit_access *a, LLVMValueRef po
     v[0] = reversed(j, v[0]);
 }
 
-static void store_near(struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+static void store_near(const struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                        int64_t stride, LLVMValueRef *v)
 {
     if (stride > 0) {
@@ -103,7 +103,7 @@ static void store_near(struct jit *j, const struct jit_access *a, LLVMValueRef p
     jit_contiguous_store(j, a, lowest(j, a, pointer), NULL, values);
 }
 
-void jit_strided_emit(struct jit *j, const struct jit_access *a, unsigned copy,
+void jit_strided_emit(const struct jit *j, const struct jit_access *a, unsigned copy,
                       LLVMValueRef address, LLVMValueRef *v)
 {
     LLVMValueRef pointer = jit_access_pointer(j, a, address);
@@ -127,7 +127,7 @@ void jit_strided_emit(struct jit *j, const struct jit_access *a, unsigned copy,
         store_near(j, a, pointer, stride, v);
 }
 
-void jit_strided_emit_if(struct jit *j, const struct jit_access *a, unsigned copy,
+void jit_strided_emit_if(const struct jit *j, const struct jit_access *a, unsigned copy,
                          struct jit_ways *ways, LLVMValueRef is_run, LLVMValueRef address,
                          const LLVMValueRef *v)
 {

@@ -7,11 +7,11 @@
 #include "backend/jit/memory/access.h"
 
 /* Lanes in a run, or at a constant distance, from `address` on. */
-void jit_strided_emit(struct jit *j, const struct jit_access *a, unsigned copy,
+void jit_strided_emit(const struct jit *j, const struct jit_access *a, unsigned copy,
                       LLVMValueRef address, LLVMValueRef *v);
 
 /* A way: a run of lanes from `address` on, if `is_run`; else on behind this. */
-void jit_strided_emit_if(struct jit *j, const struct jit_access *a, unsigned copy,
+void jit_strided_emit_if(const struct jit *j, const struct jit_access *a, unsigned copy,
                          struct jit_ways *ways, LLVMValueRef is_run, LLVMValueRef address,
                          const LLVMValueRef *v);
 

@@ -20,7 +20,7 @@ static bool has_window(const struct pt_form *form)
            pt_form_has(form, PT_M_const);
 }
 
-static LLVMValueRef through_window(struct jit *j, const struct jit_op *op, unsigned bits)
+static LLVMValueRef through_window(const struct jit *j, const struct jit_op *op, unsigned bits)
 {
     LLVMValueRef window =
         jit_symbol_window(j, pt_form_has(op->form, PT_M_const) ? PT_SPACE_CONST : PT_SPACE_PARAM);
@@ -30,7 +30,7 @@ static LLVMValueRef through_window(struct jit *j, const struct jit_op *op, unsig
                                       : LLVMBuildSub(j->code->b, op->a[0], window, "");
 }
 
-static LLVMValueRef through_local_window(struct jit *j, LLVMValueRef address, unsigned copy,
+static LLVMValueRef through_local_window(const struct jit *j, LLVMValueRef address, unsigned copy,
                                          bool to_local)
 {
     LLVMValueRef windows = jit_local_window_begin(j, copy);
@@ -41,7 +41,7 @@ static LLVMValueRef through_local_window(struct jit *j, LLVMValueRef address, un
 
 #define RANK_BITS (UINT64_C(0xff) << PT_SHARED_RANK_SHIFT)
 
-static bool cvta_shared(struct jit *j, struct jit_op *op, LLVMTypeRef type)
+static bool cvta_shared(const struct jit *j, struct jit_op *op, LLVMTypeRef type)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
     LLVMValueRef base = LLVMBuildPtrToInt(j->code->b, j->code->shared, i64, "");
@@ -53,7 +53,7 @@ static bool cvta_shared(struct jit *j, struct jit_op *op, LLVMTypeRef type)
     return true;
 }
 
-static bool cvta(struct jit *j, struct jit_op *op, LLVMTypeRef type, unsigned copy)
+static bool cvta(const struct jit *j, struct jit_op *op, LLVMTypeRef type, unsigned copy)
 {
     if (pt_form_has(op->form, PT_M_shared) || pt_form_has(op->form, PT_M_shared_cta) ||
         pt_form_has(op->form, PT_M_shared_cluster))
@@ -68,7 +68,7 @@ static bool cvta(struct jit *j, struct jit_op *op, LLVMTypeRef type, unsigned co
     return true;
 }
 
-bool jit_cvta_emit(struct jit *j, struct jit_op *op, unsigned copy)
+bool jit_cvta_emit(const struct jit *j, struct jit_op *op, unsigned copy)
 {
     LLVMTypeRef type = jit_int_type(j, jit_form_bits(op, 0), op->lanes);
     LLVMValueRef rank;

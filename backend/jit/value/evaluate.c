@@ -16,7 +16,8 @@
 #include "backend/jit/value/operands.h"
 #include "backend/jit/value/visit.h"
 
-static bool compute(struct jit *j, struct jit_op *op, const struct jit_operands *all, unsigned copy)
+static bool compute(const struct jit *j, struct jit_op *op, const struct jit_operands *all,
+                    unsigned copy)
 {
     if (jit_move_emit(j, op, all) || jit_cvta_emit(j, op, copy))
         return true;
@@ -26,8 +27,8 @@ static bool compute(struct jit *j, struct jit_op *op, const struct jit_operands 
     return jit_refuse(j->unit, j->form->spelling);
 }
 
-bool jit_evaluate_op(struct jit *j, const struct jit_operands *all, unsigned copy, unsigned lanes,
-                     struct jit_op *op)
+bool jit_evaluate_op(const struct jit *j, const struct jit_operands *all, unsigned copy,
+                     unsigned lanes, struct jit_op *op)
 {
     *op = (struct jit_op){.j = j,
                           .b = j->code->b,
@@ -53,18 +54,17 @@ bool jit_evaluate_op(struct jit *j, const struct jit_operands *all, unsigned cop
     return true;
 }
 
-LLVMValueRef jit_evaluate_lanes(struct jit *j, uint32_t insn, unsigned copy)
+LLVMValueRef jit_evaluate_lanes(const struct jit *j, uint32_t insn, unsigned copy)
 {
-    struct jit_visited was = jit_visit_aside(j, insn);
+    struct jit at = jit_visit_aside(j, insn);
     struct jit_operands all;
     struct jit_op op;
     LLVMValueRef value = NULL;
-    if (jit_operands_flatten(j, &all) && jit_evaluate_op(j, &all, copy, j->unit->width, &op)) {
+    if (jit_operands_flatten(&at, &all) && jit_evaluate_op(&at, &all, copy, j->unit->width, &op)) {
         const struct jit_reg *r = &j->facts->regs[all.dest[0].o->index];
         value = LLVMBuildIntCast2(j->code->b, op.d[0], LLVMVectorType(r->type, j->unit->width),
                                   all.dest[0].extends_sign, "");
     }
-    jit_visit_come_back(j, &was);
     return value;
 }
 
@@ -85,7 +85,7 @@ static bool can_remake_wide(const struct jit *j, uint32_t reg, uint32_t at, unsi
     return true;
 }
 
-LLVMValueRef jit_evaluate_wide_again(struct jit *j, uint32_t reg, unsigned copy)
+LLVMValueRef jit_evaluate_wide_again(const struct jit *j, uint32_t reg, unsigned copy)
 {
     uint32_t at = (uint32_t)(j->insn - j->unit->f->insns.v);
     if (!can_remake_wide(j, reg, at, 0))

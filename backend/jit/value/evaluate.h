@@ -9,15 +9,15 @@
 
 /* j->insn, whose operands are `all`: its results in op->d, in all lanes of the copy (lanes ==
  * width) or in its lane 0 (lanes == 1). False with unit->why set. */
-bool jit_evaluate_op(struct jit *j, const struct jit_operands *all, unsigned copy, unsigned lanes,
-                     struct jit_op *op);
+bool jit_evaluate_op(const struct jit *j, const struct jit_operands *all, unsigned copy,
+                     unsigned lanes, struct jit_op *op);
 
 /* The first result of a pure instruction in the lanes of one copy, as a vector of the register's
  * type. */
-LLVMValueRef jit_evaluate_lanes(struct jit *j, uint32_t insn, unsigned copy);
+LLVMValueRef jit_evaluate_lanes(const struct jit *j, uint32_t insn, unsigned copy);
 
 /* Rematerialises the lanes of an affine register whose form may not hold, from what it was made of;
  * NULL if that may have changed. */
-LLVMValueRef jit_evaluate_wide_again(struct jit *j, uint32_t reg, unsigned copy);
+LLVMValueRef jit_evaluate_wide_again(const struct jit *j, uint32_t reg, unsigned copy);
 
 #endif

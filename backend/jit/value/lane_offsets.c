@@ -19,8 +19,8 @@ struct parts {
 
 /* Lanes of an operand; false if they are not at hand so, or no integers (mov.f32 moves those, too). `align`: the origin is
  * a multiple of 1 << align, and all offsets are below that. */
-static bool read_parts(struct jit *j, const struct pt_operand *o, unsigned copy, enum pt_type type,
-                       struct parts *parts, unsigned *align)
+static bool read_parts(const struct jit *j, const struct pt_operand *o, unsigned copy,
+                       enum pt_type type, struct parts *parts, unsigned *align)
 {
     int64_t stride;
     enum jit_shape shape = jit_def_use_shape(j->facts, o, &stride);
@@ -45,20 +45,20 @@ static bool read_parts(struct jit *j, const struct pt_operand *o, unsigned copy,
 }
 
 /* a op b, part by part. */
-static struct parts each(struct jit *j, LLVMOpcode op, struct parts a, struct parts b)
+static struct parts each(const struct jit *j, LLVMOpcode op, struct parts a, struct parts b)
 {
     return (struct parts){LLVMBuildBinOp(j->code->b, op, a.origin, b.origin, ""),
                           LLVMBuildBinOp(j->code->b, op, a.offsets, b.offsets, "")};
 }
 
 /* a op b where op distributes over sums and all lanes have the same b. */
-static struct parts scaled(struct jit *j, LLVMOpcode op, struct parts a, LLVMValueRef b)
+static struct parts scaled(const struct jit *j, LLVMOpcode op, struct parts a, LLVMValueRef b)
 {
     return each(j, op, a, (struct parts){b, jit_splat(j, b)});
 }
 
 /* A bit operation on an aligned value and one that all lanes share: the origin's bits and the offsets' do not meet. */
-static struct parts mixed(struct jit *j, LLVMOpcode op, struct parts a, unsigned align,
+static struct parts mixed(const struct jit *j, LLVMOpcode op, struct parts a, unsigned align,
                           LLVMValueRef b)
 {
     LLVMTypeRef type = LLVMTypeOf(b);
@@ -78,7 +78,7 @@ static bool is_scalar(const struct jit *j, const struct pt_operand *o)
 }
 
 /* The result of j->insn, of two sources of its type. */
-static bool combine(struct jit *j, const struct pt_operand *o, unsigned copy, struct parts *d)
+static bool combine(const struct jit *j, const struct pt_operand *o, unsigned copy, struct parts *d)
 {
     enum pt_type type = (enum pt_type)j->form->type[0];
     enum pt_op op = (enum pt_op)j->form->op;
@@ -110,7 +110,7 @@ static bool combine(struct jit *j, const struct pt_operand *o, unsigned copy, st
     }
 }
 
-static bool compute(struct jit *j, unsigned copy, struct parts *d)
+static bool compute(const struct jit *j, unsigned copy, struct parts *d)
 {
     const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands];
     enum pt_type type = (enum pt_type)j->form->type[0];
@@ -136,7 +136,7 @@ static bool compute(struct jit *j, unsigned copy, struct parts *d)
     }
 }
 
-void jit_lane_offsets_note(struct jit *j, unsigned copy)
+void jit_lane_offsets_note(const struct jit *j, unsigned copy)
 {
     const struct pt_operand *d = &j->unit->f->operands.v[j->insn->operands];
     struct parts parts;
@@ -152,7 +152,7 @@ void jit_lane_offsets_note(struct jit *j, unsigned copy)
     LLVMBuildStore(j->code->b, parts.offsets, r->offsets[copy]);
 }
 
-void jit_lane_offsets_forget(struct jit *j)
+void jit_lane_offsets_forget(const struct jit *j)
 {
     for (uint32_t i = 1; i < j->unit->f->regs.n; i++) {
         memset(j->facts->regs[i].origin, 0, sizeof j->facts->regs[i].origin);
@@ -166,7 +166,7 @@ LLVMValueRef jit_lane_offsets_known(const struct jit *j, const struct pt_operand
     return is_kept ? j->facts->regs[o->index].known[copy] : NULL;
 }
 
-bool jit_lane_offsets_find(struct jit *j, const struct pt_operand *o, unsigned copy,
+bool jit_lane_offsets_find(const struct jit *j, const struct pt_operand *o, unsigned copy,
                            LLVMValueRef *origin, LLVMValueRef *offsets)
 {
     if (o->kind != PT_OPND_REG || !j->facts->regs[o->index].origin[copy])

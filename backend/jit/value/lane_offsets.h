@@ -6,16 +6,16 @@
 
 /* An operand whose lanes hold `origin` (a scalar) + `offsets` (a vector that is the same for many chunks). False if it is not
  * kept so. */
-bool jit_lane_offsets_find(struct jit *j, const struct pt_operand *o, unsigned copy,
+bool jit_lane_offsets_find(const struct jit *j, const struct pt_operand *o, unsigned copy,
                            LLVMValueRef *origin, LLVMValueRef *offsets);
 
 /* The offsets, if they are constant; else NULL. */
 LLVMValueRef jit_lane_offsets_known(const struct jit *j, const struct pt_operand *o, unsigned copy);
 
 /* j->insn, a pure instruction, has written its result: keeps it so as well if it can. */
-void jit_lane_offsets_note(struct jit *j, unsigned copy);
+void jit_lane_offsets_note(const struct jit *j, unsigned copy);
 
 /* A region begins, to which nothing comes in that form. */
-void jit_lane_offsets_forget(struct jit *j);
+void jit_lane_offsets_forget(const struct jit *j);
 
 #endif

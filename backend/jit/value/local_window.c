@@ -5,7 +5,7 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 
-LLVMValueRef jit_local_window_begin(struct jit *j, unsigned copy)
+LLVMValueRef jit_local_window_begin(const struct jit *j, unsigned copy)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
     LLVMValueRef base = jit_field(j, i64, j->code->cta, offsetof(struct pt_cta, local));
@@ -20,7 +20,7 @@ LLVMValueRef jit_local_window_begin(struct jit *j, unsigned copy)
     return LLVMBuildAdd(j->code->b, jit_splat(j, base), lanes, "");
 }
 
-LLVMValueRef jit_local_window_leaves(struct jit *j, LLVMValueRef offsets, uint64_t bytes)
+LLVMValueRef jit_local_window_leaves(const struct jit *j, LLVMValueRef offsets, uint64_t bytes)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
     LLVMValueRef size =

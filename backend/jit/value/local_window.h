@@ -5,9 +5,9 @@
 #include "backend/jit/jit.h"
 
 /* Where the local windows of a copy's lanes begin (generic addresses). */
-LLVMValueRef jit_local_window_begin(struct jit *j, unsigned copy);
+LLVMValueRef jit_local_window_begin(const struct jit *j, unsigned copy);
 
 /* Lanes whose access of `bytes` at an offset in the window leaves it. */
-LLVMValueRef jit_local_window_leaves(struct jit *j, LLVMValueRef offsets, uint64_t bytes);
+LLVMValueRef jit_local_window_leaves(const struct jit *j, LLVMValueRef offsets, uint64_t bytes);
 
 #endif

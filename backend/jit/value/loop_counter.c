@@ -42,7 +42,7 @@ static bool is_one(const struct jit *j, const struct pt_operand *o)
            !jit_def_use_is_per_copy(j->facts, o);
 }
 
-static bool has_whole_type(struct jit *j, const struct pt_insn *insn, uint32_t reg)
+static bool has_whole_type(const struct jit *j, const struct pt_insn *insn, uint32_t reg)
 {
     enum pt_type type = (enum pt_type)pt_insn_form(j->unit->m, insn)->type[0];
     enum pt_type_class c = pt_type_class(type);
@@ -51,7 +51,7 @@ static bool has_whole_type(struct jit *j, const struct pt_insn *insn, uint32_t r
 }
 
 /* reg = one value */
-static bool sets(struct jit *j, uint32_t i, uint32_t reg)
+static bool sets(const struct jit *j, uint32_t i, uint32_t reg)
 {
     const struct pt_insn *insn = &j->unit->f->insns.v[i];
     const struct pt_operand *o = &j->unit->f->operands.v[insn->operands];
@@ -60,7 +60,7 @@ static bool sets(struct jit *j, uint32_t i, uint32_t reg)
 }
 
 /* reg = reg + one value, or less one */
-static bool changes(struct jit *j, uint32_t i, uint32_t reg)
+static bool changes(const struct jit *j, uint32_t i, uint32_t reg)
 {
     const struct pt_insn *insn = &j->unit->f->insns.v[i];
     const struct pt_operand *o = &j->unit->f->operands.v[insn->operands];
@@ -120,7 +120,7 @@ static uint32_t change_of(const struct jit *j, const struct pt_loop *loop, uint3
     return change;
 }
 
-bool jit_loop_counter_find(struct jit *j, const struct pt_operand *o, uint32_t block)
+bool jit_loop_counter_find(const struct jit *j, const struct pt_operand *o, uint32_t block)
 {
     uint32_t l = j->unit->f->blocks.v[block].loop;
     if (o->kind != PT_OPND_REG || j->facts->regs[o->index].shape != JIT_VECTOR || !l)
@@ -143,13 +143,13 @@ bool jit_loop_counter_find(struct jit *j, const struct pt_operand *o, uint32_t b
     return true;
 }
 
-LLVMValueRef jit_loop_counter_read(struct jit *j, uint32_t reg)
+LLVMValueRef jit_loop_counter_read(const struct jit *j, uint32_t reg)
 {
     const struct jit_reg *r = &j->facts->regs[reg];
     return LLVMBuildLoad2(j->code->b, r->type, r->count, "");
 }
 
-void jit_loop_counter_note(struct jit *j)
+void jit_loop_counter_note(const struct jit *j)
 {
     const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands];
     uint32_t at = (uint32_t)(j->insn - j->unit->f->insns.v);

@@ -6,20 +6,20 @@
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/value/operands.h"
 
-static LLVMValueRef shift_in(struct jit *j, LLVMValueRef value, LLVMTypeRef type, unsigned by)
+static LLVMValueRef shift_in(const struct jit *j, LLVMValueRef value, LLVMTypeRef type, unsigned by)
 {
     value = LLVMBuildZExt(j->code->b, value, type, "");
     return LLVMBuildShl(j->code->b, value, jit_const(type, by), "");
 }
 
-static void as_integers(struct jit *j, struct jit_op *op, enum pt_type type)
+static void as_integers(const struct jit *j, struct jit_op *op, enum pt_type type)
 {
     for (unsigned i = 0; i < op->n; i++)
         op->a[i] = LLVMBuildBitCast(j->code->b, op->a[i],
                                     jit_int_type(j, pt_type_bits(type), op->lanes), "");
 }
 
-bool jit_move_emit(struct jit *j, struct jit_op *op, const struct jit_operands *all)
+bool jit_move_emit(const struct jit *j, struct jit_op *op, const struct jit_operands *all)
 {
     unsigned bits = pt_type_bits((enum pt_type)op->form->type[0]);
     LLVMTypeRef type = jit_int_type(j, bits, op->lanes);

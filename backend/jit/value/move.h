@@ -7,6 +7,6 @@
 #include "backend/jit/value/operands.h"
 
 /* Computes the operation; false: it is none of them. */
-bool jit_move_emit(struct jit *j, struct jit_op *op, const struct jit_operands *all);
+bool jit_move_emit(const struct jit *j, struct jit_op *op, const struct jit_operands *all);
 
 #endif

@@ -12,7 +12,7 @@ static enum pt_type type_of(const struct jit *j, const struct pt_slot *slot)
     return slot->kind == PT_SLOT_IMM ? PT_u32 : pt_slot_type(slot, j->form);
 }
 
-static bool add_operand(struct jit *j, struct jit_operands *all, const struct pt_slot *slot,
+static bool add_operand(const struct jit *j, struct jit_operands *all, const struct pt_slot *slot,
                         const struct pt_operand *o)
 {
     enum pt_type type = type_of(j, slot);
@@ -28,7 +28,7 @@ static bool add_operand(struct jit *j, struct jit_operands *all, const struct pt
     return true;
 }
 
-bool jit_operands_flatten(struct jit *j, struct jit_operands *all)
+bool jit_operands_flatten(const struct jit *j, struct jit_operands *all)
 {
     memset(all, 0, sizeof *all);
     for (unsigned k = 0; k < j->insn->n_operands; k++) {

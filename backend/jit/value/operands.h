@@ -17,11 +17,11 @@ struct jit_operands {
 };
 
 /* The operands of j->insn. False with unit->why set. */
-bool jit_operands_flatten(struct jit *j, struct jit_operands *all);
+bool jit_operands_flatten(const struct jit *j, struct jit_operands *all);
 
 /* As jit_registers_read. */
-static inline LLVMValueRef jit_operands_read(struct jit *j, const struct jit_flat *f, unsigned copy,
-                                             unsigned lanes, bool number)
+static inline LLVMValueRef jit_operands_read(const struct jit *j, const struct jit_flat *f,
+                                             unsigned copy, unsigned lanes, bool number)
 {
     return jit_registers_read(j, f->o, copy, f->type, lanes, number);
 }

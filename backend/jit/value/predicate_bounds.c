@@ -49,7 +49,7 @@ static bool is_range_compare(const struct jit *j, const struct pt_insn *insn)
 }
 
 /* A counter that the lanes of its loop share is compared with what they share. */
-static bool is_count_compare(struct jit *j, uint32_t i, uint32_t block)
+static bool is_count_compare(const struct jit *j, uint32_t i, uint32_t block)
 {
     const struct pt_insn *insn = &j->unit->f->insns.v[i];
     const struct pt_form *form = pt_insn_form(j->unit->m, insn);
@@ -130,7 +130,7 @@ static bool parts_lanes(const struct jit *j, uint32_t block)
            (op == PT_OP_bra || op == PT_OP_ret || op == PT_OP_exit);
 }
 
-static void find_late(struct jit *j)
+static void find_late(const struct jit *j)
 {
     struct uses u = {.n = pt_arena_alloc(j->unit->arena, (j->unit->f->regs.n + 1) * sizeof *u.n)};
     for (uint32_t i = 0; i < j->unit->f->insns.n; i++)
@@ -182,7 +182,7 @@ bool jit_predicate_bounds_asks_for_end(const struct jit *j, uint32_t reg)
     return asks_for_end(j, reg, 0);
 }
 
-void jit_predicate_bounds_find(struct jit *j)
+void jit_predicate_bounds_find(const struct jit *j)
 {
     for (uint32_t i = 0; i < j->unit->f->insns.n; i++) {
         const struct pt_insn *insn = &j->unit->f->insns.v[i];
@@ -198,18 +198,18 @@ void jit_predicate_bounds_find(struct jit *j)
 
 /* ---- what holds for all, and for none -------------------------------------------------------- */
 
-static LLVMValueRef constant(struct jit *j, bool value)
+static LLVMValueRef constant(const struct jit *j, bool value)
 {
     return LLVMConstInt(LLVMInt1TypeInContext(j->code->context), value, false);
 }
 
-static struct jit_told both(struct jit *j, struct jit_told a, struct jit_told b)
+static struct jit_told both(const struct jit *j, struct jit_told a, struct jit_told b)
 {
     return (struct jit_told){LLVMBuildAnd(j->code->b, a.all, b.all, ""),
                              LLVMBuildAnd(j->code->b, a.none, b.none, "")};
 }
 
-static LLVMValueRef compare(struct jit *j, LLVMValueRef a, LLVMValueRef b)
+static LLVMValueRef compare(const struct jit *j, LLVMValueRef a, LLVMValueRef b)
 {
     struct jit_op op = {
         .j = j, .b = j->code->b, .lanes = 1, .form = j->form, .insn = j->insn, .n = 2, .a = {a, b}};
@@ -218,7 +218,7 @@ static LLVMValueRef compare(struct jit *j, LLVMValueRef a, LLVMValueRef b)
 }
 
 /* Of so many lanes from the first of the copy on. */
-static struct jit_told tell_lanes(struct jit *j, unsigned copy, unsigned lanes)
+static struct jit_told tell_lanes(const struct jit *j, unsigned copy, unsigned lanes)
 {
     const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands + 1];
     enum pt_type type = (enum pt_type)j->form->type[0];
@@ -256,7 +256,7 @@ static struct jit_told tell_lanes(struct jit *j, unsigned copy, unsigned lanes)
     return (struct jit_told){all, none};
 }
 
-static struct jit_told tell_count(struct jit *j)
+static struct jit_told tell_count(const struct jit *j)
 {
     const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands + 1];
     LLVMValueRef side[2];
@@ -268,7 +268,7 @@ static struct jit_told tell_count(struct jit *j)
     return (struct jit_told){holds, LLVMBuildNot(j->code->b, holds, "")};
 }
 
-static struct jit_told tell_compare(struct jit *j)
+static struct jit_told tell_compare(const struct jit *j)
 {
     const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands + 1];
     if (j->facts->regs[o[-1].index].is_count)
@@ -281,13 +281,13 @@ static struct jit_told tell_compare(struct jit *j)
     return told;
 }
 
-static LLVMValueRef load(struct jit *j, LLVMValueRef slot)
+static LLVMValueRef load(const struct jit *j, LLVMValueRef slot)
 {
     return LLVMBuildLoad2(j->code->b, LLVMInt1TypeInContext(j->code->context), slot, "");
 }
 
 /* Of a source of and, or, not. */
-static struct jit_told tell_source(struct jit *j, const struct pt_operand *o)
+static struct jit_told tell_source(const struct jit *j, const struct pt_operand *o)
 {
     const struct jit_reg *r = &j->facts->regs[o->index];
     struct jit_told told;
@@ -304,7 +304,7 @@ static struct jit_told tell_source(struct jit *j, const struct pt_operand *o)
     return told;
 }
 
-static struct jit_told tell_logic(struct jit *j)
+static struct jit_told tell_logic(const struct jit *j)
 {
     const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands];
     struct jit_told a = tell_source(j, &o[1]);
@@ -318,7 +318,7 @@ static struct jit_told tell_logic(struct jit *j)
                              LLVMBuildAnd(j->code->b, a.none, b.none, "")};
 }
 
-static LLVMValueRef make_slot(struct jit *j)
+static LLVMValueRef make_slot(const struct jit *j)
 {
     LLVMValueRef slot = jit_alloca(j, LLVMInt1TypeInContext(j->code->context), "");
     LLVMBuildStore(j->code->allocas, constant(j, false), slot);
@@ -326,7 +326,7 @@ static LLVMValueRef make_slot(struct jit *j)
 }
 
 /* Of a part of the copies nothing is told: what is in the slots may be of another version of the block, an iteration ago. */
-void jit_predicate_bounds_note(struct jit *j)
+void jit_predicate_bounds_note(const struct jit *j)
 {
     const struct pt_operand *d = &j->unit->f->operands.v[j->insn->operands];
     if (d->kind != PT_OPND_REG || !j->facts->regs[d->index].is_range)
@@ -341,20 +341,17 @@ void jit_predicate_bounds_note(struct jit *j)
     LLVMBuildStore(j->code->b, told.none, r->told.none);
 }
 
-bool jit_predicate_bounds_is_told_in(struct jit *j, uint32_t reg, uint32_t of)
+bool jit_predicate_bounds_is_told_in(const struct jit *j, uint32_t reg, uint32_t of)
 {
     const struct jit_reg *r = &j->facts->regs[reg];
     const struct pt_block *block = &j->unit->f->blocks.v[of];
-    uint32_t here = j->block;
     if (r->only >= block->first && r->only < block->first + block->count)
         return true;
-    j->block = of;
-    bool is_behind = jit_def_use_is_behind(j->facts, r->only, j->block);
-    j->block = here;
-    return (!r->crosses || r->is_remade) && is_behind;
+    return (!r->crosses || r->is_remade) && jit_def_use_is_behind(j->facts, r->only, of);
 }
 
-bool jit_predicate_bounds_tell(struct jit *j, const struct pt_operand *o, struct jit_told *told)
+bool jit_predicate_bounds_tell(const struct jit *j, const struct pt_operand *o,
+                               struct jit_told *told)
 {
     const struct jit_reg *r = &j->facts->regs[o->index];
     if (!r->told.all || !jit_predicate_bounds_is_told_in(j, o->index, j->block))

@@ -58,7 +58,7 @@ static bool is_shared(const struct jit *j, const struct jit_operands *all)
 }
 
 /* The narrow affine value of a source does not wrap within so many lanes. */
-static LLVMValueRef test_wrap(struct jit *j, const struct jit_flat *source, unsigned copy,
+static LLVMValueRef test_wrap(const struct jit *j, const struct jit_flat *source, unsigned copy,
                               int64_t stride, unsigned lanes)
 {
     unsigned bits = pt_type_bits(source->type);
@@ -75,7 +75,7 @@ static LLVMValueRef test_wrap(struct jit *j, const struct jit_flat *source, unsi
     return LLVMBuildICmp(j->code->b, test, base, LLVMConstInt(type, limit, true), "");
 }
 
-static LLVMValueRef test_fit(struct jit *j, const struct jit_operands *all, unsigned copy)
+static LLVMValueRef test_fit(const struct jit *j, const struct jit_operands *all, unsigned copy)
 {
     LLVMValueRef fits = LLVMConstInt(LLVMInt1TypeInContext(j->code->context), 1, false);
     uint32_t reg = all->dest[0].o->index;
@@ -96,7 +96,7 @@ static LLVMValueRef test_fit(struct jit *j, const struct jit_operands *all, unsi
 }
 
 /* Old values of affine registers are never needed but under a uniform guard. */
-static void store_guarded(struct jit *j, const struct pt_operand *d, LLVMValueRef value,
+static void store_guarded(const struct jit *j, const struct pt_operand *d, LLVMValueRef value,
                           LLVMValueRef slot)
 {
     if (j->guard && jit_def_use_has_old(j->facts, j->block, d->index)) {
@@ -108,7 +108,7 @@ static void store_guarded(struct jit *j, const struct pt_operand *d, LLVMValueRe
 
 /* The chunk goes on where the first of its row of threads began, whose form has been tested for the
  * row. */
-static void go_on_in_row(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef *value,
+static void go_on_in_row(const struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef *value,
                          LLVMValueRef *fits)
 {
     const struct jit_reg *r = &j->facts->regs[reg];
@@ -120,7 +120,7 @@ static void go_on_in_row(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRe
     *fits = LLVMBuildLoad2(j->code->b, LLVMInt1TypeInContext(j->code->context), r->fits[first], "");
 }
 
-static bool operate_affine(struct jit *j, const struct jit_operands *all, unsigned copy)
+static bool operate_affine(const struct jit *j, const struct jit_operands *all, unsigned copy)
 {
     const struct pt_operand *d = all->dest[0].o;
     struct jit_reg *r = &j->facts->regs[d->index];
@@ -151,7 +151,7 @@ static bool operate_affine(struct jit *j, const struct jit_operands *all, unsign
     return true;
 }
 
-static bool pure_copy(struct jit *j, const struct jit_operands *all, unsigned copy)
+static bool pure_copy(const struct jit *j, const struct jit_operands *all, unsigned copy)
 {
     const struct pt_operand *d = all->dest[0].o;
     if (is_reg(d) && j->facts->regs[d->index].shape == JIT_AFFINE)

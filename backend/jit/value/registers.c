@@ -14,7 +14,7 @@
 
 /* ---- masks ----------------------------------------------------------------------------------- */
 
-LLVMValueRef jit_registers_read_flow(struct jit *j, const struct pt_operand *o, unsigned copy)
+LLVMValueRef jit_registers_read_flow(const struct jit *j, const struct pt_operand *o, unsigned copy)
 {
     const struct jit_reg *r = &j->facts->regs[o->index];
     if (r->shape != JIT_VECTOR)
@@ -25,7 +25,7 @@ LLVMValueRef jit_registers_read_flow(struct jit *j, const struct pt_operand *o, 
 
 /* ---- registers ------------------------------------------------------------------------------- */
 
-static LLVMTypeRef reg_type(struct jit *j, enum pt_type type)
+static LLVMTypeRef reg_type(const struct jit *j, enum pt_type type)
 {
     if (type == PT_f32)
         return LLVMFloatTypeInContext(j->code->context);
@@ -34,7 +34,7 @@ static LLVMTypeRef reg_type(struct jit *j, enum pt_type type)
     return LLVMIntTypeInContext(j->code->context, pt_type_bits(type));
 }
 
-static LLVMTypeRef slot_type(struct jit *j, const struct jit_reg *r)
+static LLVMTypeRef slot_type(const struct jit *j, const struct jit_reg *r)
 {
     if (r->shape != JIT_VECTOR)
         return r->type;
@@ -43,7 +43,7 @@ static LLVMTypeRef slot_type(struct jit *j, const struct jit_reg *r)
     return LLVMVectorType(r->type, j->unit->width);
 }
 
-static void make_reg(struct jit *j, uint32_t index, enum pt_type type)
+static void make_reg(const struct jit *j, uint32_t index, enum pt_type type)
 {
     struct jit_reg *r = &j->facts->regs[index];
     const struct pt_value *v = &j->facts->uniformity->regs[index];
@@ -62,7 +62,7 @@ static void make_reg(struct jit *j, uint32_t index, enum pt_type type)
     }
 }
 
-void jit_registers_init(struct jit *j)
+void jit_registers_init(const struct jit *j)
 {
     jit_nan_find(j->facts);
     for (uint32_t i = 1; i < j->unit->f->regs.n; i++)
@@ -73,7 +73,7 @@ void jit_registers_init(struct jit *j)
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* The bits of a constant as the PTX type has them. */
-static LLVMValueRef constant(struct jit *j, const struct pt_operand *o, enum pt_type type)
+static LLVMValueRef constant(const struct jit *j, const struct pt_operand *o, enum pt_type type)
 {
     uint64_t bits = (uint64_t)o->imm;
     double wide;
@@ -97,7 +97,7 @@ static LLVMValueRef constant(struct jit *j, const struct pt_operand *o, enum pt_
 }
 
 /* From a register's or integer type to what the slot has: narrowed or zero-extended bits. */
-static LLVMValueRef fit(struct jit *j, LLVMValueRef value, enum pt_type type, unsigned lanes)
+static LLVMValueRef fit(const struct jit *j, LLVMValueRef value, enum pt_type type, unsigned lanes)
 {
     LLVMTypeRef want = jit_type(j, type, lanes), has = LLVMTypeOf(value);
     if (has == want)
@@ -112,7 +112,7 @@ static LLVMValueRef fit(struct jit *j, LLVMValueRef value, enum pt_type type, un
     return LLVMBuildBitCast(j->code->b, value, want, "");
 }
 
-static LLVMValueRef read_reg(struct jit *j, uint32_t index, unsigned copy, unsigned lanes)
+static LLVMValueRef read_reg(const struct jit *j, uint32_t index, unsigned copy, unsigned lanes)
 {
     const struct jit_reg *r = &j->facts->regs[index];
     unsigned u = r->is_per_copy ? copy : 0;
@@ -142,7 +142,7 @@ static LLVMValueRef read_reg(struct jit *j, uint32_t index, unsigned copy, unsig
     return value;
 }
 
-LLVMValueRef jit_registers_read(struct jit *j, const struct pt_operand *o, unsigned copy,
+LLVMValueRef jit_registers_read(const struct jit *j, const struct pt_operand *o, unsigned copy,
                                 enum pt_type type, unsigned lanes, bool number)
 {
     LLVMValueRef value;
@@ -168,15 +168,15 @@ LLVMValueRef jit_registers_read(struct jit *j, const struct pt_operand *o, unsig
     return value;
 }
 
-LLVMValueRef jit_registers_read_place(struct jit *j, const struct pt_operand *o, enum pt_type type,
-                                      unsigned lanes)
+LLVMValueRef jit_registers_read_place(const struct jit *j, const struct pt_operand *o,
+                                      enum pt_type type, unsigned lanes)
 {
     LLVMValueRef place = jit_symbol_constant_place(j, o);
     return place ? fit(j, jit_spread(j, place, lanes), type, lanes)
                  : jit_registers_read(j, o, 0, type, lanes, false);
 }
 
-LLVMValueRef jit_registers_fit(struct jit *j, const struct pt_operand *o, unsigned copy)
+LLVMValueRef jit_registers_fit(const struct jit *j, const struct pt_operand *o, unsigned copy)
 {
     if (o->kind != PT_OPND_REG || !j->facts->regs[o->index].fits[0])
         return NULL;
@@ -188,7 +188,7 @@ LLVMValueRef jit_registers_fit(struct jit *j, const struct pt_operand *o, unsign
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* To the register's type: narrower values are extended, narrow bits of floats put in place. */
-static LLVMValueRef to_reg(struct jit *j, const struct jit_reg *r, LLVMValueRef value,
+static LLVMValueRef to_reg(const struct jit *j, const struct jit_reg *r, LLVMValueRef value,
                            unsigned lanes, bool extends_sign)
 {
     LLVMTypeRef want = lanes > 1 ? LLVMVectorType(r->type, lanes) : r->type;
@@ -223,7 +223,7 @@ static bool leaves_block(const struct jit *j, uint32_t reg)
     return false;
 }
 
-static void write_vector(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef value)
+static void write_vector(const struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef value)
 {
     const struct jit_reg *r = &j->facts->regs[reg];
     bool is_mask = r->type == LLVMInt1TypeInContext(j->code->context);
@@ -241,7 +241,7 @@ static void write_vector(struct jit *j, uint32_t reg, unsigned copy, LLVMValueRe
         LLVMBuildStore(j->code->b, value, r->slot[copy]);
 }
 
-void jit_registers_write(struct jit *j, const struct pt_operand *o, unsigned copy,
+void jit_registers_write(const struct jit *j, const struct pt_operand *o, unsigned copy,
                          enum pt_type type, LLVMValueRef value, unsigned lanes, bool extends_sign)
 {
     (void)type;

@@ -7,7 +7,7 @@
 #include "backend/sreg.h"
 
 /* Linear index of the first thread of a chunk. */
-static LLVMValueRef first_thread(struct jit *j, unsigned copy)
+static LLVMValueRef first_thread(const struct jit *j, unsigned copy)
 {
     LLVMValueRef g =
         LLVMBuildMul(j->code->b, j->group, jit_i32(j, j->unit->width * j->facts->copies), "");
@@ -15,14 +15,14 @@ static LLVMValueRef first_thread(struct jit *j, unsigned copy)
 }
 
 /* A field that stays as it is while native code runs. */
-static LLVMValueRef fixed_field(struct jit *j, LLVMValueRef pointer, size_t offset)
+static LLVMValueRef fixed_field(const struct jit *j, LLVMValueRef pointer, size_t offset)
 {
     LLVMValueRef value = jit_field(j, LLVMInt32TypeInContext(j->code->context), pointer, offset);
     jit_set_invariant(j, value);
     return value;
 }
 
-static LLVMValueRef block_dim(struct jit *j, unsigned d)
+static LLVMValueRef block_dim(const struct jit *j, unsigned d)
 {
     if (j->facts->uniformity->shape.block[0])
         return jit_i32(j, j->facts->uniformity->shape.block[d]);
@@ -31,13 +31,13 @@ static LLVMValueRef block_dim(struct jit *j, unsigned d)
 }
 
 /* Blocks have a thread in each dimension. */
-static LLVMValueRef of_dim(struct jit *j, LLVMValueRef quotient)
+static LLVMValueRef of_dim(const struct jit *j, LLVMValueRef quotient)
 {
     return jit_check_proven(j, quotient, "divisor");
 }
 
 /* %tid, %laneid …: from the linear index, in all lanes or in lane 0. */
-static LLVMValueRef of_thread(struct jit *j, enum pt_sreg sreg, unsigned copy, unsigned lanes)
+static LLVMValueRef of_thread(const struct jit *j, enum pt_sreg sreg, unsigned copy, unsigned lanes)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     LLVMValueRef t = jit_spread(j, first_thread(j, copy), lanes);
@@ -68,7 +68,7 @@ static LLVMValueRef of_thread(struct jit *j, enum pt_sreg sreg, unsigned copy, u
 }
 
 /* %lanemask_eq and its kind: bits of a warp. */
-static LLVMValueRef lane_mask(struct jit *j, enum pt_sreg sreg, unsigned copy, unsigned lanes)
+static LLVMValueRef lane_mask(const struct jit *j, enum pt_sreg sreg, unsigned copy, unsigned lanes)
 {
     LLVMValueRef lane = of_thread(j, PT_SREG_laneid, copy, lanes), all, above;
     LLVMTypeRef type = LLVMTypeOf(lane);
@@ -98,7 +98,7 @@ static bool is_clock(enum pt_sreg sreg)
 
 /* Those that are rarely read: by a call. But for clocks they stay as they are while a CTA runs, of
  * which the call is told. */
-static LLVMValueRef of_cta(struct jit *j, enum pt_sreg sreg)
+static LLVMValueRef of_cta(const struct jit *j, enum pt_sreg sreg)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context),
                 i32 = LLVMInt32TypeInContext(j->code->context);
@@ -111,7 +111,7 @@ static LLVMValueRef of_cta(struct jit *j, enum pt_sreg sreg)
     return LLVMBuildTrunc(j->code->b, value, LLVMIntTypeInContext(j->code->context, bits), "");
 }
 
-LLVMValueRef jit_special_registers_read(struct jit *j, enum pt_sreg sreg, unsigned copy,
+LLVMValueRef jit_special_registers_read(const struct jit *j, enum pt_sreg sreg, unsigned copy,
                                         unsigned lanes)
 {
     switch (sreg) {

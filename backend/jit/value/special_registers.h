@@ -5,7 +5,7 @@
 #include "backend/jit/jit.h"
 
 /* In all lanes of the copy (lanes == width), or in its lane 0 (lanes == 1). */
-LLVMValueRef jit_special_registers_read(struct jit *j, enum pt_sreg sreg, unsigned copy,
+LLVMValueRef jit_special_registers_read(const struct jit *j, enum pt_sreg sreg, unsigned copy,
                                         unsigned lanes);
 
 #endif

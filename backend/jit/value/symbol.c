@@ -8,7 +8,7 @@
 #include "backend/jit/object/object.h"
 
 /* An address as an integer: that of the variable where the loader puts it. */
-static LLVMValueRef named(struct jit *j, const char *prefix, uint32_t index, uint64_t offset)
+static LLVMValueRef named(const struct jit *j, const char *prefix, uint32_t index, uint64_t offset)
 {
     char name[32];
     snprintf(name, sizeof name, "%s%u", prefix, index);
@@ -21,7 +21,7 @@ static LLVMValueRef named(struct jit *j, const char *prefix, uint32_t index, uin
 
 /* The shared address of an offset in the CTA's window, which of a cluster's CTAs is not the first
  * alone. */
-static LLVMValueRef in_window(struct jit *j, uint64_t offset)
+static LLVMValueRef in_window(const struct jit *j, uint64_t offset)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context),
                 i64 = LLVMInt64TypeInContext(j->code->context);
@@ -32,7 +32,7 @@ static LLVMValueRef in_window(struct jit *j, uint64_t offset)
                         "");
 }
 
-LLVMValueRef jit_symbol_window(struct jit *j, enum pt_space space)
+LLVMValueRef jit_symbol_window(const struct jit *j, enum pt_space space)
 {
     if (space == PT_SPACE_PARAM)
         return LLVMBuildPtrToInt(j->code->b, j->code->params,
@@ -42,7 +42,7 @@ LLVMValueRef jit_symbol_window(struct jit *j, enum pt_space space)
                             : named(j, JIT_SYMBOL, first, 0 - j->unit->m->symbols.v[first].offset);
 }
 
-LLVMValueRef jit_symbol_address(struct jit *j, const struct pt_operand *o)
+LLVMValueRef jit_symbol_address(const struct jit *j, const struct pt_operand *o)
 {
     if (o->kind == PT_OPND_FUNC)
         return named(j, JIT_FUNC, o->index, 0);
@@ -69,7 +69,7 @@ LLVMValueRef jit_symbol_address(struct jit *j, const struct pt_operand *o)
     }
 }
 
-LLVMValueRef jit_symbol_constant_place(struct jit *j, const struct pt_operand *o)
+LLVMValueRef jit_symbol_constant_place(const struct jit *j, const struct pt_operand *o)
 {
     bool is_constant =
         o->kind == PT_OPND_SYM && j->unit->m->symbols.v[o->index].space == PT_SPACE_CONST;

@@ -5,13 +5,13 @@
 #include "backend/jit/jit.h"
 
 /* What a named variable or function is as a value: for variables, the address in their space. */
-LLVMValueRef jit_symbol_address(struct jit *j, const struct pt_operand *o);
+LLVMValueRef jit_symbol_address(const struct jit *j, const struct pt_operand *o);
 
 /* Where a variable of constant memory lies (a generic address); NULL: the operand is none. */
-LLVMValueRef jit_symbol_constant_place(struct jit *j, const struct pt_operand *o);
+LLVMValueRef jit_symbol_constant_place(const struct jit *j, const struct pt_operand *o);
 
 /* The generic address at which the window of the kernel's parameters (PARAM) or of constants
  * (CONST) begins. */
-LLVMValueRef jit_symbol_window(struct jit *j, enum pt_space space);
+LLVMValueRef jit_symbol_window(const struct jit *j, enum pt_space space);
 
 #endif

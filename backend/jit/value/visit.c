@@ -11,20 +11,11 @@ void jit_visit_insn(struct jit *j, uint32_t insn)
     j->form = pt_insn_form(j->unit->m, j->insn);
 }
 
-struct jit_visited jit_visit_aside(struct jit *j, uint32_t insn)
+struct jit jit_visit_aside(const struct jit *j, uint32_t insn)
 {
-    struct jit_visited was = {j->insn, j->form, j->guard, {0}};
-    memcpy(was.mask, j->mask, sizeof was.mask);
-    memset(j->mask, 0, sizeof j->mask);
-    j->guard = NULL;
-    jit_visit_insn(j, insn);
-    return was;
-}
-
-void jit_visit_come_back(struct jit *j, const struct jit_visited *was)
-{
-    j->insn = was->insn;
-    j->form = was->form;
-    j->guard = was->guard;
-    memcpy(j->mask, was->mask, sizeof was->mask);
+    struct jit at = *j;
+    memset(at.mask, 0, sizeof at.mask);
+    at.guard = NULL;
+    jit_visit_insn(&at, insn);
+    return at;
 }

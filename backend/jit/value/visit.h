@@ -4,20 +4,10 @@
 
 #include "backend/jit/jit.h"
 
-struct jit_visited {
-    const struct pt_insn *insn;
-    const struct pt_form *form;
-    LLVMValueRef guard, mask[JIT_COPIES];
-};
-
 /* j->insn and j->form become the instruction. */
 void jit_visit_insn(struct jit *j, uint32_t insn);
 
-/* j->insn, j->form, mask and guard become those of an instruction that all lanes run; what they
- * were. */
-struct jit_visited jit_visit_aside(struct jit *j, uint32_t insn);
-
-/* They are again what they were. */
-void jit_visit_come_back(struct jit *j, const struct jit_visited *was);
+/* A cursor at an instruction that all lanes run. */
+struct jit jit_visit_aside(const struct jit *j, uint32_t insn);
 
 #endif

@@ -16,7 +16,7 @@ struct call {
     LLVMValueRef args[JIT_CALL_ARGS], result;
 };
 
-static LLVMValueRef bytes_alloca(struct jit *j, unsigned bytes)
+static LLVMValueRef bytes_alloca(const struct jit *j, unsigned bytes)
 {
     LLVMValueRef at =
         jit_alloca(j, LLVMArrayType2(LLVMInt64TypeInContext(j->code->context), bytes / 8), "");
@@ -24,8 +24,8 @@ static LLVMValueRef bytes_alloca(struct jit *j, unsigned bytes)
     return at;
 }
 
-static LLVMValueRef spread_register(struct jit *j, const struct jit_call_pass *pass, unsigned copy,
-                                    bool is_result)
+static LLVMValueRef spread_register(const struct jit *j, const struct jit_call_pass *pass,
+                                    unsigned copy, bool is_result)
 {
     LLVMTypeRef type = LLVMVectorType(jit_type(j, pass->type, 1), j->unit->width);
     LLVMValueRef lanes = jit_alloca(j, type, "");
@@ -37,8 +37,8 @@ static LLVMValueRef spread_register(struct jit *j, const struct jit_call_pass *p
 }
 
 /* Where the lane has the value. */
-static LLVMValueRef place_of(struct jit *j, const struct jit_call_pass *pass, LLVMValueRef lanes,
-                             LLVMValueRef lane, LLVMValueRef thread)
+static LLVMValueRef place_of(const struct jit *j, const struct jit_call_pass *pass,
+                             LLVMValueRef lanes, LLVMValueRef lane, LLVMValueRef thread)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->code->context, 0);
@@ -53,7 +53,7 @@ static LLVMValueRef place_of(struct jit *j, const struct jit_call_pass *pass, LL
     return jit_at(j, base, at);
 }
 
-static LLVMValueRef call_function(struct jit *j, LLVMValueRef thread, uint32_t device,
+static LLVMValueRef call_function(const struct jit *j, LLVMValueRef thread, uint32_t device,
                                   LLVMValueRef args, LLVMValueRef result)
 {
     static const char name[] = "jit_device_function";
@@ -73,7 +73,7 @@ static LLVMValueRef call_function(struct jit *j, LLVMValueRef thread, uint32_t d
 }
 
 /* Leaves the kernel; the runtime's side has said why. */
-static void end_kernel(struct jit *j)
+static void end_kernel(const struct jit *j)
 {
     struct pt_place place = jit_debug_info_place(j, (uint32_t)(j->insn - j->unit->f->insns.v));
     LLVMValueRef func = jit_at(j, j->code->fault, jit_i64(j, offsetof(struct pt_fault, func)));
@@ -83,8 +83,8 @@ static void end_kernel(struct jit *j)
     LLVMBuildRet(j->code->b, jit_i32(j, PT_RUN_FAULT));
 }
 
-static void call_lane(struct jit *j, const struct call *call, LLVMValueRef lane, unsigned copy,
-                      LLVMValueRef args, LLVMValueRef result)
+static void call_lane(const struct jit *j, const struct call *call, LLVMValueRef lane,
+                      unsigned copy, LLVMValueRef args, LLVMValueRef result)
 {
     LLVMValueRef thread =
         LLVMBuildMul(j->code->b, j->group, jit_i32(j, j->unit->width * j->facts->copies), "");
@@ -107,8 +107,8 @@ static void call_lane(struct jit *j, const struct call *call, LLVMValueRef lane,
 }
 
 /* A loop over the lanes that are on. */
-static void call_chunk(struct jit *j, const struct call *call, unsigned copy, LLVMValueRef args,
-                       LLVMValueRef result)
+static void call_chunk(const struct jit *j, const struct call *call, unsigned copy,
+                       LLVMValueRef args, LLVMValueRef result)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     LLVMValueRef mask = j->mask[copy] ? j->mask[copy] : jit_mask_all(j);
@@ -133,7 +133,7 @@ static void call_chunk(struct jit *j, const struct call *call, unsigned copy, LL
     jit_continue_in(j, after);
 }
 
-bool jit_device_call_emit(struct jit *j)
+bool jit_device_call_emit(const struct jit *j)
 {
     struct call call = {0};
     const struct jit_call_info *info = &call.info;

@@ -5,6 +5,6 @@
 #include "backend/jit/jit.h"
 
 /* A call of a device function of the runtime: false with unit->why set. */
-bool jit_device_call_emit(struct jit *j);
+bool jit_device_call_emit(const struct jit *j);
 
 #endif

@@ -13,7 +13,7 @@
 /* ---- registers of a warp ------------------------------------------------------------------------- */
 
 struct step {
-    struct jit *j;
+    const struct jit *j;
     unsigned first;     /* chunk of the group with which the warp begins */
     LLVMValueRef lanes; /* i32: that run */
     struct pt_place at; /* the instruction as the interpreter has it */
@@ -70,14 +70,14 @@ static void put_mask(const struct step *s, const struct pt_operand *o)
 }
 
 /* The lanes of chunk `u` as elements of the interpreter: integers of at least 32 bits. */
-static LLVMTypeRef elements(struct jit *j, unsigned bits)
+static LLVMTypeRef elements(const struct jit *j, unsigned bits)
 {
     return jit_int_type(j, bits < 32 ? 32 : bits, j->unit->width);
 }
 
 static void put_values(const struct step *s, const struct pt_operand *o, enum pt_type type)
 {
-    struct jit *j = s->j;
+    const struct jit *j = s->j;
     unsigned bits = pt_type_bits(type), bytes = slot_bytes(bits) / jit_warp_chunks(j);
     for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
         LLVMValueRef value = jit_registers_read(j, o, s->first + u, type, j->unit->width, false);
@@ -89,7 +89,7 @@ static void put_values(const struct step *s, const struct pt_operand *o, enum pt
 
 static LLVMValueRef get_mask(const struct step *s, unsigned u)
 {
-    struct jit *j = s->j;
+    const struct jit *j = s->j;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     LLVMValueRef bits = LLVMBuildLoad2(j->code->b, i32, place(s, 0), "");
     bits = LLVMBuildLShr(j->code->b, bits, jit_i32(j, u * j->unit->width), "");
@@ -100,7 +100,7 @@ static LLVMValueRef get_mask(const struct step *s, unsigned u)
 
 static LLVMValueRef get_values(const struct step *s, unsigned u, enum pt_type type)
 {
-    struct jit *j = s->j;
+    const struct jit *j = s->j;
     unsigned bits = pt_type_bits(type), bytes = slot_bytes(bits) / jit_warp_chunks(j);
     LLVMValueRef value = LLVMBuildLoad2(j->code->b, elements(j, bits), place(s, u * bytes), "");
     LLVMSetAlignment(value, 16);
@@ -111,7 +111,7 @@ static LLVMValueRef get_values(const struct step *s, unsigned u, enum pt_type ty
 /* A register with one value for all lanes: that of the lowest lane that ran. */
 static void get_one(struct step *s, const struct pt_operand *o, enum pt_type type)
 {
-    struct jit *j = s->j;
+    const struct jit *j = s->j;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     LLVMValueRef find[] = {s->lanes,
                            LLVMConstInt(LLVMInt1TypeInContext(j->code->context), 1, false)};
@@ -173,14 +173,14 @@ static void move_registers(struct step *s, bool is_back)
 /* ---- the call ------------------------------------------------------------------------------------ */
 
 /* The warp's number in the CTA. */
-static LLVMValueRef warp_of(struct jit *j, unsigned first)
+static LLVMValueRef warp_of(const struct jit *j, unsigned first)
 {
     unsigned warps = j->facts->copies / jit_warp_chunks(j);
     LLVMValueRef warp = LLVMBuildMul(j->code->b, j->group, jit_i32(j, warps), "");
     return LLVMBuildAdd(j->code->b, warp, jit_i32(j, first / jit_warp_chunks(j)), "");
 }
 
-static LLVMValueRef find_frame(struct jit *j, unsigned first, uint32_t func)
+static LLVMValueRef find_frame(const struct jit *j, unsigned first, uint32_t func)
 {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->code->context, 0);
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
@@ -189,7 +189,7 @@ static LLVMValueRef find_frame(struct jit *j, unsigned first, uint32_t func)
     return jit_help(j, "jit_help_frame", LLVMFunctionType(pointer, types, 3, false), args);
 }
 
-void jit_interp_step_find_frame(struct jit *j)
+void jit_interp_step_find_frame(const struct jit *j)
 {
     j->code->frame = NULL;
     if (!j->facts->has_steps)
@@ -200,7 +200,7 @@ void jit_interp_step_find_frame(struct jit *j)
 
 static LLVMValueRef call(const struct step *s)
 {
-    struct jit *j = s->j;
+    const struct jit *j = s->j;
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->code->context, 0);
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     LLVMTypeRef types[] = {pointer, i32, i32, i32, i32, i32};
@@ -214,7 +214,7 @@ static LLVMValueRef call(const struct step *s)
     return LLVMBuildICmp(j->code->b, LLVMIntNE, ok, jit_i32(j, 0), "");
 }
 
-static bool step_warp(struct jit *j, unsigned first)
+static bool step_warp(const struct jit *j, unsigned first)
 {
     struct step s = {.j = j, .first = first, .is_known = true};
     s.at = jit_debug_info_place(j, (uint32_t)(j->insn - j->unit->f->insns.v));
@@ -238,7 +238,7 @@ static bool step_warp(struct jit *j, unsigned first)
     return s.is_known;
 }
 
-bool jit_interp_step_emit(struct jit *j)
+bool jit_interp_step_emit(const struct jit *j)
 {
     if ((j->form->effects & PT_FX_WARP) && !jit_insn_info_is_whole(j->facts, j->block))
         return jit_refuse(j->unit, JIT_INSN_INFO_PARTED);

@@ -5,9 +5,9 @@
 #include "backend/jit/jit.h"
 
 /* j->insn, by the interpreter. */
-bool jit_interp_step_emit(struct jit *j);
+bool jit_interp_step_emit(const struct jit *j);
 
 /* j->code->frame, of the group's warp. */
-void jit_interp_step_find_frame(struct jit *j);
+void jit_interp_step_find_frame(const struct jit *j);
 
 #endif

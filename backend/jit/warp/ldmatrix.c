@@ -14,13 +14,13 @@ enum { ROWS = 8, ROW_BYTES = 16, ROW_LANES = 4 };
 /* Chunks of a warp. */
 /* ---- rows and registers ---------------------------------------------------------------------- */
 
-static LLVMTypeRef row_type(struct jit *j)
+static LLVMTypeRef row_type(const struct jit *j)
 {
     return jit_int_type(j, 16, ROWS);
 }
 
 /* Lanes of a chunk, or more of them, that begin with `first`. */
-static LLVMValueRef part_of(struct jit *j, LLVMValueRef lanes, unsigned first, unsigned n)
+static LLVMValueRef part_of(const struct jit *j, LLVMValueRef lanes, unsigned first, unsigned n)
 {
     int order[PT_WARP_SIZE];
     for (unsigned i = 0; i < n; i++)
@@ -28,7 +28,7 @@ static LLVMValueRef part_of(struct jit *j, LLVMValueRef lanes, unsigned first, u
     return jit_shuffle(j, lanes, NULL, order, n);
 }
 
-static void rows_of_register(struct jit *j, LLVMValueRef *values, LLVMValueRef *rows)
+static void rows_of_register(const struct jit *j, LLVMValueRef *values, LLVMValueRef *rows)
 {
     for (unsigned i = 0; i < ROWS; i++) {
         unsigned lane = i * ROW_LANES;
@@ -38,7 +38,7 @@ static void rows_of_register(struct jit *j, LLVMValueRef *values, LLVMValueRef *
     }
 }
 
-static void register_of_rows(struct jit *j, LLVMValueRef *rows, LLVMValueRef *values)
+static void register_of_rows(const struct jit *j, LLVMValueRef *rows, LLVMValueRef *values)
 {
     unsigned n = j->unit->width / ROW_LANES;
     for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
@@ -48,7 +48,7 @@ static void register_of_rows(struct jit *j, LLVMValueRef *rows, LLVMValueRef *va
 }
 
 /* Row i and row i + 4 become rows 2 i and 2 i + 1, their elements in turn: three times over, that exchanges rows and columns. */
-static void weave(struct jit *j, LLVMValueRef *rows)
+static void weave(const struct jit *j, LLVMValueRef *rows)
 {
     static const int low[] = {0, 8, 1, 9, 2, 10, 3, 11}, high[] = {4, 12, 5, 13, 6, 14, 7, 15};
     LLVMValueRef to[ROWS];
@@ -61,7 +61,7 @@ static void weave(struct jit *j, LLVMValueRef *rows)
 }
 
 /* Where vectors hold four rows, their elements go anywhere at once. */
-static void permute(struct jit *j, LLVMValueRef *rows)
+static void permute(const struct jit *j, LLVMValueRef *rows)
 {
     LLVMValueRef all = jit_join(j, rows, ROWS);
     for (unsigned i = 0; i < ROWS; i++) {
@@ -72,7 +72,7 @@ static void permute(struct jit *j, LLVMValueRef *rows)
     }
 }
 
-static void transpose(struct jit *j, LLVMValueRef *rows)
+static void transpose(const struct jit *j, LLVMValueRef *rows)
 {
     if (j->unit->target->has_mask_registers && j->unit->width == 16) {
         permute(j, rows);
@@ -100,7 +100,8 @@ static unsigned matrices(const struct jit *j)
     return pt_form_number(j->form, 'x');
 }
 
-static void read_rows(struct jit *j, const struct pt_operand *o, unsigned first, LLVMValueRef *rows)
+static void read_rows(const struct jit *j, const struct pt_operand *o, unsigned first,
+                      LLVMValueRef *rows)
 {
     LLVMValueRef values[JIT_COPIES];
     for (unsigned u = 0; u < jit_warp_chunks(j); u++)
@@ -108,7 +109,7 @@ static void read_rows(struct jit *j, const struct pt_operand *o, unsigned first,
     rows_of_register(j, values, rows);
 }
 
-static void write_rows(struct jit *j, const struct pt_operand *o, unsigned first,
+static void write_rows(const struct jit *j, const struct pt_operand *o, unsigned first,
                        LLVMValueRef *rows)
 {
     LLVMValueRef values[JIT_COPIES];
@@ -118,7 +119,7 @@ static void write_rows(struct jit *j, const struct pt_operand *o, unsigned first
 }
 
 /* Lanes of the mask (NULL: all) that are among the first n. */
-static LLVMValueRef among_first(struct jit *j, LLVMValueRef mask, unsigned n)
+static LLVMValueRef among_first(const struct jit *j, LLVMValueRef mask, unsigned n)
 {
     LLVMTypeRef i1 = LLVMInt1TypeInContext(j->code->context);
     LLVMValueRef is_among[64];
@@ -131,7 +132,7 @@ static LLVMValueRef among_first(struct jit *j, LLVMValueRef mask, unsigned n)
 }
 
 /* Pointers to the rows of all matrices, which the first lanes have. */
-static void find_rows(struct jit *j, const struct jit_access *a, unsigned first,
+static void find_rows(const struct jit *j, const struct jit_access *a, unsigned first,
                       LLVMValueRef *pointers)
 {
     unsigned n = ROWS * matrices(j);
@@ -144,7 +145,7 @@ static void find_rows(struct jit *j, const struct jit_access *a, unsigned first,
 }
 
 /* Rows of lanes that are off are zero. */
-static LLVMValueRef load_row(struct jit *j, const struct jit_access *a, unsigned first,
+static LLVMValueRef load_row(const struct jit *j, const struct jit_access *a, unsigned first,
                              unsigned lane, LLVMValueRef pointer)
 {
     LLVMValueRef row = jit_access_load(j, a, row_type(j), pointer, ROW_BYTES);
@@ -156,7 +157,7 @@ static LLVMValueRef load_row(struct jit *j, const struct jit_access *a, unsigned
     return LLVMBuildSelect(j->code->b, is_on, row, LLVMConstNull(row_type(j)), "");
 }
 
-static bool load(struct jit *j, unsigned first)
+static bool load(const struct jit *j, unsigned first)
 {
     const struct pt_operand *regs = registers(j, operand(j, 0));
     struct jit_access a;
@@ -174,7 +175,7 @@ static bool load(struct jit *j, unsigned first)
     return true;
 }
 
-static bool store(struct jit *j, unsigned first)
+static bool store(const struct jit *j, unsigned first)
 {
     const struct pt_operand *regs = registers(j, operand(j, 1));
     struct jit_access a;
@@ -192,7 +193,7 @@ static bool store(struct jit *j, unsigned first)
     return true;
 }
 
-bool jit_ldmatrix_emit(struct jit *j, unsigned first)
+bool jit_ldmatrix_emit(const struct jit *j, unsigned first)
 {
     LLVMValueRef rows[ROWS];
     if (j->form->op == PT_OP_ldmatrix)

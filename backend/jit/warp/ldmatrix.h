@@ -5,6 +5,6 @@
 #include "backend/jit/jit.h"
 
 /* Ldmatrix, stmatrix and movmatrix of the warp that begins with chunk `first`. */
-bool jit_ldmatrix_emit(struct jit *j, unsigned first);
+bool jit_ldmatrix_emit(const struct jit *j, unsigned first);
 
 #endif

@@ -22,13 +22,13 @@ static const struct pt_operand *registers(const struct jit *j, unsigned operand,
     return o->kind == PT_OPND_VEC ? &j->unit->f->operands.v[o->index] : o;
 }
 
-static LLVMValueRef place(struct jit *j, LLVMValueRef memory, unsigned reg, unsigned chunk)
+static LLVMValueRef place(const struct jit *j, LLVMValueRef memory, unsigned reg, unsigned chunk)
 {
     unsigned lane = reg * PT_WARP_SIZE + chunk * j->unit->width;
     return jit_at(j, memory, jit_i64(j, sizeof(uint32_t) * lane));
 }
 
-static void put(struct jit *j, unsigned first, unsigned operand, LLVMValueRef memory)
+static void put(const struct jit *j, unsigned first, unsigned operand, LLVMValueRef memory)
 {
     unsigned n;
     const struct pt_operand *o = registers(j, operand, &n);
@@ -41,7 +41,7 @@ static void put(struct jit *j, unsigned first, unsigned operand, LLVMValueRef me
         }
 }
 
-static void get(struct jit *j, unsigned first, LLVMValueRef memory)
+static void get(const struct jit *j, unsigned first, LLVMValueRef memory)
 {
     unsigned n;
     const struct pt_operand *o = registers(j, D, &n);
@@ -54,7 +54,7 @@ static void get(struct jit *j, unsigned first, LLVMValueRef memory)
         }
 }
 
-bool jit_mma_emit(struct jit *j, unsigned first)
+bool jit_mma_emit(const struct jit *j, unsigned first)
 {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->code->context, 0);
     LLVMTypeRef types[] = {pointer, pointer, pointer};

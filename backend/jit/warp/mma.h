@@ -5,6 +5,6 @@
 #include "backend/jit/jit.h"
 
 /* j->insn, a product of matrices, by a function for it: of the warp that begins with chunk `first`. */
-bool jit_mma_emit(struct jit *j, unsigned first);
+bool jit_mma_emit(const struct jit *j, unsigned first);
 
 #endif

@@ -20,7 +20,7 @@ static const struct pt_operand *operand(const struct jit *j, unsigned k)
 }
 
 /* Lanes that have parted from others must be named. Warps are whole: plan.c sees to that. */
-static void test_members(struct jit *j, unsigned first, LLVMValueRef members)
+static void test_members(const struct jit *j, unsigned first, LLVMValueRef members)
 {
     struct jit_blame who = {.first = first, .n = jit_warp_chunks(j)};
     LLVMValueRef here = jit_warp_bits(j, j->mask + first);
@@ -38,7 +38,7 @@ static void test_members(struct jit *j, unsigned first, LLVMValueRef members)
 }
 
 /* The member mask is the same in all lanes: then those that are here take part. */
-static bool has_one_mask(struct jit *j, unsigned first, unsigned k)
+static bool has_one_mask(const struct jit *j, unsigned first, unsigned k)
 {
     int64_t stride;
     if (jit_insn_info_stop(j->facts, j->block) == PT_STOP_EACH)
@@ -52,8 +52,8 @@ static bool has_one_mask(struct jit *j, unsigned first, unsigned k)
     return true;
 }
 
-static void write_all(struct jit *j, unsigned first, const struct pt_operand *d, enum pt_type type,
-                      LLVMValueRef value)
+static void write_all(const struct jit *j, unsigned first, const struct pt_operand *d,
+                      enum pt_type type, LLVMValueRef value)
 {
     for (unsigned u = first; u < first + jit_warp_chunks(j); u++)
         jit_registers_write(j, d, u, type, value, 1, false);
@@ -97,8 +97,9 @@ static uint32_t source_lane(enum shuffle how, uint32_t lane, uint32_t b, uint32_
     return *in_range ? (uint32_t)from & 31 : lane;
 }
 
-static void write_shuffled(struct jit *j, const struct pt_operand *d, const struct pt_operand *p,
-                           unsigned copy, LLVMValueRef value, LLVMValueRef in_range)
+static void write_shuffled(const struct jit *j, const struct pt_operand *d,
+                           const struct pt_operand *p, unsigned copy, LLVMValueRef value,
+                           LLVMValueRef in_range)
 {
     jit_registers_write(j, d, copy, PT_b32, value, j->unit->width, false);
     if (p)
@@ -106,7 +107,7 @@ static void write_shuffled(struct jit *j, const struct pt_operand *d, const stru
 }
 
 /* Distances that the text states: permutes. */
-static void shuffle_constant(struct jit *j, unsigned first, const struct pt_operand *d,
+static void shuffle_constant(const struct jit *j, unsigned first, const struct pt_operand *d,
                              const struct pt_operand *p, LLVMValueRef *a, uint32_t b, uint32_t c)
 {
     LLVMTypeRef i1 = LLVMInt1TypeInContext(j->code->context);
@@ -127,8 +128,8 @@ static void shuffle_constant(struct jit *j, unsigned first, const struct pt_oper
 }
 
 /* source_lane for the lanes of a chunk of a warp. */
-static LLVMValueRef source_lanes(struct jit *j, unsigned chunk, LLVMValueRef b, LLVMValueRef c,
-                                 LLVMValueRef *in_range)
+static LLVMValueRef source_lanes(const struct jit *j, unsigned chunk, LLVMValueRef b,
+                                 LLVMValueRef c, LLVMValueRef *in_range)
 {
     LLVMBuilderRef o = j->code->b;
     LLVMValueRef n = LLVMBuildAnd(o, b, jit_each(j, 31), "");
@@ -161,7 +162,7 @@ static LLVMValueRef source_lanes(struct jit *j, unsigned chunk, LLVMValueRef b, 
 }
 
 /* Distances known at run time: through memory. */
-static void shuffle_any(struct jit *j, unsigned first, const struct pt_operand *d,
+static void shuffle_any(const struct jit *j, unsigned first, const struct pt_operand *d,
                         const struct pt_operand *p, LLVMValueRef *a, const struct pt_operand *b,
                         const struct pt_operand *c)
 {
@@ -190,7 +191,7 @@ static void shuffle_any(struct jit *j, unsigned first, const struct pt_operand *
         write_shuffled(j, d, p, first + u, value[u], in_range[u]);
 }
 
-static bool shfl(struct jit *j, unsigned first)
+static bool shfl(const struct jit *j, unsigned first)
 {
     const struct pt_operand *d = operand(j, 0), *p = NULL;
     if (j->form->op == PT_OP_shfl_sync && !has_one_mask(j, first, 4))
@@ -216,12 +217,12 @@ static bool shfl(struct jit *j, unsigned first)
 
 /* ---- vote, redux, elect, activemask ---------------------------------------------------------- */
 
-static LLVMValueRef is_zero(struct jit *j, LLVMValueRef bits)
+static LLVMValueRef is_zero(const struct jit *j, LLVMValueRef bits)
 {
     return LLVMBuildICmp(j->code->b, LLVMIntEQ, bits, jit_i32(j, 0), "");
 }
 
-static bool vote(struct jit *j, unsigned first)
+static bool vote(const struct jit *j, unsigned first)
 {
     LLVMValueRef lanes[JIT_COPIES];
     if (j->form->op == PT_OP_vote_sync && !has_one_mask(j, first, 2))
@@ -270,7 +271,7 @@ static const char *reduction(const struct pt_form *form, bool is_signed)
     return is_signed ? "llvm.vector.reduce.smax" : "llvm.vector.reduce.umax";
 }
 
-static bool redux(struct jit *j, unsigned first)
+static bool redux(const struct jit *j, unsigned first)
 {
     bool is_signed = j->form->type[0] == PT_s32;
     LLVMValueRef a[JIT_COPIES];
@@ -289,7 +290,7 @@ static bool redux(struct jit *j, unsigned first)
 }
 
 /* The lowest lane leads. */
-static bool elect(struct jit *j, unsigned first)
+static bool elect(const struct jit *j, unsigned first)
 {
     const struct pt_operand *d = operand(j, 0);
     const struct pt_operand *p = &j->unit->f->operands.v[d->index + 1];
@@ -312,14 +313,14 @@ static bool elect(struct jit *j, unsigned first)
 
 /* ---- match ----------------------------------------------------------------------------------- */
 
-static void read_chunks(struct jit *j, unsigned first, enum pt_type type, LLVMValueRef *a)
+static void read_chunks(const struct jit *j, unsigned first, enum pt_type type, LLVMValueRef *a)
 {
     for (unsigned u = 0; u < jit_warp_chunks(j); u++)
         a[u] = jit_registers_read(j, operand(j, 1), first + u, type, j->unit->width, false);
 }
 
 /* Each lane's mask is made bit by bit: lanes that have what lane i has. */
-static bool match_any(struct jit *j, unsigned first)
+static bool match_any(const struct jit *j, unsigned first)
 {
     LLVMValueRef a[JIT_COPIES], masks[JIT_COPIES];
     LLVMTypeRef lanes = jit_int_type(j, 32, j->unit->width);
@@ -345,7 +346,7 @@ static bool match_any(struct jit *j, unsigned first)
 }
 
 /* What the lowest lane of `here` has; without one, of any. */
-static LLVMValueRef lowest_value(struct jit *j, LLVMValueRef *a, LLVMValueRef here)
+static LLVMValueRef lowest_value(const struct jit *j, LLVMValueRef *a, LLVMValueRef here)
 {
     LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(a[0]));
     LLVMTypeRef i1 = LLVMInt1TypeInContext(j->code->context),
@@ -365,7 +366,7 @@ static LLVMValueRef lowest_value(struct jit *j, LLVMValueRef *a, LLVMValueRef he
     return LLVMBuildLoad2(j->code->b, element, jit_at(j, memory, at), "");
 }
 
-static bool match_all(struct jit *j, unsigned first)
+static bool match_all(const struct jit *j, unsigned first)
 {
     const struct pt_operand *d = operand(j, 0), *p = NULL;
     LLVMValueRef a[JIT_COPIES], equal[JIT_COPIES];
@@ -388,7 +389,7 @@ static bool match_all(struct jit *j, unsigned first)
     return true;
 }
 
-static bool one_warp(struct jit *j, unsigned first)
+static bool one_warp(const struct jit *j, unsigned first)
 {
     if (jit_insn_info_is_product(j->facts, j->form))
         return jit_mma_emit(j, first);
@@ -421,7 +422,7 @@ static bool one_warp(struct jit *j, unsigned first)
     }
 }
 
-bool jit_warp_emit(struct jit *j)
+bool jit_warp_emit(const struct jit *j)
 {
     if (j->unit->width * j->facts->copies % PT_WARP_SIZE)
         return false;

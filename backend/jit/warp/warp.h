@@ -5,6 +5,6 @@
 #include "backend/jit/jit.h"
 
 /* Instructions of a warp: false with unit->why set. */
-bool jit_warp_emit(struct jit *j);
+bool jit_warp_emit(const struct jit *j);
 
 #endif
