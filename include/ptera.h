@@ -1,17 +1,20 @@
 /* Ptera: runs NVIDIA PTX on the CPU. This is the whole public C API; link with -lptera.
  *
- * Handles are opaque. Every call that can fail returns a ptera_result (0 is success) and writes its outputs
- * last. Handles of one engine may be used from several threads at once, except that a module must not be unloaded
- * while one of its kernels runs. A handle ends with what it belongs to and must not be used afterwards: that is not recognised.
- * The library keeps no global state, never prints and never ends the process.
+ * Handles are opaque. Every call that can fail returns a ptera_result (0 is success) and writes its
+ * outputs last. Handles of one engine may be used from several threads at once, except that a
+ * module must not be unloaded while one of its kernels runs. A handle ends with what it belongs to
+ * and must not be used afterwards: that is not recognised. The library keeps no global state, never
+ * prints and never ends the process.
  *
- * Structs begin with their size, sizeof of the program's own, so that programs and libraries of different versions fit: the library
- * neither reads nor writes beyond it, and what it does not read has its default. What a program built against a newer header has
- * behind the library's struct must be zero where the library reads it (otherwise PTERA_ERROR_INVALID_ARGUMENT: it would ask for
- * what this library cannot do), and stays as it is where the library writes.
+ * Structs begin with their size, sizeof of the program's own, so that programs and libraries of
+ * different versions fit: the library neither reads nor writes beyond it, and what it does not read
+ * has its default. What a program built against a newer header has behind the library's struct must
+ * be zero where the library reads it (otherwise PTERA_ERROR_INVALID_ARGUMENT: it would ask for what
+ * this library cannot do), and stays as it is where the library writes.
  *
- * Sizes and offsets are in bytes. A device address is a host address: a buffer's contents can be read and written
- * directly while no launch uses it, and any host pointer can be passed to a kernel.
+ * Sizes and offsets are in bytes. A device address is a host address: a buffer's contents can be
+ * read and written directly while no launch uses it, and any host pointer can be passed to a
+ * kernel.
  */
 #ifndef PTERA_H
 #define PTERA_H
@@ -45,8 +48,10 @@ typedef enum ptera_result {
     PTERA_ERROR_UNSUPPORTED_PTX = 4,    /* the kernel uses what Ptera does not implement yet */
     PTERA_ERROR_FILE = 5,               /* a file could not be read */
     PTERA_ERROR_NOT_FOUND = 6,          /* no kernel or variable of that name */
-    PTERA_ERROR_INVALID_LAUNCH = 7,     /* grid, block, cluster, shared size or parameters do not fit the kernel */
-    PTERA_ERROR_NOT_INITIALIZED = 8,    /* the engine is of the process that this one was forked from */
+    PTERA_ERROR_INVALID_LAUNCH = 7,     /* grid, block, cluster, shared size or parameters do not
+                                         * fit the kernel */
+    PTERA_ERROR_NOT_INITIALIZED = 8,    /* the engine is of the process that this one was forked
+                                         * from */
     /* The kernel failed; ptera_engine_error says where. */
     PTERA_ERROR_ILLEGAL_ADDRESS = 16,
     PTERA_ERROR_MISALIGNED_ADDRESS = 17,
@@ -57,7 +62,8 @@ typedef enum ptera_result {
     PTERA_ERROR_DEADLOCK = 22,
     PTERA_ERROR_TIMEOUT = 23,
     PTERA_ERROR_HOST_FUNCTION = 24, /* a registered function called ptera_function_fail */
-    PTERA_ERROR_FINDINGS = 25 /* the kernel ran to its end, but a checker found something: ptera_launch.finding */
+    PTERA_ERROR_FINDINGS = 25 /* the kernel ran to its end, but a checker found something:
+                               * ptera_launch.finding */
 } ptera_result;
 
 /* A short English text for a result; static. */
@@ -66,7 +72,7 @@ PTERA_API const char *ptera_result_text(ptera_result result);
 /* The version of the library as "0.1.0"; static. */
 PTERA_API const char *ptera_version(void);
 
-/* ---- engine -------------------------------------------------------------------------------------------- */
+/* ---- engine ---------------------------------------------------------------------------------- */
 
 typedef enum ptera_severity { PTERA_NOTE, PTERA_WARNING, PTERA_ERROR } ptera_severity;
 
@@ -77,34 +83,39 @@ typedef struct ptera_options {
     const char *cpu;      /* "v2", "v3", "v4": force a CPU level; NULL: PTERA_CPU, else the best */
     size_t stack_bytes;   /* local memory of a thread whose need is not known statically; 65,536 */
     size_t heap_bytes;    /* limit of device malloc; 8 MiB */
-    /* Device printf and assert text, in whole calls; NULL: standard output and error are not touched, text is
-     * dropped. May be called from any worker, one call at a time. A call prints up to 1 MiB; one that would print more ends the
-     * launch with PTERA_ERROR_OUT_OF_MEMORY. */
+    /* Device printf and assert text, in whole calls; NULL: standard output and error are not
+     * touched, text is dropped. May be called from any worker, one call at a time. A call prints up
+     * to 1 MiB; one that would print more ends the launch with PTERA_ERROR_OUT_OF_MEMORY. */
     void (*print)(void *ud, const char *text, size_t bytes);
     void *print_ud;
-    /* Memory for the library's own data: resize(ud, NULL, n) allocates, resize(ud, p, 0) frees, as realloc
-     * otherwise; NULL: malloc. Must be thread-safe. */
+    /* Memory for the library's own data: resize(ud, NULL, n) allocates, resize(ud, p, 0) frees, as
+     * realloc otherwise; NULL: malloc. Must be thread-safe. */
     void *(*resize)(void *ud, void *p, size_t bytes);
     void *resize_ud;
-    /* After fork() an engine belongs to the parent: in the child every call on it, its modules and kernels returns
-     * PTERA_ERROR_NOT_INITIALIZED, those that return nothing do nothing, and the child creates engines of its own. Nonzero: an
-     * engine that has not started threads yet (by launching anything) works in both, each on its own copy; 0. */
+    /* After fork() an engine belongs to the parent: in the child every call on it, its modules and
+     * kernels returns PTERA_ERROR_NOT_INITIALIZED, those that return nothing do nothing, and the
+     * child creates engines of its own. Nonzero: an engine that has not started threads yet (by
+     * launching anything) works in both, each on its own copy; 0. */
     int allow_fork;
-    /* Limit of buffers, modules' variables, the device heap, local memory of the CTAs that are resident, and text that is being
-     * printed, together; 0: none. Where it is too small for one CTA a launch is PTERA_ERROR_OUT_OF_MEMORY. */
+    /* Limit of buffers, modules' variables, the device heap, local memory of the CTAs that are
+     * resident, and text that is being printed, together; 0: none. Where it is too small for one
+     * CTA a launch is PTERA_ERROR_OUT_OF_MEMORY. */
     size_t memory_bytes;
-    /* Notes on what the library decided, one line each: why a kernel is interpreted that was to be native, or compiled kernels are
-     * not kept. As errors, of several lines like those of ptera_engine_error: accesses of kernels outside their allocations that went on
+    /* Notes on what the library decided, one line each: why a kernel is interpreted that was to be
+     * native, or compiled kernels are not kept. As errors, of several lines like those of
+     * ptera_engine_error: accesses of kernels outside their allocations that went on
      * (PTERA_OOB=warn in the environment). From any thread,
      * several at once; it must not call the engine. NULL: nobody listens. */
     void (*log)(void *ud, ptera_severity severity, const char *text);
     void *log_ud;
-    /* What compiling a kernel may take; one that would take more is interpreted. It is done by a process of its own, ptera-compiler beside
-     * libptera-jit.so, which the first compile starts, and which is no child of this one. */
+    /* What compiling a kernel may take; one that would take more is interpreted. It is done by a
+     * process of its own, ptera-compiler beside libptera-jit.so, which the first compile starts,
+     * and which is no child of this one. */
     double compile_seconds; /* 60; 0: no limit */
     size_t compile_bytes;   /* memory of that process; 2 GiB; 0: no limit */
-    /* Nonzero: this process compiles by itself and starts no other. Then neither limit holds, nor do those of launches while they
-     * compile, and LLVM ends the process where it runs out of memory; 0. */
+    /* Nonzero: this process compiles by itself and starts no other. Then neither limit holds, nor
+     * do those of launches while they compile, and LLVM ends the process where it runs out of
+     * memory; 0. */
     int compile_inside;
     /* The GPU that the engine stands for, by its id ("h100": ptera_device_get lists them): the
      * limits of launches and what kernels read of it. NULL: the one that PTERA_DEVICE in the
@@ -119,9 +130,10 @@ static inline void ptera_options_init(ptera_options *options)
     ptera_options_init_sized(options, sizeof *options);
 }
 
-/* Signals: while there are engines, handlers of the library's take SIGSEGV and SIGBUS. A kernel's fault is a result; all others go
- * to what the program has set, before or since. (What it sets while a kernel runs gets the faults of that kernel, and may hand them on
- * to the handler that it found.) Threads may have any signals blocked, small stacks, and alternate stacks of their own. */
+/* Signals: while there are engines, handlers of the library's take SIGSEGV and SIGBUS. A kernel's
+ * fault is a result; all others go to what the program has set, before or since. (What it sets
+ * while a kernel runs gets the faults of that kernel, and may hand them on to the handler that it
+ * found.) Threads may have any signals blocked, small stacks, and alternate stacks of their own. */
 
 /* Creates an engine: worker threads and memory. `options` may be NULL. Names that PTERA_CPU,
  * PTERA_ENGINE, PTERA_ASYNC and PTERA_COMPILER do not have are invalid arguments, and so is a
@@ -131,16 +143,19 @@ PTERA_API ptera_result ptera_engine_create(const ptera_options *options, ptera_e
 /* Destroys an engine, its modules and its buffers. NULL is allowed. */
 PTERA_API void ptera_engine_destroy(ptera_engine *engine);
 
-/* What the last failed launch of this engine reported, several lines of text, without a final newline; "" if none.
- * Valid until the next launch that fails, of whichever thread.
+/* What the last failed launch of this engine reported, several lines of text, without a final
+ * newline; "" if none. Valid until the next launch that fails, of whichever thread.
  *
  * The first line of a kernel's failure always reads
- *     WHAT[ 0xADDRESS] in kernel 'NAME' at FILE.ptx:LINE[ (SOURCE:LINE)], CTA (X,Y,Z), thread (X,Y,Z)[ and N more of warp W]
- * where WHAT is "illegal address", "misaligned address", "trap", "failed assertion", "stack overflow", "illegal instruction",
- * "deadlock", "timeout", "out of memory" or "failure of a host function", and ", warp W" takes the place of the thread where it is not known. Indented
- * lines follow: the function (if not the kernel), the line of PTX, what lies near the address; for a deadlock or a timeout
- * each group of threads that waits. An invalid launch reads "kernel 'NAME': " and the reason; invalid PTX found when a
- * kernel is compiled is the text of the first diagnostic. */
+ *     WHAT[ 0xADDRESS] in kernel 'NAME' at FILE.ptx:LINE[ (SOURCE:LINE)], CTA (X,Y,Z),
+ *         thread (X,Y,Z)[ and N more of warp W]
+ * (one line) where WHAT is "illegal address", "misaligned address", "trap", "failed assertion",
+ * "stack overflow", "illegal instruction", "deadlock", "timeout", "out of memory" or "failure of a
+ * host function", and ", warp W" takes the place of the thread where it is not known. Indented
+ * lines follow: the function (if not the kernel), the line of PTX, what lies near the address; for
+ * a deadlock or a timeout each group of threads that waits. An invalid launch reads "kernel
+ * 'NAME': " and the reason; invalid PTX found when a kernel is compiled is the text of the first
+ * diagnostic. */
 PTERA_API const char *ptera_engine_error(const ptera_engine *engine);
 
 /* What the engine runs on. Strings are static. */
@@ -153,10 +168,12 @@ typedef struct ptera_info {
     unsigned compute_capability_major, compute_capability_minor;
     unsigned isa_rows, isa_rows_supported;
     const char *llvm_version; /* of the compiler, "19.1.7"; NULL without one */
-    unsigned vector_lanes;    /* lanes of 32 bits that its vectors have at the CPU level; 0 without one */
+    unsigned vector_lanes;    /* lanes of 32 bits that its vectors have at the CPU level; 0 without
+                               * one */
     const char *cache;        /* folder where compiled kernels are kept; NULL: nowhere */
     const char *jit_error;    /* why there is no compiler, or NULL */
-    const char *cache_error;  /* a folder that is not used for compiled kernels, and why: others may write to it, it cannot be opened; or NULL */
+    const char *cache_error;  /* a folder that is not used for compiled kernels, and why: others may
+                               * write to it, it cannot be opened; or NULL */
     const char *device;       /* id of the GPU that it stands for: "h200" */
 } ptera_info;
 PTERA_API ptera_result ptera_engine_info(const ptera_engine *engine, ptera_info *info);
@@ -173,24 +190,28 @@ typedef struct ptera_device {
 /* Returns PTERA_ERROR_NOT_FOUND past the last. */
 PTERA_API ptera_result ptera_device_get(unsigned index, ptera_device *device);
 
-/* One row of the instruction table (`ptera info --isa`). Returns PTERA_ERROR_NOT_FOUND past the last. */
+/* One row of the instruction table (`ptera info --isa`). Returns PTERA_ERROR_NOT_FOUND past the
+ * last. */
 typedef struct ptera_isa_row {
     size_t size; /* set by the caller */
     const char *id, *syntax;
     int is_supported;    /* some engine runs it; the others are parsed and checked only */
     const char *chapter; /* "integer", "float", ... */
-    int interprets, compiles; /* which engine runs it; `compiles` is 2 where native code calls the interpreter for it */
-    int is_golden;            /* part of kernels whose results are compared with those of an H200, word by word */
+    int interprets, compiles; /* which engine runs it; `compiles` is 2 where native code calls the
+                               * interpreter for it */
+    int is_golden;            /* part of kernels whose results are compared with those of an H200,
+                               * word by word */
 } ptera_isa_row;
 PTERA_API ptera_result ptera_isa_row_get(unsigned index, ptera_isa_row *row);
 
-/* ---- modules and kernels ------------------------------------------------------------------------------- */
+/* ---- modules and kernels --------------------------------------------------------------------- */
 
-/* Loads PTX text (need not be NUL-terminated; not kept). `name` is used in messages. *module is set on
- * PTERA_OK and PTERA_ERROR_INVALID_PTX; in the latter case it only holds the diagnostics. A module may hold forms
- * that are not implemented yet (diagnostics with is_unsupported): only the kernels that may reach them cannot be launched.
- * Functions are compiled when first launched. A text of several modules, each but the last ended by a zero byte, is linked:
- * names with linkage mean one thing in all of them. A first line `# 1 "NAME"` of a module names it in messages. */
+/* Loads PTX text (need not be NUL-terminated; not kept). `name` is used in messages. *module is set
+ * on PTERA_OK and PTERA_ERROR_INVALID_PTX; in the latter case it only holds the diagnostics. A
+ * module may hold forms that are not implemented yet (diagnostics with is_unsupported): only the
+ * kernels that may reach them cannot be launched. Functions are compiled when first launched. A
+ * text of several modules, each but the last ended by a zero byte, is linked: names with linkage
+ * mean one thing in all of them. A first line `# 1 "NAME"` of a module names it in messages. */
 PTERA_API ptera_result ptera_module_load(ptera_engine *engine, const char *name, const char *text,
                                          size_t bytes, ptera_module **module);
 PTERA_API ptera_result ptera_module_load_file(ptera_engine *engine, const char *path,
@@ -204,7 +225,8 @@ typedef struct ptera_diagnostic {
     int is_unsupported;      /* valid PTX that is not implemented yet */
     unsigned line, column;   /* from 1; 0: no position */
     const char *message;     /* without position; valid while the module lives */
-    const char *text;        /* FILE:LINE:COL: severity: message, the line and a caret; several lines */
+    const char *text;        /* FILE:LINE:COL: severity: message, the line and a caret; several
+                              * lines */
     const char *file;        /* as in `text`: the module of a text of several */
     unsigned file_line;      /* and the line in it; 0: no position */
 } ptera_diagnostic;
@@ -220,35 +242,44 @@ typedef struct ptera_module_properties {
     char target_feature;    /* 'a', 'f': sm_90a, sm_100f; 0: none */
     size_t global_bytes, constant_bytes; /* of all variables */
 } ptera_module_properties;
-PTERA_API ptera_result ptera_module_properties_get(const ptera_module *module, ptera_module_properties *properties);
+PTERA_API ptera_result ptera_module_properties_get(const ptera_module *module,
+                                                   ptera_module_properties *properties);
 
 /* Checks every function of a module as `ptera verify` does: lowers all of them. */
 PTERA_API ptera_result ptera_module_verify(ptera_module *module);
 
 typedef enum ptera_emit { PTERA_EMIT_TOKENS, PTERA_EMIT_AST, PTERA_EMIT_IR } ptera_emit;
-/* The module (or one kernel, if `kernel` is not NULL) in a text form. *text is NUL-terminated and valid while the
- * module lives. */
+/* The module (or one kernel, if `kernel` is not NULL) in a text form. *text is NUL-terminated and
+ * valid while the module lives. */
 PTERA_API ptera_result ptera_module_emit(ptera_module *module, const char *kernel, ptera_emit what,
                                          const char **text);
 
 /* What native code is made of. */
-typedef enum ptera_native_emit { PTERA_EMIT_LLVM, PTERA_EMIT_ASM, PTERA_EMIT_OBJ } ptera_native_emit;
-/* What the compiler makes of a kernel for blocks of a shape (0,0,0: of any): LLVM IR after its passes, assembly, or an ELF
- * object. *data has a zero byte behind *bytes bytes and is valid while the module lives. PTERA_ERROR_UNSUPPORTED_PTX if
- * the kernel cannot be native, or there is no compiler: ptera_engine_error says why. */
-PTERA_API ptera_result ptera_kernel_emit(ptera_kernel *kernel, const unsigned block[3], int math_fast,
-                                         ptera_native_emit what, const void **data, size_t *bytes);
+typedef enum ptera_native_emit {
+    PTERA_EMIT_LLVM,
+    PTERA_EMIT_ASM,
+    PTERA_EMIT_OBJ
+} ptera_native_emit;
+/* What the compiler makes of a kernel for blocks of a shape (0,0,0: of any): LLVM IR after its
+ * passes, assembly, or an ELF object. *data has a zero byte behind *bytes bytes and is valid while
+ * the module lives. PTERA_ERROR_UNSUPPORTED_PTX if the kernel cannot be native, or there is no
+ * compiler: ptera_engine_error says why. */
+PTERA_API ptera_result ptera_kernel_emit(ptera_kernel *kernel, const unsigned block[3],
+                                         int math_fast, ptera_native_emit what, const void **data,
+                                         size_t *bytes);
 
-/* The address and size of a .global or .const variable, for the host to read and write. (Kernels see a .const variable at
- * another, read-only address.) `address` and `bytes` may be NULL. */
+/* The address and size of a .global or .const variable, for the host to read and write. (Kernels
+ * see a .const variable at another, read-only address.) `address` and `bytes` may be NULL. */
 PTERA_API ptera_result ptera_module_variable(ptera_module *module, const char *name,
                                              void **address, size_t *bytes);
 
-/* Likewise by index, in order of the text, those of functions included; returns PTERA_ERROR_NOT_FOUND past the last. */
-PTERA_API ptera_result ptera_module_variable_at(ptera_module *module, unsigned index, const char **name,
-                                                void **address, size_t *bytes);
+/* Likewise by index, in order of the text, those of functions included; returns
+ * PTERA_ERROR_NOT_FOUND past the last. */
+PTERA_API ptera_result ptera_module_variable_at(ptera_module *module, unsigned index,
+                                                const char **name, void **address, size_t *bytes);
 
-/* A kernel by name; by index if `name` is NULL (in order of the text). Kernels live as long as their module. */
+/* A kernel by name; by index if `name` is NULL (in order of the text). Kernels live as long as
+ * their module. */
 PTERA_API ptera_result ptera_module_kernel(ptera_module *module, const char *name, unsigned index,
                                            ptera_kernel **kernel);
 
@@ -274,11 +305,14 @@ typedef struct ptera_kernel_properties {
     unsigned required_cluster[3]; /* .reqnctapercluster; 0,0,0: any */
     unsigned max_cluster;         /* CTAs: .maxclusterrank or what is required, else 16 */
     size_t shared_bytes;          /* static shared memory */
-    size_t local_bytes;           /* local memory of a thread, launched up to 512 KiB; 0: not bounded (recursion, alloca) */
-    unsigned registers;           /* of 32 bits, that a GPU's assembler would give a thread: an estimate */
+    size_t local_bytes;           /* local memory of a thread, launched up to 512 KiB; 0: not
+                                   * bounded (recursion, alloca) */
+    unsigned registers;           /* of 32 bits, that a GPU's assembler would give a thread: an
+                                   * estimate */
 } ptera_kernel_properties;
 /* Compiles the kernel if it was not: errors are those of a launch. */
-PTERA_API ptera_result ptera_kernel_properties_get(ptera_kernel *kernel, ptera_kernel_properties *properties);
+PTERA_API ptera_result ptera_kernel_properties_get(ptera_kernel *kernel,
+                                                   ptera_kernel_properties *properties);
 
 /* How a kernel has been run. */
 typedef struct ptera_kernel_status {
@@ -286,83 +320,94 @@ typedef struct ptera_kernel_status {
     uint64_t native_launches, interpreted_launches;
     unsigned versions;       /* in memory: native code for one shape of blocks each */
     size_t code_bytes;       /* of these */
-    const char *why;         /* the reason why the last launch that asked for native code was interpreted; NULL if it
-                                was native. Valid until the module is unloaded */
-    uint64_t stepped;        /* instructions, of a warp each, that native code had the interpreter run */
+    const char *why; /* the reason why the last launch that asked for native code was interpreted;
+                        NULL if it was native. Valid until the module is unloaded */
+    uint64_t stepped;        /* instructions, of a warp each, that native code had the interpreter
+                              * run */
 } ptera_kernel_status;
 PTERA_API ptera_result ptera_kernel_info(const ptera_kernel *kernel, ptera_kernel_status *status);
 
-/* ---- functions of the host ----------------------------------------------------------------------------- */
+/* ---- functions of the host ------------------------------------------------------------------- */
 
-/* Gives kernels a C function: modules loaded from now on may declare it, `.extern .func (.param .b64 r) name (.param .b64 a);`,
- * and call it; each thread's call is one call, from any worker, several at once. The signature is the C type, "RESULT
- * (PARAMETER, ...)" of
+/* Gives kernels a C function: modules loaded from now on may declare it, `.extern .func (.param
+ * .b64 r) name (.param .b64 a);`, and call it; each thread's call is one call, from any worker,
+ * several at once. The signature is the C type, "RESULT (PARAMETER, ...)" of
  *     u8 s8 u16 s16 u32 s32 u64 s64 f32 f64 ptr
- * and structs by value, "{f64 s32 u8[4]}"; RESULT may be "void": "f64 (f64)", "void (ptr, {f32 f32})". Sizes must be those
- * of the declaration, which is otherwise an error of the module; an integer below 32 bits may be declared with 32, as nvcc
- * does. Parameters together and the result are at most 1,024 bytes. In the function, floating-point control is the
- * default, and ptera calls on this engine must not wait (launch, unload, destroy). It lives as long as the engine.
- * PTERA_ERROR_INVALID_ARGUMENT for a signature that is none and for a name that is taken, by an earlier call or by CUDA
- * (vprintf, malloc, free, __assertfail). */
-PTERA_API ptera_result ptera_function_register(ptera_engine *engine, const char *name, const char *signature,
-                                               void (*function)(void));
-/* Called by such a function while it runs for a kernel: the launch ends with PTERA_ERROR_HOST_FUNCTION when the function
- * has returned; ptera_engine_error says where, and `text`. The first of several counts. Elsewhere it does nothing. */
+ * and structs by value, "{f64 s32 u8[4]}"; RESULT may be "void": "f64 (f64)",
+ * "void (ptr, {f32 f32})". Sizes must be those of the declaration, which is otherwise an error of
+ * the module; an integer below 32 bits may be declared with 32, as nvcc does. Parameters together
+ * and the result are at most 1,024 bytes. In the function, floating-point control is the default,
+ * and ptera calls on this engine must not wait (launch, unload, destroy). It lives as long as the
+ * engine. PTERA_ERROR_INVALID_ARGUMENT for a signature that is none and for a name that is taken,
+ * by an earlier call or by CUDA (vprintf, malloc, free, __assertfail). */
+PTERA_API ptera_result ptera_function_register(ptera_engine *engine, const char *name,
+                                               const char *signature, void (*function)(void));
+/* Called by such a function while it runs for a kernel: the launch ends with
+ * PTERA_ERROR_HOST_FUNCTION when the function has returned; ptera_engine_error says where, and
+ * `text`. The first of several counts. Elsewhere it does nothing. */
 PTERA_API void ptera_function_fail(const char *text);
 
-/* A .visible .func of a module as a C function of the signature (as above): *function may be called from any thread, not from
- * within a kernel; a call is a launch of one thread on the default engine. If it fails, the result is zero, and
- * ptera_engine_error and the log tell why. It lives as long as the module. PTERA_ERROR_NOT_FOUND: no visible function of that name is
- * defined, or its parameters cannot be a C function's (.reg, of unknown size). PTERA_ERROR_INVALID_ARGUMENT: the signature is
- * none, or not the function's: ptera_engine_error says which. */
-PTERA_API ptera_result ptera_function_pointer(ptera_module *module, const char *name, const char *signature,
-                                              void (**function)(void));
+/* A .visible .func of a module as a C function of the signature (as above): *function may be called
+ * from any thread, not from within a kernel; a call is a launch of one thread on the default
+ * engine. If it fails, the result is zero, and ptera_engine_error and the log tell why. It lives as
+ * long as the module. PTERA_ERROR_NOT_FOUND: no visible function of that name is defined, or its
+ * parameters cannot be a C function's (.reg, of unknown size). PTERA_ERROR_INVALID_ARGUMENT: the
+ * signature is none, or not the function's: ptera_engine_error says which. */
+PTERA_API ptera_result ptera_function_pointer(ptera_module *module, const char *name,
+                                              const char *signature, void (**function)(void));
 
-/* ---- memory -------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Allocates `bytes` (> 0) of zeroed device memory, aligned to 256, between unmapped guard pages: an access that
- * leaves the buffer by up to a page is a fault. */
+/* Allocates `bytes` (> 0) of zeroed device memory, aligned to 256, between unmapped guard pages: an
+ * access that leaves the buffer by up to a page is a fault. */
 PTERA_API ptera_result ptera_buffer_alloc(ptera_engine *engine, size_t bytes, void **address);
 /* Frees a buffer by the address ptera_buffer_alloc gave. NULL is allowed. */
 PTERA_API ptera_result ptera_buffer_free(ptera_engine *engine, void *address);
 
-/* Says that isolated launches (ptera_launch.isolate) of this engine may read and write `bytes` (> 0) bytes of host
- * memory at `address`; other launches may touch all host memory anyway. The memory stays the caller's. It must be
- * unregistered before it is freed; destroying the engine forgets it. PTERA_ERROR_INVALID_ARGUMENT if any of it is
- * registered already or lies in a buffer. */
+/* Says that isolated launches (ptera_launch.isolate) of this engine may read and write `bytes` (>
+ * 0) bytes of host memory at `address`; other launches may touch all host memory anyway. The memory
+ * stays the caller's. It must be unregistered before it is freed; destroying the engine forgets it.
+ * PTERA_ERROR_INVALID_ARGUMENT if any of it is registered already or lies in a buffer. */
 PTERA_API ptera_result ptera_memory_register(ptera_engine *engine, void *address, size_t bytes);
 /* Takes that back, by the same address; at once, for launches that run as well. NULL is allowed.
  * PTERA_ERROR_INVALID_ARGUMENT if nothing was registered from there. */
 PTERA_API ptera_result ptera_memory_unregister(ptera_engine *engine, void *address);
 
-/* ---- launching ----------------------------------------------------------------------------------------- */
+/* ---- launching ------------------------------------------------------------------------------- */
 
 /* Who runs a kernel. Both engines give the same bits. */
 typedef enum ptera_backend {
-    PTERA_BACKEND_DEFAULT, /* what PTERA_ENGINE (auto, interp, jit) in the environment names, else PTERA_BACKEND_AUTO */
-    PTERA_BACKEND_AUTO,   /* the interpreter, until the kernel proves hot and has been compiled meanwhile */
-    PTERA_BACKEND_INTERP, /* the interpreter */
-    PTERA_BACKEND_JIT     /* native code, compiled when the kernel is first launched with a block of that shape; a kernel or
-                             a launch that cannot be native is interpreted: ptera_kernel_info says why. Without a compiler
-                             (ptera_info.has_jit) the launch is PTERA_ERROR_INVALID_LAUNCH */
+    PTERA_BACKEND_DEFAULT, /* what PTERA_ENGINE (auto, interp, jit) in the environment names, else
+                            * PTERA_BACKEND_AUTO */
+    PTERA_BACKEND_AUTO,    /* the interpreter, until the kernel proves hot and has been compiled
+                            * meanwhile */
+    PTERA_BACKEND_INTERP,  /* the interpreter */
+    PTERA_BACKEND_JIT /* native code, compiled when the kernel is first launched with a block of
+                         that shape; a kernel or a launch that cannot be native is interpreted:
+                         ptera_kernel_info says why. Without a compiler (ptera_info.has_jit) the
+                         launch is PTERA_ERROR_INVALID_LAUNCH */
 } ptera_backend;
 
 /* Checkers of a launch. */
 typedef enum ptera_check {
-    /* Accesses of threads that race with asynchronous operations (cp.async, cp.async.bulk, tensor copies and reductions, st.async,
-     * red.async, wgmma with its registers): of bytes that an operation writes, or writes to what it reads, by a thread that has not
-     * observed its completion: by its own wait, by a test of the mbarrier, or by a barrier, an mbarrier or strong accesses
-     * behind one that has. Accesses of other clusters are not seen. */
+    /* Accesses of threads that race with asynchronous operations (cp.async, cp.async.bulk, tensor
+     * copies and reductions, st.async, red.async, wgmma with its registers): of bytes that an
+     * operation writes, or writes to what it reads, by a thread that has not observed its
+     * completion: by its own wait, by a test of the mbarrier, or by a barrier, an mbarrier or
+     * strong accesses behind one that has. Accesses of other clusters are not seen. */
     PTERA_CHECK_RACE = 1
 } ptera_check;
 
-/* The order in which threads run that wait for nobody. PTX leaves it open: a kernel whose result depends on it has a race, or asks for
- * it (atomics that return what was there). All but the first are interpreted, and slow. */
+/* The order in which threads run that wait for nobody. PTX leaves it open: a kernel whose result
+ * depends on it has a race, or asks for it (atomics that return what was there). All but the first
+ * are interpreted, and slow. */
 typedef enum ptera_order {
     PTERA_ORDER_LOCKSTEP, /* those of a warp together */
     PTERA_ORDER_LANES,    /* those of a warp one after the other, each until it waits for others */
-    PTERA_ORDER_REVERSE,  /* likewise, the last first: of the grid's CTAs, of a CTA's warps, of a warp's threads */
-    PTERA_ORDER_TURNS     /* those of a warp together, the warps of a CTA in turns: each up to its next access to memory or barrier */
+    PTERA_ORDER_REVERSE,  /* likewise, the last first: of the grid's CTAs, of a CTA's warps, of a
+                           * warp's threads */
+    PTERA_ORDER_TURNS     /* those of a warp together, the warps of a CTA in turns: each up to its
+                           * next access to memory or barrier */
 } ptera_order;
 
 typedef struct ptera_launch {
@@ -375,31 +420,36 @@ typedef struct ptera_launch {
     double timeout_seconds;   /* 0: none */
     const void *const *parameters; /* one pointer to each parameter's value, in order */
     unsigned n_parameters;
-    const void *parameter_block;   /* or the whole block instead, laid out as ptera_kernel_parameter says */
+    const void *parameter_block;   /* or the whole block instead, laid out as ptera_kernel_parameter
+                                    * says */
     size_t parameter_block_bytes;
-    /* Nonzero: tests every access of the kernel before it happens. What is not the kernel's is an illegal address even
-     * where memory is mapped: anything but the engine's buffers, registered host memory, the module's own variables,
-     * blocks that malloc gave (rounded up to 16 bytes), the parameters, the cluster's shared memory from 0x400 on, and
-     * the thread's own local memory. The kernel is compiled once more for that, and runs slower. */
+    /* Nonzero: tests every access of the kernel before it happens. What is not the kernel's is an
+     * illegal address even where memory is mapped: anything but the engine's buffers, registered
+     * host memory, the module's own variables, blocks that malloc gave (rounded up to 16 bytes),
+     * the parameters, the cluster's shared memory from 0x400 on, and the thread's own local memory.
+     * The kernel is compiled once more for that, and runs slower. */
     int isolate;
     ptera_backend backend;
     int math_fast;            /* nonzero: native code may trade exactness for speed */
-    /* Asynchronous operations (copies, reductions, st.async, red.async, wgmma) take place when they are issued. Nonzero, or
-     * with PTERA_ASYNC=late in the environment: as late as PTX allows (when a thread waits for their group, after the first
-     * test of their mbarrier, at the thread's exit), so that a kernel which does not wait for them goes wrong; such launches
-     * are interpreted. */
+    /* Asynchronous operations (copies, reductions, st.async, red.async, wgmma) take place when they
+     * are issued. Nonzero, or with PTERA_ASYNC=late in the environment: as late as PTX allows (when
+     * a thread waits for their group, after the first test of their mbarrier, at the thread's
+     * exit), so that a kernel which does not wait for them goes wrong; such launches are
+     * interpreted. */
     int async_late;
     /* If not NULL: the names of the parameters that the values are of, in any order. */
     const char *const *parameter_names;
-    /* A set of ptera_check: the launch is interpreted, slowly, and each pair of places in the PTX that is at fault is told to
-     * `finding` when it is first seen: FILE:LINE:COL: error: message, the line and a caret. The kernel goes on; the result is
-     * PTERA_ERROR_FINDINGS if it does not fail otherwise. `finding` may be NULL; it is called by any worker, one call at a time. */
+    /* A set of ptera_check: the launch is interpreted, slowly, and each pair of places in the PTX
+     * that is at fault is told to `finding` when it is first seen: FILE:LINE:COL: error: message,
+     * the line and a caret. The kernel goes on; the result is PTERA_ERROR_FINDINGS if it does not
+     * fail otherwise. `finding` may be NULL; it is called by any worker, one call at a time. */
     unsigned checks;
     void (*finding)(void *ud, const char *text);
     void *finding_ud;
     ptera_order order;
-    /* 1 to 255: shared and local memory, variables of calls included, holds it in each byte where a CTA begins; such launches are interpreted. 0:
-     * what the last CTA in the same place left there, and zeros at first. A kernel whose result changes reads what it has not written. */
+    /* 1 to 255: shared and local memory, variables of calls included, holds it in each byte where a
+     * CTA begins; such launches are interpreted. 0: what the last CTA in the same place left there,
+     * and zeros at first. A kernel whose result changes reads what it has not written. */
     unsigned unwritten;
 } ptera_launch;
 
@@ -413,14 +463,16 @@ static inline void ptera_launch_init(ptera_launch *launch)
 /* Runs a kernel and waits for it. */
 PTERA_API ptera_result ptera_kernel_launch(ptera_kernel *kernel, const ptera_launch *launch);
 
-/* Told when a launch has ended: its result and, if that is not PTERA_OK, the text of ptera_engine_error, else "". Called by a
- * thread of the engine; it may launch, but must not wait for the engine or destroy it. */
+/* Told when a launch has ended: its result and, if that is not PTERA_OK, the text of
+ * ptera_engine_error, else "". Called by a thread of the engine; it may launch, but must not wait
+ * for the engine or destroy it. */
 typedef void ptera_done(void *ud, ptera_result result, const char *error);
-/* Runs a kernel without waiting: launches made this way run one after the other, in the order they were made, beside those
- * that callers wait for. Parameters are copied; `done` may be NULL. A launch that does not fit the kernel is refused here, and
- * `done` is not called; what happens while it runs is told to `done`. The module must live until then. */
-PTERA_API ptera_result ptera_kernel_launch_async(ptera_kernel *kernel, const ptera_launch *launch, ptera_done *done,
-                                                 void *ud);
+/* Runs a kernel without waiting: launches made this way run one after the other, in the order they
+ * were made, beside those that callers wait for. Parameters are copied; `done` may be NULL. A
+ * launch that does not fit the kernel is refused here, and `done` is not called; what happens while
+ * it runs is told to `done`. The module must live until then. */
+PTERA_API ptera_result ptera_kernel_launch_async(ptera_kernel *kernel, const ptera_launch *launch,
+                                                 ptera_done *done, void *ud);
 /* Waits until all of them have ended, and `done` has returned. */
 PTERA_API ptera_result ptera_engine_wait(ptera_engine *engine);
 

@@ -30,7 +30,8 @@ for command in $("$@" help | awk '/^$/ { part++ } part == 1 && NF { print $1 }')
 done
 # The table of docs/environment.md, each row `| \`NAME\` | what it does |`.
 echo .SH ENVIRONMENT
-sed -n 's/^| `\([A-Z_]*\)` | \(.*\) |$/\1 \2/p' "$(dirname "$0")/../docs/environment.md" | while read -r name text; do
+sed -n 's/^| `\([A-Z_]*\)` | \(.*\) |$/\1 \2/p' "$(dirname "$0")/../docs/environment.md" |
+    while read -r name text; do
     printf '.TP\n.B %s\n' "$name"
     echo "$text" | tr -d '`' | verbatim
 done

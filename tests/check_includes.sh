@@ -4,9 +4,12 @@ cd "$1" || exit 2
 passed=0
 failed=0
 
-check() { # FOLDER ALLOWED-PREFIXES (an extended regular expression) [FOLDERS-WITH-LINES-OF-THEIR-OWN]
-    bad=$(grep -rnE --include='*.[ch]' --include='*.def' --exclude-dir="${3:-.git}" --exclude-dir="${4:-.git}" \
-        --exclude-dir="${5:-.git}" --exclude-dir="${6:-.git}" '^ *# *include "' "$1" | grep -vE "include \"($2)")
+# FOLDER ALLOWED-PREFIXES (an extended regular expression) [FOLDERS-WITH-LINES-OF-THEIR-OWN]
+check() {
+    bad=$(grep -rnE --include='*.[ch]' --include='*.def' --exclude-dir="${3:-.git}" \
+        --exclude-dir="${4:-.git}" \
+        --exclude-dir="${5:-.git}" --exclude-dir="${6:-.git}" '^ *# *include "' "$1" |
+            grep -vE "include \"($2)")
     if [ -n "$bad" ]; then
         echo "FAILED $1 may include only $2:"
         echo "$bad"
@@ -19,21 +22,26 @@ check() { # FOLDER ALLOWED-PREFIXES (an extended regular expression) [FOLDERS-WI
 check ir 'ir/'
 check frontend 'frontend/|ir/'
 check backend/semantics 'backend/semantics/|ir/'
-check backend/interp 'backend/interp/|backend/semantics/|backend/exec.h|backend/observer.h|backend/barrier.h|backend/order.h|backend/sreg.h|ir/'
+check backend/interp \
+    'backend/(interp|semantics)/|backend/(exec|observer|barrier|order|sreg).h|ir/'
 # The compiler's floors: each may include those before it.
-jit='backend/jit/(jit|bitset|tune).(h|def)|backend/semantics/|backend/exec.h|backend/native.h|backend/lanes.h|backend/barrier.h|backend/order.h|backend/sreg.h|ir/'
+jit='backend/jit/(jit|bitset|tune).(h|def)|backend/semantics/|ir/'
+jit="$jit|backend/(exec|native|lanes|barrier|order|sreg).h"
 for floor in object llvm emit analysis value memory warp control process; do
     jit="backend/jit/$floor/|$jit"
     check backend/jit/$floor "$jit"
 done
 check backend/jit "$jit"
 check runtime/registers 'runtime/registers/|ir/'
-check runtime 'runtime/[a-z_]*\.(h|def)"|runtime/registers/estimate.h|backend/(exec|native|observer)\.h|frontend/|ir/|ptera.h' 'cuda*' compilers ocelot registers
-check runtime/cuda 'runtime/cuda/|runtime/[a-z_]*\.h"|backend/semantics/tensormap(_encode)?.h|frontend/|ir/|ptera.h'
+runtime='runtime/[a-z_]*\.(h|def)"|runtime/registers/estimate.h|frontend/|ir/|ptera.h'
+check runtime "$runtime|backend/(exec|native|observer)\.h" 'cuda*' compilers ocelot registers
+tensormap='backend/semantics/tensormap(_encode)?.h'
+check runtime/cuda "runtime/cuda/|runtime/[a-z_]*\.h\"|$tensormap|frontend/|ir/|ptera.h"
 check runtime/cudart 'runtime/cudart/|runtime/cuda/(abi|vendor).h'
 check runtime/compilers 'runtime/compilers/|frontend/|ir/'
 check runtime/ocelot 'runtime/ocelot/|ptera.h'
-check tools 'tools/|frontend/(cubin|fatbin|link_text).h|runtime/(cuda/summary|cudart/refuse|compilers/behind).h|ir/|ptera.h' fuzz
+runtime='runtime/(cuda/summary|cudart/refuse|compilers/behind).h'
+check tools "tools/|frontend/(cubin|fatbin|link_text).h|$runtime|ir/|ptera.h" fuzz
 check tools/fuzz 'tools/fuzz/|ir/|backend/native.h|ptera.h'
 check tests/api 'ptera.h|tests/'
 echo "includes: $passed passed, $failed failed, 0 skipped"

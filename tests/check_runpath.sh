@@ -1,6 +1,6 @@
 #!/bin/sh
-# Where programs and libraries in FOLDER... (not below) look for libraries: no empty element, which is the current folder, and none that
-# depends on it.
+# Where programs and libraries in FOLDER... (not below) look for libraries: no empty element, which
+# is the current folder, and none that depends on it.
 set -u
 passed=0 failed=0
 for file in $(find "$@" -maxdepth 1 -type f); do

@@ -1,7 +1,8 @@
 #!/bin/sh
-# The floors and the circles of the house, as the objects' symbol tables have them (who defines, who needs):
-# check_symbols.sh BUILD [-v] reads the objects of a build folder. A circle is a set of files that need each other, directly or
-# through others; a function's address in a table is a need like a call. -v names the files of each circle.
+# The floors and the circles of the house, as the objects' symbol tables have them (who defines, who
+# needs): check_symbols.sh BUILD [-v] reads the objects of a build folder. A circle is a set of
+# files that need each other, directly or through others; a function's address in a table is a need
+# like a call. -v names the files of each circle.
 root=$(cd "$(dirname "$0")/.." && pwd)
 [ -d "$1/CMakeFiles" ] || { echo "usage: check_symbols.sh BUILD [-v]"; exit 2; }
 cd "$1/CMakeFiles" || exit 2
@@ -33,7 +34,8 @@ tools/audit 1
 tools 1
 '
 
-find . -name '*.c.o' -exec nm -A -g {} + | awk -v root="$root" -v floors="$floors" -v verbose="${2:-}" '
+find . -name '*.c.o' -exec nm -A -g {} + |
+    awk -v root="$root" -v floors="$floors" -v verbose="${2:-}" '
 # What was built of a file that is not there any more does not count.
 function is_there(source,   line, is) {
     if (!(source in seen)) {
@@ -76,7 +78,11 @@ function reach(from, file,   i) {
 END {
     lines = split(floors, row, "\n")
     for (i = 1; i <= lines; i++)
-        if (split(row[i], field, " ") == 2) { floor[field[1]] = ++highest; name[highest] = field[1]; most[highest] = field[2] }
+        if (split(row[i], field, " ") == 2) {
+            floor[field[1]] = ++highest
+            name[highest] = field[1]
+            most[highest] = field[2]
+        }
     for (i = 1; i <= wants; i++) {
         split(wanted[i], field, SUBSEP)
         file = (wanted[i] in home) ? home[wanted[i]] : (field[2] in any) ? any[field[2]] : ""
@@ -85,7 +91,11 @@ END {
         need[wanter[i], ++count[wanter[i]]] = file
     }
     for (source in sources) {
-        if (!(folder_of(source) in floor)) { print "FAILED " source " has no floor"; failed++; continue }
+        if (!(folder_of(source) in floor)) {
+            print "FAILED " source " has no floor"
+            failed++
+            continue
+        }
         for (i = 1; i <= count[source]; i++) {
             file = need[source, i]
             if (floor[folder_of(file)] > floor[folder_of(source)]) {
@@ -105,12 +115,21 @@ END {
             members = 1
             list = source
             for (other in sources)
-                if (other != source && ((source, other) in reached) && ((other, source) in reached)) { members++; list = list " " other }
+                if (other != source && ((source, other) in reached) &&
+                    ((other, source) in reached)) {
+                    members++
+                    list = list " " other
+                }
             if (members > largest) { largest = members; files = list }
         }
         if (!seen_any) continue
-        if (largest > most[i]) { print "FAILED " name[i] ": " largest " files in a circle, at most " most[i] ": " files; failed++ } else passed++
-        if (verbose != "") print name[i] ": " largest (largest > 1 ? " of a circle: " files : " (no circle)")
+        if (largest > most[i]) {
+            print "FAILED " name[i] ": " largest " files in a circle, at most " most[i] ": " files
+            failed++
+        } else
+            passed++
+        if (verbose != "")
+            print name[i] ": " largest (largest > 1 ? " of a circle: " files : " (no circle)")
     }
     print "symbols: " passed " passed, " failed + 0 " failed, 0 skipped"
     exit failed > 0

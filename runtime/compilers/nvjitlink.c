@@ -1,4 +1,5 @@
-/* libnvJitLink.so.N in front of NVIDIA's: the machine code that it links is PTX in a cubin (frontend/cubin.h). NVIDIA's makes PTX of LTO code
+/* libnvJitLink.so.N in front of NVIDIA's: the machine code that it links is PTX in a cubin
+ * (frontend/cubin.h). NVIDIA's makes PTX of LTO code
  * (-lto -ptx); what is PTX already is linked where the cubin is loaded. */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -45,7 +46,7 @@ static void *find(const char *name)
     return real ? real : pt_real_find(full);
 }
 
-/* ---- making and unmaking ------------------------------------------------------------------------------- */
+/* ---- making and unmaking --------------------------------------------------------------------- */
 
 static int Create(struct handle **out, uint32_t n, const char *const *options)
 {
@@ -97,7 +98,7 @@ static int Destroy(struct handle **h)
     return r;
 }
 
-/* ---- inputs -------------------------------------------------------------------------------------------- */
+/* ---- inputs ---------------------------------------------------------------------------------- */
 
 static bool is_elf(const void *data, size_t size)
 {
@@ -168,7 +169,7 @@ static int AddFile(struct handle *h, int type, const char *path)
     return r;
 }
 
-/* ---- the result ---------------------------------------------------------------------------------------- */
+/* ---- the result ------------------------------------------------------------------------------ */
 
 /* What NVIDIA's made of the LTO code. */
 static int take_linked(struct handle *h)
@@ -229,7 +230,7 @@ static int GetLinkedCubin(struct handle *h, void *cubin)
     return SUCCESS;
 }
 
-/* ---- NVIDIA's alone, and the names of all -------------------------------------------------------------- */
+/* ---- NVIDIA's alone, and the names of all ---------------------------------------------------- */
 
 #define FORWARD(name, parameters, arguments)                                   \
     static int name parameters                                                 \

@@ -1,5 +1,6 @@
-/* libnvrtc.so.N in front of NVIDIA's: programs that ask it for machine code (-arch=sm_90) get PTX in a cubin (frontend/cubin.h). NVIDIA's
- * compiles for the virtual architecture of the same name; with it, it makes the same PTX (measured, 13.0), which it then would assemble. */
+/* libnvrtc.so.N in front of NVIDIA's: programs that ask it for machine code (-arch=sm_90) get PTX
+ * in a cubin (frontend/cubin.h). NVIDIA's compiles for the virtual architecture of the same name;
+ * with it, it makes the same PTX (measured, 13.0), which it then would assemble. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@ enum {
     NVRTC_ERROR_INTERNAL_ERROR = 11
 };
 
-/* ---- what is NVIDIA's alone ---------------------------------------------------------------------------- */
+/* ---- what is NVIDIA's alone ------------------------------------------------------------------ */
 
 typedef int result_of_nvrtc;
 
@@ -38,7 +39,7 @@ const char *nvrtcGetErrorString(int result)
     return real ? real(result) : "NVRTC: NVIDIA's " PT_SONAME " is not found";
 }
 
-/* ---- programs whose machine code is wanted ------------------------------------------------------------- */
+/* ---- programs whose machine code is wanted --------------------------------------------------- */
 
 struct program {
     void *theirs;
@@ -86,7 +87,8 @@ static bool remember(const struct program *program)
     return true;
 }
 
-/* The cubin with the program's PTX; called with the lock held. With -dlto there is no PTX, and no cubin. */
+/* The cubin with the program's PTX; called with the lock held. With -dlto there is no PTX, and no
+ * cubin. */
 static int make_cubin(struct program *p)
 {
     size_t size;
@@ -145,9 +147,10 @@ int nvrtcGetCUBIN(void *program, char *cubin)
     return get_cubin(program, NULL, cubin, "nvrtcGetCUBIN");
 }
 
-/* ---- options ------------------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
-/* NAME=VALUE, or NAME and VALUE as the next option: the value's place. NULL: it is not that option. */
+/* NAME=VALUE, or NAME and VALUE as the next option: the value's place. NULL: it is not that
+ * option. */
 static const char *const *value_of(const char *const *option, const char *const *end,
                                    const char *name, const char **value)
 {

@@ -1,5 +1,5 @@
-/* Finds NVIDIA's library: what the program asked for, as the auditor of `ptera exec` knows; without that, by the folders that programs are
- * given. */
+/* Finds NVIDIA's library: what the program asked for, as the auditor of `ptera exec` knows; without
+ * that, by the folders that programs are given. */
 #define _GNU_SOURCE /* dladdr1 */
 #include "runtime/compilers/real.h"
 

@@ -78,7 +78,8 @@ typedef enum CUdevice_attribute_enum {
 
 typedef struct CUdevprop_st {
     int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3];
-    int sharedMemPerBlock, totalConstantMemory, SIMDWidth, memPitch, regsPerBlock, clockRate, textureAlign;
+    int sharedMemPerBlock, totalConstantMemory, SIMDWidth, memPitch, regsPerBlock, clockRate,
+        textureAlign;
 } CUdevprop;
 
 typedef enum CUdevice_P2PAttribute_enum {

@@ -20,7 +20,8 @@ static bool read_count(const char *text, int *n)
     return *text && !*end && value >= 0 && value <= PT_CU_DEVICES_MAX;
 }
 
-/* The devices that CUDA_VISIBLE_DEVICES leaves: as many numbers as are there, up to the first that is no device. */
+/* The devices that CUDA_VISIBLE_DEVICES leaves: as many numbers as are there, up to the first that
+ * is no device. */
 static int count_visible(int n, const char *list)
 {
     int visible = 0;
@@ -103,7 +104,7 @@ static CUresult check(const void *output, CUdevice device)
     return pt_cu_device_is_valid(device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
-/* ---- which devices ------------------------------------------------------------------------------------- */
+/* ---- which devices --------------------------------------------------------------------------- */
 
 static CUresult get_count(int *count)
 {
@@ -216,7 +217,7 @@ CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
     return API(get_uuid(uuid, device));
 }
 
-/* ---- what they can ------------------------------------------------------------------------------------- */
+/* ---- what they can --------------------------------------------------------------------------- */
 
 static CUresult get_attribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
@@ -304,7 +305,7 @@ CUresult cuDeviceGetExecAffinitySupport(int *supported, CUexecAffinityType type,
     return API(affinity_support(supported, type, device));
 }
 
-/* ---- devices and each other ---------------------------------------------------------------------------- */
+/* ---- devices and each other ------------------------------------------------------------------ */
 
 static CUresult check_pair(const void *output, CUdevice device, CUdevice peer)
 {
@@ -326,7 +327,8 @@ CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
     return API(can_access_peer(can, device, peer));
 }
 
-static CUresult p2p_attribute(int *value, CUdevice_P2PAttribute attribute, CUdevice device, CUdevice peer)
+static CUresult p2p_attribute(int *value, CUdevice_P2PAttribute attribute, CUdevice device,
+                              CUdevice peer)
 {
     CUresult r = check_pair(value, device, peer);
     if (r == CUDA_SUCCESS && device == peer)
@@ -347,7 +349,8 @@ static CUresult p2p_attribute(int *value, CUdevice_P2PAttribute attribute, CUdev
     return CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice device, CUdevice peer)
+CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice device,
+                                 CUdevice peer)
 {
     return API(p2p_attribute(value, attribute, device, peer));
 }

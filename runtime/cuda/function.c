@@ -21,7 +21,7 @@ static const struct pt_func *ir_of(CUfunction f)
     return &f->module->ptera->ir.funcs.v[f->kernel->func];
 }
 
-/* ---- attributes ---------------------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 /* Decodes the kernel, which says how much memory it has. */
 static CUresult compile(CUfunction f, const struct pt_program **program)
@@ -31,7 +31,8 @@ static CUresult compile(CUfunction f, const struct pt_program **program)
     ptera_result r = pt_compile_kernel(f->kernel, 0, program);
     pt_cu_command_step_in(ctx);
     if (r != PTERA_OK && !f->is_told)
-        pt_cu_log_print("kernel '%s' cannot run: %s", ptera_kernel_name(f->kernel), ptera_engine_error(ctx->engine));
+        pt_cu_log_print("kernel '%s' cannot run: %s", ptera_kernel_name(f->kernel),
+                        ptera_engine_error(ctx->engine));
     f->is_told |= r != PTERA_OK;
     return pt_cu_error_of(r);
 }
@@ -47,8 +48,8 @@ static int declared_threads(CUfunction f)
     return (int)pt_shape_declared_threads(ir_of(f));
 }
 
-/* Threads whose registers an SM has. Counts are estimated, so that three quarters of one are taken for sure: no launch that a GPU takes is
- * to fail. */
+/* Threads whose registers an SM has. Counts are estimated, so that three quarters of one are taken
+ * for sure: no launch that a GPU takes is to fail. */
 static int threads_by_registers(CUfunction f)
 {
     int registers = (int)pt_registers_count(f->kernel),
@@ -66,7 +67,8 @@ static CUresult own_value(CUfunction f, CUfunction_attribute attribute, int *val
     CUresult r = compile(f, &program);
     if (r != CUDA_SUCCESS)
         return r;
-    const int default_shared = pt_cu_device_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 0);
+    const int default_shared =
+        pt_cu_device_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 0);
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
         *value = declared_threads(f) ? declared_threads(f) : threads_by_registers(f);
@@ -90,7 +92,9 @@ static CUresult own_value(CUfunction f, CUfunction_attribute attribute, int *val
         *value = pt_cu_driver.limits->major * 10 + pt_cu_driver.limits->minor;
         break;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        *value = (int)program->shared_static < default_shared ? default_shared - (int)program->shared_static : 0;
+        *value = (int)program->shared_static < default_shared
+                     ? default_shared - (int)program->shared_static
+                     : 0;
         break;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
         *value = -1;
@@ -152,7 +156,9 @@ static CUresult check_setting(CUfunction f, CUfunction_attribute attribute, int 
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
         r = own_value(f, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &is);
         if (r == CUDA_SUCCESS &&
-            (value < 0 || value > pt_cu_device_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 0) - is))
+            (value < 0 || value > pt_cu_device_attribute(
+                                      CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 0) -
+                                      is))
             r = CUDA_ERROR_INVALID_VALUE;
         return r;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
@@ -172,7 +178,8 @@ static CUresult check_setting(CUfunction f, CUfunction_attribute attribute, int 
     }
 }
 
-static CUresult set_value(struct pt_cu_settings *settings, CUfunction f, CUfunction_attribute attribute, int value)
+static CUresult set_value(struct pt_cu_settings *settings, CUfunction f,
+                          CUfunction_attribute attribute, int value)
 {
     CUresult r = check_setting(f, attribute, value);
     if (r != CUDA_SUCCESS)
@@ -219,7 +226,8 @@ static CUresult check_kernel(CUkernel kernel, CUdevice device, CUfunction *f)
     return r == CUDA_SUCCESS ? pt_cu_module_function(kernel, f) : r;
 }
 
-static CUresult get_kernel_attribute(int *value, CUfunction_attribute attribute, CUkernel kernel, CUdevice device)
+static CUresult get_kernel_attribute(int *value, CUfunction_attribute attribute, CUkernel kernel,
+                                     CUdevice device)
 {
     CUfunction f;
     CUresult r = check_kernel(kernel, device, &f);
@@ -228,19 +236,22 @@ static CUresult get_kernel_attribute(int *value, CUfunction_attribute attribute,
     return r == CUDA_SUCCESS ? pt_cu_function_value(f, attribute, value) : r;
 }
 
-CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel, CUdevice device)
+CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel,
+                              CUdevice device)
 {
     return API(get_kernel_attribute(value, attribute, kernel, device));
 }
 
-static CUresult set_kernel_attribute(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device)
+static CUresult set_kernel_attribute(CUfunction_attribute attribute, int value, CUkernel kernel,
+                                     CUdevice device)
 {
     CUfunction f;
     CUresult r = check_kernel(kernel, device, &f);
     return r == CUDA_SUCCESS ? set_value(&kernel->settings, f, attribute, value) : r;
 }
 
-CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device)
+CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel,
+                              CUdevice device)
 {
     return API(set_kernel_attribute(attribute, value, kernel, device));
 }
@@ -281,7 +292,7 @@ CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config)
     return API(set_shared_config(function, config));
 }
 
-/* ---- who they are -------------------------------------------------------------------------------------- */
+/* ---- who they are ---------------------------------------------------------------------------- */
 
 static CUresult get_module(CUmodule *module, CUfunction handle)
 {
@@ -394,7 +405,8 @@ static CUresult load(CUfunction handle, CUfunctionLoadingState *state)
         return r;
     if (!state)
         return compile(f, &program);
-    *state = f->kernel->programs[0] ? CU_FUNCTION_LOADING_STATE_LOADED : CU_FUNCTION_LOADING_STATE_UNLOADED;
+    *state = f->kernel->programs[0] ? CU_FUNCTION_LOADING_STATE_LOADED
+                                    : CU_FUNCTION_LOADING_STATE_UNLOADED;
     return CUDA_SUCCESS;
 }
 

@@ -21,7 +21,7 @@
 #include "runtime/cuda/submit.h"
 #include "runtime/device.h"
 
-/* ---- what fits ----------------------------------------------------------------------------------------- */
+/* ---- what fits ------------------------------------------------------------------------------- */
 
 static _Thread_local enum pt_misfit last_misfit; /* of the thread's last launch */
 
@@ -102,10 +102,10 @@ static CUresult find_bounds(CUfunction f, const ptera_launch *l, struct pt_shape
     return CUDA_SUCCESS;
 }
 
-/* ---- parameters ---------------------------------------------------------------------------------------- */
+/* ---- parameters ------------------------------------------------------------------------------ */
 
-/* {CU_LAUNCH_PARAM_BUFFER_POINTER, block, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END} in any order. A block may
- * be longer than the parameters: C pads structures. */
+/* {CU_LAUNCH_PARAM_BUFFER_POINTER, block, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END}
+ * in any order. A block may be longer than the parameters: C pads structures. */
 static CUresult read_extra(CUfunction f, void **extra, ptera_launch *l)
 {
     const size_t *bytes = NULL;
@@ -118,7 +118,8 @@ static CUresult read_extra(CUfunction f, void **extra, ptera_launch *l)
             return CUDA_ERROR_INVALID_VALUE;
     }
     l->parameter_block_bytes = pt_cu_function_parameter_bytes(f);
-    bool has_all = bytes && *bytes >= l->parameter_block_bytes && (l->parameter_block || !l->parameter_block_bytes);
+    bool has_all = bytes && *bytes >= l->parameter_block_bytes &&
+                   (l->parameter_block || !l->parameter_block_bytes);
     return has_all ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -159,7 +160,7 @@ CUresult pt_cu_launch_ready(struct pt_cu_launch *launch, void **parameters, void
     return misfit ? result_of(misfit) : pt_cu_error_of(made);
 }
 
-/* ---- entries ------------------------------------------------------------------------------------------- */
+/* ---- entries --------------------------------------------------------------------------------- */
 
 static void set_shape(ptera_launch *l, const CUlaunchConfig *c)
 {
@@ -169,20 +170,23 @@ static void set_shape(ptera_launch *l, const CUlaunchConfig *c)
     l->shared_bytes = c->sharedMemBytes;
 }
 
-/* Clusters that are preferred are larger than those that there are at least, by whole numbers, and fill the grid. */
+/* Clusters that are preferred are larger than those that there are at least, by whole numbers, and
+ * fill the grid. */
 static CUresult check_preferred(const ptera_launch *l, const unsigned preferred[3])
 {
     if (!preferred[0] && !preferred[1] && !preferred[2])
         return CUDA_SUCCESS;
     for (int d = 0; d < 3; d++)
-        if (!preferred[d] || preferred[d] % (l->cluster[d] ? l->cluster[d] : 1) || l->grid[d] % preferred[d])
+        if (!preferred[d] || preferred[d] % (l->cluster[d] ? l->cluster[d] : 1) ||
+            l->grid[d] % preferred[d])
             return CUDA_ERROR_INVALID_CLUSTER_SIZE;
     return CUDA_SUCCESS;
 }
 
-/* Attributes about caches, domains and placement are advice. What starts kernels early may not be relied on: they start when the
- * kernel before is done. */
-static CUresult set_attributes(struct pt_cu_launch *launch, const CUlaunchConfig *c, CUevent *completion)
+/* Attributes about caches, domains and placement are advice. What starts kernels early may not be
+ * relied on: they start when the kernel before is done. */
+static CUresult set_attributes(struct pt_cu_launch *launch, const CUlaunchConfig *c,
+                               CUevent *completion)
 {
     CUdevice device = launch->function->module->ctx->device;
     ptera_launch *l = &launch->launch;
@@ -198,15 +202,18 @@ static CUresult set_attributes(struct pt_cu_launch *launch, const CUlaunchConfig
             l->cooperative = v->cooperative;
             break;
         case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-            memcpy(l->cluster, (unsigned[]){v->clusterDim.x, v->clusterDim.y, v->clusterDim.z}, sizeof l->cluster);
+            memcpy(l->cluster, (unsigned[]){v->clusterDim.x, v->clusterDim.y, v->clusterDim.z},
+                   sizeof l->cluster);
             break;
         case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
             memcpy(preferred,
-                   (unsigned[]){v->preferredClusterDim.x, v->preferredClusterDim.y, v->preferredClusterDim.z},
+                   (unsigned[]){v->preferredClusterDim.x, v->preferredClusterDim.y,
+                                v->preferredClusterDim.z},
                    sizeof preferred);
             break;
         case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-            if (!v->accessPolicyWindow.num_bytes) /* which takes a stream's away, and a launch has none */
+            /* no bytes take a stream's window away, and a launch has none */
+            if (!v->accessPolicyWindow.num_bytes)
                 return CUDA_ERROR_INVALID_VALUE;
             break;
         case CU_LAUNCH_ATTRIBUTE_PRIORITY:
@@ -228,8 +235,8 @@ static CUresult set_attributes(struct pt_cu_launch *launch, const CUlaunchConfig
     return check_preferred(l, preferred);
 }
 
-CUresult pt_cu_launch_start(CUstream null, const CUlaunchConfig *c, const void *handle, void **parameters,
-                            void **extra, bool cooperative)
+CUresult pt_cu_launch_start(CUstream null, const CUlaunchConfig *c, const void *handle,
+                            void **parameters, void **extra, bool cooperative)
 {
     CUstream stream;
     CUevent completion = NULL;
@@ -251,12 +258,14 @@ CUresult pt_cu_launch_start(CUstream null, const CUlaunchConfig *c, const void *
         r = pt_cu_launch_ready(&op.launch, parameters, extra);
     if (r != CUDA_SUCCESS)
         return r;
-    r = pt_cu_driver.launches_block && !stream->capture ? pt_cu_submit_and_wait(stream, &op) : pt_cu_submit_op(stream, &op);
+    r = pt_cu_driver.launches_block && !stream->capture ? pt_cu_submit_and_wait(stream, &op)
+                                                        : pt_cu_submit_op(stream, &op);
     return r == CUDA_SUCCESS && completion ? pt_cu_event_record(completion, stream, 0) : r;
 }
 
-#define CONFIG(stream) \
-    (&(CUlaunchConfig){grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, (stream), NULL, 0})
+#define CONFIG(stream)                                                                            \
+    (&(CUlaunchConfig){grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, (stream), \
+                       NULL, 0})
 
 PER_THREAD_API(cuLaunchKernel, _ptsz, pt_cu_launch_start,
                (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,

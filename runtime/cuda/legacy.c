@@ -1,4 +1,5 @@
-/* Launches as before CUDA 4: block shape, shared memory and parameters are set of the function first, and stay set. */
+/* Launches as before CUDA 4: block shape, shared memory and parameters are set of the function
+ * first, and stay set. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +61,7 @@ CUresult cuFuncSetSharedSize(CUfunction f, unsigned bytes)
     return API(set_shared(f, bytes));
 }
 
-/* ---- parameters ---------------------------------------------------------------------------------------- */
+/* ---- parameters ------------------------------------------------------------------------------ */
 
 static CUresult set_size(CUfunction f, unsigned bytes)
 {
@@ -105,7 +106,7 @@ CUresult cuParamSetv(CUfunction f, int offset, void *value, unsigned bytes)
     return API(set_parameter(f, offset, value, bytes));
 }
 
-/* ---- launches ------------------------------------------------------------------------------------------ */
+/* ---- launches -------------------------------------------------------------------------------- */
 
 static CUresult launch(CUfunction f, int width, int height, CUstream stream)
 {

@@ -1,5 +1,5 @@
-/* Linking of modules that are handed over one by one. The result that programs get is a cubin with all of them in one text, which
- * any loader here links (frontend/link_text.h). */
+/* Linking of modules that are handed over one by one. The result that programs get is a cubin with
+ * all of them in one text, which any loader here links (frontend/link_text.h). */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static CUresult check(struct CUlinkState_st *state, const char *name, const char
     return result;
 }
 
-/* ---- the state ----------------------------------------------------------------------------------------- */
+/* ---- the state ------------------------------------------------------------------------------- */
 
 static CUresult create(unsigned n, CUjit_option *options, void **values, CUlinkState *out)
 {
@@ -106,7 +106,7 @@ CUresult cuLinkDestroy(CUlinkState state)
     return API(destroy(state));
 }
 
-/* ---- what is linked ------------------------------------------------------------------------------------ */
+/* ---- what is linked -------------------------------------------------------------------------- */
 
 static CUresult status_of(enum pt_image_status status)
 {
@@ -192,7 +192,7 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path,
     return cuLinkAddFile_v2(state, type, path, n, options, values);
 }
 
-/* ---- the result ---------------------------------------------------------------------------------------- */
+/* ---- the result ------------------------------------------------------------------------------ */
 
 static CUresult make_image(CUlinkState state)
 {

@@ -39,34 +39,40 @@ CUresult pt_cu_occupancy_blocks(CUfunction f, int threads, size_t dynamic_shared
     return CUDA_SUCCESS;
 }
 
-static CUresult active_blocks(int *blocks, CUfunction handle, int threads, size_t dynamic_shared, unsigned flags)
+static CUresult active_blocks(int *blocks, CUfunction handle, int threads, size_t dynamic_shared,
+                              unsigned flags)
 {
     CUfunction f;
     CUresult r = pt_cu_module_function(handle, &f);
-    if (r == CUDA_SUCCESS && (!blocks || threads <= 0 || flags & ~(unsigned)CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE))
+    if (r == CUDA_SUCCESS &&
+        (!blocks || threads <= 0 || flags & ~(unsigned)CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE))
         r = CUDA_ERROR_INVALID_VALUE;
     return r == CUDA_SUCCESS ? pt_cu_occupancy_blocks(f, threads, dynamic_shared, blocks) : r;
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads, size_t shared)
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads,
+                                                     size_t shared)
 {
     return API(active_blocks(blocks, function, threads, shared, CU_OCCUPANCY_DEFAULT));
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int threads,
-                                                              size_t shared, unsigned flags)
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function,
+                                                              int threads, size_t shared,
+                                                              unsigned flags)
 {
     return API(active_blocks(blocks, function, threads, shared, flags));
 }
 
 /* The block with the most threads on an SM, of those the largest. */
-static CUresult potential_block(int *min_grid, int *block, CUfunction handle, CUoccupancyB2DSize size_of,
-                                size_t shared, int limit, unsigned flags)
+static CUresult potential_block(int *min_grid, int *block, CUfunction handle,
+                                CUoccupancyB2DSize size_of, size_t shared, int limit,
+                                unsigned flags)
 {
     CUfunction f;
     int most, best = 0;
     CUresult r = pt_cu_module_function(handle, &f);
-    if (r == CUDA_SUCCESS && (!min_grid || !block || limit < 0 || flags & ~(unsigned)CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE))
+    if (r == CUDA_SUCCESS && (!min_grid || !block || limit < 0 ||
+                              flags & ~(unsigned)CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
         r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &most);
@@ -88,20 +94,22 @@ static CUresult potential_block(int *min_grid, int *block, CUfunction handle, CU
     return best ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuOccupancyMaxPotentialBlockSize(int *min_grid, int *block, CUfunction function, CUoccupancyB2DSize size_of,
-                                          size_t shared, int limit)
+CUresult cuOccupancyMaxPotentialBlockSize(int *min_grid, int *block, CUfunction function,
+                                          CUoccupancyB2DSize size_of, size_t shared, int limit)
 {
-    return API(potential_block(min_grid, block, function, size_of, shared, limit, CU_OCCUPANCY_DEFAULT));
+    return API(
+        potential_block(min_grid, block, function, size_of, shared, limit, CU_OCCUPANCY_DEFAULT));
 }
 
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *min_grid, int *block, CUfunction function,
-                                                   CUoccupancyB2DSize size_of, size_t shared, int limit,
-                                                   unsigned flags)
+                                                   CUoccupancyB2DSize size_of, size_t shared,
+                                                   int limit, unsigned flags)
 {
     return API(potential_block(min_grid, block, function, size_of, shared, limit, flags));
 }
 
-/* The most dynamic shared memory with which so many blocks still fit an SM; as an H100 tells it, without what is reserved in each. */
+/* The most dynamic shared memory with which so many blocks still fit an SM; as an H100 tells it,
+ * without what is reserved in each. */
 static CUresult available_shared(size_t *bytes, CUfunction handle, int blocks, int threads)
 {
     CUfunction f;
@@ -126,14 +134,16 @@ static CUresult available_shared(size_t *bytes, CUfunction handle, int blocks, i
     return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction function, int blocks, int threads)
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction function, int blocks,
+                                                 int threads)
 {
     return API(available_shared(bytes, function, blocks, threads));
 }
 
-/* ---- clusters ------------------------------------------------------------------------------------------ */
+/* ---- clusters -------------------------------------------------------------------------------- */
 
-static CUresult read_config(CUfunction handle, const CUlaunchConfig *c, CUfunction *f, int *threads, int *cluster)
+static CUresult read_config(CUfunction handle, const CUlaunchConfig *c, CUfunction *f, int *threads,
+                            int *cluster)
 {
     CUresult r = pt_cu_module_function(handle, f);
     if (r == CUDA_SUCCESS && (!c || (c->numAttrs && !c->attrs)))
@@ -155,16 +165,18 @@ static CUresult read_config(CUfunction handle, const CUlaunchConfig *c, CUfuncti
     return CUDA_SUCCESS;
 }
 
-/* The blocks that an SM takes of clusters of up to `most` blocks: an H100 takes 8, and none with more than 48 KiB of
- * dynamic shared memory that the function may not have. */
-static CUresult cluster_blocks(CUfunction f, int threads, int cluster, const CUlaunchConfig *config, int *blocks, int *most)
+/* The blocks that an SM takes of clusters of up to `most` blocks: an H100 takes 8, and none with
+ * more than 48 KiB of dynamic shared memory that the function may not have. */
+static CUresult cluster_blocks(CUfunction f, int threads, int cluster, const CUlaunchConfig *config,
+                               int *blocks, int *most)
 {
     int dynamic, non_portable;
     CUresult r = pt_cu_occupancy_blocks(f, threads, config->sharedMemBytes, blocks);
     if (r == CUDA_SUCCESS)
         r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, &dynamic);
     if (r == CUDA_SUCCESS)
-        r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, &non_portable);
+        r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+                                 &non_portable);
     if (r != CUDA_SUCCESS)
         return r;
     *most = non_portable ? pt_cu_driver.limits->cluster : PT_DEVICE_CLUSTER_PORTABLE;
@@ -189,13 +201,15 @@ static CUresult potential_cluster(int *size, CUfunction handle, const CUlaunchCo
     return r;
 }
 
-CUresult cuOccupancyMaxPotentialClusterSize(int *size, CUfunction function, const CUlaunchConfig *config)
+CUresult cuOccupancyMaxPotentialClusterSize(int *size, CUfunction function,
+                                            const CUlaunchConfig *config)
 {
     return API(potential_cluster(size, function, config));
 }
 
-/* All SMs are alike and any of them may hold a part: a cluster needs room for its blocks, wherever. (A GPU's SMs are in groups that a
- * cluster does not leave, of which each device has its own: an H100 takes as many clusters of one or two blocks, 62 of 66 of four.) */
+/* All SMs are alike and any of them may hold a part: a cluster needs room for its blocks, wherever.
+ * (A GPU's SMs are in groups that a cluster does not leave, of which each device has its own: an
+ * H100 takes as many clusters of one or two blocks, 62 of 66 of four.) */
 static CUresult active_clusters(int *n, CUfunction handle, const CUlaunchConfig *config)
 {
     CUfunction f;

@@ -58,7 +58,8 @@ static CUresult batch_one(CUstream stream, const CUstreamBatchMemOpParams *p)
         return value_op(stream, PT_CU_WRITE_VALUE, p->writeValue.address, p->writeValue.value64, 8,
                         p->writeValue.flags);
     case CU_STREAM_MEM_OP_BARRIER:
-    case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES: /* a command sees all that commands before it wrote */
+    case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES: /* a command sees all that commands before it wrote
+                                                */
         return CUDA_SUCCESS;
     }
     return CUDA_ERROR_INVALID_VALUE;

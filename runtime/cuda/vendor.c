@@ -11,7 +11,8 @@
 #include "runtime/cuda/launch.h"
 #include "runtime/cuda/log.h"
 
-/* The table that the runtime library of every release asks for. Compilers ask for others, and go on without. */
+/* The table that the runtime library of every release asks for. Compilers ask for others, and go on
+ * without. */
 static const unsigned char runtimes[16] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
                                            0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
 
@@ -22,10 +23,11 @@ static void explain(const void *caller)
     Dl_info info = {0};
     if (!dladdr(caller, &info) || !info.dli_fname || atomic_exchange(&is_told, true))
         return;
-    pt_cu_log_print("%s has NVIDIA's CUDA runtime library inside, which works on NVIDIA's driver only. `ptera "
-                    "exec` redirects it to Ptera's where it recognises it (`ptera doctor` says whether); "
-                    "rebuilt with `nvcc -cudart shared`, it runs in any case.",
-                    info.dli_fname);
+    pt_cu_log_print(
+        "%s has NVIDIA's CUDA runtime library inside, which works on NVIDIA's driver only. `ptera "
+        "exec` redirects it to Ptera's where it recognises it (`ptera doctor` says whether); "
+        "rebuilt with `nvcc -cudart shared`, it runs in any case.",
+        info.dli_fname);
 }
 
 static const unsigned char launches_id[16] = PT_CU_LAUNCHES_ID;

@@ -1,5 +1,5 @@
-/* libgpuocelot.so: the one function that users of GPU Ocelot's library call, over ptera.h. It has no way to tell errors but
- * standard error. */
+/* libgpuocelot.so: the one function that users of GPU Ocelot's library call, over ptera.h. It has
+ * no way to tell errors but standard error. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -123,7 +123,8 @@ static void launch(ptera_module *module, void **args, const ptera_launch *launch
     }
 }
 
-/* Runs the first kernel of a PTX text and waits for it. Each argument is the value of a parameter itself, in 64 bits. */
+/* Runs the first kernel of a PTX text and waits for it. Each argument is the value of a parameter
+ * itself, in 64 bits. */
 PTERA_API void ptx_run(const char *source, int n_args, void **args, int block_x, int block_y,
                        int block_z, int grid_x, int grid_y, int grid_z, int shared_bytes);
 

@@ -1,4 +1,5 @@
-/* Memory that runs out: whichever allocation fails, the result says so, nothing leaks, nothing breaks. */
+/* Memory that runs out: whichever allocation fails, the result says so, nothing leaks, nothing
+ * breaks. */
 #include "tests/api/support.h"
 
 struct counter {
@@ -28,7 +29,8 @@ static void *resize(void *ud, void *p, size_t bytes)
 static const char text[] =
     HEADER
     ".global .align 4 .u32 values[4] = {1, 2, 3, 4};\n.const .u32 scale = 3;\n"
-    ".visible .func (.param .b32 r) twice(.param .b32 a)\n{\n    .reg .b32 %r<3>;\n    ld.param.u32 %r1, [a];\n"
+    ".visible .func (.param .b32 r) twice(.param .b32 a)\n{\n    .reg .b32 %r<3>;\n"
+    "    ld.param.u32 %r1, [a];\n"
     "    add.u32 %r2, %r1, %r1;\n    st.param.u32 [r], %r2;\n    ret;\n}\n"
     ".visible .entry k(.param .u64 out)\n{\n"
     "    .reg .b32 %r<8>; .reg .b64 %rd<5>; .reg .pred %p<2>; .shared .u32 room[32];\n"
@@ -38,7 +40,8 @@ static const char text[] =
     "    add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 10; @%p1 bra L;\n"
     "    ld.const.u32 %r5, [scale]; mul.lo.u32 %r4, %r4, %r5; ld.global.u32 %r6, [values+4];\n"
     "    add.u32 %r4, %r4, %r6; bar.sync 0;\n"
-    "    mul.wide.u32 %rd2, %r1, 4; add.s64 %rd1, %rd1, %rd2; st.global.u32 [%rd1], %r4;\n    ret;\n}\n";
+    "    mul.wide.u32 %rd2, %r1, 4; add.s64 %rd1, %rd1, %rd2; st.global.u32 [%rd1], %r4;\n"
+    "    ret;\n}\n";
 
 static void own(void)
 {

@@ -26,9 +26,10 @@ static const char text[] = HEADER
     ".func down(.param .u32 n)\n{\n    .reg .u32 %r; .reg .pred %c;\n"
     "    ld.param.u32 %r, [n]; setp.eq.u32 %c, %r, 0; @%c ret; sub.u32 %r, %r, 1;\n"
     "    { .param .u32 a; st.param.u32 [a], %r; call down, (a); }\n    ret;\n}\n"
-    ".visible .entry recurs()\n{\n    { .param .u32 a; st.param.u32 [a], 3; call down, (a); }\n    ret;\n}\n";
+    ".visible .entry recurs()\n{\n    { .param .u32 a; st.param.u32 [a], 3; call down, (a); }\n"
+    "    ret;\n}\n";
 
-/* ---- in order, with a callback ------------------------------------------------------------------------- */
+/* ---- in order, with a callback --------------------------------------------------------------- */
 
 struct told {
     atomic_uint calls;
@@ -91,7 +92,8 @@ static void test_errors(void)
     CHECK_INT(start(kernel_of(module, "fail"), &list, NULL, tell, &told),
               PTERA_ERROR_INVALID_LAUNCH);
     CHECK_INT(start(NULL, NULL, NULL, tell, &told), PTERA_ERROR_INVALID_ARGUMENT);
-    CHECK_INT(ptera_kernel_launch_async(kernel_of(module, "fail"), NULL, tell, &told), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_kernel_launch_async(kernel_of(module, "fail"), NULL, tell, &told),
+              PTERA_ERROR_INVALID_ARGUMENT);
     CHECK_INT(ptera_engine_wait(NULL), PTERA_ERROR_INVALID_ARGUMENT);
     CHECK_INT(atomic_load(&told.calls), 2);
     /* What is queued still runs when the engine goes. */
@@ -105,7 +107,7 @@ static void test_errors(void)
     CHECK_INT(atomic_load(&told.calls), 4);
 }
 
-/* ---- parameters by name -------------------------------------------------------------------------------- */
+/* ---- parameters by name ---------------------------------------------------------------------- */
 
 static ptera_result subtract(ptera_kernel *kernel, const char *const names[3],
                              const void *const values[3])
@@ -139,7 +141,7 @@ static void test_names(ptera_engine *engine, ptera_module *module)
               PTERA_ERROR_INVALID_LAUNCH);
 }
 
-/* ---- properties ---------------------------------------------------------------------------------------- */
+/* ---- properties ------------------------------------------------------------------------------ */
 
 static void test_properties(ptera_module *module)
 {
@@ -167,7 +169,7 @@ static void test_properties(ptera_module *module)
               PTERA_ERROR_INVALID_ARGUMENT);
 }
 
-/* ---- limits, log --------------------------------------------------------------------------------------- */
+/* ---- limits, log ----------------------------------------------------------------------------- */
 
 static char logged[1 << 12];
 

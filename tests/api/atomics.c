@@ -1,4 +1,5 @@
-/* Atomic accesses of kernels and of host threads to the same memory, of every width: nothing is lost, nothing is torn. */
+/* Atomic accesses of kernels and of host threads to the same memory, of every width: nothing is
+ * lost, nothing is torn. */
 #include <pthread.h>
 #include <sched.h>
 
@@ -9,12 +10,14 @@ enum { CTAS = 8, LANES = 32, HOST_TIMES = 20000 };
 #define STRING_(x) #x
 #define STRING(x) STRING_(x)
 
-/* counts: TIMES times each, on one place a width. b16 has compare-and-swap alone, 8 bits have no atomics at all. */
+/* counts: TIMES times each, on one place a width. b16 has compare-and-swap alone, 8 bits have no
+ * atomics at all. */
+/* clang-format off */
 static const char text[] =
     ".version 8.4\n.target sm_90\n.address_size 64\n"
     ".visible .entry counts(.param .u64 p)\n{\n"
-    "    .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .b16 %h<4>; .reg .b128 %q<4>; .reg .pred %p<2>;\n"
-    "    ld.param.u64 %rd1, [p];\n    mov.u32 %r1, 0;\n"
+    "    .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .b16 %h<4>; .reg .b128 %q<4>; "
+    ".reg .pred %p<2>;\n    ld.param.u64 %rd1, [p];\n    mov.u32 %r1, 0;\n"
     "L:  red.relaxed.sys.global.add.u32 [%rd1], 1;\n"
     "    atom.relaxed.sys.global.add.u64 %rd2, [%rd1+8], 0x100000001;\n"
     "    ld.relaxed.sys.global.b16 %h1, [%rd1+16];\n"
@@ -28,9 +31,9 @@ static const char text[] =
     "    mov.b128 {%rd5, %rd6}, %q1;\n    setp.ne.u64 %p1, %rd5, %rd3;\n    @%p1 bra B;\n"
     "    setp.ne.u64 %p1, %rd6, %rd4;\n    @%p1 bra B;\n"
     "    atom.relaxed.sys.global.add.f64 %rd7, [%rd1+48], 0d3FF0000000000000;\n"
-    "    add.u32 %r1, %r1, 1;\n    setp.lt.u32 %p1, %r1, " STRING(
-        TIMES) ";\n    @%p1 bra L;\n    ret;\n}\n"
-/* patterns: half the CTAs store one of two patterns, the others count what is neither. */
+    "    add.u32 %r1, %r1, 1;\n    setp.lt.u32 %p1, %r1, " STRING(TIMES)
+    ";\n    @%p1 bra L;\n    ret;\n}\n"
+    /* patterns: half the CTAs store one of two patterns, the others count what is neither. */
 #define PATTERN(type, reg, a, b, move)                                                         \
     ".visible .entry patterns_" type "(.param .u64 p, .param .u64 wrong)\n{\n"                 \
     "    .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg " reg " %v<4>; .reg .pred %p<3>;\n"           \
@@ -41,149 +44,33 @@ static const char text[] =
     "W:  st.relaxed.sys.global." type " [%rd1], %v1;\n    st.volatile.global." type            \
     " [%rd1], %v2;\n"                                                                          \
     "    add.u32 %r1, %r1, 1;\n    setp.lt.u32 %p1, %r1, 4000;\n    @%p1 bra W;\n    ret;\n"
-    PATTERN(
-        "b8", ".b16", "0", "255",
-        "cvt.u16.u64 %v1, %rd3; cvt.u16.u64 %v2, %rd4;") "READ:\n    ld.relaxed.sys.global.b8 %v3, "
-                                                         "[%rd1];\n    cvt.u64.u16 %rd5, %v3;\n"
+    PATTERN("b8", ".b16", "0", "255", "cvt.u16.u64 %v1, %rd3; cvt.u16.u64 %v2, %rd4;")
+    "READ:\n    ld.relaxed.sys.global.b8 %v3, [%rd1];\n    cvt.u64.u16 %rd5, %v3;\n"
 #define COMPARE                                                                      \
     "    setp.ne.u64 %p1, %rd5, %rd3;\n    setp.ne.and.u64 %p2, %rd5, %rd4, %p1;\n"  \
     "    @%p2 red.relaxed.gpu.global.add.u32 [%rd2], 1;\n    add.u32 %r1, %r1, 1;\n" \
     "    setp.lt.u32 %p1, %r1, 4000;\n    @%p1 bra READ;\n    ret;\n}\n"
-    COMPARE PATTERN("b16", ".b16", "0", "0xffff", "cvt.u16.u64 %v1, %rd3; cvt.u16.u64 %v2, %rd4;") "READ:\n    ld.volatile.global.b16 %v3, [%rd1];\n    cvt.u64.u16 %rd5, %v3;\n" COMPARE
-        PATTERN(
-            "b32", ".b32", "0", "0xffffffff",
-            "cvt.u32.u64 %v1, %rd3; cvt.u32.u64 %v2, %rd4;") "READ:\n    ld.acquire.sys.global.b32 "
-                                                             "%v3, [%rd1];\n    cvt.u64.u32 %rd5, "
-                                                             "%v3;\n" COMPARE PATTERN("b64", ".b64",
-                                                                                      "0",
-                                                                                      "0xffffffffff"
-                                                                                      "ffffff",
-                                                                                      "mov.b64 "
-                                                                                      "%v1, %rd3; "
-                                                                                      "mov.b64 "
-                                                                                      "%v2, %rd4;") "READ:\n    ld.relaxed.sys.global.b64 %v3, [%rd1];\n    mov.b64 %rd5, %v3;\n" COMPARE
-                                                                 /* of b128 both halves must be of one pattern */
-                                                                 PATTERN("b128", ".b128", "0",
-                                                                         "0xffffffffffffffff",
-                                                                         "mov.b128 %v1, {%rd3, "
-                                                                         "%rd3}; mov.b128 %v2, "
-                                                                         "{%rd4, %rd4};") "READ:\n "
-                                                                                          "   "
-                                                                                          "ld."
-                                                                                          "relaxed."
-                                                                                          "sys."
-                                                                                          "global."
-                                                                                          "b128 "
-                                                                                          "%v3, "
-                                                                                          "[%rd1];"
-                                                                                          "\n    "
-                                                                                          "mov."
-                                                                                          "b128 "
-                                                                                          "{%rd5, "
-                                                                                          "%rd6}, "
-                                                                                          "%v3;\n"
-                                                                                          "    "
-                                                                                          "setp.eq."
-                                                                                          "u64 "
-                                                                                          "%p1, "
-                                                                                          "%rd5, "
-                                                                                          "%rd6;\n "
-                                                                                          "   "
-                                                                                          "@!%p1 "
-                                                                                          "mov.u64 "
-                                                                                          "%rd5, "
-                                                                                          "1;"
-                                                                                          "\n" COMPARE
-                                                                                          /* ping: answers the host's odd numbers in flag with even ones, and passes on what it sent along */
-                                                                                          ".visible"
-                                                                                          " .entry "
-                                                                                          "ping(."
-                                                                                          "param "
-                                                                                          ".u64 "
-                                                                                          "flag, "
-                                                                                          ".param "
-                                                                                          ".u32 "
-                                                                                          "n)\n{\n"
-                                                                                          "    "
-                                                                                          ".reg "
-                                                                                          ".b32 "
-                                                                                          "%r<8>; "
-                                                                                          ".reg "
-                                                                                          ".b64 "
-                                                                                          "%rd<8>; "
-                                                                                          ".reg "
-                                                                                          ".pred "
-                                                                                          "%p<2>;\n"
-                                                                                          "    "
-                                                                                          "ld."
-                                                                                          "param."
-                                                                                          "u64 "
-                                                                                          "%rd1, "
-                                                                                          "[flag];"
-                                                                                          "\n    "
-                                                                                          "ld."
-                                                                                          "param."
-                                                                                          "u32 "
-                                                                                          "%r1, "
-                                                                                          "[n];\n  "
-                                                                                          "  "
-                                                                                          "mov.u32 "
-                                                                                          "%r2, "
-                                                                                          "1;\n"
-                                                                                          "L:  "
-                                                                                          "ld."
-                                                                                          "acquire."
-                                                                                          "sys.u32 "
-                                                                                          "%r3, "
-                                                                                          "[%rd1];"
-                                                                                          "\n    "
-                                                                                          "setp.ne."
-                                                                                          "u32 "
-                                                                                          "%p1, "
-                                                                                          "%r3, "
-                                                                                          "%r2;\n  "
-                                                                                          "  @%p1 "
-                                                                                          "bra L;\n"
-                                                                                          "    "
-                                                                                          "ld.u32 "
-                                                                                          "%r4, "
-                                                                                          "[%rd1+"
-                                                                                          "64];\n  "
-                                                                                          "  "
-                                                                                          "add.u32 "
-                                                                                          "%r4, "
-                                                                                          "%r4, "
-                                                                                          "3;\n    "
-                                                                                          "st.u32 "
-                                                                                          "[%rd1+"
-                                                                                          "64], "
-                                                                                          "%r4;\n"
-                                                                                          "    "
-                                                                                          "add.u32 "
-                                                                                          "%r3, "
-                                                                                          "%r3, "
-                                                                                          "1;\n    "
-                                                                                          "st."
-                                                                                          "release."
-                                                                                          "sys.u32 "
-                                                                                          "[%rd1], "
-                                                                                          "%r3;\n  "
-                                                                                          "  "
-                                                                                          "add.u32 "
-                                                                                          "%r2, "
-                                                                                          "%r2, "
-                                                                                          "2;\n"
-                                                                                          "    "
-                                                                                          "setp.lt."
-                                                                                          "u32 "
-                                                                                          "%p1, "
-                                                                                          "%r2, "
-                                                                                          "%r1;\n  "
-                                                                                          "  @%p1 "
-                                                                                          "bra "
-                                                                                          "L;\n    "
-                                                                                          "ret;\n}"
-                                                                                          "\n";
+    COMPARE
+    PATTERN("b16", ".b16", "0", "0xffff", "cvt.u16.u64 %v1, %rd3; cvt.u16.u64 %v2, %rd4;")
+    "READ:\n    ld.volatile.global.b16 %v3, [%rd1];\n    cvt.u64.u16 %rd5, %v3;\n" COMPARE
+    PATTERN("b32", ".b32", "0", "0xffffffff", "cvt.u32.u64 %v1, %rd3; cvt.u32.u64 %v2, %rd4;")
+    "READ:\n    ld.acquire.sys.global.b32 %v3, [%rd1];\n    cvt.u64.u32 %rd5, %v3;\n" COMPARE
+    PATTERN("b64", ".b64", "0", "0xffffffffffffffff", "mov.b64 %v1, %rd3; mov.b64 %v2, %rd4;")
+    "READ:\n    ld.relaxed.sys.global.b64 %v3, [%rd1];\n    mov.b64 %rd5, %v3;\n" COMPARE
+    /* of b128 both halves must be of one pattern */
+    PATTERN("b128", ".b128", "0", "0xffffffffffffffff",
+            "mov.b128 %v1, {%rd3, %rd3}; mov.b128 %v2, {%rd4, %rd4};")
+    "READ:\n    ld.relaxed.sys.global.b128 %v3, [%rd1];\n    mov.b128 {%rd5, %rd6}, %v3;\n"
+    "    setp.eq.u64 %p1, %rd5, %rd6;\n    @!%p1 mov.u64 %rd5, 1;\n" COMPARE
+    /* ping: answers the host's odd numbers in flag with even ones, and passes on what it sent */
+    ".visible .entry ping(.param .u64 flag, .param .u32 n)\n{\n"
+    "    .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .pred %p<2>;\n    ld.param.u64 %rd1, [flag];\n"
+    "    ld.param.u32 %r1, [n];\n    mov.u32 %r2, 1;\n"
+    "L:  ld.acquire.sys.u32 %r3, [%rd1];\n    setp.ne.u32 %p1, %r3, %r2;\n    @%p1 bra L;\n"
+    "    ld.u32 %r4, [%rd1+64];\n    add.u32 %r4, %r4, 3;\n    st.u32 [%rd1+64], %r4;\n"
+    "    add.u32 %r3, %r3, 1;\n    st.release.sys.u32 [%rd1], %r3;\n    add.u32 %r2, %r2, 2;\n"
+    "    setp.lt.u32 %p1, %r2, %r1;\n    @%p1 bra L;\n    ret;\n}\n";
+/* clang-format on */
 
 static ptera_engine *engine;
 static ptera_module *module;

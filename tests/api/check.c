@@ -1,7 +1,8 @@
 /* Checked launches: what is told, and what the result is. */
 #include "tests/api/support.h"
 
-/* Each thread copies a word and reads its neighbour's: `early` without a wait, `late` behind it and a barrier. */
+/* Each thread copies a word and reads its neighbour's: `early` without a wait, `late` behind it and
+ * a barrier. */
 #define KERNEL(name, wait)                                                                \
     ".visible .entry " name "(.param .u64 p)\n"                                           \
     "{\n"                                                                                 \

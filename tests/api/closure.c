@@ -107,7 +107,8 @@ static void test_refused(ptera_engine *engine, ptera_module *module)
     CHECK_HAS(ptera_engine_error(engine),
               "function 'half' as 'f32 (f64)': its parameter 1 has 8 bytes, not 4");
     CHECK_INT(ptera_function_pointer(module, "half", "f32 (", &f), PTERA_ERROR_INVALID_ARGUMENT);
-    CHECK_INT(ptera_function_pointer(module, "large", "{u64[129]} (u32)", &f), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_function_pointer(module, "large", "{u64[129]} (u32)", &f),
+              PTERA_ERROR_INVALID_ARGUMENT);
     CHECK_HAS(ptera_engine_error(engine), "it passes more than 1024 bytes");
     CHECK_INT(ptera_function_pointer(NULL, "half", "f32 (f32)", &f), PTERA_ERROR_INVALID_ARGUMENT);
     CHECK_INT(ptera_function_pointer(module, NULL, "f32 (f32)", &f), PTERA_ERROR_INVALID_ARGUMENT);

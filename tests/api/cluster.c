@@ -1,4 +1,5 @@
-/* Clusters, mbarriers and cooperative launches in many shapes, on one worker and on several; kernels as nvcc makes them. */
+/* Clusters, mbarriers and cooperative launches in many shapes, on one worker and on several;
+ * kernels as nvcc makes them. */
 #include "tests/api/support.h"
 
 enum { BINS = 128, INPUTS = 5000 };
@@ -77,8 +78,8 @@ static void check_all_to_all(unsigned cluster)
     ptera_buffer_free(engine, out);
 }
 
-/* Threads of CTA r with a number that is r modulo 5 leave before the second barrier, all of CTA 1 too; of the others those
- * that are 3 modulo 7 before the third. */
+/* Threads of CTA r with a number that is r modulo 5 leave before the second barrier, all of CTA 1
+ * too; of the others those that are 3 modulo 7 before the third. */
 static void check_early(unsigned cluster)
 {
     unsigned threads = 150, clusters = 3, count = 0, wrong = 0;

@@ -31,11 +31,13 @@ static void check_info(void)
 static void check_version(void)
 {
     char text[32];
-    snprintf(text, sizeof text, "%d.%d.%d", PTERA_VERSION_MAJOR, PTERA_VERSION_MINOR, PTERA_VERSION_PATCH);
+    snprintf(text, sizeof text, "%d.%d.%d", PTERA_VERSION_MAJOR, PTERA_VERSION_MINOR,
+             PTERA_VERSION_PATCH);
     CHECK_TEXT(ptera_version(), text);
 }
 
-/* A name that a variable of the environment does not have is an error of those who create an engine, not a silent default. */
+/* A name that a variable of the environment does not have is an error of those who create an
+ * engine, not a silent default. */
 static void check_environment(void)
 {
     static const char *const names[] = {"PTERA_CPU", "PTERA_ENGINE", "PTERA_ASYNC"};

@@ -1,4 +1,5 @@
-/* fork(): an engine stays with the parent; the child hears so from every call and makes engines of its own. */
+/* fork(): an engine stays with the parent; the child hears so from every call and makes engines of
+ * its own. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -130,7 +131,7 @@ static void copy_works(struct world *w)
     ptera_engine_destroy(w->engine);
 }
 
-/* ---- launches under way -------------------------------------------------------------------------------- */
+/* ---- launches under way ---------------------------------------------------------------------- */
 
 static atomic_bool is_over;
 

@@ -23,7 +23,7 @@ static ptera_result run(ptera_kernel *kernel, ptera_backend backend, unsigned gr
     return ptera_kernel_launch(kernel, &launch);
 }
 
-/* ---- every type ---------------------------------------------------------------------------------------- */
+/* ---- every type ------------------------------------------------------------------------------ */
 
 struct pair {
     double x;
@@ -134,7 +134,7 @@ static void test_types(ptera_engine *engine)
     CHECK_INT(status.native_launches, engines[1] == PTERA_BACKEND_JIT);
 }
 
-/* ---- many calls, from every worker --------------------------------------------------------------------- */
+/* ---- many calls, from every worker ----------------------------------------------------------- */
 
 static atomic_ullong total;
 
@@ -178,7 +178,7 @@ static void test_many(void)
     ptera_engine_destroy(engine);
 }
 
-/* ---- what a function says and does --------------------------------------------------------------------- */
+/* ---- what a function says and does ----------------------------------------------------------- */
 
 static void refuse(unsigned v)
 {
@@ -220,7 +220,7 @@ static void test_failure(ptera_engine *engine)
     ptera_function_fail("outside of any call");
 }
 
-/* ---- registering --------------------------------------------------------------------------------------- */
+/* ---- registering ----------------------------------------------------------------------------- */
 
 static void test_registering(ptera_engine *engine)
 {

@@ -1,5 +1,6 @@
-/* Isolated launches against memory that is mapped but not the kernel's: the library's heap, the host's stack, buffers that
- * were freed, variables of other modules, host memory before and after it is registered. */
+/* Isolated launches against memory that is mapped but not the kernel's: the library's heap, the
+ * host's stack, buffers that were freed, variables of other modules, host memory before and after
+ * it is registered. */
 #include <stdbool.h>
 #include <sys/mman.h>
 
@@ -67,7 +68,8 @@ static void check_refused(ptera_engine *engine, ptera_kernel *kernel, volatile u
     CHECK_INT(*p, before + 1);
     CHECK_INT(launch_at(kernel, (void *)p, 1, 1, 1), PTERA_ERROR_ILLEGAL_ADDRESS);
     CHECK_INT(*p, before + 1);
-    CHECK_HAS(ptera_engine_error(engine), "in kernel 'adds' at k.ptx:10, CTA (0,0,0), thread (0,0,0)");
+    CHECK_HAS(ptera_engine_error(engine),
+              "in kernel 'adds' at k.ptx:10, CTA (0,0,0), thread (0,0,0)");
     CHECK_HAS(ptera_engine_error(engine), "this is not memory of the kernel");
     *p = before;
 }

@@ -1,4 +1,5 @@
-/* Launches: shapes and limits, parameters, waiting between CTAs, clusters, the floating-point environment. */
+/* Launches: shapes and limits, parameters, waiting between CTAs, clusters, the floating-point
+ * environment. */
 #include <fenv.h>
 #include <math.h>
 #if defined(__x86_64__)
@@ -9,8 +10,7 @@
 
 static ptera_engine *engine;
 
-static const char text[] =
-    HEADER
+static const char text[] = HEADER
     /* out[linear thread] = linear CTA << 16 | linear thread of the CTA */
     ".visible .entry where(.param .u64 out)\n{\n"
     "    .reg .b32 %r<20>; .reg .b64 %rd<4>;\n"
@@ -28,7 +28,8 @@ static const char text[] =
     ".visible .entry shared(.param .u64 out)\n{\n"
     "    .reg .b32 %r<4>; .reg .b64 %rd<4>; .shared .b8 room[1000];\n"
     "    mov.u32 %r1, room; mov.u32 %r1, dynamic; mov.u32 %r2, %dynamic_smem_size;\n"
-    "    ld.param.u64 %rd1, [out]; st.global.u32 [%rd1], %r1; st.global.u32 [%rd1+4], %r2;\n    ret;\n}\n"
+    "    ld.param.u64 %rd1, [out]; st.global.u32 [%rd1], %r1; st.global.u32 [%rd1+4], %r2;\n"
+    "    ret;\n}\n"
     ".visible .entry limited() .maxntid 8, 4, 1\n{\n    ret;\n}\n"
     ".visible .entry demanding() .reqntid 8, 4, 1\n{\n    ret;\n}\n"
     ".visible .entry clustered() .explicitcluster .reqnctapercluster 2, 1, 1\n{\n    ret;\n}\n"
@@ -36,23 +37,28 @@ static const char text[] =
     ".visible .entry locked(.param .u64 lock)\n{\n"
     "    .reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .pred %p<2>;\n    ld.param.u64 %rd1, [lock];\n"
     "L:  atom.global.cas.b32 %r1, [%rd1], 0, 1;\n    setp.ne.u32 %p1, %r1, 0;\n    @%p1 bra L;\n"
-    "    ld.volatile.global.u32 %r2, [%rd1+4];\n    add.u32 %r2, %r2, 1;\n    st.volatile.global.u32 [%rd1+4], %r2;\n"
+    "    ld.volatile.global.u32 %r2, [%rd1+4];\n    add.u32 %r2, %r2, 1;\n"
+    "    st.volatile.global.u32 [%rd1+4], %r2;\n"
     "    membar.gl;\n    atom.global.exch.b32 %r3, [%rd1], 0;\n    ret;\n}\n"
     /* Every CTA waits until all have come: works only if all are resident. */
     ".visible .entry meet(.param .u64 count)\n{\n"
     "    .reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .pred %p<2>;\n    ld.param.u64 %rd1, [count];\n"
     "    atom.global.add.u32 %r1, [%rd1], 1;\n    mov.u32 %r3, %nctaid.x;\n"
-    "L:  ld.volatile.global.u32 %r2, [%rd1];\n    setp.lt.u32 %p1, %r2, %r3;\n    @%p1 bra L;\n    ret;\n}\n"
-    /* out[0] = 1.5 * smallest subnormal pair, out[1] = 1 + tiny: nothing flushed, rounded to nearest */
+    "L:  ld.volatile.global.u32 %r2, [%rd1];\n    setp.lt.u32 %p1, %r2, %r3;\n    @%p1 bra L;\n"
+    "    ret;\n}\n"
+    /* out[0] = 1.5 * smallest subnormal pair, out[1] = 1 + tiny: nothing flushed, rounded to
+       nearest */
     ".visible .entry numbers(.param .u64 out)\n{\n"
     "    .reg .f32 %f<8>; .reg .b64 %rd<4>;\n    ld.param.u64 %rd1, [out];\n"
     "    ld.global.f32 %f1, [%rd1]; ld.global.f32 %f2, [%rd1+4]; ld.global.f32 %f3, [%rd1+8];\n"
     "    add.rn.f32 %f4, %f1, %f1; mul.rn.f32 %f5, %f2, 0f3F000000; add.rn.f32 %f6, %f3, %f1;\n"
-    "    st.global.f32 [%rd1+12], %f4; st.global.f32 [%rd1+16], %f5; st.global.f32 [%rd1+20], %f6;\n    ret;\n}\n";
+    "    st.global.f32 [%rd1+12], %f4; st.global.f32 [%rd1+16], %f5; "
+    "st.global.f32 [%rd1+20], %f6;\n    ret;\n}\n";
 
 static ptera_module *module;
 
-static ptera_launch shape(unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz)
+static ptera_launch shape(unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                          unsigned bz)
 {
     ptera_launch l;
     ptera_launch_init(&l);
@@ -106,7 +112,8 @@ static void refuse(const char *name, ptera_launch l, const char *why)
 
 static void check_limits(void)
 {
-    refuse("limited", shape(1, 1, 1, 1025, 1, 1), "block 1025x1x1 is not between 1 and 1024 threads");
+    refuse("limited", shape(1, 1, 1, 1025, 1, 1),
+           "block 1025x1x1 is not between 1 and 1024 threads");
     refuse("limited", shape(1, 1, 1, 0, 1, 1), "block 0x1x1");
     refuse("limited", shape(1, 1, 1, 1, 1, 65), "block 1x1x65");
     refuse("limited", shape(1, 1, 1, 33, 1, 1), "33 threads in a block, .maxntid allows 32");
@@ -114,7 +121,8 @@ static void check_limits(void)
     refuse("limited", shape(0x80000000u, 1, 1, 1, 1, 1), "grid 2147483648x1x1");
     refuse("limited", shape(1, 65536, 1, 1, 1, 1), "grid 1x65536x1");
     refuse("demanding", shape(1, 1, 1, 4, 8, 1), "block 4x8x1, .reqntid demands 8x4x1");
-    refuse("clustered", shape(3, 1, 1, 1, 1, 1), "grid 3x1x1 is not a multiple of the cluster 2x1x1");
+    refuse("clustered", shape(3, 1, 1, 1, 1, 1),
+           "grid 3x1x1 is not a multiple of the cluster 2x1x1");
     ptera_launch l = shape(4, 1, 1, 1, 1, 1);
     l.cluster[0] = 4;
     refuse("clustered", l, "is not what .reqnctapercluster demands");
@@ -191,7 +199,8 @@ static void check_waiting(void)
     ptera_buffer_free(engine, p);
 }
 
-/* Every CTA of a cooperative launch runs, even if the first worker is through before another has come. */
+/* Every CTA of a cooperative launch runs, even if the first worker is through before another has
+ * come. */
 static void check_short_cooperative(void)
 {
     uint32_t *p = new_buffer(engine, 8);
@@ -225,7 +234,8 @@ static void check_short_time(void)
     ptera_buffer_free(engine, p);
 }
 
-/* The caller's rounding mode, flush-to-zero and denormals-are-zero do not reach the kernel and are as before afterwards. */
+/* The caller's rounding mode, flush-to-zero and denormals-are-zero do not reach the kernel and are
+ * as before afterwards. */
 static void check_control_word(void)
 {
     uint32_t *p = new_buffer(engine, 24), caller[3] = {0x00000001, 0x00800000, 0x3f800000};

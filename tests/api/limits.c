@@ -1,4 +1,5 @@
-/* Limits: local memory of a thread, what counts within memory_bytes, text that is too long, in both engines. */
+/* Limits: local memory of a thread, what counts within memory_bytes, text that is too long, in both
+ * engines. */
 #include <time.h>
 
 #include "tests/api/support.h"
@@ -7,12 +8,16 @@ static const char text[] =
     HEADER
     ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
     ".visible .entry print(.param .u64 format, .param .u64 args)\n{\n"
-    "    .reg .b64 %rd<3>; .reg .b32 %r;\n    ld.param.u64 %rd1, [format]; ld.param.u64 %rd2, [args];\n"
-    "    { .param .b64 f; .param .b64 a; .param .b32 n;\n    st.param.b64 [f], %rd1; st.param.b64 [a], %rd2;\n"
+    "    .reg .b64 %rd<3>; .reg .b32 %r;\n"
+    "    ld.param.u64 %rd1, [format]; ld.param.u64 %rd2, [args];\n"
+    "    { .param .b64 f; .param .b64 a; .param .b32 n;\n"
+    "    st.param.b64 [f], %rd1; st.param.b64 [a], %rd2;\n"
     "    call.uni (n), vprintf, (f, a);\n    ld.param.b32 %r, [n]; }\n    ret;\n}\n"
-#define LOCAL(name, bytes) \
-    ".visible .entry " name "(.param .u64 to)\n{\n    .local .align 8 .b8 room[" #bytes "];\n" \
-    "    .reg .b64 %rd<3>; .reg .b32 %r<3>;\n    ld.param.u64 %rd1, [to]; ld.global.u32 %r1, [%rd1];\n" \
+#define LOCAL(name, bytes)                                                                      \
+    ".visible .entry " name "(.param .u64 to)\n{\n"                                             \
+    "    .local .align 8 .b8 room[" #bytes "];\n"                                               \
+    "    .reg .b64 %rd<3>; .reg .b32 %r<3>;\n"                                                  \
+    "    ld.param.u64 %rd1, [to]; ld.global.u32 %r1, [%rd1];\n"                                 \
     "    mov.u64 %rd2, room; st.local.u32 [room+" #bytes "-4], 7; cvta.local.u64 %rd2, %rd2;\n" \
     "    ld.volatile.u32 %r2, [%rd2+" #bytes "-4]; red.global.add.u32 [%rd1], %r2;\n    ret;\n}\n"
     LOCAL("most", 524288) LOCAL("more", 524304) LOCAL("some", 65536);
@@ -45,12 +50,13 @@ static void check_local(void)
     CHECK_INT(LAUNCH(kernel_of(module, "most"), 1, 4, &to), PTERA_OK);
     CHECK_INT(*to, 28);
     CHECK_INT(LAUNCH(kernel_of(module, "more"), 1, 4, &to), PTERA_ERROR_INVALID_LAUNCH);
-    CHECK_TEXT(ptera_engine_error(engine), "kernel 'more': 524304 bytes of local memory for a thread, which has up to 524288");
+    CHECK_TEXT(ptera_engine_error(engine),
+               "kernel 'more': 524304 bytes of local memory for a thread, which has up to 524288");
     ptera_engine_destroy(engine);
 }
 
-/* Two CTAs of 256 threads have their local memory at once, four have not: the others wait; one of 1,024 threads has not. What idle
- * CTAs keep is given up for a buffer. */
+/* Two CTAs of 256 threads have their local memory at once, four have not: the others wait; one of
+ * 1,024 threads has not. What idle CTAs keep is given up for a buffer. */
 static void check_local_counts(void)
 {
     enum { LIMIT = 48 << 20 };
@@ -80,8 +86,9 @@ static ptera_result print(ptera_module *module, const char *format, const void *
 
 static void check_long_text(void)
 {
-    static const char *const formats[] = {"%2147483646d",   "%-2147483646d", "%.2147483647d", "%.2147483647f", "%1000000000s",
-                                          "%2147483647.2147483647e", "%1048577c", "%600000d%600000d"};
+    static const char *const formats[] = {
+        "%2147483646d", "%-2147483646d",           "%.2147483647d", "%.2147483647f",
+        "%1000000000s", "%2147483647.2147483647e", "%1048577c",     "%600000d%600000d"};
     static const int wild[] = {INT32_MAX, INT32_MIN, -INT32_MAX, (1 << 20) + 1};
     static char endless[(1 << 20) + 1];
     uint64_t args[4] = {0};
@@ -129,7 +136,8 @@ static void check_text_counts(void)
     CHECK_HAS(ptera_engine_error(engine), "no memory for printed text");
     CHECK_INT(ptera_buffer_free(engine, rest), PTERA_OK);
     CHECK_INT(print(module, "%300000d", args), PTERA_OK);
-    CHECK_INT(ptera_buffer_alloc(engine, LIMIT, &rest), PTERA_OK); /* nothing of the text counts any more */
+    /* nothing of the text counts any more */
+    CHECK_INT(ptera_buffer_alloc(engine, LIMIT, &rest), PTERA_OK);
     ptera_engine_destroy(engine);
 }
 

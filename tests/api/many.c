@@ -1,4 +1,5 @@
-/* Many engines, one after the other and side by side: nothing is left behind, and none knows of the others. */
+/* Many engines, one after the other and side by side: nothing is left behind, and none knows of the
+ * others. */
 #include <stdbool.h>
 
 #include "tests/api/support.h"

@@ -33,7 +33,8 @@ static void check_guards(ptera_engine *engine)
     ptera_module *module = load(engine, poke);
     ptera_kernel *kernel = kernel_of(module, "poke");
     char *p = new_buffer(engine, 1000);
-    char *inside = p + 996, *behind = p + 1024, *before = (char *)((uintptr_t)p & ~UINT64_C(4095)) - 4;
+    char *inside = p + 996, *behind = p + 1024,
+         *before = (char *)((uintptr_t)p & ~UINT64_C(4095)) - 4;
     CHECK_INT(LAUNCH(kernel, 1, 1, &inside), PTERA_OK);
     CHECK_INT(p[996], 7);
     CHECK_INT(LAUNCH(kernel, 1, 1, &behind), PTERA_ERROR_ILLEGAL_ADDRESS);
@@ -59,7 +60,7 @@ static void check_many(ptera_engine *engine)
         CHECK_INT(ptera_buffer_free(engine, p[i]), PTERA_OK);
 }
 
-/* ---- accesses outside that go on ------------------------------------------------------------------------ */
+/* ---- accesses outside that go on ------------------------------------------------------------- */
 
 /* Multiplies the words at `p` and `q` by 3 and adds 1, each on a line of its own. */
 static const char bump[] = HEADER ".visible .entry bump(.param .u64 p, .param .u64 q)\n"
@@ -135,13 +136,17 @@ static void check_tolerance(ptera_backend backend)
     CHECK_HAS(logged, "at k.ptx:9, CTA");
     CHECK_INT(bump_both(kernel, backend, (char *)other, behind), PTERA_OK);
     /* what lies there, as a kernel reads it, after five times */
-    ptera_kernel *copy = kernel_of(load(engine, HEADER ".visible .entry copy(.param .u64 p, .param .u64 q)\n{\n"
-        ".reg .b64 %rd<3>; .reg .b32 %r<2>; ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [q];\n"
-        "ld.global.u32 %r1, [%rd2]; st.global.u32 [%rd1], %r1; ret;\n}\n"), "copy");
+    ptera_kernel *copy = kernel_of(
+        load(engine, HEADER
+             ".visible .entry copy(.param .u64 p, .param .u64 q)\n{\n"
+             ".reg .b64 %rd<3>; .reg .b32 %r<2>; ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [q];\n"
+             "ld.global.u32 %r1, [%rd2]; st.global.u32 [%rd1], %r1; ret;\n}\n"),
+        "copy");
     CHECK_INT(bump_both(copy, backend, (char *)p, behind), PTERA_OK);
     CHECK_INT(p[0], 121);
     /* elsewhere it stops */
-    CHECK_INT(bump_both(kernel, backend, (char *)p, (char *)p + (2 << 20)), PTERA_ERROR_ILLEGAL_ADDRESS);
+    CHECK_INT(bump_both(kernel, backend, (char *)p, (char *)p + (2 << 20)),
+              PTERA_ERROR_ILLEGAL_ADDRESS);
     CHECK_INT(bump_both(kernel, backend, (char *)p, NULL), PTERA_ERROR_ILLEGAL_ADDRESS);
     CHECK_INT(bump_both(kernel, backend, (char *)p, (char *)p + 1), PTERA_ERROR_MISALIGNED_ADDRESS);
     CHECK_INT(ptera_buffer_free(engine, p), PTERA_OK);
@@ -149,7 +154,8 @@ static void check_tolerance(ptera_backend backend)
     /* of large ones what is left of their last page */
     p = new_buffer(engine, (2 << 20) + 4096);
     CHECK_INT(bump_both(kernel, backend, (char *)other, (char *)p + (2 << 20) + 8192), PTERA_OK);
-    CHECK_INT(bump_both(kernel, backend, (char *)other, (char *)p + (4 << 20)), PTERA_ERROR_ILLEGAL_ADDRESS);
+    CHECK_INT(bump_both(kernel, backend, (char *)other, (char *)p + (4 << 20)),
+              PTERA_ERROR_ILLEGAL_ADDRESS);
     ptera_engine_destroy(engine);
 }
 

@@ -121,11 +121,13 @@ static void check_parameters(ptera_module *module)
 
 static void check_diagnostics(ptera_engine *engine)
 {
-    static const char bad[] = HEADER ".visible .entry k()\n{\n    frobnicate.u32 1, 2;\n    ret;\n}\n";
+    static const char bad[] = HEADER ".visible .entry k()\n{\n    frobnicate.u32 1, 2;\n    ret;\n"
+                                     "}\n";
     ptera_module *module = NULL;
     ptera_diagnostic d = {.size = sizeof d};
     const char *out;
-    CHECK_INT(ptera_module_load(engine, "bad.ptx", bad, strlen(bad), &module), PTERA_ERROR_INVALID_PTX);
+    CHECK_INT(ptera_module_load(engine, "bad.ptx", bad, strlen(bad), &module),
+              PTERA_ERROR_INVALID_PTX);
     CHECK_INT(ptera_module_diagnostic(module, 0, &d), PTERA_OK);
     CHECK_INT(d.severity, PTERA_ERROR);
     CHECK_INT(d.line, 6);
@@ -141,17 +143,21 @@ static void check_diagnostics(ptera_engine *engine)
     ptera_kernel *kernel;
     CHECK_INT(ptera_module_kernel(module, "k", 0, &kernel), PTERA_ERROR_NOT_FOUND);
     CHECK_INT(ptera_module_variable(module, "v", NULL, NULL), PTERA_ERROR_NOT_FOUND);
-    CHECK_INT(ptera_function_pointer(module, "k", "void ()", (void (**)(void))&out), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_function_pointer(module, "k", "void ()", (void (**)(void))&out),
+              PTERA_ERROR_INVALID_ARGUMENT);
     ptera_module_unload(module);
 }
 
-/* What is not implemented keeps the kernels that may reach it from being launched, and only these. */
+/* What is not implemented keeps the kernels that may reach it from being launched, and only
+ * these. */
 static void check_unsupported(ptera_engine *engine)
 {
-    static const char texture[] = HEADER ".global .texref image;\n"
-                                         ".visible .entry plain()\n{\n    ret;\n}\n"
-                                         ".visible .entry textured()\n{\n    .reg .f32 %f<5>; .reg .s32 %r;\n    mov.s32 %r, 0;\n"
-                                         "    tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [image, {%r}];\n    ret;\n}\n";
+    static const char texture[] =
+        HEADER ".global .texref image;\n"
+               ".visible .entry plain()\n{\n    ret;\n}\n"
+               ".visible .entry textured()\n{\n"
+               "    .reg .f32 %f<5>; .reg .s32 %r;\n    mov.s32 %r, 0;\n"
+               "    tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [image, {%r}];\n    ret;\n}\n";
     const unsigned block[3] = {1, 1, 1};
     ptera_module *module = load(engine, texture);
     ptera_kernel *kernel = kernel_of(module, "textured");
@@ -163,23 +169,28 @@ static void check_unsupported(ptera_engine *engine)
     CHECK_INT(d.severity, PTERA_WARNING);
     CHECK_INT(d.is_unsupported, 1);
     CHECK_INT(launch_with(kernel, 1, 1, NULL, 0), PTERA_ERROR_UNSUPPORTED_PTX);
-    CHECK_HAS(ptera_engine_error(engine), "k.ptx:13:5: error: 'tex.1d.v4.f32.s32' is known but not supported yet");
+    CHECK_HAS(ptera_engine_error(engine),
+              "k.ptx:13:5: error: 'tex.1d.v4.f32.s32' is known but not supported yet");
     CHECK_INT(ptera_kernel_properties_get(kernel, &properties), PTERA_ERROR_UNSUPPORTED_PTX);
-    CHECK_INT(ptera_kernel_emit(kernel, block, 0, PTERA_EMIT_LLVM, &data, &bytes), PTERA_ERROR_UNSUPPORTED_PTX);
+    CHECK_INT(ptera_kernel_emit(kernel, block, 0, PTERA_EMIT_LLVM, &data, &bytes),
+              PTERA_ERROR_UNSUPPORTED_PTX);
     CHECK_INT(launch_with(kernel_of(module, "plain"), 1, 1, NULL, 0), PTERA_OK);
     CHECK_INT(ptera_module_verify(module), PTERA_OK);
     ptera_module_unload(module);
 }
 
-/* What a module says of itself, and its kernel of the registers it needs; in a text of several files are told apart. */
+/* What a module says of itself, and its kernel of the registers it needs; in a text of several
+ * files are told apart. */
 static void check_properties(ptera_engine *engine)
 {
     static const char text[] =
         ".version 8.3\n.target sm_90a\n.address_size 64\n.global .b8 g[12];\n.const .b8 c[5];\n"
         ".visible .entry k(.param .u64 p)\n{\n    .reg .b64 %rd<4>;\n    ld.param.u64 %rd1, [p];\n"
-        "    ld.global.u64 %rd2, [%rd1];\n    ld.global.u64 %rd3, [%rd1+8];\n    st.global.u64 [%rd1], %rd3;\n"
+        "    ld.global.u64 %rd2, [%rd1];\n    ld.global.u64 %rd3, [%rd1+8];\n"
+        "    st.global.u64 [%rd1], %rd3;\n"
         "    st.global.u64 [%rd1+8], %rd2;\n    ret;\n}\n";
-    static const char linked[] = "# 1 \"first.ptx\"\n" HEADER "\0# 1 \"second.ptx\"\n" HEADER "nothing;\n";
+    static const char linked[] =
+        "# 1 \"first.ptx\"\n" HEADER "\0# 1 \"second.ptx\"\n" HEADER "nothing;\n";
     ptera_module *module = load(engine, text), *two = NULL;
     ptera_module_properties m = {.size = sizeof m};
     ptera_kernel_properties k = {.size = sizeof k};
@@ -194,7 +205,8 @@ static void check_properties(ptera_engine *engine)
     CHECK(k.registers >= 8 && k.registers <= 14); /* an estimate: NVIDIA's assembler has 10 */
     CHECK_INT(ptera_module_properties_get(NULL, &m), PTERA_ERROR_INVALID_ARGUMENT);
     CHECK_INT(ptera_module_properties_get(module, NULL), PTERA_ERROR_INVALID_ARGUMENT);
-    CHECK_INT(ptera_module_load(engine, "both", linked, sizeof linked - 1, &two), PTERA_ERROR_INVALID_PTX);
+    CHECK_INT(ptera_module_load(engine, "both", linked, sizeof linked - 1, &two),
+              PTERA_ERROR_INVALID_PTX);
     CHECK_INT(ptera_module_diagnostic(two, 0, &d), PTERA_OK);
     CHECK_TEXT(d.file, "second.ptx");
     CHECK_INT(d.file_line, 4);
@@ -214,10 +226,12 @@ static void check_empty(ptera_engine *engine)
 static void check_externs(ptera_engine *engine)
 {
     static const char unsized[] = HEADER ".extern .global .u32 far[];\n.visible .entry k()\n{\n"
-                                         "    .reg .b32 %r<2>;\n    ld.global.u32 %r1, [far];\n    ret;\n}\n";
+                                         "    .reg .b32 %r<2>;\n    ld.global.u32 %r1, [far];\n"
+                                         "    ret;\n}\n";
     ptera_module *module = NULL;
     ptera_diagnostic d = {.size = sizeof d};
-    CHECK_INT(ptera_module_load(engine, "far.ptx", unsized, strlen(unsized), &module), PTERA_ERROR_INVALID_PTX);
+    CHECK_INT(ptera_module_load(engine, "far.ptx", unsized, strlen(unsized), &module),
+              PTERA_ERROR_INVALID_PTX);
     CHECK_INT(ptera_module_diagnostic(module, 0, &d), PTERA_OK);
     CHECK_HAS(d.text, "far.ptx:4:1: error: unresolved extern variable 'far'");
     ptera_module_unload(module);
@@ -240,7 +254,8 @@ static void check_emit(ptera_module *module)
     CHECK_INT(ptera_module_verify(NULL), PTERA_ERROR_INVALID_ARGUMENT);
 }
 
-/* Two modules in one text: the kernel of one calls the other and stores to its variable; a fault names the right one. */
+/* Two modules in one text: the kernel of one calls the other and stores to its variable; a fault
+ * names the right one. */
 static void check_linked(ptera_engine *engine)
 {
     static const char linked[] =

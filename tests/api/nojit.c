@@ -1,7 +1,9 @@
-/* Without the compiler's file: launches are interpreted, those that ask for native code are refused and told why. */
+/* Without the compiler's file: launches are interpreted, those that ask for native code are refused
+ * and told why. */
 #include "tests/api/support.h"
 
-static const char text[] = HEADER ".visible .entry k(.param .u64 p)\n{\n    .reg .b64 %rd;\n    ld.param.u64 %rd, [p];\n"
+static const char text[] = HEADER ".visible .entry k(.param .u64 p)\n{\n    .reg .b64 %rd;\n"
+                                  "    ld.param.u64 %rd, [p];\n"
                                   "    red.add.u32 [%rd], 1;\n    ret;\n}\n";
 
 int main(void)
@@ -26,11 +28,13 @@ int main(void)
     CHECK_INT(word, 3);
     launch.backend = PTERA_BACKEND_JIT;
     CHECK_INT(ptera_kernel_launch(kernel, &launch), PTERA_ERROR_INVALID_LAUNCH);
-    CHECK_HAS(ptera_engine_error(engine), "the compiler cannot be opened: /nowhere/libptera-jit.so");
+    CHECK_HAS(ptera_engine_error(engine),
+              "the compiler cannot be opened: /nowhere/libptera-jit.so");
     CHECK_INT(word, 3);
     const void *data = NULL;
     size_t bytes = 0;
-    CHECK_INT(ptera_kernel_emit(kernel, launch.block, 0, PTERA_EMIT_LLVM, &data, &bytes), PTERA_ERROR_UNSUPPORTED_PTX);
+    CHECK_INT(ptera_kernel_emit(kernel, launch.block, 0, PTERA_EMIT_LLVM, &data, &bytes),
+              PTERA_ERROR_UNSUPPORTED_PTX);
     ptera_engine_destroy(engine);
     return CHECK_DONE("nojit");
 }

@@ -1,4 +1,5 @@
-/* Triton's kernels in tests/hardware/real: every buffer must come out as it did on an H200, to the bit. */
+/* Triton's kernels in tests/hardware/real: every buffer must come out as it did on an H200, to the
+ * bit. */
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,7 +22,8 @@ struct real_case {
 
 static ptera_engine *engine;
 static unsigned native; /* kernels that ran as native code: some must, with PTERA_ENGINE=jit */
-static const char *how = ""; /* the argument: isolate, late (asynchronous operations), race (the checker finds nothing) */
+static const char *how = ""; /* the argument: isolate, late (asynchronous operations), race (the
+                              * checker finds nothing) */
 
 static void *read_file(const char *folder, const char *name, size_t *bytes)
 {

@@ -1,6 +1,7 @@
-/* Every sample against a CPU reference computed here, through the public API. Integer results and those of
- * correctly rounded operations agree to the bit; kernels that use approximate functions (rsqrt, ex2, lg2, the
- * approximate division) agree within the bounds the PTX ISA gives for them. */
+/* Every sample against a CPU reference computed here, through the public API. Integer results and
+ * those of correctly rounded operations agree to the bit; kernels that use approximate functions
+ * (rsqrt, ex2, lg2, the approximate division) agree within the bounds the PTX ISA gives for them.
+ */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@ static void check(const char *name, bool ok)
         printf("FAILED %s\n%s\n", name, ptera_engine_error(engine));
 }
 
-/* ---- launching ----------------------------------------------------------------------------------------- */
+/* ---- launching ------------------------------------------------------------------------------- */
 
 static void *alloc(size_t bytes)
 {
@@ -61,7 +62,8 @@ struct size {
     unsigned x, y, z;
 };
 
-/* Loads samples/NAME/NAME.ptx and launches `kernel`. The parameters are given by their addresses. */
+/* Loads samples/NAME/NAME.ptx and launches `kernel`. The parameters are given by their
+ * addresses. */
 static bool run(const char *name, const char *kernel, struct size grid, struct size block,
                 unsigned shared, const void *const *parameters, unsigned n)
 {
@@ -94,7 +96,7 @@ static bool near(float got, float want, float relative, float absolute)
     return fabsf(got - want) <= relative * fabsf(want) + absolute;
 }
 
-/* ---- the samples --------------------------------------------------------------------------------------- */
+/* ---- the samples ----------------------------------------------------------------------------- */
 
 static void saxpy(void)
 {
@@ -216,7 +218,8 @@ static void blackscholes(void)
         double discounted = x * exp(-rate * t);
         double want_call = s * normal_cdf(d1) - discounted * normal_cdf(d2);
         double want_put = discounted * normal_cdf(-d2) - s * normal_cdf(-d1);
-        /* The kernel's polynomial of the normal distribution is good to 7.5e-8 of price and strike. */
+        /* The kernel's polynomial of the normal distribution is good to 7.5e-8 of price and
+         * strike. */
         ok = near(call[i], (float)want_call, 1e-5f, 2e-5f) &&
              near(put[i], (float)want_put, 1e-5f, 4e-5f);
     }

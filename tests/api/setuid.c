@@ -1,5 +1,6 @@
-/* A set-uid program does not take its compiler from whoever runs it. Root alone can make one: skipped for others, and where the folder
- * of temporary files or the library's does not let it run. */
+/* A set-uid program does not take its compiler from whoever runs it. Root alone can make one:
+ * skipped for others, and where the folder of temporary files or the library's does not let it run.
+ */
 #include <fcntl.h>
 #include <stdbool.h>
 #include <sys/auxv.h>
@@ -73,6 +74,7 @@ int main(int argc, char **argv)
         rmdir(folder);
     }
     bool is_skipped = status == NOT_SECURE || status == CANNOT_RUN;
-    printf("setuid: %d passed, %d failed, %d skipped\n", status == 0, status != 0 && !is_skipped, is_skipped);
+    printf("setuid: %d passed, %d failed, %d skipped\n", status == 0, status != 0 && !is_skipped,
+           is_skipped);
     return status != 0 && !is_skipped;
 }

@@ -1,5 +1,5 @@
-/* Hosts with signal handlers, masks, timers and stacks of their own: a kernel's fault is an error whatever they do, and a fault of
- * theirs is theirs. What may end a process is done in a child. */
+/* Hosts with signal handlers, masks, timers and stacks of their own: a kernel's fault is an error
+ * whatever they do, and a fault of theirs is theirs. What may end a process is done in a child. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <setjmp.h>
@@ -14,7 +14,8 @@
 
 static const char text[] = HEADER ".visible .entry k(.param .u64 p)\n{\n"
                                   "    .reg .b64 %rd<2>; .reg .b32 %r<2>; ld.param.u64 %rd1, [p];\n"
-                                  "    ld.global.u32 %r1, [%rd1]; add.u32 %r1, %r1, 1; st.global.u32 [%rd1], %r1;\n    ret;\n}\n";
+                                  "    ld.global.u32 %r1, [%rd1]; add.u32 %r1, %r1, 1; "
+                                  "st.global.u32 [%rd1], %r1;\n    ret;\n}\n";
 
 static ptera_backend backend;
 static ptera_engine *engine;
@@ -60,7 +61,8 @@ static void check_kernel_faults(void)
     ptera_buffer_free(engine, good);
 }
 
-/* Runs `check` in a child, whose checks count as one. `want` is the signal that ends it; 0: none. */
+/* Runs `check` in a child, whose checks count as one. `want` is the signal that ends it; 0:
+ * none. */
 static void in_child(void (*check)(void), const char *name, int want)
 {
     int status = -1;
@@ -86,7 +88,7 @@ static void in_child(void (*check)(void), const char *name, int want)
 #define IN_CHILD(check) in_child(check, #check, 0)
 #define DIES(check) in_child(check, #check, SIGSEGV)
 
-/* ---- the host's own faults ----------------------------------------------------------------------------- */
+/* ---- the host's own faults ------------------------------------------------------------------- */
 
 static volatile int mended, handed_on, *shared_count;
 static char *volatile page;
@@ -159,9 +161,10 @@ static void check_mended(int times)
     CHECK_INT(mended, times);
 }
 
-/* ---- handlers ------------------------------------------------------------------------------------------ */
+/* ---- handlers -------------------------------------------------------------------------------- */
 
-/* Set while an engine is there: the next launch, and the next engine, is as good, and the host's faults are its own. */
+/* Set while an engine is there: the next launch, and the next engine, is as good, and the host's
+ * faults are its own. */
 static void replaced(void)
 {
     begin();
@@ -256,10 +259,13 @@ static void set_handing_on_inside(uint32_t x)
 static void handed_on_to_within(void)
 {
     engine = new_engine(1);
-    CHECK_INT(ptera_function_register(engine, "f", "void (u32)", (void (*)(void))set_handing_on_inside), PTERA_OK);
+    CHECK_INT(
+        ptera_function_register(engine, "f", "void (u32)", (void (*)(void))set_handing_on_inside),
+        PTERA_OK);
     module = load(engine, HEADER ".extern .func f(.param .b32 x);\n"
                                  ".visible .entry k(.param .u64 p)\n{\n"
-                                 "    .reg .b64 %rd<2>; .reg .b32 %r<2>; ld.param.u64 %rd1, [p]; mov.u32 %r1, 1;\n"
+                                 "    .reg .b64 %rd<2>; .reg .b32 %r<2>; ld.param.u64 %rd1, [p]; "
+                                 "mov.u32 %r1, 1;\n"
                                  "    { .param .b32 x; st.param.b32 [x], %r1; call.uni f, (x); }\n"
                                  "    st.global.u32 [%rd1], %r1;\n    ret;\n}\n");
     CHECK_INT(touch(0xdead000, 1), PTERA_ERROR_ILLEGAL_ADDRESS);
@@ -287,7 +293,8 @@ static void check_round(void)
     shared_count = NULL;
 }
 
-/* The host takes its handler away again by putting back what it found: what was below that is in force. */
+/* The host takes its handler away again by putting back what it found: what was below that is in
+ * force. */
 static void put_back(void)
 {
     set_handler(mend, 0, NULL);
@@ -359,7 +366,7 @@ static void jumped_out(void)
     }
 }
 
-/* ---- masks --------------------------------------------------------------------------------------------- */
+/* ---- masks ----------------------------------------------------------------------------------- */
 
 static bool is_all_blocked(void)
 {
@@ -389,7 +396,7 @@ static void all_blocked(void)
     }
 }
 
-/* ---- alternate stacks ---------------------------------------------------------------------------------- */
+/* ---- alternate stacks ------------------------------------------------------------------------ */
 
 static char own_stack[64 << 10];
 
@@ -397,15 +404,18 @@ static bool has_stack(const stack_t *want)
 {
     stack_t now;
     sigaltstack(NULL, &now);
-    return now.ss_sp == want->ss_sp && now.ss_size == want->ss_size && now.ss_flags == want->ss_flags;
+    return now.ss_sp == want->ss_sp && now.ss_size == want->ss_size &&
+           now.ss_flags == want->ss_flags;
 }
 
 static void signal_stacks(void)
 {
     enum { AUTODISARM = INT32_MIN };
-    const stack_t stacks[] = {{.ss_sp = own_stack, .ss_size = 2048}, /* that a small system's MINSIGSTKSZ is */
-                              {.ss_sp = own_stack, .ss_size = sizeof own_stack},
-                              {.ss_sp = own_stack, .ss_size = sizeof own_stack, .ss_flags = AUTODISARM}};
+    /* that a small system's MINSIGSTKSZ is */
+    const stack_t stacks[] = {
+        {.ss_sp = own_stack, .ss_size = 2048},
+        {.ss_sp = own_stack, .ss_size = sizeof own_stack},
+        {.ss_sp = own_stack, .ss_size = sizeof own_stack, .ss_flags = AUTODISARM}};
     begin();
     for (int on_stack = 0; on_stack < 2; on_stack++) {
         for (size_t i = 0; i < sizeof stacks / sizeof *stacks; i++) {
@@ -455,7 +465,7 @@ static void own_overflow(void)
     }
 }
 
-/* ---- timers -------------------------------------------------------------------------------------------- */
+/* ---- timers ---------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t ticks;
 
@@ -493,11 +503,13 @@ static void interrupted(void)
         launch.n_parameters = 1;
         launch.backend = backend;
         launch.timeout_seconds = 30;
-        CHECK_INT(ptera_kernel_launch_async(kernel_of(module, "k"), &launch, finished, &result), PTERA_OK);
+        CHECK_INT(ptera_kernel_launch_async(kernel_of(module, "k"), &launch, finished, &result),
+                  PTERA_OK);
         CHECK_INT(ptera_engine_wait(engine), PTERA_OK);
         CHECK_INT(result, PTERA_OK);
         ptera_module *file = NULL;
-        CHECK_INT(ptera_module_load_file(engine, SOURCE_DIR "/samples/saxpy/saxpy.ptx", &file), PTERA_OK);
+        CHECK_INT(ptera_module_load_file(engine, SOURCE_DIR "/samples/saxpy/saxpy.ptx", &file),
+                  PTERA_OK);
         end();
     }
     setitimer(ITIMER_REAL, &never, NULL);

@@ -1,9 +1,11 @@
-/* Structs of another version than the library's: an older program's are smaller, a newer program's larger. */
+/* Structs of another version than the library's: an older program's are smaller, a newer program's
+ * larger. */
 #include <stdbool.h>
 
 #include "tests/api/support.h"
 
-/* A struct of ptera.h with room behind it, as a newer program has it: OLD bytes of it are an older program's. */
+/* A struct of ptera.h with room behind it, as a newer program has it: OLD bytes of it are an older
+ * program's. */
 #define WITH_ROOM(type)           \
     union {                       \
         type ours;                \
@@ -19,12 +21,15 @@ static bool all_are(const unsigned char *bytes, size_t from, size_t to, unsigned
     return true;
 }
 
-/* ---- what the library reads ---------------------------------------------------------------------------- */
+/* ---- what the library reads ------------------------------------------------------------------ */
 
 /* The defaults are written as far as the program's struct goes, and no farther. */
 static void check_init(void)
 {
-    enum { OLD_OPTIONS = offsetof(ptera_options, heap_bytes), OLD_LAUNCH = offsetof(ptera_launch, cluster) };
+    enum {
+        OLD_OPTIONS = offsetof(ptera_options, heap_bytes),
+        OLD_LAUNCH = offsetof(ptera_launch, cluster)
+    };
     WITH_ROOM(ptera_options) options;
     WITH_ROOM(ptera_launch) launch;
     memset(&options, 0x55, sizeof options);
@@ -98,7 +103,8 @@ static void check_launch(ptera_kernel *kernel)
     CHECK_INT(word, 1);
     launch.bytes[sizeof launch - 1] = 1;
     CHECK_INT(ptera_kernel_launch(kernel, &launch.ours), PTERA_ERROR_INVALID_ARGUMENT);
-    CHECK_INT(ptera_kernel_launch_async(kernel, &launch.ours, NULL, NULL), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_kernel_launch_async(kernel, &launch.ours, NULL, NULL),
+              PTERA_ERROR_INVALID_ARGUMENT);
     launch.size = offsetof(ptera_launch, parameter_block);
     memset(launch.bytes + launch.size, 0x55, sizeof launch - launch.size);
     CHECK_INT(ptera_kernel_launch(kernel, &launch.ours), PTERA_OK);
@@ -109,9 +115,10 @@ static void check_launch(ptera_kernel *kernel)
     CHECK_INT(ptera_kernel_launch(kernel, &launch.ours), PTERA_ERROR_INVALID_ARGUMENT);
 }
 
-/* ---- what the library writes --------------------------------------------------------------------------- */
+/* ---- what the library writes ----------------------------------------------------------------- */
 
-/* CALL fills `s`: an older program's up to MEMBER, a newer program's, and one whose size is none. */
+/* CALL fills `s`: an older program's up to MEMBER, a newer program's, and one whose size is
+ * none. */
 #define CHECK_GIVEN(type, member, call)                                                    \
     do {                                                                                   \
         WITH_ROOM(type) s;                                                                 \
@@ -135,11 +142,13 @@ static void check_given(ptera_engine *engine, ptera_kernel *kernel)
 {
     static const char bad[] = HEADER ".visible .entry k()\n{\n    nothing;\n}\n";
     ptera_module *module = NULL;
-    CHECK_INT(ptera_module_load(engine, "bad.ptx", bad, strlen(bad), &module), PTERA_ERROR_INVALID_PTX);
+    CHECK_INT(ptera_module_load(engine, "bad.ptx", bad, strlen(bad), &module),
+              PTERA_ERROR_INVALID_PTX);
     CHECK_GIVEN(ptera_info, threads, ptera_engine_info(engine, &s.ours));
     CHECK_GIVEN(ptera_isa_row, chapter, ptera_isa_row_get(0, &s.ours));
     CHECK_GIVEN(ptera_diagnostic, message, ptera_module_diagnostic(module, 0, &s.ours));
-    CHECK_GIVEN(ptera_module_properties, target_feature, ptera_module_properties_get(module, &s.ours));
+    CHECK_GIVEN(ptera_module_properties, target_feature,
+                ptera_module_properties_get(module, &s.ours));
     CHECK_GIVEN(ptera_parameter, offset, ptera_kernel_parameter(kernel, 0, &s.ours));
     CHECK_GIVEN(ptera_kernel_properties, max_threads, ptera_kernel_properties_get(kernel, &s.ours));
     CHECK_GIVEN(ptera_kernel_status, versions, ptera_kernel_info(kernel, &s.ours));
@@ -148,7 +157,8 @@ static void check_given(ptera_engine *engine, ptera_kernel *kernel)
 int main(void)
 {
     static const char text[] = HEADER ".visible .entry k(.param .u64 p)\n{\n    .reg .b64 %rd;\n"
-                                      "    ld.param.u64 %rd, [p];\n    red.add.u32 [%rd], 1;\n    ret;\n}\n";
+                                      "    ld.param.u64 %rd, [p];\n    red.add.u32 [%rd], 1;\n"
+                                      "    ret;\n}\n";
     ptera_engine *engine = new_engine(1);
     ptera_kernel *kernel = kernel_of(load(engine, text), "k");
     check_init();

@@ -14,7 +14,8 @@ static const char text[] =
            "    ld.param.u32 %r1, [x]; shr.u32 %r1, %r1, 1; st.param.b32 [r], %r1; ret;\n}\n"
            ".visible .entry k(.param .u64 p)\n{\n"
            "    .reg .b64 %rd<2>; .reg .b32 %r<2>; ld.param.u64 %rd1, [p];\n"
-           "    ld.global.u32 %r1, [%rd1]; add.u32 %r1, %r1, 1; st.global.u32 [%rd1], %r1;\n    ret;\n}\n";
+           "    ld.global.u32 %r1, [%rd1]; add.u32 %r1, %r1, 1; st.global.u32 [%rd1], %r1;\n"
+           "    ret;\n}\n";
 
 static ptera_backend backend;
 
@@ -38,12 +39,14 @@ static void check_deep(ptera_engine *engine)
     char *deep = malloc(sizeof begin + DEEP);
     memcpy(deep, begin, sizeof begin);
     memset(deep + sizeof begin - 1, '(', DEEP);
-    CHECK_INT(ptera_module_load(engine, "k.ptx", deep, sizeof begin - 1 + DEEP, &module), PTERA_ERROR_INVALID_PTX);
+    CHECK_INT(ptera_module_load(engine, "k.ptx", deep, sizeof begin - 1 + DEEP, &module),
+              PTERA_ERROR_INVALID_PTX);
     ptera_module_unload(module);
     free(deep);
 }
 
-/* Functions that call each other in a long chain, on a thread whose stack is large enough to be used. */
+/* Functions that call each other in a long chain, on a thread whose stack is large enough to be
+ * used. */
 static void *chain_main(void *ud)
 {
     enum { FUNCTIONS = 20000, LINE = 64 };
@@ -78,7 +81,8 @@ static void check_life(void)
     CHECK_INT(*good, 2);
     CHECK_INT(touch(module, 0xdead000), PTERA_ERROR_ILLEGAL_ADDRESS);
     CHECK_HAS(ptera_engine_error(engine), "illegal address 0xdead000 in kernel 'k' at k.ptx:12");
-    CHECK_INT(ptera_function_pointer(module, "half", "u32 (u32)", (void (**)(void))&half), PTERA_OK);
+    CHECK_INT(ptera_function_pointer(module, "half", "u32 (u32)", (void (**)(void))&half),
+              PTERA_OK);
     if (half)
         CHECK_INT(half(9), 4);
     check_deep(engine);

@@ -53,7 +53,8 @@ static inline void *new_buffer(ptera_engine *engine, size_t bytes)
     return p;
 }
 
-/* Launches with a grid and a block of one dimension; the parameters are pointers to their values. */
+/* Launches with a grid and a block of one dimension; the parameters are pointers to their
+ * values. */
 #define LAUNCH(kernel, grid, block, ...) \
     launch_with((kernel), (grid), (block), (const void *const[]){__VA_ARGS__}, \
                 sizeof((const void *const[]){__VA_ARGS__}) / sizeof(void *))

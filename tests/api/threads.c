@@ -10,7 +10,8 @@ static const char text[] =
     HEADER
     ".visible .entry add(.param .u64 p, .param .u32 v)\n{\n"
     "    .reg .b32 %r<8>; .reg .b64 %rd<4>; .shared .u32 room[64];\n"
-    "    ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [v]; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %tid.x;\n"
+    "    ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [v]; mov.u32 %r2, %ctaid.x; "
+    "mov.u32 %r3, %tid.x;\n"
     "    mad.lo.u32 %r4, %r2, 64, %r3; mul.wide.u32 %rd2, %r4, 4; add.s64 %rd1, %rd1, %rd2;\n"
     "    ld.global.u32 %r5, [%rd1]; add.u32 %r5, %r5, %r1; st.global.u32 [%rd1], %r5;\n"
     "    bar.sync 0;\n    ret;\n}\n"
@@ -80,19 +81,26 @@ static void check_engine_each(void)
         ptera_engine_destroy(hosts[i].engine);
 }
 
-/* ---- every call on one module -------------------------------------------------------------------------- */
+/* ---- every call on one module ---------------------------------------------------------------- */
 
-/* Kernels that one thread compiles while others look at the module. `untold` is found wanting when it is compiled. */
+/* Kernels that one thread compiles while others look at the module. `untold` is found wanting when
+ * it is compiled. */
 static const char busy_text[] =
     HEADER ".visible .global .u32 v = 3;\n"
            ".visible .func (.param .f32 r) half(.param .f32 v)\n"
-           "{ .reg .f32 %f; ld.param.f32 %f, [v]; mul.f32 %f, %f, 0f3F000000; st.param.f32 [r], %f; ret; }\n"
-           ".visible .entry k0(.param .u64 p)\n{ .reg .b64 %p; ld.param.u64 %p, [p]; red.add.u32 [%p], 1; ret; }\n"
-           ".visible .entry k1(.param .u64 p)\n{ .reg .b64 %p; ld.param.u64 %p, [p]; red.add.u32 [%p], 2; ret; }\n"
-           ".visible .entry k2(.param .u64 p)\n{ .reg .b64 %p; ld.param.u64 %p, [p]; red.add.u32 [%p], 3; ret; }\n"
-           ".visible .entry k3(.param .u64 p)\n{ .reg .b64 %p; ld.param.u64 %p, [p]; red.add.u32 [%p], 4; ret; }\n"
+           "{ .reg .f32 %f; ld.param.f32 %f, [v]; mul.f32 %f, %f, 0f3F000000; "
+           "st.param.f32 [r], %f; ret; }\n"
+           ".visible .entry k0(.param .u64 p)\n"
+           "{ .reg .b64 %p; ld.param.u64 %p, [p]; red.add.u32 [%p], 1; ret; }\n"
+           ".visible .entry k1(.param .u64 p)\n"
+           "{ .reg .b64 %p; ld.param.u64 %p, [p]; red.add.u32 [%p], 2; ret; }\n"
+           ".visible .entry k2(.param .u64 p)\n"
+           "{ .reg .b64 %p; ld.param.u64 %p, [p]; red.add.u32 [%p], 3; ret; }\n"
+           ".visible .entry k3(.param .u64 p)\n"
+           "{ .reg .b64 %p; ld.param.u64 %p, [p]; red.add.u32 [%p], 4; ret; }\n"
            ".global .texref image;\n"
-           ".visible .entry untold(.param .u64 p)\n{ .reg .f32 %f<5>; .reg .s32 %r; mov.s32 %r, 0;\n"
+           ".visible .entry untold(.param .u64 p)\n"
+           "{ .reg .f32 %f<5>; .reg .s32 %r; mov.s32 %r, 0;\n"
            "    tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [image, {%r}]; ret; }\n";
 
 static unsigned look_at(ptera_module *module)
@@ -108,14 +116,17 @@ static unsigned look_at(ptera_module *module)
     for (unsigned i = 0; ptera_module_diagnostic(module, i, &d) == PTERA_OK; i++)
         wrong += !d.is_unsupported || !strstr(d.text, "not supported yet");
     for (unsigned i = 0; ptera_module_kernel(module, NULL, i, &kernel) == PTERA_OK; i++) {
-        wrong += ptera_kernel_parameter(kernel, 0, &parameter) != PTERA_OK || strcmp(parameter.name, "p") != 0;
+        wrong += ptera_kernel_parameter(kernel, 0, &parameter) != PTERA_OK ||
+                 strcmp(parameter.name, "p") != 0;
         wrong += ptera_kernel_info(kernel, &status) != PTERA_OK;
         wrong += !*ptera_kernel_name(kernel);
     }
     wrong += ptera_module_kernel(module, "k2", 0, &kernel) != PTERA_OK;
-    wrong += ptera_kernel_properties_get(kernel, &properties) != PTERA_OK || properties.parameters != 1;
+    wrong +=
+        ptera_kernel_properties_get(kernel, &properties) != PTERA_OK || properties.parameters != 1;
     wrong += ptera_module_variable(module, "v", NULL, &bytes) != PTERA_OK || bytes != 4;
-    wrong += ptera_module_emit(module, "k3", PTERA_EMIT_IR, &text) != PTERA_OK || !strstr(text, "red.add.u32");
+    wrong += ptera_module_emit(module, "k3", PTERA_EMIT_IR, &text) != PTERA_OK ||
+             !strstr(text, "red.add.u32");
     wrong += ptera_module_verify(module) != PTERA_OK;
     return wrong;
 }
@@ -123,7 +134,8 @@ static unsigned look_at(ptera_module *module)
 static unsigned call_half(ptera_module *module)
 {
     float (*half)(float) = NULL;
-    ptera_result result = ptera_function_pointer(module, "half", "f32 (f32)", (void (**)(void))&half);
+    ptera_result result =
+        ptera_function_pointer(module, "half", "f32 (f32)", (void (**)(void))&half);
     return result != PTERA_OK || half(3) != 1.5f;
 }
 
@@ -137,11 +149,13 @@ static void *busy_main(void *ud)
         ptera_module *own = NULL;
         unsigned index = (h->value + i) % 5; /* the last is `untold` */
         h->wrong += ptera_module_kernel(h->module, NULL, index, &kernel) != PTERA_OK;
-        h->wrong += LAUNCH(kernel, 1, 1, &p) != (index < 4 ? PTERA_OK : PTERA_ERROR_UNSUPPORTED_PTX);
+        h->wrong +=
+            LAUNCH(kernel, 1, 1, &p) != (index < 4 ? PTERA_OK : PTERA_ERROR_UNSUPPORTED_PTX);
         sum += index < 4 ? index + 1 : 0;
         h->wrong += look_at(h->module);
         h->wrong += call_half(h->module);
-        h->wrong += ptera_module_load(h->engine, "own.ptx", busy_text, strlen(busy_text), &own) != PTERA_OK;
+        h->wrong +=
+            ptera_module_load(h->engine, "own.ptx", busy_text, strlen(busy_text), &own) != PTERA_OK;
         ptera_module_unload(own);
     }
     h->wrong += *p != sum;
@@ -154,7 +168,8 @@ static void check_one_module(void)
         struct host hosts[HOSTS] = {0};
         ptera_engine *engine = new_engine(2);
         ptera_module *module = NULL;
-        CHECK_INT(ptera_module_load(engine, "busy.ptx", busy_text, strlen(busy_text), &module), PTERA_OK);
+        CHECK_INT(ptera_module_load(engine, "busy.ptx", busy_text, strlen(busy_text), &module),
+                  PTERA_OK);
         for (int i = 0; i < HOSTS; i++) {
             hosts[i].engine = engine;
             hosts[i].module = module;
@@ -164,7 +179,7 @@ static void check_one_module(void)
     }
 }
 
-/* ---- what only one thread can have --------------------------------------------------------------------- */
+/* ---- what only one thread can have ----------------------------------------------------------- */
 
 static struct {
     pthread_barrier_t start;
@@ -181,11 +196,13 @@ static void *race_main(void *ud)
 {
     ptera_engine *engine = ((struct host *)ud)->engine;
     pthread_barrier_wait(&race.start);
-    const ptera_result results[] = {
-        ptera_function_register(engine, race.name, "void ()", own), ptera_buffer_free(engine, race.buffer),
-        ptera_memory_register(engine, race.memory, 64), ptera_memory_register(engine, (char *)race.memory + 63, 8)};
+    const ptera_result results[] = {ptera_function_register(engine, race.name, "void ()", own),
+                                    ptera_buffer_free(engine, race.buffer),
+                                    ptera_memory_register(engine, race.memory, 64),
+                                    ptera_memory_register(engine, (char *)race.memory + 63, 8)};
     for (int i = 0; i < 4; i++) {
-        ((struct host *)ud)->wrong += results[i] != PTERA_OK && results[i] != PTERA_ERROR_INVALID_ARGUMENT;
+        ((struct host *)ud)->wrong +=
+            results[i] != PTERA_OK && results[i] != PTERA_ERROR_INVALID_ARGUMENT;
         race.won[i] += results[i] == PTERA_OK;
     }
     pthread_barrier_wait(&race.start);
@@ -194,7 +211,8 @@ static void *race_main(void *ud)
     return NULL;
 }
 
-/* Threads that register one name, free one buffer, register overlapping memory at once: one of them has it, the others hear so. */
+/* Threads that register one name, free one buffer, register overlapping memory at once: one of them
+ * has it, the others hear so. */
 static void check_races(void)
 {
     char memory[128];

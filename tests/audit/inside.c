@@ -1,5 +1,6 @@
-/* A stand-in for what has NVIDIA's static runtime library inside: functions of its names, local ones, in one part of the code, and
- * what the library asks the C library for. It uses them in a constructor and, as a program, in main; what runs is said. */
+/* A stand-in for what has NVIDIA's static runtime library inside: functions of its names, local
+ * ones, in one part of the code, and what the library asks the C library for. It uses them in a
+ * constructor and, as a program, in main; what runs is said. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <ftw.h>

@@ -1,6 +1,7 @@
 #!/bin/sh
-# What `ptera exec` has the dynamic loader do: run.sh PTERA OPEN INSIDE LIBRARY, where OPEN says which files serve for libraries; a
-# program and a library with a stand-in for NVIDIA's runtime library inside.
+# What `ptera exec` has the dynamic loader do: run.sh PTERA OPEN INSIDE LIBRARY, where OPEN says
+# which files serve for libraries; a program and a library with a stand-in for NVIDIA's runtime
+# library inside.
 set -u
 ptera=$1
 open=$2
@@ -41,7 +42,8 @@ check "a release that is not ours" 1 $?
 "$ptera" exec "$open" "$work/libcudart_mine.so.13" >"$work/out"
 check "another name" 1 $?
 
-# The runtime library inside: of a program and a library that it needs, of one that is opened; before their constructors.
+# The runtime library inside: of a program and a library that it needs, of one that is opened;
+# before their constructors.
 check "a runtime inside, without Ptera" "cudaMalloc of theirs" "$("$inside" | head -n 1)"
 check "a runtime inside" "constructor: 0 0
 constructor: 0 0
@@ -49,14 +51,20 @@ main: 0 13000 801 801" "$("$ptera" exec "$inside" 2>"$work/err")"
 check "what is not supported" "ptera: cudaOfTheFuture is not supported" "$(cat "$work/err")"
 check "a runtime inside what is opened" "constructor: 0 0
 $library" "$("$ptera" exec "$open" "$library")"
-check "what is redirected" "ptera: $inside: NVIDIA's runtime library inside (told by its symbols): 11 functions redirected, 1 of them not supported" \
+check "what is redirected" \
+    "ptera: $inside: NVIDIA's runtime library inside (told by its symbols): 11 functions \
+redirected, 1 of them not supported" \
     "$(PTERA_LOG=load "$ptera" exec "$inside" 2>&1 | grep "$inside: ")"
-check "doctor" "  $inside: NVIDIA's runtime library inside (release told by its symbols): \`ptera exec\` redirects its 11 functions to Ptera's" \
+check "doctor" \
+    "  $inside: NVIDIA's runtime library inside (release told by its symbols): \`ptera exec\` \
+redirects its 11 functions to Ptera's" \
     "$("$ptera" doctor "$inside" | grep "$inside: ")"
-check "doctor, a library" 1 "$("$ptera" doctor "$inside" | grep -c "$library: NVIDIA's runtime library inside")"
+check "doctor, a library" 1 "$("$ptera" doctor "$inside" |
+    grep -c "$library: NVIDIA's runtime library inside")"
 cp "$library" "$work/library.so"
 chmod -x "$work/library.so"
-check "doctor, of a library" 1 "$("$ptera" doctor "$work/library.so" | grep -c "library.so: NVIDIA's runtime library inside")"
+check "doctor, of a library" 1 "$("$ptera" doctor "$work/library.so" |
+    grep -c "library.so: NVIDIA's runtime library inside")"
 
 echo "audit: $passed passed, $failed failed, 0 skipped"
 [ "$failed" = 0 ]

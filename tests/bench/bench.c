@@ -1,8 +1,8 @@
 /* Measures the interpreter, start-up, loading and compiling: bench PTERA KERNELS_FOLDER
  *
- * Speed is in thread-instructions a second: PTX instructions of the path taken, times active lanes. The path is
- * counted from the PTX text itself, section by section (a section begins at a label). All on one worker, in
- * one process; medians of several runs after one that is not measured.
+ * Speed is in thread-instructions a second: PTX instructions of the path taken, times active lanes.
+ * The path is counted from the PTX text itself, section by section (a section begins at a label).
+ * All on one worker, in one process; medians of several runs after one that is not measured.
  */
 #include <spawn.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static void die(const char *what)
     exit(1);
 }
 
-/* ---- speed --------------------------------------------------------------------------------------------- */
+/* ---- speed ----------------------------------------------------------------------------------- */
 
 static char *read_text(const char *path)
 {
@@ -144,7 +144,7 @@ static void speed(const char *folder)
     ptera_engine_destroy(e);
 }
 
-/* ---- barriers ------------------------------------------------------------------------------------------ */
+/* ---- barriers -------------------------------------------------------------------------------- */
 
 static void barriers(const char *folder)
 {
@@ -160,7 +160,8 @@ static void barriers(const char *folder)
     ptera_options_init(&o);
     o.threads = 1;
     snprintf(path, sizeof path, "%s/barriers.ptx", folder);
-    if (ptera_engine_create(&o, &e) != PTERA_OK || ptera_module_load_file(e, path, &m) != PTERA_OK ||
+    if (ptera_engine_create(&o, &e) != PTERA_OK ||
+        ptera_module_load_file(e, path, &m) != PTERA_OK ||
         ptera_module_kernel(m, "barriers", 0, &k) != PTERA_OK)
         die(path);
     ptera_launch_init(&launch);
@@ -176,12 +177,13 @@ static void barriers(const char *folder)
             ms[i] = now_ms() - start;
     }
     double mid = median(ms, RUNS);
-    printf("barriers   %d of %d threads: %.2f ms, %.1f ns a warp and barrier (loop of 3 instructions included)\n",
+    printf("barriers   %d of %d threads: %.2f ms, %.1f ns a warp and barrier "
+           "(loop of 3 instructions included)\n",
            BARRIERS, THREADS, mid, mid * 1e6 / BARRIERS / (THREADS / 32));
     ptera_engine_destroy(e);
 }
 
-/* ---- start-up ------------------------------------------------------------------------------------------ */
+/* ---- start-up -------------------------------------------------------------------------------- */
 
 static double time_command(char *const *argv)
 {
@@ -221,7 +223,7 @@ static void start_up(char *tool, const char *folder)
         full, base, full - base);
 }
 
-/* ---- loading ------------------------------------------------------------------------------------------- */
+/* ---- loading --------------------------------------------------------------------------------- */
 
 enum { KERNELS = 50, PER_KERNEL = 5000 };
 
@@ -253,7 +255,8 @@ static int put_instruction(char *out, uint32_t *seed)
     }
 }
 
-/* A module of KERNELS kernels with PER_KERNEL instructions each, padded with comments to about 10 MB. */
+/* A module of KERNELS kernels with PER_KERNEL instructions each, padded with comments to about 10
+ * MB. */
 static char *generate(size_t *bytes)
 {
     char *text = malloc(32u << 20), *p = text;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* ---- buffers and arguments ------------------------------------------------------------------------------ */
+/* ---- buffers and arguments ------------------------------------------------------------------- */
 
 static uint32_t hash(uint32_t x)
 {
@@ -21,8 +21,9 @@ static float unit(uint32_t i, uint32_t salt) /* from [0, 1) */
     return (float)(hash(i * 0x9E3779B9u + salt) >> 8) * (1.0f / 16777216.0f);
 }
 
-/* Zeroed, in huge pages where the system has them on demand, so that page size is the same for everyone. Buffers begin at
- * different places of a page: where all begin at the same, a load seems to some CPUs to depend on a store to another buffer. */
+/* Zeroed, in huge pages where the system has them on demand, so that page size is the same for
+ * everyone. Buffers begin at different places of a page: where all begin at the same, a load seems
+ * to some CPUs to depend on a store to another buffer. */
 static void *alloc(size_t n)
 {
     static size_t stagger;
@@ -90,7 +91,7 @@ static unsigned divide_up(unsigned a, unsigned b)
     return (a + b - 1) / b;
 }
 
-/* ---- cases ---------------------------------------------------------------------------------------------- */
+/* ---- cases ----------------------------------------------------------------------------------- */
 
 static void make_saxpy(struct bench_case *c, unsigned n)
 {
@@ -184,7 +185,8 @@ static void make_reduce(struct bench_case *c, unsigned n)
 
 enum { SCAN_CTA = 1024, SCAN_LEVELS = 5 };
 
-/* Exclusive: each CTA scans SCAN_CTA elements and gives their sum to the next level; then the way back adds. */
+/* Exclusive: each CTA scans SCAN_CTA elements and gives their sum to the next level; then the way
+ * back adds. */
 static void make_scan(struct bench_case *c, unsigned n)
 {
     unsigned length[SCAN_LEVELS + 1] = {n};
@@ -269,7 +271,8 @@ static void make_mandelbrot(struct bench_case *c, unsigned side) /* at most 512 
     add_buffer_argument(l, add_buffer(c, BENCH_U32, (size_t)side * side, BENCH_OUT));
 }
 
-/* Compressed rows of 1 to 24 elements, one row in 256 of 256; half of the elements near the diagonal, half anywhere. */
+/* Compressed rows of 1 to 24 elements, one row in 256 of 256; half of the elements near the
+ * diagonal, half anywhere. */
 static void make_spmv(struct bench_case *c, unsigned rows)
 {
     int row = add_buffer(c, BENCH_U32, rows + 1, 0);
@@ -356,7 +359,8 @@ static void make_bandwidth(struct bench_case *c, unsigned n)
     c->work = 4.0 * words[c->kind->limit] * n;
 }
 
-/* Loops of multiply-adds in every thread; the twin sets the work, which depends on the vectors it has. */
+/* Loops of multiply-adds in every thread; the twin sets the work, which depends on the vectors it
+ * has. */
 static void make_fma(struct bench_case *c, unsigned loops)
 {
     (void)loops;
@@ -393,7 +397,7 @@ const struct bench_kind *bench_kind(int index)
     return index >= 0 && index < (int)(sizeof kinds / sizeof *kinds) ? &kinds[index] : NULL;
 }
 
-/* ---- a case as a whole ---------------------------------------------------------------------------------- */
+/* ---- a case as a whole ----------------------------------------------------------------------- */
 
 /* The kernels without a guard work on whole tiles only. */
 static const char *refuse_size(const struct bench_kind *kind, unsigned n)

@@ -1,5 +1,6 @@
-/* The kernels of the set as data: buffers, what is in them, launches, sizes. Whoever runs a case runs its launches in
- * order, or computes the same by other means, and must come to the same digest (digest.h). */
+/* The kernels of the set as data: buffers, what is in them, launches, sizes. Whoever runs a case
+ * runs its launches in order, or computes the same by other means, and must come to the same digest
+ * (digest.h). */
 #ifndef PTERA_TESTS_BENCH_CASE_H
 #define PTERA_TESTS_BENCH_CASE_H
 
@@ -40,7 +41,8 @@ struct bench_launch {
     struct bench_argument argument[BENCH_ARGUMENTS];
 };
 
-/* What bounds a case on an ideal machine: the rate of a limit case of that name, in bytes or operations. */
+/* What bounds a case on an ideal machine: the rate of a limit case of that name, in bytes or
+ * operations. */
 enum bench_limit { LIMIT_NONE, LIMIT_READ, LIMIT_SCALE, LIMIT_UPDATE, LIMIT_FMA, LIMITS };
 
 struct bench_case;
@@ -63,13 +65,15 @@ struct bench_case {
     struct bench_buffer buffer[BENCH_BUFFERS];
     struct bench_launch *launch;
     double
-        work; /* in the unit of its limit: compulsory traffic in bytes, or operations; 0: no nominal count */
+        work; /* in the unit of its limit: compulsory traffic in bytes, or operations; 0: no nominal
+               * count */
 };
 
 /* Row `index` of the table; NULL past the last. */
 const struct bench_kind *bench_kind(int index);
 
-/* Makes a case, its buffers filled, for the life of the process. NULL, or why the size does not suit the kernel. */
+/* Makes a case, its buffers filled, for the life of the process. NULL, or why the size does not
+ * suit the kernel. */
 const char *bench_case_make(struct bench_case *c, const struct bench_kind *kind, unsigned size);
 void bench_case_reset(struct bench_case *c);
 

@@ -1,8 +1,9 @@
-/* Runs the kernels of the set by Ptera and by others, checks that all compute the same, and compares their times.
+/* Runs the kernels of the set by Ptera and by others, checks that all compute the same, and
+ * compares their times.
  *
- * Each variant (an engine or peer with a number of threads) has a process of its own for each case. They take turns: in a
- * round each runs once, beginning with another one each time, and ratios are taken within a round, so that what disturbs the
- * machine disturbs all alike. */
+ * Each variant (an engine or peer with a number of threads) has a process of its own for each case.
+ * They take turns: in a round each runs once, beginning with another one each time, and ratios are
+ * taken within a round, so that what disturbs the machine disturbs all alike. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>

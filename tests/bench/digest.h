@@ -6,8 +6,9 @@
 
 enum { DIGEST_PARTS = 1024 };
 
-/* Integers: a hash that knows positions. Floats: each output buffer is cut into DIGEST_PARTS; of each part the sum of its
- * elements with weights that differ by position, and the sum of the weighted magnitudes. */
+/* Integers: a hash that knows positions. Floats: each output buffer is cut into DIGEST_PARTS; of
+ * each part the sum of its elements with weights that differ by position, and the sum of the
+ * weighted magnitudes. */
 struct digest {
     uint64_t hash;
     double sum[DIGEST_PARTS], magnitude[DIGEST_PARTS];

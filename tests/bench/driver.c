@@ -1,4 +1,5 @@
-/* What calls of the driver cost: allocating, launching, copying, to the first result. Prints medians of rounds. */
+/* What calls of the driver cost: allocating, launching, copying, to the first result. Prints
+ * medians of rounds. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,8 @@
 
 enum { ROUNDS = 9, CALLS = 20000 };
 
-static const char text[] = ".version 8.0\n.target sm_70\n.address_size 64\n.visible .entry empty() { ret; }\n";
+static const char text[] = ".version 8.0\n.target sm_70\n.address_size 64\n"
+                           ".visible .entry empty() { ret; }\n";
 
 static double now_us(void)
 {

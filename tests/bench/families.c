@@ -1,8 +1,8 @@
 /* The speed of single instructions, one or more of each family, on one worker.
  *
- * A kernel runs one instruction UNROLL times in a loop, with operands that stay as they are; the loop's own two
- * instructions are counted as free. The figure is operations of single lanes, all lanes of a warp active: the best of
- * several runs. */
+ * A kernel runs one instruction UNROLL times in a loop, with operands that stay as they are; the
+ * loop's own two instructions are counted as free. The figure is operations of single lanes, all
+ * lanes of a warp active: the best of several runs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,9 @@ struct family {
     const char *name, *instruction;
 };
 
-/* %r0 %r1 %r2: the thread's number, 77, 5; %f0 %f1: 1 + a thread's fraction, 0.7; %d0 %d1 the same in f64; %h0 in f16,
- * %x0 twice; %s0: 16 bytes of shared memory of its own; %g0: of global memory; %g1: 2 bytes there. */
+/* %r0 %r1 %r2: the thread's number, 77, 5; %f0 %f1: 1 + a thread's fraction, 0.7; %d0 %d1 the same
+ * in f64; %h0 in f16, %x0 twice; %s0: 16 bytes of shared memory of its own; %g0: of global memory;
+ * %g1: 2 bytes there. */
 static const struct family families[] = {
     {"integer", "add.s32 %r5, %r0, %r1"},
     {"integer", "add.s64 %l5, %l0, %l1"},
@@ -89,14 +90,17 @@ static const char head[] =
     "    .reg .b64 %l<8>, %g<2>;\n    .reg .f32 %f<8>;\n    .reg .f64 %d<8>;\n"
     "    mov.u32 %r0, %tid.x;\n    mov.u32 %r1, 77;\n    mov.u32 %r2, 5;\n"
     "    cvt.u64.u32 %l0, %r0;\n    mov.u64 %l1, 77;\n"
-    "    cvt.rn.f32.u32 %f0, %r0;\n    fma.rn.f32 %f0, %f0, 0f3B000000, 0f3F800000;\n    mov.f32 %f1, 0f3F333333;\n"
+    "    cvt.rn.f32.u32 %f0, %r0;\n    fma.rn.f32 %f0, %f0, 0f3B000000, 0f3F800000;\n"
+    "    mov.f32 %f1, 0f3F333333;\n"
     "    cvt.f64.f32 %d0, %f0;\n    cvt.f64.f32 %d1, %f1;\n"
     "    cvt.rn.f16.f32 %h0, %f0;\n    mov.b32 %x0, {%h0, %h0};\n    setp.lt.u32 %p0, %r0, 100;\n"
     "    mov.u32 %s0, words;\n    shl.b32 %i, %r0, 4;\n    add.u32 %s0, %s0, %i;\n"
-    "    ld.param.u64 %g0, [memory];\n    mad.wide.u32 %g1, %r0, 2, %g0;\n    mad.wide.u32 %g0, %r0, 16, %g0;\n"
+    "    ld.param.u64 %g0, [memory];\n    mad.wide.u32 %g1, %r0, 2, %g0;\n"
+    "    mad.wide.u32 %g0, %r0, 16, %g0;\n"
     "    mov.u32 %i, 0;\n$loop:\n";
 
-static const char tail[] = "    add.u32 %i, %i, 1;\n    setp.lt.u32 %p2, %i, 32;\n    @%p2 bra $loop;\n    ret;\n}\n";
+static const char tail[] = "    add.u32 %i, %i, 1;\n    setp.lt.u32 %p2, %i, 32;\n"
+                           "    @%p2 bra $loop;\n    ret;\n}\n";
 _Static_assert(LOOPS == 32, "as the kernel's text says");
 
 static void die(const char *what)
@@ -152,7 +156,8 @@ void bench_families(void)
     void *memory = NULL;
     ptera_options_init(&o);
     o.threads = 1;
-    if (ptera_engine_create(&o, &engine) != PTERA_OK || ptera_buffer_alloc(engine, 16 * CTA, &memory) != PTERA_OK)
+    if (ptera_engine_create(&o, &engine) != PTERA_OK ||
+        ptera_buffer_alloc(engine, 16 * CTA, &memory) != PTERA_OK)
         die("no engine");
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         const struct family *f = &families[i];

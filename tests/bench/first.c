@@ -1,5 +1,6 @@
-/* How long the first result takes: loading and compiling the kernels, and the first run, in a process that has done nothing
- * before; with an empty cache of compiled code, and with the cache that such a process left. */
+/* How long the first result takes: loading and compiling the kernels, and the first run, in a
+ * process that has done nothing before; with an empty cache of compiled code, and with the cache
+ * that such a process left. */
 #include "tests/bench/first.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* How compile time grows with a kernel: generated kernels of 2,500 instructions and more, twice as many each time, in one basic
- * block or with a branch that parts the lanes every 50 instructions. The figure is the first launch of one CTA, with nothing
- * cached, less the second. */
+/* How compile time grows with a kernel: generated kernels of 2,500 instructions and more, twice as
+ * many each time, in one basic block or with a branch that parts the lanes every 50 instructions.
+ * The figure is the first launch of one CTA, with nothing cached, less the second. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,8 +16,10 @@ enum { LEAST = 2500, MOST = 40000, BETWEEN_BRANCHES = 50, BYTES_A_LINE = 64 };
 
 static const char head[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
                            ".entry k(.param .u64 out)\n{\n"
-                           ".reg .pred %p<2>;\n.reg .b32 %r<40>;\n.reg .f32 %f<40>;\n.reg .b64 %rd<4>;\n"
-                           "ld.param.u64 %rd0, [out];\nmov.u32 %r0, %tid.x;\nmul.wide.u32 %rd1, %r0, 4;\nadd.s64 %rd0, %rd0, %rd1;\n";
+                           ".reg .pred %p<2>;\n.reg .b32 %r<40>;\n.reg .f32 %f<40>;\n"
+                           ".reg .b64 %rd<4>;\n"
+                           "ld.param.u64 %rd0, [out];\nmov.u32 %r0, %tid.x;\n"
+                           "mul.wide.u32 %rd1, %r0, 4;\nadd.s64 %rd0, %rd0, %rd1;\n";
 static const char tail[] = "st.global.u32 [%rd0], %r1;\nst.global.f32 [%rd0+128], %f1;\nret;\n}\n";
 
 static int put_instruction(char *out, uint32_t *seed)
@@ -37,7 +39,8 @@ static int put_instruction(char *out, uint32_t *seed)
     case 5:
         return sprintf(out, "cvt.rn.f32.s32 %%f%u, %%r%u;\n", d, a);
     case 6:
-        return sprintf(out, "setp.lt.s32 %%p1, %%r%u, %%r%u;\n@%%p1 add.s32 %%r%u, %%r%u, 3;\n", a, b, d, d);
+        return sprintf(out, "setp.lt.s32 %%p1, %%r%u, %%r%u;\n"
+                            "@%%p1 add.s32 %%r%u, %%r%u, 3;\n", a, b, d, d);
     default:
         return sprintf(out, "ld.global.u32 %%r%u, [%%rd0+%u];\n", d, 4 * a);
     }
@@ -46,7 +49,8 @@ static int put_instruction(char *out, uint32_t *seed)
 /* The caller frees it. */
 static char *generate(unsigned instructions, bool has_branches)
 {
-    char *text = malloc(sizeof head + sizeof tail + (size_t)instructions * 2 * BYTES_A_LINE), *p = text;
+    char *text = malloc(sizeof head + sizeof tail + (size_t)instructions * 2 * BYTES_A_LINE),
+         *p = text;
     uint32_t seed = 1;
     if (!text)
         return NULL;
@@ -94,7 +98,8 @@ static double compile_ms(const char *text)
         ptera_module_load(engine, "generated.ptx", text, strlen(text), &module) == PTERA_OK &&
         ptera_module_kernel(module, "k", 0, &kernel) == PTERA_OK) {
         double first = launch_ms(kernel, &launch), second = launch_ms(kernel, &launch);
-        if (first >= 0 && second >= 0 && ptera_kernel_info(kernel, &status) == PTERA_OK && !status.why)
+        if (first >= 0 && second >= 0 && ptera_kernel_info(kernel, &status) == PTERA_OK &&
+            !status.why)
             ms = first - second;
     }
     ptera_engine_destroy(engine);
@@ -108,7 +113,8 @@ static void measure(const char *name, bool has_branches)
     for (unsigned n = LEAST; n <= MOST; n *= 2) {
         char *text = generate(n, has_branches);
         double ms = text ? compile_ms(text) : -1;
-        printf(ms < 0 ? "%s %u instructions: not native" : "%s %u instructions %.0f ms", n > LEAST ? "," : "", n, ms);
+        printf(ms < 0 ? "%s %u instructions: not native" : "%s %u instructions %.0f ms",
+               n > LEAST ? "," : "", n, ms);
         if (ms > 0 && last > 0)
             printf(" (x %.1f)", ms / last);
         last = ms;

@@ -1,4 +1,5 @@
-/* The twins in ISPC; OpenMP hands rows to threads. Mandelbrot has none: ISPC contracts as it likes, so that steps differ. */
+/* The twins in ISPC; OpenMP hands rows to threads. Mandelbrot has none: ISPC contracts as it likes,
+ * so that steps differ. */
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,10 @@
 /* Measures the matrix units in native code: matrix REAL_FOLDER
  *
- * Nanoseconds a warp-level mma, on one worker; then Triton's f16 matmuls of tests/hardware/real at 512 x 512 x 512, one worker a core,
- * against OpenBLAS's sgemm of that size with as many threads, where libopenblas.so.0 is installed. OpenBLAS chooses its kernel
- * by the name of the CPU: where it knows it not, OPENBLAS_CORETYPE (SkylakeX, Haswell) names a fitting one. Exact and with math_fast;
- * medians of several runs after one that compiles.
+ * Nanoseconds a warp-level mma, on one worker; then Triton's f16 matmuls of tests/hardware/real at
+ * 512 x 512 x 512, one worker a core, against OpenBLAS's sgemm of that size with as many threads,
+ * where libopenblas.so.0 is installed. OpenBLAS chooses its kernel by the name of the CPU: where it
+ * knows it not, OPENBLAS_CORETYPE (SkylakeX, Haswell) names a fitting one. Exact and with
+ * math_fast; medians of several runs after one that compiles.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -48,7 +49,7 @@ static double measure(ptera_engine *e, ptera_kernel *k, const ptera_launch *laun
     return median(ms, RUNS);
 }
 
-/* ---- one instruction ------------------------------------------------------------------------------------------ */
+/* ---- one instruction ------------------------------------------------------------------------- */
 
 static const char text[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -86,7 +87,7 @@ static void instruction(void)
     ptera_engine_destroy(e);
 }
 
-/* ---- whole products ------------------------------------------------------------------------------------------- */
+/* ---- whole products -------------------------------------------------------------------------- */
 
 typedef void sgemm(int order, int trans_a, int trans_b, int m, int n, int k, float alpha,
                    const float *a, int lda, const float *b, int ldb, float beta, float *c, int ldc);

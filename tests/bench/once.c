@@ -1,5 +1,5 @@
-/* Runs one case by one engine of Ptera twice: the first run compiles, the second is what callgrind counts, if this
- * runs under it. */
+/* Runs one case by one engine of Ptera twice: the first run compiles, the second is what callgrind
+ * counts, if this runs under it. */
 #include "tests/bench/once.h"
 
 #if __has_include(<valgrind/callgrind.h>)

@@ -23,7 +23,8 @@ static const char usage[] =
     "default: interp,jit; none\n"
     "  -p, --peers LIST       openmp-gcc, openmp-clang, pocl, ispc; default: all that are "
     "installed; none\n"
-    "  -c, --cpu LEVEL        v2, v3, v4: a CPU level, of Ptera and of the OpenMP twins; default: all "
+    "  -c, --cpu LEVEL        v2, v3, v4: a CPU level, of Ptera and of the OpenMP twins; "
+    "default: all "
     "that the machine has\n"
     "  -t, --threads LIST     numbers of threads; default: 1 and one for each core\n"
     "  -n, --rounds N         rounds of which the median is taken; default 7\n"
@@ -248,8 +249,8 @@ bool plan_read(struct plan *p, int argc, char **argv)
     return true;
 }
 
-/* Limits are measured with the cases they limit, and alone if asked for; bandwidth only with full sizes, as small ones stay
- * in the caches. */
+/* Limits are measured with the cases they limit, and alone if asked for; bandwidth only with full
+ * sizes, as small ones stay in the caches. */
 bool plan_has_case(const struct plan *p, const struct bench_kind *kind)
 {
     if (kind->is_limit && kind->limit != LIMIT_FMA && !p->is_full)

@@ -1,4 +1,5 @@
-/* Lines and columns: a line for each engine of Ptera and number of threads, a column for each peer. */
+/* Lines and columns: a line for each engine of Ptera and number of threads, a column for each
+ * peer. */
 #include "tests/bench/report.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* Something that runs cases: Ptera, or a peer. Each peer is a shared object of its own with one symbol, `runner`: it is
- * built with its own compiler and left out where its tools are not installed. A runner lives in a process of its own
- * (worker.h) and runs one case. */
+/* Something that runs cases: Ptera, or a peer. Each peer is a shared object of its own with one
+ * symbol, `runner`: it is built with its own compiler and left out where its tools are not
+ * installed. A runner lives in a process of its own (worker.h) and runs one case. */
 #ifndef PTERA_TESTS_BENCH_RUNNER_H
 #define PTERA_TESTS_BENCH_RUNNER_H
 
@@ -21,7 +21,8 @@ struct runner {
     const char *(*open)(struct bench_case *c, const struct runner_setup *setup);
     const char *(*version)(void);
     const char *(*run)(struct bench_case *c);
-    /* Lets the host see and change the buffers (true), or the kernels again (false). NULL: nothing needs doing. */
+    /* Lets the host see and change the buffers (true), or the kernels again (false). NULL: nothing
+     * needs doing. */
     const char *(*give_to_host)(struct bench_case *c, bool host);
     /* What a reader of the figures must know of the run, or NULL. NULL: nothing ever. */
     const char *(*remark)(const struct bench_case *c);

@@ -1,4 +1,5 @@
-/* A folder for what compilers keep, so that a run begins with nothing compiled and leaves nothing behind. */
+/* A folder for what compilers keep, so that a run begins with nothing compiled and leaves nothing
+ * behind. */
 #ifndef PTERA_TESTS_BENCH_SCRATCH_H
 #define PTERA_TESTS_BENCH_SCRATCH_H
 

@@ -1,9 +1,10 @@
-/* How long after its limit a launch returns, whatever it is doing, and how long a module's unloading, an engine's end and the process's
- * end take while a kernel is being compiled.
+/* How long after its limit a launch returns, whatever it is doing, and how long a module's
+ * unloading, an engine's end and the process's end take while a kernel is being compiled.
  *
  *     stop [ROUNDS]
  *
- * Ten kernels that do not end in time, with each engine: the most of ROUNDS (5) launches, in seconds beyond the limit. */
+ * Ten kernels that do not end in time, with each engine: the most of ROUNDS (5) launches, in
+ * seconds beyond the limit. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,34 +25,47 @@ struct family {
 };
 
 #define TOP ".version 8.0\n.target sm_90\n.address_size 64\n"
-#define ENTRY ".visible .entry k(.param .u64 out)\n{\n.reg .pred %p<4>;\n.reg .b32 %r<16>;\n.reg .b64 %rd<4>;\n.reg .f32 %f<8>;\n"
+#define ENTRY \
+    ".visible .entry k(.param .u64 out)\n{\n.reg .pred %p<4>;\n.reg .b32 %r<16>;\n"
+    ".reg .b64 %rd<4>;\n.reg .f32 %f<8>;\n"
 #define START "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\n"
-#define PRINTF ".extern .func (.param .b32 r) vprintf(.param .b64 format, .param .b64 arguments);\n" \
-               ".global .b8 text[4] = {104, 105, 10, 0};\n"
+#define PRINTF                                                                            \
+    ".extern .func (.param .b32 r) vprintf(.param .b64 format, .param .b64 arguments);\n" \
+    ".global .b8 text[4] = {104, 105, 10, 0};\n"
 
 static const struct family families[] = {
     {"an empty loop", "", "L: bra L;\n", 1, 32},
-    {"a load that waits", "", "L: ld.volatile.global.u32 %r2, [%rd1];\nsetp.ne.u32 %p1, %r2, 77;\n@%p1 bra L;\n", 4, 64},
-    {"atomic additions", "", "L: atom.global.add.u32 %r2, [%rd1], 2;\nsetp.ne.u32 %p1, %r2, 77;\n@%p1 bra L;\n", 4, 256},
+    {"a load that waits", "", "L: ld.volatile.global.u32 %r2, [%rd1];\nsetp.ne.u32 %p1, %r2, 77;\n"
+                              "@%p1 bra L;\n", 4, 64},
+    {"atomic additions", "", "L: atom.global.add.u32 %r2, [%rd1], 2;\nsetp.ne.u32 %p1, %r2, 77;\n"
+                             "@%p1 bra L;\n", 4, 256},
     {"barriers", ".shared .b32 word;\n",
-     "L: st.shared.u32 [word], %r1;\nbar.sync 0;\nld.shared.u32 %r2, [word];\nbar.sync 0;\nsetp.lt.u32 %p1, %r2, 4000;\n@%p1 bra L;\n",
+     "L: st.shared.u32 [word], %r1;\nbar.sync 0;\nld.shared.u32 %r2, [word];\nbar.sync 0;\n"
+     "setp.lt.u32 %p1, %r2, 4000;\n@%p1 bra L;\n",
      2, 256},
-    {"a barrier that some miss", "", "setp.lt.u32 %p1, %r1, 32;\n@%p1 bra M;\nbar.sync 1, 64;\nbra N;\nM: bra M;\nN:\n", 1, 64},
+    {"a barrier that some miss", "", "setp.lt.u32 %p1, %r1, 32;\n@%p1 bra M;\nbar.sync 1, 64;\n"
+                                     "bra N;\nM: bra M;\nN:\n", 1, 64},
     {"recursion",
-     ".func (.reg .b32 %v) f(.reg .b32 %n)\n{\n.reg .b32 %m;\n.reg .pred %q;\nmov.u32 %v, 1;\nsetp.eq.u32 %q, %n, 0;\n@%q ret;\n"
+     ".func (.reg .b32 %v) f(.reg .b32 %n)\n{\n.reg .b32 %m;\n.reg .pred %q;\nmov.u32 %v, 1;\n"
+     "setp.eq.u32 %q, %n, 0;\n@%q ret;\n"
      "sub.u32 %m, %n, 1;\ncall (%v), f, (%m);\nsub.u32 %m, %n, 1;\ncall (%v), f, (%m);\nret;\n}\n",
      "mov.u32 %r3, 60;\ncall (%r2), f, (%r3);\nst.global.u32 [%rd1], %r2;\n", 1, 32},
     {"text", PRINTF,
-     "L:\n{\n.param .b64 f;\n.param .b64 a;\n.param .b32 c;\nmov.u64 %rd2, text;\ncvta.global.u64 %rd2, %rd2;\nst.param.b64 [f], %rd2;\n"
-     "mov.u64 %rd3, 0;\nst.param.b64 [a], %rd3;\ncall.uni (c), vprintf, (f, a);\n}\nld.volatile.global.u32 %r2, [%rd1];\n"
+     "L:\n{\n.param .b64 f;\n.param .b64 a;\n.param .b32 c;\nmov.u64 %rd2, text;\n"
+     "cvta.global.u64 %rd2, %rd2;\nst.param.b64 [f], %rd2;\n"
+     "mov.u64 %rd3, 0;\nst.param.b64 [a], %rd3;\ncall.uni (c), vprintf, (f, a);\n}\n"
+     "ld.volatile.global.u32 %r2, [%rd1];\n"
      "setp.ne.u32 %p1, %r2, 77;\n@%p1 bra L;\n",
      1, 32},
     {"local memory", "",
-     ".local .b8 room[65536];\nmov.u32 %r3, 0;\nL: and.b32 %r4, %r3, 0xfffc;\ncvt.u64.u32 %rd2, %r4;\nmov.u64 %rd3, room;\n"
-     "add.u64 %rd2, %rd2, %rd3;\nst.local.u32 [%rd2], %r3;\nadd.u32 %r3, %r3, 4;\nld.volatile.global.u32 %r2, [%rd1];\n"
+     ".local .b8 room[65536];\nmov.u32 %r3, 0;\nL: and.b32 %r4, %r3, 0xfffc;\n"
+     "cvt.u64.u32 %rd2, %r4;\nmov.u64 %rd3, room;\n"
+     "add.u64 %rd2, %rd2, %rd3;\nst.local.u32 [%rd2], %r3;\nadd.u32 %r3, %r3, 4;\n"
+     "ld.volatile.global.u32 %r2, [%rd1];\n"
      "setp.ne.u32 %p1, %r2, 77;\n@%p1 bra L;\n",
      2, 64},
-    {"many CTAs", "", "mov.u32 %r3, 0;\nL: add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, 20000;\n@%p1 bra L;\n"
+    {"many CTAs", "", "mov.u32 %r3, 0;\nL: add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, 20000;\n"
+                      "@%p1 bra L;\n"
                       "atom.global.add.u32 %r2, [%rd1], %r3;\n", 1 << 24, 32},
     {"code that is dear to compile", "", NULL, 1 << 16, 64},
 };
@@ -59,14 +73,17 @@ static const struct family families[] = {
 /* The caller frees it. */
 static char *text_of(const struct family *f)
 {
-    char *text = malloc(strlen(f->before) + (f->body ? strlen(f->body) : 0) + (size_t)DEAR * LINE + 2000), *p = text;
+    char *text = malloc(strlen(f->before) + (f->body ? strlen(f->body) : 0) + (size_t)DEAR * LINE +
+                        2000),
+         *p = text;
     if (!text)
         abort();
     p += sprintf(p, "%s%s%s%s", TOP, f->before, ENTRY, START);
     if (f->body)
         p += sprintf(p, "%s", f->body);
     for (unsigned i = 0; !f->body && i < DEAR; i++)
-        p += i % 3 ? sprintf(p, "mad.lo.u32 %%r%u, %%r%u, %%r%u, %u;\n", 2 + i % 13, 2 + i * 7 % 13, 1 + i * 5 % 14, i)
+        p += i % 3 ? sprintf(p, "mad.lo.u32 %%r%u, %%r%u, %%r%u, %u;\n", 2 + i % 13, 2 + i * 7 % 13,
+                             1 + i * 5 % 14, i)
                    : sprintf(p, "ld.global.u32 %%r%u, [%%rd1+%u];\n", 2 + i % 13, i % 4096 * 4);
     sprintf(p, "st.global.u32 [%%rd1+4], %%r2;\nret;\n}\n");
     return text;
@@ -97,7 +114,8 @@ static ptera_result begin(const struct family *f, struct run *r)
     return result;
 }
 
-static ptera_result launch(struct run *r, const struct family *f, ptera_backend backend, double seconds)
+static ptera_result launch(struct run *r, const struct family *f, ptera_backend backend,
+                           double seconds)
 {
     ptera_launch l;
     ptera_launch_init(&l);
@@ -148,7 +166,9 @@ static void end_by_calls(void)
     ptera_module_unload(r.module);
     double unloaded = now_ms();
     ptera_engine_destroy(r.engine);
-    printf("%-30s %8.3f\n%-30s %8.3f\n", "unload, while it compiles", (unloaded - start) / 1e3, "destroy, likewise",
+    printf("%-30s %8.3f\n"
+           "%-30s %8.3f\n",
+           "unload, while it compiles", (unloaded - start) / 1e3, "destroy, likewise",
            (now_ms() - unloaded) / 1e3);
 }
 
@@ -167,14 +187,16 @@ static void end_by_exit(void)
         exit(write(ends[1], &start, sizeof start) != sizeof start);
     }
     int status = 1;
-    if (child < 0 || waitpid(child, &status, 0) != child || status || read(ends[0], &start, sizeof start) != sizeof start)
+    if (child < 0 || waitpid(child, &status, 0) != child || status ||
+        read(ends[0], &start, sizeof start) != sizeof start)
         exit(1);
     printf("%-30s %8.3f\n", "the process's end, likewise", (now_ms() - start) / 1e3);
 }
 
 int main(int argc, char **argv)
 {
-    static const ptera_backend backends[] = {PTERA_BACKEND_INTERP, PTERA_BACKEND_JIT, PTERA_BACKEND_AUTO};
+    static const ptera_backend backends[] = {PTERA_BACKEND_INTERP, PTERA_BACKEND_JIT,
+                                             PTERA_BACKEND_AUTO};
     int rounds = argc > 1 ? atoi(argv[1]) : 5;
     printf("seconds beyond a limit of %g s %8s %8s %8s\n", limit, "interp", "jit", "auto");
     for (unsigned i = 0; i < sizeof families / sizeof *families; i++) {

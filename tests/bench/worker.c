@@ -20,7 +20,7 @@ enum {
 
 enum question { ASK_RUN = 'r', ASK_DIGEST = 'd' };
 
-/* ---- in the worker -------------------------------------------------------------------------------------- */
+/* ---- in the worker --------------------------------------------------------------------------- */
 
 struct serving {
     const struct runner *runner;
@@ -149,7 +149,7 @@ static _Noreturn void serve(const struct worker_order *o, int from, int to)
     _exit(0);
 }
 
-/* ---- in the program that asks --------------------------------------------------------------------------- */
+/* ---- in the program that asks ---------------------------------------------------------------- */
 
 static bool read_all(struct worker *w, void *data, size_t bytes)
 {

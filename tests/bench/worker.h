@@ -1,5 +1,6 @@
-/* A process that runs one case by one runner. It is stopped except while it is asked something, so that threads which
- * spin when idle (OpenMP's do, for up to 200 ms) take nothing from the one that is measured. */
+/* A process that runs one case by one runner. It is stopped except while it is asked something, so
+ * that threads which spin when idle (OpenMP's do, for up to 200 ms) take nothing from the one that
+ * is measured. */
 #ifndef PTERA_TESTS_BENCH_WORKER_H
 #define PTERA_TESTS_BENCH_WORKER_H
 
@@ -24,7 +25,8 @@ struct worker_order {
 
 struct worker_ready {
     bool
-        is_left_out; /* the runner does not have this case, or not what it needs: then `remark` says what */
+        is_left_out; /* the runner does not have this case, or not what it needs: then `remark` says
+                      * what */
     double open_ms;  /* loading, compiling */
     double first_ms; /* the first run */
     double work;     /* as bench_case.work */

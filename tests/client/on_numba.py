@@ -1,4 +1,5 @@
-"""Numba's CUDA target on libcuda.so.1: vector add, a product of matrices in shared memory, a reduction."""
+"""Numba's CUDA target on libcuda.so.1: vector add, a product of matrices in shared memory, a
+reduction."""
 import unittest
 
 import numpy as np

@@ -1,4 +1,6 @@
-"""tinygrad, with its own renderer of PTX, on libcuda.so.1: a small set after its own smallest tests."""
+"""tinygrad, with its own renderer of PTX, on libcuda.so.1: a small set after its own smallest
+tests."""
+
 import os
 
 os.environ["DEV"] = "CUDA:PTX"
@@ -33,16 +35,27 @@ class Tiny(unittest.TestCase):
         r = random.Random(1)
         a = [[r.randrange(9) for _ in range(n)] for _ in range(n)]
         b = [[r.randrange(9) for _ in range(n)] for _ in range(n)]
-        want = [[float(sum(a[i][k] * b[k][j] for k in range(n))) for j in range(n)] for i in range(n)]
-        self.assertEqual((Tensor(a, dtype=dtypes.float) @ Tensor(b, dtype=dtypes.float)).tolist(), want)
+        want = [
+            [float(sum(a[i][k] * b[k][j] for k in range(n))) for j in range(n)] for i in range(n)
+        ]
+        self.assertEqual(
+            (Tensor(a, dtype=dtypes.float) @ Tensor(b, dtype=dtypes.float)).tolist(), want
+        )
 
     def test_half(self):
-        out = Tensor([1.5, 2.5, -3.0], dtype=dtypes.half) * Tensor([2.0, 4.0, 0.5], dtype=dtypes.half)
+        out = Tensor([1.5, 2.5, -3.0], dtype=dtypes.half) * Tensor(
+            [2.0, 4.0, 0.5], dtype=dtypes.half
+        )
         self.assertEqual(out.tolist(), [3.0, 10.0, -1.5])
 
     def test_functions(self):
         x = [0.1, 1.0, 2.0, 5.0]
-        for name, f in [("exp", math.exp), ("log", math.log), ("sin", math.sin), ("sqrt", math.sqrt)]:
+        for name, f in [
+            ("exp", math.exp),
+            ("log", math.log),
+            ("sin", math.sin),
+            ("sqrt", math.sqrt),
+        ]:
             for have, want in zip(getattr(Tensor(x), name)().tolist(), map(f, x)):
                 self.assertAlmostEqual(have, want, delta=1e-5 * max(1, abs(want)))
 
@@ -65,7 +78,9 @@ class Tiny(unittest.TestCase):
             return ((x + 1) * 2).realize()
 
         for i in range(5):
-            self.assertEqual(step(Tensor([float(i), 10.0]).realize()).tolist(), [2.0 * (i + 1), 22.0])
+            self.assertEqual(
+                step(Tensor([float(i), 10.0]).realize()).tolist(), [2.0 * (i + 1), 22.0]
+            )
 
     def test_random(self):
         Tensor.manual_seed(7)

@@ -1,4 +1,5 @@
-"""A Warp kernel: its own compiler and the CUDA runtime library inside, both NVIDIA's. Its cache is emptied first."""
+"""A Warp kernel: its own compiler and the CUDA runtime library inside, both NVIDIA's. Its cache is
+emptied first."""
 import numpy as np
 import warp as wp
 

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Other people's software on Ptera's libcuda.so.1: run.sh CLIENT PTERA FOLDER. Installs the package from PyPI into a virtual environment
-# in FOLDER first; where that cannot be had the test is skipped.
+# Other people's software on Ptera's libcuda.so.1: run.sh CLIENT PTERA FOLDER. Installs the package
+# from PyPI into a virtual environment in FOLDER first; where that cannot be had the test is
+# skipped.
 set -u
 client=$1
 ptera=$2
@@ -15,13 +16,15 @@ skip() {
 
 case $client in
 tinygrad) packages="tinygrad==0.14.0" ;;
-numba) packages="numba==0.61.2 nvidia-cuda-nvcc-cu12==12.4.131" ;; # the latter has the compiler that it uses
+# the latter has the compiler that it uses
+numba) packages="numba==0.61.2 nvidia-cuda-nvcc-cu12==12.4.131" ;;
 warp)
     packages="warp-lang==1.19.0"
     export WARP_CACHE_PATH="$folder/warp/cache"
     ;;
 cupy)
-    packages="cupy-cuda12x==14.2.0 nvidia-cuda-nvrtc-cu12==12.9.86 nvidia-cuda-runtime-cu12==12.9.79"
+    packages="cupy-cuda12x==14.2.0 nvidia-cuda-nvrtc-cu12==12.9.86 \
+nvidia-cuda-runtime-cu12==12.9.79"
     export PTERA_COMPUTE_CAPABILITY=12.0 CUPY_CACHE_DIR="$folder/cupy/cache"
     ;;
 *) exit 2 ;;

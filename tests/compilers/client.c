@@ -1,8 +1,9 @@
 /* A program that compiles or links at run time, and runs what comes out:
  *   client nvrtc LIBRARY OPTION...       compiles a kernel, loads its cubin, else its PTX
  *   client ltoir LIBRARY FILE            writes its LTO code
- *   client link LIBRARY TYPE FILE...     links files of an nvJitLink input type (0: one by one by AddData as PTX), -lto if the type is 3
- * Prints what was loaded and the word that kernel k(int *) leaves; or what failed. */
+ *   client link LIBRARY TYPE FILE...     links files of an nvJitLink input type (0: one by one by
+ * AddData as PTX), -lto if the type is 3 Prints what was loaded and the word that kernel k(int *)
+ * leaves; or what failed. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -57,8 +58,8 @@ static void *compiled(int n, char **options)
 {
     static const char source[] = "extern \"C\" __global__ void k(int *p) { *p = 42; }";
     void *program;
-    CALL(nvrtcCreateProgram, (void **, const char *, const char *, int, char **, char **), &program, source, "k.cu", 0, NULL,
-         NULL);
+    CALL(nvrtcCreateProgram, (void **, const char *, const char *, int, char **, char **), &program,
+         source, "k.cu", 0, NULL, NULL);
     CALL(nvrtcCompileProgram, (void *, int, char **), program, n, options);
     return program;
 }
@@ -110,13 +111,15 @@ static void *link_files(int type, int n, char **files)
     const char *options[] = {"-arch=sm_90", "-lto"};
     void *handle;
     size_t size;
-    CALL(__nvJitLinkCreate_13_0, (void **, uint32_t, const char **), &handle, type == 3 ? 2 : 1, options);
+    CALL(__nvJitLinkCreate_13_0, (void **, uint32_t, const char **), &handle, type == 3 ? 2 : 1,
+         options);
     for (int i = 0; i < n; i++) {
         const void *data = read_whole(files[i], &size);
         if (i % 2)
             CALL(nvJitLinkAddFile, (void *, int, const char *), handle, type, files[i]);
         else
-            CALL(nvJitLinkAddData, (void *, int, const void *, size_t, const char *), handle, type, data, size, files[i]);
+            CALL(nvJitLinkAddData, (void *, int, const void *, size_t, const char *), handle, type,
+                 data, size, files[i]);
     }
     CALL(nvJitLinkComplete, (void *), handle);
     CALL(nvJitLinkGetLinkedCubinSize, (void *, size_t *), handle, &size);
@@ -137,7 +140,8 @@ int main(int argc, char **argv)
         write_lto(argv[3]);
         return 0;
     }
-    void *image = !strcmp(argv[1], "nvrtc") ? compile(argc - 3, argv + 3) : link_files(atoi(argv[3]), argc - 4, argv + 4);
+    void *image = !strcmp(argv[1], "nvrtc") ? compile(argc - 3, argv + 3)
+                                            : link_files(atoi(argv[3]), argc - 4, argv + 4);
     printf("%u\n", run(image));
     free(image);
     return 0;

@@ -1,12 +1,14 @@
-/* What the test puts in the place of NVIDIA's libnvrtc.so.13 and libnvJitLink.so.13: it has one program, prints the options that it is given, and
- * the PTX that it makes writes 42, of LTO code 43. Machine code it has none: a cubin of its own is a failure of the test. */
+/* What the test puts in the place of NVIDIA's libnvrtc.so.13 and libnvJitLink.so.13: it has one
+ * program, prints the options that it is given, and the PTX that it makes writes 42, of LTO
+ * code 43. Machine code it has none: a cubin of its own is a failure of the test. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#define PTX(n)                                                                                                       \
-    ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n    .reg .b64 %rd1;\n"      \
+#define PTX(n)                                                   \
+    ".version 8.0\n.target sm_90\n.address_size 64\n"            \
+    ".visible .entry k(.param .u64 p)\n{\n    .reg .b64 %rd1;\n" \
     "    ld.param.u64 %rd1, [p];\n    st.global.u32 [%rd1], " #n ";\n    ret;\n}\n"
 static const char ptx[] = PTX(42), linked[] = PTX(43);
 static char handle;

@@ -1,5 +1,6 @@
 #!/bin/sh
-# NVRTC and nvJitLink under `ptera exec`: run.sh PTERA CLIENT FAKE [FOLDER]. FAKE stands for NVIDIA's libraries; FOLDER has real ones.
+# NVRTC and nvJitLink under `ptera exec`: run.sh PTERA CLIENT FAKE [FOLDER]. FAKE stands for
+# NVIDIA's libraries; FOLDER has real ones.
 set -u
 ptera=$1
 client=$2
@@ -28,11 +29,13 @@ gives() { # WANTED ARGUMENT...
 }
 
 ptx() { # NUMBER
-    printf '.version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .b64 %%rd1;\n'
+    printf '.version 8.0\n.target sm_90\n.address_size 64\n'
+    printf '.visible .entry k(.param .u64 p)\n{\n.reg .b64 %%rd1;\n'
     printf 'ld.param.u64 %%rd1, [p];\nst.global.u32 [%%rd1], %s;\nret;\n}\n' "$1"
 }
 
-# ---- a library of ours behind ours ---------------------------------------------------------------------------
+# ---- a library of ours behind ours
+# ---------------------------------------------------------------------------
 
 # By a path, and by its name where the loader looks.
 mkdir lib
@@ -44,10 +47,12 @@ for library in "$work/lib/libnvrtc.so.13" "$work/lib/libnvrtc.so.13.0.1"; do
 done
 export LD_LIBRARY_PATH="$work/lib"
 gives "-arch=compute_90 cubin 42" nvrtc libnvrtc.so.13 -arch=sm_90
-gives "--gpu-architecture=compute_90a -DA=sm_1 cubin 42" nvrtc libnvrtc.so.13 --gpu-architecture=sm_90a -DA=sm_1
+gives "--gpu-architecture=compute_90a -DA=sm_1 cubin 42" nvrtc libnvrtc.so.13 \
+    --gpu-architecture=sm_90a -DA=sm_1
 gives "-G -arch compute_90 cubin 42" nvrtc libnvrtc.so.13 -G -arch sm_90
 gives "-arch=compute_80 ptx 42" nvrtc libnvrtc.so.13 -arch=compute_80
-gives "-arch=sm_80 --gpu-architecture compute_90 ptx 42" nvrtc libnvrtc.so.13 -arch=sm_80 --gpu-architecture compute_90
+gives "-arch=sm_80 --gpu-architecture compute_90 ptx 42" nvrtc libnvrtc.so.13 -arch=sm_80 \
+    --gpu-architecture compute_90
 gives "-w ptx 42" nvrtc libnvrtc.so.13 -w
 
 ptx 7 >seven.ptx
@@ -64,7 +69,9 @@ cat >part.ptx <<'END'
 END
 gives "-arch=sm_90 cubin 7" link libnvJitLink.so.13 2 part.ptx seven.ptx
 gives "-arch=sm_90 nvJitLinkAddData: 8" link libnvJitLink.so.13 5 seven.ptx
-same "why" "ptera: libnvJitLink.so.13: seven.ptx: objects and libraries of the host, and LTO code, are linked with -lto only" "$(cat messages)"
+same "why" \
+    "ptera: libnvJitLink.so.13: seven.ptx: objects and libraries of the host, and LTO code, are \
+linked with -lto only" "$(cat messages)"
 head -c 64 seven.cubin >cut.cubin
 gives "-arch=sm_90 nvJitLinkAddData: 3" link libnvJitLink.so.13 1 cut.cubin
 gives "-arch=sm_90 nvJitLinkComplete: 3" link libnvJitLink.so.13 2
@@ -74,15 +81,19 @@ unset LD_LIBRARY_PATH
 ours=$(dirname "$("$ptera" exec sh -c 'echo "$LD_AUDIT"')")/ptera-compilers
 gives "no library" nvrtc libnvrtc.so.11.2 -arch=sm_90
 gives "no library" nvrtc "$work/libnvrtc.so.13" -arch=sm_90
-same "ours alone" "nvrtcCreateProgram: 11" "$(CUDA_HOME=$work CUDA_PATH=$work "$client" nvrtc "$ours/libnvrtc.so.11.2" -arch=sm_90 2>messages)"
+same "ours alone" "nvrtcCreateProgram: 11" "$(CUDA_HOME=$work CUDA_PATH=$work "$client" nvrtc \
+    "$ours/libnvrtc.so.11.2" -arch=sm_90 2>messages)"
 same "says so" 1 "$(grep -c "libnvrtc.so.11.2: NVIDIA's own.* is not found" messages)"
 # Without exec by LD_LIBRARY_PATH.
-same "without exec" "-arch=compute_90 cubin 42" "$(LD_LIBRARY_PATH=$ours:$work/lib "$client" nvrtc libnvrtc.so.13 -arch=sm_90)"
+same "without exec" "-arch=compute_90 cubin 42" "$(LD_LIBRARY_PATH=$ours:$work/lib "$client" nvrtc \
+    libnvrtc.so.13 -arch=sm_90)"
 
-# ---- NVIDIA's own ---------------------------------------------------------------------------------------------
+# ---- NVIDIA's own
+# ---------------------------------------------------------------------------------------------
 
 if [ -n "$real" ]; then
-    for options in "-arch=sm_90" "--gpu-architecture sm_90a" "-arch=sm_90 -G" "-arch=sm_90 -rdc=true --ptxas-options=-v"; do
+    for options in "-arch=sm_90" "--gpu-architecture sm_90a" "-arch=sm_90 -G" \
+        "-arch=sm_90 -rdc=true --ptxas-options=-v"; do
         # shellcheck disable=SC2086
         gives "cubin 42" nvrtc "$real/libnvrtc.so.13" $options
     done

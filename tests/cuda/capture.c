@@ -9,7 +9,7 @@ static CUstream stream, other;
 static CUevent recorded, captured;
 static CUdeviceptr memory, managed;
 
-/* ---- calls --------------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static CUresult alloc(void)
 {
@@ -78,9 +78,10 @@ static CUresult get_info(void)
     return cuMemGetInfo_v2(&available, &total);
 }
 
-/* ---- captures around them ------------------------------------------------------------------------------ */
+/* ---- captures around them -------------------------------------------------------------------- */
 
-/* Captures, makes the call in the middle, and returns what it says; *end becomes what the end of the capture says. */
+/* Captures, makes the call in the middle, and returns what it says; *end becomes what the end of
+ * the capture says. */
 static CUresult capture(CUresult (*call)(void), CUstreamCaptureMode mode, CUresult *end)
 {
     CUgraph graph = NULL;
@@ -161,7 +162,8 @@ static void check_threads(void)
     ALLOWED(alloc_elsewhere, RELAXED);
 }
 
-/* Asking the default stream beside a blocking one that captures is an error, and leaves that alone. */
+/* Asking the default stream beside a blocking one that captures is an error, and leaves that
+ * alone. */
 static void check_default_stream(void)
 {
     CUstream blocking;

@@ -1,4 +1,5 @@
-/* Contexts: the stack of each thread, primary contexts, preferences, peers, two threads and a reset. */
+/* Contexts: the stack of each thread, primary contexts, preferences, peers, two threads and a
+ * reset. */
 #include <pthread.h>
 
 #include "tests/cuda/support.h"
@@ -53,7 +54,8 @@ static void check_stack(void)
     CHECK_CU(cuCtxCreate_v2(NULL, 0, 0), CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(cuCtxCreate_v2(&a, 0, 9), CUDA_ERROR_INVALID_DEVICE);
     CHECK_CU(cuCtxCreate_v2(&a, 0x1000, 0), CUDA_ERROR_INVALID_VALUE);
-    CHECK_CU(cuCtxCreate_v2(&a, CU_CTX_SCHED_SPIN | CU_CTX_SCHED_YIELD, 0), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuCtxCreate_v2(&a, CU_CTX_SCHED_SPIN | CU_CTX_SCHED_YIELD, 0),
+             CUDA_ERROR_INVALID_VALUE);
 }
 
 static void check_versions(void)
@@ -174,7 +176,8 @@ static void *work(void *ud)
         wrong += cuModuleLoadData(&module, kernels) || cuModuleGetFunction(&add, module, "add");
         wrong += cuMemAlloc_v2(&p, sizeof out) || cuMemsetD8_v2(p, 0, sizeof out);
         for (int i = 0; i < 50; i++)
-            wrong += cuLaunchKernel(add, 32, 1, 1, 32, 1, 1, 0, NULL, (void *[]){&p, &n, &value}, NULL) != CUDA_SUCCESS;
+            wrong += cuLaunchKernel(add, 32, 1, 1, 32, 1, 1, 0, NULL, (void *[]){&p, &n, &value},
+                                    NULL) != CUDA_SUCCESS;
         wrong += cuMemcpyDtoH_v2(out, p, sizeof out) != CUDA_SUCCESS;
         for (int i = 0; i < 1000; i++)
             wrong += out[i] != 50;

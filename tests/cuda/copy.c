@@ -48,8 +48,13 @@ static void check_peers(void)
 {
     CUcontext here, there;
     CUdeviceptr p, q;
-    CUDA_MEMCPY3D_PEER box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-                              .srcPitch = 16, .dstPitch = 16, .WidthInBytes = 16, .Height = 4, .Depth = 1};
+    CUDA_MEMCPY3D_PEER box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                              .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                              .srcPitch = 16,
+                              .dstPitch = 16,
+                              .WidthInBytes = 16,
+                              .Height = 4,
+                              .Depth = 1};
     OK(cuCtxGetCurrent(&here));
     OK(cuMemAlloc_v2(&p, N));
     OK(cuCtxCreate_v2(&there, 0, 1));
@@ -80,13 +85,29 @@ static void check_2d(void)
     size_t pitch;
     OK(cuMemAllocPitch_v2(&p, &pitch, 200, 50, 4));
     OK(cuMemsetD8_v2(p, 0xee, pitch * 50));
-    CUDA_MEMCPY2D to = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = in, .srcPitch = 256, .srcXInBytes = 8, .srcY = 3,
-                        .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = p, .dstPitch = pitch, .dstXInBytes = 16,
-                        .dstY = 5, .WidthInBytes = 100, .Height = 20};
+    CUDA_MEMCPY2D to = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                        .srcHost = in,
+                        .srcPitch = 256,
+                        .srcXInBytes = 8,
+                        .srcY = 3,
+                        .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                        .dstDevice = p,
+                        .dstPitch = pitch,
+                        .dstXInBytes = 16,
+                        .dstY = 5,
+                        .WidthInBytes = 100,
+                        .Height = 20};
     OK(cuMemcpy2D_v2(&to));
-    CUDA_MEMCPY2D back = {.srcMemoryType = CU_MEMORYTYPE_UNIFIED, .srcDevice = p, .srcPitch = pitch, .srcXInBytes = 15,
-                          .srcY = 5, .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = out, .dstPitch = 128,
-                          .WidthInBytes = 102, .Height = 20};
+    CUDA_MEMCPY2D back = {.srcMemoryType = CU_MEMORYTYPE_UNIFIED,
+                          .srcDevice = p,
+                          .srcPitch = pitch,
+                          .srcXInBytes = 15,
+                          .srcY = 5,
+                          .dstMemoryType = CU_MEMORYTYPE_HOST,
+                          .dstHost = out,
+                          .dstPitch = 128,
+                          .WidthInBytes = 102,
+                          .Height = 20};
     OK(cuMemcpy2DUnaligned_v2(&back));
     OK(cuMemcpy2DAsync_v2(&back, NULL));
     unsigned wrong = 0;
@@ -118,8 +139,10 @@ static void check_arrays(void)
 {
     CUarray flat, box;
     CUmipmappedArray levels;
-    CUDA_ARRAY_DESCRIPTOR d2 = {.Width = 100, .Height = 0, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1};
-    CUDA_ARRAY3D_DESCRIPTOR d3 = {.Width = 10, .Height = 8, .Depth = 6, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 2};
+    CUDA_ARRAY_DESCRIPTOR d2 = {
+        .Width = 100, .Height = 0, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1};
+    CUDA_ARRAY3D_DESCRIPTOR d3 = {
+        .Width = 10, .Height = 8, .Depth = 6, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 2};
     CUDA_ARRAY3D_DESCRIPTOR have;
     CUdeviceptr p = new_memory(4096);
     OK(cuArrayCreate_v2(&flat, &d2));
@@ -128,7 +151,8 @@ static void check_arrays(void)
     OK(cuMemcpyDtoA_v2(flat, 50, p, 50));
     OK(cuMemcpyAtoA_v2(flat, 0, flat, 50, 10));
     OK(cuMemcpyAtoH_v2(out, flat, 0, 100));
-    CHECK(memcmp(out, in, 10) == 0 && memcmp(out + 50, in, 50) == 0 && memcmp(out + 10, in, 40) == 0);
+    CHECK(memcmp(out, in, 10) == 0 && memcmp(out + 50, in, 50) == 0 &&
+          memcmp(out + 10, in, 40) == 0);
     OK(cuMemcpyHtoAAsync_v2(flat, 0, in, 100, NULL));
     OK(cuMemcpyAtoHAsync_v2(out, flat, 0, 100, NULL));
     CHECK(memcmp(out, in, 100) == 0);
@@ -139,12 +163,28 @@ static void check_arrays(void)
     CHECK(have.Width == 10 && have.Depth == 6 && have.NumChannels == 2);
     OK(cuArrayGetDescriptor_v2(&d2, box));
     CHECK_INT(d2.Height, 8);
-    CUDA_MEMCPY3D to = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = in, .srcPitch = 80, .srcHeight = 8,
-                        .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = box, .WidthInBytes = 80, .Height = 8, .Depth = 6};
+    CUDA_MEMCPY3D to = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                        .srcHost = in,
+                        .srcPitch = 80,
+                        .srcHeight = 8,
+                        .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                        .dstArray = box,
+                        .WidthInBytes = 80,
+                        .Height = 8,
+                        .Depth = 6};
     OK(cuMemcpy3D_v2(&to));
-    CUDA_MEMCPY3D back = {.srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcArray = box, .srcXInBytes = 8, .srcY = 1, .srcZ = 2,
-                          .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = p, .dstPitch = 64, .dstHeight = 4,
-                          .WidthInBytes = 64, .Height = 4, .Depth = 3};
+    CUDA_MEMCPY3D back = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .srcArray = box,
+                          .srcXInBytes = 8,
+                          .srcY = 1,
+                          .srcZ = 2,
+                          .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .dstDevice = p,
+                          .dstPitch = 64,
+                          .dstHeight = 4,
+                          .WidthInBytes = 64,
+                          .Height = 4,
+                          .Depth = 3};
     OK(cuMemcpy3DAsync_v2(&back, NULL));
     OK(cuMemcpyDtoH_v2(out, p, 64 * 4 * 3));
     unsigned wrong = 0;
@@ -189,10 +229,12 @@ static void check_sets(void)
     OK(cuMemsetD2D16Async(p + 68, 64, 2, 2, 3, NULL));
     OK(cuMemsetD2D32_v2(p + 72, 64, 3, 2, 3));
     OK(cuMemcpyDtoH_v2(out, p, 4096));
-    CHECK(words[0] == 0x01020304 && words[1] == 0xabcdabcd && words[2] == 0x77777777 && words[3] == 0x01020304);
+    CHECK(words[0] == 0x01020304 && words[1] == 0xabcdabcd && words[2] == 0x77777777 &&
+          words[3] == 0x01020304);
     for (int y = 0; y < 3; y++) {
         const unsigned *row = &words[(64 + 64 * y) / 4];
-        CHECK(row[0] == 0x01020101 && row[1] == 0x00020002 && row[2] == 3 && row[3] == 3 && row[4] == 0x01020304);
+        CHECK(row[0] == 0x01020101 && row[1] == 0x00020002 && row[2] == 3 && row[3] == 3 &&
+              row[4] == 0x01020304);
     }
     OK(cuMemsetD32_v2(p, 1, 0));
     CHECK_CU(cuMemsetD32_v2(p, 1, 1025), CUDA_ERROR_INVALID_VALUE);

@@ -1,4 +1,5 @@
-/* Devices: their number, names and attributes, by the profile of a compute capability; run again as other devices. */
+/* Devices: their number, names and attributes, by the profile of a compute capability; run again as
+ * other devices. */
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -60,7 +61,8 @@ static void check_capability(const struct expected *e)
     CHECK_INT(attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR), e->threads);
     CHECK_INT(attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR), e->blocks);
     CHECK_INT(attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR), e->shared << 10);
-    CHECK_INT(attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN), e->block_shared << 10);
+    CHECK_INT(attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
+              e->block_shared << 10);
     CHECK_INT(attribute(CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH), e->clusters);
     CHECK_INT(attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE), 32);
     CHECK_INT(attribute(CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING), 1);
@@ -69,8 +71,10 @@ static void check_capability(const struct expected *e)
         attribute((CUdevice_attribute)id);
     CHECK_CU(cuDeviceGetAttribute(&major, (CUdevice_attribute)0, 0), CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(cuDeviceGetAttribute(&major, (CUdevice_attribute)100000, 0), CUDA_ERROR_INVALID_VALUE);
-    CHECK_CU(cuDeviceGetAttribute(NULL, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0), CUDA_ERROR_INVALID_VALUE);
-    CHECK_CU(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_WARP_SIZE, -1), CUDA_ERROR_INVALID_DEVICE);
+    CHECK_CU(cuDeviceGetAttribute(NULL, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0),
+             CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_WARP_SIZE, -1),
+             CUDA_ERROR_INVALID_DEVICE);
     OK(cuDeviceGetProperties(&properties, 0));
     CHECK_INT(properties.maxThreadsDim[2], 64);
     CHECK_INT(properties.SIMDWidth, 32);
@@ -90,8 +94,10 @@ static void check_peers(void)
     CHECK_CU(cuDeviceCanAccessPeer(NULL, 0, 1), CUDA_ERROR_INVALID_VALUE);
     OK(cuDeviceGetP2PAttribute(&value, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 1));
     CHECK_INT(value, 1);
-    CHECK_CU(cuDeviceGetP2PAttribute(&value, (CUdevice_P2PAttribute)77, 0, 1), CUDA_ERROR_INVALID_VALUE);
-    CHECK_CU(cuDeviceGetP2PAttribute(&value, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 1, 1), CUDA_ERROR_INVALID_DEVICE);
+    CHECK_CU(cuDeviceGetP2PAttribute(&value, (CUdevice_P2PAttribute)77, 0, 1),
+             CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuDeviceGetP2PAttribute(&value, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 1, 1),
+             CUDA_ERROR_INVALID_DEVICE);
 }
 
 /* The library reads its environment once a process. */
@@ -215,10 +221,12 @@ static int run_inherited(const void *ud)
 int main(void)
 {
     static const struct expected table[] = {
-        {"7.0", 2048, 32, 96, 96, 0},    {"7.2", 2048, 32, 96, 96, 0},    {"7.5", 1024, 16, 64, 64, 0},
-        {"8.0", 2048, 32, 164, 163, 0},  {"8.6", 1536, 16, 100, 99, 0},   {"8.7", 1536, 16, 164, 163, 0},
-        {"8.9", 1536, 24, 100, 99, 0},   {"9.0", 2048, 32, 228, 227, 1},  {"10.0", 2048, 32, 228, 227, 1},
-        {"10.3", 2048, 32, 228, 227, 1}, {"11.0", 1536, 24, 228, 227, 1}, {"12.0", 1536, 24, 100, 99, 1},
+        {"7.0", 2048, 32, 96, 96, 0},    {"7.2", 2048, 32, 96, 96, 0},
+        {"7.5", 1024, 16, 64, 64, 0},    {"8.0", 2048, 32, 164, 163, 0},
+        {"8.6", 1536, 16, 100, 99, 0},   {"8.7", 1536, 16, 164, 163, 0},
+        {"8.9", 1536, 24, 100, 99, 0},   {"9.0", 2048, 32, 228, 227, 1},
+        {"10.0", 2048, 32, 228, 227, 1}, {"10.3", 2048, 32, 228, 227, 1},
+        {"11.0", 1536, 24, 228, 227, 1}, {"12.0", 1536, 24, 100, 99, 1},
         {"121", 1536, 24, 100, 99, 1},   {"", 2048, 32, 228, 227, 1},
     };
     static const struct named named[] = {

@@ -1,4 +1,5 @@
-/* The library as such: its names, how they are looked up, results by name, what is not supported. */
+/* The library as such: its names, how they are looked up, results by name, what is not
+ * supported. */
 #include <dlfcn.h>
 
 #include "tests/cuda/support.h"
@@ -23,9 +24,12 @@ static void check_names(void)
     for (unsigned i = 0; i < n; i++) {
         void *address = NULL, *exported = dlsym(RTLD_DEFAULT, names[i].symbol);
         CUdriverProcAddressQueryResult status;
-        int flags = strcmp(names[i].stream, "PER_THREAD") == 0 ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : 0;
+        int flags = strcmp(names[i].stream, "PER_THREAD") == 0
+                        ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
+                        : 0;
         CHECK(exported != NULL);
-        OK(cuGetProcAddress_v2(names[i].name, &address, names[i].version, (cuuint64_t)flags, &status));
+        OK(cuGetProcAddress_v2(names[i].name, &address, names[i].version, (cuuint64_t)flags,
+                               &status));
         if (address != exported)
             fprintf(stderr, "%s:\n", names[i].symbol);
         CHECK(address == exported);

@@ -25,7 +25,8 @@ static unsigned first_word(void)
 /* add(buffer, n, value), as the older interface takes it. */
 static CUDA_KERNEL_NODE_PARAMS_v1 adding(void **parameters)
 {
-    return (CUDA_KERNEL_NODE_PARAMS_v1){function_of(module, "add"), 1, 1, 1, 32, 1, 1, 0, parameters, NULL};
+    return (CUDA_KERNEL_NODE_PARAMS_v1){
+        function_of(module, "add"), 1, 1, 1, 32, 1, 1, 0, parameters, NULL};
 }
 
 static void check_nodes(void)
@@ -41,8 +42,14 @@ static void check_nodes(void)
     CUDA_KERNEL_NODE_PARAMS_v1 kernel = adding(parameters), kernel_back;
     CUDA_MEMSET_NODE_PARAMS zero = {buffer, 0, 1, 4, 4, 1}, zero_back;
     CUDA_HOST_NODE_PARAMS call = {count, &weight}, call_back;
-    CUDA_MEMCPY3D back = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = buffer, .dstMemoryType = CU_MEMORYTYPE_HOST,
-                          .dstHost = out, .WidthInBytes = sizeof out, .Height = 1, .Depth = 1}, back_back;
+    CUDA_MEMCPY3D back = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .srcDevice = buffer,
+                          .dstMemoryType = CU_MEMORYTYPE_HOST,
+                          .dstHost = out,
+                          .WidthInBytes = sizeof out,
+                          .Height = 1,
+                          .Depth = 1},
+                  back_back;
     OK(cuCtxGetCurrent(&ctx));
     OK(cuGraphCreate(&graph, 0));
     OK(cuGraphAddMemsetNode(&set, graph, NULL, 0, &zero, ctx));
@@ -244,7 +251,8 @@ static void check_change(CUgraph from, CUgraph to, CUgraphNode node, CUgraphExec
     OK(cuGraphExecDestroy(exec));
 }
 
-/* A copy stays between the kinds of memory that it was between, and a set of rows as large as it was. */
+/* A copy stays between the kinds of memory that it was between, and a set of rows as large as it
+ * was. */
 static void check_changes(void)
 {
     CUcontext ctx;
@@ -303,8 +311,13 @@ static void check_memory(void)
     OK(cuGraphCreate(&graph, 0));
     OK(cuGraphAddMemAllocNode(&alloc, graph, NULL, 0, &p));
     CUDA_MEMSET_NODE_PARAMS sevens = {p.dptr, 0, 7, 4, 4, 1};
-    CUDA_MEMCPY3D to_host = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = p.dptr, .dstMemoryType = CU_MEMORYTYPE_HOST,
-                             .dstHost = out, .WidthInBytes = sizeof out, .Height = 1, .Depth = 1};
+    CUDA_MEMCPY3D to_host = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                             .srcDevice = p.dptr,
+                             .dstMemoryType = CU_MEMORYTYPE_HOST,
+                             .dstHost = out,
+                             .WidthInBytes = sizeof out,
+                             .Height = 1,
+                             .Depth = 1};
     OK(cuGraphAddMemsetNode(&set, graph, &alloc, 1, &sevens, ctx));
     OK(cuGraphAddMemcpyNode(&copy, graph, &set, 1, &to_host, ctx));
     OK(cuGraphAddMemFreeNode(&release, graph, &copy, 1, p.dptr));
@@ -378,8 +391,14 @@ static void check_children(void)
     unsigned n = 1, value = 5;
     void *parameters[] = {&buffer, &n, &value};
     CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_KERNEL};
-    params.kernel = (CUDA_KERNEL_NODE_PARAMS){.func = function_of(module, "add"), .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1,
-                                              .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1, .kernelParams = parameters};
+    params.kernel = (CUDA_KERNEL_NODE_PARAMS){.func = function_of(module, "add"),
+                                              .gridDimX = 1,
+                                              .gridDimY = 1,
+                                              .gridDimZ = 1,
+                                              .blockDimX = 1,
+                                              .blockDimY = 1,
+                                              .blockDimZ = 1,
+                                              .kernelParams = parameters};
     OK(cuEventCreate(&event, 0));
     OK(cuMemsetD32_v2(buffer, 0, 4));
     OK(cuGraphCreate(&inner, 0));
@@ -481,7 +500,8 @@ static void check_broken_captures(void)
     OK(cuStreamCreate(&b, CU_STREAM_NON_BLOCKING));
     OK(cuStreamCreate(&blocking, 0));
     OK(cuEventCreate(&event, 0));
-    CHECK_CU(cuStreamBeginCapture_v2(NULL, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    CHECK_CU(cuStreamBeginCapture_v2(NULL, CU_STREAM_CAPTURE_MODE_GLOBAL),
+             CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     CHECK_CU(cuStreamBeginCapture_v2(a, (CUstreamCaptureMode)9), CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(cuStreamEndCapture(a, &graph), CUDA_ERROR_ILLEGAL_STATE);
     CHECK(!graph);

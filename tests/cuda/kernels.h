@@ -2,18 +2,19 @@
 #ifndef PTERA_TESTS_CUDA_KERNELS_H
 #define PTERA_TESTS_CUDA_KERNELS_H
 
-#define PTX_ADD_AND_WAIT \
-    /* p[i] += value for i < n */ \
-    ".visible .entry add(.param .u64 p, .param .u32 n, .param .u32 value)\n{\n" \
-    "    .reg .b32 %r<8>; .reg .b64 %rd<4>; .reg .pred %q;\n" \
-    "    ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n]; ld.param.u32 %r2, [value];\n" \
-    "    mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x; mov.u32 %r5, %tid.x; mad.lo.u32 %r6, %r3, %r4, %r5;\n" \
-    "    setp.ge.u32 %q, %r6, %r1; @%q ret;\n" \
-    "    mul.wide.u32 %rd2, %r6, 4; add.u64 %rd1, %rd1, %rd2;\n" \
+#define PTX_ADD_AND_WAIT                                                                         \
+    /* p[i] += value for i < n */                                                                \
+    ".visible .entry add(.param .u64 p, .param .u32 n, .param .u32 value)\n{\n"                  \
+    "    .reg .b32 %r<8>; .reg .b64 %rd<4>; .reg .pred %q;\n"                                    \
+    "    ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n]; ld.param.u32 %r2, [value];\n"            \
+    "    mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x; mov.u32 %r5, %tid.x;\n"                    \
+    "    mad.lo.u32 %r6, %r3, %r4, %r5;\n"                                                       \
+    "    setp.ge.u32 %q, %r6, %r1; @%q ret;\n"                                                   \
+    "    mul.wide.u32 %rd2, %r6, 4; add.u64 %rd1, %rd1, %rd2;\n"                                 \
     "    ld.global.u32 %r7, [%rd1]; add.u32 %r7, %r7, %r2; st.global.u32 [%rd1], %r7; ret;\n}\n" \
-    /* waits until *p is not 0 */ \
-    ".visible .entry wait(.param .u64 p)\n{\n" \
-    "    .reg .b32 %r<2>; .reg .b64 %rd<2>; .reg .pred %q;\n    ld.param.u64 %rd1, [p];\n" \
+    /* waits until *p is not 0 */                                                                \
+    ".visible .entry wait(.param .u64 p)\n{\n"                                                   \
+    "    .reg .b32 %r<2>; .reg .b64 %rd<2>; .reg .pred %q;\n    ld.param.u64 %rd1, [p];\n"       \
     "L:  ld.volatile.global.u32 %r1, [%rd1]; setp.eq.u32 %q, %r1, 0; @%q bra L;\n    ret;\n}\n"
 
 #endif

@@ -1,4 +1,5 @@
-/* Launches: parameters in both forms, shapes that do not fit, what a fault does to a context and to others. */
+/* Launches: parameters in both forms, shapes that do not fit, what a fault does to a context and to
+ * others. */
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,13 +11,15 @@ static void check_parameters(void)
 {
     CUdeviceptr p = new_memory(400);
     unsigned n = 100, value = 7, out[100] = {0};
-    OK(cuLaunchKernel(function_of(module, "add"), 4, 1, 1, 32, 1, 1, 0, NULL, (void *[]){&p, &n, &value}, NULL));
+    OK(cuLaunchKernel(function_of(module, "add"), 4, 1, 1, 32, 1, 1, 0, NULL,
+                      (void *[]){&p, &n, &value}, NULL));
     struct {
         CUdeviceptr p;
         unsigned n, value;
     } block = {p, 50, 3};
     size_t bytes = sizeof block;
-    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &block, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &block, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                     CU_LAUNCH_PARAM_END};
     OK(cuLaunchKernel(function_of(module, "add"), 4, 1, 1, 32, 1, 1, 0, NULL, NULL, extra));
     OK(cuMemcpyDtoH_v2(out, p, sizeof out));
     CHECK_INT(out[0], 10);
@@ -24,16 +27,20 @@ static void check_parameters(void)
     CHECK_INT(out[50], 7);
     CHECK_INT(out[99], 7);
     bytes = 15;
-    CHECK_CU(cuLaunchKernel(function_of(module, "add"), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra), CUDA_ERROR_INVALID_VALUE);
-    CHECK_CU(cuLaunchKernel(function_of(module, "add"), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
-    CHECK_CU(cuLaunchKernel(function_of(module, "add"), 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&p, &n, &value}, extra),
+    CHECK_CU(cuLaunchKernel(function_of(module, "add"), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra),
+             CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuLaunchKernel(function_of(module, "add"), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL),
+             CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuLaunchKernel(function_of(module, "add"), 1, 1, 1, 1, 1, 1, 0, NULL,
+                            (void *[]){&p, &n, &value}, extra),
              CUDA_ERROR_INVALID_VALUE);
     OK(cuMemFree_v2(p));
 }
 
 static CUresult launch(const char *name, unsigned grid, unsigned block, unsigned shared)
 {
-    return cuLaunchKernel(function_of(module, name), grid, 1, 1, block, 1, 1, shared, NULL, NULL, NULL);
+    return cuLaunchKernel(function_of(module, name), grid, 1, 1, block, 1, 1, shared, NULL, NULL,
+                          NULL);
 }
 
 static void check_shapes(void)
@@ -47,14 +54,19 @@ static void check_shapes(void)
     CHECK_CU(launch("empty", 1, 32, (48 << 10) + 1), CUDA_ERROR_INVALID_VALUE);
     OK(cuFuncSetAttribute(empty, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 200 << 10));
     OK(launch("empty", 1, 32, 200 << 10));
-    CHECK_CU(cuFuncSetAttribute(empty, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 228 << 10), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuFuncSetAttribute(empty, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 228 << 10),
+             CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(launch("bounded", 1, 65, 0), CUDA_ERROR_INVALID_VALUE);
     OK(launch("bounded", 1, 64, 0));
-    OK(cuFuncGetAttribute(&most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function_of(module, "bounded")));
+    OK(cuFuncGetAttribute(&most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+                          function_of(module, "bounded")));
     CHECK_INT(most, 64);
-    CHECK_CU(cuLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_ERROR_INVALID_HANDLE);
-    CHECK_CU(cuLaunchKernel(WILD, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_ERROR_INVALID_HANDLE);
-    CHECK_CU(cuLaunchKernel(empty, 1, 1, 1, 1, 1, 1, 0, WILD, NULL, NULL), CUDA_ERROR_INVALID_HANDLE);
+    CHECK_CU(cuLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL),
+             CUDA_ERROR_INVALID_HANDLE);
+    CHECK_CU(cuLaunchKernel(WILD, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL),
+             CUDA_ERROR_INVALID_HANDLE);
+    CHECK_CU(cuLaunchKernel(empty, 1, 1, 1, 1, 1, 1, 0, WILD, NULL, NULL),
+             CUDA_ERROR_INVALID_HANDLE);
     CHECK_CU(cuLaunchCooperativeKernel(empty, 10000, 1, 1, 1024, 1, 1, 0, NULL, NULL),
              CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
     OK(cuLaunchCooperativeKernel(empty, 8, 1, 1, 64, 1, 1, 0, NULL, NULL));
@@ -63,8 +75,14 @@ static void check_shapes(void)
 /* Attributes of a launch: clusters. */
 static CUresult launch_with(unsigned grid, CUlaunchAttribute *attributes, unsigned n)
 {
-    CUlaunchConfig config = {.gridDimX = grid, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 32, .blockDimY = 1, .blockDimZ = 1,
-                             .attrs = attributes, .numAttrs = n};
+    CUlaunchConfig config = {.gridDimX = grid,
+                             .gridDimY = 1,
+                             .gridDimZ = 1,
+                             .blockDimX = 32,
+                             .blockDimY = 1,
+                             .blockDimZ = 1,
+                             .attrs = attributes,
+                             .numAttrs = n};
     return cuLaunchKernelEx(&config, function_of(module, "empty"), NULL, NULL);
 }
 
@@ -89,10 +107,12 @@ static void check_clusters(void)
     OK(launch_cluster(8, 2));
     CHECK_CU(launch_cluster(7, 2), CUDA_ERROR_INVALID_CLUSTER_SIZE);
     CHECK_CU(launch_cluster(16, 16), CUDA_ERROR_INVALID_CLUSTER_SIZE);
-    OK(cuFuncSetAttribute(function_of(module, "empty"), CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
+    OK(cuFuncSetAttribute(function_of(module, "empty"),
+                          CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
     OK(launch_cluster(16, 16));
     CHECK_CU(launch_cluster(32, 32), CUDA_ERROR_INVALID_CLUSTER_SIZE);
-    CHECK_CU(cuLaunchKernelEx(NULL, function_of(module, "empty"), NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuLaunchKernelEx(NULL, function_of(module, "empty"), NULL, NULL),
+             CUDA_ERROR_INVALID_VALUE);
     OK(launch_preferred(12, 2, 4));
     CHECK_CU(launch_preferred(12, 2, 3), CUDA_ERROR_INVALID_CLUSTER_SIZE);
     CHECK_CU(launch_preferred(6, 2, 4), CUDA_ERROR_INVALID_CLUSTER_SIZE);
@@ -136,11 +156,13 @@ static void check_legacy(void)
 }
 
 /* Calls itself until there is no stack left. */
-static const char deep[] = PTX_HEADER ".func f()\n{\n    .reg .b32 %r<2>; .local .b8 room[64];\n    st.local.u32 [room], 1;\n"
+static const char deep[] = PTX_HEADER ".func f()\n{\n    .reg .b32 %r<2>; .local .b8 room[64];\n"
+                                      "    st.local.u32 [room], 1;\n"
                                       "    call f;\n    ld.local.u32 %r1, [room];\n    ret;\n}\n"
                                       ".visible .entry deep(.param .u64 p) { call f; ret; }\n";
 
-/* A fault stays the error of its context, and of those that its device has beside it; a new one, and those of other devices, go on. */
+/* A fault stays the error of its context, and of those that its device has beside it; a new one,
+ * and those of other devices, go on. */
 static void check_fault(const char *name, CUdeviceptr address, CUresult want)
 {
     CUcontext broken, beside, before;
@@ -165,7 +187,8 @@ static void check_fault(const char *name, CUdeviceptr address, CUresult want)
     OK(cuCtxSynchronize());
 }
 
-/* With CUDA_LAUNCH_BLOCKING=1 a launch comes back when the kernel is done: here one of many blocks. */
+/* With CUDA_LAUNCH_BLOCKING=1 a launch comes back when the kernel is done: here one of many
+ * blocks. */
 static int run_blocking(void)
 {
     setenv("CUDA_LAUNCH_BLOCKING", "1", 1);

@@ -1,4 +1,5 @@
-/* A hundred thousand of everything leave nothing behind: neither memory (sanitizers look at that, too) nor mappings. */
+/* A hundred thousand of everything leave nothing behind: neither memory (sanitizers look at that,
+ * too) nor mappings. */
 #include <unistd.h>
 
 #include "tests/cuda/support.h"

@@ -35,7 +35,8 @@ static void check_defaults(void)
     CHECK_INT(get(CU_LIMIT_SHMEM_SIZE), 232448);
     CHECK_INT(get(CU_LIMIT_CIG_ENABLED), 0);
     CHECK_CU(cuCtxGetLimit(&value, CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH), CUDA_ERROR_UNSUPPORTED_LIMIT);
-    CHECK_CU(cuCtxGetLimit(&value, CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED), CUDA_ERROR_UNSUPPORTED_LIMIT);
+    CHECK_CU(cuCtxGetLimit(&value, CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED),
+             CUDA_ERROR_UNSUPPORTED_LIMIT);
     CHECK_CU(cuCtxGetLimit(&value, CU_LIMIT_MAX), CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(cuCtxGetLimit(&value, (CUlimit)-1), CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(cuCtxGetLimit(NULL, CU_LIMIT_STACK_SIZE), CUDA_ERROR_INVALID_VALUE);
@@ -73,28 +74,36 @@ static void check_setting(void)
     CHECK_CU(cuCtxSetLimit(CU_LIMIT_MAX, 4), CUDA_ERROR_INVALID_VALUE);
 }
 
-/* take: the addresses of two blocks of `bytes`. sum: 0 + 1 + … + n by recursion, 64 bytes of stack and more a level. */
+/* take: the addresses of two blocks of `bytes`. sum: 0 + 1 + … + n by recursion, 64 bytes of stack
+ * and more a level. */
 static const char text[] =
     PTX_HEADER
     ".extern .func (.param .b64 r) malloc(.param .b64 n);\n"
     ".visible .entry take(.param .u64 to, .param .u64 bytes)\n{\n"
     "    .reg .b64 %rd<4>;\n    ld.param.u64 %rd1, [to]; ld.param.u64 %rd2, [bytes];\n"
-    "    { .param .b64 n; .param .b64 p; st.param.b64 [n], %rd2; call.uni (p), malloc, (n); ld.param.b64 %rd3, [p]; }\n"
+    "    { .param .b64 n; .param .b64 p; st.param.b64 [n], %rd2; call.uni (p), malloc, (n); "
+    "ld.param.b64 %rd3, [p]; }\n"
     "    st.global.u64 [%rd1], %rd3;\n"
-    "    { .param .b64 n; .param .b64 p; st.param.b64 [n], %rd2; call.uni (p), malloc, (n); ld.param.b64 %rd3, [p]; }\n"
+    "    { .param .b64 n; .param .b64 p; st.param.b64 [n], %rd2; call.uni (p), malloc, (n); "
+    "ld.param.b64 %rd3, [p]; }\n"
     "    st.global.u64 [%rd1+8], %rd3;\n    ret;\n}\n"
     ".func (.param .b32 r) down(.param .b32 n)\n{\n"
     "    .local .align 4 .b8 room[64]; .reg .b32 %r<4>; .reg .pred %p;\n"
-    "    ld.param.u32 %r1, [n]; st.local.u32 [room+60], %r1; setp.eq.u32 %p, %r1, 0; mov.u32 %r2, 0; @%p bra DONE;\n"
+    "    ld.param.u32 %r1, [n]; st.local.u32 [room+60], %r1; setp.eq.u32 %p, %r1, 0; "
+    "mov.u32 %r2, 0; @%p bra DONE;\n"
     "    sub.u32 %r2, %r1, 1;\n"
-    "    { .param .b32 a; .param .b32 b; st.param.b32 [a], %r2; call (b), down, (a); ld.param.b32 %r2, [b]; }\n"
-    "    ld.local.u32 %r3, [room+60]; add.u32 %r2, %r2, %r3;\nDONE:\n    st.param.b32 [r], %r2; ret;\n}\n"
+    "    { .param .b32 a; .param .b32 b; st.param.b32 [a], %r2; call (b), down, (a); "
+    "ld.param.b32 %r2, [b]; }\n"
+    "    ld.local.u32 %r3, [room+60]; add.u32 %r2, %r2, %r3;\nDONE:\n"
+    "    st.param.b32 [r], %r2; ret;\n}\n"
     ".visible .entry sum(.param .u64 to, .param .u32 n)\n{\n"
     "    .reg .b64 %rd1; .reg .b32 %r<3>; ld.param.u64 %rd1, [to]; ld.param.u32 %r1, [n];\n"
-    "    { .param .b32 a; .param .b32 b; st.param.b32 [a], %r1; call (b), down, (a); ld.param.b32 %r2, [b]; }\n"
+    "    { .param .b32 a; .param .b32 b; st.param.b32 [a], %r1; call (b), down, (a); "
+    "ld.param.b32 %r2, [b]; }\n"
     "    st.global.u32 [%rd1], %r2; ret;\n}\n"
     ".visible .entry wide(.param .u64 to)\n{\n    .local .align 8 .b8 room[573440];\n"
-    "    .reg .b64 %rd<2>; .reg .b32 %r1;\n    ld.param.u64 %rd1, [to]; mov.u32 %r1, room; st.local.u32 [%r1], %r1;\n"
+    "    .reg .b64 %rd<2>; .reg .b32 %r1;\n"
+    "    ld.param.u64 %rd1, [to]; mov.u32 %r1, room; st.local.u32 [%r1], %r1;\n"
     "    st.global.u32 [%rd1], %r1;\n    ret;\n}\n";
 
 static CUresult run(const char *name, void *to, uint64_t argument)
@@ -132,7 +141,7 @@ static void check_stack(void)
     CHECK(run("sum", &to, 100000) != CUDA_SUCCESS);
 }
 
-/* ---- of modules ---------------------------------------------------------------------------------------- */
+/* ---- of modules ------------------------------------------------------------------------------ */
 
 static CUresult load_with(const char *format, unsigned bytes)
 {
@@ -146,7 +155,8 @@ static CUresult load_with(const char *format, unsigned bytes)
 /* As NVIDIA's assembler refuses them (13.0), where the driver says CUDA_ERROR_INVALID_PTX. */
 static void check_modules(void)
 {
-    static const char shared[] = PTX_HEADER ".visible .entry k() { .shared .b8 s[%u]; .reg .b32 %%r<2>; ld.shared.u8 %%r1, [s]; ret; }";
+    static const char shared[] = PTX_HEADER ".visible .entry k() { .shared .b8 s[%u]; "
+                                            ".reg .b32 %%r<2>; ld.shared.u8 %%r1, [s]; ret; }";
     static const char constant[] = PTX_HEADER ".const .b8 c[%u]; .visible .entry k() { ret; }";
     OK(load_with(shared, 49152));
     CHECK_CU(load_with(shared, 49153), CUDA_ERROR_INVALID_PTX);
@@ -154,13 +164,16 @@ static void check_modules(void)
     CHECK_CU(load_with(constant, 65537), CUDA_ERROR_INVALID_PTX);
 }
 
-/* CUDA C++ Programming Guide, "Device Memory Accesses": variables in global memory are aligned to 256 bytes. */
+/* CUDA C++ Programming Guide, "Device Memory Accesses": variables in global memory are aligned to
+ * 256 bytes. */
 static void check_alignment(void)
 {
     CUmodule module;
     CUdeviceptr a, b, c;
     size_t bytes;
-    OK(cuModuleLoadData(&module, PTX_HEADER ".visible .global .u32 a;\n.visible .global .b8 b[300];\n.visible .global .f64 c;\n"));
+    OK(cuModuleLoadData(&module, PTX_HEADER ".visible .global .u32 a;\n"
+                                            ".visible .global .b8 b[300];\n"
+                                            ".visible .global .f64 c;\n"));
     OK(cuModuleGetGlobal_v2(&a, &bytes, module, "a"));
     OK(cuModuleGetGlobal_v2(&b, &bytes, module, "b"));
     OK(cuModuleGetGlobal_v2(&c, &bytes, module, "c"));

@@ -1,4 +1,5 @@
-/* Memory of all kinds, what the driver knows of addresses, pools, memory in the order of a stream. */
+/* Memory of all kinds, what the driver knows of addresses, pools, memory in the order of a
+ * stream. */
 #include "tests/cuda/support.h"
 
 static void check_device_memory(void)
@@ -60,7 +61,8 @@ static void check_host_memory(void)
     OK(cuMemHostAlloc(&p, 4096, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_WRITECOMBINED));
     *(unsigned *)p = 4;
     OK(cuMemHostGetFlags(&flags, p));
-    CHECK_INT(flags, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED);
+    CHECK_INT(flags,
+              CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED);
     OK(cuMemHostGetDevicePointer_v2(&d, p, 0));
     OK(LAUNCH(function_of(module, "add"), 1, NULL, &d, &n, &value));
     OK(cuCtxSynchronize());
@@ -100,7 +102,8 @@ static void check_managed(void)
     int value[3] = {0};
     size_t sizes[2] = {4, 12};
     void *data[2] = {&value[0], value};
-    CUmem_range_attribute which[2] = {CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY};
+    CUmem_range_attribute which[2] = {CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY,
+                                      CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY};
     CUmemLocation host = {CU_MEM_LOCATION_TYPE_HOST, 0};
     CUstream stream;
     OK(cuStreamCreate(&stream, 0));
@@ -112,15 +115,18 @@ static void check_managed(void)
     CHECK_INT(value[0], CU_DEVICE_CPU);
     OK(cuMemAdvise(p, 4096, CU_MEM_ADVISE_SET_READ_MOSTLY, 0));
     OK(cuMemAdvise(p, 4096, CU_MEM_ADVISE_SET_ACCESSED_BY, CU_DEVICE_CPU));
-    OK(cuMemAdvise_v2(p, 4096, CU_MEM_ADVISE_SET_ACCESSED_BY, (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, 0}));
+    OK(cuMemAdvise_v2(p, 4096, CU_MEM_ADVISE_SET_ACCESSED_BY,
+                      (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, 0}));
     OK(cuMemRangeGetAttributes(data, sizes, which, 1, p, 4096));
     CHECK_INT(value[0], 1);
     OK(cuMemRangeGetAttributes(data + 1, sizes + 1, which + 1, 1, p, 4096));
     CHECK(value[0] == 0 && value[1] == CU_DEVICE_CPU && value[2] == CU_DEVICE_INVALID);
-    CHECK_CU(cuMemAdvise(p, 4096, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, 44), CUDA_ERROR_INVALID_DEVICE);
+    CHECK_CU(cuMemAdvise(p, 4096, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, 44),
+             CUDA_ERROR_INVALID_DEVICE);
     CHECK_CU(cuMemAdvise(p, 8192, CU_MEM_ADVISE_SET_READ_MOSTLY, 0), CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(cuMemAdvise(p, 4096, (CUmem_advise)99, 0), CUDA_ERROR_INVALID_VALUE);
-    CHECK_CU(cuMemRangeGetAttribute(value, 8, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, p, 4096), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuMemRangeGetAttribute(value, 8, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, p, 4096),
+             CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(cuMemPrefetchAsync(p, 4096, 44, NULL), CUDA_ERROR_INVALID_DEVICE);
     OK(cuStreamAttachMemAsync(stream, p, 0, CU_MEM_ATTACH_SINGLE));
     CHECK_CU(cuStreamAttachMemAsync(stream, p, 8, CU_MEM_ATTACH_SINGLE), CUDA_ERROR_INVALID_VALUE);
@@ -145,9 +151,10 @@ static void look_at(CUdeviceptr address, CUmemorytype type, int managed)
     CUdeviceptr device = 1;
     void *host = WILD;
     int is_managed = 99, ordinal = 99;
-    CUpointer_attribute which[] = {CU_POINTER_ATTRIBUTE_CONTEXT,      CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                   CU_POINTER_ATTRIBUTE_DEVICE_POINTER, CU_POINTER_ATTRIBUTE_HOST_POINTER,
-                                   CU_POINTER_ATTRIBUTE_IS_MANAGED,   CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+    CUpointer_attribute which[] = {
+        CU_POINTER_ATTRIBUTE_CONTEXT,        CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+        CU_POINTER_ATTRIBUTE_DEVICE_POINTER, CU_POINTER_ATTRIBUTE_HOST_POINTER,
+        CU_POINTER_ATTRIBUTE_IS_MANAGED,     CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
     void *data[] = {&ctx, &have, &device, &host, &is_managed, &ordinal};
     OK(cuPointerGetAttributes(6, which, data, address));
     CHECK_INT(have, type);
@@ -178,10 +185,14 @@ static void check_pointers(void)
     CHECK_INT(value, 100);
     here = 1;
     OK(cuPointerSetAttribute(&here, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p));
-    CHECK_CU(cuPointerSetAttribute(&here, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p), CUDA_ERROR_INVALID_VALUE);
-    CHECK_CU(cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, (uintptr_t)&here), CUDA_ERROR_INVALID_VALUE);
-    CHECK_CU(cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_HOST_POINTER, p), CUDA_ERROR_INVALID_VALUE);
-    CHECK_CU(cuPointerGetAttribute(NULL, CU_POINTER_ATTRIBUTE_CONTEXT, p), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuPointerSetAttribute(&here, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p),
+             CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, (uintptr_t)&here),
+             CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_HOST_POINTER, p),
+             CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuPointerGetAttribute(NULL, CU_POINTER_ATTRIBUTE_CONTEXT, p),
+             CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(cuPointerGetAttribute(&value, (CUpointer_attribute)777, p), CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(cuPointerGetAttributes(0, NULL, NULL, p), CUDA_ERROR_INVALID_VALUE);
     OK(cuMemFree_v2(p));
@@ -196,7 +207,8 @@ static void check_pools(void)
     CUstream stream;
     uint64_t value = 0;
     unsigned out[4] = {0};
-    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
     CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     CUmemAccess_flags flags;
     OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
@@ -220,14 +232,16 @@ static void check_pools(void)
     CHECK_INT(value, sizeof out);
     value = UINT64_MAX;
     OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &value));
-    CHECK_CU(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &value), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &value),
+             CUDA_ERROR_INVALID_VALUE);
     CUmemLocation place = {CU_MEM_LOCATION_TYPE_DEVICE, 0}, host = {CU_MEM_LOCATION_TYPE_HOST, 0};
     OK(cuMemGetDefaultMemPool(&seen, &place, CU_MEM_ALLOCATION_TYPE_PINNED));
     CHECK(seen == pool);
     OK(cuMemSetMemPool(&place, CU_MEM_ALLOCATION_TYPE_PINNED, pool));
     OK(cuMemGetMemPool(&seen, &place, CU_MEM_ALLOCATION_TYPE_PINNED));
     CHECK(seen == pool);
-    CHECK_CU(cuMemGetMemPool(&seen, &host, CU_MEM_ALLOCATION_TYPE_PINNED), CUDA_ERROR_NOT_SUPPORTED);
+    CHECK_CU(cuMemGetMemPool(&seen, &host, CU_MEM_ALLOCATION_TYPE_PINNED),
+             CUDA_ERROR_NOT_SUPPORTED);
     CHECK_CU(cuMemGetMemPool(&seen, NULL, CU_MEM_ALLOCATION_TYPE_PINNED), CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(cuMemPoolDestroy(pool), CUDA_ERROR_INVALID_VALUE);
     OK(cuMemPoolTrimTo(pool, 0));

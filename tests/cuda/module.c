@@ -1,12 +1,15 @@
-/* Modules, libraries, kernels, functions: loading from text and file, messages, variables, attributes, occupancy. */
+/* Modules, libraries, kernels, functions: loading from text and file, messages, variables,
+ * attributes, occupancy. */
 #include <unistd.h>
 
 #include "tests/cuda/support.h"
 
 static const char many[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n"
-    ".visible .entry sized(.param .u32 a, .param .u64 b, .param .align 8 .b8 c[24]) .maxntid 256, 1, 1\n{\n"
-    "    .shared .align 16 .b8 room[1024]; .reg .b32 %r<2>; mov.u32 %r1, room; st.shared.u32 [%r1], %r1; ret;\n}\n"
+    ".visible .entry sized(.param .u32 a, .param .u64 b, .param .align 8 .b8 c[24]) "
+    ".maxntid 256, 1, 1\n{\n"
+    "    .shared .align 16 .b8 room[1024]; .reg .b32 %r<2>; mov.u32 %r1, room; "
+    "st.shared.u32 [%r1], %r1; ret;\n}\n"
     ".visible .entry clustered() .reqnctapercluster 2, 1, 1 { ret; }\n";
 
 static void check_loading(void)
@@ -14,37 +17,45 @@ static void check_loading(void)
     CUmodule module, none = WILD;
     CUfunction f;
     char error[256] = "x", info[256] = "x";
-    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_INFO_LOG_BUFFER,
-                              CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, CU_JIT_LOG_VERBOSE, CU_JIT_TARGET};
-    void *values[] = {error, (void *)(uintptr_t)sizeof error, info, (void *)(uintptr_t)sizeof info, (void *)1,
-                      (void *)(uintptr_t)90};
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+                              CU_JIT_INFO_LOG_BUFFER,  CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+                              CU_JIT_LOG_VERBOSE,      CU_JIT_TARGET};
+    void *values[] = {error,     (void *)(uintptr_t)sizeof error,
+                      info,      (void *)(uintptr_t)sizeof info,
+                      (void *)1, (void *)(uintptr_t)90};
     OK(cuModuleLoadDataEx(&module, kernels, 6, options, values));
     CHECK_TEXT(error, "");
     CHECK_INT((uintptr_t)values[1], 0);
     OK(cuModuleUnload(module));
     values[1] = (void *)(uintptr_t)sizeof error;
-    CHECK_CU(cuModuleLoadDataEx(&none, PTX_HEADER ".visible .entry k() { add.u32 %r1; }\n", 2, options, values),
+    CHECK_CU(cuModuleLoadDataEx(&none, PTX_HEADER ".visible .entry k() { add.u32 %r1; "
+                                                  "}\n", 2, options, values),
              CUDA_ERROR_INVALID_PTX);
     CHECK_HAS(error, "error");
     CHECK_INT((uintptr_t)values[1], strlen(error));
     values[1] = (void *)(uintptr_t)8; /* what does not fit is cut */
-    CHECK_CU(cuModuleLoadDataEx(&none, PTX_HEADER "nonsense", 2, options, values), CUDA_ERROR_INVALID_PTX);
+    CHECK_CU(cuModuleLoadDataEx(&none, PTX_HEADER "nonsense", 2, options, values),
+             CUDA_ERROR_INVALID_PTX);
     CHECK_INT(strlen(error), 7);
-    static const char newer[] = ".version 9.9\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n    newest; ret;\n}\n";
-    CHECK_CU(cuModuleLoadData(&none, newer), CUDA_ERROR_UNSUPPORTED_PTX_VERSION); /* tried, but what is new is not known */
+    static const char newer[] = ".version 9.9\n.target sm_90\n.address_size 64\n"
+                                ".visible .entry k()\n{\n    newest; ret;\n}\n";
+    /* tried, but what is new is not known */
+    CHECK_CU(cuModuleLoadData(&none, newer), CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
     values[1] = (void *)(uintptr_t)sizeof error;
-    CHECK_CU(cuModuleLoadDataEx(&none, ".version 8.8\n.target sm_120\n.address_size 64\n", 2, options, values),
+    CHECK_CU(cuModuleLoadDataEx(&none, ".version 8.8\n.target sm_120\n"
+                                       ".address_size 64\n", 2, options, values),
              CUDA_ERROR_INVALID_PTX);
     CHECK_HAS(error, "compute capability 9.0");
     char told[64] = "?";
-    CUjit_option both[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_INFO_LOG_BUFFER,
-                           CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
+    CUjit_option both[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+                           CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
     void *into[] = {error, (void *)(uintptr_t)sizeof error, told, (void *)(uintptr_t)sizeof told};
     CHECK_CU(cuModuleLoadDataEx(&none, "nonsense", 4, both, into), CUDA_ERROR_INVALID_IMAGE);
     CHECK_INT((uintptr_t)into[1], strlen(error));
     CHECK(!*told && !into[3]);
     into[1] = (void *)(uintptr_t)sizeof error;
-    CHECK_CU(cuModuleLoadDataEx(&none, PTX_HEADER "nonsense", 2, both, into), CUDA_ERROR_INVALID_PTX);
+    CHECK_CU(cuModuleLoadDataEx(&none, PTX_HEADER "nonsense", 2, both, into),
+             CUDA_ERROR_INVALID_PTX);
     CHECK_HAS(error, "ptxas application ptx input, line 4; error   : ");
     char elf[64] = "\177ELF\2\1\1"; /* the header of an ELF file; e_machine is at 18 */
     elf[18] = 62;
@@ -142,15 +153,18 @@ static void check_functions(void)
     CHECK_INT(value, 1);
     OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET, sized));
     CHECK_INT(value, 0);
-    CHECK_CU(cuFuncSetAttribute(all[1], CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, 4), CUDA_ERROR_NOT_PERMITTED);
+    CHECK_CU(cuFuncSetAttribute(all[1], CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, 4),
+             CUDA_ERROR_NOT_PERMITTED);
     OK(cuFuncSetAttribute(sized, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 50));
     OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, sized));
     CHECK_INT(value, 50);
-    CHECK_CU(cuFuncSetAttribute(sized, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 101), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuFuncSetAttribute(sized, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 101),
+             CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(cuFuncSetAttribute(sized, CU_FUNC_ATTRIBUTE_NUM_REGS, 4), CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(cuFuncGetAttribute(&value, (CUfunction_attribute)99, sized), CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(cuFuncGetAttribute(NULL, CU_FUNC_ATTRIBUTE_NUM_REGS, sized), CUDA_ERROR_INVALID_VALUE);
-    CHECK_CU(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, WILD), CUDA_ERROR_INVALID_HANDLE);
+    CHECK_CU(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, WILD),
+             CUDA_ERROR_INVALID_HANDLE);
     OK(cuFuncSetCacheConfig(sized, CU_FUNC_CACHE_PREFER_L1));
     CHECK_CU(cuFuncSetCacheConfig(sized, (CUfunc_cache)7), CUDA_ERROR_INVALID_VALUE);
     OK(cuModuleUnload(module));
@@ -161,21 +175,29 @@ static size_t shared_of(int threads)
     return (size_t)threads * 64;
 }
 
-/* By hand, for compute capability 9.0: 64 warps, 32 blocks, 228 KiB of shared memory of which each block has one more. */
+/* By hand, for compute capability 9.0: 64 warps, 32 blocks, 228 KiB of shared memory of which each
+ * block has one more. */
 static void check_occupancy(void)
 {
     CUmodule module = load_kernels();
     CUfunction empty = function_of(module, "empty");
     CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
-    CUlaunchConfig config = {.gridDimX = 8, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 256, .blockDimY = 1, .blockDimZ = 1,
-                             .attrs = &attribute, .numAttrs = 1};
+    CUlaunchConfig config = {.gridDimX = 8,
+                             .gridDimY = 1,
+                             .gridDimZ = 1,
+                             .blockDimX = 256,
+                             .blockDimY = 1,
+                             .blockDimZ = 1,
+                             .attrs = &attribute,
+                             .numAttrs = 1};
     int blocks, grid, block, n;
     size_t bytes;
     OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, empty, 256, 0));
     CHECK_INT(blocks, 8);
     OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, empty, 32, 0));
     CHECK_INT(blocks, 32);
-    OK(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, empty, 1000, 0, CU_OCCUPANCY_DEFAULT));
+    OK(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, empty, 1000, 0,
+                                                            CU_OCCUPANCY_DEFAULT));
     CHECK_INT(blocks, 2);
     OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, empty, 128, 40 << 10));
     CHECK_INT(blocks, 5);
@@ -206,10 +228,14 @@ static void check_occupancy(void)
     config.sharedMemBytes = 0;
     attribute.value.clusterDim.x = 12;
     CHECK_CU(cuOccupancyMaxActiveClusters(&n, empty, &config), CUDA_ERROR_INVALID_CLUSTER_SIZE);
-    CHECK_CU(cuOccupancyMaxPotentialClusterSize(&n, empty, &config), CUDA_ERROR_INVALID_CLUSTER_SIZE);
-    CHECK_CU(cuOccupancyMaxActiveBlocksPerMultiprocessor(NULL, empty, 256, 0), CUDA_ERROR_INVALID_VALUE);
-    CHECK_CU(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, empty, 0, 0), CUDA_ERROR_INVALID_VALUE);
-    CHECK_CU(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, NULL, 32, 0), CUDA_ERROR_INVALID_HANDLE);
+    CHECK_CU(cuOccupancyMaxPotentialClusterSize(&n, empty, &config),
+             CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    CHECK_CU(cuOccupancyMaxActiveBlocksPerMultiprocessor(NULL, empty, 256, 0),
+             CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, empty, 0, 0),
+             CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, NULL, 32, 0),
+             CUDA_ERROR_INVALID_HANDLE);
     CHECK_CU(cuOccupancyMaxActiveClusters(&n, empty, NULL), CUDA_ERROR_INVALID_VALUE);
     OK(cuModuleUnload(module));
 }
@@ -269,9 +295,12 @@ static void check_libraries(CUcontext ctx)
     CHECK_CU(LAUNCH((CUfunction)add, 1, NULL, &p, &n, &value), CUDA_ERROR_INVALID_HANDLE);
     CHECK_CU(cuLibraryUnload(library), CUDA_ERROR_INVALID_HANDLE);
     CHECK_CU(cuLibraryGetKernel(&add, WILD, "add"), CUDA_ERROR_INVALID_HANDLE);
-    CHECK_CU(cuLibraryLoadData(&library, "nonsense", NULL, NULL, 0, NULL, NULL, 0), CUDA_ERROR_INVALID_IMAGE);
-    CHECK_CU(cuLibraryLoadData(NULL, kernels, NULL, NULL, 0, NULL, NULL, 0), CUDA_ERROR_INVALID_VALUE);
-    CHECK_CU(cuLibraryLoadFromFile(&library, "/no/such", NULL, NULL, 0, NULL, NULL, 0), CUDA_ERROR_FILE_NOT_FOUND);
+    CHECK_CU(cuLibraryLoadData(&library, "nonsense", NULL, NULL, 0, NULL, NULL, 0),
+             CUDA_ERROR_INVALID_IMAGE);
+    CHECK_CU(cuLibraryLoadData(NULL, kernels, NULL, NULL, 0, NULL, NULL, 0),
+             CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuLibraryLoadFromFile(&library, "/no/such", NULL, NULL, 0, NULL, NULL, 0),
+             CUDA_ERROR_FILE_NOT_FOUND);
     CHECK_CU(cuKernelGetFunction(&f, NULL), CUDA_ERROR_INVALID_HANDLE);
 }
 

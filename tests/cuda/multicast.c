@@ -1,4 +1,5 @@
-/* Multicast objects: what they are bound to and mapped from, what is refused, what kernels may not do with them. */
+/* Multicast objects: what they are bound to and mapped from, what is refused, what kernels may not
+ * do with them. */
 #include <pthread.h>
 #include <string.h>
 
@@ -41,7 +42,7 @@ static void check_parts(void)
     OK(cuModuleUnload(module));
 }
 
-/* ---- faults -------------------------------------------------------------------------------------------- */
+/* ---- faults ---------------------------------------------------------------------------------- */
 
 /* A kernel that fails in a context of its own, with a message of the place that has the text. */
 static void check_fault(const char *kernel, CUdeviceptr address, CUresult want, const char *text)
@@ -89,7 +90,7 @@ static void check_faults(const struct team *team)
     unmap(read_only, UNIT);
 }
 
-/* ---- what is refused ----------------------------------------------------------------------------------- */
+/* ---- what is refused ------------------------------------------------------------------------- */
 
 static void check_object_refusals(void)
 {
@@ -262,7 +263,7 @@ static void check_waiting(enum waiting how)
     OK(cuMemRelease(memory));
 }
 
-/* ---- running ------------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 static void check_all(void)
 {

@@ -44,8 +44,8 @@ static inline void unmap(CUdeviceptr p, size_t bytes)
     OK(cuMemAddressFree(p, bytes));
 }
 
-/* An object of three units: the first is bound to the second of each device's allocation, the second to that of device 0 alone. The
- * devices are added from the last to the first. */
+/* An object of three units: the first is bound to the second of each device's allocation, the
+ * second to that of device 0 alone. The devices are added from the last to the first. */
 struct team {
     CUmemGenericAllocationHandle object, allocation[DEVICES_MAX];
     CUdeviceptr all, replica[DEVICES_MAX]; /* in the order in which the devices were added */
@@ -80,7 +80,8 @@ static inline void end_team(struct team *t)
     }
 }
 
-/* Calls check() in a process with two devices, and in this one with three: a process has those that it was started with. */
+/* Calls check() in a process with two devices, and in this one with three: a process has those that
+ * it was started with. */
 static inline void run_with(int n, const char *text, void (*check)(void))
 {
     n_devices = n;

@@ -1,4 +1,5 @@
-/* Every form of multimem on the memory of two and three devices: results are those of a computation here. */
+/* Every form of multimem on the memory of two and three devices: results are those of a computation
+ * here. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -6,7 +7,7 @@
 
 enum { THREADS = 40, LANE_BYTES = 16, DATA_BYTES = THREADS * LANE_BYTES };
 
-/* ---- forms --------------------------------------------------------------------------------------------- */
+/* ---- forms ----------------------------------------------------------------------------------- */
 
 enum element { U32, S32, U64, S64, F16, BF16, F32, F64 };
 enum op { ADD, MIN, MAX, AND, OR, XOR, SUM_F32 /* add.acc::f32 */, N_OPS };
@@ -50,7 +51,7 @@ static const struct type types[] = {
 };
 enum { N_TYPES = sizeof types / sizeof *types };
 
-/* ---- the same here ------------------------------------------------------------------------------------- */
+/* ---- the same here --------------------------------------------------------------------------- */
 
 static float widen(uint16_t half, enum element element)
 {
@@ -159,7 +160,7 @@ static void fill(uint8_t *data, const struct type *t)
     }
 }
 
-/* ---- kernels ------------------------------------------------------------------------------------------- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 enum kernel { LOAD, RED, STORE, N_KERNELS };
 static const char *const kernel_names[N_KERNELS] = {"multimem.ld_reduce", "multimem.red",
@@ -257,7 +258,7 @@ static CUmodule load_forms(void)
     return module;
 }
 
-/* ---- every form ---------------------------------------------------------------------------------------- */
+/* ---- every form ------------------------------------------------------------------------------ */
 
 static CUfunction form_kernel(CUmodule module, enum kernel k, int type, int op)
 {

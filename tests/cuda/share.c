@@ -8,7 +8,8 @@ static const size_t unit = 2 << 20;
 
 static CUmemAllocationProp prop_of(int device)
 {
-    return (CUmemAllocationProp){.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, device},
+    return (CUmemAllocationProp){.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                 .location = {CU_MEM_LOCATION_TYPE_DEVICE, device},
                                  .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR};
 }
 
@@ -91,7 +92,7 @@ static void check_refused(void)
     OK(cuMemAddressFree(p, unit));
 }
 
-/* ---- two processes ------------------------------------------------------------------------------------- */
+/* ---- two processes --------------------------------------------------------------------------- */
 
 /* What the parent tells: first that there is nothing to tell yet. */
 struct letter {
@@ -123,7 +124,8 @@ static void wait_in_child(CUipcEventHandle handle, int out)
     CHECK_CU(cuIpcOpenEventHandle(&event, handle), CUDA_ERROR_INVALID_VALUE);
 }
 
-/* The child adds to what it finds in the parent's memory. It opened its end before the driver was there. */
+/* The child adds to what it finds in the parent's memory. It opened its end before the driver was
+ * there. */
 static int run_child(int in, int out)
 {
     struct letter letter;
@@ -207,7 +209,8 @@ static void check_file(void)
     int fd = -1;
     OK(cuMemCreate(&a, unit, &prop, 0));
     OK(cuMemExportToShareableHandle(&fd, a, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-    OK(cuMemImportFromShareableHandle(&b, (void *)(uintptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+    OK(cuMemImportFromShareableHandle(&b, (void *)(uintptr_t)fd,
+                                      CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
     close(fd);
     OK(cuMemAddressReserve(&p, 2 * unit, 0, 0, 0));
     OK(cuMemMap(p, unit, 0, a, 0));
@@ -216,8 +219,10 @@ static void check_file(void)
     OK(cuMemsetD32_v2(p, 31, 1));
     OK(cuMemcpyDtoH_v2(&word, p + unit, 4));
     CHECK_INT(word, 31);
-    CHECK_CU(cuMemExportToShareableHandle(&fd, a, CU_MEM_HANDLE_TYPE_WIN32, 0), CUDA_ERROR_INVALID_VALUE);
-    CHECK_CU(cuMemImportFromShareableHandle(&b, (void *)(uintptr_t)9999, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+    CHECK_CU(cuMemExportToShareableHandle(&fd, a, CU_MEM_HANDLE_TYPE_WIN32, 0),
+             CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuMemImportFromShareableHandle(&b, (void *)(uintptr_t)9999,
+                                            CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
              CUDA_ERROR_INVALID_VALUE);
     OK(cuMemUnmap(p, 2 * unit));
     OK(cuMemRelease(a));

@@ -1,4 +1,5 @@
-/* Programs with signals of their own: masks, handlers, closed pipes, forks while kernels run, little stack. */
+/* Programs with signals of their own: masks, handlers, closed pipes, forks while kernels run,
+ * little stack. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -12,8 +13,10 @@ static const char printing[] =
     PTX_HEADER ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
                ".global .align 1 .b8 format[] = {104, 105, 10, 0};\n"
                ".visible .entry print()\n{\n"
-               "    .reg .b64 %rd<3>; .reg .b32 %r<2>; mov.u64 %rd1, format; cvta.global.u64 %rd1, %rd1; mov.u64 %rd2, 0;\n"
-               "    { .param .b64 f; .param .b64 a; .param .b32 r; st.param.b64 [f], %rd1; st.param.b64 [a], %rd2;\n"
+               "    .reg .b64 %rd<3>; .reg .b32 %r<2>; mov.u64 %rd1, format; "
+               "cvta.global.u64 %rd1, %rd1; mov.u64 %rd2, 0;\n"
+               "    { .param .b64 f; .param .b64 a; .param .b32 r; st.param.b64 [f], %rd1; "
+               "st.param.b64 [a], %rd2;\n"
                "    call.uni (r), vprintf, (f, a); ld.param.b32 %r1, [r]; }\n    ret;\n}\n";
 
 /* The end of a child is an ordinary one; but what was the parent's looks leaked there. */
@@ -113,7 +116,7 @@ static void small_stacks(void)
     }
 }
 
-/* ---- forks while kernels run --------------------------------------------------------------------------- */
+/* ---- forks while kernels run ----------------------------------------------------------------- */
 
 static CUcontext shared;
 static CUfunction add;

@@ -1,4 +1,5 @@
-/* Streams and events: order inside one, none between two, the rules of default streams, values in memory, ten thousand operations. */
+/* Streams and events: order inside one, none between two, the rules of default streams, values in
+ * memory, ten thousand operations. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -8,7 +9,7 @@
 
 static CUmodule module;
 
-/* ---- one at a time ------------------------------------------------------------------------------------- */
+/* ---- one at a time --------------------------------------------------------------------------- */
 
 static void check_entries(void)
 {
@@ -44,7 +45,8 @@ static void check_entries(void)
     memset(&value, 0, sizeof value);
     OK(cuStreamGetAttribute(prior, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, &value));
     CHECK_INT(value.memSyncDomain, 1);
-    CHECK_CU(cuStreamGetAttribute(prior, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuStreamGetAttribute(prior, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value),
+             CUDA_ERROR_INVALID_VALUE);
     OK(cuStreamDestroy_v2(stream));
     OK(cuStreamDestroy_v2(prior));
     CHECK_CU(cuStreamDestroy_v2(stream), CUDA_ERROR_INVALID_HANDLE);
@@ -100,7 +102,8 @@ static void check_side_by_side(void)
     OK(cuMemFreeHost(gate));
 }
 
-/* The default stream waits for blocking streams and they for it; not for one that is not blocking. */
+/* The default stream waits for blocking streams and they for it; not for one that is not
+ * blocking. */
 static void check_default_streams(void)
 {
     CUstream blocking, free_stream;
@@ -141,7 +144,7 @@ static void check_default_streams(void)
     OK(cuMemFreeHost(gate));
 }
 
-/* ---- events -------------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static void check_events(void)
 {
@@ -199,7 +202,7 @@ static void check_events(void)
     OK(cuMemFreeHost(gate));
 }
 
-/* ---- the host's functions, values ---------------------------------------------------------------------- */
+/* ---- the host's functions, values ------------------------------------------------------------ */
 
 static void note_call(CUstream stream, CUresult status, void *ud)
 {
@@ -277,7 +280,8 @@ static void check_callbacks(void)
     CHECK_CU(cuStreamAddCallback(NULL, note_call, NULL, 1), CUDA_ERROR_INVALID_VALUE);
     /* it hears of a failure */
     OK(cuCtxGetCurrent(&before));
-    OK(cuCtxCreate_v2(&broken, 0, 1)); /* of another device: a failure is all contexts' of a device */
+    OK(cuCtxCreate_v2(&broken, 0, 1)); /* of another device: a failure is all contexts' of a
+                                        * device */
     OK(cuModuleLoadData(&mine, kernels));
     CUdeviceptr address;
     unsigned *gate = new_gate(&address);
@@ -333,12 +337,13 @@ static void check_values(void)
     OK(cuMemFree_v2(p));
 }
 
-/* ---- many ---------------------------------------------------------------------------------------------- */
+/* ---- many ------------------------------------------------------------------------------------ */
 
 enum { STREAMS = 16, OPERATIONS = 10000 };
 
-/* Operations of all kinds on 16 streams, each with a word of its own that says how far it has come; sometimes a stream takes over
- * what another one has, behind an event. The host does the same sums. */
+/* Operations of all kinds on 16 streams, each with a word of its own that says how far it has come;
+ * sometimes a stream takes over what another one has, behind an event. The host does the same sums.
+ */
 static unsigned random_state = 1;
 
 static unsigned random_below(unsigned n)
@@ -360,7 +365,8 @@ static void check_many(void)
     unsigned *words = (unsigned *)(uintptr_t)p, want[STREAMS] = {0}, n = 1, wrong = 0;
     CUfunction add = function_of(module, "add");
     for (unsigned s = 0; s < STREAMS; s++) {
-        OK(cuStreamCreateWithPriority(&streams[s], s % 2 ? CU_STREAM_NON_BLOCKING : 0, -(int)(s % 6)));
+        OK(cuStreamCreateWithPriority(&streams[s], s % 2 ? CU_STREAM_NON_BLOCKING : 0,
+                                      -(int)(s % 6)));
         OK(cuEventCreate(&events[s], CU_EVENT_DISABLE_TIMING));
     }
     OK(cuCtxSynchronize());
@@ -383,8 +389,10 @@ static void check_many(void)
             want[s]++;
             break;
         case 4: /* t's stream must not go on before the copy is done either */
-            r = cuEventRecord(events[t], streams[t]) || cuStreamWaitEvent(streams[s], events[t], 0) ||
-                        cuMemcpyDtoDAsync_v2(mine, other, 4, streams[s]) || cuEventRecord(events[s], streams[s]) ||
+            r = cuEventRecord(events[t], streams[t]) ||
+                        cuStreamWaitEvent(streams[s], events[t], 0) ||
+                        cuMemcpyDtoDAsync_v2(mine, other, 4, streams[s]) ||
+                        cuEventRecord(events[s], streams[s]) ||
                         cuStreamWaitEvent(streams[t], events[s], 0)
                     ? CUDA_ERROR_UNKNOWN
                     : CUDA_SUCCESS;
@@ -413,7 +421,8 @@ static void *use_own_stream(void *ud)
 {
     unsigned long long *id = ud;
     CUcontext ctx = (CUcontext)(uintptr_t)*id;
-    bool ok = cuCtxSetCurrent(ctx) == CUDA_SUCCESS && cuStreamGetId(CU_STREAM_PER_THREAD, id) == CUDA_SUCCESS;
+    bool ok = cuCtxSetCurrent(ctx) == CUDA_SUCCESS &&
+              cuStreamGetId(CU_STREAM_PER_THREAD, id) == CUDA_SUCCESS;
     return ok ? NULL : ud;
 }
 

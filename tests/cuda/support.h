@@ -1,4 +1,5 @@
-/* What the tests of the driver share. They are programs as users write them: they know libcuda.so.1 by its header alone. */
+/* What the tests of the driver share. They are programs as users write them: they know libcuda.so.1
+ * by its header alone. */
 #ifndef PTERA_TESTS_CUDA_SUPPORT_H
 #define PTERA_TESTS_CUDA_SUPPORT_H
 
@@ -12,7 +13,8 @@
 #define CHECK_CU(call, want) check_cu((call), (want), #call, __FILE__, __LINE__)
 #define OK(call) CHECK_CU(call, CUDA_SUCCESS)
 
-static inline void check_cu(CUresult have, CUresult want, const char *call, const char *file, int line)
+static inline void check_cu(CUresult have, CUresult want, const char *call, const char *file,
+                            int line)
 {
     const char *name = "?", *wanted = "?";
     if (have == want) {

@@ -19,7 +19,8 @@ static CUresult encode(CUtensorMap *map, CUdeviceptr tensor, cuuint32_t box_widt
 static const char copy[] =
     ".version 8.6\n.target sm_90\n.address_size 64\n"
     ".visible .entry copy(.param .align 64 .b8 from[128], .param .align 64 .b8 to[128])\n{\n"
-    "    .reg .pred %p; .reg .b32 %r; .reg .b64 %rd<3>; .shared .align 8 .b64 bar; .shared .align 128 .b8 "
+    "    .reg .pred %p; .reg .b32 %r; .reg .b64 %rd<3>; .shared .align 8 .b64 bar; "
+    ".shared .align 128 .b8 "
     "room[32];\n"
     "    mov.b32 %r, from; cvt.u64.u32 %rd1, %r; cvta.param.u64 %rd1, %rd1;\n" /* as LLVM has it */
     "    mov.u64 %rd2, to; cvta.param.u64 %rd2, %rd2;\n"

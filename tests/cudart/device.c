@@ -1,4 +1,5 @@
-/* Devices, their limits and properties, errors of threads, and cudaDeviceReset while other threads work. */
+/* Devices, their limits and properties, errors of threads, and cudaDeviceReset while other threads
+ * work. */
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -19,8 +20,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device);
 cudaError_t cudaChooseDevice(int *device, const cudaDeviceProp *wanted);
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
 cudaError_t cudaDeviceDisablePeerAccess(int peer);
-cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **entry, unsigned version, unsigned long long flags,
-                                             int *status);
+cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **entry, unsigned version,
+                                             unsigned long long flags, int *status);
 
 static void check_devices(void)
 {
@@ -46,9 +47,11 @@ static void check_devices(void)
     CHECK_INT(value, 32);
     BAD_VALUE(cudaDeviceGetAttribute(NULL, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0));
     BAD_VALUE(cudaDeviceGetAttribute(&value, (CUdevice_attribute)-1, 0));
-    CHECK_RT(cudaDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 2), cudaErrorInvalidDevice);
+    CHECK_RT(cudaDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 2),
+             cudaErrorInvalidDevice);
     OK(cudaGetDeviceProperties(&p, 1));
-    CHECK(p.major == 9 && p.minor == 0 && p.warpSize == 32 && p.maxThreadsPerBlock == 1024 && p.name[0]);
+    CHECK(p.major == 9 && p.minor == 0 && p.warpSize == 32 && p.maxThreadsPerBlock == 1024 &&
+          p.name[0]);
     BAD_VALUE(cudaGetDeviceProperties(NULL, 0));
     CHECK_RT(cudaGetDeviceProperties(&p, 2), cudaErrorInvalidDevice);
     OK(cudaChooseDevice(&device, &p));
@@ -156,7 +159,7 @@ static void check_errors(void)
     CHECK_TEXT(cudaGetErrorString((cudaError_t)123456), "unrecognized error code");
 }
 
-/* ---- reset --------------------------------------------------------------------------------------------- */
+/* ---- reset ----------------------------------------------------------------------------------- */
 
 enum { N = 256, ROUNDS = 100 };
 static cudaKernel_t add;
@@ -190,8 +193,8 @@ static void *worker(void *unused)
     return (void *)(uintptr_t)work();
 }
 
-/* What is underway when the device is reset may fail, also by an address that is no more; nothing crashes, and what begins after a
- * reset succeeds. */
+/* What is underway when the device is reset may fail, also by an address that is no more; nothing
+ * crashes, and what begins after a reset succeeds. */
 static void check_reset(void)
 {
     pthread_t threads[2];

@@ -1,4 +1,5 @@
-/* A program for exec.sh: launches and copies, then does what its argument says. Without one it is a test like others. */
+/* A program for exec.sh: launches and copies, then does what its argument says. Without one it is a
+ * test like others. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,15 +1,21 @@
-/* Captures and graphs: nodes of every kind that the runtime adds, launches of them, and what is refused. */
+/* Captures and graphs: nodes of every kind that the runtime adds, launches of them, and what is
+ * refused. */
 #include "tests/cudart/support.h"
 
 cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t stream);
-cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                   const cudaGraphNode_t *after, size_t n,
                                    const cudaKernelNodeParams *p);
-cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const cudaKernelNodeParams *p);
-cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const cudaKernelNodeParams *p);
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                   const cudaGraphNode_t *after, size_t n,
                                    const cudaMemcpy3DParms *p);
-cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
-                                     void *to, const void *from, size_t bytes, cudaMemcpyKind kind);
-cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
+                                     const cudaGraphNode_t *after, size_t n, void *to,
+                                     const void *from, size_t bytes, cudaMemcpyKind kind);
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                   const cudaGraphNode_t *after, size_t n,
                                    const CUDA_MEMSET_NODE_PARAMS *p);
 
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams *p);
@@ -39,13 +45,17 @@ static void check_nodes(void)
     CUgraphNodeType type;
     size_t count = 0;
     OK(cudaMalloc(&p, sizeof host));
-    CUDA_MEMSET_NODE_PARAMS zeros = {.dst = (CUdeviceptr)p, .elementSize = 4, .width = N, .height = 1};
-    cudaKernelNodeParams k = {
-        .func = kernel_of(library, "add"), .gridDim = DIM(1), .blockDim = DIM(N), .kernelParams = arguments};
+    CUDA_MEMSET_NODE_PARAMS zeros = {
+        .dst = (CUdeviceptr)p, .elementSize = 4, .width = N, .height = 1};
+    cudaKernelNodeParams k = {.func = kernel_of(library, "add"),
+                              .gridDim = DIM(1),
+                              .blockDim = DIM(N),
+                              .kernelParams = arguments};
     OK(cudaGraphCreate(&graph, 0));
     OK(cudaGraphAddMemsetNode(&set, graph, NULL, 0, &zeros));
     OK(cudaGraphAddKernelNode(&run, graph, &set, 1, &k));
-    OK(cudaGraphAddMemcpyNode1D(&copy, graph, &run, 1, host, p, sizeof host, cudaMemcpyDeviceToHost));
+    OK(cudaGraphAddMemcpyNode1D(&copy, graph, &run, 1, host, p, sizeof host,
+                                cudaMemcpyDeviceToHost));
     OK(cudaGraphGetNodes(graph, NULL, &count));
     CHECK_INT(count, 3);
     OK(cudaGraphNodeGetType(run, &type));
@@ -186,7 +196,8 @@ static void check_capture(void)
     OK(cudaMemcpy(&host, p, sizeof host, cudaMemcpyDeviceToHost));
     CHECK_INT(host, 0x01010101);
     OK(cudaGraphDestroy(graph));
-    CHECK_RT(cudaStreamBeginCapture(NULL, CU_STREAM_CAPTURE_MODE_GLOBAL), cudaErrorStreamCaptureUnsupported);
+    CHECK_RT(cudaStreamBeginCapture(NULL, CU_STREAM_CAPTURE_MODE_GLOBAL),
+             cudaErrorStreamCaptureUnsupported);
     BAD_VALUE(cudaStreamBeginCapture(stream, (CUstreamCaptureMode)9));
     CHECK_RT(cudaStreamEndCapture(stream, &graph), cudaErrorIllegalState);
     BAD_VALUE(cudaStreamIsCapturing(stream, NULL));

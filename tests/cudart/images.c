@@ -1,5 +1,6 @@
-/* The device code of programs in samples/programs (images/make.sh), run as nvcc's host code runs it: registered before, launched by the
- * addresses of host functions. So these run where there is no nvcc. */
+/* The device code of programs in samples/programs (images/make.sh), run as nvcc's host code runs
+ * it: registered before, launched by the addresses of host functions. So these run where there is
+ * no nvcc. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -59,7 +60,7 @@ cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 bl
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function,
                                 void **arguments);
 
-/* ---- images -------------------------------------------------------------------------------------------- */
+/* ---- images ---------------------------------------------------------------------------------- */
 
 struct wrapper {
     uint32_t magic, version;
@@ -111,7 +112,7 @@ static void read_back(void *to, void *from, size_t bytes)
 
 #define DIM(n) ((dim3){(n), 1, 1})
 
-/* ---- programs ------------------------------------------------------------------------------------------ */
+/* ---- programs -------------------------------------------------------------------------------- */
 
 static void test_vector_add(void)
 {
@@ -326,7 +327,8 @@ static void unregister_spinning(void)
     __cudaUnregisterFatBinary(spinning);
 }
 
-/* A process ends, by its exit handlers, while a kernel runs for ever. (What that holds, sanitizers take for leaks.) */
+/* A process ends, by its exit handlers, while a kernel runs for ever. (What that holds, sanitizers
+ * take for leaks.) */
 static void test_end(void)
 {
     static const char wait[1];
@@ -348,7 +350,8 @@ static void test_end(void)
 /* Why an image cannot be loaded is what its kernels' launches say, too. */
 static void test_no_image(void)
 {
-    static const char host[1], newer[] = ".version 9.0\n.target sm_120\n.address_size 64\n.visible .entry k() { ret; }\n";
+    static const char host[1], newer[] = ".version 9.0\n.target sm_120\n.address_size 64\n"
+                                         ".visible .entry k() { ret; }\n";
     cudaKernel_t kernel = NULL;
     void **handle = __cudaRegisterFatBinary((void *)newer);
     register_kernel(handle, host, "k");
@@ -359,7 +362,8 @@ static void test_no_image(void)
     struct wrapper w = {0x466243b1, 1, load("fatbin/family"), NULL}; /* PTX of sm_100f alone */
     handle = __cudaRegisterFatBinary(&w);
     register_kernel(handle, host, "fill");
-    CHECK_INT(cudaLaunchKernel(host, DIM(1), DIM(1), NULL, 0, NULL), cudaErrorNoKernelImageForDevice);
+    CHECK_INT(cudaLaunchKernel(host, DIM(1), DIM(1), NULL, 0, NULL),
+              cudaErrorNoKernelImageForDevice);
     __cudaUnregisterFatBinary(handle);
     free((void *)w.data);
 }

@@ -1,9 +1,10 @@
 /* Launches, what can be asked and set of kernels, occupancy, libraries, symbols. */
 #include "tests/cudart/support.h"
 
-cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared,
-                                        cudaStream_t stream);
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **arguments);
+cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block,
+                                        void **arguments, size_t shared, cudaStream_t stream);
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function,
+                                void **arguments);
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaStream_t stream);
 cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream);
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *function);
@@ -11,11 +12,14 @@ cudaError_t cudaFuncSetAttribute(const void *function, CUfunction_attribute attr
 cudaError_t cudaFuncSetCacheConfig(const void *function, CUfunc_cache cache);
 cudaError_t cudaFuncGetName(const char **name, const void *function);
 cudaError_t cudaFuncGetParamInfo(const void *function, size_t index, size_t *offset, size_t *bytes);
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int threads, size_t shared);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function,
+                                                          int threads, size_t shared);
 cudaError_t cudaGetSymbolAddress(void **address, const void *symbol);
 cudaError_t cudaGetSymbolSize(size_t *bytes, const void *symbol);
-cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset, cudaMemcpyKind kind);
-cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset, cudaMemcpyKind kind);
+cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset,
+                               cudaMemcpyKind kind);
+cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset,
+                                 cudaMemcpyKind kind);
 cudaError_t cudaGetKernel(cudaKernel_t *kernel, const void *function);
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, const void *symbol);
 
@@ -38,8 +42,10 @@ static void check_launches(void)
     OK(cudaLaunchKernel(empty, DIM(1), DIM(1), NULL, 0, NULL));
     const void *wrong[] = {NULL, unknown, WILD};
     for (int i = 0; i < 3; i++) {
-        CHECK_RT(cudaLaunchKernel(wrong[i], DIM(1), DIM(1), NULL, 0, NULL), cudaErrorInvalidDeviceFunction);
-        CHECK_RT(cudaLaunchCooperativeKernel(wrong[i], DIM(1), DIM(1), NULL, 0, NULL), cudaErrorInvalidDeviceFunction);
+        CHECK_RT(cudaLaunchKernel(wrong[i], DIM(1), DIM(1), NULL, 0, NULL),
+                 cudaErrorInvalidDeviceFunction);
+        CHECK_RT(cudaLaunchCooperativeKernel(wrong[i], DIM(1), DIM(1), NULL, 0, NULL),
+                 cudaErrorInvalidDeviceFunction);
         CHECK_RT(cudaLaunchKernelExC(&config, wrong[i], NULL), cudaErrorInvalidDeviceFunction);
     }
     const dim3 shapes[][2] = {{DIM(0), DIM(1)},
@@ -49,7 +55,8 @@ static void check_launches(void)
                               {DIM(1), {1, 1, 65}},
                               {DIM(1), {65536, 65536, 1}}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        CHECK_RT(cudaLaunchKernel(empty, shapes[i][0], shapes[i][1], NULL, 0, NULL), cudaErrorInvalidValue);
+        CHECK_RT(cudaLaunchKernel(empty, shapes[i][0], shapes[i][1], NULL, 0, NULL),
+                 cudaErrorInvalidValue);
         CHECK_RT(cudaLaunchCooperativeKernel(empty, shapes[i][0], shapes[i][1], NULL, 0, NULL),
                  cudaErrorInvalidValue);
     }
@@ -77,7 +84,8 @@ static void check_configurations(void)
     CHECK(grid.x == 4 && block.x == 5 && shared == 6 && stream == NULL);
     OK(__cudaPopCallConfiguration(&grid, &block, &shared, &stream));
     CHECK(grid.x == 1 && block.x == 2 && shared == 3);
-    CHECK_RT(__cudaPopCallConfiguration(&grid, &block, &shared, &stream), cudaErrorMissingConfiguration);
+    CHECK_RT(__cudaPopCallConfiguration(&grid, &block, &shared, &stream),
+             cudaErrorMissingConfiguration);
 }
 
 static void check_attributes(void)
@@ -88,7 +96,8 @@ static void check_attributes(void)
     size_t offset = 0, bytes = 0;
     int blocks = 0;
     OK(cudaFuncGetAttributes(&a, add));
-    CHECK(a.maxThreadsPerBlock == 1024 && a.numRegs > 0 && a.ptxVersion == 70 && a.binaryVersion == 90);
+    CHECK(a.maxThreadsPerBlock == 1024 && a.numRegs > 0 && a.ptxVersion == 70 &&
+          a.binaryVersion == 90);
     BAD_VALUE(cudaFuncGetAttributes(NULL, add));
     CHECK_RT(cudaFuncGetAttributes(&a, unknown), cudaErrorInvalidDeviceFunction);
     CHECK_RT(cudaFuncGetAttributes(&a, NULL), cudaErrorInvalidDeviceFunction);
@@ -101,7 +110,8 @@ static void check_attributes(void)
              cudaErrorInvalidDeviceFunction);
     OK(cudaFuncSetCacheConfig(add, CU_FUNC_CACHE_PREFER_SHARED));
     BAD_VALUE(cudaFuncSetCacheConfig(add, (CUfunc_cache)9));
-    CHECK_RT(cudaFuncSetCacheConfig(NULL, CU_FUNC_CACHE_PREFER_SHARED), cudaErrorInvalidDeviceFunction);
+    CHECK_RT(cudaFuncSetCacheConfig(NULL, CU_FUNC_CACHE_PREFER_SHARED),
+             cudaErrorInvalidDeviceFunction);
     OK(cudaFuncGetName(&name, add));
     CHECK_TEXT(name, "add");
     BAD_VALUE(cudaFuncGetName(NULL, add));
@@ -114,7 +124,8 @@ static void check_attributes(void)
     CHECK_INT(blocks, 2);
     BAD_VALUE(cudaOccupancyMaxActiveBlocksPerMultiprocessor(NULL, add, 1024, 0));
     BAD_VALUE(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, add, 0, 0));
-    CHECK_RT(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, NULL, 32, 0), cudaErrorInvalidDeviceFunction);
+    CHECK_RT(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, NULL, 32, 0),
+             cudaErrorInvalidDeviceFunction);
 }
 
 static void check_libraries(void)
@@ -141,9 +152,11 @@ static void check_libraries(void)
     BAD_HANDLE(cudaLibraryUnload(NULL));
     BAD_VALUE(cudaLibraryLoadData(NULL, kernels, NULL, NULL, 0, NULL, NULL, 0));
     BAD_VALUE(cudaLibraryLoadData(&other, NULL, NULL, NULL, 0, NULL, NULL, 0));
-    CHECK_RT(cudaLibraryLoadData(&other, ".version 8.0\n.target sm_70\nwhat?", NULL, NULL, 0, NULL, NULL, 0),
+    CHECK_RT(cudaLibraryLoadData(&other, ".version 8.0\n.target sm_70\n"
+                                         "what?", NULL, NULL, 0, NULL, NULL, 0),
              cudaErrorInvalidPtx);
-    CHECK_RT(cudaLibraryLoadFromFile(&other, "/nothing/there", NULL, NULL, 0, NULL, NULL, 0), cudaErrorFileNotFound);
+    CHECK_RT(cudaLibraryLoadFromFile(&other, "/nothing/there", NULL, NULL, 0, NULL, NULL, 0),
+             cudaErrorFileNotFound);
 }
 
 static void check_symbols(void)
@@ -157,8 +170,10 @@ static void check_symbols(void)
     for (int i = 0; i < 3; i++) {
         CHECK_RT(cudaGetSymbolAddress(&p, wrong[i]), cudaErrorInvalidSymbol);
         CHECK_RT(cudaGetSymbolSize(&bytes, wrong[i]), cudaErrorInvalidSymbol);
-        CHECK_RT(cudaMemcpyToSymbol(wrong[i], &value, 4, 0, cudaMemcpyHostToDevice), cudaErrorInvalidSymbol);
-        CHECK_RT(cudaMemcpyFromSymbol(&value, wrong[i], 4, 0, cudaMemcpyDeviceToHost), cudaErrorInvalidSymbol);
+        CHECK_RT(cudaMemcpyToSymbol(wrong[i], &value, 4, 0, cudaMemcpyHostToDevice),
+                 cudaErrorInvalidSymbol);
+        CHECK_RT(cudaMemcpyFromSymbol(&value, wrong[i], 4, 0, cudaMemcpyDeviceToHost),
+                 cudaErrorInvalidSymbol);
         CHECK_RT(cudaGetKernel(&kernel, wrong[i]), cudaErrorInvalidDeviceFunction);
         CHECK_RT(cudaGetFuncBySymbol(&function, wrong[i]), cudaErrorInvalidDeviceFunction);
     }

@@ -1,4 +1,5 @@
-/* Memory: allocation of every kind, copies and sets of one to three dimensions, what a pointer is. */
+/* Memory: allocation of every kind, copies and sets of one to three dimensions, what a pointer
+ * is. */
 #include "tests/cudart/support.h"
 
 cudaError_t cudaMallocHost(void **p, size_t bytes);
@@ -6,31 +7,38 @@ cudaError_t cudaFreeHost(void *p);
 cudaError_t cudaMallocManaged(void **p, size_t bytes, unsigned flags);
 cudaError_t cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height);
 cudaError_t cudaMalloc3D(cudaPitchedPtr *p, cudaExtent extent);
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
-cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes);
-cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes,
-                                cudaStream_t stream);
-cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
-                         cudaMemcpyKind kind);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream);
+cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device,
+                           size_t bytes);
+cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
+                                size_t bytes, cudaStream_t stream);
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                         size_t width, size_t height, cudaMemcpyKind kind);
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *p);
 cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms *p);
 cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms *p, cudaStream_t stream);
-cudaError_t cudaMallocArray(cudaArray_t *array, const cudaChannelFormatDesc *channels, size_t width, size_t height,
-                            unsigned flags);
-cudaError_t cudaMalloc3DArray(cudaArray_t *array, const cudaChannelFormatDesc *channels, cudaExtent extent, unsigned flags);
+cudaError_t cudaMallocArray(cudaArray_t *array, const cudaChannelFormatDesc *channels, size_t width,
+                            size_t height, unsigned flags);
+cudaError_t cudaMalloc3DArray(cudaArray_t *array, const cudaChannelFormatDesc *channels,
+                              cudaExtent extent, unsigned flags);
 cudaError_t cudaFreeArray(cudaArray_t array);
-cudaError_t cudaMallocMipmappedArray(CUmipmappedArray *mipmap, const cudaChannelFormatDesc *channels, cudaExtent extent,
+cudaError_t cudaMallocMipmappedArray(CUmipmappedArray *mipmap,
+                                     const cudaChannelFormatDesc *channels, cudaExtent extent,
                                      unsigned levels, unsigned flags);
 cudaError_t cudaFreeMipmappedArray(CUmipmappedArray mipmap);
 cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t *array, CUmipmappedArray mipmap, unsigned level);
-cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc *channels, cudaExtent *extent, unsigned *flags, cudaArray_t array);
+cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc *channels, cudaExtent *extent, unsigned *flags,
+                             cudaArray_t array);
 cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc *channels, cudaArray_t array);
-cudaError_t cudaMemcpy2DToArray(cudaArray_t array, size_t x, size_t y, const void *from, size_t pitch, size_t width,
-                                size_t height, cudaMemcpyKind kind);
-cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_t array, size_t x, size_t y, size_t width,
-                                       size_t height, cudaMemcpyKind kind, cudaStream_t stream);
-cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_t from, size_t from_x, size_t from_y,
-                                     size_t width, size_t height, cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DToArray(cudaArray_t array, size_t x, size_t y, const void *from,
+                                size_t pitch, size_t width, size_t height, cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_t array, size_t x,
+                                       size_t y, size_t width, size_t height, cudaMemcpyKind kind,
+                                       cudaStream_t stream);
+cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_t from,
+                                     size_t from_x, size_t from_y, size_t width, size_t height,
+                                     cudaMemcpyKind kind);
 cudaError_t cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height);
 cudaError_t cudaMemset3D(cudaPitchedPtr p, int value, cudaExtent extent);
 cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t stream);
@@ -108,7 +116,8 @@ static void check_managed_memory(void)
     OK(cudaMemset(p, 0, 12));
     CHECK(p[0] == 0 && p[3] == 5);
     OK(cudaMemRangeGetAttribute(&device, sizeof device, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, p, 64));
-    BAD_VALUE(cudaMemRangeGetAttribute(NULL, sizeof device, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, p, 64));
+    BAD_VALUE(
+        cudaMemRangeGetAttribute(NULL, sizeof device, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, p, 64));
     OK(cudaFree(p));
     BAD_VALUE(cudaMallocManaged(NULL, 64, CU_MEM_ATTACH_GLOBAL));
     OK(cudaMallocManaged((void **)&p, 0, CU_MEM_ATTACH_GLOBAL));
@@ -171,7 +180,8 @@ static void check_planes(void)
                               .extent = {10, 3, 2},
                               .kind = cudaMemcpyDeviceToHost};
     OK(cudaMemcpy3D(&copy));
-    CHECK(to[0][0] == 4 && to[1][4] == 4 && to[1][5] == 7 && to[2][0] == 7 && to[3][0] == 4 && to[5][0] == 7);
+    CHECK(to[0][0] == 4 && to[1][4] == 4 && to[1][5] == 7 && to[2][0] == 7 && to[3][0] == 4 &&
+          to[5][0] == 7);
     BAD_VALUE(cudaMemcpy3D(NULL));
     cudaMemcpy3DPeerParms peers = {.srcPtr = {to, 10, 10, 3}, .dstPtr = block, .extent = {3, 1, 1}};
     to[0][0] = 1;
@@ -186,9 +196,12 @@ static void check_planes(void)
     BAD_VALUE(cudaMemcpy3DPeer(NULL));
     copy.kind = (cudaMemcpyKind)9;
     CHECK_RT(cudaMemcpy3D(&copy), cudaErrorInvalidMemcpyDirection);
-    CHECK_RT(cudaMemcpy2D(to, 9, block.ptr, block.pitch, 10, 6, cudaMemcpyDeviceToHost), cudaErrorInvalidPitchValue);
-    CHECK_RT(cudaMemcpy2D(to, 10, block.ptr, 9, 10, 6, cudaMemcpyDeviceToHost), cudaErrorInvalidPitchValue);
-    CHECK_RT(cudaMemcpy2D(to, 10, block.ptr, block.pitch, 10, 6, (cudaMemcpyKind)5), cudaErrorInvalidMemcpyDirection);
+    CHECK_RT(cudaMemcpy2D(to, 9, block.ptr, block.pitch, 10, 6, cudaMemcpyDeviceToHost),
+             cudaErrorInvalidPitchValue);
+    CHECK_RT(cudaMemcpy2D(to, 10, block.ptr, 9, 10, 6, cudaMemcpyDeviceToHost),
+             cudaErrorInvalidPitchValue);
+    CHECK_RT(cudaMemcpy2D(to, 10, block.ptr, block.pitch, 10, 6, (cudaMemcpyKind)5),
+             cudaErrorInvalidMemcpyDirection);
     BAD_VALUE(cudaMemcpy2D(NULL, 10, block.ptr, block.pitch, 10, 6, cudaMemcpyDeviceToHost));
     BAD_VALUE(cudaMemcpy2D(to, 10, WILD, 10, 10, 6, cudaMemcpyDeviceToHost));
     BAD_VALUE(cudaMemset2D(NULL, 16, 0, 4, 4));
@@ -216,7 +229,8 @@ static void check_arrays(void)
     OK(cudaMallocArray(&a, &two, 4, 3, 0));
     OK(cudaMalloc3DArray(&b, &two, (cudaExtent){4, 3, 2}, 0));
     OK(cudaArrayGetInfo(&seen, &extent, &flags, b));
-    CHECK(seen.x == 32 && seen.y == 32 && !seen.z && seen.f == 2 && extent.width == 4 && extent.depth == 2 && !flags);
+    CHECK(seen.x == 32 && seen.y == 32 && !seen.z && seen.f == 2 && extent.width == 4 &&
+          extent.depth == 2 && !flags);
     OK(cudaGetChannelDesc(&seen, a));
     OK(cudaMemcpy2DToArray(a, 0, 0, from, 32, 32, 3, cudaMemcpyHostToDevice));
     OK(cudaMemcpy2DFromArrayAsync(to, 32, a, 8, 1, 16, 2, cudaMemcpyDeviceToHost, NULL));
@@ -225,7 +239,10 @@ static void check_arrays(void)
     OK(cudaMemcpy2DArrayToArray(a, 0, 2, a, 0, 0, 32, 1, cudaMemcpyDeviceToDevice));
     cudaMemcpy3DParms put = {.srcArray = a, .dstArray = b, .dstPos = {1, 0, 1}, .extent = {3, 3, 1},
                              .kind = cudaMemcpyDeviceToDevice};
-    cudaMemcpy3DParms get = {.srcArray = b, .srcPos = {0, 0, 1}, .dstPtr = {to, 32, 32, 3}, .extent = {4, 3, 1},
+    cudaMemcpy3DParms get = {.srcArray = b,
+                             .srcPos = {0, 0, 1},
+                             .dstPtr = {to, 32, 32, 3},
+                             .extent = {4, 3, 1},
                              .kind = cudaMemcpyDeviceToHost};
     OK(cudaMemcpy3D(&put));
     OK(cudaMemcpy3D(&get));
@@ -241,7 +258,8 @@ static void check_arrays(void)
     BAD_VALUE(cudaMallocArray(&a, NULL, 4, 3, 0));
     BAD_VALUE(cudaGetChannelDesc(NULL, a));
     BAD_HANDLE(cudaGetChannelDesc(&seen, WILD));
-    CHECK_RT(cudaMemcpy2DToArray(a, 0, 0, from, 8, 32, 3, cudaMemcpyHostToDevice), cudaErrorInvalidPitchValue);
+    CHECK_RT(cudaMemcpy2DToArray(a, 0, 0, from, 8, 32, 3, cudaMemcpyHostToDevice),
+             cudaErrorInvalidPitchValue);
     OK(cudaFreeArray(a));
     OK(cudaFreeArray(b));
     OK(cudaFreeArray(NULL));

@@ -1,4 +1,5 @@
-/* ptx_run of libgpuocelot.so, as its users call it: by name, values for arguments, the block before the grid. */
+/* ptx_run of libgpuocelot.so, as its users call it: by name, values for arguments, the block before
+ * the grid. */
 #include <stdint.h>
 
 #include "tests/unit/check.h"

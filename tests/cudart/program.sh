@@ -1,7 +1,8 @@
 #!/bin/sh
-# Compiles a CUDA program, if it has changed since, and runs it under `ptera exec`: program.sh NVCC PTERA SOURCE FOLDER. With the
-# shared runtime library, in each engine too, with the static one inside (nvcc's default, and for its default target), and that one
-# stripped. The first comment of a source may end with the rest of its nvcc command.
+# Compiles a CUDA program, if it has changed since, and runs it under `ptera exec`: program.sh NVCC
+# PTERA SOURCE FOLDER. With the shared runtime library, in each engine too, with the static one
+# inside (nvcc's default, and for its default target), and that one stripped. The first comment of a
+# source may end with the rest of its nvcc command.
 set -u
 nvcc=$1
 ptera=$2
@@ -24,14 +25,16 @@ compile() { # RUNTIME PROGRAM
     "$nvcc" $target -cudart "$1" -I"$folder" -L"$(dirname "$ptera")" -o "$2" ${options:-"$source"}
 }
 runs() { # PROGRAM
-    output=$("$ptera" exec "$1") && [ "$(echo "$output" | tail -n 1)" = PASSED ] && passed=$((passed + 1)) && return
+    output=$("$ptera" exec "$1") && [ "$(echo "$output" | tail -n 1)" = PASSED ] &&
+        passed=$((passed + 1)) && return
     echo "FAILED $1: $output"
     failed=$((failed + 1))
 }
 
 newest=$(ls -t "$folder"/*.cu "$folder"/*.h "$program.stripped" 2>/dev/null | head -n 1)
 if [ "$newest" != "$program.stripped" ]; then
-    compile shared "$program" && compile static "$program.static" && strip -o "$program.stripped" "$program.static" || failed=1
+    compile shared "$program" && compile static "$program.static" &&
+        strip -o "$program.stripped" "$program.static" || failed=1
 fi
 for built in "$program" "$program.static" "$program.stripped"; do
     runs "$built"

@@ -1,5 +1,5 @@
-/* A program with kernels that cannot run, and with NVIDIA's closed libraries (closed/): what a launch says, and what exec.sh has `ptera doctor`
- * say. */
+/* A program with kernels that cannot run, and with NVIDIA's closed libraries (closed/): what a
+ * launch says, and what exec.sh has `ptera doctor` say. */
 #include "tests/cuda/support.h"
 
 int cublasCreate_v2(void **handle);
@@ -8,14 +8,15 @@ int cufftPlan1d(int *plan, int n, int type, int batch);
 int cufftExecC2C(int plan, void *in, void *out, int direction);
 
 /* A fatbinary with one entry of PTX, where nvcc puts it: frontend/fatbin.c has the format. */
-#define PTX \
-    PTX_HEADER \
-    ".visible .entry fine() { ret; }\n" \
-    ".visible .entry texture(.param .u64 t)\n{\n" \
-    "    .reg .b64 %rd<2>; .reg .f32 %f<5>; ld.param.u64 %rd1, [t]; mov.f32 %f1, 0f3F000000;\n" \
-    "    tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1}]; ret;\n}\n" \
-    ".extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2(.param .b64 f, .param .b32 n);\n" \
-    ".visible .entry parent()\n{\n" \
+#define PTX                                                                                       \
+    PTX_HEADER                                                                                    \
+    ".visible .entry fine() { ret; }\n"                                                           \
+    ".visible .entry texture(.param .u64 t)\n{\n"                                                 \
+    "    .reg .b64 %rd<2>; .reg .f32 %f<5>; ld.param.u64 %rd1, [t]; mov.f32 %f1, 0f3F000000;\n"   \
+    "    tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1}]; ret;\n}\n"                        \
+    ".extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2(.param .b64 f, " \
+    ".param .b32 n);\n" \
+    ".visible .entry parent()\n{\n"                                                               \
     "    .param .b64 f; .param .b32 n; .param .b64 r; st.param.b64 [f], 0; st.param.b32 [n], 0;\n" \
     "    call (r), __cudaCDP2GetParameterBufferV2, (f, n); ret;\n}\n"
 
@@ -33,9 +34,17 @@ static const struct {
         uint64_t flags, hash, plain_bytes;
     } entry;
     char text[(sizeof PTX + 7) / 8 * 8];
-} image __attribute__((section(".nv_fatbin"), aligned(8))) = {
-    0xba55ed50, 1, 16, 64 + sizeof image.text,
-    {.kind = 1, .version = 0x101, .header_bytes = 64, .bytes = sizeof image.text, .arch = 70, .flags = 0x11}, PTX};
+} image __attribute__((section(".nv_fatbin"), aligned(8))) = {0xba55ed50,
+                                                              1,
+                                                              16,
+                                                              64 + sizeof image.text,
+                                                              {.kind = 1,
+                                                               .version = 0x101,
+                                                               .header_bytes = 64,
+                                                               .bytes = sizeof image.text,
+                                                               .arch = 70,
+                                                               .flags = 0x11},
+                                                              PTX};
 
 int main(void)
 {

@@ -5,11 +5,11 @@
 #include "tests/unit/check.h"
 
 void **__cudaRegisterFatBinary(void *wrapper);
-void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int limit, void *tid,
-                            void *bid, void *block, void *grid, int *warp);
+void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name,
+                            int limit, void *tid, void *bid, void *block, void *grid, int *warp);
 void __cudaUnregisterFatBinary(void **handle);
-cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared,
-                             cudaStream_t stream);
+cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
+                             size_t shared, cudaStream_t stream);
 cudaError_t cudaDeviceSynchronize(void);
 cudaError_t cudaRuntimeGetVersion(int *version);
 
@@ -19,7 +19,8 @@ enum { IMPOSSIBLE = cudaErrorInvalidValue, OVER_BOUND = cudaErrorInvalidValue };
 enum { IMPOSSIBLE = cudaErrorInvalidConfiguration, OVER_BOUND = cudaErrorLaunchOutOfResources };
 #endif
 
-static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry empty() { ret; }\n"
+static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+                          ".visible .entry empty() { ret; }\n"
                           ".visible .entry bounded() .maxntid 64, 1, 1 { ret; }\n";
 static const char empty[1], bounded[1];
 

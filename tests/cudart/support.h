@@ -1,5 +1,6 @@
-/* What the tests of the runtime library share. They are programs as users write them: they know libcudart.so by its names and types
- * alone. The calls that are the driver's are declared from the list they are made of; the others by each test that uses them. */
+/* What the tests of the runtime library share. They are programs as users write them: they know
+ * libcudart.so by its names and types alone. The calls that are the driver's are declared from the
+ * list they are made of; the others by each test that uses them. */
 #ifndef PTERA_TESTS_CUDART_SUPPORT_H
 #define PTERA_TESTS_CUDART_SUPPORT_H
 
@@ -25,8 +26,8 @@ cudaError_t cudaFree(void *p);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind);
 cudaError_t cudaMemset(void *p, int value, size_t bytes);
 cudaError_t cudaDeviceReset(void);
-cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared,
-                             cudaStream_t stream);
+cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
+                             size_t shared, cudaStream_t stream);
 
 /* A call gives the result that is wanted, and the thread remembers it, once, if it is an error. */
 #define CHECK_RT(call, want) check_rt((call), (want), #call, __FILE__, __LINE__)
@@ -35,17 +36,21 @@ cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void *
 #define BAD_VALUE(call) CHECK_RT(call, cudaErrorInvalidValue)
 #define BAD_HANDLE(call) CHECK_RT(call, cudaErrorInvalidResourceHandle)
 
-static inline void check_rt(cudaError_t have, cudaError_t want, const char *call, const char *file, int line)
+static inline void check_rt(cudaError_t have, cudaError_t want, const char *call, const char *file,
+                            int line)
 {
-    cudaError_t peeked = cudaPeekAtLastError(), last = cudaGetLastError(), then = cudaPeekAtLastError();
+    cudaError_t peeked = cudaPeekAtLastError(), last = cudaGetLastError(),
+                then = cudaPeekAtLastError();
     if (have == want && peeked == want && last == want && then == cudaSuccess) {
         check_passed++;
         return;
     }
     check_failed++;
-    fprintf(stderr, "%s:%d: failed: %s is %s, not %s; remembered: %s, %s, then %s\n", file, line, call,
-            cudaGetErrorName(have), cudaGetErrorName(want), cudaGetErrorName(peeked), cudaGetErrorName(last),
-            cudaGetErrorName(then));
+    fprintf(stderr,
+            "%s:%d: failed: %s is %s, not %s; "
+            "remembered: %s, %s, then %s\n",
+            file, line, call, cudaGetErrorName(have), cudaGetErrorName(want),
+            cudaGetErrorName(peeked), cudaGetErrorName(last), cudaGetErrorName(then));
 }
 
 /* Something that is no address and no handle of anything. */

@@ -27,6 +27,7 @@ for arch in 80 90; do
     nvcc -arch=compute_$arch -ptx fill.cu -o fill.$arch.ptx
     "$ptera" ptxas -arch=sm_$arch fill.$arch.ptx -o fill.$arch.cubin
 done
-fatbinary -64 --create=cubin.fatbin --image3=kind=elf,sm=80,file=fill.80.cubin --image3=kind=elf,sm=90,file=fill.90.cubin
+fatbinary -64 --create=cubin.fatbin --image3=kind=elf,sm=80,file=fill.80.cubin \
+    --image3=kind=elf,sm=90,file=fill.90.cubin
 fatbinary -64 --create=cubin_zstd.fatbin --compress-all --image3=kind=elf,sm=90,file=fill.90.cubin
 rm fill.*.ptx fill.*.cubin

@@ -1,5 +1,5 @@
-/* libFuzzer target: calls of the C API in any order, as far as the header allows: handles are live, or null; sizes of structs, numbers, texts and
- * addresses are any. Each byte is a choice. */
+/* libFuzzer target: calls of the C API in any order, as far as the header allows: handles are live,
+ * or null; sizes of structs, numbers, texts and addresses are any. Each byte is a choice. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,21 +29,30 @@ static uint8_t host_memory[HOST_BYTES];
 
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
 static const char *const texts[] = {
-    HEAD ".visible .global .u32 v = 3;\n.visible .entry a(.param .u64 p)\n{ .reg .b64 %p; ld.param.u64 %p, [p]; red.global.add.u32 [%p], 1; ret; }\n"
+    HEAD ".visible .global .u32 v = 3;\n.visible .entry a(.param .u64 p)\n"
+         "{ .reg .b64 %p; ld.param.u64 %p, [p]; red.global.add.u32 [%p], 1; ret; }\n"
          ".visible .entry b(.param .u64 p, .param .u32 n) .maxntid 64\n{ trap; }\n",
-    HEAD ".extern .func (.param .b32 r) f(.param .b32 x);\n.visible .entry a(.param .u64 p)\n{ .reg .b64 %p; .reg .b32 %r;\n"
-         "ld.param.u64 %p, [p]; { .param .b32 x; .param .b32 r; st.param.b32 [x], 4; call (r), f, (x); ld.param.b32 %r, [r]; }\n"
+    HEAD ".extern .func (.param .b32 r) f(.param .b32 x);\n.visible .entry a(.param .u64 p)\n"
+         "{ .reg .b64 %p; .reg .b32 %r;\n"
+         "ld.param.u64 %p, [p]; { .param .b32 x; .param .b32 r; st.param.b32 [x], 4; "
+         "call (r), f, (x); ld.param.b32 %r, [r]; }\n"
          "red.add.u32 [%p], %r; ret; }\n",
-    HEAD ".visible .func (.param .b32 r) g(.param .b32 x)\n{ .reg .b32 %r; ld.param.b32 %r, [x]; add.u32 %r, %r, 1; st.param.b32 [r], %r; ret; }\n"
-         ".visible .entry a() { .reg .pred %q; .reg .b32 %r; L: add.u32 %r, %r, 1; setp.ne.u32 %q, %r, 0; @%q bra L; ret; }\n",
-    HEAD ".visible .entry a(.param .u64 p) .reqnctapercluster 2\n{ .shared .b32 x; barrier.cluster.arrive; barrier.cluster.wait; ret; }\n",
+    HEAD ".visible .func (.param .b32 r) g(.param .b32 x)\n"
+         "{ .reg .b32 %r; ld.param.b32 %r, [x]; add.u32 %r, %r, 1; st.param.b32 [r], %r; ret; }\n"
+         ".visible .entry a() { .reg .pred %q; .reg .b32 %r; L: add.u32 %r, %r, 1; "
+         "setp.ne.u32 %q, %r, 0; @%q bra L; ret; }\n",
+    HEAD ".visible .entry a(.param .u64 p) .reqnctapercluster 2\n"
+         "{ .shared .b32 x; barrier.cluster.arrive; barrier.cluster.wait; ret; }\n",
     HEAD ".visible .entry a( { ret; }\n",
     "",
 };
 static const char *const names[] = {"a", "b", "f", "g", "v", "", "malloc", "vprintf", "a b", NULL};
-static const char *const signatures[] = {"u32 (u32)", "void ()", "f64 (f64)", "u32 (", "", "{u8[9999]} (ptr)", NULL};
-static const size_t sizes[] = {0, 1, 7, 64, 4096, 65536, 1 << 20, (size_t)1 << 40, SIZE_MAX, SIZE_MAX / 2 + 1};
-static const unsigned numbers[] = {0, 1, 2, 3, 8, 31, 32, 64, 65, 1024, 1025, 65535, 65536, 0x7fffffff, 0x80000000u, 0xffffffffu};
+static const char *const signatures[] = {"u32 (u32)", "void ()",          "f64 (f64)", "u32 (",
+                                         "",          "{u8[9999]} (ptr)", NULL};
+static const size_t sizes[] = {
+    0, 1, 7, 64, 4096, 65536, 1 << 20, (size_t)1 << 40, SIZE_MAX, SIZE_MAX / 2 + 1};
+static const unsigned numbers[] = {
+    0, 1, 2, 3, 8, 31, 32, 64, 65, 1024, 1025, 65535, 65536, 0x7fffffff, 0x80000000u, 0xffffffffu};
 static const double seconds[] = {0.02, 0.001, -1, 0.05};
 
 static uint32_t add_one(uint32_t x)
@@ -58,7 +67,7 @@ static void drop_text(void *ud, const char *text, size_t bytes)
     (void)ud, (void)text, (void)bytes;
 }
 
-/* ---- handles ------------------------------------------------------------------------------------------- */
+/* ---- handles --------------------------------------------------------------------------------- */
 
 static struct module *take_module(void)
 {
@@ -75,19 +84,26 @@ static ptera_kernel *take_kernel(void)
     ptera_kernel *kernel = NULL;
     const struct module *m = take_module();
     const char *name = PICK(&s.in, names);
-    if (ptera_module_kernel(m->is_loaded ? m->module : NULL, name, take(&s.in) % 3, &kernel) != PTERA_OK)
+    if (ptera_module_kernel(m->is_loaded ? m->module : NULL, name, take(&s.in) % 3, &kernel) !=
+        PTERA_OK)
         return NULL;
     return kernel;
 }
 
 static void *take_address(void)
 {
-    void *const addresses[] = {s.buffers[0].address, s.buffers[1].address, s.buffers[2].address, s.buffers[3].address,
-                               host_memory, host_memory + 100, NULL, (void *)(uintptr_t)0x123450};
+    void *const addresses[] = {s.buffers[0].address,
+                               s.buffers[1].address,
+                               s.buffers[2].address,
+                               s.buffers[3].address,
+                               host_memory,
+                               host_memory + 100,
+                               NULL,
+                               (void *)(uintptr_t)0x123450};
     return PICK(&s.in, addresses);
 }
 
-/* ---- calls --------------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static void create(void)
 {
@@ -130,8 +146,10 @@ static void load(void)
     const char *text = texts[what % (sizeof texts / sizeof *texts)];
     if (m->module)
         return;
-    ptera_result r = what < 200 ? ptera_module_load(s.engines[e], "k.ptx", text, strlen(text), &m->module)
-                                : ptera_module_load_file(s.engines[e], what < 230 ? "/" : "/nowhere", &m->module);
+    ptera_result r =
+        what < 200
+            ? ptera_module_load(s.engines[e], "k.ptx", text, strlen(text), &m->module)
+            : ptera_module_load_file(s.engines[e], what < 230 ? "/" : "/nowhere", &m->module);
     m->engine = e;
     m->is_loaded = r == PTERA_OK;
 }
@@ -187,7 +205,8 @@ static void ask_engine(void)
 /* Where a kernel may write, and its accesses are not tested, is memory. */
 static void launch(bool waits)
 {
-    static const ptera_backend backends[] = {PTERA_BACKEND_INTERP, PTERA_BACKEND_AUTO, PTERA_BACKEND_DEFAULT, (ptera_backend)9};
+    static const ptera_backend backends[] = {PTERA_BACKEND_INTERP, PTERA_BACKEND_AUTO,
+                                             PTERA_BACKEND_DEFAULT, (ptera_backend)9};
     ptera_launch l;
     ptera_kernel *kernel = take_kernel();
     const char *given_names[] = {"p", "n"};
@@ -237,7 +256,8 @@ static void launch_only(void)
 static void get_buffer(void)
 {
     unsigned i = take(&s.in) % BUFFERS, e = take(&s.in) % ENGINES;
-    if (!s.buffers[i].address && ptera_buffer_alloc(s.engines[e], PICK(&s.in, sizes), &s.buffers[i].address) == PTERA_OK)
+    if (!s.buffers[i].address &&
+        ptera_buffer_alloc(s.engines[e], PICK(&s.in, sizes), &s.buffers[i].address) == PTERA_OK)
         s.buffers[i].engine = e;
 }
 
@@ -263,15 +283,19 @@ static void use_functions(void)
 {
     uint32_t (*g)(uint32_t) = NULL;
     const struct module *m = take_module();
-    ptera_function_register(take_engine(), PICK(&s.in, names), "u32 (u32)", (void (*)(void))add_one);
+    ptera_function_register(take_engine(), PICK(&s.in, names), "u32 (u32)",
+                            (void (*)(void))add_one);
     const char *name = PICK(&s.in, names), *signature = PICK(&s.in, signatures);
-    if (ptera_function_pointer(m->is_loaded ? m->module : NULL, name, signature, (void (**)(void))&g) == PTERA_OK &&
+    if (ptera_function_pointer(m->is_loaded ? m->module : NULL, name, signature,
+                               (void (**)(void))&g) == PTERA_OK &&
         !strcmp(signature, "u32 (u32)") && g(3) != 4 && !*ptera_engine_error(s.engines[m->engine]))
         abort();
 }
 
-static void (*const calls[])(void) = {create,          load,        launch_and_wait, launch_only, wait_for_all,    get_buffer,    free_buffer,
-                                      register_memory, ask_module,  ask_kernel,      ask_engine,  use_functions,   unload,        destroy};
+static void (*const calls[])(void) = {create,       load,       launch_and_wait, launch_only,
+                                      wait_for_all, get_buffer, free_buffer,     register_memory,
+                                      ask_module,   ask_kernel, ask_engine,      use_functions,
+                                      unload,       destroy};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

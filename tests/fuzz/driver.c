@@ -1,5 +1,6 @@
-/* libFuzzer target: calls of the driver API in any order, with handles that are live, gone, null, of another kind or none, and any sizes. Each byte
- * is a choice. Host memory is given where it is large enough; kernels touch only what they are given. */
+/* libFuzzer target: calls of the driver API in any order, with handles that are live, gone, null,
+ * of another kind or none, and any sizes. Each byte is a choice. Host memory is given where it is
+ * large enough; kernels touch only what they are given. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,13 +24,17 @@ static uint8_t host_memory[HOST_BYTES];
 #define HEAD ".version 8.0\n.target sm_70\n.address_size 64\n"
 static const char text[] = HEAD
     ".visible .global .align 4 .u32 v = 5;\n.visible .entry a(.param .u64 p, .param .u32 n)\n"
-    "{ .reg .b64 %p; .reg .b32 %r; ld.param.u64 %p, [p]; ld.param.u32 %r, [n]; red.global.add.u32 [%p], %r; ret; }\n"
+    "{ .reg .b64 %p; .reg .b32 %r; ld.param.u64 %p, [p]; ld.param.u32 %r, [n]; "
+    "red.global.add.u32 [%p], %r; ret; }\n"
     ".visible .entry b() { trap; }\n";
-static const char *const texts[] = {text, text, HEAD ".visible .entry a() { ret; }\n", HEAD ".entry", ""};
+static const char *const texts[] = {text, text, HEAD ".visible .entry a() { ret; "
+                                                     "}\n", HEAD ".entry", ""};
 static const char *const names[] = {"a", "b", "v", "", "none", NULL};
-static const size_t sizes[] = {0, 1, 4, 7, 64, 256, 4096, 65536, 1 << 20, (size_t)1 << 47, SIZE_MAX, SIZE_MAX / 2 + 1};
+static const size_t sizes[] = {
+    0, 1, 4, 7, 64, 256, 4096, 65536, 1 << 20, (size_t)1 << 47, SIZE_MAX, SIZE_MAX / 2 + 1};
 static const size_t host_sizes[] = {0, 1, 4, 64, 4096, HOST_BYTES / 2};
-static const unsigned numbers[] = {0, 1, 2, 3, 8, 32, 33, 1024, 1025, 65536, 0x7fffffff, 0xffffffffu};
+static const unsigned numbers[] = {0,  1,    2,    3,     8,          32,
+                                   33, 1024, 1025, 65536, 0x7fffffff, 0xffffffffu};
 
 static void keep(CUresult r, void *handle)
 {
@@ -50,7 +55,8 @@ static CUdeviceptr any_memory(void)
     unsigned i = take(&s.in);
     if (i >= 250 || !s.n_memory)
         return i == 255 ? 0 : 0x123450;
-    CUdeviceptr p = s.memory[(s.n_memory - 1 - i % (s.n_memory < HANDLES ? s.n_memory : HANDLES)) % HANDLES];
+    CUdeviceptr p =
+        s.memory[(s.n_memory - 1 - i % (s.n_memory < HANDLES ? s.n_memory : HANDLES)) % HANDLES];
     return p + (take(&s.in) == 1 ? PICK(&s.in, sizes) : 0);
 }
 
@@ -60,7 +66,7 @@ static void keep_memory(CUresult r, CUdeviceptr p)
         s.memory[s.n_memory++ % HANDLES] = p;
 }
 
-/* ---- calls --------------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static void contexts(void)
 {
@@ -69,7 +75,8 @@ static void contexts(void)
     switch (take(&s.in) % 8) {
     case 0:
     case 1:
-        if (s.n_contexts == CONTEXTS || cuCtxCreate_v2(&ctx, take(&s.in) % 12, take(&s.in) == 255) != CUDA_SUCCESS)
+        if (s.n_contexts == CONTEXTS ||
+            cuCtxCreate_v2(&ctx, take(&s.in) % 12, take(&s.in) == 255) != CUDA_SUCCESS)
             return;
         s.contexts[s.n_contexts++] = ctx;
         keep(CUDA_SUCCESS, ctx);
@@ -126,7 +133,9 @@ static void get_memory(void)
         keep_memory(cuMemAlloc_v2(&p, PICK(&s.in, sizes) % ((size_t)1 << 40)), p);
         return;
     case 1:
-        keep_memory(cuMemAllocPitch_v2(&p, &pitch, PICK(&s.in, sizes), PICK(&s.in, numbers), take(&s.in) % 17), p);
+        keep_memory(cuMemAllocPitch_v2(&p, &pitch, PICK(&s.in, sizes), PICK(&s.in, numbers),
+                                       take(&s.in) % 17),
+                    p);
         return;
     case 2:
         keep_memory(cuMemAllocAsync(&p, PICK(&s.in, sizes) % ((size_t)1 << 40), any()), p);
@@ -136,7 +145,8 @@ static void get_memory(void)
             cuMemFreeHost(host);
         return;
     default:
-        keep_memory(cuMemAllocManaged(&p, PICK(&s.in, sizes) % ((size_t)1 << 40), take(&s.in) % 4), p);
+        keep_memory(cuMemAllocManaged(&p, PICK(&s.in, sizes) % ((size_t)1 << 40), take(&s.in) % 4),
+                    p);
     }
 }
 
@@ -151,7 +161,8 @@ static void free_memory(void)
 /* Of the program's memory as much as there is; of a device's any. */
 static void copy(void)
 {
-    CUDA_MEMCPY2D box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .dstMemoryType = CU_MEMORYTYPE_DEVICE};
+    CUDA_MEMCPY2D box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                         .dstMemoryType = CU_MEMORYTYPE_DEVICE};
     switch (take(&s.in) % 7) {
     case 0:
         cuMemcpyHtoD_v2(any_memory(), host_memory, PICK(&s.in, host_sizes));
@@ -169,7 +180,8 @@ static void copy(void)
         cuMemsetD8_v2(any_memory(), (unsigned char)take(&s.in), PICK(&s.in, sizes));
         return;
     case 5:
-        cuMemsetD2D32Async(any_memory(), PICK(&s.in, sizes), take(&s.in), PICK(&s.in, sizes), PICK(&s.in, sizes), any());
+        cuMemsetD2D32Async(any_memory(), PICK(&s.in, sizes), take(&s.in), PICK(&s.in, sizes),
+                           PICK(&s.in, sizes), any());
         return;
     default:
         box.srcDevice = any_memory();
@@ -240,8 +252,8 @@ static void launch(void)
     unsigned n = take(&s.in);
     void *parameters[] = {&p, &n};
     CUfunction f = any();
-    cuLaunchKernel(f, PICK(&s.in, numbers) % 70000, 1, take(&s.in) % 3, PICK(&s.in, numbers), 1, take(&s.in) % 3, PICK(&s.in, numbers), any(),
-                   parameters, NULL);
+    cuLaunchKernel(f, PICK(&s.in, numbers) % 70000, 1, take(&s.in) % 3, PICK(&s.in, numbers), 1,
+                   take(&s.in) % 3, PICK(&s.in, numbers), any(), parameters, NULL);
 }
 
 static void graphs(void)
@@ -317,7 +329,9 @@ static void ask(void)
     }
 }
 
-static void (*const calls[])(void) = {contexts, modules, modules, get_memory, free_memory, copy, streams, events, launch, launch, graphs, graphs, ask};
+static void (*const calls[])(void) = {contexts, modules, modules, get_memory, free_memory,
+                                      copy,     streams, events,  launch,     launch,
+                                      graphs,   graphs,  ask};
 
 /* All that is left goes, with its context; that of the device is made empty. */
 static void clear(void)

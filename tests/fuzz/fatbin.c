@@ -1,4 +1,5 @@
-/* libFuzzer target: the reader of images survives any bytes, reads none past the end, and gives a text or a message. */
+/* libFuzzer target: the reader of images survives any bytes, reads none past the end, and gives a
+ * text or a message. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* libFuzzer target: objects as they lie in the cache, of any bytes, are loaded or refused, and nothing beyond them is read. Loaded code is
- * not run. */
+/* libFuzzer target: objects as they lie in the cache, of any bytes, are loaded or refused, and
+ * nothing beyond them is read. Loaded code is not run. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,8 @@
 /* libFuzzer target: the parser survives any bytes, within bounded memory, and reports positions
  * inside the text. Built with -fsanitize=fuzzer,address,undefined over frontend/ and ir/:
  *
- *     ./fuzz-parse -dict=tests/fuzz/parse.dict -max_total_time=60 CORPUS tests/fuzz/corpus/parse tests/bad
+ *     ./fuzz-parse -dict=tests/fuzz/parse.dict -max_total_time=60 CORPUS tests/fuzz/corpus/parse
+ * tests/bad
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* libFuzzer target: PTX through everything. It is loaded, verified and shown; each kernel is launched interpreted and isolated, under limits, and
- * where that tells that all its accesses are its own, as native code, which must leave the same bytes. One thread: nothing races. */
+/* libFuzzer target: PTX through everything. It is loaded, verified and shown; each kernel is
+ * launched interpreted and isolated, under limits, and where that tells that all its accesses are
+ * its own, as native code, which must leave the same bytes. One thread: nothing races. */
 #define _GNU_SOURCE
 #include <stdbool.h>
 #include <stdint.h>
@@ -8,7 +9,14 @@
 
 #include "ptera.h"
 
-enum { INPUTS = 500 /* of an engine */, KERNELS = 3, BUFFERS = 4, WORDS = 1024, BLOCK_MAX = 4096, VALUE = 37 };
+enum {
+    INPUTS = 500 /* of an engine */,
+    KERNELS = 3,
+    BUFFERS = 4,
+    WORDS = 1024,
+    BLOCK_MAX = 4096,
+    VALUE = 37
+};
 
 static ptera_engine *engine;
 static unsigned inputs;
@@ -79,8 +87,8 @@ static void fill_parameters(const ptera_kernel *kernel, unsigned n, uint8_t *blo
 static bool set_up(ptera_kernel *kernel, ptera_launch *launch, uint8_t *block)
 {
     ptera_kernel_properties p = {.size = sizeof p};
-    if (ptera_kernel_properties_get(kernel, &p) != PTERA_OK || p.parameter_bytes > BLOCK_MAX || p.required_cluster[0] > 1 ||
-        p.required_block[0] * p.required_block[1] > 1)
+    if (ptera_kernel_properties_get(kernel, &p) != PTERA_OK || p.parameter_bytes > BLOCK_MAX ||
+        p.required_cluster[0] > 1 || p.required_block[0] * p.required_block[1] > 1)
         return false;
     memset(block, 0, BLOCK_MAX);
     fill_parameters(kernel, p.parameters, block);
@@ -95,7 +103,8 @@ static ptera_result interpret(ptera_module *module, unsigned index)
     uint8_t block[BLOCK_MAX];
     ptera_kernel *kernel;
     ptera_launch launch;
-    if (ptera_module_kernel(module, NULL, index, &kernel) != PTERA_OK || !set_up(kernel, &launch, block))
+    if (ptera_module_kernel(module, NULL, index, &kernel) != PTERA_OK ||
+        !set_up(kernel, &launch, block))
         return PTERA_ERROR_NOT_FOUND;
     launch.backend = PTERA_BACKEND_INTERP;
     launch.isolate = 1;
@@ -109,7 +118,8 @@ static void run_native(ptera_module *module, unsigned index)
     uint8_t block[BLOCK_MAX];
     ptera_kernel *kernel;
     ptera_launch launch;
-    if (ptera_module_kernel(module, NULL, index, &kernel) != PTERA_OK || !set_up(kernel, &launch, block))
+    if (ptera_module_kernel(module, NULL, index, &kernel) != PTERA_OK ||
+        !set_up(kernel, &launch, block))
         abort();
     launch.backend = PTERA_BACKEND_JIT;
     launch.timeout_seconds = 100; /* an endless loop is a difference */
@@ -126,14 +136,17 @@ static bool holds(const char *text, size_t size, const char *word)
 /* Results may depend on when, or where in memory, it runs, or on lanes that are not there. */
 static bool may_differ(const char *text, size_t size)
 {
-    static const char *const words[] = {"%clock", "%globaltimer", "%gridid", "%pm", "%smid", "%warpid", "cvta", "alloca", "stack", "malloc", "mma", "matrix"};
+    static const char *const words[] = {"%clock", "%globaltimer", "%gridid", "%pm",
+                                        "%smid",  "%warpid",      "cvta",    "alloca",
+                                        "stack",  "malloc",       "mma",     "matrix"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (holds(text, size, words[i]))
             return true;
     return false;
 }
 
-/* Variables are fresh in each load, and at other addresses: what shows those differs between two interpreted launches. */
+/* Variables are fresh in each load, and at other addresses: what shows those differs between two
+ * interpreted launches. */
 static void compare(const char *text, size_t size, unsigned index)
 {
     static uint32_t want[BUFFERS][WORDS];
@@ -165,7 +178,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ptera_module *module = load(text, size);
     if (module) {
         ptera_info info = {.size = sizeof info};
-        bool compares = ptera_engine_info(engine, &info) == PTERA_OK && info.has_jit && !may_differ(text, size);
+        bool compares =
+            ptera_engine_info(engine, &info) == PTERA_OK && info.has_jit && !may_differ(text, size);
         ptera_module_verify(module);
         ptera_module_emit(module, NULL, PTERA_EMIT_IR, &shown);
         for (unsigned i = 0; i < KERNELS; i++)

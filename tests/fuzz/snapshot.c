@@ -1,4 +1,5 @@
-/* libFuzzer target: bytes that are to be a kernel's snapshot are taken or refused, and none past their end is read. */
+/* libFuzzer target: bytes that are to be a kernel's snapshot are taken or refused, and none past
+ * their end is read. */
 #include <stdlib.h>
 #include <string.h>
 

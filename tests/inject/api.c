@@ -1,5 +1,6 @@
-/* The public API: load, verify, show, compile, launch in both engines and in the background, asynchronous launches, functions of the host and
- * for the host, buffers and registered memory. LLVM itself, in the compiler process, is left alone: its failures are tests/jit/process.c's. */
+/* The public API: load, verify, show, compile, launch in both engines and in the background,
+ * asynchronous launches, functions of the host and for the host, buffers and registered memory.
+ * LLVM itself, in the compiler process, is left alone: its failures are tests/jit/process.c's. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
@@ -23,46 +24,61 @@ static const char text[] =
     ".extern .func (.param .b32 r) triple(.param .b32 a);\n"
     ".global .align 1 .b8 format[] = {37,100,10,0};\n"
     ".visible .global .align 4 .u32 counter = 5;\n.const .align 4 .u32 factor[2] = {3, 4};\n"
-    /* out[i] = 3 * i by way of shared memory, local memory, the heap, and two threads of each CTA print */
+    /* out[i] = 3 * i by way of shared memory, local memory, the heap, and two threads of each CTA
+       print */
     ".visible .entry k(.param .u64 out)\n{\n"
-    "    .shared .align 4 .b8 s[256]; .local .align 8 .b8 l[64]; .reg .b32 %r<12>; .reg .b64 %rd<10>; .reg .pred %p<3>;\n"
-    "    ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mad.lo.u32 %r3, %r2, 64, %r1;\n"
+    "    .shared .align 4 .b8 s[256]; .local .align 8 .b8 l[64]; .reg .b32 %r<12>; "
+    ".reg .b64 %rd<10>; .reg .pred %p<3>;\n"
+    "    ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; "
+    "mad.lo.u32 %r3, %r2, 64, %r1;\n"
     "    mov.u32 %r4, s; mad.lo.u32 %r5, %r1, 4, %r4; st.shared.u32 [%r5], %r3; bar.sync 0;\n"
-    "    xor.b32 %r6, %r1, 1; mad.lo.u32 %r5, %r6, 4, %r4; ld.shared.u32 %r7, [%r5]; xor.b32 %r7, %r7, 1;\n"
-    "    and.b32 %r8, %r1, 7; mov.u64 %rd2, l; mul.wide.u32 %rd3, %r8, 8; add.u64 %rd4, %rd2, %rd3; st.local.u32 [%rd4], %r7;\n"
-    "    { .param .b64 n; .param .b64 q; st.param.b64 [n], 4096; call.uni (q), malloc, (n); ld.param.b64 %rd5, [q]; }\n"
+    "    xor.b32 %r6, %r1, 1; mad.lo.u32 %r5, %r6, 4, %r4; ld.shared.u32 %r7, [%r5]; "
+    "xor.b32 %r7, %r7, 1;\n"
+    "    and.b32 %r8, %r1, 7; mov.u64 %rd2, l; mul.wide.u32 %rd3, %r8, 8; "
+    "add.u64 %rd4, %rd2, %rd3; st.local.u32 [%rd4], %r7;\n"
+    "    { .param .b64 n; .param .b64 q; st.param.b64 [n], 4096; call.uni (q), malloc, (n); "
+    "ld.param.b64 %rd5, [q]; }\n"
     "    setp.eq.u64 %p1, %rd5, 0; @%p1 trap;\n"
     "    ld.local.u32 %r9, [%rd4]; st.u32 [%rd5+64], %r9; ld.u32 %r10, [%rd5+64];\n"
     "    { .param .b64 q; st.param.b64 [q], %rd5; call.uni free, (q); }\n"
     "    setp.gt.u32 %p2, %r1, 1; @%p2 bra L;\n    st.local.u32 [%rd2], %r10;\n"
-    "    { .param .b64 a; .param .b64 b; .param .b32 c; cvta.global.u64 %rd6, format; cvta.local.u64 %rd7, %rd2;\n"
-    "      mov.u64 %rd6, format; cvta.global.u64 %rd6, %rd6; st.param.b64 [a], %rd6; st.param.b64 [b], %rd7;\n"
+    "    { .param .b64 a; .param .b64 b; .param .b32 c; cvta.global.u64 %rd6, format; "
+    "cvta.local.u64 %rd7, %rd2;\n"
+    "      mov.u64 %rd6, format; cvta.global.u64 %rd6, %rd6; st.param.b64 [a], %rd6; "
+    "st.param.b64 [b], %rd7;\n"
     "      call.uni (c), vprintf, (a, b); }\n"
-    "L:  ld.const.u32 %r11, [factor]; mul.lo.u32 %r10, %r10, %r11; mul.wide.u32 %rd8, %r3, 4; add.u64 %rd1, %rd1, %rd8;\n"
+    "L:  ld.const.u32 %r11, [factor]; mul.lo.u32 %r10, %r10, %r11; mul.wide.u32 %rd8, %r3, 4; "
+    "add.u64 %rd1, %rd1, %rd8;\n"
     "    st.global.u32 [%rd1], %r10; ret;\n}\n"
     /* out[i] = 3 * i by a loop that is hot at once */
     ".visible .entry hot(.param .u64 out)\n{\n"
     "    .reg .b32 %r<8>; .reg .b64 %rd<4>; .reg .pred %p;\n    ld.param.u64 %rd1, [out];\n"
-    "    mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mad.lo.u32 %r1, %r2, %r3, %r1;\n"
+    "    mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; "
+    "mad.lo.u32 %r1, %r2, %r3, %r1;\n"
     "    mov.u32 %r4, 0; mov.u32 %r5, 0;\n"
     "M:  add.u32 %r5, %r5, %r1; add.u32 %r4, %r4, 1; setp.lt.u32 %p, %r4, 3003; @%p bra M;\n"
-    "    mul.lo.u32 %r6, %r1, 3000; sub.u32 %r5, %r5, %r6; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2;\n"
+    "    mul.lo.u32 %r6, %r1, 3000; sub.u32 %r5, %r5, %r6; mul.wide.u32 %rd2, %r1, 4; "
+    "add.u64 %rd1, %rd1, %rd2;\n"
     "    st.global.u32 [%rd1], %r5; ret;\n}\n"
     /* out[i] = triple(i) */
     ".visible .entry calls(.param .u64 out)\n{\n"
     "    .reg .b32 %r<8>; .reg .b64 %rd<4>;\n    ld.param.u64 %rd1, [out];\n"
-    "    mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mad.lo.u32 %r1, %r2, %r3, %r1;\n"
-    "    { .param .b32 a; .param .b32 b; st.param.b32 [a], %r1; call.uni (b), triple, (a); ld.param.b32 %r4, [b]; }\n"
+    "    mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; "
+    "mad.lo.u32 %r1, %r2, %r3, %r1;\n"
+    "    { .param .b32 a; .param .b32 b; st.param.b32 [a], %r1; call.uni (b), triple, (a); "
+    "ld.param.b32 %r4, [b]; }\n"
     "    mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2; st.global.u32 [%rd1], %r4; ret;\n}\n"
     /* out[i] = 3 * i, quick to compile */
     ".visible .entry thrice(.param .u64 out)\n{\n"
     "    .reg .b32 %r<8>; .reg .b64 %rd<4>;\n    ld.param.u64 %rd1, [out];\n"
-    "    mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mad.lo.u32 %r1, %r2, %r3, %r1;\n"
-    "    mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2; mul.lo.u32 %r4, %r1, 3; st.global.u32 [%rd1], %r4; ret;\n}\n"
+    "    mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; "
+    "mad.lo.u32 %r1, %r2, %r3, %r1;\n"
+    "    mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2; mul.lo.u32 %r4, %r1, 3; "
+    "st.global.u32 [%rd1], %r4; ret;\n}\n"
     ".visible .func (.param .b32 r) half(.param .b32 v)\n"
     "{ .reg .b32 %r; ld.param.b32 %r, [v]; shr.u32 %r, %r, 1; st.param.b32 [r], %r; ret; }\n";
 
-/* ---- state --------------------------------------------------------------------------------------------- */
+/* ---- state ----------------------------------------------------------------------------------- */
 
 static ptera_engine *engine;
 static ptera_module *module;
@@ -94,7 +110,8 @@ static enum outcome said(const char *what, ptera_result r)
         return GOOD;
     if (r == PTERA_ERROR_OUT_OF_MEMORY || r == PTERA_ERROR_FILE)
         return REFUSED;
-    if (r == PTERA_ERROR_INVALID_LAUNCH && strstr(ptera_engine_error(engine), "compiler cannot be opened"))
+    if (r == PTERA_ERROR_INVALID_LAUNCH &&
+        strstr(ptera_engine_error(engine), "compiler cannot be opened"))
         return REFUSED;
     return wrong("%s: %s: %s", what, ptera_result_text(r), ptera_engine_error(engine));
 }
@@ -110,7 +127,8 @@ static enum outcome create(void)
 
 static enum outcome give_functions(void)
 {
-    return said("register", ptera_function_register(engine, "triple", "u32 (u32)", (void (*)(void))triple));
+    return said("register",
+                ptera_function_register(engine, "triple", "u32 (u32)", (void (*)(void))triple));
 }
 
 static enum outcome load(void)
@@ -133,7 +151,8 @@ static enum outcome get_kernel(const char *name)
 
 static enum outcome get_memory(void)
 {
-    enum outcome outcome = out ? GOOD : said("buffer", ptera_buffer_alloc(engine, N * sizeof *out, (void **)&out));
+    enum outcome outcome =
+        out ? GOOD : said("buffer", ptera_buffer_alloc(engine, N * sizeof *out, (void **)&out));
     for (unsigned i = 0; outcome == GOOD && i < N; i++)
         if (out[i])
             return wrong("a new buffer is not zero");
@@ -161,7 +180,7 @@ static void end(void)
     is_registered = false;
 }
 
-/* ---- launches ------------------------------------------------------------------------------------------ */
+/* ---- launches -------------------------------------------------------------------------------- */
 
 static ptera_launch new_launch(ptera_backend backend)
 {
@@ -253,9 +272,12 @@ static enum outcome launch_shape(unsigned threads, bool is_sure)
     if (outcome != GOOD || ptera_kernel_info(kernel, &before) != PTERA_OK)
         return outcome;
     outcome = launch_named("thrice", &launch);
-    if (outcome != GOOD || ptera_kernel_info(kernel, &status) != PTERA_OK || status.native_launches > before.native_launches)
+    if (outcome != GOOD || ptera_kernel_info(kernel, &status) != PTERA_OK ||
+        status.native_launches > before.native_launches)
         return outcome;
-    return is_sure || !status.why ? wrong("interpreted: %s", status.why ? status.why : "it is not said why") : GOOD;
+    return is_sure || !status.why
+               ? wrong("interpreted: %s", status.why ? status.why : "it is not said why")
+               : GOOD;
 }
 
 static enum outcome launch_native(void)
@@ -290,7 +312,7 @@ static enum outcome wait_for_background(void)
     return GOOD;
 }
 
-/* ---- what is shown ------------------------------------------------------------------------------------- */
+/* ---- what is shown --------------------------------------------------------------------------- */
 
 static enum outcome verify(void)
 {
@@ -314,7 +336,8 @@ static enum outcome emit_native(void)
     const void *data = NULL;
     size_t bytes = 0;
     enum outcome outcome = get_kernel("thrice");
-    ptera_result r = outcome == GOOD ? ptera_kernel_emit(kernel, (const unsigned[]){THREADS, 1, 1}, 0, PTERA_EMIT_OBJ, &data, &bytes)
+    ptera_result r = outcome == GOOD ? ptera_kernel_emit(kernel, (const unsigned[]){THREADS, 1, 1},
+                                                         0, PTERA_EMIT_OBJ, &data, &bytes)
                                      : PTERA_ERROR_OUT_OF_MEMORY;
     if (fail_is_armed() && r == PTERA_ERROR_UNSUPPORTED_PTX)
         return REFUSED;
@@ -328,14 +351,18 @@ static enum outcome look(void)
     void *address;
     size_t bytes;
     enum outcome outcome = get_kernel("k");
-    outcome = outcome == GOOD ? said("properties", ptera_kernel_properties_get(kernel, &p)) : outcome;
-    outcome = outcome == GOOD ? said("variable", ptera_module_variable(module, "counter", &address, &bytes)) : outcome;
-    if (outcome == GOOD && (p.parameters != 1 || p.shared_bytes != 256 || bytes != 4 || *(uint32_t *)address != 5))
+    outcome =
+        outcome == GOOD ? said("properties", ptera_kernel_properties_get(kernel, &p)) : outcome;
+    outcome = outcome == GOOD
+                  ? said("variable", ptera_module_variable(module, "counter", &address, &bytes))
+                  : outcome;
+    if (outcome == GOOD &&
+        (p.parameters != 1 || p.shared_bytes != 256 || bytes != 4 || *(uint32_t *)address != 5))
         return wrong("properties");
     return outcome == GOOD ? said("info", ptera_engine_info(engine, &info)) : outcome;
 }
 
-/* ---- the rest ------------------------------------------------------------------------------------------ */
+/* ---- the rest -------------------------------------------------------------------------------- */
 
 static void tell_end(void *ud, ptera_result result, const char *error)
 {
@@ -356,7 +383,8 @@ static enum outcome launch_async(void)
     atomic_store(&ended, 0);
     atomic_store(&ended_well, 0);
     for (; outcome == GOOD && made < TIMES; made += outcome == GOOD)
-        outcome = said("launch without waiting", ptera_kernel_launch_async(kernel, &launch, tell_end, NULL));
+        outcome = said("launch without waiting",
+                       ptera_kernel_launch_async(kernel, &launch, tell_end, NULL));
     ptera_result r = ptera_engine_wait(engine);
     if (r != PTERA_OK)
         return said("wait", r);
@@ -369,7 +397,10 @@ static enum outcome launch_async(void)
 
 static enum outcome register_memory(void)
 {
-    enum outcome outcome = is_registered ? GOOD : said("register", ptera_memory_register(engine, host_memory, sizeof host_memory));
+    enum outcome outcome =
+        is_registered
+            ? GOOD
+            : said("register", ptera_memory_register(engine, host_memory, sizeof host_memory));
     is_registered = outcome == GOOD;
     uint32_t *buffer = out;
     ptera_launch launch = new_launch(PTERA_BACKEND_INTERP);
@@ -387,7 +418,8 @@ static enum outcome register_memory(void)
 
 static enum outcome get_function(void)
 {
-    return said("function", ptera_function_pointer(module, "half", "u32 (u32)", (void (**)(void))&half));
+    return said("function",
+                ptera_function_pointer(module, "half", "u32 (u32)", (void (**)(void))&half));
 }
 
 static enum outcome call_function(void)
@@ -405,7 +437,7 @@ static enum outcome unload(void)
     return GOOD;
 }
 
-/* ---- the cache ----------------------------------------------------------------------------------------- */
+/* ---- the cache ------------------------------------------------------------------------------- */
 
 static void empty_folder(void)
 {
@@ -424,16 +456,40 @@ static void end_without_cache(void)
 }
 
 static const struct scenario scenarios[] = {
-    {"load", {create, give_functions, load, load_file, verify, emit, look, unload}, end, NULL, false},
-    {"interpreted", {create, give_functions, load, get_memory, launch_interpreted, launch_isolated, launch_checked, give_memory_back,
-                     get_memory, launch_interpreted}, end, NULL, false},
-    {"native", {create, give_functions, load, get_memory, launch_native, launch_surely_native, unload}, end_without_cache,
-     empty_folder, false},
+    {"load",
+     {create, give_functions, load, load_file, verify, emit, look, unload},
+     end,
+     NULL,
+     false},
+    {"interpreted",
+     {create, give_functions, load, get_memory, launch_interpreted, launch_isolated, launch_checked,
+      give_memory_back, get_memory, launch_interpreted},
+     end,
+     NULL,
+     false},
+    {"native",
+     {create, give_functions, load, get_memory, launch_native, launch_surely_native, unload},
+     end_without_cache,
+     empty_folder,
+     false},
     /* (What is shown is not taken from the cache: so each run leaves one compiler process.) */
-    {"cached", {create, give_functions, load, get_memory, emit_native, launch_native, launch_surely_native, unload}, end, NULL, false},
-    {"auto", {create, give_functions, load, get_memory, launch_auto, wait_for_background, launch_auto}, end_without_cache, empty_folder, false},
-    {"queued", {create, give_functions, load, get_memory, launch_async, register_memory, get_function, call_function, unload}, end,
-     NULL, false},
+    {"cached",
+     {create, give_functions, load, get_memory, emit_native, launch_native, launch_surely_native,
+      unload},
+     end,
+     NULL,
+     false},
+    {"auto",
+     {create, give_functions, load, get_memory, launch_auto, wait_for_background, launch_auto},
+     end_without_cache,
+     empty_folder,
+     false},
+    {"queued",
+     {create, give_functions, load, get_memory, launch_async, register_memory, get_function,
+      call_function, unload},
+     end,
+     NULL,
+     false},
 };
 
 static void remove_files(void)
@@ -453,5 +509,6 @@ int main(int argc, char **argv)
         return 2;
     setenv("PTERA_CACHE", folder, 1);
     atexit(remove_files);
-    return scenarios_main("inject_api", scenarios, sizeof scenarios / sizeof *scenarios, argc, argv);
+    return scenarios_main("inject_api", scenarios, sizeof scenarios / sizeof *scenarios, argc,
+                          argv);
 }

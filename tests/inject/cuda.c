@@ -1,4 +1,5 @@
-/* The driver library and the runtime library over it: contexts, modules from text and from a fatbinary, memory, copies, streams, events, graphs. */
+/* The driver library and the runtime library over it: contexts, modules from text and from a
+ * fatbinary, memory, copies, streams, events, graphs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,8 @@ cudaError_t cudaGetLastError(void);
 
 enum { N = 256 };
 
-static const char text[] = ".version 8.0\n.target sm_70\n.address_size 64\n.visible .global .align 4 .u32 counter = 5;\n" PTX_ADD_AND_WAIT;
+static const char text[] = ".version 8.0\n.target sm_70\n.address_size 64\n"
+                           ".visible .global .align 4 .u32 counter = 5;\n" PTX_ADD_AND_WAIT;
 
 static unsigned char image[4096]; /* a fatbinary */
 static CUcontext ctx;
@@ -176,7 +178,7 @@ static enum outcome destroy(void)
     return GOOD;
 }
 
-/* ---- the runtime library ------------------------------------------------------------------------------- */
+/* ---- the runtime library --------------------------------------------------------------------- */
 
 static void *runtime_memory;
 static cudaStream_t runtime_stream;
@@ -218,7 +220,12 @@ static void end_runtime(void)
 }
 
 static const struct scenario scenarios[] = {
-    {"driver", {begin, load, load_image, get_memory, get_streams, launch_on_stream, copy_on_stream, capture, destroy}, end, NULL, true},
+    {"driver",
+     {begin, load, load_image, get_memory, get_streams, launch_on_stream, copy_on_stream, capture,
+      destroy},
+     end,
+     NULL,
+     true},
     {"runtime", {use_runtime}, end_runtime, NULL, true},
 };
 
@@ -228,5 +235,6 @@ int main(int argc, char **argv)
     if (!file || !fread(image, 1, sizeof image, file) || fclose(file))
         return 2;
     setenv("PTERA_ENGINE", "interp", 1); /* inject_api compiles */
-    return scenarios_main("inject_cuda", scenarios, sizeof scenarios / sizeof *scenarios, argc, argv);
+    return scenarios_main("inject_cuda", scenarios, sizeof scenarios / sizeof *scenarios, argc,
+                          argv);
 }

@@ -1,6 +1,7 @@
-/* Each function here counts, may fail, and else is the C library's. What the C library does by itself (a stack for a thread, the file behind
- * a stream) fails as the call that asked for it; only its allocations are in reach. Loading a library counts as one operation: constructors
- * of C++ libraries cannot fail. */
+/* Each function here counts, may fail, and else is the C library's. What the C library does by
+ * itself (a stack for a thread, the file behind a stream) fails as the call that asked for it; only
+ * its allocations are in reach. Loading a library counts as one operation: constructors of C++
+ * libraries cannot fail. */
 #define _GNU_SOURCE
 #include "tests/inject/fail.h"
 
@@ -23,7 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- what fails ---------------------------------------------------------------------------------------- */
+/* ---- what fails ------------------------------------------------------------------------------ */
 
 enum { FRAMES = 24 };
 
@@ -92,9 +93,10 @@ void fail_tell(int fd)
         return result; \
     }
 
-/* ---- blocks of memory ---------------------------------------------------------------------------------- */
+/* ---- blocks of memory ------------------------------------------------------------------------ */
 
-/* Of whom, by address: open addressing. Only blocks that the libraries under test have asked for themselves. */
+/* Of whom, by address: open addressing. Only blocks that the libraries under test have asked for
+ * themselves. */
 enum { BLOCKS = 1 << 18, SITES = 1 << 12 };
 static struct block {
     void *p;
@@ -133,7 +135,8 @@ static void forget(const void *p)
     if (blocks[i].p) {
         n_blocks--;
         blocks[i].p = NULL;
-        for (size_t k = (i + 1) % BLOCKS; blocks[k].p; k = (k + 1) % BLOCKS) { /* those behind it move up where they may */
+        /* those behind it move up where they may */
+        for (size_t k = (i + 1) % BLOCKS; blocks[k].p; k = (k + 1) % BLOCKS) {
             if ((k - home_of(blocks[k].p)) % BLOCKS < (k - i) % BLOCKS)
                 continue;
             blocks[i] = blocks[k];
@@ -220,7 +223,7 @@ void free(void *p)
     errno = error;
 }
 
-/* ---- mappings ------------------------------------------------------------------------------------------ */
+/* ---- mappings -------------------------------------------------------------------------------- */
 
 static atomic_size_t mapped_bytes;
 
@@ -271,9 +274,10 @@ int ftruncate(int fd, off_t bytes)
     return real(fd, bytes);
 }
 
-/* ---- threads, processes, libraries --------------------------------------------------------------------- */
+/* ---- threads, processes, libraries ----------------------------------------------------------- */
 
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *ud)
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                   void *ud)
 {
     REAL(pthread_create)
     FAIL(pthread_create, EAGAIN, EAGAIN)
@@ -287,8 +291,8 @@ int pthread_key_create(pthread_key_t *key, void (*end)(void *))
     return real(key, end);
 }
 
-int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *files, const posix_spawnattr_t *attributes,
-                char *const argv[], char *const envp[])
+int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *files,
+                const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
     REAL(posix_spawn)
     FAIL(posix_spawn, EAGAIN, EAGAIN)
@@ -312,7 +316,7 @@ void *dlopen(const char *path, int flags)
     return library;
 }
 
-/* ---- files --------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 int fcntl(int fd, int command, ...)
 {
@@ -440,7 +444,7 @@ ssize_t recv(int fd, void *to, size_t bytes, int flags)
     return real(fd, to, bytes, flags);
 }
 
-/* ---- what there is ------------------------------------------------------------------------------------- */
+/* ---- what there is --------------------------------------------------------------------------- */
 
 static size_t count_entries(const char *folder)
 {
@@ -455,7 +459,8 @@ static size_t count_entries(const char *folder)
 
 struct fail_stock fail_stock(void)
 {
-    struct fail_stock stock = {0, atomic_load(&mapped_bytes), count_entries("/proc/self/fd"), count_entries("/proc/self/task")};
+    struct fail_stock stock = {0, atomic_load(&mapped_bytes), count_entries("/proc/self/fd"),
+                               count_entries("/proc/self/task")};
     pthread_mutex_lock(&blocks_lock);
     for (size_t i = 0; i < BLOCKS; i++)
         stock.blocks += blocks[i].p && is_ours(blocks[i].site);

@@ -1,5 +1,5 @@
-/* Operations of the system that fail when told to: fail.c takes the place of the C library's functions for the whole program, its
- * libraries included. */
+/* Operations of the system that fail when told to: fail.c takes the place of the C library's
+ * functions for the whole program, its libraries included. */
 #ifndef PTERA_TESTS_INJECT_FAIL_H
 #define PTERA_TESTS_INJECT_FAIL_H
 
@@ -26,7 +26,8 @@ void fail_tell(int fd);
 struct fail_stock {
     size_t blocks, mapped_bytes, files, threads;
 };
-/* What has been allocated by the libraries under test and is not freed, what they have mapped, the process's descriptors and threads. */
+/* What has been allocated by the libraries under test and is not freed, what they have mapped, the
+ * process's descriptors and threads. */
 struct fail_stock fail_stock(void);
 /* Blocks that are more than when it was last called with fd < 0: who allocated them. */
 void fail_tell_blocks(int fd);

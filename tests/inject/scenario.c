@@ -1,9 +1,11 @@
-/*     PROGRAM [--all] [--day N]               a sample of all operations, other ones each day, or all of them
- *     PROGRAM SCENARIO HOW N                  one
+/*     PROGRAM [--all] [--day N]               a sample of all operations, other ones each day, or
+ * all of them PROGRAM SCENARIO HOW N                  one
  *
  * Each failure has a process of its own. There the scenario is run
- *   - once as it is, so that what stays for good is there (HOW `cold` does without, and so looks at what is set up once),
- *   - with the n-th operation failing: each step is good, or refused, and then good when it is done again without failures,
+ *   - once as it is, so that what stays for good is there (HOW `cold` does without, and so looks at
+ * what is set up once),
+ *   - with the n-th operation failing: each step is good, or refused, and then good when it is done
+ * again without failures,
  *   - as it is, with what there was before in blocks, mappings, descriptors and threads.
  */
 #define _GNU_SOURCE
@@ -44,7 +46,7 @@ enum outcome wrong(const char *format, ...)
     return WRONG;
 }
 
-/* ---- in the child -------------------------------------------------------------------------------------- */
+/* ---- in the child ---------------------------------------------------------------------------- */
 
 static bool run_steps(const struct scenario *s, bool *is_refused)
 {
@@ -84,12 +86,12 @@ static bool has_settled(const struct scenario *s, const struct fail_stock *befor
             return false;
         }
         struct fail_stock now = fail_stock();
-        if (now.blocks <= before->blocks && now.mapped_bytes <= before->mapped_bytes && now.files <= before->files &&
-            now.threads <= before->threads)
+        if (now.blocks <= before->blocks && now.mapped_bytes <= before->mapped_bytes &&
+            now.files <= before->files && now.threads <= before->threads)
             return true;
-        wrong("left over: %ld blocks, %ld bytes of mappings, %ld descriptors, %ld threads", (long)(now.blocks - before->blocks),
-              (long)(now.mapped_bytes - before->mapped_bytes), (long)(now.files - before->files),
-              (long)(now.threads - before->threads));
+        wrong("left over: %ld blocks, %ld bytes of mappings, %ld descriptors, %ld threads",
+              (long)(now.blocks - before->blocks), (long)(now.mapped_bytes - before->mapped_bytes),
+              (long)(now.files - before->files), (long)(now.threads - before->threads));
         usleep(20000 << i);
     }
     fail_tell_blocks(report);
@@ -116,7 +118,7 @@ static bool fail_one(const struct scenario *s, unsigned h, long n)
     return ok && (is_cold ? run_well(s) : has_settled(s, &before));
 }
 
-/* ---- in the parent ------------------------------------------------------------------------------------- */
+/* ---- in the parent --------------------------------------------------------------------------- */
 
 static void show_report(void)
 {
@@ -146,7 +148,8 @@ static bool check(const struct scenario *s, unsigned h, long n)
         return true;
     fprintf(stderr, "%s %s %ld: step %u: %s\n", s->name, how_names[h], n, told->step, told->why);
     if (WIFSIGNALED(status))
-        fprintf(stderr, "    %s\n", WTERMSIG(status) == SIGALRM ? "never ends" : strsignal(WTERMSIG(status)));
+        fprintf(stderr, "    %s\n",
+                WTERMSIG(status) == SIGALRM ? "never ends" : strsignal(WTERMSIG(status)));
     show_report();
     return false;
 }
@@ -155,7 +158,8 @@ struct counts {
     long operations, refused, passed, failed;
 };
 
-static void check_how(const struct scenario *s, unsigned h, bool is_all, unsigned long day, struct counts *counts)
+static void check_how(const struct scenario *s, unsigned h, bool is_all, unsigned long day,
+                      struct counts *counts)
 {
     bool ok = check(s, h, 0);
     long n = told->operations, every = is_all || n <= SAMPLES ? 1 : n / SAMPLES;
@@ -169,20 +173,24 @@ static void check_how(const struct scenario *s, unsigned h, bool is_all, unsigne
     }
 }
 
-static void check_all(const char *program, const struct scenario *scenarios, unsigned n, bool is_all, unsigned long day)
+static void check_all(const char *program, const struct scenario *scenarios, unsigned n,
+                      bool is_all, unsigned long day)
 {
     struct counts sum = {0};
     for (unsigned i = 0; i < n; i++) {
         for (unsigned h = 0; h < HOWS; h++) {
             struct counts c = {0};
             check_how(&scenarios[i], h, is_all, day, &c);
-            printf("%-12s %-12s %5ld operations: %ld tried, %ld refused, %ld done all the same, %ld failed\n", scenarios[i].name,
-                   how_names[h], c.operations, c.passed + c.failed, c.refused, c.passed - c.refused, c.failed);
+            printf("%-12s %-12s %5ld operations: %ld tried, %ld refused, "
+                   "%ld done all the same, %ld failed\n",
+                   scenarios[i].name, how_names[h], c.operations, c.passed + c.failed, c.refused,
+                c.passed - c.refused, c.failed);
             sum.passed += c.passed;
             sum.failed += c.failed;
         }
     }
-    printf("day %lu\n%s: %ld passed, %ld failed, 0 skipped\n", day, program, sum.passed, sum.failed);
+    printf("day %lu\n"
+           "%s: %ld passed, %ld failed, 0 skipped\n", day, program, sum.passed, sum.failed);
     exit(sum.failed || !sum.passed);
 }
 
@@ -199,7 +207,8 @@ static int check_named(const struct scenario *scenarios, unsigned n, char **argv
     return 2;
 }
 
-int scenarios_main(const char *program, const struct scenario *scenarios, unsigned n, int argc, char **argv)
+int scenarios_main(const char *program, const struct scenario *scenarios, unsigned n, int argc,
+                   char **argv)
 {
     bool is_all = false;
     unsigned long day = (unsigned long)time(NULL) / 86400;

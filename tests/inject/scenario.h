@@ -1,5 +1,5 @@
-/* Scenarios whose operations fail one by one. A scenario is a list of steps over state that they keep; each step may be done again after it
- * was refused. */
+/* Scenarios whose operations fail one by one. A scenario is a list of steps over state that they
+ * keep; each step may be done again after it was refused. */
 #ifndef PTERA_TESTS_INJECT_SCENARIO_H
 #define PTERA_TESTS_INJECT_SCENARIO_H
 
@@ -19,10 +19,12 @@ struct scenario {
     enum outcome (*steps[16])(void);
     void (*end)(void);     /* gives everything back, however far it came */
     void (*prepare)(void); /* before anything counts; may be NULL */
-    bool starts_again;     /* what was refused is not done once more by itself: everything is, from the start */
+    bool starts_again;     /* what was refused is not done once more by itself: everything is, from
+                            * the start */
 };
 
 /* main() of a program of scenarios. */
-int scenarios_main(const char *program, const struct scenario *scenarios, unsigned n, int argc, char **argv);
+int scenarios_main(const char *program, const struct scenario *scenarios, unsigned n, int argc,
+                   char **argv);
 
 #endif

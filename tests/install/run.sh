@@ -1,6 +1,7 @@
 #!/bin/sh
-# An installed Ptera serves programs outside the tree: run.sh SOURCE BUILD CC [EMULATOR...]. Installs into a folder of its own;
-# builds the embedding sample with what pkg-config says and with find_package(ptera), and runs both.
+# An installed Ptera serves programs outside the tree: run.sh SOURCE BUILD CC [EMULATOR...].
+# Installs into a folder of its own; builds the embedding sample with what pkg-config says and with
+# find_package(ptera), and runs both.
 set -u
 source=$1
 build=$2
@@ -36,7 +37,8 @@ by_pkg_config() { # SAMPLE
 }
 
 by_find_package() {
-    cmake -S "$source/samples/embed" -B "$work/embed-build" -DCMAKE_PREFIX_PATH="$root" -DCMAKE_C_COMPILER="$cc" &&
+    cmake -S "$source/samples/embed" -B "$work/embed-build" -DCMAKE_PREFIX_PATH="$root" \
+        -DCMAKE_C_COMPILER="$cc" &&
         cmake --build "$work/embed-build"
 }
 
@@ -60,7 +62,9 @@ check "search paths" "$source/tests/check_runpath.sh" "$root/bin" "$libs"
 check "the tool finds its library" "$@" "$root/bin/ptera" --version
 check "the tool verifies" "$@" "$root/bin/ptera" verify "$source/samples/saxpy/saxpy.ptx"
 if "$@" "$root/bin/ptera" info | grep -q ', jit'; then
-    check "native code" sh -c "PTERA_CACHE= $* $root/bin/ptera run $source/samples/saxpy/saxpy.ptx -k saxpy -g 4 -b 256 --engine jit --time \
+    check "native code" sh -c \
+        "PTERA_CACHE= $* $root/bin/ptera run $source/samples/saxpy/saxpy.ptx -k saxpy -g 4 -b 256 \
+--engine jit --time \
         u32:1000 f32:2 iota:f32:1000 fill:f32:1000:1 2>&1 | grep -q ', native'"
 else
     skipped=$((skipped + 1))
@@ -72,12 +76,15 @@ mkdir "$work/bin" # a `ptera` that the emulator runs, if there is one
 printf '#!/bin/sh\nexec %s "$@"\n' "$* $root/bin/ptera" >"$work/bin/ptera"
 chmod +x "$work/bin/ptera"
 check "completion" bash -c "PATH=$work/bin:\$PATH; . $root/share/bash-completion/completions/ptera
-    COMP_WORDS=(ptera run --eng); COMP_CWORD=2; _ptera; [ \"\${COMPREPLY[*]}\" = --engine ] || exit 1
+    COMP_WORDS=(ptera run --eng); COMP_CWORD=2; _ptera; [ \"\${COMPREPLY[*]}\" = --engine ] ||
+        exit 1
     COMP_WORDS=(ptera run --engine b); COMP_CWORD=3; _ptera; [ \"\${COMPREPLY[*]}\" = both ]"
 echo '#include "ptera.h"' >"$work/include.c"
-check "ptera.h as C99" "$cc" -std=c99 -Wall -Wextra -Werror -pedantic -fsyntax-only "-I$source/include" "$work/include.c"
+check "ptera.h as C99" "$cc" -std=c99 -Wall -Wextra -Werror -pedantic -fsyntax-only \
+    "-I$source/include" "$work/include.c"
 if "$cc" -x c++ -fsyntax-only /dev/null 2>/dev/null; then
-    check "ptera.h as C++17" "$cc" -std=c++17 -x c++ -Wall -Wextra -Werror -pedantic -fsyntax-only "-I$source/include" "$work/include.c"
+    check "ptera.h as C++17" "$cc" -std=c++17 -x c++ -Wall -Wextra -Werror -pedantic -fsyntax-only \
+        "-I$source/include" "$work/include.c"
 else
     skipped=$((skipped + 1))
     echo "skipped ptera.h as C++17: no compiler for it"

@@ -1,6 +1,7 @@
-/* Accesses that native code makes of whole vectors though lanes are not side by side: exchanges at short distances, lanes a few
- * elements apart, falling ones; by all lanes and by some, at each CPU level. The memory ends, at one end or the other, where that
- * of the lanes does: no byte is touched in a page where they have none, and one element beyond is the fault that it was.
+/* Accesses that native code makes of whole vectors though lanes are not side by side: exchanges at
+ * short distances, lanes a few elements apart, falling ones; by all lanes and by some, at each CPU
+ * level. The memory ends, at one end or the other, where that of the lanes does: no byte is touched
+ * in a page where they have none, and one element beyond is the fault that it was.
  */
 #include <stdbool.h>
 #include <sys/mman.h>
@@ -10,7 +11,8 @@
 
 enum { THREADS = 64 };
 
-/* Threads below `from`, and those whose bit (of 32) in `off` is set, do nothing; %r4 is the thread, %r1 is d. */
+/* Threads below `from`, and those whose bit (of 32) in `off` is set, do nothing; %r4 is the thread,
+ * %r1 is d. */
 #define KERNEL(name, body)                                                                  \
     ".visible .entry " name                                                                 \
     "(.param .u32 d, .param .u32 from, .param .u32 off, .param .u64 data)\n{\n"             \
@@ -59,7 +61,8 @@ static const char text[] = HEADER
     KERNEL("apart3", BRANCH "    mul.lo.u32 %r8, %r4, 3;\n" ADD("u32", "4", ""))
     KERNEL("apart2_2", BRANCH "    shl.b32 %r8, %r4, 1;\n" ADD("u16", "2", ""))
     KERNEL("falling", BRANCH "    sub.u32 %r8, 63, %r4;\n" ADD("u32", "4", ""))
-    KERNEL("falling3", BRANCH "    sub.u32 %r8, 63, %r4; mul.lo.u32 %r8, %r8, 3;\n" ADD("u64", "8", ""))
+    KERNEL("falling3", BRANCH "    sub.u32 %r8, 63, %r4; "
+                              "mul.lo.u32 %r8, %r8, 3;\n" ADD("u64", "8", ""))
     /* By way of shared memory: each round behind a barrier, down to a distance of 1. */
     KERNEL("rounds",
            "    .shared .align 4 .b8 tile[512];\n"
@@ -188,7 +191,7 @@ static const struct kind kinds[] = {
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
-/* ---- memory that ends -------------------------------------------------------------------------- */
+/* ---- memory that ends ------------------------------------------------------------------------ */
 
 static size_t page;
 static unsigned char *memory; /* a page, with none before and none behind */

@@ -1,5 +1,6 @@
-/* Compiled kernels are kept on disk: found again by another engine, not when anything they depend on differs, never trusted when
- * they are not whole, of another kernel, or others may write to them; and nothing that is wrong with the folder is an error. */
+/* Compiled kernels are kept on disk: found again by another engine, not when anything they depend
+ * on differs, never trusted when they are not whole, of another kernel, or others may write to
+ * them; and nothing that is wrong with the folder is an error. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -13,9 +14,11 @@
 
 #include "tests/api/support.h"
 
-#define COUNT(n) \
-    HEADER ".visible .entry count(.param .u64 to)\n{\n    .reg .b64 %rd<2>;\n    ld.param.u64 %rd1, [to];\n" \
-           "    red.global.add.u32 [%rd1], " n ";\n    ret;\n}\n"
+#define COUNT(n)                                            \
+    HEADER                                                  \
+    ".visible .entry count(.param .u64 to)\n{\n"            \
+    "    .reg .b64 %rd<2>;\n    ld.param.u64 %rd1, [to];\n" \
+    "    red.global.add.u32 [%rd1], " n ";\n    ret;\n}\n"
 
 static char folder[] = "/tmp/ptera-cache-XXXXXX";
 
@@ -158,7 +161,7 @@ static void check_folder(const char *path)
     setenv("PTERA_CACHE", folder, 1);
 }
 
-/* ---- of another kernel --------------------------------------------------------------------------------- */
+/* ---- of another kernel ----------------------------------------------------------------------- */
 
 static void copy_file(const char *from, const char *to)
 {
@@ -170,7 +173,8 @@ static void copy_file(const char *from, const char *to)
     close(out);
 }
 
-/* Kernel 1's object under the name of kernel 2's: kernel 2 is compiled again. `first` is the name of the former, the only file. */
+/* Kernel 1's object under the name of kernel 2's: kernel 2 is compiled again. `first` is the name
+ * of the former, the only file. */
 static void check_swap(const char *first)
 {
     char kept[128], second[4096];
@@ -184,7 +188,7 @@ static void check_swap(const char *first)
     CHECK_INT(rename(kept, first), 0);
 }
 
-/* ---- things that are no files of this user's alone ------------------------------------------------------ */
+/* ---- things that are no files of this user's alone ------------------------------------------- */
 
 static mode_t mode_of(const char *name)
 {
@@ -193,7 +197,8 @@ static mode_t mode_of(const char *name)
     return st.st_mode;
 }
 
-/* `name` is something else: the kernel runs, and afterwards a good entry is there, and nothing more. */
+/* `name` is something else: the kernel runs, and afterwards a good entry is there, and nothing
+ * more. */
 static void check_replaced(const char *name)
 {
     char found[4096];
@@ -231,7 +236,7 @@ static void check_odd(const char *name)
     }
 }
 
-/* ---- a folder of others --------------------------------------------------------------------------------- */
+/* ---- a folder of others ---------------------------------------------------------------------- */
 
 static int is_refused(const char *why)
 {
@@ -286,7 +291,7 @@ static void check_becomes_writable(const char *name)
     CHECK_INT(chmod(folder, 0700), 0);
 }
 
-/* ---- room ------------------------------------------------------------------------------------------------ */
+/* ---- room ------------------------------------------------------------------------------------ */
 
 /* A file under a name as the cache gives them, so many seconds old. */
 static void put_file(char digit, const char *end, off_t bytes, time_t age)
@@ -339,7 +344,8 @@ static void check_trim(void)
     snprintf(other, sizeof other, "%s/%064d.obj", folder, 7);
     CHECK_INT(mkdir(other, 0700), 0);
     check_apart(runs_there);
-    CHECK(!has_file('5', "") && !has_file('2', "") && !has_file('3', ".abcdef") && has_file('4', ""));
+    CHECK(!has_file('5', "") && !has_file('2', "") && !has_file('3', ".abcdef") &&
+          has_file('4', ""));
     snprintf(other, sizeof other, "%s/other.obj", folder);
     CHECK_INT(access(other, F_OK), 0);
     empty_folder();

@@ -1,20 +1,25 @@
-/* The compiler in a process that has other LLVMs: functions of LLVM's names that the program exports itself, which end the test
- * when they are called, and a whole other LLVM, loaded first and for all to see. */
+/* The compiler in a process that has other LLVMs: functions of LLVM's names that the program
+ * exports itself, which end the test when they are called, and a whole other LLVM, loaded first and
+ * for all to see. */
 #include <dlfcn.h>
 #include <stdlib.h>
 
 #include "tests/api/support.h"
 
 /* The first that the compiler would call, and some that it comes to later. */
-#define DECOYS(X)                                                                                     \
-    X(LLVMInitializeX86TargetInfo) X(LLVMInitializeX86Target) X(LLVMInitializeX86TargetMC)            \
-    X(LLVMInitializeAArch64TargetInfo) X(LLVMInitializeAArch64Target) X(LLVMInitializeAArch64TargetMC) \
-    X(LLVMGetHostCPUName) X(LLVMGetDefaultTargetTriple) X(LLVMGetTargetFromTriple)                    \
-    X(LLVMCreateTargetMachine) X(LLVMContextCreate) X(LLVMModuleCreateWithNameInContext)              \
-    X(LLVMCreateBuilderInContext) X(LLVMSetTarget) X(LLVMAddFunction) X(LLVMRunPasses)                \
-    X(LLVMVerifyModule) X(LLVMTargetMachineEmitToMemoryBuffer) X(LLVMGetBufferStart)                  \
-    X(LLVMDisposeModule) X(LLVMContextDispose) X(_ZN4llvm11LLVMContextC1Ev)                           \
-    X(_ZN4llvm11raw_ostream5writeEPKcm) X(_ZN4llvm15SmallVectorBaseIjE8grow_podEPvmm)
+#define DECOYS(X)                                                                               \
+    X(LLVMInitializeX86TargetInfo)                                                              \
+    X(LLVMInitializeX86Target) X(LLVMInitializeX86TargetMC) X(LLVMInitializeAArch64TargetInfo)  \
+        X(LLVMInitializeAArch64Target) X(LLVMInitializeAArch64TargetMC) X(LLVMGetHostCPUName)   \
+            X(LLVMGetDefaultTargetTriple) X(LLVMGetTargetFromTriple) X(LLVMCreateTargetMachine) \
+                X(LLVMContextCreate) X(LLVMModuleCreateWithNameInContext)                       \
+                    X(LLVMCreateBuilderInContext) X(LLVMSetTarget) X(LLVMAddFunction)           \
+                        X(LLVMRunPasses) X(LLVMVerifyModule)                                    \
+                            X(LLVMTargetMachineEmitToMemoryBuffer) X(LLVMGetBufferStart)        \
+                                X(LLVMDisposeModule) X(LLVMContextDispose)                      \
+                                    X(_ZN4llvm11LLVMContextC1Ev)                                \
+                                        X(_ZN4llvm11raw_ostream5writeEPKcm)                     \
+                                            X(_ZN4llvm15SmallVectorBaseIjE8grow_podEPvmm)
 
 #define X(name)                                               \
     __attribute__((visibility("default"))) void name(void);   \
@@ -27,8 +32,8 @@
 DECOYS(X)
 #undef X
 
-static const char *const others[] = {"libLLVM.so.19.1", "libLLVM-19.so.1", "libLLVM-19.so", "libLLVM.so",
-                                     "libLLVM-15.so.1", "libLLVM-14.so.1"};
+static const char *const others[] = {"libLLVM.so.19.1", "libLLVM-19.so.1", "libLLVM-19.so",
+                                     "libLLVM.so",      "libLLVM-15.so.1", "libLLVM-14.so.1"};
 
 static const char text[] = HEADER
     ".visible .entry k(.param .u64 count)\n{\n"

@@ -1,10 +1,12 @@
-/* What native code computes against what the interpreter does, form by form, on the corners of all formats.
+/* What native code computes against what the interpreter does, form by form, on the corners of all
+ * formats.
  *
  *     emit [--every N] [FIRST-LETTERS-OF-FORMS [list]]
  *
- * The forms are those of tests/assembler/isa/forms.tsv, or each N-th of them; "list" lists those that are not native. Kernels of several forms each read their sources from tables: once with a row for each
- * thread (vectors), once with one thread a CTA (scalars). A form that keeps a kernel from being native is left out and
- * counted as skipped. */
+ * The forms are those of tests/assembler/isa/forms.tsv, or each N-th of them; "list" lists those
+ * that are not native. Kernels of several forms each read their sources from tables: once with a
+ * row for each thread (vectors), once with one thread a CTA (scalars). A form that keeps a kernel
+ * from being native is left out and counted as skipped. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -15,7 +17,7 @@ enum { ROWS = 2560, CTA = 256, SOURCES = 4, BATCH = 16, MAX_FORMS = 4096, OPERAN
 
 static ptera_engine *engine;
 
-/* ---- sources: every pair of corners, and as many triples --------------------------------------------------- */
+/* ---- sources: every pair of corners, and as many triples ------------------------------------- */
 
 static const uint64_t corners16[] = {
     0,      1,      2,      3,      7,      0x1f,   0x20,   0xff,   0x100,  0x3ff,  0x400,  0x7ff,
@@ -105,7 +107,7 @@ static void fill_table(void)
     }
 }
 
-/* ---- forms ------------------------------------------------------------------------------------------------- */
+/* ---- forms ----------------------------------------------------------------------------------- */
 
 struct form {
     char text[160];             /* add.u32 %r1, %r2, %r3; */
@@ -221,7 +223,7 @@ static void add_constants(const char *only)
     }
 }
 
-/* ---- kernels ----------------------------------------------------------------------------------------------- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 static char *ptx;
 static size_t ptx_bytes;
@@ -294,7 +296,7 @@ static void put_kernel(struct form **batch, unsigned n)
     put("ret;\n}\n");
 }
 
-/* ---- comparing --------------------------------------------------------------------------------------------- */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 static uint64_t *wanted, *given;
 enum { OUT_BYTES = BATCH * 2 * ROWS * 8 };

@@ -1,4 +1,5 @@
-/* A program may end while kernels are being compiled: its exit status is its own then, and it does end. */
+/* A program may end while kernels are being compiled: its exit status is its own then, and it does
+ * end. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -13,8 +14,10 @@ static char *long_kernel(void)
 {
     enum { LINE = 64 };
     char *text = malloc((LINES + 8) * LINE), *at = text;
-    at += sprintf(at, HEADER ".visible .entry k(.param .u64 to)\n{\n.reg .b64 %%a; .reg .b32 %%t; .reg .f32 %%f<9>;\n"
-                             "ld.param.u64 %%a, [to];\nmov.u32 %%t, %%tid.x;\ncvt.rn.f32.u32 %%f0, %%t;\n");
+    at += sprintf(at, HEADER ".visible .entry k(.param .u64 to)\n{\n"
+                             ".reg .b64 %%a; .reg .b32 %%t; .reg .f32 %%f<9>;\n"
+                             "ld.param.u64 %%a, [to];\nmov.u32 %%t, %%tid.x;\n"
+                             "cvt.rn.f32.u32 %%f0, %%t;\n");
     for (int i = 0; i < LINES; i++)
         at += sprintf(at, "ex2.approx.f32 %%f%d, %%f%d;\n", (i + 1) % 8, i % 8);
     sprintf(at, "st.global.f32 [%%a], %%f1;\nret;\n}\n");

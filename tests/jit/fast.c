@@ -37,7 +37,7 @@ static void compute(const char *op, bool is_binary, int math_fast, const float *
     ptera_module_unload(module);
 }
 
-/* ---- accuracy ------------------------------------------------------------------------------------------------ */
+/* ---- accuracy -------------------------------------------------------------------------------- */
 
 static double rcp(double x)
 {
@@ -116,7 +116,7 @@ static void check_range(const struct range *r, float *a, float *d)
     CHECK_INT(wrong, 0);
 }
 
-/* ---- zeros, infinities, NaN ------------------------------------------------------------------------------------ */
+/* ---- zeros, infinities, NaN ------------------------------------------------------------------ */
 
 static void check_special(float *a, float *d)
 {

@@ -1,4 +1,5 @@
-/* --math fast: products of matrices are sums in f32, each term added to nearest in the order of k. */
+/* --math fast: products of matrices are sums in f32, each term added to nearest in the order of
+ * k. */
 #include <math.h>
 #include <stdbool.h>
 
@@ -6,7 +7,7 @@
 
 static ptera_engine *engine;
 
-/* ---- elements -------------------------------------------------------------------------------------------------- */
+/* ---- elements -------------------------------------------------------------------------------- */
 
 struct type {
     const char *name;
@@ -34,8 +35,9 @@ static uint32_t random_bits(void)
     return state >> 8 ^ state << 13;
 }
 
-/* A place with a number near 1 most of the time, large or subnormal otherwise; or, now and then, with infinity or NaN. Products are
- * exact in f32, or far too small: with and without fused multiply-adds the sums are the same. */
+/* A place with a number near 1 most of the time, large or subnormal otherwise; or, now and then,
+ * with infinity or NaN. Products are exact in f32, or far too small: with and without fused
+ * multiply-adds the sums are the same. */
 static uint32_t random_element(const struct type *t, bool is_special)
 {
     uint32_t most = (1u << t->exponent) - 1, r = random_bits();
@@ -56,7 +58,7 @@ static void put_element(const struct type *t, void *memory, unsigned byte, uint3
     memcpy((char *)memory + byte, &bits, t->bits / 8);
 }
 
-/* ---- what results are ------------------------------------------------------------------------------------------ */
+/* ---- what results are ------------------------------------------------------------------------ */
 
 enum { K_MOST = 16, ROWS = 64, COLUMNS = 16 };
 
@@ -111,7 +113,7 @@ static void launch(const char *text, unsigned threads, int math_fast, void *at)
     ptera_module_unload(module);
 }
 
-/* ---- mma ------------------------------------------------------------------------------------------------------- */
+/* ---- mma ------------------------------------------------------------------------------------- */
 
 /* Registers, as each lane has them. */
 struct fragments {
@@ -124,7 +126,8 @@ static const struct mma {
     unsigned k;
 } mmas[] = {{&f16, 8}, {&f16, 16}, {&bf16, 8}, {&bf16, 16}, {&tf32, 4}, {&tf32, 8}};
 
-/* Where element k of a row of A, or of a column of B, lies in a fragment: the byte, `step` registers further for each block of k. */
+/* Where element k of a row of A, or of a column of B, lies in a fragment: the byte, `step`
+ * registers further for each block of k. */
 static unsigned place_of(const struct type *t, unsigned line, unsigned k, unsigned registers,
                          unsigned step)
 {
@@ -191,7 +194,7 @@ static void check_exact(struct fragments *p)
     CHECK(memcmp(fast.d, p->d, sizeof fast.d) != 0);
 }
 
-/* ---- wgmma: 64 x 16, matrices in shared memory without a swizzle ------------------------------------------------- */
+/* ---- wgmma: 64 x 16, matrices in shared memory without a swizzle ----------------------------- */
 
 enum { LEADING = 128, STRIDE = 256, B_AT = ROWS / 8 * STRIDE, IMAGE = B_AT + COLUMNS / 8 * STRIDE };
 

@@ -1,20 +1,25 @@
-/* Kernels so large that few passes make them: code grows with the kernel, not faster, and computes what the interpreter does. Families of
- * generated kernels, of which LLVM's passes, left to themselves, take the square of the time for twice the code. */
+/* Kernels so large that few passes make them: code grows with the kernel, not faster, and computes
+ * what the interpreter does. Families of generated kernels, of which LLVM's passes, left to
+ * themselves, take the square of the time for twice the code. */
 #include <stdbool.h>
 
 #include "tests/api/support.h"
 
 enum { THREADS = 64, BYTES_A_LINE = 192, OUT_BYTES = 16384 };
 
-static const char head[] = HEADER ".visible .entry k(.param .u64 out)\n{\n.reg .b64 %a, %b; .reg .b32 %r<16>; .reg .pred %p<4>;\n"
-                                  "ld.param.u64 %a, [out]; mov.u32 %r1, %tid.x; mov.u32 %r2, 7; mov.u32 %r3, 3; mov.u32 %r9, 0;\n";
-static const char tail[] = "END:\nmov.u32 %r0, %tid.x; mad.wide.u32 %b, %r0, 4, %a; st.global.u32 [%b], %r1;\nret;\n}\n";
+static const char head[] = HEADER ".visible .entry k(.param .u64 out)\n{\n"
+                                  ".reg .b64 %a, %b; .reg .b32 %r<16>; .reg .pred %p<4>;\n"
+                                  "ld.param.u64 %a, [out]; mov.u32 %r1, %tid.x; mov.u32 %r2, 7; "
+                                  "mov.u32 %r3, 3; mov.u32 %r9, 0;\n";
+static const char tail[] = "END:\nmov.u32 %r0, %tid.x; mad.wide.u32 %b, %r0, 4, %a; "
+                           "st.global.u32 [%b], %r1;\nret;\n}\n";
 
 /* Each family: line i of n, or what comes before and behind them. */
 static int put_local(char *out, unsigned i, unsigned n)
 {
     (void)n;
-    return sprintf(out, "st.local.u32 [l+%u], %%r1; ld.local.u32 %%r2, [l+%u]; add.u32 %%r1, %%r1, %%r2;\n", 4 * i, 4 * (i * 7 % (i + 1)));
+    return sprintf(out, "st.local.u32 [l+%u], %%r1; ld.local.u32 %%r2, [l+%u]; "
+                        "add.u32 %%r1, %%r1, %%r2;\n", 4 * i, 4 * (i * 7 % (i + 1)));
 }
 
 static int put_atomic(char *out, unsigned i, unsigned n)
@@ -25,33 +30,41 @@ static int put_atomic(char *out, unsigned i, unsigned n)
 
 static int put_exit(char *out, unsigned i, unsigned n)
 {
-    return sprintf(out, "setp.eq.u32 %%p1, %%r1, %u; @%%p1 bra END; add.u32 %%r1, %%r1, %u;\n", i + n, i % 3);
+    return sprintf(out, "setp.eq.u32 %%p1, %%r1, %u; @%%p1 bra END; "
+                        "add.u32 %%r1, %%r1, %u;\n", i + n, i % 3);
 }
 
 static int put_if(char *out, unsigned i, unsigned n)
 {
     if (i < n / 2)
-        return sprintf(out, "setp.gt.u32 %%p1, %%r1, %u; @%%p1 bra L%u; add.u32 %%r2, %%r2, 1;\n", i % 64, i);
+        return sprintf(out, "setp.gt.u32 %%p1, %%r1, %u; @%%p1 bra L%u; "
+                            "add.u32 %%r2, %%r2, 1;\n", i % 64, i);
     return sprintf(out, "L%u: add.u32 %%r1, %%r1, %%r2;\n", n - 1 - i);
 }
 
 static int put_loop(char *out, unsigned i, unsigned n)
 {
     (void)n;
-    return sprintf(out, "mov.u32 %%r5, 0; L%u: add.u32 %%r5, %%r5, 1; add.u32 %%r1, %%r1, %%r5; setp.lt.u32 %%p1, %%r5, 2; @%%p1 bra L%u;\n", i, i);
+    return sprintf(out, "mov.u32 %%r5, 0; L%u: add.u32 %%r5, %%r5, 1; add.u32 %%r1, %%r1, %%r5; "
+                        "setp.lt.u32 %%p1, %%r5, 2; @%%p1 bra L%u;\n", i, i);
 }
 
 static int put_jump(char *out, unsigned i, unsigned n)
 {
-    return sprintf(out, "L%u: add.u32 %%r9, %%r9, 1; add.u32 %%r1, %%r1, %%r9; and.b32 %%r5, %%r1, 7; setp.eq.u32 %%p1, %%r5, %u; "
-                        "setp.gt.u32 %%p2, %%r9, %u; @%%p2 bra END; @%%p1 bra L%u;\n", i, i % 8, 4 * n, (i * 7919 + 13) % n);
+    return sprintf(out, "L%u: add.u32 %%r9, %%r9, 1; add.u32 %%r1, %%r1, %%r9; "
+                        "and.b32 %%r5, %%r1, 7; setp.eq.u32 %%p1, %%r5, %u; "
+                        "setp.gt.u32 %%p2, %%r9, %u; @%%p2 bra END; "
+                        "@%%p1 bra L%u;\n", i, i % 8, 4 * n, (i * 7919 + 13) % n);
 }
 
 static int put_hash(char *out, unsigned i, unsigned n)
 {
     (void)n;
-    return sprintf(out, "shf.l.wrap.b32 %%r5, %%r%u, %%r%u, %u; xor.b32 %%r%u, %%r%u, %%r5; mad.lo.u32 %%r%u, %%r%u, 5, %%r5;\n",
-                   1 + i % 3, 1 + i % 3, i % 31 + 1, 1 + (i + 1) % 3, 1 + (i + 1) % 3, 1 + i % 3, 1 + i % 3);
+    return sprintf(out,
+                   "shf.l.wrap.b32 %%r5, %%r%u, %%r%u, %u; xor.b32 %%r%u, %%r%u, %%r5; "
+                   "mad.lo.u32 %%r%u, %%r%u, 5, %%r5;\n",
+                   1 + i % 3, 1 + i % 3, i % 31 + 1, 1 + (i + 1) % 3, 1 + (i + 1) % 3, 1 + i % 3,
+                   1 + i % 3);
 }
 
 static const struct family {

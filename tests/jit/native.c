@@ -1,4 +1,5 @@
-/* Launches as native code: versions by block shape, what is interpreted instead and why, faults, time limits, engine auto. */
+/* Launches as native code: versions by block shape, what is interpreted instead and why, faults,
+ * time limits, engine auto. */
 #include <pthread.h>
 #include <stdbool.h>
 
@@ -54,7 +55,8 @@ static const char text[] = HEADER
     ".visible .entry strides(.param .u64 from, .param .u64 to, .param .u32 n)\n{\n"
     "    .reg .b64 %rd<6>; .reg .b32 %r<10>; .reg .pred %p;\n"
     "    ld.param.u64 %rd1, [from]; ld.param.u64 %rd2, [to]; ld.param.u32 %r1, [n];\n"
-    "    mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x; mov.u32 %r5, %nctaid.x;\n"
+    "    mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x; "
+    "mov.u32 %r5, %nctaid.x;\n"
     "    mad.lo.u32 %r6, %r2, %r3, %r4; mul.lo.u32 %r7, %r3, %r5; mov.u32 %r8, 0;\n"
     "L:  mul.wide.u32 %rd3, %r6, 4; add.s64 %rd4, %rd1, %rd3; ld.global.u32 %r9, [%rd4];\n"
     "    add.u32 %r8, %r8, %r9; add.u32 %r6, %r6, %r7; setp.lt.u32 %p, %r6, %r1; @%p bra L;\n"
@@ -84,7 +86,8 @@ static ptera_kernel_status status_of(const ptera_kernel *kernel)
 
 enum { SHAPES = 30 };
 
-/* Every shape gives the right result, four at least by versions of their own, few altogether; a version is made once. */
+/* Every shape gives the right result, four at least by versions of their own, few altogether; a
+ * version is made once. */
 static void check_shapes(ptera_module *module)
 {
     ptera_kernel *kernel = kernel_of(module, "count");
@@ -167,7 +170,8 @@ static void check_failures(ptera_module *module)
     uint32_t *to = NULL;
     ptera_launch launch = launch_of(1, 32, 1, &to);
     CHECK_INT(ptera_kernel_launch(kernel_of(module, "wild"), &launch), PTERA_ERROR_ILLEGAL_ADDRESS);
-    CHECK_HAS(ptera_engine_error(engine), "illegal address 0x10 in kernel 'wild' at k.ptx:17, CTA (0,0,0)");
+    CHECK_HAS(ptera_engine_error(engine),
+              "illegal address 0x10 in kernel 'wild' at k.ptx:17, CTA (0,0,0)");
     CHECK_HAS(ptera_engine_error(engine), "st.global.u32 [%rd1+16], %r1;");
     CHECK_INT(status_of(kernel_of(module, "wild")).native_launches, 1);
     launch = launch_of(3, 32, 1, NULL);
@@ -248,7 +252,8 @@ static void check_threads(void)
     ptera_module_unload(module);
 }
 
-/* How deep indirect calls go is known to native code alone, how large a thread's stack is at the launch. */
+/* How deep indirect calls go is known to native code alone, how large a thread's stack is at the
+ * launch. */
 static void check_stack(size_t stack_bytes, ptera_result expected, const char *why)
 {
     static const char calls[] = HEADER
@@ -258,9 +263,11 @@ static void check_stack(size_t stack_bytes, ptera_result expected, const char *w
         "    st.param.b32 [r], %r2; ret;\n}\n"
         ".global .u64 table[1] = {far};\n"
         ".visible .entry k(.param .u64 to)\n{\n"
-        "    .reg .b64 %rd<3>; .reg .b32 %r<3>; ld.param.u64 %rd1, [to]; ld.global.u64 %rd2, [table];\n"
+        "    .reg .b64 %rd<3>; .reg .b32 %r<3>; ld.param.u64 %rd1, [to]; "
+        "ld.global.u64 %rd2, [table];\n"
         "P:  .callprototype (.param .b32 _) _ (.param .b32 _);\n"
-        "    { .param .b32 a; .param .b32 b; st.param.b32 [a], 7; call (b), %rd2, (a), P; ld.param.b32 %r2, [b]; }\n"
+        "    { .param .b32 a; .param .b32 b; st.param.b32 [a], 7; call (b), %rd2, (a), P; "
+        "ld.param.b32 %r2, [b]; }\n"
         "    st.global.u32 [%rd1], %r2; ret;\n}\n";
     ptera_options options;
     ptera_engine *own = NULL;
@@ -290,14 +297,20 @@ static void check_emit(ptera_module *module)
     CHECK_HAS(data, "ret");
     CHECK_INT(ptera_kernel_emit(kernel, block, 0, PTERA_EMIT_OBJ, &data, &bytes), PTERA_OK);
     CHECK(bytes > 64 && !memcmp(data, "\177ELF", 4));
-    CHECK_INT(ptera_kernel_emit(kernel_of(module, "recurs"), block, 0, PTERA_EMIT_LLVM, &data, &bytes),
-              PTERA_ERROR_UNSUPPORTED_PTX);
+    CHECK_INT(
+        ptera_kernel_emit(kernel_of(module, "recurs"), block, 0, PTERA_EMIT_LLVM, &data, &bytes),
+        PTERA_ERROR_UNSUPPORTED_PTX);
     CHECK_HAS(ptera_engine_error(engine), "kernel 'recurs' cannot be native: recursion");
-    CHECK_INT(ptera_kernel_emit(NULL, block, 0, PTERA_EMIT_OBJ, &data, &bytes), PTERA_ERROR_INVALID_ARGUMENT);
-    CHECK_INT(ptera_kernel_emit(kernel, NULL, 0, PTERA_EMIT_OBJ, &data, &bytes), PTERA_ERROR_INVALID_ARGUMENT);
-    CHECK_INT(ptera_kernel_emit(kernel, block, 0, (ptera_native_emit)3, &data, &bytes), PTERA_ERROR_INVALID_ARGUMENT);
-    CHECK_INT(ptera_kernel_emit(kernel, block, 0, PTERA_EMIT_OBJ, NULL, &bytes), PTERA_ERROR_INVALID_ARGUMENT);
-    CHECK_INT(ptera_kernel_emit(kernel, block, 0, PTERA_EMIT_OBJ, &data, NULL), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_kernel_emit(NULL, block, 0, PTERA_EMIT_OBJ, &data, &bytes),
+              PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_kernel_emit(kernel, NULL, 0, PTERA_EMIT_OBJ, &data, &bytes),
+              PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_kernel_emit(kernel, block, 0, (ptera_native_emit)3, &data, &bytes),
+              PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_kernel_emit(kernel, block, 0, PTERA_EMIT_OBJ, NULL, &bytes),
+              PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_kernel_emit(kernel, block, 0, PTERA_EMIT_OBJ, &data, NULL),
+              PTERA_ERROR_INVALID_ARGUMENT);
 }
 
 static unsigned count(const char *text, const char *what)
@@ -312,7 +325,8 @@ static const char *emitted(ptera_module *module, const char *name, const unsigne
 {
     const void *data = "";
     size_t bytes;
-    CHECK_INT(ptera_kernel_emit(kernel_of(module, name), block, 0, PTERA_EMIT_LLVM, &data, &bytes), PTERA_OK);
+    CHECK_INT(ptera_kernel_emit(kernel_of(module, name), block, 0, PTERA_EMIT_LLVM, &data, &bytes),
+              PTERA_OK);
     return data;
 }
 
@@ -323,7 +337,8 @@ static void check_leading(ptera_module *module)
     CHECK_INT(count(emitted(module, "points", block), "call void @llvm.prefetch"), 2 * 2);
 }
 
-/* CTAs of rows, and of a page each, ask for what later ones touch. (Of short lines that follow one another it rests on the machine.) */
+/* CTAs of rows, and of a page each, ask for what later ones touch. (Of short lines that follow one
+ * another it rests on the machine.) */
 static void check_asking(ptera_module *module)
 {
     static const unsigned shapes[][3] = {{32, 8, 1}, {1024, 1, 1}};
@@ -331,8 +346,8 @@ static void check_asking(ptera_module *module)
         CHECK_HAS(emitted(module, "rows", shapes[i]), "@llvm.prefetch");
 }
 
-/* CTAs of 64 threads that take turns ask for 256 bytes further on, which the next will read at once; one that runs alone for what its
- * own later rounds need. */
+/* CTAs of 64 threads that take turns ask for 256 bytes further on, which the next will read at
+ * once; one that runs alone for what its own later rounds need. */
 static void check_strides(ptera_module *module)
 {
     const unsigned block[3] = {64, 1, 1};

@@ -1,5 +1,5 @@
-/* The compiler process: whatever becomes of it, the host goes on, in time, and nothing is left behind. A compile that never ends is one whose
- * process the test has stopped. */
+/* The compiler process: whatever becomes of it, the host goes on, in time, and nothing is left
+ * behind. A compile that never ends is one whose process the test has stopped. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
@@ -16,15 +16,18 @@
 
 enum { CHILDREN = 8, SOON_MS = 1000 /* on a busy machine; 300 on an idle one */ };
 
-#define KERNEL(name) \
-    ".visible .entry " name "(.param .u64 to)\n{\n    .reg .b64 %rd<2>;\n    ld.param.u64 %rd1, [to];\n" \
+#define KERNEL(name)                                                             \
+    ".visible .entry " name                                                      \
+    "(.param .u64 to)\n{\n    .reg .b64 %rd<2>;\n    ld.param.u64 %rd1, [to];\n" \
     "    red.global.add.u32 [%rd1], 1;\n    ret;\n}\n"
 static const char text[] = HEADER KERNEL("a") KERNEL("b") KERNEL("c");
 
 /* A kernel that is hot at once, so that `auto` asks for native code. */
 static const char hot[] = HEADER
-    ".visible .entry a(.param .u64 to)\n{\n    .reg .b64 %rd<2>; .reg .b32 %r<2>; .reg .pred %p;\n    ld.param.u64 %rd1, [to];\n"
-    "    mov.u32 %r1, 0;\nL:  add.u32 %r1, %r1, 1;\n    setp.lt.u32 %p, %r1, 20000;\n    @%p bra L;\n"
+    ".visible .entry a(.param .u64 to)\n{\n    .reg .b64 %rd<2>; .reg .b32 %r<2>; .reg .pred %p;\n"
+    "    ld.param.u64 %rd1, [to];\n"
+    "    mov.u32 %r1, 0;\nL:  add.u32 %r1, %r1, 1;\n    setp.lt.u32 %p, %r1, 20000;\n"
+    "    @%p bra L;\n"
     "    red.global.add.u32 [%rd1], 1;\n    ret;\n}\n";
 
 struct host {
@@ -79,8 +82,8 @@ static unsigned find_children(pid_t *pids)
         int pid, parent;
         snprintf(path, sizeof path, "/proc/%s/stat", d->d_name);
         FILE *file = isdigit((unsigned char)d->d_name[0]) ? fopen(path, "r") : NULL;
-        if (file && fscanf(file, "%d (%*[^)]) %c %d", &pid, &state, &parent) == 3 && parent == getpid() &&
-            state != 'Z' && n < CHILDREN)
+        if (file && fscanf(file, "%d (%*[^)]) %c %d", &pid, &state, &parent) == 3 &&
+            parent == getpid() && state != 'Z' && n < CHILDREN)
             pids[n++] = pid;
         if (file)
             fclose(file);
@@ -105,7 +108,7 @@ static void stop_compiler(struct host *h)
     signal_children(SIGSTOP);
 }
 
-/* ---- limits -------------------------------------------------------------------------------------------- */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 static void check_timeout(void)
 {
@@ -114,7 +117,8 @@ static void check_timeout(void)
     double start = now_ms();
     CHECK_INT(launch(&h, "a", PTERA_BACKEND_JIT, 0.5), PTERA_ERROR_TIMEOUT);
     CHECK(now_ms() - start < 500 + SOON_MS);
-    CHECK_HAS(ptera_engine_error(h.engine), "timeout in kernel 'a' at k.ptx, while it was compiled");
+    CHECK_HAS(ptera_engine_error(h.engine),
+              "timeout in kernel 'a' at k.ptx, while it was compiled");
     CHECK_INT(launch(&h, "a", PTERA_BACKEND_JIT, 0), PTERA_OK);
     CHECK_INT(status_of(&h, "a").native_launches, 1);
     CHECK_INT(*h.to, 2 * 64 * 32);
@@ -170,7 +174,7 @@ static void check_memory(void)
     ptera_engine_destroy(next.engine);
 }
 
-/* ---- other things to do meanwhile ---------------------------------------------------------------------- */
+/* ---- other things to do meanwhile ------------------------------------------------------------ */
 
 static void *launch_a(void *ud)
 {
@@ -214,7 +218,7 @@ static void check_background(bool unloads)
     ptera_engine_destroy(h.engine);
 }
 
-/* ---- its end ------------------------------------------------------------------------------------------- */
+/* ---- its end --------------------------------------------------------------------------------- */
 
 static void *kill_soon(void *ud)
 {
@@ -265,7 +269,8 @@ static int count_files(void)
     return n;
 }
 
-/* In another process, so that its end is seen: no compiler outlives it, whether it exits or is killed. */
+/* In another process, so that its end is seen: no compiler outlives it, whether it exits or is
+ * killed. */
 static void check_exit(bool is_killed)
 {
     int ends[2], status;
@@ -288,7 +293,8 @@ static void check_exit(bool is_killed)
     close(ends[1]);
     pid_t pid = 0;
     char path[64], state = 'Z';
-    CHECK_INT(read(ends[0], &pid, sizeof pid), sizeof pid); /* and the compiler does not keep the pipe open */
+    CHECK_INT(read(ends[0], &pid, sizeof pid), sizeof pid); /* and the compiler does not keep the
+                                                             * pipe open */
     char rest;
     CHECK_INT(read(ends[0], &rest, 1), 0);
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
@@ -320,7 +326,7 @@ static void check_leaks(void)
     }
 }
 
-/* ---- elsewhere ----------------------------------------------------------------------------------------- */
+/* ---- elsewhere ------------------------------------------------------------------------------- */
 
 static void check_inside(void)
 {

@@ -1,4 +1,5 @@
-/* A thread of a litmus shape on the host: at system scope PTX promises the same order to host threads, in C11's words. */
+/* A thread of a litmus shape on the host: at system scope PTX promises the same order to host
+ * threads, in C11's words. */
 #include <sched.h>
 
 #include "tests/litmus/litmus.h"

@@ -1,9 +1,11 @@
-/* Runs every litmus shape in every variant at every scope and looks for outcomes that the memory model forbids.
+/* Runs every litmus shape in every variant at every scope and looks for outcomes that the memory
+ * model forbids.
  *
  *     litmus [-v] ROUNDS      -v: every outcome of every placement with its count
  *
- * For each shape and variant the counts of all outcomes are printed, summed over the placements. That a forbidden outcome
- * is found is tested, too, with shapes for which an outcome that must come is called forbidden. */
+ * For each shape and variant the counts of all outcomes are printed, summed over the placements.
+ * That a forbidden outcome is found is tested, too, with shapes for which an outcome that must come
+ * is called forbidden. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -305,7 +307,8 @@ static void run_shapes(uint64_t rounds)
     }
 }
 
-/* Outcomes that come for sure, called forbidden, are found: by registers and by what is left in memory. */
+/* Outcomes that come for sure, called forbidden, are found: by registers and by what is left in
+ * memory. */
 static void check_the_check(void)
 {
     static const struct {

@@ -1,5 +1,5 @@
-/* Litmus tests of the PTX memory model: shapes (shapes.def) in variants of order, at every scope, as programs that are written
- * as PTX (ptx.c) or run by a host thread (host.c). */
+/* Litmus tests of the PTX memory model: shapes (shapes.def) in variants of order, at every scope,
+ * as programs that are written as PTX (ptx.c) or run by a host thread (host.c). */
 #ifndef PTERA_TESTS_LITMUS_H
 #define PTERA_TESTS_LITMUS_H
 
@@ -45,8 +45,9 @@ struct shape {
 
 /* ---- variants -------------------------------------------------------------------------------- */
 
-/* X(name, order of accesses, of starred ones, fence, accesses are atomics). A starred order is ORDER_ACQ_REL for: reads
- * acquire, writes release. A fence is ORDER_NONE for none, ORDER_ACQUIRE for as little as is needed. */
+/* X(name, order of accesses, of starred ones, fence, accesses are atomics). A starred order is
+ * ORDER_ACQ_REL for: reads acquire, writes release. A fence is ORDER_NONE for none, ORDER_ACQUIRE
+ * for as little as is needed. */
 #define VARIANTS(X)                                                      \
     X(weak, ORDER_WEAK, ORDER_WEAK, ORDER_NONE, false)                   \
     X(volatile, ORDER_VOLATILE, ORDER_VOLATILE, ORDER_NONE, false)       \
@@ -103,12 +104,13 @@ struct placement {
 /* Each round has its own x, y and z, each in a cache line. */
 enum { LINE = 64, ROUND_BYTES = PLACES * LINE };
 
-/* Threads meet before every PACE rounds, so that what they do in between happens at about the same time; `pace` counts those
- * who came. They wait for the others no longer than PATIENCE looks, the first time, when others may not have started,
- * FIRST_PATIENCE times that. */
+/* Threads meet before every PACE rounds, so that what they do in between happens at about the same
+ * time; `pace` counts those who came. They wait for the others no longer than PATIENCE looks, the
+ * first time, when others may not have started, FIRST_PATIENCE times that. */
 enum { PACE = 64, PATIENCE = 20000, FIRST_PATIENCE = 8 };
 
-/* The kernel of a shape: litmus(mem, out, pace, rounds). Result of register r in round i: out[r * rounds + i]. Static text. */
+/* The kernel of a shape: litmus(mem, out, pace, rounds). Result of register r in round i: out[r *
+ * rounds + i]. Static text. */
 const char *litmus_ptx(const struct shape *shape, const struct variant *v,
                        const struct placement *p);
 

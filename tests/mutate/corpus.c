@@ -12,7 +12,7 @@ bool token_is(const struct token *token, const char *text)
     return strlen(text) == token->bytes && !memcmp(token->text, text, token->bytes);
 }
 
-/* ---- lists of tokens ------------------------------------------------------------------------------------------------- */
+/* ---- lists of tokens ------------------------------------------------------------------------- */
 
 void tokens_insert(struct tokens *tokens, size_t at, const struct token *from, size_t n)
 {
@@ -49,7 +49,7 @@ char *tokens_text(const struct tokens *tokens)
     return text;
 }
 
-/* ---- reading --------------------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* Behind spaces, comments and lines that begin with #; notes what stood there. */
 static const char *skip(const char *at, char *before)
@@ -84,7 +84,8 @@ static size_t word_bytes(const char *at)
 static size_t register_bytes(const char *at)
 {
     size_t n = 1 + word_bytes(at + 1);
-    bool is_part = at[n] == '.' && at[n + 1] && strchr("xyzw", at[n + 1]) && !word_bytes(at + n + 2);
+    bool is_part =
+        at[n] == '.' && at[n + 1] && strchr("xyzw", at[n + 1]) && !word_bytes(at + n + 2);
     return n + (is_part ? 2 : 0);
 }
 
@@ -118,8 +119,10 @@ static size_t string_bytes(const char *at)
 
 static bool is_type(const char *at, size_t bytes)
 {
-    static const char *const types[] = {".u8", ".u16", ".u32", ".u64", ".s8", ".s16", ".s32", ".s64", ".b8", ".b16", ".b32", ".b64",
-                                        ".b128", ".f16", ".f16x2", ".bf16", ".bf16x2", ".tf32", ".f32", ".f64", ".e4m3", ".e5m2", ".pred"};
+    static const char *const types[] = {".u8",   ".u16", ".u32",   ".u64",  ".s8",     ".s16",
+                                        ".s32",  ".s64", ".b8",    ".b16",  ".b32",    ".b64",
+                                        ".b128", ".f16", ".f16x2", ".bf16", ".bf16x2", ".tf32",
+                                        ".f32",  ".f64", ".e4m3",  ".e5m2", ".pred"};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (strlen(types[i]) == bytes && !memcmp(types[i], at, bytes))
             return true;

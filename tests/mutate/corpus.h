@@ -38,7 +38,8 @@ struct corpus {
     size_t n, room;
 };
 
-/* Adds a file, or every .ptx file of a folder and of those in it; a message and false if something cannot be read. */
+/* Adds a file, or every .ptx file of a folder and of those in it; a message and false if something
+ * cannot be read. */
 bool corpus_add(struct corpus *corpus, const char *path);
 void corpus_sort(struct corpus *corpus);
 void corpus_free(struct corpus *corpus);

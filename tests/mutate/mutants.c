@@ -13,8 +13,8 @@
  *   --native S      of a launch that may be compiled (3)
  *   --late S        how long after its limit a call may return (3)
  *
- * No mutant may end the process or hang. Where what is done is defined, both engines and auto leave the same result code and the same
- * bytes: run.h says when that is.
+ * No mutant may end the process or hang. Where what is done is defined, both engines and auto leave
+ * the same result code and the same bytes: run.h says when that is.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -28,7 +28,11 @@
 #include "tests/mutate/mutate.h"
 #include "tests/mutate/run.h"
 
-enum { REDUCE_SECONDS = 60, MANY = 1000, NATIVE_LEAST = 20 /* of many mutants, one in so many kernels is native */ };
+enum {
+    REDUCE_SECONDS = 60,
+    MANY = 1000,
+    NATIVE_LEAST = 20 /* of many mutants, one in so many kernels is native */
+};
 
 struct options {
     unsigned long long seed, count;
@@ -49,14 +53,15 @@ static const char *verdict_text(enum verdict verdict)
     return texts[verdict];
 }
 
-/* ---- options --------------------------------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static unsigned long long day(void)
 {
     time_t t = time(NULL);
     struct tm tm;
     gmtime_r(&t, &tm);
-    return ((tm.tm_year + 1900ull) * 10000 + (tm.tm_mon + 1ull) * 100 + (unsigned)tm.tm_mday) * 10000;
+    return ((tm.tm_year + 1900ull) * 10000 + (tm.tm_mon + 1ull) * 100 + (unsigned)tm.tm_mday) *
+           10000;
 }
 
 static bool set_number(struct options *o, const char *name, const char *value)
@@ -65,7 +70,9 @@ static bool set_number(struct options *o, const char *name, const char *value)
                       : !strcmp(name, "--native") ? &o->run.native_limit
                       : !strcmp(name, "--late")   ? &o->run.late
                                                   : NULL;
-    unsigned long long *number = !strcmp(name, "--seed") ? &o->seed : !strcmp(name, "--count") ? &o->count : NULL;
+    unsigned long long *number = !strcmp(name, "--seed")    ? &o->seed
+                                 : !strcmp(name, "--count") ? &o->count
+                                                            : NULL;
     char *end = NULL;
     if (number)
         *number = strtoull(value, &end, 10);
@@ -106,7 +113,7 @@ static bool parse_options(int argc, char **argv, struct options *o)
     return o->corpus.n > 0;
 }
 
-/* ---- running --------------------------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t is_told_to_stop;
 
@@ -163,13 +170,15 @@ static void reduce(struct pen *pen, struct tokens *tokens, struct report *report
     }
 }
 
-static void write_mutant(const struct options *o, const char *name, const struct tokens *tokens, const struct report *report)
+static void write_mutant(const struct options *o, const char *name, const struct tokens *tokens,
+                         const struct report *report)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/mutant-%s.ptx", o->folder, name);
     FILE *file = fopen(path, "w");
     char *text = tokens_text(tokens);
-    bool ok = file && fprintf(file, "// %s: %s\n%s", verdict_text(report->verdict), report->text, text) > 0;
+    bool ok = file && fprintf(file, "// %s: %s\n"
+                                    "%s", verdict_text(report->verdict), report->text, text) > 0;
     if (!file || fclose(file) || !ok)
         perror(path);
     else
@@ -186,7 +195,8 @@ static void count(struct totals *totals, const struct report *report)
         totals->kernels[i] += report->kernels[i];
 }
 
-static void try_one(struct pen *pen, const struct options *o, unsigned long long seed, struct totals *totals)
+static void try_one(struct pen *pen, const struct options *o, unsigned long long seed,
+                    struct totals *totals)
 {
     const struct source *source;
     struct report report;
@@ -201,7 +211,8 @@ static void try_one(struct pen *pen, const struct options *o, unsigned long long
         try_tokens(pen, &tokens, &report);
         count(totals, &report);
         if (report.verdict > VERDICT_INVALID) {
-            printf("seed %s, of %s: %s: %s\n", name, source->path, verdict_text(report.verdict), report.text);
+            printf("seed %s, of %s: %s: %s\n", name, source->path, verdict_text(report.verdict),
+                   report.text);
             fflush(stdout);
             if (!o->whole)
                 reduce(pen, &tokens, &report);
@@ -223,9 +234,18 @@ static void replay(struct pen *pen, const struct source *source, struct totals *
 
 static unsigned long tell(const struct totals *t)
 {
-    static const char *const kinds[] = {"compared", "faulted alike", "depend on the order of threads", "out of time",
-                                        "not compiled in time", "with unread loads that fail", "whose lanes part", "reading what nobody wrote", "reading clocks",
-                                        "whose variables lay elsewhere", "wild", "native"};
+    static const char *const kinds[] = {"compared",
+                                        "faulted alike",
+                                        "depend on the order of threads",
+                                        "out of time",
+                                        "not compiled in time",
+                                        "with unread loads that fail",
+                                        "whose lanes part",
+                                        "reading what nobody wrote",
+                                        "reading clocks",
+                                        "whose variables lay elsewhere",
+                                        "wild",
+                                        "native"};
     unsigned long failed = 0;
     printf("kernels:");
     for (unsigned i = 0; i < KERNEL_KINDS; i++)
@@ -235,11 +255,13 @@ static unsigned long tell(const struct totals *t)
         if (t->verdicts[i])
             printf("%s: %lu\n", verdict_text(i), t->verdicts[i]);
     }
-    if (t->has_compiler && t->mutants >= MANY && t->kernels[KERNEL_NATIVE] < t->mutants / NATIVE_LEAST) {
+    if (t->has_compiler && t->mutants >= MANY &&
+        t->kernels[KERNEL_NATIVE] < t->mutants / NATIVE_LEAST) {
         printf("too few kernels were native\n");
         failed++;
     }
-    printf("mutants: %lu passed, %lu failed, %lu skipped\n", t->verdicts[VERDICT_GOOD], failed, t->verdicts[VERDICT_INVALID]);
+    printf("mutants: %lu passed, %lu failed, %lu skipped\n", t->verdicts[VERDICT_GOOD], failed,
+           t->verdicts[VERDICT_INVALID]);
     return failed;
 }
 

@@ -14,15 +14,17 @@ struct mutation {
     struct tokens tokens;
 };
 
-/* ---- places ---------------------------------------------------------------------------------------------------------- */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 /* Statements end before and behind these. A brace in a line is a vector's. */
 static bool is_border(const struct tokens *t, size_t i)
 {
     const struct token *v = t->v;
     bool is_alone = v[i].before == '\n' || i + 1 == t->n || v[i + 1].before == '\n';
-    bool is_label = token_is(&v[i], ":") && i && v[i - 1].class == TOKEN_NAME && v[i - 1].before == '\n';
-    return token_is(&v[i], ";") || is_label || (is_alone && (token_is(&v[i], "{") || token_is(&v[i], "}")));
+    bool is_label =
+        token_is(&v[i], ":") && i && v[i - 1].class == TOKEN_NAME && v[i - 1].before == '\n';
+    return token_is(&v[i], ";") || is_label ||
+           (is_alone && (token_is(&v[i], "{") || token_is(&v[i], "}")));
 }
 
 struct statement statement_of(const struct tokens *t, size_t at)
@@ -73,7 +75,7 @@ static bool find_instruction(struct mutation *m, struct statement *s)
     return false;
 }
 
-/* ---- changes of tokens ------------------------------------------------------------------------------------------------- */
+/* ---- changes of tokens ----------------------------------------------------------------------- */
 
 /* Registers alike: %rd1 and %rd27. */
 static bool has_prefix_of(const struct token *a, const struct token *b)
@@ -81,13 +83,15 @@ static bool has_prefix_of(const struct token *a, const struct token *b)
     unsigned n = 0;
     while (n < a->bytes && (a->text[n] < '0' || a->text[n] > '9'))
         n++;
-    return n <= b->bytes && !memcmp(a->text, b->text, n) && (n == b->bytes || (b->text[n] >= '0' && b->text[n] <= '9'));
+    return n <= b->bytes && !memcmp(a->text, b->text, n) &&
+           (n == b->bytes || (b->text[n] >= '0' && b->text[n] <= '9'));
 }
 
 /* Opcodes stand where statements begin. */
 static bool is_opcode(const struct tokens *t, size_t i)
 {
-    return t->v[i].class == TOKEN_NAME && (t->v[i].before == '\n' || (i > 1 && token_is(&t->v[i - 2], "@"))) &&
+    return t->v[i].class == TOKEN_NAME &&
+           (t->v[i].before == '\n' || (i > 1 && token_is(&t->v[i - 2], "@"))) &&
            !(i + 1 < t->n && token_is(&t->v[i + 1], ":"));
 }
 
@@ -96,7 +100,9 @@ static bool replace_token(struct mutation *m)
     struct gen *g = &m->random;
     size_t at = any_place(m);
     struct token *token = &m->tokens.v[at];
-    const struct tokens *from = gen_chance(g, 75) ? &m->tokens : &m->corpus->files[gen_below(g, (unsigned)m->corpus->n)].tokens;
+    const struct tokens *from =
+        gen_chance(g, 75) ? &m->tokens
+                          : &m->corpus->files[gen_below(g, (unsigned)m->corpus->n)].tokens;
     bool wants_alike = gen_chance(g, 85);
     for (unsigned i = 0; from->n && i < TRIES; i++) {
         size_t other = gen_below(g, (unsigned)from->n);
@@ -145,19 +151,61 @@ static bool exchange_tokens(struct mutation *m)
 
 static bool change_number(struct mutation *m)
 {
-    static const char *const values[] = {
-        "0", "1", "-1", "2", "3", "4", "7", "8", "15", "16", "31", "32", "33", "63", "64", "65", "127", "255", "256", "1023", "1024", "4095",
-        "65535", "65536", "0x7fffffff", "0x80000000", "0xffffffff", "0x100000000", "0x7fffffffffffffff", "0x8000000000000000",
-        "0xffffffffffffffff", "0f00000000", "0f80000000", "0f00000001", "0f007fffff", "0f3f800000", "0f7f800000", "0fff800000",
-        "0f7fc00000", "0f7f800001", "0f4f000000", "0d0000000000000000", "0d0000000000000001", "0d3ff0000000000000",
-        "0d7ff0000000000000", "0d7ff8000000000000", "0d43e0000000000000"};
+    static const char *const values[] = {"0",
+                                         "1",
+                                         "-1",
+                                         "2",
+                                         "3",
+                                         "4",
+                                         "7",
+                                         "8",
+                                         "15",
+                                         "16",
+                                         "31",
+                                         "32",
+                                         "33",
+                                         "63",
+                                         "64",
+                                         "65",
+                                         "127",
+                                         "255",
+                                         "256",
+                                         "1023",
+                                         "1024",
+                                         "4095",
+                                         "65535",
+                                         "65536",
+                                         "0x7fffffff",
+                                         "0x80000000",
+                                         "0xffffffff",
+                                         "0x100000000",
+                                         "0x7fffffffffffffff",
+                                         "0x8000000000000000",
+                                         "0xffffffffffffffff",
+                                         "0f00000000",
+                                         "0f80000000",
+                                         "0f00000001",
+                                         "0f007fffff",
+                                         "0f3f800000",
+                                         "0f7f800000",
+                                         "0fff800000",
+                                         "0f7fc00000",
+                                         "0f7f800001",
+                                         "0f4f000000",
+                                         "0d0000000000000000",
+                                         "0d0000000000000001",
+                                         "0d3ff0000000000000",
+                                         "0d7ff0000000000000",
+                                         "0d7ff8000000000000",
+                                         "0d43e0000000000000"};
     enum { INTEGERS = 31, ALL = sizeof values / sizeof *values };
     size_t at;
     if (!find_place(m, TOKEN_NUMBER, &at))
         return false;
     struct token *t = &m->tokens.v[at];
     bool is_float = t->bytes > 1 && (t->text[1] == 'f' || t->text[1] == 'd');
-    unsigned i = is_float ? INTEGERS + gen_below(&m->random, ALL - INTEGERS) : gen_below(&m->random, INTEGERS);
+    unsigned i = is_float ? INTEGERS + gen_below(&m->random, ALL - INTEGERS)
+                          : gen_below(&m->random, INTEGERS);
     t->text = values[i];
     t->bytes = (unsigned)strlen(values[i]);
     return true;
@@ -165,8 +213,9 @@ static bool change_number(struct mutation *m)
 
 static bool change_type(struct mutation *m)
 {
-    static const char *const types[] = {".u8", ".u16", ".u32", ".u64", ".s8", ".s16", ".s32", ".s64", ".b8",
-                                        ".b16", ".b32", ".b64", ".f16", ".f16x2", ".bf16", ".f32", ".f64"};
+    static const char *const types[] = {".u8",  ".u16",   ".u32",  ".u64", ".s8",  ".s16",
+                                        ".s32", ".s64",   ".b8",   ".b16", ".b32", ".b64",
+                                        ".f16", ".f16x2", ".bf16", ".f32", ".f64"};
     size_t at;
     if (!find_place(m, TOKEN_TYPE, &at))
         return false;
@@ -176,7 +225,7 @@ static bool change_type(struct mutation *m)
     return true;
 }
 
-/* ---- changes of statements --------------------------------------------------------------------------------------------- */
+/* ---- changes of statements ------------------------------------------------------------------- */
 
 static void move_tokens(struct tokens *t, size_t from, size_t n, size_t to)
 {
@@ -230,7 +279,8 @@ static bool move_label(struct mutation *m)
     for (unsigned i = 0; i < TRIES; i++) {
         size_t at = any_place(m);
         const struct token *t = &m->tokens.v[at];
-        if (t->class != TOKEN_NAME || t->before != '\n' || at + 1 == m->tokens.n || !token_is(t + 1, ":"))
+        if (t->class != TOKEN_NAME || t->before != '\n' || at + 1 == m->tokens.n ||
+            !token_is(t + 1, ":"))
             continue;
         if (!find_instruction(m, &to))
             return false;
@@ -271,15 +321,17 @@ static bool change_guard(struct mutation *m)
     return false;
 }
 
-/* ---- all of it --------------------------------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static bool change(struct mutation *m)
 {
     static const struct {
         unsigned weight;
         bool (*change)(struct mutation *m);
-    } changes[] = {{28, replace_token}, {3, delete_token}, {2, duplicate_token}, {4, exchange_tokens}, {17, change_number}, {12, change_type},
-                   {7, delete_statement}, {6, duplicate_statement}, {9, move_statement}, {5, move_label}, {7, change_guard}};
+    } changes[] = {{28, replace_token},   {3, delete_token},        {2, duplicate_token},
+                   {4, exchange_tokens},  {17, change_number},      {12, change_type},
+                   {7, delete_statement}, {6, duplicate_statement}, {9, move_statement},
+                   {5, move_label},       {7, change_guard}};
     unsigned all = 0, i = 0;
     for (unsigned k = 0; k < sizeof changes / sizeof *changes; k++)
         all += changes[k].weight;

@@ -1,4 +1,5 @@
-/* Mutants: files of the corpus with one to three changes of tokens or statements. The same seed and corpus give the same mutant. */
+/* Mutants: files of the corpus with one to three changes of tokens or statements. The same seed and
+ * corpus give the same mutant. */
 #ifndef PTERA_TESTS_MUTATE_MUTATE_H
 #define PTERA_TESTS_MUTATE_MUTATE_H
 

@@ -27,7 +27,8 @@ enum {
     CLOCK_STEP = 0x1e3779b1
 };
 
-/* Launches of a kernel in an engine of their own: for the first, memory is as the system gave it. */
+/* Launches of a kernel in an engine of their own: for the first, memory is as the system gave
+ * it. */
 struct way {
     const char *name;
     ptera_order order;
@@ -37,21 +38,28 @@ struct way {
     unsigned unwritten; /* as ptera_launch has it */
 };
 
-static const struct way isolated = {"isolated", PTERA_ORDER_LOCKSTEP, 1, PTERA_BACKEND_INTERP, 2, 0},
-                        lanes = {"isolated, lanes one by one", PTERA_ORDER_LANES, 1, PTERA_BACKEND_INTERP, 2, 0},
-                        reverse = {"isolated, in reverse", PTERA_ORDER_REVERSE, 1, PTERA_BACKEND_INTERP, 2, 0},
-                        plain = {"interpreted", PTERA_ORDER_LOCKSTEP, 0, PTERA_BACKEND_INTERP, 2, 0},
-                        automatic = {"auto", PTERA_ORDER_LOCKSTEP, 0, PTERA_BACKEND_AUTO, 2, 0},
-                        native = {"native", PTERA_ORDER_LOCKSTEP, 0, PTERA_BACKEND_JIT, 2, 0},
-                        turns = {"isolated, warps in turns", PTERA_ORDER_TURNS, 1, PTERA_BACKEND_INTERP, 2, 0},
-                        filled = {"isolated, unwritten memory filled", PTERA_ORDER_LOCKSTEP, 1, PTERA_BACKEND_INTERP, 2, 0xa5};
+static const struct way
+    isolated = {"isolated", PTERA_ORDER_LOCKSTEP, 1, PTERA_BACKEND_INTERP, 2, 0},
+    lanes = {"isolated, lanes one by one", PTERA_ORDER_LANES, 1, PTERA_BACKEND_INTERP, 2, 0},
+    reverse = {"isolated, in reverse", PTERA_ORDER_REVERSE, 1, PTERA_BACKEND_INTERP, 2, 0},
+    plain = {"interpreted", PTERA_ORDER_LOCKSTEP, 0, PTERA_BACKEND_INTERP, 2, 0},
+    automatic = {"auto", PTERA_ORDER_LOCKSTEP, 0, PTERA_BACKEND_AUTO, 2, 0},
+    native = {"native", PTERA_ORDER_LOCKSTEP, 0, PTERA_BACKEND_JIT, 2, 0},
+    turns = {"isolated, warps in turns", PTERA_ORDER_TURNS, 1, PTERA_BACKEND_INTERP, 2, 0},
+    filled = {"isolated, unwritten memory filled",
+              PTERA_ORDER_LOCKSTEP,
+              1,
+              PTERA_BACKEND_INTERP,
+              2,
+              0xa5};
 
 struct outcome {
     ptera_result result;
     bool is_native;
     bool is_load;     /* the instruction that failed */
     bool is_dear;     /* PTERA_ERROR_TIMEOUT, while it was compiled */
-    bool is_parted;   /* lanes of a warp that do not come together, or that their own mask leaves out */
+    bool is_parted;   /* lanes of a warp that do not come together, or that their own mask leaves
+                       * out */
     uint64_t address; /* PTERA_ERROR_ILLEGAL_ADDRESS */
     unsigned line;    /* where it failed; 0: nowhere */
     uint64_t places; /* made of the variables' addresses */
@@ -90,7 +98,8 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void fail(const struct trial *t, enum verdict verdict, const struct way *way, const char *what)
+static void fail(const struct trial *t, enum verdict verdict, const struct way *way,
+                 const char *what)
 {
     struct report *r = t->report;
     if (r->verdict > VERDICT_INVALID)
@@ -99,13 +108,14 @@ static void fail(const struct trial *t, enum verdict verdict, const struct way *
     snprintf(r->text, sizeof r->text, "kernel %u, %s: %.500s", t->kernel, way->name, what);
 }
 
-/* ---- a launch -------------------------------------------------------------------------------------------------------- */
+/* ---- a launch -------------------------------------------------------------------------------- */
 
 /* Buffers between pages that nobody may touch. */
 static uint8_t *map_buffers(void)
 {
     size_t each = BUFFER_BYTES + GUARD_BYTES;
-    uint8_t *base = mmap(NULL, BUFFERS * each + GUARD_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t *base =
+        mmap(NULL, BUFFERS * each + GUARD_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base == MAP_FAILED)
         return NULL;
     for (size_t i = 0; i < BUFFERS; i++)
@@ -181,7 +191,8 @@ static void read_error(const ptera_engine *engine, struct outcome *o)
     snprintf(o->error, sizeof o->error, "%.*s", (int)strcspn(text, "\n"), text);
     const char *line = strstr(text, "mutant.ptx:");
     o->line = line ? (unsigned)strtoul(line + strlen("mutant.ptx:"), NULL, 10) : 0;
-    o->address = address ? strtoull(address + strlen("illegal address "), NULL, 16) : UINT64_MAX / 3;
+    o->address =
+        address ? strtoull(address + strlen("illegal address "), NULL, 16) : UINT64_MAX / 3;
 }
 
 /* What the kernel left behind. */
@@ -193,7 +204,8 @@ static void keep_bytes(const struct trial *t, ptera_module *module, struct outco
     o->bytes = malloc(BUFFERS * BUFFER_BYTES + VARIABLE_BYTES);
     for (unsigned i = 0; i < BUFFERS; i++, o->n += BUFFER_BYTES)
         memcpy(o->bytes + o->n, buffer_of(t, i), BUFFER_BYTES);
-    for (unsigned i = 0; ptera_module_variable_at(module, i, &name, &address, &bytes) == PTERA_OK; i++) {
+    for (unsigned i = 0; ptera_module_variable_at(module, i, &name, &address, &bytes) == PTERA_OK;
+         i++) {
         if (o->n + bytes > BUFFERS * BUFFER_BYTES + VARIABLE_BYTES)
             return;
         memcpy(o->bytes + o->n, address, bytes);
@@ -202,25 +214,30 @@ static void keep_bytes(const struct trial *t, ptera_module *module, struct outco
     }
 }
 
-static void launch_timed(const struct trial *t, const struct way *way, ptera_kernel *kernel, ptera_launch *launch, struct outcome *o)
+static void launch_timed(const struct trial *t, const struct way *way, ptera_kernel *kernel,
+                         ptera_launch *launch, struct outcome *o)
 {
     char late[80];
     launch->order = way->order;
     launch->isolate = way->isolate;
     launch->unwritten = way->unwritten;
     launch->backend = way->backend;
-    launch->timeout_seconds = way->isolate || way->backend == PTERA_BACKEND_INTERP ? t->options->limit : t->options->native_limit;
+    launch->timeout_seconds = way->isolate || way->backend == PTERA_BACKEND_INTERP
+                                  ? t->options->limit
+                                  : t->options->native_limit;
     double start = now();
     o->result = ptera_kernel_launch(kernel, launch);
     double seconds = now() - start;
     if (seconds > launch->timeout_seconds + t->options->late) {
-        snprintf(late, sizeof late, "returned after %.2f s, its limit was %g s", seconds, launch->timeout_seconds);
+        snprintf(late, sizeof late, "returned after %.2f s, its limit was %g s", seconds,
+                 launch->timeout_seconds);
         fail(t, VERDICT_LATE, way, late);
     }
 }
 
 /* In a loaded module. */
-static void run_kernel(const struct trial *t, const struct way *way, ptera_engine *engine, ptera_module *module, struct outcome *o)
+static void run_kernel(const struct trial *t, const struct way *way, ptera_engine *engine,
+                       ptera_module *module, struct outcome *o)
 {
     ptera_kernel *kernel;
     ptera_kernel_properties p = {.size = sizeof p};
@@ -274,7 +291,7 @@ static struct outcome run_way(const struct trial *t, const struct way *way)
     return o;
 }
 
-/* ---- a kernel -------------------------------------------------------------------------------------------------------- */
+/* ---- a kernel -------------------------------------------------------------------------------- */
 
 /* No memory of the process can be there: both engines fail. */
 static bool is_nowhere(uint64_t address)
@@ -297,21 +314,22 @@ static void describe(const struct outcome *first, const struct outcome *o, char 
 {
     size_t at = 0;
     if (first->result != o->result) {
-        snprintf(text, bytes, "%s (%s), the interpreter: %s (%s)", ptera_result_text(o->result), o->error,
-                 ptera_result_text(first->result), first->error);
+        snprintf(text, bytes, "%s (%s), the interpreter: %s (%s)", ptera_result_text(o->result),
+                 o->error, ptera_result_text(first->result), first->error);
         return;
     }
     while (at < first->n && first->bytes[at] == o->bytes[at])
         at++;
     if (at < BUFFERS * BUFFER_BYTES)
-        snprintf(text, bytes, "byte %zu of buffer %zu is 0x%02x, the interpreter's is 0x%02x", at % BUFFER_BYTES, at / BUFFER_BYTES,
-                 o->bytes[at], first->bytes[at]);
+        snprintf(text, bytes, "byte %zu of buffer %zu is 0x%02x, the interpreter's is 0x%02x",
+                 at % BUFFER_BYTES, at / BUFFER_BYTES, o->bytes[at], first->bytes[at]);
     else
-        snprintf(text, bytes, "byte %zu of the variables is 0x%02x, the interpreter's is 0x%02x", at - BUFFERS * BUFFER_BYTES,
-                 o->bytes[at], first->bytes[at]);
+        snprintf(text, bytes, "byte %zu of the variables is 0x%02x, the interpreter's is 0x%02x",
+                 at - BUFFERS * BUFFER_BYTES, o->bytes[at], first->bytes[at]);
 }
 
-static void expect_same(const struct trial *t, const struct way *way, const struct outcome *first, const struct outcome *o)
+static void expect_same(const struct trial *t, const struct way *way, const struct outcome *first,
+                        const struct outcome *o)
 {
     char text[500];
     if (is_same(first, o))
@@ -320,16 +338,18 @@ static void expect_same(const struct trial *t, const struct way *way, const stru
     fail(t, VERDICT_DIFFERENT, way, text);
 }
 
-/* ---- why results differ ---------------------------------------------------------------------------------------------- */
+/* ---- why results differ ---------------------------------------------------------------------- */
 
 /* Run so, the interpreter leaves something else. `text` is freed; NULL: there is nothing to run. */
-static bool differs(const struct trial *t, const struct way *way, char *text, const struct outcome *from)
+static bool differs(const struct trial *t, const struct way *way, char *text,
+                    const struct outcome *from)
 {
     struct trial other = *t;
     other.text = text;
     other.bytes = text ? strlen(text) : 0;
     struct outcome o = text ? run_way(&other, way) : (struct outcome){0};
-    bool is_other = text && o.result != PTERA_ERROR_TIMEOUT && o.result != PTERA_ERROR_INVALID_PTX && !is_same(from, &o);
+    bool is_other = text && o.result != PTERA_ERROR_TIMEOUT &&
+                    o.result != PTERA_ERROR_INVALID_PTX && !is_same(from, &o);
     free(o.bytes);
     free(text);
     return is_other;
@@ -337,16 +357,20 @@ static bool differs(const struct trial *t, const struct way *way, char *text, co
 
 static bool is_at_fault(const struct outcome *o)
 {
-    return o->is_load && (o->result == PTERA_ERROR_ILLEGAL_ADDRESS || o->result == PTERA_ERROR_MISALIGNED_ADDRESS);
+    return o->is_load && (o->result == PTERA_ERROR_ILLEGAL_ADDRESS ||
+                          o->result == PTERA_ERROR_MISALIGNED_ADDRESS);
 }
 
 /* Without the loads that fail it ends as native code does, which has none of them. */
-static bool is_without_loads(const struct trial *t, const struct outcome *first, const struct outcome *o)
+static bool is_without_loads(const struct trial *t, const struct outcome *first,
+                             const struct outcome *o)
 {
     struct trial other = *t;
     struct outcome now = *first;
     char *text = strdup(t->text);
-    for (int i = 0; i < LOADS && text && is_at_fault(&now) && (now.result != o->result || now.line != o->line); i++) {
+    for (int i = 0;
+         i < LOADS && text && is_at_fault(&now) && (now.result != o->result || now.line != o->line);
+         i++) {
         char *less = vary_without(text, now.line);
         free(text);
         text = less;
@@ -359,12 +383,16 @@ static bool is_without_loads(const struct trial *t, const struct outcome *first,
     return now.result == o->result;
 }
 
-/* Another thread's fault, at what comes before: native code takes several warps through a block before the next one. */
-static bool is_of_another(const struct trial *t, const struct outcome *first, const struct outcome *o)
+/* Another thread's fault, at what comes before: native code takes several warps through a block
+ * before the next one. */
+static bool is_of_another(const struct trial *t, const struct outcome *first,
+                          const struct outcome *o)
 {
     struct trial other = *t;
     struct outcome now = {0};
-    char *text = first->result && o->result && o->line && o->line < first->line ? vary_without(t->text, first->line) : NULL;
+    char *text = first->result && o->result && o->line && o->line < first->line
+                     ? vary_without(t->text, first->line)
+                     : NULL;
     other.text = text;
     other.bytes = text ? strlen(text) : 0;
     if (text)
@@ -392,26 +420,31 @@ static bool reads_clocks(const struct trial *t)
 }
 
 /* What the kernel does that has no one result; KERNEL_COMPARED: nothing. */
-static enum kernel_kind find_excuse(const struct trial *t, const struct outcome *first, const struct outcome *o)
+static enum kernel_kind find_excuse(const struct trial *t, const struct outcome *first,
+                                    const struct outcome *o)
 {
     bool is_behind = first->result == PTERA_OK || (o->line && o->line < first->line);
     if (is_elsewhere(first, o))
         return KERNEL_ELSEWHERE;
     if (o->is_parted && is_behind)
         return KERNEL_PARTED;
-    bool is_alignment = o->result == PTERA_ERROR_MISALIGNED_ADDRESS && o->line == first->line; /* what is left of the load: another thread's */
-    if (is_at_fault(first) && (o->result == PTERA_OK || is_alignment || is_without_loads(t, first, o)))
+    /* what is left of the load: another thread's */
+    bool is_alignment = o->result == PTERA_ERROR_MISALIGNED_ADDRESS && o->line == first->line;
+    if (is_at_fault(first) &&
+        (o->result == PTERA_OK || is_alignment || is_without_loads(t, first, o)))
         return KERNEL_UNREAD;
     if (is_of_another(t, first, o) || differs(t, &turns, strdup(t->text), first))
         return KERNEL_ORDER;
-    if (differs(t, &filled, strdup(t->text), first) || differs(t, &filled, vary_places(t->text), first) ||
+    if (differs(t, &filled, strdup(t->text), first) ||
+        differs(t, &filled, vary_places(t->text), first) ||
         differs(t, &isolated, vary_results(t->text), first))
         return KERNEL_UNWRITTEN;
     return reads_clocks(t) ? KERNEL_CLOCK : KERNEL_COMPARED;
 }
 
 /* Runs it as code that may be native. */
-static void run_alike(const struct trial *t, const struct way *way, const struct outcome *first, bool must_agree)
+static void run_alike(const struct trial *t, const struct way *way, const struct outcome *first,
+                      bool must_agree)
 {
     struct outcome o = run_way(t, way);
     enum kernel_kind excuse = KERNEL_COMPARED;
@@ -443,7 +476,8 @@ static enum kernel_kind kind_of(const struct outcome v[3])
 }
 
 /* Native code must end in the time that the interpreter had, where that did not end. */
-static void run_on_engines(const struct trial *t, enum kernel_kind kind, const struct outcome *first)
+static void run_on_engines(const struct trial *t, enum kernel_kind kind,
+                           const struct outcome *first)
 {
     struct run_options short_limit = *t->options;
     struct trial mine = *t;
@@ -468,12 +502,14 @@ static bool try_kernel(const struct trial *t)
 {
     struct outcome v[3] = {run_way(t, &isolated)};
     bool can_run = v[0].result != PTERA_ERROR_INVALID_PTX && v[0].result != PTERA_ERROR_NOT_FOUND;
-    if (can_run && v[0].result != PTERA_ERROR_UNSUPPORTED_PTX && v[0].result != PTERA_ERROR_INVALID_LAUNCH) {
+    if (can_run && v[0].result != PTERA_ERROR_UNSUPPORTED_PTX &&
+        v[0].result != PTERA_ERROR_INVALID_LAUNCH) {
         for (int i = 1; i < 3 && v[0].result != PTERA_ERROR_TIMEOUT; i++)
             v[i] = run_way(t, i == 1 ? &lanes : &reverse);
         enum kernel_kind kind = kind_of(v);
         t->report->kernels[kind]++;
-        t->report->verdict = t->report->verdict == VERDICT_INVALID ? VERDICT_GOOD : t->report->verdict;
+        t->report->verdict =
+            t->report->verdict == VERDICT_INVALID ? VERDICT_GOOD : t->report->verdict;
         if (kind != KERNEL_WILD)
             run_on_engines(t, kind, &v[0]);
     }
@@ -486,7 +522,8 @@ static bool has_compiler(void)
 {
     ptera_engine *engine;
     ptera_info info = {.size = sizeof info};
-    bool ok = ptera_engine_create(NULL, &engine) == PTERA_OK && ptera_engine_info(engine, &info) == PTERA_OK && info.has_jit;
+    bool ok = ptera_engine_create(NULL, &engine) == PTERA_OK &&
+              ptera_engine_info(engine, &info) == PTERA_OK && info.has_jit;
     ptera_engine_destroy(engine);
     return ok;
 }

@@ -55,7 +55,9 @@ char *vary_clocks(const char *text, uint64_t step)
     for (const char *at = text; *at;) {
         size_t n = *at == '%' ? clock_at(at, &shift, &width) : 0;
         if (n)
-            value += step, fprintf(out, "%llu", (unsigned long long)(value >> shift & UINT64_MAX >> (64 - width)));
+            value += step,
+                fprintf(out, "%llu",
+                        (unsigned long long)(value >> shift & UINT64_MAX >> (64 - width)));
         else
             fputc(*at, out);
         at += n ? n : 1;
@@ -93,7 +95,9 @@ char *vary_results(const char *text)
     const char *function, *end;
     while ((function = strstr(text, ".func")) && (end = strpbrk(function, "{;"))) {
         fwrite(text, 1, (size_t)(end + 1 - text), out);
-        if (*end == '{' && sscanf(function, ".func (.param .%15[a-z0-9] %63[A-Za-z0-9_$])", type, name) == 2 && *type != 'f')
+        if (*end == '{' &&
+            sscanf(function, ".func (.param .%15[a-z0-9] %63[A-Za-z0-9_$])", type, name) == 2 &&
+            *type != 'f')
             fprintf(out, "st.param.%s [%s], 77;", type, name);
         text = end + 1;
     }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs a test with the interpreter at a CPU level: at_level.sh LEVEL PTERA COMMAND... Skips if the machine lacks it.
+# Runs a test with the interpreter at a CPU level: at_level.sh LEVEL PTERA COMMAND... Skips if the
+# machine lacks it.
 level=$1
 ptera=$2
 shift 2

@@ -2,12 +2,15 @@
  *
  *   run_cases [--interpreted] [--with OPTION] ROOT DIR PTERA...
  *
- * Every *.ptx and *.cu under DIR; paths are relative to ROOT. PTERA may have the words of an emulator before it. OPTION is
- * given to every `ptera run`; other commands and files that name it themselves are left out, and with --isolate what asks for native
- * code, as isolated launches are interpreted. --interpreted: PTERA has no compiler; commands that ask for it are skipped.
+ * Every *.ptx and *.cu under DIR; paths are relative to ROOT. PTERA may have the words of an
+ * emulator before it. OPTION is given to every `ptera run`; other commands and files that name it
+ * themselves are left out, and with --isolate what asks for native code, as isolated launches are
+ * interpreted. --interpreted: PTERA has no compiler; commands that ask for it are skipped.
  *
- *   // RUN: ptera run %s -k k -b 4 iota:u32:4@u32    a command (%s: this file; %t: a scratch folder); begins a case
- *   // EXPECT: 0 1 2 3      a line of standard output; all of them, in order. No EXPECT: output is not looked at
+ *   // RUN: ptera run %s -k k -b 4 iota:u32:4@u32    a command (%s: this file; %t: a scratch
+ * folder); begins a case
+ *   // EXPECT: 0 1 2 3      a line of standard output; all of them, in order. No EXPECT: output is
+ * not looked at
  *   // EXPECT-ERR: text     standard error holds this
  *   // EXIT: 1              exit status (default 0)
  *   // SKIP: reason         the file is not run; counted and printed
@@ -53,7 +56,7 @@ static char *read_stream(FILE *f)
     return s;
 }
 
-/* ---- reading cases ------------------------------------------------------------------------------------- */
+/* ---- reading cases --------------------------------------------------------------------------- */
 
 static char *after(char *line, const char *key)
 {
@@ -71,7 +74,8 @@ static void too_many(const char *what)
     exit(2);
 }
 
-/* Splits the text into lines in place and collects the cases. Returns their number; *skip is the SKIP reason. */
+/* Splits the text into lines in place and collects the cases. Returns their number; *skip is the
+ * SKIP reason. */
 static int read_cases(char *text, struct test_case *cases, int max, char **skip)
 {
     int n = 0;
@@ -106,7 +110,7 @@ static int read_cases(char *text, struct test_case *cases, int max, char **skip)
     return n ? n : cases->n_expect > 0;
 }
 
-/* ---- running ------------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 /* True if the command begins with `ptera run`. */
 static bool is_run(const char *command)
@@ -189,7 +193,8 @@ static int execute(char **words, FILE *out, FILE *err)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* The lines of `output` are exactly `expect`. With a prefix, only lines that begin with it count, without it. */
+/* The lines of `output` are exactly `expect`. With a prefix, only lines that begin with it count,
+ * without it. */
 static bool lines_match(char *output, char **expect, int n, const char *prefix)
 {
     int i = 0;

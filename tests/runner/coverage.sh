@@ -1,6 +1,6 @@
 #!/bin/sh
-# Coverage of what ships: coverage.sh BUILD [CTEST OPTION...]. Runs the tests of a build with PTERA_COVERAGE; prints lines and branches by
-# folder; BUILD/coverage.txt has them by file.
+# Coverage of what ships: coverage.sh BUILD [CTEST OPTION...]. Runs the tests of a build with
+# PTERA_COVERAGE; prints lines and branches by folder; BUILD/coverage.txt has them by file.
 set -u
 build=$(cd "$1" && pwd)
 shift
@@ -9,15 +9,18 @@ profiles=$build/profiles
 rm -rf "$profiles"
 mkdir -p "$profiles"
 # %m: one file for each program or library; %c: counted in it while it runs.
-LLVM_PROFILE_FILE="$profiles/%c%m.profraw" ctest --test-dir "$build" -j "$(nproc)" --timeout 1200 -LE "long|release-only" "$@" |
+LLVM_PROFILE_FILE="$profiles/%c%m.profraw" ctest --test-dir "$build" -j "$(nproc)" --timeout 1200 \
+    -LE "long|release-only" "$@" |
     grep -v '^ *Start '
 $llvm/llvm-profdata merge -sparse "$profiles"/*.profraw -o "$build/coverage.profdata" || exit 1
 objects=
-for file in "$build"/ptera "$build"/ptera-compiler "$build"/libptera* "$build"/libcuda.so* "$build"/libgpuocelot.so "$build"/libcudart.so.13 "$build"/tests/unit_*; do
+for file in "$build"/ptera "$build"/ptera-compiler "$build"/libptera* "$build"/libcuda.so* \
+    "$build"/libgpuocelot.so "$build"/libcudart.so.13 "$build"/tests/unit_*; do
     [ -x "$file" ] && [ ! -L "$file" ] && objects="$objects -object $file"
 done
 # shellcheck disable=SC2086
-$llvm/llvm-cov report $objects -instr-profile "$build/coverage.profdata" -show-region-summary=false \
+$llvm/llvm-cov report $objects -instr-profile "$build/coverage.profdata" \
+    -show-region-summary=false \
     -ignore-filename-regex '/tests/|/usr/' >"$build/coverage.txt" || exit 1
 awk '
     # file  functions missed %  lines missed %  branches missed %

@@ -1,14 +1,15 @@
-/* Which rows of the instruction table and which special registers the PTX files under some folders use.
+/* Which rows of the instruction table and which special registers the PTX files under some folders
+ * use.
  *
  *     covered FOLDER...            every implemented row and every special register is used
  *     covered --golden FOLDER...   the rows that are used are those of ir/golden.def
  *     covered --list FOLDER...     prints ir/golden.def as it should be
- *     covered --words FOLDER...    every modifier, type and .v2 .v4 .v8 that a row of the chapters move, control, sync,
- *                                  atomic and warp may have is used with it
+ *     covered --words FOLDER...    every modifier, type and .v2 .v4 .v8 that a row of the chapters
+ * move, control, sync, atomic and warp may have is used with it
  *
- * A file under a folder named ptx counts if it runs something (a line "// RUN: ptera run"); so does every file elsewhere.
- * Functions are counted as parsed, before any pass; one with a row that is not implemented cannot run and does not
- * count. Prints what is not as it should be. */
+ * A file under a folder named ptx counts if it runs something (a line "// RUN: ptera run"); so does
+ * every file elsewhere. Functions are counted as parsed, before any pass; one with a row that is
+ * not implemented cannot run and does not count. Prints what is not as it should be. */
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdbool.h>

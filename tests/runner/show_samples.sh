@@ -11,5 +11,6 @@ for sample in hello saxpy matmul reduce mandelbrot; do
         "$ptera" $arguments
     done
 done
-"$ptera" run samples/mandelbrot/mandelbrot.ptx -g 16,16 -b 16,16 u32:255 out:build/mandelbrot.pgm:65551
+"$ptera" run samples/mandelbrot/mandelbrot.ptx -g 16,16 -b 16,16 u32:255 \
+    out:build/mandelbrot.pgm:65551
 echo "wrote build/mandelbrot.pgm"

@@ -1,9 +1,9 @@
 #!/bin/sh
-# The test suite: suite.sh [--all]. Builds from clean, runs every test, ends with a line of counts. --all adds what takes
-# long, other compilers and machines; it installs what they need (as root, or by sudo).
-#
-# Every test program prints "NAME: N passed, N failed, N skipped"; the counts are added up over all builds. A program
-# that dies without that line counts as one failure.
+# The test suite: suite.sh [--all]. Builds from clean, runs every test, ends with a line of counts.
+# --all adds what takes long, other compilers and machines; it installs what they need (as root, or
+# by sudo).
+# Every test program prints "NAME: N passed, N failed, N skipped"; the counts are added up over all
+# builds. A program that dies without that line counts as one failure.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 all=${1:-}
@@ -28,8 +28,9 @@ need() { # need COMMAND-OR-FILE PACKAGE...: install the packages if the command 
     fi
 }
 
-# qemu-user, from version 8 on: before, it kept a note of every page that is ever reserved, a second and gigabytes for each engine.
-# Debian 12 has it in its backports, which is unpacked into build/qemu.
+# qemu-user, from version 8 on: before, it kept a note of every page that is ever reserved, a second
+# and gigabytes for each engine. Debian 12 has it in its backports, which is unpacked into
+# build/qemu.
 need_qemu() {
     emulator=$(command -v qemu-aarch64)
     if [ -n "$emulator" ]; then
@@ -42,30 +43,37 @@ need_qemu() {
     apt=$PWD/build/backports
     mkdir -p "$apt/lists/partial" "$apt/archives/partial"
     echo "deb http://deb.debian.org/debian bookworm-backports main" >"$apt/sources.list"
-    set -- -qq -o Dir::Etc::sourcelist="$apt/sources.list" -o Dir::Etc::sourceparts=- -o Dir::State::lists="$apt/lists" \
+    set -- -qq -o Dir::Etc::sourcelist="$apt/sources.list" -o Dir::Etc::sourceparts=- \
+        -o Dir::State::lists="$apt/lists" \
         -o Dir::Cache="$apt"
-    (cd build && apt-get "$@" update && apt-get "$@" download -t bookworm-backports qemu-user && dpkg -x qemu-user_*_amd64.deb qemu)
+    (cd build && apt-get "$@" update && apt-get "$@" download -t bookworm-backports qemu-user &&
+        dpkg -x qemu-user_*_amd64.deb qemu)
 }
 
 # The cross compiler, and 64-bit ARM's libraries; LLVM's are unpacked into build/llvm-arm64.
 need_arm64() {
     root=
     [ "$(id -u)" = 0 ] || root=sudo
-    need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross && need aarch64-linux-gnu-g++ g++-aarch64-linux-gnu ||
+    need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross &&
+        need aarch64-linux-gnu-g++ g++-aarch64-linux-gnu ||
         return 1
     $root dpkg --add-architecture arm64
-    need /usr/lib/aarch64-linux-gnu/libffi.so libffi-dev:arm64 libzstd-dev:arm64 liblz4-dev:arm64 zlib1g-dev:arm64 &&
+    need /usr/lib/aarch64-linux-gnu/libffi.so libffi-dev:arm64 libzstd-dev:arm64 liblz4-dev:arm64 \
+        zlib1g-dev:arm64 &&
         need /usr/lib/aarch64-linux-gnu/libstdc++.so.6 libstdc++6:arm64 || return 1
     [ -d build/llvm-arm64 ] && return 0
-    (cd build && $root apt-get update -qq && apt-get download -qq llvm-19-dev:arm64 && dpkg -x llvm-19-dev_*_arm64.deb llvm-arm64)
+    (cd build && $root apt-get update -qq && apt-get download -qq llvm-19-dev:arm64 &&
+        dpkg -x llvm-19-dev_*_arm64.deb llvm-arm64)
 }
 
-# A newer LLVM than the one that Ptera is developed with, unpacked into build/newer-llvm: installed, builds from then on would take it.
+# A newer LLVM than the one that Ptera is developed with, unpacked into build/newer-llvm: installed,
+# builds from then on would take it.
 need_newer_llvm() {
     [ -d build/newer-llvm ] && return 0
     say "unpacking LLVM 22"
     mkdir -p build/newer-llvm.part &&
-        (cd build/newer-llvm.part && apt-get download -qq llvm-22 llvm-22-dev 2>/dev/null && for package in *.deb; do
+        (cd build/newer-llvm.part && apt-get download -qq llvm-22 llvm-22-dev 2>/dev/null &&
+            for package in *.deb; do
             dpkg -x "$package" . && rm "$package" || exit 1
         done) && mv build/newer-llvm.part build/newer-llvm
 }
@@ -81,7 +89,8 @@ configure_and_build() { # PRESET [CMAKE OPTION...]: $targets, or all
         return 1
     fi
     # shellcheck disable=SC2086
-    cmake --build "build/$preset" -j "$jobs" ${targets:+--target $targets} >build/build.log 2>&1 || { tail -n 60 build/build.log; return 1; }
+    cmake --build "build/$preset" -j "$jobs" ${targets:+--target $targets} >build/build.log 2>&1 \
+        || { tail -n 60 build/build.log; return 1; }
 }
 
 # A failed build is one failed test, so that the closing line tells it.
@@ -94,7 +103,8 @@ run_tests() { # PRESET [CTEST OPTION...]
     preset=$1
     shift
     say "testing $preset"
-    ctest --test-dir "build/$preset" --timeout 600 -j "$jobs" --output-on-failure "$@" 2>&1 | tee build/ctest.log | grep -v '^ *Start '
+    ctest --test-dir "build/$preset" --timeout 600 -j "$jobs" --output-on-failure "$@" 2>&1 |
+        tee build/ctest.log | grep -v '^ *Start '
     grep -q '^100% tests passed' build/ctest.log || status=1
     results="build/$preset/Testing/Temporary/LastTest.log"
     grep -hoE '^[^ ]+: [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped' "$results" >>"$log"
@@ -102,7 +112,8 @@ run_tests() { # PRESET [CTEST OPTION...]
     # Tests that failed without a line of counts of their own.
     counted=$(grep -cE '^[^ ]+: [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped' "$results")
     total=$(grep -cE '^[0-9]+/[0-9]+ Testing: ' "$results")
-    [ "$counted" -lt "$total" ] && echo "$preset-died: 0 passed, $((total - counted)) failed, 0 skipped" >>"$log"
+    [ "$counted" -lt "$total" ] &&
+        echo "$preset-died: 0 passed, $((total - counted)) failed, 0 skipped" >>"$log"
 }
 
 fuzz() { # SECONDS
@@ -114,7 +125,8 @@ fuzz() { # SECONDS
         options=
         case $name in parse | pipeline) options=-dict=tests/fuzz/parse.dict ;; esac
         # shellcheck disable=SC2086
-        if PTERA_CACHE='' "$target" $options -max_total_time="$1" -max_len=8192 -timeout=60 -rss_limit_mb=3072 \
+        if PTERA_CACHE='' "$target" $options -max_total_time="$1" -max_len=8192 -timeout=60 \
+            -rss_limit_mb=3072 \
             -print_final_stats=1 "$corpus" "tests/fuzz/corpus/$name" >build/fuzz.log 2>&1; then
             echo "fuzz_$name: 1 passed, 0 failed, 0 skipped" >>"$log"
         else
@@ -152,25 +164,32 @@ if [ "$all" = --all ]; then
     if ! need_newer_llvm; then
         echo "llvm22: 0 passed, 0 failed, 1 skipped" >>"$log"
         echo "skipped llvm22: there is no package llvm-22-dev for this machine" >>build/skips.log
-    elif configure_and_build llvm22 -DPTERA_LLVM_CONFIG="$PWD/build/newer-llvm/usr/lib/llvm-22/bin/llvm-config"; then
+    elif configure_and_build llvm22 \
+        -DPTERA_LLVM_CONFIG="$PWD/build/newer-llvm/usr/lib/llvm-22/bin/llvm-config"; then
         run_tests llvm22 -LE long
     else
         broken llvm22
     fi
-    if need_qemu && need_arm64 && configure_and_build arm64 -DPTERA_LLVM_ROOT="$PWD/build/llvm-arm64" \
+    if need_qemu && need_arm64 && configure_and_build arm64 \
+        -DPTERA_LLVM_ROOT="$PWD/build/llvm-arm64" \
         -DCMAKE_CROSSCOMPILING_EMULATOR="$emulator"; then
         # The emulator is not there for what an emulated program starts.
         PTERA_COMPILER=inside run_tests arm64 -LE "long|release-only" --timeout 3600
     else
         broken arm64
     fi
-    say "left out: in the emulated machine and under sanitizers, tests marked release-only and long; on 64-bit ARM what" \
-        "qemu-user cannot show (memory order between real cores, the addresses that its faults tell, speed)"
+    say "left out: in the emulated machine and under sanitizers, tests marked release-only and \
+long; on 64-bit ARM what" \
+        "qemu-user cannot show (memory order between real cores, the addresses that its faults \
+tell, speed)"
 else
-    say "left out (./dev test --all): long tests, ubsan alone, thread sanitizer, clang, LLVM 22, 64-bit ARM, long fuzz runs"
+    say "left out (./dev test --all): long tests, ubsan alone, thread sanitizer, clang, LLVM 22, \
+64-bit ARM, long fuzz runs"
 fi
 
 cat build/skips.log
-awk '{ p += $2; f += $4; s += $6 } END { printf "test: %d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }' \
+awk '
+    { p += $2; f += $4; s += $6 }
+    END { printf "test: %d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }' \
     "$log" || status=1
 exit $status

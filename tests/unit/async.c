@@ -1,5 +1,5 @@
-/* Kernels that overlap copies with work, compared with a CPU: asynchronous copies at once and as late as may be, on one worker and
- * on several. tests/ptx/async/kernels.cu has the kernels. */
+/* Kernels that overlap copies with work, compared with a CPU: asynchronous copies at once and as
+ * late as may be, on one worker and on several. tests/ptx/async/kernels.cu has the kernels. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -171,7 +171,8 @@ static int element(int line, int depth)
     return (line * 7 + depth * 3 + line * depth % 11) % 17 - 8;
 }
 
-/* A row of A or a column of B is a line: they follow each other, or (`is_across`) their first elements do. */
+/* A row of A or a column of B is a line: they follow each other, or (`is_across`) their first
+ * elements do. */
 static uint16_t *new_operand(uint64_t *map, int lines, bool is_across, int swizzle)
 {
     uint16_t *p = new_buffer(engine, (size_t)(lines * DEPTH) * sizeof *p);
@@ -204,8 +205,8 @@ static void check_warpgroup_gemm(int kind, int swizzle, const int *want)
     ptera_buffer_free(engine, c);
 }
 
-/* Every major-ness of A and B, and A from registers, with tiles of every swizzle. All sums are small integers: in whatever
- * order they are made, they are exact. */
+/* Every major-ness of A and B, and A from registers, with tiles of every swizzle. All sums are
+ * small integers: in whatever order they are made, they are exact. */
 static void check_warpgroup_gemms(void)
 {
     static const int kinds[] = {0, 1, 2, 3, 4, 6};

@@ -1,4 +1,5 @@
-/* The auditor of `ptera exec`: machine code of both machines, tables of releases, redirection in memory, and ELF files of all kinds. */
+/* The auditor of `ptera exec`: machine code of both machines, tables of releases, redirection in
+ * memory, and ELF files of all kinds. */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ enum { HOST = EM_X86_64 };
 enum { HOST = EM_AARCH64 };
 #endif
 
-/* ---- machine code -------------------------------------------------------------------------------------- */
+/* ---- machine code ---------------------------------------------------------------------------- */
 
 static bool is(const unsigned char *code, size_t n, const char *bytes, size_t n_wanted)
 {
@@ -55,7 +56,7 @@ static void encode(void)
     CHECK_INT(audit_jump_near(EM_AARCH64, code, 0, 0x8000000), 0);
 }
 
-/* ---- tables -------------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static void read_tables(void)
 {
@@ -112,7 +113,7 @@ static void find_layout(void)
     }
 }
 
-/* ---- files --------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 /* A file with functions of the library's names, which tests change. */
 enum { CODE = 0x1000, FUNCTION_BYTES = 64, MAX_FUNCTIONS = 16, FILE_BYTES = 0x3000 };
@@ -272,7 +273,7 @@ static void find_in_odd_files(void)
     CHECK_INT(n, 0);
 }
 
-/* ---- redirection --------------------------------------------------------------------------------------- */
+/* ---- redirection ----------------------------------------------------------------------------- */
 
 static int answer(void)
 {
@@ -308,7 +309,8 @@ static int call(const unsigned char *memory, unsigned function)
     return ((int (*)(void))at)();
 }
 
-/* Functions that are long and short, one that we do not have, one that shall do nothing, run after they were written. */
+/* Functions that are long and short, one that we do not have, one that shall do nothing, run after
+ * they were written. */
 static void redirect(void)
 {
     struct audit_runtime runtime;

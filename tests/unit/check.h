@@ -1,4 +1,5 @@
-/* Checks of test programs: each counts, a failed one says where and goes on. main ends with `return CHECK_DONE("name")`. */
+/* Checks of test programs: each counts, a failed one says where and goes on. main ends with `return
+ * CHECK_DONE("name")`. */
 #ifndef PTERA_TESTS_UNIT_CHECK_H
 #define PTERA_TESTS_UNIT_CHECK_H
 
@@ -20,16 +21,16 @@ static inline void check_true(_Bool holds, const char *condition, const char *fi
 #define CHECK(condition) check_true(!!(condition), #condition, __FILE__, __LINE__)
 
 /* Two integers are equal. */
-#define CHECK_INT(have, want) \
-    do { \
-        long long have_ = (long long)(have), want_ = (long long)(want); \
-        if (have_ == want_) { \
-            check_passed++; \
-        } else { \
-            check_failed++; \
-            fprintf(stderr, "%s:%d: failed: %s is %lld, not %lld\n", __FILE__, __LINE__, #have, have_, \
-                    want_); \
-        } \
+#define CHECK_INT(have, want)                                                                   \
+    do {                                                                                        \
+        long long have_ = (long long)(have), want_ = (long long)(want);                         \
+        if (have_ == want_) {                                                                   \
+            check_passed++;                                                                     \
+        } else {                                                                                \
+            check_failed++;                                                                     \
+            fprintf(stderr, "%s:%d: failed: %s is %lld, not %lld\n", __FILE__, __LINE__, #have, \
+                    have_, want_);                                                              \
+        }                                                                                       \
     } while (0)
 
 /* Two texts are equal. */

@@ -1,4 +1,5 @@
-/* Images: the fatbinaries in tests/fatbin, which nvcc made (make.sh there), whole and damaged, and wrappers around them. */
+/* Images: the fatbinaries in tests/fatbin, which nvcc made (make.sh there), whole and damaged, and
+ * wrappers around them. */
 #include "frontend/fatbin.h"
 
 #include <stdbool.h>
@@ -180,9 +181,11 @@ static void test_wrappers(void)
     free(none.data);
 }
 
-static const void *write_cubin(const char *text, size_t len, unsigned sm, char feature, size_t *bytes)
+static const void *write_cubin(const char *text, size_t len, unsigned sm, char feature,
+                               size_t *bytes)
 {
-    return pt_cubin_write(&(struct pt_cubin){.text = text, .len = len, .sm = sm, .feature = feature}, &arena, bytes);
+    return pt_cubin_write(
+        &(struct pt_cubin){.text = text, .len = len, .sm = sm, .feature = feature}, &arena, bytes);
 }
 
 static void test_cubins(void)
@@ -196,13 +199,15 @@ static void test_cubins(void)
         CHECK(!memcmp(out.text, text, out.len));
         CHECK_INT(pt_image_read(cubin, PT_IMAGE_UNSIZED, 75, &arena, &out), PT_IMAGE_NO_PTX);
     }
-    CHECK_HAS(out.message, "assembled for sm_80, which a device of compute capability 7.5 does not run");
+    CHECK_HAS(out.message,
+              "assembled for sm_80, which a device of compute capability 7.5 does not run");
     for (size_t n = 0; n < 3; n++) {
         const void *cubin = write_cubin("\0\0", n, 80, 0, &bytes);
         CHECK_INT(pt_image_read(cubin, bytes, 90, &arena, &out), PT_IMAGE_INVALID);
         CHECK_TEXT(out.message, "the PTX inside is empty");
     }
-    const void *hopper = write_cubin(text, 12, 90, 'a', &bytes), *family = write_cubin(text, 12, 100, 'f', &bytes);
+    const void *hopper = write_cubin(text, 12, 90, 'a', &bytes),
+               *family = write_cubin(text, 12, 100, 'f', &bytes);
     CHECK_INT(pt_image_read(hopper, PT_IMAGE_UNSIZED, 90, &arena, &out), PT_IMAGE_OK);
     CHECK_INT(pt_image_read(hopper, PT_IMAGE_UNSIZED, 100, &arena, &out), PT_IMAGE_NO_PTX);
     CHECK_INT(pt_image_read(family, PT_IMAGE_UNSIZED, 103, &arena, &out), PT_IMAGE_OK);

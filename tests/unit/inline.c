@@ -1,5 +1,5 @@
-/* Calls that are expanded, and local variables that become registers: what is left of calls, accesses and registers, and where
- * instructions and variables say they are. */
+/* Calls that are expanded, and local variables that become registers: what is left of calls,
+ * accesses and registers, and where instructions and variables say they are. */
 #include "ir/escape.h"
 #include "ir/inline.h"
 #include "tests/unit/load.h"
@@ -47,7 +47,8 @@ static int count(const struct inline_test *t, const char *mnemonic)
     return n;
 }
 
-/* How many instructions are left of calls, loads and stores (the kernel's parameter is not counted). */
+/* How many instructions are left of calls, loads and stores (the kernel's parameter is not
+ * counted). */
 static void check_left(const char *functions, const char *body, int calls, int accesses)
 {
     struct inline_test t;
@@ -73,17 +74,21 @@ static void test_parameters(void)
 {
     check_left("", "ret;", 0, 0);
     check_left(TWICE, "mov.u32 %r1, 3;\n" CALL("twice") "ret;", 0, 0);
-    check_left(TWICE, "mov.u32 %r1, 3;\n" CALL("twice") "mov.u32 %r1, %r2;\n" CALL("twice") "ret;", 0, 0);
+    check_left(TWICE, "mov.u32 %r1, 3;\n" CALL("twice") "mov.u32 %r1, %r2;\n" CALL("twice") "ret;",
+               0, 0);
     /* Registers. */
     check_left(".func (.reg .f32 y) half(.reg .f32 x)\n{\nmul.f32 y, x, 0f3f000000;\nret;\n}\n",
-               "mov.f32 %f1, 0f40000000;\ncall (%f2), half, (%f1);\ncall (%f2), half, (0f40000000);\nret;",
+               "mov.f32 %f1, 0f40000000;\ncall (%f2), half, (%f1);\n"
+               "call (%f2), half, (0f40000000);\nret;",
                0, 0);
     /* Elements of a structure; vectors; a size that differs stays in memory. */
-    check_left(".func (.param .align 8 .b8 r[16]) pair(.param .align 8 .b8 x[16])\n{\n.reg .f32 %a<5>;\n"
+    check_left(".func (.param .align 8 .b8 r[16]) pair(.param .align 8 .b8 x[16])\n{\n"
+               ".reg .f32 %a<5>;\n"
                "ld.param.v2.f32 {%a1, %a2}, [x];\nld.param.f32 %a3, [x+12];\n"
                "st.param.v2.f32 [r+8], {%a1, %a3};\nret;\n}\n",
                "{ .param .align 8 .b8 p[16]; .param .align 8 .b8 q[16];\nst.param.f32 [p], %f1;\n"
-               "st.param.v2.f32 [p+8], {%f1, %f2};\ncall (q), pair, (p);\nld.param.f32 %f3, [q+12]; }\nret;",
+               "st.param.v2.f32 [p+8], {%f1, %f2};\ncall (q), pair, (p);\n"
+               "ld.param.f32 %f3, [q+12]; }\nret;",
                0, 0);
     check_left(TWICE,
                "{ .param .b32 p; .param .b32 q;\nst.param.b16 [p], %h1;\nst.param.b16 [p+2], %h1;\n"
@@ -94,10 +99,12 @@ static void test_parameters(void)
 /* The callee writes into its parameter: the caller's argument is another variable. */
 static void test_changed_parameter(void)
 {
-    check_left(".func (.param .b32 r) change(.param .b32 x)\n{\n.reg .b32 %a<3>;\n.reg .b64 %b<3>;\n"
+    check_left(".func (.param .b32 r) change(.param .b32 x)\n{\n.reg .b32 %a<3>;\n"
+               ".reg .b64 %b<3>;\n"
                "mov.b64 %b1, x;\nld.param.b32 %a1, [x];\nst.local.b32 [%b1], %a1;\n"
                "st.param.b32 [r], %a1;\nret;\n}\n",
-               CALL("change") "ret;", 0, 3); /* the copy of the argument, a load and a store in the callee */
+               CALL("change") "ret;", 0, 3); /* the copy of the argument, a load and a store in the
+                                              * callee */
 }
 
 /* Calls `%d1` by prototype P. */
@@ -110,11 +117,13 @@ static void test_changed_parameter(void)
     "ld.param.b32 %a1, [x];\nmul.lo.u32 %a2, %a1, %a1;\nst.param.b32 [r], %a2;\nret;\n}\n"
 #define OTHER ".func other(.param .b64 x)\n{\nret;\n}\n"
 
-/* Those whose address is taken, be it by an initialiser, and that have the prototype's parameters. */
+/* Those whose address is taken, be it by an initialiser, and that have the prototype's
+ * parameters. */
 static void test_indirect(void)
 {
     struct inline_test t;
-    check_left(TWICE SQUARE OTHER, "mov.u64 %d2, other;\nmov.u64 %d1, twice;\n" CALL_ANY "ret;", 0, 0);
+    check_left(TWICE SQUARE OTHER, "mov.u64 %d2, other;\n"
+                                   "mov.u64 %d1, twice;\n" CALL_ANY "ret;", 0, 0);
     if (expand(&t, TWICE SQUARE OTHER ".global .u64 table[2] = {other, square};\n",
                "mov.u64 %d1, twice;\n" CALL_ANY "ret;")) {
         CHECK_INT(count(&t, "call"), 0);
@@ -126,7 +135,8 @@ static void test_indirect(void)
     pt_arena_free(&t.m.arena);
     if (expand(&t, TWICE SQUARE,
                "mov.u64 %d1, twice;\nmov.u64 %d2, square;\nnames: .calltargets twice;\n"
-               "{ .param .b32 p; .param .b32 q;\nst.param.b32 [p], %r1;\ncall (q), %d1, (p), names; }\nret;"))
+               "{ .param .b32 p; .param .b32 q;\nst.param.b32 [p], %r1;\n"
+               "call (q), %d1, (p), names; }\nret;"))
         CHECK_INT(count(&t, "setp.eq.u64"), 1);
     pt_arena_free(&t.m.arena);
 }
@@ -134,9 +144,11 @@ static void test_indirect(void)
 static void test_what_stays(void)
 {
     check_left(".func (.param .b32 r) again(.param .b32 x)\n{\n.reg .b32 %r<3>;\n.reg .b64 %d<2>;\n"
-               "mov.u64 %d1, again;\nld.param.b32 %r1, [x];\n" CALL_ANY "st.param.b32 [r], %r2;\nret;\n}\n",
+               "mov.u64 %d1, again;\nld.param.b32 %r1, [x];\n" CALL_ANY "st.param.b32 [r], %r2;\n"
+                                                                        "ret;\n}\n",
                CALL("again") "ret;", 1, 2);
-    check_left(".func (.param .b32 r) down(.param .b32 x)\n{\n.reg .b32 %r<3>;\nld.param.b32 %r1, [x];\n"
+    check_left(".func (.param .b32 r) down(.param .b32 x)\n{\n.reg .b32 %r<3>;\n"
+               "ld.param.b32 %r1, [x];\n"
                CALL("down") "st.param.b32 [r], %r2;\nret;\n}\n",
                CALL("down") "ret;", 1, 2);
     check_left(".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n",
@@ -152,7 +164,8 @@ static void test_control(void)
     if (expand(&t,
                ".func walk(.reg .u32 n)\n{\n.reg .pred %q<3>;\nsetp.eq.u32 %q1, n, 0;\n@%q1 ret;\n"
                "L: sub.u32 n, n, 1;\nsetp.gt.u32 %q2, n, 0;\n@%q2 bra L;\nbar.sync 0;\nret;\n}\n",
-               "mov.u32 %r1, 5;\nM: call walk, (%r1);\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 9;\n"
+               "mov.u32 %r1, 5;\nM: call walk, (%r1);\nadd.u32 %r1, %r1, 1;\n"
+               "setp.lt.u32 %p1, %r1, 9;\n"
                "@%p1 bra M;\nexit;\n")) {
         CHECK_INT(count(&t, "call"), 0);
         CHECK_INT(count(&t, "ret"), 0);
@@ -186,10 +199,13 @@ static void test_frames(void)
 {
     struct inline_test t;
     if (expand(&t,
-               ".func deep()\n{\n.local .b32 v[3];\n.reg .b64 %a<2>;\nmov.b64 %a1, v;\nst.local.b64 [%a1], %a1;\nret;\n}\n"
-               ".func mid()\n{\n.local .b32 w[5];\n.reg .b64 %a<2>;\nmov.b64 %a1, w;\nst.local.b64 [%a1], %a1;\n"
+               ".func deep()\n{\n.local .b32 v[3];\n.reg .b64 %a<2>;\nmov.b64 %a1, v;\n"
+               "st.local.b64 [%a1], %a1;\nret;\n}\n"
+               ".func mid()\n{\n.local .b32 w[5];\n.reg .b64 %a<2>;\nmov.b64 %a1, w;\n"
+               "st.local.b64 [%a1], %a1;\n"
                "call deep;\nret;\n}\n",
-               ".local .align 8 .b8 mine[24];\nmov.b64 %d1, mine;\nst.local.b64 [%d1], %d1;\ncall mid;\nret;\n")) {
+               ".local .align 8 .b8 mine[24];\nmov.b64 %d1, mine;\nst.local.b64 [%d1], %d1;\n"
+               "call mid;\nret;\n")) {
         uint64_t offsets[3] = {0};
         uint32_t n = 0;
         for (uint32_t i = t.m.symbols.n; i < t.out.m->symbols.n && n < 3; i++)
@@ -208,7 +224,8 @@ static void check_use(const char *body, bool escapes, bool is_scalar)
     struct pt_module m;
     struct text text = {0};
     append(&text,
-           LOAD_HEADER ".entry k(.param .u64 out)\n{\n.local .align 16 .b8 v[32];\n.reg .b16 %%h<9>;\n"
+           LOAD_HEADER ".entry k(.param .u64 out)\n{\n.local .align 16 .b8 v[32];\n"
+                       ".reg .b16 %%h<9>;\n"
                        ".reg .b32 %%r<9>;\n.reg .b64 %%d<9>;\n.reg .f32 %%f<9>;\n%s\nret;\n}\n",
            body);
     bool ok = load(&m, text.text) && lower_all(&m);

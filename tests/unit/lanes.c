@@ -1,6 +1,6 @@
-/* The functions over n lanes that engines give to others (backend/lanes.h), at every CPU level of this machine: they are found
- * for the forms that have one, by form and by name; they compute what the lane functions compute, also in place, and write
- * n elements. */
+/* The functions over n lanes that engines give to others (backend/lanes.h), at every CPU level of
+ * this machine: they are found for the forms that have one, by form and by name; they compute what
+ * the lane functions compute, also in place, and write n elements. */
 #include "backend/exec.h"
 #include "backend/semantics/convert.h"
 #include "backend/semantics/mufu.h"
@@ -103,7 +103,8 @@ static unsigned wrong_results(const struct pt_lanes *lanes, unsigned insn, bool 
     return wrong;
 }
 
-/* ---- operations that levels compute in ways of their own, against the lane functions at the base level -------------- */
+/* ---- operations that levels compute in ways of their own, against the lane functions at the base
+ * level  */
 
 static const char *const named[] = {
     "rcp_approx_f32",  "rcp_approx_ftz_f32",  "rsqrt_approx_f32", "rsqrt_approx_ftz_f32",
@@ -158,7 +159,8 @@ static uint64_t expect_named(unsigned i, uint64_t a, uint64_t b, uint64_t c)
     return results[i];
 }
 
-/* Corners of the format in some elements; in others exponents near 0, where results are inexact but ordinary. */
+/* Corners of the format in some elements; in others exponents near 0, where results are inexact but
+ * ordinary. */
 static void fill_corners(union slot *s, uint8_t bytes, uint32_t *state)
 {
     static const uint32_t corners[] = {0,          1,          0x7fffff,   0x800000,   0x800001,

@@ -1,4 +1,5 @@
-/* Several modules in one text: which declarations are one thing, which are errors, and how their places are told. */
+/* Several modules in one text: which declarations are one thing, which are errors, and how their
+ * places are told. */
 #include "frontend/link_text.h"
 
 #include "tests/unit/load.h"

@@ -43,7 +43,8 @@ static inline bool lower_all(struct pt_module *m)
     return true;
 }
 
-/* Instructions at the start of a lowered function that write zero to registers it may read unwritten. */
+/* Instructions at the start of a lowered function that write zero to registers it may read
+ * unwritten. */
 static inline uint32_t count_added(const struct pt_func *f)
 {
     uint32_t n = 0;

@@ -1,4 +1,5 @@
-/* Objects as they lie in the cache, damaged in every byte and cut off everywhere: tests/fuzz/object.c looks at each. */
+/* Objects as they lie in the cache, damaged in every byte and cut off everywhere:
+ * tests/fuzz/object.c looks at each. */
 #include <stdlib.h>
 
 #include "tests/fuzz/object.c"

@@ -1,6 +1,7 @@
-/* The memory order of every load, store, atomic and fence: what PTX promises of the form, what backend/order.h makes of it
- * in C11, and what code the interpreter decodes. What is enough follows from the mapping proven in "A Formal Analysis of
- * the NVIDIA PTX Memory Consistency Model" and PTX ISA 9.7.13: an order may be stronger than asked for, never weaker. */
+/* The memory order of every load, store, atomic and fence: what PTX promises of the form, what
+ * backend/order.h makes of it in C11, and what code the interpreter decodes. What is enough follows
+ * from the mapping proven in "A Formal Analysis of the NVIDIA PTX Memory Consistency Model" and PTX
+ * ISA 9.7.13: an order may be stronger than asked for, never weaker. */
 #include <stdlib.h>
 
 #include "backend/interp/fence.h"
@@ -96,8 +97,10 @@ struct decoded {
     pt_handler fn;
 };
 
-/* The access or fence that a program begins with, behind what lowering adds, and the fences around it. */
-static void read_code(const struct pt_program *program, const struct pt_func *f, struct decoded *made)
+/* The access or fence that a program begins with, behind what lowering adds, and the fences around
+ * it. */
+static void read_code(const struct pt_program *program, const struct pt_func *f,
+                      struct decoded *made)
 {
     const struct pt_body *body = ((const struct pt_interp_program *)program)->bodies[1];
     const struct pt_code *c = body->start[0] + count_added(f);
@@ -165,7 +168,8 @@ static void check_fence(const char *insn, unsigned promised)
     CHECK(decode(insn, &d) && is_enough(insn, &d, promised & ~(unsigned)WHOLE, true));
 }
 
-/* Strong accesses of memory that other workers reach are not the code of weak ones, unless that is whole, too. */
+/* Strong accesses of memory that other workers reach are not the code of weak ones, unless that is
+ * whole, too. */
 static void check_access(const char *kind, const char *word, unsigned promised, const char *rest,
                          bool is_plain_torn)
 {

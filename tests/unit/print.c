@@ -149,7 +149,8 @@ static void test_facts(void)
 }
 
 static const char uniform_kernel[] =
-    LOAD_HEADER ".entry k(.param .u64 p, .param .u32 cnt)\n.reqntid 128, 1, 1\n{\n.reg .pred q, s;\n"
+    LOAD_HEADER ".entry k(.param .u64 p, .param .u32 cnt)\n.reqntid 128, 1, 1\n{\n"
+                ".reg .pred q, s;\n"
                 ".reg .b32 r, t, w, x, n;\n.reg .b64 d, e, wide;\n.local .b32 a[2];\n"
                 ".local .b8 b[16];\nld.param.u64 d, [p];\nld.param.u32 n, [cnt];\n"
                 "mov.u32 t, %tid.x;\nmul.wide.u32 e, t, 4;\nadd.u64 d, d, e;\nshr.u32 w, t, 5;\n"

@@ -1,5 +1,6 @@
-/* Lane semantics against the host's own arithmetic: directed rounding against its rounding modes, the software fma against
- * libm's, conversions and divisions likewise, over random values rich in boundaries. */
+/* Lane semantics against the host's own arithmetic: directed rounding against its rounding modes,
+ * the software fma against libm's, conversions and divisions likewise, over random values rich in
+ * boundaries. */
 #include <fenv.h>
 #include <math.h>
 

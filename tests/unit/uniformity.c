@@ -1,5 +1,5 @@
-/* How values and control differ between threads: known kernels by hand, and random ones against a run of all their
- * threads in the order that ir/uniformity.h states. */
+/* How values and control differ between threads: known kernels by hand, and random ones against a
+ * run of all their threads in the order that ir/uniformity.h states. */
 #include "ir/row.h"
 #include "ir/uniformity.h"
 #include "tests/unit/load.h"
@@ -9,7 +9,7 @@ enum { MAX_THREADS = 64, MAX_REGS = 64, MAX_BLOCKS = 64, MAX_STEPS = 400 };
 static const struct pt_uniformity_shape shape_1d = {{256, 1, 1}, 8, 1};
 static const struct pt_uniformity_shape shape_warp = {{256, 1, 1}, 8, 4};
 
-/* ---- by hand ----------------------------------------------------------------------------------- */
+/* ---- by hand --------------------------------------------------------------------------------- */
 
 struct vary_test {
     struct pt_module m;
@@ -51,7 +51,8 @@ static const struct pt_value *reg_value(const struct vary_test *t, const char *r
     return &none;
 }
 
-/* "cta", "group", "chunk", "lane", or "lane+4~3" for stride 4 from a multiple of 2^3, with "?" if it may wrap. */
+/* "cta", "group", "chunk", "lane", or "lane+4~3" for stride 4 from a multiple of 2^3, with "?" if
+ * it may wrap. */
 static const char *text_of(const struct pt_value *v)
 {
     static char buf[64];
@@ -255,7 +256,7 @@ static void test_control(void)
         check_reg(&shape_1d, cases[i].body, cases[i].reg, cases[i].want);
 }
 
-/* ---- against a run of all threads ---------------------------------------------------------------- */
+/* ---- against a run of all threads ------------------------------------------------------------ */
 
 struct machine {
     const struct pt_module *m;
@@ -492,7 +493,7 @@ static void run_threads(struct machine *w, uint32_t first, uint32_t n)
     run_blocks(w, 0, w->f->blocks.n);
 }
 
-/* ---- random kernels ------------------------------------------------------------------------------ */
+/* ---- random kernels -------------------------------------------------------------------------- */
 
 static void random_insn(struct text *t, uint32_t *seed)
 {

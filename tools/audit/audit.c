@@ -1,9 +1,11 @@
-/* What `ptera exec` has the dynamic loader load as its auditor (LD_AUDIT, rtld-audit(7)). The loader asks it for the place of every
- * library, whoever wants it and by whatever path, and tells it of every object, at start and by dlopen, when that is mapped
- * and nothing of it has run yet: then NVIDIA's runtime library inside it is redirected to ours. A preloaded library can do
- * neither: its constructor comes after those of the program's libraries (but for -z initfirst, which one object of a
- * process can have), and what it puts in the place of dlopen sees no object between being mapped and being started.
- * An auditor lives in a namespace of its own, with its own C library, and is called with the loader's lock held. */
+/* What `ptera exec` has the dynamic loader load as its auditor (LD_AUDIT, rtld-audit(7)). The
+ * loader asks it for the place of every library, whoever wants it and by whatever path, and tells
+ * it of every object, at start and by dlopen, when that is mapped and nothing of it has run yet:
+ * then NVIDIA's runtime library inside it is redirected to ours. A preloaded library can do
+ * neither: its constructor comes after those of the program's libraries (but for -z initfirst,
+ * which one object of a process can have), and what it puts in the place of dlopen sees no object
+ * between being mapped and being started. An auditor lives in a namespace of its own, with its own
+ * C library, and is called with the loader's lock held. */
 #define _GNU_SOURCE
 #include <limits.h>
 #include <link.h>
@@ -32,7 +34,7 @@ ENTRY char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
     return (char *)(behind ? behind : ours ? ours : name);
 }
 
-/* ---- objects ------------------------------------------------------------------------------------------- */
+/* ---- objects --------------------------------------------------------------------------------- */
 
 enum { N_RELEASES = 3, FIRST_RELEASE = 11 };
 
@@ -137,7 +139,8 @@ ENTRY unsigned la_objclose(uintptr_t *cookie)
     return 0;
 }
 
-/* All objects of a start, or of a dlopen, are mapped: before their relocation and their constructors. */
+/* All objects of a start, or of a dlopen, are mapped: before their relocation and their
+ * constructors. */
 ENTRY void la_activity(uintptr_t *cookie, unsigned flag)
 {
     (void)cookie;

@@ -105,7 +105,7 @@ unsigned elf_machine(const struct elf *elf)
     return h.e_machine;
 }
 
-/* ---- what is loaded ------------------------------------------------------------------------------------ */
+/* ---- what is loaded -------------------------------------------------------------------------- */
 
 static bool get_segment(const struct elf *elf, unsigned index, Elf64_Phdr *segment)
 {
@@ -141,7 +141,7 @@ uint64_t elf_dynamic(const struct elf *elf)
     return 0;
 }
 
-/* ---- symbols ------------------------------------------------------------------------------------------- */
+/* ---- symbols --------------------------------------------------------------------------------- */
 
 bool elf_get_symbols(const struct elf *elf, bool is_dynamic, struct elf_symbols *symbols)
 {

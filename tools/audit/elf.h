@@ -18,7 +18,8 @@ void elf_close(struct elf *elf);
 const char *elf_needed(const struct elf *elf, unsigned index);
 /* A section by name; *bytes is 0 if there is none. */
 const void *elf_section(const struct elf *elf, const char *name, size_t *bytes);
-/* The name of the `index`th dynamic symbol that the file takes from others, or NULL past the last. */
+/* The name of the `index`th dynamic symbol that the file takes from others, or NULL past the
+ * last. */
 const char *elf_import(const struct elf *elf, unsigned index);
 /* Its EM_… */
 unsigned elf_machine(const struct elf *elf);

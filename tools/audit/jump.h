@@ -1,4 +1,5 @@
-/* Machine code that the auditor writes over functions, for EM_X86_64 and EM_AARCH64. Each returns its bytes. */
+/* Machine code that the auditor writes over functions, for EM_X86_64 and EM_AARCH64. Each returns
+ * its bytes. */
 #ifndef PTERA_AUDIT_JUMP_H
 #define PTERA_AUDIT_JUMP_H
 

@@ -47,7 +47,7 @@ bool audit_layout_is_quiet(const char *name)
     return false;
 }
 
-/* ---- strings of numbers -------------------------------------------------------------------------------- */
+/* ---- strings of numbers ---------------------------------------------------------------------- */
 
 uint64_t audit_layout_take(const char **text)
 {
@@ -71,7 +71,7 @@ bool audit_layout_next(struct audit_function *function)
     return true;
 }
 
-/* ---- search -------------------------------------------------------------------------------------------- */
+/* ---- search ---------------------------------------------------------------------------------- */
 
 /* FNV-1a, by words. */
 static const uint64_t hash_begin = 0xcbf29ce484222325;

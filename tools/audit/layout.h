@@ -1,4 +1,5 @@
-/* NVIDIA's static runtime library by the code of its releases: layouts.def, which layouts.py makes. */
+/* NVIDIA's static runtime library by the code of its releases: layouts.def, which layouts.py
+ * makes. */
 #ifndef PTERA_AUDIT_LAYOUT_H
 #define PTERA_AUDIT_LAYOUT_H
 
@@ -41,8 +42,8 @@ struct audit_function {
 };
 bool audit_layout_next(struct audit_function *function);
 
-/* Looks for one of the layouts in `bytes` of a machine's code, the sections of which begin at multiples of 16 (of 4 on ARM) from `code`.
- * NULL, or the layout and where it begins. */
+/* Looks for one of the layouts in `bytes` of a machine's code, the sections of which begin at
+ * multiples of 16 (of 4 on ARM) from `code`. NULL, or the layout and where it begins. */
 const struct audit_layout *audit_layout_find(const struct audit_layout *layouts, size_t n,
                                              unsigned machine, const unsigned char *code,
                                              size_t bytes, size_t *begin);

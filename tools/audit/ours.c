@@ -20,7 +20,8 @@ static struct library {
     {"libcudart", "13", "libcudart.so.13", false, "", ""},
     {"libcudart", "12", "libcudart.so.12", false, "", ""},
     {"libcudart", "11.0", "libcudart.so.11.0", false, "", ""},
-    {"libcudart", "11", "libcudart.so.11.0", false, "", ""}, /* the file itself: libcudart.so.11.8.89 */
+    /* the file itself: libcudart.so.11.8.89 */
+    {"libcudart", "11", "libcudart.so.11.0", false, "", ""},
     {"libnvrtc", "13", "ptera-compilers/libnvrtc.so.13", true, "", ""},
     {"libnvrtc", "12", "ptera-compilers/libnvrtc.so.12", true, "", ""},
     {"libnvrtc", "11.2", "ptera-compilers/libnvrtc.so.11.2", true, "", ""},
@@ -35,7 +36,8 @@ static const char *base_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* STEM.so, STEM.so.RELEASE, STEM.so.RELEASE.MORE; what repairs wheels writes STEM-HASH.so.RELEASE. */
+/* STEM.so, STEM.so.RELEASE, STEM.so.RELEASE.MORE; what repairs wheels writes
+ * STEM-HASH.so.RELEASE. */
 static bool is_named(const char *base, const struct library *library)
 {
     size_t n = strlen(library->stem), release = strlen(library->release);
@@ -85,7 +87,8 @@ static struct library *library_of(const char *name)
 const char *audit_ours_instead(const char *path)
 {
     struct library *library = strchr(path, '/') ? library_of(path) : NULL;
-    const char *ours = library && library->needs_theirs && access(path, R_OK) == 0 ? path_of(library) : NULL;
+    const char *ours =
+        library && library->needs_theirs && access(path, R_OK) == 0 ? path_of(library) : NULL;
     if (ours && strcmp(ours, path) != 0)
         snprintf(library->theirs, sizeof library->theirs, "%s", path);
     return ours;

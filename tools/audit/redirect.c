@@ -10,7 +10,7 @@
 #include "runtime/cudart/refuse.h"
 #include "tools/audit/jump.h"
 
-/* ---- our library --------------------------------------------------------------------------------------- */
+/* ---- our library ----------------------------------------------------------------------------- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -44,7 +44,7 @@ bool audit_library_open(struct audit_library *library, const char *path, uint64_
     return library->refuse != 0;
 }
 
-/* ---- what to write ------------------------------------------------------------------------------------- */
+/* ---- what to write --------------------------------------------------------------------------- */
 
 /* A function that we do not have goes where its name is told. 0: memory is short. */
 static size_t make_refusal(const struct audit_place *place, const struct audit_library *library,
@@ -65,7 +65,8 @@ static size_t make_code(const struct audit_place *place, const struct audit_libr
                   : make_refusal(place, library, machine, plan, code);
 }
 
-/* Functions are replaced, so the room behind the jumps of long ones is free for the code of short ones. */
+/* Functions are replaced, so the room behind the jumps of long ones is free for the code of short
+ * ones. */
 struct room {
     const struct audit_runtime *runtime;
     const struct audit_plan *plan; /* one patch for each place, then those of the short ones */
@@ -138,7 +139,7 @@ void audit_redirect_free(struct audit_plan *plan)
     *plan = (struct audit_plan){0};
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static const unsigned char *in_file(const struct elf *elf, const struct audit_patch *patch)
 {

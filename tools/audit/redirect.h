@@ -1,4 +1,5 @@
-/* Writes jumps to our runtime library over the functions of NVIDIA's in an object that is mapped and does not run yet. */
+/* Writes jumps to our runtime library over the functions of NVIDIA's in an object that is mapped
+ * and does not run yet. */
 #ifndef PTERA_AUDIT_REDIRECT_H
 #define PTERA_AUDIT_REDIRECT_H
 
@@ -40,7 +41,8 @@ const char *audit_redirect_plan(const struct audit_runtime *runtime,
                                 struct audit_plan *plan);
 /* What written code points to stays. */
 void audit_redirect_free(struct audit_plan *plan);
-/* Writes it into the file's memory at `base`, which must still be as the file. All or nothing; NULL, or what is wrong. */
+/* Writes it into the file's memory at `base`, which must still be as the file. All or nothing;
+ * NULL, or what is wrong. */
 const char *audit_redirect_write(struct audit_plan *plan, const struct elf *elf, uint64_t base);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "tools/audit/layout.h"
 
-/* ---- what a file with the library inside must have ------------------------------------------------------ */
+/* ---- what a file with the library inside must have ------------------------------------------- */
 
 /* The library asks the C library for these, in all releases, and few others do for all of them. */
 static bool may_have(const struct elf *elf)
@@ -41,7 +41,7 @@ void audit_runtime_free(struct audit_runtime *runtime)
     *runtime = (struct audit_runtime){0};
 }
 
-/* ---- by its code --------------------------------------------------------------------------------------- */
+/* ---- by its code ----------------------------------------------------------------------------- */
 
 static bool take_functions_of(const struct audit_layout *layout, uint64_t address,
                               struct audit_runtime *runtime)
@@ -92,7 +92,7 @@ static bool find_by_code(const struct elf *elf, struct audit_runtime *runtime)
     return false;
 }
 
-/* ---- by its symbols ------------------------------------------------------------------------------------ */
+/* ---- by its symbols -------------------------------------------------------------------------- */
 
 struct function {
     uint64_t address, bytes;
@@ -111,7 +111,8 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Names of the library are those that a release has. What later ones add is between them, and has names like theirs. */
+/* Names of the library are those that a release has. What later ones add is between them, and has
+ * names like theirs. */
 static bool is_known(const char *const *sorted, const char *name)
 {
     return name && bsearch(&name, sorted, audit_layout_names_count, sizeof *sorted, by_name);
@@ -135,7 +136,8 @@ static bool is_in_code(const struct elf *elf, uint64_t address, uint64_t bytes)
     return false;
 }
 
-/* All functions of the symbol table by address. The library's are hidden, which a linker makes local. */
+/* All functions of the symbol table by address. The library's are hidden, which a linker makes
+ * local. */
 static struct function *list_functions(const struct elf *elf, const struct elf_symbols *symbols,
                                        size_t *n)
 {
@@ -159,7 +161,8 @@ static struct function *list_functions(const struct elf *elf, const struct elf_s
     return all;
 }
 
-/* What a function has for itself: up to the next one, what fills its last 16 bytes up included. 0 if it is in another one. */
+/* What a function has for itself: up to the next one, what fills its last 16 bytes up included. 0
+ * if it is in another one. */
 static unsigned extent_of(const struct function *all, size_t n, size_t i)
 {
     enum { COUNTS = 60 };
@@ -179,7 +182,8 @@ static bool has(const struct audit_runtime *runtime, const char *name)
     return false;
 }
 
-/* Whether it is the library, all of which is linked, and none of before 11.0; the release by what only some have. */
+/* Whether it is the library, all of which is linked, and none of before 11.0; the release by what
+ * only some have. */
 static bool tell_release(struct audit_runtime *runtime)
 {
     static const char *const in_all[] = {"__cudaRegisterFatBinary",

@@ -157,7 +157,10 @@ static const char *draw_step(struct gen *g, const struct gen_place *place, unsig
     *text = "";
     if (!g->is_entry || gen_chance(g, 80))
         return gen_format(g, "%u", gen_chance(g, 70) ? 1 : 1 + gen_below(g, 3));
-    *text = gen_format(g, "and.b32 %%w%u, %s, 3;\nadd.u32 %%w%u, %%w%u, 1;\n", n, gen_uniform_source(g, place, GEN_R), n, n);
+    *text = gen_format(g,
+                       "and.b32 %%w%u, %s, 3;\n"
+                       "add.u32 %%w%u, %%w%u, 1;\n",
+                       n, gen_uniform_source(g, place, GEN_R), n, n);
     return gen_format(g, "%%w%u", n);
 }
 

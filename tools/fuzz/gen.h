@@ -61,19 +61,19 @@ struct gen_kernel {
     struct gen_func func[GEN_FUNCS], entry;
 };
 
-/* Makes the kernel of a seed; memory that runs out ends the process. With `for_gpu` it has nothing of which NVIDIA's assembler and
- * GPUs make something else than PTX says, or that PTX leaves open (seen with driver 580 on an H100):
+/* Makes the kernel of a seed; memory that runs out ends the process. With `for_gpu` it has nothing
+ * of which NVIDIA's assembler and GPUs make something else than PTX says, or that PTX leaves open
+ * (seen with driver 580 on an H100):
  *
  *   %warpid, and the values of createpolicy, mapa and getctarank
- *   the payloads and signs of NaNs (neg and abs change bits, where the assembler likes; min(x, x) is x; constants are folded)
- *   floating-point constants (approximations are folded with other results than the hardware's, sqrt.rn loses subnormals)
- *   set and testp under a guard, of which a part is done in any case; set to f16 and bf16, whose result stands in the upper half
- *   of the register, too
- *   constants in 16-bit instructions: shifts take 16 bits of theirs
- *   narrow results of conversions in wider registers
- *   stores of 8 and 16 bits from registers that may hold a float, and 64-bit shifts by one: it is converted; stores of vectors of 8
- *   bits from registers that hold more, which saturate
- *   loops with two entries, which go round once too often
+ *   the payloads and signs of NaNs (neg and abs change bits, where the assembler likes; min(x, x)
+ * is x; constants are folded) floating-point constants (approximations are folded with other
+ * results than the hardware's, sqrt.rn loses subnormals) set and testp under a guard, of which a
+ * part is done in any case; set to f16 and bf16, whose result stands in the upper half of the
+ * register, too constants in 16-bit instructions: shifts take 16 bits of theirs narrow results of
+ * conversions in wider registers stores of 8 and 16 bits from registers that may hold a float, and
+ * 64-bit shifts by one: it is converted; stores of vectors of 8 bits from registers that hold more,
+ * which saturate loops with two entries, which go round once too often
  */
 void gen_make(struct gen_kernel *k, uint64_t seed, bool for_gpu);
 void gen_free(struct gen_kernel *k);

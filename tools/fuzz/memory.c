@@ -103,7 +103,8 @@ const char *gen_bound(struct gen *g, unsigned n, unsigned each, unsigned left_ou
     *text = "";
     if (gen_chance(g, 30))
         return gen_format(g, "%u", g->threads * each - left_out);
-    *text = gen_format(g, "mov.u32 %%w%u, %%nctaid.x;\nmad.lo.s32 %%w%u, %%w%u, %u, -%u;\n", n, n, n,
+    *text = gen_format(g, "mov.u32 %%w%u, %%nctaid.x;\n"
+                          "mad.lo.s32 %%w%u, %%w%u, %u, -%u;\n", n, n, n,
                        g->threads / g->k->grid[0] * each, left_out);
     return gen_format(g, "%%w%u", n);
 }

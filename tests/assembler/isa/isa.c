@@ -1,11 +1,11 @@
 /* The instruction table against NVIDIA's assembler.
  *
- *   isa forms FILE [N]  each form parses at its lowest pairs of .version and .target (or is known but not supported), and is
- *                       refused one step below either, with a message that names what it needs. With N, of the forms that have
- *                       several pairs only every N-th is looked at in all of them, the others in the first
- *   isa all FILE        each form at every target: from its first .version on, and one below
- *   isa mutations FILE  changed forms are judged as ptxas judged them
- *   isa judge           reads "version target context statement" lines (tab-separated) and prints a verdict for each
+ *   isa forms FILE [N]  each form parses at its lowest pairs of .version and .target (or is known
+ * but not supported), and is refused one step below either, with a message that names what it
+ * needs. With N, of the forms that have several pairs only every N-th is looked at in all of them,
+ * the others in the first isa all FILE        each form at every target: from its first .version
+ * on, and one below isa mutations FILE  changed forms are judged as ptxas judged them isa judge
+ * reads "version target context statement" lines (tab-separated) and prints a verdict for each
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "ir/ir.h"
 #include "ir/row.h"
 
-/* ---- a module around one statement --------------------------------------------------------------------- */
+/* ---- a module around one statement ----------------------------------------------------------- */
 
 /* What a statement may name, and how it is declared. */
 static const struct {
@@ -99,7 +99,8 @@ static void declare(struct text *t, const char *statement, char place, const cha
         }
 }
 
-/* `@` stands for a number, except before a guard and in @@DWARF; a backslash followed by n for the end of a line. */
+/* `@` stands for a number, except before a guard and in @@DWARF; a backslash followed by n for the
+ * end of a line. */
 static void put_statement(struct text *t, const char *s)
 {
     for (; *s; s++) {
@@ -117,8 +118,8 @@ static void put_statement(struct text *t, const char *s)
     }
 }
 
-/* Contexts: entry; indep (texmode_independent); func; module (a statement at module scope), cmod (the same, for ptxas -c),
- * indepmod. */
+/* Contexts: entry; indep (texmode_independent); func; module (a statement at module scope), cmod
+ * (the same, for ptxas -c), indepmod. */
 static void build(struct text *t, const char *version, const char *target, const char *context,
                   const char *s)
 {
@@ -153,7 +154,7 @@ static void build(struct text *t, const char *version, const char *target, const
     put(t, " ret;\n}\n");
 }
 
-/* ---- judging ------------------------------------------------------------------------------------------- */
+/* ---- judging --------------------------------------------------------------------------------- */
 
 enum verdict { ACCEPTED, UNSUPPORTED, REFUSED };
 
@@ -188,7 +189,7 @@ static struct judgement judge(const char *version, const char *target, const cha
     return j;
 }
 
-/* ---- tables -------------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 enum { COLUMNS = 5 };
 
@@ -261,7 +262,8 @@ static const struct pt_target *target_of(const char *number, const char **end)
     exit(2);
 }
 
-/* One step below: sm_86 for sm_87, the plain sm_90 for sm_90a; of the targets that the version knows. NULL: none. */
+/* One step below: sm_86 for sm_87, the plain sm_90 for sm_90a; of the targets that the version
+ * knows. NULL: none. */
 static const struct pt_target *target_below(const struct pt_target *target, unsigned version)
 {
     for (const struct pt_target *t = target; t-- > pt_targets;)
@@ -270,15 +272,15 @@ static const struct pt_target *target_below(const struct pt_target *target, unsi
     return NULL;
 }
 
-/* ---- pairs --------------------------------------------------------------------------------------------- */
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
-/* What accepts a form, as the table has it behind the context; without it, the .version and .target of the row.
+/* What accepts a form, as the table has it behind the context; without it, the .version and .target
+ * of the row.
  *
- *   9.0@80      targets of that number and later ones, from that version on; of several, the lowest version that fits counts
- *   9.0@90a     exactly this target, with a letter
- *   9.0@=80     exactly this target, without one
- *   6.3..6.4@70 exactly this target, in these versions
- *   !90, !120+  not this target, not those of that number and later ones
+ *   9.0@80      targets of that number and later ones, from that version on; of several, the lowest
+ * version that fits counts 9.0@90a     exactly this target, with a letter 9.0@=80     exactly this
+ * target, without one 6.3..6.4@70 exactly this target, in these versions !90, !120+  not this
+ * target, not those of that number and later ones
  *   -           nothing: what an earlier ptxas took */
 struct pair {
     unsigned from, to; /* versions; 0: none */
@@ -297,7 +299,8 @@ static void read_pairs(struct pairs *pairs, char *column[])
     pairs->n = 0;
     if (!*s) {
         const struct pt_target *t = target_of(column[2] + 3, NULL);
-        pairs->pair[pairs->n++] = (struct pair){number_of(column[1]), NEWEST, t, false, !t->feature};
+        pairs->pair[pairs->n++] =
+            (struct pair){number_of(column[1]), NEWEST, t, false, !t->feature};
     }
     for (s += strspn(s, " "); *s && *s != '-'; s += strspn(s, " ")) {
         struct pair p = {.to = NEWEST};
@@ -321,7 +324,8 @@ static bool is_of(const struct pair *p, const struct pt_target *t)
 }
 
 /* The versions in which the target accepts the form; false: none does. */
-static bool find_versions(const struct pairs *pairs, const struct pt_target *t, unsigned *from, unsigned *to)
+static bool find_versions(const struct pairs *pairs, const struct pt_target *t, unsigned *from,
+                          unsigned *to)
 {
     *from = UINT32_MAX;
     for (unsigned i = 0; i < pairs->n; i++) {
@@ -347,7 +351,7 @@ static bool is_accepted(const struct pairs *pairs, const struct pt_target *t, un
     return find_versions(pairs, t, &from, &to) && version >= from && version <= to;
 }
 
-/* ---- forms --------------------------------------------------------------------------------------------- */
+/* ---- forms ----------------------------------------------------------------------------------- */
 
 struct group {
     const char *name;
@@ -366,13 +370,15 @@ static struct group *group_of(const char *name)
     return g;
 }
 
-/* What the targets up to Hopper accept is supported, but textures, surfaces, what came behind .version 9.0 but for what is
- * listed, and what .version 6.4 withdrew: wmma.mma's .satfinite for f16. */
-static bool must_be_supported(const char *group, const char *version, const char *target, const char *s)
+/* What the targets up to Hopper accept is supported, but textures, surfaces, what came behind
+ * .version 9.0 but for what is listed, and what .version 6.4 withdrew: wmma.mma's .satfinite for
+ * f16. */
+static bool must_be_supported(const char *group, const char *version, const char *target,
+                              const char *s)
 {
     bool withdrawn = !strncmp(s, "wmma.mma", 8) && strstr(s, ".satfinite") && !strstr(s, ".s32");
-    return atoi(target + 3) <= 90 && number_of(version) <= 90 && !withdrawn && strcmp(group, "texture") &&
-           strcmp(group, "surface");
+    return atoi(target + 3) <= 90 && number_of(version) <= 90 && !withdrawn &&
+           strcmp(group, "texture") && strcmp(group, "surface");
 }
 
 static unsigned shown;
@@ -389,8 +395,8 @@ static bool wrong(const char *what, char *column[COLUMNS], const char *version, 
 static bool is_known_only; /* the form that is being checked is not supported */
 
 /* Whether the verdict there is right; a refusal has `needed` in its message. */
-static bool check_at(char *column[COLUMNS], const struct pairs *pairs, const struct pt_target *t, unsigned version,
-                     const char *needed)
+static bool check_at(char *column[COLUMNS], const struct pairs *pairs, const struct pt_target *t,
+                     unsigned version, const char *needed)
 {
     char context[16], target[16], text[16];
     snprintf(context, sizeof context, "%.*s", (int)strcspn(column[3], " "), column[3]);
@@ -398,7 +404,8 @@ static bool check_at(char *column[COLUMNS], const struct pairs *pairs, const str
     snprintf(text, sizeof text, "%s", version_of(version));
     struct judgement j = judge(text, target, context, column[4]);
     if (!is_accepted(pairs, t, version))
-        return (j.verdict == REFUSED && strstr(j.message, needed)) || wrong("accepted", column, text, target, &j);
+        return (j.verdict == REFUSED && strstr(j.message, needed)) ||
+               wrong("accepted", column, text, target, &j);
     if (j.verdict == REFUSED)
         return wrong("refused", column, text, target, &j);
     is_known_only |= j.verdict == UNSUPPORTED;
@@ -407,8 +414,10 @@ static bool check_at(char *column[COLUMNS], const struct pairs *pairs, const str
     return true;
 }
 
-/* A target at its first version and one below, and, where a later version withdrew the form, at its last and one above. */
-static bool check_target(char *column[COLUMNS], const struct pairs *pairs, const struct pt_target *t)
+/* A target at its first version and one below, and, where a later version withdrew the form, at its
+ * last and one above. */
+static bool check_target(char *column[COLUMNS], const struct pairs *pairs,
+                         const struct pt_target *t)
 {
     unsigned from, to;
     if (!find_versions(pairs, t, &from, &to))
@@ -428,11 +437,13 @@ static bool check_pair(char *column[COLUMNS], const struct pairs *pairs, const s
 {
     bool ok = check_target(column, pairs, p->target);
     unsigned version = p->from ? p->from : NEWEST;
-    const struct pt_target *lower = target_below(p->target, version < p->target->ptx ? p->target->ptx : version);
+    const struct pt_target *lower =
+        target_below(p->target, version < p->target->ptx ? p->target->ptx : version);
     char needed[16] = "";
     if (pairs->n == 1)
         snprintf(needed, sizeof needed, "%s", name_of(p->target));
-    return ok & (!lower || check_at(column, pairs, lower, version < lower->ptx ? lower->ptx : version, needed));
+    return ok & (!lower || check_at(column, pairs, lower,
+                                    version < lower->ptx ? lower->ptx : version, needed));
 }
 
 /* At the first pair; with `all`, at each. */
@@ -486,7 +497,7 @@ static int test_forms(const char *path, unsigned step)
     return failed != 0;
 }
 
-/* ---- mutations ----------------------------------------------------------------------------------------- */
+/* ---- mutations ------------------------------------------------------------------------------- */
 
 static int test_mutations(const char *path)
 {

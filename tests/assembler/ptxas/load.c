@@ -1,5 +1,5 @@
-/* Loads a cubin, as a file or from memory, and runs its kernel `k` on {1 + 2^-12, -(1 + 2^-11)}: load FILE [memory].
- * Prints the name of the error, or the first word that the kernel leaves. */
+/* Loads a cubin, as a file or from memory, and runs its kernel `k` on {1 + 2^-12, -(1 + 2^-11)}:
+ * load FILE [memory]. Prints the name of the error, or the first word that the kernel leaves. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

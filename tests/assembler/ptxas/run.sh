@@ -1,5 +1,6 @@
 #!/bin/sh
-# `ptera ptxas`: run.sh PTERA LOAD [PTXAS]. LOAD runs the kernel of a cubin. Where NVIDIA's own assembler is named, it says and exits the same.
+# `ptera ptxas`: run.sh PTERA LOAD [PTXAS]. LOAD runs the kernel of a cubin. Where NVIDIA's own
+# assembler is named, it says and exits the same.
 set -u
 ptera=$1
 load=$2
@@ -46,7 +47,8 @@ END
 fused=33800000
 apart=00000000
 
-# ---- cubins: what they hold, and that they run --------------------------------------------------------------
+# ---- cubins: what they hold, and that they run
+# --------------------------------------------------------------
 
 runs() { # RESULT OPTION...: assembled with the options
     wanted=$1
@@ -73,7 +75,9 @@ same "a text" $fused "$("$load" text.cubin)"
 ./ptxas -arch=sm_90 - -o - <k.ptx >nothing
 same "standard input" $fused "$("$load" ./-)"
 ./ptxas -arch=sm_80 -o old.cubin k.ptx 2>messages
-same "an older GPU" "ptxas fatal   : SM version specified by .target is higher than default SM version assumed" "$(cat messages)"
+same "an older GPU" \
+    "ptxas fatal   : SM version specified by .target is higher than default SM version assumed" \
+    "$(cat messages)"
 sed 's/sm_90/sm_100/; s/8\.0/8.6/' k.ptx >new.ptx
 ./ptxas -arch=sm_100 -o new.cubin new.ptx
 same "a newer GPU" CUDA_ERROR_NO_BINARY_FOR_GPU "$("$load" new.cubin)"
@@ -86,7 +90,8 @@ printf ' -arch=sm_90\n"-o" "from file.cubin"' >options
 same "options in a file" $fused "$("$load" 'from file.cubin')"
 printf -- '-optf loop' >loop
 ./ptxas -optf loop k.ptx 2>messages
-same "options without end" "255 ptxas fatal   : Could not open options file 'loop'" "$? $(cat messages)"
+same "options without end" "255 ptxas fatal   : Could not open options file 'loop'" "$? $(cat \
+    messages)"
 
 # Two inputs are one program; one of them is not enough, but for -c.
 cat >half.ptx <<'END'
@@ -119,31 +124,41 @@ END
 ./ptxas -arch=sm_90 half.ptx other.ptx -o whole.cubin
 same "two inputs" 00000001 "$("$load" whole.cubin)"
 ./ptxas -arch=sm_90 half.ptx 2>messages
-same "half a program" "255 ptxas half.ptx, line 11; error   : function 'add_one' is declared but not defined" "$? $(head -n 1 messages)"
+same "half a program" \
+    "255 ptxas half.ptx, line 11; error   : function 'add_one' is declared but not defined" \
+    "$? $(head -n 1 messages)"
 ./ptxas -c -arch=sm_90 half.ptx -o half.cubin
 same "an object" 0 $?
 
-# ---- messages -----------------------------------------------------------------------------------------------
+# ---- messages
+# -----------------------------------------------------------------------------------------------
 
 ./ptxas -v -arch=sm_90 k.ptx 2>messages
 same "-v" "ptxas info    : 12 bytes gmem
 ptxas info    : Compiling entry function 'k' for 'sm_90'
 ptxas info    : Function properties for k
     N bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
-ptxas info    : Used N registers, 32 bytes smem" "$(sed 's/ [0-9]* bytes stack/ N bytes stack/; s/Used [0-9]*/Used N/' messages)"
+ptxas info    : Used N registers, 32 bytes smem" "$(sed \
+    's/ [0-9]* bytes stack/ N bytes stack/; s/Used [0-9]*/Used N/' messages)"
 sed 's/mul\.f32/mul.f33/' k.ptx >bad.ptx
 ./ptxas -arch=sm_90 bad.ptx 2>messages
-same "bad PTX" "255 ptxas bad.ptx, line 15; error   : '.f33' is not known (did you mean '.f32'?) in 'mul.f33'
+same "bad PTX" \
+    "255 ptxas bad.ptx, line 15; error   : '.f33' is not known (did you mean '.f32'?) in 'mul.f33'
 ptxas fatal   : Ptx assembly aborted due to errors" "$? $(cat messages)"
 sed 's/\.visible \.global/.extern .global/' k.ptx >warn.ptx
 sed -i 's/\[room\], %f1/[room], %f1; st.global.b8 [there], 1/' warn.ptx
 ./ptxas -c -arch=sm_90 warn.ptx 2>messages
-same "a warning" "0 ptxas warn.ptx, line 4; warning : unresolved extern variable 'there' is taken as defined here" "$? $(cat messages)"
+same "a warning" \
+    "0 ptxas warn.ptx, line 4; warning : unresolved extern variable 'there' is taken as defined \
+here" "$? $(cat messages)"
 ./ptxas -w -c -arch=sm_90 warn.ptx 2>messages
 same "-w" "0 " "$? $(cat messages)"
 ./ptxas -Werror -c -arch=sm_90 warn.ptx 2>messages
-same "-Werror" "255 ptxas warn.ptx, line 4; error   : unresolved extern variable 'there' is taken as defined here" "$? $(head -n 1 messages)"
-same "--version" 1 "$(./ptxas --version | grep -c 'release [0-9]*\.[0-9]*, V[0-9]*\.[0-9]*\.[0-9]*$')"
+same "-Werror" \
+    "255 ptxas warn.ptx, line 4; error   : unresolved extern variable 'there' is taken as defined \
+here" "$? $(head -n 1 messages)"
+same "--version" 1 "$(./ptxas --version | grep -c \
+    'release [0-9]*\.[0-9]*, V[0-9]*\.[0-9]*\.[0-9]*$')"
 same "--list-version" "1.0 8.8" "$(./ptxas --list-version | grep -xE '1\.0|8\.8' | xargs)"
 same "--help" 0 "$(./ptxas --help >help; echo $?)"
 
@@ -169,10 +184,12 @@ says "ptxas fatal   : Invalid value 'abc' for option 'maxrregcount'" -arch=sm_90
 says "ptxas fatal   : Value '32' is not defined for option 'machine'" -m 32
 says "ptxas fatal   : Value 'foo' is not defined for option 'sanitize'" -sanitize=foo
 says "ptxas fatal   : Unknown function nothing" -arch=sm_90 -e nothing
-says "ptxas fatal   : Output file '/no/such/folder' could not be opened" -arch=sm_90 -o /no/such/folder
+says "ptxas fatal   : Output file '/no/such/folder' could not be opened" -arch=sm_90 -o \
+    /no/such/folder
 says "ptxas fatal   : Could not open options file 'missing'" -optf missing
 says "ptxas fatal   : Input file 'missing.ptx' could not be opened" -arch=sm_90 missing.ptx
-says "ptxas warning : incompatible redefinition for option 'gpu-name', the last value of this option was used" -arch=sm_90 -arch=sm_80
+says "ptxas warning : incompatible redefinition for option 'gpu-name', the last value of this \
+option was used" -arch=sm_90 -arch=sm_80
 for pair in "90a sm_90" "90a sm_100" "100f sm_120" "100a sm_100f" "90 sm_80"; do
     target=${pair% *}
     sed "s/sm_90/sm_$target/; s/8\.0/8.8/" k.ptx >target.ptx

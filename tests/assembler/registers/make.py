@@ -1,6 +1,9 @@
-"""Makes what fit.py reads, and kernels.tar.xz: kernels compiled by nvcc and, where it is installed, Triton, with what ptxas says of
-each and its pressure.
-    python3 make.py FOLDER PROGRAM     FOLDER keeps what is made; PROGRAM is build/.../tests/registers"""
+"""Makes what fit.py reads, and kernels.tar.xz: kernels compiled by nvcc and, where it is installed,
+Triton, with what ptxas says of each and its pressure.
+    python3 make.py FOLDER PROGRAM     FOLDER keeps what is made; PROGRAM is
+    build/.../tests/registers
+"""
+
 import csv, glob, io, os, re, subprocess, sys, tarfile, zlib
 
 here = os.path.dirname(os.path.abspath(__file__))
@@ -8,9 +11,14 @@ folder, program = sys.argv[1:3]
 CUDA = os.environ.get("CUDA_HOME", "/usr/local/cuda") + "/bin/"
 ARCHIVE_BYTES = 2 << 20  # of PTX; 280 KiB compressed
 
+
 def nvcc(source, ptx, *options):
     if not os.path.exists(ptx):
-        subprocess.run([CUDA + "nvcc", "-O3", "-std=c++17", "-w", "-ptx", *options, source, "-o", ptx], check=True)
+        subprocess.run(
+            [CUDA + "nvcc", "-O3", "-std=c++17", "-w", "-ptx", *options, source, "-o", ptx],
+            check=True,
+        )
+
 
 def compile_all():
     os.makedirs(folder, exist_ok=True)
@@ -20,32 +28,46 @@ def compile_all():
         if name not in ("cub", "device", "gemm", "hash", "sort"):  # to them it makes no difference
             nvcc(source, f"{folder}/{name}.fast.ptx", "-arch=compute_80", "-use_fast_math")
     if subprocess.run([sys.executable, "-c", "import triton"], capture_output=True).returncode == 0:
-        subprocess.run([sys.executable, f"{here}/kernels/triton_kernels.py", f"{folder}/triton"], check=True)
+        subprocess.run(
+            [sys.executable, f"{here}/kernels/triton_kernels.py", f"{folder}/triton"], check=True
+        )
         for ptx in glob.glob(f"{folder}/triton/*.ptx"):
             text = open(ptx).read()
-            open(f"{folder}/triton.{os.path.basename(ptx)}", "w").write(re.sub(r"\.version 9\.\d", ".version 9.0", text))
+            open(f"{folder}/triton.{os.path.basename(ptx)}", "w").write(
+                re.sub(r"\.version 9\.\d", ".version 9.0", text)
+            )
     for ptx in glob.glob(f"{here}/../../../samples/*/*.ptx"):
         open(f"{folder}/samples.{os.path.basename(ptx)}", "w").write(open(ptx).read())
+
 
 def ptxas(ptx):
     """What it says of each kernel: name, registers."""
     arch = "sm_90a" if re.search(r"^\.target sm_90a", open(ptx).read(), re.M) else "sm_90"
-    r = subprocess.run([CUDA + "ptxas", "-v", "-arch=" + arch, ptx, "-o", "/dev/null"], capture_output=True, text=True)
+    r = subprocess.run(
+        [CUDA + "ptxas", "-v", "-arch=" + arch, ptx, "-o", "/dev/null"],
+        capture_output=True,
+        text=True,
+    )
     return re.findall(r"entry function '([^']*)'.*?Used (\d+) registers", r.stderr, re.S)
+
 
 def source_of(file):
     """What is held out together: a .cu file, or a kernel of Triton's."""
     part = file.split(".")
     return "triton_" + re.split(r"_(?:fp|bf|i32)", part[1])[0] if part[0] == "triton" else part[0]
 
+
 def is_held(file, kernel):
     return zlib.crc32(f"{file} {kernel}".encode()) % 6 == 0
+
 
 def read_all():
     """One row for each kernel that differs from all before it."""
     files = sorted(glob.glob(f"{folder}/*.ptx"))
     counts = {(f, k): n for f in files for k, n in ptxas(f)}
-    shown = subprocess.run([program, "--show", *files], capture_output=True, text=True, check=True).stdout
+    shown = subprocess.run(
+        [program, "--show", *files], capture_output=True, text=True, check=True
+    ).stdout
     rows, seen = [], set()
     for r in csv.DictReader(io.StringIO(shown), delimiter="\t"):
         key = r.pop("file"), r.pop("kernel")
@@ -53,26 +75,46 @@ def read_all():
         if key not in counts or (source_of(file), counts[key], *r.values()) in seen:
             continue
         seen.add((source_of(file), counts[key], *r.values()))
-        rows.append(dict(source=source_of(file), file=file, kernel=key[1], held=int(is_held(file, key[1])), ptxas=counts[key], **r))
+        rows.append(
+            dict(
+                source=source_of(file),
+                file=file,
+                kernel=key[1],
+                held=int(is_held(file, key[1])),
+                ptxas=counts[key],
+                **r,
+            )
+        )
     return rows
+
 
 def alone(text, kernel):
     """The module with this kernel only, without what only debuggers read."""
     text = re.sub(r"//.*|^\s*\.(loc|file)\s.*|^\s*\.section\s[^{]*\{[^}]*\}", "", text, flags=re.M)
     head, *bodies = re.split(r"^(?=(?:\.visible |\.weak )?\.(?:entry|func)\b)", text, flags=re.M)
-    keep = [b for b in bodies if re.match(r"(?:\.visible |\.weak )?\.func", b) or re.match(r"[^(]*\s" + re.escape(kernel) + r"\b", b)]
+    keep = [
+        b
+        for b in bodies
+        if re.match(r"(?:\.visible |\.weak )?\.func", b)
+        or re.match(r"[^(]*\s" + re.escape(kernel) + r"\b", b)
+    ]
     used = "".join(keep)
-    variable = re.compile(r"^\.(?:visible |weak |extern )?\.?(?:global|const|shared)\b[^=;\[]*?(\w+)(?:\[|;| =)")
+    variable = re.compile(
+        r"^\.(?:visible |weak |extern )?\.?(?:global|const|shared)\b[^=;\[]*?(\w+)(?:\[|;| =)"
+    )
     lines = [l for l in head.split("\n") if not (m := variable.match(l)) or m[1] in used]
     return re.sub(r"\n\s*\n+", "\n", "\n".join(lines) + "\n" + used)
+
 
 def write_archive(rows):
     """Of those held out, as many as there is room for."""
     left, out, index = ARCHIVE_BYTES, tarfile.open(f"{here}/kernels.tar.xz", "w:xz", preset=9), []
+
     def add(name, text):
         info = tarfile.TarInfo(name)
         info.size = len(text.encode())
         out.addfile(info, io.BytesIO(text.encode()))
+
     for r in sorted((r for r in rows if r["held"]), key=lambda r: zlib.crc32(r["kernel"].encode())):
         text = alone(open(f"{folder}/{r['file']}").read(), r["kernel"])
         if len(text) <= min(left, 100000):
@@ -82,6 +124,7 @@ def write_archive(rows):
             index.append(f"{name}\t{r['kernel']}\t{r['ptxas']}\t{r['bound']}\n")
     add("kernels.tsv", "".join(index))
     out.close()
+
 
 compile_all()
 rows = read_all()

@@ -1,4 +1,5 @@
-/* Programs that open the libraries and close them while a kernel runs: unload LIBCUDA LIBPTERA LIBCUDART. */
+/* Programs that open the libraries and close them while a kernel runs: unload LIBCUDA LIBPTERA
+ * LIBCUDART. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -44,7 +45,8 @@ static void close_driver(void)
         CHECK_INT(OF(cuda, cuMemHostAlloc)((void **)(uintptr_t)&word, 4, 0), 0);
         *word = 0;
         p = (uintptr_t)word;
-        CHECK_INT(OF(cuda, cuLaunchKernel)(wait, 1, 1, 1, 32, 1, 1, 0, NULL, (void *[]){&p}, NULL), 0);
+        CHECK_INT(OF(cuda, cuLaunchKernel)(wait, 1, 1, 1, 32, 1, 1, 0, NULL, (void *[]){&p}, NULL),
+                  0);
         CHECK_INT(dlclose(cuda), 0);
         usleep(50000);
         *word = 1;

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Makes the golden kernels of contraction: contract_gen.py FOLDER
 
-Short programs of mul, add, sub, neg, mov and approximate divisions without rounding modifiers, in which NVIDIA's
-assembler chooses what becomes fma: patterns written by hand, then random ones. One .entry k(.param .u64 in, .param .u64 out)
-each; thread i reads six inputs from in[6 i] and writes three results to out[3 i], words of 64 bits.
-FOLDER gets modules, input tables, index.tsv (as pack.py reads it) and jobs.tsv (for device_run.c)."""
+Short programs of mul, add, sub, neg, mov and approximate divisions without rounding modifiers, in
+which NVIDIA's assembler chooses what becomes fma: patterns written by hand, then random ones. One
+.entry k(.param .u64 in, .param .u64 out) each; thread i reads six inputs from in[6 i] and writes
+three results to out[3 i], words of 64 bits. FOLDER gets modules, input tables, index.tsv (as
+pack.py reads it) and jobs.tsv (for device_run.c).
+"""
+
 import os, random, struct, sys
 
 folder = sys.argv[1]
@@ -65,7 +68,9 @@ def random_program(divisions):
     """Straight-line code over six inputs; the last values are the results."""
     names, code = ['x%d' % i for i in range(6)], []
     for i in range(rng.randint(3, 9)):
-        kind = rng.choice(['mul'] * 5 + ['add'] * 4 + ['sub'] * 3 + ['neg'] + (['div.full'] if divisions else []))
+        kind = rng.choice(
+            ['mul'] * 5 + ['add'] * 4 + ['sub'] * 3 + ['neg'] + (['div.full'] if divisions else [])
+        )
         recent = names[-4:] if rng.random() < 0.8 else names
         a, b = rng.choice(recent), rng.choice(names)
         if rng.random() < 0.5:
@@ -78,9 +83,14 @@ def random_program(divisions):
 
 def words(type):
     """Values whose products and sums round: full mantissas, exponents near zero."""
+
     def one(mantissa, bias):
-        return rng.getrandbits(1) << (mantissa + (8 if bias == 127 else 11 if bias == 1023 else 5)) | \
-            rng.randint(bias - 3, bias + 2) << mantissa | rng.getrandbits(mantissa)
+        return (
+            rng.getrandbits(1) << (mantissa + (8 if bias == 127 else 11 if bias == 1023 else 5))
+            | rng.randint(bias - 3, bias + 2) << mantissa
+            | rng.getrandbits(mantissa)
+        )
+
     if type == 'f64':
         return one(52, 1023)
     if type == 'f32':
@@ -91,19 +101,30 @@ def words(type):
 
 def kernel(name, type, program):
     bits = BITS[type]
-    lines = ['.visible .entry %s(.param .u64 in, .param .u64 out)' % name, '{',
-             '  .reg .b%d x<6>, y<3>, a, b, c, d, e, t<9>;' % bits,
-             '  .reg .b64 pi, po, w; .reg .b32 i, n, m;',
-             '  ld.param.u64 pi, [in]; ld.param.u64 po, [out];',
-             '  mov.u32 i, %ctaid.x; mov.u32 n, %ntid.x; mov.u32 m, %tid.x; mad.lo.u32 i, i, n, m;',
-             '  mul.wide.u32 w, i, 48; add.u64 pi, pi, w; mul.wide.u32 w, i, 24; add.u64 po, po, w;']
+    lines = [
+        '.visible .entry %s(.param .u64 in, .param .u64 out)' % name,
+        '{',
+        '  .reg .b%d x<6>, y<3>, a, b, c, d, e, t<9>;' % bits,
+        '  .reg .b64 pi, po, w; .reg .b32 i, n, m;',
+        '  ld.param.u64 pi, [in]; ld.param.u64 po, [out];',
+        '  mov.u32 i, %ctaid.x; mov.u32 n, %ntid.x; mov.u32 m, %tid.x; mad.lo.u32 i, i, n, m;',
+        '  mul.wide.u32 w, i, 48; add.u64 pi, pi, w; mul.wide.u32 w, i, 24; add.u64 po, po, w;',
+    ]
     lines += ['  ld.global.b%d x%d, [pi+%d];' % (bits, i, 8 * i) for i in range(6)]
     lines += ['  mov.b%d y%d, 0;' % (bits, i) for i in range(3)]
     for step in program.split('; '):
         op, d, *s = step.split()
-        lines.append('  %s.%s %s, %s;' % (op, 'b%d' % bits if op == 'mov' else type, d, ', '.join(s)))
-    lines += ['  cvt.u64.u%d w, y%d; st.global.b64 [po+%d], w;' % (bits, i, 8 * i) if bits < 64 else
-              '  st.global.b64 [po+%d], y%d;' % (8 * i, i) for i in range(3)]
+        lines.append(
+            '  %s.%s %s, %s;' % (op, 'b%d' % bits if op == 'mov' else type, d, ', '.join(s))
+        )
+    lines += [
+        (
+            '  cvt.u64.u%d w, y%d; st.global.b64 [po+%d], w;' % (bits, i, 8 * i)
+            if bits < 64
+            else '  st.global.b64 [po+%d], y%d;' % (8 * i, i)
+        )
+        for i in range(3)
+    ]
     return '\n'.join(lines + ['  ret;', '}', ''])
 
 
@@ -112,7 +133,9 @@ for type in BITS:
     programs = list(BY_HAND)
     if type == 'f32':
         programs += FLOAT_ONLY
-    programs += [random_program(type == 'f32' and i % 4 == 0) for i in range(400 if type == 'f32' else 80)]
+    programs += [
+        random_program(type == 'f32' and i % 4 == 0) for i in range(400 if type == 'f32' else 80)
+    ]
     table, module = 'in_contract_%s.bin' % type, 'm_contract_%s.ptx' % type
     with open(os.path.join(folder, table), 'wb') as f:
         for _ in range(ROWS * 6):
@@ -122,7 +145,23 @@ for type in BITS:
         for n, program in enumerate(programs):
             name = 'contract_%s_%03d' % (type, n)
             f.write(kernel(name, type, program))
-            index.append('\t'.join((name, module, 'contract', '%s: %s' % (type, program), '-', table, '6', '3', '-', '-', str(ROWS))))
+            index.append(
+                '\t'.join(
+                    (
+                        name,
+                        module,
+                        'contract',
+                        '%s: %s' % (type, program),
+                        '-',
+                        table,
+                        '6',
+                        '3',
+                        '-',
+                        '-',
+                        str(ROWS),
+                    )
+                )
+            )
             jobs.append('\t'.join((module, name, table, str(ROWS), '6', '3')))
 open(os.path.join(folder, 'index.tsv'), 'w').write('\n'.join(index) + '\n')
 open(os.path.join(folder, 'jobs.tsv'), 'w').write('\n'.join(jobs) + '\n')

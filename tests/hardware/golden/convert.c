@@ -2,10 +2,11 @@
  *
  *     convert FORMS COUNT [FORM]
  *
- * FORMS is tests/assembler/isa/forms.tsv: all its cvt forms up to sm_90 are tested. Sources of up to 16 bits are tested with every
- * value; wider ones with every boundary value (each exponent with the fractions next to each bit, each power of two and
- * sums of two of them) and COUNT random ones. What is right is computed here from the formats alone, in integers, and
- * shares nothing with the library. Forms that are not supported yet are counted as skipped. */
+ * FORMS is tests/assembler/isa/forms.tsv: all its cvt forms up to sm_90 are tested. Sources of up
+ * to 16 bits are tested with every value; wider ones with every boundary value (each exponent with
+ * the fractions next to each bit, each power of two and sums of two of them) and COUNT random ones.
+ * What is right is computed here from the formats alone, in integers, and shares nothing with the
+ * library. Forms that are not supported yet are counted as skipped. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +16,15 @@
 
 #include "ptera.h"
 
-enum { BATCH = 1 << 20, ALL = 1 << 16, CTA = 256, STEPS = 16, MAX_FORMS = 1200, SHOWN = 3, THREADS = 2 };
+enum {
+    BATCH = 1 << 20,
+    ALL = 1 << 16,
+    CTA = 256,
+    STEPS = 16,
+    MAX_FORMS = 1200,
+    SHOWN = 3,
+    THREADS = 2
+};
 
 static void die(const char *what)
 {
@@ -23,7 +32,7 @@ static void die(const char *what)
     exit(2);
 }
 
-/* ---- formats and exact numbers ------------------------------------------------------------------------- */
+/* ---- formats and exact numbers --------------------------------------------------------------- */
 
 enum kind { UNSIGNED, SIGNED, FLOAT };
 
@@ -31,7 +40,8 @@ struct format {
     const char *name;
     enum kind kind;
     int bits, fraction, bias; /* bits: of the value in its register */
-    uint64_t largest, inf;    /* bits of the largest finite magnitude; of infinity, 0 if there is none */
+    uint64_t largest, inf;    /* bits of the largest finite magnitude; of infinity, 0 if there is
+                               * none */
     uint64_t nan;             /* what arithmetic returns */
 };
 
@@ -50,7 +60,8 @@ static const struct format formats[FORMATS] = {
     [BF16] = {"bf16", FLOAT, 16, 7, 127, 0x7f7f, 0x7f80, 0x7fff},
     [F32] = {"f32", FLOAT, 32, 23, 127, 0x7f7fffff, 0x7f800000, 0x7fffffff},
     [F64] = {"f64", FLOAT, 64, 52, 1023, 0x7fefffffffffffff, 0x7ff0000000000000, 0},
-    [TF32] = {"tf32", FLOAT, 32, 10, 127, 0x3fbff, 0x3fc00, 0x3ffff}, /* without the 13 low bits that are always 0 */
+    /* without the 13 low bits that are always 0 */
+    [TF32] = {"tf32", FLOAT, 32, 10, 127, 0x3fbff, 0x3fc00, 0x3ffff},
     [E4M3] = {"e4m3", FLOAT, 8, 3, 7, 0x7e, 0, 0x7f},
     [E5M2] = {"e5m2", FLOAT, 8, 2, 15, 0x7b, 0x7c, 0x7f},
 };
@@ -84,7 +95,8 @@ static struct number decode(const struct format *f, uint64_t bits)
         return (struct number){magnitude == f->inf ? INFINITE : NOT_A_NUMBER, top, 0, 0};
     if (field == 0)
         return (struct number){FINITE, top, fraction, 1 - f->bias - f->fraction};
-    return (struct number){FINITE, top, fraction | 1ull << f->fraction, field - f->bias - f->fraction};
+    return (struct number){FINITE, top, fraction | 1ull << f->fraction,
+                           field - f->bias - f->fraction};
 }
 
 /* m / 2^n rounded to an integer. */
@@ -118,7 +130,8 @@ static uint64_t encode_magnitude(const struct format *f, struct number x, enum r
     if (place < lowest)
         place = lowest;
     uint64_t m = x.e >= place ? x.m << (x.e - place) : cut(x.m, place - x.e, x.negative, round);
-    /* The leading 1 of a normal number adds one to the field; so does a carry out of the fraction. */
+    /* The leading 1 of a normal number adds one to the field; so does a carry out of the
+     * fraction. */
     uint64_t bits = ((uint64_t)(place - lowest) << f->fraction) + m;
     if (bits <= f->largest)
         return bits;
@@ -140,13 +153,15 @@ static uint64_t clamp_integer(const struct format *f, struct number x)
 {
     bool huge = x.is == INFINITE || (x.m && top_bit(x.m) + x.e > 63);
     uint64_t m = huge ? UINT64_MAX : x.m << x.e;
-    uint64_t most = f->kind == SIGNED ? (1ull << (f->bits - 1)) - !x.negative : x.negative ? 0 : low_bits(~0ull, f->bits);
+    uint64_t most = f->kind == SIGNED ? (1ull << (f->bits - 1)) - !x.negative
+                    : x.negative      ? 0
+                                      : low_bits(~0ull, f->bits);
     if (m > most)
         m = most;
     return low_bits(x.negative ? 0 - m : m, f->bits);
 }
 
-/* ---- forms --------------------------------------------------------------------------------------------- */
+/* ---- forms ----------------------------------------------------------------------------------- */
 
 struct form {
     char spelling[64];
@@ -196,8 +211,9 @@ static bool is_subnormal_f32(uint64_t bits)
     return (bits & 0x7f800000) == 0;
 }
 
-/* Whether .ftz makes an f32 result 0: what counts is the number rounded to 24 bits, of whatever exponent. Just below the
- * smallest normal number that is less than the result without .ftz, which has one bit fewer to round to. */
+/* Whether .ftz makes an f32 result 0: what counts is the number rounded to 24 bits, of whatever
+ * exponent. Just below the smallest normal number that is less than the result without .ftz, which
+ * has one bit fewer to round to. */
 static bool is_tiny_f32(struct number x, enum round round)
 {
     if (x.is != FINITE || x.m == 0)
@@ -223,7 +239,8 @@ static uint64_t convert_float(const struct form *k, struct number x)
     return x.negative ? bits | sign : bits;
 }
 
-/* To tf32 by .rna a NaN is cut like any other bits; .satfinite takes what has the exponent of infinity one step back. */
+/* To tf32 by .rna a NaN is cut like any other bits; .satfinite takes what has the exponent of
+ * infinity one step back. */
 static uint64_t convert_rna(const struct form *k, uint64_t a, struct number x)
 {
     uint64_t bits = x.is != FINITE ? low_bits(a, 31) >> 13 : encode_magnitude(k->to, x, k->round);
@@ -244,7 +261,8 @@ static uint64_t convert_tf32(const struct form *k, uint64_t a, struct number x)
     return !sign ? bits : k->relu ? 0 : bits | 0x80000000;
 }
 
-/* .ftz flushes an f32 source, except that the assembler drops it between f32 and f16 with .rm and .rp. */
+/* .ftz flushes an f32 source, except that the assembler drops it between f32 and f16 with .rm and
+ * .rp. */
 static bool flushes_source(const struct form *k)
 {
     bool dropped = k->to == &formats[F16] && (k->round == DOWN || k->round == UP);
@@ -286,7 +304,7 @@ static uint64_t convert(const struct form *k, uint64_t a, uint64_t b)
     return low_bits(r, k->to_bits);
 }
 
-/* ---- reading the forms --------------------------------------------------------------------------------- */
+/* ---- reading the forms ----------------------------------------------------------------------- */
 
 static const struct format *find_format(const char *name, unsigned *lanes)
 {
@@ -376,12 +394,13 @@ static void read_forms(const char *path, const char *only)
     fclose(f);
 }
 
-/* ---- running ------------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 static ptera_engine *engine;
 static void *in[2], *out;
 
-/* Element i is read from in0 and in1 and written to out, each as wide as its register. Returns whether it is supported. */
+/* Element i is read from in0 and in1 and written to out, each as wide as its register. Returns
+ * whether it is supported. */
 static bool load_kernel(struct form *k)
 {
     static char text[16384];
@@ -390,16 +409,21 @@ static bool load_kernel(struct form *k)
     p += sprintf(p,
                  ".version 8.6\n.target sm_90\n.address_size 64\n"
                  ".visible .entry k(.param .u64 in0, .param .u64 in1, .param .u64 out)\n{\n"
-                 "    .reg .b%d %%d<%d>;\n    .reg .b%d %%a<%d>, %%b<%d>;\n    .reg .b32 %%r<4>;\n    .reg .b64 %%rd<8>;\n"
-                 "    mov.u32 %%r0, %%ctaid.x;\n    mov.u32 %%r1, %%tid.x;\n    mad.lo.u32 %%r0, %%r0, %d, %%r1;\n"
-                 "    ld.param.u64 %%rd0, [in0];\n    ld.param.u64 %%rd1, [in1];\n    ld.param.u64 %%rd2, [out];\n"
-                 "    mad.wide.u32 %%rd0, %%r0, %d, %%rd0;\n    mad.wide.u32 %%rd1, %%r0, %d, %%rd1;\n"
+                 "    .reg .b%d %%d<%d>;\n    .reg .b%d %%a<%d>, %%b<%d>;\n    .reg .b32 %%r<4>;\n"
+                 "    .reg .b64 %%rd<8>;\n"
+                 "    mov.u32 %%r0, %%ctaid.x;\n    mov.u32 %%r1, %%tid.x;\n"
+                 "    mad.lo.u32 %%r0, %%r0, %d, %%r1;\n"
+                 "    ld.param.u64 %%rd0, [in0];\n    ld.param.u64 %%rd1, [in1];\n"
+                 "    ld.param.u64 %%rd2, [out];\n"
+                 "    mad.wide.u32 %%rd0, %%r0, %d, %%rd0;\n"
+                 "    mad.wide.u32 %%rd1, %%r0, %d, %%rd1;\n"
                  "    mad.wide.u32 %%rd2, %%r0, %d, %%rd2;\n",
                  d, STEPS, a, STEPS, STEPS, STEPS * CTA, a / 8, a / 8, d / 8);
     for (int i = 0; i < STEPS; i++) {
         p += sprintf(p, "    ld.global.b%d %%a%d, [%%rd0+%d];\n", a, i, i * CTA * a / 8);
         if (k->operands == 2)
-            p += sprintf(p, "    ld.global.b%d %%b%d, [%%rd1+%d];\n    %s %%d%d, %%a%d, %%b%d;\n", a, i,
+            p += sprintf(p, "    ld.global.b%d %%b%d, [%%rd1+%d];\n"
+                            "    %s %%d%d, %%a%d, %%b%d;\n", a, i,
                          i * CTA * a / 8, k->spelling, i, i, i);
         else
             p += sprintf(p, "    %s %%d%d, %%a%d;\n", k->spelling, i, i);
@@ -413,7 +437,8 @@ static bool load_kernel(struct form *k)
         die(diagnostic.text);
     if (r != PTERA_OK || ptera_module_kernel(module, "k", 0, &k->kernel) != PTERA_OK)
         die(k->spelling);
-    bool unsupported = ptera_module_diagnostic(module, 0, &diagnostic) == PTERA_OK && diagnostic.is_unsupported;
+    bool unsupported =
+        ptera_module_diagnostic(module, 0, &diagnostic) == PTERA_OK && diagnostic.is_unsupported;
     return !unsupported;
 }
 
@@ -450,7 +475,8 @@ static void *compare_share(void *ud)
     const struct form *k = s->form;
     int from = k->from_bits, to = k->to_bits;
     for (size_t i = s->begin; i < s->end; i++)
-        if (get(out, i, to) != convert(k, get(in[0], i, from), get(in[1], i, from)) && s->bad++ < SHOWN)
+        if (get(out, i, to) != convert(k, get(in[0], i, from), get(in[1], i, from)) &&
+            s->bad++ < SHOWN)
             s->shown[s->bad - 1] = i;
     return NULL;
 }
@@ -480,7 +506,8 @@ static void test_batch(struct form *k, size_t n)
     struct share share[THREADS];
     pthread_t thread[THREADS];
     for (size_t t = 0; t < THREADS; t++) {
-        share[t] = (struct share){.form = k, .begin = n * t / THREADS, .end = n * (t + 1) / THREADS};
+        share[t] =
+            (struct share){.form = k, .begin = n * t / THREADS, .end = n * (t + 1) / THREADS};
         if (pthread_create(&thread[t], NULL, compare_share, &share[t]))
             die("no thread");
     }
@@ -493,7 +520,7 @@ static void test_batch(struct form *k, size_t n)
     k->tested += n;
 }
 
-/* ---- inputs -------------------------------------------------------------------------------------------- */
+/* ---- inputs ---------------------------------------------------------------------------------- */
 
 static uint64_t state = 0x243f6a8885a308d3;
 
@@ -555,15 +582,18 @@ static size_t boundaries(const struct format *f)
         for (int bit = 0; bit < f->fraction; bit++)
             for (int k = 0; k < 8; k++) {
                 uint64_t one = 1ull << bit;
-                uint64_t fraction = (k & 3) == 0 ? one : (k & 3) == 1 ? one - 1 : (k & 3) == 2 ? one + 1 : 0 - one;
+                uint64_t fraction = (k & 3) == 0   ? one
+                                    : (k & 3) == 1 ? one - 1
+                                    : (k & 3) == 2 ? one + 1
+                                                   : 0 - one;
                 n = add_value(n, f, (uint64_t)k >> 2 << (f->bits - 1) | exponent << f->fraction |
                                         low_bits(fraction, f->fraction));
             }
     return n;
 }
 
-/* Puts values with the same upper bits next to each other: the branches of what is computed here are then foreseen, which
- * nearly halves the time. */
+/* Puts values with the same upper bits next to each other: the branches of what is computed here
+ * are then foreseen, which nearly halves the time. */
 static void order_inputs(const struct format *f, size_t n)
 {
     static uint64_t copy[BATCH];
@@ -580,7 +610,8 @@ static void order_inputs(const struct format *f, size_t n)
         put(in[0], place[copy[i] >> shift]++, f->bits, copy[i]);
 }
 
-/* Fills both inputs up to a multiple of a CTA's share; in[1] is in[0] in another order. Returns how many there are. */
+/* Fills both inputs up to a multiple of a CTA's share; in[1] is in[0] in another order. Returns how
+ * many there are. */
 static size_t finish_inputs(const struct format *f, size_t n)
 {
     if (n > BATCH)
@@ -597,7 +628,8 @@ static void test_group(struct form *first, struct form *end, uint64_t count)
     const struct format *f = first->from;
     int bits = first->from_bits;
     if (f->bits * (int)first->lanes <= 16 || (first->operands == 1 && first->lanes == 2)) {
-        for (size_t i = 0; i < ALL; i++) /* every pair of 8-bit lanes, or every value of each 16-bit lane */
+        for (size_t i = 0; i < ALL; i++) /* every pair of 8-bit lanes, or every value of each 16-bit
+                                          * lane */
             put(in[0], i, bits, i | (i * 40503 & 0xffff) << 16);
         for (struct form *k = first; k < end; k++)
             test_batch(k, ALL);
@@ -656,8 +688,10 @@ int main(int argc, char **argv)
         return 2;
     }
     read_forms(argv[1], argc > 3 ? argv[3] : NULL);
-    if (ptera_engine_create(NULL, &engine) != PTERA_OK || ptera_buffer_alloc(engine, 8 * BATCH, &in[0]) != PTERA_OK ||
-        ptera_buffer_alloc(engine, 8 * BATCH, &in[1]) != PTERA_OK || ptera_buffer_alloc(engine, 8 * BATCH, &out) != PTERA_OK)
+    if (ptera_engine_create(NULL, &engine) != PTERA_OK ||
+        ptera_buffer_alloc(engine, 8 * BATCH, &in[0]) != PTERA_OK ||
+        ptera_buffer_alloc(engine, 8 * BATCH, &in[1]) != PTERA_OK ||
+        ptera_buffer_alloc(engine, 8 * BATCH, &out) != PTERA_OK)
         die("no engine");
     load_forms();
     for (unsigned i = 0, j; i < n_forms; i = j) {

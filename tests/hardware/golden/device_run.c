@@ -2,10 +2,12 @@
  *
  *     cc device_run.c -lcuda -o device_run && ./device_run FOLDER
  *
- * FOLDER/jobs.tsv: module, kernel, input file, rows, words in and out a row, separated by tabs. Every kernel is
- * .entry k(.param .u64 in, .param .u64 out): thread i reads in[i * nin ...] and writes out[i * nout ...], words of 64 bits,
- * in rows / 256 CTAs of 256 threads. Or module, kernel, input file, CTAs of 128 threads, and the bytes they write. Results go back to back to FOLDER/out.bin; FOLDER/ran.tsv says where: kernel, offset,
- * bytes, or a dash and why it did not run. Not part of the build: needs a GPU and cuda.h. */
+ * FOLDER/jobs.tsv: module, kernel, input file, rows, words in and out a row, separated by tabs.
+ * Every kernel is .entry k(.param .u64 in, .param .u64 out): thread i reads in[i * nin ...] and
+ * writes out[i * nout ...], words of 64 bits, in rows / 256 CTAs of 256 threads. Or module, kernel,
+ * input file, CTAs of 128 threads, and the bytes they write. Results go back to back to
+ * FOLDER/out.bin; FOLDER/ran.tsv says where: kernel, offset, bytes, or a dash and why it did not
+ * run. Not part of the build: needs a GPU and cuda.h. */
 #include <cuda.h>
 #include <stdbool.h>
 #include <stdio.h>

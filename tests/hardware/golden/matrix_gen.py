@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
-"""Makes golden kernels of mma, mma.sp and wmma.mma: matrix_gen.py FOLDER [--rows N] [--seed N] [--match REGEX]
+"""Makes golden kernels of mma, mma.sp and wmma.mma: matrix_gen.py FOLDER [--rows N] [--seed N]
+[--match REGEX]
 
-One .entry kNNNNN(.param .u64 in, .param .u64 out) for each form of tests/assembler/isa/forms.tsv up to sm_90a, laid out as those of forms_gen.py:
-thread i reads its registers, of A, B, C and the metadata, as words of 64 bits. The inputs of a warp are of one style (elem);
-metadata is valid. FOLDER gets modules, input tables, index.tsv (as pack.py reads it) and jobs.tsv (for device_run.c)."""
+One .entry kNNNNN(.param .u64 in, .param .u64 out) for each form of tests/assembler/isa/forms.tsv up
+to sm_90a, laid out as those of forms_gen.py: thread i reads its registers, of A, B, C and the
+metadata, as words of 64 bits. The inputs of a warp are of one style (elem); metadata is valid.
+FOLDER gets modules, input tables, index.tsv (as pack.py reads it) and jobs.tsv (for device_run.c).
+"""
+
 import argparse, os, random, re, struct
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -16,12 +20,33 @@ ap.add_argument('--match', default='')
 A = ap.parse_args()
 os.makedirs(A.out, exist_ok=True)
 
-# ---- elements ---------------------------------------------------------------------------------------------
+# ---- elements
+# ---------------------------------------------------------------------------------------------
 
-BITS = {'f16': 16, 'bf16': 16, 'tf32': 32, 'f32': 32, 'f64': 64, 'e4m3': 8, 'e5m2': 8, 's8': 8, 'u8': 8, 's4': 4, 'u4': 4,
-        'b1': 1, 's32': 32}
-INFINITY = {'f16': 0x7c00, 'bf16': 0x7f80, 'tf32': 0x7f800000, 'f32': 0x7f800000, 'f64': 0x7ff << 52, 'e4m3': 0x7e,
-            'e5m2': 0x7c}
+BITS = {
+    'f16': 16,
+    'bf16': 16,
+    'tf32': 32,
+    'f32': 32,
+    'f64': 64,
+    'e4m3': 8,
+    'e5m2': 8,
+    's8': 8,
+    'u8': 8,
+    's4': 4,
+    'u4': 4,
+    'b1': 1,
+    's32': 32,
+}
+INFINITY = {
+    'f16': 0x7C00,
+    'bf16': 0x7F80,
+    'tf32': 0x7F800000,
+    'f32': 0x7F800000,
+    'f64': 0x7FF << 52,
+    'e4m3': 0x7E,
+    'e5m2': 0x7C,
+}
 
 
 def f32(x):
@@ -32,7 +57,7 @@ def f16(x):
     try:
         return struct.unpack('<H', struct.pack('<e', x))[0]
     except OverflowError:
-        return 0x7c00 if x > 0 else 0xfc00
+        return 0x7C00 if x > 0 else 0xFC00
 
 
 def magnitude(style, r):
@@ -48,14 +73,15 @@ def magnitude(style, r):
 
 
 def elem(t, style, r):
-    """Bits of an element. Styles: 0 small integers, 1 moderate, 2 wide exponents, 3 tiny, 4 some infinities, 5 some NaNs, 6 any bits."""
+    """Bits of an element. Styles: 0 small integers, 1 moderate, 2 wide exponents, 3 tiny, 4 some
+    infinities, 5 some NaNs, 6 any bits."""
     if t == 's32':
-        return r.getrandbits(32) if style == 6 else r.randrange(-100000, 100000) & 0xffffffff
+        return r.getrandbits(32) if style == 6 else r.randrange(-100000, 100000) & 0xFFFFFFFF
     if t not in INFINITY or style == 6:
         return r.getrandbits(BITS[t])
-    if style == 4 and r.random() < .02:
+    if style == 4 and r.random() < 0.02:
         return INFINITY[t] | r.getrandbits(1) << (BITS[t] - 1)
-    if style == 5 and r.random() < .01:
+    if style == 5 and r.random() < 0.01:
         return (1 << (BITS[t] - 1)) - 1
     x = magnitude(style, r)
     if t == 'f16':
@@ -66,7 +92,7 @@ def elem(t, style, r):
         return f32(x * (2.0 ** r.randrange(-30, 30) if style == 2 else 1))
     if t == 'f64':
         return struct.unpack('<Q', struct.pack('<d', x))[0]
-    return r.getrandbits(8) & (0xf7 if style else 0xbf)
+    return r.getrandbits(8) & (0xF7 if style else 0xBF)
 
 
 def register(reg, t, style, r):
@@ -78,10 +104,14 @@ def register(reg, t, style, r):
 
 
 def metadata(is_tf32, r):
-    return sum((r.choice((0x4, 0xE)) if is_tf32 else r.choice((0x4, 0x8, 0xC, 0x9, 0xD, 0xE))) << 4 * q for q in range(8))
+    return sum(
+        (r.choice((0x4, 0xE)) if is_tf32 else r.choice((0x4, 0x8, 0xC, 0x9, 0xD, 0xE))) << 4 * q
+        for q in range(8)
+    )
 
 
-# ---- kernels ----------------------------------------------------------------------------------------------
+# ---- kernels
+# ----------------------------------------------------------------------------------------------
 
 REG = re.compile(r'%(?:fd|f|r)\d+')
 
@@ -102,7 +132,9 @@ def table(form, groups):
             style = 1
         for g, regs in enumerate(groups):
             for reg in regs:
-                out.append(metadata('tf32' in types, r) if g == 3 else register(reg, types[g], style, r))
+                out.append(
+                    metadata('tf32' in types, r) if g == 3 else register(reg, types[g], style, r)
+                )
     return struct.pack('<%dQ' % len(out), *out)
 
 
@@ -120,14 +152,25 @@ def store(reg, at):
 
 def kernel(name, stmt, results, sources):
     return '\n'.join(
-        ['.visible .entry %s(.param .u64 in, .param .u64 out) {' % name,
-         '  .reg .b32 %r<300>, %t32, %x, %y, %z; .reg .f32 %f<300>; .reg .f64 %fd<80>; .reg .b64 %ib, %ob, %t;',
-         '  mov.u32 %x, %ctaid.x; mov.u32 %y, %ntid.x; mov.u32 %z, %tid.x; mad.lo.u32 %x, %x, %y, %z;',
-         '  ld.param.u64 %ib, [in]; ld.param.u64 %ob, [out];',
-         '  mul.wide.u32 %%t, %%x, %d; add.u64 %%ib, %%ib, %%t;' % (8 * len(sources)),
-         '  mul.wide.u32 %%t, %%x, %d; add.u64 %%ob, %%ob, %%t;' % (8 * len(results))]
-        + [load(reg, 8 * i) for i, reg in enumerate(sources)] + ['  ' + stmt]
-        + [store(reg, 8 * i) for i, reg in enumerate(results)] + ['  ret;', '}'])
+        [
+            '.visible .entry %s(.param .u64 in, .param .u64 out) {' % name,
+            (
+                '  .reg .b32 %r<300>, %t32, %x, %y, %z; .reg .f32 %f<300>; .reg .f64 %fd<80>; .reg'
+                ' .b64 %ib, %ob, %t;'
+            ),
+            (
+                '  mov.u32 %x, %ctaid.x; mov.u32 %y, %ntid.x; mov.u32 %z, %tid.x; mad.lo.u32 %x,'
+                ' %x, %y, %z;'
+            ),
+            '  ld.param.u64 %ib, [in]; ld.param.u64 %ob, [out];',
+            '  mul.wide.u32 %%t, %%x, %d; add.u64 %%ib, %%ib, %%t;' % (8 * len(sources)),
+            '  mul.wide.u32 %%t, %%x, %d; add.u64 %%ob, %%ob, %%t;' % (8 * len(results)),
+        ]
+        + [load(reg, 8 * i) for i, reg in enumerate(sources)]
+        + ['  ' + stmt]
+        + [store(reg, 8 * i) for i, reg in enumerate(results)]
+        + ['  ret;', '}']
+    )
 
 
 def forms():
@@ -143,7 +186,12 @@ def forms():
 index, jobs, modules = [], [], [[]]
 for stmt in forms():
     form = stmt.split(' ')[0]
-    groups = [REG.findall(g) for g in re.findall(r'\{([^}]*)\}|(%r80)', stmt.split(' ', 1)[1]) for g in g if g]
+    groups = [
+        REG.findall(g)
+        for g in re.findall(r'\{([^}]*)\}|(%r80)', stmt.split(' ', 1)[1])
+        for g in g
+        if g
+    ]
     results, sources = groups[0], groups[1:]
     flat = [reg for g in sources for reg in g]
     name, inputs = 'k%05d' % len(index), 'in_%04d.bin' % len(index)
@@ -152,11 +200,29 @@ for stmt in forms():
         modules.append([])
     modules[-1].append(kernel(name, stmt, results, flat))
     module = 'm_matrix_%02d.ptx' % (len(modules) - 1)
-    index.append((name, module, 'matrix', form, stmt, inputs, len(flat), len(results), ' '.join(flat), ' '.join(results), A.rows))
+    index.append(
+        (
+            name,
+            module,
+            'matrix',
+            form,
+            stmt,
+            inputs,
+            len(flat),
+            len(results),
+            ' '.join(flat),
+            ' '.join(results),
+            A.rows,
+        )
+    )
     jobs.append((module, name, inputs, A.rows, len(flat), len(results)))
 for i, kernels in enumerate(modules):
     head = '.version 9.0\n.target sm_90a\n.address_size 64\n\n'
-    open(os.path.join(A.out, 'm_matrix_%02d.ptx' % i), 'w').write(head + '\n\n'.join(kernels) + '\n')
+    open(os.path.join(A.out, 'm_matrix_%02d.ptx' % i), 'w').write(
+        head + '\n\n'.join(kernels) + '\n'
+    )
 for name, lines in (('index.tsv', index), ('jobs.tsv', jobs)):
-    open(os.path.join(A.out, name), 'w').write(''.join('\t'.join(map(str, x)) + '\n' for x in lines))
+    open(os.path.join(A.out, name), 'w').write(
+        ''.join('\t'.join(map(str, x)) + '\n' for x in lines)
+    )
 print(len(index), 'kernels')

@@ -2,9 +2,10 @@
  *
  *     mufu FOLDER STRIDE [NAME...]
  *
- * FOLDER holds an unpacked mufu.tar.xz: for each function NAME.hash with 65,536 little-endian 64-bit words. Word b covers
- * the 65,536 inputs with upper half b, in order: FNV-1a over the 32-bit results. STRIDE 1 tests every block, all 2^32
- * inputs of a function; a larger one every STRIDE-th block and those in which a format's special values lie. */
+ * FOLDER holds an unpacked mufu.tar.xz: for each function NAME.hash with 65,536 little-endian
+ * 64-bit words. Word b covers the 65,536 inputs with upper half b, in order: FNV-1a over the 32-bit
+ * results. STRIDE 1 tests every block, all 2^32 inputs of a function; a larger one every STRIDE-th
+ * block and those in which a format's special values lie. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,9 +18,10 @@
 enum { BLOCK = 65536, BLOCKS = 65536, BATCH = 64, CTA = 256, STEPS = 32, SHOWN = 4 };
 
 static const char *const functions[] = {
-    "rcp.approx.f32",     "rcp.approx.ftz.f32",  "rsqrt.approx.f32", "rsqrt.approx.ftz.f32", "sqrt.approx.f32",
-    "sqrt.approx.ftz.f32", "ex2.approx.f32",     "ex2.approx.ftz.f32", "lg2.approx.f32",     "lg2.approx.ftz.f32",
-    "sin.approx.f32",     "sin.approx.ftz.f32",  "cos.approx.f32",   "cos.approx.ftz.f32",   "tanh.approx.f32",
+    "rcp.approx.f32",  "rcp.approx.ftz.f32",  "rsqrt.approx.f32", "rsqrt.approx.ftz.f32",
+    "sqrt.approx.f32", "sqrt.approx.ftz.f32", "ex2.approx.f32",   "ex2.approx.ftz.f32",
+    "lg2.approx.f32",  "lg2.approx.ftz.f32",  "sin.approx.f32",   "sin.approx.ftz.f32",
+    "cos.approx.f32",  "cos.approx.ftz.f32",  "tanh.approx.f32",
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
@@ -48,7 +50,8 @@ static ptera_kernel *make_kernel(ptera_engine *engine, const char *function, pte
                  STEPS, STEPS * CTA, BLOCK);
     for (int i = 0; i < STEPS; i++)
         p += sprintf(p,
-                     "    add.u32 %%x%d, %%r1, %d;\n    %s %%x%d, %%x%d;\n    st.global.u32 [%%rd2+%d], %%x%d;\n", i,
+                     "    add.u32 %%x%d, %%r1, %d;\n    %s %%x%d, %%x%d;\n"
+                     "    st.global.u32 [%%rd2+%d], %%x%d;\n", i,
                      i * CTA, function, i, i, 4 * i * CTA, i);
     p += sprintf(p, "    ret;\n}\n");
     ptera_kernel *kernel = NULL;
@@ -67,7 +70,8 @@ static uint64_t hash_block(const uint32_t *v)
     return h;
 }
 
-/* The hashes of four blocks at once: a hash is one chain of multiplications, four of them fill the pipeline. */
+/* The hashes of four blocks at once: a hash is one chain of multiplications, four of them fill the
+ * pipeline. */
 static void hash_four(const uint32_t *v, uint64_t hash[4])
 {
     uint64_t a = 1469598103934665603u, b = a, c = a, d = a;
@@ -93,10 +97,12 @@ static void read_hashes(const char *folder, const char *function, uint64_t want[
     fclose(f);
 }
 
-/* Zeros, subnormals, the smallest and the largest normals, 1, infinities and NaNs, of both signs. */
+/* Zeros, subnormals, the smallest and the largest normals, 1, infinities and NaNs, of both
+ * signs. */
 static bool is_special(unsigned block)
 {
-    static const uint16_t upper[] = {0, 1, 0x7f, 0x80, 0x3f7f, 0x3f80, 0x7f7f, 0x7f80, 0x7fc0, 0x7fff};
+    static const uint16_t upper[] = {0,      1,      0x7f,   0x80,   0x3f7f,
+                                     0x3f80, 0x7f7f, 0x7f80, 0x7fc0, 0x7fff};
     for (unsigned i = 0; i < sizeof upper / sizeof *upper; i++)
         if ((block & 0x7fff) == upper[i])
             return true;
@@ -104,8 +110,8 @@ static bool is_special(unsigned block)
 }
 
 /* Blocks that differ among `n` whose numbers are at `blocks`. */
-static unsigned compare(const char *function, const uint32_t *blocks, unsigned n, const uint32_t *out,
-                        const uint64_t *want, unsigned before)
+static unsigned compare(const char *function, const uint32_t *blocks, unsigned n,
+                        const uint32_t *out, const uint64_t *want, unsigned before)
 {
     unsigned bad = 0;
     for (unsigned i = 0; i < n; i++) {
@@ -138,8 +144,8 @@ static void run_batch(struct machine *m, ptera_kernel *kernel, unsigned n)
 }
 
 /* Returns how many blocks of one function differ; adds to *tested. */
-static unsigned test_function(struct machine *m, const char *folder, const char *function, unsigned stride,
-                              unsigned *tested)
+static unsigned test_function(struct machine *m, const char *folder, const char *function,
+                              unsigned stride, unsigned *tested)
 {
     static uint64_t want[BLOCKS];
     unsigned n = 0, bad = 0;

@@ -3,12 +3,16 @@
 
     pack.py FOLDER GROUP,GROUP... OUT.tar.xz [PART]
 
-FOLDER holds what the device runs gave: index.tsv, ran.tsv, out.bin, the modules m_*.ptx and the input tables in_*.bin.
-The archive has the modules and tables of the groups, out.bin with their results alone, and index.tsv with one line a kernel:
-kernel, module, group, form, input, words in and out a row, rows, offset of its results in out.bin. With PART one warp in PART of
-each kernel is kept: the first, the second ... in turn. Its kernels must have input tables of their own.
+FOLDER holds what the device runs gave: index.tsv, ran.tsv, out.bin, the modules m_*.ptx and the
+input tables in_*.bin. The archive has the modules and tables of the groups, out.bin with their
+results alone, and index.tsv with one line a kernel: kernel, module, group, form, input, words in
+and out a row, rows, offset of its results in out.bin. With PART one warp in PART of each kernel is
+kept: the first, the second ... in turn. Its kernels must have input tables of their own.
 
-Left out: cvta of shared, local and parameter addresses, whose results are where that machine's windows lie."""
+Left out: cvta of shared, local and parameter addresses, whose results are where that machine's
+windows lie.
+"""
+
 import io, os, re, sys, tarfile
 
 folder, groups, target = sys.argv[1], sys.argv[2].split(','), sys.argv[3]
@@ -28,7 +32,7 @@ def read(name):
 def some(data, rows, phase):
     """the warps that are kept"""
     warp = len(data) // rows * 32
-    return b''.join(data[i:i + warp] for i in range(warp * phase, len(data), warp * part))
+    return b''.join(data[i : i + warp] for i in range(warp * phase, len(data), warp * part))
 
 
 for line in open(os.path.join(folder, 'index.tsv')):
@@ -40,15 +44,19 @@ for line in open(os.path.join(folder, 'index.tsv')):
         continue
     offset, size = where[kernel]
     phase, rows = len(index) % part, int(rows)
-    index.append('\t'.join((kernel, module, group, form, table, nin, nout, str(rows // part), str(len(out)))))
-    out += some(results[offset:offset + size], rows, phase)
+    index.append(
+        '\t'.join((kernel, module, group, form, table, nin, nout, str(rows // part), str(len(out))))
+    )
+    out += some(results[offset : offset + size], rows, phase)
     files[module] = read(module)
     files[table] = some(read(table), rows, phase)
 with tarfile.open(target, 'w:xz', preset=9) as tar:
+
     def add(name, data):
         info = tarfile.TarInfo(name)
         info.size = len(data)
         tar.addfile(info, io.BytesIO(data))
+
     add('index.tsv', ('\n'.join(index) + '\n').encode())
     for name in sorted(files):
         add(name, files[name])

@@ -3,9 +3,10 @@
 
     pack_shared.py FOLDER GROUP,GROUP... OUT.tar.xz
 
-FOLDER holds what the device runs gave: index.tsv, ran.tsv, out.bin, the modules and the input tables. The archive has the modules and
-tables of the groups and index.tsv with one line a kernel: kernel, module, group, form, input, bytes in a CTA, 32-bit words out
-a thread, CTAs, and the FNV-1a hash of the words of each CTA."""
+FOLDER holds what the device runs gave: index.tsv, ran.tsv, out.bin, the modules and the input
+tables. The archive has the modules and tables of the groups and index.tsv with one line a kernel:
+kernel, module, group, form, input, bytes in a CTA, 32-bit words out a thread, CTAs, and the FNV-1a
+hash of the words of each CTA."""
 import io, os, struct, sys, tarfile
 
 folder, groups, target = sys.argv[1], sys.argv[2].split(','), sys.argv[3]

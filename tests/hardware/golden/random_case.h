@@ -1,7 +1,8 @@
-/* Random kernels as `ptera fuzz --show` prints them, one behind the other: what random.c and random_run.c share. A kernel begins
- * with a line
+/* Random kernels as `ptera fuzz --show` prints them, one behind the other: what random.c and
+ * random_run.c share. A kernel begins with a line
  *
- *     // RUN: ptera run %s -g X,Y,Z -b X,Y,Z --engine both zero:BYTES zero:BYTES u32:VALUE u64:VALUE
+ *     // RUN: ptera run %s -g X,Y,Z -b X,Y,Z --engine both zero:BYTES zero:BYTES u32:VALUE
+ * u64:VALUE
  *
  * that says how it is launched: with two buffers, zeroed, and two numbers. */
 #ifndef PTERA_TESTS_GOLDEN_RANDOM_CASE_H

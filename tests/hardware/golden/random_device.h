@@ -81,7 +81,8 @@ static result random_launch(const struct random_case *c, void *kernel, char *aft
     return r;
 }
 
-/* Loads and runs a kernel. Returns 0 or the CUresult; after a launch that failed the process can do no more. */
+/* Loads and runs a kernel. Returns 0 or the CUresult; after a launch that failed the process can do
+ * no more. */
 static inline result random_on_device(const struct random_case *c, char *after, bool *is_loaded)
 {
     void *module, *kernel;

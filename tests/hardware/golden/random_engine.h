@@ -5,8 +5,10 @@
 #include "ptera.h"
 #include "tests/hardware/golden/random_case.h"
 
-/* Launches the kernel with new buffers, both NULL before, which the caller frees whatever is returned. */
-static inline ptera_result random_run_on(ptera_engine *engine, const struct random_case *c, void *buffer[2])
+/* Launches the kernel with new buffers, both NULL before, which the caller frees whatever is
+ * returned. */
+static inline ptera_result random_run_on(ptera_engine *engine, const struct random_case *c,
+                                         void *buffer[2])
 {
     ptera_module *module = NULL;
     ptera_kernel *kernel;

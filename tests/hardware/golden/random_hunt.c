@@ -1,10 +1,12 @@
-/* Looks for random kernels of which an NVIDIA GPU and the interpreter make different bytes, and makes those smaller.
+/* Looks for random kernels of which an NVIDIA GPU and the interpreter make different bytes, and
+ * makes those smaller.
  *
- *     cc -O2 -I. -Iinclude SOURCES -LBUILD -lptera -lm -ldl      (this file, those of ir and of tools/fuzz but trial.c)
+ *     cc -O2 -I. -Iinclude SOURCES -LBUILD -lptera -lm -ldl      (this file, those of ir and of
+ * tools/fuzz but trial.c)
  *     ./a.out FIRST COUNT STEP SECONDS
  *
- * Tries the kernels of COUNT seeds, FIRST and every STEP-th behind it, until the time is over, and prints what it found. Not part of
- * the build: needs a GPU. */
+ * Tries the kernels of COUNT seeds, FIRST and every STEP-th behind it, until the time is over, and
+ * prints what it found. Not part of the build: needs a GPU. */
 #include <time.h>
 
 #include "tools/fuzz/gen.h"

@@ -4,9 +4,10 @@
  *     ptera fuzz --show --seed 1 --count 1000 > FOLDER/kernels.ptx
  *     ./random_run FOLDER [PART PARTS] > FOLDER/digests.tsv
  *
- * For each kernel, or each whose number is PART modulo PARTS, a line: its number, and the digests of both buffers, or "refused N" (the
- * module does not load) or "fault N" (of the CUresult). Where FOLDER/digests.tsv is there already, both buffers of kernels that
- * differ from it go to FOLDER/NUMBER.bin. Not part of the build: needs a GPU. */
+ * For each kernel, or each whose number is PART modulo PARTS, a line: its number, and the digests
+ * of both buffers, or "refused N" (the module does not load) or "fault N" (of the CUresult). Where
+ * FOLDER/digests.tsv is there already, both buffers of kernels that differ from it go to
+ * FOLDER/NUMBER.bin. Not part of the build: needs a GPU. */
 #include "tests/hardware/golden/random_device.h"
 
 /* The number's line in a list of digests; NULL: there is none. */

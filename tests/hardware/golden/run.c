@@ -4,8 +4,9 @@
  *
  * --every runs one kernel in N.
  * PTERA_ENGINE=jit runs them as native code, where they can be; some must be, then.
- * FOLDER holds an unpacked archive of this folder (see pack.py). A form that is known but not supported yet is
- * skipped and counted. Prints each form that differs with its first rows, and a line for each group. */
+ * FOLDER holds an unpacked archive of this folder (see pack.py). A form that is known but not
+ * supported yet is skipped and counted. Prints each form that differs with its first rows, and a
+ * line for each group. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -125,7 +126,8 @@ static bool compare(const struct kernel *k, const uint64_t *in, const uint64_t *
 
 /* Returns what the launch returned; *same is whether the results agree. */
 static ptera_result run_kernel(const char *folder, ptera_engine *engine, ptera_module *module,
-                               const struct kernel *k, const char *results, struct group *g, bool *same)
+                               const struct kernel *k, const char *results, struct group *g,
+                               bool *same)
 {
     ptera_kernel_status status = {.size = sizeof status};
     size_t in_bytes, out_bytes = (size_t)k->rows * k->nout * sizeof(uint64_t);
@@ -179,7 +181,8 @@ static int report(void)
     unsigned passed = 0, failed = 0, skipped = 0, native = 0;
     for (unsigned i = 0; i < n_groups; i++) {
         const struct group *g = &groups[i];
-        printf("%-14s %5u forms agree, %u differ, %u native\n", g->name, g->passed, g->failed, g->native);
+        printf("%-14s %5u forms agree, %u differ, %u native\n", g->name, g->passed, g->failed,
+               g->native);
         if (g->skipped)
             printf("skipped golden %s: %u forms are not supported yet\n", g->name, g->skipped);
         passed += g->passed;

@@ -1,10 +1,11 @@
-/* Runs kernels that compute through shared memory (wgmma, ldmatrix, stmatrix) and compares what their CTAs write with what those of an
- * H200 wrote, by hashes.
+/* Runs kernels that compute through shared memory (wgmma, ldmatrix, stmatrix) and compares what
+ * their CTAs write with what those of an H200 wrote, by hashes.
  *
  *     golden_shared [--every N] FOLDER [GROUP [FORM]]
  *
- * FOLDER holds an unpacked archive of pack_shared.py. CTA c, of 128 threads, reads the input's bytes from c * `bytes` on and writes
- * `words` 32-bit words a thread; its hash is FNV-1a over them. Prints each form that differs, and a line for each group. */
+ * FOLDER holds an unpacked archive of pack_shared.py. CTA c, of 128 threads, reads the input's
+ * bytes from c * `bytes` on and writes `words` 32-bit words a thread; its hash is FNV-1a over them.
+ * Prints each form that differs, and a line for each group. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -48,8 +49,8 @@ static void *read_file(const char *folder, const char *name, size_t *bytes)
 static bool read_kernel(const char *line, struct kernel *k)
 {
     int at = 0;
-    if (sscanf(line, "%31[^\t]\t%63[^\t]\t%31[^\t]\t%127[^\t]\t%63[^\t]\t%u\t%u\t%u%n", k->name, k->module, k->group, k->form, k->input,
-               &k->bytes, &k->words, &k->ctas, &at) != 8 ||
+    if (sscanf(line, "%31[^\t]\t%63[^\t]\t%31[^\t]\t%127[^\t]\t%63[^\t]\t%u\t%u\t%u%n", k->name,
+               k->module, k->group, k->form, k->input, &k->bytes, &k->words, &k->ctas, &at) != 8 ||
         k->ctas > MAX_CTAS)
         return false;
     for (unsigned c = 0; c < k->ctas; c++) {
@@ -68,8 +69,8 @@ static uint64_t hash_of(const uint32_t *words, size_t n)
     return h;
 }
 
-static ptera_result run(ptera_engine *engine, ptera_module *module, const struct kernel *k, const void *input,
-                        uint32_t *out)
+static ptera_result run(ptera_engine *engine, ptera_module *module, const struct kernel *k,
+                        const void *input, uint32_t *out)
 {
     ptera_kernel *kernel;
     ptera_launch launch;
@@ -102,8 +103,8 @@ static struct group *find_group(const char *name)
     return g;
 }
 
-static void run_all(ptera_engine *engine, const char *folder, char *index, unsigned every, const char *group,
-                    const char *form)
+static void run_all(ptera_engine *engine, const char *folder, char *index, unsigned every,
+                    const char *group, const char *form)
 {
     char loaded[64] = "", held[64] = "";
     ptera_module *module = NULL;
@@ -114,7 +115,8 @@ static void run_all(ptera_engine *engine, const char *folder, char *index, unsig
         struct kernel k;
         if (!read_kernel(line, &k))
             exit(2);
-        if ((group && strcmp(group, k.group) != 0) || (form && strcmp(form, k.form) != 0) || n++ % every)
+        if ((group && strcmp(group, k.group) != 0) || (form && strcmp(form, k.form) != 0) ||
+            n++ % every)
             continue;
         if (strcmp(loaded, k.module) != 0) {
             char path[4096];
@@ -133,8 +135,8 @@ static void run_all(ptera_engine *engine, const char *folder, char *index, unsig
         ptera_result r = run(engine, module, &k, input, out);
         unsigned differ = r == PTERA_OK ? compare(&k, out) : k.ctas;
         if (differ)
-            printf("%s (%s in %s): %u of %u CTAs differ %s\n", k.form, k.name, k.module, differ, k.ctas,
-                   r == PTERA_OK ? "" : ptera_engine_error(engine));
+            printf("%s (%s in %s): %u of %u CTAs differ %s\n", k.form, k.name, k.module, differ,
+                   k.ctas, r == PTERA_OK ? "" : ptera_engine_error(engine));
         differ ? find_group(k.group)->failed++ : find_group(k.group)->passed++;
         free(out);
     }

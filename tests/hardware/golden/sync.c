@@ -2,10 +2,11 @@
  *
  *     golden_sync FOLDER
  *
- * FOLDER holds an unpacked sync.tar.xz: the modules of sync_gen.py and sync.tsv, its jobs with what sync_run.c printed. "ok": every
- * word is compared; "hangs" must be a deadlock that is reported, "fault 715" (CUDA_ERROR_ILLEGAL_INSTRUCTION) an illegal
- * instruction. Words of kernels that failed are not compared: the assembler moves stores across what fails. Jobs that say why
- * Ptera does otherwise are skipped and counted. */
+ * FOLDER holds an unpacked sync.tar.xz: the modules of sync_gen.py and sync.tsv, its jobs with what
+ * sync_run.c printed. "ok": every word is compared; "hangs" must be a deadlock that is reported,
+ * "fault 715" (CUDA_ERROR_ILLEGAL_INSTRUCTION) an illegal instruction. Words of kernels that failed
+ * are not compared: the assembler moves stores across what fails. Jobs that say why Ptera does
+ * otherwise are skipped and counted. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

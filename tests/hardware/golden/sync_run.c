@@ -1,11 +1,12 @@
-/* Runs one line of sync_gen.py's jobs on an NVIDIA GPU and prints what came of it: the maker of sync.tsv.
+/* Runs one line of sync_gen.py's jobs on an NVIDIA GPU and prints what came of it: the maker of
+ * sync.tsv.
  *
  *     cc sync_run.c -lcuda -o sync_run && ./sync_run FOLDER LINE
  *
- * Prints the line and, behind it, "ok", "hangs", "fault N" (of the CUresult) or "refused N" (the module does not load),
- * and the words that were written: THREAD.WORD=HEX, or THREAD-THREAD.WORD=HEX for a run of equal ones. A kernel that has not
- * ended after a second and a half hangs; its words are those written so far. Not part of the build: needs a GPU and
- * cuda.h. */
+ * Prints the line and, behind it, "ok", "hangs", "fault N" (of the CUresult) or "refused N" (the
+ * module does not load), and the words that were written: THREAD.WORD=HEX, or
+ * THREAD-THREAD.WORD=HEX for a run of equal ones. A kernel that has not ended after a second and a
+ * half hangs; its words are those written so far. Not part of the build: needs a GPU and cuda.h. */
 #include <cuda.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,10 @@
  *
  *     golden_tensor FOLDER
  *
- * FOLDER holds an unpacked tensor.tar.xz: tensor.ptx and tensor.txt of tensor_gen.py, tensor.out of tensor_run.c. Compared are
- * which arguments of a tensor map are allowed, every bit of the map, and every byte of tiles, tensors and changed maps; of
- * kernels that fail, that they do so for the same reason. */
+ * FOLDER holds an unpacked tensor.tar.xz: tensor.ptx and tensor.txt of tensor_gen.py, tensor.out of
+ * tensor_run.c. Compared are which arguments of a tensor map are allowed, every bit of the map, and
+ * every byte of tiles, tensors and changed maps; of kernels that fail, that they do so for the same
+ * reason. */
 #include <stdbool.h>
 #include <stdlib.h>
 

@@ -93,7 +93,8 @@ static inline int read_case(FILE *f, struct tensor_case *c)
     return 1;
 }
 
-/* Words that differ; with `pattern`, elements of the type that are special to its arithmetic, among others. */
+/* Words that differ; with `pattern`, elements of the type that are special to its arithmetic, among
+ * others. */
 static inline void fill_data(void *to, uint32_t bytes, uint32_t type, uint32_t pattern,
                              uint32_t seed)
 {

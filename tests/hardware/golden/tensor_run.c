@@ -1,5 +1,6 @@
-/* Runs the tensor group on a GPU: tensor_run FOLDER [FIRST] reads tensor.ptx and tensor.txt and appends to tensor.out a
- * struct tensor_result and its bytes for each case. After a fault it starts itself again behind that case. Link with -lcuda. */
+/* Runs the tensor group on a GPU: tensor_run FOLDER [FIRST] reads tensor.ptx and tensor.txt and
+ * appends to tensor.out a struct tensor_result and its bytes for each case. After a fault it starts
+ * itself again behind that case. Link with -lcuda. */
 #include <cuda.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,21 +1,25 @@
 #!/usr/bin/env python3
-"""Makes golden kernels that compute through shared memory: wgmma.mma_async (dense and .sp), ldmatrix, stmatrix, movmatrix.
+"""Makes golden kernels that compute through shared memory: wgmma.mma_async (dense and .sp),
+ldmatrix, stmatrix, movmatrix.
 
     wgmma_gen.py FOLDER [--seed S]
 
-Every kernel is .entry kNNNNN(.param .u64 in, .param .u64 out), 128 threads a CTA. CTA c reads the `bytes in` bytes at
-in + c * (bytes in); thread t of CTA c writes `words` 32-bit words at out + 4 * words * (128 * c + t).
-FOLDER gets modules, input tables, jobs.tsv (for device_run.c) and index.tsv (as
-pack_shared.py reads it): kernel, module, group, form, statement, layout (descriptor fields), input file, bytes in, words, CTAs, mode
-(full: the result registers in order; digest: one word, see below; smem: the shared bytes 4 * words * t .. of the image after the
-instruction).
+Every kernel is .entry kNNNNN(.param .u64 in, .param .u64 out), 128 threads a CTA. CTA c reads the
+`bytes in` bytes at in + c * (bytes in); thread t of CTA c writes `words` 32-bit words at out + 4 *
+words * (128 * c + t). FOLDER gets modules, input tables, jobs.tsv (for device_run.c) and index.tsv
+(as pack_shared.py reads it): kernel, module, group, form, statement, layout (descriptor fields),
+input file, bytes in, words, CTAs, mode (full: the result registers in order; digest: one word, see
+below; smem: the shared bytes 4 * words * t .. of the image after the instruction).
 
-What a CTA of wgmma reads: an image (24576 bytes, copied to a 1024-aligned shared array: A's descriptor starts at A=.., B's at
-B=.. in it), A registers (thread t: 4 words at 24576 + 16 t), metadata (word t at 26624), D as f32 or s32 (1152 words at 27136), D as
-f16x2 (1152 words at 31744); register i of D in thread t starts as word 8 t + i of these. CTA c has inputs of style c (STYLES).
-Descriptor fields are in bytes: lbo (bits 16..29, >> 4), sbo (bits 32..45, >> 4), base (bits 49..51), swz (bits 62..63: 0 none, 1 128B,
-2 64B, 3 32B). scale-d is predicate p, set to the value in the layout column.
-digest: h = 0; for every result register r in order h = h * 0x9E3779B97F4A7C15 + r (64 bits); the word is (h ^ h >> 32) low 32 bits."""
+What a CTA of wgmma reads: an image (24576 bytes, copied to a 1024-aligned shared array: A's
+descriptor starts at A=.., B's at B=.. in it), A registers (thread t: 4 words at 24576 + 16 t),
+metadata (word t at 26624), D as f32 or s32 (1152 words at 27136), D as f16x2 (1152 words at 31744);
+register i of D in thread t starts as word 8 t + i of these. CTA c has inputs of style c (STYLES).
+Descriptor fields are in bytes: lbo (bits 16..29, >> 4), sbo (bits 32..45, >> 4), base (bits
+49..51), swz (bits 62..63: 0 none, 1 128B, 2 64B, 3 32B). scale-d is predicate p, set to the value
+in the layout column. digest: h = 0; for every result register r in order h = h * 0x9E3779B97F4A7C15
++ r (64 bits); the word is (h ^ h >> 32) low 32 bits.
+"""
 
 import argparse, math, os, random, re, struct
 
@@ -27,11 +31,32 @@ ap.add_argument('--forms', default=os.path.join(HERE, '../../assembler/isa/forms
 A = ap.parse_args()
 os.makedirs(A.out, exist_ok=True)
 IMG, BOFF, AREG, META, DP32, DP16, SLICE = (24576, 8192, 24576, 26624, 27136, 31744, 36352)
-STYLES = ['ints', 'normal', 'wide', 'cancel', 'any', 'tiny', 'inf', 'nan', 'pow2', 'subz', 'dwide', 'over']
+STYLES = [
+    'ints',
+    'normal',
+    'wide',
+    'cancel',
+    'any',
+    'tiny',
+    'inf',
+    'nan',
+    'pow2',
+    'subz',
+    'dwide',
+    'over',
+]
 
-# ---- elements ---------------------------------------------------------------------------------------------
+# ---- elements
+# ---------------------------------------------------------------------------------------------
 
-FMT = {'f16': (5, 10), 'bf16': (8, 7), 'tf32': (8, 23), 'f32': (8, 23), 'e4m3': (4, 3), 'e5m2': (5, 2)}
+FMT = {
+    'f16': (5, 10),
+    'bf16': (8, 7),
+    'tf32': (8, 23),
+    'f32': (8, 23),
+    'e4m3': (4, 3),
+    'e5m2': (5, 2),
+}
 SPAN = {'f16': 14, 'bf16': 18, 'tf32': 18, 'f32': 30, 'e4m3': 7, 'e5m2': 14}
 
 
@@ -77,7 +102,17 @@ def elem(t, style, r, acc=False):
         )
     if t == 's32':
         if style in ('over', 'inf', 'nan'):
-            return r.choice((2147483647, 2147483648, 2147483632, 2147483904, 2147418112, 2147549184, r.getrandbits(32)))
+            return r.choice(
+                (
+                    2147483647,
+                    2147483648,
+                    2147483632,
+                    2147483904,
+                    2147418112,
+                    2147549184,
+                    r.getrandbits(32),
+                )
+            )
         return r.getrandbits(32) if style == 'any' else r.randrange(-100000, 100000) & 4294967295
     e, m = FMT[t]
     bias = (1 << e - 1) - 1
@@ -111,11 +146,26 @@ def elem(t, style, r, acc=False):
     if style == 'tiny':
         if acc and t == 'f32':
             return raw(t, r, bias - 60, bias - 20) if r.random() < 0.5 else raw(t, r, 0, 12)
-        return raw(t, r, 0, min(8, bias)) if r.random() < 0.6 or e < 8 else raw(t, r, bias - 75, bias - 55)
+        return (
+            raw(t, r, 0, min(8, bias))
+            if r.random() < 0.6 or e < 8
+            else raw(t, r, bias - 75, bias - 55)
+        )
     if style == 'pow2':
         return raw(t, r, bias - SP, bias + SP, 0)
     if style == 'subz':
-        return r.choice((0, 1 << W - 1, sg | r.getrandbits(m), sg | 1, sg | bias << m, sg | 1 << m, 0, 1 << W - 1))
+        return r.choice(
+            (
+                0,
+                1 << W - 1,
+                sg | r.getrandbits(m),
+                sg | 1,
+                sg | bias << m,
+                sg | 1 << m,
+                0,
+                1 << W - 1,
+            )
+        )
     if style == 'over':
         return (
             raw(t, r, (1 << e) - (4 if acc else 1 << e - 2), (1 << e) - 1)
@@ -165,13 +215,15 @@ def table(at, bt, d):
     return tables[key]
 
 
-# ---- descriptors ------------------------------------------------------------------------------------------
+# ---- descriptors
+# ------------------------------------------------------------------------------------------
 
 SWZ = {0: 0, 128: 1, 64: 2, 32: 3}
 
 
 def tight(mn, kb, sw, trans):
-    """lbo, sbo of a gap-free layout of mn rows (columns) of kb bytes; trans: MN-major, 16-bit elements"""
+    """lbo, sbo of a gap-free layout of mn rows (columns) of kb bytes; trans: MN-major, 16-bit
+    elements"""
     if not trans:
         return (128, kb // 16 * 128) if sw == 0 else (16, 8 * sw)
     k = kb // 2
@@ -182,9 +234,13 @@ def desc(start, lbo, sbo, base, sw):
     return (lbo >> 4 & 16383) << 16 | (sbo >> 4 & 16383) << 32 | base << 49 | SWZ[sw] << 62
 
 
-# ---- kernels ----------------------------------------------------------------------------------------------
+# ---- kernels
+# ----------------------------------------------------------------------------------------------
 
-DECL = '.reg .pred %p<4>, %q; .reg .b32 %r<300>, %base, %o, %z, %x, %y, %w<4>; .reg .f32 %f<200>; .reg .b64 %rd<4>, %ib, %ob, %t, %h;'
+DECL = (
+    '.reg .pred %p<4>, %q; .reg .b32 %r<300>, %base, %o, %z, %x, %y, %w<4>; .reg .f32 %f<200>; .reg'
+    ' .b64 %rd<4>, %ib, %ob, %t, %h;'
+)
 jobs, index, mods = ([], [], {})
 
 
@@ -194,11 +250,14 @@ def add(group, form, stmt, layout, inp, bytes_in, words, ctas, mode, body, extra
         '.visible .entry %s(.param .u64 in, .param .u64 out) {' % k,
         '  ' + DECL,
         extra,
-        '  mov.u32 %z, %tid.x; mov.u32 %x, %ctaid.x; ld.param.u64 %ib, [in]; ld.param.u64 %ob, [out];',
-        '  mul.wide.u32 %%t, %%x, %d; add.u64 %%ib, %%ib, %%t; mad.lo.u32 %%x, %%x, 128, %%z; mul.wide.u32 %%t, %%x, %d; add.u64 %%ob, %%ob, %%t;'
-        % (bytes_in, 4 * words),
+        (
+            '  mov.u32 %z, %tid.x; mov.u32 %x, %ctaid.x; ld.param.u64 %ib, [in]; ld.param.u64 %ob,'
+            ' [out];'
+        ),
+        '  mul.wide.u32 %%t, %%x, %d; add.u64 %%ib, %%ib, %%t; mad.lo.u32 %%x, %%x, 128, %%z;'
+        ' mul.wide.u32 %%t, %%x, %d; add.u64 %%ob, %%ob, %%t;' % (bytes_in, 4 * words),
     ]
-    text = '\n'.join((x for x in L + body if x)) + '\n  ret;\n}'
+    text = '\n'.join(x for x in L + body if x) + '\n  ret;\n}'
     bucket = mods.setdefault(group, [[]])
     if len(bucket[-1]) >= 60:
         bucket.append([])
@@ -212,9 +271,12 @@ def copy_in(size):
     """the slice's first `size` bytes to shared array sm"""
     return [
         '  mov.u32 %base, sm; shl.b32 %o, %z, 4;',
-        'CP: cvt.u64.u32 %t, %o; add.u64 %t, %ib, %t; ld.global.v4.b32 {%w0,%w1,%w2,%w3}, [%t]; add.u32 %y, %base, %o;',
-        '  st.shared.v4.b32 [%%y], {%%w0,%%w1,%%w2,%%w3}; add.u32 %%o, %%o, 2048; setp.lt.u32 %%q, %%o, %d; @%%q bra CP;'
-        % size,
+        (
+            'CP: cvt.u64.u32 %t, %o; add.u64 %t, %ib, %t; ld.global.v4.b32 {%w0,%w1,%w2,%w3}, [%t];'
+            ' add.u32 %y, %base, %o;'
+        ),
+        '  st.shared.v4.b32 [%%y], {%%w0,%%w1,%%w2,%%w3}; add.u32 %%o, %%o, 2048; setp.lt.u32 %%q,'
+        ' %%o, %d; @%%q bra CP;' % size,
     ]
 
 
@@ -223,8 +285,13 @@ def regs_out(D, mode):
         return ['  st.global.b32 [%%ob+%d], %s;' % (4 * i, x) for i, x in enumerate(D)]
     L = ['  mov.u64 %h, 0;']
     for x in D:
-        L.append('  %s cvt.u64.u32 %%t, %%y; mad.lo.u64 %%h, %%h, 0x9E3779B97F4A7C15, %%t;' % ('mov.b32 %%y, %s;' % x))
-    return L + ['  shr.u64 %t, %h, 32; xor.b64 %h, %h, %t; cvt.u32.u64 %y, %h; st.global.b32 [%ob], %y;']
+        L.append(
+            '  %s cvt.u64.u32 %%t, %%y; mad.lo.u64 %%h, %%h, 0x9E3779B97F4A7C15, %%t;'
+            % ('mov.b32 %%y, %s;' % x)
+        )
+    return L + [
+        '  shr.u64 %t, %h, 32; xor.b64 %h, %h, %t; cvt.u32.u64 %y, %h; st.global.b32 [%ob], %y;'
+    ]
 
 
 def wgmma(group, form, stmt, at, bt, dt, la, lb, ctas, mode, p=1, stmts=None):
@@ -238,22 +305,27 @@ def wgmma(group, form, stmt, at, bt, dt, la, lb, ctas, mode, p=1, stmts=None):
         b.append('  ld.global.%s %s, [%%h+%d];' % ('f32' if isf else 'b32', x, pool + 4 * i))
     if la is None:
         b.append(
-            '  mul.wide.u32 %%t, %%z, 16; add.u64 %%h, %%ib, %%t; ld.global.v4.b32 {%%r201,%%r202,%%r203,%%r204}, [%%h+%d];'
-            % AREG
+            '  mul.wide.u32 %%t, %%z, 16; add.u64 %%h, %%ib, %%t; ld.global.v4.b32'
+            ' {%%r201,%%r202,%%r203,%%r204}, [%%h+%d];' % AREG
         )
     if '%r200' in stmt:
-        b.append('  mul.wide.u32 %%t, %%z, 4; add.u64 %%h, %%ib, %%t; ld.global.b32 %%r200, [%%h+%d];' % META)
+        b.append(
+            '  mul.wide.u32 %%t, %%z, 4; add.u64 %%h, %%ib, %%t; ld.global.b32 %%r200, [%%h+%d];'
+            % META
+        )
     lay = []
     for n, reg, l in (('A', '%rd1', la), ('B', '%rd2', lb)):
         if l is None:
             continue
         off, lbo, sbo, base, sw = l
         b.append(
-            '  add.u32 %%y, %%base, %d; shr.u32 %%y, %%y, 4; and.b32 %%y, %%y, 0x3fff; cvt.u64.u32 %%t, %%y; or.b64 %s, %%t, 0x%x;'
-            % (off, reg, desc(*l))
+            '  add.u32 %%y, %%base, %d; shr.u32 %%y, %%y, 4; and.b32 %%y, %%y, 0x3fff; cvt.u64.u32'
+            ' %%t, %%y; or.b64 %s, %%t, 0x%x;' % (off, reg, desc(*l))
         )
         lay.append('%s=%d lbo=%d sbo=%d base=%d swz=%d' % (n, off, lbo, sbo, base, SWZ[sw]))
-    b.append('  setp.ne.u32 %%p1, %%z, %s;' % '0xffffffff' if p else '  setp.eq.u32 %p1, %z, 0xffffffff;')
+    b.append(
+        '  setp.ne.u32 %%p1, %%z, %s;' % '0xffffffff' if p else '  setp.eq.u32 %p1, %z, 0xffffffff;'
+    )
     b += (
         ['  wgmma.fence.sync.aligned;']
         + ['  ' + s for s in stmts or [stmt]]
@@ -284,7 +356,8 @@ def kb_of(k, t):
     return k * width(t) // 8
 
 
-# ---- every form -------------------------------------------------------------------------------------------
+# ---- every form
+# -------------------------------------------------------------------------------------------
 
 seen = {}
 for line in open(A.forms):
@@ -308,12 +381,13 @@ for line in open(A.forms):
         seen[N, dt, at, bt, sp, rs, 'satf' in form] = (form, stmt)
 
 
-# ---- layouts, offsets, scales, selectors, chains ------------------------------------------------------------
+# ---- layouts, offsets, scales, selectors, chains
+# ------------------------------------------------------------
 
 
 def tail(stmt, *imm):
     """the statement with these constants"""
-    return re.sub('%p1.*;', '%p1' + ''.join((', %d' % i for i in imm)) + ';', stmt)
+    return re.sub('%p1.*;', '%p1' + ''.join(', %d' % i for i in imm) + ';', stmt)
 
 
 TYPES = [
@@ -372,7 +446,8 @@ for dt, at, bt in TYPES:
         def one(la, lb, st=stmt, ctas=2, p=1, stmts=None):
             wgmma(V, form, st, at, bt, dt, la, lb, ctas, 'full', p, stmts)
 
-        # a step of K inside a swizzled row; LBO where it does not matter; two swizzles; strides that overlap or leave gaps
+        # a step of K inside a swizzled row; LBO where it does not matter; two swizzles; strides
+        # that overlap or leave gaps
         for sw, off in ((64, 32), (128, 32), (128, 64), (128, 96)):
             one((off, 16, 8 * sw, 0, sw), (BOFF + off, 16, 8 * sw, 0, sw))
         for sw in (32, 64, 128):
@@ -391,7 +466,11 @@ for dt, at, bt in TYPES:
             for sw, n in ((128, 8), (64, 4), (32, 2)):
                 for j in range(n):
                     for base in range(8) if j in (0, 1, 3) else (0, j):
-                        one((128 * j, 16, 8 * sw, base, sw), (BOFF + 128 * j, 16, 8 * sw, base, sw), ctas=1)
+                        one(
+                            (128 * j, 16, 8 * sw, base, sw),
+                            (BOFF + 128 * j, 16, 8 * sw, base, sw),
+                            ctas=1,
+                        )
             for sw in (128, 64, 32):
                 for off in (16, 48, 112, 272):
                     one((off, 16, 8 * sw, 0, sw), (BOFF + off, 16, 8 * sw, 0, sw), ctas=1)
@@ -404,7 +483,12 @@ for dt, at, bt in TYPES:
                         tail(stmt, 1, 1, 1, 1),
                         ctas=1,
                     )
-                one((0, 2048, 1024, 0, sw), (BOFF, 1024, 4096, 0, sw), tail(stmt, 1, 1, 1, 1), ctas=1)
+                one(
+                    (0, 2048, 1024, 0, sw),
+                    (BOFF, 1024, 4096, 0, sw),
+                    tail(stmt, 1, 1, 1, 1),
+                    ctas=1,
+                )
                 one((0, 512, 2048, 0, sw), (BOFF, 4096, 512, 0, sw), tail(stmt, 1, 1, 1, 1), ctas=1)
         # scales, scale-d false, a chain of four steps of K
         fm, st = get(8, dt, at, bt)
@@ -414,12 +498,37 @@ for dt, at, bt in TYPES:
         if flt:
             for sa, sb in ((-1, 1), (1, -1), (-1, -1)):
                 for p in (1, 0):
-                    wgmma('wgmma.scale', fm, tail(st, sa, sb, *z), at, bt, dt, L8[0], L8[1], 12, 'full', p)
+                    wgmma(
+                        'wgmma.scale',
+                        fm,
+                        tail(st, sa, sb, *z),
+                        at,
+                        bt,
+                        dt,
+                        L8[0],
+                        L8[1],
+                        12,
+                        'full',
+                        p,
+                    )
         L128 = ((0, 16, 1024, 0, 128), (BOFF, 16, 1024, 0, 128))
         ch = []
         for j in range(1, 4):
             ch += ['add.u64 %rd1, %rd1, 2; add.u64 %rd2, %rd2, 2;', st]
-        wgmma('wgmma.scale', fm + ' (four K steps)', st, at, bt, dt, L128[0], L128[1], 12, 'full', 1, [st] + ch)
+        wgmma(
+            'wgmma.scale',
+            fm + ' (four K steps)',
+            st,
+            at,
+            bt,
+            dt,
+            L128[0],
+            L128[1],
+            12,
+            'full',
+            1,
+            [st] + ch,
+        )
     for rs in (False, True):
         g = get(8, dt, at, bt, True, rs)
         if g and at in ('f16', 'bf16', 'tf32'):
@@ -454,9 +563,10 @@ for N in (256,):
             'full',
         )
 
-# ---- ldmatrix, stmatrix, movmatrix --------------------------------------------------------------------------
-# A CTA reads a 4096-byte image; word t at 4096: the row address (offset in the image) that thread t gives; 4 words at 4608 + 16 t: source
-# registers.
+# ---- ldmatrix, stmatrix, movmatrix
+# -------------------------------------------------------------------------- A CTA reads a 4096-byte
+# image; word t at 4096: the row address (offset in the image) that thread t gives; 4 words at 4608
+# + 16 t: source registers.
 
 r = random.Random('%d/ldst' % A.seed)
 lt = b''
@@ -469,7 +579,11 @@ for c in range(4):
 open(os.path.join(A.out, 'in_ldst.bin'), 'wb').write(lt)
 for line in open(A.forms):
     c = line.rstrip('\n').split('\t')
-    if c[0] != 'matrix-mma' or not re.match('(ld|st|mov)matrix', c[4]) or c[2] not in ('sm_75', 'sm_90'):
+    if (
+        c[0] != 'matrix-mma'
+        or not re.match('(ld|st|mov)matrix', c[4])
+        or c[2] not in ('sm_75', 'sm_90')
+    ):
         continue
     stmt = c[4]
     form = stmt.split(' ')[0]
@@ -477,7 +591,8 @@ for line in open(A.forms):
     mov = stmt.startswith('movmatrix')
     R = re.findall('%r\\d+', stmt)
     b = copy_in(4096) + [
-        '  mul.wide.u32 %t, %z, 4; add.u64 %t, %ib, %t; ld.global.b32 %y, [%t+4096]; add.u32 %y, %y, %base; cvt.u64.u32 %rd1, %y;'
+        '  mul.wide.u32 %t, %z, 4; add.u64 %t, %ib, %t; ld.global.b32 %y, [%t+4096]; add.u32 %y,'
+        ' %y, %base; cvt.u64.u32 %rd1, %y;'
     ]
     if '.shared' not in form:
         b.append('  cvta.shared.u64 %rd1, %rd1;')
@@ -489,7 +604,9 @@ for line in open(A.forms):
     if st:
         b.append('  shl.b32 %y, %z, 5; add.u32 %y, %y, %base;')
         for i in range(8):
-            b.append('  ld.shared.b32 %%w0, [%%y+%d]; st.global.b32 [%%ob+%d], %%w0;' % (4 * i, 4 * i))
+            b.append(
+                '  ld.shared.b32 %%w0, [%%y+%d]; st.global.b32 [%%ob+%d], %%w0;' % (4 * i, 4 * i)
+            )
         add(
             'ldst',
             form,
@@ -523,14 +640,16 @@ for line in open(A.forms):
 for g, parts in mods.items():
     for i, p in enumerate(parts):
         head = '.version 9.0\n.target sm_90a\n.address_size 64\n\n'
-        open(os.path.join(A.out, 'w_%s_%02d.ptx' % (g.replace('.', ''), i)), 'w').write(head + '\n\n'.join(p) + '\n')
+        open(os.path.join(A.out, 'w_%s_%02d.ptx' % (g.replace('.', ''), i)), 'w').write(
+            head + '\n\n'.join(p) + '\n'
+        )
 jobs.sort(key=lambda j: (j[2], j[0]))
-open(os.path.join(A.out, 'jobs.tsv'), 'w').write(''.join(('%s\t%s\t%s\t%d\t%d\n' % j for j in jobs)))
+open(os.path.join(A.out, 'jobs.tsv'), 'w').write(''.join('%s\t%s\t%s\t%d\t%d\n' % j for j in jobs))
 open(os.path.join(A.out, 'index.tsv'), 'w').write(
     'kernel\tmodule\tgroup\tform\tstatement\tlayout\tinput\tbytes_in\twords\tctas\tmode\n'
-    + ''.join(('\t'.join(map(str, x)) + '\n' for x in index))
+    + ''.join('\t'.join(map(str, x)) + '\n' for x in index)
 )
 print(
     'kernels %d, output %d bytes, modules %d'
-    % (len(jobs), sum((j[4] for j in jobs)), sum((len(p) for p in mods.values())))
+    % (len(jobs), sum(j[4] for j in jobs), sum(len(p) for p in mods.values()))
 )
