@@ -18,7 +18,7 @@
 #include "backend/jit/process/server.h"
 #include "backend/native.h"
 
-/* ---- which code is native code ------------------------------------------------------------------------- */
+/* ---- which code is native code --------------------------------------------------------------- */
 
 /* Signal handlers read it, so nodes are used again but never freed. */
 struct range {
@@ -130,7 +130,7 @@ static bool locate(uintptr_t pc, uint32_t *func, uint32_t *insn)
     return found;
 }
 
-/* ---- the entry ----------------------------------------------------------------------------------------- */
+/* ---- the entry ------------------------------------------------------------------------------- */
 
 static void release(struct pt_native *native)
 {
@@ -143,7 +143,8 @@ static void release(struct pt_native *native)
 }
 
 /* Takes the object's bytes, which know where they were loaded then. */
-static struct native *load(struct jit_object *object, const struct pt_program *program, struct pt_native_result *result)
+static struct native *load(struct jit_object *object, const struct pt_program *program,
+                           struct pt_native_result *result)
 {
     struct native *n = calloc(1, sizeof *n);
     const char *why = NULL;
@@ -173,7 +174,9 @@ static struct native *load(struct jit_object *object, const struct pt_program *p
 }
 
 static void places(const struct pt_native *native, const struct pt_warp *warp,
-                   void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t bar), void *ud)
+                   void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes,
+                                  uint32_t bar),
+                   void *ud)
 {
     jit_frontier_report(jit_frontier_of_warp(warp, native->front_bytes), report, ud);
 }
@@ -183,7 +186,8 @@ struct pt_native_request {
     size_t n;
 };
 
-static struct pt_native_request *request(const struct pt_program *program, const struct pt_native_options *options)
+static struct pt_native_request *request(const struct pt_program *program,
+                                         const struct pt_native_options *options)
 {
     struct pt_native_request *r = calloc(1, sizeof *r);
     if (r)
@@ -201,8 +205,10 @@ static void drop(struct pt_native_request *r)
     free(r);
 }
 
-static struct pt_native *compile(const struct pt_native_request *r, const struct pt_program *program,
-                                 const struct pt_native_limits *limits, struct pt_native_result *result)
+static struct pt_native *compile(const struct pt_native_request *r,
+                                 const struct pt_program *program,
+                                 const struct pt_native_limits *limits,
+                                 struct pt_native_result *result)
 {
     struct jit_object object = {0};
     struct jit_key key;
@@ -223,8 +229,9 @@ static struct pt_native *compile(const struct pt_native_request *r, const struct
     return n ? &n->base : NULL;
 }
 
-static char *print(const struct pt_native_request *r, enum pt_native_print what, const struct pt_native_limits *limits,
-                   size_t *bytes, struct pt_native_result *result)
+static char *print(const struct pt_native_request *r, enum pt_native_print what,
+                   const struct pt_native_limits *limits, size_t *bytes,
+                   struct pt_native_result *result)
 {
     struct jit_object text;
     if (!jit_client_compile(r->snapshot, r->n, what, limits, &text, result))

@@ -1,25 +1,34 @@
-/* The inside of the compiler: what generating one kernel knows. README.md has the floors; by folder, from the lowest up:
+/* The inside of the compiler: what generating one kernel knows. README.md has the floors; by
+ * folder, from the lowest up:
  *
- *   object/    machine code as data; knows no LLVM. A kernel as bytes (snapshot), objects to memory (loader), on disk (cache), what
- *              they call (support, frontier: where lanes of a warp stand), gdb and perf (debugger)
- *   llvm/      LLVM's API made small: target machine and passes, allocas to values (ssa), line tables (debug_info), where launches
- *              end early (fault), how large a kernel may be (code_size), what is promised to LLVM, in builds for tests (check)
- *   emit/      what pure instructions compute: a few LLVM instructions each, over scalars or vectors alike; operations without an
- *              emitter call the interpreter's functions over lanes (lane_call)
- *   analysis/  what is decided before code is made: regions (plan), the width of a group (group_size), registers that its values
- *              take (register_pressure), the order of a block (block_order), NaNs (nan)
- *   value/     registers: where each lies (scalar, affine, vector), reads, writes; vectors that chunks share (lane_offsets), what
- *              scalars tell of predicates (predicate_bounds), counters (loop_counter), windows of local memory (local_window)
- *   memory/    loads and stores by access class (access_path), atomics, cp.async, alloca, prefetches
- *   warp/      instructions of a warp, ldmatrix and its kin, products of matrices (mma), one instruction by the interpreter
- *              (interp_step), calls of device functions
- *   control/   a kernel, from its IR to LLVM's (kernel): regions as loops over groups, blocks under masks, branches, loops
- *   process/   LLVM's part, from a snapshot to an object (compile), in this process or in another one (client, server)
+ *   object/    machine code as data; knows no LLVM. A kernel as bytes (snapshot), objects to memory
+ *              (loader), on disk (cache), what they call (support, frontier: where lanes of a warp
+ *              stand), gdb and perf (debugger)
+ *   llvm/      LLVM's API made small: target machine and passes, allocas to values (ssa), line
+ *              tables (debug_info), where launches end early (fault), how large a kernel may be
+ *              (code_size), what is promised to LLVM, in builds for tests (check)
+ *   emit/      what pure instructions compute: a few LLVM instructions each, over scalars or
+ *              vectors alike; operations without an emitter call the interpreter's functions over
+ *              lanes (lane_call)
+ *   analysis/  what is decided before code is made: regions (plan), the width of a group
+ *              (group_size), registers that its values take (register_pressure), the order of a
+ *              block (block_order), NaNs (nan)
+ *   value/     registers: where each lies (scalar, affine, vector), reads, writes; vectors that
+ *              chunks share (lane_offsets), what scalars tell of predicates (predicate_bounds),
+ *              counters (loop_counter), windows of local memory (local_window)
+ *   memory/    loads and stores by access class (access_path), atomics, cp.async, alloca,
+ *              prefetches
+ *   warp/      instructions of a warp, ldmatrix and its kin, products of matrices (mma), one
+ *              instruction by the interpreter (interp_step), calls of device functions
+ *   control/   a kernel, from its IR to LLVM's (kernel): regions as loops over groups, blocks under
+ *              masks, branches, loops
+ *   process/   LLVM's part, from a snapshot to an object (compile), in this process or in another
+ *              one (client, server)
  *   engine.c   the entry of the shared object
  *
- * Everything works on chunks of `width` lanes, `copies` of them at a time (ir/uniformity.h). A predicate of a chunk is an
- * i1 (uniform) or a vector of i1; registers of up to 16, 32, 64, 128 bits are i16, i32, i64, i128, those declared
- * .f32 and .f64 float and double.
+ * Everything works on chunks of `width` lanes, `copies` of them at a time (ir/uniformity.h). A
+ * predicate of a chunk is an i1 (uniform) or a vector of i1; registers of up to 16, 32, 64, 128
+ * bits are i16, i32, i64, i128, those declared .f32 and .f64 float and double.
  */
 #ifndef PTERA_BACKEND_JIT_JIT_H
 #define PTERA_BACKEND_JIT_JIT_H
@@ -63,11 +72,12 @@ struct jit_facts {
     uint64_t *read;      /* registers that some instruction reads */
     uint64_t *streaming; /* stores that may go past the caches: nontemporal.c */
     uint64_t *partial;   /* blocks that not all live lanes of a group run together */
-    bool runs_apart;     /* warps run one by one, until they wait: resumable_warp.c */
-    bool starts_full;    /* every group begins with all its lanes on */
-    bool is_one_region;  /* the kernel is one region: no value goes through memory */
-    bool has_steps;      /* the interpreter runs some instructions */
-    uint32_t turn_loop;  /* the loop, + 1, in which CTAs interleave; 0: they do not */
+    /* warps run one by one and are suspended where they wait: resumable_warp.c */
+    bool is_resumable;
+    bool starts_full;         /* every group begins with all its lanes on */
+    bool is_one_region;       /* the kernel is one region: no value goes through memory */
+    bool has_steps;           /* the interpreter runs some instructions */
+    uint32_t interleave_loop; /* the loop, + 1, in which CTAs interleave; 0: they do not */
     uint32_t scratch_bytes, front_bytes; /* see struct pt_native */
     uint32_t stack; /* in scratch memory: where threads' stacks end (alloca.c) */
 };
@@ -82,10 +92,11 @@ struct jit_code {
     LLVMBuilderRef allocas; /* at the function's entry */
 
     /* Values of the whole function */
-    LLVMBasicBlockRef start; /* where each CTA of a row begins */
-    LLVMBasicBlockRef *regions; /* where each region begins */
-    LLVMValueRef turn_exit;     /* in scratch memory: number of the exit taken */
-    LLVMBasicBlockRef resume;   /* where a turn begins that is not the first: cta_interleave.c */
+    LLVMBasicBlockRef start;      /* where each CTA of a row begins */
+    LLVMBasicBlockRef *regions;   /* where each region begins */
+    LLVMValueRef interleave_exit; /* in scratch memory: number of the exit taken */
+    /* cta_interleave.c: where a turn begins that is not the first */
+    LLVMBasicBlockRef interleave_resume;
     LLVMValueRef cta, launch, fault, scratch, params, shared;
     LLVMValueRef id[3];        /* i32: %ctaid */
     LLVMValueRef shared_bytes; /* i32: of the CTA's window */
@@ -93,7 +104,7 @@ struct jit_code {
     LLVMValueRef frame;
     LLVMValueRef warp, front; /* of a kernel whose warps run apart; NULL in others */
     LLVMValueRef standing;    /* likewise, alloca: lanes of the warp that run the region */
-    LLVMValueRef turned;      /* likewise: some have taken the back edge of a loop that waits */
+    LLVMValueRef yielded; /* likewise: some have yielded at the back edge of a loop that waits */
     LLVMBasicBlockRef choose; /* likewise: where the next region is chosen */
     LLVMValueRef budget;      /* alloca: back edges until the next look at launch->stop */
     /* bar.red, allocas: lanes with a true predicate and lanes that have come so far */
@@ -113,8 +124,8 @@ struct jit_code {
         uint32_t n;
     } part;
     uint32_t scratch_bytes; /* what code uses of scratch memory, if more than is planned */
-    uint32_t n_in_parts; /* in basic blocks that became several */
-    bool is_light;       /* made by few passes in linear time, for its size */
+    uint32_t n_in_parts;    /* in basic blocks that became several */
+    bool is_light;          /* made by few passes in linear time, for its size */
     struct jit_debug *debug;
     PT_VEC(struct jit_proof {
         LLVMValueRef value;
@@ -123,31 +134,37 @@ struct jit_code {
     proofs; /* of jit_check_proven */
 };
 
-/* Where generating stands: a cursor, which is passed. Who wants it elsewhere passes a copy, so that nothing has to be put back; only
- * what goes from instruction to instruction (jit_visit_insn, jit_guard_apply) moves the cursor of its caller. */
+/* Where generating stands: a cursor, which is passed. Who wants it elsewhere passes a copy, so that
+ * nothing has to be put back; only what goes from instruction to instruction (jit_visit_insn,
+ * jit_guard_apply) moves the cursor of its caller. */
 struct jit {
     const struct jit_unit *unit;
     const struct jit_facts *facts;
     struct jit_code *code;
-    LLVMValueRef group; /* i32: of the region loop being generated */
-    unsigned first_copy,
-        end_copy; /* those for which code is generated: all, but where a block runs in parts (chain_split.c) */
-    uint32_t block;             /* being generated */
-    const struct pt_insn *insn; /* likewise */
+    LLVMValueRef group; /* i32: of the region's loop */
+    /* Copies for which code is generated: all, but where a block runs in parts (chain_split.c). */
+    unsigned first_copy, end_copy;
+    uint32_t block;
+    const struct pt_insn *insn;
     const struct pt_form *form;
-    /* the block does nothing in lanes that are off but write what is there, and runs in any case */
-    bool only_rewrites;
-    bool is_alone;   /* one lane runs, in loops through rows of memory: per_lane_loop.c */
-    bool is_version; /* the rest of `block` is generated in versions, and goes on behind all of them at one place */
-    /* Lanes that run `insn`, by copy: vectors of i1; NULL: all of the chunk (or, in a scalar place, it runs at all). */
+    /* Lanes that run `insn`, by copy: vectors of i1; NULL: all of the chunk (or, where shapes are
+     * scalar, it runs at all). */
     LLVMValueRef mask[JIT_COPIES];
-    uint64_t *trusted;    /* instructions whose accesses have been tested: see jit_access_path_test; NULL: none */
-    uint64_t *distrusted; /* likewise, where not all of the tests hold */
-    const struct jit_join *joins; /* accesses that run together with others; NULL: none */
-    struct jit_overlap *overlaps; /* loads that share elements; NULL: none */
-    LLVMValueRef guard;           /* uniform guard of `insn` (i1, of this copy), or NULL */
-    uint32_t mixer;       /* a register on whose lowest bits versions of the region rest, or 0: region_versions.c */
-    const uint32_t *low;  /* these bits in this version; NULL: they are others than in those that know them */
+    LLVMValueRef guard; /* uniform guard of `insn` (i1, of this copy), or NULL */
+    /* The block does nothing in inactive lanes but write what is there, and runs in any case. */
+    bool only_rewrites;
+    bool is_alone; /* one lane runs: per_lane_loop.c */
+    /* The rest of `block` is generated in versions, and goes on behind all of them at one place. */
+    bool is_version;
+    /* Instructions whose accesses have been tested (jit_access_path_test), and those of which not
+     * all tests hold; NULL: none. */
+    uint64_t *trusted, *distrusted;
+    const struct jit_interleaved *interleaved; /* accesses that become one; NULL: none */
+    struct jit_overlap *overlaps;              /* loads that share elements; NULL: none */
+    /* region_versions.c: a register on whose lowest bits versions of the region rest, or 0; these
+     * bits in this version, NULL: others than in those that know them. */
+    uint32_t mixer;
+    const uint32_t *low;
 };
 
 enum jit_shape {
@@ -156,42 +173,50 @@ enum jit_shape {
     JIT_VECTOR
 };
 
-/* i1: a predicate holds in all lanes of the group, or in none. */
-struct jit_told {
+/* What bounds say of a predicate (i1): it holds in all lanes of the group, or in none. */
+struct jit_bounds {
     LLVMValueRef all, none;
 };
 
-/* A register. Storage is in allocas, which LLVM turns into SSA values. */
+/* A register: what analyses know of it, and where LLVM has it. Storage is in allocas, which LLVM
+ * turns into SSA values. */
 struct jit_reg {
-    LLVMTypeRef type;  /* iN, float, double; i1 for predicates */
-    uint8_t shape;     /* enum jit_shape */
-    bool is_per_copy;  /* a value for each chunk of the group; affine: not if it goes on from chunk to chunk */
-    bool is_raw;       /* its NaNs may not be canonical */
-    bool is_finite;    /* f32: neither NaN nor infinite */
-    bool is_range;     /* a predicate of which scalars tell: predicate_bounds.c */
-    bool is_late;      /* likewise, and its lanes are computed where lanes part: predicate_bounds.c */
-    bool is_count;     /* likewise, of a counter: loop_counter.c */
-    bool may_wrap;     /* affine forms that may not hold: wide, fits */
-    bool crosses;      /* live from one region into another */
-    bool is_in_frame;  /* crosses, in the interpreter's frame of the group's warp: see jit_scratch_layout_frame_slot */
-    bool is_kept; /* crosses, and is the same in the whole CTA: in variables, `kept` and `next` */
-    bool is_remade;    /* crosses, and is computed anew in each region: cheap, from what is always at hand */
-    uint32_t only;     /* its only definition; UINT32_MAX: it has several */
-    uint32_t def;      /* the same, where it may be repeated; else UINT32_MAX */
-    uint32_t defs, n_defs; /* all of them, ascending: in jit.defs */
-    LLVMValueRef slot[JIT_COPIES]; /* scalar: the value; affine: of lane 0; vector: the lanes (masks in slot form) */
-    /* affine forms that may not hold: the lanes of each copy, and whether it holds */
-    LLVMValueRef wide[JIT_COPIES], fits[JIT_COPIES];
-    uint32_t count_set, count_change, count_loop; /* of a counter: instructions, loop + 1 (0: it is none) */
-    LLVMValueRef count;   /* likewise, alloca: its value in the lanes that are in the loop */
-    struct jit_told told; /* allocas of what scalars tell of the predicate; NULL: nothing */
-    LLVMValueRef origin[JIT_COPIES], offsets[JIT_COPIES]; /* vectors that are kept so as well: see jit_lane_offsets_find */
-    LLVMValueRef known[JIT_COPIES]; /* the offsets, if they are constant */
-    LLVMValueRef kept,
-        next; /* is_kept: what the regions agree on, and what this region makes of it */
-    /* crosses: offset in scratch memory, of a group's part of the register, or in the frame; is_kept: of `kept` and `next`, where CTAs
-     * interleave */
+    uint8_t shape; /* enum jit_shape */
+    /* A value for each chunk of the group; affine: not if it goes on from chunk to chunk. */
+    bool is_per_copy;
+    bool may_wrap;        /* affine: the form may not hold (wide, fits) */
+    bool is_noncanonical; /* its NaNs may not be canonical */
+    bool is_finite;       /* f32: neither NaN nor infinite */
+    bool is_bounded;      /* a predicate, known by bounds: predicate_bounds.c */
+    bool is_sunk;         /* likewise, and its lanes are computed only where lanes diverge */
+    bool is_counter;      /* likewise, of a counter: loop_counter.c */
+    /* Live from one region into another, and then one of these, or spilled to scratch memory: */
+    bool crosses;
+    bool is_in_frame;    /* in the interpreter's frame of the warp: jit_scratch_layout_frame_slot */
+    bool is_cta_uniform; /* the same in the whole CTA: in the variables cta_value and cta_next */
+    bool is_remat;       /* rematerialised in each region: cheap, from what is always at hand */
+    uint32_t only;       /* its only definition; UINT32_MAX: it has several */
+    uint32_t def;        /* the same, where it may be repeated; else UINT32_MAX */
+    uint32_t defs, n_defs; /* all of them, ascending: in jit_facts.defs */
+    /* Of a counter: instructions that set and change it, its loop + 1 (0: it is none). */
+    uint32_t counter_init, counter_step, counter_loop;
+    /* Crosses: offset in scratch memory, of a group's part of the register, or in the frame;
+     * is_cta_uniform, where CTAs interleave: of cta_value and cta_next. */
     uint32_t scratch, scratch_next, scratch_bytes;
+
+    LLVMTypeRef type; /* iN, float, double; i1 for predicates */
+    /* Scalar: the value; affine: of lane 0; vector: the lanes (masks in the form of slots). */
+    LLVMValueRef slot[JIT_COPIES];
+    /* may_wrap: the lanes of each copy, and whether the affine form holds */
+    LLVMValueRef wide[JIT_COPIES], fits[JIT_COPIES];
+    /* of a counter, alloca: its value in the lanes that are in the loop */
+    LLVMValueRef counter;
+    struct jit_bounds bounds; /* of a predicate, allocas; NULL: nothing is known */
+    /* Vectors that are kept so as well (jit_lane_offsets_find); the offsets if they are
+     * constant. */
+    LLVMValueRef origin[JIT_COPIES], offsets[JIT_COPIES], known[JIT_COPIES];
+    /* is_cta_uniform: what the regions agree on, and what this region makes of it */
+    LLVMValueRef cta_value, cta_next;
 };
 
 /* Generating gives up, for a reason that is static text. */

@@ -1,4 +1,5 @@
-/* What lies behind an address: thread indexes and their mixing, a base with an index for each lane. */
+/* What lies behind an address: thread indexes and their mixing, a base with an index for each
+ * lane. */
 #include "backend/jit/analysis/address_form.h"
 
 #include "backend/jit/analysis/def_use.h"

@@ -14,7 +14,9 @@ struct uses {
     bool may_divide; /* its lanes are an origin and known offsets, perhaps */
     const struct jit_facts *a;
     uint32_t
-        from; /* a block that has run, and from which lanes may go elsewhere than to the instruction; UINT32_MAX: none */
+        /* a block that has run, and from which lanes may go elsewhere than to the instruction;
+         * UINT32_MAX: none */
+        from;
 };
 
 /* No lane that goes elsewhere reads what the register holds, so that it may be written for all. */
@@ -39,7 +41,7 @@ static void see_use(void *ud, uint32_t reg, bool is_def)
         jit_set_add(is_def ? u->written : u->read, reg);
     else if (jit_set_has(u->written, reg) || (is_def && jit_set_has(u->read, reg)))
         u->is_early = false;
-    else if (is_def && u->a->regs[reg].shape == JIT_VECTOR && !u->a->regs[reg].is_range &&
+    else if (is_def && u->a->regs[reg].shape == JIT_VECTOR && !u->a->regs[reg].is_bounded &&
              !u->may_divide)
         u->is_early = false;
     else if (is_def && u->from != UINT32_MAX && !is_free(u, reg))

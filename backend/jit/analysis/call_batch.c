@@ -1,6 +1,6 @@
-/* Operations that are calls of lane functions (backend/lanes.h) share calls: a function's latency is long, so it should have
- * many lanes to work on. Within a block, instructions of one form that do not depend on each other are brought together, and all
- * their chunks go through one call.
+/* Operations that are calls of lane functions (backend/lanes.h) share calls: a function's latency
+ * is long, so it should have many lanes to work on. Within a block, instructions of one form that
+ * do not depend on each other are brought together, and all their chunks go through one call.
  */
 #include "backend/jit/analysis/call_batch.h"
 
@@ -34,7 +34,8 @@ static void see(void *ud, uint32_t reg, bool is_def)
     if (p->collects)
         jit_set_add(is_def ? p->of->written : p->of->read, reg);
     else
-        p->conflicts |= jit_set_has(p->of->written, reg) || (is_def && jit_set_has(p->of->read, reg));
+        p->conflicts |=
+            jit_set_has(p->of->written, reg) || (is_def && jit_set_has(p->of->read, reg));
 }
 
 static void add(const struct jit_facts *a, struct footprint *of, const struct pt_insn *insn)
@@ -63,8 +64,9 @@ static struct footprint nothing(const struct jit_facts *a)
                               pt_arena_alloc(a->unit->arena, bytes), false, false};
 }
 
-/* Takes the first batched instruction and all like it that can run with it. insns becomes: what runs before, the batch, what
- * runs after. Returns how many are no longer to be looked at: all up to the end of the batch. */
+/* Takes the first batched instruction and all like it that can run with it. insns becomes: what
+ * runs before, the batch, what runs after. Returns how many are no longer to be looked at: all up
+ * to the end of the batch. */
 static uint32_t gather(const struct jit_facts *a, uint32_t *insns, uint32_t n)
 {
     uint32_t first = 0, n_early = 0, n_batch = 0, n_late = 0;

@@ -1,4 +1,5 @@
-/* The loop in which CTAs take turns (control/cta_interleave.c), and what its groups keep meanwhile. */
+/* The loop in which CTAs interleave (control/cta_interleave.c), and what its groups keep
+ * meanwhile. */
 #include "backend/jit/analysis/cta_interleave_plan.h"
 
 #include "backend/jit/analysis/def_use.h"
@@ -17,7 +18,7 @@ static bool touches_global(const struct pt_form *form)
            (space == PT_SPACE_GLOBAL || space == PT_SPACE_GENERIC);
 }
 
-/* Accesses of a round; 0: CTAs do not take turns in such a loop. */
+/* Accesses of a round; 0: CTAs do not interleave in such a loop. */
 static uint32_t accesses_of(const struct jit_facts *a, const struct pt_loop *loop)
 {
     uint32_t n = 0;
@@ -54,7 +55,7 @@ static struct jit_region *region_of(const struct jit_plan *plan, uint32_t block)
 
 void jit_cta_interleave_plan_find(struct jit_facts *a, struct jit_plan *plan)
 {
-    struct jit_turns *t = &plan->turns;
+    struct jit_cta_interleave *t = &plan->interleave;
     for (uint32_t l = 0; l < a->unit->f->loops.n && !t->region; l++) {
         uint32_t n = accesses_of(a, &a->unit->f->loops.v[l]);
         if (!n)
@@ -67,7 +68,7 @@ void jit_cta_interleave_plan_find(struct jit_facts *a, struct jit_plan *plan)
     }
     if (!t->region)
         return;
-    a->turn_loop = t->loop + 1;
+    a->interleave_loop = t->loop + 1;
     t->state = jit_scratch_layout_take(a, plan->n_groups * (uint32_t)sizeof(uint32_t));
     t->next = jit_scratch_layout_take(a, 16);
     t->live =
@@ -76,12 +77,12 @@ void jit_cta_interleave_plan_find(struct jit_facts *a, struct jit_plan *plan)
 
 void jit_cta_interleave_plan_place_kept(struct jit_facts *a, struct jit_plan *plan)
 {
-    for (uint32_t i = 1; plan->turns.region && i < a->unit->f->regs.n; i++) {
+    for (uint32_t i = 1; plan->interleave.region && i < a->unit->f->regs.n; i++) {
         struct jit_reg *r = &a->regs[i];
-        if (!jit_set_has(plan->turns.live, i) || r->crosses)
+        if (!jit_set_has(plan->interleave.live, i) || r->crosses)
             continue;
         r->crosses = true;
-        r->is_remade = jit_def_use_can_remat(a, i);
+        r->is_remat = jit_def_use_can_remat(a, i);
     }
-    plan->turns.kept = jit_scratch_layout_take(a, 0);
+    plan->interleave.kept = jit_scratch_layout_take(a, 0);
 }

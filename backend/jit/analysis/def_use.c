@@ -1,4 +1,5 @@
-/* Definitions and uses of registers: which are repeatable, live, unchanged; which instruction dominates a block. */
+/* Definitions and uses of registers: which are repeatable, live, unchanged; which instruction
+ * dominates a block. */
 #include "backend/jit/analysis/def_use.h"
 
 #include "backend/jit/analysis/insn_info.h"
@@ -136,8 +137,8 @@ static bool is_live_behind(const struct jit_facts *a, uint32_t reg, uint32_t blo
     return jit_def_use_is_live_into(a, block, reg) || (def >= b->first && def <= insn);
 }
 
-/* The register holds what the chain was computed from as long as any of the chain is needed; and is at hand wherever what was
- * wanted is. */
+/* The register holds what the chain was computed from as long as any of the chain is needed; and is
+ * at hand wherever what was wanted is. */
 static bool still_holds(const struct jit_facts *a, uint32_t reg, const struct chain *chain)
 {
     const struct jit_reg *r = &a->regs[reg];
@@ -153,21 +154,21 @@ static bool still_holds(const struct jit_facts *a, uint32_t reg, const struct ch
     return true;
 }
 
-static bool can_remake(const struct jit_facts *a, uint32_t reg, struct chain *chain)
+static bool can_remat(const struct jit_facts *a, uint32_t reg, struct chain *chain)
 {
     const struct jit_reg *r = &a->regs[reg];
     struct jit_sources s;
-    if (r->is_kept)
+    if (r->is_cta_uniform)
         return still_holds(a, reg, chain);
     if (chain->n == JIT_CHAIN_DEPTH || r->def == UINT32_MAX)
         return false;
-    bool is_cheap = r->shape == JIT_SCALAR || r->shape == JIT_AFFINE || r->is_range;
+    bool is_cheap = r->shape == JIT_SCALAR || r->shape == JIT_AFFINE || r->is_bounded;
     if (!is_cheap || !jit_def_use_sources(a, r->def, &s))
         return false;
     bool can = true;
     chain->reg[chain->n++] = reg;
     for (uint32_t i = 0; i < s.n && can; i++)
-        can = can_remake(a, s.regs[i], chain);
+        can = can_remat(a, s.regs[i], chain);
     chain->n--;
     return can;
 }
@@ -175,7 +176,7 @@ static bool can_remake(const struct jit_facts *a, uint32_t reg, struct chain *ch
 bool jit_def_use_can_remat(const struct jit_facts *a, uint32_t reg)
 {
     struct chain chain = {.n = 0};
-    return !a->regs[reg].is_kept && can_remake(a, reg, &chain);
+    return !a->regs[reg].is_cta_uniform && can_remat(a, reg, &chain);
 }
 
 bool jit_def_use_dominates(const struct jit_facts *a, uint32_t insn, uint32_t block)
@@ -192,7 +193,8 @@ bool jit_def_use_is_behind(const struct jit_facts *a, uint32_t insn, uint32_t bl
            jit_def_use_dominates(a, insn, block);
 }
 
-/* No lane waits anywhere in the group when the instruction runs, and nothing but registers keeps values. */
+/* No lane waits anywhere in the group when the instruction runs, and nothing but registers keeps
+ * values. */
 static bool runs_alone(const struct jit_facts *a, uint32_t insn)
 {
     const uint64_t *waits = jit_def_use_waits(a, jit_def_use_block(a, insn));
@@ -202,15 +204,17 @@ static bool runs_alone(const struct jit_facts *a, uint32_t insn)
     return a->is_one_region;
 }
 
-/* The instruction runs once in a group, for all lanes that come to it, and nothing but registers keeps values. */
+/* The instruction runs once in a group, for all lanes that come to it, and nothing but registers
+ * keeps values. */
 static bool runs_once(const struct jit_facts *a, uint32_t insn)
 {
     return a->is_one_region && !a->unit->f->blocks.v[jit_def_use_block(a, insn)].loop;
 }
 
-/* The register holds at `to`, in the lanes that run it, what it held at `from`. Within a block nothing in between may write it.
- * From another block it must have been there for good, and not have been written since for other lanes alone: so it is live
- * here, or no other lane was anywhere, or it is never written again. */
+/* The register holds at `to`, in the lanes that run it, what it held at `from`. Within a block
+ * nothing in between may write it. From another block it must have been there for good, and not
+ * have been written since for other lanes alone: so it is live here, or no other lane was anywhere,
+ * or it is never written again. */
 bool jit_def_use_is_unchanged(const struct jit_facts *a, uint32_t reg, uint32_t from, uint32_t to,
                               uint32_t block)
 {

@@ -1,4 +1,5 @@
-/* Definitions and uses of registers: which are repeatable, live, unchanged; which instruction dominates a block. */
+/* Definitions and uses of registers: which are repeatable, live, unchanged; which instruction
+ * dominates a block. */
 #ifndef PTERA_BACKEND_JIT_ANALYSIS_DEF_USE_H
 #define PTERA_BACKEND_JIT_ANALYSIS_DEF_USE_H
 
@@ -17,11 +18,12 @@ uint64_t *jit_new_set(const struct jit_facts *a);
 /* Makes a->regs, with jit_reg.only, def and defs. */
 void jit_def_use_find(struct jit_facts *a);
 
-/* A pure instruction, or the load of a parameter, that alone writes its results: they are the same whenever it runs. */
+/* A pure instruction, or the load of a parameter, that alone writes its results: they are the same
+ * whenever it runs. */
 bool jit_def_use_may_repeat(const struct jit_facts *a, const struct pt_insn *insn);
 
-/* True if the register can be computed in a region of its own from parameters, special registers and variables that the CTA
- * agrees on. */
+/* True if the register can be computed in a region of its own from parameters, special registers
+ * and variables that the CTA agrees on. */
 bool jit_def_use_can_remat(const struct jit_facts *a, uint32_t reg);
 
 /* The block of an instruction. */
@@ -34,7 +36,8 @@ bool jit_def_use_is_behind(const struct jit_facts *a, uint32_t insn, uint32_t bl
 enum jit_shape jit_def_use_shape(const struct jit_facts *a, const struct pt_operand *o,
                                  int64_t *stride);
 
-/* Chunks over which an affine register goes on as it does from lane to lane: those of the group, or of a row of threads, or one. */
+/* Chunks over which an affine register goes on as it does from lane to lane: those of the group, or
+ * of a row of threads, or one. */
 unsigned jit_def_use_copies_on(const struct jit_facts *a, uint32_t reg);
 
 /* The first of the chunks over which it goes on to this one. */
@@ -46,20 +49,20 @@ bool jit_def_use_constant(const struct jit_facts *a, const struct pt_operand *o,
 /* True if each chunk has its own value. */
 bool jit_def_use_is_per_copy(const struct jit_facts *a, const struct pt_operand *o);
 
-/* True if the register may hold another value before an instruction of the block writes it: of another definition, or of this one
- * the last time round a loop. */
+/* True if the register may hold another value before an instruction of the block writes it: of
+ * another definition, or of this one the last time round a loop. */
 bool jit_def_use_has_old(const struct jit_facts *a, uint32_t block, uint32_t reg);
 
-/* True if lanes that do not run the instruction, in the block, may need what the register held: the value of another definition, or
- * of the last time round, where they have left the loop or wait. */
+/* True if lanes that do not run the instruction, in the block, may need what the register held: the
+ * value of another definition, or of the last time round, where they have left the loop or wait. */
 bool jit_def_use_keeps_old(const struct jit_facts *a, const struct pt_insn *insn, uint32_t block,
                            uint32_t reg);
 
 /* The register may be read, where the block begins or behind, before it is written. */
 bool jit_def_use_is_live_into(const struct jit_facts *a, uint32_t block, uint32_t reg);
 
-/* Adds the registers that the value of `reg` was made of: they are read again where it is remade. Those of the registers in the
- * set are in it. */
+/* Adds the registers that the value of `reg` was made of: they are read again where it is remade.
+ * Those of the registers in the set are in it. */
 void jit_def_use_add_roots(const struct jit_facts *a, uint32_t reg, uint64_t *set);
 
 /* The registers that the instruction reads. False: they are too many. */

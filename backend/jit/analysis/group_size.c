@@ -1,4 +1,5 @@
-/* How many chunks a group has (thread coarsening), which share what is the same for all of their lanes. */
+/* How many chunks a group has (thread coarsening), which share what is the same for all of their
+ * lanes. */
 #include "backend/jit/analysis/group_size.h"
 
 #include "backend/jit/analysis/insn_info.h"
@@ -73,8 +74,9 @@ static bool has_parting_access(const struct jit_facts *a)
     return false;
 }
 
-/* A loop whose indexes advance by what the whole CTA agrees on, known at run time: it walks memory in long strides, where many
- * lanes at a time are worth more than registers. Not in strides of the grid: CTAs that take turns read what lies in between. */
+/* A loop whose indexes advance by what the whole CTA agrees on, known at run time: it walks memory
+ * in long strides, where many lanes at a time are worth more than registers. Not in strides of the
+ * grid: CTAs that interleave read what lies in between. */
 static bool has_striding_loop(const struct jit_facts *a)
 {
     for (uint32_t i = 0; i < a->unit->f->insns.n; i++) {
@@ -101,7 +103,8 @@ static uint32_t row_copies(const struct pt_uniformity_shape *shape)
     return is_even && row <= JIT_COPIES ? row : 1;
 }
 
-/* Chunks that have to go together: of a warp, or of a row of the block, in which the other indexes are the same. */
+/* Chunks that have to go together: of a warp, or of a row of the block, in which the other indexes
+ * are the same. */
 static uint32_t least_copies(const struct jit_facts *a, const struct pt_uniformity_shape *shape)
 {
     if (jit_insn_info_has_effect(a, PT_FX_WARP | PT_FX_CALL) ||
@@ -111,7 +114,8 @@ static uint32_t least_copies(const struct jit_facts *a, const struct pt_uniformi
     return has_rows ? row_copies(shape) : 1;
 }
 
-/* More would cost more than they bring: lanes that wait for others, or rows that end at different places. */
+/* More would cost more than they bring: lanes that wait for others, or rows that end at different
+ * places. */
 static uint32_t most_copies(const struct jit_facts *a, const struct pt_uniformity_shape *shape)
 {
     bool has_rows = shape->block[1] > 1 || shape->block[2] > 1;
@@ -137,9 +141,10 @@ static bool has_calling_loop(struct jit_facts *a)
     return false;
 }
 
-/* Values of so many chunks fit the registers. Without a loop they need not: what one chunk's chain of operations waits for is
- * longer than what it takes to put a value into memory and back. Nor where they go to memory for each call of a lane function,
- * whose start takes as long as several chunks. What is loaded for one operation may come from memory where chunks are few. */
+/* Values of so many chunks fit the registers. Without a loop they need not: what one chunk's chain
+ * of operations waits for is longer than what it takes to put a value into memory and back. Nor
+ * where they go to memory for each call of a lane function, whose start takes as long as several
+ * chunks. What is loaded for one operation may come from memory where chunks are few. */
 static bool fits_registers(struct jit_facts *a, uint32_t copies)
 {
     uint32_t registers = a->unit->target->has_mask_registers ? 32 : 16;
@@ -151,8 +156,8 @@ static bool fits_registers(struct jit_facts *a, uint32_t copies)
     return copies * pressure * 100 <= registers * percent;
 }
 
-/* Several chunks share the work that is the same for all, above all a loop's. Device functions are called warp by warp: what
- * they print has an order. */
+/* Several chunks share the work that is the same for all, above all a loop's. Device functions are
+ * called warp by warp: what they print has an order. */
 static uint32_t choose_copies(struct jit_facts *a, const struct pt_uniformity_shape *shape)
 {
     uint32_t width = shape->width, copies = least_copies(a, shape), most = most_copies(a, shape);
@@ -174,7 +179,8 @@ static void note_read(void *ud, uint32_t reg, bool is_def)
         jit_set_add(ud, reg);
 }
 
-/* Warps that go together may part where one alone would not: an instruction of a warp needs all of its lanes. */
+/* Warps that go together may part where one alone would not: an instruction of a warp needs all of
+ * its lanes. */
 static bool parts_warps(struct jit_facts *a)
 {
     for (uint32_t block = 0; block < a->unit->f->blocks.n; block++) {

@@ -1,4 +1,5 @@
-/* How many chunks a group has (thread coarsening), which share what is the same for all of their lanes. */
+/* How many chunks a group has (thread coarsening), which share what is the same for all of their
+ * lanes. */
 #ifndef PTERA_BACKEND_JIT_ANALYSIS_GROUP_SIZE_H
 #define PTERA_BACKEND_JIT_ANALYSIS_GROUP_SIZE_H
 

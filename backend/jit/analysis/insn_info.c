@@ -1,4 +1,5 @@
-/* What is known of an instruction by itself: which unit runs it, what it has an effect on, who takes part. */
+/* What is known of an instruction by itself: which unit runs it, what it has an effect on, who
+ * takes part. */
 #include "backend/jit/analysis/insn_info.h"
 
 #include "backend/jit/analysis/def_use.h"

@@ -1,4 +1,5 @@
-/* What is known of an instruction by itself: which unit runs it, what it has an effect on, who takes part. */
+/* What is known of an instruction by itself: which unit runs it, what it has an effect on, who
+ * takes part. */
 #ifndef PTERA_BACKEND_JIT_ANALYSIS_INSN_INFO_H
 #define PTERA_BACKEND_JIT_ANALYSIS_INSN_INFO_H
 
@@ -34,7 +35,8 @@ bool jit_insn_info_is_product(const struct jit_facts *a, const struct pt_form *f
 /* The instruction only waits for asynchronous operations, or groups them: it has nothing to do. */
 bool jit_insn_info_is_idle(const struct pt_form *form);
 
-/* True if the result of an atomic access, or what is left in memory, may depend on the order of the lanes. */
+/* True if the result of an atomic access, or what is left in memory, may depend on the order of the
+ * lanes. */
 bool jit_insn_info_is_ordered(const struct jit_facts *a, const struct pt_insn *insn);
 
 /* The interpreter runs instructions of the form, warp by warp: they have no code of their own. */

@@ -1,4 +1,5 @@
-/* Loops: those that do little but load, those in strides of the grid, and pairs of which one is the other unrolled. */
+/* Loops: those that do little but load, those in strides of the grid, and pairs of which one is the
+ * other unrolled. */
 #include "backend/jit/analysis/loops.h"
 
 #include <string.h>
@@ -14,7 +15,8 @@ enum { NODE_START = 1, NODE_SUM, NODE_RESULT };
 
 enum { SOURCES = 4 };
 
-/* A value: what a register held at the start, another and a number, or an operation. Without padding: compared as bytes. */
+/* A value: what a register held at the start, another and a number, or an operation. Without
+ * padding: compared as bytes. */
 struct node {
     uint32_t kind;
     uint32_t of; /* register, bits of the sum, form */
@@ -31,7 +33,9 @@ struct eval {
     uint32_t n;
     uint32_t *value; /* by register: its node, or 0: that of the start */
     uint32_t
-        index; /* a register to which less than `step` is added without wrapping around, as a type has it */
+        /* a register to which less than `step` is added without wrapping around, as a type has
+         * it */
+        index;
     enum pt_type type;
     int64_t step;
     bool fails;
@@ -255,7 +259,8 @@ static bool find_counter(struct eval *e, uint32_t block, struct jit_reroll *r)
            value == sum_of(e, start_of(e, o[1].index), 32, -1);
 }
 
-/* What lies between can run before: it reads nothing that the first loop writes, loads nothing, and is read nowhere else. */
+/* What lies between can run before: it reads nothing that the first loop writes, loads nothing, and
+ * is read nowhere else. */
 static bool comes_before(const struct jit_facts *a, uint32_t first, const uint64_t *written)
 {
     size_t words = (a->unit->f->regs.n + 63) / 64;

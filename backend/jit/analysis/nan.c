@@ -1,5 +1,6 @@
-/* NaNs of f32. Arithmetic leaves those of the machine; they become canonical (0x7fffffff) where somebody looks at the bits.
- * Found here: which registers may hold others until then, and which hold no NaN at all.
+/* NaNs of f32. Arithmetic leaves those of the machine; they become canonical (0x7fffffff) where
+ * somebody looks at the bits. Found here: which registers may hold others until then, and which
+ * hold no NaN at all.
  */
 #include "backend/jit/analysis/nan.h"
 
@@ -101,7 +102,7 @@ unsigned jit_nan_choices(const struct pt_form *form)
 static bool can_wait(const struct jit_facts *a, const struct pt_operand *o)
 {
     if (o->kind == PT_OPND_REG)
-        return a->regs[o->index].is_raw || a->regs[o->index].is_finite;
+        return a->regs[o->index].is_noncanonical || a->regs[o->index].is_finite;
     return o->kind == PT_OPND_IMM && !isnan(number_of(o));
 }
 
@@ -124,9 +125,9 @@ static bool gives_raw(const struct scan *s)
 static void scan_raw(void *ud, uint32_t reg, bool is_def)
 {
     struct scan *s = ud;
-    if (!is_def || !s->a->regs[reg].is_raw || gives_raw(s))
+    if (!is_def || !s->a->regs[reg].is_noncanonical || gives_raw(s))
         return;
-    s->a->regs[reg].is_raw = false;
+    s->a->regs[reg].is_noncanonical = false;
     s->changed = true;
 }
 
@@ -135,7 +136,7 @@ static void find_raw(struct scan *s)
 {
     const struct pt_func *f = s->a->unit->f;
     for (uint32_t i = 1; i < f->regs.n; i++)
-        s->a->regs[i].is_raw = is_float((enum pt_type)f->regs.v[i].type);
+        s->a->regs[i].is_noncanonical = is_float((enum pt_type)f->regs.v[i].type);
     do {
         s->changed = false;
         for (uint32_t i = 0; i < f->insns.n; i++) {

@@ -4,10 +4,11 @@
 
 #include "backend/jit/jit.h"
 
-/* Finds jit_reg.is_raw and is_finite. */
+/* Finds jit_reg.is_noncanonical and is_finite. */
 void jit_nan_find(const struct jit_facts *a);
 
-/* The operands, from the second on, one of which is the result of the instruction in each lane; 0: it is no such one. */
+/* The operands, from the second on, one of which is the result of the instruction in each lane; 0:
+ * it is no such one. */
 unsigned jit_nan_choices(const struct pt_form *form);
 
 /* The form takes NaNs of any bits for the same. */

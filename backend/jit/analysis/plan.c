@@ -114,7 +114,8 @@ static bool knows_all(struct jit_facts *a)
 
 /* ---- masks ----------------------------------------------------------------------------------- */
 
-/* Marks a block and what follows it, up to a block or one of a set; UINT32_MAX, NULL: to the end. */
+/* Marks a block and what follows it, up to a block or one of a set; UINT32_MAX, NULL: to the
+ * end. */
 static void mark_from(struct jit_facts *a, uint32_t block, uint32_t end, const uint64_t *ends)
 {
     if (block == end || (ends && jit_set_has(ends, block)) || jit_set_has(a->partial, block))
@@ -125,8 +126,9 @@ static void mark_from(struct jit_facts *a, uint32_t block, uint32_t end, const u
         mark_from(a, a->unit->f->edges.v[b->succ + e], end, ends);
 }
 
-/* Marks the blocks between a branch at which a group may part and where it meets again: its immediate
- * postdominator, unless some lanes leave the region before, and wait at an entry of the next one. */
+/* Marks the blocks between a branch at which a group may part and where it meets again: its
+ * immediate postdominator, unless some lanes leave the region before, and wait at an entry of the
+ * next one. */
 static void mark_parted(struct jit_facts *a, const struct jit_plan *plan,
                         const struct pt_block *block)
 {
@@ -139,8 +141,9 @@ static void mark_parted(struct jit_facts *a, const struct jit_plan *plan,
         mark_from(a, block->ipdom, UINT32_MAX, plan->entries);
 }
 
-/* Blocks that part of a group may run. Lanes that wait somewhere have not met: where warps run apart, and in loops of several entries, of
- * which one may be where both ways of a branch lead in the end. */
+/* Blocks that part of a group may run. Lanes that wait somewhere have not met: where warps are
+ * resumed one by one, and in loops of several entries, of which one may be where both ways of a
+ * branch lead in the end. */
 static void find_partial(struct jit_facts *a, const struct jit_plan *plan)
 {
     a->partial = jit_new_set(a);
@@ -179,13 +182,13 @@ static void place_crossing(struct jit_facts *a, const struct jit_plan *plan, uin
 {
     struct jit_reg *r = &a->regs[index];
     r->crosses = true;
-    r->is_remade = jit_def_use_can_remat(a, index);
-    if (r->is_remade)
+    r->is_remat = jit_def_use_can_remat(a, index);
+    if (r->is_remat)
         return;
     if (r->shape == JIT_SCALAR && a->uniformity->regs[index].level == PT_LEVEL_CTA &&
-        !a->runs_apart) {
-        r->is_kept = true;
-        if (a->turn_loop) {
+        !a->is_resumable) {
+        r->is_cta_uniform = true;
+        if (a->interleave_loop) {
             r->scratch = jit_scratch_layout_take(a, KEPT_BYTES);
             r->scratch_next = jit_scratch_layout_take(a, KEPT_BYTES);
         }
@@ -250,7 +253,8 @@ static bool has_waiting_loop(const struct jit_facts *a)
     return false;
 }
 
-/* Lanes of a CTA's only warp may wait elsewhere while others come to a barrier: it has to be found out what becomes of them. */
+/* Lanes of a CTA's only warp may wait elsewhere while others come to a barrier: it has to be found
+ * out what becomes of them. */
 static bool parts_only_warp(const struct jit_facts *a)
 {
     const uint32_t *block = a->uniformity->shape.block;
@@ -262,7 +266,7 @@ static bool parts_only_warp(const struct jit_facts *a)
 }
 
 /* The groups of a CTA cannot run one after the other from barrier to barrier. */
-static bool runs_apart(struct jit_facts *a)
+static bool is_resumable(struct jit_facts *a)
 {
     struct jit_plan plan = {.entries = jit_new_set(a)};
     bool begins_reducing =
@@ -283,8 +287,8 @@ void jit_plan_shape(struct jit_facts *a)
     struct pt_uniformity_shape shape = {.width = a->unit->width, .copies = 1};
     memcpy(shape.block, a->unit->options->block, sizeof shape.block);
     jit_group_size_choose(a, &shape);
-    a->runs_apart = runs_apart(a);
-    if (a->runs_apart)
+    a->is_resumable = is_resumable(a);
+    if (a->is_resumable)
         jit_sync_points_find(a, &shape);
     else
         jit_group_size_find_rows(a, &shape);
@@ -306,7 +310,7 @@ static bool needs_no_barriers(const struct jit_facts *a, const struct jit_plan *
 }
 
 /* Nothing is lost where a CTA's run is interrupted, and nobody can tell in which order CTAs run. */
-static bool may_take_turns(const struct jit_facts *a)
+static bool may_interleave(const struct jit_facts *a)
 {
     return !jit_insn_info_has_effect(a, PT_FX_CALL) && !jit_insn_info_has_steps(a) &&
            !jit_insn_info_tells_order(a) && !has_reduction(a) && keeps_carry(a);
@@ -326,7 +330,7 @@ static void plan_together(struct jit_facts *a, struct jit_plan *plan)
     plan->alive = a->scratch_bytes;
     if (plan->keeps_alive)
         a->scratch_bytes += plan->n_groups * a->copies * 4;
-    if (may_take_turns(a))
+    if (may_interleave(a))
         jit_cta_interleave_plan_find(a, plan);
 }
 
@@ -350,7 +354,7 @@ static bool may_end_apart(const struct jit_facts *a, const struct jit_plan *plan
 }
 
 /* From wherever a thread may wait. */
-static bool plan_apart(struct jit_facts *a, struct jit_plan *plan)
+static bool plan_resumable(struct jit_facts *a, struct jit_plan *plan)
 {
     uint64_t *stops = jit_new_set(a);
     if (!jit_sync_points_are_known(a))
@@ -358,7 +362,7 @@ static bool plan_apart(struct jit_facts *a, struct jit_plan *plan)
     for (uint32_t b = 0; b < a->unit->f->blocks.n; b++)
         if (a->uniformity->stops[b])
             jit_set_add(stops, b);
-    jit_regions_cut_apart(a, plan, stops);
+    jit_regions_cut_resumable(a, plan, stops);
     plan->has_ended = may_end_apart(a, plan);
     a->front_bytes = plan->front_bytes = jit_frontier_bytes(plan->n_regions);
     a->scratch_bytes = plan->front_bytes * plan->n_groups;
@@ -371,13 +375,13 @@ bool jit_plan_find(struct jit_facts *a, struct jit_plan *plan)
     const uint32_t *block = a->uniformity->shape.block;
     uint32_t threads = block[0] * block[1] * block[2], group = a->unit->width * a->copies;
     plan->n_groups = ((threads ? threads : PT_MAX_WARPS * PT_WARP_SIZE) + group - 1) / group;
-    if (!knows_all(a) || (a->runs_apart && !plan_apart(a, plan)))
+    if (!knows_all(a) || (a->is_resumable && !plan_resumable(a, plan)))
         return false;
-    if (!a->runs_apart)
+    if (!a->is_resumable)
         plan_together(a, plan);
     if (plan->n_regions > 1 && !keeps_carry(a))
         return jit_refuse(a->unit, "a carry that may be kept beyond a barrier");
-    a->is_one_region = plan->n_regions == 1 && !plan->turns.region;
+    a->is_one_region = plan->n_regions == 1 && !plan->interleave.region;
     find_partial(a, plan);
     a->starts_full = threads && threads % group == 0;
     a->has_steps = jit_insn_info_has_steps(a);

@@ -1,8 +1,10 @@
-/* What can be native code, and its regions: the parts of a kernel between which all threads of a CTA wait for each other.
+/* What can be native code, and its regions: the parts of a kernel between which all threads of a
+ * CTA wait for each other.
  *
- * A region begins at its entry block and reaches to blocks where other regions begin (its exits) or to the end of the
- * kernel. It becomes a loop over the groups of the CTA; all live groups leave it by the same exit. Registers that cross
- * regions go through memory, a place for each group; what the whole CTA agrees on goes through a variable.
+ * A region begins at its entry block and reaches to blocks where other regions begin (its exits) or
+ * to the end of the kernel. It becomes a loop over the groups of the CTA; all live groups leave it
+ * by the same exit. Registers that cross regions go through memory, a place for each group; what
+ * the whole CTA agrees on goes through a variable.
  */
 #ifndef PTERA_BACKEND_JIT_ANALYSIS_PLAN_H
 #define PTERA_BACKEND_JIT_ANALYSIS_PLAN_H
@@ -15,30 +17,34 @@ struct jit_region {
     uint64_t *set;              /* of them */
     uint32_t n_exits, *exits;   /* entries of regions that follow */
     bool has_ends;              /* lanes may leave the kernel in it */
-    uint32_t members;           /* in scratch memory, where it begins with an instruction of part of a warp: what lanes name */
+    /* in scratch memory, where it begins with an instruction of part of a warp: what lanes name */
+    uint32_t members;
 };
 
 enum { JIT_MEMBERS_BYTES = 4 * PT_WARP_SIZE }; /* of a warp */
 
-/* CTAs take turns in a loop: cta_interleave.c. */
-struct jit_turns {
-    struct jit_region *region; /* that the loop is in; NULL: CTAs do not take turns */
+/* CTAs interleave in a loop: cta_interleave.c. */
+struct jit_cta_interleave {
+    struct jit_region *region; /* that the loop is in; NULL: CTAs do not interleave */
     uint32_t loop, rounds;     /* of a turn */
     const uint64_t *live;      /* registers that groups need when they go on */
-    uint32_t state, kept;      /* in scratch memory, for each group: where it stands, what it keeps */
-    uint32_t next;             /* likewise, once: number of the exit taken */
+    /* in scratch memory, for each group: where it stands, what it keeps */
+    uint32_t state, kept;
+    uint32_t next; /* likewise, once: number of the exit taken */
 };
 
 struct jit_plan {
-    struct jit_turns turns;
+    struct jit_cta_interleave interleave;
     uint32_t n_regions;
     struct jit_region *regions;
-    uint64_t *entries;  /* set of blocks */
-    bool keeps_alive;   /* lanes may have left the kernel before a region begins: those that have not are in memory */
-    bool has_ended;     /* likewise, where warps run apart */
-    uint32_t front_bytes; /* there, in scratch memory from its start on: struct jit_front of a warp */
+    uint64_t *entries; /* set of blocks */
+    /* lanes may have left the kernel before a region begins: those that have not are in memory */
+    bool keeps_alive;
+    bool has_ended; /* likewise, where warps are resumed one by one */
+    /* there, in scratch memory from its start on: struct jit_front of a warp */
+    uint32_t front_bytes;
     uint32_t n_groups; /* at most, where the block's shape is not known */
-    uint32_t alive;     /* in scratch memory: the live lanes of each copy, 4 bytes */
+    uint32_t alive;    /* in scratch memory: the live lanes of each copy, 4 bytes */
 };
 
 /* Cuts the function into regions. False with unit->why set if it cannot be native. */

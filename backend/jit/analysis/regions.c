@@ -1,4 +1,5 @@
-/* Regions: the parts of a kernel between which all threads of a CTA wait for each other; where they begin. */
+/* Regions: the parts of a kernel between which all threads of a CTA wait for each other; where they
+ * begin. */
 #include "backend/jit/analysis/regions.h"
 
 #include "backend/jit/analysis/def_use.h"
@@ -10,7 +11,7 @@
 /* A loop that may wait for other threads, here or in one inside. */
 static bool waits(const struct jit_facts *a, const struct pt_loop *loop)
 {
-    return a->runs_apart && loop->communicates;
+    return a->is_resumable && loop->communicates;
 }
 
 uint64_t *jit_regions_find_reaching(struct jit_facts *a)
@@ -43,17 +44,18 @@ static const uint64_t *waits_cta(const struct jit_facts *a, uint32_t block)
 /* All live threads that will meet a barrier again run the block together; or none need to. */
 static bool is_convergent(const struct jit_facts *a, const uint64_t *reaching, uint32_t block)
 {
-    for (uint32_t w = 0; !a->runs_apart && w < a->uniformity->words; w++)
+    for (uint32_t w = 0; !a->is_resumable && w < a->uniformity->words; w++)
         if (waits_cta(a, block)[w] & reaching[w])
             return false;
     return true;
 }
 
-/* Blocks at which threads may be while others stand at an entry, to wait there until all have come or ended. */
+/* Blocks at which threads may be while others stand at an entry, to wait there until all have come
+ * or ended. */
 static uint64_t *find_passed_by(struct jit_facts *a, const uint64_t *entries)
 {
     uint64_t *set = jit_new_set(a);
-    bool changed = !a->runs_apart;
+    bool changed = !a->is_resumable;
     for (uint32_t b = 0; changed && b < a->unit->f->blocks.n; b++)
         for (uint32_t w = 0; jit_set_has(entries, b) && w < a->uniformity->words; w++)
             set[w] |= waits_cta(a, b)[w];
@@ -61,7 +63,8 @@ static uint64_t *find_passed_by(struct jit_facts *a, const uint64_t *entries)
         changed = false;
         for (uint32_t b = 0; b < a->unit->f->blocks.n; b++) {
             const struct pt_block *block = &a->unit->f->blocks.v[b];
-            for (uint32_t e = 0; jit_set_has(set, b) && !jit_set_has(entries, b) && e < block->n_succ; e++) {
+            for (uint32_t e = 0;
+                 jit_set_has(set, b) && !jit_set_has(entries, b) && e < block->n_succ; e++) {
                 uint32_t to = a->unit->f->edges.v[block->succ + e];
                 changed |= !jit_set_has(set, to) && !jit_set_has(entries, to);
                 if (!jit_set_has(entries, to))
@@ -72,12 +75,13 @@ static uint64_t *find_passed_by(struct jit_facts *a, const uint64_t *entries)
     return set;
 }
 
-/* No thread stands where a region begins while others are in another one: at the block while others run from an entry, or at an entry while
- * others run from the block, which is not one of `passed_by` then. */
+/* No thread stands where a region begins while others are in another one: at the block while others
+ * run from an entry, or at an entry while others run from the block, which is not one of
+ * `passed_by` then. */
 static bool is_met(const struct jit_facts *a, const uint64_t *entries, const uint64_t *passed_by,
                    uint32_t block)
 {
-    for (uint32_t w = 0; !a->runs_apart && w < a->uniformity->words; w++)
+    for (uint32_t w = 0; !a->is_resumable && w < a->uniformity->words; w++)
         if (waits_cta(a, block)[w] & entries[w])
             return false;
     return !jit_set_has(passed_by, block);
@@ -186,7 +190,8 @@ static void make_region(struct jit_facts *a, struct jit_plan *plan, uint32_t ent
         r->has_ends |= jit_regions_ends_kernel(a, r->blocks[i]);
 }
 
-/* A block that several regions reach begins one, where it can: it would be generated more than once. */
+/* A block that several regions reach begins one, where it can: it would be generated more than
+ * once. */
 static bool find_shared(struct jit_facts *a, struct jit_plan *plan, const uint64_t *reaching)
 {
     const uint64_t *passed_by = find_passed_by(a, plan->entries);
@@ -214,7 +219,7 @@ void jit_regions_make(struct jit_facts *a, struct jit_plan *plan, const uint64_t
     } while (find_shared(a, plan, reaching));
 }
 
-void jit_regions_cut_apart(struct jit_facts *a, struct jit_plan *plan, const uint64_t *also)
+void jit_regions_cut_resumable(struct jit_facts *a, struct jit_plan *plan, const uint64_t *also)
 {
     plan->entries = jit_new_set(a);
     for (uint32_t w = 0; w < a->uniformity->words; w++)

@@ -1,12 +1,13 @@
-/* Regions: the parts of a kernel between which all threads of a CTA wait for each other; where they begin. */
+/* Regions: the parts of a kernel between which all threads of a CTA wait for each other; where they
+ * begin. */
 #ifndef PTERA_BACKEND_JIT_ANALYSIS_REGIONS_H
 #define PTERA_BACKEND_JIT_ANALYSIS_REGIONS_H
 
 #include "backend/jit/analysis/plan.h"
 #include "backend/jit/jit.h"
 
-/* Regions where warps run apart; the blocks of `also` begin one, too. */
-void jit_regions_cut_apart(struct jit_facts *a, struct jit_plan *plan, const uint64_t *also);
+/* Regions where warps are resumed one by one; the blocks of `also` begin one, too. */
+void jit_regions_cut_resumable(struct jit_facts *a, struct jit_plan *plan, const uint64_t *also);
 
 /* There are such blocks. */
 bool jit_regions_is_parted(const struct jit_facts *a, uint32_t block);
@@ -17,7 +18,8 @@ bool jit_regions_have_whole_warps(const struct jit_facts *a);
 /* Blocks from which a barrier can be reached, barriers included. */
 uint64_t *jit_regions_find_reaching(struct jit_facts *a);
 
-/* Barriers, headers of loops that hold one or wait, and where such loops lead to begin regions: plan->entries. */
+/* Barriers, headers of loops that hold one or wait, and where such loops lead to begin regions:
+ * plan->entries. */
 void jit_regions_find_entries(struct jit_facts *a, struct jit_plan *plan, const uint64_t *reaching);
 
 /* All live threads that will meet a barrier again run the entries together. */

@@ -44,8 +44,8 @@ static bool loads_for_one(const struct jit_facts *a, const struct pt_insn *insn,
            r->n_defs == 1 && a->unit->f->regs.v[r->reg].n_defs == 1 && r->n[r->reg] == 1;
 }
 
-/* The reader of r->reg, loaded by instruction `i`, if it is arithmetic or a store of the same block and nothing writes memory in
- * between; 0: none. */
+/* The reader of r->reg, loaded by instruction `i`, if it is arithmetic or a store of the same block
+ * and nothing writes memory in between; 0: none. */
 static uint32_t find_reader(const struct jit_facts *a, const struct pt_block *b, uint32_t i,
                             struct reads *r)
 {
@@ -64,8 +64,8 @@ static uint32_t find_reader(const struct jit_facts *a, const struct pt_block *b,
     return 0;
 }
 
-/* Registers that are loaded for one instruction, one each: arithmetic takes such an operand from memory, or rows of threads share it;
- * what is only stored again is held for a moment. */
+/* Registers that are loaded for one instruction, one each: arithmetic takes such an operand from
+ * memory, or rows of threads share it; what is only stored again is held for a moment. */
 static uint64_t *find_operands(const struct jit_facts *a)
 {
     const struct pt_func *f = a->unit->f;

@@ -74,11 +74,12 @@ static bool is_touched(const struct jit_facts *a, uint32_t reg)
     return t.is_touched;
 }
 
-/* Warps that run apart leave lanes behind, with values of their own; of functions that were expanded the frame knows other registers. */
+/* Warps that are resumed one by one leave lanes behind, with values of their own; of functions that
+ * were expanded the frame knows other registers. */
 bool jit_scratch_layout_frame_slot(struct jit_facts *a, uint32_t reg, uint32_t *slot)
 {
     const struct jit_reg *r = &a->regs[reg];
-    if (!a->has_steps || a->unit->inlined || a->runs_apart ||
+    if (!a->has_steps || a->unit->inlined || a->is_resumable ||
         a->unit->width * a->copies != PT_WARP_SIZE || r->shape != JIT_VECTOR ||
         pt_type_bits((enum pt_type)a->unit->f->regs.v[reg].type) < 32 || !is_touched(a, reg))
         return false;

@@ -17,8 +17,8 @@ uint32_t jit_scratch_layout_crossing_bytes(const struct jit_facts *a, uint32_t r
 /* The memory that alloca, stacksave, stackrestore need: a->stack. */
 void jit_scratch_layout_place_stack(struct jit_facts *a, const struct jit_plan *plan);
 
-/* A register that instructions of the interpreter read or write may cross regions in its frame, as it lies there: from one such
- * instruction to the next it need not move then. Where, in *slot. */
+/* A register that instructions of the interpreter read or write may cross regions in its frame, as
+ * it lies there: from one such instruction to the next it need not move then. Where, in *slot. */
 bool jit_scratch_layout_frame_slot(struct jit_facts *a, uint32_t reg, uint32_t *slot);
 
 #endif

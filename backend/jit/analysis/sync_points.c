@@ -148,7 +148,7 @@ void jit_sync_points_find(struct jit_facts *a, struct pt_uniformity_shape *shape
     do {
         struct jit_plan plan = {0};
         uint8_t *stops = pt_arena_alloc(a->unit->arena, n);
-        jit_regions_cut_apart(a, &plan, set_of(a, asked));
+        jit_regions_cut_resumable(a, &plan, set_of(a, asked));
         for (uint32_t b = 0; b < n; b++)
             stops[b] = asked[b]                       ? asked[b]
                        : jit_set_has(plan.entries, b) ? PT_STOP_SOME

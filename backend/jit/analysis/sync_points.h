@@ -5,8 +5,8 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/object/frontier.h"
 
-/* What is known of the kernel's values where its warps run apart: a->uniformity, of groups that are
- * warps. */
+/* What is known of the kernel's values where its warps are resumed one by one: a->uniformity, of
+ * groups that are warps. */
 void jit_sync_points_find(struct jit_facts *a, struct pt_uniformity_shape *shape);
 
 /* The sync points are such as native code knows. False with unit->why set. */

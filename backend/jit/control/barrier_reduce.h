@@ -14,7 +14,7 @@ void jit_barrier_reduce_arrive(struct jit_gen *g, uint32_t to);
 /* A region begins for the CTA: everybody has arrived, nobody at the next barrier. */
 void jit_barrier_reduce_complete(const struct jit *j);
 
-/* The same where warps run apart: what the runtime has counted. */
+/* The same where warps are resumed one by one: what the runtime has counted. */
 void jit_barrier_reduce_load_votes(struct jit_gen *g);
 
 /* j->insn, bar.red or barrier.red: the result, in the lanes of `mask`. */

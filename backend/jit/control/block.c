@@ -1,4 +1,5 @@
-/* The instructions of a block: guards, moves, pure operations over scalars, affine values and vectors. */
+/* The instructions of a block: guards, moves, pure operations over scalars, affine values and
+ * vectors. */
 #include "backend/jit/control/block.h"
 
 #include <string.h>
@@ -114,7 +115,8 @@ static struct batch find_batch(const struct jit *j, const uint32_t *insns, uint3
     return b;
 }
 
-/* Loads do not move up across this. LLVM would make all loads of the block first, and have no registers for what it loaded. */
+/* Loads do not move up across this. LLVM would make all loads of the block first, and have no
+ * registers for what it loaded. */
 static void fence_loads(const struct jit *j)
 {
     static const char clobbers[] = "~{memory}";
@@ -134,7 +136,8 @@ static struct jit_op batched_op(const struct jit *j, const struct jit_operands *
                            .n = all->n_sources};
 }
 
-/* What the instruction has computed for the batch goes to memory at once: there it waits for nobody's register. */
+/* What the instruction has computed for the batch goes to memory at once: there it waits for
+ * nobody's register. */
 static void store_for(const struct jit *j, struct batch *b, uint32_t insn)
 {
     struct jit at_use = *j, *use = &at_use;
@@ -157,10 +160,11 @@ static void store_for(const struct jit *j, struct batch *b, uint32_t insn)
     }
 }
 
-/* The same for all that the instruction has brought: those of joined accesses come with the last of them. */
+/* The same for all that the instruction has brought: those of joined accesses come with the last of
+ * them. */
 static void store_results(const struct jit *j, struct batch *b, uint32_t insn)
 {
-    const struct jit_join *join = jit_access_join(j);
+    const struct jit_interleaved *join = jit_access_interleaved(j);
     if (!join)
         store_for(j, b, insn);
     for (uint32_t i = 0; join && insn == join->last && i < join->n; i++)
@@ -224,7 +228,7 @@ bool jit_block_emit(const struct jit *before, const uint32_t *insns, uint32_t n,
         if (j->form->effects & (PT_FX_BRANCH | PT_FX_END))
             continue;
         jit_debug_info_set(j, insns[i]);
-        if (jit_predicate_bounds_is_late(j)) {
+        if (jit_predicate_bounds_is_sunk(j)) {
             jit_predicate_bounds_note(j);
             continue;
         }

@@ -43,7 +43,7 @@ static void part_lanes(struct jit_gen *g, uint32_t from, const struct pt_insn *i
     LLVMValueRef yes[JIT_COPIES], no[JIT_COPIES];
     struct pt_operand guard = guard_of(insn);
     for (unsigned u = 0; u < j->facts->copies; u++) {
-        LLVMValueRef all = g->cur[u] ? g->cur[u] : LLVMConstAllOnes(jit_flow_type(j));
+        LLVMValueRef all = g->active[u] ? g->active[u] : LLVMConstAllOnes(jit_flow_type(j));
         LLVMValueRef holds = jit_registers_read_flow(j, &guard, u);
         yes[u] = jit_flow_and(j, all, holds);
         no[u] = jit_flow_and(j, all, LLVMBuildNot(j->code->b, holds, ""));
@@ -73,20 +73,20 @@ static bool part(struct jit_gen *g, uint32_t from, const struct pt_insn *insn, u
 {
     const struct jit *j = g->j;
     struct pt_operand guard = guard_of(insn);
-    struct jit_told told;
-    if (jit_predicate_bounds_tell(j, &guard, &told)) {
+    struct jit_bounds bounds;
+    if (jit_predicate_bounds_load(j, &guard, &bounds)) {
         LLVMBasicBlockRef none = jit_new_block(j, "none"), some = jit_new_block(j, "");
         LLVMBasicBlockRef all = jit_new_block(j, "all"), lanes = jit_new_block(j, "lanes");
-        LLVMBuildCondBr(j->code->b, told.none, none, some);
+        LLVMBuildCondBr(j->code->b, bounds.none, none, some);
         jit_continue_in(j, none);
         jit_flow_go_to(g, from, next);
         jit_continue_in(j, some);
-        LLVMBuildCondBr(j->code->b, told.all, all, lanes);
+        LLVMBuildCondBr(j->code->b, bounds.all, all, lanes);
         jit_continue_in(j, all);
         take(g, from, taken);
         jit_continue_in(j, lanes);
     }
-    if (j->facts->regs[insn->guard].is_late &&
+    if (j->facts->regs[insn->guard].is_sunk &&
         !jit_block_repeat(j, j->facts->regs[insn->guard].only))
         return false;
     part_lanes(g, from, insn, taken, next);
@@ -109,7 +109,7 @@ static void choose(struct jit_gen *g, uint32_t from, const struct pt_insn *insn,
 static LLVMValueRef running(struct jit_gen *g, const struct pt_insn *insn, unsigned copy)
 {
     const struct jit *j = g->j;
-    LLVMValueRef lanes = g->cur[copy] ? jit_flow_mask(j, g->cur[copy]) : jit_mask_all(j);
+    LLVMValueRef lanes = g->active[copy] ? jit_flow_mask(j, g->active[copy]) : jit_mask_all(j);
     return insn->guard
                ? LLVMBuildAnd(j->code->b, lanes, read_guard(j, insn, copy, j->unit->width), "")
                : lanes;
@@ -218,7 +218,7 @@ static void part_by_table(struct jit_gen *g, uint32_t from, const struct pt_insn
         for (unsigned u = 0; u < j->facts->copies; u++) {
             some[u] = lanes_to(j, insn, u, to, lanes[u]);
             if (insn->guard && to == block->next) {
-                LLVMValueRef here = g->cur[u] ? jit_flow_mask(j, g->cur[u]) : jit_mask_all(j);
+                LLVMValueRef here = g->active[u] ? jit_flow_mask(j, g->active[u]) : jit_mask_all(j);
                 here = LLVMBuildAnd(j->code->b, here, LLVMBuildNot(j->code->b, lanes[u], ""), "");
                 some[u] = LLVMBuildOr(j->code->b, some[u], here, "");
             }

@@ -1,8 +1,9 @@
-/* Blocks of many independent dependence chains, which run in parts that fit the registers. A block of sums that go on side by side, as
- * those of a tile of a matrix, takes them in turns and has
- * more of them than the machine has registers: each would go to memory and come back again and again. Where nobody can tell
- * the order, such a block runs in parts instead: some strands of one chunk, as many as fit the registers, from their first
- * operation to the last; then the next ones. Strands share nothing but loads, which every part repeats.
+/* Blocks of many independent dependence chains, which run in parts that fit the registers. A block
+ * of sums that go on side by side, as those of a tile of a matrix, takes them in turns and has more
+ * of them than the machine has registers: each would go to memory and come back again and again.
+ * Where nobody can tell the order, such a block runs in parts instead: some strands of one chunk,
+ * as many as fit the registers, from their first operation to the last; then the next ones. Strands
+ * share nothing but loads, which every part repeats.
  */
 #include "backend/jit/control/chain_split.h"
 
@@ -26,7 +27,8 @@ struct block {
     uint64_t *carried;        /* written by strands */
     uint64_t *seen;           /* read before the place in question */
     uint32_t *
-        strand; /* by place: the strand's first place, later its number; NONE: a load, or nothing to run */
+        /* by place: the strand's first place, later its number; NONE: a load, or nothing to run */
+        strand;
     uint32_t *toucher; /* by register: a place that reads or writes it */
     uint32_t *last;    /* by register: where a part reads it last */
     uint32_t at, n_strands;
@@ -83,7 +85,8 @@ static void note_seen(void *ud, uint32_t reg, bool is_def)
         jit_set_add(b->seen, reg);
 }
 
-/* A load may be repeated if it gives the same wherever in the block it is, and only what comes behind it reads that. */
+/* A load may be repeated if it gives the same wherever in the block it is, and only what comes
+ * behind it reads that. */
 static void check_load(void *ud, uint32_t reg, bool is_def)
 {
     struct block *b = ud;
@@ -298,8 +301,8 @@ static bool find_block(const struct jit *j, const uint32_t *insns, uint32_t n, s
     return true;
 }
 
-/* Chunks that go together, and the most strands of a part, so that parts are of one size; false: the block had better run as
- * it is. */
+/* Chunks that go together, and the most strands of a part, so that parts are of one size; false:
+ * the block had better run as it is. */
 static bool find_size(struct block *b, uint32_t *copies, uint32_t *most)
 {
     const struct jit *j = b->j;
@@ -323,7 +326,8 @@ bool jit_chain_split_pays(const struct jit *j, const uint32_t *insns, uint32_t n
     return find_block(j, insns, n, &b) && find_size(&b, &copies, &most);
 }
 
-/* What a part loads again is not to be what the part before it loaded, in registers all the while. */
+/* What a part loads again is not to be what the part before it loaded, in registers all the
+ * while. */
 static void forget_loads(const struct jit *j)
 {
     LLVMBuildFence(j->code->b, LLVMAtomicOrderingAcquireRelease, true, "");

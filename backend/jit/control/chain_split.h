@@ -4,7 +4,8 @@
 
 #include "backend/jit/jit.h"
 
-/* True if the instructions had better run in parts than as they come; runs them so, in all lanes. */
+/* True if the instructions had better run in parts than as they come; runs them so, in all
+ * lanes. */
 bool jit_chain_split_pays(const struct jit *j, const uint32_t *insns, uint32_t n);
 bool jit_chain_split_emit(const struct jit *j, const uint32_t *insns, uint32_t n);
 

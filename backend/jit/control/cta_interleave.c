@@ -1,8 +1,9 @@
-/* CTAs that interleave in a loop: they take turns of some rounds. A loop in strides of the whole grid (i += gridDim.x * blockDim.x)
- * touches a short run of memory in each round, and other
- * CTAs touch what lies in between. One CTA after the other would go through all of memory for each of them, in steps that the
- * machine's prefetcher does not follow. So CTAs take turns: some rounds, then the loop is left in its middle, what its groups need
- * is kept in the CTA's scratch memory, and the next CTA goes on where this one's memory ends.
+/* CTAs that interleave in a loop: they take turns of some rounds. A loop in strides of the whole
+ * grid (i += gridDim.x * blockDim.x) touches a short run of memory in each round, and other CTAs
+ * touch what lies in between. One CTA after the other would go through all of memory for each of
+ * them, in steps that the machine's prefetcher does not follow. So CTAs take turns: some rounds,
+ * then the loop is left in its middle, what its groups need is kept in the CTA's scratch memory,
+ * and the next CTA goes on where this one's memory ends.
  */
 #include "backend/jit/control/cta_interleave.h"
 
@@ -21,16 +22,16 @@ enum { THROUGH, WAITS }; /* of a group: it has left the region, or waits in the 
 
 /* ---- what a group keeps ---------------------------------------------------------------------- */
 
-bool jit_cta_interleave_has_turns(const struct jit_gen *g)
+bool jit_cta_interleave_applies(const struct jit_gen *g)
 {
-    return g->plan->turns.region == g->r;
+    return g->plan->interleave.region == g->r;
 }
 
 static LLVMValueRef state_of(struct jit_gen *g)
 {
     const struct jit *j = g->j;
     LLVMValueRef at = LLVMBuildMul(j->code->b, j->group, jit_i32(j, sizeof(uint32_t)), "");
-    at = LLVMBuildAdd(j->code->b, at, jit_i32(j, g->plan->turns.state), "");
+    at = LLVMBuildAdd(j->code->b, at, jit_i32(j, g->plan->interleave.state), "");
     return jit_at(j, j->code->scratch,
                   LLVMBuildZExt(j->code->b, at, LLVMInt64TypeInContext(j->code->context), ""));
 }
@@ -45,11 +46,11 @@ static bool is_given(const struct jit_gen *g, uint32_t reg)
 /* Registers go to the group's memory, or come back from there. */
 static void keep_registers(struct jit_gen *g, bool loads)
 {
-    const struct jit_turns *t = &g->plan->turns;
+    const struct jit_cta_interleave *t = &g->plan->interleave;
     const struct jit *j = g->j;
     uint32_t at = t->kept;
     for (uint32_t i = 1; i < j->unit->f->regs.n; i++) {
-        if (!jit_set_has(t->live, i) || j->facts->regs[i].is_remade || is_given(g, i))
+        if (!jit_set_has(t->live, i) || j->facts->regs[i].is_remat || is_given(g, i))
             continue;
         struct jit_reg r = j->facts->regs[i];
         r.scratch = at;
@@ -65,12 +66,12 @@ static void keep_registers(struct jit_gen *g, bool loads)
     j->code->scratch_bytes = at > j->code->scratch_bytes ? at : j->code->scratch_bytes;
 }
 
-static bool remake_all(struct jit_gen *g)
+static bool remat_all(struct jit_gen *g)
 {
     const struct jit *j = g->j;
     uint64_t *done = pt_arena_alloc(j->unit->arena, (j->unit->f->regs.n + 63) / 64 * sizeof *done);
     for (uint32_t i = 1; i < j->unit->f->regs.n; i++)
-        if (jit_set_has(g->plan->turns.live, i) && j->facts->regs[i].is_remade &&
+        if (jit_set_has(g->plan->interleave.live, i) && j->facts->regs[i].is_remat &&
             !jit_remat_compute(j, i, done))
             return false;
     return true;
@@ -95,7 +96,7 @@ static LLVMValueRef load_bit(const struct jit *j, LLVMValueRef variable)
 
 static uint32_t header_of(const struct jit_gen *g)
 {
-    return g->j->unit->f->loops.v[g->plan->turns.loop].header;
+    return g->j->unit->f->loops.v[g->plan->interleave.loop].header;
 }
 
 void jit_cta_interleave_start(const struct jit *j)
@@ -103,7 +104,7 @@ void jit_cta_interleave_start(const struct jit *j)
     LLVMValueRef turn = LLVMBuildLoad2(j->code->b, jit_i32_of(j), turn_of(j), "");
     LLVMValueRef starts = LLVMBuildICmp(j->code->b, LLVMIntEQ, turn, jit_i32(j, 0), "");
     LLVMBuildStore(j->code->b, jit_i32(j, 0), turn_of(j));
-    LLVMBuildCondBr(j->code->b, starts, j->code->regions[0], j->code->resume);
+    LLVMBuildCondBr(j->code->b, starts, j->code->regions[0], j->code->interleave_resume);
 }
 
 void jit_cta_interleave_open(struct jit_gen *g)
@@ -117,7 +118,7 @@ void jit_cta_interleave_open(struct jit_gen *g)
     g->wait = jit_new_block(j, "wait");
     LLVMBuildStore(j->code->b, bit(j, false), g->resumes);
     LLVMBuildBr(j->code->b, open);
-    jit_continue_in(j, j->code->resume);
+    jit_continue_in(j, j->code->interleave_resume);
     LLVMBuildStore(j->code->b, bit(j, true), g->resumes);
     LLVMBuildBr(j->code->b, open);
     jit_continue_in(j, open);
@@ -128,7 +129,7 @@ void jit_cta_interleave_open(struct jit_gen *g)
 static void stand_at_header(struct jit_gen *g)
 {
     const struct jit *j = g->j;
-    uint32_t header = header_of(g), l = g->plan->turns.loop;
+    uint32_t header = header_of(g), l = g->plan->interleave.loop;
     LLVMValueRef all = LLVMConstAllOnes(jit_flow_type(j));
     for (unsigned u = 0; jit_has_mask(g, header) && u < j->facts->copies; u++)
         LLVMBuildStore(j->code->b, all, g->masks[header][u]);
@@ -142,8 +143,8 @@ static void stand_at_header(struct jit_gen *g)
 static LLVMValueRef rounds_of(struct jit_gen *g)
 {
     const struct jit *j = g->j;
-    LLVMValueRef rounds = jit_i32(j, g->plan->turns.rounds);
-    return LLVMBuildSelect(j->code->b, jit_takes_turns(j), rounds, jit_i32(j, 0), "");
+    LLVMValueRef rounds = jit_i32(j, g->plan->interleave.rounds);
+    return LLVMBuildSelect(j->code->b, jit_interleaves(j), rounds, jit_i32(j, 0), "");
 }
 
 bool jit_cta_interleave_resume_group(struct jit_gen *g)
@@ -161,7 +162,7 @@ bool jit_cta_interleave_resume_group(struct jit_gen *g)
     LLVMBuildCondBr(j->code->b, waited, goes_on, g->done);
     jit_continue_in(j, goes_on);
     keep_registers(g, true);
-    if (!remake_all(g))
+    if (!remat_all(g))
         return false;
     stand_at_header(g);
     LLVMBuildBr(j->code->b, g->body[header_of(g)]);
@@ -170,12 +171,12 @@ bool jit_cta_interleave_resume_group(struct jit_gen *g)
     return true;
 }
 
-/* Each back edge has code of its own: where all lanes go round by one of them, LLVM sees a loop inside the loop. Groups that have
- * parted go on to the end: these are the last rounds. */
+/* Each back edge has code of its own: where all lanes go round by one of them, LLVM sees a loop
+ * inside the loop. Groups that have parted go on to the end: these are the last rounds. */
 void jit_cta_interleave_go_again(struct jit_gen *g, uint32_t header)
 {
     const struct jit *j = g->j;
-    if (!jit_cta_interleave_has_turns(g) || header_of(g) != header) {
+    if (!jit_cta_interleave_applies(g) || header_of(g) != header) {
         LLVMBuildBr(j->code->b, g->body[header]);
         return;
     }

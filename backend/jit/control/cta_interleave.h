@@ -6,14 +6,14 @@
 #include "backend/jit/control/gen.h"
 #include "backend/jit/jit.h"
 
-/* CTAs take turns in a loop of the region. */
-bool jit_cta_interleave_has_turns(const struct jit_gen *g);
+/* CTAs interleave in a loop of the region. */
+bool jit_cta_interleave_applies(const struct jit_gen *g);
 
 /* The region begins, or another turn of it. */
 void jit_cta_interleave_open(struct jit_gen *g);
 
-/* A group, which has its registers of the region's start: goes on where it waits, if it does; building goes on where the region
- * begins. False with unit->why set. */
+/* A group, which has its registers of the region's start: goes on where it waits, if it does;
+ * building goes on where the region begins. False with unit->why set. */
 bool jit_cta_interleave_resume_group(struct jit_gen *g);
 
 /* Lanes go on in a loop's header again, unless a turn ends there. */

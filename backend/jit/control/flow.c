@@ -1,4 +1,5 @@
-/* Where control goes in a region: blocks in their order, lanes that wait at them by masks (region.c says how). */
+/* Where control goes in a region: blocks in their order, lanes that wait at them by masks (region.c
+ * says how). */
 #include "backend/jit/control/flow.h"
 
 #include "backend/jit/analysis/def_use.h"
@@ -11,7 +12,8 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 
-/* Lanes may wait at `block` after block `from` ran, which has just sent lanes to a and b (or UINT32_MAX). */
+/* Lanes may wait at `block` after block `from` ran, which has just sent lanes to a and b (or
+ * UINT32_MAX). */
 struct pending {
     const uint64_t *waits;
     uint32_t a, b;
@@ -68,7 +70,7 @@ static bool others_first(struct jit_gen *g, uint32_t from, uint32_t to)
     const struct pt_func *f = g->j->unit->f;
     const uint64_t *waits = jit_def_use_waits(g->j->facts, from);
     for (uint32_t w = 0;
-         g->j->facts->runs_apart && !jit_is_in(g, to) && w < g->j->facts->uniformity->words; w++)
+         g->j->facts->is_resumable && !jit_is_in(g, to) && w < g->j->facts->uniformity->words; w++)
         if (waits[w] & g->plan->entries[w])
             return true;
     bool is_back = jit_is_in(g, to) && to <= from;
@@ -91,7 +93,7 @@ static bool others_first(struct jit_gen *g, uint32_t from, uint32_t to)
     return false;
 }
 
-/* ---- loops with an outlet --------------------------------------------------------------------- */
+/* ---- loops with an outlet -------------------------------------------------------------------- */
 
 /* Lanes go into loops, or leave one by its outlet (true). */
 static bool pass_loops(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueRef *mask)
@@ -111,7 +113,7 @@ static bool pass_loops(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueR
     return false;
 }
 
-/* ---- lanes ------------------------------------------------------------------------------------ */
+/* ---- lanes ----------------------------------------------------------------------------------- */
 
 /* `full`: i1, these are all lanes of the group; NULL: they may not be. */
 static void send(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueRef *mask,
@@ -145,7 +147,7 @@ void jit_flow_go_to(struct jit_gen *g, uint32_t from, uint32_t to)
         LLVMBuildBr(g->j->code->b, g->whole[to]);
         return;
     }
-    send(g, from, to, g->cur, g->is_full);
+    send(g, from, to, g->active, g->is_full);
     if (others_first(g, from, to))
         jit_flow_go_on(g, from, to, UINT32_MAX);
     else if (jit_is_in(g, to) && to <= from)

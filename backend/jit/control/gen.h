@@ -9,8 +9,8 @@
  *   reroll.c            two of them that unrolling made of one
  *   region_versions.c   regions in versions
  *   region_spill.c      what goes from one region to the next
- *   cta_interleave.c    a loop in which CTAs take turns
- *   resumable_warp.c    the ends of regions where warps run apart
+ *   cta_interleave.c    a loop in which CTAs interleave
+ *   resumable_warp.c    the ends of regions where warps are resumed one by one
  */
 #ifndef PTERA_BACKEND_JIT_CONTROL_GEN_H
 #define PTERA_BACKEND_JIT_CONTROL_GEN_H
@@ -26,27 +26,32 @@ struct jit_gen {
     LLVMValueRef first[JIT_COPIES]; /* lanes on at the start of the group, as a flow; NULL: all */
     LLVMValueRef (*masks)[JIT_COPIES]; /* allocas: lanes that wait at a block */
     LLVMBasicBlockRef *enter, *body;   /* by block: with the test for an empty mask, without */
-    /* By block, or NULL: where all lanes of the group run it, and none waits anywhere; and where those that wait at it do. */
+    /* By block, or NULL: where all lanes of the group run it, and none waits anywhere; and where
+     * those that wait at it do. */
     LLVMBasicBlockRef *whole, *part;
-    LLVMBasicBlockRef *latch;          /* by loop */
-    uint32_t *outlet;                  /* by loop: where all its lanes go on, see jit_wait_masks_find_outlets; or PT_NONE */
+    LLVMBasicBlockRef *latch; /* by loop */
+    /* by loop: where all its lanes go on, see jit_wait_masks_find_outlets; or PT_NONE */
+    uint32_t *outlet;
     LLVMValueRef (*inside)[JIT_COPIES]; /* allocas: lanes that have gone into such a loop */
-    LLVMBasicBlockRef *leave;          /* by block: exit to it */
+    LLVMBasicBlockRef *leave;           /* by block: exit to it */
     LLVMBasicBlockRef end, done;
-    LLVMValueRef next;            /* alloca: number of the exit taken */
-    const uint64_t *written;      /* registers that the region may write */
-    bool stays_in_memory;         /* vectors that cross are not brought into variables */
+    LLVMValueRef next;                     /* alloca: number of the exit taken */
+    const uint64_t *written;               /* registers that the region may write */
+    bool stays_in_memory;                  /* vectors that cross are not brought into variables */
     LLVMValueRef (*variables)[JIT_COPIES]; /* theirs, meanwhile */
-    LLVMValueRef cur[JIT_COPIES]; /* lanes that run the block, as a flow; NULL: all */
-    LLVMValueRef resumes, waits, rounds; /* allocas: not the first turn, some group waits, rounds left: cta_interleave.c */
-    LLVMBasicBlockRef wait;              /* the end of a group's turn: cta_interleave.c */
-    LLVMValueRef *full;    /* allocas, by block: all lanes of the group wait there, as scalars tell */
-    uint64_t *traced;      /* blocks of traces: superblock.c */
-    LLVMValueRef is_full;  /* of the block (i1); NULL: scalars do not tell */
-    bool runs_whole;       /* all lanes run what is being generated, and none waits anywhere */
+    LLVMValueRef active[JIT_COPIES];       /* lanes that run the block, as a flow; NULL: all */
+    /* allocas: not the first turn, some group waits, rounds left: cta_interleave.c */
+    LLVMValueRef resumes, waits, rounds;
+    LLVMBasicBlockRef wait; /* the end of a group's turn: cta_interleave.c */
+    /* allocas, by block: all lanes of the group wait there, as scalars tell */
+    LLVMValueRef *full;
+    uint64_t *traced;     /* blocks of traces: superblock.c */
+    LLVMValueRef is_full; /* of the block (i1); NULL: scalars do not tell */
+    bool runs_whole;      /* all lanes run what is being generated, and none waits anywhere */
 };
 
-/* Inside the region, and not where a region begins: an edge to there leaves, be it the region's own entry. */
+/* Inside the region, and not where a region begins: an edge to there leaves, be it the region's own
+ * entry. */
 static inline bool jit_is_in(const struct jit_gen *g, uint32_t block)
 {
     return jit_set_has(g->r->set, block) && !jit_set_has(g->plan->entries, block);

@@ -29,7 +29,8 @@ static void note(const struct jit *j, LLVMValueRef load, const char *what, uint6
     jit_check_proven(j, load, what); /* see load_part */
 }
 
-/* A part that lies elsewhere. Its memory is there in any case: fields that do not change are read ahead of loops. */
+/* A part that lies elsewhere. Its memory is there in any case: fields that do not change are read
+ * ahead of loops. */
 static LLVMValueRef load_part(const struct jit *j, LLVMValueRef pointer, size_t offset,
                               uint64_t bytes)
 {
@@ -57,8 +58,8 @@ static void load_parts(const struct jit *j)
 {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->code->context, 0);
     j->code->cta = LLVMGetParam(j->code->function, 0);
-    note_argument(j, j->facts->runs_apart ? sizeof(struct pt_warp) : sizeof(struct pt_cta));
-    if (j->facts->runs_apart) {
+    note_argument(j, j->facts->is_resumable ? sizeof(struct pt_warp) : sizeof(struct pt_cta));
+    if (j->facts->is_resumable) {
         j->code->warp = j->code->cta;
         j->code->cta =
             load_part(j, j->code->warp, offsetof(struct pt_warp, cta), sizeof(struct pt_cta));
@@ -88,7 +89,8 @@ static void start_cta(const struct jit *j)
     jit_barrier_reduce_begin(j);
 }
 
-/* That it runs often, as far as LLVM asks: code for what is rare then stays where it is, rather than in front of loops. */
+/* That it runs often, as far as LLVM asks: code for what is rare then stays where it is, rather
+ * than in front of loops. */
 static void note_runs(const struct jit *j)
 {
     static const char name[] = "function_entry_count";
@@ -98,7 +100,8 @@ static void note_runs(const struct jit *j)
                           LLVMMDNodeInContext2(j->code->context, parts, 2));
 }
 
-/* Null is an address like any other: what is loaded or stored there faults, as elsewhere where nothing is mapped. */
+/* Null is an address like any other: what is loaded or stored there faults, as elsewhere where
+ * nothing is mapped. */
 static void allow_null(const struct jit *j)
 {
     static const char name[] = "null_pointer_is_valid";
@@ -140,7 +143,8 @@ static bool has_arguments(const struct jit_unit *u)
     return false;
 }
 
-/* Calls are expanded where they can be; a copy of the kernel begins with where its threads' stacks do. */
+/* Calls are expanded where they can be; a copy of the kernel begins with where its threads' stacks
+ * do. */
 static bool expand_calls(struct jit_unit *u)
 {
     if (!u->f->calls && !has_arguments(u) && !pt_uses_stack(u->m, u->f))
@@ -157,8 +161,8 @@ static bool expand_calls(struct jit_unit *u)
 /* Variables of the CTA that regions share. */
 static void make_variables(const struct jit *j, const struct jit_plan *plan)
 {
-    if (plan->turns.region)
-        j->code->turn_exit = jit_at(j, j->code->scratch, jit_i64(j, plan->turns.next));
+    if (plan->interleave.region)
+        j->code->interleave_exit = jit_at(j, j->code->scratch, jit_i64(j, plan->interleave.next));
     jit_region_spill_make_variables(j);
 }
 
@@ -167,8 +171,8 @@ static void make_starts(const struct jit *j, const struct jit_plan *plan)
     j->code->regions = pt_arena_alloc(j->unit->arena, plan->n_regions * sizeof *j->code->regions);
     for (uint32_t r = 0; r < plan->n_regions; r++)
         j->code->regions[r] = jit_new_block(j, "region");
-    if (plan->turns.region)
-        j->code->resume = jit_new_block(j, "resume");
+    if (plan->interleave.region)
+        j->code->interleave_resume = jit_new_block(j, "resume");
 }
 
 static bool generate(struct jit_facts *facts, struct jit *j)
@@ -185,9 +189,9 @@ static bool generate(struct jit_facts *facts, struct jit *j)
     make_variables(j, &plan);
     facts->streaming = jit_nontemporal_find(j);
     make_starts(j, &plan);
-    if (j->facts->runs_apart)
+    if (j->facts->is_resumable)
         jit_resumable_warp_begin(j, &plan);
-    else if (plan.turns.region)
+    else if (plan.interleave.region)
         jit_cta_interleave_start(j);
     else
         LLVMBuildBr(j->code->b, j->code->regions[0]);

@@ -1,9 +1,11 @@
-/* Divergent loops that run lane by lane. Where lanes leave a loop at different times and it does little but load from anywhere (the rows of
- * a sparse matrix), a group goes round for its longest lane, with an access for each lane every time; a lane on its own goes
- * round as often as it needs, through memory that it walks in order. Lanes of all chunks take one loop, so that the machine
- * seldom meets its end. Not where a round's addresses come from what the last one loaded: there lanes wait for memory together, or
- * each for itself. Several such loops with little between them, as unrolling leaves them, are run by a lane one after the other: it
- * goes on in the same memory. Or as one, where they were one: reroll.c.
+/* Divergent loops that run lane by lane. Where lanes leave a loop at different times and it does
+ * little but load from anywhere (the rows of a sparse matrix), a group goes round for its longest
+ * lane, with an access for each lane every time; a lane on its own goes round as often as it needs,
+ * through memory that it walks in order. Lanes of all chunks take one loop, so that the machine
+ * seldom meets its end. Not where a round's addresses come from what the last one loaded: there
+ * lanes wait for memory together, or each for itself. Several such loops with little between them,
+ * as unrolling leaves them, are run by a lane one after the other: it goes on in the same memory.
+ * Or as one, where they were one: reroll.c.
  */
 #include "backend/jit/control/per_lane_loop.h"
 
@@ -30,7 +32,8 @@ enum { LANES_MOST = 32 /* that run one after the other in one loop: bits of a wo
 
 /* ---- which loops ----------------------------------------------------------------------------- */
 
-/* What is loaded is where lanes alone say, or the instruction is pure and says nothing of the lane. */
+/* What is loaded is where lanes alone say, or the instruction is pure and says nothing of the
+ * lane. */
 static bool is_simple(const struct jit *j, const struct pt_insn *insn)
 {
     const struct pt_form *form = pt_insn_form(j->unit->m, insn);
@@ -71,7 +74,8 @@ static bool does_cross(const struct jit *j, const struct span *span, uint32_t re
     return crosses;
 }
 
-/* A register goes into the blocks, or out of them, as lanes of a vector; others stay as they are. */
+/* A register goes into the blocks, or out of them, as lanes of a vector; others stay as they
+ * are. */
 static void check_register(void *ud, uint32_t reg, bool is_def)
 {
     struct crossing *u = ud;
@@ -105,7 +109,8 @@ bool jit_per_lane_loop_applies(const struct jit_gen *g, uint32_t block)
 
 /* ---- several loops --------------------------------------------------------------------------- */
 
-/* What lies between loops: instructions that one lane can run alone, and at most a branch onwards, whose target is told. */
+/* What lies between loops: instructions that one lane can run alone, and at most a branch onwards,
+ * whose target is told. */
 static bool is_between(const struct jit_gen *g, uint32_t block, uint32_t *target)
 {
     const struct jit *j = g->j;
@@ -119,14 +124,15 @@ static bool is_between(const struct jit_gen *g, uint32_t block, uint32_t *target
     return *target > block && (b->next == block + 1 || (branches && !last->guard));
 }
 
-/* The loop at `first`, and others that follow where all blocks up to the last lead there or behind it. */
+/* The loop at `first`, and others that follow where all blocks up to the last lead there or behind
+ * it. */
 static struct span find_span(const struct jit_gen *g, uint32_t first)
 {
     const struct jit *j = g->j;
     const struct pt_func *f = j->unit->f;
     struct span span = {first, first + 1, f->blocks.v[first].next};
     uint32_t around = f->loops.v[f->blocks.v[first].loop - 1].parent, furthest = first + 1, target;
-    if (j->facts->runs_apart || span.to != first + 1 || f->blocks.v[first + 1].loop != around)
+    if (j->facts->is_resumable || span.to != first + 1 || f->blocks.v[first + 1].loop != around)
         return span;
     for (uint32_t b = first + 1; b < f->blocks.n; b++) {
         struct span longer = {first, b + 1, b + 1};
@@ -209,7 +215,8 @@ static void pass(void *ud, uint32_t reg, bool is_def)
     if (!is_one && crosses)
         pass_lanes(s, reg);
     r->shape = JIT_SCALAR;
-    r->is_per_copy = r->is_range = r->is_count = r->is_late = false; /* a predicate is computed where it stands */
+    /* a predicate is computed where it stands */
+    r->is_per_copy = r->is_bounded = r->is_counter = r->is_sunk = false;
     r->may_wrap = false;
     memset(r->wide, 0, sizeof r->wide);
     memset(r->fits, 0, sizeof r->fits);
@@ -340,8 +347,9 @@ static LLVMValueRef lowest(const struct serial *s, LLVMValueRef lanes)
     return LLVMBuildAnd(j->code->b, lane, jit_i32(j, s->n_copies * j->unit->width - 1), "");
 }
 
-/* Loads what the lane begins with, before it is its turn: how often it goes round is at hand then as soon as the machine finds that
- * the lane before it has ended, which it had not foreseen. Volatile: LLVM would load it where it is needed. */
+/* Loads what the lane begins with, before it is its turn: how often it goes round is at hand then
+ * as soon as the machine finds that the lane before it has ended, which it had not foreseen.
+ * Volatile: LLVM would load it where it is needed. */
 static void load_next(struct serial *s, LLVMValueRef lane)
 {
     const struct jit *j = s->j;
@@ -390,8 +398,9 @@ static bool run_lanes(struct serial *s, LLVMValueRef lanes)
     return true;
 }
 
-/* What one store wrote, a load has before it is in the cache; a load of a vector that many stores wrote would wait until all
- * before it is done, and so would the loop behind that begins with it. Volatile: LLVM would make one load of them. */
+/* What one store wrote, a load has before it is in the cache; a load of a vector that many stores
+ * wrote would wait until all before it is done, and so would the loop behind that begins with it.
+ * Volatile: LLVM would make one load of them. */
 static LLVMValueRef gather_passed(struct serial *s, uint32_t i, unsigned u)
 {
     const struct jit *j = s->j;
@@ -406,7 +415,8 @@ static LLVMValueRef gather_passed(struct serial *s, uint32_t i, unsigned u)
     return lanes;
 }
 
-/* i1: the bases of loads from a base and an index are aligned, and so are all their addresses; NULL: there is none such. */
+/* i1: the bases of loads from a base and an index are aligned, and so are all their addresses;
+ * NULL: there is none such. */
 static LLVMValueRef test_bases(struct serial *s, uint64_t *trusted)
 {
     const struct jit *j = s->j;
@@ -483,18 +493,18 @@ static LLVMValueRef mask_of(const struct jit *j, LLVMValueRef flow)
 static void take_lanes(struct jit_gen *g, struct serial *s, unsigned u)
 {
     const struct jit *j = g->j;
-    s->flow[u] = g->cur[u];
+    s->flow[u] = g->active[u];
     for (uint32_t b = s->span.first + 1; b < s->span.end; b++) {
-        if (!is_start(j, &s->span, b) || !g->cur[u])
+        if (!is_start(j, &s->span, b) || !g->active[u])
             continue;
-        LLVMValueRef others = LLVMBuildNot(j->code->b, g->cur[u], "");
+        LLVMValueRef others = LLVMBuildNot(j->code->b, g->active[u], "");
         others = LLVMBuildAnd(j->code->b, jit_wait_masks_waiting(g, b, u), others, "");
         jit_wait_masks_clear(g, b, u);
         LLVMValueRef *lanes = &s->lanes[b - s->span.first];
         *lanes = join_bits(s, *lanes, jit_flow_mask(j, others), u);
-        g->cur[u] = LLVMBuildOr(j->code->b, g->cur[u], others, "");
+        g->active[u] = LLVMBuildOr(j->code->b, g->active[u], others, "");
     }
-    s->all = join_bits(s, s->all, mask_of(j, g->cur[u]), u);
+    s->all = join_bits(s, s->all, mask_of(j, g->active[u]), u);
 }
 
 /* Runs what lies between two loops, and counts their rounds. */
@@ -511,11 +521,11 @@ static bool reroll(struct jit_gen *g, struct serial *s)
     for (uint32_t i = 0; i < b->count; i++)
         insns[i] = b->first + i;
     for (unsigned u = 0; u < j->facts->copies; u++)
-        lanes[u] = g->cur[u] ? jit_flow_mask(j, g->cur[u]) : NULL;
+        lanes[u] = g->active[u] ? jit_flow_mask(j, g->active[u]) : NULL;
     struct jit at = *j;
     at.block = between;
     if (!jit_block_emit(&at, insns, b->count, lanes) ||
-        (last->guard && j->facts->regs[last->guard].is_late &&
+        (last->guard && j->facts->regs[last->guard].is_sunk &&
          !jit_block_repeat(&at, j->facts->regs[last->guard].only)))
         return false;
     for (unsigned u = 0; u < j->facts->copies; u++) {
@@ -523,7 +533,7 @@ static bool reroll(struct jit_gen *g, struct serial *s)
             last->guard ? jit_flow_mask(j, jit_registers_read_flow(j, &skip, u)) : NULL;
         struct serial *of = &s[u / (LANES_MOST / j->unit->width)];
         of->rounds[u] = jit_reroll_count_rounds(j, of->reroll, u, mask_of(j, of->flow[u]), skips,
-                                                mask_of(j, g->cur[u]));
+                                                mask_of(j, g->active[u]));
     }
     return true;
 }
@@ -553,7 +563,8 @@ static bool run_copies(struct serial *s)
     return true;
 }
 
-/* The lanes are behind the span; others may stand where they stood when it began, but for its blocks. */
+/* The lanes are behind the span; others may stand where they stood when it began, but for its
+ * blocks. */
 static void go_behind(struct jit_gen *g, struct span span)
 {
     const struct jit *j = g->j;
@@ -561,7 +572,7 @@ static void go_behind(struct jit_gen *g, struct span span)
     memcpy(waits, jit_def_use_waits(j->facts, span.first),
            j->facts->uniformity->words * sizeof *waits);
     jit_set_add(waits, span.to);
-    jit_flow_send(g, span.first + 1, span.to, g->cur); /* from outside of the loops */
+    jit_flow_send(g, span.first + 1, span.to, g->active); /* from outside of the loops */
     jit_flow_go_on_among(g, span.end - 1, j->unit->f->blocks.v[span.to].loop, waits);
 }
 

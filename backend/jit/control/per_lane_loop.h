@@ -7,8 +7,8 @@
 /* The block is a loop that lanes are to run one after the other. */
 bool jit_per_lane_loop_applies(const struct jit_gen *g, uint32_t block);
 
-/* Runs it, and loops that follow with little between, in the lanes of g->cur and those that wait at blocks between, until all
- * have left them. False with unit->why set. */
+/* Runs it, and loops that follow with little between, in the lanes of g->active and those that wait
+ * at blocks between, until all have left them. False with unit->why set. */
 bool jit_per_lane_loop_emit(struct jit_gen *g, uint32_t block);
 
 #endif

@@ -1,10 +1,12 @@
-/* One region: a loop over groups, blocks in their order under masks: a loop over the groups of a CTA. Inside, blocks in their order.
+/* One region: a loop over groups, blocks in their order under masks: a loop over the groups of a
+ * CTA. Inside, blocks in their order.
  *
- * Lanes of a group that part at a branch wait, by masks in variables, at the blocks they will run. After a block the
- * next place is the lowest block at which lanes may wait (jit_def_use_waits says where); it is skipped when its mask is empty. At
- * the end of a loop it goes round again if lanes wait at its header. A branch that the whole group takes alike is a
- * branch. Masks exist only for blocks that part of a group may run (j->facts->partial). Of those that are in no loop there is code
- * for all lanes as well, without masks, which goes on in its own kind until lanes part.
+ * Lanes of a group that part at a branch wait, by masks in variables, at the blocks they will run.
+ * After a block the next place is the lowest block at which lanes may wait (jit_def_use_waits says
+ * where); it is skipped when its mask is empty. At the end of a loop it goes round again if lanes
+ * wait at its header. A branch that the whole group takes alike is a branch. Masks exist only for
+ * blocks that part of a group may run (j->facts->partial). Of those that are in no loop there is
+ * code for all lanes as well, without masks, which goes on in its own kind until lanes diverge.
  */
 #include "backend/jit/control/region.h"
 
@@ -40,8 +42,8 @@
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* A few stores under a mask that no scalars tell, all of which may write what is there: less work than to find out whether lanes are
- * on where that is hard to foresee. */
+/* A few stores under a mask that no scalars tell, all of which may write what is there: less work
+ * than to find out whether lanes are on where that is hard to foresee. */
 static bool only_rewrites(const struct jit *j, uint32_t block)
 {
     const struct pt_block *b = &j->unit->f->blocks.v[block];
@@ -58,18 +60,18 @@ static bool only_rewrites(const struct jit *j, uint32_t block)
     return n;
 }
 
-static bool is_range(const struct jit *j, uint32_t block)
+static bool is_bounded(const struct jit *j, uint32_t block)
 {
     uint32_t guard = j->unit->f->insns.v[jit_insn_info_last(j->facts, block)].guard;
-    return guard && j->facts->regs[guard].is_range;
+    return guard && j->facts->regs[guard].is_bounded;
 }
 
-/* The only way into the block is from the one before it, beside which no lane waits, and all lanes meet behind the block: it may
- * run without any. */
+/* The only way into the block is from the one before it, beside which no lane waits, and all lanes
+ * meet behind the block: it may run without any. */
 static bool may_run_empty(const struct jit *j, uint32_t block)
 {
     const struct pt_block *b = &j->unit->f->blocks.v[block], *before = block ? b - 1 : NULL;
-    if (!before || b->n_succ != 1 || before->n_succ != 2 || is_range(j, block - 1))
+    if (!before || b->n_succ != 1 || before->n_succ != 2 || is_bounded(j, block - 1))
         return false;
     uint32_t to = j->unit->f->edges.v[b->succ], n_preds = 0;
     for (uint32_t e = 0; e < 2; e++)
@@ -124,8 +126,8 @@ static LLVMValueRef lanes_of_all(const struct jit_gen *g)
 {
     LLVMValueRef all = NULL;
     for (unsigned u = 0; u < g->j->facts->copies; u++)
-        if (g->cur[u])
-            all = all ? LLVMBuildAnd(g->j->code->b, all, g->cur[u], "") : g->cur[u];
+        if (g->active[u])
+            all = all ? LLVMBuildAnd(g->j->code->b, all, g->active[u], "") : g->active[u];
     return all;
 }
 
@@ -137,8 +139,9 @@ static void go_apart(const struct jit_gen *g, uint32_t block)
     LLVMBuildBr(g->j->code->b, g->part[block]);
 }
 
-/* A block that touches memory comes in up to three versions: plain accesses where all lanes are on and the tests of addresses
- * hold; masked ones where the tests hold; and one for everything else. */
+/* A block that touches memory comes in up to three versions: plain accesses where all lanes are on
+ * and the tests of addresses hold; masked ones where the tests hold; and one for everything
+ * else. */
 static bool run_block(const struct jit_gen *g, uint32_t block)
 {
     struct jit at = *g->j;
@@ -147,7 +150,7 @@ static bool run_block(const struct jit_gen *g, uint32_t block)
     bool is_one = all && (g->whole[block] || j->only_rewrites); /* this is for some lanes */
     uint64_t *trusted;
     for (unsigned u = 0; u < j->facts->copies; u++)
-        masks[u] = g->cur[u] ? jit_flow_mask(j, g->cur[u]) : NULL;
+        masks[u] = g->active[u] ? jit_flow_mask(j, g->active[u]) : NULL;
     struct jit_order o = jit_block_order_find(j->facts, block, j->low != NULL);
     if (!touches_memory(j, &o))
         return jit_block_emit(j, o.insns, o.n, masks);
@@ -206,7 +209,7 @@ static void find_full(struct jit_gen *g, uint32_t block)
 {
     LLVMTypeRef i1 = LLVMInt1TypeInContext(g->j->code->context);
     bool is_entry = block == g->r->entry || !jit_has_mask(g, block);
-    g->runs_whole = is_entry && !g->first[0] && !g->j->facts->runs_apart &&
+    g->runs_whole = is_entry && !g->first[0] && !g->j->facts->is_resumable &&
                     !jit_per_lane_loop_applies(g, block);
     g->is_full = is_entry && !g->first[0] ? LLVMConstAllOnes(i1) : NULL;
     if (!is_entry && g->full[block])
@@ -216,7 +219,7 @@ static void find_full(struct jit_gen *g, uint32_t block)
 static void find_waiting(struct jit_gen *g, uint32_t block)
 {
     for (unsigned u = 0; u < g->j->facts->copies; u++)
-        g->cur[u] = jit_wait_masks_waiting(g, block, u);
+        g->active[u] = jit_wait_masks_waiting(g, block, u);
 }
 
 static void clear_waiting(struct jit_gen *g, uint32_t block)
@@ -225,7 +228,8 @@ static void clear_waiting(struct jit_gen *g, uint32_t block)
         jit_wait_masks_clear(g, block, u);
 }
 
-/* Where those that wait are all lanes they run the block without masks, and what follows, up to where they part. */
+/* Where those that wait are all lanes they run the block without masks, and what follows, up to
+ * where they part. */
 static void go_whole(struct jit_gen *g, uint32_t block)
 {
     LLVMBasicBlockRef all = jit_new_block(g->j, "all");
@@ -242,7 +246,7 @@ static bool generate_whole(const struct jit_gen *of, uint32_t block)
 {
     struct jit_gen whole = *of, *g = &whole;
     jit_continue_in(g->j, g->whole[block]);
-    memset(g->cur, 0, sizeof g->cur);
+    memset(g->active, 0, sizeof g->active);
     g->is_full = LLVMConstAllOnes(LLVMInt1TypeInContext(g->j->code->context));
     g->runs_whole = true;
     return run_block(g, block) && jit_superblock_emit(g, block) && jit_branch_end(g, block);
@@ -259,7 +263,7 @@ static bool generate_block(const struct jit_gen *region, uint32_t block)
     enter_block(g, block);
     jit_continue_in(j, g->body[block]);
     find_full(g, block);
-    memcpy(g->cur, g->first, sizeof g->cur);
+    memcpy(g->active, g->first, sizeof g->active);
     if (g->whole[block])
         go_whole(g, block);
     if (block != g->r->entry && jit_has_mask(g, block)) {
@@ -340,9 +344,9 @@ static void find_first(struct jit_gen *g)
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     bool has_ended = g->plan->keeps_alive && g->r->entry != 0;
     for (unsigned u = 0; u < j->facts->copies; u++) {
-        LLVMValueRef standing = j->facts->runs_apart ? jit_resumable_warp_standing(g, u) : NULL;
+        LLVMValueRef standing = j->facts->is_resumable ? jit_resumable_warp_standing(g, u) : NULL;
         g->first[u] = standing ? jit_flow_of(j, standing) : NULL;
-        if (!j->facts->starts_full && !j->facts->runs_apart) {
+        if (!j->facts->starts_full && !j->facts->is_resumable) {
             LLVMValueRef t = LLVMBuildMul(j->code->b, j->group,
                                           jit_i32(j, j->unit->width * j->facts->copies), "");
             t = jit_splat(j, LLVMBuildAdd(j->code->b, t, jit_i32(j, u * j->unit->width), ""));
@@ -358,7 +362,7 @@ static void find_first(struct jit_gen *g)
 /* Straight code that part of a group may run. */
 static bool has_whole(const struct jit_gen *g, uint32_t block)
 {
-    return !g->j->facts->runs_apart && jit_is_in(g, block) && jit_has_mask(g, block) &&
+    return !g->j->facts->is_resumable && jit_is_in(g, block) && jit_has_mask(g, block) &&
            !g->j->unit->f->blocks.v[block].loop &&
            !(only_rewrites(g->j, block) && may_run_empty(g->j, block));
 }
@@ -415,7 +419,7 @@ static void clear_mask(struct jit_gen *g, uint32_t block)
 static void generate_exit(struct jit_gen *g, uint32_t e)
 {
     const struct jit *j = g->j;
-    if (j->facts->runs_apart) {
+    if (j->facts->is_resumable) {
         jit_resumable_warp_leave(g, g->r->exits[e]);
         return;
     }
@@ -429,7 +433,7 @@ static void generate_exit(struct jit_gen *g, uint32_t e)
 static void generate_end(struct jit_gen *g)
 {
     const struct jit *j = g->j;
-    if (j->facts->runs_apart) {
+    if (j->facts->is_resumable) {
         jit_resumable_warp_end(g);
         return;
     }
@@ -458,7 +462,7 @@ static bool generate_group(struct jit_gen *g)
     for (uint32_t e = 0; e < g->r->n_exits; e++)
         clear_mask(g, g->r->exits[e]);
     jit_wait_masks_clear_outlets(g);
-    if (jit_cta_interleave_has_turns(g) && !jit_cta_interleave_resume_group(g))
+    if (jit_cta_interleave_applies(g) && !jit_cta_interleave_resume_group(g))
         return false;
     if (g->plan->keeps_alive && g->r->entry) {
         LLVMValueRef any = NULL;
@@ -475,7 +479,7 @@ static bool generate_group(struct jit_gen *g)
     for (uint32_t l = 0; l < j->unit->f->loops.n; l++)
         if (g->latch[l])
             generate_latch(g, l);
-    if (jit_cta_interleave_has_turns(g))
+    if (jit_cta_interleave_applies(g))
         jit_cta_interleave_end_turn(g);
     for (uint32_t e = 0; e < g->r->n_exits; e++)
         generate_exit(g, e);
@@ -518,7 +522,7 @@ static bool run_groups(struct jit_gen *g, LLVMValueRef count, LLVMBasicBlockRef 
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     jit_region_spill_begin(j);
     LLVMBuildStore(j->code->b, jit_i32(j, UINT32_MAX), g->next);
-    if (jit_cta_interleave_has_turns(g))
+    if (jit_cta_interleave_applies(g))
         jit_cta_interleave_open(g);
     LLVMBuildStore(j->code->b, jit_i32(j, 0), count);
     LLVMBuildBr(j->code->b, head);
@@ -535,7 +539,7 @@ static bool run_groups(struct jit_gen *g, LLVMValueRef count, LLVMBasicBlockRef 
     LLVMBuildCondBr(j->code->b, LLVMBuildICmp(j->code->b, LLVMIntULT, more, groups_of(j), ""), head,
                     after);
     jit_continue_in(j, after);
-    if (jit_cta_interleave_has_turns(g))
+    if (jit_cta_interleave_applies(g))
         jit_cta_interleave_close(g);
     dispatch(g);
     return true;
@@ -557,14 +561,14 @@ static bool run_version(struct jit_gen *g)
 {
     const struct jit *j = g->j;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
-    g->next = jit_cta_interleave_has_turns(g) ? j->code->turn_exit : jit_alloca(j, i32, "next");
+    g->next = jit_cta_interleave_applies(g) ? j->code->interleave_exit : jit_alloca(j, i32, "next");
     LLVMValueRef count = jit_alloca(j, i32, "group");
     LLVMBasicBlockRef here = LLVMGetInsertBlock(j->code->b), head = jit_new_block(j, "group");
     jit_lane_offsets_forget(j);
     make_blocks(g);
     jit_wait_masks_find_outlets(g);
     jit_continue_in(j, here);
-    return j->facts->runs_apart ? run_warp(g, head) : run_groups(g, count, head);
+    return j->facts->is_resumable ? run_warp(g, head) : run_groups(g, count, head);
 }
 
 /* Goes to one of several versions, behind which come all other cases. */
@@ -607,7 +611,6 @@ bool jit_region_generate(const struct jit *before, const struct jit_plan *plan,
     g.stays_in_memory = stays_in_memory(&g);
     jit_continue_in(j, j->code->regions[region - plan->regions]);
     jit_stop_poll_emit(j, j->unit->f->blocks.v[region->entry].first);
-    bool has_versions =
-        !jit_cta_interleave_has_turns(&g) && jit_region_versions_find(&g, &versions);
+    bool has_versions = !jit_cta_interleave_applies(&g) && jit_region_versions_find(&g, &versions);
     return has_versions ? run_versions(&g, &versions) : run_version(&g);
 }

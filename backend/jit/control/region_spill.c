@@ -157,13 +157,13 @@ bool jit_region_spill_load_registers(struct jit_gen *g)
     clear_reg(j, &j->facts->regs[j->unit->f->regs.n]);
     for (uint32_t i = 1; i < j->unit->f->regs.n; i++) {
         struct jit_reg *r = &j->facts->regs[i];
-        if (r->is_remade) {
+        if (r->is_remat) {
             continue;
         } else if (!jit_set_has(in, i) || !jit_region_spill_is_placed(r)) {
             if (j->unit->f->regs.v[i].n_defs > 1 || jit_set_has(in, i))
                 clear_reg(j, r);
-        } else if (r->is_kept) {
-            LLVMBuildStore(j->code->b, LLVMBuildLoad2(j->code->b, r->type, r->kept, ""),
+        } else if (r->is_cta_uniform) {
+            LLVMBuildStore(j->code->b, LLVMBuildLoad2(j->code->b, r->type, r->cta_value, ""),
                            r->slot[0]);
         } else if (stays_in_memory(g, r)) {
             stay_in_memory(g, r);
@@ -173,7 +173,7 @@ bool jit_region_spill_load_registers(struct jit_gen *g)
         }
     }
     for (uint32_t i = 1; i < j->unit->f->regs.n; i++)
-        if (g->r->entry && jit_set_has(in, i) && j->facts->regs[i].is_remade &&
+        if (g->r->entry && jit_set_has(in, i) && j->facts->regs[i].is_remat &&
             !jit_remat_compute(j, i, done))
             return false;
     return true;
@@ -201,18 +201,18 @@ LLVMValueRef jit_region_spill_load_alive(struct jit_gen *g, unsigned copy)
 /* A variable of the CTA: in scratch memory where it goes on from one turn to the next. */
 static LLVMValueRef make_variable(const struct jit *j, LLVMTypeRef type, uint32_t at)
 {
-    return j->facts->turn_loop ? jit_at(j, j->code->scratch, jit_i64(j, at))
-                               : jit_alloca(j, type, "");
+    return j->facts->interleave_loop ? jit_at(j, j->code->scratch, jit_i64(j, at))
+                                     : jit_alloca(j, type, "");
 }
 
 void jit_region_spill_make_variables(const struct jit *j)
 {
     for (uint32_t i = 1; i < j->unit->f->regs.n; i++) {
         struct jit_reg *r = &j->facts->regs[i];
-        if (!r->is_kept)
+        if (!r->is_cta_uniform)
             continue;
-        r->kept = make_variable(j, r->type, r->scratch);
-        r->next = make_variable(j, r->type, r->scratch_next);
+        r->cta_value = make_variable(j, r->type, r->scratch);
+        r->cta_next = make_variable(j, r->type, r->scratch_next);
     }
 }
 
@@ -220,18 +220,18 @@ void jit_region_spill_begin(const struct jit *j)
 {
     jit_barrier_reduce_complete(j);
     for (uint32_t i = 1; i < j->unit->f->regs.n; i++)
-        if (j->facts->regs[i].is_kept)
+        if (j->facts->regs[i].is_cta_uniform)
             LLVMBuildStore(
                 j->code->b,
-                LLVMBuildLoad2(j->code->b, j->facts->regs[i].type, j->facts->regs[i].kept, ""),
-                j->facts->regs[i].next);
+                LLVMBuildLoad2(j->code->b, j->facts->regs[i].type, j->facts->regs[i].cta_value, ""),
+                j->facts->regs[i].cta_next);
 }
 
 /* Lanes of the group may stand at other places, with registers of their own in memory. */
 static bool others_stand(const struct jit_gen *g)
 {
     const struct jit *j = g->j;
-    for (uint32_t i = 0; j->facts->runs_apart && i < g->r->n_blocks; i++)
+    for (uint32_t i = 0; j->facts->is_resumable && i < g->r->n_blocks; i++)
         if (jit_plan_is_left(j->facts, g->plan, g->r->blocks[i]))
             return true;
     return false;
@@ -242,7 +242,7 @@ static bool others_stand(const struct jit_gen *g)
 static bool is_saved(const struct jit_gen *g, uint32_t reg, uint32_t to)
 {
     const struct jit_reg *r = &g->j->facts->regs[reg];
-    if (!r->crosses || r->is_remade || !jit_set_has(live_into(g->j, to), reg) ||
+    if (!r->crosses || r->is_remat || !jit_set_has(live_into(g->j, to), reg) ||
         (g->variables && g->variables[reg][0]))
         return false;
     return r->is_in_frame || jit_set_has(g->written, reg);
@@ -251,9 +251,10 @@ static bool is_saved(const struct jit_gen *g, uint32_t reg, uint32_t to)
 static void save_register(struct jit_gen *g, const struct jit_reg *r, uint32_t to, bool is_part)
 {
     const struct jit *j = g->j;
-    if (r->is_kept)
-        LLVMBuildStore(j->code->b, LLVMBuildLoad2(j->code->b, r->type, r->slot[0], ""), r->next);
-    for (unsigned u = 0; !r->is_kept && u < jit_region_spill_copies(j, r); u++)
+    if (r->is_cta_uniform)
+        LLVMBuildStore(j->code->b, LLVMBuildLoad2(j->code->b, r->type, r->slot[0], ""),
+                       r->cta_next);
+    for (unsigned u = 0; !r->is_cta_uniform && u < jit_region_spill_copies(j, r); u++)
         jit_region_spill_store(j, r, u, is_part ? jit_mask_load(j, g->masks[to][u]) : NULL);
 }
 
@@ -267,7 +268,7 @@ void jit_region_spill_save_group(struct jit_gen *g, uint32_t to)
         for (uint32_t i = 1; i < j->unit->f->regs.n; i++)
             if (j->facts->regs[i].is_in_frame == in_frame && is_saved(g, i, to))
                 save_register(g, &j->facts->regs[i], to, is_part);
-    if (!j->facts->runs_apart)
+    if (!j->facts->is_resumable)
         jit_barrier_reduce_arrive(g, to);
     for (unsigned u = 0; g->plan->keeps_alive && u < j->facts->copies; u++)
         store_unaligned(j, jit_mask_to_bits(j, jit_mask_load(j, g->masks[to][u])), alive_at(g, u));
@@ -283,9 +284,9 @@ void jit_region_spill_end(struct jit_gen *g)
 {
     const struct jit *j = g->j;
     for (uint32_t i = 1; i < j->unit->f->regs.n; i++)
-        if (j->facts->regs[i].is_kept && jit_set_has(g->written, i))
+        if (j->facts->regs[i].is_cta_uniform && jit_set_has(g->written, i))
             LLVMBuildStore(
                 j->code->b,
-                LLVMBuildLoad2(j->code->b, j->facts->regs[i].type, j->facts->regs[i].next, ""),
-                j->facts->regs[i].kept);
+                LLVMBuildLoad2(j->code->b, j->facts->regs[i].type, j->facts->regs[i].cta_next, ""),
+                j->facts->regs[i].cta_value);
 }

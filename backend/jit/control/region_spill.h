@@ -37,7 +37,7 @@ unsigned jit_region_spill_copies(const struct jit *j, const struct jit_reg *r);
 /* The register crosses regions, in memory or a variable of the CTA. */
 static inline bool jit_region_spill_is_placed(const struct jit_reg *r)
 {
-    return r->is_kept || r->scratch_bytes;
+    return r->is_cta_uniform || r->scratch_bytes;
 }
 
 #endif

@@ -1,7 +1,7 @@
-/* Regions in versions, as loops are versioned. Threads exchange at distances on which the CTA agrees: t & mask, t ^ distance, t a
- * thread's index. How the
- * lanes of a chunk lie then depends on the lowest bits of what t is mixed with, and where that does not change within a region,
- * the loop over groups is there once for each way of lying that is worth it, and once for all others.
+/* Regions in versions, as loops are versioned. Threads exchange at distances on which the CTA
+ * agrees: t & mask, t ^ distance, t a thread's index. How the lanes of a chunk lie then depends on
+ * the lowest bits of what t is mixed with, and where that does not change within a region, the loop
+ * over groups is there once for each way of lying that is worth it, and once for all others.
  */
 #include "backend/jit/control/region_versions.h"
 
@@ -40,8 +40,8 @@ static void need(void *ud, uint32_t reg, bool is_def)
         jit_set_add(c->needs, reg);
 }
 
-/* Instructions of the region's first block, descending, that make the register from what is there when it begins. False if there
- * is another way to its value where instruction `at` reads it. */
+/* Instructions of the region's first block, descending, that make the register from what is there
+ * when it begins. False if there is another way to its value where instruction `at` reads it. */
 static bool find_chain(const struct jit_gen *g, uint32_t reg, uint32_t at, struct chain *c,
                        uint32_t *insns, uint32_t *n)
 {
@@ -74,7 +74,7 @@ static bool has_sources(const struct chain *c, const uint32_t *insns, uint32_t n
         if (jit_set_has(c->needs, reg) && j->facts->regs[reg].shape != JIT_SCALAR)
             return false;
         bool is_there =
-            c->g->r->entry && (j->facts->regs[reg].is_kept || j->facts->regs[reg].is_remade);
+            c->g->r->entry && (j->facts->regs[reg].is_cta_uniform || j->facts->regs[reg].is_remat);
         if (jit_set_has(c->needs, reg) && !is_made && !is_there)
             return false;
     }
@@ -107,7 +107,8 @@ static bool exchanges(const struct jit_gen *g, uint32_t reg)
     return false;
 }
 
-/* The lowest bits that are worth a version: of a mask, so many ones as pairs of lanes are apart; of t ^ distance, the distance. */
+/* The lowest bits that are worth a version: of a mask, so many ones as pairs of lanes are apart; of
+ * t ^ distance, the distance. */
 static uint32_t find_values(const struct jit *j, bool swaps, uint32_t *values)
 {
     uint32_t n = 0;
@@ -134,7 +135,8 @@ bool jit_region_versions_find(const struct jit_gen *g, struct jit_versions *v)
     const struct jit *j = g->j;
     const struct pt_block *entry = &j->unit->f->blocks.v[g->r->entry];
     v->insns = pt_arena_alloc(j->unit->arena, entry->count * sizeof *v->insns);
-    for (uint32_t i = entry->first; i < entry->first + entry->count && !j->facts->runs_apart; i++) {
+    for (uint32_t i = entry->first; i < entry->first + entry->count && !j->facts->is_resumable;
+         i++) {
         const struct pt_insn *insn = &j->unit->f->insns.v[i];
         const struct pt_operand *mixer = jit_address_form_mixer(j->facts, insn);
         struct chain c;
@@ -158,12 +160,12 @@ LLVMValueRef jit_region_versions_value(struct jit_gen *g, const struct jit_versi
     uint64_t *done = pt_arena_alloc(j->unit->arena, (j->unit->f->regs.n + 63) / 64 * sizeof *done);
     for (uint32_t reg = 1; reg < j->unit->f->regs.n; reg++) {
         const struct jit_reg *r = &j->facts->regs[reg];
-        if (r->is_kept)
-            LLVMBuildStore(j->code->b, LLVMBuildLoad2(j->code->b, r->type, r->kept, ""),
+        if (r->is_cta_uniform)
+            LLVMBuildStore(j->code->b, LLVMBuildLoad2(j->code->b, r->type, r->cta_value, ""),
                            r->slot[0]);
     }
     for (uint32_t reg = 1; reg < j->unit->f->regs.n; reg++)
-        if (jit_set_has(v->needs, reg) && j->facts->regs[reg].is_remade &&
+        if (jit_set_has(v->needs, reg) && j->facts->regs[reg].is_remat &&
             !jit_remat_compute(j, reg, done))
             return NULL;
     for (uint32_t i = v->n_insns; i-- > 0;)

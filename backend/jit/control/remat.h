@@ -4,7 +4,8 @@
 
 #include "backend/jit/jit.h"
 
-/* Computes it in all lanes, and what it is made of; `done` holds registers that have their value. */
+/* Computes it in all lanes, and what it is made of; `done` holds registers that have their
+ * value. */
 bool jit_remat_compute(const struct jit *j, uint32_t reg, uint64_t *done);
 
 #endif

@@ -1,8 +1,10 @@
-/* Loops that unrolling has split: one that runs the rounds left over, and behind it one whose round does several of its rounds. Lane
- * by lane each of them ends where the machine does not foresee it; the first alone, run for the rounds of both, ends once.
+/* Loops that unrolling has split: one that runs the rounds left over, and behind it one whose round
+ * does several of its rounds. Lane by lane each of them ends where the machine does not foresee it;
+ * the first alone, run for the rounds of both, ends once.
  *
- * They are such a pair if several rounds of the first leave the same in all registers that matter as one of the second does: the
- * same operations, of what they began with. An access that faults is told to be the first loop's, then.
+ * They are such a pair if several rounds of the first leave the same in all registers that matter
+ * as one of the second does: the same operations, of what they began with. An access that faults is
+ * told to be the first loop's, then.
  */
 #include "backend/jit/control/reroll.h"
 
@@ -12,7 +14,7 @@
 #include "backend/jit/tune.h"
 #include "backend/jit/value/registers.h"
 
-/* ---- how many rounds -------------------------------------------------------------------------- */
+/* ---- how many rounds ------------------------------------------------------------------------- */
 
 static LLVMValueRef in_all_lanes(const struct jit *j, uint32_t value)
 {

@@ -12,7 +12,8 @@ struct jit_rounds {
     LLVMValueRef hold;  /* i1: they do the same in all lanes */
 };
 
-/* For `lanes` of a copy, of which `starts` begin with the first loop, the others behind it; `skips` (NULL: none) leave out the second. */
+/* For `lanes` of a copy, of which `starts` begin with the first loop, the others behind it; `skips`
+ * (NULL: none) leave out the second. */
 struct jit_rounds jit_reroll_count_rounds(const struct jit *j, const struct jit_reroll *r,
                                           unsigned copy, LLVMValueRef starts, LLVMValueRef skips,
                                           LLVMValueRef lanes);

@@ -1,12 +1,13 @@
-/* Warps that are suspended and resumed: kernels in which a thread may wait for others anywhere: in loops, at barriers of some of the
- * threads, at the cluster's. Their warps
- * run apart, one by one, and the runtime resumes them as it does the interpreter's.
+/* Warps that are suspended and resumed: kernels in which a thread may wait for others anywhere: in
+ * loops, at barriers of some of the threads, at the cluster's. Their warps run apart, one by one,
+ * and the runtime resumes them as it does the interpreter's.
  *
- * A group is a warp. Regions begin at sync points, at headers of loops that wait, and where others would overlap. A region runs the
- * lanes that stand at its start (frontier.h) until all have ended or stand at the starts of other regions, whose registers are in memory
- * then; there is nobody else of the warp in between, so inside a region lanes part and meet as in any other kernel. Lanes that
- * have come to different starts take turns. At a sync point lanes wait for all others of their warp, be it one that names them
- * (bar.warp.sync), or a barrier, which counts whole warps.
+ * A group is a warp. Regions begin at sync points, at headers of loops that wait, and where others
+ * would overlap. A region runs the lanes that stand at its start (frontier.h) until all have ended
+ * or stand at the starts of other regions, whose registers are in memory then; there is nobody else
+ * of the warp in between, so inside a region lanes part and meet as in any other kernel. Lanes that
+ * have come to different starts run one after the other. At a sync point lanes wait for all others
+ * of their warp, be it one that names them (bar.warp.sync), or a barrier, which counts whole warps.
  */
 #include "backend/jit/control/resumable_warp.h"
 
@@ -25,14 +26,15 @@
 
 /* ---- where lanes stop ------------------------------------------------------------------------ */
 
-/* Groups of lanes that name different ones stay together there on an H200; elsewhere one runs after the other. */
+/* Groups of lanes that name different ones stay together there on an H200; elsewhere one runs after
+ * the other. */
 static bool goes_together(const struct jit *j, uint32_t block)
 {
     return jit_sync_points_is_warp_barrier(j->facts, block) ||
            pt_insn_form(j->unit->m, jit_insn_info_first(j->facts, block))->op == PT_OP_shfl_sync;
 }
 
-/* ---- sync points that native code knows -------------------------------------------------------- */
+/* ---- sync points that native code knows ------------------------------------------------------ */
 
 /* The operands of a CTA's barrier; `count` and `pred` may be NULL. */
 struct barrier {
@@ -50,7 +52,7 @@ static struct barrier barrier_of(const struct jit *j, const struct pt_insn *insn
     return b;
 }
 
-/* ---- lanes come to the start of a region ------------------------------------------------------- */
+/* ---- lanes come to the start of a region ----------------------------------------------------- */
 
 static LLVMTypeRef i32_of(const struct jit *j)
 {
@@ -178,13 +180,13 @@ static void come(struct jit_gen *g, uint32_t to, LLVMValueRef lanes)
     LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->code->context, 0), i32, i64, i32, i32};
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->code->context), types, 5, false);
     LLVMValueRef is_turn = jit_i32(j, 0);
-    if (jit_resumable_warp_is_turning(g, to))
-        is_turn = LLVMBuildLoad2(j->code->b, i32, j->code->turned, "");
+    if (jit_resumable_warp_is_yielding(g, to))
+        is_turn = LLVMBuildLoad2(j->code->b, i32, j->code->yielded, "");
     LLVMValueRef args[] = {j->code->front, stand, place, lanes, is_turn};
     jit_help(j, "jit_help_stand", type, args);
 }
 
-bool jit_resumable_warp_is_turning(const struct jit_gen *g, uint32_t block)
+bool jit_resumable_warp_is_yielding(const struct jit_gen *g, uint32_t block)
 {
     const struct pt_func *f = g->j->unit->f;
     uint32_t l = f->blocks.v[block].loop;
@@ -194,12 +196,12 @@ bool jit_resumable_warp_is_turning(const struct jit_gen *g, uint32_t block)
 void jit_resumable_warp_note_turn(struct jit_gen *g, uint32_t from, uint32_t to)
 {
     const struct jit *j = g->j;
-    if (j->facts->runs_apart && to <= from && !jit_is_in(g, to) &&
-        jit_resumable_warp_is_turning(g, to))
-        LLVMBuildStore(j->code->b, jit_i32(j, 1), j->code->turned);
+    if (j->facts->is_resumable && to <= from && !jit_is_in(g, to) &&
+        jit_resumable_warp_is_yielding(g, to))
+        LLVMBuildStore(j->code->b, jit_i32(j, 1), j->code->yielded);
 }
 
-/* ---- the ends of a region ---------------------------------------------------------------------- */
+/* ---- the ends of a region -------------------------------------------------------------------- */
 
 static LLVMValueRef lanes_at(struct jit_gen *g, uint32_t to)
 {
@@ -209,7 +211,8 @@ static LLVMValueRef lanes_at(struct jit_gen *g, uint32_t to)
     return jit_warp_bits(g->j, lanes);
 }
 
-/* Where `is_on` (i1) holds, goes to the first block; the builder stands in it. Returns the other. */
+/* Where `is_on` (i1) holds, goes to the first block; the builder stands in it. Returns the
+ * other. */
 static LLVMBasicBlockRef only_if(const struct jit *j, LLVMValueRef is_on)
 {
     LLVMBasicBlockRef yes = jit_new_block(j, ""), no = jit_new_block(j, "");
@@ -249,8 +252,8 @@ void jit_resumable_warp_leave(struct jit_gen *g, uint32_t to)
     tell_ended(g, lanes);
     if (!jit_sync_points_sync(j->facts, to)) {
         LLVMBasicBlockRef turns = NULL;
-        if (jit_resumable_warp_is_turning(g, to)) {
-            LLVMValueRef turned = LLVMBuildLoad2(j->code->b, i32_of(j), j->code->turned, "");
+        if (jit_resumable_warp_is_yielding(g, to)) {
+            LLVMValueRef turned = LLVMBuildLoad2(j->code->b, i32_of(j), j->code->yielded, "");
             turns = only_if(j, LLVMBuildICmp(j->code->b, LLVMIntEQ, turned, jit_i32(j, 0), ""));
         }
         LLVMBuildStore(j->code->b, lanes, j->code->standing);
@@ -282,7 +285,7 @@ void jit_resumable_warp_end(struct jit_gen *g)
     LLVMBuildBr(j->code->b, j->code->choose);
 }
 
-/* ---- the start --------------------------------------------------------------------------------- */
+/* ---- the start ------------------------------------------------------------------------------- */
 
 LLVMValueRef jit_resumable_warp_standing(struct jit_gen *g, unsigned copy)
 {
@@ -298,7 +301,7 @@ LLVMValueRef jit_resumable_warp_standing(struct jit_gen *g, unsigned copy)
 void jit_resumable_warp_start_region(struct jit_gen *g)
 {
     const struct jit *j = g->j;
-    LLVMBuildStore(j->code->b, jit_i32(j, 0), j->code->turned);
+    LLVMBuildStore(j->code->b, jit_i32(j, 0), j->code->yielded);
     jit_barrier_reduce_load_votes(g);
 }
 
@@ -318,7 +321,7 @@ static void start_warp(const struct jit *j, const struct jit_plan *plan)
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->code->context), types, 2, false);
     LLVMValueRef args[] = {j->code->front, jit_i32(j, plan->n_regions)};
     jit_help(j, "jit_help_start", type, args);
-    LLVMBuildStore(j->code->b, jit_i32(j, 0), j->code->turned);
+    LLVMBuildStore(j->code->b, jit_i32(j, 0), j->code->yielded);
     come(&g, 0, jit_field(j, i32_of(j), j->code->warp, offsetof(struct pt_warp, live)));
 }
 
@@ -330,7 +333,7 @@ void jit_resumable_warp_begin(struct jit *j, const struct jit_plan *plan)
                                        jit_i64(j, plan->front_bytes), "");
     j->code->front = jit_at(j, j->code->scratch, offset);
     j->code->standing = jit_alloca(j, i32_of(j), "standing");
-    j->code->turned = jit_alloca(j, i32_of(j), "turned");
+    j->code->yielded = jit_alloca(j, i32_of(j), "turned");
     j->code->choose = jit_new_block(j, "choose");
     LLVMValueRef is_started =
         jit_field(j, i32_of(j), j->code->front, offsetof(struct jit_front, is_started));

@@ -13,7 +13,7 @@ void jit_resumable_warp_start_region(struct jit_gen *g);
 LLVMValueRef jit_resumable_warp_standing(struct jit_gen *g, unsigned copy);
 
 /* The header of a loop that waits: the back edges let others go first. */
-bool jit_resumable_warp_is_turning(const struct jit_gen *g, uint32_t block);
+bool jit_resumable_warp_is_yielding(const struct jit_gen *g, uint32_t block);
 
 /* Lanes go from one block to another. */
 void jit_resumable_warp_note_turn(struct jit_gen *g, uint32_t from, uint32_t to);

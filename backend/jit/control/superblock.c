@@ -1,6 +1,7 @@
-/* Short guarded blocks in a row: "if (i < n) a[i] = …; if (i + 1 < n) a[i + 1] = …". Where scalars tell that all lanes of the
- * group pass all of the guards, as most groups do whose guards look for the end of the data, the blocks run as one, and
- * accesses that lie side by side are joined. Other groups go from block to block.
+/* Short guarded blocks in a row: "if (i < n) a[i] = …; if (i + 1 < n) a[i + 1] = …". Where scalars
+ * tell that all lanes of the group pass all of the guards, as most groups do whose guards look for
+ * the end of the data, the blocks run as one, and accesses that lie side by side are joined. Other
+ * groups go from block to block.
  */
 #include "backend/jit/control/superblock.h"
 
@@ -39,8 +40,8 @@ static bool branches(const struct jit *j, uint32_t block)
     return pt_insn_form(j->unit->m, last_insn(j, block))->effects & (PT_FX_BRANCH | PT_FX_END);
 }
 
-/* Lanes of the block may leave it for elsewhere; all those of a group go to `next` if its guard, of which scalars tell, does not
- * hold. */
+/* Lanes of the block may leave it for elsewhere; all those of a group go to `next` if its guard, of
+ * which scalars tell, does not hold. */
 static bool ends_in_guard(const struct jit *j, uint32_t block)
 {
     const struct pt_insn *last = last_insn(j, block);
@@ -115,7 +116,7 @@ static bool is_known_before(const struct jit *j, const struct trace *t, uint32_t
     uint32_t reg = last_insn(j, block)->guard, only = j->facts->regs[reg].only;
     if (only >= b->first && only < b->first + b->count)
         return is_among(t->order.insns, t->order.n_early, only);
-    return jit_predicate_bounds_is_told_in(j, reg, block) &&
+    return jit_predicate_bounds_is_known_in(j, reg, block) &&
            !is_among(t->order.insns, t->order.n, only);
 }
 
@@ -140,7 +141,7 @@ static bool find_trace(struct jit_gen *g, uint32_t from, struct trace *t)
 {
     const struct jit *j = g->j;
     t->from = from;
-    if (j->facts->runs_apart || jit_set_has(g->traced, from) ||
+    if (j->facts->is_resumable || jit_set_has(g->traced, from) ||
         find_blocks(g, t) < JIT_SUPERBLOCK_GUARDS)
         return false;
     t->order = jit_block_order_find_behind(j->facts, from, j->low != NULL, t->blocks, t->n);
@@ -172,26 +173,26 @@ static LLVMValueRef and_if(const struct jit *j, LLVMValueRef all, LLVMValueRef o
     return !one ? all : all ? LLVMBuildAnd(j->code->b, all, one, "") : one;
 }
 
-/* i1: the group has all its lanes, and no guard keeps one of them from the trace's end; NULL: nobody can tell. The cursor moves from
- * guard to guard. */
+/* i1: the group has all its lanes, and no guard keeps one of them from the trace's end; NULL:
+ * nobody can tell. The cursor moves from guard to guard. */
 static LLVMValueRef all_pass(struct jit_gen *g, const struct trace *t, struct jit *j)
 {
     LLVMValueRef all = g->is_full;
     for (unsigned u = 0; !g->is_full && u < j->facts->copies; u++)
-        if (g->cur[u])
-            all = and_if(j, all, jit_all(j, jit_flow_mask(j, g->cur[u])));
+        if (g->active[u])
+            all = and_if(j, all, jit_all(j, jit_flow_mask(j, g->active[u])));
     for (unsigned i = 0; i < t->n; i++) {
         uint32_t block = i ? t->blocks[i - 1] : t->from;
         const struct pt_insn *last = last_insn(j, block);
         struct pt_operand guard = {
             .kind = PT_OPND_REG, .index = last->guard, .flags = last->guard_neg ? PT_OPND_NEG : 0};
-        struct jit_told told;
+        struct jit_bounds bounds;
         if (!ends_in_guard(j, block))
             continue;
         j->block = block;
-        if (!jit_predicate_bounds_tell(j, &guard, &told))
+        if (!jit_predicate_bounds_load(j, &guard, &bounds))
             return NULL;
-        all = and_if(j, all, told.none);
+        all = and_if(j, all, bounds.none);
     }
     return all;
 }
@@ -210,7 +211,7 @@ static bool run_straight(const struct jit_gen *g, const struct trace *t, uint64_
         return false;
     behind.block = last;
     end.j = &behind;
-    memset(end.cur, 0, sizeof end.cur);
+    memset(end.active, 0, sizeof end.active);
     end.is_full = LLVMConstAllOnes(LLVMInt1TypeInContext(g->j->code->context));
     end.runs_whole = !g->j->unit->f->blocks.v[last].loop;
     return jit_branch_end(&end, last);

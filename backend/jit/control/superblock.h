@@ -4,8 +4,9 @@
 
 #include "backend/jit/control/gen.h"
 
-/* Block `from` has run, but for the branch at its end. Where all lanes of the group go on through guarded blocks that follow, they
- * run those, and leave the last of them; goes on for other groups. False with unit->why set. */
+/* Block `from` has run, but for the branch at its end. Where all lanes of the group go on through
+ * guarded blocks that follow, they run those, and leave the last of them; goes on for other groups.
+ * False with unit->why set. */
 bool jit_superblock_emit(struct jit_gen *g, uint32_t from);
 
 #endif

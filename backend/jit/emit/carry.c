@@ -1,4 +1,5 @@
-/* Extended-precision arithmetic (PTX ISA 9.7.2). CC.CF is a predicate register behind those of the function. */
+/* Extended-precision arithmetic (PTX ISA 9.7.2). CC.CF is a predicate register behind those of the
+ * function. */
 #include "backend/jit/emit/carry.h"
 
 #include "backend/jit/emit/emit.h"
@@ -50,7 +51,8 @@ static void write_carry(struct jit_op *op, unsigned copy, LLVMValueRef carry)
     LLVMBuildStore(op->b, carry, r->slot[copy]);
 }
 
-/* The half of the product that mad takes. That of 16-bit values is of 32 bits, and its upper half lies above those. */
+/* The half of the product that mad takes. That of 16-bit values is of 32 bits, and its upper half
+ * lies above those. */
 static LLVMValueRef product(struct jit_op *op)
 {
     LLVMTypeRef type = LLVMTypeOf(op->a[0]);
@@ -66,7 +68,8 @@ static LLVMValueRef product(struct jit_op *op)
     return BUILD(Trunc, BUILD(LShr, all, jit_const(wide, half)), type);
 }
 
-/* d = x + y + carry. A subtraction adds the complement and 1; the carry of that sum is the inverse of a borrow. */
+/* d = x + y + carry. A subtraction adds the complement and 1; the carry of that sum is the inverse
+ * of a borrow. */
 bool jit_carry_emit(struct jit_op *op, unsigned copy)
 {
     LLVMValueRef x = op->a[0], y = op->a[1];

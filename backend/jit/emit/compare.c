@@ -101,7 +101,7 @@ bool jit_emit_set(struct jit_op *op)
     return true;
 }
 
-/* ---- packed pairs ------------------------------------------------------------------------------------------ */
+/* ---- packed pairs ---------------------------------------------------------------------------- */
 
 /* The halves at bit `at` of sources 0 and 1, with the third source. */
 static LLVMValueRef compare_halves(struct jit_op *op, enum pt_type type, unsigned at)
@@ -135,7 +135,7 @@ bool jit_emit_set_x2(struct jit_op *op)
     return true;
 }
 
-/* ---- selection --------------------------------------------------------------------------------------------- */
+/* ---- selection ------------------------------------------------------------------------------- */
 
 bool jit_emit_selp(struct jit_op *op)
 {
@@ -153,7 +153,8 @@ bool jit_emit_slct(struct jit_op *op)
     return true;
 }
 
-/* By the magnitude's bits, and those of infinity and of the smallest normal value. Zero counts as normal. */
+/* By the magnitude's bits, and those of infinity and of the smallest normal value. Zero counts as
+ * normal. */
 bool jit_emit_testp(struct jit_op *op)
 {
     unsigned bits = jit_form_bits(op, 0);

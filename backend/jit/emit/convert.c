@@ -1,4 +1,5 @@
-/* Emitters of conversions (PTX ISA 9.7.9.21): integers, and floating point to nearest or to an integral value. */
+/* Emitters of conversions (PTX ISA 9.7.9.21): integers, and floating point to nearest or to an
+ * integral value. */
 #include "backend/jit/emit/emit.h"
 #include "backend/jit/emit/half.h"
 #include "backend/jit/emit/helpers.h"
@@ -10,7 +11,7 @@ static bool give(struct jit_op *op, LLVMValueRef value)
     return true;
 }
 
-/* ---- integers ---------------------------------------------------------------------------------------------- */
+/* ---- integers -------------------------------------------------------------------------------- */
 
 bool jit_emit_cvt_int(struct jit_op *op)
 {
@@ -42,7 +43,7 @@ bool jit_emit_cvt_int_sat(struct jit_op *op)
     return give(op, jit_resize(op, value, to, from_signed));
 }
 
-/* ---- floating point to integers ---------------------------------------------------------------------------- */
+/* ---- floating point to integers -------------------------------------------------------------- */
 
 /* Rounded as .rni, .rzi, .rmi, .rpi say. */
 static LLVMValueRef integral(struct jit_op *op, LLVMValueRef value)
@@ -95,7 +96,7 @@ bool jit_emit_cvt_to_int(struct jit_op *op)
     return give(op, d);
 }
 
-/* ---- integers to floating point ---------------------------------------------------------------------------- */
+/* ---- integers to floating point -------------------------------------------------------------- */
 
 static LLVMValueRef to_real(struct jit_op *op, LLVMValueRef value, unsigned bits)
 {
@@ -131,7 +132,7 @@ bool jit_emit_cvt_from_int(struct jit_op *op)
     return give(op, jit_has(op, PT_M_sat) ? jit_saturate(op, d) : d);
 }
 
-/* ---- between floating-point types -------------------------------------------------------------------------- */
+/* ---- between floating-point types ------------------------------------------------------------ */
 
 static bool is_integral(const struct jit_op *op)
 {
@@ -264,8 +265,8 @@ bool jit_emit_cvt_f64_half(struct jit_op *op)
     return give(op, jit_has(op, PT_M_sat) ? jit_saturate(op, d) : d);
 }
 
-/* Rounded to 10 bits of fraction, ties away from zero; a NaN is cut as it is. .satfinite steps back from all that has the
- * exponent of infinity. */
+/* Rounded to 10 bits of fraction, ties away from zero; a NaN is cut as it is. .satfinite steps back
+ * from all that has the exponent of infinity. */
 bool jit_emit_cvt_tf32(struct jit_op *op)
 {
     LLVMValueRef a = jit_to_bits(op, op->a[0], 32), field = jit_int_const(op, 32, 0x7f800000);

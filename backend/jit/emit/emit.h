@@ -5,21 +5,24 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 
-/* One pure operation over scalars (lanes == 1) or over vectors of `lanes`. Sources have the types of the form's slots: iN
- * (8, 16, 32, 64, 128 bits), float, double; .f16, .bf16 and packed types are iN; predicates i1; all of them vectors if
- * lanes > 1, constants included. A source in a wider register has been narrowed. */
+/* One pure operation over scalars (lanes == 1) or over vectors of `lanes`. Sources have the types
+ * of the form's slots: iN (8, 16, 32, 64, 128 bits), float, double; .f16, .bf16 and packed types
+ * are iN; predicates i1; all of them vectors if lanes > 1, constants included. A source in a wider
+ * register has been narrowed. */
 struct jit_op {
     const struct jit *j;
     LLVMBuilderRef b;
     unsigned lanes;
     const struct pt_form *form;
     const struct pt_insn *insn;
-    unsigned n;                    /* sources, flattened in the order written (vectors, pairs) */
+    unsigned n; /* sources, flattened in the order written (vectors, pairs) */
     LLVMValueRef a[JIT_SOURCES];
-    bool negated[JIT_SOURCES];     /* a predicate source written !p: already applied to a[] */
-    LLVMValueRef d[JIT_DESTS];     /* to be set: of the destination slots' types; d|q is two */
-    bool is_number; /* to be set where d[0] is the result of f32 arithmetic: its NaNs are not canonical yet (0x7fffffff),
-                       which is done where bits become visible. NaNs of f64 have payloads: emitters give all their bits */
+    bool negated[JIT_SOURCES]; /* a predicate source written !p: already applied to a[] */
+    LLVMValueRef d[JIT_DESTS]; /* to be set: of the destination slots' types; d|q is two */
+    /* to be set where d[0] is the result of f32 arithmetic: its NaNs are not canonical yet
+     * (0x7fffffff), which is done where bits become visible. NaNs of f64 have payloads: emitters
+     * give all their bits */
+    bool is_number;
 };
 
 /* Returns false if this form has no emitter (nothing has been built). */

@@ -1,13 +1,16 @@
-/* Emitters of --math fast (struct pt_native_options): what the exact results cost most for, in a few instructions.
+/* Emitters of --math fast (struct pt_native_options): what the exact results cost most for, in a
+ * few instructions.
  *
  *   rcp, sqrt, div (.approx, .full)   the operation itself, to nearest
  *   rsqrt                             1 / sqrt
  *   ex2, lg2, tanh                    polynomials: relative error up to 4 * 2^-23
- *   sin, cos                          polynomials of the fraction of a turn: absolute error up to 2^-21 where |x| <= pi, and
- *                                     |x| * 2^-23 beyond, where the machine's reduction is as coarse
+ *   sin, cos                          polynomials of the fraction of a turn: absolute error up to
+ *                                     2^-21 where |x| <= pi, and |x| * 2^-23 beyond, where the
+ *                                     machine's reduction is as coarse
  *   .rz, .rm, .rp of f32 arithmetic   to nearest: up to one unit off
  *
- * Zeros, infinities, NaNs and signs come out as they should; f64, conversions and halves are as ever.
+ * Zeros, infinities, NaNs and signs come out as they should; f64, conversions and halves are as
+ * ever.
  */
 #include "backend/jit/emit/fast_math.h"
 
@@ -31,8 +34,9 @@ static LLVMValueRef muladd(struct jit_op *op, LLVMValueRef a, LLVMValueRef b, LL
     return jit_intrinsic(op->j, "llvm.fma", LLVMTypeOf(a), args, 3);
 }
 
-/* c[0] + c[1] * x + ... of n coefficients, which is a long chain of few operations; or two coefficients at a time, which is half as
- * long. Measured: with 16 lanes their number counts, with fewer the length. */
+/* c[0] + c[1] * x + ... of n coefficients, which is a long chain of few operations; or two
+ * coefficients at a time, which is half as long. Measured: with 16 lanes their number counts, with
+ * fewer the length. */
 static LLVMValueRef polynomial(struct jit_op *op, LLVMValueRef x, const double *c, unsigned n)
 {
     unsigned step = op->lanes < JIT_FAST_MATH_LANES ? 2 : 1;
@@ -82,7 +86,7 @@ static bool give(struct jit_op *op, LLVMValueRef value)
     return true;
 }
 
-/* ---- roots and quotients ----------------------------------------------------------------------------------- */
+/* ---- roots and quotients --------------------------------------------------------------------- */
 
 static bool fast_rcp(struct jit_op *op)
 {
@@ -104,7 +108,7 @@ static bool fast_div(struct jit_op *op)
     return give(op, BUILD(FDiv, source(op, 0), source(op, 1)));
 }
 
-/* ---- 2^x ----------------------------------------------------------------------------------------------------- */
+/* ---- 2^x ------------------------------------------------------------------------------------- */
 
 /* Of -126 <= x <= 128, or NaN; of other arguments no matter what. */
 static LLVMValueRef exp2_of(struct jit_op *op, LLVMValueRef x)
@@ -115,7 +119,8 @@ static LLVMValueRef exp2_of(struct jit_op *op, LLVMValueRef x)
     LLVMValueRef magic = real(op, 0x1.8p23), shifted = BUILD(FAdd, x, magic);
     LLVMValueRef f = BUILD(FSub, x, BUILD(FSub, shifted, magic));
     LLVMValueRef m = muladd(op, f, POLYNOMIAL(op, f, c), real(op, 1));
-    /* the integer lies in the lowest bits; at the ends of the range m is on the side that stays normal, or is 1 */
+    /* the integer lies in the lowest bits; at the ends of the range m is on the side that stays
+     * normal, or is 1 */
     LLVMValueRef e = BUILD(Shl, jit_to_bits(op, shifted, 32), jit_int_const(op, 32, 23));
     LLVMValueRef r = jit_from_bits(op, BUILD(Add, jit_to_bits(op, m, 32), e), 32);
     return muladd(op, x, real(op, 0), r); /* NaN stays NaN */
@@ -139,9 +144,10 @@ static bool fast_ex2(struct jit_op *op)
     return true;
 }
 
-/* ---- log2 ---------------------------------------------------------------------------------------------------- */
+/* ---- log2 ------------------------------------------------------------------------------------ */
 
-/* Of a positive normal number 2^e * m with m from sqrt(1/2) on: by the area tangent, so that nothing cancels near 1. */
+/* Of a positive normal number 2^e * m with m from sqrt(1/2) on: by the area tangent, so that
+ * nothing cancels near 1. */
 static LLVMValueRef log2_of(struct jit_op *op, LLVMValueRef x, LLVMValueRef offset)
 {
     static const double c[] = {0x1.7154764e713e8p+1, 0x1.ec70e633f4c2bp-1, 0x1.274701613531bp-1,
@@ -167,7 +173,7 @@ static bool fast_lg2(struct jit_op *op)
     return give(op, where(op, LLVMRealOEQ, x, 0, BUILD(FNeg, infinity), r));
 }
 
-/* ---- angles -------------------------------------------------------------------------------------------------- */
+/* ---- angles ---------------------------------------------------------------------------------- */
 
 /* x in turns, less the nearest whole number; -0 stays. */
 static LLVMValueRef turn(struct jit_op *op)
@@ -197,7 +203,7 @@ static bool fast_cos(struct jit_op *op)
     return give(op, sine_of(op, BUILD(FSub, real(op, 0.25), absolute(op, turn(op)))));
 }
 
-/* ---- tanh ---------------------------------------------------------------------------------------------------- */
+/* ---- tanh ------------------------------------------------------------------------------------ */
 
 /* (1 - e) / (1 + e) with e = exp(-2|x|), where that does not cancel. */
 static bool fast_tanh(struct jit_op *op)
@@ -216,7 +222,7 @@ static bool fast_tanh(struct jit_op *op)
     return true;
 }
 
-/* ---- the hook ------------------------------------------------------------------------------------------------ */
+/* ---- the hook -------------------------------------------------------------------------------- */
 
 jit_emitter *jit_fast_math_emitter(const struct jit_unit *u, const struct pt_form *form)
 {

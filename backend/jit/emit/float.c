@@ -1,5 +1,5 @@
-/* Emitters of f32 and f64 arithmetic to nearest (PTX ISA 9.7.3), of f32 in the other modes where instructions carry them.
- * Approximate functions have none. */
+/* Emitters of f32 and f64 arithmetic to nearest (PTX ISA 9.7.3), of f32 in the other modes where
+ * instructions carry them. Approximate functions have none. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/target.h"
 
-/* ---- f32 --------------------------------------------------------------------------------------------------- */
+/* ---- f32 ------------------------------------------------------------------------------------- */
 
 /* .ftz, which targets before sm_20 have without it (PTX ISA 9.7.3). */
 static bool has_ftz(const struct jit_op *op)
@@ -35,8 +35,8 @@ static LLVMValueRef real(struct jit_op *op, double value)
     return jit_const_real(jit_floats(op, 32), value);
 }
 
-/* With .ftz a result is zero if it is tiny *before* it loses bits to a small exponent: the same operation on operands scaled
- * by 2^64 tells, as it rounds to 24 bits. */
+/* With .ftz a result is zero if it is tiny *before* it loses bits to a small exponent: the same
+ * operation on operands scaled by 2^64 tells, as it rounds to 24 bits. */
 static LLVMValueRef flush_tiny(struct jit_op *op, LLVMValueRef value, LLVMValueRef scaled)
 {
     LLVMValueRef magnitude = jit_unary(op, "llvm.fabs", scaled);
@@ -164,7 +164,8 @@ bool jit_emit_rcp_f32(struct jit_op *op)
     return can_round(op) && divide_f32(op, real(op, 1), source(op, 0));
 }
 
-/* The fence: LLVM 22 knows that the root of a negative number is NaN, and takes any NaN for as good as the canonical one. */
+/* The fence: LLVM 22 knows that the root of a negative number is NaN, and takes any NaN for as good
+ * as the canonical one. */
 static LLVMValueRef root_f32(struct jit_op *op, LLVMValueRef a)
 {
     return jit_unary(op, "llvm.arithmetic.fence", jit_unary(op, "llvm.sqrt", a));
@@ -188,10 +189,10 @@ bool jit_emit_neg_f32(struct jit_op *op)
     return give_f32(op, BUILD(FNeg, source(op, 0)));
 }
 
-/* ---- min, max: -0 below +0; one NaN gives the other operand ------------------------------------------------ */
+/* ---- min, max: -0 below +0; one NaN gives the other operand ---------------------------------- */
 
-/* The bits decide between zeros, and do nothing to other equal values: the or of two has the sign of one of them, the and
- * that of both. */
+/* The bits decide between zeros, and do nothing to other equal values: the or of two has the sign
+ * of one of them, the and that of both. */
 static LLVMValueRef pick_number(struct jit_op *op, LLVMValueRef a, LLVMValueRef b, unsigned bits,
                                 bool larger)
 {
@@ -244,7 +245,7 @@ bool jit_emit_copysign(struct jit_op *op)
     return true;
 }
 
-/* ---- f64: a NaN result is a NaN operand made quiet, else the default one ----------------------------------- */
+/* ---- f64: a NaN result is a NaN operand made quiet, else the default one --------------------- */
 
 static LLVMValueRef quiet(struct jit_op *op, LLVMValueRef value)
 {
@@ -253,7 +254,8 @@ static LLVMValueRef quiet(struct jit_op *op, LLVMValueRef value)
     return jit_from_bits(op, bits, 64);
 }
 
-/* `value`, or the NaN that it should be: of the first NaN among the n operands, which come in the order of the machine. */
+/* `value`, or the NaN that it should be: of the first NaN among the n operands, which come in the
+ * order of the machine. */
 static bool give_f64(struct jit_op *op, LLVMValueRef value, LLVMValueRef *operands, unsigned n)
 {
     LLVMValueRef nan = jit_from_bits(op, jit_int_const(op, 64, 0xfff8000000000000), 64);

@@ -1,8 +1,10 @@
-/* Emitters of f16 and bf16, single and packed (PTX ISA 9.7.4): values are i16, a packed pair is two lanes.
+/* Emitters of f16 and bf16, single and packed (PTX ISA 9.7.4): values are i16, a packed pair is two
+ * lanes.
  *
- * Operations run in f32 and are rounded once more, which changes nothing: f32 has more than twice the bits of either
- * format plus two. A product of f16 is exact there. A product of bf16 may be subnormal and lose bits, so it has no emitter.
- * A sum for fma of f16 is rounded to odd. All NaN results are 0x7fff. */
+ * Operations run in f32 and are rounded once more, which changes nothing: f32 has more than twice
+ * the bits of either format plus two. A product of f16 is exact there. A product of bf16 may be
+ * subnormal and lose bits, so it has no emitter. A sum for fma of f16 is rounded to odd. All NaN
+ * results are 0x7fff. */
 #include "backend/jit/emit/half.h"
 
 #include "backend/jit/emit/emit.h"
@@ -21,7 +23,8 @@ bool jit_half_narrows_to(const struct jit_op *op, bool is_bf16)
     return is_bf16 || converts_f16(op);
 }
 
-/* Exponent and fraction where f32 has them, scaled by what the exponents' biases differ; infinities and NaN are beyond that. */
+/* Exponent and fraction where f32 has them, scaled by what the exponents' biases differ; infinities
+ * and NaN are beyond that. */
 static LLVMValueRef widen_f16(struct jit_op *op, LLVMValueRef half)
 {
     LLVMValueRef bits = jit_extend(op, half, 32, false);
@@ -64,7 +67,7 @@ LLVMValueRef jit_half_from_f32(struct jit_op *op, LLVMValueRef value, bool is_bf
     return BUILD(Select, jit_is_nan(op, value), jit_int_const(op, 16, 0x7fff), half);
 }
 
-/* ---- operands and results ---------------------------------------------------------------------------------- */
+/* ---- operands and results -------------------------------------------------------------------- */
 
 static bool is_bf16(const struct jit_op *op)
 {
@@ -111,7 +114,8 @@ static LLVMValueRef half_source(struct half_op *h, unsigned i)
     return jit_half_to_f32(&h->op, flush_half(&h->op, h->a[i]), h->is_bf16);
 }
 
-/* .ftz of a result: what is below 2^-14 when rounded to 11 bits of whatever exponent (see semantics/half.h). */
+/* .ftz of a result: what is below 2^-14 when rounded to 11 bits of whatever exponent (see
+ * semantics/half.h). */
 static LLVMValueRef flush_rounded(struct jit_op *op, LLVMValueRef value, LLVMValueRef half)
 {
     if (!jit_has(op, PT_M_ftz))
@@ -137,7 +141,7 @@ static bool give_rounded(struct jit_op *outer, struct half_op *h, LLVMValueRef v
     return close_half(outer, h, half);
 }
 
-/* ---- arithmetic -------------------------------------------------------------------------------------------- */
+/* ---- arithmetic ------------------------------------------------------------------------------ */
 
 bool jit_emit_add_half(struct jit_op *op)
 {
@@ -160,7 +164,8 @@ bool jit_emit_mul_half(struct jit_op *op)
            give_rounded(op, &h, BUILD(FMul, half_source(&h, 0), half_source(&h, 1)));
 }
 
-/* x + y rounded to odd: the error of the rounded sum, which is exact, says whether and where to step. */
+/* x + y rounded to odd: the error of the rounded sum, which is exact, says whether and where to
+ * step. */
 static LLVMValueRef sum_to_odd(struct jit_op *op, LLVMValueRef x, LLVMValueRef y)
 {
     LLVMValueRef zero = jit_const_real(jit_floats(op, 32), 0), one = jit_int_const(op, 32, 1);
@@ -186,7 +191,7 @@ bool jit_emit_fma_half(struct jit_op *op)
     return give_rounded(op, &h, sum_to_odd(&h.op, product, half_source(&h, 2)));
 }
 
-/* ---- signs and choices, in integers ------------------------------------------------------------------------ */
+/* ---- signs and choices, in integers ---------------------------------------------------------- */
 
 static LLVMValueRef half_is_nan(struct half_op *h, LLVMValueRef half)
 {

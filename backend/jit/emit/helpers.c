@@ -7,14 +7,14 @@
 #include "backend/jit/llvm/check.h"
 #include "backend/jit/llvm/target.h"
 
-/* ---- types and constants ----------------------------------------------------------------------------------- */
+/* ---- types and constants --------------------------------------------------------------------- */
 
 uint64_t jit_immediate(const struct jit_op *op, unsigned i)
 {
     return (uint64_t)op->j->unit->f->operands.v[op->insn->operands + i].imm;
 }
 
-/* ---- the form ---------------------------------------------------------------------------------------------- */
+/* ---- the form -------------------------------------------------------------------------------- */
 
 bool jit_is_rn(const struct jit_op *op)
 {
@@ -44,7 +44,7 @@ bool jit_rounds_itself(const struct jit_unit *u, const struct pt_form *form)
     return is_rounded_f32(form) && u->target->has_mask_registers && u->width == 16;
 }
 
-/* ---- values ------------------------------------------------------------------------------------------------ */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 LLVMValueRef jit_unary(struct jit_op *op, const char *intrinsic, LLVMValueRef a)
 {

@@ -29,7 +29,8 @@ LLVMValueRef jit_binary(struct jit_op *op, const char *intrinsic, LLVMValueRef a
 /* The lower of an integer and a constant. */
 LLVMValueRef jit_min_const(struct jit_op *op, LLVMValueRef n, unsigned bits, uint64_t top);
 
-/* value << n or value >> n, `bits` wide; n is 32 bits wide and any number: the width or more gives 0. */
+/* value << n or value >> n, `bits` wide; n is 32 bits wide and any number: the width or more gives
+ * 0. */
 LLVMValueRef jit_shift(struct jit_op *op, LLVMValueRef value, LLVMValueRef n, unsigned bits,
                        bool is_left);
 

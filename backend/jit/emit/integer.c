@@ -10,7 +10,7 @@ static bool give(struct jit_op *op, LLVMValueRef value)
     return true;
 }
 
-/* ---- sums and products ------------------------------------------------------------------------------------- */
+/* ---- sums and products ----------------------------------------------------------------------- */
 
 bool jit_emit_add(struct jit_op *op)
 {
@@ -83,7 +83,7 @@ bool jit_emit_mad_wide(struct jit_op *op)
     return give(op, BUILD(Add, wide_product(op), op->a[2]));
 }
 
-/* ---- 24 bits ----------------------------------------------------------------------------------------------- */
+/* ---- 24 bits --------------------------------------------------------------------------------- */
 
 static LLVMValueRef low24(struct jit_op *op, LLVMValueRef value)
 {
@@ -113,7 +113,7 @@ bool jit_emit_mad24(struct jit_op *op)
     return give(op, BUILD(Add, product24(op), op->a[2]));
 }
 
-/* ---- one of two -------------------------------------------------------------------------------------------- */
+/* ---- one of two ------------------------------------------------------------------------------ */
 
 static LLVMValueRef is_greater(struct jit_op *op, LLVMValueRef a, LLVMValueRef b, bool is_signed)
 {
@@ -140,7 +140,7 @@ bool jit_emit_abs_int(struct jit_op *op)
     return give(op, BUILD(Select, is_negative, BUILD(Neg, op->a[0]), op->a[0]));
 }
 
-/* ---- packed pairs: twice as many lanes of half the width --------------------------------------------------- */
+/* ---- packed pairs: twice as many lanes of half the width ------------------------------------- */
 
 static bool is_pair(const struct jit_op *op)
 {
@@ -186,7 +186,7 @@ bool jit_emit_max_int(struct jit_op *op)
     return pick(op, "llvm.smax", "llvm.umax");
 }
 
-/* ---- division ---------------------------------------------------------------------------------------------- */
+/* ---- division -------------------------------------------------------------------------------- */
 
 /* Neither 0 nor -1, as far as the divide instructions care. */
 static bool is_plain_divisor(LLVMValueRef b, unsigned bits, bool is_signed)
@@ -201,8 +201,9 @@ static LLVMValueRef divide(struct jit_op *op, LLVMValueRef a, LLVMValueRef b, bo
     return jit_check_proven(op->j, is_signed ? BUILD(SDiv, a, b) : BUILD(UDiv, a, b), "divisor");
 }
 
-/* Quotients of up to 32 bits, truncated from quotients of floating-point values with more than twice the bits minus the
- * quotient's: the distance to the next integer is at least 1 / b, and the error less. They are no larger than a, so fit in its type. */
+/* Quotients of up to 32 bits, truncated from quotients of floating-point values with more than
+ * twice the bits minus the quotient's: the distance to the next integer is at least 1 / b, and the
+ * error less. They are no larger than a, so fit in its type. */
 static LLVMValueRef divide_real(struct jit_op *op, LLVMValueRef a, LLVMValueRef b, bool is_signed)
 {
     unsigned bits = jit_form_bits(op, 0);
@@ -257,7 +258,7 @@ bool jit_emit_rem_int(struct jit_op *op)
     return emit_division(op, true);
 }
 
-/* ---- dot products ------------------------------------------------------------------------------------------ */
+/* ---- dot products ---------------------------------------------------------------------------- */
 
 /* `bits` of value from bit `at`, extended to 32. */
 static LLVMValueRef part(struct jit_op *op, LLVMValueRef value, unsigned at, unsigned bits,
@@ -290,7 +291,7 @@ bool jit_emit_dp2a(struct jit_op *op)
     return emit_dot(op, 2, 16, jit_has(op, PT_M_hi) ? 2 : 0);
 }
 
-/* ---- counts ------------------------------------------------------------------------------------------------ */
+/* ---- counts ---------------------------------------------------------------------------------- */
 
 bool jit_emit_popc(struct jit_op *op)
 {
@@ -327,7 +328,7 @@ bool jit_emit_bfind(struct jit_op *op)
     return give(op, BUILD(Select, is_none, jit_int_const(op, 32, UINT32_MAX), n));
 }
 
-/* ---- fields ------------------------------------------------------------------------------------------------ */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
 /* The low n bits, n being 32 bits wide and any number. */
 static LLVMValueRef low_ones(struct jit_op *op, LLVMValueRef n, unsigned bits)
@@ -341,7 +342,8 @@ static LLVMValueRef field_count(struct jit_op *op, LLVMValueRef n, unsigned bits
     return bits == 32 ? BUILD(And, n, jit_int_const(op, 32, 255)) : n;
 }
 
-/* Bit `pos + len - 1` of the source, or its top bit where that is beyond: all ones or zeros; zeros for no length. */
+/* Bit `pos + len - 1` of the source, or its top bit where that is beyond: all ones or zeros; zeros
+ * for no length. */
 static LLVMValueRef field_sign(struct jit_op *op, LLVMValueRef pos, LLVMValueRef len, unsigned bits)
 {
     LLVMValueRef top = jit_int_const(op, 32, bits - 1), one = jit_int_const(op, 32, 1);

@@ -1,4 +1,5 @@
-/* Operations without an emitter: calls of the interpreter's own functions over n lanes (backend/lanes.h). */
+/* Operations without an emitter: calls of the interpreter's own functions over n lanes
+ * (backend/lanes.h). */
 #include "backend/jit/emit/lane_call.h"
 
 #include "backend/jit/emit/emit.h"

@@ -10,7 +10,7 @@ static bool give(struct jit_op *op, LLVMValueRef value)
     return true;
 }
 
-/* ---- logic ------------------------------------------------------------------------------------------------- */
+/* ---- logic ----------------------------------------------------------------------------------- */
 
 bool jit_emit_and(struct jit_op *op)
 {
@@ -89,7 +89,7 @@ bool jit_emit_lop3_bool(struct jit_op *op)
     return true;
 }
 
-/* ---- shifts: by the width or more clears, or fills with the sign ------------------------------------------- */
+/* ---- shifts: by the width or more clears, or fills with the sign ----------------------------- */
 
 bool jit_emit_shl(struct jit_op *op)
 {

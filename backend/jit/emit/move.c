@@ -10,7 +10,7 @@ static bool give(struct jit_op *op, LLVMValueRef value)
     return true;
 }
 
-/* ---- prmt -------------------------------------------------------------------------------------------------- */
+/* ---- prmt ------------------------------------------------------------------------------------ */
 
 /* The byte at which a mode begins, in bits: 8 * (c & 3). */
 static LLVMValueRef first_byte(struct jit_op *op)
@@ -19,14 +19,16 @@ static LLVMValueRef first_byte(struct jit_op *op)
     return BUILD(Shl, n, jit_int_const(op, 32, 3));
 }
 
-/* a, and what lies `bits` above it in b:a and b:a again: likewise below, where is_right is false. */
+/* a, and what lies `bits` above it in b:a and b:a again: likewise below, where is_right is
+ * false. */
 static LLVMValueRef slide(struct jit_op *op, LLVMValueRef bits, bool is_right)
 {
     LLVMValueRef args[] = {op->a[is_right], op->a[!is_right], bits};
     return jit_intrinsic(op->j, is_right ? "llvm.fshr" : "llvm.fshl", jit_ints(op, 32), args, 3);
 }
 
-/* The part of a at `from` bits (below 32), in all of d: `mask` is as wide as the part, `ones` has a one at the foot of each. */
+/* The part of a at `from` bits (below 32), in all of d: `mask` is as wide as the part, `ones` has a
+ * one at the foot of each. */
 static LLVMValueRef repeat(struct jit_op *op, LLVMValueRef from, uint32_t mask, uint32_t ones)
 {
     LLVMValueRef low = jit_check_proven(op->j, BUILD(LShr, op->a[0], from), "amount");
@@ -80,7 +82,8 @@ static LLVMValueRef pick_byte(struct jit_op *op, unsigned i)
     return BUILD(Shl, BUILD(LShr, top, jit_int_const(op, 32, 24)), jit_int_const(op, 32, 8 * i));
 }
 
-/* Bytes from two vectors of bytes, four a lane: byte i of a lane is number pick[i] of the eight that a and b have there. */
+/* Bytes from two vectors of bytes, four a lane: byte i of a lane is number pick[i] of the eight
+ * that a and b have there. */
 static LLVMValueRef pick_bytes(struct jit_op *op, LLVMValueRef a, LLVMValueRef b,
                                const uint32_t *pick)
 {

@@ -11,7 +11,8 @@ enum {
 #define ROW_TODO(id, syntax, shape, effects, jit, ptx, sm)
 #include "ir/isa.def"
 };
-#define EMIT(row, function) _Static_assert(JIT_OF_##row == (int)PT_JIT_EMIT, #row " has an emitter");
+#define EMIT(row, function) \
+    _Static_assert(JIT_OF_##row == (int)PT_JIT_EMIT, #row " has an emitter");
 #include "backend/jit/emit/emit.def"
 
 jit_emitter *jit_table_emitter(const struct jit_unit *u, const struct pt_form *form)

@@ -10,7 +10,7 @@
 #include "backend/jit/llvm/target.h"
 #include "backend/jit/tune.h"
 
-/* ---- types and constants ------------------------------------------------------------------------- */
+/* ---- types and constants --------------------------------------------------------------------- */
 
 static LLVMTypeRef of_lanes(LLVMTypeRef element, unsigned lanes)
 {
@@ -98,7 +98,7 @@ LLVMValueRef jit_each(const struct jit *j, uint32_t value)
     return jit_const(jit_int_type(j, 32, j->unit->width), value);
 }
 
-/* ---- blocks -------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 uint32_t jit_count_in(LLVMBasicBlockRef block)
 {
@@ -139,7 +139,7 @@ void jit_branch_mostly(const struct jit *j, LLVMValueRef condition, LLVMBasicBlo
                     LLVMMetadataAsValue(j->code->context, node));
 }
 
-/* ---- memory -------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 LLVMValueRef jit_alloca(const struct jit *j, LLVMTypeRef type, const char *name)
 {
@@ -174,7 +174,7 @@ LLVMValueRef jit_nowhere(const struct jit *j)
     return j->code->nowhere;
 }
 
-/* ---- calls --------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 LLVMValueRef jit_intrinsic(const struct jit *j, const char *name, LLVMTypeRef type,
                            LLVMValueRef *args, unsigned n)
@@ -228,7 +228,7 @@ void jit_set_pure(const struct jit *j, LLVMValueRef call)
     jit_check_proven(j, call, "pure"); /* by the caller */
 }
 
-/* ---- f32 ----------------------------------------------------------------------------------------- */
+/* ---- f32 ------------------------------------------------------------------------------------- */
 
 static unsigned lanes_of(LLVMTypeRef type)
 {
@@ -257,7 +257,7 @@ LLVMValueRef jit_flush(const struct jit *j, LLVMValueRef value)
                             "");
 }
 
-/* ---- vectors ------------------------------------------------------------------------------------- */
+/* ---- vectors --------------------------------------------------------------------------------- */
 
 static LLVMValueRef fence_lanes(const struct jit *j, LLVMValueRef lanes);
 
@@ -270,7 +270,8 @@ static LLVMValueRef fence_lanes(const struct jit *j, LLVMValueRef vector)
     return LLVMBuildBitCast(j->code->b, lanes, LLVMTypeOf(vector), "");
 }
 
-/* A predicate of all lanes, made of integers: LLVM is slow at spreading a single i1, and without the fence goes back to it. */
+/* A predicate of all lanes, made of integers: LLVM is slow at spreading a single i1, and without
+ * the fence goes back to it. */
 static LLVMValueRef splat_bit(const struct jit *j, LLVMValueRef bit)
 {
     if (j->unit->target->has_mask_registers) {
@@ -308,7 +309,8 @@ LLVMValueRef jit_steps(const struct jit *j, LLVMTypeRef element, int64_t stride)
     return LLVMConstVector(steps, j->unit->width);
 }
 
-/* Without the fence LLVM 19 takes what only the pair's other lane needs for undefined, and lets it into addresses. */
+/* Without the fence LLVM 19 takes what only the pair's other lane needs for undefined, and lets it
+ * into addresses. */
 LLVMValueRef jit_lane(const struct jit *j, LLVMValueRef vector, unsigned lane)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context),
@@ -333,7 +335,7 @@ LLVMValueRef jit_shuffle(const struct jit *j, LLVMValueRef x, LLVMValueRef y, co
                                   LLVMConstVector(order, n), "");
 }
 
-LLVMValueRef jit_join(const struct jit *j, LLVMValueRef *parts, unsigned n)
+LLVMValueRef jit_concat(const struct jit *j, LLVMValueRef *parts, unsigned n)
 {
     LLVMValueRef v[JIT_COPIES];
     memcpy(v, parts, n * sizeof *v);
@@ -347,7 +349,7 @@ LLVMValueRef jit_join(const struct jit *j, LLVMValueRef *parts, unsigned n)
     return v[0];
 }
 
-/* ---- masks --------------------------------------------------------------------------------------- */
+/* ---- masks ----------------------------------------------------------------------------------- */
 
 LLVMTypeRef jit_flow_type(const struct jit *j)
 {
@@ -425,8 +427,8 @@ LLVMValueRef jit_mask_to_bits(const struct jit *j, LLVMValueRef mask)
     return LLVMBuildZExtOrBitCast(j->code->b, bits, LLVMInt32TypeInContext(j->code->context), "");
 }
 
-/* Where masks have registers the mask is the low lanes of a longer one: LLVM 19, tuned for znver4, never ends with xor of two that are
- * 16-bit integers. */
+/* Where masks have registers the mask is the low lanes of a longer one: LLVM 19, tuned for znver4,
+ * never ends with xor of two that are 16-bit integers. */
 LLVMValueRef jit_mask_from_bits(const struct jit *j, LLVMValueRef bits)
 {
     int lanes[PT_WARP_SIZE];
@@ -457,9 +459,9 @@ LLVMValueRef jit_warp_bits(const struct jit *j, const LLVMValueRef *lanes)
     return all;
 }
 
-/* ---- CTAs ---------------------------------------------------------------------------------------- */
+/* ---- CTAs ------------------------------------------------------------------------------------ */
 
-LLVMValueRef jit_takes_turns(const struct jit *j)
+LLVMValueRef jit_interleaves(const struct jit *j)
 {
     LLVMValueRef alone =
         jit_field(j, jit_i32_of(j), j->code->cta, offsetof(struct pt_cta, is_alone));

@@ -4,7 +4,7 @@
 
 #include "backend/jit/jit.h"
 
-/* ---- types and constants ------------------------------------------------------------------------- */
+/* ---- types and constants --------------------------------------------------------------------- */
 
 /* Types of scalars (lanes == 1) or vectors. */
 LLVMTypeRef jit_int_type(const struct jit *j, unsigned bits, unsigned lanes);
@@ -28,7 +28,7 @@ LLVMTypeRef jit_i32_of(const struct jit *j);
 /* A number of 32 bits in all lanes of a chunk. */
 LLVMValueRef jit_each(const struct jit *j, uint32_t value);
 
-/* ---- blocks -------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 /* LLVM's instructions in a basic block. */
 uint32_t jit_count_in(LLVMBasicBlockRef block);
@@ -46,7 +46,7 @@ void jit_continue_in(const struct jit *j, LLVMBasicBlockRef block);
 void jit_branch_mostly(const struct jit *j, LLVMValueRef condition, LLVMBasicBlockRef usual,
                        LLVMBasicBlockRef rare);
 
-/* ---- memory -------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 /* An alloca in the function's entry. */
 LLVMValueRef jit_alloca(const struct jit *j, LLVMTypeRef type, const char *name);
@@ -63,23 +63,25 @@ void jit_set_invariant(const struct jit *j, LLVMValueRef load);
 /* Memory that nobody reads. */
 LLVMValueRef jit_nowhere(const struct jit *j);
 
-/* ---- calls --------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 /* A call of an overloaded intrinsic ("llvm.fma"), overloaded on `type`. */
 LLVMValueRef jit_intrinsic(const struct jit *j, const char *name, LLVMTypeRef type,
                            LLVMValueRef *args, unsigned n);
 
-/* A function, by its name in object.h, that reads and writes what its arguments point to and nothing else. */
+/* A function, by its name in object.h, that reads and writes what its arguments point to and
+ * nothing else. */
 LLVMValueRef jit_declare(const struct jit *j, const char *prefix, const char *name,
                          LLVMTypeRef type);
 
 /* A call of a function of support.h. */
 LLVMValueRef jit_help(const struct jit *j, const char *name, LLVMTypeRef type, LLVMValueRef *args);
 
-/* The call gives the same for the same arguments while native code runs a CTA, and does nothing else. */
+/* The call gives the same for the same arguments while native code runs a CTA, and does nothing
+ * else. */
 void jit_set_pure(const struct jit *j, LLVMValueRef call);
 
-/* ---- f32 ----------------------------------------------------------------------------------------- */
+/* ---- f32 ------------------------------------------------------------------------------------- */
 
 /* An f32 value whose NaNs are canonical; others as they are. */
 LLVMValueRef jit_canonical(const struct jit *j, LLVMValueRef value);
@@ -87,7 +89,7 @@ LLVMValueRef jit_canonical(const struct jit *j, LLVMValueRef value);
 /* An f32 value whose subnormals are zeros of their sign. */
 LLVMValueRef jit_flush(const struct jit *j, LLVMValueRef value);
 
-/* ---- vectors ------------------------------------------------------------------------------------- */
+/* ---- vectors --------------------------------------------------------------------------------- */
 
 LLVMValueRef jit_splat(const struct jit *j, LLVMValueRef scalar);
 
@@ -105,12 +107,12 @@ LLVMValueRef jit_shuffle(const struct jit *j, LLVMValueRef x, LLVMValueRef y, co
                          unsigned n);
 
 /* The lanes of n vectors, a power of two, as one vector. */
-LLVMValueRef jit_join(const struct jit *j, LLVMValueRef *parts, unsigned n);
+LLVMValueRef jit_concat(const struct jit *j, LLVMValueRef *parts, unsigned n);
 
-/* ---- masks --------------------------------------------------------------------------------------- */
+/* ---- masks ----------------------------------------------------------------------------------- */
 
-/* Vectors of i1 that live across blocks compile badly where masks have no registers of their own: there a flow is lanes of
- * all ones or zeros, tested by their sign. */
+/* Vectors of i1 that live across blocks compile badly where masks have no registers of their own:
+ * there a flow is lanes of all ones or zeros, tested by their sign. */
 LLVMTypeRef jit_flow_type(const struct jit *j);
 LLVMValueRef jit_flow_of(const struct jit *j, LLVMValueRef mask);
 LLVMValueRef jit_flow_mask(const struct jit *j, LLVMValueRef flow);
@@ -137,9 +139,9 @@ LLVMValueRef jit_mask_to_bits(const struct jit *j, LLVMValueRef mask);
 /* Lanes of the chunks of a warp (NULL: all) as bits. */
 LLVMValueRef jit_warp_bits(const struct jit *j, const LLVMValueRef *lanes);
 
-/* ---- CTAs ---------------------------------------------------------------------------------------- */
+/* ---- CTAs ------------------------------------------------------------------------------------ */
 
-/* i1: the CTA takes turns with others. */
-LLVMValueRef jit_takes_turns(const struct jit *j);
+/* i1: the CTA interleaves with others. */
+LLVMValueRef jit_interleaves(const struct jit *j);
 
 #endif

@@ -1,6 +1,7 @@
-/* Nothing that is generated is undefined, whatever the kernel does: UNDEFINED.md says how each cause is kept out. In builds for tests
- * (PT_CHECK_IR) this looks at the code before its passes: whatever LLVM may take for a promise of ours, or for a case that never
- * comes, is refused unless jit_check_proven stands where it is built, with the reason beside it.
+/* Nothing that is generated is undefined, whatever the kernel does: UNDEFINED.md says how each
+ * cause is kept out. In builds for tests (PT_CHECK_IR) this looks at the code before its passes:
+ * whatever LLVM may take for a promise of ours, or for a case that never comes, is refused unless
+ * jit_check_proven stands where it is built, with the reason beside it.
  */
 #include "backend/jit/llvm/check.h"
 
@@ -12,7 +13,7 @@
 
 struct check {
     const struct jit *j; /* whose proofs are sorted */
-    char *text;    /* what was found first; empty: nothing */
+    char *text;          /* what was found first; empty: nothing */
     size_t size;
 };
 
@@ -26,7 +27,8 @@ LLVMValueRef jit_check_proven(const struct jit *j, LLVMValueRef value, const cha
 static int by_value(const void *a, const void *b)
 {
     const struct jit_proof *x = a, *y = b;
-    int order = ((uintptr_t)x->value > (uintptr_t)y->value) - ((uintptr_t)x->value < (uintptr_t)y->value);
+    int order =
+        ((uintptr_t)x->value > (uintptr_t)y->value) - ((uintptr_t)x->value < (uintptr_t)y->value);
     return order ? order : strcmp(x->what, y->what);
 }
 
@@ -42,7 +44,8 @@ static void report(struct check *c, const char *what, LLVMValueRef where)
     if (c->text[0])
         return;
     char *text = LLVMPrintValueToString(where);
-    snprintf(c->text, c->size, "not proven to be defined (%s): %.*s", what, (int)strcspn(text, "\n"), text);
+    snprintf(c->text, c->size, "not proven to be defined (%s): %.*s", what,
+             (int)strcspn(text, "\n"), text);
     LLVMDisposeMessage(text);
 }
 
@@ -53,7 +56,7 @@ static void expect(struct check *c, LLVMValueRef i, bool is_there, const char *w
         report(c, what, i);
 }
 
-/* ---- flags ------------------------------------------------------------------------------------- */
+/* ---- flags ----------------------------------------------------------------------------------- */
 
 static void check_flags(struct check *c, LLVMValueRef i, LLVMOpcode op)
 {
@@ -87,7 +90,7 @@ static void check_flags(struct check *c, LLVMValueRef i, LLVMOpcode op)
     expect(c, i, LLVMCanValueUseFastMathFlags(i) && LLVMGetFastMathFlags(i), "fast-math");
 }
 
-/* ---- operands ---------------------------------------------------------------------------------- */
+/* ---- operands -------------------------------------------------------------------------------- */
 
 static unsigned lanes_of(LLVMValueRef v)
 {
@@ -106,7 +109,9 @@ static bool lies_within(LLVMValueRef v, uint64_t least, uint64_t end)
 {
     unsigned n = lanes_of(v);
     for (unsigned k = 0; k < n; k++) {
-        LLVMValueRef lane = !LLVMIsConstant(v) ? NULL : LLVMIsAConstantInt(v) ? v : LLVMGetAggregateElement(v, k);
+        LLVMValueRef lane = !LLVMIsConstant(v)      ? NULL
+                            : LLVMIsAConstantInt(v) ? v
+                                                    : LLVMGetAggregateElement(v, k);
         if (!lane || !LLVMIsAConstantInt(lane) || LLVMConstIntGetZExtValue(lane) < least ||
             LLVMConstIntGetZExtValue(lane) >= end)
             return false;
@@ -142,7 +147,8 @@ static bool may_be_nothing(LLVMOpcode op, unsigned operand)
 
 static void check_operands(struct check *c, LLVMValueRef i, LLVMOpcode op)
 {
-    LLVMValueRef last = LLVMGetNumOperands(i) ? LLVMGetOperand(i, (unsigned)LLVMGetNumOperands(i) - 1) : NULL;
+    LLVMValueRef last =
+        LLVMGetNumOperands(i) ? LLVMGetOperand(i, (unsigned)LLVMGetNumOperands(i) - 1) : NULL;
     switch (op) {
     case LLVMShl:
     case LLVMLShr:
@@ -175,23 +181,26 @@ static void check_operands(struct check *c, LLVMValueRef i, LLVMOpcode op)
         break;
     }
     for (int k = 0; k < LLVMGetNumOperands(i); k++)
-        expect(c, i, LLVMIsUndef(LLVMGetOperand(i, (unsigned)k)) && !may_be_nothing(op, (unsigned)k), "undef");
+        expect(c, i,
+               LLVMIsUndef(LLVMGetOperand(i, (unsigned)k)) && !may_be_nothing(op, (unsigned)k),
+               "undef");
 }
 
-/* ---- calls ------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 /* Intrinsics that are defined for all values. */
 static bool is_total(const char *name)
 {
     static const char *const names[] = {
-        "arithmetic.fence", "bitreverse", "bswap", "ceil", "copysign", "ctpop", "fabs", "floor", "fma", "fptosi.sat",
-        "fptoui.sat", "fshl", "fshr", "masked.gather", "masked.load", "masked.scatter", "masked.store", "memcpy", "prefetch", "rint",
-        "sadd.sat", "smax", "smin", "sqrt", "ssub.sat", "trunc", "umax", "umin", "vector.reduce.add", "vector.reduce.and",
-        "vector.reduce.or", "vector.reduce.smax", "vector.reduce.smin", "vector.reduce.umax", "vector.reduce.umin",
-        "vector.reduce.xor",
+        "arithmetic.fence", "bitreverse", "bswap", "ceil", "copysign", "ctpop", "fabs", "floor",
+        "fma", "fptosi.sat", "fptoui.sat", "fshl", "fshr", "masked.gather", "masked.load",
+        "masked.scatter", "masked.store", "memcpy", "prefetch", "rint", "sadd.sat", "smax", "smin",
+        "sqrt", "ssub.sat", "trunc", "umax", "umin", "vector.reduce.add", "vector.reduce.and",
+        "vector.reduce.or", "vector.reduce.smax", "vector.reduce.smin", "vector.reduce.umax",
+        "vector.reduce.umin", "vector.reduce.xor",
         /* with a rounding mode */
-        "x86.avx512.add.ps.512", "x86.avx512.sub.ps.512", "x86.avx512.mul.ps.512", "x86.avx512.div.ps.512",
-        "x86.avx512.vfmadd.ps.512", "x86.avx512.sqrt.ps.512"};
+        "x86.avx512.add.ps.512", "x86.avx512.sub.ps.512", "x86.avx512.mul.ps.512",
+        "x86.avx512.div.ps.512", "x86.avx512.vfmadd.ps.512", "x86.avx512.sqrt.ps.512"};
     for (unsigned k = 0; k < sizeof names / sizeof *names; k++)
         if (!strcmp(name, names[k]))
             return true;
@@ -218,17 +227,21 @@ static void check_call(struct check *c, LLVMValueRef call)
     }
     for (unsigned at = 0; at <= LLVMGetNumArgOperands(call); at++)
         expect(c, call, LLVMGetCallSiteAttributeCount(call, at), "arguments");
-    expect(c, call, LLVMGetCallSiteAttributeCount(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex), "pure");
+    expect(c, call,
+           LLVMGetCallSiteAttributeCount(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex),
+           "pure");
     expect(c, call, LLVMIsTailCall(call), "tail");
 }
 
-/* ---- what is said of them ---------------------------------------------------------------------- */
+/* ---- what is said of them -------------------------------------------------------------------- */
 
 /* Of instructions: what is not known needs a proof as well. */
 static const struct {
     const char *name;
     bool is_harmless;
-} kinds[] = {{"dbg", true}, {"invariant.load", false}, {"dereferenceable", false}, {"align", false}, {"prof", true}, {"nontemporal", true}};
+} kinds[] = {
+    {"dbg", true},  {"invariant.load", false}, {"dereferenceable", false}, {"align", false},
+    {"prof", true}, {"nontemporal", true}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static void check_metadata(struct check *c, LLVMValueRef i)
@@ -284,7 +297,7 @@ static void check_attributes(struct check *c, LLVMValueRef f, unsigned at)
             report(c, "attribute", f);
 }
 
-/* ---- all of it --------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static void check_instruction(struct check *c, LLVMValueRef i)
 {

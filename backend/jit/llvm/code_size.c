@@ -1,10 +1,12 @@
-/* How large a kernel may be. Much of what LLVM does takes time that grows with the square of a function's blocks, of the values that cross
- * them, or of a block's instructions. So kernels beyond those that people write are made in another way: few passes, instructions chosen
- * and registers given as they come (LLVMCodeGenLevelNone), block by block, in parts where blocks are long. That takes time in proportion.
- * Still larger ones are not made.
+/* How large a kernel may be. Much of what LLVM does takes time that grows with the square of a
+ * function's blocks, of the values that cross them, or of a block's instructions. So kernels beyond
+ * those that people write are made in another way: few passes, instructions chosen and registers
+ * given as they come (LLVMCodeGenLevelNone), block by block, in parts where blocks are long. That
+ * takes time in proportion. Still larger ones are not made.
  *
- * What is below the bounds takes a few seconds. The largest kernels of tests, samples and benchmarks, Triton's, have 117,343 instructions
- * in 3,176 blocks, of 6,399 instructions at most. */
+ * What is below the bounds takes a few seconds. The largest kernels of tests, samples and
+ * benchmarks, Triton's, have 117,343 instructions in 3,176 blocks, of 6,399 instructions at
+ * most. */
 #include "backend/jit/llvm/code_size.h"
 
 #include "backend/jit/jit.h"

@@ -10,7 +10,8 @@ bool jit_code_size_is_bounded(const struct jit *j);
 /* Called behind each instruction of the kernel: long basic blocks become several. */
 void jit_code_size_part_block(const struct jit *j);
 
-/* The code, all of which is generated, is too much for passes that take more than twice the time for twice the code. */
+/* The code, all of which is generated, is too much for passes that take more than twice the time
+ * for twice the code. */
 bool jit_code_size_is_large(const struct jit *j);
 
 /* LLVM's instructions in it. */

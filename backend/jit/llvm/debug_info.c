@@ -1,6 +1,7 @@
-/* Places of the PTX in LLVM's debug information. For debuggers and profilers: the file and line of .loc, where there is one, or
- * the line of PTX. For us, who read them back from the object (line_table.c): the function's index is the column, the
- * instruction's index + 1 the discriminator. */
+/* Places of the PTX in LLVM's debug information. For debuggers and profilers: the file and line of
+ * .loc, where there is one, or the line of PTX. For us, who read them back from the object
+ * (line_table.c): the function's index is the column, the instruction's index + 1 the
+ * discriminator. */
 #include "backend/jit/llvm/debug_info.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -29,7 +30,8 @@ static void set_flag(const struct jit *j, const char *name, unsigned value)
                       LLVMValueAsMetadata(LLVMConstInt(type, value, 0)));
 }
 
-/* Of the kernel, not of the file that was loaded: that may be another when the object is used again. */
+/* Of the kernel, not of the file that was loaded: that may be another when the object is used
+ * again. */
 static const char *ptx_name(const struct jit *j)
 {
     size_t n = strlen(j->unit->f->name) + sizeof ".ptx";

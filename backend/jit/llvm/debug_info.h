@@ -8,7 +8,8 @@
 /* Where instruction `insn` of j->unit->f comes from. */
 struct pt_place jit_debug_info_place(const struct jit *j, uint32_t insn);
 
-/* What the builder makes from here on in its function belongs to instruction `insn` of j->unit->f (UINT32_MAX: to none). */
+/* What the builder makes from here on in its function belongs to instruction `insn` of j->unit->f
+ * (UINT32_MAX: to none). */
 void jit_debug_info_set(const struct jit *j, uint32_t insn);
 
 /* Once the module is whole. */

@@ -15,7 +15,8 @@ static uint64_t place_of(const struct jit *j)
 
 /* ---- who ------------------------------------------------------------------------------------- */
 
-/* Masks go to memory as they are: asked for as bits, they would be made in that form where they are tested, too. */
+/* Masks go to memory as they are: asked for as bits, they would be made in that form where they are
+ * tested, too. */
 static LLVMValueRef store_lanes(const struct jit *j, const struct jit_blame *who)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);

@@ -6,9 +6,10 @@
 
 /* Who is at fault: lanes of n copies (vectors of i1; NULL: all of the chunk), some of them. */
 struct jit_blame {
-    unsigned first, n; /* copies */
+    unsigned first, n;              /* copies */
     LLVMValueRef lanes[JIT_COPIES]; /* of copy first + i */
-    LLVMValueRef pointer; /* what they access: one pointer, or a vector of those of the only copy; NULL: nothing */
+    /* what they access: one pointer, or a vector of those of the only copy; NULL: nothing */
+    LLVMValueRef pointer;
 };
 
 /* The launch fails at j->insn: leaves the function. */

@@ -1,8 +1,8 @@
-/* SSA construction: variables become values. LLVM's pass for this looks, for each variable, at all blocks that a store dominates; with a
- * mask
- * a block and a variable a register that grows with the square of a kernel's length. Here the work for a variable is the
- * blocks it lives in (Braun and others, Simple and Efficient Construction of Static Single Assignment Form, 2013, made to
- * run over one variable at a time).
+/* SSA construction: variables become values. LLVM's pass for this looks, for each variable, at all
+ * blocks that a store dominates; with a mask a block and a variable a register that grows with the
+ * square of a kernel's length. Here the work for a variable is the blocks it lives in (Braun and
+ * others, Simple and Efficient Construction of Static Single Assignment Form, 2013, made to run
+ * over one variable at a time).
  */
 #include "backend/jit/llvm/ssa.h"
 
@@ -28,7 +28,8 @@ struct variable {
         LLVMValueRef is;
         uint32_t block;
         bool is_store; /* not a load */
-    }) accesses; /* as they stand in the function */
+    })
+    accesses; /* as they stand in the function */
 };
 
 /* JIT_SSA_WORK and JIT_SSA_PHI_VALUES are what it may cost in all. Variables for which that is used
@@ -46,7 +47,8 @@ struct promote {
     PT_VEC(struct phi {
         LLVMValueRef is;
         uint32_t block;
-    }) phis; /* its own */
+    })
+    phis;                 /* its own */
     uint32_t n_load_phis; /* so many of them, the first, are in place of loads */
 };
 
@@ -62,7 +64,7 @@ static uint32_t block_of(const struct promote *p, LLVMBasicBlockRef b)
     return (uint32_t)(found - p->blocks);
 }
 
-/* ---- what there is ------------------------------------------------------------------------------ */
+/* ---- what there is --------------------------------------------------------------------------- */
 
 static void find_blocks(struct promote *p, LLVMValueRef function)
 {
@@ -148,12 +150,13 @@ static void find_accesses(struct promote *p, LLVMValueRef function)
             struct variable *v =
                 bsearch(&pointer, p->variables, p->n_variables, sizeof *p->variables, by_address);
             if (v)
-                *pt_vec_push(p->arena, &v->accesses) = (struct access){i, block, LLVMIsAStoreInst(i)};
+                *pt_vec_push(p->arena, &v->accesses) =
+                    (struct access){i, block, LLVMIsAStoreInst(i)};
         }
     }
 }
 
-/* ---- one variable --------------------------------------------------------------------------------- */
+/* ---- one variable ---------------------------------------------------------------------------- */
 
 /* What is known of the variable in the block. */
 static struct block *look(struct promote *p, uint32_t block)
@@ -176,8 +179,8 @@ static LLVMValueRef new_phi(struct promote *p, uint32_t block)
     return p->blocks[block].in = phi;
 }
 
-/* Its value at the start of a block: a phi where edges meet, else what the one block before leaves. Where a CTA starts it holds
- * nothing. */
+/* Its value at the start of a block: a phi where edges meet, else what the one block before leaves.
+ * Where a CTA starts it holds nothing. */
 static LLVMValueRef value_in(struct promote *p, uint32_t block)
 {
     LLVMValueRef value = NULL;
@@ -206,7 +209,8 @@ static LLVMValueRef value_out(struct promote *p, uint32_t block)
     return b->store ? LLVMGetOperand(b->store, 0) : value_in(p, block);
 }
 
-/* Loads become what the block has stored before, or a phi at its start, which simplifies where one edge comes in. */
+/* Loads become what the block has stored before, or a phi at its start, which simplifies where one
+ * edge comes in. */
 static void replace_loads(struct promote *p, const struct variable *v)
 {
     for (uint32_t i = 0; i < v->accesses.n; i++) {
@@ -277,8 +281,8 @@ static void forget_simplified(struct promote *p)
     p->n_load_phis = kept_of_loads;
 }
 
-/* Phis of one value go. Those nearest to stores come first, or uses would move from one to the next many times: of those in place of loads the
- * first, of those before them the last made. */
+/* Phis of one value go. Those nearest to stores come first, or uses would move from one to the next
+ * many times: of those in place of loads the first, of those before them the last made. */
 static void simplify_phis(struct promote *p)
 {
     uint32_t n_simplified;

@@ -4,8 +4,8 @@
 
 #include "backend/jit/jit.h"
 
-/* Allocas of the whole function j->code->function that are only read and written become values. False if some do not, since that would take
- * too long. */
+/* Allocas of the whole function j->code->function that are only read and written become values.
+ * False if some do not, since that would take too long. */
 bool jit_ssa_promote(const struct jit *j);
 
 #endif

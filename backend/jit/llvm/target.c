@@ -108,8 +108,8 @@ LLVMTargetMachineRef jit_target_machine(const struct jit_target *target, LLVMCod
         LLVMDisposeMessage(message);
         return NULL;
     }
-    return LLVMCreateTargetMachine(t, target->triple, target->cpu, target->features,
-                                   level, LLVMRelocPIC, LLVMCodeModelSmall);
+    return LLVMCreateTargetMachine(t, target->triple, target->cpu, target->features, level,
+                                   LLVMRelocPIC, LLVMCodeModelSmall);
 }
 
 /* Instructions are those of the level, their order and choice is the host's. */
@@ -125,8 +125,8 @@ static void tune(const struct jit *j)
 /* The generator makes vectors itself: no pass that does. What is dead once variables are values
  * goes first, or common subexpressions would be taken from there. */
 #define FIRST "sroa,dce,early-cse<memssa>"
-#define REST(GVN)                                                                                    \
-    "instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,loop-mssa(licm)," GVN           \
+#define REST(GVN)                                                                          \
+    "instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,loop-mssa(licm)," GVN \
     ",instcombine<no-verify-fixpoint>,dse,simplifycfg,adce,simplifycfg"
 
 static void run_passes(const struct jit *j, LLVMTargetMachineRef machine, const char *passes)
@@ -146,7 +146,8 @@ static uint32_t count_decided(const struct jit *j)
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(j->code->function); b;
          b = LLVMGetNextBasicBlock(b)) {
         LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
-        n += LLVMIsABranchInst(end) && LLVMIsConditional(end) && LLVMIsConstant(LLVMGetCondition(end));
+        n += LLVMIsABranchInst(end) && LLVMIsConditional(end) &&
+             LLVMIsConstant(LLVMGetCondition(end));
     }
     return n;
 }
@@ -157,7 +158,8 @@ static void run_all_passes(const struct jit *j, LLVMTargetMachineRef machine)
     run_passes(j, machine, "function(" FIRST ")");
     if (count_decided(j) > JIT_DECIDED_BRANCHES)
         run_passes(j, machine, "function(simplifycfg)");
-    run_passes(j, machine, has_loads ? "function(" REST("gvn") ")" : "function(" REST("gvn<no-memdep>") ")");
+    run_passes(j, machine,
+               has_loads ? "function(" REST("gvn") ")" : "function(" REST("gvn<no-memdep>") ")");
 }
 
 static bool is_int_vector(LLVMTypeRef type)

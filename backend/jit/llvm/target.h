@@ -11,13 +11,17 @@ struct jit_target {
     bool has_mask_registers; /* AVX-512: vectors of i1 live in registers of their own */
     bool has_masked_access;  /* AVX2 on: loads and stores of some lanes of a vector */
     bool has_fma;
-    bool follows_parts; /* the machine reads ahead by itself where CTAs, or lanes one by one, touch short parts that follow one another */
+    /* the machine reads ahead by itself where CTAs, or lanes one by one, touch short parts that
+     * follow one another */
+    bool follows_parts;
 };
 
-/* The machine with no more than `level` ("v2", "v3", "v4", "aarch64") has; NULL if LLVM knows no such target. */
+/* The machine with no more than `level` ("v2", "v3", "v4", "aarch64") has; NULL if LLVM knows no
+ * such target. */
 const struct jit_target *jit_target_find(const char *level);
 
-/* Its width, without LLVM, which ends the process where it has no memory: for hosts of a compiler process. 0: there is no such level. */
+/* Its width, without LLVM, which ends the process where it has no memory: for hosts of a compiler
+ * process. 0: there is no such level. */
 unsigned jit_target_width(const char *level);
 
 /* What code is tuned for. NULL: no memory. */

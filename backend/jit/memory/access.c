@@ -37,7 +37,8 @@ static bool is_load_or_store(const struct pt_form *form)
 }
 
 /* The value comes from a load of constants, or from where it goes. */
-static bool gives_back(const struct jit *j, const struct jit_access *a, const struct pt_operand *value)
+static bool gives_back(const struct jit *j, const struct jit_access *a,
+                       const struct pt_operand *value)
 {
     uint32_t only = value->kind == PT_OPND_REG ? j->facts->regs[value->index].only : UINT32_MAX;
     if (only == UINT32_MAX)
@@ -51,7 +52,8 @@ static bool gives_back(const struct jit *j, const struct jit_access *a, const st
     bool is_const_symbol =
         from->kind == PT_OPND_SYM && j->unit->m->symbols.v[from->index].space == PT_SPACE_CONST;
     return is_const_symbol || pt_form_space(form) == PT_SPACE_CONST ||
-           (from->kind == a->base->kind && from->index == a->base->index && from->imm == a->base->imm);
+           (from->kind == a->base->kind && from->index == a->base->index &&
+            from->imm == a->base->imm);
 }
 
 bool jit_access_names(const struct jit *j, const struct pt_operand *base, enum pt_space space)
@@ -139,8 +141,8 @@ static enum pt_type address_type(const struct jit_access *a)
     return a->space == PT_SPACE_SHARED ? PT_u32 : PT_u64;
 }
 
-/* Lanes of an address, from an index that is kept as an origin and offsets: where they are not needed, which is mostly, nothing but
- * those is computed. NULL: it is not made so. */
+/* Lanes of an address, from an index that is kept as an origin and offsets: where they are not
+ * needed, which is mostly, nothing but those is computed. NULL: it is not made so. */
 static LLVMValueRef address_of_parts(const struct jit *j, const struct jit_access *a, unsigned copy)
 {
     struct jit_split s;
@@ -218,12 +220,14 @@ LLVMValueRef jit_access_parameter(const struct jit *j, const struct jit_access *
 
 /* ---- misaligned addresses -------------------------------------------------------------------- */
 
-/* What is as aligned as the address: without an offset that does not count, so that tests of one base are one. */
+/* What is as aligned as the address: without an offset that does not count, so that tests of one
+ * base are one. */
 static LLVMValueRef without_offset(LLVMValueRef address, unsigned align)
 {
     bool is_sum = LLVMIsAInstruction(address) && LLVMGetInstructionOpcode(address) == LLVMAdd;
     LLVMValueRef offset = is_sum ? LLVMGetOperand(address, 1) : NULL;
-    bool is_whole = offset && LLVMIsAConstantInt(offset) && LLVMConstIntGetZExtValue(offset) % align == 0;
+    bool is_whole =
+        offset && LLVMIsAConstantInt(offset) && LLVMConstIntGetZExtValue(offset) % align == 0;
     return is_whole ? LLVMGetOperand(address, 0) : address;
 }
 
@@ -254,7 +258,8 @@ void jit_access_check_one(const struct jit *j, const struct jit_access *a, unsig
     jit_fault_raise_if(j, jit_access_misaligned(j, a, address), PT_FAULT_MISALIGNED, &who);
 }
 
-/* Offsets in the window that are known, of variables of the kernel: no smaller window is given to native code. */
+/* Offsets in the window that are known, of variables of the kernel: no smaller window is given to
+ * native code. */
 static bool is_in_variables(const struct jit *j, const struct jit_access *a, LLVMValueRef offsets)
 {
     for (unsigned lane = 0; LLVMIsConstant(offsets) && lane < j->unit->width; lane++) {
@@ -301,8 +306,8 @@ LLVMValueRef jit_access_element(const struct jit *j, const struct jit_access *a,
     return i ? jit_at(j, pointer, jit_i64(j, (uint64_t)i * a->bytes)) : pointer;
 }
 
-/* Accesses with an order do not tear: of one element by what LLVM promises; of vectors by the machine, as each
- * element is aligned. */
+/* Accesses with an order do not tear: of one element by what LLVM promises; of vectors by the
+ * machine, as each element is aligned. */
 static void make_whole(const struct jit_access *a, LLVMValueRef access, LLVMTypeRef type)
 {
     if (a->order == PT_ORDER_PLAIN)
@@ -332,7 +337,8 @@ void jit_access_store(const struct jit *j, const struct jit_access *a, LLVMValue
     make_whole(a, access, LLVMTypeOf(value));
 }
 
-/* Up to LLVM 21 the alignment is an argument of its own behind the pointer, then an attribute of the pointer. */
+/* Up to LLVM 21 the alignment is an argument of its own behind the pointer, then an attribute of
+ * the pointer. */
 LLVMValueRef jit_access_masked(const struct jit *j, const char *name, LLVMTypeRef types[2],
                                LLVMValueRef args[3], unsigned pointer, unsigned align)
 {
@@ -346,7 +352,8 @@ LLVMValueRef jit_access_masked(const struct jit *j, const char *name, LLVMTypeRe
     }
     LLVMValueRef call = LLVMBuildCall2(j->code->b, LLVMGlobalGetValueType(f), f, all, n, "");
     if (LLVM_VERSION_MAJOR >= 22)
-        LLVMSetInstrParamAlignment(jit_check_proven(j, call, "arguments"), pointer + 1, align); /* tested before, or lanes are off */
+        /* tested before, or lanes are off */
+        LLVMSetInstrParamAlignment(jit_check_proven(j, call, "arguments"), pointer + 1, align);
     return call;
 }
 
@@ -401,10 +408,10 @@ void jit_access_lane_pointers(const struct jit *j, const struct jit_access *a, u
         pointers[lane] = jit_access_pointer(j, a, jit_lane(j, addresses, lane));
 }
 
-const struct jit_join *jit_access_join(const struct jit *j)
+const struct jit_interleaved *jit_access_interleaved(const struct jit *j)
 {
     uint32_t insn = (uint32_t)(j->insn - j->unit->f->insns.v);
-    for (const struct jit_join *join = j->joins; join; join = join->next)
+    for (const struct jit_interleaved *join = j->interleaved; join; join = join->next)
         for (unsigned i = 0; i < join->n; i++)
             if (join->insns[i] == insn)
                 return join;

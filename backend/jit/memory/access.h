@@ -12,11 +12,14 @@ struct jit_access {
     LLVMTypeRef element; /* iN */
     const struct pt_operand *base;
     enum pt_space space;
-    enum pt_space window; /* CONST, PARAM: `base` is a register with an offset in that window; else GENERIC */
+    /* CONST, PARAM: `base` is a register with an offset in that window; else GENERIC */
+    enum pt_space window;
     struct pt_operand values[8]; /* registers or constants */
     bool extends_sign;
     bool is_constant; /* memory that no kernel changes */
-    bool gives_back;  /* a store of what may have been loaded from there: LLVM takes it for nothing, where it may fail */
+    /* a store of what may have been loaded from there: LLVM takes it for nothing, where it may
+     * fail */
+    bool gives_back;
     enum pt_order order;
 };
 
@@ -28,8 +31,8 @@ struct jit_ways {
 };
 
 /* Accesses that run together: by address; where the first stands, and the last, which runs them. */
-struct jit_join {
-    const struct jit_join *next;
+struct jit_interleaved {
+    const struct jit_interleaved *next;
     uint32_t insns[8], n, first, last;
 };
 
@@ -39,10 +42,12 @@ bool jit_access_describe(const struct jit *j, struct jit_access *a);
 /* Likewise of an instruction that is looked at for another's sake: refuses nothing. */
 bool jit_access_try_describe(const struct jit *j, struct jit_access *a);
 
-/* The address is that of a variable of the space, which instructions without a state space may name, too. */
+/* The address is that of a variable of the space, which instructions without a state space may
+ * name, too. */
 bool jit_access_names(const struct jit *j, const struct pt_operand *base, enum pt_space space);
 
-/* A place of `bytes` in `space` that other instructions access: base, bytes, space. False with unit->why set if it cannot be native. */
+/* A place of `bytes` in `space` that other instructions access: base, bytes, space. False with
+ * unit->why set if it cannot be native. */
 bool jit_access_describe_place(const struct jit *j, const struct pt_operand *mem,
                                enum pt_space space, unsigned bytes, struct jit_access *a);
 
@@ -50,7 +55,8 @@ bool jit_access_describe_place(const struct jit *j, const struct pt_operand *mem
 LLVMValueRef jit_access_from_window(const struct jit *j, const struct jit_access *a,
                                     LLVMValueRef address);
 
-/* Address of one lane, or of all, as integers with the constant part added; generic but for shared and local accesses. */
+/* Address of one lane, or of all, as integers with the constant part added; generic but for shared
+ * and local accesses. */
 LLVMValueRef jit_access_address(const struct jit *j, const struct jit_access *a, unsigned copy,
                                 unsigned lanes);
 
@@ -58,7 +64,8 @@ LLVMValueRef jit_access_address(const struct jit *j, const struct jit_access *a,
 LLVMValueRef jit_access_pointer(const struct jit *j, const struct jit_access *a,
                                 LLVMValueRef address);
 
-/* base + index * scale for indexes of 32 bits. Gathers take signed ones: for unsigned ones all are moved by half the range. */
+/* base + index * scale for indexes of 32 bits. Gathers take signed ones: for unsigned ones all are
+ * moved by half the range. */
 LLVMValueRef jit_access_indexed(const struct jit *j, LLVMValueRef base, LLVMValueRef index,
                                 uint64_t scale, bool is_signed);
 
@@ -75,8 +82,9 @@ LLVMValueRef jit_access_misaligned(const struct jit *j, const struct jit_access 
 /* j->insn's accesses have been tested: see jit_access_path_test. */
 bool jit_access_is_trusted(const struct jit *j);
 
-/* Misaligned addresses fail: one of all lanes of a copy and those behind that share it, or of those in the mask (NULL: all). The
- * report leaves them out: held until then, they would take registers where nothing fails. */
+/* Misaligned addresses fail: one of all lanes of a copy and those behind that share it, or of those
+ * in the mask (NULL: all). The report leaves them out: held until then, they would take registers
+ * where nothing fails. */
 void jit_access_check_one(const struct jit *j, const struct jit_access *a, unsigned copy,
                           LLVMValueRef address);
 void jit_access_check_all(const struct jit *j, const struct jit_access *a, unsigned copy,
@@ -90,7 +98,8 @@ LLVMValueRef jit_access_load(const struct jit *j, const struct jit_access *a, LL
 void jit_access_store(const struct jit *j, const struct jit_access *a, LLVMValueRef value,
                       LLVMValueRef pointer);
 
-/* A call of llvm.masked.*, of which argument `pointer` is the pointer or the pointers, aligned to `align`. */
+/* A call of llvm.masked.*, of which argument `pointer` is the pointer or the pointers, aligned to
+ * `align`. */
 LLVMValueRef jit_access_masked(const struct jit *j, const char *name, LLVMTypeRef types[2],
                                LLVMValueRef args[3], unsigned pointer, unsigned align);
 
@@ -103,7 +112,7 @@ void jit_access_end_way(const struct jit *j, struct jit_ways *ways, LLVMValueRef
 void jit_access_join_ways(const struct jit *j, const struct jit_ways *ways, LLVMValueRef *v);
 
 /* That of j->insn, or NULL. */
-const struct jit_join *jit_access_join(const struct jit *j);
+const struct jit_interleaved *jit_access_interleaved(const struct jit *j);
 
 /* Where the lanes of a chunk go one by one; those that are off touch memory that nobody reads. */
 void jit_access_lane_pointers(const struct jit *j, const struct jit_access *a, unsigned copy,

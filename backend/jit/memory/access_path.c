@@ -1,6 +1,6 @@
-/* ld and st: which way an access goes. How the lanes' addresses lie decides: one address is one access, consecutive ones a vector
- * access, all
- * others are gathered and scattered. Where an affine form may not hold, a test chooses.
+/* ld and st: which way an access goes. How the lanes' addresses lie decides: one address is one
+ * access, consecutive ones a vector access, all others are gathered and scattered. Where an affine
+ * form may not hold, a test chooses.
  */
 #include "backend/jit/memory/access_path.h"
 
@@ -25,7 +25,8 @@
 
 /* ---- one chunk ------------------------------------------------------------------------------- */
 
-/* Some lane does the access, of this copy or of those that have the same address but for whole vectors. */
+/* Some lane does the access, of this copy or of those that have the same address but for whole
+ * vectors. */
 static bool is_run_by_some(const struct jit *j, const struct jit_access *a, unsigned copy)
 {
     return !j->mask[copy] || (!j->insn->guard && (j->facts->copies == 1 ||
@@ -134,7 +135,8 @@ static void load_uniform(const struct jit *j, const struct jit_access *a, unsign
     }
 }
 
-/* The highest lane of the mask, which has one: the one whose value stays where all lanes store to one address. */
+/* The highest lane of the mask, which has one: the one whose value stays where all lanes store to
+ * one address. */
 static LLVMValueRef last_lane(const struct jit *j, LLVMValueRef mask)
 {
     if (!mask)
@@ -252,9 +254,9 @@ bool jit_access_path_test(const struct jit *j, const uint64_t *written, LLVMValu
     enum jit_shape shape = jit_def_use_shape(j->facts, a.base, &stride);
     if (shape == JIT_VECTOR)
         return a.space != PT_SPACE_PARAM && jit_lane_permute_test(j, &a, written, test);
-    bool is_run = shape == JIT_AFFINE && is_even(&a, stride);
+    bool is_contiguous = shape == JIT_AFFINE && is_even(&a, stride);
     if (a.space == PT_SPACE_PARAM || a.space == PT_SPACE_LOCAL ||
-        !(is_run || shape == JIT_SCALAR) ||
+        !(is_contiguous || shape == JIT_SCALAR) ||
         (a.base->kind == PT_OPND_REG && jit_set_has(written, a.base->index)))
         return false;
     for (unsigned u = 0; u < (jit_def_use_is_per_copy(j->facts, a.base) ? j->facts->copies : 1);
@@ -311,7 +313,7 @@ static void access_copies(const struct jit *j, const struct jit_access *a)
 }
 
 /* All of them, where the last stands. */
-static void run_join(const struct jit *j, const struct jit_join *join)
+static void run_interleaved(const struct jit *j, const struct jit_interleaved *join)
 {
     struct jit_access a;
     struct jit first = *j;
@@ -325,9 +327,9 @@ static void run_join(const struct jit *j, const struct jit_join *join)
 bool jit_access_path_emit(const struct jit *j)
 {
     struct jit_access a;
-    const struct jit_join *join = jit_access_join(j);
+    const struct jit_interleaved *join = jit_access_interleaved(j);
     if (join) {
-        run_join(j, join);
+        run_interleaved(j, join);
         return true;
     }
     if (!jit_access_describe(j, &a))

@@ -15,11 +15,13 @@ bool jit_access_path_emit(const struct jit *j);
 /* j->insn is a store that may write what is there in lanes that are off. */
 bool jit_access_path_is_rewriting(const struct jit *j);
 
-/* What j->insn's accesses of all copies rest on (aligned, affine forms hold), tested before the instruction; NULL:
- * nothing. False if it cannot be tested now: `written` holds registers that will be written before. */
+/* What j->insn's accesses of all copies rest on (aligned, affine forms hold), tested before the
+ * instruction; NULL: nothing. False if it cannot be tested now: `written` holds registers that will
+ * be written before. */
 bool jit_access_path_test(const struct jit *j, const uint64_t *written, LLVMValueRef *test);
 
-/* The same for an access by a base that lanes share and indexes: all are aligned where the base is. */
+/* The same for an access by a base that lanes share and indexes: all are aligned where the base
+ * is. */
 bool jit_access_path_test_base(const struct jit *j, unsigned copy, const uint64_t *written,
                                LLVMValueRef *test);
 

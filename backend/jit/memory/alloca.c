@@ -1,5 +1,6 @@
-/* The stack of each thread in its window of local memory, behind the variables of all calls: where it ends is kept in the CTA's
- * scratch memory. (Calls that were expanded give back what they took: ir/inline.h.)
+/* The stack of each thread in its window of local memory, behind the variables of all calls: where
+ * it ends is kept in the CTA's scratch memory. (Calls that were expanded give back what they took:
+ * ir/inline.h.)
  */
 #include "backend/jit/memory/alloca.h"
 

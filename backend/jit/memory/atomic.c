@@ -1,5 +1,5 @@
-/* atom and red. Lanes go upwards, one after the other. A CTA runs on one worker, so shared memory needs no locked
- * instruction. */
+/* atom and red. Lanes go upwards, one after the other. A CTA runs on one worker, so shared memory
+ * needs no locked instruction. */
 #include "backend/jit/memory/atomic.h"
 
 #include "backend/jit/analysis/insn_info.h"
@@ -401,7 +401,8 @@ static void run_chunk(const struct jit *j, const struct atomic *a, unsigned copy
                                 false);
 }
 
-/* Room for the offsets of all chunks: the same for all instructions, as each is over before the next. */
+/* Room for the offsets of all chunks: the same for all instructions, as each is over before the
+ * next. */
 static LLVMValueRef offsets_memory(const struct jit *j)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
@@ -413,8 +414,8 @@ static LLVMValueRef offsets_memory(const struct jit *j)
     return j->code->offsets;
 }
 
-/* Two neighbours of the offsets in memory. The load is volatile: LLVM would forward what was stored, as moves out of
- * vectors, which are slower than loads. */
+/* Two neighbours of the offsets in memory. The load is volatile: LLVM would forward what was
+ * stored, as moves out of vectors, which are slower than loads. */
 static LLVMValueRef load_pair(const struct jit *j, LLVMValueRef memory, unsigned index)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
@@ -425,8 +426,8 @@ static LLVMValueRef load_pair(const struct jit *j, LLVMValueRef memory, unsigned
     return pair;
 }
 
-/* Shared memory, and nobody reads what was there: the offsets of all chunks take their way to scalar registers through
- * memory. */
+/* Shared memory, and nobody reads what was there: the offsets of all chunks take their way to
+ * scalar registers through memory. */
 static void run_stored(const struct jit *j, const struct atomic *a)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);

@@ -99,7 +99,7 @@ static void store_halved(const struct jit *j, const struct jit_access *a, LLVMVa
     for (unsigned i = 0; i < 4; i++)
         row[i] = halves(j, lane[i % 2 * 2], lane[i % 2 * 2 + 1], i / 2);
     if (jit_nontemporal_applies(j)) {
-        jit_nontemporal_store(j, a, jit_join(j, row, 4), pointer);
+        jit_nontemporal_store(j, a, jit_concat(j, row, 4), pointer);
         return;
     }
     for (unsigned i = 0; i < 4; i++)
@@ -152,8 +152,9 @@ bool jit_contiguous_is_rewriting(const struct jit *j, const struct jit_access *a
     enum jit_shape shape = jit_def_use_shape(j->facts, a->base, &stride);
     bool is_partial = j->insn->guard || jit_set_has(j->facts->partial, j->block);
     return !a->is_load && jit_contiguous_may_rewrite(j, a) &&
-           (shape == JIT_VECTOR || (shape == JIT_AFFINE && is_partial && j->only_rewrites &&
-                                    !jit_access_join(j) && stride == (int64_t)(a->bytes * a->n)));
+           (shape == JIT_VECTOR ||
+            (shape == JIT_AFFINE && is_partial && j->only_rewrites && !jit_access_interleaved(j) &&
+             stride == (int64_t)(a->bytes * a->n)));
 }
 
 static void store_masked(const struct jit *j, const struct jit_access *a, LLVMValueRef pointer,

@@ -1,4 +1,5 @@
-/* Asynchronous copies, which native code makes at once: cp.async. What waits for such operations has nothing to do then. */
+/* Asynchronous copies, which native code makes at once: cp.async. What waits for such operations
+ * has nothing to do then. */
 #include "backend/jit/memory/cp_async.h"
 
 #include "backend/jit/jit.h"
@@ -53,7 +54,8 @@ static LLVMValueRef bytes_read(const struct copy *x, unsigned copy)
     return jit_intrinsic(j, "llvm.umin", LLVMTypeOf(all), args, 2);
 }
 
-/* Reads what the instruction says of all lanes. Misaligned ones fail; where nothing is read from does not matter. */
+/* Reads what the instruction says of all lanes. Misaligned ones fail; where nothing is read from
+ * does not matter. */
 static void read_operands(struct copy *x)
 {
     const struct jit *j = x->j;

@@ -1,6 +1,6 @@
-/* Interleaved accesses: those of one form through one address that together touch a stretch in which the lanes lie side by side:
- * elements of an
- * array of structures, a few elements a thread. They become one access of a vector in each lane, where the last of them stands.
+/* Interleaved accesses: those of one form through one address that together touch a stretch in
+ * which the lanes lie side by side: elements of an array of structures, a few elements a thread.
+ * They become one access of a vector in each lane, where the last of them stands.
  */
 #include "backend/jit/memory/interleave.h"
 
@@ -17,7 +17,7 @@
 
 /* What must stay as it is from the first access to the last. */
 struct group {
-    struct jit_join join;
+    struct jit_interleaved join;
     struct jit_access first;
     unsigned wanted; /* accesses */
     uint64_t *results,
@@ -27,7 +27,8 @@ struct group {
 
 /* ---- what may be joined ---------------------------------------------------------------------- */
 
-/* How many elements of a lane lie between two of its own; 0: the instruction is no access that may be joined. */
+/* How many elements of a lane lie between two of its own; 0: the instruction is no access that may
+ * be joined. */
 static unsigned elements_of_lane(const struct jit *j, uint32_t insn, struct jit_access *a)
 {
     int64_t stride;
@@ -51,7 +52,7 @@ static bool is_like(const struct jit_access *a, const struct jit_access *b)
            a->is_constant == b->is_constant;
 }
 
-/* ---- what stands in between ------------------------------------------------------------------- */
+/* ---- what stands in between ------------------------------------------------------------------ */
 
 static void see(void *ud, uint32_t reg, bool is_def)
 {
@@ -129,26 +130,27 @@ static bool gather(const struct jit *j, const uint32_t *insns, uint32_t n, struc
     return g->join.n == g->wanted && sort(j, g);
 }
 
-/* ---- the joins of a list ---------------------------------------------------------------------- */
+/* ---- the joins of a list --------------------------------------------------------------------- */
 
 void jit_interleave_find(struct jit *j, const uint32_t *insns, uint32_t n)
 {
     struct group g;
-    j->joins = NULL;
+    j->interleaved = NULL;
     j->overlaps = NULL;
     for (uint32_t i = 0; i < n; i++) {
         jit_visit_insn(j, insns[i]);
-        if (jit_access_join(j) || !gather(j, insns + i, n - i, &g))
+        if (jit_access_interleaved(j) || !gather(j, insns + i, n - i, &g))
             continue;
-        struct jit_join *join = pt_arena_alloc(j->unit->arena, sizeof *join);
+        struct jit_interleaved *join = pt_arena_alloc(j->unit->arena, sizeof *join);
         *join = g.join;
-        join->next = j->joins;
-        j->joins = join;
+        join->next = j->interleaved;
+        j->interleaved = join;
     }
     jit_overlapping_loads_find(j, insns, n);
 }
 
-void jit_interleave_describe(const struct jit *j, const struct jit_join *join, struct jit_access *a)
+void jit_interleave_describe(const struct jit *j, const struct jit_interleaved *join,
+                             struct jit_access *a)
 {
     struct jit_access one;
     struct jit at = *j;

@@ -1,8 +1,9 @@
-/* Accesses whose addresses thread indexes alone tell apart, though how they lie shows only at run time. They are consecutive
- * more often than not (a row of a tile, an exchange at a long distance). Where lanes exchange at a distance below the
- * vector's length they lie in a stretch of at most two vectors, in one of a few orders, and take their places in registers. Where
- * the distances of lanes are constants, be it only in a version of the region (region_versions.c), the order is known, and accesses are
- * tested with all others of the block.
+/* Accesses whose addresses thread indexes alone tell apart, though how they lie shows only at run
+ * time. They are consecutive more often than not (a row of a tile, an exchange at a long distance).
+ * Where lanes exchange at a distance below the vector's length they lie in a stretch of at most two
+ * vectors, in one of a few orders, and take their places in registers. Where the distances of lanes
+ * are constants, be it only in a version of the region (region_versions.c), the order is known, and
+ * accesses are tested with all others of the block.
  */
 #include "backend/jit/memory/lane_permute.h"
 
@@ -34,7 +35,8 @@ static struct jit_lane_order consecutive(unsigned width)
     return o;
 }
 
-/* The lower ones of pairs at a distance d, d a power of two: 2 * i - i % d. The upper ones lie likewise. */
+/* The lower ones of pairs at a distance d, d a power of two: 2 * i - i % d. The upper ones lie
+ * likewise. */
 static struct jit_lane_order lower_of_pairs(unsigned width, unsigned d)
 {
     struct jit_lane_order o;
@@ -44,7 +46,7 @@ static struct jit_lane_order lower_of_pairs(unsigned width, unsigned d)
     return o;
 }
 
-static bool is_run(const struct jit *j, const struct jit_lane_order *o)
+static bool is_contiguous(const struct jit *j, const struct jit_lane_order *o)
 {
     for (unsigned i = 0; i < j->unit->width; i++)
         if (o->place[i] != (int)i)
@@ -85,7 +87,8 @@ bool jit_lane_permute_can_access(const struct jit *j, const struct jit_access *a
            a->order == PT_ORDER_PLAIN;
 }
 
-/* A vector of the stretch: elements `at` … at + width - 1, of which those from `from` on are taken there. */
+/* A vector of the stretch: elements `at` … at + width - 1, of which those from `from` on are taken
+ * there. */
 struct part {
     int at, from;
     int lanes[JIT_ORDERED_LANES]; /* whose element it is; width: nobody's */
@@ -148,13 +151,15 @@ static bool rewrites(const struct jit *j, const struct jit_access *a,
     return has_others && !a->is_load && jit_contiguous_may_rewrite(j, a);
 }
 
-/* The lanes at their elements. What those of nobody hold is not stored: part_mask leaves them out. */
+/* The lanes at their elements. What those of nobody hold is not stored: part_mask leaves them
+ * out. */
 static LLVMValueRef move_lanes(const struct jit *j, LLVMValueRef value, const struct part *part)
 {
     return jit_check_proven(j, jit_shuffle(j, value, NULL, part->lanes, j->unit->width), "mask");
 }
 
-/* Elements of nobody, and of lanes that are off, are written as they are: where the parts overlap, as the first leaves them. */
+/* Elements of nobody, and of lanes that are off, are written as they are: where the parts overlap,
+ * as the first leaves them. */
 static void rewrite_in_order(const struct jit *j, const struct jit_access *a,
                              const struct part *parts, unsigned n, LLVMValueRef pointer,
                              LLVMValueRef mask, LLVMValueRef value)
@@ -274,7 +279,7 @@ bool jit_lane_permute_find_order(const struct jit *j, const struct jit_access *a
         order->last = order->place[i] > order->last ? order->place[i] : order->last;
     }
     return offsets && order->last >= (int)j->unit->width - 1 &&
-           (is_run(j, order) || jit_lane_permute_can_access(j, a));
+           (is_contiguous(j, order) || jit_lane_permute_can_access(j, a));
 }
 
 LLVMValueRef jit_lane_permute_address(const struct jit *j, const struct jit_access *a,
@@ -347,7 +352,8 @@ static void access_order(const struct jit *j, const struct jit_access *a, unsign
     jit_access_end_way(j, ways, &value);
 }
 
-/* A way for each order; which it is, is found without branches, as that may not change from chunk to chunk. */
+/* A way for each order; which it is, is found without branches, as that may not change from chunk
+ * to chunk. */
 static void access_orders(const struct jit *j, const struct jit_access *a, unsigned copy,
                           const struct jit_indexes *x, struct jit_ways *ways, LLVMValueRef value)
 {
@@ -377,7 +383,7 @@ void jit_lane_permute_access_known(const struct jit *j, const struct jit_access 
     LLVMValueRef lowest =
         LLVMBuildSub(j->code->b, x.first, jit_lane_permute_distance(&x, o->place[0]), "");
     LLVMValueRef address = jit_lane_permute_address(j, a, copy, &x, lowest);
-    if (is_run(j, o))
+    if (is_contiguous(j, o))
         jit_strided_emit(j, a, copy, address, v);
     else if (a->is_load)
         v[0] = load_in_order(j, a, o, jit_access_pointer(j, a, address), j->mask[copy]);
@@ -400,7 +406,7 @@ bool jit_lane_permute_access(const struct jit *j, const struct jit_access *a, un
     if (!jit_lane_permute_find_indexes(j, a, copy, &x))
         return false;
     jit_access_begin_ways(j, a, &ways);
-    if (is_known && !is_run(j, &known)) {
+    if (is_known && !is_contiguous(j, &known)) {
         LLVMBasicBlockRef others = jit_new_block(j, "any");
         access_order(j, a, copy, &x, &known, &ways, others, v[0]);
         jit_continue_in(j, others);

@@ -1,4 +1,5 @@
-/* Accesses in an order of lanes that thread indexes give: lane_permute.c, and store_pair.c for two of them. */
+/* Accesses in an order of lanes that thread indexes give: lane_permute.c, and store_pair.c for two
+ * of them. */
 #ifndef PTERA_BACKEND_JIT_MEMORY_LANE_PERMUTE_H
 #define PTERA_BACKEND_JIT_MEMORY_LANE_PERMUTE_H
 
@@ -23,7 +24,8 @@ struct jit_indexes {
     struct jit_split split;
 };
 
-/* Where thread indexes alone tell the addresses apart. False if it is not worth asking how they lie. */
+/* Where thread indexes alone tell the addresses apart. False if it is not worth asking how they
+ * lie. */
 bool jit_lane_permute_access(const struct jit *j, const struct jit_access *a, unsigned copy,
                              LLVMValueRef *v);
 

@@ -1,9 +1,9 @@
-/* Non-temporal stores, past the caches. A launch that stores more than caches hold would have the machine read each line before it is
- * written,
- * and push out what is read again: vectors of such a launch go to memory as they are. The machine orders these
- * stores with no others of their thread until an atomic operation of it, which follows each worker's last CTA; so kernels that
- * agree on an order with others have none. Memory that is loaded just before is in the caches already, and loops may store to
- * one place again and again.
+/* Non-temporal stores, past the caches. A launch that stores more than caches hold would have the
+ * machine read each line before it is written, and push out what is read again: vectors of such a
+ * launch go to memory as they are. The machine orders these stores with no others of their thread
+ * until an atomic operation of it, which follows each worker's last CTA; so kernels that agree on
+ * an order with others have none. Memory that is loaded just before is in the caches already, and
+ * loops may store to one place again and again.
  */
 #include "backend/jit/memory/nontemporal.h"
 
@@ -21,7 +21,7 @@ enum { LINE = 64 };
 /* Nobody can tell in which order the kernel's stores take place while it runs. */
 static bool has_no_order(const struct jit *j)
 {
-    return !j->facts->runs_apart && !jit_insn_info_has_ordering_points(j->facts) &&
+    return !j->facts->is_resumable && !jit_insn_info_has_ordering_points(j->facts) &&
            !jit_insn_info_has_effect(j->facts, PT_FX_FENCE | PT_FX_CALL | PT_FX_CLUSTER);
 }
 

@@ -1,6 +1,8 @@
-/* Loads of shared memory through one address, a few elements from each other, as those of a stencil. Each would take vectors that
- * lie across two of those that lanes have stored, which are not there for loads until the machine has taken them to its cache,
- * behind all that was stored before. So vectors are loaded as they were stored, each once, and all others are made of two of them.
+/* Loads of shared memory through one address, a few elements from each other, as those of a
+ * stencil. Each would take vectors that lie across two of those that lanes have stored, which are
+ * not there for loads until the machine has taken them to its cache, behind all that was stored
+ * before. So vectors are loaded as they were stored, each once, and all others are made of two of
+ * them.
  */
 #include "backend/jit/memory/overlapping_loads.h"
 
@@ -21,8 +23,8 @@ struct jit_overlap {
     struct jit_overlap *next;
     uint32_t insns[JIT_OVERLAP_LOADS], n;
     struct jit_access first;
-    int64_t lowest, highest; /* offsets */
-    int64_t origin;          /* of the first vector, which may begin before the lowest */
+    int64_t lowest, highest;       /* offsets */
+    int64_t origin;                /* of the first vector, which may begin before the lowest */
     LLVMValueRef vectors[VECTORS]; /* NULL: part of it is not loaded */
 };
 
@@ -33,8 +35,8 @@ static int64_t vector_bytes(const struct jit *j, const struct jit_access *a)
     return (int64_t)a->bytes * j->unit->width;
 }
 
-/* Moves cost less than the loads: of vectors of 16 bytes few cross a line, and elements of 8 bytes take two registers a vector, of which
- * there are to be many then. */
+/* Moves cost less than the loads: of vectors of 16 bytes few cross a line, and elements of 8 bytes
+ * take two registers a vector, of which there are to be many then. */
 static bool pays(const struct jit *j, unsigned bytes)
 {
     return j->unit->target->has_masked_access &&
@@ -42,7 +44,7 @@ static bool pays(const struct jit *j, unsigned bytes)
 }
 
 /* The instruction accesses shared memory, lanes side by side in all chunks. */
-static bool is_run(const struct jit *j, uint32_t insn, struct jit_access *a)
+static bool is_contiguous(const struct jit *j, uint32_t insn, struct jit_access *a)
 {
     int64_t stride;
     struct jit at = *j;
@@ -59,7 +61,7 @@ static bool may_overlap(const struct jit *j, uint32_t insn, struct jit_access *a
 {
     struct jit at = *j;
     jit_visit_insn(&at, insn);
-    return is_run(j, insn, a) && a->is_load && !at.insn->guard && jit_access_is_trusted(&at);
+    return is_contiguous(j, insn, a) && a->is_load && !at.insn->guard && jit_access_is_trusted(&at);
 }
 
 struct change {
@@ -82,12 +84,13 @@ static bool ends_reach(const struct jit *j, const struct pt_insn *insn, uint32_t
            (pt_insn_form(j->unit->m, insn)->effects & ~(uint32_t)(PT_FX_READ | PT_FX_FP));
 }
 
-/* Where a vector begins that lanes have stored: of the stores through the address, or else the lowest load. */
+/* Where a vector begins that lanes have stored: of the stores through the address, or else the
+ * lowest load. */
 static int64_t find_phase(const struct jit *j, const struct jit_overlap *o)
 {
     struct jit_access a;
     for (uint32_t i = 0; i < j->unit->f->insns.n; i++)
-        if (is_run(j, i, &a) && !a.is_load && a.bytes == o->first.bytes &&
+        if (is_contiguous(j, i, &a) && !a.is_load && a.bytes == o->first.bytes &&
             a.base->index == o->first.base->index)
             return a.base->imm;
     return o->lowest;
@@ -108,7 +111,7 @@ static bool is_worth_it(const struct jit *j, struct jit_overlap *o)
     int64_t bytes = vector_bytes(j, &o->first), before = (o->lowest - find_phase(j, o)) % bytes;
     o->origin = o->lowest - (before < 0 ? before + bytes : before);
     for (uint32_t i = 0; i < o->n; i++) {
-        is_run(j, o->insns[i], &a);
+        is_contiguous(j, o->insns[i], &a);
         n_within += (a.base->imm - o->origin) % bytes != 0;
     }
     return n_within >= JIT_OVERLAP_LOADS_LEAST &&
@@ -191,8 +194,8 @@ static LLVMValueRef take_across(const struct jit *j, LLVMValueRef x, LLVMValueRe
     return jit_shuffle(j, x, y, lanes, j->unit->width);
 }
 
-/* Vectors of two halves, where the machine moves lanes within those: first the halves, which others want as well. LLVM finds longer
- * ways. */
+/* Vectors of two halves, where the machine moves lanes within those: first the halves, which others
+ * want as well. LLVM finds longer ways. */
 static LLVMValueRef take_by_halves(const struct jit *j, LLVMValueRef x, LLVMValueRef y,
                                    unsigned from)
 {
@@ -200,7 +203,8 @@ static LLVMValueRef take_by_halves(const struct jit *j, LLVMValueRef x, LLVMValu
     LLVMValueRef middle = take_across(j, x, y, (unsigned)half);
     if (!within)
         return middle;
-    for (int i = 0; i < 2 * half; i++) /* the second vector's numbers are those behind the first's */
+    /* the second vector's numbers are those behind the first's */
+    for (int i = 0; i < 2 * half; i++)
         lanes[i] = i % half + within < half ? i + within : i + within + half;
     bool is_late = (int)from > half;
     return jit_shuffle(j, is_late ? middle : x, is_late ? y : middle, lanes, j->unit->width);

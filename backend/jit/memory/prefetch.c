@@ -1,8 +1,9 @@
-/* Prefetches: what accesses will need soon. Loops that walk memory in long strides (grid-stride loops above all): the machine's own
- * prefetcher does not follow them, so each access asks for what later rounds will need, or, where CTAs take turns, for what the
- * next CTA will need in this round: when their turn comes, what later rounds asked for is gone. Lanes that run one after the other
- * walk rows, each of which goes on where another ended as a rule: they ask for what lies further on. Straight code asks for what
- * a later CTA will touch: prefetch_distance.c.
+/* Prefetches: what accesses will need soon. Loops that walk memory in long strides (grid-stride
+ * loops above all): the machine's own prefetcher does not follow them, so each access asks for what
+ * later rounds will need, or, where CTAs interleave, for what the next CTA will need in this round:
+ * when their turn comes, what later rounds asked for is gone. Lanes that run one after the other
+ * walk rows, each of which goes on where another ended as a rule: they ask for what lies further
+ * on. Straight code asks for what a later CTA will touch: prefetch_distance.c.
  */
 #include "backend/jit/memory/prefetch.h"
 
@@ -201,7 +202,8 @@ static bool goes_through(const struct jit *j, const struct pt_insn *insn, uint32
     return false;
 }
 
-/* Straight code. The first access through an address asks, for writing if a store follows near by. */
+/* Straight code. The first access through an address asks, for writing if a store follows near
+ * by. */
 static void ask_behind(const struct jit *j, uint32_t reg, LLVMValueRef pointer, unsigned bytes)
 {
     uint32_t at = (uint32_t)(j->insn - j->unit->f->insns.v),
@@ -225,8 +227,8 @@ static void ask_behind(const struct jit *j, uint32_t reg, LLVMValueRef pointer, 
     ask(j, next, bytes, writes, SECOND_LEVEL);
 }
 
-/* The chunk before has asked for the line: chunks of less than a line go on where others end, in the group or in rows of threads
- * that begin with a line. */
+/* The chunk before has asked for the line: chunks of less than a line go on where others end, in
+ * the group or in rows of threads that begin with a line. */
 static bool has_asked(const struct jit *j, uint32_t reg, unsigned copy, unsigned bytes)
 {
     unsigned row = j->facts->uniformity->shape.block[0] * (bytes / j->unit->width),
@@ -236,7 +238,8 @@ static bool has_asked(const struct jit *j, uint32_t reg, unsigned copy, unsigned
     return goes_on && bytes < LINE && copy * bytes % LINE != 0;
 }
 
-/* Rounds with barriers are long, as all groups take part: what is asked for early is gone from the cache when it is needed. */
+/* Rounds with barriers are long, as all groups take part: what is asked for early is gone from the
+ * cache when it is needed. */
 static unsigned rounds_ahead(const struct jit *j, const struct pt_loop *loop)
 {
     for (uint32_t b = loop->header; b < loop->end; b++)
@@ -261,9 +264,10 @@ void jit_prefetch_emit(const struct jit *j, uint32_t reg, unsigned copy, LLVMVal
     unsigned rounds = rounds_ahead(j, &j->unit->f->loops.v[l - 1]);
     LLVMValueRef by = LLVMBuildMul(j->code->b, step.bytes, jit_i64(j, rounds), "");
     bool writes = !(j->form->effects & PT_FX_READ);
-    LLVMValueRef next = l == j->facts->turn_loop ? jit_prefetch_distance_of_turns(j, reg) : NULL;
+    LLVMValueRef next =
+        l == j->facts->interleave_loop ? jit_prefetch_distance_of_turns(j, reg) : NULL;
     if (next)
-        by = LLVMBuildSelect(j->code->b, jit_takes_turns(j), next, by, "");
+        by = LLVMBuildSelect(j->code->b, jit_interleaves(j), next, by, "");
     ask(j, jit_at(j, pointer, by), bytes, writes, next ? FIRST_LEVEL : SECOND_LEVEL);
 }
 

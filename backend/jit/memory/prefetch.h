@@ -4,8 +4,8 @@
 
 #include "backend/jit/jit.h"
 
-/* Asks for what later rounds of the loop, or the CTAs that follow, will touch, where register `reg` is the address and
- * j->insn touches `bytes` from the pointer on in the lanes of the copy. */
+/* Asks for what later rounds of the loop, or the CTAs that follow, will touch, where register `reg`
+ * is the address and j->insn touches `bytes` from the pointer on in the lanes of the copy. */
 void jit_prefetch_emit(const struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef pointer,
                        unsigned bytes);
 

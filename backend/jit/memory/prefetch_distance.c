@@ -1,6 +1,7 @@
-/* How far from a CTA's accesses those of later CTAs lie. Straight code: a CTA ends, and the next begins, before the machine's own
- * prefetcher sees a stream in it, unless it follows short parts of CTAs that follow one another. An address is followed back to the
- * CTA's index, through sums and through products with what all CTAs agree on.
+/* How far from a CTA's accesses those of later CTAs lie. Straight code: a CTA ends, and the next
+ * begins, before the machine's own prefetcher sees a stream in it, unless it follows short parts of
+ * CTAs that follow one another. An address is followed back to the CTA's index, through sums and
+ * through products with what all CTAs agree on.
  */
 #include "backend/jit/memory/prefetch_distance.h"
 
@@ -28,7 +29,8 @@ static struct slope known(const struct jit *j, uint64_t constant)
     return (struct slope){true, bytes, true, constant};
 }
 
-/* The operand is the same in all lanes of the group, and has its value where the block begins or from there on to j->insn. */
+/* The operand is the same in all lanes of the group, and has its value where the block begins or
+ * from there on to j->insn. */
 static bool is_at_hand(const struct jit *j, const struct pt_operand *o)
 {
     int64_t stride;
@@ -149,7 +151,8 @@ static struct slope slope_of_def(const struct jit *j, const struct pt_insn *def,
     }
 }
 
-/* The register's only definition, or the one before a loop that goes in strides of the grid; UINT32_MAX: there is no such. */
+/* The register's only definition, or the one before a loop that goes in strides of the grid;
+ * UINT32_MAX: there is no such. */
 static uint32_t first_def(const struct jit *j, uint32_t reg)
 {
     const struct jit_reg *r = &j->facts->regs[reg];

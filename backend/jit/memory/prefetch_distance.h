@@ -4,12 +4,12 @@
 
 #include "backend/jit/jit.h"
 
-/* From what straight code touches through a register to what a later CTA will, in bytes (i64); NULL: the machine follows
- * by itself. */
+/* From what straight code touches through a register to what a later CTA will, in bytes (i64);
+ * NULL: the machine follows by itself. */
 LLVMValueRef jit_prefetch_distance_behind(const struct jit *j, uint32_t reg);
 
-/* From what a CTA touches through a register to what the next touches in the same round of a loop in strides of the grid, in
- * bytes (i64); NULL: that is unknown, or nothing. */
+/* From what a CTA touches through a register to what the next touches in the same round of a loop
+ * in strides of the grid, in bytes (i64); NULL: that is unknown, or nothing. */
 LLVMValueRef jit_prefetch_distance_of_turns(const struct jit *j, uint32_t reg);
 
 #endif

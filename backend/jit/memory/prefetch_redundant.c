@@ -1,7 +1,7 @@
-/* Prefetches that others make redundant: which accesses of straight code lie behind others: by less than a line, or by what all CTAs
- * agree on, as the rows and planes before
- * a point of a stencil. CTAs go upwards, so what lies behind was there for CTAs before: only those in front ask for what later ones
- * will touch. Addresses are taken apart into sums of products of registers and numbers.
+/* Prefetches that others make redundant: which accesses of straight code lie behind others: by less
+ * than a line, or by what all CTAs agree on, as the rows and planes before a point of a stencil.
+ * CTAs go upwards, so what lies behind was there for CTAs before: only those in front ask for what
+ * later ones will touch. Addresses are taken apart into sums of products of registers and numbers.
  */
 #include "backend/jit/memory/prefetch_redundant.h"
 
@@ -116,7 +116,8 @@ static void add(const struct jit *j, struct sum *s, const struct pt_operand *o, 
     }
 }
 
-/* The register, with its offset, through which straight code touches memory far away; NULL: the instruction does not. */
+/* The register, with its offset, through which straight code touches memory far away; NULL: the
+ * instruction does not. */
 static const struct pt_operand *address_of(const struct jit *j, const struct pt_insn *insn)
 {
     const struct pt_form *form = pt_insn_form(j->unit->m, insn);

@@ -1,5 +1,5 @@
-/* Two stores in one stretch of memory, as one: neighbouring stores, of which each fills one half of a stretch of two vectors, become two
- * stores of vectors. */
+/* Two stores in one stretch of memory, as one: neighbouring stores, of which each fills one half of
+ * a stretch of two vectors, become two stores of vectors. */
 #include "backend/jit/memory/store_pair.h"
 
 #include <string.h>

@@ -128,13 +128,13 @@ void jit_strided_emit(const struct jit *j, const struct jit_access *a, unsigned 
 }
 
 void jit_strided_emit_if(const struct jit *j, const struct jit_access *a, unsigned copy,
-                         struct jit_ways *ways, LLVMValueRef is_run, LLVMValueRef address,
+                         struct jit_ways *ways, LLVMValueRef is_contiguous, LLVMValueRef address,
                          const LLVMValueRef *v)
 {
     LLVMBasicBlockRef run = jit_new_block(j, "run"), others = jit_new_block(j, "others");
     LLVMValueRef values[8];
     memcpy(values, v, sizeof values);
-    LLVMBuildCondBr(j->code->b, is_run, run, others);
+    LLVMBuildCondBr(j->code->b, is_contiguous, run, others);
     jit_continue_in(j, run);
     jit_strided_emit(j, a, copy, address, values);
     jit_access_end_way(j, ways, values);

@@ -10,9 +10,9 @@
 void jit_strided_emit(const struct jit *j, const struct jit_access *a, unsigned copy,
                       LLVMValueRef address, LLVMValueRef *v);
 
-/* A way: a run of lanes from `address` on, if `is_run`; else on behind this. */
+/* A way: a run of lanes from `address` on, if `is_contiguous`; else on behind this. */
 void jit_strided_emit_if(const struct jit *j, const struct jit_access *a, unsigned copy,
-                         struct jit_ways *ways, LLVMValueRef is_run, LLVMValueRef address,
+                         struct jit_ways *ways, LLVMValueRef is_contiguous, LLVMValueRef address,
                          const LLVMValueRef *v);
 
 #endif

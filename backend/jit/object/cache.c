@@ -1,6 +1,7 @@
-/* The cache's files: KEY.obj, a header with a hash of itself, of the key and of the object behind it. They are written under another
- * name first, so that nobody reads half a one; the oldest go when there are too many bytes. What a file says becomes code: only this
- * user's folder and files are used that nobody else may write to. Each look at them is at an open file. */
+/* The cache's files: KEY.obj, a header with a hash of itself, of the key and of the object behind
+ * it. They are written under another name first, so that nobody reads half a one; the oldest go
+ * when there are too many bytes. What a file says becomes code: only this user's folder and files
+ * are used that nobody else may write to. Each look at them is at an open file. */
 #define _GNU_SOURCE
 #include "backend/jit/object/cache.h"
 
@@ -30,11 +31,12 @@ struct header {
     char magic[8];
     uint64_t size;
     uint32_t scratch_bytes, needs_warps, front_bytes, local_bytes, together, unused;
-    uint8_t hash[LLVM_BLAKE3_OUT_LEN]; /* of this header with zeros here, the key, and the object's bytes */
+    /* of this header with zeros here, the key, and the object's bytes */
+    uint8_t hash[LLVM_BLAKE3_OUT_LEN];
 };
 static const char magic[8] = "PTERAOBJ";
 
-/* ---- the folder ---------------------------------------------------------------------------------------- */
+/* ---- the folder ------------------------------------------------------------------------------ */
 
 static char folder[PATH_BYTES];
 static char refusal[PATH_BYTES + 128];
@@ -65,9 +67,9 @@ static int open_folder(const char **why)
     bool is_open = fd >= 0 && fstat(fd, &st) == 0;
     if (is_open && is_mine_alone(&st))
         return fd;
-    *why = !is_open                    ? strerror(errno)
+    *why = !is_open                 ? strerror(errno)
            : st.st_uid != geteuid() ? "it belongs to another user"
-                                      : "other users may write to it";
+                                    : "other users may write to it";
     if (fd >= 0)
         close(fd);
     return -1;
@@ -111,9 +113,12 @@ const char *jit_cache_refusal(void)
     return refusal[0] ? refusal : NULL;
 }
 
-/* ---- names and hashes ---------------------------------------------------------------------------------- */
+/* ---- names and hashes ------------------------------------------------------------------------ */
 
-enum { KEY_DIGITS = 2 * sizeof((struct jit_key *)0)->hash, NAME_BYTES = KEY_DIGITS + sizeof ".obj.XXXXXXXX" };
+enum {
+    KEY_DIGITS = 2 * sizeof((struct jit_key *)0)->hash,
+    NAME_BYTES = KEY_DIGITS + sizeof ".obj.XXXXXXXX"
+};
 
 static void name_of(const struct jit_key *key, char name[NAME_BYTES])
 {
@@ -122,7 +127,8 @@ static void name_of(const struct jit_key *key, char name[NAME_BYTES])
     snprintf(name + KEY_DIGITS, NAME_BYTES - KEY_DIGITS, ".obj");
 }
 
-/* Whether the cache gave such a name; *is_part: to a file that is not whole yet, or never became so. */
+/* Whether the cache gave such a name; *is_part: to a file that is not whole yet, or never became
+ * so. */
 static bool is_name(const char *name, bool *is_part)
 {
     size_t n = strspn(name, "0123456789abcdef");
@@ -142,7 +148,7 @@ static void hash_of(const struct jit_key *key, struct header h, const struct jit
     llvm_blake3_hasher_finalize(&s, hash, LLVM_BLAKE3_OUT_LEN);
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* Only what this user wrote for this key, and all of it. */
 static bool read_file(int fd, const struct jit_key *key, struct jit_object *object)
@@ -198,7 +204,7 @@ bool jit_cache_read(const struct jit_key *key, struct jit_object *object)
     return ok;
 }
 
-/* ---- trimming ------------------------------------------------------------------------------------------ */
+/* ---- trimming -------------------------------------------------------------------------------- */
 
 struct entry {
     char name[NAME_BYTES];
@@ -229,8 +235,9 @@ static struct entry *list_entries(DIR *dir, size_t *n, off_t *bytes)
     struct stat st;
     bool is_part;
     for (struct dirent *d; (d = readdir(dir));) {
-        if (!is_name(d->d_name, &is_part) || fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
-            !S_ISREG(st.st_mode) || is_left(dirfd(dir), d->d_name, &st, is_part))
+        if (!is_name(d->d_name, &is_part) ||
+            fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
+            is_left(dirfd(dir), d->d_name, &st, is_part))
             continue;
         if (*n == cap) {
             cap = cap ? cap * 2 : 256;
@@ -270,7 +277,7 @@ static void trim(int folder_fd)
     closedir(dir);
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* A write beyond the process's limit would end it by a signal. */
 static bool is_allowed(size_t bytes)

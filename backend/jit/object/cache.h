@@ -1,4 +1,5 @@
-/* Compiled objects on disk. Nothing that goes wrong there is an error: the kernel is compiled then. */
+/* Compiled objects on disk. Nothing that goes wrong there is an error: the kernel is compiled
+ * then. */
 #ifndef PTERA_BACKEND_JIT_OBJECT_CACHE_H
 #define PTERA_BACKEND_JIT_OBJECT_CACHE_H
 
@@ -6,8 +7,9 @@
 #include "backend/jit/object/object.h"
 #include "backend/native.h"
 
-/* The folder: PTERA_CACHE, else ptera in $XDG_CACHE_HOME or ~/.cache; NULL: there is none (PTERA_CACHE is no absolute path), or it
- * is not used: then jit_cache_refusal says which, and why. */
+/* The folder: PTERA_CACHE, else ptera in $XDG_CACHE_HOME or ~/.cache; NULL: there is none
+ * (PTERA_CACHE is no absolute path), or it is not used: then jit_cache_refusal says which, and
+ * why. */
 const char *jit_cache_folder(void);
 const char *jit_cache_refusal(void);
 

@@ -1,4 +1,5 @@
-/* What an object depends on, as one hash: the kernel's snapshot, the machine, and this compiler itself by the build id of its file. */
+/* What an object depends on, as one hash: the kernel's snapshot, the machine, and this compiler
+ * itself by the build id of its file. */
 #define _GNU_SOURCE
 #include "backend/jit/object/cache_key.h"
 
@@ -7,7 +8,7 @@
 #include <llvm-c/blake3.h>
 #include <string.h>
 
-/* ---- the compiler -------------------------------------------------------------------------------------- */
+/* ---- the compiler ---------------------------------------------------------------------------- */
 
 struct build {
     llvm_blake3_hasher *s;
@@ -48,7 +49,7 @@ static int add_build_of(struct dl_phdr_info *info, size_t size, void *ud)
     return is_mine;
 }
 
-/* ---- the key ------------------------------------------------------------------------------------------- */
+/* ---- the key --------------------------------------------------------------------------------- */
 
 bool jit_cache_key_make(const uint8_t *snapshot, size_t n, const char *cpu, struct jit_key *key)
 {

@@ -11,7 +11,7 @@
 #include "backend/jit/object/loader.h"
 #include "backend/jit/object/object.h"
 
-/* ---- gdb ----------------------------------------------------------------------------------------------- */
+/* ---- gdb ------------------------------------------------------------------------------------- */
 
 struct jit_observed { /* the layout is gdb's */
     struct jit_observed *next, *previous;
@@ -42,7 +42,7 @@ static void notify(struct jit_observed *o, uint32_t action)
     __jit_debug_register_code();
 }
 
-/* ---- perf ---------------------------------------------------------------------------------------------- */
+/* ---- perf ------------------------------------------------------------------------------------ */
 
 static void map_for_perf(const struct jit_loaded *code, const char *name)
 {

@@ -5,7 +5,7 @@
 
 #include "backend/barrier.h"
 
-/* ---- lanes come ---------------------------------------------------------------------------------------- */
+/* ---- lanes come ------------------------------------------------------------------------------ */
 
 static struct jit_stand *come(struct jit_front *front, uint32_t stand, uint64_t place)
 {
@@ -53,7 +53,7 @@ void jit_help_exit(struct pt_warp *warp, uint32_t lanes)
     warp->cta->launch->services->exited(warp);
 }
 
-/* ---- those who wait for each other have come to a sync point --------------------------------------------- */
+/* ---- those who wait for each other have come to a sync point --------------------------------- */
 
 static bool fail(struct pt_warp *warp, const struct jit_stand *s, enum pt_fault_kind kind,
                  const char *detail)
@@ -93,7 +93,8 @@ static bool arrive_at_cta(struct pt_warp *warp, struct jit_stand *s)
     return arrive(warp, s, s->number & PT_BARRIER_NUMBER_BITS, count, s->preds);
 }
 
-/* Lanes wait that have arrived in the phase that runs; for others that of their last arrival is over. */
+/* Lanes wait that have arrived in the phase that runs; for others that of their last arrival is
+ * over. */
 static uint32_t waiting_for_cluster(const struct pt_warp *warp, struct jit_stand *s)
 {
     const struct pt_barrier *bar = &warp->cta->bar[PT_CLUSTER_BARRIER];
@@ -169,13 +170,15 @@ static uint32_t naming_anywhere(struct jit_front *front, uint32_t members, bool 
     return all;
 }
 
-/* All live lanes of the warp are there and name the same: an H200 tests the mask only where lanes may have parted. */
+/* All live lanes of the warp are there and name the same: an H200 tests the mask only where lanes
+ * may have parted. */
 static bool is_whole_group(const struct pt_warp *warp, const struct jit_stand *s)
 {
     return s->held == warp->live && naming(s, s->members[__builtin_ctz(s->held)]) == s->held;
 }
 
-/* Lanes go on of which each names the same and all that are named have come; one such group at a time, or all together. */
+/* Lanes go on of which each names the same and all that are named have come; one such group at a
+ * time, or all together. */
 static bool settle_members(struct pt_warp *warp, struct jit_front *front, struct jit_stand *s)
 {
     if (!is_whole_group(warp, s) && strangers(s)) {
@@ -214,7 +217,7 @@ static bool settle_all(struct pt_warp *warp, struct jit_front *front)
     return true;
 }
 
-/* ---- who is next --------------------------------------------------------------------------------------- */
+/* ---- who is next ----------------------------------------------------------------------------- */
 
 static void release(const struct pt_warp *warp, struct jit_front *front)
 {
@@ -295,7 +298,7 @@ uint32_t jit_help_next(struct pt_warp *warp, struct jit_front *front)
     return next;
 }
 
-/* ---- for reports --------------------------------------------------------------------------------------- */
+/* ---- for reports ----------------------------------------------------------------------------- */
 
 void jit_frontier_report(const struct jit_front *front,
                          void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes,

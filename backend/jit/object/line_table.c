@@ -1,5 +1,5 @@
-/* The line table of an object (DWARF 4, "Line Number Information"): which instruction each place of the code belongs to,
- * in the terms of debug_info.c: columns and discriminators. */
+/* The line table of an object (DWARF 4, "Line Number Information"): which instruction each place of
+ * the code belongs to, in the terms of debug_info.c: columns and discriminators. */
 #include "backend/jit/object/line_table.h"
 
 #include <elf.h>
@@ -45,7 +45,7 @@ static uint64_t get_uleb(struct reader *r)
     return v;
 }
 
-/* ---- the table ----------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static bool push(struct reader *r, struct jit_place place)
 {
@@ -153,7 +153,7 @@ static bool read_header(struct reader *r)
     return r->line_range != 0;
 }
 
-/* ---- the object ---------------------------------------------------------------------------------------- */
+/* ---- the object ------------------------------------------------------------------------------ */
 
 static int by_offset(const void *a, const void *b)
 {

@@ -6,7 +6,7 @@
 
 /* Places of the code in ascending order; each holds up to the next. */
 struct jit_place {
-    uint32_t offset; /* from the start of the text */
+    uint32_t offset;     /* from the start of the text */
     uint32_t func, insn; /* func is PT_NONE where the place is unknown */
 };
 
@@ -15,7 +15,8 @@ struct jit_places {
     uint32_t n;
 };
 
-/* Reads the line table that debug_info.c had LLVM write, of an object that was loaded. Without one, or with no memory, there are no places. */
+/* Reads the line table that debug_info.c had LLVM write, of an object that was loaded. Without one,
+ * or with no memory, there are no places. */
 void jit_line_table_read(const struct jit_object *object, struct jit_places *places);
 
 #endif

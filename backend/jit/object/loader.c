@@ -1,5 +1,5 @@
-/* Objects to memory: one mapping with code, read-only data and writable data, each on pages of its own; the few kinds
- * of relocation that position-independent code of the small model has. */
+/* Objects to memory: one mapping with code, read-only data and writable data, each on pages of its
+ * own; the few kinds of relocation that position-independent code of the small model has. */
 #define _GNU_SOURCE
 #include "backend/jit/object/loader.h"
 
@@ -14,7 +14,7 @@
 #include "backend/jit/object/object.h"
 #include "backend/jit/object/support.h"
 
-/* ---- symbols ------------------------------------------------------------------------------------------- */
+/* ---- symbols --------------------------------------------------------------------------------- */
 
 /* What LLVM calls by itself. */
 #define LIBRARY(X) X(memcpy) X(memmove) X(memset) X(fma) X(fmaf) X(fmod) X(fmodf) X(ldexp) X(ldexpf)
@@ -71,7 +71,7 @@ static bool resolve(const struct pt_program *program, const char *name, uint64_t
     return false;
 }
 
-/* ---- layout -------------------------------------------------------------------------------------------- */
+/* ---- layout ---------------------------------------------------------------------------------- */
 
 enum part { CODE, READ_ONLY, WRITABLE, N_PARTS };
 enum { STUB_BYTES = 16, LINE_ALIGN = 64 };
@@ -87,9 +87,9 @@ struct loader {
     struct jit_loaded *code;
     const char *why;
     size_t offset[JIT_SECTIONS_MAX]; /* of loaded sections, in the mapping */
-    size_t part[N_PARTS + 1];    /* where each begins */
-    size_t stubs, table;         /* one stub and one entry of the address table for each symbol */
-    uint64_t *address;           /* of symbols */
+    size_t part[N_PARTS + 1];        /* where each begins */
+    size_t stubs, table; /* one stub and one entry of the address table for each symbol */
+    uint64_t *address;   /* of symbols */
 };
 
 static bool fail(struct loader *l, const char *why)
@@ -152,7 +152,7 @@ static bool place(struct loader *l)
     return true;
 }
 
-/* ---- relocation ---------------------------------------------------------------------------------------- */
+/* ---- relocation ------------------------------------------------------------------------------ */
 
 #if defined(__x86_64__)
 enum { MACHINE = EM_X86_64 };
@@ -310,7 +310,7 @@ static bool relocate_section(struct loader *l, const Elf64_Shdr *s)
     return true;
 }
 
-/* ---- loading ------------------------------------------------------------------------------------------- */
+/* ---- loading --------------------------------------------------------------------------------- */
 
 static bool find_symbol(struct loader *l, uint32_t k)
 {
@@ -323,7 +323,8 @@ static bool find_symbol(struct loader *l, uint32_t k)
     } else if (s->st_shndx < l->header->e_shnum) {
         const Elf64_Shdr *in = &l->sections[s->st_shndx];
         l->address[k] = (uintptr_t)base + l->offset[s->st_shndx] + s->st_value;
-        if (!strcmp(name, JIT_ENTRY) && is_loaded(in) && part_of(in) == CODE && s->st_value < in->sh_size)
+        if (!strcmp(name, JIT_ENTRY) && is_loaded(in) && part_of(in) == CODE &&
+            s->st_value < in->sh_size)
             l->code->entry = (void *)(uintptr_t)l->address[k];
     } else {
         l->address[k] = s->st_value;

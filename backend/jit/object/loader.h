@@ -13,7 +13,8 @@ struct jit_loaded {
     void *entry;
 };
 
-/* Maps the object's code and resolves what it refers to; the object's sections get their addresses. On failure *why is a static text, or NULL: no memory. */
+/* Maps the object's code and resolves what it refers to; the object's sections get their addresses.
+ * On failure *why is a static text, or NULL: no memory. */
 bool jit_loader_load(struct jit_object *object, const struct pt_program *program,
                      struct jit_loaded *code, const char **why);
 void jit_loader_unload(struct jit_loaded *code);

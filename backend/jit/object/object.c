@@ -1,4 +1,5 @@
-/* Whether all that loading and reading an object looks at lies inside it: whoever made it, nothing beyond it is read then. */
+/* Whether all that loading and reading an object looks at lies inside it: whoever made it, nothing
+ * beyond it is read then. */
 #include "backend/jit/object/object.h"
 
 #include <elf.h>
@@ -27,8 +28,9 @@ static bool is_strings(const struct view *v, const Elf64_Shdr *s)
 static bool has_header(struct view *v)
 {
     const Elf64_Ehdr *h = (const void *)v->bytes;
-    if (v->size < sizeof *h || memcmp(h->e_ident, ELFMAG, SELFMAG) || h->e_ident[EI_CLASS] != ELFCLASS64 ||
-        h->e_shentsize != sizeof *v->sections || h->e_shoff % _Alignof(Elf64_Shdr) || h->e_shnum > JIT_SECTIONS_MAX ||
+    if (v->size < sizeof *h || memcmp(h->e_ident, ELFMAG, SELFMAG) ||
+        h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_shentsize != sizeof *v->sections ||
+        h->e_shoff % _Alignof(Elf64_Shdr) || h->e_shnum > JIT_SECTIONS_MAX ||
         h->e_shstrndx >= h->e_shnum || !is_inside(v, h->e_shoff, h->e_shnum * sizeof *v->sections))
         return false;
     v->sections = (const void *)(v->bytes + h->e_shoff);
@@ -39,7 +41,8 @@ static bool has_header(struct view *v)
 static bool is_section(const struct view *v, const Elf64_Shdr *s)
 {
     bool has_entries = s->sh_type == SHT_SYMTAB || s->sh_type == SHT_RELA;
-    return s->sh_size <= SECTION_MOST && (s->sh_type == SHT_NOBITS || is_inside(v, s->sh_offset, s->sh_size)) &&
+    return s->sh_size <= SECTION_MOST &&
+           (s->sh_type == SHT_NOBITS || is_inside(v, s->sh_offset, s->sh_size)) &&
            s->sh_addralign <= ALIGN_MOST && !(s->sh_addralign & (s->sh_addralign - 1)) &&
            (!has_entries || s->sh_offset % _Alignof(Elf64_Sym) == 0);
 }

@@ -1,4 +1,5 @@
-/* Whether all that loading and reading an object looks at lies inside it: whoever made it, nothing beyond it is read then. */
+/* Whether all that loading and reading an object looks at lies inside it: whoever made it, nothing
+ * beyond it is read then. */
 #ifndef PTERA_BACKEND_JIT_OBJECT_OBJECT_H
 #define PTERA_BACKEND_JIT_OBJECT_OBJECT_H
 
@@ -20,8 +21,8 @@ enum { JIT_SECTIONS_MAX = 256 };
 #define JIT_PRODUCT "ptera_product_"
 #define JIT_FUNC "ptera_func_"
 
-/* An ELF object whose parts lie inside it, as is true of what is read by the following. Places inside sections are tested where
- * they are used. */
+/* An ELF object whose parts lie inside it, as is true of what is read by the following. Places
+ * inside sections are tested where they are used. */
 bool jit_object_is_sound(const struct jit_object *object);
 
 #endif

@@ -1,5 +1,5 @@
-/* Snapshots: each struct's fields are listed once, for writing and reading alike. Names of registers, labels and variables are left
- * out: nothing that is compiled depends on them. */
+/* Snapshots: each struct's fields are listed once, for writing and reading alike. Names of
+ * registers, labels and variables are left out: nothing that is compiled depends on them. */
 #include "backend/jit/object/snapshot.h"
 
 #include <assert.h>
@@ -9,15 +9,15 @@
 #include "backend/native.h"
 #include "ir/call_graph.h"
 
-/* ---- both directions ----------------------------------------------------------------------------------- */
+/* ---- both directions ------------------------------------------------------------------------- */
 
 struct codec {
     struct pt_arena *arena; /* reading: what is made lies there; NULL: writing */
     const uint8_t *from;    /* reading: what is left */
     size_t left;
-    uint8_t *bytes;         /* writing: malloc'ed */
+    uint8_t *bytes; /* writing: malloc'ed */
     size_t n, cap;
-    bool is_bad;            /* reading: they end too early; writing: no memory */
+    bool is_bad;                      /* reading: they end too early; writing: no memory */
     const struct pt_program *program; /* writing */
 };
 
@@ -76,7 +76,8 @@ static void code_bool(struct codec *c, void *p, size_t n)
     byte = byte == 1;
     memcpy(p, &byte, n);
 }
-#define FIELD(c, field) _Generic((field), bool : code_bool, default : code)((c), &(field), sizeof(field))
+#define FIELD(c, field) \
+    _Generic((field), bool: code_bool, default: code)((c), &(field), sizeof(field))
 
 /* The number of elements; reading, room for them. An element takes at least a byte. */
 static void code_count(struct codec *c, void **v, uint32_t *n, size_t size)
@@ -92,23 +93,24 @@ static void code_count(struct codec *c, void **v, uint32_t *n, size_t size)
 }
 
 /* A vector, element by element, or of a struct without padding and pointers at once. */
-#define EACH(c, vec, one)                                                        \
-    do {                                                                         \
-        code_count((c), (void **)&(vec).v, &(vec).n, sizeof *(vec).v);           \
-        if ((c)->arena)                                                          \
-            (vec).cap = (vec).n;                                                 \
-        for (uint32_t i_ = 0; i_ < (vec).n; i_++)                                \
-            one((c), &(vec).v[i_]);                                              \
+#define EACH(c, vec, one)                                              \
+    do {                                                               \
+        code_count((c), (void **)&(vec).v, &(vec).n, sizeof *(vec).v); \
+        if ((c)->arena)                                                \
+            (vec).cap = (vec).n;                                       \
+        for (uint32_t i_ = 0; i_ < (vec).n; i_++)                      \
+            one((c), &(vec).v[i_]);                                    \
     } while (0)
-#define PLAIN(c, vec)                                                            \
-    do {                                                                         \
-        code_count((c), (void **)&(vec).v, &(vec).n, sizeof *(vec).v);           \
-        if ((c)->arena)                                                          \
-            (vec).cap = (vec).n;                                                 \
-        code((c), (vec).v, (vec).n * sizeof *(vec).v);                           \
+#define PLAIN(c, vec)                                                  \
+    do {                                                               \
+        code_count((c), (void **)&(vec).v, &(vec).n, sizeof *(vec).v); \
+        if ((c)->arena)                                                \
+            (vec).cap = (vec).n;                                       \
+        code((c), (vec).v, (vec).n * sizeof *(vec).v);                 \
     } while (0)
 
-static_assert(sizeof(struct pt_insn) == 24 && sizeof(struct pt_operand) == 16 && sizeof(struct pt_loc) == 20,
+static_assert(sizeof(struct pt_insn) == 24 && sizeof(struct pt_operand) == 16 &&
+                  sizeof(struct pt_loc) == 20,
               "a struct that is written at once has no padding");
 
 static void code_text(struct codec *c, const char **text)
@@ -126,7 +128,7 @@ static void code_text(struct codec *c, const char **text)
     *text = n ? copy : NULL;
 }
 
-/* ---- the module ---------------------------------------------------------------------------------------- */
+/* ---- the module ------------------------------------------------------------------------------ */
 
 static void code_form(struct codec *c, struct pt_form *f)
 {
@@ -276,7 +278,7 @@ static void code_module(struct codec *c, struct pt_module *m)
     EACH(c, m->funcs, code_signature);
 }
 
-/* ---- functions' bodies --------------------------------------------------------------------------------- */
+/* ---- functions' bodies ----------------------------------------------------------------------- */
 
 static bool calls_indirectly(const struct pt_module *m, const struct pt_func *f)
 {
@@ -286,8 +288,8 @@ static bool calls_indirectly(const struct pt_module *m, const struct pt_func *f)
     return false;
 }
 
-/* Functions whose bodies come along: those that may be called. Where one is called by an address, the addresses that are taken anywhere
- * in the module tell which, and all bodies come along. */
+/* Functions whose bodies come along: those that may be called. Where one is called by an address,
+ * the addresses that are taken anywhere in the module tell which, and all bodies come along. */
 static uint8_t *find_bodies(const struct pt_program *program, struct pt_arena *arena)
 {
     const struct pt_module *m = program->image->module;
@@ -333,14 +335,15 @@ static void code_bodies(struct codec *c, struct jit_snapshot *s, const uint8_t *
     }
 }
 
-/* ---- what the engine tells ----------------------------------------------------------------------------- */
+/* ---- what the engine tells ------------------------------------------------------------------- */
 
-static void find_form(const struct pt_program *program, const struct pt_native_options *options, uint32_t form,
-                      struct jit_snapshot_form *f)
+static void find_form(const struct pt_program *program, const struct pt_native_options *options,
+                      uint32_t form, struct jit_snapshot_form *f)
 {
     struct pt_module *m = program->image->module;
     const struct pt_lanes *lanes = program->engine->lanes(m, &m->forms.v[form], &f->kind);
-    const struct pt_product *product = program->engine->product(&m->forms.v[form], options->math_fast);
+    const struct pt_product *product =
+        program->engine->product(&m->forms.v[form], options->math_fast);
     if (lanes)
         f->lanes = *lanes;
     else
@@ -394,12 +397,14 @@ static void code_snapshot(struct codec *c, struct jit_snapshot *s, const uint8_t
     code_shared(c, s);
 }
 
-/* ---- the two ways -------------------------------------------------------------------------------------- */
+/* ---- the two ways ---------------------------------------------------------------------------- */
 
-uint8_t *jit_snapshot_write(const struct pt_program *program, const struct pt_native_options *options, size_t *bytes)
+uint8_t *jit_snapshot_write(const struct pt_program *program,
+                            const struct pt_native_options *options, size_t *bytes)
 {
     struct codec c = {.program = program};
-    struct jit_snapshot s = {.m = *program->image->module, .kernel = program->kernel, .options = *options};
+    struct jit_snapshot s = {
+        .m = *program->image->module, .kernel = program->kernel, .options = *options};
     struct pt_arena arena;
     jmp_buf oom;
     pt_arena_init(&arena, &pt_malloc_allocator);
@@ -426,10 +431,11 @@ struct jit_snapshot *jit_snapshot_read(const uint8_t *bytes, size_t n, struct pt
     return is_whole ? s : NULL;
 }
 
-/* ---- look-ups ------------------------------------------------------------------------------------------ */
+/* ---- look-ups -------------------------------------------------------------------------------- */
 
 /* Where calls are expanded there are copies of the forms, and further ones, which have neither. */
-static const struct jit_snapshot_form *form_of(const struct jit_snapshot *s, const struct pt_form *form)
+static const struct jit_snapshot_form *form_of(const struct jit_snapshot *s,
+                                               const struct pt_form *form)
 {
     uintptr_t offset = (uintptr_t)form - (uintptr_t)s->m.forms.v;
     if (offset < s->m.forms.n * sizeof *form)
@@ -440,7 +446,8 @@ static const struct jit_snapshot_form *form_of(const struct jit_snapshot *s, con
     return NULL;
 }
 
-const struct pt_lanes *jit_snapshot_lanes(const struct jit_snapshot *s, const struct pt_form *form, uint64_t *kind)
+const struct pt_lanes *jit_snapshot_lanes(const struct jit_snapshot *s, const struct pt_form *form,
+                                          uint64_t *kind)
 {
     const struct jit_snapshot_form *f = form_of(s, form);
     if (!f || !f->lanes.name)
@@ -449,7 +456,8 @@ const struct pt_lanes *jit_snapshot_lanes(const struct jit_snapshot *s, const st
     return &f->lanes;
 }
 
-const struct pt_product *jit_snapshot_product(const struct jit_snapshot *s, const struct pt_form *form)
+const struct pt_product *jit_snapshot_product(const struct jit_snapshot *s,
+                                              const struct pt_form *form)
 {
     const struct jit_snapshot_form *f = form_of(s, form);
     return f && f->product.name ? &f->product : NULL;

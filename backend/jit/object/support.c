@@ -18,7 +18,7 @@ static const char *detail_of(enum pt_fault_kind kind, const struct pt_form *form
     if (kind == PT_FAULT_ILLEGAL_ADDRESS)
         return PT_BEYOND_LOCAL;
     if (kind == PT_FAULT_ILLEGAL_INSTRUCTION)
-        return form->op == PT_OP_brx_idx         ? PT_NO_TARGET
+        return form->op == PT_OP_brx_idx      ? PT_NO_TARGET
                : (form->effects & PT_FX_WARP) ? PT_STRANGERS
                                               : PT_NO_FUNCTION;
     return form->op == PT_OP_brkpt ? PT_NO_DEBUGGER : NULL;
@@ -34,8 +34,8 @@ void jit_help_fail(const struct pt_cta *cta, struct pt_fault *fault, uint64_t wh
     enum pt_fault_kind kind = (enum pt_fault_kind)(what >> 32);
     while (lowest < n - 1 && !lanes[lowest])
         lowest++;
-    *fault =
-        (struct pt_fault){.kind = kind, .func = func, .insn = insn, .detail = detail_of(kind, form)};
+    *fault = (struct pt_fault){
+        .kind = kind, .func = func, .insn = insn, .detail = detail_of(kind, form)};
     fault->warp = (uint32_t)(first + lowest) / PT_WARP_SIZE;
     for (uint32_t i = lowest; i < n && (first + i) / PT_WARP_SIZE == fault->warp; i++)
         fault->lanes |= (uint32_t)(lanes[i] != 0) << (first + i) % PT_WARP_SIZE;
@@ -68,8 +68,8 @@ uint64_t jit_help_atom_add_f64(uint64_t old, uint64_t b, uint32_t in_shared)
     return pt_float_atom_add64(old, b, in_shared);
 }
 
-bool jit_device_function(struct pt_cta *cta, struct pt_fault *fault, uint32_t thread, uint32_t function,
-                         const void *args, void *result)
+bool jit_device_function(struct pt_cta *cta, struct pt_fault *fault, uint32_t thread,
+                         uint32_t function, const void *args, void *result)
 {
     const uint32_t *block = cta->launch->block;
     uint32_t lane = thread % PT_WARP_SIZE;

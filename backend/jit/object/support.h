@@ -5,17 +5,18 @@
 #include "backend/exec.h"
 #include "backend/jit/object/frontier.h"
 
-#define JIT_HELPERS(X)                                                 \
-    X(jit_help_sreg)                                                   \
-    X(jit_help_atom_add_f64)                                           \
-    X(jit_help_fail)                                                   \
-    X(jit_help_frame) X(jit_help_step)                                 \
-    X(jit_help_start) X(jit_help_stand) X(jit_help_hold) X(jit_help_agreed) X(jit_help_exit) X(jit_help_next)
+#define JIT_HELPERS(X)                                                                       \
+    X(jit_help_sreg)                                                                         \
+    X(jit_help_atom_add_f64)                                                                 \
+    X(jit_help_fail)                                                                         \
+    X(jit_help_frame)                                                                        \
+    X(jit_help_step) X(jit_help_start) X(jit_help_stand) X(jit_help_hold) X(jit_help_agreed) \
+        X(jit_help_exit) X(jit_help_next)
 
-/* Calls a device function of the runtime for one thread; false with *fault set, but for its place. Native code calls it
- * by this name. */
-bool jit_device_function(struct pt_cta *cta, struct pt_fault *fault, uint32_t thread, uint32_t function,
-                         const void *args, void *result);
+/* Calls a device function of the runtime for one thread; false with *fault set, but for its place.
+ * Native code calls it by this name. */
+bool jit_device_function(struct pt_cta *cta, struct pt_fault *fault, uint32_t thread,
+                         uint32_t function, const void *args, void *result);
 
 /* A special register that the threads of CTA `x` of the row share, or a clock. */
 uint64_t jit_help_sreg(const struct pt_cta *cta, uint32_t sreg, uint32_t x);
@@ -23,10 +24,11 @@ uint64_t jit_help_sreg(const struct pt_cta *cta, uint32_t sreg, uint32_t x);
 /* What atom.add.f64 leaves in memory. */
 uint64_t jit_help_atom_add_f64(uint64_t old, uint64_t b, uint32_t in_shared);
 
-/* The launch fails at `place`, func << 32 | insn, as `what` says: enum pt_fault_kind << 32 | number of elements of `lanes` << 16 |
- * number of addresses. Threads from `first` on are at fault whose element is not zero; addresses are theirs, or one is all threads'. */
-void jit_help_fail(const struct pt_cta *cta, struct pt_fault *fault, uint64_t what, uint64_t place, uint64_t first,
-                   const uint32_t *lanes, const uint64_t *addresses);
+/* The launch fails at `place`, func << 32 | insn, as `what` says: enum pt_fault_kind << 32 | number
+ * of elements of `lanes` << 16 | number of addresses. Threads from `first` on are at fault whose
+ * element is not zero; addresses are theirs, or one is all threads'. */
+void jit_help_fail(const struct pt_cta *cta, struct pt_fault *fault, uint64_t what, uint64_t place,
+                   uint64_t first, const uint32_t *lanes, const uint64_t *addresses);
 
 /* pt_engine.frame for warp `warp` of the CTA. */
 void *jit_help_frame(struct pt_cta *cta, uint32_t warp, uint32_t func);

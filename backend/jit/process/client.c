@@ -33,7 +33,8 @@ static bool end_with(struct pt_native_result *result, enum pt_native_end end)
     return false;
 }
 
-__attribute__((format(printf, 2, 3))) static bool refuse(struct pt_native_result *result, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static bool refuse(struct pt_native_result *result,
+                                                         const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -43,7 +44,7 @@ __attribute__((format(printf, 2, 3))) static bool refuse(struct pt_native_result
     return false;
 }
 
-/* ---- those that there are ------------------------------------------------------------------------------ */
+/* ---- those that there are -------------------------------------------------------------------- */
 
 struct compiler {
     struct compiler *next;
@@ -154,7 +155,8 @@ static void give_back(struct compiler *c, bool is_usable)
     pthread_mutex_unlock(&lock);
 }
 
-/* At exit nothing stays behind. Threads may still be here; those find that their compilers have ended. */
+/* At exit nothing stays behind. Threads may still be here; those find that their compilers have
+ * ended. */
 __attribute__((destructor)) static void end_all(void)
 {
     pthread_mutex_lock(&lock);
@@ -166,7 +168,7 @@ __attribute__((destructor)) static void end_all(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- a new one ----------------------------------------------------------------------------------------- */
+/* ---- a new one ------------------------------------------------------------------------------- */
 
 /* The program beside this library. */
 static bool find_program(const char *library, char *path)
@@ -211,7 +213,8 @@ static int set_signals(posix_spawnattr_t *attributes)
     sigset_t none, all;
     sigemptyset(&none);
     sigfillset(&all);
-    int error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    int error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
+                                                         POSIX_SPAWN_SETSIGDEF);
     error = error ? error : posix_spawnattr_setsigmask(attributes, &none);
     return error ? error : posix_spawnattr_setsigdefault(attributes, &all);
 }
@@ -240,7 +243,8 @@ static int spawn(int socket, char *path, pid_t *pid)
 {
     Dl_info info;
     char host[16];
-    if (!dladdr((const void *)&once, &info) || !info.dli_fname || !find_program(info.dli_fname, path))
+    if (!dladdr((const void *)&once, &info) || !info.dli_fname ||
+        !find_program(info.dli_fname, path))
         return ENAMETOOLONG;
     snprintf(host, sizeof host, "%ld", (long)getpid());
     char *const argv[] = {path, (char *)(uintptr_t)info.dli_fname, host, NULL};
@@ -251,7 +255,8 @@ static int spawn(int socket, char *path, pid_t *pid)
 static bool start_with(struct compiler *c, int theirs, struct pt_native_result *result)
 {
     char path[PATH_MAX] = JIT_PROGRAM;
-    int error = theirs < 0 || fcntl(c->socket, F_SETFL, O_NONBLOCK) ? errno : spawn(theirs, path, &c->pid);
+    int error =
+        theirs < 0 || fcntl(c->socket, F_SETFL, O_NONBLOCK) ? errno : spawn(theirs, path, &c->pid);
     if (error == ENOMEM || error == EAGAIN)
         return end_with(result, PT_NATIVE_NO_MEMORY);
     if (error)
@@ -295,7 +300,7 @@ static struct compiler *start(struct pt_native_result *result)
     return c;
 }
 
-/* ---- the exchange -------------------------------------------------------------------------------------- */
+/* ---- the exchange ---------------------------------------------------------------------------- */
 
 struct exchange {
     int socket;
@@ -367,10 +372,12 @@ static bool receive(struct exchange *x, struct jit_object *object)
 }
 
 /* True: the compiler goes on. */
-static bool ask(struct exchange *x, const uint8_t *snapshot, size_t n, enum pt_native_print what, struct jit_object *object)
+static bool ask(struct exchange *x, const uint8_t *snapshot, size_t n, enum pt_native_print what,
+                struct jit_object *object)
 {
     struct jit_question q = {.bytes = n, .memory_bytes = x->limits->memory_bytes, .what = what};
-    return transfer(x, &q, sizeof q, true) && transfer(x, (uint8_t *)(uintptr_t)snapshot, n, true) && receive(x, object);
+    return transfer(x, &q, sizeof q, true) &&
+           transfer(x, (uint8_t *)(uintptr_t)snapshot, n, true) && receive(x, object);
 }
 
 static bool compile_outside(const uint8_t *snapshot, size_t n, enum pt_native_print what,
@@ -394,7 +401,7 @@ static bool compile_outside(const uint8_t *snapshot, size_t n, enum pt_native_pr
     return result->end == PT_NATIVE_MADE;
 }
 
-/* ---- in this process ----------------------------------------------------------------------------------- */
+/* ---- in this process ------------------------------------------------------------------------- */
 
 struct inside {
     const uint8_t *snapshot;
@@ -431,8 +438,9 @@ static bool compile_inside(struct inside *i)
     return i->ok;
 }
 
-bool jit_client_compile(const uint8_t *snapshot, size_t n, enum pt_native_print what, const struct pt_native_limits *limits,
-                        struct jit_object *object, struct pt_native_result *result)
+bool jit_client_compile(const uint8_t *snapshot, size_t n, enum pt_native_print what,
+                        const struct pt_native_limits *limits, struct jit_object *object,
+                        struct pt_native_result *result)
 {
     *object = (struct jit_object){0};
     *result = (struct pt_native_result){PT_NATIVE_REFUSED, ""};

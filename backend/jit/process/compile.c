@@ -161,10 +161,10 @@ static void describe(const struct session *s, struct jit_object *object)
 {
     bool is_more = s->code.scratch_bytes > s->facts.scratch_bytes;
     object->scratch_bytes = is_more ? s->code.scratch_bytes : s->facts.scratch_bytes;
-    object->needs_warps = s->facts.has_steps || s->facts.runs_apart;
+    object->needs_warps = s->facts.has_steps || s->facts.is_resumable;
     object->front_bytes = s->facts.front_bytes;
     object->local_bytes = s->unit.f->local_size;
-    object->together = s->facts.turn_loop ? JIT_INTERLEAVE_CTAS : 0;
+    object->together = s->facts.interleave_loop ? JIT_INTERLEAVE_CTAS : 0;
 }
 
 bool jit_compile_snapshot(const uint8_t *snapshot, size_t n, enum pt_native_print what,
@@ -174,8 +174,9 @@ bool jit_compile_snapshot(const uint8_t *snapshot, size_t n, enum pt_native_prin
     bool ok = generate_in_arena(&s, snapshot, n);
     if (ok) {
         jit_target_optimise(&s.j, s.machine);
-        ok = what == PT_NATIVE_LLVM ? print(&s, object)
-                                    : emit(&s, what == PT_NATIVE_OBJECT ? LLVMObjectFile : LLVMAssemblyFile, object);
+        ok = what == PT_NATIVE_LLVM
+                 ? print(&s, object)
+                 : emit(&s, what == PT_NATIVE_OBJECT ? LLVMObjectFile : LLVMAssemblyFile, object);
     }
     if (ok) {
         describe(&s, object);

@@ -5,7 +5,8 @@
 #include "backend/jit/object/object.h"
 #include "backend/native.h"
 
-/* `what` the n bytes of a snapshot become: of texts object->bytes alone is set. False with *result set. */
+/* `what` the n bytes of a snapshot become: of texts object->bytes alone is set. False with *result
+ * set. */
 bool jit_compile_snapshot(const uint8_t *snapshot, size_t n, enum pt_native_print what,
                           struct jit_object *object, struct pt_native_result *result);
 

@@ -1,4 +1,5 @@
-/* The program of a compiler process: main LIBRARY HOST, where LIBRARY is libptera-jit.so and HOST a process id, with its socket open. */
+/* The program of a compiler process: main LIBRARY HOST, where LIBRARY is libptera-jit.so and HOST a
+ * process id, with its socket open. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

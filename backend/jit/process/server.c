@@ -1,4 +1,5 @@
-/* The compiler process: answers requests until its host is gone. Whatever goes wrong in it harms it alone. */
+/* The compiler process: answers requests until its host is gone. Whatever goes wrong in it harms it
+ * alone. */
 #define _GNU_SOURCE
 #include "backend/jit/process/server.h"
 
@@ -25,12 +26,13 @@ static struct server {
     int socket, host; /* a descriptor of the host's process, or -1 */
 } server;
 
-/* ---- the end ------------------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 /* A compile may take long, and nobody may be there any more to want it. */
 static void *watch(void *ud)
 {
-    struct pollfd on[] = {{.fd = server.socket, .events = POLLRDHUP}, {.fd = server.host, .events = POLLIN}};
+    struct pollfd on[] = {{.fd = server.socket, .events = POLLRDHUP},
+                          {.fd = server.host, .events = POLLIN}};
     (void)ud;
     while (poll(on, 2, -1) <= 0)
         continue;
@@ -56,10 +58,11 @@ static void on_abort(int signal)
 
 static void on_fatal_error(const char *reason)
 {
-    answer_at_once(strstr(reason, "memory") ? PT_NATIVE_NO_MEMORY : PT_NATIVE_REFUSED, "LLVM fails: ", reason);
+    answer_at_once(strstr(reason, "memory") ? PT_NATIVE_NO_MEMORY : PT_NATIVE_REFUSED,
+                   "LLVM fails: ", reason);
 }
 
-/* ---- limits -------------------------------------------------------------------------------------------- */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 static uint64_t used_memory(void)
 {
@@ -73,7 +76,8 @@ static uint64_t used_memory(void)
     return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Of the address space, as there is no limit of memory itself. Sanitizers take terabytes of that. */
+/* Of the address space, as there is no limit of memory itself. Sanitizers take terabytes of
+ * that. */
 static void limit_memory(uint64_t bytes)
 {
 #ifndef PT_SANITIZED
@@ -100,7 +104,7 @@ static void offer_to_die(void)
     close(fd);
 }
 
-/* ---- requests ------------------------------------------------------------------------------------------ */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 static bool answer(const struct jit_question *q, const uint8_t *snapshot)
 {
@@ -147,10 +151,12 @@ void jit_server_run(int socket, int host)
     signal(SIGPIPE, SIG_IGN); /* a write that nobody reads any more fails */
     LLVMInstallFatalErrorHandler(on_fatal_error);
     offer_to_die();
-    mallopt(M_ARENA_MAX, 1); /* others are address space that is reserved, which the limit would not count */
+    /* others are address space that is reserved, which the limit would not count */
+    mallopt(M_ARENA_MAX, 1);
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, JIT_COMPILER_STACK);
-    if (pthread_create(&watcher, NULL, watch, NULL) || pthread_create(&worker, &attributes, serve, NULL))
+    if (pthread_create(&watcher, NULL, watch, NULL) ||
+        pthread_create(&worker, &attributes, serve, NULL))
         return;
     pthread_join(worker, NULL);
 }

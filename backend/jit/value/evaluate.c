@@ -37,7 +37,7 @@ bool jit_evaluate_op(const struct jit *j, const struct jit_operands *all, unsign
                           .insn = j->insn,
                           .n = all->n_sources};
     bool is_raw_choice = jit_nan_choices(j->form) && all->dest[0].o->kind == PT_OPND_REG &&
-                         j->facts->regs[all->dest[0].o->index].is_raw;
+                         j->facts->regs[all->dest[0].o->index].is_noncanonical;
     bool number = jit_nan_takes_numbers(j->form) || is_raw_choice;
     if (all->n_sources > JIT_SOURCES || all->n_dests > JIT_DESTS)
         return jit_refuse(j->unit, "many operands");
@@ -49,7 +49,7 @@ bool jit_evaluate_op(const struct jit *j, const struct jit_operands *all, unsign
                                                                 : !compute(j, op, all, copy))
         return false;
     const struct pt_operand *d = all->dest[0].o;
-    if (op->is_number && !(d->kind == PT_OPND_REG && j->facts->regs[d->index].is_raw))
+    if (op->is_number && !(d->kind == PT_OPND_REG && j->facts->regs[d->index].is_noncanonical))
         op->d[0] = jit_canonical(j, op->d[0]);
     return true;
 }
@@ -68,7 +68,7 @@ LLVMValueRef jit_evaluate_lanes(const struct jit *j, uint32_t insn, unsigned cop
     return value;
 }
 
-static bool can_remake_wide(const struct jit *j, uint32_t reg, uint32_t at, unsigned depth)
+static bool can_remat_wide(const struct jit *j, uint32_t reg, uint32_t at, unsigned depth)
 {
     uint32_t def = j->facts->regs[reg].def;
     struct jit_sources s;
@@ -79,7 +79,7 @@ static bool can_remake_wide(const struct jit *j, uint32_t reg, uint32_t at, unsi
         const struct jit_reg *r = &j->facts->regs[s.regs[i]];
         if (!jit_def_use_is_unchanged(j->facts, s.regs[i], def, at, j->block))
             return false;
-        if (r->wide[0] && !can_remake_wide(j, s.regs[i], at, depth + 1))
+        if (r->wide[0] && !can_remat_wide(j, s.regs[i], at, depth + 1))
             return false;
     }
     return true;
@@ -88,7 +88,7 @@ static bool can_remake_wide(const struct jit *j, uint32_t reg, uint32_t at, unsi
 LLVMValueRef jit_evaluate_wide_again(const struct jit *j, uint32_t reg, unsigned copy)
 {
     uint32_t at = (uint32_t)(j->insn - j->unit->f->insns.v);
-    if (!can_remake_wide(j, reg, at, 0))
+    if (!can_remat_wide(j, reg, at, 0))
         return NULL;
     return jit_evaluate_lanes(j, j->facts->regs[reg].def, copy);
 }

@@ -1,7 +1,7 @@
-/* Integers whose lanes differ by the same offsets in all chunks, though by no fixed stride: what comes from t & (d - 1), t ^ d
- * and the like, where t is a thread's index and d is one of the CTA's values. Such a register is kept a second time as an origin
- * for each chunk and offsets of its lanes. They change with d alone: LLVM takes what is asked of them out of the loop over
- * chunks.
+/* Integers whose lanes differ by the same offsets in all chunks, though by no fixed stride: what
+ * comes from t & (d - 1), t ^ d and the like, where t is a thread's index and d is one of the CTA's
+ * values. Such a register is kept a second time as an origin for each chunk and offsets of its
+ * lanes. They change with d alone: LLVM takes what is asked of them out of the loop over chunks.
  */
 #include "backend/jit/value/lane_offsets.h"
 
@@ -17,8 +17,8 @@ struct parts {
     LLVMValueRef origin, offsets; /* a scalar, a vector */
 };
 
-/* Lanes of an operand; false if they are not at hand so, or no integers (mov.f32 moves those, too). `align`: the origin is
- * a multiple of 1 << align, and all offsets are below that. */
+/* Lanes of an operand; false if they are not at hand so, or no integers (mov.f32 moves those, too).
+ * `align`: the origin is a multiple of 1 << align, and all offsets are below that. */
 static bool read_parts(const struct jit *j, const struct pt_operand *o, unsigned copy,
                        enum pt_type type, struct parts *parts, unsigned *align)
 {
@@ -57,7 +57,8 @@ static struct parts scaled(const struct jit *j, LLVMOpcode op, struct parts a, L
     return each(j, op, a, (struct parts){b, jit_splat(j, b)});
 }
 
-/* A bit operation on an aligned value and one that all lanes share: the origin's bits and the offsets' do not meet. */
+/* A bit operation on an aligned value and one that all lanes share: the origin's bits and the
+ * offsets' do not meet. */
 static struct parts mixed(const struct jit *j, LLVMOpcode op, struct parts a, unsigned align,
                           LLVMValueRef b)
 {

@@ -4,8 +4,8 @@
 
 #include "backend/jit/jit.h"
 
-/* An operand whose lanes hold `origin` (a scalar) + `offsets` (a vector that is the same for many chunks). False if it is not
- * kept so. */
+/* An operand whose lanes hold `origin` (a scalar) + `offsets` (a vector that is the same for many
+ * chunks). False if it is not kept so. */
 bool jit_lane_offsets_find(const struct jit *j, const struct pt_operand *o, unsigned copy,
                            LLVMValueRef *origin, LLVMValueRef *offsets);
 

@@ -1,9 +1,11 @@
-/* Counters of divergent loops, kept as scalars. Lanes that leave a loop at different times hold different values of what counts its
- * rounds: it is a vector. But where no
- * lane ever waits inside the loop, those that are left have gone in together and gone round as often: they hold one value, which is
- * kept as a scalar as well. A comparison of it with what lanes share tells for all of them whether they go on.
+/* Counters of divergent loops, kept as scalars. Lanes that leave a loop at different times hold
+ * different values of what counts its rounds: it is a vector. But where no lane ever waits inside
+ * the loop, those that are left have gone in together and gone round as often: they hold one value,
+ * which is kept as a scalar as well. A comparison of it with what lanes share tells for all of them
+ * whether they go on.
  *
- * The register is set in the block before the loop, from one value, and changed by one instruction inside, by another one.
+ * The register is set in the block before the loop, from one value, and changed by one instruction
+ * inside, by another one.
  */
 #include "backend/jit/value/loop_counter.h"
 
@@ -90,7 +92,7 @@ static uint32_t block_before(const struct jit *j, const struct pt_loop *loop)
 /* Lanes inside are always together, and nothing makes them wait for other threads. */
 static bool is_in_step(const struct jit *j, const struct pt_loop *loop)
 {
-    if (j->facts->runs_apart || !loop->is_reducible || loop->communicates)
+    if (j->facts->is_resumable || !loop->is_reducible || loop->communicates)
         return false;
     for (uint32_t b = 0; b < j->unit->f->blocks.n; b++)
         for (uint32_t x = loop->header; x < loop->end; x++)
@@ -104,7 +106,8 @@ static bool is_in_step(const struct jit *j, const struct pt_loop *loop)
     return true;
 }
 
-/* The instruction that alone writes the register inside the loop; UINT32_MAX: none does, or several. */
+/* The instruction that alone writes the register inside the loop; UINT32_MAX: none does, or
+ * several. */
 static uint32_t change_of(const struct jit *j, const struct pt_loop *loop, uint32_t reg)
 {
     uint32_t change = UINT32_MAX;
@@ -129,40 +132,41 @@ bool jit_loop_counter_find(const struct jit *j, const struct pt_operand *o, uint
     const struct pt_loop *loop = &j->unit->f->loops.v[l - 1];
     uint32_t before = block_before(j, loop), change = change_of(j, loop, o->index),
              set = UINT32_MAX;
-    if (r->count_loop || before == UINT32_MAX || change == UINT32_MAX)
-        return r->count_loop == l;
+    if (r->counter_loop || before == UINT32_MAX || change == UINT32_MAX)
+        return r->counter_loop == l;
     for (uint32_t i = j->unit->f->blocks.v[before].first; i <= jit_insn_info_last(j->facts, before);
          i++)
         set = is_written(j, i, o->index) ? i : set;
     if (set == UINT32_MAX || !sets(j, set, o->index) || !changes(j, change, o->index) ||
         !is_in_step(j, loop))
         return false;
-    r->count_set = set;
-    r->count_change = change;
-    r->count_loop = l;
+    r->counter_init = set;
+    r->counter_step = change;
+    r->counter_loop = l;
     return true;
 }
 
 LLVMValueRef jit_loop_counter_read(const struct jit *j, uint32_t reg)
 {
     const struct jit_reg *r = &j->facts->regs[reg];
-    return LLVMBuildLoad2(j->code->b, r->type, r->count, "");
+    return LLVMBuildLoad2(j->code->b, r->type, r->counter, "");
 }
 
 void jit_loop_counter_note(const struct jit *j)
 {
     const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands];
     uint32_t at = (uint32_t)(j->insn - j->unit->f->insns.v);
-    if (o[0].kind != PT_OPND_REG || j->first_copy || !j->facts->regs[o[0].index].count_loop)
+    if (o[0].kind != PT_OPND_REG || j->first_copy || !j->facts->regs[o[0].index].counter_loop)
         return;
     struct jit_reg *r = &j->facts->regs[o[0].index];
     enum pt_type type = (enum pt_type)j->form->type[0];
-    if (at != r->count_set && at != r->count_change)
+    if (at != r->counter_init && at != r->counter_step)
         return;
-    LLVMValueRef value = jit_registers_read(j, &o[at == r->count_set ? 1 : 2], 0, type, 1, false);
-    if (!r->count)
-        r->count = jit_alloca(j, r->type, "");
-    if (at == r->count_change) {
+    LLVMValueRef value =
+        jit_registers_read(j, &o[at == r->counter_init ? 1 : 2], 0, type, 1, false);
+    if (!r->counter)
+        r->counter = jit_alloca(j, r->type, "");
+    if (at == r->counter_step) {
         struct jit_op op = {.j = j,
                             .b = j->code->b,
                             .lanes = 1,
@@ -173,5 +177,5 @@ void jit_loop_counter_note(const struct jit *j)
         jit_table_emitter(j->unit, j->form)(&op);
         value = op.d[0];
     }
-    LLVMBuildStore(j->code->b, value, r->count);
+    LLVMBuildStore(j->code->b, value, r->counter);
 }

@@ -4,7 +4,8 @@
 
 #include "backend/jit/jit.h"
 
-/* All lanes that run the block, of a loop, hold one value in the register, which is to be kept as a scalar as well. */
+/* All lanes that run the block, of a loop, hold one value in the register, which is to be kept as a
+ * scalar as well. */
 bool jit_loop_counter_find(const struct jit *j, const struct pt_operand *o, uint32_t block);
 
 /* The value of such a register. */

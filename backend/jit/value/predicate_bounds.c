@@ -1,8 +1,9 @@
-/* Bounds of predicates: what scalars tell of them for all lanes. Where an affine value is compared with one that lanes share, the lanes
- * for which that holds are
- * a range: its ends, at the group's first and last lane, tell whether it holds for all of them or for none, which most groups
- * answer without a vector. What is made of such predicates by and, or, not can be told likewise. The vector of a predicate that only
- * the branch at its block's end reads is computed behind that question, where lanes do part.
+/* Bounds of predicates: what scalars tell of them for all lanes. Where an affine value is compared
+ * with one that lanes share, the lanes for which that holds are a range: its ends, at the group's
+ * first and last lane, tell whether it holds for all of them or for none, which most groups answer
+ * without a vector. What is made of such predicates by and, or, not has bounds likewise. The vector
+ * of a predicate that only the branch at its block's end reads is computed behind that question,
+ * where lanes do part.
  */
 #include "backend/jit/value/predicate_bounds.h"
 
@@ -64,10 +65,10 @@ static bool is_count_compare(const struct jit *j, uint32_t i, uint32_t block)
            !jit_def_use_is_per_copy(j->facts, &o[1 - counter]);
 }
 
-static bool is_told(const struct jit *j, const struct pt_operand *o)
+static bool is_known(const struct jit *j, const struct pt_operand *o)
 {
     return o->kind == PT_OPND_REG &&
-           (j->facts->regs[o->index].is_range || j->facts->regs[o->index].shape == JIT_SCALAR);
+           (j->facts->regs[o->index].is_bounded || j->facts->regs[o->index].shape == JIT_SCALAR);
 }
 
 static bool is_range_logic(const struct jit *j, const struct pt_insn *insn)
@@ -76,15 +77,15 @@ static bool is_range_logic(const struct jit *j, const struct pt_insn *insn)
     switch ((enum pt_op)pt_insn_form(j->unit->m, insn)->op) {
     case PT_OP_and_pred:
     case PT_OP_or_pred:
-        return is_told(j, &o[1]) && is_told(j, &o[2]);
+        return is_known(j, &o[1]) && is_known(j, &o[2]);
     case PT_OP_not_pred:
-        return is_told(j, &o[1]);
+        return is_known(j, &o[1]);
     default:
         return false;
     }
 }
 
-/* ---- predicates whose lanes can wait ---------------------------------------------------------- */
+/* ---- predicates whose lanes can wait --------------------------------------------------------- */
 
 struct uses {
     uint32_t *n; /* by register; counted where not NULL */
@@ -145,23 +146,23 @@ static void find_late(const struct jit *j)
             r->shape != JIT_VECTOR || !can_wait(j, r->only, last))
             continue;
         if (is_count_compare(j, r->only, b))
-            r->is_range = r->is_count = r->is_late = true;
+            r->is_bounded = r->is_counter = r->is_sunk = true;
         else
-            r->is_late = r->is_range && is_range_compare(j, &j->unit->f->insns.v[r->only]);
+            r->is_sunk = r->is_bounded && is_range_compare(j, &j->unit->f->insns.v[r->only]);
     }
 }
 
-bool jit_predicate_bounds_is_late(const struct jit *j)
+bool jit_predicate_bounds_is_sunk(const struct jit *j)
 {
     const struct pt_operand *d = &j->unit->f->operands.v[j->insn->operands];
-    return j->insn->n_operands && d->kind == PT_OPND_REG && j->facts->regs[d->index].is_late;
+    return j->insn->n_operands && d->kind == PT_OPND_REG && j->facts->regs[d->index].is_sunk;
 }
 
 static bool asks_for_end(const struct jit *j, uint32_t reg, unsigned depth)
 {
     const struct jit_reg *r = &j->facts->regs[reg];
     uint64_t bound;
-    if (!r->is_range || depth > JIT_BOUNDS_DEPTH)
+    if (!r->is_bounded || depth > JIT_BOUNDS_DEPTH)
         return false;
     const struct pt_insn *insn = &j->unit->f->insns.v[r->only];
     const struct pt_form *form = pt_insn_form(j->unit->m, insn);
@@ -191,7 +192,7 @@ void jit_predicate_bounds_find(const struct jit *j)
             continue;
         struct jit_reg *r = &j->facts->regs[d->index];
         if (r->only == i && r->shape == JIT_VECTOR && j->unit->f->regs.v[d->index].type == PT_pred)
-            r->is_range = is_range_compare(j, insn) || is_range_logic(j, insn);
+            r->is_bounded = is_range_compare(j, insn) || is_range_logic(j, insn);
     }
     find_late(j);
 }
@@ -203,10 +204,10 @@ static LLVMValueRef constant(const struct jit *j, bool value)
     return LLVMConstInt(LLVMInt1TypeInContext(j->code->context), value, false);
 }
 
-static struct jit_told both(const struct jit *j, struct jit_told a, struct jit_told b)
+static struct jit_bounds both(const struct jit *j, struct jit_bounds a, struct jit_bounds b)
 {
-    return (struct jit_told){LLVMBuildAnd(j->code->b, a.all, b.all, ""),
-                             LLVMBuildAnd(j->code->b, a.none, b.none, "")};
+    return (struct jit_bounds){LLVMBuildAnd(j->code->b, a.all, b.all, ""),
+                               LLVMBuildAnd(j->code->b, a.none, b.none, "")};
 }
 
 static LLVMValueRef compare(const struct jit *j, LLVMValueRef a, LLVMValueRef b)
@@ -218,7 +219,7 @@ static LLVMValueRef compare(const struct jit *j, LLVMValueRef a, LLVMValueRef b)
 }
 
 /* Of so many lanes from the first of the copy on. */
-static struct jit_told tell_lanes(const struct jit *j, unsigned copy, unsigned lanes)
+static struct jit_bounds bounds_of_lanes(const struct jit *j, unsigned copy, unsigned lanes)
 {
     const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands + 1];
     enum pt_type type = (enum pt_type)j->form->type[0];
@@ -253,32 +254,32 @@ static struct jit_told tell_lanes(const struct jit *j, unsigned copy, unsigned l
     if (fits)
         all = LLVMBuildAnd(j->code->b, all, fits, ""),
         none = LLVMBuildAnd(j->code->b, none, fits, "");
-    return (struct jit_told){all, none};
+    return (struct jit_bounds){all, none};
 }
 
-static struct jit_told tell_count(const struct jit *j)
+static struct jit_bounds bounds_of_count(const struct jit *j)
 {
     const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands + 1];
     LLVMValueRef side[2];
     for (unsigned i = 0; i < 2; i++)
-        side[i] = o[i].kind == PT_OPND_REG && j->facts->regs[o[i].index].count_loop
+        side[i] = o[i].kind == PT_OPND_REG && j->facts->regs[o[i].index].counter_loop
                       ? jit_loop_counter_read(j, o[i].index)
                       : jit_registers_read(j, &o[i], 0, (enum pt_type)j->form->type[0], 1, false);
     LLVMValueRef holds = compare(j, side[0], side[1]);
-    return (struct jit_told){holds, LLVMBuildNot(j->code->b, holds, "")};
+    return (struct jit_bounds){holds, LLVMBuildNot(j->code->b, holds, "")};
 }
 
-static struct jit_told tell_compare(const struct jit *j)
+static struct jit_bounds bounds_of_compare(const struct jit *j)
 {
     const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands + 1];
-    if (j->facts->regs[o[-1].index].is_count)
-        return tell_count(j);
+    if (j->facts->regs[o[-1].index].is_counter)
+        return bounds_of_count(j);
     if (!jit_def_use_is_per_copy(j->facts, &o[0]) && !jit_def_use_is_per_copy(j->facts, &o[1]))
-        return tell_lanes(j, 0, j->unit->width * j->facts->copies);
-    struct jit_told told = tell_lanes(j, 0, j->unit->width);
+        return bounds_of_lanes(j, 0, j->unit->width * j->facts->copies);
+    struct jit_bounds bounds = bounds_of_lanes(j, 0, j->unit->width);
     for (unsigned u = 1; u < j->facts->copies; u++)
-        told = both(j, told, tell_lanes(j, u, j->unit->width));
-    return told;
+        bounds = both(j, bounds, bounds_of_lanes(j, u, j->unit->width));
+    return bounds;
 }
 
 static LLVMValueRef load(const struct jit *j, LLVMValueRef slot)
@@ -287,35 +288,35 @@ static LLVMValueRef load(const struct jit *j, LLVMValueRef slot)
 }
 
 /* Of a source of and, or, not. */
-static struct jit_told tell_source(const struct jit *j, const struct pt_operand *o)
+static struct jit_bounds bounds_of_source(const struct jit *j, const struct pt_operand *o)
 {
     const struct jit_reg *r = &j->facts->regs[o->index];
-    struct jit_told told;
+    struct jit_bounds bounds;
     if (r->shape != JIT_SCALAR) {
-        if (!jit_predicate_bounds_tell(j, o, &told))
-            told = (struct jit_told){constant(j, false), constant(j, false)};
-        return told;
+        if (!jit_predicate_bounds_load(j, o, &bounds))
+            bounds = (struct jit_bounds){constant(j, false), constant(j, false)};
+        return bounds;
     }
     for (unsigned u = 0; u < (r->is_per_copy ? j->facts->copies : 1); u++) {
         LLVMValueRef p = jit_registers_read(j, o, u, PT_pred, 1, true);
-        struct jit_told one = {p, LLVMBuildNot(j->code->b, p, "")};
-        told = u ? both(j, told, one) : one;
+        struct jit_bounds one = {p, LLVMBuildNot(j->code->b, p, "")};
+        bounds = u ? both(j, bounds, one) : one;
     }
-    return told;
+    return bounds;
 }
 
-static struct jit_told tell_logic(const struct jit *j)
+static struct jit_bounds bounds_of_logic(const struct jit *j)
 {
     const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands];
-    struct jit_told a = tell_source(j, &o[1]);
+    struct jit_bounds a = bounds_of_source(j, &o[1]);
     if (j->form->op == PT_OP_not_pred)
-        return (struct jit_told){a.none, a.all};
-    struct jit_told b = tell_source(j, &o[2]);
+        return (struct jit_bounds){a.none, a.all};
+    struct jit_bounds b = bounds_of_source(j, &o[2]);
     if (j->form->op == PT_OP_and_pred)
-        return (struct jit_told){LLVMBuildAnd(j->code->b, a.all, b.all, ""),
-                                 LLVMBuildOr(j->code->b, a.none, b.none, "")};
-    return (struct jit_told){LLVMBuildOr(j->code->b, a.all, b.all, ""),
-                             LLVMBuildAnd(j->code->b, a.none, b.none, "")};
+        return (struct jit_bounds){LLVMBuildAnd(j->code->b, a.all, b.all, ""),
+                                   LLVMBuildOr(j->code->b, a.none, b.none, "")};
+    return (struct jit_bounds){LLVMBuildOr(j->code->b, a.all, b.all, ""),
+                               LLVMBuildAnd(j->code->b, a.none, b.none, "")};
 }
 
 static LLVMValueRef make_slot(const struct jit *j)
@@ -325,39 +326,40 @@ static LLVMValueRef make_slot(const struct jit *j)
     return slot;
 }
 
-/* Of a part of the copies nothing is told: what is in the slots may be of another version of the block, an iteration ago. */
+/* Of a part of the copies nothing is known: what is in the slots may be of another version of the
+ * block, an iteration ago. */
 void jit_predicate_bounds_note(const struct jit *j)
 {
     const struct pt_operand *d = &j->unit->f->operands.v[j->insn->operands];
-    if (d->kind != PT_OPND_REG || !j->facts->regs[d->index].is_range)
+    if (d->kind != PT_OPND_REG || !j->facts->regs[d->index].is_bounded)
         return;
     struct jit_reg *r = &j->facts->regs[d->index];
-    struct jit_told told = {constant(j, false), constant(j, false)};
+    struct jit_bounds bounds = {constant(j, false), constant(j, false)};
     if (!j->first_copy && j->end_copy == j->facts->copies)
-        told = j->form->op == PT_OP_setp_int ? tell_compare(j) : tell_logic(j);
-    if (!r->told.all)
-        r->told = (struct jit_told){make_slot(j), make_slot(j)};
-    LLVMBuildStore(j->code->b, told.all, r->told.all);
-    LLVMBuildStore(j->code->b, told.none, r->told.none);
+        bounds = j->form->op == PT_OP_setp_int ? bounds_of_compare(j) : bounds_of_logic(j);
+    if (!r->bounds.all)
+        r->bounds = (struct jit_bounds){make_slot(j), make_slot(j)};
+    LLVMBuildStore(j->code->b, bounds.all, r->bounds.all);
+    LLVMBuildStore(j->code->b, bounds.none, r->bounds.none);
 }
 
-bool jit_predicate_bounds_is_told_in(const struct jit *j, uint32_t reg, uint32_t of)
+bool jit_predicate_bounds_is_known_in(const struct jit *j, uint32_t reg, uint32_t of)
 {
     const struct jit_reg *r = &j->facts->regs[reg];
     const struct pt_block *block = &j->unit->f->blocks.v[of];
     if (r->only >= block->first && r->only < block->first + block->count)
         return true;
-    return (!r->crosses || r->is_remade) && jit_def_use_is_behind(j->facts, r->only, of);
+    return (!r->crosses || r->is_remat) && jit_def_use_is_behind(j->facts, r->only, of);
 }
 
-bool jit_predicate_bounds_tell(const struct jit *j, const struct pt_operand *o,
-                               struct jit_told *told)
+bool jit_predicate_bounds_load(const struct jit *j, const struct pt_operand *o,
+                               struct jit_bounds *bounds)
 {
     const struct jit_reg *r = &j->facts->regs[o->index];
-    if (!r->told.all || !jit_predicate_bounds_is_told_in(j, o->index, j->block))
+    if (!r->bounds.all || !jit_predicate_bounds_is_known_in(j, o->index, j->block))
         return false;
-    *told = (struct jit_told){load(j, r->told.all), load(j, r->told.none)};
+    *bounds = (struct jit_bounds){load(j, r->bounds.all), load(j, r->bounds.none)};
     if (o->flags & PT_OPND_NEG)
-        *told = (struct jit_told){told->none, told->all};
+        *bounds = (struct jit_bounds){bounds->none, bounds->all};
     return true;
 }

@@ -149,7 +149,8 @@ LLVMValueRef jit_registers_read(const struct jit *j, const struct pt_operand *o,
     switch (o->kind) {
     case PT_OPND_REG:
         value = read_reg(j, o->index, copy, lanes);
-        if (j->facts->regs[o->index].is_raw && !j->facts->regs[o->index].is_finite && !number)
+        if (j->facts->regs[o->index].is_noncanonical && !j->facts->regs[o->index].is_finite &&
+            !number)
             value = jit_canonical(j, value);
         break;
     case PT_OPND_IMM:

@@ -1,4 +1,5 @@
-/* Calls of device functions, which the runtime provides: lane by lane, in ascending order. Others were expanded (ir/inline.h). */
+/* Calls of device functions, which the runtime provides: lane by lane, in ascending order. Others
+ * were expanded (ir/inline.h). */
 #include "backend/jit/warp/device_call.h"
 
 #include "backend/jit/analysis/call_info.h"
@@ -8,7 +9,7 @@
 #include "backend/jit/llvm/debug_info.h"
 #include "backend/jit/value/registers.h"
 
-/* ---- the call ---------------------------------------------------------------------------------------- */
+/* ---- the call -------------------------------------------------------------------------------- */
 
 /* A call, with the values of registers that it passes: allocas, of all lanes of a chunk. */
 struct call {

@@ -1,5 +1,6 @@
-/* Instructions that the interpreter runs (pt_engine.step): a group is whole warps then; for each warp with lanes that are on, the
- * registers that the instruction reads go to where the interpreter has them, it runs the instruction, and results come back.
+/* Instructions that the interpreter runs (pt_engine.step): a group is whole warps then; for each
+ * warp with lanes that are on, the registers that the instruction reads go to where the interpreter
+ * has them, it runs the instruction, and results come back.
  */
 #include "backend/jit/warp/interp_step.h"
 
@@ -10,7 +11,7 @@
 #include "backend/jit/llvm/debug_info.h"
 #include "backend/jit/value/registers.h"
 
-/* ---- registers of a warp ------------------------------------------------------------------------- */
+/* ---- registers of a warp --------------------------------------------------------------------- */
 
 struct step {
     const struct jit *j;
@@ -19,8 +20,8 @@ struct step {
     struct pt_place at; /* the instruction as the interpreter has it */
     uint32_t *slots, n; /* of its registers, in the order of pt_insn_regs */
     LLVMValueRef frame;
-    uint32_t next;      /* of the registers */
-    bool is_back;       /* results come back */
+    uint32_t next; /* of the registers */
+    bool is_back;  /* results come back */
     bool is_known;
 };
 
@@ -115,7 +116,8 @@ static void get_one(struct step *s, const struct pt_operand *o, enum pt_type typ
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     LLVMValueRef find[] = {s->lanes,
                            LLVMConstInt(LLVMInt1TypeInContext(j->code->context), 1, false)};
-    LLVMValueRef lane = jit_check_proven(j, jit_intrinsic(j, "llvm.cttz", i32, find, 2), "nonzero"); /* some lane ran */
+    /* some lane ran */
+    LLVMValueRef lane = jit_check_proven(j, jit_intrinsic(j, "llvm.cttz", i32, find, 2), "nonzero");
     unsigned bits = pt_type_bits(type), bytes = slot_bytes(bits) / PT_WARP_SIZE;
     LLVMValueRef value;
     if (bits == 1) {
@@ -170,7 +172,7 @@ static void move_registers(struct step *s, bool is_back)
     pt_insn_regs(s->j->unit->m, s->j->unit->f, s->j->insn, move_register, s);
 }
 
-/* ---- the call ------------------------------------------------------------------------------------ */
+/* ---- the call -------------------------------------------------------------------------------- */
 
 /* The warp's number in the CTA. */
 static LLVMValueRef warp_of(const struct jit *j, unsigned first)

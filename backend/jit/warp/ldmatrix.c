@@ -1,5 +1,6 @@
-/* Matrices between shared memory and registers, and transposed between registers: ldmatrix, stmatrix, movmatrix. A register of a warp
- * holds the rows of a matrix one after the other, 16 bytes of four lanes each; transposed, its columns.
+/* Matrices between shared memory and registers, and transposed between registers: ldmatrix,
+ * stmatrix, movmatrix. A register of a warp holds the rows of a matrix one after the other, 16
+ * bytes of four lanes each; transposed, its columns.
  */
 #include "backend/jit/warp/ldmatrix.h"
 
@@ -42,12 +43,13 @@ static void register_of_rows(const struct jit *j, LLVMValueRef *rows, LLVMValueR
 {
     unsigned n = j->unit->width / ROW_LANES;
     for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
-        LLVMValueRef lanes = jit_join(j, rows + u * n, n);
+        LLVMValueRef lanes = jit_concat(j, rows + u * n, n);
         values[u] = LLVMBuildBitCast(j->code->b, lanes, jit_int_type(j, 32, j->unit->width), "");
     }
 }
 
-/* Row i and row i + 4 become rows 2 i and 2 i + 1, their elements in turn: three times over, that exchanges rows and columns. */
+/* Row i and row i + 4 become rows 2 i and 2 i + 1, their elements in turn: three times over, that
+ * exchanges rows and columns. */
 static void weave(const struct jit *j, LLVMValueRef *rows)
 {
     static const int low[] = {0, 8, 1, 9, 2, 10, 3, 11}, high[] = {4, 12, 5, 13, 6, 14, 7, 15};
@@ -63,7 +65,7 @@ static void weave(const struct jit *j, LLVMValueRef *rows)
 /* Where vectors hold four rows, their elements go anywhere at once. */
 static void permute(const struct jit *j, LLVMValueRef *rows)
 {
-    LLVMValueRef all = jit_join(j, rows, ROWS);
+    LLVMValueRef all = jit_concat(j, rows, ROWS);
     for (unsigned i = 0; i < ROWS; i++) {
         int column[ROWS];
         for (unsigned r = 0; r < ROWS; r++)

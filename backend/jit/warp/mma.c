@@ -1,6 +1,6 @@
-/* mma: products of matrices by functions for a warp: the warp's registers go to memory, the function for the form multiplies them
- * (struct pt_product), and
- * results come back. Code of its own for each mma was measured: it is no faster, and that of 64, which is not many for a kernel of
+/* mma: products of matrices by functions for a warp: the warp's registers go to memory, the
+ * function for the form multiplies them (struct pt_product), and results come back. Code of its own
+ * for each mma was measured: it is no faster, and that of 64, which is not many for a kernel of
  * Triton's, takes LLVM twelve seconds.
  */
 #include "backend/jit/warp/mma.h"

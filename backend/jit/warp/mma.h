@@ -4,7 +4,8 @@
 
 #include "backend/jit/jit.h"
 
-/* j->insn, a product of matrices, by a function for it: of the warp that begins with chunk `first`. */
+/* j->insn, a product of matrices, by a function for it: of the warp that begins with chunk
+ * `first`. */
 bool jit_mma_emit(const struct jit *j, unsigned first);
 
 #endif

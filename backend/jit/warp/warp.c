@@ -1,4 +1,5 @@
-/* What the lanes of a warp do together. A group is one or several warps: all chunks of a warp are at hand. */
+/* What the lanes of a warp do together. A group is one or several warps: all chunks of a warp are
+ * at hand. */
 #include "backend/jit/warp/warp.h"
 
 #include "backend/jit/analysis/def_use.h"
@@ -111,7 +112,7 @@ static void shuffle_constant(const struct jit *j, unsigned first, const struct p
                              const struct pt_operand *p, LLVMValueRef *a, uint32_t b, uint32_t c)
 {
     LLVMTypeRef i1 = LLVMInt1TypeInContext(j->code->context);
-    LLVMValueRef all = jit_join(j, a, jit_warp_chunks(j));
+    LLVMValueRef all = jit_concat(j, a, jit_warp_chunks(j));
     for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
         LLVMValueRef order[64], valid[64];
         for (unsigned i = 0; i < j->unit->width; i++) {
@@ -283,7 +284,7 @@ static bool redux(const struct jit *j, unsigned first)
             a[u] = LLVMBuildSelect(j->code->b, j->mask[first + u], a[u],
                                    jit_each(j, neutral(j->form, is_signed)), "");
     }
-    LLVMValueRef all = jit_join(j, a, jit_warp_chunks(j));
+    LLVMValueRef all = jit_concat(j, a, jit_warp_chunks(j));
     write_all(j, first, operand(j, 0), PT_b32,
               jit_intrinsic(j, reduction(j->form, is_signed), LLVMTypeOf(all), &all, 1));
     return true;
