@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/jit/llvm/target.h"
+#include "backend/jit/llvm/cpu.h"
 #include "backend/jit/object/cache.h"
 #include "backend/jit/object/cache_key.h"
 #include "backend/jit/object/debugger.h"
@@ -213,7 +213,7 @@ static struct pt_native *compile(const struct pt_native_request *r,
     struct jit_object object = {0};
     struct jit_key key;
     struct native *n = NULL;
-    const char *cpu = jit_target_host_cpu();
+    const char *cpu = jit_cpu_host();
     bool has_key = cpu && jit_cache_folder() && jit_cache_key_make(r->snapshot, r->n, cpu, &key);
     if (has_key && jit_cache_read(&key, &object))
         n = load(&object, program, result);
@@ -253,7 +253,7 @@ static const struct pt_jit jit = {
     .locate = locate,
     .cache = jit_cache_folder,
     .cache_refusal = jit_cache_refusal,
-    .width = jit_target_width,
+    .width = jit_cpu_width,
     .llvm_version = LLVM_VERSION_STRING,
 };
 

@@ -48,8 +48,9 @@ enum { JIT_COPIES = 16, JIT_SOURCES = 6, JIT_DESTS = 4 };
 
 /* What is constant for a kernel. */
 struct jit_unit {
-    const struct jit_target *target;
-    unsigned width; /* the target's: lanes of a chunk */
+    const struct jit_cpu *cpu;
+    const struct jit_machine *machine;
+    unsigned width; /* the CPU's: lanes of a chunk */
     struct jit_snapshot *snapshot;
     const struct pt_native_options *options; /* the snapshot's */
     struct pt_module *m;

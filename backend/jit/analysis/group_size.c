@@ -8,7 +8,7 @@
 #include "backend/jit/bitset.h"
 #include "backend/jit/emit/lane_call.h"
 #include "backend/jit/jit.h"
-#include "backend/jit/llvm/target.h"
+#include "backend/jit/llvm/cpu.h"
 #include "backend/jit/tune.h"
 
 /* A guard that compares affine with uniform values: lanes part only where a range ends. */
@@ -147,7 +147,7 @@ static bool has_calling_loop(struct jit_facts *a)
  * chunks. What is loaded for one operation may come from memory where chunks are few. */
 static bool fits_registers(struct jit_facts *a, uint32_t copies)
 {
-    uint32_t registers = a->unit->target->has_mask_registers ? 32 : 16;
+    uint32_t registers = a->unit->cpu->vector_registers;
     if (copies <= JIT_GROUP_COPIES_CALLING && has_calling_loop(a))
         return true;
     uint32_t pressure = jit_register_pressure_find(a, copies <= JIT_GROUP_COPIES_ENOUGH);

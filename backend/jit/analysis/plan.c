@@ -13,7 +13,6 @@
 #include "backend/jit/analysis/sync_points.h"
 #include "backend/jit/bitset.h"
 #include "backend/jit/jit.h"
-#include "backend/jit/llvm/target.h"
 #include "backend/jit/object/frontier.h"
 
 /* ---- what is native -------------------------------------------------------------------------- */

@@ -14,7 +14,7 @@
 #include "backend/jit/bitset.h"
 #include "backend/jit/control/block.h"
 #include "backend/jit/jit.h"
-#include "backend/jit/llvm/target.h"
+#include "backend/jit/llvm/cpu.h"
 #include "backend/jit/tune.h"
 
 enum { NONE = UINT32_MAX };
@@ -220,7 +220,7 @@ static bool runs(struct block *b, const struct part *p, uint32_t i)
 
 static uint32_t room_of(const struct jit *j)
 {
-    return (j->unit->target->has_mask_registers ? 32 : 16) - 1;
+    return j->unit->cpu->vector_registers - 1;
 }
 
 struct pressure {

@@ -13,7 +13,7 @@
 #include "backend/jit/control/remat.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
-#include "backend/jit/llvm/target.h"
+#include "backend/jit/llvm/cpu.h"
 #include "backend/jit/tune.h"
 #include "backend/jit/value/registers.h"
 
@@ -112,7 +112,7 @@ static bool exchanges(const struct jit_gen *g, uint32_t reg)
 static uint32_t find_values(const struct jit *j, bool swaps, uint32_t *values)
 {
     uint32_t n = 0;
-    if (!j->unit->target->has_masked_access) {
+    if (!j->unit->cpu->has_masked_access) {
         values[n++] = swaps ? 0 : j->unit->width - 1;
         return n;
     }

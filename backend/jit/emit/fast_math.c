@@ -18,7 +18,7 @@
 #include "backend/jit/emit/helpers.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
-#include "backend/jit/llvm/target.h"
+#include "backend/jit/llvm/cpu.h"
 #include "backend/jit/tune.h"
 
 static LLVMValueRef real(struct jit_op *op, double value)
@@ -29,7 +29,7 @@ static LLVMValueRef real(struct jit_op *op, double value)
 static LLVMValueRef muladd(struct jit_op *op, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c)
 {
     LLVMValueRef args[] = {a, b, c};
-    if (!op->j->unit->target->has_fma)
+    if (!op->j->unit->cpu->has_fma)
         return BUILD(FAdd, BUILD(FMul, a, b), c);
     return jit_intrinsic(op->j, "llvm.fma", LLVMTypeOf(a), args, 3);
 }

@@ -6,7 +6,7 @@
 #include "backend/jit/emit/emit.h"
 #include "backend/jit/emit/helpers.h"
 #include "backend/jit/llvm/build.h"
-#include "backend/jit/llvm/target.h"
+#include "backend/jit/llvm/cpu.h"
 
 /* ---- f32 ------------------------------------------------------------------------------------- */
 
@@ -137,7 +137,7 @@ static LLVMValueRef fused(struct jit_op *op, LLVMValueRef a, LLVMValueRef b, LLV
 
 bool jit_emit_fma_f32(struct jit_op *op)
 {
-    if (!can_round(op) || !op->j->unit->target->has_fma)
+    if (!can_round(op) || !op->j->unit->cpu->has_fma)
         return false;
     LLVMValueRef a = source(op, 0), b = source(op, 1), c = source(op, 2);
     LLVMValueRef d = fused(op, a, b, c);
@@ -288,7 +288,7 @@ bool jit_emit_mul_f64(struct jit_op *op)
 
 bool jit_emit_fma_f64(struct jit_op *op)
 {
-    if (!jit_is_rn(op) || !op->j->unit->target->has_fma)
+    if (!jit_is_rn(op) || !op->j->unit->cpu->has_fma)
         return false;
     LLVMValueRef operands[] = {op->a[1], op->a[2], op->a[0]};
     return give_f64(op, fused(op, op->a[0], op->a[1], op->a[2]), operands, 3);

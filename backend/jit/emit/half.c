@@ -10,12 +10,12 @@
 #include "backend/jit/emit/emit.h"
 #include "backend/jit/emit/helpers.h"
 #include "backend/jit/llvm/build.h"
-#include "backend/jit/llvm/target.h"
+#include "backend/jit/llvm/cpu.h"
 
 /* The machine converts f16: instructions for that came before those of fma. */
 static bool converts_f16(const struct jit_op *op)
 {
-    return op->j->unit->target->has_fma;
+    return op->j->unit->cpu->has_f16_conversion;
 }
 
 bool jit_half_narrows_to(const struct jit_op *op, bool is_bf16)

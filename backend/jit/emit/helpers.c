@@ -5,7 +5,7 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/check.h"
-#include "backend/jit/llvm/target.h"
+#include "backend/jit/llvm/cpu.h"
 
 /* ---- types and constants --------------------------------------------------------------------- */
 
@@ -41,7 +41,7 @@ static bool is_rounded_f32(const struct pt_form *form)
 
 bool jit_rounds_itself(const struct jit_unit *u, const struct pt_form *form)
 {
-    return is_rounded_f32(form) && u->target->has_mask_registers && u->width == 16;
+    return is_rounded_f32(form) && u->cpu->has_embedded_rounding;
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */

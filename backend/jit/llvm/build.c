@@ -7,7 +7,7 @@
 
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/check.h"
-#include "backend/jit/llvm/target.h"
+#include "backend/jit/llvm/cpu.h"
 #include "backend/jit/tune.h"
 
 /* ---- types and constants --------------------------------------------------------------------- */
@@ -274,7 +274,7 @@ static LLVMValueRef fence_lanes(const struct jit *j, LLVMValueRef vector)
  * the fence goes back to it. */
 static LLVMValueRef splat_bit(const struct jit *j, LLVMValueRef bit)
 {
-    if (j->unit->target->has_mask_registers) {
+    if (j->unit->cpu->has_mask_registers) {
         LLVMTypeRef bits = LLVMIntTypeInContext(j->code->context, j->unit->width);
         return LLVMBuildBitCast(j->code->b, LLVMBuildSExt(j->code->b, bit, bits, ""),
                                 jit_int_type(j, 1, j->unit->width), "");
@@ -353,13 +353,13 @@ LLVMValueRef jit_concat(const struct jit *j, LLVMValueRef *parts, unsigned n)
 
 LLVMTypeRef jit_flow_type(const struct jit *j)
 {
-    return jit_int_type(j, j->unit->target->has_mask_registers ? 1 : 32, j->unit->width);
+    return jit_int_type(j, j->unit->cpu->has_mask_registers ? 1 : 32, j->unit->width);
 }
 
 /* The fence keeps LLVM from making vectors of i1 of it again. */
 LLVMValueRef jit_flow_of(const struct jit *j, LLVMValueRef mask)
 {
-    if (j->unit->target->has_mask_registers)
+    if (j->unit->cpu->has_mask_registers)
         return mask;
     LLVMValueRef flow = LLVMBuildSExt(j->code->b, mask, jit_flow_type(j), "");
     return LLVMIsConstant(flow) ? flow : fence_lanes(j, flow);
@@ -368,13 +368,12 @@ LLVMValueRef jit_flow_of(const struct jit *j, LLVMValueRef mask)
 LLVMValueRef jit_flow_and(const struct jit *j, LLVMValueRef a, LLVMValueRef b)
 {
     LLVMValueRef both = LLVMBuildAnd(j->code->b, a, b, "");
-    return j->unit->target->has_mask_registers || LLVMIsConstant(both) ? both
-                                                                       : fence_lanes(j, both);
+    return j->unit->cpu->has_mask_registers || LLVMIsConstant(both) ? both : fence_lanes(j, both);
 }
 
 LLVMValueRef jit_flow_mask(const struct jit *j, LLVMValueRef flow)
 {
-    if (j->unit->target->has_mask_registers)
+    if (j->unit->cpu->has_mask_registers)
         return flow;
     return LLVMBuildICmp(j->code->b, LLVMIntSLT, flow, LLVMConstNull(jit_flow_type(j)), "");
 }
@@ -392,7 +391,7 @@ LLVMValueRef jit_mask_load(const struct jit *j, LLVMValueRef slot)
 /* Predicate registers: the same form, without the fence, as most do not leave their block. */
 void jit_mask_store(const struct jit *j, LLVMValueRef slot, LLVMValueRef mask)
 {
-    if (!j->unit->target->has_mask_registers)
+    if (!j->unit->cpu->has_mask_registers)
         mask = LLVMBuildSExt(j->code->b, mask, jit_flow_type(j), "");
     LLVMBuildStore(j->code->b, mask, slot);
 }
@@ -434,7 +433,7 @@ LLVMValueRef jit_mask_from_bits(const struct jit *j, LLVMValueRef bits)
     int lanes[PT_WARP_SIZE];
     for (unsigned i = 0; i < j->unit->width; i++)
         lanes[i] = (int)i;
-    if (j->unit->target->has_mask_registers)
+    if (j->unit->cpu->has_mask_registers)
         return jit_shuffle(j,
                            LLVMBuildBitCast(j->code->b, bits, jit_int_type(j, 1, PT_WARP_SIZE), ""),
                            NULL, lanes, j->unit->width);

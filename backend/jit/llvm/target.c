@@ -1,4 +1,4 @@
-/* The host as LLVM sees it, the passes, and the machine the code is made for. */
+/* LLVM's target machine, and its passes. */
 #include "backend/jit/llvm/target.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -12,29 +12,12 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/code_size.h"
+#include "backend/jit/llvm/cpu.h"
 #include "backend/jit/llvm/ssa.h"
 #include "backend/jit/tune.h"
 
-static const struct level {
-    const char *name, *cpu, *features;
-    unsigned width;
-    bool has_mask_registers, has_masked_access, has_fma;
-} levels[] = {
-#if defined(__x86_64__)
-    {"v2", "x86-64-v2", "", 4, false, false, false},
-    {"v3", "x86-64-v3", "", 8, false, true, true},
-    /* The CPUs that are slower with 512 bits are those that ran hot in 2017. */
-    {"v4", "x86-64-v4", "-prefer-256-bit", 16, true, true, true},
-#elif defined(__aarch64__)
-    {"aarch64", "generic", "+neon", 4, false, false, true},
-#endif
-};
-enum { N_LEVELS = sizeof levels / sizeof *levels };
-
-static struct jit_target targets[N_LEVELS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static char *host_cpu;
-static pthread_mutex_t host_cpu_lock = PTHREAD_MUTEX_INITIALIZER;
+static char *triple;
 
 /* The scheduler compares each access of a block with all before it, up to so many: that time grows
  * with their square. */
@@ -46,77 +29,33 @@ static void bound_scheduler(void)
     LLVMParseCommandLineOptions(2, words, NULL);
 }
 
-/* Zen 4 follows later CTAs' parts better by itself, and other Zen are taken to; Intel's Emerald
- * Rapids takes twice the time for a stencil, and a sixth more for a sparse matrix, if nobody
- * asks. */
-static bool follows_parts(void)
-{
-    return !strncmp(host_cpu, "znver", 5);
-}
-
 static void start_llvm(void)
 {
     bound_scheduler();
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
-    for (int i = 0; i < N_LEVELS; i++) {
-        struct jit_target *t = &targets[i];
-        snprintf(t->cpu, sizeof t->cpu, "%s", levels[i].cpu);
-        snprintf(t->features, sizeof t->features, "%s", levels[i].features);
-        t->triple = LLVMGetDefaultTargetTriple();
-        t->width = levels[i].width;
-        t->has_mask_registers = levels[i].has_mask_registers;
-        t->has_masked_access = levels[i].has_masked_access;
-        t->has_fma = levels[i].has_fma;
-        t->follows_parts = follows_parts();
-    }
+    triple = LLVMGetDefaultTargetTriple();
 }
 
-const struct jit_target *jit_target_find(const char *level)
-{
-    if (!jit_target_host_cpu())
-        return NULL;
-    pthread_once(&once, start_llvm);
-    for (int i = 0; i < N_LEVELS; i++)
-        if (!strcmp(levels[i].name, level))
-            return &targets[i];
-    return NULL;
-}
-
-unsigned jit_target_width(const char *level)
-{
-    for (int i = 0; i < N_LEVELS; i++)
-        if (!strcmp(levels[i].name, level))
-            return levels[i].width;
-    return 0;
-}
-
-const char *jit_target_host_cpu(void)
-{
-    pthread_mutex_lock(&host_cpu_lock);
-    if (!host_cpu)
-        host_cpu = LLVMGetHostCPUName();
-    pthread_mutex_unlock(&host_cpu_lock);
-    return host_cpu;
-}
-
-LLVMTargetMachineRef jit_target_machine(const struct jit_target *target, LLVMCodeGenOptLevel level)
+LLVMTargetMachineRef jit_target_machine(const struct jit_cpu *cpu, LLVMCodeGenOptLevel level)
 {
     LLVMTargetRef t;
     char *message = NULL;
-    if (LLVMGetTargetFromTriple(target->triple, &t, &message)) {
+    pthread_once(&once, start_llvm);
+    if (LLVMGetTargetFromTriple(triple, &t, &message)) {
         LLVMDisposeMessage(message);
         return NULL;
     }
-    return LLVMCreateTargetMachine(t, target->triple, target->cpu, target->features, level,
+    return LLVMCreateTargetMachine(t, triple, cpu->llvm_cpu, cpu->llvm_features, level,
                                    LLVMRelocPIC, LLVMCodeModelSmall);
 }
 
 /* Instructions are those of the level, their order and choice is the host's. */
 static void tune(const struct jit *j)
 {
-    LLVMAttributeRef attribute = LLVMCreateStringAttribute(j->code->context, "tune-cpu", 8,
-                                                           host_cpu, (unsigned)strlen(host_cpu));
+    const char *host = jit_cpu_host();
+    LLVMAttributeRef attribute =
+        LLVMCreateStringAttribute(j->code->context, "tune-cpu", 8, host, (unsigned)strlen(host));
     for (LLVMValueRef f = LLVMGetFirstFunction(j->code->module); f; f = LLVMGetNextFunction(f))
         if (LLVMCountBasicBlocks(f))
             LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute);
@@ -240,6 +179,6 @@ void jit_target_optimise(const struct jit *j, LLVMTargetMachineRef machine)
         run_passes(j, machine, "function(early-cse)");
     else
         run_all_passes(j, machine);
-    if (j->unit->target->has_mask_registers)
+    if (j->unit->cpu->has_mask_registers)
         part_masks(j);
 }

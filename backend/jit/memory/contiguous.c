@@ -6,7 +6,7 @@
 #include "backend/jit/bitset.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
-#include "backend/jit/llvm/target.h"
+#include "backend/jit/llvm/cpu.h"
 #include "backend/jit/memory/access.h"
 #include "backend/jit/memory/nontemporal.h"
 #include "backend/order.h"
@@ -55,7 +55,7 @@ static LLVMValueRef interleave(const struct jit *j, LLVMValueRef *v, unsigned n)
 static bool is_halved(const struct jit *j, const struct jit_access *a, LLVMValueRef mask)
 {
     return !mask && a->n == 4 && a->bytes == 4 && j->unit->width == 8 &&
-           j->unit->target->has_masked_access;
+           j->unit->cpu->shuffle_bytes == 16;
 }
 
 /* The first or the second halves of two vectors. */
@@ -130,7 +130,7 @@ void jit_contiguous_load(const struct jit *j, const struct jit_access *a, LLVMVa
 
 bool jit_contiguous_may_rewrite(const struct jit *j, const struct jit_access *a)
 {
-    return !j->unit->target->has_mask_registers && a->space == PT_SPACE_SHARED &&
+    return !j->unit->cpu->has_fast_masked_store && a->space == PT_SPACE_SHARED &&
            a->order == PT_ORDER_PLAIN && !j->unit->options->has_cluster;
 }
 

@@ -4,8 +4,8 @@
 #include "backend/jit/analysis/address_form.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/cpu.h"
 #include "backend/jit/llvm/fault.h"
-#include "backend/jit/llvm/target.h"
 #include "backend/jit/memory/access.h"
 #include "backend/jit/value/local_window.h"
 #include "backend/jit/value/registers.h"
@@ -67,7 +67,7 @@ static void access_lanes(const struct jit *j, const struct jit_access *a,
 /* The machine has gathers and scatters of such elements. */
 static bool has_gather(const struct jit *j, const struct jit_access *a)
 {
-    return j->unit->target->has_mask_registers && (a->bytes == 4 || a->bytes == 8) &&
+    return j->unit->cpu->has_gather && (a->bytes == 4 || a->bytes == 8) &&
            (a->is_load || a->n == 1);
 }
 

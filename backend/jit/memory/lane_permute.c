@@ -14,11 +14,11 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/check.h"
-#include "backend/jit/llvm/target.h"
+#include "backend/jit/llvm/cpu.h"
 #include "backend/jit/memory/access.h"
 #include "backend/jit/memory/contiguous.h"
-#include "backend/jit/memory/strided.h"
 #include "backend/jit/memory/gather.h"
+#include "backend/jit/memory/strided.h"
 #include "backend/jit/value/lane_offsets.h"
 #include "backend/jit/value/registers.h"
 #include "backend/order.h"
@@ -83,7 +83,7 @@ static unsigned find_orders(const struct jit *j, const struct pt_operand *addres
 
 bool jit_lane_permute_can_access(const struct jit *j, const struct jit_access *a)
 {
-    return j->unit->target->has_masked_access && a->n == 1 && (a->bytes == 4 || a->bytes == 8) &&
+    return j->unit->cpu->has_masked_access && a->n == 1 && (a->bytes == 4 || a->bytes == 8) &&
            a->order == PT_ORDER_PLAIN;
 }
 

@@ -12,11 +12,10 @@
 #include "backend/jit/bitset.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/cpu.h"
 #include "backend/jit/memory/access.h"
 #include "backend/jit/tune.h"
 #include "backend/jit/value/visit.h"
-
-enum { LINE = 64 };
 
 /* Nobody can tell in which order the kernel's stores take place while it runs. */
 static bool has_no_order(const struct jit *j)
@@ -103,7 +102,8 @@ bool jit_nontemporal_applies(const struct jit *j)
 void jit_nontemporal_store(const struct jit *j, const struct jit_access *a, LLVMValueRef value,
                            LLVMValueRef pointer)
 {
-    unsigned bytes = a->bytes * a->n * j->unit->width, align = bytes < LINE ? bytes : LINE;
+    unsigned bytes = a->bytes * a->n * j->unit->width, line = j->unit->machine->line_bytes;
+    unsigned align = bytes < line ? bytes : line;
     LLVMBasicBlockRef past = jit_new_block(j, "past"), plain = jit_new_block(j, "plain");
     LLVMBasicBlockRef after = jit_new_block(j, "");
     LLVMValueRef low =

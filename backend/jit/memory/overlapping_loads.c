@@ -9,7 +9,7 @@
 #include "backend/jit/analysis/def_use.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
-#include "backend/jit/llvm/target.h"
+#include "backend/jit/llvm/cpu.h"
 #include "backend/jit/memory/access.h"
 #include "backend/jit/memory/contiguous.h"
 #include "backend/jit/tune.h"
@@ -39,8 +39,8 @@ static int64_t vector_bytes(const struct jit *j, const struct jit_access *a)
  * take two registers a vector, of which there are to be many then. */
 static bool pays(const struct jit *j, unsigned bytes)
 {
-    return j->unit->target->has_masked_access &&
-           (bytes == 4 || (bytes == 8 && j->unit->target->has_mask_registers));
+    return j->unit->cpu->vector_bytes > 16 &&
+           (bytes == 4 || (bytes == 8 && j->unit->cpu->vector_registers >= 32));
 }
 
 /* The instruction accesses shared memory, lanes side by side in all chunks. */

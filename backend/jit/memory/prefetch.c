@@ -11,17 +11,12 @@
 #include "backend/jit/analysis/insn_info.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
-#include "backend/jit/llvm/target.h"
+#include "backend/jit/llvm/cpu.h"
 #include "backend/jit/memory/nontemporal.h"
 #include "backend/jit/memory/prefetch_distance.h"
 #include "backend/jit/memory/prefetch_redundant.h"
 #include "backend/jit/tune.h"
 #include "backend/jit/value/registers.h"
-
-enum {
-    LINE = 64,        /* bytes */
-    SHORT_STEP = 4096 /* the machine follows shorter constant steps by itself */
-};
 
 struct step {
     bool is_known;
@@ -132,7 +127,8 @@ static struct step advance(const struct jit *j, const struct pt_loop *loop, uint
     if (self->kind != PT_OPND_REG || self->index != reg)
         return unknown;
     if (s->kind == PT_OPND_IMM)
-        return (struct step){true, jit_i64(j, (uint64_t)s->imm), s->imm >= SHORT_STEP};
+        return (struct step){true, jit_i64(j, (uint64_t)s->imm),
+                             s->imm >= j->unit->machine->stream_bytes};
     if (!is_fixed(j, loop, s))
         return unknown;
     enum pt_type type = (enum pt_type)pt_insn_form(j->unit->m, insn)->type[0];
@@ -183,7 +179,7 @@ static void ask(const struct jit *j, LLVMValueRef pointer, unsigned bytes, bool 
                 unsigned level)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
-    for (unsigned at = 0; at < bytes; at += LINE) {
+    for (unsigned at = 0; at < bytes; at += j->unit->machine->line_bytes) {
         LLVMValueRef args[] = {jit_at(j, pointer, jit_i64(j, at)), LLVMConstInt(i32, writes, false),
                                LLVMConstInt(i32, level, false), LLVMConstInt(i32, 1, false)};
         jit_intrinsic(j, "llvm.prefetch", LLVMTypeOf(pointer), args, 4);
@@ -231,11 +227,12 @@ static void ask_behind(const struct jit *j, uint32_t reg, LLVMValueRef pointer, 
  * the group or in rows of threads that begin with a line. */
 static bool has_asked(const struct jit *j, uint32_t reg, unsigned copy, unsigned bytes)
 {
+    unsigned line = j->unit->machine->line_bytes;
     unsigned row = j->facts->uniformity->shape.block[0] * (bytes / j->unit->width),
              group = j->facts->copies * bytes;
     bool goes_on =
-        !j->facts->regs[reg].is_per_copy || (row && row % LINE == 0 && group % LINE == 0);
-    return goes_on && bytes < LINE && copy * bytes % LINE != 0;
+        !j->facts->regs[reg].is_per_copy || (row && row % line == 0 && group % line == 0);
+    return goes_on && bytes < line && copy * bytes % line != 0;
 }
 
 /* Rounds with barriers are long, as all groups take part: what is asked for early is gone from the
@@ -274,7 +271,7 @@ void jit_prefetch_emit(const struct jit *j, uint32_t reg, unsigned copy, LLVMVal
 void jit_prefetch_emit_walk(const struct jit *j, uint32_t reg, LLVMValueRef pointer)
 {
     uint32_t l = j->unit->f->blocks.v[j->block].loop;
-    if (!l || j->unit->target->follows_parts)
+    if (!l || j->unit->machine->follows_parts)
         return;
     struct step step = step_of(j, &j->unit->f->loops.v[l - 1], reg, 0);
     if (!step.is_known || !step.bytes || step.is_long || !LLVMIsAConstantInt(step.bytes))

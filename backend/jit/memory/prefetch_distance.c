@@ -9,11 +9,9 @@
 #include "backend/jit/analysis/loops.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
-#include "backend/jit/llvm/target.h"
+#include "backend/jit/llvm/cpu.h"
 #include "backend/jit/tune.h"
 #include "backend/jit/value/registers.h"
-
-enum { PAGE = 4096 }; /* bytes; the machine follows no stream beyond */
 
 /* By how much a value is more in the next CTA along an axis. */
 struct slope {
@@ -201,8 +199,8 @@ LLVMValueRef jit_prefetch_distance_behind(const struct jit *j, uint32_t reg)
     struct pt_operand o = {.kind = PT_OPND_REG, .index = reg};
     struct slope x = slope_of(j, &o, PT_SREG_ctaid_x, 0), y = slope_of(j, &o, PT_SREG_ctaid_y, 0);
     bool is_line = block[1] == 1 && block[2] == 1;
-    if (j->unit->target->follows_parts && is_line && x.is_known && x.is_constant &&
-        x.constant < PAGE)
+    if (j->unit->machine->follows_parts && is_line && x.is_known && x.is_constant &&
+        x.constant < j->unit->machine->stream_bytes)
         return NULL;
     return x.is_known && y.is_known ? distance_ahead(j, x, y) : jit_i64(j, JIT_PREFETCH_BEHIND);
 }

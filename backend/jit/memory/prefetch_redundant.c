@@ -7,12 +7,10 @@
 
 #include "backend/jit/analysis/def_use.h"
 #include "backend/jit/jit.h"
+#include "backend/jit/llvm/cpu.h"
 #include "backend/jit/tune.h"
 
-enum {
-    LINE = 64,        /* bytes */
-    SPECIAL = 1 << 30 /* a term that is a special register */
-};
+enum { SPECIAL = 1 << 30 }; /* a term that is a special register */
 
 struct sum {
     bool is_known;
@@ -157,9 +155,9 @@ static bool is_behind(const struct jit *j, struct sum a, const struct sum *b, bo
         return false;
     for (unsigned i = 0; i < b->n; i++)
         add_term(&a, b->term[i], -b->by[i]);
-    int64_t apart = (int64_t)(a.constant - b->constant);
+    int64_t apart = (int64_t)(a.constant - b->constant), line = j->unit->machine->line_bytes;
     if (!a.is_known || !a.n)
-        return a.is_known && b_is_first && apart > -LINE && apart < LINE;
+        return a.is_known && b_is_first && apart > -line && apart < line;
     for (unsigned i = 0; i < a.n; i++)
         if ((int64_t)a.by[i] > 0 || !is_of_cta(j, a.term[i]))
             return false;

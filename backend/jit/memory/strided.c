@@ -7,7 +7,7 @@
 #include "backend/jit/analysis/def_use.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
-#include "backend/jit/llvm/target.h"
+#include "backend/jit/llvm/cpu.h"
 #include "backend/jit/memory/access.h"
 #include "backend/jit/memory/contiguous.h"
 #include "backend/jit/memory/gather.h"
@@ -20,7 +20,7 @@ static bool is_near(const struct jit *j, const struct jit_access *a, int64_t str
     bool is_few = apart == 2 || apart == 4;
     return a->n == 1 && stride % a->bytes == 0 &&
            (apart == -1 ||
-            (is_few && a->bytes >= 4 && (a->is_load || j->unit->target->has_mask_registers)));
+            (is_few && a->bytes >= 4 && (a->is_load || j->unit->cpu->has_fast_masked_store)));
 }
 
 /* The other way round. */

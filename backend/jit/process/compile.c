@@ -10,6 +10,7 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/check.h"
 #include "backend/jit/llvm/debug_info.h"
+#include "backend/jit/llvm/cpu.h"
 #include "backend/jit/llvm/target.h"
 #include "backend/jit/object/object.h"
 #include "backend/jit/object/snapshot.h"
@@ -39,15 +40,19 @@ static bool open_llvm(struct session *s)
 {
     struct jit_unit *u = &s->unit;
     struct jit_code *c = &s->code;
-    u->target = jit_target_find(u->options->level);
-    s->machine = u->target ? jit_target_machine(u->target, LLVMCodeGenLevelDefault) : NULL;
+    const char *host = jit_cpu_host();
+    u->cpu = host ? jit_cpu_find(u->options->level) : NULL;
+    s->machine = u->cpu ? jit_target_machine(u->cpu, LLVMCodeGenLevelDefault) : NULL;
     if (!s->machine)
         return refuse(s, "", "LLVM has no target for this machine");
-    u->width = u->target->width;
+    u->machine = jit_cpu_machine(host);
+    u->width = jit_cpu_width(u->options->level);
     c->context = LLVMContextCreate();
     c->module = LLVMModuleCreateWithNameInContext(u->f->name, c->context);
     c->b = LLVMCreateBuilderInContext(c->context);
-    LLVMSetTarget(c->module, u->target->triple);
+    char *triple = LLVMGetTargetMachineTriple(s->machine);
+    LLVMSetTarget(c->module, triple);
+    LLVMDisposeMessage(triple);
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(s->machine);
     LLVMSetModuleDataLayout(c->module, layout);
     LLVMDisposeTargetData(layout);
@@ -135,7 +140,7 @@ static bool print(struct session *s, struct jit_object *object)
 /* Instructions are chosen, and registers given, in time that grows with the code alone. */
 static void take_light_machine(struct session *s)
 {
-    LLVMTargetMachineRef machine = jit_target_machine(s->unit.target, LLVMCodeGenLevelNone);
+    LLVMTargetMachineRef machine = jit_target_machine(s->unit.cpu, LLVMCodeGenLevelNone);
     if (!machine)
         return;
     LLVMDisposeTargetMachine(s->machine);

@@ -6,7 +6,7 @@
 
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
-#include "backend/jit/llvm/target.h"
+#include "backend/jit/llvm/cpu.h"
 #include "backend/jit/memory/access.h"
 #include "backend/jit/value/registers.h"
 
@@ -76,7 +76,7 @@ static void permute(const struct jit *j, LLVMValueRef *rows)
 
 static void transpose(const struct jit *j, LLVMValueRef *rows)
 {
-    if (j->unit->target->has_mask_registers && j->unit->width == 16) {
+    if (j->unit->cpu->shuffle_bytes >= 4 * ROW_BYTES) {
         permute(j, rows);
         return;
     }

@@ -1,0 +1,56 @@
+/* The CPU that code is made for, as cpu.def describes it. */
+#include "backend/jit/llvm/cpu.h"
+
+#include <llvm-c/TargetMachine.h>
+#include <pthread.h>
+#include <string.h>
+
+static const struct jit_cpu cpus[] = {
+#define CPU(name, ...) {.level = name, __VA_ARGS__},
+#define MACHINE(...)
+#include "backend/jit/llvm/cpu.def"
+#undef CPU
+#undef MACHINE
+};
+
+static const struct jit_machine machines[] = {
+#define CPU(...)
+#define MACHINE(begins, ...) {.name = begins, __VA_ARGS__},
+#include "backend/jit/llvm/cpu.def"
+#undef CPU
+#undef MACHINE
+};
+
+static char *host;
+static pthread_mutex_t host_lock = PTHREAD_MUTEX_INITIALIZER;
+
+const struct jit_cpu *jit_cpu_find(const char *level)
+{
+    for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++)
+        if (!strcmp(cpus[i].level, level))
+            return &cpus[i];
+    return NULL;
+}
+
+unsigned jit_cpu_width(const char *level)
+{
+    const struct jit_cpu *cpu = jit_cpu_find(level);
+    return cpu ? cpu->vector_bytes / 4 : 0;
+}
+
+const char *jit_cpu_host(void)
+{
+    pthread_mutex_lock(&host_lock);
+    if (!host)
+        host = LLVMGetHostCPUName();
+    pthread_mutex_unlock(&host_lock);
+    return host;
+}
+
+const struct jit_machine *jit_cpu_machine(const char *name)
+{
+    const struct jit_machine *m = machines;
+    while (strncmp(name, m->name, strlen(m->name)))
+        m++;
+    return m;
+}

@@ -1,0 +1,44 @@
+/* The CPU that code is made for, as cpu.def describes it. */
+#ifndef PTERA_BACKEND_JIT_LLVM_CPU_H
+#define PTERA_BACKEND_JIT_LLVM_CPU_H
+
+#include <stdbool.h>
+
+/* What code may assume, and what is worth its while. */
+struct jit_cpu {
+    const char *level;          /* "v2", "v3", "v4", "aarch64" */
+    const char *llvm_cpu;       /* whose instructions LLVM takes */
+    const char *llvm_features;  /* more, or fewer */
+    unsigned vector_bytes;      /* of a register; a chunk has that many lanes of 32 bits */
+    unsigned vector_registers;  /* that values may take */
+    unsigned shuffle_bytes;     /* of a vector within which elements go anywhere at once */
+    bool has_mask_registers;    /* vectors of i1 live in registers of their own */
+    bool has_masked_access;     /* loads and stores of some lanes of a vector */
+    bool has_fast_masked_store; /* such stores take little more than plain ones */
+    bool has_gather;            /* gathers and scatters are faster than lanes one by one */
+    bool has_fma;
+    bool has_f16_conversion;
+    bool has_embedded_rounding; /* f32 vectors are rounded as the instruction says */
+};
+
+/* What the host does by itself, whatever level code is made for. */
+struct jit_machine {
+    const char *name;      /* how LLVM's name of it begins */
+    unsigned line_bytes;   /* of its caches */
+    unsigned stream_bytes; /* it reads ahead where steps are shorter, and not beyond such a page */
+    bool follows_parts;    /* and where CTAs, or lanes one by one, touch short parts in a row */
+};
+
+/* NULL: there is no such level. */
+const struct jit_cpu *jit_cpu_find(const char *level);
+
+/* Its lanes of 32 bits in a vector; 0: there is no such level. Needs nothing of LLVM, which ends the
+ * process where it has no memory: hosts of a compiler process ask, too. */
+unsigned jit_cpu_width(const char *level);
+
+/* LLVM's name of the host, which code is tuned for. NULL: no memory. */
+const char *jit_cpu_host(void);
+
+const struct jit_machine *jit_cpu_machine(const char *host);
+
+#endif
