@@ -1,6 +1,8 @@
 /* Whether operands fit a form, as the assembler judges it, and the type that literals take. */
 #include "frontend/fit.h"
 
+#include "ir/print.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -178,7 +180,7 @@ static bool misfit_type(struct pt_misfit *why, enum pt_type want, const struct p
         return false;
     char name[64] = "";
     if (o->kind == PT_OPND_REG)
-        pt_reg_name(f, o->index, name, sizeof name);
+        pt_print_reg(f, o->index, name, sizeof name);
     else
         snprintf(name, sizeof name, "%s",
                  is_float_constant(o) ? "a floating-point constant" : "a constant");

@@ -3,13 +3,19 @@
  * A register that a thread reads before it has written it holds zero (predicates: false), from
  * where each activation of its function begins: lowering writes it there, wherever a path leads to
  * such a read, so that both engines and all analyses see the same. */
-#include "ir/ir.h"
+#include "frontend/lower.h"
 
 #include <setjmp.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "frontend/insn.h"
+#include "ir/cfg.h"
+#include "ir/contract.h"
+#include "ir/layout.h"
+#include "ir/liveness.h"
+#include "ir/spin_loop.h"
+#include "ir/web.h"
 
 enum { SYNC = PT_FX_WARP | PT_FX_CTA | PT_FX_CLUSTER | PT_FX_CALL };
 
@@ -154,7 +160,7 @@ static bool is_param(const struct lower *l, uint32_t reg)
 /* Those that are live where the function begins, but for what the caller passes. */
 static void find_unwritten(struct lower *l)
 {
-    const uint64_t *live = pt_live_in(l->m, l->f, &l->scratch);
+    const uint64_t *live = pt_liveness_in(l->m, l->f, &l->scratch);
     for (uint32_t r = 1; r < l->f->regs.n; r++)
         if ((live[r / 64] >> (r & 63) & 1) && !is_param(l, r))
             *pt_vec_push(&l->scratch, &l->unwritten) = r;
@@ -228,7 +234,7 @@ static bool lower(struct lower *l, struct pt_func *source)
     f.calls = false;
     for (uint32_t i = 0; i < f.insns.n; i++)
         f.calls |= (effects(l, &f.insns.v[i]) & PT_FX_CALL) != 0;
-    if (!pt_frame_layout(l->m, &f)) {
+    if (!pt_layout_frame(l->m, &f)) {
         pt_diag_error(&l->m->diags, f.line, 1, 1, "the local variables of '%s' take 4 GiB or more",
                       f.name);
         return false;

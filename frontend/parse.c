@@ -1,4 +1,6 @@
 /* The statements of a module, and the modules of a text. */
+#include "frontend/parse.h"
+
 #include <stdio.h>
 #include <string.h>
 

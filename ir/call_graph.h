@@ -1,4 +1,4 @@
-/* Whom an indirect call may call. */
+/* Who calls whom: what a function reaches, and whom an indirect call may call. */
 #ifndef PTERA_IR_CALL_GRAPH_H
 #define PTERA_IR_CALL_GRAPH_H
 
@@ -20,5 +20,15 @@ static inline uint32_t pt_call_graph_aliased(const struct pt_module *m, uint32_t
         func = m->funcs.v[func].alias_of;
     return func;
 }
+
+/* The functions that may run when `func` is called: itself first, then what it calls, aliases resolved,
+ * functions that are only declared included. Where a call is indirect and its targets are not listed, every function that is
+ * not a kernel. They need not be lowered. */
+uint32_t *pt_call_graph_reachable(const struct pt_module *m, uint32_t func, struct pt_arena *arena,
+                                  uint32_t *n);
+
+/* By symbol: 1 where what may run when `func` is called names the variable. *reached: by function, whether it may run. In `arena`. */
+uint8_t *pt_call_graph_symbols(const struct pt_module *m, uint32_t func, struct pt_arena *arena,
+                               const uint8_t **reached);
 
 #endif

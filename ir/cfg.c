@@ -11,7 +11,7 @@
  * Work is linear in the edges for each level of loop nesting. Nothing here recurses: inputs may be
  * any size.
  */
-#include "ir/ir.h"
+#include "ir/cfg.h"
 
 #include <stdlib.h>
 #include <string.h>

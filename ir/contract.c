@@ -55,7 +55,10 @@
  * ptxas does this after it has unrolled loops, so that a product carried to the next iteration may
  * be taken there; that is not followed.
  */
-#include "ir/ir.h"
+#include "ir/contract.h"
+
+#include "ir/insn.h"
+#include "ir/web.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,8 +6,11 @@
 #include <string.h>
 
 #include "ir/call_graph.h"
+#include "ir/cfg.h"
 #include "ir/escape.h"
 #include "ir/row.h"
+#include "ir/spin_loop.h"
+#include "ir/web.h"
 
 enum {
     MOST_INSNS = 1 << 16,       /* of a copy */

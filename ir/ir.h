@@ -69,7 +69,8 @@ struct pt_insn {
 };
 
 struct pt_reg {
-    const char *name; /* NULL for a member of a %r<N> range after the first: name it by pt_reg_name */
+    const char
+        *name; /* NULL for a member of a %r<N> range after the first: name it by pt_print_reg */
     uint32_t base;    /* first register of its range */
     uint8_t type;     /* enum pt_type */
     uint8_t is_range; /* declared as %name<N> */
@@ -223,93 +224,5 @@ static inline const struct pt_form *pt_insn_form(const struct pt_module *m, cons
 {
     return &m->forms.v[i->form];
 }
-
-/* Writes the name of register `reg` as in the text ("%r12"), as snprintf does. Returns its length. */
-int pt_reg_name(const struct pt_func *func, uint32_t reg, char *buf, size_t size);
-
-/* ---- passes (each file's own header comment says more) ------------------------------------------------- */
-
-/* frontend/parse.c: reads PTX text into *m, which the caller has zeroed and given an arena
- * (pt_arena_init, and arena.oom, to which it jumps when memory runs out); m->diags is set up here.
- * Returns false if there are errors (in m->diags). The text is not needed afterwards except by m->diags. */
-bool pt_parse(struct pt_module *m, const char *file, const char *text, size_t len);
-
-/* frontend/lower.c: brings a function into the lowered state, and lays out its frame: symbol offsets of its .local
- * variables and of its .param variables (kernel parameters keep theirs), and local_size. Touches no other function, so a module
- * with many kernels pays only for those that run. Nothing to do for a function that is only declared.
- * Returns false if there are errors (in m->diags). Idempotent. When memory runs out the function is as it was before. */
-bool pt_lower(struct pt_module *m, uint32_t func);
-
-/* ir/layout.c: the functions that may run when `func` is called: itself first, then what it calls, aliases resolved,
- * functions that are only declared included. Where a call is indirect and its targets are not listed, every function that is
- * not a kernel. They need not be lowered. */
-uint32_t *pt_call_graph_reachable(const struct pt_module *m, uint32_t func, struct pt_arena *arena,
-                                  uint32_t *n);
-
-/* ir/layout.c: shared memory of one kernel: the variables that it and what it may call use, in order of declaration. */
-struct pt_shared {
-    uint32_t n;
-    const uint32_t *symbols; /* .shared variables, unsized ones (dynamic shared memory) included */
-    const uint64_t *offsets; /* of symbols[i], from the start of the user's part of the window; of an unsized one:
-                                `bytes` rounded up to `dynamic_align` */
-    uint64_t bytes;          /* of the sized variables */
-    uint32_t align;          /* the strictest of all of them, at least 16 */
-    uint32_t dynamic_align;  /* of the unsized ones, at least 16 */
-};
-void pt_shared_layout(const struct pt_module *m, uint32_t kernel, struct pt_shared *shared,
-                      struct pt_arena *arena);
-
-/* ir/layout.c: the variable has a place in memory of that space: .global or .const. */
-bool pt_is_placed(const struct pt_symbol *s, enum pt_space space);
-/* ir/layout.c: the first variable of the module's constant bank, which tells where its window begins; PT_NONE: it has none. */
-uint32_t pt_first_constant(const struct pt_module *m);
-
-/* ir/layout.c: offsets of the .local and .param variables of a function; sets f->local_size. False: 4 GiB or more. */
-bool pt_frame_layout(struct pt_module *m, struct pt_func *f);
-
-/* The passes of pt_lower. `scratch` holds what they need only while they run.
- * ir/cfg.c: fills blocks, edges, loops and dominators from `insns` and `labels`; `bra` is the form of a plain bra. */
-void pt_cfg_build(struct pt_module *m, struct pt_func *f, uint32_t bra, struct pt_arena *scratch);
-/* ir/spin_loop.c: finds the loops that may wait for other threads (`communicates`); after pt_web_split. */
-void pt_spin_loop_find(struct pt_module *m, struct pt_func *f, struct pt_arena *scratch);
-/* ir/web.c: splits registers into webs. */
-void pt_web_split(struct pt_module *m, struct pt_func *f, struct pt_arena *scratch);
-/* ir/web.c: a new register of the type of `reg` and named after it; `mark` is pt_web_mark(f), which keeps its name new. */
-uint32_t pt_web_reg(struct pt_module *m, struct pt_func *f, uint32_t reg, unsigned mark);
-unsigned pt_web_mark(const struct pt_func *f);
-/* ir/contract.c: mul + add to fma and divisions by constants to mul, as ptxas does it; mul + add only if m->fmad and the
- * function does not keep its products. `form` finds the form of an instruction by its spelling. */
-void pt_contract(struct pt_module *m, struct pt_func *f, struct pt_arena *scratch,
-                 uint32_t (*form)(struct pt_module *m, struct pt_func *f, const char *spelling,
-                                  struct pt_operand *operands, uint32_t n, uint32_t line));
-
-/* ir/verify.c: every rule a lowered function obeys. Returns NULL, or what is wrong (in the arena): a bug of
- * ours, not of the input. */
-const char *pt_verify(struct pt_module *m, const struct pt_func *f);
-
-/* ir/print.c: the module, or one function (func != PT_NONE), as PTX text that pt_parse reads back. Lowered functions
- * print their blocks as labels with what the analyses found in comments. */
-char *pt_print(struct pt_module *m, uint32_t func, struct pt_arena *arena, size_t *len);
-
-/* ---- liveness and operand roles (ir/flow.c) ------------------------------------------------------------ */
-
-enum pt_role { PT_ROLE_USE = 1, PT_ROLE_DEF = 2 }; /* both: read and written */
-
-/* Calls visit(ud, operand, role, type) for every register operand of the instruction, parts of vectors, pairs, addresses
- * and lists included; those only read come first. `type` is what the form has in that place (PT_TYPE_NONE if it has none).
- * The guard is not an operand. */
-void pt_insn_operands(const struct pt_module *m, const struct pt_func *f, const struct pt_insn *insn,
-                      void (*visit)(void *ud, struct pt_operand *operand, unsigned role,
-                                    enum pt_type type),
-                      void *ud);
-
-/* Calls visit(ud, reg, is_def) for every register the instruction reads or writes, uses first: the guard included, and the
- * .reg results of a function at its ends. A guarded instruction keeps the old value in lanes its guard leaves out. */
-void pt_insn_regs(const struct pt_module *m, const struct pt_func *f, const struct pt_insn *insn,
-                  void (*visit)(void *ud, uint32_t reg, bool is_def), void *ud);
-
-/* Bit sets of registers live into each block: those that may be read there or behind before they are written. What a block reads
- * under the guard under which it has written it is not. words = (regs.n + 63) / 64 per block, in `arena`. */
-uint64_t *pt_live_in(const struct pt_module *m, const struct pt_func *f, struct pt_arena *arena);
 
 #endif

@@ -13,8 +13,7 @@
  * narrower value it was widened from); how far the threads that branch stay together. Of a local
  * variable: whether its address goes anywhere but into accesses.
  */
-#include "ir/escape.h"
-#include "ir/uniformity.h"
+#include "ir/print.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -22,8 +21,12 @@
 #include <string.h>
 
 #include "ir/bits.h"
+#include "ir/escape.h"
+#include "ir/insn.h"
+#include "ir/liveness.h"
+#include "ir/uniformity.h"
 
-int pt_reg_name(const struct pt_func *func, uint32_t reg, char *buf, size_t size)
+int pt_print_reg(const struct pt_func *func, uint32_t reg, char *buf, size_t size)
 {
     const struct pt_reg *r = &func->regs.v[reg];
     if (r->is_range)
@@ -349,7 +352,7 @@ static void find_facts(struct print *p)
     const struct pt_func *f = p->f;
     struct pt_uniformity_shape shape = {.width = WARP, .copies = 1};
     memcpy(shape.block, f->reqntid, sizeof shape.block);
-    p->live_in = f->is_lowered ? pt_live_in(p->m, f, p->arena) : NULL;
+    p->live_in = f->is_lowered ? pt_liveness_in(p->m, f, p->arena) : NULL;
     p->locals = f->is_lowered ? pt_escape_find(p->m, f, 1, p->arena) : NULL;
     p->uniformity =
         f->is_lowered && f->is_entry ? pt_uniformity_find(p->m, f, &shape, NULL, p->arena) : NULL;

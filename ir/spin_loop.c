@@ -4,8 +4,11 @@
  * writes, orders memory, sleeps, reads a clock, or calls something that may. What such a read is
  * used for is not followed: a result that nobody reads cannot end the loop, all others may.
  */
+#include "ir/spin_loop.h"
+
+#include "ir/call_graph.h"
 #include "ir/device.h"
-#include "ir/ir.h"
+#include "ir/insn.h"
 
 struct search {
     struct pt_module *m;

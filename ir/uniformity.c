@@ -15,6 +15,8 @@
 #include "ir/uniformity.h"
 
 #include "ir/affine.h"
+#include "ir/insn.h"
+#include "ir/liveness.h"
 #include "ir/row.h"
 
 enum { WARP_SIZE = 32 };
@@ -819,7 +821,7 @@ struct pt_uniformity *pt_uniformity_find(const struct pt_module *m, const struct
     v.f = f;
     v.reg_words = (f->regs.n + 63) / 64;
     v.block_words = (f->blocks.n + 63) / 64;
-    v.live_in = pt_live_in(m, f, arena);
+    v.live_in = pt_liveness_in(m, f, arena);
     v.facts = pt_arena_alloc(arena, (f->regs.n + 1) * sizeof *v.facts);
     uint8_t *branch = pt_arena_alloc(arena, f->blocks.n);
     prepare_fronts(&v, &v.cta, PT_LEVEL_CTA, arena);

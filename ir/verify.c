@@ -1,11 +1,12 @@
 /* Every rule a lowered function obeys. What it finds is a bug of ours: the parser has checked the
  * input before. */
-#include "ir/ir.h"
+#include "ir/verify.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "ir/insn.h"
 #include "ir/row.h"
 
 #define NONE UINT32_MAX

@@ -10,7 +10,10 @@
  *
  * Registers that are formal parameters or results keep their identity: callers know them by number.
  */
-#include "ir/ir.h"
+#include "ir/web.h"
+
+#include "ir/insn.h"
+#include "ir/print.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -272,9 +275,9 @@ unsigned pt_web_mark(const struct pt_func *f)
 uint32_t pt_web_reg(struct pt_module *m, struct pt_func *f, uint32_t reg, unsigned mark)
 {
     uint32_t number = f->regs.n;
-    size_t len = (size_t)pt_reg_name(f, reg, NULL, 0);
+    size_t len = (size_t)pt_print_reg(f, reg, NULL, 0);
     char *name = pt_arena_alloc(&m->arena, len + mark + 16);
-    pt_reg_name(f, reg, name, len + 1);
+    pt_print_reg(f, reg, name, len + 1);
     memset(name + len, '$', mark);
     snprintf(name + len + mark, 16, "%u", number);
     uint8_t type = f->regs.v[reg].type;

@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "frontend/lex.h"
+#include "frontend/lower.h"
+#include "ir/print.h"
 #include "runtime/diagnostics.h"
 #include "runtime/engine.h"
 #include "runtime/jit.h"

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "frontend/lower.h"
+#include "ir/layout.h"
 #include "runtime/diagnostics.h"
 #include "runtime/engine.h"
 #include "runtime/thread.h"
@@ -29,7 +31,7 @@ static void make_image(ptera_kernel *kernel, struct pt_shared *shared, struct pt
     uint32_t n = module->ir.symbols.n;
     uint64_t *symbols = pt_arena_alloc(&module->ir.arena, n * sizeof *symbols);
     memcpy(symbols, module->symbols, n * sizeof *symbols);
-    pt_shared_layout(&module->ir, kernel->func, shared, scratch);
+    pt_layout_shared(&module->ir, kernel->func, shared, scratch);
     for (uint32_t i = 0; i < shared->n; i++)
         symbols[shared->symbols[i]] = PT_SHARED_BASE + shared->offsets[i];
     kernel->image = (struct pt_image){&module->ir, symbols, (uintptr_t)module->funcs};

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ir/print.h"
 #include "runtime/engine.h"
 #include "runtime/job.h"
 #include "runtime/words.h"
@@ -81,7 +82,7 @@ static void put_what(struct pt_words *w, const struct pt_warp *warp, const struc
     uint64_t shared = (uintptr_t)warp->cta->shared;
     char name[64];
     if (!x->has_address)
-        pt_reg_name(func, x->reg, name, sizeof name);
+        pt_print_reg(func, x->reg, name, sizeof name);
     if (!x->has_address)
         pt_words_put(w, "%s", name);
     else if (x->address - shared < UINT64_C(1) << 32)

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "ir/layout.h"
 #include "runtime/engine.h"
 
 static bool fits(struct pt_module *ir, uint64_t bytes, uint64_t most, uint32_t line,
@@ -38,7 +39,7 @@ static bool check_shared(struct pt_module *ir, struct pt_arena *scratch)
         struct pt_shared shared;
         if (!f->is_entry || f->is_declared_only)
             continue;
-        pt_shared_layout(ir, i, &shared, scratch);
+        pt_layout_shared(ir, i, &shared, scratch);
         ok = fits(ir, shared.bytes, PT_DEVICE_STATIC_SHARED, f->line,
                   "static shared memory in a kernel") &&
              ok;

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "frontend/parse.h"
 #include "ir/bits.h"
+#include "ir/layout.h"
 #include "runtime/closure.h"
 #include "runtime/diagnostics.h"
 #include "runtime/engine.h"
@@ -27,7 +29,7 @@ static bool lay_out(ptera_module *module, enum pt_space space, uint32_t least, u
     uint64_t end = 0;
     for (uint32_t i = 1; i < module->ir.symbols.n; i++) {
         struct pt_symbol *s = &module->ir.symbols.v[i];
-        if (!pt_is_placed(s, space))
+        if (!pt_layout_is_placed(s, space))
             continue;
         end = pt_round_up(end, s->align > least ? s->align : least);
         s->offset = module->symbols[i] = end;
@@ -42,7 +44,7 @@ static bool lay_out(ptera_module *module, enum pt_space space, uint32_t least, u
 static void move_by(ptera_module *module, enum pt_space space, const uint8_t *base)
 {
     for (uint32_t i = 1; i < module->ir.symbols.n; i++)
-        if (pt_is_placed(&module->ir.symbols.v[i], space))
+        if (pt_layout_is_placed(&module->ir.symbols.v[i], space))
             module->symbols[i] += (uintptr_t)base;
 }
 
@@ -116,7 +118,7 @@ static void initialise(ptera_module *module)
 {
     for (uint32_t i = 1; i < module->ir.symbols.n; i++) {
         const struct pt_symbol *s = &module->ir.symbols.v[i];
-        if (!pt_is_placed(s, PT_SPACE_GLOBAL) && !pt_is_placed(s, PT_SPACE_CONST))
+        if (!pt_layout_is_placed(s, PT_SPACE_GLOBAL) && !pt_layout_is_placed(s, PT_SPACE_CONST))
             continue;
         uint8_t *to = host_address(module, i);
         if (s->init)
@@ -408,7 +410,7 @@ uint32_t pt_module_variable_near(const ptera_module *module, uint64_t address)
     uint32_t found = PT_NONE;
     for (uint32_t i = 1; module->symbols && i < module->ir.symbols.n; i++) {
         const struct pt_symbol *s = &module->ir.symbols.v[i];
-        if (!pt_is_placed(s, PT_SPACE_GLOBAL) && !pt_is_placed(s, PT_SPACE_CONST))
+        if (!pt_layout_is_placed(s, PT_SPACE_GLOBAL) && !pt_layout_is_placed(s, PT_SPACE_CONST))
             continue;
         uint64_t offset = address - module->symbols[i];
         uint64_t distance = offset < s->size ? 0 : offset - s->size + 1;
@@ -432,15 +434,15 @@ ptera_result ptera_module_properties_get(const ptera_module *module,
                                     .target_feature = (char)module->ir.sm_feature};
     for (uint32_t i = 1; i < module->ir.symbols.n; i++) {
         const struct pt_symbol *s = &module->ir.symbols.v[i];
-        mine.global_bytes += pt_is_placed(s, PT_SPACE_GLOBAL) ? s->size : 0;
-        mine.constant_bytes += pt_is_placed(s, PT_SPACE_CONST) ? s->size : 0;
+        mine.global_bytes += pt_layout_is_placed(s, PT_SPACE_GLOBAL) ? s->size : 0;
+        mine.constant_bytes += pt_layout_is_placed(s, PT_SPACE_CONST) ? s->size : 0;
     }
     return PT_GIVE(properties, mine);
 }
 
 static bool is_variable(const struct pt_symbol *s)
 {
-    return pt_is_placed(s, PT_SPACE_GLOBAL) || pt_is_placed(s, PT_SPACE_CONST);
+    return pt_layout_is_placed(s, PT_SPACE_GLOBAL) || pt_layout_is_placed(s, PT_SPACE_CONST);
 }
 
 static void give_variable(const ptera_module *module, uint32_t symbol, void **address,

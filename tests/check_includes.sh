@@ -23,7 +23,7 @@ check ir 'ir/'
 check frontend 'frontend/|ir/'
 check backend/semantics 'backend/semantics/|ir/'
 check backend/interp \
-    'backend/(interp|semantics)/|backend/(exec|observer|barrier|order|sreg).h|ir/'
+    'backend/(interp|semantics)/|backend/(exec|observer|barrier|order|sreg).h|frontend/lower.h|ir/'
 # The compiler's floors: each may include those before it.
 jit='backend/jit/(jit|bitset|tune).(h|def)|backend/semantics/|ir/'
 jit="$jit|backend/(exec|native|lanes|barrier|order|sreg).h"

@@ -3,6 +3,7 @@
 #include "backend/interp/operands.h"
 #include "backend/interp/pick.h"
 #include "backend/semantics/move.h"
+#include "ir/layout.h"
 
 #define LANE3 LANE3_FN
 #include "backend/semantics/move.def"
@@ -358,7 +359,7 @@ pt_handler PT_DO(isspacep)(struct pt_select *s)
     for (uint32_t i = 1; i < s->module->symbols.n; i++) {
         const struct pt_symbol *sym = &s->module->symbols.v[i];
         enum pt_space space;
-        if (!pt_is_placed(sym, PT_SPACE_CONST))
+        if (!pt_layout_is_placed(sym, PT_SPACE_CONST))
             continue;
         uint64_t first = pt_operands_symbol(s, i, &space);
         range->first = first < range->first ? first : range->first;

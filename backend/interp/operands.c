@@ -5,6 +5,7 @@
 #include "backend/interp/materialize.h"
 #include "backend/interp/slots.h"
 #include "ir/call_graph.h"
+#include "ir/layout.h"
 
 uint32_t pt_operands_slot(struct pt_select *s, uint32_t bytes)
 {
@@ -58,7 +59,7 @@ uint64_t pt_operands_symbol(const struct pt_select *s, uint32_t symbol, enum pt_
 
 uint64_t pt_operands_constants(const struct pt_select *s)
 {
-    uint32_t first = pt_first_constant(s->module);
+    uint32_t first = pt_layout_first_constant(s->module);
     return first == PT_NONE || !s->decoder
                ? 0
                : s->decoder->image->symbols[first] - s->module->symbols.v[first].offset;

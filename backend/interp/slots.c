@@ -9,6 +9,9 @@
 
 #include "backend/interp/slots.h"
 
+#include "ir/insn.h"
+#include "ir/liveness.h"
+
 uint32_t pt_slots_take(struct pt_decoder *d, uint32_t bytes)
 {
     uint32_t offset = d->frame_bytes;
@@ -75,7 +78,7 @@ static struct range *find_ranges(struct pt_decoder *d)
     struct ranges r = {.v = pt_arena_alloc(d->scratch, f->regs.n * sizeof(struct range))};
     for (uint32_t i = 0; i < f->regs.n; i++)
         r.v[i] = (struct range){.first = UINT32_MAX};
-    const uint64_t *live = pt_live_in(d->m, f, d->scratch);
+    const uint64_t *live = pt_liveness_in(d->m, f, d->scratch);
     uint32_t words = (f->regs.n + 63) / 64;
     see_params(d, r.v);
     for (uint32_t b = 0; b < f->blocks.n; b++) {

@@ -69,7 +69,7 @@ struct jit_facts {
     struct jit_reg *regs;
     /* instructions that define registers, by register (def_use.c); room for a list of registers */
     uint32_t *defs, *roots;
-    uint64_t *live_in;   /* pt_live_in */
+    uint64_t *live_in;   /* pt_liveness_in */
     uint64_t *read;      /* registers that some instruction reads */
     uint64_t *streaming; /* stores that may go past the caches: nontemporal.c */
     uint64_t *partial;   /* blocks that not all live lanes of a group run together */

@@ -10,6 +10,7 @@
 #include "frontend/cubin.h"
 #include "frontend/fatbin.h"
 #include "frontend/link_text.h"
+#include "frontend/parse.h"
 #include "runtime/cuda/current.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/entry.h"

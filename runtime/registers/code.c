@@ -2,6 +2,8 @@
 #include "runtime/registers/code.h"
 
 #include "ir/bits.h"
+#include "ir/insn.h"
+#include "ir/liveness.h"
 
 struct reader {
     struct pt_code *code;
@@ -53,7 +55,7 @@ struct pt_code *pt_code_read(const struct pt_module *m, const struct pt_func *f,
     size_t set = code->words * sizeof *code->live_out;
     code->insns = pt_arena_alloc(arena, f->insns.n * sizeof *code->insns);
     code->made_at = pt_arena_alloc(arena, f->regs.n * sizeof *code->made_at);
-    code->live_in = pt_live_in(m, f, arena);
+    code->live_in = pt_liveness_in(m, f, arena);
     code->live_out = pt_arena_alloc(arena, f->blocks.n * set);
     *pt_vec_push(arena, &code->operands) = 0; /* never empty */
     for (uint32_t i = 0; i < f->insns.n; i++)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "frontend/lex.h"
+#include "frontend/parse.h"
 #include "ir/ir.h"
 
 enum { MEMORY_LIMIT = 1 << 30 };

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "frontend/parse.h"
 #include "ir/ir.h"
 #include "ir/row.h"
 

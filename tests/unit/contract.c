@@ -1,6 +1,7 @@
 /* Contraction: what ptxas 13.0 does at -O3 for sm_90, as counted in its machine code. Each case
  * gives the fma, mul and add instructions that are left, and the instructions in short form where
  * the choice matters. */
+#include "ir/print.h"
 #include "tests/unit/load.h"
 
 struct counts {

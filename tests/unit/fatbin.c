@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "frontend/cubin.h"
+#include "frontend/parse.h"
 #include "ir/ir.h"
 #include "tests/unit/check.h"
 

@@ -2,6 +2,7 @@
  * accesses and registers, and where instructions and variables say they are. */
 #include "ir/escape.h"
 #include "ir/inline.h"
+#include "ir/verify.h"
 #include "tests/unit/load.h"
 
 struct inline_test {

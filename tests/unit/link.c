@@ -1,6 +1,7 @@
 /* Several modules in one text: which declarations are one thing, which are errors, and how their
  * places are told. */
 #include "frontend/link_text.h"
+#include "frontend/parse.h"
 
 #include "tests/unit/load.h"
 

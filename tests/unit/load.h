@@ -7,7 +7,10 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "frontend/lower.h"
+#include "frontend/parse.h"
 #include "ir/ir.h"
+#include "ir/verify.h"
 #include "tests/unit/check.h"
 
 static jmp_buf load_oom;

@@ -5,7 +5,9 @@
 
 #include "check.h"
 #include "frontend/lex.h"
+#include "frontend/parse.h"
 #include "ir/ir.h"
+#include "ir/print.h"
 
 #define HEAD ".version 9.0\n.target sm_90\n.address_size 64\n"
 
@@ -189,11 +191,11 @@ static void test_registers(void)
                      "%tid.y;\nret;\n}\n"));
     const struct pt_func *f = function("k");
     char name[16];
-    pt_reg_name(f, operand(f, 0, 0)->index, name, sizeof name);
+    pt_print_reg(f, operand(f, 0, 0)->index, name, sizeof name);
     CHECK_TEXT(name, "%r3");
     CHECK_INT(operand(f, 0, 0)->type, PT_b32);
     CHECK_INT(operand(f, 1, 0)->type, PT_f32); /* the inner %r2 */
-    pt_reg_name(f, operand(f, 1, 1)->index, name, sizeof name);
+    pt_print_reg(f, operand(f, 1, 1)->index, name, sizeof name);
     CHECK_TEXT(name, "v.z");
     CHECK_INT(operand(f, 2, 1)->index, operand(f, 0, 0)->index);
     CHECK_INT(operand(f, 3, 0)->type, PT_b32);

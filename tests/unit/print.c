@@ -1,6 +1,7 @@
 /* The text form: what is printed reads back and prints the same, parsed and lowered. */
 #include <glob.h>
 
+#include "ir/print.h"
 #include "tests/unit/load.h"
 
 /* A bit of everything that a module can hold. */

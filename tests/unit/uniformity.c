@@ -1,5 +1,7 @@
 /* How values and control differ between threads: known kernels by hand, and random ones against a
  * run of all their threads in the order that ir/uniformity.h states. */
+#include "ir/insn.h"
+#include "ir/print.h"
 #include "ir/row.h"
 #include "ir/uniformity.h"
 #include "tests/unit/load.h"
@@ -44,7 +46,7 @@ static const struct pt_value *reg_value(const struct vary_test *t, const char *r
     static const struct pt_value none = {.level = 99};
     for (uint32_t r = 1; r < t->f->regs.n; r++) {
         char name[64];
-        pt_reg_name(t->f, r, name, sizeof name);
+        pt_print_reg(t->f, r, name, sizeof name);
         if (!strcmp(name, reg))
             return &t->uniformity->regs[r];
     }

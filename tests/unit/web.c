@@ -1,6 +1,8 @@
 /* Webs: each register of a lowered function is one connected set of definitions and uses, and all
  * of it. Random functions are compared with the definition, by reaching definitions computed the
  * slow way. */
+#include "ir/insn.h"
+#include "ir/print.h"
 #include "tests/unit/load.h"
 
 enum { VARS = 6, MAX_SITES = 4096 };
@@ -28,7 +30,7 @@ static int webs_of(const char *body, const char *reg)
     int n = 0;
     for (uint32_t r = 1; f && r < f->regs.n; r++) {
         char name[64];
-        pt_reg_name(f, r, name, sizeof name);
+        pt_print_reg(f, r, name, sizeof name);
         size_t len = strcspn(name, "$");
         n += strlen(reg) == len && !strncmp(name, reg, len) && f->regs.v[r].n_defs > 0;
     }
@@ -113,7 +115,7 @@ struct check {
 static uint32_t var_of(const struct pt_func *f, uint32_t reg)
 {
     char name[64];
-    pt_reg_name(f, reg, name, sizeof name);
+    pt_print_reg(f, reg, name, sizeof name);
     return !strncmp(name, "%v", 2) ? (uint32_t)atoi(name + 2) : VARS;
 }
 

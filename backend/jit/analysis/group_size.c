@@ -10,6 +10,8 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/cpu.h"
 #include "backend/jit/tune.h"
+#include "ir/insn.h"
+#include "ir/liveness.h"
 
 /* A guard that compares affine with uniform values: lanes part only where a range ends. */
 static bool is_range_end(const struct jit_facts *a, uint32_t block)
@@ -195,7 +197,7 @@ static bool parts_warps(struct jit_facts *a)
 
 void jit_group_size_choose(struct jit_facts *a, struct pt_uniformity_shape *shape)
 {
-    a->live_in = pt_live_in(a->unit->m, a->unit->f, a->unit->arena);
+    a->live_in = pt_liveness_in(a->unit->m, a->unit->f, a->unit->arena);
     a->read = pt_arena_alloc(a->unit->arena, (a->unit->f->regs.n + 63) / 64 * sizeof *a->read);
     for (uint32_t i = 0; i < a->unit->f->insns.n; i++)
         pt_insn_regs(a->unit->m, a->unit->f, &a->unit->f->insns.v[i], note_read, a->read);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "backend/jit/jit.h"
+#include "ir/insn.h"
 
 struct scan {
     const struct jit_facts *a;

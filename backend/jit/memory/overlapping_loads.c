@@ -16,6 +16,7 @@
 #include "backend/jit/value/registers.h"
 #include "backend/jit/value/visit.h"
 #include "backend/order.h"
+#include "ir/insn.h"
 
 enum { VECTORS = JIT_COPIES + 4 };
 

@@ -17,6 +17,7 @@
 #include "backend/jit/memory/prefetch_redundant.h"
 #include "backend/jit/tune.h"
 #include "backend/jit/value/registers.h"
+#include "ir/insn.h"
 
 struct step {
     bool is_known;

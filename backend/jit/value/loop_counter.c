@@ -17,6 +17,7 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/value/registers.h"
+#include "ir/insn.h"
 
 struct writes {
     uint32_t reg, n;

@@ -16,6 +16,7 @@
 #include "backend/jit/tune.h"
 #include "backend/jit/value/loop_counter.h"
 #include "backend/jit/value/registers.h"
+#include "ir/insn.h"
 
 enum { STRIDE_MOST = 1 << 16 };
 

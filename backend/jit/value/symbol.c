@@ -6,6 +6,7 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/object/object.h"
+#include "ir/layout.h"
 
 /* An address as an integer: that of the variable where the loader puts it. */
 static LLVMValueRef named(const struct jit *j, const char *prefix, uint32_t index, uint64_t offset)
@@ -37,7 +38,7 @@ LLVMValueRef jit_symbol_window(const struct jit *j, enum pt_space space)
     if (space == PT_SPACE_PARAM)
         return LLVMBuildPtrToInt(j->code->b, j->code->params,
                                  LLVMInt64TypeInContext(j->code->context), "");
-    uint32_t first = pt_first_constant(j->unit->m);
+    uint32_t first = pt_layout_first_constant(j->unit->m);
     return first == PT_NONE ? jit_i64(j, 0)
                             : named(j, JIT_SYMBOL, first, 0 - j->unit->m->symbols.v[first].offset);
 }

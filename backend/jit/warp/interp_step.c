@@ -10,6 +10,7 @@
 #include "backend/jit/llvm/check.h"
 #include "backend/jit/llvm/debug_info.h"
 #include "backend/jit/value/registers.h"
+#include "ir/insn.h"
 
 /* ---- registers of a warp --------------------------------------------------------------------- */
 

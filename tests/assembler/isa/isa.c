@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/parse.h"
 #include "ir/ir.h"
 #include "ir/row.h"
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/lower.h"
 #include "runtime/launch.h"
 #include "runtime/registers/features.h"
 #include "runtime/registers.h"
