@@ -5,6 +5,7 @@
 
 #include "frontend/call.h"
 #include "frontend/decl.h"
+#include "frontend/variable.h"
 #include "frontend/insn.h"
 #include "frontend/label.h"
 #include "frontend/loc.h"
@@ -230,7 +231,7 @@ static bool read_directive(struct pt_parser *p)
     if (pt_token_is_dot(p, "pragma"))
         return pt_pragma_parse(p);
     if (pt_decl_starts(p))
-        return pt_decl_variables(p, PT_LINK_LOCAL, &none);
+        return pt_variable_read(p, PT_LINK_LOCAL, &none);
     return pt_token_error(p, &p->tok, "directive '%.*s' is not allowed in a function",
                           PT_TOKEN_ARGS(&p->tok));
 }

@@ -1,27 +1,7 @@
-/* Declarations: variables of every state space, parameters, registers. */
+/* What declarations have in common: what stands before the names, names, dimensions. */
 #include "frontend/decl.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "frontend/constexpr.h"
-#include "frontend/init.h"
-#include "frontend/link.h"
-#include "ir/layout.h"
-
-enum { MAX_DIMS = 16 };
-
-/* What stands before the names of a declaration. */
-struct prefix {
-    enum pt_linkage linkage;
-    enum pt_space space;
-    enum pt_type type;
-    uint8_t vec;
-    bool is_managed, is_ptr, is_tex; /* is_tex: the .tex space of PTX 1.x */
-    enum pt_space ptr_space;
-    uint32_t align, ptr_align;
-    struct pt_token space_tok, type_tok;
-};
 
 static const struct {
     const char *word;
@@ -100,7 +80,7 @@ bool pt_decl_attribute(struct pt_parser *p, bool *is_managed)
     return pt_token_expect(p, ')');
 }
 
-static bool read_align_and_attributes(struct pt_parser *p, struct prefix *d)
+static bool read_align_and_attributes(struct pt_parser *p, struct pt_decl *d)
 {
     for (;;) {
         if (pt_token_is_dot(p, "align")) {
@@ -116,7 +96,7 @@ static bool read_align_and_attributes(struct pt_parser *p, struct prefix *d)
 }
 
 /* [.vN] .type */
-static bool read_type(struct pt_parser *p, struct prefix *d)
+static bool read_type(struct pt_parser *p, struct pt_decl *d)
 {
     struct pt_token at = p->tok;
     d->vec = 1;
@@ -141,8 +121,7 @@ static bool read_type(struct pt_parser *p, struct prefix *d)
     return true;
 }
 
-/* .ptr [.space] [.align N], and the .align that parameters may have here too. */
-static bool read_parameter_suffix(struct pt_parser *p, struct prefix *d)
+bool pt_decl_read_suffix(struct pt_parser *p, struct pt_decl *d)
 {
     if (pt_token_is_dot(p, "align"))
         return read_align(p, &d->align);
@@ -161,8 +140,7 @@ static bool read_parameter_suffix(struct pt_parser *p, struct prefix *d)
     return !pt_token_is_dot(p, "align") || read_align(p, &d->ptr_align);
 }
 
-/* Everything before the names. */
-static bool read_prefix(struct pt_parser *p, struct prefix *d)
+bool pt_decl_read(struct pt_parser *p, struct pt_decl *d)
 {
     if (!read_align_and_attributes(p, d))
         return false;
@@ -173,13 +151,12 @@ static bool read_prefix(struct pt_parser *p, struct prefix *d)
     return read_align_and_attributes(p, d) && read_type(p, d);
 }
 
-static bool is_vector_or_packed(const struct prefix *d)
+static bool is_vector_or_packed(const struct pt_decl *d)
 {
     return d->vec > 1 || pt_type_class(d->type) == PT_CLASS_H;
 }
 
-/* What NVIDIA's assembler asks of type and space, wherever the declaration stands. */
-static bool check_prefix(struct pt_parser *p, const struct prefix *d)
+bool pt_decl_check(struct pt_parser *p, const struct pt_decl *d)
 {
     const struct pt_token *at = &d->type_tok;
     if (d->type == PT_pred && d->space != PT_SPACE_REG)
@@ -195,7 +172,7 @@ static bool check_prefix(struct pt_parser *p, const struct prefix *d)
     return true;
 }
 
-static bool check_opaque(struct pt_parser *p, const struct prefix *d)
+bool pt_decl_check_opaque(struct pt_parser *p, const struct pt_decl *d)
 {
     if (pt_type_class(d->type) != PT_CLASS_O)
         return true;
@@ -209,107 +186,28 @@ static bool check_opaque(struct pt_parser *p, const struct prefix *d)
     return pt_token_needs(p, &d->type_tok, 15, 0, pt_type_name(d->type));
 }
 
-/* Space and linkage of a variable at module scope. */
-static bool check_module_scope(struct pt_parser *p, const struct prefix *d)
-{
-    if (d->space == PT_SPACE_REG || d->space == PT_SPACE_LOCAL || d->space == PT_SPACE_PARAM)
-        return pt_token_error(p, &d->space_tok, "'%.*s' variables must be declared in a function",
-                              PT_TOKEN_ARGS(&d->space_tok));
-    if (d->space == PT_SPACE_TEX) {
-        if (d->type != PT_u32 && d->type != PT_u64)
-            return pt_token_error(p, &d->type_tok, "a '.tex' variable must be .u32 or .u64");
-        if (p->m->ptx >= 15)
-            return pt_token_error(
-                p, &d->space_tok,
-                "'.tex' variables ended with .version 1.4; use '.global .texref'");
-    }
-    if (d->linkage == PT_LINK_COMMON && d->space != PT_SPACE_GLOBAL)
-        return pt_token_error(p, &d->space_tok, "'.common' variables must be in '.global'");
-    return true;
-}
+/* ---- names -------------------------------------------------------------------------------------- */
 
-static bool is_blank(const struct pt_token *t)
-{
-    return t->kind == PT_TOK_NAME && t->len == 1 && *t->text == '_';
-}
-
-/* ---- registers ------------------------------------------------------------------------------- */
-
-static bool take_registers(struct pt_parser *p, const struct pt_token *at, uint64_t count,
-                           uint32_t *first)
-{
-    struct pt_func *f = pt_token_func(p);
-    if (!f->regs.n)
-        (void)pt_vec_push(&p->m->arena, &f->regs);
-    if (count > PT_MAX_REGS || f->regs.n + count > PT_MAX_REGS ||
-        p->n_regs + count > 4 * PT_MAX_REGS)
-        return pt_token_error(p, at, "too many registers (at most %d in a function)", PT_MAX_REGS);
-    *first = f->regs.n;
-    p->n_regs += (uint32_t)count;
-    if (count)
-        (void)pt_vec_extend(&p->m->arena, &f->regs, (uint32_t)count);
-    return true;
-}
-
-static void set_register(struct pt_parser *p, uint32_t reg, const char *name, uint32_t base,
-                         enum pt_type type, bool is_range)
-{
-    struct pt_reg *r = &pt_token_func(p)->regs.v[reg];
-    r->name = name;
-    r->base = base;
-    r->type = (uint8_t)type;
-    r->is_range = is_range;
-}
-
-/* The components of a vector register are registers of their own: v.x v.y v.z v.w. */
-static bool add_vector(struct pt_parser *p, const struct pt_token *at, uint32_t name,
-                       const struct prefix *d, uint32_t *first)
-{
-    if (!take_registers(p, at, d->vec, first))
-        return false;
-    const struct pt_name *n = &p->scopes.names.v[name];
-    for (uint32_t i = 0; i < d->vec; i++) {
-        char *text = pt_arena_alloc(&p->m->arena, n->len + 3);
-        memcpy(text, n->text, n->len);
-        text[n->len] = '.';
-        text[n->len + 1] = "xyzw"[i];
-        set_register(p, *first + i, text, *first + i, d->type, false);
-    }
-    return true;
-}
-
-static bool add_register(struct pt_parser *p, const struct pt_token *at, uint32_t name,
-                         const struct prefix *d, uint32_t *reg)
-{
-    if (d->vec > 1)
-        return add_vector(p, at, name, d, reg);
-    if (!take_registers(p, at, 1, reg))
-        return false;
-    set_register(p, *reg, p->scopes.names.v[name].text, *reg, d->type, false);
-    return true;
-}
-
-static bool report_twice(struct pt_parser *p, const struct pt_token *at, uint32_t first_line)
+bool pt_decl_report_twice(struct pt_parser *p, const struct pt_token *at, uint32_t first_line)
 {
     return pt_token_error(p, at, "'%.*s' is already declared on %s", PT_TOKEN_ARGS(at),
                           pt_token_line(p, first_line));
 }
 
-/* Interns the name of a new declaration; false if the current scope has one. */
-static bool new_name(struct pt_parser *p, const struct pt_token *at, uint32_t *name)
+bool pt_decl_name(struct pt_parser *p, const struct pt_token *at, uint32_t *name)
 {
     *name = pt_scope_intern(&p->scopes, at->text, at->len);
     const struct pt_binding *old = pt_scope_own(&p->scopes, *name);
     if (old)
-        return report_twice(p, at, old->line);
+        return pt_decl_report_twice(p, at, old->line);
     if (p->scopes.depth && pt_scope_in_own_range(&p->scopes, at->text, at->len))
         return pt_token_error(p, at, "'%.*s' is already a member of a register range",
                               PT_TOKEN_ARGS(at));
     return true;
 }
 
-static struct pt_binding *define(struct pt_parser *p, const struct pt_token *at, uint32_t name,
-                                 enum pt_name_kind kind, uint32_t index)
+struct pt_binding *pt_decl_define(struct pt_parser *p, const struct pt_token *at, uint32_t name,
+                                  enum pt_name_kind kind, uint32_t index)
 {
     struct pt_binding *b = pt_scope_define(&p->scopes, name, kind, index);
     b->line = at->line;
@@ -317,75 +215,15 @@ static struct pt_binding *define(struct pt_parser *p, const struct pt_token *at,
     return b;
 }
 
-/* %v<N> of vectors: N plain vector registers. */
-static bool add_vector_range(struct pt_parser *p, const struct pt_token *at, const struct prefix *d,
-                             uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        char text[128];
-        uint32_t reg;
-        int len = snprintf(text, sizeof text, "%.*s%u", PT_TOKEN_ARGS(at), i);
-        uint32_t name = pt_scope_intern(&p->scopes, text, (uint32_t)len);
-        const struct pt_binding *old = pt_scope_own(&p->scopes, name);
-        if (old)
-            return report_twice(p, at, old->line);
-        if (!add_vector(p, at, name, d, &reg))
-            return false;
-        define(p, at, name, PT_NAME_REG, reg)->count = d->vec;
-    }
-    return true;
-}
+/* ---- symbols ------------------------------------------------------------------------------------ */
 
-static bool add_range(struct pt_parser *p, const struct pt_token *at, const struct prefix *d,
-                      uint32_t count)
-{
-    if (d->vec > 1)
-        return add_vector_range(p, at, d, count);
-    uint32_t prefix = pt_scope_intern(&p->scopes, at->text, at->len), first;
-    if (count <= PT_MAX_REGS && pt_scope_range_clashes(&p->scopes, prefix, count))
-        return pt_token_error(p, at, "a register of '%.*s<%u>' is already declared",
-                              PT_TOKEN_ARGS(at), count);
-    if (!take_registers(p, at, count, &first))
-        return false;
-    for (uint32_t i = 0; i < count; i++)
-        set_register(p, first + i, i ? NULL : p->scopes.names.v[prefix].text, first, d->type, true);
-    define(p, at, prefix, PT_NAME_RANGE, first)->count = count;
-    return true;
-}
-
-/* name or name<N> of a .reg declaration. */
-static bool read_register(struct pt_parser *p, const struct prefix *d)
-{
-    struct pt_token at = p->tok;
-    uint32_t name, count, reg;
-    pt_token_advance(p);
-    if (pt_token_accept(p, '<'))
-        return pt_token_u32(p, &count) && pt_token_expect(p, '>') && add_range(p, &at, d, count);
-    if (pt_token_is(p, '['))
-        return pt_token_error(p, &at, "a register cannot be an array");
-    if (pt_token_is(p, '='))
-        return pt_token_error(p, &p->tok, "a register cannot have an initial value");
-    if (!new_name(p, &at, &name) || !add_register(p, &at, name, d, &reg))
-        return false;
-    define(p, &at, name, PT_NAME_REG, reg)->count = d->vec;
-    return true;
-}
-
-/* ---- variables ------------------------------------------------------------------------------- */
-
-struct shape {
-    uint64_t dims[MAX_DIMS];
-    uint32_t n;
-};
-
-/* [N]… : only the first may be empty. */
-static bool read_dims(struct pt_parser *p, struct shape *s)
+bool pt_decl_read_dims(struct pt_parser *p, struct pt_decl_shape *s)
 {
     while (pt_token_accept(p, '[')) {
         struct pt_token at = p->tok;
         uint64_t n = 0;
-        if (s->n == MAX_DIMS)
-            return pt_token_error(p, &at, "an array has at most %d dimensions", MAX_DIMS);
+        if (s->n == PT_DECL_DIMS)
+            return pt_token_error(p, &at, "an array has at most %d dimensions", PT_DECL_DIMS);
         if (!pt_token_is(p, ']')) {
             if (at.kind == PT_TOK_INT)
                 n = at.value;
@@ -404,8 +242,7 @@ static bool read_dims(struct pt_parser *p, struct shape *s)
     return true;
 }
 
-/* Size in bytes; 0 where a dimension is. False if it is too large. */
-static bool size_of(const struct prefix *d, const struct shape *s, uint64_t *size)
+bool pt_decl_size(const struct pt_decl *d, const struct pt_decl_shape *s, uint64_t *size)
 {
     uint64_t n = (uint64_t)d->vec * pt_type_bytes(d->type);
     for (uint32_t i = 0; i < s->n; i++)
@@ -415,14 +252,14 @@ static bool size_of(const struct prefix *d, const struct shape *s, uint64_t *siz
     return true;
 }
 
-static uint32_t natural_align(const struct prefix *d)
+static uint32_t natural_align(const struct pt_decl *d)
 {
     uint32_t n = d->vec * pt_type_bytes(d->type);
     return n ? n : 1;
 }
 
-static struct pt_symbol make_symbol(const struct pt_parser *p, const struct pt_token *at,
-                                    const char *name, const struct prefix *d)
+struct pt_symbol pt_decl_make_symbol(const struct pt_parser *p, const struct pt_token *at,
+                                     const char *name, const struct pt_decl *d)
 {
     uint32_t natural = natural_align(d);
     return (struct pt_symbol){.name = name,
@@ -438,290 +275,8 @@ static struct pt_symbol make_symbol(const struct pt_parser *p, const struct pt_t
                               .line = at->line};
 }
 
-static uint32_t add_symbol(struct pt_parser *p, const struct pt_symbol *sym)
+uint32_t pt_decl_add_symbol(struct pt_parser *p, const struct pt_symbol *sym)
 {
     *pt_vec_push(&p->m->arena, &p->m->symbols) = *sym;
     return p->m->symbols.n - 1;
-}
-
-/* Two declarations of one module variable, of which at least one is .extern. */
-static bool merge(struct pt_parser *p, const struct pt_token *at, struct pt_symbol *old,
-                  const struct prefix *d, const struct pt_symbol *now)
-{
-    bool old_extern = old->linkage == PT_LINK_EXTERN, new_extern = d->linkage == PT_LINK_EXTERN;
-    if (!old_extern && !new_extern)
-        return report_twice(p, at, old->line);
-    if ((old_extern && d->linkage == PT_LINK_LOCAL) ||
-        (new_extern && old->linkage == PT_LINK_LOCAL))
-        return pt_token_error(
-            p, at, "'%.*s' is '.extern' in one declaration and has no linkage in the other",
-            PT_TOKEN_ARGS(at));
-    if (old->space != now->space || old->type != now->type || old->vec != now->vec ||
-        old->is_array != now->is_array || (old->size && now->size && old->size != now->size))
-        return pt_token_error(p, at, "'%.*s' was declared differently on %s", PT_TOKEN_ARGS(at),
-                              pt_token_line(p, old->line));
-    if (old->align < now->align)
-        old->align = now->align;
-    if (!new_extern)
-        old->linkage = now->linkage;
-    if (now->size) {
-        old->size = now->size;
-        old->is_unsized = 0;
-    }
-    if (!new_extern) {
-        old->init = now->init;
-        old->init_size = now->init_size;
-        old->relocs.v = now->relocs.v;
-        old->relocs.n = now->relocs.n;
-        old->relocs.cap = now->relocs.cap;
-    }
-    return true;
-}
-
-static bool is_opaque(const struct prefix *d)
-{
-    return pt_type_class(d->type) == PT_CLASS_O;
-}
-
-/* = …, if it is there. */
-static bool read_initialiser(struct pt_parser *p, const struct pt_token *at, const struct prefix *d,
-                             struct shape *s, struct pt_symbol *sym)
-{
-    struct pt_token eq = p->tok;
-    if (!pt_token_accept(p, '='))
-        return true;
-    if (d->space != PT_SPACE_GLOBAL && d->space != PT_SPACE_CONST)
-        return pt_token_error(p, &eq, "a variable in '%.*s' cannot have an initial value",
-                              PT_TOKEN_ARGS(&d->space_tok));
-    if (d->linkage == PT_LINK_EXTERN)
-        return pt_token_error(p, &eq, "'.extern' variable '%.*s' cannot have an initial value",
-                              PT_TOKEN_ARGS(at));
-    return is_opaque(d) ? pt_init_opaque(p, d->type) : pt_init_parse(p, sym, s->dims, s->n);
-}
-
-static bool finish_variable(struct pt_parser *p, const struct pt_token *at, const struct prefix *d,
-                            struct shape *s, struct pt_symbol *sym)
-{
-    if (!read_initialiser(p, at, d, s, sym))
-        return false;
-    if (!size_of(d, s, &sym->size))
-        return pt_token_error(p, at, "'%.*s' is too large", PT_TOKEN_ARGS(at));
-    sym->is_unsized = s->n > 0 && !s->dims[0];
-    if (sym->is_unsized && d->linkage != PT_LINK_EXTERN)
-        return pt_token_error(p, at, "the number of elements of '%.*s' is missing",
-                              PT_TOKEN_ARGS(at));
-    return true;
-}
-
-static void add_variable(struct pt_parser *p, const struct pt_token *at, uint32_t name,
-                         const struct pt_symbol *sym)
-{
-    uint32_t index = add_symbol(p, sym);
-    define(p, at, name, PT_NAME_SYM, index);
-    if (p->func)
-        *pt_vec_push(&p->m->arena, &pt_token_func(p)->locals) = index;
-}
-
-/* name<N>: N variables. */
-static bool read_variables_of_range(struct pt_parser *p, const struct pt_token *at,
-                                    const struct prefix *d)
-{
-    uint32_t count, name;
-    struct shape s = {0};
-    if (!pt_token_u32(p, &count) || !pt_token_expect(p, '>'))
-        return false;
-    if (count > PT_MAX_RANGED - p->n_ranged)
-        return pt_token_error(p, at, "too many variables (at most %d in ranges)", PT_MAX_RANGED);
-    p->n_ranged += count;
-    for (uint32_t i = 0; i < count; i++) {
-        char text[128];
-        struct pt_token member = *at;
-        member.len = (uint32_t)snprintf(text, sizeof text, "%.*s%u", PT_TOKEN_ARGS(at), i);
-        member.text = text;
-        if (!new_name(p, &member, &name))
-            return false;
-        struct pt_symbol sym = make_symbol(p, at, p->scopes.names.v[name].text, d);
-        size_of(d, &s, &sym.size);
-        add_variable(p, at, name, &sym);
-    }
-    return true;
-}
-
-/* name [dims] [= init]. The initialiser is read before the name is known: a variable's own
- * address cannot be in it. */
-static bool read_variable(struct pt_parser *p, const struct prefix *d)
-{
-    struct pt_token at = p->tok;
-    struct shape s = {0};
-    uint32_t linked = PT_NONE;
-    pt_token_advance(p);
-    if (pt_token_accept(p, '<'))
-        return read_variables_of_range(p, &at, d);
-    if (!read_dims(p, &s))
-        return false;
-    uint32_t name = pt_scope_intern(&p->scopes, at.text, at.len);
-    const struct pt_binding *b = pt_scope_own(&p->scopes, name);
-    uint32_t old = b && !p->func && b->kind == PT_NAME_SYM ? b->index : 0;
-    bool is_linked = !p->func && d->linkage != PT_LINK_LOCAL;
-    if (!old && !new_name(p, &at, &name))
-        return false;
-    struct pt_symbol sym = make_symbol(p, &at, p->scopes.names.v[name].text, d);
-    sym.is_array = s.n > 0;
-    if (!finish_variable(p, &at, d, &s, &sym))
-        return false;
-    if (old && !pt_token_is_elsewhere(p, p->m->symbols.v[old].line))
-        return merge(p, &at, &p->m->symbols.v[old], d, &sym);
-    if (is_linked && !pt_link_variable(p, &at, &sym, &linked))
-        return false;
-    if (linked && !old)
-        define(p, &at, name, PT_NAME_SYM, linked);
-    if (!linked)
-        add_variable(p, &at, name, &sym);
-    return true;
-}
-
-bool pt_decl_variables(struct pt_parser *p, enum pt_linkage linkage,
-                       const struct pt_token *linkage_tok)
-{
-    struct prefix d = {.linkage = linkage};
-    if (!read_prefix(p, &d) || !check_prefix(p, &d) || !(p->func || check_module_scope(p, &d)))
-        return false;
-    if (p->func && linkage != PT_LINK_LOCAL)
-        return pt_token_error(p, linkage_tok, "'%.*s' is not allowed in a function",
-                              PT_TOKEN_ARGS(linkage_tok));
-    if (p->func && (is_opaque(&d) || d.space == PT_SPACE_TEX))
-        return pt_token_error(p, &d.type_tok,
-                              "textures, samplers and surfaces cannot be declared in a function");
-    if (!check_opaque(p, &d))
-        return false;
-    if (pt_token_accept(p, ';')) /* ".reg .u32;" declares nothing, and is accepted */
-        return true;
-    do {
-        if (p->tok.kind != PT_TOK_NAME || is_blank(&p->tok) || pt_constexpr_starts(&p->tok))
-            return pt_token_unexpected(p, "a name");
-        if (!(d.space == PT_SPACE_REG ? read_register(p, &d) : read_variable(p, &d)))
-            return false;
-    } while (pt_token_accept(p, ','));
-    return pt_token_expect(p, ';');
-}
-
-/* ---- parameters ------------------------------------------------------------------------------ */
-
-struct list {
-    uint32_t func;
-    bool is_entry, is_result, is_prototype;
-};
-
-static bool check_parameter(struct pt_parser *p, const struct list *l, const struct prefix *d)
-{
-    const struct pt_func *f = &p->m->funcs.v[l->func];
-    uint32_t before = l->is_result ? f->results.n : f->params.n;
-    if (d->space != PT_SPACE_PARAM && d->space != PT_SPACE_REG)
-        return pt_token_error(p, &d->space_tok, "a parameter must be in '.param' or '.reg'");
-    if (l->is_entry && d->space == PT_SPACE_REG)
-        return pt_token_error(p, &d->space_tok, "a kernel's parameter must be in '.param'");
-    if (l->is_entry && !pt_token_needs(p, &d->space_tok, 14, 0, ".entry (.param)"))
-        return false;
-    if (!l->is_entry && d->space == PT_SPACE_PARAM &&
-        !pt_token_needs(p, &d->space_tok, 20, 20, ".func (.param)"))
-        return false;
-    if (!l->is_entry && d->is_ptr)
-        return pt_token_error(p, &d->space_tok, "'.ptr' describes parameters of kernels only");
-    if (l->is_result && d->space == PT_SPACE_PARAM && before)
-        return pt_token_error(p, &d->space_tok, "several results must be in '.reg'");
-    if (!l->is_entry && pt_type_class(d->type) == PT_CLASS_O)
-        return pt_token_error(p, &d->type_tok, "'%.*s' parameters belong to kernels only",
-                              PT_TOKEN_ARGS(&d->type_tok));
-    if (!l->is_result && before && p->m->symbols.v[f->params.v[before - 1]].is_unsized)
-        return pt_token_error(p, &d->space_tok, "only the last parameter may have no size");
-    return check_prefix(p, d) && check_opaque(p, d);
-}
-
-static bool check_array(struct pt_parser *p, const struct list *l, const struct pt_token *at,
-                        const struct prefix *d, const struct shape *s)
-{
-    if (s->n && d->space == PT_SPACE_REG)
-        return pt_token_error(p, at, "a register cannot be an array");
-    if (s->n > 1)
-        return pt_token_error(p, at, "a parameter array has one dimension");
-    if (s->n && !s->dims[0]) {
-        if (l->is_entry || l->is_result)
-            return pt_token_error(p, at, "the size of '%.*s' is missing", PT_TOKEN_ARGS(at));
-        return pt_token_needs(p, at, 51, 30, "a parameter without size");
-    }
-    return true;
-}
-
-static bool place(struct pt_parser *p, const struct list *l, const struct pt_token *at,
-                  struct pt_symbol *sym)
-{
-    struct pt_func *f = &p->m->funcs.v[l->func];
-    unsigned limit = p->m->sm < 20 ? 256 : p->m->ptx >= 81 && p->m->sm >= 70 ? 32764 : 4352;
-    return !l->is_entry || pt_layout_parameter(f, sym, limit) ||
-           pt_token_error(p, at, "the parameters of '%s' take more than %u bytes", f->name, limit);
-}
-
-static bool bind_parameter(struct pt_parser *p, const struct list *l, const struct pt_token *at,
-                           const struct prefix *d, struct pt_symbol *sym)
-{
-    struct pt_func *f = &p->m->funcs.v[l->func];
-    uint32_t name = pt_scope_intern(&p->scopes, at->text, at->len);
-    if (is_blank(at) && !l->is_entry && !l->is_prototype)
-        return pt_token_error(p, at, "a parameter must have a name");
-    bool is_named = !is_blank(at) && !l->is_prototype;
-    if (is_named && !new_name(p, at, &name))
-        return false;
-    sym->name = p->scopes.names.v[name].text;
-    if (d->space == PT_SPACE_REG && !l->is_prototype && !add_register(p, at, name, d, &sym->reg))
-        return false;
-    uint32_t index = 0, n = sym->vec, first = sym->reg;
-    sym->size /= n;
-    sym->vec = 1;
-    for (uint32_t i = 0; i < n; i++) { /* a vector, which only registers may be: its components */
-        sym->reg = first + (first ? i : 0);
-        index = add_symbol(p, sym);
-        *(l->is_result ? pt_vec_push(&p->m->arena, &f->results)
-                       : pt_vec_push(&p->m->arena, &f->params)) = index;
-    }
-    sym->reg = first;
-    if (is_named && d->space == PT_SPACE_REG)
-        define(p, at, name, PT_NAME_REG, sym->reg)->count = d->vec;
-    else if (is_named)
-        define(p, at, name, PT_NAME_SYM, index);
-    return true;
-}
-
-static bool read_parameter(struct pt_parser *p, const struct list *l)
-{
-    struct prefix d = {0};
-    struct shape s = {0};
-    if (!read_prefix(p, &d) || !read_parameter_suffix(p, &d) || !check_parameter(p, l, &d))
-        return false;
-    struct pt_token at = p->tok;
-    if (at.kind != PT_TOK_NAME)
-        return pt_token_unexpected(p, "a name");
-    pt_token_advance(p);
-    if (!read_dims(p, &s) || !check_array(p, l, &at, &d, &s))
-        return false;
-    struct pt_symbol sym = make_symbol(p, &at, NULL, &d);
-    sym.func = l->func;
-    sym.is_array = s.n > 0;
-    sym.is_unsized = s.n > 0 && !s.dims[0];
-    if (!size_of(&d, &s, &sym.size))
-        return pt_token_error(p, &at, "'%.*s' is too large", PT_TOKEN_ARGS(&at));
-    return place(p, l, &at, &sym) && bind_parameter(p, l, &at, &d, &sym);
-}
-
-bool pt_decl_parameters(struct pt_parser *p, uint32_t func, bool is_result, bool is_prototype)
-{
-    struct list l = {func, p->m->funcs.v[func].is_entry, is_result, is_prototype};
-    if (!pt_token_expect(p, '('))
-        return false;
-    if (pt_token_accept(p, ')'))
-        return true;
-    do {
-        if (!read_parameter(p, &l))
-            return false;
-    } while (pt_token_accept(p, ','));
-    return pt_token_expect(p, ')');
 }

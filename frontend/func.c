@@ -5,6 +5,7 @@
 
 #include "frontend/body.h"
 #include "frontend/decl.h"
+#include "frontend/parameter.h"
 #include "frontend/directive.h"
 #include "frontend/link.h"
 #include "frontend/redeclare.h"
@@ -89,7 +90,7 @@ static bool read_header(struct pt_parser *p, uint32_t func, struct pt_token *nam
     if (pt_token_is(p, '(')) {
         if (p->m->funcs.v[func].is_entry)
             return pt_token_error(p, &p->tok, "a kernel has no results");
-        if (!pt_decl_parameters(p, func, true, false))
+        if (!pt_parameter_read(p, func, true, false))
             return false;
     }
     *name = p->tok;
@@ -99,7 +100,7 @@ static bool read_header(struct pt_parser *p, uint32_t func, struct pt_token *nam
     p->m->funcs.v[func].name = p->scopes.names.v[interned].text;
     p->m->funcs.v[func].line = name->line;
     pt_token_advance(p);
-    if (pt_token_is(p, '(') && !pt_decl_parameters(p, func, false, false))
+    if (pt_token_is(p, '(') && !pt_parameter_read(p, func, false, false))
         return false;
     return pt_directive_read(p, func) && pt_directive_check(p, &p->m->funcs.v[func], name);
 }

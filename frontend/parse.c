@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "frontend/decl.h"
+#include "frontend/variable.h"
 #include "frontend/func.h"
 #include "frontend/link.h"
 #include "frontend/loc.h"
@@ -191,7 +192,7 @@ static bool read_declaration(struct pt_parser *p)
         return pt_func_parse(p, linkage);
     }
     if (pt_decl_starts(p))
-        return pt_decl_variables(p, linkage, &at);
+        return pt_variable_read(p, linkage, &at);
     if (linkage != PT_LINK_LOCAL)
         return pt_token_unexpected(p, "a variable or function");
     if (p->tok.kind == PT_TOK_DOT)

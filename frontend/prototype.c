@@ -3,18 +3,18 @@
 
 #include <string.h>
 
-#include "frontend/decl.h"
+#include "frontend/parameter.h"
 #include "frontend/directive.h"
 
 /* [(results)] _ [(parameters)] directives ; */
 static bool read_prototype(struct pt_parser *p, uint32_t func)
 {
-    if (pt_token_is(p, '(') && !pt_decl_parameters(p, func, true, true))
+    if (pt_token_is(p, '(') && !pt_parameter_read(p, func, true, true))
         return false;
     if (p->tok.kind != PT_TOK_NAME || p->tok.len != 1 || *p->tok.text != '_')
         return pt_token_unexpected(p, "'_'");
     pt_token_advance(p);
-    if (pt_token_is(p, '(') && !pt_decl_parameters(p, func, false, true))
+    if (pt_token_is(p, '(') && !pt_parameter_read(p, func, false, true))
         return false;
     return pt_directive_read(p, func) && pt_token_expect(p, ';');
 }
