@@ -10,8 +10,5 @@ uint32_t pt_module_func(const ptera_module *module, const char *name);
 /* A module whose text begins with that of `parent` and whose variables and functions, as far as
  * they are there, are the parent's own. NULL if there is no memory, or what was added is wrong. */
 ptera_module *pt_module_extend(ptera_module *parent, const char *text, size_t bytes);
-/* The variable whose storage holds `address` or ends nearest before it, or PT_NONE. Takes no lock:
- * addresses do not change after loading. */
-uint32_t pt_module_variable_near(const ptera_module *module, uint64_t address);
 
 #endif

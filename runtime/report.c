@@ -8,7 +8,7 @@
 #include "runtime/engine.h"
 #include "runtime/jit.h"
 #include "runtime/job.h"
-#include "runtime/module.h"
+#include "runtime/globals.h"
 #include "runtime/slot.h"
 #include "runtime/words.h"
 #include "runtime/worker.h"
@@ -101,7 +101,7 @@ static void put_distance(struct pt_words *w, uint64_t address, uint64_t first, u
 static bool put_variable(struct pt_words *w, uint64_t address)
 {
     const ptera_module *module = w->job->kernel->module;
-    uint32_t i = pt_module_variable_near(module, address);
+    uint32_t i = pt_globals_near(module, address);
     if (i == PT_NONE)
         return false;
     const struct pt_symbol *s = &module->ir.symbols.v[i];
