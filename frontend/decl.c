@@ -186,7 +186,7 @@ bool pt_decl_check_opaque(struct pt_parser *p, const struct pt_decl *d)
     return pt_token_needs(p, &d->type_tok, 15, 0, pt_type_name(d->type));
 }
 
-/* ---- names -------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 bool pt_decl_report_twice(struct pt_parser *p, const struct pt_token *at, uint32_t first_line)
 {
@@ -215,7 +215,7 @@ struct pt_binding *pt_decl_define(struct pt_parser *p, const struct pt_token *at
     return b;
 }
 
-/* ---- symbols ------------------------------------------------------------------------------------ */
+/* ---- symbols --------------------------------------------------------------------------------- */
 
 bool pt_decl_read_dims(struct pt_parser *p, struct pt_decl_shape *s)
 {

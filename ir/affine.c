@@ -1,9 +1,10 @@
 /* Arithmetic on what is known of integers across lanes.
  *
- * A fact is looked at over two spans, the chunk and the group, in the same way: over a span of n lanes the value is
- * first + i * stride, and uniform where the stride is 0. Bit operations and shifts keep that form where the lanes differ in
- * a field of low bits only: if first is a multiple of 2^m and (n - 1) * stride < 2^m, then the value is first | i * stride,
- * and nothing carries out of the field.
+ * A fact is looked at over two spans, the chunk and the group, in the same way: over a span of n
+ * lanes the value is first + i * stride, and uniform where the stride is 0. Bit operations and
+ * shifts keep that form where the lanes differ in a field of low bits only: if first is a multiple
+ * of 2^m and (n - 1) * stride < 2^m, then the value is first | i * stride, and nothing carries out
+ * of the field.
  */
 #include "ir/affine.h"
 
@@ -92,7 +93,8 @@ static bool find_field(const struct pt_affine *a, unsigned span, struct pt_width
            *bits <= a->align[span];
 }
 
-/* No two neighbouring lanes of the span lie on the two sides of 0 (signed: of the lowest number). */
+/* No two neighbouring lanes of the span lie on the two sides of 0 (signed: of the lowest
+ * number). */
 static bool never_wraps(const struct pt_affine *a, unsigned span, bool is_signed, struct pt_width w)
 {
     unsigned field, bits = w.bits - is_signed;
@@ -102,7 +104,7 @@ static bool never_wraps(const struct pt_affine *a, unsigned span, bool is_signed
     return !__builtin_add_overflow(a->max, reach(a, w.lanes[span]), &last) && last <= ones(bits);
 }
 
-/* ---- operations: the stride over a span -------------------------------------------------------- */
+/* ---- operations: the stride over a span ------------------------------------------------------ */
 
 static bool mul_stride(const struct pt_affine *a, const struct pt_affine *b, unsigned bits,
                        int64_t *stride)
@@ -182,7 +184,7 @@ static bool op_stride(enum pt_affine_op op, const struct pt_affine *a, const str
     }
 }
 
-/* ---- operations: bounds and alignment ---------------------------------------------------------- */
+/* ---- operations: bounds and alignment -------------------------------------------------------- */
 
 static uint64_t op_max(enum pt_affine_op op, const struct pt_affine *a, const struct pt_affine *b,
                        unsigned bits)
@@ -257,7 +259,7 @@ static uint64_t fold(enum pt_affine_op op, uint64_t a, uint64_t b, unsigned bits
     }
 }
 
-/* ---- operations -------------------------------------------------------------------------------- */
+/* ---- operations ------------------------------------------------------------------------------ */
 
 static struct pt_affine varying(uint64_t max)
 {
@@ -314,7 +316,7 @@ struct pt_affine pt_affine_op(enum pt_affine_op op, const struct pt_affine *a,
     return with_strides(r, holds, strides, w.bits);
 }
 
-/* ---- conversions ------------------------------------------------------------------------------- */
+/* ---- conversions ----------------------------------------------------------------------------- */
 
 /* The low `bits` of a. */
 static struct pt_affine cut(const struct pt_affine *a, unsigned bits)
@@ -350,7 +352,7 @@ struct pt_affine pt_affine_cvt(const struct pt_affine *a, unsigned from, bool is
     return r;
 }
 
-/* ---- comparisons ------------------------------------------------------------------------------- */
+/* ---- comparisons ----------------------------------------------------------------------------- */
 
 /* `a cmp b` comes out the same everywhere, by the bounds. */
 static bool is_decided(enum pt_affine_cmp cmp, bool is_signed, const struct pt_affine *a,
@@ -362,8 +364,8 @@ static bool is_decided(enum pt_affine_cmp cmp, bool is_signed, const struct pt_a
     return cmp == PT_AFFINE_LT || cmp == PT_AFFINE_GE ? a->max < b->value : a->max <= b->value;
 }
 
-/* The lanes of the span lie on one side of the limit b: they differ in a field of low bits, and those
- * of the limit (for <= and >, of the number behind it) are 0. */
+/* The lanes of the span lie on one side of the limit b: they differ in a field of low bits, and
+ * those of the limit (for <= and >, of the number behind it) are 0. */
 static bool is_one_sided(enum pt_affine_cmp cmp, const struct pt_affine *a,
                          const struct pt_affine *b, unsigned span, struct pt_width w)
 {
@@ -394,7 +396,7 @@ enum pt_level pt_affine_compare(enum pt_affine_cmp cmp, bool is_signed, const st
     return is_one_sided(cmp, a, b, PT_SPAN_CHUNK, w) ? PT_LEVEL_CHUNK : PT_LEVEL_LANE;
 }
 
-/* ---- several definitions ----------------------------------------------------------------------- */
+/* ---- several definitions --------------------------------------------------------------------- */
 
 static bool is_same(const struct pt_affine *a, const struct pt_affine *b)
 {

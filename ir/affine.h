@@ -1,4 +1,5 @@
-/* What is known of an integer in the lanes of a chunk and of a group (ir/uniformity.h), and arithmetic on that. */
+/* What is known of an integer in the lanes of a chunk and of a group (ir/uniformity.h), and
+ * arithmetic on that. */
 #ifndef PTERA_IR_AFFINE_H
 #define PTERA_IR_AFFINE_H
 
@@ -14,7 +15,8 @@ struct pt_affine {
     bool is_affine_in_group; /* over the whole group as well */
     bool may_wrap;           /* as in struct pt_value */
     uint8_t level;           /* enum pt_level */
-    uint8_t align[PT_SPANS]; /* log2 of what the value in the first lane of the span is a multiple of */
+    uint8_t align[PT_SPANS]; /* log2 of what the value in the first lane of the span is a multiple
+                                of */
     int64_t stride;
     uint64_t value;          /* is_const */
     uint64_t max;            /* no thread has more, as an unsigned number */

@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where memory comes from; the embedder's callbacks, or malloc and free. `resize(ud, p, 0)` frees. */
+/* Where memory comes from; the embedder's callbacks, or malloc and free. `resize(ud, p, 0)`
+ * frees. */
 struct pt_allocator {
     void *(*resize)(void *ud, void *p, size_t bytes);
     void *ud;
@@ -14,8 +15,9 @@ struct pt_allocator {
 
 struct pt_arena_chunk;
 
-/* An arena never returns NULL: when memory runs out it jumps to *oom, which the entry point that owns
- * the arena has set (module load, lowering, decoding). The arena is then still whole and can be freed. */
+/* An arena never returns NULL: when memory runs out it jumps to *oom, which the entry point that
+ * owns the arena has set (module load, lowering, decoding). The arena is then still whole and can
+ * be freed. */
 struct pt_arena {
     struct pt_arena_chunk *chunks;
     char *next, *end;
@@ -31,8 +33,8 @@ void *pt_arena_alloc(struct pt_arena *arena, size_t bytes);
 /* A NUL-terminated copy of `n` bytes. */
 char *pt_arena_text(struct pt_arena *arena, const char *s, size_t n);
 
-/* Growable arrays in an arena: PT_VEC(struct pt_insn) insns; then pt_vec_push(arena, &insns) gives a
- * pointer to a zeroed new element, valid until the next push. */
+/* Growable arrays in an arena: PT_VEC(struct pt_insn) insns; then pt_vec_push(arena, &insns) gives
+ * a pointer to a zeroed new element, valid until the next push. */
 #define PT_VEC(type)     \
     struct {             \
         type *v;         \

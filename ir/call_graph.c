@@ -90,7 +90,7 @@ uint32_t *pt_call_graph_callees(const struct pt_module *m, const struct pt_func 
     return list;
 }
 
-/* ---- what a function reaches ------------------------------------------------------------------- */
+/* ---- what a function reaches ----------------------------------------------------------------- */
 
 struct reach {
     const struct pt_module *m;

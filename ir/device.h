@@ -1,5 +1,5 @@
-/* Functions of CUDA's device runtime that every module may declare and call: the machine provides them. They do their work
- * for one thread, without waiting for others.
+/* Functions of CUDA's device runtime that every module may declare and call: the machine provides
+ * them. They do their work for one thread, without waiting for others.
  */
 #ifndef PTERA_IR_DEVICE_H
 #define PTERA_IR_DEVICE_H

@@ -84,7 +84,8 @@ static const char *find_line(const struct pt_diags *diags, uint32_t line, size_t
     return p;
 }
 
-/* One character for each byte, so that the caret stands right, and nothing a terminal could act on. */
+/* One character for each byte, so that the caret stands right, and nothing a terminal could act
+ * on. */
 static char *put_bytes(char *out, const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++)

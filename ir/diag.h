@@ -26,7 +26,8 @@ struct pt_source {
     uint32_t lines_before; /* line 1 of the source is line lines_before + 1 of the text */
 };
 
-/* Collects the diagnostics of one input. `file` and `text` are borrowed and must outlive the list. */
+/* Collects the diagnostics of one input. `file` and `text` are borrowed and must outlive the
+ * list. */
 struct pt_diags {
     struct pt_arena *arena;
     const char *file;
@@ -48,8 +49,8 @@ __attribute__((format(printf, 5, 6))) void pt_diag_error(struct pt_diags *diags,
 __attribute__((format(printf, 5, 6))) void pt_diag_warning(struct pt_diags *diags, uint32_t line,
                                                            uint32_t col, uint32_t len,
                                                            const char *format, ...);
-/* A warning that names a known form Ptera does not implement: the module loads, and only a kernel that may reach
- * the form is refused. Reported once for each form. */
+/* A warning that names a known form Ptera does not implement: the module loads, and only a kernel
+ * that may reach the form is refused. Reported once for each form. */
 __attribute__((format(printf, 5, 6))) void pt_diag_unsupported(struct pt_diags *diags,
                                                                uint32_t line, uint32_t col,
                                                                uint32_t len, const char *format,

@@ -56,7 +56,8 @@ static bool fits_register(const struct escape *e, const struct pt_operand *value
                           struct pt_local_use *use)
 {
     unsigned n = value->kind == PT_OPND_VEC ? (unsigned)value->imm : 1;
-    const struct pt_operand *o = value->kind == PT_OPND_VEC ? &e->f->operands.v[value->index] : value;
+    const struct pt_operand *o =
+        value->kind == PT_OPND_VEC ? &e->f->operands.v[value->index] : value;
     for (unsigned i = 0; i < n; i++) {
         if (o[i].kind == PT_OPND_IMM)
             continue;

@@ -1,5 +1,6 @@
-/* Calls replaced by the bodies they call. The blocks of a lowered body are written out again as a stretch of code with a
- * label for each block, calls as moves and bodies between them; then the blocks of it all are built as lowering does. */
+/* Calls replaced by the bodies they call. The blocks of a lowered body are written out again as a
+ * stretch of code with a label for each block, calls as moves and bodies between them; then the
+ * blocks of it all are built as lowering does. */
 #include "ir/inline.h"
 
 #include <stdio.h>
@@ -27,12 +28,12 @@ struct body {
     const struct pt_func *f;
     const struct body *caller;
     uint32_t func, depth;
-    uint32_t reg;        /* register r is reg + r */
-    uint32_t label;      /* of block b: label + b */
-    uint32_t table;      /* table t is table + t */
-    uint32_t end;        /* label behind the body; PT_NONE: of the kernel, which ends */
-    uint64_t frame;      /* where its variables begin in the window */
-    uint64_t variadic;   /* bytes behind them: what is passed for an unsized parameter */
+    uint32_t reg;      /* register r is reg + r */
+    uint32_t label;    /* of block b: label + b */
+    uint32_t table;    /* table t is table + t */
+    uint32_t end;      /* label behind the body; PT_NONE: of the kernel, which ends */
+    uint64_t frame;    /* where its variables begin in the window */
+    uint64_t variadic; /* bytes behind them: what is passed for an unsized parameter */
     PT_VEC(struct variable) variables;
 };
 
@@ -45,8 +46,8 @@ struct inliner {
     struct pt_place place; /* of what is being written */
     uint32_t line, loc;
     bool is_too_much;
-    uint32_t begin; /* operand: where stacks begin; 0: nothing uses them */
-    const char *stays; /* why the first call does that stays; NULL: none does */
+    uint32_t begin;     /* operand: where stacks begin; 0: nothing uses them */
+    const char *stays;  /* why the first call does that stays; NULL: none does */
     uint8_t *addressed; /* pt_call_graph_addressed, or NULL: no indirect call so far */
 };
 
@@ -57,7 +58,8 @@ static uint16_t find_variant(const char *mnemonic, enum pt_op op, unsigned opera
     unsigned n, first = pt_lines_find(mnemonic, (uint32_t)strlen(mnemonic), &n);
     for (unsigned i = first; i < first + n; i++) {
         const struct pt_line *line = pt_line_at(i);
-        for (unsigned v = line->variant; line->op == op && v < line->variant + line->n_variants; v++)
+        for (unsigned v = line->variant; line->op == op && v < line->variant + line->n_variants;
+             v++)
             if (pt_variant_operands(v) == operands)
                 return (uint16_t)v;
     }
@@ -66,8 +68,8 @@ static uint16_t find_variant(const char *mnemonic, enum pt_op op, unsigned opera
 
 static bool is_same(const struct pt_form *a, const struct pt_form *b)
 {
-    return a->op == b->op && a->vec == b->vec && a->n_mods == b->n_mods && a->n_types == b->n_types &&
-           a->mod[0] == b->mod[0] && a->type[0] == b->type[0];
+    return a->op == b->op && a->vec == b->vec && a->n_mods == b->n_mods &&
+           a->n_types == b->n_types && a->mod[0] == b->mod[0] && a->type[0] == b->type[0];
 }
 
 /* The form of a plain instruction; `mod` and `type` may be none, `vec` is 1, 2 or 4. */
@@ -88,7 +90,8 @@ static uint32_t find_form(struct pt_module *m, const char *mnemonic, enum pt_op 
     if (vec > 1)
         snprintf(part, sizeof part, ".v%u", vec);
     snprintf(text, sizeof text, "%s%s%s%s%s%s", mnemonic, mod ? "." : "",
-             mod ? pt_mod_spelling(mod) : "", part, type ? "." : "", type ? pt_type_name(type) : "");
+             mod ? pt_mod_spelling(mod) : "", part, type ? "." : "",
+             type ? pt_type_name(type) : "");
     form.variant = find_variant(mnemonic, op, operands);
     form.spelling = pt_arena_text(&m->arena, text, strlen(text));
     if (!m->forms.n)
@@ -116,8 +119,12 @@ static struct pt_insn *add_insn(struct inliner *in, uint32_t form, const struct 
         (void)pt_vec_push(in->scratch, &in->places);
     *pt_vec_push(in->scratch, &in->places) = in->place;
     struct pt_insn *insn = pt_vec_push(arena, &in->f->insns);
-    *insn = (struct pt_insn){.form = form, .operands = at, .n_operands = (uint8_t)n, .col = 1,
-                             .line = in->line, .loc = in->loc};
+    *insn = (struct pt_insn){.form = form,
+                             .operands = at,
+                             .n_operands = (uint8_t)n,
+                             .col = 1,
+                             .line = in->line,
+                             .loc = in->loc};
     in->is_too_much |= in->f->insns.n > MOST_INSNS;
     return insn;
 }
@@ -138,8 +145,7 @@ static struct pt_insn *add_branch(struct inliner *in, uint32_t label)
 
 static struct pt_operand reg_operand(const struct inliner *in, uint32_t reg)
 {
-    return (struct pt_operand){
-        .kind = PT_OPND_REG, .index = reg, .type = in->f->regs.v[reg].type};
+    return (struct pt_operand){.kind = PT_OPND_REG, .index = reg, .type = in->f->regs.v[reg].type};
 }
 
 static uint32_t add_reg(struct inliner *in, enum pt_type type)
@@ -179,8 +185,7 @@ static uint32_t copy_variable(struct inliner *in, struct body *b, uint32_t symbo
     s->space = PT_SPACE_LOCAL;
     s->offset += b->frame;
     s->func = (uint32_t)(in->f - in->m->funcs.v);
-    *pt_vec_push(in->scratch, &b->variables) =
-        (struct variable){symbol, in->m->symbols.n - 1};
+    *pt_vec_push(in->scratch, &b->variables) = (struct variable){symbol, in->m->symbols.n - 1};
     *pt_vec_push(&in->m->arena, &in->f->locals) = in->m->symbols.n - 1;
     return in->m->symbols.n - 1;
 }
@@ -222,7 +227,8 @@ static struct pt_operand copy_operand(struct inliner *in, struct body *b, struct
     return o;
 }
 
-/* Of ld.param and st.param in a function whose address is in a register: parameters of activations are local memory. */
+/* Of ld.param and st.param in a function whose address is in a register: parameters of activations
+ * are local memory. */
 static uint32_t local_form(struct pt_module *m, uint32_t of)
 {
     struct pt_form form = m->forms.v[of];
@@ -233,7 +239,8 @@ static uint32_t local_form(struct pt_module *m, uint32_t of)
         return of;
     form.mod[i] = PT_M_local;
     for (uint32_t k = 1; k < m->forms.n; k++)
-        if (!memcmp(&m->forms.v[k], &form, sizeof form)) /* one made before has the spelling of what it was */
+        if (!memcmp(&m->forms.v[k], &form, sizeof form)) /* one made before has the spelling of what
+                                                            it was */
             return k;
     *pt_vec_push(&m->arena, &m->forms) = form;
     return m->forms.n - 1;
@@ -304,8 +311,7 @@ static void copy_bytes(struct inliner *in, uint32_t to, uint32_t from)
     for (uint64_t at = 0; at < bytes; at += unit) {
         while (unit > bytes - at || (a->offset + at) % unit || (b->offset + at) % unit)
             unit /= 2;
-        struct pt_operand pass =
-            reg_operand(in, add_reg(in, unit == 1 ? PT_b16 : bits_of(unit)));
+        struct pt_operand pass = reg_operand(in, add_reg(in, unit == 1 ? PT_b16 : bits_of(unit)));
         add_access(in, true, bits_of(unit), from, at, pass);
         add_access(in, false, bits_of(unit), to, at, pass);
         a = &in->m->symbols.v[from];
@@ -352,8 +358,8 @@ static bool agrees(const struct inliner *in, const struct body *b, const struct 
         const struct pt_symbol *s = &in->from->symbols.v[symbols[i]];
         bool is_reg = s->space == PT_SPACE_REG;
         unsigned bits = is_reg ? pt_type_bits((enum pt_type)s->type) : (unsigned)s->size * 8;
-        if (s->is_unsized && !is_reg && o->kind == PT_OPND_SYM && is_own(in, b, o->index) && !o->imm &&
-            in->from->symbols.v[o->index].size <= MOST_PARAMETER_BYTES)
+        if (s->is_unsized && !is_reg && o->kind == PT_OPND_SYM && is_own(in, b, o->index) &&
+            !o->imm && in->from->symbols.v[o->index].size <= MOST_PARAMETER_BYTES)
             continue;
         if (s->is_unsized || (is_reg && bits == 8) || (!is_reg && s->size > MOST_PARAMETER_BYTES))
             return false;
@@ -362,7 +368,8 @@ static bool agrees(const struct inliner *in, const struct body *b, const struct 
                 (bits > 64 && !is_reg))
                 return false;
         } else if (o->kind == PT_OPND_SYM) {
-            if (!is_own(in, b, o->index) || (is_reg && (bits == 1 || bits > 64)) || in->from->symbols.v[o->index].size * 8 < bits || o->imm)
+            if (!is_own(in, b, o->index) || (is_reg && (bits == 1 || bits > 64)) ||
+                in->from->symbols.v[o->index].size * 8 < bits || o->imm)
                 return false;
         } else if (o->kind != PT_OPND_IMM || !(bits == 16 || bits == 32 || bits == 64)) {
             return false;
@@ -468,7 +475,8 @@ static void share_variables(struct inliner *in, struct body *b, struct body *cal
 
 bool pt_is_of_stack(const struct pt_form *form)
 {
-    return form->op == PT_OP_alloca || form->op == PT_OP_stacksave || form->op == PT_OP_stackrestore;
+    return form->op == PT_OP_alloca || form->op == PT_OP_stacksave ||
+           form->op == PT_OP_stackrestore;
 }
 
 bool pt_uses_stack(const struct pt_module *m, const struct pt_func *f)
@@ -487,7 +495,8 @@ static bool any_uses_stack(const struct pt_module *m)
     return false;
 }
 
-static void add_stack(struct inliner *in, const char *mnemonic, enum pt_op op, struct pt_operand reg)
+static void add_stack(struct inliner *in, const char *mnemonic, enum pt_op op,
+                      struct pt_operand reg)
 {
     add_insn(in, find_form(in->m, mnemonic, op, 1, PT_M_NONE, PT_u64, 1), &reg, 1);
 }
@@ -497,11 +506,14 @@ static void begin_stack(struct inliner *in)
 {
     struct pt_operand reg = reg_operand(in, add_reg(in, PT_u64));
     struct pt_operand size = {.kind = PT_OPND_IMM, .type = PT_u64};
-    in->begin = add_insn(in, move_form(in->m, PT_b64, 1), (struct pt_operand[]){reg, size}, 2)->operands + 1;
+    in->begin =
+        add_insn(in, move_form(in->m, PT_b64, 1), (struct pt_operand[]){reg, size}, 2)->operands +
+        1;
     add_stack(in, "stackrestore", PT_OP_stackrestore, reg);
 }
 
-/* An unsized last parameter lies behind the other variables (ir/layout.c), and is as large as what is passed. */
+/* An unsized last parameter lies behind the other variables (ir/layout.c), and is as large as what
+ * is passed. */
 static void make_room(struct inliner *in, struct body *callee, struct pt_operand passed)
 {
     uint32_t n = callee->f->params.n, last = n ? callee->f->params.v[n - 1] : PT_NONE;
@@ -557,8 +569,8 @@ static void expand(struct inliner *in, struct body *b, const struct call *call)
 /* ---- indirect calls -------------------------------------------------------------------------- */
 
 /* Sets `found` to i where the pointer is the address of the function. */
-static void add_compare(struct inliner *in, struct pt_operand pointer, uint32_t func,
-                        uint32_t i, struct pt_operand found)
+static void add_compare(struct inliner *in, struct pt_operand pointer, uint32_t func, uint32_t i,
+                        struct pt_operand found)
 {
     struct pt_operand address = reg_operand(in, add_reg(in, PT_u64));
     struct pt_operand is_it = reg_operand(in, add_reg(in, PT_pred));
@@ -572,8 +584,8 @@ static void add_compare(struct inliner *in, struct pt_operand pointer, uint32_t 
     add_insn(in, selp, (struct pt_operand[]){found, number, found, is_it}, 4);
 }
 
-/* A branch to one of n labels that follow each other; none of them, and the launch fails, where the index is n. Returns the first
- * label. */
+/* A branch to one of n labels that follow each other; none of them, and the launch fails, where the
+ * index is n. Returns the first label. */
 static uint32_t add_choice(struct inliner *in, struct pt_operand index, uint32_t n)
 {
     uint32_t label = add_label(in, n), table = in->f->tables.n;

@@ -1,4 +1,5 @@
-/* Which registers an instruction reads and writes. The roles come from the operand places of its form. */
+/* Which registers an instruction reads and writes. The roles come from the operand places of its
+ * form. */
 #include "ir/insn.h"
 
 #include "ir/row.h"

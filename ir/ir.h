@@ -1,10 +1,12 @@
 /* The IR: modules, functions, registers, blocks, instructions.
  *
- * A function exists in two states. *Parsed*: `insns` hold the body in source order, labels name places in it.
- * *Lowered* (pt_lower): `blocks` hold the numbered control-flow graph, the instructions are in block order in
- * `insns`, and every register is one web of definitions and uses. Functions are lowered when first needed.
+ * A function exists in two states. *Parsed*: `insns` hold the body in source order, labels name
+ * places in it. *Lowered* (pt_lower): `blocks` hold the numbered control-flow graph, the
+ * instructions are in block order in `insns`, and every register is one web of definitions and
+ * uses. Functions are lowered when first needed.
  *
- * Indices (u32), never pointers, tie IR objects together. Index 0 of every table that can be "none" is unused.
+ * Indices (u32), never pointers, tie IR objects together. Index 0 of every table that can be "none"
+ * is unused.
  */
 #ifndef PTERA_IR_IR_H
 #define PTERA_IR_IR_H
@@ -19,12 +21,13 @@
 
 enum { PT_NONE = 0 };
 
-/* ---- operands ------------------------------------------------------------------------------------------ */
+/* ---- operands -------------------------------------------------------------------------------- */
 
 enum pt_operand_kind {
     PT_OPND_NONE,
     PT_OPND_REG,   /* index: register */
-    PT_OPND_IMM,   /* imm: the bits; type: PT_s64 or PT_u64 for integers, PT_f64 for 1.5 and 0d…, PT_f32 for 0f… */
+    PT_OPND_IMM,   /* imm: the bits; type: PT_s64 or PT_u64 for integers, PT_f64 for 1.5 and 0d…,
+                      PT_f32 for 0f… */
     PT_OPND_SREG,  /* index: enum pt_sreg */
     PT_OPND_SYM,   /* address of symbol `index` plus imm; generic: take the generic address */
     PT_OPND_FUNC,  /* index: function, as a call target or an address */
@@ -33,8 +36,8 @@ enum pt_operand_kind {
     PT_OPND_SINK,  /* _ */
     PT_OPND_VEC,   /* {…}: imm operands from index in the function's operand array */
     PT_OPND_PAIR,  /* d|p: two operands from index */
-    PT_OPND_MEM,   /* […]: imm operands from index. The first is the base (REG, SYM, IMM, FUNC) whose offset
-                      is in its own imm; texture and tensor addresses have more */
+    PT_OPND_MEM,   /* […]: imm operands from index. The first is the base (REG, SYM, IMM, FUNC)
+                      whose offset is in its own imm; texture and tensor addresses have more */
     PT_OPND_LIST   /* (…): the arguments or results of a call: imm operands from index */
 };
 
@@ -48,14 +51,14 @@ enum pt_operand_flag {
 struct pt_operand {
     uint8_t kind;   /* enum pt_operand_kind */
     uint8_t flags;  /* enum pt_operand_flag */
-    uint8_t select; /* selector of video instructions (.b0 .h1 .b3210): 'b' or 'h', and in imm the digits as
-                       hexadecimal digits, their number in the high half; else 0 */
+    uint8_t select; /* selector of video instructions (.b0 .h1 .b3210): 'b' or 'h', and in imm the
+                       digits as hexadecimal digits, their number in the high half; else 0 */
     uint8_t type;   /* REG: enum pt_type of the register as declared; IMM: see above */
     uint32_t index;
     int64_t imm;    /* REG in MEM: byte offset; SYM: byte offset; VEC, MEM, LIST: count */
 };
 
-/* ---- instructions, registers, blocks ------------------------------------------------------------------- */
+/* ---- instructions, registers, blocks --------------------------------------------------------- */
 
 struct pt_insn {
     uint32_t form;       /* index into module->forms */
@@ -77,23 +80,28 @@ struct pt_reg {
     uint8_t n_defs;   /* after lowering: definitions of the web, saturating at 255 */
 };
 
-/* A block of the lowered function. Block 0 is the entry; every block is reachable. The blocks of a loop (strongly
- * connected component, nested likewise) are contiguous, its header first, and precede everything reached only by leaving
- * it; otherwise a block comes after its predecessors. A branch to a block with a number not above its own is a back edge
- * and leads to the header of a loop around it.
+/* A block of the lowered function. Block 0 is the entry; every block is reachable. The blocks of a
+ * loop (strongly connected component, nested likewise) are contiguous, its header first, and
+ * precede everything reached only by leaving it; otherwise a block comes after its predecessors. A
+ * branch to a block with a number not above its own is a back edge and leads to the header of a
+ * loop around it.
  *
- * Branches and ends (effects BRANCH, END) are last in their block; they keep their guard. Synchronising instructions
- * (effects WARP, CTA, CLUSTER) are first in their block and have no guard. A call is a block of its own, without a guard. */
+ * Branches and ends (effects BRANCH, END) are last in their block; they keep their guard.
+ * Synchronising instructions (effects WARP, CTA, CLUSTER) are first in their block and have no
+ * guard. A call is a block of its own, without a guard. */
 struct pt_block {
     uint32_t first, count;   /* instructions, at least one */
-    uint32_t succ, n_succ;   /* from func->edges, each once: targets of the last instruction, then `next` */
+    uint32_t succ, n_succ;   /* from func->edges, each once: targets of the last instruction, then
+                                `next` */
     uint32_t pred, n_pred;   /* from func->edges, ascending */
-    uint32_t next;           /* the block that follows where the last instruction does not branch or end (lanes
-                                its guard leaves out included); UINT32_MAX: none. Not always the number + 1 */
+    uint32_t next;           /* the block that follows where the last instruction does not branch or
+                                end (lanes its guard leaves out included); UINT32_MAX: none. Not
+                                always the number + 1 */
     uint32_t loop;           /* innermost loop + 1, or PT_NONE */
-    uint32_t idom, ipdom;    /* block numbers; UINT32_MAX: none (the entry; a block after which nothing is common to all
-                                ways out, or that has no way out) */
-    uint8_t communicates;    /* its back edges let other work run first: the loop may wait for other threads */
+    uint32_t idom, ipdom;    /* block numbers; UINT32_MAX: none (the entry; a block after which
+                                nothing is common to all ways out, or that has no way out) */
+    uint8_t communicates;    /* its back edges let other work run first: the loop may wait for other
+                                threads */
 };
 
 struct pt_loop {
@@ -119,7 +127,7 @@ struct pt_table {
     uint32_t signature;        /* 'p': a function, named "_", that holds only the signature */
 };
 
-/* ---- functions, variables, module ---------------------------------------------------------------------- */
+/* ---- functions, variables, module ------------------------------------------------------------ */
 
 enum pt_linkage { PT_LINK_LOCAL, PT_LINK_VISIBLE, PT_LINK_EXTERN, PT_LINK_WEAK, PT_LINK_COMMON };
 
@@ -134,8 +142,8 @@ struct pt_reloc {
     int64_t addend;
 };
 
-/* A variable: module scope, function scope (.shared .local .param .const .global inside a body), or a formal parameter.
- * Symbols of all functions are in module->symbols. */
+/* A variable: module scope, function scope (.shared .local .param .const .global inside a body), or
+ * a formal parameter. Symbols of all functions are in module->symbols. */
 struct pt_symbol {
     const char *name;
     uint8_t space;    /* enum pt_space; PT_SPACE_REG for a .reg parameter (then `reg`) */
@@ -149,9 +157,10 @@ struct pt_symbol {
     uint32_t ptr_align;
     uint32_t align;   /* bytes */
     uint64_t size;    /* bytes; 0 if unsized */
-    uint64_t offset;  /* kernel parameter: offset in the parameter block; .shared: offset in the CTA's window;
-                         .local and function .param: offset in the frame (set when the function is lowered);
-                         .const: offset in the bank (set when the module is loaded) */
+    uint64_t offset;  /* kernel parameter: offset in the parameter block; .shared: offset in the
+                         CTA's window; .local and function .param: offset in the frame (set when the
+                         function is lowered); .const: offset in the bank (set when the module is
+                         loaded) */
     uint32_t reg;     /* PT_SPACE_REG: the register */
     uint32_t func;    /* function it belongs to, or PT_NONE */
     uint32_t line;
@@ -187,13 +196,15 @@ struct pt_func {
     PT_VEC(struct pt_block) blocks;
     PT_VEC(uint32_t) edges;
     PT_VEC(struct pt_loop) loops;
-    uint32_t local_size;   /* bytes of .local and .param variables of one activation, aligned to 16 */
+    uint32_t local_size;   /* bytes of .local and .param variables of one activation, aligned to
+                              16 */
     bool calls;            /* contains a call */
 };
 
 struct pt_loc {
     uint32_t file, line, col; /* file: index into module->files */
-    uint32_t func_name;       /* offset string label of an inlined function, or PT_NONE: label text in files? unused */
+    uint32_t func_name;       /* offset string label of an inlined function, or PT_NONE: label text
+                                 in files? unused */
     uint32_t inlined_at;      /* loc it was inlined at, or PT_NONE */
 };
 

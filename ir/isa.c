@@ -5,7 +5,7 @@
 
 #include "ir/row.h"
 
-/* ---- types, modifiers, rows ---------------------------------------------------------------------------- */
+/* ---- types, modifiers, rows ------------------------------------------------------------------ */
 
 static const struct {
     const char *name;
@@ -163,7 +163,7 @@ enum pt_space pt_form_space(const struct pt_form *form)
     return space;
 }
 
-/* ---- special registers --------------------------------------------------------------------------------- */
+/* ---- special registers ----------------------------------------------------------------------- */
 
 static const struct {
     const char *spelling;
@@ -191,7 +191,7 @@ void pt_sreg_needs(enum pt_sreg sreg, uint16_t *ptx, uint16_t *sm)
     *sm = sregs[sreg].sm;
 }
 
-/* ---- versions ------------------------------------------------------------------------------------------ */
+/* ---- versions -------------------------------------------------------------------------------- */
 
 /* By major version: the last minor one. */
 static const uint8_t last_minor[] = {0, 5, 3, 2, 3, 1, 5, 8, 8, 5};
@@ -207,7 +207,7 @@ unsigned pt_ptx_newest(void)
     return LAST_MAJOR * 10 + last_minor[LAST_MAJOR];
 }
 
-/* ---- targets ------------------------------------------------------------------------------------------- */
+/* ---- targets --------------------------------------------------------------------------------- */
 
 const struct pt_target pt_targets[] = {
 #define TARGET(number, feature, ptx) {number, feature, ptx},

@@ -1,9 +1,9 @@
-/* The instruction table (isa.def) as data: rows, types, modifiers, special registers, and the match of a
- * spelled instruction to its row.
+/* The instruction table (isa.def) as data: rows, types, modifiers, special registers, and the match
+ * of a spelled instruction to its row.
  *
- * Words: a *row* is one syntax line of isa.def; a *form* is a row with its types and modifiers chosen, that
- * is, one distinct spelling such as "add.rn.ftz.f32". A module interns its forms (a few hundred at most), and
- * each instruction holds the index of one.
+ * Words: a *row* is one syntax line of isa.def; a *form* is a row with its types and modifiers
+ * chosen, that is, one distinct spelling such as "add.rn.ftz.f32". A module interns its forms (a
+ * few hundred at most), and each instruction holds the index of one.
  */
 #ifndef PTERA_IR_ISA_H
 #define PTERA_IR_ISA_H
@@ -27,8 +27,8 @@ unsigned pt_type_bits(enum pt_type type);
 unsigned pt_type_bytes(enum pt_type type);
 enum pt_type_class pt_type_class(enum pt_type type);
 
-/* Every modifier token of every instruction: PT_M_ftz for ".ftz". Tokens with "::" or characters that C
- * does not allow in names have the C name given in mod.def. */
+/* Every modifier token of every instruction: PT_M_ftz for ".ftz". Tokens with "::" or characters
+ * that C does not allow in names have the C name given in mod.def. */
 enum pt_mod {
     PT_M_NONE,
 #define MOD(name, spelling) PT_M_##name,
@@ -46,7 +46,8 @@ enum pt_op {
     PT_OP_COUNT
 };
 
-/* What an instruction does besides writing its destinations (the effects column, or-ed together). */
+/* What an instruction does besides writing its destinations (the effects column, or-ed
+ * together). */
 enum pt_effect {
     PT_FX_PURE = 0,
     PT_FX_READ = 1 << 0,    /* reads memory */
@@ -97,12 +98,14 @@ enum pt_space {
     PT_SPACE_TEX
 };
 
-/* The state space that a modifier names (.shared::cluster: PT_SPACE_SHARED); PT_SPACE_GENERIC: it names none. */
+/* The state space that a modifier names (.shared::cluster: PT_SPACE_SHARED); PT_SPACE_GENERIC: it
+ * names none. */
 enum pt_space pt_mod_space(enum pt_mod mod);
 /* The first that the form names; PT_SPACE_GENERIC: none. */
 enum pt_space pt_form_space(const struct pt_form *form);
 
-/* Special registers: SREG(c_name, "%spelling", type, ptx, sm); vectors have one entry a component. */
+/* Special registers: SREG(c_name, "%spelling", type, ptx, sm); vectors have one entry a
+ * component. */
 enum pt_sreg {
     PT_SREG_NONE,
 #define SREG(name, spelling, type, ptx, sm) PT_SREG_##name,
@@ -124,7 +127,8 @@ const char *pt_op_syntax(enum pt_op op);  /* the row's syntax line */
 const char *pt_op_chapter(enum pt_op op); /* "integer": the file in ir/isa that has the row */
 bool pt_op_is_supported(enum pt_op op);   /* false for ROW_TODO */
 enum pt_compiled pt_op_compiled(enum pt_op op);
-bool pt_op_is_golden(enum pt_op op);      /* what it computes is compared with a GPU's results: golden.def */
+bool pt_op_is_golden(enum pt_op op);      /* what it computes is compared with a GPU's results:
+                                             golden.def */
 uint32_t pt_op_effects(enum pt_op op);    /* enum pt_effect */
 
 /* Versions of the PTX ISA: 1.0 and later. 90 is 9.0. */

@@ -11,19 +11,22 @@ bool pt_layout_parameter(struct pt_func *f, struct pt_symbol *parameter, uint64_
 /* The variable has a place in memory of that space: .global or .const. */
 bool pt_layout_is_placed(const struct pt_symbol *s, enum pt_space space);
 
-/* The first variable of the module's constant bank, which tells where its window begins; PT_NONE: it has none. */
+/* The first variable of the module's constant bank, which tells where its window begins; PT_NONE:
+ * it has none. */
 uint32_t pt_layout_first_constant(const struct pt_module *m);
 
-/* Offsets of the .local and .param variables of a function; sets f->local_size. False: 4 GiB or more. */
+/* Offsets of the .local and .param variables of a function; sets f->local_size. False: 4 GiB or
+ * more. */
 bool pt_layout_frame(struct pt_module *m, struct pt_func *f);
 
-/* Shared memory of one kernel: the variables that it and what it may call use, in order of declaration. */
+/* Shared memory of one kernel: the variables that it and what it may call use, in order of
+ * declaration. */
 struct pt_shared {
     uint32_t n;
     const uint32_t *symbols; /* .shared variables, unsized ones (dynamic shared memory) included */
     const uint64_t *
-        offsets; /* of symbols[i], from the start of the user's part of the window; of an unsized one:
-                                `bytes` rounded up to `dynamic_align` */
+        offsets; /* of symbols[i], from the start of the user's part of the window; of an unsized
+                    one: `bytes` rounded up to `dynamic_align` */
     uint64_t bytes;         /* of the sized variables */
     uint32_t align;         /* the strictest of all of them, at least 16 */
     uint32_t dynamic_align; /* of the unsized ones, at least 16 */

@@ -21,7 +21,8 @@ struct scan {
     uint32_t guard;       /* of that one, as in covers; 0: none */
 };
 
-/* Lanes in which the guard holds have the register from this block, as the guard has not changed since. */
+/* Lanes in which the guard holds have the register from this block, as the guard has not changed
+ * since. */
 static bool is_covered(const struct scan *s, uint32_t reg, uint32_t guard)
 {
     const struct cover *c = &s->covers[reg];

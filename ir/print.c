@@ -8,8 +8,8 @@
  *
  * The comments. Of a block: its loops, dominator, where paths from it join, predecessors; at an
  * instruction that waits for other threads, the registers that live across it. Of a kernel's
- * instructions, for blocks of .reqntid threads (without one, of any shape): a result that is one for
- * the whole CTA or warp, or grows by so much from lane to lane of a warp ("unless it wraps": a
+ * instructions, for blocks of .reqntid threads (without one, of any shape): a result that is one
+ * for the whole CTA or warp, or grows by so much from lane to lane of a warp ("unless it wraps": a
  * narrower value it was widened from); how far the threads that branch stay together. Of a local
  * variable: whether its address goes anywhere but into accesses.
  */

@@ -1,4 +1,5 @@
-/* The compiler of isa.def's syntax lines into lines, elements, variants and slots, and what reads them. */
+/* The compiler of isa.def's syntax lines into lines, elements, variants and slots, and what reads
+ * them. */
 #include "ir/row.h"
 
 #include <pthread.h>
@@ -6,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is compiled ---------------------------------------------------------------------------------- */
+/* ---- what is compiled ------------------------------------------------------------------------ */
 
 static const struct {
     const char *name, *members;
@@ -39,7 +40,7 @@ static const struct {
 #include "ir/isa.def"
 };
 
-/* ---- the compiler of syntax lines ---------------------------------------------------------------------- */
+/* ---- the compiler of syntax lines ------------------------------------------------------------ */
 
 enum {
     MAX_LINES = 4096,
@@ -82,7 +83,8 @@ static unsigned take(unsigned *n, unsigned max, const char *what)
     return max - 1;
 }
 
-/* One name table for modifiers, types, vectors and special registers: open addressing, built once. */
+/* One name table for modifiers, types, vectors and special registers: open addressing, built
+ * once. */
 static struct name {
     const char *s;
     uint32_t len;
@@ -231,7 +233,8 @@ static const char *parse_when(const char *s, struct pt_when *when)
 static const char *parse_alts(const char *syntax, const char *s, const struct pt_alt *outer,
                               unsigned depth);
 
-/* x, x.y, a set or x.set, with its limits; `outer` holds what stands before the set that is being expanded. */
+/* x, x.y, a set or x.set, with its limits; `outer` holds what stands before the set that is being
+ * expanded. */
 static const char *parse_alt(const char *syntax, const char *s, const struct pt_alt *outer,
                              unsigned depth, bool alone)
 {
@@ -396,8 +399,8 @@ static const char *parse_count(const char *s, struct pt_slot *slot)
     return s;
 }
 
-/* Turns a slot into the element of a new vector slot. `first`: the type of the first element if it has one of its own,
- * else PT_TYPE_NONE. */
+/* Turns a slot into the element of a new vector slot. `first`: the type of the first element if it
+ * has one of its own, else PT_TYPE_NONE. */
 static void wrap_vector(struct pt_slot *slot, uint8_t first)
 {
     struct pt_slot elem = *slot;
@@ -660,7 +663,7 @@ static void compile_once(void)
     pthread_once(&once, compile_table);
 }
 
-/* ---- reading the compiled table ------------------------------------------------------------------------ */
+/* ---- reading the compiled table -------------------------------------------------------------- */
 
 const char *pt_isa_check(void)
 {

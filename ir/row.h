@@ -1,8 +1,9 @@
-/* The compiled instruction table: what the syntax lines of isa.def say, as data. Built once a process, on first use.
+/* The compiled instruction table: what the syntax lines of isa.def say, as data. Built once a
+ * process, on first use.
  *
- * A row of isa.def has one *line* of syntax, and one more for each ALSO. A line has *elements* (what may stand in
- * the spelling) and *variants* (one for each choice of its optional operands). A variant has a *slot* for each operand
- * written.
+ * A row of isa.def has one *line* of syntax, and one more for each ALSO. A line has *elements*
+ * (what may stand in the spelling) and *variants* (one for each choice of its optional operands). A
+ * variant has a *slot* for each operand written.
  */
 #ifndef PTERA_IR_ROW_H
 #define PTERA_IR_ROW_H
@@ -26,7 +27,8 @@ enum pt_slot_kind {
     PT_SLOT_MEM,  /* [...]: a sub-slot for each part */
     PT_SLOT_PAIR, /* d|p: two sub-slots */
     PT_SLOT_LIST, /* (...) */
-    PT_SLOT_VEC, /* {...}: one sub-slot for all elements, or one for the first and one for the rest */
+    PT_SLOT_VEC, /* {...}: one sub-slot for all elements, or one for the first and one for the
+                    rest */
     PT_SLOT_SINK_ONLY /* _ */
 };
 
@@ -47,7 +49,8 @@ enum pt_slot_flag {
 enum {
     PT_SLOT_TYPE_NTH = 0x80, /* + n: the n-th type spelled */
     PT_SLOT_TYPE_LAST = 0x88,
-    PT_SLOT_TYPE_DOUBLE, /* twice as wide as the last type spelled: integer like it, or untyped bits */
+    PT_SLOT_TYPE_DOUBLE, /* twice as wide as the last type spelled: integer like it, or untyped
+                            bits */
     PT_SLOT_TYPE_HALF,
     PT_SLOT_TYPE_QUARTER,
     PT_SLOT_TYPE_BITS = 0x90 /* + n: untyped bits, as wide as the n-th type spelled */
@@ -60,9 +63,11 @@ struct pt_slot {
     uint16_t sub;   /* first sub-slot; pt_slot_sub */
     uint8_t n_sub;
     uint8_t
-        n_values; /* IMM, constant of a VALUE: 0 any, 2 lo..hi in steps, or (as PT_SLOT_ONE_OF) values */
+        n_values; /* IMM, constant of a VALUE: 0 any, 2 lo..hi in steps, or (as PT_SLOT_ONE_OF)
+                     values */
     int32_t value
-        [4]; /* lowest, highest and step, or the values; VEC: lowest and highest count, 0: see `count` */
+        [4]; /* lowest, highest and step, or the values; VEC: lowest and highest count, 0: see
+                `count` */
     const char *count; /* VEC: expression over the numbers in the modifiers, or NULL */
     char name;         /* the letter of the syntax line */
     uint8_t parts;     /* with a selector: 1, or of how many each is worked on by itself: 2, 4 */
@@ -74,12 +79,15 @@ unsigned pt_form_operands(const struct pt_form *form);
 const struct pt_slot *pt_form_slot(const struct pt_form *form, unsigned operand);
 /* Part `i` of a PAIR, MEM or VEC slot; the elements of a VEC share slots. */
 const struct pt_slot *pt_slot_sub(const struct pt_slot *slot, unsigned i);
-/* The type of a value in the slot; PT_TYPE_NONE where it has none (labels, functions, addresses). */
+/* The type of a value in the slot; PT_TYPE_NONE where it has none (labels, functions,
+ * addresses). */
 enum pt_type pt_slot_type(const struct pt_slot *slot, const struct pt_form *form);
-/* Elements of a VEC slot: *lo to *hi. 1 if BY_VEC and the form has no .v2 .v4 .v8: then the operand has no braces. */
+/* Elements of a VEC slot: *lo to *hi. 1 if BY_VEC and the form has no .v2 .v4 .v8: then the operand
+ * has no braces. */
 void pt_slot_count(const struct pt_slot *slot, const struct pt_form *form, unsigned *lo,
                    unsigned *hi);
-/* The number at `letter` in the form's modifiers: m n k of .m16n8k16, x of .x4, d of .3d; 0 if there is none. */
+/* The number at `letter` in the form's modifiers: m n k of .m16n8k16, x of .x4, d of .3d; 0 if
+ * there is none. */
 unsigned pt_form_number(const struct pt_form *form, char letter);
 static inline bool pt_slot_is_dest(const struct pt_slot *slot)
 {
@@ -104,10 +112,11 @@ extern const struct pt_target pt_targets[];
 extern const unsigned pt_n_targets;
 void pt_when_narrow(struct pt_when *a, const struct pt_when *b);
 bool pt_when_holds(const struct pt_when *when, unsigned target, uint16_t ptx);
-/* The lowest target: one without feature if there is any, else 'a', else 'f'. NULL if the set is empty. */
+/* The lowest target: one without feature if there is any, else 'a', else 'f'. NULL if the set is
+ * empty. */
 const struct pt_target *pt_when_target(const struct pt_when *when);
 
-/* ---- spellings to lines, for frontend/insn.c and tests ---------------------------------------------------- */
+/* ---- spellings to lines, for frontend/insn.c and tests --------------------------------------- */
 
 /* A dotted part of a spelling: enum pt_mod, or a type, or .v2 .v4 .v8. */
 enum { PT_TOKEN_TYPE = 0x4000, PT_TOKEN_VEC = 0x8000 };
@@ -143,7 +152,8 @@ static inline uint64_t pt_token_bit(uint16_t token)
 /* Token of a dotted part, 0 if no instruction has it. */
 uint16_t pt_token_find(const char *s, uint32_t len);
 void pt_token_name(uint16_t token, char buf[64]); /* ".rn", ".u32", ".v4" */
-/* True if the modifier belongs to the name of the instruction and comes right behind the mnemonic. */
+/* True if the modifier belongs to the name of the instruction and comes right behind the
+ * mnemonic. */
 bool pt_token_is_opcode(uint16_t token, const char *mnemonic, uint32_t len);
 /* True if the assembler lets one write it twice. */
 bool pt_token_is_repeatable(uint16_t token);

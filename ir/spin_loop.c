@@ -52,7 +52,8 @@ static bool reads_clock(const struct pt_func *f, const struct pt_insn *insn)
     return false;
 }
 
-/* Copies and products are waited for by the threads that began them; what they see is ordered for these alone. */
+/* Copies and products are waited for by the threads that began them; what they see is ordered for
+ * these alone. */
 static bool waits_for_own(const struct pt_form *form)
 {
     switch (form->op) {

@@ -1,16 +1,19 @@
 /* How values and control differ between threads: the analysis behind ir/uniformity.h.
  *
- * All starts out as good as can be (nothing known of registers, all branches uniform) and is made worse, until every
- * definition, branch and waiting place agrees with what the others say: an optimistic fixpoint.
+ * All starts out as good as can be (nothing known of registers, all branches uniform) and is made
+ * worse, until every definition, branch and waiting place agrees with what the others say: an
+ * optimistic fixpoint.
  *
- * Waiting places. Two lanes at different blocks are a *pair* (runs, waits): of the two, which runs first follows from the
- * order of the blocks, as other lanes do not change it. A branch that varies makes pairs of its successors; when the lane that
- * runs goes on to a successor, the two have met, or are a pair again. So waits(b) is exactly what can happen, loops left
- * at different times and irreducible graphs included. The order: the lower block first; but where a lane waits at the header
- * of a loop for the next iteration, the other runs first as long as it stays in that loop.
+ * Waiting places. Two lanes at different blocks are a *pair* (runs, waits): of the two, which runs
+ * first follows from the order of the blocks, as other lanes do not change it. A branch that varies
+ * makes pairs of its successors; when the lane that runs goes on to a successor, the two have met,
+ * or are a pair again. So waits(b) is exactly what can happen, loops left at different times and
+ * irreducible graphs included. The order: the lower block first; but where a lane waits at the
+ * header of a loop for the next iteration, the other runs first as long as it stays in that loop.
  *
- * A register written in b while another lane waits at x, where the register is live, is not the same in the two lanes: so what
- * is written at different times (in iterations that only some lanes run) or at different places counts as different.
+ * A register written in b while another lane waits at x, where the register is live, is not the
+ * same in the two lanes: so what is written at different times (in iterations that only some lanes
+ * run) or at different places counts as different.
  */
 #include "ir/uniformity.h"
 
@@ -73,7 +76,7 @@ static bool is_int(enum pt_type type)
     return c == PT_CLASS_B || c == PT_CLASS_U || c == PT_CLASS_S;
 }
 
-/* ---- special registers ------------------------------------------------------------------------- */
+/* ---- special registers ----------------------------------------------------------------------- */
 
 static struct uniformity with_shape(const struct pt_uniformity_shape *shape)
 {
@@ -172,7 +175,7 @@ struct pt_value pt_uniformity_sreg(const struct pt_uniformity_shape *shape, enum
     return value_of(&v, &fact);
 }
 
-/* ---- operands ---------------------------------------------------------------------------------- */
+/* ---- operands -------------------------------------------------------------------------------- */
 
 /* In a window of each thread: local variables, and parameters other than the kernel's. */
 static bool is_own(const struct uniformity *v, uint32_t symbol)
@@ -256,7 +259,7 @@ static struct pt_affine worst_source(struct uniformity *v)
     return v->fact;
 }
 
-/* ---- instructions ------------------------------------------------------------------------------ */
+/* ---- instructions ---------------------------------------------------------------------------- */
 
 static struct pt_width width(const struct uniformity *v, unsigned bits)
 {
@@ -412,7 +415,7 @@ static struct pt_affine compared(struct uniformity *v)
     return all;
 }
 
-/* ---- memory ------------------------------------------------------------------------------------ */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static bool is_own_memory(const struct uniformity *v, const struct pt_operand *base)
 {
@@ -459,7 +462,7 @@ static struct pt_affine tested(struct uniformity *v)
     return pt_affine_any(fact.level < level ? level : (enum pt_level)fact.level, 64);
 }
 
-/* ---- other threads ----------------------------------------------------------------------------- */
+/* ---- other threads --------------------------------------------------------------------------- */
 
 /* A result all lanes get alike, where all that the member mask names are in the group. */
 static struct pt_affine agreed(struct uniformity *v, const struct pt_operand *members)
@@ -563,7 +566,7 @@ static struct pt_affine result(struct uniformity *v)
     }
 }
 
-/* ---- definitions ------------------------------------------------------------------------------- */
+/* ---- definitions ----------------------------------------------------------------------------- */
 
 /* Lanes that the guard leaves out keep a value that is not this definition's of the same time. */
 static bool keeps_old_value(const struct uniformity *v, uint32_t reg)
@@ -610,15 +613,15 @@ static void visit_insns(struct uniformity *v)
     }
 }
 
-/* ---- pairs of lanes ---------------------------------------------------------------------------- */
+/* ---- pairs of lanes -------------------------------------------------------------------------- */
 
 static uint32_t loop_end(const struct uniformity *v, uint32_t header)
 {
     return v->f->loops.v[v->f->blocks.v[header].loop - 1].end;
 }
 
-/* Which of two lanes runs first, when the last block either ran is `from`: what is not behind it is the header of a
- * loop around it, where a lane waits for the next iteration. */
+/* Which of two lanes runs first, when the last block either ran is `from`: what is not behind it is
+ * the header of a loop around it, where a lane waits for the next iteration. */
 static bool is_first(const struct uniformity *v, uint32_t a, uint32_t b, uint32_t from)
 {
     if (a > from && b > from)
@@ -768,7 +771,7 @@ static void find_branches(struct uniformity *v, uint8_t *branch)
     }
 }
 
-/* ---- all of it --------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static void prepare_fronts(struct uniformity *v, struct fronts *s, enum pt_level level,
                            struct pt_arena *arena)

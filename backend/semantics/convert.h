@@ -1,7 +1,8 @@
-/* Conversions of one lane (PTX ISA 9.7.9.21): helpers of convert.def and of the interpreter's general conversion.
+/* Conversions of one lane (PTX ISA 9.7.9.21): helpers of convert.def and of the interpreter's
+ * general conversion.
  *
- * A conversion takes its source to a double (every format but 64-bit integers is exact there) or a 64-bit integer, and from there
- * to the destination in one rounding.
+ * A conversion takes its source to a double (every format but 64-bit integers is exact there) or a
+ * 64-bit integer, and from there to the destination in one rounding.
  */
 #ifndef PTERA_BACKEND_SEMANTICS_CONVERT_H
 #define PTERA_BACKEND_SEMANTICS_CONVERT_H
@@ -88,7 +89,8 @@ PT_LANE uint64_t pt_convert_int_f64(uint64_t m, bool negative, enum pt_round rnd
     return pt_float_pack64(negative, 0, m, rnd);
 }
 
-/* The NaN that f64 NaN bits become in a narrower format: sign and top of the payload stay, quiet. */
+/* The NaN that f64 NaN bits become in a narrower format: sign and top of the payload stay,
+ * quiet. */
 PT_LANE uint32_t pt_convert_nan_f32(uint64_t a)
 {
     return (uint32_t)(a >> 32 & 0x80000000) | 0x7fc00000 | (uint32_t)(a >> 29 & 0x3fffff);
@@ -110,7 +112,8 @@ PT_LANE uint32_t pt_convert_f64_f32(uint64_t a, enum pt_round rnd, bool ftz, boo
     return pt_float_sat(pt_float_is_nan64(a) ? pt_convert_nan_f32(a) : r, sat);
 }
 
-/* f32 to f64, exact: a NaN keeps its payload and becomes quiet; with .ftz it is the canonical one first. */
+/* f32 to f64, exact: a NaN keeps its payload and becomes quiet; with .ftz it is the canonical one
+ * first. */
 PT_LANE uint64_t pt_convert_f32_f64(uint32_t a, bool ftz)
 {
     uint32_t x = ftz ? pt_float_canon(pt_float_ftz(a, true)) : a;
@@ -135,8 +138,8 @@ PT_LANE uint32_t pt_convert_f32_tf32(uint32_t a, enum pt_round rnd, bool relu, b
 /* 8-bit formats. e4m3 has no infinity and one NaN, 0x7f. */
 enum pt_fp8 { PT_E4M3, PT_E5M2 };
 
-/* f32 to an 8-bit format in one rounding to nearest; beyond the largest finite value that value, NaN
- * 0x7f (.satfinite). */
+/* f32 to an 8-bit format in one rounding to nearest; beyond the largest finite value that value,
+ * NaN 0x7f (.satfinite). */
 PT_LANE uint32_t pt_convert_f32_fp8(uint32_t a, enum pt_fp8 fmt, bool relu)
 {
     uint32_t fraction = fmt == PT_E4M3 ? 3 : 2, bias = fmt == PT_E4M3 ? 7 : 15,
@@ -163,7 +166,8 @@ PT_LANE uint32_t pt_convert_fp8_f16(uint32_t a, enum pt_fp8 fmt, bool relu)
     return is_nan ? 0x7fff : relu && sign ? 0 : h | sign << 15;
 }
 
-/* f32 to a half format with .ftz, .sat, .relu, .satfinite (largest finite value instead of infinity). */
+/* f32 to a half format with .ftz, .sat, .relu, .satfinite (largest finite value instead of
+ * infinity). */
 PT_LANE uint32_t pt_convert_f32_half(uint32_t a, enum pt_half fmt, enum pt_round rnd, bool ftz,
                                      bool sat, bool relu, bool satfinite)
 {
@@ -190,7 +194,8 @@ PT_LANE uint64_t pt_convert_clamp_u(uint64_t v, unsigned bits, bool is_signed)
     return v > high ? high : v;
 }
 
-/* cvt.pack (PTX ISA 9.7.9.22): a and b clamped to `bits` each, b low, above them what c holds in its low bits. */
+/* cvt.pack (PTX ISA 9.7.9.22): a and b clamped to `bits` each, b low, above them what c holds in
+ * its low bits. */
 PT_LANE uint32_t pt_convert_pack(int32_t a, int32_t b, uint32_t c, unsigned bits, bool is_signed)
 {
     uint32_t mask = (1u << bits) - 1;
@@ -200,7 +205,7 @@ PT_LANE uint32_t pt_convert_pack(int32_t a, int32_t b, uint32_t c, unsigned bits
     return lo | hi << bits | rest;
 }
 
-/* ---- the general conversion ------------------------------------------------------------------------------ */
+/* ---- the general conversion ------------------------------------------------------------------ */
 
 enum pt_convert_kind {
     PT_CONVERT_U,
@@ -274,8 +279,9 @@ PT_LANE uint64_t pt_convert_from_int(const struct pt_cvt *k, uint64_t a)
     }
 }
 
-/* NaN gives an integer 0, or the lowest one of its width where the source or the destination has 64 bits. To f64 payloads
- * move up and from f64 they are cut; cvt without any modifier is a move; everything else gives the canonical NaN. */
+/* NaN gives an integer 0, or the lowest one of its width where the source or the destination has 64
+ * bits. To f64 payloads move up and from f64 they are cut; cvt without any modifier is a move;
+ * everything else gives the canonical NaN. */
 PT_LANE uint64_t pt_convert_from_nan(const struct pt_cvt *k, uint64_t a)
 {
     bool from64 = k->from == PT_CONVERT_F64;

@@ -1,11 +1,14 @@
-/* Floating-point arithmetic of one lane (PTX ISA 9.7.3): f32 and f64 with every rounding, helpers of float.def.
+/* Floating-point arithmetic of one lane (PTX ISA 9.7.3): f32 and f64 with every rounding, helpers
+ * of float.def.
  *
- * Values are their bits. A lane function that rounds by direction rounds to nearest, and the sign of what that left out (exact
- * result less rounded one) says whether the result is stepped by one unit. Of a sum the rest is a value of
- * its own format; f32 products, fmas, quotients and roots have theirs in double. f64 products have it by a fused
- * multiplication; the others, and these where there is none, are made of 128-bit integers.
+ * Values are their bits. A lane function that rounds by direction rounds to nearest, and the sign
+ * of what that left out (exact result less rounded one) says whether the result is stepped by one
+ * unit. Of a sum the rest is a value of its own format; f32 products, fmas, quotients and roots
+ * have theirs in double. f64 products have it by a fused multiplication; the others, and these
+ * where there is none, are made of 128-bit integers.
  *
- * The rest is tested by its bits, so that all selects are of one width: loops over lanes become vectors.
+ * The rest is tested by its bits, so that all selects are of one width: loops over lanes become
+ * vectors.
  */
 #ifndef PTERA_BACKEND_SEMANTICS_FLOAT_H
 #define PTERA_BACKEND_SEMANTICS_FLOAT_H
@@ -18,10 +21,11 @@
 
 #define PT_FLOAT_NAN 0x7fffffffu
 
-/* Over many lanes the host's own rounding modes are faster, where every operation, the fused one included, obeys them: the
- * functions to nearest, run in another mode, round by it (scaling by powers of 2, which tells what .ftz flushes, is exact).
- * PT_FLOAT_SELF(rnd) is the rounding that a lane function has to do itself. Compilers know nothing of modes: what rounds has to
- * read its operands after pt_float_host_round and write its results before pt_float_host_restore. */
+/* Over many lanes the host's own rounding modes are faster, where every operation, the fused one
+ * included, obeys them: the functions to nearest, run in another mode, round by it (scaling by
+ * powers of 2, which tells what .ftz flushes, is exact). PT_FLOAT_SELF(rnd) is the rounding that a
+ * lane function has to do itself. Compilers know nothing of modes: what rounds has to read its
+ * operands after pt_float_host_round and write its results before pt_float_host_restore. */
 #if defined(__x86_64__) && defined(__FMA__)
 #define PT_FLOAT_HOST_ROUNDS
 #define PT_FLOAT_SELF(rnd) PT_RN
@@ -79,9 +83,9 @@ PT_LANE uint32_t pt_float_finish(uint32_t r, bool ftz, bool sat)
     return pt_float_sat(pt_float_ftz(pt_float_canon(r), ftz), sat);
 }
 
-/* What .ftz flushes is a result that is below 2^-126 when rounded to 24 bits of whatever exponent. A
- * result of 2^-126 may be one of them: without .ftz there is one bit fewer just below it, so more is
- * rounded up to it. */
+/* What .ftz flushes is a result that is below 2^-126 when rounded to 24 bits of whatever exponent.
+ * A result of 2^-126 may be one of them: without .ftz there is one bit fewer just below it, so more
+ * is rounded up to it. */
 PT_LANE uint32_t pt_float_finish_tiny(uint32_t r, bool tiny, bool sat)
 {
     return pt_float_sat(pt_float_canon(tiny ? r & 0x80000000 : r), sat);
@@ -105,14 +109,16 @@ PT_LANE bool pt_float_is_tiny_scaled(float scaled)
     return __builtin_fabsf(scaled) < 0x1p-62f;
 }
 
-/* True if a rest (the bits of it, or the upper half of a double's) is neither zero nor NaN. `inf` are infinity's. */
+/* True if a rest (the bits of it, or the upper half of a double's) is neither zero nor NaN. `inf`
+ * are infinity's. */
 PT_LANE bool pt_float_is_rest(uint32_t rest, uint32_t inf)
 {
     int32_t m = rest & 0x7fffffff;
     return m > 0 && m <= (int32_t)inf;
 }
 
-/* Steps r, rounded to nearest, by one unit if `rnd` rounds the other way. The rest is `inexact` and has the sign of `rest`. */
+/* Steps r, rounded to nearest, by one unit if `rnd` rounds the other way. The rest is `inexact` and
+ * has the sign of `rest`. */
 PT_LANE uint32_t pt_float_step(uint32_t r, bool inexact, uint32_t rest, enum pt_round rnd)
 {
     uint32_t inward = (rest ^ r) >> 31,
@@ -131,8 +137,8 @@ PT_LANE uint32_t pt_float_step(uint32_t r, bool inexact, uint32_t rest, enum pt_
     }
 }
 
-/* d + err to f32, where d is a double and err less than half a unit of it; neither, nor what d has below an f32, is
- * below 2^-1000 (but may be 0), so that the upper half of the rest tells all. */
+/* d + err to f32, where d is a double and err less than half a unit of it; neither, nor what d has
+ * below an f32, is below 2^-1000 (but may be 0), so that the upper half of the rest tells all. */
 PT_LANE uint32_t pt_float_from_sum(double d, double err, enum pt_round rnd)
 {
     float f = (float)d;
@@ -239,8 +245,8 @@ PT_LANE uint32_t pt_float_fma(uint32_t a, uint32_t b, uint32_t c, enum pt_round 
     return pt_float_finish(pt_float_zero_sum(r, is_zero, a ^ b, c, rnd), false, sat);
 }
 
-/* The quotient times the divisor is exact in double: its distance from the dividend says which way the quotient
- * was rounded. (Infinite and NaN operands make it NaN or equal: no step.) */
+/* The quotient times the divisor is exact in double: its distance from the dividend says which way
+ * the quotient was rounded. (Infinite and NaN operands make it NaN or equal: no step.) */
 PT_LANE uint32_t pt_float_div(uint32_t a, uint32_t b, enum pt_round rnd, bool ftz)
 {
     a = pt_float_ftz(a, ftz);
@@ -284,11 +290,11 @@ PT_LANE uint32_t pt_float_pick_xorsign(uint32_t a, uint32_t b, bool larger, bool
     return pt_float_is_nan(r) ? r : r | ((a ^ b) & 0x80000000);
 }
 
-/* ---- f64 ----------------------------------------------------------------------------------------------- */
+/* ---- f64 ------------------------------------------------------------------------------------- */
 
-/* Rounds (-1)^negative * m * 2^e, m any 64-bit value whose bit 0 also stands for all that lies below, to `p` bits with
- * the exponents of a format whose smallest subnormal is 2^emin and whose exponent field has `max` as infinity.
- * Returns the bits without sign. */
+/* Rounds (-1)^negative * m * 2^e, m any 64-bit value whose bit 0 also stands for all that lies
+ * below, to `p` bits with the exponents of a format whose smallest subnormal is 2^emin and whose
+ * exponent field has `max` as infinity. Returns the bits without sign. */
 PT_LANE uint64_t pt_float_pack(bool negative, int e, uint64_t m, unsigned p, int emin, uint64_t max,
                                enum pt_round rnd)
 {
@@ -371,7 +377,8 @@ PT_LANE bool pt_float_is_plain64(uint64_t a)
     return (a << 1) != 0 && (a >> 52 & 2047) != 2047;
 }
 
-/* A NaN result of f64 arithmetic: the NaN operand made quiet, b before c before a; the default one if there is none. */
+/* A NaN result of f64 arithmetic: the NaN operand made quiet, b before c before a; the default one
+ * if there is none. */
 PT_LANE uint64_t pt_float_nan64(uint64_t a, uint64_t b, uint64_t c)
 {
     uint64_t r = pt_float_is_nan64(a) ? a : 1ull << 63;
@@ -392,7 +399,8 @@ PT_LANE uint64_t pt_float_squeeze(unsigned __int128 m, int *e)
     return (n == 64 ? hi : (uint64_t)(m >> n)) | lost;
 }
 
-/* a * b + c, all finite, a and b not zero, in any rounding: exact in 128 bits with what lies far below folded in. */
+/* a * b + c, all finite, a and b not zero, in any rounding: exact in 128 bits with what lies far
+ * below folded in. */
 static inline uint64_t pt_float_fma64_exact(uint64_t a, uint64_t b, uint64_t c, enum pt_round rnd)
 {
     struct pt_float_parts x = pt_float_unpack64(a), y = pt_float_unpack64(b),
@@ -476,8 +484,8 @@ PT_LANE uint64_t pt_float_add64(uint64_t a, uint64_t b, enum pt_round rnd)
     return s != s ? pt_float_nan64(a, b, b) : r;
 }
 
-/* Memory holds a, atom.add.f64 adds b. A NaN is the result: of two the added one, as it is, in global memory; in shared memory
- * the one that was there, made quiet. */
+/* Memory holds a, atom.add.f64 adds b. A NaN is the result: of two the added one, as it is, in
+ * global memory; in shared memory the one that was there, made quiet. */
 PT_LANE uint64_t pt_float_atom_add64(uint64_t a, uint64_t b, bool in_shared)
 {
     bool is_nan_a = pt_float_is_nan64(a), is_nan_b = pt_float_is_nan64(b);
@@ -495,7 +503,8 @@ PT_LANE uint64_t pt_float_sub64(uint64_t a, uint64_t b, enum pt_round rnd)
     return pt_float_is_nan64(a) || pt_float_is_nan64(b) ? pt_float_nan64(a, b, b) : r;
 }
 
-/* What p = a * b leaves out, or a multiple of it. Where that would be too small, both are scaled by 2^1100. */
+/* What p = a * b leaves out, or a multiple of it. Where that would be too small, both are scaled by
+ * 2^1100. */
 PT_LANE double pt_float_product_rest(uint64_t a, uint64_t b, double p)
 {
     bool swap = (int64_t)(a & INT64_MAX) < (int64_t)(b & INT64_MAX);

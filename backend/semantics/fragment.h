@@ -1,8 +1,8 @@
 /* How the registers of a warp hold a matrix (PTX ISA 9.7.14): fragments to tiles and back.
  *
- * A register of 32 lanes holds 8 rows of 128 bits, four lanes a row: with as many columns as elements of
- * the type fit in 128 bits it is a block of A, row by row, or of B, column by column. A register
- * of C and D is 8 rows of 8 columns of 16 bits, or every other column of 32 bits.
+ * A register of 32 lanes holds 8 rows of 128 bits, four lanes a row: with as many columns as
+ * elements of the type fit in 128 bits it is a block of A, row by row, or of B, column by column. A
+ * register of C and D is 8 rows of 8 columns of 16 bits, or every other column of 32 bits.
  */
 #ifndef PTERA_BACKEND_SEMANTICS_FRAGMENT_H
 #define PTERA_BACKEND_SEMANTICS_FRAGMENT_H
@@ -83,9 +83,9 @@ static inline void pt_fragment_d(const struct pt_mma_tile *from, uint32_t i, uin
     }
 }
 
-/* The metadata of a sparse A: 4 bits for each group of four elements of a row of B's depth, two of which A has. tf32: two,
- * of which it has one, that of bit 1. 4-bit integers: eight, of which it has two pairs. stored_bits: of a
- * row of A. */
+/* The metadata of a sparse A: 4 bits for each group of four elements of a row of B's depth, two of
+ * which A has. tf32: two, of which it has one, that of bit 1. 4-bit integers: eight, of which it
+ * has two pairs. stored_bits: of a row of A. */
 static inline void pt_fragment_sparsity(enum pt_type type, uint32_t stored_bits, uint32_t selector,
                                         const uint32_t *metadata, struct pt_mma_sparsity *to)
 {

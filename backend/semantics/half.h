@@ -1,7 +1,9 @@
-/* f16 and bf16 arithmetic of one lane (PTX ISA 9.7.4): helpers of half.def, and the conversions of both formats.
+/* f16 and bf16 arithmetic of one lane (PTX ISA 9.7.4): helpers of half.def, and the conversions of
+ * both formats.
  *
- * Values are their bits in the low half of a word. Operations run in f32 or double and round once: f32 has more than
- * twice the bits of either format plus two, and where the intermediate is not exact it is rounded to odd.
+ * Values are their bits in the low half of a word. Operations run in f32 or double and round once:
+ * f32 has more than twice the bits of either format plus two, and where the intermediate is not
+ * exact it is rounded to odd.
  */
 #ifndef PTERA_BACKEND_SEMANTICS_HALF_H
 #define PTERA_BACKEND_SEMANTICS_HALF_H
@@ -97,8 +99,9 @@ PT_LANE uint32_t pt_half_ftz(uint32_t h, enum pt_half fmt, bool ftz)
     return ftz && (h & field) == 0 ? h & 0x8000 : h & 0xffff;
 }
 
-/* What follows the arithmetic: one rounding, .ftz, .sat or .relu. .ftz (of f16, to nearest) flushes what is below 2^-14 when
- * rounded to 11 bits of whatever exponent: as f32, see pt_float_finish_tiny. */
+/* What follows the arithmetic: one rounding, .ftz, .sat or .relu. .ftz (of f16, to nearest) flushes
+ * what is below 2^-14 when rounded to 11 bits of whatever exponent: as f32, see
+ * pt_float_finish_tiny. */
 PT_LANE uint32_t pt_half_finish(uint32_t r, enum pt_half fmt, enum pt_round rnd, bool ftz, bool sat,
                                 bool relu)
 {
@@ -138,8 +141,8 @@ PT_LANE uint32_t pt_half_fma_odd(float x, float y, float z, enum pt_half fmt)
     return pt_float_sum(pt_lane_u32(x * y), pt_lane_u32(z), PT_RO);
 }
 
-/* .oob: a factor 0x7ff7 of either sign (the NaN that stands for a value outside a tensor, for both formats) makes the result
- * 0. */
+/* .oob: a factor 0x7ff7 of either sign (the NaN that stands for a value outside a tensor, for both
+ * formats) makes the result 0. */
 PT_LANE uint32_t pt_half_fma(uint32_t a, uint32_t b, uint32_t c, enum pt_half fmt, bool ftz,
                              bool sat, bool relu, bool oob)
 {
@@ -150,8 +153,8 @@ PT_LANE uint32_t pt_half_fma(uint32_t a, uint32_t b, uint32_t c, enum pt_half fm
     return oob && ((a & 0x7fff) == 0x7ff7 || (b & 0x7fff) == 0x7ff7) ? 0 : h;
 }
 
-/* fma.{rz,rm,rp}.bf16 as the assembler expands it: the operands read as f16, an f32 fma with that rounding, and its result
- * rounded to nearest f16; .relu and .oob are dropped. */
+/* fma.{rz,rm,rp}.bf16 as the assembler expands it: the operands read as f16, an f32 fma with that
+ * rounding, and its result rounded to nearest f16; .relu and .oob are dropped. */
 PT_LANE uint32_t pt_half_fma_directed(uint32_t a, uint32_t b, uint32_t c, enum pt_round rnd)
 {
     uint32_t x = pt_half_to_f32(a, PT_F16), y = pt_half_to_f32(b, PT_F16),

@@ -216,9 +216,10 @@ PT_LANE uint32_t pt_integer_packed(uint32_t a, uint32_t b, unsigned bits, bool i
     return result;
 }
 
-/* ---- bits: counted, found, moved (9.7.1.14 to 9.7.1.23) --------------------------------------- */
+/* ---- bits: counted, found, moved (9.7.1.14 to 9.7.1.23) -------------------------------------- */
 
-/* Counts are written with arithmetic instead of builtins where a host has no vector form of them. */
+/* Counts are written with arithmetic instead of builtins where a host has no vector form of
+ * them. */
 PT_LANE uint32_t pt_integer_popc32(uint32_t x)
 {
     x -= x >> 1 & 0x55555555;
@@ -262,8 +263,8 @@ PT_LANE uint64_t pt_integer_brev64(uint64_t x)
     return (uint64_t)pt_integer_brev32((uint32_t)x) << 32 | pt_integer_brev32((uint32_t)(x >> 32));
 }
 
-/* bfind: the position of the highest one (signed: of the highest bit that differs from the sign), all ones if there
- * is none; .shiftamt: the left shift that brings it to the top. */
+/* bfind: the position of the highest one (signed: of the highest bit that differs from the sign),
+ * all ones if there is none; .shiftamt: the left shift that brings it to the top. */
 PT_LANE uint32_t pt_integer_bfind32(uint32_t x, bool is_signed, bool shiftamt)
 {
     if (is_signed)
@@ -280,8 +281,9 @@ PT_LANE uint32_t pt_integer_bfind64(uint64_t x, bool is_signed, bool shiftamt)
     return x == 0 ? UINT32_MAX : shiftamt ? n : 63 - n;
 }
 
-/* bfe: `len` bits from bit `pos`. The signed form extends from the field's top bit, or from the sign of the source where
- * the field reaches beyond it. The 32-bit form reads the low byte of pos and len, the 64-bit form all of them. */
+/* bfe: `len` bits from bit `pos`. The signed form extends from the field's top bit, or from the
+ * sign of the source where the field reaches beyond it. The 32-bit form reads the low byte of pos
+ * and len, the 64-bit form all of them. */
 PT_LANE uint64_t pt_integer_bfe64(uint64_t a, uint32_t pos, uint32_t len, bool is_signed)
 {
     uint64_t end = (uint64_t)pos + len;
@@ -338,8 +340,8 @@ PT_LANE uint32_t pt_integer_szext(uint32_t a, uint32_t n, bool is_signed, bool w
     return (a & keep) | (fill & ~keep);
 }
 
-/* fns (PTX ISA 9.7.1.17): the n-th set bit of mask from `base` on, upward for n > 0, downward for n < 0; n = 0: base
- * itself if it is set. All ones if there is none. */
+/* fns (PTX ISA 9.7.1.17): the n-th set bit of mask from `base` on, upward for n > 0, downward for n
+ * < 0; n = 0: base itself if it is set. All ones if there is none. */
 PT_LANE uint32_t pt_integer_fns(uint32_t mask, uint32_t base, int32_t n)
 {
     uint32_t found = UINT32_MAX;

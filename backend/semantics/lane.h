@@ -1,12 +1,14 @@
 /* What every lane function builds on: bit casts, select, rounding modes.
  *
- * backend/semantics states once what an instruction computes for one lane. The lists (*.def) name lane functions
+ * backend/semantics states once what an instruction computes for one lane. The lists (*.def) name
+ * lane functions
  *
  *   LANE1(name, D, A, expr)   LANE2(name, D, A, B, expr)   LANE3(...C...)   LANE4(...E...)
  *
- * where D, A, B, C, E are u8 ... s64 (floating-point values are their bits) and expr computes the result from a, b,
- * c_, e. A list is included with these macros defined as the reader needs it: as a 32-lane handler of the
- * interpreter, or as a function over n lanes. Everything here is compiled with -ffp-contract=off, in round to nearest.
+ * where D, A, B, C, E are u8 ... s64 (floating-point values are their bits) and expr computes the
+ * result from a, b, c_, e. A list is included with these macros defined as the reader needs it: as
+ * a 32-lane handler of the interpreter, or as a function over n lanes. Everything here is compiled
+ * with -ffp-contract=off, in round to nearest.
  */
 #ifndef PTERA_BACKEND_SEMANTICS_LANE_H
 #define PTERA_BACKEND_SEMANTICS_LANE_H
@@ -24,7 +26,8 @@ enum pt_round {
     PT_RM,  /* toward minus infinity */
     PT_RP,  /* toward plus infinity */
     PT_RNA, /* to nearest, ties away from zero */
-    PT_RO /* to odd: inexact results get their last bit set, so that a second rounding is the only one */
+    PT_RO /* to odd: inexact results get their last bit set, so that a second rounding is the only
+             one */
 };
 
 PT_LANE float pt_lane_f32(uint32_t u)

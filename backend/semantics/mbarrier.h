@@ -5,9 +5,9 @@
  *     63       62 .. 43    42   41 .. 21     20 .. 1      0
  *     phase    -pending    0    -tx-count    -expected    0
  *
- * A phase is complete when no arrival is pending and the tx-count is 0; then the next one begins, with as many
- * arrivals pending as are expected. What an H200 stops at is refused here: more arrivals than are pending, a
- * tx-count that overflows. */
+ * A phase is complete when no arrival is pending and the tx-count is 0; then the next one begins,
+ * with as many arrivals pending as are expected. What an H200 stops at is refused here: more
+ * arrivals than are pending, a tx-count that overflows. */
 #ifndef PTERA_BACKEND_SEMANTICS_MBARRIER_H
 #define PTERA_BACKEND_SEMANTICS_MBARRIER_H
 
@@ -58,7 +58,8 @@ PT_LANE uint64_t pt_mbarrier_settle(struct pt_mbarrier m)
     return pt_mbarrier_word(m);
 }
 
-/* `count` threads arrive; with `drop`, no more of them are expected in later phases. False: more than are pending. */
+/* `count` threads arrive; with `drop`, no more of them are expected in later phases. False: more
+ * than are pending. */
 PT_LANE bool pt_mbarrier_arrive(uint64_t *word, uint32_t count, bool drop)
 {
     struct pt_mbarrier m = pt_mbarrier_read(*word);

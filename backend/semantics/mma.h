@@ -22,9 +22,9 @@
  * not normalised. max is the largest place of a term that is not zero. Terms are cut toward zero,
  * as magnitudes, and then added exactly, so there is no order. Subnormals are kept, also as
  * results; a result of zero is +0; too large is infinite. tf32 is the upper 19 bits of a word.
- * wmma takes tf32 in two steps of k = 4; where its C and D are one f16 and one f32 it converts, C before
- * and D after, to nearest. A NaN, infinity times zero or infinities of both signs give the canonical NaN; a finite product
- * beyond f32 is an ordinary term.
+ * wmma takes tf32 in two steps of k = 4; where its C and D are one f16 and one f32 it converts, C
+ * before and D after, to nearest. A NaN, infinity times zero or infinities of both signs give the
+ * canonical NaN; a finite product beyond f32 is an ordinary term.
  *
  * A tile has 8 columns and up to 16 rows. Elements are kept one in a word, as they are encoded.
  */
@@ -79,8 +79,8 @@ typedef double pt_mma_doubles4 __attribute__((vector_size(32), may_alias));
 
 enum { PT_MMA_NOWHERE = -(1 << 20) }; /* the place of a zero */
 
-/* An operand of the unit: elements are value * 2^place, |value| < 2; of narrow A and B (pt_mma_is_narrow) value
- * alone. `v` are those it was made of. */
+/* An operand of the unit: elements are value * 2^place, |value| < 2; of narrow A and B
+ * (pt_mma_is_narrow) value alone. `v` are those it was made of. */
 struct pt_mma_float_a {
     float value[PT_MMA_M][PT_MMA_FLOATS_A];
     int32_t place[PT_MMA_M][PT_MMA_FLOATS_A];
@@ -352,7 +352,8 @@ PT_LANE void pt_mma_float_finish(const struct pt_mma_float *op, const int32_t *s
     }
 }
 
-/* The same for f32 where no result leaves its normal range. Returns lanes, all ones, where one may. */
+/* The same for f32 where no result leaves its normal range. Returns lanes, all ones, where one
+ * may. */
 PT_LANE pt_mma_ints4 pt_mma_float_finish4(const struct pt_mma_float *op, const int32_t *sum,
                                           const int32_t *top, const float *c,
                                           const int32_t *c_place, uint32_t *d)
@@ -461,7 +462,8 @@ static inline void pt_mma_float8(const struct pt_mma_float *op, const enum pt_ty
 
 /* ---- chains of fused multiply-adds ----------------------------------------------------------- */
 
-/* f16 m8n8k4: 8 rows; C and D are f16 or f32. A result of f16 is C + two sums of two products, k = 0 and 1 first. */
+/* f16 m8n8k4: 8 rows; C and D are f16 or f32. A result of f16 is C + two sums of two products, k =
+ * 0 and 1 first. */
 static inline void pt_mma_quad(bool from_f16, bool to_f16, const uint32_t a[][PT_MMA_A],
                                const uint32_t b[][PT_MMA_N], const struct pt_mma_tile *c,
                                struct pt_mma_tile *d)

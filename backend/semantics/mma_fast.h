@@ -1,12 +1,14 @@
-/* Products of matrices under --math fast: A and B of f16, bf16 or tf32, C and D of f32, A of 16 rows, dense. Terms are added to C one
- * after the other, in f32, to nearest, in the order of k, by fused multiply-adds where this CPU level has them; infinities and NaNs
- * come out of that as they do of f32 arithmetic, NaNs canonical.
+/* Products of matrices under --math fast: A and B of f16, bf16 or tf32, C and D of f32, A of 16
+ * rows, dense. Terms are added to C one after the other, in f32, to nearest, in the order of k, by
+ * fused multiply-adds where this CPU level has them; infinities and NaNs come out of that as they
+ * do of f32 arithmetic, NaNs canonical.
  *
- * C and D stay as registers have them: vectors of a few rows by the four columns of even number, or of odd. A row's element meets
- * its vector spread over four lanes, which is a shuffle within 128 bits; an element of B's columns is loaded for all rows at once.
+ * C and D stay as registers have them: vectors of a few rows by the four columns of even number, or
+ * of odd. A row's element meets its vector spread over four lanes, which is a shuffle within 128
+ * bits; an element of B's columns is loaded for all rows at once.
  *
- * Words are those of registers and of shared memory, in parts: eight elements that follow each other in a row of A or a column of
- * B, of tf32 four, are four words.
+ * Words are those of registers and of shared memory, in parts: eight elements that follow each
+ * other in a row of A or a column of B, of tf32 four, are four words.
  */
 #ifndef PTERA_BACKEND_SEMANTICS_MMA_FAST_H
 #define PTERA_BACKEND_SEMANTICS_MMA_FAST_H
@@ -19,8 +21,8 @@ enum {
     PT_FAST_WORDS = 4              /* of a part */
 };
 
-/* Four elements of each row lie together: those that follow each other, or, of types that are woven at this CPU level, the four of
- * even number of a part, then those of odd number. */
+/* Four elements of each row lie together: those that follow each other, or, of types that are woven
+ * at this CPU level, the four of even number of a part, then those of odd number. */
 struct pt_fast_a {
     float v[PT_FAST_K / 4][PT_MMA_M][4] __attribute__((aligned(64)));
 };
@@ -36,7 +38,7 @@ struct pt_fast_b {
 #define PT_FAST_UNROLL _Pragma("GCC unroll 8")
 #endif
 
-/* ---- elements ------------------------------------------------------------------------------------------------ */
+/* ---- elements -------------------------------------------------------------------------------- */
 
 /* The lower elements of words, or the upper ones. */
 #define PT_FAST_WIDEN(name, words, floats, ints)                              \
@@ -53,7 +55,8 @@ struct pt_fast_b {
     }
 PT_FAST_WIDEN(pt_fast_widen, pt_rows_words, pt_rows_floats, pt_rows_ints)
 
-/* PT_FAST_SPREAD: lane i of each four lanes in all of them. PT_FAST_FOUR: four numbers in each four lanes. */
+/* PT_FAST_SPREAD: lane i of each four lanes in all of them. PT_FAST_FOUR: four numbers in each four
+ * lanes. */
 #if defined(__AVX2__) && defined(__F16C__)
 typedef uint32_t pt_fast_words __attribute__((vector_size(32), may_alias));
 typedef float pt_fast_floats __attribute__((vector_size(32), may_alias));
@@ -213,7 +216,7 @@ PT_LANE void pt_fast_set_across_as(enum pt_type type, const uint32_t w[][PT_FAST
         pt_fast_set_two(type, &w[k], &b->v[k]);
 }
 
-/* ---- sums ---------------------------------------------------------------------------------------------------- */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 /* The products of element `lane` of place `slot` of A's rows with row `k` of B are added. */
 #define PT_FAST_STEP(slot, lane, k)                                                           \
@@ -271,7 +274,7 @@ PT_LANE void pt_fast_sums(uint32_t slots, bool is_woven, bool has_c, const struc
 }
 #undef PT_FAST_STEP
 
-/* ---- types known when they run ------------------------------------------------------------------------------- */
+/* ---- types known when they run --------------------------------------------------------------- */
 
 /* d = a * b + d, or, without has_c, a * b: four registers of 32 lanes, of rows of `parts` parts. */
 static inline void pt_fast_multiply(enum pt_type type, uint32_t parts, bool has_c,

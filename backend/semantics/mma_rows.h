@@ -1,9 +1,10 @@
-/* The float unit of mma.h for most of what comes: A and B of f16, or of bf16 or tf32 in the middle of their range, C and D of
- * f32, A dense. A lane is a row: vectors of 16 rows of A meet one element of B at a time, and a tile's columns are summed
- * one after the other. Terms are cut as conversions to integers cut them.
+/* The float unit of mma.h for most of what comes: A and B of f16, or of bf16 or tf32 in the middle
+ * of their range, C and D of f32, A dense. A lane is a row: vectors of 16 rows of A meet one
+ * element of B at a time, and a tile's columns are summed one after the other. Terms are cut as
+ * conversions to integers cut them.
  *
- * Elements come as words, as registers and shared memory have them: of f16 and bf16 two, of tf32 one, that follow each
- * other in a row of A or a column of B.
+ * Elements come as words, as registers and shared memory have them: of f16 and bf16 two, of tf32
+ * one, that follow each other in a row of A or a column of B.
  */
 #ifndef PTERA_BACKEND_SEMANTICS_MMA_ROWS_H
 #define PTERA_BACKEND_SEMANTICS_MMA_ROWS_H
@@ -52,13 +53,15 @@ enum {
     PT_ROWS_HIGH = 120
 };
 
-/* Words as values and places: element `e` of a word is in value[e], its place in half e of a word's place. */
+/* Words as values and places: element `e` of a word is in value[e], its place in half e of a word's
+ * place. */
 struct pt_rows_a {
     float value[2][PT_ROWS_WORDS][PT_MMA_M] __attribute__((aligned(64)));
     int32_t place[PT_ROWS_WORDS][PT_MMA_M] __attribute__((aligned(64)));
 };
 
-/* Word q of column n is number q / 4 * 32 + n * 4 + q % 4, as in registers, or, if is_across, q * 8 + n. */
+/* Word q of column n is number q / 4 * 32 + n * 4 + q % 4, as in registers, or, if is_across, q * 8
+ * + n. */
 struct pt_rows_b {
     float value[2][PT_ROWS_WORDS * PT_MMA_N] __attribute__((aligned(64)));
     int32_t place[PT_ROWS_WORDS * PT_MMA_N] __attribute__((aligned(64)));
@@ -70,9 +73,10 @@ struct pt_rows_c {
     float v[PT_MMA_N][PT_MMA_M] __attribute__((aligned(64)));
 };
 
-/* ---- elements ------------------------------------------------------------------------------------------------ */
+/* ---- elements -------------------------------------------------------------------------------- */
 
-/* The elements of words, 0 and 1. f16 as a number of f32 with its exponent is 2^-112 times what it is. */
+/* The elements of words, 0 and 1. f16 as a number of f32 with its exponent is 2^-112 times what it
+ * is. */
 PT_LANE pt_rows_floats pt_rows_value(enum pt_type type, uint32_t e, pt_rows_words w)
 {
     pt_rows_ints x = (pt_rows_ints)(e ? w : w << 16);
@@ -119,7 +123,7 @@ PT_LANE bool pt_rows_decode(enum pt_type type, uint32_t n, const uint32_t *words
     return !PT_ROWS_ANY(is_far);
 }
 
-/* ---- sums ---------------------------------------------------------------------------------------------------- */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 /* Toward zero, in f32. */
 PT_LANE pt_rows_floats pt_rows_to_float(pt_rows_ints v)
@@ -218,9 +222,10 @@ PT_LANE bool pt_rows_multiply(uint32_t per, uint32_t words, bool is_across,
     return !PT_ROWS_ANY(is_far);
 }
 
-/* ---- registers ----------------------------------------------------------------------------------------------- */
+/* ---- registers ------------------------------------------------------------------------------- */
 
-/* Two registers of 8 rows each, with four words a row, become four columns of 16 rows: column i goes to to[stride * i]. */
+/* Two registers of 8 rows each, with four words a row, become four columns of 16 rows: column i
+ * goes to to[stride * i]. */
 #if defined(__AVX512BW__)
 typedef int32_t pt_rows_ints16 __attribute__((vector_size(64), may_alias, aligned(16)));
 #define PT_ROWS_PICK(x, i)                                                                       \
@@ -308,7 +313,7 @@ PT_LANE void pt_rows_put_c(const struct pt_rows_c *c, uint32_t *const *regs)
         pt_rows_scatter((const uint32_t *)c->v[i], 2 * PT_MMA_M, regs[i], regs[i + 2]);
 }
 
-/* ---- types known when they run ------------------------------------------------------------------------------- */
+/* ---- types known when they run --------------------------------------------------------------- */
 
 /* A product that can be made so, if its numbers allow it. */
 PT_LANE bool pt_rows_takes(enum pt_type type_a, enum pt_type type_d, uint32_t rows)

@@ -4,7 +4,8 @@
 
 #include "backend/semantics/lane.h"
 
-/* prmt: four bytes picked from b:a by the nibbles of c; bit 3 of a nibble replicates the byte's sign. */
+/* prmt: four bytes picked from b:a by the nibbles of c; bit 3 of a nibble replicates the byte's
+ * sign. */
 PT_LANE uint32_t pt_move_prmt(uint32_t a, uint32_t b, uint32_t c)
 {
     uint64_t v = (uint64_t)b << 32 | a;

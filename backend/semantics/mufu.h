@@ -1,13 +1,15 @@
-/* The special-function unit of one lane (PTX ISA 9.7.3.13 ...): rcp, rsqrt, sqrt, ex2, lg2, sin, cos, tanh .approx as
- * an H200 returns them, bit for bit; helpers of mufu.def.
+/* The special-function unit of one lane (PTX ISA 9.7.3.13 ...): rcp, rsqrt, sqrt, ex2, lg2, sin,
+ * cos, tanh .approx as an H200 returns them, bit for bit; helpers of mufu.def.
  *
- * Each function is a parabola per segment of its argument, C0 * 2^a + C1 * xl + C2 * sq(xl) * 2^c + bias in fixed
- * point, cut without rounding. Only the squarer drops bits inside. What PTX puts around the unit (scaling of
- * subnormals, the reduction of angles) is done as the assembler expands it.
+ * Each function is a parabola per segment of its argument, C0 * 2^a + C1 * xl + C2 * sq(xl) * 2^c +
+ * bias in fixed point, cut without rounding. Only the squarer drops bits inside. What PTX puts
+ * around the unit (scaling of subnormals, the reduction of angles) is done as the assembler expands
+ * it.
  *
- * Here all of it fits 32 bits, so that a loop over lanes is made of 32-bit vectors: each segment is cut in two halves, whose
- * C0 holds what C1 makes of the upper bit of xl; C0 * 2^a has no bits below 2^a, so it is added after the rest was shifted
- * by a; and the rest is kept from being negative by a multiple of 2^a, which C0 takes back.
+ * Here all of it fits 32 bits, so that a loop over lanes is made of 32-bit vectors: each segment is
+ * cut in two halves, whose C0 holds what C1 makes of the upper bit of xl; C0 * 2^a has no bits
+ * below 2^a, so it is added after the rest was shifted by a; and the rest is kept from being
+ * negative by a multiple of 2^a, which C0 takes back.
  */
 #ifndef PTERA_BACKEND_SEMANTICS_MUFU_H
 #define PTERA_BACKEND_SEMANTICS_MUFU_H
@@ -18,8 +20,8 @@
 #define PT_MUFU_INF 0x7f800000u
 #define PT_MUFU_SIGN 0x80000000u
 
-/* The tables of half segments: C0, and the magnitudes of C1 above C2 * 2^c, of 16 bits each. ROWS(ROW, c0, c1, c2) makes
- * the rows of a segment. */
+/* The tables of half segments: C0, and the magnitudes of C1 above C2 * 2^c, of 16 bits each.
+ * ROWS(ROW, c0, c1, c2) makes the rows of a segment. */
 #define PT_MUFU_C0(c0, c1, c2) (uint32_t)(c0),
 #define PT_MUFU_C1_C2(c0, c1, c2) (uint32_t)(c1) << 16 | (uint32_t)(c2),
 #define PT_MUFU_TABLE(name, n, SEGMENTS, ROWS)                                           \
@@ -57,9 +59,10 @@ PT_MUFU_TABLE(ex2, 128, PT_MUFU_EX2, PT_MUFU_EX2_ROWS)
 PT_MUFU_TABLE(lg2, 128, PT_MUFU_LG2, PT_MUFU_LG2_ROWS)
 PT_MUFU_TABLE(sin, 128, PT_MUFU_SIN, PT_MUFU_SIN_ROWS)
 
-/* The squarer: x * x / 2^19 of 17 bits without the partial products below 2^18. Of the cells i, j of the product those with
- * both i, j >= 9 are a square; of the mixed ones, which come twice, those with i + j >= 18 count: a triangle, row j of which
- * is bit j times the bits from 18 - j on. A product of pairs, one in each half of a word, has two rows in its upper half. */
+/* The squarer: x * x / 2^19 of 17 bits without the partial products below 2^18. Of the cells i, j
+ * of the product those with both i, j >= 9 are a square; of the mixed ones, which come twice, those
+ * with i + j >= 18 count: a triangle, row j of which is bit j times the bits from 18 - j on. A
+ * product of pairs, one in each half of a word, has two rows in its upper half. */
 PT_LANE uint32_t pt_mufu_square(uint32_t x)
 {
     uint32_t high = x >> 9, u = x >> 2, v = x >> 10;
@@ -92,7 +95,8 @@ PT_LANE bool pt_mufu_is_subnormal(uint32_t x)
     return (x & PT_MUFU_INF) == 0 && (x & 0x7fffff) != 0;
 }
 
-/* 24 bits, 2^23 to 2^24, of the reciprocal of a fraction, and of the roots' reciprocal of one in [1, 4). */
+/* 24 bits, 2^23 to 2^24, of the reciprocal of a fraction, and of the roots' reciprocal of one in
+ * [1, 4). */
 PT_LANE uint32_t pt_mufu_rcp_fraction(uint32_t f)
 {
     uint32_t raise = ((uint32_t)PT_MUFU_RCP_BACK << 13) + 0x47e7;
@@ -267,8 +271,8 @@ PT_LANE uint32_t pt_mufu_sincos(uint32_t x, bool cosine)
     return pt_mufu_turn(pt_mufu_turns(x), cosine);
 }
 
-/* The binades of tanh, from 2^-8 on: X(number k, log of its segments, number of its first one, log of what its C1 and C2 are
- * multiples of: so scaled they have 16 bits). */
+/* The binades of tanh, from 2^-8 on: X(number k, log of its segments, number of its first one, log
+ * of what its C1 and C2 are multiples of: so scaled they have 16 bits). */
 #define PT_MUFU_TANH_BINADES(X)                                                           \
     X(0, 0, 0, 2)                                                                         \
     X(1, 0, 1, 2)                                                                         \
@@ -284,7 +288,8 @@ PT_LANE uint32_t pt_mufu_sincos(uint32_t x, bool cosine)
     PT_MUFU_TANH_HALF(ROW, k, scale, c0, c1, c2)     \
     PT_MUFU_TANH_HALF(ROW, k, scale, (c0) + (c1), c1, c2)
 PT_MUFU_TABLE(tanh, 102, PT_MUFU_TANH, PT_MUFU_TANH_ROWS)
-/* By the exponent field: the log of the binade's segments, shift << 4, the number of its first row << 8. */
+/* By the exponent field: the log of the binade's segments, shift << 4, the number of its first row
+ * << 8. */
 static const uint32_t pt_mufu_tanh_binades[256] = {
 #define X(k, log, first, scale) \
     [119 + k] = log | PT_MUFU_TANH_SHIFT(k, scale) << 4 | 2 * first << 8,
@@ -341,7 +346,7 @@ PT_LANE uint32_t pt_mufu_tanh_half(uint32_t h, enum pt_half fmt)
     return pt_half_from_f32(pt_mufu_tanh(pt_half_to_f32(h, fmt)), fmt, PT_RZ);
 }
 
-/* ---- f64: the unit sees and gives the upper word; the lower is 0 ----------------------------------------- */
+/* ---- f64: the unit sees and gives the upper word; the lower is 0 ----------------------------- */
 
 PT_LANE uint64_t pt_mufu_rcp64(uint64_t a)
 {

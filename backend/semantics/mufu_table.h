@@ -1,6 +1,7 @@
-/* Tables of the special-function unit: the coefficients of each segment's parabola, as X(ROW, c0, c1, c2). Those of rcp, rsq,
- * ex2, lg2 and sin equal those the envytools project published for an older chip (see NOTICE); those of sqrt and tanh were
- * measured on an H200. The segments of tanh are listed binade by binade, from 2^-8 on. */
+/* Tables of the special-function unit: the coefficients of each segment's parabola, as X(ROW, c0,
+ * c1, c2). Those of rcp, rsq, ex2, lg2 and sin equal those the envytools project published for an
+ * older chip (see NOTICE); those of sqrt and tanh were measured on an H200. The segments of tanh
+ * are listed binade by binade, from 2^-8 on. */
 #ifndef PTERA_BACKEND_SEMANTICS_MUFU_TABLE_H
 #define PTERA_BACKEND_SEMANTICS_MUFU_TABLE_H
 

@@ -1,10 +1,12 @@
-/* The special-function unit on vectors (wide.h): the arithmetic of mufu.h in fewer instructions, for arguments that need nothing
- * around it. A function takes its arguments from memory, as their segments are looked up by what lies there, and returns whether
- * all lanes are such ones; if not, the result is none, and the lane functions of mufu.h, which know every argument, are called.
+/* The special-function unit on vectors (wide.h): the arithmetic of mufu.h in fewer instructions,
+ * for arguments that need nothing around it. A function takes its arguments from memory, as their
+ * segments are looked up by what lies there, and returns whether all lanes are such ones; if not,
+ * the result is none, and the lane functions of mufu.h, which know every argument, are called.
  *
- * Here xl is the lowest 16 bits of x less 2^15, and C1 is less `linear`, a multiple of 2^a: so both products of a parabola are of 16
- * bits with a sign, and one instruction makes and adds them. What C1 lacks is a whole number times x, which is added as it is, its
- * upper bits with it: the tables take back what a segment's number makes, and half an exponent is what a root is to have.
+ * Here xl is the lowest 16 bits of x less 2^15, and C1 is less `linear`, a multiple of 2^a: so both
+ * products of a parabola are of 16 bits with a sign, and one instruction makes and adds them. What
+ * C1 lacks is a whole number times x, which is added as it is, its upper bits with it: the tables
+ * take back what a segment's number makes, and half an exponent is what a root is to have.
  */
 #ifndef PTERA_BACKEND_SEMANTICS_MUFU_WIDE_H
 #define PTERA_BACKEND_SEMANTICS_MUFU_WIDE_H
@@ -14,10 +16,11 @@
 
 #ifdef PT_WIDE
 
-/* ---- tables ------------------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
-/* What the functions' segments are: ROW(bits, n, a, linear, all, odd, c0, c1, c2) for segment n, of 2^bits arguments. `all` is
- * added in every row, `odd` in those of roots of odd exponents, which are the first 64. */
+/* What the functions' segments are: ROW(bits, n, a, linear, all, odd, c0, c1, c2) for segment n, of
+ * 2^bits arguments. `all` is added in every row, `odd` in those of roots of odd exponents, which
+ * are the first 64. */
 #define PT_MUFU_WIDE_RCP(ROW, c0, c1, c2) \
     ROW(16, PT_MUFU_WIDE_N(RCP), 13, -0x8000, -4 * INT64_C(0x7fffff), 0, c0, c1, c2)
 #define PT_MUFU_WIDE_RSQ(ROW, c0, c1, c2)                                                      \
@@ -32,15 +35,17 @@
 #define PT_MUFU_WIDE_SIN(ROW, c0, c1, c2) ROW(17, PT_MUFU_WIDE_N(SIN), 11, 0, 0, 0, c0, c1, c2)
 #define PT_MUFU_WIDE_N(NAME) (__COUNTER__ - PT_MUFU_WIDE_FIRST_##NAME)
 
-/* What is added to the products after their shift by a, and C2 * 2^c above C1 less `linear`. `at`: the argument's bits from 16 on. */
+/* What is added to the products after their shift by a, and C2 * 2^c above C1 less `linear`. `at`:
+ * the argument's bits from 16 on. */
 #define PT_MUFU_WIDE_SUM(n, at, a, linear, all, odd, c0, c1)                                   \
     (uint32_t)((all) + ((n) < 64 ? (odd) : 0) + (c0) + ((c1) - (linear)) * (1 << (15 - (a))) - \
                ((at) & 127) * (INT64_C(0x10000) * (linear) / (1 << (a))))
 #define PT_MUFU_WIDE_C2_C1(linear, c1, c2) ((uint32_t)(c2) << 16 | (((c1) - (linear)) & 0xffff))
 
-/* A function gives the row of its argument. AVX-512 has the tables of whole segments in registers, and adds what C1 makes of bit
- * 16. Elsewhere rows are of half segments, as xl has 16 bits, and numbered by bits 16 to 23 with a sign: those of odd exponents
- * have numbers below 0, and where exponents do not matter, all are there twice. */
+/* A function gives the row of its argument. AVX-512 has the tables of whole segments in registers,
+ * and adds what C1 makes of bit 16. Elsewhere rows are of half segments, as xl has 16 bits, and
+ * numbered by bits 16 to 23 with a sign: those of odd exponents have numbers below 0, and where
+ * exponents do not matter, all are there twice. */
 #if PT_WIDE == 16
 #define PT_MUFU_WIDE_ROW_SUM(bits, n, a, linear, all, odd, c0, c1, c2) \
     PT_MUFU_WIDE_SUM(n, (n) << ((bits) - 16), a, linear, all, odd, c0, c1),
@@ -88,12 +93,13 @@ PT_MUFU_WIDE_TABLE(ex2, EX2, 2, 64, 17, 13)
 PT_MUFU_WIDE_TABLE(lg2, LG2, 2, 64, 17, 12)
 PT_MUFU_WIDE_TABLE(sin, SIN, 2, 64, 17, 11)
 
-/* ---- the parabola --------------------------------------------------------------------------------------------- */
+/* ---- the parabola ---------------------------------------------------------------------------- */
 
-/* The squarer of pt_mufu_square, 2^16 times its result, and what it drops below: of bits 2 to 17 of the argument in w's lower half.
- * Its triangle of bit products is seven rectangles, each of one of bits 10 to 16 times some of bits 2 to 8, which are products of
- * bytes: two instructions multiply four pairs in each lane, bits in their places, so that all have the scale 2^6. The square of
- * bits 9 to 16 is made twice. */
+/* The squarer of pt_mufu_square, 2^16 times its result, and what it drops below: of bits 2 to 17 of
+ * the argument in w's lower half. Its triangle of bit products is seven rectangles, each of one of
+ * bits 10 to 16 times some of bits 2 to 8, which are products of bytes: two instructions multiply
+ * four pairs in each lane, bits in their places, so that all have the scale 2^6. The square of bits
+ * 9 to 16 is made twice. */
 PT_LANE pt_wide pt_mufu_wide_square(pt_wide w)
 {
     pt_wide g = pt_wide_bytes(w, 0, 1, 0, 1), h = pt_wide_bytes(w, 1, 0, 1, 0);
@@ -112,7 +118,7 @@ PT_LANE pt_wide pt_mufu_wide_rest(pt_wide c2_c1, uint32_t raise, pt_wide x, pt_w
     return raise + pt_wide_madd(c2_c1, pt_wide_halves(xl, pt_mufu_wide_square(w)));
 }
 
-/* ---- functions ------------------------------------------------------------------------------------------------ */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 /* Positive and normal. */
 PT_LANE bool pt_mufu_wide_are_normal(pt_wide x)
@@ -149,7 +155,8 @@ PT_LANE bool pt_mufu_wide_sqrt(const uint32_t *a, pt_wide *r)
     return pt_mufu_wide_are_normal(x);
 }
 
-/* The argument of 2^x, x < 128, in fixed point: 9.23, signed. A negative one's fraction is made of its one's complement. */
+/* The argument of 2^x, x < 128, in fixed point: 9.23, signed. A negative one's fraction is made of
+ * its one's complement. */
 PT_LANE pt_wide pt_mufu_wide_fixed(pt_wide_f32 x)
 {
     pt_wide v = pt_wide_trunc(pt_wide_max(x, pt_wide_all_f32(-128)) * 0x1p23f);

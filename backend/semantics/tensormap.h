@@ -101,8 +101,8 @@ PT_LANE void pt_tensormap_put_stride(uint64_t *map, uint32_t i, uint64_t bytes)
     pt_tensormap_put(map, PT_TENSORMAP_STRIDE_HIGH + 4 * i, 4, (uint32_t)(bytes >> 36));
 }
 
-/* Bits of a corner's coordinate, and where that of spatial dimension `i` lies: lower corners in the low half of the
- * word, upper ones in the high half. */
+/* Bits of a corner's coordinate, and where that of spatial dimension `i` lies: lower corners in the
+ * low half of the word, upper ones in the high half. */
 PT_LANE uint32_t pt_tensormap_corner_bits(uint32_t rank)
 {
     return rank == 3 ? 16 : rank == 4 ? 8 : 5;
@@ -160,7 +160,8 @@ static inline void pt_tensormap_read(const uint64_t *map, struct pt_tensor *t)
     }
 }
 
-/* Where the byte at shared address `a` of a tile lies: the swizzle exchanges pieces of 16 bytes within 128. */
+/* Where the byte at shared address `a` of a tile lies: the swizzle exchanges pieces of 16 bytes
+ * within 128. */
 PT_LANE uint64_t pt_tensor_swizzle(uint32_t swizzle, uint64_t a)
 {
     return a ^ ((a >> 7 & ((1u << swizzle) - 1)) << 4);

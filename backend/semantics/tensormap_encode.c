@@ -85,7 +85,8 @@ bool pt_tensormap_encode_tiled(void *to, const struct pt_tensormap_arguments *a,
     return true;
 }
 
-/* The bounding box has room for its coordinates in the map, and is not empty. The driver computes in 32 bits. */
+/* The bounding box has room for its coordinates in the map, and is not empty. The driver computes
+ * in 32 bits. */
 static bool is_bounding_box(const struct pt_tensormap_arguments *a, const int *lower,
                             const int *upper)
 {
@@ -122,8 +123,8 @@ bool pt_tensormap_encode_im2col(void *to, const struct pt_tensormap_arguments *a
     return true;
 }
 
-/* Whose kernels only later targets have: the map that sm_90's driver makes is that of im2col with a box of width alone, in
- * both modes, its tile's size counted in `pixels` in both. */
+/* Whose kernels only later targets have: the map that sm_90's driver makes is that of im2col with a
+ * box of width alone, in both modes, its tile's size counted in `pixels` in both. */
 bool pt_tensormap_encode_im2col_wide(void *to, const struct pt_tensormap_arguments *a, int lower,
                                      int upper, uint32_t channels, uint32_t pixels, uint32_t mode)
 {

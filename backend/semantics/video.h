@@ -5,7 +5,8 @@
  * into it. The scalar instructions have one part.
  *
  * Hopper has no such instructions: the assembler expands them, and the scalar ones not quite as the
- * manual says. What is computed here is what the expansions compute; comments say where they differ.
+ * manual says. What is computed here is what the expansions compute; comments say where they
+ * differ.
  */
 #ifndef PTERA_BACKEND_SEMANTICS_VIDEO_H
 #define PTERA_BACKEND_SEMANTICS_VIDEO_H

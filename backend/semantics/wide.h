@@ -1,5 +1,6 @@
-/* Vectors of 32-bit lanes, for functions of which a compiler makes poor vectors: only where the CPU level has AVX2 or AVX-512,
- * and PT_WIDE is the number of lanes. Elsewhere it is not defined, and lane functions alone serve. */
+/* Vectors of 32-bit lanes, for functions of which a compiler makes poor vectors: only where the CPU
+ * level has AVX2 or AVX-512, and PT_WIDE is the number of lanes. Elsewhere it is not defined, and
+ * lane functions alone serve. */
 #ifndef PTERA_BACKEND_SEMANTICS_WIDE_H
 #define PTERA_BACKEND_SEMANTICS_WIDE_H
 
@@ -29,7 +30,8 @@ PT_LANE pt_wide pt_wide_all(uint32_t v)
     return (pt_wide)PT_WIDE_OP(set1_epi32)((int32_t)v);
 }
 
-/* A literal in all lanes, from memory: compilers like to make it in a general register, again in each round of a loop. */
+/* A literal in all lanes, from memory: compilers like to make it in a general register, again in
+ * each round of a loop. */
 #define PT_WIDE_LITERAL(v)                                           \
     ({                                                               \
         static const uint32_t literal_ = (v);                        \
@@ -317,8 +319,8 @@ PT_LANE void pt_wide_spill(uint32_t *lanes, pt_wide v)
     __asm__("" : "+m"(*(uint32_t(*)[PT_WIDE])lanes)); /* a compiler would take them from v */
 }
 
-/* Rows of two words, by the number that the third byte of each lane is, with its sign. Lanes are taken from memory: to take them from
- * a vector, and gathers, keep more of the machine busy. */
+/* Rows of two words, by the number that the third byte of each lane is, with its sign. Lanes are
+ * taken from memory: to take them from a vector, and gathers, keep more of the machine busy. */
 PT_LANE void pt_wide_rows(const uint32_t (*rows)[2], const uint32_t *lanes, pt_wide *first,
                           pt_wide *second)
 {
