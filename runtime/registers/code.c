@@ -47,6 +47,25 @@ static void find_live_out(struct pt_code *code)
         }
 }
 
+/* The analysis takes memory by the square of the blocks. */
+enum { MOST_BLOCKS = 4096 };
+
+/* A block is, up to where all lanes that parted before it meet again. */
+static void find_divergent(struct pt_code *code)
+{
+    const struct pt_uniformity_shape shape = {.width = 32, .copies = 1};
+    const struct pt_func *f = code->f;
+    if (f->blocks.n > MOST_BLOCKS)
+        return;
+    code->uniformity = pt_uniformity_find(code->m, f, &shape, NULL, code->arena);
+    for (uint32_t b = 0, end = 0; b < f->blocks.n; b++) {
+        uint32_t meet = f->blocks.v[b].ipdom < f->blocks.n ? f->blocks.v[b].ipdom : f->blocks.n;
+        code->is_divergent[b] = b < end;
+        if (code->uniformity->branch[b] > PT_LEVEL_CHUNK && end < meet)
+            end = meet;
+    }
+}
+
 struct pt_code *pt_code_read(const struct pt_module *m, const struct pt_func *f,
                              struct pt_arena *arena)
 {
@@ -57,9 +76,11 @@ struct pt_code *pt_code_read(const struct pt_module *m, const struct pt_func *f,
     code->made_at = pt_arena_alloc(arena, f->regs.n * sizeof *code->made_at);
     code->live_in = pt_liveness_in(m, f, arena);
     code->live_out = pt_arena_alloc(arena, f->blocks.n * set);
+    code->is_divergent = pt_arena_alloc(arena, f->blocks.n * sizeof *code->is_divergent);
     *pt_vec_push(arena, &code->operands) = 0; /* never empty */
     for (uint32_t i = 0; i < f->insns.n; i++)
         read_insn(code, i);
     find_live_out(code);
+    find_divergent(code);
     return code;
 }

@@ -4,6 +4,7 @@
 #define PTERA_RUNTIME_REGISTERS_CODE_H
 
 #include "ir/ir.h"
+#include "ir/uniformity.h"
 
 #include "runtime/registers/insn_cost.h"
 
@@ -22,6 +23,8 @@ struct pt_code {
     uint32_t words;             /* of a set of registers */
     const uint64_t *live_in;    /* sets of registers, by block */
     uint64_t *live_out;
+    const struct pt_uniformity *uniformity; /* NULL: too many blocks; nothing is known */
+    bool *is_divergent;                     /* by block: part of a warp may run it */
 };
 
 /* The function is lowered. Everything is in `arena`. */

@@ -1,57 +1,65 @@
-/* The number of registers that NVIDIA's assembler would choose: its ways are not known, so trees
- * of decisions, fitted to what it chose for some thousand kernels, tell it from the features. */
+/* The number of registers that NVIDIA's assembler would choose: what allocation.c tells,
+ * corrected by trees of decisions that are fitted to what ptxas chose for some thousand kernels. */
 #include "runtime/registers/estimate.h"
 
 #include <math.h>
 
-enum { DEPTH = 5, SPLITS = (1 << DEPTH) - 1, UNIT = 4096, NONE = 4, FEWEST = 8 };
+#include "runtime/registers/allocation.h"
 
-struct tree {
-    struct {
-        uint8_t what; /* enum pt_feature */
-        int16_t n;
-    } splits[SPLITS];
-    int16_t leaves[1 << DEPTH];
+enum { UNIT = 4096, NONE = 4, FEWEST = 8 };
+
+enum kind { TREE_NODE, INNER_NODE, LEAF_NODE };
+
+struct node {
+    uint8_t kind, feature; /* enum kind, enum pt_feature */
+    uint8_t nodes;         /* of the tree; inner: of its left side */
+    int32_t n;             /* the most that goes left; of a leaf its value */
 };
 
-static const struct tree trees[] = {
-#define START(n)
-#define TREE(splits, leaves) {{splits}, {leaves}},
-#define S(what, n) {PT_FEATURE_##what, n},
-#define L(n) n,
-#include "runtime/registers/trees.def"
-#undef START
-#undef TREE
-};
-
-enum {
-    START_AT =
-#define START(n) n
-#define TREE(splits, leaves)
+static const struct node nodes[] = {
+#define TREE(nodes) {TREE_NODE, 0, nodes, 0},
+#define N(feature, most, nodes) {INNER_NODE, PT_FEATURE_##feature, nodes, most},
+#define L(n) {LEAF_NODE, 0, 0, n},
 #include "runtime/registers/trees.def"
 };
 
-static int32_t leaf_of(const struct tree *t, const int32_t *features)
+static int32_t leaf_of(const struct node *node, const int32_t *features)
 {
-    unsigned k = 0;
-    while (k < SPLITS)
-        k = 2 * k + (features[t->splits[k].what] <= t->splits[k].n ? 1 : 2);
-    return t->leaves[k - SPLITS];
+    while (node->kind != LEAF_NODE)
+        node += features[node->feature] <= node->n ? 1 : node->nodes + 1;
+    return node->n;
+}
+
+/* log2 of a factor, times UNIT. */
+static int32_t correction(const int32_t *features)
+{
+    int32_t sum = 0;
+    for (unsigned at = 0; at < sizeof nodes / sizeof *nodes; at += nodes[at].nodes + 1u)
+        sum += leaf_of(&nodes[at + 1], features);
+    return sum;
 }
 
 /* Registers are given to warps by eights, and the assembler avoids to use few of the last. */
-static unsigned snap(unsigned n)
+static int32_t snap(int32_t n)
 {
     return n > 32 && n % 8 <= 2 ? n / 8 * 8 : n;
+}
+
+/* A small correction leaves occupancy as it is. */
+static int32_t correct(int32_t registers, int32_t by)
+{
+    enum { SMALL = UNIT / 5 };
+    int32_t n = (int32_t)lrint(registers * exp2(by / (double)UNIT));
+    if (by <= -SMALL || by >= SMALL)
+        return snap(n);
+    int32_t least = pt_allocation_step_below(registers) + 1, most = pt_allocation_step(registers);
+    return n < least ? least : n > most ? most : n;
 }
 
 unsigned pt_estimate_registers(const int32_t features[PT_FEATURES])
 {
     if (!features[PT_FEATURE_text])
         return NONE;
-    int32_t sum = START_AT;
-    for (unsigned t = 0; t < sizeof trees / sizeof *trees; t++)
-        sum += leaf_of(&trees[t], features);
-    unsigned n = snap((unsigned)lround(exp2(sum / (double)UNIT)));
-    return n < FEWEST ? FEWEST : n;
+    int32_t n = correct(features[PT_FEATURE_registers], correction(features));
+    return n < FEWEST ? FEWEST : (unsigned)n;
 }

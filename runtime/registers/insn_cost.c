@@ -53,6 +53,7 @@ struct pt_insn_cost pt_insn_cost_of(const struct pt_form *form)
         .effects = effects,
         .unit = units[form->op],
         .memory = (uint8_t)memory_of(space),
+        .vec = form->vec,
         .is_load = effects & PT_FX_READ && !(effects & (PT_FX_WRITE | PT_FX_ATOMIC)) &&
                    space != PT_SPACE_PARAM,
         .is_fence =
@@ -61,6 +62,7 @@ struct pt_insn_cost pt_insn_cost_of(const struct pt_form *form)
     };
     for (unsigned t = 0; t < form->n_types; t++) {
         c.is_wide |= pt_type_bits(form->type[t]) == 64;
+        c.is_narrow |= pt_type_bits(form->type[t]) == 16;
         c.is_f64 |= effects & PT_FX_FP && form->type[t] == PT_f64;
     }
     c.is_read_only = c.memory == PT_MEMORY_CONSTANT || pt_form_has(form, PT_M_nc);

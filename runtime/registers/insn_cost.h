@@ -29,12 +29,14 @@ enum pt_memory {
 struct pt_insn_cost {
     uint32_t op, effects; /* enum pt_op, enum pt_effect */
     uint8_t unit, memory; /* enum pt_unit, enum pt_memory */
+    uint8_t vec;          /* 1, or members of a vector in memory */
     bool is_load;         /* parameters are none: they lie in the constant bank */
     bool is_read_only;    /* what it reads is never written */
     bool is_fence;        /* no access moves past it */
     bool is_slow; /* a division or root whose rare cases are branched to: nothing moves past it */
     bool is_integer;      /* does nothing but compute an integer */
     bool is_f64, is_wide; /* on f64; on a type of 64 bits */
+    bool is_narrow;       /* on a type of 16 bits */
     int32_t latency;      /* cycles; of memory less than on any GPU, since other warps hide some */
 };
 

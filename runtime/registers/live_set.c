@@ -40,3 +40,14 @@ int32_t pt_live_set_size(const struct pt_code *code, const uint64_t *set, const 
         n += size[r];
     return n;
 }
+
+int32_t pt_live_set_named(const struct pt_code *code, const uint64_t *set, uint32_t insn,
+                          const int32_t *size)
+{
+    const struct pt_code_insn *i = &code->insns[insn];
+    const uint32_t *regs = pt_code_uses(code, i);
+    int32_t n = 0;
+    for (uint32_t k = 0; k < i->n_uses + i->n_defs; k++)
+        n += pt_live_set_has(set, regs[k]) ? size[regs[k]] : 0;
+    return n;
+}

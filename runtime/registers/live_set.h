@@ -15,5 +15,8 @@ void pt_live_set_step(const struct pt_code *code, uint64_t *set, uint32_t insn);
 
 /* The sum of what the members have in `size`. */
 int32_t pt_live_set_size(const struct pt_code *code, const uint64_t *set, const int32_t *size);
+/* Likewise of those members that an instruction reads or writes. */
+int32_t pt_live_set_named(const struct pt_code *code, const uint64_t *set, uint32_t insn,
+                          const int32_t *size);
 
 #endif

@@ -10,18 +10,6 @@ static void raise(int32_t *most, int32_t n)
         *most = n;
 }
 
-/* Of the registers that an instruction names, what is live. */
-static int32_t named_size(const struct pt_code *code, const uint64_t *live, uint32_t insn,
-                          const int32_t *size)
-{
-    const struct pt_code_insn *i = &code->insns[insn];
-    const uint32_t *regs = pt_code_uses(code, i);
-    int32_t n = 0;
-    for (uint32_t k = 0; k < i->n_uses + i->n_defs; k++)
-        n += pt_live_set_has(live, regs[k]) ? size[regs[k]] : 0;
-    return n;
-}
-
 struct peak {
     int32_t size;
     uint32_t insn; /* before it; the one behind the block's last: at its end */
@@ -35,9 +23,9 @@ static struct peak block_peak(const struct pt_code *code, uint64_t *live, uint32
     int32_t n = pt_live_set_size(code, live, size);
     struct peak peak = {n, block->first + block->count};
     for (uint32_t i = block->first + block->count; i-- > block->first;) {
-        n -= named_size(code, live, i, size);
+        n -= pt_live_set_named(code, live, i, size);
         pt_live_set_step(code, live, i);
-        n += named_size(code, live, i, size);
+        n += pt_live_set_named(code, live, i, size);
         if (n > peak.size)
             peak = (struct peak){n, i};
     }
@@ -74,6 +62,7 @@ struct pt_pressure pt_pressure_find(const struct pt_code *code, const struct pt_
         raise(&p.all, block_peak(code, live, b, file->size).size);
         raise(&p.uniform, block_peak(code, live, b, uniform).size);
         raise(&p.wide, block_peak(code, live, b, wide).size);
+        raise(&p.spread, block_peak(code, live, b, file->spread).size);
         struct peak vector = block_peak(code, live, b, file->vector);
         raise(&p.vector, vector.size);
         if (f->blocks.v[b].loop)

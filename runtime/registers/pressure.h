@@ -12,6 +12,7 @@ struct pt_pressure {
     int32_t uniform; /* all that vector leaves out */
     int32_t wide;    /* vector, of values of 64 bits */
     int32_t kept;    /* vector, without what rematerialisation spares */
+    int32_t spread;  /* vector, where registers are plentiful */
 };
 
 struct pt_pressure pt_pressure_find(const struct pt_code *code,

@@ -1,8 +1,6 @@
 /* Where the assembler keeps each register of PTX. */
 #include "runtime/registers/register_file.h"
 
-#include "ir/uniformity.h"
-
 /* The uniform unit knows integers only, and takes nothing back from the other one. */
 static bool is_beyond_uniform_unit(const struct pt_insn_cost *c)
 {
@@ -22,11 +20,8 @@ static bool reads_varying(const struct pt_code *code, const struct pt_register_f
 
 static void find_varying(const struct pt_code *code, struct pt_register_file *file)
 {
-    const struct pt_uniformity_shape shape = {.width = 32, .copies = 1};
-    const struct pt_uniformity *uniformity =
-        pt_uniformity_find(code->m, code->f, &shape, NULL, code->arena);
     for (uint32_t r = 1; r < code->f->regs.n; r++)
-        file->varies[r] = uniformity->regs[r].level != PT_LEVEL_CTA;
+        file->varies[r] = !code->uniformity || code->uniformity->regs[r].level != PT_LEVEL_CTA;
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t i = 0; i < code->f->insns.n; i++) {
@@ -66,6 +61,23 @@ static void find_constants(const struct pt_code *code, struct pt_register_file *
     }
 }
 
+/* A register that lies beside others: of a vector in memory, or of a matrix. */
+static void mark_members(const struct pt_code *code, bool *is_member)
+{
+    for (uint32_t i = 0; i < code->f->insns.n; i++) {
+        const struct pt_code_insn *insn = &code->insns[i];
+        const struct pt_insn_cost *c = &insn->cost;
+        bool is_matrix = c->unit == PT_UNIT_TENSOR || c->unit == PT_UNIT_WGMMA ||
+                         c->unit == PT_UNIT_MATRIX_MEMORY;
+        bool is_loaded = is_matrix || (c->vec > 1 && c->effects & PT_FX_READ);
+        bool is_stored = is_matrix || (c->vec > 1 && c->effects & PT_FX_WRITE);
+        for (uint32_t d = 0; is_loaded && d < insn->n_defs; d++)
+            is_member[pt_code_defs(code, insn)[d]] = true;
+        for (uint32_t u = 0; is_stored && u < insn->n_uses; u++)
+            is_member[pt_code_uses(code, insn)[u]] = true;
+    }
+}
+
 /* Registers that are packed into one of 32 bits, or unpacked. */
 static bool *find_halves(const struct pt_code *code)
 {
@@ -80,15 +92,21 @@ static bool *find_halves(const struct pt_code *code)
     return is_half;
 }
 
+enum { PAIR = 4 };
+
 static void find_sizes(const struct pt_code *code, struct pt_register_file *file)
 {
     const bool *is_half = find_halves(code);
+    bool *is_member = pt_arena_alloc(code->arena, code->f->regs.n * sizeof *is_member);
+    mark_members(code, is_member);
     for (uint32_t r = 1; r < code->f->regs.n; r++) {
         uint32_t bits = pt_type_bits(code->f->regs.v[r].type);
         file->size[r] = bits <= 1                  ? 0
                         : bits <= 16 && is_half[r] ? 1
                                                    : (int32_t)((bits + 31) / 32 * 2);
         file->vector[r] = file->varies[r] && !file->is_constant[r] ? file->size[r] : 0;
+        file->spread[r] =
+            is_member[r] || !file->vector[r] || file->vector[r] > PAIR ? file->vector[r] : PAIR;
     }
 }
 
@@ -98,6 +116,7 @@ struct pt_register_file *pt_register_file_find(const struct pt_code *code)
     struct pt_register_file *file = pt_arena_alloc(code->arena, sizeof *file);
     file->size = pt_arena_alloc(code->arena, n * sizeof *file->size);
     file->vector = pt_arena_alloc(code->arena, n * sizeof *file->vector);
+    file->spread = pt_arena_alloc(code->arena, n * sizeof *file->spread);
     file->varies = pt_arena_alloc(code->arena, n * sizeof *file->varies);
     file->is_constant = pt_arena_alloc(code->arena, n * sizeof *file->is_constant);
     find_varying(code, file);

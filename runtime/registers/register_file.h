@@ -10,6 +10,8 @@
 struct pt_register_file {
     int32_t *size;     /* predicates: 0 */
     int32_t *vector;   /* what it takes of a thread's own registers */
+    int32_t *spread;   /* the same where registers are plentiful: an aligned pair, unless it is a
+                          member of a vector */
     bool *varies;      /* not in a uniform register */
     bool *is_constant; /* in the constant bank, or an immediate */
 };

@@ -7,24 +7,26 @@ enum { LIST_MOST = 4096 };
 /* What a schedule in work has live. */
 struct state {
     struct pt_schedule_graph *g;
-    int32_t live, most;
+    int32_t live, spread;
+    struct pt_schedule_need most;
 };
 
 static struct state start(struct pt_schedule_graph *g)
 {
-    struct state s = {.g = g, .live = g->base};
+    struct state s = {.g = g, .live = g->base, .spread = g->base_spread};
     for (uint32_t v = 0; v < g->values.n; v++) {
         struct pt_schedule_value *value = &g->values.v[v];
         value->uses = value->total;
         value->is_live = value->is_in && (value->total || value->is_out);
         s.live += value->is_live ? value->size : 0;
+        s.spread += value->is_live ? value->spread : 0;
     }
     for (uint32_t i = 0; i < g->nodes.n; i++) {
         g->nodes.v[i].waits = g->nodes.v[i].n_before;
         g->nodes.v[i].is_issued = false;
         g->nodes.v[i].early = 0;
     }
-    s.most = s.live;
+    s.most = (struct pt_schedule_need){s.live, s.spread};
     return s;
 }
 
@@ -34,8 +36,11 @@ static void set_live(struct state *s, struct pt_schedule_value *v, bool is_live)
         return;
     v->is_live = is_live;
     s->live += is_live ? v->size : -v->size;
-    if (s->most < s->live)
-        s->most = s->live;
+    s->spread += is_live ? v->spread : -v->spread;
+    if (s->most.tight < s->live)
+        s->most.tight = s->live;
+    if (s->most.spread < s->spread)
+        s->most.spread = s->spread;
 }
 
 static void issue(struct state *s, struct pt_schedule_node *node)
@@ -55,7 +60,7 @@ static void issue(struct state *s, struct pt_schedule_node *node)
             set_live(s, &values[defs[d]], false);
 }
 
-int32_t pt_schedule_text(struct pt_schedule_graph *g)
+struct pt_schedule_need pt_schedule_text(struct pt_schedule_graph *g)
 {
     struct state s = start(g);
     for (uint32_t i = 0; i < g->nodes.n; i++)
@@ -83,7 +88,7 @@ static void issue_wanted(struct state *s, uint32_t i)
     }
 }
 
-int32_t pt_schedule_late(struct pt_schedule_graph *g, bool all)
+struct pt_schedule_need pt_schedule_late(struct pt_schedule_graph *g, bool all)
 {
     struct state s = start(g);
     for (uint32_t pass = 0; pass < 2; pass++)
@@ -159,7 +164,7 @@ static uint32_t release(struct pt_schedule_graph *g, const struct pt_schedule_no
     return n;
 }
 
-int32_t pt_schedule_list(struct pt_schedule_graph *g, int32_t cap)
+struct pt_schedule_need pt_schedule_list(struct pt_schedule_graph *g, int32_t cap)
 {
     uint32_t n = 0;
     int32_t cycle = 0;
@@ -183,6 +188,83 @@ int32_t pt_schedule_list(struct pt_schedule_graph *g, int32_t cap)
         issue(&s, node);
         n = release(g, node, cycle + (node->is_free ? 0 : node->cost->latency), n);
         cycle += !node->is_free;
+    }
+    return s.most;
+}
+
+/* ---- from the end ---------------------------------------------------------------------------- */
+
+static struct state start_at_end(struct pt_schedule_graph *g)
+{
+    struct state s = start(g);
+    s.live = g->base;
+    s.spread = g->base_spread;
+    for (uint32_t v = 0; v < g->values.n; v++) {
+        struct pt_schedule_value *value = &g->values.v[v];
+        value->defs = value->writers;
+        value->is_live = value->is_out && (value->is_in || value->writers);
+        s.live += value->is_live ? value->size : 0;
+        s.spread += value->is_live ? value->spread : 0;
+    }
+    for (uint32_t i = 0; i < g->nodes.n; i++)
+        g->nodes.v[i].waits = g->nodes.v[i].n_after;
+    s.most = (struct pt_schedule_need){s.live, s.spread};
+    return s;
+}
+
+static void issue_backward(struct state *s, struct pt_schedule_node *node)
+{
+    struct pt_schedule_value *values = s->g->values.v;
+    const uint32_t *uses = s->g->operands.v + node->first, *defs = uses + node->n_uses;
+    for (uint32_t d = 0; d < node->n_defs; d++)
+        set_live(s, &values[defs[d]], true);
+    for (uint32_t d = 0; d < node->n_defs; d++)
+        if (!--values[defs[d]].defs && !values[defs[d]].is_in)
+            set_live(s, &values[defs[d]], false);
+    for (uint32_t u = 0; u < node->n_uses; u++)
+        set_live(s, &values[uses[u]], true);
+}
+
+static int32_t backward_growth(const struct pt_schedule_graph *g,
+                               const struct pt_schedule_node *node)
+{
+    const uint32_t *uses = g->operands.v + node->first, *defs = uses + node->n_uses;
+    int32_t n = 0;
+    for (uint32_t u = 0; u < node->n_uses; u++)
+        n += g->values.v[uses[u]].is_live ? 0 : g->values.v[uses[u]].size;
+    for (uint32_t d = 0; d < node->n_defs; d++) {
+        const struct pt_schedule_value *v = &g->values.v[defs[d]];
+        n -= v->is_live && v->defs == 1 && !v->is_in ? v->size : 0;
+    }
+    return n;
+}
+
+struct pt_schedule_need pt_schedule_backward(struct pt_schedule_graph *g)
+{
+    uint32_t n = 0;
+    if (g->nodes.n > LIST_MOST)
+        return pt_schedule_text(g);
+    struct state s = start_at_end(g);
+    for (uint32_t i = 0; i < g->nodes.n; i++)
+        if (!g->nodes.v[i].n_after)
+            g->ready[n++] = i;
+    while (n) {
+        uint32_t best = 0;
+        int32_t least = INT32_MAX;
+        for (uint32_t q = 0; q < n; q++) {
+            int32_t grows = backward_growth(g, &g->nodes.v[g->ready[q]]);
+            if (grows < least || (grows == least && g->ready[q] > g->ready[best])) {
+                least = grows;
+                best = q;
+            }
+        }
+        struct pt_schedule_node *node = &g->nodes.v[g->ready[best]];
+        g->ready[best] = g->ready[--n];
+        issue_backward(&s, node);
+        const uint32_t *before = g->edges + node->edges;
+        for (uint32_t e = 0; e < node->n_before; e++)
+            if (!--g->nodes.v[before[e]].waits)
+                g->ready[n++] = before[e];
     }
     return s.most;
 }

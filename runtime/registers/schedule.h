@@ -4,15 +4,21 @@
 
 #include "runtime/registers/schedule_graph.h"
 
+struct pt_schedule_need {
+    int32_t tight, spread; /* spread: where registers are plentiful */
+};
+
 enum { PT_SCHEDULE_NO_CAP = 1 << 20 };
 
 /* As in the text. */
-int32_t pt_schedule_text(struct pt_schedule_graph *g);
+struct pt_schedule_need pt_schedule_text(struct pt_schedule_graph *g);
 /* As in the text, but loads and their addresses (`all`: whatever writes nothing) where they are
  * wanted. */
-int32_t pt_schedule_late(struct pt_schedule_graph *g, bool all);
+struct pt_schedule_need pt_schedule_late(struct pt_schedule_graph *g, bool all);
+/* From the end, what needs least first. */
+struct pt_schedule_need pt_schedule_backward(struct pt_schedule_graph *g);
 /* A list scheduler's: the longest way to the end first, while so many registers are not
  * exceeded; what frees most otherwise. A graph that is too large for that stays as in the text. */
-int32_t pt_schedule_list(struct pt_schedule_graph *g, int32_t cap);
+struct pt_schedule_need pt_schedule_list(struct pt_schedule_graph *g, int32_t cap);
 
 #endif

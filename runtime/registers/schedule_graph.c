@@ -10,13 +10,16 @@ struct maker {
     struct pt_arena *arena;
     struct pt_schedule_graph *g;
     uint32_t *name; /* by register: its value + 1 */
+    const uint64_t *live_in;
 };
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
 static uint32_t new_value(struct maker *k, uint32_t reg)
 {
-    pt_vec_push(k->arena, &k->g->values)->size = k->file->vector[reg];
+    struct pt_schedule_value *value = pt_vec_push(k->arena, &k->g->values);
+    value->size = k->file->vector[reg];
+    value->spread = k->file->spread[reg];
     k->name[reg] = k->g->values.n;
     return k->g->values.n - 1;
 }
@@ -26,7 +29,7 @@ static uint32_t value_of(struct maker *k, uint32_t reg)
     if (k->name[reg])
         return k->name[reg] - 1;
     uint32_t v = new_value(k, reg);
-    k->g->values.v[v].is_in = !k->file->is_constant[reg];
+    k->g->values.v[v].is_in = !k->file->is_constant[reg] && pt_live_set_has(k->live_in, reg);
     return v;
 }
 
@@ -49,7 +52,7 @@ static void add_use(struct maker *k, uint32_t node, const struct pt_code_insn *i
     struct pt_schedule_value *value = &k->g->values.v[v];
     value->total++;
     if (k->file->is_constant[reg] && loads_constants(k, insn))
-        value->size = k->file->size[reg];
+        value->size = value->spread = k->file->size[reg];
     if (value->writer)
         add_arc(k, value->writer - 1, node);
     *pt_vec_push(k->arena, &k->g->readers) = (struct pt_schedule_pair){node, value->readers};
@@ -67,6 +70,7 @@ static void add_def(struct maker *k, uint32_t node, uint32_t reg, bool is_partia
     if (value->writer)
         add_arc(k, value->writer - 1, node);
     value->readers = 0;
+    value->writers++;
     value->writer = node + 1;
     *pt_vec_push(k->arena, &k->g->operands) = v;
     k->g->nodes.v[node].n_defs++;
@@ -220,6 +224,12 @@ static void find_heights(struct pt_schedule_graph *g)
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
+static void add_base(struct maker *k, uint32_t reg)
+{
+    k->g->base += k->file->vector[reg];
+    k->g->base_spread += k->file->spread[reg];
+}
+
 static void add_live_out(struct maker *k, const struct pt_region *region)
 {
     const struct pt_code *code = k->code;
@@ -232,7 +242,7 @@ static void add_live_out(struct maker *k, const struct pt_region *region)
             k->g->values.v[k->name[reg] - 1].is_out = true;
         if (!k->name[reg] && k->file->vector[reg] && pt_live_set_has(in, reg) &&
             !pt_remat_is_cheap(code, k->file, in, reg))
-            k->g->base += k->file->vector[reg];
+            add_base(k, reg);
     }
 }
 
@@ -243,6 +253,7 @@ struct pt_schedule_graph *pt_schedule_graph_make(const struct pt_code *code,
     struct maker k = {.code = code, .file = file, .arena = code->arena};
     k.g = pt_arena_alloc(k.arena, sizeof *k.g);
     k.name = pt_arena_alloc(k.arena, code->f->regs.n * sizeof *k.name);
+    k.live_in = code->live_in + (size_t)region->first * code->words;
     *pt_vec_push(k.arena, &k.g->operands) = 0; /* never empty */
     for (unsigned c = 0; c < copies; c++)
         for (uint32_t b = region->first; b < region->end; b++) {

@@ -22,13 +22,14 @@ struct pt_schedule_node {
 };
 
 struct pt_schedule_value {
-    int32_t size;       /* halves of 32 bits */
-    uint32_t total;     /* uses in the region */
-    bool is_in, is_out; /* live before the region; behind it */
-    uint32_t writer;    /* node + 1 */
-    uint32_t readers;   /* since: index + 1 into .readers */
+    int32_t size;            /* halves of 32 bits */
+    int32_t spread;          /* the same where registers are plentiful */
+    uint32_t total, writers; /* uses and definitions in the region */
+    bool is_in, is_out;      /* live before the region; behind it */
+    uint32_t writer;         /* node + 1 */
+    uint32_t readers;        /* since: index + 1 into .readers */
     /* of the schedule in work */
-    uint32_t uses; /* still to come */
+    uint32_t uses, defs; /* still to come */
     bool is_live;
 };
 
@@ -43,8 +44,8 @@ struct pt_schedule_graph {
     PT_VEC(struct pt_schedule_pair) readers; /* node, next + 1 */
     PT_VEC(struct pt_schedule_pair) arcs;    /* from, to */
     uint32_t *edges;
-    uint32_t *ready; /* room for as many nodes */
-    int32_t base;    /* live from end to end and not named */
+    uint32_t *ready;           /* room for as many nodes */
+    int32_t base, base_spread; /* live from end to end and not named */
 };
 
 /* `copies` of the region, one behind the other. */

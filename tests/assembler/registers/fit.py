@@ -1,44 +1,65 @@
-"""Fits runtime/registers/trees.def to what ptxas says of the kernels that are not held out
-(make.py). Needs scikit-learn.
+"""Fits runtime/registers/trees.def, which corrects what runtime/registers/allocation.c tells, to
+what ptxas says of the kernels that are not held out (make.py). Needs lightgbm.
 
-    python3 fit.py DATA.tsv trees.def    writes the table
-    python3 fit.py DATA.tsv              states the error: of those held out, and of each source by
-                                         a fit to the others
+    python3 fit.py DATA.tsv trees.def      writes the table
+    python3 fit.py DATA.tsv                states the errors: without trees, of the kernels held
+                                           out, and of sources held out
 """
 
-import csv, sys
+import csv, sys, zlib
 import numpy as np
-from sklearn.ensemble import GradientBoostingRegressor
+import lightgbm
 
-TREES, DEPTH, UNIT = 200, 5, 4096
+TREES, LEAVES, UNIT, FOLDS = 60, 16, 4096, 8
+SMALL = 0.2  # log2: a correction that does not change the step of occupancy
+STEPS = np.array([32, 40, 48, 56, 64, 72, 80, 96, 128, 168, 255])
+
+HEAD = f"""\
+/* What fit.py (tests/assembler/registers) has fitted: trees, each TREE(nodes) and its nodes.
+ * N(feature, most, nodes) is followed by so many nodes for features up to `most`, then by those for
+ * what is above; L(n): log2 of a factor of the registers, times {UNIT}. */"""
 
 rows = list(csv.DictReader(open(sys.argv[1]), delimiter="\t"))
-names = list(rows[0])[list(rows[0]).index("text") :]
-x = np.array([[int(r[n]) for n in names] for r in rows])
+names = list(rows[0])[list(rows[0]).index("registers") :]
+x = np.array([[int(r[n]) for n in names] for r in rows], float)
 y = np.array([int(r["ptxas"]) for r in rows])
-bound = np.array([int(r["bound"]) for r in rows])
+allocation, bound = x[:, names.index("registers")], x[:, names.index("bound")]
 source = np.array([r["source"] for r in rows])
+is_own = np.array([r["own"] == "1" for r in rows])
 held_out = np.array([r["held"] == "1" for r in rows])
 
 
 def fit(chosen):
-    model = GradientBoostingRegressor(
+    model = lightgbm.LGBMRegressor(
+        objective="huber",
+        alpha=0.1,
         n_estimators=TREES,
-        max_depth=DEPTH,
-        learning_rate=0.08,
+        num_leaves=LEAVES,
+        learning_rate=0.1,
+        min_child_samples=5,
         subsample=0.7,
-        min_samples_leaf=5,
-        max_features=0.4,
-        random_state=0,
-        loss="absolute_error",
+        subsample_freq=1,
+        colsample_bytree=0.4,
+        verbose=-1,
+        n_jobs=2,
+        seed=1,
+        deterministic=True,
     )
-    # What a bound has cut says little; small kernels matter less: occupancy does not see them.
-    return model.fit(x[chosen], np.log2(y[chosen]), np.where(y[chosen] > 24, 1.0, 0.4))
+    # Small kernels matter less: occupancy does not see them.
+    return model.fit(
+        x[chosen],
+        np.log2(y[chosen] / allocation[chosen]),
+        sample_weight=np.where(y[chosen] > 24, 1.0, 0.4),
+    )
 
 
-def predict(model, chosen):
-    n = np.rint(2 ** model.predict(x[chosen]))
-    n = np.where((n > 32) & (n % 8 <= 2), n // 8 * 8, n)  # as registers.c
+def corrected(log, chosen):
+    """As estimate.c."""
+    n, start = np.rint(allocation[chosen] * 2**log), allocation[chosen]
+    k = np.searchsorted(STEPS, start)
+    within = np.clip(n, np.where(k > 0, STEPS[np.maximum(k - 1, 0)] + 1, 1), STEPS[k])
+    snapped = np.where((n > 32) & (n % 8 <= 2), n // 8 * 8, n)
+    n = np.where(np.abs(log) < SMALL, within, snapped)
     return np.maximum(np.minimum(n, bound[chosen]), 8)
 
 
@@ -50,71 +71,52 @@ def blocks(registers, threads):
 def report(name, chosen, p):
     t = y[chosen]
     big = t > 24
-    near = np.mean(np.abs(p[big] - t[big]) <= 0.1 * t[big]) if big.any() else 1
+    near = np.mean(np.abs(p - t)[big] <= 0.1 * t[big]) if big.any() else 1
     same = np.mean([np.mean(blocks(p, n) == blocks(t, n)) for n in (128, 256, 512, 1024)])
     print(
-        f"{name:16} {len(t):5} kernels, {big.sum():5} above 24: {near:6.1%} within 10 %; occupancy"
-        f" {same:6.1%}",
+        f"{name:30} {len(t):5} kernels, {big.sum():5} above 24: "
+        f"{near:6.1%} within 10 %; occupancy {same:6.1%}",
         flush=True,
     )
 
 
-def tree_rows(tree, node=0, depth=0):
-    """The splits level by level and the leaves of a complete tree."""
-    level, splits, leaves = [0], [], []
-    for d in range(DEPTH):
-        below = []
-        for n in level:
-            inner = tree.children_left[n] >= 0
-            splits.append(
-                (names[tree.feature[n]], int(np.floor(tree.threshold[n])))
-                if inner
-                else (names[0], 0)
-            )
-            below += [tree.children_left[n], tree.children_right[n]] if inner else [n, n]
-        level = below
-    return splits, level
+def report_all():
+    every = np.ones(len(y), bool)
+    report("allocation.c alone", every, allocation)
+    report("allocation.c alone, held out", held_out, allocation[held_out])
+    report("held out", held_out, corrected(fit(~held_out).predict(x[held_out]), held_out))
+    fold = np.array([zlib.crc32(s.encode()) % FOLDS for s in source])
+    p = np.zeros(len(y))
+    for k in range(FOLDS):
+        p[fold == k] = corrected(fit(fold != k).predict(x[fold == k]), fold == k)
+    report("sources not seen", every, p)
+    report("  our own", is_own, p[is_own])
+    report("  others'", ~is_own, p[~is_own])
+    for s in sorted(set(source[is_own])):
+        report("  " + s, source == s, p[source == s])
+
+
+def preorder(node):
+    """The nodes of a tree: N(feature, most, nodes of the left side), L(leaf)."""
+    if "leaf_value" in node:
+        return [f"L({round(node['leaf_value'] * UNIT)})"]
+    left, right = preorder(node["left_child"]), preorder(node["right_child"])
+    most = min(int(np.floor(node["threshold"])), 2**31 - 1)
+    return [f"N({names[node['split_feature']]},{most},{len(left)})"] + left + right
 
 
 def write(path):
-    model = fit(~held_out)
+    model = fit(~held_out).booster_.dump_model()
     with open(path, "w") as out:
-        print(
-            "/* Trees that tests/assembler/registers/fit.py has fitted: TREE(splits level by level,"
-            " leaves). A split S(what, n) goes left where",
-            file=out,
-        )
-        print(
-            " * what <= n. Their leaves and START add up to the logarithm to base 2 of the"
-            " registers, times %d. */" % UNIT,
-            file=out,
-        )
+        print(HEAD, file=out)
         print("/* clang-format off */", file=out)
-        print(f"START({round(float(model.init_.constant_.ravel()[0]) * UNIT)})", file=out)
-        for t in model.estimators_.ravel():
-            splits, leaves = tree_rows(t.tree_)
-            value = [
-                round(float(t.tree_.value[n].ravel()[0]) * model.learning_rate * UNIT)
-                for n in leaves
-            ]
-            print(
-                "TREE("
-                + " ".join(f"S({n},{k})" for n, k in splits)
-                + ", "
-                + " ".join(f"L({v})" for v in value)
-                + ")",
-                file=out,
-            )
+        for t in model["tree_info"]:
+            nodes = preorder(t["tree_structure"])
+            print(f"TREE({len(nodes)}) " + " ".join(nodes), file=out)
         print("/* clang-format on */", file=out)
 
 
 if len(sys.argv) > 2:
     write(sys.argv[2])
 else:
-    report("held out", held_out, predict(fit(~held_out), held_out))
-    everything = np.zeros(len(y))
-    for s in sorted(set(source)):
-        held = source == s
-        everything[held] = predict(fit(~held), held)
-        report(s, held, everything[held])
-    report("all", np.ones(len(y), bool), everything)
+    report_all()

@@ -1,13 +1,17 @@
 """Makes what fit.py reads, and kernels.tar.xz: kernels compiled by nvcc and, where it is installed,
-Triton, with what ptxas says of each and its pressure.
-    python3 make.py FOLDER PROGRAM     FOLDER keeps what is made; PROGRAM is
-    build/.../tests/registers
+Triton, with what ptxas says of each and its features.
+
+    python3 make.py FOLDER PROGRAM [OTHERS]
+
+FOLDER keeps what is made; PROGRAM is build/.../tests/registers; OTHERS has PTX of other people's
+programs, PROGRAM.FILE.ptx, to fit to as well: none of it is kept.
 """
 
 import csv, glob, io, os, re, subprocess, sys, tarfile, zlib
 
 here = os.path.dirname(os.path.abspath(__file__))
-folder, program = sys.argv[1:3]
+folder, program = sys.argv[1].rstrip("/"), sys.argv[2]
+others = sys.argv[3] if len(sys.argv) > 3 else None
 CUDA = os.environ.get("CUDA_HOME", "/usr/local/cuda") + "/bin/"
 ARCHIVE_BYTES = 2 << 20  # of PTX; 280 KiB compressed
 
@@ -52,8 +56,10 @@ def ptxas(ptx):
 
 
 def source_of(file):
-    """What is held out together: a .cu file, or a kernel of Triton's."""
-    part = file.split(".")
+    """What is held out together: a .cu file, a kernel of Triton's, or another's program."""
+    part = os.path.basename(file).split(".")
+    if os.path.dirname(file) != folder:
+        return "other_" + part[0]
     return "triton_" + re.split(r"_(?:fp|bf|i32)", part[1])[0] if part[0] == "triton" else part[0]
 
 
@@ -61,30 +67,41 @@ def is_held(file, kernel):
     return zlib.crc32(f"{file} {kernel}".encode()) % 6 == 0
 
 
+def features(file):
+    shown = subprocess.run([program, "--show", file], capture_output=True, text=True)
+    return (
+        list(csv.DictReader(io.StringIO(shown.stdout), delimiter="\t"))
+        if shown.returncode == 0
+        else []
+    )
+
+
 def read_all():
-    """One row for each kernel that differs from all before it."""
-    files = sorted(glob.glob(f"{folder}/*.ptx"))
-    counts = {(f, k): n for f in files for k, n in ptxas(f)}
-    shown = subprocess.run(
-        [program, "--show", *files], capture_output=True, text=True, check=True
-    ).stdout
+    """A row for each kernel unlike all before it, of its source or of all others' programs."""
+    files = sorted(glob.glob(f"{folder}/*.ptx")) + (
+        sorted(glob.glob(f"{others}/*.ptx")) if others else []
+    )
     rows, seen = [], set()
-    for r in csv.DictReader(io.StringIO(shown), delimiter="\t"):
-        key = r.pop("file"), r.pop("kernel")
-        file = os.path.basename(key[0])
-        if key not in counts or (source_of(file), counts[key], *r.values()) in seen:
-            continue
-        seen.add((source_of(file), counts[key], *r.values()))
-        rows.append(
-            dict(
-                source=source_of(file),
-                file=file,
-                kernel=key[1],
-                held=int(is_held(file, key[1])),
-                ptxas=counts[key],
-                **r,
+    for file in files:
+        own, counts = os.path.dirname(file) == folder, dict(ptxas(file))
+        for r in features(file):
+            r.pop("file")
+            kernel, base = r.pop("kernel"), os.path.basename(file)
+            key = source_of(file) if own else "other", counts.get(kernel), *r.values()
+            if kernel not in counts or key in seen:
+                continue
+            seen.add(key)
+            rows.append(
+                dict(
+                    source=source_of(file),
+                    own=int(own),
+                    file=base,
+                    kernel=kernel,
+                    held=int(own and is_held(base, kernel)),
+                    ptxas=counts[kernel],
+                    **r,
+                )
             )
-        )
     return rows
 
 

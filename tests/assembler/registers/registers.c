@@ -1,7 +1,10 @@
 /* Registers as NVIDIA's assembler counts them: the estimate of runtime/registers.c beside what it
- * said of kernels that the fit has not seen. registers FOLDER          kernels.tsv there: file,
- * kernel, count. Fails below the accuracy that runtime/registers/README.md states registers --show
- * FILE...  for fit.py: file, kernel and features of each kernel */
+ * said of kernels that the fit has not seen.
+ *
+ * registers FOLDER: kernels.tsv there has file, kernel, count. Fails below the accuracy that the
+ * README states.
+ *
+ * registers --show FILE...: for fit.py; file, kernel and features of each kernel */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +15,7 @@
 #include "runtime/registers.h"
 
 /* In per cent. */
-enum { LEAST_NEAR = 73, LEAST_SAME = 82 };
+enum { LEAST_NEAR = 76, LEAST_SAME = 86 };
 
 struct tally {
     unsigned kernels, large, near, compared, same, wrong;
@@ -84,9 +87,9 @@ static int check(ptera_engine *engine, const char *folder)
         fclose(list);
     unsigned near = t.large ? 100 * t.near / t.large : 0,
              same = t.compared ? 100 * t.same / t.compared : 0;
-    printf("%u kernels; of %u with more than 24 registers %u %% within 10 %%; "
-           "occupancy the same in %u %%\n", t.kernels, t.large, near,
-           same);
+    printf("%u kernels; of %u with more than 24 registers %u %% within 10 %%; occupancy the same "
+           "in %u %%\n",
+           t.kernels, t.large, near, same);
     t.wrong += (near < LEAST_NEAR) + (same < LEAST_SAME);
     printf("registers: %u passed, %u failed, 0 skipped\n", t.kernels, t.wrong);
     return t.wrong != 0;
