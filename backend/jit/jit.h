@@ -103,7 +103,7 @@ struct jit_code {
     LLVMValueRef shared_bytes; /* i32: of the CTA's window */
     /* i32: where the interpreter runs some instructions, its registers of the group's warp */
     LLVMValueRef frame;
-    LLVMValueRef warp, front; /* of a kernel whose warps run apart; NULL in others */
+    LLVMValueRef warp, front; /* of a kernel whose warps are resumable; NULL in others */
     LLVMValueRef standing;    /* likewise, alloca: lanes of the warp that run the region */
     LLVMValueRef yielded; /* likewise: some have yielded at the back edge of a loop that waits */
     LLVMBasicBlockRef choose; /* likewise: where the next region is chosen */
@@ -206,7 +206,9 @@ struct jit_reg {
     uint32_t scratch, scratch_next, scratch_bytes;
 
     LLVMTypeRef type; /* iN, float, double; i1 for predicates */
-    /* Scalar: the value; affine: of lane 0; vector: the lanes (masks in the form of slots). */
+    /* Scalar: the value; affine: of lane 0; vector: the lanes (masks in the form of slots).
+     * is_in_memory: where it is spilled. */
+    bool is_in_memory;
     LLVMValueRef slot[JIT_COPIES];
     /* may_wrap: the lanes of each copy, and whether the affine form holds */
     LLVMValueRef wide[JIT_COPIES], fits[JIT_COPIES];

@@ -61,8 +61,8 @@ bool jit_def_use_keeps_old(const struct jit_facts *a, const struct pt_insn *insn
 /* The register may be read, where the block begins or behind, before it is written. */
 bool jit_def_use_is_live_into(const struct jit_facts *a, uint32_t block, uint32_t reg);
 
-/* Adds the registers that the value of `reg` was made of: they are read again where it is remade.
- * Those of the registers in the set are in it. */
+/* Adds the registers that the value of `reg` was made of: they are read again where it is
+ * rematerialised. Those of the registers in the set are in it. */
 void jit_def_use_add_roots(const struct jit_facts *a, uint32_t reg, uint64_t *set);
 
 /* The registers that the instruction reads. False: they are too many. */

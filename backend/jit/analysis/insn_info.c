@@ -89,7 +89,7 @@ bool jit_insn_info_has_ordering_points(const struct jit_facts *a)
     return false;
 }
 
-/* Those whose order could be told: warps do them one after the other. */
+/* Those whose order could be observed: warps do them one after the other. */
 bool jit_insn_info_tells_order(const struct jit_facts *a)
 {
     for (uint32_t i = 0; i < a->unit->f->insns.n; i++) {

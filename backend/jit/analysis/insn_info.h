@@ -11,7 +11,7 @@ bool jit_insn_info_has_effect(const struct jit_facts *a, uint32_t effects);
 /* Some are accesses that all lanes of a warp do before any goes on. */
 bool jit_insn_info_has_ordering_points(const struct jit_facts *a);
 
-/* The order of lanes' accesses could be told. */
+/* The order of lanes' accesses could be observed. */
 bool jit_insn_info_tells_order(const struct jit_facts *a);
 
 /* The block's first instruction is a sync point of CTA or cluster. */

@@ -29,7 +29,7 @@ void jit_barrier_reduce_arrive(struct jit_gen *g, uint32_t to)
         return;
     const struct pt_operand *p = &j->unit->f->operands.v[insn->operands + insn->n_operands - 1];
     for (unsigned u = 0; u < j->facts->copies; u++) {
-        LLVMValueRef here = jit_mask_load(j, g->masks[to][u]);
+        LLVMValueRef here = jit_mask_load(j, g->code->masks[to][u]);
         LLVMValueRef lanes[] = {
             LLVMBuildAnd(j->code->b, here,
                          jit_registers_read(j, p, u, PT_pred, j->unit->width, true), ""),

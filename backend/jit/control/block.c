@@ -227,7 +227,7 @@ bool jit_block_emit(const struct jit *before, const uint32_t *insns, uint32_t n,
         jit_visit_insn(j, insns[i]);
         if (j->form->effects & (PT_FX_BRANCH | PT_FX_END))
             continue;
-        jit_debug_info_set(j, insns[i]);
+        jit_debug_info_set(j->code, insns[i]);
         if (jit_predicate_bounds_is_sunk(j)) {
             jit_predicate_bounds_note(j);
             continue;

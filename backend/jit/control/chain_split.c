@@ -1,9 +1,9 @@
 /* Blocks of many independent dependence chains, which run in parts that fit the registers. A block
- * of sums that go on side by side, as those of a tile of a matrix, takes them in turns and has more
- * of them than the machine has registers: each would go to memory and come back again and again.
- * Where nobody can tell the order, such a block runs in parts instead: some strands of one chunk,
- * as many as fit the registers, from their first operation to the last; then the next ones. Strands
- * share nothing but loads, which every part repeats.
+ * of sums that go on side by side, as those of a tile of a matrix, takes them one by one and has
+ * more of them than the machine has registers: each would go to memory and come back again and
+ * again. Where nobody can tell the order, such a block runs in parts instead: some strands of one
+ * chunk, as many as fit the registers, from their first operation to the last; then the next ones.
+ * Strands share nothing but loads, which every part repeats.
  */
 #include "backend/jit/control/chain_split.h"
 

@@ -4,7 +4,7 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 
-/* A fault is told with the id of the CTA that is in memory. */
+/* A fault is reported with the id of the CTA that is in memory. */
 static void go_to_next(const struct jit *j, LLVMValueRef x)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);

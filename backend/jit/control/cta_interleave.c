@@ -40,7 +40,8 @@ static LLVMValueRef state_of(struct jit_gen *g)
 static bool is_given(const struct jit_gen *g, uint32_t reg)
 {
     return jit_def_use_is_live_into(g->j->facts, g->r->entry, reg) &&
-           jit_region_spill_is_placed(&g->j->facts->regs[reg]) && !jit_set_has(g->written, reg);
+           jit_region_spill_is_placed(&g->j->facts->regs[reg]) &&
+           !jit_set_has(g->code->written, reg);
 }
 
 /* Registers go to the group's memory, or come back from there. */
@@ -112,17 +113,17 @@ void jit_cta_interleave_open(struct jit_gen *g)
     const struct jit *j = g->j;
     LLVMTypeRef i1 = LLVMInt1TypeInContext(j->code->context);
     LLVMBasicBlockRef open = jit_new_block(j, "turn");
-    g->resumes = jit_alloca(j, i1, "resumes");
-    g->waits = jit_alloca(j, i1, "waits");
-    g->rounds = jit_alloca(j, jit_i32_of(j), "rounds");
-    g->wait = jit_new_block(j, "wait");
-    LLVMBuildStore(j->code->b, bit(j, false), g->resumes);
+    g->code->resumes = jit_alloca(j, i1, "resumes");
+    g->code->waits = jit_alloca(j, i1, "waits");
+    g->code->rounds = jit_alloca(j, jit_i32_of(j), "rounds");
+    g->code->wait = jit_new_block(j, "wait");
+    LLVMBuildStore(j->code->b, bit(j, false), g->code->resumes);
     LLVMBuildBr(j->code->b, open);
     jit_continue_in(j, j->code->interleave_resume);
-    LLVMBuildStore(j->code->b, bit(j, true), g->resumes);
+    LLVMBuildStore(j->code->b, bit(j, true), g->code->resumes);
     LLVMBuildBr(j->code->b, open);
     jit_continue_in(j, open);
-    LLVMBuildStore(j->code->b, bit(j, false), g->waits);
+    LLVMBuildStore(j->code->b, bit(j, false), g->code->waits);
 }
 
 /* All lanes of the group stand at the loop's header, and nowhere else. */
@@ -132,11 +133,11 @@ static void stand_at_header(struct jit_gen *g)
     uint32_t header = header_of(g), l = g->plan->interleave.loop;
     LLVMValueRef all = LLVMConstAllOnes(jit_flow_type(j));
     for (unsigned u = 0; jit_has_mask(g, header) && u < j->facts->copies; u++)
-        LLVMBuildStore(j->code->b, all, g->masks[header][u]);
-    if (g->full[header])
-        LLVMBuildStore(j->code->b, bit(j, true), g->full[header]);
-    for (unsigned u = 0; g->outlet[l] != PT_NONE && u < j->facts->copies; u++)
-        LLVMBuildStore(j->code->b, all, g->inside[l][u]);
+        LLVMBuildStore(j->code->b, all, g->code->masks[header][u]);
+    if (g->code->full[header])
+        LLVMBuildStore(j->code->b, bit(j, true), g->code->full[header]);
+    for (unsigned u = 0; g->code->outlet[l] != PT_NONE && u < j->facts->copies; u++)
+        LLVMBuildStore(j->code->b, all, g->code->inside[l][u]);
 }
 
 /* Of a turn; 0: it does not end. */
@@ -153,19 +154,19 @@ bool jit_cta_interleave_resume_group(struct jit_gen *g)
     LLVMBasicBlockRef again = jit_new_block(j, "again"), goes_on = jit_new_block(j, "goes_on");
     LLVMBasicBlockRef starts = jit_new_block(j, "starts");
     LLVMValueRef state = state_of(g);
-    LLVMBuildStore(j->code->b, rounds_of(g), g->rounds);
-    LLVMBuildCondBr(j->code->b, load_bit(j, g->resumes), again, starts);
+    LLVMBuildStore(j->code->b, rounds_of(g), g->code->rounds);
+    LLVMBuildCondBr(j->code->b, load_bit(j, g->code->resumes), again, starts);
     jit_continue_in(j, again);
     LLVMValueRef was = LLVMBuildLoad2(j->code->b, jit_i32_of(j), state, "");
     LLVMBuildStore(j->code->b, jit_i32(j, THROUGH), state);
     LLVMValueRef waited = LLVMBuildICmp(j->code->b, LLVMIntEQ, was, jit_i32(j, WAITS), "");
-    LLVMBuildCondBr(j->code->b, waited, goes_on, g->done);
+    LLVMBuildCondBr(j->code->b, waited, goes_on, g->code->done);
     jit_continue_in(j, goes_on);
     keep_registers(g, true);
     if (!remat_all(g))
         return false;
     stand_at_header(g);
-    LLVMBuildBr(j->code->b, g->body[header_of(g)]);
+    LLVMBuildBr(j->code->b, g->code->body[header_of(g)]);
     jit_continue_in(j, starts);
     LLVMBuildStore(j->code->b, jit_i32(j, THROUGH), state);
     return true;
@@ -177,35 +178,35 @@ void jit_cta_interleave_go_again(struct jit_gen *g, uint32_t header)
 {
     const struct jit *j = g->j;
     if (!jit_cta_interleave_applies(g) || header_of(g) != header) {
-        LLVMBuildBr(j->code->b, g->body[header]);
+        LLVMBuildBr(j->code->b, g->code->body[header]);
         return;
     }
-    LLVMValueRef left = LLVMBuildLoad2(j->code->b, jit_i32_of(j), g->rounds, "");
+    LLVMValueRef left = LLVMBuildLoad2(j->code->b, jit_i32_of(j), g->code->rounds, "");
     left = LLVMBuildSub(j->code->b, left, jit_i32(j, 1), "");
-    LLVMBuildStore(j->code->b, left, g->rounds);
+    LLVMBuildStore(j->code->b, left, g->code->rounds);
     LLVMValueRef is_over = LLVMBuildICmp(j->code->b, LLVMIntEQ, left, jit_i32(j, 0), "");
     LLVMBasicBlockRef over = jit_new_block(j, "over");
-    LLVMBuildCondBr(j->code->b, is_over, over, g->body[header]);
+    LLVMBuildCondBr(j->code->b, is_over, over, g->code->body[header]);
     jit_continue_in(j, over);
     LLVMValueRef all = jit_has_mask(g, header) ? jit_wait_masks_all_wait(g, header) : bit(j, true);
-    LLVMBuildCondBr(j->code->b, all, g->wait, g->body[header]);
+    LLVMBuildCondBr(j->code->b, all, g->code->wait, g->code->body[header]);
 }
 
 void jit_cta_interleave_end_turn(struct jit_gen *g)
 {
     const struct jit *j = g->j;
-    jit_continue_in(j, g->wait);
+    jit_continue_in(j, g->code->wait);
     keep_registers(g, false);
     LLVMBuildStore(j->code->b, jit_i32(j, WAITS), state_of(g));
-    LLVMBuildStore(j->code->b, bit(j, true), g->waits);
-    LLVMBuildBr(j->code->b, g->done);
+    LLVMBuildStore(j->code->b, bit(j, true), g->code->waits);
+    LLVMBuildBr(j->code->b, g->code->done);
 }
 
 void jit_cta_interleave_close(struct jit_gen *g)
 {
     const struct jit *j = g->j;
     LLVMBasicBlockRef yield = jit_new_block(j, "yield"), over = jit_new_block(j, "through");
-    LLVMBuildCondBr(j->code->b, load_bit(j, g->waits), yield, over);
+    LLVMBuildCondBr(j->code->b, load_bit(j, g->code->waits), yield, over);
     jit_continue_in(j, yield);
     LLVMBuildStore(j->code->b, jit_i32(j, 1), turn_of(j));
     LLVMBuildRet(j->code->b, jit_i32(j, PT_RUN_YIELDED));

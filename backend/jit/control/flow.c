@@ -34,22 +34,22 @@ static void go_on_from(struct jit_gen *g, uint32_t from, uint32_t l, const struc
             continue;
         for (; l && f->loops.v[l - 1].end <= x; l = f->loops.v[l - 1].parent) {
             if (jit_is_in(g, f->loops.v[l - 1].header) && is_pending(p, f->loops.v[l - 1].header)) {
-                LLVMBuildBr(g->j->code->b, g->latch[l - 1]);
+                LLVMBuildBr(g->j->code->b, g->code->latch[l - 1]);
                 return;
             }
         }
         if (is_pending(p, x)) {
-            LLVMBuildBr(g->j->code->b, g->enter[x]);
+            LLVMBuildBr(g->j->code->b, g->code->enter[x]);
             return;
         }
     }
     for (; l; l = f->loops.v[l - 1].parent) {
         if (jit_is_in(g, f->loops.v[l - 1].header) && is_pending(p, f->loops.v[l - 1].header)) {
-            LLVMBuildBr(g->j->code->b, g->latch[l - 1]);
+            LLVMBuildBr(g->j->code->b, g->code->latch[l - 1]);
             return;
         }
     }
-    LLVMBuildBr(g->j->code->b, g->end);
+    LLVMBuildBr(g->j->code->b, g->code->end);
 }
 
 void jit_flow_go_on(struct jit_gen *g, uint32_t from, uint32_t a, uint32_t b)
@@ -100,14 +100,14 @@ static bool pass_loops(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueR
 {
     const struct jit *j = g->j;
     for (uint32_t l = 0; l < j->unit->f->loops.n; l++) {
-        if (g->outlet[l] == PT_NONE || jit_loop_holds(g, l, from) == jit_loop_holds(g, l, to))
+        if (g->code->outlet[l] == PT_NONE || jit_loop_holds(g, l, from) == jit_loop_holds(g, l, to))
             continue;
         if (jit_loop_holds(g, l, from))
             return true;
         for (unsigned u = 0; u < j->facts->copies; u++) {
             LLVMValueRef lanes = mask[u] ? mask[u] : LLVMConstAllOnes(jit_flow_type(j));
-            lanes = LLVMBuildOr(j->code->b, jit_flow_load(j, g->inside[l][u]), lanes, "");
-            LLVMBuildStore(j->code->b, lanes, g->inside[l][u]);
+            lanes = LLVMBuildOr(j->code->b, jit_flow_load(j, g->code->inside[l][u]), lanes, "");
+            LLVMBuildStore(j->code->b, lanes, g->code->inside[l][u]);
         }
     }
     return false;
@@ -127,11 +127,11 @@ static void send(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueRef *ma
     for (unsigned u = 0; u < j->facts->copies; u++) {
         LLVMValueRef lanes = mask[u] ? mask[u] : LLVMConstAllOnes(jit_flow_type(j));
         if (joins && mask[u])
-            lanes = LLVMBuildOr(j->code->b, jit_flow_load(j, g->masks[to][u]), lanes, "");
-        LLVMBuildStore(j->code->b, lanes, g->masks[to][u]);
+            lanes = LLVMBuildOr(j->code->b, jit_flow_load(j, g->code->masks[to][u]), lanes, "");
+        LLVMBuildStore(j->code->b, lanes, g->code->masks[to][u]);
     }
-    if (full && g->full[to])
-        LLVMBuildStore(j->code->b, full, g->full[to]);
+    if (full && g->code->full[to])
+        LLVMBuildStore(j->code->b, full, g->code->full[to]);
 }
 
 void jit_flow_send(struct jit_gen *g, uint32_t from, uint32_t to, LLVMValueRef *mask)
@@ -143,8 +143,8 @@ void jit_flow_go_to(struct jit_gen *g, uint32_t from, uint32_t to)
 {
     if (jit_is_in(g, to) && to <= from)
         jit_stop_poll_emit(g->j, jit_insn_info_last(g->j->facts, from));
-    if (g->runs_whole && jit_is_in(g, to) && g->whole[to]) {
-        LLVMBuildBr(g->j->code->b, g->whole[to]);
+    if (g->runs_whole && jit_is_in(g, to) && g->code->whole[to]) {
+        LLVMBuildBr(g->j->code->b, g->code->whole[to]);
         return;
     }
     send(g, from, to, g->active, g->is_full);
@@ -153,5 +153,5 @@ void jit_flow_go_to(struct jit_gen *g, uint32_t from, uint32_t to)
     else if (jit_is_in(g, to) && to <= from)
         jit_cta_interleave_go_again(g, to);
     else
-        LLVMBuildBr(g->j->code->b, jit_is_in(g, to) ? g->body[to] : g->leave[to]);
+        LLVMBuildBr(g->j->code->b, jit_is_in(g, to) ? g->code->body[to] : g->code->leave[to]);
 }

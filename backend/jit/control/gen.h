@@ -1,4 +1,4 @@
-/* A region while it is generated: what its parts share.
+/* A region while it is generated: its code, and where generating stands in it.
  *
  *   region.c            the loop over groups, and blocks in their order
  *   block_order.c       the instructions of a block in the order they run
@@ -19,35 +19,42 @@
 #include "backend/jit/bitset.h"
 #include "backend/jit/jit.h"
 
-struct jit_gen {
-    const struct jit *j;
-    const struct jit_plan *plan;
-    struct jit_region *r;
-    LLVMValueRef first[JIT_COPIES]; /* lanes on at the start of the group, as a flow; NULL: all */
+/* The code of a region, or of a version of it. */
+struct jit_region_code {
+    const uint64_t *written;           /* registers that the region may write */
     LLVMValueRef (*masks)[JIT_COPIES]; /* allocas: lanes that wait at a block */
     LLVMBasicBlockRef *enter, *body;   /* by block: with the test for an empty mask, without */
     /* By block, or NULL: where all lanes of the group run it, and none waits anywhere; and where
      * those that wait at it do. */
     LLVMBasicBlockRef *whole, *part;
     LLVMBasicBlockRef *latch; /* by loop */
-    /* by loop: where all its lanes go on, see jit_wait_masks_find_outlets; or PT_NONE */
+    /* By loop: where all its lanes go on (jit_wait_masks_find_outlets), or PT_NONE; allocas, lanes
+     * that have gone into such a loop. */
     uint32_t *outlet;
-    LLVMValueRef (*inside)[JIT_COPIES]; /* allocas: lanes that have gone into such a loop */
-    LLVMBasicBlockRef *leave;           /* by block: exit to it */
+    LLVMValueRef (*inside)[JIT_COPIES];
+    LLVMBasicBlockRef *leave; /* by block: exit to it */
     LLVMBasicBlockRef end, done;
-    LLVMValueRef next;                     /* alloca: number of the exit taken */
-    const uint64_t *written;               /* registers that the region may write */
-    bool stays_in_memory;                  /* vectors that cross are not brought into variables */
-    LLVMValueRef (*variables)[JIT_COPIES]; /* theirs, meanwhile */
-    LLVMValueRef active[JIT_COPIES];       /* lanes that run the block, as a flow; NULL: all */
-    /* allocas: not the first turn, some group waits, rounds left: cta_interleave.c */
-    LLVMValueRef resumes, waits, rounds;
-    LLVMBasicBlockRef wait; /* the end of a group's turn: cta_interleave.c */
-    /* allocas, by block: all lanes of the group wait there, as scalars tell */
+    LLVMValueRef next; /* alloca: number of the exit taken */
+    /* Allocas, by block: all lanes of the group wait there, as scalars tell. */
     LLVMValueRef *full;
-    uint64_t *traced;     /* blocks of traces: superblock.c */
-    LLVMValueRef is_full; /* of the block (i1); NULL: scalars do not tell */
-    bool runs_whole;      /* all lanes run what is being generated, and none waits anywhere */
+    uint64_t *traced; /* blocks of traces: superblock.c */
+    /* Vectors that cross are not brought into variables: the region has registers of its own. */
+    bool stays_in_memory;
+    /* cta_interleave.c, allocas: not the first turn, some group waits, rounds left */
+    LLVMValueRef resumes, waits, rounds;
+    LLVMBasicBlockRef wait; /* likewise: the end of a group's turn */
+};
+
+/* The cursor and where it stands in a region; passed, as it is. */
+struct jit_gen {
+    const struct jit *j;
+    const struct jit_plan *plan;
+    struct jit_region *r;
+    struct jit_region_code *code;
+    LLVMValueRef first[JIT_COPIES];  /* lanes active at the group's start, as a flow; NULL: all */
+    LLVMValueRef active[JIT_COPIES]; /* lanes that run the block, as a flow; NULL: all */
+    LLVMValueRef is_full;            /* of the block (i1); NULL: scalars do not tell */
+    bool runs_whole; /* all lanes run what is being generated, and none waits anywhere */
 };
 
 /* Inside the region, and not where a region begins: an edge to there leaves, be it the region's own

@@ -26,7 +26,7 @@ static void note(const struct jit *j, LLVMValueRef load, const char *what, uint6
     LLVMMetadataRef node = LLVMMDNodeInContext2(j->code->context, &value, 1);
     LLVMSetMetadata(load, LLVMGetMDKindIDInContext(j->code->context, what, (unsigned)strlen(what)),
                     LLVMMetadataAsValue(j->code->context, node));
-    jit_check_proven(j, load, what); /* see load_part */
+    jit_check_proven(j->code, load, what); /* see load_part */
 }
 
 /* A part that lies elsewhere. Its memory is there in any case: fields that do not change are read
@@ -202,14 +202,15 @@ static bool generate(struct jit_facts *facts, struct jit *j)
     return true;
 }
 
-bool jit_kernel_generate(struct jit_unit *u, struct jit_facts *facts, struct jit *j)
+bool jit_kernel_generate(struct jit_unit *u, struct jit_facts *facts, struct jit_code *code)
 {
+    struct jit j = {.unit = u, .facts = facts, .code = code};
     /* makes the instruction table, of which this shared object has a copy */
     *u->why = pt_isa_check();
     if (*u->why || !expand_calls(u))
         return false;
-    j->code->allocas = LLVMCreateBuilderInContext(j->code->context);
-    bool ok = generate(facts, j);
-    LLVMDisposeBuilder(j->code->allocas);
+    code->allocas = LLVMCreateBuilderInContext(code->context);
+    bool ok = generate(facts, &j);
+    LLVMDisposeBuilder(code->allocas);
     return ok;
 }

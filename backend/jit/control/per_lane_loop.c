@@ -111,7 +111,7 @@ bool jit_per_lane_loop_applies(const struct jit_gen *g, uint32_t block)
 /* ---- several loops --------------------------------------------------------------------------- */
 
 /* What lies between loops: instructions that one lane can run alone, and at most a branch onwards,
- * whose target is told. */
+ * whose target is found. */
 static bool is_between(const struct jit_gen *g, uint32_t block, uint32_t *target)
 {
     const struct jit *j = g->j;
@@ -296,7 +296,7 @@ static void start_lane(struct serial *s, LLVMValueRef lane, LLVMBasicBlockRef *a
             continue;
         LLVMBasicBlockRef other = jit_new_block(j, "");
         LLVMValueRef here = LLVMBuildLShr(j->code->b, s->lanes[i], lane, "");
-        jit_check_proven(j, here, "amount"); /* see lowest */
+        jit_check_proven(j->code, here, "amount"); /* see lowest */
         here = LLVMBuildTrunc(j->code->b, here, LLVMInt1TypeInContext(j->code->context), "");
         LLVMBuildCondBr(j->code->b, here, at[i], other);
         jit_continue_in(j, other);
@@ -546,7 +546,7 @@ static bool run_copies(struct serial *s)
     uint64_t *trusted =
         pt_arena_alloc(j->unit->arena, (j->unit->f->insns.n + 63) / 64 * sizeof *trusted);
     LLVMValueRef test = test_bases(s, trusted);
-    /* what lanes run is that of groups of one chunk each: those that fail are told by it */
+    /* what lanes run is that of groups of one chunk each: those that fail are named by it */
     s->group = LLVMBuildMul(j->code->b, j->group, jit_i32(j, j->facts->copies), "");
     struct jit_facts of_one = *j->facts;
     of_one.regs = s->inner;

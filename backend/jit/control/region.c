@@ -91,13 +91,13 @@ static bool may_run_empty(const struct jit *j, uint32_t block)
 static void enter_block(struct jit_gen *g, uint32_t block)
 {
     const struct jit *j = g->j;
-    jit_continue_in(j, g->enter[block]);
+    jit_continue_in(j, g->code->enter[block]);
     if (block == g->r->entry || !jit_has_mask(g, block) || j->only_rewrites) {
-        LLVMBuildBr(j->code->b, g->body[block]);
+        LLVMBuildBr(j->code->b, g->code->body[block]);
         return;
     }
     LLVMBasicBlockRef skip = jit_new_block(j, "skip");
-    LLVMBuildCondBr(j->code->b, jit_wait_masks_has_waiting(g, block), g->body[block], skip);
+    LLVMBuildCondBr(j->code->b, jit_wait_masks_has_waiting(g, block), g->code->body[block], skip);
     jit_continue_in(j, skip);
     jit_flow_go_on(g, block, UINT32_MAX, UINT32_MAX);
 }
@@ -136,8 +136,9 @@ static LLVMValueRef lanes_of_all(const struct jit_gen *g)
 static void go_apart(const struct jit_gen *g, uint32_t block)
 {
     for (unsigned u = 0; u < g->j->facts->copies; u++)
-        LLVMBuildStore(g->j->code->b, LLVMConstAllOnes(jit_flow_type(g->j)), g->masks[block][u]);
-    LLVMBuildBr(g->j->code->b, g->part[block]);
+        LLVMBuildStore(g->j->code->b, LLVMConstAllOnes(jit_flow_type(g->j)),
+                       g->code->masks[block][u]);
+    LLVMBuildBr(g->j->code->b, g->code->part[block]);
 }
 
 /* A block that touches memory comes in up to three versions: plain accesses where all lanes are on
@@ -148,7 +149,7 @@ static bool run_block(const struct jit_gen *g, uint32_t block)
     struct jit at = *g->j;
     const struct jit *j = &at;
     LLVMValueRef masks[JIT_COPIES] = {0}, none[JIT_COPIES] = {0}, all = lanes_of_all(g);
-    bool is_one = all && (g->whole[block] || j->only_rewrites); /* this is for some lanes */
+    bool is_one = all && (g->code->whole[block] || j->only_rewrites); /* this is for some lanes */
     uint64_t *trusted;
     for (unsigned u = 0; u < j->facts->copies; u++)
         masks[u] = g->active[u] ? jit_flow_mask(j, g->active[u]) : NULL;
@@ -172,7 +173,7 @@ static bool run_block(const struct jit_gen *g, uint32_t block)
         jit_continue_in(j, slow);
         struct jit distrusting = at;
         distrusting.distrusted = trusted;
-        if (g->runs_whole && g->whole[block])
+        if (g->runs_whole && g->code->whole[block])
             go_apart(g, block);
         else if (jit_block_emit(&distrusting, late, n_late, masks))
             LLVMBuildBr(j->code->b, after);
@@ -213,8 +214,8 @@ static void find_full(struct jit_gen *g, uint32_t block)
     g->runs_whole = is_entry && !g->first[0] && !g->j->facts->is_resumable &&
                     !jit_per_lane_loop_applies(g, block);
     g->is_full = is_entry && !g->first[0] ? LLVMConstAllOnes(i1) : NULL;
-    if (!is_entry && g->full[block])
-        g->is_full = LLVMBuildLoad2(g->j->code->b, i1, g->full[block], "");
+    if (!is_entry && g->code->full[block])
+        g->is_full = LLVMBuildLoad2(g->j->code->b, i1, g->code->full[block], "");
 }
 
 static void find_waiting(struct jit_gen *g, uint32_t block)
@@ -236,17 +237,17 @@ static void go_whole(struct jit_gen *g, uint32_t block)
     LLVMBasicBlockRef all = jit_new_block(g->j, "all");
     find_waiting(g, block);
     LLVMValueRef is_all = jit_all(g->j, jit_flow_mask(g->j, lanes_of_all(g)));
-    LLVMBuildCondBr(g->j->code->b, is_all, all, g->part[block]);
+    LLVMBuildCondBr(g->j->code->b, is_all, all, g->code->part[block]);
     jit_continue_in(g->j, all);
     clear_waiting(g, block);
-    LLVMBuildBr(g->j->code->b, g->whole[block]);
-    jit_continue_in(g->j, g->part[block]);
+    LLVMBuildBr(g->j->code->b, g->code->whole[block]);
+    jit_continue_in(g->j, g->code->part[block]);
 }
 
 static bool generate_whole(const struct jit_gen *of, uint32_t block)
 {
     struct jit_gen whole = *of, *g = &whole;
-    jit_continue_in(g->j, g->whole[block]);
+    jit_continue_in(g->j, g->code->whole[block]);
     memset(g->active, 0, sizeof g->active);
     g->is_full = LLVMConstAllOnes(LLVMInt1TypeInContext(g->j->code->context));
     g->runs_whole = true;
@@ -262,10 +263,10 @@ static bool generate_block(const struct jit_gen *region, uint32_t block)
     at.block = block;
     at.only_rewrites = only_rewrites(j, block) && may_run_empty(j, block);
     enter_block(g, block);
-    jit_continue_in(j, g->body[block]);
+    jit_continue_in(j, g->code->body[block]);
     find_full(g, block);
     memcpy(g->active, g->first, sizeof g->active);
-    if (g->whole[block])
+    if (g->code->whole[block])
         go_whole(g, block);
     if (block != g->r->entry && jit_has_mask(g, block)) {
         find_waiting(g, block);
@@ -273,7 +274,7 @@ static bool generate_block(const struct jit_gen *region, uint32_t block)
     }
     if (jit_per_lane_loop_applies(g, block))
         return jit_per_lane_loop_emit(g, block);
-    if (g->whole[block])
+    if (g->code->whole[block])
         return run_block(g, block) && jit_branch_end(g, block) && generate_whole(g, block);
     return run_block(g, block) && jit_superblock_emit(g, block) && jit_branch_end(g, block);
 }
@@ -283,7 +284,7 @@ static void generate_latch(struct jit_gen *g, uint32_t l)
 {
     const struct jit *j = g->j;
     const struct pt_loop *loop = &j->unit->f->loops.v[l];
-    jit_continue_in(j, g->latch[l]);
+    jit_continue_in(j, g->code->latch[l]);
     if (!jit_has_mask(g, loop->header)) {
         jit_cta_interleave_go_again(g, loop->header);
         return;
@@ -372,48 +373,49 @@ static void make_blocks(struct jit_gen *g)
 {
     const struct jit *j = g->j;
     size_t n = j->unit->f->blocks.n;
-    g->masks = pt_arena_alloc(j->unit->arena, n * sizeof *g->masks);
-    g->enter = pt_arena_alloc(j->unit->arena, n * sizeof *g->enter);
-    g->body = pt_arena_alloc(j->unit->arena, n * sizeof *g->body);
-    g->leave = pt_arena_alloc(j->unit->arena, n * sizeof *g->leave);
-    g->full = pt_arena_alloc(j->unit->arena, n * sizeof *g->full);
-    g->latch = pt_arena_alloc(j->unit->arena, (j->unit->f->loops.n + 1) * sizeof *g->latch);
-    g->traced = jit_new_set(j->facts);
-    g->whole = pt_arena_alloc(j->unit->arena, n * sizeof *g->whole);
-    g->part = pt_arena_alloc(j->unit->arena, n * sizeof *g->part);
+    g->code->masks = pt_arena_alloc(j->unit->arena, n * sizeof *g->code->masks);
+    g->code->enter = pt_arena_alloc(j->unit->arena, n * sizeof *g->code->enter);
+    g->code->body = pt_arena_alloc(j->unit->arena, n * sizeof *g->code->body);
+    g->code->leave = pt_arena_alloc(j->unit->arena, n * sizeof *g->code->leave);
+    g->code->full = pt_arena_alloc(j->unit->arena, n * sizeof *g->code->full);
+    g->code->latch =
+        pt_arena_alloc(j->unit->arena, (j->unit->f->loops.n + 1) * sizeof *g->code->latch);
+    g->code->traced = jit_new_set(j->facts);
+    g->code->whole = pt_arena_alloc(j->unit->arena, n * sizeof *g->code->whole);
+    g->code->part = pt_arena_alloc(j->unit->arena, n * sizeof *g->code->part);
     for (uint32_t i = 0; i < g->r->n_blocks; i++) {
-        g->enter[g->r->blocks[i]] = jit_new_block(j, "enter");
-        g->body[g->r->blocks[i]] = jit_new_block(j, "body");
+        g->code->enter[g->r->blocks[i]] = jit_new_block(j, "enter");
+        g->code->body[g->r->blocks[i]] = jit_new_block(j, "body");
         if (!has_whole(g, g->r->blocks[i]))
             continue;
-        g->whole[g->r->blocks[i]] = jit_new_block(j, "whole");
-        g->part[g->r->blocks[i]] = jit_new_block(j, "part");
+        g->code->whole[g->r->blocks[i]] = jit_new_block(j, "whole");
+        g->code->part[g->r->blocks[i]] = jit_new_block(j, "part");
     }
     for (uint32_t e = 0; e < g->r->n_exits; e++)
-        g->leave[g->r->exits[e]] = jit_new_block(j, "leave");
+        g->code->leave[g->r->exits[e]] = jit_new_block(j, "leave");
     for (uint32_t l = 0; l < j->unit->f->loops.n; l++)
         if (jit_is_in(g, j->unit->f->loops.v[l].header))
-            g->latch[l] = jit_new_block(j, "latch");
-    g->end = jit_new_block(j, "end");
-    g->done = jit_new_block(j, "done");
+            g->code->latch[l] = jit_new_block(j, "latch");
+    g->code->end = jit_new_block(j, "end");
+    g->code->done = jit_new_block(j, "done");
 }
 
 static void clear_mask(struct jit_gen *g, uint32_t block)
 {
     const struct jit *j = g->j;
     for (unsigned u = 0; jit_has_mask(g, block) && u < j->facts->copies; u++) {
-        if (!g->masks[block][u])
-            g->masks[block][u] = jit_alloca(j, jit_flow_type(j), "");
-        LLVMBuildStore(j->code->b, LLVMConstNull(jit_flow_type(j)), g->masks[block][u]);
+        if (!g->code->masks[block][u])
+            g->code->masks[block][u] = jit_alloca(j, jit_flow_type(j), "");
+        LLVMBuildStore(j->code->b, LLVMConstNull(jit_flow_type(j)), g->code->masks[block][u]);
     }
     if (!jit_has_mask(g, block) || !jit_is_in(g, block))
         return;
-    if (g->whole[block])
+    if (g->code->whole[block])
         return;
-    if (!g->full[block])
-        g->full[block] = jit_alloca(j, LLVMInt1TypeInContext(j->code->context), "");
+    if (!g->code->full[block])
+        g->code->full[block] = jit_alloca(j, LLVMInt1TypeInContext(j->code->context), "");
     LLVMBuildStore(j->code->b, LLVMConstNull(LLVMInt1TypeInContext(j->code->context)),
-                   g->full[block]);
+                   g->code->full[block]);
 }
 
 /* The group leaves by exit number `e`. */
@@ -424,10 +426,10 @@ static void generate_exit(struct jit_gen *g, uint32_t e)
         jit_resumable_warp_leave(g, g->r->exits[e]);
         return;
     }
-    jit_continue_in(j, g->leave[g->r->exits[e]]);
+    jit_continue_in(j, g->code->leave[g->r->exits[e]]);
     jit_region_spill_save_group(g, g->r->exits[e]);
-    LLVMBuildStore(j->code->b, jit_i32(j, e), g->next);
-    LLVMBuildBr(j->code->b, g->done);
+    LLVMBuildStore(j->code->b, jit_i32(j, e), g->code->next);
+    LLVMBuildBr(j->code->b, g->code->done);
 }
 
 /* No lane is left inside: to the exit where they wait, if any. */
@@ -438,16 +440,16 @@ static void generate_end(struct jit_gen *g)
         jit_resumable_warp_end(g);
         return;
     }
-    jit_continue_in(j, g->end);
+    jit_continue_in(j, g->code->end);
     for (uint32_t e = 0; e < g->r->n_exits; e++) {
         uint32_t to = g->r->exits[e];
         LLVMBasicBlockRef other = jit_new_block(j, "");
-        LLVMBuildCondBr(j->code->b, jit_wait_masks_has_waiting(g, to), g->leave[to], other);
+        LLVMBuildCondBr(j->code->b, jit_wait_masks_has_waiting(g, to), g->code->leave[to], other);
         jit_continue_in(j, other);
     }
     if (g->r->n_exits)
         jit_region_spill_save_ended(g);
-    LLVMBuildBr(j->code->b, g->done);
+    LLVMBuildBr(j->code->b, g->code->done);
 }
 
 static bool generate_group(struct jit_gen *g)
@@ -469,23 +471,22 @@ static bool generate_group(struct jit_gen *g)
         LLVMValueRef any = NULL;
         for (unsigned u = 0; u < j->facts->copies; u++)
             any = any ? LLVMBuildOr(j->code->b, any, g->first[u], "") : g->first[u];
-        LLVMBuildCondBr(j->code->b, jit_any(j, jit_flow_mask(j, any)), g->body[g->r->entry],
-                        g->done);
+        LLVMBuildCondBr(j->code->b, jit_any(j, jit_flow_mask(j, any)), g->code->body[g->r->entry],
+                        g->code->done);
     } else {
-        LLVMBuildBr(j->code->b, g->enter[g->r->entry]);
+        LLVMBuildBr(j->code->b, g->code->enter[g->r->entry]);
     }
     for (uint32_t i = 0; i < g->r->n_blocks; i++)
         if (!generate_block(g, g->r->blocks[i]))
             return false;
     for (uint32_t l = 0; l < j->unit->f->loops.n; l++)
-        if (g->latch[l])
+        if (g->code->latch[l])
             generate_latch(g, l);
     if (jit_cta_interleave_applies(g))
         jit_cta_interleave_end_turn(g);
     for (uint32_t e = 0; e < g->r->n_exits; e++)
         generate_exit(g, e);
     generate_end(g);
-    jit_region_spill_leave_memory(g);
     return true;
 }
 
@@ -496,7 +497,7 @@ static void dispatch(struct jit_gen *g)
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     jit_region_spill_end(g);
     LLVMBasicBlockRef over = jit_new_block(j, "over");
-    LLVMValueRef next = LLVMBuildLoad2(j->code->b, i32, g->next, "");
+    LLVMValueRef next = LLVMBuildLoad2(j->code->b, i32, g->code->next, "");
     LLVMValueRef to = LLVMBuildSwitch(j->code->b, next, over, g->r->n_exits);
     for (uint32_t e = 0; e < g->r->n_exits; e++)
         for (uint32_t r = 0; r < g->plan->n_regions; r++)
@@ -522,7 +523,7 @@ static bool run_groups(struct jit_gen *g, LLVMValueRef count, LLVMBasicBlockRef 
     struct jit of_group = *j;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     jit_region_spill_begin(j);
-    LLVMBuildStore(j->code->b, jit_i32(j, UINT32_MAX), g->next);
+    LLVMBuildStore(j->code->b, jit_i32(j, UINT32_MAX), g->code->next);
     if (jit_cta_interleave_applies(g))
         jit_cta_interleave_open(g);
     LLVMBuildStore(j->code->b, jit_i32(j, 0), count);
@@ -533,7 +534,7 @@ static bool run_groups(struct jit_gen *g, LLVMValueRef count, LLVMBasicBlockRef 
     group.j = &of_group;
     if (!generate_group(&group))
         return false;
-    jit_continue_in(j, g->done);
+    jit_continue_in(j, g->code->done);
     LLVMValueRef more = LLVMBuildAdd(j->code->b, of_group.group, jit_i32(j, 1), "");
     LLVMBuildStore(j->code->b, more, count);
     LLVMBasicBlockRef after = jit_new_block(j, "after_groups");
@@ -553,7 +554,7 @@ static bool run_warp(struct jit_gen *g, LLVMBasicBlockRef head)
     LLVMBuildBr(j->code->b, head);
     jit_continue_in(j, head);
     bool ok = generate_group(g);
-    LLVMDeleteBasicBlock(g->done); /* where regions of CTAs go */
+    LLVMDeleteBasicBlock(g->code->done); /* where regions of CTAs go */
     return ok;
 }
 
@@ -562,7 +563,8 @@ static bool run_version(struct jit_gen *g)
 {
     const struct jit *j = g->j;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
-    g->next = jit_cta_interleave_applies(g) ? j->code->interleave_exit : jit_alloca(j, i32, "next");
+    g->code->next =
+        jit_cta_interleave_applies(g) ? j->code->interleave_exit : jit_alloca(j, i32, "next");
     LLVMValueRef count = jit_alloca(j, i32, "group");
     LLVMBasicBlockRef here = LLVMGetInsertBlock(j->code->b), head = jit_new_block(j, "group");
     jit_lane_offsets_forget(j);
@@ -585,12 +587,14 @@ static bool run_versions(struct jit_gen *g, const struct jit_versions *v)
     at.mixer = v->reg;
     for (uint32_t i = 0; i < v->n; i++) {
         struct jit known = at;
+        struct jit_region_code code = *g->code;
         struct jit_gen version = *g;
         LLVMBasicBlockRef block = jit_new_block(j, "version");
         LLVMAddCase(choice, jit_i32(j, v->values[i]), block);
         jit_continue_in(j, block);
         known.low = &v->values[i];
         version.j = &known;
+        version.code = &code;
         if (!run_version(&version))
             return false;
     }
@@ -600,16 +604,29 @@ static bool run_versions(struct jit_gen *g, const struct jit_versions *v)
     return run_version(&other);
 }
 
+/* Facts with registers of their own. */
+static struct jit_facts with_registers(const struct jit_facts *facts)
+{
+    struct jit_facts own = *facts;
+    size_t bytes = (facts->unit->f->regs.n + 1) * sizeof *own.regs;
+    own.regs = pt_arena_alloc(facts->unit->arena, bytes);
+    memcpy(own.regs, facts->regs, bytes);
+    return own;
+}
+
 bool jit_region_generate(const struct jit *before, const struct jit_plan *plan,
                          struct jit_region *region)
 {
     struct jit at = *before;
     const struct jit *j = &at;
-    struct jit_gen g = {.j = j, .plan = plan, .r = region};
+    struct jit_region_code code = {0};
+    struct jit_gen g = {.j = j, .plan = plan, .r = region, .code = &code};
     struct jit_versions versions;
     at.block = region->entry;
-    g.written = find_written(&g);
-    g.stays_in_memory = stays_in_memory(&g);
+    code.written = find_written(&g);
+    code.stays_in_memory = stays_in_memory(&g);
+    struct jit_facts own = code.stays_in_memory ? with_registers(j->facts) : *j->facts;
+    at.facts = &own;
     jit_continue_in(j, j->code->regions[region - plan->regions]);
     jit_stop_poll_emit(j, j->unit->f->blocks.v[region->entry].first);
     bool has_versions = !jit_cta_interleave_applies(&g) && jit_region_versions_find(&g, &versions);

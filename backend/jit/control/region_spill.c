@@ -127,7 +127,7 @@ static void clear_reg(const struct jit *j, const struct jit_reg *r)
 
 static bool stays_in_memory(const struct jit_gen *g, const struct jit_reg *r)
 {
-    return g->stays_in_memory && r->shape == JIT_VECTOR && !r->wide[0] &&
+    return g->code->stays_in_memory && r->shape == JIT_VECTOR && !r->wide[0] &&
            r->type != LLVMInt1TypeInContext(g->j->code->context);
 }
 
@@ -135,23 +135,14 @@ static bool stays_in_memory(const struct jit_gen *g, const struct jit_reg *r)
 static void stay_in_memory(struct jit_gen *g, struct jit_reg *r)
 {
     uint32_t bytes = copy_bytes(g->j, r);
-    memcpy(g->variables[r - g->j->facts->regs], r->slot, sizeof r->slot);
+    r->is_in_memory = true;
     for (unsigned u = 0; u < jit_region_spill_copies(g->j, r); u++)
         r->slot[u] = scratch_of(g->j, r, u * bytes);
-}
-
-void jit_region_spill_leave_memory(struct jit_gen *g)
-{
-    for (uint32_t i = 1; g->variables && i < g->j->unit->f->regs.n; i++)
-        if (g->variables[i][0])
-            memcpy(g->j->facts->regs[i].slot, g->variables[i], sizeof g->variables[i]);
 }
 
 bool jit_region_spill_load_registers(struct jit_gen *g)
 {
     const struct jit *j = g->j;
-    if (g->stays_in_memory)
-        g->variables = pt_arena_alloc(j->unit->arena, j->unit->f->regs.n * sizeof *g->variables);
     const uint64_t *in = live_into(j, g->r->entry);
     uint64_t *done = pt_arena_alloc(j->unit->arena, (j->unit->f->regs.n + 63) / 64 * sizeof *done);
     clear_reg(j, &j->facts->regs[j->unit->f->regs.n]);
@@ -243,9 +234,9 @@ static bool is_saved(const struct jit_gen *g, uint32_t reg, uint32_t to)
 {
     const struct jit_reg *r = &g->j->facts->regs[reg];
     if (!r->crosses || r->is_remat || !jit_set_has(live_into(g->j, to), reg) ||
-        (g->variables && g->variables[reg][0]))
+        g->j->facts->regs[reg].is_in_memory)
         return false;
-    return r->is_in_frame || jit_set_has(g->written, reg);
+    return r->is_in_frame || jit_set_has(g->code->written, reg);
 }
 
 static void save_register(struct jit_gen *g, const struct jit_reg *r, uint32_t to, bool is_part)
@@ -255,7 +246,7 @@ static void save_register(struct jit_gen *g, const struct jit_reg *r, uint32_t t
         LLVMBuildStore(j->code->b, LLVMBuildLoad2(j->code->b, r->type, r->slot[0], ""),
                        r->cta_next);
     for (unsigned u = 0; !r->is_cta_uniform && u < jit_region_spill_copies(j, r); u++)
-        jit_region_spill_store(j, r, u, is_part ? jit_mask_load(j, g->masks[to][u]) : NULL);
+        jit_region_spill_store(j, r, u, is_part ? jit_mask_load(j, g->code->masks[to][u]) : NULL);
 }
 
 /* Those of the frame first: what an instruction of the interpreter's left there stays where it is,
@@ -271,7 +262,8 @@ void jit_region_spill_save_group(struct jit_gen *g, uint32_t to)
     if (!j->facts->is_resumable)
         jit_barrier_reduce_arrive(g, to);
     for (unsigned u = 0; g->plan->keeps_alive && u < j->facts->copies; u++)
-        store_unaligned(j, jit_mask_to_bits(j, jit_mask_load(j, g->masks[to][u])), alive_at(g, u));
+        store_unaligned(j, jit_mask_to_bits(j, jit_mask_load(j, g->code->masks[to][u])),
+                        alive_at(g, u));
 }
 
 void jit_region_spill_save_ended(struct jit_gen *g)
@@ -284,7 +276,7 @@ void jit_region_spill_end(struct jit_gen *g)
 {
     const struct jit *j = g->j;
     for (uint32_t i = 1; i < j->unit->f->regs.n; i++)
-        if (j->facts->regs[i].is_cta_uniform && jit_set_has(g->written, i))
+        if (j->facts->regs[i].is_cta_uniform && jit_set_has(g->code->written, i))
             LLVMBuildStore(
                 j->code->b,
                 LLVMBuildLoad2(j->code->b, j->facts->regs[i].type, j->facts->regs[i].cta_next, ""),

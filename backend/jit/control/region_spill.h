@@ -24,9 +24,6 @@ void jit_region_spill_save_group(struct jit_gen *g, uint32_t to);
 /* All lanes of the group have left the kernel. */
 void jit_region_spill_save_ended(struct jit_gen *g);
 
-/* The region has been generated: registers are variables again. */
-void jit_region_spill_leave_memory(struct jit_gen *g);
-
 /* One copy of it between its variable and its place in memory; how many copies there are. Other
  * lanes than those of `mask` keep what is in memory; NULL: there are none. */
 void jit_region_spill_load(const struct jit *j, const struct jit_reg *r, unsigned u);

@@ -61,7 +61,7 @@ static bool find_chain(const struct jit_gen *g, uint32_t reg, uint32_t at, struc
         pt_insn_regs(j->unit->m, j->unit->f, &j->unit->f->insns.v[i], need, c);
     }
     bool is_made = *n && j->facts->regs[reg].def == insns[0];
-    return !c->fails && (is_made || !jit_set_has(g->written, reg));
+    return !c->fails && (is_made || !jit_set_has(g->code->written, reg));
 }
 
 /* What was there when the region began is a variable. */

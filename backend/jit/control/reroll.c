@@ -4,7 +4,7 @@
  *
  * They are such a pair if several rounds of the first leave the same in all registers that matter
  * as one of the second does: the same operations, of what they began with. An access that faults is
- * told to be the first loop's, then.
+ * reported as the first loop's, then.
  */
 #include "backend/jit/control/reroll.h"
 

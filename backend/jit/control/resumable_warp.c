@@ -1,5 +1,5 @@
 /* Warps that are suspended and resumed: kernels in which a thread may wait for others anywhere: in
- * loops, at barriers of some of the threads, at the cluster's. Their warps run apart, one by one,
+ * loops, at barriers of some of the threads, at the cluster's. Their warps are resumed one by one,
  * and the runtime resumes them as it does the interpreter's.
  *
  * A group is a warp. Regions begin at sync points, at headers of loops that wait, and where others
@@ -116,17 +116,18 @@ static LLVMValueRef keep_members(struct jit_gen *g, uint32_t to)
         LLVMValueRef value = jit_registers_read(
             j, jit_sync_points_members(j->facts, jit_insn_info_first(j->facts, to)), u, PT_u32,
             j->unit->width, true);
-        if (g->masks) {
+        if (g->code->masks) {
             LLVMValueRef old = LLVMBuildLoad2(j->code->b, type, place, "");
             LLVMSetAlignment(old, 4);
-            value = LLVMBuildSelect(j->code->b, jit_mask_load(j, g->masks[to][u]), value, old, "");
+            value = LLVMBuildSelect(j->code->b, jit_mask_load(j, g->code->masks[to][u]), value, old,
+                                    "");
         }
         LLVMSetAlignment(LLVMBuildStore(j->code->b, value, place), 4);
     }
     return at;
 }
 
-/* The sync point as jit_help_hold is told. */
+/* The sync point as jit_help_hold gets it. */
 static uint32_t flags_of(const struct jit *j, uint32_t block)
 {
     enum jit_sync sync = jit_sync_points_sync(j->facts, block);
@@ -169,7 +170,7 @@ static void hold(struct jit_gen *g, uint32_t to, LLVMValueRef stand, LLVMValueRe
 static void come(struct jit_gen *g, uint32_t to, LLVMValueRef lanes)
 {
     const struct jit *j = g->j;
-    struct pt_place at = jit_debug_info_place(j, j->unit->f->blocks.v[to].first);
+    struct pt_place at = jit_debug_info_place(j->unit, j->unit->f->blocks.v[to].first);
     LLVMValueRef stand = jit_i32(j, (uint32_t)(region_at(g, to) - g->plan->regions));
     LLVMValueRef place = jit_i64(j, (uint64_t)at.func << 32 | at.insn);
     if (jit_sync_points_sync(j->facts, to)) {
@@ -207,7 +208,7 @@ static LLVMValueRef lanes_at(struct jit_gen *g, uint32_t to)
 {
     LLVMValueRef lanes[JIT_COPIES];
     for (unsigned u = 0; u < g->j->facts->copies; u++)
-        lanes[u] = jit_mask_load(g->j, g->masks[to][u]);
+        lanes[u] = jit_mask_load(g->j, g->code->masks[to][u]);
     return jit_warp_bits(g->j, lanes);
 }
 
@@ -246,7 +247,7 @@ static void tell_ended(struct jit_gen *g, LLVMValueRef left)
 void jit_resumable_warp_leave(struct jit_gen *g, uint32_t to)
 {
     const struct jit *j = g->j;
-    jit_continue_in(j, g->leave[to]);
+    jit_continue_in(j, g->code->leave[to]);
     LLVMValueRef lanes = lanes_at(g, to);
     jit_region_spill_save_group(g, to);
     tell_ended(g, lanes);
@@ -270,7 +271,7 @@ void jit_resumable_warp_end(struct jit_gen *g)
 {
     const struct jit *j = g->j;
     LLVMValueRef left = jit_i32(j, 0);
-    jit_continue_in(j, g->end);
+    jit_continue_in(j, g->code->end);
     for (uint32_t e = 0; e < g->r->n_exits; e++) {
         uint32_t to = g->r->exits[e];
         LLVMValueRef lanes = lanes_at(g, to);
@@ -316,7 +317,8 @@ static LLVMValueRef call_next(const struct jit *j)
 /* All lanes come to the first region. */
 static void start_warp(const struct jit *j, const struct jit_plan *plan)
 {
-    struct jit_gen g = {.j = j, .plan = plan};
+    struct jit_region_code code = {0};
+    struct jit_gen g = {.j = j, .plan = plan, .code = &code};
     LLVMTypeRef types[] = {LLVMPointerTypeInContext(j->code->context, 0), i32_of(j)};
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(j->code->context), types, 2, false);
     LLVMValueRef args[] = {j->code->front, jit_i32(j, plan->n_regions)};

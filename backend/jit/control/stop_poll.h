@@ -4,7 +4,7 @@
 
 #include "backend/jit/jit.h"
 
-/* Every now and then: is the launch to stop? `insn` is the place that is told then. */
+/* Every now and then: is the launch to stop? `insn` is the place that is reported then. */
 void jit_stop_poll_emit(const struct jit *j, uint32_t insn);
 
 /* The same once for several rounds of a loop, at most 2^31 less JIT_STOP_POLL_EDGES: an i32. */

@@ -141,7 +141,7 @@ static bool find_trace(struct jit_gen *g, uint32_t from, struct trace *t)
 {
     const struct jit *j = g->j;
     t->from = from;
-    if (j->facts->is_resumable || jit_set_has(g->traced, from) ||
+    if (j->facts->is_resumable || jit_set_has(g->code->traced, from) ||
         find_blocks(g, t) < JIT_SUPERBLOCK_GUARDS)
         return false;
     t->order = jit_block_order_find_behind(j->facts, from, j->low != NULL, t->blocks, t->n);
@@ -224,7 +224,7 @@ bool jit_superblock_emit(struct jit_gen *g, uint32_t from)
     if (!find_trace(g, from, &t))
         return true;
     for (unsigned i = 0; i < t.n; i++)
-        jit_set_add(g->traced, t.blocks[i]);
+        jit_set_add(g->code->traced, t.blocks[i]);
     bool ok = run(j, t.order.insns, t.order.n_early);
     struct jit at_guard = *j;
     LLVMValueRef pass = ok ? all_pass(g, &t, &at_guard) : NULL;

@@ -37,47 +37,50 @@ static uint32_t outlet_of(const struct jit_gen *g, uint32_t l)
 void jit_wait_masks_find_outlets(struct jit_gen *g)
 {
     const struct jit *j = g->j;
-    g->outlet = pt_arena_alloc(j->unit->arena, (j->unit->f->loops.n + 1) * sizeof *g->outlet);
-    g->inside = pt_arena_alloc(j->unit->arena, (j->unit->f->loops.n + 1) * sizeof *g->inside);
+    g->code->outlet =
+        pt_arena_alloc(j->unit->arena, (j->unit->f->loops.n + 1) * sizeof *g->code->outlet);
+    g->code->inside =
+        pt_arena_alloc(j->unit->arena, (j->unit->f->loops.n + 1) * sizeof *g->code->inside);
     for (uint32_t l = 0; l < j->unit->f->loops.n; l++)
-        g->outlet[l] = outlet_of(g, l);
+        g->code->outlet[l] = outlet_of(g, l);
     for (uint32_t l = j->unit->f->loops.n;
          l-- > 0;) /* one within another that has it too needs none */
         for (uint32_t p = j->unit->f->loops.v[l].parent; p; p = j->unit->f->loops.v[p - 1].parent)
-            if (g->outlet[p - 1] == g->outlet[l])
-                g->outlet[l] = PT_NONE;
+            if (g->code->outlet[p - 1] == g->code->outlet[l])
+                g->code->outlet[l] = PT_NONE;
 }
 
 void jit_wait_masks_clear_outlets(struct jit_gen *g)
 {
     for (uint32_t l = 0; l < g->j->unit->f->loops.n; l++)
-        for (unsigned u = 0; g->outlet[l] != PT_NONE && u < g->j->facts->copies; u++) {
-            if (!g->inside[l][u])
-                g->inside[l][u] = jit_alloca(g->j, jit_flow_type(g->j), "");
-            LLVMBuildStore(g->j->code->b, LLVMConstNull(jit_flow_type(g->j)), g->inside[l][u]);
+        for (unsigned u = 0; g->code->outlet[l] != PT_NONE && u < g->j->facts->copies; u++) {
+            if (!g->code->inside[l][u])
+                g->code->inside[l][u] = jit_alloca(g->j, jit_flow_type(g->j), "");
+            LLVMBuildStore(g->j->code->b, LLVMConstNull(jit_flow_type(g->j)),
+                           g->code->inside[l][u]);
         }
 }
 
 LLVMValueRef jit_wait_masks_waiting(struct jit_gen *g, uint32_t block, unsigned copy)
 {
     const struct jit *j = g->j;
-    LLVMValueRef lanes = jit_flow_load(j, g->masks[block][copy]);
+    LLVMValueRef lanes = jit_flow_load(j, g->code->masks[block][copy]);
     for (uint32_t l = 0; l < j->unit->f->loops.n; l++)
-        if (g->outlet[l] != PT_NONE && g->outlet[l] == block)
-            lanes = LLVMBuildOr(j->code->b, lanes, jit_flow_load(j, g->inside[l][copy]), "");
+        if (g->code->outlet[l] != PT_NONE && g->code->outlet[l] == block)
+            lanes = LLVMBuildOr(j->code->b, lanes, jit_flow_load(j, g->code->inside[l][copy]), "");
     return lanes;
 }
 
 void jit_wait_masks_clear(struct jit_gen *g, uint32_t block, unsigned copy)
 {
     const struct jit *j = g->j;
-    LLVMBuildStore(j->code->b, LLVMConstNull(jit_flow_type(j)), g->masks[block][copy]);
-    if (g->full[block])
+    LLVMBuildStore(j->code->b, LLVMConstNull(jit_flow_type(j)), g->code->masks[block][copy]);
+    if (g->code->full[block])
         LLVMBuildStore(j->code->b, LLVMConstNull(LLVMInt1TypeInContext(j->code->context)),
-                       g->full[block]);
+                       g->code->full[block]);
     for (uint32_t l = 0; l < j->unit->f->loops.n; l++)
-        if (g->outlet[l] != PT_NONE && g->outlet[l] == block)
-            LLVMBuildStore(j->code->b, LLVMConstNull(jit_flow_type(j)), g->inside[l][copy]);
+        if (g->code->outlet[l] != PT_NONE && g->code->outlet[l] == block)
+            LLVMBuildStore(j->code->b, LLVMConstNull(jit_flow_type(j)), g->code->inside[l][copy]);
 }
 
 /* The lanes that wait at the block, of all copies joined by `op`. */

@@ -122,6 +122,6 @@ LLVMValueRef jit_shift(struct jit_op *op, LLVMValueRef value, LLVMValueRef n, un
     LLVMValueRef is_inside = BUILD(ICmp, LLVMIntULT, n, jit_int_const(op, 32, bits));
     n = jit_resize(op, n, bits, false);
     value = is_left ? BUILD(Shl, value, n) : BUILD(LShr, value, n);
-    jit_check_proven(op->j, value, "amount"); /* beyond the width select leaves it out */
+    jit_check_proven(op->j->code, value, "amount"); /* beyond the width select leaves it out */
     return BUILD(Select, is_inside, value, jit_int_const(op, bits, 0));
 }

@@ -198,7 +198,8 @@ static bool is_plain_divisor(LLVMValueRef b, unsigned bits, bool is_signed)
 /* By b, which is neither 0 nor (signed) -1, as in all that follows. */
 static LLVMValueRef divide(struct jit_op *op, LLVMValueRef a, LLVMValueRef b, bool is_signed)
 {
-    return jit_check_proven(op->j, is_signed ? BUILD(SDiv, a, b) : BUILD(UDiv, a, b), "divisor");
+    return jit_check_proven(op->j->code, is_signed ? BUILD(SDiv, a, b) : BUILD(UDiv, a, b),
+                            "divisor");
 }
 
 /* Quotients of up to 32 bits, truncated from quotients of floating-point values with more than
@@ -210,10 +211,10 @@ static LLVMValueRef divide_real(struct jit_op *op, LLVMValueRef a, LLVMValueRef 
     LLVMTypeRef real = jit_floats(op, 2 * bits), integer = jit_ints(op, bits);
     if (!is_signed) {
         LLVMValueRef q = BUILD(FDiv, BUILD(UIToFP, a, real), BUILD(UIToFP, b, real));
-        return jit_check_proven(op->j, BUILD(FPToUI, q, integer), "range");
+        return jit_check_proven(op->j->code, BUILD(FPToUI, q, integer), "range");
     }
     LLVMValueRef q = BUILD(FDiv, BUILD(SIToFP, a, real), BUILD(SIToFP, b, real));
-    return jit_check_proven(op->j, BUILD(FPToSI, q, integer), "range");
+    return jit_check_proven(op->j->code, BUILD(FPToSI, q, integer), "range");
 }
 
 /* Machines have no vectors of division. */
@@ -353,7 +354,7 @@ static LLVMValueRef field_sign(struct jit_op *op, LLVMValueRef pos, LLVMValueRef
         BUILD(Or, BUILD(ICmp, LLVMIntUGT, pos, top), BUILD(ICmp, LLVMIntUGT, len, top));
     at = BUILD(Select, is_beyond, top, jit_min_const(op, at, 32, bits - 1));
     LLVMValueRef left = jit_resize(op, BUILD(Sub, top, at), bits, false); /* at <= top */
-    LLVMValueRef high = jit_check_proven(op->j, BUILD(Shl, op->a[0], left), "amount");
+    LLVMValueRef high = jit_check_proven(op->j->code, BUILD(Shl, op->a[0], left), "amount");
     LLVMValueRef sign = BUILD(AShr, high, jit_int_const(op, bits, bits - 1));
     LLVMValueRef is_empty = BUILD(ICmp, LLVMIntEQ, len, jit_int_const(op, 32, 0));
     return BUILD(Select, is_empty, jit_int_const(op, bits, 0), sign);

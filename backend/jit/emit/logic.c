@@ -102,7 +102,7 @@ bool jit_emit_shr(struct jit_op *op)
     if (!jit_form_signed(op, 0))
         return give(op, jit_shift(op, op->a[0], op->a[1], bits, false));
     LLVMValueRef n = jit_resize(op, jit_min_const(op, op->a[1], 32, bits - 1), bits, false);
-    return give(op, jit_check_proven(op->j, BUILD(AShr, op->a[0], n), "amount"));
+    return give(op, jit_check_proven(op->j->code, BUILD(AShr, op->a[0], n), "amount"));
 }
 
 /* The upper word of b:a shifted left, or the lower one of it shifted right. */

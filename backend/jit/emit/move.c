@@ -31,7 +31,7 @@ static LLVMValueRef slide(struct jit_op *op, LLVMValueRef bits, bool is_right)
  * one at the foot of each. */
 static LLVMValueRef repeat(struct jit_op *op, LLVMValueRef from, uint32_t mask, uint32_t ones)
 {
-    LLVMValueRef low = jit_check_proven(op->j, BUILD(LShr, op->a[0], from), "amount");
+    LLVMValueRef low = jit_check_proven(op->j->code, BUILD(LShr, op->a[0], from), "amount");
     LLVMValueRef part = BUILD(And, low, jit_int_const(op, 32, mask));
     return BUILD(Mul, part, jit_int_const(op, 32, ones));
 }
@@ -42,7 +42,7 @@ static LLVMValueRef clamp_bytes(struct jit_op *op, bool is_left)
     LLVMValueRef n = first_byte(op), byte = repeat(op, n, 0xff, 0x01010101);
     LLVMValueRef keep =
         BUILD(Shl, jit_int_const(op, 32, is_left ? ~UINT32_C(0xff) : UINT32_MAX), n);
-    jit_check_proven(op->j, keep, "amount"); /* at most 24 */
+    jit_check_proven(op->j->code, keep, "amount"); /* at most 24 */
     keep = is_left ? keep : BUILD(Not, keep);
     return BUILD(Or, BUILD(And, op->a[0], keep), BUILD(And, byte, BUILD(Not, keep)));
 }
@@ -77,7 +77,7 @@ static LLVMValueRef pick_byte(struct jit_op *op, unsigned i)
     LLVMValueRef below = BUILD(And, BUILD(Not, c), jit_int_const(op, 32, 3));
     LLVMValueRef top = BUILD(Shl, BUILD(Select, is_a, op->a[0], op->a[1]),
                              BUILD(Shl, below, jit_int_const(op, 32, 3)));
-    jit_check_proven(op->j, top, "amount"); /* at most 24 */
+    jit_check_proven(op->j->code, top, "amount"); /* at most 24 */
     top = BUILD(Select, is_plain, top, BUILD(AShr, top, jit_int_const(op, 32, 31)));
     return BUILD(Shl, BUILD(LShr, top, jit_int_const(op, 32, 24)), jit_int_const(op, 32, 8 * i));
 }

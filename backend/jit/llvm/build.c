@@ -161,7 +161,7 @@ void jit_set_invariant(const struct jit *j, LLVMValueRef load)
 {
     LLVMSetMetadata(load, LLVMGetMDKindIDInContext(j->code->context, "invariant.load", 14),
                     LLVMMDNodeInContext(j->code->context, NULL, 0));
-    jit_check_proven(j, load, "invariant.load"); /* by the caller */
+    jit_check_proven(j->code, load, "invariant.load"); /* by the caller */
 }
 
 LLVMValueRef jit_nowhere(const struct jit *j)
@@ -225,7 +225,7 @@ void jit_set_pure(const struct jit *j, LLVMValueRef call)
         LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                                  LLVMCreateEnumAttribute(j->code->context, kind, 0));
     }
-    jit_check_proven(j, call, "pure"); /* by the caller */
+    jit_check_proven(j->code, call, "pure"); /* by the caller */
 }
 
 /* ---- f32 ------------------------------------------------------------------------------------- */

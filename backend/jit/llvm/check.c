@@ -12,15 +12,15 @@
 #include "backend/jit/jit.h"
 
 struct check {
-    const struct jit *j; /* whose proofs are sorted */
-    char *text;          /* what was found first; empty: nothing */
+    struct jit_code *code; /* whose proofs are sorted */
+    char *text;            /* what was found first; empty: nothing */
     size_t size;
 };
 
-LLVMValueRef jit_check_proven(const struct jit *j, LLVMValueRef value, const char *what)
+LLVMValueRef jit_check_proven(struct jit_code *code, LLVMValueRef value, const char *what)
 {
     if (PT_CHECK_IR && LLVMIsAInstruction(value))
-        *pt_vec_push(j->unit->arena, &j->code->proofs) = (struct jit_proof){value, what};
+        *pt_vec_push(code->unit->arena, &code->proofs) = (struct jit_proof){value, what};
     return value;
 }
 
@@ -32,11 +32,11 @@ static int by_value(const void *a, const void *b)
     return order ? order : strcmp(x->what, y->what);
 }
 
-static bool is_proven(const struct jit *j, LLVMValueRef i, const char *what)
+static bool is_proven(struct jit_code *code, LLVMValueRef i, const char *what)
 {
     struct jit_proof proof = {i, what};
-    return j->code->proofs.n &&
-           bsearch(&proof, j->code->proofs.v, j->code->proofs.n, sizeof proof, by_value);
+    return code->proofs.n &&
+           bsearch(&proof, code->proofs.v, code->proofs.n, sizeof proof, by_value);
 }
 
 static void report(struct check *c, const char *what, LLVMValueRef where)
@@ -52,7 +52,7 @@ static void report(struct check *c, const char *what, LLVMValueRef where)
 /* The instruction, if `is_there`, has what needs a proof. */
 static void expect(struct check *c, LLVMValueRef i, bool is_there, const char *what)
 {
-    if (is_there && !is_proven(c->j, i, what))
+    if (is_there && !is_proven(c->code, i, what))
         report(c, what, i);
 }
 
@@ -250,7 +250,7 @@ static void check_metadata(struct check *c, LLVMValueRef i)
     LLVMValueMetadataEntry *all = LLVMInstructionGetAllMetadataOtherThanDebugLoc(i, &n);
     for (unsigned e = 0; e < n; e++) {
         unsigned id = LLVMValueMetadataEntriesGetKind(all, e), k = 0;
-        while (k < KINDS && id != LLVMGetMDKindIDInContext(c->j->code->context, kinds[k].name,
+        while (k < KINDS && id != LLVMGetMDKindIDInContext(c->code->context, kinds[k].name,
                                                            (unsigned)strlen(kinds[k].name)))
             k++;
         expect(c, i, k == KINDS || !kinds[k].is_harmless, k == KINDS ? "metadata" : kinds[k].name);
@@ -321,15 +321,15 @@ static void check_function(struct check *c, LLVMValueRef f)
             check_instruction(c, i);
 }
 
-bool jit_check_module(const struct jit *j, char *text, size_t size)
+bool jit_check_module(struct jit_code *code, char *text, size_t size)
 {
-    struct check c = {j, text, size};
+    struct check c = {code, text, size};
     text[0] = 0;
     if (!PT_CHECK_IR)
         return true;
-    if (j->code->proofs.n)
-        qsort(j->code->proofs.v, j->code->proofs.n, sizeof *j->code->proofs.v, by_value);
-    for (LLVMValueRef f = LLVMGetFirstFunction(j->code->module); f; f = LLVMGetNextFunction(f))
+    if (code->proofs.n)
+        qsort(code->proofs.v, code->proofs.n, sizeof *code->proofs.v, by_value);
+    for (LLVMValueRef f = LLVMGetFirstFunction(code->module); f; f = LLVMGetNextFunction(f))
         check_function(&c, f);
     return !text[0];
 }

@@ -50,17 +50,17 @@ void jit_code_size_part_block(const struct jit *j)
     j->code->n_in_parts += j->code->part.n;
 }
 
-uint32_t jit_code_size_count(const struct jit *j)
+uint32_t jit_code_size_count(struct jit_code *code)
 {
     uint32_t n = 0;
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(j->code->function); b;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(code->function); b;
          b = LLVMGetNextBasicBlock(b))
         n += jit_count_in(b);
     return n;
 }
 
-bool jit_code_size_is_large(const struct jit *j)
+bool jit_code_size_is_large(struct jit_code *code)
 {
-    return j->code->n_in_parts > JIT_FULL_IN_PARTS || jit_code_size_count(j) > JIT_FULL_INSNS ||
-           LLVMCountBasicBlocks(j->code->function) > JIT_FULL_BLOCKS;
+    return code->n_in_parts > JIT_FULL_IN_PARTS || jit_code_size_count(code) > JIT_FULL_INSNS ||
+           LLVMCountBasicBlocks(code->function) > JIT_FULL_BLOCKS;
 }

@@ -12,9 +12,9 @@ void jit_code_size_part_block(const struct jit *j);
 
 /* The code, all of which is generated, is too much for passes that take more than twice the time
  * for twice the code. */
-bool jit_code_size_is_large(const struct jit *j);
+bool jit_code_size_is_large(struct jit_code *code);
 
 /* LLVM's instructions in it. */
-uint32_t jit_code_size_count(const struct jit *j);
+uint32_t jit_code_size_count(struct jit_code *code);
 
 #endif

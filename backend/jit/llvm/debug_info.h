@@ -5,14 +5,14 @@
 #include "backend/jit/jit.h"
 #include "ir/inline.h"
 
-/* Where instruction `insn` of j->unit->f comes from. */
-struct pt_place jit_debug_info_place(const struct jit *j, uint32_t insn);
+/* Where instruction `insn` of code->unit->f comes from. */
+struct pt_place jit_debug_info_place(const struct jit_unit *u, uint32_t insn);
 
-/* What the builder makes from here on in its function belongs to instruction `insn` of j->unit->f
- * (UINT32_MAX: to none). */
-void jit_debug_info_set(const struct jit *j, uint32_t insn);
+/* What the builder makes from here on in its function belongs to instruction `insn` of
+ * code->unit->f (UINT32_MAX: to none). */
+void jit_debug_info_set(struct jit_code *code, uint32_t insn);
 
 /* Once the module is whole. */
-void jit_debug_info_finish(const struct jit *j);
+void jit_debug_info_finish(struct jit_code *code);
 
 #endif

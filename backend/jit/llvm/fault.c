@@ -9,7 +9,8 @@
 
 static uint64_t place_of(const struct jit *j)
 {
-    struct pt_place place = jit_debug_info_place(j, (uint32_t)(j->insn - j->unit->f->insns.v));
+    struct pt_place place =
+        jit_debug_info_place(j->unit, (uint32_t)(j->insn - j->unit->f->insns.v));
     return (uint64_t)place.func << 32 | place.insn;
 }
 
@@ -114,7 +115,8 @@ void jit_fault_raise_if_lanes(const struct jit *j, enum pt_fault_kind kind, unsi
 
 void jit_fault_stop(const struct jit *j)
 {
-    struct pt_place place = jit_debug_info_place(j, (uint32_t)(j->insn - j->unit->f->insns.v));
+    struct pt_place place =
+        jit_debug_info_place(j->unit, (uint32_t)(j->insn - j->unit->f->insns.v));
     LLVMValueRef func = jit_at(j, j->code->fault, jit_i64(j, offsetof(struct pt_fault, func)));
     LLVMValueRef insn = jit_at(j, j->code->fault, jit_i64(j, offsetof(struct pt_fault, insn)));
     LLVMBuildStore(j->code->b, jit_i32(j, place.func), func);

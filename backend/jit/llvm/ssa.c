@@ -35,7 +35,7 @@ struct variable {
 /* JIT_SSA_WORK and JIT_SSA_PHI_VALUES are what it may cost in all. Variables for which that is used
  * up become values only where they live in one block. */
 struct promote {
-    const struct jit *j;
+    struct jit_code *code;
     struct pt_arena *arena;
     uint32_t work, n_phi_values;
     struct block *blocks; /* by address */
@@ -171,7 +171,7 @@ static struct block *look(struct promote *p, uint32_t block)
 
 static LLVMValueRef new_phi(struct promote *p, uint32_t block)
 {
-    LLVMBuilderRef builder = p->j->code->b;
+    LLVMBuilderRef builder = p->code->b;
     LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(p->blocks[block].is));
     LLVMSetCurrentDebugLocation2(builder, NULL);
     LLVMValueRef phi = LLVMBuildPhi(builder, p->type, "");
@@ -189,7 +189,7 @@ static LLVMValueRef value_in(struct promote *p, uint32_t block)
         struct block *b = look(p, at);
         if (b->in)
             value = b->in;
-        else if (b->is == p->j->code->start || !b->n_preds ||
+        else if (b->is == p->code->start || !b->n_preds ||
                  steps > p->n_blocks) /* nothing enters it, or a cycle */
             value = LLVMConstNull(p->type);
         else if (b->n_preds > 1)
@@ -324,18 +324,18 @@ static bool lives_in_one_block(const struct variable *v)
 /* It stays a variable, of zero at first as the values of others are. */
 static void keep(struct promote *p, const struct variable *v)
 {
-    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(p->j->code->function);
-    LLVMPositionBuilderBefore(p->j->code->b, LLVMGetBasicBlockTerminator(entry));
-    LLVMBuildStore(p->j->code->b, LLVMConstNull(LLVMGetAllocatedType(v->is)), v->is);
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(p->code->function);
+    LLVMPositionBuilderBefore(p->code->b, LLVMGetBasicBlockTerminator(entry));
+    LLVMBuildStore(p->code->b, LLVMConstNull(LLVMGetAllocatedType(v->is)), v->is);
 }
 
-bool jit_ssa_promote(const struct jit *j)
+bool jit_ssa_promote(struct jit_code *code)
 {
-    struct promote p = {.j = j, .arena = j->unit->arena};
-    find_blocks(&p, j->code->function);
+    struct promote p = {.code = code, .arena = code->unit->arena};
+    find_blocks(&p, code->function);
     find_edges(&p);
-    find_variables(&p, j->code->function);
-    find_accesses(&p, j->code->function);
+    find_variables(&p, code->function);
+    find_accesses(&p, code->function);
     bool all = true;
     for (uint32_t i = 0; i < p.n_variables; i++) {
         const struct variable *v = &p.variables[p.in_order[i]];

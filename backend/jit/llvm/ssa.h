@@ -4,8 +4,8 @@
 
 #include "backend/jit/jit.h"
 
-/* Allocas of the whole function j->code->function that are only read and written become values.
+/* Allocas of the whole function code->function that are only read and written become values.
  * False if some do not, since that would take too long. */
-bool jit_ssa_promote(const struct jit *j);
+bool jit_ssa_promote(struct jit_code *code);
 
 #endif

@@ -51,12 +51,12 @@ LLVMTargetMachineRef jit_target_machine(const struct jit_cpu *cpu, LLVMCodeGenOp
 }
 
 /* Instructions are those of the level, their order and choice is the host's. */
-static void tune(const struct jit *j)
+static void tune(struct jit_code *code)
 {
     const char *host = jit_cpu_host();
     LLVMAttributeRef attribute =
-        LLVMCreateStringAttribute(j->code->context, "tune-cpu", 8, host, (unsigned)strlen(host));
-    for (LLVMValueRef f = LLVMGetFirstFunction(j->code->module); f; f = LLVMGetNextFunction(f))
+        LLVMCreateStringAttribute(code->context, "tune-cpu", 8, host, (unsigned)strlen(host));
+    for (LLVMValueRef f = LLVMGetFirstFunction(code->module); f; f = LLVMGetNextFunction(f))
         if (LLVMCountBasicBlocks(f))
             LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute);
 }
@@ -68,10 +68,10 @@ static void tune(const struct jit *j)
     "instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,loop-mssa(licm)," GVN \
     ",instcombine<no-verify-fixpoint>,dse,simplifycfg,adce,simplifycfg"
 
-static void run_passes(const struct jit *j, LLVMTargetMachineRef machine, const char *passes)
+static void run_passes(struct jit_code *code, LLVMTargetMachineRef machine, const char *passes)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef error = LLVMRunPasses(j->code->module, passes, machine, options);
+    LLVMErrorRef error = LLVMRunPasses(code->module, passes, machine, options);
     LLVMDisposePassBuilderOptions(options);
     if (error) /* a name that this LLVM does not know: the code is right without */
         LLVMConsumeError(error);
@@ -79,10 +79,10 @@ static void run_passes(const struct jit *j, LLVMTargetMachineRef machine, const 
 
 /* Instructions are combined by what branches above tell, one by one, those among them that always
  * go one way: many of these go before. */
-static uint32_t count_decided(const struct jit *j)
+static uint32_t count_decided(struct jit_code *code)
 {
     uint32_t n = 0;
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(j->code->function); b;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(code->function); b;
          b = LLVMGetNextBasicBlock(b)) {
         LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
         n += LLVMIsABranchInst(end) && LLVMIsConditional(end) &&
@@ -91,13 +91,13 @@ static uint32_t count_decided(const struct jit *j)
     return n;
 }
 
-static void run_all_passes(const struct jit *j, LLVMTargetMachineRef machine)
+static void run_all_passes(struct jit_code *code, LLVMTargetMachineRef machine)
 {
-    bool has_loads = jit_code_size_count(j) < JIT_GVN_INSNS;
-    run_passes(j, machine, "function(" FIRST ")");
-    if (count_decided(j) > JIT_DECIDED_BRANCHES)
-        run_passes(j, machine, "function(simplifycfg)");
-    run_passes(j, machine,
+    bool has_loads = jit_code_size_count(code) < JIT_GVN_INSNS;
+    run_passes(code, machine, "function(" FIRST ")");
+    if (count_decided(code) > JIT_DECIDED_BRANCHES)
+        run_passes(code, machine, "function(simplifycfg)");
+    run_passes(code, machine,
                has_loads ? "function(" REST("gvn") ")" : "function(" REST("gvn<no-memdep>") ")");
 }
 
@@ -122,63 +122,64 @@ static bool picks_bits(LLVMValueRef v)
            is_and_by_constant(LLVMGetOperand(v, 0)) && is_and_by_constant(LLVMGetOperand(v, 1));
 }
 
-static void fence_operand(const struct jit *j, LLVMValueRef select, unsigned k)
+static void fence_operand(struct jit_code *code, LLVMValueRef select, unsigned k)
 {
     LLVMValueRef v = LLVMGetOperand(select, k);
     LLVMTypeRef type = LLVMTypeOf(v);
+    const struct jit at = {.unit = code->unit, .code = code};
     LLVMTypeRef floats =
-        jit_float_type(j, LLVMGetIntTypeWidth(LLVMGetElementType(type)), LLVMGetVectorSize(type));
-    LLVMPositionBuilderBefore(j->code->b, select);
-    LLVMSetCurrentDebugLocation2(j->code->b, LLVMInstructionGetDebugLoc(select));
-    LLVMValueRef lanes = LLVMBuildBitCast(j->code->b, v, floats, "");
-    lanes = jit_intrinsic(j, "llvm.arithmetic.fence", floats, &lanes, 1);
-    LLVMSetOperand(select, k, LLVMBuildBitCast(j->code->b, lanes, type, ""));
+        jit_float_type(&at, LLVMGetIntTypeWidth(LLVMGetElementType(type)), LLVMGetVectorSize(type));
+    LLVMPositionBuilderBefore(code->b, select);
+    LLVMSetCurrentDebugLocation2(code->b, LLVMInstructionGetDebugLoc(select));
+    LLVMValueRef lanes = LLVMBuildBitCast(code->b, v, floats, "");
+    lanes = jit_intrinsic(&at, "llvm.arithmetic.fence", floats, &lanes, 1);
+    LLVMSetOperand(select, k, LLVMBuildBitCast(code->b, lanes, type, ""));
 }
 
 /* LLVM 19 gives VPTERNLOG under a mask the wrong table where it picks bits by a broadcast constant
  * and lanes that are off keep its third source. */
-static void part_mask_from_pick(const struct jit *j, LLVMValueRef i)
+static void part_mask_from_pick(struct jit_code *code, LLVMValueRef i)
 {
     for (unsigned k = 1; k < 3 && LLVMIsASelectInst(i); k++)
         if (picks_bits(LLVMGetOperand(i, k)))
-            fence_operand(j, i, k);
+            fence_operand(code, i, k);
 }
 
 /* LLVM 19 takes a union of masks that were integers for one of integers, and that for one of masks,
  * without end. */
-static void part_union(const struct jit *j, LLVMValueRef i)
+static void part_union(struct jit_code *code, LLVMValueRef i)
 {
     LLVMTypeRef type = LLVMTypeOf(i);
     if (LLVMGetInstructionOpcode(i) != LLVMOr || LLVMGetTypeKind(type) != LLVMVectorTypeKind ||
         LLVMGetIntTypeWidth(LLVMGetElementType(type)) != 1)
         return;
-    LLVMPositionBuilderBefore(j->code->b, i);
-    LLVMSetCurrentDebugLocation2(j->code->b, LLVMInstructionGetDebugLoc(i));
+    LLVMPositionBuilderBefore(code->b, i);
+    LLVMSetCurrentDebugLocation2(code->b, LLVMInstructionGetDebugLoc(i));
     for (unsigned k = 0; k < 2; k++)
         if (LLVMIsAInstruction(LLVMGetOperand(i, k)))
-            LLVMSetOperand(i, k, LLVMBuildFreeze(j->code->b, LLVMGetOperand(i, k), ""));
+            LLVMSetOperand(i, k, LLVMBuildFreeze(code->b, LLVMGetOperand(i, k), ""));
 }
 
-static void part_masks(const struct jit *j)
+static void part_masks(struct jit_code *code)
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(j->code->module); f; f = LLVMGetNextFunction(f))
+    for (LLVMValueRef f = LLVMGetFirstFunction(code->module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
             for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-                part_mask_from_pick(j, i);
-                part_union(j, i);
+                part_mask_from_pick(code, i);
+                part_union(code, i);
             }
 }
 
-void jit_target_optimise(const struct jit *j, LLVMTargetMachineRef machine)
+void jit_target_optimise(struct jit_code *code, LLVMTargetMachineRef machine)
 {
-    tune(j);
-    j->code->is_light = jit_code_size_is_large(j);
-    if (!jit_ssa_promote(j))
-        j->code->is_light = true;
-    if (j->code->is_light)
-        run_passes(j, machine, "function(early-cse)");
+    tune(code);
+    code->is_light = jit_code_size_is_large(code);
+    if (!jit_ssa_promote(code))
+        code->is_light = true;
+    if (code->is_light)
+        run_passes(code, machine, "function(early-cse)");
     else
-        run_all_passes(j, machine);
-    if (j->unit->cpu->has_mask_registers)
-        part_masks(j);
+        run_all_passes(code, machine);
+    if (code->unit->cpu->has_mask_registers)
+        part_masks(code);
 }

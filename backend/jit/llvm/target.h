@@ -8,7 +8,7 @@
 /* NULL: LLVM has no target for this host. */
 LLVMTargetMachineRef jit_target_machine(const struct jit_cpu *cpu, LLVMCodeGenOptLevel level);
 
-/* Optimises j->code->module; finds j->code->is_light. */
-void jit_target_optimise(const struct jit *j, LLVMTargetMachineRef machine);
+/* Optimises code->module; finds code->is_light. */
+void jit_target_optimise(struct jit_code *code, LLVMTargetMachineRef machine);
 
 #endif

@@ -353,7 +353,8 @@ LLVMValueRef jit_access_masked(const struct jit *j, const char *name, LLVMTypeRe
     LLVMValueRef call = LLVMBuildCall2(j->code->b, LLVMGlobalGetValueType(f), f, all, n, "");
     if (LLVM_VERSION_MAJOR >= 22)
         /* tested before, or lanes are off */
-        LLVMSetInstrParamAlignment(jit_check_proven(j, call, "arguments"), pointer + 1, align);
+        LLVMSetInstrParamAlignment(jit_check_proven(j->code, call, "arguments"), pointer + 1,
+                                   align);
     return call;
 }
 

@@ -148,7 +148,7 @@ static LLVMValueRef last_lane(const struct jit *j, LLVMValueRef mask)
     bits = LLVMBuildZExtOrBitCast(j->code->b, bits, i32, "");
     LLVMValueRef args[] = {bits, LLVMConstInt(LLVMInt1TypeInContext(j->code->context), 1, false)};
     LLVMValueRef zeros =
-        jit_check_proven(j, jit_intrinsic(j, "llvm.ctlz", i32, args, 2), "nonzero");
+        jit_check_proven(j->code, jit_intrinsic(j, "llvm.ctlz", i32, args, 2), "nonzero");
     return LLVMBuildSub(j->code->b, jit_i32(j, 31), zeros, "");
 }
 
@@ -165,7 +165,8 @@ static void store_uniform(const struct jit *j, const struct jit_access *a, unsig
             jit_registers_read(j, &a->values[i], copy, a->type, is_one ? 1 : j->unit->width, false);
         if (!is_one)
             value = jit_check_proven(
-                j, LLVMBuildExtractElement(j->code->b, value, last_lane(j, j->mask[copy]), ""),
+                j->code,
+                LLVMBuildExtractElement(j->code->b, value, last_lane(j, j->mask[copy]), ""),
                 "index");
         jit_access_store(j, a, value, jit_access_element(j, a, pointer, i));
     }

@@ -26,10 +26,10 @@ struct group {
     bool conflicts;
 };
 
-/* ---- what may be joined ---------------------------------------------------------------------- */
+/* ---- what may be interleaved ----------------------------------------------------------------- */
 
 /* How many elements of a lane lie between two of its own; 0: the instruction is no access that may
- * be joined. */
+ * be interleaved. */
 static unsigned elements_of_lane(const struct jit *j, uint32_t insn, struct jit_access *a)
 {
     int64_t stride;
@@ -104,7 +104,7 @@ static bool sort(const struct jit *j, struct group *g)
     return true;
 }
 
-/* The accesses that can be joined with the first of the instructions. */
+/* The accesses that can be interleaved with the first of the instructions. */
 static bool gather(const struct jit *j, const uint32_t *insns, uint32_t n, struct group *g)
 {
     size_t bytes = (j->unit->f->regs.n + 63) / 64 * sizeof(uint64_t);
@@ -131,7 +131,7 @@ static bool gather(const struct jit *j, const uint32_t *insns, uint32_t n, struc
     return g->join.n == g->wanted && sort(j, g);
 }
 
-/* ---- the joins of a list --------------------------------------------------------------------- */
+/* ---- interleaved accesses of a list ---------------------------------------------------------- */
 
 void jit_interleave_find(struct jit *j, const uint32_t *insns, uint32_t n)
 {

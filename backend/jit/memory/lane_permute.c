@@ -155,7 +155,8 @@ static bool rewrites(const struct jit *j, const struct jit_access *a,
  * out. */
 static LLVMValueRef move_lanes(const struct jit *j, LLVMValueRef value, const struct part *part)
 {
-    return jit_check_proven(j, jit_shuffle(j, value, NULL, part->lanes, j->unit->width), "mask");
+    return jit_check_proven(j->code, jit_shuffle(j, value, NULL, part->lanes, j->unit->width),
+                            "mask");
 }
 
 /* Elements of nobody, and of lanes that are off, are written as they are: where the parts overlap,

@@ -1,4 +1,4 @@
-/* Where the lanes of a warp stand, in native code of a kernel whose warps run apart
+/* Where the lanes of a warp stand, in native code of a kernel whose warps are resumable
  * (resumable_warp.c): its regions run one warp at a time, those of its lanes that have come to the
  * region's start. When they have run they stand at the starts of other regions; jit_help_next says
  * which region is next, or that the runtime is to resume other warps first.

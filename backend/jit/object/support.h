@@ -5,13 +5,14 @@
 #include "backend/exec.h"
 #include "backend/jit/object/frontier.h"
 
-#define JIT_HELPERS(X)                                                                       \
-    X(jit_help_sreg)                                                                         \
-    X(jit_help_atom_add_f64)                                                                 \
-    X(jit_help_fail)                                                                         \
-    X(jit_help_frame)                                                                        \
-    X(jit_help_step) X(jit_help_start) X(jit_help_stand) X(jit_help_hold) X(jit_help_agreed) \
-        X(jit_help_exit) X(jit_help_next)
+#define JIT_HELPERS(X)       \
+    X(jit_help_sreg)         \
+    X(jit_help_atom_add_f64) \
+    X(jit_help_fail)         \
+    X(jit_help_frame)        \
+    X(jit_help_step)         \
+    X(jit_help_start)        \
+    X(jit_help_stand) X(jit_help_hold) X(jit_help_agreed) X(jit_help_exit) X(jit_help_next)
 
 /* Calls a device function of the runtime for one thread; false with *fault set, but for its place.
  * Native code calls it by this name. */

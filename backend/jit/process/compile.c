@@ -22,7 +22,6 @@ struct session {
     struct jit_unit unit;
     struct jit_facts facts;
     struct jit_code code;
-    struct jit j;
     const char *why;
     struct pt_arena arena;
     LLVMTargetMachineRef machine;
@@ -62,7 +61,7 @@ static bool open_llvm(struct session *s)
 static void close_session(struct session *s)
 {
     if (s->code.context) {
-        jit_debug_info_finish(&s->j);
+        jit_debug_info_finish(&s->code);
         LLVMDisposeBuilder(s->code.b);
         LLVMDisposeModule(s->code.module);
         LLVMContextDispose(s->code.context);
@@ -77,7 +76,7 @@ static bool verify(struct session *s)
 {
     char *message = NULL, found[256] = "";
     bool ok = !LLVMVerifyModule(s->code.module, LLVMReturnStatusAction, &message) &&
-              jit_check_module(&s->j, found, sizeof found);
+              jit_check_module(&s->code, found, sizeof found);
     if (!ok)
         refuse(s, PT_NATIVE_BROKEN, *found ? found : message);
     LLVMDisposeMessage(message);
@@ -98,10 +97,9 @@ static bool generate(struct session *s, const uint8_t *snapshot, size_t n)
     if (!open_llvm(s))
         return false;
     s->facts.unit = s->code.unit = u;
-    s->j = (struct jit){.unit = u, .facts = &s->facts, .code = &s->code};
-    if (!jit_kernel_generate(u, &s->facts, &s->j))
+    if (!jit_kernel_generate(u, &s->facts, &s->code))
         return refuse(s, "", s->why);
-    jit_debug_info_finish(&s->j);
+    jit_debug_info_finish(&s->code);
     return verify(s);
 }
 
@@ -178,7 +176,7 @@ bool jit_compile_snapshot(const uint8_t *snapshot, size_t n, enum pt_native_prin
     struct session s = {.result = result};
     bool ok = generate_in_arena(&s, snapshot, n);
     if (ok) {
-        jit_target_optimise(&s.j, s.machine);
+        jit_target_optimise(&s.code, s.machine);
         ok = what == PT_NATIVE_LLVM
                  ? print(&s, object)
                  : emit(&s, what == PT_NATIVE_OBJECT ? LLVMObjectFile : LLVMAssemblyFile, object);

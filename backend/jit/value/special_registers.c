@@ -33,7 +33,7 @@ static LLVMValueRef block_dim(const struct jit *j, unsigned d)
 /* Blocks have a thread in each dimension. */
 static LLVMValueRef of_dim(const struct jit *j, LLVMValueRef quotient)
 {
-    return jit_check_proven(j, quotient, "divisor");
+    return jit_check_proven(j->code, quotient, "divisor");
 }
 
 /* %tid, %laneid …: from the linear index, in all lanes or in lane 0. */
@@ -74,8 +74,8 @@ static LLVMValueRef lane_mask(const struct jit *j, enum pt_sreg sreg, unsigned c
     LLVMTypeRef type = LLVMTypeOf(lane);
     all = LLVMBuildShl(j->code->b, LLVMConstAllOnes(type), lane, "");            /* ge */
     above = LLVMBuildShl(j->code->b, jit_const(type, UINT32_MAX - 1), lane, ""); /* gt */
-    jit_check_proven(j, all, "amount"); /* a lane of a warp: below 32 */
-    jit_check_proven(j, above, "amount");
+    jit_check_proven(j->code, all, "amount"); /* a lane of a warp: below 32 */
+    jit_check_proven(j->code, above, "amount");
     switch (sreg) {
     case PT_SREG_lanemask_ge:
         return all;
@@ -97,7 +97,7 @@ static bool is_clock(enum pt_sreg sreg)
 }
 
 /* Those that are rarely read: by a call. But for clocks they stay as they are while a CTA runs, of
- * which the call is told. */
+ * which the call is given. */
 static LLVMValueRef of_cta(const struct jit *j, enum pt_sreg sreg)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context),

@@ -76,7 +76,8 @@ static LLVMValueRef call_function(const struct jit *j, LLVMValueRef thread, uint
 /* Leaves the kernel; the runtime's side has said why. */
 static void end_kernel(const struct jit *j)
 {
-    struct pt_place place = jit_debug_info_place(j, (uint32_t)(j->insn - j->unit->f->insns.v));
+    struct pt_place place =
+        jit_debug_info_place(j->unit, (uint32_t)(j->insn - j->unit->f->insns.v));
     LLVMValueRef func = jit_at(j, j->code->fault, jit_i64(j, offsetof(struct pt_fault, func)));
     LLVMValueRef insn = jit_at(j, j->code->fault, jit_i64(j, offsetof(struct pt_fault, insn)));
     LLVMBuildStore(j->code->b, jit_i32(j, place.func), func);
@@ -126,7 +127,8 @@ static void call_chunk(const struct jit *j, const struct call *call, unsigned co
                     after);
     jit_continue_in(j, body);
     LLVMValueRef find[] = {now, LLVMConstInt(LLVMInt1TypeInContext(j->code->context), 1, false)};
-    LLVMValueRef lane = jit_check_proven(j, jit_intrinsic(j, "llvm.cttz", i32, find, 2), "nonzero");
+    LLVMValueRef lane =
+        jit_check_proven(j->code, jit_intrinsic(j, "llvm.cttz", i32, find, 2), "nonzero");
     LLVMValueRef rest = LLVMBuildSub(j->code->b, now, jit_i32(j, 1), "");
     LLVMBuildStore(j->code->b, LLVMBuildAnd(j->code->b, now, rest, ""), left);
     call_lane(j, call, lane, copy, args, result);

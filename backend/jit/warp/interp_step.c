@@ -118,13 +118,14 @@ static void get_one(struct step *s, const struct pt_operand *o, enum pt_type typ
     LLVMValueRef find[] = {s->lanes,
                            LLVMConstInt(LLVMInt1TypeInContext(j->code->context), 1, false)};
     /* some lane ran */
-    LLVMValueRef lane = jit_check_proven(j, jit_intrinsic(j, "llvm.cttz", i32, find, 2), "nonzero");
+    LLVMValueRef lane =
+        jit_check_proven(j->code, jit_intrinsic(j, "llvm.cttz", i32, find, 2), "nonzero");
     unsigned bits = pt_type_bits(type), bytes = slot_bytes(bits) / PT_WARP_SIZE;
     LLVMValueRef value;
     if (bits == 1) {
         value =
             LLVMBuildLShr(j->code->b, LLVMBuildLoad2(j->code->b, i32, place(s, 0), ""), lane, "");
-        jit_check_proven(j, value, "amount"); /* below 32 */
+        jit_check_proven(j->code, value, "amount"); /* below 32 */
     } else {
         LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
         LLVMValueRef offset = LLVMBuildZExt(j->code->b, lane, i64, "");
@@ -220,7 +221,7 @@ static LLVMValueRef call(const struct step *s)
 static bool step_warp(const struct jit *j, unsigned first)
 {
     struct step s = {.j = j, .first = first, .is_known = true};
-    s.at = jit_debug_info_place(j, (uint32_t)(j->insn - j->unit->f->insns.v));
+    s.at = jit_debug_info_place(j->unit, (uint32_t)(j->insn - j->unit->f->insns.v));
     find_slots(&s);
     LLVMBasicBlockRef body = jit_new_block(j, "step"), fails = jit_new_block(j, "fails");
     LLVMBasicBlockRef back = jit_new_block(j, ""), after = jit_new_block(j, "");
