@@ -32,6 +32,14 @@ for floor in object llvm emit analysis value memory warp control process; do
     check backend/jit/$floor "$jit"
 done
 check backend/jit "$jit"
+# Analyses build no code: they have nothing of LLVM's.
+if grep -nE 'LLVM[A-Z][a-zA-Z0-9]*|llvm/build.h|struct jit_code|struct jit \*' \
+    backend/jit/analysis/*.[ch] | grep -v ':[0-9]*: *\(/\*\|\*\)'; then
+    echo "FAILED backend/jit/analysis builds code"
+    failed=$((failed + 1))
+else
+    passed=$((passed + 1))
+fi
 check runtime/registers 'runtime/registers/|ir/'
 runtime='runtime/[a-z_]*\.(h|def)"|runtime/registers/estimate.h|frontend/|ir/|ptera.h'
 check runtime "$runtime|backend/(exec|native|observer)\.h" 'cuda*' compilers ocelot registers

@@ -79,7 +79,8 @@ struct jit_facts {
     bool is_one_region;       /* the kernel is one region: no value goes through memory */
     bool has_steps;           /* the interpreter runs some instructions */
     uint32_t interleave_loop; /* the loop, + 1, in which CTAs interleave; 0: they do not */
-    uint32_t scratch_bytes, front_bytes; /* see struct pt_native */
+    /* See struct pt_native; front_bytes of a warp lie at the start of scratch memory. */
+    uint32_t scratch_bytes, front_bytes;
     uint32_t stack; /* in scratch memory: where threads' stacks end (alloca.c) */
 };
 

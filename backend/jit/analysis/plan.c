@@ -363,8 +363,8 @@ static bool plan_resumable(struct jit_facts *a, struct jit_plan *plan)
             jit_set_add(stops, b);
     jit_regions_cut_resumable(a, plan, stops);
     plan->has_ended = may_end_apart(a, plan);
-    a->front_bytes = plan->front_bytes = jit_frontier_bytes(plan->n_regions);
-    a->scratch_bytes = plan->front_bytes * plan->n_groups;
+    a->front_bytes = jit_frontier_bytes(plan->n_regions);
+    a->scratch_bytes = a->front_bytes * plan->n_groups;
     jit_scratch_layout_place_members(a, plan);
     return true;
 }

@@ -41,8 +41,6 @@ struct jit_plan {
     /* lanes may have left the kernel before a region begins: those that have not are in memory */
     bool keeps_alive;
     bool has_ended; /* likewise, where warps are resumed one by one */
-    /* there, in scratch memory from its start on: struct jit_front of a warp */
-    uint32_t front_bytes;
     uint32_t n_groups; /* at most, where the block's shape is not known */
     uint32_t alive;    /* in scratch memory: the live lanes of each copy, 4 bytes */
 };

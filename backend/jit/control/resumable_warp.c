@@ -332,7 +332,7 @@ void jit_resumable_warp_begin(struct jit *j, const struct jit_plan *plan)
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
     j->group = jit_field(j, i32_of(j), j->code->warp, offsetof(struct pt_warp, index));
     LLVMValueRef offset = LLVMBuildMul(j->code->b, LLVMBuildZExt(j->code->b, j->group, i64, ""),
-                                       jit_i64(j, plan->front_bytes), "");
+                                       jit_i64(j, j->facts->front_bytes), "");
     j->code->front = jit_at(j, j->code->scratch, offset);
     j->code->standing = jit_alloca(j, i32_of(j), "standing");
     j->code->yielded = jit_alloca(j, i32_of(j), "turned");
