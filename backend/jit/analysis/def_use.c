@@ -273,6 +273,17 @@ unsigned jit_def_use_first_of_row(const struct jit_facts *a, uint32_t reg, unsig
     return copy - copy % jit_def_use_copies_on(a, reg);
 }
 
+void jit_def_use_find_shapes(const struct jit_facts *a)
+{
+    for (uint32_t i = 1; i <= a->unit->f->regs.n; i++) { /* the last one: CC.CF */
+        struct jit_reg *r = &a->regs[i];
+        const struct pt_value *v = &a->uniformity->regs[i];
+        r->shape = v->level < PT_LEVEL_LANE ? JIT_SCALAR : v->is_affine ? JIT_AFFINE : JIT_VECTOR;
+        r->is_per_copy = v->level >= PT_LEVEL_CHUNK && !(r->shape == JIT_AFFINE && v->spans_group);
+        r->may_wrap = r->shape == JIT_AFFINE && v->may_wrap;
+    }
+}
+
 enum jit_shape jit_def_use_shape(const struct jit_facts *a, const struct pt_operand *o,
                                  int64_t *stride)
 {

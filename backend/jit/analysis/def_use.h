@@ -32,6 +32,9 @@ uint32_t jit_def_use_block(const struct jit_facts *a, uint32_t insn);
 /* The instruction, in no loop, has run wherever the block runs. */
 bool jit_def_use_is_behind(const struct jit_facts *a, uint32_t insn, uint32_t block);
 
+/* Finds how registers lie over a chunk: jit_reg.shape, is_per_copy, may_wrap. */
+void jit_def_use_find_shapes(const struct jit_facts *a);
+
 /* How the operand lies over a chunk, and its stride where affine. */
 enum jit_shape jit_def_use_shape(const struct jit_facts *a, const struct pt_operand *o,
                                  int64_t *stride);

@@ -8,6 +8,7 @@
 #include "backend/jit/analysis/def_use.h"
 #include "backend/jit/analysis/group_size.h"
 #include "backend/jit/analysis/insn_info.h"
+#include "backend/jit/analysis/nan.h"
 #include "backend/jit/analysis/regions.h"
 #include "backend/jit/analysis/scratch_layout.h"
 #include "backend/jit/analysis/sync_points.h"
@@ -292,6 +293,8 @@ void jit_plan_shape(struct jit_facts *a)
     else
         jit_group_size_find_rows(a, &shape);
     a->copies = shape.copies;
+    jit_nan_find(a);
+    jit_def_use_find_shapes(a);
 }
 
 static bool has_reduction(const struct jit_facts *a)

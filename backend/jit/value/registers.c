@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "backend/jit/analysis/def_use.h"
-#include "backend/jit/analysis/nan.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/value/evaluate.h"
@@ -46,11 +45,7 @@ static LLVMTypeRef slot_type(const struct jit *j, const struct jit_reg *r)
 static void make_reg(const struct jit *j, uint32_t index, enum pt_type type)
 {
     struct jit_reg *r = &j->facts->regs[index];
-    const struct pt_value *v = &j->facts->uniformity->regs[index];
     r->type = reg_type(j, type);
-    r->shape = v->level < PT_LEVEL_LANE ? JIT_SCALAR : v->is_affine ? JIT_AFFINE : JIT_VECTOR;
-    r->is_per_copy = v->level >= PT_LEVEL_CHUNK && !(r->shape == JIT_AFFINE && v->spans_group);
-    r->may_wrap = r->shape == JIT_AFFINE && v->may_wrap;
     for (unsigned u = 0; u < j->facts->copies; u++) {
         if (r->may_wrap)
             r->wide[u] = jit_alloca(j, LLVMVectorType(r->type, j->unit->width), "");
@@ -64,7 +59,6 @@ static void make_reg(const struct jit *j, uint32_t index, enum pt_type type)
 
 void jit_registers_init(const struct jit *j)
 {
-    jit_nan_find(j->facts);
     for (uint32_t i = 1; i < j->unit->f->regs.n; i++)
         make_reg(j, i, (enum pt_type)j->unit->f->regs.v[i].type);
     make_reg(j, j->unit->f->regs.n, PT_pred); /* CC.CF */
