@@ -132,7 +132,7 @@ static bool parts_lanes(const struct jit *j, uint32_t block)
            (op == PT_OP_bra || op == PT_OP_ret || op == PT_OP_exit);
 }
 
-static void find_late(const struct jit *j)
+static void find_sunk(const struct jit *j)
 {
     struct uses u = {.n = pt_arena_alloc(j->unit->arena, (j->unit->f->regs.n + 1) * sizeof *u.n)};
     for (uint32_t i = 0; i < j->unit->f->insns.n; i++)
@@ -195,7 +195,7 @@ void jit_predicate_bounds_find(const struct jit *j)
         if (r->only == i && r->shape == JIT_VECTOR && j->unit->f->regs.v[d->index].type == PT_pred)
             r->is_bounded = is_range_compare(j, insn) || is_range_logic(j, insn);
     }
-    find_late(j);
+    find_sunk(j);
 }
 
 /* ---- what holds for all, and for none -------------------------------------------------------- */
